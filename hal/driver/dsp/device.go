@@ -9,7 +9,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/plan"
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/sim"
@@ -31,6 +30,9 @@ type Config struct {
 	Description  string
 	// Kernels are shared with other devices; nil: the device has its own.
 	Kernels *Kernels
+	// Lowerings are asked first for every operation: kernels that this driver does not
+	// have, written against kernel/hvx.
+	Lowerings []lower.Operation
 }
 
 // Kernels keeps compiled kernels, of any machine. It is bounded, and may be used from several
@@ -67,19 +69,10 @@ func New(cfg Config) (*Device, error) {
 		return dsp.New(s)
 	}
 	d.Device = base.New(base.Config{
-		Name: "dsp", Description: cfg.Description, Version: "1.0-" + cfg.Spec.Name, Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities, Host: cfg.Host, Clock: cfg.Clock,
+		Name: "dsp", Description: cfg.Description, Version: base.Identity("1.0-"+cfg.Spec.Name, cfg.Lowerings), Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities, Host: cfg.Host, Clock: cfg.Clock,
 		Identity: fmt.Sprintf("%+v", cfg.Spec), Extensions: []hal.Extension{{Name: nn.ExtensionName}},
 	}, base.NewCompiler(middleEnd{d}))
 	return d, nil
-}
-
-// threads is how many hardware threads kernels use: all of them use vectors.
-func (d *Device) threads() int { return max(1, min(d.cfg.Spec.Threads, d.cfg.Spec.Contexts)) }
-
-// machine is what the code of kernels depends on.
-func (d *Device) machine() hvx.Machine {
-	s := &d.cfg.Spec
-	return hvx.Machine{IssueInterval: s.IssueInterval, DMA: plan.HasDMA(s)}
 }
 
 // middleEnd lowers canonical graphs for a device.
@@ -94,7 +87,7 @@ func (middleEnd) Passes() graph.Pipeline { return passes }
 
 // Check implements base.Lowering.
 func (d middleEnd) Check(g *graph.Graph) base.Checker {
-	return checker{lower.New(g, step.NewObject(d.threads(), d.machine(), &hvx.Cache{}))}
+	return checker{lower.New(g, plan.NewObject(&d.cfg.Spec, &hvx.Cache{}), d.cfg.Lowerings)}
 }
 
 // Lower implements base.Lowering.

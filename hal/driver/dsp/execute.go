@@ -44,10 +44,10 @@ type executable struct {
 
 // memory is what an execution writes; executions do not share one.
 type memory struct {
-	arena, vtcm, dmaDescriptors []byte
-	dram                        mem.Level
-	core                        *dsp.Core  // that caches are of
-	caches                      *dsp.State // in front of dram, nil until a timed run
+	plan.Memory
+	dram   mem.Level
+	core   *dsp.Core  // that caches are of
+	caches *dsp.State // in front of dram, nil until a timed run
 }
 
 // cold makes caches and DRAM cold. A memory that others use is not, and the caches in
@@ -79,7 +79,7 @@ type region struct{ from, to int }
 
 // prepare lowers a graph whose shapes and parameters are known.
 func prepare(d *Device, g *graph.Graph) (*executable, error) {
-	list, err := lower.Graph(g, step.NewObject(d.threads(), d.machine(), d.kernels))
+	list, err := lower.Graph(g, plan.NewObject(&d.cfg.Spec, d.kernels), d.cfg.Lowerings)
 	if err != nil {
 		return nil, err
 	}
@@ -92,13 +92,12 @@ func prepare(d *Device, g *graph.Graph) (*executable, error) {
 
 // assemble is the program of a planned graph.
 func assemble(d *Device, g *graph.Graph, l *plan.Program) *executable {
-	p := &executable{dev: d, graph: g, program: dsp.Program{Base: l.Image.Base, Code: l.Image.Code}, consts: l.Consts, steps: l.Steps,
-		dmaDescriptors: l.DMADescriptors, all: l.Image.Kernels, arena: l.Arena + 2*layout.EndGuard}
+	p := &executable{dev: d, graph: g, program: dsp.Program{Base: l.Image.Base, Code: l.Image.Code}, consts: l.Consts, steps: l.Steps, jobs: l.CoreJobs(),
+		dmaDescriptors: l.DMADescriptors, all: l.Image.Kernels, arena: l.Arena}
 	for _, f := range l.Faults {
 		p.faults = append(p.faults, faultAt{f.Op, regionOf(f.Word), f.Reason})
 	}
 	for _, x := range l.Jobs {
-		p.jobs = append(p.jobs, dsp.Job{Region: x.Step.Op, Name: x.Name, Entry: x.Kernel.Entry, Threads: len(x.Args), Args: x.Args})
 		p.kernels = append(p.kernels, x.Kernel)
 	}
 	for _, t := range l.Inputs {
@@ -121,27 +120,8 @@ func assemble(d *Device, g *graph.Graph, l *plan.Program) *executable {
 }
 
 func regionOf(t *layout.Tensor) region {
-	from := int(t.Addr-layout.ArenaBase) + layout.EndGuard
+	from := plan.Offset(t)
 	return region{from, from + t.Bytes()}
-}
-
-// space maps constants, VTCM, DMA descriptors and an arena.
-func (p *executable) space(m *memory) (*mem.Space, error) {
-	s := &mem.Space{}
-	if err := s.Map(mem.Segment{Name: "constants", Base: layout.ConstBase, Data: p.consts, ReadOnly: true}); err != nil {
-		return nil, err
-	}
-	if v := &p.dev.cfg.Spec; v.VTCMBytes > 0 {
-		if err := s.Map(mem.Segment{Name: "vtcm", Base: uint64(v.VTCMBase), Data: m.vtcm}); err != nil {
-			return nil, err
-		}
-	}
-	if len(m.dmaDescriptors) > 0 {
-		if err := s.Map(mem.Segment{Name: "chains", Base: plan.DMAChainBase, Data: m.dmaDescriptors}); err != nil {
-			return nil, err
-		}
-	}
-	return s, s.Map(mem.Segment{Name: "arena", Base: layout.ArenaBase - layout.EndGuard, Data: m.arena})
 }
 
 // finished is a run of a plan; its outputs are parts of the memory until that is
@@ -155,14 +135,14 @@ type finished struct {
 // Output implements base.Run.
 func (r *finished) Output(i int) (data []byte, dims []uint32) {
 	at, x := r.outputs[i], r.graph.Outputs[i]
-	data, dims = r.memory.arena[at.from:at.to], r.graph.Operands[x].Dimensions
+	data, dims = r.memory.Arena[at.from:at.to], r.graph.Operands[x].Dimensions
 	n, ok := r.extents[x]
 	if !ok || len(dims) == 0 || dims[0] == 0 {
 		return data, dims
 	}
 	entry := len(data) / int(dims[0])
 	dims = slices.Clone(dims)
-	dims[0] = min(dims[0], binary.LittleEndian.Uint32(r.memory.arena[n.from:]))
+	dims[0] = min(dims[0], binary.LittleEndian.Uint32(r.memory.Arena[n.from:]))
 	return data[:int(dims[0])*entry], dims
 }
 
@@ -185,17 +165,17 @@ func (p *executable) Run(inputs [][]byte, o base.RunOptions) (base.Run, error) {
 	}
 	m, ok := p.idle.Get().(*memory)
 	if ok {
-		clear(m.arena)
-		clear(m.vtcm)
+		clear(m.Arena)
+		clear(m.VTCM)
 	} else {
-		m = &memory{arena: make([]byte, p.arena), vtcm: make([]byte, p.dev.cfg.Spec.VTCMBytes), dmaDescriptors: make([]byte, len(p.dmaDescriptors))}
+		m = &memory{Memory: plan.NewMemory(&p.dev.cfg.Spec, p.arena, p.dmaDescriptors)}
 	}
 	done := &finished{executable: p, memory: m}
 	for i, x := range p.inputs {
-		copy(m.arena[x.from:x.to], inputs[i])
+		copy(m.Arena[x.from:x.to], inputs[i])
 	}
-	copy(m.dmaDescriptors, p.dmaDescriptors)
-	space, err := p.space(m)
+	copy(m.DMADescriptors, p.dmaDescriptors)
+	space, err := m.Space(&p.dev.cfg.Spec, p.consts)
 	if err == nil {
 		err = p.execute(done, space, o)
 	}
@@ -230,7 +210,7 @@ func (p *executable) execute(r *finished, space *mem.Space, o base.RunOptions) e
 		return err
 	}
 	for _, c := range p.faults {
-		if err := c.failed(r.memory.arena); err != nil {
+		if err := c.failed(r.memory.Arena); err != nil {
 			return hal.Errorf(hal.GeneralFailure, "operation %d: %w", c.op, err)
 		}
 	}

@@ -87,7 +87,7 @@ func (p *executable) emulate(file string, inputs [][]byte) error {
 	defer done.Release()
 	var ours []byte
 	for _, x := range p.outputs { // with the room that an output of open shape leaves
-		ours = append(ours, done.(*finished).memory.arena[x.from:x.to]...)
+		ours = append(ours, done.(*finished).memory.Arena[x.from:x.to]...)
 	}
 	if len(ours) != len(theirs) {
 		return fmt.Errorf("QEMU writes %d bytes, the core %d", len(theirs), len(ours))

@@ -25,20 +25,20 @@ func lowerConcat(l *Lowering, op *nn.Operation) error {
 		return fmt.Errorf("rank %d", rank)
 	}
 	axis := c.Axis + 4 - rank
-	out := l.result(c.Output, 0)
+	out := l.Result(c.Output, 0)
 	var at [4]int
 	for _, idx := range c.Inputs {
-		in, err := l.value(idx)
+		in, err := l.Value(idx)
 		if err != nil {
 			return err
 		}
 		i, o := &l.graph.Operands[idx], &l.graph.Operands[c.Output]
 		if t := opspec.RequantTable(i, o); t != nil {
-			mapped := l.newTensor(in.Name+" requantized", in.Shape, in.Pitch, int32(out.Zero))
+			mapped := l.NewTensor(in.Name+" requantized", in.Shape, in.Pitch, int32(out.Zero))
 			l.lookup(mapped, in, storedTable(t, i.Type, o.Type))
 			in = mapped
 		}
-		l.addStep("concat", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.CopyInto{Out: out, In: in, At: at})
+		l.Add("concat", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.CopyInto{Out: out, In: in, At: at})
 		at[axis] += [4]int{in.Shape.N, in.Shape.H, in.Shape.W, in.Shape.C}[axis]
 	}
 	return nil
@@ -50,9 +50,9 @@ func (l *Lowering) concatFlat(c *opspec.Concat) error {
 	for _, n := range c.Sizes {
 		row += n
 	}
-	out := l.flatResult(c.Output)
+	out := l.FlatResult(c.Output)
 	for k, x := range c.Inputs {
-		in, err := l.flat(x)
+		in, err := l.Flat(x)
 		if err != nil {
 			return err
 		}
@@ -78,9 +78,9 @@ func lowerPack(l *Lowering, op *nn.Operation) error {
 	for _, n := range c.Sizes {
 		row += n * size
 	}
-	out := l.flatResult(c.Output)
+	out := l.FlatResult(c.Output)
 	for i, x := range c.Inputs {
-		in, err := l.flat(x)
+		in, err := l.Flat(x)
 		if err != nil {
 			return err
 		}
@@ -107,6 +107,6 @@ func lowerRank(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	l.fillFlat(l.flatResult(op.Outputs[0]), uint32(rank))
+	l.fillFlat(l.FlatResult(op.Outputs[0]), uint32(rank))
 	return nil
 }

@@ -18,7 +18,7 @@ func (l *Lowering) gemm(g *launch.Convolution) {
 	writes := []*layout.Tensor{g.Out}
 	var scratch *layout.Tensor
 	if g.Filter.Zero != 0 && g.Spatial == nil {
-		scratch = l.newTensor("scratch", layout.Shape{N: 1, H: 1, W: 1, C: l.Threads * (conv.PipelinedAside + g.WindowSumBytes())}, 1, 0)
+		scratch = l.NewTensor("scratch", layout.Shape{N: 1, H: 1, W: 1, C: l.Threads * (conv.PipelinedAside + g.WindowSumBytes())}, 1, 0)
 		scratch.Dense = true
 		writes = append(writes, scratch)
 	}
@@ -26,7 +26,7 @@ func (l *Lowering) gemm(g *launch.Convolution) {
 	if g.RuntimeWeights != nil {
 		reads = append(reads, g.RuntimeWeights)
 	}
-	l.addRows("conv", reads, writes, launch.WindowDependence(&g.Window, g.Out.Shape.N*g.Out.Shape.H), launch.Conv{Convolution: g, Scratch: scratch})
+	l.AddRows("conv", reads, writes, launch.WindowDependence(&g.Window, g.Out.Shape.N*g.Out.Shape.H), launch.Conv{Convolution: g, Scratch: scratch})
 	if g.Recounts() || g.RuntimeWeights != nil {
 		l.list.Steps[len(l.list.Steps)-1].Rows = nil
 	}
@@ -98,7 +98,7 @@ func lowerFullyConnected(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	in, err := l.value(c.Input)
+	in, err := l.Value(c.Input)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func lowerFullyConnected(l *Lowering, op *nn.Operation) error {
 		return err
 	}
 	s := in.Shape
-	p := convPart{in: in, out: l.result(c.Output, 0), weights: w,
+	p := convPart{in: in, out: l.Result(c.Output, 0), weights: w,
 		Window: opspec.Window{H: s.H, W: s.W, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: s.H, OutW: s.W}}
 	// The output has as many positions as the input, only counted in one dimension.
 	if p.out.Shape.Positions() != s.Positions() || p.out.Shape.C != c.Units {
@@ -134,13 +134,13 @@ func (l *Lowering) depthwise(g *launch.Convolution) error {
 		}
 	}
 	rows := launch.WindowDependence(&g.Window, g.Out.Shape.N*g.Out.Shape.H)
-	l.addRows("depthwise", []*layout.Tensor{g.In}, []*layout.Tensor{g.Out}, rows, launch.Depthwise{Convolution: g})
+	l.AddRows("depthwise", []*layout.Tensor{g.In}, []*layout.Tensor{g.Out}, rows, launch.Depthwise{Convolution: g})
 	return nil
 }
 
 // withPitch copies a value into a tensor of another pitch.
 func (l *Lowering) withPitch(t *layout.Tensor, pitch int) *layout.Tensor {
-	dst := l.newTensor(t.Name+" repitched", t.Shape, pitch, int32(t.Zero))
+	dst := l.NewTensor(t.Name+" repitched", t.Shape, pitch, int32(t.Zero))
 	l.copyTensor(dst, t)
 	return dst
 }

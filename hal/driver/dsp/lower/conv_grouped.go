@@ -65,7 +65,7 @@ func (l *Lowering) groupedConv(c *opspec.Conv, groups int) error {
 		ins = l.divided(in, n)
 		outs = nil
 		for range n {
-			outs = append(outs, l.newTensor("slice", layout.Shape{N: c.N, H: c.OutH, W: c.OutW, C: c.K / n}, 0, int32(out.Zero)))
+			outs = append(outs, l.NewTensor("slice", layout.Shape{N: c.N, H: c.OutH, W: c.OutW, C: c.K / n}, 0, int32(out.Zero)))
 		}
 	}
 	var packed *packedWeights
@@ -121,9 +121,9 @@ func (l *Lowering) divided(in *layout.Tensor, n int) []*layout.Tensor {
 	var list []*layout.Tensor
 	for range n {
 		part := layout.Shape{N: s.N, H: s.H, W: s.W, C: c}
-		list = append(list, l.newTensor(in.Name+" divided", part, part.SmallPitch(), int32(in.Zero)))
+		list = append(list, l.NewTensor(in.Name+" divided", part, part.SmallPitch(), int32(in.Zero)))
 	}
-	l.addStep("divide", []*layout.Tensor{in}, list, launch.Divide{List: list, Shape: s, In: in, Channels: c})
+	l.Add("divide", []*layout.Tensor{in}, list, launch.Divide{List: list, Shape: s, In: in, Channels: c})
 	return list
 }
 
@@ -133,7 +133,7 @@ func (l *Lowering) join(w launch.Join) {
 	for _, p := range w.Parts {
 		list = append(list, p.T)
 	}
-	l.addStep("join", list, []*layout.Tensor{w.Out}, w)
+	l.Add("join", list, []*layout.Tensor{w.Out}, w)
 }
 
 // phase is the outputs of a transposed convolution along an axis that stride and
@@ -176,7 +176,7 @@ func lowerTransposeConv(l *Lowering, op *nn.Operation) error {
 		for _, x := range columns {
 			p := whole
 			if len(rows)*len(columns) > 1 {
-				p.out = l.newTensor("phase", layout.Shape{N: c.N, H: y.count, W: x.count, C: c.K}, 0, int32(out.Zero))
+				p.out = l.NewTensor("phase", layout.Shape{N: c.N, H: y.count, W: x.count, C: c.K}, 0, int32(out.Zero))
 				j.Parts = append(j.Parts, launch.JoinPart{T: p.out, Y: y.first, X: x.first, C: 0})
 			}
 			p.Window = opspec.Window{H: c.H, W: c.W, KH: y.taps, KW: x.taps, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1,

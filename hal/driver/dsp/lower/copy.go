@@ -11,24 +11,24 @@ import (
 func (l *Lowering) copyTensor(dst, src *layout.Tensor) {
 	rows := step.SameRows(dst.Shape.N * dst.Shape.H)
 	rows.Plain = true
-	l.addRows("copy", []*layout.Tensor{src}, []*layout.Tensor{dst}, rows, launch.Copy{Dst: dst, Src: src})
+	l.AddRows("copy", []*layout.Tensor{src}, []*layout.Tensor{dst}, rows, launch.Copy{Dst: dst, Src: src})
 }
 
 // withShape copies a value, element by element in order, into a new internal
 // tensor of another shape.
 func (l *Lowering) withShape(src *layout.Tensor, s layout.Shape, name string) *layout.Tensor {
-	dst := l.newTensor(name, s, 0, int32(src.Zero))
+	dst := l.NewTensor(name, s, 0, int32(src.Zero))
 	l.reshape(dst, src)
 	return dst
 }
 
 // reshape emits the copy between shapes of the same number of elements.
 func (l *Lowering) reshape(dst, src *layout.Tensor) {
-	l.addStep("reshape", []*layout.Tensor{src}, []*layout.Tensor{dst}, launch.Reshape{Src: src, Dst: dst})
+	l.Add("reshape", []*layout.Tensor{src}, []*layout.Tensor{dst}, launch.Reshape{Src: src, Dst: dst})
 }
 
 // permute copies a value with its dimensions reordered: dimension i of the
-// result is dimension perm[i] of the value, whose dimensions are given.
+// Result is dimension perm[i] of the value, whose dimensions are given.
 func (l *Lowering) permute(src *layout.Tensor, dims []uint32, perm []int) *layout.Tensor {
 	to := make([]uint32, len(dims))
 	from := [4]int{0, 1, 2, 3} // perm over [N, H, W, C]
@@ -36,7 +36,7 @@ func (l *Lowering) permute(src *layout.Tensor, dims []uint32, perm []int) *layou
 		to[i] = dims[p]
 		from[4-len(dims)+i] = 4 - len(dims) + p
 	}
-	dst := l.newTensor(src.Name+" permuted", layout.ShapeOf(to), 0, int32(src.Zero))
+	dst := l.NewTensor(src.Name+" permuted", layout.ShapeOf(to), 0, int32(src.Zero))
 	l.moveAlong("permute", launch.Reorder{Dst: dst, Src: src, Size: 1, Permute: &from}, true)
 	return dst
 }
@@ -51,12 +51,12 @@ func lowerReshape(l *Lowering, op *nn.Operation) error {
 	if p.Type == nn.TensorInt32 {
 		return lowerAlias(l, op)
 	}
-	in, err := l.value(p.Input)
+	in, err := l.Value(p.Input)
 	if err != nil {
 		return err
 	}
 	if s := layout.ShapeOf(p.Dims); s != in.Shape {
-		l.reshape(l.result(p.Output, 0), in)
+		l.reshape(l.Result(p.Output, 0), in)
 		return nil
 	}
 	l.values[p.Output] = in

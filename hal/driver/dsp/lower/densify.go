@@ -17,7 +17,7 @@ func lowerDensify(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	in, err := l.flat(d.Values)
+	in, err := l.Flat(d.Values)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func lowerDensify(l *Lowering, op *nn.Operation) error {
 			fill ^= 0x80 * hvx.Ones
 		}
 	}
-	out := l.flatResult(d.Output)
+	out := l.FlatResult(d.Output)
 	l.fillFlat(out, fill)
 	return l.move("densify", out, in, pieces, func(put func(to, from, n int)) {
 		for at := 0; at < len(from); at++ {

@@ -25,11 +25,11 @@ func lowerBoxTransform(l *Lowering, op *nn.Operation) error {
 		return err
 	}
 	k := detection.Boxes{Classes: p.Classes, Images: p.N, Box: affineOf(&o[p.Regions]), Image: affineOf(&o[p.Images]), Out: affineOf(&o[p.Output])}
-	out := l.flatResult(p.Output)
+	out := l.FlatResult(p.Output)
 	bad := l.invalid("a region is upside down, too large or of no image")
 	frames := l.roomFor(1)
 	d := affineOf(&o[p.Deltas])
-	l.addStep("boxes", in, []*layout.Tensor{out, bad, frames}, launch.Boxes{Kernel: k, Op: p, Frames: frames, In: in, Out: out, Bad: bad, Deltas: d})
+	l.Add("boxes", in, []*layout.Tensor{out, bad, frames}, launch.Boxes{Kernel: k, Op: p, Frames: frames, In: in, Out: out, Bad: bad, Deltas: d})
 	return nil
 }
 
@@ -49,35 +49,35 @@ func lowerHeatmap(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	boxes, err := l.flat(p.Regions)
+	boxes, err := l.Flat(p.Regions)
 	if err != nil {
 		return err
 	}
 	o := l.graph.Operands
 	k := detection.Heatmap{Size: p.Size, Points: p.Points, Box: affineOf(&o[p.Regions]), Score: affineOf(&o[p.Scores]), At: affineOf(&o[p.Output])}
-	scores, points := l.flatResult(p.Scores), l.flatResult(p.Output)
+	scores, points := l.FlatResult(p.Scores), l.FlatResult(p.Output)
 	bad := l.invalid("a box is upside down")
 	frames := l.roomFor(detection.HeatFrame)
 	score := affineOf(&o[p.Heat])
-	l.addStep("heatmap", []*layout.Tensor{heat, boxes}, []*layout.Tensor{scores, points, bad, frames}, launch.Heatmap{Kernel: k, Op: p, Frames: frames, Heat: heat, Boxes: boxes, Scores: scores, Points: points, Bad: bad, Score: score})
+	l.Add("heatmap", []*layout.Tensor{heat, boxes}, []*layout.Tensor{scores, points, bad, frames}, launch.Heatmap{Kernel: k, Op: p, Frames: frames, Heat: heat, Boxes: boxes, Scores: scores, Points: points, Bad: bad, Score: score})
 	return nil
 }
 
 // nhwc is an image operand in flat form, channels last.
 func (l *Lowering) nhwc(i uint32, nchw bool) (*layout.Tensor, error) {
-	in, err := l.flat(i)
+	in, err := l.Flat(i)
 	if err != nil || !nchw {
 		return in, err
 	}
 	d := l.graph.Operands[i].Dimensions
 	plane := d[2] * d[3]
-	out := l.newFlat(in.Name+" as NHWC", int(nn.Elements(d)), 1)
+	out := l.NewFlat(in.Name+" as NHWC", int(nn.Elements(d)), 1)
 	return out, l.walk("to NHWC", out, in, []uint32{d[0], plane, d[1]}, []int{int(d[1] * plane), 1, int(plane)}, 0, 1)
 }
 
 // invalid makes the word that a kernel sets when an input is not valid.
 func (l *Lowering) invalid(reason string) *layout.Tensor {
-	bad := l.newFlat("invalid", layout.VectorBytes, 1)
+	bad := l.NewFlat("invalid", layout.VectorBytes, 1)
 	bad.Keep = true
 	l.list.Faults = append(l.list.Faults, step.Fault{Op: l.op, Word: bad, Reason: reason})
 	return bad
@@ -85,7 +85,7 @@ func (l *Lowering) invalid(reason string) *layout.Tensor {
 
 // roomFor makes scratch memory of n words for each thread.
 func (l *Lowering) roomFor(n int) *layout.Tensor {
-	t := l.newFlat("frames", l.Threads*layout.RoundUp(4*n, layout.VectorBytes), 1)
+	t := l.NewFlat("frames", l.Threads*layout.RoundUp(4*n, layout.VectorBytes), 1)
 	return t
 }
 
@@ -93,11 +93,11 @@ func (l *Lowering) roomFor(n int) *layout.Tensor {
 // NHWC order; the returned function puts it into the order of the operand.
 func (l *Lowering) orderedResult(i uint32, n, h, w, c int, nchw bool) (*layout.Tensor, func() error) {
 	if !nchw {
-		return l.flatResult(i), func() error { return nil }
+		return l.FlatResult(i), func() error { return nil }
 	}
-	t := l.newFlat("NHWC result", n*h*w*c, 1)
+	t := l.NewFlat("NHWC result", n*h*w*c, 1)
 	return t, func() error {
-		return l.walk("to NCHW", l.flatResult(i), t, []uint32{uint32(n), uint32(c), uint32(h * w)}, []int{h * w * c, 1, c}, 0, 1)
+		return l.walk("to NCHW", l.FlatResult(i), t, []uint32{uint32(n), uint32(c), uint32(h * w)}, []int{h * w * c, 1, c}, 0, 1)
 	}
 }
 
@@ -117,11 +117,11 @@ func lowerRoi(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	regions, err := l.flat(p.Regions)
+	regions, err := l.Flat(p.Regions)
 	if err != nil {
 		return err
 	}
-	batches, err := l.flat(p.Batches)
+	batches, err := l.Flat(p.Batches)
 	if err != nil {
 		return err
 	}
@@ -132,6 +132,6 @@ func lowerRoi(l *Lowering, op *nn.Operation) error {
 	bad := l.invalid("a region is upside down, too large or of no image")
 	frames := l.roomFor(detection.RoiFrame + p.C)
 	value := affineOf(&o[p.Input])
-	l.addStep(op.Type.String(), []*layout.Tensor{in, regions, batches}, []*layout.Tensor{out, bad, frames}, launch.ROI{Kernel: k, Value: value, Op: p, Frames: frames, In: in, Regions: regions, Batches: batches, Out: out, Bad: bad})
+	l.Add(op.Type.String(), []*layout.Tensor{in, regions, batches}, []*layout.Tensor{out, bad, frames}, launch.ROI{Kernel: k, Value: value, Op: p, Frames: frames, In: in, Regions: regions, Batches: batches, Out: out, Bad: bad})
 	return finish()
 }

@@ -18,7 +18,7 @@ import (
 func (l *Lowering) addVectors(name string, reads []*layout.Tensor, out *layout.Tensor, plain bool, w step.Work) {
 	rows := step.SameRows(out.Shape.N * out.Shape.H)
 	rows.Plain = plain
-	l.addRows(name, reads, []*layout.Tensor{out}, rows, w)
+	l.AddRows(name, reads, []*layout.Tensor{out}, rows, w)
 }
 
 // lowerAdd lowers ADD and SUB.
@@ -72,7 +72,7 @@ func (l *Lowering) binary(e *opspec.Elementwise, k hvx.Kernel, params []uint32) 
 	s := layout.ShapeOf(e.Dims)
 	var in [2]*layout.Tensor
 	for i, idx := range [2]uint32{e.A, e.B} {
-		t, err := l.value(idx)
+		t, err := l.Value(idx)
 		if err != nil {
 			return err
 		}
@@ -87,15 +87,15 @@ func (l *Lowering) binary(e *opspec.Elementwise, k hvx.Kernel, params []uint32) 
 			in[i] = l.withPitch(in[i], pitch)
 		}
 	}
-	out := l.result(e.Output, pitch)
+	out := l.Result(e.Output, pitch)
 	l.addVectors("binary", in[:], out, false, launch.Binary{Kernel: k, In: in, Out: out, Params: params})
 	return nil
 }
 
 // broadcast repeats a value along the dimensions in which it has size 1.
 func (l *Lowering) broadcast(src *layout.Tensor, to layout.Shape) *layout.Tensor {
-	dst := l.newTensor(src.Name+" broadcast", to, 0, int32(src.Zero))
-	l.addStep("broadcast", []*layout.Tensor{src}, []*layout.Tensor{dst}, launch.Broadcast{Src: src, To: to, Dst: dst})
+	dst := l.NewTensor(src.Name+" broadcast", to, 0, int32(src.Zero))
+	l.Add("broadcast", []*layout.Tensor{src}, []*layout.Tensor{dst}, launch.Broadcast{Src: src, To: to, Dst: dst})
 	return dst
 }
 
@@ -114,7 +114,7 @@ func lowerUnary(l *Lowering, op *nn.Operation) error {
 		}
 		src = from
 	}
-	in, err := l.value(src)
+	in, err := l.Value(src)
 	if err != nil {
 		return err
 	}
@@ -144,14 +144,14 @@ func lowerUnary(l *Lowering, op *nn.Operation) error {
 	default:
 		lo, hi := opspec.ActRange(opspec.UnaryActivation(op.Type), o.Type, o.Scale, o.ZeroPoint)
 		bias := unsignedBias(o.Type)
-		out := l.result(u.Output, max(in.Pitch, in.Shape.Pitch()))
+		out := l.Result(u.Output, max(in.Pitch, in.Shape.Pitch()))
 		if in.Pitch != out.Pitch {
 			in = l.withPitch(in, out.Pitch)
 		}
 		l.addVectors("clamp", []*layout.Tensor{in}, out, true, launch.Clamp{In: in, Out: out, Lo: byte(lo + bias), Hi: byte(hi + bias)})
 		return nil
 	}
-	l.lookup(l.result(u.Output, in.Pitch), in, storedTable(t, i.Type, o.Type))
+	l.lookup(l.Result(u.Output, in.Pitch), in, storedTable(t, i.Type, o.Type))
 	return nil
 }
 

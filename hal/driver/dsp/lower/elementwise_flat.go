@@ -21,13 +21,13 @@ func (l *Lowering) operands(e *opspec.Elementwise) (in [2]*layout.Tensor, err er
 		return in, fmt.Errorf("shape %v has no elements", e.Dims)
 	}
 	for i, idx := range [2]uint32{e.A, e.B} {
-		t, err := l.flat(idx)
+		t, err := l.Flat(idx)
 		if err != nil {
 			return in, err
 		}
 		size := l.sizeOf(idx)
 		if t.Bytes() != n*size {
-			r := l.newFlat(t.Name+" repeated", n, size)
+			r := l.NewFlat(t.Name+" repeated", n, size)
 			strides := [2][]int{e.StridesA, e.StridesB}[i]
 			if err := l.walk("broadcast", r, t, e.Dims, strides, 0, size); err != nil {
 				return in, err
@@ -41,7 +41,7 @@ func (l *Lowering) operands(e *opspec.Elementwise) (in [2]*layout.Tensor, err er
 
 // lookupFlat maps every byte of a flat value through a table over stored bytes.
 func (l *Lowering) lookupFlat(out, in *layout.Tensor, t *[256]byte) {
-	l.addStep("lookup", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.LookupFlat{Out: out, In: in, Table: t})
+	l.Add("lookup", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.LookupFlat{Out: out, In: in, Table: t})
 }
 
 // mapped is a flat value through a table; nil is no change.
@@ -49,7 +49,7 @@ func (l *Lowering) mapped(in *layout.Tensor, t *[256]byte) *layout.Tensor {
 	if t == nil {
 		return in
 	}
-	out := l.newFlat(in.Name+" mapped", in.Bytes(), 1)
+	out := l.NewFlat(in.Name+" mapped", in.Bytes(), 1)
 	l.lookupFlat(out, in, t)
 	return out
 }
@@ -86,7 +86,7 @@ func (l *Lowering) words(op *nn.Operation, e *opspec.Elementwise) error {
 	default:
 		return fmt.Errorf("%s of %s", op.Type, e.Type)
 	}
-	l.flatStep("words", k, l.flatResult(e.Output), in[:])
+	l.flatStep("words", k, l.FlatResult(e.Output), in[:])
 	return nil
 }
 
@@ -108,7 +108,7 @@ func lowerExtreme(l *Lowering, op *nn.Operation) error {
 	if op.Type == nn.OpMinimum {
 		k = elementwise.Instruction{Op: hexagon.V6_vminub}
 	}
-	l.flatStep("extreme", k, l.flatResult(e.Output), in[:])
+	l.flatStep("extreme", k, l.FlatResult(e.Output), in[:])
 	return nil
 }
 
@@ -126,7 +126,7 @@ func lowerLogical(l *Lowering, op *nn.Operation) error {
 	if op.Type == nn.OpLogicalOr {
 		k = elementwise.Truth{Op: hexagon.V6_vor}
 	}
-	l.flatStep("logical", k, l.flatResult(e.Output), in[:], hvx.Ones)
+	l.flatStep("logical", k, l.FlatResult(e.Output), in[:], hvx.Ones)
 	return nil
 }
 
@@ -136,11 +136,11 @@ func lowerUnaryFlat(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	in, err := l.flat(u.Input)
+	in, err := l.Flat(u.Input)
 	if err != nil {
 		return err
 	}
-	out := l.flatResult(u.Output)
+	out := l.FlatResult(u.Output)
 	switch op.Type {
 	case nn.OpLogicalNot:
 		l.flatStep("not", elementwise.Not{}, out, []*layout.Tensor{in}, hvx.Ones)
@@ -174,7 +174,7 @@ func lowerCompare(l *Lowering, op *nn.Operation) error {
 	}
 	c := comparisons[op.Type]
 	if e.Type == nn.TensorInt32 {
-		l.flatStep("compare", elementwise.CompareWords{Equal: c.equal, Swap: c.swap, Not: c.not}, l.flatResult(e.Output), in[:], 1, 0)
+		l.flatStep("compare", elementwise.CompareWords{Equal: c.equal, Swap: c.swap, Not: c.not}, l.FlatResult(e.Output), in[:], 1, 0)
 		return nil
 	}
 	va, vb := l.realValues(e.A), l.realValues(e.B)
@@ -191,7 +191,7 @@ func lowerCompare(l *Lowering, op *nn.Operation) error {
 		}
 	}
 	below, above := l.mapped(in[0], first), l.mapped(in[0], last)
-	l.flatStep("compare", elementwise.Interval{Outside: c.not}, l.flatResult(e.Output), []*layout.Tensor{in[1], below, above}, hvx.Ones, 0)
+	l.flatStep("compare", elementwise.Interval{Outside: c.not}, l.FlatResult(e.Output), []*layout.Tensor{in[1], below, above}, hvx.Ones, 0)
 	return nil
 }
 
@@ -219,18 +219,18 @@ func lowerSelect(l *Lowering, op *nn.Operation) error {
 	}
 	var in [3]*layout.Tensor
 	for i, idx := range [3]uint32{s.Condition, s.A, s.B} {
-		if in[i], err = l.flat(idx); err != nil {
+		if in[i], err = l.Flat(idx); err != nil {
 			return err
 		}
 	}
 	if s.Type == nn.TensorInt32 {
-		l.flatStep("select", elementwise.SelectWords{}, l.flatResult(s.Output), in[:], 0)
+		l.flatStep("select", elementwise.SelectWords{}, l.FlatResult(s.Output), in[:], 0)
 		return nil
 	}
 	if s.Type.IsQuant8() {
 		in[1], in[2] = l.rescaled(in[1], s.A, s.Output), l.rescaled(in[2], s.B, s.Output)
 	}
-	l.flatStep("select", elementwise.SelectAbove{}, l.flatResult(s.Output), in[:], 0)
+	l.flatStep("select", elementwise.SelectAbove{}, l.FlatResult(s.Output), in[:], 0)
 	return nil
 }
 
@@ -256,14 +256,14 @@ func lowerPrelu(l *Lowering, op *nn.Operation) error {
 	}
 	rq := hvx.NewRequant([]opspec.Multiplier{q.Negative}, q.OutZero, q.Lo, q.Hi, bias)
 	m := opspec.MulQuant{ZeroA: q.InZero, ZeroB: q.AlphaZero}
-	product := l.newFlat("negative part", in[0].Bytes(), 1)
-	l.addStep("multiply", in[:], []*layout.Tensor{product}, launch.MultiplyFlat{Rq: rq, Product: product, In: in, Quant: m, Bias: bias})
+	product := l.NewFlat("negative part", in[0].Bytes(), 1)
+	l.Add("multiply", in[:], []*layout.Tensor{product}, launch.MultiplyFlat{Rq: rq, Product: product, In: in, Quant: m, Bias: bias})
 	zero := zeroOf(&l.graph.Operands[e.A])
 	if zero == 0 { // nothing is negative
-		l.lookupFlat(l.flatResult(e.Output), in[0], positive)
+		l.lookupFlat(l.FlatResult(e.Output), in[0], positive)
 		return nil
 	}
-	l.flatStep("prelu", elementwise.SelectAbove{}, l.flatResult(e.Output), []*layout.Tensor{in[0], l.mapped(in[0], positive), product}, uint32(zero-1)*hvx.Ones)
+	l.flatStep("prelu", elementwise.SelectAbove{}, l.FlatResult(e.Output), []*layout.Tensor{in[0], l.mapped(in[0], positive), product}, uint32(zero-1)*hvx.Ones)
 	return nil
 }
 
@@ -278,7 +278,7 @@ func lowerCast(l *Lowering, op *nn.Operation) error {
 	if from != to && (signedBytes(from) || signedBytes(to)) {
 		return fmt.Errorf("%s to %s", from, to)
 	}
-	in, err := l.flat(u.Input)
+	in, err := l.Flat(u.Input)
 	if err != nil {
 		return err
 	}
@@ -289,9 +289,9 @@ func lowerCast(l *Lowering, op *nn.Operation) error {
 	case from == to || wide == (from == nn.TensorInt32): // the same bytes
 		l.flats[u.Output] = in
 	case wide:
-		l.flatStep("widen", elementwise.WidenWords{}, l.flatResult(u.Output), []*layout.Tensor{in}, 0)
+		l.flatStep("widen", elementwise.WidenWords{}, l.FlatResult(u.Output), []*layout.Tensor{in}, 0)
 	default:
-		l.flatStep("narrow", elementwise.NarrowWords{}, l.flatResult(u.Output), []*layout.Tensor{in}, 0)
+		l.flatStep("narrow", elementwise.NarrowWords{}, l.FlatResult(u.Output), []*layout.Tensor{in}, 0)
 	}
 	return nil
 }
@@ -309,6 +309,6 @@ func lowerFill(l *Lowering, op *nn.Operation) error {
 	if o := &l.graph.Operands[f.Output]; o.Type != nn.TensorInt32 || nn.Elements(f.Dims) == 0 {
 		return fmt.Errorf("%s of shape %v", o.Type, f.Dims)
 	}
-	l.fillFlat(l.flatResult(f.Output), binary.LittleEndian.Uint32(data))
+	l.fillFlat(l.FlatResult(f.Output), binary.LittleEndian.Uint32(data))
 	return nil
 }

@@ -15,15 +15,15 @@ import (
 // words use this form; the two forms of an operand are made from each other
 // when an operation asks for one.
 
-// newFlat makes a flat tensor of n elements of the given size.
-func (l *Lowering) newFlat(name string, n, size int) *layout.Tensor {
-	t := l.newTensor(name, layout.Shape{N: 1, H: 1, W: 1, C: n * size}, 1, 0)
+// NewFlat makes a flat tensor of n elements of the given size.
+func (l *Lowering) NewFlat(name string, n, size int) *layout.Tensor {
+	t := l.NewTensor(name, layout.Shape{N: 1, H: 1, W: 1, C: n * size}, 1, 0)
 	t.Dense = true
 	return t
 }
 
-// flat is operand i in flat form.
-func (l *Lowering) flat(i uint32) (*layout.Tensor, error) {
+// Flat is operand i in flat form.
+func (l *Lowering) Flat(i uint32) (*layout.Tensor, error) {
 	if t := l.flats[i]; t != nil {
 		return t, nil
 	}
@@ -56,8 +56,16 @@ func (l *Lowering) flat(i uint32) (*layout.Tensor, error) {
 	return t, nil
 }
 
-// flatResult makes the flat tensor of an operation's output.
-func (l *Lowering) flatResult(i uint32) *layout.Tensor {
+// FlatPair is operand in in flat form, and the flat tensor of the output out.
+func (l *Lowering) FlatPair(in, out uint32) (x, y *layout.Tensor, err error) {
+	if x, err = l.Flat(in); err != nil {
+		return nil, nil, err
+	}
+	return x, l.FlatResult(out), nil
+}
+
+// FlatResult makes the flat tensor of an operation's output.
+func (l *Lowering) FlatResult(i uint32) *layout.Tensor {
 	t := l.denseTensor(i)
 	t.Signed = false
 	l.flats[i] = t
@@ -71,7 +79,7 @@ func (l *Lowering) fromFlat(i uint32, flat *layout.Tensor) *layout.Tensor {
 	if l.onlyConv(i) {
 		pitch = s.SmallPitch()
 	}
-	t := l.result(i, pitch)
+	t := l.Result(i, pitch)
 	if s != flat.Shape {
 		l.reshape(t, flat)
 	} else {
@@ -100,7 +108,7 @@ func (l *Lowering) flatOutput(i uint32, flat *layout.Tensor) *layout.Tensor {
 
 // fillFlat stores a word over a whole flat tensor.
 func (l *Lowering) fillFlat(t *layout.Tensor, word uint32) {
-	l.addStep("fill", nil, []*layout.Tensor{t}, launch.Fill{To: t, Word: word})
+	l.Add("fill", nil, []*layout.Tensor{t}, launch.Fill{To: t, Word: word})
 }
 
 // move appends a step of count copies; list calls put with offsets into both tensors, and bytes.
@@ -118,7 +126,7 @@ func (l *Lowering) move(name string, dst, src *layout.Tensor, count int, list fu
 			w.Runs = append(w.Runs, launch.CopyRun{Dst: uint32(to), Src: uint32(from), N: uint32(n)})
 		})
 	}
-	l.addStep(name, []*layout.Tensor{src}, []*layout.Tensor{dst}, w)
+	l.Add(name, []*layout.Tensor{src}, []*layout.Tensor{dst}, w)
 	return nil
 }
 
@@ -154,14 +162,14 @@ func (l *Lowering) flatStep(name string, f elementwise.Function, out *layout.Ten
 	if len(words) != form.Constants {
 		panic(fmt.Sprintf("dsp: %s takes %d words, got %d", f.Name(), form.Constants, len(words)))
 	}
-	l.addStep(name, in, []*layout.Tensor{out}, launch.Map{In: in, Out: out, Form: form, Function: f, Words: words})
+	l.Add(name, in, []*layout.Tensor{out}, launch.Map{In: in, Out: out, Form: form, Function: f, Words: words})
 }
 
 // flatAll are operands in flat form.
 func (l *Lowering) flatAll(list ...uint32) ([]*layout.Tensor, error) {
 	ts := make([]*layout.Tensor, len(list))
 	for i, x := range list {
-		t, err := l.flat(x)
+		t, err := l.Flat(x)
 		if err != nil {
 			return nil, err
 		}
@@ -174,8 +182,8 @@ func (l *Lowering) flatAll(list ...uint32) ([]*layout.Tensor, error) {
 func (l *Lowering) moveAlong(name string, w launch.Reorder, tiled bool) {
 	writes := []*layout.Tensor{w.Dst}
 	if tiled {
-		w.Tiles = l.newFlat("tiles", l.Threads*datamove.TileScratch, 1)
+		w.Tiles = l.NewFlat("tiles", l.Threads*datamove.TileScratch, 1)
 		writes = append(writes, w.Tiles)
 	}
-	l.addStep(name, []*layout.Tensor{w.Src}, writes, w)
+	l.Add(name, []*layout.Tensor{w.Src}, writes, w)
 }

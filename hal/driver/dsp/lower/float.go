@@ -29,7 +29,7 @@ func floatEdge(op nn.OperationType, list int) bool {
 // mapScalars computes out from in.
 func (l *Lowering) mapScalars(f elementwise.ScalarFunction, out, in *layout.Tensor, pieces []launch.TableRun, tables ...[]uint32) {
 	size, made, _ := f.Form()
-	l.addStep(f.Name(), []*layout.Tensor{in}, []*layout.Tensor{out}, launch.MapScalars{Function: f, Tables: tables, Pieces: pieces, In: in, Size: size, Out: out, Made: made})
+	l.Add(f.Name(), []*layout.Tensor{in}, []*layout.Tensor{out}, launch.MapScalars{Function: f, Tables: tables, Pieces: pieces, In: in, Size: size, Out: out, Made: made})
 }
 
 // evenly divides n elements among the threads.
@@ -42,12 +42,12 @@ func (l *Lowering) evenly(n int) (list []launch.TableRun) {
 
 // quantizeFloat lowers a QUANTIZE of a float value.
 func quantizeFloat(l *Lowering, u *opspec.Unary) error {
-	in, err := l.flat(u.Input)
+	in, err := l.Flat(u.Input)
 	if err != nil {
 		return err
 	}
 	q := affineOf(&l.graph.Operands[u.Output])
-	l.mapScalars(elementwise.Quantize{To: q}, l.flatResult(u.Output), in, l.evenly(int(nn.Elements(u.Dims))))
+	l.mapScalars(elementwise.Quantize{To: q}, l.FlatResult(u.Output), in, l.evenly(int(nn.Elements(u.Dims))))
 	return nil
 }
 
@@ -62,7 +62,7 @@ func lowerDequantize(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	in, err := l.flat(u.Input)
+	in, err := l.Flat(u.Input)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func lowerDequantize(l *Lowering, op *nn.Operation) error {
 			pieces = append(pieces, launch.TableRun{From: i * run, N: run, Table: i % len(c.Scales)})
 		}
 	}
-	l.mapScalars(elementwise.Dequantize{}, l.flatResult(u.Output), in, pieces, tables...)
+	l.mapScalars(elementwise.Dequantize{}, l.FlatResult(u.Output), in, pieces, tables...)
 	return nil
 }
 
@@ -101,6 +101,6 @@ func castFloat(l *Lowering, u *opspec.Unary, in *layout.Tensor, from, to nn.Oper
 	if from == nn.TensorFloat32 {
 		f = elementwise.FloatToInt{Bytes: to.ElementBytes()}
 	}
-	l.mapScalars(f, l.flatResult(u.Output), in, l.evenly(int(nn.Elements(u.Dims))))
+	l.mapScalars(f, l.FlatResult(u.Output), in, l.evenly(int(nn.Elements(u.Dims))))
 	return nil
 }

@@ -19,7 +19,7 @@ func (l *Lowering) importValue(i uint32, dense *layout.Tensor) {
 	o := &l.graph.Operands[i]
 	s := layout.ShapeOf(o.Dimensions)
 	if dense.Keep && s.C%layout.VectorBytes == 0 && o.Type == nn.TensorQuant8Asymm && l.staysPlain(i) { // clientForm
-		l.result(i, s.C).Keep = true
+		l.Result(i, s.C).Keep = true
 		dense.Unplaced, dense.Keep = true, false
 		return
 	}
@@ -27,7 +27,7 @@ func (l *Lowering) importValue(i uint32, dense *layout.Tensor) {
 	if l.onlyConv(i) || l.takenNarrow(i) {
 		pitch = s.SmallPitch()
 	}
-	l.copyTensor(l.result(i, pitch), dense)
+	l.copyTensor(l.Result(i, pitch), dense)
 }
 
 // staysPlain reports whether all readers of operand i leave its tensor as it is:

@@ -19,7 +19,7 @@ func lowerGather(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	in, err := l.flat(g.Input)
+	in, err := l.Flat(g.Input)
 	if err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func lowerGather(l *Lowering, op *nn.Operation) error {
 			return err
 		}
 		if n < shortEntry && !launch.ScalarEntry(n) {
-			return l.move("gather", l.flatResult(g.Output), in, g.Outer*len(index), func(put func(to, from, n int)) {
+			return l.move("gather", l.FlatResult(g.Output), in, g.Outer*len(index), func(put func(to, from, n int)) {
 				to := 0
 				for o := range g.Outer {
 					for _, x := range index {
@@ -41,15 +41,15 @@ func lowerGather(l *Lowering, op *nn.Operation) error {
 			})
 		}
 	}
-	indices, err := l.flat(g.Indices)
+	indices, err := l.Flat(g.Indices)
 	if err != nil {
 		return err
 	}
 	reason := fmt.Sprintf("%s: an index is not below %d", op.Type, g.Count)
 	if n < shortEntry && g.Outer*n >= shortEntry {
-		return l.gatherInner(l.flatResult(g.Output), in, indices, g.Outer, g.Count, n, reason)
+		return l.gatherInner(l.FlatResult(g.Output), in, indices, g.Outer, g.Count, n, reason)
 	}
-	return l.gather(l.flatResult(g.Output), in, indices, g.Outer, g.Count, n, reason)
+	return l.gather(l.FlatResult(g.Output), in, indices, g.Outer, g.Count, n, reason)
 }
 
 // constIndexes reads and checks constant indexes.
@@ -79,7 +79,7 @@ func (l *Lowering) gatherInner(out, in, indices *layout.Tensor, outer, count, n 
 	if size := int64(max(count, list)) * int64(outer*n); size > layout.MaxArena {
 		return fmt.Errorf("%d bytes of entries, at most %d", size, layout.MaxArena)
 	}
-	entries, found := l.newFlat("entries", count*outer*n, 1), l.newFlat("found", list*outer*n, 1)
+	entries, found := l.NewFlat("entries", count*outer*n, 1), l.NewFlat("found", list*outer*n, 1)
 	if err := l.moveFlat("turn", entries, in, n, []launch.Dim{{N: outer, Src: count * n, Dst: n}, {N: count, Src: n, Dst: outer * n}}, 0, 0); err != nil {
 		return err
 	}
@@ -95,10 +95,10 @@ func (l *Lowering) gather(out, in, indices *layout.Tensor, outer, count, n int, 
 	if int64(outer)*int64(list) > layout.MaxPositions {
 		return fmt.Errorf("%d entries for each of %d, at most %d in all", list, outer, layout.MaxPositions)
 	}
-	bad := l.newFlat("invalid index", layout.VectorBytes, 1)
+	bad := l.NewFlat("invalid index", layout.VectorBytes, 1)
 	bad.Keep = true
 	l.list.Faults = append(l.list.Faults, step.Fault{Op: l.op, Word: bad, Reason: reason})
-	l.addStep("gather", []*layout.Tensor{in, indices}, []*layout.Tensor{out, bad}, launch.Gather{Bytes: n, Outer: outer, List: list, Indices: indices, In: in, Count: count, Out: out, Bad: bad})
+	l.Add("gather", []*layout.Tensor{in, indices}, []*layout.Tensor{out, bad}, launch.Gather{Bytes: n, Outer: outer, List: list, Indices: indices, In: in, Count: count, Out: out, Bad: bad})
 	return nil
 }
 
@@ -112,26 +112,26 @@ func lowerHashtable(l *Lowering, op *nn.Operation) error {
 	}
 	var in [3]*layout.Tensor
 	for i, x := range [3]uint32{h.Lookups, h.Keys, h.Values} {
-		if in[i], err = l.flat(x); err != nil {
+		if in[i], err = l.Flat(x); err != nil {
 			return err
 		}
 	}
 	n, list := h.Size*l.sizeOf(h.Values), in[0].Bytes()/4
-	found := l.newFlat("rows", list, 4)
-	l.addStep("find", in[:2], []*layout.Tensor{found}, launch.FindKey{List: list, In: in, Found: found, Op: h})
-	rows := l.newFlat("rows and zeros", (h.Rows+1)*n, 1)
+	found := l.NewFlat("rows", list, 4)
+	l.Add("find", in[:2], []*layout.Tensor{found}, launch.FindKey{List: list, In: in, Found: found, Op: h})
+	rows := l.NewFlat("rows and zeros", (h.Rows+1)*n, 1)
 	l.fillFlat(rows, 0)
 	if err := l.move("rows", rows, in[2], min(h.Rows*n, 1), func(put func(to, from, n int)) { put(0, 0, h.Rows*n) }); err != nil {
 		return err
 	}
-	hits, all := l.flatResult(h.Hits), l.newFlat("row count", list, 4)
+	hits, all := l.FlatResult(h.Hits), l.NewFlat("row count", list, 4)
 	l.fillFlat(all, uint32(h.Rows))
 	l.flatStep("hits", elementwise.CompareWords{}, hits, []*layout.Tensor{all, found}, 1, 0)
 	if n == 0 {
-		l.flatResult(h.Output)
+		l.FlatResult(h.Output)
 		return nil
 	}
-	return l.gather(l.flatResult(h.Output), rows, found, 1, h.Rows+1, n, "HASHTABLE_LOOKUP: no row")
+	return l.gather(l.FlatResult(h.Output), rows, found, 1, h.Rows+1, n, "HASHTABLE_LOOKUP: no row")
 }
 
 // lowerDiv lowers DIV of TENSOR_INT32.

@@ -3,6 +3,7 @@ package lower
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
@@ -11,11 +12,17 @@ import (
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
-// Lowering turns a graph into steps.
+// Operation lowers operations that this driver cannot lower, or otherwise; see
+// base.OperationLowering.
+type Operation = base.OperationLowering[*Lowering]
+
+// Lowering lowers the operations of one graph. It is used twice: to ask whether an
+// operation can be lowered, when steps are thrown away, and to lower.
 type Lowering struct {
 	*step.Object
 	graph   *graph.Graph
 	view    opspec.View
+	first   []Operation // asked before the table
 	list    step.List
 	op      int              // of the model, being lowered
 	values  []*layout.Tensor // of each operand, nil while it has none
@@ -28,14 +35,15 @@ type Lowering struct {
 // supported is asked.
 func (l *Lowering) final() bool { return l.narrow != nil }
 
-// New begins to lower a graph, to ask whether its operations can be lowered.
-func New(g *graph.Graph, o *step.Object) *Lowering {
-	return &Lowering{Object: o, graph: g, view: g.View()}
+// New begins to lower a graph, to ask whether its operations can be lowered; first are asked
+// before this driver's own lowerings.
+func New(g *graph.Graph, o *step.Object, first []Operation) *Lowering {
+	return &Lowering{Object: o, graph: g, view: g.View(), first: first}
 }
 
 // Graph makes the steps of a graph whose shapes and parameters are known.
-func Graph(g *graph.Graph, o *step.Object) (*step.List, error) {
-	l := &Lowering{Object: o, list: step.List{Object: o}, graph: g, view: opspec.FinalView(&g.Subgraph), narrow: map[uint32]bool{}}
+func Graph(g *graph.Graph, o *step.Object, first []Operation) (*step.List, error) {
+	l := &Lowering{Object: o, list: step.List{Object: o}, graph: g, view: opspec.FinalView(&g.Subgraph), first: first, narrow: map[uint32]bool{}}
 	weights := 0
 	for i := range g.Operands {
 		weights += len(g.Operands[i].Data)
@@ -58,11 +66,11 @@ func Graph(g *graph.Graph, o *step.Object) (*step.List, error) {
 		l.op = g.Origin[i]
 		if l.empty(op) {
 			for _, x := range op.Outputs {
-				l.flatResult(x)
+				l.FlatResult(x)
 			}
 			continue
 		}
-		if err := lowerings[op.Type](l, op); err != nil {
+		if err := l.operation(op); err != nil {
 			return nil, fmt.Errorf("operation %d: %w", l.op, err)
 		}
 	}
@@ -78,7 +86,7 @@ func Graph(g *graph.Graph, o *step.Object) (*step.List, error) {
 			l.op = g.Origin[k]
 		}
 		if f := l.flats[i]; f != nil || l.values[i] == nil {
-			f, err := l.flat(i)
+			f, err := l.Flat(i)
 			if err != nil {
 				return nil, fmt.Errorf("output operand %d: %w", i, err)
 			}
@@ -97,6 +105,14 @@ func Graph(g *graph.Graph, o *step.Object) (*step.List, error) {
 	}
 	l.list.Steps = addHalos(l.list.Steps)
 	return &l.list, nil
+}
+
+// operation lowers an operation by the first lowering that takes it.
+func (l *Lowering) operation(op *nn.Operation) error {
+	if own := base.Choose(l.first, l.view, op); own != nil {
+		return own.Lower(l, op)
+	}
+	return lowerings[op.Type](l, op)
 }
 
 // empty reports whether an operation has nothing to compute.

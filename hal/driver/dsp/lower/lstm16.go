@@ -33,22 +33,22 @@ func lowerLstm16(l *Lowering, op *nn.Operation) error {
 		if err != nil {
 			return err
 		}
-		bias, err := l.flat(p.Bias[g])
+		bias, err := l.Flat(p.Bias[g])
 		if err != nil {
 			return err
 		}
-		sums := l.newFlat(opspec.GateNames[g]+" gate sums", n, 4)
+		sums := l.NewFlat(opspec.GateNames[g]+" gate sums", n, 4)
 		l.dotRows(sums, values, weights, bias, p.Batch, p.Units, 128, p.Zero[g])
-		gate[g] = l.newFlat(opspec.GateNames[g]+" gate", n, 2)
+		gate[g] = l.NewFlat(opspec.GateNames[g]+" gate", n, 2)
 		l.halves(gate[g], sums, &rq)
 	}
-	state, err := l.flat(p.State)
+	state, err := l.Flat(p.State)
 	if err != nil {
 		return err
 	}
-	next := l.flatResult(p.NextState)
+	next := l.FlatResult(p.NextState)
 	l.flatStep("cell", lstm.Cell16{}, next, []*layout.Tensor{gate[opspec.GateInput], gate[opspec.GateForget], gate[opspec.GateCell], state})
-	l.flatStep("output", lstm.Output16{}, l.flatResult(p.Output), []*layout.Tensor{gate[opspec.GateOutput], next})
+	l.flatStep("output", lstm.Output16{}, l.FlatResult(p.Output), []*layout.Tensor{gate[opspec.GateOutput], next})
 	return nil
 }
 
@@ -64,7 +64,7 @@ func (l *Lowering) joined(name string, rows int, operands []uint32, sizes []int)
 	if n := int64(rows) * int64(width); n > layout.MaxArena {
 		return nil, fmt.Errorf("%s of %d rows need %d bytes, at most %d", name, rows, n, layout.MaxArena)
 	}
-	out := l.newFlat(name, rows*width, 1)
+	out := l.NewFlat(name, rows*width, 1)
 	zero := &l.graph.Operands[operands[0]]
 	fill := uint32(zeroOf(zero))
 	if zero.Type == nn.TensorQuant8Symm {
@@ -73,7 +73,7 @@ func (l *Lowering) joined(name string, rows int, operands []uint32, sizes []int)
 	l.fillFlat(out, fill*hvx.Ones)
 	at := 0
 	for i, x := range operands {
-		in, err := l.flat(x)
+		in, err := l.Flat(x)
 		if err != nil {
 			return nil, err
 		}
@@ -97,10 +97,10 @@ func (l *Lowering) joined(name string, rows int, operands []uint32, sizes []int)
 // whole vectors and with the given zero points, and adds a bias per row of weights.
 func (l *Lowering) dotRows(out, values, weights, bias *layout.Tensor, batch, units int, zeroV, zeroW int32) {
 	width := values.Bytes() / batch
-	l.addStep("dot", []*layout.Tensor{values, weights, bias}, []*layout.Tensor{out}, launch.RowsDot{Width: width, Batch: batch, Units: units, Values: values, Weights: weights, Bias: bias, Out: out, ZeroV: zeroV, ZeroW: zeroW})
+	l.Add("dot", []*layout.Tensor{values, weights, bias}, []*layout.Tensor{out}, launch.RowsDot{Width: width, Batch: batch, Units: units, Values: values, Weights: weights, Bias: bias, Out: out, ZeroV: zeroV, ZeroW: zeroW})
 }
 
 // halves scales words to saturated halves.
 func (l *Lowering) halves(out, in *layout.Tensor, rq *hvx.Requant) {
-	l.addStep("scale", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.GateScale{Rq: rq, Out: out, In: in})
+	l.Add("scale", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.GateScale{Rq: rq, Out: out, In: in})
 }

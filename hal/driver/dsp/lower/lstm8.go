@@ -36,9 +36,9 @@ func lowerLstm8(l *Lowering, op *nn.Operation) error {
 	if x.last, err = l.joined("previous output", p.Batch, []uint32{p.Last}, []int{p.Out}); err != nil {
 		return err
 	}
-	x.noBias = l.newFlat("no bias", max(p.Units, p.Out), 4)
+	x.noBias = l.NewFlat("no bias", max(p.Units, p.Out), 4)
 	l.fillFlat(x.noBias, 0)
-	old, err := l.flat(p.Cell)
+	old, err := l.Flat(p.Cell)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func lowerLstm8(l *Lowering, op *nn.Operation) error {
 			return err
 		}
 	}
-	next := l.flatResult(p.NextCell)
+	next := l.FlatResult(p.NextCell)
 	in := []*layout.Tensor{gate[opspec.GateForget], gate[opspec.GateCell], gate[opspec.GateInput], old}
 	if p.Coupled {
 		in = []*layout.Tensor{gate[opspec.GateForget], gate[opspec.GateCell], old}
@@ -63,7 +63,7 @@ func lowerLstm8(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	hidden := l.newFlat("hidden state", p.Batch*p.Units, 1)
+	hidden := l.NewFlat("hidden state", p.Batch*p.Units, 1)
 	l.flatStep("hidden", lstm.NewHidden8(&p), hidden, []*layout.Tensor{open, next})
 	if p.Projection == opspec.None {
 		l.flats[p.NextState], l.flats[p.Output] = hidden, hidden
@@ -77,7 +77,7 @@ func lowerLstm8(l *Lowering, op *nn.Operation) error {
 // widened is halves as words, repeated for each of several rows.
 func (x *lstm8) widened(in *layout.Tensor, rows int) *layout.Tensor {
 	n := in.Bytes() / 2
-	out := x.newFlat(in.Name+" as words", n, 4)
+	out := x.NewFlat(in.Name+" as words", n, 4)
 	x.flatStep("widen", lstm.WidenHalfwords{}, out, []*layout.Tensor{in})
 	return x.repeated(out, rows)
 }
@@ -88,7 +88,7 @@ func (x *lstm8) repeated(in *layout.Tensor, rows int) *layout.Tensor {
 	if rows == 1 {
 		return in
 	}
-	out := x.newFlat(in.Name+" repeated", rows*n, 1)
+	out := x.NewFlat(in.Name+" repeated", rows*n, 1)
 	// There are fewer rows than words of a tensor.
 	_ = x.move("repeat", out, in, rows, func(put func(to, from, n int)) {
 		for r := range rows {
@@ -102,7 +102,7 @@ func (x *lstm8) repeated(in *layout.Tensor, rows int) *layout.Tensor {
 func (x *lstm8) sums(g int, cell *layout.Tensor) (*layout.Tensor, error) {
 	p := &x.Gate[g]
 	name := opspec.GateNames[g]
-	bias, err := x.flat(p.Bias)
+	bias, err := x.Flat(p.Bias)
 	if err != nil {
 		return nil, err
 	}
@@ -120,19 +120,19 @@ func (x *lstm8) sums(g int, cell *layout.Tensor) (*layout.Tensor, error) {
 		if err != nil {
 			return nil, err
 		}
-		t := x.newFlat(name+" products", n, 4)
+		t := x.NewFlat(name+" products", n, 4)
 		x.dotRows(t, values, weights, b, x.Batch, x.Units, zero+128, 128)
 		parts = append(parts, t)
 	}
 	peephole := p.Peephole != opspec.None
 	if peephole {
-		w, err := x.flat(p.Peephole)
+		w, err := x.Flat(p.Peephole)
 		if err != nil {
 			return nil, err
 		}
 		parts = append(parts, x.widened(w, x.Batch), cell)
 	}
-	sum := x.newFlat(name+" gate", n, 4)
+	sum := x.NewFlat(name+" gate", n, 4)
 	x.flatStep("sum", lstm.NewSum8(p, peephole), sum, parts)
 	if p.Norm == opspec.None {
 		return sum, nil
@@ -142,26 +142,26 @@ func (x *lstm8) sums(g int, cell *layout.Tensor) (*layout.Tensor, error) {
 
 // normalized is layer normalization of every row.
 func (x *lstm8) normalized(p *opspec.Gate8, sum, bias *layout.Tensor) (*layout.Tensor, error) {
-	weights, err := x.flat(p.Norm)
+	weights, err := x.Flat(p.Norm)
 	if err != nil {
 		return nil, err
 	}
-	mean, variance := x.newFlat("means", x.Batch, 4), x.newFlat("variances", x.Batch, 4)
+	mean, variance := x.NewFlat("means", x.Batch, 4), x.NewFlat("variances", x.Batch, 4)
 	k, batch := layernorm.Statistics{N: x.Units, AtZero: p.VarianceAtZero}, x.Batch
-	x.addStep("statistics", []*layout.Tensor{sum}, []*layout.Tensor{mean, variance}, launch.Statistics{Kernel: k, Batch: batch, Sum: sum, Mean: mean, Variance: variance})
-	factor, shift := x.newFlat("factors", x.Batch, 4), x.newFlat("shifts", x.Batch, 4)
+	x.Add("statistics", []*layout.Tensor{sum}, []*layout.Tensor{mean, variance}, launch.Statistics{Kernel: k, Batch: batch, Sum: sum, Mean: mean, Variance: variance})
+	factor, shift := x.NewFlat("factors", x.Batch, 4), x.NewFlat("shifts", x.Batch, 4)
 	x.flatStep("root", layernorm.Root{}, factor, []*layout.Tensor{variance})
 	x.flatStep("root", layernorm.Root{Shift: true}, shift, []*layout.Tensor{variance})
 	in := []*layout.Tensor{sum}
 	for _, t := range []*layout.Tensor{mean, factor, shift} {
-		wide := x.newFlat(t.Name+" of each unit", x.Batch*x.Units, 4)
+		wide := x.NewFlat(t.Name+" of each unit", x.Batch*x.Units, 4)
 		if err := x.walk("repeat", wide, t, []uint32{uint32(x.Batch), uint32(x.Units)}, []int{1, 0}, 0, 4); err != nil {
 			return nil, err
 		}
 		in = append(in, wide)
 	}
 	in = append(in, x.widened(weights, x.Batch), x.repeated(bias, x.Batch))
-	out := x.newFlat("normalized", x.Batch*x.Units, 4)
+	out := x.NewFlat("normalized", x.Batch*x.Units, 4)
 	x.flatStep("normalize", layernorm.Normalize{Scale: p.NormScale}, out, in)
 	return out, nil
 }
@@ -169,7 +169,7 @@ func (x *lstm8) normalized(p *opspec.Gate8, sum, bias *layout.Tensor) (*layout.T
 // project multiplies the hidden state with the projection's weights.
 func (x *lstm8) project(hidden *layout.Tensor) (*layout.Tensor, error) {
 	width := layout.RoundUp(x.Units, layout.VectorBytes)
-	rows := x.newFlat("hidden rows", x.Batch*width, 1)
+	rows := x.NewFlat("hidden rows", x.Batch*width, 1)
 	x.fillFlat(rows, uint32(x.HiddenZero+128)*hvx.Ones)
 	err := x.move("rows", rows, hidden, x.Batch, func(put func(to, from, n int)) {
 		for b := range x.Batch {
@@ -185,11 +185,11 @@ func (x *lstm8) project(hidden *layout.Tensor) (*layout.Tensor, error) {
 	}
 	bias := x.noBias
 	if x.ProjectionBias != opspec.None {
-		if bias, err = x.flat(x.ProjectionBias); err != nil {
+		if bias, err = x.Flat(x.ProjectionBias); err != nil {
 			return nil, err
 		}
 	}
-	acc, out := x.newFlat("projected", x.Batch*x.Out, 4), x.newFlat("output state", x.Batch*x.Out, 1)
+	acc, out := x.NewFlat("projected", x.Batch*x.Out, 4), x.NewFlat("output state", x.Batch*x.Out, 1)
 	x.dotRows(acc, rows, weights, bias, x.Batch, x.Out, x.HiddenZero+128, 128)
 	x.flatStep("output", lstm.NewOutput8(&x.Lstm8), out, []*layout.Tensor{acc})
 	return out, nil

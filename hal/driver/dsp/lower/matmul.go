@@ -19,7 +19,7 @@ func lowerBatchMatmul(l *Lowering, op *nn.Operation) error {
 	}
 	var in [2]*layout.Tensor
 	for i, x := range [2]uint32{m.A, m.B} {
-		if in[i], err = l.flat(x); err != nil {
+		if in[i], err = l.Flat(x); err != nil {
 			return err
 		}
 	}
@@ -41,11 +41,11 @@ func lowerBatchMatmul(l *Lowering, op *nn.Operation) error {
 	}
 	width := layout.RoundUp(m.Depth, layout.VectorBytes)
 	rows := m.Batch * m.Rows
-	acc, bias := l.newFlat("accumulators", rows*m.Cols, 4), l.newFlat("no bias", m.Cols, 4)
+	acc, bias := l.NewFlat("accumulators", rows*m.Cols, 4), l.NewFlat("no bias", m.Cols, 4)
 	l.fillFlat(bias, 0)
-	l.addStep("dot", []*layout.Tensor{a, b, bias}, []*layout.Tensor{acc}, launch.MatrixDot{Rows: rows, A: a, Width: width, B: b, Op: m, Bias: bias, Acc: acc, ZeroA: zeroA, ZeroB: zeroB})
+	l.Add("dot", []*layout.Tensor{a, b, bias}, []*layout.Tensor{acc}, launch.MatrixDot{Rows: rows, A: a, Width: width, B: b, Op: m, Bias: bias, Acc: acc, ZeroA: zeroA, ZeroB: zeroB})
 	rq := hvx.NewRequant(q.Mult, q.OutZero, q.Lo, q.Hi, unsignedBias(l.graph.Operands[m.Output].Type))
-	return l.rescale(l.flatResult(m.Output), acc, &rq, rows*m.Cols)
+	return l.rescale(l.FlatResult(m.Output), acc, &rq, rows*m.Cols)
 }
 
 // matrixRows lays out matrices of bytes with their rows on vectors, filled with
@@ -55,7 +55,7 @@ func (l *Lowering) matrixRows(in *layout.Tensor, batch, rows, depth int, transpo
 	if n := int64(batch) * int64(rows) * int64(width); n > layout.MaxArena {
 		return nil, fmt.Errorf("%d rows of %d values need %d bytes, at most %d", batch*rows, depth, n, layout.MaxArena)
 	}
-	out := l.newFlat(in.Name+" as rows", batch*rows*width, 1)
+	out := l.NewFlat(in.Name+" as rows", batch*rows*width, 1)
 	l.fillFlat(out, uint32(zero)*hvx.Ones)
 	list := []launch.Dim{{N: batch, Src: rows * depth, Dst: rows * width}, {N: rows, Src: depth, Dst: width}, {N: depth, Src: 1, Dst: 1}}
 	if transposed {
@@ -71,7 +71,7 @@ func (l *Lowering) matmulWords(m *opspec.BatchMatmul, a, b *layout.Tensor) error
 		return fmt.Errorf("matrices of %d columns need %d bytes, at most %d", m.Cols, n, layout.MaxArena)
 	}
 	// The second matrix by rows, each on a vector.
-	right := l.newFlat(b.Name+" as rows", m.Batch*m.Depth*pitch, 1)
+	right := l.NewFlat(b.Name+" as rows", m.Batch*m.Depth*pitch, 1)
 	list := []launch.Dim{{N: m.Batch, Src: 4 * m.Cols * m.Depth, Dst: m.Depth * pitch}, {N: m.Depth, Src: 4 * m.Cols, Dst: pitch}, {N: m.Cols, Src: 4, Dst: 4}}
 	if m.AdjB {
 		list[1].Src, list[2].Src = 4, 4*m.Depth
@@ -80,9 +80,9 @@ func (l *Lowering) matmulWords(m *opspec.BatchMatmul, a, b *layout.Tensor) error
 		return err
 	}
 	rows := m.Batch * m.Rows
-	out := l.newFlat("products", rows*pitch, 1)
-	l.addStep("matmul", []*layout.Tensor{a, right}, []*layout.Tensor{out}, launch.MatmulWords{Rows: rows, Op: m, Pitch: pitch, A: a, Right: right, Out: out})
-	return l.move("result", l.flatResult(m.Output), out, rows, func(put func(to, from, n int)) {
+	out := l.NewFlat("products", rows*pitch, 1)
+	l.Add("matmul", []*layout.Tensor{a, right}, []*layout.Tensor{out}, launch.MatmulWords{Rows: rows, Op: m, Pitch: pitch, A: a, Right: right, Out: out})
+	return l.move("result", l.FlatResult(m.Output), out, rows, func(put func(to, from, n int)) {
 		for r := range rows {
 			put(r*4*m.Cols, r*pitch, 4*m.Cols)
 		}
@@ -96,6 +96,6 @@ func (l *Lowering) rescale(out, acc *layout.Tensor, rq *hvx.Requant, n int) erro
 	if kind.PerChannel && n > layout.MaxConst/64 {
 		return fmt.Errorf("%d values with multipliers per channel are too many without packed weights", n)
 	}
-	l.addStep("rescale", []*layout.Tensor{acc}, []*layout.Tensor{out}, launch.Rescale{Kind: kind, Rq: rq, Steps: steps, Acc: acc, Out: out})
+	l.Add("rescale", []*layout.Tensor{acc}, []*layout.Tensor{out}, launch.Rescale{Kind: kind, Rq: rq, Steps: steps, Acc: acc, Out: out})
 	return nil
 }

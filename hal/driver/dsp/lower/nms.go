@@ -72,7 +72,7 @@ func lowerNms(l *Lowering, op *nn.Operation) error {
 	if k.Limit >= 0 {
 		most = int(min(int64(most), int64(k.Limit)*int64(k.Boxes)))
 	}
-	count := l.newFlat("detections", 1, 4)
+	count := l.NewFlat("detections", 1, 4)
 	n := uint32(most)
 	out := []*layout.Tensor{count}
 	for i, dims := range [][]uint32{{n}, {n, 4}, {n}, {n}} {
@@ -83,8 +83,8 @@ func lowerNms(l *Lowering, op *nn.Operation) error {
 		return nil
 	}
 	all := k.Boxes * k.Classes
-	work := l.newFlat("candidates", 4*detection.NmsFrame+layout.RoundUp(4*all, 8)+8*all, 1)
+	work := l.NewFlat("candidates", 4*detection.NmsFrame+layout.RoundUp(4*all, 8)+8*all, 1)
 	score := affineOf(&o[op.Inputs[0]])
-	l.addStep("nms", in, append(out, bad, work), launch.NMS{Kernel: k, In: in, Bad: bad, Score: score, Out: out, Scratch: work})
+	l.Add("nms", in, append(out, bad, work), launch.NMS{Kernel: k, In: in, Bad: bad, Score: score, Out: out, Scratch: work})
 	return nil
 }

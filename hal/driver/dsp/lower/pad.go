@@ -18,14 +18,14 @@ func lowerPad(l *Lowering, op *nn.Operation) error {
 		return err
 	}
 	if l.values[p.Input] == nil {
-		in, err := l.flat(p.Input)
+		in, err := l.Flat(p.Input)
 		if err != nil {
 			return err
 		}
 		fill := uint32(zeroOf(&l.graph.Operands[p.Input])) * hvx.Ones
-		return l.padInto(l.flatResult(p.Output), in, p.In, p.Dims, p.Before, 1, fill)
+		return l.padInto(l.FlatResult(p.Output), in, p.In, p.Dims, p.Before, 1, fill)
 	}
-	in, err := l.value(p.Input)
+	in, err := l.Value(p.Input)
 	if err != nil {
 		return err
 	}
@@ -39,9 +39,9 @@ func lowerPad(l *Lowering, op *nn.Operation) error {
 	if l.onlyConv(p.Output) {
 		pitch = layout.ShapeOf(l.graph.Operands[p.Output].Dimensions).SmallPitch()
 	}
-	out := l.result(p.Output, pitch)
-	l.addStep("fill", nil, []*layout.Tensor{out}, launch.FillImage{Out: out})
-	l.addStep("pad", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.CopyInto{Out: out, In: in, At: before})
+	out := l.Result(p.Output, pitch)
+	l.Add("fill", nil, []*layout.Tensor{out}, launch.FillImage{Out: out})
+	l.Add("pad", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.CopyInto{Out: out, In: in, At: before})
 	return nil
 }
 
@@ -52,14 +52,14 @@ func lowerMirrorPad(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	in, err := l.flat(p.Input)
+	in, err := l.Flat(p.Input)
 	if err != nil {
 		return err
 	}
 	last, size := len(p.Dims)-1, l.sizeOf(p.Input)
 	n, width, before := int(p.In[last]), int(p.Dims[last]), p.Before[last]
 	rows := int(nn.Elements(p.Dims)) / width
-	return l.move("mirror", l.flatResult(p.Output), in, rows*(width-n+1), func(put func(to, from, n int)) {
+	return l.move("mirror", l.FlatResult(p.Output), in, rows*(width-n+1), func(put func(to, from, n int)) {
 		for row := range rows {
 			from, rest, stride := 0, row, n
 			for d := last - 1; d >= 0; d-- {
@@ -86,7 +86,7 @@ func (l *Lowering) padFlat(in *layout.Tensor, dims, to []uint32, before []int, s
 	if n < 0 || n > layout.MaxArena {
 		return nil, fmt.Errorf("shape %v is too large", to)
 	}
-	out := l.newFlat(in.Name+" padded", int(n), size)
+	out := l.NewFlat(in.Name+" padded", int(n), size)
 	return out, l.padInto(out, in, dims, to, before, size, fill)
 }
 
@@ -112,7 +112,7 @@ func lowerPadV2(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	in, err := l.flat(p.Input)
+	in, err := l.Flat(p.Input)
 	if err != nil {
 		return err
 	}
@@ -125,5 +125,5 @@ func lowerPadV2(l *Lowering, op *nn.Operation) error {
 	if o.Type.IsQuant8() {
 		word = uint32(byte(word)+byte(unsignedBias(o.Type))) * 0x01010101
 	}
-	return l.padInto(l.flatResult(p.Output), in, o.Dimensions, p.Dims, p.Before, l.sizeOf(p.Input), word)
+	return l.padInto(l.FlatResult(p.Output), in, o.Dimensions, p.Dims, p.Before, l.sizeOf(p.Input), word)
 }

@@ -29,7 +29,7 @@ func lowerPool(l *Lowering, op *nn.Operation) error {
 	lo, hi := opspec.ActRange(p.Act, o.Type, o.Scale, o.ZeroPoint)
 	shaped := layout.Shape{N: p.N, H: p.OutH, W: p.OutW, C: p.C}
 	out, done := l.imageResult(p.Output, shaped, max(shaped.Pitch(), layout.VectorBytes), p.NCHW)
-	l.addRows("pool", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.WindowDependence(&p.Window, p.N*p.OutH), launch.Pool{Pool: p, In: in, Out: out, Lo: lo + bias, Hi: hi + bias, IsMax: isMax, Signed: bias != 0})
+	l.AddRows("pool", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.WindowDependence(&p.Window, p.N*p.OutH), launch.Pool{Pool: p, In: in, Out: out, Lo: lo + bias, Hi: hi + bias, IsMax: isMax, Signed: bias != 0})
 	done()
 	return nil
 }
@@ -51,7 +51,7 @@ func lowerMean(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	in, err := l.value(m.Input)
+	in, err := l.Value(m.Input)
 	if err != nil {
 		return err
 	}
@@ -71,16 +71,16 @@ func lowerMean(l *Lowering, op *nn.Operation) error {
 	if len(m.In) == 4 && m.Reduce[1] && m.Reduce[2] && !m.Reduce[0] && !m.Reduce[3] && s.W <= pool.MaxWindowCols {
 		w, rows, cols = in, s.H, s.W // the image itself is the window
 	} else {
-		w = l.newTensor("windows", layout.Shape{N: outer, H: rows, W: cols, C: channels}, 0, int32(in.Zero))
-		l.addStep("gather", []*layout.Tensor{in}, []*layout.Tensor{w}, launch.GatherWindows{Op: &m, In: in, Out: w})
+		w = l.NewTensor("windows", layout.Shape{N: outer, H: rows, W: cols, C: channels}, 0, int32(in.Zero))
+		l.Add("gather", []*layout.Tensor{in}, []*layout.Tensor{w}, launch.GatherWindows{Op: &m, In: in, Out: w})
 	}
-	sums := l.newTensor("means", layout.Shape{N: 1, H: 1, W: outer, C: channels}, layout.RoundUp(channels, layout.VectorBytes), int32(in.Zero))
-	l.addStep("mean", []*layout.Tensor{w}, []*layout.Tensor{sums}, launch.Mean{In: w, Out: sums, Rows: rows, Cols: cols, Signed: bias != 0})
+	sums := l.NewTensor("means", layout.Shape{N: 1, H: 1, W: outer, C: channels}, layout.RoundUp(channels, layout.VectorBytes), int32(in.Zero))
+	l.Add("mean", []*layout.Tensor{w}, []*layout.Tensor{sums}, launch.Mean{In: w, Out: sums, Rows: rows, Cols: cols, Signed: bias != 0})
 	// The result may count its positions in several dimensions.
 	if s := layout.ShapeOf(m.Dims); s == sums.Shape {
 		l.values[m.Output] = sums
 	} else {
-		l.reshape(l.result(m.Output, 0), sums)
+		l.reshape(l.Result(m.Output, 0), sums)
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func lowerProposals(l *Lowering, op *nn.Operation) error {
 		if i < 2 {
 			in[i], err = l.nhwc(op.Inputs[i], nchw)
 		} else {
-			in[i], err = l.flat(op.Inputs[i])
+			in[i], err = l.Flat(op.Inputs[i])
 		}
 		if err != nil {
 			return err
@@ -94,7 +94,7 @@ func lowerProposals(l *Lowering, op *nn.Operation) error {
 	o := l.graph.Operands
 	k.Score, k.Anchor, k.Image = affineOf(&o[op.Inputs[0]]), affineOf(&o[op.Inputs[2]]), affineOf(&o[op.Inputs[3]])
 	k.OutScore, k.Box = affineOf(&o[op.Outputs[0]]), affineOf(&o[op.Outputs[1]])
-	count := l.newFlat("proposals", 1, 4)
+	count := l.NewFlat("proposals", 1, 4)
 	n := uint32(k.Batches * k.After)
 	out := []*layout.Tensor{count}
 	for i, dims := range [][]uint32{{n}, {n, 4}, {n}} {
@@ -103,8 +103,8 @@ func lowerProposals(l *Lowering, op *nn.Operation) error {
 	if n == 0 {
 		return nil
 	}
-	work := l.newFlat("anchors by score", 4*(detection.ProposalFrame+256+k.All())+16*k.After, 1)
+	work := l.NewFlat("anchors by score", 4*(detection.ProposalFrame+256+k.All())+16*k.After, 1)
 	d := affineOf(&o[op.Inputs[1]])
-	l.addStep("proposals", in[:], append(out, work), launch.Proposals{Kernel: k, In: in, Deltas: d, Out: out, Scratch: work})
+	l.Add("proposals", in[:], append(out, work), launch.Proposals{Kernel: k, In: in, Deltas: d, Out: out, Scratch: work})
 	return nil
 }

@@ -18,7 +18,7 @@ func lowerReduce(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	in, err := l.flat(m.Input)
+	in, err := l.Flat(m.Input)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func lowerReduce(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	l.reductionStep("reduce", k, l.flatResult(m.Output), s, bound)
+	l.reductionStep("reduce", k, l.FlatResult(m.Output), s, bound)
 	return nil
 }
 
@@ -70,15 +70,15 @@ func (l *Lowering) foldRows(f reduction.Function, in *layout.Tensor, rows, count
 		if int64(rows)*int64(pitch) > layout.MaxArena {
 			return nil, fmt.Errorf("%d rows of %d values need too much memory", rows, count)
 		}
-		whole := l.newFlat(in.Name+" filled up", rows*pitch, 1)
+		whole := l.NewFlat(in.Name+" filled up", rows*pitch, 1)
 		l.fillFlat(whole, fill)
 		if err := l.moveFlat("rows", whole, in, 1, []launch.Dim{{N: rows, Src: count, Dst: pitch}, {N: count, Src: 1, Dst: 1}}, 0, 0); err != nil {
 			return nil, err
 		}
 		in = whole
 	}
-	out := l.newFlat("folded", rows*launch.FoldedRow, 1)
-	l.addStep("fold", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.Fold{Function: f, SliceCount: sliceCount, Rows: rows, In: in, Out: out, Bound: bound})
+	out := l.NewFlat("folded", rows*launch.FoldedRow, 1)
+	l.Add("fold", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.Fold{Function: f, SliceCount: sliceCount, Rows: rows, In: in, Out: out, Bound: bound})
 	return out, nil
 }
 
@@ -87,7 +87,7 @@ func (l *Lowering) wordsOf(in *layout.Tensor, i uint32, zero int32) *layout.Tens
 	if l.sizeOf(i) == 4 {
 		return in
 	}
-	out := l.newFlat(in.Name+" as words", in.Bytes(), 4)
+	out := l.NewFlat(in.Name+" as words", in.Bytes(), 4)
 	l.flatStep("widen", elementwise.WidenWords{}, out, []*layout.Tensor{in}, uint32(zero))
 	return out
 }
@@ -98,7 +98,7 @@ func lowerArg(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	in, err := l.flat(r.Input)
+	in, err := l.Flat(r.Input)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func lowerArg(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	l.reductionStep("arg", k, l.flatResult(r.Output), s, one)
+	l.reductionStep("arg", k, l.FlatResult(r.Output), s, one)
 	return nil
 }
 
@@ -131,7 +131,7 @@ func lowerNorm(l *Lowering, op *nn.Operation) error {
 	if r.Depth > maxNorm {
 		return fmt.Errorf("rows of %d values, at most %d", r.Depth, maxNorm)
 	}
-	in, err := l.flat(r.Input)
+	in, err := l.Flat(r.Input)
 	if err != nil {
 		return err
 	}
@@ -139,10 +139,10 @@ func lowerNorm(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	scaled := l.newFlat("normalized", s.Pitch*s.Count, 1)
+	scaled := l.NewFlat("normalized", s.Pitch*s.Count, 1)
 	// The result's zero point is 128 in stored bytes of either type.
 	l.reductionStep("normalize", reduction.Norm{}, scaled, s, hvx.SplatHalfword(zeroOf(&l.graph.Operands[r.Input])), hvx.SplatHalfword(128))
-	return l.moveFlat("rows", l.flatResult(r.Output), scaled, 1, []launch.Dim{
+	return l.moveFlat("rows", l.FlatResult(r.Output), scaled, 1, []launch.Dim{
 		{N: r.Outer, Src: r.Inner, Dst: r.Depth * r.Inner}, {N: r.Depth, Src: s.Pitch, Dst: r.Inner}, {N: r.Inner, Src: 1, Dst: 1}}, 0, 0)
 }
 
@@ -153,7 +153,7 @@ func lowerTopK(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	in, err := l.flat(t.Input)
+	in, err := l.Flat(t.Input)
 	if err != nil {
 		return err
 	}
@@ -169,22 +169,22 @@ func lowerTopK(l *Lowering, op *nn.Operation) error {
 	if int64(wide)*int64(t.K) > layout.MaxArena {
 		return fmt.Errorf("%d values of each of %d rows need too much memory", t.K, t.Rows)
 	}
-	values, indices := l.newFlat("best values", s.Pitch*t.K, 1), l.newFlat("best indexes", wide*t.K, 1)
-	l.addStep("topk", []*layout.Tensor{s.T}, []*layout.Tensor{values, indices}, launch.TopK{Size: size, Slices: s, Values: values, Indices: indices, Op: t, Wide: wide})
+	values, indices := l.NewFlat("best values", s.Pitch*t.K, 1), l.NewFlat("best indexes", wide*t.K, 1)
+	l.Add("topk", []*layout.Tensor{s.T}, []*layout.Tensor{values, indices}, launch.TopK{Size: size, Slices: s, Values: values, Indices: indices, Op: t, Wide: wide})
 	rows := func(out, from *layout.Tensor, size, pitch int) error {
 		return l.moveFlat("rows", out, from, size, []launch.Dim{{N: t.Rows, Src: size, Dst: size * t.K}, {N: t.K, Src: pitch, Dst: size}}, 0, 0)
 	}
-	if err := rows(l.flatResult(t.Indices), indices, 4, wide); err != nil {
+	if err := rows(l.FlatResult(t.Indices), indices, 4, wide); err != nil {
 		return err
 	}
 	if size == l.sizeOf(t.Values) {
-		return rows(l.flatResult(t.Values), values, size, s.Pitch)
+		return rows(l.FlatResult(t.Values), values, size, s.Pitch)
 	}
-	best := l.newFlat("values", t.Rows*t.K, 4)
+	best := l.NewFlat("values", t.Rows*t.K, 4)
 	if err := rows(best, values, 4, s.Pitch); err != nil {
 		return err
 	}
-	l.flatStep("narrow", elementwise.NarrowWords{}, l.flatResult(t.Values), []*layout.Tensor{best}, 0)
+	l.flatStep("narrow", elementwise.NarrowWords{}, l.FlatResult(t.Values), []*layout.Tensor{best}, 0)
 	return nil
 }
 
@@ -216,11 +216,11 @@ func (l *Lowering) intoSlices(in *layout.Tensor, dims []uint32, reduced []bool, 
 			list[i].Dst *= s.Pitch
 		}
 	}
-	s.T = l.newFlat(in.Name+" in slices", s.Pitch*s.Count, 1)
+	s.T = l.NewFlat(in.Name+" in slices", s.Pitch*s.Count, 1)
 	return s, l.moveFlat("slices", s.T, in, size, list, 0, 0)
 }
 
 // reductionStep launches a kernel over all vectors of rows.
 func (l *Lowering) reductionStep(name string, f reduction.Function, out *layout.Tensor, s launch.Slices, words ...uint32) {
-	l.addStep(name, []*layout.Tensor{s.T}, []*layout.Tensor{out}, launch.Reduce{Function: f, Slices: s, Out: out, Words: words})
+	l.Add(name, []*layout.Tensor{s.T}, []*layout.Tensor{out}, launch.Reduce{Function: f, Slices: s, Out: out, Words: words})
 }

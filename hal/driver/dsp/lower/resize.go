@@ -41,7 +41,7 @@ func lowerBilinear(l *Lowering, op *nn.Operation) error {
 	if n == 0 {
 		return fmt.Errorf("no elements")
 	}
-	in, err := l.flat(p.Input)
+	in, err := l.Flat(p.Input)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func lowerBilinear(l *Lowering, op *nn.Operation) error {
 	}
 	var stretched [2]*layout.Tensor
 	for k := range stretched {
-		stretched[k] = l.newFlat("neighbours", planes*len(used)*pitch, 1)
+		stretched[k] = l.NewFlat("neighbours", planes*len(used)*pitch, 1)
 		err := l.move("neighbours", stretched[k], in, planes*len(used)*p.OutW, func(put func(to, from, n int)) {
 			for i := range planes {
 				for j, y := range used {
@@ -83,12 +83,12 @@ func lowerBilinear(l *Lowering, op *nn.Operation) error {
 			return err
 		}
 	}
-	out := l.flatResult(p.Output)
+	out := l.FlatResult(p.Output)
 	rows := out
 	if pitch != width {
-		rows = l.newFlat("rows", planes*p.OutH*pitch, 1)
+		rows = l.NewFlat("rows", planes*p.OutH*pitch, 1)
 	}
-	l.addStep("blend", stretched[:], []*layout.Tensor{rows}, launch.Blend{Xs: xs, Size: size, Pitch: pitch, Planes: planes, Op: p, Bias: unsignedBias(p.Type), Ys: ys, Used: used, Place: place, Stretched: stretched, Rows: rows})
+	l.Add("blend", stretched[:], []*layout.Tensor{rows}, launch.Blend{Xs: xs, Size: size, Pitch: pitch, Planes: planes, Op: p, Bias: unsignedBias(p.Type), Ys: ys, Used: used, Place: place, Stretched: stretched, Rows: rows})
 	if rows == out {
 		return nil
 	}
@@ -129,9 +129,9 @@ func (l *Lowering) blendExactly(p *opspec.Resize, in *layout.Tensor, ys, xs laun
 	if p.NCHW {
 		planes, size = p.N*p.C, 1
 	}
-	out := l.flatResult(p.Output)
+	out := l.FlatResult(p.Output)
 	k := resize.Exact{Size: size, Bias: int(unsignedBias(p.Type))}
-	l.addStep("blend", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.BlendExactly{Kernel: k, Out: out, Planes: planes, Op: p, Ys: ys, Xs: xs, In: in, Size: size})
+	l.Add("blend", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.BlendExactly{Kernel: k, Out: out, Planes: planes, Op: p, Ys: ys, Xs: xs, In: in, Size: size})
 }
 
 // lowerNearest lowers RESIZE_NEAREST_NEIGHBOR.
@@ -140,7 +140,7 @@ func lowerNearest(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	in, err := l.flat(p.Input)
+	in, err := l.Flat(p.Input)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func lowerNearest(l *Lowering, op *nn.Operation) error {
 	if planes == 0 || n == 0 {
 		return fmt.Errorf("no elements")
 	}
-	return l.move("nearest", l.flatResult(p.Output), in, planes*p.OutH*p.OutW, func(put func(to, from, n int)) {
+	return l.move("nearest", l.FlatResult(p.Output), in, planes*p.OutH*p.OutW, func(put func(to, from, n int)) {
 		to := 0
 		for i := range planes {
 			for _, y := range ys {

@@ -77,7 +77,7 @@ func (l *Lowering) packRuntimeWeights(g *launch.Convolution, w *weights, n int) 
 	if int64(size)*int64(n) > layout.MaxConst {
 		return nil, fmt.Errorf("%d bytes of packed weights, at most %d", int64(size)*int64(n), layout.MaxConst)
 	}
-	rec := l.newFlat("packed weights", size*n, 1)
+	rec := l.NewFlat("packed weights", size*n, 1)
 	words, rest := w.c/4, w.c%4
 	if rest > 0 || g.Filter.K != 128*p.Full+32*c.Tail || c.Words*c.Runs != w.kh*w.kw*words {
 		l.fillFlat(rec, 0)
@@ -134,7 +134,7 @@ func (l *Lowering) factors(g *launch.Convolution, kind hvx.RequantKind) *layout.
 			data = binary.LittleEndian.AppendUint32(data, g.Rq.ChannelWords(ch)[v])
 		}
 	}
-	t := l.newFlat("multipliers", n*g.Filter.K, 4)
+	t := l.NewFlat("multipliers", n*g.Filter.K, 4)
 	t.Unplaced = true
 	t.Addr = l.Constant(data)
 	return t
@@ -144,5 +144,5 @@ func (l *Lowering) factors(g *launch.Convolution, kind hvx.RequantKind) *layout.
 // the biases.
 func (l *Lowering) foldInputZeroPoint(g *launch.Convolution, p *launch.GEMMPlan, packed *packedWeights) {
 	f, rec := &g.Filter, packed.records
-	l.addStep("fold biases", []*layout.Tensor{rec}, []*layout.Tensor{rec}, launch.FoldBiases{Plan: p, Rec: rec, Size: packed.size, Conv: g, Filter: f})
+	l.Add("fold biases", []*layout.Tensor{rec}, []*layout.Tensor{rec}, launch.FoldBiases{Plan: p, Rec: rec, Size: packed.size, Conv: g, Filter: f})
 }

@@ -31,7 +31,7 @@ func lowerSoftmax(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	in, err := l.value(m.Input)
+	in, err := l.Value(m.Input)
 	if err != nil {
 		return err
 	}
@@ -48,11 +48,11 @@ func lowerSoftmax(l *Lowering, op *nn.Operation) error {
 	if in.Pitch < layout.VectorBytes { // rows of whole vectors
 		in = l.withPitch(in, layout.VectorBytes)
 	}
-	out := l.newTensor("softmax", in.Shape, in.Pitch, zeroOf(&l.graph.Operands[m.Output]))
+	out := l.NewTensor("softmax", in.Shape, in.Pitch, zeroOf(&l.graph.Operands[m.Output]))
 	bytes := layout.RoundUp(m.Depth, layout.VectorBytes) * 4
-	scratch := l.newTensor("scratch", layout.Shape{N: 1, H: 1, W: l.Threads, C: bytes}, 1, 0)
+	scratch := l.NewTensor("scratch", layout.Shape{N: 1, H: 1, W: l.Threads, C: bytes}, 1, 0)
 	scratch.Dense = true
-	l.addStep("softmax", []*layout.Tensor{in}, []*layout.Tensor{out, scratch}, launch.Softmax{Quant: q, Op: m, In: in, Out: out, Scratch: scratch})
+	l.Add("softmax", []*layout.Tensor{in}, []*layout.Tensor{out, scratch}, launch.Softmax{Quant: q, Op: m, In: in, Out: out, Scratch: scratch})
 	l.values[m.Output] = out
 	if m.Axis != last {
 		l.values[m.Output] = l.permute(out, dims, firstAxis(len(dims), m.Axis))

@@ -10,7 +10,7 @@ func lowerStrided(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	in, err := l.flat(s.Input)
+	in, err := l.Flat(s.Input)
 	if err != nil {
 		return err
 	}
@@ -21,7 +21,7 @@ func lowerStrided(l *Lowering, op *nn.Operation) error {
 			return err
 		}
 	}
-	return l.walk("reorder", l.flatResult(s.Output), in, s.Walk, s.Strides, s.Offset, size)
+	return l.walk("reorder", l.FlatResult(s.Output), in, s.Walk, s.Strides, s.Offset, size)
 }
 
 func lowerSplit(l *Lowering, op *nn.Operation) error {
@@ -29,7 +29,7 @@ func lowerSplit(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	in, err := l.flat(s.Input)
+	in, err := l.Flat(s.Input)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func lowerSplit(l *Lowering, op *nn.Operation) error {
 	for i, o := range s.Outputs {
 		dims := []uint32{uint32(s.Outer), uint32(s.Size)}
 		strides := []int{s.Size * len(s.Outputs), 1}
-		if err := l.walk("split", l.flatResult(o), in, dims, strides, i*s.Size, size); err != nil {
+		if err := l.walk("split", l.FlatResult(o), in, dims, strides, i*s.Size, size); err != nil {
 			return err
 		}
 	}
@@ -49,7 +49,7 @@ func lowerTile(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	in, err := l.flat(t.Input)
+	in, err := l.Flat(t.Input)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func lowerTile(l *Lowering, op *nn.Operation) error {
 		dims = append(dims, t.Dims[i]/d, d)
 		strides = append(strides, 0, n)
 	}
-	return l.walk("tile", l.flatResult(t.Output), in, dims, strides, 0, l.sizeOf(t.Input))
+	return l.walk("tile", l.FlatResult(t.Output), in, dims, strides, 0, l.sizeOf(t.Input))
 }
 
 // lowerAlias lowers EXPAND_DIMS and RESHAPE of flat values: the same elements.
@@ -70,7 +70,7 @@ func lowerAlias(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	in, err := l.flat(p.Input)
+	in, err := l.Flat(p.Input)
 	if err != nil {
 		return err
 	}

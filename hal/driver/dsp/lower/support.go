@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
@@ -16,6 +17,9 @@ import (
 // Has returns why no lowering takes operation i, whatever its parameters are.
 func (l *Lowering) Has(i int) error {
 	op := &l.graph.Operations[i]
+	if base.Choose(l.first, l.view, op) != nil {
+		return nil
+	}
 	if lowerings[op.Type] == nil {
 		return fmt.Errorf("%s has no lowering on this DSP", op.Type)
 	}
@@ -60,7 +64,7 @@ func (l *Lowering) alone(i int) error {
 	for _, x := range op.Inputs {
 		if o := &l.graph.Operands[x]; carried(o.Type) && o.Known() && o.Lifetime != nn.NoValue && !o.IsConst() {
 			if o.Type.IsQuant8() {
-				l.values[x] = l.newTensor("", layout.ShapeOf(o.Dimensions), 0, zeroOf(o))
+				l.values[x] = l.NewTensor("", layout.ShapeOf(o.Dimensions), 0, zeroOf(o))
 				continue
 			}
 			l.clients[x] = l.denseTensor(x)
@@ -68,9 +72,9 @@ func (l *Lowering) alone(i int) error {
 	}
 	if from, ok := dequantized(l.graph, op); ok && op.Type == nn.OpQuantize {
 		o := &l.graph.Operands[from]
-		l.values[from] = l.newTensor("", layout.ShapeOf(o.Dimensions), 0, zeroOf(o))
+		l.values[from] = l.NewTensor("", layout.ShapeOf(o.Dimensions), 0, zeroOf(o))
 	}
-	return lowerings[op.Type](l, op)
+	return l.operation(op)
 }
 
 // about prefixes an error with the name of the operation unless it has it.

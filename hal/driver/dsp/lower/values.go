@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
 // signedBytes reports whether the client's bytes are signed.
@@ -40,8 +41,14 @@ func unsignedBias(t nn.OperandType) int32 {
 	return 0
 }
 
-// newTensor makes an internal tensor; pitch 0 is the usual one.
-func (l *Lowering) newTensor(name string, s layout.Shape, pitch int, zero int32) *layout.Tensor {
+// View reads operations and operands of the graph.
+func (l *Lowering) View() opspec.View { return l.view }
+
+// Operand is an operand of the graph.
+func (l *Lowering) Operand(i uint32) *nn.Operand { return &l.graph.Operands[i] }
+
+// NewTensor makes an internal tensor; pitch 0 is the usual one.
+func (l *Lowering) NewTensor(name string, s layout.Shape, pitch int, zero int32) *layout.Tensor {
 	if pitch == 0 {
 		pitch = s.Pitch()
 	}
@@ -55,23 +62,23 @@ func (l *Lowering) denseTensor(i uint32) *layout.Tensor {
 	o := &l.graph.Operands[i]
 	s := layout.ShapeOf(o.Dimensions)
 	s.C *= o.Type.ElementBytes()
-	t := l.newTensor(fmt.Sprintf("operand %d", i), s, 1, 0)
+	t := l.NewTensor(fmt.Sprintf("operand %d", i), s, 1, 0)
 	t.Dense = true
 	t.Signed = signedBytes(o.Type)
 	return t
 }
 
-// result makes the tensor of an operation's output.
-func (l *Lowering) result(i uint32, pitch int) *layout.Tensor {
+// Result makes the tensor of an operation's output.
+func (l *Lowering) Result(i uint32, pitch int) *layout.Tensor {
 	o := &l.graph.Operands[i]
-	t := l.newTensor(fmt.Sprintf("operand %d", i), layout.ShapeOf(o.Dimensions), pitch, zeroOf(o))
+	t := l.NewTensor(fmt.Sprintf("operand %d", i), layout.ShapeOf(o.Dimensions), pitch, zeroOf(o))
 	l.values[i] = t
 	return t
 }
 
-// value is the internal tensor of an operand; inputs and constants are imported
+// Value is the internal tensor of an operand; inputs and constants are imported
 // on first use, by the program itself.
-func (l *Lowering) value(i uint32) (*layout.Tensor, error) {
+func (l *Lowering) Value(i uint32) (*layout.Tensor, error) {
 	if t := l.values[i]; t != nil {
 		return t, nil
 	}
@@ -111,16 +118,16 @@ func (l *Lowering) openOutput(x uint32, dims []uint32, count *layout.Tensor) *la
 	}
 	count.Keep = true
 	l.list.Extents[x] = count
-	return l.flatResult(x)
+	return l.FlatResult(x)
 }
 
-// addStep appends a step of the current operation.
-func (l *Lowering) addStep(name string, reads, writes []*layout.Tensor, w step.Work) {
+// Add appends a step of the current operation.
+func (l *Lowering) Add(name string, reads, writes []*layout.Tensor, w step.Work) {
 	l.list.Steps = append(l.list.Steps, step.New(l.op, name, reads, writes, w))
 }
 
-// addRows appends a step of the current operation that can be done row by row.
-func (l *Lowering) addRows(name string, reads, writes []*layout.Tensor, rows step.RowDependence, w step.Work) {
+// AddRows appends a step of the current operation that can be done row by row.
+func (l *Lowering) AddRows(name string, reads, writes []*layout.Tensor, rows step.RowDependence, w step.Work) {
 	l.list.Steps = append(l.list.Steps, step.NewRows(l.op, name, reads, writes, rows, w))
 }
 
@@ -132,7 +139,7 @@ var (
 
 // imageValue is the value of an image operand in NHWC order.
 func (l *Lowering) imageValue(i uint32, nchw bool) (*layout.Tensor, error) {
-	t, err := l.value(i)
+	t, err := l.Value(i)
 	if err != nil || !nchw {
 		return t, err
 	}
@@ -143,9 +150,9 @@ func (l *Lowering) imageValue(i uint32, nchw bool) (*layout.Tensor, error) {
 // writes; done must be called once its step is added.
 func (l *Lowering) imageResult(i uint32, s layout.Shape, pitch int, nchw bool) (t *layout.Tensor, done func()) {
 	if !nchw {
-		return l.result(i, pitch), func() {}
+		return l.Result(i, pitch), func() {}
 	}
-	t = l.newTensor(fmt.Sprintf("operand %d as NHWC", i), s, pitch, zeroOf(&l.graph.Operands[i]))
+	t = l.NewTensor(fmt.Sprintf("operand %d as NHWC", i), s, pitch, zeroOf(&l.graph.Operands[i]))
 	return t, func() {
 		l.values[i] = l.permute(t, []uint32{uint32(s.N), uint32(s.H), uint32(s.W), uint32(s.C)}, nhwcToNCHW)
 	}

@@ -46,10 +46,10 @@ func (l *Lowering) newWeights(filter, bias uint32, k, kh, kw, c int) (w weights,
 		w.biasData, err = l.view.Data(bias)
 		return w, err
 	}
-	if w.runtimeFilter, err = l.flat(filter); err != nil {
+	if w.runtimeFilter, err = l.Flat(filter); err != nil {
 		return w, err
 	}
-	w.runtimeBias, err = l.flat(bias)
+	w.runtimeBias, err = l.Flat(bias)
 	return w, err
 }
 
@@ -109,7 +109,7 @@ func (l *Lowering) blocks(w *weights, groups, m int, depthwise bool) error {
 		w.data = data
 		return nil
 	}
-	out := l.newFlat("weights of slices", n, 1)
+	out := l.NewFlat("weights of slices", n, 1)
 	l.fillFlat(out, uint32(w.zero)*hvx.Ones)
 	from := w.runtimeFilter
 	w.runtimeFilter = out
@@ -178,7 +178,7 @@ func (l *Lowering) noWeights(w *weights) weights {
 	z := *w
 	z.from, z.kh, z.kw, z.channel, z.row, z.tap = 0, 1, 1, w.c, w.c, w.c
 	if w.runtimeFilter != nil {
-		z.runtimeFilter = l.newFlat("no weights", w.k*w.c, 1)
+		z.runtimeFilter = l.NewFlat("no weights", w.k*w.c, 1)
 		l.fillFlat(z.runtimeFilter, uint32(w.zero)*hvx.Ones)
 		return z
 	}

@@ -14,8 +14,17 @@ import (
 type Program struct {
 	*step.List
 	Jobs           []*step.Job
-	Arena          int    // bytes of tensors
+	Arena          int    // bytes of tensors, with a guard on either side
 	DMADescriptors []byte // of the fetches, from DMAChainBase on
+}
+
+// CoreJobs are the jobs as the core runs them.
+func (p *Program) CoreJobs() []dsp.Job {
+	list := make([]dsp.Job, len(p.Jobs))
+	for i, j := range p.Jobs {
+		list[i] = dsp.Job{Region: j.Step.Op, Name: j.Name, Entry: j.Kernel.Entry, Threads: len(j.Args), Args: j.Args}
+	}
+	return list
 }
 
 // planner turns steps into jobs: it divides rows into bands, and has constants and inputs
@@ -40,7 +49,7 @@ func New(list *step.List, s *dsp.Spec) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Program{List: list, Jobs: p.jobs, Arena: int(p.arena), DMADescriptors: p.dmaDescriptors}, nil
+	return &Program{List: list, Jobs: p.jobs, Arena: int(p.arena) + 2*layout.EndGuard, DMADescriptors: p.dmaDescriptors}, nil
 }
 
 // newPlanner plans a lowered graph.

@@ -58,12 +58,9 @@ func (l *planner) begins(b *batch, need uint32) bool {
 
 type fetchRange struct{ src, dst, bytes uint32 }
 
-// HasDMA reports whether a core has user DMA into VTCM.
-func HasDMA(s *dsp.Spec) bool { return s.VTCMBytes > 0 && s.DMA != nil }
-
 func newVTCM(s *dsp.Spec) vtcm {
 	return vtcm{
-		base: s.VTCMBase, size: s.VTCMBytes, dma: HasDMA(s),
+		base: s.VTCMBase, size: s.VTCMBytes, dma: hasDMA(s),
 		launch: int(s.BarrierCycles) * launchRate,
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// Permute gathers vectors from windows of the source; see byte_permutation.go.
+// Permute gathers vectors from windows of the source; see launch/byte_permutation.go of the driver.
 type Permute struct {
 	Kind Network
 	Flip bool // add 128 to every byte

@@ -1,0 +1,17 @@
+package plan
+
+import (
+	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
+)
+
+// NewObject begins a program for a machine, on all hardware threads that can use vectors. The
+// cache keeps the kernels that are compiled for it.
+func NewObject(s *dsp.Spec, kernels *hvx.Cache) *step.Object {
+	m := hvx.Machine{IssueInterval: s.IssueInterval, DMA: hasDMA(s)}
+	return step.NewObject(max(1, min(s.Threads, s.Contexts)), m, kernels)
+}
+
+// hasDMA reports whether a core has user DMA into VTCM.
+func hasDMA(s *dsp.Spec) bool { return s.VTCMBytes > 0 && s.DMA != nil }
