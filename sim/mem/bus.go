@@ -33,8 +33,9 @@ type Arbiter interface {
 type Bus struct {
 	cfg        BusConfig
 	next       Level
-	arbiter    Arbiter // nil: the calls come in order by themselves
-	dram       *DRAM   // next, when it is that
+	arbiter    Arbiter      // nil: the calls come in order by themselves
+	dram       *DRAM        // next, when it is that
+	cache      *SystemCache // the same
 	readFree   sim.Time
 	writeFree  sim.Time
 	lat, cycle sim.Time
@@ -48,6 +49,7 @@ func NewBus(cfg BusConfig, next Level) (*Bus, error) {
 	}
 	b := &Bus{cfg: cfg, next: next}
 	b.dram, _ = next.(*DRAM)
+	b.cache, _ = next.(*SystemCache)
 	b.Retime(cfg.Hz)
 	return b, nil
 }
@@ -191,6 +193,8 @@ func (p *Port) begin(t sim.Time, bytes int) (start, busy sim.Time) {
 func (p *Port) enter(t sim.Time) {
 	if d := p.bus.dram; d != nil {
 		d.master = p.master
+	} else if c := p.bus.cache; c != nil {
+		c.master = p.master
 	}
 	if a := p.bus.arbiter; a != nil {
 		a.Enter(t, p.master)

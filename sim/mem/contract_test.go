@@ -66,6 +66,27 @@ func newCache(t testing.TB, next mem.Level, change func(*mem.CacheConfig)) *mem.
 	return l
 }
 
+func systemCacheConfig() mem.SystemCacheConfig {
+	all := mem.Allocation{Ways: 12, Reads: true, Writes: true}
+	return mem.SystemCacheConfig{
+		Name: "slc", Hz: 1_000_000_000, Bytes: 3 << 20, LineBytes: 64, Ways: 12, Banks: 4, BankBytes: 256,
+		BytesPerCycle: 16, HitCycles: 20, Masters: []mem.Allocation{all, all}, Energy: mem.SystemCacheEnergy{BytePJ: 1, StaticMW: 10},
+	}
+}
+
+func newSystemCache(t testing.TB, next mem.Level, change func(*mem.SystemCacheConfig)) *mem.SystemCache {
+	t.Helper()
+	c := systemCacheConfig()
+	if change != nil {
+		change(&c)
+	}
+	l, err := mem.NewSystemCache(c, next)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
 func newScratchpad(t testing.TB) *mem.Scratchpad {
 	t.Helper()
 	s, err := mem.NewScratchpad(mem.ScratchpadConfig{
@@ -134,6 +155,9 @@ func subjects(t testing.TB) []subject {
 		cache("cache PLRU", func(c *mem.CacheConfig) { c.Replacement = mem.TreePLRU }),
 		cache("cache write-through", func(c *mem.CacheConfig) { c.Write = mem.WriteThrough }),
 		cache("cache prefetching", func(c *mem.CacheConfig) { c.Prefetch, c.PrefetchDegree = mem.PrefetchNextLine, 2 }),
+		subject{"system cache", newSystemCache(t, newDRAM(t, nil), nil), dramLatency(cfg, 64), ck, 64e9},
+		subject{"system cache that keeps nothing", newSystemCache(t, newDRAM(t, nil), func(c *mem.SystemCacheConfig) { c.Masters = nil }), dramLatency(cfg, 64), ck, cfg.PeakBytesPerSecond()},
+		subject{"bus in front of a system cache", newBus(t, newSystemCache(t, newDRAM(t, nil), nil), 0).Port("p"), 30*ghz + dramLatency(cfg, 64), ck, 32e9},
 		subject{"two caches", l1, (3+1+12)*ghz + line, ck, 32e9}, // 64 bytes: two beats of the L1 bank
 		subject{"bus", newBus(t, newDRAM(t, nil), 0).Port("p"), 30*ghz + dramLatency(cfg, 64), ck, 32e9},
 		subject{"path", &mem.Path{Next: newDRAM(t, nil), Delay: 60 * ghz}, 60*ghz + dramLatency(cfg, 64), ck, cfg.PeakBytesPerSecond()},
@@ -185,7 +209,7 @@ func contractCausality(t *testing.T, s subject) {
 			t.Fatalf("%d bytes asked at %d are done at %d", n, now, done)
 		}
 		switch from {
-		case sim.StallL1, sim.StallL2, sim.StallDRAM, sim.StallScratchpad:
+		case sim.StallL1, sim.StallL2, sim.StallSystemCache, sim.StallDRAM, sim.StallScratchpad:
 		default:
 			t.Fatalf("reason %s", from)
 		}

@@ -1,0 +1,336 @@
+package mem
+
+import "github.com/nnsoc/nnsoc/sim"
+
+// Events that a system cache counts, for each master: lines that it looked up, and
+// lines that moved because of it.
+const (
+	SystemReadHit = iota
+	SystemReadMiss
+	SystemWriteHit
+	SystemWriteMiss
+	SystemFill      // lines fetched from DRAM
+	SystemWriteBack // lines written to DRAM, counted for the master that had written them
+	numSystemEvents
+)
+
+var systemEvents = [numSystemEvents]string{"read_hit", "read_miss", "write_hit", "write_miss", "fill", "write_back"}
+
+// SystemCache is the last cache in front of a DRAM, on the memory's side of a bus. It
+// is write-back, LRU, and keeps for each master what its Allocation allows. It
+// implements Level.
+//
+// An access goes to the bank of its address, which takes it as long as its bytes need.
+// A hit is there HitCycles later. A miss goes on to the DRAM when the bank takes it:
+// what looking at the tags takes is part of the DRAM's RequestLatency, so that a miss
+// takes as long as without a cache. Lines in a row that miss are one request to the
+// DRAM. A miss needs no entry of a table: masters limit what they have in flight.
+type SystemCache struct {
+	cfg    SystemCacheConfig
+	next   Level
+	dram   *DRAM // next, when it is that
+	master int   // of the access under way
+
+	lines    []systemLine // set by set, the most recently used first
+	bankFree []sim.Time
+	count    [maxMasters][numSystemEvents]int64
+	bytes    int64 // that the arrays have read or written
+
+	hit, cycle sim.Time
+	lineShift  uint
+	lineMask   uint64
+	setMask    uint64
+	bankShift  uint
+	limits     [maxMasters]Allocation
+
+	changed bool // since fingerprint
+	print   uint64
+}
+
+// systemLine is a line and who holds it: its number, the master, and whether it is dirty.
+type systemLine struct {
+	tag   uint64   // number<<tagShift | master<<1 | dirty; noTag when empty
+	ready sim.Time // when its fill has come
+}
+
+// tagShift is the bits of a tag below the line's number.
+const tagShift = 5
+
+func (l *systemLine) master() int { return int(l.tag >> 1 & (maxMasters - 1)) }
+func (l *systemLine) dirty() bool { return l.tag&1 != 0 && l.tag != noTag }
+
+// NewSystemCache builds a system cache in front of next.
+func NewSystemCache(cfg SystemCacheConfig, next Level) (*SystemCache, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	lines := cfg.Bytes / cfg.LineBytes
+	c := &SystemCache{
+		cfg: cfg, next: next, lines: make([]systemLine, lines), bankFree: make([]sim.Time, cfg.Banks),
+		hit: period(cfg.HitCycles, cfg.Hz), cycle: period(1, cfg.Hz),
+		lineShift: log2(cfg.LineBytes), lineMask: uint64(cfg.LineBytes - 1),
+		setMask: uint64(lines/cfg.Ways - 1), bankShift: log2(cfg.BankBytes),
+	}
+	copy(c.limits[:], cfg.Masters)
+	c.dram, _ = next.(*DRAM)
+	c.clear()
+	return c, nil
+}
+
+// Config is the configuration the cache was built with.
+func (c *SystemCache) Config() SystemCacheConfig { return c.cfg }
+
+// Reset implements Level: empty and clean, without writing anything back, and so is the
+// level behind.
+func (c *SystemCache) Reset() {
+	c.clear()
+	c.next.Reset()
+}
+
+func (c *SystemCache) clear() {
+	for i := range c.lines {
+		c.lines[i] = systemLine{tag: noTag}
+	}
+	c.Settle()
+	c.changed = true
+}
+
+// Settle keeps the lines and begins again at time 0: nothing is in flight, every bank
+// is free, and the counters are 0. The level behind is left as it is.
+func (c *SystemCache) Settle() {
+	for i := range c.lines {
+		c.lines[i].ready = 0
+	}
+	clear(c.bankFree)
+	c.count = [maxMasters][numSystemEvents]int64{}
+	c.bytes = 0
+}
+
+// Count is the number of events of a kind that a master has caused since Reset, such
+// as SystemReadHit.
+func (c *SystemCache) Count(master, event int) int64 { return c.count[master][event] }
+
+// Counters are the events of all masters since Reset, named after the cache.
+func (c *SystemCache) Counters() []sim.Counter {
+	var sum [numSystemEvents]int64
+	for i := range c.count {
+		for e, n := range c.count[i] {
+			sum[e] += n
+		}
+	}
+	return counted(c.cfg.Name, systemEvents[:], sum[:])
+}
+
+// Energy implements Powered: its own and that of the memory behind.
+func (c *SystemCache) Energy() (dynamicPJ, backgroundMW float64) {
+	pj, mw := EnergyOf(c.next)
+	return pj + c.OwnPJ(), mw + c.cfg.Energy.StaticMW
+}
+
+// OwnPJ is the dynamic energy of the cache alone.
+func (c *SystemCache) OwnPJ() float64 { return float64(c.bytes) * c.cfg.Energy.BytePJ }
+
+// Fingerprint tells states of the cache apart: which lines it holds for whom, in which
+// order they were used, and which are dirty.
+func (c *SystemCache) Fingerprint() uint64 {
+	if c.changed {
+		h := uint64(14695981039346656037) // FNV-1a, a word at a time
+		for i := range c.lines {
+			h = (h ^ c.lines[i].tag) * 1099511628211
+			h ^= h >> 29
+		}
+		c.print, c.changed = h, false
+	}
+	return c.print
+}
+
+// Access implements Level. A read is done when its last byte is, a write when the bank
+// has taken it.
+func (c *SystemCache) Access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim.Reason) {
+	done, from := t, sim.StallSystemCache
+	for bytes > 0 {
+		n := min(bytes, c.cfg.BankBytes-int(addr&uint64(c.cfg.BankBytes-1)))
+		bank := &c.bankFree[addr>>(c.bankShift&63)&uint64(len(c.bankFree)-1)]
+		start := max(t, *bank)
+		*bank = start + sim.Time((n+c.cfg.BytesPerCycle-1)/c.cfg.BytesPerCycle)*c.cycle
+		var d sim.Time
+		if k == Write {
+			d = c.write(start, *bank, addr, n)
+		} else {
+			var f sim.Reason
+			d, f = c.read(start, *bank-start, addr, n)
+			from = max(from, f)
+		}
+		done = max(done, d)
+		addr += uint64(n)
+		bytes -= n
+	}
+	return done, from
+}
+
+// read serves bytes of one bank, which the bank takes so long from start on: hits from
+// the arrays, runs of lines that miss from the memory behind.
+func (c *SystemCache) read(start, busy sim.Time, addr uint64, n int) (done sim.Time, from sim.Reason) {
+	a := &c.limits[c.master]
+	count := &c.count[c.master]
+	keep := a.Reads && a.Ways > 0
+	from = sim.StallSystemCache
+	end := addr + uint64(n)
+	run := addr // where lines that miss begin
+	served := false
+	for at := addr; at < end; at = (at | c.lineMask) + 1 {
+		if l := c.find(at >> (c.lineShift & 63)); l != nil {
+			count[SystemReadHit]++
+			c.bytes += int64(min(end, (at|c.lineMask)+1) - at)
+			served = true
+			if l.ready > done {
+				done = l.ready
+			}
+			if run < at {
+				done, from = c.fetch(start, run, at, keep, done), sim.StallDRAM
+			}
+			run = (at | c.lineMask) + 1
+			continue
+		}
+		count[SystemReadMiss]++
+	}
+	if run < end {
+		done, from = c.fetch(start, run, end, keep, done), sim.StallDRAM
+	}
+	if served {
+		if hit := start + c.hit + busy; hit > done {
+			done = hit
+		} else {
+			from = sim.StallDRAM // a line that was still on its way
+		}
+	}
+	return done, from
+}
+
+// fetch reads a range of lines that are absent, keeps them if it may, and returns when
+// they are there, not before done.
+func (c *SystemCache) fetch(t sim.Time, from, to uint64, keep bool, done sim.Time) sim.Time {
+	if keep { // whole lines
+		from &^= c.lineMask
+		to = (to + c.lineMask) &^ c.lineMask
+	}
+	ready := c.behind(t, from, int(to-from), Read, c.master)
+	if keep {
+		for at := from; at < to; at += c.lineMask + 1 {
+			c.count[c.master][SystemFill]++
+			c.insert(ready, at>>(c.lineShift&63), false)
+		}
+		c.bytes += int64(to - from)
+	}
+	return max(done, ready)
+}
+
+// write takes bytes of one bank, which has them at an instant.
+func (c *SystemCache) write(start, taken sim.Time, addr uint64, n int) (done sim.Time) {
+	a := &c.limits[c.master]
+	count := &c.count[c.master]
+	keep := a.Writes && a.Ways > 0
+	end := addr + uint64(n)
+	run := addr // where bytes that are not kept begin
+	done = taken
+	for at := addr; at < end; at = (at | c.lineMask) + 1 {
+		next := (at | c.lineMask) + 1
+		l := c.find(at >> (c.lineShift & 63))
+		if l == nil && !keep {
+			count[SystemWriteMiss]++
+			continue
+		}
+		if run < at {
+			done = max(done, c.behind(taken, run, int(at-run), Write, c.master))
+		}
+		run = next
+		c.bytes += int64(min(end, next) - at)
+		if l != nil {
+			count[SystemWriteHit]++
+			c.changed = c.changed || l.tag&1 == 0
+			l.tag |= 1
+			continue
+		}
+		count[SystemWriteMiss]++
+		ready := taken
+		if at&c.lineMask != 0 || end < next { // the rest of the line
+			count[SystemFill]++
+			c.bytes += int64(c.cfg.LineBytes)
+			ready = c.behind(start, at&^c.lineMask, c.cfg.LineBytes, Read, c.master)
+		}
+		c.insert(ready, at>>(c.lineShift&63), true)
+	}
+	if run < end {
+		done = max(done, c.behind(taken, run, int(end-run), Write, c.master))
+	}
+	return done
+}
+
+// behind is an access to the memory behind for a master.
+func (c *SystemCache) behind(t sim.Time, addr uint64, n int, k Kind, master int) sim.Time {
+	if c.dram != nil {
+		c.dram.master = master
+		if c.dram.isChunk(addr, n) {
+			if k == Write {
+				return c.dram.write(t, addr, n)
+			}
+			return c.dram.read(t, addr, n)
+		}
+	}
+	done, _ := c.next.Access(t, addr, n, k)
+	return done
+}
+
+// set is the lines among which line ln has its place.
+func (c *SystemCache) set(ln uint64) []systemLine {
+	return c.lines[int(ln&c.setMask)*c.cfg.Ways:][:c.cfg.Ways]
+}
+
+// find returns line ln, made the most recently used of its set, nil when it is absent.
+func (c *SystemCache) find(ln uint64) *systemLine {
+	set := c.set(ln)
+	for i := range set {
+		if set[i].tag>>tagShift != ln {
+			continue
+		}
+		if i > 0 {
+			c.changed = true
+			x := set[i]
+			copy(set[1:i+1], set[:i])
+			set[0] = x
+		}
+		return &set[0]
+	}
+	return nil
+}
+
+// insert puts line ln, which is absent, in the place of the least recently used one
+// that the master may take: its own when it has as many as it may, else any.
+func (c *SystemCache) insert(ready sim.Time, ln uint64, dirty bool) {
+	set := c.set(ln)
+	victim := len(set) - 1
+	if limit := c.limits[c.master].Ways; limit < len(set) {
+		own, last := 0, victim
+		for i := range set {
+			if set[i].tag != noTag && set[i].master() == c.master {
+				own++
+				last = i
+			}
+		}
+		if own >= limit {
+			victim = last
+		}
+	}
+	if l := &set[victim]; l.dirty() {
+		c.count[l.master()][SystemWriteBack]++
+		c.bytes += int64(c.cfg.LineBytes)
+		c.behind(max(ready, l.ready), l.tag>>tagShift<<(c.lineShift&63), c.cfg.LineBytes, Write, l.master())
+	}
+	copy(set[1:victim+1], set[:victim])
+	tag := ln<<tagShift | uint64(c.master)<<1
+	if dirty {
+		tag |= 1
+	}
+	set[0] = systemLine{tag: tag, ready: ready}
+	c.changed = true
+}
