@@ -24,7 +24,7 @@ type ticker struct {
 const tickerSpan = 512
 
 func (c *ticker) init(hz int64) {
-	c.Clock, c.left = sim.Clock{Hz: hz}, hz-1
+	*c = ticker{Clock: sim.Clock{Hz: hz}, left: hz - 1}
 	for d := range c.step {
 		c.step[d].time, c.step[d].rem = c.divide(int64(d))
 	}

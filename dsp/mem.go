@@ -120,8 +120,7 @@ type prefetchBox struct {
 
 func newMemory(s *Spec, dram mem.Level) (*memory, error) {
 	dram = mem.Behind(dram, sim.Time(math.Round(s.MemoryNs*float64(sim.Nanosecond))))
-	m := &memory{spec: s, dram: dram, vtcmBase: s.VTCMBase, vtcmBytes: s.VTCMBytes, boxes: make([]prefetchBox, s.Threads)}
-	m.clock.init(s.ClockHz)
+	m := &memory{dram: dram, vtcmBase: s.VTCMBase, vtcmBytes: s.VTCMBytes, boxes: make([]prefetchBox, s.Threads)}
 	l2, l1i, l1d := s.caches()
 	var err error
 	if m.l2, err = mem.NewCache(l2, dram); err == nil {
@@ -136,12 +135,22 @@ func newMemory(s *Spec, dram mem.Level) (*memory, error) {
 	m.lastD, m.setsD, m.shiftD = lastLines(s.L1D)
 	m.waitVTCM = max(0, int64(s.VTCMCycles)-int64(s.VectorLoadCycles))
 	m.scalarVTCM = max(0, int64(s.VTCMCycles)-int64(s.L1D.HitCycles))
+	m.retime(s)
+	return m, nil
+}
+
+// retime takes the clock of a machine that differs from the present one in that only.
+func (m *memory) retime(s *Spec) {
+	m.spec = s
+	m.clock.init(s.ClockHz)
+	for _, c := range [...]*mem.Cache{m.l1i, m.l1d, m.l2} {
+		c.Retime(s.ClockHz)
+	}
 	m.hideVector = m.clock.at(int64(s.VectorLoadCycles))
 	m.hideScalar = m.clock.at(int64(s.L1D.HitCycles))
 	m.hideFetch = m.clock.at(int64(s.L1I.HitCycles))
 	m.cycle = m.clock.at(1)
 	m.reachL2 = m.clock.at(int64(s.StoreLoadPackets * s.IssueInterval))
-	return m, nil
 }
 
 // begin starts a run.

@@ -2,7 +2,9 @@ package dsp
 
 import (
 	"errors"
+	"reflect"
 
+	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
@@ -12,6 +14,7 @@ import (
 type State struct {
 	core   *Core
 	memory *memory
+	behind mem.Level // L2
 }
 
 // NewState makes cold caches in front of the memory that serves what misses in L2.
@@ -23,7 +26,7 @@ func (c *Core) NewState(behind mem.Level) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &State{c, m}, nil
+	return &State{c, m, behind}, nil
 }
 
 // Reset makes the caches cold. The memory behind them is the caller's.
@@ -31,6 +34,49 @@ func (s *State) Reset() {
 	for _, c := range [...]*mem.Cache{s.memory.l1i, s.memory.l1d, s.memory.l2} {
 		c.Clear()
 	}
+}
+
+// Flush writes what the caches hold of n bytes at addr to the memory behind and drops it,
+// as the maintenance around an execution does with what the host reads and writes.
+func (s *State) Flush(t sim.Time, addr uint64, n int) {
+	if n <= 0 {
+		return
+	}
+	m := s.memory
+	m.l1d.Drop(addr, n) // written through
+	m.l2.Flush(t, addr, n)
+}
+
+// Fingerprint tells states of the caches apart.
+func (s *State) Fingerprint() uint64 {
+	h := s.memory.l2.Fingerprint()
+	h = h*31 + s.memory.l1i.Fingerprint()
+	return h*31 + s.memory.l1d.Fingerprint()
+}
+
+// Clone returns a state of its own with the same caches, in front of the same memory.
+func (s *State) Clone() *State {
+	c, err := s.core.NewState(s.behind)
+	if err != nil {
+		panic(err) // s was made the same way
+	}
+	c.memory.l1i.Copy(s.memory.l1i)
+	c.memory.l1d.Copy(s.memory.l1d)
+	c.memory.l2.Copy(s.memory.l2)
+	return c
+}
+
+// Move makes the state one of a core that differs from its own in clock and voltage only;
+// it returns false, and does nothing, when it differs in more.
+func (s *State) Move(c *Core) bool {
+	a, b := s.core.spec, c.spec
+	a.ClockHz, a.VoltageV = b.ClockHz, b.VoltageV
+	if !reflect.DeepEqual(a, b) {
+		return false
+	}
+	s.core = c
+	s.memory.retime(&c.spec)
+	return true
 }
 
 // memoryOf is the memory system of a run, at time 0.

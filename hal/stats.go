@@ -63,8 +63,43 @@ type Stats struct {
 	// device and back, in order; a name may come several times. Their times add up to
 	// LatencyFs, their energies to EnergyPJ. Empty when no machine is around the device.
 	Parts []Part
+	// Memory is what the execution has had of the memory that the engines of a machine
+	// share; zero without a machine and for the CPU.
+	Memory MemoryStats
 	// Launches are the programs that the driver started one after the other; 0 is 1.
 	Launches int
+}
+
+// MemoryStats is the use of a shared memory. Energies are in EnergyPJ of the Stats.
+type MemoryStats struct {
+	ReadBytes, WriteBytes int64 // from and to DRAM
+	Bursts, RowHits       int64 // DRAM bursts, and those that found their row open
+	ReadBursts            int64
+	WaitFs                int64 // of all read bursts, from their arrival at the controller to the column command
+
+	// Lines of the system-level cache: looked up with and without success, and written to
+	// DRAM that the device had written.
+	CacheHits, CacheMisses, CacheWriteBacks int64
+
+	EventsPJ     float64 // of DRAM commands and of the cache's arrays
+	RefreshPJ    float64 // of the DRAM, in the time of the execution
+	BackgroundPJ float64 // of DRAM and cache, without refresh, in that time
+}
+
+// Add adds another use.
+func (m *MemoryStats) Add(o *MemoryStats) {
+	m.ReadBytes += o.ReadBytes
+	m.WriteBytes += o.WriteBytes
+	m.Bursts += o.Bursts
+	m.RowHits += o.RowHits
+	m.ReadBursts += o.ReadBursts
+	m.WaitFs += o.WaitFs
+	m.CacheHits += o.CacheHits
+	m.CacheMisses += o.CacheMisses
+	m.CacheWriteBacks += o.CacheWriteBacks
+	m.EventsPJ += o.EventsPJ
+	m.RefreshPJ += o.RefreshPJ
+	m.BackgroundPJ += o.BackgroundPJ
 }
 
 // Part is one link of the chain that an execution is.

@@ -59,6 +59,10 @@ func requestOf(e soc.Engine, c *base.Call) soc.Request {
 // outcomeOf is what a device reports as the machine sees it.
 func outcomeOf(s *hal.Stats) soc.Outcome {
 	o := soc.Outcome{Time: sim.Time(s.LatencyFs), EnergyPJ: s.EnergyPJ, Launches: s.Launches}
+	if m := &s.Memory; m.Bursts+m.CacheHits > 0 { // what has passed the system-level cache
+		o.DRAMBytes = m.ReadBytes + m.WriteBytes
+		return o
+	}
 	for i := range s.Operations {
 		o.DRAMBytes += s.Operations[i].DRAMBytes
 	}

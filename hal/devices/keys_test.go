@@ -187,6 +187,7 @@ func perturbed(k *key) []reflect.Value {
 	add(x + 1)
 	add(x / 8)
 	add(x * 8)
+	add(x * 32)
 	return list
 }
 
@@ -262,6 +263,9 @@ var hostKey = regexp.MustCompile(`^host\.|\.path\.|\.(ramp|idle_after|idle_exit|
 func workloads(c *soc.Config) []workload {
 	type shape = []uint32
 	list := []workload{{only: "cpu", run: dramProgram}}
+	if c.SystemCache != nil {
+		list = append(list, workload{only: "cpu", run: systemCacheProgram})
+	}
 	there := [soc.NumEngines]bool{true, c.GPU != nil, c.DSP != nil, c.NPU != nil}
 	for e := range soc.NumEngines {
 		if !there[e] {
@@ -313,7 +317,7 @@ func workloads(c *soc.Config) []workload {
 
 // sameSection reports whether what a device reads is equal in two presets.
 func sameSection(section string, a, b *soc.Config) bool {
-	if !cmp.Equal(a.DRAM, b.DRAM) || !cmp.Equal(a.Interconnect, b.Interconnect) || !cmp.Equal(a.Host, b.Host) {
+	if !cmp.Equal(a.DRAM, b.DRAM) || !cmp.Equal(a.Interconnect, b.Interconnect) || !cmp.Equal(a.SystemCache, b.SystemCache) || !cmp.Equal(a.Host, b.Host) {
 		return false
 	}
 	switch section {
@@ -421,7 +425,7 @@ func TestEveryKeyMatters(t *testing.T) {
 				if section == "thermal" {
 					readers = []string{"cpu"}
 				}
-				if section == "dram" || section == "interconnect" || section == "host" {
+				if strings.Contains(k.path, "system_cache") || section == "dram" || section == "interconnect" || section == "host" {
 					readers = []string{"cpu", "npu", "dsp", "gpu"}
 				}
 				preferences := []hal.Preference{hal.FastSingleAnswer}

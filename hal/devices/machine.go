@@ -17,6 +17,7 @@ import (
 // It implements hal.Machine.
 type Machine struct {
 	mu      sync.Mutex // held by executions without a client, and by Enter
+	config  *soc.Config
 	soc     *soc.Machine
 	devices []hal.Device
 	warm    bool
@@ -24,7 +25,27 @@ type Machine struct {
 	// same program and inputs, on an engine in the same state, is not run again.
 	SimulateAll bool
 	memo        map[any][]*remembered
+	programs    map[any]int // numbers of programs
+	caches      [soc.NumEngines]base.Caches
 	runs        int
+}
+
+// maxPrograms bounds the programs that a machine tells apart. It forgets all of them, with
+// what it remembers of their executions, when there are more.
+const maxPrograms = 4096
+
+// number is the number of a program.
+func (m *Machine) number(program any) int {
+	n, ok := m.programs[program]
+	if !ok {
+		if len(m.programs) == maxPrograms {
+			clear(m.programs)
+			clear(m.memo)
+		}
+		n = len(m.programs)
+		m.programs[program] = n
+	}
+	return n
 }
 
 // NewMachine makes the devices of a SoC on one machine, cold.
@@ -33,7 +54,7 @@ func NewMachine(c *soc.Config, p hal.Preference) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Machine{soc: s, memo: map[any][]*remembered{}}
+	m := &Machine{config: c, soc: s, memo: map[any][]*remembered{}, programs: map[any]int{}}
 	m.devices, err = open(c, p, &surroundings{func(e soc.Engine) base.Host { return &engineHost{m, e} }, hal.NewClock(), &Kernels{}})
 	return m, err
 }
@@ -44,11 +65,15 @@ func (m *Machine) Devices() []hal.Device { return m.devices }
 // Has implements hal.Machine.
 func (m *Machine) Has(d hal.Device) bool { return slices.Contains(m.devices, d) }
 
-// Reset makes the machine cold, at time 0, when all its clients have ended.
+// Reset makes the machine cold, at time 0, when all its clients have ended: clocks, idle
+// states and caches.
 func (m *Machine) Reset() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.soc.Reset()
+	for i := range m.caches {
+		m.caches[i].Clear()
+	}
 }
 
 // SoC is the machine under the devices: its time, clocks and heat.
@@ -90,13 +115,16 @@ func (h *engineHost) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*ha
 		return nil, hal.Errorf(hal.InvalidArgument, "the client, a %T, is of another machine", client)
 	}
 	r := requestOf(h.engine, c)
+	r.Program = m.number(c.Program)
 	switch {
 	case warm && m.soc.Alone():
 		if err := h.warmUp(c, r, run); err != nil {
 			return nil, err
 		}
 	case warm:
-		m.soc.Saturated(r)
+		if _, err := m.soc.Saturated(r); err != nil {
+			return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
+		}
 	}
 	var spans recorder
 	var res *hal.Result
@@ -117,14 +145,23 @@ func (h *engineHost) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*ha
 	return res, nil
 }
 
-// warmUp lets the loop of a call go on until its clocks have settled.
+// maxWarmUps bounds the executions of a warm-up that are run on the engine. Clocks and
+// caches are settled after two or three.
+const maxWarmUps = 4
+
+// warmUp lets the loop of a call go on until its clocks and caches have settled: each
+// time at the clock and with the caches that the loop has come to.
 func (h *engineHost) warmUp(c *base.Call, r soc.Request, run func(hal.Tracer, base.Place) (*hal.Result, error)) error {
 	plain := *c
 	buffers := *c.Buffers
 	buffers.Trace = nil
 	plain.Buffers = &buffers
-	k := h.m.soc.Saturated(r)
-	for range 2 { // the second time at the clock that the loop has come to
+	k, err := h.m.soc.Saturated(r)
+	for range maxWarmUps {
+		if err != nil {
+			return hal.Errorf(hal.GeneralFailure, "%w", err)
+		}
+		before := h.memory()
 		res, err := h.run(&plain, k, &recorder{}, run)
 		if err != nil {
 			return err
@@ -132,38 +169,72 @@ func (h *engineHost) warmUp(c *base.Call, r soc.Request, run func(hal.Tracer, ba
 		if err := h.m.soc.Settle(r, outcomeOf(&res.Stats), soc.WarmUp); err != nil {
 			return hal.Errorf(hal.GeneralFailure, "%w", err)
 		}
-		now := h.m.soc.Present(r)
-		if slices.Equal(now.Points, k.Points) {
+		points := k.Points
+		if k, err = h.m.soc.Present(r); err == nil && slices.Equal(points, k.Points) && before == h.memory() {
 			return nil
 		}
-		k = now
 	}
 	return nil
 }
 
-// run runs a program under conditions, or finds what it came to before.
+// memoryState is what an execution finds in the caches of its engine and in that which all
+// engines share.
+type memoryState struct {
+	program        any // who left the caches
+	caches, system uint64
+}
+
+func (h *engineHost) memory() (s memoryState) {
+	if h.engine == soc.EngineCPU {
+		return s
+	}
+	s.program, s.caches = h.m.caches[h.engine].State()
+	s.system = h.m.soc.Fingerprint()
+	return s
+}
+
+// run runs a program under conditions, or finds what it came to before. Only an execution
+// that leaves the system-level cache as it has found it is remembered.
 func (h *engineHost) run(c *base.Call, k soc.Conditions, spans *recorder, run func(hal.Tracer, base.Place) (*hal.Result, error)) (*hal.Result, error) {
 	m, b := h.m, c.Buffers
 	var to hal.Tracer
 	if b.Trace != nil {
 		to = spans
 	}
-	at := base.Place{Points: k.Points, Memory: k.Memory}
+	at := base.Place{Points: k.Points, Memory: k.Memory, Caches: &m.caches[h.engine]}
 	if h.engine == soc.EngineCPU {
 		at = base.Place{}
 	}
-	keep := !m.SimulateAll && k.Memory == nil && to == nil && !b.Detail
+	if k.Woken {
+		m.caches[h.engine].Reset()
+	}
+	keep := !m.SimulateAll && m.soc.Alone() && to == nil && !b.Detail
+	var before memoryState
 	if keep {
+		before = h.memory()
 		for _, x := range m.memo[c.Program] {
-			if x.matches(h.engine, b, k.Points) {
+			if x.matches(h.engine, b, k.Points, before) {
+				if x.left != nil {
+					m.caches[h.engine] = x.left.Clone()
+				}
 				return x.replay(b), nil
 			}
 		}
 	}
 	m.runs++
+	used := m.soc.MemoryUse(h.engine)
 	res, err := run(to, at)
-	if err == nil && keep {
-		list := append([]*remembered{remember(b, k.Points, res)}, m.memo[c.Program]...)
+	if err != nil {
+		return res, err
+	}
+	res.Stats.Memory = m.memoryStats(m.soc.MemoryUse(h.engine).Since(used), sim.Time(res.Stats.LatencyFs))
+	if after := h.memory(); keep && before.system == after.system {
+		x := remember(b, k.Points, before, res)
+		if before != after {
+			left := m.caches[h.engine].Clone()
+			x.left = &left
+		}
+		list := append([]*remembered{x}, m.memo[c.Program]...)
 		m.memo[c.Program] = list[:min(len(list), maxRemembered)]
 	}
 	return res, err
@@ -177,11 +248,13 @@ type remembered struct {
 	inputs, outputs [][]byte
 	dimensions      [][]uint32 // of the inputs
 	points          []sim.Change
+	memory          memoryState  // in which it began
+	left            *base.Caches // what it left in the engine's caches, nil: what it had found
 	result          hal.Result
 }
 
-func remember(b *hal.Buffers, points []sim.Change, res *hal.Result) *remembered {
-	x := &remembered{points: points, result: copyOf(res), dimensions: cloned(b.InputDimensions)}
+func remember(b *hal.Buffers, points []sim.Change, memory memoryState, res *hal.Result) *remembered {
+	x := &remembered{points: points, memory: memory, result: copyOf(res), dimensions: cloned(b.InputDimensions)}
 	for _, data := range b.Inputs {
 		x.inputs = append(x.inputs, bytes.Clone(data))
 	}
@@ -191,9 +264,12 @@ func remember(b *hal.Buffers, points []sim.Change, res *hal.Result) *remembered 
 	return x
 }
 
-// matches reports whether an execution of these buffers, at these points, is the same:
-// changes of the clock after its end do not count.
-func (x *remembered) matches(e soc.Engine, b *hal.Buffers, points []sim.Change) bool {
+// matches reports whether an execution of these buffers, at these points and with the
+// caches as they are, is the same: changes of the clock after its end do not count.
+func (x *remembered) matches(e soc.Engine, b *hal.Buffers, points []sim.Change, memory memoryState) bool {
+	if x.memory != memory {
+		return false
+	}
 	if e != soc.EngineCPU && !slices.Equal(x.during(x.points), x.during(points)) {
 		return false
 	}

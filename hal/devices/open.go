@@ -142,9 +142,8 @@ func newGPU(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, 
 	if err != nil {
 		return nil, err
 	}
-	memory := func() (mem.Level, error) {
-		l, _, err := c.Voted(&c.GPU.Clock, p).NewPath("gpu", 0) // the core adds GPU.MemoryNs behind its L2
-		return l, err
+	memory := func() (mem.Level, error) { // the core adds GPU.MemoryNs behind its L2
+		return c.Voted(&c.GPU.Clock, p).NewEngineMemory(soc.EngineGPU)
 	}
 	lanes := s.Clusters * s.CUsPerCluster * s.SIMDsPerCU * s.Lanes
 	return gpudriver.New(gpudriver.Config{
@@ -158,10 +157,7 @@ func newDSP(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, 
 	if err != nil {
 		return nil, err
 	}
-	memory := func() (mem.Level, error) {
-		l, _, err := c.NewPath("dsp", 0) // the core adds DSP.MemoryNs behind its L2
-		return l, err
-	}
+	memory := func() (mem.Level, error) { return c.NewEngineMemory(soc.EngineDSP) } // the core adds DSP.MemoryNs behind its L2
 	return dspdriver.New(dspdriver.Config{
 		Spec: s, NewMemory: memory, Host: around.host(soc.EngineDSP), Clock: around.clock, Kernels: &around.kernels.dsp,
 		SpecAt: func(o sim.OPP) (dsp.Spec, error) {
@@ -179,6 +175,13 @@ func newNPU(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, 
 	if err != nil {
 		return nil, err
 	}
+	levels := func() ([]mem.Level, error) {
+		l, err := c.NewEngineMemory(soc.EngineNPU)
+		if err != nil {
+			return nil, err
+		}
+		return npu.ShareFromSoC(c, l), nil
+	}
 	onChip := 0
 	for _, m := range c.NPU.Memories {
 		if !m.OffChip {
@@ -186,7 +189,7 @@ func newNPU(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, 
 		}
 	}
 	return npudriver.New(npudriver.Config{
-		Spec: s, OnChipBytes: onChip, NewLevels: func() ([]mem.Level, error) { return npu.LevelsFromSoC(c) },
+		Spec: s, OnChipBytes: onChip, NewLevels: levels,
 		SpecAt: func(o sim.OPP) (npu.Spec, error) { return npu.FromSoCAt(c, o) },
 		Share:  func(dram mem.Level) []mem.Level { return npu.ShareFromSoC(c, dram) },
 		Host:   around.host(soc.EngineNPU), Clock: around.clock, Capabilities: capabilities(c, "npu"),

@@ -36,6 +36,7 @@ type Bus struct {
 	arbiter    Arbiter      // nil: the calls come in order by themselves
 	dram       *DRAM        // next, when it is that
 	cache      *SystemCache // the same
+	busy       int          // ports that share the background power
 	readFree   sim.Time
 	writeFree  sim.Time
 	lat, cycle sim.Time
@@ -69,6 +70,12 @@ func (b *Bus) Retime(hz int64) {
 // nothing, only Reset of the bus makes it cold.
 func (b *Bus) Share(a Arbiter) { b.arbiter = a }
 
+// Busy says how many ports share the background power of what lies behind a shared bus.
+func (b *Bus) Busy(ports int) { b.busy = ports }
+
+// Attach puts another DRAM behind the bus.
+func (b *Bus) Attach(d *DRAM) { b.next, b.dram, b.cache = d, d, nil }
+
 // Port adds a requester. All ports share the channels; each has its own limit
 // of outstanding accesses and its own counters.
 func (b *Bus) Port(name string) *Port {
@@ -79,13 +86,18 @@ func (b *Bus) Port(name string) *Port {
 
 // Reset frees the channels, resets every port and the level behind.
 func (b *Bus) Reset() {
+	b.Settle()
+	b.next.Reset()
+}
+
+// Settle is Reset without the level behind.
+func (b *Bus) Settle() {
 	b.readFree, b.writeFree = 0, 0
 	for _, p := range b.ports {
 		clear(p.flight)
 		p.pos = 0
 		p.count = [numBusEvents]int64{}
 	}
-	b.next.Reset()
 }
 
 // Events a port counts.
@@ -108,6 +120,9 @@ type Port struct {
 	pos    int
 	count  [numBusEvents]int64
 
+	base   sim.Time // of the requester's times on the bus's clock
+	offset uint64   // of its addresses in memory
+
 	bytes int      // of the last access
 	busy  sim.Time // that it takes of a channel
 }
@@ -119,6 +134,10 @@ func (p *Port) Reset() {
 		p.bus.Reset()
 	}
 }
+
+// Place says where the requester's time 0 lies on the clock of the bus, and its address 0
+// in memory.
+func (p *Port) Place(base sim.Time, offset uint64) { p.base, p.offset = base, offset }
 
 // Master is the number that an Arbiter knows the port by: 0 for the first port.
 func (p *Port) Master() int { return p.master }
@@ -134,14 +153,16 @@ func (p *Port) Access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim
 		}
 		return p.read(t, addr, bytes), sim.StallDRAM
 	}
+	t += p.base
+	addr += p.offset
 	p.enter(t)
 	if k == Write {
 		done, from := p.bus.next.Access(p.beginWrite(t, bytes), addr, bytes, k)
-		return p.end(done), from
+		return p.end(done) - p.base, from
 	}
 	t = p.beginRead(t, bytes)
 	done, from := p.bus.next.Access(t, addr, bytes, k)
-	return p.endRead(done), from
+	return p.endRead(done) - p.base, from
 }
 
 // serves reports whether read and write serve n bytes within n-byte boundaries.
@@ -153,28 +174,32 @@ func (p *Port) serves(n int) bool {
 // read is Access where a channel of a DRAM serves it.
 func (p *Port) read(t sim.Time, addr uint64, bytes int) sim.Time {
 	b := p.bus
+	t += p.base
+	addr += p.offset
 	p.enter(t)
 	if len(p.flight) > 0 || bytes != p.bytes {
 		t = p.beginRead(t, bytes)
-		return p.endRead(b.dram.read(t, addr, bytes))
+		return p.endRead(b.dram.read(t, addr, bytes)) - p.base
 	}
 	b.readFree = max(b.readFree, t+2*b.lat) + p.busy // as beginRead and endRead do
 	p.count[BusRead]++
 	p.count[BusReadBytes] += int64(bytes)
-	return max(b.dram.read(t+b.lat, addr, bytes)+b.lat, b.readFree)
+	return max(b.dram.read(t+b.lat, addr, bytes)+b.lat, b.readFree) - p.base
 }
 
 // write is read the other way.
 func (p *Port) write(t sim.Time, addr uint64, bytes int) sim.Time {
 	b := p.bus
+	t += p.base
+	addr += p.offset
 	p.enter(t)
 	if len(p.flight) > 0 || bytes != p.bytes {
-		return p.end(b.dram.write(p.beginWrite(t, bytes), addr, bytes))
+		return p.end(b.dram.write(p.beginWrite(t, bytes), addr, bytes)) - p.base
 	}
 	b.writeFree = max(t, b.writeFree) + p.busy // as beginWrite does
 	p.count[BusWrite]++
 	p.count[BusWriteBytes] += int64(bytes)
-	return b.dram.write(b.writeFree+b.lat, addr, bytes)
+	return b.dram.write(b.writeFree+b.lat, addr, bytes) - p.base
 }
 
 // begin waits for the oldest access in flight, which leaves first, and answers how

@@ -464,6 +464,46 @@ func (c *Cache) Drop(addr uint64, n int) (dropped bool) {
 	return dropped
 }
 
+// Flush writes the dirty ones of the lines that hold n bytes at addr back and drops them
+// all, as Drop does. It answers when the last is accepted.
+func (c *Cache) Flush(t sim.Time, addr uint64, n int) sim.Time {
+	done := t
+	for ln, last := addr>>(c.lineShift&63), (addr+uint64(n)-1)>>(c.lineShift&63); ln <= last; ln++ {
+		if at := c.find(c.place(ln), ln); at != c.none && c.lines[at].flags&lineDirty != 0 {
+			done = max(done, c.writeBack(max(t, c.lines[at].ready), ln))
+		}
+	}
+	c.Drop(addr, n)
+	return done
+}
+
+// Copy makes the lines those of another cache of the same configuration, with nothing in
+// flight.
+func (c *Cache) Copy(o *Cache) {
+	copy(c.lines, o.lines)
+	copy(c.recent, o.recent)
+	copy(c.first, o.first)
+	copy(c.tree, o.tree)
+	c.regions = o.regions
+	c.Settle()
+}
+
+// Fingerprint tells states of the cache apart: which lines it holds, in which order they
+// were used, and which are dirty.
+func (c *Cache) Fingerprint() uint64 {
+	h := uint64(fnvBasis)
+	for set := range c.recent {
+		at := c.recent[set]
+		for range c.ways {
+			l := &c.lines[at]
+			h = mixed(h, l.tag<<8|uint64(l.flags))
+			at = l.older
+		}
+		h = mixed(h, c.tree[set])
+	}
+	return h
+}
+
 // Invalidate drops every line; dirty ones are lost unless cleaned before.
 func (c *Cache) Invalidate() {
 	c.stamp++

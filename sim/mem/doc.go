@@ -12,6 +12,8 @@
 //     and the comparison with clock-by-clock simulators.
 //   - Cache: set associative, LRU or tree PLRU, write-back or write-through,
 //     banks, MSHRs, next-line prefetch.
+//   - SystemCache: the last cache in front of a DRAM, shared by all masters of a bus,
+//     each with an allocation of its own.
 //   - Scratchpad: banks and beats, conflicts between lanes.
 //   - Bus: ports that share request, write and read channels.
 //   - Path: a constant delay.

@@ -33,6 +33,7 @@ type DRAM struct {
 	plain   *Interleaved // mapping, when it is that
 	ch      []dramChannel
 	count   [numDRAMEvents]int64
+	use     [maxMasters]dramUse
 	master  int // of the bus, of the access under way
 
 	burstShift uint
@@ -57,7 +58,7 @@ func NewDRAM(cfg DRAMConfig) (*DRAM, error) {
 	for i := range d.ch {
 		d.ch[i] = dramChannel{
 			plan: plan{
-				t: &d.t, cfg: &d.cfg, count: &d.count, banks: banks[i*cfg.Banks:][:cfg.Banks],
+				t: &d.t, cfg: &d.cfg, count: &d.count, use: &d.use, banks: banks[i*cfg.Banks:][:cfg.Banks],
 				group:      max(1, min(groupClocks*d.cfg.TransfersPerClock/d.cfg.BurstLength, d.cfg.QueueDepth)),
 				firstReady: isFirstReady(&d.cfg),
 			},
@@ -87,6 +88,7 @@ func (d *DRAM) Reset() {
 		d.ch[i].reset(0)
 	}
 	d.count = [numDRAMEvents]int64{}
+	d.use = [maxMasters]dramUse{}
 }
 
 // Counters are the events since Reset; see the DRAM constants.

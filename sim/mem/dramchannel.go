@@ -166,10 +166,12 @@ func (c *dramChannel) enter(k int64, n int, r *Request, log *moveLog) int64 {
 	for n > 0 {
 		m := int64(min(n, c.group))
 		r.Enter = c.room(max(k, c.next), m)
+		hits, activates := c.count[DRAMRowHit], c.count[DRAMActivate]
 		x, ok := c.stream(r, m)
 		if !ok {
 			x = c.place(r, m)
 		}
+		c.account(r, k, x, m, hits, activates)
 		log.add(r.Enter, m)
 		c.next = r.Enter + m
 		last = max(last, x+(m-1)*c.t.burst)

@@ -10,6 +10,7 @@ type plan struct {
 	t     *dramTiming
 	cfg   *DRAMConfig
 	count *[numDRAMEvents]int64
+	use   *[maxMasters]dramUse
 
 	reads, writes calendar  // clocks of column commands, each a burst long
 	tail          columnRun // the last of them, not in the calendars yet

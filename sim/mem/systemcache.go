@@ -34,7 +34,7 @@ type SystemCache struct {
 	lines    []systemLine // set by set, the most recently used first
 	bankFree []sim.Time
 	count    [maxMasters][numSystemEvents]int64
-	bytes    int64 // that the arrays have read or written
+	bytes    [maxMasters]int64 // that the arrays have read or written
 
 	hit, cycle sim.Time
 	lineShift  uint
@@ -43,6 +43,7 @@ type SystemCache struct {
 	bankShift  uint
 	limits     [maxMasters]Allocation
 
+	moved   bool // lines have come since Settle
 	changed bool // since fingerprint
 	print   uint64
 }
@@ -77,6 +78,9 @@ func NewSystemCache(cfg SystemCacheConfig, next Level) (*SystemCache, error) {
 	return c, nil
 }
 
+// Attach puts another DRAM, which has the cache's bytes, behind it.
+func (c *SystemCache) Attach(d *DRAM) { c.next, c.dram = d, d }
+
 // Config is the configuration the cache was built with.
 func (c *SystemCache) Config() SystemCacheConfig { return c.cfg }
 
@@ -98,12 +102,15 @@ func (c *SystemCache) clear() {
 // Settle keeps the lines and begins again at time 0: nothing is in flight, every bank
 // is free, and the counters are 0. The level behind is left as it is.
 func (c *SystemCache) Settle() {
-	for i := range c.lines {
-		c.lines[i].ready = 0
+	if c.moved {
+		for i := range c.lines {
+			c.lines[i].ready = 0
+		}
+		c.moved = false
 	}
 	clear(c.bankFree)
 	c.count = [maxMasters][numSystemEvents]int64{}
-	c.bytes = 0
+	c.bytes = [maxMasters]int64{}
 }
 
 // Count is the number of events of a kind that a master has caused since Reset, such
@@ -124,20 +131,24 @@ func (c *SystemCache) Counters() []sim.Counter {
 // Energy implements Powered: its own and that of the memory behind.
 func (c *SystemCache) Energy() (dynamicPJ, backgroundMW float64) {
 	pj, mw := EnergyOf(c.next)
-	return pj + c.OwnPJ(), mw + c.cfg.Energy.StaticMW
+	for master := range c.bytes {
+		pj += c.OwnPJ(master)
+	}
+	return pj, mw + c.cfg.Energy.StaticMW
 }
 
-// OwnPJ is the dynamic energy of the cache alone.
-func (c *SystemCache) OwnPJ() float64 { return float64(c.bytes) * c.cfg.Energy.BytePJ }
+// OwnPJ is the dynamic energy of the cache alone that a master has caused.
+func (c *SystemCache) OwnPJ(master int) float64 {
+	return float64(c.bytes[master]) * c.cfg.Energy.BytePJ
+}
 
 // Fingerprint tells states of the cache apart: which lines it holds for whom, in which
 // order they were used, and which are dirty.
 func (c *SystemCache) Fingerprint() uint64 {
 	if c.changed {
-		h := uint64(14695981039346656037) // FNV-1a, a word at a time
+		h := uint64(fnvBasis)
 		for i := range c.lines {
-			h = (h ^ c.lines[i].tag) * 1099511628211
-			h ^= h >> 29
+			h = mixed(h, c.lines[i].tag)
 		}
 		c.print, c.changed = h, false
 	}
@@ -181,7 +192,7 @@ func (c *SystemCache) read(start, busy sim.Time, addr uint64, n int) (done sim.T
 	for at := addr; at < end; at = (at | c.lineMask) + 1 {
 		if l := c.find(at >> (c.lineShift & 63)); l != nil {
 			count[SystemReadHit]++
-			c.bytes += int64(min(end, (at|c.lineMask)+1) - at)
+			c.bytes[c.master] += int64(min(end, (at|c.lineMask)+1) - at)
 			served = true
 			if l.ready > done {
 				done = l.ready
@@ -220,7 +231,7 @@ func (c *SystemCache) fetch(t sim.Time, from, to uint64, keep bool, done sim.Tim
 			c.count[c.master][SystemFill]++
 			c.insert(ready, at>>(c.lineShift&63), false)
 		}
-		c.bytes += int64(to - from)
+		c.bytes[c.master] += int64(to - from)
 	}
 	return max(done, ready)
 }
@@ -244,7 +255,7 @@ func (c *SystemCache) write(start, taken sim.Time, addr uint64, n int) (done sim
 			done = max(done, c.behind(taken, run, int(at-run), Write, c.master))
 		}
 		run = next
-		c.bytes += int64(min(end, next) - at)
+		c.bytes[c.master] += int64(min(end, next) - at)
 		if l != nil {
 			count[SystemWriteHit]++
 			c.changed = c.changed || l.tag&1 == 0
@@ -255,7 +266,7 @@ func (c *SystemCache) write(start, taken sim.Time, addr uint64, n int) (done sim
 		ready := taken
 		if at&c.lineMask != 0 || end < next { // the rest of the line
 			count[SystemFill]++
-			c.bytes += int64(c.cfg.LineBytes)
+			c.bytes[c.master] += int64(c.cfg.LineBytes)
 			ready = c.behind(start, at&^c.lineMask, c.cfg.LineBytes, Read, c.master)
 		}
 		c.insert(ready, at>>(c.lineShift&63), true)
@@ -323,7 +334,7 @@ func (c *SystemCache) insert(ready sim.Time, ln uint64, dirty bool) {
 	}
 	if l := &set[victim]; l.dirty() {
 		c.count[l.master()][SystemWriteBack]++
-		c.bytes += int64(c.cfg.LineBytes)
+		c.bytes[l.master()] += int64(c.cfg.LineBytes)
 		c.behind(max(ready, l.ready), l.tag>>tagShift<<(c.lineShift&63), c.cfg.LineBytes, Write, l.master())
 	}
 	copy(set[1:victim+1], set[:victim])
@@ -332,5 +343,5 @@ func (c *SystemCache) insert(ready sim.Time, ln uint64, dirty bool) {
 		tag |= 1
 	}
 	set[0] = systemLine{tag: tag, ready: ready}
-	c.changed = true
+	c.changed, c.moved = true, true
 }

@@ -52,7 +52,7 @@ func TestSystemCacheServes(t *testing.T) {
 	if pj, mw := c.Energy(); pj <= 0 || mw != 10 {
 		t.Errorf("energy %v pJ, %v mW", pj, mw)
 	}
-	if own := c.OwnPJ(); own != 64*(1+1+1+12+1) {
+	if own := c.OwnPJ(0) + c.OwnPJ(1); own != 64*(1+1+1+12+1) {
 		t.Errorf("%v pJ for 16 lines read or written", own)
 	}
 }

@@ -45,6 +45,7 @@ type chain struct {
 	blocked sim.Time // when the application's thread began to wait
 	slept   sim.Time // when the driver's thread began to wait
 	asleep  int      // the first part of that wait
+	woken   bool     // the engine was asleep
 }
 
 // code adds a part that keeps a host core busy for a time at the reference clock.
@@ -142,6 +143,7 @@ func (c *chain) start() {
 	}
 	c.e.clock.Prefer(c.r.Preference)
 	wake, ramp := c.e.clock.Wake(c.t)
+	c.woken = wake > 0
 	c.wait(PartWake, wake)
 	c.wait(PartRamp, ramp)
 	c.e.clock.Advance(c.t, false)

@@ -63,6 +63,7 @@ func (k *checker) config(c *Config) {
 		k.fail("soc.name", "empty")
 	}
 	k.dram(&c.DRAM)
+	k.systemCache(c)
 	k.host(c)
 	if c.CPU != nil {
 		k.energy("cpu.energy", c.CPU.Energy.PJ, cpuEvents)

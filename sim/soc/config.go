@@ -8,6 +8,7 @@ type Config struct {
 	SoC          Identity     `toml:"soc"`
 	DRAM         DRAM         `toml:"dram"`
 	Interconnect Interconnect `toml:"interconnect"`
+	SystemCache  *SystemCache `toml:"system_cache" soc:"optional"`
 	Host         Host         `toml:"host"`
 	CPU          *CPU         `toml:"cpu" soc:"optional"`
 	GPU          *GPU         `toml:"gpu" soc:"optional"`
@@ -159,7 +160,9 @@ type GPU struct {
 	// MemoryNs is what the device's path to DRAM adds to a read, both ways.
 	MemoryNs float64 `toml:"memory_ns" range:"0..10000"`
 	Path     Path    `toml:"path"`
-	Energy   Energy  `toml:"energy"` // GPUEvents
+	// SystemCache is what the engine may keep in the system-level cache.
+	SystemCache *Allocation `toml:"system_cache" soc:"optional"`
+	Energy      Energy      `toml:"energy"` // GPUEvents
 }
 
 // VALU is result latency and unit occupancy of a wave32 by instruction class,
@@ -197,7 +200,9 @@ type DSP struct {
 	// MemoryNs is what the device's path to DRAM adds to a read, both ways.
 	MemoryNs float64 `toml:"memory_ns" range:"0..10000"`
 	Path     Path    `toml:"path"`
-	Energy   Energy  `toml:"energy"` // DSPEvents
+	// SystemCache is what the engine may keep in the system-level cache.
+	SystemCache *Allocation `toml:"system_cache" soc:"optional"`
+	Energy      Energy      `toml:"energy"` // DSPEvents
 }
 
 // DMA is the copy engine of one hardware thread.
@@ -249,7 +254,9 @@ type NPU struct {
 	// only where a memory is that DRAM.
 	MemoryNs float64 `toml:"memory_ns" range:"0..10000" soc:"optional"`
 	Path     Path    `toml:"path"`
-	Energy   Energy  `toml:"energy"` // NPUEvents
+	// SystemCache is what the engine may keep in the system-level cache.
+	SystemCache *Allocation `toml:"system_cache" soc:"optional"`
+	Energy      Energy      `toml:"energy"` // NPUEvents
 }
 
 // Memory is one memory behind an NPU's ports. An off-chip memory named "dram" is

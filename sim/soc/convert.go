@@ -36,18 +36,22 @@ func (c *Clock) At(p sim.Preference) sim.OPP {
 // NewDRAM builds the DRAM, cold.
 func (c *Config) NewDRAM() (*mem.DRAM, error) { return mem.NewDRAM(c.DRAM.Config()) }
 
-// NewFabric builds the DRAM and the interconnect in front of it; each device
-// takes a Port.
+// NewFabric builds the DRAM and the interconnect in front of it, without the
+// system-level cache: what a core is measured on alone.
 func (c *Config) NewFabric() (*mem.DRAM, *mem.Bus, error) {
 	d, err := c.NewDRAM()
 	if err != nil {
 		return nil, nil, err
 	}
-	b, err := mem.NewBus(mem.BusConfig{
-		Name: "fabric", Hz: hz(c.Interconnect.MHz), BytesPerCycle: c.Interconnect.BytesPerCycle,
-		LatencyCycles: c.Interconnect.LatencyCycles, Outstanding: c.Interconnect.Outstanding,
-	}, d)
+	b, err := c.newBus(d)
 	return d, b, err
+}
+
+func (c *Config) newBus(next mem.Level) (*mem.Bus, error) {
+	x := &c.Interconnect
+	return mem.NewBus(mem.BusConfig{
+		Name: "fabric", Hz: hz(x.MHz), BytesPerCycle: x.BytesPerCycle, LatencyCycles: x.LatencyCycles, Outstanding: x.Outstanding,
+	}, next)
 }
 
 // Memory is the memory of that name, nil when there is none.
@@ -78,8 +82,8 @@ func (c *CPU) Peak() float64 {
 	return sum
 }
 
-// NewPath is a device's own view of memory, cold: a port of the interconnect in
-// front of the DRAM and the delay of the device's path (memory_ns). The DRAM is
+// NewPath is a core's own view of memory, cold: a port of the interconnect in
+// front of the DRAM, without the system-level cache, and the delay of the device's path (memory_ns). The DRAM is
 // returned for its counters.
 func (c *Config) NewPath(device string, memoryNs float64) (mem.Level, *mem.DRAM, error) {
 	d, b, err := c.NewFabric()

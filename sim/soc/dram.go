@@ -161,8 +161,10 @@ func (d *DRAM) Config() mem.DRAMConfig {
 
 // Voted is the SoC with its DRAM at the clock that an engine votes for at the point
 // of a preference, and not above mt_per_s. Spans in ns stay; they take fewer clocks.
-func (c *Config) Voted(clock *Clock, p sim.Preference) *Config {
-	mhz := clock.vote(p)
+func (c *Config) Voted(clock *Clock, p sim.Preference) *Config { return c.votedMHz(clock.vote(p)) }
+
+// votedMHz is the SoC with its DRAM at a clock, 0 for its highest.
+func (c *Config) votedMHz(mhz float64) *Config {
 	transfers := float64(max(c.DRAM.TransfersPerClock, 1))
 	if c.DRAM.TransfersPerClock == 0 {
 		transfers = 2
@@ -197,11 +199,15 @@ func (d *DRAM) StreamPJPerByte() (read, write float64) {
 // BackgroundMW is what the DRAM draws whatever it does, awake: static power and the
 // refresh of every channel.
 func (d *DRAM) BackgroundMW() float64 {
-	mw := d.Energy.StaticMW
-	if d.Refresh != "none" && d.TREFINs > 0 {
-		mw += float64(d.Channels) * d.Energy.PJ["dram_refresh"] / d.TREFINs // pJ per ns = mW
+	return d.Energy.StaticMW + d.RefreshMW()
+}
+
+// RefreshMW is what refresh draws, of every channel.
+func (d *DRAM) RefreshMW() float64 {
+	if d.Refresh == "none" || d.TREFINs <= 0 {
+		return 0
 	}
-	return mw
+	return float64(d.Channels) * d.Energy.PJ["dram_refresh"] / d.TREFINs // pJ per ns = mW
 }
 
 // oneOf reports a word that is none of those a key takes; empty is none given.
@@ -219,6 +225,11 @@ func (k *checker) oneOf(path, v string, words ...string) bool {
 	return false
 }
 
+// oneLine is an error of package mem in a line.
+func oneLine(text string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(text, "mem: "), "\n", "; ")
+}
+
 func (k *checker) dram(d *DRAM) {
 	k.energy("dram.energy", d.Energy.PJ, dramEvents)
 	ok := k.oneOf("dram.scheduler", d.Scheduler, "fr-fcfs", "fcfs")
@@ -233,7 +244,7 @@ func (k *checker) dram(d *DRAM) {
 	}
 	// The hardware model knows the rest: powers of two, refresh against TREFI.
 	if _, err := mem.NewDRAM(d.Config()); err != nil {
-		k.fail("dram", "%s", strings.ReplaceAll(strings.TrimPrefix(err.Error(), "mem: "), "\n", "; "))
+		k.fail("dram", "%s", oneLine(err.Error()))
 	}
 	k.only("dram.trfc_ab_ns", d.Refresh == "all_banks", `refresh = "all_banks"`)
 	k.only("dram.trp_ab_ns", d.Refresh == "all_banks", `refresh = "all_banks"`)

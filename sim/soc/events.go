@@ -6,6 +6,9 @@ var (
 	dramEvents = []string{
 		"dram_activate", "dram_read_burst", "dram_write_burst", "dram_refresh",
 	}
+	systemCacheEvents = []string{
+		"byte", // read from or written to the arrays, tags included
+	}
 	cpuEvents = []string{
 		"cache_byte", // L2 and L3 traffic
 	}

@@ -40,15 +40,17 @@ type Machine struct {
 	account *account
 	clocks  []domain
 	caps    map[string]int64 // highest clocks that the heat allows, by Config.clocks; 0 or none: any
+	memory  *SharedMemory
 }
 
 // engine is the slot of an engine.
 type engine struct {
-	clock *sim.Domain
-	path  Path
-	free  sim.Time // when its queue is empty
-	owner *Client  // of a group, while it executes
-	queue []waiting
+	clock   *sim.Domain
+	section *Clock
+	path    Path
+	free    sim.Time // when its queue is empty
+	owner   *Client  // of a group, while it executes
+	queue   []waiting
 }
 
 // NewMachine builds the machine of a file, cold.
@@ -68,7 +70,7 @@ func NewMachine(c *Config) (*Machine, error) {
 	m.power = cluster.PowerUW
 	add := func(e Engine, clock *Clock, path Path) {
 		if err == nil {
-			m.engines[e] = &engine{path: path}
+			m.engines[e] = &engine{section: clock, path: path}
 			m.engines[e].clock, err = sim.NewDomain(clock.Domain(e.String()))
 		}
 	}
@@ -89,16 +91,20 @@ func NewMachine(c *Config) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
+	if m.memory, err = c.NewSharedMemory(); err != nil {
+		return nil, err
+	}
 	m.Reset()
 	return m, nil
 }
 
 // Reset makes the machine cold at time 0: clocks at their lowest points, engines and
-// cores asleep since long ago.
+// cores asleep since long ago, nothing in the system-level cache.
 func (m *Machine) Reset() {
 	m.drain()
 	m.client = &Client{pool: -sim.Second}
 	m.host.Reset(0)
+	m.memory.Bus.Reset()
 	for _, e := range m.engines {
 		if e != nil {
 			e.clock.Reset(0)
@@ -130,6 +136,9 @@ type Request struct {
 	In, Out    int64 // their bytes
 	// Priority ranks requests that wait for one engine: the higher goes first.
 	Priority int
+	// Program numbers the program. Executions of one program find in the memory what
+	// those before have left; those of others have addresses of their own.
+	Program int
 }
 
 // Conditions are what a program finds when it starts on an engine.
@@ -138,8 +147,11 @@ type Conditions struct {
 	// Points are the operating points of the engine while it works, the first from the
 	// start on.
 	Points []sim.Change
-	// Memory is shared with other engines, nil where the engine is alone.
+	// Memory is the engine's port of the memory that all engines share, nil for the CPU,
+	// whose model has none. Its times count from the start of the execution.
 	Memory mem.Level
+	// Woken says that the engine has been asleep: its caches are empty.
+	Woken bool
 }
 
 // Outcome is what running a program came to.
@@ -183,15 +195,18 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 		}
 	}
 	c.start()
-	k := Conditions{Start: c.t - me.now, Points: c.e.clock.Plan(planHorizon)}
-	if g != nil && r.Engine != EngineCPU {
-		g.active[r.Engine] = me
-		g.settleEnergy()
-		k.Memory = &sharedPath{g: g, port: g.ports[r.Engine], client: me, base: c.t - g.start, pj: me.pj}
+	k := Conditions{Start: c.t - me.now, Points: c.e.clock.Plan(planHorizon), Woken: c.woken}
+	var out Outcome
+	var err error
+	if r.Engine != EngineCPU {
+		g.activate(r.Engine, me)
+		k.Memory, err = m.place(r.Engine, c.t, k.Points, r.Program)
 	}
-	out, err := run(k)
+	if err == nil {
+		out, err = run(k)
+	}
 	if g != nil {
-		g.active[r.Engine] = nil
+		g.activate(r.Engine, nil)
 		if err == nil {
 			g.reach(me, c.t+out.Time, 0)
 			c.e.free = c.t + out.Time
@@ -245,18 +260,29 @@ func (m *Machine) Settle(r Request, out Outcome, span sim.Time) error {
 	return nil
 }
 
-// Present are the conditions that a request would find on its engine now, without a
-// memory of its own.
-func (m *Machine) Present(r Request) Conditions {
+// Present are the conditions that a request would find on its engine now; they hold
+// until the next request. A client beside others has no memory in them.
+func (m *Machine) Present(r Request) (k Conditions, err error) {
 	clock := *m.engines[r.Engine].clock
 	clock.Prefer(r.Preference)
 	clock.Wake(m.client.now)
-	return Conditions{Points: clock.Plan(planHorizon)}
+	k.Points = clock.Plan(planHorizon)
+	if m.group == nil && r.Engine != EngineCPU {
+		k.Memory, err = m.place(r.Engine, 0, k.Points, r.Program)
+	}
+	return k, err
 }
+
+// Fingerprint tells states of the memory that engines share apart: what its cache holds.
+func (m *Machine) Fingerprint() uint64 { return m.memory.Fingerprint() }
+
+// MemoryUse is what an engine has had of the shared memory, since the clients that are
+// beside each other now began, or since its execution began when it is alone.
+func (m *Machine) MemoryUse(e Engine) MemoryUse { return m.memory.use(e) }
 
 // Saturated are the conditions after work without a pause, which it makes the present
 // ones unless the engine is at work for another client.
-func (m *Machine) Saturated(r Request) Conditions {
+func (m *Machine) Saturated(r Request) (Conditions, error) {
 	e := m.engines[r.Engine]
 	if e.owner != nil || e.free > m.client.now {
 		return m.Present(r)

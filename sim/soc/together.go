@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/nnsoc/nnsoc/sim"
-	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
 // Client is a thread of an application: its executions follow one another.
@@ -24,7 +23,6 @@ type Client struct {
 	resume chan struct{}
 	done   bool
 	err    error
-	pj     float64 // of the shared memory
 }
 
 // Now is the time of the client: the end of its last execution, or later.
@@ -40,9 +38,6 @@ type group struct {
 	window  sim.Time
 	running *Client
 	active  [NumEngines]*Client
-	dram    *mem.DRAM
-	ports   [NumEngines]*mem.Port
-	charged float64 // energy of the shared memory that a client has
 }
 
 // DefaultWindow is how far a client may run ahead of the others' accesses to the
@@ -103,16 +98,12 @@ func (m *Machine) Go(f func() error) (*Client, error) {
 
 // begin makes a group of the present client.
 func (m *Machine) begin() error {
-	d, bus, err := m.cfg.NewFabric()
-	if err != nil {
+	if err := m.memory.settle(&m.cfg.DRAM); err != nil {
 		return err
 	}
 	me := m.client
-	g := &group{m: m, start: me.now, window: m.window, dram: d, running: me}
-	for e := range g.ports {
-		g.ports[e] = bus.Port(Engine(e).String())
-	}
-	bus.Share(g)
+	g := &group{m: m, start: me.now, window: m.window, running: me}
+	m.memory.Bus.Share(g)
 	me.at, me.resume = me.now, make(chan struct{})
 	g.add(me)
 	m.group = g
@@ -154,7 +145,6 @@ func (g *group) add(c *Client) {
 
 // run hands over to a client.
 func (g *group) run(c *Client) {
-	g.settleEnergy()
 	g.running, g.m.client = c, c
 	c.resume <- struct{}{}
 }
@@ -194,12 +184,20 @@ func (g *group) waiting() string {
 	return strings.Join(list, ", ")
 }
 
-// settleEnergy gives the client that runs what the memory has drawn since the last
-// hand-over.
-func (g *group) settleEnergy() {
-	pj, _ := g.dram.Energy()
-	g.running.pj += pj - g.charged
-	g.charged = pj
+// activate says which client has an engine, nil for none. Engines at work share the
+// memory's background power.
+func (g *group) activate(e Engine, c *Client) {
+	if g == nil || e == EngineCPU {
+		return
+	}
+	g.active[e] = c
+	n := 0
+	for _, c := range g.active {
+		if c != nil {
+			n++
+		}
+	}
+	g.m.memory.Bus.Busy(n)
 }
 
 // first is the earliest client that can go on; of equals the first.
@@ -287,36 +285,4 @@ func (g *group) release(e *engine) {
 		w.client.waits = nil
 		w.client.at = max(w.client.at, e.free)
 	}
-}
-
-// sharedPath is an engine's way to the memory of a group during one execution.
-type sharedPath struct {
-	g      *group
-	port   *mem.Port
-	client *Client
-	base   sim.Time // of the execution's times, since the group began
-	pj     float64  // of the client when the execution began
-}
-
-// Access implements mem.Level.
-func (s *sharedPath) Access(t sim.Time, addr uint64, bytes int, k mem.Kind) (sim.Time, sim.Reason) {
-	done, from := s.port.Access(t+s.base, addr, bytes, k)
-	return done - s.base, from
-}
-
-// Reset implements mem.Level: the memory is not the execution's alone.
-func (s *sharedPath) Reset() {}
-
-// Energy implements mem.Powered: what the memory drew while this client ran, and the
-// client's part of the background.
-func (s *sharedPath) Energy() (dynamicPJ, backgroundMW float64) {
-	s.g.settleEnergy()
-	_, mw := s.g.dram.Energy()
-	n := 0
-	for _, c := range s.g.active {
-		if c != nil {
-			n++
-		}
-	}
-	return s.client.pj - s.pj, mw / float64(max(n, 1))
 }

@@ -30,9 +30,12 @@ type Place struct {
 	// Points are the operating points of the engine's clock, the first from the start
 	// of the execution on; the instants of the others are on the same clock as its.
 	Points []sim.Change
-	// Memory is one that other engines use as well; times count from the start of the
-	// execution.
+	// Memory is one that other engines use as well, and that keeps what executions leave in
+	// its caches: it is not to be reset. Times count from the start of the execution.
 	Memory mem.Level
+	// Caches are what the engine's own caches in front of Memory are left in. Not nil when
+	// Memory is not.
+	Caches *Caches
 }
 
 // Point is the operating point at the start; false when that is the Spec's.

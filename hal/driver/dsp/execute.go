@@ -17,6 +17,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	stats "github.com/nnsoc/nnsoc/hal/driver/lower"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
@@ -50,14 +51,38 @@ type memory struct {
 	caches *dsp.State // in front of dram, nil until a timed run
 }
 
-// cold makes caches and DRAM cold. A memory that others use is not, and the caches in
-// front of it are for one execution.
-func (m *memory) cold(d *Device, c *dsp.Core, shared mem.Level) (err error) {
-	if shared != nil {
-		m.core, m.dram = nil, shared
-		m.caches, err = c.NewState(shared)
-		return err
+// warm takes the caches that the program has left on the engine of a machine, without
+// what the host has read and written since; cold ones if there are none.
+func (p *executable) warm(m *memory, c *dsp.Core, at *base.Place) (err error) {
+	m.core, m.dram = nil, at.Memory
+	if s, ok := at.Caches.Take(p).(heldCaches); ok && s.Move(c) {
+		m.caches = s.State
+		return nil
 	}
+	m.caches, err = c.NewState(at.Memory)
+	return err
+}
+
+// leave leaves the caches for the next execution at the end of one. The host reads
+// outputs and writes inputs before that: they go to memory. The time of this maintenance
+// is part of the execution's chain.
+func (p *executable) leave(m *memory, at *base.Place, end sim.Time) {
+	for _, list := range [2][]region{p.inputs, p.outputs} {
+		for _, x := range list {
+			m.caches.Flush(end, uint64(layout.ArenaBase-layout.EndGuard+x.from), x.to-x.from)
+		}
+	}
+	at.Caches.Leave(p, heldCaches{m.caches})
+	m.caches = nil
+}
+
+// heldCaches implements base.CacheState.
+type heldCaches struct{ *dsp.State }
+
+func (s heldCaches) Clone() base.CacheState { return heldCaches{s.State.Clone()} }
+
+// cold makes caches and DRAM cold.
+func (m *memory) cold(d *Device, c *dsp.Core) (err error) {
 	if m.core == c {
 		m.dram.Reset()
 		m.caches.Reset()
@@ -196,10 +221,18 @@ func (p *executable) execute(r *finished, space *mem.Space, o base.RunOptions) e
 			return err
 		}
 	}
+	var err error
+	switch {
+	case o.Functional:
+	case o.Memory != nil:
+		err = p.warm(r.memory, c, &o.Place)
+	default:
+		err = r.memory.cold(p.dev, c)
+	}
+	if err != nil {
+		return err
+	}
 	if !o.Functional {
-		if err := r.memory.cold(p.dev, c, o.Memory); err != nil {
-			return err
-		}
 		options.State = r.memory.caches
 	}
 	if o.Detail {
@@ -208,6 +241,9 @@ func (p *executable) execute(r *finished, space *mem.Space, o base.RunOptions) e
 	report, err := c.Run(&p.program, space, p.jobs, options)
 	if err != nil {
 		return err
+	}
+	if o.Memory != nil && !o.Functional {
+		p.leave(r.memory, &o.Place, report.Time)
 	}
 	for _, c := range p.faults {
 		if err := c.failed(r.memory.Arena); err != nil {

@@ -29,8 +29,18 @@ type machine struct {
 	state  *core.State
 	space  mem.Space
 	arena  []byte
-	shared bool // memory is one that others use: the machine is for one execution
+	caches *base.Caches // of a machine's engine, where it is left; nil: it goes to idle
 }
+
+// Fingerprint implements base.CacheState: the caches are made cold before each execution,
+// as drivers invalidate them with each submission.
+func (m *machine) Fingerprint() uint64 { return 0 }
+
+// Reset implements base.CacheState.
+func (m *machine) Reset() {}
+
+// Clone implements base.CacheState.
+func (m *machine) Clone() base.CacheState { return m }
 
 // cold makes the caches and the memory behind them cold.
 func (m *machine) cold() {
@@ -40,9 +50,14 @@ func (m *machine) cold() {
 	}
 }
 
-func (p *executable) machine(functional bool, shared mem.Level) (*machine, error) {
-	m := &machine{memory: shared, shared: shared != nil}
-	if !m.shared {
+func (p *executable) machine(functional bool, at *base.Place) (*machine, error) {
+	m := &machine{memory: at.Memory, caches: at.Caches}
+	if at.Memory != nil {
+		if m, ok := at.Caches.Take(p).(*machine); ok {
+			m.state.Reset()
+			return m, nil
+		}
+	} else {
 		select {
 		case m := <-p.idle:
 			m.cold()
@@ -52,7 +67,7 @@ func (p *executable) machine(functional bool, shared mem.Level) (*machine, error
 	}
 	m.arena = make([]byte, p.program.Arena)
 	var err error
-	if m.shared {
+	if at.Memory != nil {
 	} else if p.dev.cfg.NewMemory != nil {
 		if m.memory, err = p.dev.cfg.NewMemory(); err != nil {
 			return nil, err
@@ -71,7 +86,8 @@ func (p *executable) machine(functional bool, shared mem.Level) (*machine, error
 }
 
 func (p *executable) release(m *machine) {
-	if m.shared {
+	if m.caches != nil {
+		m.caches.Leave(p, m)
 		return
 	}
 	select {
@@ -94,7 +110,7 @@ func (p *executable) Run(inputs [][]byte, r base.RunOptions) (base.Run, error) {
 			return nil, hal.Errorf(hal.InvalidArgument, "input %d has %d bytes, want %d", i, len(inputs[i]), t.Bytes())
 		}
 	}
-	m, err := p.machine(r.Functional, r.Memory)
+	m, err := p.machine(r.Functional, &r.Place)
 	if err != nil {
 		return nil, err
 	}

@@ -30,10 +30,19 @@ type executable struct {
 type machine struct {
 	memories []mem.Level
 	core     *core.Core
-	shared   bool // a memory is one that others use: the machine is for one execution
+	caches   *base.Caches // of a machine's engine, where it is left; nil: it goes to idle
 	state    *core.State
 	regions  core.Regions
 }
+
+// Fingerprint implements base.CacheState: the engine has no caches.
+func (m *machine) Fingerprint() uint64 { return 0 }
+
+// Reset implements base.CacheState.
+func (m *machine) Reset() {}
+
+// Clone implements base.CacheState.
+func (m *machine) Clone() base.CacheState { return m }
 
 // cold makes the memories cold.
 func (m *machine) cold() {
@@ -45,20 +54,24 @@ func (m *machine) cold() {
 }
 
 func (p *executable) machine(at base.Place) (*machine, error) {
-	m := &machine{core: p.dev.core, shared: at.Memory != nil}
+	m := &machine{core: p.dev.core, caches: at.Caches}
 	var err error
 	if point, ok := at.Point(); ok {
 		if m.core, err = p.dev.cores.At(point); err != nil {
 			return nil, err
 		}
 	}
-	if !m.shared {
+	if at.Memory != nil {
+		if old, ok := at.Caches.Take(p).(*machine); ok && old.core == m.core {
+			return old, nil
+		}
+	} else {
 		if old, ok := p.idle.Get().(*machine); ok && old.core == m.core {
 			old.cold()
 			return old, nil
 		}
 	}
-	if m.shared {
+	if at.Memory != nil {
 		m.memories = p.dev.cfg.Share(at.Memory)
 	} else if p.dev.cfg.NewLevels != nil {
 		if m.memories, err = p.dev.cfg.NewLevels(); err != nil {
@@ -115,8 +128,10 @@ func (r *run) Stats() hal.Stats { return r.stats }
 
 // Release implements base.Run.
 func (r *run) Release() {
-	if !r.machine.shared {
-		r.idle.Put(r.machine)
+	if m := r.machine; m.caches != nil {
+		m.caches.Leave(r.executable, m)
+	} else {
+		r.idle.Put(m)
 	}
 }
 

@@ -1,0 +1,92 @@
+package devices_test
+
+import (
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// execution is what a device itself took, and what it had of the shared memory.
+func (c *client) execution(t *testing.T) (us float64, m hal.MemoryStats) {
+	t.Helper()
+	res, err := hal.Execute(c.prepared, &c.buffers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range res.Stats.Parts {
+		if p.Name == soc.PartExecution {
+			us += float64(p.TimeFs) / 1e9
+		}
+	}
+	return us, res.Stats.Memory
+}
+
+// fullyConnected has more weights than anything else.
+func fullyConnected(kind nn.OperandType, units uint32) *nn.Model {
+	o := oneOperation{op: nn.OpFullyConnected, args: []any{[]uint32{1, 1024}, weights{units, 1024}, weights{units}, 0}, out: []uint32{1, units}, kind: kind}
+	return o.model()
+}
+
+// TestCachesStayWarm: a program finds its weights where its last execution has left them:
+// in the DSP's L2, unless another program has run or the DSP has slept since, and in the
+// system-level cache until the machine is made cold.
+func TestCachesStayWarm(t *testing.T) {
+	m := phone(t)
+	m.SimulateAll = true
+	a := newClient(t, m, "dsp", fullyConnected(nn.TensorQuant8Asymm, 512), hal.PriorityMedium)
+	b := newClient(t, m, "dsp", fullyConnected(nn.TensorQuant8Asymm, 512), hal.PriorityMedium)
+	a.execution(t)
+	m.Reset()
+	cold, first := a.execution(t)
+	if first.ReadBytes < 512<<10 || first.CacheHits > first.CacheMisses/10 {
+		t.Errorf("cold: %d bytes read, %d hits, %d misses", first.ReadBytes, first.CacheHits, first.CacheMisses)
+	}
+	warm, second := a.execution(t)
+	if lines := second.CacheHits + second.CacheMisses; warm > 0.9*cold || lines > 1000 {
+		t.Errorf("%.1f us cold, %.1f warm, %d lines of the system cache asked for", cold, warm, lines)
+	}
+	b.execution(t)
+	other, third := a.execution(t)
+	if third.CacheHits < 512<<10/64 || third.ReadBytes > first.ReadBytes/10 || other < 1.01*warm || other > 0.99*cold {
+		t.Errorf("after another program: %.1f us, %d lines hit, %d bytes from DRAM", other, third.CacheHits, third.ReadBytes)
+	}
+	a.execution(t)
+	m.SoC().Sleep(m.SoC().Now() + 30*sim.Millisecond)
+	if slept, u := a.execution(t); slept != other || u != third {
+		t.Errorf("after a pause %.1f us, after another program %.1f", slept, other)
+	}
+	m.Reset()
+	if again, _ := a.execution(t); again != cold {
+		t.Errorf("%.3f us after Reset, %.3f at first", again, cold)
+	}
+}
+
+// TestSystemCacheKeepsTensors: a GPU, whose own caches start empty, and an NPU, which has
+// none, find weights in the system-level cache, as far as they fit its part.
+func TestSystemCacheKeepsTensors(t *testing.T) {
+	for _, x := range []struct {
+		device string
+		kind   nn.OperandType
+		units  uint32
+		fits   bool
+	}{{"gpu", nn.TensorFloat32, 256, true}, {"gpu", nn.TensorFloat32, 1024, false}, {"npu", nn.TensorQuant8Asymm, 1024, true}} {
+		m := phone(t)
+		m.SimulateAll = true
+		c := newClient(t, m, x.device, fullyConnected(x.kind, x.units), hal.PriorityMedium)
+		_, first := c.execution(t)
+		c.execution(t)
+		_, warm := c.execution(t)
+		if fits := warm.ReadBytes < first.ReadBytes/10; fits != x.fits || first.ReadBytes < int64(x.units)<<9 {
+			t.Errorf("%s, %d units: %d bytes from DRAM, then %d", x.device, x.units, first.ReadBytes, warm.ReadBytes)
+		}
+		if !(warm.EventsPJ > 0) || x.fits && !(warm.EventsPJ < first.EventsPJ) || !(warm.RefreshPJ > 0) || !(warm.BackgroundPJ > warm.RefreshPJ) {
+			t.Errorf("%s: energies %+v, at first %+v", x.device, warm, first)
+		}
+		if warm.RowHits > warm.Bursts || warm.Bursts*32 != warm.ReadBytes+warm.WriteBytes {
+			t.Errorf("%s: %+v", x.device, warm)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package base
+
+// Caches is where a driver leaves the caches of an engine, in front of the memory of a
+// machine, for its next execution. A machine has one for each engine and empties it when
+// the engine has been asleep. A program finds there what it has left itself, as long as no
+// other has run on the engine since: that one has the caches to itself.
+type Caches struct {
+	program any
+	state   CacheState
+}
+
+// CacheState is the state of an engine's caches.
+type CacheState interface {
+	// Fingerprint tells states apart; it is 0 when a program finds nothing in them.
+	Fingerprint() uint64
+	// Reset makes the caches empty.
+	Reset()
+	// Clone returns the caches in the same state.
+	Clone() CacheState
+}
+
+// Take returns what the program has left, nil when there is nothing, and leaves nothing.
+func (c *Caches) Take(program any) CacheState {
+	s := c.state
+	if c.program != program {
+		s = nil
+	}
+	c.Clear()
+	return s
+}
+
+// Leave leaves the caches of a program.
+func (c *Caches) Leave(program any, s CacheState) { c.program, c.state = program, s }
+
+// Clear makes the caches empty.
+func (c *Caches) Clear() { c.program, c.state = nil, nil }
+
+// Reset is called when the engine has been asleep.
+func (c *Caches) Reset() {
+	if c.state != nil {
+		c.state.Reset()
+	}
+}
+
+// State is comparable: who has left something in the caches, and what.
+func (c *Caches) State() (program any, fingerprint uint64) {
+	if c.state == nil {
+		return nil, 0
+	}
+	if fingerprint = c.state.Fingerprint(); fingerprint == 0 {
+		return nil, 0
+	}
+	return c.program, fingerprint
+}
+
+// Clone is a copy of what has been left.
+func (c *Caches) Clone() Caches {
+	if c.state == nil {
+		return Caches{}
+	}
+	return Caches{c.program, c.state.Clone()}
+}

@@ -1,0 +1,90 @@
+package soc
+
+import "github.com/nnsoc/nnsoc/sim/mem"
+
+// SystemCache is the cache between the interconnect and the DRAM, which all engines
+// share. The CPU's model has none of it: its figures are those of whole networks.
+type SystemCache struct {
+	KiB           int               `toml:"kib" range:"1..65536"`
+	LineBytes     int               `toml:"line_bytes" range:"16..4096"`
+	Ways          int               `toml:"ways" range:"1..64"`
+	MHz           float64           `toml:"mhz" range:"10..6000"`
+	Banks         int               `toml:"banks" range:"1..64"` // interleaved as the DRAM's channels
+	BytesPerCycle int               `toml:"bytes_per_cycle" range:"1..4096"`
+	HitCycles     int               `toml:"hit_cycles" range:"0..10000"` // request to data; a miss is in dram.request_ns
+	Energy        SystemCacheEnergy `toml:"energy"`
+}
+
+// Allocation is what an engine may keep in the system cache; an engine without one
+// keeps nothing.
+type Allocation struct {
+	Ways   int  `toml:"ways" range:"1..64"` // of each set
+	Reads  bool `toml:"reads"`              // lines that it read
+	Writes bool `toml:"writes"`             // lines that it wrote
+}
+
+// SystemCacheEnergy is pJ per event of the system cache, which has a supply of its own,
+// and static power. The table has exactly the names of systemCacheEvents.
+type SystemCacheEnergy struct {
+	StaticMW float64            `toml:"static_mw" range:"0..100000"`
+	PJ       map[string]float64 `toml:"pj"`
+}
+
+// systemCache is what the cache is built with. Its banks lie in front of the channels: each
+// has the bytes in a row that lie on one.
+func (c *Config) systemCache() mem.SystemCacheConfig {
+	s := c.SystemCache
+	x := mem.SystemCacheConfig{
+		Name: "system_cache", Hz: hz(s.MHz), Bytes: s.KiB << 10, LineBytes: s.LineBytes, Ways: s.Ways,
+		Banks: s.Banks, BankBytes: c.DRAM.InterleaveBytes, BytesPerCycle: s.BytesPerCycle, HitCycles: s.HitCycles,
+		Masters: make([]mem.Allocation, NumEngines),
+		Energy:  mem.SystemCacheEnergy{BytePJ: s.Energy.PJ["byte"], StaticMW: s.Energy.StaticMW},
+	}
+	for e, a := range c.allocations() {
+		if a != nil {
+			x.Masters[e] = mem.Allocation(*a)
+		}
+	}
+	return x
+}
+
+// allocations are those of the engines.
+func (c *Config) allocations() (a [NumEngines]*Allocation) {
+	if c.GPU != nil {
+		a[EngineGPU] = c.GPU.SystemCache
+	}
+	if c.DSP != nil {
+		a[EngineDSP] = c.DSP.SystemCache
+	}
+	if c.NPU != nil {
+		a[EngineNPU] = c.NPU.SystemCache
+	}
+	return a
+}
+
+func (k *checker) systemCache(c *Config) {
+	s := c.SystemCache
+	for e, a := range c.allocations() {
+		path := Engine(e).String() + ".system_cache"
+		switch {
+		case a == nil:
+		case s == nil:
+			k.fail(path, "takes no effect: it needs [system_cache]")
+		case a.Ways > s.Ways:
+			k.fail(path+".ways", "%d of %d ways", a.Ways, s.Ways)
+		case !a.Reads && !a.Writes:
+			k.fail(path, "keeps neither reads nor writes: leave it out")
+		}
+	}
+	if s == nil {
+		return
+	}
+	k.energy("system_cache.energy", s.Energy.PJ, systemCacheEvents)
+	if len(k.errs) > 0 {
+		return
+	}
+	x := c.systemCache()
+	if err := x.Validate(); err != nil { // the hardware model knows the rest
+		k.fail("system_cache", "%s", oneLine(err.Error()))
+	}
+}
