@@ -5,7 +5,7 @@ package devices
 import "github.com/nnsoc/nnsoc/hal/nn"
 
 var shipped = [...]socFigures{
-	{"ethos-u55-128", "90da822cd52fb043", []deviceFigures{
+	{"ethos-u55-128", "dec18b04b16375d4", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -15,7 +15,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u55-256", "e808fad2b42d35fe", []deviceFigures{
+	{"ethos-u55-256", "2cc89ce3db51d2a5", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -25,7 +25,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u55-32", "bfab344529aecb88", []deviceFigures{
+	{"ethos-u55-32", "22b887fb77fa4703", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -35,7 +35,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u55-64", "3c423bd4e0cb2e66", []deviceFigures{
+	{"ethos-u55-64", "855bcef59487d4ab", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -45,7 +45,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u65-256", "2f82788c9bc1bf8c", []deviceFigures{
+	{"ethos-u65-256", "392401d4576c43ea", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -55,7 +55,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u65-512", "e5297d007b0a1820", []deviceFigures{
+	{"ethos-u65-512", "387a3bec7d1d6d74", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -65,7 +65,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"pixel4", "f4edb791d3598666", []deviceFigures{
+	{"pixel4", "7748c46503b7e0d7", []deviceFigures{
 		{
 			device:        "gpu",
 			relaxedScalar: [2]float32{0.26, 0.1},
@@ -102,7 +102,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"sd888", "be0481a6d0d0fa40", []deviceFigures{
+	{"sd888", "3d2ccc25df04c8d3", []deviceFigures{
 		{
 			device: "dsp",
 			operand: []typeFigure{
@@ -120,7 +120,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"xclipse920", "b5c694f72b9ac3dd", []deviceFigures{
+	{"xclipse920", "c3beff101806c6b2", []deviceFigures{
 		{
 			device:        "gpu",
 			relaxedScalar: [2]float32{0.3, 0.15},
