@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/compat"
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
@@ -52,4 +53,24 @@ func (r *Registry) force(m *nn.Model, device string, support []hal.Support) []ha
 		}
 	}
 	return support
+}
+
+// SpeakVersion makes the driver of a device one of an old version of the HAL:
+// DEVICE:VERSION, as in dsp:1.1.
+func (r *Registry) SpeakVersion(rule string) error {
+	device, version, _ := strings.Cut(rule, ":")
+	i, err := r.index(device)
+	if err != nil {
+		return err
+	}
+	for v := compat.V1_0; v <= compat.V1_3; v++ {
+		if v.String() == version && i > 0 {
+			r.devices[i] = compat.Adapt(v, r.devices[i])
+			return nil
+		}
+	}
+	if i == 0 {
+		return fmt.Errorf("runtime: %q: %s is the runtime's own and speaks no version", rule, device)
+	}
+	return fmt.Errorf("runtime: no HAL version %q in %q; there are 1.0, 1.1, 1.2, 1.3", version, rule)
 }

@@ -1,6 +1,7 @@
 package nnrt_test
 
 import (
+	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"os"
@@ -90,7 +91,8 @@ func invocations(t *testing.T, m *nn.Model) []invocation {
 }
 
 // TestNetworksInParts: every open network, divided by every strategy, also when a type
-// of its operations is kept away from a device or from all, equals the reference, over
+// of its operations is kept away from a device or from all and a driver is of an old
+// version of the HAL, equals the reference, over
 // ten invocations where it has states. make sweep adds the large networks.
 func TestNetworksInParts(t *testing.T) {
 	all := pixel4(t)
@@ -108,6 +110,10 @@ func TestNetworksInParts(t *testing.T) {
 				}
 				if rule := forcedRule(r, all, m); forced {
 					if err := registry.ForceUnsupported(rule); err != nil {
+						t.Fatal(err)
+					}
+					version := fmt.Sprintf("%s:1.%d", all[1+r.IntN(len(all)-1)].Name(), r.IntN(4))
+					if err := registry.SpeakVersion(version); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -80,6 +80,8 @@ func TestBadInput(t *testing.T) {
 		{"partition islands_float --csv --dot", "contradict each other"},
 		{"partition islands_float --force-unsupported CONV", `no operation "CONV" in "CONV"`},
 		{"partition islands_float --force-unsupported CONV_2D:tpu", `no device "tpu"`},
+		{"partition islands_float --hal-version dsp:2.0", `no HAL version "2.0" in "dsp:2.0"`},
+		{"partition islands_float --hal-version cpu:1.0", "cpu is the runtime's own"},
 		{"partition islands_float --force-unsupported CONV_2D:cpu", "cpu takes what other devices decline"},
 		// Data sets.
 		{"eval islands", "--dataset is missing"},

@@ -60,7 +60,7 @@ func (a *app) runConcurrent(f *runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := m.force(f.forced); err != nil {
+	if err := m.limit(&f.limits); err != nil {
 		return err
 	}
 	x := &contention{machine: m, want: f.pace.invocations, burst: f.pace.burst}

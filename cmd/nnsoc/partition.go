@@ -19,7 +19,7 @@ import (
 type partitionFlags struct {
 	objective, costs, preference string
 	strategies                   []string
-	forced                       []string
+	limits                       limits
 	shapes                       shapeFlag
 	csv, markdown, dot           bool
 }
@@ -52,7 +52,7 @@ device per operation; see docs/Strategies.md.`,
 	fl.Var(nameList{&f.strategies, true}, "strategies", "strategies to compare (default: all)")
 	fl.StringVar(&f.costs, "costs", costsMeasured, "what strategies plan by: "+strings.Join(costSources, ", "))
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
-	forceFlag(cmd, &f.forced)
+	f.limits.add(cmd)
 	f.shapes.add(fl)
 	fl.BoolVar(&f.csv, "csv", false, "print comma-separated values")
 	fl.BoolVar(&f.markdown, "markdown", false, "print a Markdown table")
@@ -70,15 +70,26 @@ func oneModel(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// forceFlag adds --force-unsupported.
-func forceFlag(cmd *cobra.Command, rules *[]string) {
-	cmd.Flags().Var(nameList{rules, true}, "force-unsupported", "keep a type of operation away from a device, or from all but the CPU: OP or OP:DEVICE")
+// limits keep devices from taking what they could.
+type limits struct {
+	forced, versions []string
 }
 
-// force applies --force-unsupported.
-func (m *machine) force(rules []string) error {
-	for _, r := range rules {
+func (l *limits) add(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.Var(nameList{&l.forced, true}, "force-unsupported", "keep a type of operation away from a device, or from all but the CPU: OP or OP:DEVICE")
+	fl.Var(nameList{&l.versions, true}, "hal-version", "make the driver of a device one of an old HAL version, which gets what that can say: DEVICE:VERSION, as in dsp:1.1")
+}
+
+// limit applies limits to the devices.
+func (m *machine) limit(l *limits) error {
+	for _, r := range l.forced {
 		if err := m.registry.ForceUnsupported(r); err != nil {
+			return usage(err)
+		}
+	}
+	for _, r := range l.versions {
+		if err := m.registry.SpeakVersion(r); err != nil {
 			return usage(err)
 		}
 	}
@@ -110,7 +121,7 @@ func (a *app) partition(f *partitionFlags, model string) error {
 	if err != nil {
 		return err
 	}
-	if err := m.force(f.forced); err != nil {
+	if err := m.limit(&f.limits); err != nil {
 		return err
 	}
 	devices := problemDevices(m)

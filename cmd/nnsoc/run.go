@@ -25,7 +25,7 @@ type runFlags struct {
 	trace      traceFlags
 	outputDir  string
 	preference string
-	forced     []string
+	limits     limits
 	layers     bool
 	concurrent bool
 	priorities []string
@@ -109,7 +109,7 @@ cost each other. Networks on the same device wait for it; --priority says who go
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
 	fl.Var((*finite)(&f.norm.Mean), "mean", "float inputs from pictures are (pixel-mean)/std")
 	fl.Var((*finite)(&f.norm.Std), "std", "see --mean")
-	forceFlag(cmd, &f.forced)
+	f.limits.add(cmd)
 	fl.BoolVar(&f.layers, "check-layers", false, "compare the output of every operation, name the first that leaves the rule")
 	completeDevices(a, cmd)
 	return cmd
@@ -131,7 +131,7 @@ func (a *app) run(f *runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := m.force(f.forced); err != nil {
+	if err := m.limit(&f.limits); err != nil {
 		return err
 	}
 	devices, err := m.choose(f.devices)

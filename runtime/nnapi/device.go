@@ -25,6 +25,9 @@ type Device struct{ hal hal.Device }
 // FeatureLevel is that of NNAPI with HAL 1.3.
 const FeatureLevel = 30
 
+// firstWithTypes is the feature level of HAL 1.2, whose devices have a type.
+const firstWithTypes = 29
+
 // ReferenceName is what NNAPI calls the CPU.
 const ReferenceName = "nnapi-reference"
 
@@ -33,8 +36,9 @@ const ReferenceName = "nnapi-reference"
 func NewRuntime(cpu hal.Device, drivers ...hal.Device) (*Runtime, error) {
 	r := &Runtime{cpu: &Device{cpu}}
 	for _, d := range drivers {
-		if d.Name() != "" && d.Version() != "" && d.Type() != 0 {
-			r.devices = append(r.devices, &Device{d})
+		x := &Device{d}
+		if d.Name() != "" && d.Version() != "" && (d.Type() != 0 || x.FeatureLevel() < firstWithTypes) {
+			r.devices = append(r.devices, x)
 		}
 	}
 	if _, err := r.registry(r.devices); err != nil {
@@ -69,8 +73,13 @@ func (d *Device) Version() string { return d.hal.Version() }
 // Type is Device_getType.
 func (d *Device) Type() hal.DeviceType { return d.hal.Type() }
 
-// FeatureLevel is Device_getFeatureLevel.
-func (d *Device) FeatureLevel() int { return FeatureLevel }
+// FeatureLevel is Device_getFeatureLevel: 27 to 29 for a driver of HAL 1.0 to 1.2.
+func (d *Device) FeatureLevel() int {
+	if old, ok := d.hal.(interface{ FeatureLevel() int }); ok {
+		return old.FeatureLevel()
+	}
+	return FeatureLevel
+}
 
 // Wait is Device_wait: simulated devices are always there.
 func (d *Device) Wait() error {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/nnsoc/nnsoc/hal/compat"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 )
@@ -315,7 +316,7 @@ func (m *Model) Finish() error {
 				model.Referenced = append(model.Referenced, relocated(r, offset))
 			}
 		}
-		removeDefaults(&model.Main)
+		compat.RemoveDefaults(&model.Main)
 		if err := nnrt.Validate(model); err != nil {
 			m.broken = true
 			return fail(BadData, "%s: %w", call, err)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
 // sorted is an order in which every operation follows those that write what it
@@ -57,15 +56,4 @@ func sorted(g *nn.Subgraph) ([]int, error) {
 		return nil, fmt.Errorf("%d of %d operations wait for each other", len(g.Operations)-len(order), len(g.Operations))
 	}
 	return order, nil
-}
-
-// removeDefaults takes trailing arguments away that have their default, as AOSP's
-// runtime does, so that drivers before HAL 1.2 understand the operations.
-func removeDefaults(g *nn.Subgraph) {
-	v := opspec.ModelView(g)
-	for i := range g.Operations {
-		if a, err := v.Bind(&g.Operations[i]); err == nil {
-			g.Operations[i].Inputs = a.WithoutDefaults()
-		}
-	}
 }
