@@ -11,7 +11,7 @@ NNSOC_SHARED ?= ../shared
 # The analyser runs by version: a module requirement would reach who imports nnsoc.
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: build run test check declared generate capabilities docs sweep oracle bench fuzz clean
+.PHONY: build run test check fidelity declared generate capabilities docs sweep oracle bench fuzz clean
 
 build: ## build ./nnsoc
 	$(GO) build -o nnsoc ./cmd/nnsoc
@@ -44,6 +44,9 @@ docs: build ## write docs/OPERATIONS.md again from the test-vector corpus
 	@mkdir -p out; if [ -d "$(NNSOC_SHARED)/vectors/nnapi" ]; then \
 	  ./nnsoc ops "$(NNSOC_SHARED)/vectors/nnapi" --markdown >out/OPERATIONS.md && cp out/OPERATIONS.md docs/; \
 	else echo "skipped: needs shared data"; fi
+
+fidelity: build ## write docs/FIDELITY.md again: published latencies beside ours
+	@mkdir -p out; ./nnsoc bench anchors --markdown -q >out/FIDELITY.md && cp out/FIDELITY.md docs/
 
 declared: ## prepare all that every device declares: 500 random graphs each, and the networks
 	$(GO) test -count=1 -timeout $(TIMEOUT) -run '^TestDeclaredPrepares$$' -v ./hal/devices -args -declared-graphs 500 -declared-networks

@@ -41,7 +41,7 @@ func newBench(a *app) *cobra.Command {
 		Args:    noArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newBenchGemm(a), newBenchBudget(a), newBenchDSP(a), newBenchKernels(a), newBenchDRAM(a), newBenchService(a))
+	cmd.AddCommand(newBenchGemm(a), newBenchBudget(a), newBenchDSP(a), newBenchKernels(a), newBenchDRAM(a), newBenchService(a), newBenchAnchors(a))
 	return cmd
 }
 

@@ -1,0 +1,83 @@
+package bench
+
+// Published is the latency of a network on a phone, as a source states it.
+type Published struct {
+	Engine  string // cpu, gpu, dsp or npu
+	Network string // of package zoo
+	Ms      float64
+	// Kernels says that the source adds up the times of kernels on the engine;
+	// otherwise it is what the application waits.
+	Kernels bool
+	Phone   string
+	Source  string
+	Reason  string // why ours differs, where it does by more than the tolerance
+}
+
+// Tolerance is how far a latency on the same phone may be from ours, relative to it:
+// what predictors of such latencies claim for processors that many have measured, and
+// twice that for engines with few published figures.
+func (p *Published) Tolerance() float64 {
+	if p.Engine == "cpu" || p.Engine == "gpu" {
+		return 0.10
+	}
+	return 0.20
+}
+
+// Latencies are published latencies of phones with the engines of the preset pixel4,
+// and of a Pixel 3, whose Hexagon has half the vector pipes.
+var Latencies = [...]Published{
+	{"cpu", "mobilenet_v1_1.0_224_float", 14.0, false, pixel4, measurements + fourThreads, threads},
+	{"cpu", "mobilenet_v1_1.0_224_quant", 5.0, false, pixel4, measurements + fourThreads, threads},
+	{"cpu", "efficientnet_lite0_float", 12, false, pixel4, efficientNet + fourThreads, fitted},
+	{"cpu", "efficientnet_lite0_quant", 6.5, false, pixel4, efficientNet + fourThreads, ""},
+	{"gpu", "mobilenet_v1_1.0_224_float", 9.0, false, pixel4, measurements, ""},
+	{"gpu", "efficientnet_lite0_float", 9.0, false, pixel4, efficientNet + ", fp32", ""},
+	{"gpu", "mobilenet_v1_1.0_224_float", 14.46, true, mi9, nnMeter, opencl},
+	{"gpu", "mobilenet_v2_1.0_224_float", 10.36, true, mi9, nnMeter, opencl},
+	{"gpu", "squeezenet_float", 15.60, true, mi9, nnMeter, opencl},
+	{"gpu", "alexnet_float", 11.98, true, mi9, nnMeter, opencl},
+	{"gpu", "resnet_18_float", 35.8, true, mi9, nnMeter, opencl},
+	{"dsp", "mobilenet_v1_1.0_224_quant", 3.2, false, pixel4, measurements + ", NNAPI (which engine is not said)", unnamed},
+	{"dsp", "mobiledet_dsp_quant", 12.3, false, pixel4, "TensorFlow object detection, tf1_detection_zoo.md, Hexagon 690", ""},
+	{"dsp", "mobilenet_v1_1.0_224_quant", 6.0, false, pixel3, hosted, v65},
+	{"dsp", "mobilenet_v1_0.25_224_quant", 2.9, false, pixel3, hosted, v65},
+	{"dsp", "mobilenet_v1_0.5_128_quant", 2.6, false, pixel3, hosted, v65},
+	{"dsp", "inception_v3_quant", 74, false, pixel3, hosted, v65},
+	{"npu", "efficientnet_lite0_quant", 3.8, false, pixel4, efficientNet + ", Edge TPU", ""},
+}
+
+// The phone of the preset, others, and sources.
+const (
+	pixel4       = "Pixel 4"
+	pixel3       = "Pixel 3"
+	mi9          = "Mi 9"
+	fourThreads  = ", 4 threads"
+	efficientNet = "TensorFlow TPU models, efficientnet/lite/README.md"
+	measurements = "TensorFlow Lite, performance measurements"
+	nnMeter      = "nn-Meter, model_latency/gpu, sum of OpenCL kernel times"
+	hosted       = "TensorFlow Lite hosted models, NNAPI on HVX (V65)"
+)
+
+// Reasons.
+const (
+	threads = "the rates of kernels follow from nn-Meter's times of one thread and EfficientNet-lite0's of four; this network is faster than they let expect"
+	fitted  = "two numbers of the preset are derived from this network; its many small layers bear the fixed cost per operation"
+	opencl  = "a sum of events with a wait after each kernel, of OpenCL kernels from 2020 on another instruction set; the preset's whole latencies agree"
+	unnamed = "the source does not name the engine; through burst objects ours takes 0.6 of it"
+	v65     = "a Snapdragon 845's Hexagon has half the vector pipes; short networks show the fixed cost of a call, which agrees"
+)
+
+// Role says what a figure is to the preset pixel4: a check, an input that the preset
+// is built from, or one of another engine, which shows where ours stands.
+func (p *Published) Role() string {
+	switch {
+	case p.Phone == pixel3:
+		return "other engine"
+	case p.Engine == "cpu" && p.Source == efficientNet+fourThreads:
+		return "input" // of parallel_efficiency and conv_i8 of sim/soc/pixel4.toml
+	}
+	return Check
+}
+
+// Check is the role of figures that the preset is held to.
+const Check = "check"
