@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	stats "github.com/nnsoc/nnsoc/hal/driver/lower"
@@ -175,6 +176,16 @@ func (p *executable) WriteListing(w io.Writer) error {
 		}
 	}
 	return out.Flush()
+}
+
+// WriteSteps implements base.StepWriter: what lowering makes of the graph, which is lowered
+// once more.
+func (p *executable) WriteSteps(w io.Writer) error {
+	list, err := lower.Graph(p.graph, p.dev.cfg.Lowerings)
+	if err != nil {
+		return err
+	}
+	return list.Write(w)
 }
 
 // WriteProgram implements base.Executable: per launch the code, its resources

@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	stats "github.com/nnsoc/nnsoc/hal/driver/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/plan"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	core "github.com/nnsoc/nnsoc/npu"
@@ -178,6 +179,16 @@ func (p *executable) WriteListing(w io.Writer) error {
 		at += c.Words()
 	}
 	return out.Flush()
+}
+
+// WriteSteps implements base.StepWriter: what lowering makes of the graph, which is lowered
+// once more.
+func (p *executable) WriteSteps(w io.Writer) error {
+	list, err := lower.Graph(&p.dev.cfg.Spec, p.graph, p.dev.cfg.Lowerings)
+	if err != nil {
+		return err
+	}
+	return list.Write(w)
 }
 
 // WriteProgram implements base.Executable: command words, constants, sizes of
