@@ -3,6 +3,7 @@ package nnrt
 import (
 	"errors"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -40,6 +41,8 @@ type source struct {
 	// it is of that: "WHILE body". The main subgraph has -1.
 	caller int
 	name   string
+	values []value // before an execution
+	macs   []int64 // of its operations
 }
 
 // Partitioning says what a compilation may divide, and whether the CPU takes what
@@ -65,6 +68,9 @@ type Compilation struct {
 	CacheHits int // parts that came from the cache
 
 	sources []source // the main subgraph first
+	known   *knownShapes
+	rows    []OperationCost // of the model's operations, without costs
+	frame   *sync.Pool      // frames of the main subgraph
 	steps   []step
 	cpu     hal.Device
 	options hal.PrepareOptions
@@ -125,6 +131,19 @@ func compile(r *Registry, a *assignment, device string, o CompileOptions) (*Comp
 		return nil, err
 	}
 	c.Fallbacks = a.fallbacks()
+	c.known = shapesOf(&m.Main)
+	for i := range c.sources {
+		g := &c.sources[i].model.Main
+		c.sources[i].values = valuesOf(g)
+		for k := range g.Operations {
+			c.sources[i].macs = append(c.sources[i].macs, OperationMACs(g, k))
+		}
+	}
+	c.frame = &sync.Pool{New: func() any { return newFrame(c.sources[0].values) }}
+	for i := range m.Main.Operations {
+		shapes := &c.known.operations[i]
+		c.rows = append(c.rows, OperationCost{Index: i, Type: m.Main.Operations[i].Type, Device: c.owner[i], BoundBy: "none", Inputs: shapes.inputs, Outputs: shapes.outputs})
+	}
 	return c, nil
 }
 

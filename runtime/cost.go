@@ -82,13 +82,12 @@ func (r *Result) add(of *source, device hal.Device, operations []int, st *hal.St
 	r.Counters = append(r.Counters, st.Counters...)
 	r.chain(st.Parts)
 	r.device(device.Name()).add(st)
-	g := &of.model.Main
 	for _, i := range operations {
 		if of.caller < 0 {
-			r.Operations[i] = OperationCost{Index: i, Type: g.Operations[i].Type, Device: device.Name(), BoundBy: "none", MACs: OperationMACs(g, i)}
+			r.Operations[i].Device, r.Operations[i].MACs = device.Name(), of.macs[i]
 			continue
 		}
-		r.row(of, device.Name(), i).MACs += OperationMACs(g, i)
+		r.row(of, device.Name(), i).MACs += of.macs[i]
 	}
 	for i := range st.Operations {
 		op := &st.Operations[i]
@@ -178,8 +177,11 @@ func (c *OperationCost) add(op *hal.OperationStats) {
 }
 
 // sumStalls adds two lists of cycles by reason. The sum is ordered by cycles,
-// then by name; reasons with 0 cycles are left out.
+// then by name; reasons with 0 cycles are left out. It may be one of the lists.
 func sumStalls(a, b []hal.StallCycles) []hal.StallCycles {
+	if len(a) == 0 && !slices.ContainsFunc(b, func(x hal.StallCycles) bool { return x.Cycles == 0 }) && slices.IsSortedFunc(b, byCycles) {
+		return b
+	}
 	var sum []hal.StallCycles
 	for _, list := range [2][]hal.StallCycles{a, b} {
 		for _, x := range list {
@@ -191,15 +193,51 @@ func sumStalls(a, b []hal.StallCycles) []hal.StallCycles {
 			}
 		}
 	}
-	slices.SortFunc(sum, func(x, y hal.StallCycles) int {
-		return cmp.Or(cmp.Compare(y.Cycles, x.Cycles), cmp.Compare(x.Reason, y.Reason))
-	})
+	slices.SortFunc(sum, byCycles)
 	return sum
 }
 
-// shapes fills the shapes of the operations' operands, with those that the
-// execution has found out.
+// byCycles orders the longest stall first.
+func byCycles(x, y hal.StallCycles) int {
+	return cmp.Or(cmp.Compare(y.Cycles, x.Cycles), cmp.Compare(x.Reason, y.Reason))
+}
+
+// operationShapes are the shapes of the operands of an operation.
+type operationShapes struct{ inputs, outputs [][]uint32 }
+
+// knownShapes are the shapes of a model's operands as far as the model tells them, and
+// those of its operations.
+type knownShapes struct {
+	operands   [][]uint32
+	operations []operationShapes
+}
+
+// shapesOf works out the shapes of a subgraph.
+func shapesOf(g *nn.Subgraph) *knownShapes {
+	if known, err := opspec.Resolve(g); err == nil {
+		g = known
+	}
+	k := &knownShapes{}
+	for i := range g.Operands {
+		k.operands = append(k.operands, g.Operands[i].Dimensions)
+	}
+	for i := range g.Operations {
+		var s operationShapes
+		s.inputs, s.outputs = shapes(g, &g.Operations[i])
+		k.operations = append(k.operations, s)
+	}
+	return k
+}
+
+// shapes fills the shapes that the execution has found out.
 func (e *execution) shapes() {
+	found := false
+	for i, v := range e.frames[0] {
+		found = found || v.dims != nil && !slices.Equal(v.dims, e.known.operands[i])
+	}
+	if !found {
+		return
+	}
 	g := e.Model.Main
 	g.Operands = slices.Clone(g.Operands)
 	for i, v := range e.frames[0] {
@@ -207,12 +245,10 @@ func (e *execution) shapes() {
 			g.Operands[i].Dimensions = v.dims
 		}
 	}
-	if known, err := opspec.Resolve(&g); err == nil {
-		g = *known
-	}
+	known := shapesOf(&g)
 	for i := range e.result.Operations {
 		o := &e.result.Operations[i]
-		o.Inputs, o.Outputs = shapes(&g, &g.Operations[i])
+		o.Inputs, o.Outputs = known.operations[i].inputs, known.operations[i].outputs
 	}
 }
 

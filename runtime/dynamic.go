@@ -44,6 +44,7 @@ type execution struct {
 	*Compilation
 	options ExecuteOptions
 	frames  [][]*value // by source and operand
+	main    *frame
 	loops   map[int]*loop
 	nowFs   int64 // time of the steps so far
 	ran     []ranStep
@@ -70,31 +71,59 @@ func newExecution(c *Compilation, inputs [][]byte, o ExecuteOptions) (*execution
 			f[x].buffer = o.OutputBuffers[i]
 		}
 	}
-	e.result = &Result{Operations: make([]OperationCost, len(g.Operations))}
-	for i := range g.Operations {
-		e.result.Operations[i] = OperationCost{Index: i, Type: g.Operations[i].Type, Device: c.owner[i], BoundBy: "none"}
-	}
+	e.result = &Result{Operations: slices.Clone(c.rows)}
 	return e, nil
 }
 
 // enter gives a source values of its own: constants, and for the rest the shapes that
 // its model knows.
 func (e *execution) enter(source int) []*value {
-	g := &e.sources[source].model.Main
+	var f *frame
+	if source == 0 { // once in an execution: one of an earlier execution serves
+		f = e.frame.Get().(*frame)
+		copy(f.values, e.sources[0].values)
+		e.main = f
+	} else {
+		f = newFrame(e.sources[source].values)
+	}
+	e.frames[source] = f.operands
+	return f.operands
+}
+
+// frame are the values of a subgraph's operands.
+type frame struct {
+	values   []value
+	operands []*value // they may be values of the caller's
+}
+
+func newFrame(values []value) *frame {
+	f := &frame{values: slices.Clone(values), operands: make([]*value, len(values))}
+	for i := range f.operands {
+		f.operands[i] = &f.values[i]
+	}
+	return f
+}
+
+// leave gives the frame of the main subgraph back.
+func (e *execution) leave() {
+	clear(e.main.values)
+	e.frame.Put(e.main)
+}
+
+// valuesOf are the values of a subgraph's operands before an execution: constants and
+// known shapes.
+func valuesOf(g *nn.Subgraph) []value {
 	values := make([]value, len(g.Operands))
-	f := make([]*value, len(g.Operands))
-	for i := range f {
+	for i := range values {
 		o := &g.Operands[i]
-		f[i] = &values[i]
 		if o.IsConst() {
-			f[i].data = o.Data
+			values[i].data = o.Data
 		}
 		if o.Known() {
-			f[i].dims = o.Dimensions
+			values[i].dims = o.Dimensions
 		}
 	}
-	e.frames[source] = f
-	return f
+	return values
 }
 
 // prepared is what runs a step: what Compile prepared, or the part with the

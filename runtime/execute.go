@@ -94,6 +94,7 @@ func (c *Compilation) execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 	if err != nil {
 		return nil, err
 	}
+	defer e.leave()
 	inOrder := e.inOrder
 	if o.Client != nil && !o.Functional && overlaps(c.sections) {
 		inOrder = e.overlapped
