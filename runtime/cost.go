@@ -19,6 +19,7 @@ type DeviceCost struct {
 	TimeFs   int64
 	EnergyPJ float64
 	Stalls   []hal.StallCycles // they add up to Cycles
+	Memory   hal.MemoryStats   // the use of the memory that a machine's engines share
 }
 
 // OperationCost is what one operation cost, wherever it ran. Cycles are of the
@@ -165,6 +166,7 @@ func (d *DeviceCost) add(st *hal.Stats) {
 	d.TimeFs += st.LatencyFs
 	d.EnergyPJ += st.EnergyPJ
 	d.Stalls = sumStalls(d.Stalls, st.Stalls)
+	d.Memory.Add(&st.Memory)
 }
 
 func (c *OperationCost) add(op *hal.OperationStats) {

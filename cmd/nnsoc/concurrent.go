@@ -256,12 +256,8 @@ func (r *measured) compare(c *contender, res *nnrt.Result) {
 func (r *measured) count(res *nnrt.Result, endFs int64) {
 	r.add(res)
 	r.endFs = endFs
-	for _, rows := range [2][]nnrt.OperationCost{res.Operations, res.Overheads} {
-		for i := range rows {
-			r.dramBytes += rows[i].DRAMBytes
-		}
-	}
 	for _, d := range res.Devices {
+		r.dramBytes += d.Memory.ReadBytes + d.Memory.WriteBytes
 		for _, s := range d.Stalls {
 			if s.Reason != "launch" { // the host's part, in cycles of the engine
 				r.cycles += s.Cycles
@@ -274,7 +270,7 @@ func (r *measured) count(res *nnrt.Result, endFs int64) {
 }
 
 // memoryStalls are the reasons that a shared memory makes longer.
-var memoryStalls = []string{"dram", "dma"}
+var memoryStalls = []string{"system_cache", "dram", "dma"}
 
 // peakGBps is what the pins of the DRAM carry.
 func peakGBps(c *soc.Config) float64 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // kernelsReport is the JSON object of bench kernels.
@@ -122,7 +123,8 @@ func kernelsNetwork(path, name string) (*form, error) {
 }
 
 func (a *app) benchKernels(path, network, device string) error {
-	m, err := a.machine(hal.FastSingleAnswer)
+	// The core alone: what the other engines share is not measured with it.
+	m, err := a.changedMachine(hal.FastSingleAnswer, func(c *soc.Config) { c.SystemCache = nil })
 	if err != nil {
 		return err
 	}

@@ -24,10 +24,16 @@ type machine struct {
 // machine builds the devices of the SoC that --soc names, at the operating
 // points that their governors choose for a preference.
 func (a *app) machine(pref hal.Preference) (*machine, error) {
+	return a.changedMachine(pref, func(*soc.Config) {})
+}
+
+// changedMachine is machine of a SoC that is changed first.
+func (a *app) changedMachine(pref hal.Preference, change func(*soc.Config)) (*machine, error) {
 	c, err := soc.Load(a.soc)
 	if err != nil {
 		return nil, usage(err)
 	}
+	change(c)
 	if c.CPU == nil {
 		return nil, usage(fmt.Errorf("%s has no [cpu] section; the reference CPU is what devices are compared with", a.soc))
 	}

@@ -77,6 +77,7 @@ type partEntry struct {
 	Executions int     `json:"executions"`
 	ClockMHz   float64 `json:"clock_mhz"`
 	costEntry
+	Memory *memoryEntry `json:"memory,omitempty"`
 }
 
 // operationEntry is an operation of the model or, with an index below 0, a cost
@@ -197,6 +198,7 @@ func (e *deviceEntry) costs(res *nnrt.Result) {
 			e.Devices = append(e.Devices, partEntry{
 				Device: d.Device, Executions: d.Parts, ClockMHz: float64(d.ClockHz) / 1e6,
 				costEntry: costEntry{d.Cycles, microseconds(d.TimeFs), d.EnergyPJ / 1e6, stallMap(d.Stalls)},
+				Memory:    newMemoryEntry(&d.Memory),
 			})
 		}
 		if d, ok := res.Clock(); ok {

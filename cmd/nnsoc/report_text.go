@@ -26,6 +26,9 @@ func (r *report) print(w io.Writer) error {
 	r.notes(w)
 	r.spread(w)
 	r.classes(w)
+	if err := r.memory(w); err != nil {
+		return err
+	}
 	return r.expensive(w)
 }
 
