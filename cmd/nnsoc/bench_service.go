@@ -23,6 +23,7 @@ type serviceReport struct {
 	Rows          []serviceWay  `json:"rows"`
 	Burst         float64       `json:"burst_speedup"` // overhead of a call over that of a burst
 	Clients       clientsReport `json:"clients"`
+	Kills         *killsReport  `json:"kills,omitempty"` // with --kills
 }
 
 // serviceWay is one way to execute a model of one ADD, in host microseconds.
@@ -42,18 +43,27 @@ type clientsReport struct {
 }
 
 func newBenchService(a *app) *cobra.Command {
-	var device string
-	var repeat, clients, requests int
+	var device, client string
+	var repeat, clients, requests, kills int
 	cmd := &cobra.Command{
 		Use:   "service",
 		Short: "measure what a process boundary costs",
 		Long: `service executes a model of one ADD in process, by calls and by bursts over the process
 boundary that "nnsoc serve" makes, --repeat times each, and prints the host time of an
 execution and what it is above that in process. Then --clients connect and execute
---requests each at once; afterwards the driver must hold nothing for them.`,
-		Example: "  nnsoc bench service\n  nnsoc bench service --device dsp --clients 100 --requests 1000 --json",
+--requests each at once; afterwards the driver must hold nothing for them. With --kills so
+many clients, processes of their own, are killed while they start or work, beside one that
+is not; afterwards nothing of them may be left: objects, goroutines, descriptors, mapped
+memory. The exit code is 1 when something is. --client is such a process.`,
+		Example: "  nnsoc bench service\n  nnsoc bench service --device dsp --clients 100 --requests 1000 --json\n  nnsoc bench service --kills 100",
 		Args:    noArguments,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if client != "" {
+				return a.serveAsClient(cmd.Context(), client)
+			}
+			if kills < 0 || kills > 1_000_000 {
+				return usage(fmt.Errorf("--kills is 0 to 1000000"))
+			}
 			if repeat < 1 || repeat > 1_000_000 || clients < 0 || clients > 1000 || requests < 1 || requests > 1_000_000 {
 				return usage(fmt.Errorf("--repeat is 1 to 1000000, --clients 0 to 1000, --requests 1 to 1000000"))
 			}
@@ -69,6 +79,11 @@ execution and what it is above that in process. Then --clients connect and execu
 			if err != nil {
 				return err
 			}
+			if kills > 0 {
+				if r.Kills, err = killClients(d, a.soc, kills); err != nil {
+					return err
+				}
+			}
 			if a.json {
 				err = printJSON(a.out, r)
 			} else {
@@ -76,6 +91,9 @@ execution and what it is above that in process. Then --clients connect and execu
 			}
 			if err == nil && (r.Clients.Errors > 0 || r.Clients.Held > 0) {
 				err = &exitError{exitMismatch, fmt.Errorf("%d errors, %d things left", r.Clients.Errors, r.Clients.Held)}
+			}
+			if err == nil && r.Kills != nil && r.Kills.leaks() > 0 {
+				err = &exitError{exitMismatch, fmt.Errorf("killed clients left something")}
 			}
 			return err
 		},
@@ -85,6 +103,8 @@ execution and what it is above that in process. Then --clients connect and execu
 	fl.IntVar(&repeat, "repeat", 500, "executions of each way")
 	fl.IntVar(&clients, "clients", 10, "clients at once")
 	fl.IntVar(&requests, "requests", 20, "executions of each client")
+	fl.IntVar(&kills, "kills", 0, "clients to kill")
+	fl.StringVar(&client, "client", "", "be a client of the driver at this socket until it is killed")
 	completeDevices(a, cmd)
 	return cmd
 }
@@ -218,5 +238,9 @@ func (a *app) printService(r *serviceReport) error {
 	}
 	_, err := fmt.Fprintf(a.out, "\na burst costs 1/%.1f of a call; %d clients x %d requests: %d errors, %d things left\n",
 		r.Burst, r.Clients.Clients, r.Clients.Requests, r.Clients.Errors, r.Clients.Held)
+	if k := r.Kills; k != nil && err == nil {
+		_, err = fmt.Fprintf(a.out, "%d clients killed, %d of them at work: %d errors of another, left %d objects, %d goroutines, %d descriptors, %d mapped memories, %d bytes\n",
+			k.Kills, k.Working, k.Errors, k.Held, k.Goroutines, k.Files, k.Memfds, k.HeapBytes)
+	}
 	return err
 }
