@@ -18,42 +18,52 @@ const maxFences = 1 << 10
 func (s *Server) ExecuteFenced(stream grpc.BidiStreamingServer[pb.FencedRequest, pb.FencedReply]) (err error) {
 	defer func() { err = toStatus(err) }()
 	defer hal.Contain(&err, s.device.Name(), "ExecuteFenced")
-	first, err := stream.Recv()
+	end, err := s.executeFenced(stream)
 	if err != nil {
 		return err
+	}
+	return stream.Send(&pb.FencedReply{Part: &pb.FencedReply_End{End: end}})
+}
+
+// executeFenced answers the launch and waits for the end. When it returns, the execution
+// counts no longer against the client's quotas.
+func (s *Server) executeFenced(stream grpc.BidiStreamingServer[pb.FencedRequest, pb.FencedReply]) (*pb.FencedEnd, error) {
+	first, err := stream.Recv()
+	if err != nil {
+		return nil, err
 	}
 	launch := first.GetLaunch()
 	x, err := s.session(stream.Context(), launch.GetRequest().GetSession())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if launch.GetFences() > maxFences {
-		return hal.Errorf(hal.InvalidArgument, "service: %d fences, at most %d", launch.GetFences(), maxFences)
+		return nil, hal.Errorf(hal.InvalidArgument, "service: %d fences, at most %d", launch.GetFences(), maxFences)
 	}
 	c := cost{fencedExecutions: 1}
 	if err := x.client.reserve(c); err != nil {
-		return err
+		return nil, err
 	}
 	defer x.client.free(c)
 	m, p, err := x.private(launch.GetRequest())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer p.free()
 	w := newFenceRelay(p, int(launch.GetFences()))
 	if len(w.fences) == 0 {
 		if err := p.load(); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	f, err := m.ExecuteFenced(&p.request, w.fences, executeOptions(launch.GetRequest()), time.Duration(launch.GetAfterFenceNs()))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := stream.Send(&pb.FencedReply{Part: &pb.FencedReply_Launched{Launched: &pb.Empty{}}}); err != nil {
 		w.abandon()
 		<-f.Fence.Done()
-		return err
+		return nil, err
 	}
 	ended := make(chan struct{})
 	go func() { // until the client ends its part, or this handler returns
@@ -72,7 +82,7 @@ func (s *Server) ExecuteFenced(stream grpc.BidiStreamingServer[pb.FencedRequest,
 		w.abandon()
 		<-f.Fence.Done()
 	}
-	return stream.Send(&pb.FencedReply{Part: &pb.FencedReply_End{End: fencedEnd(f, p)}})
+	return fencedEnd(f, p), nil
 }
 
 // fencedEnd says how an execution ended.

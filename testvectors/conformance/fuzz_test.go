@@ -1,14 +1,21 @@
 package conformance_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"io"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/builder"
+	"github.com/nnsoc/nnsoc/hal/burst"
+	"github.com/nnsoc/nnsoc/hal/cache"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/testvectors/conformance"
 )
 
 // file is a cache file in memory.
@@ -89,5 +96,233 @@ func FuzzCacheContent(f *testing.F) {
 		}
 		_ = p.WriteProgram(io.Discard)
 		_ = p.WriteListing(io.Discard)
+	})
+}
+
+// sane fails for an error that hides a panic of driver code.
+func sane(t *testing.T, what string, err error) {
+	t.Helper()
+	if err != nil && strings.Contains(err.Error(), "panic in ") {
+		t.Errorf("%s: %v", what, err)
+	}
+}
+
+// FuzzCacheFiles: any bytes in the files of a cache are an error; nothing that a driver
+// has not written is a prepared model.
+func FuzzCacheFiles(f *testing.F) {
+	list := open(f)
+	f.Add([]byte{}, []byte{}, uint8(2))
+	f.Add([]byte("nnsoc compilation cache 1\n"), make([]byte, 200), uint8(3))
+	for i, d := range list {
+		model, data := &file{}, &file{}
+		c := hal.Cache{Model: []hal.CacheHandle{{model}}, Data: []hal.CacheHandle{{data}}}
+		if _, err := d.PrepareModel(small(f, d), hal.PrepareOptions{Cache: c}); err == nil && len(model.data) > 0 {
+			f.Add(model.data[:len(model.data)-1], data.data, uint8(i))
+		}
+	}
+	f.Fuzz(func(t *testing.T, model, data []byte, i uint8) {
+		d := list[int(i)%len(list)]
+		_, err := d.PrepareModelFromCache(nil, hal.Cache{
+			Model: []hal.CacheHandle{{&file{model}}}, Data: []hal.CacheHandle{{&file{data}}}, Token: hal.CacheToken{1},
+		})
+		if err == nil {
+			t.Errorf("%s takes %d and %d bytes for a cache", d.Name(), len(model), len(data))
+		}
+		sane(t, d.Name(), err)
+	})
+}
+
+// FuzzModel: a serialized model with any damage is refused or prepared by every device,
+// and what is prepared can be asked to execute.
+func FuzzModel(f *testing.F) {
+	list := open(f)
+	for _, m := range conformance.Models() {
+		w := &cache.Writer{}
+		w.Model(m, true)
+		model, data := w.Parts()
+		f.Add(model, data)
+	}
+	f.Fuzz(func(t *testing.T, model, data []byte) {
+		r := cache.NewReader(model, data)
+		m := r.Model()
+		if r.End() != nil {
+			return
+		}
+		for _, d := range list {
+			_, err := d.SupportedOperations(m)
+			sane(t, d.Name()+": getSupportedOperations", err)
+			p, err := d.PrepareModel(m, hal.PrepareOptions{})
+			sane(t, d.Name()+": prepareModel", err)
+			if err == nil {
+				execute(t, d, p, m)
+			}
+		}
+	})
+}
+
+// execute asks for an execution on zeros of a model that is not too large.
+func execute(t *testing.T, d hal.Device, p hal.PreparedModel, m *nn.Model) {
+	b := &hal.Buffers{ExecuteOptions: hal.ExecuteOptions{Functional: true, LoopTimeout: time.Millisecond}}
+	for k, list := range [2][]uint32{m.Main.Inputs, m.Main.Outputs} {
+		for _, x := range list {
+			n := m.Main.Operands[x].Bytes()
+			if n > 1<<16 {
+				return
+			}
+			if k == 0 {
+				b.Inputs = append(b.Inputs, make([]byte, max(n, 0)))
+			} else {
+				b.Outputs = append(b.Outputs, make([]byte, max(n, 64)))
+			}
+		}
+	}
+	_, err := hal.Execute(p, b)
+	sane(t, d.Name()+": execute", err)
+}
+
+// numbers takes small numbers from bytes, now and then a large one.
+type numbers []byte
+
+func (n *numbers) next() uint32 {
+	if len(*n) == 0 {
+		return 0
+	}
+	b := (*n)[0]
+	*n = (*n)[1:]
+	switch {
+	case b < 200:
+		return uint32(b % 32)
+	case b < 250:
+		return uint32(b)<<24 | uint32(b)
+	}
+	return ^uint32(0) - uint32(255-b)
+}
+
+func (n *numbers) argument() hal.RequestArgument {
+	a := hal.RequestArgument{HasNoValue: n.next()%8 == 7, Location: hal.DataLocation{PoolIndex: n.next(), Offset: n.next(), Length: n.next()}}
+	for range n.next() % 6 {
+		a.Dimensions = append(a.Dimensions, n.next())
+	}
+	return a
+}
+
+// FuzzRequest: whatever a request says, every device executes it or refuses it, by each
+// way of executing, and pools to read keep their content.
+func FuzzRequest(f *testing.F) {
+	type prepared struct {
+		hal.Device
+		model *nn.Model
+		hal.PreparedModel
+	}
+	var list []prepared
+	for _, d := range open(f) {
+		m := small(f, d)
+		p, err := d.PrepareModel(m, hal.PrepareOptions{})
+		if err != nil {
+			f.Fatal(err)
+		}
+		list = append(list, prepared{d, m, p})
+	}
+	f.Add([]byte{1, 1, 1, 0, 0, 0, 8, 0, 0, 1, 0, 8, 0})
+	f.Add([]byte{1, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 8, 0, 1, 0, 8, 2, 1, 8})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, p := range list {
+			n := numbers(data)
+			r := &hal.Request{}
+			for range n.next() % 4 {
+				r.Inputs = append(r.Inputs, n.argument())
+			}
+			for range n.next() % 4 {
+				r.Outputs = append(r.Outputs, n.argument())
+			}
+			for range n.next() % 5 {
+				pool := hal.RequestPool{Token: n.next()}
+				if k := n.next(); k%4 > 0 {
+					pool.Memory = &hal.Memory{Name: hal.Ashmem, Data: make([]byte, n.next()%64), ReadOnly: k%4 == 1}
+				}
+				r.Pools = append(r.Pools, pool)
+			}
+			o := hal.ExecuteOptions{Functional: true}
+			_, err := p.Execute(r, o)
+			sane(t, p.Name()+": execute", err)
+			for i := range r.Pools {
+				if m := r.Pools[i].Memory; m != nil && m.ReadOnly && !bytes.Equal(m.Data, make([]byte, len(m.Data))) {
+					t.Errorf("%s: pool %d was written", p.Name(), i)
+				}
+			}
+			if e, err := p.CreateReusableExecution(r, o); err == nil {
+				_, err = e.Compute()
+				sane(t, p.Name()+": compute", err)
+			} else {
+				sane(t, p.Name()+": createReusableExecution", err)
+			}
+			if x, err := p.ExecuteFenced(r, nil, o, 0); err == nil {
+				<-x.Fence.Done()
+				_, err = x.ExecutionInfo()
+				sane(t, p.Name()+": fenced", err)
+			}
+		}
+	})
+}
+
+// FuzzBurst: any stream of datums is answered packet by packet, and a good request is
+// still executed afterwards.
+func FuzzBurst(f *testing.F) {
+	d := open(f)[0]
+	m := small(f, d)
+	p, err := d.PrepareModel(m, hal.PrepareOptions{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	n := m.Main.Operands[m.Main.Inputs[0]].Bytes()
+	b := &hal.Buffers{Inputs: [][]byte{make([]byte, n)}, Outputs: [][]byte{make([]byte, n)}}
+	r := b.Request()
+	slots := burst.NewSlots(func(int32) {})
+	good := &burst.RequestMessage{Inputs: r.Inputs, Outputs: r.Outputs}
+	for i := range r.Pools {
+		slot, _, err := slots.Hold(r.Pools[i].Memory)
+		if err != nil {
+			f.Fatal(err)
+		}
+		good.Slots = append(good.Slots, slot)
+	}
+	var seed []byte
+	for _, x := range good.Packet() {
+		seed = append(seed, x[:]...)
+	}
+	f.Add(seed, uint8(0))
+	f.Add(append(seed[:64:64], seed...), uint8(3))
+	f.Fuzz(func(t *testing.T, data []byte, size uint8) {
+		requests, results := burst.NewQueue(64), burst.NewQueue(64)
+		s, err := p.(base.BurstServer).ServeBurst(slots, requests, results)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		exchange := func(packet []burst.Datum) *burst.ResultMessage {
+			if err := requests.Write(packet); err != nil {
+				t.Fatal(err)
+			}
+			answer, err := results.Read(0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := burst.ParseResult(answer)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		for len(data) >= burst.DatumBytes {
+			var packet []burst.Datum
+			for len(packet) < 1+int(size%60) && len(data) >= burst.DatumBytes {
+				packet = append(packet, burst.Datum(data[:burst.DatumBytes]))
+				data = data[burst.DatumBytes:]
+			}
+			exchange(packet)
+			if s := exchange(good.Packet()).Status; s != hal.StatusNone {
+				t.Fatalf("a good request afterwards: %v", s)
+			}
+		}
 	})
 }

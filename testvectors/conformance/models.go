@@ -97,6 +97,11 @@ func requantModel() *nn.Model {
 	return m
 }
 
+// Models are valid models of all kinds of operands and lifetimes.
+func Models() []*nn.Model {
+	return append(seeds(), loopModel(false), choiceModel(), fillModel(), requantModel(), reluModel(nn.TensorFloat32))
+}
+
 // types are the operand types of the models that checks run on devices.
 var types = []nn.OperandType{nn.TensorFloat32, nn.TensorQuant8Asymm}
 
