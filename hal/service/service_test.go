@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -435,6 +436,142 @@ func TestClientsDie(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(t, 2, r.Outputs[0])
+}
+
+// A client that stops in the middle, and holds what it has, stalls no other.
+func TestClientHangs(t *testing.T) {
+	s, path := serve(t, timed(t), service.Quotas{})
+	var hung []*exec.Cmd
+	for range 3 {
+		c := exec.Command(os.Args[0])
+		c.Env = append(os.Environ(), clientSocket+"="+path)
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		line := make([]byte, 64)
+		if n, _ := out.Read(line); !strings.HasPrefix(string(line[:n]), "ready") {
+			t.Errorf("client: %s", line[:n])
+		}
+		if err := c.Process.Signal(syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		hung = append(hung, c)
+	}
+	d := dial(t, path)
+	p, err := d.PrepareModel(add(), hal.PrepareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := p.ConfigureExecutionBurst()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 50 {
+		r := request(float32(i))
+		if _, err := hal.Execute(p, r); err != nil {
+			t.Fatal(err)
+		}
+		check(t, float32(i), r.Outputs[0])
+		r = request(float32(-i))
+		r.Functional = false
+		if _, err := b.Execute(r.Request(), hal.ExecuteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		check(t, float32(-i), r.Outputs[0])
+	}
+	if h := s.Held(); h.Sessions != 4 {
+		t.Errorf("held beside clients that hang: %+v", h)
+	}
+	for _, c := range hung {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	}
+	for end := time.Now().Add(20 * time.Second); s.Held().Sessions > 1; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("held after they were killed: %+v", s.Held())
+		}
+	}
+}
+
+// A compilation cache in files of the client is written and read by the driver, with the
+// access that the client has, and serves a driver that started anew.
+func TestCacheFiles(t *testing.T) {
+	dir := t.TempDir()
+	open := func(name string, flag int) *os.File {
+		f, err := os.OpenFile(filepath.Join(dir, name), flag, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = f.Close() })
+		return f
+	}
+	files := func(flag int) hal.Cache {
+		return hal.Cache{Model: []hal.CacheHandle{{open("model", flag)}}, Data: []hal.CacheHandle{{open("data", flag)}}, Token: hal.CacheToken{7}}
+	}
+	phone, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := func() *service.Device {
+		list, err := devices.Open(phone, hal.FastSingleAnswer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, path := serve(t, list[1], service.Quotas{}) // the GPU computes with floats and caches
+		return dial(t, path)
+	}
+	d := start()
+	if m, n := d.NumberOfCacheFilesNeeded(); m != 1 || n != 1 {
+		t.Fatalf("%d model and %d data files", m, n)
+	}
+	p, err := d.PrepareModel(add(), hal.PrepareOptions{Cache: files(os.O_RDWR | os.O_CREATE)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got bytes.Buffer
+	if err := p.WriteProgram(&want); err != nil {
+		t.Fatal(err)
+	}
+	for _, flag := range []int{os.O_RDWR, os.O_RDONLY} {
+		q, err := start().PrepareModelFromCache(nil, files(flag))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got.Reset()
+		if err := q.WriteProgram(&got); err != nil || !bytes.Equal(got.Bytes(), want.Bytes()) {
+			t.Errorf("the program from the cache is another: %v", err)
+		}
+		r := request(3)
+		if _, err := hal.Execute(q, r); err != nil {
+			t.Fatal(err)
+		}
+		check(t, 3, r.Outputs[0])
+	}
+	before, err := os.ReadFile(filepath.Join(dir, "model"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.PrepareModel(add(), hal.PrepareOptions{Preference: hal.LowPower, Cache: files(os.O_RDONLY)}); err != nil {
+		t.Errorf("files that cannot be written make preparing fail: %v", err)
+	}
+	if after, err := os.ReadFile(filepath.Join(dir, "model")); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("a file that was open for reading was written: %v", err)
+	}
+	if _, err := d.PrepareModelFromCache(nil, files(os.O_WRONLY)); hal.StatusOf(err) != hal.GeneralFailure {
+		t.Errorf("files that cannot be read: %v", err)
+	}
+	pipe, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = pipe.Close(), w.Close() }()
+	if _, err := d.PrepareModelFromCache(nil, hal.Cache{Model: []hal.CacheHandle{{pipe}}, Data: []hal.CacheHandle{{w}}}); err == nil {
+		t.Error("a pipe is a cache")
+	}
 }
 
 // Many clients at once get their own results.
