@@ -269,17 +269,17 @@ func (x *planner) one(f *form, p *partition.Problem, s partition.Strategy, runs 
 	same, ok := runs[key]
 	if !ok {
 		x.progress.say("%s: run", s.Name())
-		c, err := nnrt.CompilePlan(x.machine.registry, p, plan, x.options)
+		m, c, err := x.apart(p, plan)
 		if err != nil {
 			return nil, err
 		}
-		res, inv, err := x.pace.invoke(x.machine, c, f.inputs, nnrt.ExecuteOptions{})
+		res, inv, err := x.pace.invoke(m, c, f.inputs, nnrt.ExecuteOptions{})
 		if err != nil {
 			return nil, err
 		}
 		e.simulated(f, res, inv)
 		if p.Objective == partition.Throughput {
-			if e.SimulatedIntervalUS, err = x.stream(c, f.inputs, predicted); err != nil {
+			if e.SimulatedIntervalUS, err = m.stream(c, f.inputs, predicted); err != nil {
 				return nil, err
 			}
 		}

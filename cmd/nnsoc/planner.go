@@ -37,6 +37,7 @@ var fitted = []string{
 
 // planner states partitioning problems for a machine, with costs.
 type planner struct {
+	app       *app
 	machine   *machine
 	store     *cost.Store
 	options   nnrt.CompileOptions
@@ -52,7 +53,7 @@ type planner struct {
 func (a *app) planner(m *machine, o nnrt.CompileOptions, at pace, p *progress) *planner {
 	at.simulations = planPace().simulations
 	store := cost.NewStore(cacheFolder("costs"), machineText(m)).Other(fmt.Sprint(at))
-	return &planner{machine: m, store: store, options: o, pace: at, costs: costsMeasured, progress: p}
+	return &planner{app: a, machine: m, store: store, options: o, pace: at, costs: costsMeasured, progress: p}
 }
 
 // cacheFolder is a folder for what can be computed again; "" for none.
@@ -130,11 +131,26 @@ func (x *planner) measurer(inputs [][]byte) *cost.Measurer {
 
 // loop executes a plan as nnsoc run does: in a loop, after a warm-up.
 func (x *planner) loop(p *partition.Problem, plan partition.Plan, inputs [][]byte, each func(*nnrt.Result)) error {
-	c, err := nnrt.CompilePlan(x.machine.registry, p, plan, x.options)
+	m, c, err := x.apart(p, plan)
 	if err != nil {
 		return err
 	}
-	return x.pace.loop(x.machine, c, inputs, nnrt.ExecuteOptions{}, each)
+	return x.pace.loop(m, c, inputs, nnrt.ExecuteOptions{}, each)
+}
+
+// apart compiles a plan for a machine of its own: where programs lie in memory, and so
+// what they find in caches, depends on those that ran before. Drivers of other
+// processes are the same ones.
+func (x *planner) apart(p *partition.Problem, plan partition.Plan) (*machine, *nnrt.Compilation, error) {
+	m := x.machine
+	if len(x.app.drivers) == 0 && x.app.driverFolder == "" {
+		var err error
+		if m, err = x.app.live(x.options.Preference); err != nil {
+			return nil, nil, err
+		}
+	}
+	c, err := nnrt.CompilePlan(m.registry, p, plan, x.options)
+	return m, c, err
 }
 
 // fit fits linear costs once.

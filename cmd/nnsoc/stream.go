@@ -16,12 +16,12 @@ const streamRounds = 4
 // stream runs a stream of inputs through a plan and returns the time between its
 // results in microseconds. The application has a thread for each input in flight: as
 // many as keep the busiest engine at work by prediction, and one more.
-func (x *planner) stream(c *nnrt.Compilation, inputs [][]byte, e *partition.Evaluation) (float64, error) {
+func (m *machine) stream(c *nnrt.Compilation, inputs [][]byte, e *partition.Evaluation) (float64, error) {
 	inFlight := partition.InFlight
 	if e.IntervalFs > 0 {
 		inFlight = int(min(math.Ceil(e.LatencyFs/e.IntervalFs)+1, partition.InFlight))
 	}
-	live := x.machine.live
+	live := m.live
 	live.Reset()
 	once := func(thread hal.Client) error {
 		_, err := c.Execute(inputs, nnrt.ExecuteOptions{Client: thread})
