@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 	"github.com/nnsoc/nnsoc/sim"
 )
@@ -21,6 +22,7 @@ type pace struct {
 	// simulations ends the loop after so many executions on engines, once each part of
 	// the model had a few; 0 does not. Where clocks move no execution is like another.
 	simulations int
+	endurance
 }
 
 // planPace is the pace by which plans are compared while others are still to come.
@@ -52,7 +54,10 @@ func (p *pace) check() error {
 	if p.cold && p.intervalUs > 0 {
 		return usage(fmt.Errorf("--interval-us does nothing with --cold"))
 	}
-	return nil
+	if all := float64(p.invocations+warmups) * p.intervalUs; p.duration == 0 && all > maxDuration.Seconds()*1e6 {
+		return usage(fmt.Errorf("%d invocations every %v us take %.4g s, at most %v", p.invocations, p.intervalUs, all/1e6, maxDuration))
+	}
+	return p.endurance.check()
 }
 
 // warmups are the invocations of a paced run that are not measured: what slept when
@@ -66,8 +71,11 @@ func (p *pace) invoke(m *machine, c *nnrt.Compilation, inputs [][]byte, o nnrt.E
 		r, err := c.Execute(inputs, o)
 		return r, nil, err
 	}
+	if p.duration > 0 {
+		return p.endure(m, c, inputs, o)
+	}
 	var last *nnrt.Result
-	inv := &invocations{parts: map[string]float64{}, energies: map[string]float64{}}
+	inv := newInvocations()
 	err := p.loop(m, c, inputs, o, func(r *nnrt.Result) {
 		inv.add(r)
 		last = r
@@ -81,53 +89,58 @@ func (p *pace) invoke(m *machine, c *nnrt.Compilation, inputs [][]byte, o nnrt.E
 
 // loop runs a compilation as often as asked for, on a machine that begins cold.
 func (p *pace) loop(m *machine, c *nnrt.Compilation, inputs [][]byte, o nnrt.ExecuteOptions, each func(*nnrt.Result)) error {
-	o.Burst = p.burst
-	once := func(o nnrt.ExecuteOptions) (r *nnrt.Result, err error) { return c.Execute(inputs, o) }
-	plain := o
-	plain.Trace = nil
-	clock := m.live.SoC()
-	start := clock.Now()
-	pause := func() {
-		start += sim.Time(p.intervalUs * float64(sim.Microsecond))
-		clock.Sleep(start)
-	}
 	before := m.live.Simulated()
-	m.live.Reset()
-	start = 0
-	switch {
-	case p.cold:
-	case p.intervalUs > 0:
-		for range warmups {
-			if _, err := once(plain); err != nil {
-				return err
-			}
-			pause()
-		}
-	default:
-		if err := m.live.Warm(func() error { _, err := once(plain); return err }); err != nil {
-			return err
-		}
+	once, pause, err := p.begin(m, c, inputs, o)
+	if err != nil {
+		return err
 	}
 	for i := range p.invocations {
 		if p.cold {
 			m.live.Reset()
 		}
-		options := plain
-		if i == 0 {
-			options = o // the first one is traced
-		}
-		r, err := once(options)
+		r, err := once(i == 0)
 		if err != nil {
 			return err
 		}
-		if each(r); p.intervalUs > 0 {
-			pause()
-		}
+		each(r)
+		pause()
 		if p.simulations > 0 && i+1 >= fewInvocations && m.live.Simulated()-before > p.simulations {
 			break
 		}
 	}
 	return nil
+}
+
+// begin makes the machine cold and passes what is not measured. once is an invocation,
+// traced or not; pause waits until the next.
+func (p *pace) begin(m *machine, c *nnrt.Compilation, inputs [][]byte, o nnrt.ExecuteOptions) (once func(traced bool) (*nnrt.Result, error), pause func(), err error) {
+	o.Burst = p.burst
+	once = func(traced bool) (*nnrt.Result, error) {
+		o := o
+		if !traced {
+			o.Trace = nil
+		}
+		return c.Execute(inputs, o)
+	}
+	m.live.Reset()
+	var start sim.Time
+	pause = func() {
+		start += sim.Time(p.intervalUs * float64(sim.Microsecond))
+		m.live.SoC().Sleep(start)
+	}
+	switch {
+	case p.cold:
+	case p.intervalUs > 0:
+		for range warmups {
+			if _, err := once(false); err != nil {
+				return nil, nil, err
+			}
+			pause()
+		}
+	default:
+		err = m.live.Warm(func() error { _, err := once(false); return err })
+	}
+	return once, pause, err
 }
 
 // invocations are the measured invocations of a run.
@@ -138,14 +151,39 @@ type invocations struct {
 	MinUS   float64 `json:"min_us"`
 	MaxUS   float64 `json:"max_us"`
 	StdUS   float64 `json:"std_us"`
+	Course  *course `json:"course,omitempty"` // with --duration
 
 	sum, squares    float64 // of the differences to the first
 	energy          float64
 	parts, energies map[string]float64 // sums, then means
 }
 
+func newInvocations() *invocations {
+	return &invocations{parts: map[string]float64{}, energies: map[string]float64{}}
+}
+
+// add adds a result.
 func (x *invocations) add(r *nnrt.Result) {
-	us := microseconds(r.LatencyFs)
+	x.took(r.LatencyFs, r.EnergyPJ)
+	left := r.LatencyFs
+	for _, p := range r.Chain {
+		left -= x.part(p.Name, p.TimeFs, p.EnergyPJ)
+	}
+	x.overlap(left)
+}
+
+// repeated adds a turn of a loop.
+func (x *invocations) repeated(v *devices.Invocation) {
+	x.took(int64(v.Latency), v.EnergyPJ)
+	left := int64(v.Latency)
+	for _, p := range v.Parts {
+		left -= x.part(p.Name, int64(p.Time), p.EnergyPJ)
+	}
+	x.overlap(left)
+}
+
+func (x *invocations) took(fs int64, pj float64) {
+	us := microseconds(fs)
 	if x.Count == 0 {
 		x.FirstUS, x.MinUS, x.MaxUS = us, us, us
 	}
@@ -154,15 +192,19 @@ func (x *invocations) add(r *nnrt.Result) {
 	d := us - x.FirstUS
 	x.sum += d
 	x.squares += d * d
-	x.energy += r.EnergyPJ / 1e6
-	left := r.LatencyFs
-	for _, p := range r.Chain {
-		x.parts[p.Name] += microseconds(p.TimeFs)
-		x.energies[p.Name] += p.EnergyPJ / 1e6
-		left -= p.TimeFs
-	}
-	if left != 0 { // devices that work at the same time
-		x.parts["overlap"] += microseconds(left)
+	x.energy += pj / 1e6
+}
+
+func (x *invocations) part(name string, fs int64, pj float64) int64 {
+	x.parts[name] += microseconds(fs)
+	x.energies[name] += pj / 1e6
+	return fs
+}
+
+// overlap is the time of devices that work at the same time.
+func (x *invocations) overlap(fs int64) {
+	if fs != 0 {
+		x.parts["overlap"] += microseconds(fs)
 	}
 }
 

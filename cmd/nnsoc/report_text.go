@@ -25,6 +25,9 @@ func (r *report) print(w io.Writer) error {
 	}
 	r.notes(w)
 	r.spread(w)
+	if err := r.courses(w); err != nil {
+		return err
+	}
 	r.classes(w)
 	if err := r.memory(w); err != nil {
 		return err

@@ -44,6 +44,8 @@ compares each output with the reference CPU and prints latency, cycles and energ
 latency is the mean of invocations on a machine that has warmed up, back to back, as
 TensorFlow Lite's benchmark_model measures it: --cold, --interval-us and --burst change
 that. docs/Time.md says what a latency is made of.
+With --duration it goes on for simulated minutes: the phone warms up, and its rules lower
+the clocks. It prints a dozen samples; --json has up to a thousand, --csv writes them.
 Without MODEL it runs MobileNet v1 1.0 224 with deterministic synthetic weights, in its
 quantized form on the devices for 8-bit integers and in its float form on the GPU.
 
@@ -55,6 +57,7 @@ cost each other. Networks on the same device wait for it; --priority says who go
   nnsoc run mobilenet.tflite --input grace_hopper.bmp --labels labels.txt
   nnsoc run model.tflite --device dsp --trace dsp.json --output tensors
   nnsoc run model.tflite --device gpu --interval-us 200000 --invocations 10 --json
+  nnsoc run model.tflite --device gpu --duration 10m --csv gpu.csv
   nnsoc run a.tflite b.tflite --concurrent --device dsp --device gpu`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if f.concurrent {
@@ -73,7 +76,7 @@ cost each other. Networks on the same device wait for it; --priority says who go
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.concurrent {
-				if err := exclude(cmd, "concurrent", "functional", "check-layers", "cold", "interval-us", "input", "shape", "labels", "mean", "std", "output"); err != nil {
+				if err := exclude(cmd, "concurrent", "functional", "check-layers", "cold", "interval-us", "input", "shape", "labels", "mean", "std", "output", "duration", "csv"); err != nil {
 					return err
 				}
 				if !cmd.Flags().Changed("invocations") {
@@ -87,7 +90,10 @@ cost each other. Networks on the same device wait for it; --priority says who go
 			if err := distinct(f.devices); err != nil {
 				return usage(fmt.Errorf("--device: %w", err))
 			}
-			if err := exclude(cmd, "functional", "trace", "trace-format", "preference", "invocations", "interval-us", "cold", "burst"); err != nil {
+			if err := exclude(cmd, "functional", "trace", "trace-format", "preference", "invocations", "interval-us", "cold", "burst", "duration", "csv"); err != nil {
+				return err
+			}
+			if err := exclude(cmd, "duration", "invocations", "cold", "trace", "trace-format"); err != nil {
 				return err
 			}
 			f.normalized = cmd.Flags().Changed("mean") || cmd.Flags().Changed("std")
@@ -103,6 +109,7 @@ cost each other. Networks on the same device wait for it; --priority says who go
 	fl.BoolVar(&f.functional, "functional", false, "compute the tensors only: no cycles, no energy")
 	f.trace.add(fl)
 	f.pace.add(fl)
+	f.pace.endurance.add(fl)
 	fl.BoolVar(&f.concurrent, "concurrent", false, "run several networks beside each other, each on its device")
 	fl.Var(nameList{&f.priorities, false}, "priority", "with --concurrent: low, medium or high for each network (default: medium)")
 	fl.StringVar(&f.outputDir, "output", "", "write the output tensors as .npy files to this folder")
@@ -158,6 +165,11 @@ func (a *app) run(f *runFlags, args []string) error {
 		return err
 	}
 	defer timeline.discard()
+	samples, err := openSamples(f.pace.csv)
+	if err != nil {
+		return err
+	}
+	defer samples.discard()
 
 	a.vlog(vlog.Model).Str("name", w.primary.model.Name).Int("operations", len(w.primary.model.Main.Operations)).
 		Int64("macs", nnrt.MACs(w.primary.model)).Int("inputs", len(w.primary.inputs)).Msg("read")
@@ -193,6 +205,9 @@ func (a *app) run(f *runFlags, args []string) error {
 		return err
 	}
 	if err := timeline.commit(); err != nil {
+		return err
+	}
+	if err := samples.commit(report); err != nil {
 		return err
 	}
 	if a.json {
@@ -248,8 +263,10 @@ func (a *app) runDevice(m *machine, form *form, name string, pref hal.Preference
 	if t != nil {
 		x.Trace = t.tracer(name)
 	}
+	pace := f.pace
+	pace.say = func(share float64) { p.say("%s: %.0f %% of %v", name, 100*share, pace.duration) }
 	start = userTime()
-	r.result, r.invocations, err = f.pace.invoke(m, c, form.inputs, x)
+	r.result, r.invocations, err = pace.invoke(m, c, form.inputs, x)
 	r.executeUser = userTime() - start
 	if err == nil {
 		for _, d := range r.result.Devices {

@@ -28,6 +28,7 @@ type Machine struct {
 	programs    map[any]int // numbers of programs
 	caches      [soc.NumEngines]base.Caches
 	runs        int
+	loop        *Loop // under way; nil: none
 }
 
 // maxPrograms bounds the programs that a machine tells apart. It forgets all of them, with
@@ -141,6 +142,7 @@ func (h *engineHost) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*ha
 	if err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}
+	m.loop.executed(h, c, run, r, &x)
 	wrap(res, &x, c.Buffers.Trace, spans)
 	return res, nil
 }
@@ -212,13 +214,8 @@ func (h *engineHost) run(c *base.Call, k soc.Conditions, spans *recorder, run fu
 	var before memoryState
 	if keep {
 		before = h.memory()
-		for _, x := range m.memo[c.Program] {
-			if x.matches(h.engine, b, k.Points, before) {
-				if x.left != nil {
-					m.caches[h.engine] = x.left.Clone()
-				}
-				return x.replay(b), nil
-			}
+		if x := h.recall(c, k, before, func(x *remembered) bool { return x.same(b) }); x != nil {
+			return x.replay(b), nil
 		}
 	}
 	m.runs++
@@ -264,15 +261,28 @@ func remember(b *hal.Buffers, points []sim.Change, memory memoryState, res *hal.
 	return x
 }
 
-// matches reports whether an execution of these buffers, at these points and with the
-// caches as they are, is the same: changes of the clock after its end do not count.
-func (x *remembered) matches(e soc.Engine, b *hal.Buffers, points []sim.Change, memory memoryState) bool {
-	if x.memory != memory {
-		return false
+// recall finds an execution of a program under conditions among those that same is true
+// of, and leaves the engine's caches as it did; nil: there is none.
+func (h *engineHost) recall(c *base.Call, k soc.Conditions, before memoryState, same func(*remembered) bool) *remembered {
+	for _, x := range h.m.memo[c.Program] {
+		if x.memory == before && x.began(h.engine, k.Points) && same(x) {
+			if x.left != nil {
+				h.m.caches[h.engine] = x.left.Clone()
+			}
+			return x
+		}
 	}
-	if e != soc.EngineCPU && !slices.Equal(x.during(x.points), x.during(points)) {
-		return false
-	}
+	return nil
+}
+
+// began reports whether an execution at these points is the same: changes of the clock
+// after its end do not count.
+func (x *remembered) began(e soc.Engine, points []sim.Change) bool {
+	return e == soc.EngineCPU || slices.Equal(x.during(x.points), x.during(points))
+}
+
+// same reports whether the buffers are alike and the inputs are the same.
+func (x *remembered) same(b *hal.Buffers) bool {
 	same := func(a, b []byte) bool { return bytes.Equal(a, b) }
 	fits := func(a, b []byte) bool { return len(a) == len(b) }
 	alike := func(a, b []uint32) bool { return slices.Equal(a, b) }
@@ -282,13 +292,12 @@ func (x *remembered) matches(e soc.Engine, b *hal.Buffers, points []sim.Change, 
 
 // during are the points of an execution's time, which begins at 0.
 func (x *remembered) during(points []sim.Change) []sim.Change {
-	var l []sim.Change
-	for _, c := range points {
-		if c.At == 0 || int64(c.At) < x.result.Stats.LatencyFs {
-			l = append(l, c)
+	for i, c := range points { // in order
+		if c.At > 0 && int64(c.At) >= x.result.Stats.LatencyFs {
+			return points[:i]
 		}
 	}
-	return l
+	return points
 }
 
 // replay gives the outputs and the costs again.

@@ -26,7 +26,7 @@ type account struct {
 	bookings []booking
 	edges    []sim.Time         // of one close
 	last     [NumRails]sim.Time // when the rail's last booking ended
-	observe  []func(*Sample)
+	observe  []*func(*Sample)
 	sample   Sample
 
 	readPJ, backgroundMW float64 // of the memory, by byte and always
@@ -195,7 +195,7 @@ func (a *account) span(t sim.Time) {
 		s.Celsius = a.network.Celsius()
 	}
 	for _, f := range a.observe {
-		f(s)
+		(*f)(s)
 	}
 }
 

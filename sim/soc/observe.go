@@ -2,6 +2,7 @@ package soc
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/sim"
 )
@@ -11,8 +12,18 @@ var ErrShutdown = errors.New("soc: machine: shut down by heat")
 
 // Observe calls f for each span of the machine's time, in order and without gaps: about
 // three per execution - before the engine, on it, after it - and one per second or less
-// of idle time. Clients beside each other cut finer. Reset begins again at 0.
-func (m *Machine) Observe(f func(*Sample)) { m.account.observe = append(m.account.observe, f) }
+// of idle time. Clients beside each other cut finer. Reset begins again at 0. It returns a
+// function that ends it.
+func (m *Machine) Observe(f func(*Sample)) (end func()) {
+	a := m.account
+	a.observe = append(a.observe, &f)
+	return func() {
+		a.observe = slices.DeleteFunc(a.observe, func(x *func(*Sample)) bool { return x == &f })
+	}
+}
+
+// Alive is an error, ErrShutdown, when the phone has switched itself off.
+func (m *Machine) Alive() error { return m.account.alive() }
 
 // Sensors are the names of the temperatures of a Sample; none without [thermal].
 func (m *Machine) Sensors() []string {

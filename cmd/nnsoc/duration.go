@@ -1,0 +1,256 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/nnsoc/nnsoc/hal/devices"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// endurance is how long a run goes on, in simulated time.
+type endurance struct {
+	duration time.Duration
+	csv      string              // file of the samples
+	say      func(share float64) // is told how much is done
+}
+
+// maxDuration is what the simulated clock of femtoseconds holds, with room for a warm-up.
+const maxDuration = 2 * time.Hour
+
+// maxSamples bounds the samples of a run.
+const maxSamples = 1000
+
+func (e *endurance) add(fl *pflag.FlagSet) {
+	fl.DurationVar(&e.duration, "duration", 0, "go on for a simulated time, such as 10m, and say how latency, clocks, power and temperature change")
+	fl.StringVar(&e.csv, "csv", "", "with --duration: write its samples to this file")
+}
+
+func (e *endurance) check() error {
+	switch {
+	case e.duration < 0 || e.duration > maxDuration || e.duration > 0 && e.duration < time.Millisecond:
+		return usage(fmt.Errorf("--duration %v, want %v to %v", e.duration, time.Millisecond, maxDuration))
+	case e.csv != "" && e.duration == 0:
+		return usage(errors.New("--csv does nothing without --duration"))
+	}
+	return nil
+}
+
+// step is the span of a sample: 1, 2 or 5 times a power of ten, in at least a ms.
+func (e *endurance) step() sim.Time {
+	for step := sim.Millisecond; ; step *= 10 {
+		for _, n := range []sim.Time{1, 2, 5} {
+			if e.span() <= maxSamples*n*step {
+				return n * step
+			}
+		}
+	}
+}
+
+func (e *endurance) span() sim.Time { return sim.Time(e.duration) * sim.Nanosecond }
+
+// course is how a run over a duration went.
+type course struct {
+	Seconds float64 `json:"seconds"` // simulated; less than asked for when the phone switched itself off
+	StepS   float64 `json:"step_s"`  // from sample to sample
+	EnergyJ float64 `json:"energy_j"`
+	// Simulated are the executions that ran on an engine. The others were like one of them.
+	Simulated int            `json:"simulated_executions"`
+	Shutdown  string         `json:"shutdown,omitempty"` // why the phone switched itself off
+	Samples   []courseSample `json:"samples"`
+
+	start, step sim.Time
+	clocks      []string
+	sensors     []string
+	rails       []soc.Rail
+	open        courseSample
+	bytes       float64
+	latency     sim.Time
+}
+
+// courseSample is a step of a course. Clocks are means over its time, temperatures those
+// at its end.
+type courseSample struct {
+	Seconds      float64            `json:"seconds"` // at its end
+	Invocations  int                `json:"invocations"`
+	LatencyUS    *float64           `json:"latency_us"` // mean of the invocations that ended in it; null: none did
+	ClockMHz     map[string]float64 `json:"clock_mhz"`
+	PowerW       map[string]float64 `json:"power_w"`
+	TotalW       float64            `json:"total_w"`
+	TemperatureC map[string]float64 `json:"temperature_c,omitempty"`
+	DRAMGBps     float64            `json:"dram_gb_per_s"`
+	Status       string             `json:"thermal_status"`
+
+	span float64 // s so far
+}
+
+func newCourse(m *soc.Machine, e *endurance) *course {
+	c := &course{start: m.Now(), step: e.step(), clocks: m.Clocks(), sensors: m.Sensors(), rails: m.Rails(), Samples: []courseSample{}}
+	c.StepS = c.step.Seconds()
+	return c
+}
+
+// sample adds what the machine measured over a span, step by step.
+func (c *course) sample(s *soc.Sample) {
+	from := max(s.From, c.start)
+	all := (s.To - s.From).Seconds()
+	for from < s.To {
+		edge := c.start + (sim.Time(len(c.Samples))+1)*c.step
+		to := min(s.To, edge)
+		c.weigh(s, (to - from).Seconds(), (to-from).Seconds()/all)
+		if from = to; to == edge {
+			c.close(s, to)
+		}
+	}
+}
+
+// weigh adds a part of a span to the open sample: its length and its share.
+func (c *course) weigh(s *soc.Sample, seconds, share float64) {
+	o := &c.open
+	if o.PowerW == nil {
+		o.PowerW, o.ClockMHz = map[string]float64{}, map[string]float64{}
+	}
+	o.span += seconds
+	for _, r := range c.rails {
+		o.PowerW[r.String()] += s.Watts[r] * seconds
+		c.EnergyJ += s.Watts[r] * seconds
+	}
+	for i, name := range c.clocks {
+		o.ClockMHz[name] += float64(s.Hz[i]) / 1e6 * seconds
+	}
+	c.bytes += s.DRAMBytes * share
+}
+
+// close ends the open sample with the state at the end of s.
+func (c *course) close(s *soc.Sample, at sim.Time) {
+	o := &c.open
+	for name := range o.PowerW {
+		o.PowerW[name] /= o.span
+		o.TotalW += o.PowerW[name]
+	}
+	for name := range o.ClockMHz {
+		o.ClockMHz[name] /= o.span
+	}
+	o.Seconds, o.Status, o.DRAMGBps = (at - c.start).Seconds(), s.Status.String(), c.bytes/o.span/1e9
+	if len(c.sensors) > 0 {
+		o.TemperatureC = map[string]float64{}
+		for i, name := range c.sensors {
+			o.TemperatureC[name] = s.Celsius[i]
+		}
+	}
+	if o.Invocations > 0 {
+		us := c.latency.Microseconds() / float64(o.Invocations)
+		o.LatencyUS = &us
+	}
+	c.Samples = append(c.Samples, *o)
+	c.open, c.bytes, c.latency = courseSample{}, 0, 0
+}
+
+// invoked adds an invocation to the open sample.
+func (c *course) invoked(latency sim.Time) {
+	c.open.Invocations++
+	c.latency += latency
+}
+
+// endure invokes a compilation again and again until its duration is over or the phone
+// switches itself off.
+func (p *pace) endure(m *machine, compiled *nnrt.Compilation, inputs [][]byte, o nnrt.ExecuteOptions) (last *nnrt.Result, inv *invocations, err error) {
+	once, pause, err := p.begin(m, compiled, inputs, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	clock := m.live.SoC()
+	c := newCourse(clock, &p.endurance)
+	defer clock.Observe(c.sample)()
+	span, before := p.endurance.span(), m.live.Simulated()
+	end := c.start + span
+	inv = newInvocations()
+	inv.Course = c
+	var loop *devices.Loop
+	for next := c.start; clock.Now() < end; {
+		var x devices.Invocation
+		if loop == nil {
+			loop, x, err = m.live.Loop(func() (err error) { last, err = once(false); return err })
+		} else {
+			x, err = loop.Next()
+		}
+		if dead := clock.Alive(); dead != nil && err != nil {
+			c.Shutdown, err = dead.Error(), nil
+			break
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		inv.repeated(&x)
+		c.invoked(x.Latency)
+		pause()
+		if now := clock.Now(); now >= next {
+			p.say(float64(now-c.start) / float64(span))
+			next += span / 10
+		}
+	}
+	if last == nil {
+		return nil, nil, fmt.Errorf("the phone is too hot to begin with: %s", c.Shutdown)
+	}
+	c.Seconds, c.Simulated = (clock.Now() - c.start).Seconds(), m.live.Simulated()-before
+	inv.finish()
+	return last, inv, nil
+}
+
+// courses prints some samples of each run over a duration.
+func (r *report) courses(w io.Writer) error {
+	const rows = 12
+	for i := range r.data.Runs {
+		d := &r.data.Runs[i]
+		if d.Invocations == nil || d.Invocations.Course == nil {
+			continue
+		}
+		c := d.Invocations.Course
+		fmt.Fprintf(w, "\n%s: %d invocations in %.4g s, %.4g J; %d executions simulated\n", d.Device, d.Invocations.Count, c.Seconds, c.EnergyJ, c.Simulated)
+		if c.Shutdown != "" {
+			fmt.Fprintln(w, c.Shutdown)
+		}
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+		fmt.Fprint(t, "s\tlatency us\t")
+		for _, name := range c.clocks {
+			fmt.Fprintf(t, "%s MHz\t", name)
+		}
+		fmt.Fprint(t, "W\t")
+		for _, name := range c.sensors {
+			fmt.Fprintf(t, "%s C\t", name)
+		}
+		fmt.Fprintln(t, "status\t")
+		n := len(c.Samples)
+		for k := range min(n, rows) {
+			c.row(t, &c.Samples[(k+1)*n/min(n, rows)-1])
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *course) row(w io.Writer, s *courseSample) {
+	fmt.Fprintf(w, "%.4g\t", s.Seconds)
+	if s.LatencyUS != nil {
+		fmt.Fprintf(w, "%.1f\t", *s.LatencyUS)
+	} else {
+		fmt.Fprint(w, "-\t")
+	}
+	for _, name := range c.clocks {
+		fmt.Fprintf(w, "%.0f\t", s.ClockMHz[name])
+	}
+	fmt.Fprintf(w, "%.3f\t", s.TotalW)
+	for _, name := range c.sensors {
+		fmt.Fprintf(w, "%.1f\t", s.TemperatureC[name])
+	}
+	fmt.Fprintf(w, "%s\t\n", s.Status)
+}

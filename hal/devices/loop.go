@@ -1,0 +1,122 @@
+package devices
+
+import (
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// Loop repeats the executions that a function makes on a machine, without the function
+// and its software around them: the same programs with the same inputs, in the same order.
+// Where an engine is in a state in which one of them has run, what that came to is taken;
+// else the program runs, so a loop gives what calling the function again would.
+type Loop struct {
+	m      *Machine
+	f      func() error
+	calls  []*loopCall
+	beside bool // clients executed beside each other
+	last   Invocation
+}
+
+// Invocation is what the executions of one turn of a loop came to, one after the other.
+type Invocation struct {
+	Start, Latency sim.Time
+	EnergyPJ       float64
+	Parts          []soc.Part
+}
+
+// loopCall is an execution to be repeated.
+type loopCall struct {
+	host    *engineHost
+	call    *base.Call
+	run     func(hal.Tracer, base.Place) (*hal.Result, error)
+	request soc.Request
+	same    map[*remembered]bool // those of the same inputs
+}
+
+// Loop calls f and returns the loop of what it has executed, and what that came to. The
+// buffers of its executions must not change as long as the loop is used.
+func (m *Machine) Loop(f func() error) (*Loop, Invocation, error) {
+	l := &Loop{m: m, f: f}
+	x, err := l.whole()
+	return l, x, err
+}
+
+// Next is another turn.
+func (l *Loop) Next() (Invocation, error) {
+	if l.m.SimulateAll || l.beside {
+		return l.whole()
+	}
+	m := l.m
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l.begin()
+	for _, c := range l.calls {
+		x, err := m.soc.Execute(c.request, c.outcome)
+		if err != nil {
+			return Invocation{}, err
+		}
+		l.last.add(&x)
+	}
+	return l.end(), nil
+}
+
+// whole calls the function.
+func (l *Loop) whole() (Invocation, error) {
+	l.calls = l.calls[:0]
+	l.begin()
+	l.m.loop = l
+	err := l.f()
+	l.m.loop = nil
+	return l.end(), err
+}
+
+func (l *Loop) begin() { l.last = Invocation{Start: l.m.soc.Now(), Parts: l.last.Parts[:0]} }
+
+// end returns the turn. Executions beside each other take less than the sum of their times.
+func (l *Loop) end() Invocation {
+	l.last.Latency = l.m.soc.Now() - l.last.Start
+	return l.last
+}
+
+func (x *Invocation) add(e *soc.Execution) {
+	x.EnergyPJ += e.EnergyPJ
+	x.Parts = append(x.Parts, e.Parts...)
+}
+
+// executed adds an execution of the function.
+func (l *Loop) executed(h *engineHost, c *base.Call, run func(hal.Tracer, base.Place) (*hal.Result, error), r soc.Request, x *soc.Execution) {
+	if l == nil {
+		return
+	}
+	l.beside = l.beside || !h.m.soc.Alone()
+	l.last.add(x)
+	l.calls = append(l.calls, &loopCall{host: h, call: c, run: run, request: r, same: map[*remembered]bool{}})
+}
+
+// outcome runs the call's program under conditions, or takes what it came to before.
+func (c *loopCall) outcome(k soc.Conditions) (soc.Outcome, error) {
+	h := c.host
+	if k.Woken {
+		h.m.caches[h.engine].Reset()
+	}
+	if x := h.recall(c.call, k, h.memory(), c.alike); x != nil {
+		return outcomeOf(&x.result.Stats), nil
+	}
+	res, err := h.run(c.call, k, &recorder{}, c.run)
+	if err != nil {
+		return soc.Outcome{}, err
+	}
+	return outcomeOf(&res.Stats), nil
+}
+
+// alike reports whether a remembered execution had the inputs of the call.
+func (c *loopCall) alike(x *remembered) bool {
+	same, known := c.same[x]
+	if !known {
+		same = x.same(c.call.Buffers)
+		c.same[x] = same
+	}
+	return same
+}

@@ -1,0 +1,94 @@
+package devices_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// hasty is a small phone in a hot place: it warms up in a second, and its rules look 50
+// times as often.
+func hasty(c *soc.Config) {
+	t := c.Thermal
+	t.AmbientC = 43
+	for i := range t.Nodes {
+		t.Nodes[i].JPerK /= 500
+	}
+	for i := range t.Rules {
+		t.Rules[i].SampleMs /= 50
+	}
+	t.Skin.SampleMs /= 50
+}
+
+// TestLoop: a loop that repeats what it has seen goes the same way, to the bit, as one
+// that simulates every execution while the phone warms up and its clocks fall.
+func TestLoop(t *testing.T) {
+	for _, x := range []struct {
+		device string
+		model  *nn.Model
+		until  sim.Time
+		pause  sim.Time
+	}{
+		{"dsp", convolution(nn.TensorQuant8Asymm), sim.Second, 0},
+		{"npu", convolution(nn.TensorQuant8Asymm), sim.Second, 3 * sim.Millisecond},
+		{"gpu", streaming(nn.TensorFloat32, 8<<10), 200 * sim.Millisecond, 0},
+	} {
+		var way [2]string
+		var runs, points [2]int
+		for i := range way {
+			m := phone(t, hasty, func(c *soc.Config) {
+				c.DSP.Energy.StaticMW, c.NPU.Energy.StaticMW = 1000, 1000
+				c.GPU.Clock.Governor.UpShare, c.GPU.Clock.Governor.DownShare = 0.02, 0.01
+			})
+			m.SimulateAll = i == 1
+			seen := map[string]bool{}
+			m.SoC().Observe(func(s *soc.Sample) {
+				way[i] += fmt.Sprintln(s.To, s.Watts, s.Celsius, s.Hz, s.Status)
+				seen[fmt.Sprint(s.Hz[1:])] = true
+			})
+			c := newClient(t, m, x.device, x.model, hal.PriorityMedium)
+			var loop *devices.Loop
+			var v devices.Invocation
+			var err error
+			for m.SoC().Now() < x.until {
+				if loop == nil {
+					loop, v, err = m.Loop(c.execute)
+				} else {
+					v, err = loop.Next()
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				way[i] += fmt.Sprintln(v)
+				m.SoC().Sleep(m.SoC().Now() + x.pause)
+			}
+			runs[i], points[i] = m.Simulated(), len(seen)
+		}
+		if way[0] != way[1] {
+			t.Errorf("%s: a loop that repeats goes another way", x.device)
+		}
+		if !(runs[0] < 16 && runs[1] > 8*runs[0] && points[0] > 1) {
+			t.Errorf("%s: %d and %d executions simulated, %d sets of clocks", x.device, runs[0], runs[1], points[0])
+		}
+	}
+}
+
+// TestLoopOfAHotPhone: a loop ends when the phone switches itself off.
+func TestLoopOfAHotPhone(t *testing.T) {
+	m := phone(t, hasty, func(c *soc.Config) { c.Thermal.RestMW = 2000 })
+	c := newClient(t, m, "npu", convolution(nn.TensorQuant8Asymm), hal.PriorityMedium)
+	loop, _, err := m.Loop(c.execute)
+	for err == nil && m.SoC().Now() < 100*sim.Second {
+		_, err = loop.Next()
+		m.SoC().Sleep(m.SoC().Now() + sim.Second)
+	}
+	if !errors.Is(err, soc.ErrShutdown) || !errors.Is(m.SoC().Alive(), soc.ErrShutdown) {
+		t.Errorf("%v, then %v", err, m.SoC().Alive())
+	}
+}
