@@ -162,6 +162,7 @@ func (c *course) invoked(latency sim.Time) {
 // endure invokes a compilation again and again until its duration is over or the phone
 // switches itself off.
 func (p *pace) endure(m *machine, compiled *nnrt.Compilation, inputs [][]byte, o nnrt.ExecuteOptions) (last *nnrt.Result, inv *invocations, err error) {
+	before := m.live.Simulated()
 	once, pause, err := p.begin(m, compiled, inputs, o)
 	if err != nil {
 		return nil, nil, err
@@ -169,7 +170,7 @@ func (p *pace) endure(m *machine, compiled *nnrt.Compilation, inputs [][]byte, o
 	clock := m.live.SoC()
 	c := newCourse(clock, &p.endurance)
 	defer clock.Observe(c.sample)()
-	span, before := p.endurance.span(), m.live.Simulated()
+	span := p.endurance.span()
 	end := c.start + span
 	inv = newInvocations()
 	inv.Course = c
