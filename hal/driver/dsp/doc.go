@@ -82,7 +82,7 @@
 // # Rooms
 //
 //	graph    (hal/driver/graph) a model made canonical by the passes in device.go
-//	lower    operations to steps: one file per family, one table from operation to function; halos behind whoever writes what they surround
+//	lower    operations to steps: one file per family, one table from operation to function; layouts from what all readers of a value take (lower/layouts.go), halos behind whoever writes what they surround
 //	step     a lowered graph as data: what steps compute, the tensors they touch, rows that depend on rows (compile --steps prints them), and jobs
 //	launch   a record per kind of step: chosen kernels, tables of addresses, packed constants, the shares of threads
 //	kernel   one package per family: what it computes, its key, its arguments, the layout of its records, its code

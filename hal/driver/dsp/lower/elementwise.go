@@ -40,7 +40,7 @@ func lowerAdd(l *Lowering, op *nn.Operation) error {
 	if op.Type == nn.OpSub {
 		sign = -1
 	}
-	if l.final() && layout.ShapeOf(e.Dims).Elements() >= elementwise.AffineFrom {
+	if l.final && layout.ShapeOf(e.Dims).Elements() >= elementwise.AffineFrom {
 		if f, ok := elementwise.FindAffine(&q, sign, bias); ok {
 			return l.binary(&e, elementwise.AffineSum{Clamp: rq.Kind().Clamp}, f.Params(&rq))
 		}

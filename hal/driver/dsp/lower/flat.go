@@ -76,7 +76,7 @@ func (l *Lowering) FlatResult(i uint32) *layout.Tensor {
 func (l *Lowering) fromFlat(i uint32, flat *layout.Tensor) *layout.Tensor {
 	s := layout.ShapeOf(l.graph.Operands[i].Dimensions)
 	pitch := s.Pitch()
-	if l.onlyConv(i) {
+	if l.layouts.small(i) {
 		pitch = s.SmallPitch()
 	}
 	t := l.Result(i, pitch)
@@ -120,7 +120,7 @@ func (l *Lowering) move(name string, dst, src *layout.Tensor, count int, list fu
 		return nil
 	}
 	w := launch.CopyRuns{Dst: dst, Src: src}
-	if l.final() {
+	if l.final {
 		w.Runs = make([]launch.CopyRun, 0, count)
 		list(func(to, from, n int) {
 			w.Runs = append(w.Runs, launch.CopyRun{Dst: uint32(to), Src: uint32(from), N: uint32(n)})

@@ -28,22 +28,22 @@ type Lowering struct {
 	values  []*layout.Tensor // of each operand, nil while it has none
 	flats   []*layout.Tensor // of each operand in flat form
 	clients []*layout.Tensor // of each model input: the bytes of the client
-	narrow  map[uint32]bool  // operands asked about, see takenNarrow; nil where only support is asked about
+	layouts *layouts         // that values may have
+	final   bool             // what is lowered will run; otherwise only whether operations are supported is asked
 }
-
-// final reports whether what is lowered will run; otherwise only whether operations are
-// supported is asked.
-func (l *Lowering) final() bool { return l.narrow != nil }
 
 // New begins to lower a graph, to ask whether its operations can be lowered; first are asked
 // before this driver's own lowerings.
 func New(g *graph.Graph, o *step.Object, first []Operation) *Lowering {
-	return &Lowering{Object: o, graph: g, view: g.View(), first: first}
+	l := &Lowering{Object: o, graph: g, view: g.View(), first: first}
+	l.layouts = l.assignLayouts()
+	return l
 }
 
 // Graph makes the steps of a graph whose shapes and parameters are known.
 func Graph(g *graph.Graph, o *step.Object, first []Operation) (*step.List, error) {
-	l := &Lowering{Object: o, list: step.List{Object: o}, graph: g, view: opspec.FinalView(&g.Subgraph), first: first, narrow: map[uint32]bool{}}
+	l := &Lowering{Object: o, list: step.List{Object: o}, graph: g, view: opspec.FinalView(&g.Subgraph), first: first, final: true}
+	l.layouts = l.assignLayouts()
 	weights := 0
 	for i := range g.Operands {
 		weights += len(g.Operands[i].Data)

@@ -36,7 +36,7 @@ func lowerPad(l *Lowering, op *nn.Operation) error {
 	var before [4]int
 	copy(before[4-rank:], p.Before)
 	pitch := 0
-	if l.onlyConv(p.Output) {
+	if l.layouts.small(p.Output) {
 		pitch = layout.ShapeOf(l.graph.Operands[p.Output].Dimensions).SmallPitch()
 	}
 	out := l.Result(p.Output, pitch)
