@@ -226,8 +226,16 @@ func (l *layout) add(source int, a *assignment) error {
 func (l *layout) addPart(source int, a *assignment, s partition.Step) error {
 	d, m := l.registry.devices[s.Device], l.sources[source].model
 	part := partition.Extract(m, s.Operations)
+	whole := source == 0 && len(s.Operations) == len(m.Main.Operations)
+	if s.Device != 0 && !whole && a.plan.Sequential && (len(part.Inputs) == 0 || len(part.Outputs) == 0) {
+		return &partError{a, s.Device, s.Operations, hal.Errorf(hal.GeneralFailure, "a part without inputs or without outputs, which drivers do not get")}
+	}
 	var p hal.PreparedModel = later{}
-	if !hasOpenInput(&m.Main, &part) {
+	open := hasOpenInput(&m.Main, &part)
+	if open && tellsNoShapes(d) {
+		return &partError{a, s.Device, s.Operations, hal.Errorf(hal.GeneralFailure, "an input of unknown shape, which drivers before HAL 1.2 do not get")}
+	}
+	if !open {
 		o := l.Compilation.options
 		if l.options.Timeout > 0 {
 			o.Deadline = hal.MakeDeadline(d, l.options.Timeout)
@@ -240,6 +248,12 @@ func (l *layout) addPart(source int, a *assignment, s partition.Step) error {
 	l.steps = append(l.steps, step{source, d, p, s.Operations, part.Inputs, part.Outputs})
 	l.own(source, s.Operations, d)
 	return nil
+}
+
+// tellsNoShapes reports whether a driver is of HAL 1.0 or 1.1.
+func tellsNoShapes(d hal.Device) bool {
+	old, ok := d.(interface{ FeatureLevel() int })
+	return ok && old.FeatureLevel() < 29
 }
 
 // own notes which device runs operations of a source. Control flow counts as that
@@ -274,6 +288,7 @@ func (c *Compilation) Accelerated(cpu string) int {
 type Step struct {
 	Device     string
 	Subgraph   string // "WHILE body" and so on; "" is the main one
+	Jump       bool   // control flow, whose listing says where it goes
 	Operations []int  // of the subgraph, in execution order
 	Prepared   interface {
 		WriteListing(w io.Writer) error
@@ -284,5 +299,6 @@ type Step struct {
 // Step returns part i.
 func (c *Compilation) Step(i int) Step {
 	s := &c.steps[i]
-	return Step{Device: s.device.Name(), Subgraph: c.sources[s.source].name, Operations: s.operations, Prepared: s.prepared}
+	_, isJump := s.prepared.(*jump)
+	return Step{Device: s.device.Name(), Subgraph: c.sources[s.source].name, Jump: isJump, Operations: s.operations, Prepared: s.prepared}
 }

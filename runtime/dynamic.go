@@ -218,6 +218,9 @@ func (e *execution) run(s *step, d hal.Device, p hal.PreparedModel, req *hal.Buf
 		}
 		grown := false
 		for k, x := range outputs {
+			if err == nil && k < len(res.OutputDimensions) && res.OutputDimensions[k] != nil && !completes(&g.Operands[x], res.OutputDimensions[k]) {
+				return nil, hal.Errorf(hal.GeneralFailure, "runtime: the device reports the shape %v of output operand %d, which is %v%v", res.OutputDimensions[k], x, g.Operands[x].Type, g.Operands[x].Dimensions)
+			}
 			if !open[k] {
 				if err == nil && k < len(res.OutputDimensions) && res.OutputDimensions[k] != nil {
 					f[x].dims = res.OutputDimensions[k] // a caller compares what the device tells
@@ -242,6 +245,14 @@ func (e *execution) run(s *step, d hal.Device, p hal.PreparedModel, req *hal.Buf
 			return nil, err
 		}
 	}
+}
+
+// completes reports whether a shape is that of an operand, or completes it.
+func completes(o *nn.Operand, dims []uint32) bool {
+	if len(o.Dimensions) == 0 {
+		return true // its rank is not known, or it is a scalar
+	}
+	return slices.EqualFunc(o.Dimensions, dims, func(want, got uint32) bool { return want == 0 || want == got })
 }
 
 // fallsBack reports whether a part that failed on a device runs again on the

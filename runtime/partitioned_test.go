@@ -192,7 +192,7 @@ func (d *interpreted) PrepareModel(m *nn.Model, _ hal.PrepareOptions) (hal.Prepa
 	if err != nil {
 		return nil, err
 	}
-	c, err := nnrt.Compile(registry, m, nnrt.Auto, nnrt.CompileOptions{Preference: hal.FastSingleAnswer, Partitioning: nnrt.WithoutFallback})
+	c, err := nnrt.Compile(registry, m, nnrt.Auto, options())
 	if err != nil {
 		return nil, err
 	}

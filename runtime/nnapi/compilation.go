@@ -178,6 +178,7 @@ func (c *Compilation) Finish() error {
 			c.options.Timeout = c.timeout
 		}
 		c.options.Strategy = partition.AOSP{WithoutCPU: c.devices != nil && !slices.Contains(c.devices, c.runtime.cpu)}
+		c.options.Partitioning = c.runtime.partitioning
 		if c.devices != nil {
 			c.options.Partitioning = nnrt.WithoutFallback
 		}

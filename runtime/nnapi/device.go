@@ -15,9 +15,14 @@ type Runtime struct {
 	devices []*Device
 	machine hal.Machine // nil: each device has a time of its own
 
-	mu      sync.Mutex
-	started []*Event // that nobody has waited for
+	mu           sync.Mutex
+	started      []*Event // that nobody has waited for
+	partitioning nnrt.Partitioning
 }
+
+// SetPartitioning is the property debug.nn.partition: what compilations finished from
+// then on do that name no devices.
+func (r *Runtime) SetPartitioning(p nnrt.Partitioning) { r.partitioning = p }
 
 // Device is a processor that models run on.
 type Device struct{ hal hal.Device }

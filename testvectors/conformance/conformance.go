@@ -27,7 +27,7 @@ func groups() [][]Check {
 	return [][]Check{
 		statusChecks(), deviceChecks(), preparedChecks(), burstChecks(), cacheChecks(),
 		fencedChecks(), memoryChecks(), capabilityChecks(), utilityChecks(), vtsChecks(), mutationChecks(), lifecycleChecks(),
-		serviceChecks(), runtimeChecks(), ruleChecks(),
+		serviceChecks(), runtimeChecks(), ruleChecks(), appChecks(), executionChecks(), planChecks(),
 	}
 }
 

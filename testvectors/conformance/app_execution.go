@@ -1,0 +1,511 @@
+package conformance
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/runtime/nnapi"
+)
+
+func executionChecks() []Check {
+	return []Check{
+		{Name: "states and arguments of an execution", Rows: []string{"C0-4", "C7-1", "C7-2", "C7-4"}, Run: executionStates},
+		{Name: "arguments in memories", Rows: []string{"C7-3", "C8-1", "C8-2"}, Run: memoryArguments},
+		{Name: "timing and timeouts need one device", Rows: []string{"C3-4", "C7-5", "C7-6"}, Run: executionTiming, EachDevice: true},
+		{Name: "the ways to compute", Rows: []string{"C0-6", "C7-6b", "C7-7", "C7-8"}, Run: waysToCompute, EachDevice: true},
+		{Name: "executions wait for fences of drivers and signal their own", Rows: []string{"C0-5", "C7-9"}, Run: appFences, EachDevice: true},
+		{Name: "executions that drivers cannot fence wait in the runtime", Rows: []string{"C7-10"}, Run: fencedFallback},
+		{Name: "shapes of outputs, and outputs without room", Rows: []string{"C7-11", "C7-12"}, Run: appOutputShapes},
+		{Name: "a driver that fails an execution", Rows: []string{"C7-13"}, Run: failedExecution},
+		{Name: "the CPU's executor", Rows: []string{"C7-15"}, Run: cpuExecutor},
+		{Name: "device memory of an app", Rows: []string{"C0-7", "C8-3", "C8-4", "C8-6", "C8-7", "C2-11"}, Run: appMemory, EachDevice: true},
+		{Name: "memory that no single device can hold", Rows: []string{"C8-5"}, Run: sharedMemory},
+		{Name: "device memory when a driver fails", Rows: []string{"C7-14"}, Run: memoryInFallback},
+		{Name: "compilation caching", Rows: []string{"C2-7", "C9-1", "C9-2", "C9-3", "C9-5"}, Run: appCaching, EachDevice: true},
+		{Name: "caching with a driver that has none", Rows: []string{"C9-4"}, Run: noCaching},
+	}
+}
+
+func executionStates(t *T) {
+	r := t.app(driver("a", nn.OpRelu))
+	c := t.finished(r, t.built(nn.OpRelu))
+	_, err := nnapi.NewExecution(nil)
+	t.code("no compilation", err, nnapi.UnexpectedNull)
+	unfinished, err := r.NewCompilation(t.built(nn.OpRelu))
+	t.OK("create", err)
+	_, err = nnapi.NewExecution(unfinished)
+	t.code("a compilation that is not finished", err, nnapi.BadState)
+	e, err := nnapi.NewExecution(c)
+	t.OK("create", err)
+	t.code("input 1 of 1", e.SetInput(1, nil, nil), nnapi.BadData)
+	t.code("a short input", e.SetInput(0, nil, make([]byte, 23)), nnapi.BadData)
+	t.code("a long input", e.SetInput(0, nil, make([]byte, 25)), nnapi.BadData)
+	other := vector()
+	other.Dimensions = []uint32{3, 2}
+	t.code("another shape", e.SetInput(0, &other, make([]byte, 24)), nnapi.BadData)
+	t.code("nothing set", e.Compute(), nnapi.BadData)
+	out := make([]byte, 24)
+	t.OK("input", e.SetInput(0, nil, floats(-1, 0, 0.5, 1, 5, 9)))
+	t.code("input again", e.SetInput(0, nil, make([]byte, 24)), nnapi.BadState)
+	t.code("padding after an argument", e.EnableInputAndOutputPadding(true), nnapi.BadState)
+	t.code("no output", e.Compute(), nnapi.BadData)
+	t.OK("output", e.SetOutput(0, nil, out))
+	t.OK("compute", e.Compute())
+	t.same("compute", out, floats(0, 0, 0.5, 1, 5, 9))
+	t.code("compute again", e.Compute(), nnapi.BadState)
+	t.code("a setter after computing", e.SetReusable(true), nnapi.BadState)
+	padded, err := nnapi.NewExecution(c)
+	t.OK("create", err)
+	t.OK("padding", padded.EnableInputAndOutputPadding(true))
+	t.OK("reusable", padded.SetReusable(true))
+	in := append(floats(1, 2, 3, 4, 5, 6), 7, 7, 7, 7)
+	out = make([]byte, 32)
+	t.OK("a long input", padded.SetInput(0, nil, in))
+	t.OK("a long output", padded.SetOutput(0, nil, out))
+	for _, x := range []float32{7, 8, 9} {
+		copy(in, floats(x))
+		t.OK("compute again", padded.Compute())
+		t.same("compute again", out[:8], floats(x, 2))
+	}
+}
+
+func memoryArguments(t *T) {
+	c := t.finished(t.app(driver("a", nn.OpRelu)), t.built(nn.OpRelu))
+	path, remove := t.folder()
+	defer remove()
+	name := filepath.Join(path, "values")
+	t.OK("file", os.WriteFile(name, append(make([]byte, 4), floats(-1, 2, -3, 4, -5, 6)...), 0o600))
+	f, err := os.Open(name)
+	t.OK("file", err)
+	defer func() { _ = f.Close() }()
+	_, err = nnapi.NewMemoryFromFile(f, 24, 8)
+	t.code("a range past the end of the file", err, nnapi.Unmappable)
+	_, err = nnapi.NewMemoryFromFile(nil, 24, 0)
+	t.code("no file", err, nnapi.UnexpectedNull)
+	in, err := nnapi.NewMemoryFromFile(f, 24, 4)
+	t.OK("memory of a file", err)
+	e, err := nnapi.NewExecution(c)
+	t.OK("create", err)
+	out := nnapi.NewMemory(32)
+	t.code("no memory", e.SetInputFromMemory(0, nil, nil, 0, 24), nnapi.UnexpectedNull)
+	t.code("a range past the end", e.SetInputFromMemory(0, nil, in, 4, 24), nnapi.BadData)
+	t.code("no range", e.SetInputFromMemory(0, nil, in, 0, 0), nnapi.BadData)
+	t.code("a short range", e.SetInputFromMemory(0, nil, in, 0, 20), nnapi.BadData)
+	t.OK("a range", e.SetInputFromMemory(0, nil, in, 0, 24))
+	t.OK("an offset", e.SetOutputFromMemory(0, nil, out, 8, 24))
+	t.OK("compute", e.Compute())
+	t.same("memories", out.Data(), append(make([]byte, 8), floats(0, 2, 0, 4, 0, 6)...))
+}
+
+// small is the first of a float and a quantized RELU6 that the device runs, as an app
+// builds it, with the size of its input.
+func (t *T) small() (m *nnapi.Model, bytes int) {
+	typ := t.supported(func(typ nn.OperandType) *nn.Model { return reluModel(typ, 2, 3) }).Main.Operands[0].Type
+	x := nnapi.OperandType{Type: typ, Dimensions: []uint32{2, 3}}
+	bytes = 24
+	if typ.IsQuant8() {
+		x.Scale, x.ZeroPoint, bytes = 0.5, 2, 6
+	}
+	m = nnapi.NewModel()
+	t.OK("operand", m.AddOperand(x))
+	t.OK("operand", m.AddOperand(x))
+	t.OK("operation", m.AddOperation(nn.OpRelu, []uint32{0}, []uint32{1}))
+	t.OK("inputs", m.IdentifyInputsAndOutputs([]uint32{0}, []uint32{1}))
+	t.OK("finish", m.Finish())
+	return m, bytes
+}
+
+// onDevice compiles small for the device under test alone, or skips when it is the CPU.
+func (t *T) onDevice() (c *nnapi.Compilation, r *nnapi.Runtime, bytes int) {
+	if t.Device.Type() == hal.DeviceCPU {
+		t.Skipf("%s is the runtime's own", t.Device.Name())
+	}
+	m, bytes := t.small()
+	r = t.app(t.Device)
+	return t.finished(r, m, t.all(r)[0]), r, bytes
+}
+
+// plain is an execution of small on zeros.
+func (t *T) plain(c *nnapi.Compilation, bytes int) *nnapi.Execution {
+	e, err := nnapi.NewExecution(c)
+	t.OK("create", err)
+	t.OK("input", e.SetInput(0, nil, make([]byte, bytes)))
+	t.OK("output", e.SetOutput(0, nil, make([]byte, bytes)))
+	return e
+}
+
+func executionTiming(t *T) {
+	c, r, n := t.onDevice()
+	m, _ := t.small()
+	any := t.plain(t.finished(r, m), n)
+	t.code("timing for all devices", any.SetMeasureTiming(true), nnapi.BadData)
+	t.code("a timeout for all devices", any.SetTimeout(time.Second), nnapi.BadData)
+	_, err := any.StartComputeWithDependencies(nil, time.Second)
+	t.code("a duration for all devices", err, nnapi.BadData)
+	e := t.plain(c, n)
+	t.OK("timing", e.SetMeasureTiming(true))
+	t.OK("a timeout", e.SetTimeout(time.Hour))
+	t.OK("a loop timeout", e.SetLoopTimeout(time.Hour))
+	_, err = e.Duration(nnapi.InDriver)
+	t.code("a duration before computing", err, nnapi.BadState)
+	t.OK("compute", e.Compute())
+	_, err = e.Duration(9)
+	t.code("duration 9", err, nnapi.BadData)
+	in, err := e.Duration(nnapi.InDriver)
+	t.OK("in the driver", err)
+	on, err := e.Duration(nnapi.OnHardware)
+	t.OK("on hardware", err)
+	if on > in {
+		t.Errorf("%d ns on hardware, %d in the driver", on, in)
+	}
+	quiet := t.plain(c, n)
+	t.OK("compute", quiet.Compute())
+	_, err = quiet.Duration(nnapi.InDriver)
+	t.code("a duration that was not asked for", err, nnapi.BadState)
+}
+
+func waysToCompute(t *T) {
+	c, r, n := t.onDevice()
+	t.OK("compute", t.plain(c, n).Compute())
+	v, err := t.plain(c, n).StartCompute()
+	t.OK("startCompute", err)
+	t.OK("wait", v.Wait())
+	w, err := t.plain(c, n).StartComputeWithDependencies([]*nnapi.Event{v}, 0)
+	t.OK("startComputeWithDependencies", err)
+	t.OK("wait", w.Wait())
+	b, err := nnapi.NewBurst(c)
+	t.OK("burst", err)
+	e := t.plain(c, n)
+	t.OK("reusable", e.SetReusable(true))
+	for range 3 {
+		t.OK("burstCompute", e.BurstCompute(b))
+	}
+	t.code("no burst", e.BurstCompute(nil), nnapi.UnexpectedNull)
+	m, _ := t.small()
+	other, err := nnapi.NewBurst(t.finished(r, m))
+	t.OK("burst", err)
+	t.code("a burst of another compilation", e.BurstCompute(other), nnapi.BadData)
+	t.OK("free", b.Free())
+	t.OK("free", other.Free())
+	_, err = nnapi.NewBurst(nil)
+	t.code("a burst of no compilation", err, nnapi.UnexpectedNull)
+	_, err = t.plain(c, n).StartComputeWithDependencies([]*nnapi.Event{nil}, 0)
+	t.code("a null event", err, nnapi.UnexpectedNull)
+}
+
+func appFences(t *T) {
+	c, _, n := t.onDevice()
+	fence := hal.NewSyncFence()
+	begin, err := nnapi.NewEventFromSyncFence(fence)
+	t.OK("event", err)
+	first, err := t.plain(c, n).StartComputeWithDependencies([]*nnapi.Event{begin}, 0)
+	t.OK("first", err)
+	last, err := t.plain(c, n).StartComputeWithDependencies([]*nnapi.Event{begin, first}, 0)
+	t.OK("last", err)
+	f, err := last.SyncFence()
+	if err != nil {
+		t.Skipf("%s has no fences", t.Device.Name())
+	}
+	Equal(t, "the last fence before the first", f.State(), hal.FenceActive)
+	fence.Signal(1_000_000, nil)
+	t.OK("wait", last.Wait())
+	if at, err := f.SignalTime(); err != nil || at <= 1_000_000 {
+		t.Errorf("the last fence signals at %d, error %v", at, err)
+	}
+	broken := hal.NewSyncFence()
+	bad, err := nnapi.NewEventFromSyncFence(broken)
+	t.OK("event", err)
+	v, err := t.plain(c, n).StartComputeWithDependencies([]*nnapi.Event{bad}, 0)
+	t.OK("start", err)
+	broken.Signal(0, errors.New("lost"))
+	t.code("a fence that signals an error", v.Wait(), nnapi.OpFailed)
+	_, err = nnapi.NewEventFromSyncFence(nil)
+	t.code("an event of no fence", err, nnapi.BadData)
+	plain, err := t.plain(c, n).StartCompute()
+	t.OK("start", err)
+	_, err = plain.SyncFence()
+	t.code("the fence of a plain event", err, nnapi.BadData)
+	var none *nnapi.Event
+	t.code("no event", none.Wait(), nnapi.UnexpectedNull)
+}
+
+func fencedFallback(t *T) {
+	r := t.app(driver("a", nn.OpRelu))
+	c := t.finished(r, t.built(nn.OpRelu, nn.OpRelu6)) // RELU6 is the CPU's
+	fence := hal.NewSyncFence()
+	begin, err := nnapi.NewEventFromSyncFence(fence)
+	t.OK("event", err)
+	out := make([]byte, 24)
+	v, err := t.execution(c, out, -1, 2, 3, 4, 5, 9).StartComputeWithDependencies([]*nnapi.Event{begin}, 0)
+	t.OK("start", err)
+	_, err = v.SyncFence()
+	t.code("the fence of an execution with a part on the CPU", err, nnapi.BadData)
+	fence.Signal(0, nil)
+	t.OK("wait", v.Wait())
+	t.same("after the fence", out, floats(0, 2, 3, 4, 5, 6))
+}
+
+func appOutputShapes(t *T) {
+	m := nnapi.NewModel()
+	open := nnapi.OperandType{Type: nn.TensorFloat32, Dimensions: []uint32{0, 3}}
+	t.OK("operand", m.AddOperand(open))
+	t.OK("operand", m.AddOperand(open))
+	t.OK("operation", m.AddOperation(nn.OpRelu, []uint32{0}, []uint32{1}))
+	t.OK("inputs", m.IdentifyInputsAndOutputs([]uint32{0}, []uint32{1}))
+	t.OK("finish", m.Finish())
+	c := t.finished(t.app(driver("a", nn.OpRelu)), m)
+	x := vector()
+	for room, code := range map[int]nnapi.ResultCode{24: nnapi.NoError, 40: nnapi.NoError, 8: nnapi.OutputInsufficientSize} {
+		e, err := nnapi.NewExecution(c)
+		t.OK("create", err)
+		t.code("an input of unknown size", e.SetInput(0, nil, make([]byte, 24)), nnapi.BadData)
+		t.OK("input", e.SetInput(0, &x, make([]byte, 24)))
+		t.OK("output", e.SetOutput(0, nil, make([]byte, room)))
+		_, err = e.OutputDimensions(0)
+		t.code("dimensions before computing", err, nnapi.BadState)
+		t.code(fmt.Sprint(room, " bytes of room"), e.Compute(), code)
+		dims, err := e.OutputDimensions(0)
+		t.code("dimensions", err, code)
+		Equal(t, "dimensions", fmt.Sprint(dims), "[2 3]")
+		_, err = e.OutputDimensions(1)
+		t.code("output 1 of 1", err, nnapi.BadData)
+	}
+}
+
+// broken is a driver whose executions fail with a status.
+type broken struct {
+	*picky
+	status hal.Status
+}
+
+func (d *broken) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
+	p, err := d.picky.PrepareModel(m, o)
+	return &brokenModel{p, d.status}, err
+}
+
+// Allocate implements hal.Device.
+func (d *broken) Allocate(desc hal.BufferDesc, models []hal.PreparedModel, in, out []hal.BufferRole) (hal.Buffer, error) {
+	own := make([]hal.PreparedModel, len(models))
+	for i, m := range models {
+		own[i] = m.(*brokenModel).PreparedModel
+	}
+	return d.picky.Allocate(desc, own, in, out)
+}
+
+type brokenModel struct {
+	hal.PreparedModel
+	status hal.Status
+}
+
+func (p *brokenModel) Execute(*hal.Request, hal.ExecuteOptions) (*hal.Result, error) {
+	return nil, hal.Errorf(p.status, "broken")
+}
+
+func failedExecution(t *T) {
+	for status, code := range map[hal.Status]nnapi.ResultCode{
+		hal.GeneralFailure: nnapi.NoError, hal.DeviceUnavailable: nnapi.NoError, hal.InvalidArgument: nnapi.NoError,
+		hal.MissedDeadlineTransient: nnapi.MissedDeadlineTransient, hal.MissedDeadlinePersistent: nnapi.MissedDeadlinePersistent,
+	} {
+		r := t.app(&broken{picky: driver("broken", nn.OpRelu6), status: status})
+		c := t.finished(r, t.built(nn.OpRelu, nn.OpRelu6, nn.OpRelu1))
+		out := make([]byte, 24)
+		t.code(status.String()+" with the CPU to fall back on", t.execution(c, out, -1, 0, 0.5, 1, 5, 9).Compute(), code)
+		if code == nnapi.NoError {
+			t.same(status.String(), out, floats(0, 0, 0.5, 1, 1, 1))
+		}
+		c = t.finished(r, t.built(nn.OpRelu6), t.all(r)[0])
+		t.code(status.String()+" of the one device", t.execution(c, out, 0, 0, 0, 0, 0, 0).Compute(), nnapi.FromStatus(status))
+	}
+}
+
+func cpuExecutor(t *T) {
+	r := t.app()
+	c := t.finished(r, t.built(nn.OpRelu, nn.OpRelu6, nn.OpRelu1), t.all(r)...)
+	t.relus("the CPU alone", c, 0, 0, 0.5, 1, 1, 1)
+	e := t.execution(c, make([]byte, 24), 0, 0, 0, 0, 0, 0)
+	t.OK("a timeout of 1 ns", e.SetTimeout(1))
+	if code := nnapi.CodeOf(e.Compute()); code != nnapi.MissedDeadlineTransient && code != nnapi.MissedDeadlinePersistent {
+		t.Errorf("an execution of 1 ns: %v", code)
+	}
+}
+
+// described is memory with roles of input and output 0 of compilations.
+func (t *T) described(in, out *nnapi.Compilation) (*nnapi.Memory, error) {
+	var d nnapi.MemoryDesc
+	if in != nil {
+		t.OK("input role", d.AddInputRole(in, 0, 1))
+	}
+	if out != nil {
+		t.OK("output role", d.AddOutputRole(out, 0, 0.5))
+	}
+	t.OK("finish", d.Finish())
+	return nnapi.NewMemoryFromDesc(&d)
+}
+
+func appMemory(t *T) {
+	c, r, n := t.onDevice()
+	var d nnapi.MemoryDesc
+	t.code("a description without roles", d.Finish(), nnapi.BadData)
+	for _, f := range []float32{0, -1, 1.5} {
+		t.code(fmt.Sprint("frequency ", f), d.AddInputRole(c, 0, f), nnapi.BadData)
+	}
+	t.code("input 1 of 1", d.AddInputRole(c, 1, 1), nnapi.BadData)
+	t.OK("role", d.AddInputRole(c, 0, 1))
+	t.code("the role again", d.AddInputRole(c, 0, 1), nnapi.BadData)
+	t.code("other dimensions", d.SetDimensions([]uint32{3, 2}), nnapi.BadData)
+	_, err := nnapi.NewMemoryFromDesc(&d)
+	t.code("a description that is not finished", err, nnapi.BadState)
+	t.OK("finish", d.Finish())
+	t.code("a role after finish", d.AddOutputRole(c, 0, 1), nnapi.BadState)
+
+	a, err := t.described(c, c)
+	if err != nil {
+		t.Skipf("%s has no device memory: %v", t.Device.Name(), err)
+	}
+	b, err := t.described(nil, c)
+	t.OK("memory", err)
+	region := nnapi.NewMemory(n)
+	run := func(what string, from, to *nnapi.Memory, code nnapi.ResultCode) {
+		e, err := nnapi.NewExecution(c)
+		t.OK("create", err)
+		t.OK(what, e.SetInputFromMemory(0, nil, from, 0, 0))
+		t.OK(what, e.SetOutputFromMemory(0, nil, to, 0, 0))
+		t.code(what, e.Compute(), code)
+	}
+	t.code("a copy of memory never written", nnapi.CopyMemory(a, region), nnapi.BadData)
+	run("memory never written", a, b, nnapi.BadData)
+	e, err := nnapi.NewExecution(c)
+	t.OK("create", err)
+	t.code("a use that is no role", e.SetInputFromMemory(0, nil, b, 0, 0), nnapi.BadData)
+	t.code("a range of device memory", e.SetInputFromMemory(0, nil, a, 0, n), nnapi.BadData)
+	for i := range region.Data() {
+		region.Data()[i] = 0
+	}
+	t.OK("copy to the device", nnapi.CopyMemory(region, a))
+	run("device memories", a, b, nnapi.NoError)
+	out := nnapi.NewMemory(n)
+	t.OK("copy from the device", nnapi.CopyMemory(b, out))
+	plain := make([]byte, n)
+	x, err := nnapi.NewExecution(c)
+	t.OK("create", err)
+	t.OK("input", x.SetInput(0, nil, make([]byte, n)))
+	t.OK("output", x.SetOutput(0, nil, plain))
+	t.OK("compute", x.Compute())
+	t.same("device memory", out.Data(), plain)
+	t.OK("copy to itself", nnapi.CopyMemory(a, a))
+	t.code("a copy of another size", nnapi.CopyMemory(b, nnapi.NewMemory(n+1)), nnapi.BadData)
+	a.Free()
+	b.Free()
+	_ = r
+}
+
+func sharedMemory(t *T) {
+	a, b := driver("a", nn.OpRelu), driver("b", nn.OpRelu6)
+	r := t.app(a, b)
+	first, second := t.built(nn.OpRelu), t.built(nn.OpRelu6)
+	out := make([]byte, 24)
+	use := func(c, d *nnapi.Compilation) error {
+		x, err := t.described(d, c)
+		if err != nil {
+			return err
+		}
+		e, err := nnapi.NewExecution(c)
+		t.OK("create", err)
+		t.OK("input", e.SetInput(0, nil, floats(-1, 2, 3, 4, 5, 9)))
+		t.OK("output", e.SetOutputFromMemory(0, nil, x, 0, 0))
+		t.OK("the first", e.Compute())
+		e, err = nnapi.NewExecution(d)
+		t.OK("create", err)
+		t.OK("input", e.SetInputFromMemory(0, nil, x, 0, 0))
+		t.OK("output", e.SetOutput(0, nil, out))
+		return e.Compute()
+	}
+	t.OK("roles of two devices", use(t.finished(r, first), t.finished(r, second)))
+	t.same("through shared memory", out, floats(0, 2, 3, 4, 5, 6))
+	list := t.all(r)
+	t.code("roles of two named devices", use(t.finished(r, first, list[0]), t.finished(r, second, list[1])), nnapi.OpFailed)
+}
+
+func memoryInFallback(t *T) {
+	d := &broken{picky: driver("broken", nn.OpRelu), status: hal.GeneralFailure}
+	c := t.finished(t.app(d), t.built(nn.OpRelu))
+	x, err := t.described(c, nil)
+	t.OK("memory", err)
+	y, err := t.described(nil, c)
+	t.OK("memory", err)
+	in, out := nnapi.NewMemory(24), nnapi.NewMemory(24)
+	copy(in.Data(), floats(-1, 2, -3, 4, -5, 6))
+	t.OK("copy", nnapi.CopyMemory(in, x))
+	e, err := nnapi.NewExecution(c)
+	t.OK("create", err)
+	t.OK("input", e.SetInputFromMemory(0, nil, x, 0, 0))
+	t.OK("output", e.SetOutputFromMemory(0, nil, y, 0, 0))
+	t.OK("a driver that fails with device memory", e.Compute())
+	t.OK("copy", nnapi.CopyMemory(y, out))
+	t.same("device memory after a fallback", out.Data(), floats(0, 2, 0, 4, 0, 6))
+}
+
+func appCaching(t *T) {
+	_, r, n := t.onDevice()
+	if model, data := t.Device.NumberOfCacheFilesNeeded(); model+data == 0 {
+		t.Skipf("%s caches nothing", t.Device.Name())
+	}
+	dir, remove := t.folder()
+	defer remove()
+	m, _ := t.small()
+	compile := func(dir string, first byte, p nnapi.Preference) int {
+		c, err := r.NewCompilationForDevices(m, t.all(r)[:1])
+		t.OK("create", err)
+		t.OK("preference", c.SetPreference(p))
+		t.OK("caching", c.SetCaching(dir, append([]byte{first}, make([]byte, 31)...)))
+		t.OK("finish", c.Finish())
+		t.OK("compute", t.plain(c, n).Compute())
+		return c.CacheHits()
+	}
+	fast := hal.FastSingleAnswer
+	Equal(t, "the first compilation", compile(dir, 1, fast), 0)
+	Equal(t, "the second", compile(dir, 1, fast), 1)
+	Equal(t, "another token", compile(dir, 2, fast), 0)
+	Equal(t, "another preference", compile(dir, 1, hal.LowPower), 0)
+	files, err := os.ReadDir(dir)
+	t.OK("files", err)
+	for _, f := range files {
+		name := f.Name()
+		if len(name) != 66 || len(bytes.Trim([]byte(name[:64]), "ABCDEFGHIJKLMNOP")) > 0 || name[64] != '1' && name[64] != '2' || name[65] != '0' {
+			t.Errorf("a cache file is named %s", name)
+		}
+		if info, err := f.Info(); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: mode %v, error %v", name, info.Mode(), err)
+		}
+		t.OK("damage", os.Truncate(filepath.Join(dir, name), 10))
+	}
+	Equal(t, "after damage", compile(dir, 1, fast), 0)
+	Equal(t, "after it was written again", compile(dir, 1, fast), 1)
+	Equal(t, "a folder that is not there", compile(filepath.Join(dir, "none"), 1, fast), 0)
+	c, err := r.NewCompilation(m)
+	t.OK("create", err)
+	t.code("a token of 31 bytes", c.SetCaching(dir, make([]byte, 31)), nnapi.BadData)
+	t.code("no token", c.SetCaching(dir, nil), nnapi.UnexpectedNull)
+}
+
+func noCaching(t *T) {
+	dir, remove := t.folder()
+	defer remove()
+	r := t.app(driver("a", nn.OpRelu))
+	for range 2 {
+		c, err := r.NewCompilation(t.built(nn.OpRelu))
+		t.OK("create", err)
+		t.OK("caching", c.SetCaching(dir, make([]byte, 32)))
+		t.OK("finish", c.Finish())
+		Equal(t, "parts from a cache", c.CacheHits(), 0)
+	}
+	files, err := os.ReadDir(dir)
+	t.OK("files", err)
+	Equal(t, "files", len(files), 0)
+}

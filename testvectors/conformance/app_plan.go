@@ -1,0 +1,339 @@
+package conformance
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/compat"
+	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/sample"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/service"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/runtime/partition"
+)
+
+func planChecks() []Check {
+	return []Check{
+		{Name: "old drivers get the slice of a model that they can say", Rows: []string{"C4-4", "C4-5", "C4-9", "C4-10"}, Run: oldDrivers},
+		{Name: "support queries that fail, answer too little or crash", Rows: []string{"C4-6"}, Run: wrongAnswers},
+		{Name: "a driver whose process ends", Rows: []string{"C4-8"}, Run: driverDies},
+		{Name: "the best device of each operation", Rows: []string{"C5-1", "C5-2", "C5-3", "C6-1"}, Run: bestDevices},
+		{Name: "steps grow by queues", Rows: []string{"C5-4", "C5-5", "C5-6", "C5-13", "C5-14"}, Run: stepQueues},
+		{Name: "IF and WHILE in one flat list of steps", Rows: []string{"C5-7", "C5-12", "C5-12b", "C6-11"}, Run: flatSteps},
+		{Name: "sub-models of steps", Rows: []string{"C5-8", "C5-9", "C5-10", "C6-2", "C6-8", "C6-9"}, Run: stepModels},
+		{Name: "each part is compiled with a token of its own", Rows: []string{"C5-11"}, Run: cacheTokens},
+		{Name: "loops end, have two buffers and a bound of time", Rows: []string{"C6-4", "C6-5"}, Run: loops},
+		{Name: "temporaries of unknown and of no size", Rows: []string{"C6-6", "C6-7"}, Run: openTemporaries},
+		{Name: "shapes that a driver reports are checked", Rows: []string{"C6-10"}, Run: reportedShapes},
+	}
+}
+
+func oldDrivers(t *T) {
+	m := chain(nn.TensorFloat32)         // RELU, RELU6, RELU1
+	m.Main.Operations[1].Type = nn.OpNeg // of 1.2
+	for v, want := range map[compat.Version]string{compat.V1_0: "[old cpu old]", compat.V1_1: "[old cpu old]", compat.V1_2: "[old]", compat.V1_3: "[old]"} {
+		d := &told{picky: newPicky("old", nn.OpRelu, nn.OpNeg, nn.OpRelu1)}
+		c := t.compiled(m, compat.Adapt(v, d))
+		Equal(t, v.String()+": parts", owners(c), want)
+		t.agrees(v.String(), m, c, floats(-1, 0, 0.5, 1, 5, 9))
+		if n := len(d.asked.Main.Operations); n != 2 && v < compat.V1_2 || n != 3 && v >= compat.V1_2 {
+			t.Errorf("%v: the driver was asked about %d operations", v, n)
+		}
+		if got := compat.ModelVersion(d.asked); got > v {
+			t.Errorf("%v: the driver was asked about a model of %v", v, got)
+		}
+	}
+	p, err := compat.Adapt(compat.V1_1, newPicky("old", nn.OpRelu)).PrepareModel(reluModel(nn.TensorFloat32, 2, 3), hal.PrepareOptions{Preference: hal.FastSingleAnswer})
+	t.OK("prepareModel_1_1", err)
+	r := (&hal.Buffers{Inputs: [][]byte{make([]byte, 24)}, Outputs: [][]byte{make([]byte, 24)}}).Request()
+	for name, ok := range map[hal.MemoryName]bool{hal.Ashmem: true, hal.MmapFd: true, hal.HardwareBufferBlob: false} {
+		r.Pools[0].Memory.Name = name
+		_, err := p.Execute(r, hal.ExecuteOptions{Functional: true})
+		Equal(t, "a pool of "+string(name)+" on a driver of 1.1", err == nil, ok)
+	}
+	// Temporaries of unknown shape are not for drivers that tell no shapes.
+	fill := fillModel()
+	for v, want := range map[compat.Version]string{compat.V1_1: "[cpu]", compat.V1_2: "[cpu b cpu]"} {
+		c := t.compiled(fill, compat.Adapt(v, newPicky("b", nn.OpRelu6)))
+		res := t.agrees(v.String(), fill, c, binary.LittleEndian.AppendUint32(nil, 7))
+		var ran []string
+		for _, p := range res.Parts {
+			ran = append(ran, p.Device)
+		}
+		if got := fmt.Sprint(slices.Compact(ran)); got != want {
+			t.Errorf("%v: dynamic temporaries on %s, want %s", v, got, want)
+		}
+	}
+}
+
+func wrongAnswers(t *T) {
+	m := chain(nn.TensorFloat32)
+	for name, fault := range map[string]sample.Fault{"fails": {Status: hal.GeneralFailure}, "crashes": {Panic: true}, "answers too little": {WrongCount: true}} {
+		d, err := sample.NewSynthetic("x", newPicky("x", nn.OpRelu), map[sample.Call]sample.Fault{sample.CallSupportedOperations: fault})
+		t.OK("driver", err)
+		Equal(t, "a query that "+name, owners(t.compiled(m, d)), "[cpu]")
+	}
+	d := newPicky("x", nn.OpRelu)
+	Equal(t, "a query that succeeds", owners(t.compiled(m, d)), "[x cpu]")
+}
+
+func driverDies(t *T) {
+	d := newPicky("x", nn.OpRelu)
+	there, stop, err := service.Loopback(d)
+	t.OK("service", err)
+	m := chain(nn.TensorFloat32)
+	p, err := there.PrepareModel(reluModel(nn.TensorFloat32, 2, 3), hal.PrepareOptions{Preference: hal.FastSingleAnswer})
+	t.OK("prepareModel", err)
+	c := t.compiled(m, there)
+	Equal(t, "parts", owners(c), "[x cpu]")
+	stop()
+	b := &hal.Buffers{Inputs: [][]byte{make([]byte, 24)}, Outputs: [][]byte{make([]byte, 24)}, ExecuteOptions: hal.ExecuteOptions{Functional: true}}
+	if _, err := hal.Execute(p, b); err == nil {
+		t.Errorf("an execution of a driver that is gone")
+	}
+	r := t.agrees("a driver that is gone", m, c, floats(-1, 0, 0.5, 1, 5, 9))
+	if len(r.Fallbacks) == 0 {
+		t.Errorf("nothing fell back")
+	}
+	Equal(t, "parts compiled afterwards", owners(t.compiled(m, there)), "[cpu]")
+}
+
+// promising is a driver with figures of its own.
+type promising struct {
+	*picky
+	exec, power float32
+}
+
+func (d *promising) Capabilities() hal.Capabilities {
+	c := d.picky.Capabilities()
+	for _, p := range c.OperandPerformance() {
+		c.Update(p.Type, hal.PerformanceInfo{ExecTime: d.exec, PowerUsage: d.power})
+	}
+	return c
+}
+
+func bestDevices(t *T) {
+	all := []nn.OperationType{nn.OpRelu, nn.OpRelu6, nn.OpRelu1}
+	for _, c := range []struct {
+		what       string
+		preference hal.Preference
+		a, b       promising
+		want       string
+	}{
+		{"the faster", hal.FastSingleAnswer, promising{exec: 0.5, power: 0.1}, promising{exec: 0.4, power: 0.9}, "[b]"},
+		{"the same for sustained speed", hal.SustainedSpeed, promising{exec: 0.5, power: 0.1}, promising{exec: 0.4, power: 0.9}, "[b]"},
+		{"the more frugal", hal.LowPower, promising{exec: 0.5, power: 0.1}, promising{exec: 0.4, power: 0.9}, "[a]"},
+		{"of equals the first", hal.FastSingleAnswer, promising{exec: 0.5}, promising{exec: 0.5}, "[a]"},
+		{"of equals the CPU", hal.FastSingleAnswer, promising{exec: 1}, promising{exec: 1}, "[cpu]"},
+		{"nobody is faster", hal.FastSingleAnswer, promising{exec: 1.1}, promising{exec: 2}, "[cpu]"},
+	} {
+		c.a.picky, c.b.picky = newPicky("a", all...), newPicky("b", all...)
+		r, err := nnrt.NewRegistry(cpu.New(cpu.Config{}), &c.a, &c.b)
+		t.OK("registry", err)
+		k, err := nnrt.Compile(r, chain(nn.TensorFloat32), nnrt.Auto, nnrt.CompileOptions{Preference: c.preference})
+		t.OK("compilation", err)
+		Equal(t, c.what, owners(k), c.want)
+	}
+	// An operation that calls others belongs to the driver that takes them, too.
+	m := choiceModel()
+	Equal(t, "IF on a driver that has it", owners(t.compiled(m, newPicky("a", nn.OpIf, nn.OpRelu1, nn.OpRelu6))), "[a]")
+}
+
+// fan is RELU, then RELU6 and RELU1 of it, then the ADD of both.
+func fan() *nn.Model {
+	f := func(l nn.Lifetime) nn.Operand { return tensor(nn.TensorFloat32, l, 2, 3) }
+	return &nn.Model{Name: "fan", Main: nn.Subgraph{
+		Operands: []nn.Operand{f(nn.SubgraphInput), f(nn.TemporaryVariable), f(nn.TemporaryVariable), f(nn.TemporaryVariable), f(nn.SubgraphOutput), int32Scalar(0)},
+		Operations: []nn.Operation{
+			{Type: nn.OpRelu, Inputs: []uint32{0}, Outputs: []uint32{1}},
+			{Type: nn.OpRelu6, Inputs: []uint32{1}, Outputs: []uint32{2}},
+			{Type: nn.OpRelu1, Inputs: []uint32{1}, Outputs: []uint32{3}},
+			{Type: nn.OpAdd, Inputs: []uint32{2, 3, 5}, Outputs: []uint32{4}},
+		},
+		Inputs: []uint32{0}, Outputs: []uint32{4},
+	}}
+}
+
+func stepQueues(t *T) {
+	g := partition.NewGraph(&fan().Main)
+	for _, c := range []struct {
+		what   string
+		device []int // 0 is the CPU, 3 control flow
+		want   string
+	}{
+		{"one device", []int{1, 1, 1, 1}, "[{1 [0 1 2 3]}]"},
+		{"a step grows past what another device waits for", []int{1, 2, 1, 1}, "[{1 [0 2]} {2 [1]} {1 [3]}]"},
+		{"the last driver first", []int{0, 1, 2, 0}, "[{0 [0]} {2 [2]} {1 [1]} {0 [3]}]"},
+		{"the CPU before drivers", []int{1, 2, 0, 0}, "[{1 [0]} {0 [2]} {2 [1]} {0 [3]}]"},
+		{"control flow before all, each alone", []int{1, 3, 0, 3}, "[{1 [0]} {3 [1]} {0 [2]} {3 [3]}]"},
+	} {
+		Equal(t, c.what, fmt.Sprint(partition.Steps(g, c.device, 3)), c.want)
+	}
+	m := fan()
+	c := t.compiled(m, newPicky("a", nn.OpRelu, nn.OpRelu1, nn.OpAdd), newPicky("b", nn.OpRelu6))
+	Equal(t, "parts", owners(c), "[a b a]")
+	r := t.agrees("one step after the other", m, c, floats(-1, 0, 0.5, 1, 5, 9))
+	for i := 1; i < len(r.Parts); i++ {
+		if r.Parts[i].StartFs < r.Parts[i-1].EndFs {
+			t.Errorf("part %d begins before part %d has ended", i, i-1)
+		}
+	}
+}
+
+// steps are the steps of a compilation, with the jumps between them.
+func steps(c *nnrt.Compilation) []string {
+	var list []string
+	for i := range c.Steps() {
+		s := c.Step(i)
+		var b strings.Builder
+		if !s.Jump {
+			list = append(list, strings.TrimSpace(fmt.Sprint(s.Subgraph, " ", s.Operations, " on ", s.Device)))
+			continue
+		}
+		_ = s.Prepared.WriteListing(&b)
+		list = append(list, strings.TrimSpace(strings.TrimPrefix(b.String(), ";")))
+	}
+	return list
+}
+
+func flatSteps(t *T) {
+	choice := t.compiled(choiceModel(), newPicky("a", nn.OpRelu1), newPicky("b", nn.OpRelu6))
+	Equal(t, "IF", strings.Join(steps(choice), " | "), "IF: then step 1, else step 3 | IF then [0] on a | GOTO step 4 | IF else [0] on b")
+	loop := t.compiled(loopModel(false), newPicky("a", nn.OpAdd))
+	Equal(t, "WHILE", strings.Join(steps(loop), " | "), "WHILE: condition step 1, body step 3, exit step 5 | WHILE condition [0] on cpu | GOTO step 0 | WHILE body [0] on a | GOTO step 0")
+}
+
+func stepModels(t *T) {
+	m := fan()
+	two := tensor(nn.TensorFloat32, nn.ConstantCopy, 2, 3)
+	two.Data = floats(2, 2, 2, 2, 2, 2)
+	m.Main.Operands = append(m.Main.Operands, two)
+	m.Main.Operations[1] = nn.Operation{Type: nn.OpMul, Inputs: []uint32{1, 6, 5}, Outputs: []uint32{2}}
+	m.Main.Operands[1].Lifetime = nn.SubgraphOutput
+	m.Main.Outputs = []uint32{4, 1}
+	p := partition.Extract(m, []int{1, 3})
+	Equal(t, "inputs: a main output and a temporary of other steps", fmt.Sprint(p.Inputs), "[1 3]")
+	Equal(t, "outputs", fmt.Sprint(p.Outputs), "[4]")
+	p = partition.Extract(m, []int{0, 2})
+	Equal(t, "inputs of the model", fmt.Sprint(p.Inputs), "[0]")
+	Equal(t, "outputs: a main output and a temporary for other steps", fmt.Sprint(p.Outputs), "[1 3]")
+	a := &told{picky: newPicky("a", nn.OpMul, nn.OpAdd)}
+	c := t.compiled(m, a)
+	t.agrees("a main output as the input of a step", m, c, floats(-1, 0, 0.5, 1, 5, 9))
+	constants := 0
+	part := partition.Extract(m, c.Step(1).Operations).Model
+	for i := range part.Main.Operands {
+		if part.Main.Operands[i].IsConst() {
+			constants++
+		}
+	}
+	Equal(t, "constants that go with their step", constants, 2)
+	// FILL of constants alone would be a step without inputs.
+	fill := &nn.Model{Name: "fill", Main: nn.Subgraph{
+		Operands: []nn.Operand{
+			{Type: nn.TensorInt32, Dimensions: []uint32{2}, Lifetime: nn.ConstantCopy, Data: []byte{2, 0, 0, 0, 3, 0, 0, 0}},
+			{Type: nn.Float32, Lifetime: nn.ConstantCopy, Data: floats(1.5)},
+			tensor(nn.TensorFloat32, nn.TemporaryVariable, 2, 3), tensor(nn.TensorFloat32, nn.SubgraphInput, 2, 3), int32Scalar(0), tensor(nn.TensorFloat32, nn.SubgraphOutput, 2, 3),
+		},
+		Operations: []nn.Operation{
+			{Type: nn.OpFill, Inputs: []uint32{0, 1}, Outputs: []uint32{2}},
+			{Type: nn.OpAdd, Inputs: []uint32{2, 3, 4}, Outputs: []uint32{5}},
+		},
+		Inputs: []uint32{3}, Outputs: []uint32{5},
+	}}
+	c = t.compiled(fill, newPicky("a", nn.OpFill))
+	Equal(t, "a step without inputs", owners(c), "[cpu]")
+	if len(c.Fallbacks) == 0 {
+		t.Errorf("the step without inputs is no fallback")
+	}
+	t.agrees("a step without inputs", fill, c, floats(1, 2, 3, 4, 5, 6))
+}
+
+func loops(t *T) {
+	m := loopModel(false)
+	c := t.compiled(m, newPicky("a", nn.OpAdd), newPicky("b", nn.OpLess))
+	for _, from := range []uint32{0, 3, 10, 99} {
+		t.agrees("a loop", m, c, binary.LittleEndian.AppendUint32(nil, from))
+	}
+	endless := t.compiled(loopModel(true), newPicky("a", nn.OpAdd))
+	_, err := endless.Execute([][]byte{make([]byte, 4)}, nnrt.ExecuteOptions{Functional: true, LoopTimeout: 10 * time.Millisecond})
+	t.Status("a loop without end", err, hal.MissedDeadlineTransient)
+	late := loopModel(true) // its condition is false at once: no time is looked at
+	r, err := t.compiled(late, newPicky("a", nn.OpAdd)).Execute([][]byte{{99, 0, 0, 0}}, nnrt.ExecuteOptions{Functional: true, LoopTimeout: 1})
+	t.OK("a loop that ends before its first round", err)
+	Equal(t, "its state", fmt.Sprint(r.Outputs[0]), "[99 0 0 0]")
+	// A constant as the input of an IF and of its branches.
+	constant := choiceModel()
+	constant.Main.Operands[3].Lifetime, constant.Main.Operands[3].Data = nn.ConstantCopy, floats(-1, 0, 0.5, 1, 5, 9)
+	constant.Main.Inputs = []uint32{0}
+	c = t.compiled(constant, newPicky("a", nn.OpRelu1), newPicky("b", nn.OpRelu6))
+	for condition := range byte(2) {
+		t.agrees("a constant for both branches", constant, c, []byte{condition})
+	}
+}
+
+func openTemporaries(t *T) {
+	m := fillModel()
+	a, b := newPicky("a", nn.OpFill, nn.OpRelu1), newPicky("b", nn.OpRelu6)
+	c := t.compiled(m, a, b)
+	for _, n := range []uint32{1, 500, 2} {
+		r := t.agrees(fmt.Sprint(n, " elements"), m, c, binary.LittleEndian.AppendUint32(nil, n))
+		Equal(t, "fallbacks", len(r.Fallbacks), 0)
+	}
+	r := t.agrees("no element", m, c, make([]byte, 4))
+	Equal(t, "operations that move to the CPU with an empty tensor", len(r.Fallbacks), 3)
+	Equal(t, "devices", fmt.Sprint(len(r.Parts), r.Parts[0].Device), "1cpu")
+}
+
+// liar is a driver that reports shapes.
+type liar struct {
+	*picky
+	dims [][]uint32
+}
+
+func (d *liar) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
+	p, err := d.picky.PrepareModel(m, o)
+	return &liarModel{p, d.dims}, err
+}
+
+type liarModel struct {
+	hal.PreparedModel
+	dims [][]uint32
+}
+
+func (p *liarModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
+	res, err := p.PreparedModel.Execute(r, o)
+	if res != nil {
+		c := *res
+		c.OutputDimensions = p.dims
+		res = &c
+	}
+	return res, err
+}
+
+func reportedShapes(t *T) {
+	for what, c := range map[string]struct {
+		dims [][]uint32
+		ok   bool
+	}{
+		"the model's shape": {[][]uint32{{2, 3}}, true}, "no shapes": {nil, true},
+		"another shape": {[][]uint32{{3, 2}}, false}, "another rank": {[][]uint32{{6}}, false}, "an unknown dimension": {[][]uint32{{0, 3}}, false},
+		"two shapes for one output": {[][]uint32{{2, 3}, {2, 3}}, false},
+	} {
+		r, err := nnrt.NewRegistry(cpu.New(cpu.Config{}), &liar{newPicky("liar", nn.OpRelu), c.dims})
+		t.OK("registry", err)
+		k, err := nnrt.Compile(r, reluModel(nn.TensorFloat32, 2, 3), nnrt.Auto, nnrt.CompileOptions{Partitioning: nnrt.WithoutFallback})
+		t.OK("compilation", err)
+		_, err = k.Execute([][]byte{make([]byte, 24)}, nnrt.ExecuteOptions{Functional: true})
+		if (err == nil) != c.ok {
+			t.Errorf("%s: error %v", what, err)
+		} else if err != nil {
+			t.Status(what, err, hal.GeneralFailure)
+		}
+	}
+}
