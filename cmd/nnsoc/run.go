@@ -227,9 +227,9 @@ type deviceRun struct {
 	compilation *nnrt.Compilation
 	result      *nnrt.Result // nil when the device runs none of the model
 	prepareUser time.Duration
-	executeUser time.Duration
-	layers      *layerCheck  // with --check-layers
-	invocations *invocations // nil: a functional run
+	executeUser time.Duration // of one execution that was simulated
+	layers      *layerCheck   // with --check-layers
+	invocations *invocations  // nil: a functional run
 }
 
 func (a *app) runDevice(m *machine, form *form, name string, pref hal.Preference, f *runFlags, t *timeline, p *progress) (*deviceRun, error) {
@@ -266,9 +266,17 @@ func (a *app) runDevice(m *machine, form *form, name string, pref hal.Preference
 	pace := f.pace
 	pace.say = func(share float64) { p.say("%s: %.0f %% of %v", name, 100*share, pace.duration) }
 	start = userTime()
+	before := m.live.Simulated()
 	r.result, r.invocations, err = pace.invoke(m, c, form.inputs, x)
 	r.executeUser = userTime() - start
 	if err == nil {
+		parts := 0
+		for _, d := range r.result.Devices {
+			parts += d.Parts
+		}
+		if n := m.live.Simulated() - before; n > parts {
+			r.executeUser = r.executeUser * time.Duration(parts) / time.Duration(n)
+		}
 		for _, d := range r.result.Devices {
 			a.vlog(vlog.Execution).Str("run", name).Str("device", d.Device).Int("executions", d.Parts).Int64("cycles", d.Cycles).
 				Float64("us", microseconds(d.TimeFs)).Float64("uj", d.EnergyPJ/1e6).Msg("executed")
