@@ -124,6 +124,7 @@ func TestBadInput(t *testing.T) {
 		{"serve", "--device and --socket"},
 		{"serve --device dsp --socket text.tflite", "is there and is no socket"},
 		{"devices --driver missing", "--driver missing"},
+		{"devices --driver-timeout 1s", "--driver-timeout does nothing without --driver or --drivers"},
 		{"devices --drivers folder", "no driver serves"},
 		{"bench service --repeat 0", "--repeat"},
 		{"ops missing", "missing"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +23,8 @@ type app struct {
 	// that holds such sockets.
 	drivers      []string
 	driverFolder string
+	// driverTimeout is the host time after which such a driver is given up.
+	driverTimeout time.Duration
 	verbosity
 	// wrap stands between the commands and each device; a test plants faults
 	// with it. nil without.
@@ -50,6 +53,9 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 			if err := checkSoC(cmd); err != nil {
 				return err
 			}
+			if cmd.Flags().Changed("driver-timeout") && len(a.drivers) == 0 && a.driverFolder == "" {
+				return usage(fmt.Errorf("--driver-timeout does nothing without --driver or --drivers"))
+			}
 			return a.openLog()
 		},
 	}
@@ -64,6 +70,7 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr, errors only")
 	root.PersistentFlags().StringArrayVar(&a.drivers, "driver", nil, "use the driver that serves this socket (nnsoc serve) for the device of its name")
 	root.PersistentFlags().StringVar(&a.driverFolder, "drivers", "", "use all drivers that serve sockets in this folder")
+	root.PersistentFlags().DurationVar(&a.driverTimeout, "driver-timeout", 10*time.Minute, "give a driver of --driver or --drivers up that does not return from a call for so long")
 	_ = root.RegisterFlagCompletionFunc("soc", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return socNames(), cobra.ShellCompDirectiveDefault
 	})

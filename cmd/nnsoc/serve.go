@@ -12,6 +12,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/service"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
 	"github.com/nnsoc/nnsoc/testvectors"
 )
 
@@ -108,8 +109,12 @@ func (a *app) connect(list []hal.Device) ([]hal.Device, error) {
 		}
 		remote = append(remote, found...)
 	}
+	if !(a.driverTimeout > 0) {
+		return nil, usage(fmt.Errorf("--driver-timeout %v, want a time above 0", a.driverTimeout))
+	}
 	list = slices.Clone(list)
-	for _, d := range remote {
+	for _, r := range remote {
+		d := nnrt.GiveUpAfter(r, a.driverTimeout)
 		if i := slices.IndexFunc(list, func(x hal.Device) bool { return x.Name() == d.Name() }); i >= 0 {
 			list[i] = d
 		} else {

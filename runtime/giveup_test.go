@@ -1,0 +1,132 @@
+package nnrt
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/compare"
+	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// stuck is a device with a call that does not return before the test lets it.
+type stuck struct {
+	picky
+	in   string // the call
+	free chan struct{}
+	did  chan struct{} // closed when the call has returned at last
+}
+
+func (d *stuck) wait(call string) {
+	if d.in == call {
+		<-d.free
+	}
+}
+
+func (d *stuck) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
+	d.wait("SupportedOperations")
+	return d.picky.SupportedOperations(m)
+}
+
+func (d *stuck) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
+	d.wait("PrepareModel")
+	p, err := d.picky.PrepareModel(m, o)
+	return &stuckModel{p, d}, err
+}
+
+type stuckModel struct {
+	hal.PreparedModel
+	device *stuck
+}
+
+func (p *stuckModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
+	if p.device.in == "Execute" {
+		defer close(p.device.did)
+	}
+	p.device.wait("Execute")
+	for i := range r.Pools { // late, it writes wherever it can
+		for k := range r.Pools[i].Memory.Data {
+			r.Pools[i].Memory.Data[k] ^= 0x55
+		}
+	}
+	return p.PreparedModel.Execute(r, o)
+}
+
+// TestHangingDeviceIsGivenUp: whichever call of a device hangs, the CPU takes its place
+// after the limit, results are right, later executions do not wait again, and what the
+// device does when it wakes up harms nobody.
+func TestHangingDeviceIsGivenUp(t *testing.T) {
+	for _, call := range []string{"SupportedOperations", "PrepareModel", "Execute"} {
+		d := &stuck{picky: picky{name: "x"}, in: call, free: make(chan struct{}), did: make(chan struct{})}
+		w := GiveUpAfter(d, 200*time.Millisecond)
+		r, err := NewRegistry(testCPU(), w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := model()
+		c, err := Compile(r, m, Auto, CompileOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var in [][]byte
+		for _, x := range m.Main.Inputs {
+			in = append(in, make([]byte, m.Main.Operands[x].Bytes()))
+		}
+		want, err := cpu.ReferenceTensors(m, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range 3 {
+			res, err := c.Execute(in, ExecuteOptions{})
+			if err != nil {
+				t.Fatalf("%s: %v", call, err)
+			}
+			if k == 1 {
+				close(d.free)
+				if call == "Execute" {
+					<-d.did
+				}
+			}
+			if err := compare.Err(Compare(m, want, res)); err != nil {
+				t.Errorf("%s: %v", call, err)
+			}
+			moved := append(c.Fallbacks[:len(c.Fallbacks):len(c.Fallbacks)], res.Fallbacks...)
+			if len(moved) == 0 || !strings.Contains(moved[0].Reason, "given up") {
+				t.Errorf("%s: fallbacks %v", call, moved)
+			}
+		}
+		if w.Status() != hal.DeviceOffline {
+			t.Errorf("%s: the device is %v", call, w.Status())
+		}
+	}
+}
+
+// TestWatchedDevice: a device that answers in time is as without the watch.
+func TestWatchedDevice(t *testing.T) {
+	r, err := NewRegistry(testCPU(), GiveUpAfter(&picky{name: "x"}, time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := model()
+	c, err := Compile(r, m, Auto, CompileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var in [][]byte
+	for _, x := range m.Main.Inputs {
+		in = append(in, make([]byte, m.Main.Operands[x].Bytes()))
+	}
+	want, err := cpu.ReferenceTensors(m, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := c.Execute(in, ExecuteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := compare.Err(Compare(m, want, res)); err != nil || len(res.Fallbacks)+len(c.Fallbacks) > 0 || res.On("x").Parts != 1 {
+		t.Errorf("%v, fallbacks %v %v, devices %+v", err, c.Fallbacks, res.Fallbacks, res.Devices)
+	}
+}
