@@ -13,7 +13,7 @@ type plan struct {
 	use   *[maxMasters]dramUse
 
 	reads, writes calendar  // clocks of column commands, each a burst long
-	tail          columnRun // the last of them, not in the calendars yet
+	tail          columnRun // the last of them
 	lastRead      int64     // latest column command of each kind
 	lastWrite     int64
 	acts          activates
@@ -25,10 +25,11 @@ type plan struct {
 	selfClocks int64 // spent in self-refresh
 }
 
-// columnRun is column commands without a gap.
+// columnRun is column commands of a kind without a gap. The calendar has those before
+// marked.
 type columnRun struct {
-	start, end int64
-	write      bool
+	start, marked, end int64
+	write              bool
 }
 
 // reset empties the calendar from clock now on.
@@ -36,7 +37,7 @@ func (p *plan) reset(now int64) {
 	p.reads.clear()
 	p.writes.clear()
 	p.reads.top, p.writes.top = now>>6, now>>6
-	p.tail = columnRun{start: longAgo, end: longAgo}
+	p.tail = columnRun{start: longAgo, marked: longAgo, end: longAgo}
 	p.lastRead, p.lastWrite, p.woken, p.selfClocks = longAgo, longAgo, now, 0
 	p.acts.clear()
 	for i := range p.banks {
@@ -104,22 +105,27 @@ func (p *plan) append(x, end int64, r *Request) {
 		return
 	}
 	p.markTail(r.Enter)
-	p.tail = columnRun{x, end, r.Write}
+	p.tail = columnRun{x, x, end, r.Write}
 }
 
 // markTail puts the last column commands into the calendar, if requests that enter
 // from clock now on have to know of them.
 func (p *plan) markTail(now int64) {
-	if p.tail.end+max(p.t.readWrite, p.t.writeRead) > now {
-		p.calendar(p.tail.write).mark(p.tail.start, p.tail.end-p.tail.start)
+	if t := &p.tail; t.marked < t.end {
+		if t.end+max(p.t.readWrite, p.t.writeRead) > now {
+			p.calendar(t.write).mark(t.marked, t.end-t.marked)
+		}
+		t.marked = t.end
 	}
-	p.tail = columnRun{start: longAgo, end: longAgo}
 }
 
-// nthLast is the column command that has n-1 after it, longAgo if it is before k.
+// nthLast is the column command that has n-1 after it, longAgo if it is long before k.
 func (p *plan) nthLast(k, n int64) int64 {
-	p.markTail(k)
 	need := n * p.t.burst
+	if p.tail.end-p.tail.start >= need {
+		return p.tail.end - need
+	}
+	p.markTail(k)
 	first := max(k, p.reads.oldest(), p.writes.oldest()) >> 6
 	for w := (p.last() + p.t.burst - 1) >> 6; w >= first; w-- {
 		v := p.reads.word(w) | p.writes.word(w)
@@ -286,6 +292,7 @@ func (p *plan) extend(b *dramBank, i uint32, x int64, write bool) bool {
 
 // delay moves an activation that has not begun, and its column commands.
 func (p *plan) delay(a *activation, by int64) {
+	p.tail.start = p.tail.end // it may get gaps
 	columns := a.columns[:a.kept]
 	for _, g := range columns {
 		p.calendar(g.write).unmark(a.At+int64(g.after), int64(g.n)*p.t.burst)
