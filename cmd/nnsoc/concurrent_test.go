@@ -45,7 +45,8 @@ func TestConcurrent(t *testing.T) {
 				if !(math.Abs(sum-s.LatencyUS) < 1e-6*s.LatencyUS) {
 					t.Errorf("%s: parts of %s add up to %v us, the latency is %v", args, e.Device, sum, s.LatencyUS)
 				}
-				if !(s.DRAMGBps > 0 && s.DRAMGBps < r.PeakGBps && s.MemoryStallShare > 0 && s.MemoryStallShare < 1) {
+				// A small network may find everything in caches.
+				if !(s.DRAMGBps >= 0 && s.DRAMGBps < r.PeakGBps && s.MemoryStallShare >= 0 && s.MemoryStallShare < 1) {
 					t.Errorf("%s: %+v", args, s)
 				}
 			}

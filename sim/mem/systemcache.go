@@ -43,14 +43,15 @@ type SystemCache struct {
 	bankShift  uint
 	limits     [maxMasters]Allocation
 
-	moved   bool // lines have come since Settle
+	filled  bool // lines have come since Reset
+	moved   bool // since Settle
 	changed bool // since fingerprint
 	print   uint64
 }
 
 // systemLine is a line and who holds it: its number, the master, and whether it is dirty.
 type systemLine struct {
-	tag   uint64   // number<<tagShift | master<<1 | dirty; noTag when empty
+	tag   uint64   // (number+1)<<tagShift | master<<1 | dirty; 0 when empty
 	ready sim.Time // when its fill has come
 }
 
@@ -58,7 +59,10 @@ type systemLine struct {
 const tagShift = 5
 
 func (l *systemLine) master() int { return int(l.tag >> 1 & (maxMasters - 1)) }
-func (l *systemLine) dirty() bool { return l.tag&1 != 0 && l.tag != noTag }
+func (l *systemLine) dirty() bool { return l.tag&1 != 0 }
+
+// addr is the address of a line that is not empty.
+func (l *systemLine) addr(shift uint) uint64 { return (l.tag>>tagShift - 1) << (shift & 63) }
 
 // NewSystemCache builds a system cache in front of next.
 func NewSystemCache(cfg SystemCacheConfig, next Level) (*SystemCache, error) {
@@ -92,11 +96,11 @@ func (c *SystemCache) Reset() {
 }
 
 func (c *SystemCache) clear() {
-	for i := range c.lines {
-		c.lines[i] = systemLine{tag: noTag}
+	if c.filled { // a new cache, of thousands of lines, is empty already
+		clear(c.lines)
 	}
 	c.Settle()
-	c.changed = true
+	c.filled, c.changed = false, true
 }
 
 // Settle keeps the lines and begins again at time 0: nothing is in flight, every bank
@@ -301,7 +305,7 @@ func (c *SystemCache) set(ln uint64) []systemLine {
 func (c *SystemCache) find(ln uint64) *systemLine {
 	set := c.set(ln)
 	for i := range set {
-		if set[i].tag>>tagShift != ln {
+		if set[i].tag>>tagShift != ln+1 {
 			continue
 		}
 		if i > 0 {
@@ -323,7 +327,7 @@ func (c *SystemCache) insert(ready sim.Time, ln uint64, dirty bool) {
 	if limit := c.limits[c.master].Ways; limit < len(set) {
 		own, last := 0, victim
 		for i := range set {
-			if set[i].tag != noTag && set[i].master() == c.master {
+			if set[i].tag != 0 && set[i].master() == c.master {
 				own++
 				last = i
 			}
@@ -335,13 +339,13 @@ func (c *SystemCache) insert(ready sim.Time, ln uint64, dirty bool) {
 	if l := &set[victim]; l.dirty() {
 		c.count[l.master()][SystemWriteBack]++
 		c.bytes[l.master()] += int64(c.cfg.LineBytes)
-		c.behind(max(ready, l.ready), l.tag>>tagShift<<(c.lineShift&63), c.cfg.LineBytes, Write, l.master())
+		c.behind(max(ready, l.ready), l.addr(c.lineShift), c.cfg.LineBytes, Write, l.master())
 	}
 	copy(set[1:victim+1], set[:victim])
-	tag := ln<<tagShift | uint64(c.master)<<1
+	tag := (ln+1)<<tagShift | uint64(c.master)<<1
 	if dirty {
 		tag |= 1
 	}
 	set[0] = systemLine{tag: tag, ready: ready}
-	c.changed, c.moved = true, true
+	c.changed, c.moved, c.filled = true, true, true
 }

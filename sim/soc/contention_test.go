@@ -1,0 +1,98 @@
+package soc_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// TestSlowdownIsComputable: an engine that computes for c and streams for s takes c + 2 s
+// beside one that streams all the time.
+func TestSlowdownIsComputable(t *testing.T) {
+	alike := func(c *soc.Config) { // both start at the same instant
+		c.GPU.Path, c.GPU.Clock = c.DSP.Path, c.DSP.Clock
+		c.SystemCache, c.GPU.SystemCache, c.DSP.SystemCache, c.NPU.SystemCache = nil, nil, nil, nil
+	}
+	const bytes, inFlight = 1 << 20, 256
+	var took [2]sim.Time
+	for _, compute := range []sim.Time{20 * sim.Microsecond, 100 * sim.Microsecond} {
+		for i := range took {
+			m := machine(t, "pixel4", alike)
+			worker := func() error {
+				_, err := m.Execute(soc.Request{Engine: soc.EngineDSP, Buffers: 1}, func(k soc.Conditions) (soc.Outcome, error) {
+					took[i] = compute + stream(k.Memory, 1<<28, bytes, inFlight)
+					return soc.Outcome{Time: took[i]}, nil
+				})
+				return err
+			}
+			var other sim.Time
+			clients := []func() error{worker, streamer(t, m, soc.EngineGPU, &other)}
+			if _, err := m.Together(clients[:1+i]...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := compute + 2*(took[0]-compute)
+		if r := float64(took[1]) / float64(want); r < 0.9 || r > 1.15 {
+			t.Errorf("computing for %v: %v beside a stream, want %v (%v alone)", compute, took[1], want, took[0])
+		}
+	}
+}
+
+// TestSharedAccessAllocates nothing.
+func TestSharedAccessAllocates(t *testing.T) {
+	m := machine(t, "pixel4", nil)
+	_, err := m.Together(func() error {
+		_, err := m.Execute(soc.Request{Engine: soc.EngineNPU, Buffers: 1}, func(k soc.Conditions) (soc.Outcome, error) {
+			var now sim.Time
+			n := uint64(0)
+			if a := testing.AllocsPerRun(2000, func() {
+				n++
+				now, _ = k.Memory.Access(now, n*4096, 256, mem.Kind(n&1))
+			}); a != 0 {
+				t.Errorf("%v allocations per access", a)
+			}
+			return soc.Outcome{Time: now}, nil
+		})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPriorityOrdersTheQueue: requests that wait for one engine have it in the order of
+// their priorities, equal ones in that of their arrival, each when the one before has
+// left; who came first to the engine keeps it.
+func TestPriorityOrdersTheQueue(t *testing.T) {
+	m := machine(t, "pixel4", nil)
+	const work = 5 * sim.Millisecond
+	ranks := []int{0, 1, 0, 2, 1}
+	var order []int
+	var starts []sim.Time
+	var clients []func() error
+	for i, rank := range ranks {
+		clients = append(clients, func() error {
+			m.Sleep(m.Now() + sim.Time(i)*50*sim.Microsecond)
+			_, err := m.Execute(soc.Request{Engine: soc.EngineNPU, Buffers: 1, Priority: rank}, func(k soc.Conditions) (soc.Outcome, error) {
+				order = append(order, i)
+				starts = append(starts, m.Now()+k.Start)
+				return soc.Outcome{Time: work}, nil
+			})
+			return err
+		})
+	}
+	if _, err := m.Together(clients...); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(order); got != "[0 3 1 4 2]" {
+		t.Errorf("executed in the order %s", got)
+	}
+	for i := 1; i < len(starts); i++ {
+		if d := starts[i] - starts[i-1]; d != work {
+			t.Errorf("start %d is %v after the one before, want %v", i, d, work)
+		}
+	}
+}
