@@ -2,7 +2,6 @@ package launch
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/conv"
@@ -227,16 +226,14 @@ func ShapeBlock(l *step.Object, c *conv.GEMM, positions int) {
 		c.Positions = 8
 	}
 	if c.PerVector == 1 {
-		least := math.MaxInt
+		var tiles []candidate[int]
 		for n := min(positions, 4); n <= min(positions, 5); n++ {
-			if n == 5 && (c.Rq.PerChannel || c.Rq.Clamp || !c.WordPairs || c.OneChunk) {
-				break
-			}
 			block := cost.GEMM{Products: vrmpy(n), Positions: n, PerVector: 1}
-			if k := layout.CeilDiv(layout.CeilDiv(positions, n), l.Threads) * block.Packets(); k < least {
-				c.Positions, least = n, k
-			}
+			tiles = append(tiles, candidate[int]{n, layout.CeilDiv(layout.CeilDiv(positions, n), l.Threads) * block.Packets()})
 		}
+		// Five positions of four groups leave no registers for more than the plainest requantization.
+		narrow := c.Rq.PerChannel || c.Rq.Clamp || !c.WordPairs || c.OneChunk
+		c.Positions, _ = choose(tiles, func(n int) bool { return n < 5 || !narrow })
 	}
 	c.Unrolled = vrmpy(c.Positions) <= maxFlat
 	if !c.Unrolled && c.Words <= 4 {

@@ -44,6 +44,7 @@ func SpatialKernelOf(l *step.Object, g *Convolution) (d conv.Spatial, ok bool) {
 
 // ChooseSpatial decides how planes and results wait; ok reports that there are registers.
 func ChooseSpatial(l *step.Object, d conv.Spatial) (_ conv.Spatial, ok bool) {
+	var forms []candidate[conv.Spatial]
 	first := d.Planes()+d.Stride*d.Pitch/4 > residentVectors // planes, and the vectors that are dealt to them
 	for _, streamed := range [...]bool{first, !first} {
 		if !streamed && d.Planes() > residentPlanes || streamed && d.Outputs > conv.NarrowOutputs {
@@ -54,12 +55,10 @@ func ChooseSpatial(l *step.Object, d conv.Spatial) (_ conv.Spatial, ok bool) {
 				continue
 			}
 			d.Streamed, d.Carried = streamed, carried
-			if l.Fits(d) {
-				return d, true
-			}
+			forms = append(forms, candidate[conv.Spatial]{d, spatialCost(&d).Packets()})
 		}
 	}
-	return d, false
+	return choose(forms, func(d conv.Spatial) bool { return l.Fits(d) })
 }
 
 // spatialRun launches the jobs of such a convolution.

@@ -39,7 +39,7 @@ func (w Depthwise) Share(l *step.Launcher) (step.Work, error) {
 	chunks := layout.CeilDiv(f.K, layout.VectorBytes)
 	g.fetchAhead(l, &d, chunks)
 	d.ChooseForm(&g.Conv)
-	chooseDepthwise(l.Object, &d)
+	d = chooseDepthwise(l.Object, d)
 	records := d.Pack(&g.Conv, chunks)
 	return depthwiseRun{g, d, chunks, records, l.Constant(records)}, nil
 }
@@ -122,19 +122,25 @@ func (w depthwiseRun) Launch(l *step.Launcher, r step.Rows) error {
 // it, else the sliding window, else the general one. Of either of the first two it keeps as
 // many constants in registers as there are registers for. A sliding-window kernel's rows
 // begin on a vector, skew bytes before their first window.
-func chooseDepthwise(l *step.Object, d *depthwise.Kernel) {
+func chooseDepthwise(l *step.Object, d depthwise.Kernel) depthwise.Kernel {
+	var list []candidate[depthwise.Kernel]
+	add := func(d depthwise.Kernel) { list = append(list, candidate[depthwise.Kernel]{kernel: d}) }
 	if d.Direct3x3.Parts[0][0] > 0 {
-		for _, d.Direct3x3.Kept = range d.Keeps() {
-			if l.Fits(d.Key()) {
-				return
-			}
+		for _, kept := range d.Keeps() {
+			direct := d
+			direct.Direct3x3.Kept = kept
+			add(direct)
 		}
-		d.Direct3x3.Kept = 0
 	}
-	for _, d.Sliding = range d.SlidingForms() {
-		if l.Fits(d.Key()) {
-			return
-		}
+	d.Direct3x3.Kept = 0
+	for _, form := range d.SlidingForms() {
+		sliding := d
+		sliding.Sliding = form
+		add(sliding)
+	}
+	if chosen, ok := choose(list, func(d depthwise.Kernel) bool { return l.Fits(d.Key()) }); ok {
+		return chosen
 	}
 	d.Skew, d.Sliding = 0, depthwise.Sliding{}
+	return d
 }
