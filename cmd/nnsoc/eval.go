@@ -139,7 +139,10 @@ func (a *app) eval(f *evalFlags, name string) error {
 	if f.limit > 0 {
 		count = min(count, f.limit)
 	}
-	results, err := openResults(f.results, resultsHeader{Model: modelHash(model), Dataset: f.dataset, Metric: score.Name, Samples: set.Len()})
+	results, err := openResults(f.results, resultsHeader{
+		Model: modelHash(model), SoC: m.config.SoC.Name, Dataset: f.dataset, Metric: score.Name, Samples: set.Len(),
+		Labels: labelsHash(labels), Mean: f.norm.Mean, Std: f.norm.Std,
+	})
 	if err != nil {
 		return err
 	}

@@ -18,10 +18,14 @@ import (
 
 // resultsHeader is the first line of a file of scores: what they belong to.
 type resultsHeader struct {
-	Model   string `json:"model"` // hash
-	Dataset string `json:"dataset"`
-	Metric  string `json:"metric"`
-	Samples int    `json:"samples"`
+	Model   string  `json:"model"` // hash
+	SoC     string  `json:"soc"`
+	Dataset string  `json:"dataset"`
+	Metric  string  `json:"metric"`
+	Samples int     `json:"samples"`
+	Labels  string  `json:"labels"` // hash
+	Mean    float64 `json:"mean"`   // of the normalization of pixels
+	Std     float64 `json:"std"`
 }
 
 // resultsLine is each further line.
@@ -66,7 +70,7 @@ func openResults(path string, h resultsHeader) (*results, error) {
 					return fail(n, errors.New("no file of scores"))
 				}
 				if was != h {
-					return fail(n, fmt.Errorf("scores of another model, data set or metric: %s", bytes.TrimSpace(line)))
+					return fail(n, fmt.Errorf("scores of another model, SoC, data set, metric, labels or normalization: %s", bytes.TrimSpace(line)))
 				}
 				continue
 			}
@@ -121,6 +125,13 @@ func (r *results) close() {
 	if r.file != nil {
 		r.file.Close()
 	}
+}
+
+// labelsHash identifies labels.
+func labelsHash(labels []string) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%q", labels)
+	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
 // modelHash identifies a model by its operations and constants.
