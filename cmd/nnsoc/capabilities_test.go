@@ -10,7 +10,8 @@ import (
 // TestOwnCapabilities: the devices of a SoC file that is no preset are measured
 // when they are first asked, and known afterwards; those of a preset are known.
 func TestOwnCapabilities(t *testing.T) {
-	t.Setenv(cacheVariable, t.TempDir())
+	cache := t.TempDir()
+	t.Setenv(cacheVariable, cache)
 	text, err := os.ReadFile(filepath.Join("..", "..", "sim", "soc", "ethos-u55-32.toml"))
 	if err != nil {
 		t.Fatal(err)
@@ -19,17 +20,42 @@ func TestOwnCapabilities(t *testing.T) {
 	if err := os.WriteFile(own, []byte(strings.Replace(string(text), `name = "ethos-u55-32"`, `name = "own"`, 1)), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	code, first, errs := command(nil, "devices", "--soc", own)
-	if code != 0 || !strings.Contains(errs, "npu: CONV_2D 3x3/2 224x224x3 to 32") {
-		t.Errorf("exit code %d, nothing was measured\n%s", code, errs)
+	type answer struct {
+		code      int
+		out, errs string
 	}
-	code, second, errs := command(nil, "devices", "--soc", own)
-	if code != 0 || errs != "" || second != first {
-		t.Errorf("exit code %d, measured again\n%s%s", code, errs, second)
+	ask := func() (x answer) {
+		x.code, x.out, x.errs = command(nil, "devices", "--soc", own)
+		return x
+	}
+	// Two at once on an empty cache, then one that finds all, then one that finds
+	// files which were cut off.
+	beside := make(chan answer)
+	go func() { beside <- ask() }()
+	first := ask()
+	for _, x := range []answer{first, <-beside} {
+		if x.code != 0 || x.out != first.out || !strings.Contains(x.errs, "npu: CONV_2D 3x3/2 224x224x3 to 32") {
+			t.Errorf("exit code %d, nothing was measured, or something else\n%s%s", x.code, x.errs, x.out)
+		}
+	}
+	if x := ask(); x.code != 0 || x.errs != "" || x.out != first.out {
+		t.Errorf("exit code %d, measured again\n%s%s", x.code, x.errs, x.out)
+	}
+	files, err := filepath.Glob(filepath.Join(cache, "costs", "*", "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files in the cache, error %v", len(files), err)
+	}
+	for _, file := range files {
+		if err := os.Truncate(file, 20); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if x := ask(); x.code != 0 || x.out != first.out || !strings.Contains(x.errs, "npu: CONV_2D") {
+		t.Errorf("with damaged files: exit code %d, not measured again, or something else\n%s%s", x.code, x.errs, x.out)
 	}
 	_, preset, errs := command(nil, "devices", "--soc", "ethos-u55-32")
 	figures := func(s string) string { return s[strings.Index(s, "device "):] }
-	if errs != "" || figures(preset) != figures(first) {
-		t.Errorf("the preset reports\n%s\nthe same machine by another name\n%s%s", preset, first, errs)
+	if errs != "" || figures(preset) != figures(first.out) {
+		t.Errorf("the preset reports\n%s\nthe same machine by another name\n%s%s", preset, first.out, errs)
 	}
 }
