@@ -47,3 +47,47 @@ func TestMaximum(t *testing.T) {
 		}
 	}
 }
+
+// TestAverage rounds the quotients of windows of unsigned bytes, in 32 bits and where that is
+// enough in 16.
+func TestAverage(t *testing.T) {
+	const width = 20
+	r := rand.New(rand.NewPCG(13, 12))
+	image := make([]byte, 18*width*hvx.VectorBytes)
+	for i := range image {
+		image[i] = byte(r.Uint32()) | byte(-(i >> 7 & 1)) // every second position is 255 throughout
+	}
+	for _, c := range []struct{ rows, cols int }{{1, 1}, {2, 2}, {3, 5}, {7, 7}, {18, 20}} {
+		n := c.rows * c.cols
+		q, err := AverageQuotient(n, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, halfwords := range []bool{false, true} {
+			constants := q.Constants()
+			if halfwords {
+				if n > MaxHalfwords {
+					continue
+				}
+				constants = q.HalfwordConstants(n)
+			}
+			count := width - c.cols + 1
+			b := kerneltest.New(t)
+			out := b.Room(count * hvx.VectorBytes)
+			entry := []uint32{b.Load(image), out, uint32(c.rows), uint32(c.cols), uint32(count), hvx.VectorBytes, hvx.VectorBytes}
+			w := Window{RowStep: width * hvx.VectorBytes, ColStep: hvx.VectorBytes, Halfwords: halfwords}
+			b.Run(w, []uint32{b.Words(append(entry, constants...)...), 1, 0, 0, 0, 0, 0})
+			for i, got := range b.Bytes(out, count*hvx.VectorBytes) {
+				sum := n / 2
+				for row := range c.rows {
+					for col := range c.cols {
+						sum += int(image[(row*width+i/hvx.VectorBytes+col)*hvx.VectorBytes+i%hvx.VectorBytes])
+					}
+				}
+				if int(got) != sum/n {
+					t.Fatalf("%+v, halfwords %v: window %d, channel %d is %d, want %d", c, halfwords, i/hvx.VectorBytes, i%hvx.VectorBytes, got, sum/n)
+				}
+			}
+		}
+	}
+}
