@@ -41,7 +41,8 @@ type deviceEntry struct {
 	// up to LatencyUS. EnergyParts are its energies, which add up to EnergyUJ.
 	LatencyParts map[string]float64 `json:"latency_parts,omitempty"`
 	EnergyParts  map[string]float64 `json:"energy_parts,omitempty"`
-	// Invocations are those that LatencyUS is the mean of; all else is of the last one.
+	// Invocations are those that LatencyUS is the mean of; all else is of the last one, of
+	// the first one with --duration.
 	Invocations *invocations `json:"invocations,omitempty"`
 	HostUserS   *hostTime    `json:"host_user_s,omitempty"`
 	// Cycles and Stalls are those of the run's device when there is one only:

@@ -89,3 +89,18 @@ func TestLoopOfAHotPhone(t *testing.T) {
 		t.Errorf("%v, then %v", err, m.SoC().Alive())
 	}
 }
+
+// TestCPUIsThrottled: the CPU computes at the points that heat leaves its clusters.
+func TestCPUIsThrottled(t *testing.T) {
+	m := phone(t, func(c *soc.Config) { c.Thermal.AmbientC = 44 })
+	c := newClient(t, m, "cpu", convolution(nn.TensorQuant8Asymm), hal.PriorityMedium)
+	for range 2 {
+		if err := c.execute(); err != nil {
+			t.Fatal(err)
+		}
+		m.SoC().Sleep(m.SoC().Now() + 3*sim.Second) // the rule looks every two seconds
+	}
+	if cool, hot := c.latency[0], c.latency[1]; !(float64(hot) > 1.1*float64(cool)) {
+		t.Errorf("%d fs before the rules have looked, %d after", cool, hot)
+	}
+}

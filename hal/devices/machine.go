@@ -205,7 +205,7 @@ func (h *engineHost) run(c *base.Call, k soc.Conditions, spans *recorder, run fu
 	}
 	at := base.Place{Points: k.Points, Memory: k.Memory, Caches: &m.caches[h.engine]}
 	if h.engine == soc.EngineCPU {
-		at = base.Place{}
+		at = base.Place{Points: k.Points}
 	}
 	if k.Woken {
 		m.caches[h.engine].Reset()
@@ -265,7 +265,7 @@ func remember(b *hal.Buffers, points []sim.Change, memory memoryState, res *hal.
 // of, and leaves the engine's caches as it did; nil: there is none.
 func (h *engineHost) recall(c *base.Call, k soc.Conditions, before memoryState, same func(*remembered) bool) *remembered {
 	for _, x := range h.m.memo[c.Program] {
-		if x.memory == before && x.began(h.engine, k.Points) && same(x) {
+		if x.memory == before && x.began(k.Points) && same(x) {
 			if x.left != nil {
 				h.m.caches[h.engine] = x.left.Clone()
 			}
@@ -277,8 +277,8 @@ func (h *engineHost) recall(c *base.Call, k soc.Conditions, before memoryState, 
 
 // began reports whether an execution at these points is the same: changes of the clock
 // after its end do not count.
-func (x *remembered) began(e soc.Engine, points []sim.Change) bool {
-	return e == soc.EngineCPU || slices.Equal(x.during(x.points), x.during(points))
+func (x *remembered) began(points []sim.Change) bool {
+	return slices.Equal(x.during(x.points), x.during(points))
 }
 
 // same reports whether the buffers are alike and the inputs are the same.

@@ -98,14 +98,32 @@ func Samples(c *soc.Config, p hal.Preference) ([]hal.Device, error) {
 }
 
 // cpuConfig fills the timing model of the reference CPU.
+// cpuConfig fills the timing model of the reference CPU.
 func cpuConfig(c *soc.Config, p sim.Preference, around *surroundings) (cpudriver.Config, error) {
-	cpu := c.CPU
-	rates, err := c.Voted(&cpu.Clusters[0].Clock, p).MemoryRates(cpu.L3.LineBytes, cpu.L3.MSHRs)
+	var points []sim.Change
+	for i := range c.CPU.Clusters {
+		points = append(points, sim.Change{OPP: c.CPU.Clusters[i].Clock.At(p)})
+	}
+	s, err := cpuSpec(c, points)
 	if err != nil {
 		return cpudriver.Config{}, err
 	}
-	lead := cpu.Clusters[0].Clock.At(p).Volts / cpu.Energy.VRef
-	s := timing.CPUSpec{
+	description := fmt.Sprintf("%s, %d threads, %.2f GHz, reference kernels", s.Name, s.Threads, float64(s.Cores[0].ClockHz)/1e9)
+	return cpudriver.Config{
+		Spec: *s, Host: around.host(soc.EngineCPU), Clock: around.clock, Description: description,
+		SpecAt: func(points []sim.Change) (*timing.CPUSpec, error) { return cpuSpec(c, points) },
+	}, nil
+}
+
+// cpuSpec is the CPU with each cluster at a point, and the memory at the first one's vote.
+func cpuSpec(c *soc.Config, points []sim.Change) (*timing.CPUSpec, error) {
+	cpu := c.CPU
+	rates, err := c.VotedAt(&cpu.Clusters[0].Clock, points[0].OPP).MemoryRates(cpu.L3.LineBytes, cpu.L3.MSHRs)
+	if err != nil {
+		return nil, err
+	}
+	lead := points[0].OPP.Volts / cpu.Energy.VRef
+	s := &timing.CPUSpec{
 		Name: cpu.Name, Threads: cpu.Threads, ParallelEfficiency: cpu.ParallelEfficiency,
 		L3: cpuCache(&cpu.L3), OperationSeconds: cpu.OperationUs * 1e-6,
 		DRAMPerSecond: min(cpu.DRAMGBPerS*1e9*float64(cpu.Threads), rates.StreamPerSecond),
@@ -115,8 +133,7 @@ func cpuConfig(c *soc.Config, p sim.Preference, around *surroundings) (cpudriver
 	}
 	s.DRAMReadBytePJ, s.DRAMWriteBytePJ = c.DRAM.StreamPJPerByte()
 	for i := range cpu.Clusters {
-		k := &cpu.Clusters[i]
-		opp := k.Clock.At(p)
+		k, opp := &cpu.Clusters[i], points[i].OPP
 		s.Cores = append(s.Cores, timing.CoreSpec{
 			Name: k.Name, Cores: k.Cores, ClockHz: opp.Hz, Volts: opp.Volts,
 			MACF32: k.MACF32, MACF16: k.MACF16, MACI8: k.MACI8, SIMDBytes: k.SIMDBytesPerCycle, PowerUW: k.PowerUW,
@@ -128,8 +145,7 @@ func cpuConfig(c *soc.Config, p sim.Preference, around *surroundings) (cpudriver
 	s.Efficiency[opspec.KernelDepthwise] = [3]float64{e.DepthwiseF32, e.DepthwiseF16, e.DepthwiseI8}
 	s.Efficiency[opspec.KernelDense] = [3]float64{e.DenseF32, e.DenseF16, e.DenseI8}
 	s.Efficiency[opspec.KernelElementwise] = [3]float64{e.Elementwise, e.Elementwise, e.Elementwise}
-	description := fmt.Sprintf("%s, %d threads, %.2f GHz, reference kernels", cpu.Name, cpu.Threads, float64(s.Cores[0].ClockHz)/1e9)
-	return cpudriver.Config{Spec: s, Host: around.host(soc.EngineCPU), Clock: around.clock, Description: description}, nil
+	return s, nil
 }
 
 func cpuCache(c *soc.Cache) timing.CacheSpec {

@@ -145,7 +145,8 @@ type Request struct {
 type Conditions struct {
 	Start sim.Time // since the request
 	// Points are the operating points of the engine while it works, the first from the
-	// start on.
+	// start on. Of the CPU, whose work takes several clusters, they are the point of each
+	// cluster.
 	Points []sim.Change
 	// Memory is the engine's port of the memory that all engines share, nil for the CPU,
 	// whose model has none. Its times count from the start of the execution.
@@ -195,7 +196,7 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 		}
 	}
 	c.start()
-	k := Conditions{Start: c.t - me.now, Points: c.e.clock.Plan(planHorizon), Woken: c.woken}
+	k := Conditions{Start: c.t - me.now, Points: m.points(&r, c.e.clock), Woken: c.woken}
 	var out Outcome
 	var err error
 	if r.Engine != EngineCPU {
@@ -225,6 +226,29 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 	me.now = c.t
 	m.account.close(m.earliest())
 	return x, nil
+}
+
+// points are those at which an engine will work. The clusters of the CPU are at the highest
+// that preference and heat allow: all their cores work.
+func (m *Machine) points(r *Request, clock *sim.Domain) []sim.Change {
+	if r.Engine != EngineCPU {
+		return clock.Plan(planHorizon)
+	}
+	var l []sim.Change
+	for i := range m.cfg.CPU.Clusters {
+		cl := &m.cfg.CPU.Clusters[i]
+		o := cl.Clock.At(r.Preference)
+		for k := len(cl.Clock.OPPs) - 1; k >= 0; k-- {
+			if limit := m.caps[cl.Name]; limit == 0 || o.Hz <= limit {
+				break
+			}
+			if x := &cl.Clock.OPPs[k]; hz(x.MHz) < o.Hz {
+				o = sim.OPP{Hz: hz(x.MHz), Volts: x.V}
+			}
+		}
+		l = append(l, sim.Change{OPP: o})
+	}
+	return l
 }
 
 // Settle lets a request of known outcome come back to back for a time: a warm-up,
@@ -266,7 +290,7 @@ func (m *Machine) Present(r Request) (k Conditions, err error) {
 	clock := *m.engines[r.Engine].clock
 	clock.Prefer(r.Preference)
 	clock.Wake(m.client.now)
-	k.Points = clock.Plan(planHorizon)
+	k.Points = m.points(&r, &clock)
 	if m.group == nil && r.Engine != EngineCPU {
 		k.Memory, err = m.place(r.Engine, 0, k.Points, r.Program)
 	}

@@ -128,19 +128,20 @@ func (m *Machine) place(e Engine, start sim.Time, points []sim.Change, program i
 	}
 	s.Bus.Share(nil) // the clients of a group that has ended are gone
 	s.Ports[e].Place(0, offset)
-	return s.Ports[e], s.settle(m.cfg.votedAt(m.engines[e].section, points[0].OPP))
+	return s.Ports[e], s.settle(&m.cfg.VotedAt(m.engines[e].section, points[0].OPP).DRAM)
 }
 
 // programBytes is how far apart the addresses of programs lie: more than any uses, and a
 // row of every bank, so that programs do not begin in the same one.
 const programBytes = 1<<36 + 1<<13
 
-// votedAt is the DRAM at the clock that an engine votes for at an operating point.
-func (c *Config) votedAt(clock *Clock, o sim.OPP) *DRAM {
+// VotedAt is the SoC with its DRAM at the clock that an engine votes for at an operating
+// point.
+func (c *Config) VotedAt(clock *Clock, o sim.OPP) *Config {
 	for i := range clock.OPPs {
 		if hz(clock.OPPs[i].MHz) == o.Hz {
-			return &c.votedMHz(clock.OPPs[i].DDRMHz).DRAM
+			return c.votedMHz(clock.OPPs[i].DDRMHz)
 		}
 	}
-	return &c.DRAM
+	return c
 }

@@ -28,7 +28,8 @@ type Call struct {
 // point of its Spec in front of a cold memory of its own.
 type Place struct {
 	// Points are the operating points of the engine's clock, the first from the start
-	// of the execution on; the instants of the others are on the same clock as its.
+	// of the execution on; the instants of the others are on the same clock as its. Of a
+	// CPU they are the points of its clusters.
 	Points []sim.Change
 	// Memory is one that other engines use as well, and that keeps what executions leave in
 	// its caches: it is not to be reset. Times count from the start of the execution.

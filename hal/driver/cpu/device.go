@@ -22,6 +22,9 @@ import (
 type Config struct {
 	// Spec prices an execution; the zero Spec allows only functional ones.
 	Spec timing.CPUSpec
+	// SpecAt is the Spec with the clusters of cores at operating points; nil: the Spec is
+	// that of all.
+	SpecAt func(clusters []sim.Change) (*timing.CPUSpec, error)
 	// Host is what lies between clients and the device.
 	Host        base.Host
 	Clock       *hal.Clock // of the machine; nil is one of its own
@@ -48,7 +51,9 @@ func newCompiler(cfg Config) *compiler {
 	if cfg.Operations == nil {
 		cfg.Operations = refcpu.Standard()
 	}
-	return &compiler{cfg: cfg}
+	c := &compiler{cfg: cfg}
+	c.specs = &specs{base: &c.cfg.Spec, at: cfg.SpecAt}
+	return c
 }
 
 // capabilities are those of the unit of comparison.
@@ -66,6 +71,7 @@ func capabilities() hal.Capabilities {
 // compiler prepares models for the reference kernels.
 type compiler struct {
 	cfg    Config
+	specs  *specs
 	device *base.Device // nil behind a device of another driver
 }
 
@@ -87,22 +93,26 @@ func (c *compiler) Compile(m *nn.Model, _ hal.PrepareOptions) (base.Program, err
 	if err != nil {
 		return nil, err
 	}
-	return &prepared{cfg: c.cfg, prog: p, device: c.device}, nil
+	return &prepared{cfg: c.cfg, specs: c.specs, prog: p, device: c.device}, nil
 }
 
 type prepared struct {
 	cfg    Config
+	specs  *specs
 	prog   *refcpu.Program
 	device *base.Device
 }
 
 // Execute implements base.Program.
-func (p *prepared) Execute(r *hal.Buffers, _ base.Place) (*hal.Result, error) {
+func (p *prepared) Execute(r *hal.Buffers, at base.Place) (*hal.Result, error) {
 	var meter *timing.Meter
 	var o refcpu.Options
 	if !r.Functional {
-		var err error
-		if meter, err = p.cfg.Spec.NewMeter(len(p.prog.Model().Main.Operations)); err != nil {
+		spec, err := p.specs.find(at.Points)
+		if err != nil {
+			return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
+		}
+		if meter, err = spec.NewMeter(len(p.prog.Model().Main.Operations)); err != nil {
 			return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 		}
 		o.Work, o.Elapsed = meter.Add, meter.Elapsed
