@@ -35,13 +35,13 @@ func newConformance(a *app) *cobra.Command {
 	var markdown bool
 	cmd := &cobra.Command{
 		Use:   "conformance [ROW]...",
-		Short: "prove the obligations of the NNAPI HAL on each device",
-		Long: `conformance runs the checks that prove rows of the table of HAL obligations, on every
+		Short: "prove the obligations of the NNAPI HAL and runtime on each device",
+		Long: `conformance runs the checks that prove rows of the table of obligations, on every
 device of the SoC and on Android's sample drivers, in process and through a process
 boundary. ROW is the id of a row (A7-8), or the beginning of several (A10, E2); without ROW
 all are run. docs/CONFORMANCE.md lists the rows and their checks. The exit code is 1 when a
 check fails, and 2 when a row is not there, has no check or concerns none of the devices.`,
-		Example: "  nnsoc conformance A7-8\n  nnsoc conformance A10 E1-14 --device dsp,sample_all --via service\n  nnsoc conformance --markdown",
+		Example: "  nnsoc conformance A7-8\n  nnsoc conformance C5\n  nnsoc conformance A10 E1-14 --device dsp,sample_all --via service\n  nnsoc conformance --markdown",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			var ids []string
 			for _, r := range conformance.Rows() {

@@ -33,8 +33,8 @@ func Markdown() []byte {
 	}
 	fmt.Fprintf(&b, `# Conformance
 
-The obligations of NNAPI's HAL 1.0 to 1.3, by the ids of the project's feature table, and
-the checks that prove them. A row without check says why. Written by
+The obligations of NNAPI's HAL 1.0 to 1.3 and of its runtime, by the ids of the project's
+feature table, and the checks that prove them. A row without check says why. Written by
 `+"`nnsoc conformance --markdown`"+`; `+"`nnsoc conformance ROW`"+` runs the checks of a row.
 
 %d rows, %d with checks.
