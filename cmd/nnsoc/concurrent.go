@@ -186,6 +186,9 @@ type measured struct {
 // Executions count that end before that. span is the time from the start.
 func (x *contention) measure(list []*contender, t *timeline) (all []measured, span int64, err error) {
 	x.machine.live.Reset()
+	if t != nil {
+		defer (&runTracer{writer: t.writer, phone: "phone"}).observe(x.machine.live.SoC())()
+	}
 	all = make([]measured, len(list))
 	var run []func(*devices.Client) error
 	left := len(list) // contenders that have not run as often

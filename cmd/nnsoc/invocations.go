@@ -120,6 +120,9 @@ func (p *pace) begin(m *machine, c *nnrt.Compilation, inputs [][]byte, o nnrt.Ex
 		if !traced {
 			o.Trace = nil
 		}
+		if t, ok := o.Trace.(*runTracer); ok {
+			defer t.observe(m.live.SoC())()
+		}
 		return c.Execute(inputs, o)
 	}
 	m.live.Reset()

@@ -107,7 +107,7 @@ func (t *timeline) discard() {
 // tracer draws a run: one process per device, named after the run too when that is of
 // several devices, and one of the application.
 func (t *timeline) tracer(run string) nnrt.Tracer {
-	return &runTracer{writer: t.writer, application: run + ": application", process: func(device string) string {
+	return &runTracer{writer: t.writer, application: run + ": application", phone: run + ": phone", process: func(device string) string {
 		if device == run {
 			return device
 		}
@@ -128,6 +128,7 @@ func (t *timeline) contender(c *contender, atFs int64) nnrt.Tracer {
 type runTracer struct {
 	writer      trace.Writer
 	application string                     // its process
+	phone       string                     // the process of what the machine measures
 	process     func(device string) string // of an engine
 	atFs        int64                      // when the execution begins
 }
