@@ -57,14 +57,18 @@ func (b *deviceBuffer) copy(m *hal.Memory, dimensions []uint32, out bool) error 
 	if err != nil {
 		return err
 	}
+	whole := []hal.RequestArgument{{Location: hal.DataLocation{Length: uint32(len(m.Data))}}}
 	r := &pb.CopyRequest{Session: d.about.Session, Buffer: b.about.Id, Memory: id, Bytes: uint64(len(m.Data)), Name: string(m.Name), Dimensions: dimensions}
+	var written []hal.RequestArgument
 	if out {
-		_, err = d.client.CopyTo(d.ctx, r)
+		if _, err = d.client.CopyTo(d.ctx, r); err == nil {
+			written = whole
+		}
 	} else {
-		p.load()
+		p.load(whole)
 		_, err = d.client.CopyFrom(d.ctx, r)
 	}
-	p.done(out && err == nil)
+	p.done(written)
 	return d.failed(err)
 }
 

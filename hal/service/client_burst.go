@@ -108,17 +108,17 @@ func (s *sharedMemories) newSlot(m *hal.Memory) (*slot, error) {
 	return &slot{memory: m, view: view, region: region, mirror: true}, nil
 }
 
-// load copies a memory that is not shared to the driver.
-func (s *slot) load() {
+// load copies an argument to the driver.
+func (s *slot) load(l hal.DataLocation) {
 	if s.mirror {
-		copy(s.view.Data, s.memory.Data)
+		copyPart(s.view.Data, s.memory.Data, l)
 	}
 }
 
-// store copies what the driver wrote.
-func (s *slot) store() {
-	if s.mirror && !s.memory.ReadOnly {
-		copy(s.memory.Data, s.view.Data)
+// store copies an output that the driver wrote.
+func (s *slot) store(l hal.DataLocation) {
+	if s.mirror {
+		copyPart(s.memory.Data, s.view.Data, l)
 	}
 }
 
@@ -242,6 +242,7 @@ func (b *clientBurst) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result
 	default:
 	}
 	request := &hal.Request{Inputs: r.Inputs, Outputs: r.Outputs}
+	var used []*slot
 	for i := range r.Pools {
 		if r.Pools[i].Memory == nil { // packets cannot name device memory
 			o.InBurst = true
@@ -251,14 +252,14 @@ func (b *clientBurst) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result
 		if err != nil {
 			return nil, err
 		}
-		s.load()
+		used = append(used, s)
 		request.Pools = append(request.Pools, hal.RequestPool{Memory: s.view})
 	}
+	parts(r.Inputs, used, (*slot).load)
+	parts(r.Outputs, used, (*slot).load)
 	res, err := b.Controller.Execute(request, o)
 	if err == nil {
-		for i := range r.Pools {
-			b.slots[r.Pools[i].Memory].store()
-		}
+		parts(r.Outputs, used, (*slot).store)
 	}
 	for m := range b.slots {
 		if len(b.slots) <= maxSlots {

@@ -24,12 +24,12 @@ func (p *prepared) ExecuteFenced(r *hal.Request, waitFor []*hal.SyncFence, o hal
 		return nil, err
 	}
 	if len(waitFor) == 0 {
-		pools.load()
+		pools.load(r.Inputs, r.Outputs)
 	}
 	ctx, cancel := context.WithCancel(p.device.ctx)
 	fail := func(err error) (*hal.FencedExecution, error) {
 		cancel()
-		pools.done(false)
+		pools.done(nil)
 		return nil, p.device.failed(err)
 	}
 	stream, err := p.device.client.ExecuteFenced(ctx)
@@ -43,7 +43,7 @@ func (p *prepared) ExecuteFenced(r *hal.Request, waitFor []*hal.SyncFence, o hal
 	if _, err := stream.Recv(); err != nil {
 		return fail(err)
 	}
-	x := &fenced{prepared: p, pools: pools, stream: stream, pending: len(waitFor), fence: hal.NewSyncFence()}
+	x := &fenced{prepared: p, inputs: r.Inputs, outputs: r.Outputs, pools: pools, stream: stream, pending: len(waitFor), fence: hal.NewSyncFence()}
 	x.info = hal.FencedInfo{TimingLaunched: hal.NoTiming, TimingFenced: hal.NoTiming}
 	for i, f := range waitFor {
 		go x.forward(ctx, i, f)
@@ -58,6 +58,8 @@ func (p *prepared) ExecuteFenced(r *hal.Request, waitFor []*hal.SyncFence, o hal
 // fenced is an execution between fences of this process.
 type fenced struct {
 	prepared *prepared
+	inputs   []hal.RequestArgument
+	outputs  []hal.RequestArgument
 	pools    *passed
 	stream   grpc.BidiStreamingClient[pb.FencedRequest, pb.FencedReply]
 	fence    *hal.SyncFence
@@ -86,7 +88,7 @@ func (x *fenced) forward(ctx context.Context, i int, f *hal.SyncFence) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.pending--; x.pending == 0 && ctx.Err() == nil {
-		x.pools.load()
+		x.pools.load(x.inputs, x.outputs)
 	}
 	_ = x.stream.Send(&pb.FencedRequest{Part: &pb.FencedRequest_Signal{Signal: s}})
 }
@@ -108,7 +110,10 @@ func (x *fenced) finish() {
 		x.info.Result, x.err = fromReply(end.Result)
 	}
 	x.mu.Lock() // forward may copy
-	x.pools.done(x.err == nil)
+	if x.err != nil {
+		x.outputs = nil
+	}
+	x.pools.done(x.outputs)
 	x.mu.Unlock()
 	x.fence.Signal(hal.TimePoint(end.GetAt()), x.err)
 }

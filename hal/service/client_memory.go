@@ -140,7 +140,7 @@ func (s *sharedMemories) own(m *hal.Memory) *sharedRegion {
 type passed struct {
 	shared *sharedMemories
 	pools  []*pb.Pool
-	lent   []lent
+	lent   []*lent // by pool; nil for what is shared anyway and for device memory
 }
 
 // lent is a region that stands for a memory that is not shared.
@@ -149,18 +149,18 @@ type lent struct {
 	region *sharedRegion
 }
 
-// pass shares the pools of a request.
+// pass shares the pools of a request. A memory in several pools is one region.
 func (s *sharedMemories) pass(r *hal.Request) (*passed, error) {
 	p := &passed{shared: s}
 	for i := range r.Pools {
 		m := r.Pools[i].Memory
 		if m == nil {
-			p.pools = append(p.pools, &pb.Pool{Token: r.Pools[i].Token})
+			p.pools, p.lent = append(p.pools, &pb.Pool{Token: r.Pools[i].Token}), append(p.lent, nil)
 			continue
 		}
 		id, err := p.lend(m)
 		if err != nil {
-			p.done(false)
+			p.done(nil)
 			return nil, err
 		}
 		p.pools = append(p.pools, &pb.Pool{Memory: id, Name: string(m.Name), ReadOnly: m.ReadOnly})
@@ -168,33 +168,62 @@ func (s *sharedMemories) pass(r *hal.Request) (*passed, error) {
 	return p, nil
 }
 
-// lend is the number of a memory in the driver.
+// lend adds a memory and returns its number in the driver.
 func (p *passed) lend(m *hal.Memory) (id uint64, err error) {
 	if own := p.shared.own(m); own != nil {
+		p.lent = append(p.lent, nil)
 		return own.id, nil
+	}
+	for _, l := range p.lent {
+		if l != nil && l.memory == m {
+			p.lent = append(p.lent, l)
+			return l.region.id, nil
+		}
 	}
 	region, err := p.shared.take(max(len(m.Data), 1))
 	if err != nil {
 		return 0, err
 	}
-	p.lent = append(p.lent, lent{m, region})
+	p.lent = append(p.lent, &lent{m, region})
 	return region.id, nil
 }
 
-// load copies what is not shared, before the driver reads it.
-func (p *passed) load() {
-	for _, l := range p.lent {
-		copy(l.region.region.Data, l.memory.Data)
+// parts calls f for each argument in a memory that is not shared.
+func (p *passed) parts(list []hal.RequestArgument, f func(own, lent []byte, l hal.DataLocation)) {
+	for i := range list {
+		if l := list[i].Location; !list[i].HasNoValue && uint64(l.PoolIndex) < uint64(len(p.lent)) && p.lent[l.PoolIndex] != nil {
+			x := p.lent[l.PoolIndex]
+			f(x.memory.Data, x.region.region.Data, l)
+		}
 	}
 }
 
-// done ends the use of the pools; results says that the driver has written outputs.
-func (p *passed) done(results bool) {
+// load copies arguments to the driver, before it reads them. Of outputs it reads what is
+// behind their values.
+func (p *passed) load(lists ...[]hal.RequestArgument) {
+	for _, list := range lists {
+		p.parts(list, func(own, lent []byte, l hal.DataLocation) { copyPart(lent, own, l) })
+	}
+}
+
+// done ends the use of the pools. outputs are those that the driver has written: nothing
+// else of a memory is touched, because it may be in use elsewhere.
+func (p *passed) done(outputs []hal.RequestArgument) {
+	p.parts(outputs, func(own, lent []byte, l hal.DataLocation) { copyPart(own, lent, l) })
+	given := map[*lent]bool{nil: true}
 	for _, l := range p.lent {
-		if results && !l.memory.ReadOnly {
-			copy(l.memory.Data, l.region.region.Data)
+		if !given[l] {
+			given[l] = true
+			p.shared.give(l.region)
 		}
-		p.shared.give(l.region)
 	}
 	p.lent = nil
+}
+
+// copyPart copies the bytes of a location, if both memories have them.
+func copyPart(dst, src []byte, l hal.DataLocation) {
+	end := uint64(l.Offset) + uint64(l.Length)
+	if end <= uint64(len(dst)) && end <= uint64(len(src)) {
+		copy(dst[l.Offset:end], src[l.Offset:end])
+	}
 }

@@ -46,8 +46,14 @@ func (p *prepared) Execute(r *hal.Request, o hal.ExecuteOptions) (res *hal.Resul
 	if err != nil {
 		return nil, err
 	}
-	defer func() { pools.done(err == nil) }()
-	pools.load()
+	defer func() {
+		if err != nil {
+			pools.done(nil)
+		} else {
+			pools.done(r.Outputs)
+		}
+	}()
+	pools.load(r.Inputs, r.Outputs)
 	reply, err := p.device.client.Execute(p.device.ctx, call)
 	runtime.KeepAlive(p)
 	if err != nil {
@@ -62,7 +68,7 @@ func (p *prepared) CreateReusableExecution(r *hal.Request, o hal.ExecuteOptions)
 	if err != nil {
 		return nil, err
 	}
-	defer pools.done(false)
+	defer pools.done(nil)
 	if _, err := p.device.client.CreateReusableExecution(p.device.ctx, call); err != nil {
 		return nil, p.device.failed(err)
 	}

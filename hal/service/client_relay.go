@@ -47,7 +47,7 @@ func (r *burstRelay) serve() {
 		if err != nil {
 			return
 		}
-		used := r.prepare(packet)
+		asked, used := r.prepare(packet)
 		if r.link.requests.Write(packet) != nil {
 			return
 		}
@@ -56,9 +56,7 @@ func (r *burstRelay) serve() {
 			return
 		}
 		if m, err := burst.ParseResult(answer); err == nil && m.Status == hal.StatusNone {
-			for _, s := range used {
-				s.store()
-			}
+			parts(asked.Outputs, used, (*slot).store)
 		}
 		if r.results.Write(answer) != nil {
 			return
@@ -68,10 +66,10 @@ func (r *burstRelay) serve() {
 
 // prepare makes the memories of a request known to the driver. What the caller does not
 // have, the driver will miss.
-func (r *burstRelay) prepare(packet []burst.Datum) (used []*slot) {
+func (r *burstRelay) prepare(packet []burst.Datum) (m *burst.RequestMessage, used []*slot) {
 	m, err := burst.ParseRequest(packet)
 	if err != nil {
-		return nil
+		return &burst.RequestMessage{}, nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -84,21 +82,31 @@ func (r *burstRelay) prepare(packet []burst.Datum) (used []*slot) {
 	if len(missing) > 0 {
 		list, err := r.callback.GetMemories(missing)
 		if err != nil || len(list) != len(missing) {
-			return nil
+			return m, nil
 		}
 		for i, memory := range list {
 			s, err := r.link.prepared.device.shared.newSlot(memory)
 			if err != nil || r.link.setSlot(missing[i], s.region.id) != nil {
-				return nil
+				return m, nil
 			}
 			r.slots[missing[i]] = s
 		}
 	}
 	for _, n := range m.Slots {
-		r.slots[n].load()
 		used = append(used, r.slots[n])
 	}
-	return used
+	parts(m.Inputs, used, (*slot).load)
+	parts(m.Outputs, used, (*slot).load)
+	return m, used
+}
+
+// parts calls f for each argument with its slot.
+func parts(list []hal.RequestArgument, slots []*slot, f func(*slot, hal.DataLocation)) {
+	for i := range list {
+		if l := list[i].Location; !list[i].HasNoValue && uint64(l.PoolIndex) < uint64(len(slots)) {
+			f(slots[l.PoolIndex], l)
+		}
+	}
 }
 
 // FreeMemory implements burst.Context.

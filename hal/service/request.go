@@ -120,11 +120,14 @@ func (p *privateRequest) arguments(list []hal.RequestArgument, pools []clientPoo
 // free gives the room for the copies back.
 func (p *privateRequest) free() { p.client.free(cost{memoryBytes: p.bytes}) }
 
-// load copies the inputs.
+// load copies the inputs, and what is in the outputs: a driver may leave bytes behind a
+// value as they are.
 func (p *privateRequest) load() error {
-	for _, x := range p.inputs {
-		if err := x.memory.copyOut(x.data, x.offset); err != nil {
-			return err
+	for _, list := range [2][]part{p.inputs, p.outputs} {
+		for _, x := range list {
+			if err := x.memory.copyOut(x.data, x.offset); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -574,6 +574,63 @@ func TestCacheFiles(t *testing.T) {
 	}
 }
 
+// Of a memory that is not shared, executions touch their outputs alone: two at once write
+// to one memory, which stands twice in the pools, and to nothing behind their values.
+func TestDisjointOutputs(t *testing.T) {
+	_, path := serve(t, timed(t), service.Quotas{})
+	p, err := dial(t, path).PrepareModel(add(), hal.PrepareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 8
+	m := hal.NewMemory(16 + n*24)
+	copy(m.Data, request(9).Inputs[0])
+	for i := range n {
+		for k := range 8 {
+			m.Data[16+24*i+16+k] = 0xee
+		}
+	}
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			r := &hal.Request{
+				Inputs:  []hal.RequestArgument{{Location: hal.DataLocation{PoolIndex: uint32(i % 2), Length: 16}}},
+				Outputs: []hal.RequestArgument{{Location: hal.DataLocation{PoolIndex: uint32(1 - i%2), Offset: uint32(16 + 24*i), Length: 24}}},
+				Pools:   []hal.RequestPool{{Memory: m}, {Memory: m}},
+			}
+			if i%3 == 2 {
+				b, err := p.ConfigureExecutionBurst()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer func() { _ = b.Close() }()
+				if _, err := b.Execute(r, hal.ExecuteOptions{}); err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			f, err := p.ExecuteFenced(r, nil, hal.ExecuteOptions{}, 0)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			<-f.Fence.Done()
+			if _, err := f.ExecutionInfo(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for i := range n {
+		out := m.Data[16+24*i:][:24]
+		check(t, 9, out)
+		if !bytes.Equal(out[16:], bytes.Repeat([]byte{0xee}, 8)) {
+			t.Errorf("behind output %d: %x", i, out[16:])
+		}
+	}
+}
+
 // Many clients at once get their own results.
 func TestManyClients(t *testing.T) {
 	_, path := serve(t, timed(t), service.Quotas{})
