@@ -170,13 +170,22 @@ func FuzzRing(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = region.Close() }()
+		defer func() { _ = region.Close() }() // last
 		ring, err := shm.NewRing(region.Data, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
 		copy(region.Data[:16], header)
-		time.AfterFunc(5*time.Millisecond, ring.Invalidate)
+		ended := make(chan struct{})
+		timer := time.AfterFunc(5*time.Millisecond, func() {
+			defer close(ended)
+			ring.Invalidate()
+		})
+		defer func() {
+			if !timer.Stop() {
+				<-ended // before the memory is unmapped
+			}
+		}()
 		list, err := ring.Read(0)
 		if err == nil && (len(list) == 0 || len(list) > 4) {
 			t.Errorf("%d datums of a ring of 4", len(list))
