@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -204,6 +205,7 @@ func clientGone(t *T) {
 	if h := servers[0].Held(); h.Sessions != 2 || h.Bursts != 1 || h.Buffers != 1 || h.Prepared != 2 {
 		t.Errorf("two clients hold %+v", h)
 	}
+	runtime.KeepAlive(burst) // one that nobody refers to ends
 	t.OK("the client ends", gone.Close())
 	t.waitFor("held after a client has gone", servers[0], before)
 	<-f.Fence.Done()
