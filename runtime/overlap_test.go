@@ -112,13 +112,14 @@ func TestPartsOverlapOnTheMachine(t *testing.T) {
 	}
 	stalled := func(r *nnrt.Result) (cycles int64) {
 		for _, s := range r.On("dsp").Stalls {
-			if s.Reason == "dram" || s.Reason == "dma" {
+			if s.Reason == "system_cache" || s.Reason == "dram" || s.Reason == "dma" {
 				cycles += s.Cycles
 			}
 		}
 		return cycles
 	}
-	if a, b := stalled(apart), stalled(both); b <= a {
+	// Its branch may lie in its caches; TestContention has one that does not.
+	if a, b := stalled(apart), stalled(both); b < a {
 		t.Errorf("the DSP waits %d cycles for the memory beside the NPU, %d alone", b, a)
 	}
 	for _, d := range both.Devices {
