@@ -8,7 +8,7 @@ import (
 // SplatHalfword is v in both halves of a word.
 func SplatHalfword(v int32) uint32 { return uint32(uint16(v)) * 0x10001 }
 
-// LoadCentred loads a vector of bytes, widens it to halves (even bytes, odd bytes)
+// LoadCentred loads a vector of bytes, widens it to halfwords (even bytes, odd bytes)
 // and subtracts the zero point.
 func (b *Builder) LoadCentred(ptr, zero codegen.Reg) [2]codegen.Reg {
 	v, w := b.V("bytes"), b.VV("wide")
@@ -67,7 +67,7 @@ func (b *Builder) Doubled(v codegen.Reg, n int) codegen.Reg {
 	return v
 }
 
-// CentredHalfwords are bytes less a zero point, as halves in order.
+// CentredHalfwords are bytes less a zero point, as halfwords in order.
 func (b *Builder) CentredHalfwords(x, zero codegen.Reg) [2]codegen.Reg {
 	h, y := b.VV("halves"), [2]codegen.Reg{b.V("centred"), b.V("centred")}
 	b.Op(hexagon.V6_vunpackub, h, x)
@@ -78,7 +78,7 @@ func (b *Builder) CentredHalfwords(x, zero codegen.Reg) [2]codegen.Reg {
 }
 
 // MulWords is the low half of 32-bit products: the crossed product of low and
-// high halves, shifted, and all of x times the low half of y.
+// high halfwords, shifted, and all of x times the low half of y.
 func (b *Builder) MulWords(x, y codegen.Reg) codegen.Reg {
 	p := b.V("product")
 	b.Op(hexagon.V6_vmpyieoh, p, x, y)

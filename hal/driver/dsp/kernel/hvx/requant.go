@@ -6,7 +6,7 @@ import "github.com/nnsoc/nnsoc/hal/opspec"
 //
 //	out = clamp(RDPOT(SRDHM(acc << left, m), right) + zero, lo, hi)
 //
-// SRDHM is two multiplications (even and odd halves). RDPOT rounds halves away
+// SRDHM is two multiplications (even and odd halfwords). RDPOT rounds halves away
 // from zero: adding the sign and then rounding halves up is the same, and the
 // narrowing shift does the latter.
 
@@ -29,7 +29,7 @@ type RequantKind struct {
 	Whole      bool // some multiplier shifts neither way: nothing to round
 	Far        bool // one multiplier shifts right by more than the 15 of the narrowing shift
 	Clamp      bool // bounds narrower than a byte
-	Halfword   bool // by products of halves; none of the above but clamp holds
+	Halfword   bool // by products of halfwords; none of the above but clamp holds
 	Positive   bool // what rounds a negative value is below the bounds, so halves may go up
 	Plain      bool // zero point 0
 	ByteFactor bool // with half: a byte and a fraction
@@ -68,7 +68,7 @@ func (k RequantKind) Tag() string {
 // Words of the parameter block.
 const (
 	parMult = iota
-	parZero // twice, as halves
+	parZero // twice, as halfwords
 	parLo   // four times, as bytes
 	parHi
 	parLeft
@@ -76,7 +76,7 @@ const (
 	parRight
 	ParBox // of the inputs that a step ahead reads: width and height, stride
 	ParStride
-	parHigh // of the form with halves, twice, as halves
+	parHigh // of the form with halfwords, twice, as halfwords
 	parLow
 	parAdd
 	ParRowStep // of a window, for kernels that do not know it

@@ -9,7 +9,7 @@ import (
 )
 
 // A factor of a signed byte and a fraction climbs most stairs as well as one of
-// two halves (requant_half.go), in fewer instructions:
+// two halfwords (requant_halfword.go), in fewer instructions:
 //
 //	x   = sat16(acc - centre)                  result 0 or 128 begins near x = 0
 //	v   = (x*low + 2^14 >> 15) + add
@@ -108,7 +108,7 @@ func Aside(n int) int32 {
 	return -int32(n / 2)
 }
 
-// UseByteFactor switches from the form with halves to the short one where it exists.
+// UseByteFactor switches from the form with halfwords to the short one where it exists.
 func (q *Requant) UseByteFactor(limit int64) {
 	if h, ok := oneFactor(q, findByteFactor); ok && inWord(limit, h.centre) {
 		q.byteFactor = &h
@@ -136,12 +136,12 @@ func (r *Requantizer) byteFactorSetup(par codegen.Reg) {
 	}
 }
 
-// StoreBytes stores bytes of halves, which are the low vectors of pairs.
+// StoreBytes stores bytes of halfwords, which are the low vectors of pairs.
 func (r *Requantizer) StoreBytes(x [2]codegen.Reg, base codegen.Reg, off int) {
 	r.a.StoreResult(r.Bytes(r.a.V("bytes"), x), AliasOut, base, off)
 }
 
-// Bytes makes bytes of halves, which are the low vectors of pairs. It returns the
+// Bytes makes bytes of halfwords, which are the low vectors of pairs. It returns the
 // last instruction.
 func (r *Requantizer) Bytes(out codegen.Reg, x [2]codegen.Reg) (last *codegen.Instr) {
 	a := r.a

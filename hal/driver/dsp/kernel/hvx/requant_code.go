@@ -14,7 +14,7 @@ type Requantizer struct {
 	leftBy, first codegen.Reg // shifts of the one multiplier
 	right         codegen.Reg
 	c31           codegen.Reg
-	high, low     codegen.Reg // of the form with halves, whose third constant is zero (add)
+	high, low     codegen.Reg // of the form with halfwords, whose third constant is zero (add)
 	Fifteen       codegen.Reg // its shift, where a kernel keeps it
 	c128          codegen.Reg // of the short form
 }
@@ -100,7 +100,7 @@ func (r *Requantizer) Scale(x codegen.Reg, l ChannelVectors) codegen.Reg {
 	return a.MulHigh(x, m)
 }
 
-// Narrow rounds two scaled vectors and interleaves them as halves: x in the
+// Narrow rounds two scaled vectors and interleaves them as halfwords: x in the
 // even lanes, y in the odd ones.
 func (r *Requantizer) Narrow(x, y codegen.Reg, lx, ly ChannelVectors) codegen.Reg {
 	h := r.a.V("half")
@@ -163,9 +163,9 @@ func (r *Requantizer) roundLanes(v codegen.Reg, l ChannelVectors) {
 	a.Op(hexagon.V6_vmux, v, q, low, v)
 }
 
-// Finish adds the zero point to two vectors of halves, saturates to bytes and
+// Finish adds the zero point to two vectors of halfwords, saturates to bytes and
 // clamps. Interleaved: x goes to even bytes, y to odd ones; otherwise each is
-// dealt first (its even halves, then its odd ones) and y follows x.
+// dealt first (its even halfwords, then its odd ones) and y follows x.
 func (r *Requantizer) Finish(x, y codegen.Reg, interleaved bool) codegen.Reg {
 	for _, v := range [2]codegen.Reg{x, y} {
 		r.Settle(v, interleaved)
@@ -173,7 +173,7 @@ func (r *Requantizer) Finish(x, y codegen.Reg, interleaved bool) codegen.Reg {
 	return r.Join(x, y, interleaved)
 }
 
-// Settle adds the zero point to a vector of halves and deals it.
+// Settle adds the zero point to a vector of halfwords and deals it.
 func (r *Requantizer) Settle(v codegen.Reg, interleaved bool) {
 	if r.Zero.Valid() && !r.Halfword {
 		r.a.Op(hexagon.V6_vaddhsat, v, v, r.Zero)
@@ -183,7 +183,7 @@ func (r *Requantizer) Settle(v codegen.Reg, interleaved bool) {
 	}
 }
 
-// Join makes bytes of two vectors of halves that are settled.
+// Join makes bytes of two vectors of halfwords that are settled.
 func (r *Requantizer) Join(x, y codegen.Reg, interleaved bool) codegen.Reg {
 	a := r.a
 	out := a.V("bytes")

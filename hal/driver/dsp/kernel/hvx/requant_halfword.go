@@ -11,7 +11,7 @@ import (
 
 // Requantization is a staircase with at most 255 steps. Where all of them lie
 // within 2^16 of the accumulator, the accumulator less the middle of that window
-// saturates to a half without losing a step, and products of halves, which take
+// saturates to a halfword without losing a step, and products of halfwords, which take
 // half the multiplier time of products of words, can climb the same stairs:
 //
 //	x   = sat16(acc - centre)
@@ -89,7 +89,7 @@ func findHalfword(m opspec.Multiplier, zero, lo, hi int32) (halfwordForm, bool) 
 	return halfwordForm{}, false
 }
 
-// UseHalfword switches to the form with halves where it exists and accumulators of
+// UseHalfword switches to the form with halfwords where it exists and accumulators of
 // up to limit cannot leave int32 by the centre.
 func (q *Requant) UseHalfword(limit int64) {
 	if h, ok := oneFactor(q, findHalfword); ok && inWord(limit, h.centre) {
@@ -137,19 +137,19 @@ func (r *Requantizer) FactorsInVectors() {
 	}
 }
 
-// ToHalfwords makes the accumulators halves, two and two.
+// ToHalfwords makes the accumulators halfwords, two and two.
 func (r *Requantizer) ToHalfwords(acc [4]codegen.Reg, to []codegen.Reg) {
 	for i, h := range to {
 		r.a.Op(hexagon.V6_vsatwh, h, acc[2*i+1], acc[2*i])
 	}
 }
 
-// ScaleHalfwords is what follows: bytes from halves.
+// ScaleHalfwords is what follows: bytes from halfwords.
 func (r *Requantizer) ScaleHalfwords(x []codegen.Reg, interleaved bool) codegen.Reg {
 	return r.Finish(r.ScaleHalfword(x[0]), r.ScaleHalfword(x[1]), interleaved)
 }
 
-// ScaleHalfword scales a vector of halves.
+// ScaleHalfword scales a vector of halfwords.
 func (r *Requantizer) ScaleHalfword(x codegen.Reg) codegen.Reg {
 	a := r.a
 	fifteen := r.Fifteen

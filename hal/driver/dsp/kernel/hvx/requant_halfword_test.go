@@ -34,7 +34,7 @@ func tryRequant(t *testing.T, m opspec.Multiplier, zero, lo, hi, centre int32, a
 	}
 }
 
-// The form with halves gives the definition's byte for every accumulator: those
+// The form with halfwords gives the definition's byte for every accumulator: those
 // around each step, around the ends of the window and of int32, and random ones.
 func TestHalfRequant(t *testing.T) {
 	found := 0
