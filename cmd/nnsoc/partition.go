@@ -264,7 +264,7 @@ func (x *planner) one(f *form, p *partition.Problem, s partition.Strategy, runs 
 	for _, d := range plan.Device {
 		e.Devices = append(e.Devices, p.Devices[d].Name)
 	}
-	p.Seeds = append(p.Seeds, partition.Plan{Device: plan.Device, Interpret: plan.Interpret})
+	p.Seeds = append(p.Seeds, partition.Plan{Device: plan.Device, Sequential: plan.Sequential, Interpret: plan.Interpret})
 	key := fmt.Sprint(plan.Device, plan.Sequential, plan.Interpret)
 	same, ok := runs[key]
 	if !ok {

@@ -41,9 +41,11 @@ func (p *Problem) incumbent() (Plan, float64, error) {
 	}
 	best, score := Plan{}, math.Inf(1)
 	for _, plan := range plans {
-		candidates := []Plan{{Device: plan.Device}} // overlap only helps
-		if plan.Interpret && p.Costs.Ran(plan) != nil {
-			candidates = append(candidates, plan) // what it costs only a run can tell
+		// By estimate overlap only helps; a run may tell otherwise, and what
+		// interpreted control flow costs.
+		candidates := []Plan{{Device: plan.Device}}
+		if p.Costs.Ran(plan) != nil {
+			candidates = append(candidates, plan)
 		}
 		for _, plan := range candidates {
 			e, err := p.Evaluate(plan)
