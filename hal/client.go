@@ -23,6 +23,4 @@ type Machine interface {
 	// executions without a client, wait until f has returned. What f has started and not
 	// joined stands still until the next Enter.
 	Enter(f func(Client) error) error
-	// Has reports whether a device is part of the machine.
-	Has(d Device) bool
 }

@@ -63,9 +63,6 @@ func NewMachine(c *soc.Config, p hal.Preference) (*Machine, error) {
 // Devices are the CPU first, then GPU, DSP and NPU.
 func (m *Machine) Devices() []hal.Device { return m.devices }
 
-// Has implements hal.Machine.
-func (m *Machine) Has(d hal.Device) bool { return slices.Contains(m.devices, d) }
-
 // Reset makes the machine cold, at time 0, when all its clients have ended: clocks, idle
 // states and caches.
 func (m *Machine) Reset() {
