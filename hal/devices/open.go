@@ -173,7 +173,9 @@ func newDSP(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, 
 	if err != nil {
 		return nil, err
 	}
-	memory := func() (mem.Level, error) { return c.NewEngineMemory(soc.EngineDSP) } // the core adds DSP.MemoryNs behind its L2
+	memory := func() (mem.Level, error) { // the core adds DSP.MemoryNs behind its L2
+		return c.Voted(&c.DSP.Clock, p).NewEngineMemory(soc.EngineDSP)
+	}
 	return dspdriver.New(dspdriver.Config{
 		Spec: s, NewMemory: memory, Host: around.host(soc.EngineDSP), Clock: around.clock, Kernels: &around.kernels.dsp,
 		SpecAt: func(o sim.OPP) (dsp.Spec, error) {
@@ -192,7 +194,7 @@ func newNPU(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, 
 		return nil, err
 	}
 	levels := func() ([]mem.Level, error) {
-		l, err := c.NewEngineMemory(soc.EngineNPU)
+		l, err := c.Voted(&c.NPU.Clock, p).NewEngineMemory(soc.EngineNPU)
 		if err != nil {
 			return nil, err
 		}

@@ -65,7 +65,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"pixel4", "7748c46503b7e0d7", []deviceFigures{
+	{"pixel4", "5bd048c8ed8b2209", []deviceFigures{
 		{
 			device:        "gpu",
 			relaxedScalar: [2]float32{0.26, 0.1},
