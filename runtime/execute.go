@@ -61,6 +61,9 @@ type ExecuteOptions struct {
 	LoopTimeout time.Duration
 	// Burst says that more executions follow closely.
 	Burst bool
+	// CheckShapes makes a shape that a device reports and that is not the operand's an
+	// error, as AOSP's runtime does; without it the caller compares.
+	CheckShapes bool
 	// Client is the client of the devices' machine that executes; nil is an application
 	// of one thread.
 	Client hal.Client

@@ -87,7 +87,7 @@ func (e *Execution) run(call string, burst *nnrt.Burst, timeout time.Duration, c
 	if err != nil {
 		return e.end(nil, wrap(err))
 	}
-	o := nnrt.ExecuteOptions{Timeout: timeout, LoopTimeout: e.loop, Burst: burst != nil, Through: burst, Client: client}
+	o := nnrt.ExecuteOptions{Timeout: timeout, LoopTimeout: e.loop, Burst: burst != nil, Through: burst, Client: client, CheckShapes: true}
 	o.InputBuffers, o.OutputBuffers = buffers(e.inputs), buffers(e.outputs)
 	res, err := c.Execute(inputs, o)
 	if err != nil {

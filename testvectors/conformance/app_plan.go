@@ -329,7 +329,7 @@ func reportedShapes(t *T) {
 		t.OK("registry", err)
 		k, err := nnrt.Compile(r, reluModel(nn.TensorFloat32, 2, 3), nnrt.Auto, nnrt.CompileOptions{Partitioning: nnrt.WithoutFallback})
 		t.OK("compilation", err)
-		_, err = k.Execute([][]byte{make([]byte, 24)}, nnrt.ExecuteOptions{Functional: true})
+		_, err = k.Execute([][]byte{make([]byte, 24)}, nnrt.ExecuteOptions{Functional: true, CheckShapes: true})
 		if (err == nil) != c.ok {
 			t.Errorf("%s: error %v", what, err)
 		} else if err != nil {
