@@ -2,6 +2,7 @@ package devices_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 
@@ -49,7 +50,12 @@ func warmAndCool(h io.Writer, c *soc.Config, p hal.Preference) error {
 			if e == soc.EngineGPU || c.GPU == nil && hotter {
 				watts = max(phase.gpu, phase.others)
 			}
-			if err := work(e, watts); err != nil {
+			err := work(e, watts)
+			if errors.Is(err, soc.ErrShutdown) {
+				fmt.Fprint(h, m.Now())
+				return nil
+			}
+			if err != nil {
 				return refusal{err}
 			}
 		}
