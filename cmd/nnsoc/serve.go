@@ -109,7 +109,7 @@ func (a *app) connect(list []hal.Device) ([]hal.Device, error) {
 		}
 		remote = append(remote, found...)
 	}
-	if !(a.driverTimeout > 0) {
+	if len(remote) > 0 && !(a.driverTimeout > 0) {
 		return nil, usage(fmt.Errorf("--driver-timeout %v, want a time above 0", a.driverTimeout))
 	}
 	list = slices.Clone(list)
