@@ -49,18 +49,8 @@ type contention struct {
 }
 
 func (a *app) runConcurrent(f *runFlags, args []string) error {
-	pref, ok := preferences[f.preference]
-	if !ok {
-		return usage(fmt.Errorf("unknown preference %q; there are fast, sustained, low-power", f.preference))
-	}
-	if err := f.pace.check(); err != nil {
-		return err
-	}
-	m, err := a.live(pref)
+	m, pref, err := a.runMachine(f)
 	if err != nil {
-		return err
-	}
-	if err := m.limit(&f.limits); err != nil {
 		return err
 	}
 	x := &contention{machine: m, want: f.pace.invocations, burst: f.pace.burst}

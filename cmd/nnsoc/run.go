@@ -126,19 +126,25 @@ var preferences = map[string]hal.Preference{
 	"fast": hal.FastSingleAnswer, "sustained": hal.SustainedSpeed, "low-power": hal.LowPower,
 }
 
-func (a *app) run(f *runFlags, args []string) error {
+// runMachine checks what all runs have in common and opens their machine.
+func (a *app) runMachine(f *runFlags) (*machine, hal.Preference, error) {
 	pref, ok := preferences[f.preference]
 	if !ok {
-		return usage(fmt.Errorf("unknown preference %q; there are fast, sustained, low-power", f.preference))
+		return nil, 0, usage(fmt.Errorf("unknown preference %q; there are fast, sustained, low-power", f.preference))
 	}
 	if err := f.pace.check(); err != nil {
-		return err
+		return nil, 0, err
 	}
 	m, err := a.live(pref)
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
-	if err := m.limit(&f.limits); err != nil {
+	return m, pref, m.limit(&f.limits)
+}
+
+func (a *app) run(f *runFlags, args []string) error {
+	m, pref, err := a.runMachine(f)
+	if err != nil {
 		return err
 	}
 	devices, err := m.choose(f.devices)
