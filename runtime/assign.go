@@ -27,7 +27,7 @@ func newProblem(r *Registry, m *nn.Model, o CompileOptions, planned bool, ask fu
 		return nil, err
 	}
 	n := len(m.Main.Operations)
-	p := &partition.Problem{Model: m, Graph: partition.NewGraph(&m.Main), Preference: o.Preference}
+	p := &partition.Problem{Model: m, Graph: partition.NewGraph(&m.Main), Preference: o.Preference.HAL()}
 	for i, d := range r.devices {
 		x := partition.Device{Name: d.Name(), Driver: d, Support: make([]hal.Support, n)}
 		if i == 0 || ask(i) {

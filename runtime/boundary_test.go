@@ -116,8 +116,8 @@ func TestCompileValidates(t *testing.T) {
 	}{
 		"no model":     {nil, CompileOptions{}},
 		"bad model":    {bad, CompileOptions{}},
-		"preference 3": {model(), CompileOptions{Preference: 3}},
-		"priority -1":  {model(), CompileOptions{Priority: -1}},
+		"preference 3": {model(), CompileOptions{Preference: Prefer(3)}},
+		"priority -1":  {model(), CompileOptions{Priority: Rank(-1)}},
 	} {
 		for _, device := range []string{"x", Auto} {
 			if _, err := Compile(r, c.model, device, c.options); hal.StatusOf(err) != hal.InvalidArgument {

@@ -86,8 +86,8 @@ type Compilation struct {
 
 // CompileOptions steer Compile.
 type CompileOptions struct {
-	Preference hal.Preference
-	Priority   hal.Priority
+	Preference Preference
+	Priority   Priority
 	// Strategy plans the model under Auto; nil is partition.AOSP.
 	Strategy     partition.Strategy
 	Partitioning Partitioning
@@ -98,7 +98,7 @@ type CompileOptions struct {
 }
 
 func (o CompileOptions) prepare() hal.PrepareOptions {
-	return hal.PrepareOptions{Preference: o.Preference, Priority: o.Priority}
+	return hal.PrepareOptions{Preference: o.Preference.HAL(), Priority: o.Priority.HAL()}
 }
 
 // Compile compiles m for the named device or, with Auto, as the strategy of the

@@ -52,7 +52,7 @@ func Example() {
 	if err := registry.ForceUnsupported("MUL:gpu"); err != nil {
 		log.Fatal(err)
 	}
-	c, err := nnrt.Compile(registry, m, "gpu", nnrt.CompileOptions{Preference: hal.FastSingleAnswer})
+	c, err := nnrt.Compile(registry, m, "gpu", nnrt.CompileOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

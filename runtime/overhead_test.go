@@ -51,7 +51,7 @@ func BenchmarkExecute(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	c, err := nnrt.Compile(r, m, "device", nnrt.CompileOptions{Preference: hal.FastSingleAnswer})
+	c, err := nnrt.Compile(r, m, "device", nnrt.CompileOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}

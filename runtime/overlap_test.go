@@ -67,7 +67,7 @@ func executeBranches(t *testing.T, sequential bool, trace nnrt.Tracer) *nnrt.Res
 		return slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == name })
 	}
 	m := branches(t)
-	o := nnrt.CompileOptions{Preference: hal.FastSingleAnswer}
+	o := nnrt.CompileOptions{}
 	p, err := nnrt.NewProblem(r, m, o)
 	if err != nil {
 		t.Fatal(err)

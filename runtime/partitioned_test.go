@@ -100,7 +100,7 @@ func randomCosts(r *rand.Rand, registry *nnrt.Registry, m *nn.Model) (*partition
 }
 
 // options are those of all compilations here.
-func options() nnrt.CompileOptions { return nnrt.CompileOptions{Preference: hal.FastSingleAnswer} }
+func options() nnrt.CompileOptions { return nnrt.CompileOptions{} }
 
 // planned compiles a model as the strategy of a name divides it.
 func planned(registry *nnrt.Registry, p *partition.Problem, strategy string) (*nnrt.Compilation, error) {

@@ -144,7 +144,7 @@ func TestPartition(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, device := range []string{"x", Auto} {
-			c, err := Compile(r, m, device, CompileOptions{Preference: hal.FastSingleAnswer})
+			c, err := Compile(r, m, device, CompileOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,7 +18,7 @@ type runtimeDevice struct {
 
 // PrepareModel implements hal.Device.
 func (d *runtimeDevice) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
-	c, err := nnrt.Compile(d.registry, m, d.Name(), nnrt.CompileOptions{Preference: o.Preference})
+	c, err := nnrt.Compile(d.registry, m, d.Name(), nnrt.CompileOptions{Preference: nnrt.Prefer(o.Preference)})
 	if err != nil {
 		return nil, err
 	}

@@ -120,7 +120,7 @@ func (s *Session) prepareCPU(st *step) error {
 	if err != nil {
 		return err
 	}
-	st.cpu, err = nnrt.Compile(r, st.CPU, s.m.CPU.Name(), nnrt.CompileOptions{Preference: hal.FastSingleAnswer})
+	st.cpu, err = nnrt.Compile(r, st.CPU, s.m.CPU.Name(), nnrt.CompileOptions{})
 	return err
 }
 

@@ -127,7 +127,7 @@ func (m *machine) measureNetwork(row *bench.Published) (x [2]*invocations, err e
 	if err != nil {
 		return x, err
 	}
-	c, err := nnrt.Compile(m.registry, model, row.Engine, nnrt.CompileOptions{Preference: hal.FastSingleAnswer})
+	c, err := nnrt.Compile(m.registry, model, row.Engine, nnrt.CompileOptions{})
 	if err != nil {
 		return x, err
 	}

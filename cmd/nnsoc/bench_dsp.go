@@ -214,7 +214,7 @@ func (x *anchorRun) run(device string, m *nn.Model) (*networkRun, error) {
 	if n := x.nets[key]; n != nil {
 		return n, nil
 	}
-	c, err := nnrt.Compile(x.machine.registry, m, device, nnrt.CompileOptions{Preference: hal.FastSingleAnswer})
+	c, err := nnrt.Compile(x.machine.registry, m, device, nnrt.CompileOptions{})
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 )
@@ -93,7 +92,7 @@ func hashProgram(m *machine, name string, model *nn.Model, device string) hashEn
 		e.Error = err.Error()
 		return e
 	}
-	c, err := nnrt.Compile(m.registry, model, device, nnrt.CompileOptions{Preference: hal.FastSingleAnswer})
+	c, err := nnrt.Compile(m.registry, model, device, nnrt.CompileOptions{})
 	if err != nil {
 		e.Error = err.Error()
 		return e

@@ -135,7 +135,7 @@ func (x *contention) add(f *runFlags, pref hal.Preference, args []string, p *pro
 			return err
 		}
 		p.say("%s: compile for %s", model.Name, c.device)
-		c.compiled, err = nnrt.Compile(x.machine.registry, model, c.device, nnrt.CompileOptions{Preference: pref, Priority: priority})
+		c.compiled, err = nnrt.Compile(x.machine.registry, model, c.device, nnrt.CompileOptions{Preference: nnrt.Prefer(pref), Priority: nnrt.Rank(priority)})
 		if err != nil {
 			return fmt.Errorf("%s on %s: %w", model.Name, c.device, err)
 		}

@@ -200,7 +200,7 @@ func (e *evaluation) run(device string) ([]metric.Score, error) {
 	if device != referenceName {
 		var err error
 		e.progress.say("%s: compile", device)
-		if c, err = nnrt.Compile(e.machine.registry, e.model, device, nnrt.CompileOptions{Preference: hal.FastSingleAnswer}); err != nil {
+		if c, err = nnrt.Compile(e.machine.registry, e.model, device, nnrt.CompileOptions{}); err != nil {
 			return nil, fmt.Errorf("%s: %w", device, err)
 		}
 		cpu := e.machine.registry.CPU().Name()

@@ -34,7 +34,7 @@ func (a *app) checkLayers(m *machine, f *form, name string, pref hal.Preference,
 		return nil, err
 	}
 	// Any division of the network shows the same operations, so auto is AOSP's.
-	c, err := nnrt.Compile(m.registry, all, name, nnrt.CompileOptions{Preference: pref})
+	c, err := nnrt.Compile(m.registry, all, name, nnrt.CompileOptions{Preference: nnrt.Prefer(pref)})
 	if err != nil {
 		return nil, err
 	}

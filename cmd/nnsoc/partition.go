@@ -140,7 +140,7 @@ func (a *app) partition(f *partitionFlags, model string) error {
 	if err != nil {
 		return err
 	}
-	x := a.planner(m, nnrt.CompileOptions{Preference: pref}, planPace(), a.progress())
+	x := a.planner(m, nnrt.CompileOptions{Preference: nnrt.Prefer(pref)}, planPace(), a.progress())
 	defer x.progress.done()
 	x.objective, x.costs = objective, f.costs
 	r, err := x.compare(form, strategies)

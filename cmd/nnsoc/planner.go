@@ -124,7 +124,7 @@ func (x *planner) problem(f *form) (*partition.Problem, error) {
 
 func (x *planner) measurer(inputs [][]byte) *cost.Measurer {
 	return &cost.Measurer{
-		Store: x.store, Options: hal.PrepareOptions{Preference: x.options.Preference, Priority: x.options.Priority},
+		Store: x.store, Options: hal.PrepareOptions{Preference: x.options.Preference.HAL(), Priority: x.options.Priority.HAL()},
 		Inputs: inputs, Progress: x.progress.say, Loop: x.loop,
 	}
 }
@@ -145,7 +145,7 @@ func (x *planner) apart(p *partition.Problem, plan partition.Plan) (*machine, *n
 	m := x.machine
 	if len(x.app.drivers) == 0 && x.app.driverFolder == "" {
 		var err error
-		if m, err = x.app.live(x.options.Preference); err != nil {
+		if m, err = x.app.live(x.options.Preference.HAL()); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -241,7 +241,7 @@ type deviceRun struct {
 func (a *app) runDevice(m *machine, form *form, name string, pref hal.Preference, f *runFlags, t *timeline, p *progress) (*deviceRun, error) {
 	p.say("%s: compile", name)
 	start := userTime()
-	o := nnrt.CompileOptions{Preference: pref}
+	o := nnrt.CompileOptions{Preference: nnrt.Prefer(pref)}
 	var c *nnrt.Compilation
 	var err error
 	if name == nnrt.Auto {

@@ -43,7 +43,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	for _, name := range []string{"cpu", "dsp", "npu"} {
-		c, err := nnrt.Compile(registry, m, name, nnrt.CompileOptions{Preference: hal.FastSingleAnswer})
+		c, err := nnrt.Compile(registry, m, name, nnrt.CompileOptions{})
 		if err != nil {
 			log.Fatal(err)
 		}

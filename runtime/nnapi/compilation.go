@@ -70,7 +70,7 @@ func (r *Runtime) newCompilation(call string, m *Model, devices []*Device) (*Com
 		return nil, fail(BadState, "%s: the model is not finished", call)
 	}
 	return &Compilation{runtime: r, model: m, devices: devices, shaped: map[string]*nnrt.Compilation{},
-		options: nnrt.CompileOptions{Preference: hal.FastSingleAnswer, Priority: hal.PriorityMedium}}, nil
+		options: nnrt.CompileOptions{}}, nil
 }
 
 // modify guards the calls before Finish.
@@ -96,7 +96,7 @@ func (c *Compilation) SetPreference(p Preference) error {
 		if err := p.Validate(); err != nil {
 			return fail(BadData, "%s: %w", call, err)
 		}
-		c.options.Preference = p
+		c.options.Preference = nnrt.Prefer(p)
 		return nil
 	})
 }
@@ -107,11 +107,11 @@ func (c *Compilation) SetPriority(p Priority) error {
 	return c.modify(call, func() error {
 		switch p {
 		case PriorityLow:
-			c.options.Priority = hal.PriorityLow
+			c.options.Priority = nnrt.Rank(hal.PriorityLow)
 		case PriorityMedium:
-			c.options.Priority = hal.PriorityMedium
+			c.options.Priority = nnrt.Rank(hal.PriorityMedium)
 		case PriorityHigh:
-			c.options.Priority = hal.PriorityHigh
+			c.options.Priority = nnrt.Rank(hal.PriorityHigh)
 		default:
 			return fail(BadData, "%s: %d; LOW is 90, MEDIUM 100, HIGH 110", call, p)
 		}

@@ -135,7 +135,7 @@ func bestDevices(t *T) {
 		c.a.picky, c.b.picky = newPicky("a", all...), newPicky("b", all...)
 		r, err := nnrt.NewRegistry(cpu.New(cpu.Config{}), &c.a, &c.b)
 		t.OK("registry", err)
-		k, err := nnrt.Compile(r, chain(nn.TensorFloat32), nnrt.Auto, nnrt.CompileOptions{Preference: c.preference})
+		k, err := nnrt.Compile(r, chain(nn.TensorFloat32), nnrt.Auto, nnrt.CompileOptions{Preference: nnrt.Prefer(c.preference)})
 		t.OK("compilation", err)
 		Equal(t, c.what, owners(k), c.want)
 	}

@@ -68,7 +68,7 @@ func (d *picky) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedMod
 func (t *T) compiled(m *nn.Model, drivers ...hal.Device) *nnrt.Compilation {
 	r, err := nnrt.NewRegistry(cpu.New(cpu.Config{}), drivers...)
 	t.OK("registry", err)
-	c, err := nnrt.Compile(r, m, nnrt.Auto, nnrt.CompileOptions{Preference: hal.FastSingleAnswer})
+	c, err := nnrt.Compile(r, m, nnrt.Auto, nnrt.CompileOptions{})
 	t.OK("compilation", err)
 	return c
 }
@@ -273,8 +273,8 @@ func cacheTokens(t *T) {
 		{"another device", "b", all, 1, nnrt.CompileOptions{Cache: token}},
 		{"fewer operations", "a", all[:2], 1, nnrt.CompileOptions{Cache: token}},
 		{"two parts", "a", []nn.OperationType{nn.OpRelu, nn.OpRelu1}, 2, nnrt.CompileOptions{Cache: token}},
-		{"another preference", "a", all, 1, nnrt.CompileOptions{Cache: token, Preference: hal.SustainedSpeed}},
-		{"another priority", "a", all, 1, nnrt.CompileOptions{Cache: token, Priority: hal.PriorityHigh}},
+		{"another preference", "a", all, 1, nnrt.CompileOptions{Cache: token, Preference: nnrt.Prefer(hal.SustainedSpeed)}},
+		{"another priority", "a", all, 1, nnrt.CompileOptions{Cache: token, Priority: nnrt.Rank(hal.PriorityHigh)}},
 		{"another token of the client", "a", all, 1, nnrt.CompileOptions{Cache: nnrt.Cache{Token: hal.CacheToken{2}}}},
 	} {
 		d := compile(c.what, c.name, c.takes, c.o)

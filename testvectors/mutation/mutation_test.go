@@ -87,7 +87,7 @@ func TestEveryDevice(t *testing.T) {
 					if p, err := d.PrepareModel(x.Model, x.Options); hal.StatusOf(err) != hal.InvalidArgument || p != nil {
 						t.Errorf("%s, %s on %s: %s: preparing: %v", k.Name, name, d.Name(), x.What, err)
 					}
-					o := nnrt.CompileOptions{Preference: x.Options.Preference, Priority: x.Options.Priority}
+					o := nnrt.CompileOptions{Preference: nnrt.Prefer(x.Options.Preference), Priority: nnrt.Rank(x.Options.Priority)}
 					if _, err := nnrt.Compile(registry, x.Model, d.Name(), o); hal.StatusOf(err) != hal.InvalidArgument {
 						t.Errorf("%s, %s on %s: %s: compiling: %v", k.Name, name, d.Name(), x.What, err)
 					}
