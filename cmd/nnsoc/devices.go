@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"sort"
 	"text/tabwriter"
 
@@ -77,7 +78,10 @@ func (a *app) printDevices(r *devicesReport) error {
 	for _, d := range r.Devices {
 		cell := func(name string) string {
 			for _, p := range d.Capabilities {
-				if p.Operand == name {
+				switch {
+				case p.Operand == name && p.ExecTime == math.MaxFloat32:
+					return "refused"
+				case p.Operand == name:
 					return fmt.Sprintf("%.2f/%.2f", p.ExecTime, p.PowerUsage)
 				}
 			}
