@@ -16,7 +16,7 @@
 //	recurrent.go quantizedlstm.go control.go cells, sequences, subgraphs
 //	table.go row.go args.go view.go          rows, their text form, operands against a row
 //	infer.go work.go quant.go fixedpoint.go  what is common to the rules of the rows
-//	until12.go defaults.go                   what older HAL versions demand, and do not know
+//	version.go                               what older HAL versions demand, and do not know
 //
 // On top of the rows it parses an operation into a plain struct (Conv, Pool,
 // Elementwise, ...) with implicit padding resolved, layouts and axes made
