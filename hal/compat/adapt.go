@@ -159,8 +159,8 @@ func (d *adapted) later(call string) error {
 	return hal.Errorf(hal.GeneralFailure, "%s: HAL %v has no %s", d.Name(), d.version, call)
 }
 
-// adaptedModel is a prepared model of an old driver. What its version does not have is
-// not implemented.
+// adaptedModel is a prepared model of an old driver. Calls that its version does not have
+// are errors, those of hal.UnimplementedPreparedModel.
 type adaptedModel struct {
 	hal.UnimplementedPreparedModel
 	model  hal.PreparedModel
