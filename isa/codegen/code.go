@@ -21,7 +21,7 @@ type Code struct {
 
 	labels []int32
 	waits  []int32  // of each block: cycles in which nothing issues
-	slab   []*Instr // of all groups
+	instrs []*Instr // of all groups
 	place  []int32  // unit of each virtual register, nil before allocation
 	// crowded: instructions waited for registers, so another schedule may be shorter.
 	crowded bool

@@ -37,7 +37,7 @@ type Func struct {
 	source  int32
 	open    bool // the last block takes more instructions
 	nInstr  int32
-	slab    []Instr // chunked storage of instructions
+	instrs  []Instr // chunked storage of instructions
 	args    []Arg   // chunked storage of operands
 	limits  [MaxFiles]int
 	seldom  bool // blocks that start now are seldom run
@@ -99,11 +99,11 @@ func (f *Func) Emit(op uint32, args ...Arg) *Instr {
 	if !f.open {
 		f.startBlock()
 	}
-	if len(f.slab) == 0 {
-		f.slab = make([]Instr, 64)
+	if len(f.instrs) == 0 {
+		f.instrs = make([]Instr, 64)
 	}
-	in := &f.slab[0]
-	f.slab = f.slab[1:]
+	in := &f.instrs[0]
+	f.instrs = f.instrs[1:]
 	if len(f.args) < len(args) {
 		f.args = make([]Arg, 256+len(args))
 	}
@@ -174,9 +174,9 @@ func (f *Func) WeaveStreams(streams ...Stream) {
 		ends[i+1] = len(f.blocks[b].instrs)
 	}
 	all := f.blocks[b].instrs[first:]
-	woven := make([]*Instr, 0, len(all))
+	interleaved := make([]*Instr, 0, len(all))
 	done := make([]int, len(streams))
-	for len(woven) < len(all) {
+	for len(interleaved) < len(all) {
 		best, least := -1, 0.0
 		for i, n := range done {
 			size, from := ends[i+1]-ends[i], streams[i].From
@@ -184,10 +184,10 @@ func (f *Func) WeaveStreams(streams ...Stream) {
 				best, least = i, due
 			}
 		}
-		woven = append(woven, all[ends[best]-first+done[best]])
+		interleaved = append(interleaved, all[ends[best]-first+done[best]])
 		done[best]++
 	}
-	copy(all, woven)
+	copy(all, interleaved)
 }
 
 // Ordered says that instructions come in an order that leaves little to a schedule,

@@ -133,8 +133,8 @@ func (f *Func) liveness() *liveness {
 	l.collect()
 	words := int(l.n+63) / 64
 	nb := len(f.blocks)
-	slab := make([]uint64, 4*nb*words)
-	take := func() bitset { b := slab[:words:words]; slab = slab[words:]; return b }
+	storage := make([]uint64, 4*nb*words)
+	take := func() bitset { b := storage[:words:words]; storage = storage[words:]; return b }
 	use, def := make([]bitset, nb), make([]bitset, nb)
 	l.in, l.out = make([]bitset, nb), make([]bitset, nb)
 	for i := range f.blocks {

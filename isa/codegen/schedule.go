@@ -61,11 +61,11 @@ func (f *Func) newScheduler(l *liveness, t attempt) *scheduler {
 		}
 	}
 	if f.refined {
-		slab := make([]int32, f.nInstr)
+		storage := make([]int32, f.nInstr)
 		for i := range f.blocks {
 			k := len(f.blocks[i].instrs)
-			s.cycles = append(s.cycles, slab[:k:k])
-			slab = slab[k:]
+			s.cycles = append(s.cycles, storage[:k:k])
+			storage = storage[k:]
 		}
 	}
 	return s
@@ -75,7 +75,7 @@ func (f *Func) newScheduler(l *liveness, t attempt) *scheduler {
 func (s *scheduler) run(ranks [][]int32) *Code {
 	f, l := s.f, s.l
 	code := &Code{Name: f.Name, labels: f.labels, Blocks: make([]int32, 0, len(f.blocks)), waits: make([]int32, 0, len(f.blocks)),
-		Groups: make([]CodeGroup, 0, f.groups), slab: make([]*Instr, 0, f.nInstr)}
+		Groups: make([]CodeGroup, 0, f.groups), instrs: make([]*Instr, 0, f.nInstr)}
 	defer func() { f.groups = max(f.groups, len(code.Groups)) }()
 	s.spent = 0
 	for i, n := range s.limit.runs {
@@ -180,10 +180,10 @@ func (s *scheduler) block(code *Code, bi int32) bool {
 			if count == 0 {
 				code.Groups = append(code.Groups, CodeGroup{Block: bi})
 			}
-			code.slab = append(code.slab, s.d.ins[i])
+			code.instrs = append(code.instrs, s.d.ins[i])
 			count++
-			at := len(code.slab)
-			code.Groups[first].Instrs = code.slab[at-count : at : at]
+			at := len(code.instrs)
+			code.Groups[first].Instrs = code.instrs[at-count : at : at]
 			done++
 			s.issued[i] = true
 			for next < n && s.issued[next] {

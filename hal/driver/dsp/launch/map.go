@@ -68,7 +68,7 @@ type TableRun struct{ From, N, Table int }
 type MapScalars struct {
 	Function elementwise.ScalarFunction
 	Tables   [][]uint32
-	Pieces   []TableRun
+	Runs     []TableRun
 	In       *layout.Tensor
 	Size     int
 	Out      *layout.Tensor
@@ -86,7 +86,7 @@ func (w MapScalars) Launch(l *step.Launcher, _ step.Rows) error {
 		at[i] = l.Words(t)
 	}
 	var table []uint32
-	for _, p := range w.Pieces {
+	for _, p := range w.Runs {
 		table = append(table, w.In.Addr+uint32(p.From*w.Size), w.Out.Addr+uint32(p.From*w.Made), uint32(p.N), at[p.Table])
 	}
 	l.LaunchTable(kern, table, 4)

@@ -37,7 +37,7 @@ func lowerDensify(l *Lowering, op *nn.Operation) error {
 	}
 	o, size := &l.graph.Operands[d.Values], l.sizeOf(d.Values)
 	from := make([]int32, n) // 1 + value of each place
-	pieces := 0
+	runs := 0
 	err = d.Walk(func(x uint32) []int32 {
 		data := l.graph.Operands[x].Data
 		list := make([]int32, len(data)/4)
@@ -47,7 +47,7 @@ func lowerDensify(l *Lowering, op *nn.Operation) error {
 		return list
 	}, in.Bytes()/size, func(value, at int) {
 		from[at] = int32(value + 1)
-		pieces++
+		runs++
 	})
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func lowerDensify(l *Lowering, op *nn.Operation) error {
 	}
 	out := l.FlatResult(d.Output)
 	l.fillFlat(out, fill)
-	return l.move("densify", out, in, pieces, func(put func(to, from, n int)) {
+	return l.move("densify", out, in, runs, func(put func(to, from, n int)) {
 		for at := 0; at < len(from); at++ {
 			if from[at] == 0 {
 				continue

@@ -27,9 +27,9 @@ func floatEdge(op nn.OperationType, list int) bool {
 }
 
 // mapScalars computes out from in.
-func (l *Lowering) mapScalars(f elementwise.ScalarFunction, out, in *layout.Tensor, pieces []launch.TableRun, tables ...[]uint32) {
+func (l *Lowering) mapScalars(f elementwise.ScalarFunction, out, in *layout.Tensor, runs []launch.TableRun, tables ...[]uint32) {
 	size, made, _ := f.Form()
-	l.Add(f.Name(), []*layout.Tensor{in}, []*layout.Tensor{out}, launch.MapScalars{Function: f, Tables: tables, Pieces: pieces, In: in, Size: size, Out: out, Made: made})
+	l.Add(f.Name(), []*layout.Tensor{in}, []*layout.Tensor{out}, launch.MapScalars{Function: f, Tables: tables, Runs: runs, In: in, Size: size, Out: out, Made: made})
 }
 
 // evenly divides n elements among the threads.
@@ -72,7 +72,7 @@ func lowerDequantize(l *Lowering, op *nn.Operation) error {
 		zero += 128
 	}
 	reals := func(scale float32) []uint32 { return hvx.Quant{Scale: scale, Zero: zero}.Floats() }
-	pieces, tables := l.evenly(n), [][]uint32{reals(o.Scale)}
+	runs, tables := l.evenly(n), [][]uint32{reals(o.Scale)}
 	if o.Type == nn.TensorQuant8SymmPerChannel {
 		c := o.Channel
 		if c == nil || int64(c.Dim) >= int64(len(u.Dims)) || len(c.Scales) != int(u.Dims[c.Dim]) {
@@ -82,15 +82,15 @@ func lowerDequantize(l *Lowering, op *nn.Operation) error {
 		if run == 0 || n/run > layout.MaxPositions || len(c.Scales) > layout.MaxConst/4096 {
 			return fmt.Errorf("%d runs of %d elements in %d channels", n/max(run, 1), run, len(c.Scales))
 		}
-		pieces, tables = nil, nil
+		runs, tables = nil, nil
 		for _, s := range c.Scales {
 			tables = append(tables, reals(s))
 		}
 		for i := range n / run {
-			pieces = append(pieces, launch.TableRun{From: i * run, N: run, Table: i % len(c.Scales)})
+			runs = append(runs, launch.TableRun{From: i * run, N: run, Table: i % len(c.Scales)})
 		}
 	}
-	l.mapScalars(elementwise.Dequantize{}, l.FlatResult(u.Output), in, pieces, tables...)
+	l.mapScalars(elementwise.Dequantize{}, l.FlatResult(u.Output), in, runs, tables...)
 	return nil
 }
 
