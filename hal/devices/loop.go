@@ -53,6 +53,7 @@ func (l *Loop) Next() (Invocation, error) {
 	defer m.mu.Unlock()
 	l.begin()
 	for _, c := range l.calls {
+		c.request.Program = m.number(c.call.Program) // a reset machine places programs anew
 		x, err := m.soc.Execute(c.request, c.outcome)
 		if err != nil {
 			return Invocation{}, err
@@ -101,7 +102,7 @@ func (c *loopCall) outcome(k soc.Conditions) (soc.Outcome, error) {
 	if k.Woken {
 		h.m.caches[h.engine].Reset()
 	}
-	if x := h.recall(c.call, k, h.memory(), c.alike); x != nil {
+	if x := h.recall(c.call, k, h.memory(c.call.Program), c.alike); x != nil {
 		return outcomeOf(&x.result.Stats), nil
 	}
 	res, err := h.run(c.call, k, &recorder{}, c.run)

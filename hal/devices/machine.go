@@ -63,12 +63,14 @@ func NewMachine(c *soc.Config, p hal.Preference) (*Machine, error) {
 // Devices are the CPU first, then GPU, DSP and NPU.
 func (m *Machine) Devices() []hal.Device { return m.devices }
 
-// Reset makes the machine cold, at time 0, when all its clients have ended: clocks, idle
-// states and caches.
+// Reset makes the machine what it was when it was new, cold and at time 0, when all its
+// clients have ended: clocks, idle states, heat, caches and where programs will lie in the
+// memory. Only what Simulated counts and the clock of deadlines go on.
 func (m *Machine) Reset() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.soc.Reset()
+	clear(m.programs)
 	for i := range m.caches {
 		m.caches[i].Clear()
 	}
@@ -160,7 +162,7 @@ func (h *engineHost) warmUp(c *base.Call, r soc.Request, run func(hal.Tracer, ba
 		if err != nil {
 			return hal.Errorf(hal.GeneralFailure, "%w", err)
 		}
-		before := h.memory()
+		before := h.memory(c.Program)
 		res, err := h.run(&plain, k, &recorder{}, run)
 		if err != nil {
 			return err
@@ -169,24 +171,26 @@ func (h *engineHost) warmUp(c *base.Call, r soc.Request, run func(hal.Tracer, ba
 			return hal.Errorf(hal.GeneralFailure, "%w", err)
 		}
 		points := k.Points
-		if k, err = h.m.soc.Present(r); err == nil && slices.Equal(points, k.Points) && before == h.memory() {
+		if k, err = h.m.soc.Present(r); err == nil && slices.Equal(points, k.Points) && before == h.memory(c.Program) {
 			return nil
 		}
 	}
 	return nil
 }
 
-// memoryState is what an execution finds in the caches of its engine and in that which all
-// engines share.
+// memoryState is where a program lies in the memory, and what an execution of it finds in
+// the caches of its engine and in that which all engines share.
 type memoryState struct {
+	number         int
 	program        any // who left the caches
 	caches, system uint64
 }
 
-func (h *engineHost) memory() (s memoryState) {
+func (h *engineHost) memory(program any) (s memoryState) {
 	if h.engine == soc.EngineCPU {
 		return s
 	}
+	s.number = h.m.number(program)
 	s.program, s.caches = h.m.caches[h.engine].State()
 	s.system = h.m.soc.Fingerprint()
 	return s
@@ -210,7 +214,7 @@ func (h *engineHost) run(c *base.Call, k soc.Conditions, spans *recorder, run fu
 	keep := !m.SimulateAll && m.soc.Alone() && to == nil && !b.Detail
 	var before memoryState
 	if keep {
-		before = h.memory()
+		before = h.memory(c.Program)
 		if x := h.recall(c, k, before, func(x *remembered) bool { return x.same(b) }); x != nil {
 			return x.replay(b), nil
 		}
@@ -222,7 +226,7 @@ func (h *engineHost) run(c *base.Call, k soc.Conditions, spans *recorder, run fu
 		return res, err
 	}
 	res.Stats.Memory = m.memoryStats(m.soc.MemoryUse(h.engine).Since(used), sim.Time(res.Stats.LatencyFs))
-	if after := h.memory(); keep && before.system == after.system {
+	if after := h.memory(c.Program); keep && before.system == after.system {
 		x := remember(b, k.Points, before, res)
 		if before != after {
 			left := m.caches[h.engine].Clone()
