@@ -19,17 +19,22 @@ type pace struct {
 	intervalUs  float64
 	cold        bool
 	burst       bool
-	// simulations ends the loop after so many executions on engines, once each part of
-	// the model had a few; 0 does not. Where clocks move no execution is like another.
-	simulations int
+	// precision ends the loop while executions still differ, which takes the host long:
+	// once the standard error of the mean latency is below this share of it, or after
+	// maxSimulations. 0 does not.
+	precision float64
 	endurance
 }
 
 // planPace is the pace by which plans are compared while others are still to come.
-func planPace() pace { return pace{invocations: defaultInvocations, simulations: 16} }
+func planPace() pace { return pace{invocations: defaultInvocations, precision: 0.0025} }
 
-// fewInvocations are those that a bound of simulations leaves.
-const fewInvocations = 8
+// Bounds of a loop that ends by its precision.
+const (
+	minInvocations = 3
+	maxSimulations = 16 // executions on engines, once there were fewInvocations
+	fewInvocations = 8
+)
 
 // defaultInvocations is how many benchmark_model measures.
 const defaultInvocations = 50
@@ -90,6 +95,7 @@ func (p *pace) invoke(m *machine, c *nnrt.Compilation, inputs [][]byte, o nnrt.E
 // loop runs a compilation as often as asked for, on a machine that begins cold.
 func (p *pace) loop(m *machine, c *nnrt.Compilation, inputs [][]byte, o nnrt.ExecuteOptions, each func(*nnrt.Result)) error {
 	before := m.live.Simulated()
+	last, mean := before, newInvocations()
 	once, pause, err := p.begin(m, c, inputs, o)
 	if err != nil {
 		return err
@@ -104,9 +110,12 @@ func (p *pace) loop(m *machine, c *nnrt.Compilation, inputs [][]byte, o nnrt.Exe
 		}
 		each(r)
 		pause()
-		if p.simulations > 0 && i+1 >= fewInvocations && m.live.Simulated()-before > p.simulations {
+		mean.took(r.LatencyFs, r.EnergyPJ)
+		now := m.live.Simulated()
+		if p.precision > 0 && now > last && (mean.within(p.precision) || i+1 >= fewInvocations && now-before > maxSimulations) {
 			break
 		}
+		last = now
 	}
 	return nil
 }
@@ -209,6 +218,13 @@ func (x *invocations) overlap(fs int64) {
 	if fs != 0 {
 		x.parts["overlap"] += microseconds(fs)
 	}
+}
+
+// within reports whether the standard error of the mean latency is below a share of it.
+func (x *invocations) within(share float64) bool {
+	n := float64(x.Count)
+	mean := x.sum / n
+	return x.Count >= minInvocations && max(0, x.squares/n-mean*mean)/(n-1) < share*share*(x.FirstUS+mean)*(x.FirstUS+mean)
 }
 
 func (x *invocations) finish() {

@@ -208,10 +208,9 @@ func (x *planner) compare(f *form, strategies []partition.Strategy) (*partitionR
 		*truth = *p
 		truth.Costs = measured
 	}
-	runs := map[string]*strategyEntry{} // by plan
 	one := func(s partition.Strategy) error {
 		x.progress.say("%s: plan", s.Name())
-		e, err := x.one(f, p, s, runs)
+		e, err := x.one(f, p, s)
 		if err != nil {
 			return err
 		}
@@ -236,7 +235,7 @@ func (x *planner) compare(f *form, strategies []partition.Strategy) (*partitionR
 		}
 	}
 	truth.Seeds = p.Seeds
-	optimum, err := x.one(f, truth, partition.ILP{}, runs)
+	optimum, err := x.one(f, truth, partition.ILP{})
 	if err != nil {
 		return nil, err
 	}
@@ -245,8 +244,8 @@ func (x *planner) compare(f *form, strategies []partition.Strategy) (*partitionR
 	return r, nil
 }
 
-// one plans with a strategy and runs the plan, unless the same plan ran before.
-func (x *planner) one(f *form, p *partition.Problem, s partition.Strategy, runs map[string]*strategyEntry) (*strategyEntry, error) {
+// one plans with a strategy and runs the plan.
+func (x *planner) one(f *form, p *partition.Problem, s partition.Strategy) (*strategyEntry, error) {
 	plan, predicted, err := partition.Solve(p, s)
 	if _, own := s.(*partition.External); own {
 		err = usage(err)
@@ -260,32 +259,23 @@ func (x *planner) one(f *form, p *partition.Problem, s partition.Strategy, runs 
 	}
 	e := &strategyEntry{Name: s.Name(), Objective: p.Objective.String(), Proven: plan.Proven, PlanningUS: float64(time.Since(start).Nanoseconds()) / 1e3,
 		PredictedLatencyUS: predicted.LatencyFs / 1e9, PredictedEnergyUJ: predicted.EnergyPJ / 1e6, PredictedIntervalUS: predicted.IntervalFs / 1e9,
-		Transitions: predicted.Transitions, BytesMoved: predicted.BytesMoved, plan: plan, steps: predicted.Steps}
+		EstimatedLatencyUS: predicted.EstimateFs / 1e9,
+		Transitions:        predicted.Transitions, BytesMoved: predicted.BytesMoved, plan: plan, steps: predicted.Steps}
 	for _, d := range plan.Device {
 		e.Devices = append(e.Devices, p.Devices[d].Name)
 	}
 	p.Seeds = append(p.Seeds, partition.Plan{Device: plan.Device, Sequential: plan.Sequential, Interpret: plan.Interpret})
-	key := fmt.Sprint(plan.Device, plan.Sequential, plan.Interpret)
-	same, ok := runs[key]
-	if !ok {
-		x.progress.say("%s: run", s.Name())
-		m, c, err := x.apart(p, plan)
-		if err != nil {
-			return nil, err
-		}
-		res, inv, err := x.pace.invoke(m, c, f.inputs, nnrt.ExecuteOptions{})
-		if err != nil {
-			return nil, err
-		}
-		e.simulated(f, res, inv)
-		if p.Objective == partition.Throughput {
-			if e.SimulatedIntervalUS, err = m.stream(c, f.inputs, predicted); err != nil {
-				return nil, err
-			}
-		}
-		runs[key], same = e, e
+	x.progress.say("%s: run", s.Name())
+	run, err := x.run(p, plan, f.inputs)
+	if err != nil {
+		return nil, err
 	}
-	e.SimulatedLatencyUS, e.SimulatedIntervalUS, e.EnergyUJ, e.Mismatches, e.Parts = same.SimulatedLatencyUS, same.SimulatedIntervalUS, same.EnergyUJ, same.Mismatches, same.Parts
+	e.simulated(f, run)
+	if p.Objective == partition.Throughput {
+		if e.SimulatedIntervalUS, err = x.interval(p, plan, f.inputs, predicted); err != nil {
+			return nil, err
+		}
+	}
 	e.score = p.Objective.Score(e.SimulatedLatencyUS, e.EnergyUJ, e.SimulatedIntervalUS)
 	return e, nil
 }

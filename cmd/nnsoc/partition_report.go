@@ -30,11 +30,13 @@ type partitionReport struct {
 
 // strategyEntry is one strategy. The interval is the time between results of a
 // stream of inputs; it is predicted as the time for which the busiest engine is held.
-// The gap is the simulated objective over that of ilp with measured costs, less 1.
+// With measured costs the prediction is a run of the plan; the estimate is what the plan
+// was predicted to take before that, by runs of others. The gap is the simulated objective over that of ilp with measured costs, less 1.
 type strategyEntry struct {
 	Name                string   `json:"name"`
 	Objective           string   `json:"objective"`
 	PredictedLatencyUS  float64  `json:"predicted_latency_us"`
+	EstimatedLatencyUS  float64  `json:"estimated_latency_us,omitempty"`
 	SimulatedLatencyUS  float64  `json:"simulated_latency_us"`
 	PredictedEnergyUJ   float64  `json:"predicted_energy_uj"`
 	EnergyUJ            float64  `json:"energy_uj"`
@@ -70,9 +72,9 @@ type publishedRatio struct {
 }
 
 // simulated takes over what executions cost, and how the last one's results compare.
-func (e *strategyEntry) simulated(f *form, res *nnrt.Result, inv *invocations) {
-	e.SimulatedLatencyUS, e.EnergyUJ, e.Parts = inv.MeanUS, inv.energy, len(res.Parts)
-	for _, c := range nnrt.Compare(f.model, f.expected, res) {
+func (e *strategyEntry) simulated(f *form, r *planRun) {
+	e.SimulatedLatencyUS, e.EnergyUJ, e.Parts = r.invocations.MeanUS, r.invocations.energy, len(r.result.Parts)
+	for _, c := range nnrt.Compare(f.model, f.expected, r.result) {
 		e.Mismatches += c.Mismatches
 		if c.First != nil && c.Mismatches == 0 {
 			e.Mismatches++ // a shape

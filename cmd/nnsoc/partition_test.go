@@ -1,16 +1,22 @@
 package main
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/bench"
 	"github.com/nnsoc/nnsoc/bench/zoo"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
 )
 
 // What TestStrategies demands.
@@ -22,77 +28,146 @@ const (
 
 // TestStrategies: auto is as fast as the best single device, nothing beats ilp,
 // predictions by measured costs hold, and no plan changes a result. make sweep takes
-// every network that there is on several SoCs, otherwise small ones serve. With -v it
-// prints the table of docs/Strategies.md.
+// every network that there is on several SoCs, the smallest first; otherwise small ones
+// serve. With -v it prints the table of docs/Strategies.md. What a network came to is
+// kept in the folder of measured costs, so that the same test goes on where it ended.
 func TestStrategies(t *testing.T) {
 	networks, socs := []string{"mobilenet_v1_0.25_128_quant", "mobilenet_v1_0.25_128_float", bench.IslandsName}, []string{"pixel4"}
 	if os.Getenv("NNSOC_SWEEP") != "" {
-		socs = []string{"pixel4", "sd888", "xclipse920"}
-		networks = append(networks, zoo.Names()...)
-		files, err := filepath.Glob(filepath.Join(sharedDir(), "models", "*", "model.tflite"))
+		networks, socs = everyNetwork(t), []string{"pixel4", "xclipse920", "sd888"}
+	}
+	for _, soc := range socs {
+		t.Run(soc, func(t *testing.T) {
+			done := 0
+			var worst sweepRow // by each measure
+			for _, network := range networks {
+				t.Run(networkName(network), func(t *testing.T) {
+					r := keptSweep(t, soc, network)
+					t.Logf("| %s | %s | %s | %.0f | %.0f | %.2f | %+.1f %% | %+.1f %% | %.1f %% | %.1f %% |",
+						soc, r.Name, r.Best, r.Single, r.Auto, r.AOSP/r.Auto, 100*r.Slower, 100*r.Beaten, 100*r.Wrong, 100*r.Estimate)
+					done++
+					worst.Slower, worst.Beaten, worst.Wrong = max(worst.Slower, r.Slower), max(worst.Beaten, r.Beaten), max(worst.Wrong, r.Wrong)
+					if !(r.Slower <= autoSlack) || !(r.Beaten <= exactSlack) || !(r.Wrong <= predictedSlack) || r.Mismatches > 0 {
+						t.Errorf("%s on %s: auto %+.1f %% beside %s, ilp %+.1f %% beside the best, prediction off by %.1f %%, %d mismatches",
+							r.Name, soc, 100*r.Slower, r.Best, 100*r.Beaten, 100*r.Wrong, r.Mismatches)
+					}
+				})
+			}
+			t.Logf("%s, %d networks, worst: auto %+.1f %%, ilp %+.1f %%, prediction %.1f %%", soc, done, 100*worst.Slower, 100*worst.Beaten, 100*worst.Wrong)
+		})
+	}
+}
+
+// everyNetwork lists the built-in networks and the shared files, the smallest first.
+func everyNetwork(t *testing.T) []string {
+	t.Helper()
+	islands, err := bench.Islands()
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := map[string]int64{bench.IslandsName: nnrt.MACs(islands)}
+	for _, n := range zoo.Networks() {
+		m, _, err := n.Outline()
 		if err != nil {
 			t.Fatal(err)
 		}
-		networks = append(networks, files...)
+		size[n.Name] = nnrt.MACs(m)
 	}
-	for _, soc := range socs {
-		var worst sweepRow // by each measure
-		for _, network := range networks {
-			r, problem := sweep(soc, network)
-			if problem != "" {
-				t.Errorf("%s on %s: %s", network, soc, problem)
-				continue
-			}
-			t.Logf("| %s | %s | %s | %.0f | %.0f | %.2f | %+.1f %% | %+.1f %% | %.1f %% |",
-				soc, r.name, r.best, r.single, r.auto, r.aosp/r.auto, 100*r.slower, 100*r.beaten, 100*r.wrong)
-			worst.slower, worst.beaten, worst.wrong = max(worst.slower, r.slower), max(worst.beaten, r.beaten), max(worst.wrong, r.wrong)
-			if !(r.slower <= autoSlack) || !(r.beaten <= exactSlack) || !(r.wrong <= predictedSlack) || r.mismatches > 0 {
-				t.Errorf("%s on %s: auto %+.1f %% beside %s, ilp %+.1f %% beside the best, prediction off by %.1f %%, %d mismatches",
-					r.name, soc, 100*r.slower, r.best, 100*r.beaten, 100*r.wrong, r.mismatches)
-			}
+	files, err := filepath.Glob(filepath.Join(sharedDir(), "models", "*", "model.tflite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range files {
+		m, err := readModel(path, nil)
+		if err != nil {
+			t.Fatal(err)
 		}
-		t.Logf("%s, %d networks, worst: auto %+.1f %%, ilp %+.1f %%, prediction %.1f %%", soc, len(networks), 100*worst.slower, 100*worst.beaten, 100*worst.wrong)
+		size[path] = nnrt.MACs(m)
 	}
+	return slices.SortedFunc(maps.Keys(size), func(a, b string) int {
+		return cmp.Or(cmp.Compare(size[a], size[b]), cmp.Compare(a, b))
+	})
+}
+
+// networkName is the name of a network, or of a file's folder with .tflite.
+func networkName(network string) string {
+	if filepath.Base(network) == "model.tflite" {
+		return filepath.Base(filepath.Dir(network)) + ".tflite"
+	}
+	return network
 }
 
 // sweepRow is how the strategies did on a network.
 type sweepRow struct {
-	name, best            string // the best single device
-	single, auto, aosp    float64
-	slower, beaten, wrong float64 // relative; see the constants
-	mismatches            int
+	Name, Best            string // the best single device
+	Single, Auto, AOSP    float64
+	Slower, Beaten, Wrong float64 // relative; see the constants
+	Estimate              float64 // how far off plans were estimated before they ran
+	Mismatches            int
 }
 
-// sweep compares the strategies on a network, or says what went wrong.
-func sweep(soc, network string) (r sweepRow, problem string) {
+// keptSweep is what the strategies come to on a network, or came to when this program
+// compared them before.
+func keptSweep(t *testing.T, soc, network string) (r sweepRow) {
+	t.Helper()
+	content, _ := os.ReadFile(network) // a built-in network is part of the program
+	key := sha256.Sum256(fmt.Appendf(nil, "%s %s %s %x", programHash(), soc, network, content))
+	folder := cacheFolder("sweep")
+	path := filepath.Join(folder, hex.EncodeToString(key[:])+".json")
+	if data, err := os.ReadFile(path); err == nil && folder != "" && json.Unmarshal(data, &r) == nil {
+		return r
+	}
+	r = sweep(t, soc, network)
+	if folder == "" {
+		return r
+	}
+	data, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// sweep compares the strategies on a network.
+func sweep(t *testing.T, soc, network string) (r sweepRow) {
+	t.Helper()
 	code, out, errs := command(nil, "partition", network, "--soc", soc, "--json", "-q")
 	if code != 0 && code != exitMismatch {
-		return r, fmt.Sprintf("exit code %d: %s", code, errs)
+		t.Fatalf("exit code %d: %s", code, errs)
 	}
 	var p partitionReport
 	if err := json.Unmarshal([]byte(out), &p); err != nil {
-		return r, err.Error()
+		t.Fatal(err)
 	}
-	r.name, r.single = p.Model.Name, math.Inf(1)
+	r.Name, r.Single = networkName(network), math.Inf(1)
 	fastest, exact := math.Inf(1), math.NaN()
 	for _, e := range p.Strategies {
 		us := e.SimulatedLatencyUS
 		fastest = min(fastest, us)
-		r.wrong = max(r.wrong, math.Abs(e.PredictedLatencyUS/us-1))
-		r.mismatches += e.Mismatches
+		r.Wrong = max(r.Wrong, math.Abs(e.PredictedLatencyUS/us-1))
+		if e.EstimatedLatencyUS > 0 {
+			r.Estimate = max(r.Estimate, math.Abs(e.EstimatedLatencyUS/us-1))
+		}
+		r.Mismatches += e.Mismatches
 		switch {
 		case e.Name == "cpu" || strings.HasPrefix(e.Name, "single:"):
-			if us < r.single {
-				r.best, r.single = e.Name, us
+			if us < r.Single {
+				r.Best, r.Single = e.Name, us
 			}
 		case e.Name == "auto":
-			r.auto = us
+			r.Auto = us
 		case e.Name == "aosp":
-			r.aosp = us
+			r.AOSP = us
 		case e.Name == "ilp":
 			exact = us
 		}
 	}
-	r.slower, r.beaten = r.auto/r.single-1, exact/fastest-1
-	return r, ""
+	r.Slower, r.Beaten = r.Auto/r.Single-1, exact/fastest-1
+	return r
 }

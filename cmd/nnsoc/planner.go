@@ -12,6 +12,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 	"github.com/nnsoc/nnsoc/runtime/partition"
 	"github.com/nnsoc/nnsoc/runtime/partition/cost"
@@ -46,14 +47,32 @@ type planner struct {
 	progress  *progress
 	linear    *cost.Linear // once it was fitted
 	pace      pace
+	runs      map[planOf]*planRun
+}
+
+// planOf is a plan of a model.
+type planOf struct {
+	model *nn.Model
+	plan  string
+}
+
+func planKey(p *partition.Problem, plan partition.Plan) planOf {
+	return planOf{p.Model, fmt.Sprint(plan.Device, plan.Sequential, plan.Interpret)}
+}
+
+// planRun is a plan that ran, with what its last execution came to.
+type planRun struct {
+	result      *nnrt.Result
+	invocations *invocations
+	intervalUS  float64 // between results of a stream, 0: none ran
 }
 
 // planner returns a planner for a live machine whose executions follow one another at
 // a pace. Costs are kept between runs of the program.
 func (a *app) planner(m *machine, o nnrt.CompileOptions, at pace, p *progress) *planner {
-	at.simulations = planPace().simulations
+	at.precision = planPace().precision
 	store := cost.NewStore(cacheFolder("costs"), machineText(m)).Other(fmt.Sprint(at))
-	return &planner{app: a, machine: m, store: store, options: o, pace: at, costs: costsMeasured, progress: p}
+	return &planner{app: a, machine: m, store: store, options: o, pace: at, costs: costsMeasured, progress: p, runs: map[planOf]*planRun{}}
 }
 
 // cacheFolder is a folder for what can be computed again; "" for none.
@@ -135,7 +154,42 @@ func (x *planner) loop(p *partition.Problem, plan partition.Plan, inputs [][]byt
 	if err != nil {
 		return err
 	}
-	return x.pace.loop(m, c, inputs, nnrt.ExecuteOptions{}, each)
+	r := &planRun{invocations: newInvocations()}
+	err = x.pace.loop(m, c, inputs, nnrt.ExecuteOptions{}, func(res *nnrt.Result) {
+		r.invocations.add(res)
+		r.result = res
+		each(res)
+	})
+	if err == nil {
+		r.invocations.finish()
+		x.runs[planKey(p, plan)] = r
+	}
+	return err
+}
+
+// run returns the run of a plan, which takes place unless costs were measured by it.
+func (x *planner) run(p *partition.Problem, plan partition.Plan, inputs [][]byte) (*planRun, error) {
+	if r, ok := x.runs[planKey(p, plan)]; ok {
+		return r, nil
+	}
+	if err := x.loop(p, plan, inputs, func(*nnrt.Result) {}); err != nil {
+		return nil, err
+	}
+	return x.runs[planKey(p, plan)], nil
+}
+
+// interval is the time between results of a stream that runs a plan.
+func (x *planner) interval(p *partition.Problem, plan partition.Plan, inputs [][]byte, e *partition.Evaluation) (float64, error) {
+	r := x.runs[planKey(p, plan)]
+	if r.intervalUS > 0 {
+		return r.intervalUS, nil
+	}
+	m, c, err := x.apart(p, plan)
+	if err != nil {
+		return 0, err
+	}
+	r.intervalUS, err = m.stream(c, inputs, e)
+	return r.intervalUS, err
 }
 
 // apart compiles a plan for a machine of its own: where programs lie in memory, and so

@@ -1,6 +1,11 @@
 package partition
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
 
 // Auto takes the best plan of the other strategies by predicted cost.
 type Auto struct{}
@@ -73,6 +78,7 @@ func Solve(p *Problem, s Strategy) (Plan, *Evaluation, error) {
 		if err != nil {
 			return Plan{}, nil, err
 		}
+		plan = p.Canonical(plan)
 		final := p.Costs.Measure == nil || round == solveRounds || p.Costs.Ran(plan) != nil
 		if p.Costs.Measure != nil && p.Costs.Ran(plan) == nil {
 			if err := p.measure(plan); err != nil {
@@ -92,15 +98,43 @@ func Solve(p *Problem, s Strategy) (Plan, *Evaluation, error) {
 	}
 }
 
+// Canonical takes what changes nothing from a plan, so that plans that run alike are
+// measured once: interpreting where there is no control flow, and the order of steps
+// that follow from each other. A plan with several steps on devices stays sequential,
+// since it goes to the CPU as a whole when a device cannot prepare its step.
+func (p *Problem) Canonical(plan Plan) Plan {
+	if p.CheckPlan(plan) != nil {
+		return plan
+	}
+	if !slices.ContainsFunc(p.Graph.Operations, func(o Operation) bool { return o.Type == nn.OpIf.String() || o.Type == nn.OpWhile.String() }) {
+		plan.Interpret = false
+	}
+	steps := Steps(p.Graph, plan.Device, len(p.Devices))
+	links := Link(p.Graph, steps)
+	onDevices := 0
+	for k := range steps {
+		if k > 0 && steps[k].Device != steps[k-1].Device && !slices.Contains(links[k].Before, k-1) {
+			return plan
+		}
+		if steps[k].Device != 0 {
+			onDevices++
+		}
+	}
+	plan.Sequential = plan.Sequential && onDevices > 1
+	return plan
+}
+
 // measure runs a plan.
 func (p *Problem) measure(plan Plan) error {
-	if err := p.CheckPlan(plan); err != nil {
+	before, err := p.Evaluate(plan)
+	if err != nil {
 		return err
 	}
 	r, err := p.Costs.Measure(plan)
 	if err != nil {
 		return err
 	}
+	r.EstimateFs = before.LatencyFs
 	p.Costs.SetRun(plan, r)
 	return nil
 }

@@ -20,6 +20,8 @@ type Evaluation struct {
 	Steps     []Step
 	LatencyFs float64 // of one execution
 	EnergyPJ  float64
+	// EstimateFs is the predicted latency before the plan ran, 0 where none was made.
+	EstimateFs float64
 	// IntervalFs is the time between results of a stream: that for which the busiest
 	// engine is held, or the latency by the inputs in flight.
 	IntervalFs  float64
@@ -78,7 +80,7 @@ func (p *Problem) Evaluate(plan Plan) (*Evaluation, error) {
 		e.BytesMoved += links[k].Moved
 	}
 	if r := p.Costs.Ran(plan); r != nil {
-		e.LatencyFs, e.EnergyPJ = r.LatencyFs, r.EnergyPJ
+		e.LatencyFs, e.EnergyPJ, e.EstimateFs = r.LatencyFs, r.EnergyPJ, r.EstimateFs
 	} else {
 		_, e.LatencyFs = Schedule(e.Steps, links, time, plan.Sequential)
 	}

@@ -118,7 +118,9 @@ type Segment struct {
 type Run struct {
 	LatencyFs float64 // of one execution
 	EnergyPJ  float64
-	Segments  []Segment // in the order of the plan's steps
+	// EstimateFs is what it was predicted to take before it ran, 0 where nobody asked.
+	EstimateFs float64
+	Segments   []Segment // in the order of the plan's steps
 }
 
 // Ran is the run of a plan, nil of one that was not measured.

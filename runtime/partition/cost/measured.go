@@ -52,6 +52,7 @@ func (m *Measurer) Measured(p *partition.Problem) (partition.Costs, error) {
 		if err != nil {
 			return c, err
 		}
+		plan = p.Canonical(plan)
 		if d > 0 && !slices.Contains(plan.Device, d) {
 			continue
 		}
