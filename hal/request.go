@@ -39,6 +39,9 @@ type Buffers struct {
 	// InputDimensions complete the shapes of inputs that the model leaves open; nil, or
 	// nil for an input, where the model or the length of the buffer tells.
 	InputDimensions [][]uint32
+	// DeviceInputs and DeviceOutputs say which operands lie in memory of the device: it
+	// is mapped already and needs no cache maintenance. nil: none does.
+	DeviceInputs, DeviceOutputs []bool
 	ExecuteOptions
 }
 

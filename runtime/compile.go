@@ -79,6 +79,7 @@ type Compilation struct {
 	order        []partition.Step // of steps, where there is no control flow among them
 	links        []partition.Links
 	sections     []section // of order, where steps may overlap
+	handovers    []handover
 	sequential   bool
 	machine      hal.Machine
 	partitioning Partitioning
@@ -139,6 +140,7 @@ func compile(r *Registry, a *assignment, device string, o CompileOptions) (*Comp
 			c.sources[i].macs = append(c.sources[i].macs, OperationMACs(g, k))
 		}
 	}
+	c.handovers = c.findHandovers()
 	c.frame = &sync.Pool{New: func() any { return newFrame(c.sources[0].values) }}
 	for i := range m.Main.Operations {
 		shapes := &c.known.operations[i]

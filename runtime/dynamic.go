@@ -36,7 +36,7 @@ func hasOpenInput(g *nn.Subgraph, part *partition.Part) bool {
 type value struct {
 	data   []byte     // nil for an input that is left out, and for device memory
 	dims   []uint32   // nil while they are not known
-	buffer hal.Buffer // device memory, of inputs and outputs of the model alone
+	buffer hal.Buffer // device memory
 }
 
 // execution is one run of a compilation.
@@ -44,6 +44,7 @@ type execution struct {
 	*Compilation
 	options ExecuteOptions
 	frames  [][]*value // by source and operand
+	lent    []hal.Buffer
 	main    *frame
 	loops   map[int]*loop
 	nowFs   int64 // time of the steps so far
@@ -72,6 +73,9 @@ func newExecution(c *Compilation, inputs [][]byte, o ExecuteOptions) (*execution
 		}
 	}
 	e.result = &Result{Operations: slices.Clone(c.rows)}
+	if o.Through == nil { // requests of bursts name no device memory
+		e.lend()
+	}
 	return e, nil
 }
 
@@ -104,8 +108,9 @@ func newFrame(values []value) *frame {
 	return f
 }
 
-// leave gives the frame of the main subgraph back.
+// leave gives the frame of the main subgraph and device memory back.
 func (e *execution) leave() {
+	e.release()
 	clear(e.main.values)
 	e.frame.Put(e.main)
 }

@@ -44,6 +44,7 @@ func (c *Compilation) ExecuteFenced(inputs, outputs [][]byte, waitFor []*hal.Syn
 	if err != nil {
 		return nil, err
 	}
+	defer e.release() // what has been started keeps its memory
 	f, g := e.frames[0], &c.Model.Main
 	for i, x := range g.Outputs {
 		n := g.Operands[x].Bytes()

@@ -28,10 +28,15 @@ func (c *Compilation) Roles(input bool, i int) (roles []Role, ok bool) {
 	if c.links == nil || i < 0 || i >= len(list) {
 		return nil, false
 	}
+	return c.uses(list[i])
+}
+
+// uses are the roles of an operand of the main subgraph.
+func (c *Compilation) uses(operand uint32) (roles []Role, ok bool) {
 	for k := range c.steps {
 		s := &c.steps[k]
 		for in, operands := range [2][]uint32{s.outputs, s.inputs} {
-			if at := slices.Index(operands, list[i]); at >= 0 {
+			if at := slices.Index(operands, operand); at >= 0 {
 				if _, open := s.prepared.(later); open {
 					return nil, false
 				}

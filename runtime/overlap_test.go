@@ -45,9 +45,9 @@ func (t timeline) Mark(thread string, m nntrace.Mark, start, end int64) {
 	t[thread] = append(t[thread], hal.Span{Name: m.String(), StartFs: start, EndFs: end})
 }
 
-// executeBranches runs branches on one machine: the first on the NPU, the second on the
-// DSP, the sum on the CPU.
-func executeBranches(t *testing.T, sequential bool, trace nnrt.Tracer) *nnrt.Result {
+// onPhone compiles a model for a machine of its own, each operation for a device.
+// Devices may be changed by wrap.
+func onPhone(t *testing.T, m *nn.Model, on []string, sequential bool, wrap func(hal.Device) hal.Device) *nnrt.Compilation {
 	t.Helper()
 	config, err := soc.Load("pixel4")
 	if err != nil {
@@ -57,33 +57,54 @@ func executeBranches(t *testing.T, sequential bool, trace nnrt.Tracer) *nnrt.Res
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := machine.Devices()
+	list := slices.Clone(machine.Devices())
+	for i := range list {
+		if wrap != nil && i > 0 {
+			list[i] = wrap(list[i])
+		}
+	}
 	r, err := nnrt.NewRegistry(list[0], list[1:]...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.SetMachine(machine)
-	index := func(name string) int {
-		return slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == name })
-	}
-	m := branches(t)
 	o := nnrt.CompileOptions{}
 	p, err := nnrt.NewProblem(r, m, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := nnrt.CompilePlan(r, p, partition.Plan{Device: []int{index("npu"), index("dsp"), 0}, Sequential: sequential}, o)
+	plan := partition.Plan{Sequential: sequential}
+	for _, name := range on {
+		plan.Device = append(plan.Device, slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == name }))
+	}
+	c, err := nnrt.CompilePlan(r, p, plan, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := [][]byte{tensor.SyntheticInput(&m.Main, 0, 1)}
-	if _, err := c.Execute(in, nnrt.ExecuteOptions{}); err != nil { // wakes the engines
-		t.Fatal(err)
+	return c
+}
+
+// execute executes a compilation twice, the second time on engines that are awake, and
+// compares with the reference.
+func execute(t *testing.T, c *nnrt.Compilation, o nnrt.ExecuteOptions) (res *nnrt.Result) {
+	t.Helper()
+	in := [][]byte{tensor.SyntheticInput(&c.Model.Main, 0, 1)}
+	trace := o.Trace
+	for i := range 2 {
+		if o.Trace = nil; i == 1 {
+			o.Trace = trace
+		}
+		var err error
+		if res, err = c.Execute(in, o); err != nil {
+			t.Fatal(err)
+		}
 	}
-	res, err := c.Execute(in, nnrt.ExecuteOptions{Trace: trace})
-	if err != nil {
-		t.Fatal(err)
-	}
+	equalsReference(t, c.Model, in, res)
+	return res
+}
+
+func equalsReference(t *testing.T, m *nn.Model, in [][]byte, res *nnrt.Result) {
+	t.Helper()
 	want, err := cpu.ReferenceTensors(m, in)
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +112,13 @@ func executeBranches(t *testing.T, sequential bool, trace nnrt.Tracer) *nnrt.Res
 	if err := compare.Err(nnrt.Compare(m, want, res)); err != nil {
 		t.Error(err)
 	}
-	return res
+}
+
+// executeBranches runs branches on one machine: the first on the NPU, the second on the
+// DSP, the sum on the CPU.
+func executeBranches(t *testing.T, sequential bool, trace nnrt.Tracer) *nnrt.Result {
+	t.Helper()
+	return execute(t, onPhone(t, branches(t), []string{"npu", "dsp", "cpu"}, sequential, nil), nnrt.ExecuteOptions{Trace: trace})
 }
 
 // TestPartsOverlapOnTheMachine: branches on different engines run beside each other on

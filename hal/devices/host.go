@@ -43,16 +43,21 @@ func (l *loop) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*hal.Resu
 	return res, nil
 }
 
-// requestOf is a call as the machine sees it.
+// requestOf is a call as the machine sees it. Operands in memory of the device are
+// neither mapped nor maintained.
 func requestOf(e soc.Engine, c *base.Call) soc.Request {
 	b := c.Buffers
-	r := soc.Request{Engine: e, Preference: sim.Preference(c.Options.Preference), Burst: b.InBurst, Priority: int(c.Options.Priority), Buffers: len(b.Inputs) + len(b.Outputs)}
-	for _, x := range b.Inputs {
-		r.In += int64(len(x))
+	r := soc.Request{Engine: e, Preference: sim.Preference(c.Options.Preference), Burst: b.InBurst, Priority: int(c.Options.Priority)}
+	add := func(list [][]byte, onDevice []bool, bytes *int64) {
+		for i, x := range list {
+			if i >= len(onDevice) || !onDevice[i] {
+				r.Buffers++
+				*bytes += int64(len(x))
+			}
+		}
 	}
-	for _, x := range b.Outputs {
-		r.Out += int64(len(x))
-	}
+	add(b.Inputs, b.DeviceInputs, &r.In)
+	add(b.Outputs, b.DeviceOutputs, &r.Out)
 	return r
 }
 

@@ -41,9 +41,7 @@ type client struct {
 
 func newClient(t testing.TB, m *devices.Machine, device string, model *nn.Model, priority hal.Priority) *client {
 	t.Helper()
-	list := m.Devices()
-	i := slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == device })
-	p, err := list[i].PrepareModel(model, hal.PrepareOptions{Preference: hal.FastSingleAnswer, Priority: priority})
+	p, err := named(m, device).PrepareModel(model, hal.PrepareOptions{Preference: hal.FastSingleAnswer, Priority: priority})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,6 +57,12 @@ func newClient(t testing.TB, m *devices.Machine, device string, model *nn.Model,
 		c.buffers.Outputs = append(c.buffers.Outputs, make([]byte, model.Main.Operands[x].Bytes()))
 	}
 	return c
+}
+
+// named is a machine's device.
+func named(m *devices.Machine, name string) hal.Device {
+	list := m.Devices()
+	return list[slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == name })]
 }
 
 func (c *client) execute() error { return c.executeAs(nil) }

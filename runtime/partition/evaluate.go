@@ -71,7 +71,7 @@ func (p *Problem) Evaluate(plan Plan) (*Evaluation, error) {
 	time := make([]float64, len(e.Steps))
 	for k := range e.Steps {
 		s := &e.Steps[k]
-		c, _ := p.segment(s, links[k].In, links[k].Out)
+		c, _ := p.segment(s, links[k].moves(plan))
 		time[k] = c.TimeFs
 		load[s.Device] += c.EngineFs
 		e.IntervalFs = max(e.IntervalFs, load[s.Device])
@@ -93,8 +93,18 @@ func (p *Problem) Evaluate(plan Plan) (*Evaluation, error) {
 type Links struct {
 	Before      []int // steps that write what it reads, in order
 	In, Out     int64 // bytes that enter and leave it
+	Stays       int64 // of these, those of values that only steps of its device share
 	Transitions int   // steps of another device among Before
 	Moved       int64 // bytes from those
+}
+
+// moves are the bytes that pay for entering or leaving a step. Between steps of one device
+// values lie in memory of the device, unless the plan runs as AOSP's does.
+func (l *Links) moves(plan Plan) int64 {
+	if plan.Sequential {
+		return l.In + l.Out
+	}
+	return l.In + l.Out - l.Stays
 }
 
 // Link finds what ties steps together.
@@ -107,6 +117,14 @@ func Link(g *Graph, steps []Step) []Links {
 	}
 	links := make([]Links, len(steps))
 	entered := make([]int, len(g.Values)) // 1 + step that counted the value last
+	stays := make([]bool, len(g.Values))  // on one device, in memory of that device
+	for v := range g.Values {
+		x := &g.Values[v]
+		stays[v] = !x.Output && x.Producer >= 0 && steps[at[x.Producer]].Device > 0
+		for _, u := range x.Consumers {
+			stays[v] = stays[v] && steps[at[u]].Device == steps[at[x.Producer]].Device
+		}
+	}
 	for k := range steps {
 		l := &links[k]
 		for _, i := range steps[k].Operations {
@@ -119,6 +137,9 @@ func Link(g *Graph, steps []Step) []Links {
 				l.In += x.Bytes
 				if x.Producer < 0 {
 					continue
+				}
+				if stays[v] {
+					l.Stays += x.Bytes
 				}
 				from := at[x.Producer]
 				if steps[from].Device != steps[k].Device {
@@ -134,6 +155,9 @@ func Link(g *Graph, steps []Step) []Links {
 				}
 				if leaves {
 					l.Out += x.Bytes
+				}
+				if leaves && stays[v] {
+					l.Stays += x.Bytes
 				}
 			}
 		}

@@ -185,15 +185,10 @@ func segmentKey(device int, operations []int) string {
 // supports reports whether a device can take an operation.
 func (p *Problem) supports(device, op int) bool { return p.Devices[device].Support[op].OK }
 
-// Estimate is the additive cost of a step: what it is predicted to take while it
-// is not known as a whole.
-func (p *Problem) Estimate(s Step) Cost {
-	l := Link(p.Graph, []Step{s})[0]
-	return p.estimate(&s, l.In, l.Out)
-}
-
-func (p *Problem) estimate(s *Step, in, out int64) Cost {
-	c := p.Costs.Fixed[s.Device].plus(p.Costs.PerByte[s.Device].times(float64(in + out)))
+// estimate is the additive cost of a step: what it is predicted to take while it is not
+// known as a whole.
+func (p *Problem) estimate(s *Step, bytes int64) Cost {
+	c := p.Costs.Fixed[s.Device].plus(p.Costs.PerByte[s.Device].times(float64(bytes)))
 	for _, i := range s.Operations {
 		c = c.plus(p.Costs.Operation[s.Device][i])
 	}
@@ -201,12 +196,12 @@ func (p *Problem) estimate(s *Step, in, out int64) Cost {
 }
 
 // segment predicts the cost of a step: what is known of it as a whole, otherwise
-// the sum of its parts. in and out are the bytes that enter and leave it.
-func (p *Problem) segment(s *Step, in, out int64) (c Cost, known bool) {
+// the sum of its parts. bytes are those that enter and leave it.
+func (p *Problem) segment(s *Step, bytes int64) (c Cost, known bool) {
 	if c, known = p.Costs.segments[segmentKey(s.Device, s.Operations)]; known {
 		return c, true
 	}
-	return p.estimate(s, in, out), false
+	return p.estimate(s, bytes), false
 }
 
 // table is the additive part of the costs as one number each, by weights: what most strategies minimize. A device that cannot take an

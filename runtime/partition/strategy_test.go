@@ -116,7 +116,7 @@ func TestSolve(t *testing.T) {
 			}
 			run := &Run{LatencyFs: e.LatencyFs, EnergyPJ: e.EnergyPJ}
 			for k, l := range Link(p.Graph, e.Steps) {
-				c, _ := truth.segment(&e.Steps[k], l.In, l.Out)
+				c, _ := truth.segment(&e.Steps[k], l.moves(plan))
 				more := float64(len(e.Steps[k].Operations) % 3)
 				run.Segments = append(run.Segments, Segment{e.Steps[k].Device, e.Steps[k].Operations, c.times(1 + more)})
 				run.LatencyFs += more * c.TimeFs

@@ -175,7 +175,9 @@ func (c *chain) finish(out Outcome) {
 	if p.Maintenance {
 		c.busy(PartInvalidate, span(h.Invalidate, c.r.Out))
 	}
-	c.busy(PartUnmap, us(p.UnmapUs))
+	if c.r.Buffers > 0 {
+		c.busy(PartUnmap, us(p.UnmapUs))
+	}
 	c.answer()
 }
 

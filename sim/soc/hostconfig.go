@@ -56,7 +56,7 @@ type Path struct {
 	// Maintenance: caches are cleaned and invalidated for the engine.
 	Maintenance bool    `toml:"maintenance"`
 	MapUs       float64 `toml:"map_us" range:"0..100000"`    // per buffer
-	UnmapUs     float64 `toml:"unmap_us" range:"0..100000"`  // per execution
+	UnmapUs     float64 `toml:"unmap_us" range:"0..100000"`  // per execution that has mapped buffers
 	RPCUs       float64 `toml:"rpc_us" range:"0..100000"`    // messages to the engine's own system and back, at the reference clock
 	LaunchUs    float64 `toml:"launch_us" range:"0..100000"` // submission to the engine's queue and its interrupt, at the reference clock
 }

@@ -132,7 +132,7 @@ type Request struct {
 	Engine     Engine
 	Preference sim.Preference
 	Burst      bool  // through a burst object of the client
-	Buffers    int   // inputs and outputs
+	Buffers    int   // inputs and outputs that do not lie in memory of the engine
 	In, Out    int64 // their bytes
 	// Priority ranks requests that wait for one engine: the higher goes first.
 	Priority int

@@ -189,8 +189,12 @@ func (p *prepared) acquire(b *bound) error {
 			return hal.Errorf(hal.GeneralFailure, "%s driver: input %d: device memory %d is uninitialized", p.device.cfg.Name, u.io, u.token)
 		}
 	}
+	if len(b.memory) > 0 {
+		b.buffers.DeviceInputs, b.buffers.DeviceOutputs = make([]bool, len(b.buffers.Inputs)), make([]bool, len(b.buffers.Outputs))
+	}
 	for _, u := range b.memory {
 		if u.input {
+			b.buffers.DeviceInputs[u.io] = true
 			b.buffers.Inputs[u.io] = u.data
 			b.buffers.InputDimensions[u.io] = u.operand.Dimensions
 			continue
@@ -198,6 +202,7 @@ func (p *prepared) acquire(b *bound) error {
 		u.mu.Lock()
 		u.initialized = false
 		u.mu.Unlock()
+		b.buffers.DeviceOutputs[u.io] = true
 		b.buffers.Outputs[u.io] = u.data
 		b.partial[u.io] = false
 	}

@@ -1,0 +1,59 @@
+package nnrt
+
+import (
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// handover is a value that only parts of one device write and read. It lies in memory of
+// that device, so that no part maps it or maintains caches for it.
+type handover struct {
+	operand uint32
+	roles   []Role
+}
+
+// findHandovers lists the values that stay on a device. AOSP's runtime keeps what goes
+// from part to part in memory that all processors share, and so do plans that run as its
+// own.
+func (c *Compilation) findHandovers() (list []handover) {
+	if c.links == nil || c.sequential {
+		return nil
+	}
+	g := &c.Model.Main
+	for i := range c.steps {
+		s := &c.steps[i]
+		for _, x := range s.outputs {
+			if o := &g.Operands[x]; s.device == c.cpu || o.Lifetime != nn.TemporaryVariable || !o.Known() {
+				continue
+			}
+			roles, ok := c.uses(x)
+			if !ok || slices.ContainsFunc(roles, func(r Role) bool { return r.Device != s.device }) {
+				continue
+			}
+			if b, err := Allocate(roles, nil); err == nil { // not every driver has memory of its own
+				b.Release()
+				list = append(list, handover{x, roles})
+			}
+		}
+	}
+	return list
+}
+
+// lend gives an execution memory for what stays on a device.
+func (e *execution) lend() {
+	for _, h := range e.handovers {
+		if b, err := Allocate(h.roles, nil); err == nil {
+			e.frames[0][h.operand].buffer = b
+			e.lent = append(e.lent, b)
+		}
+	}
+}
+
+// release gives that memory back. Executions that were started with it go on.
+func (e *execution) release() {
+	for _, b := range e.lent {
+		b.Release()
+	}
+	e.lent = nil
+}
