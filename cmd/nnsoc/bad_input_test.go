@@ -91,7 +91,7 @@ func TestBadInput(t *testing.T) {
 		{"eval mobilenet_v1_0.25_128_quant --dataset missing --metric top1", "missing"},
 		{"eval mobilenet_v1_0.25_128_quant --dataset short.bin --metric top1", "want a folder, .npz, COCO .json or a .txt list"},
 		{"eval mobilenet_v1_0.25_128_quant --dataset few.txt --metric top1", `dataset: few.txt: line 1: "cat" is not FILE and TRUTH`},
-		{"eval mobilenet_v1_0.25_128_quant --dataset half.json --metric map", "dataset: half.json: unexpected end of JSON input"},
+		{"eval mobilenet_v1_0.25_128_quant --dataset half.json --metric map", "dataset: half.json: byte 1: unexpected EOF"},
 		{"eval mobilenet_v1_0.25_128_quant --dataset folder --metric top1 --limit -1", "--limit -1"},
 		// Numbers and choices.
 		{"run --mean nan", `"nan" for "--mean" flag: want a finite number`},

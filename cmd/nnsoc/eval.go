@@ -140,7 +140,7 @@ func (a *app) eval(f *evalFlags, name string) error {
 		count = min(count, f.limit)
 	}
 	results, err := openResults(f.results, resultsHeader{
-		Model: modelHash(model), SoC: m.config.SoC.Name, Dataset: f.dataset, Metric: score.Name, Samples: set.Len(),
+		Model: modelHash(model), SoC: m.config.SoC.Name, Dataset: f.dataset, Data: set.Hash(), Metric: score.Name, Samples: set.Len(),
 		Labels: labelsHash(labels), Mean: f.norm.Mean, Std: f.norm.Std,
 	})
 	if err != nil {
@@ -210,7 +210,7 @@ func (e *evaluation) run(device string) ([]metric.Score, error) {
 	}
 	scores := make([]metric.Score, e.count)
 	for i := range scores {
-		known, ok := e.results.get(device, e.set.Name(i))
+		known, ok := e.results.get(device, i)
 		if ok {
 			scores[i] = known
 			continue
@@ -234,7 +234,7 @@ func (e *evaluation) run(device string) ([]metric.Score, error) {
 		if math.IsNaN(scores[i].Sum) || math.IsInf(scores[i].Sum, 0) {
 			return nil, &exitError{exitMismatch, fmt.Errorf("%s: sample %s: the outputs give a %s of %v", device, e.set.Name(i), e.metric.Name, scores[i].Sum)}
 		}
-		if err := e.results.put(device, e.set.Name(i), scores[i]); err != nil {
+		if err := e.results.put(device, i, e.set.Name(i), scores[i]); err != nil {
 			return nil, err
 		}
 	}

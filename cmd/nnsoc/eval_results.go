@@ -20,7 +20,8 @@ import (
 type resultsHeader struct {
 	Model   string  `json:"model"` // hash
 	SoC     string  `json:"soc"`
-	Dataset string  `json:"dataset"`
+	Dataset string  `json:"dataset"` // path, which may be written in several ways
+	Data    string  `json:"data"`    // hash
 	Metric  string  `json:"metric"`
 	Samples int     `json:"samples"`
 	Labels  string  `json:"labels"` // hash
@@ -31,6 +32,7 @@ type resultsHeader struct {
 // resultsLine is each further line.
 type resultsLine struct {
 	Device string       `json:"device"`
+	Index  int          `json:"index"` // within the data set, where names may repeat
 	Sample string       `json:"sample"`
 	Score  metric.Score `json:"score"`
 }
@@ -39,13 +41,19 @@ type resultsLine struct {
 // Without a path nothing is kept.
 type results struct {
 	file  *os.File
-	known map[[2]string]metric.Score
+	known map[scoreKey]metric.Score
+}
+
+// scoreKey is the place of a score.
+type scoreKey struct {
+	device string
+	index  int
 }
 
 // openResults opens a file or makes it. A line that was cut off, the last one of
 // a run that was stopped, is dropped.
 func openResults(path string, h resultsHeader) (*results, error) {
-	r := &results{known: map[[2]string]metric.Score{}}
+	r := &results{known: map[scoreKey]metric.Score{}}
 	if path == "" {
 		return r, nil
 	}
@@ -69,7 +77,7 @@ func openResults(path string, h resultsHeader) (*results, error) {
 				if err := json.Unmarshal(line, &was); err != nil {
 					return fail(n, errors.New("no file of scores"))
 				}
-				if was != h {
+				if was.Dataset = h.Dataset; was != h {
 					return fail(n, fmt.Errorf("scores of another model, SoC, data set, metric, labels or normalization: %s", bytes.TrimSpace(line)))
 				}
 				continue
@@ -78,7 +86,7 @@ func openResults(path string, h resultsHeader) (*results, error) {
 			if err := json.Unmarshal(line, &x); err != nil {
 				return fail(n, err)
 			}
-			r.known[[2]string{x.Device, x.Sample}] = x.Score
+			r.known[scoreKey{x.Device, x.Index}] = x.Score
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, usage(err)
@@ -109,16 +117,16 @@ func (r *results) write(v any) error {
 	return err
 }
 
-func (r *results) get(device, sample string) (metric.Score, bool) {
-	s, ok := r.known[[2]string{device, sample}]
+func (r *results) get(device string, index int) (metric.Score, bool) {
+	s, ok := r.known[scoreKey{device, index}]
 	return s, ok
 }
 
-func (r *results) put(device, sample string, s metric.Score) error {
+func (r *results) put(device string, index int, sample string, s metric.Score) error {
 	if r.file == nil {
 		return nil
 	}
-	return r.write(resultsLine{device, sample, s})
+	return r.write(resultsLine{device, index, sample, s})
 }
 
 func (r *results) close() {

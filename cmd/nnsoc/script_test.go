@@ -53,6 +53,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("SHARED", shared)
 			e.Setenv("FINDS", finds)
 			e.Setenv("TESTDATA", testdata)
+			writeEvalData(t, filepath.Join(e.WorkDir, "eval"))
 			return nil
 		},
 		Condition: func(c string) (bool, error) { return c == "shared" && shared != "", nil },

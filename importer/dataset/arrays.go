@@ -2,10 +2,12 @@ package dataset
 
 import (
 	"archive/zip"
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/x448/float16"
@@ -31,42 +33,26 @@ func openArrays(path string, o *Options) (*Set, error) {
 		return nil, err
 	}
 	defer z.Close()
-	arrays := map[string]*npy.Array{}
+	files := map[string]*zip.File{}
 	var names []string
 	for _, f := range z.File {
 		name := strings.TrimSuffix(f.Name, ".npy")
 		names = append(names, name)
-		r, err := f.Open()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Name, err)
-		}
-		data, err := io.ReadAll(io.LimitReader(r, maxArray+1))
-		r.Close()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Name, err)
-		}
-		if len(data) > maxArray {
-			return nil, fmt.Errorf("%s: larger than %d MiB", f.Name, maxArray>>20)
-		}
-		a, err := npy.Parse(data)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Name, err)
-		}
-		if elementBytes(a.Descr) == 0 {
-			return nil, fmt.Errorf("%s: elements %q; want integers or floats", f.Name, a.Descr)
-		}
-		arrays[name] = a
+		files[name] = f
 	}
-	inputs, err := choose(arrays, names, inputNames, "x", len(o.Inputs))
+	inputs, err := choose(files, names, inputNames, "x", len(o.Inputs))
 	if err != nil {
 		return nil, err
 	}
-	truths, err := choose(arrays, names, truthNames, "y", 0)
+	truths, err := choose(files, names, truthNames, "y", 0)
 	if err != nil {
 		return nil, err
 	}
 	n := 0
-	for i, a := range append(append([]*npy.Array(nil), inputs...), truths...) {
+	h := sha256.New()
+	for i, a := range slices.Concat(inputs, truths) {
+		fmt.Fprintln(h, a.Descr, a.Shape)
+		h.Write(a.Data)
 		if len(a.Shape) == 0 || i > 0 && a.Shape[0] != n {
 			return nil, fmt.Errorf("arrays of shapes %v and %v: the first axis counts samples", inputs[0].Shape, a.Shape)
 		}
@@ -75,7 +61,7 @@ func openArrays(path string, o *Options) (*Set, error) {
 	if n > maxSamples {
 		return nil, fmt.Errorf("more than %d samples", maxSamples)
 	}
-	s := &Set{samples: make([]sample, n)}
+	s := &Set{samples: make([]sample, n), hash: sum(h)}
 	for i := range s.samples {
 		s.samples[i].name = fmt.Sprint(i)
 	}
@@ -103,22 +89,51 @@ func openArrays(path string, o *Options) (*Set, error) {
 	return s, nil
 }
 
-// choose finds the arrays of inputs or truths: prefix0, prefix1 ... or one of
-// the names. count 0 is any number.
-func choose(arrays map[string]*npy.Array, all, names []string, prefix string, count int) ([]*npy.Array, error) {
-	var list []*npy.Array
-	for a := arrays[prefix+"0"]; a != nil; a = arrays[fmt.Sprint(prefix, len(list))] {
-		list = append(list, a)
+// choose reads the arrays of inputs or truths: prefix0, prefix1 ... or one of
+// the names. count 0 is any number. Other arrays of a file may be of any type and size.
+func choose(files map[string]*zip.File, all, names []string, prefix string, count int) ([]*npy.Array, error) {
+	var chosen []*zip.File
+	for f := files[prefix+"0"]; f != nil; f = files[fmt.Sprint(prefix, len(chosen))] {
+		chosen = append(chosen, f)
 	}
 	for _, n := range names {
-		if a := arrays[n]; a != nil && len(list) == 0 {
-			list = append(list, a)
+		if f := files[n]; f != nil && len(chosen) == 0 {
+			chosen = append(chosen, f)
 		}
 	}
-	if len(list) == 0 || count > 0 && len(list) != count {
+	if len(chosen) == 0 || count > 0 && len(chosen) != count {
 		return nil, fmt.Errorf("it has arrays %s; want %d of %s, or %s0, %s1 and so on", strings.Join(all, ", "), max(count, 1), strings.Join(names, ", "), prefix, prefix)
 	}
+	var list []*npy.Array
+	for _, f := range chosen {
+		a, err := readArray(f)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Name, err)
+		}
+		list = append(list, a)
+	}
 	return list, nil
+}
+
+// readArray reads an array of a .npz.
+func readArray(f *zip.File) (*npy.Array, error) {
+	r, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	data, err := io.ReadAll(io.LimitReader(r, maxArray+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxArray {
+		return nil, fmt.Errorf("larger than %d MiB", maxArray>>20)
+	}
+	a, err := npy.Parse(data)
+	if err == nil && elementBytes(a.Descr) == 0 {
+		err = fmt.Errorf("elements %q; want integers or floats", a.Descr)
+	}
+	return a, err
 }
 
 // elementTypes are the operand types whose elements an array has.

@@ -13,8 +13,11 @@ package dataset
 
 import (
 	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"os"
 	"path/filepath"
@@ -46,6 +49,7 @@ type Box struct {
 type Set struct {
 	samples []sample
 	read    func(i int) ([][]byte, Truth, error)
+	hash    string
 }
 
 type sample struct {
@@ -103,6 +107,12 @@ func (s *Set) Len() int { return len(s.samples) }
 // Name identifies sample i within the set.
 func (s *Set) Name(i int) string { return s.samples[i].name }
 
+// Hash identifies names and truths of the samples, and what arrays hold; the content of
+// a sample's file is not part of it.
+func (s *Set) Hash() string { return s.hash }
+
+func sum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)[:12]) }
+
 // Sample reads the inputs and the truth of sample i.
 func (s *Set) Sample(i int) (inputs [][]byte, t Truth, err error) {
 	if inputs, t, err = s.read(i); err != nil {
@@ -135,7 +145,12 @@ func fromFiles(samples []sample, o *Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{samples: samples}
+	h := sha256.New()
+	for i := range samples {
+		x := &samples[i]
+		fmt.Fprintf(h, "%q %q %d %v %v\n", x.name, x.truth, x.class, x.boxes, x.size)
+	}
+	s := &Set{samples: samples, hash: sum(h)}
 	s.read = func(i int) ([][]byte, Truth, error) {
 		x := &samples[i]
 		t := Truth{Class: x.class, Boxes: x.boxes, Size: x.size, Text: x.truth}
@@ -206,6 +221,11 @@ func openList(path string, o *Options) (*Set, error) {
 	}
 	defer f.Close()
 	var samples []sample
+	if info, err := f.Stat(); err != nil {
+		return nil, err
+	} else if info.Size() > maxList {
+		return nil, fmt.Errorf("%d MiB, at most %d are read", info.Size()>>20, maxList>>20)
+	}
 	in := bufio.NewScanner(io.LimitReader(f, maxList))
 	in.Buffer(nil, 1<<20)
 	for n := 1; in.Scan(); n++ {

@@ -129,6 +129,44 @@ func TestCOCO(t *testing.T) {
 	}
 }
 
+// vast is a file that is large and has nothing in it.
+func vast(t *testing.T, path string, size int64) string {
+	t.Helper()
+	write(t, path, nil)
+	if err := os.Truncate(path, size); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestHash: the hash changes with names, truths and arrays.
+func TestHash(t *testing.T) {
+	dir := t.TempDir()
+	seen := map[string]string{}
+	for _, path := range []string{
+		write(t, filepath.Join(dir, "a.txt"), []byte("x 1\ny 2\n")), write(t, filepath.Join(dir, "b.txt"), []byte("x 1\ny 3\n")),
+		write(t, filepath.Join(dir, "c.txt"), []byte("x 1\nz 2\n")),
+		write(t, filepath.Join(dir, "d.json"), []byte(`{"images": [{"id": 1, "file_name": "x", "width": 1, "height": 2}]}`)),
+		write(t, filepath.Join(dir, "e.json"), []byte(`{"images": [{"id": 1, "file_name": "x", "width": 1, "height": 2}], "annotations": [{"image_id": 1, "bbox": [0, 0, 1, 1]}]}`)),
+		archive(t, filepath.Join(dir, "f"), map[string][]byte{"x.npy": array(t, "|u1", []byte{1, 2}, 1, 2), "y.npy": array(t, "|u1", []byte{1}, 1)}),
+		archive(t, filepath.Join(dir, "g"), map[string][]byte{"x.npy": array(t, "|u1", []byte{1, 3}, 1, 2), "y.npy": array(t, "|u1", []byte{1}, 1)}),
+	} {
+		for range 2 {
+			s, err := Open(path, options(nn.TensorQuant8Asymm, 2))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if of, ok := seen[s.Hash()]; ok && of != path {
+				t.Errorf("%s has the hash of %s", path, of)
+			}
+			seen[s.Hash()] = path
+		}
+	}
+	if len(seen) != 7 {
+		t.Errorf("%d hashes of 7 sets", len(seen))
+	}
+}
+
 // TestHostile: the error says what is wrong and where.
 func TestHostile(t *testing.T) {
 	dir := t.TempDir()
@@ -145,6 +183,13 @@ func TestHostile(t *testing.T) {
 		{write(t, filepath.Join(dir, "h.json"), []byte(`{"images": [{"id": 1}]}`)), "images[0]: want"},
 		{write(t, filepath.Join(dir, "i.json"), []byte(`{"images": [], "annotations": [{"image_id": 3}]}`)), "annotations[0]: no image has id 3"},
 		{write(t, filepath.Join(dir, "j.bin"), nil), "want a folder, .npz"},
+		{write(t, filepath.Join(dir, "k.json"), []byte(`{"images": [{"id": 1, "file_name": "a", "width": 1e999, "height": 1}]}`)), "byte 68: images: element 0: json: cannot unmarshal number 1e999"},
+		{write(t, filepath.Join(dir, "l.json"), []byte(`{"images": []} {}`)), "more than one object"},
+		{write(t, filepath.Join(dir, "m.json"), []byte(`{"info": `+strings.Repeat(`[{"a":`, 1<<16))), "info: unexpected EOF"},
+		{write(t, filepath.Join(dir, "n.json"), []byte(`{"images": {}}`)), "images: {, want ["},
+		{vast(t, filepath.Join(dir, "o.json"), maxCOCO+1<<20), "1025 MiB, at most 1024 are read"},
+		{vast(t, filepath.Join(dir, "p.txt"), maxList+1<<20), "65 MiB, at most 64 are read"},
+		{archive(t, filepath.Join(dir, "5"), map[string][]byte{"x.npy": array(t, "|u1", one, 1, 2)[:60], "y.npy": array(t, "|u1", one, 2)}), "x.npy: npy: truncated header"},
 	} {
 		if i == 0 {
 			c.path = t.TempDir()

@@ -1,5 +1,7 @@
 package tflite
 
+import "github.com/nnsoc/nnsoc/importer/tflite/tflitetest"
+
 var (
 	shapeCases = []opCase{
 		{op: "RESHAPE", in: []arg{f32(dims(2, 2), 1, 2, 3, 4), k(i32(dims(2), 1, -1))}, out: []arg{f32(dims(1, 4), 1, 2, 3, 4)}},
@@ -141,8 +143,6 @@ func bidirectionalInputs() []arg {
 
 // detectionOptions is a FlexBuffers map of integers in 8 bits and float32.
 func detectionOptions() []byte {
-	names := []string{"h_scale", "max_classes_per_detection", "max_detections", "nms_iou_threshold", "nms_score_threshold", "num_classes", "w_scale", "x_scale", "y_scale"}
-	values := map[string]float32{"nms_iou_threshold": 0.5, "nms_score_threshold": 0.3, "h_scale": 5, "w_scale": 5, "x_scale": 10, "y_scale": 10,
-		"max_classes_per_detection": 1, "max_detections": 2, "num_classes": 1}
-	return flexMapOf(names, values)
+	return tflitetest.FlexMap(map[string]float32{"nms_iou_threshold": 0.5, "nms_score_threshold": 0.3, "h_scale": 5, "w_scale": 5, "x_scale": 10, "y_scale": 10,
+		"max_classes_per_detection": 1, "max_detections": 2, "num_classes": 1})
 }

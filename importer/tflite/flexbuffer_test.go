@@ -1,40 +1,8 @@
 package tflite
 
 import (
-	"encoding/binary"
-	"math"
 	"testing"
 )
-
-// flexMapOf writes a FlexBuffers map of float32 values whose names are sorted.
-func flexMapOf(names []string, values map[string]float32) []byte {
-	var b []byte
-	at := make([]int, len(names))
-	for i, n := range names {
-		at[i] = len(b)
-		b = append(append(b, n...), 0)
-	}
-	for len(b)%4 != 0 {
-		b = append(b, 0)
-	}
-	word := func(v int) { b = binary.LittleEndian.AppendUint32(b, uint32(v)) }
-	word(len(names))
-	keys := len(b)
-	for i := range names {
-		word(len(b) - at[i])
-	}
-	word(len(b) - keys) // offset to the keys, their width, how many values
-	word(4)
-	word(len(names))
-	vector := len(b)
-	for _, n := range names {
-		word(int(math.Float32bits(values[n])))
-	}
-	for range names {
-		b = append(b, flexFloat<<2|2)
-	}
-	return append(b, byte(len(b)-vector), flexMap<<2|2, 1)
-}
 
 // TestFlexScalars reads a map as the FlexBuffers library writes it, one byte
 // wide with a float behind an offset, and cut or damaged maps without harm.
