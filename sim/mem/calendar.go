@@ -58,15 +58,9 @@ func (c *calendar) reach(w int64) {
 	if w <= c.top {
 		return
 	}
-	first, last := (c.top+1)&(calendarWords-1), w&(calendarWords-1)
-	switch {
-	case w-c.top >= calendarWords:
-		clear(c.words[:])
-	case first <= last:
-		clear(c.words[first : last+1])
-	default:
-		clear(c.words[first:])
-		clear(c.words[:last+1])
+	for k := max(c.top, w-calendarWords); k < w; {
+		k++
+		c.words[k&(calendarWords-1)] = 0
 	}
 	c.top = w
 }

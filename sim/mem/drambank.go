@@ -14,12 +14,16 @@ const rowHistory = 16
 // activation is one opening of a row in the plan of a bank.
 type activation struct {
 	Activation
-	read, write int64             // last column command of each kind
-	close       int64             // PRE command, never while none is planned
-	until       int64             // column commands come before: a refresh was due then
-	columns     [16]delayedColumn // those that a delay takes along
-	kept        int               // number of them
+	read, write int64           // last column command of each kind
+	close       int64           // PRE command, never while none is planned
+	until       int64           // column commands come before: a refresh was due then
+	kept        int             // number of columns
+	columns     *delayedColumns // those that a delay takes along
 }
+
+// delayedColumns are the column commands of an activation that has not begun. Few
+// activations have any, so they lie apart from what every request looks at.
+type delayedColumns [16]delayedColumn
 
 // delayedColumn is n column commands in a row, the first some clocks after its ACT.
 type delayedColumn struct {
@@ -31,15 +35,19 @@ type delayedColumn struct {
 // dramBank is a bank and what is planned for it: activations in the order of time,
 // of which only the newest can be without a planned end.
 type dramBank struct {
-	rows  [rowHistory]activation
-	head  uint32 // of the newest, modulo rowHistory
-	n     uint32
-	ready int64 // no activation before: refresh
-	due   int64 // of the next refresh that is not planned yet; never without
+	head    uint32 // of the newest, modulo rowHistory
+	n       uint32
+	ready   int64 // no activation before: refresh
+	due     int64 // of the next refresh that is not planned yet; never without
+	rows    [rowHistory]activation
+	columns [rowHistory]delayedColumns // of the activations
 }
 
 func (b *dramBank) reset(due int64) {
 	b.head, b.n, b.ready, b.due = 0, 0, longAgo, due
+	for i := range b.rows {
+		b.rows[i].columns = &b.columns[i]
+	}
 	a := b.open(-1, longAgo)
 	a.close, a.until = longAgo, longAgo
 }

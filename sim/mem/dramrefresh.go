@@ -24,7 +24,10 @@ func (p *plan) refresh(b *dramBank, now int64) {
 		start = max(start, a.close+rp, b.ready)
 	}
 	// The first closes the rows; of those that follow, the last may still run.
-	n := max(now-due, 0) / p.t.refi
+	n := int64(0)
+	if late := now - due; late >= p.t.refi { // a division is slow
+		n = late / p.t.refi
+	}
 	end := max(start, due+n*p.t.refi) + rfc
 	for i := range banks {
 		banks[i].ready = end

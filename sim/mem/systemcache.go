@@ -31,7 +31,10 @@ type SystemCache struct {
 	dram   *DRAM // next, when it is that
 	master int   // of the access under way
 
-	lines    []systemLine // set by set, the most recently used first
+	// The lines lie set by set, a way each. What a look for a line reads is kept together.
+	tags     []uint64   // (number+1)<<tagShift | master<<1 | dirty; 0 when empty
+	ready    []sim.Time // when the fill has come
+	order    []uint8    // the ways of a set, the most recently used first; zeros in a set without lines
 	bankFree []sim.Time
 	count    [maxMasters][numSystemEvents]int64
 	bytes    [maxMasters]int64 // that the arrays have read or written
@@ -49,20 +52,13 @@ type SystemCache struct {
 	print   uint64
 }
 
-// systemLine is a line and who holds it: its number, the master, and whether it is dirty.
-type systemLine struct {
-	tag   uint64   // (number+1)<<tagShift | master<<1 | dirty; 0 when empty
-	ready sim.Time // when its fill has come
-}
-
 // tagShift is the bits of a tag below the line's number.
 const tagShift = 5
 
-func (l *systemLine) master() int { return int(l.tag >> 1 & (maxMasters - 1)) }
-func (l *systemLine) dirty() bool { return l.tag&1 != 0 }
+func masterOf(tag uint64) int { return int(tag >> 1 & (maxMasters - 1)) }
 
-// addr is the address of a line that is not empty.
-func (l *systemLine) addr(shift uint) uint64 { return (l.tag>>tagShift - 1) << (shift & 63) }
+// addr is the address of the line of a tag.
+func (c *SystemCache) addr(tag uint64) uint64 { return (tag>>tagShift - 1) << (c.lineShift & 63) }
 
 // NewSystemCache builds a system cache in front of next.
 func NewSystemCache(cfg SystemCacheConfig, next Level) (*SystemCache, error) {
@@ -71,7 +67,8 @@ func NewSystemCache(cfg SystemCacheConfig, next Level) (*SystemCache, error) {
 	}
 	lines := cfg.Bytes / cfg.LineBytes
 	c := &SystemCache{
-		cfg: cfg, next: next, lines: make([]systemLine, lines), bankFree: make([]sim.Time, cfg.Banks),
+		cfg: cfg, next: next, bankFree: make([]sim.Time, cfg.Banks),
+		tags: make([]uint64, lines), ready: make([]sim.Time, lines), order: make([]uint8, lines),
 		hit: period(cfg.HitCycles, cfg.Hz), cycle: period(1, cfg.Hz),
 		lineShift: log2(cfg.LineBytes), lineMask: uint64(cfg.LineBytes - 1),
 		setMask: uint64(lines/cfg.Ways - 1), bankShift: log2(cfg.BankBytes),
@@ -97,7 +94,8 @@ func (c *SystemCache) Reset() {
 
 func (c *SystemCache) clear() {
 	if c.filled { // a new cache, of thousands of lines, is empty already
-		clear(c.lines)
+		clear(c.tags)
+		clear(c.order)
 	}
 	c.Settle()
 	c.filled, c.changed = false, true
@@ -107,9 +105,7 @@ func (c *SystemCache) clear() {
 // is free, and the counters are 0. The level behind is left as it is.
 func (c *SystemCache) Settle() {
 	if c.moved {
-		for i := range c.lines {
-			c.lines[i].ready = 0
-		}
+		clear(c.ready)
 		c.moved = false
 	}
 	clear(c.bankFree)
@@ -151,8 +147,10 @@ func (c *SystemCache) OwnPJ(master int) float64 {
 func (c *SystemCache) Fingerprint() uint64 {
 	if c.changed {
 		h := uint64(fnvBasis)
-		for i := range c.lines {
-			h = mixed(h, c.lines[i].tag)
+		for set := 0; set < len(c.tags); set += c.cfg.Ways {
+			for _, way := range c.order[set : set+c.cfg.Ways] {
+				h = mixed(h, c.tags[set+int(way)])
+			}
 		}
 		c.print, c.changed = h, false
 	}
@@ -194,13 +192,11 @@ func (c *SystemCache) read(start, busy sim.Time, addr uint64, n int) (done sim.T
 	run := addr // where lines that miss begin
 	served := false
 	for at := addr; at < end; at = (at | c.lineMask) + 1 {
-		if l := c.find(at >> (c.lineShift & 63)); l != nil {
+		if i := c.find(at >> (c.lineShift & 63)); i >= 0 {
 			count[SystemReadHit]++
 			c.bytes[c.master] += int64(min(end, (at|c.lineMask)+1) - at)
 			served = true
-			if l.ready > done {
-				done = l.ready
-			}
+			done = max(done, c.ready[i])
 			if run < at {
 				done, from = c.fetch(start, run, at, keep, done), sim.StallDRAM
 			}
@@ -250,8 +246,8 @@ func (c *SystemCache) write(start, taken sim.Time, addr uint64, n int) (done sim
 	done = taken
 	for at := addr; at < end; at = (at | c.lineMask) + 1 {
 		next := (at | c.lineMask) + 1
-		l := c.find(at >> (c.lineShift & 63))
-		if l == nil && !keep {
+		i := c.find(at >> (c.lineShift & 63))
+		if i < 0 && !keep {
 			count[SystemWriteMiss]++
 			continue
 		}
@@ -260,10 +256,10 @@ func (c *SystemCache) write(start, taken sim.Time, addr uint64, n int) (done sim
 		}
 		run = next
 		c.bytes[c.master] += int64(min(end, next) - at)
-		if l != nil {
+		if i >= 0 {
 			count[SystemWriteHit]++
-			c.changed = c.changed || l.tag&1 == 0
-			l.tag |= 1
+			c.changed = c.changed || c.tags[i]&1 == 0
+			c.tags[i] |= 1
 			continue
 		}
 		count[SystemWriteMiss]++
@@ -296,38 +292,53 @@ func (c *SystemCache) behind(t sim.Time, addr uint64, n int, k Kind, master int)
 	return done
 }
 
-// set is the lines among which line ln has its place.
-func (c *SystemCache) set(ln uint64) []systemLine {
-	return c.lines[int(ln&c.setMask)*c.cfg.Ways:][:c.cfg.Ways]
-}
+// set is the index of the first of the lines among which line ln has its place.
+func (c *SystemCache) set(ln uint64) int { return int(ln&c.setMask) * c.cfg.Ways }
 
-// find returns line ln, made the most recently used of its set, nil when it is absent.
-func (c *SystemCache) find(ln uint64) *systemLine {
+// find returns the index of line ln, made the most recently used of its set, -1 when it is
+// absent.
+func (c *SystemCache) find(ln uint64) int {
 	set := c.set(ln)
-	for i := range set {
-		if set[i].tag>>tagShift != ln+1 {
+	want := (ln + 1) << tagShift
+	for i, tag := range c.tags[set:][:c.cfg.Ways] {
+		if tag^want >= 1<<tagShift {
 			continue
 		}
-		if i > 0 {
+		if order := c.order[set:][:c.cfg.Ways]; int(order[0]) != i {
 			c.changed = true
-			x := set[i]
-			copy(set[1:i+1], set[:i])
-			set[0] = x
+			at := 1
+			for int(order[at]) != i {
+				at++
+			}
+			use(order, at)
 		}
-		return &set[0]
+		return set + i
 	}
-	return nil
+	return -1
+}
+
+// use makes the way at an index of a set's order the first.
+func use(order []uint8, at int) {
+	way := order[at]
+	copy(order[1:at+1], order[:at])
+	order[0] = way
 }
 
 // insert puts line ln, which is absent, in the place of the least recently used one
 // that the master may take: its own when it has as many as it may, else any.
 func (c *SystemCache) insert(ready sim.Time, ln uint64, dirty bool) {
 	set := c.set(ln)
-	victim := len(set) - 1
-	if limit := c.limits[c.master].Ways; limit < len(set) {
+	tags, order := c.tags[set:][:c.cfg.Ways], c.order[set:][:c.cfg.Ways]
+	victim := len(order) - 1
+	if order[0] == order[victim] {
+		for i := range order {
+			order[i] = uint8(i)
+		}
+	}
+	if limit := c.limits[c.master].Ways; limit < len(order) {
 		own, last := 0, victim
-		for i := range set {
-			if set[i].tag != 0 && set[i].master() == c.master {
+		for i, way := range order {
+			if tag := tags[way]; tag != 0 && masterOf(tag) == c.master {
 				own++
 				last = i
 			}
@@ -336,16 +347,18 @@ func (c *SystemCache) insert(ready sim.Time, ln uint64, dirty bool) {
 			victim = last
 		}
 	}
-	if l := &set[victim]; l.dirty() {
-		c.count[l.master()][SystemWriteBack]++
-		c.bytes[l.master()] += int64(c.cfg.LineBytes)
-		c.behind(max(ready, l.ready), l.addr(c.lineShift), c.cfg.LineBytes, Write, l.master())
+	way := int(order[victim])
+	if tag := tags[way]; tag&1 != 0 {
+		owner := masterOf(tag)
+		c.count[owner][SystemWriteBack]++
+		c.bytes[owner] += int64(c.cfg.LineBytes)
+		c.behind(max(ready, c.ready[set+way]), c.addr(tag), c.cfg.LineBytes, Write, owner)
 	}
-	copy(set[1:victim+1], set[:victim])
+	use(order, victim)
 	tag := (ln+1)<<tagShift | uint64(c.master)<<1
 	if dirty {
 		tag |= 1
 	}
-	set[0] = systemLine{tag: tag, ready: ready}
+	tags[way], c.ready[set+way] = tag, ready
 	c.changed, c.moved, c.filled = true, true, true
 }
