@@ -98,11 +98,15 @@ func (c *Core) Run(p *Program, space *mem.Space, jobs []Job, o Options) (*sim.Re
 			return nil, err
 		}
 		cost, err := r.execute()
-		if err == nil && i == len(jobs)-1 && r.timing != nil {
+		last := i == len(jobs)-1
+		if err == nil && last && r.timing != nil {
 			err = r.timing.drain(r, &cost)
 		}
 		if err != nil {
 			return nil, err
+		}
+		if !last && o.Turn != nil && r.timing != nil {
+			r.timing.giveWay(o.Turn, &cost)
 		}
 		rep.add(j.Region, r, cost)
 	}

@@ -158,14 +158,28 @@ func (m *memory) begin() {
 	for _, c := range [...]*mem.Cache{m.l1i, m.l1d, m.l2} {
 		c.Settle()
 	}
+	m.forgetLast()
+	clear(m.boxes)
+	m.skippedD, m.fetches, m.active, m.bypassed = 0, 1, 0, 0
+	m.elements, m.events, m.dma = elementUnit{}, events{}, nil
+}
+
+// invalidate drops what the caches hold and goes on.
+func (m *memory) invalidate() {
+	for _, c := range [...]*mem.Cache{m.l1i, m.l1d, m.l2} {
+		c.Invalidate()
+	}
+	m.forgetLast()
+	m.fetches++
+}
+
+// forgetLast makes the caches be asked for every line.
+func (m *memory) forgetLast() {
 	for _, last := range [2][]uint32{m.lastI, m.lastD} {
 		for i := range last {
 			last[i] = noLine
 		}
 	}
-	clear(m.boxes)
-	m.skippedD, m.fetches, m.active, m.bypassed = 0, 1, 0, 0
-	m.elements, m.events, m.dma = elementUnit{}, events{}, nil
 }
 
 // noLine is no line of any cache: lines are shorter than the address space.

@@ -118,24 +118,42 @@ func (tm *timing) execute(r *run) (jobCost, error) {
 func (tm *timing) due(r *run) int64 { return min(never, tm.mem.clock.Cycle(r.dma.due())) }
 
 // drain lets DMA that outlives the last job end.
-func (tm *timing) drain(r *run, c *jobCost) error {
+func (tm *timing) drain(r *run, c *jobCost) (err error) {
 	if r.dma == nil {
 		return nil
 	}
+	tm.waitFor(c, sim.StallDMA, func(now sim.Time) (end sim.Time) {
+		end, err = r.dma.drain(now)
+		return end
+	})
+	return err
+}
+
+// giveWay lets another program have the core behind a job, if one waits. Until then what L2
+// holds is written back; afterwards the caches are empty.
+func (tm *timing) giveWay(turn sim.Turn, c *jobCost) {
+	if !turn.Over(tm.mem.clock.At(tm.now)) {
+		return
+	}
+	tm.waitFor(c, sim.StallDrain, tm.mem.l2.Clean)
+	turn.Yield(tm.mem.clock.At(tm.now))
+	tm.mem.invalidate()
+}
+
+// waitFor charges a job with what begins when it has ended, and with waiting for that.
+func (tm *timing) waitFor(c *jobCost, why sim.Reason, what func(now sim.Time) (end sim.Time)) {
 	events, dram := tm.mem.events, tm.mem.dramBytes()
 	pj, _ := mem.EnergyOf(tm.mem.dram)
-	end, err := r.dma.drain(tm.mem.clock.At(tm.now))
-	wait := tm.mem.clock.Cycle(end) - tm.now
+	wait := tm.mem.clock.Cycle(what(tm.mem.clock.At(tm.now))) - tm.now
 	tm.now += wait
 	c.cycles += wait
-	c.stalls[sim.StallDMA] += wait
+	c.stalls[why] += wait
 	for i := range c.events {
 		c.events[i] += tm.mem.events[i] - events[i]
 	}
 	c.dram += tm.mem.dramBytes() - dram
 	after, _ := mem.EnergyOf(tm.mem.dram)
 	c.dramPJ += after - pj
-	return err
 }
 
 // threadTrack names the tracks of a timeline.

@@ -52,6 +52,9 @@ func (c *Core) Run(space *mem.Space, dispatches []Dispatch, opt Options) (*sim.R
 		if err := m.dispatch(&dispatches[i]); err != nil {
 			return nil, err
 		}
+		if i < len(dispatches)-1 && opt.Turn != nil && !opt.Functional {
+			m.giveWay(opt.Turn)
+		}
 	}
 	m.finish(report)
 	report.Hz = m.point.Hz
@@ -117,7 +120,7 @@ func (m *State) dispatch(d *Dispatch) error {
 	m.visits = cleared(m.visits, len(p.uops)+1)
 	m.lanes = cleared(m.lanes, len(p.uops)+1)
 	before := m.cycles
-	if len(m.opt.Points) > 1 && !m.opt.Functional {
+	if !m.opt.Functional {
 		m.reclock()
 	}
 	start := m.clock.At(before)
@@ -133,6 +136,21 @@ func (m *State) dispatch(d *Dispatch) error {
 	m.tally(p, m.cycles-before)
 	m.region(d.Region).Time += m.clock.At(m.cycles) - start
 	return nil
+}
+
+// giveWay lets another program have the machine behind a dispatch, if one waits. Until then
+// what L2 holds is written back; afterwards the caches are empty.
+func (m *State) giveWay(turn sim.Turn) {
+	if !turn.Over(m.clock.At(m.now)) {
+		return
+	}
+	before := m.clock.At(m.cycles)
+	m.drain()
+	m.region(m.d.Region).Time += m.clock.At(m.cycles) - before
+	if points := turn.Yield(m.clock.At(m.now)); points != nil {
+		m.opt.Points = points
+	}
+	m.h.each((*mem.Cache).Invalidate)
 }
 
 // shape checks the grid and counts work-groups.

@@ -142,5 +142,8 @@ type Options struct {
 	// from its start on; a dispatch runs at the one of its start. None: the Spec's.
 	Points []sim.Change
 
+	// Turn, when set, is asked between dispatches whether another program comes in between.
+	Turn sim.Turn
+
 	Span func(sim.Span) // called in time order per dispatch; may be nil
 }

@@ -118,7 +118,7 @@ func (s *Stats) EngineFs() int64 {
 	var sum int64
 	for _, p := range s.Parts {
 		switch p.Name {
-		case "wake", "ramp", "execution":
+		case "wake", "ramp", "switch", "execution":
 			sum += p.TimeFs
 		}
 	}

@@ -44,6 +44,9 @@ type Options struct {
 	// set, brings its own.
 	Memories []mem.Level
 	State    *State
+	// Turn, when set, is asked where costs begin to belong to another region whether another
+	// program comes in between.
+	Turn sim.Turn
 	// Span, when set, is told what each engine did: track is "kernel" or "dma".
 	Span func(sim.Span)
 	// MaxWork bounds the multiply-accumulates and elements a run may take; 0
@@ -109,6 +112,9 @@ func (st *State) run(r *Regions, o Options) (*sim.Report, error) {
 			return nil, fmt.Errorf("npu: command %d: %w", index, err)
 		}
 		for mark < len(p.Marks) && p.Marks[mark].Word <= at {
+			if o.Turn != nil && mark > 0 {
+				t.giveWay(o.Turn)
+			}
 			t.region(p.Marks[mark].ID)
 			mark++
 		}

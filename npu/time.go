@@ -178,6 +178,17 @@ func (t *timer) dmaWait(k int) {
 	}
 }
 
+// giveWay lets another program have the machine, if one waits: when kernels, copies and what
+// they write have ended. SHRAM is as before afterwards.
+func (t *timer) giveWay(turn sim.Turn) {
+	if t.off || !turn.Over(t.clock.At(t.cmd)) {
+		return
+	}
+	t.flush(1 << 62)
+	t.hold(max(t.kernels[0].end, t.copies[0], t.fetchFree), sim.StallDrain)
+	turn.Yield(t.clock.At(t.cmd))
+}
+
 // dma starts a copy of n bytes.
 func (t *timer) dma(r *regFile, n int) {
 	if t.off {

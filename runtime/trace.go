@@ -115,6 +115,8 @@ var partLayers = map[string]nntrace.Mark{
 	"queue":       {Layer: nntrace.Driver, Phase: nntrace.Computation},
 	"wake":        {Layer: nntrace.Driver, Phase: nntrace.Computation},
 	"ramp":        {Layer: nntrace.Driver, Phase: nntrace.Computation},
+	"preempted":   {Layer: nntrace.Driver, Phase: nntrace.Computation},
+	"switch":      {Layer: nntrace.Driver, Phase: nntrace.Computation},
 	partExecution: {Layer: nntrace.Driver, Phase: nntrace.Computation},
 	partInterrupt: {Layer: nntrace.Driver, Phase: nntrace.Computation},
 	"invalidate":  {Layer: nntrace.Driver, Phase: nntrace.Results},

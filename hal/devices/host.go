@@ -1,6 +1,8 @@
 package devices
 
 import (
+	"slices"
+
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/lower"
@@ -78,12 +80,14 @@ func outcomeOf(s *hal.Stats) soc.Outcome {
 // between those of the parts.
 func wrap(res *hal.Result, x *soc.Execution, to hal.Tracer, spans recorder) {
 	parts := make([]hal.Part, len(x.Parts))
-	var atFs int64
+	var atFs, ranFs int64 // of the parts, of the engine's own time
 	for i, p := range x.Parts {
 		parts[i] = hal.Part{Name: p.Name, TimeFs: int64(p.Time), EnergyPJ: p.EnergyPJ}
 		if to != nil {
 			if p.Name == soc.PartExecution {
-				spans.replay(to, atFs)
+				last := !slices.ContainsFunc(x.Parts[i+1:], func(p soc.Part) bool { return p.Name == soc.PartExecution })
+				spans = spans.replay(to, atFs-ranFs, ranFs+int64(p.Time), last)
+				ranFs += int64(p.Time)
 			} else {
 				to.Span(hal.Span{Track: "launch", Name: p.Name, Operation: hal.LaunchIndex, StartFs: atFs, EndFs: atFs + int64(p.Time)})
 			}
@@ -100,11 +104,17 @@ type recorder []hal.Span
 // Span implements hal.Tracer.
 func (r *recorder) Span(s hal.Span) { *r = append(*r, s) }
 
-// replay passes the spans on, later by a time.
-func (r recorder) replay(to hal.Tracer, byFs int64) {
+// replay passes on the spans that begin before an instant, or all, later by a time, and
+// returns the others.
+func (r recorder) replay(to hal.Tracer, byFs, endFs int64, all bool) (left recorder) {
 	for _, s := range r {
+		if s.StartFs >= endFs && !all {
+			left = append(left, s)
+			continue
+		}
 		s.StartFs += byFs
 		s.EndFs += byFs
 		to.Span(s)
 	}
+	return left
 }

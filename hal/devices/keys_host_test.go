@@ -9,6 +9,24 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
+// interrupted is a client of a priority whose program leaves the engine between operations.
+func interrupted(h io.Writer, m *soc.Machine, e soc.Engine, priority int) func() error {
+	return func() error {
+		m.Sleep(m.Now() + sim.Time(priority)*sim.Millisecond)
+		x, err := m.Execute(soc.Request{Engine: e, Priority: priority}, func(k soc.Conditions) (soc.Outcome, error) {
+			const operation = 500 * sim.Microsecond
+			for i := sim.Time(1); i < 10; i++ {
+				if k.Turn.Over(i * operation) {
+					k.Turn.Yield(i * operation)
+				}
+			}
+			return soc.Outcome{Time: 10 * operation}, nil
+		})
+		fmt.Fprint(h, x)
+		return err
+	}
+}
+
 // hostCalls carries executions of known length to an engine: cold, after pauses of all
 // lengths, of all sizes, in bursts, and with every share of load.
 func hostCalls(e soc.Engine) func(io.Writer, *soc.Config, hal.Preference) error {
@@ -36,6 +54,9 @@ func hostCalls(e soc.Engine) func(io.Writer, *soc.Config, hal.Preference) error 
 			_ = call(1, pause/8, pause%3 == 0)
 			_ = call(1, 100*sim.Microsecond, false)
 			_ = call(1, 100*sim.Microsecond, true)
+		}
+		if _, err := m.Together(interrupted(h, m, e, 0), interrupted(h, m, e, 1)); err != nil {
+			return err
 		}
 		for share := sim.Time(1); share < 20; share++ { // of 20
 			for range 40 {

@@ -204,9 +204,9 @@ func (h *engineHost) run(c *base.Call, k soc.Conditions, spans *recorder, run fu
 	if b.Trace != nil {
 		to = spans
 	}
-	at := base.Place{Points: k.Points, Memory: k.Memory, Caches: &m.caches[h.engine]}
+	at := base.Place{Points: k.Points, Memory: k.Memory, Caches: &m.caches[h.engine], Begin: k.Begin, Turn: k.Turn}
 	if h.engine == soc.EngineCPU {
-		at = base.Place{Points: k.Points}
+		at.Memory, at.Caches = nil, nil
 	}
 	if k.Woken {
 		m.caches[h.engine].Reset()

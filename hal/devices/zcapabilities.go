@@ -5,7 +5,7 @@ package devices
 import "github.com/nnsoc/nnsoc/hal/nn"
 
 var shipped = [...]socFigures{
-	{"ethos-u55-128", "dec18b04b16375d4", []deviceFigures{
+	{"ethos-u55-128", "f2cc708e7cf62e96", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -15,7 +15,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u55-256", "2cc89ce3db51d2a5", []deviceFigures{
+	{"ethos-u55-256", "50e645ce657bb676", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -25,7 +25,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u55-32", "22b887fb77fa4703", []deviceFigures{
+	{"ethos-u55-32", "bc035ee2f2f48ccb", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -35,7 +35,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u55-64", "855bcef59487d4ab", []deviceFigures{
+	{"ethos-u55-64", "567ff49049199013", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -45,7 +45,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u65-256", "392401d4576c43ea", []deviceFigures{
+	{"ethos-u65-256", "5362cd15a377508d", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -55,7 +55,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u65-512", "387a3bec7d1d6d74", []deviceFigures{
+	{"ethos-u65-512", "ca45d5183f773745", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -65,7 +65,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"pixel4", "5bd048c8ed8b2209", []deviceFigures{
+	{"pixel4", "dd6badcda9786c14", []deviceFigures{
 		{
 			device:        "gpu",
 			relaxedScalar: [2]float32{0.26, 0.1},
@@ -102,7 +102,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"sd888", "3d2ccc25df04c8d3", []deviceFigures{
+	{"sd888", "840e81c42c3c5c5c", []deviceFigures{
 		{
 			device: "dsp",
 			operand: []typeFigure{
@@ -120,7 +120,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"xclipse920", "c3beff101806c6b2", []deviceFigures{
+	{"xclipse920", "ad79cc56b782802d", []deviceFigures{
 		{
 			device:        "gpu",
 			relaxedScalar: [2]float32{0.3, 0.15},

@@ -97,6 +97,7 @@ func (b *Bus) Settle() {
 		clear(p.flight)
 		p.pos = 0
 		p.count = [numBusEvents]int64{}
+		p.others = 0
 	}
 }
 
@@ -122,6 +123,7 @@ type Port struct {
 
 	base   sim.Time // of the requester's times on the bus's clock
 	offset uint64   // of its addresses in memory
+	others float64  // pJ that are not its requester's; see Disown
 
 	bytes int      // of the last access
 	busy  sim.Time // that it takes of a channel

@@ -69,5 +69,9 @@ func (p *Port) OwnPJ() float64 {
 	if d != nil {
 		pj += d.PJ(p.master)
 	}
-	return pj
+	return pj - p.others
 }
+
+// Disown takes energy off from what the port has caused, until the bus settles: another
+// requester was at the port.
+func (p *Port) Disown(pj float64) { p.others += pj }

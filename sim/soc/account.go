@@ -105,24 +105,31 @@ func (a *account) book(r Rail, from, to sim.Time, pj float64, bytes int64) {
 
 // execution books a request that began at an instant.
 func (a *account) execution(start sim.Time, c *chain) {
-	began, at := start, start
-	var before, during, after float64 // of the CPU
-	sum := &before
+	from, at := start, start // of the CPU's next booking, of the part
+	var cpu float64
+	memory, bytes := a.memoryPJ(c), c.out.DRAMBytes
 	for i := range c.parts {
 		p := &c.parts[i]
-		if p.Name == PartExecution {
-			began, during, sum = at, p.EnergyPJ-c.enginePJ, &after
-		} else {
-			*sum += p.EnergyPJ
+		end := at + p.Time
+		switch {
+		case i >= c.onEngine && p.Name == PartExecution:
+			share := c.share(p)
+			part := min(bytes, int64(float64(c.out.DRAMBytes)*share))
+			bytes -= part
+			a.book(RailCPU, from, at, cpu, 0)
+			a.book(RailCPU, at, end, p.EnergyPJ-c.enginePJ*share, 0)
+			a.book(Rail(c.r.Engine), at, end, (c.enginePJ-memory)*share, 0)
+			a.book(RailDRAM, at, end, memory*share, part)
+			from, cpu = end, 0
+		case p.Name == PartSwitch:
+			a.book(Rail(c.r.Engine), at, end, c.switchPJ(p), 0)
+			cpu += p.EnergyPJ - c.switchPJ(p)
+		default:
+			cpu += p.EnergyPJ
 		}
-		at += p.Time
+		at = end
 	}
-	ended, memory := began+c.out.Time, a.memoryPJ(c)
-	a.book(RailCPU, start, began, before, 0)
-	a.book(RailCPU, began, ended, during, 0)
-	a.book(RailCPU, ended, at, after, 0)
-	a.book(Rail(c.r.Engine), began, ended, c.enginePJ-memory, 0)
-	a.book(RailDRAM, began, ended, memory, c.out.DRAMBytes)
+	a.book(RailCPU, from, at, cpu, 0)
 }
 
 // memoryPJ is the share of an execution's energy that its memory took: cores report both

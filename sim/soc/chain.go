@@ -23,6 +23,8 @@ const (
 	PartRamp       = "ramp"       // its clock changes
 	PartLaunch     = "launch"     // submission to the engine's queue
 	PartExecution  = "execution"  // what the engine reports
+	PartPreempted  = "preempted"  // programs of higher priority have the engine
+	PartSwitch     = "switch"     // the engine's state is saved for one, or restored
 	PartInterrupt  = "interrupt"  // message back
 	PartCPUWake    = "cpu_wake"   // cores of waiting threads leave their idle states
 	PartInvalidate = "invalidate" // cache maintenance of the outputs
@@ -39,6 +41,11 @@ type chain struct {
 	parts []Part
 	work  sim.Time // of the host's cores
 
+	onEngine int      // the first part of the time on the engine
+	base     sim.Time // when that begins, on the clock of the memory
+	paused   sim.Time // while others had the engine, switches included
+	began    sim.Time // the engine's own time at which the present run of a program began
+	ran      sim.Time // the engine's own time that is in parts
 	out      Outcome
 	enginePJ float64 // of the engine and its memory, leakage included
 
@@ -138,6 +145,7 @@ func (c *chain) request() {
 // start brings the engine to its first cycle.
 func (c *chain) start() {
 	c.wait(PartQueue, max(0, c.e.free-c.t))
+	defer func() { c.onEngine = len(c.parts) }()
 	if c.r.Engine == EngineCPU {
 		return // it runs already
 	}
@@ -149,15 +157,50 @@ func (c *chain) start() {
 	c.e.clock.Advance(c.t, false)
 }
 
+// executed adds the engine's own time up to an instant of it.
+func (c *chain) executed(own sim.Time) {
+	c.parts = append(c.parts, Part{PartExecution, own - c.ran, 0})
+	c.ran = own
+}
+
+// share is that of a part in the engine's own time.
+func (c *chain) share(x *Part) float64 {
+	if x.Time == c.out.Time {
+		return 1
+	}
+	return float64(x.Time) / float64(c.out.Time)
+}
+
+// switchPJ is the energy of an engine that computes nothing during a part.
+func (c *chain) switchPJ(x *Part) float64 {
+	a, e := c.m.account, c.r.Engine
+	return (a.staticMW[e] + a.leak(e)) * float64(x.Time) / 1e6
+}
+
+// begin says at which of the engine's own time the present run of a program began. Its
+// times on the memory count from there.
+func (c *chain) begin(own sim.Time) {
+	c.began = own
+	c.m.memory.Ports[c.r.Engine].Place(c.base+c.paused+own, uint64(c.r.Program)*programBytes)
+}
+
 // finish adds the engine's own time and the way back. Further launches repeat what the
 // first one took between driver and engine.
 func (c *chain) finish(out Outcome) {
 	h, p := &c.m.cfg.Host, &c.e.path
-	c.t += out.Time
+	c.executed(out.Time)
+	c.t += out.Time + c.paused
 	onHost := c.r.Engine == EngineCPU
 	c.m.host.Advance(c.t, onHost)
 	c.out, c.enginePJ = out, out.EnergyPJ+c.m.account.leak(c.r.Engine)*float64(out.Time)/1e6
-	c.parts = append(c.parts, Part{PartExecution, out.Time, c.enginePJ})
+	for i := c.onEngine; i < len(c.parts); i++ {
+		switch x := &c.parts[i]; x.Name {
+		case PartExecution:
+			x.EnergyPJ = c.enginePJ * c.share(x)
+		case PartSwitch:
+			x.EnergyPJ = c.switchPJ(x)
+		}
+	}
 	c.e.clock.Advance(c.t, true)
 	c.e.clock.Sleep(c.t)
 	c.e.free = c.t

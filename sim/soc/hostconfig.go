@@ -59,6 +59,8 @@ type Path struct {
 	UnmapUs     float64 `toml:"unmap_us" range:"0..100000"`  // per execution that has mapped buffers
 	RPCUs       float64 `toml:"rpc_us" range:"0..100000"`    // messages to the engine's own system and back, at the reference clock
 	LaunchUs    float64 `toml:"launch_us" range:"0..100000"` // submission to the engine's queue and its interrupt, at the reference clock
+	// Preempt lets programs of higher priority come in between.
+	Preempt *Preempt `toml:"preempt" soc:"optional"`
 }
 
 // Governor chooses a clock's point by load. Each kind has its own keys.

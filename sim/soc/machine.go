@@ -74,7 +74,7 @@ func NewMachine(c *Config) (*Machine, error) {
 			m.engines[e].clock, err = sim.NewDomain(clock.Domain(e.String()))
 		}
 	}
-	add(EngineCPU, &c.CPU.Clusters[0].Clock, Path{Transport: "direct"})
+	add(EngineCPU, &c.CPU.Clusters[0].Clock, Path{Transport: "direct", Preempt: &Preempt{}})
 	if c.GPU != nil {
 		add(EngineGPU, &c.GPU.Clock, c.GPU.Path)
 	}
@@ -153,6 +153,11 @@ type Conditions struct {
 	Memory mem.Level
 	// Woken says that the engine has been asleep: its caches are empty.
 	Woken bool
+	// Begin says that a run of several that an execution is made of begins at an instant of
+	// it. Times of Memory and Turn count from there.
+	Begin func(at sim.Time)
+	// Turn is nil for a client that has the machine to itself.
+	Turn sim.Turn
 }
 
 // Outcome is what running a program came to.
@@ -201,7 +206,14 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 	var err error
 	if r.Engine != EngineCPU {
 		g.activate(r.Engine, me)
-		k.Memory, err = m.place(r.Engine, c.t, k.Points, r.Program)
+		if k.Memory, err = m.place(r.Engine, k.Points); err == nil && g != nil {
+			c.base = c.t - g.start
+		}
+	}
+	k.Begin = c.begin
+	c.begin(0)
+	if g != nil {
+		k.Turn = &turn{g, &c, me}
 	}
 	if err == nil {
 		out, err = run(k)
@@ -209,8 +221,9 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 	if g != nil {
 		g.activate(r.Engine, nil)
 		if err == nil {
-			g.reach(me, c.t+out.Time, 0)
-			c.e.free = c.t + out.Time
+			end := c.t + out.Time + c.paused
+			g.reach(me, end, 0)
+			c.e.free = end
 		}
 		g.release(c.e)
 	}
@@ -292,7 +305,9 @@ func (m *Machine) Present(r Request) (k Conditions, err error) {
 	clock.Wake(m.client.now)
 	k.Points = m.points(&r, &clock)
 	if m.group == nil && r.Engine != EngineCPU {
-		k.Memory, err = m.place(r.Engine, 0, k.Points, r.Program)
+		k.Memory, err = m.place(r.Engine, k.Points)
+		k.Begin = (&chain{m: m, r: &r}).begin
+		k.Begin(0)
 	}
 	return k, err
 }

@@ -13,8 +13,9 @@ type SharedMemory struct {
 	Bus   *mem.Bus
 	Ports [NumEngines]*mem.Port
 
-	cfg   *Config
-	drams map[float64]*mem.DRAM // by transfers per second
+	cfg     *Config
+	foreign [NumEngines]MemoryUse // see disown
+	drams   map[float64]*mem.DRAM // by transfers per second
 }
 
 // NewSharedMemory builds the memory of a machine, cold, its DRAM at the highest clock.
@@ -70,7 +71,15 @@ func (m *SharedMemory) settle(c *DRAM) error {
 	}
 	m.Bus.Settle()
 	d.Reset()
+	m.foreign = [NumEngines]MemoryUse{}
 	return nil
+}
+
+// disown takes off from what an engine has had: another execution had it in between.
+func (m *SharedMemory) disown(e Engine, u MemoryUse) {
+	m.Ports[e].Disown(u.PJ)
+	u.PJ = 0
+	m.foreign[e] = m.foreign[e].add(&u, 1)
 }
 
 // Fingerprint tells states of the system cache apart.
@@ -101,33 +110,33 @@ func (m *SharedMemory) use(e Engine) MemoryUse {
 			*n = c.Count(p.Master(), event)
 		}
 	}
-	return u
+	return u.Since(m.foreign[e])
 }
 
 // Since is the use after an earlier one.
-func (u MemoryUse) Since(e MemoryUse) MemoryUse {
+func (u MemoryUse) Since(e MemoryUse) MemoryUse { return u.add(&e, -1) }
+
+// add adds so many times another use.
+func (u MemoryUse) add(e *MemoryUse, n int64) MemoryUse {
 	return MemoryUse{
 		DRAMUse: mem.DRAMUse{
-			ReadBursts: u.ReadBursts - e.ReadBursts, WriteBursts: u.WriteBursts - e.WriteBursts,
-			RowHits: u.RowHits - e.RowHits, Activates: u.Activates - e.Activates, Wait: u.Wait - e.Wait,
+			ReadBursts: u.ReadBursts + n*e.ReadBursts, WriteBursts: u.WriteBursts + n*e.WriteBursts,
+			RowHits: u.RowHits + n*e.RowHits, Activates: u.Activates + n*e.Activates, Wait: u.Wait + sim.Time(n)*e.Wait,
 		},
-		ReadHits: u.ReadHits - e.ReadHits, ReadMisses: u.ReadMisses - e.ReadMisses,
-		WriteHits: u.WriteHits - e.WriteHits, WriteMisses: u.WriteMisses - e.WriteMisses,
-		Fills: u.Fills - e.Fills, WriteBacks: u.WriteBacks - e.WriteBacks, PJ: u.PJ - e.PJ,
+		ReadHits: u.ReadHits + n*e.ReadHits, ReadMisses: u.ReadMisses + n*e.ReadMisses,
+		WriteHits: u.WriteHits + n*e.WriteHits, WriteMisses: u.WriteMisses + n*e.WriteMisses,
+		Fills: u.Fills + n*e.Fills, WriteBacks: u.WriteBacks + n*e.WriteBacks, PJ: u.PJ + float64(n)*e.PJ,
 	}
 }
 
-// place readies an engine's port for an execution that starts at an instant and whose
-// program has a number: programs have addresses of their own. An engine alone has
-// the memory at the clock that it votes for, from time 0 on.
-func (m *Machine) place(e Engine, start sim.Time, points []sim.Change, program int) (mem.Level, error) {
-	s, offset := m.memory, uint64(program)*programBytes
-	if g := m.group; g != nil {
-		s.Ports[e].Place(start-g.start, offset)
+// place readies the memory for an execution on an engine. An engine alone has it at the
+// clock that it votes for, from time 0 on.
+func (m *Machine) place(e Engine, points []sim.Change) (mem.Level, error) {
+	s := m.memory
+	if m.group != nil {
 		return s.Ports[e], nil
 	}
 	s.Bus.Share(nil) // the clients of a group that has ended are gone
-	s.Ports[e].Place(0, offset)
 	return s.Ports[e], s.settle(&m.cfg.VotedAt(m.engines[e].section, points[0].OPP).DRAM)
 }
 

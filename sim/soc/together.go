@@ -252,16 +252,30 @@ func (g *group) Enter(t sim.Time, master int) {
 // acquire waits until the engine belongs to no other client.
 func (g *group) acquire(c *Client, e *engine, rank int, t sim.Time) error {
 	g.reach(c, t, 0)
-	for e.owner != nil {
-		c.waits = e
-		e.queue = append(e.queue, waiting{c, rank})
-		if err := g.pass(c); err != nil {
-			e.queue = slices.DeleteFunc(e.queue, func(w waiting) bool { return w.client == c })
-			return err
-		}
+	if e.owner == nil {
+		e.owner = c
+		return nil
 	}
-	e.owner = c
-	return nil
+	e.queue = append(e.queue, waiting{c, rank})
+	return g.await(c, e)
+}
+
+// requeue gives an engine away and waits until it is the client's again: before those of
+// its rank.
+func (g *group) requeue(c *Client, e *engine, rank int) error {
+	g.release(e)
+	e.queue = slices.Insert(e.queue, 0, waiting{c, rank})
+	return g.await(c, e)
+}
+
+// await waits in the queue of an engine.
+func (g *group) await(c *Client, e *engine) error {
+	c.waits = e
+	err := g.pass(c)
+	if err != nil {
+		e.queue = slices.DeleteFunc(e.queue, func(w waiting) bool { return w.client == c })
+	}
+	return err
 }
 
 // waiting is a client in the queue of an engine.
@@ -270,7 +284,7 @@ type waiting struct {
 	rank   int // the higher goes first, then the one that came first
 }
 
-// release lets the next client have the engine.
+// release gives the engine to the client that is next.
 func (g *group) release(e *engine) {
 	e.owner = nil
 	best := -1
@@ -282,6 +296,7 @@ func (g *group) release(e *engine) {
 	if best >= 0 {
 		w := e.queue[best]
 		e.queue = append(e.queue[:best], e.queue[best+1:]...)
+		e.owner = w.client
 		w.client.waits = nil
 		w.client.at = max(w.client.at, e.free)
 	}

@@ -37,6 +37,32 @@ type Place struct {
 	// Caches are what the engine's own caches in front of Memory are left in. Not nil when
 	// Memory is not.
 	Caches *Caches
+	// Begin tells the machine that one of several runs begins at an instant of the
+	// execution; nil without a machine.
+	Begin func(at sim.Time)
+	// Turn is what cores ask between operations; nil when no other client may need the
+	// engine.
+	Turn sim.Turn
+}
+
+// from is the place as a run finds it that begins later than the execution.
+func (p Place) from(at sim.Time) Place {
+	if at == 0 {
+		return p
+	}
+	if p.Begin != nil {
+		p.Begin(at)
+	}
+	var points []sim.Change
+	for _, c := range p.Points {
+		if c.At <= at {
+			points = append(points[:0], sim.Change{OPP: c.OPP})
+		} else {
+			points = append(points, sim.Change{At: c.At - at, OPP: c.OPP})
+		}
+	}
+	p.Points = points
+	return p
 }
 
 // Point is the operating point at the start; false when that is the Spec's.

@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/lower"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/sim"
 )
 
 // staged is a model as stages. It implements Program.
@@ -113,7 +114,7 @@ func (p *staged) runStage(s *stage, r *hal.Buffers, at Place, startFs int64, val
 	}
 	run, err := program.Run(in, RunOptions{
 		Functional: r.Functional, Detail: r.Detail && !r.Functional, Trace: r.Trace, StartFs: startFs,
-		Preference: p.options.Preference, Priority: p.options.Priority, InBurst: r.InBurst, Place: at,
+		Preference: p.options.Preference, Priority: p.options.Priority, InBurst: r.InBurst, Place: at.from(sim.Time(startFs)),
 	})
 	if err != nil {
 		return nil, hal.Stats{}, err

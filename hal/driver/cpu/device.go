@@ -118,9 +118,18 @@ func (p *prepared) Execute(r *hal.Buffers, at base.Place) (*hal.Result, error) {
 		o.Work, o.Elapsed = meter.Add, meter.Elapsed
 	}
 	o.LoopTimeout = r.LoopLimit()
-	if p.device != nil && p.device.Logs(vlog.CPU) {
+	logs, turn := p.device != nil && p.device.Logs(vlog.CPU), at.Turn
+	if logs || turn != nil && meter != nil {
+		operations := p.prog.Model().Main.Operations
 		o.Observe = func(op int, outputs [][]byte) {
-			p.device.Log(vlog.CPU, "operation %d (%s): %d outputs", op, p.prog.Model().Main.Operations[op].Type, len(outputs))
+			if logs {
+				p.device.Log(vlog.CPU, "operation %d (%s): %d outputs", op, operations[op].Type, len(outputs))
+			}
+			if turn != nil && meter != nil && op < len(operations)-1 {
+				if now := elapsed(meter.Timing()); turn.Over(now) {
+					turn.Yield(now) // it goes on at the clocks it has had
+				}
+			}
 		}
 	}
 	dims, err := p.run(r, o)
@@ -140,6 +149,9 @@ func (p *prepared) Execute(r *hal.Buffers, at base.Place) (*hal.Result, error) {
 	}
 	return res, nil
 }
+
+// elapsed is the time of what a meter has counted.
+func elapsed(t *timing.Timing) sim.Time { return sim.Clock{Hz: t.ClockHz}.At(t.Cycles) }
 
 // run executes the program and returns the shapes of its outputs.
 func (p *prepared) run(r *hal.Buffers, o refcpu.Options) (dims [][]uint32, err error) {

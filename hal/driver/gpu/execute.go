@@ -120,7 +120,7 @@ func (p *executable) Run(inputs [][]byte, r base.RunOptions) (base.Run, error) {
 			copy(m.arena[t.Off:], inputs[i])
 		}
 	}
-	o := core.Options{State: m.state, Points: r.Points, Functional: r.Functional, Span: stats.Trace(r.Trace, r.StartFs, 0)}
+	o := core.Options{State: m.state, Points: r.Points, Functional: r.Functional, Turn: r.Turn, Span: stats.Trace(r.Trace, r.StartFs, 0)}
 	report, err := p.dev.core.Run(&m.space, p.program.Dispatches, o)
 	if err != nil {
 		return nil, err // the machine is dropped

@@ -110,7 +110,7 @@ func (p *executable) Run(inputs [][]byte, r base.RunOptions) (base.Run, error) {
 		}
 		copy(io[b.Addr:b.Addr+b.Bytes], inputs[i])
 	}
-	o := core.Options{State: m.state, Functional: r.Functional, Span: stats.Trace(r.Trace, r.StartFs, 0)}
+	o := core.Options{State: m.state, Functional: r.Functional, Turn: r.Turn, Span: stats.Trace(r.Trace, r.StartFs, 0)}
 	report, err := m.core.Run(&p.prog.Code, &m.regions, o)
 	if err != nil {
 		return nil, err // the machine is dropped

@@ -1,0 +1,74 @@
+package soc
+
+import "github.com/nnsoc/nnsoc/sim"
+
+// Preempt is what it takes an engine to leave a program between two operations for one of
+// higher priority, and to return to it. An engine without it runs each program to its end.
+type Preempt struct {
+	SaveUs    float64 `toml:"save_us" range:"0..1e6"`    // the state that is on the engine goes to memory
+	RestoreUs float64 `toml:"restore_us" range:"0..1e6"` // and back
+}
+
+// turn is an execution's turn on its engine, of a client beside others. It implements
+// sim.Turn.
+type turn struct {
+	g  *group
+	c  *chain
+	me *Client
+}
+
+// at is an instant of the run on the machine's clock.
+func (u *turn) at(t sim.Time) sim.Time { return u.c.t + u.c.paused + u.c.began + t }
+
+// Over implements sim.Turn: who asks for the engine until then has come.
+func (u *turn) Over(t sim.Time) bool {
+	if u.c.e.path.Preempt == nil {
+		return false
+	}
+	u.g.reach(u.me, u.at(t), 0)
+	for _, w := range u.c.e.queue {
+		if w.rank > u.c.r.Priority {
+			return true
+		}
+	}
+	return false
+}
+
+// Yield implements sim.Turn.
+func (u *turn) Yield(t sim.Time) []sim.Change {
+	c, g, m := u.c, u.g, u.c.m
+	e, p, engine := c.e, c.e.path.Preempt, c.r.Engine
+	left, own := u.at(t), c.began+t
+	g.reach(u.me, left, 0)
+	c.executed(own)
+	g.activate(engine, nil)
+	e.clock.Advance(left, true)
+	e.free = left + us(p.SaveUs)
+	e.clock.Sleep(e.free)
+	before := m.memory.use(engine)
+	if err := g.requeue(u.me, e, c.r.Priority); err != nil {
+		panic(err) // who has the engine now waits for nobody
+	}
+	back := max(e.free, u.me.at)
+	e.clock.Prefer(c.r.Preference)
+	wake, ramp := e.clock.Wake(back)
+	end := back + wake + ramp + us(p.RestoreUs)
+	e.clock.Advance(end, false)
+	c.add(PartSwitch, us(p.SaveUs), 0)
+	c.add(PartPreempted, back-left-us(p.SaveUs), 0)
+	c.add(PartWake, wake, 0)
+	c.add(PartRamp, ramp, 0)
+	c.add(PartSwitch, us(p.RestoreUs), 0)
+	c.paused += end - left
+	m.memory.disown(engine, m.memory.use(engine).Since(before))
+	c.begin(c.began)
+	g.reach(u.me, end, 0)
+	g.activate(engine, u.me)
+	points := m.points(c.r, e.clock)
+	for i := range points { // the first has been there before
+		if points[i].At > 0 {
+			points[i].At += t
+		}
+	}
+	return points
+}
