@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"os"
 	"path/filepath"
 	"strings"
@@ -145,7 +146,7 @@ func TestBadInput(t *testing.T) {
 		var out, errs bytes.Buffer
 		code := execute(strings.Fields(c.args), &out, &errs)
 		line := errs.String()
-		if code != exitUsage || out.Len() > 0 || strings.Count(line, "\n") != 1 || !strings.HasPrefix(line, "nnsoc: ") || !strings.Contains(line, c.want) {
+		if code != cli.ExitUsage || out.Len() > 0 || strings.Count(line, "\n") != 1 || !strings.HasPrefix(line, "nnsoc: ") || !strings.Contains(line, c.want) {
 			t.Errorf("nnsoc %s: exit code %d, stdout %q, stderr\n%s want one line with %q", c.args, code, &out, line, c.want)
 		}
 	}
@@ -167,7 +168,7 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left
 func TestLostOutput(t *testing.T) {
 	for _, args := range []string{"devices", "devices --json", "version", "models", "help run", "ops --json", "completion bash"} {
 		var errs bytes.Buffer
-		if code := execute(strings.Fields(args), fullDisk{}, &errs); code != exitUsage || errs.String() != "nnsoc: standard output: no space left\n" {
+		if code := execute(strings.Fields(args), fullDisk{}, &errs); code != cli.ExitUsage || errs.String() != "nnsoc: standard output: no space left\n" {
 			t.Errorf("nnsoc %s: exit code %d, stderr %q", args, code, &errs)
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +12,7 @@ import (
 // when they are first asked, and known afterwards; those of a preset are known.
 func TestOwnCapabilities(t *testing.T) {
 	cache := t.TempDir()
-	t.Setenv(cacheVariable, cache)
+	t.Setenv(machine.CacheVariable, cache)
 	text, err := os.ReadFile(filepath.Join("..", "..", "sim", "soc", "ethos-u55-32.toml"))
 	if err != nil {
 		t.Fatal(err)

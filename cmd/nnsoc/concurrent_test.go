@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
 	"io"
 	"math"
 	"strings"
@@ -16,10 +18,10 @@ func TestConcurrent(t *testing.T) {
 	for _, args := range []string{"--device dsp,npu,npu,npu", "--device npu,npu,npu,npu --priority low,high,high,high --burst"} {
 		var out strings.Builder
 		words := append([]string{"run", network, network, network, network, "--concurrent", "--json", "--quiet", "--invocations", "3"}, strings.Fields(args)...)
-		if code := execute(words, &out, io.Discard); code != exitOK {
+		if code := execute(words, &out, io.Discard); code != cli.ExitOK {
 			t.Fatalf("%s: exit code %d", args, code)
 		}
-		var r concurrentReport
+		var r run.ConcurrentReport
 		if err := json.Unmarshal([]byte(out.String()), &r); err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +32,7 @@ func TestConcurrent(t *testing.T) {
 			if e.Mismatches != 0 {
 				t.Errorf("%s: %+v", args, e)
 			}
-			shares := []shareEntry{e.Alone}
+			shares := []run.ShareEntry{e.Alone}
 			if e.Slowdown != nil {
 				shares = append(shares, e.Together)
 				if s := *e.Slowdown; !(s > 0.99 && s < 4) {

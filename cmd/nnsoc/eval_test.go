@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/verify"
 )
 
 // TestEvalGoesOn kills an evaluation: the next one takes over the scores that are in
@@ -50,7 +51,7 @@ func TestEvalGoesOn(t *testing.T) {
 	_ = first.Wait() // it was killed, or had just ended
 	had := lines() - 1
 
-	report := func(args []string) (r evalReport, samples int) {
+	report := func(args []string) (r verify.EvalReport, samples int) {
 		code, out, errs := command(nil, append(args, "--json")...)
 		if code != 0 {
 			t.Fatalf("exit code %d: %s", code, errs)

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"errors"
-	"fmt"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"io"
 	"os"
 	"path/filepath"
 	"testing"
-
-	"github.com/nnsoc/nnsoc/hal"
 )
 
 func TestExitCodes(t *testing.T) {
@@ -35,48 +32,29 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"dsp", "exec", source("jump", "{ r0 = #4 }\n jumpr r0")}, 139},
 		{[]string{"dsp", "exec", "--max-packets", "9", source("limit", "jump _start")}, 152},
 		{[]string{"dsp", "exec", source("call", "{ r6 = #63 }\n trap0(#1)")}, 159},
-		{[]string{"dsp", "exec", source("syntax", "frob")}, exitUsage},
-		{[]string{"dsp", "asm", filepath.Join(dir, "none.s")}, exitUsage},
-		{[]string{"dsp", "disasm", text}, exitUsage},
-		{[]string{"dsp", "pipeline", source("line", "{ r6 = #93 ; r0 = #1 }\n trap0(#1)"), "--loop"}, exitUsage},
-		{[]string{}, exitOK},
-		{[]string{"version"}, exitOK},
-		{[]string{"devices"}, exitOK},
-		{[]string{"run", "--help"}, exitOK},
-		{[]string{"run", "missing.tflite"}, exitUsage},
-		{[]string{"run", text}, exitUsage},
-		{[]string{"run", "a", "b"}, exitUsage},
-		{[]string{"run", "--device", "tpu"}, exitUsage},
-		{[]string{"run", "--soc", "nothing"}, exitUsage},
-		{[]string{"run", "--input", "x.npy"}, exitUsage},
-		{[]string{"run", "--labels", "missing.txt"}, exitUsage},
-		{[]string{"run", "--trace", filepath.Join(dir, "no", "such", "folder.json")}, exitUsage},
-		{[]string{"compile", "--device", "tpu"}, exitUsage},
-		{[]string{"bench", "gemm", "--repeat", "0"}, exitUsage},
-		{[]string{"nonsense"}, exitUsage},
-		{[]string{"devices", "extra"}, exitUsage},
+		{[]string{"dsp", "exec", source("syntax", "frob")}, cli.ExitUsage},
+		{[]string{"dsp", "asm", filepath.Join(dir, "none.s")}, cli.ExitUsage},
+		{[]string{"dsp", "disasm", text}, cli.ExitUsage},
+		{[]string{"dsp", "pipeline", source("line", "{ r6 = #93 ; r0 = #1 }\n trap0(#1)"), "--loop"}, cli.ExitUsage},
+		{[]string{}, cli.ExitOK},
+		{[]string{"version"}, cli.ExitOK},
+		{[]string{"devices"}, cli.ExitOK},
+		{[]string{"run", "--help"}, cli.ExitOK},
+		{[]string{"run", "missing.tflite"}, cli.ExitUsage},
+		{[]string{"run", text}, cli.ExitUsage},
+		{[]string{"run", "a", "b"}, cli.ExitUsage},
+		{[]string{"run", "--device", "tpu"}, cli.ExitUsage},
+		{[]string{"run", "--soc", "nothing"}, cli.ExitUsage},
+		{[]string{"run", "--input", "x.npy"}, cli.ExitUsage},
+		{[]string{"run", "--labels", "missing.txt"}, cli.ExitUsage},
+		{[]string{"run", "--trace", filepath.Join(dir, "no", "such", "folder.json")}, cli.ExitUsage},
+		{[]string{"compile", "--device", "tpu"}, cli.ExitUsage},
+		{[]string{"bench", "gemm", "--repeat", "0"}, cli.ExitUsage},
+		{[]string{"nonsense"}, cli.ExitUsage},
+		{[]string{"devices", "extra"}, cli.ExitUsage},
 	} {
 		if got := execute(c.args, io.Discard, io.Discard); got != c.want {
 			t.Errorf("nnsoc %v: exit code %d, want %d", c.args, got, c.want)
-		}
-	}
-}
-
-func TestExitCodeOfError(t *testing.T) {
-	for _, c := range []struct {
-		err  error
-		want int
-	}{
-		{nil, exitOK},
-		{usage(errors.New("x")), exitUsage},
-		{fmt.Errorf("wrapped: %w", usage(errors.New("x"))), exitUsage},
-		{&exitError{exitMismatch, errors.New("x")}, exitMismatch},
-		{hal.Errorf(hal.InvalidArgument, "x"), exitUsage},
-		{hal.Errorf(hal.GeneralFailure, "x"), exitInternal},
-		{errors.New("x"), exitInternal},
-	} {
-		if got := exitCode(c.err); got != c.want {
-			t.Errorf("%v: exit code %d, want %d", c.err, got, c.want)
 		}
 	}
 }

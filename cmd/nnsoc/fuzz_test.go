@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/verify"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/nn"
@@ -58,7 +60,7 @@ func TestFuzzFind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := describeFuzz(bad, "broken", dir, 1, r)
+	out, err := verify.DescribeFuzz(bad, "broken", dir, 1, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,8 +76,8 @@ func TestFuzzFind(t *testing.T) {
 		if len(f.SmallOperations) != 1 || !f.Reproduces {
 			t.Errorf("%s: %v, reproduces: %v", f.Spec, f.SmallOperations, f.Reproduces)
 		}
-		for _, path := range []string{f.Spec, strings.TrimSuffix(f.Spec, modpySuffix) + ".json"} {
-			file, err := readSpec(path)
+		for _, path := range []string{f.Spec, strings.TrimSuffix(f.Spec, input.ModpySuffix) + ".json"} {
+			file, err := input.ReadSpec(path)
 			if err != nil {
 				t.Fatal(err)
 			}

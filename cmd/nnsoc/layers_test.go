@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"strings"
 	"testing"
 )
@@ -17,7 +18,7 @@ func TestPlantedLayer(t *testing.T) {
 		}
 		for _, p := range plants[:4] {
 			code, out, errs := command(p.plant, args...)
-			if code != exitMismatch {
+			if code != cli.ExitMismatch {
 				t.Errorf("%v, %s: exit code %d\n%s%s", args, p.name, code, out, errs)
 			}
 			if args[0] == "run" && !strings.Contains(out, "operation 0 (RELU y) on gpu is the first of 1 layers that leave the rule: output 0: ") {

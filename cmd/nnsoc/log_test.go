@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/hal/vlog"
 )
 
@@ -29,7 +30,7 @@ func TestVerbosity(t *testing.T) {
 		if c.flag != "" {
 			args = append(args, c.flag)
 		}
-		if code := execute(args, &out, &errs); code != exitOK {
+		if code := execute(args, &out, &errs); code != cli.ExitOK {
 			t.Fatalf("%v: exit code %d: %s", args, code, &errs)
 		}
 		for _, want := range c.want {
@@ -45,7 +46,7 @@ func TestVerbosity(t *testing.T) {
 	}
 	t.Setenv(vlog.Variable, "nope")
 	var errs bytes.Buffer
-	if code := execute([]string{"devices"}, &errs, &errs); code != exitUsage || !strings.Contains(errs.String(), `NNSOC_VLOG: no tag "nope"; there are model, compilation, execution, cpuexe, manager, driver, memory and all`) {
+	if code := execute([]string{"devices"}, &errs, &errs); code != cli.ExitUsage || !strings.Contains(errs.String(), `NNSOC_VLOG: no tag "nope"; there are model, compilation, execution, cpuexe, manager, driver, memory and all`) {
 		t.Errorf("exit code %d: %s", code, &errs)
 	}
 }

@@ -1,17 +1,18 @@
 // Command nnsoc simulates the neural-network engines of a phone SoC: it runs
 // a network on each, compares the results with the reference CPU and reports
-// latency, cycles and energy.
+// latency, cycles and energy. The commands stand in packages under internal.
 package main
 
 import (
 	"fmt"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"io"
 	"os"
 	"runtime/debug"
 )
 
 func main() {
-	exitOnInterrupt(os.Exit)
+	cli.ExitOnInterrupt(os.Exit)
 	os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
 }
 
@@ -20,18 +21,18 @@ func execute(args []string, stdout, stderr io.Writer) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintf(stderr, "nnsoc: internal error: %v\n%s", p, debug.Stack())
-			code = exitInternal
+			code = cli.ExitInternal
 		}
 	}()
-	out := &checkedWriter{Writer: stdout}
+	out := &cli.CheckedWriter{Writer: stdout}
 	root := newRoot(out, stderr)
 	root.SetArgs(args)
 	err := root.Execute()
-	if out.err != nil {
-		err = usage(fmt.Errorf("standard output: %w", out.err))
+	if out.Err != nil {
+		err = cli.Usage(fmt.Errorf("standard output: %w", out.Err))
 	}
 	if err != nil && err.Error() != "" {
 		fmt.Fprintf(stderr, "nnsoc: %v\n", err)
 	}
-	return exitCode(err)
+	return cli.ExitCode(err)
 }

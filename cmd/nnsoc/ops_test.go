@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/inspect"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,10 +42,10 @@ func operationsDoc(t *testing.T) (text string, rows [][]string) {
 func TestOperationsRows(t *testing.T) {
 	_, rows := operationsDoc(t)
 	var out, log bytes.Buffer
-	if code := execute([]string{"ops", "--json"}, &out, &log); code != exitOK {
+	if code := execute([]string{"ops", "--json"}, &out, &log); code != cli.ExitOK {
 		t.Fatalf("exit code %d: %s", code, &log)
 	}
-	var r opsReport
+	var r inspect.OpsReport
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +54,7 @@ func TestOperationsRows(t *testing.T) {
 	}
 	for i, want := range r.Rows[:min(len(rows), len(r.Rows))] {
 		got := rows[i]
-		if len(got) < 3 || got[0] != want.Operation || got[1] != shortType(want.Type) || got[2] != want.Since {
+		if len(got) < 3 || got[0] != want.Operation || got[1] != inspect.ShortType(want.Type) || got[2] != want.Since {
 			t.Errorf("docs/OPERATIONS.md row %d is %v, want %s %s %s; run make docs", i, got, want.Operation, want.Type, want.Since)
 		}
 	}
@@ -71,7 +73,7 @@ func TestOperationsDoc(t *testing.T) {
 	}
 	text, _ := operationsDoc(t)
 	var out, log bytes.Buffer
-	if code := execute([]string{"ops", corpus, "--markdown"}, &out, &log); code != exitOK {
+	if code := execute([]string{"ops", corpus, "--markdown"}, &out, &log); code != cli.ExitOK {
 		t.Fatalf("exit code %d: %s", code, &log)
 	}
 	want, got := strings.Split(out.String(), "\n"), strings.Split(text, "\n")

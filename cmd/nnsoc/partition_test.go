@@ -16,6 +16,10 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench"
 	"github.com/nnsoc/nnsoc/bench/zoo"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/partition"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 )
 
@@ -78,7 +82,7 @@ func everyNetwork(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	for _, path := range files {
-		m, err := readModel(path, nil)
+		m, err := input.ReadModel(path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,8 +115,8 @@ type sweepRow struct {
 func keptSweep(t *testing.T, soc, network string) (r sweepRow) {
 	t.Helper()
 	content, _ := os.ReadFile(network) // a built-in network is part of the program
-	key := sha256.Sum256(fmt.Appendf(nil, "%s %s %s %x", programHash(), soc, network, content))
-	folder := cacheFolder("sweep")
+	key := sha256.Sum256(fmt.Appendf(nil, "%s %s %s %x", machine.ProgramHash(), soc, network, content))
+	folder := machine.CacheFolder("sweep")
 	path := filepath.Join(folder, hex.EncodeToString(key[:])+".json")
 	if data, err := os.ReadFile(path); err == nil && folder != "" && json.Unmarshal(data, &r) == nil {
 		return r
@@ -138,10 +142,10 @@ func keptSweep(t *testing.T, soc, network string) (r sweepRow) {
 func sweep(t *testing.T, soc, network string) (r sweepRow) {
 	t.Helper()
 	code, out, errs := command(nil, "partition", network, "--soc", soc, "--json", "-q")
-	if code != 0 && code != exitMismatch {
+	if code != 0 && code != cli.ExitMismatch {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
-	var p partitionReport
+	var p partition.PartitionReport
 	if err := json.Unmarshal([]byte(out), &p); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/tflite/tflitetest"
@@ -81,22 +82,22 @@ func (p *plantedModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Resul
 // command runs a command line whose GPU has a fault, nil for none.
 func command(plant func(*hal.Buffers, *hal.Result), args ...string) (code int, stdout, stderr string) {
 	var out, errs strings.Builder
-	a := &app{out: &out, err: &errs}
+	a := &cli.App{Out: &out, Err: &errs}
 	if plant != nil {
-		a.wrap = func(d hal.Device) hal.Device {
+		a.Wrap = func(d hal.Device) hal.Device {
 			if d.Name() == "gpu" {
 				return &planted{d, plant}
 			}
 			return d
 		}
 	}
-	root := a.root()
+	root := root(a)
 	root.SetArgs(args)
 	err := root.Execute()
 	if err != nil {
 		errs.WriteString(err.Error())
 	}
-	return exitCode(err), out.String(), errs.String()
+	return cli.ExitCode(err), out.String(), errs.String()
 }
 
 // reluNetwork writes a TensorFlow Lite network of one RELU on four floats.
@@ -147,9 +148,9 @@ func TestPlantedFaults(t *testing.T) {
 				t.Errorf("%v: exit code %d without a fault\n%s%s", args, code, out, errs)
 			}
 			for _, p := range plants {
-				want := exitMismatch
+				want := cli.ExitMismatch
 				if p.name == "no output" && c.outputs {
-					want = exitInternal
+					want = cli.ExitInternal
 				}
 				code, out, errs := command(p.plant, args...)
 				if code != want {
@@ -159,7 +160,7 @@ func TestPlantedFaults(t *testing.T) {
 					t.Errorf("%s, %s: %q is not in\n%s", c.name, p.name, p.want, out)
 				}
 				code, out, _ = command(p.plant, append(args, "--json")...)
-				if code != want || want == exitMismatch && !json.Valid([]byte(out)) {
+				if code != want || want == cli.ExitMismatch && !json.Valid([]byte(out)) {
 					t.Errorf("%s --json, %s: exit code %d, want %d\n%s", c.name, p.name, code, want, out)
 				}
 			}
@@ -176,11 +177,11 @@ func TestExpectedNonFinite(t *testing.T) {
 		code     int
 	}{
 		"nan":         {`float("nan")`, `float("nan")`, 0},
-		"number":      {"1", `float("nan")`, exitMismatch},
+		"number":      {"1", `float("nan")`, cli.ExitMismatch},
 		"infinity":    {`float("-inf")`, `float("inf")`, 0},
-		"finite":      {"-3e38", `float("inf")`, exitMismatch},
-		"minus":       {`float("inf")`, `float("-inf")`, exitMismatch},
-		"nan instead": {`float("nan")`, "1", exitMismatch},
+		"finite":      {"-3e38", `float("inf")`, cli.ExitMismatch},
+		"minus":       {`float("inf")`, `float("-inf")`, cli.ExitMismatch},
+		"nan instead": {`float("nan")`, "1", cli.ExitMismatch},
 	} {
 		path := filepath.Join(dir, "x.mod.py")
 		text := strings.ReplaceAll(strings.ReplaceAll(absSpec, "[-1,", "["+c.in+","), "y: [1,", "y: ["+c.want+",")

@@ -9,14 +9,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
 var update = flag.Bool("update", false, "write the README's output block again")
 
 func TestMain(m *testing.M) {
-	if _, set := os.LookupEnv(cacheVariable); !set {
-		os.Setenv(cacheVariable, "") // what a test measures is not kept
+	if _, set := os.LookupEnv(machine.CacheVariable); !set {
+		os.Setenv(machine.CacheVariable, "") // what a test measures is not kept
 	}
 	testscript.Main(m, map[string]func(){"nnsoc": main})
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"io"
 	"os"
 	"path/filepath"
@@ -39,7 +40,7 @@ func TestServe(t *testing.T) {
 		}
 	}
 	var stderr bytes.Buffer
-	if code := execute([]string{"serve", "--device", "npu", "--socket", socket, "-q"}, io.Discard, &stderr); code != exitUsage || !strings.Contains(stderr.String(), "already") {
+	if code := execute([]string{"serve", "--device", "npu", "--socket", socket, "-q"}, io.Discard, &stderr); code != cli.ExitUsage || !strings.Contains(stderr.String(), "already") {
 		t.Errorf("a second driver on the socket: code %d, %s", code, stderr.String())
 	}
 	cancel()
@@ -53,7 +54,7 @@ func TestServe(t *testing.T) {
 		t.Errorf("printed %q", out.String())
 	}
 	stderr.Reset()
-	if code := execute([]string{"devices", "--driver", socket, "-q"}, io.Discard, &stderr); code != exitUsage || !strings.Contains(stderr.String(), "--driver") {
+	if code := execute([]string{"devices", "--driver", socket, "-q"}, io.Discard, &stderr); code != cli.ExitUsage || !strings.Contains(stderr.String(), "--driver") {
 		t.Errorf("a driver that is gone: code %d, %s", code, stderr.String())
 	}
 }

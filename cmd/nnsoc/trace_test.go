@@ -11,15 +11,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/inspect"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 )
 
 // TestTraceOfRun: a timeline in each format, compressed or not, has the marks of NNAPI,
 // and the time of each layer in each phase is that of the latency parts in the report.
 func TestTraceOfRun(t *testing.T) {
 	dir := t.TempDir()
-	var first traceSummary
+	var first inspect.TraceSummary
 	for _, c := range []struct{ name, format string }{
-		{"t.json", ""}, {"t.pftrace", ""}, {"t.json.gz", ""}, {"t.perfetto-trace.gz", ""}, {"t.bin", tracePerfetto}, {"u.pftrace", traceJSON},
+		{"t.json", ""}, {"t.pftrace", ""}, {"t.json.gz", ""}, {"t.perfetto-trace.gz", ""}, {"t.bin", measure.TracePerfetto}, {"u.pftrace", measure.TraceJSON},
 	} {
 		path := filepath.Join(dir, c.name)
 		args := []string{"run", "mobilenet_v1_0.25_128_quant", "--device", "dsp", "--json", "--quiet", "--invocations", "2", "--trace", path}
@@ -27,10 +30,10 @@ func TestTraceOfRun(t *testing.T) {
 			args = append(args, "--trace-format", c.format)
 		}
 		var out, sum bytes.Buffer
-		if code := execute(args, &out, io.Discard); code != exitOK {
+		if code := execute(args, &out, io.Discard); code != cli.ExitOK {
 			t.Fatalf("%s: exit code %d", c.name, code)
 		}
-		if code := execute([]string{"trace-summary", path, "--json"}, &sum, io.Discard); code != exitOK {
+		if code := execute([]string{"trace-summary", path, "--json"}, &sum, io.Discard); code != cli.ExitOK {
 			t.Fatalf("%s: exit code %d of trace-summary", c.name, code)
 		}
 		var run struct {
@@ -38,7 +41,7 @@ func TestTraceOfRun(t *testing.T) {
 				LatencyParts map[string]float64 `json:"latency_parts"`
 			}
 		}
-		var s traceSummary
+		var s inspect.TraceSummary
 		for b, v := range map[*bytes.Buffer]any{&out: &run, &sum: &s} {
 			if err := json.Unmarshal(b.Bytes(), v); err != nil {
 				t.Fatal(err)

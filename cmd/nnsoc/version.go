@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/spf13/cobra"
 )
 
@@ -17,15 +18,15 @@ type versionReport struct {
 	NNAPI         string `json:"nnapi"`
 }
 
-func newVersion(a *app) *cobra.Command {
+func newVersion(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
 		Short:   "print the version",
 		Example: "  nnsoc version --json",
-		Args:    noArguments,
+		Args:    cli.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			v := versionReport{
-				SchemaVersion: schemaVersion, Version: "devel", Revision: "unknown", Go: runtime.Version(),
+				SchemaVersion: cli.SchemaVersion, Version: "devel", Revision: "unknown", Go: runtime.Version(),
 				Platform: runtime.GOOS + "/" + runtime.GOARCH, NNAPI: "HAL 1.3",
 			}
 			if b, ok := debug.ReadBuildInfo(); ok {
@@ -38,10 +39,10 @@ func newVersion(a *app) *cobra.Command {
 					}
 				}
 			}
-			if a.json {
-				return printJSON(a.out, v)
+			if a.JSON {
+				return cli.PrintJSON(a.Out, v)
 			}
-			_, err := fmt.Fprintf(a.out, "nnsoc %s (%s, %s, %s, %s)\n", v.Version, v.Revision, v.Go, v.Platform, v.NNAPI)
+			_, err := fmt.Fprintf(a.Out, "nnsoc %s (%s, %s, %s, %s)\n", v.Version, v.Revision, v.Go, v.Platform, v.NNAPI)
 			return err
 		},
 	}

@@ -1,0 +1,261 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/bench/zoo"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/importer/tensor"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// latencyReport is the JSON object of bench anchors.
+type latencyReport struct {
+	SchemaVersion int            `json:"schema_version"`
+	SoC           string         `json:"soc"`
+	Engines       []engineEntry  `json:"engines"`
+	Rows          []latencyEntry `json:"rows"`
+}
+
+// engineEntry sums up the rows of an engine that are checks.
+type engineEntry struct {
+	Engine string  `json:"engine"`
+	Checks int     `json:"checks"`
+	Misses int     `json:"misses"`
+	Ratio  float64 `json:"ratio"` // geometric mean of ours / published
+}
+
+// latencyEntry is a published latency beside ours.
+type latencyEntry struct {
+	Engine      string  `json:"engine"`
+	Network     string  `json:"network"`
+	Phone       string  `json:"phone"`
+	Measure     string  `json:"measure"` // latency, as the application sees it, or kernels
+	PublishedMS float64 `json:"published_ms"`
+	MeasuredMS  float64 `json:"measured_ms"`
+	Ratio       float64 `json:"ratio"`            // measured / published
+	ExecutionMS float64 `json:"execution_ms"`     // of the latency, on the engine
+	BurstMS     float64 `json:"burst_latency_ms"` // through burst objects
+	Role        string  `json:"role"`             // check, input, or other engine
+	Tolerance   float64 `json:"tolerance,omitempty"`
+	Verdict     string  `json:"verdict"` // ok, miss; - of another engine
+	Source      string  `json:"source"`
+	Reason      string  `json:"reason,omitempty"` // why ours differs
+}
+
+func newBenchAnchors(a *cli.App) *cobra.Command {
+	var engines []string
+	var markdown bool
+	cmd := &cobra.Command{
+		Use:   "anchors",
+		Short: "compare latencies of networks with published ones",
+		Long: `anchors runs networks of the zoo in a loop, as "nnsoc run" does, and prints published
+latencies beside ours. Where the source measured what an application waits, so do we: the
+mean latency with all that is around the engine. Where it adds up the times of kernels, we
+print the time on the engine. A latency of another phone's engine is no check, nor is an
+input, which the preset is built from. On the GPU
+a network takes up to minutes.`,
+		Example: "  nnsoc bench anchors --engine dsp,npu\n  nnsoc bench anchors --json",
+		Args:    cli.NoArguments,
+		RunE:    func(*cobra.Command, []string) error { return latencies(a, engines, markdown) },
+	}
+	cmd.Flags().Var(cli.NameList{Names: &engines, Once: true}, "engine", "only these engines: cpu, gpu, dsp, npu (default: all)")
+	cmd.Flags().BoolVar(&markdown, "markdown", false, "print docs/FIDELITY.md")
+	return cmd
+}
+
+func latencies(a *cli.App, engines []string, markdown bool) error {
+	if markdown && a.JSON {
+		return cli.Usage(fmt.Errorf("--json and --markdown contradict each other"))
+	}
+	m, err := machine.OpenLive(a, hal.FastSingleAnswer)
+	if err != nil {
+		return err
+	}
+	for _, e := range engines {
+		if _, err := m.Registry.Find(e); err != nil {
+			return cli.Usage(err)
+		}
+	}
+	p := a.Progress()
+	defer p.Done()
+	r := latencyReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Rows: []latencyEntry{}}
+	known := map[string][2]*measure.Invocations{}
+	for i := range bench.Latencies {
+		row := &bench.Latencies[i]
+		if len(engines) > 0 && !slices.Contains(engines, row.Engine) {
+			continue
+		}
+		if _, err := m.Registry.Find(row.Engine); err != nil {
+			continue // the SoC has no such engine
+		}
+		key := row.Engine + " " + row.Network
+		x, ok := known[key]
+		if !ok {
+			p.Say("%s on %s", row.Network, row.Engine)
+			if x, err = measureNetwork(m, row); err != nil {
+				return fmt.Errorf("%s on %s: %w", row.Network, row.Engine, err)
+			}
+			known[key] = x
+		}
+		r.Rows = append(r.Rows, newLatencyEntry(row, x[0], x[1]))
+	}
+	p.Done()
+	r.sumUp()
+	switch {
+	case a.JSON:
+		return cli.PrintJSON(a.Out, r)
+	case markdown:
+		return r.markdown(a.Out)
+	}
+	return r.text(a.Out)
+}
+
+// measureNetwork runs a network in a loop, and in one through burst objects.
+func measureNetwork(m *machine.Machine, row *bench.Published) (x [2]*measure.Invocations, err error) {
+	model, err := zoo.Build(row.Network)
+	if err != nil {
+		return x, err
+	}
+	c, err := nnrt.Compile(m.Registry, model, row.Engine, nnrt.CompileOptions{})
+	if err != nil {
+		return x, err
+	}
+	if len(c.Fallbacks) > 0 {
+		return x, fmt.Errorf("operation %d runs elsewhere: %s", c.Fallbacks[0].Operation, c.Fallbacks[0].Reason)
+	}
+	in := [][]byte{tensor.Synthetic(&model.Main.Operands[model.Main.Inputs[0]], 1)}
+	for i, burst := range [2]bool{false, true} {
+		at := measure.PlanPace()
+		at.Burst = burst
+		if _, x[i], err = at.Invoke(m, c, in, nnrt.ExecuteOptions{}); err != nil {
+			return x, err
+		}
+	}
+	return x, nil
+}
+
+func newLatencyEntry(p *bench.Published, loop, burst *measure.Invocations) latencyEntry {
+	e := latencyEntry{Engine: p.Engine, Network: p.Network, Phone: p.Phone, Measure: "latency", PublishedMS: p.Ms, Source: p.Source, Reason: p.Reason,
+		MeasuredMS: loop.MeanUS / 1e3, ExecutionMS: loop.Parts[soc.PartExecution] / 1e3, BurstMS: burst.MeanUS / 1e3, Role: p.Role(), Verdict: "-"}
+	if p.Kernels {
+		e.Measure, e.MeasuredMS = "kernels", e.ExecutionMS
+	}
+	e.Ratio = e.MeasuredMS / e.PublishedMS
+	if e.Role == bench.Check || e.Role == "input" {
+		e.Tolerance, e.Verdict = p.Tolerance(), "miss"
+		if math.Abs(e.Ratio-1) <= e.Tolerance {
+			e.Verdict = "ok"
+		}
+	}
+	return e
+}
+
+// sumUp fills the engines.
+func (r *latencyReport) sumUp() {
+	r.Engines = []engineEntry{}
+	for _, engine := range []string{"cpu", "gpu", "dsp", "npu"} {
+		e := engineEntry{Engine: engine}
+		var ratios []float64
+		for _, row := range r.Rows {
+			if row.Engine == engine && row.Role == bench.Check {
+				ratios = append(ratios, row.Ratio)
+				if row.Verdict != "ok" {
+					e.Misses++
+				}
+			}
+		}
+		if e.Checks = len(ratios); e.Checks > 0 {
+			e.Ratio = stat.GeometricMean(ratios, nil)
+			r.Engines = append(r.Engines, e)
+		}
+	}
+}
+
+func (r *latencyReport) text(w io.Writer) error {
+	fmt.Fprintf(w, "%s beside published latencies, ms:\n\n", r.SoC)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "engine\tnetwork\tphone\tmeasure\trole\tpublished\tours\tratio\texecution\tin a burst\tverdict")
+	for i := range r.Rows {
+		fmt.Fprintln(t, strings.Join(r.Rows[i].cells(), "\t"))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	for _, e := range r.Engines {
+		if _, err := fmt.Fprintf(w, "%s: %d of %d checks miss their tolerance, geometric mean of ours / published %.2f\n", e.Engine, e.Misses, e.Checks, e.Ratio); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cells are a row of a table.
+func (e *latencyEntry) cells() []string {
+	verdict := e.Verdict
+	if e.Tolerance > 0 {
+		verdict += fmt.Sprintf(" (%.0f %%)", 100*e.Tolerance)
+	}
+	return []string{e.Engine, e.Network, e.Phone, e.Measure, e.Role, significant(e.PublishedMS), significant(e.MeasuredMS), fmt.Sprintf("%.2f", e.Ratio),
+		significant(e.ExecutionMS), significant(e.BurstMS), verdict}
+}
+
+// fidelityHead begins docs/FIDELITY.md.
+const fidelityHead = `# Fidelity
+
+How far latencies of preset %s are from published ones. Written by ` + "`make fidelity`" + `.
+
+"Ours" is the mean over a loop of invocations after a warm-up, as ` + "`nnsoc run`" + ` measures: with runtime, binder, cache
+maintenance, messages to the engine and waking up (docs/Time.md). Where a source adds up the times of kernels it is the
+time on the engine. "Execution" is that time in every row, "in a burst" the latency through burst objects. A figure of an
+engine that the preset does not have is no check, nor is an input, which the preset is built from; nothing is fitted to a
+check. Single figures of the Hexagon are in ` + "`nnsoc bench dsp`" + `, of Ethos-U in docs/EthosUTiming.md,
+of DRAM in docs/Memory.md.
+
+| engine | network | phone | measure | role | published ms | ours | ratio | execution | in a burst | verdict (tolerance) |
+|---|---|---|---|---|---|---|---|---|---|---|
+`
+
+func (r *latencyReport) markdown(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, fidelityHead, r.SoC)
+	for i := range r.Rows {
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(r.Rows[i].cells(), " | "))
+	}
+	b.WriteString("\n| engine | checks | miss | geometric mean of ours / published |\n|---|---|---|---|\n")
+	for _, e := range r.Engines {
+		fmt.Fprintf(&b, "| %s | %d | %d | %.2f |\n", e.Engine, e.Checks, e.Misses, e.Ratio)
+	}
+	b.WriteString("\nWhy ours differs, where it does:\n\n")
+	var reasons []string
+	for _, row := range r.Rows {
+		if row.Reason != "" && row.Verdict != "ok" && !slices.Contains(reasons, row.Engine+row.Reason) {
+			reasons = append(reasons, row.Engine+row.Reason)
+			fmt.Fprintf(&b, "* %s, %s: %s\n", row.Engine, row.Phone, row.Reason)
+		}
+	}
+	b.WriteString("\nSources:\n\n")
+	var sources []string
+	for _, row := range r.Rows {
+		if !slices.Contains(sources, row.Source) {
+			sources = append(sources, row.Source)
+			fmt.Fprintf(&b, "* %s\n", row.Source)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,176 @@
+package bench
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+)
+
+// gemmReport is the JSON object of bench gemm. Rates are per second of user
+// CPU of this process, spent on executing the compiled operation.
+type gemmReport struct {
+	SchemaVersion int          `json:"schema_version"`
+	SoC           string       `json:"soc"`
+	Device        string       `json:"device"`
+	Type          string       `json:"type"`
+	Size          int          `json:"size"`
+	Repeat        int          `json:"repeat"`
+	MACs          int64        `json:"macs"`
+	Cycles        int64        `json:"cycles,omitempty"` // of a timed execution, as are the latency and what follows from both
+	Instructions  int64        `json:"instructions"`
+	LatencyUS     float64      `json:"latency_us,omitempty"`
+	MACsPerCycle  float64      `json:"macs_per_cycle,omitempty"`
+	Mismatches    int          `json:"mismatches"`
+	HostUserS     cli.HostTime `json:"host_user_s"`
+	// Rates of the execution; absent when it took less than UserTimeResolution.
+	MACsPerS        float64 `json:"macs_per_s,omitempty"`
+	InstructionsPS  float64 `json:"instructions_per_s,omitempty"`
+	LaneInstrPerSec float64 `json:"lane_instructions_per_s,omitempty"`
+}
+
+// New returns the command bench with its parts.
+func New(a *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "bench",
+		Short:   "measure the simulator on single operations",
+		Example: "  nnsoc bench gemm --device dsp --type u8 --size 512",
+		Args:    cli.NoArguments,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newBenchGemm(a), newBenchBudget(a), newBenchDSP(a), newBenchKernels(a), newBenchDRAM(a), newBenchService(a), newBenchAnchors(a))
+	return cmd
+}
+
+func newBenchGemm(a *cli.App) *cobra.Command {
+	var device, typ string
+	var size, repeat int
+	var functional bool
+	cmd := &cobra.Command{
+		Use:   "gemm",
+		Short: "multiply two square matrices on one device",
+		Long: `gemm compiles a FULLY_CONNECTED of size x size x size, checks the result against the
+reference CPU, then runs it --repeat times and reports simulated cycles and the speed of
+the simulator: multiply-accumulates, instructions and, for the GPU, lane-instructions
+(wave instructions times wave size) per second of user CPU.`,
+		Example: "  nnsoc bench gemm --device dsp --type u8 --size 512 --json\n  nnsoc bench gemm --device gpu --type f32 --size 256",
+		Args:    cli.NoArguments,
+		RunE: func(*cobra.Command, []string) error {
+			if repeat < 1 || repeat > 1000 {
+				return cli.Usage(fmt.Errorf("--repeat %d is not in 1..1000", repeat))
+			}
+			m, err := machine.Open(a, hal.FastSingleAnswer)
+			if err != nil {
+				return err
+			}
+			if _, err := m.Registry.Find(device); err != nil {
+				return cli.Usage(err)
+			}
+			model, err := bench.Gemm(typ, size)
+			if err != nil {
+				return cli.Usage(err)
+			}
+			r := gemmReport{
+				SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Device: device, Type: typ, Size: size,
+				Repeat: repeat, MACs: nnrt.MACs(model) * int64(repeat),
+			}
+			p := a.Progress()
+			p.Say("%s: compile", device)
+			start := cli.UserTime()
+			c, err := nnrt.Compile(m.Registry, model, device, nnrt.CompileOptions{})
+			if err != nil {
+				return err
+			}
+			if len(c.Fallbacks) > 0 {
+				return cli.Usage(fmt.Errorf("%s does not support FULLY_CONNECTED of type %s: %s", device, typ, c.Fallbacks[0].Reason))
+			}
+			r.HostUserS.Prepare = (cli.UserTime() - start).Seconds()
+			in := bench.GemmInput(model)
+			p.Say("%s: run", device)
+			start = cli.UserTime()
+			var res *nnrt.Result
+			for range repeat {
+				if res, err = c.Execute([][]byte{in}, nnrt.ExecuteOptions{Functional: functional}); err != nil {
+					return err
+				}
+				r.Cycles += res.On(device).Cycles
+				r.Instructions += res.Instructions
+				r.LatencyUS += float64(res.LatencyFs) / 1e9
+				r.LaneInstrPerSec += laneInstructions(res)
+			}
+			spent := cli.UserTime() - start
+			r.HostUserS.Execute = spent.Seconds()
+			p.Done()
+			expected, err := cpu.ReferenceTensors(model, [][]byte{in})
+			if err != nil {
+				return err
+			}
+			for _, c := range nnrt.Compare(model, expected, res) {
+				r.Mismatches += c.Mismatches
+			}
+			if s := spent.Seconds(); spent >= cli.UserTimeResolution {
+				r.MACsPerS, r.InstructionsPS = float64(r.MACs)/s, float64(r.Instructions)/s
+				r.LaneInstrPerSec /= s
+			} else {
+				r.LaneInstrPerSec = 0
+			}
+			if r.Cycles > 0 {
+				r.MACsPerCycle = float64(r.MACs) / float64(r.Cycles)
+			}
+			if err := printGemm(a, &r); err != nil {
+				return err
+			}
+			if r.Mismatches > 0 {
+				return &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("%d elements differ from the reference", r.Mismatches)}
+			}
+			return nil
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&device, "device", "dsp", "device to measure")
+	fl.StringVar(&typ, "type", "u8", "element type: u8, i8, f32 or f16")
+	fl.IntVar(&size, "size", 512, "rows, columns and depth")
+	fl.IntVar(&repeat, "repeat", 3, "executions to add up")
+	fl.BoolVar(&functional, "functional", false, "skip the timing model")
+	machine.CompleteDevices(a, cmd)
+	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions([]string{"u8", "i8", "f32", "f16"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// laneInstructions is the count that a GPU reports, 0 elsewhere.
+func laneInstructions(r *nnrt.Result) float64 {
+	for _, c := range r.Counters {
+		if c.Name == "lane_instructions" {
+			return float64(c.Value)
+		}
+	}
+	return 0
+}
+
+func printGemm(a *cli.App, r *gemmReport) error {
+	if a.JSON {
+		return cli.PrintJSON(a.Out, r)
+	}
+	fmt.Fprintf(a.Out, "%s %s GEMM %d^3 x%d", r.Device, r.Type, r.Size, r.Repeat)
+	if r.Cycles > 0 {
+		fmt.Fprintf(a.Out, ": %d cycles, %.1f MAC/cycle, %.1f us simulated", r.Cycles, r.MACsPerCycle, r.LatencyUS)
+	}
+	fmt.Fprintf(a.Out, "\nhost: %.3f s user CPU", r.HostUserS.Execute)
+	if r.MACsPerS > 0 {
+		fmt.Fprintf(a.Out, ", %.3g MAC/s", r.MACsPerS)
+	}
+	if r.InstructionsPS > 0 {
+		fmt.Fprintf(a.Out, ", %.3g instructions/s", r.InstructionsPS)
+	}
+	if r.LaneInstrPerSec > 0 {
+		fmt.Fprintf(a.Out, ", %.3g lane-instructions/s", r.LaneInstrPerSec)
+	}
+	_, err := fmt.Fprintf(a.Out, "\nmismatches against the reference: %d\n", r.Mismatches)
+	return err
+}

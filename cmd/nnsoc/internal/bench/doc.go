@@ -1,0 +1,3 @@
+// Package bench is the command bench: gemm (bench.go), budget, dsp, kernels, dram, service and
+// anchors, each in the file of its name.
+package bench

@@ -1,0 +1,249 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/bench/dram"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// dramReport is the JSON object of bench dram.
+type dramReport struct {
+	SchemaVersion  int         `json:"schema_version"`
+	DRAM           string      `json:"dram"`
+	PeakGBps       float64     `json:"peak_gbps"`
+	Rows           []dramRow   `json:"rows"`
+	IgnoredColumns []string    `json:"ignored_columns,omitempty"`
+	Summary        dramSummary `json:"summary"`
+}
+
+// dramRow is one row: what the controller does, and what the table says.
+type dramRow struct {
+	Line        int      `json:"line"`
+	Pattern     string   `json:"pattern"`
+	Params      string   `json:"params"`
+	W           *int     `json:"w"` // null in an open loop
+	Cycles      int64    `json:"cycles"`
+	GBps        float64  `json:"gbps"`
+	LatMeanNs   *float64 `json:"lat_mean_ns"` // null without reads, as are the others
+	LatP50Ns    *float64 `json:"lat_p50_ns"`
+	LatP95Ns    *float64 `json:"lat_p95_ns"`
+	LatMaxNs    *float64 `json:"lat_max_ns"`
+	RowHit      float64  `json:"row_hit"`
+	ReadBursts  int64    `json:"rd_bursts"`
+	WriteBursts int64    `json:"wr_bursts"`
+	Activates   int64    `json:"act"`
+	Refreshes   int64    `json:"ref"`
+
+	Golden *dramGolden `json:"golden,omitempty"`
+}
+
+// dramGolden is the bands of a row and which of them hold, tolerance included.
+type dramGolden struct {
+	GBpsLo      *float64 `json:"gbps_lo,omitempty"`
+	GBpsHi      *float64 `json:"gbps_hi,omitempty"`
+	MeanLo      *float64 `json:"mean_lo,omitempty"`
+	MeanHi      *float64 `json:"mean_hi,omitempty"`
+	P95Lo       *float64 `json:"p95_lo,omitempty"`
+	P95Hi       *float64 `json:"p95_hi,omitempty"`
+	RowHit      *float64 `json:"row_hit,omitempty"`
+	GBpsInBand  bool     `json:"gbps_in_band"`
+	MeanInBand  bool     `json:"lat_mean_in_band"`
+	P95InBand   bool     `json:"lat_p95_in_band"`
+	RowIsInBand bool     `json:"in_band"` // bandwidth and mean latency
+}
+
+type dramSummary struct {
+	Rows       int `json:"rows"`
+	Golden     int `json:"golden"` // rows with golden values, as are the following
+	GBpsInBand int `json:"gbps_in_band"`
+	MeanInBand int `json:"lat_mean_in_band"`
+	P95InBand  int `json:"lat_p95_in_band"`
+	InBand     int `json:"in_band"`
+}
+
+func newBenchDRAM(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "dram FILE.tsv",
+		Short: "run request patterns on the DRAM controller",
+		Long: `dram reads rows of request patterns (columns pattern, params and W; docs/Memory.md has the
+grammar), runs the DRAM controller of the engines with each and prints bandwidth, read
+latency and row hits beside the golden values of the file (columns gbps, lat_mean_ns,
+lat_p95_ns, row_hit, and bands gbps_lo/hi, mean_lo/hi, p95_lo/hi), if it has any.
+
+Without --soc the DRAM is LPDDR4X-4266, four channels of 16 bit, timed as the golden rows
+are; --soc takes the [dram] section of another machine. A row is in band when its bandwidth
+is within 10 % of the golden band and its mean latency within 15 %. The command fails when
+fewer than 90 % of the rows with golden values are.`,
+		Example: "  nnsoc bench dram rows.tsv\n  nnsoc bench dram rows.tsv --soc sd888 --json",
+		Args:    cli.OneFile("FILE.tsv"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := readTable(args[0])
+			if err != nil {
+				return err
+			}
+			rows, ignored, err := dram.Table(args[0], text)
+			if err != nil {
+				return cli.Usage(err)
+			}
+			config, err := dram.GoldenConfig()
+			if err == nil && cmd.Flags().Changed("soc") {
+				var c *soc.Config
+				if c, err = soc.Load(a.SoC); err != nil {
+					return cli.Usage(err)
+				}
+				config = &c.DRAM
+			}
+			if err != nil {
+				return err
+			}
+			r := dramReport{SchemaVersion: cli.SchemaVersion, DRAM: config.Type, IgnoredColumns: ignored}
+			if err := r.measure(a, rows, config); err != nil {
+				return err
+			}
+			if a.JSON {
+				err = cli.PrintJSON(a.Out, &r)
+			} else {
+				err = r.print(a.Out)
+			}
+			if s := &r.Summary; err == nil && float64(s.InBand) < dram.InBandShare*float64(s.Golden) {
+				err = &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("bench dram: %d of %d rows are in band, want %.0f %%", s.InBand, s.Golden, dram.InBandShare*100)}
+			}
+			return err
+		},
+	}
+}
+
+// maxTable bounds a table of patterns.
+const maxTable = 4 << 20
+
+func readTable(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxTable+1))
+	if err != nil {
+		return "", err
+	}
+	if len(data) > maxTable {
+		return "", cli.Usage(fmt.Errorf("%s: larger than %d bytes", path, maxTable))
+	}
+	return strings.TrimPrefix(string(data), "\ufeff"), nil
+}
+
+func (r *dramReport) measure(a *cli.App, rows []dram.Row, config *soc.DRAM) error {
+	p := a.Progress()
+	defer p.Done()
+	for i := range rows {
+		row := &rows[i]
+		p.Say("%s, row %d of %d", row.Name, i+1, len(rows))
+		d, err := row.Pattern.Controller(config)
+		if err != nil {
+			return cli.Usage(fmt.Errorf("line %d: %w", row.Line, err))
+		}
+		cfg := d.Config()
+		r.PeakGBps = cfg.PeakBytesPerSecond() / 1e9
+		r.add(row, dram.Run(d, row.Pattern, row.Window))
+	}
+	return nil
+}
+
+func (r *dramReport) add(row *dram.Row, got dram.Result) {
+	x := dramRow{Line: row.Line, Pattern: row.Name, Params: row.Params, Cycles: got.Cycles, GBps: got.GBps, RowHit: got.RowHit,
+		ReadBursts: got.ReadBursts, WriteBursts: got.WriteBursts, Activates: got.Activates, Refreshes: got.Refreshes}
+	if row.Window > 0 {
+		x.W = &row.Window
+	}
+	if got.Reads > 0 {
+		x.LatMeanNs, x.LatP50Ns, x.LatP95Ns, x.LatMaxNs = &got.LatMeanNs, &got.LatP50Ns, &got.LatP95Ns, &got.LatMaxNs
+	}
+	r.Summary.Rows++
+	if g := row.Golden; g != nil {
+		v := dram.Compare(&got, g)
+		x.Golden = &dramGolden{
+			GBpsLo: known(g.GBps.Lo), GBpsHi: known(g.GBps.Hi), MeanLo: known(g.LatMeanNs.Lo), MeanHi: known(g.LatMeanNs.Hi),
+			P95Lo: known(g.LatP95Ns.Lo), P95Hi: known(g.LatP95Ns.Hi), RowHit: known(g.RowHit.Lo),
+			GBpsInBand: v.GBps, MeanInBand: v.LatMean, P95InBand: v.LatP95, RowIsInBand: v.InBand(),
+		}
+		s := &r.Summary
+		s.Golden++
+		for _, c := range []struct {
+			in bool
+			n  *int
+		}{{v.GBps, &s.GBpsInBand}, {v.LatMean, &s.MeanInBand}, {v.LatP95, &s.P95InBand}, {v.InBand(), &s.InBand}} {
+			if c.in {
+				*c.n++
+			}
+		}
+	}
+	r.Rows = append(r.Rows, x)
+}
+
+// known is a golden value, nil where the table has none.
+func known(v float64) *float64 {
+	if math.IsNaN(v) {
+		return nil
+	}
+	return &v
+}
+
+func (r *dramReport) print(w io.Writer) error {
+	fmt.Fprintf(w, "%s, %.1f GB/s at the pins:\n\n", r.DRAM, r.PeakGBps)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "pattern\tparams\tW\tGB/s\tgolden\tmean ns\tgolden\tp95 ns\tgolden\trow hit\tgolden\tin band")
+	for i := range r.Rows {
+		x := &r.Rows[i]
+		window, g, verdict := "-", x.Golden, ""
+		if x.W != nil {
+			window = fmt.Sprint(*x.W)
+		}
+		if g == nil {
+			g = &dramGolden{}
+		} else if verdict = "no"; g.RowIsInBand {
+			verdict = "yes"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%.3f\t%s\t%s\t%s\t%s\t%s\t%.4f\t%s\t%s\n", x.Pattern, x.Params, window,
+			x.GBps, span(g.GBpsLo, g.GBpsHi, 3), number(x.LatMeanNs, 2), span(g.MeanLo, g.MeanHi, 2),
+			number(x.LatP95Ns, 2), span(g.P95Lo, g.P95Hi, 2), x.RowHit, number(g.RowHit, 4), verdict)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if len(r.IgnoredColumns) > 0 {
+		fmt.Fprintf(w, "\ncolumns not compared: %s\n", strings.Join(r.IgnoredColumns, ", "))
+	}
+	s := &r.Summary
+	if s.Golden == 0 {
+		_, err := fmt.Fprintf(w, "\n%d rows, none with golden values\n", s.Rows)
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\nof %d rows with golden values %d are in band; bandwidth %d, mean latency %d, 95th percentile %d\n",
+		s.Golden, s.InBand, s.GBpsInBand, s.MeanInBand, s.P95InBand)
+	return err
+}
+
+// number prints what is known.
+func number(v *float64, digits int) string {
+	if v == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.*f", digits, *v)
+}
+
+// span prints a band.
+func span(lo, hi *float64, digits int) string {
+	if lo == nil {
+		return "-"
+	}
+	return number(lo, digits) + ".." + number(hi, digits)
+}

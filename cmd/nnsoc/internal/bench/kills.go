@@ -1,0 +1,235 @@
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/service"
+)
+
+// killsReport is what is left of clients that were killed.
+type killsReport struct {
+	Kills      int `json:"kills"`
+	Working    int `json:"working"`    // of the clients, when they were killed; the others were starting
+	Held       int `json:"held"`       // sessions, memories, models, buffers and bursts of the driver
+	Goroutines int `json:"goroutines"` // more than before
+	Files      int `json:"files"`      // open descriptors more than before
+	Memfds     int `json:"memfds"`     // shared memories still mapped
+	HeapBytes  int `json:"heap_bytes"` // live, more than before
+	Errors     int `json:"errors"`     // executions of a client that was not killed
+}
+
+// leaks counts what must not be left. Of the heap a MiB is tolerated: buffers that the
+// Go runtime and gRPC keep for later.
+func (r *killsReport) leaks() int {
+	n := r.Held + max(r.Goroutines, 0) + max(r.Files, 0) + r.Memfds + r.Errors
+	if r.HeapBytes > 1<<20 {
+		n++
+	}
+	return n
+}
+
+// killsAtOnce is how many clients live at a time.
+const killsAtOnce = 4
+
+// killClients serves a device to processes of this program that are killed at random
+// moments, and executes beside them.
+func killClients(d hal.Device, soc string, kills int) (*killsReport, error) {
+	program, err := exec.LookPath(os.Args[0])
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "nnsoc-kills")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	path := filepath.Join(dir, d.Name())
+	l, err := service.Listen(path)
+	if err != nil {
+		return nil, err
+	}
+	server := service.NewServer(d, service.Quotas{})
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	defer func() {
+		server.Close()
+		<-served
+	}()
+	r := &killsReport{Kills: kills}
+	stay, err := newStayer(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = stay.device.Close() }()
+	if err := stay.execute(); err != nil {
+		return nil, err
+	}
+	before, held := countResources(), server.Held()
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	left := kills
+	for k := range killsAtOnce {
+		wait.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(k), 1))
+			for {
+				mu.Lock()
+				left--
+				done := left < 0
+				mu.Unlock()
+				if done {
+					return
+				}
+				c := exec.Command(program, "bench", "service", "--client", path, "--soc", soc, "-q")
+				working, err := killOne(c, random)
+				mu.Lock()
+				if err != nil {
+					r.Errors++
+				}
+				if working {
+					r.Working++
+				}
+				if stay.execute() != nil {
+					r.Errors++
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wait.Wait()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		after := countResources()
+		r.Held = server.Held().Total() - held.Total()
+		r.Goroutines, r.Files, r.Memfds, r.HeapBytes = after.goroutines-before.goroutines, after.files-before.files, after.memfds-before.memfds, after.heap-before.heap
+		if r.leaks() == r.Errors || time.Now().After(end) {
+			return r, nil
+		}
+	}
+}
+
+// killOne starts a client and kills it: one of four while it starts, the others at work.
+func killOne(c *exec.Cmd, random *rand.Rand) (working bool, err error) {
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return false, err
+	}
+	if err := c.Start(); err != nil {
+		return false, err
+	}
+	wait := time.Duration(random.IntN(10_000)) * time.Microsecond
+	if random.IntN(4) > 0 {
+		line, err := bufio.NewReader(out).ReadString('\n')
+		if working = err == nil && line == "ready\n"; !working {
+			_ = c.Process.Kill()
+			_ = c.Wait()
+			return false, fmt.Errorf("a client says %q: %w", line, err)
+		}
+	}
+	time.Sleep(wait)
+	_ = c.Process.Kill()
+	_ = c.Wait() // killed
+	return working, nil
+}
+
+// stayer is a client that is not killed.
+type stayer struct {
+	device  *service.Device
+	model   hal.PreparedModel
+	request *hal.Request
+}
+
+func newStayer(path string) (*stayer, error) {
+	d, err := service.Dial(path)
+	if err != nil {
+		return nil, err
+	}
+	m, err := oneAdd()
+	if err != nil {
+		return nil, err
+	}
+	p, err := d.PrepareModel(m, hal.PrepareOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return &stayer{d, p, addRequest()}, nil
+}
+
+func (s *stayer) execute() error {
+	_, err := s.model.Execute(s.request, hal.ExecuteOptions{})
+	return err
+}
+
+// resources are what a process can leak.
+type resources struct{ goroutines, files, memfds, heap int }
+
+func countResources() resources {
+	runtime.GC()
+	runtime.GC() // the second frees what finalizers and cleanups have let go
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	r := resources{goroutines: runtime.NumGoroutine(), heap: int(m.HeapAlloc)}
+	if entries, err := os.ReadDir("/proc/self/fd"); err == nil {
+		r.files = len(entries)
+	}
+	if maps, err := os.ReadFile("/proc/self/maps"); err == nil {
+		r.memfds = bytes.Count(maps, []byte("/memfd:nnsoc"))
+	}
+	return r
+}
+
+// serveAsClient uses a driver in every way until it is killed.
+func serveAsClient(a *cli.App, ctx context.Context, path string) error {
+	s, err := newStayer(path)
+	if err != nil {
+		return err
+	}
+	m, err := oneAdd()
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(a.Out, "ready"); err != nil {
+		return err
+	}
+	random := rand.New(rand.NewPCG(uint64(os.Getpid()), 2))
+	bursts := []hal.Burst{}
+	for ctx.Err() == nil {
+		switch random.IntN(7) {
+		case 0:
+			_, err = s.device.PrepareModel(m, hal.PrepareOptions{})
+		case 1:
+			err = s.execute()
+		case 2:
+			var b hal.Burst
+			if b, err = s.model.ConfigureExecutionBurst(); err == nil {
+				bursts = append(bursts, b)
+				_, err = b.Execute(s.request, hal.ExecuteOptions{})
+			}
+		case 3:
+			_, err = s.device.Allocate(hal.BufferDesc{}, []hal.PreparedModel{s.model}, []hal.BufferRole{{Frequency: 1}}, nil)
+		case 4:
+			_, _, err = s.device.NewMemory(1 + random.IntN(1<<16))
+		case 5: // a fence that never signals
+			_, err = s.model.ExecuteFenced(s.request, []*hal.SyncFence{hal.NewSyncFence()}, hal.ExecuteOptions{}, 0)
+		case 6:
+			if len(bursts) > 0 {
+				err = bursts[0].Close()
+				bursts = bursts[1:]
+			}
+		}
+		if s := hal.StatusOf(err); s != hal.StatusNone && s != hal.ResourceExhaustedTransient {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,25 @@
+package cli
+
+import (
+	"io"
+	"time"
+
+	"github.com/nnsoc/nnsoc/hal"
+)
+
+// App is what the commands share: where to print and the global flags.
+type App struct {
+	Out, Err io.Writer
+	SoC      string
+	JSON     bool
+	// Drivers are the sockets of drivers that are processes of their own, DriverFolder one
+	// that holds such sockets.
+	Drivers      []string
+	DriverFolder string
+	// DriverTimeout is the host time after which such a driver is given up.
+	DriverTimeout time.Duration
+	verbosity
+	// Wrap stands between the commands and each device; a test plants faults
+	// with it. nil without.
+	Wrap func(hal.Device) hal.Device
+}

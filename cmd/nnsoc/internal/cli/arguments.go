@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// NoArguments refuses arguments; of a command with parts it names these.
+func NoArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
+	}
+	if len(names) > 0 {
+		return Usage(fmt.Errorf("unknown command %q; there are %s", args[0], strings.Join(names, ", ")))
+	}
+	return Usage(fmt.Errorf("%s takes no argument, got %q", cmd.CommandPath(), args[0]))
+}
+
+// AtMostOne accepts an optional argument.
+func AtMostOne(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return Usage(fmt.Errorf("%s takes one %s, got %d arguments", cmd.CommandPath(), strings.Fields(cmd.Use)[1], len(args)))
+	}
+	return nil
+}
+
+// OneFile demands exactly one argument.
+func OneFile(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return Usage(fmt.Errorf("%s takes one %s, got %d arguments", cmd.CommandPath(), what, len(args)))
+		}
+		return nil
+	}
+}
+
+// CompleteFiles offers files with these extensions.
+func CompleteFiles(ext ...string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		return ext, cobra.ShellCompDirectiveFilterFileExt
+	}
+}
+
+// OneModel demands one argument.
+func OneModel(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return Usage(fmt.Errorf("%s takes one MODEL, got %d arguments", cmd.CommandPath(), len(args)))
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"errors"
+	"io/fs"
+
+	"github.com/nnsoc/nnsoc/hal"
+)
+
+// Exit codes; docs and scripts rely on them.
+const (
+	ExitOK       = 0
+	ExitMismatch = 1 // a result differs from the reference, or a test failed
+	ExitUsage    = 2 // bad input or usage
+	ExitInternal = 3
+)
+
+// ExitError is an error with the exit code it asks for; without err there is
+// nothing left to say.
+type ExitError struct {
+	Code int
+	Err  error
+}
+
+// Error implements error.
+func (e *ExitError) Error() string {
+	if e.Err == nil {
+		return ""
+	}
+	return e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *ExitError) Unwrap() error { return e.Err }
+
+// Usage marks an error as the user's to fix.
+func Usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &ExitError{ExitUsage, err}
+}
+
+// ExitCode returns the exit code that an error asks for.
+func ExitCode(err error) int {
+	var e *ExitError
+	var path *fs.PathError
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.As(err, &e):
+		return e.Code
+	case errors.As(err, &path), hal.StatusOf(err) == hal.InvalidArgument:
+		return ExitUsage
+	}
+	return ExitInternal
+}

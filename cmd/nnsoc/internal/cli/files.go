@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// WriteFile replaces a file in one step: it is whole or as it was.
+func WriteFile(path string, data []byte) error { return WriteFileMode(path, data, 0o644) }
+
+// WriteFileMode is WriteFile with permissions.
+func WriteFileMode(path string, data []byte, mode os.FileMode) error {
+	f, err := CreateFile(path)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(data); err != nil {
+		f.Discard()
+		return err
+	}
+	return f.Commit(mode)
+}
+
+// File is a file under construction. It takes its path in one step; what is
+// no regular file, a device or a pipe, is written to as it is.
+type File struct {
+	*os.File
+	Path   string
+	direct bool
+}
+
+// CreateFile begins a file; Commit or Discard ends it.
+func CreateFile(path string) (*File, error) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // a link stays one
+	}
+	fi, err := os.Stat(path)
+	f := &File{Path: path, direct: err == nil && !fi.Mode().IsRegular()}
+	if f.direct {
+		f.File, err = os.OpenFile(path, os.O_WRONLY, 0)
+	} else {
+		f.File, err = Temporaries.create(func() (*os.File, error) { return os.CreateTemp(filepath.Dir(path), ".nnsoc-*") })
+	}
+	if err != nil {
+		return nil, Usage(err)
+	}
+	return f, nil
+}
+
+// Commit puts the file in its place.
+func (f *File) Commit(mode os.FileMode) error {
+	if f.direct {
+		return f.Close()
+	}
+	err := f.Chmod(mode)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return Temporaries.settle(f.Name(), func() error {
+		if err == nil {
+			err = os.Rename(f.Name(), f.Path)
+		}
+		if err != nil {
+			os.Remove(f.Name())
+		}
+		return err
+	})
+}
+
+// Discard leaves the path as it was.
+func (f *File) Discard() {
+	f.Close()
+	if !f.direct {
+		_ = Temporaries.settle(f.Name(), func() error { return os.Remove(f.Name()) })
+	}
+}

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/importer/tensor"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+)
+
+// output collects the tensors of a command and writes them when it succeeded.
+type output struct {
+	dir   string
+	files map[string][]byte
+	order []string
+}
+
+// OpenOutput makes the folder now, so that a bad path fails before the work.
+func OpenOutput(dir string) (*output, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, Usage(err)
+	}
+	return &output{dir: dir, files: map[string][]byte{}}, nil
+}
+
+// Add adds the outputs of a run of a model.
+func (o *output) Add(device string, m *nn.Model, r *nnrt.Result) error {
+	if o == nil || r == nil {
+		return nil
+	}
+	for i, t := range OutputsOf(m) {
+		if err := o.addTensor(device, i, t.Type, r.Dimensions[i], r.Outputs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AddTensors adds outputs of fixed shapes.
+func (o *output) AddTensors(device string, operands []*nn.Operand, data [][]byte) error {
+	if o == nil {
+		return nil
+	}
+	for i, t := range operands {
+		if err := o.addTensor(device, i, t.Type, t.Dimensions, data[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *output) addTensor(device string, i int, t nn.OperandType, dims []uint32, data []byte) error {
+	var b bytes.Buffer
+	if err := tensor.WriteNpy(&b, t, dims, data); err != nil {
+		return fmt.Errorf("output %d: %w", i, err)
+	}
+	name := fmt.Sprintf("%s.out%d.npy", device, i)
+	o.files[name] = b.Bytes()
+	o.order = append(o.order, name)
+	return nil
+}
+
+// Commit writes the tensors.
+func (o *output) Commit() error {
+	if o == nil {
+		return nil
+	}
+	for _, name := range o.order {
+		if err := WriteFile(filepath.Join(o.dir, name), o.files[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// OutputsOf lists the operands that a model's outputs are.
+func OutputsOf(m *nn.Model) []*nn.Operand {
+	var l []*nn.Operand
+	for _, x := range m.Main.Outputs {
+		l = append(l, &m.Main.Operands[x])
+	}
+	return l
+}

@@ -1,0 +1,57 @@
+//go:build unix
+
+package cli
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// TestWriteFile: links and pipes stay what they are, and a directory is an error
+// that leaves nothing behind.
+func TestWriteFile(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	if err := os.WriteFile(at("target"), []byte("before, and longer"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("target", at("link")); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFile(at("link"), []byte("after")); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(at("target")); err != nil || string(b) != "after" {
+		t.Errorf("behind a link: %q, %v", b, err)
+	}
+	if fi, err := os.Lstat(at("link")); err != nil || fi.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link: %v, %v", fi.Mode(), err)
+	}
+	if err := syscall.Mkfifo(at("pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := os.OpenFile(at("pipe"), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	if err := WriteFile(at("pipe"), []byte("piped")); err != nil {
+		t.Fatal(err)
+	}
+	if fi, err := os.Stat(at("pipe")); err != nil || fi.Mode()&os.ModeNamedPipe == 0 {
+		t.Fatalf("the pipe: %v, %v", fi.Mode(), err)
+	}
+	b := make([]byte, 5)
+	if _, err := io.ReadFull(reader, b); err != nil || string(b) != "piped" {
+		t.Errorf("through a pipe: %q, %v", b, err)
+	}
+	if err := WriteFile(dir, nil); err == nil {
+		t.Error("a directory was written")
+	}
+	if list, _ := os.ReadDir(dir); len(list) != 3 {
+		t.Errorf("left behind: %v", list)
+	}
+}

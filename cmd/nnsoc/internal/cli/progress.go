@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// Progress is a line on stderr that says what is being worked on: rewritten
+// in place on a terminal, one line per step otherwise.
+type Progress struct {
+	w        io.Writer
+	terminal bool
+	shown    bool
+}
+
+// NewProgress returns a progress line on w.
+func NewProgress(w io.Writer) *Progress {
+	f, ok := w.(*os.File)
+	return &Progress{w: w, terminal: ok && term.IsTerminal(int(f.Fd()))}
+}
+
+// Say shows what is being worked on.
+func (p *Progress) Say(format string, args ...any) {
+	s := fmt.Sprintf(format, args...)
+	if p.terminal {
+		fmt.Fprintf(p.w, "\r\x1b[K%s ...", s)
+		p.shown = true
+		return
+	}
+	fmt.Fprintf(p.w, "%s ...\n", s)
+}
+
+// Done clears the line.
+func (p *Progress) Done() {
+	if p.shown {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		p.shown = false
+	}
+}

@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"bytes"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// NewDSP returns the command dsp with its parts.
+func NewDSP(a *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "dsp",
+		Short: "run, assemble and inspect Hexagon programs",
+		Example: "  nnsoc dsp asm program.s -o program.elf\n  nnsoc dsp exec program.elf\n" +
+			"  nnsoc dsp disasm program.elf\n  nnsoc dsp pipeline program.elf",
+		Args: cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newDSPExec(a), newDSPAsm(a), newDSPDisasm(a), newDSPPipeline(a))
+	return cmd
+}
+
+// DSP is the DSP of a SoC; every run of a program begins with cold caches in
+// front of a memory of its own.
+type DSP struct {
+	*dsp.Core
+	soc *soc.Config
+}
+
+// Exec runs processes, see dsp.Core.
+func (c *DSP) Exec(ps []*dsp.Process, o dsp.Options) (*sim.Report, error) {
+	var err error
+	if o.Memory, _, err = c.soc.NewPath("dsp", 0); err != nil { // the core adds DSP.MemoryNs behind its L2
+		return nil, err
+	}
+	return c.Core.Exec(ps, o)
+}
+
+// OpenDSP is the DSP of the chosen SoC.
+func OpenDSP(a *cli.App) (*DSP, error) {
+	c, err := soc.Load(a.SoC)
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	spec, err := dsp.FromSoC(c, sim.FastSingleAnswer)
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	core, err := dsp.New(spec)
+	return &DSP{core, c}, err
+}
+
+// maxStdin bounds what is read from standard input.
+const maxStdin = 256 << 20
+
+// readInput reads a file, or standard input where the path is -.
+func readInput(path string) ([]byte, error) {
+	if path != "-" {
+		data, err := os.ReadFile(path)
+		return data, cli.Usage(err)
+	}
+	data, err := io.ReadAll(io.LimitReader(os.Stdin, maxStdin+1))
+	if err == nil && len(data) > maxStdin {
+		err = fmt.Errorf("more than %d bytes on standard input", maxStdin)
+	}
+	return data, cli.Usage(err)
+}
+
+// readELF reads an executable, or assembles one from source: a file named so, or standard input that is no ELF file.
+func readELF(path string) ([]byte, error) {
+	data, err := readInput(path)
+	ext := filepath.Ext(path)
+	if err != nil || ext != ".s" && ext != ".S" && ext != ".asm" && (path != "-" || bytes.HasPrefix(data, []byte(elf.ELFMAG))) {
+		return data, err
+	}
+	obj, err := AssembleText(path, data, hexagon.AsmOptions{Base: DSPBase})
+	if err != nil {
+		return nil, err
+	}
+	data, err = obj.ELF()
+	if err != nil {
+		err = cli.Usage(fmt.Errorf("%s: %w", path, err))
+	}
+	return data, err
+}
+
+// runCopies executes an ELF file on so many threads at once, each copy in memory
+// of its own. The output of the first goes where like says.
+func runCopies(core *DSP, path string, data []byte, threads int, like dsp.Process, o dsp.Options) ([]*dsp.Process, *sim.Report, error) {
+	if n := core.Spec().Threads; threads < 1 || threads > n {
+		return nil, nil, cli.Usage(fmt.Errorf("%d threads, the DSP has %d", threads, n))
+	}
+	if o.MaxPackets < 0 {
+		return nil, nil, cli.Usage(fmt.Errorf("a limit of %d packets", o.MaxPackets))
+	}
+	var ps []*dsp.Process
+	for range threads {
+		image, err := dsp.LoadELF(data)
+		if err != nil {
+			return nil, nil, cli.Usage(fmt.Errorf("%s: %w", path, err))
+		}
+		each := like
+		each.Image = image
+		ps = append(ps, &each)
+		like.Stdout, like.Stderr = io.Discard, io.Discard
+	}
+	rep, err := core.Exec(ps, o)
+	if err != nil {
+		return nil, nil, fault(path, err)
+	}
+	return ps, rep, nil
+}
+
+// faultSignals are what Linux would end a faulting program with; its exit code
+// is 128 more.
+var faultSignals = map[dsp.FaultKind]struct {
+	name   string
+	number int
+}{
+	dsp.FaultIllegal: {"illegal code", 4},             // SIGILL
+	dsp.FaultAlign:   {"misaligned access", 7},        // SIGBUS
+	dsp.FaultMemory:  {"memory fault", 11},            // SIGSEGV
+	dsp.FaultJump:    {"bad jump", 11},                // SIGSEGV
+	dsp.FaultLimit:   {"packet limit", 24},            // SIGXCPU
+	dsp.FaultCall:    {"unsupported system call", 31}, // SIGSYS
+}
+
+// fault turns an error of a simulated program into one that says so and has the
+// exit code of the signal.
+func fault(path string, err error) error {
+	var e *dsp.Error
+	if !errors.As(err, &e) {
+		return cli.Usage(fmt.Errorf("%s: %w", path, err))
+	}
+	s, ok := faultSignals[e.Kind]
+	if !ok {
+		return fmt.Errorf("%s: packet %#x: %s", path, e.Packet, e.Rule)
+	}
+	return &cli.ExitError{Code: 128 + s.number, Err: fmt.Errorf("%s: %s at packet %#x: %s", path, s.name, e.Packet, e.Rule)}
+}

@@ -1,0 +1,244 @@
+package engine
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/sim"
+)
+
+type execFlags struct {
+	report  string
+	limit   int64
+	env     []string
+	threads int
+}
+
+func newDSPExec(a *cli.App) *cobra.Command {
+	var f execFlags
+	cmd := &cobra.Command{
+		Use:   "exec FILE.elf|FILE.s [ARG]...",
+		Short: "run a static Linux program for Hexagon and report its cycles",
+		Long: `exec runs a static Linux executable for Hexagon V66 with 128-byte vectors on one
+thread of the DSP; a source file is assembled first, and the path - is standard input.
+Its standard output, standard error and exit code are passed through. The report - cycles, packets, instructions per cycle, how long the vector resources were
+busy, what the cycles went to, caches, energy - goes to standard error, or with --report
+to a file; --json makes it one object.
+
+The program may call write, exit, exit_group, brk and anonymous mmap; any other system
+call ends it with an error that names the call. A program that breaks a rule ends with
+an error that names the packet, and an exit code as from the signal that Linux sends:
+132 illegal packet, 135 misaligned access, 139 access or jump outside memory, 152 more
+packets than --max-packets, 159 system call that is not supported.
+
+Programs read time from c15:14, the core's cycle (__builtin_readcyclecounter of clang),
+c19:18, the packets of the thread, and c31:30, simulated time in ticks of 19.2 MHz.
+
+VTCM lies at 0xd8000000 of every program; the linker may place a section there.
+--threads runs the program that many times at once, each on a hardware thread and in
+memory of its own; what passes through is the output of the first and the first exit
+code that is not 0. The report counts the work of all; the cycles by reason are those of
+the thread that ended last.`,
+		Example: "  nnsoc dsp exec program.elf\n  nnsoc dsp exec kernel.s\n  nnsoc dsp exec --threads 4 kernel.s\n  nnsoc dsp exec --json --report report.json program.elf > output",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cli.Usage(fmt.Errorf("%s takes the path of a program", cmd.CommandPath()))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return dspExec(a, args, &f) },
+
+		ValidArgsFunction: cli.CompleteFiles("elf", "s", "S"),
+	}
+	cmd.Flags().SetInterspersed(false)
+	cmd.Flags().StringVar(&f.report, "report", "", "write the report to a file")
+	cmd.Flags().IntVar(&f.threads, "threads", 1, "hardware threads that run the program")
+	cmd.Flags().Int64Var(&f.limit, "max-packets", 0, "end a program that runs longer (default 2^34)")
+	cmd.Flags().StringArrayVarP(&f.env, "env", "E", nil, "NAME=VALUE for the program's environment (default empty)")
+	return cmd
+}
+
+// execReport is the JSON object of dsp exec.
+type execReport struct {
+	SchemaVersion int                   `json:"schema_version"`
+	Program       string                `json:"program"`
+	Threads       int                   `json:"threads"`
+	Status        int                   `json:"exit_status"`
+	Cycles        int64                 `json:"cycles"`
+	Hz            int64                 `json:"hz"`
+	TimeUs        float64               `json:"time_us"`
+	Instructions  int64                 `json:"instructions"`
+	Packets       int64                 `json:"packets"`
+	IPC           float64               `json:"instructions_per_cycle"`
+	Vector        vectorReport          `json:"hvx"`
+	Stalls        map[string]int64      `json:"stall_cycles"`
+	Caches        map[string]cacheStats `json:"caches"`
+	DRAMBytes     int64                 `json:"dram_bytes"`
+	EnergyUJ      float64               `json:"energy_uj"`
+
+	stalls sim.StallTable
+}
+
+// vectorReport is how the HVX contexts were used. Busy is the share of the cycles,
+// over all threads, in which a resource worked for some packet.
+type vectorReport struct {
+	Packets  int64              `json:"packets"`
+	Products int64              `json:"products"`
+	Busy     map[string]float64 `json:"busy"`
+}
+
+type cacheStats struct {
+	Reads   int64   `json:"reads"`
+	Misses  int64   `json:"misses"`
+	HitRate float64 `json:"hit_rate"`
+}
+
+// vectorResources are the HVX resources in the order of the pipe bits, then the
+// ports, then any of them.
+var vectorResources = [...]string{"mpy0", "mpy1", "shift", "xlane", "load", "store", "any"}
+
+func dspExec(a *cli.App, args []string, f *execFlags) error {
+	core, err := OpenDSP(a)
+	if err != nil {
+		return err
+	}
+	elf, err := readELF(args[0])
+	if err != nil {
+		return err
+	}
+	var prof dsp.Profile
+	ps, rep, err := runCopies(core, args[0], elf, f.threads, dsp.Process{Args: args, Env: f.env, Stdout: a.Out, Stderr: a.Err}, dsp.Options{Profile: &prof, MaxPackets: f.limit})
+	if err != nil {
+		return err
+	}
+	e := newExecReport(core.Core, f.threads, ps[0].Image.Program, rep, &prof)
+	e.Program = args[0]
+	for _, p := range ps {
+		e.Status = cmp.Or(e.Status, p.Status)
+	}
+	var text bytes.Buffer
+	if a.JSON {
+		err = cli.PrintJSON(&text, e)
+	} else {
+		err = e.print(&text)
+	}
+	if err == nil && f.report != "" {
+		err = cli.WriteFile(f.report, text.Bytes())
+	} else if err == nil {
+		_, err = a.Err.Write(text.Bytes())
+	}
+	if err == nil && e.Status != 0 {
+		err = &cli.ExitError{Code: e.Status} // the program's own; the report names it
+	}
+	return err
+}
+
+func newExecReport(core *dsp.Core, threads int, program *dsp.Program, rep *sim.Report, prof *dsp.Profile) *execReport {
+	e := &execReport{
+		SchemaVersion: cli.SchemaVersion, Threads: threads, Cycles: rep.Cycles, Hz: rep.Hz, TimeUs: rep.Time.Microseconds(), Instructions: rep.Instructions,
+		Stalls: map[string]int64{}, Caches: map[string]cacheStats{}, EnergyUJ: rep.EnergyPJ / 1e6, stalls: rep.Stalls,
+	}
+	if e.Cycles > 0 {
+		e.IPC = float64(e.Instructions) / float64(e.Cycles)
+	}
+	for r, n := range rep.Stalls {
+		if n != 0 {
+			e.Stalls[sim.Reason(r).String()] = n
+		}
+	}
+	counters := map[string]int64{}
+	for _, c := range rep.Counters {
+		counters[c.Name] += c.Value
+	}
+	e.DRAMBytes = counters["dram_bytes"]
+	for _, name := range []string{"l1i", "l1d", "l2"} {
+		c := cacheStats{Reads: counters[name+"_read"], Misses: counters[name+"_read_miss"]}
+		if c.Reads > 0 {
+			c.HitRate = 1 - float64(c.Misses)/float64(c.Reads)
+		}
+		e.Caches[name] = c
+	}
+	e.Vector.count(core.Spec().IssueInterval, program, prof, e.Cycles*int64(e.Threads))
+	for i := range prof.Packets {
+		e.Packets += prof.Packets[i].Count
+	}
+	return e
+}
+
+// count adds up what the packets of a profile took of the vector resources. A
+// packet keeps a resource for one issue interval.
+func (v *vectorReport) count(interval int, program *dsp.Program, prof *dsp.Profile, cycles int64) {
+	var busy [len(vectorResources)]int64
+	words := hexagon.Words(program.Code)
+	for i := range prof.Packets {
+		x := &prof.Packets[i]
+		p, _, err := hexagon.DecodePacket(words[(x.Addr-program.Base)/4:], x.Addr)
+		if err != nil {
+			continue // it has run, so this does not happen
+		}
+		use, products := vectorUse(&p)
+		for k := range busy {
+			busy[k] += x.Count * int64(use>>k&1)
+		}
+		v.Products += x.Count * int64(products)
+	}
+	v.Packets = busy[len(busy)-1]
+	v.Busy = map[string]float64{}
+	for k, name := range vectorResources {
+		v.Busy[name] = float64(busy[k]*int64(interval)) / float64(max(cycles, 1))
+	}
+}
+
+// vectorUse is the set of vector resources a packet takes, by bit, and the
+// products it makes.
+func vectorUse(p *hexagon.Packet) (use uint8, products int) {
+	pl := p.Place()
+	for i := range p.Insts[:p.N] {
+		f := p.Insts[i].Op.Form()
+		if !f.IsHVX() {
+			continue
+		}
+		use |= pl.Pipes[i] | 1<<6
+		if f.Has(hexagon.FlagLoad) {
+			use |= 1 << 4
+		}
+		if f.Has(hexagon.FlagStore) {
+			use |= 1 << 5
+		}
+		products += f.Products()
+	}
+	return use, products
+}
+
+func (e *execReport) print(w io.Writer) error {
+	fmt.Fprintf(w, "%s: exit status %d, %d cycles (%.1f us), %d packets, %d instructions, %.2f per cycle, %.2f uJ\n",
+		e.Program, e.Status, e.Cycles, e.TimeUs, e.Packets, e.Instructions, e.IPC, e.EnergyUJ)
+	fmt.Fprintln(w, "  cycles by reason")
+	for r, n := range e.stalls {
+		if n != 0 {
+			fmt.Fprintf(w, "    %-12s %12d  %5.1f %%\n", sim.Reason(r), n, 100*float64(n)/float64(max(e.Cycles, 1)))
+		}
+	}
+	if e.Vector.Packets > 0 {
+		fmt.Fprintf(w, "  vectors: %d packets, %d products, busy", e.Vector.Packets, e.Vector.Products)
+		for _, name := range vectorResources {
+			fmt.Fprintf(w, "  %s %.1f %%", name, 100*e.Vector.Busy[name])
+		}
+		fmt.Fprintln(w)
+	}
+	fmt.Fprint(w, "  caches")
+	for _, name := range []string{"l1i", "l1d", "l2"} {
+		if c := e.Caches[name]; c.Reads > 0 {
+			fmt.Fprintf(w, "  %s %.2f %% of %d", name, 100*c.HitRate, c.Reads)
+		}
+	}
+	_, err := fmt.Fprintf(w, "  DRAM %d bytes\n", e.DRAMBytes)
+	return err
+}

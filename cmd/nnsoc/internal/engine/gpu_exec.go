@@ -1,0 +1,323 @@
+package engine
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/gpu"
+	"github.com/nnsoc/nnsoc/gpu/launch"
+	"github.com/nnsoc/nnsoc/importer/npy"
+	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
+	"github.com/nnsoc/nnsoc/sim"
+)
+
+type gpuExecFlags struct {
+	kernel      string
+	grid, block string
+	args, save  []string
+	limit       int64
+}
+
+func newGPUExec(a *cli.App) *cobra.Command {
+	var f gpuExecFlags
+	cmd := &cobra.Command{
+		Use:   "exec FILE.co|FILE.s",
+		Short: "run a kernel of a code object on buffers and report its cycles",
+		Long: `exec runs one kernel of a code object for gfx1030 on the GPU of the SoC: what clang makes
+for amdgcn-amd-amdhsa with -mcpu=gfx1030 at any -O level, shared or relocatable, ABI
+v3 to v6; a source file (clang -S, or written by hand) is assembled first. The path -
+is standard input. --kernel may be left out when the file has one kernel.
+
+--grid counts work-groups, --block the work-items of one, each X,Y,Z or fewer. Every
+explicit argument of the kernel is one --arg, in order:
+  buf:FILE.npy      a buffer with the elements of the file
+  new:DTYPE:SHAPE   a buffer of zeros, as new:f4:16,16 (f2 f4 f8, i1 to i8, u1 to u8)
+  i32:N f32:X       a value; i8 i16 i32 i64 u8 u16 u32 u64 f16 f32 f64
+  hex:BYTES         bytes by value, for a struct
+  lds:BYTES         local memory for a pointer argument
+Hidden arguments (block counts, group sizes, apertures) come from the metadata.
+--save I:FILE.npy writes the buffer of argument I, counted from 0, after the run.
+
+The report has cycles, what they went to, caches, energy and a hash of each buffer.
+--limit ends a kernel that executes more wave instructions, so that one that never ends
+is found; --limit 0 means the default. A fault names kernel, instruction, lane and
+address (exit code 1).`,
+		Example: "  nnsoc gpu exec kernels.co --kernel vadd --grid 16 --block 64 --arg buf:a.npy --arg buf:b.npy --arg new:f4:1024 --arg i32:1024 --save 2:out.npy\n" +
+			"  clang -x cl -target amdgcn-amd-amdhsa -mcpu=gfx1030 -nogpulib -S -o - k.cl | nnsoc gpu exec - --grid 4,4 --block 8,8 --arg buf:in.npy --json",
+		Args: cli.OneFile("code object or source file"),
+		RunE: func(_ *cobra.Command, args []string) error { return gpuExec(a, args[0], &f) },
+
+		ValidArgsFunction: cli.CompleteFiles("co", "o", "s", "S", "hsaco"),
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.kernel, "kernel", "", "name of the kernel")
+	fl.StringVar(&f.grid, "grid", "1", "work-groups as X,Y,Z")
+	fl.StringVar(&f.block, "block", "64", "work-items of a work-group as X,Y,Z")
+	fl.StringArrayVar(&f.args, "arg", nil, "kernel argument, in order: buf:FILE.npy, new:DTYPE:SHAPE, i32:N, f32:X, ...")
+	fl.StringArrayVar(&f.save, "save", nil, "ARGINDEX:FILE.npy, write a buffer after the run")
+	fl.Int64Var(&f.limit, "limit", 0, fmt.Sprintf("wave instructions after which a kernel is ended (default %d)", int64(launch.DefaultMaxInstructions)))
+	return cmd
+}
+
+// gpuArg is an argument with what the report and --save need of it.
+type gpuArg struct {
+	launch.Arg
+	array *npy.Array // of a buffer
+	file  string
+}
+
+// gpuReport is the JSON object of gpu exec.
+type gpuReport struct {
+	SchemaVersion int                   `json:"schema_version"`
+	Program       string                `json:"program"`
+	Kernel        string                `json:"kernel"`
+	GPU           string                `json:"gpu"`
+	Grid          [3]int                `json:"grid"`
+	Block         [3]int                `json:"block"`
+	WaveSize      int                   `json:"wave_size"`
+	VGPRs         int                   `json:"vgprs"`
+	LDSBytes      int                   `json:"lds_bytes"`
+	ScratchBytes  int                   `json:"scratch_bytes"`
+	Cycles        int64                 `json:"cycles"`
+	Hz            int64                 `json:"hz"`
+	TimeUs        float64               `json:"time_us"`
+	Instructions  int64                 `json:"instructions"`
+	LaneInstrs    int64                 `json:"lane_instructions"`
+	IPC           float64               `json:"instructions_per_cycle"`
+	Stalls        map[string]int64      `json:"stalls"`
+	Caches        map[string]cacheStats `json:"caches"`
+	Counters      map[string]int64      `json:"counters"`
+	DRAMBytes     int64                 `json:"dram_bytes"`
+	EnergyUJ      float64               `json:"energy_uj"`
+	Buffers       []gpuBuffer           `json:"buffers"`
+
+	stalls sim.StallTable
+}
+
+// gpuBuffer is a buffer after the run.
+type gpuBuffer struct {
+	Arg    int    `json:"arg"`
+	File   string `json:"file,omitempty"`
+	Dtype  string `json:"dtype"`
+	Shape  []int  `json:"shape"`
+	Bytes  int    `json:"bytes"`
+	SHA256 string `json:"sha256"`
+	Saved  string `json:"saved,omitempty"`
+}
+
+func gpuExec(a *cli.App, path string, f *gpuExecFlags) error {
+	if f.limit < 0 {
+		return cli.Usage(fmt.Errorf("a limit of %d instructions", f.limit))
+	}
+	l := launch.Launch{Kernel: f.kernel, MaxInstructions: f.limit}
+	var err error
+	if l.Groups, err = parseDims("grid", f.grid); err != nil {
+		return err
+	}
+	if l.Block, err = parseDims("block", f.block); err != nil {
+		return err
+	}
+	data, err := readInput(path)
+	if err != nil {
+		return err
+	}
+	if l.File, err = readCodeObject(path, data); err != nil {
+		return err
+	}
+	if l.Kernel == "" {
+		if len(l.File.Kernels) != 1 {
+			return cli.Usage(fmt.Errorf("%s: --kernel says which of the %d kernels to run: %s", path, len(l.File.Kernels), strings.Join(l.File.Names(), ", ")))
+		}
+		l.Kernel = l.File.Kernels[0].Name
+	}
+	args := make([]gpuArg, len(f.args))
+	for i, s := range f.args {
+		if args[i], err = parseGPUArg(s); err != nil {
+			return cli.Usage(fmt.Errorf("argument %d, %q: %w", i, s, err))
+		}
+		l.Args = append(l.Args, args[i].Arg)
+	}
+	saves, err := parseSaves(f.save, args)
+	if err != nil {
+		return err
+	}
+	core, memory, err := openGPU(a)
+	if err != nil {
+		return err
+	}
+	l.Memory = memory
+	rep, err := l.Run(core)
+	var fault *gpu.Fault
+	if errors.As(err, &fault) {
+		return &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("%s: %w", path, err)}
+	} else if err != nil {
+		return cli.Usage(fmt.Errorf("%s: %w", path, err))
+	}
+	for i, file := range saves {
+		var b bytes.Buffer
+		if err := args[i].array.Write(&b); err != nil {
+			return cli.Usage(err)
+		}
+		if err := cli.WriteFile(file, b.Bytes()); err != nil {
+			return err
+		}
+	}
+	r := newGPUReport(&l, core.Spec().Name, rep)
+	r.Program = path
+	for i := range args {
+		if v := args[i].array; v != nil {
+			r.Buffers = append(r.Buffers, gpuBuffer{
+				Arg: i, File: args[i].file, Dtype: strings.TrimLeft(v.Descr, "<|="), Shape: v.Shape, Bytes: len(v.Data), SHA256: fmt.Sprintf("%x", sha256.Sum256(v.Data)), Saved: saves[i],
+			})
+		}
+	}
+	if a.JSON {
+		return cli.PrintJSON(a.Out, r)
+	}
+	return r.print(a.Out)
+}
+
+// readCodeObject reads a code object, or assembles one from source.
+func readCodeObject(path string, data []byte) (*codeobject.File, error) {
+	if isSource(path, data) {
+		return assembleKernels(path, data)
+	}
+	f, err := codeobject.Read(data)
+	if err != nil {
+		return nil, cli.Usage(fmt.Errorf("%s: %w", path, err))
+	}
+	return f, nil
+}
+
+// parseDims reads X,Y,Z; what is left out is 1.
+func parseDims(what, s string) ([3]int, error) {
+	out := [3]int{1, 1, 1}
+	parts := strings.Split(s, ",")
+	if len(parts) > 3 {
+		return out, cli.Usage(fmt.Errorf("--%s %q: want X,Y,Z", what, s))
+	}
+	for i, p := range parts {
+		n, err := strconv.Atoi(strings.TrimSpace(p))
+		if err != nil || n < 1 || n > 1<<31-1 {
+			return out, cli.Usage(fmt.Errorf("--%s %q: want X,Y,Z, each from 1 to 2^31-1", what, s))
+		}
+		out[i] = n
+	}
+	return out, nil
+}
+
+func parseGPUArg(s string) (gpuArg, error) {
+	kind, value, ok := strings.Cut(s, ":")
+	if !ok {
+		return gpuArg{}, errors.New("want KIND:VALUE, as buf:FILE.npy or i32:5")
+	}
+	switch kind {
+	case "buf":
+		data, err := readInput(value)
+		if err != nil {
+			return gpuArg{}, err
+		}
+		v, err := npy.Parse(data)
+		if err != nil {
+			return gpuArg{}, fmt.Errorf("%s: %w", value, err)
+		}
+		v.Data = append(make([]byte, 0, max(len(v.Data), 1)), v.Data...)
+		return gpuArg{Arg: launch.Arg{Buffer: v.Data, Type: "a buffer"}, array: v, file: value}, nil
+	case "new":
+		v, err := launch.NewArray(value)
+		if err != nil {
+			return gpuArg{}, err
+		}
+		b := &npy.Array{Descr: v.Descr, Shape: v.Shape, Data: v.Data}
+		return gpuArg{Arg: launch.Arg{Buffer: b.Data, Type: "a buffer"}, array: b}, nil
+	}
+	arg, err := launch.ParseValue(kind, value)
+	return gpuArg{Arg: arg}, err
+}
+
+// parseSaves reads ARGINDEX:FILE pairs.
+func parseSaves(list []string, args []gpuArg) (map[int]string, error) {
+	out := map[int]string{}
+	for _, s := range list {
+		index, file, ok := strings.Cut(s, ":")
+		i, err := strconv.Atoi(index)
+		switch {
+		case !ok || err != nil || file == "":
+			return nil, cli.Usage(fmt.Errorf("--save %q: want ARGINDEX:FILE.npy", s))
+		case i < 0 || i >= len(args):
+			return nil, cli.Usage(fmt.Errorf("--save %q: there are %d arguments, counted from 0", s, len(args)))
+		case args[i].array == nil:
+			return nil, cli.Usage(fmt.Errorf("--save %q: argument %d is no buffer", s, i))
+		case out[i] != "":
+			return nil, cli.Usage(fmt.Errorf("--save %q: argument %d is saved twice", s, i))
+		}
+		out[i] = file
+	}
+	return out, nil
+}
+
+func newGPUReport(l *launch.Launch, name string, rep *sim.Report) *gpuReport {
+	k, _ := l.File.Kernel(l.Kernel) // it has run
+	d := &k.Descriptor
+	r := &gpuReport{
+		SchemaVersion: cli.SchemaVersion, Kernel: l.Kernel, GPU: name, Grid: l.Groups, Block: l.Block,
+		WaveSize: d.WaveSize(), VGPRs: d.VGPRs, LDSBytes: int(d.LDSBytes), ScratchBytes: int(d.ScratchBytes),
+		Cycles: rep.Cycles, Hz: rep.Hz, TimeUs: rep.Time.Microseconds(), Instructions: rep.Instructions,
+		Stalls: map[string]int64{}, Caches: map[string]cacheStats{}, Counters: map[string]int64{}, EnergyUJ: rep.EnergyPJ / 1e6,
+		Buffers: []gpuBuffer{}, stalls: rep.Stalls,
+	}
+	if r.Cycles > 0 {
+		r.IPC = float64(r.Instructions) / float64(r.Cycles)
+	}
+	for reason, n := range rep.Stalls {
+		if n != 0 {
+			r.Stalls[sim.Reason(reason).String()] = n
+		}
+	}
+	for _, c := range rep.Counters {
+		r.Counters[c.Name] += c.Value
+	}
+	r.LaneInstrs, r.DRAMBytes = r.Counters["lane_instructions"], r.Counters["dram_bytes"]
+	for _, name := range gpuCaches {
+		c := cacheStats{Reads: r.Counters[name+"_read"], Misses: r.Counters[name+"_read_miss"]}
+		if c.Reads > 0 {
+			c.HitRate = 1 - float64(c.Misses)/float64(c.Reads)
+			r.Caches[name] = c
+		}
+	}
+	return r
+}
+
+var gpuCaches = [...]string{"l0", "scalar", "icache", "gl1", "l2"}
+
+func (r *gpuReport) print(w io.Writer) error {
+	fmt.Fprintf(w, "%s: %s on %s, %d,%d,%d work-groups of %d,%d,%d, wave%d\n", r.Program, r.Kernel, r.GPU,
+		r.Grid[0], r.Grid[1], r.Grid[2], r.Block[0], r.Block[1], r.Block[2], r.WaveSize)
+	fmt.Fprintf(w, "  %d cycles (%.1f us), %d wave instructions, %.2f per cycle, %.2f uJ\n", r.Cycles, r.TimeUs, r.Instructions, r.IPC, r.EnergyUJ)
+	fmt.Fprintf(w, "  %d vector registers, %d bytes of LDS, %d bytes of scratch per lane\n", r.VGPRs, r.LDSBytes, r.ScratchBytes)
+	fmt.Fprintln(w, "  cycles by reason")
+	for reason, n := range r.stalls {
+		if n != 0 {
+			fmt.Fprintf(w, "    %-12s %12d  %5.1f %%\n", sim.Reason(reason), n, 100*float64(n)/float64(max(r.Cycles, 1)))
+		}
+	}
+	fmt.Fprint(w, "  caches")
+	for _, name := range gpuCaches {
+		if c, ok := r.Caches[name]; ok {
+			fmt.Fprintf(w, "  %s %.2f %% of %d", name, 100*c.HitRate, c.Reads)
+		}
+	}
+	_, err := fmt.Fprintf(w, "  DRAM %d bytes\n", r.DRAMBytes)
+	for _, b := range r.Buffers {
+		_, err = fmt.Fprintf(w, "  argument %d  %s %v  sha256 %s\n", b.Arg, b.Dtype, b.Shape, b.SHA256)
+	}
+	return err
+}

@@ -1,0 +1,354 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/bench/inference"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/importer/tensor"
+	"github.com/nnsoc/nnsoc/importer/vela"
+	"github.com/nnsoc/nnsoc/npu"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+type npuExecFlags struct {
+	inputs      []string
+	outputDir   string
+	trace       measure.TraceFlags
+	functional  bool
+	singleRound bool
+	operations  bool
+	limit       int64
+	norm        tensor.Normalization
+}
+
+func newNPUExec(a *cli.App) *cobra.Command {
+	f := npuExecFlags{norm: tensor.DefaultNormalization}
+	cmd := &cobra.Command{
+		Use:   "exec NET_vela.tflite",
+		Short: "run a network that Vela compiled and report its cycles",
+		Long: `exec runs a TensorFlow Lite file that Arm's Vela compiled: its ethos-u operators on the
+NPU core, the operators that Vela left to the CPU on the reference CPU. It prints cycles,
+what they went to, the beats of each AXI port and a digest of every output.
+
+The NPU and its memories are those of the SoC named like the accelerator that the file
+was compiled for (ethos-u55-32 to ethos-u65-512: Vela's systems Ethos_U55_High_End_Embedded
+and Ethos_U65_High_End); --soc chooses another SoC, whose NPU must be of that
+configuration. Cycles are of the NPU's clock; active cycles leave out the launch, as the
+counter NPU_ACTIVE does. A beat is 8 bytes on U55, 16 on U65; AXI0 is the SRAM, AXI1 flash
+or external memory.
+
+Without --input the inputs are reproducible noise.`,
+		Example: "  nnsoc npu exec net_vela.tflite\n  nnsoc npu exec net_vela.tflite --input picture.png --operations\n  nnsoc npu exec net_vela.tflite --input in0.npy,in1.npy --output tensors --json",
+		Args:    cli.OneFile("compiled network"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return npuExec(a, args[0], &f, cmd.Flags().Changed("soc"))
+		},
+
+		ValidArgsFunction: cli.CompleteFiles("tflite"),
+	}
+	fl := cmd.Flags()
+	fl.StringSliceVar(&f.inputs, "input", nil, "picture, .npy or raw tensor, one per input (default: reproducible noise)")
+	fl.StringVar(&f.outputDir, "output", "", "write the output tensors as .npy files to this folder")
+	f.trace.Add(fl)
+	fl.BoolVar(&f.functional, "functional", false, "compute the tensors only: no cycles, no energy")
+	fl.BoolVar(&f.singleRound, "single-rounding", false, "convolutions round once, as TensorFlow Lite's int8 kernels; the hardware rounds twice")
+	fl.BoolVar(&f.operations, "operations", false, "list the operations with their cycles")
+	fl.Int64Var(&f.limit, "limit", npu.DefaultMaxWork, "end an operator that takes more multiply-accumulates and elements")
+	fl.Float64Var(&f.norm.Mean, "mean", f.norm.Mean, "float inputs from pictures are (pixel-mean)/std")
+	fl.Float64Var(&f.norm.Std, "std", f.norm.Std, "see --mean")
+	return cmd
+}
+
+func npuExec(a *cli.App, path string, f *npuExecFlags, socGiven bool) error {
+	if f.functional && f.trace.File != "" {
+		return cli.Usage(fmt.Errorf("--trace needs times, --functional has none"))
+	}
+	if f.limit < 1 {
+		return cli.Usage(fmt.Errorf("--limit %d is not positive", f.limit))
+	}
+	data, err := input.ReadModelFile(path)
+	if err != nil {
+		return err
+	}
+	net, err := vela.Read(data)
+	if err != nil {
+		return cli.Usage(fmt.Errorf("%s: %w", path, err))
+	}
+	accelerator, err := inference.Accelerator(net)
+	if err != nil {
+		return cli.Usage(fmt.Errorf("%s: %w", path, err))
+	}
+	name := a.SoC
+	if !socGiven {
+		name = accelerator.String()
+	}
+	config, err := soc.Load(name)
+	if err != nil {
+		return cli.Usage(fmt.Errorf("%s: compiled for %v: %w", path, accelerator, err))
+	}
+	machine, err := inference.NewMachine(config, hal.FastSingleAnswer)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	session, err := inference.New(net, machine)
+	if err != nil {
+		if socGiven {
+			return cli.Usage(fmt.Errorf("%s: compiled for %v, --soc %s cannot run it: %w", path, accelerator, a.SoC, err))
+		}
+		return cli.Usage(fmt.Errorf("%s: %w", path, err))
+	}
+	inputs, err := readInputs(inference.Operands(net, net.Inputs), f.inputs, f.norm)
+	if err != nil {
+		return cli.Usage(fmt.Errorf("%s: %w", path, err))
+	}
+	out, err := cli.OpenOutput(f.outputDir)
+	if err != nil {
+		return err
+	}
+	timeline, err := f.trace.Open()
+	if err != nil {
+		return err
+	}
+	defer timeline.Discard()
+	o := inference.Options{Functional: f.functional, ConvSingle: f.singleRound, MaxWork: f.limit}
+	if timeline != nil {
+		o.Span = func(device string, s hal.Span) {
+			name := s.Name
+			if s.Operation >= 0 {
+				name = fmt.Sprintf("%d %s", s.Operation, s.Name)
+			}
+			timeline.Writer.Span(device, s.Track, name, s.StartFs, s.EndFs)
+		}
+	}
+	res, err := session.Run(inputs, o)
+	if err != nil {
+		return cli.Usage(fmt.Errorf("%s: %w", path, err))
+	}
+	operands := inference.Operands(net, net.Outputs)
+	if err := out.AddTensors("npu", operands, res.Outputs); err != nil {
+		return err
+	}
+	if err := out.Commit(); err != nil {
+		return err
+	}
+	if err := timeline.Commit(); err != nil {
+		return err
+	}
+	r := newNPUReport(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), config, machine, net, res)
+	r.Accelerator = accelerator.String()
+	r.Functional = f.functional
+	r.outputs(operands, res.Outputs)
+	if a.JSON {
+		return cli.PrintJSON(a.Out, r)
+	}
+	return r.print(a.Out, f.operations)
+}
+
+// readInputs reads a tensor for each operand, or makes noise where there are
+// no files.
+func readInputs(operands []*nn.Operand, files []string, norm tensor.Normalization) ([][]byte, error) {
+	if len(files) > 0 && len(files) != len(operands) {
+		return nil, fmt.Errorf("%d inputs, --input gives %d", len(operands), len(files))
+	}
+	var inputs [][]byte
+	for i, o := range operands {
+		b := []byte(nil)
+		if len(files) == 0 {
+			b = tensor.Synthetic(o, 0x9E3779B9^uint32(i))
+		} else {
+			var err error
+			if b, err = tensor.Read(files[i], o, norm); err != nil {
+				return nil, fmt.Errorf("input %d: %w", i, err)
+			}
+		}
+		inputs = append(inputs, b)
+	}
+	return inputs, nil
+}
+
+// npuReport is the JSON object of npu exec.
+type npuReport struct {
+	SchemaVersion int               `json:"schema_version"`
+	Network       string            `json:"network"`
+	Accelerator   string            `json:"accelerator"`
+	SoC           string            `json:"soc"`
+	Steps         string            `json:"steps"`
+	Functional    bool              `json:"functional,omitempty"`
+	Cycles        int64             `json:"cycles"`
+	ActiveCycles  int64             `json:"active_cycles"`
+	Hz            int64             `json:"hz"`
+	TimeUs        float64           `json:"time_us"`
+	NPUUs         float64           `json:"npu_us"`
+	CPUUs         float64           `json:"cpu_us"`
+	EnergyUJ      float64           `json:"energy_uj"`
+	Stalls        map[string]int64  `json:"stalls"`
+	AXI           []axiPort         `json:"axi"`
+	Counters      map[string]int64  `json:"counters"`
+	Operations    []npuOperation    `json:"operations"`
+	Outputs       []npuOutputTensor `json:"outputs"`
+
+	stalls sim.StallTable
+}
+
+// axiPort is the traffic of a port in beats of so many bytes.
+type axiPort struct {
+	Port       int    `json:"port"`
+	Memory     string `json:"memory"`
+	BeatBytes  int    `json:"beat_bytes"`
+	ReadBeats  int64  `json:"read_beats"`
+	WriteBeats int64  `json:"write_beats"`
+}
+
+// npuOperation is a command that starts work, or an operator of the CPU. Shapes
+// are height, width, depth.
+type npuOperation struct {
+	Index    int              `json:"index"`
+	Step     int              `json:"step"`
+	Device   string           `json:"device"`
+	Name     string           `json:"name"`
+	Offset   *int             `json:"offset,omitempty"` // bytes from the start of the commands
+	IFM      *[3]int          `json:"ifm,omitempty"`
+	IFM2     *[3]int          `json:"ifm2,omitempty"`
+	OFM      *[3]int          `json:"ofm,omitempty"`
+	Kernel   *[2]int          `json:"kernel,omitempty"`
+	Stride   *[2]int          `json:"stride,omitempty"`
+	Block    *[3]int          `json:"block,omitempty"`
+	MACs     int64            `json:"macs,omitempty"`
+	Bytes    int              `json:"bytes,omitempty"` // of a copy
+	Cycles   int64            `json:"cycles"`
+	TimeUs   float64          `json:"time_us"`
+	EnergyUJ float64          `json:"energy_uj"`
+	BoundBy  string           `json:"bound_by,omitempty"`
+	Stalls   map[string]int64 `json:"stalls,omitempty"` // adds up to cycles
+}
+
+type npuOutputTensor struct {
+	Name   string   `json:"name"`
+	Type   string   `json:"type"`
+	Shape  []uint32 `json:"shape"`
+	Bytes  int      `json:"bytes"`
+	SHA256 string   `json:"sha256"`
+}
+
+func newNPUReport(name string, c *soc.Config, m *inference.Machine, n *vela.Network, res *inference.Result) *npuReport {
+	r := &npuReport{
+		SchemaVersion: cli.SchemaVersion, Network: name, SoC: c.SoC.Name, Steps: n.String(), Cycles: res.Cycles, ActiveCycles: res.ActiveCycles, Hz: res.Hz,
+		TimeUs: cli.Microseconds(res.TimeFs), NPUUs: cli.Microseconds(res.NPUTimeFs), CPUUs: cli.Microseconds(res.CPUTimeFs), EnergyUJ: res.EnergyPJ / 1e6,
+		Stalls: stallCycles(&res.Stalls), Counters: map[string]int64{}, stalls: res.Stalls,
+	}
+	for i, p := range res.Ports {
+		r.AXI = append(r.AXI, axiPort{Port: i, Memory: p.Memory, BeatBytes: m.Spec.BeatBytes(), ReadBeats: p.ReadBeats, WriteBeats: p.WriteBeats})
+	}
+	for _, c := range res.Counters {
+		r.Counters[c.Name] = c.Value
+	}
+	for i := range res.Operations {
+		r.Operations = append(r.Operations, newNPUOperation(i, &res.Operations[i]))
+	}
+	return r
+}
+
+func newNPUOperation(index int, x *inference.Operation) npuOperation {
+	o := npuOperation{Index: index, Step: x.Step, Device: "npu", Name: x.NPU.Name, MACs: x.NPU.MACs, Bytes: x.NPU.Bytes,
+		Cycles: x.Cycles, TimeUs: cli.Microseconds(x.TimeFs), EnergyUJ: x.EnergyPJ / 1e6}
+	if x.CPU {
+		o.Device, o.Name = "cpu", x.Type.String()
+		return o
+	}
+	offset := 4 * x.NPU.Word
+	o.Offset = &offset
+	o.Stalls = stallCycles(&x.Stalls)
+	if x.Cycles > 0 {
+		o.BoundBy = x.Stalls.Largest().String()
+	}
+	if x.NPU.OFM != [3]int{} {
+		o.IFM, o.OFM, o.Kernel, o.Stride, o.Block = &x.NPU.IFM, &x.NPU.OFM, &x.NPU.Kernel, &x.NPU.Stride, &x.NPU.Block
+	}
+	if x.NPU.IFM2 != [3]int{} {
+		o.IFM2 = &x.NPU.IFM2
+	}
+	return o
+}
+
+// stallCycles lists the reasons that took cycles.
+func stallCycles(t *sim.StallTable) map[string]int64 {
+	m := map[string]int64{}
+	for reason, n := range t {
+		if n != 0 {
+			m[sim.Reason(reason).String()] = n
+		}
+	}
+	return m
+}
+
+func (r *npuReport) outputs(operands []*nn.Operand, data [][]byte) {
+	for i, o := range operands {
+		sum := sha256.Sum256(data[i])
+		r.Outputs = append(r.Outputs, npuOutputTensor{o.Name, o.Type.String(), o.Dimensions, len(data[i]), hex.EncodeToString(sum[:])})
+	}
+}
+
+func (r *npuReport) print(w io.Writer, operations bool) error {
+	fmt.Fprintf(w, "%s: compiled by Vela for %s (%s), on %s\n", r.Network, r.Accelerator, r.Steps, r.SoC)
+	if !r.Functional {
+		r.printTimes(w)
+	}
+	if operations {
+		if err := r.printOperations(w); err != nil {
+			return err
+		}
+	}
+	for i := range r.Outputs {
+		o := &r.Outputs[i]
+		fmt.Fprintf(w, "  output %d  %s %s%v  sha256 %s\n", i, o.Name, o.Type, o.Shape, o.SHA256)
+	}
+	return nil
+}
+
+func (r *npuReport) printTimes(w io.Writer) {
+	fmt.Fprintf(w, "  NPU %d cycles (%d active, %.1f us)", r.Cycles, r.ActiveCycles, r.NPUUs)
+	if r.CPUUs > 0 {
+		fmt.Fprintf(w, ", CPU %.1f us, %.1f us in all", r.CPUUs, r.TimeUs)
+	}
+	fmt.Fprintf(w, ", %.2f uJ\n  cycles by reason\n", r.EnergyUJ)
+	for reason, n := range r.stalls {
+		if n != 0 {
+			fmt.Fprintf(w, "    %-12s %12d  %5.1f %%\n", sim.Reason(reason), n, 100*float64(n)/float64(max(r.Cycles, 1)))
+		}
+	}
+	for _, p := range r.AXI {
+		fmt.Fprintf(w, "  AXI%d (%s)  %d beats read, %d written, of %d bytes\n", p.Port, p.Memory, p.ReadBeats, p.WriteBeats, p.BeatBytes)
+	}
+}
+
+func (r *npuReport) printOperations(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "#\tdevice\toperation\toutput\tkernel\tMACs\tcycles\tus\tbound by\t")
+	for i := range r.Operations {
+		o := &r.Operations[i]
+		shape, kernel := "-", "-"
+		switch {
+		case o.OFM != nil:
+			shape = fmt.Sprintf("%dx%dx%d", o.OFM[0], o.OFM[1], o.OFM[2])
+			kernel = fmt.Sprintf("%dx%d", o.Kernel[0], o.Kernel[1])
+		case o.Bytes > 0:
+			shape = fmt.Sprintf("%d bytes", o.Bytes)
+		}
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%d\t%d\t%.2f\t%s\t\n", o.Index, o.Device, o.Name, shape, kernel, o.MACs, o.Cycles, o.TimeUs, o.BoundBy)
+	}
+	return t.Flush()
+}

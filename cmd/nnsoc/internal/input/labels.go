@@ -1,0 +1,88 @@
+package input
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// maxLabelFile bounds a file of class names.
+const maxLabelFile = 16 << 20
+
+// ReadLabels reads one class name per line; an empty path gives none.
+func ReadLabels(path string) ([]string, error) {
+	if path == "" {
+		return nil, nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	defer file.Close()
+	b, err := io.ReadAll(io.LimitReader(file, maxLabelFile+1))
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	labels, err := ParseLabels(b)
+	if err != nil {
+		return nil, cli.Usage(fmt.Errorf("%s: %w", path, err))
+	}
+	return labels, nil
+}
+
+// ParseLabels reads a name per line.
+func ParseLabels(b []byte) ([]string, error) {
+	b = bytes.TrimPrefix(b, []byte("\ufeff"))
+	if len(b) > maxLabelFile {
+		return nil, fmt.Errorf("larger than %d MiB", maxLabelFile>>20)
+	}
+	lines := strings.Split(strings.TrimRight(string(b), "\r\n"), "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimSpace(l)
+		if bad := strings.IndexFunc(l, func(r rune) bool { return r == utf8.RuneError || r < ' ' && r != '\t' && r != '\r' }); bad >= 0 {
+			return nil, fmt.Errorf("line %d, byte %d: not text; want the name of class N on line N+1", i+1, bad+1)
+		}
+	}
+	if len(lines) == 1 && lines[0] == "" {
+		return nil, errors.New("no class names; want the name of class N on line N+1")
+	}
+	return lines, nil
+}
+
+// CheckLabels demands an output with a score for each label.
+func CheckLabels(path string, labels []string, m *nn.Model) error {
+	if labels == nil {
+		return nil
+	}
+	var classes []string
+	for _, o := range cli.OutputsOf(m) {
+		switch {
+		case !o.Known():
+			return nil // an execution will tell
+		case !IsScores(o, o.Dimensions):
+		case nn.Elements(o.Dimensions) == int64(len(labels)):
+			return nil
+		default:
+			classes = append(classes, fmt.Sprint(nn.Elements(o.Dimensions)))
+		}
+	}
+	if classes == nil {
+		return cli.Usage(fmt.Errorf("--labels: no output of %s is a vector of class scores", m.Name))
+	}
+	return cli.Usage(fmt.Errorf("--labels: %s has %d names, %s has %s classes", path, len(labels), m.Name, strings.Join(classes, " and ")))
+}
+
+// IsScores tells whether an output of some shape is one vector of at least two
+// scores.
+func IsScores(o *nn.Operand, shape []uint32) bool {
+	n := len(shape)
+	real := o.Type == nn.TensorFloat32 || o.Type == nn.TensorFloat16 || o.Scale > 0
+	return real && n > 0 && shape[n-1] > 1 && nn.Elements(shape) == int64(shape[n-1])
+}

@@ -1,0 +1,131 @@
+package input
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/nnsoc/nnsoc/bench/inference"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/importer/tflite"
+	"github.com/nnsoc/nnsoc/importer/vela"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/bench/zoo"
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// ReadModel returns what a MODEL argument names: a file where there is one,
+// otherwise a network of the zoo. Every command that takes a MODEL calls it.
+// Inputs of a file take other shapes than its own by name.
+func ReadModel(name string, shapes map[string][]uint32) (*nn.Model, error) {
+	if info, err := os.Stat(name); err == nil && !info.IsDir() || name == "" {
+		return importModel(name, shapes)
+	}
+	if n, ok := zoo.Find(name); ok {
+		if len(shapes) > 0 {
+			return nil, cli.Usage(fmt.Errorf("--shape needs a model file, %s is built with shapes of its own", name))
+		}
+		return n.Build()
+	}
+	_, err := os.Stat(name)
+	if !errors.Is(err, fs.ErrNotExist) || filepath.Base(name) != name || filepath.Ext(name) == ".tflite" {
+		return importModel(name, shapes) // says what is wrong with the file
+	}
+	return nil, cli.Usage(fmt.Errorf("open %s: no such file, nor a network of \"nnsoc models\"; similar ones: %s",
+		name, strings.Join(zoo.Similar(name, 4), ", ")))
+}
+
+// CompleteModel completes the one MODEL argument of a command.
+func CompleteModel(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return CompleteModels(cmd, args, prefix)
+}
+
+// CompleteModels completes a MODEL argument: networks of the zoo and, by the
+// shell, files.
+func CompleteModels(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	for _, n := range zoo.Names() {
+		if strings.HasPrefix(n, prefix) {
+			names = append(names, n)
+		}
+	}
+	return names, cobra.ShellCompDirectiveDefault
+}
+
+// EmbeddedNetwork is what commands take without a MODEL: MobileNet v1 1.0 224,
+// quantized or in its float form.
+func EmbeddedNetwork(quantized bool) *nn.Model {
+	form := "float"
+	if quantized {
+		form = "quant"
+	}
+	m := zoo.MustBuild("mobilenet_v1_1.0_224_" + form)
+	m.Name = "mobilenet_v1_1.0_224_synthetic_" + form
+	return m
+}
+
+// maxModelFile bounds a model file.
+const maxModelFile = 1 << 30
+
+// ReadModelFile reads a file that may be a model.
+func ReadModelFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxModelFile+1))
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	if len(data) > maxModelFile {
+		return nil, cli.Usage(fmt.Errorf("%s: larger than %d MiB", path, maxModelFile>>20))
+	}
+	return data, nil
+}
+
+// importModel reads a model file.
+func importModel(path string, shapes map[string][]uint32) (*nn.Model, error) {
+	data, err := ReadModelFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := compiledAhead(path, data); err != nil {
+		return nil, err
+	}
+	m, err := tflite.Import(data, &tflite.Options{Shapes: shapes})
+	if err != nil {
+		return nil, cli.Usage(fmt.Errorf("%s: %w", path, err))
+	}
+	m.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	if m.Name == "model" { // a generic file name: the folder says more
+		if abs, err := filepath.Abs(path); err == nil {
+			m.Name = filepath.Base(filepath.Dir(abs))
+		}
+	}
+	return m, nil
+}
+
+// compiledAhead is the error for a file of Vela where a network is expected
+// that nnsoc compiles itself; nil for any other file.
+func compiledAhead(path string, data []byte) error {
+	if !vela.Is(data) {
+		return nil
+	}
+	what := "an Ethos-U NPU"
+	if n, err := vela.Read(data); err == nil {
+		if c, err := inference.Accelerator(n); err == nil {
+			what = fmt.Sprintf("%v (%v)", c, n)
+		}
+	}
+	return cli.Usage(fmt.Errorf("%s: compiled by Vela for %s, so that only that NPU can run it: try \"nnsoc npu exec %s\", or give the network before Vela", path, what, path))
+}

@@ -1,0 +1,94 @@
+package input
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/importer/modpy"
+	"github.com/nnsoc/nnsoc/importer/vectors"
+)
+
+// SpecSuffixes are the names of documents that vts reads.
+var SpecSuffixes = []string{".json", ".json.gz", ModpySuffix}
+
+// ModpySuffix ends the name of an Android test specification.
+const ModpySuffix = ".mod.py"
+
+// ReadSpec reads a document by the suffix of its name.
+func ReadSpec(path string) (*vectors.File, error) {
+	if strings.HasSuffix(path, ModpySuffix) {
+		return modpy.Load(path)
+	}
+	return vectors.Load(path)
+}
+
+// UnreadableSpec is a file that states no cases.
+type UnreadableSpec struct {
+	Path string
+	Err  error // names the file
+}
+
+// ReadSpecs reads documents and the documents inside folders. A path that does
+// not exist is an error; a file that cannot be read is listed.
+func ReadSpecs(paths []string, show *cli.Progress) (files []*vectors.File, unreadable []UnreadableSpec, err error) {
+	for _, root := range paths {
+		info, err := os.Stat(root)
+		if err != nil {
+			return nil, nil, cli.Usage(err)
+		}
+		show.Say("read %s", root)
+		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil { // a folder without permission: the walk goes on beside it
+				unreadable = append(unreadable, UnreadableSpec{path, err})
+				return nil
+			}
+			if d.IsDir() || info.IsDir() && !HasSuffix(path, SpecSuffixes) {
+				return nil
+			}
+			f, err := ReadSpec(path)
+			if err != nil {
+				unreadable = append(unreadable, UnreadableSpec{path, err})
+				return nil
+			}
+			files = append(files, f)
+			return nil
+		})
+	}
+	return files, unreadable, nil
+}
+
+// ReadAllSpecs is ReadSpecs for commands that need every file.
+func ReadAllSpecs(paths []string, show *cli.Progress) ([]*vectors.File, error) {
+	files, unreadable, err := ReadSpecs(paths, show)
+	if err == nil {
+		if err = UnreadableError(unreadable); err != nil {
+			err = cli.Usage(err)
+		}
+	}
+	return files, err
+}
+
+// UnreadableError sums up the files that cannot be read, nil for none.
+func UnreadableError(list []UnreadableSpec) error {
+	switch len(list) {
+	case 0:
+		return nil
+	case 1:
+		return list[0].Err
+	}
+	return fmt.Errorf("%d files are unreadable, the first: %w", len(list), list[0].Err)
+}
+
+// HasSuffix tells whether s ends with one of the suffixes.
+func HasSuffix(s string, suffixes []string) bool {
+	for _, x := range suffixes {
+		if strings.HasSuffix(s, x) {
+			return true
+		}
+	}
+	return false
+}

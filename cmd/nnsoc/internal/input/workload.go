@@ -1,0 +1,164 @@
+package input
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/compare"
+	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/importer/tensor"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+)
+
+// Flags say what a network reads.
+type Flags struct {
+	Inputs     []string
+	Shapes     ShapeFlag
+	Relaxed    bool
+	Norm       tensor.Normalization
+	Normalized bool // norm is the user's
+}
+
+// Form is a network with its inputs and, once computed, what the reference
+// CPU makes of them.
+type Form struct {
+	Model    *nn.Model
+	Inputs   [][]byte
+	Expected []compare.Tensor
+}
+
+// Workload is what run executes: a network and, for the embedded default, its
+// float form for devices that have no 8-bit integers.
+type Workload struct {
+	Primary *Form
+	Other   func() (*Form, error) // nil when there is no other form
+}
+
+// NewWorkload reads the network that arguments name, the embedded one without any.
+func NewWorkload(args []string, f *Flags) (*Workload, error) {
+	if len(args) == 0 {
+		if len(f.Inputs) > 0 {
+			return nil, cli.Usage(errors.New("--input needs a MODEL"))
+		}
+		if err := f.Shapes.NeedModel(); err != nil {
+			return nil, err
+		}
+		primary, err := NewForm(EmbeddedNetwork(true), f)
+		if err != nil {
+			return nil, err
+		}
+		var float *Form
+		return &Workload{primary, func() (*Form, error) {
+			var err error
+			if float == nil {
+				float, err = NewForm(EmbeddedNetwork(false), f)
+			}
+			return float, err
+		}}, nil
+	}
+	shapes, err := f.Shapes.Parse()
+	if err != nil {
+		return nil, err
+	}
+	m, err := ReadModel(args[0], shapes)
+	if err != nil {
+		return nil, err
+	}
+	primary, err := NewForm(m, f)
+	return &Workload{Primary: primary}, err
+}
+
+// NewForm checks a network and makes its inputs ready.
+func NewForm(m *nn.Model, f *Flags) (*Form, error) {
+	m.Relaxed = f.Relaxed
+	w := &Form{Model: m}
+	if err := nnrt.Validate(m); err != nil {
+		return nil, cli.Usage(fmt.Errorf("%s: %w", m.Name, err))
+	}
+	g := &m.Main
+	positions := nnrt.GivenInputs(m)
+	if len(f.Inputs) > 0 && len(f.Inputs) != len(positions) {
+		return nil, cli.Usage(fmt.Errorf("%s has %d inputs, --input gives %d", m.Name, len(positions), len(f.Inputs)))
+	}
+	if f.Normalized {
+		if err := checkNormalization(g, positions, f); err != nil {
+			return nil, cli.Usage(err)
+		}
+	}
+	var given [][]byte
+	for k, i := range positions {
+		if len(f.Inputs) == 0 {
+			given = append(given, tensor.SyntheticInput(g, i, 0x9E3779B9^uint32(i)))
+			continue
+		}
+		b, err := tensor.Read(f.Inputs[k], &g.Operands[g.Inputs[i]], f.Norm)
+		if err != nil {
+			return nil, cli.Usage(fmt.Errorf("input %d: %w", k, err))
+		}
+		given = append(given, b)
+	}
+	var err error
+	w.Inputs, err = nnrt.NewStates(m).Inputs(given)
+	return w, err
+}
+
+// checkNormalization demands a picture for a float input, which alone --mean
+// and --std apply to.
+func checkNormalization(g *nn.Subgraph, positions []int, f *Flags) error {
+	if !(f.Norm.Std > 0) {
+		return fmt.Errorf("--std %v: want a number above 0", f.Norm.Std)
+	}
+	for k, path := range f.Inputs {
+		t := g.Operands[g.Inputs[positions[k]]].Type
+		if real := t == nn.TensorFloat32 || t == nn.TensorFloat16; real && tensor.IsPicture(path) {
+			return nil
+		}
+	}
+	return errors.New("--mean and --std do nothing: no float input is given as a picture")
+}
+
+// Form is the form of the workload that a device runs: the one of which it
+// supports more operations.
+func (w *Workload) Form(device string, m *machine.Machine) (*Form, error) {
+	d, err := m.Registry.Find(device)
+	if err != nil || w.Other == nil { // auto runs the primary
+		return w.Primary, nil
+	}
+	primary, err := Supported(d, w.Primary.Model)
+	if err != nil || primary == len(w.Primary.Model.Main.Operations) {
+		return w.Primary, err
+	}
+	other, err := w.Other()
+	if err != nil {
+		return nil, err
+	}
+	n, err := Supported(d, other.Model)
+	if err != nil || n <= primary {
+		return w.Primary, err
+	}
+	return other, nil
+}
+
+// Supported counts the operations that a device supports.
+func Supported(d hal.Device, m *nn.Model) (int, error) {
+	answers, err := d.SupportedOperations(m)
+	n := 0
+	for _, s := range answers {
+		if s.OK {
+			n++
+		}
+	}
+	return n, err
+}
+
+// Reference computes the expected outputs once.
+func (f *Form) Reference(m *machine.Machine) (err error) {
+	if f.Expected == nil {
+		f.Expected, err = cpu.ReferenceTensors(f.Model, f.Inputs)
+	}
+	return err
+}

@@ -1,0 +1,207 @@
+package inspect
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+)
+
+type compileReport struct {
+	SchemaVersion int                 `json:"schema_version"`
+	Model         cli.ModelReport     `json:"model"`
+	SoC           string              `json:"soc"`
+	Device        string              `json:"device"`
+	Steps         []stepEntry         `json:"steps"`
+	Fallback      int                 `json:"fallback_operations"`
+	Fallbacks     []cli.FallbackEntry `json:"fallbacks"`
+}
+
+type stepEntry struct {
+	Device     string `json:"device"`
+	Operations []int  `json:"operations"`
+	Listing    string `json:"listing,omitempty"`
+}
+
+// NewCompile returns the command compile.
+func NewCompile(a *cli.App) *cobra.Command {
+	var device, output string
+	var listing, relaxed, hashes, passes, steps bool
+	var shapes input.ShapeFlag
+	cmd := &cobra.Command{
+		Use:               "compile [MODEL]...",
+		ValidArgsFunction: input.CompleteModels,
+		Short:             "compile a network for one device and show its parts or its program",
+		Long: `compile lowers a network for one device and shows which operations run where and why
+an operation falls back to the CPU. With -S it prints the program: every instruction
+with its source operation and a cycle estimate. Without MODEL it takes the embedded
+MobileNet v1. With --hash it prints one SHA-256 per program instead, of any number of
+networks, test-case documents and folders of these: equal hashes are equal programs. With --passes it
+prints the graph as the device's middle end changes it, pass by pass. With --steps it prints what
+lowering made of each part before it was planned: kernels with their parameters, the tensors
+that they read and write, and which rows depend on which.`,
+		Example: "  nnsoc compile model.tflite --device auto\n  nnsoc compile model.tflite --device dsp -S -o model.s\n  nnsoc compile model.tflite cases.json.gz --device npu --hash\n  nnsoc compile model.tflite --device npu --passes\n  nnsoc compile model.tflite --device dsp --steps",
+		RunE: func(_ *cobra.Command, args []string) error {
+			m, err := machine.Open(a, hal.FastSingleAnswer)
+			if err != nil {
+				return err
+			}
+			if _, err := m.Choose([]string{device}); err != nil {
+				return err
+			}
+			if hashes {
+				if listing || steps || output != "" || len(shapes.Given) > 0 {
+					return cli.Usage(errors.New("--hash prints no program and takes files as they are: leave out -S, --steps, -o and --shape"))
+				}
+				return printHashes(a, m, args, device)
+			}
+			if len(args) > 1 {
+				return cli.Usage(errors.New("compile takes one MODEL, several only with --hash"))
+			}
+			model, err := compileModel(args, m, device, &shapes)
+			if err != nil {
+				return err
+			}
+			model.Relaxed = relaxed
+			if err := nnrt.Validate(model); err != nil {
+				return cli.Usage(fmt.Errorf("%s: %w", model.Name, err))
+			}
+			if passes {
+				if listing || steps || output != "" {
+					return cli.Usage(errors.New("--passes prints no program: leave out -S, --steps and -o"))
+				}
+				return printPasses(a, m, model, device)
+			}
+			if steps && listing {
+				return cli.Usage(errors.New("--steps and -S print different things: give one of them"))
+			}
+			p := a.Progress()
+			p.Say("%s: compile %s", device, model.Name)
+			c, err := nnrt.Compile(m.Registry, model, device, nnrt.CompileOptions{})
+			p.Done()
+			if err != nil {
+				return err
+			}
+			return printCompilation(a, m, c, listing, steps, output)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&device, "device", nnrt.Auto, "device to compile for, or auto")
+	shapes.Add(fl)
+	fl.BoolVarP(&listing, "listing", "S", false, "print the program of each part")
+	fl.BoolVar(&hashes, "hash", false, "print the SHA-256 of each program")
+	fl.BoolVar(&passes, "passes", false, "print the graph before and after each pass that makes it canonical for the device")
+	fl.BoolVar(&steps, "steps", false, "print the steps of each part: kernels with their parameters, tensors, row dependences")
+	fl.BoolVar(&relaxed, "relaxed", false, "allow float32 operations to compute in float16")
+	fl.StringVarP(&output, "output", "o", "", "write to this file instead of standard output")
+	machine.CompleteDevices(a, cmd)
+	return cmd
+}
+
+// compileModel reads the model; the embedded default comes in the form that
+// the device supports.
+func compileModel(args []string, m *machine.Machine, device string, shape *input.ShapeFlag) (*nn.Model, error) {
+	if len(args) > 0 {
+		shapes, err := shape.Parse()
+		if err != nil {
+			return nil, err
+		}
+		return input.ReadModel(args[0], shapes)
+	}
+	if err := shape.NeedModel(); err != nil {
+		return nil, err
+	}
+	w := &input.Workload{
+		Primary: &input.Form{Model: input.EmbeddedNetwork(true)},
+		Other:   func() (*input.Form, error) { return &input.Form{Model: input.EmbeddedNetwork(false)}, nil },
+	}
+	f, err := w.Form(device, m)
+	if err != nil {
+		return nil, err
+	}
+	return f.Model, nil
+}
+
+func printCompilation(a *cli.App, m *machine.Machine, c *nnrt.Compilation, listing, steps bool, path string) error {
+	r := compileReport{
+		SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Device: c.Device,
+		Model:    cli.ModelReport{Name: c.Model.Name, Operations: len(c.Model.Main.Operations), MACs: nnrt.MACs(c.Model)},
+		Fallback: len(c.Fallbacks), Fallbacks: cli.FallbackEntries(c.Model, c.Fallbacks),
+	}
+	withSteps := 0
+	for i := range c.Steps() {
+		s := c.Step(i)
+		e := stepEntry{Device: s.Device, Operations: s.Operations}
+		if listing {
+			var b bytes.Buffer
+			if err := s.Prepared.WriteListing(&b); err != nil {
+				return fmt.Errorf("%s: %w", s.Device, err)
+			}
+			e.Listing = b.String()
+		}
+		if x, ok := s.Prepared.(base.StepWriter); steps && ok {
+			var b bytes.Buffer
+			if x.WriteSteps(&b) == nil {
+				e.Listing, withSteps = b.String(), withSteps+1
+			}
+		}
+		r.Steps = append(r.Steps, e)
+	}
+	if steps && withSteps == 0 {
+		return cli.Usage(fmt.Errorf("--steps: no part of %s on %s runs on a device that prints steps", c.Model.Name, c.Device))
+	}
+	var b bytes.Buffer
+	w := bufio.NewWriter(&b)
+	var err error
+	if a.JSON {
+		err = cli.PrintJSON(w, r)
+	} else {
+		err = r.print(w, c.Model)
+	}
+	if e := w.Flush(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	if path != "" {
+		return cli.WriteFile(path, b.Bytes())
+	}
+	_, err = a.Out.Write(b.Bytes())
+	return err
+}
+
+func (r *compileReport) print(w *bufio.Writer, m *nn.Model) error {
+	fmt.Fprintf(w, "%s for %s on %s: %d parts, %d of %d operations fall back to the CPU\n",
+		r.Model.Name, r.Device, r.SoC, len(r.Steps), r.Fallback, r.Model.Operations)
+	for i, s := range r.Steps {
+		if s.Listing != "" {
+			fmt.Fprintf(w, "\n; part %d on %s\n%s", i, s.Device, s.Listing)
+			continue
+		}
+		fmt.Fprintf(w, "\npart %d on %s\n", i, s.Device)
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		for _, op := range s.Operations {
+			o := &m.Main.Operations[op]
+			fmt.Fprintf(t, "  %d\t%v\t%v\n", op, o.Type, m.Main.Operands[o.Outputs[0]].Dimensions)
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
+	}
+	for _, f := range r.Fallbacks {
+		fmt.Fprintf(w, "fallback: operation %d (%s): %s\n", f.Index, f.Type, f.Reason)
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package inspect
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+)
+
+// hashReport is what compile --hash prints: per model one hash over the programs
+// of all parts, so that two builds can be compared line by line.
+type hashReport struct {
+	SchemaVersion int         `json:"schema_version"`
+	SoC           string      `json:"soc"`
+	Device        string      `json:"device"`
+	Programs      []hashEntry `json:"programs"`
+}
+
+type hashEntry struct {
+	Model string `json:"model"`
+	// Operations counts those that the device takes; 0 when it takes none.
+	Operations int    `json:"operations"`
+	SHA256     string `json:"sha256,omitempty"`
+	Error      string `json:"error,omitempty"`
+}
+
+// printHashes compiles each model for a device and prints the hash of its program.
+// An argument is a network, a document of test cases or a folder of either.
+func printHashes(a *cli.App, m *machine.Machine, args []string, device string) error {
+	r := hashReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Device: device, Programs: []hashEntry{}}
+	p := a.Progress()
+	defer p.Done()
+	var unreadable error // the last of the networks that could not be read
+	add := func(name string, model *nn.Model) {
+		p.Say("%s: compile %s", device, name)
+		r.Programs = append(r.Programs, hashProgram(m, name, model, device))
+	}
+	if len(args) == 0 {
+		add("mobilenet_v1_1.0_224_synthetic_quant", input.EmbeddedNetwork(true))
+		add("mobilenet_v1_1.0_224_synthetic_float", input.EmbeddedNetwork(false))
+	}
+	for _, path := range args {
+		info, err := os.Stat(path)
+		if err == nil && (info.IsDir() || input.HasSuffix(path, input.SpecSuffixes)) {
+			files, err := input.ReadAllSpecs([]string{path}, p)
+			if err != nil {
+				return err
+			}
+			for _, f := range files {
+				for _, c := range f.Cases {
+					if c.Model != nil && !c.ExpectFailure {
+						add(c.Name, c.Model)
+					}
+				}
+			}
+			continue
+		}
+		model, err := input.ReadModel(path, nil)
+		if err != nil { // the others are hashed all the same
+			r.Programs = append(r.Programs, hashEntry{Model: path, Error: err.Error()})
+			unreadable = err
+			continue
+		}
+		add(model.Name, model)
+	}
+	p.Done()
+	if a.JSON {
+		if err := cli.PrintJSON(a.Out, r); err != nil {
+			return err
+		}
+		return unreadable
+	}
+	for _, e := range r.Programs {
+		note := e.SHA256
+		if note == "" {
+			note = "- " + e.Error
+		}
+		if _, err := fmt.Fprintf(a.Out, "%s %d %s\n", e.Model, e.Operations, note); err != nil {
+			return err
+		}
+	}
+	return unreadable
+}
+
+// hashProgram compiles a model and hashes what the device gets of it.
+func hashProgram(m *machine.Machine, name string, model *nn.Model, device string) hashEntry {
+	e := hashEntry{Model: name}
+	if err := nnrt.Validate(model); err != nil {
+		e.Error = err.Error()
+		return e
+	}
+	c, err := nnrt.Compile(m.Registry, model, device, nnrt.CompileOptions{})
+	if err != nil {
+		e.Error = err.Error()
+		return e
+	}
+	h := sha256.New()
+	for i := range c.Steps() {
+		s := c.Step(i)
+		if device != nnrt.Auto && s.Device != device {
+			continue
+		}
+		fmt.Fprintln(h, s.Device, s.Operations)
+		if err := s.Prepared.WriteProgram(h); err != nil {
+			e.Error = err.Error()
+			return e
+		}
+		e.Operations += len(s.Operations)
+	}
+	if e.Operations == 0 {
+		e.Error = "no operation runs on " + device
+		return e
+	}
+	e.SHA256 = hex.EncodeToString(h.Sum(nil))
+	return e
+}

@@ -1,0 +1,101 @@
+package inspect
+
+import (
+	"fmt"
+	"math"
+	"sort"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+type devicesReport struct {
+	SchemaVersion int          `json:"schema_version"`
+	SoC           string       `json:"soc"`
+	Description   string       `json:"description"`
+	Devices       []deviceInfo `json:"devices"`
+}
+
+type deviceInfo struct {
+	Name         string        `json:"name"`
+	Type         string        `json:"type"`
+	Version      string        `json:"version"`
+	Description  string        `json:"description"`
+	Capabilities []performance `json:"capabilities"`
+}
+
+type performance struct {
+	Operand    string  `json:"operand"`
+	ExecTime   float32 `json:"exec_time"`
+	PowerUsage float32 `json:"power_usage"`
+}
+
+// NewDevices returns the command devices.
+func NewDevices(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:     "devices",
+		Short:   "list the devices of the SoC and what they promise",
+		Long:    "devices lists the devices of the SoC with the figures they report through\ngetCapabilities: time and energy per operation relative to the CPU, lower is better.",
+		Example: "  nnsoc devices\n  nnsoc devices --soc xclipse920 --json",
+		Args:    cli.NoArguments,
+		RunE: func(*cobra.Command, []string) error {
+			m, err := machine.Open(a, hal.FastSingleAnswer)
+			if err != nil {
+				return err
+			}
+			r := devicesReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Description: m.Config.SoC.Description}
+			for _, d := range m.Registry.Devices() {
+				c := d.Capabilities()
+				r.Devices = append(r.Devices, deviceInfo{d.Name(), d.Type().String(), d.Version(), d.Description(), performances(&c)})
+			}
+			if a.JSON {
+				return cli.PrintJSON(a.Out, r)
+			}
+			return printDevices(a, &r)
+		},
+	}
+}
+
+func performances(c *hal.Capabilities) []performance {
+	var types []nn.OperandType
+	for t := range c.Operand {
+		types = append(types, t)
+	}
+	sort.Slice(types, func(i, j int) bool { return types[i] < types[j] })
+	l := []performance{{"relaxed TENSOR_FLOAT32", c.RelaxedTensor.ExecTime, c.RelaxedTensor.PowerUsage}}
+	for _, t := range types {
+		l = append(l, performance{t.String(), c.Operand[t].ExecTime, c.Operand[t].PowerUsage})
+	}
+	return l
+}
+
+func printDevices(a *cli.App, r *devicesReport) error {
+	fmt.Fprintf(a.Out, "%s: %s\n\n", r.SoC, r.Description)
+	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "device\ttype\tfloat32\trelaxed\tquant8\tversion\tdescription")
+	for _, d := range r.Devices {
+		cell := func(name string) string {
+			for _, p := range d.Capabilities {
+				switch {
+				case p.Operand == name && p.ExecTime == math.MaxFloat32:
+					return "refused"
+				case p.Operand == name:
+					return fmt.Sprintf("%.2f/%.2f", p.ExecTime, p.PowerUsage)
+				}
+			}
+			return "-"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", d.Name, d.Type, cell("TENSOR_FLOAT32"), cell("relaxed TENSOR_FLOAT32"),
+			cell("TENSOR_QUANT8_ASYMM"), d.Version, d.Description)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(a.Out, "\nfloat32, relaxed and quant8 are execTime/powerUsage relative to the CPU; lower is better.")
+	return err
+}

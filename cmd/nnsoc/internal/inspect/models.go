@@ -1,0 +1,115 @@
+package inspect
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/bench/zoo"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+)
+
+type modelsReport struct {
+	SchemaVersion int        `json:"schema_version"`
+	Models        []zooEntry `json:"models"`
+}
+
+// zooEntry describes a network of the zoo. Published figures are in millions,
+// with the digits of their source.
+type zooEntry struct {
+	Name       string         `json:"name"`
+	Type       string         `json:"type"`
+	Input      []uint32       `json:"input"`
+	Inputs     []operandEntry `json:"inputs"`
+	Outputs    []operandEntry `json:"outputs"`
+	Operations int            `json:"operations"`
+	Parameters int64          `json:"parameters"`
+	MACs       int64          `json:"macs"`
+	Published  struct {
+		Parameters string `json:"parameters_millions,omitempty"`
+		MACs       string `json:"macs_millions,omitempty"`
+		Counting   string `json:"counting,omitempty"`
+	} `json:"published"`
+	Source string `json:"source"`
+}
+
+type operandEntry struct {
+	Name  string   `json:"name"`
+	Type  string   `json:"type"`
+	Shape []uint32 `json:"shape"`
+}
+
+// NewModels returns the command models.
+func NewModels(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "models",
+		Short: "list the networks that can be named wherever a MODEL file is",
+		Long: `models lists the networks that nnsoc builds itself: published architectures with their
+exact shapes and deterministic synthetic weights. Their names work wherever a MODEL file
+does. Parameters and multiply-accumulates are counted; the published figures beside them
+are those of the source.`,
+		Example: "  nnsoc models\n  nnsoc models --json\n  nnsoc run mobilenet_v2_1.0_224_quant --device dsp",
+		Args:    cli.NoArguments,
+		RunE: func(*cobra.Command, []string) error {
+			r := modelsReport{SchemaVersion: cli.SchemaVersion}
+			for _, n := range zoo.Networks() {
+				e, err := zooNetwork(n)
+				if err != nil {
+					return err
+				}
+				r.Models = append(r.Models, *e)
+			}
+			if a.JSON {
+				return cli.PrintJSON(a.Out, r)
+			}
+			return r.print(a.Out)
+		},
+	}
+}
+
+func zooNetwork(n *zoo.Network) (*zooEntry, error) {
+	m, parameters, err := n.Outline()
+	if err != nil {
+		return nil, err
+	}
+	g := &m.Main
+	e := &zooEntry{
+		Name: n.Name, Type: n.Type(), Operations: len(g.Operations), Parameters: parameters, MACs: nnrt.MACs(m), Source: n.Published.Source,
+		Input: g.Operands[g.Inputs[0]].Dimensions, Inputs: operandEntries(g, g.Inputs), Outputs: operandEntries(g, g.Outputs),
+	}
+	e.Published.Parameters, e.Published.MACs, e.Published.Counting = n.Published.Parameters, n.Published.MACs, n.Published.Counting()
+	return e, nil
+}
+
+func operandEntries(g *nn.Subgraph, operands []uint32) (l []operandEntry) {
+	for _, x := range operands {
+		o := &g.Operands[x]
+		l = append(l, operandEntry{o.Name, o.Type.String(), o.Dimensions})
+	}
+	return l
+}
+
+func (r *modelsReport) print(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "name\ttype\tinput\toperations\tparameters\tpublished\tMACs\tpublished\tsource")
+	for _, e := range r.Models {
+		fmt.Fprintf(t, "%s\t%s\t%v\t%d\t%.3f M\t%s\t%.1f M\t%s\t%s\n", e.Name, e.Type, e.Input, e.Operations,
+			float64(e.Parameters)/1e6, orDash(e.Published.Parameters), float64(e.MACs)/1e6, orDash(e.Published.MACs), e.Source)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w, "\nPublished figures are in millions. Weights are synthetic: outputs mean nothing, times do.")
+	return err
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

@@ -1,0 +1,143 @@
+package inspect
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+)
+
+type supportedReport struct {
+	SchemaVersion int               `json:"schema_version"`
+	Model         cli.ModelReport   `json:"model"`
+	SoC           string            `json:"soc"`
+	Devices       []deviceSupported `json:"devices"`
+}
+
+type deviceSupported struct {
+	Device    string `json:"device"`
+	Supported int    `json:"supported"`
+	// OperationShare is the part of the operations that the device takes, MACShare
+	// that of the multiply-accumulates; a network without any has none.
+	OperationShare float64              `json:"operation_share"`
+	MACs           int64                `json:"macs"`
+	MACShare       *float64             `json:"mac_share,omitempty"`
+	Operations     []operationSupported `json:"operations"`
+}
+
+type operationSupported struct {
+	Index     int      `json:"index"`
+	Type      string   `json:"type"`
+	MACs      int64    `json:"macs"`
+	Output    []uint32 `json:"output"`
+	Supported bool     `json:"supported"`
+	Reason    string   `json:"reason,omitempty"`
+}
+
+// NewSupported returns the command supported.
+func NewSupported(a *cli.App) *cobra.Command {
+	var devices []string
+	var shapes input.ShapeFlag
+	cmd := &cobra.Command{
+		Use:   "supported [MODEL]",
+		Short: "list which operations of a network each device takes, and why not",
+		Long: `supported asks each device which operations of a network (.tflite) it can run and
+prints the answers operation by operation, with the reason where the answer is no, and
+the share of the operations and of the multiply-accumulates that each device takes.
+Without MODEL it takes the embedded MobileNet v1. For test vectors see vts --declined.`,
+		Example:           "  nnsoc supported model.tflite --device dsp\n  nnsoc supported model.tflite --json",
+		Args:              cli.AtMostOne,
+		ValidArgsFunction: input.CompleteModel,
+		RunE: func(_ *cobra.Command, args []string) error {
+			m, err := machine.Open(a, hal.FastSingleAnswer)
+			if err != nil {
+				return err
+			}
+			names, err := m.Choose(devices)
+			if err != nil {
+				return err
+			}
+			model, err := compileModel(args, m, nnrt.Auto, &shapes)
+			if err != nil {
+				return err
+			}
+			if err := nnrt.Validate(model); err != nil {
+				return cli.Usage(fmt.Errorf("%s: %w", model.Name, err))
+			}
+			g := &model.Main
+			r := supportedReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name,
+				Model: cli.ModelReport{Name: model.Name, Operations: len(g.Operations), MACs: nnrt.MACs(model)}}
+			for _, name := range names {
+				d, err := m.Registry.Find(name)
+				if err != nil {
+					return cli.Usage(err)
+				}
+				answers, err := d.SupportedOperations(model)
+				if err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+				r.Devices = append(r.Devices, coverage(name, g, answers))
+			}
+			if a.JSON {
+				return cli.PrintJSON(a.Out, r)
+			}
+			return r.text(a.Out)
+		},
+	}
+	cmd.Flags().Var(cli.NameList{Names: &devices, Once: true}, "device", "devices to ask (default: all)")
+	shapes.Add(cmd.Flags())
+	machine.CompleteDevices(a, cmd)
+	return cmd
+}
+
+// coverage counts what a device takes of a network.
+func coverage(device string, g *nn.Subgraph, answers []hal.Support) deviceSupported {
+	s := deviceSupported{Device: device, Operations: []operationSupported{}}
+	var total int64
+	for i, x := range answers {
+		op, macs := &g.Operations[i], nnrt.OperationMACs(g, i)
+		total += macs
+		s.Operations = append(s.Operations, operationSupported{i, op.Type.String(), macs, g.Operands[op.Outputs[0]].Dimensions, x.OK, x.Reason})
+		if x.OK {
+			s.Supported++
+			s.MACs += macs
+		}
+	}
+	s.OperationShare = float64(s.Supported) / float64(max(len(answers), 1))
+	if total > 0 {
+		share := float64(s.MACs) / float64(total)
+		s.MACShare = &share
+	}
+	return s
+}
+
+func (r *supportedReport) text(w io.Writer) error {
+	fmt.Fprintf(w, "%s: %d operations on %s\n", r.Model.Name, r.Model.Operations, r.SoC)
+	for _, d := range r.Devices {
+		fmt.Fprintf(w, "\n%s takes %d of %d operations (%.1f %%)", d.Device, d.Supported, r.Model.Operations, 100*d.OperationShare)
+		if d.MACShare != nil {
+			fmt.Fprintf(w, ", %.1f of %.1f million MACs (%.1f %%)", float64(d.MACs)/1e6, float64(r.Model.MACs)/1e6, 100**d.MACShare)
+		}
+		fmt.Fprintln(w)
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		for _, op := range d.Operations {
+			answer := "yes"
+			if !op.Supported {
+				answer = "no: " + op.Reason
+			}
+			fmt.Fprintf(t, "  %d\t%s\t%v\t%s\n", op.Index, op.Type, op.Output, answer)
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/testvectors"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/service"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+)
+
+// connect puts drivers that are processes of their own in the place of the devices of
+// the same name, or behind all devices.
+func connect(a *cli.App, list []hal.Device) ([]hal.Device, error) {
+	var remote []*service.Device
+	for _, path := range a.Drivers {
+		d, err := service.Dial(path)
+		if err != nil {
+			return nil, cli.Usage(fmt.Errorf("--driver %s: %w", path, err))
+		}
+		remote = append(remote, d)
+	}
+	if a.DriverFolder != "" {
+		found, err := service.DialAll(a.DriverFolder)
+		if err != nil {
+			return nil, cli.Usage(fmt.Errorf("--drivers %s: %w", a.DriverFolder, err))
+		}
+		remote = append(remote, found...)
+	}
+	if len(remote) > 0 && !(a.DriverTimeout > 0) {
+		return nil, cli.Usage(fmt.Errorf("--driver-timeout %v, want a time above 0", a.DriverTimeout))
+	}
+	list = slices.Clone(list)
+	for _, r := range remote {
+		d := nnrt.GiveUpAfter(r, a.DriverTimeout)
+		if i := slices.IndexFunc(list, func(x hal.Device) bool { return x.Name() == d.Name() }); i >= 0 {
+			list[i] = d
+		} else {
+			list = append(list, d)
+		}
+	}
+	return list, nil
+}
+
+// Through is a device of a machine by the way that clients can take to it: "device" is
+// the driver itself, "service" a process boundary, "runtime" NNAPI's runtime.
+func (m *Machine) Through(way string, d hal.Device) (hal.Device, func(), error) {
+	none := func() {}
+	switch way {
+	case "device":
+		return d, none, nil
+	case "service":
+		there, stop, err := service.Loopback(d)
+		if err != nil {
+			return nil, none, err
+		}
+		return there, stop, nil
+	case "runtime":
+		return testvectors.ThroughRuntime(m.Registry, d), none, nil
+	}
+	return nil, none, cli.Usage(fmt.Errorf("--via %s, takes device, service or runtime", way))
+}

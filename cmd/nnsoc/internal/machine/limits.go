@@ -1,0 +1,33 @@
+package machine
+
+import (
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/spf13/cobra"
+)
+
+// Limits keep devices from taking what they could.
+type Limits struct {
+	forced, versions []string
+}
+
+// Add adds the flags.
+func (l *Limits) Add(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.Var(cli.NameList{Names: &l.forced, Once: true}, "force-unsupported", "keep a type of operation away from a device, or from all but the CPU: OP or OP:DEVICE")
+	fl.Var(cli.NameList{Names: &l.versions, Once: true}, "hal-version", "make the driver of a device one of an old HAL version, which gets what that can say: DEVICE:VERSION, as in dsp:1.1")
+}
+
+// Limit applies limits to the devices.
+func (m *Machine) Limit(l *Limits) error {
+	for _, r := range l.forced {
+		if err := m.Registry.ForceUnsupported(r); err != nil {
+			return cli.Usage(err)
+		}
+	}
+	for _, r := range l.versions {
+		if err := m.Registry.SpeakVersion(r); err != nil {
+			return cli.Usage(err)
+		}
+	}
+	return nil
+}

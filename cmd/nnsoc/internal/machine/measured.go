@@ -1,0 +1,67 @@
+package machine
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/nnsoc/nnsoc/bench/capability"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/hal/vlog"
+	"github.com/nnsoc/nnsoc/runtime/partition/cost"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// Meter measures capabilities and keeps what it measured.
+func Meter(c *soc.Config, p hal.Preference, progress *cli.Progress) *capability.Meter {
+	text := MachineText(&Machine{Config: c})
+	return &capability.Meter{
+		Store: cost.NewStore(CacheFolder("costs"), text), Options: hal.PrepareOptions{Preference: p, Priority: hal.PriorityMedium}, Progress: progress.Say,
+	}
+}
+
+// measuredDevice answers getCapabilities with figures measured when they are
+// first asked for: those of a SoC file that is no preset.
+type measuredDevice struct {
+	hal.Device
+	figures func() hal.Capabilities
+}
+
+// Capabilities implements hal.Device.
+func (d *measuredDevice) Capabilities() hal.Capabilities { return d.figures() }
+
+// withFigures replaces what the devices of a SoC report by measurements, unless
+// they are those of the very SoC.
+func withFigures(a *cli.App, c *soc.Config, p hal.Preference, list []hal.Device) {
+	if devices.Measured(c) {
+		return
+	}
+	for i, d := range list[1:] {
+		list[1+i] = &measuredDevice{d, sync.OnceValue(func() hal.Capabilities {
+			f, err := figures(a, c, p, d.Name())
+			if err != nil {
+				a.VLog(vlog.Compilation).Str("device", d.Name()).Err(err).Msg("capabilities were not measured")
+				return d.Capabilities()
+			}
+			return f.Capabilities()
+		})}
+	}
+}
+
+// figures measures a device of a SoC. It opens devices of its own: those of a machine
+// that keeps its state would answer by what ran before, and remember the measuring.
+func figures(a *cli.App, c *soc.Config, p hal.Preference, device string) (*capability.Figures, error) {
+	list, err := devices.Open(c, p)
+	if err != nil {
+		return nil, err
+	}
+	progress := a.Progress()
+	defer progress.Done()
+	for _, d := range list[1:] {
+		if d.Name() == device {
+			return Meter(c, p, progress).Measure(d, list[0])
+		}
+	}
+	return nil, fmt.Errorf("%s has no device %q", c.SoC.Name, device)
+}

@@ -1,0 +1,250 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/spf13/pflag"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/hal/devices"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/sim"
+)
+
+// Pace is how the invocations of a run follow one another.
+type Pace struct {
+	Invocations int
+	intervalUs  float64
+	cold        bool
+	Burst       bool
+	// Precision ends the loop while executions still differ, which takes the host long:
+	// once the standard error of the mean latency is below this share of it, or after
+	// maxSimulations. 0 does not.
+	Precision float64
+	Endurance
+}
+
+// PlanPace is the pace by which plans are compared while others are still to come.
+func PlanPace() Pace { return Pace{Invocations: defaultInvocations, Precision: 0.0025} }
+
+// Bounds of a loop that ends by its precision.
+const (
+	minInvocations = 3
+	maxSimulations = 16 // executions on engines, once there were fewInvocations
+	fewInvocations = 8
+)
+
+// defaultInvocations is how many benchmark_model measures.
+const defaultInvocations = 50
+
+// maxInvocations bounds what one run keeps.
+const maxInvocations = 1_000_000
+
+// Add adds the flags.
+func (p *Pace) Add(fl *pflag.FlagSet) {
+	fl.IntVar(&p.Invocations, "invocations", defaultInvocations, fmt.Sprintf("invocations that are measured; the latency is their mean (with --concurrent %d unless given)", ConcurrentInvocations))
+	fl.Float64Var(&p.intervalUs, "interval-us", 0, "simulated time from the start of an invocation to the next, without a warm-up (default: back to back, after a warm-up)")
+	fl.BoolVar(&p.cold, "cold", false, "make the machine cold before each invocation")
+	fl.BoolVar(&p.Burst, "burst", false, "execute through burst objects")
+}
+
+// Check refuses values that no run can have.
+func (p *Pace) Check() error {
+	if p.Invocations < 1 || p.Invocations > maxInvocations {
+		return cli.Usage(fmt.Errorf("--invocations %d, want 1 to %d", p.Invocations, maxInvocations))
+	}
+	if !(p.intervalUs >= 0 && p.intervalUs <= 1e9) {
+		return cli.Usage(fmt.Errorf("--interval-us %v, want 0 to 1e9", p.intervalUs))
+	}
+	if p.cold && p.intervalUs > 0 {
+		return cli.Usage(fmt.Errorf("--interval-us does nothing with --cold"))
+	}
+	if all := float64(p.Invocations+warmups) * p.intervalUs; p.Duration == 0 && all > maxDuration.Seconds()*1e6 {
+		return cli.Usage(fmt.Errorf("%d invocations every %v us take %.4g s, at most %v", p.Invocations, p.intervalUs, all/1e6, maxDuration))
+	}
+	return p.Endurance.check()
+}
+
+// warmups are the invocations of a paced run that are not measured: what slept when
+// the machine was switched on sleeps as long as between two of them after that.
+const warmups = 3
+
+// Invoke runs a compilation as often as asked for and returns the last result, with
+// the latencies of all.
+func (p *Pace) Invoke(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte, o nnrt.ExecuteOptions) (*nnrt.Result, *Invocations, error) {
+	if o.Functional {
+		r, err := c.Execute(inputs, o)
+		return r, nil, err
+	}
+	if p.Duration > 0 {
+		return p.endure(m, c, inputs, o)
+	}
+	var last *nnrt.Result
+	inv := NewInvocations()
+	err := p.Loop(m, c, inputs, o, func(r *nnrt.Result) {
+		inv.Add(r)
+		last = r
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	inv.Finish()
+	return last, inv, nil
+}
+
+// Loop runs a compilation as often as asked for, on a machine that begins cold.
+func (p *Pace) Loop(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte, o nnrt.ExecuteOptions, each func(*nnrt.Result)) error {
+	before := m.Live.Simulated()
+	last, mean := before, NewInvocations()
+	once, pause, err := p.begin(m, c, inputs, o)
+	if err != nil {
+		return err
+	}
+	for i := range p.Invocations {
+		if p.cold {
+			m.Live.Reset()
+		}
+		r, err := once(i == 0)
+		if err != nil {
+			return err
+		}
+		each(r)
+		pause()
+		mean.took(r.LatencyFs, r.EnergyPJ)
+		now := m.Live.Simulated()
+		if p.Precision > 0 && now > last && (mean.within(p.Precision) || i+1 >= fewInvocations && now-before > maxSimulations) {
+			break
+		}
+		last = now
+	}
+	return nil
+}
+
+// begin makes the machine cold and passes what is not measured. once is an invocation,
+// traced or not; pause waits until the next.
+func (p *Pace) begin(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte, o nnrt.ExecuteOptions) (once func(traced bool) (*nnrt.Result, error), pause func(), err error) {
+	o.Burst = p.Burst
+	once = func(traced bool) (*nnrt.Result, error) {
+		o := o
+		if !traced {
+			o.Trace = nil
+		}
+		if t, ok := o.Trace.(*Tracer); ok {
+			defer t.Observe(m.Live.SoC())()
+		}
+		return c.Execute(inputs, o)
+	}
+	m.Live.Reset()
+	var start sim.Time
+	pause = func() {
+		start += sim.Time(p.intervalUs * float64(sim.Microsecond))
+		m.Live.SoC().Sleep(start)
+	}
+	switch {
+	case p.cold:
+	case p.intervalUs > 0:
+		for range warmups {
+			if _, err := once(false); err != nil {
+				return nil, nil, err
+			}
+			pause()
+		}
+	default:
+		err = m.Live.Warm(func() error { _, err := once(false); return err })
+	}
+	return once, pause, err
+}
+
+// Invocations are the measured invocations of a run.
+type Invocations struct {
+	Count   int     `json:"count"`
+	FirstUS float64 `json:"first_us"`
+	MeanUS  float64 `json:"mean_us"`
+	MinUS   float64 `json:"min_us"`
+	MaxUS   float64 `json:"max_us"`
+	StdUS   float64 `json:"std_us"`
+	Course  *Course `json:"course,omitempty"` // with --duration
+
+	sum, squares    float64            // of the differences to the first
+	Energy          float64            `json:"-"`
+	Parts, Energies map[string]float64 `json:"-"` // sums, then means
+}
+
+// NewInvocations returns none yet.
+func NewInvocations() *Invocations {
+	return &Invocations{Parts: map[string]float64{}, Energies: map[string]float64{}}
+}
+
+// Add adds a result.
+func (x *Invocations) Add(r *nnrt.Result) {
+	x.took(r.LatencyFs, r.EnergyPJ)
+	left := r.LatencyFs
+	for _, p := range r.Chain {
+		left -= x.part(p.Name, p.TimeFs, p.EnergyPJ)
+	}
+	x.overlap(left)
+}
+
+// repeated adds a turn of a loop.
+func (x *Invocations) repeated(v *devices.Invocation) {
+	x.took(int64(v.Latency), v.EnergyPJ)
+	left := int64(v.Latency)
+	for _, p := range v.Parts {
+		left -= x.part(p.Name, int64(p.Time), p.EnergyPJ)
+	}
+	x.overlap(left)
+}
+
+func (x *Invocations) took(fs int64, pj float64) {
+	us := cli.Microseconds(fs)
+	if x.Count == 0 {
+		x.FirstUS, x.MinUS, x.MaxUS = us, us, us
+	}
+	x.Count++
+	x.MinUS, x.MaxUS = min(x.MinUS, us), max(x.MaxUS, us)
+	d := us - x.FirstUS
+	x.sum += d
+	x.squares += d * d
+	x.Energy += pj / 1e6
+}
+
+func (x *Invocations) part(name string, fs int64, pj float64) int64 {
+	x.Parts[name] += cli.Microseconds(fs)
+	x.Energies[name] += pj / 1e6
+	return fs
+}
+
+// overlap is the time of devices that work at the same time.
+func (x *Invocations) overlap(fs int64) {
+	if fs != 0 {
+		x.Parts["overlap"] += cli.Microseconds(fs)
+	}
+}
+
+// within reports whether the standard error of the mean latency is below a share of it.
+func (x *Invocations) within(share float64) bool {
+	n := float64(x.Count)
+	mean := x.sum / n
+	return x.Count >= minInvocations && max(0, x.squares/n-mean*mean)/(n-1) < share*share*(x.FirstUS+mean)*(x.FirstUS+mean)
+}
+
+// Finish works out means once all invocations were added.
+func (x *Invocations) Finish() {
+	n := float64(x.Count)
+	mean := x.sum / n
+	x.MeanUS = x.FirstUS + mean
+	x.StdUS = math.Sqrt(max(0, x.squares/n-mean*mean))
+	x.Energy /= n
+	for k := range x.Parts {
+		x.Parts[k] /= n
+	}
+	for k := range x.Energies {
+		x.Energies[k] /= n
+	}
+}
+
+// ConcurrentInvocations are those of each network unless --invocations says more. All
+// of them are simulated: beside others, no two are the same.
+const ConcurrentInvocations = 5

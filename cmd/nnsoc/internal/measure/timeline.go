@@ -1,0 +1,165 @@
+package measure
+
+import (
+	"compress/gzip"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nntrace"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/sim/trace"
+)
+
+// TraceFlags say where a timeline goes and in which format.
+type TraceFlags struct {
+	File   string
+	format string
+}
+
+// Formats of --trace-format, and the endings of files that stand for one.
+const (
+	TraceJSON     = "json"
+	TracePerfetto = "pftrace"
+)
+
+var perfettoEndings = []string{".pftrace", ".perfetto-trace"}
+
+// Add adds the flags.
+func (f *TraceFlags) Add(fl *pflag.FlagSet) {
+	fl.StringVar(&f.File, "trace", "", "write a timeline to this file, compressed if it ends with .gz")
+	fl.StringVar(&f.format, "trace-format", "", "format of the timeline: json (Chrome trace events) or pftrace (Perfetto); default: pftrace if the file ends with .pftrace, else json")
+}
+
+// Timeline is the trace file of a command; nil without one.
+type Timeline struct {
+	file   *cli.File
+	zip    *gzip.Writer // nil: not compressed
+	Writer trace.Writer
+}
+
+// Open begins the file.
+func (f *TraceFlags) Open() (*Timeline, error) {
+	if f.File == "" {
+		if f.format != "" {
+			return nil, cli.Usage(fmt.Errorf("--trace-format does nothing without --trace"))
+		}
+		return nil, nil
+	}
+	name, zipped := strings.CutSuffix(f.File, ".gz")
+	format := f.format
+	if format == "" {
+		format = TraceJSON
+		if slices.ContainsFunc(perfettoEndings, func(end string) bool { return strings.HasSuffix(name, end) }) {
+			format = TracePerfetto
+		}
+	}
+	if format != TraceJSON && format != TracePerfetto {
+		return nil, cli.Usage(fmt.Errorf("unknown --trace-format %q; there are json, pftrace", format))
+	}
+	file, err := cli.CreateFile(f.File)
+	if err != nil {
+		return nil, err
+	}
+	t := &Timeline{file: file}
+	var w io.Writer = file
+	if zipped {
+		t.zip = gzip.NewWriter(file)
+		w = t.zip
+	}
+	if format == TracePerfetto {
+		t.Writer = trace.NewPerfetto(w)
+	} else {
+		t.Writer = trace.NewChrome(w)
+	}
+	return t, nil
+}
+
+// Commit ends the file and puts it in its place.
+func (t *Timeline) Commit() error {
+	if t == nil {
+		return nil
+	}
+	if t.Writer.Spans() == 0 {
+		return cli.Usage(fmt.Errorf("--trace %s: nothing was traced, no device ran the network", t.file.Path))
+	}
+	err := t.Writer.Close()
+	if err == nil && t.zip != nil {
+		err = t.zip.Close()
+	}
+	if err != nil {
+		return err // discard does the rest
+	}
+	f := t.file
+	t.file = nil
+	return f.Commit(0o644)
+}
+
+// Discard removes an uncommitted trace.
+func (t *Timeline) Discard() {
+	if t != nil && t.file != nil {
+		t.file.Discard()
+	}
+}
+
+// Tracer draws a run: one process per device, named after the run too when that is of
+// several devices, and one of the application.
+func (t *Timeline) Tracer(run string) nnrt.Tracer {
+	return &Tracer{Writer: t.Writer, application: run + ": application", Phone: run + ": phone", process: func(device string) string {
+		if device == run {
+			return device
+		}
+		return run + ": " + device
+	}}
+}
+
+// Beside draws an execution, which begins at an instant, of a network beside others:
+// one process per engine, and one of the network's application.
+func (t *Timeline) Beside(application string, atFs int64) nnrt.Tracer {
+	return &Tracer{
+		Writer: t.Writer, application: application, atFs: atFs,
+		process: func(device string) string { return device },
+	}
+}
+
+// Tracer implements nnrt.Tracer.
+type Tracer struct {
+	Writer      trace.Writer
+	application string                     // its process
+	Phone       string                     // the process of what the machine measures
+	process     func(device string) string // of an engine
+	atFs        int64                      // when the execution begins
+}
+
+// Span implements nnrt.Tracer. The name of a span says which operation it
+// belongs to; its arguments are the costs of the whole operation. What an execution goes
+// through outside of its engine is drawn by marks.
+func (t *Tracer) Span(device string, s hal.Span, op *nnrt.OperationCost) {
+	if op.Index == hal.LaunchIndex {
+		return
+	}
+	name := s.Name
+	args := []trace.Arg{{Key: "type", Value: op.Name()}}
+	if op.Index >= 0 {
+		name = fmt.Sprintf("%d %s", op.Index, op.Type)
+		args = append(args, trace.Arg{Key: "operation", Value: op.Index}, trace.Arg{Key: "kernel", Value: s.Name},
+			trace.Arg{Key: "inputs", Value: op.Inputs}, trace.Arg{Key: "outputs", Value: op.Outputs}, trace.Arg{Key: "macs", Value: op.MACs})
+	}
+	args = append(args, trace.Arg{Key: "cycles", Value: op.Cycles}, trace.Arg{Key: "stall", Value: op.BoundBy}, trace.Arg{Key: "stalls", Value: cli.StallMap(op.Stalls)})
+	t.Writer.Span(t.process(device), s.Track, name, s.StartFs+t.atFs, s.EndFs+t.atFs, args...)
+}
+
+// Sample implements nnrt.Tracer.
+func (t *Tracer) Sample(device string, c nnrt.Counter, atFs int64, value float64) {
+	t.Writer.Counter(t.process(device), c.String(), atFs+t.atFs, value)
+}
+
+// Mark implements nnrt.Tracer.
+func (t *Tracer) Mark(thread string, m nntrace.Mark, startFs, endFs int64) {
+	t.Writer.Span(t.application, thread, m.String(), startFs+t.atFs, endFs+t.atFs)
+}

@@ -1,0 +1,252 @@
+package partition
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
+	"github.com/nnsoc/nnsoc/importer/tensor"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/runtime/partition"
+	"github.com/nnsoc/nnsoc/runtime/partition/cost"
+)
+
+// partitionFlags are the flags of partition.
+type partitionFlags struct {
+	objective, costs, preference string
+	strategies                   []string
+	limits                       machine.Limits
+	shapes                       input.ShapeFlag
+	csv, markdown, dot           bool
+}
+
+// New returns the command partition.
+func New(a *cli.App) *cobra.Command {
+	var f partitionFlags
+	cmd := &cobra.Command{
+		Use:   "partition MODEL",
+		Short: "compare strategies that divide a network among the devices",
+		Long: `partition lets each strategy divide a network among the devices of the SoC, runs every
+plan as "nnsoc run" does, compares the results with the reference CPU and prints, per
+strategy, predicted and simulated latency and energy, transitions between devices and the
+bytes they move, the time it took to plan, and the distance of the simulated objective to
+that of strategy ilp with measured costs. With --objective throughput each plan also runs
+a stream of inputs.
+
+MODEL is a file, a network of "nnsoc models", or ` + bench.IslandsName + `: 24 small islands that
+show where greedy partitioning fails. Costs are measured on the simulator and kept in the
+folder $` + machine.CacheVariable + ` (default: nnsoc in the user's cache folder), fitted lines per type of
+operation (linear), or the CPU's times the ratios that devices promise (capabilities).
+A strategy of your own is a program: exec:PROGRAM reads the problem as JSON and writes a
+device per operation; see docs/Strategies.md.`,
+		Example:           "  nnsoc partition mobilenet_v1_0.25_128_quant\n  nnsoc partition model.tflite --objective energy --strategies aosp,dp,ilp --json\n  nnsoc partition model.tflite --strategies auto --dot | dot -Tsvg > plan.svg",
+		Args:              cli.OneModel,
+		ValidArgsFunction: input.CompleteModel,
+		RunE:              func(_ *cobra.Command, args []string) error { return runPartition(a, &f, args[0]) },
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.objective, "objective", partition.Latency.String(), "what to make small: "+strings.Join(partition.Objectives(), ", "))
+	fl.Var(cli.NameList{Names: &f.strategies, Once: true}, "strategies", "strategies to compare (default: all)")
+	fl.StringVar(&f.costs, "costs", costsMeasured, "what strategies plan by: "+strings.Join(costSources, ", "))
+	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
+	f.limits.Add(cmd)
+	f.shapes.Add(fl)
+	fl.BoolVar(&f.csv, "csv", false, "print comma-separated values")
+	fl.BoolVar(&f.markdown, "markdown", false, "print a Markdown table")
+	fl.BoolVar(&f.dot, "dot", false, "print the plan of the best strategy as a Graphviz graph, coloured by device")
+	_ = cmd.RegisterFlagCompletionFunc("objective", cobra.FixedCompletions(partition.Objectives(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("costs", cobra.FixedCompletions(costSources, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func runPartition(a *cli.App, f *partitionFlags, model string) error {
+	formats := 0
+	for _, on := range []bool{f.csv, f.markdown, f.dot, a.JSON} {
+		if on {
+			formats++
+		}
+	}
+	if formats > 1 {
+		return cli.Usage(fmt.Errorf("--json, --csv, --markdown and --dot contradict each other"))
+	}
+	pref, ok := machine.Preferences[f.preference]
+	if !ok {
+		return cli.Usage(fmt.Errorf("unknown preference %q; there are fast, sustained, low-power", f.preference))
+	}
+	objective, err := partition.ParseObjective(f.objective)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	if !slices.Contains(costSources, f.costs) {
+		return cli.Usage(fmt.Errorf("no costs %q; there are %s", f.costs, strings.Join(costSources, ", ")))
+	}
+	m, err := machine.OpenLive(a, pref)
+	if err != nil {
+		return err
+	}
+	if err := m.Limit(&f.limits); err != nil {
+		return err
+	}
+	devices := problemDevices(m)
+	if len(f.strategies) == 0 {
+		f.strategies = partition.Names(devices)
+	}
+	var strategies []partition.Strategy
+	for _, name := range f.strategies {
+		s, err := partition.Parse(name, devices)
+		if err != nil {
+			return cli.Usage(err)
+		}
+		strategies = append(strategies, s)
+	}
+	form, err := partitionForm(model, &f.shapes)
+	if err != nil {
+		return err
+	}
+	x := NewPlanner(a, m, nnrt.CompileOptions{Preference: nnrt.Prefer(pref)}, measure.PlanPace(), a.Progress())
+	defer x.progress.Done()
+	x.objective, x.costs = objective, f.costs
+	r, err := x.compare(form, strategies)
+	if err != nil {
+		return err
+	}
+	x.progress.Done()
+	if err := r.write(a, f); err != nil {
+		return err
+	}
+	return r.verdict()
+}
+
+func problemDevices(m *machine.Machine) []partition.Device {
+	var l []partition.Device
+	for _, d := range m.Registry.Devices() {
+		l = append(l, partition.Device{Name: d.Name()})
+	}
+	return l
+}
+
+// partitionForm reads a network and makes up its inputs.
+func partitionForm(name string, shapes *input.ShapeFlag) (*input.Form, error) {
+	f := &input.Flags{Norm: tensor.DefaultNormalization}
+	if name == bench.IslandsName {
+		m, err := bench.Islands()
+		if err != nil {
+			return nil, err
+		}
+		return input.NewForm(m, f)
+	}
+	dims, err := shapes.Parse()
+	if err != nil {
+		return nil, err
+	}
+	m, err := input.ReadModel(name, dims)
+	if err != nil {
+		return nil, err
+	}
+	return input.NewForm(m, f)
+}
+
+// compare plans with every strategy and runs the plans.
+func (x *planner) compare(f *input.Form, strategies []partition.Strategy) (*PartitionReport, error) {
+	p, err := x.problem(f)
+	if err != nil {
+		return nil, err
+	}
+	x.progress.Say("%s: reference", f.Model.Name)
+	if err := f.Reference(x.machine); err != nil {
+		return nil, err
+	}
+	r := &PartitionReport{SchemaVersion: cli.SchemaVersion, SoC: x.machine.Config.SoC.Name, Objective: x.objective.String(), Costs: x.costs,
+		Model: cli.ModelReport{Name: f.Model.Name, Operations: len(f.Model.Main.Operations), MACs: nnrt.MACs(f.Model)}, problem: p}
+	truth := p // by which the optimum is found
+	if x.costs != costsMeasured {
+		measured, err := x.measurer(f.Inputs).Measured(p)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range cost.Error(p, &p.Costs, &measured) {
+			r.Errors = append(r.Errors, costError{e.Device, e.Operations, e.Median, e.Total})
+		}
+		truth = &partition.Problem{}
+		*truth = *p
+		truth.Costs = measured
+	}
+	one := func(s partition.Strategy) error {
+		x.progress.Say("%s: plan", s.Name())
+		e, err := x.one(f, p, s)
+		if err != nil {
+			return err
+		}
+		r.entries = append(r.entries, e)
+		return nil
+	}
+	// ilp and auto begin with the plans of all others, so they come after them.
+	var last []partition.Strategy
+	for _, s := range strategies {
+		switch s.(type) {
+		case partition.ILP, partition.Auto:
+			last = append(last, s)
+		default:
+			if err := one(s); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, s := range last {
+		if err := one(s); err != nil {
+			return nil, err
+		}
+	}
+	truth.Seeds = p.Seeds
+	optimum, err := x.one(f, truth, partition.ILP{})
+	if err != nil {
+		return nil, err
+	}
+	r.finish(strategies, optimum.score)
+	r.publish(f.Model.Name)
+	return r, nil
+}
+
+// one plans with a strategy and runs the plan.
+func (x *planner) one(f *input.Form, p *partition.Problem, s partition.Strategy) (*strategyEntry, error) {
+	plan, predicted, err := partition.Solve(p, s)
+	if _, own := s.(*partition.External); own {
+		err = cli.Usage(err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	if _, err := s.Plan(p); err != nil {
+		return nil, err
+	}
+	e := &strategyEntry{Name: s.Name(), Objective: p.Objective.String(), Proven: plan.Proven, PlanningUS: float64(time.Since(start).Nanoseconds()) / 1e3,
+		PredictedLatencyUS: predicted.LatencyFs / 1e9, PredictedEnergyUJ: predicted.EnergyPJ / 1e6, PredictedIntervalUS: predicted.IntervalFs / 1e9,
+		EstimatedLatencyUS: predicted.EstimateFs / 1e9,
+		Transitions:        predicted.Transitions, BytesMoved: predicted.BytesMoved, plan: plan, steps: predicted.Steps}
+	for _, d := range plan.Device {
+		e.Devices = append(e.Devices, p.Devices[d].Name)
+	}
+	p.Seeds = append(p.Seeds, partition.Plan{Device: plan.Device, Sequential: plan.Sequential, Interpret: plan.Interpret})
+	x.progress.Say("%s: run", s.Name())
+	run, err := x.run(p, plan, f.Inputs)
+	if err != nil {
+		return nil, err
+	}
+	e.simulated(f, run)
+	if p.Objective == partition.Throughput {
+		if e.SimulatedIntervalUS, err = x.interval(p, plan, f.Inputs, predicted); err != nil {
+			return nil, err
+		}
+	}
+	e.score = p.Objective.Score(e.SimulatedLatencyUS, e.EnergyUJ, e.SimulatedIntervalUS)
+	return e, nil
+}

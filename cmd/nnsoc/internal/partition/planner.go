@@ -1,0 +1,195 @@
+package partition
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nnsoc/nnsoc/bench/zoo"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/runtime/partition"
+	"github.com/nnsoc/nnsoc/runtime/partition/cost"
+)
+
+// Sources of costs.
+const (
+	costsMeasured     = "measured"
+	costsLinear       = "linear"
+	costsCapabilities = "capabilities"
+)
+
+var costSources = []string{costsMeasured, costsLinear, costsCapabilities}
+
+// fitted are the networks whose measurements linear costs are fitted to: small,
+// and together of every type of operation that networks of the zoo have most of.
+var fitted = []string{
+	"mobilenet_v1_0.25_128_quant", "mobilenet_v1_0.25_128_float", "mobilenet_v2_0.35_128_quant", "mobilenet_v2_0.35_128_float",
+}
+
+// planner states partitioning problems for a machine, with costs.
+type planner struct {
+	app       *cli.App
+	machine   *machine.Machine
+	store     *cost.Store
+	options   nnrt.CompileOptions
+	objective partition.Objective
+	costs     string
+	progress  *cli.Progress
+	linear    *cost.Linear // once it was fitted
+	pace      measure.Pace
+	runs      map[planOf]*planRun
+}
+
+// planOf is a plan of a model.
+type planOf struct {
+	model *nn.Model
+	plan  string
+}
+
+func planKey(p *partition.Problem, plan partition.Plan) planOf {
+	return planOf{p.Model, fmt.Sprint(plan.Device, plan.Sequential, plan.Interpret)}
+}
+
+// planRun is a plan that ran, with what its last execution came to.
+type planRun struct {
+	result      *nnrt.Result
+	invocations *measure.Invocations
+	intervalUS  float64 // between results of a stream, 0: none ran
+}
+
+// NewPlanner returns a planner for a live machine whose executions follow one another at
+// a pace. Costs are kept between runs of the program.
+func NewPlanner(a *cli.App, m *machine.Machine, o nnrt.CompileOptions, at measure.Pace, p *cli.Progress) *planner {
+	at.Precision = measure.PlanPace().Precision
+	store := cost.NewStore(machine.CacheFolder("costs"), machine.MachineText(m)).Other(fmt.Sprint(at))
+	return &planner{app: a, machine: m, store: store, options: o, pace: at, costs: costsMeasured, progress: p, runs: map[planOf]*planRun{}}
+}
+
+// problem states the problem of a network.
+func (x *planner) problem(f *input.Form) (*partition.Problem, error) {
+	p, err := nnrt.NewProblem(x.machine.Registry, f.Model, x.options)
+	if err != nil {
+		return nil, err
+	}
+	p.Objective = x.objective
+	m := x.measurer(f.Inputs)
+	switch x.costs {
+	case costsMeasured:
+		p.Costs, err = m.Measured(p)
+	case costsCapabilities:
+		p.Costs, err = m.Capabilities(p)
+	case costsLinear:
+		if err = x.fit(); err == nil {
+			p.Costs = x.linear.Costs(p)
+		}
+	default:
+		err = cli.Usage(fmt.Errorf("no costs %q; there are %s", x.costs, strings.Join(costSources, ", ")))
+	}
+	return p, err
+}
+
+func (x *planner) measurer(inputs [][]byte) *cost.Measurer {
+	return &cost.Measurer{
+		Store: x.store, Options: hal.PrepareOptions{Preference: x.options.Preference.HAL(), Priority: x.options.Priority.HAL()},
+		Inputs: inputs, Progress: x.progress.Say, Loop: x.loop,
+	}
+}
+
+// loop executes a plan as nnsoc run does: in a loop, after a warm-up.
+func (x *planner) loop(p *partition.Problem, plan partition.Plan, inputs [][]byte, each func(*nnrt.Result)) error {
+	m, c, err := x.apart(p, plan)
+	if err != nil {
+		return err
+	}
+	r := &planRun{invocations: measure.NewInvocations()}
+	err = x.pace.Loop(m, c, inputs, nnrt.ExecuteOptions{}, func(res *nnrt.Result) {
+		r.invocations.Add(res)
+		r.result = res
+		each(res)
+	})
+	if err == nil {
+		r.invocations.Finish()
+		x.runs[planKey(p, plan)] = r
+	}
+	return err
+}
+
+// run returns the run of a plan, which takes place unless costs were measured by it.
+func (x *planner) run(p *partition.Problem, plan partition.Plan, inputs [][]byte) (*planRun, error) {
+	if r, ok := x.runs[planKey(p, plan)]; ok {
+		return r, nil
+	}
+	if err := x.loop(p, plan, inputs, func(*nnrt.Result) {}); err != nil {
+		return nil, err
+	}
+	return x.runs[planKey(p, plan)], nil
+}
+
+// interval is the time between results of a stream that runs a plan.
+func (x *planner) interval(p *partition.Problem, plan partition.Plan, inputs [][]byte, e *partition.Evaluation) (float64, error) {
+	r := x.runs[planKey(p, plan)]
+	if r.intervalUS > 0 {
+		return r.intervalUS, nil
+	}
+	m, c, err := x.apart(p, plan)
+	if err != nil {
+		return 0, err
+	}
+	r.intervalUS, err = measure.Stream(m, c, inputs, e)
+	return r.intervalUS, err
+}
+
+// apart compiles a plan for a machine of its own: where programs lie in memory, and so
+// what they find in caches, depends on those that ran before. Drivers of other
+// processes are the same ones.
+func (x *planner) apart(p *partition.Problem, plan partition.Plan) (*machine.Machine, *nnrt.Compilation, error) {
+	m := x.machine
+	if len(x.app.Drivers) == 0 && x.app.DriverFolder == "" {
+		var err error
+		if m, err = machine.OpenLive(x.app, x.options.Preference.HAL()); err != nil {
+			return nil, nil, err
+		}
+	}
+	c, err := nnrt.CompilePlan(m.Registry, p, plan, x.options)
+	return m, c, err
+}
+
+// fit fits linear costs once.
+func (x *planner) fit() error {
+	if x.linear != nil {
+		return nil
+	}
+	var networks []*partition.Problem
+	for _, name := range fitted {
+		m, err := zoo.Build(name)
+		if err != nil {
+			return err
+		}
+		p, err := nnrt.NewProblem(x.machine.Registry, m, x.options)
+		if err != nil {
+			return err
+		}
+		networks = append(networks, p)
+	}
+	var err error
+	x.linear, err = x.measurer(nil).Fit(networks)
+	return err
+}
+
+// Compile compiles a network as the best strategy by measured costs says.
+func (x *planner) Compile(f *input.Form) (*nnrt.Compilation, error) {
+	p, err := x.problem(f)
+	if err != nil {
+		return nil, err
+	}
+	plan, _, err := partition.Solve(p, partition.Auto{})
+	if err != nil {
+		return nil, err
+	}
+	return nnrt.CompilePlan(x.machine.Registry, p, plan, x.options)
+}

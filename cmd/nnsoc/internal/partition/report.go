@@ -1,0 +1,257 @@
+package partition
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/runtime/partition"
+)
+
+// PartitionReport is the JSON object of partition.
+type PartitionReport struct {
+	SchemaVersion int              `json:"schema_version"`
+	Model         cli.ModelReport  `json:"model"`
+	SoC           string           `json:"soc"`
+	Objective     string           `json:"objective"`
+	Costs         string           `json:"costs"`
+	Errors        []costError      `json:"cost_errors,omitempty"` // of costs that are not measured
+	Strategies    []*strategyEntry `json:"strategies"`
+	Published     []publishedRatio `json:"published,omitempty"`
+
+	problem *partition.Problem
+	entries []*strategyEntry // in the order they ran
+}
+
+// strategyEntry is one strategy. The interval is the time between results of a
+// stream of inputs; it is predicted as the time for which the busiest engine is held.
+// With measured costs the prediction is a run of the plan; the estimate is what the plan
+// was predicted to take before that, by runs of others. The gap is the simulated objective over that of ilp with measured costs, less 1.
+type strategyEntry struct {
+	Name                string   `json:"name"`
+	Objective           string   `json:"objective"`
+	PredictedLatencyUS  float64  `json:"predicted_latency_us"`
+	EstimatedLatencyUS  float64  `json:"estimated_latency_us,omitempty"`
+	SimulatedLatencyUS  float64  `json:"simulated_latency_us"`
+	PredictedEnergyUJ   float64  `json:"predicted_energy_uj"`
+	EnergyUJ            float64  `json:"energy_uj"`
+	PredictedIntervalUS float64  `json:"predicted_interval_us"`
+	SimulatedIntervalUS float64  `json:"simulated_interval_us,omitempty"` // with objective throughput
+	Parts               int      `json:"parts"`
+	Transitions         int      `json:"transitions"`
+	BytesMoved          int64    `json:"bytes_moved"`
+	PlanningUS          float64  `json:"planning_us"`
+	GapToOptimum        float64  `json:"gap_to_optimum"`
+	Proven              bool     `json:"proven"` // no better plan exists under the additive costs
+	Mismatches          int      `json:"mismatches"`
+	Devices             []string `json:"devices"` // per operation
+
+	plan  partition.Plan
+	steps []partition.Step
+	score float64
+}
+
+type costError struct {
+	Device     string  `json:"device"`
+	Operations int     `json:"operations"`
+	Median     float64 `json:"median_error"` // of the times of operations, relative
+	Total      float64 `json:"total_error"`  // of their sum
+}
+
+// publishedRatio is a published failure of greedy partitioning beside ours.
+type publishedRatio struct {
+	Network string  `json:"network"`
+	Phone   string  `json:"phone"`
+	Ratio   float64 `json:"ratio"`
+	Ours    float64 `json:"simulated_ratio"` // strategy aosp over cpu
+}
+
+// simulated takes over what executions cost, and how the last one's results compare.
+func (e *strategyEntry) simulated(f *input.Form, r *planRun) {
+	e.SimulatedLatencyUS, e.EnergyUJ, e.Parts = r.invocations.MeanUS, r.invocations.Energy, len(r.result.Parts)
+	for _, c := range nnrt.Compare(f.Model, f.Expected, r.result) {
+		e.Mismatches += c.Mismatches
+		if c.First != nil && c.Mismatches == 0 {
+			e.Mismatches++ // a shape
+		}
+	}
+}
+
+// finish orders the entries as they were asked for and measures the gaps.
+func (r *PartitionReport) finish(strategies []partition.Strategy, optimum float64) {
+	for _, s := range strategies {
+		for _, e := range r.entries {
+			if e.Name == s.Name() {
+				if optimum > 0 {
+					e.GapToOptimum = e.score/optimum - 1
+				}
+				r.Strategies = append(r.Strategies, e)
+			}
+		}
+	}
+}
+
+// publish compares with published failures where the network is the one that
+// shows them.
+func (r *PartitionReport) publish(model string) {
+	var aosp, cpu float64
+	for _, e := range r.entries {
+		switch e.Name {
+		case "aosp":
+			aosp = e.SimulatedLatencyUS
+		case "cpu":
+			cpu = e.SimulatedLatencyUS
+		}
+	}
+	if model != bench.IslandsName || aosp == 0 || cpu == 0 {
+		return
+	}
+	for _, f := range bench.GreedyFailures {
+		r.Published = append(r.Published, publishedRatio{f.Network, f.Phone, f.Ratio, aosp / cpu})
+	}
+}
+
+// verdict is an error when a plan's results differ from the reference.
+func (r *PartitionReport) verdict() error {
+	var bad []string
+	for _, e := range r.Strategies {
+		if e.Mismatches > 0 {
+			bad = append(bad, e.Name)
+		}
+	}
+	if len(bad) == 0 {
+		return nil
+	}
+	return &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("results of %s differ from the reference", strings.Join(bad, ", "))}
+}
+
+func (r *PartitionReport) write(a *cli.App, f *partitionFlags) error {
+	switch {
+	case a.JSON:
+		return cli.PrintJSON(a.Out, r)
+	case f.csv:
+		return r.csv(a.Out)
+	case f.markdown:
+		return r.markdown(a.Out)
+	case f.dot:
+		return r.dot(a.Out)
+	}
+	return r.text(a.Out)
+}
+
+// partitionColumn is a column of the tables.
+type partitionColumn struct {
+	name, title string
+	value       func(*strategyEntry) string
+}
+
+// columns are those of the tables for people, which leave out what nobody asked for.
+func (r *PartitionReport) columns() []partitionColumn {
+	streams := r.Objective == partition.Throughput.String()
+	var l []partitionColumn
+	for _, c := range partitionColumns {
+		if c.title != "" && (streams || !strings.HasSuffix(c.name, "_interval_us")) {
+			l = append(l, c)
+		}
+	}
+	return l
+}
+
+// partitionColumns are the columns of CSV.
+var partitionColumns = []partitionColumn{
+	{"name", "strategy", func(e *strategyEntry) string { return e.Name }},
+	{"objective", "", func(e *strategyEntry) string { return e.Objective }}, // the same in all rows
+	{"predicted_latency_us", "predicted us", func(e *strategyEntry) string { return tenth(e.PredictedLatencyUS) }},
+	{"simulated_latency_us", "simulated us", func(e *strategyEntry) string { return tenth(e.SimulatedLatencyUS) }},
+	{"predicted_interval_us", "predicted interval", func(e *strategyEntry) string { return tenth(e.PredictedIntervalUS) }},
+	{"simulated_interval_us", "simulated interval", func(e *strategyEntry) string {
+		if e.Objective != partition.Throughput.String() {
+			return "" // no stream ran
+		}
+		return tenth(e.SimulatedIntervalUS)
+	}},
+	{"predicted_energy_uj", "predicted uJ", func(e *strategyEntry) string { return tenth(e.PredictedEnergyUJ) }},
+	{"energy_uj", "energy uJ", func(e *strategyEntry) string { return tenth(e.EnergyUJ) }},
+	{"parts", "parts", func(e *strategyEntry) string { return strconv.Itoa(e.Parts) }},
+	{"transitions", "transitions", func(e *strategyEntry) string { return strconv.Itoa(e.Transitions) }},
+	{"bytes_moved", "bytes moved", func(e *strategyEntry) string { return strconv.FormatInt(e.BytesMoved, 10) }},
+	{"planning_us", "planning us", func(e *strategyEntry) string { return tenth(e.PlanningUS) }},
+	{"gap_to_optimum", "gap", func(e *strategyEntry) string { return fmt.Sprintf("%.1f %%", 100*e.GapToOptimum) }},
+	{"mismatches", "mismatches", func(e *strategyEntry) string { return strconv.Itoa(e.Mismatches) }},
+}
+
+func tenth(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
+
+func (r *PartitionReport) csv(out io.Writer) error {
+	w := csv.NewWriter(out)
+	row := make([]string, len(partitionColumns))
+	for i, c := range partitionColumns {
+		row[i] = c.name
+	}
+	if err := w.Write(row); err != nil {
+		return err
+	}
+	for _, e := range r.Strategies {
+		for i, c := range partitionColumns {
+			row[i] = strings.TrimSuffix(c.value(e), " %")
+			if c.name == "gap_to_optimum" {
+				row[i] = strconv.FormatFloat(e.GapToOptimum, 'g', 6, 64)
+			}
+		}
+		if err := w.Write(row); err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+func (r *PartitionReport) markdown(out io.Writer) error {
+	var b strings.Builder
+	columns := r.columns()
+	for _, c := range columns {
+		b.WriteString("| " + c.title + " ")
+	}
+	b.WriteString("|\n|" + strings.Repeat("---|", len(columns)) + "\n")
+	for _, e := range r.Strategies {
+		for _, c := range columns {
+			b.WriteString("| " + c.value(e) + " ")
+		}
+		b.WriteString("|\n")
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func (r *PartitionReport) text(out io.Writer) error {
+	fmt.Fprintf(out, "%s: %d operations, %.1f million MACs, on %s; objective %s, costs %s\n\n", r.Model.Name, r.Model.Operations, float64(r.Model.MACs)/1e6, r.SoC, r.Objective, r.Costs)
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	columns := r.columns()
+	for _, c := range columns {
+		fmt.Fprint(t, c.title, "\t")
+	}
+	fmt.Fprintln(t)
+	for _, e := range r.Strategies {
+		for _, c := range columns {
+			fmt.Fprint(t, c.value(e), "\t")
+		}
+		fmt.Fprintln(t)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, e := range r.Errors {
+		fmt.Fprintf(out, "%s costs of %s: median error %.1f %% over %d operations, their sum %+.1f %%\n", r.Costs, e.Device, 100*e.Median, e.Operations, 100*e.Total)
+	}
+	for _, p := range r.Published {
+		fmt.Fprintf(out, "aosp takes %.1f times as long as cpu; published for %s on %s: %.1f times\n", p.Ours, p.Network, p.Phone, p.Ratio)
+	}
+	return nil
+}

@@ -1,0 +1,272 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// starvation is how many times as often as asked for a network runs before the run ends
+// although another has not: one of low priority may never get an engine that others of
+// high priority keep busy.
+const starvation = 20
+
+// maxConcurrent bounds the networks of one run.
+const maxConcurrent = 16
+
+func severalModels(args []string) error {
+	if len(args) < 2 || len(args) > maxConcurrent {
+		return cli.Usage(fmt.Errorf("--concurrent takes 2 to %d MODELs, got %d", maxConcurrent, len(args)))
+	}
+	return nil
+}
+
+var priorities = map[string]hal.Priority{"low": hal.PriorityLow, "medium": hal.PriorityMedium, "high": hal.PriorityHigh}
+
+// contender is a network that shares the phone with others.
+type contender struct {
+	*input.Form
+	device   string
+	priority string
+	compiled *nnrt.Compilation
+}
+
+// contention runs contenders on one machine.
+type contention struct {
+	machine    *machine.Machine
+	contenders []*contender
+	want       int // invocations
+	burst      bool
+}
+
+func runConcurrent(a *cli.App, f *runFlags, args []string) error {
+	m, pref, err := runMachine(a, f)
+	if err != nil {
+		return err
+	}
+	x := &contention{machine: m, want: f.pace.Invocations, burst: f.pace.Burst}
+	p := a.Progress()
+	defer p.Done()
+	if err := x.add(f, pref, args, p); err != nil {
+		return err
+	}
+	timeline, err := f.trace.Open()
+	if err != nil {
+		return err
+	}
+	defer timeline.Discard()
+	r := &ConcurrentReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Description: m.Config.SoC.Description, PeakGBps: peakGBps(m.Config)}
+	for _, c := range x.contenders {
+		p.Say("%s: alone", c.Model.Name)
+		alone, _, err := x.measure([]*contender{c}, nil)
+		if err != nil {
+			return fmt.Errorf("%s on %s: %w", c.Model.Name, c.device, err)
+		}
+		r.Networks = append(r.Networks, newContenderEntry(c, &alone[0]))
+	}
+	p.Say("together")
+	together, span, err := x.measure(x.contenders, timeline)
+	if err != nil {
+		return err
+	}
+	p.Done()
+	r.TogetherUS = cli.Microseconds(span)
+	for i := range together {
+		r.Networks[i].join(&together[i])
+		r.DRAMGBps += r.Networks[i].Together.DRAMGBps
+	}
+	if err := timeline.Commit(); err != nil {
+		return err
+	}
+	if a.JSON {
+		err = cli.PrintJSON(a.Out, r)
+	} else {
+		err = r.print(a.Out)
+	}
+	if err != nil {
+		return err
+	}
+	return r.verdict()
+}
+
+// add reads, compiles and computes the reference of each network.
+func (x *contention) add(f *runFlags, pref hal.Preference, args []string, p *cli.Progress) error {
+	if n := len(f.devices); n > 0 && n != len(args) {
+		return cli.Usage(fmt.Errorf("--device names %d devices for %d networks", n, len(args)))
+	}
+	if n := len(f.priorities); n > 0 && n != len(args) {
+		return cli.Usage(fmt.Errorf("--priority names %d priorities for %d networks", n, len(args)))
+	}
+	for i, name := range args {
+		c := &contender{priority: "medium"}
+		if len(f.priorities) > 0 {
+			c.priority = f.priorities[i]
+		}
+		priority, ok := priorities[c.priority]
+		if !ok {
+			return cli.Usage(fmt.Errorf("unknown priority %q; there are low, medium, high", c.priority))
+		}
+		model, err := input.ReadModel(name, nil)
+		if err != nil {
+			return err
+		}
+		if c.Form, err = input.NewForm(model, &f.Flags); err != nil {
+			return err
+		}
+		if len(f.devices) > 0 {
+			c.device = f.devices[i]
+			if _, err := x.machine.Choose([]string{c.device}); err != nil {
+				return err
+			}
+		} else if c.device, err = x.freeDevice(model); err != nil {
+			return err
+		}
+		p.Say("%s: reference", model.Name)
+		if err := c.Reference(x.machine); err != nil {
+			return err
+		}
+		p.Say("%s: compile for %s", model.Name, c.device)
+		c.compiled, err = nnrt.Compile(x.machine.Registry, model, c.device, nnrt.CompileOptions{Preference: nnrt.Prefer(pref), Priority: nnrt.Rank(priority)})
+		if err != nil {
+			return fmt.Errorf("%s on %s: %w", model.Name, c.device, err)
+		}
+		cpu := x.machine.Registry.CPU().Name()
+		if c.device != cpu && c.device != nnrt.Auto && c.compiled.Accelerated(cpu) == 0 {
+			return cli.Usage(fmt.Errorf("%s runs none of %s: %s", c.device, model.Name, c.compiled.Fallbacks[0].Reason))
+		}
+		x.contenders = append(x.contenders, c)
+	}
+	return nil
+}
+
+// freeDevice is the last device of the SoC that runs all of a network and that no other
+// network has.
+func (x *contention) freeDevice(m *nn.Model) (string, error) {
+	for _, d := range slices.Backward(x.machine.Registry.Devices()) {
+		taken := slices.ContainsFunc(x.contenders, func(c *contender) bool { return c.device == d.Name() })
+		if n, err := input.Supported(d, m); err == nil && !taken && n == len(m.Main.Operations) {
+			return d.Name(), nil
+		}
+	}
+	return "", cli.Usage(fmt.Errorf("no device that is free runs all of %s: --device says which networks share one", m.Name))
+}
+
+// measured are the executions of one contender.
+type measured struct {
+	*measure.Invocations
+	startFs, endFs int64 // of the first and the last
+	dramBytes      int64
+	cycles         int64 // of the engines
+	memory         int64 // of the cycles, those that waited for the memory
+	mismatches     int   // of all executions, those that warm up too
+	difference     string
+}
+
+// measure lets contenders run from a cold machine on, each in a loop, until each has run
+// as often as asked for after its first execution, which only warms up, or one starves.
+// Executions count that end before that. span is the time from the start.
+func (x *contention) measure(list []*contender, t *measure.Timeline) (all []measured, span int64, err error) {
+	x.machine.Live.Reset()
+	if t != nil {
+		defer (&measure.Tracer{Writer: t.Writer, Phone: "phone"}).Observe(x.machine.Live.SoC())()
+	}
+	all = make([]measured, len(list))
+	var run []func(*devices.Client) error
+	left := len(list) // contenders that have not run as often
+	for i, c := range list {
+		r := &all[i]
+		r.Invocations = &measure.Invocations{Parts: map[string]float64{}, Energies: map[string]float64{}}
+		run = append(run, func(client *devices.Client) (err error) {
+			defer func() {
+				if err != nil {
+					left = 0 // nobody waits for this one
+					err = fmt.Errorf("%s on %s: %w", c.Model.Name, c.device, err)
+				}
+			}()
+			execute := func() (*nnrt.Result, error) {
+				o := nnrt.ExecuteOptions{Burst: x.burst, Client: client}
+				if t != nil {
+					o.Trace = t.Beside(c.Model.Name+" on "+c.device, client.NowFs())
+				}
+				res, err := c.compiled.Execute(c.Inputs, o)
+				if err == nil {
+					r.compare(c, res)
+				}
+				return res, err
+			}
+			if err := client.Warm(func() error { _, err := execute(); return err }); err != nil {
+				return err
+			}
+			r.startFs = client.NowFs()
+			for left > 0 {
+				res, err := execute()
+				if err != nil {
+					return err
+				}
+				if left == 0 {
+					return nil
+				}
+				r.count(res, client.NowFs())
+				switch r.Count {
+				case x.want:
+					left--
+				case x.want * starvation:
+					left = 0
+				}
+			}
+			return nil
+		})
+	}
+	_, err = x.machine.Live.Together(run...)
+	for i := range all {
+		if all[i].Count > 0 {
+			all[i].Finish()
+		}
+		span = max(span, all[i].endFs)
+	}
+	return all, span, err
+}
+
+func (r *measured) compare(c *contender, res *nnrt.Result) {
+	for _, x := range nnrt.Compare(c.Model, c.Expected, res) {
+		r.mismatches += x.Mismatches
+		if x.First != nil && r.difference == "" {
+			r.difference = x.First.Error()
+		}
+	}
+}
+
+// count adds an execution that has ended.
+func (r *measured) count(res *nnrt.Result, endFs int64) {
+	r.Add(res)
+	r.endFs = endFs
+	for _, d := range res.Devices {
+		r.dramBytes += d.Memory.ReadBytes + d.Memory.WriteBytes
+		for _, s := range d.Stalls {
+			if s.Reason != "launch" { // the host's part, in cycles of the engine
+				r.cycles += s.Cycles
+			}
+			if slices.Contains(memoryStalls, s.Reason) {
+				r.memory += s.Cycles
+			}
+		}
+	}
+}
+
+// memoryStalls are the reasons that a shared memory makes longer.
+var memoryStalls = []string{"system_cache", "dram", "dma"}
+
+// peakGBps is what the pins of the DRAM carry.
+func peakGBps(c *soc.Config) float64 {
+	d := &c.DRAM
+	return d.MTPerS * float64(d.BusBits/8*d.Channels) / 1e3
+}

@@ -1,0 +1,75 @@
+package run
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+)
+
+// layerCheck is what --check-layers found on a device.
+type layerCheck struct {
+	Checked    int         `json:"checked"` // outputs of operations
+	Mismatches int         `json:"mismatches"`
+	First      *layerEntry `json:"first,omitempty"` // operation, in execution order, whose output leaves the rule
+}
+
+type layerEntry struct {
+	Index      int    `json:"index"`
+	Type       string `json:"type"`
+	Name       string `json:"name,omitempty"` // of the operand
+	Device     string `json:"device"`
+	Difference string `json:"difference"`
+}
+
+// checkLayers runs a network in a form in which every operation's output is an
+// output of the model, and compares all with the reference. Operations whose
+// results others hide by fusion are computed apart in this form.
+func checkLayers(a *cli.App, m *machine.Machine, f *input.Form, name string, pref hal.Preference, p *cli.Progress) (*layerCheck, error) {
+	p.Say("%s: check layers", name)
+	all, operations := nnrt.Layers(f.Model)
+	expected, err := cpu.ReferenceTensors(all, f.Inputs)
+	if err != nil {
+		return nil, err
+	}
+	// Any division of the network shows the same operations, so auto is AOSP's.
+	c, err := nnrt.Compile(m.Registry, all, name, nnrt.CompileOptions{Preference: nnrt.Prefer(pref)})
+	if err != nil {
+		return nil, err
+	}
+	res, err := c.Execute(f.Inputs, nnrt.ExecuteOptions{Functional: true})
+	if err != nil {
+		return nil, err
+	}
+	check := &layerCheck{}
+	for i, r := range nnrt.Compare(all, expected, res) {
+		check.Checked++
+		if r.First == nil {
+			continue
+		}
+		check.Mismatches++
+		if check.First != nil || i >= len(operations) {
+			continue
+		}
+		op := operations[i]
+		check.First = &layerEntry{op, all.Main.Operations[op].Type.String(), all.Main.Operands[all.Main.Outputs[i]].Name, res.Operations[op].Device, r.First.Error()}
+	}
+	return check, nil
+}
+
+// text is one line for a person.
+func (l *layerCheck) text() string {
+	if l.First == nil {
+		return fmt.Sprintf("%d layers, all within the rule", l.Checked)
+	}
+	name := ""
+	if l.First.Name != "" {
+		name = " " + l.First.Name
+	}
+	return fmt.Sprintf("operation %d (%s%s) on %s is the first of %d layers that leave the rule: %s",
+		l.First.Index, l.First.Type, name, l.First.Device, l.Mismatches, l.First.Difference)
+}

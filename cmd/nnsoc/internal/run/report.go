@@ -1,0 +1,231 @@
+package run
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+)
+
+// runSchemaVersion counts incompatible changes of run's JSON object.
+// 2: cycles of several devices apart, host_user_s in two parts.
+const runSchemaVersion = 2
+
+// runReport is the JSON object of run.
+type runReport struct {
+	SchemaVersion int             `json:"schema_version"`
+	Model         cli.ModelReport `json:"model"`
+	SoC           string          `json:"soc"`
+	Runs          []deviceEntry   `json:"runs"`
+}
+
+// deviceEntry is one run. A functional run has no costs.
+type deviceEntry struct {
+	Device    string   `json:"device"`
+	Model     string   `json:"model,omitempty"` // when it is another form than the report's
+	Status    string   `json:"status"`
+	LatencyUS *float64 `json:"latency_us,omitempty"`
+	EnergyUJ  *float64 `json:"energy_uj,omitempty"`
+	// LatencyParts are the microseconds of the chain that the run is, by name; they add
+	// up to LatencyUS. EnergyParts are its energies, which add up to EnergyUJ.
+	LatencyParts map[string]float64 `json:"latency_parts,omitempty"`
+	EnergyParts  map[string]float64 `json:"energy_parts,omitempty"`
+	// Invocations are those that LatencyUS is the mean of; all else is of the last one, of
+	// the first one with --duration.
+	Invocations *measure.Invocations `json:"invocations,omitempty"`
+	HostUserS   *cli.HostTime        `json:"host_user_s,omitempty"`
+	// Cycles and Stalls are those of the run's device when there is one only:
+	// cycles of different clocks do not add up.
+	Cycles *int64           `json:"cycles,omitempty"`
+	Stalls map[string]int64 `json:"stalls,omitempty"`
+	// Devices are the parts of the run by device; their times and energies add
+	// up to those of the run.
+	Devices    []partEntry         `json:"devices,omitempty"`
+	Fallback   int                 `json:"fallback_operations"`
+	Fallbacks  []cli.FallbackEntry `json:"fallbacks,omitempty"`
+	Operations []operationEntry    `json:"operations"`
+	Outputs    []outputEntry       `json:"outputs"`
+	Layers     *layerCheck         `json:"layers,omitempty"` // with --check-layers
+}
+
+// costEntry is time on one device. The stalls add up to the cycles.
+type costEntry struct {
+	Cycles   int64            `json:"cycles"`
+	TimeUS   float64          `json:"time_us"`
+	EnergyUJ float64          `json:"energy_uj"`
+	Stalls   map[string]int64 `json:"stalls"`
+}
+
+type partEntry struct {
+	Device     string  `json:"device"`
+	Executions int     `json:"executions"`
+	ClockMHz   float64 `json:"clock_mhz"`
+	costEntry
+	Memory *memoryEntry `json:"memory,omitempty"`
+}
+
+// operationEntry is an operation of the model or, with an index below 0, a cost
+// of a device that belongs to no operation: LAUNCH and TRANSFER. The rows of a
+// device add up to its part of the run.
+type operationEntry struct {
+	Index   int        `json:"index"`
+	Type    string     `json:"type"`
+	Device  string     `json:"device"`
+	MACs    int64      `json:"macs"`
+	Inputs  [][]uint32 `json:"inputs,omitempty"` // shapes; null where unknown
+	Outputs [][]uint32 `json:"outputs,omitempty"`
+	*operationCost
+}
+
+type operationCost struct {
+	costEntry
+	DRAMBytes int64  `json:"dram_bytes"`
+	BoundBy   string `json:"bound_by"`
+}
+
+type outputEntry struct {
+	Name       string       `json:"name"`
+	Shape      []uint32     `json:"shape"`
+	Elements   int          `json:"elements"`
+	Mismatches int          `json:"mismatches"`
+	MaxAbsDiff float64      `json:"max_abs_diff"`
+	Top1       int          `json:"top1"`
+	Difference string       `json:"difference,omitempty"` // the first one
+	Label      string       `json:"label,omitempty"`      // of top1, with --labels
+	Top5       []classEntry `json:"top5,omitempty"`       // of outputs that are one vector
+}
+
+// Statuses of a run.
+const (
+	StatusOK          = "ok"
+	statusMismatch    = "mismatch"
+	StatusUnsupported = "unsupported"
+)
+
+// report collects the runs of a command.
+type report struct {
+	machine *machine.Machine
+	data    runReport
+	runs    []*deviceRun
+}
+
+func newReport(m *machine.Machine, f *input.Form) *report {
+	return &report{machine: m, data: runReport{
+		SchemaVersion: runSchemaVersion, SoC: m.Config.SoC.Name, Runs: []deviceEntry{},
+		Model: cli.ModelReport{Name: f.Model.Name, Operations: len(f.Model.Main.Operations), MACs: nnrt.MACs(f.Model)},
+	}}
+}
+
+func (r *report) object() any { return r.data }
+
+func (r *report) add(d *deviceRun, f *input.Form, labels []string) {
+	e := deviceEntry{
+		Device: d.device, Status: StatusOK,
+		Operations: []operationEntry{}, Outputs: []outputEntry{},
+	}
+	if f.Model.Name != r.data.Model.Name {
+		e.Model = f.Model.Name
+	}
+	moved := d.compilation.Fallbacks
+	if d.result != nil {
+		moved = append(moved[:len(moved):len(moved)], d.result.Fallbacks...)
+	}
+	e.Fallback, e.Fallbacks = len(moved), cli.FallbackEntries(f.Model, moved)
+	r.runs = append(r.runs, d)
+	if d.result == nil {
+		e.Status = StatusUnsupported
+		r.data.Runs = append(r.data.Runs, e)
+		return
+	}
+	res := d.result
+	if e.Layers = d.layers; e.Layers != nil && e.Layers.First != nil {
+		e.Status = statusMismatch
+	}
+	e.HostUserS = &cli.HostTime{Prepare: d.prepareUser.Seconds(), Execute: d.executeUser.Seconds()}
+	e.costs(res)
+	if x := d.invocations; x != nil {
+		e.LatencyUS, e.EnergyUJ, e.LatencyParts, e.EnergyParts, e.Invocations = &x.MeanUS, &x.Energy, x.Parts, x.Energies, x
+	}
+	outputs := cli.OutputsOf(f.Model)
+	for i, c := range nnrt.Compare(f.Model, f.Expected, res) {
+		out := outputEntry{Elements: c.Elements, Mismatches: c.Mismatches, MaxAbsDiff: c.MaxAbsDiff, Top1: c.Top1}
+		if i < len(outputs) && i < len(res.Outputs) {
+			out.of(outputs[i], i, res.Dimensions[i], res.Outputs[i], labels)
+		}
+		if c.First != nil {
+			e.Status, out.Difference = statusMismatch, c.First.Error()
+		}
+		e.Outputs = append(e.Outputs, out)
+	}
+	r.data.Runs = append(r.data.Runs, e)
+}
+
+// of describes output i: shape, data and what its largest elements stand for.
+func (e *outputEntry) of(o *nn.Operand, i int, shape []uint32, data []byte, labels []string) {
+	e.Name, e.Shape = outputName(o, i), shape
+	if !input.IsScores(o, shape) {
+		return
+	}
+	e.Top5 = topClasses(o, data, labels)
+	e.Label = e.Top5[0].Label
+}
+
+// costs fills in what the run cost, and where. Without a timing model there
+// are no costs, only places.
+func (e *deviceEntry) costs(res *nnrt.Result) {
+	timed := res.LatencyFs > 0
+	if timed {
+		latency, energy := cli.Microseconds(res.LatencyFs), res.EnergyPJ/1e6
+		e.LatencyUS, e.EnergyUJ = &latency, &energy
+		for i := range res.Devices {
+			d := &res.Devices[i]
+			e.Devices = append(e.Devices, partEntry{
+				Device: d.Device, Executions: d.Parts, ClockMHz: float64(d.ClockHz) / 1e6,
+				costEntry: costEntry{d.Cycles, cli.Microseconds(d.TimeFs), d.EnergyPJ / 1e6, cli.StallMap(d.Stalls)},
+				Memory:    newMemoryEntry(&d.Memory),
+			})
+		}
+		if d, ok := res.Clock(); ok {
+			e.Cycles, e.Stalls = &d.Cycles, cli.StallMap(d.Stalls)
+		}
+	}
+	for _, rows := range [3][]nnrt.OperationCost{res.Operations, res.Inner, res.Overheads} {
+		for i := range rows {
+			o := &rows[i]
+			row := operationEntry{Index: o.Index, Type: o.Name(), Device: o.Device, MACs: o.MACs, Inputs: o.Inputs, Outputs: o.Outputs}
+			if timed {
+				row.operationCost = &operationCost{
+					costEntry: costEntry{o.Cycles, cli.Microseconds(o.TimeFs), o.EnergyPJ / 1e6, cli.StallMap(o.Stalls)},
+					DRAMBytes: o.DRAMBytes, BoundBy: o.BoundBy,
+				}
+			}
+			e.Operations = append(e.Operations, row)
+		}
+	}
+}
+
+func outputName(o *nn.Operand, i int) string {
+	if o.Name != "" {
+		return o.Name
+	}
+	return fmt.Sprintf("output%d", i)
+}
+
+// verdict is an error when a result differs from the reference.
+func (r *report) verdict() error {
+	var bad []string
+	for _, e := range r.data.Runs {
+		if e.Status == statusMismatch {
+			bad = append(bad, e.Device)
+		}
+	}
+	if len(bad) == 0 {
+		return nil
+	}
+	return &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("results of %s differ from the reference", strings.Join(bad, ", "))}
+}

@@ -1,0 +1,191 @@
+package run
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/bench/zoo"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+)
+
+// runForm runs a model on a device as the command does and returns the entry
+// of its report, by way of JSON, and the text.
+func runForm(t *testing.T, m *nn.Model, device string) (e map[string]any, text string) {
+	t.Helper()
+	a := &cli.App{SoC: "pixel4", Err: io.Discard}
+	f := &runFlags{pace: measure.Pace{Invocations: 1}}
+	mach, err := machine.OpenLive(a, hal.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	form, err := input.NewForm(m, &f.Flags)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := form.Reference(mach); err != nil {
+		t.Fatal(err)
+	}
+	r := newReport(mach, form)
+	d, err := runDevice(a, mach, form, device, hal.FastSingleAnswer, f, nil, cli.NewProgress(io.Discard))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.add(d, form, nil)
+	var b bytes.Buffer
+	if err := cli.PrintJSON(&b, r.object()); err != nil {
+		t.Fatal(err)
+	}
+	var object struct{ Runs []map[string]any }
+	if err := json.Unmarshal(b.Bytes(), &object); err != nil {
+		t.Fatal(err)
+	}
+	var w strings.Builder
+	if err := r.print(&w); err != nil {
+		t.Fatal(err)
+	}
+	return object.Runs[0], w.String()
+}
+
+// TestReportAddsUp reads the JSON object as a user would: the rows of each
+// device are its whole cost, and so are its stalls.
+func TestReportAddsUp(t *testing.T) {
+	gemm, err := bench.Gemm("f32", 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		device string
+		model  *nn.Model
+	}{
+		{"cpu", zoo.MustBuild("mobilenet_v1_0.25_224_quant")}, {"dsp", zoo.MustBuild("mobilenet_v1_0.25_224_quant")}, {"npu", zoo.MustBuild("mobilenet_v1_0.25_224_quant")}, {"gpu", gemm},
+		{nnrt.Auto, mixedModel()},
+	} {
+		e, text := runForm(t, c.model, c.device)
+		number := func(o any, key string) float64 { return o.(map[string]any)[key].(float64) }
+		total := func(o any) float64 {
+			sum := 0.
+			for n := range maps.Values(o.(map[string]any)["stalls"].(map[string]any)) {
+				sum += n.(float64)
+			}
+			return sum
+		}
+		var us, uj float64
+		devices := e["devices"].([]any)
+		for _, d := range devices {
+			us, uj = us+number(d, "time_us"), uj+number(d, "energy_uj")
+			var cycles, rowUS, rowUJ, launches float64
+			for _, o := range e["operations"].([]any) {
+				row := o.(map[string]any)
+				if row["device"] != d.(map[string]any)["device"] {
+					continue
+				}
+				if total(o) != number(o, "cycles") {
+					t.Errorf("%s: stalls of %v in %v", c.device, total(o), o)
+				}
+				if row["type"] == "LAUNCH" {
+					launches++
+				}
+				cycles, rowUS, rowUJ = cycles+number(o, "cycles"), rowUS+number(o, "time_us"), rowUJ+number(o, "energy_uj")
+			}
+			if cycles != number(d, "cycles") || total(d) != cycles || !close(rowUS, number(d, "time_us")) || !close(rowUJ, number(d, "energy_uj")) || launches != 1 {
+				t.Errorf("%s: rows of %v cycles, %v us, %v uJ, %v launches; the device has %v", c.device, cycles, rowUS, rowUJ, launches, d)
+			}
+		}
+		if !close(us, e["latency_us"].(float64)) || !close(uj, e["energy_uj"].(float64)) {
+			t.Errorf("%s: devices of %v us, %v uJ, the run has %v, %v", c.device, us, uj, e["latency_us"], e["energy_uj"])
+		}
+		_, cycles := e["cycles"]
+		_, stalls := e["stalls"]
+		if one := len(devices) == 1; cycles != one || stalls != one || one != (c.device != nnrt.Auto) {
+			t.Errorf("%s: %d devices, cycles %v, stalls %v", c.device, len(devices), cycles, stalls)
+		}
+		if c.device == nnrt.Auto && (!strings.Contains(text, "on cpu") || !strings.Contains(text, "on npu")) {
+			t.Errorf("no rows of the devices of a mixed run:\n%s", text)
+		}
+	}
+}
+
+func close(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(b) }
+
+// mixedModel has an operation for the NPU and one that it declines.
+func mixedModel() *nn.Model {
+	m, err := bench.Gemm("u8", 1024)
+	if err != nil {
+		panic(err)
+	}
+	g := &m.Main
+	last := g.Outputs[0]
+	g.Operands[last].Lifetime = nn.TemporaryVariable
+	shape := g.Operands[last].Dimensions
+	axis := nn.Operand{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: []byte{1, 0, 0, 0}}
+	index := nn.Operand{Type: nn.TensorInt32, Dimensions: shape[:1], Lifetime: nn.SubgraphOutput}
+	n := uint32(len(g.Operands))
+	g.Operands = append(g.Operands, axis, index)
+	g.Operations = append(g.Operations, nn.Operation{Type: nn.OpArgmax, Inputs: []uint32{last, n}, Outputs: []uint32{n + 1}})
+	g.Outputs = []uint32{n + 1}
+	return m
+}
+
+// TestLabels: class names are text, one per class of some output.
+func TestLabels(t *testing.T) {
+	for in, want := range map[string][]string{
+		"a\nb c\n":         {"a", "b c"},
+		"\ufeffa\r\nb\r\n": {"a", "b"},
+		"zwölf\n\n x \n\n": {"zwölf", "", "x"},
+	} {
+		got, err := input.ParseLabels([]byte(in))
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%q: %v\n%s", in, err, diff)
+		}
+	}
+	for in, want := range map[string]string{
+		"":            "no class names",
+		"\n\n":        "no class names",
+		"a\nb\x00c":   "line 2, byte 2: not text",
+		"\x89PNG\r\n": "line 1, byte 1: not text",
+	} {
+		if _, err := input.ParseLabels([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", in, err, want)
+		}
+	}
+	m := zoo.MustBuild("mobilenet_v1_0.25_224_quant")
+	for n, ok := range map[int]bool{1001: true, 1000: false, 1002: false} {
+		if err := input.CheckLabels("l.txt", make([]string, n), m); (err == nil) != ok {
+			t.Errorf("%d labels for 1001 classes: %v", n, err)
+		}
+	}
+}
+
+// TestTopClasses: the first of equals, NaN last, dequantized.
+func TestTopClasses(t *testing.T) {
+	o := &nn.Operand{Type: nn.TensorQuant8Asymm, Scale: 0.5, ZeroPoint: 1}
+	got := topClasses(o, []byte{1, 9, 3, 9, 0, 2}, []string{"a", "b", "c", "d", "e", "f"})
+	want := []classEntry{{1, 4, "b"}, {3, 4, "d"}, {2, 1, "c"}, {5, 0.5, "f"}, {0, 0, "a"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	floats := &nn.Operand{Type: nn.TensorFloat32}
+	nan := []byte{0, 0, 0xc0, 0x7f, 0, 0, 0x80, 0xbf, 0, 0, 0, 0} // NaN, -1, 0
+	order := []int{}
+	for _, c := range topClasses(floats, nan, nil) {
+		order = append(order, c.Class)
+	}
+	if !slices.Equal(order, []int{2, 1, 0}) {
+		t.Errorf("order %v", order)
+	}
+}

@@ -1,0 +1,176 @@
+package run
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+)
+
+// print writes the report for a person.
+func (r *report) print(w io.Writer) error {
+	m := &r.data.Model
+	fmt.Fprintf(w, "%s: %d operations, %.1f million MACs, on %s (%s)\n\n", m.Name, m.Operations, float64(m.MACs)/1e6, r.data.SoC, r.machine.Config.SoC.Description)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "device\tlatency us\tcycles\tenergy uJ\tspeed\tenergy\tmismatches\tprepare s\texecute s\t")
+	cpu := r.find(r.machine.Registry.CPU().Name())
+	for i := range r.data.Runs {
+		r.row(t, &r.data.Runs[i], cpu)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	r.notes(w)
+	r.spread(w)
+	if err := r.courses(w); err != nil {
+		return err
+	}
+	r.classes(w)
+	if err := r.memory(w); err != nil {
+		return err
+	}
+	return r.expensive(w)
+}
+
+// row writes a run and, when several devices shared it, a row of each: cycles
+// belong to one clock.
+func (r *report) row(t io.Writer, e, cpu *deviceEntry) {
+	if e.Status == StatusUnsupported {
+		fmt.Fprintf(t, "%s\t-\t-\t-\t-\t-\tunsupported\t-\t-\t\n", e.Device)
+		return
+	}
+	name := e.Device
+	if e.Model != "" {
+		name += " (float form)"
+	}
+	mismatches := 0
+	for _, o := range e.Outputs {
+		mismatches += o.Mismatches
+	}
+	host := fmt.Sprintf("%.2f\t%.2f", e.HostUserS.Prepare, e.HostUserS.Execute)
+	if e.LatencyUS == nil { // a functional run
+		fmt.Fprintf(t, "%s\t-\t-\t-\t-\t-\t%d\t%s\t\n", name, mismatches, host)
+		return
+	}
+	speed, energy, cycles := "-", "-", "-"
+	if cpu != nil && *cpu.EnergyUJ > 0 {
+		speed = fmt.Sprintf("%.2fx", *cpu.LatencyUS / *e.LatencyUS)
+		energy = fmt.Sprintf("%.2fx", *e.EnergyUJ / *cpu.EnergyUJ)
+	}
+	if e.Cycles != nil {
+		cycles = fmt.Sprint(*e.Cycles)
+	}
+	fmt.Fprintf(t, "%s\t%.1f\t%s\t%.1f\t%s\t%s\t%d\t%s\t\n", name, *e.LatencyUS, cycles, *e.EnergyUJ, speed, energy, mismatches, host)
+	if len(e.Devices) < 2 {
+		return
+	}
+	for _, d := range e.Devices {
+		fmt.Fprintf(t, "on %s\t%.1f\t%d\t%.1f\t\t\t\t\t\t\n", d.Device, d.TimeUS, d.Cycles, d.EnergyUJ)
+	}
+}
+
+// notes are what the table has no column for.
+func (r *report) notes(w io.Writer) {
+	fmt.Fprintln(w)
+	for i := range r.data.Runs {
+		e := &r.data.Runs[i]
+		if e.Model != "" {
+			fmt.Fprintf(w, "%s runs %s and is compared with that form's reference; speed and energy are relative to the quantized network on the CPU.\n", e.Device, e.Model)
+		}
+		if e.Fallback > 0 {
+			fmt.Fprintf(w, "%s leaves %d of %d operations to the CPU:\n", e.Device, e.Fallback, r.data.Model.Operations)
+			cli.WriteFallbacks(w, e.Fallbacks)
+		}
+		if e.Layers != nil {
+			fmt.Fprintf(w, "%s: %s\n", e.Device, e.Layers.text())
+		}
+		for _, o := range e.Outputs {
+			if o.Difference != "" {
+				fmt.Fprintf(w, "%s differs from the reference: %s\n", e.Device, o.Difference)
+			}
+		}
+	}
+}
+
+// classes writes the highest scores of outputs that have some.
+func (r *report) classes(w io.Writer) {
+	for i := range r.data.Runs {
+		e := &r.data.Runs[i]
+		for _, o := range e.Outputs {
+			if len(o.Top5) == 0 {
+				continue
+			}
+			var classes []string
+			for _, c := range o.Top5 {
+				classes = append(classes, c.text())
+			}
+			name := ""
+			if len(e.Outputs) > 1 {
+				name = " " + o.Name
+			}
+			fmt.Fprintf(w, "%s%s: class %s\n", e.Device, name, strings.Join(classes, "; "))
+		}
+	}
+}
+
+// find is the timed run on a device, nil when there is none.
+func (r *report) find(device string) *deviceEntry {
+	for i := range r.data.Runs {
+		if e := &r.data.Runs[i]; e.Device == device && e.LatencyUS != nil && *e.LatencyUS > 0 {
+			return e
+		}
+	}
+	return nil
+}
+
+// expensive lists the ten rows of the fastest run that took longest.
+func (r *report) expensive(w io.Writer) error {
+	best := -1
+	for i := range r.data.Runs {
+		if e := &r.data.Runs[i]; e.LatencyUS != nil && (best < 0 || *e.LatencyUS < *r.data.Runs[best].LatencyUS) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	res := r.runs[best].result
+	rows := slices.Concat(res.Operations, res.Inner, res.Overheads)
+	slices.SortStableFunc(rows, func(a, b nnrt.OperationCost) int { return int(max(min(b.TimeFs-a.TimeFs, 1), -1)) })
+	fmt.Fprintf(w, "\nMost expensive operations on %s:\n", r.data.Runs[best].Device)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	mixed := len(res.Devices) > 1
+	device := func(s string) string {
+		if mixed {
+			return s + "\t"
+		}
+		return ""
+	}
+	fmt.Fprintf(t, "  #\toperation\t%soutput\tMMAC\tus\tcycles\tshare\tMAC/cycle\tbound by\n", device("device"))
+	for i := range rows[:min(10, len(rows))] {
+		o := &rows[i]
+		index, output, rate := "-", "", "-"
+		if o.Index >= 0 {
+			index, output = fmt.Sprint(o.Index), fmt.Sprint(o.Outputs[0])
+		}
+		if o.MACs > 0 && o.Cycles > 0 {
+			rate = fmt.Sprintf("%.1f", float64(o.MACs)/float64(o.Cycles))
+		}
+		fmt.Fprintf(t, "  %s\t%s\t%s%s\t%.1f\t%.1f\t%d\t%.1f %%\t%s\t%s\n", index, o.Name(), device(o.Device), output,
+			float64(o.MACs)/1e6, cli.Microseconds(o.TimeFs), o.Cycles, 100*float64(o.TimeFs)/float64(max(res.LatencyFs, 1)), rate, o.BoundBy)
+	}
+	return t.Flush()
+}
+
+// spread writes how invocations that differ are spread.
+func (r *report) spread(w io.Writer) {
+	for i := range r.data.Runs {
+		if x := r.data.Runs[i].Invocations; x != nil && x.MaxUS-x.MinUS > 0.0005*x.MeanUS {
+			fmt.Fprintf(w, "%s: %d invocations, first %.1f us, min %.1f, max %.1f, standard deviation %.1f\n", r.data.Runs[i].Device, x.Count, x.FirstUS, x.MinUS, x.MaxUS, x.StdUS)
+		}
+	}
+}

@@ -1,0 +1,292 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/partition"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/vlog"
+	"github.com/nnsoc/nnsoc/importer/tensor"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+)
+
+// runFlags are the flags of run.
+type runFlags struct {
+	input.Flags
+	devices    []string
+	labels     string
+	functional bool
+	trace      measure.TraceFlags
+	outputDir  string
+	preference string
+	limits     machine.Limits
+	layers     bool
+	concurrent bool
+	priorities []string
+	pace       measure.Pace
+}
+
+// New returns the command run.
+func New(a *cli.App) *cobra.Command {
+	f := runFlags{Flags: input.Flags{Norm: tensor.DefaultNormalization}}
+	cmd := &cobra.Command{
+		Use:   "run [MODEL]...",
+		Short: "run a network on each device and compare with the reference CPU",
+		Long: `run executes a TensorFlow Lite network on the CPU and on every device of the SoC,
+compares each output with the reference CPU and prints latency, cycles and energy. The
+latency is the mean of invocations on a machine that has warmed up, back to back, as
+TensorFlow Lite's benchmark_model measures it: --cold, --interval-us and --burst change
+that. docs/Time.md says what a latency is made of.
+With --duration it goes on for simulated minutes: the phone warms up, and its rules lower
+the clocks. It prints a dozen samples; --json has up to a thousand, --csv writes them.
+Without MODEL it runs MobileNet v1 1.0 224 with deterministic synthetic weights, in its
+quantized form on the devices for 8-bit integers and in its float form on the GPU.
+
+With --concurrent it runs several networks, each on one device, first alone, then beside
+each other on one phone until each has run as often as asked for, and prints what they
+cost each other. Networks on the same device wait for it; --priority says who goes first.
+--device and --priority then are of the networks in their order.`,
+		Example: `  nnsoc run
+  nnsoc run mobilenet.tflite --input grace_hopper.bmp --labels labels.txt
+  nnsoc run model.tflite --device dsp --trace dsp.json --output tensors
+  nnsoc run model.tflite --device gpu --interval-us 200000 --invocations 10 --json
+  nnsoc run model.tflite --device gpu --duration 10m --csv gpu.csv
+  nnsoc run a.tflite b.tflite --concurrent --device dsp --device gpu`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if f.concurrent {
+				return severalModels(args)
+			}
+			if len(args) > 1 {
+				return cli.Usage(fmt.Errorf("%s takes one MODEL, got %d arguments (several with --concurrent)", cmd.CommandPath(), len(args)))
+			}
+			return nil
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			if f.concurrent {
+				return input.CompleteModels(cmd, args, prefix)
+			}
+			return input.CompleteModel(cmd, args, prefix)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.concurrent {
+				if err := cli.Exclude(cmd, "concurrent", "functional", "check-layers", "cold", "interval-us", "input", "shape", "labels", "mean", "std", "output", "duration", "csv"); err != nil {
+					return err
+				}
+				if !cmd.Flags().Changed("invocations") {
+					f.pace.Invocations = measure.ConcurrentInvocations
+				}
+				return runConcurrent(a, &f, args)
+			}
+			if cmd.Flags().Changed("priority") {
+				return cli.Usage(errors.New("--priority does nothing without --concurrent"))
+			}
+			if err := cli.Distinct(f.devices); err != nil {
+				return cli.Usage(fmt.Errorf("--device: %w", err))
+			}
+			if err := cli.Exclude(cmd, "functional", "trace", "trace-format", "preference", "invocations", "interval-us", "cold", "burst", "duration", "csv"); err != nil {
+				return err
+			}
+			if err := cli.Exclude(cmd, "duration", "invocations", "cold", "trace", "trace-format"); err != nil {
+				return err
+			}
+			f.Normalized = cmd.Flags().Changed("mean") || cmd.Flags().Changed("std")
+			return run(a, &f, args)
+		},
+	}
+	fl := cmd.Flags()
+	fl.Var(cli.NameList{Names: &f.devices, Once: false}, "device", "devices to run on: names of the SoC's devices, or auto (default: all)")
+	fl.Var(cli.NameList{Names: &f.Inputs, Once: false}, "input", "picture, .npy or raw tensor, one per model input (default: reproducible noise)")
+	f.Shapes.Add(fl)
+	fl.StringVar(&f.labels, "labels", "", "text file with the name of class N on line N+1")
+	fl.BoolVar(&f.Relaxed, "relaxed", false, "allow float32 operations to compute in float16")
+	fl.BoolVar(&f.functional, "functional", false, "compute the tensors only: no cycles, no energy")
+	f.trace.Add(fl)
+	f.pace.Add(fl)
+	f.pace.Endurance.Add(fl)
+	fl.BoolVar(&f.concurrent, "concurrent", false, "run several networks beside each other, each on its device")
+	fl.Var(cli.NameList{Names: &f.priorities, Once: false}, "priority", "with --concurrent: low, medium or high for each network (default: medium)")
+	fl.StringVar(&f.outputDir, "output", "", "write the output tensors as .npy files to this folder")
+	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
+	fl.Var((*cli.Finite)(&f.Norm.Mean), "mean", "float inputs from pictures are (pixel-mean)/std")
+	fl.Var((*cli.Finite)(&f.Norm.Std), "std", "see --mean")
+	f.limits.Add(cmd)
+	fl.BoolVar(&f.layers, "check-layers", false, "compare the output of every operation, name the first that leaves the rule")
+	machine.CompleteDevices(a, cmd)
+	return cmd
+}
+
+// runMachine checks what all runs have in common and opens their machine.
+func runMachine(a *cli.App, f *runFlags) (*machine.Machine, hal.Preference, error) {
+	pref, ok := machine.Preferences[f.preference]
+	if !ok {
+		return nil, 0, cli.Usage(fmt.Errorf("unknown preference %q; there are fast, sustained, low-power", f.preference))
+	}
+	if err := f.pace.Check(); err != nil {
+		return nil, 0, err
+	}
+	m, err := machine.OpenLive(a, pref)
+	if err != nil {
+		return nil, 0, err
+	}
+	return m, pref, m.Limit(&f.limits)
+}
+
+func run(a *cli.App, f *runFlags, args []string) error {
+	m, pref, err := runMachine(a, f)
+	if err != nil {
+		return err
+	}
+	devices, err := m.Choose(f.devices)
+	if err != nil {
+		return err
+	}
+	labels, err := input.ReadLabels(f.labels)
+	if err != nil {
+		return err
+	}
+	w, err := input.NewWorkload(args, &f.Flags)
+	if err != nil {
+		return err
+	}
+	if err := input.CheckLabels(f.labels, labels, w.Primary.Model); err != nil {
+		return err
+	}
+	out, err := cli.OpenOutput(f.outputDir)
+	if err != nil {
+		return err
+	}
+	timeline, err := f.trace.Open()
+	if err != nil {
+		return err
+	}
+	defer timeline.Discard()
+	samples, err := openSamples(f.pace.CSV)
+	if err != nil {
+		return err
+	}
+	defer samples.discard()
+
+	a.VLog(vlog.Model).Str("name", w.Primary.Model.Name).Int("operations", len(w.Primary.Model.Main.Operations)).
+		Int64("macs", nnrt.MACs(w.Primary.Model)).Int("inputs", len(w.Primary.Inputs)).Msg("read")
+	a.VLogGraph(w.Primary.Model)
+	p := a.Progress()
+	defer p.Done()
+	report := newReport(m, w.Primary)
+	for _, name := range devices {
+		form, err := w.Form(name, m)
+		if err != nil {
+			return err
+		}
+		p.Say("%s: reference", form.Model.Name)
+		if err := form.Reference(m); err != nil {
+			return err
+		}
+		r, err := runDevice(a, m, form, name, pref, f, timeline, p)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if f.layers && r.result != nil {
+			if r.layers, err = checkLayers(a, m, form, name, pref, p); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+		if err := out.Add(name, form.Model, r.result); err != nil {
+			return err
+		}
+		report.add(r, form, labels)
+	}
+	p.Done()
+	if err := out.Commit(); err != nil {
+		return err
+	}
+	if err := timeline.Commit(); err != nil {
+		return err
+	}
+	if err := samples.commit(report); err != nil {
+		return err
+	}
+	if a.JSON {
+		err = cli.PrintJSON(a.Out, report.object())
+	} else {
+		err = report.print(a.Out)
+	}
+	if err != nil {
+		return err
+	}
+	return report.verdict()
+}
+
+// deviceRun is one finished run.
+type deviceRun struct {
+	device      string
+	compilation *nnrt.Compilation
+	result      *nnrt.Result // nil when the device runs none of the model
+	prepareUser time.Duration
+	executeUser time.Duration        // of one execution that was simulated
+	layers      *layerCheck          // with --check-layers
+	invocations *measure.Invocations // nil: a functional run
+}
+
+func runDevice(a *cli.App, m *machine.Machine, form *input.Form, name string, pref hal.Preference, f *runFlags, t *measure.Timeline, p *cli.Progress) (*deviceRun, error) {
+	p.Say("%s: compile", name)
+	start := cli.UserTime()
+	o := nnrt.CompileOptions{Preference: nnrt.Prefer(pref)}
+	var c *nnrt.Compilation
+	var err error
+	if name == nnrt.Auto {
+		c, err = partition.NewPlanner(a, m, o, f.pace, p).Compile(form)
+	} else {
+		c, err = nnrt.Compile(m.Registry, form.Model, name, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := &deviceRun{device: name, compilation: c, prepareUser: cli.UserTime() - start}
+	cpu := m.Registry.CPU().Name()
+	if name != cpu && name != nnrt.Auto && c.Accelerated(cpu) == 0 {
+		return r, nil
+	}
+	p.Say("%s: run", name)
+	x := nnrt.ExecuteOptions{Functional: f.functional}
+	for i := range c.Steps() {
+		s := c.Step(i)
+		a.VLog(vlog.Compilation).Str("run", name).Int("part", i).Str("device", s.Device).Ints("operations", s.Operations).Msg("prepared")
+	}
+	for _, moved := range c.Fallbacks {
+		a.VLog(vlog.Compilation).Str("run", name).Int("operation", moved.Operation).Str("reason", moved.Reason).Msg("falls back to the CPU")
+	}
+	if t != nil {
+		x.Trace = t.Tracer(name)
+	}
+	pace := f.pace
+	pace.Say = func(share float64) { p.Say("%s: %.0f %% of %v", name, 100*share, pace.Duration) }
+	start = cli.UserTime()
+	before := m.Live.Simulated()
+	r.result, r.invocations, err = pace.Invoke(m, c, form.Inputs, x)
+	r.executeUser = cli.UserTime() - start
+	if err == nil {
+		parts := 0
+		for _, d := range r.result.Devices {
+			parts += d.Parts
+		}
+		if n := m.Live.Simulated() - before; n > parts {
+			r.executeUser = r.executeUser * time.Duration(parts) / time.Duration(n)
+		}
+		for _, d := range r.result.Devices {
+			a.VLog(vlog.Execution).Str("run", name).Str("device", d.Device).Int("executions", d.Parts).Int64("cycles", d.Cycles).
+				Float64("us", cli.Microseconds(d.TimeFs)).Float64("uj", d.EnergyPJ/1e6).Msg("executed")
+		}
+		for _, moved := range r.result.Fallbacks {
+			a.VLog(vlog.Execution).Str("run", name).Int("operation", moved.Operation).Str("reason", moved.Reason).Msg("falls back to the CPU")
+		}
+	}
+	return r, err
+}

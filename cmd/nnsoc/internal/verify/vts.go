@@ -1,0 +1,295 @@
+package verify
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/importer/vectors"
+	"github.com/nnsoc/nnsoc/testvectors"
+)
+
+type vtsReport struct {
+	SchemaVersion int           `json:"schema_version"`
+	Device        string        `json:"device"`
+	Cases         int           `json:"cases"`
+	Passed        int           `json:"passed"`
+	Failed        int           `json:"failed"`
+	Unsupported   int           `json:"unsupported"`
+	Skipped       int           `json:"skipped"`    // variations that a case does not have
+	Unreadable    int           `json:"unreadable"` // files; each is in Failures
+	Failures      []vtsFailure  `json:"failures"`
+	Declined      []vtsDeclined `json:"declined,omitempty"` // with --declined
+	// With --variations, what of the counts above is theirs, by name.
+	Variations map[string]vtsVariation `json:"variations,omitempty"`
+}
+
+type vtsVariation struct {
+	Cases       int `json:"cases"`
+	Passed      int `json:"passed"`
+	Failed      int `json:"failed"`
+	Unsupported int `json:"unsupported"`
+	Skipped     int `json:"skipped"`
+}
+
+type vtsDeclined struct {
+	Name       string `json:"name"`
+	Spec       string `json:"spec"`
+	Operations string `json:"operations"`
+	Reason     string `json:"reason"`
+}
+
+type vtsFailure struct {
+	Kind       string  `json:"kind"` // mismatch, error, malformed or unreadable
+	Name       string  `json:"name"`
+	Spec       string  `json:"spec"`
+	Operations string  `json:"operations"`
+	Error      string  `json:"error"`
+	Output     int     `json:"output"`
+	Index      int     `json:"index"`
+	Expected   float64 `json:"expected"`
+	Actual     float64 `json:"actual"`
+	Tolerance  float64 `json:"tolerance"`
+}
+
+// NewVTS returns the command vts.
+func NewVTS(a *cli.App) *cobra.Command {
+	var device, pattern, export, way string
+	var functional, declined, variations bool
+	cmd := &cobra.Command{
+		Use:   "vts PATH...",
+		Short: "run operation test vectors on a device",
+		Long: `vts runs test cases - documents of the neutral JSON corpus (.json, .json.gz), Android
+test specifications (.mod.py), or folders of either - on one device and compares each
+output with the accuracy rules of NNAPI's generated tests. An operation that the device declares supported must pass; a case with
+any other operation counts as unsupported; --declined lists these with the reason. Nothing
+falls back to the CPU. A case that states no valid model fails on every device; a file that
+cannot be read is reported as unreadable and the others run. With --export nothing runs:
+the cases are written as documents of the JSON corpus, one per file read.
+
+With --variations each case also runs in the forms that VTS makes of it: outputs of unknown
+shape, TENSOR_QUANT8_ASYMM operands made signed (a device that runs the one form must run the
+other), a first output one byte short (OUTPUT_INSUFFICIENT_SIZE and the shapes are due), of
+known and of unknown shape; and a batch of size zero. Their names end in that of the variation,
+which --run matches too; forms that the rules leave out count as skipped.`,
+		Example: "  nnsoc vts vectors/nnapi --device npu\n  nnsoc vts V1_2__conv2d_v1_2.json.gz --device dsp --run 'quant8' --json\n  nnsoc vts vectors/nnapi --device npu --variations --functional\n  nnsoc vts add_v1_3.mod.py --export expanded",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cli.Usage(errors.New("vts takes at least one PATH"))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			m, err := machine.Open(a, hal.FastSingleAnswer)
+			if err != nil {
+				return err
+			}
+			p := testvectors.Plan{Functional: functional || device == "reference", Variations: variations}
+			name := device
+			if name == "reference" { // the CPU's kernels without its timing model
+				name = m.Registry.CPU().Name()
+			}
+			d, err := m.Registry.Find(name)
+			if err != nil {
+				return cli.Usage(err)
+			}
+			var stop func()
+			if p.Device, stop, err = m.Through(way, d); err != nil {
+				return err
+			}
+			defer stop()
+			if pattern != "" {
+				if p.Run, err = regexp.Compile(pattern); err != nil {
+					return cli.Usage(fmt.Errorf("--run: %w", err))
+				}
+			}
+			show := a.Progress()
+			defer show.Done()
+			var unreadable []input.UnreadableSpec
+			if p.Files, unreadable, err = input.ReadSpecs(args, show); err != nil {
+				return err
+			}
+			if export != "" {
+				show.Done()
+				return exportSpecs(a, export, p.Files, unreadable, p.Run)
+			}
+			step := 0
+			p.Progress = func(done, total int) {
+				if 20*done/total > step || done == total {
+					step = 20 * done / total
+					show.Say("%s: %d of %d cases", device, done, total)
+				}
+			}
+			r := p.Execute()
+			show.Done()
+			if err := printVTS(a, device, r, unreadable, declined); err != nil {
+				return err
+			}
+			switch err := input.UnreadableError(unreadable); {
+			case err != nil && r.Failed > 0:
+				return &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("%d of %d cases failed; %w", r.Failed, r.Cases, err)}
+			case err != nil:
+				return &cli.ExitError{Code: cli.ExitMismatch, Err: err}
+			case r.Failed > 0:
+				return &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("%d of %d cases failed", r.Failed, r.Cases)}
+			case r.Cases == 0:
+				return cli.Usage(errors.New("no case matches"))
+			}
+			return nil
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&device, "device", "reference", "device to run on: reference or a device of the SoC")
+	fl.StringVar(&way, "via", "device", "how cases reach the device: device (its driver), service (a process boundary) or runtime (NNAPI's runtime)")
+	fl.StringVar(&pattern, "run", "", "run only cases whose name matches this regular expression")
+	fl.StringVar(&export, "export", "", "write the cases to this folder as corpus JSON instead of running them")
+	fl.BoolVar(&declined, "declined", false, "list the unsupported cases with the reason")
+	fl.BoolVar(&variations, "variations", false, "also run the variations of VTS and empty batches")
+	fl.BoolVar(&functional, "functional", false, "skip the timing model")
+	machine.CompleteDevices(a, cmd)
+	return cmd
+}
+
+type exportReport struct {
+	SchemaVersion int            `json:"schema_version"`
+	Files         []exportedFile `json:"files"`
+	Unreadable    []string       `json:"unreadable,omitempty"` // what is wrong with files that cannot be read
+}
+
+type exportedFile struct {
+	Spec    string `json:"spec"`
+	Path    string `json:"path"`
+	Cases   int    `json:"cases"`
+	Skipped int    `json:"skipped"` // malformed cases
+}
+
+// exportSpecs writes the cases whose name matches run, nil for all.
+func exportSpecs(a *cli.App, dir string, files []*vectors.File, unreadable []input.UnreadableSpec, run *regexp.Regexp) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return cli.Usage(err)
+	}
+	r := exportReport{SchemaVersion: cli.SchemaVersion, Files: []exportedFile{}}
+	seen := map[string]string{}
+	for _, f := range files {
+		out := *f
+		out.Cases = nil
+		x := exportedFile{Spec: f.Spec}
+		for _, c := range f.Cases {
+			switch {
+			case run != nil && !run.MatchString(c.Name):
+			case c.Model == nil:
+				x.Skipped++
+			default:
+				out.Cases = append(out.Cases, c)
+			}
+		}
+		if x.Cases = len(out.Cases); x.Cases == 0 {
+			continue
+		}
+		name := f.Name + ".json"
+		if f.Version != "" {
+			name = f.Version + "__" + name
+		}
+		if other, ok := seen[name]; ok {
+			return cli.Usage(fmt.Errorf("vts: %s and %s would both be written as %s", other, f.Spec, name))
+		}
+		seen[name] = f.Spec
+		var b bytes.Buffer
+		if err := vectors.Write(&b, &out); err != nil {
+			return err
+		}
+		x.Path = filepath.Join(dir, name)
+		if err := cli.WriteFile(x.Path, b.Bytes()); err != nil {
+			return err
+		}
+		r.Files = append(r.Files, x)
+	}
+	for _, u := range unreadable {
+		r.Unreadable = append(r.Unreadable, u.Err.Error())
+	}
+	failed := input.UnreadableError(unreadable)
+	if failed != nil {
+		failed = &cli.ExitError{Code: cli.ExitMismatch, Err: failed}
+	} else if len(r.Files) == 0 {
+		return cli.Usage(errors.New("no case matches"))
+	}
+	if a.JSON {
+		if err := cli.PrintJSON(a.Out, r); err != nil {
+			return err
+		}
+		return failed
+	}
+	for _, x := range r.Files {
+		if _, err := fmt.Fprintf(a.Out, "%s: %d cases of %s, %d skipped\n", x.Path, x.Cases, x.Spec, x.Skipped); err != nil {
+			return err
+		}
+	}
+	return failed
+}
+
+func printVTS(a *cli.App, device string, r *testvectors.Report, unreadable []input.UnreadableSpec, declined bool) error {
+	out := vtsReport{
+		SchemaVersion: cli.SchemaVersion, Device: device, Cases: r.Cases, Passed: r.Passed, Failed: r.Failed,
+		Unsupported: r.Unsupported, Skipped: r.Skipped, Unreadable: len(unreadable), Failures: []vtsFailure{},
+	}
+	for _, u := range unreadable {
+		out.Failures = append(out.Failures, vtsFailure{Kind: "unreadable", Name: u.Path, Spec: u.Path, Error: u.Err.Error()})
+	}
+	for _, f := range r.Failures {
+		v := vtsFailure{Kind: "error", Name: f.Name, Spec: f.Spec, Operations: f.Operations, Error: f.Err.Error()}
+		if errors.Is(f.Err, testvectors.ErrMalformed) {
+			v.Kind = "malformed"
+		}
+		if d := f.Difference; d != nil {
+			v.Kind = "mismatch"
+			v.Output, v.Index, v.Expected, v.Actual, v.Tolerance = d.Output, d.Index, d.Expected, d.Actual, d.Limit
+		}
+		out.Failures = append(out.Failures, v)
+	}
+	if declined {
+		for _, d := range r.Declined {
+			out.Declined = append(out.Declined, vtsDeclined{d.Name, d.Spec, d.Operations, d.Reason})
+		}
+	}
+	for _, v := range r.Variations {
+		if out.Variations == nil {
+			out.Variations = map[string]vtsVariation{}
+		}
+		out.Variations[v.Name] = vtsVariation{v.Cases, v.Passed, v.Failed, v.Unsupported, v.Skipped}
+	}
+	if a.JSON {
+		return cli.PrintJSON(a.Out, out)
+	}
+	for _, d := range out.Declined {
+		fmt.Fprintf(a.Out, "declined %s (%s): %s\n", d.Name, d.Spec, d.Reason)
+	}
+	for _, u := range unreadable {
+		fmt.Fprintf(a.Out, "UNREADABLE %s\n  %v\n", u.Path, u.Err)
+	}
+	for _, f := range r.Failures {
+		fmt.Fprintf(a.Out, "FAIL %s (%s)\n", f.Name, f.Spec)
+		if f.Operations != "" {
+			fmt.Fprintf(a.Out, "  %s: %v\n", f.Operations, f.Err)
+		} else {
+			fmt.Fprintf(a.Out, "  %v\n", f.Err)
+		}
+		if f.Difference != nil {
+			fmt.Fprint(a.Out, f.Difference.Neighbourhood())
+		}
+	}
+	for _, v := range r.Variations {
+		fmt.Fprintf(a.Out, "%s: %d cases, %d passed, %d failed, %d unsupported, %d skipped\n", v.Name, v.Cases, v.Passed, v.Failed, v.Unsupported, v.Skipped)
+	}
+	_, err := fmt.Fprintf(a.Out, "%s: %d cases, %d passed, %d failed, %d unsupported, %d skipped, %d unreadable\n",
+		device, r.Cases, r.Passed, r.Failed, r.Unsupported, r.Skipped, len(unreadable))
+	return err
+}
