@@ -132,7 +132,8 @@ func (c *Course) weigh(s *soc.Sample, seconds, share float64) {
 // close ends the open sample with the state at the end of s.
 func (c *Course) close(s *soc.Sample, at sim.Time) {
 	o := &c.open
-	for name := range o.PowerW {
+	for _, r := range c.Rails {
+		name := r.String()
 		o.PowerW[name] /= o.span
 		o.TotalW += o.PowerW[name]
 	}
