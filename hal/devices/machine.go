@@ -205,8 +205,8 @@ func (h *engineHost) run(c *base.Call, k soc.Conditions, spans *recorder, run fu
 		to = spans
 	}
 	at := base.Place{Points: k.Points, Memory: k.Memory, Caches: &m.caches[h.engine], Begin: k.Begin, Turn: k.Turn}
-	if h.engine == soc.EngineCPU {
-		at.Memory, at.Caches = nil, nil
+	if h.engine == soc.EngineCPU { // whose model has its caches in its costs
+		at.Caches = nil
 	}
 	if k.Woken {
 		m.caches[h.engine].Reset()

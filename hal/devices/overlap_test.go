@@ -24,7 +24,7 @@ func overlapping(t *testing.T, seed uint64, clients, executions int) string {
 	var run []func(*devices.Client) error
 	for i := range clients {
 		var mine []*client
-		for _, d := range []string{"dsp", "npu", "gpu"} {
+		for _, d := range []string{"dsp", "npu", "gpu", "cpu"} {
 			kind := nn.TensorQuant8Asymm
 			if d == "gpu" {
 				kind = nn.TensorFloat32
@@ -63,7 +63,7 @@ func overlapping(t *testing.T, seed uint64, clients, executions int) string {
 	return text + fmt.Sprint(ends)
 }
 
-// TestRandomExecutionsOverlap: 1,000 random executions on three engines give the tensors
+// TestRandomExecutionsOverlap: 1,000 random executions on four engines give the tensors
 // of executions alone, and report the same whenever they are repeated, at any GOMAXPROCS.
 func TestRandomExecutionsOverlap(t *testing.T) {
 	for seed := range uint64(5) {
@@ -85,7 +85,7 @@ func TestCoreContractOnMachine(t *testing.T) {
 		m := phone(t)
 		var text string
 		var list []func(*devices.Client) error
-		for _, d := range []string{"dsp", "npu", "gpu"} {
+		for _, d := range []string{"dsp", "npu", "gpu", "cpu"} {
 			kind := nn.TensorQuant8Asymm
 			if d == "gpu" {
 				kind = nn.TensorFloat32

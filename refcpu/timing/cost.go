@@ -139,6 +139,7 @@ func (s *CPUSpec) cost(p *team, w *opspec.Work, o *OperationTiming) {
 	o.MACs = w.MACs
 	cacheBytes := t.l2 + t.l3 + 2*t.streamed
 	o.CacheBytes, o.DRAMBytes = int64(cacheBytes), int64(dramBytes)
+	o.DRAMWriteBytes = min(int64(t.dramWrite), o.DRAMBytes)
 	one := p.watts / float64(p.n)
 	o.EnergyPJ = sum(p.watts*spent/hz*1e12, one*s.OperationSeconds*1e12,
 		cacheBytes*s.CacheBytePJ, t.dramRead*s.DRAMReadBytePJ, t.dramWrite*s.DRAMWriteBytePJ)

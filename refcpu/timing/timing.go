@@ -124,8 +124,9 @@ type OperationTiming struct {
 	MACs     int64
 	// Unknown: only an execution tells the shapes; nothing is counted.
 	Unknown bool
-	// CacheBytes cross into or out of L2 and L3, DRAMBytes the memory.
-	CacheBytes, DRAMBytes int64
+	// CacheBytes cross into or out of L2 and L3, DRAMBytes the memory, DRAMWriteBytes of
+	// those into it.
+	CacheBytes, DRAMBytes, DRAMWriteBytes int64
 }
 
 // BoundBy is the largest reason; the earlier one of equals.
@@ -220,9 +221,22 @@ func (m *Meter) Add(operation int, w *opspec.Work) {
 	to.MACs += o.MACs
 	to.CacheBytes += o.CacheBytes
 	to.DRAMBytes += o.DRAMBytes
+	to.DRAMWriteBytes += o.DRAMWriteBytes
 	t.Cycles += o.Cycles
 	t.EnergyPJ += o.EnergyPJ
 	t.DRAMBytes += o.DRAMBytes
+}
+
+// Wait lets an operation take cycles more, which all threads wait for the DRAM.
+func (m *Meter) Wait(operation int, cycles int64) {
+	t, to := &m.timing, &m.timing.Operations[operation]
+	pj := sum(m.team.watts, m.spec.StaticWatts, m.spec.DRAMWatts) * float64(cycles) / float64(t.ClockHz) * 1e12
+	to.Cycles += cycles
+	to.Reasons[ReasonDRAM] += cycles
+	to.EnergyPJ += pj
+	t.Cycles += cycles
+	t.Reasons[ReasonDRAM] += cycles
+	t.EnergyPJ += pj
 }
 
 // Elapsed is the time of what has been added so far.

@@ -148,8 +148,9 @@ type Conditions struct {
 	// start on. Of the CPU, whose work takes several clusters, they are the point of each
 	// cluster.
 	Points []sim.Change
-	// Memory is the engine's port of the memory that all engines share, nil for the CPU,
-	// whose model has none. Its times count from the start of the execution.
+	// Memory is the engine's port of the memory that all engines share. Its times count from
+	// the start of the execution. It is nil for the CPU while there is one client: what its
+	// kernels cost alone includes the memory.
 	Memory mem.Level
 	// Woken says that the engine has been asleep: its caches are empty.
 	Woken bool
@@ -204,7 +205,7 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 	k := Conditions{Start: c.t - me.now, Points: m.points(&r, c.e.clock), Woken: c.woken}
 	var out Outcome
 	var err error
-	if r.Engine != EngineCPU {
+	if r.Engine != EngineCPU || g != nil {
 		g.activate(r.Engine, me)
 		if k.Memory, err = m.place(r.Engine, k.Points); err == nil && g != nil {
 			c.base = c.t - g.start

@@ -3,7 +3,7 @@ package soc
 import "github.com/nnsoc/nnsoc/sim/mem"
 
 // SystemCache is the cache between the interconnect and the DRAM, which all engines
-// share. The CPU's model has none of it: its figures are those of whole networks.
+// share. The CPU keeps nothing in it: its kernels' costs have none.
 type SystemCache struct {
 	KiB           int               `toml:"kib" range:"1..65536"`
 	LineBytes     int               `toml:"line_bytes" range:"16..4096"`

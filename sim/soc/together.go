@@ -185,15 +185,15 @@ func (g *group) waiting() string {
 }
 
 // activate says which client has an engine, nil for none. Engines at work share the
-// memory's background power.
+// memory's background power; what the CPU's kernels cost includes it.
 func (g *group) activate(e Engine, c *Client) {
-	if g == nil || e == EngineCPU {
+	if g == nil {
 		return
 	}
 	g.active[e] = c
 	n := 0
-	for _, c := range g.active {
-		if c != nil {
+	for e, c := range g.active {
+		if c != nil && Engine(e) != EngineCPU {
 			n++
 		}
 	}

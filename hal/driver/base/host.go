@@ -32,10 +32,11 @@ type Place struct {
 	// CPU they are the points of its clusters.
 	Points []sim.Change
 	// Memory is one that other engines use as well, and that keeps what executions leave in
-	// its caches: it is not to be reset. Times count from the start of the execution.
+	// its caches: it is not to be reset. Times count from the start of the execution. A CPU,
+	// whose costs are those of a memory of its own, has none while no other client runs.
 	Memory mem.Level
 	// Caches are what the engine's own caches in front of Memory are left in. Not nil when
-	// Memory is not.
+	// Memory is not, but for a CPU.
 	Caches *Caches
 	// Begin tells the machine that one of several runs begins at an instant of the
 	// execution; nil without a machine.

@@ -107,6 +107,7 @@ type prepared struct {
 func (p *prepared) Execute(r *hal.Buffers, at base.Place) (*hal.Result, error) {
 	var meter *timing.Meter
 	var o refcpu.Options
+	var shared *stream
 	if !r.Functional {
 		spec, err := p.specs.find(at.Points)
 		if err != nil {
@@ -116,14 +117,20 @@ func (p *prepared) Execute(r *hal.Buffers, at base.Place) (*hal.Result, error) {
 			return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 		}
 		o.Work, o.Elapsed = meter.Add, meter.Elapsed
+		if at.Memory != nil {
+			shared = newStream(at.Memory, spec)
+		}
 	}
 	o.LoopTimeout = r.LoopLimit()
 	logs, turn := p.device != nil && p.device.Logs(vlog.CPU), at.Turn
-	if logs || turn != nil && meter != nil {
+	if logs || shared != nil || turn != nil && meter != nil {
 		operations := p.prog.Model().Main.Operations
 		o.Observe = func(op int, outputs [][]byte) {
 			if logs {
 				p.device.Log(vlog.CPU, "operation %d (%s): %d outputs", op, operations[op].Type, len(outputs))
+			}
+			if shared != nil {
+				shared.contend(meter, op)
 			}
 			if turn != nil && meter != nil && op < len(operations)-1 {
 				if now := elapsed(meter.Timing()); turn.Over(now) {
