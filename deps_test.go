@@ -37,10 +37,10 @@ var layers = []struct {
 	{"hal/driver/dsp/kernel", []string{"hal/opspec", "isa", "dsp"}}, // opspec for the arithmetic of multipliers alone
 	{"hal/driver/dsp/cost", []string{"hal/driver/dsp/kernel"}},
 	{"hal/driver/dsp/layout", []string{"hal/opspec", "hal/driver/dsp/kernel"}}, // opspec for the geometry of windows alone, kernel for the size of vectors
-	{"hal/driver/dsp/step", []string{"hal/driver/dsp/kernel", "hal/driver/dsp/layout"}},
+	{"hal/driver/dsp/step", []string{"hal/driver/dsp/cost", "hal/driver/dsp/kernel", "hal/driver/dsp/layout"}},
 	{"hal/driver/dsp/launch", []string{"hal/opspec", "hal/driver/dsp/cost", "hal/driver/dsp/kernel", "hal/driver/dsp/layout", "hal/driver/dsp/step"}},
 	{"hal/driver/dsp/lower", []string{"hal/nn", "hal/opspec", "hal/driver/base", "hal/driver/graph", "hal/driver/dsp/kernel", "hal/driver/dsp/launch", "hal/driver/dsp/layout", "hal/driver/dsp/step", "isa"}},
-	{"hal/driver/dsp/plan", []string{"hal/driver/arena", "hal/driver/dsp/kernel", "hal/driver/dsp/layout", "hal/driver/dsp/step", "dsp", "sim/mem"}},
+	{"hal/driver/dsp/plan", []string{"hal/driver/arena", "hal/driver/dsp/cost", "hal/driver/dsp/kernel", "hal/driver/dsp/layout", "hal/driver/dsp/step", "dsp", "sim/mem"}},
 	{"hal/driver/dsp", []string{"hal", "hal/driver/base", "hal/driver/arena", "hal/driver/graph", "hal/driver/lower", "isa", "sim", "dsp"}},
 	{"hal/driver/npu/layout", nil},
 	{"hal/driver/npu/kernel", []string{"hal/driver/npu/layout", "isa", "npu"}},

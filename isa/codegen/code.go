@@ -16,6 +16,9 @@ type Code struct {
 	Used [MaxFiles]int
 	// Cost is an estimate of cycles in which a loop of unknown count runs ten times.
 	Cost int
+	// Sections are the cycles that the blocks of each section (Func.Section) take once.
+	Sections []int
+	sections []int32 // of each block
 	// InOrder reports that the allocator only fitted with source-order scheduling.
 	InOrder bool
 
@@ -99,6 +102,7 @@ func (f *Func) Compile() (*Code, error) {
 	}
 	best.apply(f)
 	best.Cost = best.cost(runs)
+	best.addSections(f)
 	return best, nil
 }
 
@@ -212,12 +216,33 @@ func (f *Func) blockRuns() []int {
 // cost is the number of cycles that the groups take when blocks run so often.
 func (c *Code) cost(runs []int) int {
 	n := 0
-	for i, first := range c.Blocks {
-		last := int32(len(c.Groups))
-		if i+1 < len(c.Blocks) {
-			last = c.Blocks[i+1]
-		}
-		n += runs[i] * (int(last-first) + int(c.waits[i]))
+	for i := range c.Blocks {
+		n += runs[i] * c.blockCycles(i)
 	}
 	return n
 }
+
+// blockCycles is the number of cycles that block i takes once.
+func (c *Code) blockCycles(i int) int {
+	last := len(c.Groups)
+	if i+1 < len(c.Blocks) {
+		last = int(c.Blocks[i+1])
+	}
+	return last - int(c.Blocks[i]) + int(c.waits[i])
+}
+
+// addSections adds up the blocks of each section.
+func (c *Code) addSections(f *Func) {
+	c.sections = make([]int32, len(c.Blocks))
+	for i := range c.Blocks {
+		n := f.blocks[i].section
+		c.sections[i] = n
+		for len(c.Sections) <= int(n) {
+			c.Sections = append(c.Sections, 0)
+		}
+		c.Sections[n] += c.blockCycles(i)
+	}
+}
+
+// SectionOf is the section that a group belongs to.
+func (c *Code) SectionOf(g *CodeGroup) int { return int(c.sections[g.Block]) }

@@ -12,11 +12,12 @@ type vreg struct {
 }
 
 type block struct {
-	labels []Label
-	instrs []*Instr
-	succ   [3]int32   // block indices, -1 none; filled by resolve
-	loops  [2]loopEnd // hardware loops that end here
-	seldom bool
+	labels  []Label
+	instrs  []*Instr
+	succ    [3]int32   // block indices, -1 none; filled by resolve
+	loops   [2]loopEnd // hardware loops that end here
+	seldom  bool
+	section int32
 }
 
 type loopEnd struct {
@@ -40,7 +41,8 @@ type Func struct {
 	instrs  []Instr // chunked storage of instructions
 	args    []Arg   // chunked storage of operands
 	limits  [MaxFiles]int
-	seldom  bool // blocks that start now are seldom run
+	seldom  bool  // blocks that start now are seldom run
+	section int32 // of blocks that start now
 	ordered bool
 	refined bool
 
@@ -139,6 +141,19 @@ func (f *Func) Seldom(emit func()) {
 	f.seldom = was
 }
 
+// Section says that the blocks which emit starts belong to section n, the others around them
+// to the one before; everything is of section 0 at first. Code.Sections has their cycles.
+// emit begins behind a branch or binds a label first, and so does what follows it.
+func (f *Func) Section(n int, emit func()) {
+	was := f.section
+	f.section = int32(n)
+	if last := &f.blocks[len(f.blocks)-1]; f.open && len(last.instrs) == 0 {
+		last.section = f.section
+	}
+	emit()
+	f.section = was
+}
+
 // Stream is a sequence of instructions among others: From of the others' come
 // before its first one.
 type Stream struct {
@@ -217,7 +232,7 @@ func (f *Func) EndLoop(n int, head Label, count int) {
 func (f *Func) Limit(c Class, n int) { f.limits[f.classes[c].File] = n }
 
 func (f *Func) startBlock() {
-	f.blocks = append(f.blocks, block{succ: [3]int32{-1, -1, -1}, loops: [2]loopEnd{{head: -1}, {head: -1}}, seldom: f.seldom})
+	f.blocks = append(f.blocks, block{succ: [3]int32{-1, -1, -1}, loops: [2]loopEnd{{head: -1}, {head: -1}}, seldom: f.seldom, section: f.section})
 	f.open = true
 }
 

@@ -422,6 +422,28 @@ func TestCost(t *testing.T) {
 	}
 }
 
+// TestSections: blocks count for the section that they begin in.
+func TestSections(t *testing.T) {
+	f := New(newToy(4), "sections")
+	v := f.Reg(clsS, "v")
+	f.Emit(opSet, Out(v), Imm(1))
+	f.Section(2, func() {
+		head := f.Label("head")
+		f.Bind(head)
+		f.Emit(opAdd, Out(v), In(v), In(v))
+		f.Emit(opAdd, Out(v), In(v), In(v))
+		f.EndLoop(0, head, 0)
+	})
+	f.Emit(opStore, Imm(0), In(v)).Stores(1)
+	code, err := f.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := code.Sections; len(s) != 3 || s[0] < 2 || s[1] != 0 || s[2] < 2 || s[0]+9*s[2]+s[2] != code.Cost {
+		t.Errorf("sections %v of a code that costs %d", code.Sections, code.Cost)
+	}
+}
+
 func BenchmarkCompile(b *testing.B) {
 	tgt := newToy(12)
 	for b.Loop() {

@@ -64,8 +64,7 @@ func (w negation) Launch(l *step.Launcher, _ step.Rows) error {
 		at := uint32(r[0] * layout.VectorBytes)
 		table = append(table, w.In.Addr+at, w.Out.Addr+at, uint32(r[1]-r[0]))
 	}
-	job := l.LaunchTable(k, table, 3, signs)
-	job.Packets = layout.CeilDiv(vectors, l.Threads) // one is the body of the loop
+	l.LaunchTable(k, table, 3, signs)
 	return nil
 }
 

@@ -48,12 +48,3 @@ func (b Spatial) Packets() int {
 	}
 	return b.Planes*b.Outputs/ProductsPerPacket + b.Planes + (b.Outputs+3)/4*plane2/2
 }
-
-// Depthwise is an output vector of a depthwise convolution of KH x KW taps.
-type Depthwise struct{ KH, KW int }
-
-// depthwisePackets is what an output vector takes beside its taps.
-const depthwisePackets = 8
-
-// Packets is what an output vector takes.
-func (b Depthwise) Packets() int { return depthwisePackets + b.KH*b.KW }

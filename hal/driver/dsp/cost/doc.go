@@ -1,10 +1,17 @@
-// Package cost estimates what kernels of the DSP take, before they are generated: in
-// packets that a hardware thread issues. One estimator serves the choice among
-// kernels, the size of register tiles, how much jobs prefetch for later ones, and
-// what a listing says of a job.
+// Package cost estimates what kernels of the DSP take: one estimator for the choice among
+// kernels and register tiles, for row bands, for how much jobs prefetch for later ones, and for
+// what listings and compile --explain say of a step.
 //
-// An estimate counts what fills packets and cannot be otherwise: multiplications, of
-// which a packet holds two, requantization, and the loop around both. The constants are
-// packets of inner loops as isa/codegen schedules them; a test of the driver compares
-// the estimates of networks' operations with simulated runs.
+// Where code exists, its schedule says what it takes (thread.go): each loop of a kernel knows
+// its issue slots and the vectors that it moves, and how often it runs as a function of the
+// thread's arguments and tables (hvx.Loop). That holds for kernels of every family, those of
+// driver authors outside this module included. A loop whose count depends on data, as in the
+// suppression of boxes, is taken to run ten times, and the estimate is marked as a guess.
+//
+// Before code exists, candidates are compared by their shapes (conv.go): multiplications, of
+// which a packet holds two, requantization, and the loop around both.
+//
+// Slots become cycles with what the machine adds (machine.go): the launch of a job, the port
+// of L2, code and bytes that come from DRAM. Tests of the driver hold the estimates against
+// simulated runs: TestSlots, TestEstimates.
 package cost

@@ -391,9 +391,7 @@ func (e *gemmRun) job(at uint32, from, to int) *step.Job {
 		strips, count := e.strips.table(l, b[0], b[1])
 		args = append(args, []uint32{e.table + uint32(4*c.EntryWords()*b[0]), strips, uint32(count), l.Words(block), e.params, 0, 0, layout.VectorBytes})
 	}
-	j := l.Launch(e.kernel, args)
-	j.Packets = min(byBlock, byChunk) * gemmCost(c).Packets()
-	return j
+	return l.Launch(e.kernel, args)
 }
 
 // shareAddresses lets the positions of a cluster, or of a block, that lie at one

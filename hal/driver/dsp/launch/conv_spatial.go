@@ -130,7 +130,6 @@ func (e *spatialRun) Launch(l *step.Launcher, r step.Rows) error {
 	if !stream {
 		job.PrefetchArg = conv.SpatialPrefetch
 	}
-	job.Packets = layout.CeilDiv(entries, l.Threads) * spatialCost(d).Packets()
 	return nil
 }
 

@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/depthwise"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
@@ -55,7 +54,7 @@ func (g *Convolution) fetchAhead(l *step.Launcher, d *depthwise.Kernel, chunks i
 
 // launch emits some rows of the result.
 func (w depthwiseRun) Launch(l *step.Launcher, r step.Rows) error {
-	g, d, rec, pitch, first, last := w.Convolution, w.kernel, w.at, w.In.Pitch, r.From, r.To
+	g, d, rec, first, last := w.Convolution, w.kernel, w.at, r.From, r.To
 	if bytes := len(w.records); bytes <= l.Room() {
 		var err error
 		if rec, err = l.Resident(rec, bytes); err != nil {
@@ -72,7 +71,7 @@ func (w depthwiseRun) Launch(l *step.Launcher, r step.Rows) error {
 	if d.Lookahead > 0 {
 		// The rows that the next output row reads and this one does not.
 		rows := min(g.StrideH, (g.KH-1)*g.DilationH+1)
-		params[hvx.ParBox], params[hvx.ParStride] = step.RowBox(g.In.Shape.W*pitch, rows, g.In.RowBytes())
+		params[hvx.ParBox], params[hvx.ParStride] = step.RowBox(g.In.Shape.W*g.In.Pitch, rows, g.In.RowBytes())
 	}
 	kern, err := l.Kernel(d.Key())
 	if err != nil {
@@ -112,8 +111,6 @@ func (w depthwiseRun) Launch(l *step.Launcher, r step.Rows) error {
 	job := l.Launch(kern, args)
 	if !wait {
 		job.PrefetchArg = depthwise.PrefetchArg
-		perRow := g.Out.Shape.W * min(pitch, layout.VectorBytes) / layout.VectorBytes
-		job.Packets = layout.CeilDiv(entries, l.Threads) * perRow * cost.Depthwise{KH: g.KH, KW: g.KW}.Packets()
 	}
 	return nil
 }

@@ -101,10 +101,25 @@ func launchWindows(l *step.Launcher, k pool.Window, in *layout.Tensor, windows [
 		return nil
 	}
 	words := k.EntryWords()
-	for t, r := range l.Spread(len(table) / words) { // each thread its own rows
+	var spans [][2]uint32 // that the threads read
+	low, high, sum := ^uint32(0), uint32(0), uint32(0)
+	for _, r := range l.Spread(len(table) / words) {
 		first, last := table[words*r[0]:], table[words*(r[1]-1):]
 		from, to := first[pool.WinIn], last[pool.WinIn]+(last[pool.WinRows]-1)*uint32(k.RowStep)+last[pool.WinCols]*uint32(k.ColStep)+(last[pool.WinCount]-1)*last[pool.WinInStep]
-		job.FetchFirst(pool.WinPrefetch, t, from, max(from, to))
+		to = max(from, to)
+		spans = append(spans, [2]uint32{from, to})
+		low, high, sum = min(low, from), max(high, to), sum+to-from
+	}
+	whole := sum > (high-low)/2*3 // threads divide channels: each brings a part for all
+	share := (high-low)/uint32(len(spans)) + layout.VectorBytes
+	for t, s := range spans {
+		if whole {
+			s[0] = low + uint32(t)*share
+			s[1] = min(s[0]+share, high)
+		}
+		if s[0] < s[1] {
+			job.FetchFirst(pool.WinPrefetch, t, s[0], s[1])
+		}
 	}
 	return nil
 }

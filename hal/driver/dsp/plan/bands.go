@@ -173,9 +173,12 @@ func (l *planner) launchBands(g group) error {
 			if done[i] >= ends[i] {
 				continue
 			}
-			l.wantBand(s, done[i], ends[i], before)
+			cold, first := l.wantBand(s, done[i], ends[i], before), len(l.jobs)
 			if err := works[i].Launch(to[i], step.Rows{From: done[i], To: ends[i]}); err != nil {
 				return failed(s, err)
+			}
+			if j := l.readerFrom(first); j != nil {
+				l.chargeReads(j, cold)
 			}
 			done[i] = ends[i]
 		}
@@ -190,16 +193,20 @@ func (l *planner) launchBands(g group) error {
 }
 
 // wantBand asks for what rows from to to-1 of a step read that is not there from
-// this band: rows of inputs of the group, and those that earlier bands have made.
-func (l *planner) wantBand(s *step.Step, from, to int, before map[*layout.Tensor]int) {
+// this band: rows of inputs of the group, and those that earlier bands have made. It returns
+// the bytes of the other rows that come from DRAM.
+func (l *planner) wantBand(s *step.Step, from, to int, before map[*layout.Tensor]int) (cold int) {
 	first, end := s.Rows.Starts(from), s.Rows.Needs(to)
 	for _, t := range s.Reads {
 		if made, ok := before[t]; ok {
 			l.requestRows(t, first, min(made, end))
 		} else if s.Rows.Plain && l.Cold(t) {
 			l.requestRows(t, first, end)
+		} else if l.Cold(t) {
+			cold += max(min(end, t.Shape.H)-max(first, 0), 0) * t.RowBytes()
 		}
 	}
+	return cold
 }
 
 // wanted is how many rows of step i those behind it need to make the rows that

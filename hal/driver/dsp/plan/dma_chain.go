@@ -63,6 +63,7 @@ func (l *planner) buildDMAChains() {
 		job := l.jobs[b.job]
 		units := int(r.bytes / fetchUnit)
 		threads = min(threads, units)
+		l.served(starter, &prefetchRequest{job: b.job, bytes: r.bytes})
 		for t := range threads {
 			first, last := units*t/threads, units*(t+1)/threads
 			chain := l.dmaChain(fetchRange{r.src + uint32(first*fetchUnit), r.dst + uint32(first*fetchUnit), uint32((last - first) * fetchUnit)})

@@ -11,9 +11,9 @@ import (
 // transfers it while the kernel computes.
 
 const (
-	// prefetchRate is how many bytes the boxes of all threads are taken to fetch in a
-	// packet of every thread: what boxes of eight lines can have in flight in the
-	// latency of DRAM.
+	// prefetchRate is how many bytes the boxes of all threads are taken to fetch in an issue
+	// slot of every thread: what boxes of eight lines can have in flight in the latency of
+	// DRAM.
 	prefetchRate = 32
 	// minLookahead is how many bytes of constants are prefetched even when activations fill L2.
 	minLookahead = 64 << 10
@@ -66,6 +66,7 @@ func (l *planner) lookahead() {
 		for len(uses) > 0 && (uses[0].job < j || uses[0].how == byDMA) {
 			uses = uses[1:]
 		}
+		own := l.chargeConstants(j, uses, prefetched)
 		args := l.freePrefetchArgs(j)
 		threads := len(args)
 		if !l.jobs[j].ConstantBound {
@@ -90,8 +91,11 @@ func (l *planner) lookahead() {
 			continue
 		}
 		l.setPrefetch(args, l.jobs[j].PrefetchArg, layout.ConstBase+from, to-from)
-		prefetched = max(prefetched, min(to, from+uint32(layout.RoundUp(l.jobs[j].Packets*prefetchRate*len(args)/threads, layout.VectorBytes))))
+		comes := min(to, from+uint32(layout.RoundUp(l.jobs[j].Cost.Slots*prefetchRate*len(args)/threads, layout.VectorBytes)))
+		l.jobs[j].Cost.Ahead += int(comes - min(max(from, own), comes))
+		prefetched = max(prefetched, comes)
 	}
+	l.requests = append(l.requests, code...) // those that nobody serves
 }
 
 // markConstantBound marks the jobs that wait for their own constants longer than they compute.
@@ -105,7 +109,7 @@ func (l *planner) markConstantBound() {
 	}
 	for i := range l.jobs {
 		j := l.jobs[i]
-		j.ConstantBound = j.PrefetchArg > 0 && own[i] > j.Packets*prefetchRate
+		j.ConstantBound = j.PrefetchArg > 0 && own[i] > j.Cost.Slots*prefetchRate
 	}
 }
 

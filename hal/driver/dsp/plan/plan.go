@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
@@ -34,6 +35,7 @@ type planner struct {
 	steps          []*step.Step
 	jobs           []*step.Job
 	arena          uint32 // bytes of tensors
+	machine        cost.Machine
 	l2             cacheState
 	vtcm           vtcm
 	made           map[*layout.Tensor]int // jobs launched when the last writer of a tensor had been
@@ -54,7 +56,7 @@ func New(list *step.List, s *dsp.Spec) (*Program, error) {
 
 // newPlanner plans a lowered graph.
 func newPlanner(list *step.List, s *dsp.Spec) (*planner, error) {
-	p := &planner{Object: list.Object, steps: list.Steps, l2: cacheState{size: s.L2.Bytes, touched: map[*layout.Tensor]int{}}, vtcm: newVTCM(s), made: map[*layout.Tensor]int{}}
+	p := &planner{Object: list.Object, steps: list.Steps, machine: MachineOf(s), l2: cacheState{size: s.L2.Bytes, touched: map[*layout.Tensor]int{}}, vtcm: newVTCM(s), made: map[*layout.Tensor]int{}}
 	groups := p.groups()
 	var err error
 	if p.arena, err = place(p.steps, list.Tensors, groups); err != nil {
@@ -75,7 +77,9 @@ func newPlanner(list *step.List, s *dsp.Spec) (*planner, error) {
 		}
 	}
 	p.finishFetches()
+	p.countSlots()
 	p.lookahead()
+	p.estimate()
 	p.Consts = append(p.Consts, make([]byte, layout.EndGuard)...)
 	return p, nil
 }
@@ -88,9 +92,14 @@ func (l *planner) launcher(s *step.Step) *step.Launcher {
 // launchWhole launches a step on its own.
 func (l *planner) launchWhole(s *step.Step) error {
 	jobs, consts := len(l.jobs), len(l.Consts)
+	cold := 0
 	for _, t := range s.Reads {
-		if (s.Rows == nil || s.Rows.Plain || !l.Streams(t)) && l.Cold(t) && t.Shape.N == 1 {
-			l.requestRows(t, 0, t.Shape.H)
+		if !l.Cold(t) {
+			continue
+		}
+		cold += t.Bytes()
+		if (s.Rows == nil || s.Rows.Plain || !l.Streams(t)) && t.Shape.N == 1 {
+			cold -= l.requestRows(t, 0, t.Shape.H)
 		}
 	}
 	to := l.launcher(s)
@@ -100,6 +109,9 @@ func (l *planner) launchWhole(s *step.Step) error {
 	}
 	if err != nil {
 		return failed(s, err)
+	}
+	if j := l.readerFrom(jobs); j != nil {
+		l.chargeReads(j, cold)
 	}
 	for _, t := range s.Writes {
 		l.made[t] = len(l.jobs)

@@ -29,15 +29,16 @@ const (
 	requestShare = 8 << 10
 )
 
-// requestRows requests rows of a tensor that have left L2 for the job launched next.
-func (l *planner) requestRows(t *layout.Tensor, first, to int) {
+// requestRows requests rows of a tensor that have left L2 for the job launched next, and returns
+// the bytes of the request.
+func (l *planner) requestRows(t *layout.Tensor, first, to int) int {
 	if t.Dense {
 		first = max(first, 0)
 	} else {
 		first = max(first, -t.Top)
 	}
 	if to = min(to, t.Shape.H); first >= to {
-		return
+		return 0
 	}
 	src := t.At(0, first, 0)
 	if !t.Dense {
@@ -47,7 +48,9 @@ func (l *planner) requestRows(t *layout.Tensor, first, to int) {
 	if l.l2.hot[t] {
 		made = -1 // by an earlier band
 	}
-	l.requests = append(l.requests, prefetchRequest{len(l.jobs), made, src, uint32(min((to-first)*t.RowBytes(), maxRequest)), false})
+	bytes := min((to-first)*t.RowBytes(), maxRequest)
+	l.requests = append(l.requests, prefetchRequest{job: len(l.jobs), made: made, src: src, bytes: uint32(bytes)})
+	return bytes
 }
 
 // requestCode returns the requests for the code of kernels, in order of the jobs.
@@ -58,7 +61,7 @@ func (l *planner) requestCode() (list []prefetchRequest) {
 		if !seen[k] {
 			seen[k] = true
 			last := &k.Packets[len(k.Packets)-1]
-			list = append(list, prefetchRequest{j, -1, k.Entry, last.Addr + 4*uint32(last.Words) - k.Entry, true})
+			list = append(list, prefetchRequest{job: j, made: -1, src: k.Entry, bytes: last.Addr + 4*uint32(last.Words) - k.Entry, code: true})
 		}
 	}
 	return list
@@ -101,9 +104,11 @@ func (l *planner) assignRequests(j int, args [][]uint32, requests []prefetchRequ
 		n := min(layout.CeilDiv(int(w.bytes), requestShare), len(args)-1)
 		switch {
 		case w.job < j && (w.code || l.jobs[w.job].Step != l.jobs[j].Step): // too late
+			l.missed(&w)
 		case n == 0 || w.job > j && w.made >= j:
 			left = append(left, w)
 		default:
+			l.served(j, &w)
 			src := w.src &^ (layout.VectorBytes - 1)
 			l.setPrefetch(args[len(args)-n:], l.jobs[j].PrefetchArg, src, uint32(layout.RoundUp(int(w.src+w.bytes-src), layout.VectorBytes)))
 			args = args[:len(args)-n]

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
@@ -29,7 +31,7 @@ func TestAssignRequests(t *testing.T) {
 		l := &planner{}
 		for j := range 6 { // jobs 0, 2 and 4 can prefetch
 			args := [][]uint32{make([]uint32, 4), make([]uint32, 4), make([]uint32, 4), make([]uint32, 4)}
-			l.jobs = append(l.jobs, &step.Job{Args: args, Step: &step.Step{}, PrefetchArg: 1 - j%2})
+			l.jobs = append(l.jobs, &step.Job{Args: args, Step: &step.Step{}, Kernel: &hvx.Linked{}, PrefetchArg: 1 - j%2})
 		}
 		return l
 	}
@@ -71,7 +73,7 @@ func TestAssignRequests(t *testing.T) {
 // TestStarving: a job's own constants from L2 are more than come while it computes.
 func TestStarving(t *testing.T) {
 	l := &planner{
-		jobs: []*step.Job{{Packets: 100, PrefetchArg: 1}, {Packets: 100, PrefetchArg: 1}, {Packets: 100, PrefetchArg: 1}, {PrefetchArg: 1}, {}},
+		jobs: []*step.Job{{Cost: cost.Job{Slots: 100}, PrefetchArg: 1}, {Cost: cost.Job{Slots: 100}, PrefetchArg: 1}, {Cost: cost.Job{Slots: 100}, PrefetchArg: 1}, {PrefetchArg: 1}, {}},
 		constUses: []constUse{
 			{job: 0, off: 0, to: 100 * prefetchRate},
 			{job: 1, off: 4000, to: 4001}, {job: 1, off: 5000, to: 5000 + 100*prefetchRate},

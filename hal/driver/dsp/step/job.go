@@ -1,6 +1,7 @@
 package step
 
 import (
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 )
@@ -12,7 +13,7 @@ type Job struct {
 	Kernel        *hvx.Linked
 	Args          [][]uint32 // of each thread that takes part
 	PrefetchArg   int        // index of the prefetch arguments, 0 when it has none
-	Packets       int        // of the longest thread, estimated; 0 when not known
+	Cost          cost.Job   // estimated
 	Traffic       Traffic    // in L2
 	ConstantBound bool       // it waits for its own constants longer than it computes
 }

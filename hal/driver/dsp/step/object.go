@@ -48,6 +48,15 @@ func (o *Object) Words(w []uint32) uint32 {
 	return at
 }
 
+// Word reads a word of the constants; ok is false for an address outside them.
+func (o *Object) Word(addr uint32) (w uint32, ok bool) {
+	at := int(addr) - layout.ConstBase
+	if at < 0 || at+4 > len(o.Consts) {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint32(o.Consts[at:]), true
+}
+
 // Fits compiles a kernel that is the best choice if there are registers for it.
 func (o *Object) Fits(k hvx.Kernel) bool { return o.Image.Cost(k) > 0 }
 

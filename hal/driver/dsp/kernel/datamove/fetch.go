@@ -64,10 +64,10 @@ func (Fetch) Emit(a *hvx.Builder) {
 		a.Op(hexagon.S2_setbit_i, hvx.Lo(shape), vectors, 23) // 128 bytes wide
 		a.Op(hexagon.Y5_l2fetch, src, shape)
 		v := a.V("bytes") // each is stored beside the load behind it
-		a.Op(hexagon.V6_vL32b_pi, v, src, 1).Loads(hvx.AliasConst)
+		a.Op(hexagon.V6_vL32b_pi, v, src, 1).Loads(hvx.AliasIn)
 		a.Loop0(a.Add(vectors, -1), func() {
 			a.Op(hexagon.V6_vS32b_pi, dst, 1, v).Stores(hvx.AliasScratch)
-			a.Op(hexagon.V6_vL32b_pi, v, src, 1).Loads(hvx.AliasConst)
+			a.Op(hexagon.V6_vL32b_pi, v, src, 1).Loads(hvx.AliasIn)
 		})
 		a.Op(hexagon.V6_vS32b_pi, dst, 1, v).Stores(hvx.AliasScratch)
 	})

@@ -11,6 +11,11 @@ import (
 type Builder struct {
 	Func *codegen.Func // the instructions so far
 	DMA  bool          // the core has user DMA
+
+	loops   []Loop
+	inside  int                    // the loop being written
+	scalars map[codegen.Reg]scalar // what is known of registers
+	fetches bool
 }
 
 // Virtual registers.
@@ -95,6 +100,8 @@ func (b *Builder) Op(op hexagon.Op, args ...any) *codegen.Instr {
 		in = b.Func.Emit(uint32(op), buf[:len(args)]...)
 		in.Flags |= flags
 	}
+	b.fetches = b.fetches || op == hexagon.Y5_l2fetch
+	b.track(op, f, args)
 	return in
 }
 

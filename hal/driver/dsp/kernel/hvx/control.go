@@ -31,21 +31,36 @@ func (b *Builder) loop(n int, count any, body func()) {
 	case codegen.Reg:
 		b.Op(loopOps[n][1], head, c)
 	}
-	b.Func.Bind(head)
-	body()
-	b.Func.EndLoop(n, head, known)
+	b.within(b.countOf(count), false, func() {
+		b.Func.Bind(head)
+		body()
+		b.Func.EndLoop(n, head, known)
+	})
+}
+
+// countOf is the value of a loop's count.
+func (b *Builder) countOf(count any) *Value {
+	switch c := count.(type) {
+	case int:
+		return &Value{Op: ValueConst, N: int32(c)}
+	case codegen.Reg:
+		return b.value(c)
+	}
+	return nil
 }
 
 // Repeat runs body while the counter, which counts down, lasts. It must be at
 // least 1 on entry; body may contain both hardware loops.
 func (b *Builder) Repeat(counter codegen.Reg, body func()) {
 	head := b.Func.Label("repeat")
-	b.Func.Bind(head)
-	body()
-	p := b.P("more")
-	b.Bump(counter, -1)
-	b.Op(hexagon.C2_cmpgti, p, counter, 0)
-	b.Op(hexagon.J2_jumptpt, p, head)
+	b.within(b.value(counter), true, func() {
+		b.Func.Bind(head)
+		body()
+		p := b.P("more")
+		b.Bump(counter, -1)
+		b.Op(hexagon.C2_cmpgti, p, counter, 0)
+		b.Op(hexagon.J2_jumptpt, p, head)
+	})
 }
 
 // SkipIfZero runs body unless r is 0.
@@ -54,7 +69,11 @@ func (b *Builder) SkipIfZero(r codegen.Reg, body func()) {
 	p := b.P("empty")
 	b.Op(hexagon.C2_cmpeqi, p, r, 0)
 	b.Op(hexagon.J2_jumpt, p, over)
-	body()
+	some := &Value{Op: ValueConst, N: 1}
+	if v := b.value(r); v != nil {
+		some = &Value{Op: ValueNonzero, Of: [2]*Value{v}}
+	}
+	b.within(some, false, body)
 	b.Func.Bind(over)
 }
 
@@ -64,7 +83,7 @@ func (b *Builder) SkipIfEqual(x, y codegen.Reg, body func()) {
 	p := b.P("equal")
 	b.Op(hexagon.C2_cmpeq, p, x, y)
 	b.Op(hexagon.J2_jumptpt, p, over)
-	b.Func.Seldom(body)
+	b.within(&Value{Op: ValueConst}, false, func() { b.Func.Seldom(body) })
 	b.Func.Bind(over)
 }
 
@@ -85,19 +104,30 @@ func (b *Builder) jumpOver(jump hexagon.Op, p codegen.Reg, body func()) {
 // While runs body as long as the test it begins with holds. next leaves out the
 // rest of a pass.
 func (b *Builder) While(cond func() codegen.Reg, body func(next codegen.Label), step func()) {
+	b.while(nil, cond, body, step)
+}
+
+// while is While for a count that may be known.
+func (b *Builder) while(count *Value, cond func() codegen.Reg, body func(next codegen.Label), step func()) {
 	head, next, out := b.Func.Label("while"), b.Func.Label("next"), b.Func.Label("done")
-	b.Func.Bind(head)
-	b.Op(hexagon.J2_jumpf, cond(), out)
-	body(next)
-	b.Func.Bind(next)
-	step()
-	b.Op(hexagon.J2_jump, head)
+	b.within(count, true, func() {
+		b.Func.Bind(head)
+		b.Op(hexagon.J2_jumpf, cond(), out)
+		body(next)
+		b.Func.Bind(next)
+		step()
+		b.Op(hexagon.J2_jump, head)
+	})
 	b.Func.Bind(out)
 }
 
 // ForEach runs body for i up to n, which may be 0 times.
 func (b *Builder) ForEach(i, n codegen.Reg, body func(next codegen.Label)) {
-	b.While(func() codegen.Reg { return b.Compare(hexagon.C2_cmpgt, n, i) }, body, func() { b.Bump(i, 1) })
+	var count *Value
+	if from, to := b.value(i), b.value(n); from != nil && to != nil {
+		count = &Value{Op: ValueDifference, Of: [2]*Value{to, from}}
+	}
+	b.while(count, func() codegen.Reg { return b.Compare(hexagon.C2_cmpgt, n, i) }, body, func() { b.Bump(i, 1) })
 }
 
 // For is each from 0 to a constant.

@@ -27,7 +27,10 @@ type Machine struct {
 type Code struct {
 	Name string
 	Cost int // packets of a run, by codegen's estimate of loop counts
-	code *codegen.Code
+	// Loops are its parts by how often they run.
+	Loops   []Loop
+	Fetches bool // it brings its inputs to L2 itself (l2fetch)
+	code    *codegen.Code
 }
 
 // Packets is how many packets the code has.
@@ -51,11 +54,11 @@ func Compile(k Kernel, m Machine) (*Code, error) {
 
 // compile is Compile for a target of the machine that other kernels may have been compiled for.
 func compile(k Kernel, m Machine, t *target) (*Code, error) {
-	b := &Builder{Func: codegen.New(t, k.Name()), DMA: m.DMA}
+	b := &Builder{Func: codegen.New(t, k.Name()), DMA: m.DMA, loops: make([]Loop, 1)}
 	k.Emit(b)
 	code, err := b.Func.Compile()
 	if err != nil {
 		return nil, fmt.Errorf("hvx: %w", err)
 	}
-	return &Code{Name: k.Name(), Cost: code.Cost, code: code}, nil
+	return &Code{Name: k.Name(), Cost: code.Cost, Loops: b.finishLoops(code), Fetches: b.fetches, code: code}, nil
 }

@@ -15,12 +15,14 @@ type Linked struct {
 	Packets []hexagon.Packet
 	Shares  []PhaseShares // of each packet
 	Sources []int         // operations of the model that it was generated for, rising
+	Loops   []Loop        // its parts by how often they run; nil when it comes from a compilation cache
+	Fetches bool          // it brings its inputs to L2 itself
 }
 
 // Link gives packets their addresses, the first addr, and branches their distances. It
 // returns the program and its bytes.
 func (c *Code) Link(addr uint32) (*Linked, []byte, error) {
-	k := &Linked{Name: c.Name, Entry: addr}
+	k := &Linked{Name: c.Name, Entry: addr, Loops: c.Loops, Fetches: c.Fetches}
 	l := newLinker(c.code, k)
 	err := l.relax()
 	var words []uint32

@@ -105,6 +105,8 @@ func (b *Builder) StoreBytes(d, v, n codegen.Reg) {
 // prefetches nothing.
 func (b *Builder) Prefetch(args []codegen.Reg) {
 	addr, box, stride := args[0], args[1], args[2]
+	own := b.fetches
+	defer func() { b.fetches = own }() // this is for others
 	b.SkipIfZero(box, func() {
 		shape := b.RR("box")
 		b.Op(hexagon.A2_tfr, Lo(shape), box)

@@ -1,0 +1,75 @@
+package cost
+
+// Machine is what the time of a job depends on beside its code and arguments.
+type Machine struct {
+	IssueInterval int     // cycles from a packet of a thread to the next
+	Jump          int     // issue slots that a taken branch loses
+	Launch        int     // cycles from the end of a job to the first packet of the next
+	LineBytes     int     // of L2
+	MemoryCycles  int     // latency of a line from DRAM
+	MemoryRate    float64 // bytes per cycle that prefetches bring from DRAM
+}
+
+// lineWait is the part of a cycle that a vector of activations costs a job whose threads share
+// the port of L2 (assumed, D-618).
+const lineWait = 0.5
+
+// Job is what a job asks of the machine, and what that is estimated to take.
+type Job struct {
+	Threads int
+	Slots   int  // issue slots of the longest thread
+	Lines   int  // vectors of activations that all threads load and store
+	Guess   bool // a count depends on data
+	// Bytes from DRAM: that the job brings for itself while it computes, that it asks for on
+	// behalf of later jobs, that earlier jobs have asked for, and that nobody has asked for
+	// when a thread needs them.
+	Streamed, Ahead, Due, Missed int
+	Code                         int // bytes of its code that are not in L2 when it begins
+	Cycles                       int // from the end of the job before, once estimated
+}
+
+// AddThread adds a thread.
+func (j *Job) AddThread(t Thread) {
+	j.Threads++
+	j.Slots = max(j.Slots, t.Slots)
+	j.Lines += t.Lines
+	j.Guess = j.Guess || t.Guess
+}
+
+// Busy is the cycles of a job whose bytes are all in L2 when it needs them.
+func (m *Machine) Busy(j *Job) float64 {
+	return float64(j.Slots*m.IssueInterval) + lineWait*float64(j.Lines)
+}
+
+// missed is the cycles of lines that threads wait for one by one: each thread for its own data,
+// all for the same code. What the job streams begins with a line, too.
+func (m *Machine) missed(j *Job) float64 {
+	lines := float64(j.Missed)/float64(m.LineBytes)/float64(max(j.Threads, 1)) + float64(j.Code)/float64(m.LineBytes)
+	if j.Streamed > 0 {
+		lines++
+	}
+	return lines * float64(m.MemoryCycles)
+}
+
+// Estimate fills in the cycles of jobs that follow each other. DRAM brings bytes in the order
+// in which they are asked for, beside the jobs: a job ends when its code does and its own
+// bytes have come.
+func Estimate(m *Machine, jobs []*Job) {
+	now, memory := 0.0, 0.0 // when the job before ended, and when DRAM has brought all it was asked for
+	for _, j := range jobs {
+		began := now
+		now += float64(m.Launch)
+		end := now + m.Busy(j) + m.missed(j)
+		if j.Due > 0 { // at most its own bytes are behind what else was asked for
+			end = max(end, min(memory, now+float64(j.Due)/m.MemoryRate))
+		}
+		memory = max(memory, now)
+		if j.Streamed > 0 {
+			memory += float64(j.Streamed) / m.MemoryRate
+			end = max(end, memory)
+		}
+		memory += float64(j.Ahead) / m.MemoryRate
+		now = end
+		j.Cycles = int(now - began)
+	}
+}
