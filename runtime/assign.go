@@ -14,7 +14,45 @@ import (
 // supports nothing. A model that breaks a rule of the HAL, or that the CPU does
 // not run, is an error with status INVALID_ARGUMENT.
 func NewProblem(r *Registry, m *nn.Model, o CompileOptions) (*partition.Problem, error) {
-	return newProblem(r, m, o, true, func(int) bool { return true })
+	return withSubgraphs(r, m, o, map[uint32]*partition.Problem{})
+}
+
+// withSubgraphs states the problem of a model and those of the subgraphs that the runtime can
+// execute step by step. known are those stated already, nil where that failed.
+func withSubgraphs(r *Registry, m *nn.Model, o CompileOptions, known map[uint32]*partition.Problem) (*partition.Problem, error) {
+	p, err := newProblem(r, m, o, true, func(int) bool { return true })
+	if err != nil || len(r.devices) == 1 {
+		return p, err
+	}
+	for i := range m.Main.Operations {
+		op := &m.Main.Operations[i]
+		if op.Type != nn.OpIf && op.Type != nn.OpWhile || !knownControlFlow(m, op) {
+			continue
+		}
+		c := partition.Control{Operation: i, Subgraphs: partition.Calls(&m.Main, op)}
+		all := true
+		for _, k := range c.Subgraphs {
+			if _, ok := known[k]; !ok {
+				known[k] = nil // what fails leaves control flow to the CPU
+				if sub, err := withSubgraphs(r, subgraphOf(m, k), o, known); err == nil {
+					known[k] = sub
+				}
+			}
+			all = all && known[k] != nil
+		}
+		if all {
+			p.Control = append(p.Control, c)
+		}
+	}
+	for _, c := range p.Control {
+		for _, k := range c.Subgraphs {
+			if p.Subgraphs == nil {
+				p.Subgraphs = map[uint32]*partition.Problem{}
+			}
+			p.Subgraphs[k] = known[k]
+		}
+	}
+	return p, nil
 }
 
 // newProblem asks the CPU and the devices that ask selects. Only where devices
@@ -76,7 +114,7 @@ func knownControlFlow(m *nn.Model, op *nn.Operation) bool {
 	if !known(&m.Main, op.Inputs) || !known(&m.Main, op.Outputs) {
 		return false
 	}
-	for _, k := range calls(&m.Main, op) {
+	for _, k := range partition.Calls(&m.Main, op) {
 		if s := &m.Referenced[k]; !known(s, s.Inputs) || !known(s, s.Outputs) {
 			return false
 		}
@@ -92,8 +130,7 @@ type assignment struct {
 	failed  []string // why a device was withdrawn later
 	named   bool     // one device was asked for by name
 
-	options   CompileOptions
-	subgraphs map[uint32]*assignment // of control flow, by AOSP's rule; nil where it failed
+	subgraphs map[uint32]*assignment // of control flow that the runtime executes
 }
 
 // moveToCPU withdraws devices from operations.
@@ -107,83 +144,22 @@ func (a *assignment) moveToCPU(operations []int, reason string) {
 
 // wholeOnCPU withdraws all devices, as AOSP's runtime does when one of them fails
 // to prepare its part.
-func (a *assignment) wholeOnCPU(r *Registry, failed *partError) {
+func (a *assignment) wholeOnCPU(failed *partError) {
 	reason := "preparing its part of the model: " + failed.Error()
-	interpreted := a.devices(r)
 	for i := range a.plan.Device {
 		why := "another part of the model failed: " + reason
 		if failed.of == a && slices.Contains(failed.operations, i) {
 			why = reason
 		}
-		if a.plan.Device[i] != 0 || interpreted[i] != 0 {
+		if a.plan.Device[i] != 0 {
 			a.plan.Device[i], a.failed[i] = 0, why
 		}
 	}
-	a.plan.Interpret = false
-}
-
-// devices are the devices of the operations, with the number after the last for
-// control flow that the runtime interprets.
-func (a *assignment) devices(r *Registry) []int {
-	if !a.plan.Interpret || len(r.devices) == 1 {
-		return a.plan.Device
-	}
-	list := slices.Clone(a.plan.Device)
-	for i := range list {
-		if list[i] == 0 && a.interprets(r, i) {
-			list[i] = len(r.devices)
-		}
-	}
-	return list
-}
-
-// interprets reports whether the runtime can execute operation i step by step: an
-// IF or WHILE whose operands, and those of its subgraphs, have known shapes.
-func (a *assignment) interprets(r *Registry, i int) bool {
-	m := a.problem.Model
-	op := &m.Main.Operations[i]
-	if op.Type != nn.OpIf && op.Type != nn.OpWhile || !knownControlFlow(m, op) {
-		return false
-	}
-	for _, k := range calls(&m.Main, op) {
-		if a.subgraph(r, k) == nil {
-			return false
-		}
-	}
-	return true
 }
 
 // known reports whether the shapes of operands are known.
 func known(g *nn.Subgraph, operands []uint32) bool {
 	return !slices.ContainsFunc(operands, func(x uint32) bool { return !g.Operands[x].Known() })
-}
-
-// subgraph plans a referenced subgraph by AOSP's rule, once. It is nil when that
-// fails, which leaves what calls it to the CPU.
-func (a *assignment) subgraph(r *Registry, k uint32) *assignment {
-	if s, ok := a.subgraphs[k]; ok {
-		return s
-	}
-	if a.subgraphs == nil {
-		a.subgraphs = map[uint32]*assignment{}
-	}
-	a.subgraphs[k] = nil
-	s := subgraphOf(a.problem.Model, k)
-	p, err := NewProblem(r, s, a.options)
-	if err != nil {
-		return nil
-	}
-	plan, err := partition.AOSP{}.Plan(p)
-	if err != nil {
-		return nil
-	}
-	inner, err := newAssignment(p, plan, a.options)
-	if err != nil {
-		return nil
-	}
-	inner.subgraphs = a.subgraphs
-	a.subgraphs[k] = inner
-	return inner
 }
 
 // subgraphOf is a referenced subgraph as a model of its own.
@@ -205,11 +181,11 @@ func assign(r *Registry, m *nn.Model, device string, o CompileOptions) (*assignm
 		case strategy == nil:
 			strategy = partition.AOSP{}
 		}
-		plan, err := strategy.Plan(p)
+		plan, err := partition.Make(p, strategy)
 		if err != nil {
 			return nil, err
 		}
-		return newAssignment(p, plan, o)
+		return newAssignment(p, plan)
 	}
 	target, err := r.index(device)
 	if err != nil {
@@ -235,12 +211,22 @@ func assign(r *Registry, m *nn.Model, device string, o CompileOptions) (*assignm
 
 // newAssignment checks a plan; what operations were wanted for is AOSP's
 // answer if every device supported everything.
-func newAssignment(p *partition.Problem, plan partition.Plan, o CompileOptions) (*assignment, error) {
+func newAssignment(p *partition.Problem, plan partition.Plan) (*assignment, error) {
 	if err := p.CheckPlan(plan); err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}
 	plan.Device = append([]int(nil), plan.Device...)
-	a := &assignment{problem: p, plan: plan, failed: make([]string, len(plan.Device)), options: o}
+	a := &assignment{problem: p, plan: plan, failed: make([]string, len(plan.Device)), subgraphs: map[uint32]*assignment{}}
+	for k, sub := range plan.Subgraphs {
+		if p.Subgraphs[k] == nil {
+			continue // nothing that the runtime executes calls it
+		}
+		inner, err := newAssignment(p.Subgraphs[k], sub)
+		if err != nil {
+			return nil, err
+		}
+		a.subgraphs[k] = inner
+	}
 	all := *p
 	all.Devices = append([]partition.Device(nil), p.Devices...)
 	for d := range all.Devices {

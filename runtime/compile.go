@@ -118,7 +118,7 @@ func Compile(r *Registry, m *nn.Model, device string, o CompileOptions) (*Compil
 // CompilePlan compiles the model of a problem that NewProblem stated for r as
 // a plan says.
 func CompilePlan(r *Registry, p *partition.Problem, plan partition.Plan, o CompileOptions) (*Compilation, error) {
-	a, err := newAssignment(p, plan, o)
+	a, err := newAssignment(p, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +172,7 @@ func (c *Compilation) prepare(r *Registry, a *assignment, o CompileOptions) erro
 		case !errors.As(err, &failed) || failed.device == 0 || c.partitioning == WithoutFallback:
 			return err
 		case a.plan.Sequential && !a.named:
-			a.wholeOnCPU(r, failed)
+			a.wholeOnCPU(failed)
 		default:
 			failed.of.moveToCPU(failed.operations, "preparing its part of the model: "+err.Error())
 		}
@@ -206,7 +206,7 @@ type layout struct {
 // calls lie between those before and after it, so that the list is flat.
 func (l *layout) add(source int, a *assignment) error {
 	n := len(l.registry.devices)
-	order := partition.Steps(a.problem.Graph, a.devices(l.registry), n)
+	order := a.problem.Steps(a.plan)
 	for _, s := range order {
 		var err error
 		if s.Device == n {

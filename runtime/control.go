@@ -9,6 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/runtime/partition"
 )
 
 // jumpKind is what a step of control flow does.
@@ -58,20 +59,6 @@ func (j *jump) WriteProgram(w io.Writer) error {
 	return binary.Write(w, binary.LittleEndian, [4]uint32{uint32(j.kind), uint32(j.targets[0]), uint32(j.targets[1]), uint32(j.targets[2])})
 }
 
-// calls are the subgraphs that an IF or WHILE names: then and else, or condition
-// and body.
-func calls(g *nn.Subgraph, op *nn.Operation) [2]uint32 {
-	first := 0
-	if op.Type == nn.OpIf {
-		first = 1
-	}
-	var k [2]uint32
-	for i := range k {
-		k[i] = binary.LittleEndian.Uint32(g.Operands[op.Inputs[first+i]].Data)
-	}
-	return k
-}
-
 // addControl appends an IF or WHILE with the steps of its subgraphs.
 func (l *layout) addControl(from int, a *assignment, i int) error {
 	m := l.sources[from].model
@@ -90,10 +77,10 @@ func (l *layout) addControl(from int, a *assignment, i int) error {
 	l.steps = append(l.steps, step{source: from, device: l.cpu, prepared: j, operations: []int{i}})
 	l.own(from, []int{i}, l.cpu)
 	var past *jump // the GOTO behind the then branch
-	for n, k := range calls(&m.Main, op) {
+	for n, k := range partition.Calls(&m.Main, op) {
 		j.sources[n], j.targets[n] = len(l.sources), len(l.steps)
 		l.sources = append(l.sources, source{model: subgraphOf(m, k), caller: caller, name: names[n]})
-		if err := l.add(j.sources[n], a.subgraph(l.registry, k)); err != nil {
+		if err := l.add(j.sources[n], a.subgraphs[k]); err != nil {
 			return err
 		}
 		if j.kind == jumpWhile {
@@ -159,6 +146,24 @@ func (e *execution) jump(at int, j *jump, limitFs int64) (next int, err error) {
 		return e.round(at, j, f, limitFs)
 	}
 	return j.targets[0], nil
+}
+
+// count notes which subgraph control flow of the model's main subgraph runs next.
+func (e *execution) count(at int, j *jump, next int) {
+	s := &e.steps[at]
+	if j.kind == jumpGoto || s.source != 0 {
+		return
+	}
+	if e.result.Rounds == nil {
+		e.result.Rounds = map[int][2]int{}
+	}
+	r := e.result.Rounds[s.operations[0]]
+	for n := range r {
+		if next == j.targets[n] {
+			r[n]++
+		}
+	}
+	e.result.Rounds[s.operations[0]] = r
 }
 
 // round goes on with a WHILE: its condition follows the beginning and each body, a

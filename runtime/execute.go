@@ -25,6 +25,9 @@ type Result struct {
 	// Inner are the operations of subgraphs that the runtime interpreted, by device:
 	// the sum of all their runs. Index is the IF or WHILE of the model.
 	Inner []OperationCost
+	// Rounds are how often the control flow that the runtime interpreted, by operation of
+	// the model, ran its subgraphs: then and else, or condition and body.
+	Rounds map[int][2]int
 
 	// Chain is what the execution went through by name: "runtime", "binder",
 	// "execution" and so on, in the order of their first coming. The times add up to
@@ -44,6 +47,7 @@ type Result struct {
 type PartCost struct {
 	Device         string
 	Subgraph       string // "WHILE body" and so on; "" is the main one
+	Within         int    // the IF or WHILE of the model that leads to Subgraph
 	Operations     []int
 	StartFs, EndFs int64 // since the execution began
 	EngineFs       int64 // of it the device worked for this part alone
@@ -130,9 +134,12 @@ func (e *execution) inOrder() (whole string, err error) {
 	limitFs := int64(limit.LoopLimit()) * 1e6
 	for at := 0; at < len(e.steps); {
 		if j, ok := e.steps[at].prepared.(*jump); ok {
-			if at, err = e.jump(at, j, limitFs); err != nil {
+			next, err := e.jump(at, j, limitFs)
+			if err != nil {
 				return "", err
 			}
+			e.count(at, j, next)
+			at = next
 			continue
 		}
 		whole, ran, err := e.part(at, e.options.Client)
@@ -236,7 +243,7 @@ func (e *execution) schedule() {
 		s := &e.steps[x.step]
 		r.add(&e.sources[s.source], x.device, s.operations, x.stats)
 		r.Parts = append(r.Parts, PartCost{
-			Device: x.device.Name(), Subgraph: e.sources[s.source].name, Operations: s.operations,
+			Device: x.device.Name(), Subgraph: e.sources[s.source].name, Within: e.sources[s.source].caller, Operations: s.operations,
 			StartFs: start[i], EndFs: start[i] + x.stats.LatencyFs, EngineFs: x.stats.EngineFs(), EnergyPJ: x.stats.EnergyPJ,
 		})
 		if x.trace != nil {

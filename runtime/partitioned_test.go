@@ -3,9 +3,12 @@ package nnrt_test
 import (
 	"hash/fnv"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"regexp"
+	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -25,7 +28,8 @@ import (
 type partitioned struct {
 	hal.UnimplementedDevice
 	devices []hal.Device
-	machine hal.Machine // of the devices: parts run beside each other; nil: nothing takes time
+	machine hal.Machine  // of the devices: parts run beside each other; nil: nothing takes time
+	inner   atomic.Int64 // parts of subgraphs that have been prepared for a device
 }
 
 func (d *partitioned) Name() string         { return "partitioned" }
@@ -39,14 +43,25 @@ func (d *partitioned) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
 
 func (d *partitioned) PrepareModel(m *nn.Model, _ hal.PrepareOptions) (hal.PreparedModel, error) {
 	h := fnv.New64() // a model gets the same division every time
-	for _, op := range m.Main.Operations {
-		h.Write([]byte(op.Type.String()))
+	for _, g := range append([]nn.Subgraph{m.Main}, m.Referenced...) {
+		for _, op := range g.Operations {
+			h.Write([]byte(op.Type.String()))
+		}
 	}
 	c, err := divide(rand.New(rand.NewPCG(h.Sum64(), 1)), d.devices, d.machine, m)
 	if err != nil {
 		return nil, err
 	}
+	d.count(c)
 	return &partitionedModel{m: m, c: c, timed: d.machine != nil}, nil
+}
+
+func (d *partitioned) count(c *nnrt.Compilation) {
+	for i := range c.Steps() {
+		if s := c.Step(i); s.Subgraph != "" && s.Device != d.devices[0].Name() {
+			d.inner.Add(1)
+		}
+	}
 }
 
 // divide compiles a model for random devices with a random strategy.
@@ -85,18 +100,31 @@ func randomCosts(r *rand.Rand, registry *nnrt.Registry, m *nn.Model) (*partition
 	if err != nil {
 		return nil, err
 	}
+	p.Costs = scattered(r, p)
+	return p, nil
+}
+
+// scattered are random costs of a problem and of its subgraphs.
+func scattered(r *rand.Rand, p *partition.Problem) (c partition.Costs) {
 	cost := func(most float64) partition.Cost {
 		return partition.Cost{TimeFs: r.Float64() * most, EnergyPJ: r.Float64() * most}
 	}
 	for range p.Devices {
-		row := make([]partition.Cost, len(m.Main.Operations))
+		row := make([]partition.Cost, len(p.Graph.Operations))
 		for i := range row {
 			row[i] = cost(100)
 		}
-		p.Costs.Operation = append(p.Costs.Operation, row)
-		p.Costs.Fixed, p.Costs.PerByte = append(p.Costs.Fixed, cost(30)), append(p.Costs.PerByte, cost(0.01))
+		for _, x := range p.Control {
+			row[x.Operation] = cost(1000) // the sum of several operations
+		}
+		c.Operation = append(c.Operation, row)
+		c.Fixed, c.PerByte = append(c.Fixed, cost(30)), append(c.PerByte, cost(0.01))
 	}
-	return p, nil
+	c.Subgraphs = map[uint32]partition.Costs{}
+	for _, k := range slices.Sorted(maps.Keys(p.Subgraphs)) {
+		c.Subgraphs[k] = scattered(r, p.Subgraphs[k])
+	}
+	return c
 }
 
 // options are those of all compilations here.
@@ -108,7 +136,7 @@ func planned(registry *nnrt.Registry, p *partition.Problem, strategy string) (*n
 	if err != nil {
 		return nil, err
 	}
-	plan, err := s.Plan(p)
+	plan, err := partition.Make(p, s)
 	if err != nil {
 		return nil, err
 	}
@@ -173,10 +201,7 @@ func (d *fast) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
 
 // interpreted is a device whose models run by AOSP's rule: their control flow is
 // interpreted, and each type of operation has a random device that takes it.
-type interpreted struct {
-	partitioned
-	inner int // parts of subgraphs that have been prepared for a device
-}
+type interpreted struct{ partitioned }
 
 func (d *interpreted) PrepareModel(m *nn.Model, _ hal.PrepareOptions) (hal.PreparedModel, error) {
 	r := rand.New(rand.NewPCG(uint64(len(m.Main.Operands)), uint64(len(m.Main.Operations))))
@@ -196,40 +221,43 @@ func (d *interpreted) PrepareModel(m *nn.Model, _ hal.PrepareOptions) (hal.Prepa
 	if err != nil {
 		return nil, err
 	}
-	for i := range c.Steps() {
-		if s := c.Step(i); s.Subgraph != "" && s.Device != d.devices[0].Name() {
-			d.inner++
-		}
-	}
+	d.count(c)
 	return &partitionedModel{m: m, c: c}, nil
 }
 
 // TestControlFlowInParts: the corpus' models with IF and WHILE and random graphs with
-// them, their subgraphs divided among devices, equal the reference.
+// them, their subgraphs divided among devices by AOSP's rule and by random strategies,
+// equal the reference.
 func TestControlFlowInParts(t *testing.T) {
 	d := &interpreted{partitioned: partitioned{devices: pixel4(t)}}
 	controls := func(c *vectors.Case) bool {
 		return !testvectors.Uses(c, func(op nn.OperationType) bool { return op != nn.OpIf && op != nn.OpWhile })
 	}
 	if testvectors.SharedDir() != "" {
-		if s := testvectors.Run(t, d, controls); s.Passed < 40 || d.inner < 20 {
-			t.Errorf("%d cases passed, %d parts of subgraphs on devices", s.Passed, d.inner)
+		if s := testvectors.Run(t, d, controls); s.Passed < 40 || d.inner.Load() < 20 {
+			t.Errorf("%d cases passed, %d parts of subgraphs on devices", s.Passed, d.inner.Load())
 		}
 	}
-	d.inner = 0
+	d.inner.Store(0)
 	count := 60
 	if os.Getenv("NNSOC_SWEEP") != "" {
 		count = 500
 	}
-	r, err := randgraph.Run(d, randgraph.Options{Seed: 3, Count: count, Functional: true, Workers: 1, Operations: regexp.MustCompile("^(IF|WHILE|ADD|MUL|RELU|CONV_2D|LOGISTIC)$")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range r.Failures {
-		t.Errorf("%s %v: %v", f.Name, f.Variants, f.Err)
-	}
-	if r.Passed < count/2 || d.inner < count/4 {
-		t.Errorf("%d of %d passed, %d parts of subgraphs on devices", r.Passed, r.Cases, d.inner)
+	any := &partitioned{devices: d.devices}
+	for _, x := range []struct {
+		device hal.Device
+		inner  *atomic.Int64
+	}{{d, &d.inner}, {any, &any.inner}} {
+		r, err := randgraph.Run(x.device, randgraph.Options{Seed: 3, Count: count, Functional: true, Workers: 1, Operations: regexp.MustCompile("^(IF|WHILE|ADD|MUL|RELU|CONV_2D|LOGISTIC)$")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range r.Failures {
+			t.Errorf("%s %v: %v", f.Name, f.Variants, f.Err)
+		}
+		if r.Passed < count/2 || int(x.inner.Load()) < count/4 {
+			t.Errorf("%d of %d passed, %d parts of subgraphs on devices", r.Passed, r.Cases, x.inner.Load())
+		}
 	}
 }
 

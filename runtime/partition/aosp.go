@@ -12,8 +12,9 @@ import (
 
 // AOSP is the rule of Android's runtime (findBestDeviceForEachOperation): each
 // operation goes to the device whose capabilities promise the lowest time, or
-// the lowest power under LOW_POWER, for the type of its first input. The CPU
-// counts 1 and wins ties; among other devices the first does.
+// the lowest power under LOW_POWER, for the type of its first input. The CPU,
+// whose every figure is 1, wins ties; among other devices the first does. Control flow
+// that the CPU wins is the runtime's, where it can execute it.
 type AOSP struct {
 	// WithoutCPU leaves the CPU out, as for a list of devices without it; an
 	// operation that no other device supports is an error.
@@ -28,19 +29,19 @@ func (s AOSP) Plan(p *Problem) (Plan, error) {
 	if p.Model == nil {
 		return Plan{}, errors.New("partition: aosp needs a model: capabilities are by type of operand")
 	}
-	plan := Plan{Device: make([]int, len(p.Graph.Operations)), Sequential: true, Interpret: true}
+	plan := Plan{Device: make([]int, len(p.Graph.Operations)), Sequential: true}
 	for i := range plan.Device {
-		best := float32(1)
-		if s.WithoutCPU {
-			best = float32(math.Inf(1))
-		}
-		for d := 1; d < len(p.Devices); d++ {
-			if !p.supports(d, i) {
+		best := float32(math.Inf(1))
+		for d := range p.drivers() {
+			if d == 0 && s.WithoutCPU || !p.supports(d, i) {
 				continue
 			}
 			if v := Performance(&p.Devices[d].Capabilities, p.Model, &p.Model.Main, i, p.Preference); v < best {
 				best, plan.Device[i] = v, d
 			}
+		}
+		if d := p.drivers(); plan.Device[i] == 0 && d < len(p.Devices) && p.supports(d, i) && !s.WithoutCPU {
+			plan.Device[i] = d
 		}
 		if s.WithoutCPU && plan.Device[i] == 0 {
 			return plan, hal.Errorf(hal.InvalidArgument, "partition: no device of the list runs operation %d (%s): %s", i, p.Graph.Operations[i].Type, p.refusals(i))
@@ -52,7 +53,7 @@ func (s AOSP) Plan(p *Problem) (Plan, error) {
 // refusals are why the devices but the CPU decline an operation.
 func (p *Problem) refusals(op int) string {
 	var l []string
-	for _, d := range p.Devices[1:] {
+	for _, d := range p.Devices[1:p.drivers()] {
 		l = append(l, d.Name+": "+d.Support[op].Reason)
 	}
 	return strings.Join(l, ", ")

@@ -3,8 +3,6 @@ package partition
 import (
 	"math"
 	"slices"
-
-	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
 // Auto takes the best plan of the other strategies by predicted cost.
@@ -42,13 +40,12 @@ func (p *Problem) incumbent() (Plan, float64, error) {
 		if err != nil {
 			return Plan{}, 0, err
 		}
-		plans = append(plans, plan)
+		plans = append(plans, p.complete(plan))
 	}
 	best, score := Plan{}, math.Inf(1)
 	for _, plan := range plans {
-		// By estimate overlap only helps; a run may tell otherwise, and what
-		// interpreted control flow costs.
-		candidates := []Plan{{Device: plan.Device}}
+		// By estimate overlap only helps; a run may tell otherwise.
+		candidates := []Plan{{Device: plan.Device, Subgraphs: plan.Subgraphs}}
 		if p.Costs.Ran(plan) != nil {
 			candidates = append(candidates, plan)
 		}
@@ -74,7 +71,7 @@ func Solve(p *Problem, s Strategy) (Plan, *Evaluation, error) {
 	var best Plan
 	var value *Evaluation
 	for round := 0; ; round++ {
-		plan, err := s.Plan(p)
+		plan, err := Make(p, s)
 		if err != nil {
 			return Plan{}, nil, err
 		}
@@ -99,17 +96,15 @@ func Solve(p *Problem, s Strategy) (Plan, *Evaluation, error) {
 }
 
 // Canonical takes what changes nothing from a plan, so that plans that run alike are
-// measured once: interpreting where there is no control flow, and the order of steps
+// measured once: subgraphs where nothing is interpreted, and the order of steps
 // that follow from each other. A plan with several steps on devices stays sequential,
 // since it goes to the CPU as a whole when a device cannot prepare its step.
 func (p *Problem) Canonical(plan Plan) Plan {
 	if p.CheckPlan(plan) != nil {
 		return plan
 	}
-	if !slices.ContainsFunc(p.Graph.Operations, func(o Operation) bool { return o.Type == nn.OpIf.String() || o.Type == nn.OpWhile.String() }) {
-		plan.Interpret = false
-	}
-	steps := Steps(p.Graph, plan.Device, len(p.Devices))
+	plan = p.complete(plan)
+	steps := p.Steps(plan)
 	links := Link(p.Graph, steps)
 	onDevices := 0
 	for k := range steps {

@@ -7,10 +7,10 @@ type Plan struct {
 	Device []int // per operation
 	// Sequential forbids that steps overlap, as AOSP's runtime does.
 	Sequential bool
-	// Interpret lets the runtime execute the IF and WHILE that the plan gives to
-	// the CPU, and devices the operations of their subgraphs, as AOSP's runtime
-	// does. Otherwise the CPU executes the subgraphs as well.
-	Interpret bool
+	// Subgraphs are the plans of what control flow calls that the runtime executes: its
+	// number in Device is that after the last device. The steps of such a plan follow one
+	// another.
+	Subgraphs map[uint32]Plan
 	// Proven says that no plan of lower cost exists under the additive costs.
 	Proven bool
 }
@@ -28,6 +28,8 @@ type Evaluation struct {
 	Transitions int     // times that a step reads what a step of another device wrote
 	BytesMoved  int64   // by these transitions
 	Score       float64 // the objective: femtoseconds, picojoules or their product
+
+	load []float64 // for how long each device is held
 }
 
 // Score is the value of an objective.
@@ -49,7 +51,14 @@ func (p *Problem) CheckPlan(plan Plan) error {
 	if len(plan.Device) != len(p.Graph.Operations) {
 		return fmt.Errorf("partition: a plan of %d operations, there are %d", len(plan.Device), len(p.Graph.Operations))
 	}
+	plan = p.complete(plan)
 	for i, d := range plan.Device {
+		if d == p.drivers() {
+			if err := p.checkInterpreted(i, plan); err != nil {
+				return err
+			}
+			continue
+		}
 		if d < 0 || d >= len(p.Devices) {
 			return fmt.Errorf("partition: operation %d on device %d, there are %d", i, d, len(p.Devices))
 		}
@@ -60,27 +69,61 @@ func (p *Problem) CheckPlan(plan Plan) error {
 	return nil
 }
 
+// checkInterpreted checks what a plan says of control flow that the runtime executes.
+func (p *Problem) checkInterpreted(op int, plan Plan) error {
+	c := p.control(op)
+	if c == nil {
+		return fmt.Errorf("partition: operation %d (%s) on the %s, which executes IF and WHILE with known shapes whose subgraphs divide", op, p.Graph.Operations[op].Type, Interpreter)
+	}
+	for _, k := range c.Subgraphs {
+		sub, ok := plan.Subgraphs[k]
+		if !ok {
+			return fmt.Errorf("partition: operation %d (%s) on the %s without a plan of subgraph %d, which Make adds", op, p.Graph.Operations[op].Type, Interpreter, k)
+		}
+		if err := p.Subgraphs[k].CheckPlan(sub); err != nil {
+			return fmt.Errorf("subgraph %d: %w", k, err)
+		}
+	}
+	return nil
+}
+
 // Evaluate predicts what a plan costs.
 func (p *Problem) Evaluate(plan Plan) (*Evaluation, error) {
 	if err := p.CheckPlan(plan); err != nil {
 		return nil, err
 	}
-	e := &Evaluation{Steps: Steps(p.Graph, plan.Device, len(p.Devices))}
+	plan = p.complete(plan)
+	e := &Evaluation{Steps: p.Steps(plan), load: make([]float64, p.drivers())}
 	links := Link(p.Graph, e.Steps)
-	load := make([]float64, len(p.Devices))
+	ran := p.Costs.Ran(plan)
+	plan.Sequential = plan.Sequential || p.interprets(plan)
 	time := make([]float64, len(e.Steps))
 	for k := range e.Steps {
 		s := &e.Steps[k]
-		c, _ := p.segment(s, links[k].moves(plan))
+		var c Cost
+		if s.Device < p.drivers() {
+			c, _ = p.segment(s, links[k].moves(plan))
+			e.load[s.Device] += c.EngineFs
+		} else {
+			var load []float64
+			var err error
+			if c, load, err = p.interpreted(p.control(s.Operations[0]), plan.Subgraphs); err != nil {
+				return nil, err
+			}
+			for d, l := range load {
+				e.load[d] += l
+			}
+		}
 		time[k] = c.TimeFs
-		load[s.Device] += c.EngineFs
-		e.IntervalFs = max(e.IntervalFs, load[s.Device])
 		e.EnergyPJ += c.EnergyPJ
 		e.Transitions += links[k].Transitions
 		e.BytesMoved += links[k].Moved
 	}
-	if r := p.Costs.Ran(plan); r != nil {
-		e.LatencyFs, e.EnergyPJ, e.EstimateFs = r.LatencyFs, r.EnergyPJ, r.EstimateFs
+	for _, l := range e.load {
+		e.IntervalFs = max(e.IntervalFs, l)
+	}
+	if ran != nil {
+		e.LatencyFs, e.EnergyPJ, e.EstimateFs = ran.LatencyFs, ran.EnergyPJ, ran.EstimateFs
 	} else {
 		_, e.LatencyFs = Schedule(e.Steps, links, time, plan.Sequential)
 	}

@@ -63,7 +63,7 @@ func program(t *testing.T, does, answer string) *External {
 
 func TestExternal(t *testing.T) {
 	p := randomProblem(rand.New(rand.NewPCG(1, 1)), 12, 3, false)
-	p.Costs.SetSegment(Segment{1, []int{0, 1}, Cost{TimeFs: 1, EnergyPJ: 2}})
+	p.Costs.SetSegment(Segment{Device: 1, Operations: []int{0, 1}, Cost: Cost{TimeFs: 1, EnergyPJ: 2}})
 	plan, err := program(t, "last", "").Plan(p)
 	if err != nil {
 		t.Fatal(err)

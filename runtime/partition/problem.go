@@ -21,6 +21,13 @@ type Problem struct {
 	Objective  Objective
 	Costs      Costs
 	Seeds      []Plan // that ilp and auto must not fall behind
+
+	// Control is the control flow that the runtime can execute, and Subgraphs are the
+	// problems of what it calls, by index of the model's subgraphs, on the same devices.
+	Control   []Control
+	Subgraphs map[uint32]*Problem
+
+	planned map[uint32]Plan // of Subgraphs, while a strategy plans the model
 }
 
 // Device is a device and what it says about the model.
@@ -29,6 +36,8 @@ type Device struct {
 	Driver       hal.Device // nil for a problem made by hand
 	Capabilities hal.Capabilities
 	Support      []hal.Support // per operation of the main subgraph
+
+	interprets bool // it is the runtime
 }
 
 // Objective is what a plan is to make small.
@@ -101,9 +110,14 @@ type Costs struct {
 	PerByte   []Cost   // by device, of a byte that enters or leaves a segment
 	// Measure runs a plan; nil when nothing can. The answer stands from then on.
 	Measure func(plan Plan) (*Run, error)
+	// Subgraphs are the costs of the problem's subgraphs, and Rounds how often its control
+	// flow, by operation, runs each of the two that it calls.
+	Subgraphs map[uint32]Costs
+	Rounds    map[int][2]float64
 
-	segments map[string]Cost // known as a whole, by segmentKey
-	runs     map[string]*Run // by planKey
+	segments    map[string]Cost // known as a whole, by segmentKey
+	interpreted map[string]Cost // by controlKey
+	runs        map[string]*Run // by planKey
 }
 
 // Segment is a segment whose cost is known as a whole.
@@ -111,6 +125,7 @@ type Segment struct {
 	Device     int
 	Operations []int
 	Cost       Cost
+	Control    *Control // that the runtime executed; nil for a segment of a device
 }
 
 // Run is a plan that ran, in a loop of its like: each segment found the machine as
@@ -129,24 +144,29 @@ func (c *Costs) Ran(plan Plan) *Run { return c.runs[planKey(plan)] }
 // SetRun states what a plan costs, and with it what its segments cost.
 func (c *Costs) SetRun(plan Plan, r *Run) {
 	if c.runs == nil {
-		c.runs = map[string]*Run{}
+		c.runs, c.interpreted = map[string]*Run{}, map[string]Cost{}
 	}
 	c.runs[planKey(plan)] = r
 	for _, s := range r.Segments {
+		if s.Control != nil {
+			c.interpreted[controlKey(s.Control, plan.Subgraphs)] = s.Cost
+			continue
+		}
 		c.SetSegment(s)
 	}
 }
 
 func planKey(plan Plan) string {
-	b := make([]byte, len(plan.Device)+2)
+	b := make([]byte, len(plan.Device)+1)
 	for i, d := range plan.Device {
 		b[i] = byte(d)
 	}
 	if plan.Sequential {
 		b[len(plan.Device)] = 1
 	}
-	if plan.Interpret {
-		b[len(plan.Device)+1] = 1
+	for _, k := range slices.Sorted(maps.Keys(plan.Subgraphs)) {
+		b = append(b, byte(k), byte(k>>8), byte(k>>16))
+		b = append(b, planKey(plan.Subgraphs[k])...)
 	}
 	return string(b)
 }

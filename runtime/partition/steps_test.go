@@ -102,6 +102,42 @@ func TestAOSP(t *testing.T) {
 	}
 }
 
+// TestAOSPControlFlow: on the CPU an IF counts 1 and the mean of its branches, of three
+// operations each, as on a driver; what the CPU wins is the runtime's where that can execute it.
+func TestAOSPControlFlow(t *testing.T) {
+	branch := *graph(nil, []int{0}, []int{1})
+	subgraph := func(k byte) nn.Operand {
+		return nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{k, 0, 0, 0}}
+	}
+	m := &nn.Model{Referenced: []nn.Subgraph{branch, branch}, Main: nn.Subgraph{
+		Operands: []nn.Operand{{Type: nn.TensorBool8, Dimensions: []uint32{1}, Lifetime: nn.SubgraphInput}, subgraph(0), subgraph(1),
+			branch.Operands[branch.Inputs[0]], {Type: nn.TensorQuant8Asymm, Dimensions: []uint32{1}, Scale: 1, Lifetime: nn.SubgraphOutput}},
+		Operations: []nn.Operation{{Type: nn.OpIf, Inputs: []uint32{0, 1, 2, 3}, Outputs: []uint32{4}}},
+		Inputs:     []uint32{0, 3}, Outputs: []uint32{4},
+	}}
+	cpu, driver := candidate(1, 1, true), candidate(0.5, 0.5, true)
+	cpu.Capabilities.If = hal.PerformanceInfo{ExecTime: 1, PowerUsage: 1}
+	for figure, want := range map[float32]int{2: 1, 2.5: 0, 3: 0} { // and 1.5 beside the CPU's 1 and 3
+		driver.Capabilities.If = hal.PerformanceInfo{ExecTime: figure, PowerUsage: figure}
+		p := problem(m, hal.FastSingleAnswer, cpu, driver)
+		if got, err := (AOSP{}).Plan(p); err != nil || !slices.Equal(got.Device, []int{want}) {
+			t.Errorf("IF of %v: %v, %v", figure, got, err)
+		}
+		p.Control, p.Subgraphs = []Control{{0, [2]uint32{0, 1}}}, map[uint32]*Problem{}
+		for k := range uint32(2) {
+			three := candidate(1, 1, true, true, true)
+			p.Subgraphs[k] = problem(&nn.Model{Main: branch}, hal.FastSingleAnswer, three, candidate(0.5, 0.5, true, true, false))
+		}
+		got, err := Make(p, AOSP{})
+		if err != nil || p.interprets(got) != (want == 0) {
+			t.Errorf("IF of %v: %v, %v", figure, got, err)
+		}
+		if want == 0 && !slices.Equal(got.Subgraphs[1].Device, []int{1, 1, 0}) {
+			t.Errorf("IF of %v: the branches are on %v", figure, got.Subgraphs)
+		}
+	}
+}
+
 func TestSingle(t *testing.T) {
 	m := &nn.Model{Main: *graph(nil, []int{0})}
 	p := problem(m, hal.FastSingleAnswer, candidate(1, 1, true, true), candidate(9, 9, false, true))

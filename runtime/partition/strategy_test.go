@@ -39,6 +39,62 @@ func TestOptimal(t *testing.T) {
 	}
 }
 
+// TestOptimalControlFlow: with the runtime as a device more, ilp is optimal as well, no
+// strategy is better, and plans say how their subgraphs are divided.
+func TestOptimalControlFlow(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	interpreted := 0
+	for k := range 80 {
+		p := randomProblem(r, 2+r.IntN(4), 2+r.IntN(2), false)
+		p.Objective = Objective(k % 4)
+		op := r.IntN(len(p.Graph.Operations))
+		p.Graph.Operations[op].Type = nn.OpWhile.String()
+		p.Control = []Control{{op, [2]uint32{4, 7}}}
+		p.Costs.Operation[0][op] = p.Costs.Operation[0][op].times(10)
+		p.Costs.Rounds = map[int][2]float64{op: {2, 1}}
+		p.Subgraphs, p.Costs.Subgraphs = map[uint32]*Problem{}, map[uint32]Costs{}
+		for _, s := range p.Control[0].Subgraphs {
+			p.Subgraphs[s] = randomProblem(r, 1+r.IntN(3), len(p.Devices), false)
+			p.Costs.Subgraphs[s] = p.Subgraphs[s].Costs
+		}
+		for _, s := range []Strategy{GreedyMerge{}, DP{}, MinCut{}, Pipeline{}, ILP{}, Auto{}} {
+			plan, err := Make(p, s)
+			if err != nil {
+				t.Fatalf("%s: %v", s.Name(), err)
+			}
+			e, err := p.Evaluate(plan)
+			if err != nil {
+				t.Fatalf("%s: %v", s.Name(), err)
+			}
+			with := *p
+			with.planned = map[uint32]Plan{}
+			for _, x := range p.Control[0].Subgraphs {
+				sub, _ := p.subgraph(x)
+				if with.planned[x], err = Make(sub, s); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := with.addInterpreter(); err != nil {
+				t.Fatal(err)
+			}
+			off := e.Score/bruteForce(&with) - 1
+			exact := s == ILP{} || s == Auto{}
+			if off < -1e-9 || exact && off > 1e-9 || math.IsNaN(off) {
+				t.Errorf("problem %d, %s, %v: score %v, %v beside the best", k, s.Name(), p.Objective, e.Score, off)
+			}
+			if p.interprets(plan) {
+				interpreted++
+			}
+			if bare := (Plan{Device: plan.Device}); p.interprets(plan) && p.CheckPlan(bare) == nil {
+				t.Errorf("problem %d: %v without plans of its subgraphs", k, bare)
+			}
+		}
+	}
+	if interpreted < 80 || interpreted > 400 {
+		t.Errorf("%d of 480 plans interpret", interpreted)
+	}
+}
+
 // TestMinCutTwoDevices: with two devices the cut is the optimum of the sum that
 // MinCut states.
 func TestMinCutTwoDevices(t *testing.T) {
@@ -118,7 +174,7 @@ func TestSolve(t *testing.T) {
 			for k, l := range Link(p.Graph, e.Steps) {
 				c, _ := truth.segment(&e.Steps[k], l.moves(plan))
 				more := float64(len(e.Steps[k].Operations) % 3)
-				run.Segments = append(run.Segments, Segment{e.Steps[k].Device, e.Steps[k].Operations, c.times(1 + more)})
+				run.Segments = append(run.Segments, Segment{Device: e.Steps[k].Device, Operations: e.Steps[k].Operations, Cost: c.times(1 + more)})
 				run.LatencyFs += more * c.TimeFs
 			}
 			return run, nil

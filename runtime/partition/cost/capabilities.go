@@ -10,7 +10,7 @@ import (
 // launches nor transfers cost anything.
 func (m *Measurer) Capabilities(p *partition.Problem) (partition.Costs, error) {
 	cpu := *p
-	cpu.Devices = p.Devices[:1]
+	cpu.Devices, cpu.Control, cpu.Subgraphs = p.Devices[:1], nil, nil
 	c, err := m.Measured(&cpu)
 	if err != nil {
 		return c, err
@@ -35,5 +35,35 @@ func (m *Measurer) Capabilities(p *partition.Problem) (partition.Costs, error) {
 		}
 		c.Operation = append(c.Operation, row)
 	}
+	for k, sub := range p.Subgraphs {
+		costs, err := m.Capabilities(sub)
+		if err != nil {
+			return c, err
+		}
+		setSubgraph(&c, k, costs)
+	}
+	predictControl(p, &c)
 	return c, nil
+}
+
+func setSubgraph(c *partition.Costs, k uint32, costs partition.Costs) {
+	if c.Subgraphs == nil {
+		c.Subgraphs = map[uint32]partition.Costs{}
+	}
+	c.Subgraphs[k] = costs
+}
+
+// predictControl replaces the costs of control flow as a whole, which depend on how often it
+// runs its subgraphs, by sums of these, as they are known of interpreted control flow.
+func predictControl(p *partition.Problem, c *partition.Costs) {
+	with := *p
+	with.Costs = *c
+	for i := range p.Control {
+		op := p.Control[i].Operation
+		for d := range p.Devices {
+			if cost, ok := with.Inside(&p.Control[i], d); ok && p.Devices[d].Support[op].OK {
+				c.Operation[d][op] = cost
+			}
+		}
+	}
 }

@@ -97,6 +97,10 @@ func (l *Linear) Costs(p *partition.Problem) partition.Costs {
 		c.Operation = append(c.Operation, row)
 		c.Fixed, c.PerByte = append(c.Fixed, l.fixed[name]), append(c.PerByte, l.perByte[name])
 	}
+	for k, sub := range p.Subgraphs {
+		setSubgraph(&c, k, l.Costs(sub))
+	}
+	predictControl(p, &c)
 	return c
 }
 

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -46,6 +47,7 @@ func (m *Measurer) Measured(p *partition.Problem) (partition.Costs, error) {
 	if run.left == 0 {
 		run.left = DefaultLimit
 	}
+	m.subgraphs(p, &c)
 	for d := range p.Devices {
 		c.Operation[d] = slices.Repeat([]partition.Cost{never}, n)
 		plan, err := partition.Single(d).Plan(p)
@@ -72,6 +74,9 @@ func (m *Measurer) Measured(p *partition.Problem) (partition.Costs, error) {
 		o := r.Overheads[name]
 		c.Fixed[d], c.PerByte[d] = o.Launch.over(o.Parts), o.Transfer.over(o.Bytes)
 	}
+	if err := run.rounds(&c); err != nil {
+		return c, err
+	}
 	c.Measure = func(plan partition.Plan) (*partition.Run, error) {
 		if run.left <= 0 {
 			return estimate(p, plan)
@@ -83,6 +88,48 @@ func (m *Measurer) Measured(p *partition.Problem) (partition.Costs, error) {
 		return r.run(p, plan), nil
 	}
 	return c, nil
+}
+
+// subgraphs measures those that the runtime can execute step by step, with inputs that are
+// made up. One that fails is none.
+func (m *Measurer) subgraphs(p *partition.Problem, c *partition.Costs) {
+	own := *m
+	own.Inputs = nil
+	for _, k := range slices.Sorted(maps.Keys(p.Subgraphs)) {
+		costs, err := own.Measured(p.Subgraphs[k])
+		if err != nil {
+			if m.Progress != nil {
+				m.Progress("subgraph %d stays with the CPU: %v", k, err)
+			}
+			continue
+		}
+		setSubgraph(c, k, costs)
+	}
+}
+
+// rounds measures how often control flow runs its subgraphs: all of them on the CPU, but
+// interpreted.
+func (r *run) rounds(c *partition.Costs) error {
+	if len(c.Subgraphs) == 0 {
+		return nil
+	}
+	with := *r.problem
+	with.Costs = *c
+	plan, err := partition.Make(&with, partition.Interpreted{})
+	if err != nil || len(plan.Subgraphs) == 0 {
+		return err
+	}
+	plan = with.Canonical(plan)
+	rec, err := r.measure(plan)
+	if err != nil {
+		return err
+	}
+	c.Rounds = map[int][2]float64{}
+	for op, n := range rec.Rounds {
+		c.Rounds[op] = [2]float64{n[0] / float64(rec.Executions), n[1] / float64(rec.Executions)}
+	}
+	c.SetRun(plan, rec.run(r.problem, plan))
+	return nil
 }
 
 // estimate is what a plan is predicted to cost.

@@ -36,6 +36,8 @@ type LoopRecord struct {
 	Steps      []Step               `json:"steps"` // of the plan, in order
 	Operations []Share              `json:"operations"`
 	Overheads  map[string]Overheads `json:"overheads"` // by device
+	// Rounds are the runs of subgraphs by control flow that was interpreted, by operation.
+	Rounds map[int][2]float64 `json:"rounds,omitempty"`
 }
 
 // Share is time and energy, and for how long of it an engine was held.
@@ -74,12 +76,7 @@ type Overheads struct {
 
 // add adds an execution.
 func (r *LoopRecord) add(x *nnrt.Result) {
-	var parts []*nnrt.PartCost // of the main subgraph, each once
-	for i := range x.Parts {
-		if x.Parts[i].Subgraph == "" {
-			parts = append(parts, &x.Parts[i])
-		}
-	}
+	parts := mainParts(x)
 	if r.Executions == 0 {
 		r.Steps, r.Operations, r.Overheads = make([]Step, len(parts)), make([]Share, len(x.Operations)), map[string]Overheads{}
 	}
@@ -89,10 +86,23 @@ func (r *LoopRecord) add(x *nnrt.Result) {
 		p := parts[i]
 		r.Steps[i].Device, r.Steps[i].Operations = p.Device, p.Operations
 		r.Steps[i].add(p.EndFs-p.StartFs, p.EngineFs, p.EnergyPJ)
+		if p.Device == partition.Interpreter {
+			continue
+		}
 		o := r.Overheads[p.Device]
 		o.Parts++
 		o.Launch.EngineFs += float64(p.EngineFs)
 		r.Overheads[p.Device] = o
+	}
+	for op, n := range x.Rounds {
+		if r.Rounds == nil {
+			r.Rounds = map[int][2]float64{}
+		}
+		sum := r.Rounds[op]
+		for k := range sum {
+			sum[k] += float64(n[k])
+		}
+		r.Rounds[op] = sum
 	}
 	for i := range x.Operations {
 		c := &x.Operations[i]
@@ -112,6 +122,27 @@ func (r *LoopRecord) add(x *nnrt.Result) {
 		}
 		r.Overheads[c.Device] = o
 	}
+}
+
+// mainParts are the parts of the main subgraph, each once. Those of subgraphs make one part of
+// the control flow that they belong to.
+func mainParts(x *nnrt.Result) []*nnrt.PartCost {
+	var parts []*nnrt.PartCost
+	for i := range x.Parts {
+		p := &x.Parts[i]
+		if p.Subgraph == "" {
+			parts = append(parts, p)
+			continue
+		}
+		k := len(parts) - 1
+		if k < 0 || parts[k].Device != partition.Interpreter || parts[k].Operations[0] != p.Within {
+			parts, k = append(parts, &nnrt.PartCost{Device: partition.Interpreter, Operations: []int{p.Within}, StartFs: p.StartFs}), k+1
+		}
+		parts[k].EndFs = p.EndFs
+		parts[k].EngineFs += p.EngineFs
+		parts[k].EnergyPJ += p.EnergyPJ
+	}
+	return parts
 }
 
 func (r *LoopRecord) fits(operations int) bool {
@@ -144,13 +175,21 @@ func (r *LoopRecord) run(p *partition.Problem, plan partition.Plan) *partition.R
 			on[i] = t.Device
 		}
 	}
-	for _, s := range partition.Steps(p.Graph, plan.Device, len(p.Devices)) {
-		name := p.Devices[s.Device].Name
+	for _, s := range p.Steps(plan) {
+		name := p.DeviceName(s.Device)
 		if t := ran[stepKey(name, s.Operations)]; t != nil {
-			x.Segments = append(x.Segments, partition.Segment{Device: s.Device, Operations: s.Operations, Cost: t.over(n)})
+			x.Segments = append(x.Segments, partition.Segment{Device: s.Device, Operations: s.Operations, Cost: t.over(n), Control: control(p, s)})
 		} else if slices.ContainsFunc(s.Operations, func(i int) bool { return on[i] != "" && on[i] != name }) {
-			x.Segments = append(x.Segments, partition.Segment{Device: s.Device, Operations: s.Operations, Cost: never})
+			x.Segments = append(x.Segments, partition.Segment{Device: s.Device, Operations: s.Operations, Cost: never, Control: control(p, s)})
 		}
 	}
 	return x
+}
+
+// control is the control flow of a step that the runtime executes, nil of other steps.
+func control(p *partition.Problem, s partition.Step) *partition.Control {
+	if s.Device < len(p.Devices) {
+		return nil
+	}
+	return &p.Control[slices.IndexFunc(p.Control, func(c partition.Control) bool { return c.Operation == s.Operations[0] })]
 }

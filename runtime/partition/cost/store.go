@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"hash"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -138,16 +140,24 @@ func (s *Store) planKey(p *partition.Problem, plan partition.Plan, o hal.Prepare
 	for i := range p.Devices {
 		h.device(p.Devices[i].Driver)
 	}
-	for _, d := range plan.Device {
-		h.int(int64(d))
-	}
-	h.flag(plan.Sequential)
-	h.flag(plan.Interpret)
+	h.plan(plan)
 	h.model(p.Model)
 	for _, b := range inputs {
 		h.bytes(b)
 	}
 	return h.sum()
+}
+
+func (h *hasher) plan(p partition.Plan) {
+	for _, d := range p.Device {
+		h.int(int64(d))
+	}
+	h.flag(p.Sequential)
+	h.int(int64(len(p.Subgraphs)))
+	for _, k := range slices.Sorted(maps.Keys(p.Subgraphs)) {
+		h.int(int64(k))
+		h.plan(p.Subgraphs[k])
+	}
 }
 
 func (s *Store) hasher(o hal.PrepareOptions) hasher {

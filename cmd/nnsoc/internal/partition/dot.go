@@ -23,7 +23,7 @@ func (r *PartitionReport) dot(out io.Writer) error {
 	fmt.Fprintf(&b, "digraph %q {\n  label=%q; node [shape=box, style=filled];\n", r.Model.Name,
 		fmt.Sprintf("%s, strategy %s: %.1f us, %.1f uJ", r.Model.Name, best.Name, best.SimulatedLatencyUS, best.EnergyUJ))
 	for k, s := range best.steps {
-		fmt.Fprintf(&b, "  subgraph cluster_%d {\n    label=%q;\n", k, fmt.Sprintf("part %d on %s", k, p.Devices[s.Device].Name))
+		fmt.Fprintf(&b, "  subgraph cluster_%d {\n    label=%q;\n", k, fmt.Sprintf("part %d on %s", k, p.DeviceName(s.Device)))
 		for _, i := range s.Operations {
 			fmt.Fprintf(&b, "    o%d [label=%q, fillcolor=%q];\n", i, fmt.Sprintf("%d %s", i, p.Graph.Operations[i].Type), deviceColors[s.Device%len(deviceColors)])
 		}

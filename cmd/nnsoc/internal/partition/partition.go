@@ -225,7 +225,7 @@ func (x *planner) one(f *input.Form, p *partition.Problem, s partition.Strategy)
 		return nil, err
 	}
 	start := time.Now()
-	if _, err := s.Plan(p); err != nil {
+	if _, err := partition.Make(p, s); err != nil {
 		return nil, err
 	}
 	e := &strategyEntry{Name: s.Name(), Objective: p.Objective.String(), Proven: plan.Proven, PlanningUS: float64(time.Since(start).Nanoseconds()) / 1e3,
@@ -233,9 +233,9 @@ func (x *planner) one(f *input.Form, p *partition.Problem, s partition.Strategy)
 		EstimatedLatencyUS: predicted.EstimateFs / 1e9,
 		Transitions:        predicted.Transitions, BytesMoved: predicted.BytesMoved, plan: plan, steps: predicted.Steps}
 	for _, d := range plan.Device {
-		e.Devices = append(e.Devices, p.Devices[d].Name)
+		e.Devices = append(e.Devices, p.DeviceName(d))
 	}
-	p.Seeds = append(p.Seeds, partition.Plan{Device: plan.Device, Sequential: plan.Sequential, Interpret: plan.Interpret})
+	p.Seeds = append(p.Seeds, partition.Plan{Device: plan.Device, Sequential: plan.Sequential, Subgraphs: plan.Subgraphs})
 	x.progress.Say("%s: run", s.Name())
 	run, err := x.run(p, plan, f.Inputs)
 	if err != nil {

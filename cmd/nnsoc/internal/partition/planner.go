@@ -52,7 +52,7 @@ type planOf struct {
 }
 
 func planKey(p *partition.Problem, plan partition.Plan) planOf {
-	return planOf{p.Model, fmt.Sprint(plan.Device, plan.Sequential, plan.Interpret)}
+	return planOf{p.Model, fmt.Sprint(plan.Device, plan.Sequential, plan.Subgraphs)}
 }
 
 // planRun is a plan that ran, with what its last execution came to.
