@@ -1,5 +1,7 @@
 package hal
 
+import "github.com/nnsoc/nnsoc/hal/nn"
+
 // Extension is a vendor extension that a device supports, with all its operand types.
 type Extension struct {
 	Name         string // in reverse domain form: org.nnsoc.quantization
@@ -7,8 +9,9 @@ type Extension struct {
 }
 
 // ExtensionOperandType is an operand type of an extension.
-type ExtensionOperandType struct {
-	Type     uint16 // its number inside the extension
-	IsTensor bool
-	ByteSize uint32 // of the value, or of one element of a tensor
+type ExtensionOperandType = nn.ExtensionOperandType
+
+// VendorExtension describes an extension of this project.
+func VendorExtension(name string) Extension {
+	return Extension{Name: name, OperandTypes: nn.ExtensionOperandTypes(name)}
 }

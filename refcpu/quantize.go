@@ -12,6 +12,7 @@ var quantizeKernels = []operation{
 	{op: nn.OpQuantize, prepare: prepareQuantize},
 	{op: nn.OpDequantize, prepare: prepareDequantize},
 	{op: nn.OpRequantize, prepare: prepareRequantize},
+	{op: nn.OpDecodeCodebook, prepare: prepareDecode},
 	{op: nn.OpCast, prepare: prepareCast},
 }
 
@@ -86,4 +87,14 @@ func prepareRequantize(v opspec.View, op *nn.Operation) (Kernel, error) {
 		return nil, err
 	}
 	return unaryTable(u, u.RequantizeTable(v)), nil
+}
+
+// prepareDecode is DECODE_CODEBOOK: QUANTIZE of the number that the input's codebook has
+// for each code.
+func prepareDecode(v opspec.View, op *nn.Operation) (Kernel, error) {
+	d, err := opspec.Read[opspec.Decode](v, op)
+	if err != nil {
+		return nil, err
+	}
+	return unaryTable(opspec.Unary{Input: d.Input, Output: d.Output, Dims: d.Dims}, d.Table(v)), nil
 }

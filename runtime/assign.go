@@ -6,6 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/runtime/partition"
 )
 
@@ -64,6 +65,7 @@ func newProblem(r *Registry, m *nn.Model, o CompileOptions, planned bool, ask fu
 	if err := o.prepare().Validate(); err != nil {
 		return nil, err
 	}
+	m = opspec.Standard().Localize(m) // costs and shapes are looked up by code
 	n := len(m.Main.Operations)
 	p := &partition.Problem{Model: m, Graph: partition.NewGraph(&m.Main), Preference: o.Preference.HAL()}
 	for i, d := range r.devices {
@@ -164,7 +166,7 @@ func known(g *nn.Subgraph, operands []uint32) bool {
 
 // subgraphOf is a referenced subgraph as a model of its own.
 func subgraphOf(m *nn.Model, k uint32) *nn.Model {
-	return &nn.Model{Name: m.Name, Main: m.Referenced[k], Referenced: m.Referenced, Relaxed: m.Relaxed}
+	return &nn.Model{Name: m.Name, Main: m.Referenced[k], Referenced: m.Referenced, Relaxed: m.Relaxed, Extensions: m.Extensions}
 }
 
 // assign lets the strategy that device stands for choose.

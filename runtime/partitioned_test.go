@@ -208,7 +208,7 @@ func (d *interpreted) PrepareModel(m *nn.Model, _ hal.PrepareOptions) (hal.Prepa
 	var some []hal.Device
 	for _, x := range d.devices[1:] {
 		f := &fast{x, map[nn.OperationType]bool{nn.OpIf: true, nn.OpWhile: true}}
-		for op := nn.OperationType(0); op.Valid(); op++ {
+		for _, op := range nn.Operations() {
 			f.declines[op] = f.declines[op] || r.IntN(3) == 0
 		}
 		some = append(some, f)

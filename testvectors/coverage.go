@@ -28,7 +28,7 @@ func Cover(devices []hal.Device, files []*vectors.File, progress func(device str
 	}
 	rows := map[key]*Coverage{}
 	var table []*Coverage
-	for op := nn.OperationType(0); op.Valid(); op++ {
+	for _, op := range nn.Operations() {
 		row := opspec.Lookup(op)
 		if row == nil {
 			continue

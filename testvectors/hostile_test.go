@@ -65,7 +65,7 @@ func mutate(m *nn.Model, r *rand.Rand) *nn.Model {
 				op.Inputs = op.Inputs[:len(op.Inputs)-min(1, len(op.Inputs))]
 			}
 		case 10:
-			g.Operations[r.IntN(len(g.Operations))].Type = nn.OperationType(r.IntN(nn.OperationCount+2) - 1)
+			g.Operations[r.IntN(len(g.Operations))].Type = append(nn.Operations(), -1, nn.OperationType(nn.OperationCount))[r.IntN(len(nn.Operations())+2)]
 		}
 	}
 	return &c

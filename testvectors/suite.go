@@ -16,7 +16,7 @@ import (
 type Summary struct {
 	Passed, Failed, Unsupported int
 	// ByOperation counts the passed cases that contain an operation.
-	ByOperation [nn.OperationCount]int
+	ByOperation map[nn.OperationType]int
 }
 
 // RunCase executes a case on a device. declined is the reason why the device
@@ -166,7 +166,7 @@ func Run(t T, d hal.Device, filter func(*vectors.Case) bool) Summary {
 	if len(files) == 0 {
 		t.Skip("skipped: needs shared data")
 	}
-	var s Summary
+	s := Summary{ByOperation: map[nn.OperationType]int{}}
 	for _, path := range files {
 		f, err := vectors.Load(path)
 		if err != nil {
@@ -186,7 +186,7 @@ func Run(t T, d hal.Device, filter func(*vectors.Case) bool) Summary {
 				s.Unsupported++
 			default:
 				s.Passed++
-				seen := [nn.OperationCount]bool{}
+				seen := map[nn.OperationType]bool{}
 				for _, op := range c.Model.Main.Operations {
 					if op.Type.Valid() && !seen[op.Type] {
 						seen[op.Type] = true

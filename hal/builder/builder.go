@@ -206,7 +206,9 @@ func (b *Builder) Model(name string) (*nn.Model, error) {
 	if b.err != nil {
 		return nil, fmt.Errorf("%s: %w", name, b.err)
 	}
-	return &nn.Model{Name: name, Main: b.graph}, nil
+	m := &nn.Model{Name: name, Main: b.graph}
+	opspec.Standard().Declare(m)
+	return m, nil
 }
 
 // Parameters counts the weights and biases that layers made. A layer without a

@@ -45,6 +45,7 @@ func (w *Writer) operand(o *nn.Operand, weights bool) {
 			w.Float(s)
 		}
 	}
+	w.Bytes(o.Extension)
 	w.String(o.Name)
 	stored := weights || len(o.Data) <= smallConstant
 	w.Bool(stored)
@@ -59,6 +60,11 @@ func (w *Writer) operand(o *nn.Operand, weights bool) {
 func (w *Writer) Model(m *nn.Model, weights bool) {
 	w.String(m.Name)
 	w.Bool(m.Relaxed)
+	w.Uint(uint64(len(m.Extensions)))
+	for _, e := range m.Extensions {
+		w.String(e.Name)
+		w.Uint(uint64(e.Prefix))
+	}
 	w.Subgraph(&m.Main, weights)
 	w.Uint(uint64(len(m.Referenced)))
 	for i := range m.Referenced {
@@ -101,6 +107,9 @@ func (r *Reader) operand(o *nn.Operand) {
 			o.Channel.Scales[i] = r.Float()
 		}
 	}
+	if b := r.Bytes(); len(b) > 0 {
+		o.Extension = b
+	}
 	o.Name = r.String()
 	if r.Bool() {
 		o.Data = r.Constants()
@@ -128,7 +137,11 @@ func (r *Reader) IntUpTo(hi int64) int {
 
 // Model takes a model. It may break every rule of one.
 func (r *Reader) Model() *nn.Model {
-	m := &nn.Model{Name: r.String(), Relaxed: r.Bool(), Main: r.Subgraph()}
+	m := &nn.Model{Name: r.String(), Relaxed: r.Bool()}
+	for range r.Count() {
+		m.Extensions = append(m.Extensions, nn.ExtensionPrefix{Name: r.String(), Prefix: uint16(r.IntUpTo(math.MaxUint16))})
+	}
+	m.Main = r.Subgraph()
 	if n := r.Count(); n > 0 {
 		m.Referenced = make([]nn.Subgraph, n)
 	}

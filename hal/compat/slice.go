@@ -14,6 +14,9 @@ import (
 func RemoveDefaults(g *nn.Subgraph) {
 	v := opspec.ModelView(g)
 	for i := range g.Operations {
+		if nn.IsExtensionOperationType(g.Operations[i].Type) {
+			continue // AOSP's versions know none of their defaults
+		}
 		if a, err := v.Bind(&g.Operations[i]); err == nil {
 			g.Operations[i].Inputs = a.WithoutDefaults()
 		}
@@ -51,6 +54,9 @@ func Slice(v Version, m *nn.Model) (slice *nn.Model, original []int) {
 	if v < V1_3 {
 		slice.Referenced = nil
 	}
+	if v < V1_2 {
+		slice.Extensions = nil
+	}
 	if len(original) == 0 || len(slice.Main.Outputs) == 0 || validate.Model(slice) != nil {
 		return nil, nil
 	}
@@ -70,6 +76,10 @@ func Simplified(m *nn.Model) *nn.Model {
 	}
 	return cut(m, all, true)
 }
+
+// Part is a model of the operations of a valid model that keep selects, at least one. Its
+// inputs and outputs are made as those of a Slice are.
+func Part(m *nn.Model, keep []bool) *nn.Model { return cut(m, keep, false) }
 
 // cut makes a model of some operations. arguments keeps the inputs and outputs of the
 // model that no operation of them names.
@@ -105,7 +115,7 @@ func cut(m *nn.Model, keep []bool, arguments bool) *nn.Model {
 		switch {
 		case outside && !arguments:
 			o.Lifetime, o.Name = nn.SubgraphInput, ""
-			key := fmt.Sprint(o.Type, o.Dimensions, o.Scale, o.ZeroPoint, o.Channel)
+			key := fmt.Sprint(o.Type, o.Dimensions, o.Scale, o.ZeroPoint, o.Channel, o.Extension)
 			n, ok := shared[key]
 			if !ok {
 				n = add(o)

@@ -61,18 +61,21 @@ func of(v opspec.Version) Version {
 // OperationVersion is the lowest version that can say an operation of a subgraph: its
 // type, its operands and the rules that versions have relaxed.
 func OperationVersion(g *nn.Subgraph, op *nn.Operation) Version {
-	v := opspec.ModelView(g)
-	a, err := v.Bind(op)
-	if err != nil {
-		return Later
+	version := V1_2
+	var a opspec.Args
+	if !nn.IsExtensionOperationType(op.Type) {
+		var err error
+		if a, err = opspec.ModelView(g).Bind(op); err != nil {
+			return Later
+		}
+		version = of(a.Since)
 	}
-	version := of(a.Since)
 	for _, list := range [2][]uint32{op.Inputs, op.Outputs} {
 		for _, x := range list {
 			version = max(version, OperandTypeVersion(g.Operands[x].Type))
 		}
 	}
-	if a.Row.Until12 != nil && a.Row.Until12(&a) != nil {
+	if a.Row != nil && a.Row.Until12 != nil && a.Row.Until12(&a) != nil {
 		version = max(version, V1_2)
 	}
 	return version
@@ -120,7 +123,7 @@ func CompliantWith(v Version, m *nn.Model) (ok bool, noncompliant []int) {
 				continue
 			}
 			if n := binary.LittleEndian.Uint32(o.Data); int(n) < len(m.Referenced) {
-				inner := nn.Model{Main: m.Referenced[n], Referenced: m.Referenced}
+				inner := nn.Model{Main: m.Referenced[n], Referenced: m.Referenced, Extensions: m.Extensions}
 				need = max(need, V1_3, innerVersion(&inner))
 			}
 		}
@@ -168,6 +171,11 @@ func Convert(v Version, m *nn.Model) (c *nn.Model, warnings []string, err error)
 		strict.Relaxed = false
 		c = &strict
 		warnings = append(warnings, "HAL 1.0 has no relaxed float32: the model computes in full precision")
+	}
+	if len(m.Extensions) > 0 && v < V1_2 { // a model that uses one does not comply, below
+		plain := *c
+		plain.Extensions = nil
+		c = &plain
 	}
 	if ok, list := CompliantWith(v, c); !ok {
 		if len(list) > 0 {

@@ -34,6 +34,7 @@ func Write(w io.Writer, title string, m *nn.Model) error {
 		title = "unnamed"
 	}
 	fmt.Fprintf(out, "// %s\ndigraph {\n", strings.ReplaceAll(title, "\n", " "))
+	m = opspec.Standard().Localize(m) // for the names of extensions' codes
 	g := &m.Main
 	role := map[uint32]string{}
 	for k, x := range g.Inputs {

@@ -1,14 +1,17 @@
 package nn
 
+import "fmt"
+
 // Codes of extension types and operations have the extension's prefix in the high 16
-// bits and a number inside the extension in the low ones. Prefix 0 is NNAPI itself.
+// bits and a number inside the extension in the low ones. Prefix 0 is NNAPI itself. Which
+// extension a prefix stands for is a matter of each model: Model.Extensions.
 const prefixBits = 16
 
 // IsExtensionOperandType reports whether a type is of an extension.
 func IsExtensionOperandType(t OperandType) bool { return uint32(t)>>prefixBits != 0 }
 
 // IsExtensionOperationType reports whether an operation is of an extension.
-func IsExtensionOperationType(t OperationType) bool { return uint32(t.Code())>>prefixBits != 0 }
+func IsExtensionOperationType(t OperationType) bool { return uint32(t)>>prefixBits != 0 }
 
 // ExtensionCode joins a prefix and a number inside the extension.
 func ExtensionCode(prefix, number uint16) int32 {
@@ -18,4 +21,137 @@ func ExtensionCode(prefix, number uint16) int32 {
 // SplitExtensionCode is the inverse of ExtensionCode.
 func SplitExtensionCode(code int32) (prefix, number uint16) {
 	return uint16(uint32(code) >> prefixBits), uint16(code)
+}
+
+// ExtensionPrefix is a row of a model's extensionNameToPrefix.
+type ExtensionPrefix struct {
+	Name   string // in reverse domain form: org.nnsoc.quantization
+	Prefix uint16 // not 0
+}
+
+// ExtensionOperandType is an operand type of an extension.
+type ExtensionOperandType struct {
+	Type     uint16 // its number inside the extension
+	IsTensor bool
+	ByteSize uint32 // of the value, or of one element of a tensor
+}
+
+// Vendor extensions of this project. A driver or runtime without an extension declines its
+// operations. docs/RATIONALE.md says what they are for.
+const (
+	// QuantizationExtension has the operation REQUANTIZE.
+	QuantizationExtension = "org.nnsoc.quantization"
+	// CodebookExtension has 8-bit codes whose values a table lists, as mu-law samples
+	// and clustered weights have them.
+	CodebookExtension = "org.nnsoc.codebook"
+)
+
+// Operations and operand types of these extensions. The codes have the prefixes that the
+// importers and builders of this project give; a model of another origin may have others,
+// and opspec.Table.Localize turns them into these.
+const (
+	quantizationPrefix = 1
+	codebookPrefix     = 2
+
+	// OpRequantize maps an 8-bit quantized tensor to another scale, zero point or
+	// signedness.
+	OpRequantize OperationType = quantizationPrefix<<prefixBits | 0
+	// OpDecodeCodebook maps a TENSOR_QUANT8_CODEBOOK to an 8-bit quantized tensor.
+	OpDecodeCodebook OperationType = codebookPrefix<<prefixBits | 0
+	// TensorQuant8Codebook has elements of one byte. Element q stands for the real
+	// number q of the codebook, which is the operand's extension data: 2 to 256 float32,
+	// little-endian. Codes beyond the last stand for the last.
+	TensorQuant8Codebook OperandType = codebookPrefix<<prefixBits | 0
+)
+
+// vendorExtension is an extension of this project. Types and operations are listed by
+// their numbers inside.
+type vendorExtension struct {
+	ExtensionPrefix
+	types      []vendorType
+	operations []string
+}
+
+type vendorType struct {
+	name string
+	ExtensionOperandType
+}
+
+var vendorExtensions = [...]vendorExtension{
+	{ExtensionPrefix{QuantizationExtension, quantizationPrefix}, nil, []string{"REQUANTIZE"}},
+	{ExtensionPrefix{CodebookExtension, codebookPrefix}, []vendorType{
+		{"TENSOR_QUANT8_CODEBOOK", ExtensionOperandType{Type: 0, IsTensor: true, ByteSize: 1}},
+	}, []string{"DECODE_CODEBOOK"}},
+}
+
+// VendorExtensions are the extensions of this project with the prefixes of their codes
+// in this package.
+func VendorExtensions() []ExtensionPrefix {
+	list := make([]ExtensionPrefix, len(vendorExtensions))
+	for i := range list {
+		list[i] = vendorExtensions[i].ExtensionPrefix
+	}
+	return list
+}
+
+// ExtensionOperandTypes are the operand types of an extension of this project.
+func ExtensionOperandTypes(name string) []ExtensionOperandType {
+	var list []ExtensionOperandType
+	for _, e := range vendorExtensions {
+		if e.Name != name {
+			continue
+		}
+		for _, x := range e.types {
+			list = append(list, x.ExtensionOperandType)
+		}
+	}
+	return list
+}
+
+// vendorOf is the extension of this project that a code is of, nil when none is.
+func vendorOf(code int32) (e *vendorExtension, number uint16) {
+	prefix, number := SplitExtensionCode(code)
+	for i := range vendorExtensions {
+		if vendorExtensions[i].Prefix == prefix {
+			return &vendorExtensions[i], number
+		}
+	}
+	return nil, number
+}
+
+// extensionOperand describes an operand type of this project's extensions.
+func extensionOperand(t OperandType) *vendorType {
+	if e, n := vendorOf(int32(t)); e != nil && int(n) < len(e.types) {
+		return &e.types[n]
+	}
+	return nil
+}
+
+// extensionOperation names an operation of this project's extensions.
+func extensionOperation(t OperationType) string {
+	if e, n := vendorOf(int32(t)); e != nil && int(n) < len(e.operations) {
+		return e.operations[n]
+	}
+	return ""
+}
+
+// extensionText names a code that this package does not know.
+func extensionText(what string, code int32) string {
+	prefix, number := SplitExtensionCode(code)
+	return fmt.Sprintf("%s(%d of extension %d)", what, number, prefix)
+}
+
+// IsForeign reports whether a type is of an extension that this package does not have, so
+// that only a driver knows the size of its elements and whether it has dimensions.
+func IsForeign(t OperandType) bool { return IsExtensionOperandType(t) && extensionOperand(t) == nil }
+
+// ExtensionOf is the name of the extension that a code of the model is of.
+func (m *Model) ExtensionOf(code int32) (name string, ok bool) {
+	prefix, _ := SplitExtensionCode(code)
+	for _, e := range m.Extensions {
+		if e.Prefix == prefix {
+			return e.Name, true
+		}
+	}
+	return "", false
 }

@@ -1,5 +1,7 @@
 package nn
 
+import "iter"
+
 // Operation applies one operation type to operands of its subgraph, which are
 // named by index.
 type Operation struct {
@@ -31,6 +33,9 @@ type Model struct {
 	// Relaxed permits float32 operations to compute with the range and
 	// precision of float16.
 	Relaxed bool
+	// Extensions is extensionNameToPrefix of HAL 1.2 and 1.3: which extension the codes of
+	// operand types and operations with a prefix are of.
+	Extensions []ExtensionPrefix
 }
 
 // FusedActivation is the activation code that many operations carry.
@@ -57,4 +62,18 @@ type State struct {
 	Output int // position in Main.Outputs
 	// Initial is the value of the first invocation; nil is all bytes zero.
 	Initial []byte
+}
+
+// Subgraphs yields the main subgraph and the referenced ones.
+func (m *Model) Subgraphs() iter.Seq[*Subgraph] {
+	return func(yield func(*Subgraph) bool) {
+		if !yield(&m.Main) {
+			return
+		}
+		for i := range m.Referenced {
+			if !yield(&m.Referenced[i]) {
+				return
+			}
+		}
+	}
 }

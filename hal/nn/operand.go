@@ -49,7 +49,7 @@ var operandInfos = [...]operandInfo{
 	SubgraphRef:                {"SUBGRAPH", 0},
 }
 
-// Valid reports whether t is a type of HAL 1.0 to 1.3.
+// Valid reports whether t is a type of HAL 1.0 to 1.3. Types of extensions are not.
 func (t OperandType) Valid() bool { return t >= 0 && int(t) < len(operandInfos) }
 
 // String returns the HAL's name of the type.
@@ -57,18 +57,29 @@ func (t OperandType) String() string {
 	if t.Valid() {
 		return operandInfos[t].name
 	}
+	if x := extensionOperand(t); x != nil {
+		return x.name
+	}
+	if IsExtensionOperandType(t) {
+		return extensionText("OperandType", int32(t))
+	}
 	return fmt.Sprintf("OperandType(%d)", int32(t))
 }
 
-// ElementBytes is the size of a scalar of the type or of one tensor element.
+// ElementBytes is the size of a scalar of the type or of one tensor element; 0 when only
+// a driver knows it, for a type of an extension that this package does not have.
 func (t OperandType) ElementBytes() int {
 	if t.Valid() {
 		return operandInfos[t].bytes
 	}
+	if x := extensionOperand(t); x != nil {
+		return int(x.ByteSize)
+	}
 	return 0
 }
 
-// IsScalar reports whether operands of the type have no dimensions.
+// IsScalar reports whether operands of the type have no dimensions. A type of an
+// extension that this package does not have counts as one of tensors.
 func (t OperandType) IsScalar() bool {
 	switch t {
 	case Float32, Int32, Uint32, Bool, Float16, SubgraphRef:
@@ -87,6 +98,13 @@ func ParseOperandType(name string) (OperandType, bool) {
 	for t, i := range operandInfos {
 		if i.name == name {
 			return OperandType(t), true
+		}
+	}
+	for _, e := range vendorExtensions {
+		for n, x := range e.types {
+			if x.name == name {
+				return OperandType(ExtensionCode(e.Prefix, uint16(n))), true
+			}
 		}
 	}
 	return 0, false
@@ -145,6 +163,7 @@ type Operand struct {
 	Scale      float32
 	ZeroPoint  int32
 	Channel    *ChannelQuant // only TENSOR_QUANT8_SYMM_PER_CHANNEL
+	Extension  []byte        // extraParams.extension: what a type of an extension says about the operand
 	Lifetime   Lifetime
 	// Data is the value of a constant: dense, row-major, little-endian. For
 	// LifetimeSubgraph it is a uint32 index into Model.Referenced.
@@ -160,7 +179,7 @@ func (o *Operand) IsConst() bool {
 
 // Known reports whether rank and every dimension are known.
 func (o *Operand) Known() bool {
-	if o.Type.IsScalar() {
+	if o.Type.IsScalar() || len(o.Dimensions) == 0 && IsForeign(o.Type) {
 		return true
 	}
 	for _, d := range o.Dimensions {

@@ -123,22 +123,6 @@ const (
 	OpDensify OperationType = 106
 )
 
-// Operations of the vendor extension ExtensionName. A driver or runtime without
-// the extension declines them; see docs/RATIONALE.md for what they stand for in
-// NNAPI's own operations.
-const (
-	// OpRequantize maps an 8-bit quantized tensor to another scale, zero point or
-	// signedness.
-	OpRequantize OperationType = 107
-)
-
-// ExtensionName is the name of the vendor extension, in the manner of HAL 1.2.
-const ExtensionName = "org.nnsoc.quantization"
-
-// extensionPrefix is the number that a model gives the extension: the high 16
-// bits of the codes of its operations.
-const extensionPrefix = 1
-
 // experimentalCode is NNAPI's number of its first experimental operation.
 const experimentalCode = 20000
 
@@ -250,41 +234,58 @@ var operationNames = [...]string{
 	OpMirrorPad:                  "MIRROR_PAD",
 	OpReverse:                    "REVERSE",
 	OpDensify:                    "DENSIFY",
-	OpRequantize:                 "REQUANTIZE",
 }
 
-// OperationCount is the number of operations, those above HAL 1.3 included;
-// codes are dense.
+// OperationCount is the number of NNAPI's operations, those above HAL 1.3 included; their
+// codes are dense. Operations of extensions have codes of their own, see Operations.
 const OperationCount = len(operationNames)
 
-// Valid reports whether t is an operation of HAL 1.0 to 1.3, of a later feature
-// level or of the vendor extension.
-func (t OperationType) Valid() bool { return t >= 0 && int(t) < len(operationNames) }
+// Valid reports whether t is an operation of HAL 1.0 to 1.3, of a later feature level or
+// of an extension of this package.
+func (t OperationType) Valid() bool {
+	return t >= 0 && int(t) < len(operationNames) || extensionOperation(t) != ""
+}
+
+// Operations lists every operation that Valid takes.
+func Operations() []OperationType {
+	var list []OperationType
+	for t := range OperationType(OperationCount) {
+		list = append(list, t)
+	}
+	for _, e := range vendorExtensions {
+		for n := range e.operations {
+			list = append(list, OperationType(ExtensionCode(e.Prefix, uint16(n))))
+		}
+	}
+	return list
+}
 
 // Code is NNAPI's number of the operation.
 func (t OperationType) Code() int32 {
-	switch t {
-	case OpDensify:
+	if t == OpDensify {
 		return experimentalCode
-	case OpRequantize:
-		return extensionPrefix << 16 // operation 0 of the extension
 	}
 	return int32(t)
 }
 
 // String returns the HAL's name of the operation.
 func (t OperationType) String() string {
-	if t.Valid() {
+	switch name := extensionOperation(t); {
+	case name != "":
+		return name
+	case t.Valid():
 		return operationNames[t]
+	case IsExtensionOperationType(t):
+		return extensionText("OperationType", int32(t))
 	}
 	return fmt.Sprintf("OperationType(%d)", int32(t))
 }
 
-// ParseOperationType is the inverse of String.
+// ParseOperationType is the inverse of String for what Valid takes.
 func ParseOperationType(name string) (OperationType, bool) {
-	for t, n := range operationNames {
-		if n == name {
-			return OperationType(t), true
+	for _, t := range Operations() {
+		if t.String() == name {
+			return t, true
 		}
 	}
 	return 0, false

@@ -33,7 +33,7 @@ func TestParameterOfEverySlot(t *testing.T) {
 		}
 	}
 	used := map[string]bool{}
-	for op := nn.OperationType(0); op.Valid(); op++ {
+	for _, op := range nn.Operations() {
 		for _, form := range Lookup(op).forms {
 			for k := range form.in {
 				s := &form.in[k]

@@ -23,6 +23,9 @@ const (
 type Row struct {
 	Op    nn.OperationType
 	Since Version
+	// Extension is the name of the extension that the operation is of, where its code
+	// has a prefix.
+	Extension string
 	// Types are the key types with the version that added them: "F32@1.0 Q8@1.0".
 	Types string
 	// Key names the operand that carries the key type; "" is in0.
@@ -109,7 +112,7 @@ var typeNames = map[string]nn.OperandType{
 	"Q8": nn.TensorQuant8Asymm, "Q8S": nn.TensorQuant8AsymmSigned, "Q8SYM": nn.TensorQuant8Symm,
 	"Q8CH": nn.TensorQuant8SymmPerChannel, "Q16": nn.TensorQuant16Asymm, "Q16S": nn.TensorQuant16Symm,
 	"float32": nn.Float32, "float16": nn.Float16, "int32": nn.Int32, "uint32": nn.Uint32, "bool": nn.Bool,
-	"subgraph": nn.SubgraphRef,
+	"subgraph": nn.SubgraphRef, "CODEBOOK": nn.TensorQuant8Codebook,
 }
 
 // Sets of key types that many operations share.

@@ -12,14 +12,17 @@ import (
 // Table is a set of operations. It does not change; With makes a larger one. A nil *Table
 // is Standard.
 type Table struct {
-	rows [nn.OperationCount]*Row   // of operations that hal/nn names
-	more map[nn.OperationType]*Row // of other vendors' extensions
+	rows [nn.OperationCount]*Row   // NNAPI's operations
+	more map[nn.OperationType]*Row // of extensions
+	// extensions are those of which the table has an operation, with the prefixes of
+	// their codes in it.
+	extensions []nn.ExtensionPrefix
 }
 
 // families are the rows of all operations that hal/nn names, a file each.
 var families = [][]Row{
 	convRows, denseRows, poolRows, elementwiseRows, unaryRows, softmaxRows, quantizeRows, reduceRows, reshapeRows, concatRows, padRows,
-	stridedRows, resizeRows, lookupRows, densifyRows, detectionRows, recurrentRows, quantizedLstmRows, controlRows,
+	stridedRows, resizeRows, lookupRows, densifyRows, detectionRows, recurrentRows, quantizedLstmRows, controlRows, codebookRows,
 }
 
 // standard is parsed at first use.
@@ -31,22 +34,27 @@ var standard = sync.OnceValue(func() *Table {
 	return t
 })
 
-// Standard has the operations that hal/nn names: NNAPI's, and those of the vendor
-// extension nn.ExtensionName.
+// Standard has the operations that hal/nn names: NNAPI's, and those of this project's
+// extensions.
 func Standard() *Table { return standard() }
 
-// With returns a table that has more operations: those of another vendor's extension,
-// say, with types at or above nn.OperationCount. An operation that the table has
-// already, and a row that cannot be parsed, is an error.
+// With returns a table that has more operations, of another vendor's extension: their
+// codes have a prefix of it, and their rows its name. An operation that the table has
+// already, a prefix of another extension, and a row that cannot be parsed, is an error.
 func (t *Table) With(rows ...Row) (*Table, error) {
-	if t == nil {
-		t = Standard()
-	}
-	u := &Table{t.rows, maps.Clone(t.more)}
+	t = t.orStandard()
+	u := &Table{t.rows, maps.Clone(t.more), slices.Clone(t.extensions)}
 	if err := u.add(rows); err != nil {
 		return nil, err
 	}
 	return u, nil
+}
+
+func (t *Table) orStandard() *Table {
+	if t == nil {
+		return Standard()
+	}
+	return t
 }
 
 func (t *Table) add(rows []Row) error {
@@ -57,20 +65,19 @@ func (t *Table) add(rows []Row) error {
 		if err := r.parse(); err != nil {
 			return fmt.Errorf("opspec: row %s: %w", r.Op, err)
 		}
-		switch {
-		case r.Op.Valid():
+		if !nn.IsExtensionOperationType(r.Op) && r.Op.Valid() {
 			t.rows[r.Op] = &r
-		case t.more == nil:
-			t.more = map[nn.OperationType]*Row{r.Op: &r}
-		default:
-			t.more[r.Op] = &r
+			continue
+		}
+		if err := t.extend(&r); err != nil {
+			return fmt.Errorf("opspec: row %s: %w", r.Op, err)
 		}
 	}
 	return nil
 }
 
 func (t *Table) lookup(op nn.OperationType) *Row {
-	if op.Valid() {
+	if op >= 0 && int(op) < len(t.rows) {
 		return t.rows[op]
 	}
 	return t.more[op]
@@ -78,10 +85,7 @@ func (t *Table) lookup(op nn.OperationType) *Row {
 
 // Lookup returns the row of an operation, nil when the table has none.
 func (t *Table) Lookup(op nn.OperationType) *Row {
-	if t == nil {
-		t = Standard()
-	}
-	return t.lookup(op)
+	return t.orStandard().lookup(op)
 }
 
 // Lookup returns the row of an operation of the Standard table, nil when it has none.

@@ -233,7 +233,7 @@ func shiftLeft16(x int32, n int) int32 {
 	return saturate16(int32(min(max(int64(x)<<uint(n), math.MinInt32), math.MaxInt32)))
 }
 
-// quantizeRows change the type of a tensor. REQUANTIZE is of the vendor extension.
+// quantizeRows change the type of a tensor. REQUANTIZE is of an extension.
 var quantizeRows = []Row{
 	{Op: nn.OpQuantize, Since: V12, Types: float12, Args: unaryArgs, Work: WorkRule{Float: 4}, Forms: []Form{
 		{V12, "input:T", "output:Q8 | 1.3 output:Q8S"},
@@ -243,9 +243,11 @@ var quantizeRows = []Row{
 		Forms: []Form{
 			{V10, "input:T", "output:F32 | 1.2 output:F16"},
 		}},
-	{Op: nn.OpRequantize, Since: Extension, Types: "Q8@extension Q8S@extension", Args: unaryArgs, Work: WorkRule{Quant: 8}, Forms: []Form{
-		{Extension, "input:T", "output:Q8 | output:Q8S"},
-	}},
+	{Op: nn.OpRequantize, Since: Extension, Extension: nn.QuantizationExtension, Types: "Q8@extension Q8S@extension", Args: unaryArgs,
+		Work: WorkRule{Quant: 8},
+		Forms: []Form{
+			{Extension, "input:T", "output:Q8 | output:Q8S"},
+		}},
 	{Op: nn.OpCast, Since: V12, Types: "F16@1.2 F32@1.2 I32@1.2 Q8@1.2 B8@1.3 Q16@1.3 Q16S@1.3 Q8S@1.3 Q8SYM@1.3", Args: unaryArgs,
 		Work: WorkRule{Float: 2, Quant: 4},
 		Forms: []Form{

@@ -24,7 +24,7 @@ const (
 	FL8
 	// Experimental is above every feature level.
 	Experimental
-	// Extension is the vendor extension nn.ExtensionName of HAL 1.2 and later.
+	// Extension is any extension: what HAL 1.2 and later can say where a model declares it.
 	Extension
 )
 

@@ -118,7 +118,7 @@ func Element(t nn.OperandType, b []byte) float64 {
 		return float64(int32(binary.LittleEndian.Uint32(b)))
 	case nn.Uint32:
 		return float64(binary.LittleEndian.Uint32(b))
-	case nn.TensorQuant8Asymm:
+	case nn.TensorQuant8Asymm, nn.TensorQuant8Codebook:
 		return float64(b[0])
 	case nn.TensorQuant16Asymm:
 		return float64(binary.LittleEndian.Uint16(b))

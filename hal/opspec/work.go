@@ -187,7 +187,7 @@ func product(op *nn.Operation, factors ...int64) (int64, error) {
 func quantized(t nn.OperandType) bool {
 	switch t {
 	case nn.TensorQuant8Asymm, nn.TensorQuant8AsymmSigned, nn.TensorQuant8Symm, nn.TensorQuant8SymmPerChannel,
-		nn.TensorQuant16Asymm, nn.TensorQuant16Symm:
+		nn.TensorQuant16Asymm, nn.TensorQuant16Symm, nn.TensorQuant8Codebook:
 		return true
 	}
 	return false

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"bytes"
 	"encoding/binary"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
@@ -80,7 +81,8 @@ func (c *checker) bindings(s *nn.Subgraph, name string, inputs, results []uint32
 				continue // reported with the subgraph itself
 			}
 			a, b := &s.Operands[inner], &c.g.Operands[outer]
-			if a.Type != b.Type || a.Scale != b.Scale || a.ZeroPoint != b.ZeroPoint || !compatibleDims(a.Dimensions, b.Dimensions) {
+			if a.Type != b.Type || a.Scale != b.Scale || a.ZeroPoint != b.ZeroPoint || !bytes.Equal(a.Extension, b.Extension) ||
+				!compatibleDims(a.Dimensions, b.Dimensions) {
 				return c.errorf("%s: %s %d is %s %v, operand %d is %s %v", name, [2]string{"input", "output"}[k], i,
 					a.Type, a.Dimensions, outer, b.Type, b.Dimensions)
 			}

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"bytes"
 	"fmt"
 	"reflect"
 
@@ -46,10 +47,11 @@ func MemoryDesc(desc hal.BufferDesc, models []*nn.Model, inputs, outputs []hal.B
 			seen[at] = true
 			o := &g.Operands[operands[r.IOIndex]]
 			if first {
-				common = nn.Operand{Type: o.Type, Scale: o.Scale, ZeroPoint: o.ZeroPoint, Channel: o.Channel, Dimensions: desc.Dimensions}
+				common = nn.Operand{Type: o.Type, Scale: o.Scale, ZeroPoint: o.ZeroPoint, Channel: o.Channel, Extension: o.Extension, Dimensions: desc.Dimensions}
 				first = false
 			}
-			if o.Type != common.Type || o.Scale != common.Scale || o.ZeroPoint != common.ZeroPoint || !reflect.DeepEqual(o.Channel, common.Channel) {
+			if o.Type != common.Type || o.Scale != common.Scale || o.ZeroPoint != common.ZeroPoint || !reflect.DeepEqual(o.Channel, common.Channel) ||
+				!bytes.Equal(o.Extension, common.Extension) {
 				return fail("%s of scale %v and zero point %d, another role has %s of %v and %d",
 					o.Type, o.Scale, o.ZeroPoint, common.Type, common.Scale, common.ZeroPoint)
 			}

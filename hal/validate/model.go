@@ -30,7 +30,11 @@ func ModelOf(operations *opspec.Table, m *nn.Model) error {
 	if n := len(m.Referenced); n > MaxSubgraphs {
 		return invalid(fmt.Errorf("validate: %d referenced subgraphs, at most %d", n, MaxSubgraphs))
 	}
-	c := checker{model: m, table: operations}
+	if err := extensions(m); err != nil {
+		return invalid(err)
+	}
+	m = operations.Localize(m)
+	c := checker{model: m, table: operations} // m has the table's codes from here on
 	for i := -1; i < len(m.Referenced); i++ {
 		g := &m.Main
 		if i >= 0 {
@@ -96,7 +100,11 @@ func (c *checker) subgraph() error {
 
 // operand checks type, shape, value and quantization of one operand.
 func (c *checker) operand(o *nn.Operand) error {
-	if !o.Type.Valid() {
+	if nn.IsExtensionOperandType(o.Type) {
+		if err := c.extensionType(o); err != nil {
+			return err
+		}
+	} else if !o.Type.Valid() {
 		return c.errorf("no operand type %d", int32(o.Type))
 	}
 	if len(o.Dimensions) > MaxRank {
@@ -153,7 +161,7 @@ func (c *checker) value(o *nn.Operand) error {
 		}
 		want = o.Bytes()
 	}
-	if n != want {
+	if n != want && !nn.IsForeign(o.Type) {
 		return c.errorf("%d bytes of data, %s %v has %d", n, o.Type, o.Dimensions, want)
 	}
 	if c.constants += n; c.constants > MaxConstants {
@@ -266,6 +274,15 @@ func (c *checker) operations() error {
 	for i := range r.Operations {
 		op := &r.Operations[i]
 		c.at.Operation, c.at.Type = i, op.Type
+		if nn.IsExtensionOperationType(op.Type) {
+			foreign, err := c.extensionOperation(op)
+			if err != nil {
+				return err
+			}
+			if foreign {
+				continue
+			}
+		}
 		a, err := v.Bind(op)
 		if err != nil {
 			return c.errorf("%w", err)

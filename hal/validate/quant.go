@@ -26,6 +26,15 @@ var quantRanges = [...]quantRange{
 
 // quantization checks scale, zero point and channel parameters of an operand.
 func (c *checker) quantization(o *nn.Operand) error {
+	if nn.IsExtensionOperandType(o.Type) {
+		if o.Scale != 0 || o.ZeroPoint != 0 || o.Channel != nil {
+			return c.errorf("%s with scale %v, zero point %d or scales by channel: a type of an extension has extension data alone", o.Type, o.Scale, o.ZeroPoint)
+		}
+		return nil
+	}
+	if len(o.Extension) > 0 {
+		return c.errorf("%s with %d bytes of extension data", o.Type, len(o.Extension))
+	}
 	r := quantRanges[o.Type]
 	s := float64(o.Scale)
 	switch {

@@ -75,6 +75,9 @@ func argument(r *hal.Request, a *hal.RequestArgument, o *nn.Operand, input bool)
 	if len(a.Dimensions) > 0 {
 		whole.Dimensions = a.Dimensions
 	}
+	if nn.IsForeign(o.Type) {
+		return nil // only the driver knows how large values are
+	}
 	n := int64(l.Length)
 	switch {
 	case !whole.Known():

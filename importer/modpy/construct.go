@@ -130,13 +130,15 @@ func (e *env) declare(class string) impl {
 			value = shape
 		}
 		channel, _ := extra.(*channels)
-		if channel == nil && extra != nil && extra != starlark.None {
+		data, ok := extra.(extensionData)
+		if channel == nil && !ok && extra != nil && extra != starlark.None {
 			return nil, fmt.Errorf("%s %s: extraParams are no %s", class, name, extra.Type())
 		}
 		ty, err := parseType(t, kind, shape, channel)
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", class, name, err)
 		}
+		ty.extension = string(data)
 		o := e.newOperand(class, name, ty)
 		switch {
 		case class == "Parameter":
@@ -188,6 +190,7 @@ func (e *env) classes() starlark.StringDict {
 		return e.newReference(name, m), nil
 	})
 	def("SymmPerChannelQuantParams", "", makeChannels)
+	def("ExtensionData", "", makeExtensionData)
 	def("Model", "", e.makeModel)
 	ex := def("Example", "", e.makeExample)
 	ex.members = starlark.StringDict{"SetVersion": function("SetVersion", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {

@@ -10,6 +10,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/importer/vectors"
 )
 
@@ -193,6 +194,7 @@ func (x *expander) build(ex *example, m *model, name string) (*vectors.Case, err
 			c.Malformed = malformed
 		}
 	}
+	opspec.Standard().Declare(out)
 	values := func(list []uint32) []vectors.Value {
 		v := make([]vectors.Value, len(list))
 		for i, k := range list {
@@ -258,6 +260,9 @@ func (x *expander) operand(o *operand, to *nn.Operand) error {
 	}
 	if int64(to.ZeroPoint) != int64(o.typ.zero) {
 		return fmt.Errorf("zero point %d is no int32", o.typ.zero)
+	}
+	if o.typ.extension != "" {
+		to.Extension = []byte(o.typ.extension)
 	}
 	if c := o.typ.channel; c != nil && !c.hide {
 		if c.dim < 0 {

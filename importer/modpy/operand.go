@@ -1,6 +1,7 @@
 package modpy
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -113,6 +114,26 @@ func makeChannels(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tup
 	return c, err
 }
 
+// extensionData is what an operand of an extension's type carries. AOSP's specifications
+// have none; those that this project writes do.
+type extensionData string
+
+func (extensionData) String() string        { return "<ExtensionData>" }
+func (extensionData) Type() string          { return "ExtensionData" }
+func (extensionData) Freeze()               {}
+func (extensionData) Truth() starlark.Bool  { return true }
+func (extensionData) Hash() (uint32, error) { return 0, errors.New("extension data is not hashable") }
+
+// makeExtensionData takes the bytes in hexadecimal.
+func makeExtensionData(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var text string
+	if err := starlark.UnpackArgs("ExtensionData", args, kwargs, "data", &text); err != nil {
+		return nil, err
+	}
+	b, err := hex.DecodeString(text)
+	return extensionData(b), err
+}
+
 // opType is the type of an operand.
 type opType struct {
 	code    string
@@ -120,6 +141,8 @@ type opType struct {
 	scale   float64
 	zero    int
 	channel *channels
+	// extension is the extension data of a type of an extension.
+	extension string
 }
 
 func (ty *opType) float() bool {
@@ -195,6 +218,8 @@ func (o *operand) Attr(name string) (starlark.Value, error) {
 		extra := starlark.Value(starlark.None)
 		if o.typ.channel != nil {
 			extra = o.typ.channel
+		} else if o.typ.extension != "" {
+			extra = extensionData(o.typ.extension)
 		}
 		return &namespace{"type", starlark.StringDict{
 			"type": starlark.String(o.typ.code), "dimensions": starlark.NewList(dims),

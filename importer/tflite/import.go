@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
 // Bounds of an import, far above what real networks need.
@@ -100,6 +101,7 @@ func (im *importer) main() (err error) {
 	for i := range im.model.Referenced {
 		(&graph{im: im, sub: im.model.Referenced[i]}).compactInto(&im.model.Referenced[i])
 	}
+	opspec.Standard().Declare(im.model)
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"os"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
 // MaxBytes bounds a document after decompression.
@@ -213,6 +214,7 @@ func (c *Case) build(doc *document, main *subgraph, referenced []subgraph) error
 	if c.Outputs, err = values("output", main.Outputs); err != nil {
 		return err
 	}
+	opspec.Standard().Declare(m)
 	c.Model = m
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/validate"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 )
 
@@ -18,6 +19,7 @@ type Runtime struct {
 	mu           sync.Mutex
 	started      []*Event // that nobody has waited for
 	partitioning nnrt.Partitioning
+	types        typeManager
 }
 
 // SetPartitioning is the property debug.nn.partition: what compilations finished from
@@ -42,7 +44,8 @@ func NewRuntime(cpu hal.Device, drivers ...hal.Device) (*Runtime, error) {
 	r := &Runtime{cpu: &Device{cpu}}
 	for _, d := range drivers {
 		x := &Device{d}
-		if d.Name() != "" && d.Version() != "" && (d.Type() != 0 || x.FeatureLevel() < firstWithTypes) {
+		if d.Name() != "" && d.Version() != "" && (d.Type() != 0 || x.FeatureLevel() < firstWithTypes) && validExtensions(d) {
+			r.types.add(x)
 			r.devices = append(r.devices, x)
 		}
 	}
@@ -51,6 +54,18 @@ func NewRuntime(cpu hal.Device, drivers ...hal.Device) (*Runtime, error) {
 	}
 	r.devices = append(r.devices, r.cpu)
 	return r, nil
+}
+
+// validExtensions reports whether a driver describes its extensions well, each once.
+func validExtensions(d hal.Device) bool {
+	seen := map[string]bool{}
+	for _, e := range d.SupportedExtensions() {
+		if validate.Extension(e) != nil || seen[e.Name] {
+			return false
+		}
+		seen[e.Name] = true
+	}
+	return true
 }
 
 // DeviceCount is getDeviceCount, the CPU among them.

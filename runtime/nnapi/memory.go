@@ -1,6 +1,7 @@
 package nnapi
 
 import (
+	"bytes"
 	"io"
 	"math"
 	"os"
@@ -155,7 +156,7 @@ func (d *MemoryDesc) add(call string, r role, frequency float32) error {
 
 // sameValue compares what two operands mean.
 func sameValue(a, b *nn.Operand) bool {
-	if a.Type != b.Type || a.Scale != b.Scale || a.ZeroPoint != b.ZeroPoint || (a.Channel == nil) != (b.Channel == nil) {
+	if a.Type != b.Type || a.Scale != b.Scale || a.ZeroPoint != b.ZeroPoint || (a.Channel == nil) != (b.Channel == nil) || !bytes.Equal(a.Extension, b.Extension) {
 		return false
 	}
 	return a.Channel == nil || a.Channel.Dim == b.Channel.Dim && slices.Equal(a.Channel.Scales, b.Channel.Scales)

@@ -24,15 +24,17 @@ type OperandType struct {
 
 // Model is a network under construction; after Finish it is immutable.
 type Model struct {
-	mu       sync.Mutex
-	graph    nn.Subgraph
-	inner    []*Model
-	relaxed  bool
-	listed   bool // inputs and outputs were identified
-	finished bool
-	broken   bool  // finish failed: nothing can be done with it any more
-	order    []int // operations in execution order, by the order they were added
-	model    *nn.Model
+	mu    sync.Mutex
+	graph nn.Subgraph
+	inner []*Model
+	// extensions are those of which the app has asked for codes.
+	extensions []*extension
+	relaxed    bool
+	listed     bool // inputs and outputs were identified
+	finished   bool
+	broken     bool  // finish failed: nothing can be done with it any more
+	order      []int // operations in execution order, by the order they were added
+	model      *nn.Model
 }
 
 // NewModel returns an empty model.
@@ -65,7 +67,11 @@ func (m *Model) operand(call string, i uint32) (*nn.Operand, error) {
 func (m *Model) AddOperand(t OperandType) error {
 	const call = "Model_addOperand"
 	return m.modify(call, func() error {
-		if err := t.check(call); err != nil {
+		if nn.IsExtensionOperandType(t.Type) {
+			if err := m.extensionType(call, &t); err != nil {
+				return err
+			}
+		} else if err := t.check(call); err != nil {
 			return err
 		}
 		if len(m.graph.Operands) >= maxEntities {
@@ -89,8 +95,6 @@ var scaled = map[nn.OperandType]bool{
 
 func (t *OperandType) check(call string) error {
 	switch {
-	case nn.IsExtensionOperandType(t.Type):
-		return nil // the device that knows it checks
 	case !t.Type.Valid():
 		return fail(BadData, "%s: no operand type %d", call, t.Type)
 	case t.Type.IsScalar() && len(t.Dimensions) > 0:
@@ -120,7 +124,7 @@ func (m *Model) SetOperandValue(i uint32, data []byte) error {
 			o.Lifetime = nn.NoValue
 			return nil
 		}
-		if err := constant(call, i, o, int64(len(data))); err != nil {
+		if err := m.constant(call, i, o, int64(len(data))); err != nil {
 			return err
 		}
 		o.Lifetime, o.Data = nn.ConstantReference, data
@@ -132,14 +136,21 @@ func (m *Model) SetOperandValue(i uint32, data []byte) error {
 }
 
 // constant checks that an operand can become a constant of n bytes.
-func constant(call string, i uint32, o *nn.Operand, n int64) error {
+func (m *Model) constant(call string, i uint32, o *nn.Operand, n int64) error {
 	if o.Lifetime != nn.TemporaryVariable {
 		return fail(BadData, "%s: operand %d is %v already", call, i, o.Lifetime)
 	}
 	if !o.Known() {
 		return fail(BadData, "%s: operand %d has unknown dimensions %v", call, i, o.Dimensions)
 	}
-	if want := o.Bytes(); n != want {
+	want := o.Bytes()
+	if info, ok := m.layout(o.Type); ok {
+		want = o.Elements() * int64(info.ByteSize)
+		if info.IsTensor && len(o.Dimensions) == 0 {
+			return fail(BadData, "%s: operand %d has unknown dimensions", call, i)
+		}
+	}
+	if n != want {
 		return fail(BadData, "%s: %d bytes for operand %d, %v%v has %d", call, n, i, o.Type, o.Dimensions, want)
 	}
 	return nil
@@ -164,7 +175,7 @@ func (m *Model) SetOperandValueFromMemory(i uint32, memory *Memory, offset, leng
 		if err != nil {
 			return err
 		}
-		if err := constant(call, i, o, int64(len(b))); err != nil {
+		if err := m.constant(call, i, o, int64(len(b))); err != nil {
 			return err
 		}
 		o.Lifetime, o.Data = nn.ConstantReference, b
@@ -242,6 +253,10 @@ func (m *Model) AddOperation(t nn.OperationType, inputs, outputs []uint32) error
 				}
 			}
 		}
+		t, err := m.localOperation(call, t)
+		if err != nil {
+			return err
+		}
 		m.graph.Operations = append(m.graph.Operations, nn.Operation{Type: t, Inputs: slices.Clone(inputs), Outputs: slices.Clone(outputs)})
 		return nil
 	})
@@ -304,7 +319,7 @@ func (m *Model) Finish() error {
 			operations[k] = m.graph.Operations[i]
 		}
 		m.graph.Operations = operations
-		model := &nn.Model{Main: m.graph, Relaxed: m.relaxed}
+		model := &nn.Model{Main: m.graph, Relaxed: m.relaxed, Extensions: m.declared()}
 		model.Main.Operands = slices.Clone(m.graph.Operands)
 		for k, inner := range m.inner {
 			offset := uint32(len(m.inner) + countReferenced(m.inner[:k]))

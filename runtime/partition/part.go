@@ -74,6 +74,6 @@ func Extract(m *nn.Model, operations []int) Part {
 			Type: op.Type, Inputs: mapped(op.Inputs), Outputs: mapped(op.Outputs),
 		})
 	}
-	s.Model = &nn.Model{Name: m.Name, Main: part, Referenced: m.Referenced, Relaxed: m.Relaxed}
+	s.Model = &nn.Model{Name: m.Name, Main: part, Referenced: m.Referenced, Relaxed: m.Relaxed, Extensions: m.Extensions}
 	return s
 }

@@ -25,7 +25,7 @@ type Check struct {
 // groups are the checks in the order of the table.
 func groups() [][]Check {
 	return [][]Check{
-		statusChecks(), deviceChecks(), preparedChecks(), burstChecks(), cacheChecks(),
+		statusChecks(), deviceChecks(), extensionChecks(), preparedChecks(), burstChecks(), cacheChecks(),
 		fencedChecks(), memoryChecks(), capabilityChecks(), utilityChecks(), vtsChecks(), mutationChecks(), lifecycleChecks(),
 		serviceChecks(), runtimeChecks(), ruleChecks(), appChecks(), executionChecks(), planChecks(),
 	}

@@ -188,7 +188,7 @@ func extensions(t *T) {
 		if err := validate.Extension(e); err != nil {
 			t.Errorf("%v", err)
 		}
-		if e.Name == nn.ExtensionName && !supports(t.Device, requantModel()) {
+		if e.Name == nn.QuantizationExtension && !supports(t.Device, requantModel()) {
 			t.Errorf("the extension %s is listed, but its operation is declined", e.Name)
 		}
 	}

@@ -3,7 +3,9 @@ package conformance_test
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/cache"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/service"
 	"github.com/nnsoc/nnsoc/testvectors/conformance"
 )
 
@@ -155,6 +158,65 @@ func FuzzModel(f *testing.F) {
 			sane(t, d.Name()+": prepareModel", err)
 			if err == nil {
 				execute(t, d, p, m)
+			}
+		}
+	})
+}
+
+// FuzzExtension: whatever extension data, names, prefixes and numbers of types and operations
+// a model has, every device refuses it, in process and as a service, or computes what the
+// data says.
+func FuzzExtension(f *testing.F) {
+	var list []hal.Device
+	for _, d := range open(f) {
+		there, stop, err := service.Loopback(d)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Cleanup(stop)
+		list = append(list, d, there)
+	}
+	book := make([]byte, 0, 8)
+	for _, v := range []float32{-0.5, 3} {
+		book = binary.LittleEndian.AppendUint32(book, math.Float32bits(v))
+	}
+	f.Add(book, nn.CodebookExtension, uint16(2), uint16(2), uint16(0), uint16(0), []byte{0, 1, 2})
+	f.Add(book, nn.CodebookExtension, uint16(1), uint16(1), uint16(0), uint16(0), []byte{1})
+	f.Add(book[:5], "org.example.x", uint16(3), uint16(2), uint16(1), uint16(9), []byte{0})
+	f.Fuzz(func(t *testing.T, data []byte, name string, listed, prefix, typ, op uint16, codes []byte) {
+		if len(codes) == 0 || len(codes) > 256 {
+			return
+		}
+		dims := []uint32{uint32(len(codes))}
+		m := &nn.Model{Extensions: []nn.ExtensionPrefix{{Name: name, Prefix: listed}}, Main: nn.Subgraph{
+			Operands: []nn.Operand{
+				{Type: nn.OperandType(nn.ExtensionCode(prefix, typ)), Dimensions: dims, Lifetime: nn.SubgraphInput, Extension: data},
+				{Type: nn.TensorQuant8Asymm, Dimensions: dims, Lifetime: nn.SubgraphOutput, Scale: 0.25, ZeroPoint: 100},
+			},
+			Operations: []nn.Operation{{Type: nn.OperationType(nn.ExtensionCode(prefix, op)), Inputs: []uint32{0}, Outputs: []uint32{1}}},
+			Inputs:     []uint32{0}, Outputs: []uint32{1},
+		}}
+		for i, d := range list {
+			s, err := d.SupportedOperations(m)
+			sane(t, d.Name()+": getSupportedOperations", err)
+			p, refused := d.PrepareModel(m, hal.PrepareOptions{})
+			sane(t, d.Name()+": prepareModel", refused)
+			if takes := err == nil && s[0].OK; takes != (refused == nil) {
+				t.Errorf("device %d, %s: support %v, %v; prepareModel: %v", i, d.Name(), s, err, refused)
+			}
+			if refused != nil {
+				continue
+			}
+			b := &hal.Buffers{ExecuteOptions: hal.ExecuteOptions{Functional: true}, Inputs: [][]byte{codes}, Outputs: [][]byte{make([]byte, len(codes))}}
+			if _, err := hal.Execute(p, b); err != nil {
+				t.Fatalf("%s: %v", d.Name(), err)
+			}
+			for k, q := range codes {
+				v := math.Float32frombits(binary.LittleEndian.Uint32(data[4*min(int(q), len(data)/4-1):]))
+				want := min(max(math.Round(float64(v/0.25))+100, 0), 255)
+				if got := b.Outputs[0][k]; float64(got) != want {
+					t.Fatalf("%s: code %d of %v is %d, want %v", d.Name(), q, v, got, want)
+				}
 			}
 		}
 	})

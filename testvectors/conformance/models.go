@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
 // tensor is an operand of a lifetime.
@@ -94,6 +95,7 @@ func requantModel() *nn.Model {
 	m.Name = "requantize"
 	m.Main.Operands[1].Scale = 0.25
 	m.Main.Operations[0].Type = nn.OpRequantize
+	opspec.Standard().Declare(m)
 	return m
 }
 

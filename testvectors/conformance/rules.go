@@ -93,8 +93,8 @@ func limitedDrivers(t *T) {
 
 func wholeReference(t *T) {
 	table := refcpu.Standard()
-	for i := range nn.OperationCount {
-		if op := nn.OperationType(i); !table.Supported(op) {
+	for _, op := range nn.Operations() {
+		if !table.Supported(op) {
 			t.Errorf("the reference lacks %s", op)
 		}
 	}
@@ -216,8 +216,8 @@ func singleOperations(t *T) {
 			t.Errorf("%s was not drawn in %d cases", op, cases)
 		}
 	}
-	for i := range nn.OperationCount { // also what CTS never draws
-		if op := nn.OperationType(i); refcpu.Standard().Supported(op) && !have[op.String()] && op != nn.OpRandomMultinomial {
+	for _, op := range nn.Operations() { // also what CTS never draws
+		if refcpu.Standard().Supported(op) && !have[op.String()] && op != nn.OpRandomMultinomial {
 			t.Errorf("%s has no signature", op)
 		}
 	}

@@ -267,11 +267,11 @@ func sizes(t *T) {
 
 func operationNames(t *T) {
 	seen := map[string]bool{}
-	for i := range nn.OperationCount {
-		name := nn.OperationType(i).String()
+	for _, op := range nn.Operations() {
+		name := op.String()
 		back, ok := nn.ParseOperationType(name)
-		if seen[name] || !ok || int(back) != i {
-			t.Errorf("operation %d is called %q", i, name)
+		if seen[name] || !ok || back != op {
+			t.Errorf("operation %d is called %q", int32(op), name)
 		}
 		seen[name] = true
 	}

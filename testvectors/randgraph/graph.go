@@ -208,6 +208,7 @@ func (b *builder) model() *nn.Model {
 		}
 	}
 	inputsByUse(g)
+	b.table.operations.Spec().Declare(m)
 	return m
 }
 

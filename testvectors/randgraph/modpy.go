@@ -165,8 +165,11 @@ func typeOf(o *nn.Operand) string {
 	return s + ")"
 }
 
-// extra is the argument of per-channel quantization.
+// extra is the argument of per-channel quantization and of extension data.
 func extra(o *nn.Operand) string {
+	if len(o.Extension) > 0 {
+		return fmt.Sprintf(", extraParams=ExtensionData(\"%x\")", o.Extension)
+	}
 	if o.Channel == nil {
 		return ""
 	}

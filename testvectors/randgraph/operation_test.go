@@ -25,7 +25,8 @@ import (
 // tensors of one shape, at most a limit. It is described to opspec, implemented in the
 // reference, drawn at random and lowered by a driver, and nowhere else.
 
-const opClampedSum = nn.OperationType(nn.OperationCount + 1)
+// The code has a prefix that no extension of the project has.
+var opClampedSum = nn.OperationType(nn.ExtensionCode(9, 1))
 
 // 1. opspec: the row, the arguments, the shape rule, the work.
 
@@ -53,7 +54,7 @@ func readClampedSum(a *opspec.Args) (clampedSum, error) {
 }
 
 var rowClampedSum = opspec.Row{
-	Op: opClampedSum, Since: opspec.Extension, Types: "F32@extension", MaxRank: 4,
+	Op: opClampedSum, Since: opspec.Extension, Extension: "org.example.sums", Types: "F32@extension", MaxRank: 4,
 	Args: opspec.Arguments[clampedSum]{Read: readClampedSum, Shapes: func(s *clampedSum) [][]uint32 { return [][]uint32{s.Dims} }},
 	Work: opspec.WorkRule{Float: 2},
 	Forms: []opspec.Form{
@@ -207,8 +208,13 @@ func TestNewOperation(t *testing.T) {
 		if err := validate.ModelOf(operations.Spec(), c.Model); err != nil {
 			t.Error(err)
 		}
-		if err := validate.Model(c.Model); err == nil || !strings.Contains(err.Error(), "no such operation") {
-			t.Errorf("the standard table: %v", err)
+		if err := validate.Model(c.Model); err != nil {
+			t.Errorf("the standard table, which does not know the extension: %v", err)
+		}
+		unlisted := *c.Model
+		unlisted.Extensions = nil
+		if err := validate.Model(&unlisted); err == nil || !strings.Contains(err.Error(), "prefix 9, which the model does not list") {
+			t.Errorf("without the extension in the model: %v", err)
 		}
 		for _, broken := range []func(g *nn.Subgraph){
 			func(g *nn.Subgraph) { g.Operations[0].Inputs = g.Operations[0].Inputs[:2] },
@@ -266,8 +272,9 @@ func TestNewOperation(t *testing.T) {
 		if small == nil || len(small.Model.Main.Operations) != 1 || nn.Elements(small.Model.Main.Operands[small.Model.Main.Outputs[0]].Dimensions) != 1 {
 			t.Errorf("not shrunk: %+v", small)
 		}
-		if _, err := (toyDriver{}).device(refcpu.Standard()).SupportedOperations(c.Model); err == nil {
-			t.Error("a device of the standard table takes the operation")
+		s, err := (toyDriver{}).device(refcpu.Standard()).SupportedOperations(c.Model)
+		if err != nil || s[0].OK || s[0].Reason != "extension org.example.sums is not supported" {
+			t.Errorf("a device of the standard table answers %v, %v", s, err)
 		}
 	})
 }

@@ -67,6 +67,7 @@ var signatures = []signature{
 	{op: nn.OpQuantize, class: Medium, make: makeQuantize, noFloat: true},
 	{op: nn.OpDequantize, class: Medium, make: makeDequantize, noFloat: true},
 	{op: nn.OpRequantize, class: Medium, make: makeRequantize, noFloat: true},
+	{op: nn.OpDecodeCodebook, class: Strict, make: makeRequantize, noFloat: true},
 	{op: nn.OpCast, class: Medium, make: makeCast, noFloat: true},
 
 	{op: nn.OpConcatenation, class: Medium, make: makeConcat},

@@ -6,7 +6,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
-	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/hal/vlog"
 )
 
@@ -92,9 +91,17 @@ func (d *Device) Now() hal.TimePoint { return d.clock.Now() }
 // SupportedOperations implements hal.Device.
 func (d *Device) SupportedOperations(m *nn.Model) (s []hal.Support, err error) {
 	defer hal.Contain(&err, d.cfg.Name, "SupportedOperations")
-	if err := validate.ModelOf(d.cfg.Operations, m); err != nil {
+	if m, err = d.valid(m); err != nil {
 		return nil, err
 	}
+	if foreign := d.foreign(m); foreign != nil {
+		return d.withoutForeign(m, foreign)
+	}
+	return d.supported(m)
+}
+
+// supported answers for a valid model of operations that the table has.
+func (d *Device) supported(m *nn.Model) (s []hal.Support, err error) {
 	if hasOpenInput(m) {
 		m, err = d.sample(m)
 	} else {
@@ -114,6 +121,7 @@ func (d *Device) SupportedOperations(m *nn.Model) (s []hal.Support, err error) {
 			return nil, hal.Errorf(hal.GeneralFailure, "%s driver: operation %d (%s) is declined without a reason", d.cfg.Name, i, m.Main.Operations[i].Type)
 		}
 		if !s[i].OK {
+			s[i].Reason = d.about(m, &m.Main.Operations[i], s[i].Reason)
 			d.Log(vlog.Driver, "getSupportedOperations: operation %d (%s): %s", i, m.Main.Operations[i].Type, s[i].Reason)
 		}
 	}
@@ -132,7 +140,7 @@ type PassResult struct {
 // on it before lowering. A device that lowers models as they come has none.
 func (d *Device) Passes(m *nn.Model) (list []PassResult, err error) {
 	defer hal.Contain(&err, d.cfg.Name, "Passes")
-	if err := validate.ModelOf(d.cfg.Operations, m); err != nil {
+	if m, err = d.local(m); err != nil {
 		return nil, err
 	}
 	if c, ok := d.compiler.(compiler); ok {

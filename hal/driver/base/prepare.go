@@ -5,7 +5,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/hal/vlog"
 )
 
@@ -23,7 +22,7 @@ type Program interface {
 // prepared is a program behind the contract. It implements hal.PreparedModel.
 type prepared struct {
 	device  *Device
-	given   *nn.Model // as the client gave it
+	given   *nn.Model // as the client gave it, with the table's codes of extensions
 	model   *nn.Model // with the shapes that follow from inputs and constants
 	options hal.PrepareOptions
 	program Program
@@ -32,7 +31,7 @@ type prepared struct {
 // PrepareModel implements hal.Device.
 func (d *Device) PrepareModel(m *nn.Model, o hal.PrepareOptions) (p hal.PreparedModel, err error) {
 	defer hal.Contain(&err, d.cfg.Name, "PrepareModel")
-	if err := validate.ModelOf(d.cfg.Operations, m); err != nil {
+	if m, err = d.local(m); err != nil {
 		return nil, err
 	}
 	if err := o.Validate(); err != nil {
@@ -73,7 +72,7 @@ func (d *Device) prepare(m *nn.Model, o hal.PrepareOptions) (*prepared, error) {
 		return nil, err
 	}
 	if p.program, err = d.compiler.Compile(p.model, o); err != nil {
-		return nil, d.failure(err)
+		return nil, d.failure(d.aboutAny(p.model, err))
 	}
 	return p, nil
 }

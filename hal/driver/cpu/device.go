@@ -285,7 +285,7 @@ func (p *prepared) WriteProgram(w io.Writer) error {
 	}
 	for i := range g.Operands {
 		o := &g.Operands[i]
-		if _, err := fmt.Fprintf(w, "%v %v %v %v %+v %x\n", o.Type, o.Dimensions, o.Scale, o.ZeroPoint, o.Channel, o.Data); err != nil {
+		if _, err := fmt.Fprintf(w, "%v %v %v %v %+v %x %x\n", o.Type, o.Dimensions, o.Scale, o.ZeroPoint, o.Channel, o.Extension, o.Data); err != nil {
 			return err
 		}
 	}

@@ -70,7 +70,8 @@ func New(cfg Config) (*Device, error) {
 	}
 	d.Device = base.New(base.Config{
 		Name: "dsp", Description: cfg.Description, Version: base.Identity("1.0-"+cfg.Spec.Name, cfg.Lowerings), Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities, Host: cfg.Host, Clock: cfg.Clock,
-		Identity: fmt.Sprintf("%+v", cfg.Spec), Extensions: []hal.Extension{{Name: nn.ExtensionName}},
+		Identity:   fmt.Sprintf("%+v", cfg.Spec),
+		Extensions: []hal.Extension{hal.VendorExtension(nn.QuantizationExtension), hal.VendorExtension(nn.CodebookExtension)},
 	}, base.NewCompiler(middleEnd{d}))
 	return d, nil
 }

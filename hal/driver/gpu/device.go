@@ -46,7 +46,7 @@ func New(cfg Config) (*Device, error) {
 	d := &Device{cfg: cfg, core: c}
 	d.Device = base.New(base.Config{
 		Name: "gpu", Description: cfg.Description, Version: base.Identity("1.0-"+cfg.Spec.Name, cfg.Lowerings), Type: hal.DeviceGPU, Capabilities: cfg.Capabilities, Host: cfg.Host, Clock: cfg.Clock,
-		Identity: fmt.Sprintf("%+v", cfg.Spec), Extensions: []hal.Extension{{Name: nn.ExtensionName}},
+		Identity: fmt.Sprintf("%+v", cfg.Spec), Extensions: []hal.Extension{hal.VendorExtension(nn.QuantizationExtension)},
 	}, base.NewCompiler(middleEnd{d}))
 	return d, nil
 }

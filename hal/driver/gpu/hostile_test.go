@@ -44,7 +44,7 @@ func damage(m *nn.Model, r *rand.Rand) *nn.Model {
 			op.Inputs = append([]uint32(nil), op.Inputs...)
 			op.Inputs[r.IntN(len(op.Inputs))] = uint32(r.IntN(len(g.Operands) + 2))
 		case 9:
-			op.Type = nn.OperationType(r.IntN(nn.OperationCount+2) - 1)
+			op.Type = append(nn.Operations(), -1, nn.OperationType(nn.OperationCount))[r.IntN(len(nn.Operations())+2)]
 		}
 	}
 	return &c

@@ -135,6 +135,7 @@ func TestParseErrors(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add("%0 SUBGRAPH_INPUT TENSOR_QUANT8_ASYMM [1 2] scale 0.5 zero 128\n%1 SUBGRAPH_OUTPUT TENSOR_QUANT8_ASYMM [1 2] scale 0.5 zero 128\nRELU %0 -> %1 ; of 0\ninputs %0\noutputs %1\n")
 	f.Add("%0 CONSTANT_COPY TENSOR_QUANT8_SYMM_PER_CHANNEL [2] channel 0 [1 2] data 0102\n")
+	f.Add("%0 SUBGRAPH_INPUT TENSOR_QUANT8_CODEBOOK [2] extension 0000803f00000040\n%1 SUBGRAPH_OUTPUT TENSOR_QUANT8_ASYMM [2] scale 0.5\nDECODE_CODEBOOK %0 -> %1 ; of 0\ninputs %0\noutputs %1\n")
 	f.Fuzz(func(t *testing.T, s string) {
 		g, err := Parse(s)
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 // operation, then inputs and outputs:
 //
 //	%0 SUBGRAPH_INPUT TENSOR_QUANT8_ASYMM [1 4 4 3] scale 0.5 zero 128
+//	%5 TEMPORARY_VARIABLE TENSOR_QUANT8_CODEBOOK [1 16] extension 000000bf0000003f
 //	%1 CONSTANT_COPY TENSOR_QUANT8_SYMM_PER_CHANNEL [2 1 1 3] channel 0 [0.1 0.2] data 0102030405ff
 //	CONV_2D %0 %1 %2 %3 -> %4 ; of 0
 //	inputs %0
@@ -74,6 +75,9 @@ func operandText(o *nn.Operand, maxData int) string {
 	}
 	if c := o.Channel; c != nil {
 		fmt.Fprintf(&b, " channel %d %v", c.Dim, c.Scales)
+	}
+	if len(o.Extension) > 0 {
+		fmt.Fprintf(&b, " extension %x", o.Extension)
 	}
 	if maxData >= 0 && len(o.Data) > maxData {
 		fmt.Fprintf(&b, " bytes %d", len(o.Data))
@@ -210,6 +214,8 @@ func (g *Graph) parseOperand(name, rest string) error {
 				o.Channel.Scales, err = numbers(f[2], parseScale)
 			}
 			f = f[1:]
+		case "extension":
+			o.Extension, err = hex.DecodeString(f[1])
 		case "data":
 			o.Data, err = hex.DecodeString(f[1])
 		default:

@@ -63,7 +63,7 @@ func New(cfg Config) (*Device, error) {
 	}
 	d.Device = base.New(base.Config{
 		Name: "npu", Description: cfg.Description, Version: base.Identity("1.0-"+cfg.Spec.Name, cfg.Lowerings), Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities, Host: cfg.Host, Clock: cfg.Clock,
-		Identity: fmt.Sprintf("%+v %d", cfg.Spec, cfg.OnChipBytes), Extensions: []hal.Extension{{Name: nn.ExtensionName}},
+		Identity: fmt.Sprintf("%+v %d", cfg.Spec, cfg.OnChipBytes), Extensions: []hal.Extension{hal.VendorExtension(nn.QuantizationExtension)},
 	}, base.NewCompiler(middleEnd{d}))
 	return d, nil
 }

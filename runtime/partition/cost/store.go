@@ -232,6 +232,9 @@ func (h *hasher) graph(g *nn.Subgraph) {
 				h.int(int64(math.Float32bits(s)))
 			}
 		}
+		if len(o.Extension) > 0 {
+			h.bytes(o.Extension)
+		}
 		h.bytes(o.Data)
 	}
 	h.int(int64(len(g.Operations)))

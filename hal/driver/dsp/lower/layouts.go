@@ -32,11 +32,12 @@ type LayoutReader interface {
 }
 
 // accepted are the layouts that the lowerings of this driver take.
-var accepted = [nn.OperationCount]Accepts{
+var accepted = map[nn.OperationType]Accepts{
 	nn.OpConv2D:         {Small: true},
 	nn.OpDequantize:     {LikeResult: true},
 	nn.OpQuantize:       {LikeResult: true},
 	nn.OpRequantize:     {LikeResult: true},
+	nn.OpDecodeCodebook: {LikeResult: true},
 	nn.OpLogistic:       {LikeResult: true, Plain: true},
 	nn.OpFullyConnected: {Plain: true},
 	nn.OpSoftmax:        {Plain: true},

@@ -8,7 +8,7 @@ import (
 type lowerFunc func(l *Lowering, op *nn.Operation) error
 
 // lowerings are the operations this driver knows.
-var lowerings = [nn.OperationCount]lowerFunc{
+var lowerings = map[nn.OperationType]lowerFunc{
 	nn.OpConv2D:          lowerConv,
 	nn.OpDepthwiseConv2D: lowerConv,
 	nn.OpFullyConnected:  lowerFullyConnected,
@@ -25,6 +25,7 @@ var lowerings = [nn.OperationCount]lowerFunc{
 	nn.OpHardSwish:       lowerUnary,
 	nn.OpQuantize:        lowerUnary,
 	nn.OpRequantize:      lowerUnary,
+	nn.OpDecodeCodebook:  lowerDecode,
 	nn.OpDequantize:      lowerDequantize,
 	nn.OpSoftmax:         lowerSoftmax,
 	nn.OpReshape:         lowerReshape,
@@ -96,7 +97,7 @@ var lowerings = [nn.OperationCount]lowerFunc{
 }
 
 // integers are the operations with a form for TENSOR_INT32 or TENSOR_BOOL8 here.
-var integers = [nn.OperationCount]bool{
+var integers = map[nn.OperationType]bool{
 	nn.OpSlice: true,
 	nn.OpSplit: true, nn.OpTile: true, nn.OpExpandDims: true, nn.OpGather: true, nn.OpEmbeddingLookup: true,
 	nn.OpAdd: true, nn.OpSub: true, nn.OpMul: true, nn.OpMaximum: true, nn.OpMinimum: true, nn.OpAbs: true, nn.OpNeg: true,

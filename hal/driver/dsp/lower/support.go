@@ -63,7 +63,7 @@ func (l *Lowering) alone(i int) error {
 	l.forget()
 	for _, x := range op.Inputs {
 		if o := &l.graph.Operands[x]; carried(o.Type) && o.Known() && o.Lifetime != nn.NoValue && !o.IsConst() {
-			if o.Type.IsQuant8() {
+			if isBytes(o.Type) {
 				l.values[x] = l.NewTensor("", layout.ShapeOf(o.Dimensions), 0, zeroOf(o))
 				continue
 			}

@@ -22,8 +22,12 @@ func storable(t nn.OperandType) bool {
 	case nn.TensorInt32, nn.TensorBool8, nn.TensorQuant8SymmPerChannel, nn.TensorQuant8Symm, nn.TensorQuant16Symm, nn.TensorQuant16Asymm:
 		return true
 	}
-	return t.IsQuant8()
+	return isBytes(t)
 }
+
+// isBytes reports whether tensors of a type are values of one unsigned byte, with a pitch
+// between positions.
+func isBytes(t nn.OperandType) bool { return t.IsQuant8() || t == nn.TensorQuant8Codebook }
 
 // zeroOf is the zero point of an operand in the unsigned domain.
 func zeroOf(o *nn.Operand) int32 {
@@ -83,10 +87,10 @@ func (l *Lowering) Value(i uint32) (*layout.Tensor, error) {
 		return t, nil
 	}
 	o := &l.graph.Operands[i]
-	if f := l.flats[i]; f != nil && o.Type.IsQuant8() {
+	if f := l.flats[i]; f != nil && isBytes(o.Type) {
 		return l.fromFlat(i, f), nil
 	}
-	if c := l.clients[i]; c != nil && o.Type.IsQuant8() {
+	if c := l.clients[i]; c != nil && isBytes(o.Type) {
 		l.importValue(i, c)
 		if l.values[i].Keep { // it is the client's value itself
 			l.clients[i] = nil
@@ -98,7 +102,7 @@ func (l *Lowering) Value(i uint32) (*layout.Tensor, error) {
 		}
 		return l.values[i], nil
 	}
-	if !o.IsConst() || !o.Type.IsQuant8() {
+	if !o.IsConst() || !isBytes(o.Type) {
 		return nil, fmt.Errorf("operand %d (%s, %s) has no value", i, o.Type, o.Lifetime)
 	}
 	d := l.denseTensor(i)
