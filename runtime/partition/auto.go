@@ -1,6 +1,7 @@
 package partition
 
 import (
+	"maps"
 	"math"
 	"slices"
 )
@@ -62,22 +63,28 @@ func (p *Problem) incumbent() (Plan, float64, error) {
 	return best, score, nil
 }
 
-// solveRounds bounds how often Solve plans anew.
-const solveRounds = 24
+// Bounds of how often Solve plans anew. A plan is chosen for its low estimate, so most
+// estimates are too low, and there are many plans whose estimates are alike.
+const (
+	solveRounds = 24
+	solveIdle   = 4 // plans in a row that are no better when they run
+)
 
 // Solve lets a strategy plan and, where costs can be measured, runs its plan, until
-// it answers with a plan that ran. The best of the plans that it came to counts.
+// it answers with a plan that ran, or its plans no longer get better. The best of the
+// plans that it came to counts, for ilp and auto that of all that ran.
 func Solve(p *Problem, s Strategy) (Plan, *Evaluation, error) {
 	var best Plan
 	var value *Evaluation
+	idle := 0
 	for round := 0; ; round++ {
 		plan, err := Make(p, s)
 		if err != nil {
 			return Plan{}, nil, err
 		}
 		plan = p.Canonical(plan)
-		final := p.Costs.Measure == nil || round == solveRounds || p.Costs.Ran(plan) != nil
-		if p.Costs.Measure != nil && p.Costs.Ran(plan) == nil {
+		final := p.Costs.Measure == nil || p.Costs.Ran(plan) != nil
+		if !final {
 			if err := p.measure(plan); err != nil {
 				return Plan{}, nil, err
 			}
@@ -86,13 +93,37 @@ func Solve(p *Problem, s Strategy) (Plan, *Evaluation, error) {
 		if err != nil {
 			return Plan{}, nil, err
 		}
+		idle++
 		if value == nil || e.Score < value.Score {
-			best, value = plan, e
+			best, value, idle = plan, e, 0
 		}
 		if final {
 			return best, value, nil
 		}
+		if round == solveRounds || idle == solveIdle {
+			break
+		}
 	}
+	switch s.(type) {
+	case ILP, Auto:
+		return p.bestRun()
+	}
+	return best, value, nil
+}
+
+// bestRun is the best of the plans that ran.
+func (p *Problem) bestRun() (best Plan, value *Evaluation, err error) {
+	for _, k := range slices.Sorted(maps.Keys(p.Costs.runs)) {
+		plan := p.Costs.runs[k].plan
+		e, err := p.Evaluate(plan)
+		if err != nil {
+			return Plan{}, nil, err
+		}
+		if value == nil || e.Score < value.Score {
+			best, value = plan, e
+		}
+	}
+	return best, value, nil
 }
 
 // Canonical takes what changes nothing from a plan, so that plans that run alike are

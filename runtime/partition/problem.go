@@ -136,6 +136,8 @@ type Run struct {
 	// EstimateFs is what it was predicted to take before it ran, 0 where nobody asked.
 	EstimateFs float64
 	Segments   []Segment // in the order of the plan's steps
+
+	plan Plan
 }
 
 // Ran is the run of a plan, nil of one that was not measured.
@@ -146,6 +148,7 @@ func (c *Costs) SetRun(plan Plan, r *Run) {
 	if c.runs == nil {
 		c.runs, c.interpreted = map[string]*Run{}, map[string]Cost{}
 	}
+	r.plan = plan
 	c.runs[planKey(plan)] = r
 	for _, s := range r.Segments {
 		if s.Control != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
@@ -202,6 +203,42 @@ func TestSolve(t *testing.T) {
 		}
 		if measured == 0 {
 			t.Error("nothing was measured")
+		}
+	}
+}
+
+// TestSolveGivesUp: where every plan takes twice what it was estimated to, ilp and auto
+// run a few and answer with the best that ran, though they did not come to it.
+func TestSolveGivesUp(t *testing.T) {
+	for _, s := range []Strategy{ILP{}, Auto{}} {
+		p := randomProblem(rand.New(rand.NewPCG(9, 10)), 24, 3, false)
+		one, err := Single(0).Plan(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Costs.SetRun(p.Canonical(one), &Run{LatencyFs: 1})
+		measured := 0
+		p.Costs.Measure = func(plan Plan) (*Run, error) {
+			measured++
+			e, err := p.Evaluate(plan)
+			if err != nil {
+				return nil, err
+			}
+			return &Run{LatencyFs: 2 + e.LatencyFs}, nil
+		}
+		// Estimates of all other plans are lower, so that they are tried.
+		for d := range p.Devices {
+			for i := range p.Costs.Operation[d] {
+				p.Costs.Operation[d][i] = p.Costs.Operation[d][i].times(1e-6)
+			}
+			p.Costs.Fixed[d], p.Costs.PerByte[d] = Cost{}, Cost{}
+		}
+		plan, e, err := Solve(p, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.LatencyFs != 1 || slices.Max(plan.Device) != 0 || measured == 0 || measured > solveIdle+1 {
+			t.Errorf("%s: plan %v of %v after %d others ran, want all on device 0", s.Name(), plan.Device, e.LatencyFs, measured)
 		}
 	}
 }

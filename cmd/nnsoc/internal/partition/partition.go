@@ -188,27 +188,28 @@ func (x *planner) compare(f *input.Form, strategies []partition.Strategy) (*Part
 		r.entries = append(r.entries, e)
 		return nil
 	}
-	// ilp and auto begin with the plans of all others, so they come after them.
-	var last []partition.Strategy
-	for _, s := range strategies {
+	// auto begins with the plans of all others, and ilp, by which they are judged, with
+	// that of auto as well.
+	after := func(s partition.Strategy) int {
 		switch s.(type) {
-		case partition.ILP, partition.Auto:
-			last = append(last, s)
-		default:
-			if err := one(s); err != nil {
-				return nil, err
-			}
+		case partition.Auto:
+			return 1
+		case partition.ILP:
+			return 2
 		}
+		return 0
 	}
-	for _, s := range last {
+	for _, s := range slices.SortedStableFunc(slices.Values(strategies), func(a, b partition.Strategy) int { return after(a) - after(b) }) {
 		if err := one(s); err != nil {
 			return nil, err
 		}
 	}
-	truth.Seeds = p.Seeds
-	optimum, err := x.one(f, truth, partition.ILP{})
-	if err != nil {
-		return nil, err
+	optimum := r.entry(partition.ILP{}.Name())
+	if optimum == nil || truth != p {
+		truth.Seeds = p.Seeds
+		if optimum, err = x.one(f, truth, partition.ILP{}); err != nil {
+			return nil, err
+		}
 	}
 	r.finish(strategies, optimum.score)
 	r.publish(f.Model.Name)

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -84,17 +85,23 @@ func (e *strategyEntry) simulated(f *input.Form, r *planRun) {
 	}
 }
 
+// entry is that of a strategy, nil when it did not plan.
+func (r *PartitionReport) entry(strategy string) *strategyEntry {
+	i := slices.IndexFunc(r.entries, func(e *strategyEntry) bool { return e.Name == strategy })
+	if i < 0 {
+		return nil
+	}
+	return r.entries[i]
+}
+
 // finish orders the entries as they were asked for and measures the gaps.
 func (r *PartitionReport) finish(strategies []partition.Strategy, optimum float64) {
 	for _, s := range strategies {
-		for _, e := range r.entries {
-			if e.Name == s.Name() {
-				if optimum > 0 {
-					e.GapToOptimum = e.score/optimum - 1
-				}
-				r.Strategies = append(r.Strategies, e)
-			}
+		e := r.entry(s.Name())
+		if optimum > 0 {
+			e.GapToOptimum = e.score/optimum - 1
 		}
+		r.Strategies = append(r.Strategies, e)
 	}
 }
 
