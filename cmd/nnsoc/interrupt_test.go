@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// TestInterrupt ends a run while it writes a trace: no file is left, and the
-// exit code is the shell's.
+// TestInterrupt ends a run while it writes a trace, on one engine and on several beside each
+// other: no file is left, and the exit code is the shell's.
 func TestInterrupt(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -24,9 +24,18 @@ func TestInterrupt(t *testing.T) {
 	if err := os.Symlink(self, command); err != nil {
 		t.Fatal(err)
 	}
-	for sig, want := range map[os.Signal]int{os.Interrupt: 130, syscall.SIGTERM: 143} {
-		work := t.TempDir()
-		cmd := exec.Command(command, "run", "--device", "gpu", "--trace", filepath.Join(work, "t.json"))
+	const network = "mobilenet_v2_1.0_224_quant"
+	for _, x := range []struct {
+		sig  os.Signal
+		want int
+		args []string
+	}{
+		{os.Interrupt, 130, []string{"--device", "gpu"}},
+		{syscall.SIGTERM, 143, []string{"--device", "gpu"}},
+		{os.Interrupt, 130, []string{network, network, network, "--concurrent", "--device", "dsp,npu,cpu"}},
+	} {
+		sig, want, work := x.sig, x.want, t.TempDir()
+		cmd := exec.Command(command, append([]string{"run", "--trace", filepath.Join(work, "t.json")}, x.args...)...)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}

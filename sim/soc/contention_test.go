@@ -2,6 +2,7 @@ package soc_test
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/sim"
@@ -60,6 +61,42 @@ func TestSharedAccessAllocates(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestEnginesBesideEachOtherAllocate nothing per access, hand-overs included.
+func TestEnginesBesideEachOtherAllocate(t *testing.T) {
+	m := machine(t, "pixel4", nil)
+	const start, end = 5 * sim.Millisecond, 6 * sim.Millisecond // all work
+	switches, last := 0, soc.NumEngines
+	var before, after runtime.MemStats
+	client := func(e soc.Engine) func() error {
+		return func() error {
+			_, err := m.Execute(soc.Request{Engine: e, Buffers: 1}, func(k soc.Conditions) (soc.Outcome, error) {
+				var now sim.Time
+				for n := uint64(0); now < end-k.Start; n++ {
+					if e == soc.EngineDSP && before.Mallocs == 0 && now >= start-k.Start {
+						runtime.ReadMemStats(&before)
+						switches = 0
+					}
+					if now, _ = k.Memory.Access(now, n*4096, 256, mem.Kind(n&1)); last != e {
+						last = e
+						switches++
+					}
+				}
+				if after.Mallocs == 0 {
+					runtime.ReadMemStats(&after)
+				}
+				return soc.Outcome{Time: now}, nil
+			})
+			return err
+		}
+	}
+	if _, err := m.Together(client(soc.EngineGPU), client(soc.EngineDSP), client(soc.EngineNPU), client(soc.EngineCPU)); err != nil {
+		t.Fatal(err)
+	}
+	if n := after.Mallocs - before.Mallocs; n > uint64(switches/100) || switches < 1000 {
+		t.Errorf("%d allocations in %d hand-overs", n, switches)
 	}
 }
 

@@ -153,8 +153,8 @@ func (g *group) run(c *Client) {
 // come again. The error says that it never would have.
 func (g *group) pass(me *Client) error {
 	next := g.first()
-	if next == nil { // all wait for each other: the first of them gives up
-		next = g.clients[0]
+	if next == nil { // all wait: one of those that wait for each other gives up
+		next = g.circle()
 		next.stuck = fmt.Errorf("soc: machine: deadlock: %s", g.waiting())
 		next.waits, next.joins = nil, nil
 	}
@@ -170,6 +170,29 @@ func (g *group) pass(me *Client) error {
 	return err
 }
 
+// circle is the first of some clients that wait for each other in a circle, where all wait.
+func (g *group) circle() *Client {
+	c := g.clients[0]
+	for range g.clients { // whoever comes from outside is in it by then
+		c = c.behind()
+	}
+	first := c
+	for x := c.behind(); x != c; x = x.behind() {
+		if x.id < first.id {
+			first = x
+		}
+	}
+	return first
+}
+
+// behind is the client that a waiting one waits for.
+func (c *Client) behind() *Client {
+	if c.joins != nil {
+		return c.joins
+	}
+	return c.waits.owner
+}
+
 // waiting says who waits for what.
 func (g *group) waiting() string {
 	var list []string
@@ -178,7 +201,7 @@ func (g *group) waiting() string {
 		case c.joins != nil:
 			list = append(list, fmt.Sprintf("client %d waits for client %d", c.id, c.joins.id))
 		case c.waits != nil:
-			list = append(list, fmt.Sprintf("client %d waits for the engine of client %d", c.id, c.waits.owner.id))
+			list = append(list, fmt.Sprintf("client %d waits for the %s of client %d", c.id, c.waits.clock.Config().Name, c.waits.owner.id))
 		}
 	}
 	return strings.Join(list, ", ")

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -175,5 +177,67 @@ func TestDeadlockIsNamed(t *testing.T) {
 	err = errors.Join(m.Join(a), m.Join(b))
 	if err == nil || !strings.Contains(err.Error(), "client 1 waits for client 2, client 2 waits for client 1") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// holding is a client that asks for an engine while it has another.
+func holding(m *soc.Machine, has, wants soc.Engine) func() error {
+	return func() error {
+		_, err := m.Execute(soc.Request{Engine: has}, func(soc.Conditions) (soc.Outcome, error) {
+			m.Sleep(m.Now() + 5*sim.Millisecond) // the other has come as far
+			_, err := m.Execute(soc.Request{Engine: wants}, func(soc.Conditions) (soc.Outcome, error) {
+				return soc.Outcome{Time: sim.Millisecond}, nil
+			})
+			return soc.Outcome{Time: sim.Millisecond}, err
+		})
+		return err
+	}
+}
+
+// TestDeadlockOfEngines: two clients that each have an engine and ask for the other's are
+// named with both engines, a third beside them works on, and the engines are free again.
+func TestDeadlockOfEngines(t *testing.T) {
+	m := machine(t, "pixel4", nil)
+	var took sim.Time
+	ends, err := m.Together(holding(m, soc.EngineGPU, soc.EngineDSP), holding(m, soc.EngineDSP, soc.EngineGPU), streamer(t, m, soc.EngineNPU, &took))
+	const want = "deadlock: client 0 waits for client 1, client 1 waits for the dsp of client 2, client 2 waits for the gpu of client 1"
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v", err)
+	}
+	if took == 0 || ends[2] < took || !m.Alone() {
+		t.Errorf("the stream beside them took %v and ended at %v", took, ends[2])
+	}
+	if _, err := m.Together(streamer(t, m, soc.EngineGPU, &took), streamer(t, m, soc.EngineDSP, &took)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNoGoroutineIsLeft: however the clients of a machine end, nothing of them is left.
+func TestNoGoroutineIsLeft(t *testing.T) {
+	before := runtime.NumGoroutine()
+	m := machine(t, "pixel4", nil)
+	var took sim.Time
+	panics := func() error {
+		_, err := m.Execute(soc.Request{Engine: soc.EngineNPU}, func(k soc.Conditions) (soc.Outcome, error) {
+			stream(k.Memory, 0, 1<<16, 8)
+			panic("oops")
+		})
+		return err
+	}
+	for range 3 {
+		if _, err := m.Together(streamer(t, m, soc.EngineGPU, &took), panics, holding(m, soc.EngineDSP, soc.EngineDSP)); err == nil {
+			t.Error("no error of the clients")
+		}
+		for _, e := range []soc.Engine{soc.EngineGPU, soc.EngineDSP, soc.EngineNPU} { // abandoned
+			if _, err := m.Go(streamer(t, m, e, &took)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m.Reset()
+	}
+	for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
+		if time.Now().After(end) {
+			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+		}
 	}
 }
