@@ -31,6 +31,20 @@ func (c *Compilation) CanFence() bool {
 	})
 }
 
+// LastDriver is the driver that runs the last part, nil where the CPU does or where shapes
+// between parts are not known: AOSP's runtime gives no fence then.
+func (c *Compilation) LastDriver() hal.Device {
+	open := func(s step) bool {
+		_, open := s.prepared.(later)
+		return open || !known(&c.sources[s.source].model.Main, s.outputs)
+	}
+	last := &c.steps[len(c.steps)-1]
+	if _, control := last.prepared.(*jump); control || last.device == c.cpu || slices.ContainsFunc(c.steps, open) {
+		return nil
+	}
+	return last.device
+}
+
 // ExecuteFenced starts an execution that begins when all fences have signalled. Each
 // part waits for the fence of the one before. outputs are the buffers of the model's
 // outputs; they hold the results when the fence signals. afterFences bounds the time

@@ -25,7 +25,7 @@ func (e *Execution) StartCompute() (*Event, error) {
 	if err := e.begin(call, true); err != nil {
 		return nil, err
 	}
-	return e.beside(call, nil, func(c hal.Client) error { return e.run(call, nil, e.timeout, c) })
+	return e.beside(call, nil, nil, func(c hal.Client) error { return e.run(call, nil, e.timeout, c) })
 }
 
 // begin checks the arguments and enters the computation. Opaque memory must have been

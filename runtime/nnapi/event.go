@@ -63,8 +63,10 @@ func (v *Event) Wait() error {
 // clock from then on, which needs one explicit device; 0 is no bound.
 //
 // Where the events have sync fences and drivers can run every part, the drivers wait
-// for the fences and the returned event has a fence; otherwise the runtime waits, and
-// the event has none. So it does on a machine where there is no event to wait for.
+// for the fences and the returned event has a fence; otherwise the runtime waits, after
+// the call has returned. The event has a fence then where a driver runs the last part and
+// all shapes are known. It has none on a machine, whose clients wait for each other, where
+// there is no event to wait for or where all events are clients.
 func (e *Execution) StartComputeWithDependencies(events []*Event, duration time.Duration) (*Event, error) {
 	const call = "Execution_startComputeWithDependencies"
 	if slices.Contains(events, nil) {
@@ -85,7 +87,11 @@ func (e *Execution) StartComputeWithDependencies(events []*Event, duration time.
 	if duration > 0 {
 		timeout = duration
 	}
-	return e.beside(call, events, func(c hal.Client) error { return e.run(call, nil, timeout, c) })
+	var driver hal.Device
+	if !e.c.open() {
+		driver = e.c.compiled.LastDriver()
+	}
+	return e.beside(call, events, driver, func(c hal.Client) error { return e.run(call, nil, timeout, c) })
 }
 
 // inBackground makes an event of a function.

@@ -53,8 +53,9 @@ func (e *Execution) now(do func(hal.Client) error) (err error) {
 	return m.Enter(do)
 }
 
-// beside executes beside what follows, after events.
-func (e *Execution) beside(call string, after []*Event, do func(hal.Client) error) (*Event, error) {
+// beside executes beside what follows, after events. Where no clients of a machine do so, the
+// event has a fence that signals on the clock of a driver; nil is no fence.
+func (e *Execution) beside(call string, after []*Event, driver hal.Device, do func(hal.Client) error) (*Event, error) {
 	r := e.c.runtime
 	v := &Event{runtime: r}
 	failed := func(err error) error {
@@ -63,10 +64,18 @@ func (e *Execution) beside(call string, after []*Event, do func(hal.Client) erro
 	foreign := slices.ContainsFunc(after, func(x *Event) bool { return x.client == nil || x.runtime != r })
 	if r.machine == nil || foreign {
 		v.done = make(chan struct{})
+		if driver != nil {
+			v.fence = hal.NewSyncFence()
+		}
 		r.begun(v)
 		go func() {
 			defer r.ended(v)
 			defer close(v.done)
+			defer func() {
+				if driver != nil {
+					v.fence.Signal(driver.Now(), v.err)
+				}
+			}()
 			for _, x := range after {
 				if err := x.Wait(); err != nil {
 					v.err = failed(err)

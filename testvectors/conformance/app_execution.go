@@ -249,6 +249,21 @@ func fencedFallback(t *T) {
 	fence.Signal(0, nil)
 	t.OK("wait", v.Wait())
 	t.same("after the fence", out, floats(0, 2, 3, 4, 5, 6))
+
+	last := t.finished(r, t.built(nn.OpRelu6, nn.OpRelu)) // the driver comes last
+	fence = hal.NewSyncFence()
+	begin, err = nnapi.NewEventFromSyncFence(fence)
+	t.OK("event", err)
+	v, err = t.execution(last, out, -1, 2, 3, 4, 5, 9).StartComputeWithDependencies([]*nnapi.Event{begin}, 0)
+	t.OK("start", err)
+	f, err := v.SyncFence()
+	t.OK("the fence of an execution whose last part is a driver's", err)
+	Equal(t, "it, before the first fence", f.State(), hal.FenceActive)
+	clear(out)
+	fence.Signal(0, nil)
+	<-f.Done()
+	t.same("after its fence", out, floats(0, 2, 3, 4, 5, 6))
+	t.OK("wait", v.Wait())
 }
 
 func appOutputShapes(t *T) {
