@@ -151,9 +151,14 @@ func (p *prepared) ConfigureExecutionBurst() (hal.Burst, error) {
 	return h, nil
 }
 
-// Execute implements hal.Burst.
+// Execute implements hal.Burst. Packets carry no spans: with a tracer the request goes as a
+// call.
 func (h *burstHandle) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
 	defer runtime.KeepAlive(h)
+	if o.Trace != nil {
+		o.InBurst = true
+		return h.link.prepared.Execute(r, o)
+	}
 	return h.clientBurst.Execute(r, o)
 }
 

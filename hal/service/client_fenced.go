@@ -43,7 +43,7 @@ func (p *prepared) ExecuteFenced(r *hal.Request, waitFor []*hal.SyncFence, o hal
 	if _, err := stream.Recv(); err != nil {
 		return fail(err)
 	}
-	x := &fenced{prepared: p, inputs: r.Inputs, outputs: r.Outputs, pools: pools, stream: stream, pending: len(waitFor), fence: hal.NewSyncFence()}
+	x := &fenced{prepared: p, inputs: r.Inputs, outputs: r.Outputs, pools: pools, stream: stream, pending: len(waitFor), fence: hal.NewSyncFence(), trace: o.Trace}
 	x.info = hal.FencedInfo{TimingLaunched: hal.NoTiming, TimingFenced: hal.NoTiming}
 	for i, f := range waitFor {
 		go x.forward(ctx, i, f)
@@ -63,6 +63,7 @@ type fenced struct {
 	pools    *passed
 	stream   grpc.BidiStreamingClient[pb.FencedRequest, pb.FencedReply]
 	fence    *hal.SyncFence
+	trace    hal.Tracer
 
 	mu      sync.Mutex // held to send
 	pending int        // fences that have not signalled
@@ -107,6 +108,7 @@ func (x *fenced) finish() {
 		x.err = hal.Errorf(hal.Status(end.Status), "%s", end.Message)
 	default:
 		x.info.TimingLaunched, x.info.TimingFenced = fromTiming(end.Launched), fromTiming(end.Fenced)
+		replay(end.Result, x.trace)
 		x.info.Result, x.err = fromReply(end.Result)
 	}
 	x.mu.Lock() // forward may copy

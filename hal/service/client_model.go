@@ -36,7 +36,7 @@ func (p *prepared) request(r *hal.Request, o *hal.ExecuteOptions) (*pb.ExecuteRe
 	return &pb.ExecuteRequest{
 		Session: p.device.about.Session, Prepared: p.id, Inputs: toArguments(r.Inputs), Outputs: toArguments(r.Outputs), Pools: pools.pools,
 		MeasureTiming: o.MeasureTiming, Deadline: (*uint64)(o.Deadline), LoopTimeoutNs: int64(o.LoopTimeout),
-		Functional: o.Functional, Detail: o.Detail,
+		Functional: o.Functional, Detail: o.Detail, Trace: o.Trace != nil, InBurst: o.InBurst,
 	}, pools, nil
 }
 
@@ -59,6 +59,7 @@ func (p *prepared) Execute(r *hal.Request, o hal.ExecuteOptions) (res *hal.Resul
 	if err != nil {
 		return nil, p.device.failed(err)
 	}
+	replay(reply, o.Trace)
 	return fromReply(reply)
 }
 

@@ -174,6 +174,6 @@ func (x *session) private(r *pb.ExecuteRequest) (*model, *privateRequest, error)
 func executeOptions(r *pb.ExecuteRequest) hal.ExecuteOptions {
 	return hal.ExecuteOptions{
 		MeasureTiming: r.GetMeasureTiming(), Deadline: (*hal.TimePoint)(r.Deadline), LoopTimeout: time.Duration(r.GetLoopTimeoutNs()),
-		Functional: r.GetFunctional(), Detail: r.GetDetail(),
+		Functional: r.GetFunctional(), Detail: r.GetDetail(), InBurst: r.GetInBurst(),
 	}
 }

@@ -179,11 +179,16 @@ func (s *Server) Execute(ctx context.Context, r *pb.ExecuteRequest) (*pb.Execute
 		return nil, err
 	}
 	defer p.free()
-	res, err := p.execute(m, executeOptions(r))
+	o, trace := traced(r)
+	res, err := p.execute(m, o)
 	if err != nil && hal.StatusOf(err) != hal.OutputInsufficientSize {
 		return nil, err
 	}
-	return toReply(res, err)
+	reply, err := toReply(res, err)
+	if err == nil {
+		err = trace.into(reply)
+	}
+	return reply, err
 }
 
 // CreateReusableExecution implements the service.

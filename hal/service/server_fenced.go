@@ -56,7 +56,8 @@ func (s *Server) executeFenced(stream grpc.BidiStreamingServer[pb.FencedRequest,
 			return nil, err
 		}
 	}
-	f, err := m.ExecuteFenced(&p.request, w.fences, executeOptions(launch.GetRequest()), time.Duration(launch.GetAfterFenceNs()))
+	o, trace := traced(launch.GetRequest())
+	f, err := m.ExecuteFenced(&p.request, w.fences, o, time.Duration(launch.GetAfterFenceNs()))
 	if err != nil {
 		return nil, err
 	}
@@ -82,11 +83,11 @@ func (s *Server) executeFenced(stream grpc.BidiStreamingServer[pb.FencedRequest,
 		w.abandon()
 		<-f.Fence.Done()
 	}
-	return fencedEnd(f, p), nil
+	return fencedEnd(f, p, trace), nil
 }
 
 // fencedEnd says how an execution ended.
-func fencedEnd(f *hal.FencedExecution, p *privateRequest) *pb.FencedEnd {
+func fencedEnd(f *hal.FencedExecution, p *privateRequest, trace *spans) *pb.FencedEnd {
 	at, _ := f.Fence.SignalTime()
 	info, err := f.ExecutionInfo()
 	end := &pb.FencedEnd{At: uint64(at), Launched: toTiming(hal.NoTiming), Fenced: toTiming(hal.NoTiming)}
@@ -95,6 +96,9 @@ func fencedEnd(f *hal.FencedExecution, p *privateRequest) *pb.FencedEnd {
 	}
 	if err == nil {
 		end.Result, err = toReply(info.Result, nil)
+	}
+	if err == nil {
+		err = trace.into(end.Result)
 	}
 	if err != nil {
 		end.Status, end.Message = int32(hal.StatusOf(err)), err.Error()

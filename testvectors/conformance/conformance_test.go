@@ -191,3 +191,70 @@ func TestChecksCanFail(t *testing.T) {
 		}
 	}
 }
+
+// recorded keeps spans.
+type recorded []hal.Span
+
+func (r *recorded) Span(s hal.Span) { *r = append(*r, s) }
+
+// TestTraceOfService: a driver in another process gives the spans that it gives in this one,
+// by each way of executing.
+func TestTraceOfService(t *testing.T) {
+	ways := map[string]func(p hal.PreparedModel, r *hal.Request, o hal.ExecuteOptions) error{
+		"synchronous": func(p hal.PreparedModel, r *hal.Request, o hal.ExecuteOptions) error {
+			_, err := p.Execute(r, o)
+			return err
+		},
+		"fenced": func(p hal.PreparedModel, r *hal.Request, o hal.ExecuteOptions) error {
+			f, err := p.ExecuteFenced(r, nil, o, 0)
+			if err != nil {
+				return err
+			}
+			<-f.Fence.Done()
+			_, err = f.ExecutionInfo()
+			return err
+		},
+		"reusable": func(p hal.PreparedModel, r *hal.Request, o hal.ExecuteOptions) error {
+			e, err := p.CreateReusableExecution(r, o)
+			if err == nil {
+				_, err = e.Compute()
+			}
+			return err
+		},
+		"burst": func(p hal.PreparedModel, r *hal.Request, o hal.ExecuteOptions) error {
+			b, err := p.ConfigureExecutionBurst()
+			if err != nil {
+				return err
+			}
+			defer func() { _ = b.Close() }()
+			_, err = b.Execute(r, o)
+			return err
+		},
+	}
+	for way, execute := range ways {
+		here, served := open(t), open(t)
+		for i, d := range here {
+			there, stop, err := service.Loopback(served[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			var spans [2]recorded
+			for k, x := range []hal.Device{d, there} {
+				m := small(t, x)
+				p, err := x.PrepareModel(m, hal.PrepareOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				n := m.Main.Operands[m.Main.Inputs[0]].Bytes()
+				b := &hal.Buffers{Inputs: [][]byte{make([]byte, n)}, Outputs: [][]byte{make([]byte, n)}}
+				if err := execute(p, b.Request(), hal.ExecuteOptions{Trace: &spans[k]}); err != nil {
+					t.Fatalf("%s, %s: %v", d.Name(), way, err)
+				}
+			}
+			if len(spans[0]) == 0 || !slices.Equal(spans[0], spans[1]) {
+				t.Errorf("%s, %s: %d spans in process and %d as a service\n%v\n%v", d.Name(), way, len(spans[0]), len(spans[1]), spans[0], spans[1])
+			}
+			stop()
+		}
+	}
+}

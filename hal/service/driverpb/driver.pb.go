@@ -1287,6 +1287,8 @@ type ExecuteRequest struct {
 	LoopTimeoutNs int64                  `protobuf:"varint,8,opt,name=loop_timeout_ns,json=loopTimeoutNs,proto3" json:"loop_timeout_ns,omitempty"`
 	Functional    bool                   `protobuf:"varint,9,opt,name=functional,proto3" json:"functional,omitempty"`
 	Detail        bool                   `protobuf:"varint,10,opt,name=detail,proto3" json:"detail,omitempty"`
+	Trace         bool                   `protobuf:"varint,11,opt,name=trace,proto3" json:"trace,omitempty"`                    // ExecuteReply.spans
+	InBurst       bool                   `protobuf:"varint,12,opt,name=in_burst,json=inBurst,proto3" json:"in_burst,omitempty"` // more executions follow closely
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1387,6 +1389,20 @@ func (x *ExecuteRequest) GetFunctional() bool {
 func (x *ExecuteRequest) GetDetail() bool {
 	if x != nil {
 		return x.Detail
+	}
+	return false
+}
+
+func (x *ExecuteRequest) GetTrace() bool {
+	if x != nil {
+		return x.Trace
+	}
+	return false
+}
+
+func (x *ExecuteRequest) GetInBurst() bool {
+	if x != nil {
+		return x.InBurst
 	}
 	return false
 }
@@ -1502,6 +1518,7 @@ type ExecuteReply struct {
 	Shapes        []*Shape               `protobuf:"bytes,3,rep,name=shapes,proto3" json:"shapes,omitempty"`
 	Timing        *Timing                `protobuf:"bytes,4,opt,name=timing,proto3" json:"timing,omitempty"`
 	Stats         []byte                 `protobuf:"bytes,5,opt,name=stats,proto3" json:"stats,omitempty"` // gob of hal.Stats
+	Spans         []*Span                `protobuf:"bytes,6,rep,name=spans,proto3" json:"spans,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1571,6 +1588,90 @@ func (x *ExecuteReply) GetStats() []byte {
 	return nil
 }
 
+func (x *ExecuteReply) GetSpans() []*Span {
+	if x != nil {
+		return x.Spans
+	}
+	return nil
+}
+
+// Span is an interval in which one unit of the device worked.
+type Span struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Track         string                 `protobuf:"bytes,1,opt,name=track,proto3" json:"track,omitempty"`
+	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Operation     int32                  `protobuf:"zigzag32,3,opt,name=operation,proto3" json:"operation,omitempty"`
+	StartFs       int64                  `protobuf:"zigzag64,4,opt,name=start_fs,json=startFs,proto3" json:"start_fs,omitempty"` // since the request
+	EndFs         int64                  `protobuf:"zigzag64,5,opt,name=end_fs,json=endFs,proto3" json:"end_fs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Span) Reset() {
+	*x = Span{}
+	mi := &file_driver_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Span) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Span) ProtoMessage() {}
+
+func (x *Span) ProtoReflect() protoreflect.Message {
+	mi := &file_driver_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Span.ProtoReflect.Descriptor instead.
+func (*Span) Descriptor() ([]byte, []int) {
+	return file_driver_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *Span) GetTrack() string {
+	if x != nil {
+		return x.Track
+	}
+	return ""
+}
+
+func (x *Span) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Span) GetOperation() int32 {
+	if x != nil {
+		return x.Operation
+	}
+	return 0
+}
+
+func (x *Span) GetStartFs() int64 {
+	if x != nil {
+		return x.StartFs
+	}
+	return 0
+}
+
+func (x *Span) GetEndFs() int64 {
+	if x != nil {
+		return x.EndFs
+	}
+	return 0
+}
+
 type FencedRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Part:
@@ -1584,7 +1685,7 @@ type FencedRequest struct {
 
 func (x *FencedRequest) Reset() {
 	*x = FencedRequest{}
-	mi := &file_driver_proto_msgTypes[25]
+	mi := &file_driver_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1596,7 +1697,7 @@ func (x *FencedRequest) String() string {
 func (*FencedRequest) ProtoMessage() {}
 
 func (x *FencedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[25]
+	mi := &file_driver_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1609,7 +1710,7 @@ func (x *FencedRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FencedRequest.ProtoReflect.Descriptor instead.
 func (*FencedRequest) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{25}
+	return file_driver_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *FencedRequest) GetPart() isFencedRequest_Part {
@@ -1664,7 +1765,7 @@ type FencedLaunch struct {
 
 func (x *FencedLaunch) Reset() {
 	*x = FencedLaunch{}
-	mi := &file_driver_proto_msgTypes[26]
+	mi := &file_driver_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1676,7 +1777,7 @@ func (x *FencedLaunch) String() string {
 func (*FencedLaunch) ProtoMessage() {}
 
 func (x *FencedLaunch) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[26]
+	mi := &file_driver_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1689,7 +1790,7 @@ func (x *FencedLaunch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FencedLaunch.ProtoReflect.Descriptor instead.
 func (*FencedLaunch) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{26}
+	return file_driver_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *FencedLaunch) GetRequest() *ExecuteRequest {
@@ -1724,7 +1825,7 @@ type FenceSignal struct {
 
 func (x *FenceSignal) Reset() {
 	*x = FenceSignal{}
-	mi := &file_driver_proto_msgTypes[27]
+	mi := &file_driver_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1736,7 +1837,7 @@ func (x *FenceSignal) String() string {
 func (*FenceSignal) ProtoMessage() {}
 
 func (x *FenceSignal) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[27]
+	mi := &file_driver_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1749,7 +1850,7 @@ func (x *FenceSignal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FenceSignal.ProtoReflect.Descriptor instead.
 func (*FenceSignal) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{27}
+	return file_driver_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *FenceSignal) GetFence() uint32 {
@@ -1786,7 +1887,7 @@ type FencedReply struct {
 
 func (x *FencedReply) Reset() {
 	*x = FencedReply{}
-	mi := &file_driver_proto_msgTypes[28]
+	mi := &file_driver_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1798,7 +1899,7 @@ func (x *FencedReply) String() string {
 func (*FencedReply) ProtoMessage() {}
 
 func (x *FencedReply) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[28]
+	mi := &file_driver_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1811,7 +1912,7 @@ func (x *FencedReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FencedReply.ProtoReflect.Descriptor instead.
 func (*FencedReply) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{28}
+	return file_driver_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *FencedReply) GetPart() isFencedReply_Part {
@@ -1869,7 +1970,7 @@ type FencedEnd struct {
 
 func (x *FencedEnd) Reset() {
 	*x = FencedEnd{}
-	mi := &file_driver_proto_msgTypes[29]
+	mi := &file_driver_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1881,7 +1982,7 @@ func (x *FencedEnd) String() string {
 func (*FencedEnd) ProtoMessage() {}
 
 func (x *FencedEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[29]
+	mi := &file_driver_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1894,7 +1995,7 @@ func (x *FencedEnd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FencedEnd.ProtoReflect.Descriptor instead.
 func (*FencedEnd) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{29}
+	return file_driver_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *FencedEnd) GetAt() uint64 {
@@ -1948,7 +2049,7 @@ type Text struct {
 
 func (x *Text) Reset() {
 	*x = Text{}
-	mi := &file_driver_proto_msgTypes[30]
+	mi := &file_driver_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1960,7 +2061,7 @@ func (x *Text) String() string {
 func (*Text) ProtoMessage() {}
 
 func (x *Text) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[30]
+	mi := &file_driver_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1973,7 +2074,7 @@ func (x *Text) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Text.ProtoReflect.Descriptor instead.
 func (*Text) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{30}
+	return file_driver_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Text) GetText() []byte {
@@ -1996,7 +2097,7 @@ type BurstRequest struct {
 
 func (x *BurstRequest) Reset() {
 	*x = BurstRequest{}
-	mi := &file_driver_proto_msgTypes[31]
+	mi := &file_driver_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2008,7 +2109,7 @@ func (x *BurstRequest) String() string {
 func (*BurstRequest) ProtoMessage() {}
 
 func (x *BurstRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[31]
+	mi := &file_driver_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2021,7 +2122,7 @@ func (x *BurstRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BurstRequest.ProtoReflect.Descriptor instead.
 func (*BurstRequest) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{31}
+	return file_driver_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *BurstRequest) GetSession() uint64 {
@@ -2071,7 +2172,7 @@ type SlotRequest struct {
 
 func (x *SlotRequest) Reset() {
 	*x = SlotRequest{}
-	mi := &file_driver_proto_msgTypes[32]
+	mi := &file_driver_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2083,7 +2184,7 @@ func (x *SlotRequest) String() string {
 func (*SlotRequest) ProtoMessage() {}
 
 func (x *SlotRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[32]
+	mi := &file_driver_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2096,7 +2197,7 @@ func (x *SlotRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SlotRequest.ProtoReflect.Descriptor instead.
 func (*SlotRequest) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{32}
+	return file_driver_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *SlotRequest) GetSession() uint64 {
@@ -2139,7 +2240,7 @@ type Role struct {
 
 func (x *Role) Reset() {
 	*x = Role{}
-	mi := &file_driver_proto_msgTypes[33]
+	mi := &file_driver_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2151,7 +2252,7 @@ func (x *Role) String() string {
 func (*Role) ProtoMessage() {}
 
 func (x *Role) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[33]
+	mi := &file_driver_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2164,7 +2265,7 @@ func (x *Role) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Role.ProtoReflect.Descriptor instead.
 func (*Role) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{33}
+	return file_driver_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Role) GetModel() uint32 {
@@ -2201,7 +2302,7 @@ type AllocateRequest struct {
 
 func (x *AllocateRequest) Reset() {
 	*x = AllocateRequest{}
-	mi := &file_driver_proto_msgTypes[34]
+	mi := &file_driver_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2213,7 +2314,7 @@ func (x *AllocateRequest) String() string {
 func (*AllocateRequest) ProtoMessage() {}
 
 func (x *AllocateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[34]
+	mi := &file_driver_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2226,7 +2327,7 @@ func (x *AllocateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AllocateRequest.ProtoReflect.Descriptor instead.
 func (*AllocateRequest) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{34}
+	return file_driver_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *AllocateRequest) GetSession() uint64 {
@@ -2275,7 +2376,7 @@ type Buffer struct {
 
 func (x *Buffer) Reset() {
 	*x = Buffer{}
-	mi := &file_driver_proto_msgTypes[35]
+	mi := &file_driver_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2287,7 +2388,7 @@ func (x *Buffer) String() string {
 func (*Buffer) ProtoMessage() {}
 
 func (x *Buffer) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[35]
+	mi := &file_driver_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2300,7 +2401,7 @@ func (x *Buffer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Buffer.ProtoReflect.Descriptor instead.
 func (*Buffer) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{35}
+	return file_driver_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Buffer) GetId() uint64 {
@@ -2339,7 +2440,7 @@ type CopyRequest struct {
 
 func (x *CopyRequest) Reset() {
 	*x = CopyRequest{}
-	mi := &file_driver_proto_msgTypes[36]
+	mi := &file_driver_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2351,7 +2452,7 @@ func (x *CopyRequest) String() string {
 func (*CopyRequest) ProtoMessage() {}
 
 func (x *CopyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[36]
+	mi := &file_driver_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2364,7 +2465,7 @@ func (x *CopyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CopyRequest.ProtoReflect.Descriptor instead.
 func (*CopyRequest) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{36}
+	return file_driver_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *CopyRequest) GetSession() uint64 {
@@ -2510,7 +2611,7 @@ const file_driver_proto_rawDesc = "" +
 	"\x06memory\x18\x01 \x01(\x04R\x06memory\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\rR\x05token\x12\x12\n" +
 	"\x04name\x18\x03 \x01(\tR\x04name\x12\x1b\n" +
-	"\tread_only\x18\x04 \x01(\bR\breadOnly\"\x87\x03\n" +
+	"\tread_only\x18\x04 \x01(\bR\breadOnly\"\xb8\x03\n" +
 	"\x0eExecuteRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\x04R\asession\x12\x1a\n" +
 	"\bprepared\x18\x02 \x01(\x04R\bprepared\x12.\n" +
@@ -2524,7 +2625,9 @@ const file_driver_proto_rawDesc = "" +
 	"functional\x18\t \x01(\bR\n" +
 	"functional\x12\x16\n" +
 	"\x06detail\x18\n" +
-	" \x01(\bR\x06detailB\v\n" +
+	" \x01(\bR\x06detail\x12\x14\n" +
+	"\x05trace\x18\v \x01(\bR\x05trace\x12\x19\n" +
+	"\bin_burst\x18\f \x01(\bR\ainBurstB\v\n" +
 	"\t_deadline\"K\n" +
 	"\x05Shape\x12\x1e\n" +
 	"\n" +
@@ -2533,13 +2636,20 @@ const file_driver_proto_rawDesc = "" +
 	"\finsufficient\x18\x02 \x01(\bR\finsufficient\"B\n" +
 	"\x06Timing\x12\x1b\n" +
 	"\ton_device\x18\x01 \x01(\x04R\bonDevice\x12\x1b\n" +
-	"\tin_driver\x18\x02 \x01(\x04R\binDriver\"\xb1\x01\n" +
+	"\tin_driver\x18\x02 \x01(\x04R\binDriver\"\xdb\x01\n" +
 	"\fExecuteReply\x12\x16\n" +
 	"\x06status\x18\x01 \x01(\x05R\x06status\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12+\n" +
 	"\x06shapes\x18\x03 \x03(\v2\x13.nnsoc.driver.ShapeR\x06shapes\x12,\n" +
 	"\x06timing\x18\x04 \x01(\v2\x14.nnsoc.driver.TimingR\x06timing\x12\x14\n" +
-	"\x05stats\x18\x05 \x01(\fR\x05stats\"\x82\x01\n" +
+	"\x05stats\x18\x05 \x01(\fR\x05stats\x12(\n" +
+	"\x05spans\x18\x06 \x03(\v2\x12.nnsoc.driver.SpanR\x05spans\"\x80\x01\n" +
+	"\x04Span\x12\x14\n" +
+	"\x05track\x18\x01 \x01(\tR\x05track\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
+	"\toperation\x18\x03 \x01(\x11R\toperation\x12\x19\n" +
+	"\bstart_fs\x18\x04 \x01(\x12R\astartFs\x12\x15\n" +
+	"\x06end_fs\x18\x05 \x01(\x12R\x05endFs\"\x82\x01\n" +
 	"\rFencedRequest\x124\n" +
 	"\x06launch\x18\x01 \x01(\v2\x1a.nnsoc.driver.FencedLaunchH\x00R\x06launch\x123\n" +
 	"\x06signal\x18\x02 \x01(\v2\x19.nnsoc.driver.FenceSignalH\x00R\x06signalB\x06\n" +
@@ -2632,7 +2742,7 @@ func file_driver_proto_rawDescGZIP() []byte {
 	return file_driver_proto_rawDescData
 }
 
-var file_driver_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
+var file_driver_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
 var file_driver_proto_goTypes = []any{
 	(*Empty)(nil),                   // 0: nnsoc.driver.Empty
 	(*AttachRequest)(nil),           // 1: nnsoc.driver.AttachRequest
@@ -2659,24 +2769,25 @@ var file_driver_proto_goTypes = []any{
 	(*Shape)(nil),                   // 22: nnsoc.driver.Shape
 	(*Timing)(nil),                  // 23: nnsoc.driver.Timing
 	(*ExecuteReply)(nil),            // 24: nnsoc.driver.ExecuteReply
-	(*FencedRequest)(nil),           // 25: nnsoc.driver.FencedRequest
-	(*FencedLaunch)(nil),            // 26: nnsoc.driver.FencedLaunch
-	(*FenceSignal)(nil),             // 27: nnsoc.driver.FenceSignal
-	(*FencedReply)(nil),             // 28: nnsoc.driver.FencedReply
-	(*FencedEnd)(nil),               // 29: nnsoc.driver.FencedEnd
-	(*Text)(nil),                    // 30: nnsoc.driver.Text
-	(*BurstRequest)(nil),            // 31: nnsoc.driver.BurstRequest
-	(*SlotRequest)(nil),             // 32: nnsoc.driver.SlotRequest
-	(*Role)(nil),                    // 33: nnsoc.driver.Role
-	(*AllocateRequest)(nil),         // 34: nnsoc.driver.AllocateRequest
-	(*Buffer)(nil),                  // 35: nnsoc.driver.Buffer
-	(*CopyRequest)(nil),             // 36: nnsoc.driver.CopyRequest
-	nil,                             // 37: nnsoc.driver.Attached.OperandsEntry
+	(*Span)(nil),                    // 25: nnsoc.driver.Span
+	(*FencedRequest)(nil),           // 26: nnsoc.driver.FencedRequest
+	(*FencedLaunch)(nil),            // 27: nnsoc.driver.FencedLaunch
+	(*FenceSignal)(nil),             // 28: nnsoc.driver.FenceSignal
+	(*FencedReply)(nil),             // 29: nnsoc.driver.FencedReply
+	(*FencedEnd)(nil),               // 30: nnsoc.driver.FencedEnd
+	(*Text)(nil),                    // 31: nnsoc.driver.Text
+	(*BurstRequest)(nil),            // 32: nnsoc.driver.BurstRequest
+	(*SlotRequest)(nil),             // 33: nnsoc.driver.SlotRequest
+	(*Role)(nil),                    // 34: nnsoc.driver.Role
+	(*AllocateRequest)(nil),         // 35: nnsoc.driver.AllocateRequest
+	(*Buffer)(nil),                  // 36: nnsoc.driver.Buffer
+	(*CopyRequest)(nil),             // 37: nnsoc.driver.CopyRequest
+	nil,                             // 38: nnsoc.driver.Attached.OperandsEntry
 }
 var file_driver_proto_depIdxs = []int32{
 	3,  // 0: nnsoc.driver.Attached.relaxed_scalar:type_name -> nnsoc.driver.Performance
 	3,  // 1: nnsoc.driver.Attached.relaxed_tensor:type_name -> nnsoc.driver.Performance
-	37, // 2: nnsoc.driver.Attached.operands:type_name -> nnsoc.driver.Attached.OperandsEntry
+	38, // 2: nnsoc.driver.Attached.operands:type_name -> nnsoc.driver.Attached.OperandsEntry
 	3,  // 3: nnsoc.driver.Attached.if:type_name -> nnsoc.driver.Performance
 	3,  // 4: nnsoc.driver.Attached.while:type_name -> nnsoc.driver.Performance
 	4,  // 5: nnsoc.driver.Attached.extensions:type_name -> nnsoc.driver.Extension
@@ -2693,56 +2804,57 @@ var file_driver_proto_depIdxs = []int32{
 	20, // 16: nnsoc.driver.ExecuteRequest.pools:type_name -> nnsoc.driver.Pool
 	22, // 17: nnsoc.driver.ExecuteReply.shapes:type_name -> nnsoc.driver.Shape
 	23, // 18: nnsoc.driver.ExecuteReply.timing:type_name -> nnsoc.driver.Timing
-	26, // 19: nnsoc.driver.FencedRequest.launch:type_name -> nnsoc.driver.FencedLaunch
-	27, // 20: nnsoc.driver.FencedRequest.signal:type_name -> nnsoc.driver.FenceSignal
-	21, // 21: nnsoc.driver.FencedLaunch.request:type_name -> nnsoc.driver.ExecuteRequest
-	0,  // 22: nnsoc.driver.FencedReply.launched:type_name -> nnsoc.driver.Empty
-	29, // 23: nnsoc.driver.FencedReply.end:type_name -> nnsoc.driver.FencedEnd
-	24, // 24: nnsoc.driver.FencedEnd.result:type_name -> nnsoc.driver.ExecuteReply
-	23, // 25: nnsoc.driver.FencedEnd.launched:type_name -> nnsoc.driver.Timing
-	23, // 26: nnsoc.driver.FencedEnd.fenced:type_name -> nnsoc.driver.Timing
-	33, // 27: nnsoc.driver.AllocateRequest.inputs:type_name -> nnsoc.driver.Role
-	33, // 28: nnsoc.driver.AllocateRequest.outputs:type_name -> nnsoc.driver.Role
-	3,  // 29: nnsoc.driver.Attached.OperandsEntry.value:type_name -> nnsoc.driver.Performance
-	1,  // 30: nnsoc.driver.Driver.Attach:input_type -> nnsoc.driver.AttachRequest
-	6,  // 31: nnsoc.driver.Driver.GetStatus:input_type -> nnsoc.driver.SessionRequest
-	10, // 32: nnsoc.driver.Driver.ShareMemory:input_type -> nnsoc.driver.ShareMemoryRequest
-	12, // 33: nnsoc.driver.Driver.GetSupportedOperations:input_type -> nnsoc.driver.SupportRequest
-	14, // 34: nnsoc.driver.Driver.PrepareModel:input_type -> nnsoc.driver.PrepareRequest
-	15, // 35: nnsoc.driver.Driver.PrepareModelFromCache:input_type -> nnsoc.driver.PrepareFromCacheRequest
-	21, // 36: nnsoc.driver.Driver.Execute:input_type -> nnsoc.driver.ExecuteRequest
-	21, // 37: nnsoc.driver.Driver.CreateReusableExecution:input_type -> nnsoc.driver.ExecuteRequest
-	25, // 38: nnsoc.driver.Driver.ExecuteFenced:input_type -> nnsoc.driver.FencedRequest
-	9,  // 39: nnsoc.driver.Driver.WriteListing:input_type -> nnsoc.driver.HandleRequest
-	9,  // 40: nnsoc.driver.Driver.WriteProgram:input_type -> nnsoc.driver.HandleRequest
-	31, // 41: nnsoc.driver.Driver.ConfigureExecutionBurst:input_type -> nnsoc.driver.BurstRequest
-	32, // 42: nnsoc.driver.Driver.SetSlot:input_type -> nnsoc.driver.SlotRequest
-	34, // 43: nnsoc.driver.Driver.Allocate:input_type -> nnsoc.driver.AllocateRequest
-	36, // 44: nnsoc.driver.Driver.CopyTo:input_type -> nnsoc.driver.CopyRequest
-	36, // 45: nnsoc.driver.Driver.CopyFrom:input_type -> nnsoc.driver.CopyRequest
-	9,  // 46: nnsoc.driver.Driver.Release:input_type -> nnsoc.driver.HandleRequest
-	2,  // 47: nnsoc.driver.Driver.Attach:output_type -> nnsoc.driver.Attached
-	7,  // 48: nnsoc.driver.Driver.GetStatus:output_type -> nnsoc.driver.StatusReply
-	8,  // 49: nnsoc.driver.Driver.ShareMemory:output_type -> nnsoc.driver.Handle
-	13, // 50: nnsoc.driver.Driver.GetSupportedOperations:output_type -> nnsoc.driver.SupportReply
-	8,  // 51: nnsoc.driver.Driver.PrepareModel:output_type -> nnsoc.driver.Handle
-	8,  // 52: nnsoc.driver.Driver.PrepareModelFromCache:output_type -> nnsoc.driver.Handle
-	24, // 53: nnsoc.driver.Driver.Execute:output_type -> nnsoc.driver.ExecuteReply
-	0,  // 54: nnsoc.driver.Driver.CreateReusableExecution:output_type -> nnsoc.driver.Empty
-	28, // 55: nnsoc.driver.Driver.ExecuteFenced:output_type -> nnsoc.driver.FencedReply
-	30, // 56: nnsoc.driver.Driver.WriteListing:output_type -> nnsoc.driver.Text
-	30, // 57: nnsoc.driver.Driver.WriteProgram:output_type -> nnsoc.driver.Text
-	8,  // 58: nnsoc.driver.Driver.ConfigureExecutionBurst:output_type -> nnsoc.driver.Handle
-	0,  // 59: nnsoc.driver.Driver.SetSlot:output_type -> nnsoc.driver.Empty
-	35, // 60: nnsoc.driver.Driver.Allocate:output_type -> nnsoc.driver.Buffer
-	0,  // 61: nnsoc.driver.Driver.CopyTo:output_type -> nnsoc.driver.Empty
-	0,  // 62: nnsoc.driver.Driver.CopyFrom:output_type -> nnsoc.driver.Empty
-	0,  // 63: nnsoc.driver.Driver.Release:output_type -> nnsoc.driver.Empty
-	47, // [47:64] is the sub-list for method output_type
-	30, // [30:47] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	25, // 19: nnsoc.driver.ExecuteReply.spans:type_name -> nnsoc.driver.Span
+	27, // 20: nnsoc.driver.FencedRequest.launch:type_name -> nnsoc.driver.FencedLaunch
+	28, // 21: nnsoc.driver.FencedRequest.signal:type_name -> nnsoc.driver.FenceSignal
+	21, // 22: nnsoc.driver.FencedLaunch.request:type_name -> nnsoc.driver.ExecuteRequest
+	0,  // 23: nnsoc.driver.FencedReply.launched:type_name -> nnsoc.driver.Empty
+	30, // 24: nnsoc.driver.FencedReply.end:type_name -> nnsoc.driver.FencedEnd
+	24, // 25: nnsoc.driver.FencedEnd.result:type_name -> nnsoc.driver.ExecuteReply
+	23, // 26: nnsoc.driver.FencedEnd.launched:type_name -> nnsoc.driver.Timing
+	23, // 27: nnsoc.driver.FencedEnd.fenced:type_name -> nnsoc.driver.Timing
+	34, // 28: nnsoc.driver.AllocateRequest.inputs:type_name -> nnsoc.driver.Role
+	34, // 29: nnsoc.driver.AllocateRequest.outputs:type_name -> nnsoc.driver.Role
+	3,  // 30: nnsoc.driver.Attached.OperandsEntry.value:type_name -> nnsoc.driver.Performance
+	1,  // 31: nnsoc.driver.Driver.Attach:input_type -> nnsoc.driver.AttachRequest
+	6,  // 32: nnsoc.driver.Driver.GetStatus:input_type -> nnsoc.driver.SessionRequest
+	10, // 33: nnsoc.driver.Driver.ShareMemory:input_type -> nnsoc.driver.ShareMemoryRequest
+	12, // 34: nnsoc.driver.Driver.GetSupportedOperations:input_type -> nnsoc.driver.SupportRequest
+	14, // 35: nnsoc.driver.Driver.PrepareModel:input_type -> nnsoc.driver.PrepareRequest
+	15, // 36: nnsoc.driver.Driver.PrepareModelFromCache:input_type -> nnsoc.driver.PrepareFromCacheRequest
+	21, // 37: nnsoc.driver.Driver.Execute:input_type -> nnsoc.driver.ExecuteRequest
+	21, // 38: nnsoc.driver.Driver.CreateReusableExecution:input_type -> nnsoc.driver.ExecuteRequest
+	26, // 39: nnsoc.driver.Driver.ExecuteFenced:input_type -> nnsoc.driver.FencedRequest
+	9,  // 40: nnsoc.driver.Driver.WriteListing:input_type -> nnsoc.driver.HandleRequest
+	9,  // 41: nnsoc.driver.Driver.WriteProgram:input_type -> nnsoc.driver.HandleRequest
+	32, // 42: nnsoc.driver.Driver.ConfigureExecutionBurst:input_type -> nnsoc.driver.BurstRequest
+	33, // 43: nnsoc.driver.Driver.SetSlot:input_type -> nnsoc.driver.SlotRequest
+	35, // 44: nnsoc.driver.Driver.Allocate:input_type -> nnsoc.driver.AllocateRequest
+	37, // 45: nnsoc.driver.Driver.CopyTo:input_type -> nnsoc.driver.CopyRequest
+	37, // 46: nnsoc.driver.Driver.CopyFrom:input_type -> nnsoc.driver.CopyRequest
+	9,  // 47: nnsoc.driver.Driver.Release:input_type -> nnsoc.driver.HandleRequest
+	2,  // 48: nnsoc.driver.Driver.Attach:output_type -> nnsoc.driver.Attached
+	7,  // 49: nnsoc.driver.Driver.GetStatus:output_type -> nnsoc.driver.StatusReply
+	8,  // 50: nnsoc.driver.Driver.ShareMemory:output_type -> nnsoc.driver.Handle
+	13, // 51: nnsoc.driver.Driver.GetSupportedOperations:output_type -> nnsoc.driver.SupportReply
+	8,  // 52: nnsoc.driver.Driver.PrepareModel:output_type -> nnsoc.driver.Handle
+	8,  // 53: nnsoc.driver.Driver.PrepareModelFromCache:output_type -> nnsoc.driver.Handle
+	24, // 54: nnsoc.driver.Driver.Execute:output_type -> nnsoc.driver.ExecuteReply
+	0,  // 55: nnsoc.driver.Driver.CreateReusableExecution:output_type -> nnsoc.driver.Empty
+	29, // 56: nnsoc.driver.Driver.ExecuteFenced:output_type -> nnsoc.driver.FencedReply
+	31, // 57: nnsoc.driver.Driver.WriteListing:output_type -> nnsoc.driver.Text
+	31, // 58: nnsoc.driver.Driver.WriteProgram:output_type -> nnsoc.driver.Text
+	8,  // 59: nnsoc.driver.Driver.ConfigureExecutionBurst:output_type -> nnsoc.driver.Handle
+	0,  // 60: nnsoc.driver.Driver.SetSlot:output_type -> nnsoc.driver.Empty
+	36, // 61: nnsoc.driver.Driver.Allocate:output_type -> nnsoc.driver.Buffer
+	0,  // 62: nnsoc.driver.Driver.CopyTo:output_type -> nnsoc.driver.Empty
+	0,  // 63: nnsoc.driver.Driver.CopyFrom:output_type -> nnsoc.driver.Empty
+	0,  // 64: nnsoc.driver.Driver.Release:output_type -> nnsoc.driver.Empty
+	48, // [48:65] is the sub-list for method output_type
+	31, // [31:48] is the sub-list for method input_type
+	31, // [31:31] is the sub-list for extension type_name
+	31, // [31:31] is the sub-list for extension extendee
+	0,  // [0:31] is the sub-list for field type_name
 }
 
 func init() { file_driver_proto_init() }
@@ -2753,11 +2865,11 @@ func file_driver_proto_init() {
 	file_driver_proto_msgTypes[14].OneofWrappers = []any{}
 	file_driver_proto_msgTypes[15].OneofWrappers = []any{}
 	file_driver_proto_msgTypes[21].OneofWrappers = []any{}
-	file_driver_proto_msgTypes[25].OneofWrappers = []any{
+	file_driver_proto_msgTypes[26].OneofWrappers = []any{
 		(*FencedRequest_Launch)(nil),
 		(*FencedRequest_Signal)(nil),
 	}
-	file_driver_proto_msgTypes[28].OneofWrappers = []any{
+	file_driver_proto_msgTypes[29].OneofWrappers = []any{
 		(*FencedReply_Launched)(nil),
 		(*FencedReply_End)(nil),
 	}
@@ -2767,7 +2879,7 @@ func file_driver_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_driver_proto_rawDesc), len(file_driver_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   38,
+			NumMessages:   39,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
