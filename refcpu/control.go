@@ -1,7 +1,6 @@
 package refcpu
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -24,11 +23,10 @@ const maxDepth = 32
 
 // child is the program of the subgraph that an operand refers to.
 func (x *Run) child(i uint32) (*Program, error) {
-	o := &x.view.Operands[i]
-	if o.Type != nn.SubgraphRef || len(o.Data) != 4 {
+	n, ok := x.view.Operands[i].Subgraph()
+	if !ok {
 		return nil, fmt.Errorf("operand %d is no subgraph", i)
 	}
-	n := binary.LittleEndian.Uint32(o.Data)
 	if uint64(n) >= uint64(len(x.prog.children)) {
 		return nil, fmt.Errorf("operand %d refers to subgraph %d of %d", i, n, len(x.prog.children))
 	}
@@ -58,14 +56,17 @@ func (x *Run) call(p *Program, in []Tensor) ([]Tensor, error) {
 	return out, err
 }
 
-// tensor is the value of operand i.
-func (x *Run) tensor(i uint32) Tensor {
-	o := &x.view.Operands[i]
-	d := o.Dimensions
-	if d == nil {
-		d = []uint32{}
+// tensors are the values of operands.
+func (x *Run) tensors(list []uint32) []Tensor {
+	values := make([]Tensor, len(list))
+	for k, i := range list {
+		d := x.view.Operands[i].Dimensions
+		if d == nil {
+			d = []uint32{}
+		}
+		values[k] = Tensor{Dimensions: d, Data: x.Bytes(i)}
 	}
-	return Tensor{Dimensions: d, Data: x.Bytes(i)}
+	return values
 }
 
 // store makes tensors the outputs of an operation.
@@ -96,27 +97,24 @@ func truth(b []byte) (bool, error) {
 
 // prepareIf is IF: one of two subgraphs runs on the remaining inputs.
 func prepareIf(v opspec.View, op *nn.Operation) (Kernel, error) {
-	if _, err := v.Bind(op); err != nil {
+	o, err := v.If(op)
+	if err != nil {
 		return nil, err
 	}
 	return func(x *Run) error {
-		yes, err := truth(x.Bytes(op.Inputs[0]))
+		yes, err := truth(x.Bytes(o.Condition))
 		if err != nil {
 			return err
 		}
-		branch := op.Inputs[2]
+		branch := o.Else
 		if yes {
-			branch = op.Inputs[1]
+			branch = o.Then
 		}
 		p, err := x.child(branch)
 		if err != nil {
 			return err
 		}
-		var in []Tensor
-		for _, i := range op.Inputs[3:] {
-			in = append(in, x.tensor(i))
-		}
-		out, err := x.call(p, in)
+		out, err := x.call(p, x.tensors(o.Inputs))
 		if err != nil {
 			return err
 		}
@@ -127,22 +125,20 @@ func prepareIf(v opspec.View, op *nn.Operation) (Kernel, error) {
 // prepareWhile is WHILE: while the condition subgraph gives true, the body
 // replaces the state, which is the first inputs.
 func prepareWhile(v opspec.View, op *nn.Operation) (Kernel, error) {
-	if _, err := v.Bind(op); err != nil {
+	o, err := v.While(op)
+	if err != nil {
 		return nil, err
 	}
 	return func(x *Run) error {
-		condition, err := x.child(op.Inputs[0])
+		condition, err := x.child(o.Condition)
 		if err != nil {
 			return err
 		}
-		body, err := x.child(op.Inputs[1])
+		body, err := x.child(o.Body)
 		if err != nil {
 			return err
 		}
-		var state []Tensor
-		for _, i := range op.Inputs[2:] {
-			state = append(state, x.tensor(i))
-		}
+		state := x.tensors(o.Inputs)
 		if len(body.graph.Outputs) > len(state) {
 			return fmt.Errorf("the body gives %d values for a state of %d", len(body.graph.Outputs), len(state))
 		}

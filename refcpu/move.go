@@ -223,8 +223,8 @@ func preparePad(v opspec.View, op *nn.Operation) (Kernel, error) {
 	size := p.Type.ElementBytes()
 	fill := make([]byte, size)
 	switch {
-	case op.Type == nn.OpPadV2:
-		value, err := v.Data(op.Inputs[2])
+	case p.Value != opspec.None:
+		value, err := v.Data(p.Value)
 		if err != nil {
 			return nil, err
 		}

@@ -10,21 +10,18 @@ import (
 
 // quantizedLstmKernels are the LSTM cells in fixed point.
 var quantizedLstmKernels = []operation{
-	{op: nn.OpQuantizedLstm, prepare: prepareQuantizedLstm, ownShapes: true},
-	{op: nn.OpQuantized16bitLstm, prepare: prepareQuantized16Lstm, ownShapes: true},
+	{op: nn.OpQuantizedLstm, prepare: prepareQuantizedLstm},
+	{op: nn.OpQuantized16bitLstm, prepare: prepareQuantized16Lstm},
 }
 
 // prepareQuantizedLstm is QUANTIZED_LSTM: 8-bit activations and weights, 16-bit
 // gates with 3 integer bits, a 16-bit cell state whose scale is a power of two.
 func prepareQuantizedLstm(v opspec.View, op *nn.Operation) (Kernel, error) {
-	if _, err := v.Bind(op); err != nil {
+	p, err := v.Lstm8(op)
+	if err != nil {
 		return nil, err
 	}
 	return func(x *Run) error {
-		p, err := x.view.Lstm8(op)
-		if err != nil {
-			return err
-		}
 		l := lstm8{Lstm8: p, in: x.Bytes(p.Input), last: x.Bytes(p.Last), cell: x.Bytes(p.Cell)}
 		data := func(i uint32) []byte {
 			if i == opspec.None {
@@ -37,18 +34,11 @@ func prepareQuantizedLstm(v opspec.View, op *nn.Operation) (Kernel, error) {
 			l.gate[g] = gate8{Gate8: q, w: data(q.W), r: data(q.R), peep: data(q.Peephole), norm: data(q.Norm), bias: view[int32](data(q.Bias))}
 		}
 		l.proj, l.projBias = data(p.Projection), view[int32](data(p.ProjectionBias))
-		b := uint32(l.Batch)
-		if err := x.give(op, []uint32{b, uint32(l.Out)}, []uint32{b, uint32(l.Units)}, []uint32{b, uint32(l.Out)}); err != nil {
-			return err
-		}
-		if x.left.work -= int64(l.Batch) * int64(l.Units) * int64(gates*(l.Size+l.Out)+l.Out); x.left.work < 0 {
-			return errLimit
-		}
-		state, cell := x.Bytes(op.Outputs[0]), x.Bytes(op.Outputs[1])
+		state, cell := x.Bytes(p.NextState), x.Bytes(p.NextCell)
 		for i := range l.Batch {
 			l.step(i, state[i*l.Out:(i+1)*l.Out], cell[2*i*l.Units:2*(i+1)*l.Units])
 		}
-		copy(x.Bytes(op.Outputs[2]), state)
+		copy(x.Bytes(p.Output), state)
 		return nil
 	}, nil
 }
@@ -180,26 +170,16 @@ func (l *lstm8) step(b int, state, next []byte) {
 // prepareQuantized16Lstm is QUANTIZED_16BIT_LSTM: 8-bit activations of scale
 // 1/128, 16-bit gates with 3 integer bits and a 16-bit state with 4.
 func prepareQuantized16Lstm(v opspec.View, op *nn.Operation) (Kernel, error) {
-	if _, err := v.Bind(op); err != nil {
+	p, err := v.Lstm16(op)
+	if err != nil {
 		return nil, err
 	}
 	return func(x *Run) error {
-		p, err := x.view.Lstm16(op)
-		if err != nil {
-			return err
-		}
 		l := lstm16{Lstm16: p, in: x.Bytes(p.Input), last: x.Bytes(p.Last), state: x.Bytes(p.State)}
 		for g := range opspec.Gates {
 			l.w[g], l.r[g], l.bias[g] = x.Bytes(p.W[g]), x.Bytes(p.R[g]), x.int32s(p.Bias[g])
 		}
-		d := []uint32{uint32(l.Batch), uint32(l.Units)}
-		if err := x.give(op, d, d); err != nil {
-			return err
-		}
-		if x.left.work -= int64(gates) * int64(l.Batch) * int64(l.Units) * int64(l.Size+l.Units); x.left.work < 0 {
-			return errLimit
-		}
-		l.run(x.Bytes(op.Outputs[0]), x.Bytes(op.Outputs[1]))
+		l.run(x.Bytes(p.NextState), x.Bytes(p.Output))
 		return nil
 	}, nil
 }

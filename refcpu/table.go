@@ -22,7 +22,7 @@ type operation struct {
 	op      nn.OperationType
 	prepare Prepare
 	// ownShapes: the kernel gives the outputs shapes and memory itself, because these
-	// depend on values or on many optional operands.
+	// depend on values.
 	ownShapes bool
 }
 

@@ -180,19 +180,11 @@ func prepareElu(v opspec.View, op *nn.Operation) (Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := v.Bind(op)
-	if err != nil {
-		return nil, err
-	}
-	alpha, err := a.Float("alpha")
-	if err != nil {
-		return nil, err
-	}
 	return unaryFloat(u, func(x float32) float32 {
 		if x >= 0 {
 			return x
 		}
-		return alpha * float32(math.Expm1(float64(x)))
+		return u.Alpha * float32(math.Expm1(float64(x)))
 	}), nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/runtime/partition"
 )
 
@@ -36,9 +37,9 @@ const (
 type jump struct {
 	hal.UnimplementedPreparedModel
 	kind    jumpKind
-	op      *nn.Operation // IF or WHILE, of the step's source
-	sources [2]int        // then and else, or condition and body
-	targets [3]int        // steps: of IF two, of WHILE three, of GOTO one
+	control        // of an IF or WHILE, of the step's source
+	sources [2]int // then and else, or condition and body
+	targets [3]int // steps: of IF two, of WHILE three, of GOTO one
 }
 
 // WriteListing implements hal.PreparedModel.
@@ -59,12 +60,29 @@ func (j *jump) WriteProgram(w io.Writer) error {
 	return binary.Write(w, binary.LittleEndian, [4]uint32{uint32(j.kind), uint32(j.targets[0]), uint32(j.targets[1]), uint32(j.targets[2])})
 }
 
+// control is an IF or WHILE: the condition of an IF, and what its subgraphs get and give.
+type control struct {
+	condition       uint32
+	inputs, outputs []uint32 // operands
+}
+
+// controlOf reads an IF or WHILE of a valid model.
+func controlOf(g *nn.Subgraph, op *nn.Operation) control {
+	v := opspec.ModelView(g)
+	if op.Type == nn.OpIf {
+		o, _ := v.If(op)
+		return control{o.Condition, o.Inputs, o.Outputs}
+	}
+	o, _ := v.While(op)
+	return control{inputs: o.Inputs, outputs: o.Outputs}
+}
+
 // addControl appends an IF or WHILE with the steps of its subgraphs.
 func (l *layout) addControl(from int, a *assignment, i int) error {
 	m := l.sources[from].model
 	op := &m.Main.Operations[i]
 	l.control = true
-	j := &jump{kind: jumpIf, op: op}
+	j := &jump{kind: jumpIf, control: controlOf(&m.Main, op)}
 	names := [2]string{"IF then", "IF else"}
 	if op.Type == nn.OpWhile {
 		j.kind, names = jumpWhile, [2]string{"WHILE condition", "WHILE body"}
@@ -125,7 +143,7 @@ func (e *execution) jump(at int, j *jump, limitFs int64) (next int, err error) {
 	f := e.frames[e.steps[at].source]
 	switch j.kind {
 	case jumpIf:
-		yes, err := truth(f[j.op.Inputs[0]])
+		yes, err := truth(f[j.condition])
 		if err != nil {
 			return 0, err
 		}
@@ -135,10 +153,10 @@ func (e *execution) jump(at int, j *jump, limitFs int64) (next int, err error) {
 		}
 		// The branch reads and writes the operands of its caller.
 		in, s := e.enter(j.sources[branch]), &e.sources[j.sources[branch]].model.Main
-		for k, x := range j.op.Inputs[3:] {
+		for k, x := range j.inputs {
 			in[s.Inputs[k]] = f[x]
 		}
-		for k, x := range j.op.Outputs {
+		for k, x := range j.outputs {
 			in[s.Outputs[k]] = f[x]
 		}
 		return j.targets[branch], nil
@@ -179,7 +197,7 @@ func (e *execution) round(at int, j *jump, f []*value, limitFs int64) (next int,
 	}
 	switch l.stage {
 	case loopBegins:
-		for _, x := range j.op.Inputs[2:] {
+		for _, x := range j.inputs {
 			l.state = append(l.state, f[x])
 		}
 	case loopBody:
@@ -192,7 +210,7 @@ func (e *execution) round(at int, j *jump, f []*value, limitFs int64) (next int,
 			return 0, err
 		}
 		if !yes {
-			for k, x := range j.op.Outputs {
+			for k, x := range j.outputs {
 				*f[x] = value{data: slices.Clone(l.state[k].data), dims: l.state[k].dims}
 			}
 			delete(e.loops, at)

@@ -1,7 +1,6 @@
 package compat
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -118,11 +117,7 @@ func CompliantWith(v Version, m *nn.Model) (ok bool, noncompliant []int) {
 		op := &m.Main.Operations[i]
 		need := OperationVersion(&m.Main, op)
 		for _, x := range op.Inputs {
-			o := &m.Main.Operands[x]
-			if o.Lifetime != nn.LifetimeSubgraph || len(o.Data) != 4 {
-				continue
-			}
-			if n := binary.LittleEndian.Uint32(o.Data); int(n) < len(m.Referenced) {
+			if n, ok := m.Main.Operands[x].Subgraph(); ok && int(n) < len(m.Referenced) {
 				inner := nn.Model{Main: m.Referenced[n], Referenced: m.Referenced, Extensions: m.Extensions}
 				need = max(need, V1_3, innerVersion(&inner))
 			}

@@ -1,6 +1,9 @@
 package nn
 
-import "fmt"
+import (
+	"encoding/binary"
+	"fmt"
+)
 
 // OperandType is a NNAPI operand type code.
 type OperandType int32
@@ -175,6 +178,15 @@ type Operand struct {
 // IsConst reports whether the operand's value is part of the model.
 func (o *Operand) IsConst() bool {
 	return o.Lifetime == ConstantCopy || o.Lifetime == ConstantReference
+}
+
+// Subgraph is the index into Model.Referenced that an operand of type SUBGRAPH has; ok is
+// false for another.
+func (o *Operand) Subgraph() (k uint32, ok bool) {
+	if o.Type != SubgraphRef || o.Lifetime != LifetimeSubgraph || len(o.Data) != 4 {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint32(o.Data), true
 }
 
 // Known reports whether rank and every dimension are known.

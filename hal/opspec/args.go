@@ -1,9 +1,8 @@
 package opspec
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
@@ -206,9 +205,9 @@ func (a *Args) accepts(sl *slot, t nn.OperandType) (Version, bool) {
 	return V10, false
 }
 
-// pos is the position of the named input, -1 when the form or the operation
-// does not have it.
-func (a *Args) pos(name string) int {
+// Position is the place of the named input among the operation's, -1 when the form or
+// the operation does not have it.
+func (a *Args) Position(name string) int {
 	for i := range a.in {
 		if a.in[i].name == name {
 			p := i
@@ -227,9 +226,14 @@ func (a *Args) pos(name string) int {
 // Has reports whether the operation has the named input.
 func (a *Args) Has(name string) bool { return a.In(name) != None }
 
+// takes reports whether the operation's form has the named input, be it given or not.
+func (a *Args) takes(name string) bool {
+	return slices.ContainsFunc(a.in, func(s slot) bool { return s.name == name })
+}
+
 // In is the operand index of the named input, None when it is omitted.
 func (a *Args) In(name string) uint32 {
-	p := a.pos(name)
+	p := a.Position(name)
 	if p < 0 {
 		return None
 	}
@@ -240,6 +244,16 @@ func (a *Args) In(name string) uint32 {
 	return x
 }
 
+// Out is the operand index of the named output, None when the operation does not have it.
+func (a *Args) Out(name string) uint32 {
+	for i, x := range a.Op.Outputs {
+		if a.outs[min(i, len(a.outs)-1)].name == name {
+			return x
+		}
+	}
+	return None
+}
+
 // Variadic returns the operand indexes of the input that repeats.
 func (a *Args) Variadic() []uint32 {
 	if a.varAt < 0 {
@@ -248,9 +262,9 @@ func (a *Args) Variadic() []uint32 {
 	return a.Op.Inputs[a.varAt : a.varAt+a.varLen]
 }
 
-// QuantSources are the inputs whose quantization the output of a SameQuant row
+// quantSources are the inputs whose quantization the output of a SameQuant row
 // has: the first input of the key type, all of them where it repeats.
-func (a *Args) QuantSources() []uint32 {
+func (a *Args) quantSources() []uint32 {
 	for i := range a.in {
 		if a.in[i].class != classKey {
 			continue
@@ -259,6 +273,49 @@ func (a *Args) QuantSources() []uint32 {
 			return a.Variadic()
 		}
 		return a.Op.Inputs[i : i+1]
+	}
+	return nil
+}
+
+// Check holds the operation to what its row says besides the types: the rank of the first
+// input and the quantization of the outputs.
+func (a *Args) Check() error {
+	if err := a.CheckRank(); err != nil {
+		return err
+	}
+	r := a.Row
+	for k, x := range a.Op.Outputs {
+		o := &a.View.Operands[x]
+		if scale, zero, ok := r.FixedOutQuant(o.Type); ok && (o.Scale != scale || o.ZeroPoint != zero) {
+			return fmt.Errorf("output %d (operand %d) has scale %v and zero point %d, it must have %v and %d",
+				k, x, o.Scale, o.ZeroPoint, scale, zero)
+		}
+		if !r.SameQuant {
+			continue
+		}
+		for _, y := range a.quantSources() {
+			if in := &a.View.Operands[y]; o.Type == in.Type && (o.Scale != in.Scale || o.ZeroPoint != in.ZeroPoint) {
+				return fmt.Errorf("output %d (operand %d) has scale %v and zero point %d, operand %d has %v and %d",
+					k, x, o.Scale, o.ZeroPoint, y, in.Scale, in.ZeroPoint)
+			}
+		}
+	}
+	return nil
+}
+
+// CheckRank holds the first input to the rank that the row demands, as far as it is known.
+func (a *Args) CheckRank() error {
+	r := a.Row
+	if len(a.Op.Inputs) == 0 {
+		return nil
+	}
+	x := a.Op.Inputs[0]
+	rank := len(a.View.Operands[x].Dimensions)
+	if r.Rank > 0 && rank > 0 && rank != r.Rank {
+		return fmt.Errorf("input 0 (operand %d) has rank %d, %d needed", x, rank, r.Rank)
+	}
+	if r.MaxRank > 0 && rank > r.MaxRank {
+		return fmt.Errorf("input 0 (operand %d) has rank %d, at most %d", x, rank, r.MaxRank)
 	}
 	return nil
 }
@@ -283,136 +340,4 @@ func (a *Args) Parameter(i int) bool {
 	}
 	s := &a.in[slotOf(i, a.varAt, a.varLen)]
 	return s.class == classFixed && s.fixed == nn.TensorInt32 && steering[s.name]
-}
-
-// errorf prefixes an error with the operation and the named input.
-func (a *Args) errorf(name, format string, args ...any) error {
-	return fmt.Errorf("%s: %s: %w", a.Op.Type, name, fmt.Errorf(format, args...))
-}
-
-// Dims returns the dimensions of the named input.
-func (a *Args) Dims(name string) ([]uint32, error) {
-	d, err := a.View.Dims(a.In(name))
-	if err != nil {
-		return nil, a.errorf(name, "%w", err)
-	}
-	return d, nil
-}
-
-// data reads the value of the named input.
-func (a *Args) data(name string, bytes int) ([]byte, error) {
-	b, err := a.View.Data(a.In(name))
-	if err != nil {
-		return nil, a.errorf(name, "%w", err)
-	}
-	if bytes > 0 && len(b) < bytes {
-		return nil, a.errorf(name, "%d bytes of data, %d needed", len(b), bytes)
-	}
-	return b, nil
-}
-
-// Int32 reads an INT32 scalar.
-func (a *Args) Int32(name string) (int32, error) {
-	b, err := a.data(name, 4)
-	if err != nil {
-		return 0, err
-	}
-	return int32(binary.LittleEndian.Uint32(b)), nil
-}
-
-// Int32Or reads an INT32 scalar, or returns def when the operation does not
-// have the input.
-func (a *Args) Int32Or(name string, def int32) (int32, error) {
-	if !a.Has(name) {
-		return def, nil
-	}
-	return a.Int32(name)
-}
-
-// BoolOr reads a BOOL scalar, or returns def when the operation does not have
-// the input.
-func (a *Args) BoolOr(name string, def bool) (bool, error) {
-	if !a.Has(name) {
-		return def, nil
-	}
-	b, err := a.data(name, 1)
-	if err != nil {
-		return false, err
-	}
-	return b[0] != 0, nil
-}
-
-// Float reads a FLOAT32 or FLOAT16 scalar.
-func (a *Args) Float(name string) (float32, error) {
-	b, err := a.data(name, 2)
-	if err != nil {
-		return 0, err
-	}
-	if len(b) < 4 {
-		return Float16ToFloat32(binary.LittleEndian.Uint16(b)), nil
-	}
-	return math.Float32frombits(binary.LittleEndian.Uint32(b)), nil
-}
-
-// maxArgElements bounds tensors that steer an operation (axes, paddings).
-const maxArgElements = 1 << 16
-
-// Int32s reads a TENSOR_INT32 that steers the operation.
-func (a *Args) Int32s(name string) ([]int32, error) {
-	b, err := a.data(name, 0)
-	if err != nil {
-		return nil, err
-	}
-	if len(b) > 4*maxArgElements {
-		return nil, a.errorf(name, "%d elements are too many", len(b)/4)
-	}
-	out := make([]int32, len(b)/4)
-	for i := range out {
-		out[i] = int32(binary.LittleEndian.Uint32(b[4*i:]))
-	}
-	return out, nil
-}
-
-// activation reads a fused activation code.
-func (a *Args) activation() (nn.FusedActivation, error) {
-	v, err := a.Int32("activation")
-	if err != nil {
-		return 0, err
-	}
-	if v < int32(nn.ActNone) || v > int32(nn.ActRelu6) {
-		return 0, a.errorf("activation", "code %d is not 0 to 3", v)
-	}
-	return nn.FusedActivation(v), nil
-}
-
-// axis resolves an axis that may count from the back.
-func axis(v int32, rank int) (int, error) {
-	if v < -int32(rank) || v >= int32(rank) {
-		return 0, fmt.Errorf("axis %d of a tensor of rank %d", v, rank)
-	}
-	if v < 0 {
-		v += int32(rank)
-	}
-	return int(v), nil
-}
-
-// frontAxis resolves an axis that may not count from the back.
-func frontAxis(v int32, rank int) (int, error) {
-	if v < 0 {
-		return 0, fmt.Errorf("axis %d is negative", v)
-	}
-	return axis(v, rank)
-}
-
-// sameDims reports whether two shapes are equal.
-func sameDims(a, b []uint32) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }

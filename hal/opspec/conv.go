@@ -65,7 +65,7 @@ func readConv(a *Args) (Conv, error) {
 	c := Conv{Input: a.In("input"), Filter: a.In("filter"), Bias: a.In("bias"), Output: a.Op.Outputs[0], Type: a.Key,
 		Depthwise: a.Op.Type == nn.OpDepthwiseConv2D}
 	var err error
-	if c.NCHW, err = a.BoolOr("nchw", false); err != nil {
+	if c.NCHW, err = a.Bool("nchw"); err != nil {
 		return c, err
 	}
 	n, h, w, ch, err := a.image("input", c.NCHW)
@@ -151,7 +151,7 @@ func (v View) GroupedConv(op *nn.Operation) (GroupedConv, error) { return Read[G
 func readGroupedConv(a *Args) (GroupedConv, error) {
 	c := GroupedConv{Conv: Conv{Input: a.In("input"), Filter: a.In("filter"), Bias: a.In("bias"), Output: a.Op.Outputs[0], Type: a.Key}}
 	var err error
-	if c.NCHW, err = a.BoolOr("nchw", false); err != nil {
+	if c.NCHW, err = a.Bool("nchw"); err != nil {
 		return c, err
 	}
 	n, h, w, ch, err := a.image("input", c.NCHW)
@@ -226,7 +226,7 @@ func (v View) TransposeConv(op *nn.Operation) (TransposeConv, error) {
 func readTransposeConv(a *Args) (TransposeConv, error) {
 	c := TransposeConv{Conv{Input: a.In("input"), Filter: a.In("filter"), Bias: a.In("bias"), Output: a.Op.Outputs[0], Type: a.Key}}
 	var err error
-	if c.NCHW, err = a.BoolOr("nchw", false); err != nil {
+	if c.NCHW, err = a.Bool("nchw"); err != nil {
 		return c, err
 	}
 	n, h, w, ch, err := a.image("input", c.NCHW)

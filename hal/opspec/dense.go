@@ -110,10 +110,10 @@ func readBatchMatmul(a *Args) (BatchMatmul, error) {
 	if err != nil {
 		return m, err
 	}
-	if m.AdjA, err = a.BoolOr("adj_x", false); err != nil {
+	if m.AdjA, err = a.Bool("adj_x"); err != nil {
 		return m, err
 	}
-	if m.AdjB, err = a.BoolOr("adj_y", false); err != nil {
+	if m.AdjB, err = a.Bool("adj_y"); err != nil {
 		return m, err
 	}
 	if len(x) < 2 || len(x) > 4 {

@@ -12,17 +12,22 @@
 //	elementwise.go unary.go softmax.go       element by element
 //	reduce.go                                reductions and normalizations
 //	move.go pad.go strided.go resize.go      elements that move
-//	lookup.go densify.go detection.go        picked by index, key, score or place
-//	recurrent.go quantizedlstm.go control.go cells, sequences, subgraphs
-//	table.go row.go args.go view.go          rows, their text form, operands against a row
+//	lookup.go densify.go                     picked by index, key or place
+//	regions.go detection.go                  regions of images, chosen by score
+//	recurrent.go lstm.go quantizedlstm.go    cells and sequences of them
+//	control.go                               subgraphs
+//	table.go row.go view.go                  rows, their text form, operands
+//	args.go values.go                        an operation's operands by the names of its row
 //	infer.go work.go quant.go fixedpoint.go  what is common to the rules of the rows
 //	version.go                               what older HAL versions demand, and do not know
 //
 // On top of the rows it parses an operation into a plain struct (Conv, Pool,
 // Elementwise, ...) with implicit padding resolved, layouts and axes made
-// explicit and every constant checked, infers output shapes, and holds the
-// quantized arithmetic all implementations share: multipliers, activation
-// ranges and the fixed-point functions behind softmax and logistic.
+// explicit, operands that are left out marked None, defaults filled in and every
+// constant checked, infers output shapes, and holds the quantized arithmetic all
+// implementations share: multipliers, activation ranges and the fixed-point functions
+// behind softmax and logistic. Nobody outside knows at which place of an operation an
+// input stands.
 //
 // Nothing here touches tensor data, except constants that steer an operation.
 // A model may be hostile: every function returns an error rather than panic.

@@ -10,10 +10,12 @@ import (
 // arguments is an Arguments of any type.
 type arguments interface {
 	shapes(*Args) ([][]uint32, error)
+	hasShapes() bool
 }
 
 // Arguments read the operands of an operation into a struct of its family, and give
-// the shapes of its outputs. An operation's struct is found by its type: see Read.
+// the shapes of its outputs; without Shapes, only the execution gives them. An operation's
+// struct is found by its type: see Read.
 type Arguments[T any] struct {
 	Read   func(*Args) (T, error)
 	Shapes func(*T) [][]uint32
@@ -24,8 +26,13 @@ func (r Arguments[T]) shapes(a *Args) ([][]uint32, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.Shapes == nil {
+		return nil, fmt.Errorf("%s: the shapes of its outputs: %w", a.Op.Type, ErrUnknown)
+	}
 	return r.Shapes(&p), nil
 }
+
+func (r Arguments[T]) hasShapes() bool { return r.Shapes != nil }
 
 // one is Shapes of operations with one output.
 func one[T any](dims func(*T) []uint32) func(*T) [][]uint32 {
@@ -79,10 +86,10 @@ func (a *Args) CheckQuant() error {
 	return a.Row.Quant(a)
 }
 
-// HasShapeRule reports whether OutputDims knows the operation.
-func (r *Row) HasShapeRule() bool { return r.Args != nil }
+// HasShapeRule reports whether the shapes of the outputs follow from the operands.
+func (r *Row) HasShapeRule() bool { return r.Args.hasShapes() }
 
-// HasShapeRule reports whether OutputDims knows the operation of the Standard table.
+// HasShapeRule is that of an operation of the Standard table.
 func HasShapeRule(op nn.OperationType) bool {
 	r := Lookup(op)
 	return r != nil && r.HasShapeRule()
@@ -91,8 +98,7 @@ func HasShapeRule(op nn.OperationType) bool {
 // OutputDims infers the shapes of an operation's outputs. The error is
 // ErrUnknown when they depend on something not known yet.
 func (v View) OutputDims(op *nn.Operation) ([][]uint32, error) {
-	row := v.Table.Lookup(op.Type)
-	if row == nil || row.Args == nil {
+	if v.Table.Lookup(op.Type) == nil { // of an extension that only others know
 		return nil, fmt.Errorf("%s: the shapes of its outputs: %w", op.Type, ErrUnknown)
 	}
 	a, err := v.Bind(op)
@@ -102,7 +108,7 @@ func (v View) OutputDims(op *nn.Operation) ([][]uint32, error) {
 	return a.OutputDims()
 }
 
-// OutputDims infers the shapes of the operation's outputs, which must have a shape rule.
+// OutputDims infers the shapes of the operation's outputs.
 func (a *Args) OutputDims() ([][]uint32, error) {
 	dims, err := a.Row.Args.shapes(a)
 	if err != nil {

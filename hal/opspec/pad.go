@@ -22,20 +22,20 @@ var (
 	mirrorPadArgs = Arguments[MirrorPad]{Read: readMirrorPad, Shapes: one(func(p *MirrorPad) []uint32 { return p.Dims })}
 )
 
-// Pad is a PAD: each dimension grows by elements before and after it, filled
-// with zero (the zero point when quantized).
+// Pad is a PAD or PAD_V2: each dimension grows by elements before and after it, filled
+// with Value, of PAD with zero (the zero point when quantized).
 type Pad struct {
-	Input, Output uint32 // operand indexes
-	Type          nn.OperandType
-	In, Dims      []uint32 // shapes of input and output
-	Before, After []int    // per dimension
+	Input, Value, Output uint32 // operand indexes; Value is None of PAD
+	Type                 nn.OperandType
+	In, Dims             []uint32 // shapes of input and output
+	Before, After        []int    // per dimension
 }
 
-// Pad reads a PAD.
+// Pad reads a PAD or PAD_V2.
 func (v View) Pad(op *nn.Operation) (Pad, error) { return Read[Pad](v, op) }
 
 func readPad(a *Args) (Pad, error) {
-	p := Pad{Input: a.In("input"), Output: a.Op.Outputs[0], Type: a.Key}
+	p := Pad{Input: a.In("input"), Value: a.In("pad_value"), Output: a.Op.Outputs[0], Type: a.Key}
 	var err error
 	if p.In, err = a.Dims("input"); err != nil {
 		return p, err

@@ -51,7 +51,7 @@ func (v View) Pool(op *nn.Operation) (Pool, error) { return Read[Pool](v, op) }
 func readPool(a *Args) (Pool, error) {
 	p := Pool{Input: a.In("input"), Output: a.Op.Outputs[0], Type: a.Key}
 	var err error
-	if p.NCHW, err = a.BoolOr("nchw", false); err != nil {
+	if p.NCHW, err = a.Bool("nchw"); err != nil {
 		return p, err
 	}
 	var h, w int
@@ -84,25 +84,21 @@ type Window struct {
 
 // window reads stride, dilation, filter size (unless given) and padding.
 func (a *Args) window(h, w, kh, kw int) (Window, error) {
-	g := Window{H: h, W: w, KH: kh, KW: kw}
+	g := Window{H: h, W: w, KH: kh, KW: kw, DilationH: 1, DilationW: 1}
 	dims := [...]struct {
 		name string
 		dst  *int
-		def  int32
 		read bool
 	}{
-		{"stride_w", &g.StrideW, 0, true}, {"stride_h", &g.StrideH, 0, true},
-		{"filter_w", &g.KW, 0, kw == 0}, {"filter_h", &g.KH, 0, kh == 0},
-		{"dilation_w", &g.DilationW, 1, true}, {"dilation_h", &g.DilationH, 1, true},
+		{"stride_w", &g.StrideW, true}, {"stride_h", &g.StrideH, true},
+		{"filter_w", &g.KW, kw == 0}, {"filter_h", &g.KH, kh == 0},
+		{"dilation_w", &g.DilationW, a.takes("dilation_w")}, {"dilation_h", &g.DilationH, a.takes("dilation_h")},
 	}
 	for _, d := range dims {
 		if !d.read {
 			continue
 		}
-		v, err := d.def, error(nil)
-		if d.def == 0 || a.Has(d.name) {
-			v, err = a.Int32(d.name)
-		}
+		v, err := a.Int32(d.name)
 		if err != nil {
 			return g, err
 		}

@@ -183,8 +183,8 @@ func sums[T any](read func(*Args) (T, error), of func(*T, View) (Sums, error)) f
 	}
 }
 
-// sums is what the operation adds up, if it is one that does and is 8-bit quantized.
-func (v View) sums(op *nn.Operation) (s Sums, ok bool) {
+// Sums is what the operation adds up, if it is one that does and is 8-bit quantized.
+func (v View) Sums(op *nn.Operation) (s Sums, ok bool) {
 	row := v.Table.Lookup(op.Type)
 	if row == nil || row.Sums == nil {
 		return s, false
@@ -203,7 +203,7 @@ func (v View) sums(op *nn.Operation) (s Sums, ok bool) {
 // saturate or wrap elsewhere, so that a device which promises exact results must
 // decline. The bound is sum |w - zero| * max |x - zero| + |bias|, per output channel.
 func (v View) SumsFit(op *nn.Operation) error {
-	o, ok := v.sums(op)
+	o, ok := v.Sums(op)
 	if !ok {
 		return nil
 	}
@@ -251,7 +251,7 @@ func (v View) SumsFit(op *nn.Operation) error {
 // FULLY_CONNECTED are shifted left for the output scale: 0 for multipliers up to 1, and
 // for other operations.
 func (v View) OutputShift(op *nn.Operation) int {
-	o, ok := v.sums(op)
+	o, ok := v.Sums(op)
 	if !ok {
 		return 0
 	}

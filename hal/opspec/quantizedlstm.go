@@ -249,31 +249,3 @@ func (l *Lstm8) readGate(a *Args, g int, in, last, cell *nn.Operand, intermediat
 	}
 	return err
 }
-
-// shaped is the shape of the named input, which must be want; -1 is any size.
-func (a *Args) shaped(name string, want ...int) ([]uint32, error) {
-	d, err := a.Dims(name)
-	if err != nil {
-		return nil, err
-	}
-	ok := len(d) == len(want)
-	for i := 0; ok && i < len(d); i++ {
-		ok = want[i] < 0 || int(d[i]) == want[i]
-	}
-	if !ok {
-		return nil, a.errorf(name, "shape %v, %v needed", d, want)
-	}
-	return d, nil
-}
-
-// maybe is an optional operand of the given shape, nil when it is omitted.
-func (a *Args) maybe(name string, shape ...int) (*nn.Operand, uint32, error) {
-	i := a.In(name)
-	if i == None {
-		return nil, None, nil
-	}
-	if _, err := a.shaped(name, shape...); err != nil {
-		return nil, None, err
-	}
-	return &a.View.Operands[i], i, nil
-}

@@ -90,7 +90,7 @@ func readMean(a *Args) (Mean, error) {
 			return m, err
 		}
 		m.KeepDims = k > 0
-	} else if m.KeepDims, err = a.BoolOr("keep_dims", false); err != nil {
+	} else if m.KeepDims, err = a.Bool("keep_dims"); err != nil {
 		return m, err
 	}
 	m.Reduce = make([]bool, len(m.In))
@@ -146,7 +146,7 @@ func readAlong(a *Args) (Along, error) {
 	if m := a.Row.MaxRank; m > 0 && len(in) > m {
 		return r, a.errorf("input", "rank %d, at most %d", len(in), m)
 	}
-	x, err := a.Int32Or("axis", -1)
+	x, err := a.Int32("axis")
 	if err != nil {
 		return r, err
 	}
@@ -202,7 +202,7 @@ func (v View) InstanceNorm(op *nn.Operation) (InstanceNorm, error) { return Read
 func readInstanceNorm(a *Args) (InstanceNorm, error) {
 	n := InstanceNorm{Input: a.In("input"), Output: a.Op.Outputs[0], Type: a.Key}
 	var err error
-	if n.NCHW, err = a.BoolOr("nchw", false); err != nil {
+	if n.NCHW, err = a.Bool("nchw"); err != nil {
 		return n, err
 	}
 	if n.N, n.H, n.W, n.C, err = a.image("input", n.NCHW); err != nil {

@@ -41,7 +41,7 @@ func readResize(a *Args) (Resize, error) {
 		name string
 		dst  *bool
 	}{{"nchw", &r.NCHW}, {"align_corners", &r.AlignCorners}, {"half_pixel_centers", &r.Center}} {
-		if *b.dst, err = a.BoolOr(b.name, false); err != nil {
+		if *b.dst, err = a.Bool(b.name); err != nil {
 			return r, err
 		}
 	}

@@ -31,16 +31,15 @@ type Row struct {
 	// Key names the operand that carries the key type; "" is in0.
 	Key string
 	// SameQuant: a quantized output has the scale and zero point of its
-	// QuantSources.
+	// quantSources.
 	SameQuant bool
 	// Out is the only quantization a quantized output may have.
 	Out OutQuant
 	// Rank is the exact rank of input 0, MaxRank its bound; 0 means no rule here.
 	Rank, MaxRank int
 	Forms         []Form
-	// Args is an Arguments of the operation's family: it reads the operands and gives
-	// the shapes of the outputs. Without it, whoever executes the operation reads them
-	// and gives the shapes.
+	// Args is an Arguments of the operation's family: it reads the operands, checks them
+	// and gives the shapes of the outputs.
 	Args arguments
 	// Clamp is what the operation does and nothing else.
 	Clamp nn.FusedActivation

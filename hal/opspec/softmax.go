@@ -46,7 +46,7 @@ func readSoftmax(a *Args) (Softmax, error) {
 	if !(s.Beta > 0) {
 		return s, a.errorf("beta", "%v is not positive", s.Beta)
 	}
-	ax, err := a.Int32Or("axis", -1)
+	ax, err := a.Int32("axis")
 	if err != nil {
 		return s, err
 	}

@@ -276,7 +276,7 @@ func (a *Args) imageArgs() (s Strided, nchw bool, err error) {
 		err = a.errorf("input", "rank %d, 4 needed", len(s.In))
 		return
 	}
-	nchw, err = a.BoolOr("nchw", false)
+	nchw, err = a.Bool("nchw")
 	return
 }
 

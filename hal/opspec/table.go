@@ -22,7 +22,8 @@ type Table struct {
 // families are the rows of all operations that hal/nn names, a file each.
 var families = [][]Row{
 	convRows, denseRows, poolRows, elementwiseRows, unaryRows, softmaxRows, quantizeRows, reduceRows, reshapeRows, concatRows, padRows,
-	stridedRows, resizeRows, lookupRows, densifyRows, detectionRows, recurrentRows, quantizedLstmRows, controlRows, codebookRows,
+	stridedRows, resizeRows, lookupRows, densifyRows, regionRows, detectionRows, recurrentRows, lstmRows, quantizedLstmRows, controlRows,
+	codebookRows,
 }
 
 // standard is parsed at first use.
@@ -40,7 +41,8 @@ func Standard() *Table { return standard() }
 
 // With returns a table that has more operations, of another vendor's extension: their
 // codes have a prefix of it, and their rows its name. An operation that the table has
-// already, a prefix of another extension, and a row that cannot be parsed, is an error.
+// already, a prefix of another extension, and a row that cannot be parsed or has no Args,
+// is an error.
 func (t *Table) With(rows ...Row) (*Table, error) {
 	t = t.orStandard()
 	u := &Table{t.rows, maps.Clone(t.more), slices.Clone(t.extensions)}
@@ -64,6 +66,9 @@ func (t *Table) add(rows []Row) error {
 		}
 		if err := r.parse(); err != nil {
 			return fmt.Errorf("opspec: row %s: %w", r.Op, err)
+		}
+		if r.Args == nil {
+			return fmt.Errorf("opspec: row %s: nothing reads its arguments", r.Op)
 		}
 		if !nn.IsExtensionOperationType(r.Op) && r.Op.Valid() {
 			t.rows[r.Op] = &r

@@ -76,6 +76,7 @@ type Unary struct {
 	Input, Output uint32 // operand indexes
 	Type          nn.OperandType
 	Dims          []uint32
+	Alpha         float32 // of ELU
 }
 
 // Unary reads a unary operation.
@@ -90,7 +91,10 @@ func readUnary(a *Args) (Unary, error) {
 	if r := a.Row.MaxRank; r > 0 && len(u.Dims) > r {
 		return u, a.errorf("input", "rank %d, at most %d", len(u.Dims), r)
 	}
-	return u, nil
+	if a.takes("alpha") {
+		u.Alpha, err = a.Float("alpha")
+	}
+	return u, err
 }
 
 // UnaryActivation is the clamp that an operation applies and nothing else: that of RELU,

@@ -2,51 +2,70 @@ package validate
 
 import (
 	"bytes"
-	"encoding/binary"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
-// control checks the subgraphs that IF and WHILE refer to against the operands
-// they are given.
-func (c *checker) control(op *nn.Operation) error {
+// control checks the subgraphs that an IF or WHILE refers to against the operands they
+// are given.
+func (c *checker) control(v opspec.View, op *nn.Operation) error {
 	switch op.Type {
 	case nn.OpIf:
-		if err := c.boolean(&c.g.Operands[op.Inputs[0]], "condition"); err != nil {
-			return err
+		o, err := v.If(op)
+		if err != nil {
+			return c.errorf("%w", err)
 		}
-		for i, name := range [2]string{"then", "else"} {
-			s := c.subgraphOf(op.Inputs[1+i])
-			if s == nil {
-				return c.errorf("input %d (%s) refers to no subgraph", 1+i, name)
-			}
-			if err := c.bindings(s, name, op.Inputs[3:], op.Outputs); err != nil {
-				return err
-			}
-		}
+		return c.branches(&o)
 	case nn.OpWhile:
-		condition, body := c.subgraphOf(op.Inputs[0]), c.subgraphOf(op.Inputs[1])
-		if condition == nil || body == nil {
-			return c.errorf("condition or body refers to no subgraph")
+		o, err := v.While(op)
+		if err != nil {
+			return c.errorf("%w", err)
 		}
-		in := op.Inputs[2:]
-		if len(condition.Outputs) != 1 {
-			return c.errorf("the condition has %d outputs, 1 needed", len(condition.Outputs))
-		}
-		if x := condition.Outputs[0]; uint64(x) < uint64(len(condition.Operands)) {
-			if err := c.boolean(&condition.Operands[x], "output of the condition"); err != nil {
-				return err
-			}
-		}
-		if err := c.bindings(condition, "condition", in, nil); err != nil {
-			return err
-		}
-		if n := len(body.Outputs); n > len(in) || n < len(op.Outputs) {
-			return c.errorf("the body has %d outputs for %d inputs and %d results", n, len(in), len(op.Outputs))
-		}
-		return c.bindings(body, "body", in, op.Outputs)
+		return c.loop(&o)
 	}
 	return nil
+}
+
+func (c *checker) branches(o *opspec.If) error {
+	if err := c.boolean(&c.g.Operands[o.Condition], "condition"); err != nil {
+		return err
+	}
+	for _, branch := range [2]struct {
+		name string
+		x    uint32
+	}{{"then", o.Then}, {"else", o.Else}} {
+		s := c.subgraphOf(branch.x)
+		if s == nil {
+			return c.errorf("operand %d (%s) refers to no subgraph", branch.x, branch.name)
+		}
+		if err := c.bindings(s, branch.name, o.Inputs, o.Outputs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *checker) loop(o *opspec.While) error {
+	condition, body := c.subgraphOf(o.Condition), c.subgraphOf(o.Body)
+	if condition == nil || body == nil {
+		return c.errorf("condition or body refers to no subgraph")
+	}
+	if len(condition.Outputs) != 1 {
+		return c.errorf("the condition has %d outputs, 1 needed", len(condition.Outputs))
+	}
+	if x := condition.Outputs[0]; uint64(x) < uint64(len(condition.Operands)) {
+		if err := c.boolean(&condition.Operands[x], "output of the condition"); err != nil {
+			return err
+		}
+	}
+	if err := c.bindings(condition, "condition", o.Inputs, nil); err != nil {
+		return err
+	}
+	if n := len(body.Outputs); n > len(o.Inputs) || n < len(o.Outputs) {
+		return c.errorf("the body has %d outputs for %d inputs and %d results", n, len(o.Inputs), len(o.Outputs))
+	}
+	return c.bindings(body, "body", o.Inputs, o.Outputs)
 }
 
 func (c *checker) boolean(o *nn.Operand, what string) error {
@@ -58,11 +77,11 @@ func (c *checker) boolean(o *nn.Operand, what string) error {
 
 // subgraphOf is the subgraph an operand refers to; operands were checked before.
 func (c *checker) subgraphOf(i uint32) *nn.Subgraph {
-	o := &c.g.Operands[i]
-	if o.Lifetime != nn.LifetimeSubgraph || len(o.Data) != 4 {
+	k, ok := c.g.Operands[i].Subgraph()
+	if !ok {
 		return nil
 	}
-	return &c.model.Referenced[binary.LittleEndian.Uint32(o.Data)]
+	return &c.model.Referenced[k]
 }
 
 // bindings compares the operands given with the inputs of a subgraph and the

@@ -1,7 +1,6 @@
 package validate
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -140,7 +139,7 @@ func (c *checker) value(o *nn.Operand) error {
 		if n != 4 {
 			return c.errorf("a subgraph reference has 4 bytes, not %d", n)
 		}
-		if i := binary.LittleEndian.Uint32(o.Data); uint64(i) >= uint64(len(c.model.Referenced)) {
+		if i, _ := o.Subgraph(); uint64(i) >= uint64(len(c.model.Referenced)) {
 			return c.errorf("refers to subgraph %d of %d", i, len(c.model.Referenced))
 		}
 		return nil
@@ -287,14 +286,11 @@ func (c *checker) operations() error {
 		if err != nil {
 			return c.errorf("%w", err)
 		}
-		if err := c.row(v, &a); err != nil {
-			return err
+		if err := a.Check(); err != nil {
+			return c.errorf("%w", err)
 		}
-		if err := c.control(op); err != nil {
+		if err := c.control(v, op); err != nil {
 			return err
-		}
-		if !a.Row.HasShapeRule() {
-			continue
 		}
 		dims, err := a.OutputDims()
 		if errors.Is(err, opspec.ErrUnknown) {
@@ -323,10 +319,10 @@ func acyclic(m *nn.Model) error {
 	var visit func(g *nn.Subgraph) error
 	visit = func(g *nn.Subgraph) error {
 		for i := range g.Operands {
-			if g.Operands[i].Lifetime != nn.LifetimeSubgraph {
+			r, ok := g.Operands[i].Subgraph()
+			if !ok {
 				continue
 			}
-			r := binary.LittleEndian.Uint32(g.Operands[i].Data)
 			switch state[r] {
 			case open:
 				return fmt.Errorf("validate: subgraph %d refers to itself", r)

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
 // quantRange is what the quantization parameters of a type may be.
@@ -64,38 +63,6 @@ func (c *checker) quantization(o *nn.Operand) error {
 	for i, s := range q.Scales {
 		if !(s > 0) || math.IsInf(float64(s), 0) {
 			return c.errorf("channel %d has scale %v", i, s)
-		}
-	}
-	return nil
-}
-
-// row checks the rules that an operation's row states besides the types.
-func (c *checker) row(v opspec.View, a *opspec.Args) error {
-	r := a.Row
-	if len(a.Op.Inputs) > 0 {
-		x := a.Op.Inputs[0]
-		rank := len(v.Operands[x].Dimensions)
-		if r.Rank > 0 && rank > 0 && rank != r.Rank {
-			return c.errorf("input 0 (operand %d) has rank %d, %d needed", x, rank, r.Rank)
-		}
-		if r.MaxRank > 0 && rank > r.MaxRank {
-			return c.errorf("input 0 (operand %d) has rank %d, at most %d", x, rank, r.MaxRank)
-		}
-	}
-	for k, x := range a.Op.Outputs {
-		o := &v.Operands[x]
-		if scale, zero, ok := r.FixedOutQuant(o.Type); ok && (o.Scale != scale || o.ZeroPoint != zero) {
-			return c.errorf("output %d (operand %d) has scale %v and zero point %d, it must have %v and %d",
-				k, x, o.Scale, o.ZeroPoint, scale, zero)
-		}
-		if !r.SameQuant {
-			continue
-		}
-		for _, y := range a.QuantSources() {
-			if in := &v.Operands[y]; o.Type == in.Type && (o.Scale != in.Scale || o.ZeroPoint != in.ZeroPoint) {
-				return c.errorf("output %d (operand %d) has scale %v and zero point %d, operand %d has %v and %d",
-					k, x, o.Scale, o.ZeroPoint, y, in.Scale, in.ZeroPoint)
-			}
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
 // SyntheticInput is Synthetic for input i of a subgraph. An input of indices
@@ -25,26 +26,11 @@ func SyntheticInput(g *nn.Subgraph, i int, seed uint32) []byte {
 // indexes; 0 when it indexes none.
 func tableRows(g *nn.Subgraph, x uint32) (rows uint32) {
 	for _, op := range g.Operations {
-		n := uint32(0)
-		switch {
-		case op.Type == nn.OpGather && len(op.Inputs) == 3 && op.Inputs[2] == x:
-			table, axis := g.Operands[op.Inputs[0]].Dimensions, g.Operands[op.Inputs[1]].Data
-			if len(axis) != 4 {
-				continue
-			}
-			a := int(int32(binary.LittleEndian.Uint32(axis)))
-			if a < 0 {
-				a += len(table)
-			}
-			if a >= 0 && a < len(table) {
-				n = table[a]
-			}
-		case op.Type == nn.OpEmbeddingLookup && len(op.Inputs) == 2 && op.Inputs[0] == x:
-			if table := g.Operands[op.Inputs[1]].Dimensions; len(table) > 0 {
-				n = table[0]
-			}
+		if !opspec.Reads[opspec.Gather](op.Type) {
+			continue
 		}
-		if n > 0 && (rows == 0 || n < rows) {
+		t, err := opspec.ModelView(g).Gather(&op)
+		if n := uint32(t.Count); err == nil && t.Indices == x && n > 0 && (rows == 0 || n < rows) {
 			rows = n
 		}
 	}

@@ -15,13 +15,14 @@ func TestSyntheticIndexes(t *testing.T) {
 		Operands: []nn.Operand{
 			ints, ints, ints,
 			{Type: nn.TensorFloat32, Dimensions: []uint32{2, 7}},
-			{Type: nn.Int32, Data: []byte{0xff, 0xff, 0xff, 0xff}}, // the last axis
+			{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: []byte{0xff, 0xff, 0xff, 0xff}}, // the last axis
 			{Type: nn.TensorFloat32, Dimensions: []uint32{5, 2}},
+			{Type: nn.TensorFloat32}, {Type: nn.TensorFloat32},
 		},
 		Inputs: []uint32{0, 1, 2},
 		Operations: []nn.Operation{
-			{Type: nn.OpGather, Inputs: []uint32{3, 4, 0}},
-			{Type: nn.OpEmbeddingLookup, Inputs: []uint32{1, 5}},
+			{Type: nn.OpGather, Inputs: []uint32{3, 4, 0}, Outputs: []uint32{6}},
+			{Type: nn.OpEmbeddingLookup, Inputs: []uint32{1, 5}, Outputs: []uint32{7}},
 		},
 	}
 	for i, bound := range []uint32{7, 5, 0} {

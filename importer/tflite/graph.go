@@ -214,16 +214,15 @@ func (g *graph) emitAll(op nn.OperationType, outs []nn.Operand, in ...uint32) []
 		o.Outputs = append(o.Outputs, g.add(x))
 	}
 	v := opspec.View{Operands: g.sub.Operands}
-	if _, err := v.Bind(&o); err != nil {
+	a, err := v.Bind(&o)
+	if err != nil {
 		g.refusef("%v", err)
 	}
-	if row := opspec.Lookup(op); row.MaxRank > 0 || row.Rank > 0 {
-		if n := len(g.operand(in[0]).Dimensions); n > 0 && (row.MaxRank > 0 && n > row.MaxRank || row.Rank > 0 && n != row.Rank) {
-			g.refusef("%v does not take rank %d", op, n)
-		}
+	if err := a.CheckRank(); err != nil {
+		g.refusef("%v: %v", op, err)
 	}
 	if opspec.HasShapeRule(op) {
-		dims, err := v.OutputDims(&o)
+		dims, err := a.OutputDims()
 		switch {
 		case errors.Is(err, opspec.ErrUnknown):
 			for k, x := range o.Outputs {

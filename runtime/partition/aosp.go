@@ -1,13 +1,13 @@
 package partition
 
 import (
-	"encoding/binary"
 	"errors"
 	"math"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
 // AOSP is the rule of Android's runtime (findBestDeviceForEachOperation): each
@@ -84,15 +84,12 @@ func performance(c *hal.Capabilities, m *nn.Model, g *nn.Subgraph, op *nn.Operat
 	if len(op.Inputs) == 0 || depth > maxDepth {
 		return math.MaxFloat32
 	}
-	body := func(k int) (sum float64) {
-		if k >= len(op.Inputs) {
+	body := func(x uint32) (sum float64) {
+		k, ok := g.Operands[x].Subgraph()
+		if !ok || int64(k) >= int64(len(m.Referenced)) {
 			return math.MaxFloat32
 		}
-		data := g.Operands[op.Inputs[k]].Data
-		if len(data) < 4 || int64(binary.LittleEndian.Uint32(data)) >= int64(len(m.Referenced)) {
-			return math.MaxFloat32
-		}
-		inner := &m.Referenced[binary.LittleEndian.Uint32(data)]
+		inner := &m.Referenced[k]
 		for i := range inner.Operations {
 			sum += performance(c, m, inner, &inner.Operations[i], pref, depth+1)
 		}
@@ -100,9 +97,17 @@ func performance(c *hal.Capabilities, m *nn.Model, g *nn.Subgraph, op *nn.Operat
 	}
 	switch op.Type {
 	case nn.OpIf:
-		return pick(c.If) + (body(1)+body(2))/2
+		o, err := opspec.ModelView(g).If(op)
+		if err != nil {
+			return math.MaxFloat32
+		}
+		return pick(c.If) + (body(o.Then)+body(o.Else))/2
 	case nn.OpWhile:
-		return pick(c.While) + body(0) + body(1)
+		o, err := opspec.ModelView(g).While(op)
+		if err != nil {
+			return math.MaxFloat32
+		}
+		return pick(c.While) + body(o.Condition) + body(o.Body)
 	}
 	t := g.Operands[op.Inputs[0]].Type
 	switch {

@@ -1,13 +1,13 @@
 package partition
 
 import (
-	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
 // Interpreter is the name of the runtime in plans: it executes an IF or WHILE step by step,
@@ -21,15 +21,20 @@ type Control struct {
 	Subgraphs [2]uint32
 }
 
-// Calls are the subgraphs that an IF or WHILE names: then and else, or condition and body.
-func Calls(g *nn.Subgraph, op *nn.Operation) [2]uint32 {
-	first := 0
+// Calls are the subgraphs that an IF or WHILE of a valid model names: then and else, or
+// condition and body.
+func Calls(g *nn.Subgraph, op *nn.Operation) (k [2]uint32) {
+	v := opspec.ModelView(g)
+	var refers [2]uint32
 	if op.Type == nn.OpIf {
-		first = 1
+		o, _ := v.If(op)
+		refers = [2]uint32{o.Then, o.Else}
+	} else {
+		o, _ := v.While(op)
+		refers = [2]uint32{o.Condition, o.Body}
 	}
-	var k [2]uint32
-	for i := range k {
-		k[i] = binary.LittleEndian.Uint32(g.Operands[op.Inputs[first+i]].Data)
+	for i, x := range refers {
+		k[i], _ = g.Operands[x].Subgraph()
 	}
 	return k
 }

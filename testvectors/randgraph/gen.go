@@ -256,8 +256,8 @@ func (g *gen) activation(k nn.OperandType) uint32 {
 	return g.int32(g.choose(4))
 }
 
-// finish adds the operation. Outputs come with their type and quantization;
-// their shape is what the operation infers, unless there is no shape rule.
+// finish adds the operation. Outputs come with their type and quantization; their shape is
+// what the operation infers, unless only its execution gives it.
 func (g *gen) finish(op nn.OperationType, in []uint32, outs ...nn.Operand) bool {
 	o := nn.Operation{Type: op, Inputs: in}
 	for _, x := range outs {
@@ -265,7 +265,7 @@ func (g *gen) finish(op nn.OperationType, in []uint32, outs ...nn.Operand) bool 
 		o.Outputs = append(o.Outputs, g.new(x, nil, false))
 	}
 	table := g.table.operations.Spec()
-	view := opspec.View{Operands: append([]nn.Operand(nil), g.g.Operands...), Table: table}
+	view := opspec.View{Operands: append([]nn.Operand(nil), g.g.Operands...), Final: true, Table: table}
 	for i := range view.Operands {
 		if x := &view.Operands[i]; x.Lifetime == nn.ConstantCopy || x.Lifetime == nn.LifetimeSubgraph {
 			x.Data = g.data[i]

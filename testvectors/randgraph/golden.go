@@ -57,12 +57,13 @@ func equivalent(c *Case) *Case {
 	op := &g.Operations[0]
 	// The bias of an 8-bit operation and its scales.
 	bias := map[uint32]func(i int) float32{}
-	if c.Variants[0].sig.filter || op.Type == nn.OpFullyConnected {
-		in, f, b := g.Operands[op.Inputs[0]], g.Operands[op.Inputs[1]], op.Inputs[2]
+	view := opspec.ModelView(&c.Model.Main)
+	if s, ok := view.Sums(op); ok {
+		in, f := &view.Operands[s.Input], &view.Operands[s.Filter]
 		if f.Channel != nil {
-			bias[b] = func(i int) float32 { return in.Scale * f.Channel.Scales[i] }
-		} else if f.Type.IsQuant8() {
-			bias[b] = func(int) float32 { return in.Scale * f.Scale }
+			bias[s.Bias] = func(i int) float32 { return in.Scale * f.Channel.Scales[i] }
+		} else {
+			bias[s.Bias] = func(int) float32 { return in.Scale * f.Scale }
 		}
 	}
 	for i := range g.Operands {
@@ -88,8 +89,8 @@ func equivalent(c *Case) *Case {
 			}
 		}
 	}
-	if op.Type == nn.OpPadV2 { // the value that it fills with is of the input's type
-		in, v := &c.Model.Main.Operands[op.Inputs[0]], &g.Operands[op.Inputs[2]]
+	if p, err := view.Pad(op); err == nil && p.Value != opspec.None { // the value that it fills with is of the input's type
+		in, v := &view.Operands[p.Input], &g.Operands[p.Value]
 		if v.Type == nn.Int32 {
 			q := int32(binary.LittleEndian.Uint32(v.Data)) - in.ZeroPoint
 			v.Type, v.Data = nn.Float32, binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(q)*in.Scale))

@@ -245,11 +245,8 @@ func (r *recurrent) quantize(name string, o *nn.Operand) {
 }
 
 // result is an output with the quantization of an input.
-func (r *recurrent) result(t nn.OperandType, like uint32, dims ...int) nn.Operand {
+func (r *recurrent) result(t nn.OperandType, like uint32) nn.Operand {
 	o := nn.Operand{Type: t}
-	for _, d := range dims {
-		o.Dimensions = append(o.Dimensions, uint32(d))
-	}
 	if !isFloat(t) {
 		o.Scale, o.ZeroPoint = r.g.at(like).Scale, r.g.at(like).ZeroPoint
 	}
@@ -265,48 +262,19 @@ func (g *gen) omitted(t nn.OperandType) uint32 {
 	return g.new(o, []byte{}, true)
 }
 
-// states are the output and, of gated cells, the cell state of each direction.
-func (r *recurrent) states(gated bool) []nn.Operand {
-	var list []nn.Operand
-	for _, d := range []string{"", "fw_", "bw_"} {
-		if c := r.cells[d]; c != nil {
-			list = append(list, r.result(r.key, 0, r.batch, c.out))
-			if gated {
-				list = append(list, r.result(r.key, 0, r.batch, c.units))
-			}
-		}
-	}
-	return list
-}
-
-// sequenceOutputs are the outputs of every step, by direction or merged.
-func (r *recurrent) sequenceOutputs() []nn.Operand {
-	if r.merge {
-		return []nn.Operand{r.result(r.key, 0, r.sequence(r.cells["fw_"].out+r.cells["bw_"].out)...)}
-	}
-	var list []nn.Operand
-	for _, d := range []string{"", "fw_", "bw_"} {
-		if c := r.cells[d]; c != nil {
-			list = append(list, r.result(r.key, 0, r.sequence(c.out)...))
-		}
-	}
-	return list
+// results are n outputs of the operation's type.
+func (r *recurrent) results(n int) []nn.Operand {
+	return slices.Repeat([]nn.Operand{{Type: r.key}}, n)
 }
 
 // makeRecurrentStep is RNN and LSTM.
 func makeRecurrentStep(g *gen, op nn.OperationType, k nn.OperandType) bool {
-	gated := op == nn.OpLstm
-	r := g.recurrent(op, k, false, gated, "")
-	in, c := r.inputs(), r.cells[""]
-	outs := append(r.states(gated), r.result(k, 0, r.batch, c.out))
+	gated, n := op == nn.OpLstm, 2 // state and output
 	if gated {
-		n := 4
-		if c.coupled {
-			n = 3
-		}
-		outs = slices.Insert(outs, 0, r.result(k, 0, r.batch, n*c.units))
+		n = 4 // scratch and cell state
 	}
-	return g.finish(op, in, outs...)
+	r := g.recurrent(op, k, false, gated, "")
+	return g.finish(op, r.inputs(), r.results(n)...)
 }
 
 // makeRecurrentSequence is the sequence RNNs and LSTMs.
@@ -317,25 +285,31 @@ func makeRecurrentSequence(g *gen, op nn.OperationType, k nn.OperandType) bool {
 		directions = []string{"fw_", "bw_"}
 	}
 	r := g.recurrent(op, k, true, gated, directions...)
-	in, outs := r.inputs(), r.sequenceOutputs()
-	if g.chance(50) {
-		outs = append(outs, r.states(gated)...)
+	in, n := r.inputs(), len(directions)
+	if r.merge {
+		n = 1
 	}
-	return g.finish(op, in, outs...)
+	if g.chance(50) { // the states of each direction, too
+		n += len(directions)
+		if gated {
+			n += len(directions)
+		}
+	}
+	return g.finish(op, in, r.results(n)...)
 }
 
 // makeQuantizedLstm is QUANTIZED_LSTM and QUANTIZED_16BIT_LSTM.
 func makeQuantizedLstm(g *gen, op nn.OperationType, k nn.OperandType) bool {
 	full := op == nn.OpQuantizedLstm
 	r := g.recurrent(op, k, false, full, "")
-	in, c := r.inputs(), r.cells[""]
+	in := r.inputs()
 	if !full {
 		state, last := in[len(in)-2], in[len(in)-1]
-		return g.finish(op, in, r.result(nn.TensorQuant16Symm, state, r.batch, c.units), r.result(k, last, r.batch, c.out))
+		return g.finish(op, in, r.result(nn.TensorQuant16Symm, state), r.result(k, last))
 	}
 	const outputState, cellState = 18, 19
-	out := r.result(k, in[outputState], r.batch, c.out)
-	return g.finish(op, in, out, r.result(nn.TensorQuant16Symm, in[cellState], r.batch, c.units), out)
+	out := r.result(k, in[outputState])
+	return g.finish(op, in, out, r.result(nn.TensorQuant16Symm, in[cellState]), out)
 }
 
 func makeSvdf(g *gen, op nn.OperationType, k nn.OperandType) bool {
@@ -355,5 +329,5 @@ func makeSvdf(g *gen, op nn.OperationType, k nn.OperandType) bool {
 		in = append(in, g.weight(tensor(units), filler{}))
 	}
 	in = append(in, g.value(tensor(batch, memory*filters), filler{}), g.int32(rank), g.int32(pick(g.source, 0, 1, 3, 4, 6)))
-	return g.finish(op, in, tensor(batch, memory*filters), tensor(batch, units))
+	return g.finish(op, in, tensor(), tensor())
 }

@@ -97,7 +97,7 @@ func (c checker) Defers(i int) error {
 	if !opspec.IsStrided(op.Type) && !graph.IsReshape(op.Type) {
 		return fmt.Errorf("%s: parameters and shapes must be known when the model is prepared", op.Type)
 	}
-	for _, x := range [2]uint32{op.Inputs[0], op.Outputs[0]} {
+	for _, x := range [2]uint32{c.g.Input(op), op.Outputs[0]} {
 		o := &c.g.Operands[x]
 		if _, err := c.l.Element(o.Type); err != nil && (op.Type == nn.OpSpaceToBatchNd || !o.Type.IsQuant8()) {
 			return fmt.Errorf("%s: %w", op.Type, err)

@@ -24,7 +24,7 @@ func fuseActivations(g *Graph) (changed bool, err error) {
 		if act == nn.ActNone {
 			continue
 		}
-		in, out := op.Inputs[0], op.Outputs[0]
+		in, out := g.Input(op), op.Outputs[0]
 		j := u.Producer(in)
 		if j < 0 || fused[j] {
 			continue
@@ -40,11 +40,7 @@ func fuseActivations(g *Graph) (changed bool, err error) {
 		if none, err := a.Int32("activation"); err != nil || nn.FusedActivation(none) != nn.ActNone {
 			continue
 		}
-		k := 0
-		for a.SlotName(k) != "activation" {
-			k++
-		}
-		*producer = withInput(*producer, k, g.AddInt32(int32(act)))
+		*producer = withInput(*producer, a.Position("activation"), g.AddInt32(int32(act)))
 		producer.Outputs = []uint32{out}
 		u.producer[out] = j
 		fused[i], changed = true, true

@@ -107,7 +107,7 @@ func (g *Graph) Storage() []uint32 {
 		if !IsReshape(op.Type) || len(op.Outputs) != 1 {
 			continue
 		}
-		in, out := op.Inputs[0], op.Outputs[0]
+		in, out := g.Input(op), op.Outputs[0]
 		if owned[root[in]] && slices.Contains(g.Outputs, out) {
 			continue
 		}

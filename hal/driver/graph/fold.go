@@ -43,7 +43,11 @@ func fold(g *Graph, op *nn.Operation) ([]byte, bool) {
 		return nil, false
 	}
 	v := g.View()
-	data, err := v.Data(op.Inputs[0])
+	if !IsReshape(op.Type) && op.Type != nn.OpDequantize && !opspec.IsStrided(op.Type) {
+		return nil, false
+	}
+	in := g.Input(op)
+	data, err := v.Data(in)
 	if err != nil {
 		return nil, false
 	}
@@ -51,15 +55,13 @@ func fold(g *Graph, op *nn.Operation) ([]byte, bool) {
 	case IsReshape(op.Type):
 		return data, int64(len(data)) == out.Bytes()
 	case op.Type == nn.OpDequantize:
-		return dequantized(&g.Operands[op.Inputs[0]], out, data)
-	case opspec.IsStrided(op.Type):
-		s, err := v.Strided(op)
-		if err != nil || s.Padded != nil || nn.Elements(s.Walk) != out.Elements() {
-			return nil, false
-		}
-		return reordered(&s, data), true
+		return dequantized(&g.Operands[in], out, data)
 	}
-	return nil, false
+	s, err := v.Strided(op)
+	if err != nil || s.Padded != nil || nn.Elements(s.Walk) != out.Elements() {
+		return nil, false
+	}
+	return reordered(&s, data), true
 }
 
 // reordered is the data of a reordering operation's output.

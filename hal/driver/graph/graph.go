@@ -114,6 +114,16 @@ func withInput(op nn.Operation, i int, x uint32) nn.Operation {
 	return op
 }
 
+// Input is the operand that an operation names "input", opspec.None when it names none or does
+// not match its row.
+func (g *Graph) Input(op *nn.Operation) uint32 {
+	a, err := g.View().Bind(op)
+	if err != nil {
+		return opspec.None
+	}
+	return a.In("input")
+}
+
 // NameOf is the type of an operation of the model, for listings and errors.
 func (g *Graph) NameOf(origin int) string {
 	if origin < 0 || origin >= len(g.model) {

@@ -1,8 +1,6 @@
 package graph
 
 import (
-	"slices"
-
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
@@ -38,35 +36,34 @@ func (r *rewriter) toNHWC(op nn.Operation, origin int) bool {
 	if err != nil {
 		return false
 	}
-	if nchw, err := a.BoolOr("nchw", false); err != nil || !nchw {
+	flag := a.Position("nchw")
+	if flag < 0 {
+		return false
+	}
+	if nchw, err := a.Bool("nchw"); err != nil || !nchw {
 		return false
 	}
 	slots, output := a.Row.Images, false
 	if slots == nil {
 		slots, output = []string{"input"}, true
 	}
-	var images []int // inputs of the operation
-	flag := -1
-	for k, x := range op.Inputs {
-		switch name := a.SlotName(k); {
-		case name == "nchw":
-			flag = k
-		case name == "output_shape": // of TRANSPOSE_CONV_2D, in the order of the image
-			shape, err := a.Int32s(name)
-			if err != nil || len(shape) != 4 {
-				return false
-			}
-			op = withInput(op, k, g.AddInt32s(shape[0], shape[2], shape[3], shape[1]))
-		case slices.Contains(slots, name):
-			if o := &g.Operands[x]; !o.Known() || len(o.Dimensions) != 4 {
-				return false
-			}
-			images = append(images, k)
+	var images []int // positions among the inputs
+	for _, name := range slots {
+		if o := &g.Operands[a.In(name)]; !o.Known() || len(o.Dimensions) != 4 {
+			return false
 		}
+		images = append(images, a.Position(name))
 	}
 	out := op.Outputs[0]
 	if o := &g.Operands[out]; output && (!o.Known() || len(o.Dimensions) != 4) {
 		return false
+	}
+	if k := a.Position("output_shape"); k >= 0 { // of TRANSPOSE_CONV_2D, in the order of the image
+		shape, err := a.Int32s("output_shape")
+		if err != nil || len(shape) != 4 {
+			return false
+		}
+		op = withInput(op, k, g.AddInt32s(shape[0], shape[2], shape[3], shape[1]))
 	}
 	for _, k := range images {
 		x := op.Inputs[k]
@@ -95,18 +92,18 @@ func permuted(dims []uint32, perm []int32) []uint32 {
 	return p
 }
 
-// permutation is the constant permutation of a TRANSPOSE, nil when it has none.
-func permutation(v opspec.View, op *nn.Operation) []int32 {
+// permutation is the input of a TRANSPOSE and its constant permutation, nil when it has
+// none.
+func permutation(v opspec.View, op *nn.Operation) (x uint32, perm []int32) {
 	if op.Type != nn.OpTranspose {
-		return nil
+		return 0, nil
 	}
 	a, err := v.Bind(op)
 	if err != nil || !a.Has("perm") {
-		return nil
+		return 0, nil
 	}
-	perm, err := a.Int32s("perm")
-	if err != nil {
-		return nil
+	if perm, err = a.Int32s("perm"); err != nil {
+		return 0, nil
 	}
-	return perm
+	return a.In("input"), perm
 }

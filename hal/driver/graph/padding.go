@@ -10,16 +10,16 @@ func explicitPadding(g *Graph) (changed bool, err error) {
 	for i := range g.Operations {
 		op := &g.Operations[i]
 		a, err := g.View().Bind(op)
-		if err != nil || !a.Has("padding") {
+		scheme := -1
+		if err == nil {
+			scheme = a.Position("padding")
+		}
+		if scheme < 0 {
 			continue
 		}
 		w, err := g.View().Window(op)
 		if err != nil {
 			continue
-		}
-		scheme := 0
-		for a.SlotName(scheme) != "padding" {
-			scheme++
 		}
 		inputs := slices.Clone(op.Inputs[:scheme])
 		for _, n := range []int{w.Left, w.Right, w.Top, w.Bottom} {

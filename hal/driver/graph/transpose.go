@@ -14,14 +14,15 @@ func cancelTransposes(g *Graph) (changed bool, err error) {
 	instead := map[uint32]uint32{}
 	for i := range g.Operations {
 		second := &g.Operations[i]
-		p := permutation(v, second)
-		j := u.Producer(second.Inputs[0])
-		if p == nil || j < 0 {
+		between, p := permutation(v, second)
+		if p == nil {
 			continue
 		}
-		first := &g.Operations[j]
-		if q := permutation(v, first); len(q) == len(p) && undo(q, p) {
-			x := first.Inputs[0]
+		j := u.Producer(between)
+		if j < 0 {
+			continue
+		}
+		if x, q := permutation(v, &g.Operations[j]); len(q) == len(p) && undo(q, p) {
 			if y, ok := instead[x]; ok {
 				x = y
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 	"github.com/nnsoc/nnsoc/sim"
@@ -304,8 +305,8 @@ func (x *anchorRun) pointwise() (float64, error) {
 		if op.Type != nn.OpConv2D {
 			return false
 		}
-		filter, out := g.Operands[op.Inputs[1]].Dimensions, g.Operands[op.Outputs[0]].Dimensions
-		return filter[1] == 1 && out[1] > 1 // not the classifier
+		c, err := opspec.ModelView(g).Conv(op)
+		return err == nil && c.KH == 1 && c.OutH > 1 // not the classifier
 	})
 }
 

@@ -143,75 +143,38 @@ const (
 	maxNmsPairs = 1 << 30
 )
 
-// readNms reads the parameters of a BOX_WITH_NMS_LIMIT.
-func readNms(v opspec.View, op *nn.Operation) (k detection.NMS, err error) {
-	a, err := v.Bind(op)
-	if err != nil {
-		return k, err
-	}
-	for _, p := range []struct {
-		name string
-		dst  *float32
-	}{{"score_threshold", &k.AtLeast}, {"iou_threshold", &k.Overlap}, {"sigma", &k.Sigma}, {"nms_score_threshold", &k.Least}} {
-		if *p.dst, err = a.Float(p.name); err != nil {
-			return k, err
-		}
-	}
-	if k.Kind, err = a.Int32("nms_kernel"); err != nil {
-		return k, err
-	}
-	if k.Limit, err = a.Int32("max_detections"); err != nil {
-		return k, err
-	}
-	if k.Kind < 0 || k.Kind > 2 || k.Kind == 2 && !(k.Sigma > 0) {
-		return k, fmt.Errorf("kernel %d with sigma %v", k.Kind, k.Sigma)
-	}
-	var d [3][]uint32
-	for i := range d {
-		if d[i], err = v.Dims(op.Inputs[i]); err != nil {
-			return k, err
-		}
-	}
-	if len(d[0]) != 2 || len(d[1]) != 2 || len(d[2]) != 1 || d[0][1] == 0 || d[1][0] != d[0][0] || d[1][1] != 4*d[0][1] || d[2][0] != d[0][0] {
-		return k, fmt.Errorf("shapes %v, %v and %v of scores, boxes and images", d[0], d[1], d[2])
-	}
-	k.Boxes, k.Classes = int(d[0][0]), int(d[0][1])
-	if k.Boxes > maxNmsBoxes || int64(k.Boxes)*int64(k.Boxes)*int64(k.Classes) > maxNmsPairs {
-		return k, fmt.Errorf("%d boxes of %d classes, at most %d and %d pairs", k.Boxes, k.Classes, maxNmsBoxes, maxNmsPairs)
-	}
-	return k, nil
-}
-
 // lowerNms lowers BOX_WITH_NMS_LIMIT: one thread does it all, as every decision
 // depends on those before it.
 func lowerNms(l *Lowering, op *nn.Operation) error {
-	k, err := readNms(l.view, op)
+	p, err := l.view.Nms(op)
 	if err != nil {
 		return err
 	}
-	in, err := l.flatAll(op.Inputs[:3]...)
+	if p.Boxes > maxNmsBoxes || int64(p.Boxes)*int64(p.Boxes)*int64(p.Classes) > maxNmsPairs {
+		return fmt.Errorf("%d boxes of %d classes, at most %d and %d pairs", p.Boxes, p.Classes, maxNmsBoxes, maxNmsPairs)
+	}
+	in, err := l.flatAll(p.Scores, p.Regions, p.Batches)
 	if err != nil {
 		return err
 	}
 	o := l.graph.Operands
-	k.In, k.OutScore, k.OutBox = affineOf(&o[op.Inputs[1]]), affineOf(&o[op.Outputs[0]]), affineOf(&o[op.Outputs[1]])
+	k := detection.NMS{Boxes: p.Boxes, Classes: p.Classes, AtLeast: p.AtLeast, Overlap: p.Overlap, Sigma: p.Sigma, Least: p.Least, Kind: p.Kernel,
+		Limit: p.Limit, In: affineOf(&o[p.Regions]), OutScore: affineOf(&o[p.OutScores]), OutBox: affineOf(&o[p.OutRegions])}
 	most := k.Boxes * (k.Classes - 1)
 	if k.Limit >= 0 {
 		most = int(min(int64(most), int64(k.Limit)*int64(k.Boxes)))
 	}
 	count := l.NewFlat("detections", 1, 4)
 	n := uint32(most)
-	out := []*layout.Tensor{count}
-	for i, dims := range [][]uint32{{n}, {n, 4}, {n}, {n}} {
-		out = append(out, l.openOutput(op.Outputs[i], dims, count))
-	}
+	out := []*layout.Tensor{count, l.openOutput(p.OutScores, []uint32{n}, count), l.openOutput(p.OutRegions, []uint32{n, 4}, count),
+		l.openOutput(p.OutClass, []uint32{n}, count), l.openOutput(p.OutBatches, []uint32{n}, count)}
 	bad := l.invalid("a box is upside down")
 	if k.Boxes == 0 {
 		return nil
 	}
 	all := k.Boxes * k.Classes
 	work := l.NewFlat("candidates", 4*detection.NmsFrame+layout.RoundUp(4*all, 8)+8*all, 1)
-	score := affineOf(&o[op.Inputs[0]])
+	score := affineOf(&o[p.Scores])
 	l.Add("nms", in, append(out, bad, work), launch.NMS{Kernel: k, In: in, Bad: bad, Score: score, Out: out, Scratch: work})
 	return nil
 }
@@ -220,97 +183,54 @@ func lowerNms(l *Lowering, op *nn.Operation) error {
 // precision.
 const maxAnchors = 1 << 20
 
-// readProposals reads the parameters of a GENERATE_PROPOSALS.
-func readProposals(v opspec.View, op *nn.Operation) (k detection.Proposals, nchw bool, err error) {
-	a, err := v.Bind(op)
-	if err != nil {
-		return k, false, err
+// proposals is the kernel of a GENERATE_PROPOSALS, without the types of its tensors.
+func proposals(p *opspec.Proposals) (k detection.Proposals, err error) {
+	if size := int64(p.N) * int64(p.H) * int64(p.W) * int64(p.Count); size > maxAnchors {
+		return k, fmt.Errorf("%d anchors, at most %d", size, maxAnchors)
 	}
-	for _, p := range []struct {
-		name string
-		dst  *float32
-	}{{"height_stride", &k.StrideH}, {"width_stride", &k.StrideW}, {"iou_threshold", &k.Overlap}, {"min_size", &k.Least}} {
-		if *p.dst, err = a.Float(p.name); err != nil {
-			return k, false, err
-		}
-	}
-	before, err := a.Int32("pre_nms_max")
-	if err != nil {
-		return k, false, err
-	}
-	after, err := a.Int32("post_nms_max")
-	if err != nil {
-		return k, false, err
-	}
-	if nchw, err = a.BoolOr("nchw", false); err != nil {
-		return k, false, err
-	}
-	var d [4][]uint32
-	for i := range d {
-		if d[i], err = v.Dims(op.Inputs[i]); err != nil {
-			return k, false, err
-		}
-	}
-	if len(d[0]) != 4 {
-		return k, false, fmt.Errorf("scores of shape %v", d[0])
-	}
-	k.Batches, k.H, k.W, k.Anchors = int(d[0][0]), int(d[0][1]), int(d[0][2]), int(d[0][3])
-	if nchw {
-		k.H, k.W, k.Anchors = int(d[0][2]), int(d[0][3]), int(d[0][1])
-	}
-	size := nn.Elements(d[0])
-	if len(d[1]) != 4 || nn.Elements(d[1]) != 4*size || nn.Elements(d[2]) != int64(4*k.Anchors) || nn.Elements(d[3]) != int64(2*k.Batches) {
-		return k, false, fmt.Errorf("shapes %v, %v, %v and %v of scores, deltas, anchors and images", d[0], d[1], d[2], d[3])
-	}
-	if size > maxAnchors {
-		return k, false, fmt.Errorf("%d anchors, at most %d", size, maxAnchors)
-	}
-	k.Before, k.After = k.All(), k.All()
-	if before > 0 {
-		k.Before = min(k.Before, int(before))
+	k = detection.Proposals{Batches: p.N, H: p.H, W: p.W, Anchors: p.Count, StrideH: p.StrideH, StrideW: p.StrideW, Overlap: p.Overlap, Least: p.Least}
+	k.Before = k.All()
+	if p.Before > 0 {
+		k.Before = min(k.Before, int(p.Before))
 	}
 	k.After = k.Before
-	if after > 0 {
-		k.After = min(k.After, int(after))
+	if p.After > 0 {
+		k.After = min(k.After, int(p.After))
 	}
 	if int64(k.Before)*int64(k.After)*int64(k.Batches) > maxNmsPairs {
-		return k, false, fmt.Errorf("%d of %d proposals of %d images, at most %d pairs", k.After, k.Before, k.Batches, maxNmsPairs)
+		return k, fmt.Errorf("%d of %d proposals of %d images, at most %d pairs", k.After, k.Before, k.Batches, maxNmsPairs)
 	}
-	return k, nchw, nil
+	return k, nil
 }
 
 // lowerProposals lowers GENERATE_PROPOSALS: one thread does it all, as every
 // decision depends on those before it.
 func lowerProposals(l *Lowering, op *nn.Operation) error {
-	k, nchw, err := readProposals(l.view, op)
+	p, err := l.view.Proposals(op)
+	if err != nil {
+		return err
+	}
+	k, err := proposals(&p)
 	if err != nil {
 		return err
 	}
 	var in [4]*layout.Tensor
-	for i := range in {
-		if i < 2 {
-			in[i], err = l.nhwc(op.Inputs[i], nchw)
-		} else {
-			in[i], err = l.Flat(op.Inputs[i])
-		}
-		if err != nil {
+	for i, x := range [4]uint32{p.Scores, p.Deltas, p.Anchors, p.Images} {
+		if in[i], err = l.nhwc(x, p.NCHW && i < 2); err != nil {
 			return err
 		}
 	}
 	o := l.graph.Operands
-	k.Score, k.Anchor, k.Image = affineOf(&o[op.Inputs[0]]), affineOf(&o[op.Inputs[2]]), affineOf(&o[op.Inputs[3]])
-	k.OutScore, k.Box = affineOf(&o[op.Outputs[0]]), affineOf(&o[op.Outputs[1]])
+	k.Score, k.Anchor, k.Image = affineOf(&o[p.Scores]), affineOf(&o[p.Anchors]), affineOf(&o[p.Images])
+	k.OutScore, k.Box = affineOf(&o[p.OutScores]), affineOf(&o[p.OutRegions])
 	count := l.NewFlat("proposals", 1, 4)
 	n := uint32(k.Batches * k.After)
-	out := []*layout.Tensor{count}
-	for i, dims := range [][]uint32{{n}, {n, 4}, {n}} {
-		out = append(out, l.openOutput(op.Outputs[i], dims, count))
-	}
+	out := []*layout.Tensor{count, l.openOutput(p.OutScores, []uint32{n}, count), l.openOutput(p.OutRegions, []uint32{n, 4}, count),
+		l.openOutput(p.OutBatches, []uint32{n}, count)}
 	if n == 0 {
 		return nil
 	}
 	work := l.NewFlat("anchors by score", 4*(detection.ProposalFrame+256+k.All())+16*k.After, 1)
-	d := affineOf(&o[op.Inputs[1]])
-	l.Add("proposals", in[:], append(out, work), launch.Proposals{Kernel: k, In: in, Deltas: d, Out: out, Scratch: work})
+	l.Add("proposals", in[:], append(out, work), launch.Proposals{Kernel: k, In: in, Deltas: affineOf(&o[p.Deltas]), Out: out, Scratch: work})
 	return nil
 }

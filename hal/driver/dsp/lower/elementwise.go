@@ -188,11 +188,11 @@ func storedTable(t *[256]byte, in, out nn.OperandType) *[256]byte {
 
 // dequantized finds the quantized operand whose DEQUANTIZE feeds a QUANTIZE.
 func dequantized(g *graph.Graph, quantize *nn.Operation) (uint32, bool) {
+	real := g.Input(quantize)
 	for i := range g.Operations {
-		d := &g.Operations[i]
-		if d.Type == nn.OpDequantize && len(d.Outputs) == 1 && len(d.Inputs) == 1 && len(quantize.Inputs) == 1 &&
-			d.Outputs[0] == quantize.Inputs[0] && g.Operands[d.Inputs[0]].Type.IsQuant8() {
-			return d.Inputs[0], true
+		if d := &g.Operations[i]; d.Type == nn.OpDequantize && len(d.Outputs) == 1 && d.Outputs[0] == real {
+			from := g.Input(d)
+			return from, from != opspec.None && g.Operands[from].Type.IsQuant8()
 		}
 	}
 	return 0, false
@@ -201,7 +201,7 @@ func dequantized(g *graph.Graph, quantize *nn.Operation) (uint32, bool) {
 // onlyRequantizes reports why the result of a DEQUANTIZE is a value of its own:
 // something else than QUANTIZE reads it.
 func onlyRequantizes(g *graph.Graph, op *nn.Operation) error {
-	from, to := op.Inputs[0], op.Outputs[0]
+	from, to := g.Input(op), op.Outputs[0]
 	if !g.Operands[from].Type.IsQuant8() {
 		return fmt.Errorf("%s of %s", op.Type, g.Operands[from].Type)
 	}

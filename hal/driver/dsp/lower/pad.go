@@ -117,7 +117,7 @@ func lowerPadV2(l *Lowering, op *nn.Operation) error {
 		return err
 	}
 	o := &l.graph.Operands[p.Input]
-	fill, err := l.view.Data(op.Inputs[2])
+	fill, err := l.view.Data(p.Value)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (l *Lowering) Lower(i int) error {
 		return nil
 	}
 	for j := range l.graph.Operations {
-		if user := &l.graph.Operations[j]; user.Type == nn.OpQuantize && user.Inputs[0] == op.Outputs[0] {
+		if user := &l.graph.Operations[j]; user.Type == nn.OpQuantize && l.graph.Input(user) == op.Outputs[0] {
 			if err := l.alone(j); err != nil {
 				return fmt.Errorf("its QUANTIZE is not supported: %w", err)
 			}
@@ -70,9 +70,11 @@ func (l *Lowering) alone(i int) error {
 			l.clients[x] = l.denseTensor(x)
 		}
 	}
-	if from, ok := dequantized(l.graph, op); ok && op.Type == nn.OpQuantize {
-		o := &l.graph.Operands[from]
-		l.values[from] = l.NewTensor("", layout.ShapeOf(o.Dimensions), 0, zeroOf(o))
+	if op.Type == nn.OpQuantize {
+		if from, ok := dequantized(l.graph, op); ok {
+			o := &l.graph.Operands[from]
+			l.values[from] = l.NewTensor("", layout.ShapeOf(o.Dimensions), 0, zeroOf(o))
+		}
 	}
 	return l.operation(op)
 }
@@ -122,7 +124,7 @@ func pairs(g *graph.Graph, op *nn.Operation) error {
 		return onlyRequantizes(g, op)
 	}
 	if _, ok := dequantized(g, op); !ok {
-		return fmt.Errorf("input 0 is %s, of a value that is not only dequantized", g.Operands[op.Inputs[0]].Type)
+		return fmt.Errorf("input 0 is %s, of a value that is not only dequantized", g.Operands[g.Input(op)].Type)
 	}
 	return nil
 }
