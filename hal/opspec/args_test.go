@@ -89,12 +89,12 @@ func TestDefaults(t *testing.T) {
 			}
 		}
 	}
-	const op = nn.OperationType(nn.OperationCount + 7)
+	op := nn.OperationType(nn.ExtensionCode(9, 1))
 	type values struct {
 		n    int32
 		flag bool
 	}
-	table, err := Standard().With(Row{Op: op, Since: V12, Types: "F32@1.2",
+	table, err := Standard().With(Row{Op: op, Since: V12, Extension: "org.example.x", Types: "F32@1.2",
 		Args: Arguments[values]{Read: func(a *Args) (v values, err error) {
 			err = a.scalars(scalar{"n", &v.n}, scalar{"flag", &v.flag})
 			return v, err
@@ -115,7 +115,8 @@ func TestDefaults(t *testing.T) {
 			t.Errorf("%d inputs: %+v, %v, want %+v", len(c.in), got, err, c.want)
 		}
 	}
-	if _, err := Standard().With(Row{Op: op, Types: "F32@1.2", Forms: []Form{{V12, "input:T", "output:T"}}}); err == nil {
+	if _, err := Standard().With(Row{Op: op, Extension: "org.example.x", Types: "F32@1.2", Forms: []Form{{V12, "input:T", "output:T"}}}); err == nil ||
+		!strings.Contains(err.Error(), "arguments") {
 		t.Error("a row without arguments was accepted")
 	}
 }

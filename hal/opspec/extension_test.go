@@ -56,7 +56,7 @@ func TestDeclare(t *testing.T) {
 func TestExtend(t *testing.T) {
 	row := func(prefix uint16, name string) Row {
 		return Row{Op: nn.OperationType(nn.ExtensionCode(prefix, 50)), Since: Extension, Extension: name, Types: "F32@extension",
-			Forms: []Form{{Extension, "input:T", "output:T"}}}
+			Args: unaryArgs, Forms: []Form{{Extension, "input:T", "output:T"}}}
 	}
 	u, err := Standard().With(row(7, "org.example.x"))
 	if err != nil {
