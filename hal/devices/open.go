@@ -10,6 +10,7 @@ import (
 	cpudriver "github.com/nnsoc/nnsoc/hal/driver/cpu"
 	dspdriver "github.com/nnsoc/nnsoc/hal/driver/dsp"
 	gpudriver "github.com/nnsoc/nnsoc/hal/driver/gpu"
+	gpucost "github.com/nnsoc/nnsoc/hal/driver/gpu/cost"
 	npudriver "github.com/nnsoc/nnsoc/hal/driver/npu"
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
 	"github.com/nnsoc/nnsoc/hal/opspec"
@@ -163,7 +164,11 @@ func newGPU(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, 
 	}
 	lanes := s.Clusters * s.CUsPerCluster * s.SIMDsPerCU * s.Lanes
 	return gpudriver.New(gpudriver.Config{
-		Spec: s, NewMemory: memory, Host: around.host(soc.EngineGPU), Clock: around.clock, Capabilities: capabilities(c, "gpu"),
+		Spec: s, NewMemory: memory, MemoryRates: func() (gpucost.Machine, error) {
+			r, err := c.MemoryRates(s.L2.Line, s.L2.MSHRs)
+			return gpucost.Machine{MemoryBytesPerSecond: r.StreamPerSecond, MemoryNs: r.Alone.Seconds()*1e9 + s.MemoryNs}, err
+		},
+		Host: around.host(soc.EngineGPU), Clock: around.clock, Capabilities: capabilities(c, "gpu"),
 		Description: fmt.Sprintf("%s, %d lanes at %.0f MHz", s.Name, lanes, float64(s.Hz)/1e6),
 	})
 }

@@ -1,10 +1,15 @@
 package dsp
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -45,4 +50,44 @@ func (p *executable) jobCycles() ([]int64, error) {
 		last = end
 	}
 	return list, nil
+}
+
+// Explain implements base.Explainer: each step with the estimated and the simulated cycles of its
+// jobs, and the kernels that it could have used.
+func (p *executable) Explain(w io.Writer) error {
+	if p.plan == nil {
+		return errors.New("dsp: a program from a compilation cache has no steps")
+	}
+	took, err := p.jobCycles()
+	if err != nil {
+		return err
+	}
+	rows, at := []base.StepCost{}, map[*step.Step]int{}
+	for i, j := range p.plan {
+		k, known := at[j.Step]
+		if !known {
+			k, at[j.Step] = len(rows), len(rows)
+			rows = append(rows, base.StepCost{Operation: j.Step.Op, Name: p.graph.NameOf(j.Step.Op), What: j.Step.Name, Choices: choices(j.Step)})
+		}
+		c := &rows[k]
+		c.Estimated, c.Simulated, c.Guess = c.Estimated+int64(j.Cost.Cycles), c.Simulated+took[i], c.Guess || j.Cost.Guess
+	}
+	return base.WriteCosts(w, rows)
+}
+
+// choices prints the candidates of a step, the best estimate first; none where there was one only.
+func choices(s *step.Step) (list []string) {
+	if len(s.Choices) < 2 {
+		return nil
+	}
+	for _, c := range s.Choices {
+		verdict := [...]string{cost.Slower: "slower", cost.Chosen: "chosen", cost.NoRegisters: "needs too many registers"}[c.Verdict]
+		if c.Slots > 0 {
+			verdict = fmt.Sprintf("%d slots, %s", c.Slots, verdict)
+		} else if c.Verdict == cost.Slower {
+			verdict = "not preferred"
+		}
+		list = append(list, fmt.Sprintf("%s: %s", c.Kernel.Name(), verdict))
+	}
+	return list
 }

@@ -18,7 +18,7 @@ func TestListing(t *testing.T) {
 	if err := p.WriteListing(&b); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"operation 0 CONV_2D", "vrmpy", ":endloop0", "; 0 @"} {
+	for _, want := range []string{"operation 0 CONV_2D", " threads, estimated ", "vrmpy", ":endloop0", "; 0 @"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in the listing:\n%.2000s", want, b.String())
 		}

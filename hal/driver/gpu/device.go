@@ -6,6 +6,7 @@ import (
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
@@ -20,6 +21,9 @@ type Config struct {
 	// NewMemory makes what the device's L2 reads from, cold; nil allows only
 	// functional executions.
 	NewMemory func() (mem.Level, error)
+	// MemoryRates measures the memory behind L2, for estimates; nil allows none. The Spec of
+	// what it returns is not set.
+	MemoryRates func() (cost.Machine, error)
 	// Host is what lies between clients and the device.
 	Host         base.Host
 	Clock        *hal.Clock // of the machine; nil is one of its own

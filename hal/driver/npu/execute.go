@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	stats "github.com/nnsoc/nnsoc/hal/driver/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/plan"
@@ -189,6 +190,24 @@ func (p *executable) WriteSteps(w io.Writer) error {
 		return err
 	}
 	return list.Write(w)
+}
+
+// Explain implements base.Explainer: the estimates that blocks are chosen with.
+func (p *executable) Explain(w io.Writer) error {
+	list, err := lower.Graph(&p.dev.cfg.Spec, p.graph, p.dev.cfg.Lowerings)
+	if err != nil {
+		return err
+	}
+	estimated := map[int]int64{}
+	for i := range list.Steps {
+		s := &list.Steps[i]
+		estimated[s.Op] += cost.Estimate(&p.dev.cfg.Spec, &s.Kernel).Cycles()
+	}
+	inputs := make([]int, len(p.prog.Inputs))
+	for i, b := range p.prog.Inputs {
+		inputs[i] = b.Bytes
+	}
+	return base.ExplainOperations(w, p, inputs, estimated, p.graph.NameOf)
 }
 
 // WriteProgram implements base.Executable: command words, constants, sizes of

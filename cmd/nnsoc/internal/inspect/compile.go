@@ -37,7 +37,7 @@ type stepEntry struct {
 // NewCompile returns the command compile.
 func NewCompile(a *cli.App) *cobra.Command {
 	var device, output string
-	var listing, relaxed, hashes, passes, steps bool
+	var listing, relaxed, hashes, passes, steps, explain bool
 	var shapes input.ShapeFlag
 	cmd := &cobra.Command{
 		Use:               "compile [MODEL]...",
@@ -50,8 +50,11 @@ MobileNet v1. With --hash it prints one SHA-256 per program instead, of any numb
 networks, test-case documents and folders of these: equal hashes are equal programs. With --passes it
 prints the graph as the device's middle end changes it, pass by pass. With --steps it prints what
 lowering made of each part before it was planned: kernels with their parameters, the tensors
-that they read and write, and which rows depend on which.`,
-		Example: "  nnsoc compile model.tflite --device auto\n  nnsoc compile model.tflite --device dsp -S -o model.s\n  nnsoc compile model.tflite cases.json.gz --device npu --hash\n  nnsoc compile model.tflite --device npu --passes\n  nnsoc compile model.tflite --device dsp --steps",
+that they read and write, and which rows depend on which. With --explain it runs each part
+alone, on inputs of zeros and with cold caches, and prints the estimated beside the simulated
+cycles of its steps, and the kernels that each could have used with the issue slots that they
+were estimated to take.`,
+		Example: "  nnsoc compile model.tflite --device auto\n  nnsoc compile model.tflite --device dsp -S -o model.s\n  nnsoc compile model.tflite cases.json.gz --device npu --hash\n  nnsoc compile model.tflite --device npu --passes\n  nnsoc compile model.tflite --device dsp --steps\n  nnsoc compile model.tflite --device dsp --explain",
 		RunE: func(_ *cobra.Command, args []string) error {
 			m, err := machine.Open(a, hal.FastSingleAnswer)
 			if err != nil {
@@ -61,8 +64,8 @@ that they read and write, and which rows depend on which.`,
 				return err
 			}
 			if hashes {
-				if listing || steps || output != "" || len(shapes.Given) > 0 {
-					return cli.Usage(errors.New("--hash prints no program and takes files as they are: leave out -S, --steps, -o and --shape"))
+				if listing || steps || explain || output != "" || len(shapes.Given) > 0 {
+					return cli.Usage(errors.New("--hash prints no program and takes files as they are: leave out -S, --steps, --explain, -o and --shape"))
 				}
 				return printHashes(a, m, args, device)
 			}
@@ -78,13 +81,13 @@ that they read and write, and which rows depend on which.`,
 				return cli.Usage(fmt.Errorf("%s: %w", model.Name, err))
 			}
 			if passes {
-				if listing || steps || output != "" {
-					return cli.Usage(errors.New("--passes prints no program: leave out -S, --steps and -o"))
+				if listing || steps || explain || output != "" {
+					return cli.Usage(errors.New("--passes prints no program: leave out -S, --steps, --explain and -o"))
 				}
 				return printPasses(a, m, model, device)
 			}
-			if steps && listing {
-				return cli.Usage(errors.New("--steps and -S print different things: give one of them"))
+			if steps && listing || explain && (steps || listing) {
+				return cli.Usage(errors.New("--steps, --explain and -S print different things: give one of them"))
 			}
 			p := a.Progress()
 			p.Say("%s: compile %s", device, model.Name)
@@ -93,7 +96,7 @@ that they read and write, and which rows depend on which.`,
 			if err != nil {
 				return err
 			}
-			return printCompilation(a, m, c, listing, steps, output)
+			return printCompilation(a, m, c, listing, steps, explain, output)
 		},
 	}
 	fl := cmd.Flags()
@@ -103,6 +106,7 @@ that they read and write, and which rows depend on which.`,
 	fl.BoolVar(&hashes, "hash", false, "print the SHA-256 of each program")
 	fl.BoolVar(&passes, "passes", false, "print the graph before and after each pass that makes it canonical for the device")
 	fl.BoolVar(&steps, "steps", false, "print the steps of each part: kernels with their parameters, tensors, row dependences")
+	fl.BoolVar(&explain, "explain", false, "run each part and print estimated beside simulated cycles of its steps, and the candidates for each")
 	fl.BoolVar(&relaxed, "relaxed", false, "allow float32 operations to compute in float16")
 	fl.StringVarP(&output, "output", "o", "", "write to this file instead of standard output")
 	machine.CompleteDevices(a, cmd)
@@ -133,7 +137,7 @@ func compileModel(args []string, m *machine.Machine, device string, shape *input
 	return f.Model, nil
 }
 
-func printCompilation(a *cli.App, m *machine.Machine, c *nnrt.Compilation, listing, steps bool, path string) error {
+func printCompilation(a *cli.App, m *machine.Machine, c *nnrt.Compilation, listing, steps, explain bool, path string) error {
 	r := compileReport{
 		SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Device: c.Device,
 		Model:    cli.ModelReport{Name: c.Model.Name, Operations: len(c.Model.Main.Operations), MACs: nnrt.MACs(c.Model)},
@@ -156,7 +160,16 @@ func printCompilation(a *cli.App, m *machine.Machine, c *nnrt.Compilation, listi
 				e.Listing, withSteps = b.String(), withSteps+1
 			}
 		}
+		if x, ok := s.Prepared.(base.Explainer); explain && ok {
+			var b bytes.Buffer
+			if x.Explain(&b) == nil {
+				e.Listing, withSteps = b.String(), withSteps+1
+			}
+		}
 		r.Steps = append(r.Steps, e)
+	}
+	if explain && withSteps == 0 {
+		return cli.Usage(fmt.Errorf("--explain: no part of %s on %s runs on a device that explains its steps", c.Model.Name, c.Device))
 	}
 	if steps && withSteps == 0 {
 		return cli.Usage(fmt.Errorf("--steps: no part of %s on %s runs on a device that prints steps", c.Model.Name, c.Device))

@@ -26,6 +26,30 @@ func (b GEMM) Packets() int {
 	return b.Products/ProductsPerPacket + requantPackets*b.Positions/b.PerVector + loopPackets
 }
 
+// Pipelined is a block of a software-pipelined GEMM convolution: all chunks of some positions.
+type Pipelined struct {
+	Products int // vrmpy
+	Vectors  int // of results
+	Halfword bool
+}
+
+// Packets that the products of the next block do not hide, of a vector of results and of a
+// block: from the schedules of 35 kernels of the quantized networks, most within a twentieth.
+const (
+	halfwordVector = 6
+	wordVector     = 10
+	pipelinedLoop  = 2
+)
+
+// Packets is what a block takes.
+func (b Pipelined) Packets() int {
+	vector := wordVector
+	if b.Halfword {
+		vector = halfwordVector
+	}
+	return b.Products/ProductsPerPacket + vector*b.Vectors + pipelinedLoop
+}
+
 // Spatial is a block of a spatial convolution (a lane is a position): 32 positions.
 type Spatial struct {
 	Planes  int // words of four inputs that an output sums

@@ -41,6 +41,12 @@ func (m *Machine) Busy(j *Job) float64 {
 	return float64(j.Slots*m.IssueInterval) + lineWait*float64(j.Lines)
 }
 
+// Launches is what so many jobs cost beside their work.
+func (m *Machine) Launches(jobs int) float64 { return float64(jobs * m.Launch) }
+
+// Moves is how long so many bytes take from or to DRAM.
+func (m *Machine) Moves(bytes int) float64 { return float64(bytes) / m.MemoryRate }
+
 // missed is the cycles of lines that threads wait for one by one: each thread for its own data,
 // all for the same code. What the job streams begins with a line, too.
 func (m *Machine) missed(j *Job) float64 {
@@ -61,14 +67,14 @@ func Estimate(m *Machine, jobs []*Job) {
 		now += float64(m.Launch)
 		end := now + m.Busy(j) + m.missed(j)
 		if j.Due > 0 { // at most its own bytes are behind what else was asked for
-			end = max(end, min(memory, now+float64(j.Due)/m.MemoryRate))
+			end = max(end, min(memory, now+m.Moves(j.Due)))
 		}
 		memory = max(memory, now)
 		if j.Streamed > 0 {
-			memory += float64(j.Streamed) / m.MemoryRate
+			memory += m.Moves(j.Streamed)
 			end = max(end, memory)
 		}
-		memory += float64(j.Ahead) / m.MemoryRate
+		memory += m.Moves(j.Ahead)
 		now = end
 		j.Cycles = int(now - began)
 	}

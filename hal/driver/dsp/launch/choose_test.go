@@ -1,21 +1,43 @@
 package launch
 
-import "testing"
+import (
+	"testing"
 
-// TestChoose: the fewest packets that fit, the first of equal ones.
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+)
+
+// named is a kernel for a list of candidates.
+type named string
+
+func (k named) Name() string      { return string(k) }
+func (named) Emit(b *hvx.Builder) {}
+
+// TestChoose: the fewest slots that fit, the first of equal ones.
 func TestChoose(t *testing.T) {
-	list := func() []candidate[string] {
-		return []candidate[string]{{"slow", 9}, {"first", 5}, {"second", 5}, {"no registers", 1}}
+	list := func() []candidate[named] {
+		return []candidate[named]{{"slow", 9}, {"first", 5}, {"second", 5}, {"no registers", 1}}
 	}
 	for _, c := range []struct {
-		except string
-		want   string
+		except, want named
 	}{{"no registers", "first"}, {"none", "no registers"}} {
-		if got, ok := choose(list(), func(k string) bool { return k != c.except }); !ok || got != c.want {
+		got, compared, ok := choose(list(), func(k named) bool { return k != c.except })
+		if !ok || got != c.want {
 			t.Errorf("without %q: %q, want %q", c.except, got, c.want)
 		}
+		for _, x := range compared {
+			want := cost.Slower
+			if x.Kernel == hvx.Kernel(c.want) {
+				want = cost.Chosen
+			} else if x.Kernel == hvx.Kernel(c.except) {
+				want = cost.NoRegisters
+			}
+			if x.Verdict != want {
+				t.Errorf("without %q: %s: verdict %d, want %d", c.except, x.Kernel.Name(), x.Verdict, want)
+			}
+		}
 	}
-	if got, ok := choose(list(), func(string) bool { return false }); ok {
+	if got, _, ok := choose(list(), func(named) bool { return false }); ok {
 		t.Errorf("%q is chosen, which does not fit", got)
 	}
 }

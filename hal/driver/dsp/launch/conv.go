@@ -1,7 +1,9 @@
 package launch
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/conv"
@@ -85,31 +87,34 @@ func shareGEMM(l *step.Launcher, g *Convolution, scratch *layout.Tensor) (step.W
 		return shareSpatial(l, g, *g.Spatial)
 	}
 	p := PlanGEMM(l.Object, g)
-	c, full := p.C, p.Full
+	full := p.Full
 	e := &gemmRun{l: l, g: g, full: full, parts: map[[2]int]uint32{}}
 	if scratch != nil {
 		e.scratch = scratch.Addr
 	}
 	var taps [][4]conv.Tap
 	var err error
-	for _, pipelined := range [...]bool{true, false} {
-		c := c
-		if pipelined && (g.RuntimeWeights != nil || !pipeline(l, &c, full, g.Out.Shape.Positions())) {
-			continue
+	k, compared, ok := choose(convCandidates(l, g, &p), func(k hvx.Kernel) bool {
+		c, gemm := k.(conv.GEMM)
+		if !gemm {
+			return l.Fits(k)
 		}
 		if taps, err = e.prepare(c, p.PerRun); err != nil {
-			return nil, err
+			return false
 		}
-		if emit, ok, err := e.orSpatial(); ok || err != nil {
-			return emit, err
-		}
-		if e.kernel, err = l.Kernel(e.c.Key()); err == nil {
-			break
-		}
-	}
-	if err != nil {
+		e.kernel, err = l.Kernel(e.c.Key())
+		return err == nil
+	})
+	l.Step.Choices = compared
+	if !ok {
 		return nil, err
 	}
+	if d, spatial := k.(conv.Spatial); spatial {
+		own := *g
+		own.Rq.UseByteFactor(g.MaxSum())
+		return shareSpatial(l, &own, d)
+	}
+	c := *e.c
 	e.bumps = l.Words(e.steps)
 	e.params = l.Words(g.Rq.Params())
 	if g.RuntimeWeights != nil {
@@ -122,12 +127,66 @@ func shareGEMM(l *step.Launcher, g *Convolution, scratch *layout.Tensor) (step.W
 	return e, nil
 }
 
+// convCandidates are the kernels of a convolution: software-pipelined, with or without, in tiles of
+// some positions, or spatial.
+func convCandidates(l *step.Launcher, g *Convolution, p *GEMMPlan) (list []candidate[hvx.Kernel]) {
+	positions := g.Out.Shape.Positions()
+	if c := p.C; g.RuntimeWeights == nil && pipeline(l, &c, p.Full, positions) {
+		list = append(list, candidate[hvx.Kernel]{c, g.gemmSlots(l, c, p.Full)})
+	}
+	c := p.C
+	for _, t := range gemmTiles(l.Object, &c, positions) {
+		c.Positions = t.positions
+		unroll(&c)
+		list = append(list, candidate[hvx.Kernel]{c, g.gemmSlots(l, c, p.Full)})
+		if g.RuntimeWeights != nil { // the records have been laid out for the best one
+			break
+		}
+	}
+	if g.Filter.K > layout.VectorBytes/4 {
+		return list
+	}
+	own := *g
+	own.Rq.UseByteFactor(g.MaxSum())
+	if d, ok := SpatialKernelOf(l.Object, &own); ok {
+		for _, f := range spatialForms(d, layout.CeilDiv(own.spatialEntries(&d), l.Threads)) {
+			list = append(list, candidate[hvx.Kernel]{f.kernel, f.slots})
+		}
+	}
+	return list
+}
+
+// gemmSlots is what the longest thread takes with a GEMM kernel: threads share the blocks or,
+// where there are fewer blocks than threads, the chunks. (A job of many blocks may share chunks,
+// too, if that is more even, but how many it has depends on what VTCM holds.)
+func (g *Convolution) gemmSlots(l *step.Launcher, c conv.GEMM, full int) int {
+	shareAddresses(&c, g)
+	o := g.Out.Shape
+	blocks := layout.CeilDiv(o.N*o.H*layout.CeilDiv(o.W, c.PerAddress), c.Outputs())
+	if c.Pipelined {
+		chunks := c.Chunks
+		if c.Tail > 0 {
+			chunks++
+		}
+		block := cost.Pipelined{Products: c.Positions * (4*full + c.Tail) * c.Words * c.Runs, Vectors: chunks * c.Positions / c.PerVector, Halfword: c.Rq.Halfword}
+		return layout.CeilDiv(blocks, l.Threads) * block.Packets()
+	}
+	all, chunks := full*gemmCost(&c).Packets(), full
+	if c.Tail > 0 {
+		tail := c
+		tail.Full = false
+		all, chunks = all+gemmCost(&tail).Packets(), chunks+1
+	}
+	byBlock := layout.CeilDiv(blocks, l.Threads) * all
+	if blocks >= l.Threads {
+		return byBlock
+	}
+	return min(byBlock, blocks*layout.CeilDiv(chunks, l.Threads)*all/chunks)
+}
+
 // prepare says what the kernel is.
 func (e *gemmRun) prepare(c conv.GEMM, perRun int) ([][4]conv.Tap, error) {
 	l, g := e.l, e.g
-	if !c.Pipelined {
-		ShapeBlock(l.Object, &c, g.Out.Shape.Positions())
-	}
 	shareAddresses(&c, g)
 	c.PerRow, c.Across, c.Down = g.Filter.KW/perRun, g.DilationW*g.In.Pitch, g.DilationH*g.In.RowBytes()
 	taps, bumps := g.inputRuns(&c, perRun)
@@ -142,25 +201,6 @@ func (e *gemmRun) prepare(c conv.GEMM, perRun int) ([][4]conv.Tap, error) {
 	}
 	e.steps = bumps
 	return taps, nil
-}
-
-// orSpatial begins the convolution with the spatial kernel (lane = position) instead if that
-// takes fewer packets.
-func (e *gemmRun) orSpatial() (step.Work, bool, error) {
-	g := *e.g
-	if g.Filter.K > layout.VectorBytes/4 || g.RuntimeWeights != nil {
-		return nil, false, nil
-	}
-	g.Rq.UseByteFactor(g.MaxSum())
-	d, ok := SpatialKernelOf(e.l.Object, &g)
-	if !ok || spatialCost(&d).Packets()*g.spatialEntries(&d) >= gemmCost(e.c).Packets()*e.blocks {
-		return nil, false, nil
-	}
-	if d, ok = ChooseSpatial(e.l.Object, d); !ok {
-		return nil, false, nil
-	}
-	emit, err := shareSpatial(e.l, &g, d)
-	return emit, true, err
 }
 
 // block divides rows of the result into blocks and strips.
@@ -211,31 +251,51 @@ func pipeline(l *step.Launcher, c *conv.GEMM, full, positions int) bool {
 	return true
 }
 
-// ShapeBlock chooses the positions of a block, and whether its products are
-// written without a loop. Vector registers allow sixteen to twenty accumulators.
-// Larger blocks cost less per position but may leave threads without work at the
-// end.
-func ShapeBlock(l *step.Object, c *conv.GEMM, positions int) {
+// tile is how many positions a block of a GEMM kernel may have.
+type tile struct{ positions, slots int }
+
+// gemmTiles are the blocks that a kernel may have, the best first. Vector registers allow
+// sixteen to twenty accumulators. Larger blocks cost less per position but may leave threads
+// without work at the end.
+func gemmTiles(l *step.Object, c *conv.GEMM, positions int) []tile {
 	groups := max(c.Tail, 1)
 	if c.Full {
 		groups = 4
 	}
 	vrmpy := func(n int) int { return n * groups * c.Words * c.Runs }
-	c.Positions = max(c.PerVector, 4)
-	if c.PerVector == 4 && vrmpy(8) <= maxFlat {
-		c.Positions = 8
-	}
-	if c.PerVector == 1 {
-		var tiles []candidate[int]
-		for n := min(positions, 4); n <= min(positions, 5); n++ {
-			block := cost.GEMM{Products: vrmpy(n), Positions: n, PerVector: 1}
-			tiles = append(tiles, candidate[int]{n, layout.CeilDiv(layout.CeilDiv(positions, n), l.Threads) * block.Packets()})
+	if c.PerVector > 1 {
+		if c.PerVector == 4 && vrmpy(8) <= maxFlat {
+			return []tile{{positions: 8}}
 		}
-		// Five positions of four groups leave no registers for more than the plainest requantization.
-		narrow := c.Rq.PerChannel || c.Rq.Clamp || !c.WordPairs || c.OneChunk
-		c.Positions, _ = choose(tiles, func(n int) bool { return n < 5 || !narrow })
+		return []tile{{positions: max(c.PerVector, 4)}}
 	}
-	c.Unrolled = vrmpy(c.Positions) <= maxFlat
+	// Five positions of four groups leave no registers for more than the plainest requantization.
+	most := 5
+	if c.Rq.PerChannel || c.Rq.Clamp || !c.WordPairs || c.OneChunk {
+		most = 4
+	}
+	var list []tile
+	for n := min(positions, 4); n <= min(positions, most); n++ {
+		block := cost.GEMM{Products: vrmpy(n), Positions: n, PerVector: 1}
+		list = append(list, tile{n, layout.CeilDiv(layout.CeilDiv(positions, n), l.Threads) * block.Packets()})
+	}
+	slices.SortStableFunc(list, func(a, b tile) int { return cmp.Compare(a.slots, b.slots) })
+	return list
+}
+
+// ShapeBlock gives a kernel the block that takes the fewest slots.
+func ShapeBlock(l *step.Object, c *conv.GEMM, positions int) {
+	c.Positions = gemmTiles(l, c, positions)[0].positions
+	unroll(c)
+}
+
+// unroll decides whether the products of a block are written without a loop.
+func unroll(c *conv.GEMM) {
+	groups := max(c.Tail, 1)
+	if c.Full {
+		groups = 4
+	}
+	c.Unrolled = c.Positions*groups*c.Words*c.Runs <= maxFlat
 	if !c.Unrolled && c.Words <= 4 {
 		c.WordPairs = false
 	}

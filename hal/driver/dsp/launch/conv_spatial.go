@@ -44,7 +44,12 @@ func SpatialKernelOf(l *step.Object, g *Convolution) (d conv.Spatial, ok bool) {
 
 // ChooseSpatial decides how planes and results wait; ok reports that there are registers.
 func ChooseSpatial(l *step.Object, d conv.Spatial) (_ conv.Spatial, ok bool) {
-	var forms []candidate[conv.Spatial]
+	d, _, ok = choose(spatialForms(d, 1), func(d conv.Spatial) bool { return l.Fits(d) })
+	return d, ok
+}
+
+// spatialForms lists how planes and results may wait, for a thread with so many blocks.
+func spatialForms(d conv.Spatial, blocks int) (forms []candidate[conv.Spatial]) {
 	first := d.Planes()+d.Stride*d.Pitch/4 > residentVectors // planes, and the vectors that are dealt to them
 	for _, streamed := range [...]bool{first, !first} {
 		if !streamed && d.Planes() > residentPlanes || streamed && d.Outputs > conv.NarrowOutputs {
@@ -55,10 +60,10 @@ func ChooseSpatial(l *step.Object, d conv.Spatial) (_ conv.Spatial, ok bool) {
 				continue
 			}
 			d.Streamed, d.Carried = streamed, carried
-			forms = append(forms, candidate[conv.Spatial]{d, spatialCost(&d).Packets()})
+			forms = append(forms, candidate[conv.Spatial]{d, blocks * spatialCost(&d).Packets()})
 		}
 	}
-	return choose(forms, func(d conv.Spatial) bool { return l.Fits(d) })
+	return forms
 }
 
 // spatialRun launches the jobs of such a convolution.

@@ -38,7 +38,7 @@ func (w Depthwise) Share(l *step.Launcher) (step.Work, error) {
 	chunks := layout.CeilDiv(f.K, layout.VectorBytes)
 	g.fetchAhead(l, &d, chunks)
 	d.ChooseForm(&g.Conv)
-	d = chooseDepthwise(l.Object, d)
+	d = chooseDepthwise(l, d)
 	records := d.Pack(&g.Conv, chunks)
 	return depthwiseRun{g, d, chunks, records, l.Constant(records)}, nil
 }
@@ -119,7 +119,7 @@ func (w depthwiseRun) Launch(l *step.Launcher, r step.Rows) error {
 // it, else the sliding window, else the general one. Of either of the first two it keeps as
 // many constants in registers as there are registers for. A sliding-window kernel's rows
 // begin on a vector, skew bytes before their first window.
-func chooseDepthwise(l *step.Object, d depthwise.Kernel) depthwise.Kernel {
+func chooseDepthwise(l *step.Launcher, d depthwise.Kernel) depthwise.Kernel {
 	var list []candidate[depthwise.Kernel]
 	add := func(d depthwise.Kernel) { list = append(list, candidate[depthwise.Kernel]{kernel: d}) }
 	if d.Direct3x3.Parts[0][0] > 0 {
@@ -135,9 +135,12 @@ func chooseDepthwise(l *step.Object, d depthwise.Kernel) depthwise.Kernel {
 		sliding.Sliding = form
 		add(sliding)
 	}
-	if chosen, ok := choose(list, func(d depthwise.Kernel) bool { return l.Fits(d.Key()) }); ok {
-		return chosen
-	}
 	d.Skew, d.Sliding = 0, depthwise.Sliding{}
-	return d
+	add(d)
+	chosen, compared, ok := choose(list, func(d depthwise.Kernel) bool { return l.Fits(d.Key()) })
+	l.Step.Choices = compared
+	if !ok {
+		return d // its code is an error
+	}
+	return chosen
 }

@@ -120,7 +120,7 @@ func (w Clamp) Launch(l *step.Launcher, r step.Rows) error {
 	if err != nil {
 		return err
 	}
-	l.LaunchTable(k, vectorTable(l, r, w.In, w.Out), 3, uint32(w.Lo)*hvx.Ones, uint32(w.Hi)*hvx.Ones)
+	launchUnary(l, k, elementwise.ClampPrefetch, w.In, vectorTable(l, r, w.In, w.Out), uint32(w.Lo)*hvx.Ones, uint32(w.Hi)*hvx.Ones)
 	return nil
 }
 
@@ -136,8 +136,27 @@ func (w Lookup) Launch(l *step.Launcher, r step.Rows) error {
 	if err != nil {
 		return err
 	}
-	l.LaunchTable(k, vectorTable(l, r, w.In, w.Out), 3, l.Constant(elementwise.LookupVectors(w.Table)))
+	launchUnary(l, k, elementwise.LookupPrefetch, w.In, vectorTable(l, r, w.In, w.Out), l.Constant(elementwise.LookupVectors(w.Table)))
 	return nil
+}
+
+// launchUnary launches a kernel over ranges (input, output, vectors). Threads fetch inputs that are
+// not in L2 when they begin; otherwise they may fetch what later jobs need.
+func launchUnary(l *step.Launcher, k *hvx.Linked, prefetch int, in *layout.Tensor, table []uint32, args ...uint32) {
+	job := l.LaunchTable(k, table, 3, append(args, 0, 0, layout.VectorBytes)...)
+	if job == nil {
+		return
+	}
+	job.PrefetchArg = prefetch
+	if !l.Cold(in) {
+		return
+	}
+	for t, r := range l.Spread(len(table) / 3) {
+		first, last := table[3*r[0]:], table[3*(r[1]-1):]
+		if to := last[0] + last[2]*layout.VectorBytes; to > first[0] && to-first[0] <= step.PrefetchLimit {
+			job.FetchFirst(prefetch, t, first[0], to)
+		}
+	}
 }
 
 // LookupFlat maps the bytes of a flat tensor through a table.
@@ -154,7 +173,7 @@ func (w LookupFlat) Launch(l *step.Launcher, _ step.Rows) error {
 		return err
 	}
 	table := flatTable(l.Spread(flatVectors(w.Out)), []*layout.Tensor{w.In, w.Out}, []int{1, 1})
-	l.LaunchTable(k, table, 3, l.Constant(elementwise.LookupVectors(w.Table)))
+	launchUnary(l, k, elementwise.LookupPrefetch, w.In, table, l.Constant(elementwise.LookupVectors(w.Table)))
 	return nil
 }
 

@@ -15,11 +15,8 @@ import (
 // group are steps that run in bands.
 type group struct{ from, to, bands int }
 
-const (
-	// launchRate is how many bytes DRAM can move in a cycle between two jobs.
-	launchRate = 10
-	maxBands   = 16
-)
+// maxBands bounds the bands of a group.
+const maxBands = 16
 
 // groups finds the steps that are to run in bands.
 func (l *planner) groups() []group {
@@ -107,25 +104,35 @@ func (l *planner) overflows(i, cache int) bool {
 	return j > 0 && l.steps[l.maker(i)].Writes[0].Bytes()+l.steps[j].Writes[0].Bytes() > cache
 }
 
-// divide chooses the bands of a group: no more than what is written and read again
-// needs, if that pays for their launches.
+// divide chooses the bands of a group by what they are estimated to take beside computing: more
+// bands take more launches, with fewer more of what is written goes to DRAM and comes back.
+// It reports whether there are several.
 func (l *planner) divide(g *group, cache int) bool {
 	steps := l.steps[g.from:g.to]
-	most, gain, last := 0, 0, steps[len(steps)-1].Rows.Count
-	for _, s := range steps {
-		n := 0
+	bytes := make([]int, len(steps)) // that each step reads and writes
+	for i, s := range steps {
 		for _, list := range [2][]*layout.Tensor{s.Reads, s.Writes} {
 			for _, t := range list {
-				n += t.Bytes()
+				bytes[i] += t.Bytes()
 			}
 		}
-		most = max(most, n)
-		if n > cache {
-			gain += s.Writes[0].Bytes()
+	}
+	cycles := func(bands int) float64 {
+		var moved int
+		for i, s := range steps {
+			if bytes[i] > bands*cache {
+				moved += 2 * s.Writes[0].Bytes()
+			}
+		}
+		return l.machine.Launches((bands-1)*len(steps)) + l.machine.Moves(moved)
+	}
+	g.bands = 1
+	for n := 2; n <= min(steps[len(steps)-1].Rows.Count, maxBands); n++ {
+		if cycles(n) < cycles(g.bands) {
+			g.bands = n
 		}
 	}
-	g.bands = min(layout.CeilDiv(most, cache), last, maxBands)
-	return g.bands > 1 && gain > (g.bands-1)*len(steps)*l.vtcm.launch
+	return g.bands > 1
 }
 
 // launchBands launches a group.

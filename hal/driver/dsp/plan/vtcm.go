@@ -24,7 +24,6 @@ const (
 // vtcm hands out VTCM and remembers what must be fetched.
 type vtcm struct {
 	base, size uint32
-	launch     int    // bytes that DRAM moves between two jobs
 	dma        bool   // the core has user DMA
 	next       uint32 // with DMA: offset behind the last fetch
 	batches    []*batch
@@ -59,10 +58,7 @@ func (l *planner) begins(b *batch, need uint32) bool {
 type fetchRange struct{ src, dst, bytes uint32 }
 
 func newVTCM(s *dsp.Spec) vtcm {
-	return vtcm{
-		base: s.VTCMBase, size: s.VTCMBytes, dma: hasDMA(s),
-		launch: int(s.BarrierCycles) * launchRate,
-	}
+	return vtcm{base: s.VTCMBase, size: s.VTCMBytes, dma: hasDMA(s)}
 }
 
 // Fetch implements step.Planner.

@@ -1,6 +1,7 @@
 package step
 
 import (
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 )
 
@@ -13,7 +14,9 @@ type Step struct {
 	Writes []*layout.Tensor
 	Rows   *RowDependence // nil when it is all or nothing
 	Work   Work
-	Halo   bool // it fills what surrounds the images of its tensor, behind whoever writes these
+	// Choices are the kernels that it could use, once one of them is chosen.
+	Choices []cost.Choice
+	Halo    bool // it fills what surrounds the images of its tensor, behind whoever writes these
 }
 
 // Work is what a step computes: a record of tensors and numbers, without functions, so that

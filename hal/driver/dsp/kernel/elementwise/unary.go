@@ -15,7 +15,8 @@ func (Clamp) Name() string { return "clamp" }
 
 // Emit implements hvx.Kernel.
 func (Clamp) Emit(a *hvx.Builder) {
-	in := a.Args("table", "entries", "lo", "hi")
+	in := a.Args("table", "entries", "lo", "hi", "address", "box", "stride")
+	a.Prefetch(in[ClampPrefetch:])
 	low, high := a.Splat(in[2], "lo"), a.Splat(in[3], "hi")
 	unary(a, in[0], in[1], func(v codegen.Reg) codegen.Reg {
 		a.Op(hexagon.V6_vmaxub, v, v, low)
@@ -34,7 +35,8 @@ func (Lookup) Name() string { return "lookup" }
 
 // Emit implements hvx.Kernel.
 func (Lookup) Emit(a *hvx.Builder) {
-	in := a.Args("table", "entries", "map")
+	in := a.Args("table", "entries", "map", "address", "box", "stride")
+	a.Prefetch(in[LookupPrefetch:])
 	var m [2]codegen.Reg
 	for i := range m {
 		m[i] = a.Load(in[2], i*hvx.VectorBytes, hvx.AliasConst, "map")
@@ -48,6 +50,9 @@ func (Lookup) Emit(a *hvx.Builder) {
 		return r
 	})
 }
+
+// ClampPrefetch and LookupPrefetch are the indexes of the prefetch arguments.
+const ClampPrefetch, LookupPrefetch = 4, 3
 
 // LookupVectors arranges a table of 256 bytes for vlut32: bank i (32 entries)
 // of a vector is byte i/2 of halves 32 (i%2) and up.

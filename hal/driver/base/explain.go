@@ -1,0 +1,116 @@
+package base
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/nnsoc/nnsoc/hal"
+)
+
+// Explainer is an Executable that can say what its steps were estimated to take when it was
+// compiled, what they take when it runs alone, and which candidates it was chosen from.
+type Explainer interface {
+	Explain(w io.Writer) error
+}
+
+// StepCost is a step of a program as Explain prints it, or an operation where a device does
+// not tell its steps apart.
+type StepCost struct {
+	Operation            int
+	Name                 string // of the operation
+	What                 string // the step, or its kernels
+	Estimated, Simulated int64  // cycles
+	Guess                bool   // the estimate does not know how often a loop runs
+	Choices              []string
+}
+
+// WriteCosts prints steps with the ratio of estimated and simulated cycles, the sum, and below
+// each step the candidates that were compared.
+func WriteCosts(w io.Writer, rows []StepCost) error {
+	var table bytes.Buffer
+	t := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "operation\tstep\testimated\tsimulated\tratio")
+	row := func(label string, c *StepCost) {
+		mark := ""
+		if c.Guess {
+			mark = "~"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s%d\t%d\t%.2f\n", label, c.What, mark, c.Estimated, c.Simulated, float64(c.Estimated)/float64(max(c.Simulated, 1)))
+	}
+	var sum StepCost
+	for i := range rows {
+		c := &rows[i]
+		row(fmt.Sprintf("%d %s", c.Operation, c.Name), c)
+		sum.Estimated, sum.Simulated = sum.Estimated+c.Estimated, sum.Simulated+c.Simulated
+	}
+	row("all", &sum)
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	out := bufio.NewWriter(w)
+	for i, line := range strings.SplitAfter(table.String(), "\n") {
+		out.WriteString(line)
+		if at := i - 1; at >= 0 && at < len(rows) {
+			for _, text := range rows[at].Choices {
+				fmt.Fprintf(out, "    %s\n", text)
+			}
+		}
+	}
+	return out.Flush()
+}
+
+// ExplainOperations prints the estimated cycles of each operation beside those of a run on inputs
+// of zeros, so many bytes each, with cold caches.
+func ExplainOperations(w io.Writer, x Executable, inputs []int, estimated map[int]int64, nameOf func(op int) string) error {
+	zeros := make([][]byte, len(inputs))
+	for i, n := range inputs {
+		zeros[i] = make([]byte, n)
+	}
+	run, err := x.Run(zeros, RunOptions{})
+	if err != nil {
+		return err
+	}
+	st := run.Stats()
+	run.Release()
+	var rows []StepCost
+	for _, o := range st.Operations {
+		if n, ok := estimated[o.Index]; ok {
+			rows = append(rows, StepCost{Operation: o.Index, Name: nameOf(o.Index), Estimated: n, Simulated: o.Cycles})
+		}
+	}
+	return WriteCosts(w, rows)
+}
+
+// Explain prints what the steps of the program take, if the device can (Explainer).
+func (p *prepared) Explain(w io.Writer) (err error) {
+	defer hal.Contain(&err, p.device.cfg.Name, "Explain")
+	x, ok := p.program.(Explainer)
+	if !ok {
+		return hal.Errorf(hal.InvalidArgument, "this device explains no steps")
+	}
+	return x.Explain(w)
+}
+
+// Explain prints the steps of all stages that are lowered already.
+func (p *staged) Explain(w io.Writer) error {
+	for _, s := range p.stages {
+		if s.fixed == nil {
+			if _, err := fmt.Fprintf(w, "%s: lowered when parameters are known\n", s.describe()); err != nil {
+				return err
+			}
+			continue
+		}
+		x, ok := s.fixed.(Explainer)
+		if !ok {
+			return hal.Errorf(hal.InvalidArgument, "this device explains no steps")
+		}
+		if err := x.Explain(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,19 @@
+package cost
+
+import "github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+
+// Choice is a kernel that a step could use, estimated before it has code.
+type Choice struct {
+	Kernel  hvx.Kernel
+	Slots   int // of the longest thread
+	Verdict Verdict
+}
+
+// Verdict is what became of a candidate.
+type Verdict uint8
+
+const (
+	Slower      Verdict = iota // another one takes fewer slots, or is preferred to it
+	Chosen                     // the first one that fits
+	NoRegisters                // it takes fewer slots than the chosen one but more registers than there are
+)
