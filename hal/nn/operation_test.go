@@ -22,6 +22,17 @@ func TestOperationCodes(t *testing.T) {
 			t.Errorf("%d is %q, which reads as %d", op, op, back)
 		}
 	}
+	for _, op := range []OperationType{OpRequantize, OpDecodeCodebook} {
+		if back, ok := ParseOperationType(op.String()); !ok || back != op || !op.Valid() || op.Code() != int32(op) {
+			t.Errorf("%d is %q, which reads as %d", int32(op), op, back)
+		}
+	}
+	if back, ok := ParseOperandType(TensorQuant8Codebook.String()); !ok || back != TensorQuant8Codebook || back.ElementBytes() != 1 || back.IsScalar() || IsForeign(back) {
+		t.Errorf("%s reads as %s", TensorQuant8Codebook, back)
+	}
+	if op := OperationType(ExtensionCode(2, 9)); op.Valid() || op.String() != "OperationType(9 of extension 2)" || !IsForeign(OperandType(op)) {
+		t.Errorf("an operation that an extension lacks is %s", op)
+	}
 	if op := OperationType(OperationCount); op.Valid() || op.Code() != int32(OperationCount) {
 		t.Errorf("%s is valid or has the code %d", op, op.Code())
 	}

@@ -16,9 +16,11 @@
 //	regions.go detection.go                  regions of images, chosen by score
 //	recurrent.go lstm.go quantizedlstm.go    cells and sequences of them
 //	control.go                               subgraphs
+//	codebook.go                              an extension's type and operation
 //	table.go row.go view.go                  rows, their text form, operands
 //	args.go values.go                        an operation's operands by the names of its row
 //	infer.go work.go quant.go fixedpoint.go  what is common to the rules of the rows
+//	extension.go                             codes of extensions, by model and by table
 //	version.go                               what older HAL versions demand, and do not know
 //
 // On top of the rows it parses an operation into a plain struct (Conv, Pool,

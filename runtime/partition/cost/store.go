@@ -210,6 +210,10 @@ func (h *hasher) sum() string { return hex.EncodeToString(h.Sum(nil)) }
 
 func (h *hasher) model(m *nn.Model) {
 	h.flag(m.Relaxed)
+	for _, e := range m.Extensions {
+		h.text(e.Name)
+		h.int(int64(e.Prefix))
+	}
 	h.int(int64(1 + len(m.Referenced)))
 	h.graph(&m.Main)
 	for i := range m.Referenced {

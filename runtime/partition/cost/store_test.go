@@ -47,17 +47,20 @@ func TestKey(t *testing.T) {
 	add("another preference", s.key(device{version: "1"}, model(), hal.PrepareOptions{Preference: hal.SustainedSpeed}, inputs))
 	add("other inputs", s.key(device{version: "1"}, model(), hal.PrepareOptions{}, [][]byte{{1, 2}, {}}))
 	for what, change := range map[string]func(*nn.Model){
-		"a shape":        func(m *nn.Model) { m.Main.Operands[0].Dimensions = []uint32{3} },
-		"a rank":         func(m *nn.Model) { m.Main.Operands[0].Dimensions = []uint32{2, 1} },
-		"a type":         func(m *nn.Model) { m.Main.Operands[0].Type = nn.TensorFloat16 },
-		"a scale":        func(m *nn.Model) { m.Main.Operands[0].Scale = 1 },
-		"a zero point":   func(m *nn.Model) { m.Main.Operands[0].ZeroPoint = 1 },
-		"a constant":     func(m *nn.Model) { m.Main.Operands[2].Data = []byte{1, 2, 3, 5} },
-		"channel scales": func(m *nn.Model) { m.Main.Operands[2].Channel = &nn.ChannelQuant{Scales: []float32{1}} },
-		"an operation":   func(m *nn.Model) { m.Main.Operations[0].Type = nn.OpRelu6 },
-		"an output":      func(m *nn.Model) { m.Main.Outputs = nil },
-		"relaxed":        func(m *nn.Model) { m.Relaxed = true },
-		"a subgraph":     func(m *nn.Model) { m.Referenced = []nn.Subgraph{{}} },
+		"a shape":              func(m *nn.Model) { m.Main.Operands[0].Dimensions = []uint32{3} },
+		"a rank":               func(m *nn.Model) { m.Main.Operands[0].Dimensions = []uint32{2, 1} },
+		"a type":               func(m *nn.Model) { m.Main.Operands[0].Type = nn.TensorFloat16 },
+		"a scale":              func(m *nn.Model) { m.Main.Operands[0].Scale = 1 },
+		"a zero point":         func(m *nn.Model) { m.Main.Operands[0].ZeroPoint = 1 },
+		"a constant":           func(m *nn.Model) { m.Main.Operands[2].Data = []byte{1, 2, 3, 5} },
+		"channel scales":       func(m *nn.Model) { m.Main.Operands[2].Channel = &nn.ChannelQuant{Scales: []float32{1}} },
+		"extension data":       func(m *nn.Model) { m.Main.Operands[0].Extension = []byte{1} },
+		"other extension data": func(m *nn.Model) { m.Main.Operands[0].Extension = []byte{2} },
+		"an extension":         func(m *nn.Model) { m.Extensions = []nn.ExtensionPrefix{{Name: "org.example.x", Prefix: 3}} },
+		"an operation":         func(m *nn.Model) { m.Main.Operations[0].Type = nn.OpRelu6 },
+		"an output":            func(m *nn.Model) { m.Main.Outputs = nil },
+		"relaxed":              func(m *nn.Model) { m.Relaxed = true },
+		"a subgraph":           func(m *nn.Model) { m.Referenced = []nn.Subgraph{{}} },
 	} {
 		m := model()
 		change(m)
