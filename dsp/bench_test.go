@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
 // assemble turns LLVM syntax into a program at base.
 func assemble(t testing.TB, base uint32, text string) *Program {
 	t.Helper()
-	pk, err := hexagon.Assemble(text, base)
+	pk, err := asm.Assemble(text, base)
 	if err != nil {
 		t.Fatal(err)
 	}

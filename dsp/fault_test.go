@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
 // executable assembles a program.
 func executable(t testing.TB, text string) []byte {
 	t.Helper()
-	o, err := hexagon.AssembleObject(text, hexagon.AsmOptions{Base: codeBase})
+	o, err := asm.AssembleObject(text, asm.Options{Base: codeBase})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func joined(t testing.TB, insts ...string) []uint32 {
 	t.Helper()
 	var out []uint32
 	for i, text := range insts {
-		pk, err := hexagon.Assemble(text, 0)
+		pk, err := asm.Assemble(text, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 )
 
 // The micro-ops of a packet run one after another, so the decoder orders them
@@ -48,7 +49,7 @@ func (d *decoder) packet(b *block, p *hexagon.Packet) error {
 	for i := range p.Insts[:p.N] {
 		parts := p.Insts[i : i+1]
 		if c.sharesPredicate(i) {
-			q, err := hexagon.ParsePacket("{ "+p.Insts[i].Text(p.Addr)+" }", p.Addr)
+			q, err := asm.ParsePacket("{ "+p.Insts[i].Text(p.Addr)+" }", p.Addr)
 			if err != nil {
 				return err
 			}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
+	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 )
 
 // helloELF is a program that writes its data segment and exits with 0.
@@ -20,7 +22,7 @@ func helloELF(tb testing.TB, text string) []byte {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	im := hexagon.Image{Entry: code, Segments: []hexagon.Segment{
+	im := object.Image{Entry: code, Segments: []object.Segment{
 		{Addr: code, Data: b, Exec: true}, {Addr: data, Data: []byte(text), Write: true},
 	}}
 	elf, err := im.ELF()
@@ -57,9 +59,9 @@ func FuzzLoadELF(f *testing.F) {
 }
 
 // codeSegment assembles packets at an address.
-func codeSegment(t *testing.T, addr uint32, text string) hexagon.Segment {
+func codeSegment(t *testing.T, addr uint32, text string) object.Segment {
 	t.Helper()
-	pk, err := hexagon.Assemble(text, addr)
+	pk, err := asm.Assemble(text, addr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,14 +69,14 @@ func codeSegment(t *testing.T, addr uint32, text string) hexagon.Segment {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return hexagon.Segment{Addr: addr, Data: hexagon.Bytes(w), Exec: true}
+	return object.Segment{Addr: addr, Data: hexagon.Bytes(w), Exec: true}
 }
 
 // segmentsELF is an executable of segments at any place: the writer wants pages
 // of their own for them.
-func segmentsELF(t *testing.T, list []hexagon.Segment) []byte {
+func segmentsELF(t *testing.T, list []object.Segment) []byte {
 	t.Helper()
-	im := hexagon.Image{Entry: list[0].Addr, Segments: slices.Clone(list)}
+	im := object.Image{Entry: list[0].Addr, Segments: slices.Clone(list)}
 	apart := uint32(0)
 	for i := range im.Segments {
 		s := &im.Segments[i]
@@ -99,43 +101,43 @@ func segmentsELF(t *testing.T, list []hexagon.Segment) []byte {
 // fault exit with 42.
 func TestSegments(t *testing.T) {
 	const exit = "{ r6 = #94 }\n trap0(#1)\n"
-	writable := func(s hexagon.Segment) hexagon.Segment { s.Write = true; return s }
-	word := func(addr uint32, v byte, write bool) hexagon.Segment {
-		return hexagon.Segment{Addr: addr, Data: []byte{v, 0, 0, 0}, Write: write}
+	writable := func(s object.Segment) object.Segment { s.Write = true; return s }
+	word := func(addr uint32, v byte, write bool) object.Segment {
+		return object.Segment{Addr: addr, Data: []byte{v, 0, 0, 0}, Write: write}
 	}
 	for _, c := range []struct {
 		name     string
-		segments []hexagon.Segment
+		segments []object.Segment
 		kind     FaultKind
 		packet   uint32
 		rule     string // none: exits with 42
 	}{
-		{"two of code, data between", []hexagon.Segment{
+		{"two of code, data between", []object.Segment{
 			codeSegment(t, 0x20000, "{ r1 = ##0x30000 }\n call ##0x1fff8\n{ r0 = add(r0,#2) }\n"+exit),
 			word(0x30000, 40, false), codeSegment(t, 0x40000, "{ r0 = memw(r1+#0) ; jumpr r31 }\n")}, 0, 0, ""},
-		{"code as data, of the second one too", []hexagon.Segment{
+		{"code as data, of the second one too", []object.Segment{
 			codeSegment(t, 0x20000, "{ r1 = ##0x40000 }\n{ r0 = memw(r1+#0) }\n{ r0 = and(r0,#0) }\n{ r0 = add(r0,#42) }\n"+exit), codeSegment(t, 0x40000, "nop\n")}, 0, 0, ""},
-		{"a jump between two of code", []hexagon.Segment{
+		{"a jump between two of code", []object.Segment{
 			codeSegment(t, 0x20000, "jump ##0x10000\n"), word(0x30000, 40, false), codeSegment(t, 0x40000, "nop\n")}, FaultJump, 0x20000, "jump to 0x30000, which is outside the program"},
-		{"code that runs into a gap", []hexagon.Segment{
+		{"code that runs into a gap", []object.Segment{
 			codeSegment(t, 0x20000, "nop\n"), codeSegment(t, 0x40000, "nop\n")}, FaultJump, 0x20000, "code runs on to 0x20004, which is outside"},
-		{"a packet that its segment cuts", []hexagon.Segment{
+		{"a packet that its segment cuts", []object.Segment{
 			{Addr: 0x20000, Data: hexagon.Bytes([]uint32{0x7f004000}), Exec: true}, codeSegment(t, 0x40000, "nop\n")}, FaultIllegal, 0x20000, "ends inside a packet"},
-		{"data behind code that may be written", []hexagon.Segment{
+		{"data behind code that may be written", []object.Segment{
 			writable(codeSegment(t, 0x20000, "{ r1 = ##0x20020 }\n{ memw(r1+#0) = #42 }\n{ r0 = memw(r1+#0) }\n"+exit+"nop\nnop\n"))}, 0, 0, ""},
-		{"code that changes itself", []hexagon.Segment{
+		{"code that changes itself", []object.Segment{
 			writable(codeSegment(t, 0x20000, "{ r1 = ##0x20000 }\n{ memw(r1+#8) = #42 }\n"+exit))}, FaultIllegal, 0x20008, "self-modifying"},
-		{"code that must not be written", []hexagon.Segment{
+		{"code that must not be written", []object.Segment{
 			codeSegment(t, 0x20000, "{ r1 = ##0x20020 }\n{ memw(r1+#0) = #42 }\n{ r0 = memw(r1+#0) }\n"+exit+"nop\nnop\n")}, FaultMemory, 0x20008, "read-only"},
-		{"the vectors around a word", []hexagon.Segment{
+		{"the vectors around a word", []object.Segment{
 			codeSegment(t, 0x20000, "{ r1 = ##0x37010 }\n{ v0 = vmem(r1+#0) }\n{ v1 = vmem(r1+#-1) }\n{ v2 = vmem(r1+#1) }\n{ r0 = memw(r1+#0) }\n"+exit), word(0x37010, 42, false)}, 0, 0, ""},
-		{"two segments in a page, the second may be written", []hexagon.Segment{
+		{"two segments in a page, the second may be written", []object.Segment{
 			codeSegment(t, 0x20000, "{ r1 = ##0x30010 }\n{ memw(r1+#4) = #42 }\n{ r0 = memw(r1+#4) }\n"+exit), word(0x30000, 1, false), word(0x30010, 2, true)}, 0, 0, ""},
-		{"two segments in a page, the first may not", []hexagon.Segment{
+		{"two segments in a page, the first may not", []object.Segment{
 			codeSegment(t, 0x20000, "{ r1 = ##0x3000c }\n{ memw(r1+#0) = #42 }\n"+exit), word(0x30000, 1, false), word(0x30010, 2, true)}, FaultMemory, 0x20008, "read-only"},
-		{"the page behind the last segment", []hexagon.Segment{
+		{"the page behind the last segment", []object.Segment{
 			codeSegment(t, 0x20000, "{ r1 = ##0x3fffc }\n{ r0 = memw(r1+#0) }\n{ r0 = memw(r1+#4) }\n"+exit), word(0x30000, 1, true)}, FaultMemory, 0x2000c, "not mapped"},
-		{"the page before it", []hexagon.Segment{
+		{"the page before it", []object.Segment{
 			codeSegment(t, 0x20000, "{ r1 = ##0x40000 }\n{ r0 = memw(r1+#0) }\n{ v0 = vmem(r1+#-1) }\n"+exit), word(0x48000, 1, true)}, FaultMemory, 0x2000c, "not mapped"},
 	} {
 		im, err := LoadELF(segmentsELF(t, c.segments))
@@ -160,23 +162,23 @@ func TestSegments(t *testing.T) {
 // TestBadSegments: layouts that no program has are errors that say so.
 func TestBadSegments(t *testing.T) {
 	code := codeSegment(t, 0x20000, "nop\n")
-	many := []hexagon.Segment{code}
+	many := []object.Segment{code}
 	for i := range uint32(maxLoads) {
-		many = append(many, hexagon.Segment{Addr: 0x100000 + i*pageBytes, Data: []byte{1}})
+		many = append(many, object.Segment{Addr: 0x100000 + i*pageBytes, Data: []byte{1}})
 	}
-	wide := []hexagon.Segment{code}
+	wide := []object.Segment{code}
 	for i := range uint32(9) {
-		wide = append(wide, hexagon.Segment{Addr: 0x100000 + i*(120<<20), Data: []byte{1}, Size: 120 << 20, Write: true})
+		wide = append(wide, object.Segment{Addr: 0x100000 + i*(120<<20), Data: []byte{1}, Size: 120 << 20, Write: true})
 	}
 	for _, c := range []struct {
-		segments []hexagon.Segment
+		segments []object.Segment
 		want     string
 	}{
-		{[]hexagon.Segment{code, {Addr: 0x20002, Data: []byte{1}}}, "segment 1 at 0x20002 overlaps segment 0, which ends at 0x20004"},
+		{[]object.Segment{code, {Addr: 0x20002, Data: []byte{1}}}, "segment 1 at 0x20002 overlaps segment 0, which ends at 0x20004"},
 		{many, "257 segments"},
 		{wide, "segments of more than 1073741824 bytes"},
-		{[]hexagon.Segment{code, codeSegment(t, 0x20000+maxCodeBytes, "nop\n")}, "executable segments from 0x20000 to 0x10020004"},
-		{[]hexagon.Segment{{Addr: heapBase, Data: []byte{1, 2, 3, 4}, Exec: true}}, "above 0x60000000"},
+		{[]object.Segment{code, codeSegment(t, 0x20000+maxCodeBytes, "nop\n")}, "executable segments from 0x20000 to 0x10020004"},
+		{[]object.Segment{{Addr: heapBase, Data: []byte{1, 2, 3, 4}, Exec: true}}, "above 0x60000000"},
 	} {
 		if _, err := LoadELF(segmentsELF(t, c.segments)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %s", err, c.want)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -380,7 +381,7 @@ func TestUnitConflicts(t *testing.T) {
 		{"{ v0.b = vshuff(v1.b) ; v2 = vdelta(v3,v4) }", "two permutes"},
 		{"{ v1:0 = vshuff(v1,v0,r0) ; v2.w = vasr(v3.w,r0) }", "a permute of a pair and a shift"},
 	} {
-		pk, err := hexagon.Assemble("\t"+c.packet+"\n\tjumpr r31\n", codeBase)
+		pk, err := asm.Assemble("\t"+c.packet+"\n\tjumpr r31\n", codeBase)
 		var w []uint32
 		if err == nil {
 			w, err = hexagon.EncodeAll(nil, pk)

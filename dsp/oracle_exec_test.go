@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
-	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 )
 
 // TestOracleExec runs whole programs, assembled and compiled, in QEMU and in the core.
@@ -32,7 +32,7 @@ func TestOracleExec(t *testing.T) {
 		}
 	}
 	body := func(name string) []string { return []string{"-DBODY=\"" + name + "\"", "-I", root, "-I", data} }
-	const program = "../isa/hexagon/testdata/program.c"
+	const program = "../isa/hexagon/asm/testdata/program.c"
 	for _, c := range []struct {
 		src  string
 		args []string
@@ -67,7 +67,7 @@ func TestOracleAssembled(t *testing.T) {
 			t.Skip("skipped: needs shared data")
 		}
 		for _, separate := range []bool{false, true} {
-			o, err := hexagon.AssembleObject(string(text), hexagon.AsmOptions{Base: 0x20000, Separate: separate})
+			o, err := asm.AssembleObject(string(text), asm.Options{Base: 0x20000, Separate: separate})
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 )
 
 var (
@@ -112,7 +113,7 @@ func assembleFlow(t *testing.T, text string) []uint32 {
 	t.Helper()
 	for range 2 {
 		la := 0
-		pk, err := hexagon.Assemble(strings.ReplaceAll(text, "#LA", "#4"), 0)
+		pk, err := asm.Assemble(strings.ReplaceAll(text, "#LA", "#4"), 0)
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, text)
 		}
@@ -334,7 +335,7 @@ func TestOracleCovers(t *testing.T) {
 	r := rand.New(rand.NewSource(5))
 	fixed := map[hexagon.Op]bool{hexagon.J2_trap0: true, hexagon.L4_loadri_ur: true, hexagon.L4_loadrub_ur: true, hexagon.S4_storeri_ur: true}
 	for _, text := range append(brevBlocks(), fixedBlocks...) {
-		pk, err := hexagon.Assemble(text, 0)
+		pk, err := asm.Assemble(text, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

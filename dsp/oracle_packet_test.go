@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 )
 
 // packetGen makes random legal packets of scalar instructions for the harness: r26 (and r29, r30) point into the scratch
@@ -325,7 +326,7 @@ func (g *packetGen) shorten(in *hexagon.Inst) {
 
 // withPairs is the packet with the compounds and duplexes that LLVM's assembler makes.
 func withPairs(p hexagon.Packet) hexagon.Packet {
-	o, err := hexagon.AssembleObject(p.Asm(), hexagon.AsmOptions{})
+	o, err := asm.AssembleObject(p.Asm(), asm.Options{})
 	if err != nil || len(o.Packets) != 1 || o.Packets[0].Check() != nil {
 		return p
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
@@ -27,7 +28,7 @@ func TestStoreBeforeLoad(t *testing.T) {
 		if err := space.Map(mem.Segment{Name: "data", Base: 0x10000, Data: data}); err != nil {
 			t.Fatal(err)
 		}
-		packets, err := hexagon.Assemble(c.text+"\n{ jumpr r31 }", 0x1000)
+		packets, err := asm.Assemble(c.text+"\n{ jumpr r31 }", 0x1000)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -105,7 +105,7 @@ func TestProcessVTCM(t *testing.T) {
 	if _, status := execCopies(t, core, 1, last); status != 41 {
 		t.Errorf("the last word of VTCM: %d", status)
 	}
-	own := hexagon.Image{Entry: codeBase, Segments: []hexagon.Segment{
+	own := object.Image{Entry: codeBase, Segments: []object.Segment{
 		codeSegment(t, codeBase, fmt.Sprintf("{ r1 = ##%d }\n { r0 = memw(r1+#4) ; r6 = #94 }\n trap0(#1)\n", s.VTCMBase)),
 		{Addr: s.VTCMBase, Data: []byte{4: 42, 7: 0}, Write: true},
 	}}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
@@ -34,7 +35,7 @@ func TestRounds(t *testing.T) {
 	r.Read(scratch)
 	var loops [][]hexagon.Packet
 	for _, text := range roundsText {
-		p, err := hexagon.Assemble(text+":endloop0", codeBase)
+		p, err := asm.Assemble(text+":endloop0", codeBase)
 		if err != nil {
 			t.Fatal(err)
 		}

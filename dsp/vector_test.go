@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
 // linked assembles text at address 0x10000.
 func linked(t *testing.T, text string) *Program {
 	t.Helper()
-	pk, err := hexagon.Assemble(text, 0x10000)
+	pk, err := asm.Assemble(text, 0x10000)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,11 +3,12 @@ package main
 import (
 	"bytes"
 	"errors"
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 )
 
 // TestBadInput: what a user got wrong is one line on stderr that says what and

@@ -1,11 +1,12 @@
 package main
 
 import (
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 )
 
 // TestOwnCapabilities: the devices of a SoC file that is no preset are measured

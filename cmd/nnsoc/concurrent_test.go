@@ -2,12 +2,13 @@ package main
 
 import (
 	"encoding/json"
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
 	"io"
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
 )
 
 // TestConcurrent holds run --concurrent to what contention must come to: a network is not

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/verify"
 )
 

@@ -1,11 +1,12 @@
 package main
 
 import (
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"io"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 )
 
 func TestExitCodes(t *testing.T) {

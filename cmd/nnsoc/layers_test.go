@@ -1,9 +1,10 @@
 package main
 
 import (
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 )
 
 // TestPlantedLayer: --check-layers names the operation whose output is wrong,

@@ -5,10 +5,11 @@ package main
 
 import (
 	"fmt"
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"io"
 	"os"
 	"runtime/debug"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 )
 
 func main() {

@@ -3,12 +3,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/inspect"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/inspect"
 )
 
 // operationsDoc reads the rows of docs/OPERATIONS.md, each split into cells

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 )
 
 var update = flag.Bool("update", false, "write the README's output block again")

@@ -5,8 +5,9 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 )
 
 type versionReport struct {

@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -113,7 +114,7 @@ func (p *dspProgram) run(h io.Writer, c *soc.Config, pref hal.Preference) error 
 	}
 	code, ok := dspAssembled[p.text]
 	if !ok {
-		packets, err := hexagon.Assemble(p.text, dspCode)
+		packets, err := asm.Assemble(p.text, dspCode)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}

@@ -26,7 +26,7 @@ func (p *Packet) Check() error {
 		return &RuleError{Addr: p.Addr, Rule: ruleText[ruleCount]}
 	}
 	for i := range p.Insts[:p.N] {
-		if err := p.Insts[i].valid(); err != nil {
+		if err := p.Insts[i].Valid(); err != nil {
 			return fmt.Errorf("hexagon: packet 0x%x: %w", p.Addr, err)
 		}
 	}
@@ -53,7 +53,7 @@ func (p *Packet) broken() (rule, int) {
 	if k := p.branchBeside(); k >= 0 {
 		return ruleBranchAlone, k
 	}
-	if q := *p; q.padLoopEnd() != nil {
+	if q := *p; q.PadLoopEnd() != nil {
 		return ruleLoop0Words, -1
 	}
 	for i := range insts {
@@ -207,25 +207,26 @@ func (p *Packet) predicateMade(r uint8) rule {
 }
 
 // comparesAndJumps reports compounds that make a predicate, p0 or p1 by their form, and jump by it.
-func (f *Form) comparesAndJumps() bool { return f.Class == CJ && f.tmpl[0] == 'p' }
+func (f *Form) comparesAndJumps() bool { return f.Class == CJ && f.Template[0] == 'p' }
 
 // conditional reports branches that may fall through.
 func (f *Form) conditional() bool {
-	return f.Has(FlagPred) || f.comparesAndJumps() || strings.HasPrefix(f.tmpl, "if (")
+	return f.Has(FlagPred) || f.comparesAndJumps() || strings.HasPrefix(f.Template, "if (")
 }
 
 // impliedPredicate is the predicate that the form writes and does not name as an operand.
 func impliedPredicate(op Op) (uint8, bool) {
 	switch f := &forms[op]; {
 	case f.comparesAndJumps():
-		return f.tmpl[1] - '0', true
+		return f.Template[1] - '0', true
 	case op == S2_cabacdecbin:
 		return 0, true
 	}
-	return 3, writesP3Late(op)
+	return 3, WritesP3Late(op)
 }
 
-func writesP3Late(op Op) bool { return op >= J2_ploop1si && op <= J2_ploop3sr }
+// WritesP3Late reports the loop setups that write p3 behind the packet.
+func WritesP3Late(op Op) bool { return op >= J2_ploop1si && op <= J2_ploop3sr }
 
 // predicateWriters counts the instructions that write each predicate and returns the one among them that makes it too late
 // for use in the packet, or -1.

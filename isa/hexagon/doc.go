@@ -1,12 +1,12 @@
 // Package hexagon is the instruction set of the Hexagon V66 DSP with 128-byte HVX vectors: a table of instruction forms,
-// and from it an encoder, a decoder, an assembler and a disassembler of whole packets, and the packet legality checker.
+// and from it an encoder, a decoder and the text of whole packets, and the packet legality checker. Package asm assembles and
+// package object holds images, ELF files and listings.
 //
 // forms.txt is the table, readable as a datasheet: one row per form with its assembly syntax, encoding, slots, HVX pipes,
 // operand cycles and meaning. zops.go is generated from it. Names are LLVM's tags, text is LLVM's syntax, and packets are
 // laid out in LLVM's slot order, so llvm-mc and llvm-objdump can check everything this package writes.
 //
-// A duplex is the two forms it abbreviates and a mark on its packet; AssembleObject makes duplexes and compounds where LLVM
-// does, Assemble leaves every instruction a word. Code.List and Code.Source print code, the second to assemble again.
+// A duplex is the two forms it abbreviates and a mark on its packet; Draft makes duplexes and compounds where LLVM does.
 //
 // Not modelled: Z registers and later HVX revisions; their encodings are known by name only (foreign.go).
 //

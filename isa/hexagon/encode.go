@@ -1,6 +1,9 @@
 package hexagon
 
-import "fmt"
+import (
+	"encoding/binary"
+	"fmt"
+)
 
 // Extended reports whether encoding the instruction takes a constant-extender word: because Ext asks for it, or because
 // the value does not fit the form's own field.
@@ -11,14 +14,14 @@ func (in *Inst) Extended() bool {
 	f := &forms[in.Op]
 	for i := range f.Operands {
 		if o := &f.Operands[i]; o.Extendable {
-			return !o.fits(in.Imm[o.Index])
+			return !o.Fits(in.Imm[o.Index])
 		}
 	}
 	return false
 }
 
-// fits reports whether an immediate can be encoded without an extender.
-func (o *OperandSpec) fits(v int32) bool {
+// Fits reports whether an immediate can be encoded without an extender.
+func (o *OperandSpec) Fits(v int32) bool {
 	if v&(1<<o.Scale-1) != 0 {
 		return false
 	}
@@ -86,20 +89,20 @@ func (p *Packet) Layout() error {
 	}
 	for i := range p.Insts[:p.N] {
 		in := &p.Insts[i]
-		if err := in.valid(); err != nil {
+		if err := in.Valid(); err != nil {
 			return fmt.Errorf("hexagon: packet 0x%x: %w", p.Addr, err)
 		}
 		in.Ext = in.Extended()
 	}
-	if err := p.padLoopEnd(); err != nil {
+	if err := p.PadLoopEnd(); err != nil {
 		return err
 	}
-	p.Words = uint8(p.countWords())
+	p.Words = uint8(p.CountWords())
 	return p.Order()
 }
 
-// padLoopEnd adds the no-operations that a loop end needs: loop 0 ends in a packet of two words or more, loop 1 of three.
-func (p *Packet) padLoopEnd() error {
+// PadLoopEnd adds the no-operations that a loop end needs: loop 0 ends in a packet of two words or more, loop 1 of three.
+func (p *Packet) PadLoopEnd() error {
 	need := 0
 	if p.EndLoop0 {
 		need = 2
@@ -107,24 +110,25 @@ func (p *Packet) padLoopEnd() error {
 	if p.EndLoop1 {
 		need = 3
 	}
-	for p.countWords() < need && int(p.N) < len(p.Insts) {
-		p.insert(Inst{Op: A2_nop})
+	for p.CountWords() < need && int(p.N) < len(p.Insts) {
+		p.Insert(Inst{Op: A2_nop})
 	}
-	if n := p.countWords(); n > MaxWords {
+	if n := p.CountWords(); n > MaxWords {
 		return fmt.Errorf("hexagon: packet 0x%x: %s", p.Addr, ruleText[ruleWords])
 	}
 	return nil
 }
 
-// insert adds an instruction, in front of a duplex.
-func (p *Packet) insert(in Inst) {
+// Insert adds an instruction, in front of a duplex.
+func (p *Packet) Insert(in Inst) {
 	k := p.singles()
 	copy(p.Insts[k+1:], p.Insts[k:p.N])
 	p.Insts[k] = in
 	p.N++
 }
 
-func (p *Packet) countWords() int {
+// CountWords is how many words the packet takes, extenders and a duplex included.
+func (p *Packet) CountWords() int {
 	n := int(p.N)
 	if p.Duplex {
 		n--
@@ -158,8 +162,8 @@ func (in *Inst) extValue() uint32 {
 	return 0
 }
 
-// valid checks that every operand is in its class and encodable.
-func (in *Inst) valid() error {
+// Valid checks that every operand is in its class and encodable.
+func (in *Inst) Valid() error {
 	if in.Op == opNone || in.Op >= numOps {
 		return fmt.Errorf("operation %d does not exist", in.Op)
 	}
@@ -173,8 +177,8 @@ func (in *Inst) valid() error {
 				used = true
 				continue
 			}
-			if v := in.Imm[o.Index]; !o.fits(v) {
-				return fmt.Errorf("%s: immediate %d does not fit %s", f.Name, v, o.immType())
+			if v := in.Imm[o.Index]; !o.Fits(v) {
+				return fmt.Errorf("%s: immediate %d does not fit %s", f.Name, v, o.ImmType())
 			}
 			continue
 		}
@@ -218,7 +222,8 @@ func (in *Inst) valid() error {
 	return nil
 }
 
-func (o *OperandSpec) immType() string {
+// ImmType is the name that LLVM gives to the range of an immediate.
+func (o *OperandSpec) ImmType() string {
 	t := "#u"
 	if o.PCRel {
 		t = "#r"
@@ -262,4 +267,33 @@ func (p *Packet) encodeInst(k int, ext bool) (uint32, error) {
 		w |= scatter(v, o.Field)
 	}
 	return w, nil
+}
+
+// Bytes returns code words as they lie in memory.
+func Bytes(words []uint32) []byte {
+	b := make([]byte, 0, 4*len(words))
+	for _, w := range words {
+		b = binary.LittleEndian.AppendUint32(b, w)
+	}
+	return b
+}
+
+// Words returns the code words in memory bytes; a trailing part of a word is ignored.
+func Words(b []byte) []uint32 {
+	w := make([]uint32, len(b)/4)
+	for i := range w {
+		w[i] = binary.LittleEndian.Uint32(b[4*i:])
+	}
+	return w
+}
+
+// EncodeAll appends the words of consecutive packets.
+func EncodeAll(dst []uint32, packets []Packet) ([]uint32, error) {
+	var err error
+	for i := range packets {
+		if dst, err = packets[i].Encode(dst); err != nil {
+			return dst, err
+		}
+	}
+	return dst, nil
 }

@@ -193,7 +193,7 @@ type Form struct {
 	Section     string
 	Doc         string
 
-	tmpl string // Syntax with operand k as the byte 0x80+k
+	Template string // Syntax with operand k as the byte 0x80+k
 }
 
 // Inst is one decoded instruction. It is flat and holds no pointers, so slices of it are cheap to keep.

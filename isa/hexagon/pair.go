@@ -27,13 +27,13 @@ var compounds = sync.OnceValue(func() map[Op][]compound {
 			continue
 		}
 		in := Inst{Op: op} // all registers r0, all immediates 0
-		first, jump, ok := strings.Cut(string(in.appendText(nil, 0, relativeTarget, nil)), ";")
+		first, jump, ok := strings.Cut(string(in.appendText(nil, 0, RelativeTarget, nil)), ";")
 		if !ok {
 			continue
 		}
-		x, errA := parsePlain(first)
-		b, errB := parsePlain(jump)
-		if errA != nil || errB != nil {
+		x, okA := plain(first)
+		b, okB := plain(jump)
+		if !okA || !okB {
 			continue // the table does not know the halves: no text can ask for the compound
 		}
 		c := compound{first: x.Op, jump: b.Op, op: op}
@@ -48,15 +48,39 @@ var compounds = sync.OnceValue(func() map[Op][]compound {
 	return m
 })
 
-// parsePlain assembles one instruction that need not be legal alone.
-func parsePlain(text string) (Inst, error) {
-	a := &assembler{}
-	var err error
-	if a.toks, err = a.lex(text, 1); err != nil {
-		return Inst{}, err
+// plainTexts are the instructions that the halves of a compound's text can be: of all forms with r0, p0 or p1, and 0.
+var plainTexts = sync.OnceValue(func() map[string]Inst {
+	m := map[string]Inst{}
+	for op := Op(1); op < numOps; op++ {
+		f := &forms[op]
+		if f.Class == CJ || f.Has(FlagSupervisor) {
+			continue
+		}
+		for p := range uint8(2) {
+			in := Inst{Op: op}
+			for i := range f.Operands {
+				if o := &f.Operands[i]; o.Kind == KindP {
+					in.R[o.Index] = p
+				}
+			}
+			for _, imm := range [...]int32{0, -1} {
+				if f.NumImm > 0 {
+					in.Imm[0] = imm
+				}
+				text := string(in.appendText(nil, 0, RelativeTarget, nil))
+				if _, ok := m[text]; !ok && in.Valid() == nil {
+					m[text] = in
+				}
+			}
+		}
 	}
-	in, _, err := a.match(a.toks[:len(a.toks)-1])
-	return in, err
+	return m
+})
+
+// plain is the instruction of half of a compound's text, which writes #0 for #0x0.
+func plain(half string) (Inst, bool) {
+	in, ok := plainTexts()[strings.ReplaceAll(strings.TrimSpace(half), "#0)", "#0x0)")]
+	return in, ok
 }
 
 // compoundOf joins a and jump, if there is a form for both.
@@ -81,38 +105,46 @@ func compoundOf(a, jump *Inst) (Inst, bool) {
 		if in.Imm[f.NumImm-1] = jump.Imm[0]; f.NumImm == 2 {
 			in.Imm[0] = a.Imm[0]
 		}
-		if in.valid() == nil {
+		if in.Valid() == nil {
 			return in, true
 		}
 	}
 	return Inst{}, false
 }
 
-// draft is a packet under construction: instructions in the order of the text, more than a packet has place for until
+// Draft is a packet under construction: instructions in the order of the text, more than a packet has place for until
 // some of them are joined. Fixups name instructions by their id.
-type draft struct {
-	insts []Inst
-	ids   []int
+type Draft struct {
+	Insts []Inst
+	IDs   []int
 }
 
-func (d *draft) remove(k int) {
-	d.insts = append(d.insts[:k], d.insts[k+1:]...)
-	d.ids = append(d.ids[:k], d.ids[k+1:]...)
+// Join makes the compounds and the duplex that LLVM's assembler would make, and reports whether there is a duplex; noShuf
+// is the packet's :mem_noshuf.
+func (d *Draft) Join(noShuf bool) (duplex bool) {
+	_, behind := storeThenLoad(d.Insts)
+	d.joinCompounds()
+	return !(noShuf && behind) && d.joinDuplex()
 }
 
-func (d *draft) clone() draft {
-	return draft{append([]Inst(nil), d.insts...), append([]int(nil), d.ids...)}
+func (d *Draft) remove(k int) {
+	d.Insts = append(d.Insts[:k], d.Insts[k+1:]...)
+	d.IDs = append(d.IDs[:k], d.IDs[k+1:]...)
+}
+
+func (d *Draft) clone() Draft {
+	return Draft{append([]Inst(nil), d.Insts...), append([]int(nil), d.IDs...)}
 }
 
 // fits reports whether the instructions find slots, however many words they take.
-func (d *draft) fits() bool {
+func (d *Draft) fits() bool {
 	l := layout{anyWords: true}
-	return l.assign(d.insts) == ruleOK
+	return l.assign(d.Insts) == ruleOK
 }
 
 // joinCompounds turns each jump and the first instruction that goes with it into a compound, as long as the packet finds
 // slots then.
-func (d *draft) joinCompounds() {
+func (d *Draft) joinCompounds() {
 	valid, next := d.fits(), d.clone()
 	for next.joinCompound() {
 		if ok := next.fits(); ok || !valid {
@@ -122,14 +154,14 @@ func (d *draft) joinCompounds() {
 }
 
 // joinCompound makes one compound. It keeps the id of the jump, whose target may still be open.
-func (d *draft) joinCompound() bool {
-	for j := range d.insts {
-		if forms[d.insts[j].Op].Class != JUMP {
+func (d *Draft) joinCompound() bool {
+	for j := range d.Insts {
+		if forms[d.Insts[j].Op].Class != JUMP {
 			continue
 		}
-		for k := range d.insts {
-			if in, ok := compoundOf(&d.insts[k], &d.insts[j]); ok && k != j {
-				d.insts[j] = in
+		for k := range d.Insts {
+			if in, ok := compoundOf(&d.Insts[k], &d.Insts[j]); ok && k != j {
+				d.Insts[j] = in
 				d.remove(k)
 				return true
 			}
@@ -143,22 +175,22 @@ type candidate struct{ high, low int }
 
 // candidates lists the possible duplexes in the order in which LLVM finds them, nearest neighbours first; it takes the last
 // that fits. Extenders count as neighbours.
-func (d *draft) candidates() (out []candidate) {
+func (d *Draft) candidates() (out []candidate) {
 	type place struct {
 		k   int // -1: an extender
 		sub sub
 		ok  bool
 	}
 	var at []place
-	for k := range d.insts {
-		if d.insts[k].Ext {
+	for k := range d.Insts {
+		if d.Insts[k].Ext {
 			at = append(at, place{k: -1})
 		}
-		s, ok := subOf(&d.insts[k])
+		s, ok := subOf(&d.Insts[k])
 		at = append(at, place{k, s, ok})
 	}
 	fits := func(high, low *place, free bool) bool {
-		h, l := &d.insts[high.k], &d.insts[low.k]
+		h, l := &d.Insts[high.k], &d.Insts[low.k]
 		switch {
 		case l.Ext || h.Op == S2_allocframe:
 			return false
@@ -176,7 +208,7 @@ func (d *draft) candidates() (out []candidate) {
 			if !x.ok || !y.ok {
 				continue
 			}
-			free := !forms[d.insts[x.k].Op].Has(FlagStore) || !forms[d.insts[y.k].Op].Has(FlagStore)
+			free := !forms[d.Insts[x.k].Op].Has(FlagStore) || !forms[d.Insts[y.k].Op].Has(FlagStore)
 			switch {
 			case fits(x, y, free):
 				out = append(out, candidate{x.k, y.k})
@@ -189,43 +221,43 @@ func (d *draft) candidates() (out []candidate) {
 }
 
 // joinDuplex moves the two instructions of the duplex that LLVM would make to the end and reports whether there is one.
-func (d *draft) joinDuplex() bool {
-	if len(d.insts) < 2 || len(d.insts) > 4 {
+func (d *Draft) joinDuplex() bool {
+	if len(d.Insts) < 2 || len(d.Insts) > 4 {
 		return false
 	}
-	for k := range d.insts {
-		d.insts[k].Ext = d.insts[k].Extended()
+	for k := range d.Insts {
+		d.Insts[k].Ext = d.Insts[k].Extended()
 	}
 	var l layout
 	l.anyWords = true
-	if l.assign(d.insts) == ruleOK {
+	if l.assign(d.Insts) == ruleOK {
 		l.shuffle()
 		old := d.clone()
 		for i := range l.res[:l.n] {
-			d.insts[i], d.ids[i] = old.insts[l.res[i].index], old.ids[l.res[i].index]
+			d.Insts[i], d.IDs[i] = old.Insts[l.res[i].index], old.IDs[l.res[i].index]
 		}
 	}
 	found := d.candidates()
 	for i := len(found) - 1; i >= 0; i-- {
 		c := found[i]
 		var rest []Inst
-		for k := range d.insts {
+		for k := range d.Insts {
 			if k != c.high && k != c.low {
-				rest = append(rest, d.insts[k])
+				rest = append(rest, d.Insts[k])
 			}
 		}
 		l := layout{anyWords: true, reserved: 3}
 		if len(rest) > 0 && l.assign(rest) != ruleOK {
 			continue
 		}
-		next := draft{}
-		for k := range d.insts {
+		next := Draft{}
+		for k := range d.Insts {
 			if k != c.high && k != c.low {
-				next.insts, next.ids = append(next.insts, d.insts[k]), append(next.ids, d.ids[k])
+				next.Insts, next.IDs = append(next.Insts, d.Insts[k]), append(next.IDs, d.IDs[k])
 			}
 		}
 		for _, k := range [...]int{c.high, c.low} {
-			next.insts, next.ids = append(next.insts, d.insts[k]), append(next.ids, d.ids[k])
+			next.Insts, next.IDs = append(next.Insts, d.Insts[k]), append(next.IDs, d.IDs[k])
 		}
 		*d = next
 		return true

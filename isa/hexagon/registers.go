@@ -26,6 +26,9 @@ var controlNames = [32]string{
 	30: "utimerlo", 31: "utimerhi",
 }
 
+// NumControls is how many control registers there are.
+const NumControls = len(controlNames)
+
 // systemNames are the system registers that have a name; the others up to s80 go by their number.
 var systemNames = [128]string{
 	0: "sgp0", 1: "sgp1", 2: "stid", 3: "elr", 4: "badva0", 5: "badva1", 6: "ssr", 7: "ccr", 8: "htid", 9: "badva", 10: "imask",

@@ -38,8 +38,8 @@ const (
 )
 
 var ruleText = [...]string{
-	ruleCount:         "a packet holds one to four instructions",
-	ruleWords:         "more than four words",
+	ruleCount:         TooManyInsts,
+	ruleWords:         TooManyWords,
 	ruleMemory:        "two instructions need memory slot 0",
 	ruleHVXLoads:      "two vector loads",
 	ruleHVXStores:     "two vector stores",
@@ -67,6 +67,12 @@ var ruleText = [...]string{
 	ruleOnlyALU:       "only ALU, shift and multiply instructions may share the packet",
 	rulePredLate:      "predicate of this instruction is ready too late for .new",
 }
+
+// What packets may not exceed; an assembler finds some of it before there is a packet to check.
+const (
+	TooManyInsts = "a packet holds one to four instructions"
+	TooManyWords = "more than four words"
+)
 
 func (r rule) String() string { return ruleText[r] }
 

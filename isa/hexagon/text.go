@@ -7,10 +7,10 @@ import (
 
 // String is the packet as llvm-objdump prints it, one line per word (constant extenders included), each line without the
 // address column: "{ \tr0 = add(r1,r2) } ".
-func (p *Packet) String() string { return strings.Join(p.rows(absoluteTarget), "\n") }
+func (p *Packet) String() string { return strings.Join(p.Rows(AbsoluteTarget), "\n") }
 
-// rows are the lines of String.
-func (p *Packet) rows(target targetText) []string {
+// Rows are the lines of String.
+func (p *Packet) Rows(target TargetText) []string {
 	var rows []string
 	add := func(b []byte) {
 		lead := "  \t"
@@ -48,9 +48,10 @@ func (p *Packet) rows(target targetText) []string {
 
 // Asm is the packet on one line, as llvm-mc and Assemble read it: "{ r0 = add(r1,r2) ; r3 = #1 }:endloop0". Branch targets
 // are displacements from the packet (#-0x40), so the text does not depend on its address.
-func (p *Packet) Asm() string { return p.asm(relativeTarget) }
+func (p *Packet) Asm() string { return p.AsmWith(RelativeTarget) }
 
-func (p *Packet) asm(target targetText) string {
+// AsmWith is Asm with branch targets written by target.
+func (p *Packet) AsmWith(target TargetText) string {
 	b := []byte("{ ")
 	for i := range p.Insts[:min(int(p.N), len(p.Insts))] {
 		if i > 0 {
@@ -87,24 +88,26 @@ func (p *Packet) loopSuffix(lead string) string {
 
 // Text is the assembly text of one instruction; branch targets are absolute, so it needs the packet's address.
 func (in *Inst) Text(addr uint32) string {
-	return string(in.appendText(nil, addr, absoluteTarget, nil))
+	return string(in.appendText(nil, addr, AbsoluteTarget, nil))
 }
 
-// targetText writes a branch target: the operand's value v, seen from the packet at addr.
-type targetText func(b []byte, o *OperandSpec, addr uint32, v int32, ext bool) []byte
+// TargetText writes a branch target: the operand's value v, seen from the packet at addr.
+type TargetText func(b []byte, o *OperandSpec, addr uint32, v int32, ext bool) []byte
 
-func absoluteTarget(b []byte, _ *OperandSpec, addr uint32, v int32, _ bool) []byte {
+// AbsoluteTarget writes a branch target as an address.
+func AbsoluteTarget(b []byte, _ *OperandSpec, addr uint32, v int32, _ bool) []byte {
 	b = append(b, "0x"...)
 	return strconv.AppendUint(b, uint64(addr+uint32(v)), 16)
 }
 
-func relativeTarget(b []byte, o *OperandSpec, _ uint32, v int32, ext bool) []byte {
+// RelativeTarget writes a branch target as a displacement from the packet.
+func RelativeTarget(b []byte, o *OperandSpec, _ uint32, v int32, ext bool) []byte {
 	return appendImm(b, o, v, ext)
 }
 
 // appendText writes the instruction; as half of a duplex, sub, the constants that are part of the sub-instruction
 // are decimal, those in unsigned fields are unsigned.
-func (in *Inst) appendText(b []byte, addr uint32, target targetText, sub *subForm) (out []byte) {
+func (in *Inst) appendText(b []byte, addr uint32, target TargetText, sub *subForm) (out []byte) {
 	if in.Op == opNone || in.Op >= numOps {
 		return append(b, "<invalid>"...)
 	}
@@ -121,10 +124,10 @@ func (in *Inst) appendText(b []byte, addr uint32, target targetText, sub *subFor
 	if f.Has(FlagPred) && f.Has(FlagIndirect) && f.Has(FlagLoad) {
 		defer func() { out = plainReturn(out) }()
 	}
-	for i := 0; i < len(f.tmpl); i++ {
-		c := f.tmpl[i]
+	for i := 0; i < len(f.Template); i++ {
+		c := f.Template[i]
 		if c < 0x80 {
-			if ext && c == 'g' && strings.HasPrefix(f.tmpl[i:], "gp+") {
+			if ext && c == 'g' && strings.HasPrefix(f.Template[i:], "gp+") {
 				i += 2 // extended, the address is the constant alone
 				continue
 			}
@@ -210,4 +213,15 @@ func appendReg(b []byte, k Kind, r uint8) []byte {
 		b = append(b, ':')
 	}
 	return strconv.AppendUint(b, uint64(r), 10)
+}
+
+// Target is the address that an instruction of the packet at addr may branch to, or that a loop setup names.
+func (in *Inst) Target(addr uint32) (to uint32, ok bool) {
+	f := &forms[in.Op]
+	for i := range f.Operands {
+		if o := &f.Operands[i]; o.PCRel {
+			return addr + uint32(in.Imm[o.Index]), true
+		}
+	}
+	return 0, false
 }

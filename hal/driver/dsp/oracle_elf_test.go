@@ -17,6 +17,7 @@ import (
 	"github.com/nnsoc/nnsoc/importer/vectors"
 	"github.com/nnsoc/nnsoc/internal/oracle"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 	"github.com/nnsoc/nnsoc/testvectors"
 )
 
@@ -52,16 +53,16 @@ func (p *executable) elf(inputs [][]byte) ([]byte, error) {
 	if stubBase+len(code) > layout.CodeBase {
 		return nil, fmt.Errorf("start routine of %d bytes", len(code))
 	}
-	image := hexagon.Image{Entry: stubBase, Segments: []hexagon.Segment{
+	image := object.Image{Entry: stubBase, Segments: []object.Segment{
 		{Addr: stubBase, Data: code, Exec: true},
 		{Addr: layout.ConstBase, Data: p.consts},
 		{Addr: layout.ArenaBase - layout.EndGuard, Data: arena, Write: true},
 	}}
 	if len(p.program.Code) > 0 {
-		image.Segments = append(image.Segments, hexagon.Segment{Addr: p.program.Base, Data: p.program.Code, Exec: true})
+		image.Segments = append(image.Segments, object.Segment{Addr: p.program.Base, Data: p.program.Code, Exec: true})
 	}
 	if v := &p.dev.cfg.Spec; v.VTCMBytes > 0 {
-		image.Segments = append(image.Segments, hexagon.Segment{Addr: v.VTCMBase, Size: v.VTCMBytes, Write: true})
+		image.Segments = append(image.Segments, object.Segment{Addr: v.VTCMBase, Size: v.VTCMBytes, Write: true})
 	}
 	return image.ELF()
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/engine"
 	"github.com/nnsoc/nnsoc/dsp"
-	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 )
 
 // storeProgram is a program for dsp exec that writes vectors, in a buffer of so
@@ -42,7 +42,7 @@ BODY:endloop0
 into:	.space BYTES
 from:	.space BYTES
 `)
-	obj, err := engine.AssembleText("stores.s", []byte(text), hexagon.AsmOptions{Base: engine.DSPBase})
+	obj, err := engine.AssembleText("stores.s", []byte(text), asm.Options{Base: engine.DSPBase})
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
@@ -22,7 +23,7 @@ func loop(body string) string {
 // micro runs a program twice on so many threads, each with its own address in
 // r0 and shift in r1, and answers the cycles of both runs.
 func (x *anchorRun) micro(text string, threads int, base, step, modifier uint32) (cold, warm float64, err error) {
-	packets, err := hexagon.Assemble(text, anchorCode)
+	packets, err := asm.Assemble(text, anchorCode)
 	if err != nil {
 		return 0, 0, err
 	}

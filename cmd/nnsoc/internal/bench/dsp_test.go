@@ -1,9 +1,10 @@
 package bench
 
 import (
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"math"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 )
 
 // TestAnchorInputs: a figure that the preset is built from comes out of the

@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 )
 
 // assembler are the flags of a command that assembles: where its output goes, and in

@@ -13,7 +13,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/dsp"
-	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -85,7 +85,7 @@ func readELF(path string) ([]byte, error) {
 	if err != nil || ext != ".s" && ext != ".S" && ext != ".asm" && (path != "-" || bytes.HasPrefix(data, []byte(elf.ELFMAG))) {
 		return data, err
 	}
-	obj, err := AssembleText(path, data, hexagon.AsmOptions{Base: DSPBase})
+	obj, err := AssembleText(path, data, asm.Options{Base: DSPBase})
 	if err != nil {
 		return nil, err
 	}

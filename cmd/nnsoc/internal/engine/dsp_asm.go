@@ -10,6 +10,8 @@ import (
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
+	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 )
 
 // DSPBase is where code lies unless a command says otherwise: behind the page that the linker gives the ELF header.
@@ -51,9 +53,9 @@ and data from --base on), hex (one word of code per line) or list.`,
 }
 
 // AssembleText assembles the text of a file; errors name file, line and column.
-func AssembleText(path string, text []byte, o hexagon.AsmOptions) (*hexagon.Object, error) {
-	obj, err := hexagon.AssembleObject(string(text), o)
-	var at *hexagon.SyntaxError
+func AssembleText(path string, text []byte, o asm.Options) (*asm.Object, error) {
+	obj, err := asm.AssembleObject(string(text), o)
+	var at *asm.SyntaxError
 	if errors.As(err, &at) {
 		err = fmt.Errorf("%s:%d:%d: %s", path, at.Line, at.Col, at.Msg)
 	}
@@ -72,7 +74,7 @@ func dspAsm(a *cli.App, path string, f *asmFlags) error {
 	if err != nil {
 		return err
 	}
-	obj, err := AssembleText(path, text, hexagon.AsmOptions{Base: f.base, Separate: f.separate, Flat: format == "bin"})
+	obj, err := AssembleText(path, text, asm.Options{Base: f.base, Separate: f.separate, Flat: format == "bin"})
 	if err != nil {
 		return err
 	}
@@ -100,7 +102,7 @@ func dspAsm(a *cli.App, path string, f *asmFlags) error {
 	return writeAssembled(a, &f.assembler, format, out.Bytes(), func() error { return printCode(a, path, obj.Entry, obj.Code()) })
 }
 
-func listCode(w io.Writer, code []hexagon.Code) error {
+func listCode(w io.Writer, code []object.Code) error {
 	for i := range code {
 		if len(code) > 1 {
 			if _, err := fmt.Fprintf(w, "\nDisassembly of section %s:\n", code[i].Name); err != nil {
@@ -142,7 +144,7 @@ type codePacket struct {
 	Error string   `json:"error,omitempty"`
 }
 
-func printCode(a *cli.App, path string, entry uint32, code []hexagon.Code) error {
+func printCode(a *cli.App, path string, entry uint32, code []object.Code) error {
 	r := codeReport{SchemaVersion: cli.SchemaVersion, File: path, Entry: entry, Sections: []codeSection{}}
 	for i := range code {
 		c := &code[i]

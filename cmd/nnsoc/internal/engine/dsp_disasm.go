@@ -7,7 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
-	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
+	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 )
 
 type disasmFlags struct {
@@ -41,13 +42,13 @@ func dspDisasm(a *cli.App, path string, f *disasmFlags) error {
 	if err != nil {
 		return err
 	}
-	var code []hexagon.Code
+	var code []object.Code
 	if f.raw {
 		if f.base%4 != 0 || uint64(f.base)+uint64(len(data)) > 1<<32 {
 			return cli.Usage(fmt.Errorf("base %#x is not a multiple of 4, or leaves no room for %d bytes", f.base, len(data)))
 		}
-		code = []hexagon.Code{{Name: ".text", Addr: f.base, Data: data}}
-	} else if code, err = hexagon.ReadELF(data); err != nil {
+		code = []object.Code{{Name: ".text", Addr: f.base, Data: data}}
+	} else if code, err = object.ReadELF(data); err != nil {
 		return cli.Usage(fmt.Errorf("%s: %w (--raw reads files of code alone)", path, err))
 	}
 	var out bytes.Buffer
@@ -56,7 +57,7 @@ func dspDisasm(a *cli.App, path string, f *disasmFlags) error {
 		return printCode(a, path, code[0].Addr, code)
 	case f.source:
 		for i := range code {
-			if err := code[i].Source(&out); err != nil {
+			if err := asm.Source(&code[i], &out); err != nil {
 				return err
 			}
 		}

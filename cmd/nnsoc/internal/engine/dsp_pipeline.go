@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -115,7 +116,7 @@ type issuedWait struct {
 type program struct {
 	path string
 	elf  []byte
-	code []hexagon.Code
+	code []object.Code
 }
 
 func readProgram(path string) (*program, error) {
@@ -124,7 +125,7 @@ func readProgram(path string) (*program, error) {
 	if p.elf, err = readELF(path); err != nil {
 		return nil, err
 	}
-	if p.code, err = hexagon.ReadELF(p.elf); err != nil {
+	if p.code, err = object.ReadELF(p.elf); err != nil {
 		return nil, cli.Usage(fmt.Errorf("%s: %w", path, err))
 	}
 	return p, nil

@@ -1,8 +1,9 @@
 package engine
 
 import (
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 )
 
 // NewNPU returns the command npu with its parts.

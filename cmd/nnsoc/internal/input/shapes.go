@@ -6,8 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/spf13/pflag"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 )
 
 // ShapeFlag is --shape NAME=1,224,224,3, once for each input.

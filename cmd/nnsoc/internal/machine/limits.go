@@ -1,8 +1,9 @@
 package machine
 
 import (
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 )
 
 // Limits keep devices from taking what they could.

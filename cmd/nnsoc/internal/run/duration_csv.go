@@ -2,9 +2,10 @@ package run
 
 import (
 	"encoding/csv"
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"io"
 	"strconv"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 )
 
 // samplesFile is the file of --csv; nil without one.

@@ -2,9 +2,10 @@ package run
 
 import (
 	"fmt"
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"io"
 	"text/tabwriter"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 )
 
 // courses prints some samples of each run over a duration.

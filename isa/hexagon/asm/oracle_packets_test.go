@@ -1,4 +1,4 @@
-package hexagon
+package asm
 
 import (
 	"bytes"
@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/isa/hexagon/internal/randpacket"
 )
 
 const (
@@ -93,24 +95,24 @@ func disassembleLLVM(t *testing.T, words []uint32) map[uint32]string {
 // TestOracleText compares our text of every form, with random operands, to llvm-objdump's, and llvm-mc's bytes of our text to ours.
 func TestOracleText(t *testing.T) {
 	oracle.Need(t, mcName, objdumpName, "llvm-objcopy-19")
-	g := newGen(rand.New(rand.NewSource(1)))
-	var packets []Packet
+	g := randpacket.New(rand.New(rand.NewSource(1)))
+	var packets []hexagon.Packet
 	var words []uint32
 	for round := 0; round < 12; round++ {
-		for op := Op(1); op < numOps; op++ {
-			if op.Form().Has(FlagV68) || op == Y4_crswap10 {
+		for op := hexagon.Op(1); int(op) < hexagon.NumOps; op++ {
+			if op.Form().Has(hexagon.FlagV68) || op == hexagon.Y4_crswap10 {
 				continue // TestOracleV68; llvm-objdump 19 crashes
 			}
-			p := g.carrier(op, uint32(4*len(words)))
+			p := g.Carrier(op, uint32(4*len(words)))
 			for losesExtender(&p) {
-				p = g.carrier(op, uint32(4*len(words)))
+				p = g.Carrier(op, uint32(4*len(words)))
 			}
 			var err error
 			n := len(words)
 			if words, err = p.Encode(words); err != nil {
 				t.Fatalf("%s: %v", p.Asm(), err)
 			}
-			q, _, err := DecodePacket(words[n:], p.Addr)
+			q, _, err := hexagon.DecodePacket(words[n:], p.Addr)
 			if err != nil {
 				t.Fatalf("%s: %v", p.Asm(), err)
 			}
@@ -136,7 +138,7 @@ func TestOracleText(t *testing.T) {
 		only := false
 		for k := range p.Insts[:p.N] {
 			f := p.Insts[k].Op.Form()
-			only = only || joins(f) || f.Has(FlagSupervisor)
+			only = only || randpacket.Joins(f) || f.Has(hexagon.FlagSupervisor)
 		}
 		if only { // compared as text above; a word holds the place
 			for _, w := range words[p.Addr/4 : p.Addr/4+uint32(p.Words)] {
@@ -162,11 +164,11 @@ func TestOracleText(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d packets, %d forms", len(packets), numOps-1)
+	t.Logf("%d packets, %d forms", len(packets), hexagon.NumOps-1)
 }
 
 // losesExtender reports the jumps after a compare with -1 whose target llvm-objdump 19 prints without the extender.
-func losesExtender(p *Packet) bool {
+func losesExtender(p *hexagon.Packet) bool {
 	for i := range p.Insts[:p.N] {
 		if in := &p.Insts[i]; in.Ext && strings.Contains(in.Op.Form().Syntax, "#-0x1)") {
 			return true
@@ -210,11 +212,11 @@ func errorLines(diag string) []string {
 func TestOracleLegality(t *testing.T) {
 	oracle.Need(t, mcName)
 	const n = 30000
-	g := newGen(rand.New(rand.NewSource(seed(3))))
-	packets := make([]Packet, n)
+	g := randpacket.New(rand.New(rand.NewSource(seed(3))))
+	packets := make([]hexagon.Packet, n)
 	lines := make([]string, n)
 	for i := range packets {
-		packets[i] = g.packet()
+		packets[i] = g.Packet()
 		lines[i] = packets[i].Asm()
 	}
 	theirs := legality(t, lines)
@@ -240,11 +242,11 @@ func TestOracleLegality(t *testing.T) {
 func TestOracleOrder(t *testing.T) {
 	oracle.Need(t, mcName, "llvm-objcopy-19")
 	const n = 12000
-	g := newGen(rand.New(rand.NewSource(seed(4))))
-	var packets []Packet
+	g := randpacket.New(rand.New(rand.NewSource(seed(4))))
+	var packets []hexagon.Packet
 	var src strings.Builder
 	for len(packets) < n {
-		p := g.packet()
+		p := g.Packet()
 		if p.Check() == nil {
 			packets = append(packets, p)
 			src.WriteString(p.Asm() + "\n")
@@ -262,7 +264,7 @@ func TestOracleOrder(t *testing.T) {
 			t.Fatalf("%s: %v", packets[i].Asm(), err)
 		}
 		end := 0 // of their packet
-		for end < len(theirs) && theirs[end]>>parseShift&3 != parseEnd {
+		for end < len(theirs) && theirs[end]>>14&3 != 3 {
 			end++
 		}
 		if end == len(theirs) {
@@ -287,7 +289,7 @@ func TestOracleNoShuf(t *testing.T) {
 		"{ r2 = memw(r3+#0) ; memw(r0+#0) = r1 }:mem_noshuf":                                                        false,
 		"{ r8 = add(r6,r7) ; if (p0) memh(r0+#2) = r1 ; if (!p1) r2 = memub(r3+#0) ; r9 = mpyi(r1,r2) }:mem_noshuf": true,
 	} {
-		o, err := AssembleObject(text, AsmOptions{Separate: true})
+		o, err := AssembleObject(text, Options{Separate: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -302,7 +304,7 @@ func TestOracleNoShuf(t *testing.T) {
 		if theirs := textSection(t, obj); !slices.Equal(ours, theirs) {
 			t.Errorf("%s: ours %08x, llvm-mc %08x", text, ours, theirs)
 		}
-		q, _, err := DecodePacket(ours, 0)
+		q, _, err := hexagon.DecodePacket(ours, 0)
 		if err != nil || q.NoShuf != behind {
 			t.Errorf("%s decodes to %s, %v", text, q.Asm(), err)
 		}
@@ -330,7 +332,7 @@ func TestOracleNoShufOrders(t *testing.T) {
 				text = "{ " + third + " ; " + a + " ; " + b + " }:mem_noshuf"
 			}
 			obj, diag, ok := assembleLLVM(t, strings.ReplaceAll(text, " ; ", "\n")+"\n")
-			o, err := AssembleObject(text, AsmOptions{Separate: true})
+			o, err := AssembleObject(text, Options{Separate: true})
 			if (err == nil) != ok {
 				t.Errorf("%s: ours %v, llvm-mc %s", text, err, diag)
 			}

@@ -1,4 +1,4 @@
-package hexagon
+package asm
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ func TestSourceBodies(t *testing.T) {
 	} {
 		var code [2][]byte
 		for i, s := range []string{c.text, c.same} {
-			o, err := AssembleObject(s, AsmOptions{})
+			o, err := AssembleObject(s, Options{})
 			if err != nil {
 				t.Errorf("%s: %v", s, err)
 				continue
@@ -67,7 +67,7 @@ func TestSourceBodyErrors(t *testing.T) {
 		{"brkpt", "instruction of supervisors"},
 		{"r0 = memw(r1+#3)", "does not fit #s11:2"},
 	} {
-		if _, err := AssembleObject(c.text, AsmOptions{}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := AssembleObject(c.text, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %q", c.text, err, c.want)
 		}
 	}

@@ -1,18 +1,21 @@
-package hexagon
+package asm
 
 import (
 	"math/rand"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/isa/hexagon/internal/randpacket"
 )
 
 // TestRoundTrip encodes, decodes, prints and assembles every form with random operands.
 func TestRoundTrip(t *testing.T) {
-	g := newGen(rand.New(rand.NewSource(2)))
+	g := randpacket.New(rand.New(rand.NewSource(2)))
 	for round := 0; round < 8; round++ {
-		for op := Op(1); op < numOps; op++ {
-			p := g.carrier(op, g.r.Uint32()&^3)
+		for op := hexagon.Op(1); int(op) < hexagon.NumOps; op++ {
+			p := g.Carrier(op, g.R.Uint32()&^3)
 			words, err := p.Encode(nil)
 			if err != nil {
 				t.Fatalf("%s: %v", p.Asm(), err)
@@ -20,18 +23,18 @@ func TestRoundTrip(t *testing.T) {
 			if len(words) != int(p.Words) {
 				t.Errorf("%s: %d words, want %d", p.Asm(), len(words), p.Words)
 			}
-			q, n, err := DecodePacket(words, p.Addr)
+			q, n, err := hexagon.DecodePacket(words, p.Addr)
 			if err != nil {
 				t.Fatalf("%s %08x: %v", p.Asm(), words, err)
 			}
 			if n != len(words) || q != p {
 				t.Errorf("%08x decodes to %s, want %s", words, q.Asm(), p.Asm())
 			}
-			if op.Form().Has(FlagSupervisor) {
+			if op.Form().Has(hexagon.FlagSupervisor) {
 				continue // never assembled
 			}
 			for _, text := range []string{p.Asm(), p.String()} {
-				o, err := AssembleObject(text, AsmOptions{Base: p.Addr, Separate: !joins(op.Form()), Addresses: true})
+				o, err := AssembleObject(text, Options{Base: p.Addr, Separate: !randpacket.Joins(op.Form()), Addresses: true})
 				if err != nil {
 					t.Errorf("%q: %v", text, err)
 				} else if r := o.Packets[0]; r != p {
@@ -188,7 +191,7 @@ func TestLoopLabels(t *testing.T) {
 		pk, err := Assemble(text, 0)
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
-		} else if in := pk[0].Insts[0]; in.Op != J2_loop0i || in.Imm[0] != 4 {
+		} else if in := pk[0].Insts[0]; in.Op != hexagon.J2_loop0i || in.Imm[0] != 4 {
 			t.Errorf("%q: starts at %d", text, in.Imm[0])
 		}
 	}

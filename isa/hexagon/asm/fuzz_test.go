@@ -1,4 +1,4 @@
-package hexagon
+package asm
 
 import (
 	"bytes"
@@ -6,6 +6,10 @@ import (
 	"math/rand"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/isa/hexagon/internal/randpacket"
+	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 )
 
 // FuzzAssembleObject: any source assembles or gives an error with a position; what assembles disassembles into a source of
@@ -15,16 +19,16 @@ func FuzzAssembleObject(f *testing.F) {
 	f.Add(".text\n.ascii \"a\\n\\x41\"\n.space 3\n.balign 8\n.set .pairing, 0\n{ r0 = r1 ; r2 = r3 }\n.fill 2,4,~1<<3\n")
 	f.Add(".macro m a, b=2, c:vararg\n.if \\a > \\b\n r\\a = #\\b\n.exitm\n.else\n.word \\c\n.endif\n.endm\n m 3\n m 1, c=4\n m a=1 b=1\n")
 	f.Add(".irp x,1,2\n.ifc \\x,1\n.byte \\x\n.elseif 1\n.float 1.5\n.endif\n.endr\n.irpc c,ab\n.ascii \"\\c\"\n.endr\n.pushsection .foo,\"aw\"\n.octa 5\n.popsection\n.sleb128 -5\n")
-	g := newGen(rand.New(rand.NewSource(16)))
+	g := randpacket.New(rand.New(rand.NewSource(16)))
 	for range 40 {
-		p := g.pairable()
+		p := g.Pairable()
 		f.Add(p.Asm())
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 1<<12 || bodiesIn(text) > 1 {
 			return // repetitions of repetitions take their time
 		}
-		o, err := AssembleObject(text, AsmOptions{Base: 0x1000})
+		o, err := AssembleObject(text, Options{Base: 0x1000})
 		if err != nil {
 			if !errors.As(err, new(*SyntaxError)) {
 				t.Fatalf("error without a position: %v", err)
@@ -47,13 +51,13 @@ func bodiesIn(text string) int {
 }
 
 // again checks that the source of code becomes the same bytes.
-func again(t *testing.T, c *Code) {
+func again(t *testing.T, c *object.Code) {
 	t.Helper()
 	var src, list bytes.Buffer
-	if err := errors.Join(c.Source(&src), c.List(&list)); err != nil {
+	if err := errors.Join(Source(c, &src), c.List(&list)); err != nil {
 		t.Fatal(err)
 	}
-	o, err := AssembleObject(src.String(), AsmOptions{Base: c.Addr})
+	o, err := AssembleObject(src.String(), Options{Base: c.Addr})
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, src.String())
 	}
@@ -68,22 +72,24 @@ func again(t *testing.T, c *Code) {
 
 // FuzzDisassemble: any bytes have a source of the same bytes.
 func FuzzDisassemble(f *testing.F) {
-	_, words := legalPackets(20)
-	f.Add(Bytes(words), "sym", uint32(8))
+	_, words := randpacket.Legal(20)
+	f.Add(hexagon.Bytes(words), "sym", uint32(8))
 	f.Add([]byte{1, 2, 3}, "r0", uint32(1))
 	f.Fuzz(func(t *testing.T, data []byte, name string, at uint32) {
 		if len(data) > 1<<10 {
 			return
 		}
-		c := &Code{Name: ".text", Addr: 0x2000, Data: data, Symbols: []Symbol{{Name: name, Addr: 0x2000 + at%1024, Global: at&1 != 0}}}
-		c.keepInside()
-		again(t, c)
+		im := object.Image{
+			Segments: []object.Segment{{Name: ".text", Addr: 0x2000, Data: data, Exec: true}},
+			Symbols:  []object.Symbol{{Name: name, Addr: 0x2000 + at%1024, Global: at&1 != 0}},
+		}
+		again(t, &im.Code()[0])
 	})
 }
 
 // FuzzReadELF: any file is read or refused.
 func FuzzReadELF(f *testing.F) {
-	o, err := AssembleObject("_start: jump _start\nf: nop\n.data\n.word 1\n", AsmOptions{Base: 0x10000})
+	o, err := AssembleObject("_start: jump _start\nf: nop\n.data\n.word 1\n", Options{Base: 0x10000})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -93,14 +99,14 @@ func FuzzReadELF(f *testing.F) {
 	}
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		code, err := ReadELF(data)
+		code, err := object.ReadELF(data)
 		if err != nil {
 			return
 		}
 		for i := range code {
 			if len(code[i].Data) < 1<<10 {
 				var out bytes.Buffer
-				if err := errors.Join(code[i].List(&out), code[i].Source(&out)); err != nil {
+				if err := errors.Join(code[i].List(&out), Source(&code[i], &out)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -110,6 +116,6 @@ func FuzzReadELF(f *testing.F) {
 
 // TestSourceOfPackets: random packets, none of them joined, have a source of the same bytes.
 func TestSourceOfPackets(t *testing.T) {
-	_, words := legalPackets(300)
-	again(t, &Code{Name: ".text", Addr: 0x4000, Data: Bytes(words)})
+	_, words := randpacket.Legal(300)
+	again(t, &object.Code{Name: ".text", Addr: 0x4000, Data: hexagon.Bytes(words)})
 }

@@ -1,4 +1,4 @@
-package hexagon
+package asm
 
 import (
 	"bytes"
@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 )
 
 // compiled builds a C or assembly file and returns clang's assembly text and the linked executable.
@@ -61,28 +63,28 @@ func TestOracleAssembler(t *testing.T) {
 		for _, level := range []string{"-O0", "-O1", "-O2", "-O3", "-Os"} {
 			text, exe := compiled(t, src.path, level, "-DSZ=128", "-DREP=1")
 			name := filepath.Base(src.path) + " " + level
-			code, err := ReadELF(exe)
+			code, err := object.ReadELF(exe)
 			if err != nil {
 				t.Fatal(err)
 			}
 			c := &code[0]
-			o, err := AssembleObject(text, AsmOptions{Base: c.Addr})
+			o, err := AssembleObject(text, Options{Base: c.Addr})
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 			if got := o.Code()[0].Data; !src.data && !bytes.Equal(got, c.Data) || len(got) != len(c.Data) {
 				t.Errorf("%s: clang's text becomes other bytes than llvm-mc's: %s", name, firstDifference(got, c.Data))
 			}
-			plain, err := AssembleObject(text, AsmOptions{Base: c.Addr, Separate: true})
+			plain, err := AssembleObject(text, Options{Base: c.Addr, Separate: true})
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			for _, c := range []*Code{c, &plain.Code()[0]} {
+			for _, c := range []*object.Code{c, &plain.Code()[0]} {
 				var again bytes.Buffer
-				if err := c.Source(&again); err != nil {
+				if err := Source(c, &again); err != nil {
 					t.Fatal(err)
 				}
-				o, err := AssembleObject(again.String(), AsmOptions{Base: c.Addr})
+				o, err := AssembleObject(again.String(), Options{Base: c.Addr})
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
@@ -129,7 +131,7 @@ func TestOracleSources(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := AssembleObject(string(text), AsmOptions{Base: 0x20000})
+		o, err := AssembleObject(string(text), Options{Base: 0x20000})
 		if err != nil {
 			t.Errorf("%s: %v", src, err)
 			continue
@@ -170,11 +172,11 @@ func exists(path string) bool {
 }
 
 func firstDifference(got, want []byte) string {
-	a, b := Words(got), Words(want)
+	a, b := hexagon.Words(got), hexagon.Words(want)
 	for i := range a {
 		if i >= len(b) || a[i] != b[i] {
-			p, _, _ := DecodePacket(a[i:], uint32(4*i))
-			q, _, _ := DecodePacket(b[min(i, len(b)):], uint32(4*i))
+			p, _, _ := hexagon.DecodePacket(a[i:], uint32(4*i))
+			q, _, _ := hexagon.DecodePacket(b[min(i, len(b)):], uint32(4*i))
 			return "at word " + p.String() + " for " + q.String()
 		}
 	}

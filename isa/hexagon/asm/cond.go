@@ -1,4 +1,4 @@
-package hexagon
+package asm
 
 import "strings"
 

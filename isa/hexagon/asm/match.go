@@ -1,9 +1,11 @@
-package hexagon
+package asm
 
 import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
 // An instruction's shape is its text with registers replaced by class letters and immediates by '#', '@' (branch target):
@@ -11,20 +13,20 @@ import (
 
 // shapes maps a shape to the forms that have it; words holds every literal word of the table.
 type shapeIndex struct {
-	shapes     map[string][]Op
+	shapes     map[string][]hexagon.Op
 	words      map[string]bool
 	privileged map[string]bool // words of instructions that are never assembled
 }
 
 var index = sync.OnceValue(func() *shapeIndex {
-	ix := &shapeIndex{map[string][]Op{}, map[string]bool{"zxtb": true, "neg": true, "not": true, "asrrnd": true, "mpyui": true,
+	ix := &shapeIndex{map[string][]hexagon.Op{}, map[string]bool{"zxtb": true, "neg": true, "not": true, "asrrnd": true, "mpyui": true,
 		"vaddb": true, "vsubb": true, "lt": true, "ltu": true, "ge": true, "geu": true, "vtrans2x2": true}, map[string]bool{}} // of aliases
-	for op := Op(1); op < numOps; op++ {
+	for op := hexagon.Op(1); int(op) < hexagon.NumOps; op++ {
 		words := ix.words
-		if forms[op].Has(FlagSupervisor) {
+		if op.Form().Has(hexagon.FlagSupervisor) {
 			words = ix.privileged
 		} else {
-			s := formShape(&forms[op])
+			s := formShape(op.Form())
 			ix.shapes[s] = append(ix.shapes[s], op)
 		}
 		a := &assembler{}
@@ -33,7 +35,7 @@ var index = sync.OnceValue(func() *shapeIndex {
 				return ' '
 			}
 			return r
-		}, strings.ToValidUTF8(forms[op].tmpl, "\u0080"))
+		}, strings.ToValidUTF8(op.Form().Template, "\u0080"))
 		toks, _ := a.lex(literal, 1)
 		for _, t := range toks {
 			if t.kind == tokWord {
@@ -47,14 +49,14 @@ var index = sync.OnceValue(func() *shapeIndex {
 	return ix
 })
 
-var shapeLetter = [...]byte{KindR: 'R', KindRR: 'D', KindV: 'V', KindVV: 'W', KindP: 'P', KindQ: 'Q', KindC: 'C', KindCC: 'X', KindM: 'M', KindMImm: 'M', KindNR: 'R', KindNV: 'V', KindImm: '#'}
+var shapeLetter = [...]byte{hexagon.KindR: 'R', hexagon.KindRR: 'D', hexagon.KindV: 'V', hexagon.KindVV: 'W', hexagon.KindP: 'P', hexagon.KindQ: 'Q', hexagon.KindC: 'C', hexagon.KindCC: 'X', hexagon.KindM: 'M', hexagon.KindMImm: 'M', hexagon.KindNR: 'R', hexagon.KindNV: 'V', hexagon.KindImm: '#'}
 
 // operandLetters are the letters of operands in shapes.
 const operandLetters = "RDVWPQCXM#@"
 
-func formShape(f *Form) string {
+func formShape(f *hexagon.Form) string {
 	var b strings.Builder
-	lit := f.tmpl
+	lit := f.Template
 	lit = strings.Replace(lit, "p3 =", "P=", 1)
 	for i := 0; i < len(lit); i++ {
 		c := lit[i]
@@ -102,15 +104,16 @@ type operand struct {
 
 // namedRegisters are pairs with a name, and the predicates as one register.
 var namedRegisters = map[string]operand{
-	"p3:0": {letter: 'C', reg: CtrlP30}, "lr:fp": {letter: 'D', reg: 30},
+	"p3:0": {letter: 'C', reg: hexagon.CtrlP30}, "lr:fp": {letter: 'D', reg: 30},
 	"lc0:sa0": {letter: 'X', reg: 0}, "lc1:sa1": {letter: 'X', reg: 2}, "m1:0": {letter: 'X', reg: 6}, "cs1:0": {letter: 'X', reg: 12},
 	"upcycle": {letter: 'X', reg: 14}, "pktcount": {letter: 'X', reg: 18}, "utimer": {letter: 'X', reg: 30},
 }
 
 // registerOf parses r7, v12, p3, q0, m1 and control register names.
 func registerOf(s string) (letter byte, n uint8, ok bool) {
-	for c, name := range controlNames {
-		if name == s && name != "" && c != CtrlM0 && c != CtrlM1 {
+	for c := range hexagon.NumControls {
+		name := hexagon.ControlName(uint8(c))
+		if name == s && name != "" && c != hexagon.CtrlM0 && c != hexagon.CtrlM1 {
 			if name == "pc" {
 				return 0, 0, false // literal in add(pc,#n); as a register it is read through c9
 			}
@@ -119,7 +122,7 @@ func registerOf(s string) (letter byte, n uint8, ok bool) {
 	}
 	switch s {
 	case "vtmp":
-		return 'V', VTmp, true
+		return 'V', hexagon.VTmp, true
 	case "sp":
 		return 'R', 29, true
 	case "fp":
@@ -146,7 +149,7 @@ func registerOf(s string) (letter byte, n uint8, ok bool) {
 	case 'm':
 		limit = 2
 	case 'c':
-		limit = len(controlNames)
+		limit = hexagon.NumControls
 	}
 	if v >= limit {
 		return 0, 0, false
@@ -270,13 +273,13 @@ func expectsTarget(toks []token, i int) bool {
 }
 
 // match finds the form of an instruction and fills its operands.
-func (a *assembler) match(toks []token) (Inst, []fixup, error) {
+func (a *assembler) match(toks []token) (hexagon.Inst, []fixup, error) {
 	s, ops, err := a.shape(toks)
 	if err != nil {
-		return Inst{}, nil, err
+		return hexagon.Inst{}, nil, err
 	}
 	if s, ops, err = a.respelled(s, ops); err != nil {
-		return Inst{}, nil, err
+		return hexagon.Inst{}, nil, err
 	}
 	s = otherSpelling(s, func(s string) bool { return index().shapes[s] != nil })
 	if in, ok := aliasOf(s, ops); ok {
@@ -301,10 +304,10 @@ func (a *assembler) match(toks []token) (Inst, []fixup, error) {
 	if len(cands) == 0 {
 		for _, t := range toks {
 			if t.kind == tokWord && index().privileged[strings.ToLower(t.text)] {
-				return Inst{}, nil, a.errorf(t, "%s is an instruction of supervisors", t.text)
+				return hexagon.Inst{}, nil, a.errorf(t, "%s is an instruction of supervisors", t.text)
 			}
 		}
-		return Inst{}, nil, a.errorf(toks[0], "no instruction has the form %s", s)
+		return hexagon.Inst{}, nil, a.errorf(toks[0], "no instruction has the form %s", s)
 	}
 	var firstErr error
 	for _, op := range cands {
@@ -316,7 +319,7 @@ func (a *assembler) match(toks []token) (Inst, []fixup, error) {
 			firstErr = err
 		}
 	}
-	return Inst{}, nil, firstErr
+	return hexagon.Inst{}, nil, firstErr
 }
 
 // zeroOffset spells out the offset of a memory operand without one.
@@ -342,7 +345,7 @@ func zeroOffset(s string, at int, ops []operand) (string, []operand, bool) {
 
 // candidates looks the shape up; a branch target written #n and a modifier register moved as a control register are
 // spelled alike but shaped otherwise.
-func candidates(s string, ops []operand) []Op {
+func candidates(s string, ops []operand) []hexagon.Op {
 	ix := index()
 	if c := ix.shapes[s]; len(c) > 0 {
 		return c
@@ -374,21 +377,21 @@ func candidates(s string, ops []operand) []Op {
 	return nil
 }
 
-func (a *assembler) fill(op Op, ops []operand) (Inst, []fixup, error) {
-	f := &forms[op]
-	in := Inst{Op: op}
+func (a *assembler) fill(op hexagon.Op, ops []operand) (hexagon.Inst, []fixup, error) {
+	f := op.Form()
+	in := hexagon.Inst{Op: op}
 	var fix []fixup
-	if writesP3Late(op) {
+	if hexagon.WritesP3Late(op) {
 		if ops[0].reg != 3 {
 			return in, nil, a.errorf(ops[0].at, "the loop predicate is p3")
 		}
 		ops = ops[1:]
 	}
 	k := 0
-	for i := 0; i < len(f.tmpl); i++ {
+	for i := 0; i < len(f.Template); i++ {
 		fixed, n := int64(0), 0
-		if f.tmpl[i] < 0x80 {
-			if fixed, n = fixedImm(f.tmpl[i:]); n == 0 {
+		if f.Template[i] < 0x80 {
+			if fixed, n = fixedImm(f.Template[i:]); n == 0 {
 				continue
 			}
 		}
@@ -403,14 +406,14 @@ func (a *assembler) fill(op Op, ops []operand) (Inst, []fixup, error) {
 			k++
 			continue
 		}
-		o := &f.Operands[f.tmpl[i]-0x80]
+		o := &f.Operands[f.Template[i]-0x80]
 		x := ops[k]
 		k++
-		repeat := strings.IndexByte(f.tmpl[:i], f.tmpl[i]) >= 0
-		if o.Kind != KindImm {
+		repeat := strings.IndexByte(f.Template[:i], f.Template[i]) >= 0
+		if o.Kind != hexagon.KindImm {
 			r := x.reg
-			if x.letter == 'M' && o.Kind == KindC {
-				r += CtrlM0
+			if x.letter == 'M' && o.Kind == hexagon.KindC {
+				r += hexagon.CtrlM0
 			}
 			if repeat && in.R[o.Index] != r {
 				return in, nil, a.errorf(x.at, "%s names one register twice", f.Syntax)
@@ -418,7 +421,7 @@ func (a *assembler) fill(op Op, ops []operand) (Inst, []fixup, error) {
 			if o.Low8 && r > 7 {
 				return in, nil, a.errorf(x.at, "only registers 0 to 7 can stand here")
 			}
-			if o.Kind == KindMImm {
+			if o.Kind == hexagon.KindMImm {
 				in.Imm[o.Index] = int32(r)
 			} else {
 				in.R[o.Index] = r
@@ -442,15 +445,15 @@ func (a *assembler) fill(op Op, ops []operand) (Inst, []fixup, error) {
 			return in, nil, a.errorf(x.at, "immediate does not fit 32 bits")
 		}
 		in.Imm[o.Index] = int32(uint32(x.val.add))
-		if v := in.Imm[o.Index]; !o.fits(v) && (!o.Extendable || !in.Ext && (v&(1<<o.Scale-1) != 0 || strings.Contains(f.tmpl, "gp+"))) {
-			return in, nil, a.errorf(x.at, "immediate %d does not fit %s", x.val.add, o.immType()) // extended it would mean something else
+		if v := in.Imm[o.Index]; !o.Fits(v) && (!o.Extendable || !in.Ext && (v&(1<<o.Scale-1) != 0 || strings.Contains(f.Template, "gp+"))) {
+			return in, nil, a.errorf(x.at, "immediate %d does not fit %s", x.val.add, o.ImmType()) // extended it would mean something else
 		}
 	}
-	in.Ext = in.Ext || alwaysExtended(op)
+	in.Ext = in.Ext || op.Form().Has(hexagon.FlagExtended)
 	if k != len(ops) {
 		return in, nil, a.errorf(ops[k].at, "too many operands for %s", f.Syntax)
 	}
-	if err := in.valid(); err != nil {
+	if err := in.Valid(); err != nil {
 		return in, nil, a.errorf(ops[0].at, "%s", err)
 	}
 	return in, fix, nil

@@ -1,4 +1,4 @@
-package hexagon
+package asm
 
 // respelling is a shape of LLVM's aliases that stands for an instruction with other operands.
 type respelling struct {

@@ -1,4 +1,4 @@
-package hexagon
+package asm
 
 import (
 	"encoding/binary"
@@ -8,6 +8,8 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
+
+	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 )
 
 func data(size int) func(a *assembler, t token) error {
@@ -122,8 +124,8 @@ func align(power bool) func(a *assembler, t token) error {
 				return err
 			}
 		}
-		if n < 1 || n > elfPage || bits.OnesCount64(uint64(n)) != 1 {
-			return a.errorf(t, "alignment of %d is not a power of two up to %d", n, elfPage)
+		if n < 1 || n > object.PageSize || bits.OnesCount64(uint64(n)) != 1 {
+			return a.errorf(t, "alignment of %d is not a power of two up to %d", n, object.PageSize)
 		}
 		return a.add(it)
 	}
@@ -149,8 +151,8 @@ func common(a *assembler, t token) error {
 	if err != nil {
 		return err
 	}
-	if n < 1 || n > elfPage || bits.OnesCount64(uint64(n)) != 1 {
-		return a.errorf(t, "alignment of %d is not a power of two up to %d", n, elfPage)
+	if n < 1 || n > object.PageSize || bits.OnesCount64(uint64(n)) != 1 {
+		return a.errorf(t, "alignment of %d is not a power of two up to %d", n, object.PageSize)
 	}
 	defer func(s int) { a.cur = s }(a.cur)
 	a.cur = secBSS

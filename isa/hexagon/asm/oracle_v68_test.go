@@ -1,4 +1,4 @@
-package hexagon
+package asm
 
 import (
 	"math/rand"
@@ -9,18 +9,20 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/isa/hexagon/internal/randpacket"
 )
 
 // TestOracleV68 compares the forms that V66 lacks with llvm-mc for V68: it
 // takes our text and gives our bytes.
 func TestOracleV68(t *testing.T) {
 	oracle.Need(t, mcName)
-	g := newGen(rand.New(rand.NewSource(68)))
+	g := randpacket.New(rand.New(rand.NewSource(68)))
 	encoding := regexp.MustCompile(`encoding: \[(0x..),(0x..),(0x..),(0x..)\]`)
 	n := 0
-	for op := Op(1); op < numOps; op++ {
-		for k := 0; k < 20 && op.Form().Has(FlagV68); k++ {
-			p := g.carrier(op, 0)
+	for op := hexagon.Op(1); int(op) < hexagon.NumOps; op++ {
+		for k := 0; k < 20 && op.Form().Has(hexagon.FlagV68); k++ {
+			p := g.Carrier(op, 0)
 			words, err := p.Encode(nil)
 			if err != nil {
 				t.Fatal(err)

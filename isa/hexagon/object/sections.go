@@ -1,4 +1,4 @@
-package hexagon
+package object
 
 import "encoding/binary"
 

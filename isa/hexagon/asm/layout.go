@@ -1,4 +1,4 @@
-package hexagon
+package asm
 
 import (
 	"bytes"
@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 )
 
 type itemKind uint8
@@ -64,7 +67,7 @@ func (a *assembler) add(it item) error {
 		}
 		a.bytes += it.n
 	case itemPacket:
-		a.bytes += 4 * MaxWords
+		a.bytes += 4 * hexagon.MaxWords
 	default:
 		a.bytes += int64(len(it.data)) + it.n
 	}
@@ -204,10 +207,10 @@ func (a *assembler) padPackets() (padded bool) {
 		p := &a.packets[before.n].Packet
 		for n := a.skip(it, uint64(it.addr)); n >= 4; n -= 4 {
 			q := *p
-			if q.padLoopEnd() != nil || q.countWords() >= MaxWords || int(q.N) == len(q.Insts) {
+			if q.PadLoopEnd() != nil || q.CountWords() >= hexagon.MaxWords || int(q.N) == len(q.Insts) {
 				break
 			}
-			q.insert(Inst{Op: A2_nop})
+			q.Insert(hexagon.Inst{Op: hexagon.A2_nop})
 			if q.Check() != nil {
 				break
 			}
@@ -226,7 +229,7 @@ func (a *assembler) addresses() error {
 		} else if k != secText && len(s.items) > 0 {
 			unit := uint64(max(s.align, 4))
 			if !a.opt.Flat {
-				unit = elfPage
+				unit = object.PageSize
 			}
 			addr = (addr + unit - 1) &^ (unit - 1)
 		}
@@ -239,10 +242,10 @@ func (a *assembler) addresses() error {
 				p := &a.packets[it.n]
 				p.Addr = it.addr
 				q := p.Packet
-				if err := q.padLoopEnd(); err != nil {
-					return a.errorf(it.at, "%s", ruleText[ruleWords])
+				if err := q.PadLoopEnd(); err != nil {
+					return a.errorf(it.at, "%s", hexagon.TooManyWords)
 				}
-				addr += uint64(4 * q.countWords())
+				addr += uint64(4 * q.CountWords())
 			case itemAlign:
 				addr += a.skip(it, addr)
 			case itemSpace:
@@ -277,10 +280,10 @@ func (a *assembler) fixPackets() (again bool, err error) {
 			}
 			in := &p.Insts[f.inst]
 			before := in.Extended()
-			form := &forms[in.Op]
+			form := in.Op.Form()
 			for k := range form.Operands {
 				o := &form.Operands[k]
-				if o.Kind != KindImm || int(o.Index) != f.imm {
+				if o.Kind != hexagon.KindImm || int(o.Index) != f.imm {
 					continue
 				}
 				if o.PCRel {
@@ -290,8 +293,8 @@ func (a *assembler) fixPackets() (again bool, err error) {
 					return false, a.errorf(f.at, "%d does not fit 32 bits", n)
 				}
 				in.Imm[f.imm] = int32(n)
-				if !o.Extendable && !o.fits(int32(n)) {
-					return false, a.errorf(f.at, "immediate %d does not fit %s", n, o.immType())
+				if !o.Extendable && !o.Fits(int32(n)) {
+					return false, a.errorf(f.at, "immediate %d does not fit %s", n, o.ImmType())
 				}
 			}
 			if in.Extended() && !before {
@@ -304,7 +307,7 @@ func (a *assembler) fixPackets() (again bool, err error) {
 
 // object encodes the sections.
 func (a *assembler) object() (*Object, error) {
-	o := &Object{Image: Image{Entry: a.sections[secText].addr}}
+	o := &Object{Image: object.Image{Entry: a.sections[secText].addr}}
 	number := [numSections]int{}
 	for k := range a.sections {
 		s := &a.sections[k]
@@ -313,7 +316,7 @@ func (a *assembler) object() (*Object, error) {
 			continue
 		}
 		kind := &sectionKinds[k]
-		seg := Segment{Name: kind.name, Addr: s.addr, Size: s.end - s.addr, Exec: kind.exec, Write: kind.write}
+		seg := object.Segment{Name: kind.name, Addr: s.addr, Size: s.end - s.addr, Exec: kind.exec, Write: kind.write}
 		if !kind.zero {
 			var err error
 			if seg.Data, err = a.encodeSection(s, kind.exec); err != nil {
@@ -332,7 +335,7 @@ func (a *assembler) object() (*Object, error) {
 			continue
 		}
 		addr := a.address(s)
-		o.Symbols = append(o.Symbols, Symbol{Name: name, Addr: addr, Segment: number[s.section], Global: s.global, Func: s.isFunc || sectionKinds[s.section].exec && s.global})
+		o.Symbols = append(o.Symbols, object.Symbol{Name: name, Addr: addr, Segment: number[s.section], Global: s.global, Func: s.isFunc || sectionKinds[s.section].exec && s.global})
 		if name == "_start" {
 			o.Entry = addr
 		}
@@ -351,7 +354,7 @@ func (a *assembler) encodeSection(s *section, code bool) ([]byte, error) {
 			if err != nil {
 				return nil, a.errorf(p.at, "%s", strings.TrimPrefix(err.Error(), "hexagon: "))
 			}
-			out = append(out, Bytes(words)...)
+			out = append(out, hexagon.Bytes(words)...)
 		case itemData:
 			from := len(out)
 			out = append(out, it.data...)
@@ -390,12 +393,14 @@ func appendNops(out []byte, n int) []byte {
 	for ; n%4 != 0; n-- {
 		out = append(out, 0)
 	}
-	for n -= 4; n >= 0; n -= 4 {
-		w := forms[A2_nop].Match | parseMore<<parseShift
-		if n%(4*MaxWords) == 0 {
-			w = forms[A2_nop].Match | parseEnd<<parseShift
+	for n > 0 {
+		var p hexagon.Packet
+		for first := (n-1)%(4*hexagon.MaxWords)/4 + 1; int(p.N) < first; p.N++ {
+			p.Insts[p.N] = hexagon.Inst{Op: hexagon.A2_nop}
 		}
-		out = binary.LittleEndian.AppendUint32(out, w)
+		words, _ := p.Encode(nil)
+		out = append(out, hexagon.Bytes(words)...)
+		n -= 4 * int(p.N)
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package hexagon
+package object
 
 import (
 	"encoding/binary"
@@ -13,7 +13,7 @@ const (
 	elfHeader   = 52
 	elfProgHdr  = 32
 	elfSecHdr   = 40
-	elfPage     = 0x10000 // page size of Hexagon Linux
+	PageSize    = 0x10000 // page size of Hexagon Linux
 
 	progExec  = 1
 	progWrite = 2
@@ -61,7 +61,7 @@ func (im *Image) ELF() ([]byte, error) {
 			return nil, fmt.Errorf("hexagon: elf: segment 0x%x of %d bytes wraps the address space", s.Addr, s.size())
 		}
 		if i > 0 {
-			if p := &segs[i-1]; uint64(p.Addr)+uint64(p.size())+elfPage-1 > uint64(s.Addr)/elfPage*elfPage+elfPage-1 {
+			if p := &segs[i-1]; uint64(p.Addr)+uint64(p.size())+PageSize-1 > uint64(s.Addr)/PageSize*PageSize+PageSize-1 {
 				return nil, fmt.Errorf("hexagon: elf: segments 0x%x and 0x%x share a page", p.Addr, s.Addr)
 			}
 		}
@@ -88,7 +88,7 @@ func (im *Image) ELF() ([]byte, error) {
 	offsets := map[uint32]uint32{} // by address
 	for i := range segs {
 		s := &segs[i]
-		off += (s.Addr - off) & (elfPage - 1)
+		off += (s.Addr - off) & (PageSize - 1)
 		offsets[s.Addr] = off
 		flags := uint32(progRead)
 		if s.Exec {
@@ -97,7 +97,7 @@ func (im *Image) ELF() ([]byte, error) {
 		if s.Write {
 			flags |= progWrite
 		}
-		for _, v := range []uint32{1, off, s.Addr, s.Addr, uint32(len(s.Data)), s.size(), flags, elfPage} { // PT_LOAD
+		for _, v := range []uint32{1, off, s.Addr, s.Addr, uint32(len(s.Data)), s.size(), flags, PageSize} { // PT_LOAD
 			out = le.AppendUint32(out, v)
 		}
 		off += uint32(len(s.Data))
@@ -107,33 +107,4 @@ func (im *Image) ELF() ([]byte, error) {
 		out = append(out, segs[i].Data...)
 	}
 	return appendSections(out, tables, offsets), nil
-}
-
-// Bytes returns code words as they lie in memory.
-func Bytes(words []uint32) []byte {
-	b := make([]byte, 0, 4*len(words))
-	for _, w := range words {
-		b = binary.LittleEndian.AppendUint32(b, w)
-	}
-	return b
-}
-
-// Words returns the code words in memory bytes; a trailing part of a word is ignored.
-func Words(b []byte) []uint32 {
-	w := make([]uint32, len(b)/4)
-	for i := range w {
-		w[i] = binary.LittleEndian.Uint32(b[4*i:])
-	}
-	return w
-}
-
-// EncodeAll appends the words of consecutive packets.
-func EncodeAll(dst []uint32, packets []Packet) ([]uint32, error) {
-	var err error
-	for i := range packets {
-		if dst, err = packets[i].Encode(dst); err != nil {
-			return dst, err
-		}
-	}
-	return dst, nil
 }

@@ -1,8 +1,11 @@
-package hexagon
+package asm
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 )
 
 // SyntaxError is an assembler error with its position.
@@ -16,13 +19,13 @@ func (e *SyntaxError) Error() string {
 }
 
 // ParsePacket assembles one packet at the given address, as printed by Asm or String.
-func ParsePacket(text string, addr uint32) (Packet, error) {
+func ParsePacket(text string, addr uint32) (hexagon.Packet, error) {
 	pk, err := Assemble(text, addr)
 	if err != nil {
-		return Packet{}, err
+		return hexagon.Packet{}, err
 	}
 	if len(pk) != 1 {
-		return Packet{}, &SyntaxError{1, 1, fmt.Sprintf("%d packets, want one", len(pk))}
+		return hexagon.Packet{}, &SyntaxError{1, 1, fmt.Sprintf("%d packets, want one", len(pk))}
 	}
 	return pk[0], nil
 }
@@ -30,16 +33,16 @@ func ParsePacket(text string, addr uint32) (Packet, error) {
 // Assemble reads packets in LLVM syntax and lays them out from the address base: one word per instruction, so the packets
 // are what the text says, and bare numbers in branches are addresses. Else the syntax is that of AssembleObject; errors are
 // *SyntaxError.
-func Assemble(text string, base uint32) ([]Packet, error) {
-	o, err := AssembleObject(text, AsmOptions{Base: base, Separate: true, Addresses: true})
+func Assemble(text string, base uint32) ([]hexagon.Packet, error) {
+	o, err := AssembleObject(text, Options{Base: base, Separate: true, Addresses: true})
 	if err != nil {
 		return nil, err
 	}
 	return o.Packets, nil
 }
 
-// AsmOptions steer AssembleObject.
-type AsmOptions struct {
+// Options steer AssembleObject.
+type Options struct {
 	// Base is the address of the code.
 	Base uint32
 	// Separate keeps a word for every instruction. Without it packets get compounds and duplexes where LLVM's assembler
@@ -53,8 +56,8 @@ type AsmOptions struct {
 
 // Object is an assembled program: an image, and the packets of its code in order of address.
 type Object struct {
-	Image
-	Packets []Packet
+	object.Image
+	Packets []hexagon.Packet
 }
 
 // AssembleObject assembles a source file.
@@ -62,10 +65,10 @@ type Object struct {
 // A packet is an instruction on a line of its own or a brace group { a ; b } with an optional :endloop0, :endloop1 or
 // :endloop01; instructions are separated by semicolons or newlines, comments are // and /* */. "name:" defines a label that
 // branches, loop setups, immediates (##name+4) and data can name; "1:" one that 1b and 1f find. Directives are listed in
-// asmdirective.go, macros and repetitions in asmmacro.go, conditions in asmcond.go.
+// directive.go, macros and repetitions in macro.go, conditions in cond.go.
 //
 // Errors are *SyntaxError with the position; the legality rules of Check are applied to every packet.
-func AssembleObject(text string, o AsmOptions) (*Object, error) {
+func AssembleObject(text string, o Options) (*Object, error) {
 	a := &assembler{opt: o, symbols: map[string]*symbol{}, pairing: !o.Separate}
 	var err error
 	if a.toks, err = a.lex(strings.TrimPrefix(text, "\ufeff"), 1); err == nil {
@@ -90,7 +93,7 @@ const (
 type assembler struct {
 	toks []token
 	pos  int
-	opt  AsmOptions
+	opt  Options
 
 	sections  [numSections]section
 	cur       int // section
@@ -117,7 +120,7 @@ type assembler struct {
 
 // asmPacket is a packet with its open immediates.
 type asmPacket struct {
-	Packet
+	hexagon.Packet
 	fixups []fixup
 	at     token
 }
@@ -207,7 +210,7 @@ func (a *assembler) statements() error {
 			if err := a.instruction(&d); err != nil {
 				return err
 			}
-			if len(d.insts) == 0 {
+			if len(d.Insts) == 0 {
 				return a.errorf(t, "immext outside a packet")
 			}
 			if err := a.emit(&d); err != nil {
@@ -251,7 +254,7 @@ func (a *assembler) atLabel() bool {
 
 // draftPacket is the text of a packet.
 type draftPacket struct {
-	draft
+	hexagon.Draft
 	fixups             []fixup
 	at                 token
 	endLoop0, endLoop1 bool
@@ -278,11 +281,11 @@ func (a *assembler) group(open token) error {
 			if err := a.loopEnds(&d); err != nil {
 				return err
 			}
-			if len(d.insts) == 0 {
+			if len(d.Insts) == 0 {
 				if !d.endLoop0 && !d.endLoop1 {
 					return nil // no code, as in llvm-mc
 				}
-				d.insts, d.ids = append(d.insts, Inst{Op: A2_nop}), append(d.ids, 0)
+				d.Insts, d.IDs = append(d.Insts, hexagon.Inst{Op: hexagon.A2_nop}), append(d.IDs, 0)
 			}
 			return a.emit(&d)
 		default:
@@ -335,28 +338,28 @@ func (a *assembler) instruction(d *draftPacket) error {
 		a.forceExt = true // the value is repeated in the instruction that follows
 		return nil
 	}
-	if len(d.insts) == maxPacketText {
-		return a.errorf(toks[0], "%s", ruleText[ruleCount])
+	if len(d.Insts) == maxPacketText {
+		return a.errorf(toks[0], "%s", hexagon.TooManyInsts)
 	}
 	in, fix, err := a.match(toks)
 	if err != nil {
 		return err
 	}
-	if a.forceExt && (in.Ext || in.hasTarget()) { // a listing writes ## too, except for targets
+	if a.forceExt && (in.Ext || hasTarget(&in)) { // a listing writes ## too, except for targets
 		in.Ext, a.forceExt = true, false
 	}
-	id := len(d.insts)
+	id := len(d.Insts)
 	for i := range fix {
 		fix[i].inst = id
 		d.fixups = append(d.fixups, fix[i])
 	}
-	d.insts, d.ids = append(d.insts, in), append(d.ids, id)
+	d.Insts, d.IDs = append(d.Insts, in), append(d.IDs, id)
 	return nil
 }
 
 // hasTarget reports a branch whose displacement can be extended.
-func (in *Inst) hasTarget() bool {
-	f := &forms[in.Op]
+func hasTarget(in *hexagon.Inst) bool {
+	f := in.Op.Form()
 	for i := range f.Operands {
 		if o := &f.Operands[i]; o.PCRel && o.Extendable {
 			return true
@@ -371,23 +374,21 @@ func (a *assembler) emit(d *draftPacket) error {
 	p.EndLoop0, p.EndLoop1 = d.endLoop0, d.endLoop1
 	p.NoShuf = d.noShuf
 	if a.pairing {
-		_, behind := storeThenLoad(d.insts)
-		d.joinCompounds()
-		p.Duplex = !(p.NoShuf && behind) && d.joinDuplex()
+		p.Duplex = d.Join(p.NoShuf)
 	}
 	if a.forceExt {
 		return a.errorf(d.at, "immext extends nothing in its packet")
 	}
-	if len(d.insts) > len(p.Insts) {
-		return a.errorf(d.at, "%s", ruleText[ruleCount])
+	if len(d.Insts) > len(p.Insts) {
+		return a.errorf(d.at, "%s", hexagon.TooManyInsts)
 	}
-	p.N = uint8(copy(p.Insts[:], d.insts))
+	p.N = uint8(copy(p.Insts[:], d.Insts))
 	for _, f := range d.fixups {
-		for k, id := range d.ids {
+		for k, id := range d.IDs {
 			if id == f.inst {
 				f.inst = k
-				if in := &p.Insts[k]; forms[in.Op].Class == CJ {
-					f.imm = int(forms[in.Op].NumImm) - 1
+				if in := &p.Insts[k]; in.Op.Form().Class == hexagon.CJ {
+					f.imm = int(in.Op.Form().NumImm) - 1
 				}
 				p.fixups = append(p.fixups, f)
 				break

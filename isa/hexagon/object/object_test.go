@@ -1,4 +1,4 @@
-package hexagon
+package object_test
 
 import (
 	"bytes"
@@ -10,23 +10,26 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
+	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 )
 
 // program is a small image: fn adds two vectors of bytes at r0 and r1 into r2.
-func program(t *testing.T) *Image {
+func program(t *testing.T) *object.Image {
 	t.Helper()
 	const text, fn, data = 0x10000, 0x10800, 0x20000
-	pk, err := Assemble("{ v0 = vmem(r0+#0) }\n{ v1 = vmem(r1+#0) }\n{ v0.b = vadd(v0.b,v1.b) ; vmem(r2+#0) = v0.new }\njumpr r31", fn)
+	pk, err := asm.Assemble("{ v0 = vmem(r0+#0) }\n{ v1 = vmem(r1+#0) }\n{ v0.b = vadd(v0.b,v1.b) ; vmem(r2+#0) = v0.new }\njumpr r31", fn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	words, err := EncodeAll(nil, pk)
+	words, err := hexagon.EncodeAll(nil, pk)
 	if err != nil {
 		t.Fatal(err)
 	}
-	stub := Stub{
-		Calls: []Call{{Regs: []RegValue{{0, data}, {1, data + 128}, {2, data + 256}}, Entry: fn}},
-		Dump:  []MemRange{{data + 256, 128}, {data, 3}},
+	stub := hexagon.Stub{
+		Calls: []hexagon.Call{{Regs: []hexagon.RegValue{{Reg: 0, Value: data}, {Reg: 1, Value: data + 128}, {Reg: 2, Value: data + 256}}, Entry: fn}},
+		Dump:  []hexagon.MemRange{{Addr: data + 256, Len: 128}, {Addr: data, Len: 3}},
 	}
 	start, err := stub.Code(text)
 	if err != nil {
@@ -38,9 +41,9 @@ func program(t *testing.T) *Image {
 	for i := range mem {
 		mem[i] = byte(i * 7)
 	}
-	return &Image{Entry: text, Segments: []Segment{
+	return &object.Image{Entry: text, Segments: []object.Segment{
 		{Addr: data, Data: mem, Size: 512, Write: true},
-		{Addr: text, Data: append(code, Bytes(words)...), Exec: true},
+		{Addr: text, Data: append(code, hexagon.Bytes(words)...), Exec: true},
 	}}
 }
 
@@ -63,17 +66,17 @@ func TestELF(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := im.Segments[1-i] // sorted by address
-		if !bytes.Equal(got, want.Data) || p.Memsz != uint64(want.size()) || p.Vaddr != uint64(want.Addr) || (p.Off-p.Vaddr)%elfPage != 0 {
+		if !bytes.Equal(got, want.Data) || p.Memsz != uint64(max(want.Size, uint32(len(want.Data)))) || p.Vaddr != uint64(want.Addr) || (p.Off-p.Vaddr)%object.PageSize != 0 {
 			t.Errorf("segment %d: %+v", i, p.ProgHeader)
 		}
 	}
 	for _, c := range []struct {
-		im   Image
+		im   object.Image
 		want string
 	}{
-		{Image{Entry: 5, Segments: []Segment{{Addr: 0x1000, Data: make([]byte, 8), Exec: true}}}, "no executable segment"},
-		{Image{Entry: 0x1000, Segments: []Segment{{Addr: 0x1000, Data: make([]byte, 8), Exec: true}, {Addr: 0x8000, Size: 4}}}, "share a page"},
-		{Image{Entry: 0x1000, Segments: []Segment{{Addr: 0xfffffffc, Size: 8, Exec: true}}}, "wraps"},
+		{object.Image{Entry: 5, Segments: []object.Segment{{Addr: 0x1000, Data: make([]byte, 8), Exec: true}}}, "no executable segment"},
+		{object.Image{Entry: 0x1000, Segments: []object.Segment{{Addr: 0x1000, Data: make([]byte, 8), Exec: true}, {Addr: 0x8000, Size: 4}}}, "share a page"},
+		{object.Image{Entry: 0x1000, Segments: []object.Segment{{Addr: 0xfffffffc, Size: 8, Exec: true}}}, "wraps"},
 	} {
 		if _, err := c.im.ELF(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)
