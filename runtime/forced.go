@@ -2,6 +2,7 @@ package nnrt
 
 import (
 	"fmt"
+	"hash/fnv"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -13,15 +14,19 @@ import (
 // driver might.
 type forced struct {
 	op     nn.OperationType
+	sample bool   // some operations of all types instead
 	device string // "" is every device but the CPU
 }
 
 // ForceUnsupported keeps a type of operation away from a device, or from every
-// device but the CPU: OP or OP:DEVICE, as AOSP's drivers have it for tests.
+// device but the CPU: OP or OP:DEVICE, as AOSP's drivers have it for tests. The name
+// SampleOperations takes about half of what a device supports away: which operations
+// follows from the device, their type and the types and shapes of their operands, as with
+// debug.nn.sample.supported of AOSP's runtime.
 func (r *Registry) ForceUnsupported(rule string) error {
 	name, device, one := strings.Cut(rule, ":")
 	op, ok := nn.ParseOperationType(name)
-	if !ok {
+	if !ok && name != SampleOperations {
 		return fmt.Errorf("runtime: no operation %q in %q; names are as in CONV_2D", name, rule)
 	}
 	if one {
@@ -33,8 +38,23 @@ func (r *Registry) ForceUnsupported(rule string) error {
 			return fmt.Errorf("runtime: %q: %s takes what other devices decline", rule, device)
 		}
 	}
-	r.forced = append(r.forced, forced{op, device})
+	r.forced = append(r.forced, forced{op, name == SampleOperations, device})
 	return nil
+}
+
+// SampleOperations stands for a type of operation in ForceUnsupported.
+const SampleOperations = "sample"
+
+// sampled reports whether a sample of the operations of a device leaves one out.
+func sampled(device string, g *nn.Subgraph, op *nn.Operation) bool {
+	h := fnv.New32a()
+	fmt.Fprint(h, device, op.Type)
+	for _, list := range [2][]uint32{op.Inputs, op.Outputs} {
+		for _, x := range list {
+			fmt.Fprint(h, g.Operands[x].Type, g.Operands[x].Dimensions)
+		}
+	}
+	return h.Sum32()>>16&1 == 1
 }
 
 // force applies the rules to the answer of a device.
@@ -47,7 +67,12 @@ func (r *Registry) force(m *nn.Model, device string, support []hal.Support) []ha
 			continue
 		}
 		for i := range support {
-			if m.Main.Operations[i].Type == f.op && support[i].OK {
+			op := &m.Main.Operations[i]
+			switch {
+			case !support[i].OK:
+			case f.sample && sampled(device, &m.Main, op):
+				support[i] = hal.Support{Reason: fmt.Sprintf("this %v is not in the sample of supported operations", op.Type)}
+			case !f.sample && op.Type == f.op:
 				support[i] = hal.Support{Reason: fmt.Sprintf("%v is forced unsupported", f.op)}
 			}
 		}

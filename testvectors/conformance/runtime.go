@@ -22,6 +22,7 @@ func runtimeChecks() []Check {
 		{Name: "control flow across drivers", Rows: []string{"E6-5", "B-14"}, Run: controlFlowAcross},
 		{Name: "the runtime names each part of a compilation in the cache", Rows: []string{"E6-3"}, Run: cacheTokens},
 		{Name: "operations that no driver takes", Rows: []string{"B-15"}, Run: nobodyTakes},
+		{Name: "a sample of what drivers support is taken away", Rows: []string{"C4-7"}, Run: sampledSupport},
 	}
 }
 
@@ -302,4 +303,30 @@ func nobodyTakes(t *T) {
 	t.OK("registry", err)
 	_, err = nnrt.Compile(r, vendor, nnrt.Auto, nnrt.CompileOptions{})
 	t.Status("an operation that no device has", err, hal.InvalidArgument)
+}
+
+func sampledSupport(t *T) {
+	taken := map[string]int{}
+	for n := range uint32(16) {
+		m := chain(nn.TensorFloat32) // RELU, RELU6, RELU1
+		for i := range m.Main.Operands {
+			m.Main.Operands[i].Dimensions = []uint32{1 + n}
+		}
+		owners := func() string {
+			a := newPicky("a", nn.OpRelu, nn.OpRelu6, nn.OpRelu1)
+			r, err := nnrt.NewRegistry(cpu.New(cpu.Config{}), a)
+			t.OK("registry", err)
+			t.OK("sample", r.ForceUnsupported(nnrt.SampleOperations+":a"))
+			c, err := nnrt.Compile(r, m, nnrt.Auto, nnrt.CompileOptions{})
+			t.OK("compilation", err)
+			t.agrees("a sample", m, c, make([]byte, 4+4*n))
+			return owners(c)
+		}
+		first := owners()
+		Equal(t, "the sample again", owners(), first)
+		taken[first]++
+	}
+	if len(taken) < 4 || taken["[a]"] > 8 || taken["[cpu]"] > 8 {
+		t.Errorf("16 models run on %v", taken)
+	}
 }
