@@ -93,9 +93,14 @@ func invocations(t *testing.T, m *nn.Model) []invocation {
 // TestNetworksInParts: every open network, divided by every strategy, also when a type
 // of its operations is kept away from a device or from all and a driver is of an old
 // version of the HAL, equals the reference, over
-// ten invocations where it has states. make sweep adds the large networks.
+// ten invocations where it has states. make sweep adds the large networks and forces four
+// times as often.
 func TestNetworksInParts(t *testing.T) {
 	all := pixel4(t)
+	rounds := 1
+	if os.Getenv("NNSOC_SWEEP") != "" {
+		rounds = 4
+	}
 	for name, m := range openNetworks(t) {
 		t.Run(name, func(t *testing.T) {
 			h := fnv.New64()
@@ -103,12 +108,12 @@ func TestNetworksInParts(t *testing.T) {
 			r := rand.New(rand.NewPCG(h.Sum64(), 5))
 			want := invocations(t, m)
 			several := 0
-			for _, forced := range []bool{false, true} {
+			for round := range 1 + rounds {
 				registry, err := nnrt.NewRegistry(all[0], all[1:]...)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if rule := forcedRule(r, all, m); forced {
+				if rule := forcedRule(r, all, m); round > 0 {
 					if err := registry.ForceUnsupported(rule); err != nil {
 						t.Fatal(err)
 					}
