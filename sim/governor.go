@@ -15,6 +15,8 @@ type Load struct {
 	Util float64
 	// Streak is the governor's own memory: working time since the load was last low.
 	Streak Time
+
+	bandwidth bandwidthMemory // of BandwidthMonitor
 }
 
 // Governor chooses the operating point of a clock domain. It has no state of its own:
@@ -23,7 +25,7 @@ type Governor interface {
 	// Interval is the time from one decision to the next, more than 0.
 	Interval() Time
 	// Decide returns the point from now on, between l.Low and l.High. It may change
-	// l.Streak. It returns false when it has seen too little: Busy and Span go on.
+	// what l keeps for it. It returns false when it has seen too little: Busy and Span go on.
 	Decide(l *Load) (point int, decided bool)
 }
 

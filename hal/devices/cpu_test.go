@@ -23,6 +23,9 @@ func executed(t *testing.T, s *hal.Stats) float64 {
 	return 0
 }
 
+// oneMemoryClock leaves votes for the DRAM's clock aside.
+func oneMemoryClock(c *soc.Config) { c.DRAM.Clock = nil }
+
 // TestCPUAlone: the CPU's bytes on the memory of the machine, with no other engine at work,
 // change none of its kernels' costs by more than 1 %.
 func TestCPUAlone(t *testing.T) {
@@ -31,7 +34,7 @@ func TestCPUAlone(t *testing.T) {
 		"add": streaming(nn.TensorFloat32, 8<<20), "add of bytes": streaming(nn.TensorQuant8Asymm, 8<<20),
 		"convolution": convolution(nn.TensorFloat32), "dense": dense.model(),
 	} {
-		m := phone(t)
+		m := phone(t, oneMemoryClock)
 		c := newClient(t, m, "cpu", model, hal.PriorityMedium)
 		res, err := hal.Execute(c.prepared, &c.buffers)
 		if err != nil {
@@ -78,7 +81,7 @@ func TestCPUSharesBandwidth(t *testing.T) {
 	const begin, end = 5 * sim.Millisecond, 8 * sim.Millisecond
 	// beside is how long the CPU takes, and the bytes of it and of the GPU meanwhile.
 	beside := func(cpu bool, from, to sim.Time) (took float64, own, others int64) {
-		m := phone(t)
+		m := phone(t, oneMemoryClock)
 		c := newClient(t, m, "cpu", streaming(nn.TensorFloat32, 16<<20), hal.PriorityMedium)
 		_, err := m.Together(func(as *devices.Client) error {
 			_, err := m.SoC().Execute(soc.Request{Engine: soc.EngineGPU}, func(k soc.Conditions) (soc.Outcome, error) {
@@ -104,7 +107,7 @@ func TestCPUSharesBandwidth(t *testing.T) {
 		}
 		return took, own, others
 	}
-	m := phone(t)
+	m := phone(t, oneMemoryClock)
 	c := newClient(t, m, "cpu", streaming(nn.TensorFloat32, 16<<20), hal.PriorityMedium)
 	res, err := hal.Execute(c.prepared, &c.buffers)
 	if err != nil {

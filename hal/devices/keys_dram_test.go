@@ -62,3 +62,56 @@ func dramProgram(h io.Writer, c *soc.Config, _ hal.Preference) error {
 	fmt.Fprintln(h, pj, mw)
 	return nil
 }
+
+// memoryClockProgram lets the traffic of the CPU rise and fall, and looks after each step what
+// clock a DSP finds that votes for the lowest; then a GPU goes from its lowest point to its
+// highest.
+func memoryClockProgram(h io.Writer, c *soc.Config, p hal.Preference) error {
+	c.DSP.Clock.OPPs[0].DDRMHz = 1
+	m, err := soc.NewMachine(c)
+	if err != nil {
+		return refusal{err}
+	}
+	probe := func(e soc.Engine, p sim.Preference, every sim.Time, n int) error {
+		_, err := m.Execute(soc.Request{Engine: e, Preference: p}, func(k soc.Conditions) (soc.Outcome, error) {
+			for i := range n {
+				now := sim.Time(i) * every
+				for line := range uint64(64) {
+					done, _ := k.Memory.Access(now, uint64(i)<<20+line*64, 64, mem.Read)
+					fmt.Fprint(h, done-now)
+				}
+			}
+			end := sim.Time(n) * every
+			return soc.Outcome{Time: end, Traffic: m.Traffic(end)}, nil
+		})
+		return err
+	}
+	traffic := func(length sim.Time, rate float64) error {
+		if _, err := m.Execute(soc.Request{Engine: soc.EngineCPU}, func(soc.Conditions) (soc.Outcome, error) {
+			return soc.Outcome{Time: length, DRAMBytes: int64(rate * length.Seconds())}, nil
+		}); err != nil {
+			return err
+		}
+		return probe(soc.EngineDSP, sim.LowPower, sim.Microsecond, 1)
+	}
+	for range 3 { // a peak, a pause of some decisions, a lower one
+		for _, x := range [][2]float64{{8, 2100e6}, {200, 0}, {8, 2000e6}, {4000, 0}} {
+			if err := traffic(sim.Time(x[0])*sim.Millisecond, x[1]); err != nil {
+				return refusal{err}
+			}
+		}
+	}
+	random := uint64(1)
+	for i := range 1500 {
+		random = random*6364136223846793005 + 1442695040888963407 // Knuth's MMIX generator
+		length := sim.Time(1+random>>61) * sim.Millisecond
+		share := float64(random>>40&0xff) / 256 * [4]float64{1, 0.5, 0.1, 0.25}[i/40%4]
+		if err := traffic(length, share*5e9); err != nil {
+			return refusal{err}
+		}
+	}
+	if err := probe(soc.EngineGPU, sim.Preference(p), 10*sim.Microsecond, 8000); err != nil {
+		return refusal{err}
+	}
+	return probe(soc.EngineDSP, sim.FastSingleAnswer, sim.Microsecond, 1)
+}

@@ -256,7 +256,7 @@ type workload struct {
 }
 
 // hostKey matches the keys of the host's part of executions and of clocks in time.
-var hostKey = regexp.MustCompile(`^host\.|\.path\.|\.(ramp|idle_after|idle_exit|slumber)_us|\.governor\.|^thermal\.`)
+var hostKey = regexp.MustCompile(`^host\.|^dram\.clock\.|\.path\.|\.(ramp|idle_after|idle_exit|slumber)_us|\.governor\.|^thermal\.`)
 
 // workloads are what a changed number of a preset must show in, the quickest to
 // tell first.
@@ -265,6 +265,9 @@ func workloads(c *soc.Config) []workload {
 	list := []workload{{only: "cpu", run: dramProgram}}
 	if c.SystemCache != nil {
 		list = append(list, workload{only: "cpu", run: systemCacheProgram})
+	}
+	if c.DRAM.Clock != nil {
+		list = append(list, workload{only: "cpu", host: true, run: memoryClockProgram})
 	}
 	there := [soc.NumEngines]bool{true, c.GPU != nil, c.DSP != nil, c.NPU != nil}
 	for e := range soc.NumEngines {

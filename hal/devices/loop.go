@@ -103,13 +103,20 @@ func (c *loopCall) outcome(k soc.Conditions) (soc.Outcome, error) {
 		h.m.caches[h.engine].Reset()
 	}
 	if x := h.recall(c.call, k, h.memory(c.call.Program), c.alike); x != nil {
-		return outcomeOf(&x.result.Stats), nil
+		return outcome(&x.result, x.traffic), nil
 	}
-	res, err := h.run(c.call, k, &recorder{}, c.run)
+	res, traffic, err := h.run(c.call, k, &recorder{}, c.run)
 	if err != nil {
 		return soc.Outcome{}, err
 	}
-	return outcomeOf(&res.Stats), nil
+	return outcome(res, traffic), nil
+}
+
+// outcome is what an execution came to as the machine sees it.
+func outcome(res *hal.Result, traffic *soc.Traffic) soc.Outcome {
+	o := outcomeOf(&res.Stats)
+	o.Traffic = traffic
+	return o
 }
 
 // alike reports whether a remembered execution had the inputs of the call.

@@ -130,10 +130,11 @@ func (h *engineHost) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*ha
 	var res *hal.Result
 	var failed error
 	x, err := m.soc.Execute(r, func(k soc.Conditions) (soc.Outcome, error) {
-		if res, failed = h.run(c, k, &spans, run); failed != nil {
+		var traffic *soc.Traffic
+		if res, traffic, failed = h.run(c, k, &spans, run); failed != nil {
 			return soc.Outcome{}, failed
 		}
-		return outcomeOf(&res.Stats), nil
+		return outcome(res, traffic), nil
 	})
 	if failed != nil {
 		return res, failed
@@ -163,7 +164,7 @@ func (h *engineHost) warmUp(c *base.Call, r soc.Request, run func(hal.Tracer, ba
 			return hal.Errorf(hal.GeneralFailure, "%w", err)
 		}
 		before := h.memory(c.Program)
-		res, err := h.run(&plain, k, &recorder{}, run)
+		res, _, err := h.run(&plain, k, &recorder{}, run)
 		if err != nil {
 			return err
 		}
@@ -198,7 +199,7 @@ func (h *engineHost) memory(program any) (s memoryState) {
 
 // run runs a program under conditions, or finds what it came to before. Only an execution
 // that leaves the system-level cache as it has found it is remembered.
-func (h *engineHost) run(c *base.Call, k soc.Conditions, spans *recorder, run func(hal.Tracer, base.Place) (*hal.Result, error)) (*hal.Result, error) {
+func (h *engineHost) run(c *base.Call, k soc.Conditions, spans *recorder, run func(hal.Tracer, base.Place) (*hal.Result, error)) (*hal.Result, *soc.Traffic, error) {
 	m, b := h.m, c.Buffers
 	var to hal.Tracer
 	if b.Trace != nil {
@@ -216,18 +217,23 @@ func (h *engineHost) run(c *base.Call, k soc.Conditions, spans *recorder, run fu
 	if keep {
 		before = h.memory(c.Program)
 		if x := h.recall(c, k, before, func(x *remembered) bool { return x.same(b) }); x != nil {
-			return x.replay(b), nil
+			return x.replay(b), x.traffic, nil
 		}
 	}
 	m.runs++
 	used := m.soc.MemoryUse(h.engine)
 	res, err := run(to, at)
 	if err != nil {
-		return res, err
+		return res, nil, err
+	}
+	var traffic *soc.Traffic
+	if h.engine != soc.EngineCPU {
+		traffic = m.soc.Traffic(sim.Time(res.Stats.LatencyFs))
 	}
 	res.Stats.Memory = m.memoryStats(m.soc.MemoryUse(h.engine).Since(used), sim.Time(res.Stats.LatencyFs))
 	if after := h.memory(c.Program); keep && before.system == after.system {
 		x := remember(b, k.Points, before, res)
+		x.traffic = traffic
 		if before != after {
 			left := m.caches[h.engine].Clone()
 			x.left = &left
@@ -235,7 +241,7 @@ func (h *engineHost) run(c *base.Call, k soc.Conditions, spans *recorder, run fu
 		list := append([]*remembered{x}, m.memo[c.Program]...)
 		m.memo[c.Program] = list[:min(len(list), maxRemembered)]
 	}
-	return res, err
+	return res, traffic, nil
 }
 
 // maxRemembered bounds the executions of one program that are kept.
@@ -248,6 +254,7 @@ type remembered struct {
 	points          []sim.Change
 	memory          memoryState  // in which it began
 	left            *base.Caches // what it left in the engine's caches, nil: what it had found
+	traffic         *soc.Traffic // of the DRAM
 	result          hal.Result
 }
 
@@ -266,7 +273,7 @@ func remember(b *hal.Buffers, points []sim.Change, memory memoryState, res *hal.
 // of, and leaves the engine's caches as it did; nil: there is none.
 func (h *engineHost) recall(c *base.Call, k soc.Conditions, before memoryState, same func(*remembered) bool) *remembered {
 	for _, x := range h.m.memo[c.Program] {
-		if x.memory == before && x.began(k.Points) && same(x) {
+		if x.memory == before && x.began(k.Points) && same(x) && h.m.soc.Fits(x.traffic) {
 			if x.left != nil {
 				h.m.caches[h.engine] = x.left.Clone()
 			}

@@ -139,6 +139,42 @@ func TestRememberedExecutions(t *testing.T) {
 	}
 }
 
+// TestRememberedTraffic: the same where the governor of the DRAM's clock has the say: the DSP
+// at its lowest point streams, with pauses.
+func TestRememberedTraffic(t *testing.T) {
+	var got [3]string
+	var runs [3]int
+	for i := range got {
+		m := phone(t, func(c *soc.Config) {
+			if i == 2 {
+				c.DRAM.Clock.Governor = nil
+			}
+			c.DSP.Clock.FastMHz = c.DSP.Clock.OPPs[0].MHz
+			c.SystemCache, c.GPU.SystemCache, c.DSP.SystemCache, c.NPU.SystemCache = nil, nil, nil, nil
+		})
+		m.SimulateAll = i == 1
+		c := newClient(t, m, "dsp", streaming(nn.TensorQuant8Asymm, 2<<20), hal.PriorityMedium)
+		for k := range 24 {
+			if k%8 == 0 {
+				m.SoC().Sleep(m.SoC().Now() + sim.Second)
+			}
+			if err := c.execute(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got[i], runs[i] = fmt.Sprint(c.latency), m.Simulated()
+	}
+	if got[0] == got[2] {
+		t.Error("the governor changes nothing")
+	}
+	if got[0] != got[1] {
+		t.Errorf("remembered %s, simulated %s", got[0], got[1])
+	}
+	if runs[1] != 24 || runs[0] >= 20 || runs[0] < 3 {
+		t.Errorf("%d and %d executions on the engine", runs[0], runs[1])
+	}
+}
+
 // TestWarm: the measured execution of a warmed-up loop is that of a loop.
 func TestWarm(t *testing.T) {
 	m := phone(t, func(c *soc.Config) { c.GPU.Clock.Governor.UpShare, c.GPU.Clock.Governor.DownShare = 0.2, 0.1 })

@@ -5,7 +5,7 @@ package devices
 import "github.com/nnsoc/nnsoc/hal/nn"
 
 var shipped = [...]socFigures{
-	{"ethos-u55-128", "f2cc708e7cf62e96", []deviceFigures{
+	{"ethos-u55-128", "327256fa72aed570", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -15,7 +15,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u55-256", "50e645ce657bb676", []deviceFigures{
+	{"ethos-u55-256", "5d339d5e6fdb045a", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -25,7 +25,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u55-32", "bc035ee2f2f48ccb", []deviceFigures{
+	{"ethos-u55-32", "1c62cd6de74bbdb1", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -35,7 +35,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u55-64", "567ff49049199013", []deviceFigures{
+	{"ethos-u55-64", "22eedb4ea24f30cd", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -45,7 +45,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u65-256", "5362cd15a377508d", []deviceFigures{
+	{"ethos-u65-256", "290beeff48e6c7ce", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -55,7 +55,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u65-512", "ca45d5183f773745", []deviceFigures{
+	{"ethos-u65-512", "0fe2240ad9fc3052", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -65,7 +65,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"pixel4", "dd6badcda9786c14", []deviceFigures{
+	{"pixel4", "2ce529a43f511660", []deviceFigures{
 		{
 			device:        "gpu",
 			relaxedScalar: [2]float32{0.26, 0.1},
@@ -102,7 +102,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"sd888", "840e81c42c3c5c5c", []deviceFigures{
+	{"sd888", "99d0dab905e37b84", []deviceFigures{
 		{
 			device: "dsp",
 			operand: []typeFigure{
@@ -120,7 +120,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"xclipse920", "ad79cc56b782802d", []deviceFigures{
+	{"xclipse920", "3ec7d0325afbc983", []deviceFigures{
 		{
 			device:        "gpu",
 			relaxedScalar: [2]float32{0.3, 0.15},

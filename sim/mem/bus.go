@@ -73,9 +73,6 @@ func (b *Bus) Share(a Arbiter) { b.arbiter = a }
 // Busy says how many ports share the background power of what lies behind a shared bus.
 func (b *Bus) Busy(ports int) { b.busy = ports }
 
-// Attach puts another DRAM behind the bus.
-func (b *Bus) Attach(d *DRAM) { b.next, b.dram, b.cache = d, d, nil }
-
 // Port adds a requester. All ports share the channels; each has its own limit
 // of outstanding accesses and its own counters.
 func (b *Bus) Port(name string) *Port {

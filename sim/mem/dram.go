@@ -15,12 +15,13 @@ const (
 	DRAMForward     // reads answered from the write buffer
 	DRAMMerge       // writes to a burst that was in the write buffer
 	DRAMSelfRefresh // times a channel entered self-refresh
+	DRAMClockChange // of all channels
 	numDRAMEvents
 )
 
 var dramEvents = [numDRAMEvents]string{
 	"dram_activate", "dram_read_burst", "dram_write_burst", "dram_refresh",
-	"dram_row_hit", "dram_row_miss", "dram_row_conflict", "dram_drain", "dram_forward", "dram_merge", "dram_self_refresh",
+	"dram_row_hit", "dram_row_miss", "dram_row_conflict", "dram_drain", "dram_forward", "dram_merge", "dram_self_refresh", "dram_clock_change",
 }
 
 // DRAM is a DRAM behind its controller, one queue per channel. It implements
@@ -36,6 +37,11 @@ type DRAM struct {
 	use     [maxMasters]dramUse
 	master  int // of the bus, of the access under way
 
+	clocking Clocking
+	due      sim.Time             // when that is asked next
+	asleep   sim.Time             // in self-refresh at earlier clocks, of all channels together
+	waited   [maxMasters]sim.Time // DRAMUse.Wait at earlier clocks
+
 	burstShift uint
 	chunkMask  uint64 // ChunkBytes - 1
 }
@@ -45,7 +51,7 @@ func NewDRAM(cfg DRAMConfig) (*DRAM, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	d := &DRAM{cfg: cfg.withDefaults(), burstShift: log2(cfg.BurstBytes())}
+	d := &DRAM{cfg: cfg.withDefaults(), due: sim.Never, burstShift: log2(cfg.BurstBytes())}
 	d.plain = NewInterleaved(&d.cfg)
 	d.mapping = d.plain
 	if m := d.cfg.Mapping; m != nil {
@@ -89,6 +95,7 @@ func (d *DRAM) Reset() {
 	}
 	d.count = [numDRAMEvents]int64{}
 	d.use = [maxMasters]dramUse{}
+	d.asleep, d.waited = 0, [maxMasters]sim.Time{}
 }
 
 // Counters are the events since Reset; see the DRAM constants.
@@ -124,6 +131,9 @@ func (d *DRAM) locate(addr uint64) Location {
 
 // read is Access for a chunk.
 func (d *DRAM) read(t sim.Time, addr uint64, n int) sim.Time {
+	if t >= d.due {
+		d.reclock(t)
+	}
 	k := d.clock.clock(t + d.cfg.RequestLatency)
 	l := d.locate(addr)
 	c := &d.ch[l.Channel]
@@ -135,6 +145,9 @@ func (d *DRAM) read(t sim.Time, addr uint64, n int) sim.Time {
 
 // write is Access for a chunk; it is done when the write buffer has taken it.
 func (d *DRAM) write(t sim.Time, addr uint64, n int) sim.Time {
+	if t >= d.due {
+		d.reclock(t)
+	}
 	k := d.clock.clock(t + d.cfg.RequestLatency)
 	l := d.locate(addr)
 	c := &d.ch[l.Channel]

@@ -55,6 +55,8 @@ type DRAMConfig struct {
 	// SelfRefreshAfter is how long a channel has nothing to do before it refreshes
 	// itself, TXSR how long it takes to leave that state. 0: it never does.
 	SelfRefreshAfter, TXSR sim.Time
+	// SwitchTime is how long nothing is served when the clock changes.
+	SwitchTime sim.Time
 
 	RequestLatency  sim.Time // fabric and PHY, request to the controller
 	ResponseLatency sim.Time // last data to requester; reads only
@@ -144,6 +146,7 @@ func (c DRAMConfig) Validate() error {
 		longest = max(longest, s.v)
 	}
 	k.span("SelfRefreshAfter", c.SelfRefreshAfter)
+	k.span("SwitchTime", c.SwitchTime)
 	if hz := c.ClockHz(); hz > 0 && len(k.errs) == 0 && longest.Seconds()*float64(hz) > maxClocks {
 		k.fail("a span of %d fs is more than %d clocks", int64(longest), maxClocks)
 	}

@@ -78,3 +78,71 @@ func (c *dramClock) clock(t sim.Time) int64 {
 	}
 	return k
 }
+
+// Clocking changes the clock of a DRAM as time passes.
+type Clocking interface {
+	// Clock is asked for each instant that it has named before, in rising order, before the
+	// first request that comes at it or later. bytes are those moved so far. It returns the
+	// configuration from that instant on, nil when it stays, and the next instant.
+	Clock(at sim.Time, bytes int64) (c *DRAMConfig, next sim.Time)
+}
+
+// Start begins again at time 0, as Reset does, with a configuration that differs from the
+// present one in clock only.
+func (d *DRAM) Start(c *DRAMConfig) {
+	d.cfg = c.withDefaults()
+	d.clocking, d.due = nil, sim.Never
+	d.Reset()
+}
+
+// SetClocking lets the clock change from now on; it is asked first for an instant.
+func (d *DRAM) SetClocking(c Clocking, first sim.Time) { d.clocking, d.due = c, first }
+
+// Due lets Clocking be asked for an instant, unless it is asked sooner.
+func (d *DRAM) Due(at sim.Time) { d.due = min(d.due, at) }
+
+// Bytes are those that the DRAM has moved since Reset.
+func (d *DRAM) Bytes() int64 {
+	return (d.count[DRAMReadBurst] + d.count[DRAMWriteBurst]) * int64(d.cfg.BurstBytes())
+}
+
+// reclock asks for what has become due at t. It is called seldom.
+//
+//go:noinline
+func (d *DRAM) reclock(t sim.Time) {
+	for t >= d.due {
+		at := d.due
+		c, next := d.clocking.Clock(at, d.Bytes())
+		d.due = max(next, at+1)
+		if c != nil && c.TransfersPerSec != d.cfg.TransfersPerSec {
+			d.change(at, c)
+		}
+	}
+}
+
+// change gives the DRAM another clock: what is planned and what the write buffers hold ends
+// at the present one, the memory refreshes itself while the clock changes, and requests that
+// come meanwhile wait. Rows are closed and refreshes begin anew then.
+func (d *DRAM) change(at sim.Time, to *DRAMConfig) {
+	end := max(d.Flush(at), at)
+	k := d.clock.clock(end)
+	for i := range d.ch {
+		c := &d.ch[i]
+		c.wake(k)
+		if last := c.last(); last > longAgo {
+			end = max(end, d.clock.at(last+max(c.t.rl, c.t.wl)+c.t.burst))
+		}
+		d.asleep += d.clock.span(c.selfClocks)
+	}
+	for i := range d.use {
+		d.waited[i] += d.clock.span(d.use[i].wait)
+		d.use[i].wait = 0
+	}
+	d.cfg = to.withDefaults()
+	d.t = d.cfg.timing()
+	d.clock = newDRAMClock(end+d.cfg.SwitchTime, d.cfg.ClockHz())
+	for i := range d.ch {
+		d.ch[i].reset(0)
+	}
+	d.count[DRAMClockChange]++
+}

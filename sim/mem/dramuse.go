@@ -18,8 +18,9 @@ type dramUse struct{ reads, writes, hits, activates, wait int64 }
 
 // Use is what a master has had.
 func (d *DRAM) Use(master int) DRAMUse {
-	u := &d.use[min(master, maxMasters-1)]
-	return DRAMUse{u.reads, u.writes, u.hits, u.activates, d.clock.span(u.wait)}
+	master = min(master, maxMasters-1)
+	u := &d.use[master]
+	return DRAMUse{u.reads, u.writes, u.hits, u.activates, d.waited[master] + d.clock.span(u.wait)}
 }
 
 // account adds n bursts of a request that came at clock k to its master. The first has its

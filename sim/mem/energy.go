@@ -35,7 +35,7 @@ func (d *DRAM) Energy() (dynamicPJ, backgroundMW float64) {
 		writes += int64(d.ch[i].waiting)
 		asleep += d.ch[i].selfClocks
 	}
-	saved := e.saved(len(d.ch), d.clock.span(asleep))
+	saved := e.saved(len(d.ch), d.asleep+d.clock.span(asleep))
 	pj := float64(float64(d.count[DRAMActivate])*e.ActivatePJ) + float64(float64(d.count[DRAMReadBurst])*e.ReadBurstPJ) +
 		float64(float64(writes)*e.WriteBurstPJ)
 	return pj - saved, e.BackgroundMW

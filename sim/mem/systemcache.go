@@ -79,9 +79,6 @@ func NewSystemCache(cfg SystemCacheConfig, next Level) (*SystemCache, error) {
 	return c, nil
 }
 
-// Attach puts another DRAM, which has the cache's bytes, behind it.
-func (c *SystemCache) Attach(d *DRAM) { c.next, c.dram = d, d }
-
 // Config is the configuration the cache was built with.
 func (c *SystemCache) Config() SystemCacheConfig { return c.cfg }
 

@@ -72,7 +72,7 @@ func (k *checker) config(c *Config) {
 			cl := &c.CPU.Clusters[i]
 			p := fmt.Sprintf("cpu.cluster[%d]", i)
 			cores += cl.Cores
-			k.clock(p+".clock", &cl.Clock)
+			k.clock(p+".clock", &cl.Clock, c.DRAM.Clock)
 			k.cache(p+".l1d", &cl.L1D)
 			k.cache(p+".l2", &cl.L2)
 		}
@@ -83,7 +83,7 @@ func (k *checker) config(c *Config) {
 		k.cache("cpu.l3", &c.CPU.L3)
 	}
 	if g := c.GPU; g != nil {
-		k.clock("gpu.clock", &g.Clock)
+		k.clock("gpu.clock", &g.Clock, c.DRAM.Clock)
 		k.path("gpu.path", &g.Path)
 		events := gpuEvents
 		if g.GL1 != nil {
@@ -102,7 +102,7 @@ func (k *checker) config(c *Config) {
 		k.cache("gpu.l2", &g.L2)
 	}
 	if d := c.DSP; d != nil {
-		k.clock("dsp.clock", &d.Clock)
+		k.clock("dsp.clock", &d.Clock, c.DRAM.Clock)
 		k.path("dsp.path", &d.Path)
 		k.energy("dsp.energy", d.Energy.PJ, dspEvents)
 		k.cache("dsp.l1i", &d.L1I)
@@ -116,7 +116,7 @@ func (k *checker) config(c *Config) {
 		}
 	}
 	if n := c.NPU; n != nil {
-		k.clock("npu.clock", &n.Clock)
+		k.clock("npu.clock", &n.Clock, c.DRAM.Clock)
 		k.path("npu.path", &n.Path)
 		k.energy("npu.energy", n.Energy.PJ, npuEvents)
 		if n.Product != "ethos-u55" && n.Product != "ethos-u65" {
@@ -230,9 +230,12 @@ func bounds(r string) (lo, hi float64) {
 	return lo, hi
 }
 
-func (k *checker) clock(p string, c *Clock) {
+func (k *checker) clock(p string, c *Clock, d *DRAMClock) {
 	if c.Governor != nil {
-		k.governor(p+".governor", c.Governor)
+		k.governor(p+".governor", c.Governor, governorSchedutil, governorAdrenoTZ)
+	}
+	for i := range c.OPPs {
+		k.vote(fmt.Sprintf("%s.opps[%d].ddr_mhz", p, i), c.OPPs[i].DDRMHz, d)
 	}
 	for i := 1; i < len(c.OPPs); i++ {
 		if c.OPPs[i].MHz <= c.OPPs[i-1].MHz {

@@ -67,6 +67,9 @@ type DRAM struct {
 	WriteQueue   int     `toml:"write_queue" range:"1..256"`                // posted bursts per channel, written when they fill it
 	WriteIdle    int     `toml:"write_idle" range:"1..255" soc:"optional"`  // or when more than these wait and nothing else; 0 unless given
 
+	// Clock lets the memory have other clocks than that of mt_per_s.
+	Clock *DRAMClock `toml:"clock" soc:"optional"`
+
 	Energy DRAMEnergy `toml:"energy"`
 
 	// Policies written in Go take the place of those that the file names.
@@ -131,6 +134,9 @@ func (d *DRAM) Config() mem.DRAMConfig {
 			BackgroundMW: d.BackgroundMW(), SelfRefreshMW: d.Energy.SelfRefreshMW,
 		},
 	}
+	if d.Clock != nil {
+		c.SwitchTime = us(d.Clock.SwitchUs)
+	}
 	clocks := func(ns float64) int64 { return int64(ns * 1e-9 * float64(c.ClockHz())) }
 	if c.TransfersPerClock == 0 {
 		c.TransfersPerClock = 2
@@ -165,16 +171,21 @@ func (c *Config) Voted(clock *Clock, p sim.Preference) *Config { return c.votedM
 
 // votedMHz is the SoC with its DRAM at a clock, 0 for its highest.
 func (c *Config) votedMHz(mhz float64) *Config {
-	transfers := float64(max(c.DRAM.TransfersPerClock, 1))
-	if c.DRAM.TransfersPerClock == 0 {
-		transfers = 2
-	}
+	transfers := c.DRAM.transfersPerClock()
 	if mhz == 0 || mhz*transfers >= c.DRAM.MTPerS {
 		return c
 	}
 	v := *c
 	v.DRAM.MTPerS = mhz * transfers
 	return &v
+}
+
+// transfersPerClock is the key, or what it is without it.
+func (d *DRAM) transfersPerClock() float64 {
+	if d.TransfersPerClock == 0 {
+		return 2
+	}
+	return float64(d.TransfersPerClock)
 }
 
 // vote is ddr_mhz of the point of a preference, 0 for none.
@@ -246,6 +257,7 @@ func (k *checker) dram(d *DRAM) {
 	if _, err := mem.NewDRAM(d.Config()); err != nil {
 		k.fail("dram", "%s", oneLine(err.Error()))
 	}
+	k.dramClock(d)
 	k.only("dram.trfc_ab_ns", d.Refresh == "all_banks", `refresh = "all_banks"`)
 	k.only("dram.trp_ab_ns", d.Refresh == "all_banks", `refresh = "all_banks"`)
 	k.only("dram.trfc_pb_ns", d.Refresh == "per_bank", `refresh = "per_bank"`)

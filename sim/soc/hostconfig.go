@@ -63,36 +63,6 @@ type Path struct {
 	Preempt *Preempt `toml:"preempt" soc:"optional"`
 }
 
-// Governor chooses a clock's point by load. Each kind has its own keys.
-type Governor struct {
-	Kind      string  `toml:"kind"`                                           // schedutil or msm-adreno-tz
-	UpUs      float64 `toml:"up_us" range:"1..1e7" soc:"optional"`            // schedutil: least time before a rise
-	DownUs    float64 `toml:"down_us" range:"1..1e7" soc:"optional"`          // and before a fall
-	SampleUs  float64 `toml:"sample_us" range:"1..1e7" soc:"optional"`        // msm-adreno-tz: between decisions
-	MinBusyUs float64 `toml:"min_busy_us" range:"0..1e7" soc:"optional"`      // least work before one
-	CeilingUs float64 `toml:"ceiling_us" range:"1..1e9" soc:"optional"`       // work after which the clock goes to its highest point
-	UpShare   float64 `toml:"up_share" range:"0.01..1" soc:"optional"`        // load above which it goes one point up
-	DownShare float64 `toml:"down_share" range:"0.0001..0.99" soc:"optional"` // load below which it goes one point down
-}
-
-// Governor kinds.
-const (
-	governorSchedutil = "schedutil"
-	governorAdrenoTZ  = "msm-adreno-tz"
-)
-
-// governor is the policy that a clock names; no policy is the vote of a driver.
-func (c *Clock) governor() sim.Governor {
-	g := c.Governor
-	switch {
-	case g == nil:
-		return sim.Fixed{}
-	case g.Kind == governorSchedutil:
-		return sim.Schedutil{Up: us(g.UpUs), Down: us(g.DownUs)}
-	}
-	return sim.AdrenoTZ{Sample: us(g.SampleUs), MinBusy: us(g.MinBusyUs), Ceiling: us(g.CeilingUs), UpShare: g.UpShare, DownShare: g.DownShare}
-}
-
 // host checks what the tags cannot say.
 func (k *checker) host(c *Config) {
 	h := &c.Host
@@ -140,24 +110,6 @@ func (k *checker) path(p string, x *Path) {
 	}
 	if x.Callback && x.Transport != "binder" {
 		k.fail(p+".callback", "takes no effect: it needs transport = \"binder\"")
-	}
-}
-
-// governor demands the keys of its kind and refuses the others.
-func (k *checker) governor(p string, g *Governor) {
-	util, tz := g.Kind == governorSchedutil, g.Kind == governorAdrenoTZ
-	if !util && !tz {
-		k.fail(p+".kind", "%q, want %s or %s", g.Kind, governorSchedutil, governorAdrenoTZ)
-		return
-	}
-	for _, key := range []string{"up_us", "down_us"} {
-		k.only(p+"."+key, util, "kind = \""+governorSchedutil+"\"")
-	}
-	for _, key := range []string{"sample_us", "min_busy_us", "ceiling_us", "up_share", "down_share"} {
-		k.only(p+"."+key, tz, "kind = \""+governorAdrenoTZ+"\"")
-	}
-	if tz && g.DownShare >= g.UpShare {
-		k.fail(p+".down_share", "%v is not below up_share", g.DownShare)
 	}
 }
 

@@ -41,6 +41,7 @@ type Machine struct {
 	clocks  []domain
 	caps    map[string]int64 // highest clocks that the heat allows, by Config.clocks; 0 or none: any
 	memory  *SharedMemory
+	clock   *memoryClock
 }
 
 // engine is the slot of an engine.
@@ -94,6 +95,9 @@ func NewMachine(c *Config) (*Machine, error) {
 	if m.memory, err = c.NewSharedMemory(); err != nil {
 		return nil, err
 	}
+	if m.clock, err = newMemoryClock(c); err != nil {
+		return nil, err
+	}
 	m.Reset()
 	return m, nil
 }
@@ -105,6 +109,7 @@ func (m *Machine) Reset() {
 	m.client = &Client{pool: -sim.Second}
 	m.host.Reset(0)
 	m.memory.Bus.Reset()
+	m.clock.reset()
 	for _, e := range m.engines {
 		if e != nil {
 			e.clock.Reset(0)
@@ -167,6 +172,8 @@ type Outcome struct {
 	EnergyPJ  float64
 	Launches  int   // programs started one after the other; at least 1
 	DRAMBytes int64 // moved to and from memory
+	// Traffic is Machine.Traffic of the run, or of one like it; nil beside other clients.
+	Traffic *Traffic
 }
 
 // Execution is a finished request.
@@ -203,11 +210,10 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 	}
 	c.start()
 	k := Conditions{Start: c.t - me.now, Points: m.points(&r, c.e.clock), Woken: c.woken}
-	var out Outcome
-	var err error
 	if r.Engine != EngineCPU || g != nil {
 		g.activate(r.Engine, me)
-		if k.Memory, err = m.place(r.Engine, k.Points); err == nil && g != nil {
+		k.Memory = m.place(r.Engine, c.t, k.Points)
+		if g != nil {
 			c.base = c.t - g.start
 		}
 	}
@@ -216,20 +222,29 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 	if g != nil {
 		k.Turn = &turn{g, &c, me}
 	}
-	if err == nil {
-		out, err = run(k)
-	}
+	out, err := run(k)
 	if g != nil {
 		g.activate(r.Engine, nil)
+		end := c.t + c.paused
 		if err == nil {
-			end := c.t + out.Time + c.paused
+			end += out.Time
 			g.reach(me, end, 0)
 			c.e.free = end
 		}
+		asleep := end + c.e.clock.Config().IdleAfter
+		m.clock.leave(r.Engine, asleep)
+		m.memory.DRAM.Due(asleep - g.start)
 		g.release(c.e)
 	}
 	if err != nil {
 		return Execution{}, err
+	}
+	switch {
+	case g != nil:
+	case r.Engine == EngineCPU:
+		m.clock.spread(c.t, c.t+out.Time, out.DRAMBytes)
+	default:
+		m.clock.ran(out.Traffic, out.Time)
 	}
 	c.finish(out)
 	x := Execution{Start: me.now, Latency: c.t - me.now, Parts: c.parts}
@@ -282,11 +297,13 @@ func (m *Machine) Settle(r Request, out Outcome, span sim.Time) error {
 		c.finish(out)
 		latency := c.t - m.client.now
 		m.account.execution(m.client.now, &c)
+		m.clock.spread(m.client.now, c.t, out.DRAMBytes)
 		m.client.now = c.t
 		m.account.close(c.t)
 		if latency >= step {
 			continue
 		}
+		m.clock.spread(c.t, c.t+step, int64(float64(out.DRAMBytes)*float64(step)/float64(latency)))
 		m.account.loop(m.client.now, &c, latency, step)
 		m.client.now += step
 		m.host.AdvanceLoad(m.client.now, float64(c.work)/float64(latency))
@@ -306,7 +323,7 @@ func (m *Machine) Present(r Request) (k Conditions, err error) {
 	clock.Wake(m.client.now)
 	k.Points = m.points(&r, &clock)
 	if m.group == nil && r.Engine != EngineCPU {
-		k.Memory, err = m.place(r.Engine, k.Points)
+		k.Memory = m.place(r.Engine, m.client.now, k.Points)
 		k.Begin = (&chain{m: m, r: &r}).begin
 		k.Begin(0)
 	}
@@ -315,6 +332,19 @@ func (m *Machine) Present(r Request) (k Conditions, err error) {
 
 // Fingerprint tells states of the memory that engines share apart: what its cache holds.
 func (m *Machine) Fingerprint() uint64 { return m.memory.Fingerprint() }
+
+// Traffic is what an execution alone, of a length, has moved in the conditions of Execute or
+// Present, as the governor of the DRAM's clock sees it; nil without one.
+func (m *Machine) Traffic(length sim.Time) *Traffic {
+	if m.group != nil {
+		return nil
+	}
+	return m.clock.end(m.memory.DRAM, length)
+}
+
+// Fits reports whether an execution of such traffic finds the DRAM at the clocks that it has
+// had before, in the conditions of Execute or Present.
+func (m *Machine) Fits(x *Traffic) bool { return m.clock.fits(x) }
 
 // MemoryUse is what an engine has had of the shared memory, since the clients that are
 // beside each other now began, or since its execution began when it is alone.

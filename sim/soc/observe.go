@@ -40,13 +40,13 @@ func (m *Machine) Sensors() []string {
 func (m *Machine) Rails() []Rail { return m.cfg.rails() }
 
 // Clocks are the names of the clocks of a Sample: that of the cores that drivers run on,
-// then the engines'.
+// then the engines', then that of the DRAM as it was last at work.
 func (m *Machine) Clocks() []string {
 	var l []string
 	for _, d := range m.clocks {
 		l = append(l, d.name)
 	}
-	return l
+	return append(l, "ddr")
 }
 
 // domain is a clock of the machine.
@@ -78,7 +78,7 @@ func (m *Machine) appendHz(l []int64) []int64 {
 		o, _ := d.clock.Point()
 		l = append(l, o.Hz)
 	}
-	return l
+	return append(l, m.clock.hz())
 }
 
 // applyCaps lowers the clocks to what the heat allows.

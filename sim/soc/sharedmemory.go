@@ -13,9 +13,7 @@ type SharedMemory struct {
 	Bus   *mem.Bus
 	Ports [NumEngines]*mem.Port
 
-	cfg     *Config
 	foreign [NumEngines]MemoryUse // see disown
-	drams   map[float64]*mem.DRAM // by transfers per second
 }
 
 // NewSharedMemory builds the memory of a machine, cold, its DRAM at the highest clock.
@@ -24,7 +22,7 @@ func (c *Config) NewSharedMemory() (*SharedMemory, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &SharedMemory{DRAM: d, cfg: c, drams: map[float64]*mem.DRAM{c.DRAM.MTPerS: d}}
+	m := &SharedMemory{DRAM: d}
 	var last mem.Level = d
 	if c.SystemCache != nil {
 		if m.Cache, err = mem.NewSystemCache(c.systemCache(), d); err != nil {
@@ -51,28 +49,14 @@ func (c *Config) NewEngineMemory(e Engine) (mem.Level, error) {
 	return m.Ports[e], nil
 }
 
-// settle begins again at time 0 with the DRAM at a clock: nothing is in flight, rows are
-// closed, the next refresh is a whole interval away, counters are 0. What the system
-// cache holds stays.
-func (m *SharedMemory) settle(c *DRAM) error {
-	d := m.drams[c.MTPerS]
-	if d == nil {
-		var err error
-		if d, err = mem.NewDRAM(c.Config()); err != nil {
-			return err
-		}
-		m.drams[c.MTPerS] = d
-	}
-	if m.DRAM = d; m.Cache != nil {
-		m.Cache.Attach(d)
+// settle begins again at time 0: nothing is in flight, counters are 0. What the system cache
+// holds stays. The DRAM's clock begins by itself.
+func (m *SharedMemory) settle() {
+	if m.Cache != nil {
 		m.Cache.Settle()
-	} else {
-		m.Bus.Attach(d)
 	}
 	m.Bus.Settle()
-	d.Reset()
 	m.foreign = [NumEngines]MemoryUse{}
-	return nil
 }
 
 // disown takes off from what an engine has had: another execution had it in between.
@@ -129,15 +113,26 @@ func (u MemoryUse) add(e *MemoryUse, n int64) MemoryUse {
 	}
 }
 
-// place readies the memory for an execution on an engine. An engine alone has it at the
-// clock that it votes for, from time 0 on.
-func (m *Machine) place(e Engine, points []sim.Change) (mem.Level, error) {
-	s := m.memory
-	if m.group != nil {
-		return s.Ports[e], nil
+// place readies the memory for an execution on an engine that starts at an instant. An engine
+// alone has it from time 0 on: rows are closed, the next refresh is a whole interval away.
+func (m *Machine) place(e Engine, start sim.Time, points []sim.Change) mem.Level {
+	s, k := m.memory, m.clock
+	if e == EngineCPU {
+		points = points[:1] // those of its other clusters have no votes
+	}
+	if g := m.group; g != nil {
+		// The vote comes before the start, so that nothing waits for the clock.
+		at := start - m.cfg.DRAM.Config().SwitchTime
+		k.ask(e, m.engines[e].section, at, points)
+		s.DRAM.Due(max(at-g.start, 0))
+		return s.Ports[e]
 	}
 	s.Bus.Share(nil) // the clients of a group that has ended are gone
-	return s.Ports[e], s.settle(&m.cfg.VotedAt(m.engines[e].section, points[0].OPP).DRAM)
+	s.settle()
+	k.votes = [NumEngines][]vote{}
+	k.ask(e, m.engines[e].section, start, points)
+	k.begin(s.DRAM, start, true)
+	return s.Ports[e]
 }
 
 // programBytes is how far apart the addresses of programs lie: more than any uses, and a

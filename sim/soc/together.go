@@ -98,10 +98,9 @@ func (m *Machine) Go(f func() error) (*Client, error) {
 
 // begin makes a group of the present client.
 func (m *Machine) begin() error {
-	if err := m.memory.settle(&m.cfg.DRAM); err != nil {
-		return err
-	}
 	me := m.client
+	m.memory.settle()
+	m.clock.begin(m.memory.DRAM, me.now, false)
 	g := &group{m: m, start: me.now, window: m.window, running: me}
 	m.memory.Bus.Share(g)
 	me.at, me.resume = me.now, make(chan struct{})

@@ -65,6 +65,7 @@ func (u *turn) Yield(t sim.Time) []sim.Change {
 	g.reach(u.me, end, 0)
 	g.activate(engine, u.me)
 	points := m.points(c.r, e.clock)
+	m.place(engine, end, points)
 	for i := range points { // the first has been there before
 		if points[i].At > 0 {
 			points[i].At += t

@@ -1,0 +1,308 @@
+package soc
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
+
+// DRAMClock is the clock of a DRAM that follows votes: the lowest point that is enough for
+// all engines at work (ddr_mhz of their points, the highest without) and for the governor.
+type DRAMClock struct {
+	MHz      []float64 `toml:"mhz" len:"2..32" range:"50..4000"` // rising, the last that of mt_per_s
+	SwitchUs float64   `toml:"switch_us" range:"0..1000"`        // nothing is served while it changes
+	// Governor measures the traffic; without it there are only the engines' votes.
+	Governor *Governor `toml:"governor" soc:"optional"`
+}
+
+// vote is the point that an engine asks for from an instant on.
+type vote struct {
+	from  sim.Time
+	point int
+}
+
+// Traffic is what an execution alone has moved to and from DRAM, as the governor of its clock
+// has seen it.
+type Traffic struct {
+	moved  []int64 // until each quantum since the start
+	points []int   // of the DRAM: at the start and behind each quantum
+	total  int64
+}
+
+// memoryClock is the clock of a machine's DRAM. It implements mem.Clocking.
+type memoryClock struct {
+	points   []float64         // MHz
+	configs  []*mem.DRAMConfig // by point
+	governor *sim.Domain       // nil: votes alone
+	quantum  sim.Time          // the governor learns the traffic so often
+	peak     float64           // bytes per second that its highest point is a vote for
+
+	start   sim.Time // of the memory's time
+	votes   [NumEngines][]vote
+	point   int         // of the DRAM
+	live    *sim.Domain // the governor of what runs now: a copy of it for an execution alone
+	ahead   sim.Domain
+	learns  sim.Time // next, Never without a governor
+	learnt  sim.Time // last
+	bytes   int64    // until then
+	traffic *Traffic // of an execution alone
+}
+
+// newMemoryClock is that of a SoC.
+func newMemoryClock(c *Config) (*memoryClock, error) {
+	k := &memoryClock{}
+	d := c.DRAM.Clock
+	if d == nil {
+		config := c.DRAM.Config()
+		k.points, k.configs = []float64{0}, []*mem.DRAMConfig{&config}
+		return k, nil
+	}
+	for _, mhz := range d.MHz {
+		config := c.votedMHz(mhz).DRAM.Config()
+		k.points, k.configs = append(k.points, mhz), append(k.configs, &config)
+	}
+	if d.Governor == nil {
+		return k, nil
+	}
+	domain := d.domain()
+	var err error
+	if k.governor, err = sim.NewDomain(domain); err != nil {
+		return nil, err
+	}
+	k.quantum = domain.Governor.Interval() / 4
+	k.peak = d.MHz[len(d.MHz)-1] * 1e6 * d.Governor.BytesPerClock
+	return k, nil
+}
+
+// domain is that of the governor. Volts are of no account.
+func (d *DRAMClock) domain() sim.DomainConfig {
+	g := d.Governor
+	c := sim.DomainConfig{Name: "ddr", Governor: g.bandwidthMonitor()}
+	top := 0
+	for i, mhz := range d.MHz {
+		c.OPPs = append(c.OPPs, sim.OPP{Hz: hz(mhz), Volts: 1})
+		if mhz*1e6*g.BytesPerClock/(1<<20) < g.MaxMBps {
+			top = min(i+1, len(d.MHz)-1)
+		}
+	}
+	for p := range c.Points {
+		c.Points[p] = top
+	}
+	return c
+}
+
+// reset is time 0, after a long time without work.
+func (k *memoryClock) reset() {
+	if k.governor != nil {
+		k.governor.Reset(0)
+		k.governor.Prefer(0) // any has the highest vote as its limit
+	}
+	k.votes = [NumEngines][]vote{}
+	k.point = 0
+}
+
+// begin lets the memory's time begin at an instant: of one execution, or of several.
+func (k *memoryClock) begin(d *mem.DRAM, start sim.Time, alone bool) {
+	k.start, k.learnt, k.learns, k.bytes, k.traffic = start, start, sim.Never, 0, nil
+	if k.governor != nil {
+		k.governor.Advance(start, false)
+		k.learns, k.live = start+k.quantum, k.governor
+		if alone {
+			k.ahead = *k.governor
+			k.live, k.traffic = &k.ahead, &Traffic{}
+		}
+	}
+	k.point = k.at(start)
+	if k.traffic != nil {
+		k.traffic.points = append(k.traffic.points, k.point)
+	}
+	d.Start(k.configs[k.point])
+	if next := k.next(start); next != sim.Never {
+		d.SetClocking(k, next-start)
+	} else if !alone {
+		d.SetClocking(k, sim.Never)
+	}
+}
+
+// point that is enough for votes at an instant and for the governor.
+func (k *memoryClock) at(t sim.Time) int {
+	p := 0
+	if k.live != nil {
+		_, p = k.live.Point()
+	}
+	for _, list := range k.votes {
+		for i := len(list) - 1; i >= 0; i-- {
+			if list[i].from <= t {
+				p = max(p, list[i].point)
+				break
+			}
+		}
+	}
+	return p
+}
+
+// next is when something may change after an instant.
+func (k *memoryClock) next(t sim.Time) sim.Time {
+	next := k.learns
+	for _, list := range k.votes {
+		for _, v := range list {
+			if v.from > t {
+				next = min(next, v.from)
+				break
+			}
+		}
+	}
+	return next
+}
+
+// Clock implements mem.Clocking.
+func (k *memoryClock) Clock(at sim.Time, bytes int64) (*mem.DRAMConfig, sim.Time) {
+	at += k.start
+	learns := at >= k.learns
+	if learns {
+		k.live.AdvanceLoad(k.learns, k.share(bytes-k.bytes, k.learns-k.learnt))
+		k.learnt, k.bytes = k.learns, bytes
+		k.learns += k.quantum
+	}
+	k.point = k.at(at)
+	if x := k.traffic; x != nil && learns {
+		x.moved, x.points = append(x.moved, bytes), append(x.points, k.point)
+	}
+	next := k.next(at)
+	if next != sim.Never {
+		next -= k.start
+	}
+	return k.configs[k.point], next
+}
+
+// share is traffic as the governor's load.
+func (k *memoryClock) share(bytes int64, span sim.Time) float64 {
+	return float64(bytes) / (k.peak * span.Seconds())
+}
+
+// ask makes an engine ask for points from an instant on, in place of what it has asked for.
+func (k *memoryClock) ask(e Engine, clock *Clock, from sim.Time, points []sim.Change) {
+	list := slices.DeleteFunc(k.votes[e], func(v vote) bool { return v.from >= from })
+	if n := len(list); n > 1 {
+		list = append(list[:0], list[n-1])
+	}
+	for _, c := range points {
+		list = append(list, vote{from + c.At, k.enough(clock, c.OPP)})
+	}
+	k.votes[e] = list
+}
+
+// enough is the lowest point that is enough for what an engine votes for at a point.
+func (k *memoryClock) enough(clock *Clock, o sim.OPP) int {
+	for i := range clock.OPPs {
+		if x := &clock.OPPs[i]; hz(x.MHz) == o.Hz && x.DDRMHz > 0 {
+			p, _ := slices.BinarySearch(k.points, x.DDRMHz)
+			return min(p, len(k.points)-1)
+		}
+	}
+	return len(k.points) - 1
+}
+
+// leave takes the votes of an engine back at an instant.
+func (k *memoryClock) leave(e Engine, at sim.Time) {
+	k.votes[e] = append(slices.DeleteFunc(k.votes[e], func(v vote) bool { return v.from >= at }), vote{from: at})
+}
+
+// end completes the traffic of an execution alone, of a length.
+func (k *memoryClock) end(d *mem.DRAM, length sim.Time) *Traffic {
+	if k.traffic == nil {
+		return nil
+	}
+	for k.learns <= k.start+length {
+		k.Clock(k.learns-k.start, d.Bytes())
+	}
+	k.traffic.total = d.Bytes()
+	return k.traffic
+}
+
+// fits reports whether an execution with such traffic that begins now would find the DRAM at
+// the same points all the time.
+func (k *memoryClock) fits(x *Traffic) bool {
+	if k.governor == nil || x == nil {
+		return true
+	}
+	held := k.live
+	defer func() { k.live = held }()
+	ahead := *k.governor
+	k.live = &ahead
+	if k.at(k.start) != x.points[0] {
+		return false
+	}
+	same := true
+	k.walk(x, func(t sim.Time, share float64, i int) {
+		ahead.AdvanceLoad(t, share)
+		same = same && k.at(t) == x.points[i+1]
+	})
+	return same
+}
+
+// walk goes through the quanta of an execution that begins now.
+func (k *memoryClock) walk(x *Traffic, f func(t sim.Time, share float64, i int)) {
+	t, bytes := k.start, int64(0)
+	for i, moved := range x.moved {
+		t += k.quantum
+		f(t, k.share(moved-bytes, k.quantum), i)
+		bytes = moved
+	}
+}
+
+// ran tells the governor about an execution alone that began with the memory's time.
+func (k *memoryClock) ran(x *Traffic, length sim.Time) {
+	if k.governor == nil || x == nil {
+		return
+	}
+	end, bytes := k.start, int64(0)
+	k.walk(x, func(t sim.Time, share float64, i int) {
+		k.governor.AdvanceLoad(t, share)
+		end, bytes = t, x.moved[i]
+	})
+	k.spread(end, k.start+length, x.total-bytes)
+}
+
+// spread tells the governor about traffic that is even over a span.
+func (k *memoryClock) spread(from, to sim.Time, bytes int64) {
+	if k.governor != nil && to > from {
+		k.governor.Advance(from, false)
+		k.governor.AdvanceLoad(to, k.share(bytes, to-from))
+	}
+}
+
+// hz is the present clock.
+func (k *memoryClock) hz() int64 { return k.configs[k.point].ClockHz() }
+
+func (k *checker) dramClock(d *DRAM) {
+	c := d.Clock
+	if c == nil {
+		return
+	}
+	for i := 1; i < len(c.MHz); i++ {
+		if c.MHz[i] <= c.MHz[i-1] {
+			k.fail(fmt.Sprintf("dram.clock.mhz[%d]", i), "%v MHz is not above the point before", c.MHz[i])
+			return
+		}
+	}
+	if top, want := c.MHz[len(c.MHz)-1], d.MTPerS/d.transfersPerClock(); top != want {
+		k.fail("dram.clock.mhz", "the highest is %v MHz, that of mt_per_s %v", top, want)
+	}
+	if c.Governor != nil {
+		k.governor("dram.clock.governor", c.Governor, governorBandwidth)
+	}
+}
+
+// vote checks what an engine asks for at a point.
+func (k *checker) vote(p string, mhz float64, d *DRAMClock) {
+	switch {
+	case mhz == 0:
+	case d == nil:
+		k.fail(p, "takes no effect: it needs [dram.clock]")
+	case !slices.Contains(d.MHz, mhz):
+		k.fail(p, "%v MHz is not one of dram.clock.mhz", mhz)
+	}
+}

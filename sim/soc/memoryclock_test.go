@@ -1,0 +1,140 @@
+package soc_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// windows streams on an engine for a time and returns the GB/s of each of its windows.
+func windows(m *soc.Machine, e soc.Engine, p sim.Preference, window sim.Time, n int, into *[]float64) func() error {
+	return func() error {
+		_, err := m.Execute(soc.Request{Engine: e, Preference: p, Buffers: 1}, func(k soc.Conditions) (soc.Outcome, error) {
+			const line, inFlight = 256, 64
+			var flight [inFlight]sim.Time
+			var now sim.Time
+			bytes := make([]float64, n)
+			for i := 0; now < sim.Time(n)*window; i++ {
+				now = max(now, flight[i%inFlight])
+				flight[i%inFlight], _ = k.Memory.Access(now, uint64(e)<<32+uint64(i)*line, line, mem.Read)
+				bytes[min(int(now/window), n-1)] += line
+			}
+			for _, b := range bytes {
+				*into = append(*into, b/window.Seconds()/1e9)
+			}
+			last := now + 1
+			return soc.Outcome{Time: last, Traffic: m.Traffic(last)}, nil
+		})
+		return err
+	}
+}
+
+// withoutCache makes streams depend on the DRAM alone.
+func withoutCache(c *soc.Config) {
+	c.SystemCache, c.GPU.SystemCache, c.DSP.SystemCache, c.NPU.SystemCache = nil, nil, nil, nil
+}
+
+// TestVoteChangesDuringExecution: a GPU that begins at its lowest point has the bandwidth of
+// 451 MHz until its governor raises it to 427 MHz, with a vote for 768 MHz, and so on, within
+// one execution.
+func TestVoteChangesDuringExecution(t *testing.T) {
+	m := machine(t, "pixel4", func(c *soc.Config) { withoutCache(c); c.DRAM.Clock.Governor = nil })
+	var got []float64
+	if err := windows(m, soc.EngineGPU, sim.FastSingleAnswer, sim.Millisecond, 40, &got)(); err != nil {
+		t.Fatal(err)
+	}
+	var levels []float64 // of the windows in which nothing changes
+	for i := 1; i < len(got); i++ {
+		if r := got[i] / got[i-1]; r > 0.999 && r < 1.001 && (len(levels) == 0 || got[i] > levels[len(levels)-1]*1.01) {
+			levels = append(levels, got[i])
+		}
+	}
+	t.Logf("%.2f GB/s", levels)
+	if len(levels) != 4 { // 451, 768, 1555 and 2092 MHz
+		t.Fatalf("%.2f GB/s in windows of 1 ms", got)
+	}
+	for i, mhz := range []float64{451, 768, 1555, 2092} {
+		if share := levels[i] / (mhz * 2 * 8 / 1e3); share < 0.8 || share > 1 {
+			t.Errorf("at %v MHz %.2f GB/s, %.0f %% of the bus", mhz, levels[i], 100*share)
+		}
+	}
+}
+
+// TestVotesOfOthers: a DSP at its lowest clock, which votes for 768 MHz, has more of the
+// memory while a GPU beside it votes for more but moves nothing.
+func TestVotesOfOthers(t *testing.T) {
+	m := machine(t, "pixel4", func(c *soc.Config) {
+		withoutCache(c)
+		c.DRAM.Clock.Governor = nil
+		c.GPU.Clock.Governor = nil
+	})
+	var got []float64
+	_, err := m.Together(windows(m, soc.EngineDSP, sim.LowPower, sim.Millisecond, 20, &got), func() error {
+		m.Sleep(m.Now() + 8*sim.Millisecond)
+		_, err := m.Execute(soc.Request{Engine: soc.EngineGPU, Preference: sim.FastSingleAnswer}, func(soc.Conditions) (soc.Outcome, error) {
+			return soc.Outcome{Time: 5 * sim.Millisecond}, nil
+		})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, during, after := got[2], slices.Max(got), got[len(got)-1]
+	if during < 2.4*before || after > 1.01*before {
+		t.Errorf("%.1f GB/s before, %.1f during and %.1f after: %.1f", before, during, after, got)
+	}
+}
+
+// TestMeasuredTraffic: bw_hwmon raises the clock of a stream from a low vote with the sample
+// that shows it, to its highest vote of 1804 MHz and no further, and takes it back in idle
+// time. An execution of the same kind fits the traffic of one that began in the same state.
+func TestMeasuredTraffic(t *testing.T) {
+	m := machine(t, "pixel4", withoutCache)
+	request := soc.Request{Engine: soc.EngineDSP, Preference: sim.LowPower, Buffers: 1}
+	clock := slices.Index(m.Clocks(), "ddr")
+	var hz int64
+	m.Observe(func(s *soc.Sample) { hz = s.Hz[clock] })
+	run := func() (got []float64) {
+		if err := windows(m, soc.EngineDSP, sim.LowPower, sim.Millisecond, 12, &got)(); err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	first := run()
+	t.Logf("%.1f GB/s", first)
+	if first[0] > 12.3 || first[0] < 9 || first[len(first)-1] < 2.2*first[0] {
+		t.Errorf("bandwidth of %.1f GB/s", first)
+	}
+	if hz != 1804e6 {
+		t.Errorf("DRAM at %d Hz behind the stream, want 1804 MHz", hz)
+	}
+	if again := run(); again[0] < 2.2*first[0] {
+		t.Errorf("the second stream begins with %.1f GB/s", again[0])
+	}
+	var x *soc.Traffic
+	for range 2 {
+		m.Sleep(m.Now() + 2*sim.Second)
+		if _, err := m.Execute(request, func(k soc.Conditions) (soc.Outcome, error) {
+			if x != nil && !m.Fits(x) {
+				t.Error("an execution behind a pause does not fit another")
+			}
+			now := stream(k.Memory, 0, 1<<20, 64)
+			x = m.Traffic(now)
+			return soc.Outcome{Time: now, Traffic: x}, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run()
+	if _, err := m.Execute(request, func(soc.Conditions) (soc.Outcome, error) {
+		if m.Fits(x) {
+			t.Error("an execution at the lowest vote fits one behind a stream")
+		}
+		return soc.Outcome{Time: sim.Millisecond, Traffic: x}, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
