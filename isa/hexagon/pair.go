@@ -48,12 +48,12 @@ var compounds = sync.OnceValue(func() map[Op][]compound {
 	return m
 })
 
-// plainTexts are the instructions that the halves of a compound's text can be: of all forms with r0, p0 or p1, and 0.
+// plainTexts are the instructions that the halves of a compound's text can be: of scalar forms with r0, p0 or p1, and 0.
 var plainTexts = sync.OnceValue(func() map[string]Inst {
 	m := map[string]Inst{}
 	for op := Op(1); op < numOps; op++ {
 		f := &forms[op]
-		if f.Class == CJ || f.Has(FlagSupervisor) {
+		if f.Class == CJ || f.IsHVX() || f.Has(FlagSupervisor|FlagLoad|FlagStore|FlagFloat|FlagLoop) {
 			continue
 		}
 		for p := range uint8(2) {
