@@ -209,9 +209,10 @@ func TestErrors(t *testing.T) {
 		}, "deviation NaN"},
 		"nothing to concatenate": {func(b *builder.Builder, x builder.Tensor) { b.Concat() }, "nothing"},
 		"float table":            {func(b *builder.Builder, x builder.Tensor) { b.Table("t", 1, 3) }, "quantized network"},
-		"no shape rule": {func(b *builder.Builder, x builder.Tensor) {
-			b.Apply(nn.OpLstm, nn.TensorFloat32, builder.Quant{}, x)
-		}, "LSTM"},
+		"unknown shape": {func(b *builder.Builder, x builder.Tensor) {
+			shape := b.Input(b.Operand(nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{2}, Lifetime: nn.SubgraphInput}), "shape")
+			b.Apply(nn.OpReshape, nn.TensorQuant8Asymm, builder.Quant{Scale: 1}, x, shape)
+		}, "RESHAPE"},
 	} {
 		b := builder.New(builder.Config{Format: builder.Quant8})
 		x := b.Image(8)
@@ -221,7 +222,7 @@ func TestErrors(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), name+": builder: operation ") {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
 		}
-		if b.Err() == nil || name == "no shape rule" && !errors.Is(err, opspec.ErrUnknown) {
+		if b.Err() == nil || name == "unknown shape" && !errors.Is(err, opspec.ErrUnknown) {
 			t.Errorf("%s: %v does not wrap its cause", name, err)
 		}
 	}

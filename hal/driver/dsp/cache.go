@@ -16,7 +16,7 @@ import (
 )
 
 // Save implements base.Saver: code and what its kernels are, constants, DMA descriptors,
-// jobs with their arguments, and the places of inputs, outputs and faults.
+// jobs with their arguments and estimates, and the places of inputs, outputs and faults.
 func (p *executable) Save(w *cache.Writer) {
 	w.Uint(uint64(p.program.Base))
 	w.Bytes(p.program.Code)
@@ -51,6 +51,8 @@ func (p *executable) Save(w *cache.Writer) {
 		for _, a := range j.Args {
 			w.Uint32s(a)
 		}
+		w.Uint(uint64(p.estimates[i].slots))
+		w.Uint(uint64(p.estimates[i].cycles))
 	}
 	for _, list := range [2][]region{p.inputs, p.outputs} {
 		w.Uint(uint64(len(list)))
@@ -114,6 +116,7 @@ func (d middleEnd) Load(g *graph.Graph, r *cache.Reader) (base.Executable, error
 		for range r.Count() {
 			j.Args = append(j.Args, r.Uint32s())
 		}
+		p.estimates = append(p.estimates, jobEstimate{r.IntUpTo(math.MaxInt64), r.IntUpTo(math.MaxInt64)})
 		if r.Err() != nil {
 			return nil, r.Err()
 		}

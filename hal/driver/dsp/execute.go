@@ -33,6 +33,7 @@ type executable struct {
 	kernels        []*hvx.Linked // of each job
 	steps          []*step.Step  // nil when it comes from a cache
 	plan           []*step.Job   // of the jobs; nil when it comes from a cache
+	estimates      []jobEstimate // of the jobs
 	all            []*hvx.Linked
 	inputs         []region
 	outputs        []region
@@ -43,6 +44,9 @@ type executable struct {
 	decoding       sync.Mutex        // held by decode
 	shares         [][]byte          // of the kernels' packets, when they come from a cache
 }
+
+// jobEstimate is what the estimator says of a job.
+type jobEstimate struct{ slots, cycles int }
 
 // memory is what an execution writes; executions do not share one.
 type memory struct {
@@ -125,6 +129,7 @@ func assemble(d *Device, g *graph.Graph, l *plan.Program) *executable {
 	}
 	for _, x := range l.Jobs {
 		p.kernels = append(p.kernels, x.Kernel)
+		p.estimates = append(p.estimates, jobEstimate{x.Cost.Slots, x.Cost.Cycles})
 	}
 	for _, t := range l.Inputs {
 		if t == nil { // nothing that the program reads

@@ -23,8 +23,8 @@ func (p *executable) WriteListing(w io.Writer) error {
 		p.dev.cfg.Spec.Name, len(p.program.Code), p.program.Base, len(p.consts), layout.ConstBase, p.arena, layout.ArenaBase)
 	for i := range p.jobs {
 		j := &p.jobs[i]
-		fmt.Fprintf(out, "; job %d: operation %d %s, %s: %s at 0x%x, %d threads%s\n",
-			i, j.Region, p.graph.NameOf(j.Region), j.Name, p.kernels[i].Name, j.Entry, j.Threads, p.estimated(i))
+		fmt.Fprintf(out, "; job %d: operation %d %s, %s: %s at 0x%x, %d threads, estimated %d slots, %d cycles\n",
+			i, j.Region, p.graph.NameOf(j.Region), j.Name, p.kernels[i].Name, j.Entry, j.Threads, p.estimates[i].slots, p.estimates[i].cycles)
 		for t, a := range j.Args {
 			fmt.Fprintf(out, ";   thread %d:", t)
 			for r, x := range a {
@@ -37,16 +37,6 @@ func (p *executable) WriteListing(w io.Writer) error {
 		p.listKernel(out, k)
 	}
 	return out.Flush()
-}
-
-// estimated is what the estimator says of a job; a program from a compilation cache does not
-// know.
-func (p *executable) estimated(job int) string {
-	if p.plan == nil {
-		return ""
-	}
-	c := &p.plan[job].Cost
-	return fmt.Sprintf(", estimated %d slots, %d cycles", c.Slots, c.Cycles)
 }
 
 func (p *executable) listKernel(out *bufio.Writer, k *hvx.Linked) {
