@@ -48,20 +48,20 @@ const (
 
 // Operations and operand types of these extensions. The codes have the prefixes that the
 // importers and builders of this project give; a model of another origin may have others,
-// and opspec.Table.Localize turns them into these.
+// and opspec.Table.Localize turns them into these. Each is number 0 of its extension.
 const (
 	quantizationPrefix = 1
 	codebookPrefix     = 2
 
 	// OpRequantize maps an 8-bit quantized tensor to another scale, zero point or
 	// signedness.
-	OpRequantize OperationType = quantizationPrefix<<prefixBits | 0
+	OpRequantize OperationType = quantizationPrefix << prefixBits
 	// OpDecodeCodebook maps a TENSOR_QUANT8_CODEBOOK to an 8-bit quantized tensor.
-	OpDecodeCodebook OperationType = codebookPrefix<<prefixBits | 0
+	OpDecodeCodebook OperationType = codebookPrefix << prefixBits
 	// TensorQuant8Codebook has elements of one byte. Element q stands for the real
 	// number q of the codebook, which is the operand's extension data: 2 to 256 float32,
 	// little-endian. Codes beyond the last stand for the last.
-	TensorQuant8Codebook OperandType = codebookPrefix<<prefixBits | 0
+	TensorQuant8Codebook OperandType = codebookPrefix << prefixBits
 )
 
 // vendorExtension is an extension of this project. Types and operations are listed by
