@@ -72,13 +72,15 @@ func memoryClockProgram(h io.Writer, c *soc.Config, p hal.Preference) error {
 	if err != nil {
 		return refusal{err}
 	}
+	line := uint64(0) // each is read once: none is in the system-level cache
 	probe := func(e soc.Engine, p sim.Preference, every sim.Time, n int) error {
 		_, err := m.Execute(soc.Request{Engine: e, Preference: p}, func(k soc.Conditions) (soc.Outcome, error) {
 			for i := range n {
 				now := sim.Time(i) * every
-				for line := range uint64(64) {
-					done, _ := k.Memory.Access(now, uint64(i)<<20+line*64, 64, mem.Read)
+				for range 64 {
+					done, _ := k.Memory.Access(now, line*64, 64, mem.Read)
 					fmt.Fprint(h, done-now)
+					line++
 				}
 			}
 			end := sim.Time(n) * every
@@ -96,6 +98,13 @@ func memoryClockProgram(h io.Writer, c *soc.Config, p hal.Preference) error {
 	}
 	for range 3 { // a peak, a pause of some decisions, a lower one
 		for _, x := range [][2]float64{{8, 2100e6}, {200, 0}, {8, 2000e6}, {4000, 0}} {
+			if err := traffic(sim.Time(x[0])*sim.Millisecond, x[1]); err != nil {
+				return refusal{err}
+			}
+		}
+	}
+	for rate := 1100e6; rate < 8000e6; rate += 400e6 { // a burst in each zone, each after a pause
+		for _, x := range [][2]float64{{8, rate}, {4000, 0}} {
 			if err := traffic(sim.Time(x[0])*sim.Millisecond, x[1]); err != nil {
 				return refusal{err}
 			}

@@ -65,7 +65,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"pixel4", "2ce529a43f511660", []deviceFigures{
+	{"pixel4", "25dc64e42342cc03", []deviceFigures{
 		{
 			device:        "gpu",
 			relaxedScalar: [2]float32{0.26, 0.1},

@@ -21,7 +21,7 @@ type Governor struct {
 	// bw_hwmon, of the DRAM: see sim.BandwidthMonitor. The names are those of the kernel.
 	DecisionUs       float64   `toml:"decision_us" range:"1..1e7" soc:"optional"`
 	BytesPerClock    float64   `toml:"bytes_per_clock" range:"0.1..1024" soc:"optional"`     // a point is a vote for its clock times this
-	MBpsZones        []float64 `toml:"mbps_zones" len:"1..16" range:"1..1e6" soc:"optional"` // rising
+	MBpsZones        []float64 `toml:"mbps_zones" len:"1..16" range:"1..1e6" soc:"optional"` // rising, below max_mbps
 	MaxMBps          float64   `toml:"max_mbps" range:"1..1e6" soc:"optional"`               // highest vote
 	IOPercent        float64   `toml:"io_percent" range:"1..100" soc:"optional"`
 	UpThres          float64   `toml:"up_thres" range:"0..100" soc:"optional"`
@@ -102,6 +102,9 @@ func (k *checker) governor(p string, g *Governor, kinds ...string) {
 	}
 	if !slices.IsSorted(g.MBpsZones) {
 		k.fail(p+".mbps_zones", "%v do not rise", g.MBpsZones)
+	}
+	if n := len(g.MBpsZones); n > 0 && g.Kind == governorBandwidth && g.MBpsZones[n-1] >= g.MaxMBps {
+		k.fail(p+".mbps_zones", "%v takes no effect: it is not below max_mbps", g.MBpsZones[n-1])
 	}
 	if g.Kind == governorBandwidth && g.DecisionUs < g.SampleUs {
 		k.fail(p+".decision_us", "%v is less than sample_us", g.DecisionUs)
