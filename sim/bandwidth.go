@@ -71,19 +71,37 @@ func (g BandwidthMonitor) point(l *Load, mbps float64) int {
 	return p
 }
 
-// Decide implements Governor.
+// Decide implements Governor. A domain that idles at its lowest point asks once for many samples:
+// all but the last of them have found no traffic.
 func (g BandwidthMonitor) Decide(l *Load) (int, bool) {
 	m := &l.bandwidth
-	span := min(l.Span, g.Sample) // idle time may have passed before
-	sample := float64(l.Busy) / float64(span) * g.mbps(l.OPPs[len(l.OPPs)-1])
-	m.peak = max(m.peak, sample)
+	var last bandwidthMemory
+	for idle := l.Span - g.Sample; idle > 0; idle -= g.Sample {
+		if g.sample(l, 0, g.Sample) {
+			if *m == last {
+				idle %= g.Decision // more decisions change nothing
+			}
+			last = *m
+		}
+	}
+	span := min(l.Span, g.Sample)
+	if !g.sample(l, float64(l.Busy)/float64(span)*g.mbps(l.OPPs[len(l.OPPs)-1]), span) {
+		return l.Point, true
+	}
+	return g.point(l, m.vote*100/g.IOPercent), true
+}
+
+// sample takes in the traffic of a span and reports whether that led to a decision.
+func (g BandwidthMonitor) sample(l *Load, mbps float64, span Time) bool {
+	m := &l.bandwidth
+	m.peak = max(m.peak, mbps)
 	m.window += span
-	rose := sample > max(m.up, minMBps)
-	if !rose && sample < m.down {
+	rose := mbps > max(m.up, minMBps)
+	if !rose && mbps < m.down {
 		m.low++
 	}
 	if fell := m.low >= g.DownCount; m.window < g.Decision && !rose && !fell {
-		return l.Point, true
+		return false
 	}
 	request := g.request(l, rose)
 	m.up = max(minMBps, request) * (100 + g.UpThres) / 100
@@ -97,7 +115,7 @@ func (g BandwidthMonitor) Decide(l *Load) (int, bool) {
 		m.vote = (request*g.DecayPercent + m.vote*(100-g.DecayPercent)) / 100
 	}
 	m.request, m.peak, m.window, m.low = request, 0, 0, 0
-	return g.point(l, m.vote*100/g.IOPercent), true
+	return true
 }
 
 // request is the bandwidth to ask for after the traffic since the last decision.

@@ -72,6 +72,29 @@ func TestBandwidthMonitor(t *testing.T) {
 	}
 }
 
+// TestBandwidthMonitorIdles: a peak of 1050 MB/s is remembered for 20 decisions, 800 ms, also
+// of a domain that idles. Until then it limits what a rise to 1000 MB/s asks for.
+func TestBandwidthMonitorIdles(t *testing.T) {
+	for pause, want := range map[sim.Time]int64{60: 400, 400: 400, 780: 400, 880: 500, 5000: 500, 60000: 500} {
+		for _, step := range []sim.Time{4, 20, pause} {
+			d := bandwidthDomain(t, nil)
+			now := sim.Time(0)
+			spend := func(ms sim.Time, mbps float64) {
+				now += ms * sim.Millisecond
+				d.AdvanceLoad(now, mbps/4000)
+			}
+			spend(8, 1050)
+			for range pause / step {
+				spend(step, 0)
+			}
+			spend(4, 1000)
+			if o, _ := d.Point(); o.Hz != want*1e6 {
+				t.Errorf("after %d ms in steps of %d: %d MHz, want %d", pause, step, o.Hz/1e6, want)
+			}
+		}
+	}
+}
+
 // TestBandwidthMonitorKeys: each number of the governor shows somewhere.
 func TestBandwidthMonitorKeys(t *testing.T) {
 	course := func(change func(*sim.BandwidthMonitor)) (text string) {
