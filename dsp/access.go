@@ -56,10 +56,10 @@ func view(base uint32, data []byte, readOnly bool) segment {
 }
 
 // lookup finds the mapped bytes around ea: the program image or a segment of
-// the address space, cut to the 32-bit range. A process has its code in its space.
+// the address space, cut to the 32-bit range. A guest has its code in its space.
 func (t *thread) lookup(ea, n uint32) (base uint32, data []byte, readOnly bool) {
-	if t.process != nil {
-		return lookupIn(t.process.space, ea, n)
+	if t.guest != nil {
+		return lookupIn(t.guest.Space, ea, n)
 	}
 	return t.run.lookup(ea, n)
 }

@@ -318,17 +318,9 @@ func (r *run) serve(t *thread, b *block) error {
 	if t.fault.kind != faultNone { // halt may say that the block traps, too
 		return &Error{Kind: t.fault.public(), Packet: t.fault.pc, Thread: t.id, Job: r.job.Name, Rule: t.fault.rule()}
 	}
-	if t.halt == 1 && t.process != nil {
-		exit, err := t.process.call((*[32]uint32)(t.R[:numR]))
-		if err != nil {
-			kind := FaultHost
-			if errors.As(err, new(*callError)) {
-				kind = FaultCall
-			}
-			return &Error{Kind: kind, Packet: b.packets[len(b.packets)-1].addr, Thread: t.id, Job: r.job.Name, Rule: err.Error()}
-		}
-		if !exit {
-			t.halt = 0
+	if t.halt == 1 && t.guest != nil {
+		if err := r.trap(t, b); err != nil {
+			return err
 		}
 	}
 	if t.dma.command != dmaNone && r.timing == nil {

@@ -56,10 +56,6 @@ func (c *coldCore) RunThread(p *Program, space *mem.Space, r *Registers, halt ui
 	return c.Core.RunThread(p, space, r, halt, c.cold(o))
 }
 
-func (c *coldCore) Exec(ps []*Process, o Options) (*sim.Report, error) {
-	return c.Core.Exec(ps, c.cold(o))
-}
-
 func testCore(t testing.TB) *coldCore {
 	t.Helper()
 	c, err := newCold(testSpec(t))

@@ -13,24 +13,24 @@ type Program struct {
 	Base uint32 // address of Code[0], a multiple of 4
 	Code []byte // length a multiple of 4
 
-	gaps []gap // by address: parts of Code that are none
+	Gaps []Gap // by address: parts of Code that are none
 
 	decoded atomic.Pointer[decoded] // what Core.Run has left for the next, nil while one uses it
 }
 
-// gap is a range of addresses between executable segments.
-type gap struct{ from, to uint32 }
+// Gap is a range of addresses between executable segments.
+type Gap struct{ From, To uint32 }
 
 // until is where the code around pc ends, 0 if there is none at pc.
 func (p *Program) until(pc uint32) uint32 {
 	if pc-p.Base >= uint32(len(p.Code)) {
 		return 0
 	}
-	for _, g := range p.gaps {
-		if pc < g.from {
-			return g.from
+	for _, g := range p.Gaps {
+		if pc < g.From {
+			return g.From
 		}
-		if pc < g.to {
+		if pc < g.To {
 			return 0
 		}
 	}

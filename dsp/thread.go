@@ -80,18 +80,18 @@ type thread struct {
 	addr   [maxMemOps + maxRoundOps]uint32
 	seg    [maxSegments]segment
 
-	run     *run
-	process *Process // serves trap0 and has memory of its own; nil outside Exec
-	origin  uint64   // of its memory in what the caches see: processes lie 4 GiB apart
-	data    [maxSegments][]byte
-	nseg    int
-	victim  int
-	id      int
-	vector  bool // owns an HVX context
-	fault   fault
-	watch   watch
-	box     box
-	dma     dmaRequest // of the block that ran last
+	run    *run
+	guest  *Guest // serves trap0 and has memory of its own; nil outside RunGuests
+	origin uint64 // of its memory in what the caches see: guests lie 4 GiB apart
+	data   [maxSegments][]byte
+	nseg   int
+	victim int
+	id     int
+	vector bool // owns an HVX context
+	fault  fault
+	watch  watch
+	box    box
+	dma    dmaRequest // of the block that ran last
 
 	packets   int64  // executed in this run
 	conflicts uint64 // bit per memory operation of the block: a scatter or gather whose elements meet in a bank

@@ -56,7 +56,7 @@ func (tm *timing) execute(r *run) (jobCost, error) {
 	launch := s.JobStartCycles
 	if tm.jobs++; tm.jobs > 1 {
 		launch = s.BarrierCycles
-	} else if r.threads[0].process != nil {
+	} else if r.threads[0].guest != nil {
 		launch = 0 // a program of its own: nobody submits it
 	}
 	first := begin + launch

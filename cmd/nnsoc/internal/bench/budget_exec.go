@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/engine"
 	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/dsp/linux"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 )
 
@@ -23,7 +24,7 @@ const stores = 1 << 18
 func (s *storeProgram) passes() int { return max(1, stores/(8*s.kib)) }
 
 // image assembles and loads the program.
-func (s *storeProgram) image() (*dsp.Image, error) {
+func (s *storeProgram) image() (*linux.Image, error) {
 	text := strings.NewReplacer("PASSES", fmt.Sprint(s.passes()), "VECTORS", fmt.Sprint(8*s.kib), "BYTES", fmt.Sprint(s.kib<<10+256), "BODY", s.body).Replace(`	.globl _start
 _start:
 	{ r2 = ##PASSES }
@@ -50,14 +51,14 @@ from:	.space BYTES
 	if err != nil {
 		return nil, err
 	}
-	return dsp.LoadELF(data)
+	return linux.LoadELF(data)
 }
 
 // run executes the program as dsp exec does and answers the vectors it wrote, in
 // millions.
-func (s *storeProgram) run(core *engine.DSP, image *dsp.Image) (float64, error) {
+func (s *storeProgram) run(core *engine.DSP, image *linux.Image) (float64, error) {
 	var prof dsp.Profile
-	p := &dsp.Process{Image: image, Args: []string{"stores"}, Stdout: io.Discard, Stderr: io.Discard}
-	_, err := core.Exec([]*dsp.Process{p}, dsp.Options{Profile: &prof})
+	p := &linux.Process{Image: image, Args: []string{"stores"}, Stdout: io.Discard, Stderr: io.Discard}
+	_, err := core.Exec([]*linux.Process{p}, dsp.Options{Profile: &prof})
 	return float64(s.passes()*8*s.kib) / 1e6, err
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/engine"
 	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/dsp/linux"
 )
 
 // TestStorePrograms runs the programs of the budget and counts what they stored.
@@ -29,8 +30,8 @@ func TestStorePrograms(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", budget[i].work, err)
 		}
-		p := &dsp.Process{Image: image, Stdout: io.Discard, Stderr: io.Discard}
-		rep, err := core.Exec([]*dsp.Process{p}, dsp.Options{})
+		p := &linux.Process{Image: image, Stdout: io.Discard, Stderr: io.Discard}
+		rep, err := core.Exec([]*linux.Process{p}, dsp.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

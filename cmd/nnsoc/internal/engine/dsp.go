@@ -13,6 +13,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/dsp/linux"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -39,13 +40,13 @@ type DSP struct {
 	soc *soc.Config
 }
 
-// Exec runs processes, see dsp.Core.
-func (c *DSP) Exec(ps []*dsp.Process, o dsp.Options) (*sim.Report, error) {
+// Exec runs processes, see package linux.
+func (c *DSP) Exec(ps []*linux.Process, o dsp.Options) (*sim.Report, error) {
 	var err error
 	if o.Memory, _, err = c.soc.NewPath("dsp", 0); err != nil { // the core adds DSP.MemoryNs behind its L2
 		return nil, err
 	}
-	return c.Core.Exec(ps, o)
+	return linux.Exec(c.Core, ps, o)
 }
 
 // OpenDSP is the DSP of the chosen SoC.
@@ -98,16 +99,16 @@ func readELF(path string) ([]byte, error) {
 
 // runCopies executes an ELF file on so many threads at once, each copy in memory
 // of its own. The output of the first goes where like says.
-func runCopies(core *DSP, path string, data []byte, threads int, like dsp.Process, o dsp.Options) ([]*dsp.Process, *sim.Report, error) {
+func runCopies(core *DSP, path string, data []byte, threads int, like linux.Process, o dsp.Options) ([]*linux.Process, *sim.Report, error) {
 	if n := core.Spec().Threads; threads < 1 || threads > n {
 		return nil, nil, cli.Usage(fmt.Errorf("%d threads, the DSP has %d", threads, n))
 	}
 	if o.MaxPackets < 0 {
 		return nil, nil, cli.Usage(fmt.Errorf("a limit of %d packets", o.MaxPackets))
 	}
-	var ps []*dsp.Process
+	var ps []*linux.Process
 	for range threads {
-		image, err := dsp.LoadELF(data)
+		image, err := linux.LoadELF(data)
 		if err != nil {
 			return nil, nil, cli.Usage(fmt.Errorf("%s: %w", path, err))
 		}

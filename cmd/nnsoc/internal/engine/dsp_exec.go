@@ -10,6 +10,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/dsp/linux"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/sim"
 )
@@ -114,7 +115,7 @@ func dspExec(a *cli.App, args []string, f *execFlags) error {
 		return err
 	}
 	var prof dsp.Profile
-	ps, rep, err := runCopies(core, args[0], elf, f.threads, dsp.Process{Args: args, Env: f.env, Stdout: a.Out, Stderr: a.Err}, dsp.Options{Profile: &prof, MaxPackets: f.limit})
+	ps, rep, err := runCopies(core, args[0], elf, f.threads, linux.Process{Args: args, Env: f.env, Stdout: a.Out, Stderr: a.Err}, dsp.Options{Profile: &prof, MaxPackets: f.limit})
 	if err != nil {
 		return err
 	}

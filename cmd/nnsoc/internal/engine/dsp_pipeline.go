@@ -11,6 +11,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/dsp/linux"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 	"github.com/nnsoc/nnsoc/sim"
@@ -144,9 +145,9 @@ func dspPipeline(a *cli.App, args []string, f *pipelineFlags) error {
 		return err
 	}
 	var prof dsp.Profile
-	copies := func(o dsp.Options) ([]*dsp.Process, *sim.Report, error) {
+	copies := func(o dsp.Options) ([]*linux.Process, *sim.Report, error) {
 		o.MaxPackets = f.limit
-		return runCopies(core, p.path, p.elf, f.threads, dsp.Process{Args: args, Stdout: io.Discard, Stderr: io.Discard}, o)
+		return runCopies(core, p.path, p.elf, f.threads, linux.Process{Args: args, Stdout: io.Discard, Stderr: io.Discard}, o)
 	}
 	ps, rep, err := copies(dsp.Options{Profile: &prof})
 	if err != nil {

@@ -1,4 +1,4 @@
-package dsp
+package linux
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/internal/oracle"
 )
 
@@ -49,7 +50,7 @@ func sameAsQEMU(t *testing.T, exe string, argv ...string) {
 	}
 	var got bytes.Buffer
 	p := &Process{Image: im, Args: append([]string{exe}, argv...), Stdout: &got, Stderr: &got}
-	if _, err := testCore(t).Exec([]*Process{p}, Options{}); err != nil {
+	if _, err := testCore(t).Exec([]*Process{p}, dsp.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if status := cmd.ProcessState.ExitCode(); p.Status != status {

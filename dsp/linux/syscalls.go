@@ -1,18 +1,15 @@
-package dsp
+package linux
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/nnsoc/nnsoc/dsp"
 )
 
-// callError is a system call that is not supported.
-type callError struct {
-	number uint32
-	what   string
-}
-
-func (e *callError) Error() string {
-	return fmt.Sprintf("system call %s (%d)%s is not supported", callName(e.number), e.number, e.what)
+// unsupported is the fault of a system call that the simulator does not serve.
+func unsupported(number uint32, what string) error {
+	return &dsp.Error{Kind: dsp.FaultCall, Rule: fmt.Sprintf("system call %s (%d)%s is not supported", callName(number), number, what)}
 }
 
 // callName is Linux's name of a system call, from the numbers that Hexagon

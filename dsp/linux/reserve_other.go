@@ -1,6 +1,6 @@
 //go:build !unix
 
-package dsp
+package linux
 
 func reserve(n int) ([]byte, error) { return make([]byte, n), nil }
 

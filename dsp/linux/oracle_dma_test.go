@@ -1,4 +1,4 @@
-package dsp
+package linux
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/internal/oracle"
 )
 
@@ -56,17 +57,14 @@ func TestOracleV68Program(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, preset := range []string{"sd888", "pixel4"} {
-		core, err := newCold(presetSpec(t, preset))
-		if err != nil {
-			t.Fatal(err)
-		}
+		core := newCold(t, preset)
 		im, err := LoadELF(data)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
 		p := &Process{Image: im, Args: []string{exe}, Stdout: &out, Stderr: &out}
-		_, err = core.Exec([]*Process{p}, Options{})
+		_, err = core.Exec([]*Process{p}, dsp.Options{})
 		if preset == "pixel4" {
 			if err == nil || !strings.Contains(err.Error(), "dmstart") {
 				t.Errorf("V66: %v", err)

@@ -1,4 +1,4 @@
-package dsp
+package linux
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/sim"
@@ -84,49 +85,49 @@ func TestFaults(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		at         uint32 // behind codeBase
-		kind       FaultKind
+		kind       dsp.FaultKind
 		want       string
 	}{
-		{"two vector stores", fragment(joined(t, "vmem(r0+#0) = v0", "vmem(r1+#0) = v1")...), 4, FaultIllegal, "memory slot 0"},
-		{"two vector loads", fragment(joined(t, "v0 = vmem(r0+#0)", "v1 = vmem(r1+#0)")...), 4, FaultIllegal, "two vector loads"},
-		{"three stores", fragment(joined(t, "memw(r0+#0) = r1", "memw(r0+#4) = r1", "memw(r0+#8) = r1")...), 4, FaultIllegal, "stores"},
-		{"three loads", fragment(joined(t, "r0 = memw(r0+#0)", "r1 = memw(r0+#4)", "r2 = memw(r0+#8)")...), 4, FaultIllegal, "slot"},
-		{"memop and store", fragment(joined(t, "memw(r0+#0) += r1", "memw(r0+#4) = r1")...), 4, FaultIllegal, "read-modify-write"},
-		{"vector pipes", fragment(joined(t, "v1:0.h = vmpy(v2.ub,r3.b)", "v5:4.h = vmpy(v2.ub,r3.b)")...), 4, FaultIllegal, "pipes"},
-		{"slots", fragment(joined(t, "r0 = mpyi(r1,r2)", "r3 = mpyi(r1,r2)", "r4 = mpyi(r1,r2)")...), 4, FaultIllegal, "slot"},
-		{"double definition", fragment(joined(t, "r0 = add(r1,r2)", "r0 = sub(r1,r2)")...), 4, FaultIllegal, "written twice"},
-		{"solo", fragment(joined(t, "trap0(#1)", "r0 = r1")...), 4, FaultIllegal, "alone"},
-		{"new without producer", fragment(0xa1a0c400 | 0x2<<8), 4, FaultIllegal, ".new"},
-		{"new predicate without producer", fragment(joined(t, "{ p0 = cmp.eq(r1,r2) ; if (p0.new) r3 = add(r4,r5) }")[1] | 0xc000), 4, FaultIllegal, "not made in the packet"},
-		{"unknown word", fragment(0xffffffff), 4, FaultIllegal, "no known instruction"},
-		{"five words", fragment(more(joined(t, "nop", "nop", "nop", "nop", "nop"))...), 4, FaultIllegal, "four words"},
-		{"no end", fragment(more(joined(t, "nop", "nop"))...), 4, FaultIllegal, "code ends inside a packet"},
-		{"extender at the end", fragment(0x0000c000), 4, FaultIllegal, "extender"},
-		{"reserved duplex", fragment(0xe0002000), 4, FaultIllegal, "duplex"},
-		{"branch that ends a loop", fragment(joined(t, "nop", "jump #0x40")[0]&^0xc000|0x8000, joined(t, "jump #0x40")[0]|0xc000), 4, FaultIllegal, "ends a hardware loop"},
+		{"two vector stores", fragment(joined(t, "vmem(r0+#0) = v0", "vmem(r1+#0) = v1")...), 4, dsp.FaultIllegal, "memory slot 0"},
+		{"two vector loads", fragment(joined(t, "v0 = vmem(r0+#0)", "v1 = vmem(r1+#0)")...), 4, dsp.FaultIllegal, "two vector loads"},
+		{"three stores", fragment(joined(t, "memw(r0+#0) = r1", "memw(r0+#4) = r1", "memw(r0+#8) = r1")...), 4, dsp.FaultIllegal, "stores"},
+		{"three loads", fragment(joined(t, "r0 = memw(r0+#0)", "r1 = memw(r0+#4)", "r2 = memw(r0+#8)")...), 4, dsp.FaultIllegal, "slot"},
+		{"memop and store", fragment(joined(t, "memw(r0+#0) += r1", "memw(r0+#4) = r1")...), 4, dsp.FaultIllegal, "read-modify-write"},
+		{"vector pipes", fragment(joined(t, "v1:0.h = vmpy(v2.ub,r3.b)", "v5:4.h = vmpy(v2.ub,r3.b)")...), 4, dsp.FaultIllegal, "pipes"},
+		{"slots", fragment(joined(t, "r0 = mpyi(r1,r2)", "r3 = mpyi(r1,r2)", "r4 = mpyi(r1,r2)")...), 4, dsp.FaultIllegal, "slot"},
+		{"double definition", fragment(joined(t, "r0 = add(r1,r2)", "r0 = sub(r1,r2)")...), 4, dsp.FaultIllegal, "written twice"},
+		{"solo", fragment(joined(t, "trap0(#1)", "r0 = r1")...), 4, dsp.FaultIllegal, "alone"},
+		{"new without producer", fragment(0xa1a0c400 | 0x2<<8), 4, dsp.FaultIllegal, ".new"},
+		{"new predicate without producer", fragment(joined(t, "{ p0 = cmp.eq(r1,r2) ; if (p0.new) r3 = add(r4,r5) }")[1] | 0xc000), 4, dsp.FaultIllegal, "not made in the packet"},
+		{"unknown word", fragment(0xffffffff), 4, dsp.FaultIllegal, "no known instruction"},
+		{"five words", fragment(more(joined(t, "nop", "nop", "nop", "nop", "nop"))...), 4, dsp.FaultIllegal, "four words"},
+		{"no end", fragment(more(joined(t, "nop", "nop"))...), 4, dsp.FaultIllegal, "code ends inside a packet"},
+		{"extender at the end", fragment(0x0000c000), 4, dsp.FaultIllegal, "extender"},
+		{"reserved duplex", fragment(0xe0002000), 4, dsp.FaultIllegal, "duplex"},
+		{"branch that ends a loop", fragment(joined(t, "nop", "jump #0x40")[0]&^0xc000|0x8000, joined(t, "jump #0x40")[0]|0xc000), 4, dsp.FaultIllegal, "ends a hardware loop"},
 
-		{"jump out", "_start: { r0 = ##0x12345678 }\n jumpr r0\n", 8, FaultJump, "jump to 0x12345678, which is outside the program"},
-		{"jump to data", "_start: jump there\n nop\n .data\nthere: nop_here: .word 0\n", 0, FaultJump, "jump to 0x20000, which is outside"},
-		{"odd jump", "_start: { r0 = ##_start+2 }\n jumpr r0\n", 8, FaultJump, "jump to 0x10002, which is not a multiple of 4"},
-		{"into a packet", "_start: { r0 = r1 ; v0 = v1 ; r5 = r6 }\n { r7 = ##_start+4 }\n jumpr r7\n", 16, FaultJump, "jump to 0x10004, which is in the middle of packet 0x10000"},
-		{"into a packet that comes later", "_start: jump p+4\np: { r1 = add(r2,r3) ; r2 = add(r3,r4) ; r3 = add(r4,r5) }\n jump p\n", 4, FaultJump, "entered by a jump into the middle"},
-		{"runs off the end", "_start: nop\n", 0, FaultJump, "code runs on to 0x10004, which is outside the program"},
-		{"a loop to nowhere", "_start: { r1 = #64 }\n { sa0 = r1 ; r2 = #5 }\n { lc0 = r2 }\n nop\n { nop }:endloop0\n" + end, 20, FaultJump, "jump to 0x40, which is outside"},
+		{"jump out", "_start: { r0 = ##0x12345678 }\n jumpr r0\n", 8, dsp.FaultJump, "jump to 0x12345678, which is outside the program"},
+		{"jump to data", "_start: jump there\n nop\n .data\nthere: nop_here: .word 0\n", 0, dsp.FaultJump, "jump to 0x20000, which is outside"},
+		{"odd jump", "_start: { r0 = ##_start+2 }\n jumpr r0\n", 8, dsp.FaultJump, "jump to 0x10002, which is not a multiple of 4"},
+		{"into a packet", "_start: { r0 = r1 ; v0 = v1 ; r5 = r6 }\n { r7 = ##_start+4 }\n jumpr r7\n", 16, dsp.FaultJump, "jump to 0x10004, which is in the middle of packet 0x10000"},
+		{"into a packet that comes later", "_start: jump p+4\np: { r1 = add(r2,r3) ; r2 = add(r3,r4) ; r3 = add(r4,r5) }\n jump p\n", 4, dsp.FaultJump, "entered by a jump into the middle"},
+		{"runs off the end", "_start: nop\n", 0, dsp.FaultJump, "code runs on to 0x10004, which is outside the program"},
+		{"a loop to nowhere", "_start: { r1 = #64 }\n { sa0 = r1 ; r2 = #5 }\n { lc0 = r2 }\n nop\n { nop }:endloop0\n" + end, 20, dsp.FaultJump, "jump to 0x40, which is outside"},
 
-		{"load nowhere", "_start: { r0 = #8 }\n nop\n{ r1 = memw(r0+#0) }\n" + end, 8, FaultMemory, "4 bytes at 0x8 are not mapped"},
-		{"store nowhere", "_start: { r0 = ##0x50000000 }\n{ memd(r0+#0) = r3:2 }\n" + end, 8, FaultMemory, "not mapped"},
-		{"vector nowhere", "_start: { r0 = #0 }\n{ v0 = vmem(r0+#0) }\n" + end, 4, FaultMemory, "128 bytes"},
-		{"store to code", "_start: { r0 = ##_start }\n{ memw(r0+#0) = r1 }\n" + end, 8, FaultMemory, "read-only"},
-		{"store to constants", "_start: { r0 = ##k }\n{ memw(r0+#0) = r1 }\n" + end + ".section .rodata\nk: .word 1\n", 8, FaultMemory, "read-only"},
-		{"past the page of data", "_start: { r0 = ##k+0xfffc }\n{ r1 = memw(r0+#0) }\n{ r2 = memw(r0+#4) }\n" + end + ".data\n.p2align 16\nk: .word 1\n", 12, FaultMemory, "not mapped"},
-		{"misaligned load", "_start: { r0 = ##k+2 }\n{ r1 = memw(r0+#0) }\n" + end + ".data\nk: .word 1,2\n", 8, FaultAlign, "multiple of 4"},
-		{"misaligned store", "_start: { r0 = ##k+1 }\n{ memh(r0+#0) = r1 }\n" + end + ".data\nk: .word 1,2\n", 8, FaultAlign, "multiple of 2"},
+		{"load nowhere", "_start: { r0 = #8 }\n nop\n{ r1 = memw(r0+#0) }\n" + end, 8, dsp.FaultMemory, "4 bytes at 0x8 are not mapped"},
+		{"store nowhere", "_start: { r0 = ##0x50000000 }\n{ memd(r0+#0) = r3:2 }\n" + end, 8, dsp.FaultMemory, "not mapped"},
+		{"vector nowhere", "_start: { r0 = #0 }\n{ v0 = vmem(r0+#0) }\n" + end, 4, dsp.FaultMemory, "128 bytes"},
+		{"store to code", "_start: { r0 = ##_start }\n{ memw(r0+#0) = r1 }\n" + end, 8, dsp.FaultMemory, "read-only"},
+		{"store to constants", "_start: { r0 = ##k }\n{ memw(r0+#0) = r1 }\n" + end + ".section .rodata\nk: .word 1\n", 8, dsp.FaultMemory, "read-only"},
+		{"past the page of data", "_start: { r0 = ##k+0xfffc }\n{ r1 = memw(r0+#0) }\n{ r2 = memw(r0+#4) }\n" + end + ".data\n.p2align 16\nk: .word 1\n", 12, dsp.FaultMemory, "not mapped"},
+		{"misaligned load", "_start: { r0 = ##k+2 }\n{ r1 = memw(r0+#0) }\n" + end + ".data\nk: .word 1,2\n", 8, dsp.FaultAlign, "multiple of 4"},
+		{"misaligned store", "_start: { r0 = ##k+1 }\n{ memh(r0+#0) = r1 }\n" + end + ".data\nk: .word 1,2\n", 8, dsp.FaultAlign, "multiple of 2"},
 
-		{"writev", "_start: { r6 = #66 }\n trap0(#1)\n", 4, FaultCall, "system call writev (66) is not supported"},
-		{"openat", "_start: { r6 = #56 }\n trap0(#1)\n", 4, FaultCall, "openat (56)"},
-		{"unknown call", "_start: { r6 = ##9999 }\n trap0(#1)\n", 8, FaultCall, "of unknown number (9999)"},
-		{"mmap of a file", "_start: { r6 = ##222 ; r1 = #8 }\n{ r3 = #2 }\n trap0(#1)\n", 12, FaultCall, "mmap (222) of a file"},
-		{"endless", "_start: jump _start\n", 0, FaultLimit, "packet limit"},
+		{"writev", "_start: { r6 = #66 }\n trap0(#1)\n", 4, dsp.FaultCall, "system call writev (66) is not supported"},
+		{"openat", "_start: { r6 = #56 }\n trap0(#1)\n", 4, dsp.FaultCall, "openat (56)"},
+		{"unknown call", "_start: { r6 = ##9999 }\n trap0(#1)\n", 8, dsp.FaultCall, "of unknown number (9999)"},
+		{"mmap of a file", "_start: { r6 = ##222 ; r1 = #8 }\n{ r3 = #2 }\n trap0(#1)\n", 12, dsp.FaultCall, "mmap (222) of a file"},
+		{"endless", "_start: jump _start\n", 0, dsp.FaultLimit, "packet limit"},
 	} {
 		for _, functional := range []bool{false, true} {
 			im, err := LoadELF(executable(t, c.text))
@@ -134,8 +135,8 @@ func TestFaults(t *testing.T) {
 				t.Fatalf("%s: %v", c.name, err)
 			}
 			p := &Process{Image: im, Args: []string{"p"}, Stdout: io.Discard, Stderr: io.Discard}
-			_, err = testCore(t).Exec([]*Process{p}, Options{Functional: functional, MaxPackets: 10000})
-			var e *Error
+			_, err = testCore(t).Exec([]*Process{p}, dsp.Options{Functional: functional, MaxPackets: 10000})
+			var e *dsp.Error
 			if !errors.As(err, &e) {
 				t.Errorf("%s: %v, want a fault", c.name, err)
 				continue
@@ -163,7 +164,7 @@ func TestProcessStack(t *testing.T) {
 	}
 	var out bytes.Buffer
 	p := &Process{Image: im, Args: []string{"prog", "first", ""}, Env: []string{"A=b"}, Stdout: &out, Stderr: io.Discard}
-	if _, err := testCore(t).Exec([]*Process{p}, Options{}); err != nil {
+	if _, err := testCore(t).Exec([]*Process{p}, dsp.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	words := hexagon.Words(out.Bytes())
@@ -215,8 +216,8 @@ n:	.word 7
 		}
 		ps = append(ps, &Process{Image: im, Stdout: io.Discard, Stderr: io.Discard})
 	}
-	rec := &Recorder{Lo: codeBase + 12, Hi: codeBase + 24, Skip: 50, Max: 4}
-	rep, err := core.Exec(ps, Options{Record: rec})
+	rec := &dsp.Recorder{Lo: codeBase + 12, Hi: codeBase + 24, Skip: 50, Max: 4}
+	rep, err := core.Exec(ps, dsp.Options{Record: rec})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,9 +261,9 @@ x:	.space 128
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec := &Recorder{Lo: codeBase, Hi: codeBase + 1<<10, Max: 100}
+	rec := &dsp.Recorder{Lo: codeBase, Hi: codeBase + 1<<10, Max: 100}
 	core := testCore(t)
-	rep, err := core.Exec([]*Process{{Image: im, Stdout: io.Discard, Stderr: io.Discard}}, Options{Record: rec})
+	rep, err := core.Exec([]*Process{{Image: im, Stdout: io.Discard, Stderr: io.Discard}}, dsp.Options{Record: rec})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +302,7 @@ func TestExecAccounts(t *testing.T) {
 		for range n {
 			ps = append(ps, &Process{Image: im, Stdout: io.Discard, Stderr: io.Discard})
 		}
-		rep, err := core.Exec(ps, Options{})
+		rep, err := core.Exec(ps, dsp.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

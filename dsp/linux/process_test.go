@@ -1,4 +1,4 @@
-package dsp
+package linux
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 	"github.com/nnsoc/nnsoc/sim"
 )
@@ -23,7 +24,7 @@ func execCopies(t *testing.T, core *coldCore, n int, text string) (*sim.Report, 
 		}
 		ps = append(ps, &Process{Image: im, Args: make([]string, len(ps)), Stdout: io.Discard, Stderr: io.Discard})
 	}
-	rep, err := core.Exec(ps, Options{})
+	rep, err := core.Exec(ps, dsp.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +119,7 @@ func TestProcessVTCM(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &Process{Image: im, Stdout: io.Discard, Stderr: io.Discard}
-	if _, err := core.Exec([]*Process{p}, Options{}); err != nil || p.Status != 42 {
+	if _, err := core.Exec([]*Process{p}, dsp.Options{}); err != nil || p.Status != 42 {
 		t.Errorf("a segment in VTCM: status %d, %v", p.Status, err)
 	}
 }

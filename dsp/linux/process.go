@@ -1,4 +1,6 @@
-package dsp
+// Package linux runs static Linux programs on the Hexagon core of package dsp: it loads
+// executables, lays out their memory and serves a few system calls.
+package linux
 
 import (
 	"encoding/binary"
@@ -6,6 +8,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -56,54 +59,35 @@ type Process struct {
 // Exec runs processes of one program to their exits, each on a hardware thread
 // of its own and in memory of its own; they share the code.
 // System calls beyond write, exit, brk and anonymous mmap are errors that name
-// the call. Other faults of the program are errors too: *Error tells them
+// the call. Other faults of the program are errors too: *dsp.Error tells them
 // apart.
-func (c *Core) Exec(ps []*Process, o Options) (*sim.Report, error) {
-	if len(ps) == 0 || len(ps) > c.spec.Threads {
-		return nil, fmt.Errorf("dsp: %d processes, the core has %d threads", len(ps), c.spec.Threads)
+func Exec(c *dsp.Core, ps []*Process, o dsp.Options) (*sim.Report, error) {
+	spec := c.Spec()
+	if len(ps) == 0 || len(ps) > spec.Threads {
+		return nil, fmt.Errorf("dsp: %d processes, the core has %d threads", len(ps), spec.Threads)
 	}
 	im := ps[0].Image
-	r, err := c.newRun(im.Program, nil, o, 0)
-	if err != nil {
-		return nil, err
-	}
-	r.job = &Job{Threads: len(ps), Entry: im.Entry}
+	guests := make([]*dsp.Guest, len(ps))
 	for i, p := range ps {
 		if p.Image.Program.Base != im.Program.Base || len(p.Image.Program.Code) != len(im.Program.Code) {
 			return nil, errors.New("dsp: processes of different programs")
 		}
-		sp, err := p.start(&c.spec)
+		sp, err := p.start(&spec)
 		defer p.end()
 		if err != nil {
 			return nil, err
 		}
 		// USR as qemu-hexagon hands it to a program.
-		st := &Registers{PC: im.Entry, USR: 0x00056000}
+		st := &dsp.Registers{PC: im.Entry, USR: 0x00056000}
 		st.R[29] = sp
-		t := r.thread(i)
-		t.load(st)
-		t.process, t.vector, t.origin = p, i < c.spec.Contexts, uint64(i)<<32
-		if i == 0 {
-			r.space = p.space // for the DMA engines, which take physical addresses
-		}
+		guests[i] = &dsp.Guest{Registers: st, Space: p.space, Trap: p.call, WritableCode: p.Image.writableCode}
 	}
-	rep, err := r.once()
-	for i := range ps {
-		if p := ps[i]; err == nil && p.Image.writableCode {
-			if pc, changed := r.dec.changed(p.space); changed {
-				err = &Error{Kind: FaultIllegal, Packet: pc, Thread: i, Rule: "the program wrote over code that has run: self-modifying code is not supported"}
-			}
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return rep, nil
+	return c.RunGuests(im.Program, guests, o)
 }
 
 // start maps heap, arena, stack and VTCM and answers the stack pointer. The host
 // gives memory to what the program touches.
-func (p *Process) start(spec *Spec) (sp uint32, err error) {
+func (p *Process) start(spec *dsp.Spec) (sp uint32, err error) {
 	if p.memory, err = reserve(heapBytes + arenaBytes + stackBytes + int(spec.VTCMBytes)); err != nil {
 		return 0, fmt.Errorf("dsp: memory of a process: %w", err)
 	}
@@ -240,9 +224,9 @@ func (p *Process) call(r *[32]uint32) (exit bool, err error) {
 		const fixed, anonymous, fixedNew = 0x10, 0x20, 0x100000
 		switch {
 		case r[3]&anonymous == 0:
-			return true, &callError{sysMmap, " of a file"}
+			return true, unsupported(sysMmap, " of a file")
 		case r[3]&(fixed|fixedNew) != 0:
-			return true, &callError{sysMmap, " at a fixed address"}
+			return true, unsupported(sysMmap, " at a fixed address")
 		case r[1] == 0:
 			r[0] = errInvalid
 		case r[1] > arenaBase+arenaBytes-p.arena:
@@ -251,7 +235,7 @@ func (p *Process) call(r *[32]uint32) (exit bool, err error) {
 			r[0], p.arena = p.arena, p.arena+pageUp(r[1])
 		}
 	default:
-		return true, &callError{r[6], ""}
+		return true, unsupported(r[6], "")
 	}
 	return false, nil
 }

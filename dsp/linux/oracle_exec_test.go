@@ -1,4 +1,4 @@
-package dsp
+package linux
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ func TestOracleExec(t *testing.T) {
 	oracle.Need(t, "clang-19", "ld.lld-19", "qemu-hexagon")
 	root := os.Getenv("NNSOC_SHARED")
 	if root == "" {
-		root = filepath.Join("..", "..", "shared")
+		root = filepath.Join("..", "..", "..", "shared")
 	}
 	root, _ = filepath.Abs(filepath.Join(root, "hexagon"))
 	if _, err := os.Stat(root); err != nil {
@@ -32,7 +32,7 @@ func TestOracleExec(t *testing.T) {
 		}
 	}
 	body := func(name string) []string { return []string{"-DBODY=\"" + name + "\"", "-I", root, "-I", data} }
-	const program = "../isa/hexagon/asm/testdata/program.c"
+	const program = "../../isa/hexagon/asm/testdata/program.c"
 	for _, c := range []struct {
 		src  string
 		args []string
@@ -59,7 +59,7 @@ func TestOracleAssembled(t *testing.T) {
 	oracle.Need(t, "qemu-hexagon")
 	root := os.Getenv("NNSOC_SHARED")
 	if root == "" {
-		root = filepath.Join("..", "..", "shared")
+		root = filepath.Join("..", "..", "..", "shared")
 	}
 	for _, name := range []string{"hello.S", "core.S"} {
 		text, err := os.ReadFile(filepath.Join(root, "hexagon", name))

@@ -1,6 +1,6 @@
 //go:build unix
 
-package dsp
+package linux
 
 import "syscall"
 

@@ -1,4 +1,4 @@
-package dsp
+package linux
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
@@ -21,7 +22,7 @@ const (
 
 // Image is a static executable in memory: its code to run, and all of it as data.
 type Image struct {
-	Program *Program
+	Program *dsp.Program
 	Space   *mem.Space
 	Entry   uint32
 
@@ -124,12 +125,12 @@ func (im *Image) link(loads []load) error {
 	if end-base > maxCodeBytes {
 		return fmt.Errorf("executable segments from %#x to %#x, more than %d bytes", base, end, maxCodeBytes)
 	}
-	p := &Program{Base: uint32(base), Code: make([]byte, (end-base+3)&^3)}
+	p := &dsp.Program{Base: uint32(base), Code: make([]byte, (end-base+3)&^3)}
 	for i, l := range loads {
 		copy(p.Code[l.addr-base:], l.file)
 		im.writableCode = im.writableCode || l.flags&elf.PF_W != 0
 		if i+1 < len(loads) {
-			p.gaps = append(p.gaps, gap{uint32(l.end+3) &^ 3, uint32(loads[i+1].addr)})
+			p.Gaps = append(p.Gaps, dsp.Gap{From: uint32(l.end+3) &^ 3, To: uint32(loads[i+1].addr)})
 		}
 	}
 	im.Program = p

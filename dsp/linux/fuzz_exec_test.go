@@ -1,10 +1,12 @@
-package dsp
+package linux
 
 import (
 	"bytes"
 	"debug/elf"
 	"io"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/dsp"
 )
 
 // FuzzExec: any file is an executable that runs, faults or is refused; with the
@@ -32,7 +34,7 @@ func FuzzExec(f *testing.F) {
 				return
 			}
 			p := &Process{Image: im, Args: []string{"fuzz"}, Stdout: &limited{w: &out[i]}, Stderr: io.Discard}
-			rep, err := core.Exec([]*Process{p}, Options{Functional: i == 1, MaxPackets: 3000})
+			rep, err := core.Exec([]*Process{p}, dsp.Options{Functional: i == 1, MaxPackets: 3000})
 			if err != nil {
 				failed[i] = err.Error()
 			} else if i == 0 && rep.Stalls.Total() != rep.Cycles {

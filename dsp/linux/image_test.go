@@ -1,4 +1,4 @@
-package dsp
+package linux
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/isa/hexagon/object"
@@ -40,7 +41,7 @@ func TestExec(t *testing.T) {
 	c := testCore(t)
 	var out bytes.Buffer
 	p := Process{Image: im, Args: []string{"hello"}, Stdout: &out, Stderr: &out}
-	r, err := c.Exec([]*Process{&p}, Options{})
+	r, err := c.Exec([]*Process{&p}, dsp.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +109,7 @@ func TestSegments(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		segments []object.Segment
-		kind     FaultKind
+		kind     dsp.FaultKind
 		packet   uint32
 		rule     string // none: exits with 42
 	}{
@@ -118,27 +119,27 @@ func TestSegments(t *testing.T) {
 		{"code as data, of the second one too", []object.Segment{
 			codeSegment(t, 0x20000, "{ r1 = ##0x40000 }\n{ r0 = memw(r1+#0) }\n{ r0 = and(r0,#0) }\n{ r0 = add(r0,#42) }\n"+exit), codeSegment(t, 0x40000, "nop\n")}, 0, 0, ""},
 		{"a jump between two of code", []object.Segment{
-			codeSegment(t, 0x20000, "jump ##0x10000\n"), word(0x30000, 40, false), codeSegment(t, 0x40000, "nop\n")}, FaultJump, 0x20000, "jump to 0x30000, which is outside the program"},
+			codeSegment(t, 0x20000, "jump ##0x10000\n"), word(0x30000, 40, false), codeSegment(t, 0x40000, "nop\n")}, dsp.FaultJump, 0x20000, "jump to 0x30000, which is outside the program"},
 		{"code that runs into a gap", []object.Segment{
-			codeSegment(t, 0x20000, "nop\n"), codeSegment(t, 0x40000, "nop\n")}, FaultJump, 0x20000, "code runs on to 0x20004, which is outside"},
+			codeSegment(t, 0x20000, "nop\n"), codeSegment(t, 0x40000, "nop\n")}, dsp.FaultJump, 0x20000, "code runs on to 0x20004, which is outside"},
 		{"a packet that its segment cuts", []object.Segment{
-			{Addr: 0x20000, Data: hexagon.Bytes([]uint32{0x7f004000}), Exec: true}, codeSegment(t, 0x40000, "nop\n")}, FaultIllegal, 0x20000, "ends inside a packet"},
+			{Addr: 0x20000, Data: hexagon.Bytes([]uint32{0x7f004000}), Exec: true}, codeSegment(t, 0x40000, "nop\n")}, dsp.FaultIllegal, 0x20000, "ends inside a packet"},
 		{"data behind code that may be written", []object.Segment{
 			writable(codeSegment(t, 0x20000, "{ r1 = ##0x20020 }\n{ memw(r1+#0) = #42 }\n{ r0 = memw(r1+#0) }\n"+exit+"nop\nnop\n"))}, 0, 0, ""},
 		{"code that changes itself", []object.Segment{
-			writable(codeSegment(t, 0x20000, "{ r1 = ##0x20000 }\n{ memw(r1+#8) = #42 }\n"+exit))}, FaultIllegal, 0x20008, "self-modifying"},
+			writable(codeSegment(t, 0x20000, "{ r1 = ##0x20000 }\n{ memw(r1+#8) = #42 }\n"+exit))}, dsp.FaultIllegal, 0x20008, "self-modifying"},
 		{"code that must not be written", []object.Segment{
-			codeSegment(t, 0x20000, "{ r1 = ##0x20020 }\n{ memw(r1+#0) = #42 }\n{ r0 = memw(r1+#0) }\n"+exit+"nop\nnop\n")}, FaultMemory, 0x20008, "read-only"},
+			codeSegment(t, 0x20000, "{ r1 = ##0x20020 }\n{ memw(r1+#0) = #42 }\n{ r0 = memw(r1+#0) }\n"+exit+"nop\nnop\n")}, dsp.FaultMemory, 0x20008, "read-only"},
 		{"the vectors around a word", []object.Segment{
 			codeSegment(t, 0x20000, "{ r1 = ##0x37010 }\n{ v0 = vmem(r1+#0) }\n{ v1 = vmem(r1+#-1) }\n{ v2 = vmem(r1+#1) }\n{ r0 = memw(r1+#0) }\n"+exit), word(0x37010, 42, false)}, 0, 0, ""},
 		{"two segments in a page, the second may be written", []object.Segment{
 			codeSegment(t, 0x20000, "{ r1 = ##0x30010 }\n{ memw(r1+#4) = #42 }\n{ r0 = memw(r1+#4) }\n"+exit), word(0x30000, 1, false), word(0x30010, 2, true)}, 0, 0, ""},
 		{"two segments in a page, the first may not", []object.Segment{
-			codeSegment(t, 0x20000, "{ r1 = ##0x3000c }\n{ memw(r1+#0) = #42 }\n"+exit), word(0x30000, 1, false), word(0x30010, 2, true)}, FaultMemory, 0x20008, "read-only"},
+			codeSegment(t, 0x20000, "{ r1 = ##0x3000c }\n{ memw(r1+#0) = #42 }\n"+exit), word(0x30000, 1, false), word(0x30010, 2, true)}, dsp.FaultMemory, 0x20008, "read-only"},
 		{"the page behind the last segment", []object.Segment{
-			codeSegment(t, 0x20000, "{ r1 = ##0x3fffc }\n{ r0 = memw(r1+#0) }\n{ r0 = memw(r1+#4) }\n"+exit), word(0x30000, 1, true)}, FaultMemory, 0x2000c, "not mapped"},
+			codeSegment(t, 0x20000, "{ r1 = ##0x3fffc }\n{ r0 = memw(r1+#0) }\n{ r0 = memw(r1+#4) }\n"+exit), word(0x30000, 1, true)}, dsp.FaultMemory, 0x2000c, "not mapped"},
 		{"the page before it", []object.Segment{
-			codeSegment(t, 0x20000, "{ r1 = ##0x40000 }\n{ r0 = memw(r1+#0) }\n{ v0 = vmem(r1+#-1) }\n"+exit), word(0x48000, 1, true)}, FaultMemory, 0x2000c, "not mapped"},
+			codeSegment(t, 0x20000, "{ r1 = ##0x40000 }\n{ r0 = memw(r1+#0) }\n{ v0 = vmem(r1+#-1) }\n"+exit), word(0x48000, 1, true)}, dsp.FaultMemory, 0x2000c, "not mapped"},
 	} {
 		im, err := LoadELF(segmentsELF(t, c.segments))
 		if err != nil {
@@ -146,8 +147,8 @@ func TestSegments(t *testing.T) {
 			continue
 		}
 		p := &Process{Image: im, Stdout: io.Discard, Stderr: io.Discard}
-		_, err = testCore(t).Exec([]*Process{p}, Options{})
-		var e *Error
+		_, err = testCore(t).Exec([]*Process{p}, dsp.Options{})
+		var e *dsp.Error
 		switch {
 		case c.rule == "":
 			if err != nil || p.Status != 42 {

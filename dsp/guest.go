@@ -1,0 +1,70 @@
+package dsp
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
+
+// Guest is a program that has a hardware thread and memory of its own. An operating system
+// above the core makes it, as dsp/linux does.
+type Guest struct {
+	Registers *Registers
+	Space     *mem.Space // all of its memory, its code included
+	// Trap serves trap0 with the general registers; exit ends the guest. An error that is an
+	// *Error keeps its kind and rule, any other is one of the host.
+	Trap func(r *[32]uint32) (exit bool, err error)
+	// WritableCode says that the guest may write to its code. When it has done so to code that
+	// has run, RunGuests fails.
+	WritableCode bool
+}
+
+// RunGuests runs guests of one program to their exits. They share the code p and see each
+// other's memory nowhere but as lines of the caches.
+func (c *Core) RunGuests(p *Program, gs []*Guest, o Options) (*sim.Report, error) {
+	if len(gs) == 0 || len(gs) > c.spec.Threads {
+		return nil, fmt.Errorf("dsp: %d guests, the core has %d threads", len(gs), c.spec.Threads)
+	}
+	r, err := c.newRun(p, nil, o, 0)
+	if err != nil {
+		return nil, err
+	}
+	r.job = &Job{Threads: len(gs), Entry: gs[0].Registers.PC}
+	r.space = gs[0].Space // for the DMA engines, which take physical addresses
+	for i, g := range gs {
+		t := r.thread(i)
+		t.load(g.Registers)
+		t.guest, t.vector, t.origin = g, i < c.spec.Contexts, uint64(i)<<32
+	}
+	rep, err := r.once()
+	for i, g := range gs {
+		if err == nil && g.WritableCode {
+			if pc, changed := r.dec.changed(g.Space); changed {
+				err = &Error{Kind: FaultIllegal, Packet: pc, Thread: i, Rule: "the program wrote over code that has run: self-modifying code is not supported"}
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return rep, nil
+}
+
+// trap serves the trap0 with which t has ended its block b.
+func (r *run) trap(t *thread, b *block) error {
+	exit, err := t.guest.Trap((*[32]uint32)(t.R[:numR]))
+	if err != nil {
+		e := Error{Kind: FaultHost, Rule: err.Error()}
+		if own := (*Error)(nil); errors.As(err, &own) {
+			e = *own
+		}
+		e.Packet, e.Thread, e.Job = b.packets[len(b.packets)-1].addr, t.id, r.job.Name
+		return &e
+	}
+	if !exit {
+		t.halt = 0
+	}
+	return nil
+}
