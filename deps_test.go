@@ -20,6 +20,7 @@ var layers = []struct {
 	may    []string
 }{
 	{"hal/nn", nil},
+	{"hal/fixedpoint", nil},
 	{"hal/driver/arena", nil},
 	{"hal/driver/graph", []string{"hal/nn", "hal/opspec"}},
 	{"hal/driver/base", []string{"hal/driver/graph", "hal/driver/lower", "hal", "sim"}},
@@ -34,19 +35,19 @@ var layers = []struct {
 	{"hal/driver/sample", []string{"hal", "hal/driver/base", "hal/driver/cpu"}},
 	{"hal/driver/gpu", []string{"hal", "hal/driver/base", "hal/driver/arena", "hal/driver/graph", "hal/driver/lower", "isa", "sim", "gpu"}},
 	{"hal/driver/dsp/kernel/kerneltest", []string{"hal/driver/dsp/kernel", "isa", "dsp", "sim"}},
-	{"hal/driver/dsp/kernel", []string{"hal/opspec", "isa", "dsp"}}, // opspec for the arithmetic of multipliers alone
+	{"hal/driver/dsp/kernel", []string{"hal/fixedpoint", "hal/opspec", "isa", "dsp"}}, // opspec for what scales of operations become alone
 	{"hal/driver/dsp/cost", []string{"hal/driver/dsp/kernel"}},
 	{"hal/driver/dsp/layout", []string{"hal/opspec", "hal/driver/dsp/kernel"}}, // opspec for the geometry of windows alone, kernel for the size of vectors
 	{"hal/driver/dsp/step", []string{"hal/driver/dsp/cost", "hal/driver/dsp/kernel", "hal/driver/dsp/layout"}},
 	{"hal/driver/dsp/launch", []string{"hal/opspec", "hal/driver/dsp/cost", "hal/driver/dsp/kernel", "hal/driver/dsp/layout", "hal/driver/dsp/step"}},
-	{"hal/driver/dsp/lower", []string{"hal/nn", "hal/opspec", "hal/driver/base", "hal/driver/graph", "hal/driver/dsp/kernel", "hal/driver/dsp/launch", "hal/driver/dsp/layout", "hal/driver/dsp/step", "isa"}},
+	{"hal/driver/dsp/lower", []string{"hal/nn", "hal/fixedpoint", "hal/opspec", "hal/driver/base", "hal/driver/graph", "hal/driver/dsp/kernel", "hal/driver/dsp/launch", "hal/driver/dsp/layout", "hal/driver/dsp/step", "isa"}},
 	{"hal/driver/dsp/plan", []string{"hal/driver/arena", "hal/driver/dsp/cost", "hal/driver/dsp/kernel", "hal/driver/dsp/layout", "hal/driver/dsp/step", "dsp", "sim/mem"}},
 	{"hal/driver/dsp", []string{"hal", "hal/driver/base", "hal/driver/arena", "hal/driver/graph", "hal/driver/lower", "isa", "sim", "dsp"}},
 	{"hal/driver/npu/layout", nil},
 	{"hal/driver/npu/kernel", []string{"hal/driver/npu/layout", "isa", "npu"}},
 	{"hal/driver/npu/step", []string{"hal/driver/npu/kernel", "hal/driver/npu/layout"}},
 	{"hal/driver/npu/cost", []string{"hal/driver/npu/kernel", "hal/driver/npu/layout", "isa", "npu"}},
-	{"hal/driver/npu/lower", []string{"hal/nn", "hal/opspec", "hal/driver/base", "hal/driver/graph", "hal/driver/npu/cost", "hal/driver/npu/kernel", "hal/driver/npu/layout", "hal/driver/npu/step", "isa", "npu"}},
+	{"hal/driver/npu/lower", []string{"hal/nn", "hal/fixedpoint", "hal/opspec", "hal/driver/base", "hal/driver/graph", "hal/driver/npu/cost", "hal/driver/npu/kernel", "hal/driver/npu/layout", "hal/driver/npu/step", "isa", "npu"}},
 	{"hal/driver/npu/plan", []string{"hal/driver/arena", "hal/driver/npu/cost", "hal/driver/npu/kernel", "hal/driver/npu/layout", "hal/driver/npu/step", "isa", "npu"}},
 	{"hal/driver/npu", []string{"hal", "hal/driver/base", "hal/driver/arena", "hal/driver/graph", "hal/driver/lower", "isa", "sim", "npu"}},
 	{"hal/devices", []string{"hal", "hal/driver", "refcpu", "gpu", "dsp", "npu", "sim"}},
@@ -58,7 +59,7 @@ var layers = []struct {
 	{"dsp", []string{"isa", "sim"}},
 	{"gpu", []string{"isa", "sim"}},
 	{"npu", []string{"isa", "sim"}},
-	{"refcpu", []string{"hal/nn", "hal/opspec"}},
+	{"refcpu", []string{"hal/nn", "hal/fixedpoint", "hal/opspec"}},
 	{"runtime", []string{"hal"}},
 	{"importer", []string{"hal/nn", "hal/opspec", "refcpu"}},
 	{"bench/inference", []string{"hal", "hal/devices", "runtime", "importer", "isa", "sim", "npu"}},

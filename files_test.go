@@ -18,7 +18,6 @@ const maxFiles = 25
 var large = map[string]int{
 	"dsp":            61,
 	"gpu":            44,
-	"hal/opspec":     32,
 	"importer/modpy": 27,
 	"npu":            26,
 	"sim/mem":        29,

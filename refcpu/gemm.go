@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/nnsoc/nnsoc/hal/fixedpoint"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/refcpu/internal/kernel"
@@ -54,7 +55,7 @@ func packQuant(w []byte, wt nn.OperandType, xt nn.OperandType, bias []int32, k, 
 	return p
 }
 
-func setMultiplier(rq *kernel.Requant, c int, m opspec.Multiplier) {
+func setMultiplier(rq *kernel.Requant, c int, m fixedpoint.Multiplier) {
 	switch {
 	case m.Shift > 31: // shifts everything out
 		rq.M[c] = 0

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/nnsoc/nnsoc/hal/fixedpoint"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
@@ -109,7 +110,7 @@ func (p *gate8) normalize(v []int32) {
 	if variance < 1 {
 		variance = p.VarianceAtZero
 	}
-	inv := opspec.InverseSqrt(variance)
+	inv := fixedpoint.InverseSqrt(variance)
 	for i, x := range v {
 		r := inv.Apply(1024*x - int32(mean))
 		y := int64(r)*int64(int16At(p.norm, i)) + int64(p.bias[i])
@@ -124,7 +125,7 @@ func (p *gate8) normalize(v []int32) {
 
 // step computes one batch into the new output and cell states.
 func (l *lstm8) step(b int, state, next []byte) {
-	const f = opspec.Fixed16
+	const f = fixedpoint.Q15
 	old := l.cell[2*b*l.Units : 2*(b+1)*l.Units]
 	forget, update := l.sums(gateForget, b, old), l.sums(gateCell, b, old)
 	var admit []int32
@@ -137,7 +138,7 @@ func (l *lstm8) step(b int, state, next []byte) {
 		if admit != nil {
 			in = f.Logistic(admit[u], 3)
 		}
-		c := opspec.RDPOT(keep*int16At(old, u), 15) + opspec.RDPOT(in*f.Tanh(update[u], 3), 30+l.CellShift)
+		c := fixedpoint.RDPOT(keep*int16At(old, u), 15) + fixedpoint.RDPOT(in*f.Tanh(update[u], 3), 30+l.CellShift)
 		c = saturate16(c)
 		if l.CellClip > 0 {
 			c = min(max(c, -l.CellClip), l.CellClip)
@@ -221,7 +222,7 @@ func saturate16(v int32) int32 { return min(max(v, -1<<15), 1<<15-1) }
 
 // run writes the new state (int16, Q4.11) and output.
 func (l *lstm16) run(state, out []byte) {
-	const f = opspec.Fixed16
+	const f = fixedpoint.Q15
 	for b := range l.Batch {
 		for u := range l.Units {
 			in, forget := f.Logistic(l.gate(gateInput, b, u), 3), f.Logistic(l.gate(gateForget, b, u), 3)
@@ -230,7 +231,7 @@ func (l *lstm16) run(state, out []byte) {
 			old := int32(int16(binary.LittleEndian.Uint16(l.state[2*i:])))
 			next := saturate16(f.Scale(f.Mul(in, cell), -4) + f.Mul(forget, old))
 			binary.LittleEndian.PutUint16(state[2*i:], uint16(int16(next)))
-			o := opspec.RDPOT(f.Mul(open, f.Tanh(next, 4)), 8)
+			o := fixedpoint.RDPOT(f.Mul(open, f.Tanh(next, 4)), 8)
 			out[i] = byte(min(max(o, -128), 127) + 128)
 		}
 	}

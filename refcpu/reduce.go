@@ -3,6 +3,7 @@ package refcpu
 import (
 	"math"
 
+	"github.com/nnsoc/nnsoc/hal/fixedpoint"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
@@ -225,7 +226,7 @@ func prepareL2Norm(v opspec.View, op *nn.Operation) (Kernel, error) {
 				q := quantOf(r.Type, in[at+k*r.Inner]) - zero
 				sum += q * q
 			}
-			inv := opspec.InverseSqrt(sum)
+			inv := fixedpoint.InverseSqrt(sum)
 			for k := range r.Depth {
 				q := inv.Apply((quantOf(r.Type, in[at+k*r.Inner]) - zero) * 128)
 				out[at+k*r.Inner] = byte(min(max(q+lo+128, lo), hi))

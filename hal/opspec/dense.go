@@ -1,6 +1,9 @@
 package opspec
 
-import "github.com/nnsoc/nnsoc/hal/nn"
+import (
+	"github.com/nnsoc/nnsoc/hal/fixedpoint"
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
 
 // denseRows are the matrix products.
 var denseRows = []Row{
@@ -153,7 +156,7 @@ func (m *BatchMatmul) Quant(v View) (GEMMQuant, error) {
 	}
 	a, b, o := &v.Operands[m.A], &v.Operands[m.B], &v.Operands[m.Output]
 	q := GEMMQuant{InZero: a.ZeroPoint, FilterZero: b.ZeroPoint, OutZero: o.ZeroPoint}
-	q.Mult = []Multiplier{QuantizeMultiplier(float64(a.Scale*b.Scale) / so)}
+	q.Mult = []fixedpoint.Multiplier{fixedpoint.QuantizeMultiplier(float64(a.Scale*b.Scale) / so)}
 	q.Lo, q.Hi = QuantLimits(o.Type)
 	return q, nil
 }

@@ -8,32 +8,28 @@
 // A Table is a value. Standard has the operations that hal/nn names; With makes a table
 // that has another vendor's, too.
 //
-//	conv.go dense.go pool.go                 sums of products, windows
-//	elementwise.go unary.go softmax.go       element by element
-//	reduce.go                                reductions and normalizations
-//	move.go pad.go strided.go resize.go      elements that move
-//	lookup.go densify.go                     picked by index, key or place
-//	regions.go detection.go                  regions of images, chosen by score
-//	recurrent.go lstm.go quantizedlstm.go    cells and sequences of them
-//	control.go                               subgraphs
-//	codebook.go                              an extension's type and operation
-//	table.go row.go view.go                  rows, their text form, operands
-//	args.go values.go                        an operation's operands by the names of its row
-//	infer.go work.go quant.go fixedpoint.go  what is common to the rules of the rows
-//	extension.go                             codes of extensions, by model and by table
-//	version.go                               what older HAL versions demand, and do not know
+//	conv.go dense.go pool.go            sums of products, windows
+//	elementwise.go unary.go quantize.go element by element
+//	reduce.go                           reductions, softmax, normalizations
+//	move.go pad.go strided.go image.go  elements that move, images resized
+//	lookup.go densify.go                picked by index, key or place
+//	detection.go                        regions of images, chosen by score
+//	recurrent.go lstm.go                cells and sequences of them
+//	control.go                          subgraphs
+//	row.go table.go                     rows, their text form, tables and codes of extensions
+//	args.go values.go                   an operation's operands by the names of its row
+//	infer.go quant.go work.go           what is common to the rules of the rows
 //
 // On top of the rows it parses an operation into a plain struct (Conv, Pool,
 // Elementwise, ...) with implicit padding resolved, layouts and axes made
 // explicit, operands that are left out marked None, defaults filled in and every
-// constant checked, infers output shapes, and holds the quantized arithmetic all
-// implementations share: multipliers, activation ranges and the fixed-point functions
-// behind softmax and logistic. Nobody outside knows at which place of an operation an
-// input stands.
+// constant checked, infers output shapes, and derives the quantized arithmetic all
+// implementations share from the scales: multipliers of hal/fixedpoint, activation ranges
+// and tables. Nobody outside knows at which place of an operation an input stands.
 //
 // Nothing here touches tensor data, except constants that steer an operation.
 // A model may be hostile: every function returns an error rather than panic.
 //
 // Facts: the NNAPI HAL interface definitions, and the behaviour of the NNAPI
-// reference CPU; fixed-point primitives after gemmlowp's public definition.
+// reference CPU.
 package opspec

@@ -3,6 +3,7 @@ package opspec
 import (
 	"math"
 
+	"github.com/nnsoc/nnsoc/hal/fixedpoint"
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
@@ -168,7 +169,7 @@ const AddShift = 20
 //	out = clamp(Out.Apply(v) + OutZero, Lo, Hi)
 type AddQuant struct {
 	ZeroA, ZeroB, OutZero int32
-	A, B, Out             Multiplier
+	A, B, Out             fixedpoint.Multiplier
 	Lo, Hi                int32
 }
 
@@ -181,13 +182,13 @@ func (e *Elementwise) AddQuant(v View) (AddQuant, error) {
 		return q, err
 	}
 	twice := 2 * max(sa, sb)
-	if q.A, err = smallerThanOne("multiplier of the first input", sa/twice); err != nil {
+	if q.A, err = fixedpoint.SmallerThanOne("multiplier of the first input", sa/twice); err != nil {
 		return q, err
 	}
-	if q.B, err = smallerThanOne("multiplier of the second input", sb/twice); err != nil {
+	if q.B, err = fixedpoint.SmallerThanOne("multiplier of the second input", sb/twice); err != nil {
 		return q, err
 	}
-	if q.Out, err = smallerThanOne("output multiplier", twice/((1<<AddShift)*so)); err != nil {
+	if q.Out, err = fixedpoint.SmallerThanOne("output multiplier", twice/((1<<AddShift)*so)); err != nil {
 		return q, err
 	}
 	o := &v.Operands[e.Output]
@@ -207,7 +208,7 @@ func (q *AddQuant) Apply(a, b int32) int32 {
 //	out = clamp(Mult.Apply((qa - ZeroA) * (qb - ZeroB)) + OutZero, Lo, Hi)
 type MulQuant struct {
 	ZeroA, ZeroB, OutZero int32
-	Mult                  Multiplier
+	Mult                  fixedpoint.Multiplier
 	Lo, Hi                int32
 }
 
@@ -219,7 +220,7 @@ func (e *Elementwise) MulQuant(v View) (MulQuant, error) {
 		return q, err
 	}
 	product := float64(v.Operands[e.A].Scale * v.Operands[e.B].Scale)
-	if q.Mult, err = smallerThanOne("multiplier", product/so); err != nil {
+	if q.Mult, err = fixedpoint.SmallerThanOne("multiplier", product/so); err != nil {
 		return q, err
 	}
 	o := &v.Operands[e.Output]
@@ -239,7 +240,7 @@ func (q *MulQuant) Apply(a, b int32) int32 {
 //	x <  0: out = clamp(Negative.Apply(x * (alpha - AlphaZero)) + OutZero)
 type PreluQuant struct {
 	InZero, AlphaZero, OutZero int32
-	Positive, Negative         Multiplier
+	Positive, Negative         fixedpoint.Multiplier
 	Lo, Hi                     int32
 }
 
@@ -252,7 +253,7 @@ func (e *Elementwise) PreluQuant(v View) (PreluQuant, error) {
 	}
 	in, alpha, out := &v.Operands[e.A], &v.Operands[e.B], &v.Operands[e.Output]
 	q := PreluQuant{InZero: in.ZeroPoint, AlphaZero: alpha.ZeroPoint, OutZero: out.ZeroPoint,
-		Positive: QuantizeMultiplier(sa / so), Negative: QuantizeMultiplier(float64(in.Scale*alpha.Scale) / so)}
+		Positive: fixedpoint.QuantizeMultiplier(sa / so), Negative: fixedpoint.QuantizeMultiplier(float64(in.Scale*alpha.Scale) / so)}
 	q.Lo, q.Hi = QuantLimits(out.Type)
 	return q, nil
 }

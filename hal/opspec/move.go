@@ -373,3 +373,18 @@ func readTile(a *Args) (Tile, error) {
 	}
 	return t, nil
 }
+
+// oneQuantUntil12 demands that all quantized inputs that repeat have the quantization of
+// the output.
+func oneQuantUntil12(a *Args) error {
+	if a.Key != nn.TensorQuant8Asymm {
+		return nil
+	}
+	y := a.quantOf(a.Op.Outputs[0])
+	for i, x := range a.Variadic() {
+		if q := a.quantOf(x); q.Scale != y.Scale || q.ZeroPoint != y.ZeroPoint {
+			return fmt.Errorf("%s: input %d has another quantization than the output, which needs HAL 1.2", a.Op.Type, i)
+		}
+	}
+	return nil
+}

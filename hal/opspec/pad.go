@@ -1,6 +1,10 @@
 package opspec
 
-import "github.com/nnsoc/nnsoc/hal/nn"
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
 
 // padRows make a tensor larger around its edges.
 var padRows = []Row{
@@ -143,4 +147,12 @@ func readMirrorPad(a *Args) (MirrorPad, error) {
 		p.Dims = append(p.Dims, uint32(total))
 	}
 	return p, nil
+}
+
+// zeroPoint0Until12 demands that what a quantized operation pads with is 0.
+func zeroPoint0Until12(a *Args) error {
+	if z := a.quantOf(a.Op.Inputs[0]).ZeroPoint; a.Key == nn.TensorQuant8Asymm && z != 0 {
+		return fmt.Errorf("%s: zero point %d of the input needs HAL 1.2", a.Op.Type, z)
+	}
+	return nil
 }

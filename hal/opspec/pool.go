@@ -182,26 +182,3 @@ func outSize(in, k, stride, dil, head, tail int) (int, error) {
 	}
 	return room/stride + 1, nil
 }
-
-// image reads the dimensions of a rank 4 input as N, H, W, C.
-func (a *Args) image(name string, nchw bool) (n, h, w, c int, err error) {
-	d, err := a.Dims(name)
-	if err != nil {
-		return 0, 0, 0, 0, err
-	}
-	if len(d) != 4 {
-		return 0, 0, 0, 0, a.errorf(name, "rank %d, 4 needed", len(d))
-	}
-	if nchw {
-		return int(d[0]), int(d[2]), int(d[3]), int(d[1]), nil
-	}
-	return int(d[0]), int(d[1]), int(d[2]), int(d[3]), nil
-}
-
-// imageDims is the shape of an image in the given layout.
-func imageDims(n, h, w, c int, nchw bool) []uint32 {
-	if nchw {
-		return []uint32{uint32(n), uint32(c), uint32(h), uint32(w)}
-	}
-	return []uint32{uint32(n), uint32(h), uint32(w), uint32(c)}
-}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/nnsoc/nnsoc/hal/fixedpoint"
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
@@ -113,12 +114,12 @@ func (r *Row) FixedOutQuant(t nn.OperandType) (scale float32, zero int32, ok boo
 //	out = clamp(Mult.Apply(acc) + OutZero, Lo, Hi)
 type GEMMQuant struct {
 	InZero, FilterZero, OutZero int32
-	Mult                        []Multiplier // one, or one per output channel
+	Mult                        []fixedpoint.Multiplier // one, or one per output channel
 	Lo, Hi                      int32
 }
 
 // Multiplier is the multiplier of output channel k.
-func (q *GEMMQuant) Multiplier(k int) Multiplier {
+func (q *GEMMQuant) Multiplier(k int) fixedpoint.Multiplier {
 	if len(q.Mult) == 1 {
 		return q.Mult[0]
 	}
@@ -145,9 +146,9 @@ func (v View) gemmQuant(in, filter, bias, out uint32, act nn.FusedActivation, k 
 		if of.Channel.Dim != dim {
 			return q, fmt.Errorf("operand %d has channel dimension %d, %d needed", filter, of.Channel.Dim, dim)
 		}
-		q.Mult = make([]Multiplier, k)
+		q.Mult = make([]fixedpoint.Multiplier, k)
 		for c, s := range of.Channel.Scales {
-			q.Mult[c] = QuantizeMultiplier(float64(oi.Scale*s) / so)
+			q.Mult[c] = fixedpoint.QuantizeMultiplier(float64(oi.Scale*s) / so)
 		}
 		return q, nil
 	}
@@ -159,7 +160,7 @@ func (v View) gemmQuant(in, filter, bias, out uint32, act nn.FusedActivation, k 
 	if !(math.Abs(product-sb) <= 1e-6*min(product, sb)) {
 		return q, fmt.Errorf("operand %d (bias) has scale %v, input times filter is %v", bias, sb, product)
 	}
-	q.Mult = []Multiplier{QuantizeMultiplier(product / so)}
+	q.Mult = []fixedpoint.Multiplier{fixedpoint.QuantizeMultiplier(product / so)}
 	return q, nil
 }
 
@@ -260,4 +261,14 @@ func (v View) OutputShift(op *nn.Operation) int {
 		shift = max(shift, m.Shift)
 	}
 	return shift
+}
+
+// productScaleUntil12 demands that the scale of a quantized output is above the scale of
+// the products of input and filter.
+func productScaleUntil12(a *Args) error {
+	x, w, y := a.quantOf(a.Op.Inputs[0]), a.quantOf(a.Op.Inputs[1]), a.quantOf(a.Op.Outputs[0])
+	if a.Key != nn.TensorQuant8Asymm || y.Scale > x.Scale*w.Scale {
+		return nil
+	}
+	return fmt.Errorf("%s: output scale %g at most %g x %g needs HAL 1.2", a.Op.Type, y.Scale, x.Scale, w.Scale)
 }

@@ -8,6 +8,46 @@ import (
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
+// Version is a HAL version or feature level in which something first appears.
+type Version int8
+
+// HAL versions.
+const (
+	V10 Version = iota
+	V11
+	V12
+	V13
+	// Feature levels of the AIDL HAL, above 1.3.
+	FL5
+	FL6
+	FL7
+	FL8
+	// Experimental is above every feature level.
+	Experimental
+	// Extension is any extension: what HAL 1.2 and later can say where a model declares it.
+	Extension
+)
+
+var versionNames = [...]string{"1.0", "1.1", "1.2", "1.3", "FL5", "FL6", "FL7", "FL8", "experimental", "extension"}
+
+// String returns the version as "1.2", a feature level as "FL6", and
+// "experimental" or "extension".
+func (v Version) String() string {
+	if v >= 0 && int(v) < len(versionNames) {
+		return versionNames[v]
+	}
+	return fmt.Sprintf("Version(%d)", int8(v))
+}
+
+func parseVersion(s string) (Version, bool) {
+	for v, n := range versionNames {
+		if n == s {
+			return Version(v), true
+		}
+	}
+	return 0, false
+}
+
 // OutQuant is a quantization an output must have, because the kernel's
 // fixed-point result has it.
 type OutQuant uint8

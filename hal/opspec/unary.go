@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/nnsoc/nnsoc/hal/fixedpoint"
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
@@ -108,32 +109,32 @@ func UnaryActivation(t nn.OperationType) nn.FusedActivation {
 
 // LogisticTable is quantized LOGISTIC for every input byte.
 func (u *Unary) LogisticTable(v View) (*[256]byte, error) {
-	return u.sigmoidTable(v, quant256, func(x, radius int32, m Multiplier) int32 {
+	return u.sigmoidTable(v, quant256, func(x, radius int32, m fixedpoint.Multiplier) int32 {
 		switch {
 		case x <= -radius:
 			return 0
 		case x >= radius:
 			return 255
 		}
-		return min(RDPOT(Logistic(SRDHM(x<<uint(m.Shift), m.M)), 23), 255)
+		return min(fixedpoint.RDPOT(fixedpoint.Logistic(fixedpoint.SRDHM(x<<uint(m.Shift), m.M)), 23), 255)
 	})
 }
 
 // TanhTable is quantized TANH for every input byte.
 func (u *Unary) TanhTable(v View) (*[256]byte, error) {
-	return u.sigmoidTable(v, quant128, func(x, radius int32, m Multiplier) int32 {
+	return u.sigmoidTable(v, quant128, func(x, radius int32, m fixedpoint.Multiplier) int32 {
 		switch {
 		case x <= -radius:
 			return 0
 		case x >= radius:
 			return 255
 		}
-		return min(max(RDPOT(Tanh(SRDHM(x<<uint(m.Shift), m.M)), 24)+128, 0), 255)
+		return min(max(fixedpoint.RDPOT(fixedpoint.Tanh(fixedpoint.SRDHM(x<<uint(m.Shift), m.M)), 24)+128, 0), 255)
 	})
 }
 
 // sigmoidTable runs f (centred input to an unsigned result) over all bytes.
-func (u *Unary) sigmoidTable(v View, out OutQuant, f func(x, radius int32, m Multiplier) int32) (*[256]byte, error) {
+func (u *Unary) sigmoidTable(v View, out OutQuant, f func(x, radius int32, m fixedpoint.Multiplier) int32) (*[256]byte, error) {
 	scale, err := v.quantScale(u.Input)
 	if err != nil {
 		return nil, err
@@ -141,14 +142,14 @@ func (u *Unary) sigmoidTable(v View, out OutQuant, f func(x, radius int32, m Mul
 	if err := v.checkFixedQuant(u.Output, out); err != nil {
 		return nil, err
 	}
-	m, err := greaterThanOne("input scale times 2^27", scale*(1<<27))
+	m, err := fixedpoint.GreaterThanOne("input scale times 2^27", scale*(1<<27))
 	if err != nil {
 		return nil, err
 	}
 	if m.Shift > 31 {
 		return nil, fmt.Errorf("operand %d has scale %v: too large", u.Input, v.Operands[u.Input].Scale)
 	}
-	radius := inputRadius(4, m.Shift)
+	radius := fixedpoint.InputRadius(4, m.Shift)
 	in, lo := &v.Operands[u.Input], int32(0)
 	if v.Operands[u.Output].Type != nn.TensorQuant8Asymm {
 		lo = -128
@@ -193,7 +194,7 @@ func (u *Unary) HardSwishTable(v View) (*[256]byte, error) {
 	}
 	in, out := &v.Operands[u.Input], &v.Operands[u.Output]
 	hires := si / 128
-	mo, mr := QuantizeMultiplier(hires/so), QuantizeMultiplier(hires/(3./32768))
+	mo, mr := fixedpoint.QuantizeMultiplier(hires/so), fixedpoint.QuantizeMultiplier(hires/(3./32768))
 	if mo.Shift > 0 {
 		return nil, fmt.Errorf("HARD_SWISH: scales %v to %v need a multiplier above 1", in.Scale, out.Scale)
 	}
@@ -206,21 +207,21 @@ func (u *Unary) HardSwishTable(v View) (*[256]byte, error) {
 			q = int32(int8(i))
 		}
 		x := saturate16((q - in.ZeroPoint) << 7)
-		scaled := Fixed16.Mul(x, outFactor)
+		scaled := fixedpoint.Q15.Mul(x, outFactor)
 		// The gate: x rescaled so that +-3 is +-2^15, then shifted to [0, 2^15).
 		gate := x
 		if mr.Shift > 1 {
 			gate = shiftLeft16(gate, mr.Shift-1)
 		}
-		gate = Fixed16.Mul(gate, gateFactor)
+		gate = fixedpoint.Q15.Mul(gate, gateFactor)
 		if mr.Shift > 0 {
 			gate = shiftLeft16(gate, 1)
 		} else {
-			gate = RDPOT(gate, -mr.Shift)
+			gate = fixedpoint.RDPOT(gate, -mr.Shift)
 		}
 		gate = (gate + 1<<15) >> 1
 		product := gate * scaled / (1 << 15)
-		t[i] = byte(min(max(RDPOT(product, -mo.Shift)+out.ZeroPoint, lo), hi))
+		t[i] = byte(min(max(fixedpoint.RDPOT(product, -mo.Shift)+out.ZeroPoint, lo), hi))
 	}
 	return t, nil
 }
@@ -235,105 +236,4 @@ func shiftLeft16(x int32, n int) int32 {
 		n = 16
 	}
 	return saturate16(int32(min(max(int64(x)<<uint(n), math.MinInt32), math.MaxInt32)))
-}
-
-// quantizeRows change the type of a tensor. REQUANTIZE is of an extension.
-var quantizeRows = []Row{
-	{Op: nn.OpQuantize, Since: V12, Types: float12, Args: unaryArgs, Work: WorkRule{Float: 4}, Forms: []Form{
-		{V12, "input:T", "output:Q8 | 1.3 output:Q8S"},
-	}},
-	{Op: nn.OpDequantize, Since: V10, Types: "Q8@1.0 Q8SYM@1.2 Q8CH@1.2 Q8S@1.3", MaxRank: 4, Args: unaryArgs,
-		Work: WorkRule{Quant: 8},
-		Forms: []Form{
-			{V10, "input:T", "output:F32 | 1.2 output:F16"},
-		}},
-	{Op: nn.OpRequantize, Since: Extension, Extension: nn.QuantizationExtension, Types: "Q8@extension Q8S@extension", Args: unaryArgs,
-		Work: WorkRule{Quant: 8},
-		Forms: []Form{
-			{Extension, "input:T", "output:Q8 | output:Q8S"},
-		}},
-	{Op: nn.OpCast, Since: V12, Types: "F16@1.2 F32@1.2 I32@1.2 Q8@1.2 B8@1.3 Q16@1.3 Q16S@1.3 Q8S@1.3 Q8SYM@1.3", Args: unaryArgs,
-		Work: WorkRule{Float: 2, Quant: 4},
-		Forms: []Form{
-			{V12, "input:T", "output:C"},
-		}},
-}
-
-// QuantizeValue is QUANTIZE of one value: round half away from zero, clamp.
-func QuantizeValue(real, scale float32, zero, lo, hi int32) int32 {
-	v := math.Round(float64(real/scale)) + float64(zero)
-	if !(v > float64(lo)) { // NaN gives the least value
-		return lo
-	}
-	return int32(min(v, float64(hi)))
-}
-
-// QuantizeTable is DEQUANTIZE followed by QUANTIZE for every byte of an 8-bit
-// quantized operand.
-func QuantizeTable(in, out *nn.Operand) *[256]byte {
-	lo, hi := QuantLimits(out.Type)
-	t := new([256]byte)
-	for i := range t {
-		q := int32(i)
-		if in.Type != nn.TensorQuant8Asymm {
-			q = int32(int8(i))
-		}
-		real := in.Scale * float32(q-in.ZeroPoint)
-		t[i] = byte(QuantizeValue(real, out.Scale, out.ZeroPoint, lo, hi))
-	}
-	return t
-}
-
-// RequantTable maps every byte of one 8-bit quantized operand to another's
-// quantization as CONCATENATION does, nil when both are the same:
-// round(q * (si/so) - zi * (si/so)) + zo in float32, clamped, on the unsigned
-// form of both types.
-func RequantTable(in, out *nn.Operand) *[256]byte {
-	if in.Scale == out.Scale && in.ZeroPoint == out.ZeroPoint {
-		return nil
-	}
-	shift := int32(0)
-	if in.Type != nn.TensorQuant8Asymm {
-		shift = 128
-	}
-	scale := in.Scale * (1 / out.Scale)
-	bias := -float32(in.ZeroPoint+shift) * scale
-	t := new([256]byte)
-	for i := range t {
-		q := int32(i)
-		if shift != 0 {
-			q = int32(int8(i)) + shift
-		}
-		v := math.Round(float64(float32(float32(q)*scale)+bias)) + float64(out.ZeroPoint+shift)
-		t[i] = byte(int32(min(max(v, 0), 255)) - shift)
-	}
-	return t
-}
-
-// RequantizeTable maps every byte of a REQUANTIZE's input: zo + (q - zi)*si/so,
-// with the multiplier in 32-bit fixed point and rounding as TFLite's QUANTIZE
-// between 8-bit types has them, clamped to the output's type.
-func (u *Unary) RequantizeTable(v View) *[256]byte {
-	in, out := &v.Operands[u.Input], &v.Operands[u.Output]
-	m := QuantizeMultiplier(float64(in.Scale) / float64(out.Scale))
-	lo, hi := QuantLimits(out.Type)
-	t := new([256]byte)
-	for i := range t {
-		q := int32(i)
-		if in.Type != nn.TensorQuant8Asymm {
-			q = int32(int8(i))
-		}
-		t[i] = byte(min(max(int64(m.applySaturating(q-in.ZeroPoint))+int64(out.ZeroPoint), int64(lo)), int64(hi)))
-	}
-	return t
-}
-
-// applySaturating is Apply, except that a left shift that leaves 32 bits
-// saturates.
-func (m Multiplier) applySaturating(x int32) int32 {
-	if m.Shift <= 0 {
-		return m.Apply(x)
-	}
-	wide := int64(x) << min(uint(m.Shift), 32)
-	return SRDHM(int32(min(max(wide, math.MinInt32), math.MaxInt32)), m.M)
 }

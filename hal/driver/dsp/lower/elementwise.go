@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/fixedpoint"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
@@ -35,7 +36,7 @@ func lowerAdd(l *Lowering, op *nn.Operation) error {
 		return err
 	}
 	bias := unsignedBias(e.Type)
-	rq := hvx.NewRequant([]opspec.Multiplier{q.Out}, q.OutZero, q.Lo, q.Hi, bias)
+	rq := hvx.NewRequant([]fixedpoint.Multiplier{q.Out}, q.OutZero, q.Lo, q.Hi, bias)
 	sign := int32(1)
 	if op.Type == nn.OpSub {
 		sign = -1
@@ -62,7 +63,7 @@ func lowerMul(l *Lowering, op *nn.Operation) error {
 		return err
 	}
 	bias := unsignedBias(e.Type)
-	rq := hvx.NewRequant([]opspec.Multiplier{q.Mult}, q.OutZero, q.Lo, q.Hi, bias)
+	rq := hvx.NewRequant([]fixedpoint.Multiplier{q.Mult}, q.OutZero, q.Lo, q.Hi, bias)
 	k := elementwise.Binary{Mul: true, Rq: rq.Kind()}
 	return l.binary(&e, k, elementwise.MulParams(&rq, &q, bias))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/fixedpoint"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
@@ -254,7 +255,7 @@ func lowerPrelu(l *Lowering, op *nn.Operation) error {
 	for s := range positive {
 		positive[s] = byte(q.Apply(max(int32(s)-bias, q.InZero), q.AlphaZero) + bias)
 	}
-	rq := hvx.NewRequant([]opspec.Multiplier{q.Negative}, q.OutZero, q.Lo, q.Hi, bias)
+	rq := hvx.NewRequant([]fixedpoint.Multiplier{q.Negative}, q.OutZero, q.Lo, q.Hi, bias)
 	m := opspec.MulQuant{ZeroA: q.InZero, ZeroB: q.AlphaZero}
 	product := l.NewFlat("negative part", in[0].Bytes(), 1)
 	l.Add("multiply", in[:], []*layout.Tensor{product}, launch.MultiplyFlat{Rq: rq, Product: product, In: in, Quant: m, Bias: bias})

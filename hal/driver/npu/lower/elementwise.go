@@ -5,6 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+	"github.com/nnsoc/nnsoc/hal/fixedpoint"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
@@ -33,7 +34,7 @@ func (l *Lowering) add(op *nn.Operation) error {
 	if p.a == e.B && p.a != p.b {
 		first, second = second, first
 	}
-	half := opspec.QuantizeMultiplier(0.5)
+	half := fixedpoint.QuantizeMultiplier(0.5)
 	w := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Elementwise, Mode: ethosu.EltAdd, Round: doubleRound, ScaleMode: ethosu.ScaleOPA32}}
 	scaled := first
 	if first == half && second != half {

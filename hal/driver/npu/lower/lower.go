@@ -13,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/step"
+	"github.com/nnsoc/nnsoc/hal/fixedpoint"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
@@ -225,7 +226,7 @@ func (l *Lowering) copy(from, to layout.Ref) {
 const doubleRound = ethosu.RoundDouble
 
 // hardware is a multiplier as scale and right shift.
-func hardware(m opspec.Multiplier) (scale uint32, shift int, err error) {
+func hardware(m fixedpoint.Multiplier) (scale uint32, shift int, err error) {
 	if shift = 31 - m.Shift; shift < 0 || shift > 63 {
 		return 0, 0, fmt.Errorf("multiplier %d * 2^%d is out of the range of the output scale", m.M, m.Shift-31)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+	"github.com/nnsoc/nnsoc/hal/fixedpoint"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
@@ -138,7 +139,7 @@ func (l *Lowering) padTo(p *opspec.Pad, from, to layout.Ref, zero int) error {
 	}
 	h, w, c := int(p.In[1]), int(p.In[2]), int(p.In[3])
 	oh, ow := int(p.Dims[1]), int(p.Dims[2])
-	unit := opspec.QuantizeMultiplier(1)
+	unit := fixedpoint.QuantizeMultiplier(1)
 	scale, shift, err := hardware(unit)
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/filter"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/kerneltest"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/hal/fixedpoint"
 )
 
 // TestGEMM convolves random images of whole channels by the kernel that multiplies groups of
@@ -44,9 +44,9 @@ func TestGEMM(t *testing.T) {
 		if c.perChannel {
 			n = c.k
 		}
-		var mult []opspec.Multiplier
+		var mult []fixedpoint.Multiplier
 		for range n {
-			mult = append(mult, opspec.QuantizeMultiplier((0.5+r.Float64())/float64(120*c.kh*c.kw*c.channels)))
+			mult = append(mult, fixedpoint.QuantizeMultiplier((0.5+r.Float64())/float64(120*c.kh*c.kw*c.channels)))
 		}
 		for range c.k {
 			g.Bias = binary.LittleEndian.AppendUint32(g.Bias, uint32(r.IntN(1<<18)-1<<17))

@@ -9,7 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/filter"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/kerneltest"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/hal/fixedpoint"
 )
 
 // image is an unsigned image of which a vector holds one position or several, and whose rows
@@ -108,9 +108,9 @@ func TestDepthwise(t *testing.T) {
 		if c.perChannel {
 			n = c.channels
 		}
-		var mult []opspec.Multiplier
+		var mult []fixedpoint.Multiplier
 		for range n {
-			mult = append(mult, opspec.QuantizeMultiplier((0.5+r.Float64())/float64(60*c.kh*c.kw)))
+			mult = append(mult, fixedpoint.QuantizeMultiplier((0.5+r.Float64())/float64(60*c.kh*c.kw)))
 		}
 		for range c.channels {
 			g.Bias = binary.LittleEndian.AppendUint32(g.Bias, uint32(r.IntN(1<<15)-1<<14))

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/fixedpoint"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
@@ -35,7 +36,9 @@ const affineTries = 2
 // FindAffine looks for constants; sign is that of the second operand.
 func FindAffine(q *opspec.AddQuant, sign, bias int32) (Affine, bool) {
 	out := math.Ldexp(float64(q.Out.M), q.Out.Shift-31)
-	factor := func(m opspec.Multiplier) float64 { return math.Ldexp(float64(m.M), m.Shift-31+opspec.AddShift) * out }
+	factor := func(m fixedpoint.Multiplier) float64 {
+		return math.Ldexp(float64(m.M), m.Shift-31+opspec.AddShift) * out
+	}
 	ka, kb := factor(q.A), factor(q.B)*float64(sign)
 	f := Affine{shift: min(15, int(math.Floor(math.Log2(math.MaxInt16/max(ka, math.Abs(kb))))))}
 	if f.shift < 1 {

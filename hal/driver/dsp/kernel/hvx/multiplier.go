@@ -3,13 +3,13 @@ package hvx
 import (
 	"math"
 
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/hal/fixedpoint"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
 // ApplyMultiplier is m.Apply of words.
-func ApplyMultiplier(a *Builder, x codegen.Reg, m opspec.Multiplier) codegen.Reg {
+func ApplyMultiplier(a *Builder, x codegen.Reg, m fixedpoint.Multiplier) codegen.Reg {
 	if m.Shift > 0 {
 		t := a.V("shifted")
 		a.Op(hexagon.V6_vaslw, t, x, a.Imm(m.Shift))

@@ -1,6 +1,6 @@
 package hvx
 
-import "github.com/nnsoc/nnsoc/hal/opspec"
+import "github.com/nnsoc/nnsoc/hal/fixedpoint"
 
 // Requantization turns 32-bit accumulators into bytes:
 //
@@ -12,13 +12,13 @@ import "github.com/nnsoc/nnsoc/hal/opspec"
 
 // Requant is the requantization of one operation in the unsigned domain.
 type Requant struct {
-	Mult         []opspec.Multiplier // one, or one per channel
+	Mult         []fixedpoint.Multiplier // one, or one per channel
 	Zero, Lo, Hi int32
 	halfword     *halfwordForm   // nil: the definition
 	byteFactor   *byteFactorForm // before the others
 }
 
-func NewRequant(mult []opspec.Multiplier, zero, lo, hi, bias int32) Requant {
+func NewRequant(mult []fixedpoint.Multiplier, zero, lo, hi, bias int32) Requant {
 	return Requant{Mult: mult, Zero: zero + bias, Lo: lo + bias, Hi: hi + bias}
 }
 

@@ -3,7 +3,7 @@ package hvx
 import (
 	"math"
 
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/hal/fixedpoint"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -52,7 +52,7 @@ func (h *byteFactorForm) fits() bool {
 
 // findByteFactor looks for constants with the same steps; lo < hi are the bounds of
 // the result.
-func findByteFactor(m opspec.Multiplier, zero, lo, hi int32) (byteFactorForm, bool) {
+func findByteFactor(m fixedpoint.Multiplier, zero, lo, hi int32) (byteFactorForm, bool) {
 	if lo >= hi || lo < 0 || hi > 255 || m.M <= 0 {
 		return byteFactorForm{}, false
 	}
@@ -63,7 +63,7 @@ func findByteFactor(m opspec.Multiplier, zero, lo, hi int32) (byteFactorForm, bo
 }
 
 // shortFrom looks for those where a result begins near x = 0.
-func shortFrom(m opspec.Multiplier, zero, lo, hi, from int32) (byteFactorForm, bool) {
+func shortFrom(m fixedpoint.Multiplier, zero, lo, hi, from int32) (byteFactorForm, bool) {
 	middle := FirstOf(m, zero, from)
 	scale := math.Ldexp(float64(m.M), m.Shift-31)
 	shift := min(15, int(math.Floor(math.Log2(127/scale))))

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/hal/fixedpoint"
 )
 
 // value is the result of an accumulator in the short form.
@@ -21,7 +21,7 @@ func TestShortRequant(t *testing.T) {
 	found, zeros, all := 0, 0, 0
 	for seed := range uint64(240) {
 		r := rand.New(rand.NewPCG(seed, 6))
-		m := opspec.QuantizeMultiplier(math.Exp2(-8 * r.Float64()))
+		m := fixedpoint.QuantizeMultiplier(math.Exp2(-8 * r.Float64()))
 		zero, lo, hi := randomBounds(r)
 		all++
 		h, ok := findByteFactor(m, zero, lo, hi)
@@ -49,7 +49,7 @@ func TestShortRequant(t *testing.T) {
 }
 
 func BenchmarkFindShort(b *testing.B) {
-	m := opspec.QuantizeMultiplier(0.0123)
+	m := fixedpoint.QuantizeMultiplier(0.0123)
 	for b.Loop() {
 		findByteFactor(m, 0, 0, 255)
 	}

@@ -4,7 +4,7 @@ import (
 	"math"
 	"sort"
 
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/hal/fixedpoint"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -37,7 +37,7 @@ const halfTries = 16
 
 // FirstOf is the first accumulator of result k, were there no bounds.
 // It is near where real numbers have it.
-func FirstOf(m opspec.Multiplier, zero, k int32) int64 {
+func FirstOf(m fixedpoint.Multiplier, zero, k int32) int64 {
 	reaches := func(acc int64) bool { return int64(m.Apply(int32(acc)))+int64(zero) >= int64(k) }
 	least, most := int64(math.MinInt32), int64(math.MaxInt32) // most reaches, or nothing does
 	guess := math.Ldexp((float64(k-zero)-0.5)/float64(m.M), 31-m.Shift)
@@ -55,7 +55,7 @@ func FirstOf(m opspec.Multiplier, zero, k int32) int64 {
 
 // findHalfword looks for constants with the same steps; lo < hi are the bounds of
 // the result.
-func findHalfword(m opspec.Multiplier, zero, lo, hi int32) (halfwordForm, bool) {
+func findHalfword(m fixedpoint.Multiplier, zero, lo, hi int32) (halfwordForm, bool) {
 	if lo >= hi || lo < 0 || hi > 255 || m.M <= 0 {
 		return halfwordForm{}, false
 	}
@@ -98,7 +98,7 @@ func (q *Requant) UseHalfword(limit int64) {
 }
 
 // oneFactor asks for a form of a requantization with one multiplier.
-func oneFactor[T any](q *Requant, find func(m opspec.Multiplier, zero, lo, hi int32) (T, bool)) (form T, ok bool) {
+func oneFactor[T any](q *Requant, find func(m fixedpoint.Multiplier, zero, lo, hi int32) (T, bool)) (form T, ok bool) {
 	if len(q.Mult) != 1 {
 		return form, false
 	}

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/hal/fixedpoint"
 )
 
 // randomBounds is a zero point and the bounds of an activation.
@@ -23,7 +23,7 @@ func randomBounds(r *rand.Rand) (zero, lo, hi int32) {
 
 // tryRequant compares a form's byte for an accumulator that leaves room for the
 // form's centre with the definition's.
-func tryRequant(t *testing.T, m opspec.Multiplier, zero, lo, hi, centre int32, acc int64, form func(acc int64) int64) {
+func tryRequant(t *testing.T, m fixedpoint.Multiplier, zero, lo, hi, centre int32, acc int64, form func(acc int64) int64) {
 	t.Helper()
 	if least, most := acc-int64(max(centre, 0)), acc-int64(min(centre, 0)); least < math.MinInt32 || most > math.MaxInt32 {
 		return
@@ -40,7 +40,7 @@ func TestHalfRequant(t *testing.T) {
 	found := 0
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 5))
-		m := opspec.QuantizeMultiplier(math.Exp2(-10*r.Float64()) * (0.5 + r.Float64()))
+		m := fixedpoint.QuantizeMultiplier(math.Exp2(-10*r.Float64()) * (0.5 + r.Float64()))
 		zero, lo, hi := randomBounds(r)
 		h, ok := findHalfword(m, zero, lo, hi)
 		if !ok {
@@ -71,7 +71,7 @@ func TestHalfRequant(t *testing.T) {
 }
 
 func BenchmarkFindHalf(b *testing.B) {
-	m := opspec.QuantizeMultiplier(0.0123)
+	m := fixedpoint.QuantizeMultiplier(0.0123)
 	for b.Loop() {
 		findHalfword(m, 0, 0, 255)
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/hal/fixedpoint"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -121,7 +121,7 @@ func (f Root) Emit(a *hvx.Builder, x [][]codegen.Reg, _ []codegen.Reg) []codegen
 
 // Normalize normalizes words: operands are the value, its row's mean, factor and
 // shift, and weight and bias.
-type Normalize struct{ Scale opspec.Multiplier }
+type Normalize struct{ Scale fixedpoint.Multiplier }
 
 func (Normalize) Name() string { return "layer_norm" }
 func (Normalize) Form() elementwise.Form {

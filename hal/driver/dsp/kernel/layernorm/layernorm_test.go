@@ -8,7 +8,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/kerneltest"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/hal/fixedpoint"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -27,8 +27,8 @@ func TestInverseRoot(t *testing.T) {
 	factors := kerneltest.New(t).Map(Root{}, [][]byte{data})
 	shifts := kerneltest.New(t).Map(Root{Shift: true}, [][]byte{data})
 	for i, x := range values {
-		want := opspec.InverseSqrt(int32(x))
-		got := opspec.Multiplier{M: int32(binary.LittleEndian.Uint32(factors[4*i:])), Shift: -int(int32(binary.LittleEndian.Uint32(shifts[4*i:])))}
+		want := fixedpoint.InverseSqrt(int32(x))
+		got := fixedpoint.Multiplier{M: int32(binary.LittleEndian.Uint32(factors[4*i:])), Shift: -int(int32(binary.LittleEndian.Uint32(shifts[4*i:])))}
 		if got != want {
 			t.Fatalf("of %d is %+v, want %+v", x, got, want)
 		}

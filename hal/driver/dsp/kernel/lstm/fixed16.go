@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/hal/fixedpoint"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -23,7 +23,7 @@ func (h Fixed16) c(v int) codegen.Reg {
 // fraction is the constant x with i integer bits: as the definition has it,
 // rounded to 32 bits and then to 16.
 func (h Fixed16) fraction(x float64, i int) codegen.Reg {
-	return h.c(int(opspec.RDPOT(int32(math.Round(math.Ldexp(x, 31-i))), 16)))
+	return h.c(int(fixedpoint.RDPOT(int32(math.Round(math.Ldexp(x, 31-i))), 16)))
 }
 
 func (h Fixed16) binary(op hexagon.Op, x, y codegen.Reg) codegen.Reg {

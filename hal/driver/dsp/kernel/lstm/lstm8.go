@@ -5,6 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/fixedpoint"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
@@ -16,7 +17,7 @@ import (
 // Sum8 adds up the parts of a gate's input: the products with the input and with the
 // previous output, and with Peephole the cell state times its weights, words.
 type Sum8 struct {
-	Input, Recurrent, Cell opspec.Multiplier
+	Input, Recurrent, Cell fixedpoint.Multiplier
 	Peephole               bool // there is Cell
 }
 
@@ -39,7 +40,7 @@ func (f Sum8) Form() elementwise.Form {
 }
 
 func (f Sum8) Emit(a *hvx.Builder, x [][]codegen.Reg, _ []codegen.Reg) []codegen.Reg {
-	out, parts, scales := a.V("out"), []codegen.Reg{x[0][0], x[1][0]}, []opspec.Multiplier{f.Input, f.Recurrent}
+	out, parts, scales := a.V("out"), []codegen.Reg{x[0][0], x[1][0]}, []fixedpoint.Multiplier{f.Input, f.Recurrent}
 	if f.Peephole {
 		parts, scales = append(parts, a.MulWords(x[2][0], x[3][0])), append(scales, f.Cell)
 	}
@@ -135,7 +136,7 @@ func (f Cell8) Emit(a *hvx.Builder, x [][]codegen.Reg, _ []codegen.Reg) []codege
 // the new cell state.
 type Hidden8 struct {
 	Shift int // cell states have 2^Shift for 1
-	Scale opspec.Multiplier
+	Scale fixedpoint.Multiplier
 	Zero  int32 // signed zero point
 }
 
@@ -168,7 +169,7 @@ func (f Hidden8) Emit(a *hvx.Builder, x [][]codegen.Reg, _ []codegen.Reg) []code
 
 // Output8 scales the projection's words to stored bytes.
 type Output8 struct {
-	Scale opspec.Multiplier
+	Scale fixedpoint.Multiplier
 	Zero  int32 // signed zero point
 	Clip  int32 // bound of the magnitude, 0 none
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/kerneltest"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/hal/fixedpoint"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -27,7 +27,7 @@ func (f fixedFunction) Emit(b *hvx.Builder, x [][]codegen.Reg, _ []codegen.Reg) 
 	return []codegen.Reg{out}
 }
 
-const oracle = opspec.Fixed16
+const oracle = fixedpoint.Q15
 
 var fixedFunctions = map[string]struct {
 	want func(a int32) int32
@@ -37,7 +37,7 @@ var fixedFunctions = map[string]struct {
 	"tanh3":    {func(a int32) int32 { return oracle.Tanh(a, 3) }, func(h Fixed16, a codegen.Reg) codegen.Reg { return h.Tanh(a, 3) }},
 	"tanh4":    {func(a int32) int32 { return oracle.Tanh(a, 4) }, func(h Fixed16, a codegen.Reg) codegen.Reg { return h.Tanh(a, 4) }},
 	"tanh0":    {func(a int32) int32 { return oracle.Tanh(a, 0) }, func(h Fixed16, a codegen.Reg) codegen.Reg { return h.Tanh(a, 0) }},
-	"rounded":  {func(a int32) int32 { return opspec.RDPOT(a, 8) }, func(h Fixed16, a codegen.Reg) codegen.Reg { return h.Rounded(a, 8) }},
+	"rounded":  {func(a int32) int32 { return fixedpoint.RDPOT(a, 8) }, func(h Fixed16, a codegen.Reg) codegen.Reg { return h.Rounded(a, 8) }},
 	"square":   {func(a int32) int32 { return oracle.Mul(a, a) }, func(h Fixed16, a codegen.Reg) codegen.Reg { return h.Mul(a, a) }},
 }
 

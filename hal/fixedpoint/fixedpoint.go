@@ -1,4 +1,11 @@
-package opspec
+// Package fixedpoint is the integer arithmetic of quantized operations, which the
+// reference, the drivers and their kernels share bit for bit: multipliers with a shift, the
+// rounding products and shifts that they are made of, and the functions behind softmax,
+// logistic, tanh and normalizations.
+//
+// Facts: gemmlowp's public definition of the primitives, and the behaviour of the NNAPI
+// reference CPU, which is built of them.
+package fixedpoint
 
 import (
 	"fmt"
@@ -39,6 +46,16 @@ func (m Multiplier) Apply(x int32) int32 {
 	return RDPOT(SRDHM(x, m.M), -m.Shift)
 }
 
+// ApplySaturating is Apply, except that a left shift that leaves 32 bits
+// saturates.
+func (m Multiplier) ApplySaturating(x int32) int32 {
+	if m.Shift <= 0 {
+		return m.Apply(x)
+	}
+	wide := int64(x) << min(uint(m.Shift), 32)
+	return SRDHM(int32(min(max(wide, math.MinInt32), math.MaxInt32)), m.M)
+}
+
 // SRDHM is the saturating rounding doubling high multiply: a*b/2^31 rounded to
 // nearest, halves upwards. (gemmlowp nudges by the sign and divides towards
 // zero, which is the same.) The product of two minimum values saturates.
@@ -64,8 +81,8 @@ func RDPOT(x int32, n int) int32 {
 	return int32(r)
 }
 
-// smallerThanOne encodes a multiplier that must be in (0, 1).
-func smallerThanOne(what string, real float64) (Multiplier, error) {
+// SmallerThanOne encodes a multiplier that must be in (0, 1).
+func SmallerThanOne(what string, real float64) (Multiplier, error) {
 	if !(real > 0 && real < 1) {
 		return Multiplier{}, fmt.Errorf("%s %v is not between 0 and 1", what, real)
 	}
@@ -76,45 +93,44 @@ func smallerThanOne(what string, real float64) (Multiplier, error) {
 	return m, nil
 }
 
-// greaterThanOne encodes a multiplier that must exceed 1.
-func greaterThanOne(what string, real float64) (Multiplier, error) {
+// GreaterThanOne encodes a multiplier that must exceed 1.
+func GreaterThanOne(what string, real float64) (Multiplier, error) {
 	if !(real > 1) || math.IsInf(real, 0) {
 		return Multiplier{}, fmt.Errorf("%s %v is not greater than 1", what, real)
 	}
 	return QuantizeMultiplier(real), nil
 }
 
-// Fixed-point functions on values with a given number of integer bits (Qi.f).
-// They follow gemmlowp's public definitions bit for bit, because quantized
-// SOFTMAX, LOGISTIC, TANH and the LSTMs are defined through them. Fixed32 works
-// on int32 values (f = 31 - i), Fixed16 on int16 values held in an int32
-// (f = 15 - i).
-type Fixed uint8
+// Format is a fixed-point format, named after its fraction bits where a value has no
+// integer bits: functions on values with a given number of integer bits (Qi.f) follow
+// gemmlowp's public definitions bit for bit, because quantized SOFTMAX, LOGISTIC, TANH and
+// the LSTMs are defined through them.
+type Format uint8
 
-// The two widths.
+// The two formats.
 const (
-	Fixed32 Fixed = 31
-	Fixed16 Fixed = 15
+	Q31 Format = 31 // int32 values, f = 31 - i
+	Q15 Format = 15 // int16 values held in an int32, f = 15 - i
 )
 
 // one is 1 in Q0, saturated.
-func (w Fixed) one() int32 { return int32(1<<w - 1) }
+func (q Format) one() int32 { return int32(1<<q - 1) }
 
 // constant rounds a constant given for 32 bits to the width.
-func (w Fixed) constant(c int32) int32 { return RDPOT(c, 31-int(w)) }
+func (q Format) constant(c int32) int32 { return RDPOT(c, 31-int(q)) }
 
 // saturate clamps to the width.
-func (w Fixed) saturate(x int64) int32 { return int32(min(max(x, -1<<w), 1<<w-1)) }
+func (q Format) saturate(x int64) int32 { return int32(min(max(x, -1<<q), 1<<q-1)) }
 
 // Mul is the rounding doubling high product, a*b/2^f of Q0.
-func (w Fixed) Mul(a, b int32) int32 { return w.saturate((int64(a)*int64(b) + 1<<(w-1)) >> w) }
+func (q Format) Mul(a, b int32) int32 { return q.saturate((int64(a)*int64(b) + 1<<(q-1)) >> q) }
 
 // Scale multiplies by 2^n: saturating for n > 0, rounding for n < 0.
-func (w Fixed) Scale(x int32, n int) int32 {
+func (q Format) Scale(x int32, n int) int32 {
 	if n <= 0 {
 		return RDPOT(x, -n)
 	}
-	return w.saturate(int64(x) << uint(n))
+	return q.saturate(int64(x) << uint(n))
 }
 
 // expSteps are round(exp(-2^e) * 2^31) for e = -2 .. 4.
@@ -128,36 +144,36 @@ const (
 )
 
 // wrap keeps a sum inside the width, as integer addition does.
-func (w Fixed) wrap(x int32) int32 { return x << (31 - w) >> (31 - w) }
+func (q Format) wrap(x int32) int32 { return x << (31 - q) >> (31 - q) }
 
 // expQuarter is exp(a) for a in [-1/4, 0), Q0 to Q0: a Taylor polynomial of
 // degree 4 around -1/8.
-func (w Fixed) expQuarter(a int32) int32 {
-	x := a + 1<<(w-3)
-	x2 := w.Mul(x, x)
-	x3 := w.Mul(x2, x)
-	x4 := w.Mul(x2, x2)
+func (q Format) expQuarter(a int32) int32 {
+	x := a + 1<<(q-3)
+	x2 := q.Mul(x, x)
+	x3 := q.Mul(x2, x)
+	x4 := q.Mul(x2, x2)
 	// x^4/24 + x^3/6 + x^2/2 = ((x^4/4 + x^3)/3 + x^2)/2
-	tail := RDPOT(w.Mul(RDPOT(x4, 2)+x3, w.constant(oneThird))+x2, 1)
-	e := w.constant(expEighth)
-	return w.wrap(e + w.Mul(e, x+tail))
+	tail := RDPOT(q.Mul(RDPOT(x4, 2)+x3, q.constant(oneThird))+x2, 1)
+	e := q.constant(expEighth)
+	return q.wrap(e + q.Mul(e, x+tail))
 }
 
 // ExpNegative is exp(a) for a <= 0 given with intBits (at most 5) integer bits;
 // the result is Q0.
-func (w Fixed) ExpNegative(a int32, intBits int) int32 {
+func (q Format) ExpNegative(a int32, intBits int) int32 {
 	if a >= 0 {
-		return w.one()
+		return q.one()
 	}
-	frac := uint(int(w) - intBits)
+	frac := uint(int(q) - intBits)
 	quarter := int32(1) << (frac - 2)
 	part := a&(quarter-1) - quarter // in [-1/4, 0)
-	result := w.expQuarter(w.Scale(part, intBits))
+	result := q.expQuarter(q.Scale(part, intBits))
 	rest := part - a // a multiple of 1/4
 	for i, step := range expSteps {
 		e := i - 2
 		if e < intBits && rest&(1<<(frac+uint(e))) != 0 {
-			result = w.Mul(result, w.constant(step))
+			result = q.Mul(result, q.constant(step))
 		}
 	}
 	return result
@@ -165,37 +181,37 @@ func (w Fixed) ExpNegative(a int32, intBits int) int32 {
 
 // reciprocal is 2/(1+a) in Q2 for a in [0, 1) given in Q0: three Newton steps
 // from the linear estimate 48/17 - 32/17 d with d = (1+a)/2.
-func (w Fixed) reciprocal(a int32) int32 {
-	sum := int64(a) + int64(w.one())
+func (q Format) reciprocal(a int32) int32 {
+	sum := int64(a) + int64(q.one())
 	d := int32((sum + 1) / 2)
 	if sum < 0 {
 		d = int32((sum - 1) / 2)
 	}
-	x := w.wrap(w.constant(fortyEight17) + w.Mul(d, w.constant(minus32by17)))
+	x := q.wrap(q.constant(fortyEight17) + q.Mul(d, q.constant(minus32by17)))
 	for range 3 {
-		miss := int32(1<<(w-2)) - w.Mul(d, x)
-		x = w.wrap(x + w.Scale(w.Mul(x, miss), 2))
+		miss := int32(1<<(q-2)) - q.Mul(d, x)
+		x = q.wrap(x + q.Scale(q.Mul(x, miss), 2))
 	}
 	return x
 }
 
 // OneOverOnePlus is 1/(1+a) for a in [0, 1), Q0 to Q0.
-func (w Fixed) OneOverOnePlus(a int32) int32 { return w.Scale(w.reciprocal(a), 1) }
+func (q Format) OneOverOnePlus(a int32) int32 { return q.Scale(q.reciprocal(a), 1) }
 
 // Logistic is 1/(1+exp(-a)) of a value with intBits integer bits, in Q0.
-func (w Fixed) Logistic(a int32, intBits int) int32 {
+func (q Format) Logistic(a int32, intBits int) int32 {
 	switch {
 	case a == 0:
-		return 1 << (w - 1)
+		return 1 << (q - 1)
 	case a > 0:
-		return w.OneOverOnePlus(w.ExpNegative(-a, intBits))
+		return q.OneOverOnePlus(q.ExpNegative(-a, intBits))
 	}
-	return w.one() - w.OneOverOnePlus(w.ExpNegative(a, intBits))
+	return q.one() - q.OneOverOnePlus(q.ExpNegative(a, intBits))
 }
 
 // Tanh is the hyperbolic tangent of a value with intBits (at most 4) integer
 // bits, in Q0: (1-e)/(1+e), e = exp(-2|a|).
-func (w Fixed) Tanh(a int32, intBits int) int32 {
+func (q Format) Tanh(a int32, intBits int) int32 {
 	if a == 0 {
 		return 0
 	}
@@ -204,31 +220,28 @@ func (w Fixed) Tanh(a int32, intBits int) int32 {
 		m = -a
 	}
 	// The bits of m are those of 2m with one more integer bit.
-	t := w.Scale(w.reciprocal(w.ExpNegative(m, intBits+1))-1<<(w-2), 2)
+	t := q.Scale(q.reciprocal(q.ExpNegative(m, intBits+1))-1<<(q-2), 2)
 	if a < 0 {
 		return -t
 	}
 	return t
 }
 
-// ExpNegative is Fixed32's.
-func ExpNegative(a int32, intBits int) int32 { return Fixed32.ExpNegative(a, intBits) }
+// ExpNegative is Q31's.
+func ExpNegative(a int32, intBits int) int32 { return Q31.ExpNegative(a, intBits) }
 
-// OneOverOnePlus is Fixed32's.
-func OneOverOnePlus(a int32) int32 { return Fixed32.OneOverOnePlus(a) }
+// OneOverOnePlus is Q31's.
+func OneOverOnePlus(a int32) int32 { return Q31.OneOverOnePlus(a) }
 
-// Logistic is Fixed32's of a Q4.27 value.
-func Logistic(a int32) int32 { return Fixed32.Logistic(a, 4) }
+// Logistic is Q31's of a Q4.27 value.
+func Logistic(a int32) int32 { return Q31.Logistic(a, 4) }
 
-// Tanh is Fixed32's of a Q4.27 value.
-func Tanh(a int32) int32 { return Fixed32.Tanh(a, 4) }
+// Tanh is Q31's of a Q4.27 value.
+func Tanh(a int32) int32 { return Q31.Tanh(a, 4) }
 
-// scalePOT is Fixed32's Scale.
-func scalePOT(x int32, n int) int32 { return Fixed32.Scale(x, n) }
-
-// inputRadius is the largest input that a left shift keeps inside intBits
+// InputRadius is the largest input that a left shift keeps inside intBits
 // integer bits.
-func inputRadius(intBits, left int) int32 {
+func InputRadius(intBits, left int) int32 {
 	max := int64(1<<uint(intBits)-1) << uint(31-intBits)
 	if left > 62 {
 		return 0
@@ -236,9 +249,9 @@ func inputRadius(intBits, left int) int32 {
 	return int32(min(max>>uint(left), math.MaxInt32))
 }
 
-// reciprocalOfSum splits 1/sum, sum in Q12.19, into a Q0.31 factor in (1/2, 1]
+// ReciprocalOfSum splits 1/sum, sum in Q12.19, into a Q0.31 factor in (1/2, 1]
 // and a right shift.
-func reciprocalOfSum(sum int32) (scale int32, over int) {
+func ReciprocalOfSum(sum int32) (scale int32, over int) {
 	headroom := bits.LeadingZeros32(uint32(sum))
 	shifted := int32(uint32(sum)<<uint(headroom) - 1<<31)
 	return OneOverOnePlus(shifted), 12 - headroom
@@ -264,8 +277,8 @@ func InverseSqrt(x int32) Multiplier {
 	half := RDPOT(x>>1, 1)
 	r := int32(1 << 28)
 	for range 5 {
-		cube := scalePOT(SRDHM(SRDHM(r, r), r), 6) // Q9.22 to Q3.28
-		r = scalePOT(SRDHM(threeHalves, r)-SRDHM(half, cube), 3)
+		cube := Q31.Scale(SRDHM(SRDHM(r, r), r), 6) // Q9.22 to Q3.28
+		r = Q31.Scale(SRDHM(threeHalves, r)-SRDHM(half, cube), 3)
 	}
 	// Times sqrt(1/2).
 	r = SRDHM(r, 1518500250)
