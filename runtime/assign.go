@@ -74,6 +74,9 @@ func newProblem(r *Registry, m *nn.Model, o CompileOptions, planned bool, ask fu
 			if planned {
 				x.Capabilities = d.Capabilities()
 			}
+			if err := r.checkSlice(d, m); err != nil {
+				return nil, err
+			}
 			support, err := supportedOperations(d, m)
 			switch {
 			case err == nil:
@@ -97,6 +100,18 @@ func newProblem(r *Registry, m *nn.Model, o CompileOptions, planned bool, ask fu
 		}
 	}
 	return p, nil
+}
+
+// checkSlice is what strict slicing demands of a driver that speaks an old version.
+func (r *Registry) checkSlice(d hal.Device, m *nn.Model) error {
+	old, ok := d.(interface{ CheckSlice(*nn.Model) error })
+	if !r.strict || !ok {
+		return nil
+	}
+	if err := old.CheckSlice(m); err != nil {
+		return hal.Errorf(hal.GeneralFailure, "%s: %w", d.Name(), err)
+	}
+	return nil
 }
 
 // keepOpenControlFlow leaves an IF or WHILE with operands of unknown size to the CPU,

@@ -43,6 +43,7 @@ type source struct {
 	name   string
 	values []value // before an execution
 	macs   []int64 // of its operations
+	places []place // of its operands in the pool of temporaries
 }
 
 // Partitioning says what a compilation may divide, and whether the CPU takes what
@@ -80,6 +81,7 @@ type Compilation struct {
 	links        []partition.Links
 	sections     []section // of order, where steps may overlap
 	handovers    []handover
+	poolBytes    int64 // of the temporaries between steps
 	sequential   bool
 	machine      hal.Machine
 	partitioning Partitioning
@@ -141,6 +143,7 @@ func compile(r *Registry, a *assignment, device string, o CompileOptions) (*Comp
 		}
 	}
 	c.handovers = c.findHandovers()
+	c.placeTemporaries()
 	c.frame = &sync.Pool{New: func() any { return newFrame(c.sources[0].values) }}
 	for i := range m.Main.Operations {
 		shapes := &c.known.operations[i]

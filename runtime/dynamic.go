@@ -46,6 +46,7 @@ type execution struct {
 	frames  [][]*value // by source and operand
 	lent    []hal.Buffer
 	main    *frame
+	pool    []byte // of the temporaries between steps, made by the first of them
 	loops   map[int]*loop
 	nowFs   int64 // time of the steps so far
 	ran     []ranStep
@@ -210,7 +211,7 @@ func (e *execution) run(s *step, d hal.Device, p hal.PreparedModel, req *hal.Buf
 				return nil, hal.Errorf(hal.GeneralFailure, "runtime: output operand %d of shape %v is too large", x, f[x].dims)
 			}
 			if f[x].buffer == nil {
-				f[x].data = make([]byte, n)
+				f[x].data = e.room(s.source, x, n)
 			}
 			req.Outputs = append(req.Outputs, f[x].data)
 		}

@@ -13,6 +13,7 @@ type Registry struct {
 	devices []hal.Device
 	forced  []forced
 	machine hal.Machine // nil: each device has a time of its own
+	strict  bool        // a slice of a model for an old driver that breaks a rule is an error
 }
 
 // NewRegistry returns a registry with the CPU and the given accelerators.
@@ -31,6 +32,10 @@ func NewRegistry(cpu hal.Device, accelerators ...hal.Device) (*Registry, error) 
 // SetMachine names the machine that devices of the registry are part of. Compilations
 // made from then on run parts that may overlap beside each other on it.
 func (r *Registry) SetMachine(m hal.Machine) { r.machine = m }
+
+// SetStrictSlicing makes it an error of compilations when the slice of a model that an old
+// driver is asked about breaks a rule. Otherwise that driver supports nothing of it.
+func (r *Registry) SetStrictSlicing(on bool) { r.strict = on }
 
 // Devices lists the devices, the CPU first.
 func (r *Registry) Devices() []hal.Device { return r.devices }

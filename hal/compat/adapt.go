@@ -103,6 +103,16 @@ func (d *adapted) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
 	return answers, nil
 }
 
+// CheckSlice says why the slice of a model cannot be asked about, although the driver's
+// version can say some of its operations.
+func (d *adapted) CheckSlice(m *nn.Model) error {
+	slice, _ := sliced(d.version, m)
+	if slice == nil {
+		return nil
+	}
+	return checkSlice(d.version, slice)
+}
+
 // PrepareModel implements hal.Device. Before 1.2 executions tell no shapes, so that those
 // of all outputs must be known.
 func (d *adapted) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {

@@ -39,6 +39,26 @@ func withoutDefaults(m *nn.Model) *nn.Model {
 // write for others outside alone becomes an output. There is no slice, nil, where that
 // leaves no operation or no output, or a model that breaks a rule.
 func Slice(v Version, m *nn.Model) (slice *nn.Model, original []int) {
+	slice, original = sliced(v, m)
+	if slice == nil || checkSlice(v, slice) != nil {
+		return nil, nil
+	}
+	return slice, original
+}
+
+// checkSlice says which rule a slice breaks. That of a valid model breaks none.
+func checkSlice(v Version, slice *nn.Model) error {
+	if err := validate.Model(slice); err != nil {
+		return fmt.Errorf("the slice for HAL %v: %w", v, err)
+	}
+	if ok, outside := CompliantWith(v, slice); !ok {
+		return fmt.Errorf("the slice for HAL %v has operations that it cannot say: %v", v, outside)
+	}
+	return nil
+}
+
+// sliced is a Slice that may break a rule; nil where there is nothing to ask about.
+func sliced(v Version, m *nn.Model) (slice *nn.Model, original []int) {
 	m = withoutDefaults(m)
 	_, outside := CompliantWith(v, m)
 	keep := make([]bool, len(m.Main.Operations))
@@ -57,10 +77,7 @@ func Slice(v Version, m *nn.Model) (slice *nn.Model, original []int) {
 	if v < V1_2 {
 		slice.Extensions = nil
 	}
-	if len(original) == 0 || len(slice.Main.Outputs) == 0 || validate.Model(slice) != nil {
-		return nil, nil
-	}
-	if ok, _ := CompliantWith(v, slice); !ok {
+	if len(original) == 0 || len(slice.Main.Outputs) == 0 {
 		return nil, nil
 	}
 	return slice, original

@@ -49,7 +49,7 @@ func (e *Execution) BurstCompute(b *Burst) error {
 		return fail(BadState, "%s: the burst carries another execution", call)
 	}
 	defer b.mu.Unlock()
-	if err := e.begin(call, true); err != nil {
+	if err := e.begin(call, ThroughBurst, true); err != nil {
 		return err
 	}
 	return e.now(func(c hal.Client) error { return e.run(call, b.parts, e.timeout, c) })

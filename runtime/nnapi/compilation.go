@@ -164,7 +164,8 @@ func (c *Compilation) CacheHits() int {
 
 // Finish compiles. It can be called once.
 func (c *Compilation) Finish() error {
-	return c.modify("Compilation_finish", func() error {
+	began := time.Now()
+	err := c.modify("Compilation_finish", func() error {
 		c.finished = true
 		list := c.devices
 		if list == nil {
@@ -185,6 +186,8 @@ func (c *Compilation) Finish() error {
 		c.compiled, err = nnrt.Compile(c.registry, c.model.model, nnrt.Auto, c.options)
 		return wrap(err)
 	})
+	c.diagnose(err, time.Since(began))
+	return err
 }
 
 // preferredBytes is alignment and padding that AOSP's CPU prefers; the drivers here ask

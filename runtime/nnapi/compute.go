@@ -13,7 +13,7 @@ import (
 // Compute runs the execution and returns when it has ended.
 func (e *Execution) Compute() error {
 	const call = "Execution_compute"
-	if err := e.begin(call, true); err != nil {
+	if err := e.begin(call, Synchronous, true); err != nil {
 		return err
 	}
 	return e.now(func(c hal.Client) error { return e.run(call, nil, e.timeout, c) })
@@ -22,15 +22,21 @@ func (e *Execution) Compute() error {
 // StartCompute runs the execution; the event tells when it has ended.
 func (e *Execution) StartCompute() (*Event, error) {
 	const call = "Execution_startCompute"
-	if err := e.begin(call, true); err != nil {
+	if err := e.begin(call, Asynchronous, true); err != nil {
 		return nil, err
 	}
-	return e.beside(call, nil, nil, func(c hal.Client) error { return e.run(call, nil, e.timeout, c) })
+	run := func(c hal.Client) error { return e.run(call, nil, e.timeout, c) }
+	if e.c.runtime.inCaller {
+		v := &Event{done: make(chan struct{}), runtime: e.c.runtime, err: e.now(run)}
+		close(v.done)
+		return v, nil
+	}
+	return e.beside(call, nil, nil, run)
 }
 
 // begin checks the arguments and enters the computation. Opaque memory must have been
 // written by now, unless executions that come before may still do it.
-func (e *Execution) begin(call string, written bool) error {
+func (e *Execution) begin(call string, mode ExecutionMode, written bool) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.state == computation || e.state == completed && !e.reusable {
@@ -53,7 +59,7 @@ func (e *Execution) begin(call string, written bool) error {
 			s.memory.invalidate()
 		}
 	}
-	e.state, e.result, e.dims, e.err, e.fencedTiming = computation, nil, nil, nil, nil
+	e.state, e.mode, e.result, e.dims, e.err, e.fencedTiming = computation, mode, nil, nil, nil, nil
 	return nil
 }
 
@@ -114,6 +120,7 @@ func (e *Execution) run(call string, burst *nnrt.Burst, timeout time.Duration, c
 
 // end leaves the computation.
 func (e *Execution) end(res *nnrt.Result, err error) error {
+	e.diagnose(res, err)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.state, e.err = completed, err
@@ -157,15 +164,21 @@ func (e *Execution) Duration(code DurationCode) (uint64, error) {
 	} else if t != nil && code == FencedInDriver {
 		return nanoseconds(t.InDriver), nil
 	}
-	total := e.result.LatencyFs
 	if code == OnHardware || code == FencedOnHardware {
-		for i := range e.result.Overheads {
-			if o := &e.result.Overheads[i]; o.Index == hal.LaunchIndex {
-				total -= o.TimeFs
-			}
+		return hardwareNanoseconds(e.result), nil
+	}
+	return uint64(e.result.LatencyFs) / 1e6, nil
+}
+
+// hardwareNanoseconds is the latency without what surrounds the programs of engines.
+func hardwareNanoseconds(r *nnrt.Result) uint64 {
+	fs := r.LatencyFs
+	for i := range r.Overheads {
+		if o := &r.Overheads[i]; o.Index == hal.LaunchIndex {
+			fs -= o.TimeFs
 		}
 	}
-	return uint64(total) / 1e6, nil
+	return uint64(max(fs, 0)) / 1e6
 }
 
 // nanoseconds are NNAPI's unit of durations, microseconds that of the HAL.

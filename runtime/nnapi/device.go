@@ -19,12 +19,26 @@ type Runtime struct {
 	mu           sync.Mutex
 	started      []*Event // that nobody has waited for
 	partitioning nnrt.Partitioning
+	strict       bool
+	inCaller     bool
+	diagnostics  Diagnostics
 	types        typeManager
 }
 
 // SetPartitioning is the property debug.nn.partition: what compilations finished from
 // then on do that name no devices.
 func (r *Runtime) SetPartitioning(p nnrt.Partitioning) { r.partitioning = p }
+
+// SetStrictSlicing is the property debug.nn.strict-slicing: a slice of a model for an old
+// driver that breaks a rule fails the compilations finished from then on. Without it the
+// driver supports nothing of the model.
+func (r *Runtime) SetStrictSlicing(on bool) { r.strict = on }
+
+// SetSyncExecution is the property debug.nn.syncexec-runtime: executions that are started
+// from then on run in the caller's thread, so that their events have come when the call
+// returns. The CPU's parts run in the thread of their execution in any case, as with the
+// default of debug.nn.syncexec-cpu.
+func (r *Runtime) SetSyncExecution(on bool) { r.inCaller = on }
 
 // Device is a processor that models run on.
 type Device struct{ hal hal.Device }
@@ -125,6 +139,7 @@ func (r *Runtime) registry(some []*Device) (*nnrt.Registry, error) {
 	g, err := nnrt.NewRegistry(r.cpu.hal, list...)
 	if err == nil {
 		g.SetMachine(r.machine)
+		g.SetStrictSlicing(r.strict)
 	}
 	return g, err
 }

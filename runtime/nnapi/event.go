@@ -75,7 +75,7 @@ func (e *Execution) StartComputeWithDependencies(events []*Event, duration time.
 	if duration > 0 && !e.c.one() {
 		return nil, fail(BadData, "%s: a duration, but the compilation is not for one explicit device", call)
 	}
-	if err := e.begin(call, len(events) == 0); err != nil {
+	if err := e.begin(call, WithDependencies, len(events) == 0); err != nil {
 		return nil, err
 	}
 	if e.c.runtime.machine == nil || len(events) > 0 {

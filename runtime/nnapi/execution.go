@@ -16,6 +16,7 @@ type Execution struct {
 
 	mu              sync.Mutex
 	state           executionState
+	mode            ExecutionMode
 	inputs, outputs []slot
 	reusable        bool
 	padding         bool

@@ -27,6 +27,8 @@ type Model struct {
 	mu    sync.Mutex
 	graph nn.Subgraph
 	inner []*Model
+	// pointed are operands whose values Finish copies: the app's memory, until then.
+	pointed []uint32
 	// extensions are those of which the app has asked for codes.
 	extensions []*extension
 	relaxed    bool
@@ -35,6 +37,7 @@ type Model struct {
 	broken     bool  // finish failed: nothing can be done with it any more
 	order      []int // operations in execution order, by the order they were added
 	model      *nn.Model
+	hash       ArchitectureHash
 }
 
 // NewModel returns an empty model.
@@ -127,10 +130,12 @@ func (m *Model) SetOperandValue(i uint32, data []byte) error {
 		if err := m.constant(call, i, o, int64(len(data))); err != nil {
 			return err
 		}
-		o.Lifetime, o.Data = nn.ConstantReference, data
 		if len(data) <= MaxCopiedValue {
 			o.Lifetime, o.Data = nn.ConstantCopy, slices.Clone(data)
+			return nil
 		}
+		o.Lifetime, o.Data = nn.ConstantReference, data
+		m.pointed = append(m.pointed, i)
 		return nil
 	})
 }
@@ -156,8 +161,8 @@ func (m *Model) constant(call string, i uint32, o *nn.Operand, n int64) error {
 	return nil
 }
 
-// SetOperandValueFromMemory makes an operand a constant in a memory, which must
-// not change until the model is finished.
+// SetOperandValueFromMemory makes an operand a constant in a memory. The model shares it,
+// and keeps it when the app frees it: it must not change while the model is in use.
 func (m *Model) SetOperandValueFromMemory(i uint32, memory *Memory, offset, length int) error {
 	const call = "Model_setOperandValueFromMemory"
 	return m.modify(call, func() error {
@@ -303,11 +308,7 @@ func (m *Model) RelaxComputationFloat32toFloat16(allow bool) error {
 func (m *Model) Finish() error {
 	const call = "Model_finish"
 	return m.modify(call, func() error {
-		for i := range m.graph.Operands {
-			if o := &m.graph.Operands[i]; o.Lifetime == nn.ConstantReference {
-				o.Data = slices.Clone(o.Data)
-			}
-		}
+		m.copyPointed()
 		order, err := sorted(&m.graph)
 		if err != nil {
 			m.broken = true
@@ -336,9 +337,28 @@ func (m *Model) Finish() error {
 			m.broken = true
 			return fail(BadData, "%s: %w", call, err)
 		}
-		m.model, m.finished = model, true
+		m.model, m.hash, m.finished = model, architecture(model), true
 		return nil
 	})
+}
+
+// copyPointed copies the values that the app has pointed to into one pool, each aligned
+// as its length asks for.
+func (m *Model) copyPointed() {
+	offsets, n := make([]uint32, len(m.pointed)), uint32(0)
+	for k, i := range m.pointed {
+		data := m.graph.Operands[i].Data
+		n += nn.AlignBytesNeeded(n, uint32(len(data)))
+		offsets[k] = n
+		n += uint32(len(data))
+	}
+	pool := make([]byte, n)
+	for k, i := range m.pointed {
+		o := &m.graph.Operands[i]
+		end := offsets[k] + uint32(copy(pool[offsets[k]:], o.Data))
+		o.Data = pool[offsets[k]:end:end]
+	}
+	m.pointed = nil
 }
 
 func countReferenced(models []*Model) (n int) {

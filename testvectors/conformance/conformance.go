@@ -27,7 +27,7 @@ func groups() [][]Check {
 	return [][]Check{
 		statusChecks(), deviceChecks(), extensionChecks(), preparedChecks(), burstChecks(), cacheChecks(),
 		fencedChecks(), memoryChecks(), capabilityChecks(), utilityChecks(), vtsChecks(), mutationChecks(), lifecycleChecks(),
-		editChecks(), serviceChecks(), runtimeChecks(), ruleChecks(), appChecks(), executionChecks(), planChecks(),
+		editChecks(), serviceChecks(), runtimeChecks(), ruleChecks(), appChecks(), executionChecks(), planChecks(), propertyChecks(),
 	}
 }
 

@@ -1,0 +1,51 @@
+package nnrt
+
+import "github.com/nnsoc/nnsoc/hal/nn"
+
+// temporaryAlignment is where temporaries begin in their pool, and what their sizes are
+// rounded up to: what AOSP's CPU prefers.
+const temporaryAlignment = 64
+
+// place is where an operand lies in the pool of temporaries.
+type place struct {
+	offset, bytes int64 // bytes is 0 for an operand that lies elsewhere
+}
+
+// placeTemporaries gives each temporary that goes from step to step a place in one pool
+// of memory, as AOSP's runtime does: places do not overlap, whatever their lifetimes.
+// Those of unknown size, and those that stay in memory of a device, have none.
+func (c *Compilation) placeTemporaries() {
+	c.poolBytes = 0
+	for i := range c.sources {
+		c.sources[i].places = make([]place, len(c.sources[i].values))
+	}
+	onDevice := map[uint32]bool{}
+	for _, h := range c.handovers {
+		onDevice[h.operand] = true
+	}
+	for i := range c.steps {
+		s := &c.steps[i]
+		of := &c.sources[s.source]
+		for _, x := range s.outputs {
+			o := &of.model.Main.Operands[x]
+			if o.Lifetime != nn.TemporaryVariable || !o.Known() || s.source == 0 && onDevice[x] {
+				continue
+			}
+			of.places[x] = place{c.poolBytes, o.Bytes()}
+			c.poolBytes += (o.Bytes() + temporaryAlignment - 1) &^ (temporaryAlignment - 1)
+		}
+	}
+}
+
+// room is memory of n bytes for an output of a step: a part of the pool, or memory of its
+// own.
+func (e *execution) room(source int, operand uint32, n int64) []byte {
+	p := e.sources[source].places[operand]
+	if p.bytes == 0 || n != p.bytes {
+		return make([]byte, n)
+	}
+	if e.pool == nil {
+		e.pool = make([]byte, e.poolBytes)
+	}
+	return e.pool[p.offset : p.offset+n : p.offset+n]
+}
