@@ -20,7 +20,6 @@ var large = map[string]int{
 	"gpu":            44,
 	"importer/modpy": 27,
 	"npu":            26,
-	"sim/mem":        29,
 }
 
 // TestPackageFiles keeps packages small enough to be read as one thing.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/mem/cache"
 )
 
 // memory is the timed memory system of one run: L1I and L1D (scalar) in front
@@ -13,9 +14,9 @@ import (
 type memory struct {
 	spec  *Spec
 	clock ticker
-	l1i   *mem.Cache
-	l1d   *mem.Cache
-	l2    *mem.Cache
+	l1i   *cache.Cache
+	l1d   *cache.Cache
+	l2    *cache.Cache
 
 	// The line that each L1 set served last. A read that meets it again is a hit
 	// that changes neither the replacement order nor any time, so the cache is
@@ -123,9 +124,9 @@ func newMemory(s *Spec, dram mem.Level) (*memory, error) {
 	m := &memory{dram: dram, vtcmBase: s.VTCMBase, vtcmBytes: s.VTCMBytes, boxes: make([]prefetchBox, s.Threads)}
 	l2, l1i, l1d := s.caches()
 	var err error
-	if m.l2, err = mem.NewCache(l2, dram); err == nil {
-		if m.l1i, err = mem.NewCache(l1i, m.l2); err == nil {
-			m.l1d, err = mem.NewCache(l1d, m.l2)
+	if m.l2, err = cache.New(l2, dram); err == nil {
+		if m.l1i, err = cache.New(l1i, m.l2); err == nil {
+			m.l1d, err = cache.New(l1d, m.l2)
 		}
 	}
 	if err != nil {
@@ -143,7 +144,7 @@ func newMemory(s *Spec, dram mem.Level) (*memory, error) {
 func (m *memory) retime(s *Spec) {
 	m.spec = s
 	m.clock.init(s.ClockHz)
-	for _, c := range [...]*mem.Cache{m.l1i, m.l1d, m.l2} {
+	for _, c := range [...]*cache.Cache{m.l1i, m.l1d, m.l2} {
 		c.Retime(s.ClockHz)
 	}
 	m.hideVector = m.clock.at(int64(s.VectorLoadCycles))
@@ -155,7 +156,7 @@ func (m *memory) retime(s *Spec) {
 
 // begin starts a run.
 func (m *memory) begin() {
-	for _, c := range [...]*mem.Cache{m.l1i, m.l1d, m.l2} {
+	for _, c := range [...]*cache.Cache{m.l1i, m.l1d, m.l2} {
 		c.Settle()
 	}
 	m.forgetLast()
@@ -166,7 +167,7 @@ func (m *memory) begin() {
 
 // invalidate drops what the caches hold and goes on.
 func (m *memory) invalidate() {
-	for _, c := range [...]*mem.Cache{m.l1i, m.l1d, m.l2} {
+	for _, c := range [...]*cache.Cache{m.l1i, m.l1d, m.l2} {
 		c.Invalidate()
 	}
 	m.forgetLast()
@@ -460,12 +461,12 @@ func (m *memory) pump(now sim.Time) {
 
 // dramBytes is the traffic behind L2 so far.
 func (m *memory) dramBytes() int64 {
-	return (m.l2.Count(mem.CacheFill)+m.l2.Count(mem.CacheWriteBack))*int64(m.spec.L2.LineBytes) + m.bypassed
+	return (m.l2.Count(cache.Fill)+m.l2.Count(cache.LineWriteBack))*int64(m.spec.L2.LineBytes) + m.bypassed
 }
 
 func (m *memory) counters() []sim.Counter {
 	d := m.l1d.Counters()
-	d[mem.CacheRead].Value += m.skippedD
+	d[cache.ReadLookup].Value += m.skippedD
 	c := append(m.l1i.Counters(), d...)
 	c = append(c, m.l2.Counters()...)
 	if m.dma != nil {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/sim"
-	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/mem/cache"
 	"github.com/nnsoc/nnsoc/sim/power"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -92,7 +92,7 @@ func (s *Spec) validate() error {
 		errs = append(errs, fmt.Errorf("dsp: spec %s: %w", s.Name, err))
 	}
 	l2, l1i, l1d := s.caches()
-	for _, c := range []*mem.CacheConfig{&l2, &l1i, &l1d} {
+	for _, c := range []*cache.Config{&l2, &l1i, &l1d} {
 		if err := c.Validate(); err != nil {
 			errs = append(errs, fmt.Errorf("dsp: spec %s: %w", s.Name, err))
 		}
@@ -101,17 +101,17 @@ func (s *Spec) validate() error {
 }
 
 // caches are the caches of the core as sim/mem builds them.
-func (s *Spec) caches() (l2, l1i, l1d mem.CacheConfig) {
-	cache := func(name string, c CacheSpec, w mem.WritePolicy, banks int, reason sim.Reason) mem.CacheConfig {
-		return mem.CacheConfig{
+func (s *Spec) caches() (l2, l1i, l1d cache.Config) {
+	level := func(name string, c CacheSpec, w cache.WritePolicy, banks int, reason sim.Reason) cache.Config {
+		return cache.Config{
 			Name: name, Hz: s.ClockHz, Bytes: c.Bytes, LineBytes: c.LineBytes, Ways: c.Ways, Write: w,
 			HitCycles: c.HitCycles, BytesPerCycle: c.BytesPerCycle, Banks: banks, MSHRs: c.MSHRs, Reason: reason,
 		}
 	}
-	l2 = cache("l2", s.L2, mem.WriteBack, 1, sim.StallL2)
-	l1i = cache("l1i", s.L1I, mem.ReadOnly, 1, sim.StallFetch)
-	l1i.Prefetch, l1i.PrefetchDegree = mem.PrefetchNextLine, 1
-	l1d = cache("l1d", s.L1D, mem.WriteThrough, 2, sim.StallL1)
+	l2 = level("l2", s.L2, cache.WriteBack, 1, sim.StallL2)
+	l1i = level("l1i", s.L1I, cache.ReadOnly, 1, sim.StallFetch)
+	l1i.Prefetch, l1i.PrefetchDegree = cache.PrefetchNextLine, 1
+	l1d = level("l1d", s.L1D, cache.WriteThrough, 2, sim.StallL1)
 	return l2, l1i, l1d
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/mem/cache"
 )
 
 // State is what outlives a run: the caches in front of a memory. One run uses it at
@@ -31,7 +32,7 @@ func (c *Core) NewState(behind mem.Level) (*State, error) {
 
 // Reset makes the caches cold. The memory behind them is the caller's.
 func (s *State) Reset() {
-	for _, c := range [...]*mem.Cache{s.memory.l1i, s.memory.l1d, s.memory.l2} {
+	for _, c := range [...]*cache.Cache{s.memory.l1i, s.memory.l1d, s.memory.l2} {
 		c.Clear()
 	}
 }

@@ -2,7 +2,7 @@ package dsp
 
 import (
 	"github.com/nnsoc/nnsoc/sim"
-	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/mem/cache"
 )
 
 // A store burst is a sequence of scalar stores to one cache line by a thread that runs alone.
@@ -22,7 +22,7 @@ const burstInLoop, burstElsewhere = 2, 12
 
 // storeBurst is the state of the current burst and of the stores before it.
 type storeBurst struct {
-	mem.Burst
+	cache.Burst
 	line      uint32 // line that the burst writes, noLine without a burst
 	before    uint32 // line of the stores before the burst
 	run       int    // number of those, from the last load that had to be asked for

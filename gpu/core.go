@@ -6,6 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/mem/cache"
 )
 
 // Core is one GPU. It is immutable: every run works on a State of its own, so runs
@@ -150,7 +151,7 @@ func (m *State) giveWay(turn sim.Turn) {
 	if points := turn.Yield(m.clock.At(m.now)); points != nil {
 		m.opt.Points = points
 	}
-	m.h.each((*mem.Cache).Invalidate)
+	m.h.each((*cache.Cache).Invalidate)
 }
 
 // shape checks the grid and counts work-groups.

@@ -3,6 +3,7 @@ package gpu
 import (
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/mem/cache"
 )
 
 // Events that are counted as they happen; instructions and lanes are counted
@@ -36,7 +37,7 @@ func (m *State) traffic() traffic {
 		return t
 	}
 	t.l2 = moved(m.h.l2) * int64(m.spec.L2.Line)
-	t.dram = (m.h.l2.Count(mem.CacheFill) + m.h.l2.Count(mem.CacheWriteBack)) * int64(m.spec.L2.Line)
+	t.dram = (m.h.l2.Count(cache.Fill) + m.h.l2.Count(cache.LineWriteBack)) * int64(m.spec.L2.Line)
 	t.dramPJ, _ = mem.EnergyOf(m.h.dram)
 	if m.h.gl1 != nil {
 		t.gl1 = moved(m.h.gl1) * int64(m.spec.GL1.Line)
@@ -44,8 +45,8 @@ func (m *State) traffic() traffic {
 	return t
 }
 
-func moved(c *mem.Cache) int64 {
-	return c.Count(mem.CacheRead) + c.Count(mem.CacheWrite)
+func moved(c *cache.Cache) int64 {
+	return c.Count(cache.ReadLookup) + c.Count(cache.WriteLookup)
 }
 
 // region is the report of a region id, made when it is new.
@@ -135,7 +136,7 @@ func (m *State) counters() []sim.Counter {
 }
 
 // sumCounters adds up the counters of caches of one kind.
-func sumCounters(name string, caches []*mem.Cache) []sim.Counter {
+func sumCounters(name string, caches []*cache.Cache) []sim.Counter {
 	var sum []sim.Counter
 	for _, c := range caches {
 		n := c.Counters()

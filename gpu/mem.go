@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/mem/cache"
 )
 
 // Private windows of a core's address space, above anything a driver maps.
@@ -19,11 +20,11 @@ const (
 
 // hierarchy is the caches of a core.
 type hierarchy struct {
-	l2     *mem.Cache
-	gl1    *mem.Cache // nil when absent
-	l0     []*mem.Cache
-	scalar []*mem.Cache // per cluster
-	icache []*mem.Cache
+	l2     *cache.Cache
+	gl1    *cache.Cache // nil when absent
+	l0     []*cache.Cache
+	scalar []*cache.Cache // per cluster
+	icache []*cache.Cache
 	dram   mem.Level
 }
 
@@ -31,8 +32,8 @@ func newHierarchy(s *Spec, dram mem.Level) (*hierarchy, error) {
 	h := &hierarchy{dram: dram}
 	// A cache answers a miss when its tags have been read, then asks the next:
 	// each level gets what its hit latency adds to the levels above.
-	build := func(name string, c CacheSpec, above int, w mem.WritePolicy, r sim.Reason, next mem.Level) (*mem.Cache, error) {
-		cfg := mem.CacheConfig{
+	build := func(name string, c CacheSpec, above int, w cache.WritePolicy, r sim.Reason, next mem.Level) (*cache.Cache, error) {
+		cfg := cache.Config{
 			Name: name, Hz: s.Hz, Bytes: c.Bytes, LineBytes: c.Line, Ways: c.Ways, Write: w,
 			HitCycles: max(c.LatencyCycles-above, 1), BytesPerCycle: min(c.BytesPerCycle, c.Line),
 			Banks: 1, MSHRs: c.MSHRs, Reason: r,
@@ -42,9 +43,9 @@ func newHierarchy(s *Spec, dram mem.Level) (*hierarchy, error) {
 			cfg.Banks *= 2
 		}
 		if name == "icache" && s.Prefetch > 0 {
-			cfg.Prefetch, cfg.PrefetchDegree = mem.PrefetchNextLine, s.Prefetch
+			cfg.Prefetch, cfg.PrefetchDegree = cache.PrefetchNextLine, s.Prefetch
 		}
-		return mem.NewCache(cfg, next)
+		return cache.New(cfg, next)
 	}
 	var err error
 	p := mem.Behind(dram, sim.Time(math.Round(s.MemoryNs*float64(sim.Nanosecond))))
@@ -52,28 +53,28 @@ func newHierarchy(s *Spec, dram mem.Level) (*hierarchy, error) {
 	if s.GL1.Bytes > 0 {
 		above = s.GL1.LatencyCycles
 	}
-	if h.l2, err = build("l2", s.L2, above, mem.WriteBack, sim.StallL2, p); err != nil {
+	if h.l2, err = build("l2", s.L2, above, cache.WriteBack, sim.StallL2, p); err != nil {
 		return nil, fmt.Errorf("gpu: %w", err)
 	}
 	var next mem.Level = h.l2
 	if s.GL1.Bytes > 0 {
-		if h.gl1, err = build("gl1", s.GL1, s.L0.LatencyCycles, mem.WriteThrough, sim.StallL1, h.l2); err != nil {
+		if h.gl1, err = build("gl1", s.GL1, s.L0.LatencyCycles, cache.WriteThrough, sim.StallL1, h.l2); err != nil {
 			return nil, fmt.Errorf("gpu: %w", err)
 		}
 		next = h.gl1
 	}
 	for range s.Clusters {
-		k, err := build("scalar", s.Scalar, 0, mem.ReadOnly, sim.StallL1, next)
+		k, err := build("scalar", s.Scalar, 0, cache.ReadOnly, sim.StallL1, next)
 		if err != nil {
 			return nil, fmt.Errorf("gpu: %w", err)
 		}
-		i, err := build("icache", s.ICache, 0, mem.ReadOnly, sim.StallFetch, next)
+		i, err := build("icache", s.ICache, 0, cache.ReadOnly, sim.StallFetch, next)
 		if err != nil {
 			return nil, fmt.Errorf("gpu: %w", err)
 		}
 		h.scalar, h.icache = append(h.scalar, k), append(h.icache, i)
 		for range s.CUsPerCluster {
-			l0, err := build("l0", s.L0, 0, mem.WriteThrough, sim.StallL1, next)
+			l0, err := build("l0", s.L0, 0, cache.WriteThrough, sim.StallL1, next)
 			if err != nil {
 				return nil, fmt.Errorf("gpu: %w", err)
 			}
@@ -84,8 +85,8 @@ func newHierarchy(s *Spec, dram mem.Level) (*hierarchy, error) {
 }
 
 // each calls f for every cache.
-func (h *hierarchy) each(f func(*mem.Cache)) {
-	for _, list := range [3][]*mem.Cache{h.l0, h.scalar, h.icache} {
+func (h *hierarchy) each(f func(*cache.Cache)) {
+	for _, list := range [3][]*cache.Cache{h.l0, h.scalar, h.icache} {
 		for _, c := range list {
 			f(c)
 		}

@@ -3,6 +3,7 @@ package gpu
 import (
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/mem/cache"
 )
 
 // State is what a run works on: the caches in front of a memory, the waves, and the
@@ -100,7 +101,7 @@ func (c *Core) NewState(memory mem.Level) (*State, error) {
 // Reset makes the caches cold. The memory behind them is the caller's.
 func (m *State) Reset() {
 	if m.h != nil {
-		m.h.each((*mem.Cache).Clear)
+		m.h.each((*cache.Cache).Clear)
 	}
 }
 
@@ -124,7 +125,7 @@ func (m *State) begin(space *mem.Space, opt Options) {
 	m.bases = m.bases[:0]
 	m.at = 0
 	if !opt.Functional {
-		m.h.each((*mem.Cache).Settle)
+		m.h.each((*cache.Cache).Settle)
 		m.lineShift = shiftOf(m.spec.L0.Line)
 		m.clearUnits()
 		m.charged = m.traffic()
@@ -144,7 +145,7 @@ func (m *State) retime(o sim.OPP) {
 	}
 	m.point = o
 	if m.h != nil {
-		m.h.each(func(c *mem.Cache) { c.Retime(o.Hz) })
+		m.h.each(func(c *cache.Cache) { c.Retime(o.Hz) })
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/nnsoc/nnsoc/sim"
-	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/mem/cache"
 )
 
 const never = int64(1) << 62
@@ -21,10 +21,10 @@ type cu struct {
 	cluster int
 	simds   []simd
 	lds     *ldsUnit
-	l0      *mem.Cache
-	scalar  *mem.Cache
-	icache  *mem.Cache
-	gl1     *mem.Cache
+	l0      *cache.Cache
+	scalar  *cache.Cache
+	icache  *cache.Cache
+	gl1     *cache.Cache
 	groups  int
 	launch  int64 // when the next wave may start
 

@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/mem/dram"
 )
 
 // checkReport checks the invariants of every report.
@@ -132,19 +133,19 @@ func TestCopyTiming(t *testing.T) {
 
 // With a DRAM attached a copy runs at its bandwidth and the wait shows.
 func TestAttachedLevel(t *testing.T) {
-	cfg := mem.DRAMConfig{Name: "test", Channels: 2, Banks: 8, RowBytes: 2048, BusBits: 16, BurstLength: 16, TransfersPerSec: 4e9,
+	cfg := dram.Config{Name: "test", Channels: 2, Banks: 8, RowBytes: 2048, BusBits: 16, BurstLength: 16, TransfersPerSec: 4e9,
 		InterleaveBytes: 256, ReadLatency: 17 * sim.Nanosecond, WriteLatency: 8 * sim.Nanosecond, TRCD: 18 * sim.Nanosecond,
 		TRPpb: 18 * sim.Nanosecond, TRPab: 21 * sim.Nanosecond, TRAS: 42 * sim.Nanosecond, TRC: 60 * sim.Nanosecond,
 		TRRD: 10 * sim.Nanosecond, TFAW: 40 * sim.Nanosecond, TWR: 18 * sim.Nanosecond, TWTR: 10 * sim.Nanosecond, TRTP: 8 * sim.Nanosecond}
-	dram, err := mem.NewDRAM(cfg)
+	d, err := dram.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := mustCore(t, "pixel4")
 	const n = 1 << 20
 	run := func() *sim.Report {
-		dram.Reset()
-		rep, err := c.Run(copyProgram(t, ethosu.U65, n, 1), &Regions{make([]byte, n), nil, make([]byte, n)}, Options{Memories: []mem.Level{nil, dram}})
+		d.Reset()
+		rep, err := c.Run(copyProgram(t, ethosu.U65, n, 1), &Regions{make([]byte, n), nil, make([]byte, n)}, Options{Memories: []mem.Level{nil, d}})
 		if err != nil {
 			t.Fatal(err)
 		}

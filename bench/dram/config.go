@@ -3,7 +3,7 @@ package dram
 import (
 	_ "embed"
 
-	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/mem/dram"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -15,7 +15,7 @@ func GoldenConfig() (*soc.DRAM, error) { return soc.ParseDRAM("lpddr4x-4266.toml
 
 // Controller builds the DRAM that a row runs on: that of a configuration, with the
 // row's map if it names one.
-func (p *Pattern) Controller(c *soc.DRAM) (*mem.DRAM, error) {
+func (p *Pattern) Controller(c *soc.DRAM) (*dram.DRAM, error) {
 	cfg := c.Config()
 	switch p.Map {
 	case "X":
@@ -23,5 +23,5 @@ func (p *Pattern) Controller(c *soc.DRAM) (*mem.DRAM, error) {
 	case "L":
 		cfg.Order, cfg.InterleaveBytes, cfg.XORBanks = "", 64, false
 	}
-	return mem.NewDRAM(cfg)
+	return dram.New(cfg)
 }

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/bench/dram"
+	bench "github.com/nnsoc/nnsoc/bench/dram"
 	"github.com/nnsoc/nnsoc/sim"
-	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/mem/dram"
 )
 
-func table(t testing.TB, path string) []dram.Row {
+func table(t testing.TB, path string) []bench.Row {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
@@ -21,16 +21,16 @@ func table(t testing.TB, path string) []dram.Row {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, _, err := dram.Table(path, string(text))
+	rows, _, err := bench.Table(path, string(text))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return rows
 }
 
-func run(t testing.TB, r *dram.Row) dram.Result {
+func run(t testing.TB, r *bench.Row) bench.Result {
 	t.Helper()
-	c, err := dram.GoldenConfig()
+	c, err := bench.GoldenConfig()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func run(t testing.TB, r *dram.Row) dram.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return dram.Run(d, r.Pattern, r.Window)
+	return bench.Run(d, r.Pattern, r.Window)
 }
 
 // TestGolden: at least nine rows of ten lie in the bands of clock-by-clock
@@ -49,7 +49,7 @@ func TestGolden(t *testing.T) {
 	for i := range rows {
 		r := &rows[i]
 		got := run(t, r)
-		v := dram.Compare(&got, r.Golden)
+		v := bench.Compare(&got, r.Golden)
 		if v.InBand() {
 			in++
 		} else {
@@ -60,7 +60,7 @@ func TestGolden(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d rows in band, 95th percentile %d", in, len(rows), p95)
-	if float64(in) < dram.InBandShare*float64(len(rows)) || len(rows) == 0 {
+	if float64(in) < bench.InBandShare*float64(len(rows)) || len(rows) == 0 {
 		t.Errorf("%d of %d rows in band", in, len(rows))
 	}
 }
@@ -78,7 +78,7 @@ func TestClosedForm(t *testing.T) {
 		for _, c := range []struct {
 			name string
 			got  float64
-			want dram.Band
+			want bench.Band
 		}{{"GB/s", got.GBps, r.Golden.GBps}, {"mean", got.LatMeanNs, r.Golden.LatMeanNs}, {"p95", got.LatP95Ns, r.Golden.LatP95Ns}, {"row hits", got.RowHit, r.Golden.RowHit}} {
 			if !c.want.Holds(c.got, 1e-4) {
 				t.Errorf("%s: %s %.4f, want %.4f", r.Name, c.name, c.got, c.want.Lo)
@@ -92,7 +92,7 @@ func TestClosedForm(t *testing.T) {
 
 // TestCompare: a value outside is outside, and so is one that is no number.
 func TestCompare(t *testing.T) {
-	g := dram.Golden{GBps: dram.Band{Lo: 10, Hi: 12}, LatMeanNs: dram.Band{Lo: 100, Hi: 100}, LatP95Ns: dram.Band{Lo: math.NaN(), Hi: math.NaN()}}
+	g := bench.Golden{GBps: bench.Band{Lo: 10, Hi: 12}, LatMeanNs: bench.Band{Lo: 100, Hi: 100}, LatP95Ns: bench.Band{Lo: math.NaN(), Hi: math.NaN()}}
 	for _, c := range []struct {
 		gbps, mean float64
 		in         bool
@@ -100,7 +100,7 @@ func TestCompare(t *testing.T) {
 		{11, 100, true}, {9.01, 114.9, true}, {13.19, 85.1, true}, {8.9, 100, false}, {13.3, 100, false},
 		{11, 116, false}, {11, 84, false}, {math.NaN(), 100, false}, {11, math.NaN(), false}, {math.Inf(1), 100, false},
 	} {
-		if v := dram.Compare(&dram.Result{GBps: c.gbps, LatMeanNs: c.mean}, &g); v.InBand() != c.in || !v.LatP95 {
+		if v := bench.Compare(&bench.Result{GBps: c.gbps, LatMeanNs: c.mean}, &g); v.InBand() != c.in || !v.LatP95 {
 			t.Errorf("%v GB/s, %v ns: %+v", c.gbps, c.mean, v)
 		}
 	}
@@ -109,11 +109,11 @@ func TestCompare(t *testing.T) {
 // TestDeterministic: the same row gives the same result, on a new controller and on
 // a used one.
 func TestDeterministic(t *testing.T) {
-	p, err := dram.ParsePattern("gen=rand mix=3/10 seed=3 n=3000")
+	p, err := bench.ParsePattern("gen=rand mix=3/10 seed=3 n=3000")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := dram.GoldenConfig()
+	c, err := bench.GoldenConfig()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,57 +121,57 @@ func TestDeterministic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := fmt.Sprint(dram.Run(d, p, 16))
-	if again := fmt.Sprint(dram.Run(d, p, 16)); again != first {
+	first := fmt.Sprint(bench.Run(d, p, 16))
+	if again := fmt.Sprint(bench.Run(d, p, 16)); again != first {
 		t.Errorf("%s, then %s", first, again)
 	}
 }
 
 // TestPolicies: each policy does what its name says, on patterns that show it.
 func TestPolicies(t *testing.T) {
-	result := func(params string, window int, change func(*mem.DRAMConfig)) dram.Result {
-		p, err := dram.ParsePattern(params)
+	result := func(params string, window int, change func(*dram.Config)) bench.Result {
+		p, err := bench.ParsePattern(params)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := dram.GoldenConfig()
+		c, err := bench.GoldenConfig()
 		if err != nil {
 			t.Fatal(err)
 		}
 		cfg := c.Config()
 		change(&cfg)
-		d, err := mem.NewDRAM(cfg)
+		d, err := dram.New(cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return dram.Run(d, p, window)
+		return bench.Run(d, p, window)
 	}
-	same := func(*mem.DRAMConfig) {}
+	same := func(*dram.Config) {}
 	const bank, random = "S=4 gap=16M n=4000", "gen=rand n=4000"
 	base := result(bank, 32, same)
-	if r := result(bank, 32, func(c *mem.DRAMConfig) { c.Scheduler = mem.FCFS{} }); r.GBps > 0.6*base.GBps || r.RowHit > base.RowHit {
+	if r := result(bank, 32, func(c *dram.Config) { c.Scheduler = dram.FCFS{} }); r.GBps > 0.6*base.GBps || r.RowHit > base.RowHit {
 		t.Errorf("first come: %.2f GB/s and %.2f hits, with row hits first %.2f and %.2f", r.GBps, r.RowHit, base.GBps, base.RowHit)
 	}
-	if r := result(bank, 32, func(c *mem.DRAMConfig) { c.Scheduler = mem.FRFCFS{RowHitCap: 1} }); r.RowHit >= base.RowHit {
+	if r := result(bank, 32, func(c *dram.Config) { c.Scheduler = dram.FRFCFS{RowHitCap: 1} }); r.RowHit >= base.RowHit {
 		t.Errorf("a cap of one hit leaves %.3f hits, want fewer than %.3f", r.RowHit, base.RowHit)
 	}
-	if r := result(bank, 32, func(c *mem.DRAMConfig) { c.Scheduler = mem.FRFCFS{AgeLimit: 4} }); r.RowHit >= base.RowHit {
+	if r := result(bank, 32, func(c *dram.Config) { c.Scheduler = dram.FRFCFS{AgeLimit: 4} }); r.RowHit >= base.RowHit {
 		t.Errorf("an age limit of 4 clocks leaves %.3f hits, want fewer than %.3f", r.RowHit, base.RowHit)
 	}
 	base = result(random, 1, same)
-	if r := result(random, 1, func(c *mem.DRAMConfig) { c.RowPolicy = mem.ClosedRows{} }); r.LatP50Ns >= base.LatP50Ns {
+	if r := result(random, 1, func(c *dram.Config) { c.RowPolicy = dram.ClosedRows{} }); r.LatP50Ns >= base.LatP50Ns {
 		t.Errorf("closed rows: median %.1f ns, open %.1f", r.LatP50Ns, base.LatP50Ns)
 	}
-	if r := result("n=4000", 1, func(c *mem.DRAMConfig) { c.RowPolicy = mem.TimeoutRows{Clocks: 10} }); r.RowHit > 0.6 {
+	if r := result("n=4000", 1, func(c *dram.Config) { c.RowPolicy = dram.TimeoutRows{Clocks: 10} }); r.RowHit > 0.6 {
 		t.Errorf("rows closed after 10 clocks: %.2f hits", r.RowHit)
 	}
 	base = result(random, 32, same)
-	if r := result(random, 32, func(c *mem.DRAMConfig) { c.QueueDepth = 4 }); r.GBps > 0.8*base.GBps {
+	if r := result(random, 32, func(c *dram.Config) { c.QueueDepth = 4 }); r.GBps > 0.8*base.GBps {
 		t.Errorf("a queue of 4: %.2f GB/s, of 32 %.2f", r.GBps, base.GBps)
 	}
 	allBanks := result("n=20000", 32, same)
-	perBank := result("n=20000", 32, func(c *mem.DRAMConfig) { c.Refresh, c.TRFCpb = mem.RefreshPerBank, 140*sim.Nanosecond })
-	none := result("n=20000", 32, func(c *mem.DRAMConfig) { c.Refresh = mem.RefreshNone })
+	perBank := result("n=20000", 32, func(c *dram.Config) { c.Refresh, c.TRFCpb = dram.RefreshPerBank, 140*sim.Nanosecond })
+	none := result("n=20000", 32, func(c *dram.Config) { c.Refresh = dram.RefreshNone })
 	if !(allBanks.GBps < perBank.GBps && perBank.GBps < none.GBps) {
 		t.Errorf("a stream with all-bank, per-bank and no refresh: %.2f, %.2f, %.2f GB/s", allBanks.GBps, perBank.GBps, none.GBps)
 	}
@@ -212,7 +212,7 @@ func TestBadTables(t *testing.T) {
 		head + strings.Repeat("a\tn=4M size=64\t1\n", 40):         "bursts",
 		head + "a\tn=1 " + strings.Repeat("x", 5000) + "\t1\n":    "x.tsv:2: longer than 4096 bytes",
 	} {
-		_, _, err := dram.Table("x.tsv", text)
+		_, _, err := bench.Table("x.tsv", text)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60q: %v, want %s", text, err, want)
 		}
@@ -226,7 +226,7 @@ func FuzzTable(f *testing.F) {
 	f.Add(head + "a\tn=100 S=3 ops=RW gap=1K skew=3 c=2 a=3 pitch=7 stride=5 size=33\t4\n")
 	f.Add(head + "a\tn=100 gen=rand mix=1/3 block=1K span=2K seed=9 T=7 off=3 burst=4 map=L\t-\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		rows, _, err := dram.Table("x.tsv", text)
+		rows, _, err := bench.Table("x.tsv", text)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "x.tsv:") {
 				t.Fatalf("%v names no line", err)
@@ -257,12 +257,12 @@ func BenchmarkController(b *testing.B) {
 		{"stream", "n=100000", 32}, {"random", "gen=rand n=100000", 32}, {"mixed", "gen=rand mix=3/10 n=100000", 32}, {"one bank", "S=4 gap=16M n=100000", 32},
 	} {
 		b.Run(k.name, func(b *testing.B) {
-			p, err := dram.ParsePattern(k.params)
+			p, err := bench.ParsePattern(k.params)
 			if err != nil {
 				b.Fatal(err)
 			}
 			p.N = int64(b.N)
-			c, err := dram.GoldenConfig()
+			c, err := bench.GoldenConfig()
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -272,7 +272,7 @@ func BenchmarkController(b *testing.B) {
 			}
 			b.ReportAllocs()
 			b.ResetTimer()
-			dram.Run(d, p, k.window)
+			bench.Run(d, p, k.window)
 		})
 	}
 }

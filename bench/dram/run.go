@@ -5,6 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/mem/dram"
 )
 
 const burstBytes = 32
@@ -66,7 +67,7 @@ func (w *window) pop() int64 {
 // as many as come when the pattern has a period. A clock is one of the DRAM's
 // command bus. Per clock at most one burst is handed over, in order; one that the
 // controller has no room for blocks those behind it.
-func Run(d *mem.DRAM, p Pattern, inFlight int) Result {
+func Run(d *dram.DRAM, p Pattern, inFlight int) Result {
 	d.Reset()
 	cfg := d.Config()
 	clock := sim.Clock{Hz: cfg.ClockHz()}
@@ -108,13 +109,13 @@ func Run(d *mem.DRAM, p Pattern, inFlight int) Result {
 	return summarize(d, &p, clock, last, lat)
 }
 
-func summarize(d *mem.DRAM, p *Pattern, clock sim.Clock, last int64, lat []int64) Result {
+func summarize(d *dram.DRAM, p *Pattern, clock sim.Clock, last int64, lat []int64) Result {
 	ns := func(clocks float64) float64 { return clocks / float64(clock.Hz) * 1e9 }
 	count := d.Counters()
 	r := Result{
 		Cycles: last, GBps: float64(p.N*p.Size) / ns(float64(last)), Reads: int64(len(lat)),
-		ReadBursts: count[mem.DRAMReadBurst].Value, WriteBursts: count[mem.DRAMWriteBurst].Value,
-		Activates: count[mem.DRAMActivate].Value, Refreshes: count[mem.DRAMRefresh].Value,
+		ReadBursts: count[dram.ReadBurst].Value, WriteBursts: count[dram.WriteBurst].Value,
+		Activates: count[dram.Activate].Value, Refreshes: count[dram.RefreshCommand].Value,
 	}
 	if n := r.ReadBursts + r.WriteBursts; n > 0 {
 		r.RowHit = 1 - float64(r.Activates)/float64(n)

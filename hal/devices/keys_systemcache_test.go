@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/mem/interconnect"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -19,7 +20,7 @@ func systemCacheProgram(h io.Writer, c *soc.Config, _ hal.Preference) error {
 		return refusal{err}
 	}
 	now := sim.Time(0)
-	access := func(p *mem.Port, addr uint64, n int, k mem.Kind) sim.Time {
+	access := func(p *interconnect.Port, addr uint64, n int, k mem.Kind) sim.Time {
 		done, from := p.Access(now, addr, n, k)
 		fmt.Fprintln(h, done-now, from)
 		return done

@@ -7,107 +7,11 @@ import (
 
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/mem/cache"
+	"github.com/nnsoc/nnsoc/sim/mem/dram"
+	"github.com/nnsoc/nnsoc/sim/mem/interconnect"
+	"github.com/nnsoc/nnsoc/sim/mem/memtest"
 )
-
-// lpddr4x is one channel set of the SoC's DRAM, without refresh unless a test
-// turns it on.
-func lpddr4x() mem.DRAMConfig {
-	ns := func(v float64) sim.Time { return sim.Time(v * 1e6) }
-	return mem.DRAMConfig{
-		Name: "lpddr4x", Channels: 4, Banks: 8, RowBytes: 2048, BusBits: 16, BurstLength: 16,
-		TransfersPerSec: 4_266_000_000, InterleaveBytes: 256,
-		ReadLatency: ns(16.875), WriteLatency: ns(8.4375), TRCD: ns(18), TRPpb: ns(18), TRPab: ns(21),
-		TRAS: ns(42), TRC: ns(60), TRRD: ns(10), TFAW: ns(40), TWR: ns(18), TWTR: ns(10), TRTP: ns(7.5), TRTW: ns(1.875),
-		TRFCab: ns(280), TRFCpb: ns(140), TREFI: ns(3900),
-		RequestLatency: ns(20), ResponseLatency: ns(10),
-	}
-}
-
-// clocks is the time of spans of a DRAM, each rounded up to whole clocks.
-func clocks(c mem.DRAMConfig, spans ...sim.Time) sim.Time {
-	clock := sim.Clock{Hz: c.ClockHz()}
-	n := int64(0)
-	for _, s := range spans {
-		n += clock.Cycle(max(s-sim.Picosecond, 1))
-	}
-	return clock.At(n)
-}
-
-func newDRAM(t testing.TB, change func(*mem.DRAMConfig)) *mem.DRAM {
-	t.Helper()
-	c := lpddr4x()
-	if change != nil {
-		change(&c)
-	}
-	d, err := mem.NewDRAM(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
-func l2Config() mem.CacheConfig {
-	return mem.CacheConfig{
-		Name: "l2", Hz: 1_000_000_000, Bytes: 1 << 18, LineBytes: 128, Ways: 8, HitCycles: 12,
-		BytesPerCycle: 128, Banks: 1, MSHRs: 16, Reason: sim.StallL2,
-	}
-}
-
-func newCache(t testing.TB, next mem.Level, change func(*mem.CacheConfig)) *mem.Cache {
-	t.Helper()
-	c := l2Config()
-	if change != nil {
-		change(&c)
-	}
-	l, err := mem.NewCache(c, next)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
-}
-
-func systemCacheConfig() mem.SystemCacheConfig {
-	all := mem.Allocation{Ways: 12, Reads: true, Writes: true}
-	return mem.SystemCacheConfig{
-		Name: "slc", Hz: 1_000_000_000, Bytes: 3 << 20, LineBytes: 64, Ways: 12, Banks: 4, BankBytes: 256,
-		BytesPerCycle: 16, HitCycles: 20, Masters: []mem.Allocation{all, all}, Energy: mem.SystemCacheEnergy{BytePJ: 1, StaticMW: 10},
-	}
-}
-
-func newSystemCache(t testing.TB, next mem.Level, change func(*mem.SystemCacheConfig)) *mem.SystemCache {
-	t.Helper()
-	c := systemCacheConfig()
-	if change != nil {
-		change(&c)
-	}
-	l, err := mem.NewSystemCache(c, next)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
-}
-
-func newScratchpad(t testing.TB) *mem.Scratchpad {
-	t.Helper()
-	s, err := mem.NewScratchpad(mem.ScratchpadConfig{
-		Name: "vtcm", Hz: 1_000_000_000, Bytes: 1 << 18, Banks: 32, BankBytes: 4, LatencyCycles: 4,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-func newBus(t testing.TB, next mem.Level, outstanding int) *mem.Bus {
-	t.Helper()
-	b, err := mem.NewBus(mem.BusConfig{
-		Name: "noc", Hz: 1_000_000_000, BytesPerCycle: 32, LatencyCycles: 15, Outstanding: outstanding,
-	}, next)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 // subject is one memory under the contract, with what its closed form says.
 type subject struct {
@@ -120,50 +24,43 @@ type subject struct {
 	bandwidth float64
 }
 
-// dramLatency of a row miss from idle: a clock, tRCD, RL, the bursts, and the way.
-func dramLatency(c mem.DRAMConfig, bytes int) sim.Time {
-	bursts := sim.Time((bytes + c.BurstBytes() - 1) / c.BurstBytes())
-	return c.RequestLatency + clocks(c, 1, c.TRCD, c.ReadLatency, bursts*c.BurstTime()) + c.ResponseLatency
-}
-
 func subjects(t testing.TB) []subject {
-	cfg := lpddr4x()
+	cfg := memtest.LPDDR4X()
 	const ghz = 1_000_000
-	ck := clocks(cfg, 1)
-	dram := newDRAM(t, nil)
+	ck := memtest.Clocks(cfg, 1)
 	drams := []subject{
-		{"dram", dram, dramLatency(cfg, 64), ck, cfg.PeakBytesPerSecond()},
-		{"dram all-bank refresh", newDRAM(t, func(c *mem.DRAMConfig) { c.Refresh = mem.RefreshAllBanks }), dramLatency(cfg, 64), ck, cfg.PeakBytesPerSecond()},
-		{"dram per-bank refresh", newDRAM(t, func(c *mem.DRAMConfig) { c.Refresh = mem.RefreshPerBank }), dramLatency(cfg, 64), ck, cfg.PeakBytesPerSecond()},
-		{"dram self-refresh", newDRAM(t, func(c *mem.DRAMConfig) {
-			c.Refresh, c.SelfRefreshAfter, c.TXSR = mem.RefreshAllBanks, sim.Microsecond, 100*sim.Nanosecond
-		}), dramLatency(cfg, 64), ck, cfg.PeakBytesPerSecond()},
-		{"dram first come", newDRAM(t, func(c *mem.DRAMConfig) { c.Scheduler = mem.FCFS{} }), dramLatency(cfg, 64), ck, cfg.PeakBytesPerSecond()},
-		{"dram closed rows", newDRAM(t, func(c *mem.DRAMConfig) { c.RowPolicy = mem.TimeoutRows{Clocks: 200} }), dramLatency(cfg, 64), ck, cfg.PeakBytesPerSecond()},
-		{"dram write queue", newDRAM(t, func(c *mem.DRAMConfig) { c.WriteQueue = 8 }), dramLatency(cfg, 64), ck, cfg.PeakBytesPerSecond()},
+		{"dram", memtest.NewDRAM(t, nil), memtest.DRAMLatency(cfg, 64), ck, cfg.PeakBytesPerSecond()},
+		{"dram all-bank refresh", memtest.NewDRAM(t, func(c *dram.Config) { c.Refresh = dram.RefreshAllBanks }), memtest.DRAMLatency(cfg, 64), ck, cfg.PeakBytesPerSecond()},
+		{"dram per-bank refresh", memtest.NewDRAM(t, func(c *dram.Config) { c.Refresh = dram.RefreshPerBank }), memtest.DRAMLatency(cfg, 64), ck, cfg.PeakBytesPerSecond()},
+		{"dram self-refresh", memtest.NewDRAM(t, func(c *dram.Config) {
+			c.Refresh, c.SelfRefreshAfter, c.TXSR = dram.RefreshAllBanks, sim.Microsecond, 100*sim.Nanosecond
+		}), memtest.DRAMLatency(cfg, 64), ck, cfg.PeakBytesPerSecond()},
+		{"dram first come", memtest.NewDRAM(t, func(c *dram.Config) { c.Scheduler = dram.FCFS{} }), memtest.DRAMLatency(cfg, 64), ck, cfg.PeakBytesPerSecond()},
+		{"dram closed rows", memtest.NewDRAM(t, func(c *dram.Config) { c.RowPolicy = dram.TimeoutRows{Clocks: 200} }), memtest.DRAMLatency(cfg, 64), ck, cfg.PeakBytesPerSecond()},
+		{"dram write queue", memtest.NewDRAM(t, func(c *dram.Config) { c.WriteQueue = 8 }), memtest.DRAMLatency(cfg, 64), ck, cfg.PeakBytesPerSecond()},
 	}
-	line := dramLatency(cfg, 128)
-	cache := func(name string, change func(*mem.CacheConfig)) subject {
-		return subject{name, newCache(t, newDRAM(t, nil), change), 12*ghz + line, ck, 128e9}
+	line := memtest.DRAMLatency(cfg, 128)
+	cached := func(name string, change func(*cache.Config)) subject {
+		return subject{name, memtest.NewCache(t, memtest.NewDRAM(t, nil), change), 12*ghz + line, ck, 128e9}
 	}
-	l1 := newCache(t, newCache(t, newDRAM(t, nil), nil), func(c *mem.CacheConfig) {
+	l1 := memtest.NewCache(t, memtest.NewCache(t, memtest.NewDRAM(t, nil), nil), func(c *cache.Config) {
 		c.Name, c.Bytes, c.LineBytes, c.Ways, c.HitCycles, c.BytesPerCycle, c.Reason = "l1", 1<<15, 64, 4, 3, 32, sim.StallL1
 	})
 	return append(drams,
-		subject{"scratchpad", newScratchpad(t), 4 * ghz, 0, 128e9},
-		cache("cache LRU", nil),
-		cache("cache PLRU", func(c *mem.CacheConfig) { c.Replacement = mem.TreePLRU }),
-		cache("cache write-through", func(c *mem.CacheConfig) { c.Write = mem.WriteThrough }),
-		cache("cache prefetching", func(c *mem.CacheConfig) { c.Prefetch, c.PrefetchDegree = mem.PrefetchNextLine, 2 }),
-		subject{"system cache", newSystemCache(t, newDRAM(t, nil), nil), dramLatency(cfg, 64), ck, 64e9},
-		subject{"system cache that keeps nothing", newSystemCache(t, newDRAM(t, nil), func(c *mem.SystemCacheConfig) { c.Masters = nil }), dramLatency(cfg, 64), ck, cfg.PeakBytesPerSecond()},
-		subject{"bus in front of a system cache", newBus(t, newSystemCache(t, newDRAM(t, nil), nil), 0).Port("p"), 30*ghz + dramLatency(cfg, 64), ck, 32e9},
+		subject{"scratchpad", memtest.NewScratchpad(t), 4 * ghz, 0, 128e9},
+		cached("cache LRU", nil),
+		cached("cache PLRU", func(c *cache.Config) { c.Replacement = cache.TreePLRU }),
+		cached("cache write-through", func(c *cache.Config) { c.Write = cache.WriteThrough }),
+		cached("cache prefetching", func(c *cache.Config) { c.Prefetch, c.PrefetchDegree = cache.PrefetchNextLine, 2 }),
+		subject{"system cache", memtest.NewSystemCache(t, memtest.NewDRAM(t, nil), nil), memtest.DRAMLatency(cfg, 64), ck, 64e9},
+		subject{"system cache that keeps nothing", memtest.NewSystemCache(t, memtest.NewDRAM(t, nil), func(c *interconnect.SystemCacheConfig) { c.Masters = nil }), memtest.DRAMLatency(cfg, 64), ck, cfg.PeakBytesPerSecond()},
+		subject{"bus in front of a system cache", memtest.NewBus(t, memtest.NewSystemCache(t, memtest.NewDRAM(t, nil), nil), 0).Port("p"), 30*ghz + memtest.DRAMLatency(cfg, 64), ck, 32e9},
 		subject{"two caches", l1, (3+1+12)*ghz + line, ck, 32e9}, // 64 bytes: two beats of the L1 bank
-		subject{"bus", newBus(t, newDRAM(t, nil), 0).Port("p"), 30*ghz + dramLatency(cfg, 64), ck, 32e9},
-		subject{"path", &mem.Path{Next: newDRAM(t, nil), Delay: 60 * ghz}, 60*ghz + dramLatency(cfg, 64), ck, cfg.PeakBytesPerSecond()},
+		subject{"bus", memtest.NewBus(t, memtest.NewDRAM(t, nil), 0).Port("p"), 30*ghz + memtest.DRAMLatency(cfg, 64), ck, 32e9},
+		subject{"path", &mem.Path{Next: memtest.NewDRAM(t, nil), Delay: 60 * ghz}, 60*ghz + memtest.DRAMLatency(cfg, 64), ck, cfg.PeakBytesPerSecond()},
 		// Little's law: four reads of 128 bytes per latency of a row hit.
-		subject{"bus limited", newBus(t, newDRAM(t, nil), 4).Port("p"), 30*ghz + dramLatency(cfg, 64), ck,
-			4 * 128 / (float64(30*ghz+dramLatency(cfg, 128)-cfg.TRCD) / 1e15)},
+		subject{"bus limited", memtest.NewBus(t, memtest.NewDRAM(t, nil), 4).Port("p"), 30*ghz + memtest.DRAMLatency(cfg, 64), ck,
+			4 * 128 / (float64(30*ghz+memtest.DRAMLatency(cfg, 128)-cfg.TRCD) / 1e15)},
 	)
 }
 

@@ -1,6 +1,9 @@
 package mem
 
-import "github.com/nnsoc/nnsoc/sim"
+import (
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem/internal/model"
+)
 
 // DMAConfig describes an engine that copies between two levels.
 type DMAConfig struct {
@@ -15,14 +18,14 @@ type DMAConfig struct {
 
 // Validate reports every value that is out of range.
 func (c *DMAConfig) Validate() error {
-	k := checks{what: "dma " + c.Name}
-	k.hz(c.Hz)
-	k.pow2("BurstBytes", c.BurstBytes, 16, 1<<16)
-	k.in("Outstanding", int64(c.Outstanding), 1, 1024)
-	k.in("StartCycles", int64(c.StartCycles), 0, 1e6)
-	k.in("IssueCycles", int64(c.IssueCycles), 0, 1e4)
-	k.in("Queue", int64(c.Queue), 1, maxEntries)
-	return k.err()
+	k := model.Checks{What: "dma " + c.Name}
+	k.Hz(c.Hz)
+	k.Pow2("BurstBytes", c.BurstBytes, 16, 1<<16)
+	k.In("Outstanding", int64(c.Outstanding), 1, 1024)
+	k.In("StartCycles", int64(c.StartCycles), 0, 1e6)
+	k.In("IssueCycles", int64(c.IssueCycles), 0, 1e4)
+	k.In("Queue", int64(c.Queue), 1, model.MaxEntries)
+	return k.Err()
 }
 
 // Descriptor is one transfer of Rows rows of Bytes bytes; Rows 0 means 1.
@@ -97,7 +100,7 @@ func NewDMA(cfg DMAConfig) (*DMA, error) {
 // Retime sets the clock; latencies keep their cycles.
 func (e *DMA) Retime(hz int64) {
 	e.cfg.Hz = hz
-	e.cycle = period(1, hz)
+	e.cycle = model.Period(1, hz)
 }
 
 // Reset drops every descriptor and clears the counters. It leaves the levels
@@ -111,7 +114,7 @@ func (e *DMA) Reset() {
 
 // Counters are the events since Reset, named after the engine.
 func (e *DMA) Counters() []sim.Counter {
-	return counted(e.cfg.Name, dmaEvents[:], e.count[:])
+	return model.Counted(e.cfg.Name, dmaEvents[:], e.count[:])
 }
 
 func (e *DMA) job(id Ticket) *dmaJob { return &e.queue[int(id%Ticket(len(e.queue)))] }

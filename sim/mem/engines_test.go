@@ -8,11 +8,12 @@ import (
 
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/mem/memtest"
 	"pgregory.net/rapid"
 )
 
 func TestScratchpadBeats(t *testing.T) {
-	s := newScratchpad(t) // 32 banks x 4 bytes, 4 cycles
+	s := memtest.NewScratchpad(t) // 32 banks x 4 bytes, 4 cycles
 	for _, k := range []struct {
 		addr uint64
 		n    int
@@ -24,7 +25,7 @@ func TestScratchpadBeats(t *testing.T) {
 	} {
 		s.Reset()
 		done, from := s.Access(sim.Microsecond, k.addr, k.n, k.kind)
-		if got := done - sim.Microsecond; got != k.want*cycle || from != sim.StallScratchpad {
+		if got := done - sim.Microsecond; got != k.want*memtest.Cycle || from != sim.StallScratchpad {
 			t.Errorf("%d bytes at %d: %d fs (%s), want %d cycles", k.n, k.addr, got, from, k.want)
 		}
 	}
@@ -32,21 +33,21 @@ func TestScratchpadBeats(t *testing.T) {
 
 // TestScratchpadBandwidth: contiguous beats come one per cycle, whoever asks.
 func TestScratchpadBandwidth(t *testing.T) {
-	s := newScratchpad(t)
+	s := memtest.NewScratchpad(t)
 	const n = 10_000
 	var last sim.Time
 	for i := range uint64(n) {
 		done, _ := s.Access(0, i*128%(1<<18), 128, mem.Kind(i%2))
 		last = max(last, done)
 	}
-	if last < n*cycle || last > (n+4)*cycle {
+	if last < n*memtest.Cycle || last > (n+4)*memtest.Cycle {
 		t.Errorf("%d beats in %d fs", n, last)
 	}
 }
 
 // TestScratchpadConflicts compares with a count of distinct words per bank.
 func TestScratchpadConflicts(t *testing.T) {
-	s := newScratchpad(t)
+	s := memtest.NewScratchpad(t)
 	rapid.Check(t, func(t *rapid.T) {
 		var addr [64]uint32
 		span := rapid.SampledFrom([]int{64, 512, 4096, 1 << 16}).Draw(t, "span")
@@ -74,69 +75,17 @@ func TestScratchpadConflicts(t *testing.T) {
 		stride[i] = uint32(i) * 128
 	}
 	s.Reset()
-	if done, _ := s.Lanes(0, &same, ^uint64(0), mem.Read); done != 4*cycle {
+	if done, _ := s.Lanes(0, &same, ^uint64(0), mem.Read); done != 4*memtest.Cycle {
 		t.Errorf("broadcast takes %d fs, want 4 cycles", done)
 	}
-	if done, _ := s.Lanes(sim.Microsecond, &stride, 1<<32-1, mem.Read); done-sim.Microsecond != (4+31)*cycle {
+	if done, _ := s.Lanes(sim.Microsecond, &stride, 1<<32-1, mem.Read); done-sim.Microsecond != (4+31)*memtest.Cycle {
 		t.Errorf("32 lanes on one bank take %d fs, want 35 cycles", done-sim.Microsecond)
 	}
-	if got := counter(t, s, "conflict_beat"); got != 31 {
+	if got := memtest.Counter(t, s, "conflict_beat"); got != 31 {
 		t.Errorf("%d conflict beats, want 31", got)
 	}
 	if done, _ := s.Lanes(2*sim.Microsecond, &same, 0, mem.Read); done != 2*sim.Microsecond {
 		t.Error("no lanes, but time passes")
-	}
-}
-
-// TestBusBandwidth: ports share the data channels; reads and writes do not.
-func TestBusBandwidth(t *testing.T) {
-	b := newBus(t, &flat{latency: 50 * cycle}, 0)
-	p, q := b.Port("p"), b.Port("q")
-	const n = 1000
-	var last [2]sim.Time
-	for i := range uint64(n) {
-		for j, port := range []*mem.Port{p, q} {
-			done, _ := port.Access(0, i*128, 128, mem.Read)
-			last[j] = max(last[j], done)
-		}
-	}
-	want := 2*n*4*cycle + (30)*cycle
-	if last[1] != want {
-		t.Errorf("two ports read %d lines in %d fs, want %d", 2*n, last[1], want)
-	}
-	b.Reset()
-	var r, w sim.Time
-	for i := range uint64(n) {
-		d, _ := p.Access(0, i*128, 128, mem.Read)
-		r = max(r, d)
-		d, _ = q.Access(0, i*128, 128, mem.Write)
-		w = max(w, d)
-	}
-	if want := (n*4 + 30) * cycle; r != want {
-		t.Errorf("reads beside writes end at %d, want %d", r, want)
-	}
-	if want := (n*4 + 15 + 50) * cycle; w != want {
-		t.Errorf("writes beside reads end at %d, want %d", w, want)
-	}
-	if got := counter(t, p, "read_bytes"); got != n*128 {
-		t.Errorf("%d bytes counted", got)
-	}
-}
-
-// TestBusOutstanding: a port with a limit gets limit*bytes per latency.
-func TestBusOutstanding(t *testing.T) {
-	for _, limit := range []int{1, 4, 8} {
-		p := newBus(t, &flat{latency: 70 * cycle}, limit).Port("p")
-		const n = 800
-		var last sim.Time
-		for i := range uint64(n) {
-			done, _ := p.Access(0, i*32, 32, mem.Read)
-			last = max(last, done)
-		}
-		want := float64(n/limit) * float64(100*cycle)
-		if math.Abs(float64(last)-want) > 0.02*want {
-			t.Errorf("limit %d: %d fs, want %.0f", limit, last, want)
-		}
 	}
 }
 
@@ -155,12 +104,12 @@ func newDMA(t testing.TB, outstanding int) *mem.DMA {
 // TestDMALatency: one burst takes set-up, read and write.
 func TestDMALatency(t *testing.T) {
 	e := newDMA(t, 4)
-	from, to := &flat{latency: 80 * cycle}, &flat{latency: 5 * cycle}
+	from, to := &memtest.Flat{Latency: 80 * memtest.Cycle}, &memtest.Flat{Latency: 5 * memtest.Cycle}
 	start, done := e.Run(sim.Microsecond, mem.Descriptor{From: from, To: to, Bytes: 128})
-	if start != sim.Microsecond+20*cycle || done != sim.Microsecond+105*cycle {
+	if start != sim.Microsecond+20*memtest.Cycle || done != sim.Microsecond+105*memtest.Cycle {
 		t.Errorf("started %d, done %d", start-sim.Microsecond, done-sim.Microsecond)
 	}
-	if from.reads != 1 || to.writes != 1 || from.bytes != 128 || to.bytes != 128 {
+	if from.Reads != 1 || to.Writes != 1 || from.Bytes != 128 || to.Bytes != 128 {
 		t.Errorf("read %+v, wrote %+v", *from, *to)
 	}
 }
@@ -170,11 +119,11 @@ func TestDMALatency(t *testing.T) {
 func TestDMABandwidth(t *testing.T) {
 	for _, k := range []int{1, 8, 64, 256} {
 		e := newDMA(t, k)
-		from, to := &flat{latency: 80 * cycle}, &flat{latency: 20 * cycle}
+		from, to := &memtest.Flat{Latency: 80 * memtest.Cycle}, &memtest.Flat{Latency: 20 * memtest.Cycle}
 		const bursts = 4096
 		_, done := e.Run(0, mem.Descriptor{From: from, To: to, Bytes: bursts * 128})
-		want := float64(bursts) * math.Max(100/float64(k), 1) * float64(cycle)
-		if math.Abs(float64(done)-want) > 0.02*want+float64(130*cycle) {
+		want := float64(bursts) * math.Max(100/float64(k), 1) * float64(memtest.Cycle)
+		if math.Abs(float64(done)-want) > 0.02*want+float64(130*memtest.Cycle) {
 			t.Errorf("%d outstanding: %d fs, want %.0f", k, done, want)
 		}
 	}
@@ -233,7 +182,7 @@ func (m *touched) Access(t sim.Time, a uint64, n int, _ mem.Kind) (sim.Time, sim
 		m.seen[a+i]++
 	}
 	m.sizes = append(m.sizes, [2]uint64{a, uint64(n)})
-	return t + cycle, sim.StallDRAM
+	return t + memtest.Cycle, sim.StallDRAM
 }
 
 func (m *touched) Reset() {}
@@ -242,7 +191,7 @@ func (m *touched) Reset() {}
 // wait; forgotten tickets answer zero.
 func TestDMAQueue(t *testing.T) {
 	e := newDMA(t, 2)
-	f := &flat{latency: 10 * cycle}
+	f := &memtest.Flat{Latency: 10 * memtest.Cycle}
 	var ids []mem.Ticket
 	for i := range 6 {
 		id, at := e.Submit(0, mem.Descriptor{From: f, To: f, Bytes: 1024})
@@ -265,10 +214,10 @@ func TestDMAQueue(t *testing.T) {
 	if e.Busy() || e.Next() != sim.Never {
 		t.Error("busy after the last descriptor")
 	}
-	if got := counter(t, e, "bytes"); got != 6*1024 {
+	if got := memtest.Counter(t, e, "bytes"); got != 6*1024 {
 		t.Errorf("%d bytes", got)
 	}
-	if _, done := e.Run(sim.Millisecond, mem.Descriptor{From: f, To: f}); done != sim.Millisecond+20*cycle {
+	if _, done := e.Run(sim.Millisecond, mem.Descriptor{From: f, To: f}); done != sim.Millisecond+20*memtest.Cycle {
 		t.Errorf("empty descriptor done at %d", done)
 	}
 }
@@ -277,30 +226,30 @@ func TestDMAQueue(t *testing.T) {
 // only the bursts that came before, not the whole transfer.
 func TestDMABesideCore(t *testing.T) {
 	e := newDMA(t, 4)
-	d := newDRAM(t, nil)
-	to := &flat{}
+	d := memtest.NewDRAM(t, nil)
+	to := &memtest.Flat{}
 	id, _ := e.Submit(0, mem.Descriptor{From: d, To: to, Bytes: 1 << 20})
-	alone := dramLatency(lpddr4x(), 64)
+	alone := memtest.DRAMLatency(memtest.LPDDR4X(), 64)
 	now := sim.Time(0)
 	for i := range uint64(100) {
-		now += 100 * cycle
+		now += 100 * memtest.Cycle
 		e.Advance(now)
 		done, _ := d.Access(now, 1<<28+i*4096, 64, mem.Read)
-		if done-now > alone+200*cycle {
+		if done-now > alone+200*memtest.Cycle {
 			t.Fatalf("read %d waits %d fs behind a transfer of a megabyte", i, done-now)
 		}
 	}
 	if !e.Busy() {
 		t.Error("a megabyte moved in 10 us with 4 bursts outstanding")
 	}
-	if _, done := e.Wait(id); done < now || to.bytes != 1<<20 {
-		t.Errorf("done at %d, %d bytes", done, to.bytes)
+	if _, done := e.Wait(id); done < now || to.Bytes != 1<<20 {
+		t.Errorf("done at %d, %d bytes", done, to.Bytes)
 	}
 }
 
 func TestDMADoesNotAllocate(t *testing.T) {
 	e := newDMA(t, 4)
-	f := &flat{latency: cycle}
+	f := &memtest.Flat{Latency: memtest.Cycle}
 	var from mem.Level = f
 	if n := testing.AllocsPerRun(100, func() {
 		e.Run(0, mem.Descriptor{From: from, To: from, Bytes: 4096, Rows: 2, SrcStride: 8192, DstStride: 4096})
@@ -316,9 +265,6 @@ func TestEngineConfigErrors(t *testing.T) {
 			t.Errorf("scratchpad: no %s in %v", want, err)
 		}
 	}
-	if _, err := mem.NewBus(mem.BusConfig{Name: "b", Hz: 1e9}, &flat{}); err == nil || !strings.Contains(err.Error(), "BytesPerCycle") {
-		t.Errorf("bus: %v", err)
-	}
 	if _, err := mem.NewDMA(mem.DMAConfig{Name: "d", Hz: 1e9, BurstBytes: 100}); err == nil || !strings.Contains(err.Error(), "BurstBytes") {
 		t.Errorf("dma: %v", err)
 	}
@@ -326,8 +272,8 @@ func TestEngineConfigErrors(t *testing.T) {
 
 func BenchmarkDMA(b *testing.B) {
 	e := newDMA(b, 16)
-	d := newDRAM(b, nil)
-	s := newScratchpad(b)
+	d := memtest.NewDRAM(b, nil)
+	s := memtest.NewScratchpad(b)
 	b.SetBytes(1 << 16)
 	b.ReportAllocs()
 	var now sim.Time
@@ -337,10 +283,10 @@ func BenchmarkDMA(b *testing.B) {
 }
 
 func BenchmarkScratchpad(b *testing.B) {
-	var l mem.Level = newScratchpad(b)
+	var l mem.Level = memtest.NewScratchpad(b)
 	now := sim.Time(0)
 	for i := range b.N {
-		now += cycle
+		now += memtest.Cycle
 		l.Access(now, uint64(i)*128&0xffff, 128, mem.Read)
 	}
 }

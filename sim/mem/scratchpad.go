@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem/internal/model"
 )
 
 // ScratchpadConfig describes software-managed memory beside a core: VTCM, LDS,
@@ -20,13 +21,13 @@ type ScratchpadConfig struct {
 
 // Validate reports every value that is out of range.
 func (c *ScratchpadConfig) Validate() error {
-	k := checks{what: "scratchpad " + c.Name}
-	k.hz(c.Hz)
-	k.in("Bytes", int64(c.Bytes), 1, maxCacheBytes)
-	k.pow2("Banks", c.Banks, 1, 64)
-	k.pow2("BankBytes", c.BankBytes, 1, 1<<12)
-	k.in("LatencyCycles", int64(c.LatencyCycles), 0, 1e6)
-	return k.err()
+	k := model.Checks{What: "scratchpad " + c.Name}
+	k.Hz(c.Hz)
+	k.In("Bytes", int64(c.Bytes), 1, model.MaxCacheBytes)
+	k.Pow2("Banks", c.Banks, 1, 64)
+	k.Pow2("BankBytes", c.BankBytes, 1, 1<<12)
+	k.In("LatencyCycles", int64(c.LatencyCycles), 0, 1e6)
+	return k.Err()
 }
 
 // Events a scratchpad counts.
@@ -55,7 +56,7 @@ func NewScratchpad(cfg ScratchpadConfig) (*Scratchpad, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Scratchpad{cfg: cfg, rowShift: log2(cfg.Banks * cfg.BankBytes), wordShift: log2(cfg.BankBytes)}
+	s := &Scratchpad{cfg: cfg, rowShift: model.Log2(cfg.Banks * cfg.BankBytes), wordShift: model.Log2(cfg.BankBytes)}
 	s.Retime(cfg.Hz)
 	s.Reset()
 	return s, nil
@@ -67,8 +68,8 @@ func (s *Scratchpad) Config() ScratchpadConfig { return s.cfg }
 // Retime sets the clock; latencies keep their cycles.
 func (s *Scratchpad) Retime(hz int64) {
 	s.cfg.Hz = hz
-	s.lat = period(s.cfg.LatencyCycles, hz)
-	s.beat = period(1, hz)
+	s.lat = model.Period(s.cfg.LatencyCycles, hz)
+	s.beat = model.Period(1, hz)
 }
 
 // Reset implements Level.
@@ -79,7 +80,7 @@ func (s *Scratchpad) Reset() {
 
 // Counters are the events since Reset, named after the scratchpad.
 func (s *Scratchpad) Counters() []sim.Counter {
-	return counted(s.cfg.Name, scratchpadEvents[:], s.count[:])
+	return model.Counted(s.cfg.Name, scratchpadEvents[:], s.count[:])
 }
 
 // Access implements Level: done is latency + one cycle per beat after the

@@ -5,6 +5,8 @@ import (
 
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/mem/dram"
+	"github.com/nnsoc/nnsoc/sim/mem/interconnect"
 )
 
 // ns and us convert to the nearest femtosecond.
@@ -34,11 +36,11 @@ func (c *Clock) At(p sim.Preference) sim.OPP {
 }
 
 // NewDRAM builds the DRAM, cold.
-func (c *Config) NewDRAM() (*mem.DRAM, error) { return mem.NewDRAM(c.DRAM.Config()) }
+func (c *Config) NewDRAM() (*dram.DRAM, error) { return dram.New(c.DRAM.Config()) }
 
 // NewFabric builds the DRAM and the interconnect in front of it, without the
 // system-level cache: what a core is measured on alone.
-func (c *Config) NewFabric() (*mem.DRAM, *mem.Bus, error) {
+func (c *Config) NewFabric() (*dram.DRAM, *interconnect.Bus, error) {
 	d, err := c.NewDRAM()
 	if err != nil {
 		return nil, nil, err
@@ -47,9 +49,9 @@ func (c *Config) NewFabric() (*mem.DRAM, *mem.Bus, error) {
 	return d, b, err
 }
 
-func (c *Config) newBus(next mem.Level) (*mem.Bus, error) {
+func (c *Config) newBus(next mem.Level) (*interconnect.Bus, error) {
 	x := &c.Interconnect
-	return mem.NewBus(mem.BusConfig{
+	return interconnect.NewBus(interconnect.BusConfig{
 		Name: "fabric", Hz: hz(x.MHz), BytesPerCycle: x.BytesPerCycle, LatencyCycles: x.LatencyCycles, Outstanding: x.Outstanding,
 	}, next)
 }
@@ -85,7 +87,7 @@ func (c *CPU) Peak() float64 {
 // NewPath is a core's own view of memory, cold: a port of the interconnect in
 // front of the DRAM, without the system-level cache, and the delay of the device's path (memory_ns). The DRAM is
 // returned for its counters.
-func (c *Config) NewPath(device string, memoryNs float64) (mem.Level, *mem.DRAM, error) {
+func (c *Config) NewPath(device string, memoryNs float64) (mem.Level, *dram.DRAM, error) {
 	d, b, err := c.NewFabric()
 	if err != nil {
 		return nil, nil, err

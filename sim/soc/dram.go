@@ -9,7 +9,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/nnsoc/nnsoc/sim"
-	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/mem/dram"
 )
 
 // DRAM is the memory all devices share, and its controller; spans in ns.
@@ -78,9 +78,9 @@ type DRAM struct {
 
 // Policies are a DRAM controller's decisions; nil ones are what the file says.
 type Policies struct {
-	Scheduler mem.Scheduler
-	RowPolicy mem.RowPolicy
-	Mapping   mem.Mapping
+	Scheduler dram.Scheduler
+	RowPolicy dram.RowPolicy
+	Mapping   dram.Mapping
 }
 
 // DRAMEnergy is pJ per event of the memory, which has a supply of its own, and
@@ -115,8 +115,8 @@ func ParseDRAM(file string, data []byte) (*DRAM, error) {
 }
 
 // Config is what the controller is built with.
-func (d *DRAM) Config() mem.DRAMConfig {
-	c := mem.DRAMConfig{
+func (d *DRAM) Config() dram.Config {
+	c := dram.Config{
 		Name: d.Type, Channels: d.Channels, Banks: d.BanksPerChannel, RowBytes: d.RowBytes,
 		BusBits: d.BusBits, BurstLength: d.BurstLength, TransfersPerSec: hz(d.MTPerS), TransfersPerClock: d.TransfersPerClock,
 		Order: d.Mapping, InterleaveBytes: d.InterleaveBytes, XORBanks: d.XORBanks,
@@ -129,7 +129,7 @@ func (d *DRAM) Config() mem.DRAMConfig {
 		RequestLatency: ns(d.RequestNs), ResponseLatency: ns(d.ResponseNs),
 		QueueDepth: d.QueueDepth, WriteQueue: d.WriteQueue, WriteIdle: d.WriteIdle,
 		Scheduler: d.Policies.Scheduler, RowPolicy: d.Policies.RowPolicy, Mapping: d.Policies.Mapping,
-		Energy: mem.DRAMEnergy{
+		Energy: dram.Energy{
 			ActivatePJ: d.Energy.PJ["dram_activate"], ReadBurstPJ: d.Energy.PJ["dram_read_burst"], WriteBurstPJ: d.Energy.PJ["dram_write_burst"],
 			BackgroundMW: d.BackgroundMW(), SelfRefreshMW: d.Energy.SelfRefreshMW,
 		},
@@ -143,24 +143,24 @@ func (d *DRAM) Config() mem.DRAMConfig {
 	}
 	if c.Scheduler == nil {
 		if d.Scheduler == "fcfs" {
-			c.Scheduler = mem.FCFS{}
+			c.Scheduler = dram.FCFS{}
 		} else {
-			c.Scheduler = mem.FRFCFS{RowHitCap: d.RowHitCap, AgeLimit: clocks(d.AgeLimitNs)}
+			c.Scheduler = dram.FRFCFS{RowHitCap: d.RowHitCap, AgeLimit: clocks(d.AgeLimitNs)}
 		}
 	}
 	if c.RowPolicy == nil {
 		switch d.RowPolicy {
 		case "closed":
-			c.RowPolicy = mem.ClosedRows{}
+			c.RowPolicy = dram.ClosedRows{}
 		case "timeout":
-			c.RowPolicy = mem.TimeoutRows{Clocks: clocks(d.RowTimeoutNs)}
+			c.RowPolicy = dram.TimeoutRows{Clocks: clocks(d.RowTimeoutNs)}
 		}
 	}
 	switch d.Refresh {
 	case "all_banks":
-		c.Refresh = mem.RefreshAllBanks
+		c.Refresh = dram.RefreshAllBanks
 	case "per_bank":
-		c.Refresh = mem.RefreshPerBank
+		c.Refresh = dram.RefreshPerBank
 	}
 	return c
 }
@@ -245,7 +245,7 @@ func (k *checker) dram(d *DRAM) {
 	k.energy("dram.energy", d.Energy.PJ, dramEvents)
 	ok := k.oneOf("dram.scheduler", d.Scheduler, "fr-fcfs", "fcfs")
 	ok = k.oneOf("dram.row_policy", d.RowPolicy, "open", "closed", "timeout") && ok
-	ok = k.oneOf("dram.mapping", d.Mapping, mem.MappingOrders()...) && ok
+	ok = k.oneOf("dram.mapping", d.Mapping, dram.MappingOrders()...) && ok
 	if d.Refresh == "" {
 		k.fail("dram.refresh", `"", want all_banks, per_bank or none`)
 		return
@@ -254,7 +254,7 @@ func (k *checker) dram(d *DRAM) {
 		return
 	}
 	// The hardware model knows the rest: powers of two, refresh against TREFI.
-	if _, err := mem.NewDRAM(d.Config()); err != nil {
+	if _, err := dram.New(d.Config()); err != nil {
 		k.fail("dram", "%s", oneLine(err.Error()))
 	}
 	k.dramClock(d)

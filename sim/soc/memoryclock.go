@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/sim"
-	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/mem/dram"
 )
 
 // DRAMClock is the clock of a DRAM that follows votes: the lowest point that is enough for
@@ -31,13 +31,13 @@ type Traffic struct {
 	total  int64
 }
 
-// memoryClock is the clock of a machine's DRAM. It implements mem.Clocking.
+// memoryClock is the clock of a machine's DRAM. It implements dram.Clocking.
 type memoryClock struct {
-	points   []float64         // MHz
-	configs  []*mem.DRAMConfig // by point
-	governor *sim.Domain       // nil: votes alone
-	quantum  sim.Time          // the governor learns the traffic so often
-	peak     float64           // bytes per second that its highest point is a vote for
+	points   []float64      // MHz
+	configs  []*dram.Config // by point
+	governor *sim.Domain    // nil: votes alone
+	quantum  sim.Time       // the governor learns the traffic so often
+	peak     float64        // bytes per second that its highest point is a vote for
 
 	start   sim.Time // of the memory's time
 	votes   [NumEngines][]vote
@@ -56,7 +56,7 @@ func newMemoryClock(c *Config) (*memoryClock, error) {
 	d := c.DRAM.Clock
 	if d == nil {
 		config := c.DRAM.Config()
-		k.points, k.configs = []float64{0}, []*mem.DRAMConfig{&config}
+		k.points, k.configs = []float64{0}, []*dram.Config{&config}
 		return k, nil
 	}
 	for _, mhz := range d.MHz {
@@ -104,7 +104,7 @@ func (k *memoryClock) reset() {
 }
 
 // begin lets the memory's time begin at an instant: of one execution, or of several.
-func (k *memoryClock) begin(d *mem.DRAM, start sim.Time, alone bool) {
+func (k *memoryClock) begin(d *dram.DRAM, start sim.Time, alone bool) {
 	k.start, k.learnt, k.learns, k.bytes, k.traffic = start, start, sim.Never, 0, nil
 	if k.governor != nil {
 		k.governor.Advance(start, false)
@@ -157,8 +157,8 @@ func (k *memoryClock) next(t sim.Time) sim.Time {
 	return next
 }
 
-// Clock implements mem.Clocking.
-func (k *memoryClock) Clock(at sim.Time, bytes int64) (*mem.DRAMConfig, sim.Time) {
+// Clock implements dram.Clocking.
+func (k *memoryClock) Clock(at sim.Time, bytes int64) (*dram.Config, sim.Time) {
 	at += k.start
 	learns := at >= k.learns
 	if learns {
@@ -211,7 +211,7 @@ func (k *memoryClock) leave(e Engine, at sim.Time) {
 }
 
 // end completes the traffic of an execution alone, of a length.
-func (k *memoryClock) end(d *mem.DRAM, length sim.Time) *Traffic {
+func (k *memoryClock) end(d *dram.DRAM, length sim.Time) *Traffic {
 	if k.traffic == nil {
 		return nil
 	}

@@ -3,15 +3,17 @@ package soc
 import (
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/mem/dram"
+	"github.com/nnsoc/nnsoc/sim/mem/interconnect"
 )
 
 // SharedMemory is what the engines of a machine share: the interconnect, the
 // system-level cache and the DRAM. Each engine has a port.
 type SharedMemory struct {
-	DRAM  *mem.DRAM
-	Cache *mem.SystemCache // nil where the SoC has none
-	Bus   *mem.Bus
-	Ports [NumEngines]*mem.Port
+	DRAM  *dram.DRAM
+	Cache *interconnect.SystemCache // nil where the SoC has none
+	Bus   *interconnect.Bus
+	Ports [NumEngines]*interconnect.Port
 
 	foreign [NumEngines]MemoryUse // see disown
 }
@@ -25,7 +27,7 @@ func (c *Config) NewSharedMemory() (*SharedMemory, error) {
 	m := &SharedMemory{DRAM: d}
 	var last mem.Level = d
 	if c.SystemCache != nil {
-		if m.Cache, err = mem.NewSystemCache(c.systemCache(), d); err != nil {
+		if m.Cache, err = interconnect.NewSystemCache(c.systemCache(), d); err != nil {
 			return nil, err
 		}
 		last = m.Cache
@@ -77,7 +79,7 @@ func (m *SharedMemory) Fingerprint() uint64 {
 // MemoryUse is what an engine has had of the shared memory. The system cache counts
 // lines.
 type MemoryUse struct {
-	mem.DRAMUse
+	dram.Use
 	ReadHits, ReadMisses, WriteHits, WriteMisses, Fills, WriteBacks int64
 	PJ                                                              float64 // of the events
 }
@@ -85,11 +87,11 @@ type MemoryUse struct {
 // use is what an engine has had since the memory has settled.
 func (m *SharedMemory) use(e Engine) MemoryUse {
 	p := m.Ports[e]
-	u := MemoryUse{DRAMUse: m.DRAM.Use(p.Master()), PJ: p.OwnPJ()}
+	u := MemoryUse{Use: m.DRAM.Use(p.Master()), PJ: p.OwnPJ()}
 	if c := m.Cache; c != nil {
 		for event, n := range [...]*int64{
-			mem.SystemReadHit: &u.ReadHits, mem.SystemReadMiss: &u.ReadMisses, mem.SystemWriteHit: &u.WriteHits,
-			mem.SystemWriteMiss: &u.WriteMisses, mem.SystemFill: &u.Fills, mem.SystemWriteBack: &u.WriteBacks,
+			interconnect.SystemReadHit: &u.ReadHits, interconnect.SystemReadMiss: &u.ReadMisses, interconnect.SystemWriteHit: &u.WriteHits,
+			interconnect.SystemWriteMiss: &u.WriteMisses, interconnect.SystemFill: &u.Fills, interconnect.SystemWriteBack: &u.WriteBacks,
 		} {
 			*n = c.Count(p.Master(), event)
 		}
@@ -103,7 +105,7 @@ func (u MemoryUse) Since(e MemoryUse) MemoryUse { return u.add(&e, -1) }
 // add adds so many times another use.
 func (u MemoryUse) add(e *MemoryUse, n int64) MemoryUse {
 	return MemoryUse{
-		DRAMUse: mem.DRAMUse{
+		Use: dram.Use{
 			ReadBursts: u.ReadBursts + n*e.ReadBursts, WriteBursts: u.WriteBursts + n*e.WriteBursts,
 			RowHits: u.RowHits + n*e.RowHits, Activates: u.Activates + n*e.Activates, Wait: u.Wait + sim.Time(n)*e.Wait,
 		},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/mem/dram"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -94,14 +95,14 @@ func TestPixel4(t *testing.T) {
 	}
 	// An isolated line over the fabric: row miss 39 ns, controller 30 ns, 15 ns
 	// each way, and what the DSP's path adds come to the 250 ns of its guide.
-	path, dram, err := c.NewPath("dsp", c.DSP.MemoryNs)
+	path, memory, err := c.NewPath("dsp", c.DSP.MemoryNs)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if done, _ := path.Access(0, 0, 128, mem.Read); done < 225*sim.Nanosecond || done > 260*sim.Nanosecond {
 		t.Errorf("DSP reads a line in %v us, published 0.25", done.Microseconds())
 	}
-	if dram.Counters()[mem.DRAMActivate].Value != 1 {
+	if memory.Counters()[dram.Activate].Value != 1 {
 		t.Error("the path does not end at the DRAM")
 	}
 	g := c.GPU

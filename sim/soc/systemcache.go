@@ -1,6 +1,6 @@
 package soc
 
-import "github.com/nnsoc/nnsoc/sim/mem"
+import "github.com/nnsoc/nnsoc/sim/mem/interconnect"
 
 // SystemCache is the cache between the interconnect and the DRAM, which all engines
 // share. The CPU keeps nothing in it: its kernels' costs have none.
@@ -32,17 +32,17 @@ type SystemCacheEnergy struct {
 
 // systemCache is what the cache is built with. Its banks lie in front of the channels: each
 // has the bytes in a row that lie on one.
-func (c *Config) systemCache() mem.SystemCacheConfig {
+func (c *Config) systemCache() interconnect.SystemCacheConfig {
 	s := c.SystemCache
-	x := mem.SystemCacheConfig{
+	x := interconnect.SystemCacheConfig{
 		Name: "system_cache", Hz: hz(s.MHz), Bytes: s.KiB << 10, LineBytes: s.LineBytes, Ways: s.Ways,
 		Banks: s.Banks, BankBytes: c.DRAM.InterleaveBytes, BytesPerCycle: s.BytesPerCycle, HitCycles: s.HitCycles,
-		Masters: make([]mem.Allocation, NumEngines),
-		Energy:  mem.SystemCacheEnergy{BytePJ: s.Energy.PJ["byte"], StaticMW: s.Energy.StaticMW},
+		Masters: make([]interconnect.Allocation, NumEngines),
+		Energy:  interconnect.SystemCacheEnergy{BytePJ: s.Energy.PJ["byte"], StaticMW: s.Energy.StaticMW},
 	}
 	for e, a := range c.allocations() {
 		if a != nil {
-			x.Masters[e] = mem.Allocation(*a)
+			x.Masters[e] = interconnect.Allocation(*a)
 		}
 	}
 	return x

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/sim"
-	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/mem/interconnect"
 )
 
 // TestSystemCacheOfPresets: an engine that reads twice what fits its part of the system
@@ -35,7 +35,7 @@ func TestSystemCacheOfPresets(t *testing.T) {
 	if cold > 32 || warm < 33.5 || warm > 34.2 {
 		t.Errorf("%.1f GB/s cold, %.1f from the system cache", cold, warm)
 	}
-	if n := m.Cache.Count(int(EngineGPU), mem.SystemReadHit); n != total/64 {
+	if n := m.Cache.Count(int(EngineGPU), interconnect.SystemReadHit); n != total/64 {
 		t.Errorf("%d lines hit, want all %d", n, total/64)
 	}
 	for _, name := range Names() {

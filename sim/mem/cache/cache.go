@@ -1,0 +1,516 @@
+package cache
+
+import (
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/mem/interconnect"
+	"github.com/nnsoc/nnsoc/sim/mem/internal/model"
+)
+
+// Events a cache counts.
+const (
+	ReadLookup = iota // lines looked up by reads
+	WriteLookup
+	ReadMiss
+	WriteMiss
+	Merged // lookups that found their line still in flight
+	Fill   // lines fetched, prefetches included
+	PrefetchFill
+	LineWriteBack
+	MSHRFull // misses that waited for an MSHR
+	numEvents
+)
+
+var events = [numEvents]string{
+	"read", "write", "read_miss", "write_miss", "merged", "fill", "prefetch", "write_back", "mshr_full",
+}
+
+// line flags
+const (
+	lineDirty = 1 << iota // Write as a flag
+	linePrefetched
+)
+
+// Cache implements Level. Lookups of one access that spans several lines are
+// made line by line, each on its bank.
+type Cache struct {
+	cfg  Config
+	next mem.Level
+
+	table
+	tree []uint64 // PLRU bits of a set
+
+	cache   *Cache             // the next level, when it is a cache
+	port    *interconnect.Port // a port of the bus of a DRAM, when that is the next level behind a delay
+	delay   sim.Time
+	behind  *Cache // the same of a write-through cache, when WriteThrough can serve both
+	narrow  uint   // bytes that take one cycle in both
+	through through
+
+	bankFree []sim.Time
+	mshr     ring   // when each entry is free again
+	regions  uint64 // bit per region of memory, modulo 64: clear when it has had no line here
+	stamp    uint64 // grows whenever something may have changed
+	lru      bool
+	plain    bool      // LRU without a prefetcher
+	quick    [4]uint64 // by kind: bytes that Access can serve at once, 0: none
+
+	hit, cycle, fill sim.Time
+	lineShift        uint
+	lineMask         uint64 // LineBytes - 1
+	count            [numEvents]int64
+}
+
+// regionLines is the size of a region in lines.
+const regionLines = 256
+
+// New builds a cache in front of next.
+func New(cfg Config, next mem.Level) (*Cache, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	lines := cfg.Bytes / cfg.LineBytes
+	c := &Cache{
+		cfg: cfg, next: next,
+		tree:      make([]uint64, lines/cfg.Ways),
+		bankFree:  make([]sim.Time, cfg.Banks),
+		mshr:      newRing(cfg.MSHRs),
+		lru:       cfg.Replacement == LRU,
+		lineShift: model.Log2(cfg.LineBytes),
+		lineMask:  uint64(cfg.LineBytes - 1),
+	}
+	c.table.init(lines/cfg.Ways, cfg.Ways)
+	if c.lru {
+		c.quick[mem.Read], c.quick[mem.Prefetch] = uint64(cfg.BytesPerCycle), uint64(cfg.BytesPerCycle)
+		if cfg.Write == WriteBack {
+			c.quick[mem.Write] = uint64(cfg.BytesPerCycle)
+		}
+	}
+	c.plain = c.lru && cfg.Prefetch == PrefetchNone
+	if p, ok := next.(*mem.Path); ok {
+		if q, ok := p.Next.(*interconnect.Port); ok && q.Serves(cfg.LineBytes) {
+			c.port, c.delay = q, p.Delay
+		}
+	}
+	b, ok := next.(*Cache)
+	c.cache = b
+	if ok && c.plain && cfg.Write == WriteThrough && b.cfg.Write == WriteBack && b.cfg.Replacement == LRU &&
+		b.cfg.LineBytes >= cfg.LineBytes {
+		c.behind, c.narrow = b, uint(min(cfg.BytesPerCycle, b.cfg.BytesPerCycle))
+	}
+	c.Retime(cfg.Hz)
+	c.Clear()
+	return c, nil
+}
+
+// Config is the configuration the cache was built with.
+func (c *Cache) Config() Config { return c.cfg }
+
+// Retime sets the clock; latencies keep their cycles.
+func (c *Cache) Retime(hz int64) {
+	c.cfg.Hz = hz
+	c.hit = model.Period(c.cfg.HitCycles, hz)
+	c.fill = model.Period(c.cfg.FillCycles, hz)
+	c.cycle = model.Period(1, hz)
+}
+
+// Reset implements Level: empty and clean, without writing anything back, and
+// so is every level behind.
+func (c *Cache) Reset() {
+	c.Clear()
+	c.next.Reset()
+}
+
+// Clear empties the cache at time 0 as Reset does, and leaves the levels behind
+// as they are.
+func (c *Cache) Clear() {
+	c.table.clear()
+	clear(c.tree)
+	clear(c.bankFree)
+	c.mshr.clear()
+	c.stamp, c.regions = 0, 0
+	c.through = through{}
+	c.count = [numEvents]int64{}
+}
+
+// Settle keeps the lines and begins again at time 0: nothing is in flight, every
+// bank is free, and the counters are 0. A core calls it between two runs whose
+// times both count from 0.
+func (c *Cache) Settle() {
+	for i := range c.lines {
+		c.lines[i].ready = 0
+	}
+	clear(c.bankFree)
+	c.mshr.clear()
+	c.stamp++
+	c.through = through{}
+	c.count = [numEvents]int64{}
+}
+
+// Count is the number of events of a kind since Reset, such as Fill.
+func (c *Cache) Count(event int) int64 { return c.count[event] }
+
+// Counters are the events since Reset, named after the cache.
+func (c *Cache) Counters() []sim.Counter {
+	return model.Counted(c.cfg.Name, events[:], c.count[:])
+}
+
+// Access implements Level. A read is done when its last line is; a write when
+// every line is in the cache or its miss is registered.
+func (c *Cache) Access(t sim.Time, addr uint64, bytes int, k mem.Kind) (sim.Time, sim.Reason) {
+	last := uint64(bytes - 1)
+	if last > c.lineMask-addr&c.lineMask {
+		return c.parts(t, addr, bytes, k)
+	}
+	// This is what serve does where one cycle of a bank is enough.
+	if last < c.quick[k&3] {
+		ln := addr >> (c.lineShift & 63)
+		place := c.place(ln)
+		at := c.find(place, ln)
+		bank := &c.bankFree[ln&uint64(len(c.bankFree)-1)]
+		if at == c.none {
+			if c.plain {
+				start := max(t, *bank)
+				*bank = start + c.cycle
+				c.count[k&1]++
+				c.count[ReadMiss+k&1]++
+				if k == mem.Write {
+					start, _, _ = c.allocate(start+c.hit, ln, place, last != c.lineMask, lineDirty)
+					return start, c.cfg.Reason
+				}
+				_, ready, from := c.allocate(start+c.hit, ln, place, true, 0)
+				return ready, from
+			}
+		} else if l := &c.lines[at]; l.flags&linePrefetched == 0 {
+			done := max(t, *bank)
+			*bank = done + c.cycle
+			done += c.hit
+			c.count[k&1]++ // CacheRead or CacheWrite
+			c.stamp++
+			if !c.isRecent(at) {
+				c.use(at)
+			}
+			if k == mem.Write {
+				l.flags |= lineDirty
+			} else if l.ready > done {
+				c.count[Merged]++
+				return l.ready, l.from
+			}
+			return done, c.cfg.Reason
+		}
+	}
+	return c.serve(t, addr, bytes, k)
+}
+
+// serve is Access for whatever lies in one line.
+func (c *Cache) serve(t sim.Time, addr uint64, bytes int, k mem.Kind) (sim.Time, sim.Reason) {
+	ln := addr >> (c.lineShift & 63)
+	bank := &c.bankFree[ln&uint64(len(c.bankFree)-1)]
+	t = max(t, *bank)
+	at := c.find(c.place(ln), ln)
+	busy := c.cycle
+	if bytes > c.cfg.BytesPerCycle {
+		busy *= sim.Time((bytes + c.cfg.BytesPerCycle - 1) / c.cfg.BytesPerCycle)
+	}
+	*bank = t + busy
+	done := t + c.hit + busy - c.cycle
+	if at != c.none {
+		c.touch(at)
+		if l := &c.lines[at]; l.flags&linePrefetched != 0 {
+			l.flags &^= linePrefetched
+			c.prefetchAfter(t, ln)
+		}
+	}
+	if k == mem.Write {
+		c.count[WriteLookup]++
+		return c.write(t, done, at, addr, bytes)
+	}
+	c.count[ReadLookup]++
+	if at == c.none {
+		return c.readMiss(t, done, ln)
+	}
+	if l := &c.lines[at]; l.ready > done {
+		c.count[Merged]++
+		return l.ready, l.from
+	}
+	return done, c.cfg.Reason
+}
+
+// write is what the policy does with a write to a line at an index, none when it is absent.
+func (c *Cache) write(t, done sim.Time, at uint32, addr uint64, n int) (sim.Time, sim.Reason) {
+	switch {
+	case at == c.none:
+		c.count[WriteMiss]++
+		if c.cfg.Write == WriteBack {
+			return c.writeMiss(t, done, addr>>(c.lineShift&63), n), c.cfg.Reason
+		}
+	case c.cfg.Write == WriteBack:
+		c.lines[at].flags |= lineDirty
+		return done, c.cfg.Reason
+	case c.cfg.Write == ReadOnly:
+		c.empty(at)
+	}
+	return c.next.Access(done, addr, n, mem.Write)
+}
+
+// parts serves an access that is not within one line: line by line, or not at
+// all when it has no bytes.
+func (c *Cache) parts(t sim.Time, addr uint64, bytes int, k mem.Kind) (sim.Time, sim.Reason) {
+	if first := c.cfg.LineBytes - int(addr&c.lineMask); bytes > 0 && bytes-first <= c.cfg.LineBytes {
+		done, from := c.Access(t, addr, first, k)
+		d, f := c.Access(t, addr+uint64(first), bytes-first, k)
+		return max(done, d), max(from, f)
+	}
+	done, from := t, c.cfg.Reason
+	for bytes > 0 {
+		n := min(bytes, c.cfg.LineBytes-int(addr&c.lineMask))
+		d, f := c.Access(t, addr, n, k)
+		done = max(done, d)
+		from = max(from, f)
+		addr += uint64(n)
+		bytes -= n
+	}
+	return done, from
+}
+
+// touch makes the line at an index the most recently used of its set.
+func (c *Cache) touch(at uint32) {
+	c.stamp++
+	if !c.lru {
+		c.point(at)
+	} else if !c.isRecent(at) {
+		c.use(at)
+	}
+}
+
+// empty takes a line out.
+func (c *Cache) empty(at uint32) {
+	if c.lines[at].tag != noTag {
+		c.stamp++
+		c.table.empty(at)
+	}
+}
+
+// writeMiss gives a written line a way and answers when its miss is registered.
+// A write of the whole line does not fetch it.
+func (c *Cache) writeMiss(t, done sim.Time, ln uint64, bytes int) sim.Time {
+	start, _, _ := c.allocate(done, ln, c.place(ln), bytes != c.cfg.LineBytes, lineDirty)
+	if c.cfg.Prefetch != PrefetchNone {
+		c.prefetchAfter(t, ln)
+	}
+	return start
+}
+
+// readMiss fetches a line. The miss is known when the tags have been read: the
+// hit latency.
+func (c *Cache) readMiss(t, done sim.Time, ln uint64) (sim.Time, sim.Reason) {
+	c.count[ReadMiss]++
+	_, ready, from := c.allocate(done, ln, c.place(ln), true, 0)
+	if c.cfg.Prefetch != PrefetchNone {
+		c.prefetchAfter(t, ln)
+	}
+	return ready, from
+}
+
+// allocate gives line ln a way: it waits for an MSHR, evicts the victim and,
+// when fetch is set, reads the line from the next level. It answers when the
+// MSHR was taken, when the line is there, and who served it.
+func (c *Cache) allocate(t sim.Time, ln uint64, place *uint32, fetch bool, flags uint8) (start, ready sim.Time, from sim.Reason) {
+	if free := c.mshr.first(); free > t {
+		c.count[MSHRFull]++
+		t = free
+	}
+	at := c.take(ln)
+	if !c.lru {
+		at = c.pointed(ln)
+	}
+	l := &c.lines[at]
+	ready, from = t, c.cfg.Reason
+	if fetch {
+		if addr := ln << (c.lineShift & 63); c.port != nil {
+			ready = c.port.Read(t, addr, c.cfg.LineBytes) + c.delay
+			from = sim.StallDRAM
+		} else {
+			ready, from = c.next.Access(t, addr, c.cfg.LineBytes, mem.Read)
+		}
+		ready += c.fill
+		c.count[Fill]++
+	}
+	release := ready
+	if l.flags&lineDirty != 0 {
+		// The victim leaves after its own fill has come, behind the new fetch.
+		if at, addr := max(t, l.ready), l.tag<<(c.lineShift&63); c.port != nil {
+			c.count[LineWriteBack]++
+			at = c.port.Write(at, addr, c.cfg.LineBytes)
+			release = max(release, at)
+		} else {
+			release = max(release, c.writeBack(at, l.tag))
+		}
+	}
+	if c.mshr.pop(); release >= c.mshr.last {
+		c.mshr.push(release)
+	} else {
+		c.mshr.insert(release)
+	}
+	if l.tag != noTag {
+		c.unlink(at)
+	}
+	l.tag, l.next, *place = ln, *place, at
+	c.regions |= 1 << (ln / regionLines & 63)
+	l.ready, l.from, l.flags = ready, from, flags
+	c.stamp++
+	return t, ready, from
+}
+
+// writeBack writes a line to the next level and answers when that has it.
+func (c *Cache) writeBack(t sim.Time, ln uint64) (done sim.Time) {
+	c.count[LineWriteBack]++
+	addr := ln << (c.lineShift & 63)
+	if c.port != nil {
+		return c.port.Write(t, addr, c.cfg.LineBytes)
+	}
+	done, _ = c.next.Access(t, addr, c.cfg.LineBytes, mem.Write)
+	return done
+}
+
+// prefetchAfter fetches the lines after ln that are absent.
+func (c *Cache) prefetchAfter(t sim.Time, ln uint64) {
+	for d := 1; d <= c.cfg.PrefetchDegree; d++ {
+		c.prefetch(t, ln+uint64(d))
+	}
+}
+
+func (c *Cache) prefetch(t sim.Time, ln uint64) {
+	place := c.place(ln)
+	if c.find(place, ln) != c.none {
+		return
+	}
+	// A prefetch never waits: without a free MSHR it is dropped.
+	if c.mshr.first() <= t {
+		c.allocate(t, ln, place, true, linePrefetched)
+		c.count[PrefetchFill]++
+	}
+}
+
+// point lets the tree of the set of the line at an index point away from it:
+// node n has children 2n and 2n+1.
+func (c *Cache) point(at uint32) {
+	w, set := int(at)/len(c.recent), uint64(at)&c.setMask
+	tree := &c.tree[set]
+	for n, half := 1, c.ways>>1; half > 0; half >>= 1 {
+		if w&half != 0 {
+			*tree &^= 1 << n
+			n = 2*n + 1
+		} else {
+			*tree |= 1 << n
+			n = 2 * n
+		}
+	}
+}
+
+// pointed points away from an empty line of the set of line ln, else from the one
+// that the tree points to, and answers which.
+func (c *Cache) pointed(ln uint64) uint32 {
+	set, sets := uint32(ln&c.setMask), uint32(len(c.recent))
+	w, n, tree := uint32(0), 1, c.tree[set]
+	for half := uint32(c.ways) >> 1; half > 0; half >>= 1 {
+		n <<= 1
+		if tree>>(n>>1)&1 != 0 {
+			w |= half
+			n++
+		}
+	}
+	for i := range uint32(c.ways) {
+		if c.lines[i*sets+set].tag == noTag {
+			w = i
+			break
+		}
+	}
+	c.point(w*sets + set)
+	return w*sets + set
+}
+
+// Clean writes every dirty line back and answers when the last is accepted.
+func (c *Cache) Clean(t sim.Time) sim.Time {
+	done := t
+	c.stamp++
+	sets := uint32(len(c.recent))
+	for set := range sets {
+		for at := set; at < c.none; at += sets {
+			if l := &c.lines[at]; l.flags&lineDirty != 0 {
+				l.flags &^= lineDirty
+				done = max(done, c.writeBack(max(t, l.ready), l.tag))
+			}
+		}
+	}
+	return done
+}
+
+// Drop takes the lines that hold n bytes at addr out of the cache; what was
+// written to them is lost unless cleaned before. It answers whether there were
+// any.
+func (c *Cache) Drop(addr uint64, n int) (dropped bool) {
+	ln, last := addr>>(c.lineShift&63), (addr+uint64(n)-1)>>(c.lineShift&63)
+	if (c.regions>>(ln/regionLines&63)|c.regions>>(last/regionLines&63))&1 == 0 && last-ln < regionLines {
+		return false
+	}
+	for ; ln <= last; ln++ {
+		place := c.place(ln)
+		if *place == c.none {
+			continue
+		}
+		if at := c.find(place, ln); at != c.none {
+			c.empty(at)
+			dropped = true
+		}
+	}
+	return dropped
+}
+
+// Flush writes the dirty ones of the lines that hold n bytes at addr back and drops them
+// all, as Drop does. It answers when the last is accepted.
+func (c *Cache) Flush(t sim.Time, addr uint64, n int) sim.Time {
+	done := t
+	for ln, last := addr>>(c.lineShift&63), (addr+uint64(n)-1)>>(c.lineShift&63); ln <= last; ln++ {
+		if at := c.find(c.place(ln), ln); at != c.none && c.lines[at].flags&lineDirty != 0 {
+			done = max(done, c.writeBack(max(t, c.lines[at].ready), ln))
+		}
+	}
+	c.Drop(addr, n)
+	return done
+}
+
+// Copy makes the lines those of another cache of the same configuration, with nothing in
+// flight.
+func (c *Cache) Copy(o *Cache) {
+	copy(c.lines, o.lines)
+	copy(c.recent, o.recent)
+	copy(c.first, o.first)
+	copy(c.tree, o.tree)
+	c.regions = o.regions
+	c.Settle()
+}
+
+// Fingerprint tells states of the cache apart: which lines it holds, in which order they
+// were used, and which are dirty.
+func (c *Cache) Fingerprint() uint64 {
+	h := uint64(model.FNVBasis)
+	for set := range c.recent {
+		at := c.recent[set]
+		for range c.ways {
+			l := &c.lines[at]
+			h = model.Mixed(h, l.tag<<8|uint64(l.flags))
+			at = l.older
+		}
+		h = model.Mixed(h, c.tree[set])
+	}
+	return h
+}
+
+// Invalidate drops every line; dirty ones are lost unless cleaned before.
+func (c *Cache) Invalidate() {
+	c.stamp++
+	c.table.clear()
+	clear(c.tree)
+	c.regions = 0
+}

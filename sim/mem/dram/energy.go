@@ -1,0 +1,32 @@
+package dram
+
+import "github.com/nnsoc/nnsoc/sim"
+
+// Energy is what a DRAM draws: picojoules per event, and a background power
+// that does not depend on what it does (static power, refresh), awake and in
+// self-refresh.
+type Energy struct {
+	ActivatePJ, ReadBurstPJ, WriteBurstPJ float64
+	BackgroundMW, SelfRefreshMW           float64
+}
+
+// Energy implements Powered. Writes that still wait in the queue are counted. What a
+// channel saved in self-refresh is taken off when it wakes.
+func (d *DRAM) Energy() (dynamicPJ, backgroundMW float64) {
+	e := &d.cfg.Energy
+	writes := d.count[WriteBurst]
+	asleep := int64(0)
+	for i := range d.ch {
+		writes += int64(d.ch[i].waiting)
+		asleep += d.ch[i].selfClocks
+	}
+	saved := e.saved(len(d.ch), d.asleep+d.clock.span(asleep))
+	pj := float64(float64(d.count[Activate])*e.ActivatePJ) + float64(float64(d.count[ReadBurst])*e.ReadBurstPJ) +
+		float64(float64(writes)*e.WriteBurstPJ)
+	return pj - saved, e.BackgroundMW
+}
+
+// saved is the energy of background that channels save in self-refresh.
+func (e *Energy) saved(channels int, asleep sim.Time) float64 {
+	return (e.BackgroundMW - e.SelfRefreshMW) / float64(channels) * asleep.Seconds() * 1e9
+}

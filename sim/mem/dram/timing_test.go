@@ -1,0 +1,78 @@
+package dram_test
+
+import (
+	"testing"
+
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/mem/dram"
+	"github.com/nnsoc/nnsoc/sim/mem/memtest"
+)
+
+// clockCourse gives a DRAM one configuration after the other.
+type clockCourse struct {
+	at    []sim.Time
+	to    []dram.Config
+	bytes []int64
+}
+
+func (c *clockCourse) Clock(at sim.Time, bytes int64) (to *dram.Config, next sim.Time) {
+	c.bytes = append(c.bytes, bytes)
+	for i, x := range c.at {
+		if x == at {
+			to = &c.to[i]
+		}
+		if x > at {
+			return to, x
+		}
+	}
+	return to, sim.Never
+}
+
+// TestClockChange: a read that comes when the clock has just changed waits until what was
+// planned has ended and for SwitchTime, then takes as long as at the new clock from the
+// beginning; nothing that was written is lost; Start begins again.
+func TestClockChange(t *testing.T) {
+	const at = 10 * sim.Microsecond
+	fast := memtest.LPDDR4X()
+	fast.SwitchTime = sim.Microsecond
+	slow := fast
+	slow.TransfersPerSec /= 4
+	alone := func(c dram.Config) sim.Time {
+		d, err := dram.New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		done, _ := d.Access(sim.Microsecond, 0, 64, mem.Read)
+		return done - sim.Microsecond
+	}
+	d, err := dram.New(fast)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		d.Start(&fast)
+		c := &clockCourse{at: []sim.Time{at, 2 * at}, to: []dram.Config{slow, fast}}
+		d.SetClocking(c, at)
+		if done, _ := d.Access(sim.Microsecond, 0, 64, mem.Read); done-sim.Microsecond != alone(fast) {
+			t.Errorf("before: %v, want %v", done-sim.Microsecond, alone(fast))
+		}
+		d.Access(at-sim.Nanosecond, 1<<20, 64, mem.Write)
+		done, _ := d.Access(at, 0, 64, mem.Read)
+		if wait := done - at - fast.SwitchTime - alone(slow); wait < 0 || wait > 200*sim.Nanosecond {
+			t.Errorf("at the change: %v us, of which %v us more than change and access", (done - at).Microseconds(), wait.Microseconds())
+		}
+		quiet := at + 5*sim.Microsecond
+		if done, _ := d.Access(quiet, 8<<10, 64, mem.Read); done-quiet != alone(slow) {
+			t.Errorf("at the lower clock: %v, want %v", done-quiet, alone(slow))
+		}
+		quiet = 2*at + 5*sim.Microsecond
+		if done, _ := d.Access(quiet, 1<<22, 64, mem.Read); done-quiet != alone(fast) {
+			t.Errorf("at the higher clock: %v, want %v", done-quiet, alone(fast))
+		}
+		d.Flush(quiet + sim.Microsecond)
+		if c.bytes[0] != 64 || c.bytes[1] != 256 || d.Bytes() != 5*64 {
+			t.Errorf("bytes %v and %d in the end", c.bytes, d.Bytes())
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package dram
+
+import "github.com/nnsoc/nnsoc/sim"
+
+// MaxMasters bounds the masters of a bus that are told apart.
+const MaxMasters = 16
+
+// Use is what a master of the bus has had of a DRAM since Reset, writes that still
+// wait in the controller not among it.
+type Use struct {
+	ReadBursts, WriteBursts int64
+	RowHits                 int64 // bursts that found their row open
+	Activates               int64 // rows opened for it
+	// Wait is the time of all its read bursts in the controller, from their arrival to
+	// the column command.
+	Wait sim.Time
+}
+
+// clockedUse is a Use in clocks.
+type clockedUse struct{ reads, writes, hits, activates, wait int64 }
+
+// Use is what a master has had.
+func (d *DRAM) Use(master int) Use {
+	master = min(master, MaxMasters-1)
+	u := &d.use[master]
+	return Use{u.reads, u.writes, u.hits, u.activates, d.waited[master] + d.clock.span(u.wait)}
+}
+
+// account adds n bursts of a request that came at clock k to its master. The first has its
+// column command at x; hits and activates are the counts before it was planned.
+func (c *channel) account(r *Request, k, x, n, hits, activates int64) {
+	u := &c.use[min(r.Master, MaxMasters-1)]
+	u.hits += c.count[RowHit] - hits
+	u.activates += c.count[Activate] - activates
+	if r.Write {
+		u.writes += n
+		return
+	}
+	u.reads += n
+	u.wait += n*(x-k) + n*(n-1)/2*c.t.burst
+}
+
+// PJ is the energy of a master's bursts and activates, those of its writes that still
+// wait among them.
+func (d *DRAM) PJ(master int) float64 {
+	u := d.use[min(master, MaxMasters-1)]
+	for i := range d.ch {
+		for _, w := range d.ch[i].buffer {
+			if int(w.master) == master {
+				u.writes += int64(w.n)
+			}
+		}
+	}
+	e := &d.cfg.Energy
+	return float64(float64(u.activates)*e.ActivatePJ) + float64(float64(u.reads)*e.ReadBurstPJ) + float64(float64(u.writes)*e.WriteBurstPJ)
+}

@@ -1,0 +1,70 @@
+package interconnect_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/mem/interconnect"
+	"github.com/nnsoc/nnsoc/sim/mem/memtest"
+)
+
+// TestBusBandwidth: ports share the data channels; reads and writes do not.
+func TestBusBandwidth(t *testing.T) {
+	b := memtest.NewBus(t, &memtest.Flat{Latency: 50 * memtest.Cycle}, 0)
+	p, q := b.Port("p"), b.Port("q")
+	const n = 1000
+	var last [2]sim.Time
+	for i := range uint64(n) {
+		for j, port := range []*interconnect.Port{p, q} {
+			done, _ := port.Access(0, i*128, 128, mem.Read)
+			last[j] = max(last[j], done)
+		}
+	}
+	want := 2*n*4*memtest.Cycle + (30)*memtest.Cycle
+	if last[1] != want {
+		t.Errorf("two ports read %d lines in %d fs, want %d", 2*n, last[1], want)
+	}
+	b.Reset()
+	var r, w sim.Time
+	for i := range uint64(n) {
+		d, _ := p.Access(0, i*128, 128, mem.Read)
+		r = max(r, d)
+		d, _ = q.Access(0, i*128, 128, mem.Write)
+		w = max(w, d)
+	}
+	if want := (n*4 + 30) * memtest.Cycle; r != want {
+		t.Errorf("reads beside writes end at %d, want %d", r, want)
+	}
+	if want := (n*4 + 15 + 50) * memtest.Cycle; w != want {
+		t.Errorf("writes beside reads end at %d, want %d", w, want)
+	}
+	if got := memtest.Counter(t, p, "read_bytes"); got != n*128 {
+		t.Errorf("%d bytes counted", got)
+	}
+}
+
+// TestBusOutstanding: a port with a limit gets limit*bytes per latency.
+func TestBusOutstanding(t *testing.T) {
+	for _, limit := range []int{1, 4, 8} {
+		p := memtest.NewBus(t, &memtest.Flat{Latency: 70 * memtest.Cycle}, limit).Port("p")
+		const n = 800
+		var last sim.Time
+		for i := range uint64(n) {
+			done, _ := p.Access(0, i*32, 32, mem.Read)
+			last = max(last, done)
+		}
+		want := float64(n/limit) * float64(100*memtest.Cycle)
+		if math.Abs(float64(last)-want) > 0.02*want {
+			t.Errorf("limit %d: %d fs, want %.0f", limit, last, want)
+		}
+	}
+}
+
+func TestBusConfigErrors(t *testing.T) {
+	if _, err := interconnect.NewBus(interconnect.BusConfig{Name: "b", Hz: 1e9}, &memtest.Flat{}); err == nil || !strings.Contains(err.Error(), "BytesPerCycle") {
+		t.Errorf("bus: %v", err)
+	}
+}

@@ -1,0 +1,366 @@
+package interconnect
+
+import (
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/mem/dram"
+	"github.com/nnsoc/nnsoc/sim/mem/internal/model"
+)
+
+// Events that a system cache counts, for each master: lines that it looked up, and
+// lines that moved because of it.
+const (
+	SystemReadHit = iota
+	SystemReadMiss
+	SystemWriteHit
+	SystemWriteMiss
+	SystemFill      // lines fetched from DRAM
+	SystemWriteBack // lines written to DRAM, counted for the master that had written them
+	numSystemEvents
+)
+
+var systemEvents = [numSystemEvents]string{"read_hit", "read_miss", "write_hit", "write_miss", "fill", "write_back"}
+
+// SystemCache is the last cache in front of a DRAM, on the memory's side of a bus. It
+// is write-back, LRU, and keeps for each master what its Allocation allows. It
+// implements Level.
+//
+// An access goes to the bank of its address, which takes it as long as its bytes need.
+// A hit is there HitCycles later. A miss goes on to the DRAM when the bank takes it:
+// what looking at the tags takes is part of the DRAM's RequestLatency, so that a miss
+// takes as long as without a cache. Lines in a row that miss are one request to the
+// DRAM. A miss needs no entry of a table: masters limit what they have in flight.
+type SystemCache struct {
+	cfg    SystemCacheConfig
+	next   mem.Level
+	dram   *dram.DRAM // next, when it is that
+	master int        // of the access under way
+
+	// The lines lie set by set, a way each. What a look for a line reads is kept together.
+	tags     []uint64   // (number+1)<<tagShift | master<<1 | dirty; 0 when empty
+	ready    []sim.Time // when the fill has come
+	order    []uint8    // the ways of a set, the most recently used first; zeros in a set without lines
+	bankFree []sim.Time
+	count    [dram.MaxMasters][numSystemEvents]int64
+	bytes    [dram.MaxMasters]int64 // that the arrays have read or written
+
+	hit, cycle sim.Time
+	lineShift  uint
+	lineMask   uint64
+	setMask    uint64
+	bankShift  uint
+	limits     [dram.MaxMasters]Allocation
+
+	filled  bool // lines have come since Reset
+	moved   bool // since Settle
+	changed bool // since fingerprint
+	print   uint64
+}
+
+// tagShift is the bits of a tag below the line's number.
+const tagShift = 5
+
+func masterOf(tag uint64) int { return int(tag >> 1 & (dram.MaxMasters - 1)) }
+
+// addr is the address of the line of a tag.
+func (c *SystemCache) addr(tag uint64) uint64 { return (tag>>tagShift - 1) << (c.lineShift & 63) }
+
+// NewSystemCache builds a system cache in front of next.
+func NewSystemCache(cfg SystemCacheConfig, next mem.Level) (*SystemCache, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	lines := cfg.Bytes / cfg.LineBytes
+	c := &SystemCache{
+		cfg: cfg, next: next, bankFree: make([]sim.Time, cfg.Banks),
+		tags: make([]uint64, lines), ready: make([]sim.Time, lines), order: make([]uint8, lines),
+		hit: model.Period(cfg.HitCycles, cfg.Hz), cycle: model.Period(1, cfg.Hz),
+		lineShift: model.Log2(cfg.LineBytes), lineMask: uint64(cfg.LineBytes - 1),
+		setMask: uint64(lines/cfg.Ways - 1), bankShift: model.Log2(cfg.BankBytes),
+	}
+	copy(c.limits[:], cfg.Masters)
+	c.dram, _ = next.(*dram.DRAM)
+	c.clear()
+	return c, nil
+}
+
+// Config is the configuration the cache was built with.
+func (c *SystemCache) Config() SystemCacheConfig { return c.cfg }
+
+// Reset implements Level: empty and clean, without writing anything back, and so is the
+// level behind.
+func (c *SystemCache) Reset() {
+	c.clear()
+	c.next.Reset()
+}
+
+func (c *SystemCache) clear() {
+	if c.filled { // a new cache, of thousands of lines, is empty already
+		clear(c.tags)
+		clear(c.order)
+	}
+	c.Settle()
+	c.filled, c.changed = false, true
+}
+
+// Settle keeps the lines and begins again at time 0: nothing is in flight, every bank
+// is free, and the counters are 0. The level behind is left as it is.
+func (c *SystemCache) Settle() {
+	if c.moved {
+		clear(c.ready)
+		c.moved = false
+	}
+	clear(c.bankFree)
+	c.count = [dram.MaxMasters][numSystemEvents]int64{}
+	c.bytes = [dram.MaxMasters]int64{}
+}
+
+// Count is the number of events of a kind that a master has caused since Reset, such
+// as SystemReadHit.
+func (c *SystemCache) Count(master, event int) int64 { return c.count[master][event] }
+
+// Counters are the events of all masters since Reset, named after the cache.
+func (c *SystemCache) Counters() []sim.Counter {
+	var sum [numSystemEvents]int64
+	for i := range c.count {
+		for e, n := range c.count[i] {
+			sum[e] += n
+		}
+	}
+	return model.Counted(c.cfg.Name, systemEvents[:], sum[:])
+}
+
+// Energy implements Powered: its own and that of the memory behind.
+func (c *SystemCache) Energy() (dynamicPJ, backgroundMW float64) {
+	pj, mw := mem.EnergyOf(c.next)
+	for master := range c.bytes {
+		pj += c.OwnPJ(master)
+	}
+	return pj, mw + c.cfg.Energy.StaticMW
+}
+
+// OwnPJ is the dynamic energy of the cache alone that a master has caused.
+func (c *SystemCache) OwnPJ(master int) float64 {
+	return float64(c.bytes[master]) * c.cfg.Energy.BytePJ
+}
+
+// Fingerprint tells states of the cache apart: which lines it holds for whom, in which
+// order they were used, and which are dirty.
+func (c *SystemCache) Fingerprint() uint64 {
+	if c.changed {
+		h := uint64(model.FNVBasis)
+		for set := 0; set < len(c.tags); set += c.cfg.Ways {
+			for _, way := range c.order[set : set+c.cfg.Ways] {
+				h = model.Mixed(h, c.tags[set+int(way)])
+			}
+		}
+		c.print, c.changed = h, false
+	}
+	return c.print
+}
+
+// Access implements Level. A read is done when its last byte is, a write when the bank
+// has taken it.
+func (c *SystemCache) Access(t sim.Time, addr uint64, bytes int, k mem.Kind) (sim.Time, sim.Reason) {
+	done, from := t, sim.StallSystemCache
+	for bytes > 0 {
+		n := min(bytes, c.cfg.BankBytes-int(addr&uint64(c.cfg.BankBytes-1)))
+		bank := &c.bankFree[addr>>(c.bankShift&63)&uint64(len(c.bankFree)-1)]
+		start := max(t, *bank)
+		*bank = start + sim.Time((n+c.cfg.BytesPerCycle-1)/c.cfg.BytesPerCycle)*c.cycle
+		var d sim.Time
+		if k == mem.Write {
+			d = c.write(start, *bank, addr, n)
+		} else {
+			var f sim.Reason
+			d, f = c.read(start, *bank-start, addr, n)
+			from = max(from, f)
+		}
+		done = max(done, d)
+		addr += uint64(n)
+		bytes -= n
+	}
+	return done, from
+}
+
+// read serves bytes of one bank, which the bank takes so long from start on: hits from
+// the arrays, runs of lines that miss from the memory behind.
+func (c *SystemCache) read(start, busy sim.Time, addr uint64, n int) (done sim.Time, from sim.Reason) {
+	a := &c.limits[c.master]
+	count := &c.count[c.master]
+	keep := a.Reads && a.Ways > 0
+	from = sim.StallSystemCache
+	end := addr + uint64(n)
+	run := addr // where lines that miss begin
+	served := false
+	for at := addr; at < end; at = (at | c.lineMask) + 1 {
+		if i := c.find(at >> (c.lineShift & 63)); i >= 0 {
+			count[SystemReadHit]++
+			c.bytes[c.master] += int64(min(end, (at|c.lineMask)+1) - at)
+			served = true
+			done = max(done, c.ready[i])
+			if run < at {
+				done, from = c.fetch(start, run, at, keep, done), sim.StallDRAM
+			}
+			run = (at | c.lineMask) + 1
+			continue
+		}
+		count[SystemReadMiss]++
+	}
+	if run < end {
+		done, from = c.fetch(start, run, end, keep, done), sim.StallDRAM
+	}
+	if served {
+		if hit := start + c.hit + busy; hit > done {
+			done = hit
+		} else {
+			from = sim.StallDRAM // a line that was still on its way
+		}
+	}
+	return done, from
+}
+
+// fetch reads a range of lines that are absent, keeps them if it may, and returns when
+// they are there, not before done.
+func (c *SystemCache) fetch(t sim.Time, from, to uint64, keep bool, done sim.Time) sim.Time {
+	if keep { // whole lines
+		from &^= c.lineMask
+		to = (to + c.lineMask) &^ c.lineMask
+	}
+	ready := c.behind(t, from, int(to-from), mem.Read, c.master)
+	if keep {
+		for at := from; at < to; at += c.lineMask + 1 {
+			c.count[c.master][SystemFill]++
+			c.insert(ready, at>>(c.lineShift&63), false)
+		}
+		c.bytes[c.master] += int64(to - from)
+	}
+	return max(done, ready)
+}
+
+// write takes bytes of one bank, which has them at an instant.
+func (c *SystemCache) write(start, taken sim.Time, addr uint64, n int) (done sim.Time) {
+	a := &c.limits[c.master]
+	count := &c.count[c.master]
+	keep := a.Writes && a.Ways > 0
+	end := addr + uint64(n)
+	run := addr // where bytes that are not kept begin
+	done = taken
+	for at := addr; at < end; at = (at | c.lineMask) + 1 {
+		next := (at | c.lineMask) + 1
+		i := c.find(at >> (c.lineShift & 63))
+		if i < 0 && !keep {
+			count[SystemWriteMiss]++
+			continue
+		}
+		if run < at {
+			done = max(done, c.behind(taken, run, int(at-run), mem.Write, c.master))
+		}
+		run = next
+		c.bytes[c.master] += int64(min(end, next) - at)
+		if i >= 0 {
+			count[SystemWriteHit]++
+			c.changed = c.changed || c.tags[i]&1 == 0
+			c.tags[i] |= 1
+			continue
+		}
+		count[SystemWriteMiss]++
+		ready := taken
+		if at&c.lineMask != 0 || end < next { // the rest of the line
+			count[SystemFill]++
+			c.bytes[c.master] += int64(c.cfg.LineBytes)
+			ready = c.behind(start, at&^c.lineMask, c.cfg.LineBytes, mem.Read, c.master)
+		}
+		c.insert(ready, at>>(c.lineShift&63), true)
+	}
+	if run < end {
+		done = max(done, c.behind(taken, run, int(end-run), mem.Write, c.master))
+	}
+	return done
+}
+
+// behind is an access to the memory behind for a master.
+func (c *SystemCache) behind(t sim.Time, addr uint64, n int, k mem.Kind, master int) sim.Time {
+	if c.dram != nil {
+		c.dram.Master = master
+		if c.dram.IsChunk(addr, n) {
+			if k == mem.Write {
+				return c.dram.Write(t, addr, n)
+			}
+			return c.dram.Read(t, addr, n)
+		}
+	}
+	done, _ := c.next.Access(t, addr, n, k)
+	return done
+}
+
+// set is the index of the first of the lines among which line ln has its place.
+func (c *SystemCache) set(ln uint64) int { return int(ln&c.setMask) * c.cfg.Ways }
+
+// find returns the index of line ln, made the most recently used of its set, -1 when it is
+// absent.
+func (c *SystemCache) find(ln uint64) int {
+	set := c.set(ln)
+	want := (ln + 1) << tagShift
+	for i, tag := range c.tags[set:][:c.cfg.Ways] {
+		if tag^want >= 1<<tagShift {
+			continue
+		}
+		if order := c.order[set:][:c.cfg.Ways]; int(order[0]) != i {
+			c.changed = true
+			at := 1
+			for int(order[at]) != i {
+				at++
+			}
+			use(order, at)
+		}
+		return set + i
+	}
+	return -1
+}
+
+// use makes the way at an index of a set's order the first.
+func use(order []uint8, at int) {
+	way := order[at]
+	copy(order[1:at+1], order[:at])
+	order[0] = way
+}
+
+// insert puts line ln, which is absent, in the place of the least recently used one
+// that the master may take: its own when it has as many as it may, else any.
+func (c *SystemCache) insert(ready sim.Time, ln uint64, dirty bool) {
+	set := c.set(ln)
+	tags, order := c.tags[set:][:c.cfg.Ways], c.order[set:][:c.cfg.Ways]
+	victim := len(order) - 1
+	if order[0] == order[victim] {
+		for i := range order {
+			order[i] = uint8(i)
+		}
+	}
+	if limit := c.limits[c.master].Ways; limit < len(order) {
+		own, last := 0, victim
+		for i, way := range order {
+			if tag := tags[way]; tag != 0 && masterOf(tag) == c.master {
+				own++
+				last = i
+			}
+		}
+		if own >= limit {
+			victim = last
+		}
+	}
+	way := int(order[victim])
+	if tag := tags[way]; tag&1 != 0 {
+		owner := masterOf(tag)
+		c.count[owner][SystemWriteBack]++
+		c.bytes[owner] += int64(c.cfg.LineBytes)
+		c.behind(max(ready, c.ready[set+way]), c.addr(tag), c.cfg.LineBytes, mem.Write, owner)
+	}
+	use(order, victim)
+	tag := (ln+1)<<tagShift | uint64(c.master)<<1
+	if dirty {
+		tag |= 1
+	}
+	tags[way], c.ready[set+way] = tag, ready
+	c.changed, c.moved, c.filled = true, true, true
+}

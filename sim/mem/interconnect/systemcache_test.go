@@ -1,0 +1,225 @@
+package interconnect_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/mem/dram"
+	"github.com/nnsoc/nnsoc/sim/mem/interconnect"
+	"github.com/nnsoc/nnsoc/sim/mem/memtest"
+)
+
+// events are what a master has caused in a system cache.
+func events(c *interconnect.SystemCache, master int) [6]int64 {
+	var e [6]int64
+	for i := range e {
+		e[i] = c.Count(master, i)
+	}
+	return e
+}
+
+// TestSystemCacheServes: a line that one master has left is there for another after the
+// hit latency, at the rate of the banks, and a write to it goes to DRAM only when it
+// leaves.
+func TestSystemCacheServes(t *testing.T) {
+	d := memtest.NewDRAM(t, nil)
+	c := memtest.NewSystemCache(t, d, nil)
+	bus := memtest.NewBus(t, c, 0)
+	a, b := bus.Port("a"), bus.Port("b")
+	memtest.Read(a, 0, 4096, 64)
+	const later = 10 * sim.Microsecond
+	done, from := b.Access(later, 4096, 64, mem.Read)
+	// The way there and back, the hit, and four beats of the bank.
+	if want := sim.Time(2*15+20+4) * sim.Nanosecond; done-later != want || from != sim.StallSystemCache {
+		t.Errorf("a hit takes %v and is charged to %s, want %v", done-later, from, want)
+	}
+	memtest.Write(b, 2*later, 4096, 64)
+	if d.Counters()[dram.WriteBurst].Value != 0 {
+		t.Error("a write that hits reaches DRAM")
+	}
+	want := [6]int64{interconnect.SystemReadHit: 1, interconnect.SystemWriteHit: 1}
+	if diff := cmp.Diff(want, events(c, b.Master())); diff != "" {
+		t.Error(diff)
+	}
+	// Twelve more lines of the set push it out; it is written for who had read it first.
+	for i := range uint64(12) {
+		memtest.Read(b, 3*later+sim.Time(i)*later, 4096+(i+1)<<18, 64)
+	}
+	if got := events(c, a.Master()); got != [6]int64{interconnect.SystemReadMiss: 1, interconnect.SystemFill: 1, interconnect.SystemWriteBack: 1} {
+		t.Errorf("events of the first master: %v", got)
+	}
+	if pj, mw := c.Energy(); pj <= 0 || mw != 10 {
+		t.Errorf("energy %v pJ, %v mW", pj, mw)
+	}
+	if own := c.OwnPJ(0) + c.OwnPJ(1); own != 64*(1+1+1+12+1) {
+		t.Errorf("%v pJ for 16 lines read or written", own)
+	}
+}
+
+// TestSystemCacheAllocation: a master leaves what its allocation allows: nothing, one
+// kind of access, or some ways of a set, which others do not lose to it.
+func TestSystemCacheAllocation(t *testing.T) {
+	for _, x := range []struct {
+		name         string
+		allocation   interconnect.Allocation
+		reads, left  int // of 12 lines of one set read, those that hit again, and those of the other master
+		writesHit    bool
+		partialFetch bool
+	}{
+		{"all", interconnect.Allocation{Ways: 12, Reads: true, Writes: true}, 12, 0, true, true},
+		{"none", interconnect.Allocation{}, 0, 12, false, false},
+		{"reads", interconnect.Allocation{Ways: 12, Reads: true}, 12, 0, false, false},
+		{"writes", interconnect.Allocation{Ways: 12, Writes: true}, 0, 12, true, true},
+		{"ways", interconnect.Allocation{Ways: 4, Reads: true, Writes: true}, 4, 8, true, true},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			d := memtest.NewDRAM(t, nil)
+			c := memtest.NewSystemCache(t, d, func(c *interconnect.SystemCacheConfig) { c.Masters[1] = x.allocation })
+			bus := memtest.NewBus(t, c, 0)
+			other, one := bus.Port("other"), bus.Port("one")
+			now := sim.Time(0)
+			pass := func(p *interconnect.Port, first, lines int) (hits int) {
+				before := c.Count(p.Master(), interconnect.SystemReadHit)
+				for i := range lines {
+					now += sim.Microsecond
+					memtest.Read(p, now, uint64(first+i)<<18, 64)
+				}
+				return int(c.Count(p.Master(), interconnect.SystemReadHit) - before)
+			}
+			pass(other, 0, 12)
+			pass(one, 100, 12)
+			if got := pass(one, 112-max(x.reads, 1), max(x.reads, 1)); got != x.reads {
+				t.Errorf("%d lines hit again, want %d", got, x.reads)
+			}
+			if got := pass(other, 12-max(x.left, 1), max(x.left, 1)); got != x.left {
+				t.Errorf("%d lines of the other master are left, want %d", got, x.left)
+			}
+			now += sim.Microsecond
+			memtest.Write(one, now, 64, 64)
+			if got := hit(c, other, now+sim.Microsecond, 64); (got == 1) != x.writesHit {
+				t.Errorf("a line that was written hits %d times", got)
+			}
+			fills := c.Count(one.Master(), interconnect.SystemFill)
+			memtest.Write(one, now+2*sim.Microsecond, 128, 16) // a part of a line
+			if got := c.Count(one.Master(), interconnect.SystemFill) - fills; (got == 1) != x.partialFetch {
+				t.Errorf("a part of a line fetches %d lines", got)
+			}
+		})
+	}
+}
+
+// hit reads a line and returns how often it hit.
+func hit(c *interconnect.SystemCache, p *interconnect.Port, at sim.Time, addr uint64) int {
+	before := c.Count(p.Master(), interconnect.SystemReadHit)
+	memtest.Read(p, at, addr, 64)
+	return int(c.Count(p.Master(), interconnect.SystemReadHit) - before)
+}
+
+// TestSystemCacheIsLRU compares hits and write-backs with lists of lines.
+func TestSystemCacheIsLRU(t *testing.T) {
+	const ways, sets, line = 4, 16, 64
+	d := memtest.NewDRAM(t, nil)
+	c := memtest.NewSystemCache(t, d, func(c *interconnect.SystemCacheConfig) {
+		c.Bytes, c.Ways = ways*sets*line, ways
+		c.Masters = []interconnect.Allocation{{Ways: ways, Reads: true, Writes: true}}
+	})
+	type entry struct {
+		line  uint64
+		dirty bool
+	}
+	var model [sets][]entry
+	var hits, backs int64
+	r := rand.New(rand.NewPCG(5, 6))
+	for i := range 20_000 {
+		ln, k := r.Uint64N(6*sets), mem.Kind(r.IntN(2))
+		set := &model[ln%sets]
+		found := -1
+		for j, e := range *set {
+			if e.line == ln {
+				found = j
+			}
+		}
+		x := entry{ln, k == mem.Write}
+		if found >= 0 {
+			hits++
+			x.dirty = x.dirty || (*set)[found].dirty
+			*set = append((*set)[:found:found], (*set)[found+1:]...)
+		} else if len(*set) == ways {
+			if (*set)[ways-1].dirty {
+				backs++
+			}
+			*set = (*set)[:ways-1]
+		}
+		*set = append([]entry{x}, *set...)
+		c.Access(sim.Time(i)*sim.Microsecond, ln*line, line, k)
+	}
+	e := events(c, 0)
+	if got := e[interconnect.SystemReadHit] + e[interconnect.SystemWriteHit]; got != hits {
+		t.Errorf("%d hits, the model has %d", got, hits)
+	}
+	if e[interconnect.SystemWriteBack] != backs {
+		t.Errorf("%d write-backs, the model has %d", e[interconnect.SystemWriteBack], backs)
+	}
+}
+
+// TestFingerprint: equal states have equal fingerprints however they came about, a
+// line, its order, its owner and its dirt tell states apart, and time does not.
+func TestFingerprint(t *testing.T) {
+	c := memtest.NewSystemCache(t, memtest.NewDRAM(t, nil), nil)
+	bus := memtest.NewBus(t, c, 0)
+	a, b := bus.Port("a"), bus.Port("b")
+	seen := map[uint64]string{c.Fingerprint(): "empty"}
+	state := func(name string, f func()) {
+		bus.Reset()
+		f()
+		if other, ok := seen[c.Fingerprint()]; ok {
+			t.Errorf("%s looks like %s", name, other)
+		}
+		seen[c.Fingerprint()] = name
+	}
+	state("two lines", func() { memtest.Read(a, 0, 0, 64); memtest.Read(a, 9, 1<<18, 64) })
+	two := c.Fingerprint()
+	state("the other order", func() { memtest.Read(a, 0, 1<<18, 64); memtest.Read(a, 9, 0, 64) })
+	state("another owner", func() { memtest.Read(b, 0, 0, 64); memtest.Read(a, 9, 1<<18, 64) })
+	state("dirty", func() { memtest.Read(a, 0, 0, 64); memtest.Write(a, 9, 1<<18, 64) })
+	bus.Reset()
+	memtest.Read(a, 0, 0, 64)
+	memtest.Read(a, 500, 1<<18, 64)
+	c.Settle()
+	if c.Fingerprint() != two {
+		t.Error("one state, two fingerprints")
+	}
+	if hit(c, a, 0, 0) != 1 {
+		t.Error("Settle loses lines")
+	}
+}
+
+// TestSystemCacheConfig: values out of range are told.
+func TestSystemCacheConfig(t *testing.T) {
+	for name, change := range map[string]func(*interconnect.SystemCacheConfig){
+		"line":  func(c *interconnect.SystemCacheConfig) { c.LineBytes = 48 },
+		"sets":  func(c *interconnect.SystemCacheConfig) { c.Bytes = 3<<20 + 64*12 },
+		"bank":  func(c *interconnect.SystemCacheConfig) { c.BankBytes = 32 },
+		"ways":  func(c *interconnect.SystemCacheConfig) { c.Masters[1].Ways = 13 },
+		"clock": func(c *interconnect.SystemCacheConfig) { c.Hz = 0 },
+	} {
+		c := memtest.SystemCache()
+		change(&c)
+		if _, err := interconnect.NewSystemCache(c, memtest.NewDRAM(t, nil)); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func BenchmarkSystemCacheStream(b *testing.B) {
+	p := memtest.NewBus(b, memtest.NewSystemCache(b, memtest.NewDRAM(b, nil), nil), 0).Port("p")
+	now := sim.Time(0)
+	for i := range b.N {
+		now += 2 * sim.Nanosecond
+		p.Access(now, uint64(i)*64, 64, mem.Read)
+	}
+}
