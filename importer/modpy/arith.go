@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/numpy"
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/python"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -17,20 +19,14 @@ var native = map[string]syntax.Token{
 	python.FnMod: syntax.PERCENT, python.FnAnd: syntax.AMP, python.FnOr: syntax.PIPE, python.FnXor: syntax.CIRCUMFLEX, python.FnShl: syntax.LTLT, python.FnShr: syntax.GTGT,
 }
 
-// symbol is an operator as it is written.
-var symbol = map[string]string{
-	python.FnAdd: "+", python.FnSub: "-", python.FnMul: "*", python.FnDiv: "/", python.FnFloorDiv: "//", python.FnMod: "%", python.FnPow: "**",
-	python.FnAnd: "&", python.FnOr: "|", python.FnXor: "^", python.FnShl: "<<", python.FnShr: ">>",
-}
-
-var errBits = fmt.Errorf("an integer exceeds %d bits", maxBits)
+var errBits = fmt.Errorf("an integer exceeds %d bits", builtin.MaxBits)
 
 // arith applies a binary operator with Python's rules.
 func arith(t *starlark.Thread, op string, x, y starlark.Value) (starlark.Value, error) {
-	if isArray(x) || isArray(y) {
-		return arrayOp(t, op, x, y)
+	if numpy.IsArray(x) || numpy.IsArray(y) {
+		return numpy.Binary(t, op, x, y)
 	}
-	x, y = asTuple(fromBool(x)), fromBool(y)
+	x, y = asTuple(builtin.FromBool(x)), builtin.FromBool(y)
 	if _, formatted := x.(starlark.String); !formatted {
 		y = asTuple(y)
 	}
@@ -60,7 +56,7 @@ func arith(t *starlark.Thread, op string, x, y starlark.Value) (starlark.Value, 
 			return repeated(t, x, y)
 		}
 		if b, ok := y.(starlark.String); ok {
-			if err := charge(t, len(a)+len(b)); err != nil {
+			if err := builtin.Charge(t, len(a)+len(b)); err != nil {
 				return nil, err
 			}
 		}
@@ -83,7 +79,7 @@ func arith(t *starlark.Thread, op string, x, y starlark.Value) (starlark.Value, 
 	}
 	tok, ok := native[op]
 	if !ok {
-		return nil, fmt.Errorf("operator %s does not apply to %s and %s", symbol[op], x.Type(), y.Type())
+		return nil, fmt.Errorf("operator %s does not apply to %s and %s", python.Symbol[op], x.Type(), y.Type())
 	}
 	return starlark.Binary(tok, x, y)
 }
@@ -99,34 +95,11 @@ func floatDivMod(op string, x, y starlark.Value) (v starlark.Value, ok bool, err
 	if b == 0 {
 		return nil, true, errors.New("float division by zero")
 	}
-	quotient, rest := divMod(a, b)
+	quotient, rest := builtin.DivMod(a, b)
 	if op == python.FnMod {
 		return starlark.Float(rest), true, nil
 	}
 	return starlark.Float(quotient), true, nil
-}
-
-// divMod is Python's division of floats with rest: the rest has the sign of the
-// divisor, also where it is 0, and the quotient is (a-rest)/b rounded down, so
-// that 1 // 0.1 is 9 and -0.5 // inf is -1.
-func divMod(a, b float64) (quotient, rest float64) {
-	rest = math.Mod(a, b)
-	quotient = (a - rest) / b
-	switch {
-	case rest == 0:
-		rest = math.Copysign(0, b)
-	case (b < 0) != (rest < 0):
-		rest += b
-		quotient--
-	}
-	if quotient == 0 {
-		return math.Copysign(0, a/b), rest
-	}
-	down := math.Floor(quotient)
-	if quotient-down > 0.5 {
-		down++
-	}
-	return down, rest
 }
 
 func chargeLen(t *starlark.Thread, values ...starlark.Value) error {
@@ -136,17 +109,7 @@ func chargeLen(t *starlark.Thread, values ...starlark.Value) error {
 			n += k
 		}
 	}
-	return charge(t, n)
-}
-
-func fromBool(x starlark.Value) starlark.Value {
-	if b, ok := x.(starlark.Bool); ok {
-		if b {
-			return starlark.MakeInt(1)
-		}
-		return starlark.MakeInt(0)
-	}
-	return x
+	return builtin.Charge(t, n)
 }
 
 func intOp(op string, a, b starlark.Int) (starlark.Value, error) {
@@ -155,7 +118,7 @@ func intOp(op string, a, b starlark.Int) (starlark.Value, error) {
 	}
 	v, err := starlark.Binary(native[op], a, b)
 	if i, ok := v.(starlark.Int); ok && err == nil {
-		if _, small := i.Int64(); !small && i.BigInt().BitLen() > maxBits {
+		if _, small := i.Int64(); !small && i.BigInt().BitLen() > builtin.MaxBits {
 			return nil, errBits
 		}
 	}
@@ -169,7 +132,7 @@ func power(x, y starlark.Value) (starlark.Value, error) {
 	if okA && okB && b.Sign() >= 0 {
 		n, ok := b.Int64()
 		base := a.BigInt()
-		if base.BitLen() > 1 && (!ok || n > maxBits || int64(base.BitLen()-1)*n > maxBits) {
+		if base.BitLen() > 1 && (!ok || n > builtin.MaxBits || int64(base.BitLen()-1)*n > builtin.MaxBits) {
 			return nil, errBits
 		}
 		if base.BitLen() <= 1 && !ok { // 0, 1 and -1
@@ -205,10 +168,10 @@ func repeated(t *starlark.Thread, seq, count starlark.Value) (starlark.Value, er
 		n, ok = 0, true
 	}
 	length := int64(starlark.Len(seq))
-	if !ok || n > maxValues || n*length > maxValues {
-		return nil, fmt.Errorf("a %s of %d elements is repeated %s times: more than %d values", seq.Type(), length, i, maxValues)
+	if !ok || n > builtin.MaxValues || n*length > builtin.MaxValues {
+		return nil, fmt.Errorf("a %s of %d elements is repeated %s times: more than %d values", seq.Type(), length, i, builtin.MaxValues)
 	}
-	if err := charge(t, int(n*length)); err != nil {
+	if err := builtin.Charge(t, int(n*length)); err != nil {
 		return nil, err
 	}
 	return starlark.Binary(syntax.STAR, seq, starlark.MakeInt64(n))
@@ -223,14 +186,14 @@ func inPlaceOp(t *starlark.Thread, op string, x, y starlark.Value) (starlark.Val
 	if err != nil {
 		return nil, err
 	}
-	if a, ok := x.(*array); ok {
-		return a, a.assign(t, v)
+	if a, ok := x.(*numpy.Array); ok {
+		return a, a.Assign(t, v)
 	}
 	return v, nil
 }
 
 func extend(t *starlark.Thread, l *starlark.List, y starlark.Value) error {
-	more, err := elements(t, y)
+	more, err := builtin.Elements(t, y)
 	if err != nil {
 		return err
 	}
@@ -244,25 +207,25 @@ func extend(t *starlark.Thread, l *starlark.List, y starlark.Value) error {
 
 // setSlice is x[lo:hi:step] = v on a list, or on an array.
 func setSlice(t *starlark.Thread, x, lo, hi, step, v starlark.Value) error {
-	if a, ok := x.(*array); ok {
-		view, err := a.index(t, starlark.Tuple{sliceValue{lo, hi, step}})
+	if a, ok := x.(*numpy.Array); ok {
+		view, err := a.At(t, starlark.Tuple{builtin.NewSlice(lo, hi, step)})
 		if err != nil {
 			return err
 		}
-		return view.(*array).assign(t, v)
+		return view.(*numpy.Array).Assign(t, v)
 	}
 	l, ok := x.(*starlark.List)
 	if !ok {
 		return fmt.Errorf("a slice of a %s cannot be assigned to", x.Type())
 	}
-	if err := charge(t, l.Len()); err != nil {
+	if err := builtin.Charge(t, l.Len()); err != nil {
 		return err
 	}
-	start, count, by, err := sliceValue{lo, hi, step}.resolve(l.Len())
+	start, count, by, err := builtin.NewSlice(lo, hi, step).Resolve(l.Len())
 	if err != nil {
 		return err
 	}
-	values, err := elements(t, v)
+	values, err := builtin.Elements(t, v)
 	if err != nil {
 		return err
 	}
@@ -298,55 +261,4 @@ func setSlice(t *starlark.Thread, x, lo, hi, step, v starlark.Value) error {
 		}
 	}
 	return nil
-}
-
-// sliceValue is a slice among several indexes.
-type sliceValue struct{ lo, hi, step starlark.Value }
-
-func (s sliceValue) String() string        { return "slice" }
-func (s sliceValue) Type() string          { return "slice" }
-func (s sliceValue) Freeze()               {}
-func (s sliceValue) Truth() starlark.Bool  { return true }
-func (s sliceValue) Hash() (uint32, error) { return 0, errors.New("a slice is not hashable") }
-
-// resolve gives the first index, the number of elements and the step of the
-// slice of a sequence of n.
-func (s sliceValue) resolve(n int) (start, count, step int, err error) {
-	step = 1
-	if s.step != starlark.None {
-		if step, err = starlark.AsInt32(s.step); err != nil {
-			return 0, 0, 0, fmt.Errorf("slice step: %w", err)
-		}
-		if step == 0 {
-			return 0, 0, 0, errors.New("slice step is 0")
-		}
-	}
-	low, high := 0, n
-	start, end := 0, n
-	if step < 0 {
-		low, high = -1, n-1
-		start, end = n-1, -1
-	}
-	for _, b := range []struct {
-		v  starlark.Value
-		to *int
-	}{{s.lo, &start}, {s.hi, &end}} {
-		if b.v == starlark.None {
-			continue
-		}
-		i, err := starlark.AsInt32(b.v)
-		if err != nil {
-			return 0, 0, 0, fmt.Errorf("slice bound: %w", err)
-		}
-		if i < 0 {
-			i += n
-		}
-		*b.to = min(max(i, low), high)
-	}
-	if step > 0 {
-		count = (end - start + step - 1) / step
-	} else {
-		count = (start - end - step - 1) / -step
-	}
-	return start, max(count, 0), step, nil
 }

@@ -9,54 +9,25 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/python"
 	"go.starlark.net/starlark"
 )
 
-// impl is a built-in function.
-type impl func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error)
-
-// function wraps f as a value.
-func function(name string, f impl) *starlark.Builtin {
-	return starlark.NewBuiltin(name, func(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		return f(t, args, kwargs)
-	})
-}
-
-func count(name string, args starlark.Tuple, kwargs []starlark.Tuple, low, high int) error {
-	if len(kwargs) > 0 {
-		return fmt.Errorf("%s takes no keyword arguments", name)
-	}
-	if len(args) < low || len(args) > high {
-		return fmt.Errorf("%s got %d arguments, it takes %d to %d", name, len(args), low, high)
-	}
-	return nil
-}
-
-// fixed wraps a function of n positional arguments.
-func fixed(name string, n int, f func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error)) *starlark.Builtin {
-	return function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		if err := count(name, args, kwargs, n, n); err != nil {
-			return nil, err
-		}
-		return f(t, args)
-	})
-}
-
 // metered is a Starlark function whose iterable arguments are charged first.
 func metered(name string) *starlark.Builtin {
 	b := starlark.Universe[name].(*starlark.Builtin)
-	return function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	return builtin.Function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		list := make(starlark.Tuple, len(args))
 		for i, a := range args {
 			if s, ok := a.(starlark.String); ok {
-				chars, err := elements(t, s)
+				chars, err := builtin.Elements(t, s)
 				if err != nil {
 					return nil, err
 				}
 				a = starlark.NewList(chars)
 			}
-			if err := charge(t, starlark.Len(a)); err != nil {
+			if err := builtin.Charge(t, starlark.Len(a)); err != nil {
 				return nil, err
 			}
 			list[i] = a
@@ -68,13 +39,13 @@ func metered(name string) *starlark.Builtin {
 // helpers are the functions that the parser's tree calls.
 func helpers(consts [][]starlark.Value) starlark.StringDict {
 	d := starlark.StringDict{}
-	for op := range symbol {
-		d[op] = fixed(op, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+	for op := range python.Symbol {
+		d[op] = builtin.Fixed(op, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 			return arith(t, op, a[0], a[1])
 		})
 	}
 	def := func(name string, n int, f func(*starlark.Thread, starlark.Tuple) (starlark.Value, error)) {
-		d[name] = fixed(name, n, f)
+		d[name] = builtin.Fixed(name, n, f)
 	}
 	def(python.FnEnter, 0, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		if t.CallStackDepth() > maxCalls {
@@ -90,7 +61,7 @@ func helpers(consts [][]starlark.Value) starlark.StringDict {
 		if err != nil {
 			return nil, err
 		}
-		if err := charge(t, len(consts[i])); err != nil {
+		if err := builtin.Charge(t, len(consts[i])); err != nil {
 			return nil, err
 		}
 		return starlark.NewList(append([]starlark.Value(nil), consts[i]...)), nil
@@ -99,7 +70,7 @@ func helpers(consts [][]starlark.Value) starlark.StringDict {
 		return starlark.Bool(identical(a[0], a[1])), nil
 	})
 	def(python.FnSlice, 3, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-		return sliceValue{a[0], a[1], a[2]}, nil
+		return builtin.NewSlice(a[0], a[1], a[2]), nil
 	})
 	for op, name := range python.Comparisons {
 		def(name, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
@@ -143,33 +114,33 @@ func helpers(consts [][]starlark.Value) starlark.StringDict {
 		return method(a[0], string(a[1].(starlark.String)))
 	})
 	def("·tuple", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-		e, err := elements(t, a[0])
+		e, err := builtin.Elements(t, a[0])
 		return starlark.Tuple(e), err
 	})
 	def("·set", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		s := new(starlark.Set)
-		return s, iterate(t, a[0], s.Insert)
+		return s, builtin.Iterate(t, a[0], s.Insert)
 	})
 	def("·iter", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		if s, ok := a[0].(starlark.String); ok {
-			chars, err := elements(t, s)
+			chars, err := builtin.Elements(t, s)
 			return starlark.NewList(chars), err
 		}
 		return a[0], nil
 	})
-	d[python.FnDict] = function("dict", func(t *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	d[python.FnDict] = builtin.Function("dict", func(t *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 		return pairs(t, args)
 	})
-	d[python.FnUnpack] = function("*", func(t *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	d[python.FnUnpack] = builtin.Function("*", func(t *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 		var out []starlark.Value
 		for _, a := range args {
-			if err := iterate(t, a, func(v starlark.Value) error { out = append(out, v); return nil }); err != nil {
+			if err := builtin.Iterate(t, a, func(v starlark.Value) error { out = append(out, v); return nil }); err != nil {
 				return nil, err
 			}
 		}
 		return starlark.NewList(out), nil
 	})
-	d[python.FnFormat] = function("f-string", func(t *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	d[python.FnFormat] = builtin.Function("f-string", func(t *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 		var b strings.Builder
 		for _, a := range args {
 			if s, ok := a.(starlark.String); ok {
@@ -186,7 +157,7 @@ func helpers(consts [][]starlark.Value) starlark.StringDict {
 			}
 			b.WriteString(s)
 		}
-		return starlark.String(b.String()), charge(t, b.Len())
+		return starlark.String(b.String()), builtin.Charge(t, b.Len())
 	})
 	return d
 }
@@ -213,7 +184,7 @@ func pairs(t *starlark.Thread, args starlark.Tuple) (starlark.Value, error) {
 }
 
 func merge(t *starlark.Thread, d, from *starlark.Dict) error {
-	if err := charge(t, from.Len()); err != nil {
+	if err := builtin.Charge(t, from.Len()); err != nil {
 		return err
 	}
 	for _, e := range from.Items() {
@@ -230,11 +201,11 @@ func identical(x, y starlark.Value) bool {
 	case starlark.NoneType, starlark.Bool, starlark.Int, starlark.String, starlark.Float:
 		eq, err := starlark.Equal(x, y)
 		return eq && err == nil
-	case starlark.Tuple, sliceValue:
+	case starlark.Tuple, builtin.Slice:
 		return false
 	}
 	switch y.(type) {
-	case starlark.Tuple, sliceValue:
+	case starlark.Tuple, builtin.Slice:
 		return false
 	}
 	return x == y
@@ -271,16 +242,16 @@ func pythonBuiltins() starlark.StringDict {
 	for _, name := range []string{"list", "tuple", "sorted", "reversed", "zip", "enumerate", "min", "max", "any", "all", "set"} {
 		d[name] = metered(name)
 	}
-	d["dict"] = function("dict", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	d["dict"] = builtin.Function("dict", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		if err := chargeLen(t, args...); err != nil {
 			return nil, err
 		}
 		return starlark.Call(t, starlark.Universe["dict"], args, kwargs)
 	})
-	d["print"] = function("print", func(*starlark.Thread, starlark.Tuple, []starlark.Tuple) (starlark.Value, error) {
+	d["print"] = builtin.Function("print", func(*starlark.Thread, starlark.Tuple, []starlark.Tuple) (starlark.Value, error) {
 		return starlark.None, nil
 	})
-	d["len"] = fixed("len", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+	d["len"] = builtin.Fixed("len", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		if s, ok := a[0].(starlark.String); ok {
 			return starlark.MakeInt(utf8.RuneCountInString(string(s))), nil
 		}
@@ -291,47 +262,47 @@ func pythonBuiltins() starlark.StringDict {
 		return starlark.MakeInt(n), nil
 	})
 	d["object"] = starlark.None
-	d["Ellipsis"] = sliceValue{starlark.String("..."), starlark.None, starlark.None}
+	d["Ellipsis"] = builtin.NewSlice(starlark.String("..."), starlark.None, starlark.None)
 	d["__name__"] = starlark.String("__main__")
-	d["str"] = function("str", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		if err := count("str", args, kwargs, 0, 1); err != nil || len(args) == 0 {
+	d["str"] = builtin.Function("str", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		if err := builtin.Arity("str", args, kwargs, 0, 1); err != nil || len(args) == 0 {
 			return starlark.String(""), err
 		}
 		s, err := text(args[0])
 		if err == nil {
-			err = charge(t, len(s))
+			err = builtin.Charge(t, len(s))
 		}
 		return starlark.String(s), err
 	})
-	d["repr"] = fixed("repr", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+	d["repr"] = builtin.Fixed("repr", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		s, err := repr(a[0])
 		if err == nil {
-			err = charge(t, len(s))
+			err = builtin.Charge(t, len(s))
 		}
 		return starlark.String(s), err
 	})
-	d["sum"] = function("sum", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		if err := count("sum", args, kwargs, 1, 2); err != nil {
+	d["sum"] = builtin.Function("sum", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		if err := builtin.Arity("sum", args, kwargs, 1, 2); err != nil {
 			return nil, err
 		}
 		var total starlark.Value = starlark.MakeInt(0)
 		if len(args) == 2 {
 			total = args[1]
 		}
-		err := iterate(t, args[0], func(v starlark.Value) (err error) {
+		err := builtin.Iterate(t, args[0], func(v starlark.Value) (err error) {
 			total, err = arith(t, python.FnAdd, total, v)
 			return err
 		})
 		return total, err
 	})
-	d["map"] = function("map", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		if err := count("map", args, kwargs, 2, 9); err != nil {
+	d["map"] = builtin.Function("map", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		if err := builtin.Arity("map", args, kwargs, 2, 9); err != nil {
 			return nil, err
 		}
 		rows := make([][]starlark.Value, len(args)-1)
 		n := math.MaxInt
 		for i, a := range args[1:] {
-			e, err := elements(t, a)
+			e, err := builtin.Elements(t, a)
 			if err != nil {
 				return nil, err
 			}
@@ -351,9 +322,9 @@ func pythonBuiltins() starlark.StringDict {
 		}
 		return starlark.NewList(out), nil
 	})
-	d["filter"] = fixed("filter", 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+	d["filter"] = builtin.Fixed("filter", 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		var out []starlark.Value
-		err := iterate(t, a[1], func(v starlark.Value) error {
+		err := builtin.Iterate(t, a[1], func(v starlark.Value) error {
 			keep := v
 			if a[0] != starlark.None {
 				var err error
@@ -368,15 +339,15 @@ func pythonBuiltins() starlark.StringDict {
 		})
 		return starlark.NewList(out), err
 	})
-	d["round"] = function("round", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		if err := count("round", args, kwargs, 1, 2); err != nil {
+	d["round"] = builtin.Function("round", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		if err := builtin.Arity("round", args, kwargs, 1, 2); err != nil {
 			return nil, err
 		}
 		if len(args) == 1 {
 			if f, ok := args[0].(starlark.Float); ok {
 				return starlark.NumberToInt(starlark.Float(math.RoundToEven(float64(f))))
 			}
-			return fromBool(args[0]), nil
+			return builtin.FromBool(args[0]), nil
 		}
 		f, ok := starlark.AsFloat(args[0])
 		n, err := starlark.AsInt32(args[1])
@@ -385,10 +356,10 @@ func pythonBuiltins() starlark.StringDict {
 		}
 		return starlark.Float(roundDigits(f, n)), nil
 	})
-	d["pow"] = fixed("pow", 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+	d["pow"] = builtin.Fixed("pow", 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		return arith(t, python.FnPow, a[0], a[1])
 	})
-	d["divmod"] = fixed("divmod", 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+	d["divmod"] = builtin.Fixed("divmod", 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		q, err := arith(t, python.FnFloorDiv, a[0], a[1])
 		if err != nil {
 			return nil, err
@@ -396,10 +367,10 @@ func pythonBuiltins() starlark.StringDict {
 		r, err := arith(t, python.FnMod, a[0], a[1])
 		return starlark.Tuple{q, r}, err
 	})
-	d["type"] = fixed("type", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+	d["type"] = builtin.Fixed("type", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		return typeOf(d, a[0]), nil
 	})
-	d["isinstance"] = fixed("isinstance", 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+	d["isinstance"] = builtin.Fixed("isinstance", 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		kinds := starlark.Tuple{a[1]}
 		if k, ok := a[1].(starlark.Tuple); ok {
 			kinds = k

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/numpy"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 )
@@ -15,49 +17,20 @@ var compareTokens = map[string]syntax.Token{
 
 // compareValues applies a comparison, elementwise where arrays are involved.
 func compareValues(t *starlark.Thread, op string, x, y starlark.Value) (starlark.Value, error) {
-	if isArray(x) || isArray(y) {
-		return compareArrays(t, op, x, y)
+	if numpy.IsArray(x) || numpy.IsArray(y) {
+		return numpy.Compare(t, op, x, y)
 	}
 	x, y = asTuple(x), asTuple(y)
 	if err := chargeWeight(t, x, y); err != nil {
 		return nil, err
 	}
 	if _, ok := starlark.AsFloat(y); ok {
-		x = fromBool(x)
+		x = builtin.FromBool(x)
 	} else if _, ok := starlark.AsFloat(x); ok {
-		y = fromBool(y)
+		y = builtin.FromBool(y)
 	}
 	b, err := starlark.Compare(compareTokens[op], x, y)
 	return starlark.Bool(b), err
-}
-
-func compareArrays(t *starlark.Thread, op string, x, y starlark.Value) (starlark.Value, error) {
-	if x == starlark.None || y == starlark.None {
-		return starlark.Bool(op == "!="), nil
-	}
-	a, err := toArray(t, x)
-	if err != nil {
-		return nil, err
-	}
-	b, err := toArray(t, y)
-	if err != nil {
-		return nil, err
-	}
-	return zipWith(t, a, b, dBool, func(p, q float64) float64 {
-		switch op {
-		case "==":
-			return float64(btoi(p == q))
-		case "!=":
-			return float64(btoi(p != q))
-		case "<":
-			return float64(btoi(p < q))
-		case "<=":
-			return float64(btoi(p <= q))
-		case ">":
-			return float64(btoi(p > q))
-		}
-		return float64(btoi(p >= q))
-	})
 }
 
 // chargeWeight charges the elements in containers, each as often as it occurs:
@@ -124,17 +97,17 @@ func contains(t *starlark.Thread, x, y starlark.Value) (starlark.Value, error) {
 
 // getSlice is x[lo:hi:step].
 func getSlice(t *starlark.Thread, x, lo, hi, step starlark.Value) (starlark.Value, error) {
-	s := sliceValue{lo, hi, step}
+	s := builtin.NewSlice(lo, hi, step)
 	switch x := x.(type) {
-	case *array:
-		return x.index(t, starlark.Tuple{s})
+	case *numpy.Array:
+		return x.At(t, starlark.Tuple{s})
 	case *starlark.List, starlark.Tuple:
 		list := x.(starlark.Indexable)
-		start, n, by, err := s.resolve(list.Len())
+		start, n, by, err := s.Resolve(list.Len())
 		if err != nil {
 			return nil, err
 		}
-		if err := charge(t, n); err != nil {
+		if err := builtin.Charge(t, n); err != nil {
 			return nil, err
 		}
 		out := make([]starlark.Value, n)
@@ -149,10 +122,10 @@ func getSlice(t *starlark.Thread, x, lo, hi, step starlark.Value) (starlark.Valu
 		return getSlice(t, x.Tuple, lo, hi, step)
 	case starlark.String:
 		r := []rune(string(x))
-		if err := charge(t, len(r)); err != nil {
+		if err := builtin.Charge(t, len(r)); err != nil {
 			return nil, err
 		}
-		start, n, by, err := s.resolve(len(r))
+		start, n, by, err := s.Resolve(len(r))
 		if err != nil {
 			return nil, err
 		}
@@ -163,7 +136,7 @@ func getSlice(t *starlark.Thread, x, lo, hi, step starlark.Value) (starlark.Valu
 		return starlark.String(string(out)), nil
 	}
 	if list, ok := x.(starlark.Sliceable); ok { // a range
-		start, n, by, err := s.resolve(list.Len())
+		start, n, by, err := s.Resolve(list.Len())
 		if err != nil {
 			return nil, err
 		}

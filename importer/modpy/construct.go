@@ -8,6 +8,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 )
 
 // newOperand registers an operand under a unique name.
@@ -53,7 +54,7 @@ func (e *env) newShortcut(t *starlark.Thread, class, name string, v starlark.Val
 		if class != "BoolScalar" {
 			return nil, fmt.Errorf("%s %s needs one number", class, name)
 		}
-		x = []float64{float64(btoi(len(x) > 0))}
+		x = []float64{float64(builtin.BoolToInt(len(x) > 0))}
 	}
 	if !ty.float() {
 		for i := range x {
@@ -91,9 +92,9 @@ func (e *env) implicit(t *starlark.Thread, v starlark.Value) (*operand, error) {
 		class = "BoolScalar"
 	case *starlark.List, starlark.Tuple:
 		ints, floats := true, true
-		if err := iterate(t, v, func(e starlark.Value) error {
+		if err := builtin.Iterate(t, v, func(e starlark.Value) error {
 			_, isInt := e.(starlark.Int)
-			ints, floats = ints && isInt, floats && isFloat(e)
+			ints, floats = ints && isInt, floats && builtin.IsFloat(e)
 			return nil
 		}); err != nil {
 			return nil, err
@@ -113,7 +114,7 @@ func (e *env) implicit(t *starlark.Thread, v starlark.Value) (*operand, error) {
 
 // declare is the constructor of Input, Output, Internal and the like:
 // (name, type, ...) with the type as a tuple, or as a code and a shape.
-func (e *env) declare(class string) impl {
+func (e *env) declare(class string) builtin.Impl {
 	return func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		var name string
 		var kind, shape, value, extra starlark.Value
@@ -158,7 +159,7 @@ func (e *env) declare(class string) impl {
 // classes are the constructors of the specification language.
 func (e *env) classes() starlark.StringDict {
 	d := starlark.StringDict{}
-	def := func(name, parent string, f impl) *class {
+	def := func(name, parent string, f builtin.Impl) *class {
 		c := &class{name: name, parent: parent, make: f}
 		d[name] = c
 		return c
@@ -193,7 +194,7 @@ func (e *env) classes() starlark.StringDict {
 	def("ExtensionData", "", makeExtensionData)
 	def("Model", "", e.makeModel)
 	ex := def("Example", "", e.makeExample)
-	ex.members = starlark.StringDict{"SetVersion": function("SetVersion", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	ex.members = starlark.StringDict{"SetVersion": builtin.Function("SetVersion", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		for i, a := range args {
 			s, ok := a.(starlark.String)
 			if !ok {
@@ -206,7 +207,7 @@ func (e *env) classes() starlark.StringDict {
 		return starlark.None, nil
 	})}
 	conf := def("Configuration", "", nil)
-	conf.members = starlark.StringDict{"useSHM": fixed("useSHM", 0, func(*starlark.Thread, starlark.Tuple) (starlark.Value, error) {
+	conf.members = starlark.StringDict{"useSHM": builtin.Fixed("useSHM", 0, func(*starlark.Thread, starlark.Tuple) (starlark.Value, error) {
 		return starlark.Bool(e.shared), nil
 	})}
 	conf.set = func(name string, v starlark.Value) error {

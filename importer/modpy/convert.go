@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/numpy"
 	"go.starlark.net/starlark"
 )
 
@@ -246,18 +248,20 @@ func (o *operand) permute(perm []int) error {
 	if err != nil {
 		return err
 	}
-	if a, err = a.transpose(perm); err != nil {
+	if a, err = a.Transpose(perm); err != nil {
 		return err
 	}
-	o.value = a.flat()
+	o.value = a.Flat()
 	return nil
 }
 
-func (o *operand) asArray(dims []int) (*array, error) {
-	if n, err := product(dims); err != nil || n != len(o.value) {
-		return nil, fmt.Errorf("operand %s: %d values for the dimensions %v", o.name, len(o.value), dims)
+// asArray is the value as an array of the given shape.
+func (o *operand) asArray(dims []int) (*numpy.Array, error) {
+	a, err := numpy.View(o.value, dims)
+	if err != nil {
+		return nil, fmt.Errorf("operand %s: %w", o.name, err)
 	}
-	return &array{data: o.value, shape: dims, strides: contiguous(dims), dtype: dFloat64}, nil
+	return a, nil
 }
 
 // layout converts between NHWC and NCHW.
@@ -298,7 +302,7 @@ func (l layout) apply(_ *variation, m *model, targets []*operand) error {
 			}
 			o.value = v
 		case o.typ.code == "BOOL":
-			o.value = []float64{float64(btoi(l == "nchw"))}
+			o.value = []float64{float64(builtin.BoolToInt(l == "nchw"))}
 		default:
 			return fmt.Errorf("DataLayoutConverter does not apply to %s", o.name)
 		}
@@ -341,7 +345,7 @@ func makeAxis(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) 
 	var list []int
 	if drop != nil {
 		var err error
-		if list, err = parseShape(t, drop); err != nil {
+		if list, err = builtin.Ints(t, drop); err != nil {
 			return nil, err
 		}
 	}
@@ -365,7 +369,7 @@ func (r *axisRule) label(*variation) (string, error) {
 func (r *axisRule) dropped(axis int) int {
 	n := 0
 	for _, d := range r.drop {
-		n += btoi(d < axis)
+		n += builtin.BoolToInt(d < axis)
 	}
 	return n
 }
@@ -389,7 +393,7 @@ func (r *axisRule) apply(_ *variation, m *model, targets []*operand) error {
 				v -= r.dropped(v)
 			} else {
 				for _, d := range r.drop {
-					v += btoi(d > r.target+r.dim)
+					v += builtin.BoolToInt(d > r.target+r.dim)
 				}
 			}
 			o.value = []float64{float64(v)}
@@ -412,9 +416,9 @@ func (o *operand) dropAxes(drop []int) error {
 	key := make(starlark.Tuple, len(o.typ.dims))
 	var dims []int
 	for i, d := range o.typ.dims {
-		key[i] = sliceValue{starlark.None, starlark.None, starlark.None}
+		key[i] = builtin.All
 		if slices.Contains(drop, i) {
-			key[i] = sliceValue{starlark.None, starlark.MakeInt(1), starlark.None}
+			key[i] = builtin.NewSlice(starlark.None, starlark.MakeInt(1), starlark.None)
 		} else {
 			dims = append(dims, d)
 		}
@@ -424,12 +428,12 @@ func (o *operand) dropAxes(drop []int) error {
 		if err != nil {
 			return err
 		}
-		v, err := a.index(nil, key)
+		v, err := a.At(nil, key)
 		if err != nil {
 			return err
 		}
-		if b, ok := v.(*array); ok {
-			o.value = b.flat()
+		if b, ok := v.(*numpy.Array); ok {
+			o.value = b.Flat()
 		}
 	}
 	o.typ.dims = dims

@@ -10,7 +10,9 @@
 // string formatting, arithmetic on arrays) the tree calls built-in
 // functions of this package. Modules that specifications import (math, copy,
 // itertools, collections, functools, operator, random, sys, numpy) exist as far
-// as specifications use them; random numbers are CPython's and NumPy's.
+// as specifications use them; random numbers are CPython's and NumPy's. Packages
+// internal/numpy and internal/random have those, internal/builtin what all of
+// them are made of.
 //
 // After the program has run, every Example is expanded: each feed dictionary
 // with each combination of its variations (data type, layout, axis, activation,
@@ -21,5 +23,5 @@
 // Not modelled: classes, exceptions, generators (a generator expression is a
 // list), decorators, global and nonlocal statements. Each is an error that names
 // file, line and construct. A specification may be hostile: source size, nesting,
-// steps, call depth, values allocated and expanded cases are bounded (limits.go).
+// steps, call depth, values allocated and expanded cases are bounded (limits.go, and internal/builtin).
 package modpy

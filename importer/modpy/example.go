@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 )
@@ -55,7 +56,7 @@ func (e *env) makeExample(t *starlark.Thread, args starlark.Tuple, kwargs []star
 			}
 			x.feeds = append(x.feeds, f)
 		case starlark.Tuple, *starlark.List:
-			l, err := elements(t, a)
+			l, err := builtin.Elements(t, a)
 			if err != nil {
 				return nil, err
 			}
@@ -95,7 +96,7 @@ func (x *example) divide(t *starlark.Thread, d *starlark.Dict) (feed, error) {
 			return feed{}, err
 		}
 	}
-	return feed{in, out}, charge(t, len(x.model.operands))
+	return feed{in, out}, builtin.Charge(t, len(x.model.operands))
 }
 
 func (x *example) String() string        { return "<Example " + x.name + ">" }
@@ -145,7 +146,7 @@ func (x *example) Attr(name string) (starlark.Value, error) {
 	if !ok {
 		return nil, nil
 	}
-	return function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	return builtin.Function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		if err := f(x, t, args, kwargs); err != nil {
 			return nil, err
 		}
@@ -154,7 +155,7 @@ func (x *example) Attr(name string) (starlark.Value, error) {
 }
 
 func (x *example) nothing(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) error {
-	return count("this method", args, kwargs, 0, 0)
+	return builtin.Arity("this method", args, kwargs, 0, 0)
 }
 
 func (x *example) disableLifetime(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) error {
@@ -385,7 +386,7 @@ func (x *example) addAxis(t *starlark.Thread, args starlark.Tuple, kwargs []star
 	if len(args) == 0 {
 		return errors.New("AddAxis needs an axis")
 	}
-	list, err := parseShape(t, args[0])
+	list, err := builtin.Ints(t, args[0])
 	if err != nil {
 		return err
 	}
@@ -415,7 +416,7 @@ func (x *example) addDims(t *starlark.Thread, args starlark.Tuple, kwargs []star
 	if len(args) == 0 {
 		return errors.New("AddDims needs numbers of dimensions")
 	}
-	list, err := parseShape(t, args[0])
+	list, err := builtin.Ints(t, args[0])
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,9 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"github.com/nnsoc/nnsoc/importer/vectors"
+	"github.com/x448/float16"
 )
 
 // expander turns examples into test cases.
@@ -107,7 +109,7 @@ func (x *expander) combinations(ex *example, lists [][]*variation, chosen []*var
 		}
 		return nil
 	}
-	if err := charge(x.thread, 1+len(ex.model.operands)); err != nil {
+	if err := builtin.Charge(x.thread, 1+len(ex.model.operands)); err != nil {
 		return err
 	}
 	m := ex.model.clone(map[*model]*model{})
@@ -141,10 +143,10 @@ func (m *model) feed(t *starlark.Thread, f feed) error {
 		switch {
 		case o.class == "IgnoredOutput":
 			n := o.typ.elements()
-			if err := charge(t, n); err != nil {
+			if err := builtin.Charge(t, n); err != nil {
 				return err
 			}
-			if n < 0 || n > maxValues {
+			if n < 0 || n > builtin.MaxValues {
 				return fmt.Errorf("output %s has %d elements", o.name, n)
 			}
 			o.value = make([]float64, n)
@@ -302,7 +304,7 @@ func (x *expander) encode(code nn.OperandType, o *operand) ([]byte, error) {
 	if x.bytes += int64(size); x.bytes > maxOutput {
 		return nil, fmt.Errorf("the specification has more than %d bytes of data", int64(maxOutput))
 	}
-	if err := charge(x.thread, len(o.value)); err != nil {
+	if err := builtin.Charge(x.thread, len(o.value)); err != nil {
 		return nil, err
 	}
 	b := make([]byte, 0, size)
@@ -313,7 +315,7 @@ func (x *expander) encode(code nn.OperandType, o *operand) ([]byte, error) {
 				return nil, err
 			}
 			if code == nn.Float16 || code == nn.TensorFloat16 {
-				b = binary.LittleEndian.AppendUint16(b, floatToHalf(f))
+				b = binary.LittleEndian.AppendUint16(b, float16.Fromfloat32(f).Bits())
 			} else {
 				b = binary.LittleEndian.AppendUint32(b, math.Float32bits(f))
 			}
@@ -325,7 +327,7 @@ func (x *expander) encode(code nn.OperandType, o *operand) ([]byte, error) {
 		i := int64(v)
 		switch code {
 		case nn.Bool, nn.TensorBool8:
-			b = append(b, byte(btoi(v != 0)))
+			b = append(b, byte(builtin.BoolToInt(v != 0)))
 		default:
 			switch code.ElementBytes() {
 			case 1:

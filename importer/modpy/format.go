@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"go.starlark.net/starlark"
 )
 
@@ -33,13 +34,6 @@ func floatText(f float64) string {
 		}
 	}
 	return s
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // text is str(v), bounded.
@@ -206,7 +200,7 @@ func formatPercent(t *starlark.Thread, format string, arg starlark.Value) (starl
 	if next < len(args) && !isDict(arg) {
 		return nil, fmt.Errorf("format %.40q has fewer fields than values", format)
 	}
-	return starlark.String(b.String()), charge(t, b.Len())
+	return starlark.String(b.String()), builtin.Charge(t, b.Len())
 }
 
 func isDict(v starlark.Value) bool { _, ok := v.(*starlark.Dict); return ok }
@@ -281,7 +275,7 @@ func formatSpec(v starlark.Value, spec string) (string, error) {
 		if align == 0 {
 			align = '<'
 		}
-	case strings.IndexByte("eEfFgG%", verb) >= 0 && verb != 0 || isFloat(v):
+	case strings.IndexByte("eEfFgG%", verb) >= 0 && verb != 0 || builtin.IsFloat(v):
 		f, _ := starlark.AsFloat(v)
 		negative = f < 0 || f == 0 && math.Signbit(f)
 		f = math.Abs(f)
@@ -355,13 +349,11 @@ func formatSpec(v starlark.Value, spec string) (string, error) {
 	return strings.Repeat(fill, pad) + mark + body, nil
 }
 
-func isFloat(v starlark.Value) bool { _, ok := v.(starlark.Float); return ok }
-
 func fromBoolIf(v starlark.Value, number bool) starlark.Value {
 	if _, ok := v.(starlark.Bool); ok && !number {
 		return v
 	}
-	return fromBool(v)
+	return builtin.FromBool(v)
 }
 
 // general is C's %g without trailing zeros.

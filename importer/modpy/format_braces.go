@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"go.starlark.net/starlark"
 )
 
@@ -45,7 +46,7 @@ func formatBraces(t *starlark.Thread, format string, args starlark.Tuple, kwargs
 			return nil, fmt.Errorf("format %.40q: %w", format, err)
 		}
 	}
-	return starlark.String(b.String()), charge(t, b.Len())
+	return starlark.String(b.String()), builtin.Charge(t, b.Len())
 }
 
 func converted(v starlark.Value, conv, spec string) (string, error) {

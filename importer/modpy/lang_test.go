@@ -129,15 +129,3 @@ func TestPrograms(t *testing.T) {
 		}
 	}
 }
-
-// TestNumpyNames finds functions that are listed and not implemented.
-func TestNumpyNames(t *testing.T) {
-	for _, list := range [][]string{arrayMethodNames, otherNumpy} {
-		for _, name := range list {
-			_, err := Parse("t.mod.py", []byte("import numpy as np\nf = np."+name+"\nf([1], [1], [1], [1], [1], [1], [1])"))
-			if err != nil && strings.Contains(err.Error(), "not supported") {
-				t.Errorf("numpy.%s: %v", name, err)
-			}
-		}
-	}
-}

@@ -14,6 +14,7 @@ import (
 	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
 
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/python"
 	"github.com/nnsoc/nnsoc/importer/vectors"
 )
@@ -40,16 +41,16 @@ func Load(name string) (*vectors.File, error) {
 	}
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 	if abs, err := filepath.Abs(name); err == nil && !strings.ContainsRune(filepath.ToSlash(name), '/') {
-		return run(name, filepath.ToSlash(abs), src, maxSteps, maxValues)
+		return run(name, filepath.ToSlash(abs), src, maxSteps, builtin.MaxValues)
 	}
-	return run(name, filepath.ToSlash(name), src, maxSteps, maxValues)
+	return run(name, filepath.ToSlash(name), src, maxSteps, builtin.MaxValues)
 }
 
 // Parse runs a specification. Its name, a path with slashes, appears in errors;
 // the base name starts the names of the cases, and the folder is the version.
 // The error is an *Error where a position is known.
 func Parse(name string, src []byte) (*vectors.File, error) {
-	return run(name, name, src, maxSteps, maxValues)
+	return run(name, name, src, maxSteps, builtin.MaxValues)
 }
 
 // run parses, executes and expands within a number of steps and values.
@@ -81,7 +82,7 @@ func run(name, slashed string, src []byte, steps uint64, values int64) (*vectors
 	}
 	t := &starlark.Thread{Name: name, Print: func(*starlark.Thread, string) {}}
 	t.SetMaxExecutionSteps(steps)
-	t.SetLocal(budgetKey, newBudget(values))
+	builtin.SetBudget(t, values)
 	if _, err := prog.Init(t, globals); err != nil {
 		return nil, wrap(err)
 	}

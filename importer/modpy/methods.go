@@ -1,35 +1,35 @@
 package modpy
 
 import (
-	"errors"
 	"fmt"
-	"sort"
 	"strings"
 
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/numpy"
 	"go.starlark.net/starlark"
 )
 
 // method is x.name for the names in ownMethods.
 func method(x starlark.Value, name string) (starlark.Value, error) {
-	bound := func(f impl) (starlark.Value, error) { return function(name, f), nil }
+	bound := func(f builtin.Impl) (starlark.Value, error) { return builtin.Function(name, f), nil }
 	switch x := x.(type) {
 	case *starlark.List:
 		switch name {
 		case "extend":
 			return bound(func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-				if err := count(name, args, kwargs, 1, 1); err != nil {
+				if err := builtin.Arity(name, args, kwargs, 1, 1); err != nil {
 					return nil, err
 				}
 				return starlark.None, extend(t, x, args[0])
 			})
 		case "copy":
 			return bound(func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-				e, err := elements(t, x)
+				e, err := builtin.Elements(t, x)
 				return starlark.NewList(e), err
 			})
 		case "sort", "reverse":
 			return bound(func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-				if err := charge(t, x.Len()); err != nil {
+				if err := builtin.Charge(t, x.Len()); err != nil {
 					return nil, err
 				}
 				fn := starlark.Universe["sorted"]
@@ -82,13 +82,13 @@ func method(x starlark.Value, name string) (starlark.Value, error) {
 	if name == "count" && starlark.Len(x) >= 0 {
 		if _, isString := x.(starlark.String); !isString {
 			return bound(func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-				if err := count(name, args, kwargs, 1, 1); err != nil {
+				if err := builtin.Arity(name, args, kwargs, 1, 1); err != nil {
 					return nil, err
 				}
 				n := 0
-				err := iterate(t, x, func(v starlark.Value) error {
+				err := builtin.Iterate(t, x, func(v starlark.Value) error {
 					eq, err := starlark.Equal(v, args[0])
-					n += btoi(eq)
+					n += builtin.BoolToInt(eq)
 					return err
 				})
 				return starlark.MakeInt(n), err
@@ -98,7 +98,7 @@ func method(x starlark.Value, name string) (starlark.Value, error) {
 	h, ok := x.(starlark.HasAttrs)
 	if ok {
 		v, err := h.Attr(name)
-		if f, isFunc := v.(*starlark.Builtin); isFunc && err == nil && starlark.Len(x) > 0 && !isArray(x) {
+		if f, isFunc := v.(*starlark.Builtin); isFunc && err == nil && starlark.Len(x) > 0 && !numpy.IsArray(x) {
 			return bound(func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 				if len(args) > 0 || name != "pop" { // a pop from the end costs nothing
 					t.Steps += uint64(starlark.Len(x))
@@ -113,7 +113,7 @@ func method(x starlark.Value, name string) (starlark.Value, error) {
 	return nil, fmt.Errorf("a %s has no method %q", x.Type(), name)
 }
 
-func stringMethod(s, name string) impl {
+func stringMethod(s, name string) builtin.Impl {
 	switch name {
 	case "format":
 		return func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
@@ -121,12 +121,12 @@ func stringMethod(s, name string) impl {
 		}
 	case "join":
 		return func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-			if err := count(name, args, kwargs, 1, 1); err != nil {
+			if err := builtin.Arity(name, args, kwargs, 1, 1); err != nil {
 				return nil, err
 			}
 			var parts []string
 			total := 0
-			err := iterate(t, args[0], func(v starlark.Value) error {
+			err := builtin.Iterate(t, args[0], func(v starlark.Value) error {
 				p, ok := v.(starlark.String)
 				if !ok {
 					return fmt.Errorf("join needs strings, element %d is a %s", len(parts), v.Type())
@@ -149,7 +149,7 @@ func stringMethod(s, name string) impl {
 			if (strings.Count(s, from)*len(to))+len(s) > maxText {
 				return nil, errText
 			}
-			return starlark.String(strings.Replace(s, from, to, n)), charge(t, len(s))
+			return starlark.String(strings.Replace(s, from, to, n)), builtin.Charge(t, len(s))
 		}
 	case "zfill", "ljust", "rjust":
 		return func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
@@ -178,33 +178,3 @@ func stringMethod(s, name string) impl {
 	}
 	return nil
 }
-
-// namespace is a value with named attributes: a module, or a class's members.
-type namespace struct {
-	name    string
-	members starlark.StringDict
-}
-
-func (n *namespace) String() string        { return "<" + n.name + ">" }
-func (n *namespace) Type() string          { return "module" }
-func (n *namespace) Freeze()               {}
-func (n *namespace) Truth() starlark.Bool  { return true }
-func (n *namespace) Hash() (uint32, error) { return 0, errors.New("a module is not hashable") }
-
-func (n *namespace) Attr(name string) (starlark.Value, error) {
-	if v, ok := n.members[name]; ok {
-		return v, nil
-	}
-	return nil, starlark.NoSuchAttrError(fmt.Sprintf("module %s has no %q for specifications", n.name, name))
-}
-
-func (n *namespace) AttrNames() []string {
-	var out []string
-	for k := range n.members {
-		out = append(out, k)
-	}
-	sort.Strings(out)
-	return out
-}
-
-var _ starlark.HasAttrs = (*namespace)(nil)

@@ -9,6 +9,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 )
 
 // env is the state of one specification: what its classes register.
@@ -106,14 +107,14 @@ func (m *model) Attr(name string) (starlark.Value, error) {
 	case "operands":
 		return list("Operand"), nil
 	case "GetInputs", "GetOutputs":
-		return fixed(name, 0, func(*starlark.Thread, starlark.Tuple) (starlark.Value, error) {
+		return builtin.Fixed(name, 0, func(*starlark.Thread, starlark.Tuple) (starlark.Value, error) {
 			if name == "GetInputs" {
 				return list("Input"), nil
 			}
 			return list("Output"), nil
 		}), nil
 	case "Operation":
-		return function("Operation", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		return builtin.Function("Operation", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 			if len(args) == 0 || len(kwargs) > 0 {
 				return nil, errors.New("an Operation needs a name and operands")
 			}
@@ -124,13 +125,13 @@ func (m *model) Attr(name string) (starlark.Value, error) {
 			return m, m.add(t, string(code), args[1:])
 		}), nil
 	case "To":
-		return function("To", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		return builtin.Function("To", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 			if len(args) == 0 || len(kwargs) > 0 {
 				return nil, errors.New("a To needs operands")
 			}
 			switch args[0].(type) {
 			case *starlark.List, starlark.Tuple:
-				e, err := elements(t, args[0])
+				e, err := builtin.Elements(t, args[0])
 				if err != nil {
 					return nil, err
 				}
@@ -139,7 +140,7 @@ func (m *model) Attr(name string) (starlark.Value, error) {
 			return m, m.to(args)
 		}), nil
 	case "AddOperand":
-		return fixed(name, 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		return builtin.Fixed(name, 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 			o, ok := a[0].(*operand)
 			if !ok {
 				return nil, fmt.Errorf("a %s is no operand", a[0].Type())
@@ -149,7 +150,7 @@ func (m *model) Attr(name string) (starlark.Value, error) {
 		}), nil
 	case "IdentifyInputs", "IdentifyOutputs":
 		class := map[string]string{"IdentifyInputs": "Input", "IdentifyOutputs": "Output"}[name]
-		return function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		return builtin.Function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 			for _, a := range args {
 				o, ok := a.(*operand)
 				if !ok {
@@ -157,19 +158,19 @@ func (m *model) Attr(name string) (starlark.Value, error) {
 				}
 				m.addOperand(o)
 			}
-			have, _ := elements(t, list(class))
+			have, _ := builtin.Elements(t, list(class))
 			if !slices.Equal(have, args) {
 				return nil, fmt.Errorf("the model's %ss are %v, not %v", class, have, args)
 			}
 			return m, nil
 		}), nil
 	case "RelaxedExecution":
-		return fixed(name, 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		return builtin.Fixed(name, 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 			m.relaxed = bool(a[0].Truth())
 			return m, nil
 		}), nil
 	case "IntroducedIn":
-		return fixed(name, 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		return builtin.Fixed(name, 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 			m.version = ""
 			if s, ok := a[0].(starlark.String); ok {
 				m.version = string(s)

@@ -5,28 +5,27 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/numpy"
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/python"
-	"github.com/x448/float16"
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/random"
 	"go.starlark.net/starlark"
 )
 
-func floatToHalf(f float32) uint16 { return float16.Fromfloat32(f).Bits() }
-func halfToFloat(h uint16) float32 { return float16.Frombits(h).Float32() }
-
 // modules are what a specification may import.
-func modules(builtins starlark.StringDict) map[string]*namespace {
-	numpy := numpyModule()
-	return map[string]*namespace{
-		"math": mathModule(), "copy": copyModule(), "itertools": itertoolsModule(), "random": randomModule(),
-		"numpy": numpy, "numpy.random": numpy.members["random"].(*namespace),
+func modules(builtins starlark.StringDict) map[string]*builtin.Namespace {
+	numpy := numpy.Module()
+	return map[string]*builtin.Namespace{
+		"math": mathModule(), "copy": copyModule(), "itertools": itertoolsModule(), "random": random.Module(),
+		"numpy": numpy, "numpy.random": numpy.Members["random"].(*builtin.Namespace),
 		"collections": collectionsModule(builtins), "functools": functoolsModule(), "operator": operatorModule(),
-		"sys": {"sys", starlark.StringDict{"maxsize": starlark.MakeInt64(math.MaxInt64)}},
+		"sys": builtin.NewNamespace("sys", starlark.StringDict{"maxsize": starlark.MakeInt64(math.MaxInt64)}),
 	}
 }
 
 // importer is the function behind import statements.
-func importer(known map[string]*namespace) *starlark.Builtin {
-	return function("import", func(t *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+func importer(known map[string]*builtin.Namespace) *starlark.Builtin {
+	return builtin.Function("import", func(t *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 		name := string(args[0].(starlark.String))
 		m, ok := known[name]
 		if !ok {
@@ -39,13 +38,13 @@ func importer(known map[string]*namespace) *starlark.Builtin {
 	})
 }
 
-func mathModule() *namespace {
+func mathModule() *builtin.Namespace {
 	m := starlark.StringDict{
 		"pi": starlark.Float(math.Pi), "e": starlark.Float(math.E),
 		"inf": starlark.Float(math.Inf(1)), "nan": starlark.Float(math.NaN()),
 	}
 	number := func(v starlark.Value) (float64, error) {
-		f, ok := starlark.AsFloat(fromBool(v))
+		f, ok := starlark.AsFloat(builtin.FromBool(v))
 		if !ok {
 			return 0, fmt.Errorf("a number is needed, not a %s", v.Type())
 		}
@@ -58,7 +57,7 @@ func mathModule() *namespace {
 		"gamma": math.Gamma, "degrees": func(x float64) float64 { return x * 180 / math.Pi },
 		"radians": func(x float64) float64 { return x * math.Pi / 180 },
 	} {
-		m[name] = fixed(name, 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		m[name] = builtin.Fixed(name, 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 			x, err := number(a[0])
 			if err != nil {
 				return nil, err
@@ -71,8 +70,8 @@ func mathModule() *namespace {
 		})
 	}
 	for name, f := range map[string]func(float64) float64{"floor": math.Floor, "ceil": math.Ceil, "trunc": math.Trunc} {
-		m[name] = fixed(name, 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-			if i, ok := fromBool(a[0]).(starlark.Int); ok {
+		m[name] = builtin.Fixed(name, 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+			if i, ok := builtin.FromBool(a[0]).(starlark.Int); ok {
 				return i, nil
 			}
 			x, err := number(a[0])
@@ -86,7 +85,7 @@ func mathModule() *namespace {
 		"pow": math.Pow, "fmod": math.Mod, "atan2": math.Atan2, "hypot": math.Hypot, "copysign": math.Copysign,
 		"remainder": math.Remainder,
 	} {
-		m[name] = fixed(name, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		m[name] = builtin.Fixed(name, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 			x, err := number(a[0])
 			if err != nil {
 				return nil, err
@@ -99,13 +98,13 @@ func mathModule() *namespace {
 		"isnan": math.IsNaN, "isinf": func(x float64) bool { return math.IsInf(x, 0) },
 		"isfinite": func(x float64) bool { return !math.IsInf(x, 0) && !math.IsNaN(x) },
 	} {
-		m[name] = fixed(name, 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		m[name] = builtin.Fixed(name, 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 			x, err := number(a[0])
 			return starlark.Bool(f(x)), err
 		})
 	}
-	m["log"] = function("log", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		if err := count("log", args, kwargs, 1, 2); err != nil {
+	m["log"] = builtin.Function("log", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		if err := builtin.Arity("log", args, kwargs, 1, 2); err != nil {
 			return nil, err
 		}
 		base := 1.0
@@ -119,7 +118,7 @@ func mathModule() *namespace {
 		}
 		return starlark.Float(math.Log(x) / base), err
 	})
-	m["modf"] = fixed("modf", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+	m["modf"] = builtin.Fixed("modf", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		x, err := number(a[0])
 		whole := math.Trunc(x)
 		part := math.Copysign(x-whole, x)
@@ -128,20 +127,20 @@ func mathModule() *namespace {
 		}
 		return starlark.Tuple{starlark.Float(part), starlark.Float(whole)}, err
 	})
-	m["prod"] = fixed("prod", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+	m["prod"] = builtin.Fixed("prod", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		var total starlark.Value = starlark.MakeInt(1)
-		err := iterate(t, a[0], func(v starlark.Value) (err error) {
+		err := builtin.Iterate(t, a[0], func(v starlark.Value) (err error) {
 			total, err = arith(t, python.FnMul, total, v)
 			return err
 		})
 		return total, err
 	})
-	return &namespace{"math", m}
+	return builtin.NewNamespace("math", m)
 }
 
 // copyModule copies lists and dictionaries; operands, models and the like are
 // named things, of which a specification wants the same one.
-func copyModule() *namespace {
+func copyModule() *builtin.Namespace {
 	var clone func(t *starlark.Thread, v starlark.Value, deep bool, depth int) (starlark.Value, error)
 	clone = func(t *starlark.Thread, v starlark.Value, deep bool, depth int) (starlark.Value, error) {
 		if depth > python.MaxNesting {
@@ -155,7 +154,7 @@ func copyModule() *namespace {
 		}
 		list := func() ([]starlark.Value, error) {
 			out := []starlark.Value{}
-			err := iterate(t, v, func(x starlark.Value) error {
+			err := builtin.Iterate(t, v, func(x starlark.Value) error {
 				c, err := inner(x)
 				out = append(out, c)
 				return err
@@ -170,7 +169,7 @@ func copyModule() *namespace {
 			l, err := list()
 			return starlark.Tuple(l), err
 		case *starlark.Dict:
-			if err := charge(t, v.Len()); err != nil {
+			if err := builtin.Charge(t, v.Len()); err != nil {
 				return nil, err
 			}
 			d := new(starlark.Dict)
@@ -184,33 +183,33 @@ func copyModule() *namespace {
 				}
 			}
 			return d, nil
-		case *array:
-			return v.copyAs(t, v.dtype)
+		case *numpy.Array:
+			return v.Clone(t)
 		}
 		return v, nil
 	}
-	return &namespace{"copy", starlark.StringDict{
-		"copy": fixed("copy", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+	return builtin.NewNamespace("copy", starlark.StringDict{
+		"copy": builtin.Fixed("copy", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 			return clone(t, a[0], false, 0)
 		}),
-		"deepcopy": fixed("deepcopy", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		"deepcopy": builtin.Fixed("deepcopy", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 			return clone(t, a[0], true, 0)
 		}),
-	}}
+	})
 }
 
-func itertoolsModule() *namespace {
+func itertoolsModule() *builtin.Namespace {
 	rows := func(t *starlark.Thread, args starlark.Tuple) ([][]starlark.Value, error) {
 		out := make([][]starlark.Value, len(args))
 		for i, a := range args {
 			var err error
-			if out[i], err = elements(t, a); err != nil {
+			if out[i], err = builtin.Elements(t, a); err != nil {
 				return nil, err
 			}
 		}
 		return out, nil
 	}
-	product := function("product", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	product := builtin.Function("product", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		repeat := 1
 		if err := starlark.UnpackArgs("product", nil, kwargs, "repeat?", &repeat); err != nil {
 			return nil, err
@@ -228,7 +227,7 @@ func itertoolsModule() *namespace {
 		}
 		out := []starlark.Value{starlark.Tuple{}}
 		for _, pool := range pools {
-			if err := charge(t, len(out)*len(pool)); err != nil {
+			if err := builtin.Charge(t, len(out)*len(pool)); err != nil {
 				return nil, err
 			}
 			next := make([]starlark.Value, 0, len(out)*len(pool))
@@ -242,23 +241,23 @@ func itertoolsModule() *namespace {
 		}
 		return starlark.NewList(out), nil
 	})
-	chain := function("chain", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	chain := builtin.Function("chain", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		var out []starlark.Value
 		for _, a := range args {
-			if err := iterate(t, a, func(v starlark.Value) error { out = append(out, v); return nil }); err != nil {
+			if err := builtin.Iterate(t, a, func(v starlark.Value) error { out = append(out, v); return nil }); err != nil {
 				return nil, err
 			}
 		}
 		return starlark.NewList(out), nil
 	})
 	choose := func(name string, ordered bool) *starlark.Builtin {
-		return function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		return builtin.Function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 			var x starlark.Value
 			r := -1
 			if err := starlark.UnpackArgs(name, args, kwargs, "iterable", &x, "r?", &r); err != nil {
 				return nil, err
 			}
-			pool, err := elements(t, x)
+			pool, err := builtin.Elements(t, x)
 			if err != nil {
 				return nil, err
 			}
@@ -271,13 +270,13 @@ func itertoolsModule() *namespace {
 			pick = func(head starlark.Tuple, from int) error {
 				if len(head) == r {
 					out = append(out, append(starlark.Tuple(nil), head...))
-					return charge(t, r+1)
+					return builtin.Charge(t, r+1)
 				}
 				for i := from; i < len(pool); i++ {
 					if used[i] {
 						continue
 					}
-					if err := charge(t, 1); err != nil {
+					if err := builtin.Charge(t, 1); err != nil {
 						return err
 					}
 					used[i] = true
@@ -299,23 +298,23 @@ func itertoolsModule() *namespace {
 			return starlark.NewList(out), err
 		})
 	}
-	return &namespace{"itertools", starlark.StringDict{
+	return builtin.NewNamespace("itertools", starlark.StringDict{
 		"product": product, "chain": chain,
 		"permutations": choose("permutations", true), "combinations": choose("combinations", false),
-	}}
+	})
 }
 
-func functoolsModule() *namespace {
-	return &namespace{"functools", starlark.StringDict{
-		"reduce": function("reduce", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-			if err := count("reduce", args, kwargs, 2, 3); err != nil {
+func functoolsModule() *builtin.Namespace {
+	return builtin.NewNamespace("functools", starlark.StringDict{
+		"reduce": builtin.Function("reduce", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			if err := builtin.Arity("reduce", args, kwargs, 2, 3); err != nil {
 				return nil, err
 			}
 			var acc starlark.Value
 			if len(args) == 3 {
 				acc = args[2]
 			}
-			err := iterate(t, args[1], func(v starlark.Value) (err error) {
+			err := builtin.Iterate(t, args[1], func(v starlark.Value) (err error) {
 				if acc == nil {
 					acc = v
 					return nil
@@ -328,11 +327,11 @@ func functoolsModule() *namespace {
 			}
 			return acc, err
 		}),
-		"partial": function("partial", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		"partial": builtin.Function("partial", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 			if len(args) == 0 {
 				return nil, errors.New("partial needs a function")
 			}
-			return function("partial", func(t *starlark.Thread, more starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+			return builtin.Function("partial", func(t *starlark.Thread, more starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 				if t.CallStackDepth() > maxCalls {
 					return nil, fmt.Errorf("calls are nested deeper than %d", maxCalls)
 				}
@@ -350,22 +349,22 @@ func functoolsModule() *namespace {
 				return starlark.Call(t, args[0], all, merged)
 			}), nil
 		}),
-	}}
+	})
 }
 
-func operatorModule() *namespace {
+func operatorModule() *builtin.Namespace {
 	m := starlark.StringDict{}
 	for name, op := range map[string]string{"add": python.FnAdd, "sub": python.FnSub, "mul": python.FnMul, "truediv": python.FnDiv,
 		"floordiv": python.FnFloorDiv, "mod": python.FnMod, "pow": python.FnPow} {
-		m[name] = fixed(name, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		m[name] = builtin.Fixed(name, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 			return arith(t, op, a[0], a[1])
 		})
 	}
-	m["neg"] = fixed("neg", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+	m["neg"] = builtin.Fixed("neg", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		return arith(t, python.FnMul, a[0], starlark.MakeInt(-1))
 	})
-	m["itemgetter"] = fixed("itemgetter", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-		return fixed("itemgetter", 1, func(t *starlark.Thread, x starlark.Tuple) (starlark.Value, error) {
+	m["itemgetter"] = builtin.Fixed("itemgetter", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		return builtin.Fixed("itemgetter", 1, func(t *starlark.Thread, x starlark.Tuple) (starlark.Value, error) {
 			i, err := starlark.AsInt32(a[0])
 			l, ok := x[0].(starlark.Indexable)
 			if err != nil || !ok || i < 0 || i >= l.Len() {
@@ -374,5 +373,5 @@ func operatorModule() *namespace {
 			return l.Index(i), nil
 		}), nil
 	})
-	return &namespace{"operator", m}
+	return builtin.NewNamespace("operator", m)
 }

@@ -6,15 +6,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 )
 
-func collectionsModule(builtins starlark.StringDict) *namespace {
-	return &namespace{"collections", starlark.StringDict{
+func collectionsModule(builtins starlark.StringDict) *builtin.Namespace {
+	return builtin.NewNamespace("collections", starlark.StringDict{
 		"OrderedDict": builtins["dict"],
-		"namedtuple":  function("namedtuple", newRecordType),
-	}}
+		"namedtuple":  builtin.Function("namedtuple", newRecordType),
+	})
 }
 
 // recordType is what collections.namedtuple returns: a function that makes
@@ -41,7 +42,7 @@ func newRecordType(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tu
 	}
 	if s, ok := fields.(starlark.String); ok {
 		r.fields = strings.Fields(strings.ReplaceAll(string(s), ",", " "))
-	} else if err := iterate(t, fields, func(v starlark.Value) error {
+	} else if err := builtin.Iterate(t, fields, func(v starlark.Value) error {
 		s, ok := v.(starlark.String)
 		if !ok {
 			return errors.New("namedtuple: field names are strings")
@@ -63,7 +64,7 @@ func newRecordType(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tu
 	if defaults == nil || defaults == starlark.None {
 		return r, nil
 	}
-	values, err := elements(t, defaults)
+	values, err := builtin.Elements(t, defaults)
 	if err != nil {
 		return nil, err
 	}
@@ -123,8 +124,8 @@ func (r *recordType) Attr(name string) (starlark.Value, error) {
 	case "_field_defaults":
 		return pairsDict(r.fields[len(r.fields)-len(r.defaults):], r.defaults)
 	case "_make":
-		return fixed("_make", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-			values, err := elements(t, a[0])
+		return builtin.Fixed("_make", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+			values, err := builtin.Elements(t, a[0])
 			if err != nil {
 				return nil, err
 			}
@@ -172,11 +173,11 @@ func (r *record) Attr(name string) (starlark.Value, error) {
 	}
 	switch name {
 	case "_asdict":
-		return fixed(name, 0, func(*starlark.Thread, starlark.Tuple) (starlark.Value, error) {
+		return builtin.Fixed(name, 0, func(*starlark.Thread, starlark.Tuple) (starlark.Value, error) {
 			return pairsDict(r.kind.fields, r.Tuple)
 		}), nil
 	case "_replace":
-		return function(name, func(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		return builtin.Function(name, func(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 			v := &record{slices.Clone(r.Tuple), r.kind}
 			if len(args) > 0 {
 				return nil, errors.New("_replace takes keyword arguments only")
@@ -198,7 +199,7 @@ func (r *record) Attr(name string) (starlark.Value, error) {
 
 // sequenceMethod is count or index of a tuple.
 func sequenceMethod(s starlark.Tuple, name string) starlark.Value {
-	return fixed(name, 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+	return builtin.Fixed(name, 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		n := 0
 		for i, v := range s {
 			same, err := compareValues(t, "==", v, a[0])

@@ -12,13 +12,15 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/numpy"
 )
 
 // class is a constructor that specifications can also name in isinstance.
 type class struct {
 	name    string
 	parent  string
-	make    impl
+	make    builtin.Impl
 	members starlark.StringDict // static methods
 	set     func(name string, v starlark.Value) error
 }
@@ -29,7 +31,7 @@ func (c *class) Name() string          { return c.name }
 func (c *class) Freeze()               {}
 func (c *class) Truth() starlark.Bool  { return true }
 func (c *class) Hash() (uint32, error) { return 0, errors.New("a class is not hashable") }
-func (c *class) AttrNames() []string   { return (&namespace{c.name, c.members}).AttrNames() }
+func (c *class) AttrNames() []string   { return builtin.NewNamespace(c.name, c.members).AttrNames() }
 
 func (c *class) Attr(name string) (starlark.Value, error) {
 	if v, ok := c.members[name]; ok {
@@ -154,7 +156,7 @@ func (ty *opType) elements() int {
 	n := 1
 	for _, d := range ty.dims {
 		n *= d
-		if n > maxValues {
+		if n > builtin.MaxValues {
 			return n
 		}
 	}
@@ -214,24 +216,24 @@ func (o *operand) Attr(name string) (starlark.Value, error) {
 		}
 		return starlark.NewList(out), nil
 	case "type":
-		dims := intTuple(o.typ.dims)
+		dims := builtin.IntTuple(o.typ.dims)
 		extra := starlark.Value(starlark.None)
 		if o.typ.channel != nil {
 			extra = o.typ.channel
 		} else if o.typ.extension != "" {
 			extra = extensionData(o.typ.extension)
 		}
-		return &namespace{"type", starlark.StringDict{
+		return builtin.NewNamespace("type", starlark.StringDict{
 			"type": starlark.String(o.typ.code), "dimensions": starlark.NewList(dims),
 			"scale": starlark.Float(o.typ.scale), "zeroPoint": starlark.MakeInt(o.typ.zero), "extraParams": extra,
-		}}, nil
+		}), nil
 	case "ShouldNeverBeInternal":
-		return fixed(name, 0, func(*starlark.Thread, starlark.Tuple) (starlark.Value, error) {
+		return builtin.Fixed(name, 0, func(*starlark.Thread, starlark.Tuple) (starlark.Value, error) {
 			o.noInternal = true
 			return o, nil
 		}), nil
 	case "SetValue":
-		return fixed(name, 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		return builtin.Fixed(name, 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 			return o, o.setValue(t, a[0])
 		}), nil
 	}
@@ -267,21 +269,21 @@ func (o *operand) setValue(t *starlark.Thread, v starlark.Value) error {
 // numbersOf reads a number or a list of numbers; the result is not nil.
 func numbersOf(t *starlark.Thread, v starlark.Value) ([]float64, error) {
 	one := func(v starlark.Value) (float64, error) {
-		f, ok := starlark.AsFloat(fromBool(v))
+		f, ok := starlark.AsFloat(builtin.FromBool(v))
 		if !ok {
 			return 0, fmt.Errorf("a %s is not a number", v.Type())
 		}
 		return f, nil
 	}
-	if a, ok := v.(*array); ok {
-		return a.flat(), charge(t, a.size())
+	if a, ok := v.(*numpy.Array); ok {
+		return a.Flat(), builtin.Charge(t, a.Size())
 	}
 	if n := starlark.Len(v); n < 0 || v.Type() == "string" {
 		f, err := one(v)
 		return []float64{f}, err
 	}
 	out := make([]float64, 0, max(starlark.Len(v), 1))
-	err := iterate(t, v, func(e starlark.Value) error {
+	err := builtin.Iterate(t, v, func(e starlark.Value) error {
 		f, err := one(e)
 		if err != nil {
 			return fmt.Errorf("element %d: %w", len(out), err)
@@ -304,7 +306,7 @@ func parseType(t *starlark.Thread, kind, shape starlark.Value, channel *channels
 		err = ty.parseShape(string(text))
 		return ty, err
 	}
-	e, err := elements(t, kind)
+	e, err := builtin.Elements(t, kind)
 	if err != nil || len(e) < 2 || len(e) > 4 {
 		return ty, errors.New("a type is (code, dimensions[, scale[, zero point]])")
 	}
@@ -313,7 +315,7 @@ func parseType(t *starlark.Thread, kind, shape starlark.Value, channel *channels
 		return ty, fmt.Errorf("a type's code is a string, not a %s", e[0].Type())
 	}
 	ty.code = string(code)
-	if ty.dims, err = parseShape(t, e[1]); err != nil {
+	if ty.dims, err = builtin.Ints(t, e[1]); err != nil {
 		return ty, err
 	}
 	err = ty.quantize(e[2:])
@@ -324,7 +326,7 @@ func parseType(t *starlark.Thread, kind, shape starlark.Value, channel *channels
 func (ty *opType) quantize(e []starlark.Value) error {
 	ty.scale, ty.zero = 0, 0
 	for i, v := range e {
-		f, ok := starlark.AsFloat(fromBool(v))
+		f, ok := starlark.AsFloat(builtin.FromBool(v))
 		switch {
 		case i == 0 && ok:
 			ty.scale = f

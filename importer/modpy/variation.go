@@ -9,6 +9,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 )
 
 // errSkip drops a combination of variations that does not apply to the model.
@@ -58,13 +59,13 @@ func (v *variation) Attr(name string) (starlark.Value, error) {
 		}
 		return starlark.String(v.name), nil
 	case "SetToDefaultName":
-		return fixed(name, 0, func(*starlark.Thread, starlark.Tuple) (starlark.Value, error) {
+		return builtin.Fixed(name, 0, func(*starlark.Thread, starlark.Tuple) (starlark.Value, error) {
 			label, err := v.rule.label(v)
 			v.name, v.named = label, true
 			return v, err
 		}), nil
 	case "Identify", "IdentifyOperands":
-		return function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		return builtin.Function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 			var operands, params starlark.Value
 			if err := starlark.UnpackArgs(name, args, kwargs, "operandArgs?", &operands, "paramArgs?", &params); err != nil {
 				return nil, err
@@ -84,7 +85,7 @@ func (v *variation) identify(t *starlark.Thread, x starlark.Value) error {
 	d, ok := x.(*starlark.Dict)
 	v.targets = map[string]target{}
 	if !ok {
-		return iterate(t, x, func(e starlark.Value) error {
+		return builtin.Iterate(t, x, func(e starlark.Value) error {
 			o, ok := e.(*operand)
 			if !ok {
 				return fmt.Errorf("a %s is no operand", e.Type())
@@ -93,7 +94,7 @@ func (v *variation) identify(t *starlark.Thread, x starlark.Value) error {
 			return nil
 		})
 	}
-	if err := charge(t, d.Len()); err != nil {
+	if err := builtin.Charge(t, d.Len()); err != nil {
 		return err
 	}
 	for _, e := range d.Items() {
@@ -107,7 +108,7 @@ func (v *variation) identify(t *starlark.Thread, x starlark.Value) error {
 			to.nested = a
 		case starlark.NoneType:
 		default:
-			list, err := elements(t, a)
+			list, err := builtin.Elements(t, a)
 			if err != nil {
 				return fmt.Errorf("operand %s: %w", o.name, err)
 			}
@@ -214,7 +215,7 @@ func implicitVariation(t *starlark.Thread, x starlark.Value) (*variation, error)
 	switch x.(type) {
 	case *starlark.List, starlark.Tuple:
 		var err error
-		if list, err = elements(t, x); err != nil {
+		if list, err = builtin.Elements(t, x); err != nil {
 			return nil, err
 		}
 	}

@@ -203,3 +203,9 @@ func (p *parser) unary() syntax.Expr {
 
 // Comparisons are Python's, by the built-in that does each.
 var Comparisons = map[string]string{"==": "·eq", "!=": "·ne", "<": "·lt", "<=": "·le", ">": "·gt", ">=": "·ge"}
+
+// Symbol is an operator as it is written.
+var Symbol = map[string]string{
+	FnAdd: "+", FnSub: "-", FnMul: "*", FnDiv: "/", FnFloorDiv: "//", FnMod: "%", FnPow: "**",
+	FnAnd: "&", FnOr: "|", FnXor: "^", FnShl: "<<", FnShr: ">>",
+}

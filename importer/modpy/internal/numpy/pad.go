@@ -1,25 +1,26 @@
-package modpy
+package numpy
 
 import (
 	"errors"
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"go.starlark.net/starlark"
 )
 
-func (c *numpyCall) repeat(a *array) (*array, error) {
+func (c *call) repeat(a *Array) (*Array, error) {
 	var n int
 	var axis starlark.Value
 	if err := c.unpack("repeats", &n, "axis?", &axis); err != nil {
 		return nil, err
 	}
-	if n < 0 || n > maxValues {
+	if n < 0 || n > builtin.MaxValues {
 		return nil, fmt.Errorf("repeat: %d times", n)
 	}
 	k := 0
 	if axis == nil || axis == starlark.None {
 		var err error
-		if a, err = a.reshape(c.t, []int{a.size()}); err != nil {
+		if a, err = a.reshape(c.t, []int{a.Size()}); err != nil {
 			return nil, err
 		}
 	} else {
@@ -35,7 +36,7 @@ func (c *numpyCall) repeat(a *array) (*array, error) {
 		}
 	}
 	// A new axis of stride 0 behind k, then merged with it.
-	view := &array{data: a.data, off: a.off, dtype: a.dtype,
+	view := &Array{data: a.data, off: a.off, dtype: a.dtype,
 		shape:   append(append(append([]int(nil), a.shape[:k+1]...), n), a.shape[k+1:]...),
 		strides: append(append(append([]int(nil), a.strides[:k+1]...), 0), a.strides[k+1:]...)}
 	if _, err := product(view.shape); err != nil {
@@ -47,7 +48,7 @@ func (c *numpyCall) repeat(a *array) (*array, error) {
 }
 
 // pad widens an array; the new elements are constant or mirror the old ones.
-func (c *numpyCall) pad(a *array) (*array, error) {
+func (c *call) pad(a *Array) (*Array, error) {
 	var width, value starlark.Value
 	mode := "constant"
 	if err := c.unpack("pad_width", &width, "mode?", &mode, "constant_values?", &value); err != nil {
@@ -69,11 +70,11 @@ func (c *numpyCall) pad(a *array) (*array, error) {
 		}
 		fill = f
 	}
-	widths := w.flat()
+	widths := w.Flat()
 	shape := make([]int, n)
 	for i, d := range a.shape {
 		before, after := widths[2*i], widths[2*i+1]
-		if before < 0 || after < 0 || before > maxValues || after > maxValues {
+		if before < 0 || after < 0 || before > builtin.MaxValues || after > builtin.MaxValues {
 			return nil, fmt.Errorf("pad: widths %v and %v", before, after)
 		}
 		if mode != "constant" && d == 0 {
@@ -127,7 +128,7 @@ func (c *numpyCall) pad(a *array) (*array, error) {
 }
 
 // roll rotates the elements, along an axis or as a flat list.
-func (c *numpyCall) roll(a *array) (*array, error) {
+func (c *call) roll(a *Array) (*Array, error) {
 	var by int
 	var axis starlark.Value
 	if err := c.unpack("shift", &by, "axis?", &axis); err != nil {
@@ -138,7 +139,7 @@ func (c *numpyCall) roll(a *array) (*array, error) {
 	b := a
 	var err error
 	if flat {
-		b, err = a.reshape(c.t, []int{a.size()})
+		b, err = a.reshape(c.t, []int{a.Size()})
 	} else if k, err = starlark.AsInt32(axis); err == nil {
 		if k < 0 {
 			k += len(a.shape)
@@ -152,21 +153,21 @@ func (c *numpyCall) roll(a *array) (*array, error) {
 	}
 	n := b.shape[k]
 	if n == 0 {
-		return a.copyAs(c.t, a.dtype)
+		return a.Clone(c.t)
 	}
 	cut := ((-by % n) + n) % n
 	key := make(starlark.Tuple, k+1)
 	for i := range key {
-		key[i] = sliceValue{starlark.None, starlark.None, starlark.None}
+		key[i] = builtin.All
 	}
-	var parts []*array
-	for _, s := range []sliceValue{{starlark.MakeInt(cut), starlark.None, starlark.None}, {starlark.None, starlark.MakeInt(cut), starlark.None}} {
+	var parts []*Array
+	for _, s := range []builtin.Slice{builtin.NewSlice(starlark.MakeInt(cut), starlark.None, starlark.None), builtin.NewSlice(starlark.None, starlark.MakeInt(cut), starlark.None)} {
 		key[k] = s
-		v, err := b.index(c.t, key)
+		v, err := b.At(c.t, key)
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, v.(*array))
+		parts = append(parts, v.(*Array))
 	}
 	out, err := concatenate(c.t, parts, k)
 	if err != nil {
@@ -175,12 +176,12 @@ func (c *numpyCall) roll(a *array) (*array, error) {
 	return out.reshape(c.t, a.shape)
 }
 
-func (c *numpyCall) tile(a *array) (*array, error) {
+func (c *call) tile(a *Array) (*Array, error) {
 	var x starlark.Value
 	if err := c.unpack("reps", &x); err != nil {
 		return nil, err
 	}
-	reps, err := parseShape(c.t, x)
+	reps, err := builtin.Ints(c.t, x)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +207,7 @@ func (c *numpyCall) tile(a *array) (*array, error) {
 			}
 			continue
 		}
-		parts := make([]*array, n)
+		parts := make([]*Array, n)
 		for k := range parts {
 			parts[k] = a
 		}
@@ -217,7 +218,7 @@ func (c *numpyCall) tile(a *array) (*array, error) {
 	return a, nil
 }
 
-func (c *numpyCall) split(a *array) (starlark.Value, error) {
+func (c *call) split(a *Array) (starlark.Value, error) {
 	var x starlark.Value
 	axis := 0
 	if err := c.unpack("indices_or_sections", &x, "axis?", &axis); err != nil {
@@ -239,12 +240,12 @@ func (c *numpyCall) split(a *array) (starlark.Value, error) {
 			ends = append(ends, (i+1)*(size/n))
 		}
 	} else {
-		if ends, err = parseShape(c.t, x); err != nil {
+		if ends, err = builtin.Ints(c.t, x); err != nil {
 			return nil, err
 		}
 		ends = append(ends, size)
 	}
-	if err := charge(c.t, len(ends)); err != nil {
+	if err := builtin.Charge(c.t, len(ends)); err != nil {
 		return nil, err
 	}
 	var out []starlark.Value
@@ -252,10 +253,10 @@ func (c *numpyCall) split(a *array) (starlark.Value, error) {
 	for _, end := range ends {
 		key := make(starlark.Tuple, axis+1)
 		for i := range key {
-			key[i] = sliceValue{starlark.None, starlark.None, starlark.None}
+			key[i] = builtin.All
 		}
-		key[axis] = sliceValue{starlark.MakeInt(from), starlark.MakeInt(end), starlark.None}
-		v, err := a.index(c.t, key)
+		key[axis] = builtin.NewSlice(starlark.MakeInt(from), starlark.MakeInt(end), starlark.None)
+		v, err := a.At(c.t, key)
 		if err != nil {
 			return nil, err
 		}

@@ -1,13 +1,14 @@
-package modpy
+package numpy
 
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"go.starlark.net/starlark"
 )
 
 // combine joins or multiplies several arrays.
-func (c *numpyCall) combine() (starlark.Value, bool, error) {
+func (c *call) combine() (starlark.Value, bool, error) {
 	t := c.t
 	switch c.name {
 	case "concatenate", "stack", "vstack", "hstack":
@@ -16,8 +17,8 @@ func (c *numpyCall) combine() (starlark.Value, bool, error) {
 		if err := c.unpack("arrays", &x, "axis?", &axis); err != nil {
 			return nil, true, err
 		}
-		var parts []*array
-		err := iterate(t, x, func(v starlark.Value) error {
+		var parts []*Array
+		err := builtin.Iterate(t, x, func(v starlark.Value) error {
 			a, err := toArray(t, v)
 			if err != nil {
 				return err
@@ -52,7 +53,7 @@ func (c *numpyCall) combine() (starlark.Value, bool, error) {
 		v, err := concatenate(t, parts, axis)
 		return v, true, err
 	case "dot", "matmul":
-		if err := count(c.name, c.args, c.kwargs, 2, 2); err != nil {
+		if err := builtin.Arity(c.name, c.args, c.kwargs, 2, 2); err != nil {
 			return nil, true, err
 		}
 		v, err := c.product()
@@ -62,7 +63,7 @@ func (c *numpyCall) combine() (starlark.Value, bool, error) {
 }
 
 // product is the matrix product of two arrays of one or two dimensions.
-func (c *numpyCall) product() (starlark.Value, error) {
+func (c *call) product() (starlark.Value, error) {
 	a, err := toArray(c.t, c.args[0])
 	if err != nil {
 		return nil, err
@@ -90,14 +91,14 @@ func (c *numpyCall) product() (starlark.Value, error) {
 	}
 	if cost, err := product([]int{m, n, max(k, 1)}); err != nil {
 		return nil, err
-	} else if err := charge(c.t, cost); err != nil {
+	} else if err := builtin.Charge(c.t, cost); err != nil {
 		return nil, err
 	}
 	out, err := newArray(c.t, max(a.dtype, b.dtype), shape)
 	if err != nil {
 		return nil, err
 	}
-	p, q := a.flat(), b.flat()
+	p, q := a.Flat(), b.Flat()
 	for i := range m {
 		for j := range n {
 			sum := 0.0
@@ -111,7 +112,7 @@ func (c *numpyCall) product() (starlark.Value, error) {
 }
 
 // reduce folds one array over axes.
-func (c *numpyCall) reduce() (starlark.Value, bool, error) {
+func (c *call) reduce() (starlark.Value, bool, error) {
 	switch c.name {
 	case "sum", "prod", "max", "min", "mean", "all", "any", "argmax", "argmin":
 	default:
@@ -132,7 +133,7 @@ func (c *numpyCall) reduce() (starlark.Value, bool, error) {
 			over[i] = true
 		}
 	} else {
-		list, err := parseShape(c.t, axes)
+		list, err := builtin.Ints(c.t, axes)
 		if err != nil {
 			return nil, true, err
 		}
@@ -160,7 +161,7 @@ func (c *numpyCall) reduce() (starlark.Value, bool, error) {
 			kept = append(kept, d)
 		}
 	}
-	b, err := a.transpose(append(outer, inner...))
+	b, err := a.Transpose(append(outer, inner...))
 	if err == nil && len(a.shape) == 0 {
 		b = a
 	}
@@ -184,10 +185,10 @@ func (c *numpyCall) reduce() (starlark.Value, bool, error) {
 	if err != nil {
 		return nil, true, err
 	}
-	if err := charge(c.t, a.size()); err != nil {
+	if err := builtin.Charge(c.t, a.Size()); err != nil {
 		return nil, true, err
 	}
-	values := b.flat()
+	values := b.Flat()
 	for i := range out.data {
 		v, err := fold(c.name, values[i*n:(i+1)*n])
 		if err != nil {
@@ -216,9 +217,9 @@ func fold(name string, x []float64) (float64, error) {
 		case "prod":
 			acc *= v
 		case "all":
-			acc *= float64(btoi(v != 0))
+			acc *= float64(builtin.BoolToInt(v != 0))
 		case "any":
-			acc = max(acc, float64(btoi(v != 0)))
+			acc = max(acc, float64(builtin.BoolToInt(v != 0)))
 		case "max", "argmax":
 			if v > acc {
 				acc, at = v, i

@@ -1,15 +1,16 @@
-package modpy
+package numpy
 
 import (
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"go.starlark.net/starlark"
 )
 
 // arrange changes the shape or order of one array.
-func (c *numpyCall) arrange() (starlark.Value, bool, error) {
+func (c *call) arrange() (starlark.Value, bool, error) {
 	t := c.t
 	if len(c.args) == 0 {
 		return nil, false, nil
@@ -22,18 +23,18 @@ func (c *numpyCall) arrange() (starlark.Value, bool, error) {
 	if err != nil {
 		return nil, true, err
 	}
-	rest := &numpyCall{t, c.name, c.args[1:], c.kwargs}
+	rest := &call{t, c.name, c.args[1:], c.kwargs}
 	// one accepts f(2, 3) as well as f((2, 3)).
 	ints := func() ([]int, error) {
-		if err := count(c.name, rest.args, c.kwargs, 0, 32); err != nil {
+		if err := builtin.Arity(c.name, rest.args, c.kwargs, 0, 32); err != nil {
 			return nil, err
 		}
 		if len(rest.args) == 1 {
-			return parseShape(t, rest.args[0])
+			return builtin.Ints(t, rest.args[0])
 		}
-		return parseShape(t, rest.args)
+		return builtin.Ints(t, rest.args)
 	}
-	var v *array
+	var v *Array
 	var x starlark.Value
 	axis := 0
 	switch c.name {
@@ -46,7 +47,7 @@ func (c *numpyCall) arrange() (starlark.Value, bool, error) {
 		var perm []int
 		if len(rest.args) == 0 && len(c.kwargs) > 0 {
 			if err = rest.unpack("axes", &x); err == nil {
-				perm, err = parseShape(t, x)
+				perm, err = builtin.Ints(t, x)
 			}
 		} else {
 			perm, err = ints()
@@ -55,21 +56,21 @@ func (c *numpyCall) arrange() (starlark.Value, bool, error) {
 			if len(perm) == 0 {
 				perm = nil
 			}
-			v, err = a.transpose(perm)
+			v, err = a.Transpose(perm)
 		}
 	case "flatten", "ravel":
 		v, err = a.reshape(t, []int{-1})
-		if a.size() == 0 {
+		if a.Size() == 0 {
 			v, err = a.reshape(t, []int{0})
 		}
 	case "tolist":
 		list, err := a.list(t)
 		return list, true, err
 	case "copy":
-		v, err = a.copyAs(t, a.dtype)
+		v, err = a.Clone(t)
 	case "fill":
 		if err = rest.unpack("value", &x); err == nil {
-			err = a.assign(t, x)
+			err = a.Assign(t, x)
 		}
 		return starlark.None, true, err
 	case "astype":
@@ -117,18 +118,18 @@ func (c *numpyCall) arrange() (starlark.Value, bool, error) {
 		if err = rest.unpack("axis?", &x); err == nil {
 			key := make(starlark.Tuple, len(a.shape))
 			for i := range key {
-				key[i] = sliceValue{starlark.None, starlark.None, starlark.MakeInt(-1)}
+				key[i] = builtin.NewSlice(starlark.None, starlark.None, starlark.MakeInt(-1))
 				if x != nil && x != starlark.None {
 					k, err := starlark.AsInt32(x)
 					if err != nil {
 						return nil, true, err
 					}
 					if i != k && i != k+len(a.shape) {
-						key[i] = sliceValue{starlark.None, starlark.None, starlark.None}
+						key[i] = builtin.All
 					}
 				}
 			}
-			w, err := a.index(t, key)
+			w, err := a.At(t, key)
 			return w, true, err
 		}
 	case "broadcast_to":
@@ -149,7 +150,7 @@ func (c *numpyCall) arrange() (starlark.Value, bool, error) {
 				return nil, true, fmt.Errorf("take: axis %d of %d", axis, len(a.shape))
 			}
 			w, err := a.gather(t, x, axis)
-			if b, ok := w.(*array); ok && err == nil {
+			if b, ok := w.(*Array); ok && err == nil {
 				w = b.scalarOr()
 			}
 			return w, true, err
@@ -163,14 +164,14 @@ func (c *numpyCall) arrange() (starlark.Value, bool, error) {
 	case "roll":
 		v, err = rest.roll(a)
 	case "sort":
-		v, err = a.copyAs(t, a.dtype)
+		v, err = a.Clone(t)
 		if n := len(a.shape); err == nil && n > 0 {
 			for i := 0; i < len(v.data); i += max(a.shape[n-1], 1) {
 				slices.Sort(v.data[i : i+a.shape[n-1]])
 			}
 		}
 	case "cumsum":
-		v, err = a.reshape(t, []int{a.size()})
+		v, err = a.reshape(t, []int{a.Size()})
 		if err == nil {
 			for i := 1; i < len(v.data); i++ {
 				v.data[i] = v.dtype.round(v.data[i] + v.data[i-1])
@@ -182,7 +183,7 @@ func (c *numpyCall) arrange() (starlark.Value, bool, error) {
 	case "clip":
 		var lo, hi starlark.Value
 		if err = rest.unpack("min", &lo, "max", &hi); err == nil {
-			v, err = a.copyAs(t, a.dtype)
+			v, err = a.Clone(t)
 			for _, b := range []struct {
 				v  starlark.Value
 				op func(x, y float64) float64
@@ -197,9 +198,9 @@ func (c *numpyCall) arrange() (starlark.Value, bool, error) {
 	case "round":
 		digits := 0
 		if err = rest.unpack("decimals?", &digits); err == nil {
-			v, err = a.copyAs(t, a.dtype)
+			v, err = a.Clone(t)
 			scale := math.Pow10(digits)
-			for i := range a.size() {
+			for i := range a.Size() {
 				if err == nil {
 					v.data[i] = a.dtype.round(math.RoundToEven(v.data[i]*scale) / scale)
 				}
@@ -214,7 +215,7 @@ func (c *numpyCall) arrange() (starlark.Value, bool, error) {
 	return v, true, nil
 }
 
-func (a *array) moved(from, to int, swap bool) (*array, error) {
+func (a *Array) moved(from, to int, swap bool) (*Array, error) {
 	n := len(a.shape)
 	if from < 0 {
 		from += n
@@ -235,5 +236,5 @@ func (a *array) moved(from, to int, swap bool) (*array, error) {
 		perm = append(perm[:from], perm[from+1:]...)
 		perm = append(perm[:to], append([]int{from}, perm[to:]...)...)
 	}
-	return a.transpose(perm)
+	return a.Transpose(perm)
 }

@@ -1,4 +1,5 @@
-package modpy
+// Package random is Python's random, and the generator that NumPy has too.
+package random
 
 import (
 	"errors"
@@ -7,21 +8,22 @@ import (
 	"math/big"
 	"math/bits"
 
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"go.starlark.net/starlark"
 )
 
-// twister is the MT19937 generator of Matsumoto and Nishimura, seeded and read
+// Twister is the MT19937 generator of Matsumoto and Nishimura, seeded and read
 // as CPython's random and NumPy's RandomState do, so that a specification that
 // draws its data gets the same numbers.
-type twister struct {
+type Twister struct {
 	state [624]uint32
 	next  int
 	spare float64 // the second of a pair of normal deviates
 	has   bool
 }
 
-// seed is the reference init_genrand.
-func (m *twister) seed(s uint32) {
+// Seed is the reference init_genrand.
+func (m *Twister) Seed(s uint32) {
 	m.state[0] = s
 	for i := 1; i < len(m.state); i++ {
 		p := m.state[i-1]
@@ -31,8 +33,8 @@ func (m *twister) seed(s uint32) {
 }
 
 // seedKey is the reference init_by_array.
-func (m *twister) seedKey(key []uint32) {
-	m.seed(19650218)
+func (m *Twister) seedKey(key []uint32) {
+	m.Seed(19650218)
 	n := len(m.state)
 	i, j := 1, 0
 	for range max(n, len(key)) {
@@ -55,7 +57,7 @@ func (m *twister) seedKey(key []uint32) {
 	m.state[0] = 1 << 31
 }
 
-func (m *twister) uint32() uint32 {
+func (m *Twister) Uint32() uint32 {
 	const n, half = 624, 397
 	if m.next >= n {
 		for i := range n {
@@ -72,17 +74,17 @@ func (m *twister) uint32() uint32 {
 	return y ^ y>>18
 }
 
-// float is in [0, 1) with 53 random bits.
-func (m *twister) float() float64 {
-	a, b := m.uint32()>>5, m.uint32()>>6
+// Float is in [0, 1) with 53 random bits.
+func (m *Twister) Float() float64 {
+	a, b := m.Uint32()>>5, m.Uint32()>>6
 	return (float64(a)*(1<<26) + float64(b)) / (1 << 53)
 }
 
 // bits gives k random bits, low words first, as CPython's getrandbits.
-func (m *twister) bits(k int) *big.Int {
+func (m *Twister) bits(k int) *big.Int {
 	v := new(big.Int)
 	for at := 0; at < k; at += 32 {
-		w := m.uint32()
+		w := m.Uint32()
 		if rest := k - at; rest < 32 {
 			w >>= 32 - rest
 		}
@@ -92,7 +94,7 @@ func (m *twister) bits(k int) *big.Int {
 }
 
 // below is CPython's _randbelow: rejection on the bits of n.
-func (m *twister) below(n int64) int64 {
+func (m *Twister) below(n int64) int64 {
 	k := bits.Len64(uint64(n))
 	for {
 		if v := m.bits(k).Int64(); v < n {
@@ -102,25 +104,25 @@ func (m *twister) below(n int64) int64 {
 }
 
 // normal is CPython's gauss.
-func (m *twister) normal() float64 {
+func (m *Twister) normal() float64 {
 	if m.has {
 		m.has = false
 		return m.spare
 	}
-	angle := m.float() * 2 * math.Pi
-	radius := math.Sqrt(-2 * math.Log(1-m.float()))
+	angle := m.Float() * 2 * math.Pi
+	radius := math.Sqrt(-2 * math.Log(1-m.Float()))
 	m.spare, m.has = math.Sin(angle)*radius, true
 	return math.Cos(angle) * radius
 }
 
 // legacyNormal is NumPy's RandomState gauss: the polar method.
-func (m *twister) legacyNormal() float64 {
+func (m *Twister) LegacyNormal() float64 {
 	if m.has {
 		m.has = false
 		return m.spare
 	}
 	for {
-		x, y := 2*m.float()-1, 2*m.float()-1
+		x, y := 2*m.Float()-1, 2*m.Float()-1
 		if r := x*x + y*y; r < 1 && r != 0 {
 			f := math.Sqrt(-2 * math.Log(r) / r)
 			m.spare, m.has = f*x, true
@@ -130,8 +132,8 @@ func (m *twister) legacyNormal() float64 {
 }
 
 // seedValue seeds as random.seed does: integers by their magnitude.
-func (m *twister) seedValue(v starlark.Value) error {
-	i, ok := fromBool(v).(starlark.Int)
+func (m *Twister) seedValue(v starlark.Value) error {
+	i, ok := builtin.FromBool(v).(starlark.Int)
 	if v == starlark.None {
 		i, ok = starlark.MakeInt(0), true // runs are reproducible
 	}
@@ -152,28 +154,28 @@ func (m *twister) seedValue(v starlark.Value) error {
 	return nil
 }
 
-// randomModule is Python's random.
-func randomModule() *namespace {
+// Module is Python's random.
+func Module() *builtin.Namespace {
 	shared := randomObject("random")
-	shared.members["Random"] = function("Random", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		if err := count("Random", args, kwargs, 0, 1); err != nil {
+	shared.Members["Random"] = builtin.Function("Random", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		if err := builtin.Arity("Random", args, kwargs, 0, 1); err != nil {
 			return nil, err
 		}
 		r := randomObject("random.Random")
-		_, err := starlark.Call(t, r.members["seed"], args, nil)
+		_, err := starlark.Call(t, r.Members["seed"], args, nil)
 		return r, err
 	})
 	return shared
 }
 
 // randomObject is a random.Random, seeded with 0.
-func randomObject(name string) *namespace {
-	m := new(twister)
+func randomObject(name string) *builtin.Namespace {
+	m := new(Twister)
 	m.seedKey([]uint32{0})
 	members := starlark.StringDict{}
 	def := func(name string, low, high int, f func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error)) {
-		members[name] = function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-			if err := count(name, args, kwargs, low, high); err != nil {
+		members[name] = builtin.Function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			if err := builtin.Arity(name, args, kwargs, low, high); err != nil {
 				return nil, err
 			}
 			return f(t, args)
@@ -186,12 +188,12 @@ func randomObject(name string) *namespace {
 		return starlark.None, m.seedValue(a[0])
 	})
 	def("random", 0, 0, func(*starlark.Thread, starlark.Tuple) (starlark.Value, error) {
-		return starlark.Float(m.float()), nil
+		return starlark.Float(m.Float()), nil
 	})
 	def("getrandbits", 1, 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		k, err := starlark.AsInt32(a[0])
-		if err != nil || k < 0 || k > maxBits {
-			return nil, fmt.Errorf("getrandbits takes 0 to %d", maxBits)
+		if err != nil || k < 0 || k > builtin.MaxBits {
+			return nil, fmt.Errorf("getrandbits takes 0 to %d", builtin.MaxBits)
 		}
 		return starlark.MakeBigInt(m.bits(k)), nil
 	})
@@ -205,7 +207,7 @@ func randomObject(name string) *namespace {
 	}
 	def("uniform", 2, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		x, y, err := pair(a)
-		return starlark.Float(x + (y-x)*m.float()), err
+		return starlark.Float(x + (y-x)*m.Float()), err
 	})
 	def("gauss", 2, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		x, y, err := pair(a)
@@ -220,7 +222,7 @@ func randomObject(name string) *namespace {
 	ints := func(a starlark.Tuple) ([]int64, error) {
 		out := make([]int64, len(a))
 		for i, v := range a {
-			n, ok := fromBool(v).(starlark.Int)
+			n, ok := builtin.FromBool(v).(starlark.Int)
 			x, small := n.Int64()
 			if !ok || !small || x > math.MaxInt64/4 || x < math.MinInt64/4 {
 				return nil, fmt.Errorf("argument %d is no int within 62 bits", i)
@@ -250,7 +252,7 @@ func randomObject(name string) *namespace {
 		return span(v[0], v[1], v[2])
 	})
 	def("choice", 1, 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-		e, err := elements(t, a[0])
+		e, err := builtin.Elements(t, a[0])
 		if err == nil && len(e) == 0 {
 			err = errors.New("choice of nothing")
 		}
@@ -264,7 +266,7 @@ func randomObject(name string) *namespace {
 		if !ok {
 			return nil, errors.New("shuffle needs a list")
 		}
-		if err := charge(t, l.Len()); err != nil {
+		if err := builtin.Charge(t, l.Len()); err != nil {
 			return nil, err
 		}
 		for i := l.Len() - 1; i > 0; i-- {
@@ -280,7 +282,7 @@ func randomObject(name string) *namespace {
 		return starlark.None, nil
 	})
 	def("sample", 2, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-		e, err := elements(t, a[0])
+		e, err := builtin.Elements(t, a[0])
 		if err != nil {
 			return nil, err
 		}
@@ -290,12 +292,12 @@ func randomObject(name string) *namespace {
 		}
 		return starlark.NewList(m.sample(e, k)), nil
 	})
-	return &namespace{name, members}
+	return builtin.NewNamespace(name, members)
 }
 
 // sample draws k of e without repetition, by a pool or, for few of many, by
 // remembering what was drawn, with CPython's threshold.
-func (m *twister) sample(e []starlark.Value, k int) []starlark.Value {
+func (m *Twister) sample(e []starlark.Value, k int) []starlark.Value {
 	n := len(e)
 	limit := 21
 	if k > 5 {

@@ -1,16 +1,18 @@
-package modpy
+package numpy
 
 import (
 	"errors"
 	"fmt"
 	"math"
 
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
+	"github.com/x448/float16"
 	"go.starlark.net/starlark"
 )
 
-// array is the part of numpy.ndarray that specifications use: a strided view of
+// Array is the part of numpy.ndarray that specifications use: a strided view of
 // float64 storage with a data type that says how values are rounded.
-type array struct {
+type Array struct {
 	data    []float64
 	off     int
 	shape   []int
@@ -47,9 +49,9 @@ func (d dtype) float() bool { return d >= dFloat16 }
 func (d dtype) round(x float64) float64 {
 	switch d {
 	case dBool:
-		return float64(btoi(x != 0))
+		return float64(builtin.BoolToInt(x != 0))
 	case dFloat16:
-		return float64(halfToFloat(floatToHalf(float32(x))))
+		return float64(float16.Fromfloat32(float32(x)).Float32())
 	case dFloat32:
 		return float64(float32(x))
 	case dFloat64:
@@ -86,7 +88,8 @@ func (d dtype) value(x float64) starlark.Value {
 	return starlark.MakeInt64(int64(x))
 }
 
-func isArray(v starlark.Value) bool { _, ok := v.(*array); return ok }
+// IsArray reports whether v is an array.
+func IsArray(v starlark.Value) bool { _, ok := v.(*Array); return ok }
 
 func product(shape []int) (int, error) {
 	n := 1
@@ -94,8 +97,8 @@ func product(shape []int) (int, error) {
 		if d < 0 {
 			return 0, fmt.Errorf("dimension %d is negative", d)
 		}
-		if d > 0 && n > maxValues/d {
-			return 0, fmt.Errorf("an array of shape %v has more than %d elements", shape, maxValues)
+		if d > 0 && n > builtin.MaxValues/d {
+			return 0, fmt.Errorf("an array of shape %v has more than %d elements", shape, builtin.MaxValues)
 		}
 		n *= d
 	}
@@ -112,22 +115,31 @@ func contiguous(shape []int) []int {
 	return s
 }
 
+// View is an array over data.
+func View(data []float64, shape []int) (*Array, error) {
+	if n, err := product(shape); err != nil || n != len(data) {
+		return nil, fmt.Errorf("%d values for the dimensions %v", len(data), shape)
+	}
+	return &Array{data: data, shape: shape, strides: contiguous(shape), dtype: dFloat64}, nil
+}
+
 // newArray allocates a zeroed array within the budget.
-func newArray(t *starlark.Thread, d dtype, shape []int) (*array, error) {
+func newArray(t *starlark.Thread, d dtype, shape []int) (*Array, error) {
 	if len(shape) > 32 {
 		return nil, errors.New("an array has more than 32 dimensions")
 	}
 	n, err := product(shape)
 	if err == nil {
-		err = charge(t, n)
+		err = builtin.Charge(t, n)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &array{data: make([]float64, n), shape: shape, strides: contiguous(shape), dtype: d}, nil
+	return &Array{data: make([]float64, n), shape: shape, strides: contiguous(shape), dtype: d}, nil
 }
 
-func (a *array) size() int {
+// Size is the number of elements.
+func (a *Array) Size() int {
 	n := 1
 	for _, d := range a.shape {
 		n *= d
@@ -136,8 +148,8 @@ func (a *array) size() int {
 }
 
 // each calls f with the storage index of every element in row-major order.
-func (a *array) each(f func(at int)) {
-	n := a.size()
+func (a *Array) each(f func(at int)) {
+	n := a.Size()
 	if n == 0 {
 		return
 	}
@@ -157,18 +169,18 @@ func (a *array) each(f func(at int)) {
 	}
 }
 
-// flat copies the elements in row-major order.
-func (a *array) flat() []float64 {
-	out := make([]float64, 0, a.size())
+// Flat copies the elements in row-major order.
+func (a *Array) Flat() []float64 {
+	out := make([]float64, 0, a.Size())
 	a.each(func(at int) { out = append(out, a.data[at]) })
 	return out
 }
 
-func (a *array) copyAs(t *starlark.Thread, d dtype) (*array, error) {
-	if err := charge(t, a.size()); err != nil {
+func (a *Array) copyAs(t *starlark.Thread, d dtype) (*Array, error) {
+	if err := builtin.Charge(t, a.Size()); err != nil {
 		return nil, err
 	}
-	b := &array{data: a.flat(), shape: append([]int(nil), a.shape...), strides: contiguous(a.shape), dtype: d}
+	b := &Array{data: a.Flat(), shape: append([]int(nil), a.shape...), strides: contiguous(a.shape), dtype: d}
 	if d != a.dtype {
 		for i, x := range b.data {
 			b.data[i] = d.round(x)
@@ -177,27 +189,30 @@ func (a *array) copyAs(t *starlark.Thread, d dtype) (*array, error) {
 	return b, nil
 }
 
-func (a *array) reshape(t *starlark.Thread, shape []int) (*array, error) {
+// Clone is a copy of the same type.
+func (a *Array) Clone(t *starlark.Thread) (*Array, error) { return a.copyAs(t, a.dtype) }
+
+func (a *Array) reshape(t *starlark.Thread, shape []int) (*Array, error) {
 	known, free := 1, -1
 	for i, d := range shape {
 		if d == -1 && free < 0 {
 			free = i
 		} else {
-			if d < 0 || d > 0 && known > maxValues/d {
+			if d < 0 || d > 0 && known > builtin.MaxValues/d {
 				return nil, fmt.Errorf("an array cannot have the shape %v", shape)
 			}
 			known *= d
 		}
 	}
 	shape = append([]int(nil), shape...)
-	if free >= 0 && known > 0 && a.size()%known == 0 {
-		shape[free] = a.size() / known
+	if free >= 0 && known > 0 && a.Size()%known == 0 {
+		shape[free] = a.Size() / known
 		known *= shape[free]
 	}
-	if known != a.size() {
-		return nil, fmt.Errorf("%d elements cannot have the shape %v", a.size(), shape)
+	if known != a.Size() {
+		return nil, fmt.Errorf("%d elements cannot have the shape %v", a.Size(), shape)
 	}
-	b, err := a.copyAs(t, a.dtype)
+	b, err := a.Clone(t)
 	if err != nil {
 		return nil, err
 	}
@@ -205,8 +220,8 @@ func (a *array) reshape(t *starlark.Thread, shape []int) (*array, error) {
 	return b, nil
 }
 
-// transpose permutes the axes; with no permutation it reverses them.
-func (a *array) transpose(perm []int) (*array, error) {
+// Transpose permutes the axes; with no permutation it reverses them.
+func (a *Array) Transpose(perm []int) (*Array, error) {
 	n := len(a.shape)
 	if perm == nil {
 		for i := n - 1; i >= 0; i-- {
@@ -214,7 +229,7 @@ func (a *array) transpose(perm []int) (*array, error) {
 		}
 	}
 	seen := make([]bool, n)
-	b := &array{data: a.data, off: a.off, dtype: a.dtype}
+	b := &Array{data: a.data, off: a.off, dtype: a.dtype}
 	for _, p := range perm {
 		if p < 0 {
 			p += n
@@ -229,37 +244,37 @@ func (a *array) transpose(perm []int) (*array, error) {
 	return b, nil
 }
 
-// index is a[key]: integers and slices give views, lists and arrays copies.
-func (a *array) index(t *starlark.Thread, key starlark.Value) (starlark.Value, error) {
+// At is a[key]: integers and slices give views, lists and arrays copies.
+func (a *Array) At(t *starlark.Thread, key starlark.Value) (starlark.Value, error) {
 	keys := starlark.Tuple{key}
 	if k, ok := key.(starlark.Tuple); ok {
 		keys = k
 	}
 	given := 0
 	for _, k := range keys {
-		if s, ok := k.(sliceValue); (!ok || !s.ellipsis()) && k != starlark.None {
+		if s, ok := k.(builtin.Slice); (!ok || !s.Ellipsis()) && k != starlark.None {
 			given++
 		}
 	}
 	if given > len(a.shape) {
 		return nil, fmt.Errorf("%d indexes into %d dimensions", given, len(a.shape))
 	}
-	b := &array{data: a.data, off: a.off, dtype: a.dtype}
+	b := &Array{data: a.data, off: a.off, dtype: a.dtype}
 	axis := 0
 	for _, k := range keys {
 		if k == starlark.None { // a new axis
 			b.shape, b.strides = append(b.shape, 1), append(b.strides, 0)
 			continue
 		}
-		if s, ok := k.(sliceValue); ok {
-			if s.ellipsis() {
+		if s, ok := k.(builtin.Slice); ok {
+			if s.Ellipsis() {
 				for range len(a.shape) - given {
 					b.shape, b.strides = append(b.shape, a.shape[axis]), append(b.strides, a.strides[axis])
 					axis++
 				}
 				continue
 			}
-			start, n, step, err := s.resolve(a.shape[axis])
+			start, n, step, err := s.Resolve(a.shape[axis])
 			if err != nil {
 				return nil, err
 			}
@@ -297,15 +312,13 @@ func (a *array) index(t *starlark.Thread, key starlark.Value) (starlark.Value, e
 	return b, nil
 }
 
-func (s sliceValue) ellipsis() bool { return s.lo == starlark.String("...") }
-
 // gather takes the given positions of an axis.
-func (a *array) gather(t *starlark.Thread, list starlark.Value, axis int) (starlark.Value, error) {
+func (a *Array) gather(t *starlark.Thread, list starlark.Value, axis int) (starlark.Value, error) {
 	idx, err := toArray(t, list)
 	if err != nil {
 		return nil, err
 	}
-	positions := idx.flat()
+	positions := idx.Flat()
 	if idx.dtype == dBool {
 		if len(idx.shape) != 1 || len(positions) != a.shape[axis] {
 			return nil, errors.New("a mask of several dimensions is not supported")
@@ -317,13 +330,13 @@ func (a *array) gather(t *starlark.Thread, list starlark.Value, axis int) (starl
 			}
 		}
 		positions = p
-		idx = &array{shape: []int{len(p)}}
+		idx = &Array{shape: []int{len(p)}}
 	}
-	parts := make([]*array, len(positions))
+	parts := make([]*Array, len(positions))
 	for i, p := range positions {
 		key := make(starlark.Tuple, 0, axis+1)
 		for range axis {
-			key = append(key, sliceValue{starlark.None, starlark.None, starlark.None})
+			key = append(key, builtin.All)
 		}
 		k := starlark.MakeInt(int(p))
 		hi := starlark.Value(starlark.MakeInt(int(p) + 1))
@@ -333,11 +346,11 @@ func (a *array) gather(t *starlark.Thread, list starlark.Value, axis int) (starl
 		if int(p) >= a.shape[axis] || int(p) < -a.shape[axis] {
 			return nil, fmt.Errorf("index %v is out of range for dimension %d of size %d", p, axis, a.shape[axis])
 		}
-		v, err := a.index(t, append(key, sliceValue{k, hi, starlark.None}))
+		v, err := a.At(t, append(key, builtin.NewSlice(k, hi, starlark.None)))
 		if err != nil {
 			return nil, err
 		}
-		parts[i] = v.(*array)
+		parts[i] = v.(*Array)
 	}
 	shape := append(append(append([]int(nil), a.shape[:axis]...), idx.shape...), a.shape[axis+1:]...)
 	if len(parts) == 0 {
@@ -350,8 +363,8 @@ func (a *array) gather(t *starlark.Thread, list starlark.Value, axis int) (starl
 	return all.reshape(t, shape)
 }
 
-// assign sets all elements to v, which is broadcast.
-func (a *array) assign(t *starlark.Thread, v starlark.Value) error {
+// Assign sets all elements to v, which is broadcast.
+func (a *Array) Assign(t *starlark.Thread, v starlark.Value) error {
 	b, err := toArray(t, v)
 	if err != nil {
 		return err
@@ -359,17 +372,17 @@ func (a *array) assign(t *starlark.Thread, v starlark.Value) error {
 	if b, err = b.broadcast(a.shape); err != nil {
 		return err
 	}
-	if err := charge(t, a.size()); err != nil {
+	if err := builtin.Charge(t, a.Size()); err != nil {
 		return err
 	}
-	values := b.flat()
+	values := b.Flat()
 	i := 0
 	a.each(func(at int) { a.data[at] = a.dtype.round(values[i]); i++ })
 	return nil
 }
 
-func (a *array) broadcast(shape []int) (*array, error) {
-	b := &array{data: a.data, off: a.off, dtype: a.dtype, shape: shape, strides: make([]int, len(shape))}
+func (a *Array) broadcast(shape []int) (*Array, error) {
+	b := &Array{data: a.data, off: a.off, dtype: a.dtype, shape: shape, strides: make([]int, len(shape))}
 	lead := len(shape) - len(a.shape)
 	for i := range a.shape {
 		if lead < 0 || a.shape[i] != 1 && a.shape[i] != shape[lead+i] {

@@ -1,29 +1,30 @@
-package modpy
+package numpy
 
 import (
 	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 )
 
 // The Starlark side of an array.
 
-func (a *array) String() string {
-	if a.size() > 1000 {
+func (a *Array) String() string {
+	if a.Size() > 1000 {
 		return fmt.Sprintf("array(shape=%v)", a.shape)
 	}
-	return fmt.Sprintf("array(%v, shape=%v)", a.flat(), a.shape)
+	return fmt.Sprintf("array(%v, shape=%v)", a.Flat(), a.shape)
 }
-func (a *array) Type() string          { return "ndarray" }
-func (a *array) Freeze()               {}
-func (a *array) Truth() starlark.Bool  { return a.size() == 1 && a.data[a.off] != 0 }
-func (a *array) Hash() (uint32, error) { return 0, errors.New("an array is not hashable") }
+func (a *Array) Type() string          { return "ndarray" }
+func (a *Array) Freeze()               {}
+func (a *Array) Truth() starlark.Bool  { return a.Size() == 1 && a.data[a.off] != 0 }
+func (a *Array) Hash() (uint32, error) { return 0, errors.New("an array is not hashable") }
 
 // Len is the size of the first dimension.
-func (a *array) Len() int {
+func (a *Array) Len() int {
 	if len(a.shape) == 0 {
 		return 0
 	}
@@ -31,8 +32,8 @@ func (a *array) Len() int {
 }
 
 // Index is the i-th sub-array, or element.
-func (a *array) Index(i int) starlark.Value {
-	v, err := a.index(nil, starlark.MakeInt(i))
+func (a *Array) Index(i int) starlark.Value {
+	v, err := a.At(nil, starlark.MakeInt(i))
 	if err != nil {
 		return starlark.None
 	}
@@ -40,12 +41,12 @@ func (a *array) Index(i int) starlark.Value {
 }
 
 // Slice is a[start:end:step].
-func (a *array) Slice(start, end, step int) starlark.Value {
+func (a *Array) Slice(start, end, step int) starlark.Value {
 	lo, hi := starlark.Value(starlark.MakeInt(start)), starlark.Value(starlark.MakeInt(end))
 	if step < 0 && end < 0 {
 		hi = starlark.None
 	}
-	v, err := a.index(nil, starlark.Tuple{sliceValue{lo, hi, starlark.MakeInt(step)}})
+	v, err := a.At(nil, starlark.Tuple{builtin.NewSlice(lo, hi, starlark.MakeInt(step))})
 	if err != nil {
 		return starlark.None
 	}
@@ -53,40 +54,40 @@ func (a *array) Slice(start, end, step int) starlark.Value {
 }
 
 // Get is a[key].
-func (a *array) Get(key starlark.Value) (starlark.Value, bool, error) {
-	v, err := a.index(new(starlark.Thread), key)
+func (a *Array) Get(key starlark.Value) (starlark.Value, bool, error) {
+	v, err := a.At(new(starlark.Thread), key)
 	return v, err == nil, err
 }
 
 // SetKey is a[key] = v.
-func (a *array) SetKey(key, v starlark.Value) error {
+func (a *Array) SetKey(key, v starlark.Value) error {
 	t := new(starlark.Thread)
 	if k, ok := key.(starlark.Tuple); ok && len(k) == len(a.shape) || !ok && len(a.shape) == 1 {
 		// One element, unless a slice is among the indexes.
-		view := &array{data: a.data, off: a.off, dtype: a.dtype, shape: append(append([]int(nil), a.shape...), 1), strides: append(append([]int(nil), a.strides...), 0)}
-		w, err := view.index(t, key)
+		view := &Array{data: a.data, off: a.off, dtype: a.dtype, shape: append(append([]int(nil), a.shape...), 1), strides: append(append([]int(nil), a.strides...), 0)}
+		w, err := view.At(t, key)
 		if err != nil {
 			return err
 		}
-		if one, ok := w.(*array); ok && len(one.shape) == 1 {
-			return one.assign(t, v)
+		if one, ok := w.(*Array); ok && len(one.shape) == 1 {
+			return one.Assign(t, v)
 		}
 	}
-	w, err := a.index(t, key)
+	w, err := a.At(t, key)
 	if err != nil {
 		return err
 	}
-	if view, ok := w.(*array); ok {
-		return view.assign(t, v)
+	if view, ok := w.(*Array); ok {
+		return view.Assign(t, v)
 	}
 	return errors.New("this element of an array cannot be assigned to")
 }
 
 // Iterate gives the sub-arrays of the first dimension.
-func (a *array) Iterate() starlark.Iterator { return &arrayIterator{a: a} }
+func (a *Array) Iterate() starlark.Iterator { return &arrayIterator{a: a} }
 
 type arrayIterator struct {
-	a *array
+	a *Array
 	i int
 }
 
@@ -102,14 +103,14 @@ func (it *arrayIterator) Next(p *starlark.Value) bool {
 func (it *arrayIterator) Done() {}
 
 // Unary is -a and +a.
-func (a *array) Unary(op syntax.Token) (starlark.Value, error) {
+func (a *Array) Unary(op syntax.Token) (starlark.Value, error) {
 	if op == syntax.PLUS {
 		return a, nil
 	}
 	if op != syntax.MINUS {
 		return nil, nil
 	}
-	b, err := a.copyAs(new(starlark.Thread), a.dtype)
+	b, err := a.Clone(new(starlark.Thread))
 	if err != nil {
 		return nil, err
 	}
@@ -119,21 +120,21 @@ func (a *array) Unary(op syntax.Token) (starlark.Value, error) {
 	return b, nil
 }
 
-func (a *array) AttrNames() []string {
+func (a *Array) AttrNames() []string {
 	return append([]string{"T", "dtype", "ndim", "shape", "size"}, arrayMethodNames...)
 }
 
 // Attr gives a property or a bound method.
-func (a *array) Attr(name string) (starlark.Value, error) {
+func (a *Array) Attr(name string) (starlark.Value, error) {
 	switch name {
 	case "shape":
-		return intTuple(a.shape), nil
+		return builtin.IntTuple(a.shape), nil
 	case "ndim":
 		return starlark.MakeInt(len(a.shape)), nil
 	case "size":
-		return starlark.MakeInt(a.size()), nil
+		return starlark.MakeInt(a.Size()), nil
 	case "T":
-		return a.transpose(nil)
+		return a.Transpose(nil)
 	case "dtype":
 		for _, n := range []string{"bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "float16", "float32", "float64"} {
 			if dtypeNames[n] == a.dtype {
@@ -145,24 +146,16 @@ func (a *array) Attr(name string) (starlark.Value, error) {
 		return nil, nil
 	}
 	f := numpyFunction(name)
-	return function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	return builtin.Function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		return f(t, append(starlark.Tuple{a}, args...), kwargs)
 	}), nil
 }
 
-func intTuple(x []int) starlark.Tuple {
-	out := make(starlark.Tuple, len(x))
-	for i, v := range x {
-		out[i] = starlark.MakeInt(v)
-	}
-	return out
-}
-
 var (
-	_ starlark.Sliceable = (*array)(nil)
-	_ starlark.Iterable  = (*array)(nil)
-	_ starlark.Mapping   = (*array)(nil)
-	_ starlark.HasSetKey = (*array)(nil)
-	_ starlark.HasUnary  = (*array)(nil)
-	_ starlark.HasAttrs  = (*array)(nil)
+	_ starlark.Sliceable = (*Array)(nil)
+	_ starlark.Iterable  = (*Array)(nil)
+	_ starlark.Mapping   = (*Array)(nil)
+	_ starlark.HasSetKey = (*Array)(nil)
+	_ starlark.HasUnary  = (*Array)(nil)
+	_ starlark.HasAttrs  = (*Array)(nil)
 )

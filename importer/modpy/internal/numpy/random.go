@@ -1,22 +1,24 @@
-package modpy
+package numpy
 
 import (
 	"fmt"
 	"math"
 
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/random"
 	"go.starlark.net/starlark"
 )
 
 // numpyRandom is numpy.random's RandomState, seeded with 0.
-func numpyRandom(name string) *namespace {
-	m := new(twister)
-	m.seed(0)
+func numpyRandom(name string) *builtin.Namespace {
+	m := new(random.Twister)
+	m.Seed(0)
 	members := starlark.StringDict{}
 	draw := func(t *starlark.Thread, size starlark.Value, d dtype, f func() float64) (starlark.Value, error) {
 		if size == nil || size == starlark.None {
 			return d.value(f()), nil
 		}
-		shape, err := parseShape(t, size)
+		shape, err := builtin.Ints(t, size)
 		if err != nil {
 			return nil, err
 		}
@@ -29,12 +31,12 @@ func numpyRandom(name string) *namespace {
 		}
 		return a, nil
 	}
-	def := func(name string, f func(c *numpyCall) (starlark.Value, error)) {
-		members[name] = function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-			return f(&numpyCall{t, name, args, kwargs})
+	def := func(name string, f func(c *call) (starlark.Value, error)) {
+		members[name] = builtin.Function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			return f(&call{t, name, args, kwargs})
 		})
 	}
-	def("seed", func(c *numpyCall) (starlark.Value, error) {
+	def("seed", func(c *call) (starlark.Value, error) {
 		var s int64
 		if err := c.unpack("seed?", &s); err != nil {
 			return nil, err
@@ -42,11 +44,11 @@ func numpyRandom(name string) *namespace {
 		if s < 0 || s > math.MaxUint32 {
 			return nil, fmt.Errorf("seed %d is not within 32 bits", s)
 		}
-		m.seed(uint32(s))
+		m.Seed(uint32(s))
 		return starlark.None, nil
 	})
 	floats := func(name string, f func(x, y float64) float64, x, y float64, kx, ky string) {
-		def(name, func(c *numpyCall) (starlark.Value, error) {
+		def(name, func(c *call) (starlark.Value, error) {
 			var size, a, b starlark.Value
 			if err := c.unpack(kx+"?", &a, ky+"?", &b, "size?", &size); err != nil {
 				return nil, err
@@ -61,12 +63,12 @@ func numpyRandom(name string) *namespace {
 			return draw(c.t, size, dFloat64, func() float64 { return f(p, q) })
 		})
 	}
-	floats("uniform", func(x, y float64) float64 { return x + (y-x)*m.float() }, 0, 1, "low", "high")
-	floats("normal", func(x, y float64) float64 { return x + y*m.legacyNormal() }, 0, 1, "loc", "scale")
+	floats("uniform", func(x, y float64) float64 { return x + (y-x)*m.Float() }, 0, 1, "low", "high")
+	floats("normal", func(x, y float64) float64 { return x + y*m.LegacyNormal() }, 0, 1, "loc", "scale")
 	for name, f := range map[string]func() float64{
-		"random": m.float, "random_sample": m.float, "standard_normal": m.legacyNormal,
+		"random": m.Float, "random_sample": m.Float, "standard_normal": m.LegacyNormal,
 	} {
-		def(name, func(c *numpyCall) (starlark.Value, error) {
+		def(name, func(c *call) (starlark.Value, error) {
 			var size starlark.Value
 			if err := c.unpack("size?", &size); err != nil {
 				return nil, err
@@ -74,15 +76,15 @@ func numpyRandom(name string) *namespace {
 			return draw(c.t, size, dFloat64, f)
 		})
 	}
-	for name, f := range map[string]func() float64{"rand": m.float, "randn": m.legacyNormal} {
-		def(name, func(c *numpyCall) (starlark.Value, error) {
+	for name, f := range map[string]func() float64{"rand": m.Float, "randn": m.LegacyNormal} {
+		def(name, func(c *call) (starlark.Value, error) {
 			if len(c.args) == 0 {
 				return draw(c.t, nil, dFloat64, f)
 			}
 			return draw(c.t, c.args, dFloat64, f)
 		})
 	}
-	def("randint", func(c *numpyCall) (starlark.Value, error) {
+	def("randint", func(c *call) (starlark.Value, error) {
 		var low int
 		var high, size, kind starlark.Value
 		if err := c.unpack("low", &low, "high?", &high, "size?", &size, "dtype?", &kind); err != nil {
@@ -107,7 +109,7 @@ func numpyRandom(name string) *namespace {
 		}
 		return draw(c.t, size, d, func() float64 {
 			for limit > 0 {
-				if v := m.uint32() & mask; v <= limit {
+				if v := m.Uint32() & mask; v <= limit {
 					return float64(from + int(v))
 				}
 			}
@@ -115,11 +117,11 @@ func numpyRandom(name string) *namespace {
 		})
 	})
 	if name == "numpy.random" {
-		members["RandomState"] = function("RandomState", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		members["RandomState"] = builtin.Function("RandomState", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 			r := numpyRandom("numpy.random.RandomState")
-			_, err := starlark.Call(t, r.members["seed"], args, kwargs)
+			_, err := starlark.Call(t, r.Members["seed"], args, kwargs)
 			return r, err
 		})
 	}
-	return &namespace{name, members}
+	return builtin.NewNamespace(name, members)
 }

@@ -1,10 +1,11 @@
-package modpy
+package numpy
 
 import (
 	"errors"
 	"fmt"
 	"math"
 
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/python"
 	"go.starlark.net/starlark"
 )
@@ -28,8 +29,8 @@ func commonShape(x, y []int) ([]int, error) {
 }
 
 // toArray converts nested sequences and scalars.
-func toArray(t *starlark.Thread, v starlark.Value) (*array, error) {
-	if a, ok := v.(*array); ok {
+func toArray(t *starlark.Thread, v starlark.Value) (*Array, error) {
+	if a, ok := v.(*Array); ok {
 		return a, nil
 	}
 	var data []float64
@@ -48,7 +49,7 @@ func toArray(t *starlark.Thread, v starlark.Value) (*array, error) {
 			x = float64(n)
 		case starlark.Bool:
 			d = dBool
-			x = float64(btoi(bool(n)))
+			x = float64(builtin.BoolToInt(bool(n)))
 		case starlark.Int:
 			d = dInt64
 			x = float64(n.Float())
@@ -65,7 +66,7 @@ func toArray(t *starlark.Thread, v starlark.Value) (*array, error) {
 			} else if shape[depth] != length {
 				return fmt.Errorf("nested lists have different lengths, %d and %d", shape[depth], length)
 			}
-			return iterate(t, v, func(e starlark.Value) error { return walk(e, depth+1) })
+			return builtin.Iterate(t, v, func(e starlark.Value) error { return walk(e, depth+1) })
 		}
 		if depth != len(shape) {
 			return errors.New("the nested lists have different depths")
@@ -84,12 +85,12 @@ func toArray(t *starlark.Thread, v starlark.Value) (*array, error) {
 	if n, err := product(shape); err != nil || n != len(data) {
 		return nil, errors.New("the nested lists have different depths")
 	}
-	return &array{data: data, shape: shape, strides: contiguous(shape), dtype: kind}, nil
+	return &Array{data: data, shape: shape, strides: contiguous(shape), dtype: kind}, nil
 }
 
 // promote is the type of an operation's result. A scalar does not widen an
 // array of its own kind.
-func promote(x, y *array, scalarX, scalarY bool) dtype {
+func promote(x, y *Array, scalarX, scalarY bool) dtype {
 	a, b := x.dtype, y.dtype
 	if a.float() == b.float() || !a.float() && b == dBool || !b.float() && a == dBool {
 		switch {
@@ -110,8 +111,8 @@ func promote(x, y *array, scalarX, scalarY bool) dtype {
 	return d
 }
 
-// arrayOp applies an operator elementwise.
-func arrayOp(t *starlark.Thread, op string, x, y starlark.Value) (starlark.Value, error) {
+// Binary applies an operator elementwise.
+func Binary(t *starlark.Thread, op string, x, y starlark.Value) (starlark.Value, error) {
 	a, err := toArray(t, x)
 	if err != nil {
 		return nil, err
@@ -120,7 +121,7 @@ func arrayOp(t *starlark.Thread, op string, x, y starlark.Value) (starlark.Value
 	if err != nil {
 		return nil, err
 	}
-	d := promote(a, b, !isArray(x), !isArray(y))
+	d := promote(a, b, !IsArray(x), !IsArray(y))
 	var f func(p, q float64) float64
 	switch op {
 	case python.FnAdd:
@@ -141,7 +142,7 @@ func arrayOp(t *starlark.Thread, op string, x, y starlark.Value) (starlark.Value
 	case python.FnPow:
 		f = math.Pow
 	default:
-		return nil, fmt.Errorf("operator %s does not apply to arrays", symbol[op])
+		return nil, fmt.Errorf("operator %s does not apply to arrays", python.Symbol[op])
 	}
 	if d == dBool {
 		d = dInt64
@@ -154,7 +155,7 @@ func floorDivide(p, q float64) float64 {
 	if q == 0 {
 		return p / q
 	}
-	quotient, _ := divMod(p, q)
+	quotient, _ := builtin.DivMod(p, q)
 	return quotient
 }
 
@@ -163,11 +164,11 @@ func modulo(p, q float64) float64 {
 	if q == 0 {
 		return math.NaN()
 	}
-	_, rest := divMod(p, q)
+	_, rest := builtin.DivMod(p, q)
 	return rest
 }
 
-func zipWith(t *starlark.Thread, a, b *array, d dtype, f func(p, q float64) float64) (*array, error) {
+func zipWith(t *starlark.Thread, a, b *Array, d dtype, f func(p, q float64) float64) (*Array, error) {
 	shape, err := commonShape(a.shape, b.shape)
 	if err != nil {
 		return nil, err
@@ -182,7 +183,7 @@ func zipWith(t *starlark.Thread, a, b *array, d dtype, f func(p, q float64) floa
 	if b, err = b.broadcast(shape); err != nil {
 		return nil, err
 	}
-	p, q := a.flat(), b.flat()
+	p, q := a.Flat(), b.Flat()
 	for i := range out.data {
 		out.data[i] = d.round(f(p[i], q[i]))
 	}
@@ -190,7 +191,7 @@ func zipWith(t *starlark.Thread, a, b *array, d dtype, f func(p, q float64) floa
 }
 
 // concatenate joins arrays along an axis.
-func concatenate(t *starlark.Thread, parts []*array, axis int) (*array, error) {
+func concatenate(t *starlark.Thread, parts []*Array, axis int) (*Array, error) {
 	if len(parts) == 0 {
 		return nil, errors.New("nothing to concatenate")
 	}
@@ -220,8 +221,8 @@ func concatenate(t *starlark.Thread, parts []*array, axis int) (*array, error) {
 	}
 	at := 0
 	for _, p := range parts {
-		view := &array{data: out.data, off: at * out.strides[axis], shape: p.shape, strides: out.strides, dtype: d}
-		values := p.flat()
+		view := &Array{data: out.data, off: at * out.strides[axis], shape: p.shape, strides: out.strides, dtype: d}
+		values := p.Flat()
 		i := 0
 		view.each(func(k int) { out.data[k] = values[i]; i++ })
 		at += p.shape[axis]
@@ -230,8 +231,8 @@ func concatenate(t *starlark.Thread, parts []*array, axis int) (*array, error) {
 }
 
 // list is the nested list of the elements.
-func (a *array) list(t *starlark.Thread) (starlark.Value, error) {
-	if err := charge(t, a.size()); err != nil {
+func (a *Array) list(t *starlark.Thread) (starlark.Value, error) {
+	if err := builtin.Charge(t, a.Size()); err != nil {
 		return nil, err
 	}
 	var walk func(off, axis int) starlark.Value
@@ -246,4 +247,34 @@ func (a *array) list(t *starlark.Thread) (starlark.Value, error) {
 		return starlark.NewList(out)
 	}
 	return walk(a.off, 0), nil
+}
+
+// Compare is a comparison, elementwise; None is equal to no array.
+func Compare(t *starlark.Thread, op string, x, y starlark.Value) (starlark.Value, error) {
+	if x == starlark.None || y == starlark.None {
+		return starlark.Bool(op == "!="), nil
+	}
+	a, err := toArray(t, x)
+	if err != nil {
+		return nil, err
+	}
+	b, err := toArray(t, y)
+	if err != nil {
+		return nil, err
+	}
+	return zipWith(t, a, b, dBool, func(p, q float64) float64 {
+		switch op {
+		case "==":
+			return float64(builtin.BoolToInt(p == q))
+		case "!=":
+			return float64(builtin.BoolToInt(p != q))
+		case "<":
+			return float64(builtin.BoolToInt(p < q))
+		case "<=":
+			return float64(builtin.BoolToInt(p <= q))
+		case ">":
+			return float64(builtin.BoolToInt(p > q))
+		}
+		return float64(builtin.BoolToInt(p >= q))
+	})
 }

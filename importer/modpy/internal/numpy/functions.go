@@ -1,10 +1,11 @@
-package modpy
+package numpy
 
 import (
 	"errors"
 	"fmt"
 	"math"
 
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"go.starlark.net/starlark"
 )
 
@@ -44,29 +45,29 @@ var otherNumpy = []string{
 	"concatenate", "stack", "split", "tile", "expand_dims", "flip", "moveaxis", "broadcast_to", "pad", "dot", "matmul", "roll", "sort", "cumsum", "vstack", "hstack",
 }
 
-// numpyModule is numpy.
-func numpyModule() *namespace {
+// Module is numpy.
+func Module() *builtin.Namespace {
 	m := starlark.StringDict{
 		"pi": starlark.Float(math.Pi), "e": starlark.Float(math.E), "inf": starlark.Float(math.Inf(1)),
 		"nan": starlark.Float(math.NaN()), "newaxis": starlark.None, "random": numpyRandom("numpy.random"),
 	}
 	for _, list := range [][]string{arrayMethodNames, otherNumpy} {
 		for _, name := range list {
-			m[name] = function(name, numpyFunction(name))
+			m[name] = builtin.Function(name, numpyFunction(name))
 		}
 	}
 	for name := range elementwise {
-		m[name] = function(name, numpyFunction(name))
+		m[name] = builtin.Function(name, numpyFunction(name))
 	}
 	for name := range pairwise {
-		m[name] = function(name, numpyFunction(name))
+		m[name] = builtin.Function(name, numpyFunction(name))
 	}
 	for name, d := range dtypeNames {
 		if name == "int" || name == "float" || name == "bool" {
 			continue
 		}
-		m[name] = function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-			if err := count(name, args, kwargs, 1, 1); err != nil {
+		m[name] = builtin.Function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			if err := builtin.Arity(name, args, kwargs, 1, 1); err != nil {
 				return nil, err
 			}
 			a, err := toArray(t, args[0])
@@ -76,11 +77,11 @@ func numpyModule() *namespace {
 			return a.as(t, d)
 		})
 	}
-	return &namespace{"numpy", m}
+	return builtin.NewNamespace("numpy", m)
 }
 
 // as is a copy of another type, or a scalar where a has no dimensions.
-func (a *array) as(t *starlark.Thread, d dtype) (starlark.Value, error) {
+func (a *Array) as(t *starlark.Thread, d dtype) (starlark.Value, error) {
 	b, err := a.copyAs(t, d)
 	if err != nil {
 		return nil, err
@@ -88,7 +89,7 @@ func (a *array) as(t *starlark.Thread, d dtype) (starlark.Value, error) {
 	return b.scalarOr(), nil
 }
 
-func (a *array) scalarOr() starlark.Value {
+func (a *Array) scalarOr() starlark.Value {
 	if len(a.shape) == 0 && len(a.data) > a.off {
 		return a.dtype.value(a.data[a.off])
 	}
@@ -113,48 +114,30 @@ func parseDtype(v starlark.Value, def dtype) (dtype, error) {
 	return d, nil
 }
 
-// parseShape reads a shape: an integer or a sequence of integers.
-func parseShape(t *starlark.Thread, v starlark.Value) ([]int, error) {
-	if _, ok := v.(starlark.Int); ok {
-		v = starlark.Tuple{v}
-	}
-	e, err := elements(t, v)
-	if err != nil {
-		return nil, fmt.Errorf("shape: %w", err)
-	}
-	out := make([]int, len(e))
-	for i, x := range e {
-		if out[i], err = starlark.AsInt32(fromBool(x)); err != nil {
-			return nil, fmt.Errorf("shape: %w", err)
-		}
-	}
-	return out, nil
-}
-
-// numpyCall is the arguments of a numpy function: the first is an array.
-type numpyCall struct {
+// call is the arguments of a numpy function: the first is an array.
+type call struct {
 	t      *starlark.Thread
 	name   string
 	args   starlark.Tuple
 	kwargs []starlark.Tuple
 }
 
-func (c *numpyCall) unpack(pairs ...any) error {
+func (c *call) unpack(pairs ...any) error {
 	return starlark.UnpackArgs(c.name, c.args, c.kwargs, pairs...)
 }
 
 // numpyFunction is the function of a name in the tables above.
-func numpyFunction(name string) impl {
+func numpyFunction(name string) builtin.Impl {
 	return func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		c := &numpyCall{t, name, args, kwargs}
+		c := &call{t, name, args, kwargs}
 		if f, ok := elementwise[name]; ok {
 			return c.unary(f)
 		}
 		if f, ok := pairwise[name]; ok {
 			return c.binary(f)
 		}
-		for _, family := range []func(*numpyCall) (starlark.Value, bool, error){
-			(*numpyCall).create, (*numpyCall).arrange, (*numpyCall).combine, (*numpyCall).reduce,
+		for _, family := range []func(*call) (starlark.Value, bool, error){
+			(*call).create, (*call).arrange, (*call).combine, (*call).reduce,
 		} {
 			if v, ok, err := family(c); ok || err != nil {
 				return v, err
@@ -164,8 +147,8 @@ func numpyFunction(name string) impl {
 	}
 }
 
-func (c *numpyCall) unary(f func(float64) float64) (starlark.Value, error) {
-	if err := count(c.name, c.args, c.kwargs, 1, 1); err != nil {
+func (c *call) unary(f func(float64) float64) (starlark.Value, error) {
+	if err := builtin.Arity(c.name, c.args, c.kwargs, 1, 1); err != nil {
 		return nil, err
 	}
 	a, err := toArray(c.t, c.args[0])
@@ -186,8 +169,8 @@ func (c *numpyCall) unary(f func(float64) float64) (starlark.Value, error) {
 	return b.scalarOr(), nil
 }
 
-func (c *numpyCall) binary(f func(x, y float64) float64) (starlark.Value, error) {
-	if err := count(c.name, c.args, c.kwargs, 2, 2); err != nil {
+func (c *call) binary(f func(x, y float64) float64) (starlark.Value, error) {
+	if err := builtin.Arity(c.name, c.args, c.kwargs, 2, 2); err != nil {
 		return nil, err
 	}
 	a, err := toArray(c.t, c.args[0])
@@ -198,7 +181,7 @@ func (c *numpyCall) binary(f func(x, y float64) float64) (starlark.Value, error)
 	if err != nil {
 		return nil, err
 	}
-	d := promote(a, b, !isArray(c.args[0]), !isArray(c.args[1]))
+	d := promote(a, b, !IsArray(c.args[0]), !IsArray(c.args[1]))
 	if c.name == "divide" && !d.float() {
 		d = dFloat64
 	}
@@ -210,7 +193,7 @@ func (c *numpyCall) binary(f func(x, y float64) float64) (starlark.Value, error)
 }
 
 // create makes arrays from values or from nothing.
-func (c *numpyCall) create() (starlark.Value, bool, error) {
+func (c *call) create() (starlark.Value, bool, error) {
 	t := c.t
 	var x, kind starlark.Value
 	fill := func(shape []int, d dtype, v float64) (starlark.Value, bool, error) {
@@ -239,7 +222,7 @@ func (c *numpyCall) create() (starlark.Value, bool, error) {
 		b, err := a.copyAs(t, d)
 		return b, true, err
 	case "zeros", "ones", "full":
-		var v starlark.Value = starlark.Float(float64(btoi(c.name == "ones")))
+		var v starlark.Value = starlark.Float(float64(builtin.BoolToInt(c.name == "ones")))
 		var err error
 		if c.name == "full" {
 			err = c.unpack("shape", &x, "fill_value", &v, "dtype?", &kind)
@@ -249,11 +232,11 @@ func (c *numpyCall) create() (starlark.Value, bool, error) {
 		if err != nil {
 			return nil, true, err
 		}
-		shape, err := parseShape(t, x)
+		shape, err := builtin.Ints(t, x)
 		if err != nil {
 			return nil, true, err
 		}
-		f, ok := starlark.AsFloat(fromBool(v))
+		f, ok := starlark.AsFloat(builtin.FromBool(v))
 		if !ok {
 			return nil, true, fmt.Errorf("%s needs a number", c.name)
 		}
@@ -267,7 +250,7 @@ func (c *numpyCall) create() (starlark.Value, bool, error) {
 		}
 		return fill(shape, d, f)
 	case "zeros_like", "ones_like", "full_like":
-		v := float64(btoi(c.name == "ones_like"))
+		v := float64(builtin.BoolToInt(c.name == "ones_like"))
 		var number starlark.Value = starlark.Float(v)
 		var err error
 		if c.name == "full_like" {
@@ -298,10 +281,10 @@ func (c *numpyCall) create() (starlark.Value, bool, error) {
 			return nil, true, err
 		}
 		for i := range n {
-			v.(*array).data[i*n+i] = 1
+			v.(*Array).data[i*n+i] = 1
 		}
 		d, err := parseDtype(kind, dFloat64)
-		v.(*array).dtype = d
+		v.(*Array).dtype = d
 		return v, true, err
 	case "arange":
 		v, err := c.arange()
@@ -313,7 +296,7 @@ func (c *numpyCall) create() (starlark.Value, bool, error) {
 	return nil, false, nil
 }
 
-func (c *numpyCall) arange() (starlark.Value, error) {
+func (c *call) arange() (starlark.Value, error) {
 	var a, b, s, kind starlark.Value
 	if err := c.unpack("start", &a, "stop?", &b, "step?", &s, "dtype?", &kind); err != nil {
 		return nil, err
@@ -331,7 +314,7 @@ func (c *numpyCall) arange() (starlark.Value, error) {
 		if !ok {
 			return nil, errors.New("arange needs numbers")
 		}
-		if isFloat(v) {
+		if builtin.IsFloat(v) {
 			def = dFloat64
 		}
 		f[i] = x
@@ -341,8 +324,8 @@ func (c *numpyCall) arange() (starlark.Value, error) {
 		return nil, err
 	}
 	n := math.Ceil((f[1] - f[0]) / f[2])
-	if math.IsNaN(n) || n > maxValues {
-		return nil, fmt.Errorf("arange has more than %d values", maxValues)
+	if math.IsNaN(n) || n > builtin.MaxValues {
+		return nil, fmt.Errorf("arange has more than %d values", builtin.MaxValues)
 	}
 	out, err := newArray(c.t, d, []int{int(max(n, 0))})
 	if err != nil {
@@ -356,7 +339,7 @@ func (c *numpyCall) arange() (starlark.Value, error) {
 	return out, nil
 }
 
-func (c *numpyCall) linspace() (starlark.Value, error) {
+func (c *call) linspace() (starlark.Value, error) {
 	var a, b, kind starlark.Value
 	n, endpoint := 50, true
 	if err := c.unpack("start", &a, "stop", &b, "num?", &n, "endpoint?", &endpoint, "dtype?", &kind); err != nil {
