@@ -60,6 +60,18 @@ func overlap(x, y [4]float32) float32 {
 	return both / (area(x) + area(y) - both)
 }
 
+// moved is a box moved and scaled by four stored deltas, and clipped to an image: its centre
+// by two of them times its size, its size by e to the other two.
+func moved(box [4]float32, by []byte, height, width float32) (b [4]float32) {
+	for axis, limit := range [2]float32{width, height} {
+		size, centre := box[2+axis]-box[axis], (box[axis]+box[2+axis])*0.5
+		centre += float32(real(deltas, int(by[axis])) * size)
+		reach := float32(float32(math.Exp(float64(real(deltas, int(by[2+axis])))))*size) * 0.5
+		b[axis], b[2+axis] = min(max(centre-reach, 0), limit), min(max(centre+reach, 0), limit)
+	}
+	return b
+}
+
 // candidate is a box of an image with a score for a class.
 type candidate struct {
 	box, class int
@@ -190,15 +202,10 @@ func TestBoxes(t *testing.T) {
 		t.Error("a fault was reported")
 	}
 	for i := range n * classes {
-		box, at := boxAt(where, i/classes), moves[4*i:]
+		size := sizes[2*images[i/classes]:]
 		var want [4]int
-		for axis := range 2 {
-			size, centre := box[2+axis]-box[axis], (box[axis]+box[2+axis])*0.5
-			limit := real(boxes, int(sizes[2*images[i/classes]+uint32(1-axis)]))
-			centre += float32(real(deltas, int(at[axis])) * size)
-			reach := float32(float32(math.Exp(float64(real(deltas, int(at[2+axis])))))*size) * 0.5
-			want[axis] = stored(boxes, min(max(centre-reach, 0), limit))
-			want[2+axis] = stored(boxes, min(max(centre+reach, 0), limit))
+		for c, v := range moved(boxAt(where, i/classes), moves[4*i:], real(boxes, int(size[0])), real(boxes, int(size[1]))) {
+			want[c] = stored(boxes, v)
 		}
 		for c, w := range want {
 			if g := int(binary.LittleEndian.Uint16(got[8*i+2*c:])); g != w {
