@@ -26,7 +26,7 @@ const (
 type DomainConfig struct {
 	Name      string
 	OPPs      []OPP // rising in Hz
-	Ramp      Time  // changing the point while work waits
+	Ramp      Time  // changing the point: work waits for a voted one, goes on at the former one of a governor's
 	IdleAfter Time  // idle span after which the domain sleeps
 	IdleExit  Time  // waking up
 	// Slumber is the idle span after which the domain starts again at its lowest
@@ -74,7 +74,7 @@ func (c *DomainConfig) Validate() error {
 }
 
 // Domain is a clock domain in time: its point, what its governor has seen, and
-// whether it sleeps. It is a value: a copy runs ahead without the original.
+// whether it sleeps.
 type Domain struct {
 	cfg   *DomainConfig
 	load  Load
@@ -85,6 +85,8 @@ type Domain struct {
 	next  Time    // of the next decision
 	idle  Time    // when the domain became idle; Never while it works
 	left  float64 // decay of one interval of the governor
+
+	changed func(Time, OPP) // see Watch
 }
 
 // NewDomain builds a domain that is at its lowest point at time 0 and asleep.
@@ -104,7 +106,7 @@ func NewDomain(cfg DomainConfig) (*Domain, error) {
 // load in the governor's memory.
 func (d *Domain) Reset(t Time) {
 	top := len(d.cfg.OPPs) - 1
-	*d = Domain{cfg: d.cfg, load: Load{OPPs: d.cfg.OPPs, Since: Second}, limit: top, pref: top, at: t, idle: t - max(d.cfg.IdleAfter, d.cfg.Slumber), left: decay(d.cfg.Governor.Interval())}
+	*d = Domain{cfg: d.cfg, changed: d.changed, load: Load{OPPs: d.cfg.OPPs, Since: Second}, limit: top, pref: top, at: t, idle: t - max(d.cfg.IdleAfter, d.cfg.Slumber), left: decay(d.cfg.Governor.Interval())}
 	d.next = t + d.cfg.Governor.Interval()
 	d.bound()
 }
@@ -120,6 +122,9 @@ func (d *Domain) Util() float64 { return d.load.Util }
 
 // Prefer limits the governor to the points up to the preference's.
 func (d *Domain) Prefer(p Preference) { d.pref = d.cfg.Points[p]; d.bound() }
+
+// Release lifts the limit of a preference.
+func (d *Domain) Release() { d.pref = len(d.cfg.OPPs) - 1; d.bound() }
 
 // Limit lowers the highest point to that of the frequency: a thermal cap. 0 lifts it.
 func (d *Domain) Limit(hz int64) {
@@ -143,13 +148,28 @@ func (d *Domain) Floor(hz int64) {
 func (d *Domain) bound() {
 	d.load.High = min(d.limit, d.pref)
 	d.load.Low = min(d.floor, d.load.High)
-	d.set(min(max(d.load.Point, d.load.Low), d.load.High))
+	d.set(min(max(d.load.Point, d.load.Low), d.load.High), d.at)
 }
 
-func (d *Domain) set(point int) {
-	if point != d.load.Point {
-		d.load.Point, d.load.Since = point, 0
+// set chooses a point, which the clock has from an instant on.
+func (d *Domain) set(point int, at Time) {
+	if point == d.load.Point {
+		return
 	}
+	d.load.Point, d.load.Since = point, 0
+	if d.changed != nil {
+		d.changed(at, d.cfg.OPPs[point])
+	}
+}
+
+// Watch lets f know the points that the clock takes from now on, and when.
+func (d *Domain) Watch(f func(at Time, o OPP)) { d.changed = f }
+
+// Ahead is a copy that runs ahead without the original; nobody watches it.
+func (d *Domain) Ahead() *Domain {
+	a := *d
+	a.changed = nil
+	return &a
 }
 
 // Advance moves the domain to t, working all the while or idle. Its governor decides
@@ -165,8 +185,8 @@ func (d *Domain) Advance(t Time, busy bool) {
 // AdvanceLoad moves the domain to t with work for a share of the time, spread evenly.
 func (d *Domain) AdvanceLoad(t Time, share float64) {
 	for d.at < t {
-		if share == 0 && d.settled() {
-			d.next += (t - d.at) / d.cfg.Governor.Interval() * d.cfg.Governor.Interval()
+		if share == 0 && d.settled() && t > d.next { // only the last decision is made
+			d.next += (t - d.next) / d.cfg.Governor.Interval() * d.cfg.Governor.Interval()
 		}
 		to := min(t, d.next)
 		d.account(to, share)
@@ -203,13 +223,13 @@ func (d *Domain) decide() {
 		return
 	}
 	d.load.Busy, d.load.Span = 0, 0
-	d.set(min(max(point, d.load.Low), d.load.High))
+	d.set(min(max(point, d.load.Low), d.load.High), d.at+d.cfg.Ramp)
 }
 
 // Saturate puts the domain where its governor has it after work without a pause:
 // at its highest point, with a full load in memory.
 func (d *Domain) Saturate() {
-	d.set(d.load.High)
+	d.set(d.load.High, d.at)
 	d.load.Since = Second
 	d.load.Util = float64(d.cfg.OPPs[d.load.Point].Hz) / float64(d.cfg.OPPs[len(d.cfg.OPPs)-1].Hz)
 }
@@ -220,8 +240,9 @@ func (d *Domain) Wake(t Time) (wake, ramp Time) {
 	d.Advance(t, false)
 	if d.idle != Never {
 		if d.cfg.Slumber > 0 && t-d.idle >= d.cfg.Slumber {
-			d.set(d.load.Low)
+			d.set(d.load.Low, t)
 			d.load.Busy, d.load.Span, d.load.Streak, d.load.Util = 0, 0, 0, 0
+			d.next = t + d.cfg.Governor.Interval()
 		}
 		if t-d.idle >= d.cfg.IdleAfter {
 			wake = d.cfg.IdleExit
@@ -229,7 +250,7 @@ func (d *Domain) Wake(t Time) (wake, ramp Time) {
 	}
 	if _, fixed := d.cfg.Governor.(Fixed); fixed && d.load.Point != d.load.High {
 		ramp = d.cfg.Ramp
-		d.set(d.load.High)
+		d.set(d.load.High, t)
 	}
 	d.idle = Never
 	return wake, ramp
@@ -240,21 +261,22 @@ func (d *Domain) Sleep(t Time) { d.idle = t }
 
 // Change is a point that a clock takes from an instant on.
 type Change struct {
-	At  Time
-	OPP OPP
+	At      Time
+	OPP     OPP
+	Cluster int // whose clock it is, of an engine with several
 }
 
 // Plan returns the points that the domain goes through when it works from now on, the
-// present one first, up to a horizon; times count from now. Two decisions for one point
-// are one change.
+// present one first, up to a horizon; times count from now. A point is there when the clock
+// has changed, Ramp after the decision. Two decisions for one point are one change.
 func (d *Domain) Plan(horizon Time) []Change {
-	ahead := *d
+	ahead := d.Ahead()
 	opp, last := ahead.Point()
-	plan := []Change{{0, opp}}
+	plan := []Change{{OPP: opp}}
 	for ahead.at < d.at+horizon && last < ahead.load.High {
 		ahead.Advance(ahead.next, true)
 		if opp, point := ahead.Point(); point != last {
-			plan, last = append(plan, Change{ahead.at - d.at, opp}), point
+			plan, last = append(plan, Change{At: ahead.at - d.at + d.cfg.Ramp, OPP: opp}), point
 		}
 	}
 	return plan

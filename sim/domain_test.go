@@ -58,7 +58,8 @@ func TestAdrenoTZ(t *testing.T) {
 	d := domain(t, g)
 	d.Wake(0)
 	plan := d.Plan(sim.Second)
-	want := []sim.Change{{0, sim.OPP{1e8, 0.6}}, {5 * sim.Millisecond, sim.OPP{2e8, 0.7}}, {10 * sim.Millisecond, sim.OPP{4e8, 0.8}}}
+	const ramp = 50 * sim.Microsecond
+	want := []sim.Change{{OPP: sim.OPP{1e8, 0.6}}, {At: 5*sim.Millisecond + ramp, OPP: sim.OPP{2e8, 0.7}}, {At: 10*sim.Millisecond + ramp, OPP: sim.OPP{4e8, 0.8}}}
 	if len(plan) != len(want) {
 		t.Fatalf("plan %v, want %v", plan, want)
 	}
@@ -91,6 +92,34 @@ func TestAdrenoTZ(t *testing.T) {
 	half.Wake(sim.Second)
 	if _, p := half.Point(); p != 0 {
 		t.Errorf("after slumber: point %d", p)
+	}
+}
+
+// TestFirstStep: the first step of a GPU comes 5 ms after its work begins, wherever between
+// two decisions that is and however long it has been idle; a domain that does not slumber
+// finds no idle time in the load of the first decision that it takes at work.
+func TestFirstStep(t *testing.T) {
+	g := sim.AdrenoTZ{Sample: 5 * sim.Millisecond, MinBusy: sim.Millisecond, Ceiling: 50 * sim.Millisecond, UpShare: 0.6, DownShare: 0.5}
+	for _, idle := range []sim.Time{0, 80 * sim.Millisecond, 83 * sim.Millisecond, sim.Second - sim.Microsecond} {
+		d := domain(t, g)
+		d.Sleep(0)
+		d.Wake(idle)
+		if plan := d.Plan(sim.Second); plan[1].At != 5*sim.Millisecond+d.Config().Ramp {
+			t.Errorf("after %v of idle time: first step after %v", idle, plan[1].At)
+		}
+	}
+	g.MinBusy = 0 // decides when idle, too
+	c := clocks(g)
+	c.Slumber = 0
+	for _, idle := range []sim.Time{2 * sim.Millisecond, 12 * sim.Millisecond, 1002 * sim.Millisecond} {
+		d, err := sim.NewDomain(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Wake(idle)
+		if plan := d.Plan(sim.Second); plan[1].At != 3*sim.Millisecond+c.Ramp {
+			t.Errorf("2 ms behind a decision, %v: first step after %v", idle, plan[1].At)
+		}
 	}
 }
 

@@ -1,7 +1,11 @@
 package devices_test
 
 import (
+	"bytes"
+	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
@@ -36,7 +40,8 @@ func TestCPUAlone(t *testing.T) {
 	} {
 		m := phone(t, oneMemoryClock)
 		c := newClient(t, m, "cpu", model, hal.PriorityMedium)
-		res, err := hal.Execute(c.prepared, &c.buffers)
+		var res *hal.Result
+		err := m.Warm(func() (err error) { res, err = hal.Execute(c.prepared, &c.buffers); return err })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,8 +49,7 @@ func TestCPUAlone(t *testing.T) {
 		_, err = m.Together(func(as *devices.Client) error {
 			b := c.buffers
 			b.Client = as
-			res, err = hal.Execute(c.prepared, &b)
-			return err
+			return as.Warm(func() error { res, err = hal.Execute(c.prepared, &b); return err })
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -96,7 +100,8 @@ func TestCPUSharesBandwidth(t *testing.T) {
 			}
 			b := c.buffers
 			b.Client = as
-			res, err := hal.Execute(c.prepared, &b)
+			var res *hal.Result
+			err := as.Warm(func() (err error) { res, err = hal.Execute(c.prepared, &b); return err })
 			if err == nil {
 				took, own = executed(t, &res.Stats), res.Stats.Memory.ReadBytes+res.Stats.Memory.WriteBytes
 			}
@@ -109,7 +114,8 @@ func TestCPUSharesBandwidth(t *testing.T) {
 	}
 	m := phone(t, oneMemoryClock)
 	c := newClient(t, m, "cpu", streaming(nn.TensorFloat32, 16<<20), hal.PriorityMedium)
-	res, err := hal.Execute(c.prepared, &c.buffers)
+	var res *hal.Result
+	err := m.Warm(func() (err error) { res, err = hal.Execute(c.prepared, &c.buffers); return err })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,5 +131,81 @@ func TestCPUSharesBandwidth(t *testing.T) {
 	}
 	if r := float64(own+others) / float64(gpu); r < 0.8 || r > 1.05 {
 		t.Errorf("CPU and GPU move %.2f of the bytes that the GPU reads alone", r)
+	}
+}
+
+// TestCPURamp: a CPU that has been idle begins at its lowest clocks, after its sleeping cores
+// have woken up, and gets faster while it computes, as its governor says: what it computes in
+// that time at the clocks of the machine's samples is what it computes at its highest ones
+// when it is warm. The tensors are those of a functional execution, and a second machine says
+// the same.
+func TestCPURamp(t *testing.T) {
+	o := oneOperation{op: nn.OpConv2D, args: []any{[]uint32{1, 128, 128, 64}, weights{512, 3, 3, 64}, weights{512}, nn.PaddingSame, 1, 1, 0}, out: []uint32{1, 128, 128, 512}, kind: nn.TensorQuant8Asymm}
+	model := o.model()
+	m := phone(t, oneMemoryClock, func(c *soc.Config) { // the memory is as fast at all points
+		for i := range c.CPU.Clusters[0].Clock.OPPs {
+			c.CPU.Clusters[0].Clock.OPPs[i].DDRMHz = 0
+		}
+	})
+	c := newClient(t, m, "cpu", model, hal.PriorityMedium)
+	run := func(f func(func() error) error) (took float64, s hal.Stats) {
+		err := f(func() error {
+			res, err := hal.Execute(c.prepared, &c.buffers)
+			if err == nil {
+				took, s = executed(t, &res.Stats), res.Stats
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return took, s
+	}
+	warm, _ := run(m.Warm)
+	timed := bytes.Clone(c.buffers.Outputs[0])
+	again := func() (samples []soc.Sample, took float64, s hal.Stats) {
+		m.Reset()
+		stop := m.SoC().Observe(func(s *soc.Sample) {
+			x := *s
+			x.Hz = slices.Clone(s.Hz)
+			samples = append(samples, x)
+		})
+		defer stop()
+		took, s = run(func(f func() error) error { return f() })
+		return samples, took, s
+	}
+	samples, cold, stats := again()
+	clocks := m.SoC().Clocks()
+	prime, gold := slices.Index(clocks, "cpu"), slices.Index(clocks, "host")
+	top := [2]float64{2841, 2419}
+	end := samples[len(samples)-1].To
+	start := end - sim.Time(cold*1e9)
+	steps, did := map[[2]int64]bool{}, 0.0
+	last := [2]int64{825e6, 825e6}
+	for _, s := range samples {
+		if span := min(s.To, end) - max(s.From, start); span > 0 {
+			// Threads share the work by their speed: one prime core, three gold ones.
+			did += float64(span) / 1e9 * (float64(last[0])/1e6 + 3*float64(last[1])/1e6) / (top[0] + 3*top[1])
+			steps[last] = true
+		}
+		last = [2]int64{s.Hz[prime], s.Hz[gold]}
+	}
+	t.Logf("warm %.0f us, cold %.0f us in %d steps of the clocks, up to %d and %d MHz", warm, cold, len(steps), last[0]/1e6, last[1]/1e6)
+	if r := did / warm; !(r > 0.98 && r < 1.02) {
+		t.Errorf("the clocks of %.0f us stand for %.0f us at the highest, it is %.0f", cold, did, warm)
+	}
+	if !(cold > 1.5*warm) || len(steps) < 4 {
+		t.Errorf("cold %.0f us, warm %.0f us, %d steps", cold, warm, len(steps))
+	}
+	addsUp(t, "cold", &stats)
+	if i := slices.IndexFunc(stats.Parts, func(p hal.Part) bool { return p.Name == soc.PartWake }); i < 0 || stats.Parts[i].TimeFs != 1461e9 {
+		t.Errorf("parts %+v, want a wake-up of 1461 us", stats.Parts)
+	}
+	if _, _, second := again(); !cmp.Equal(stats, second) {
+		t.Errorf("a machine that has been reset: %s", cmp.Diff(stats, second))
+	}
+	c.buffers.Functional = true
+	if _, err := hal.Execute(c.prepared, &c.buffers); err != nil || !bytes.Equal(timed, c.buffers.Outputs[0]) {
+		t.Errorf("a functional execution gives other tensors, %v", err)
 	}
 }

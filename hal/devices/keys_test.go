@@ -129,9 +129,6 @@ func clockKeys(path string, c *soc.Clock) []key {
 		}
 		list = append(list, key{path: path + "." + g.name, v: reflect.ValueOf(g.mhz).Elem(), others: others, lo: 10, hi: 6000})
 	}
-	if strings.HasPrefix(path, "cpu.") {
-		return list // drivers run on one cluster; the CPU as a device is awake
-	}
 	add := func(v reflect.Value) {
 		for i := range v.NumField() {
 			f := v.Type().Field(i)
@@ -344,6 +341,9 @@ var fixed = map[string]string{
 	"cpu.threads":          "of a CPU with one core: more threads than cores are an error",
 	"cpu.cluster[0].cores": "of a CPU with one thread: a second core is used by the shared machine",
 	"npu.cores":            "of an Ethos-U55: it has one",
+
+	"cpu.cluster[0].clock.idle_after_us": "of a CPU with one thread: its core is awake when it executes",
+	"cpu.cluster[0].clock.idle_exit_us":  "of a CPU with one thread: its core is awake when it executes",
 }
 
 // TestEveryKeyMatters perturbs the numbers of every preset, one at a time: some

@@ -95,7 +95,7 @@ func TestCPUIsThrottled(t *testing.T) {
 	m := phone(t, func(c *soc.Config) { c.Thermal.AmbientC = 44 })
 	c := newClient(t, m, "cpu", convolution(nn.TensorQuant8Asymm), hal.PriorityMedium)
 	for range 2 {
-		if err := c.execute(); err != nil {
+		if err := m.Warm(c.execute); err != nil {
 			t.Fatal(err)
 		}
 		m.SoC().Sleep(m.SoC().Now() + 3*sim.Second) // the rule looks every two seconds

@@ -99,11 +99,10 @@ func Samples(c *soc.Config, p hal.Preference) ([]hal.Device, error) {
 }
 
 // cpuConfig fills the timing model of the reference CPU.
-// cpuConfig fills the timing model of the reference CPU.
 func cpuConfig(c *soc.Config, p sim.Preference, around *surroundings) (cpudriver.Config, error) {
-	var points []sim.Change
+	var points []sim.OPP
 	for i := range c.CPU.Clusters {
-		points = append(points, sim.Change{OPP: c.CPU.Clusters[i].Clock.At(p)})
+		points = append(points, c.CPU.Clusters[i].Clock.At(p))
 	}
 	s, err := cpuSpec(c, points)
 	if err != nil {
@@ -112,18 +111,18 @@ func cpuConfig(c *soc.Config, p sim.Preference, around *surroundings) (cpudriver
 	description := fmt.Sprintf("%s, %d threads, %.2f GHz, reference kernels", s.Name, s.Threads, float64(s.Cores[0].ClockHz)/1e9)
 	return cpudriver.Config{
 		Spec: *s, Host: around.host(soc.EngineCPU), Clock: around.clock, Description: description,
-		SpecAt: func(points []sim.Change) (*timing.CPUSpec, error) { return cpuSpec(c, points) },
+		SpecAt: func(points []sim.OPP) (*timing.CPUSpec, error) { return cpuSpec(c, points) },
 	}, nil
 }
 
 // cpuSpec is the CPU with each cluster at a point, and the memory at the first one's vote.
-func cpuSpec(c *soc.Config, points []sim.Change) (*timing.CPUSpec, error) {
+func cpuSpec(c *soc.Config, points []sim.OPP) (*timing.CPUSpec, error) {
 	cpu := c.CPU
-	rates, err := c.VotedAt(&cpu.Clusters[0].Clock, points[0].OPP).MemoryRates(cpu.L3.LineBytes, cpu.L3.MSHRs)
+	rates, err := c.VotedAt(&cpu.Clusters[0].Clock, points[0]).MemoryRates(cpu.L3.LineBytes, cpu.L3.MSHRs)
 	if err != nil {
 		return nil, err
 	}
-	lead := points[0].OPP.Volts / cpu.Energy.VRef
+	lead := points[0].Volts / cpu.Energy.VRef
 	s := &timing.CPUSpec{
 		Name: cpu.Name, Threads: cpu.Threads, ParallelEfficiency: cpu.ParallelEfficiency,
 		L3: cpuCache(&cpu.L3), OperationSeconds: cpu.OperationUs * 1e-6,
@@ -134,7 +133,7 @@ func cpuSpec(c *soc.Config, points []sim.Change) (*timing.CPUSpec, error) {
 	}
 	s.DRAMReadBytePJ, s.DRAMWriteBytePJ = c.DRAM.StreamPJPerByte()
 	for i := range cpu.Clusters {
-		k, opp := &cpu.Clusters[i], points[i].OPP
+		k, opp := &cpu.Clusters[i], points[i]
 		s.Cores = append(s.Cores, timing.CoreSpec{
 			Name: k.Name, Cores: k.Cores, ClockHz: opp.Hz, Volts: opp.Volts,
 			MACF32: k.MACF32, MACF16: k.MACF16, MACI8: k.MACI8, SIMDBytes: k.SIMDBytesPerCycle, PowerUW: k.PowerUW,

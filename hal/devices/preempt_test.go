@@ -101,7 +101,7 @@ func TestPreemption(t *testing.T) {
 				}
 				list = append(list, func(as *devices.Client) error {
 					if i == 1 {
-						as.WaitUntil(as.NowFs() + 400e9)
+						as.WaitUntil(as.NowFs() + map[bool]int64{false: 400e9, true: 2500e9}[device == "cpu"]) // its cores wake up
 					}
 					b := c.buffers
 					b.Client = as

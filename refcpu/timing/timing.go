@@ -3,7 +3,6 @@ package timing
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
@@ -119,6 +118,7 @@ func (r Reason) String() string { return reasonNames[r] }
 type OperationTiming struct {
 	Index    int
 	Cycles   int64
+	TimeFs   int64
 	Reasons  [NumReasons]int64
 	EnergyPJ float64
 	MACs     int64
@@ -142,19 +142,13 @@ func (o *OperationTiming) BoundBy() Reason {
 
 // Timing is the cost of one execution in cycles of the fastest core.
 type Timing struct {
-	ClockHz    int64
+	ClockHz    int64 // at its end
 	Cycles     int64
+	TimeFs     int64 // of those cycles, femtoseconds
 	Reasons    [NumReasons]int64
 	EnergyPJ   float64
 	DRAMBytes  int64
 	Operations []OperationTiming
-}
-
-// LatencyFs is the time of the execution in femtoseconds.
-func (t *Timing) LatencyFs() int64 {
-	const fs = 1_000_000_000_000_000
-	whole, rest := t.Cycles/t.ClockHz, t.Cycles%t.ClockHz
-	return whole*fs + int64(float64(rest)/float64(t.ClockHz)*fs)
 }
 
 // check refuses a spec that cannot compute.
@@ -182,70 +176,6 @@ func (s *CPUSpec) check() error {
 	}
 	return nil
 }
-
-// Meter adds up the cost of the operations of one execution.
-type Meter struct {
-	spec   *CPUSpec
-	team   team
-	timing Timing
-}
-
-// NewMeter returns a meter for a main subgraph of some operations.
-func (s *CPUSpec) NewMeter(operations int) (*Meter, error) {
-	if err := s.check(); err != nil {
-		return nil, err
-	}
-	m := &Meter{spec: s, team: s.threads()}
-	m.timing = Timing{ClockHz: s.Cores[0].ClockHz, Operations: make([]OperationTiming, operations)}
-	for i := range m.timing.Operations {
-		m.timing.Operations[i].Index = i
-	}
-	return m, nil
-}
-
-// Add charges work to an operation of the main subgraph. It is what
-// Options.Work expects.
-func (m *Meter) Add(operation int, w *opspec.Work) {
-	var o OperationTiming
-	m.spec.cost(&m.team, w, &o)
-	t, to := &m.timing, &m.timing.Operations[operation]
-	for r, c := range o.Reasons {
-		o.Cycles += c
-		to.Reasons[r] += c
-		t.Reasons[r] += c
-	}
-	seconds := float64(o.Cycles) / float64(t.ClockHz)
-	o.EnergyPJ += float64(sum(m.spec.StaticWatts, m.spec.DRAMWatts) * seconds * 1e12)
-	to.Cycles += o.Cycles
-	to.EnergyPJ += o.EnergyPJ
-	to.MACs += o.MACs
-	to.CacheBytes += o.CacheBytes
-	to.DRAMBytes += o.DRAMBytes
-	to.DRAMWriteBytes += o.DRAMWriteBytes
-	t.Cycles += o.Cycles
-	t.EnergyPJ += o.EnergyPJ
-	t.DRAMBytes += o.DRAMBytes
-}
-
-// Wait lets an operation take cycles more, which all threads wait for the DRAM.
-func (m *Meter) Wait(operation int, cycles int64) {
-	t, to := &m.timing, &m.timing.Operations[operation]
-	pj := sum(m.team.watts, m.spec.StaticWatts, m.spec.DRAMWatts) * float64(cycles) / float64(t.ClockHz) * 1e12
-	to.Cycles += cycles
-	to.Reasons[ReasonDRAM] += cycles
-	to.EnergyPJ += pj
-	t.Cycles += cycles
-	t.Reasons[ReasonDRAM] += cycles
-	t.EnergyPJ += pj
-}
-
-// Elapsed is the time of what has been added so far.
-func (m *Meter) Elapsed() time.Duration {
-	return time.Duration(float64(m.timing.Cycles) / float64(m.timing.ClockHz) * float64(time.Second))
-}
-
-// Timing is what has been added so far.
-func (m *Meter) Timing() *Timing { return &m.timing }
 
 // Estimate predicts the cost of one execution of a model from a cold machine,
 // from the model alone: operations whose shapes only an execution tells are

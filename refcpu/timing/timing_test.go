@@ -82,11 +82,65 @@ func TestTimingClosedForm(t *testing.T) {
 	}
 	// Power of a busy core: 369 uW/MHz/V^2 at 2419 MHz and 1 V, 842 mW measured.
 	one := timing(t, gold(1), floatConv(1, 56, 56, 64, 64, 3))
-	if w := one.EnergyPJ * 1e-12 / (float64(one.LatencyFs()) * 1e-15); w < 0.85 || w > 1.15 {
+	if w := one.EnergyPJ * 1e-12 / (float64(one.TimeFs) * 1e-15); w < 0.85 || w > 1.15 {
 		t.Errorf("one busy core with its share of the cluster draws %v W", w)
 	}
 	if diff := cmp.Diff(one, timing(t, gold(1), floatConv(1, 56, 56, 64, 64, 3))); diff != "" {
 		t.Errorf("two predictions differ:\n%s", diff)
+	}
+}
+
+// TestMeterPlan: an operation during which the clock rises is done when the shares of its work
+// at each clock add up to 1; nothing of what is counted is lost between the parts.
+func TestMeterPlan(t *testing.T) {
+	m := floatConv(1, 56, 56, 64, 64, 3)
+	slow, middle, fast := gold(4), gold(4), gold(4)
+	slow.Cores[0].ClockHz, middle.Cores[0].ClockHz = 800e6, 1600e6
+	whole := timing(t, slow, m)
+	meter, err := slow.NewMeter(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := whole.TimeFs/3, whole.TimeFs/2
+	if err := meter.Plan([]Change{{0, slow}, {first, middle}, {second, fast}}); err != nil {
+		t.Fatal(err)
+	}
+	v := (*opspec.Table)(nil).ModelView(&m.Main)
+	w, err := v.Work(&m.Main.Operations[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	meter.Add(0, &w)
+	got := meter.Timing()
+	left := 1 - float64(first)/float64(whole.TimeFs) - float64(second-first)/float64(timing(t, middle, m).TimeFs)
+	want := float64(second) + left*float64(timing(t, fast, m).TimeFs)
+	if r := float64(got.TimeFs) / want; math.Abs(r-1) > 1e-5 {
+		t.Errorf("%d fs, want %.0f", got.TimeFs, want)
+	}
+	o, all := &got.Operations[0], &whole.Operations[0]
+	var sum int64
+	for r, c := range o.Reasons {
+		if sum += c; (c > 0) != (all.Reasons[r] > 0) || c < 0 {
+			t.Errorf("%d cycles of %v, %d at one clock", c, Reason(r), all.Reasons[r])
+		}
+	}
+	if sum != o.Cycles || o.Cycles != got.Cycles || o.TimeFs != got.TimeFs || got.ClockHz != fast.Cores[0].ClockHz {
+		t.Errorf("reasons of %d cycles, %+v of %+v", sum, o, got)
+	}
+	if o.MACs != all.MACs || o.CacheBytes != all.CacheBytes || o.DRAMBytes != all.DRAMBytes || o.DRAMWriteBytes != all.DRAMWriteBytes {
+		t.Errorf("counts %+v, at one clock %+v", o, all)
+	}
+	if !(got.EnergyPJ > 0.3*whole.EnergyPJ && got.EnergyPJ < 3*whole.EnergyPJ) {
+		t.Errorf("%.0f pJ, %.0f at one clock", got.EnergyPJ, whole.EnergyPJ)
+	}
+	meter.Wait(0, 10e9)
+	if d := meter.Timing().TimeFs - int64(want); d < 10e9-1e8 || d > 10e9+1e8 {
+		t.Errorf("a wait of 10 us takes %d fs", d)
+	}
+	broken := gold(1)
+	broken.Cores = nil
+	if err := meter.Plan([]Change{{0, broken}}); err == nil {
+		t.Error("a machine without cores is accepted")
 	}
 }
 

@@ -28,6 +28,8 @@ type account struct {
 	last     [NumRails]sim.Time // when the rail's last booking ended
 	observe  []*func(*Sample)
 	sample   Sample
+	hz       []int64       // of the clocks at that instant, by Machine.Clocks
+	changes  []clockChange // of them, later ones
 
 	readPJ, backgroundMW float64 // of the memory, by byte and always
 	staticMW             [NumEngines]float64
@@ -47,6 +49,13 @@ type booking struct {
 	from, to sim.Time
 	pj       float64
 	bytes    int64
+}
+
+// clockChange is a clock that changes.
+type clockChange struct {
+	at    sim.Time
+	clock int
+	hz    int64
 }
 
 // limiter is a rule and the clock that it limits.
@@ -79,6 +88,7 @@ func newAccount(m *Machine) (*account, error) {
 func (a *account) reset() {
 	const longAgo = -1000 * sim.Second
 	a.at, a.bookings = 0, a.bookings[:0]
+	defer func() { a.hz, a.changes = a.m.appendHz(a.hz[:0]), a.changes[:0] }()
 	for r := range a.last {
 		a.last[r] = longAgo
 	}
@@ -101,6 +111,25 @@ func (a *account) book(r Rail, from, to sim.Time, pj float64, bytes int64) {
 	if to > from {
 		a.bookings = append(a.bookings, booking{r, from, to, pj, bytes})
 	}
+}
+
+// clocked takes note of a clock that changes.
+func (a *account) clocked(clock int, at sim.Time, hz int64) {
+	a.changes = append(a.changes, clockChange{max(at, a.at), clock, hz})
+}
+
+// reclock gives the clocks what they have changed to by the present instant.
+func (a *account) reclock() {
+	n := 0
+	for _, c := range a.changes { // of one clock in order
+		if c.at > a.at {
+			a.changes[n] = c
+			n++
+			continue
+		}
+		a.hz[c.clock] = c.hz
+	}
+	a.changes = a.changes[:n]
 }
 
 // execution books a request that began at an instant.
@@ -163,6 +192,11 @@ func (a *account) close(t sim.Time) {
 			}
 		}
 	}
+	for _, c := range a.changes {
+		if c.at > a.at && c.at < t {
+			a.edges = append(a.edges, c.at)
+		}
+	}
 	slices.Sort(a.edges)
 	for _, e := range a.edges {
 		for a.at < e {
@@ -193,11 +227,13 @@ func (a *account) span(t sim.Time) {
 		a.network.Advance(t-from, a.watts)
 		a.looks(from)
 	}
+	a.reclock()
 	if len(a.observe) == 0 {
 		return
 	}
 	s := &a.sample
-	s.From, s.To, s.Hz, s.Status = from, t, a.m.appendHz(s.Hz[:0]), a.thermalStatus()
+	s.From, s.To, s.Status = from, t, a.thermalStatus()
+	s.Hz = append(s.Hz[:0], a.hz...)
 	if a.cfg != nil {
 		s.Celsius = a.network.Celsius()
 	}
@@ -258,7 +294,7 @@ func (a *account) idle(r Rail, from, to sim.Time) float64 {
 		share := awake(us(d.SelfRefreshAfterUs))
 		return a.backgroundMW*share + d.Energy.SelfRefreshMW*(1-share)
 	case r < Rail(NumEngines) && m.engines[r] != nil:
-		return (a.staticMW[r] + a.leak(Engine(r))) * awake(m.engines[r].clock.Config().IdleAfter)
+		return (a.staticMW[r] + a.leak(Engine(r))) * awake(m.engines[r].clocks[0].Config().IdleAfter)
 	}
 	return 0
 }

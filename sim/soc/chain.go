@@ -64,6 +64,9 @@ func (c *chain) busy(name string, d sim.Time) {
 	c.t += d
 	c.work += d
 	c.m.host.Advance(c.t, true)
+	if c.r.Engine == EngineCPU { // the thread is one of those that execute
+		c.e.advance(c.t, 1)
+	}
 	c.add(name, d, c.m.power*float64(o.Hz)/1e6*o.Volts*o.Volts/1e3)
 }
 
@@ -71,7 +74,7 @@ func (c *chain) busy(name string, d sim.Time) {
 // wake up.
 func (c *chain) wait(name string, d sim.Time) {
 	c.t += d
-	c.m.host.Advance(c.t, false)
+	c.m.idleHost(c.t)
 	c.add(name, d, 0)
 }
 
@@ -103,7 +106,7 @@ func (c *chain) wakeCore(since sim.Time) {
 	h := &c.m.cfg.Host
 	d := h.wakeTime(c.t-since, c.longest())
 	c.t += d
-	c.m.host.Advance(c.t, false)
+	c.m.idleHost(c.t)
 	c.add(PartCPUWake, d, h.Idle[0].MW)
 }
 
@@ -129,7 +132,7 @@ func (c *chain) request() {
 		floor = int64(b.MinShare * float64(opps[len(opps)-1].Hz))
 	}
 	m.host.Floor(floor)
-	m.host.Advance(c.t, false)
+	m.idleHost(c.t)
 	c.code(PartRuntime, h.RuntimeUs)
 	c.blocked = c.t
 	c.transfer()
@@ -145,17 +148,35 @@ func (c *chain) request() {
 // start brings the engine to its first cycle.
 func (c *chain) start() {
 	c.wait(PartQueue, max(0, c.e.free-c.t))
-	defer func() { c.onEngine = len(c.parts) }()
-	if c.r.Engine == EngineCPU {
-		return // it runs already
-	}
-	c.e.clock.Prefer(c.r.Preference)
-	wake, ramp := c.e.clock.Wake(c.t)
+	c.e.prefer(c.r.Preference)
+	wake, ramp := c.m.wake(c.e, c.r.Engine, c.t)
 	c.woken = wake > 0
-	c.wait(PartWake, wake)
-	c.wait(PartRamp, ramp)
-	c.e.clock.Advance(c.t, false)
+	if c.r.Engine == EngineCPU { // the calling thread's core waits for the others
+		c.t += wake
+		c.add(PartWake, wake, c.m.cfg.Host.Idle[0].MW)
+		c.t += ramp
+		c.add(PartRamp, ramp, c.m.cfg.Host.Idle[0].MW)
+	} else {
+		c.wait(PartWake, wake)
+		c.wait(PartRamp, ramp)
+	}
+	c.e.advance(c.t, 0)
+	c.onEngine = len(c.parts)
 }
+
+// wake makes an engine work from an instant on: see sim.Domain. Of a CPU with one thread the
+// only core is awake.
+func (m *Machine) wake(e *engine, engine Engine, t sim.Time) (wake, ramp sim.Time) {
+	wake, ramp = e.wake(t)
+	if engine == EngineCPU && m.cfg.CPU.Threads == 1 {
+		wake = 0
+	}
+	return wake, ramp
+}
+
+// idleHost moves the host's clock to an instant at which a driver waits. Its cores work
+// meanwhile while the CPU executes for another client.
+func (m *Machine) idleHost(t sim.Time) { m.host.Advance(t, m.engines[EngineCPU].owner != nil) }
 
 // executed adds the engine's own time up to an instant of it.
 func (c *chain) executed(own sim.Time) {
@@ -191,7 +212,9 @@ func (c *chain) finish(out Outcome) {
 	c.executed(out.Time)
 	c.t += out.Time + c.paused
 	onHost := c.r.Engine == EngineCPU
-	c.m.host.Advance(c.t, onHost)
+	if !onHost {
+		c.m.idleHost(c.t)
+	}
 	c.out, c.enginePJ = out, out.EnergyPJ+c.m.account.leak(c.r.Engine)*float64(out.Time)/1e6
 	for i := c.onEngine; i < len(c.parts); i++ {
 		switch x := &c.parts[i]; x.Name {
@@ -201,10 +224,11 @@ func (c *chain) finish(out Outcome) {
 			x.EnergyPJ = c.switchPJ(x)
 		}
 	}
-	c.e.clock.Advance(c.t, true)
-	c.e.clock.Sleep(c.t)
+	c.e.advance(c.t, 1)
+	c.e.sleep(c.t)
 	c.e.free = c.t
 	if onHost {
+		c.e.release(EngineCPU)
 		c.work += out.Time
 		return
 	}

@@ -34,8 +34,8 @@ type Machine struct {
 	client  *Client // whose turn it is
 	group   *group  // nil: there is one client
 	window  sim.Time
-	host    *sim.Domain
-	power   float64 // of a busy host core, uW/MHz/V^2
+	host    *sim.Domain // of the cluster that drivers run on
+	power   float64     // of a busy host core, uW/MHz/V^2
 	engines [NumEngines]*engine
 	account *account
 	clocks  []domain
@@ -46,8 +46,8 @@ type Machine struct {
 
 // engine is the slot of an engine.
 type engine struct {
-	clock   *sim.Domain
-	section *Clock
+	clocks  []*sim.Domain // of the CPU one per cluster
+	section *Clock        // of the first
 	path    Path
 	free    sim.Time // when its queue is empty
 	owner   *Client  // of a group, while it executes
@@ -64,18 +64,27 @@ func NewMachine(c *Config) (*Machine, error) {
 	if cluster == nil {
 		return nil, fmt.Errorf("soc: machine: no cluster named %q", c.Host.Cluster)
 	}
-	var err error
-	if m.host, err = sim.NewDomain(cluster.Clock.Domain("host")); err != nil {
-		return nil, err
-	}
 	m.power = cluster.PowerUW
+	var err error
 	add := func(e Engine, clock *Clock, path Path) {
+		var d *sim.Domain
 		if err == nil {
-			m.engines[e] = &engine{section: clock, path: path}
-			m.engines[e].clock, err = sim.NewDomain(clock.Domain(e.String()))
+			d, err = sim.NewDomain(clock.Domain(e.String()))
+			m.engines[e] = &engine{clocks: []*sim.Domain{d}, section: clock, path: path}
 		}
 	}
 	add(EngineCPU, &c.CPU.Clusters[0].Clock, Path{Transport: "direct", Preempt: &Preempt{}})
+	for i := range c.CPU.Clusters {
+		x := &c.CPU.Clusters[i]
+		if cpu := m.engines[EngineCPU]; i > 0 && err == nil {
+			var d *sim.Domain
+			d, err = sim.NewDomain(x.Clock.Domain(x.Name))
+			cpu.clocks = append(cpu.clocks, d)
+		}
+		if x == cluster && err == nil {
+			m.host = m.engines[EngineCPU].clocks[i]
+		}
+	}
 	if c.GPU != nil {
 		add(EngineGPU, &c.GPU.Clock, c.GPU.Path)
 	}
@@ -98,6 +107,7 @@ func NewMachine(c *Config) (*Machine, error) {
 	if m.clock, err = newMemoryClock(c); err != nil {
 		return nil, err
 	}
+	m.watch()
 	m.Reset()
 	return m, nil
 }
@@ -107,12 +117,13 @@ func NewMachine(c *Config) (*Machine, error) {
 func (m *Machine) Reset() {
 	m.drain()
 	m.client = &Client{pool: -sim.Second}
-	m.host.Reset(0)
 	m.memory.Bus.Reset()
 	m.clock.reset()
 	for _, e := range m.engines {
 		if e != nil {
-			e.clock.Reset(0)
+			for _, d := range e.clocks {
+				d.Reset(0)
+			}
 			e.free = 0
 			e.owner, e.queue = nil, nil
 		}
@@ -127,7 +138,14 @@ func (m *Machine) Now() sim.Time { return m.client.now }
 func (m *Machine) Sleep(t sim.Time) {
 	if t > m.client.now {
 		m.client.now = t
-		m.host.Advance(t, false)
+		m.idleHost(t)
+		if m.group == nil {
+			for _, e := range m.engines {
+				if e != nil {
+					e.advance(t, 0)
+				}
+			}
+		}
 		m.account.close(m.earliest())
 	}
 }
@@ -150,8 +168,7 @@ type Request struct {
 type Conditions struct {
 	Start sim.Time // since the request
 	// Points are the operating points of the engine while it works, the first from the
-	// start on. Of the CPU, whose work takes several clusters, they are the point of each
-	// cluster.
+	// start on. The CPU, whose work takes all clusters, begins with a point for each.
 	Points []sim.Change
 	// Memory is the engine's port of the memory that all engines share. Its times count from
 	// the start of the execution. It is nil for the CPU while there is one client: what its
@@ -184,9 +201,6 @@ type Execution struct {
 	Parts    []Part // in order; a name may come several times
 }
 
-// planHorizon is as far as the points of an engine at work are foreseen.
-const planHorizon = 10 * sim.Second
-
 // Execute carries a request from the client through the machine and back. run is
 // called once, when the engine starts.
 func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Execution, error) {
@@ -209,7 +223,7 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 		}
 	}
 	c.start()
-	k := Conditions{Start: c.t - me.now, Points: m.points(&r, c.e.clock), Woken: c.woken}
+	k := Conditions{Start: c.t - me.now, Points: c.e.plan(), Woken: c.woken}
 	if r.Engine != EngineCPU || g != nil {
 		g.activate(r.Engine, me)
 		k.Memory = m.place(r.Engine, c.t, k.Points)
@@ -231,7 +245,7 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 			g.reach(me, end, 0)
 			c.e.free = end
 		}
-		asleep := end + c.e.clock.Config().IdleAfter
+		asleep := end + c.e.clocks[0].Config().IdleAfter
 		m.clock.leave(r.Engine, asleep)
 		m.memory.DRAM.Due(asleep - g.start)
 		g.release(c.e)
@@ -255,29 +269,6 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 	me.now = c.t
 	m.account.close(m.earliest())
 	return x, nil
-}
-
-// points are those at which an engine will work. The clusters of the CPU are at the highest
-// that preference and heat allow: all their cores work.
-func (m *Machine) points(r *Request, clock *sim.Domain) []sim.Change {
-	if r.Engine != EngineCPU {
-		return clock.Plan(planHorizon)
-	}
-	var l []sim.Change
-	for i := range m.cfg.CPU.Clusters {
-		cl := &m.cfg.CPU.Clusters[i]
-		o := cl.Clock.At(r.Preference)
-		for k := len(cl.Clock.OPPs) - 1; k >= 0; k-- {
-			if limit := m.caps[cl.Name]; limit == 0 || o.Hz <= limit {
-				break
-			}
-			if x := &cl.Clock.OPPs[k]; hz(x.MHz) < o.Hz {
-				o = sim.OPP{Hz: hz(x.MHz), Volts: x.V}
-			}
-		}
-		l = append(l, sim.Change{OPP: o})
-	}
-	return l
 }
 
 // Settle lets a request of known outcome come back to back for a time: a warm-up,
@@ -307,8 +298,12 @@ func (m *Machine) Settle(r Request, out Outcome, span sim.Time) error {
 		m.account.loop(m.client.now, &c, latency, step)
 		m.client.now += step
 		m.host.AdvanceLoad(m.client.now, float64(c.work)/float64(latency))
-		e.clock.AdvanceLoad(m.client.now, float64(out.Time)/float64(latency))
-		e.clock.Sleep(m.client.now - (latency - (e.free - (c.t - latency))))
+		work := out.Time
+		if r.Engine == EngineCPU {
+			work = c.work
+		}
+		e.advance(m.client.now, float64(work)/float64(latency))
+		e.sleep(m.client.now - (latency - (e.free - (c.t - latency))))
 		m.client.pool = m.client.now - (c.t - m.client.pool)
 		e.free = m.client.now
 	}
@@ -318,10 +313,10 @@ func (m *Machine) Settle(r Request, out Outcome, span sim.Time) error {
 // Present are the conditions that a request would find on its engine now; they hold
 // until the next request. A client beside others has no memory in them.
 func (m *Machine) Present(r Request) (k Conditions, err error) {
-	clock := *m.engines[r.Engine].clock
-	clock.Prefer(r.Preference)
-	clock.Wake(m.client.now)
-	k.Points = m.points(&r, &clock)
+	ahead := m.engines[r.Engine].ahead()
+	ahead.prefer(r.Preference)
+	ahead.wake(m.client.now)
+	k.Points = ahead.plan()
 	if m.group == nil && r.Engine != EngineCPU {
 		k.Memory = m.place(r.Engine, m.client.now, k.Points)
 		k.Begin = (&chain{m: m, r: &r}).begin
@@ -357,11 +352,11 @@ func (m *Machine) Saturated(r Request) (Conditions, error) {
 	if e.owner != nil || e.free > m.client.now {
 		return m.Present(r)
 	}
-	e.clock.Prefer(r.Preference)
-	e.clock.Wake(m.client.now)
-	e.clock.Advance(m.client.now, false)
-	e.clock.Saturate()
-	e.clock.Sleep(m.client.now)
+	e.prefer(r.Preference)
+	e.wake(m.client.now)
+	e.saturate()
+	e.sleep(m.client.now)
+	e.release(r.Engine)
 	return m.Present(r)
 }
 

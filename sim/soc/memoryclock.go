@@ -48,6 +48,7 @@ type memoryClock struct {
 	learnt  sim.Time // last
 	bytes   int64    // until then
 	traffic *Traffic // of an execution alone
+	changed func(at sim.Time, hz int64)
 }
 
 // newMemoryClock is that of a SoC.
@@ -114,7 +115,7 @@ func (k *memoryClock) begin(d *dram.DRAM, start sim.Time, alone bool) {
 			k.live, k.traffic = &k.ahead, &Traffic{}
 		}
 	}
-	k.point = k.at(start)
+	k.set(start)
 	if k.traffic != nil {
 		k.traffic.points = append(k.traffic.points, k.point)
 	}
@@ -143,6 +144,14 @@ func (k *memoryClock) at(t sim.Time) int {
 	return p
 }
 
+// set takes the point of an instant.
+func (k *memoryClock) set(t sim.Time) {
+	if p := k.at(t); p != k.point {
+		k.point = p
+		k.changed(t, k.hz())
+	}
+}
+
 // next is when something may change after an instant.
 func (k *memoryClock) next(t sim.Time) sim.Time {
 	next := k.learns
@@ -166,7 +175,7 @@ func (k *memoryClock) Clock(at sim.Time, bytes int64) (*dram.Config, sim.Time) {
 		k.learnt, k.bytes = k.learns, bytes
 		k.learns += k.quantum
 	}
-	k.point = k.at(at)
+	k.set(at)
 	if x := k.traffic; x != nil && learns {
 		x.moved, x.points = append(x.moved, bytes), append(x.points, k.point)
 	}

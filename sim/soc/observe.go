@@ -11,8 +11,8 @@ import (
 var ErrShutdown = errors.New("soc: machine: shut down by heat")
 
 // Observe calls f for each span of the machine's time, in order and without gaps: about
-// three per execution - before the engine, on it, after it - and one per second or less
-// of idle time. Clients beside each other cut finer. Reset begins again at 0. It returns a
+// three per execution - before the engine, on it, after it - one per second or less of
+// idle time, and cut where a clock changes. Clients beside each other cut finer. Reset begins again at 0. It returns a
 // function that ends it.
 func (m *Machine) Observe(f func(*Sample)) (end func()) {
 	a := m.account
@@ -63,13 +63,33 @@ func (m *Machine) domains() []domain {
 		if x == nil {
 			continue
 		}
-		ruled := Engine(e).String()
-		if Engine(e) == EngineCPU {
-			ruled = m.cfg.CPU.Clusters[0].Name
+		for i, clock := range x.clocks {
+			name, ruled := Engine(e).String(), Engine(e).String()
+			if Engine(e) == EngineCPU {
+				if ruled = m.cfg.CPU.Clusters[i].Name; i > 0 {
+					name = ruled
+				}
+			}
+			if i == 0 || clock != m.host {
+				l = append(l, domain{name, ruled, clock})
+			}
 		}
-		l = append(l, domain{Engine(e).String(), ruled, x.clock})
 	}
 	return l
+}
+
+// watch lets the account know when clocks change.
+func (m *Machine) watch() {
+	for _, d := range m.clocks {
+		d.clock.Watch(func(at sim.Time, o sim.OPP) {
+			for i := range m.clocks {
+				if m.clocks[i].clock == d.clock {
+					m.account.clocked(i, at, o.Hz)
+				}
+			}
+		})
+	}
+	m.clock.changed = func(at sim.Time, hz int64) { m.account.clocked(len(m.clocks), at, hz) }
 }
 
 // appendHz adds the present clocks, by Clocks.

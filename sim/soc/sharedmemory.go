@@ -1,6 +1,8 @@
 package soc
 
 import (
+	"slices"
+
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/dram"
@@ -119,8 +121,8 @@ func (u MemoryUse) add(e *MemoryUse, n int64) MemoryUse {
 // alone has it from time 0 on: rows are closed, the next refresh is a whole interval away.
 func (m *Machine) place(e Engine, start sim.Time, points []sim.Change) mem.Level {
 	s, k := m.memory, m.clock
-	if e == EngineCPU {
-		points = points[:1] // those of its other clusters have no votes
+	if e == EngineCPU { // its other clusters have no votes
+		points = slices.DeleteFunc(slices.Clone(points), func(c sim.Change) bool { return c.Cluster > 0 })
 	}
 	if g := m.group; g != nil {
 		// The vote comes before the start, so that nothing waits for the clock.

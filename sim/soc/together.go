@@ -200,7 +200,7 @@ func (g *group) waiting() string {
 		case c.joins != nil:
 			list = append(list, fmt.Sprintf("client %d waits for client %d", c.id, c.joins.id))
 		case c.waits != nil:
-			list = append(list, fmt.Sprintf("client %d waits for the %s of client %d", c.id, c.waits.clock.Config().Name, c.waits.owner.id))
+			list = append(list, fmt.Sprintf("client %d waits for the %s of client %d", c.id, c.waits.clocks[0].Config().Name, c.waits.owner.id))
 		}
 	}
 	return strings.Join(list, ", ")

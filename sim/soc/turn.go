@@ -42,18 +42,19 @@ func (u *turn) Yield(t sim.Time) []sim.Change {
 	g.reach(u.me, left, 0)
 	c.executed(own)
 	g.activate(engine, nil)
-	e.clock.Advance(left, true)
+	e.advance(left, 1)
 	e.free = left + us(p.SaveUs)
-	e.clock.Sleep(e.free)
+	e.sleep(e.free)
+	e.release(engine)
 	before := m.memory.use(engine)
 	if err := g.requeue(u.me, e, c.r.Priority); err != nil {
 		panic(err) // who has the engine now waits for nobody
 	}
 	back := max(e.free, u.me.at)
-	e.clock.Prefer(c.r.Preference)
-	wake, ramp := e.clock.Wake(back)
+	e.prefer(c.r.Preference)
+	wake, ramp := m.wake(e, engine, back)
 	end := back + wake + ramp + us(p.RestoreUs)
-	e.clock.Advance(end, false)
+	e.advance(end, 0)
 	c.add(PartSwitch, us(p.SaveUs), 0)
 	c.add(PartPreempted, back-left-us(p.SaveUs), 0)
 	c.add(PartWake, wake, 0)
@@ -64,9 +65,9 @@ func (u *turn) Yield(t sim.Time) []sim.Change {
 	c.begin(c.began)
 	g.reach(u.me, end, 0)
 	g.activate(engine, u.me)
-	points := m.points(c.r, e.clock)
+	points := e.plan()
 	m.place(engine, end, points)
-	for i := range points { // the first has been there before
+	for i := range points { // the first have been there before
 		if points[i].At > 0 {
 			points[i].At += t
 		}

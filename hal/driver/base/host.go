@@ -1,6 +1,7 @@
 package base
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -28,8 +29,8 @@ type Call struct {
 // point of its Spec in front of a cold memory of its own.
 type Place struct {
 	// Points are the operating points of the engine's clock, the first from the start
-	// of the execution on; the instants of the others are on the same clock as its. Of a
-	// CPU they are the points of its clusters.
+	// of the execution on; the instants of the others are on the same clock as its. A
+	// CPU begins with a point for each of its clusters.
 	Points []sim.Change
 	// Memory is one that other engines use as well, and that keeps what executions leave in
 	// its caches: it is not to be reset. Times count from the start of the execution. A CPU,
@@ -54,15 +55,18 @@ func (p Place) from(at sim.Time) Place {
 	if p.Begin != nil {
 		p.Begin(at)
 	}
-	var points []sim.Change
+	var first, later []sim.Change
 	for _, c := range p.Points {
-		if c.At <= at {
-			points = append(points[:0], sim.Change{OPP: c.OPP})
-		} else {
-			points = append(points, sim.Change{At: c.At - at, OPP: c.OPP})
+		switch same := func(x sim.Change) bool { return x.Cluster == c.Cluster }; {
+		case c.At > at:
+			later = append(later, sim.Change{At: c.At - at, OPP: c.OPP, Cluster: c.Cluster})
+		case slices.ContainsFunc(first, same):
+			first[slices.IndexFunc(first, same)].OPP = c.OPP
+		default:
+			first = append(first, sim.Change{OPP: c.OPP, Cluster: c.Cluster})
 		}
 	}
-	p.Points = points
+	p.Points = append(first, later...)
 	return p
 }
 

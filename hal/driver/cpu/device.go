@@ -24,7 +24,7 @@ type Config struct {
 	Spec timing.CPUSpec
 	// SpecAt is the Spec with the clusters of cores at operating points; nil: the Spec is
 	// that of all.
-	SpecAt func(clusters []sim.Change) (*timing.CPUSpec, error)
+	SpecAt func(clusters []sim.OPP) (*timing.CPUSpec, error)
 	// Host is what lies between clients and the device.
 	Host        base.Host
 	Clock       *hal.Clock // of the machine; nil is one of its own
@@ -108,17 +108,18 @@ func (p *prepared) Execute(r *hal.Buffers, at base.Place) (*hal.Result, error) {
 	var meter *timing.Meter
 	var o refcpu.Options
 	var shared *stream
+	var failed error // of a change of the clocks
 	if !r.Functional {
-		spec, err := p.specs.find(at.Points)
-		if err != nil {
-			return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
+		var err error
+		if meter, err = p.cfg.Spec.NewMeter(len(p.prog.Model().Main.Operations)); err == nil {
+			err = p.clocks(meter, at.Points)
 		}
-		if meter, err = spec.NewMeter(len(p.prog.Model().Main.Operations)); err != nil {
+		if err != nil {
 			return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 		}
 		o.Work, o.Elapsed = meter.Add, meter.Elapsed
 		if at.Memory != nil {
-			shared = newStream(at.Memory, spec)
+			shared = newStream(at.Memory, &p.cfg.Spec)
 		}
 	}
 	o.LoopTimeout = r.LoopLimit()
@@ -133,8 +134,8 @@ func (p *prepared) Execute(r *hal.Buffers, at base.Place) (*hal.Result, error) {
 				shared.contend(meter, op)
 			}
 			if turn != nil && meter != nil && op < len(operations)-1 {
-				if now := elapsed(meter.Timing()); turn.Over(now) {
-					turn.Yield(now) // it goes on at the clocks it has had
+				if now := sim.Time(meter.Timing().TimeFs); turn.Over(now) {
+					failed = errors.Join(failed, p.clocks(meter, turn.Yield(now)))
 				}
 			}
 		}
@@ -150,6 +151,9 @@ func (p *prepared) Execute(r *hal.Buffers, at base.Place) (*hal.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if failed != nil {
+		return nil, hal.Errorf(hal.GeneralFailure, "%w", failed)
+	}
 	if meter != nil {
 		res.Stats = p.cfg.stats(meter.Timing())
 		p.cfg.spans(r.Trace, p.prog.Model(), meter.Timing())
@@ -157,8 +161,17 @@ func (p *prepared) Execute(r *hal.Buffers, at base.Place) (*hal.Result, error) {
 	return res, nil
 }
 
-// elapsed is the time of what a meter has counted.
-func elapsed(t *timing.Timing) sim.Time { return sim.Clock{Hz: t.ClockHz}.At(t.Cycles) }
+// clocks lets the CPU's clusters take points from now on; none: those that they have.
+func (p *prepared) clocks(meter *timing.Meter, points []sim.Change) error {
+	if len(points) == 0 {
+		return nil
+	}
+	course, err := p.specs.course(points)
+	if err != nil {
+		return err
+	}
+	return meter.Plan(course)
+}
 
 // run executes the program and returns the shapes of its outputs.
 func (p *prepared) run(r *hal.Buffers, o refcpu.Options) (dims [][]uint32, err error) {
@@ -203,19 +216,15 @@ func (p *prepared) fits(r *hal.Buffers, dims [][]uint32) error {
 
 // stats turns a timing into the HAL's terms, the fixed cost included.
 func (c Config) stats(t *timing.Timing) hal.Stats {
-	clock := sim.Clock{Hz: t.ClockHz}
 	s := hal.Stats{
-		Cycles: t.Cycles, LatencyFs: int64(clock.At(t.Cycles)), ClockHz: t.ClockHz, EnergyPJ: t.EnergyPJ,
+		Cycles: t.Cycles, LatencyFs: t.TimeFs, ClockHz: t.ClockHz, EnergyPJ: t.EnergyPJ,
 		Counters: []hal.Counter{{Name: "dram_bytes", Value: t.DRAMBytes}},
 	}
 	s.Stalls = stalls(&t.Reasons)
-	var cycles int64
 	for i := range t.Operations {
 		o := &t.Operations[i]
-		start := clock.At(cycles)
-		cycles += o.Cycles
 		s.Operations = append(s.Operations, hal.OperationStats{
-			Index: o.Index, Cycles: o.Cycles, TimeFs: int64(clock.At(cycles) - start), EnergyPJ: o.EnergyPJ, MACs: o.MACs,
+			Index: o.Index, Cycles: o.Cycles, TimeFs: o.TimeFs, EnergyPJ: o.EnergyPJ, MACs: o.MACs,
 			Stalls: stalls(&o.Reasons), BoundBy: o.BoundBy().String(), DRAMBytes: o.DRAMBytes,
 		})
 	}
@@ -239,12 +248,11 @@ func (c Config) spans(to hal.Tracer, m *nn.Model, t *timing.Timing) {
 	if span == nil {
 		return
 	}
-	clock := sim.Clock{Hz: t.ClockHz}
-	var cycles int64
+	var start sim.Time
 	for i := range t.Operations {
-		start := clock.At(cycles)
-		cycles += t.Operations[i].Cycles
-		span(sim.Span{Track: "threads", Name: m.Main.Operations[i].Type.String(), Region: i, Start: start, End: clock.At(cycles)})
+		end := start + sim.Time(t.Operations[i].TimeFs)
+		span(sim.Span{Track: "threads", Name: m.Main.Operations[i].Type.String(), Region: i, Start: start, End: end})
+		start = end
 	}
 }
 

@@ -11,15 +11,15 @@ import (
 // specs are the machines that the CPU is at different operating points of its clusters.
 type specs struct {
 	base *timing.CPUSpec // of an execution without points
-	at   func([]sim.Change) (*timing.CPUSpec, error)
+	at   func([]sim.OPP) (*timing.CPUSpec, error)
 	mu   sync.Mutex
 	made []*timing.CPUSpec
 }
 
-// find returns the machine at points.
-func (s *specs) find(points []sim.Change) (*timing.CPUSpec, error) {
+// find returns the machine at the points of its clusters.
+func (s *specs) find(points []sim.OPP) (*timing.CPUSpec, error) {
 	is := func(x *timing.CPUSpec) bool {
-		return slices.EqualFunc(x.Cores, points, func(c timing.CoreSpec, p sim.Change) bool { return c.ClockHz == p.OPP.Hz })
+		return slices.EqualFunc(x.Cores, points, func(c timing.CoreSpec, o sim.OPP) bool { return c.ClockHz == o.Hz })
 	}
 	if len(points) == 0 || s.at == nil || is(s.base) {
 		return s.base, nil
@@ -34,4 +34,24 @@ func (s *specs) find(points []sim.Change) (*timing.CPUSpec, error) {
 		s.made = append(s.made, x)
 	}
 	return x, err
+}
+
+// course returns the machines that the CPU becomes during an execution, as the points of
+// its clusters change; the first is that of the first points.
+func (s *specs) course(points []sim.Change) ([]timing.Change, error) {
+	var now []sim.OPP // by cluster
+	var course []timing.Change
+	for i, c := range points {
+		now = append(now, make([]sim.OPP, max(0, c.Cluster+1-len(now)))...)
+		now[c.Cluster] = c.OPP
+		if i+1 < len(points) && points[i+1].At == c.At {
+			continue // the machine between two changes of one instant is none
+		}
+		spec, err := s.find(now)
+		if err != nil {
+			return nil, err
+		}
+		course = append(course, timing.Change{AtFs: int64(c.At), Spec: spec})
+	}
+	return course, nil
 }

@@ -25,8 +25,8 @@ type stream struct {
 	at       int
 	now      sim.Time // of the last request
 
-	operations int   // that have passed
-	cycles     int64 // that they have taken
+	operations int      // that have passed
+	end        sim.Time // of the last
 
 	read, written uint64 // addresses of the next chunks
 }
@@ -38,15 +38,14 @@ func newStream(m mem.Level, s *timing.CPUSpec) *stream {
 // contend charges what the operations up to the last one wait for the memory. It is called
 // in the order of the operations, when a meter has their costs.
 func (s *stream) contend(m *timing.Meter, last int) {
-	t := m.Timing()
-	clock := sim.Clock{Hz: t.ClockHz}
+	operations := m.Timing().Operations
 	for ; s.operations <= last; s.operations++ {
-		o := &t.Operations[s.operations]
-		start, end := clock.At(s.cycles), clock.At(s.cycles+o.Cycles)
-		if late := s.operation(start, end-start, o.DRAMBytes-o.DRAMWriteBytes, o.DRAMWriteBytes); late > end {
-			m.Wait(s.operations, clock.Cycle(late)-s.cycles-o.Cycles)
+		o := &operations[s.operations]
+		end := s.end + sim.Time(o.TimeFs)
+		if late := s.operation(s.end, end-s.end, o.DRAMBytes-o.DRAMWriteBytes, o.DRAMWriteBytes); late > end {
+			m.Wait(s.operations, int64(late-end))
 		}
-		s.cycles += o.Cycles
+		s.end += sim.Time(o.TimeFs)
 	}
 }
 
