@@ -105,10 +105,10 @@ func TestGemm(t *testing.T) {
 		for j := range n {
 			acc := uint32(0)
 			for l := range n {
-				acc = ffma(word(b, i*n+l), word(b, n*n+l*n+j), acc)
+				acc = bitsOf(fma32(floatOf(word(b, i*n+l)), floatOf(word(b, n*n+l*n+j)), floatOf(acc)))
 			}
 			if got := word(b, 2*n*n+i*n+j); got != acc {
-				t.Fatalf("C[%d][%d] = %g, want %g", i, j, f32(got), f32(acc))
+				t.Fatalf("C[%d][%d] = %g, want %g", i, j, floatOf(got), floatOf(acc))
 			}
 		}
 	}

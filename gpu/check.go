@@ -3,6 +3,7 @@ package gpu
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -11,8 +12,8 @@ import (
 // sees the old value. That is an error here.
 
 // setBits and clearBits change the bits of a span in a register set.
-func setBits(m []uint64, s span) {
-	r, n := uint(s.reg), uint(s.n)
+func setBits(m []uint64, s state.Span) {
+	r, n := uint(s.Reg), uint(s.N)
 	if r>>6 == (r+n-1)>>6 && n < 64 {
 		m[r>>6] |= (1<<n - 1) << (r & 63)
 		return
@@ -23,8 +24,8 @@ func setBits(m []uint64, s span) {
 	}
 }
 
-func clearBits(m []uint64, s span) {
-	r, n := uint(s.reg), uint(s.n)
+func clearBits(m []uint64, s state.Span) {
+	r, n := uint(s.Reg), uint(s.N)
 	if r>>6 == (r+n-1)>>6 && n < 64 {
 		m[r>>6] &^= (1<<n - 1) << (r & 63)
 		return
@@ -35,8 +36,8 @@ func clearBits(m []uint64, s span) {
 	}
 }
 
-func anyBit(m []uint64, s span) int {
-	for r := int(s.reg); r < int(s.reg)+int(s.n) && r>>6 < len(m); r++ {
+func anyBit(m []uint64, s state.Span) int {
+	for r := int(s.Reg); r < int(s.Reg)+int(s.N) && r>>6 < len(m); r++ {
 		if m[r>>6]>>(r&63)&1 != 0 {
 			return r
 		}
@@ -44,24 +45,24 @@ func anyBit(m []uint64, s span) int {
 	return -1
 }
 
-// touched is the union of the registers that the uops of a run read or write.
+// touched is the union of the registers that the operations of a run read or write.
 type touched struct {
 	v [4]uint64
 	s [2]uint64
 }
 
-func (t *touched) add(d *deps) {
-	for _, r := range d.vr[:d.nvr] {
+func (t *touched) add(d *state.Deps) {
+	for _, r := range d.VSrc[:d.NVSrc] {
 		setBits(t.v[:], r)
 	}
-	setBits(t.v[:], d.vw)
-	for _, r := range d.sr[:d.nsr] {
-		if r.reg < 128 {
+	setBits(t.v[:], d.VDst)
+	for _, r := range d.SSrc[:d.NSSrc] {
+		if r.Reg < 128 {
 			setBits(t.s[:], r)
 		}
 	}
-	for _, r := range d.sw[:d.nsw] {
-		if r.reg < 128 {
+	for _, r := range d.SDst[:d.NSDst] {
+		if r.Reg < 128 {
 			setBits(t.s[:], r)
 		}
 	}
@@ -76,15 +77,15 @@ func (t *touched) union(o *touched) {
 	}
 }
 
-// checkRun reports a register that uops [pc, end) touch while its load is
+// checkRun reports a register that operations [pc, end) touch while its load is
 // outstanding. end is at most the end of the run that starts at pc.
 func (w *wave) checkRun(pc, end int32) bool {
-	if w.pendV[0]|w.pendV[1]|w.pendV[2]|w.pendV[3]|w.pendS[0]|w.pendS[1] == 0 {
+	if w.PendingV[0]|w.PendingV[1]|w.PendingV[2]|w.PendingV[3]|w.PendingS[0]|w.PendingS[1] == 0 {
 		return true
 	}
-	t := &w.m.p.touch[pc]
-	if t.v[0]&w.pendV[0]|t.v[1]&w.pendV[1]|t.v[2]&w.pendV[2]|t.v[3]&w.pendV[3]|
-		t.s[0]&w.pendS[0]|t.s[1]&w.pendS[1] == 0 {
+	t := &w.machine.p.touch[pc]
+	if t.v[0]&w.PendingV[0]|t.v[1]&w.PendingV[1]|t.v[2]&w.PendingV[2]|t.v[3]&w.PendingV[3]|
+		t.s[0]&w.PendingS[0]|t.s[1]&w.PendingS[1] == 0 {
 		return true
 	}
 	return w.checkEach(pc, end)
@@ -92,22 +93,22 @@ func (w *wave) checkRun(pc, end int32) bool {
 
 func (w *wave) checkEach(pc, end int32) bool {
 	for i := pc; i < end; i++ {
-		d := &w.m.p.deps[i]
+		d := &w.machine.p.Deps[i]
 		bad := func(file string, r int, counter string) bool {
-			w.m.cur = i
-			w.m.fail(w, fmt.Errorf("%s%d is the target of a load that was not waited for (%s)", file, r, counter))
+			w.machine.Current = i
+			w.Fail(fmt.Errorf("%s%d is the target of a load that was not waited for (%s)", file, r, counter))
 			return false
 		}
-		for _, s := range d.vr[:d.nvr] {
-			if r := anyBit(w.pendV[:], s); r >= 0 {
-				return bad("v", r, w.counterOf(r))
+		for _, s := range d.VSrc[:d.NVSrc] {
+			if r := anyBit(w.PendingV[:], s); r >= 0 {
+				return bad("v", r, w.CounterOf(r))
 			}
 		}
-		if r := anyBit(w.pendV[:], d.vw); r >= 0 && !w.ordered(&w.m.p.uops[i], r) {
-			return bad("v", r, w.counterOf(r))
+		if r := anyBit(w.PendingV[:], d.VDst); r >= 0 && !w.ordered(&w.machine.p.Ops[i], r) {
+			return bad("v", r, w.CounterOf(r))
 		}
-		for _, s := range append(d.sr[:d.nsr:d.nsr], d.sw[:d.nsw]...) {
-			if r := anyBit(w.pendS[:], s); r >= 0 {
+		for _, s := range append(d.SSrc[:d.NSSrc:d.NSSrc], d.SDst[:d.NSDst]...) {
+			if r := anyBit(w.PendingS[:], s); r >= 0 {
 				return bad("s", r, "lgkmcnt")
 			}
 		}
@@ -117,47 +118,40 @@ func (w *wave) checkEach(pc, end int32) bool {
 
 // ordered reports whether u is a load that returns after the outstanding one
 // to the same register: those of one counter return in order.
-func (w *wave) ordered(u *uop, r int) bool {
-	return u.unit == unitVMEM && w.counterOf(r) == "vmcnt" || u.unit == unitLDS && w.counterOf(r) == "lgkmcnt"
-}
-
-// counterOf names the counter that vector register r waits on.
-func (w *wave) counterOf(r int) string {
-	for i := range w.lgkm.n {
-		if e := w.lgkm.at(i); !e.scalar && r >= int(e.dst) && r < int(e.dst)+int(e.regs) {
-			return "lgkmcnt"
-		}
-	}
-	return "vmcnt"
+func (w *wave) ordered(u *state.Op, r int) bool {
+	return u.Unit == state.UnitVMEM && w.CounterOf(r) == "vmcnt" || u.Unit == state.UnitLDS && w.CounterOf(r) == "lgkmcnt"
 }
 
 // track notes that a memory instruction is outstanding until done.
-func (w *wave) track(u *uop, pc int32, done int64, from sim.Reason) {
-	d := &w.m.p.deps[pc]
+func (w *wave) track(u *state.Op, pc int32, done int64, from sim.Reason) {
+	d := &w.machine.p.Deps[pc]
 	e := queued{done: done, from: from}
 	q := &w.lgkm
 	switch {
-	case u.unit == unitSMEM:
+	case u.Unit == state.UnitSMEM:
 		e.scalar = true
-		if d.nsw > 0 {
-			e.dst, e.regs = uint16(d.sw[0].reg), d.sw[0].n
-			if !w.m.opt.Unchecked {
-				w.dup = w.dup || anyBit(w.pendS[:], d.sw[0]) >= 0
-				setBits(w.pendS[:], d.sw[0])
+		if d.NSDst > 0 {
+			e.dst, e.regs = uint16(d.SDst[0].Reg), d.SDst[0].N
+			if !w.machine.opt.Unchecked {
+				w.dup = w.dup || anyBit(w.PendingS[:], d.SDst[0]) >= 0
+				setBits(w.PendingS[:], d.SDst[0])
 			}
 		}
 		q.scalars++
 	default:
-		if u.unit == unitVMEM {
+		if u.Unit == state.UnitVMEM {
 			q = &w.vm
-			if op := u.x.mem; op.store || op.atomic != nil && !op.ret {
+			if op := u.Details.Access; op.Store || op.Atomic != nil && !op.Returns {
 				q = &w.vs
 			}
 		}
-		e.dst, e.regs = uint16(d.vw.reg), d.vw.n
-		if d.vw.n > 0 && !w.m.opt.Unchecked {
-			w.dup = w.dup || anyBit(w.pendV[:], d.vw) >= 0
-			setBits(w.pendV[:], d.vw)
+		e.dst, e.regs = uint16(d.VDst.Reg), d.VDst.N
+		if d.VDst.N > 0 && !w.machine.opt.Unchecked {
+			w.dup = w.dup || anyBit(w.PendingV[:], d.VDst) >= 0
+			setBits(w.PendingV[:], d.VDst)
+			if q == &w.lgkm {
+				setBits(w.PendingLDS[:], d.VDst)
+			}
 		}
 	}
 	if q.n == len(q.q) {
@@ -169,14 +163,17 @@ func (w *wave) track(u *uop, pc int32, done int64, from sim.Reason) {
 
 // trackGeneric notes that a generic access, which track has noted on its own
 // counter, is outstanding on the counter of LDS as well.
-func (w *wave) trackGeneric(u *uop, pc int32, done int64, from sim.Reason) {
-	d := &w.m.p.deps[pc]
-	e := queued{done: done, from: from, dst: uint16(d.vw.reg), regs: d.vw.n}
+func (w *wave) trackGeneric(u *state.Op, pc int32, done int64, from sim.Reason) {
+	d := &w.machine.p.Deps[pc]
+	e := queued{done: done, from: from, dst: uint16(d.VDst.Reg), regs: d.VDst.N}
 	q := &w.lgkm
 	if q.n == len(q.q) {
 		w.pop(q, 1)
 	}
 	w.dup = w.dup || e.regs > 0 // the registers are there when both have returned
+	if e.regs > 0 && !w.machine.opt.Unchecked {
+		setBits(w.PendingLDS[:], d.VDst)
+	}
 	q.last = max(q.last, done)
 	q.push(e)
 }
@@ -193,11 +190,14 @@ func (w *wave) pop(q *queue, k int) {
 		if e.regs == 0 {
 			continue
 		}
-		s := span{uint8(e.dst), e.regs}
+		s := state.Span{Reg: uint8(e.dst), N: e.regs}
 		if e.scalar {
-			clearBits(w.pendS[:], s)
+			clearBits(w.PendingS[:], s)
 		} else {
-			clearBits(w.pendV[:], s)
+			clearBits(w.PendingV[:], s)
+			if q == &w.lgkm {
+				clearBits(w.PendingLDS[:], s)
+			}
 		}
 	}
 	if w.dup {
@@ -207,21 +207,24 @@ func (w *wave) pop(q *queue, k int) {
 
 // rebuild recomputes what is pending, for registers with two loads under way.
 func (w *wave) rebuild() {
-	if w.m.opt.Unchecked {
+	if w.machine.opt.Unchecked {
 		return
 	}
-	w.pendV, w.pendS = [4]uint64{}, [2]uint64{}
+	w.PendingV, w.PendingLDS, w.PendingS = [4]uint64{}, [4]uint64{}, [2]uint64{}
 	for _, q := range []*queue{&w.vm, &w.lgkm} {
 		for i := range q.n {
 			e := q.at(i)
 			if e.regs == 0 {
 				continue
 			}
-			s := span{uint8(e.dst), e.regs}
+			s := state.Span{Reg: uint8(e.dst), N: e.regs}
 			if e.scalar {
-				setBits(w.pendS[:], s)
+				setBits(w.PendingS[:], s)
 			} else {
-				setBits(w.pendV[:], s)
+				setBits(w.PendingV[:], s)
+				if q == &w.lgkm {
+					setBits(w.PendingLDS[:], s)
+				}
 			}
 		}
 	}
@@ -231,14 +234,14 @@ func (w *wave) rebuild() {
 // settle takes off the counters what a wait guarantees to be back. Scalar
 // loads return in any order, so with one outstanding only a wait for zero
 // guarantees anything.
-func (w *wave) settle(u *uop) {
-	if n := int(u.a); w.vm.n > n {
+func (w *wave) settle(u *state.Op) {
+	if n := int(u.A); w.vm.n > n {
 		w.pop(&w.vm, w.vm.n-n)
 	}
-	if n := int(u.c); w.vs.n > n {
+	if n := int(u.C); w.vs.n > n {
 		w.pop(&w.vs, w.vs.n-n)
 	}
-	if n := int(u.b); w.lgkm.n > n && (n == 0 || w.lgkm.scalars == 0) {
+	if n := int(u.B); w.lgkm.n > n && (n == 0 || w.lgkm.scalars == 0) {
 		w.pop(&w.lgkm, w.lgkm.n-n)
 	}
 }

@@ -32,18 +32,19 @@ func (c *Core) Run(space *mem.Space, dispatches []Dispatch, opt Options) (*sim.R
 	if space == nil {
 		return nil, errors.New("gpu: run: no address space")
 	}
-	m := opt.State
+	st := opt.State
 	switch {
-	case m == nil:
+	case st == nil:
 		var err error
-		if m, err = c.NewState(opt.Memory); err != nil {
+		if st, err = c.NewState(opt.Memory); err != nil {
 			return nil, err
 		}
-	case m.core != c:
+	case st.core != c:
 		return nil, errors.New("gpu: run: the state is one of another core")
 	case opt.Memory != nil:
 		return nil, errors.New("gpu: run: the state has a memory of its own: give one of the two")
 	}
+	m := st.m
 	if !opt.Functional && m.h == nil {
 		return nil, errors.New("gpu: run: a timed run needs the memory behind L2")
 	}
@@ -59,7 +60,7 @@ func (c *Core) Run(space *mem.Space, dispatches []Dispatch, opt Options) (*sim.R
 	}
 	m.finish(report)
 	report.Hz = m.point.Hz
-	m.opt, m.space, m.regions = Options{}, nil, nil
+	m.opt, m.Space, m.regions = Options{}, nil, nil
 	return report, nil
 }
 
@@ -71,22 +72,23 @@ func shiftOf(v int) uint {
 	return n
 }
 
-// fail records the first error of the program.
-func (m *State) fail(w *wave, err error) {
-	if m.err != nil {
-		return
+// fault is the first error of the program, with where it happened.
+func (m *machine) fault() error {
+	w := m.Failed
+	if w == nil {
+		return m.Err
 	}
-	g := w.wg.id
-	m.err = &Fault{
-		Kernel: m.p.k.Name, PC: int(m.p.offs[m.cur]), Instr: m.p.text(m.cur),
-		Where: fmt.Sprintf("work-group %d,%d,%d wave %d", g[0], g[1], g[2], w.id),
-		Err:   err,
+	g := w.Group.ID
+	return &Fault{
+		Kernel: m.p.Name, PC: int(m.p.Offsets[m.FailedAt]), Instr: m.p.Text(m.FailedAt),
+		Where: fmt.Sprintf("work-group %d,%d,%d wave %d", g[0], g[1], g[2], w.ID),
+		Err:   m.Err,
 	}
 }
 
 // runaway is the error of a kernel that reached the instruction limit, with who
 // waits for the wave that goes on.
-func (m *State) runaway(w *wave) {
+func (m *machine) runaway(w *wave) {
 	waiting, at := 0, int32(0)
 	for _, o := range w.wg.waves {
 		if o.atBarrier {
@@ -95,14 +97,14 @@ func (m *State) runaway(w *wave) {
 		}
 	}
 	if waiting > 0 {
-		m.fail(w, fmt.Errorf("instruction limit reached; %d waves of its work-group wait for it at the barrier at pc %#x", waiting, m.p.offs[at]))
+		w.Fail(fmt.Errorf("instruction limit reached; %d waves of its work-group wait for it at the barrier at pc %#x", waiting, m.p.Offsets[at]))
 		return
 	}
-	m.fail(w, errors.New("instruction limit reached; the kernel may not end"))
+	w.Fail(errors.New("instruction limit reached; the kernel may not end"))
 }
 
 // dispatch runs one grid.
-func (m *State) dispatch(d *Dispatch) error {
+func (m *machine) dispatch(d *Dispatch) error {
 	if d.Kernel == nil {
 		return errors.New("gpu: dispatch without a kernel")
 	}
@@ -113,13 +115,13 @@ func (m *State) dispatch(d *Dispatch) error {
 	if err := m.shape(p, d); err != nil {
 		return fmt.Errorf("gpu: kernel %s: %w", d.Kernel.Name, err)
 	}
-	m.p, m.d = p, d
-	m.next, m.err = 0, nil
+	m.p, m.Machine.Program, m.d = p, &p.Program, d
+	m.next, m.Err, m.Failed = 0, nil, nil
 	m.arguments(d)
-	m.base = m.codeAt(d.Kernel)
-	m.code = mem.Segment{Name: "code", Base: m.base, Data: d.Kernel.Code, ReadOnly: true}
-	m.visits = cleared(m.visits, len(p.uops)+1)
-	m.lanes = cleared(m.lanes, len(p.uops)+1)
+	m.CodeBase = m.codeAt(d.Kernel)
+	m.Code = mem.Segment{Name: "code", Base: m.CodeBase, Data: d.Kernel.Code, ReadOnly: true}
+	m.visits = cleared(m.visits, len(p.Ops)+1)
+	m.lanes = cleared(m.lanes, len(p.Ops)+1)
 	before := m.cycles
 	if !m.opt.Functional {
 		m.reclock()
@@ -130,9 +132,10 @@ func (m *State) dispatch(d *Dispatch) error {
 	} else {
 		m.runTimed()
 	}
-	if m.err != nil {
+	if m.Err != nil {
+		err := m.fault()
 		m.drop()
-		return m.err
+		return err
 	}
 	m.tally(p, m.cycles-before)
 	m.region(d.Region).Time += m.clock.At(m.cycles) - start
@@ -141,7 +144,7 @@ func (m *State) dispatch(d *Dispatch) error {
 
 // giveWay lets another program have the machine behind a dispatch, if one waits. Until then
 // what L2 holds is written back; afterwards the caches are empty.
-func (m *State) giveWay(turn sim.Turn) {
+func (m *machine) giveWay(turn sim.Turn) {
 	if !turn.Over(m.clock.At(m.now)) {
 		return
 	}
@@ -155,7 +158,7 @@ func (m *State) giveWay(turn sim.Turn) {
 }
 
 // shape checks the grid and counts work-groups.
-func (m *State) shape(p *program, d *Dispatch) error {
+func (m *machine) shape(p *program, d *Dispatch) error {
 	items := 1
 	total := int64(1)
 	for i := range 3 {
@@ -193,7 +196,7 @@ func rowsOf(s *Spec, k *Kernel) int {
 }
 
 // finish fills in the report.
-func (m *State) finish(r *sim.Report) {
+func (m *machine) finish(r *sim.Report) {
 	r.Instructions = m.instrs
 	if !m.opt.Functional {
 		m.drain()

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/gpu/internal/decode"
+	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
@@ -32,7 +34,7 @@ func sample(op rdna2.Op) rdna2.Inst {
 	case rdna2.M_S_DENORM_MODE:
 		in.Simm16 = 15
 	case rdna2.M_S_GETREG_B32, rdna2.M_S_SETREG_B32, rdna2.M_S_SETREG_IMM32_B32:
-		in.Simm16 = rdna2.Hwreg(hwMode, 0, 8)
+		in.Simm16 = rdna2.Hwreg(1, 0, 8) // MODE
 	case rdna2.M_S_WAITCNT_VSCNT, rdna2.M_S_WAITCNT_VMCNT, rdna2.M_S_WAITCNT_LGKMCNT, rdna2.M_S_WAITCNT_EXPCNT:
 		in.Src[0] = rdna2.Null
 	}
@@ -45,24 +47,22 @@ func sample(op rdna2.Op) rdna2.Inst {
 // TestEveryForm: each form of the instruction set decodes to something that
 // executes.
 func TestEveryForm(t *testing.T) {
-	k := &Kernel{Name: "k", WaveSize: 32, VGPRs: 64, ScratchBytes: 16}
-	spec := DefaultSpec()
 	modelled := map[string]bool{}
 	for op := rdna2.Op(1); op < rdna2.NumOps; op++ {
 		in := sample(op)
 		f := op.Form()
-		d := decoder{p: &program{k: k, constIndex: map[uint32]uint32{}}, spec: &spec, lanes: 32}
-		u, _ := d.uop(&in, nil)
+		p := &state.Program{Name: "k", WaveSize: 32, VGPRs: 64, ScratchBytes: 16}
+		u, _ := decode.Op(p, &in, nil)
 		name := f.Mnemonic.String()
-		ok := u.x.err == nil && u.fn != nil
-		if errors.Is(u.x.err, errNoEnd) { // s_code_end: a fault by design
+		ok := u.Details.Err == nil && u.Handler != nil
+		if errors.Is(u.Details.Err, state.ErrNoEnd) { // s_code_end: a fault by design
 			ok = true
 		}
 		if ok {
 			modelled[name] = true
 		}
 		if !ok {
-			t.Errorf("%s: %v", f.Name, u.x.err)
+			t.Errorf("%s: %v", f.Name, u.Details.Err)
 		}
 	}
 	shared := os.Getenv("NNSOC_SHARED")

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"unsafe"
 
+	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
@@ -14,7 +15,7 @@ const (
 )
 
 // arguments builds that segment: queue, packet, kernel arguments.
-func (m *State) arguments(d *Dispatch) {
+func (m *machine) arguments(d *Dispatch) {
 	data := make([]byte, queueBytes+packetBytes+len(d.Kernarg))
 	queue, b := data[:queueBytes], data[queueBytes:]
 	le := binary.LittleEndian
@@ -34,37 +35,37 @@ func (m *State) arguments(d *Dispatch) {
 	le.PutUint32(queue[0x40:], SharedAperture>>32)
 	le.PutUint32(queue[0x44:], PrivateAperture>>32)
 	copy(b[packetBytes:], d.Kernarg)
-	m.args = mem.Segment{Name: "arguments", Base: QueueAddress, Data: data, ReadOnly: true}
+	m.Args = mem.Segment{Name: "arguments", Base: QueueAddress, Data: data, ReadOnly: true}
 }
 
-func (m *State) kernarg() uint64 {
+func (m *machine) kernarg() uint64 {
 	if m.d.KernargAddr != 0 {
 		return m.d.KernargAddr
 	}
-	return argsWindow + packetBytes
+	return state.ArgsWindow + packetBytes
 }
 
 // newWorkgroup makes the next work-group of the grid and its waves.
-func (m *State) newWorkgroup() *workgroup {
+func (m *machine) newWorkgroup() *workgroup {
 	n := m.next
 	m.next++
 	g := m.freeGroup()
 	g.number = n
-	g.id[0] = int(n % int64(m.size[0]))
-	g.id[1] = int(n / int64(m.size[0]) % int64(m.size[1]))
-	g.id[2] = int(n / int64(m.size[0]) / int64(m.size[1]))
-	if k := m.p.k.LDSBytes; cap(g.lds) < k {
-		g.lds = make([]byte, k)
+	g.ID[0] = int(n % int64(m.size[0]))
+	g.ID[1] = int(n / int64(m.size[0]) % int64(m.size[1]))
+	g.ID[2] = int(n / int64(m.size[0]) / int64(m.size[1]))
+	if k := m.p.k.LDSBytes; cap(g.LDS) < k {
+		g.LDS = make([]byte, k)
 	} else {
-		g.lds = g.lds[:k]
-		clear(g.lds)
+		g.LDS = g.LDS[:k]
+		clear(g.LDS)
 	}
 	// The last work-group of a dimension may be smaller.
 	var dim [3]int
 	items := 1
 	for i := range dim {
 		w := max(m.d.Workgroup[i], 1)
-		dim[i] = min(w, max(m.d.Grid[i], 1)-g.id[i]*w)
+		dim[i] = min(w, max(m.d.Grid[i], 1)-g.ID[i]*w)
 		items *= dim[i]
 	}
 	size := m.p.k.WaveSize
@@ -78,7 +79,7 @@ func (m *State) newWorkgroup() *workgroup {
 }
 
 // freeGroup takes a work-group from the pool.
-func (m *State) freeGroup() *workgroup {
+func (m *machine) freeGroup() *workgroup {
 	n := len(m.groups)
 	if n == 0 {
 		return &workgroup{}
@@ -90,7 +91,7 @@ func (m *State) freeGroup() *workgroup {
 }
 
 // newWave takes a wave from the pool, cleared.
-func (m *State) newWave(g *workgroup, id int) *wave {
+func (m *machine) newWave(g *workgroup, id int) *wave {
 	var w *wave
 	if n := len(m.waves); n > 0 {
 		w = m.waves[n-1]
@@ -110,17 +111,18 @@ func (m *State) newWave(g *workgroup, id int) *wave {
 	for uintptr(unsafe.Pointer(&w.regs[off]))&63 != 0 {
 		off++
 	}
-	w.v = unsafe.Pointer(&w.regs[off])
-	w.n = k.WaveSize
-	w.high = 0
-	if w.n == 64 {
-		w.high = 0xFFFFFFFF << 32
+	w.V = unsafe.Pointer(&w.regs[off])
+	w.Lanes = k.WaveSize
+	w.High = 0
+	if w.Lanes == 64 {
+		w.High = 0xFFFFFFFF << 32
 	}
-	w.wg, w.m, w.id = g, m, id
+	w.wg, w.machine, w.ID = g, m, id
+	w.Machine, w.Group = &m.Machine, &g.Workgroup
 	w.newScratch()
-	w.s = [numSReg]uint32{}
-	w.pc = m.p.entry
-	w.pendV, w.pendS = [4]uint64{}, [2]uint64{}
+	w.S = [state.NumSGPRs]uint32{}
+	w.PC = m.p.Entry
+	w.PendingV, w.PendingLDS, w.PendingS = [4]uint64{}, [4]uint64{}, [2]uint64{}
 	w.dup = false
 	w.vm.reset()
 	w.vs.reset()
@@ -137,7 +139,7 @@ func (q *queue) reset() { q.head, q.n, q.scalars, q.last = 0, 0, 0, 0 }
 
 // start sets the registers a wave begins with.
 func (w *wave) start(dim [3]int, first, items int) {
-	m := w.m
+	m := w.machine
 	k := m.p.k
 	user := k.User
 	if user == 0 {
@@ -145,16 +147,16 @@ func (w *wave) start(dim [3]int, first, items int) {
 	}
 	at := uint32(0)
 	pair := func(v uint64) {
-		w.setS64(at, v)
+		w.SetS64(at, v)
 		at += 2
 	}
 	if user&UserSegmentBuffer != 0 {
-		d := scratchDescriptor(w.n)
-		copy(w.s[:4], d[:])
+		d := scratchDescriptor(w.Lanes)
+		copy(w.S[:4], d[:])
 		at = 4
 	}
 	if user&UserDispatchPtr != 0 {
-		pair(argsWindow)
+		pair(state.ArgsWindow)
 	}
 	if user&UserQueuePtr != 0 {
 		pair(QueueAddress)
@@ -166,10 +168,10 @@ func (w *wave) start(dim [3]int, first, items int) {
 		pair(0)
 	}
 	if user&UserFlatScratch != 0 {
-		pair(scratchWindow)
+		pair(state.ScratchWindow)
 	}
 	if user&UserSegmentSize != 0 {
-		w.s[at] = uint32(k.ScratchBytes)
+		w.S[at] = uint32(k.ScratchBytes)
 		at++
 	}
 	ids := k.WorkgroupID
@@ -178,38 +180,38 @@ func (w *wave) start(dim [3]int, first, items int) {
 	}
 	for i, on := range ids {
 		if on {
-			w.s[at] = uint32(w.wg.id[i])
+			w.S[at] = uint32(w.Group.ID[i])
 			at++
 		}
 	}
 	if k.GroupInfo {
 		// First wave of the group, its number, the waves of the group.
-		w.s[at] = uint32(w.id)<<6 | uint32((items+w.n-1)/w.n)
-		if w.id == 0 {
-			w.s[at] |= 1 << 31
+		w.S[at] = uint32(w.ID)<<6 | uint32((items+w.Lanes-1)/w.Lanes)
+		if w.ID == 0 {
+			w.S[at] |= 1 << 31
 		}
 		at++
 	}
 	if k.ScratchOffset {
-		w.s[at] = uint32(w.scratchBase - scratchWindow)
+		w.S[at] = uint32(w.ScratchBase - state.ScratchWindow)
 	}
-	n := min(w.n, items-first)
-	mask := fullMask(n)
-	w.s[sEXEC], w.s[sEXEC+1] = uint32(mask), uint32(mask>>32)
+	n := min(w.Lanes, items-first)
+	mask := state.FullMask(n)
+	w.S[state.EXEC], w.S[state.EXEC+1] = uint32(mask), uint32(mask>>32)
 	for l := range n {
 		i := first + l
-		w.reg(0)[l] = uint32(i % dim[0])
+		w.Reg(0)[l] = uint32(i % dim[0])
 		if k.WorkItemIDs > 0 {
-			w.reg(1)[l] = uint32(i / dim[0] % dim[1])
+			w.Reg(1)[l] = uint32(i / dim[0] % dim[1])
 		}
 		if k.WorkItemIDs > 1 {
-			w.reg(2)[l] = uint32(i / dim[0] / dim[1])
+			w.Reg(2)[l] = uint32(i / dim[0] / dim[1])
 		}
 	}
 }
 
 // retire gives a work-group and its waves back to the pool.
-func (m *State) retire(g *workgroup) {
+func (m *machine) retire(g *workgroup) {
 	for _, w := range g.waves {
 		w.freeScratch()
 		w.wg, w.simd = nil, nil
@@ -219,7 +221,7 @@ func (m *State) retire(g *workgroup) {
 }
 
 // drop forgets the waves of a dispatch that failed.
-func (m *State) drop() {
+func (m *machine) drop() {
 	for i := range m.simds {
 		m.simds[i].waves = m.simds[i].waves[:0]
 	}

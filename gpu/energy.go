@@ -7,7 +7,7 @@ import (
 )
 
 // Events that are counted as they happen; instructions and lanes are counted
-// per uop.
+// per operation.
 const (
 	cntLines = iota // L0 lines that vector memory instructions touched
 	cntL0Bytes
@@ -31,7 +31,7 @@ type traffic struct {
 	counts        [numCounts]int64
 }
 
-func (m *State) traffic() traffic {
+func (m *machine) traffic() traffic {
 	t := traffic{counts: m.count}
 	if m.h == nil {
 		return t
@@ -50,7 +50,7 @@ func moved(c *cache.Cache) int64 {
 }
 
 // region is the report of a region id, made when it is new.
-func (m *State) region(id int) *sim.RegionReport {
+func (m *machine) region(id int) *sim.RegionReport {
 	for i := len(m.regions) - 1; i >= 0; i-- {
 		if m.regions[i].ID == id {
 			return &m.regions[i]
@@ -60,16 +60,16 @@ func (m *State) region(id int) *sim.RegionReport {
 	return &m.regions[len(m.regions)-1]
 }
 
-// tally adds the executions of a dispatch's uops to the run and charges the
+// tally adds the executions of a dispatch's operations to the run and charges the
 // energy of what happened since the last call to its region.
-func (m *State) tally(p *program, cycles int64) {
+func (m *machine) tally(p *program, cycles int64) {
 	var classes [NumClasses]int64
 	var instrs, visits, lanes int64
-	for i := range p.uops {
+	for i := range p.Ops {
 		visits += m.visits[i]
 		lanes += m.lanes[i]
 		instrs += visits
-		classes[p.uops[i].class] += lanes
+		classes[p.Ops[i].Class] += lanes
 	}
 	pj := float64(instrs) * m.spec.Energy.InstrPJ
 	for c, n := range classes {
@@ -83,7 +83,7 @@ func (m *State) tally(p *program, cycles int64) {
 
 // charge adds dynamic energy, the traffic since the last charge and the static
 // energy of some cycles to a region.
-func (m *State) charge(r *sim.RegionReport, pj float64, cycles int64) {
+func (m *machine) charge(r *sim.RegionReport, pj float64, cycles int64) {
 	e := &m.spec.Energy
 	if !m.opt.Functional {
 		t := m.traffic()
@@ -114,7 +114,7 @@ func (m *State) charge(r *sim.RegionReport, pj float64, cycles int64) {
 }
 
 // counters are the event counts of a run.
-func (m *State) counters() []sim.Counter {
+func (m *machine) counters() []sim.Counter {
 	out := []sim.Counter{{Name: "lane_instructions", Value: m.laneInstrs}}
 	for c, n := range m.classes {
 		out = append(out, sim.Counter{Name: "lanes_" + classNames[c], Value: n})

@@ -3,11 +3,12 @@ package gpu
 import (
 	"fmt"
 	"math"
-	"math/big"
 	"math/bits"
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/gpu/internal/floattest"
 )
 
 // runLanes executes lines of assembly on one wave whose v2, v3, v4, v5, v6 hold
@@ -62,23 +63,14 @@ func runLanes(t testing.TB, wave int, text string, in [5][]uint32, functional bo
 	return out, nil
 }
 
-func fma32(a, b, c float32) float32 {
-	x, y, z := float64(a), float64(b), float64(c)
-	if x != x || y != y || z != z || math.IsInf(x, 0) || math.IsInf(y, 0) || math.IsInf(z, 0) {
-		return float32(x*y + z)
-	}
-	p := new(big.Float).SetPrec(400).Mul(big.NewFloat(x), big.NewFloat(y))
-	p.Add(p, big.NewFloat(z))
-	if p.Sign() == 0 {
-		return float32(x*y) + c
-	}
-	f, _ := p.Float32()
-	return f
-}
-
 func bitsOf(f float32) uint32  { return math.Float32bits(f) }
 func floatOf(u uint32) float32 { return math.Float32frombits(u) }
-func halfOf(u uint32) float64  { return float64(floatOf(f16to32(u & 0xFFFF))) }
+func halfOf(u uint32) float64  { return floattest.FromHalf(u & 0xFFFF) }
+
+var (
+	fma32, half, truncHalf = floattest.FMA, floattest.Half, floattest.TruncHalf
+	testValues             = floattest.Value
+)
 
 // laneCases define instructions by plain Go expressions. a, b, c are v2, v3,
 // v4; d is the old v5. NaN results compare as NaN.
@@ -269,7 +261,7 @@ var laneCases = []struct {
 		return c&0xFFFF00FF | v<<8
 	}, ""},
 	{"v_cvt_f32_f16 v5, v2", func(a, b, c, d uint32) uint32 { return bitsOf(float32(halfOf(a))) }, "f32"},
-	{"v_cvt_f16_f32 v5, v2", func(a, b, c, d uint32) uint32 { return d&0xFFFF0000 | f32to16(a) }, ""},
+	{"v_cvt_f16_f32 v5, v2", func(a, b, c, d uint32) uint32 { return d&0xFFFF0000 | half(float64(floatOf(a))) }, "f16"},
 	{"v_pk_mul_f16 v5, v2, v3", func(a, b, c, d uint32) uint32 {
 		return half(halfOf(a)*halfOf(b)) | half(halfOf(a>>16)*halfOf(b>>16))<<16
 	}, "f16"},
@@ -287,10 +279,10 @@ var laneCases = []struct {
 		return bitsOf(fma32(-float32(halfOf(a)), floatOf(b&0x7FFFFFFF), 0.5))
 	}, "f32"},
 	{"v_fma_mixlo_f16 v5, v2, v3, v4 op_sel_hi:[1,1,1]", func(a, b, c, d uint32) uint32 {
-		return d&0xFFFF0000 | f32to16(bitsOf(fma32(float32(halfOf(a)), float32(halfOf(b)), float32(halfOf(c)))))
+		return d&0xFFFF0000 | half(float64(fma32(float32(halfOf(a)), float32(halfOf(b)), float32(halfOf(c)))))
 	}, "f16"},
 	{"v_fma_mixhi_f16 v5, v2, v3, v4", func(a, b, c, d uint32) uint32 {
-		return d&0xFFFF | f32to16(bitsOf(fma32(floatOf(a), floatOf(b), floatOf(c))))<<16
+		return d&0xFFFF | half(float64(fma32(floatOf(a), floatOf(b), floatOf(c))))<<16
 	}, "f16"},
 	{"v_cvt_pkrtz_f16_f32 v5, v2, v3", func(a, b, c, d uint32) uint32 { return truncHalf(a) | truncHalf(b)<<16 }, "f16"},
 	{"v_cmp_lt_i32 vcc_lo, v2, v3\nv_cndmask_b32 v5, v3, v4, vcc_lo", func(a, b, c, d uint32) uint32 {
@@ -310,54 +302,6 @@ func maxNum(a, b uint32) uint32 {
 		return a
 	}
 	return b
-}
-
-// half rounds a float64 that is exact, or correct to far more bits than a half
-// has, to nearest even.
-func half(x float64) uint32 {
-	s := uint32(0)
-	if math.Signbit(x) {
-		s, x = 0x8000, -x
-	}
-	switch {
-	case x != x:
-		return 0x7E00
-	case x >= 65520:
-		return s | 0x7C00
-	}
-	e := -14
-	if x >= 1.0/16384 {
-		e = math.Ilogb(x)
-	}
-	u := math.Ldexp(1, e-10)
-	n := uint32(math.RoundToEven(x / u))
-	if x < 1.0/16384 {
-		return s | n
-	}
-	return s | (uint32(e+15)<<10 + n - 1024)
-}
-
-func truncHalf(u uint32) uint32 {
-	x := float64(floatOf(u))
-	s := u >> 16 & 0x8000
-	x = math.Abs(x)
-	switch {
-	case x != x:
-		return 0x7E00
-	case math.IsInf(x, 0):
-		return s | 0x7C00
-	case x >= 65504:
-		return s | 0x7BFF
-	}
-	e := -14
-	if x >= 1.0/16384 {
-		e = math.Ilogb(x)
-	}
-	n := uint32(math.Floor(x / math.Ldexp(1, e-10)))
-	if x < 1.0/16384 {
-		return s | n
-	}
-	return s | (uint32(e+15)<<10 + n - 1024)
 }
 
 func sameLane(kind string, got, want uint32) bool {
@@ -415,80 +359,5 @@ func TestLaneSemantics(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// TestTranscendental: the unit's results are within half an ulp plus what the
-// host's float64 functions are off.
-func TestTranscendental(t *testing.T) {
-	r := rand.New(rand.NewPCG(21, 22))
-	for _, c := range []struct {
-		name   string
-		f      func(uint32) uint32
-		want   func(float64) float64
-		lo, hi float64
-	}{
-		{"exp", fexp2, math.Exp2, -126, 127},
-		{"log", flog2, math.Log2, 1e-30, 1e30},
-		{"log near 1", flog2, math.Log2, 0.99, 1.01},
-		{"sin", fsin, func(x float64) float64 { return math.Sin(2 * math.Pi * (x - math.Round(x))) }, -2, 2},
-		{"cos", fcos, func(x float64) float64 { return math.Cos(2 * math.Pi * (x - math.Round(x))) }, -2, 2},
-	} {
-		for range 20000 {
-			x := float32(c.lo + (c.hi-c.lo)*r.Float64())
-			got, w := floatOf(c.f(bitsOf(x))), c.want(float64(x))
-			ulp := math.Abs(float64(math.Nextafter32(float32(w), 2*float32(w))) - float64(float32(w)))
-			if d := math.Abs(float64(got) - w); d > 0.501*ulp+1e-16 {
-				t.Errorf("%s(%g) = %g, want %g: off by %g ulp", c.name, x, got, w, d/ulp)
-				break
-			}
-		}
-	}
-}
-
-func TestHalfConversions(t *testing.T) {
-	for h := range uint32(1 << 16) {
-		f := f16to32(h)
-		if isNaN32(f) {
-			continue
-		}
-		if back := f32to16(f); back != h {
-			t.Fatalf("%#04x -> %#08x -> %#04x", h, f, back)
-		}
-		if back := f32to16z(f); back != h {
-			t.Fatalf("%#04x -> %#08x -> %#04x toward zero", h, f, back)
-		}
-	}
-	r := rand.New(rand.NewPCG(31, 32))
-	for range 200000 {
-		u := testValues(r)
-		x := float64(floatOf(u))
-		if x != x {
-			continue
-		}
-		if got, want := f32to16(u), half(x); got != want {
-			t.Fatalf("f32to16(%g) = %#x, want %#x", x, got, want)
-		}
-		if got, want := f32to16z(u), truncHalf(u); got != want {
-			t.Fatalf("f32to16z(%g) = %#x, want %#x", x, got, want)
-		}
-	}
-}
-
-// TestFMARounding aims at sums whose float64 value lies on a float32 tie.
-func TestFMARounding(t *testing.T) {
-	r := rand.New(rand.NewPCG(41, 42))
-	for range 300000 {
-		a := bitsOf(float32(1 + float64(r.IntN(1<<12))/(1<<12)))
-		b := bitsOf(float32(1 + float64(r.IntN(1<<12))/(1<<12)))
-		c := bitsOf(float32(math.Ldexp(r.Float64()-0.5, r.IntN(90)-60)))
-		if got, want := ffma(a, b, c), bitsOf(fma32(floatOf(a), floatOf(b), floatOf(c))); got != want {
-			t.Fatalf("fma(%#x, %#x, %#x) = %#x, want %#x", a, b, c, got, want)
-		}
-	}
-	// math.FMA in float64 rounded again to float32 is wrong here.
-	a, b, c := bitsOf(0x1.000002p0), bitsOf(0x1.000002p0), bitsOf(0x1p-80)
-	if twice := bitsOf(float32(math.FMA(float64(floatOf(a)), float64(floatOf(b)), float64(floatOf(c))))); ffma(a, b, c) != bitsOf(fma32(floatOf(a), floatOf(b), floatOf(c))) {
-		t.Errorf("%#x, rounded twice %#x", ffma(a, b, c), twice)
 	}
 }

@@ -1,16 +1,20 @@
 package gpu
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/nnsoc/nnsoc/gpu/internal/state"
+)
 
 // runFunctional executes the work-groups one after the other. The waves of a
 // work-group take turns at barriers.
-func (m *State) runFunctional() {
+func (m *machine) runFunctional() {
 	for m.next < m.total {
 		g := m.newWorkgroup()
 		for g.live > 0 {
 			for _, w := range g.waves {
 				if !w.done && !w.atBarrier {
-					if w.runUntilBarrier(); m.err != nil {
+					if w.runUntilBarrier(); m.Err != nil {
 						return
 					}
 				}
@@ -25,24 +29,24 @@ func (m *State) runFunctional() {
 }
 
 func (w *wave) runUntilBarrier() {
-	m := w.m
+	m := w.machine
 	p := m.p
 	for {
-		pc := w.pc
-		u := &p.uops[pc]
-		if u.unit <= unitTrans {
+		pc := w.PC
+		u := &p.Ops[pc]
+		if u.Unit <= state.UnitTrans {
 			end := p.end[pc]
 			if !w.checkRun(pc, end) {
 				return
 			}
-			m.visit(pc, end, w.mask())
+			m.visit(pc, end, w.Exec())
 			for i := pc; i < end; i++ {
-				v := &p.uops[i]
-				v.fn(w, v)
+				v := &p.Ops[i]
+				v.Handler(&w.Wave, v)
 			}
-			w.pc = end
+			w.PC = end
 			if m.executed > m.limit {
-				m.cur = pc
+				m.Current = pc
 				m.runaway(w)
 				return
 			}
@@ -51,45 +55,46 @@ func (w *wave) runUntilBarrier() {
 		if !w.checkRun(pc, pc+1) {
 			return
 		}
+		m.Cycle = m.executed + 1
 		if !w.step(pc, u) {
 			return
 		}
 		switch {
-		case u.ctl == ctlEnd:
+		case u.Control == state.ControlEnd:
 			w.done = true
 			w.wg.live--
 			return
-		case u.ctl == ctlBarrier:
+		case u.Control == state.ControlBarrier:
 			w.atBarrier, w.barrierPC = true, pc
 			return
-		case u.unit == unitSMEM || u.unit == unitVMEM || u.unit == unitLDS:
+		case u.Unit == state.UnitSMEM || u.Unit == state.UnitVMEM || u.Unit == state.UnitLDS:
 			w.track(u, pc, 0, 0)
-			if u.unit == unitVMEM && u.x.mem.mode == memFlat {
+			if u.Unit == state.UnitVMEM && u.Details.Access.Mode == state.AccessFlat {
 				w.trackGeneric(u, pc, 0, 0)
 			}
-			m.inLDS, m.swizzled = 0, false
-		case u.ctl == ctlWait:
+			m.InLDS, m.Swizzled = 0, false
+		case u.Control == state.ControlWait:
 			w.settle(u)
 		}
 	}
 }
 
 // step executes one instruction that is not part of a vector run.
-func (w *wave) step(pc int32, u *uop) bool {
-	m := w.m
-	m.cur = pc
-	m.visit(pc, pc+1, w.mask())
+func (w *wave) step(pc int32, u *state.Op) bool {
+	m := w.machine
+	m.Current = pc
+	m.visit(pc, pc+1, w.Exec())
 	if m.executed > m.limit {
 		m.runaway(w)
 		return false
 	}
-	w.pc = pc + 1
-	u.fn(w, u)
-	return m.err == nil
+	w.PC = pc + 1
+	u.Handler(&w.Wave, u)
+	return m.Err == nil
 }
 
-// visit counts the execution of uops [pc, end) under a mask.
-func (m *State) visit(pc, end int32, mask uint64) {
+// visit counts the execution of operations [pc, end) under a mask.
+func (m *machine) visit(pc, end int32, mask uint64) {
 	n := int64(bits.OnesCount64(mask))
 	m.visits[pc]++
 	m.visits[end]--

@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -8,36 +9,37 @@ import (
 // issueRun issues vector instructions of one wave back to back: as many as
 // are free of stalls, fetched, and before an older wave wants the unit. After a
 // stall it goes on when no other wave of the SIMD issues anything before.
-func (m *State) issueRun(s *simd, w *wave, t int64) {
+func (m *machine) issueRun(s *simd, w *wave, t int64) {
 	p := m.p
-	pc := w.pc
+	pc := w.PC
 	limit := never
 	for i, u := range s.unit[:s.pick] {
-		if u <= unitTrans && s.next[i] < limit {
+		if u <= state.UnitTrans && s.next[i] < limit {
 			limit = s.next[i]
 		}
 	}
 	until := t + runAhead
+	sw := &w.Wave
 	for {
 		end := m.runEnd(s, w, pc, t, limit)
 		if !w.checkRun(pc, end) {
 			return
 		}
-		m.visit(pc, end, w.mask())
+		m.visit(pc, end, w.Exec())
 		if m.executed > m.limit {
-			m.cur = pc
+			m.Current = pc
 			m.runaway(w)
 			return
 		}
 		for i := pc; i < end; i++ {
-			u := &p.uops[i]
-			u.fn(w, u)
+			u := &p.Ops[i]
+			u.Handler(sw, u)
 		}
 		finish := m.retireRun(s, w, pc, end, t)
-		w.pc = end
-		if p.uops[end].unit == unitVALU && p.uops[end-1].unit == unitVALU && finish < until &&
-			p.offs[end]>>m.codeShift == w.line && w.sMax <= finish {
-			if at := w.ready(&p.deps[end], finish); at < s.second {
+		w.PC = end
+		if p.Ops[end].Unit == state.UnitVALU && p.Ops[end-1].Unit == state.UnitVALU && finish < until &&
+			p.Offsets[end]>>m.codeShift == w.line && w.sMax <= finish {
+			if at := w.ready(&p.Deps[end], finish); at < s.second {
 				if at > s.cursor {
 					s.stalls[sim.StallOperand] += at - s.cursor
 					s.cursor = at
@@ -52,7 +54,7 @@ func (m *State) issueRun(s *simd, w *wave, t int64) {
 }
 
 // runEnd is where the run that starts at pc at cycle t ends.
-func (m *State) runEnd(s *simd, w *wave, pc int32, t, limit int64) int32 {
+func (m *machine) runEnd(s *simd, w *wave, pc int32, t, limit int64) int32 {
 	p := m.p
 	end := p.end[pc]
 	cost := p.cost
@@ -68,21 +70,21 @@ func (m *State) runEnd(s *simd, w *wave, pc int32, t, limit int64) int32 {
 		if at >= w.vMax && at >= w.sMax {
 			break
 		}
-		if r := w.ready(&p.deps[i], at); r > at {
+		if r := w.ready(&p.Deps[i], at); r > at {
 			end = i
 			break
 		}
 	}
-	if p.offs[end-1]>>m.codeShift != w.line {
+	if p.Offsets[end-1]>>m.codeShift != w.line {
 		end = m.fetched(s.cu, w, pc, end, t)
 	}
 	return end
 }
 
-// retireRun takes the unit for the uops [pc, end) issued from t on, notes which
+// retireRun takes the unit for the operations [pc, end) issued from t on, notes which
 // results are still on their way when the last has issued, charges the cycles,
 // and returns when the unit is free.
-func (m *State) retireRun(s *simd, w *wave, pc, end int32, t int64) int64 {
+func (m *machine) retireRun(s *simd, w *wave, pc, end int32, t int64) int64 {
 	p := m.p
 	base := p.cost[pc]
 	total := int64(p.cost[end] - base)
@@ -92,14 +94,14 @@ func (m *State) retireRun(s *simd, w *wave, pc, end int32, t int64) int64 {
 		if finish-at >= p.latest {
 			break
 		}
-		if done := at + int64(m.spec.Vector[p.uops[i].class].Result); done > finish {
-			w.wroteV(&p.deps[i], done)
+		if done := at + int64(m.spec.Vector[p.Ops[i].Class].Result); done > finish {
+			w.wroteV(&p.Deps[i], done)
 		}
 	}
-	s.free[unitVALU] = finish
-	s.free[unitTrans] = max(s.free[unitTrans], finish)
-	if p.uops[pc].unit == unitTrans {
-		s.free[unitTrans] = t + int64(m.spec.Vector[ClassTrans].Issue)*m.half
+	s.free[state.UnitVALU] = finish
+	s.free[state.UnitTrans] = max(s.free[state.UnitTrans], finish)
+	if p.Ops[pc].Unit == state.UnitTrans {
+		s.free[state.UnitTrans] = t + int64(m.spec.Vector[ClassTrans].Issue)*m.half
 	}
 	if finish > s.cursor {
 		n := finish - s.cursor
@@ -112,15 +114,15 @@ func (m *State) retireRun(s *simd, w *wave, pc, end int32, t int64) int64 {
 }
 
 // fetched shortens a run to the code lines that are there in time.
-func (m *State) fetched(c *cu, w *wave, pc, end int32, t int64) int32 {
+func (m *machine) fetched(c *cu, w *wave, pc, end int32, t int64) int32 {
 	p := m.p
 	shift := m.codeShift
-	line := p.offs[pc] >> shift
-	last := p.offs[end-1] >> shift
+	line := p.Offsets[pc] >> shift
+	last := p.Offsets[end-1] >> shift
 	for line < last {
 		line++
 		i := pc
-		for p.offs[i]>>shift < line {
+		for p.Offsets[i]>>shift < line {
 			i++
 		}
 		at := t + int64(p.cost[i]-p.cost[pc])
@@ -136,7 +138,7 @@ func (m *State) fetched(c *cu, w *wave, pc, end int32, t int64) int32 {
 // fetchLine is when a line of code is there for a wave, which asks for the next
 // one as it enters it. Code that fits the instruction cache is not evicted
 // again within a dispatch.
-func (m *State) fetchLine(c *cu, w *wave, line int32, t int64) int64 {
+func (m *machine) fetchLine(c *cu, w *wave, line int32, t int64) int64 {
 	if !m.codeFits {
 		r, from := m.fetchCode(c, line, t)
 		if line == w.line+1 && from == sim.StallFetch {
@@ -158,7 +160,7 @@ func (m *State) fetchLine(c *cu, w *wave, line int32, t int64) int64 {
 	return r
 }
 
-func (m *State) fetchCode(c *cu, line int32, t int64) (int64, sim.Reason) {
-	done, from := c.icache.Access(m.clock.At(t), m.base+uint64(line)<<m.codeShift, m.spec.ICache.Line, mem.Read)
+func (m *machine) fetchCode(c *cu, line int32, t int64) (int64, sim.Reason) {
+	done, from := c.icache.Access(m.clock.At(t), m.CodeBase+uint64(line)<<m.codeShift, m.spec.ICache.Line, mem.Read)
 	return m.clock.Cycle(done), from
 }

@@ -1,10 +1,10 @@
 package gpu
 
 import (
+	"fmt"
 	"sync/atomic"
 
-	"fmt"
-
+	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -29,13 +29,13 @@ const (
 // Addresses that kernel arguments may need.
 const (
 	// QueueAddress is what UserQueuePtr points to.
-	QueueAddress = argsWindow - queueBytes
+	QueueAddress = state.ArgsWindow - queueBytes
 
 	// SharedAperture and PrivateAperture begin the 4 GiB of generic addresses
 	// that mean the work-group's LDS and the lane's scratch. The values are
 	// those of Linux's amdkfd for these chips.
-	SharedAperture  = 1 << 48
-	PrivateAperture = 2 << 48
+	SharedAperture  = state.SharedAperture
+	PrivateAperture = state.PrivateAperture
 )
 
 // Kernel is a program and the descriptor a dispatch needs. It is decoded when it

@@ -5,17 +5,11 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/cache"
-)
-
-// Private windows of a core's address space, above anything a driver maps.
-const (
-	argsWindow    = 0x7F00_0000_0000 // dispatch packet and kernel arguments
-	scratchWindow = 0x7E00_0000_0000
-	codeWindow    = 0x7D00_0000_0000
 )
 
 // hierarchy is the caches of a core.
@@ -124,49 +118,12 @@ func (c *cu) invalidate(m rdna2.Mnemonic) {
 	}
 }
 
-// bytes is the memory behind n bytes at addr, nil when it is not there or may
-// not be written.
-func (m *State) bytes(addr uint64, n int, write bool) []byte {
-	s := m.seg
-	if s == nil || !s.Contains(addr, n) {
-		if m.args.Contains(addr, n) {
-			if write {
-				return nil
-			}
-			return m.args.Data[addr-m.args.Base:]
-		}
-		if m.code.Contains(addr, n) && !write {
-			return m.code.Data[addr-m.code.Base:]
-		}
-		if s = m.space.Find(addr, n); s == nil {
-			return nil
-		}
-		m.seg = s
-	}
-	if write && s.ReadOnly {
-		return nil
-	}
-	off := addr - s.Base
-	return s.Data[off:]
-}
-
-// why says what is wrong with an access that bytes refused.
-func (m *State) why(addr uint64, n int) string {
-	if s := m.space.Find(addr, n); s != nil {
-		return "segment " + s.Name + " is read-only"
-	}
-	if s := m.space.Find(addr, 1); s != nil {
-		return fmt.Sprintf("runs past the end of segment %s [%#x,%#x)", s.Name, s.Base, s.Base+uint64(len(s.Data)))
-	}
-	return "not mapped"
-}
-
 // coalesce collects the cache lines that the lanes of mask touch, in lane
 // order, with how many bytes of each.
-func (m *State) coalesce(mask uint64, size int, shift uint) {
+func (m *machine) coalesce(mask uint64, size int, shift uint) {
 	m.lines = m.lines[:0]
 	if mask&(mask+1) == 0 && mask != 0 {
-		a := m.addr[:min(bits.TrailingZeros64(^mask), 64)]
+		a := m.Addr[:min(bits.TrailingZeros64(^mask), 64)]
 		if step := uint64(size); a[len(a)-1]-a[0] == step*uint64(len(a)-1) && (len(a) < 2 || a[1]-a[0] == step && regular(a, step)) {
 			// Neighbours in order: one block.
 			m.block(a[0], len(a)*size, shift)
@@ -174,7 +131,7 @@ func (m *State) coalesce(mask uint64, size int, shift uint) {
 		}
 	}
 	for k := mask; k != 0; k &= k - 1 {
-		a := m.addr[firstLane(k)]
+		a := m.Addr[state.FirstLane(k)]
 		m.touchLine(a>>shift, min(size, int((a>>shift+1)<<shift-a)))
 		if last := (a + uint64(size) - 1) >> shift; last != a>>shift {
 			m.touchLine(last, int(a+uint64(size)-last<<shift))
@@ -184,12 +141,12 @@ func (m *State) coalesce(mask uint64, size int, shift uint) {
 
 // coalesceSwizzled is coalesce for scratch, where the dwords of a lane are as
 // far apart as the wave is wide. Lanes at other addresses are taken alike.
-func (m *State) coalesceSwizzled(mask uint64, size, lanes int) {
+func (m *machine) coalesceSwizzled(mask uint64, size, lanes int) {
 	m.lines = m.lines[:0]
 	for at := 0; at < size; at += 4 {
 		for k := mask; k != 0; k &= k - 1 {
-			a := m.addr[firstLane(k)]
-			if inScratch(a) {
+			a := m.Addr[state.FirstLane(k)]
+			if state.InScratch(a) {
 				a += uint64(at * lanes)
 			} else {
 				a += uint64(at)
@@ -200,7 +157,7 @@ func (m *State) coalesceSwizzled(mask uint64, size, lanes int) {
 }
 
 // block notes the lines of n bytes at addr.
-func (m *State) block(addr uint64, n int, shift uint) {
+func (m *machine) block(addr uint64, n int, shift uint) {
 	for n > 0 {
 		k := min(n, int((addr>>shift+1)<<shift-addr))
 		m.lines = append(m.lines, lineUse{addr >> shift, k})
@@ -214,7 +171,7 @@ type lineUse struct {
 	bytes int
 }
 
-func (m *State) touchLine(line uint64, bytes int) {
+func (m *machine) touchLine(line uint64, bytes int) {
 	for i := len(m.lines) - 1; i >= 0; i-- {
 		if m.lines[i].line == line {
 			m.lines[i].bytes += bytes
@@ -226,12 +183,12 @@ func (m *State) touchLine(line uint64, bytes int) {
 
 // vectorAccess times a global or scratch access issued at cycle t: each line
 // in turn through the compute unit's L0.
-func (m *State) vectorAccess(c *cu, t int64, mask uint64, op *memOp, lanes int) (int64, sim.Reason) {
+func (m *machine) vectorAccess(c *cu, t int64, mask uint64, op *state.Access, lanes int) (int64, sim.Reason) {
 	size := m.spec.L0.Line
-	if m.swizzled {
-		m.coalesceSwizzled(mask, op.size, lanes)
+	if m.Swizzled {
+		m.coalesceSwizzled(mask, op.Size, lanes)
 	} else {
-		m.coalesce(mask, op.size, m.lineShift)
+		m.coalesce(mask, op.Size, m.lineShift)
 	}
 	at := m.clock.At(t)
 	done, from := at, sim.StallL1
@@ -242,7 +199,7 @@ func (m *State) vectorAccess(c *cu, t int64, mask uint64, op *memOp, lanes int) 
 		addr := l.line << m.lineShift
 		var d sim.Time
 		var f sim.Reason
-		if op.store {
+		if op.Store {
 			d, f = c.l0.Access(at, addr, min(l.bytes, size), mem.Write)
 			done, from = max(done, d), max(from, f)
 			continue
@@ -250,7 +207,7 @@ func (m *State) vectorAccess(c *cu, t int64, mask uint64, op *memOp, lanes int) 
 		if back := c.flight[c.at]; back > at {
 			at, hold = back, c.flightFrom[c.at]
 		}
-		if op.atomic != nil {
+		if op.Atomic != nil {
 			// Atomics execute at L2, one line after the other.
 			d, f = m.h.l2.Access(at, addr, min(l.bytes, size), mem.Read)
 			m.h.l2.Access(d, addr, min(l.bytes, size), mem.Write)
@@ -268,22 +225,18 @@ func (m *State) vectorAccess(c *cu, t int64, mask uint64, op *memOp, lanes int) 
 	if hold != sim.StallUnit {
 		c.accept, c.hold = max(c.accept, m.clock.Cycle(at)), hold
 	}
-	if op.store {
-		m.count[cntL0Bytes] += int64(len(m.lines)) * int64(min(size, op.size*m.waveLanes(mask)))
+	if op.Store {
+		m.count[cntL0Bytes] += int64(len(m.lines)) * int64(min(size, op.Size*bits.OnesCount64(mask)))
 	} else {
 		m.count[cntL0Bytes] += int64(len(m.lines)) * int64(size)
 	}
 	return max(m.clock.Cycle(done), t+1), from
 }
 
-func (m *State) waveLanes(mask uint64) int {
-	return int(popcount(uint32(mask)) + popcount(uint32(mask>>32)))
-}
-
 // conflictCycles is how long the LDS banks are taken: a pass serves the lanes
 // whose words fill the banks once, and takes as many cycles as the most loaded
 // bank has different words.
-func (m *State) conflictCycles(addr *[64]uint64, mask uint64, size, lanes int) int64 {
+func (m *machine) conflictCycles(addr *[64]uint64, mask uint64, size, lanes int) int64 {
 	banks := m.spec.LDSBanks
 	words := max(size/4, 1)
 	per := min(max(banks/words, 1), 32)
@@ -293,7 +246,7 @@ func (m *State) conflictCycles(addr *[64]uint64, mask uint64, size, lanes int) i
 	}
 	var total int64
 	for base := 0; base < lanes; base += per {
-		part := mask >> base & fullMask(per)
+		part := mask >> base & state.FullMask(per)
 		if part == 0 {
 			continue
 		}
@@ -327,7 +280,7 @@ func free(addr *[64]uint64, part uint64, base int, unit uint, groups int) bool {
 		return true
 	}
 	for k := part; k != 0; k &= k - 1 {
-		u := addr[(base+firstLane(k))&63] >> unit
+		u := addr[(base+state.FirstLane(k))&63] >> unit
 		t := &tag[int(u)&(groups-1)&63]
 		if *t != 0 && *t != u+1 {
 			return false
@@ -355,11 +308,11 @@ func regular(a []uint64, size uint64) bool {
 	return true
 }
 
-func (m *State) passCycles(addr *[64]uint64, part uint64, base, words, banks int) int64 {
+func (m *machine) passCycles(addr *[64]uint64, part uint64, base, words, banks int) int64 {
 	var used [64]uint8
 	worst := uint8(1)
 	for k := part; k != 0; k &= k - 1 {
-		l := base + firstLane(k)
+		l := base + state.FirstLane(k)
 		w := addr[l] >> 2
 		for j := range words {
 			b := int(w+uint64(j)) & (banks - 1)

@@ -3,7 +3,7 @@ package gpu
 import "github.com/nnsoc/nnsoc/sim"
 
 // releaseBarrier lets a work-group go on when all its live waves have arrived.
-func (m *State) releaseBarrier(g *workgroup, t int64) {
+func (m *machine) releaseBarrier(g *workgroup, t int64) {
 	if g.arrived < g.live || g.live == 0 {
 		return
 	}
@@ -21,7 +21,7 @@ func (m *State) releaseBarrier(g *workgroup, t int64) {
 }
 
 // endWave frees the wave's place and, with its work-group, starts the next.
-func (m *State) endWave(s *simd, w *wave, t int64) {
+func (m *machine) endWave(s *simd, w *wave, t int64) {
 	s.end = max(s.end, t+1, w.vs.last)
 	i := w.slot
 	s.waves = append(s.waves[:i], s.waves[i+1:]...)
@@ -58,7 +58,7 @@ func (m *State) endWave(s *simd, w *wave, t int64) {
 }
 
 // place starts the next work-group on c at t if it has room.
-func (m *State) place(c *cu, t int64) bool {
+func (m *machine) place(c *cu, t int64) bool {
 	if m.next >= m.total || c.groups >= m.spec.WorkgroupsMax || c.lds.used+m.p.k.LDSBytes > m.spec.LDSBytes {
 		return false
 	}

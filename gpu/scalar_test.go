@@ -152,15 +152,17 @@ var wideCases = []struct {
 	{"v_ashrrev_i64 v[6:7], v4, v[2:3]", func(a, b uint64) uint64 { return uint64(int64(a) >> (b & 63)) }, false},
 	{"v_mad_u64_u32 v[6:7], vcc_lo, v2, v3, v[4:5]", func(a, b uint64) uint64 { return (a&m32)*(a>>32) + b }, false},
 	{"v_mad_i64_i32 v[6:7], vcc_lo, v2, v3, v[4:5]", func(a, b uint64) uint64 { return uint64(i32(a)*i32(a>>32)) + b }, false},
-	{"v_add_f64 v[6:7], v[2:3], v[4:5]", func(a, b uint64) uint64 { return b64(f64(a) + f64(b)) }, true},
-	{"v_mul_f64 v[6:7], -v[2:3], v[4:5]", func(a, b uint64) uint64 { return b64(-f64(a) * f64(b)) }, true},
-	{"v_fma_f64 v[6:7], v[2:3], v[4:5], 1.0", func(a, b uint64) uint64 { return b64(math.FMA(f64(a), f64(b), 1)) }, true},
-	{"v_sqrt_f64 v[6:7], |v[2:3]|", func(a, b uint64) uint64 { return b64(math.Sqrt(math.Abs(f64(a)))) }, true},
-	{"v_floor_f64 v[6:7], v[2:3]", func(a, b uint64) uint64 { return b64(math.Floor(f64(a))) }, true},
-	{"v_cvt_f64_i32 v[6:7], v2", func(a, b uint64) uint64 { return b64(float64(int32(a))) }, false},
-	{"v_cvt_f64_f32 v[6:7], v2", func(a, b uint64) uint64 { return b64(float64(floatOf(uint32(a)))) }, true},
+	{"v_add_f64 v[6:7], v[2:3], v[4:5]", func(a, b uint64) uint64 { return math.Float64bits(math.Float64frombits(a) + math.Float64frombits(b)) }, true},
+	{"v_mul_f64 v[6:7], -v[2:3], v[4:5]", func(a, b uint64) uint64 { return math.Float64bits(-math.Float64frombits(a) * math.Float64frombits(b)) }, true},
+	{"v_fma_f64 v[6:7], v[2:3], v[4:5], 1.0", func(a, b uint64) uint64 {
+		return math.Float64bits(math.FMA(math.Float64frombits(a), math.Float64frombits(b), 1))
+	}, true},
+	{"v_sqrt_f64 v[6:7], |v[2:3]|", func(a, b uint64) uint64 { return math.Float64bits(math.Sqrt(math.Abs(math.Float64frombits(a)))) }, true},
+	{"v_floor_f64 v[6:7], v[2:3]", func(a, b uint64) uint64 { return math.Float64bits(math.Floor(math.Float64frombits(a))) }, true},
+	{"v_cvt_f64_i32 v[6:7], v2", func(a, b uint64) uint64 { return math.Float64bits(float64(int32(a))) }, false},
+	{"v_cvt_f64_f32 v[6:7], v2", func(a, b uint64) uint64 { return math.Float64bits(float64(floatOf(uint32(a)))) }, true},
 	{"v_mov_b32 v7, 0\nv_cvt_i32_f64 v6, v[2:3]", func(a, b uint64) uint64 {
-		x := f64(a)
+		x := math.Float64frombits(a)
 		if x != x {
 			return 0
 		}
@@ -170,7 +172,7 @@ var wideCases = []struct {
 		return uint64(flag(int64(a) < int64(b)))
 	}, false},
 	{"v_mov_b32 v7, 0\nv_cmp_nle_f64 vcc_lo, v[2:3], v[4:5]\nv_cndmask_b32 v6, 0, 1, vcc_lo", func(a, b uint64) uint64 {
-		return uint64(flag(!(f64(a) <= f64(b))))
+		return uint64(flag(!(math.Float64frombits(a) <= math.Float64frombits(b))))
 	}, false},
 	{"v_mov_b32 v7, 0\nv_cmp_class_f32 vcc_lo, v2, 0x264\nv_cndmask_b32 v6, 0, 1, vcc_lo", func(a, b uint64) uint64 {
 		x := float64(floatOf(uint32(a))) // -inf, -0, +0, +inf
@@ -185,7 +187,7 @@ func TestWideSemantics(t *testing.T) {
 		for range 32 {
 			a, b := uint64(testValues(r))|uint64(testValues(r))<<32, uint64(testValues(r))|uint64(testValues(r))<<32
 			if r.IntN(2) == 0 {
-				a, b = b64(r.NormFloat64()*1e6), b64(r.NormFloat64())
+				a, b = math.Float64bits(r.NormFloat64()*1e6), math.Float64bits(r.NormFloat64())
 			}
 			for i, v := range []uint32{uint32(a), uint32(a >> 32), uint32(b), uint32(b >> 32)} {
 				in[i] = append(in[i], v)
@@ -198,7 +200,7 @@ func TestWideSemantics(t *testing.T) {
 		for l := range 32 {
 			a, b := uint64(in[0][l])|uint64(in[1][l])<<32, uint64(in[2][l])|uint64(in[3][l])<<32
 			got, want := uint64(out[1][l])|uint64(out[0][l])<<32, c.f(a, b)
-			if got != want && !(c.nan && isNaN64(got) && isNaN64(want)) {
+			if got != want && !(c.nan && math.IsNaN(math.Float64frombits(got)) && math.IsNaN(math.Float64frombits(want))) {
 				t.Errorf("%s of %#x, %#x: %#x, want %#x", c.text, a, b, got, want)
 				break
 			}

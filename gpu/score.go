@@ -1,30 +1,33 @@
 package gpu
 
-import "github.com/nnsoc/nnsoc/sim"
+import (
+	"github.com/nnsoc/nnsoc/gpu/internal/state"
+	"github.com/nnsoc/nnsoc/sim"
+)
 
 // ready is when the registers of an instruction are, at least t.
-func (w *wave) ready(d *deps, t int64) int64 {
-	if d.rel {
+func (w *wave) ready(d *state.Deps, t int64) int64 {
+	if d.Relative {
 		return max(t, w.vMax, w.sMax)
 	}
 	if w.vMax > t {
-		for _, s := range d.vr[:d.nvr] {
-			for r := int(s.reg); r < int(s.reg)+int(s.n); r++ {
+		for _, s := range d.VSrc[:d.NVSrc] {
+			for r := int(s.Reg); r < int(s.Reg)+int(s.N); r++ {
 				t = max(t, w.vReady[r&255])
 			}
 		}
-		for r := int(d.vw.reg); r < int(d.vw.reg)+int(d.vw.n); r++ {
+		for r := int(d.VDst.Reg); r < int(d.VDst.Reg)+int(d.VDst.N); r++ {
 			t = max(t, w.vReady[r&255])
 		}
 	}
 	if w.sMax > t {
-		for _, s := range d.sr[:d.nsr] {
-			for r := s.reg; r < s.reg+s.n && r <= sSCC; r++ {
+		for _, s := range d.SSrc[:d.NSSrc] {
+			for r := s.Reg; r < s.Reg+s.N && r <= state.SCC; r++ {
 				t = max(t, w.sReady[r])
 			}
 		}
-		for _, s := range d.sw[:d.nsw] {
-			for r := s.reg; r < s.reg+s.n && r <= sSCC; r++ {
+		for _, s := range d.SDst[:d.NSDst] {
+			for r := s.Reg; r < s.Reg+s.N && r <= state.SCC; r++ {
 				t = max(t, w.sReady[r])
 			}
 		}
@@ -33,33 +36,33 @@ func (w *wave) ready(d *deps, t int64) int64 {
 }
 
 // wrote notes when scalar results are ready.
-func (w *wave) wrote(d *deps, t int64) {
-	if d.rel {
+func (w *wave) wrote(d *state.Deps, t int64) {
+	if d.Relative {
 		for r := range w.sReady {
 			w.sReady[r] = max(w.sReady[r], t)
 		}
 	}
-	for _, s := range d.sw[:d.nsw] {
-		for r := s.reg; r < s.reg+s.n && r <= sSCC; r++ {
+	for _, s := range d.SDst[:d.NSDst] {
+		for r := s.Reg; r < s.Reg+s.N && r <= state.SCC; r++ {
 			w.sReady[r] = t
 		}
 		w.sMax = max(w.sMax, t)
 	}
 }
 
-func (w *wave) wroteV(d *deps, t int64) {
-	if d.rel {
-		for r := range w.vReady[:w.m.p.k.VGPRs] {
+func (w *wave) wroteV(d *state.Deps, t int64) {
+	if d.Relative {
+		for r := range w.vReady[:w.machine.p.VGPRs] {
 			w.vReady[r] = max(w.vReady[r], t)
 		}
 	}
-	if d.vw.n > 0 {
-		for r := int(d.vw.reg); r < int(d.vw.reg)+int(d.vw.n); r++ {
+	if d.VDst.N > 0 {
+		for r := int(d.VDst.Reg); r < int(d.VDst.Reg)+int(d.VDst.N); r++ {
 			w.vReady[r] = t
 		}
 		w.vMax = max(w.vMax, t)
 	}
-	if d.nsw > 0 {
+	if d.NSDst > 0 {
 		w.wrote(d, t)
 	}
 }
@@ -67,42 +70,42 @@ func (w *wave) wroteV(d *deps, t int64) {
 // prepare works out when the instruction at w.pc can issue, not before t, and
 // what it waits for.
 func (w *wave) prepare(t int64, why sim.Reason) {
-	m := w.m
-	u := &m.p.uops[w.pc]
-	d := &m.p.deps[w.pc]
+	m := w.machine
+	u := &m.p.Ops[w.PC]
+	d := &m.p.Deps[w.PC]
 	w.next, w.why = t, why
-	if line := m.p.offs[w.pc] >> m.codeShift; line != w.line {
+	if line := m.p.Offsets[w.PC] >> m.codeShift; line != w.line {
 		w.until(m.fetchLine(w.simd.cu, w, line, t), sim.StallFetch)
 		w.line = line
 	}
 	if r := w.ready(d, w.next); r > w.next {
 		w.until(r, sim.StallOperand)
 	}
-	switch u.unit {
-	case unitVALU, unitTrans, unitVMEM, unitLDS:
-		w.until(max(w.sReady[sEXEC], w.sReady[sEXEC+1]), sim.StallOperand)
+	switch u.Unit {
+	case state.UnitVALU, state.UnitTrans, state.UnitVMEM, state.UnitLDS:
+		w.until(max(w.sReady[state.EXEC], w.sReady[state.EXEC+1]), sim.StallOperand)
 	}
 	full := m.spec.MaxOutstanding
-	switch u.unit {
-	case unitVMEM:
-		if op := u.x.mem; op.store || op.atomic != nil && !op.ret {
+	switch u.Unit {
+	case state.UnitVMEM:
+		if op := u.Details.Access; op.Store || op.Atomic != nil && !op.Returns {
 			w.room(&w.vs, full)
 		} else {
 			w.room(&w.vm, full)
 		}
-		if u.x.mem.mode == memFlat {
+		if u.Details.Access.Mode == state.AccessFlat {
 			w.room(&w.lgkm, full)
 		}
-	case unitLDS, unitSMEM:
+	case state.UnitLDS, state.UnitSMEM:
 		w.room(&w.lgkm, full)
-	case unitControl:
-		if u.ctl == ctlWait {
-			w.waitInOrder(&w.vm, int(u.a))
-			w.waitInOrder(&w.vs, int(u.c))
-			w.waitAny(&w.lgkm, int(u.b))
+	case state.UnitControl:
+		if u.Control == state.ControlWait {
+			w.waitInOrder(&w.vm, int(u.A))
+			w.waitInOrder(&w.vs, int(u.C))
+			w.waitAny(&w.lgkm, int(u.B))
 		}
 	}
-	w.simd.next[w.slot], w.simd.unit[w.slot] = w.next, u.unit
+	w.simd.next[w.slot], w.simd.unit[w.slot] = w.next, u.Unit
 }
 
 func (w *wave) until(t int64, why sim.Reason) {

@@ -1,6 +1,10 @@
 package gpu
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/gpu/internal/state"
+)
 
 // CacheSpec is the shape of one cache.
 type CacheSpec struct {
@@ -72,26 +76,26 @@ type Spec struct {
 }
 
 // Class is the energy and timing class of an instruction.
-type Class uint8
+type Class = state.Class
 
-// Classes.
+// The classes, by which Spec.Vector and EnergySpec.LanePJ are indexed.
 const (
-	ClassMove   Class = iota // v_mov, logic, shift, select, permute
-	ClassInt                 // 32-bit integer add, min, max, compare
-	ClassIntMul              // 32-bit multiply, 64-bit multiply-add: quarter rate
-	ClassInt64               // 64-bit shift and compare: half rate
-	ClassF32                 // add, mul, min, max, convert
-	ClassFMA32               // fused multiply-add
-	ClassF16                 // packed half
-	ClassDot                 // dot products of bytes or halves
-	ClassTrans               // exp log rcp rsq sqrt sin cos: own unit
-	ClassF64
-	ClassSALU
-	ClassSMEM
-	ClassVMEM
-	ClassLDS
-	ClassBranch // branches, waits, messages
-	NumClasses
+	ClassMove   = state.ClassMove   // v_mov, logic, shift, select, permute
+	ClassInt    = state.ClassInt    // 32-bit integer add, min, max, compare
+	ClassIntMul = state.ClassIntMul // 32-bit multiply, 64-bit multiply-add: quarter rate
+	ClassInt64  = state.ClassInt64  // 64-bit shift and compare: half rate
+	ClassF32    = state.ClassF32    // add, mul, min, max, convert
+	ClassFMA32  = state.ClassFMA32  // fused multiply-add
+	ClassF16    = state.ClassF16    // packed half
+	ClassDot    = state.ClassDot    // dot products of bytes or halves
+	ClassTrans  = state.ClassTrans  // exp log rcp rsq sqrt sin cos: own unit
+	ClassF64    = state.ClassF64
+	ClassSALU   = state.ClassSALU
+	ClassSMEM   = state.ClassSMEM
+	ClassVMEM   = state.ClassVMEM
+	ClassLDS    = state.ClassLDS
+	ClassBranch = state.ClassBranch // branches, waits, messages
+	NumClasses  = state.NumClasses
 )
 
 // RDNA2 is the instruction timing of an RDNA2 SIMD32: result latency and issue

@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/cache"
@@ -12,48 +13,39 @@ import (
 // Reusing a State saves the memory that a new one takes; the costs of a run on it
 // are those of a new one when the caches are cold.
 type State struct {
-	core   *Core
+	core *Core
+	m    *machine
+}
+
+// machine is the waves, units and account of a run.
+type machine struct {
+	state.Machine
+
 	waves  []*wave      // free
 	groups []*workgroup // free
 	bases  []codeBase
 
 	spec  *Spec
 	opt   Options
-	space *mem.Space
 	h     *hierarchy // nil: functional runs only
 	clock sim.Clock
 	point sim.OPP // of the clock
 
 	// The dispatch under way.
-	p    *program
-	base uint64 // address of its code
-	// Differences: executions and active lanes of each uop.
+	p *program
+	// Differences: executions and active lanes of each operation.
 	visits, lanes []int64
 	d             *Dispatch
 	size          [3]int // work-groups
 	next          int64  // work-group to place
 	total         int64
-	args, code    mem.Segment
-	seg           *mem.Segment
-	err           error
-	cur           int32 // uop being executed, for messages
 	executed      int64
 	limit         int64
 
-	// Scratch of the instruction being executed.
-	tmp         [4]row
-	pre         [2]row // sources of execPrepared
-	old, zero   row
-	wide        [3][64]uint64
-	addr, addr2 [64]uint64
-	scalarAddr  uint64
-	swizzled    bool   // the lane addresses are those of dwords 4*lanes bytes apart
-	inLDS       uint64 // lanes of a generic access that are in LDS
-	at          int64  // cycle of the issue, 0 in a functional run
-	slots       []bool // scratch slots in use
-	lines       []lineUse
-	lineShift   uint
-	bankWord    [64][64]uint64
+	slots     []bool // scratch slots in use
+	lines     []lineUse
+	lineShift uint
+	bankWord  [64][64]uint64
 
 	// Timing.
 	cus        []cu
@@ -87,7 +79,7 @@ type codeBase struct {
 // NewState makes a cold state in front of the memory that serves what misses in
 // L2. A state without a memory is for functional runs.
 func (c *Core) NewState(memory mem.Level) (*State, error) {
-	m := &State{core: c, spec: &c.spec}
+	m := &machine{spec: &c.spec}
 	if memory != nil {
 		var err error
 		if m.h, err = newHierarchy(&c.spec, memory); err != nil {
@@ -95,20 +87,20 @@ func (c *Core) NewState(memory mem.Level) (*State, error) {
 		}
 		m.buildUnits()
 	}
-	return m, nil
+	return &State{core: c, m: m}, nil
 }
 
 // Reset makes the caches cold. The memory behind them is the caller's.
-func (m *State) Reset() {
-	if m.h != nil {
-		m.h.each((*cache.Cache).Clear)
+func (s *State) Reset() {
+	if s.m.h != nil {
+		s.m.h.each((*cache.Cache).Clear)
 	}
 }
 
 // begin starts a run.
-func (m *State) begin(space *mem.Space, opt Options) {
-	m.opt, m.space = opt, space
-	m.seg, m.err = nil, nil
+func (m *machine) begin(space *mem.Space, opt Options) {
+	m.opt, m.Space = opt, space
+	m.Segment, m.Err = nil, nil
 	m.executed, m.limit = 0, opt.MaxInstructions
 	if m.limit <= 0 {
 		m.limit = DefaultMaxInstructions
@@ -123,7 +115,7 @@ func (m *State) begin(space *mem.Space, opt Options) {
 	m.stalls = sim.StallTable{}
 	m.regions = nil
 	m.bases = m.bases[:0]
-	m.at = 0
+	m.Cycle = 0
 	if !opt.Functional {
 		m.h.each((*cache.Cache).Settle)
 		m.lineShift = shiftOf(m.spec.L0.Line)
@@ -133,24 +125,24 @@ func (m *State) begin(space *mem.Space, opt Options) {
 }
 
 // setPoint lets the clock run at a point from the start of a run on.
-func (m *State) setPoint(o sim.OPP) {
+func (m *machine) setPoint(o sim.OPP) {
 	m.clock = sim.Clock{Hz: o.Hz}
 	m.retime(o)
 }
 
 // retime tells the caches about a point.
-func (m *State) retime(o sim.OPP) {
+func (m *machine) retime(o sim.OPP) {
 	if m.point == o {
 		return
 	}
-	m.point = o
+	m.point, m.Hz = o, o.Hz
 	if m.h != nil {
 		m.h.each(func(c *cache.Cache) { c.Retime(o.Hz) })
 	}
 }
 
 // reclock takes the operating point of the present instant. Cycles go on counting.
-func (m *State) reclock() {
+func (m *machine) reclock() {
 	at := m.clock.At(m.now)
 	o := m.point
 	for _, c := range m.opt.Points {
@@ -168,11 +160,11 @@ func (m *State) reclock() {
 
 // codeAt is the address of a kernel's code: its own, or the next free one in the
 // order in which the run comes to its kernels.
-func (m *State) codeAt(k *Kernel) uint64 {
+func (m *machine) codeAt(k *Kernel) uint64 {
 	if k.Base != 0 {
 		return k.Base
 	}
-	next := uint64(codeWindow)
+	next := uint64(state.CodeWindow)
 	for i := range m.bases {
 		b := &m.bases[i]
 		if b.kernel == k {

@@ -3,6 +3,7 @@ package gpu
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -15,7 +16,7 @@ const runAhead = 200
 // runTimed executes the dispatch in time order: at each step the SIMD whose
 // next issue is earliest issues one instruction, or a run of vector
 // instructions, which no other SIMD can see.
-func (m *State) runTimed() {
+func (m *machine) runTimed() {
 	start := m.now
 	m.h.acquire()
 	first := start + int64(m.spec.LaunchCycles)
@@ -61,7 +62,7 @@ func (m *State) runTimed() {
 		}
 		for *s.cand < never && !m.woken && (*s.cand <= second || *s.cand <= second+runAhead && s.private()) {
 			m.issue(s)
-			if m.err != nil {
+			if m.Err != nil {
 				return
 			}
 		}
@@ -71,7 +72,7 @@ func (m *State) runTimed() {
 }
 
 // earliest is the SIMD that issues next and the time of the one after it.
-func (m *State) earliest() (*simd, int64) {
+func (m *machine) earliest() (*simd, int64) {
 	best, second, at := never, never, -1
 	for i, c := range m.cands {
 		if c < best {
@@ -95,7 +96,7 @@ func (s *simd) choose() {
 	for i := range n {
 		u := s.unit[i]
 		t := max(s.next[i], s.free[u])
-		if u == unitVMEM {
+		if u == state.UnitVMEM {
 			t = max(t, s.cu.accept)
 		}
 		if t < best {
@@ -114,7 +115,7 @@ func (s *simd) choose() {
 func (s *simd) follow(i int) {
 	u := s.unit[i]
 	t := max(s.next[i], s.free[u])
-	if u == unitVMEM {
+	if u == state.UnitVMEM {
 		t = max(t, s.cu.accept)
 	}
 	if t < s.second || t == s.second && i < s.after {
@@ -128,7 +129,7 @@ func (s *simd) follow(i int) {
 // else can change what issues before it.
 func (s *simd) private() bool {
 	switch s.unit[s.pick] {
-	case unitVALU, unitTrans, unitSALU, unitBranch:
+	case state.UnitVALU, state.UnitTrans, state.UnitSALU, state.UnitBranch:
 		return s.barred == 0
 	}
 	return false
@@ -143,7 +144,7 @@ func (s *simd) advance(w *wave, t int64) {
 	ready := min(max(s.next[s.pick], s.cursor), t)
 	s.stalls[w.why] += ready - s.cursor
 	busy := sim.StallUnit
-	if s.unit[s.pick] == unitVMEM && s.cu.accept >= t {
+	if s.unit[s.pick] == state.UnitVMEM && s.cu.accept >= t {
 		busy = s.cu.hold
 	}
 	s.stalls[busy] += t - ready
@@ -151,24 +152,24 @@ func (s *simd) advance(w *wave, t int64) {
 }
 
 // issue lets the chosen wave of s issue at s.cand.
-func (m *State) issue(s *simd) {
+func (m *machine) issue(s *simd) {
 	w := s.waves[s.pick]
 	t := *s.cand
 	p := m.p
-	pc := w.pc
-	u := &p.uops[pc]
-	if u.unit == unitVMEM && t < s.cu.accept {
+	pc := w.PC
+	u := &p.Ops[pc]
+	if u.Unit == state.UnitVMEM && t < s.cu.accept {
 		// Another SIMD of the compute unit has used the pipeline since.
 		s.choose()
 		return
 	}
 	s.advance(w, t)
-	if u.unit <= unitTrans {
+	if u.Unit <= state.UnitTrans {
 		m.issueRun(s, w, t)
 		s.follow(s.pick)
 		return
 	}
-	m.at = t
+	m.Cycle = t
 	if !w.checkRun(pc, pc+1) || !w.step(pc, u) {
 		return
 	}
@@ -177,35 +178,35 @@ func (m *State) issue(s *simd) {
 		s.cursor = t + 1
 	}
 	next, why := t+1, sim.StallIssue
-	switch u.unit {
-	case unitSALU:
-		s.free[unitSALU] = t + 1
-		w.wrote(&p.deps[pc], t+int64(m.spec.SALULatency))
-	case unitBranch:
-		s.free[unitBranch] = t + 1
-		w.wrote(&p.deps[pc], t+int64(m.spec.SALULatency))
-		if w.pc != pc+1 {
+	switch u.Unit {
+	case state.UnitSALU:
+		s.free[state.UnitSALU] = t + 1
+		w.wrote(&p.Deps[pc], t+int64(m.spec.SALULatency))
+	case state.UnitBranch:
+		s.free[state.UnitBranch] = t + 1
+		w.wrote(&p.Deps[pc], t+int64(m.spec.SALULatency))
+		if w.PC != pc+1 {
 			next, why = t+int64(m.spec.BranchCycles), sim.StallBranch
 		}
-	case unitSMEM:
-		s.free[unitSMEM] = t + 1
-		if u.x.mem.mode == memClock {
+	case state.UnitSMEM:
+		s.free[state.UnitSMEM] = t + 1
+		if u.Details.Access.Mode == state.AccessClock {
 			w.track(u, pc, t+int64(m.spec.Scalar.LatencyCycles), sim.StallL1)
 			break
 		}
-		done, from := s.cu.scalar.Access(m.clock.At(t), m.scalarAddr, u.x.mem.size, mem.Read)
-		m.count[cntScalarBytes] += int64(u.x.mem.size)
+		done, from := s.cu.scalar.Access(m.clock.At(t), m.ScalarAddr, u.Details.Access.Size, mem.Read)
+		m.count[cntScalarBytes] += int64(u.Details.Access.Size)
 		w.track(u, pc, max(m.clock.Cycle(done), t+1), from)
-	case unitVMEM:
+	case state.UnitVMEM:
 		m.issueVector(s, w, u, pc, t)
-	case unitLDS:
+	case state.UnitLDS:
 		m.issueLDS(s, w, u, pc, t)
-	case unitControl:
+	case state.UnitControl:
 		if m.control(s, w, u, t) {
 			s.choose()
 			return
 		}
-		next += int64(u.imm)
+		next += int64(u.Imm)
 	}
 	w.prepare(next, why)
 	s.follow(s.pick)
@@ -213,20 +214,22 @@ func (m *State) issue(s *simd) {
 
 // control handles waits, barriers and the end of a wave; it reports whether
 // the wave no longer issues.
-func (m *State) control(s *simd, w *wave, u *uop, t int64) bool {
-	switch u.ctl {
-	case ctlWait:
+func (m *machine) control(s *simd, w *wave, u *state.Op, t int64) bool {
+	switch u.Control {
+	case state.ControlWait:
 		w.settle(u)
-	case ctlBarrier:
+	case state.ControlInvalidate:
+		s.cu.invalidate(u.Details.Form.Mnemonic)
+	case state.ControlBarrier:
 		g := w.wg
-		w.atBarrier, w.barrierPC = true, w.pc-1
+		w.atBarrier, w.barrierPC = true, w.PC-1
 		w.why = sim.StallBarrier
 		s.next[w.slot] = never
 		s.barred++
 		g.arrived++
 		m.releaseBarrier(g, t)
 		return true
-	case ctlEnd:
+	case state.ControlEnd:
 		m.endWave(s, w, t)
 		return true
 	}
@@ -235,7 +238,7 @@ func (m *State) control(s *simd, w *wave, u *uop, t int64) bool {
 
 // account closes the dispatch: its time is that of the SIMD that finished
 // last, and so are its reasons.
-func (m *State) account(start int64) {
+func (m *machine) account(start int64) {
 	last := &m.simds[0]
 	done := func(s *simd) int64 { return max(s.end, s.cursor) }
 	for i := range m.simds {
@@ -257,7 +260,7 @@ func (m *State) account(start int64) {
 }
 
 // drain writes L2 back at the end of a run.
-func (m *State) drain() {
+func (m *machine) drain() {
 	at := m.clock.At(m.now)
 	end := m.clock.Cycle(m.h.l2.Clean(at))
 	n := max(end-m.now, 0)
@@ -274,15 +277,15 @@ func (m *State) drain() {
 }
 
 // deadlock names a wave that waits for a barrier that cannot complete.
-func (m *State) deadlock() {
+func (m *machine) deadlock() {
 	for i := range m.simds {
 		for _, w := range m.simds[i].waves {
 			if w.atBarrier {
-				m.cur = w.barrierPC
-				m.fail(w, fmt.Errorf("deadlock: %d of %d waves have arrived at the barrier", w.wg.arrived, w.wg.live))
+				m.Current = w.barrierPC
+				w.Fail(fmt.Errorf("deadlock: %d of %d waves have arrived at the barrier", w.wg.arrived, w.wg.live))
 				return
 			}
 		}
 	}
-	m.err = fmt.Errorf("gpu: kernel %s: deadlock: no wave can advance", m.p.k.Name)
+	m.Err = fmt.Errorf("gpu: kernel %s: deadlock: no wave can advance", m.p.k.Name)
 }

@@ -3,6 +3,7 @@ package gpu
 import (
 	"math/bits"
 
+	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem/cache"
 )
@@ -45,10 +46,10 @@ const maxWaves = 32
 type simd struct {
 	cu     *cu
 	waves  []*wave
-	next   [maxWaves]int64 // of each wave: earliest issue by its own state
-	unit   [maxWaves]unit  // and what it issues to
-	barred int             // waves at a barrier
-	free   [numUnits]int64
+	next   [maxWaves]int64      // of each wave: earliest issue by its own state
+	unit   [maxWaves]state.Unit // and what it issues to
+	barred int                  // waves at a barrier
+	free   [state.NumUnits]int64
 	rows   int // register rows in use
 	cursor int64
 	end    int64  // completion of the last store of a wave that ended
@@ -60,7 +61,7 @@ type simd struct {
 }
 
 // buildUnits makes the compute units.
-func (m *State) buildUnits() {
+func (m *machine) buildUnits() {
 	s := m.spec
 	n := s.Clusters * s.CUsPerCluster
 	m.cus = make([]cu, n)
@@ -85,7 +86,7 @@ func (m *State) buildUnits() {
 }
 
 // clearUnits returns the compute units to the beginning of a run.
-func (m *State) clearUnits() {
+func (m *machine) clearUnits() {
 	for i := range m.cus {
 		c := &m.cus[i]
 		c.groups, c.launch, c.accept, c.hold, c.at = 0, 0, 0, 0, 0
@@ -95,39 +96,39 @@ func (m *State) clearUnits() {
 }
 
 // issueVector times a global or scratch access.
-func (m *State) issueVector(s *simd, w *wave, u *uop, pc int32, t int64) {
-	s.free[unitVMEM] = t + m.halves(w)
-	mask := w.mask()
-	op := u.x.mem
+func (m *machine) issueVector(s *simd, w *wave, u *state.Op, pc int32, t int64) {
+	s.free[state.UnitVMEM] = t + m.halves(w)
+	mask := w.Exec()
+	op := u.Details.Access
 	done, from := t+1, sim.StallL1
-	if lds := mask & m.inLDS; lds != 0 {
-		busy := m.conflictCycles(&m.addr, lds, op.size, w.n)
+	if lds := mask & m.InLDS; lds != 0 {
+		busy := m.conflictCycles(&m.Addr, lds, op.Size, w.Lanes)
 		done, from = m.ldsAccess(s.cu, t, busy), sim.StallScratchpad
 		m.count[cntLDSCycles] += busy
-		m.count[cntLDSBytes] += int64(op.size) * int64(bits.OnesCount64(lds))
+		m.count[cntLDSBytes] += int64(op.Size) * int64(bits.OnesCount64(lds))
 		mask &^= lds
 	}
 	if mask != 0 {
-		d, f := m.vectorAccess(s.cu, t, mask, op, w.n)
+		d, f := m.vectorAccess(s.cu, t, mask, op, w.Lanes)
 		if d > done {
 			done, from = d, f
 		}
 	}
-	m.inLDS, m.swizzled = 0, false
+	m.InLDS, m.Swizzled = 0, false
 	q := &w.vm
-	if op.store || op.atomic != nil && !op.ret {
+	if op.Store || op.Atomic != nil && !op.Returns {
 		q = &w.vs
 	}
 	q.last = max(q.last, done)
 	w.track(u, pc, q.last, from)
-	if op.mode == memFlat {
+	if op.Mode == state.AccessFlat {
 		w.trackGeneric(u, pc, q.last, from)
 	}
 }
 
 // ldsAccess takes the LDS for busy cycles from t on at the earliest and returns
 // when the data is there.
-func (m *State) ldsAccess(c *cu, t, busy int64) int64 {
+func (m *machine) ldsAccess(c *cu, t, busy int64) int64 {
 	l := c.lds
 	begin := max(t, l.free)
 	l.free = begin + busy
@@ -135,24 +136,24 @@ func (m *State) ldsAccess(c *cu, t, busy int64) int64 {
 }
 
 // halves is how many cycles a wave takes on a unit of 32 lanes.
-func (m *State) halves(w *wave) int64 { return int64(w.n / 32) }
+func (m *machine) halves(w *wave) int64 { return int64(w.Lanes / 32) }
 
-func (m *State) issueLDS(s *simd, w *wave, u *uop, pc int32, t int64) {
-	s.free[unitLDS] = t + m.halves(w)
-	mask := w.mask()
-	op := u.x.mem
+func (m *machine) issueLDS(s *simd, w *wave, u *state.Op, pc int32, t int64) {
+	s.free[state.UnitLDS] = t + m.halves(w)
+	mask := w.Exec()
+	op := u.Details.Access
 	busy := int64(0)
 	switch {
 	case mask == 0:
-	case op.mode != memPlain:
+	case op.Mode != state.AccessPlain:
 		busy = m.halves(w)
 	default:
-		busy = m.conflictCycles(&m.addr, mask, op.size, w.n)
-		if op.two != 0 {
-			busy += m.conflictCycles(&m.addr2, mask, op.size, w.n)
+		busy = m.conflictCycles(&m.Addr, mask, op.Size, w.Lanes)
+		if op.Pair != 0 {
+			busy += m.conflictCycles(&m.Addr2, mask, op.Size, w.Lanes)
 		}
-		n := int64(op.size) * int64(bits.OnesCount64(mask))
-		if op.two != 0 {
+		n := int64(op.Size) * int64(bits.OnesCount64(mask))
+		if op.Pair != 0 {
 			n *= 2
 		}
 		m.count[cntLDSBytes] += n

@@ -1,0 +1,15 @@
+//go:build !amd64
+
+package asm
+
+// No routines are for this host.
+var Rows, Spreads []Routine
+
+// No vector instructions of the host are used.
+const HasAVX512, HasAVX2 = false, false
+
+// Compare has no routine for this host.
+func Compare(string, int) func(a, b *[64]uint32, n int) uint64 { return nil }
+
+// Splat fills the lanes of a row with a scalar.
+func Splat(t *[64]uint32, v uint32, n int) { SplatLanes(t, v, n) }

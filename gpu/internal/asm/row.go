@@ -1,0 +1,52 @@
+// Package asm has routines in the host's vector instructions for the hot operations of the vector unit.
+// asmgen writes them.
+package asm
+
+// Func computes a whole register: for every lane i of m, d[i] = f(a[i], b[i],
+// c[i]). n is 32 or 64. d may be one of the sources. It returns the lanes it left
+// undone: those of a block whose result needs care (a NaN), and with AVX2 all
+// lanes when m is not full.
+type Func = func(d, a, b, c *[64]uint32, m uint64, n int) uint64
+
+// Routine is the assembly of a mnemonic.
+type Routine struct {
+	Mnemonic     string
+	AVX512, AVX2 Func
+}
+
+// Row is the fastest routine for a mnemonic that this host runs, nil when
+// there is none.
+func Row(name string) Func { return pickRow(Rows, name) }
+
+// Spread is the same for a scalar first operand: a points to one value, which
+// all lanes take.
+func Spread(name string) Func { return pickRow(Spreads, name) }
+
+func pickRow(table []Routine, name string) Func {
+	for i := range table {
+		if t := &table[i]; t.Mnemonic == name {
+			switch {
+			case HasAVX512:
+				return t.AVX512
+			case HasAVX2:
+				return t.AVX2
+			}
+		}
+	}
+	return nil
+}
+
+// The relations of a compare by the outcome of less, equal, greater, unordered.
+const (
+	Less = 1 << iota
+	Equal
+	Greater
+	Unordered
+)
+
+// SplatLanes fills the lanes of a row with a scalar.
+func SplatLanes(t *[64]uint32, v uint32, n int) {
+	for l := range n {
+		t[l&63] = v
+	}
+}

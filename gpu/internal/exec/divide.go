@@ -1,0 +1,150 @@
+package exec
+
+import (
+	"math"
+
+	"github.com/nnsoc/nnsoc/gpu/internal/state"
+)
+
+// Division: the compiler scales both operands of n/d by a power of two when the
+// refinement would leave the range of the format, multiplies back in the last
+// step, and repairs special cases in v_div_fixup.
+
+type divFormat struct {
+	scale    int     // binary exponent of the scale factor
+	far      int     // exponent difference at which the quotient nears overflow
+	tiny     int     // numerators at or below this exponent are scaled
+	smallest float64 // normal number
+}
+
+var (
+	div32 = divFormat{scale: 64, far: 96, tiny: 23 - 127, smallest: 0x1p-126}
+	div64 = divFormat{scale: 128, far: 768, tiny: 53 - 1023, smallest: 0x1p-1022}
+)
+
+// divScale returns the scaled copy of s0 (which is the denominator s1 or the
+// numerator s2) and whether the quotient must be scaled back.
+func divScale(f *divFormat, s0, s1, s2 float64, isNum, isDen bool) (float64, bool) {
+	if s1 == 0 || s2 == 0 {
+		return math.NaN(), false
+	}
+	denormal := func(x float64) bool { return x != 0 && math.Abs(x) < f.smallest }
+	only := func(which bool) (float64, bool) {
+		if which {
+			return math.Ldexp(s0, f.scale), true
+		}
+		return s0, true
+	}
+	inverse, quotient := denormal(1/s1), denormal(s2/s1)
+	switch {
+	case exponent(s2)-exponent(s1) >= f.far:
+		return only(isDen)
+	case denormal(s1):
+		return math.Ldexp(s0, f.scale), false
+	case inverse && quotient:
+		return only(isDen)
+	case inverse:
+		return math.Ldexp(s0, -f.scale), false
+	case quotient:
+		return only(isNum)
+	case exponent(s2) <= f.tiny:
+		return math.Ldexp(s0, f.scale), false
+	}
+	return s0, false
+}
+
+// exponent is the unbiased binary exponent of a finite non-zero x.
+func exponent(x float64) int {
+	if x == 0 || math.IsInf(x, 0) || x != x {
+		return 0
+	}
+	_, e := math.Frexp(x)
+	return e - 1
+}
+
+func execDivScale(w *state.Wave, u *state.Op) {
+	m := w.Exec()
+	double := u.Details.Func.(bool)
+	t := &w.Machine.Wide
+	for i := range 3 {
+		readRow64(w, &t[i], u, i)
+	}
+	lo := w.Row(u.Dst)
+	hi := lo
+	if double {
+		hi = w.Row(u.Dst + uint32(w.Lanes))
+	}
+	var flag uint64
+	for ; m != 0; m &= m - 1 {
+		l := state.FirstLane(m)
+		a, b, c := t[0][l], t[1][l], t[2][l]
+		if double {
+			r, s := divScale(&div64, f64(a), f64(b), f64(c), a == c, a == b)
+			v := b64(r)
+			lo[l], hi[l] = uint32(v), uint32(v>>32)
+			if s {
+				flag |= 1 << l
+			}
+			continue
+		}
+		r, s := divScale(&div32, float64(f32(uint32(a))), float64(f32(uint32(b))), float64(f32(uint32(c))), a == c, a == b)
+		lo[l] = b32(float32(r))
+		if isNaN32(lo[l]) {
+			lo[l] = nan32
+		}
+		if s {
+			flag |= 1 << l
+		}
+	}
+	w.SetMask(uint32(u.MaskDst), flag)
+}
+
+// execDivFmas is fma, times a power of two where VCC says the operands were
+// scaled.
+func execDivFmas(w *state.Wave, u *state.Op) {
+	m := w.Exec()
+	double := u.Details.Func.(bool)
+	t := &w.Machine.Wide
+	for i := range 3 {
+		readRow64(w, &t[i], u, i)
+	}
+	vcc := w.Mask(state.VCC)
+	lo := w.Row(u.Dst)
+	hi := lo
+	if double {
+		hi = w.Row(u.Dst + uint32(w.Lanes))
+	}
+	for ; m != 0; m &= m - 1 {
+		l := state.FirstLane(m)
+		a, b, c := t[0][l], t[1][l], t[2][l]
+		scaled := vcc>>l&1 != 0
+		if double {
+			r := math.FMA(f64(a), f64(b), f64(c))
+			if scaled {
+				k := -128
+				if exponent(f64(c)) > 0 {
+					k = 128
+				}
+				r = math.Ldexp(r, k)
+			}
+			v := nan64(r, a, b, c)
+			lo[l], hi[l] = uint32(v), uint32(v>>32)
+			continue
+		}
+		v := ffma(uint32(a), uint32(b), uint32(c))
+		if scaled && !isNaN32(v) {
+			// The unit scales toward the side the quotient left.
+			v = b32(float32(math.Ldexp(float64(f32(v)), divBack(uint32(c)))))
+		}
+		lo[l] = v
+	}
+}
+
+// divBack is the exponent that undoes the scaling of a float32 quotient of
+// about q.
+func divBack(q uint32) int {
+	if exponent(float64(f32(q))) > 0 {
+		return 64
+	}
+	return -64
+}

@@ -1,0 +1,203 @@
+package exec
+
+import (
+	"math"
+
+	"github.com/nnsoc/nnsoc/gpu/internal/state"
+	"github.com/nnsoc/nnsoc/isa/rdna2"
+)
+
+// wide is an instruction with a 64-bit operand or result. Operands of one
+// register are zero-extended.
+type wide struct {
+	name  string
+	class state.Class
+	kind  state.Result // of the result, for clamp
+	f     func(a, b, c uint64) uint64
+}
+
+func execWide(w *state.Wave, u *state.Op) {
+	m := w.Exec()
+	if m == 0 {
+		return
+	}
+	s := u.Details.Func.(*wide)
+	for i := range 3 {
+		readRow64(w, &w.Machine.Wide[i], u, i)
+	}
+	two := u.Details.Form.Ops[0].Regs == 2
+	lo := w.Row(u.Dst)
+	hi := lo
+	if two {
+		hi = w.Row(u.Dst + uint32(w.Lanes))
+	}
+	for ; m != 0; m &= m - 1 {
+		l := state.FirstLane(m)
+		r := s.f(w.Machine.Wide[0][l], w.Machine.Wide[1][l], w.Machine.Wide[2][l])
+		if u.Details.Inst.Clamp {
+			if two {
+				r = clampF64(r)
+			} else {
+				r = uint64(clampF32(uint32(r)))
+			}
+		}
+		lo[l] = uint32(r)
+		if two {
+			hi[l] = uint32(r >> 32)
+		}
+	}
+}
+
+func clampF64(v uint64) uint64 {
+	f := f64(v)
+	if !(f > 0) {
+		return 0
+	}
+	if f > 1 {
+		return b64(1)
+	}
+	return v
+}
+
+// readRow64 reads operand i into 64-bit lanes, with its modifiers.
+func readRow64(w *state.Wave, t *[64]uint64, u *state.Op, i int) {
+	k, v := u.Operand(i)
+	x := u.Details
+	switch k {
+	case state.SourceNone:
+		return
+	case state.SourcePrepared:
+		for l, x := range w.Machine.Prepared[v][:w.Lanes] {
+			t[l] = uint64(x)
+		}
+	case state.SourceVGPR:
+		lo := w.Row(v)
+		if x.Regs[i] == 2 {
+			hi := w.Row(v + uint32(w.Lanes))
+			for l := range w.Lanes {
+				t[l] = uint64(lo[l]) | uint64(hi[l])<<32
+			}
+		} else {
+			for l := range w.Lanes {
+				t[l] = uint64(lo[l])
+			}
+		}
+	default:
+		c := uint64(readScalar(w, k, v))
+		if k == state.SourceConstant && x.Regs[i] == 2 {
+			c = x.Value[i]
+		} else if k == state.SourceSGPR && x.Regs[i] == 2 {
+			c = w.S64(v)
+		}
+		for l := range w.Lanes {
+			t[l] = c
+		}
+	}
+	neg, abs := x.Inst.Neg>>i&1 != 0, x.Inst.Abs>>i&1 != 0
+	if !neg && !abs {
+		return
+	}
+	sign := uint64(1) << 31
+	if x.Kind[i] == rdna2.F64 {
+		sign = 1 << 63
+	} else if x.Kind[i] == rdna2.F16 {
+		sign = 1 << 15
+	}
+	for l := range w.Lanes {
+		if abs {
+			t[l] &^= sign
+		}
+		if neg {
+			t[l] ^= sign
+		}
+	}
+}
+
+var wideSem = byName(func() []wide { return wideTable }, func(s *wide) string { return s.name })
+
+func asI64(v uint64) int64 { return int64(int32(uint32(v))) }
+
+// nan64 gives the result of a float64 operation whose plain result is r.
+func nan64(r float64, args ...uint64) uint64 {
+	if r == r {
+		return b64(r)
+	}
+	for _, a := range args {
+		if isNaN64(a) {
+			return a | 1<<51
+		}
+	}
+	return 0x7FF8 << 48
+}
+
+func f64op1(f func(float64) float64) func(a, b, c uint64) uint64 {
+	return func(a, _, _ uint64) uint64 { return nan64(f(f64(a)), a) }
+}
+
+// wideTable lists the instructions with 64-bit operands or results that
+// neither read nor write a mask.
+var wideTable = []wide{
+	{"v_lshlrev_b64", state.ClassInt64, state.ResultInt, func(a, b, _ uint64) uint64 { return b << (a & 63) }},
+	{"v_lshrrev_b64", state.ClassInt64, state.ResultInt, func(a, b, _ uint64) uint64 { return b >> (a & 63) }},
+	{"v_ashrrev_i64", state.ClassInt64, state.ResultInt, func(a, b, _ uint64) uint64 { return uint64(int64(b) >> (a & 63)) }},
+	{"v_add_f64", state.ClassF64, state.ResultF64, func(a, b, _ uint64) uint64 { return nan64(f64(a)+f64(b), a, b) }},
+	{"v_mul_f64", state.ClassF64, state.ResultF64, func(a, b, _ uint64) uint64 { return nan64(float64(f64(a)*f64(b)), a, b) }},
+	{"v_fma_f64", state.ClassF64, state.ResultF64, func(a, b, c uint64) uint64 { return nan64(math.FMA(f64(a), f64(b), f64(c)), a, b, c) }},
+	{"v_max_f64", state.ClassF64, state.ResultF64, func(a, b, _ uint64) uint64 { return fmax64(a, b) }},
+	{"v_min_f64", state.ClassF64, state.ResultF64, func(a, b, _ uint64) uint64 { return fmin64(a, b) }},
+	{"v_ldexp_f64", state.ClassF64, state.ResultF64, func(a, b, _ uint64) uint64 {
+		return nan64(math.Ldexp(f64(a), int(min(max(int32(uint32(b)), -3000), 3000))), a)
+	}},
+	{"v_rcp_f64", state.ClassF64, state.ResultF64, f64op1(func(x float64) float64 { return 1 / x })},
+	{"v_rsq_f64", state.ClassF64, state.ResultF64, f64op1(func(x float64) float64 { return 1 / math.Sqrt(x) })},
+	{"v_sqrt_f64", state.ClassF64, state.ResultF64, f64op1(math.Sqrt)},
+	{"v_trunc_f64", state.ClassF64, state.ResultF64, f64op1(math.Trunc)},
+	{"v_ceil_f64", state.ClassF64, state.ResultF64, f64op1(math.Ceil)},
+	{"v_floor_f64", state.ClassF64, state.ResultF64, f64op1(math.Floor)},
+	{"v_rndne_f64", state.ClassF64, state.ResultF64, f64op1(math.RoundToEven)},
+	{"v_fract_f64", state.ClassF64, state.ResultF64, f64op1(func(x float64) float64 { return min(x-math.Floor(x), 1-0x1p-53) })},
+	{"v_frexp_mant_f64", state.ClassF64, state.ResultF64, f64op1(func(x float64) float64 { m, _ := math.Frexp(x); return m })},
+	{"v_frexp_exp_i32_f64", state.ClassF64, state.ResultInt, func(a, _, _ uint64) uint64 {
+		if a>>52&0x7FF == 0x7FF {
+			return 0
+		}
+		_, e := math.Frexp(f64(a))
+		return uint64(uint32(int32(e)))
+	}},
+	{"v_cvt_f64_i32", state.ClassF64, state.ResultF64, func(a, _, _ uint64) uint64 { return b64(float64(asI64(a))) }},
+	{"v_cvt_f64_u32", state.ClassF64, state.ResultF64, func(a, _, _ uint64) uint64 { return b64(float64(uint32(a))) }},
+	{"v_cvt_f64_f32", state.ClassF64, state.ResultF64, func(a, _, _ uint64) uint64 {
+		if isNaN32(uint32(a)) {
+			return a>>31<<63 | 0x7FF8<<48 | a&0x3FFFFF<<29
+		}
+		return b64(float64(f32(uint32(a))))
+	}},
+	{"v_cvt_f32_f64", state.ClassF64, state.ResultF32, func(a, _, _ uint64) uint64 {
+		if isNaN64(a) {
+			return a>>63<<31 | nan32 | a>>29&0x3FFFFF
+		}
+		return uint64(b32(float32(f64(a))))
+	}},
+	{"v_cvt_i32_f64", state.ClassF64, state.ResultInt, func(a, _, _ uint64) uint64 { return uint64(cvtI64(f64(a))) }},
+	{"v_cvt_u32_f64", state.ClassF64, state.ResultInt, func(a, _, _ uint64) uint64 { return uint64(cvtU64(f64(a))) }},
+	{"v_div_fixup_f64", state.ClassF64, state.ResultF64, divFixup64},
+}
+
+func divFixup64(q, den, num uint64) uint64 {
+	const sign, inf = 1 << 63, 0x7FF << 52
+	s := (den ^ num) & sign
+	d, n := den&^sign, num&^uint64(sign)
+	switch {
+	case n > inf:
+		return num | 1<<51
+	case d > inf:
+		return den | 1<<51
+	case n == 0 && d == 0, n == inf && d == inf:
+		return 0x7FF8 << 48
+	case d == 0, n == inf:
+		return s | inf
+	case d == inf, n == 0:
+		return s
+	}
+	return q&^sign | s
+}

@@ -1,0 +1,89 @@
+package state
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
+
+// Private windows of a core's address space, above anything a driver maps.
+const (
+	ArgsWindow    = 0x7F00_0000_0000 // dispatch packet and kernel arguments
+	ScratchWindow = 0x7E00_0000_0000
+	CodeWindow    = 0x7D00_0000_0000
+)
+
+// The generic addresses of LDS and scratch: 4 GiB each.
+const (
+	SharedAperture  = 1 << 48
+	PrivateAperture = 2 << 48
+)
+
+// Machine is what the waves of a dispatch share.
+type Machine struct {
+	Program  *Program
+	CodeBase uint64 // address of the program's code
+	Current  int32  // operation being executed, for messages
+
+	// The first error of the program, with who met it where.
+	Err      error
+	Failed   *Wave
+	FailedAt int32
+
+	Space      *mem.Space
+	Args, Code mem.Segment
+	Segment    *mem.Segment // that the last access found
+
+	Cycle int64 // of the issue; in a functional run it counts instructions
+	Hz    int64 // of the clock
+
+	// Of the instruction being executed. Timing reads the addresses.
+	Temp        [4]Row
+	Prepared    [2]Row // sources of DPP and SDWA
+	Old, Zero   Row
+	Wide        [3][64]uint64 // 64-bit sources
+	Addr, Addr2 [64]uint64    // of the lanes; the second of ds_*2
+	ScalarAddr  uint64
+	Swizzled    bool   // the lane addresses are those of dwords 4*lanes bytes apart
+	InLDS       uint64 // lanes of a generic access that are in LDS
+}
+
+// Bytes is the memory behind n bytes at addr, nil when it is not there or may
+// not be written.
+func (m *Machine) Bytes(addr uint64, n int, write bool) []byte {
+	s := m.Segment
+	if s == nil || !s.Contains(addr, n) {
+		if m.Args.Contains(addr, n) {
+			if write {
+				return nil
+			}
+			return m.Args.Data[addr-m.Args.Base:]
+		}
+		if m.Code.Contains(addr, n) && !write {
+			return m.Code.Data[addr-m.Code.Base:]
+		}
+		if s = m.Space.Find(addr, n); s == nil {
+			return nil
+		}
+		m.Segment = s
+	}
+	if write && s.ReadOnly {
+		return nil
+	}
+	off := addr - s.Base
+	return s.Data[off:]
+}
+
+// Why says what is wrong with an access that Bytes refused.
+func (m *Machine) Why(addr uint64, n int) string {
+	if s := m.Space.Find(addr, n); s != nil {
+		return "segment " + s.Name + " is read-only"
+	}
+	if s := m.Space.Find(addr, 1); s != nil {
+		return fmt.Sprintf("runs past the end of segment %s [%#x,%#x)", s.Name, s.Base, s.Base+uint64(len(s.Data)))
+	}
+	return "not mapped"
+}
+
+// InScratch reports whether an address is in the scratch segment of any wave.
+func InScratch(addr uint64) bool { return addr-ScratchWindow < 1<<32 }

@@ -1,0 +1,112 @@
+// Package state is what a wave of RDNA2 and its work-group are, and what an instruction is once it is decoded:
+// registers, masks, LDS, scratch, the memory they reach, and the error that ends a program. Semantics
+// (package exec) read and write it, decode makes the instructions, and the core (package gpu) says when
+// they issue; nothing here knows of time but the class and unit that an instruction has.
+package state
+
+import (
+	"math/bits"
+	"unsafe"
+)
+
+// Row is one vector register of up to 64 lanes. A wave32 uses the first 32 and
+// its registers lie 32 lanes apart; the register file is padded so that a row
+// never reaches beyond it.
+type Row = [64]uint32
+
+// Places in the scalar file: source codes 0..127, then what has no code.
+const (
+	VCC      = 106
+	M0       = 124
+	Null     = 125
+	EXEC     = 126
+	SCC      = 128 // 0 or 1
+	Discard  = 130 // where writes to null go; up to 16 registers
+	NumSGPRs = 160
+)
+
+// Wave is one resident wave, as its program sees it.
+type Wave struct {
+	V       unsafe.Pointer // first vector register
+	Lanes   int            // 32 or 64
+	High    uint64         // mask of lanes 32..63: 0 in wave32
+	Machine *Machine
+	PC      int32
+
+	// Registers whose load is outstanding, for the checker; of the vector registers those that
+	// lgkmcnt counts besides.
+	PendingV, PendingLDS [4]uint64
+	PendingS             [2]uint64
+
+	S [NumSGPRs]uint32 // scalar registers
+
+	Group       *Workgroup
+	ID          int    // in the work-group
+	Scratch     []byte // dword j of all lanes, then dword j+1
+	ScratchBase uint64 // its address
+	FlatScratch uint64 // FLAT_SCRATCH
+}
+
+// Exec is the mask EXEC over the lanes of the wave.
+func (w *Wave) Exec() uint64 { return uint64(w.S[EXEC]) | uint64(w.S[EXEC+1])<<32&w.High }
+
+// Full is the mask of all lanes.
+func (w *Wave) Full() uint64 { return 0xFFFFFFFF | w.High }
+
+// Row is the register row at an element offset into the wave's file.
+func (w *Wave) Row(off uint32) *Row { return (*Row)(unsafe.Add(w.V, uintptr(off)*4)) }
+
+// Reg is vector register i.
+func (w *Wave) Reg(i int) *Row { return w.Row(uint32(i * w.Lanes)) }
+
+// Mask reads a lane mask at scalar register i.
+func (w *Wave) Mask(i uint32) uint64 { return uint64(w.S[i]) | uint64(w.S[i+1])<<32&w.High }
+
+// SetMask writes a lane mask: one register in wave32, two in wave64.
+func (w *Wave) SetMask(i uint32, m uint64) {
+	w.S[i] = uint32(m)
+	if w.Lanes == 64 {
+		w.S[i+1] = uint32(m >> 32)
+	}
+}
+
+// S64 is the pair of scalar registers at i.
+func (w *Wave) S64(i uint32) uint64 { return uint64(w.S[i]) | uint64(w.S[i+1])<<32 }
+
+// SetS64 writes the pair of scalar registers at i.
+func (w *Wave) SetS64(i uint32, v uint64) { w.S[i], w.S[i+1] = uint32(v), uint32(v>>32) }
+
+// SetSCC writes the scalar condition code.
+func (w *Wave) SetSCC(b bool) {
+	w.S[SCC] = 0
+	if b {
+		w.S[SCC] = 1
+	}
+}
+
+// CounterOf names the counter that vector register r waits on.
+func (w *Wave) CounterOf(r int) string {
+	if w.PendingLDS[r>>6]>>(r&63)&1 != 0 {
+		return "lgkmcnt"
+	}
+	return "vmcnt"
+}
+
+// Fail records the first error of the program.
+func (w *Wave) Fail(err error) {
+	if m := w.Machine; m.Err == nil {
+		m.Err, m.Failed, m.FailedAt = err, w, m.Current
+	}
+}
+
+// Workgroup is one resident work-group, as its waves see it.
+type Workgroup struct {
+	ID  [3]int
+	LDS []byte
+}
+
+// FullMask has the lowest n bits set.
+func FullMask(n int) uint64 { return ^uint64(0) >> (64 - uint(n)) }
+
+// FirstLane is the lowest lane of a mask.
+func FirstLane(m uint64) int { return bits.TrailingZeros64(m) }
