@@ -10,12 +10,14 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"testing"
 
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/step"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -30,6 +32,7 @@ type Case struct {
 	Inputs []*layout.Tensor
 	Data   [][]byte // of each input
 	Output *layout.Tensor
+	Before []byte           // what the output holds before the run, nothing is zeros
 	Pages  layout.Pages     // that the kernel's padding reads
 	Consts layout.Constants // that its arguments refer to
 }
@@ -42,21 +45,57 @@ type Result struct {
 }
 
 // Floats reads a float32 output.
-func (r *Result) Floats() []float32 {
-	v := make([]float32, len(r.Output)/4)
+func (r *Result) Floats() []float32 { return Values(layout.F32, r.Output) }
+
+// Values are stored elements as numbers.
+func Values(e layout.Element, b []byte) []float32 {
+	v := make([]float32, len(b)/e.Bytes())
 	for i := range v {
-		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(r.Output[4*i:]))
+		switch e {
+		case layout.F32:
+			v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+		case layout.F16:
+			v[i] = opspec.Float16ToFloat32(binary.LittleEndian.Uint16(b[2*i:]))
+		case layout.U8:
+			v[i] = float32(b[i])
+		default:
+			v[i] = float32(int8(b[i]))
+		}
 	}
 	return v
 }
 
 // Bytes are float32 values as the GPU stores them.
-func Bytes(v []float32) []byte {
-	var b []byte
-	for _, x := range v {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+func Bytes(v []float32) []byte { return Stored(layout.F32, v) }
+
+// Stored are numbers as elements, which must be floats.
+func Stored(e layout.Element, v []float32) []byte {
+	b := make([]byte, len(v)*e.Bytes())
+	for i, x := range v {
+		e.PutFloat(b[i*e.Bytes():], x)
 	}
 	return b
+}
+
+// Compare runs a kernel and compares each element of its output with want, whose result may
+// be infinite or not a number: the difference from a number is at most tolerance times one
+// more than its size.
+func (c *Case) Compare(t testing.TB, tolerance float64, want func(i int) float64) {
+	t.Helper()
+	r, err := c.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range Values(c.Output.Elem, r.Output) {
+		got, want := float64(v), want(i)
+		same := got == want || math.IsNaN(got) && math.IsNaN(want)
+		if !same && !(math.Abs(got-want) <= tolerance*(1+math.Abs(want)) && !math.IsInf(want, 0)) {
+			t.Fatalf("element %d is %v, want %v", i, got, want)
+		}
+	}
+	if w := c.Kernel.Work(); w.Waves < 1 || w.Instructions < 1 || w.WriteBytes != int64(c.Output.Bytes()) {
+		t.Errorf("work %+v for %d bytes", w, c.Output.Bytes())
+	}
 }
 
 // Run runs the kernel with timing and without, and checks what every kernel owes: a
@@ -113,6 +152,10 @@ func (c *Case) run(functional bool) (*Result, error) {
 		}
 		copy(arena[t.Off:], c.Data[i])
 	}
+	if len(c.Before) > 0 && len(c.Before) != c.Output.Bytes() {
+		return nil, fmt.Errorf("the output has %d bytes before the run, its tensor %d", len(c.Before), c.Output.Bytes())
+	}
+	copy(arena[c.Output.Off:], c.Before)
 	space := &mem.Space{}
 	if err := space.Map(mem.Segment{Name: "constants", Base: layout.ConstsBase, Data: p.Consts, ReadOnly: true}); err != nil {
 		return nil, err

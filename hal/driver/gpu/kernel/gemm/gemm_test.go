@@ -1,0 +1,104 @@
+package gemm_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/gemm"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kerneltest"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// numbers are n values between -1 and 1, exact in halves.
+func numbers(r *rand.Rand, n int) []float32 {
+	v := make([]float32, n)
+	for i := range v {
+		v[i] = float32(r.IntN(1024)-512) / 512
+	}
+	return v
+}
+
+// tolerance of sums of products, stored as elements.
+func tolerance(e layout.Element) float64 {
+	if e == layout.F16 {
+		return 1. / 512
+	}
+	return 1e-5
+}
+
+// TestDense: products of all tiles against three loops.
+func TestDense(t *testing.T) {
+	r := rand.New(rand.NewPCG(25, 1))
+	for _, s := range [][3]int{{1, 40, 24}, {3, 40, 24}, {8, 32, 8}, {33, 40, 24}, {50, 130, 16}, {20, 224, 64}, {2, 5, 200}} {
+		for _, e := range []layout.Element{layout.F32, layout.F16} {
+			for _, act := range [][2]float32{{0, 6}, {float32(math.Inf(-1)), float32(math.Inf(1))}} {
+				t.Run(fmt.Sprintf("%v/%s/%v", s, e, act), func(t *testing.T) {
+					rows, units, depth := s[0], s[1], s[2]
+					k := &gemm.Kernel{
+						Shape:   gemm.Shape{Elem: e, Rows: rows, Units: units, Taps: 1, Depth: depth, Lo: act[0], Hi: act[1]},
+						Weights: numbers(r, units*depth), Bias: numbers(r, units), In: kerneltest.Tensor(e, rows*depth), Out: kerneltest.Tensor(e, rows*units),
+					}
+					k.Cut()
+					x := numbers(r, rows*depth)
+					c := kerneltest.Case{Kernel: k, Inputs: []*layout.Tensor{k.In}, Data: [][]byte{kerneltest.Stored(e, x)}, Output: k.Out}
+					c.Compare(t, tolerance(e), func(i int) float64 {
+						sum := float64(k.Bias[i%units])
+						for d := range depth {
+							sum += float64(x[i/units*depth+d]) * float64(k.Weights[i%units*depth+d])
+						}
+						return min(max(sum, float64(act[0])), float64(act[1]))
+					})
+				})
+			}
+		}
+	}
+}
+
+// TestTable: convolutions whose rows are found by a table, with padding, strides and
+// dilation, of two images.
+func TestTable(t *testing.T) {
+	r := rand.New(rand.NewPCG(25, 2))
+	for _, s := range []struct {
+		w        opspec.Window
+		c, units int
+	}{
+		{opspec.Window{H: 6, W: 5, KH: 3, KW: 3, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, Top: 1, Bottom: 1, Left: 1, Right: 1, OutH: 6, OutW: 5}, 8, 40},
+		{opspec.Window{H: 9, W: 8, KH: 2, KW: 3, StrideH: 2, StrideW: 3, DilationH: 3, DilationW: 2, Top: 2, Left: 3, Right: 1, OutH: 4, OutW: 3}, 16, 70},
+		{opspec.Window{H: 3, W: 3, KH: 3, KW: 3, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 1, OutW: 1}, 24, 9},
+		{opspec.Window{H: 4, W: 4, KH: 1, KW: 1, StrideH: 2, StrideW: 2, DilationH: 1, DilationW: 1, OutH: 2, OutW: 2}, 32, 64},
+	} {
+		for _, e := range []layout.Element{layout.F32, layout.F16} {
+			t.Run(fmt.Sprintf("%+v/%s", s, e), func(t *testing.T) {
+				const images = 2
+				w, taps := &s.w, s.w.KH*s.w.KW
+				rows := images * w.OutH * w.OutW
+				k := &gemm.Kernel{
+					Shape:  gemm.Shape{Elem: e, Rows: rows, Units: s.units, Taps: taps, Depth: s.c, Lo: -5, Hi: 5, Gather: true},
+					Window: s.w, Weights: numbers(r, s.units*taps*s.c), Bias: numbers(r, s.units),
+					In: kerneltest.Tensor(e, images*w.H*w.W*s.c), Out: kerneltest.Tensor(e, rows*s.units),
+				}
+				k.Cut()
+				x := numbers(r, k.In.N)
+				c := kerneltest.Case{Kernel: k, Inputs: []*layout.Tensor{k.In}, Data: [][]byte{kerneltest.Stored(e, x)}, Output: k.Out}
+				c.Pages.NeedZero(s.c * e.Bytes())
+				c.Compare(t, tolerance(e), func(i int) float64 {
+					row, unit := i/s.units, i%s.units
+					image, oy, ox := row/(w.OutH*w.OutW), row/w.OutW%w.OutH, row%w.OutW
+					sum := float64(k.Bias[unit])
+					for tap := range taps {
+						y, xx := oy*w.StrideH-w.Top+tap/w.KW*w.DilationH, ox*w.StrideW-w.Left+tap%w.KW*w.DilationW
+						for ch := range s.c {
+							if y >= 0 && y < w.H && xx >= 0 && xx < w.W {
+								sum += float64(x[((image*w.H+y)*w.W+xx)*s.c+ch]) * float64(k.Weights[(unit*taps+tap)*s.c+ch])
+							}
+						}
+					}
+					return min(max(sum, -5), 5)
+				})
+			})
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package reduce_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/reduce"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kerneltest"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
+)
+
+// numbers are n values between -8 and 8, exact in halves.
+func numbers(r *rand.Rand, n int) []float32 {
+	v := make([]float32, n)
+	for i := range v {
+		v[i] = float32(r.IntN(4096)-2048) / 256
+	}
+	return v
+}
+
+// TestSoftmax: depths below, at and above the lanes of a wave, along the last axis and
+// another one, and values so far apart that most results are 0.
+func TestSoftmax(t *testing.T) {
+	r := rand.New(rand.NewPCG(22, 1))
+	for _, s := range []reduce.SoftmaxShape{
+		{Outer: 3, Depth: 50, Inner: 1, Beta: 1}, {Outer: 2, Depth: 32, Inner: 5, Beta: 0.25}, {Outer: 1, Depth: 1, Inner: 3, Beta: 1},
+		{Outer: 4, Depth: 7, Inner: 2, Beta: 100}, {Outer: 1, Depth: 97, Inner: 1, Beta: 2},
+	} {
+		for _, e := range []layout.Element{layout.F32, layout.F16} {
+			t.Run(fmt.Sprintf("%+v/%s", s, e), func(t *testing.T) {
+				n := s.Outer * s.Depth * s.Inner
+				in, out, x := kerneltest.Tensor(e, n), kerneltest.Tensor(e, n), numbers(r, n)
+				c := kerneltest.Case{Kernel: &reduce.Softmax{SoftmaxShape: s, In: in, Out: out}, Inputs: []*layout.Tensor{in},
+					Data: [][]byte{kerneltest.Stored(e, x)}, Output: out}
+				tolerance := 3e-6
+				if e == layout.F16 {
+					tolerance = 1. / 1024
+				}
+				c.Compare(t, tolerance, func(i int) float64 {
+					first := i/(s.Depth*s.Inner)*s.Depth*s.Inner + i%s.Inner
+					sum := 0.0
+					for d := range s.Depth {
+						sum += math.Exp(float64(s.Beta) * (float64(x[first+d*s.Inner]) - float64(x[i])))
+					}
+					return 1 / sum
+				})
+			})
+		}
+	}
+}
+
+// TestMean: one axis and two, next to each other and apart.
+func TestMean(t *testing.T) {
+	r := rand.New(rand.NewPCG(22, 2))
+	for _, s := range []struct {
+		dims    []int
+		reduced []bool
+	}{
+		{[]int{7, 40}, []bool{true, false}}, {[]int{40, 9}, []bool{false, true}}, {[]int{2, 3, 4, 5}, []bool{true, false, true, false}},
+		{[]int{3, 6, 5}, []bool{false, true, true}}, {[]int{11}, []bool{true}}, {[]int{4, 1}, []bool{false, true}},
+	} {
+		for _, e := range []layout.Element{layout.F32, layout.F16} {
+			t.Run(fmt.Sprintf("%v/%v/%s", s.dims, s.reduced, e), func(t *testing.T) {
+				var dims, strides [2][]int // kept, reduced
+				dense := layout.Dense(s.dims)
+				for d, n := range s.dims {
+					set := 0
+					if s.reduced[d] {
+						set = 1
+					}
+					dims[set], strides[set] = append(dims[set], n), append(strides[set], dense[d])
+				}
+				m := &reduce.Mean{MeanShape: reduce.MeanShape{Count: layout.Product(dims[1])}}
+				var err error
+				if m.Kept, err = layout.Collapse(dims[0], strides[0]); err != nil {
+					t.Fatal(err)
+				}
+				if m.Reduced, err = layout.Collapse(dims[1], strides[1]); err != nil {
+					t.Fatal(err)
+				}
+				n := layout.Product(s.dims)
+				m.In, m.Out = kerneltest.Tensor(e, n), kerneltest.Tensor(e, layout.Product(dims[0]))
+				x := numbers(r, n)
+				// Every element counts for the result with its indexes along the kept axes.
+				want := make([]float64, m.Out.N)
+				for i, v := range x {
+					to := 0
+					for d, size := range s.dims {
+						if !s.reduced[d] {
+							to = to*size + i/dense[d]%size
+						}
+					}
+					want[to] += float64(v) / float64(m.Count)
+				}
+				c := kerneltest.Case{Kernel: m, Inputs: []*layout.Tensor{m.In}, Data: [][]byte{kerneltest.Stored(e, x)}, Output: m.Out}
+				tolerance := 1e-6
+				if e == layout.F16 {
+					tolerance = 1. / 1024
+				}
+				c.Compare(t, tolerance, func(i int) float64 { return want[i] })
+			})
+		}
+	}
+}
