@@ -7,6 +7,7 @@ import (
 	"math/rand"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/native"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -18,7 +19,7 @@ func TestLayout(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 4 {
-		if a := uintptr(r.thread(i).at(0)); a%64 != 0 {
+		if a := uintptr(r.thread(i).At(0)); a%64 != 0 {
 			t.Errorf("thread %d lies at %#x", i, a)
 		}
 	}
@@ -31,7 +32,7 @@ const (
 
 // runOn executes the packets at codeBase one after another on a state and a
 // scratch memory, through one table of handlers.
-func runOn(t *testing.T, core *coldCore, asm *asmTable, p *Program, st Registers, scratch []byte) (Registers, []byte) {
+func runOn(t *testing.T, core *coldCore, asm *native.Handlers, p *Program, st Registers, scratch []byte) (Registers, []byte) {
 	t.Helper()
 	inner := *core.Core
 	inner.asm = asm
@@ -96,9 +97,9 @@ func randomState(r *rand.Rand) (st Registers) {
 }
 
 // handlerTables are the handlers that this machine can run.
-func handlerTables(t *testing.T) []*asmTable {
+func handlerTables(t *testing.T) []*native.Handlers {
 	t.Helper()
-	tables := allAsm()
+	tables := native.All()
 	if len(tables) == 0 {
 		t.Skip("skipped: needs AVX2")
 	}
@@ -115,7 +116,7 @@ func TestAssembly(t *testing.T) {
 	r.Read(scratch)
 	covered := 0
 	for _, f := range hexagon.Forms() {
-		if tables[len(tables)-1].byOp[f.Op] != 0 {
+		if tables[len(tables)-1].ByOp[f.Op] != 0 {
 			covered++
 		}
 		for range 12 {
@@ -243,7 +244,7 @@ func TestAssemblyBranches(t *testing.T) {
 			}
 			st.R[24] = scratchBase + 512
 			prog := &Program{Base: codeBase, Code: hexagon.Bytes(words)}
-			run := func(asm *asmTable) (Registers, string) {
+			run := func(asm *native.Handlers) (Registers, string) {
 				c := *core
 				c.asm = asm
 				space := new(mem.Space)
@@ -265,9 +266,9 @@ func TestAssemblyBranches(t *testing.T) {
 		}
 	}
 	for _, table := range tables {
-		for op := range table.byOp {
+		for op := range table.ByOp {
 			f := hexagon.Op(op).Form()
-			if table.byOp[op] != 0 && f.Has(hexagon.FlagBranch) && !f.Has(hexagon.FlagLoop) && !ran[hexagon.Op(op)] {
+			if table.ByOp[op] != 0 && f.Has(hexagon.FlagBranch) && !f.Has(hexagon.FlagLoop) && !ran[hexagon.Op(op)] {
 				t.Errorf("%s has not run", f.Name)
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/native"
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -12,7 +14,7 @@ import (
 // be made from several goroutines.
 type Core struct {
 	spec Spec
-	asm  *asmTable // nil: portable
+	asm  *native.Handlers // nil: portable
 
 	single bool // no block runs several rounds at once; tests compare
 }
@@ -22,7 +24,7 @@ func New(spec Spec) (*Core, error) {
 	if err := spec.validate(); err != nil {
 		return nil, err
 	}
-	return &Core{spec: spec, asm: hostAsm()}, nil
+	return &Core{spec: spec, asm: native.Host()}, nil
 }
 
 // Spec is the machine description.
@@ -126,11 +128,11 @@ func (c *Core) RunThread(p *Program, space *mem.Space, st *Registers, halt uint3
 	r.halt = halt
 	r.job = &Job{Threads: 1, Entry: st.PC}
 	t := r.thread(0)
-	t.load(st)
+	t.Load(st)
 	t.vector = true
 	r.threads = r.threads[:1]
 	rep, err := r.once()
-	t.store(st)
+	t.Store(st)
 	return rep, err
 }
 
@@ -174,10 +176,16 @@ func (r *run) thread(i int) *thread {
 		}
 		r.threads = r.threads[:len(r.threads)+1]
 		if t := r.threads[len(r.threads)-1]; t == nil {
-			r.threads[len(r.threads)-1] = &thread{run: r, id: len(r.threads) - 1}
+			r.threads[len(r.threads)-1] = r.newThread(len(r.threads) - 1)
 		}
 	}
 	return r.threads[i]
+}
+
+func (r *run) newThread(id int) *thread {
+	t := &thread{run: r, id: id}
+	t.Memory = state.Memory{Base: r.prog.Base, Code: r.prog.Code, Space: r.space}
+	return t
 }
 
 // start gives the threads of a job their registers. Vectors and predicates
@@ -187,12 +195,12 @@ func (r *run) start(j *Job) error {
 	r.threads = r.threads[:0]
 	for i := range j.Threads {
 		t := r.thread(i)
-		t.R = [numR + tempR]uint32{31: ReturnAddress}
+		t.GR = [state.NumR + state.TempR]uint32{31: ReturnAddress}
 		if i < len(j.Args) {
-			copy(t.R[:maxArgs], j.Args[i])
+			copy(t.GR[:maxArgs], j.Args[i])
 		}
 		t.C = [32]uint32{}
-		t.next, t.halt, t.fault = j.Entry, 0, fault{}
+		t.Next, t.Halt, t.Fault = j.Entry, 0, state.Fault{}
 		t.vector = i < r.spec.Contexts
 	}
 	return nil
@@ -253,11 +261,11 @@ func (r *run) functional(t *thread) error {
 	return nil
 }
 
-// after is the block at t.next, where t comes from block b, nil at first.
+// after is the block at t.Next, where t comes from block b, nil at first.
 func (r *run) after(t *thread, b *block) (*block, error) {
 	if b != nil {
 		for _, l := range b.link {
-			if l != nil && l.addr == t.next && (t.vector || !l.vector) {
+			if l != nil && l.addr == t.Next && (t.vector || !l.vector) {
 				return l, nil
 			}
 		}
@@ -269,9 +277,9 @@ func (r *run) after(t *thread, b *block) (*block, error) {
 	return next, err
 }
 
-// fetch is the block at t.next, where t comes from a block, nil at first.
+// fetch is the block at t.Next, where t comes from a block, nil at first.
 func (r *run) fetch(t *thread, from *block) (*block, error) {
-	b, err := r.blockAt(t.next)
+	b, err := r.blockAt(t.Next)
 	if err != nil {
 		return nil, r.blame(t, from, err)
 	}
@@ -282,7 +290,18 @@ func (r *run) fetch(t *thread, from *block) (*block, error) {
 	return b, nil
 }
 
-// step executes a block functionally, a number of times, and moves t.next on.
+// roundsOf is how often a block can run in one go: hardware loop 0 is at its
+// beginning, nobody else looks at memory meanwhile, and the packets are not
+// beyond the limit.
+func (r *run) roundsOf(t *thread, b *block) uint32 {
+	if b.rounds == 1 || t.C[state.SA0] != b.addr || t.C[state.USR]&state.LPCFG != 0 {
+		return 1
+	}
+	n := min(int64(t.C[state.LC0]), int64(b.rounds), r.packets/int64(len(b.packets)))
+	return uint32(max(n, 1))
+}
+
+// step executes a block functionally, a number of times, and moves t.Next on.
 func (r *run) step(t *thread, b *block, rounds uint32) error {
 	if r.packets -= int64(rounds) * int64(len(b.packets)); r.packets < 0 {
 		return &Error{Kind: FaultLimit, Packet: b.addr, Thread: t.id, Job: r.job.Name, Rule: "packet limit reached, the program does not end"}
@@ -290,40 +309,40 @@ func (r *run) step(t *thread, b *block, rounds uint32) error {
 	if b.counts {
 		r.setCounters(t)
 	}
-	t.took = 0
-	if rounds = t.exec(b, rounds); rounds > 1 {
-		t.C[cLC0] -= rounds - 1
+	t.Took = 0
+	if rounds = native.Run(&t.Thread, &b.Code, rounds); rounds > 1 {
+		t.C[state.LC0] -= rounds - 1
 	}
 	t.packets += int64(rounds) * int64(len(b.packets))
 	if b.runs == 0 {
 		r.ran = append(r.ran, b)
 	}
 	b.runs += int64(rounds)
-	if t.took == 0 {
-		t.next = b.end
+	if t.Took == 0 {
+		t.Next = b.end
 	}
-	if t.fault.kind != faultNone || t.halt != 0 || t.dma.command != dmaNone {
+	if t.Fault.Violation != state.NoViolation || t.Halt != 0 || t.DMA.Command != state.DMANone {
 		if err := r.serve(t, b); err != nil {
 			return err
 		}
 	}
-	if b.loop0 || b.loop1 {
-		t.endLoop(b)
+	if b.Loop0 || b.Loop1 {
+		t.EndLoop(&b.Code)
 	}
 	return nil
 }
 
 // serve does what a block that has run asks of others: faults, system calls, DMA.
 func (r *run) serve(t *thread, b *block) error {
-	if t.fault.kind != faultNone { // halt may say that the block traps, too
-		return &Error{Kind: t.fault.public(), Packet: t.fault.pc, Thread: t.id, Job: r.job.Name, Rule: t.fault.rule()}
+	if t.Fault.Violation != state.NoViolation { // halt may say that the block traps, too
+		return &Error{Kind: t.Fault.Kind(), Packet: t.Fault.PC, Thread: t.id, Job: r.job.Name, Rule: t.Fault.Rule()}
 	}
-	if t.halt == 1 && t.guest != nil {
+	if t.Halt == 1 && t.guest != nil {
 		if err := r.trap(t, b); err != nil {
 			return err
 		}
 	}
-	if t.dma.command != dmaNone && r.timing == nil {
+	if t.DMA.Command != state.DMANone && r.timing == nil {
 		if _, err := r.dma.serve(t, 0); err != nil {
 			return err
 		}
@@ -335,7 +354,11 @@ func (r *run) serve(t *thread, b *block) error {
 func (r *run) blame(t *thread, from *block, err error) error {
 	var e *Error
 	if errors.As(err, &e) {
-		e.leadBy(from)
+		if from != nil {
+			e.LeadBy(false, from.packets[len(from.packets)-1].addr, from.end)
+		} else {
+			e.LeadBy(true, 0, 0)
+		}
 		e.Job, e.Thread = r.job.Name, t.id
 	}
 	return err

@@ -3,7 +3,7 @@ package dsp
 import (
 	"math/bits"
 
-	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -26,22 +26,9 @@ func (r *run) setCounters(t *thread) {
 	now := sim.Clock{Hz: r.spec.ClockHz}.At(cycle)
 	hi, lo := bits.Mul64(uint64(now), UTIMERHz)
 	ticks, _ := bits.Div64(hi, lo, uint64(sim.Second))
-	t.setCounter(cUPCYCLE, uint64(cycle))
-	t.setCounter(cPKTCOUNT, uint64(t.packets))
-	t.setCounter(cUTIMER, ticks)
+	t.setCounter(state.UPCYCLE, uint64(cycle))
+	t.setCounter(state.PKTCOUNT, uint64(t.packets))
+	t.setCounter(state.UTIMER, ticks)
 }
 
 func (t *thread) setCounter(c int, v uint64) { t.C[c], t.C[c+1] = uint32(v), uint32(v>>32) }
-
-// readsCounter reports whether a packet reads a counting register.
-func readsCounter(p *hexagon.Packet) bool {
-	for i := range p.Insts[:p.N] {
-		switch in := &p.Insts[i]; in.Op {
-		case hexagon.A2_tfrcrr, hexagon.A4_tfrcpp:
-			if counterC[in.R[1]] {
-				return true
-			}
-		}
-	}
-	return false
-}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/native"
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -16,22 +18,28 @@ import (
 const (
 	maxBlockPackets = 64
 	maxBlockOps     = 256
+	maxRounds       = 256 // that a block runs at once
 )
 
 // block is straight-line code decoded once: packets up to and including one
 // that may leave the sequence.
 type block struct {
+	decodedBlock
+	link     [2]*block // successors seen last in functional runs
+	variants []*variant
+	fetched  int64 // memory.fetches when L1I answered for all of its lines without changing
+	runs     int64
+	prof     *blockProfile // nil but in profiled runs
+}
+
+// decodedBlock is what the decoder knows of a block.
+type decodedBlock struct {
+	state.Code
 	addr     uint32 // first packet
 	end      uint32 // behind the last packet
-	ops      []uop  // in an order that makes each packet parallel; one more behind the last ends assembly
-	last     *uop   // that one
 	packets  []packetInfo
 	mem      []memOp
-	loop0    bool // the last packet ends hardware loop 0 / 1
-	loop1    bool
-	makesP3  bool // that packet writes p3, which then is not set by the end of the loop
 	vector   bool // uses HVX
-	asm      bool // the micro-ops have handlers
 	branches bool
 	hintTook bool   // a conditional branch of the last packet is hinted taken
 	cond     bool   // a branch of the last packet is conditional
@@ -40,12 +48,6 @@ type block struct {
 	rounds   uint16 // how often it may run in one go
 	count    events
 	insts    int64
-
-	link     [2]*block // successors seen last in functional runs
-	variants []*variant
-	fetched  int64 // memory.fetches when L1I answered for all of its lines without changing
-	runs     int64
-	prof     *blockProfile // nil but in profiled runs
 }
 
 // memOp is a memory operation of a block as the timing model sees it.
@@ -155,7 +157,7 @@ func elements(f *hexagon.Form) uint8 {
 type decoder struct {
 	prog  *Program
 	words []uint32
-	asm   *asmTable
+	asm   *native.Handlers
 	stop  uint32 // a block does not run past this address
 	mark  []byte // by word of the program: where packets have been seen
 
@@ -199,7 +201,8 @@ func newDecoder(p *Program) (*decoder, error) {
 
 // block decodes from addr up to the next packet that may leave the sequence.
 func (d *decoder) block(addr uint32) (*block, error) {
-	b := &block{addr: addr, ops: d.open.ops[:0], packets: d.open.packets[:0], mem: d.open.mem[:0]}
+	b := new(block)
+	b.addr, b.Ops, b.packets, b.mem = addr, d.open.Ops[:0], d.open.packets[:0], d.open.mem[:0]
 	p, pc := &d.last, addr
 	for {
 		var err error
@@ -221,10 +224,10 @@ func (d *decoder) block(addr uint32) (*block, error) {
 			return nil, &Error{Kind: FaultIllegal, Packet: pc, Rule: err.Error()}
 		}
 		pc += 4 * uint32(p.Words)
-		b.loop0, b.loop1 = p.EndLoop0, p.EndLoop1
+		b.Loop0, b.Loop1 = p.EndLoop0, p.EndLoop1
 		b.ends = d.endsBlock(p)
-		if pc == d.stop || b.loop0 || b.loop1 || b.branches || b.ends || b.counts ||
-			len(b.packets) >= maxBlockPackets || len(b.ops) > maxBlockOps || len(b.mem) > maxMemOps-4 {
+		if pc == d.stop || b.Loop0 || b.Loop1 || b.branches || b.ends || b.counts ||
+			len(b.packets) >= maxBlockPackets || len(b.Ops) > maxBlockOps || len(b.mem) > state.MaxMemOps-4 {
 			break
 		}
 	}
@@ -233,23 +236,47 @@ func (d *decoder) block(addr uint32) (*block, error) {
 	if !d.single {
 		b.rounds = b.repeats()
 	}
-	end := uop{pc: pc}
+	end := state.Uop{PC: pc}
 	if d.asm != nil {
-		end.asm = d.asm.exit
+		end.Asm = d.asm.Exit
 		if b.rounds > 1 {
-			end.asm = d.asm.again
-			end.imm, end.imm2 = int32(4*len(b.mem)), -int32(len(b.ops)*int(unsafe.Sizeof(end)))
+			end.Asm = d.asm.Again
+			end.Imm, end.Imm2 = int32(4*len(b.mem)), -int32(len(b.Ops)*int(unsafe.Sizeof(end)))
 		}
-		b.asm = true
+		b.Asm = true
 	}
-	b.ops = append(b.ops, end)
-	d.open.ops, d.open.packets, d.open.mem = b.ops, b.packets, b.mem
-	b.ops, b.packets, b.mem = slices.Clone(b.ops), slices.Clone(b.packets), slices.Clone(b.mem)
-	for i := range b.ops {
-		b.ops[i].index = uint16(i)
+	b.Ops = append(b.Ops, end)
+	d.open.Ops, d.open.packets, d.open.mem = b.Ops, b.packets, b.mem
+	b.Ops, b.packets, b.mem = slices.Clone(b.Ops), slices.Clone(b.packets), slices.Clone(b.mem)
+	for i := range b.Ops {
+		b.Ops[i].Index = uint16(i)
 	}
-	b.last = &b.ops[len(b.ops)-1]
+	b.Last, b.Slots = &b.Ops[len(b.Ops)-1], len(b.mem)
 	return b, nil
+}
+
+// repeats is how often a block that has been decoded may run in one go, 1 when it
+// is not the whole body of a hardware loop or does what ends a round.
+func (b *block) repeats() uint16 {
+	if !b.Loop0 || b.Loop1 || b.branches || b.ends || b.counts {
+		return 1
+	}
+	n := maxRounds
+	if len(b.mem) > 0 {
+		n = min(n, state.MaxRoundOps/len(b.mem))
+	}
+	for i := range b.mem {
+		if b.mem[i].kind > prefetchL1 {
+			return 1
+		}
+	}
+	for i := range b.Ops {
+		switch hexagon.Op(b.Ops[i].Op) {
+		case hexagon.A2_tfrcrr, hexagon.A4_tfrcpp: // may read the loop count
+			return 1
+		}
+	}
+	return uint16(n)
 }
 
 // Marks of program words.
@@ -263,14 +290,14 @@ const (
 func (d *decoder) decode(pc uint32) (p hexagon.Packet, err error) {
 	end := d.prog.until(pc)
 	if end == 0 {
-		return p, nowhere(pc, "outside the program [%#x,%#x)", d.prog.Base, d.prog.Base+uint32(len(d.prog.Code)))
+		return p, state.Nowhere(pc, "outside the program [%#x,%#x)", d.prog.Base, d.prog.Base+uint32(len(d.prog.Code)))
 	}
 	if pc&3 != 0 {
-		return p, nowhere(pc, "not a multiple of 4")
+		return p, state.Nowhere(pc, "not a multiple of 4")
 	}
 	at := d.index(pc)
 	if d.mark[at] == packetRest {
-		return p, nowhere(pc, "in the middle of packet %#x", d.startOf(at))
+		return p, state.Nowhere(pc, "in the middle of packet %#x", d.startOf(at))
 	}
 	p, n, err := hexagon.DecodePacket(d.words[at:d.index(end)], pc)
 	if err == nil {
@@ -330,4 +357,32 @@ func (d *decoder) endsBlock(p *hexagon.Packet) bool {
 		}
 	}
 	return false
+}
+
+// readsCounter reports whether a packet reads a counting register.
+func readsCounter(p *hexagon.Packet) bool {
+	for i := range p.Insts[:p.N] {
+		switch in := &p.Insts[i]; in.Op {
+		case hexagon.A2_tfrcrr, hexagon.A4_tfrcpp:
+			if counterC[in.R[1]] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// illegal turns an error of the decoder or the packet checker into ours.
+func illegal(pc uint32, err error) *Error {
+	var d *hexagon.DecodeError
+	var r *hexagon.RuleError
+	switch {
+	case errors.As(err, &d):
+		return &Error{Kind: FaultIllegal, Packet: d.Addr, Rule: fmt.Sprintf("word %d (%#08x): %s", d.Index, d.Word, d.Reason)}
+	case errors.As(err, &r) && r.Text != "":
+		return &Error{Kind: FaultIllegal, Packet: r.Addr, Rule: r.Text + ": " + r.Rule}
+	case errors.As(err, &r):
+		return &Error{Kind: FaultIllegal, Packet: r.Addr, Rule: r.Rule}
+	}
+	return &Error{Kind: FaultIllegal, Packet: pc, Rule: err.Error()}
 }

@@ -45,7 +45,7 @@ func (d *descriptor) bytes() int64 { return int64(d.width) * int64(d.rows) }
 
 // writable is the mapped memory at [addr, addr+n), nil when there is none that can be written.
 func (t *thread) writable(addr, n uint32) []byte {
-	base, data, readOnly := t.lookup(addr, n)
+	base, data, readOnly := t.Memory.Lookup(addr, n)
 	if data == nil || readOnly {
 		return nil
 	}
@@ -115,7 +115,7 @@ func (t *thread) reachable(d *descriptor) error {
 }
 
 func (t *thread) readable(addr, n uint32) []byte {
-	base, data, _ := t.lookup(addr, n)
+	base, data, _ := t.Memory.Lookup(addr, n)
 	if data == nil {
 		return nil
 	}

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -22,42 +22,6 @@ type DMASpec struct {
 	StartCycles int // to fetch and start a descriptor
 	IssueCycles int // between two bursts
 	Queue       int // descriptors in work
-}
-
-// dmaCommand is what a DMA instruction asks its thread's engine for.
-type dmaCommand uint8
-
-const (
-	dmaNone dmaCommand = iota
-	dmaStart
-	dmaLink
-	dmaPoll
-	dmaWait
-	dmaPause
-	dmaResume
-)
-
-type dmaRequest struct {
-	command dmaCommand
-	op      hexagon.Op
-	pc      uint32
-	a, b    uint32
-	out     uint16 // byte offset of the result
-}
-
-// dmCommand leaves the request for the end of the block.
-func dmCommand(c dmaCommand) semantic {
-	return func(t *thread, u *uop) {
-		t.dma = dmaRequest{command: c, op: hexagon.Op(u.op), pc: u.pc}
-		switch c {
-		case dmaStart, dmaResume:
-			t.dma.a = *t.r(u.o[0])
-		case dmaLink:
-			t.dma.a, t.dma.b = *t.r(u.o[0]), *t.r(u.o[1])
-		default:
-			t.dma.out = u.o[0]
-		}
-	}
 }
 
 // copier is the engine of one thread.
@@ -148,33 +112,33 @@ func (cs *copiers) level(addr uint32, bypass bool) mem.Level {
 
 // serve executes the request of t at now; done is false while it waits.
 func (cs *copiers) serve(t *thread, now sim.Time) (done bool, err error) {
-	q := &t.dma
+	q := &t.DMA
 	c := &cs.list[t.id]
-	c.t, c.pc = t, q.pc
+	c.t, c.pc = t, q.PC
 	if err := cs.advance(now); err != nil {
 		return false, err
 	}
 	var answer uint32
-	switch q.command {
-	case dmaStart, dmaResume:
+	switch q.Command {
+	case state.DMAStart, state.DMAResume:
 		if c.running() {
-			return false, cs.blame(t.id, fmt.Errorf("%s while the engine runs", q.op))
+			return false, cs.blame(t.id, fmt.Errorf("%s while the engine runs", q.Op))
 		}
-		c.next = q.a & dmaAddress
-	case dmaLink:
-		err = cs.link(c, q.a&dmaAddress, q.b&dmaAddress)
-	case dmaPoll:
+		c.next = q.A & dmaAddress
+	case state.DMALink:
+		err = cs.link(c, q.A&dmaAddress, q.B&dmaAddress)
+	case state.DMAPoll:
 		if len(c.work) > 0 {
 			answer = c.work[0].addr
 		}
 		if c.running() {
 			answer |= dmaRunning
 		}
-	case dmaWait:
+	case state.DMAWait:
 		if c.running() {
 			return false, nil
 		}
-	case dmaPause:
+	case state.DMAPause:
 		if c.next != 0 {
 			c.paused, c.next = c.next, 0
 		}
@@ -183,8 +147,8 @@ func (cs *copiers) serve(t *thread, now sim.Time) (done bool, err error) {
 		}
 		answer, c.paused = c.paused, 0
 	}
-	if q.out != 0 {
-		*t.r(q.out) = answer
+	if q.Out != 0 {
+		*t.R(q.Out) = answer
 	}
 	if err == nil {
 		err = cs.take(c, now)
@@ -192,7 +156,7 @@ func (cs *copiers) serve(t *thread, now sim.Time) (done bool, err error) {
 	if err != nil {
 		return false, cs.blame(t.id, err)
 	}
-	q.command = dmaNone
+	q.Command = state.DMANone
 	return true, nil
 }
 

@@ -5,8 +5,9 @@
 // # What it models
 //
 //   - Function: every form of isa/hexagon, one Go function per operation
-//     (exec_*.go, indexed by table.go) and, for the forms of inner loops, an
-//     assembly twin (internal/asmgen) at two levels, AVX2 and AVX-512 with VNNI
+//     (internal/exec, with tables by operation; the state they work on is
+//     internal/state) and, for the forms of inner loops, an assembly twin
+//     (internal/exec/native, from internal/asmgen) at two levels, AVX2 and AVX-512 with VNNI
 //     and VBMI. Packets read before they write: the decoder orders the
 //     instructions of a packet, or copies an old value where they exchange
 //     registers (hazard.go). New values, .cur and .tmp vectors, predication,

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -35,7 +36,8 @@ func (c *Core) RunGuests(p *Program, gs []*Guest, o Options) (*sim.Report, error
 	r.space = gs[0].Space // for the DMA engines, which take physical addresses
 	for i, g := range gs {
 		t := r.thread(i)
-		t.load(g.Registers)
+		t.Load(g.Registers)
+		t.Memory = state.Memory{Space: g.Space}
 		t.guest, t.vector, t.origin = g, i < c.spec.Contexts, uint64(i)<<32
 	}
 	rep, err := r.once()
@@ -54,7 +56,7 @@ func (c *Core) RunGuests(p *Program, gs []*Guest, o Options) (*sim.Report, error
 
 // trap serves the trap0 with which t has ended its block b.
 func (r *run) trap(t *thread, b *block) error {
-	exit, err := t.guest.Trap((*[32]uint32)(t.R[:numR]))
+	exit, err := t.guest.Trap((*[32]uint32)(t.GR[:state.NumR]))
 	if err != nil {
 		e := Error{Kind: FaultHost, Rule: err.Error()}
 		if own := (*Error)(nil); errors.As(err, &own) {
@@ -64,7 +66,7 @@ func (r *run) trap(t *thread, b *block) error {
 		return &e
 	}
 	if !exit {
-		t.halt = 0
+		t.Halt = 0
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package dsp
 import (
 	"errors"
 
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 )
@@ -27,7 +28,7 @@ const (
 )
 
 type node struct {
-	u      uop
+	u      state.Uop
 	reads  []read
 	writes []uint8
 	load   bool
@@ -73,9 +74,9 @@ func (d *decoder) packet(b *block, p *hexagon.Packet) error {
 	if err := c.order(); err != nil {
 		return err
 	}
-	b.makesP3 = false
+	b.MakesP3 = false
 	for i := range c.nodes {
-		b.makesP3 = b.makesP3 || c.nodes[i].writesTo(resP+3)
+		b.MakesP3 = b.MakesP3 || c.nodes[i].writesTo(resP+3)
 	}
 	b.packets = append(b.packets, packetInfo{addr: p.Addr, uses: d.hold(c.uses), defs: d.hold(c.defs)})
 	b.count[evPacket]++
@@ -121,33 +122,33 @@ func (c *packetBuilder) mergeCompares() error {
 				writer[p] = i
 				continue
 			}
-			if c.nextP >= tempP {
+			if c.nextP >= state.TempP {
 				return errTemps
 			}
-			t := offPT + uint16(c.nextP)
+			t := state.OffPT + uint16(c.nextP)
 			tres := resT + 64 + uint8(c.nextP)
 			c.nextP++
 			c.nodes[i].writes[w] = tres
-			c.nodes[i].u.o[0] = t
+			c.nodes[i].u.Arg[0] = t
 			if k := merge[p]; k >= 0 { // a third writer: and its result into the one that waits to be merged
-				if c.nextP >= tempP {
+				if c.nextP >= state.TempP {
 					return errTemps
 				}
 				x := node{tmp: -1, u: c.nodes[k].u}
 				last := c.nodes[k].reads[0].res
-				sum, sumRes := offPT+uint16(c.nextP), resT+64+uint8(c.nextP)
+				sum, sumRes := state.OffPT+uint16(c.nextP), resT+64+uint8(c.nextP)
 				c.nextP++
-				x.u.o = [6]uint16{sum, c.nodes[k].u.o[2], t}
+				x.u.Arg = [6]uint16{sum, c.nodes[k].u.Arg[2], t}
 				x.reads = []read{{res: last, n: 1, slot: 1, new: true}, {res: tres, n: 1, slot: 2, new: true}}
 				x.writes = []uint8{sumRes}
-				c.nodes[k].u.o[2] = sum
+				c.nodes[k].u.Arg[2] = sum
 				c.nodes[k].reads[0].res = sumRes
 				c.nodes = append(c.nodes, x)
 				continue
 			}
 			merge[p] = len(c.nodes)
-			m := node{tmp: -1, u: uop{fn: pand, asm: c.d.asm.handler(hexagon.C2_and), op: uint16(hexagon.C2_and), pc: c.p.Addr}}
-			m.u.o = [6]uint16{offP + uint16(p), offP + uint16(p), t}
+			m := node{tmp: -1, u: c.uop(hexagon.C2_and)}
+			m.u.Arg = [6]uint16{state.OffP + uint16(p), state.OffP + uint16(p), t}
 			m.reads = []read{{res: tres, n: 1, slot: 2, new: true}, {res: res, n: 1, slot: 1, new: true, both: true}}
 			m.writes = []uint8{res}
 			c.nodes = append(c.nodes, m)
@@ -255,9 +256,9 @@ func (c *packetBuilder) order() error {
 			return err
 		}
 	}
-	c.b.ops = append(c.b.ops, c.front...)
+	c.b.Ops = append(c.b.Ops, c.front...)
 	for _, i := range seq {
-		c.b.ops = append(c.b.ops, c.nodes[i].u)
+		c.b.Ops = append(c.b.Ops, c.nodes[i].u)
 	}
 	return nil
 }
@@ -314,33 +315,33 @@ func (c *packetBuilder) copyOld(i int, r *read) error {
 		if err != nil {
 			return err
 		}
-		to, from = offR+4*uint16(t), offR+4*uint16(r.res)
-		op, fn := hexagon.A2_tfr, semantic(tfr)
+		to, from = state.OffR+4*uint16(t), state.OffR+4*uint16(r.res)
+		op := hexagon.A2_tfr
 		if r.n == 2 {
-			op, fn = hexagon.A2_orp, orp
+			op = hexagon.A2_orp
 		}
-		c.front = append(c.front, uop{fn: fn, asm: c.d.asm.handler(op), op: uint16(op), o: [6]uint16{to, from, from}, pc: c.p.Addr})
+		c.front = append(c.front, c.uop(op, to, from, from))
 	case r.res < resP:
 		t, err := c.tempV(int(r.n))
 		if err != nil {
 			return err
 		}
-		to, from = offV+128*uint16(t), offV+128*uint16(r.res-resV)
+		to, from = state.OffV+128*uint16(t), state.OffV+128*uint16(r.res-resV)
 		for h := range uint16(r.n) {
 			c.front = append(c.front, c.copyV(to+128*h, from+128*h))
 		}
 	case r.res < resQ && r.n == 1:
-		if c.nextP >= tempP {
+		if c.nextP >= state.TempP {
 			return errTemps
 		}
-		to, from = offPT+uint16(c.nextP), offP+uint16(r.res-resP)
+		to, from = state.OffPT+uint16(c.nextP), state.OffP+uint16(r.res-resP)
 		c.nextP++
-		c.front = append(c.front, uop{fn: pcopy, op: uint16(hexagon.C2_or), asm: c.d.asm.handler(hexagon.C2_or), o: [6]uint16{to, from, from}, pc: c.p.Addr})
+		c.front = append(c.front, c.uop(hexagon.C2_or, to, from, from))
 	case r.res < resC && r.res >= resQ:
-		if c.nextQ >= tempQ {
+		if c.nextQ >= state.TempQ {
 			return errTemps
 		}
-		to, from = offQ+128*uint16(numQ+c.nextQ), offQ+128*uint16(r.res-resQ)
+		to, from = state.OffQ+128*uint16(state.NumQ+c.nextQ), state.OffQ+128*uint16(r.res-resQ)
 		c.nextQ++
 		c.front = append(c.front, c.copyV(to, from))
 	case r.res < resT && r.n <= 2 && r.res >= resC: // control or modifier registers
@@ -348,17 +349,17 @@ func (c *packetBuilder) copyOld(i int, r *read) error {
 		if err != nil {
 			return err
 		}
-		to, from = offR+4*uint16(t), offC+4*uint16(r.res-resC)
+		to, from = state.OffR+4*uint16(t), state.OffC+4*uint16(r.res-resC)
 		for h := range uint16(r.n) {
-			c.front = append(c.front, uop{fn: tfr, op: uint16(hexagon.A2_tfr), asm: c.d.asm.handler(hexagon.A2_tfr), o: [6]uint16{to + 4*h, from + 4*h}, pc: c.p.Addr})
+			c.front = append(c.front, c.uop(hexagon.A2_tfr, to+4*h, from+4*h))
 		}
 	default:
 		return errTemps
 	}
 	if r.slot == guardSlot {
-		c.nodes[i].u.pred = to
+		c.nodes[i].u.Pred = to
 	} else {
-		c.nodes[i].u.o[r.slot] = to
+		c.nodes[i].u.Arg[r.slot] = to
 	}
 	r.res = noRes
 	return nil

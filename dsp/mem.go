@@ -417,7 +417,7 @@ func (m *memory) prefetch(t *thread, ea uint32, now sim.Time) {
 	if b.on {
 		m.active--
 	}
-	*b = prefetchBox{origin: t.origin, row: ea, rows: t.box.height, width: t.box.width, stride: t.box.stride, at: now, flight: b.flight, pos: b.pos}
+	*b = prefetchBox{origin: t.origin, row: ea, rows: t.Box.Height, width: t.Box.Width, stride: t.Box.Stride, at: now, flight: b.flight, pos: b.pos}
 	b.line = ea &^ uint32(m.spec.L2.LineBytes-1)
 	if b.on = b.rows > 0 && b.width > 0; b.on {
 		m.active++

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/dsp/internal/float"
 	"github.com/nnsoc/nnsoc/internal/oracle"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -60,7 +61,7 @@ func floatOperands(r *rand.Rand, double bool) []byte {
 		out = le.AppendUint64(out, b)
 		out = le.AppendUint64(out, c)
 		out = le.AppendUint32(out, r.Uint32()&0xff)
-		out = le.AppendUint32(out, uint32(r.Intn(4))<<usrRoundShift|uint32(r.Intn(32)&r.Intn(32))<<1)
+		out = le.AppendUint32(out, uint32(r.Intn(4))<<float.RoundShift|uint32(r.Intn(32)&r.Intn(32))<<1)
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 )
@@ -227,7 +228,7 @@ func (g *packetGen) prelude(p *hexagon.Packet) (out []string) {
 	if p.EndLoop0 {
 		out = append(out, fmt.Sprintf("{ loop0(LA,#%d) }", 1+g.r.Intn(2)))
 		if n := g.r.Intn(4); n > 0 { // a plain loop0 has cleared the configuration
-			out = append(out, fmt.Sprintf("{ r28 = usr }\n\t{ r28 = or(r28,##%d) }\n\t{ usr = r28 }", n<<usrLPCFGShift))
+			out = append(out, fmt.Sprintf("{ r28 = usr }\n\t{ r28 = or(r28,##%d) }\n\t{ usr = r28 }", n<<state.LPCFGShift))
 		}
 	}
 	if p.EndLoop1 {

@@ -3,6 +3,8 @@ package dsp
 import (
 	"errors"
 
+	"github.com/nnsoc/nnsoc/dsp/internal/exec"
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -15,8 +17,8 @@ type packetBuilder struct {
 	nodes  []node
 	reads  []read // of the nodes, one node after another
 	writes []uint8
-	front  []uop // copies of old values
-	uses   []use // of the packet
+	front  []state.Uop // copies of old values
+	uses   []use       // of the packet
 	defs   []use
 
 	temporary
@@ -61,13 +63,13 @@ func kept[T any](list, part []T) ([]T, []T) {
 var errTemps = errors.New("more exchanged registers than the core has temporaries for")
 
 func (c *packetBuilder) tempV(n int) (int, error) {
-	t, err := takeTemp(&c.nextV, n, tempV)
-	return numV + t, err
+	t, err := takeTemp(&c.nextV, n, state.TempV)
+	return state.NumV + t, err
 }
 
 func (c *packetBuilder) tempR(n int) (int, error) {
-	t, err := takeTemp(&c.nextR, n, tempR)
-	return numR + t, err
+	t, err := takeTemp(&c.nextR, n, state.TempR)
+	return state.NumR + t, err
 }
 
 // takeTemp takes a temporary or an even-numbered pair of those from next on.
@@ -81,4 +83,17 @@ func takeTemp(next *int, n, end int) (int, error) {
 	}
 	*next = at + n
 	return at, nil
+}
+
+// uop is a micro-op that the decoder puts in.
+func (c *packetBuilder) uop(op hexagon.Op, o ...uint16) state.Uop {
+	u := state.Uop{PC: c.p.Addr}
+	c.d.bind(&u, op)
+	copy(u.Arg[:], o)
+	return u
+}
+
+// bind makes u execute op.
+func (d *decoder) bind(u *state.Uop, op hexagon.Op) {
+	u.Fn, u.Op, u.Asm = exec.Of(op), uint16(op), d.asm.Of(op)
 }

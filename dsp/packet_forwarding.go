@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -18,13 +19,13 @@ func (c *packetBuilder) vtmp() (v uint8, mask uint16, err error) {
 		if err != nil {
 			return 0, 0, err
 		}
-		if c.nextQ >= tempQ {
+		if c.nextQ >= state.TempQ {
 			return 0, 0, errTemps
 		}
-		c.gatherV, c.gatherQ = t-numV+1, c.nextQ+1
+		c.gatherV, c.gatherQ = t-state.NumV+1, c.nextQ+1
 		c.nextQ++
 	}
-	return uint8(c.gatherV - 1), offQ + 128*uint16(numQ+c.gatherQ-1), nil
+	return uint8(c.gatherV - 1), state.OffQ + 128*uint16(state.NumQ+c.gatherQ-1), nil
 }
 
 // storesGather reports stores of vtmp.
@@ -56,16 +57,16 @@ func (c *packetBuilder) special(n *node, f *hexagon.Form) error {
 		if err != nil {
 			return err
 		}
-		n.u.o[4], n.u.o[5] = mask, offV+128*uint16(numV+v)
+		n.u.Arg[4], n.u.Arg[5] = mask, state.OffV+128*uint16(state.NumV+v)
 		n.writes = append(n.writes, resT+v)
 	case hexagon.CVI_HIST:
 		n.hist = true
-		for v := range uint8(numV) {
+		for v := range uint8(state.NumV) {
 			n.writes = append(n.writes, resV+v)
 			c.uses = append(c.uses, use{resV + v, histUse, true})
 			c.defs = append(c.defs, use{resV + v, histDef, true})
 		}
-		n.reads = append(n.reads, read{res: resV, n: numV, slot: implicit})
+		n.reads = append(n.reads, read{res: resV, n: state.NumV, slot: implicit})
 	}
 	return nil
 }
@@ -90,7 +91,7 @@ func (c *packetBuilder) histograms() error {
 			return errors.New("a histogram needs a .tmp load in its packet")
 		}
 		load := &c.nodes[from]
-		c.nodes[i].u.o[5] = load.u.o[0]
+		c.nodes[i].u.Arg[5] = load.u.Arg[0]
 		c.nodes[i].reads = append(c.nodes[i].reads, read{res: load.writes[0], n: 1, slot: implicit, new: true})
 	}
 	return nil
@@ -161,7 +162,7 @@ func (c *packetBuilder) forward(res uint8) {
 // temporary. A pair of which it is one half is put together from copies.
 func (c *packetBuilder) redirect(i int) error {
 	v := uint8(c.nodes[i].tmp) + resV
-	tmpRes, tmpOff := c.nodes[i].writes[0], c.nodes[i].u.o[0]
+	tmpRes, tmpOff := c.nodes[i].writes[0], c.nodes[i].u.Arg[0]
 	for j := range c.nodes {
 		for k := range c.nodes[j].reads {
 			r := &c.nodes[j].reads[k]
@@ -169,7 +170,7 @@ func (c *packetBuilder) redirect(i int) error {
 				continue
 			}
 			if r.both { // accumulates: the register starts as the loaded vector
-				n := node{tmp: -1, u: c.copyV(offV+128*uint16(v-resV), tmpOff)}
+				n := node{tmp: -1, u: c.copyV(state.OffV+128*uint16(v-resV), tmpOff)}
 				n.reads = []read{{res: tmpRes, n: 1, slot: 1, new: true}}
 				n.writes = []uint8{v}
 				r.new = true
@@ -179,7 +180,7 @@ func (c *packetBuilder) redirect(i int) error {
 			slot := r.slot
 			if r.n == 1 {
 				r.res, r.new = tmpRes, true
-				c.nodes[j].u.o[slot] = tmpOff
+				c.nodes[j].u.Arg[slot] = tmpOff
 				continue
 			}
 			t, err := c.tempV(2)
@@ -187,16 +188,16 @@ func (c *packetBuilder) redirect(i int) error {
 				return err
 			}
 			low := r.res
-			r.res, r.new = resT+uint8(t-numV), true
-			c.nodes[j].u.o[slot] = offV + 128*uint16(t)
+			r.res, r.new = resT+uint8(t-state.NumV), true
+			c.nodes[j].u.Arg[slot] = state.OffV + 128*uint16(t)
 			for h := range uint8(2) {
-				from, src, isNew := offV+128*uint16(low+h-resV), low+h, false
+				from, src, isNew := state.OffV+128*uint16(low+h-resV), low+h, false
 				if low+h == v {
 					from, src, isNew = tmpOff, tmpRes, true
 				}
-				n := node{tmp: -1, u: c.copyV(offV+128*uint16(t+int(h)), from)}
+				n := node{tmp: -1, u: c.copyV(state.OffV+128*uint16(t+int(h)), from)}
 				n.reads = []read{{res: src, n: 1, slot: 1, new: isNew}}
-				n.writes = []uint8{resT + uint8(t-numV) + h}
+				n.writes = []uint8{resT + uint8(t-state.NumV) + h}
 				c.nodes = append(c.nodes, n)
 			}
 		}
@@ -204,6 +205,6 @@ func (c *packetBuilder) redirect(i int) error {
 	return nil
 }
 
-func (c *packetBuilder) copyV(d, s uint16) uop {
-	return uop{fn: vassign, asm: c.d.asm.handler(hexagon.V6_vassign), op: uint16(hexagon.V6_vassign), o: [6]uint16{d, s}, pc: c.p.Addr}
+func (c *packetBuilder) copyV(d, s uint16) state.Uop {
+	return c.uop(hexagon.V6_vassign, d, s)
 }

@@ -73,19 +73,3 @@ type Options struct {
 	// Span, when set, receives what every hardware thread did when.
 	Span func(sim.Span)
 }
-
-// Registers are the architectural state of one hardware thread.
-type Registers struct {
-	R   [32]uint32
-	P   [4]byte // 0 or 0xff by compares; any value by transfer
-	V   [32][128]byte
-	Q   [4][128]byte // 0 or 1 per byte lane
-	SA  [2]uint32
-	LC  [2]uint32
-	M   [2]uint32
-	CS  [2]uint32
-	USR uint32
-	GP  uint32
-	UGP uint32
-	PC  uint32
-}

@@ -8,6 +8,8 @@ import (
 	"math/rand"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/native"
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -54,7 +56,7 @@ func TestRounds(t *testing.T) {
 			loops = append(loops, body)
 		}
 	}
-	tables := append(allAsm(), nil)
+	tables := append(native.All(), nil)
 	ran := 0
 	for i, body := range loops {
 		words, err := hexagon.EncodeAll(nil, body)
@@ -64,9 +66,9 @@ func TestRounds(t *testing.T) {
 		st := randomState(r)
 		st.R[1], st.R[4] = scratchBase+1024, scratchBase+4096+uint32(r.Intn(100))*128
 		st.SA[0], st.LC[0] = codeBase, uint32(r.Intn(40)*r.Intn(40))
-		st.USR &^= usrLPCFG
+		st.USR &^= state.LPCFG
 		prog := &Program{Base: codeBase, Code: hexagon.Bytes(words)}
-		run := func(asm *asmTable, single, functional bool, limit int64) string {
+		run := func(asm *native.Handlers, single, functional bool, limit int64) string {
 			c := *testCore(t)
 			c.asm, c.single = asm, single
 			m := bytes.Clone(scratch)

@@ -22,35 +22,13 @@ type elementUnit struct {
 	free sim.Time // when it can begin the next instruction
 }
 
-// bankSet collects bits 7:1 of the addresses of a vector.
-type bankSet struct {
-	seen     [2]uint64
-	conflict bool
-}
-
-func (b *bankSet) add(ea uint32) {
-	w, bit := &b.seen[ea>>7&1], uint64(1)<<(ea>>1&63)
-	b.conflict = b.conflict || *w&bit != 0
-	*w |= bit
-}
-
-// note leaves for the timing model whether the memory operation of u has
-// conflicts.
-func (b *bankSet) note(t *thread, u *uop) {
-	bit := uint64(1) << ((u.ea - offEA) / 4)
-	t.conflicts &^= bit
-	if b.conflict {
-		t.conflicts |= bit
-	}
-}
-
 // scatterGather hands the i-th memory operation of a block to the unit; the
 // thread goes on unless too many instructions wait already. It answers the
 // cycles that the thread waits.
 func (m *memory) scatterGather(t *thread, cycle int64, op *memOp, i int) int64 {
 	e, now := &m.elements, m.clock.at(cycle)
 	e.used = true
-	rate := &elementRates[t.conflicts>>i&1]
+	rate := &elementRates[t.Conflicts>>i&1]
 	packets := func(n int64) sim.Time { return m.clock.at(n * int64(m.spec.IssueInterval)) }
 	busy := packets(rate.busy)
 	start := max(now, e.free)

@@ -1,6 +1,8 @@
 package dsp
 
 import (
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/native"
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -13,15 +15,15 @@ func (tm *timing) runSingleThread(r *run, t *thread) error {
 	p, m := &t.pipe, tm.mem
 	b, w, start := p.block, p.way, p.start
 	var issue, operand int64
-	for t.next != r.halt {
+	for t.Next != r.halt {
 		var v *variant
-		if t.next == b.addr {
+		if t.Next == b.addr {
 			if v = w.same; v == nil {
 				break
 			}
 		} else {
-			if v = w.next; v == nil || v.block.addr != t.next {
-				if v = tm.known(r, w, t.next); v == nil {
+			if v = w.next; v == nil || v.block.addr != t.Next {
+				if v = tm.known(r, w, t.Next); v == nil {
 					break
 				}
 			}
@@ -36,33 +38,33 @@ func (tm *timing) runSingleThread(r *run, t *thread) error {
 			break
 		}
 		r.packets -= cost
-		t.took = 0
-		ran := t.exec(b, rounds)
+		t.Took = 0
+		ran := native.Run(&t.Thread, &b.Code, rounds)
 		if ran > 1 {
-			t.C[cLC0] -= ran - 1
+			t.C[state.LC0] -= ran - 1
 		}
 		if b.runs == 0 {
 			r.ran = append(r.ran, b)
 		}
 		b.runs += int64(ran)
 		t.packets += int64(ran) * int64(len(b.packets))
-		if t.took == 0 {
-			t.next = b.end
+		if t.Took == 0 {
+			t.Next = b.end
 		}
 		p.block = b
 		p.base, p.rounds = 0, rounds-1
 		if rounds > 1 {
-			p.base = maxMemOps
+			p.base = state.MaxMemOps
 		}
-		if t.fault.kind != faultNone || t.halt != 0 || t.dma.command != dmaNone {
+		if t.Fault.Violation != state.NoViolation || t.Halt != 0 || t.DMA.Command != state.DMANone {
 			p.plan, p.left = v, false
 			p.next, p.extra, p.postponed = 0, 0, false
 			if err := r.serve(t, b); err != nil {
 				return err
 			}
 		}
-		if b.loop0 || b.loop1 {
-			t.endLoop(b)
+		if b.Loop0 || b.Loop1 {
+			t.EndLoop(&b.Code)
 		}
 		if !p.left {
 			break
@@ -71,7 +73,7 @@ func (tm *timing) runSingleThread(r *run, t *thread) error {
 			start, w = tm.rounds(r, t, b, v, start)
 		} else {
 			if len(v.mem) > 0 {
-				start = tm.round(t, v, t.addr[:], 1, start)
+				start = tm.round(t, v, t.Addr[:], 1, start)
 			} else {
 				start += v.cycles
 			}
@@ -113,7 +115,7 @@ func (tm *timing) rounds(r *run, t *thread, b *block, v *variant, start int64) (
 	how := t.wayOut(b)
 	var issue, operand int64
 	left := p.rounds
-	addr := t.addr[p.base:]
+	addr := t.Addr[p.base:]
 	for {
 		w := &v.ways[how]
 		n := uint32(1)
@@ -146,7 +148,7 @@ func (tm *timing) round(t *thread, v *variant, addr []uint32, n uint32, start in
 	for ; n > 0; n-- {
 		for i := 0; i < len(ops); i++ {
 			op, ea := &ops[i], addr[i]
-			if ea == skipped {
+			if ea == state.Skipped {
 				continue
 			}
 			cycle := start + int64(op.cycle)

@@ -1,6 +1,7 @@
 package dsp
 
 import (
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem/cache"
 )
@@ -74,7 +75,7 @@ func (tm *timing) stallFreeStores(t *thread, ops []timedOp, addr []uint32, start
 	addr = addr[:len(ops)]
 	for ; n < len(ops); n++ {
 		op, ea := &ops[n], addr[n]
-		if ea == skipped {
+		if ea == state.Skipped {
 			continue
 		}
 		at := uint32((origin + uint64(ea)) >> shift)

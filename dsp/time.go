@@ -1,6 +1,7 @@
 package dsp
 
 import (
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -38,7 +39,7 @@ type pipeline struct {
 	plan      *variant
 	way       *way   // out of the block before
 	next      int    // memory operation of the block that comes next
-	base      int    // where its addresses are in thread.addr
+	base      int    // where its addresses are in Thread.Addr
 	rounds    uint32 // that the block has run without being timed, beyond this one
 	left      bool   // the block has been left: its end is charged
 	postponed bool   // the end of the block was put off until other threads had caught up
@@ -213,7 +214,7 @@ func (tm *timing) advance(r *run, t *thread, limit int64) (int64, error) {
 				continue
 			}
 		}
-		for t.dma.command != dmaNone {
+		for t.DMA.Command != state.DMANone {
 			done, err := r.dma.serve(t, m.clock.At(p.start))
 			if err != nil {
 				return 0, err
@@ -260,7 +261,7 @@ func (tm *timing) advance(r *run, t *thread, limit int64) (int64, error) {
 func (tm *timing) accesses(t *thread, limit int64) (at int64, open bool) {
 	p, m := &t.pipe, tm.mem
 	ops := p.plan.mem
-	addr := t.addr[p.base:][:len(ops)]
+	addr := t.Addr[p.base:][:len(ops)]
 	start := p.start + p.extra
 	for i := p.next; i < len(ops); i++ {
 		// Accesses that change nothing need no order among the threads: VTCM
@@ -273,15 +274,15 @@ func (tm *timing) accesses(t *thread, limit int64) (at int64, open bool) {
 				m.skippedD++
 				continue
 			}
-			if ea == skipped {
+			if ea == state.Skipped {
 				continue
 			}
 		case vectorLoad:
-			if m.freeVTCM(ea) || ea == skipped {
+			if m.freeVTCM(ea) || ea == state.Skipped {
 				continue
 			}
 		default:
-			if ea == skipped {
+			if ea == state.Skipped {
 				continue
 			}
 		}
@@ -349,8 +350,8 @@ func (tm *timing) lose(r *run, t *thread, b *block, w *way) {
 // wayOut is how t leaves the block that it has run.
 func (t *thread) wayOut(b *block) (how int) {
 	if b.branches {
-		how = int(t.took & wayTaken)
-		if b.cond && (t.took != 0) != b.hintTook {
+		how = int(t.Took & wayTaken)
+		if b.cond && (t.Took != 0) != b.hintTook {
 			how |= wayMissed
 		}
 	}
@@ -359,7 +360,7 @@ func (t *thread) wayOut(b *block) (how int) {
 
 // ended reports whether t has reached its end.
 func (t *thread) ended(r *run) bool {
-	return t.next == r.halt || t.next == ReturnAddress || t.halt != 0
+	return t.Next == r.halt || t.Next == ReturnAddress || t.Halt != 0
 }
 
 // Ways out of a block.
@@ -384,10 +385,10 @@ func (tm *timing) lost(how int) int64 {
 func (tm *timing) enter(r *run, t *thread, limit int64) error {
 	p := &t.pipe
 	b := p.block
-	if b != nil && b.addr == t.next {
+	if b != nil && b.addr == t.Next {
 		tm.again(p)
 	} else {
-		if w := p.way; w != nil && w.next != nil && w.next.block.addr == t.next && (t.vector || !w.next.block.vector) {
+		if w := p.way; w != nil && w.next != nil && w.next.block.addr == t.Next && (t.vector || !w.next.block.vector) {
 			p.plan = w.next
 		} else if err := tm.find(r, t); err != nil {
 			return err
@@ -405,7 +406,7 @@ func (tm *timing) enter(r *run, t *thread, limit int64) error {
 	}
 	p.base, p.rounds = 0, rounds-1
 	if rounds > 1 {
-		p.base = maxMemOps
+		p.base = state.MaxMemOps
 	}
 	return r.step(t, b, rounds)
 }
@@ -420,7 +421,7 @@ func (tm *timing) again(p *pipeline) {
 	p.next, p.extra, p.postponed, p.left = 0, 0, false, false
 }
 
-// find decodes the block at t.next and plans it, and lets the way that leads there
+// find decodes the block at t.Next and plans it, and lets the way that leads there
 // know.
 func (tm *timing) find(r *run, t *thread) error {
 	b, err := r.fetch(t, t.pipe.block)

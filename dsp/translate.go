@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/nnsoc/nnsoc/dsp/internal/exec"
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/scalar"
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -14,11 +17,11 @@ func (c *packetBuilder) inst(in *hexagon.Inst) error {
 	if f.Has(hexagon.FlagSupervisor) {
 		return fmt.Errorf("supervisor instruction %s (%s)", in.Text(c.p.Addr), f.Name)
 	}
-	guard := f.Has(hexagon.FlagPred) && table[op] == nil
+	guard := f.Has(hexagon.FlagPred) && exec.Of(op) == nil
 	if guard {
 		op = f.Plain
 	}
-	if op == 0 || table[op] == nil {
+	if op == 0 || exec.Of(op) == nil {
 		return fmt.Errorf("%s has no semantics", f.Name)
 	}
 	if f.Has(hexagon.FlagV68) && !c.d.dma {
@@ -26,10 +29,9 @@ func (c *packetBuilder) inst(in *hexagon.Inst) error {
 	}
 	n := c.add(node{tmp: -1, guard: guard, load: f.Has(hexagon.FlagLoad), store: f.Has(hexagon.FlagStore), vector: f.IsHVX(), branch: f.Has(hexagon.FlagBranch)})
 	u := &n.u
-	u.fn, u.op = table[op], uint16(op)
-	u.asm = c.d.asm.handler(op)
-	u.pc, u.np = c.p.Addr, c.p.Addr+4*uint32(c.p.Words)
-	u.seg = offSeg
+	c.d.bind(u, op)
+	u.PC, u.NextPC = c.p.Addr, c.p.Addr+4*uint32(c.p.Words)
+	u.Seg = state.OffSeg
 
 	k, imms := 0, 0
 	if storesGather(in, f) { // the byte mask stands in front of the operands of the text
@@ -38,12 +40,12 @@ func (c *packetBuilder) inst(in *hexagon.Inst) error {
 			return err
 		}
 		op = maskedStore(f)
-		u.fn, u.op, u.asm = table[op], uint16(op), c.d.asm.handler(op)
-		u.o[0], k = q, 1
+		c.d.bind(u, op)
+		u.Arg[0], k = q, 1
 		n.reads = append(n.reads, read{res: resT + v, n: 1, slot: implicit, new: true})
 	}
 	if p, ok := compoundPredicate(f); ok { // stands in front of the operands of the text
-		u.o[0], k = offP+uint16(p), 1
+		u.Arg[0], k = state.OffP+uint16(p), 1
 		n.writes = append(n.writes, resP+p)
 		c.defs = append(c.defs, use{resP + p, 3, false})
 	}
@@ -58,29 +60,29 @@ func (c *packetBuilder) inst(in *hexagon.Inst) error {
 				v *= 128 // vmem offsets count vectors
 			}
 			if imms == 0 {
-				u.imm = v
+				u.Imm = v
 			} else {
-				u.imm2 = v
+				u.Imm2 = v
 			}
 			imms++
 			continue
 		}
 		reg := o.Reg(in)
 		if reg == hexagon.VTmp {
-			u.o[k] = offV + uint16(numV+c.gatherV-1)*128
+			u.Arg[k] = state.OffV + uint16(state.NumV+c.gatherV-1)*128
 			continue
 		}
 		off, res, width := place(o.Kind, reg)
 		slot := int8(k)
 		if guard && i == 0 {
 			slot = guardSlot
-			u.pred = off
-			u.want = 1
+			u.Pred = off
+			u.Want = 1
 			if o.Neg {
-				u.want = 0
+				u.Want = 0
 			}
 		} else {
-			u.o[k] = off
+			u.Arg[k] = off
 			k++
 		}
 		if o.Role&hexagon.Use != 0 {
@@ -98,9 +100,9 @@ func (c *packetBuilder) inst(in *hexagon.Inst) error {
 				if err != nil {
 					return err
 				}
-				u.o[k-1] = offV + uint16(t)*128
+				u.Arg[k-1] = state.OffV + uint16(t)*128
 				n.tmp = int16(reg)
-				n.writes = append(n.writes, resT+uint8(t-numV))
+				n.writes = append(n.writes, resT+uint8(t-state.NumV))
 				continue
 			}
 			for w := range width {
@@ -113,7 +115,7 @@ func (c *packetBuilder) inst(in *hexagon.Inst) error {
 			}
 		}
 	}
-	if err := control(n, in, c.p.Addr, c.d.asm); err != nil {
+	if err := c.control(n, in); err != nil {
 		return err
 	}
 	text := c.d.textOf(in.Op)
@@ -122,9 +124,9 @@ func (c *packetBuilder) inst(in *hexagon.Inst) error {
 		n.reads = append(n.reads, read{res: circularBuffer(in, f), n: 1, slot: implicit})
 	}
 	if c.d.textOf(op)&textGlobal != 0 {
-		n.reads = append(n.reads, read{res: resC + cGP, n: 1, slot: implicit})
+		n.reads = append(n.reads, read{res: resC + state.GP, n: 1, slot: implicit})
 		if in.Ext {
-			u.imm2 = 1
+			u.Imm2 = 1
 		}
 	}
 	if err := c.special(n, f); err != nil {
@@ -132,20 +134,20 @@ func (c *packetBuilder) inst(in *hexagon.Inst) error {
 	}
 	if guard {
 		if n.tmp >= 0 { // a load that does not run leaves the old vector
-			c.front = append(c.front, c.copyV(u.o[0], offV+uint16(n.tmp)*128))
+			c.front = append(c.front, c.copyV(u.Arg[0], state.OffV+uint16(n.tmp)*128))
 		}
-		u.asm2 = u.asm
+		u.Asm2 = u.Asm
 		if c.d.asm != nil {
-			u.asm = c.d.asm.guard
+			u.Asm = c.d.asm.Guard
 		}
-		u.fn = guarded
+		u.Fn = exec.Guarded
 	}
 	if kind, ok := memKindOf(f); ok {
 		bytes := f.MemBytes
 		if kind == scatterElements || kind == gatherElements {
 			bytes = elements(f)
 		}
-		u.ea = offEA + uint16(4*len(c.b.mem))
+		u.EA = state.OffEA + uint16(4*len(c.b.mem))
 		c.b.mem = append(c.b.mem, memOp{kind: kind, bytes: bytes, packet: uint16(len(c.b.packets))})
 	}
 	if n.branch {
@@ -169,68 +171,68 @@ func place(k hexagon.Kind, reg uint8) (off uint16, res, width uint8) {
 	r := uint16(reg)
 	switch k {
 	case hexagon.KindR, hexagon.KindNR:
-		return offR + 4*r, resR + reg, 1
+		return state.OffR + 4*r, resR + reg, 1
 	case hexagon.KindRR:
-		return offR + 4*r, resR + reg, 2
+		return state.OffR + 4*r, resR + reg, 2
 	case hexagon.KindV, hexagon.KindNV:
-		return offV + 128*r, resV + reg, 1
+		return state.OffV + 128*r, resV + reg, 1
 	case hexagon.KindVV:
-		return offV + 128*r, resV + reg, 2
+		return state.OffV + 128*r, resV + reg, 2
 	case hexagon.KindP:
-		return offP + r, resP + reg, 1
+		return state.OffP + r, resP + reg, 1
 	case hexagon.KindQ:
-		return offQ + 128*r, resQ + reg, 1
+		return state.OffQ + 128*r, resQ + reg, 1
 	case hexagon.KindM, hexagon.KindMImm:
-		return offC + 4*(cM0+r), resC + cM0 + reg, 1
+		return state.OffC + 4*(state.M0+r), resC + state.M0 + reg, 1
 	}
 	if k == hexagon.KindCC {
-		return offC + 4*r, resC + reg, 2
+		return state.OffC + 4*r, resC + reg, 2
 	}
-	if reg == cP30 {
-		return offP, resP, 4
+	if reg == state.P30 {
+		return state.OffP, resP, 4
 	}
-	return offC + 4*r, resC + reg, 1
+	return state.OffC + 4*r, resC + reg, 1
 }
 
 // control settles what a transfer from or to a control register does.
-func control(n *node, in *hexagon.Inst, pc uint32, asm *asmTable) error {
+func (c *packetBuilder) control(n *node, in *hexagon.Inst) error {
 	switch in.Op {
 	case hexagon.A2_tfrcrr:
-		c := in.R[1]
-		if c == cPC {
-			n.u.fn, n.u.op, n.u.asm = tfrsi, uint16(hexagon.A2_tfrsi), asm.handler(hexagon.A2_tfrsi)
-			n.u.imm = int32(pc)
-		} else if c == cUSR {
+		r := in.R[1]
+		if r == state.PC {
+			c.d.bind(&n.u, hexagon.A2_tfrsi)
+			n.u.Imm = int32(c.p.Addr)
+		} else if r == state.USR {
 			n.reads = append(n.reads, read{res: resFlags, n: 1, slot: implicit})
-		} else if counterC[c] {
+		} else if counterC[r] {
 			n.ignoreReads()
-		} else if !modelledC[c] {
-			return fmt.Errorf("control register c%d is not modelled", c)
+		} else if !modelledC[r] {
+			return fmt.Errorf("control register c%d is not modelled", r)
 		}
 	case hexagon.A2_tfrrcr:
-		c := in.R[0]
-		if !modelledC[c] {
-			return fmt.Errorf("control register c%d cannot be written", c)
+		r := in.R[0]
+		if !modelledC[r] {
+			return fmt.Errorf("control register c%d cannot be written", r)
 		}
 	case hexagon.A4_tfrcpp:
-		c := in.R[1]
+		r := in.R[1]
 		switch {
-		case c == cUSR:
-			n.u.fn, n.u.asm = tfrUsrPC, asm.handler(in.Op)
+		case r == state.USR:
+			n.u.Fn = scalar.TransferUSRPC
 			n.reads = append(n.reads, read{res: resFlags, n: 1, slot: implicit})
-		case counterC[c]:
+		case counterC[r]:
 			n.ignoreReads()
-		case !modelledC[c] || !modelledC[c+1]:
-			return fmt.Errorf("control registers c%d:%d are not modelled", c+1, c)
-		case c == cP30:
+		case !modelledC[r] || !modelledC[r+1]:
+			return fmt.Errorf("control registers c%d:%d are not modelled", r+1, r)
+		case r == state.P30:
 			n.reads = append(n.reads, read{res: resP, n: 4, slot: implicit})
 		}
 	case hexagon.A4_tfrpcp:
-		c := in.R[0]
-		if !modelledC[c] || !modelledC[c+1] {
-			return fmt.Errorf("control registers c%d:%d cannot be written", c+1, c)
+		r := in.R[0]
+		if !modelledC[r] || !modelledC[r+1] {
+			return fmt.Errorf("control registers c%d:%d cannot be written", r+1, r)
 		}
-		if c == cP30 {
+		if r == state.P30 {
 			n.writes = append(n.writes, resP, resP+1, resP+2, resP+3)
 		}
 	}
@@ -259,7 +261,7 @@ func implied(n *node, op hexagon.Op, f *hexagon.Form, text uint8) {
 	case hexagon.L2_deallocframe, hexagon.L4_return:
 		n.writes = append(n.writes, resR+29)
 	case hexagon.J2_loop1i, hexagon.J2_loop1r:
-		n.writes = append(n.writes, resC+cSA1, resC+cLC1)
+		n.writes = append(n.writes, resC+state.SA1, resC+state.LC1)
 	case hexagon.S2_cabacdecbin:
 		n.writes = append(n.writes, resP)
 	}
@@ -267,16 +269,16 @@ func implied(n *node, op hexagon.Op, f *hexagon.Form, text uint8) {
 	case f.Has(hexagon.FlagCall):
 		n.writes = append(n.writes, resR+31)
 	case f.Has(hexagon.FlagLoop) && op != hexagon.J2_loop1i && op != hexagon.J2_loop1r:
-		n.writes = append(n.writes, resC+cSA0, resC+cLC0, resC+cUSR)
+		n.writes = append(n.writes, resC+state.SA0, resC+state.LC0, resC+state.USR)
 		if op != hexagon.J2_loop0i && op != hexagon.J2_loop0r {
 			n.writes = append(n.writes, resP+3)
 		}
 	}
 	if f.Has(hexagon.FlagOvf) || saturates(op, f, text) {
-		n.writes = append(n.writes, resC+cUSR)
+		n.writes = append(n.writes, resC+state.USR)
 	}
 	if f.Has(hexagon.FlagFloat) { // several may raise flags in one packet, all in the old rounding mode
-		old(resC + cUSR)
+		old(resC + state.USR)
 		n.writes = append(n.writes, resFlags)
 	}
 }
@@ -303,7 +305,7 @@ func isGlobal(op hexagon.Op) bool { return strings.Contains(op.Form().Syntax, "(
 func circularBuffer(in *hexagon.Inst, f *hexagon.Form) uint8 {
 	for i := range f.Operands {
 		if o := &f.Operands[i]; o.Kind == hexagon.KindM {
-			return resC + cCS0 + in.R[o.Index]
+			return resC + state.CS0 + in.R[o.Index]
 		}
 	}
 	return noRes
@@ -345,4 +347,16 @@ func saturates(op hexagon.Op, f *hexagon.Form, text uint8) bool {
 		return true
 	}
 	return !f.IsHVX() && text&textSat != 0
+}
+
+// modelledC are the control registers that a program may read and write. All
+// bits of each can be written, as in QEMU.
+var modelledC = [32]bool{
+	state.SA0: true, state.LC0: true, state.SA1: true, state.LC1: true, state.P30: true, state.P30 + 1: true, state.M0: true, state.M0 + 1: true,
+	state.USR: true, state.UGP: true, state.GP: true, state.CS0: true, state.CS0 + 1: true,
+}
+
+// counterC are the control registers that count; they can be read only.
+var counterC = [32]bool{
+	state.UPCYCLE: true, state.UPCYCLE + 1: true, state.PKTCOUNT: true, state.PKTCOUNT + 1: true, state.UTIMER: true, state.UTIMER + 1: true,
 }

@@ -1,0 +1,39 @@
+// Package exec is what instructions do: one function per operation, the scalar ones in
+// exec/scalar, those of the vector unit in exec/hvx, each package with its part of the table.
+// Package exec/native has assembly twins for the operations of inner loops.
+package exec
+
+import (
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/hvx"
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/scalar"
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// table holds the semantics of every instruction form: those of the scalar and of the vector
+// unit. Forms that execute under a scalar predicate are not in it, see Guarded.
+var table = join(&scalar.Table, &hvx.Table)
+
+func join(parts ...*[hexagon.NumOps]state.Semantic) (t [hexagon.NumOps]state.Semantic) {
+	for _, part := range parts {
+		for op, f := range part {
+			if f != nil {
+				t[op] = f
+			}
+		}
+	}
+	return t
+}
+
+// Of is what an operation does, nil when it has no semantics of its own.
+func Of(op hexagon.Op) state.Semantic { return table[op] }
+
+// Guarded runs the operation when the low bit of its predicate has the wanted
+// value; a memory operation that does not run tells the timing model so.
+func Guarded(t *state.Thread, u *state.Uop) {
+	if *t.P(u.Pred)&1 == u.Want {
+		table[u.Op](t, u)
+	} else if u.EA != 0 {
+		*t.R(u.EA) = state.Skipped
+	}
+}

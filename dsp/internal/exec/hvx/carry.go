@@ -1,0 +1,115 @@
+package hvx
+
+import (
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
+	"math/bits"
+)
+
+// HVX word arithmetic with carry vectors, and lane counts. A carry is read
+// from the lowest byte lane of a word's predicate bits and written to all four.
+
+func addCarry(t *state.Thread, d uint16, a, b *state.VecUW, in, out *state.VecUB, flip, first uint32) {
+	var c uint32
+	s := t.UW(d)
+	for i := range s {
+		if c = first; in != nil {
+			c = uint32(in[4*i] & 1)
+		}
+		s[i], c = bits.Add32(a[i], b[i]^flip, c)
+		put(out, i, 4, c != 0, qset)
+	}
+}
+
+func vaddcarry(t *state.Thread, u *state.Uop) {
+	a, b, q := *t.UW(u.Arg[1]), *t.UW(u.Arg[2]), t.UB(u.Arg[3])
+	addCarry(t, u.Arg[0], &a, &b, q, q, 0, 0)
+}
+
+func vsubcarry(t *state.Thread, u *state.Uop) {
+	a, b, q := *t.UW(u.Arg[1]), *t.UW(u.Arg[2]), t.UB(u.Arg[3])
+	addCarry(t, u.Arg[0], &a, &b, q, q, ^uint32(0), 0)
+}
+
+func vaddcarryo(t *state.Thread, u *state.Uop) {
+	a, b := *t.UW(u.Arg[2]), *t.UW(u.Arg[3])
+	addCarry(t, u.Arg[0], &a, &b, nil, t.UB(u.Arg[1]), 0, 0)
+}
+
+func vsubcarryo(t *state.Thread, u *state.Uop) {
+	a, b := *t.UW(u.Arg[2]), *t.UW(u.Arg[3])
+	addCarry(t, u.Arg[0], &a, &b, nil, t.UB(u.Arg[1]), ^uint32(0), 1)
+}
+
+func vaddcarrysat(t *state.Thread, u *state.Uop) {
+	d, a, b := w3(t, u)
+	q := t.UB(u.Arg[3])
+	for i := range d {
+		d[i] = satw(int64(a[i]) + int64(b[i]) + int64(q[4*i]&1))
+	}
+}
+
+func vsatdw(t *state.Thread, u *state.Uop) {
+	d, a, b := w3(t, u)
+	for i := range d {
+		d[i] = satw(int64(a[i])<<32 | int64(uint32(b[i])))
+	}
+}
+
+// vadd(vclb): how many leading bits equal the sign, plus Vv.
+
+func vaddclbw(t *state.Thread, u *state.Uop) {
+	d, a, b := w3(t, u)
+	for i := range d {
+		d[i] = int32(bits.LeadingZeros32(uint32(a[i]^a[i]>>31))) + b[i]
+	}
+}
+
+func vaddclbh(t *state.Thread, u *state.Uop) {
+	d, a, b := h3(t, u)
+	for i := range d {
+		d[i] = int16(bits.LeadingZeros16(uint16(a[i]^a[i]>>15))) + b[i]
+	}
+}
+
+func vrotr(t *state.Thread, u *state.Uop) {
+	d, a, b := uw3(t, u)
+	for i := range d {
+		d[i] = bits.RotateLeft32(a[i], -int(b[i]&31))
+	}
+}
+
+// vasrInto shifts a word through a 64-bit lane. Right shifts move the old low
+// word in from above the word's own fraction; left shifts move it in below.
+func vasrInto(t *state.Thread, u *state.Uop) {
+	a, n := *t.W(u.Arg[1]), *t.W(u.Arg[2])
+	lo, hi := t.UW(u.Arg[0]), t.UW(state.High(u.Arg[0]))
+	for i := range a {
+		x, fill := int64(a[i])<<32, int64(int32(lo[i]))<<32|int64(lo[i])
+		s := n[i] << 25 >> 25 // signed, seven bits
+		const low = 1<<32 - 1
+		switch {
+		case s == -64:
+			x = 0
+		case s < 0:
+			x = x<<uint(-s) | fill&(low<<uint(-s))
+		default:
+			x = x>>uint(s) | fill&(low>>uint(s))
+		}
+		lo[i], hi[i] = uint32(x), uint32(uint64(x)>>32)
+	}
+}
+
+// prefixsum counts the set bytes of a predicate up to the end of each lane.
+func prefix[D number](d []D, q *state.VecUB) {
+	n, sum := 128/len(d), D(0)
+	for i := range d {
+		for _, b := range q[i*n:][:n] {
+			sum += D(b & 1)
+		}
+		d[i] = sum
+	}
+}
+
+func vprefixqb(t *state.Thread, u *state.Uop) { q := *t.UB(u.Arg[1]); prefix(t.UB(u.Arg[0])[:], &q) }
+func vprefixqh(t *state.Thread, u *state.Uop) { q := *t.UB(u.Arg[1]); prefix(t.UH(u.Arg[0])[:], &q) }
+func vprefixqw(t *state.Thread, u *state.Uop) { q := *t.UB(u.Arg[1]); prefix(t.UW(u.Arg[0])[:], &q) }

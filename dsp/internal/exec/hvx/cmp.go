@@ -1,0 +1,186 @@
+package hvx
+
+import "github.com/nnsoc/nnsoc/dsp/internal/state"
+
+// HVX compares and vector predicates. A predicate has one bit per byte lane,
+// held as 0 or 0xff; a compare of halfwords or words sets all bytes of a lane.
+
+// qop says how a compare combines with the predicate it writes.
+type qop uint8
+
+const (
+	qset qop = iota
+	qand
+	qor
+	qxor
+)
+
+func put(q *state.VecUB, i, n int, c bool, op qop) {
+	var m byte
+	if c {
+		m = 0xff
+	}
+	for j := i * n; j < i*n+n; j++ {
+		switch op {
+		case qset:
+			q[j] = m
+		case qand:
+			q[j] &= m
+		case qor:
+			q[j] |= m
+		case qxor:
+			q[j] ^= m
+		}
+	}
+}
+
+func gt[T number](q *state.VecUB, a, b []T, op qop) {
+	for i := range a {
+		put(q, i, 128/len(a), a[i] > b[i], op)
+	}
+}
+
+func eq[T number](q *state.VecUB, a, b []T, op qop) {
+	for i := range a {
+		put(q, i, 128/len(a), a[i] == b[i], op)
+	}
+}
+
+// vcmp makes the semantics of one compare form.
+func vgtb(op qop) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) { _, a, b := b3(t, u); gt(t.UB(u.Arg[0]), a, b, op) }
+}
+func vgtub(op qop) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) { _, a, b := ub3(t, u); gt(t.UB(u.Arg[0]), a, b, op) }
+}
+func vgth(op qop) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) { _, a, b := h3(t, u); gt(t.UB(u.Arg[0]), a, b, op) }
+}
+func vgtuh(op qop) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) { _, a, b := uh3(t, u); gt(t.UB(u.Arg[0]), a, b, op) }
+}
+func vgtw(op qop) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) { _, a, b := w3(t, u); gt(t.UB(u.Arg[0]), a, b, op) }
+}
+func vgtuw(op qop) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) { _, a, b := uw3(t, u); gt(t.UB(u.Arg[0]), a, b, op) }
+}
+func veqb(op qop) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) { _, a, b := b3(t, u); eq(t.UB(u.Arg[0]), a, b, op) }
+}
+func veqh(op qop) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) { _, a, b := h3(t, u); eq(t.UB(u.Arg[0]), a, b, op) }
+}
+func veqw(op qop) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) { _, a, b := w3(t, u); eq(t.UB(u.Arg[0]), a, b, op) }
+}
+
+func predAnd(t *state.Thread, u *state.Uop) { vand(t, u) }
+func predOr(t *state.Thread, u *state.Uop)  { vor(t, u) }
+func predXor(t *state.Thread, u *state.Uop) { vxor(t, u) }
+func predNot(t *state.Thread, u *state.Uop) { vnot(t, u) }
+
+func predAndNot(t *state.Thread, u *state.Uop) {
+	d, a, b := w3(t, u)
+	for i := range d {
+		d[i] = a[i] &^ b[i]
+	}
+}
+
+func predOrNot(t *state.Thread, u *state.Uop) {
+	d, a, b := w3(t, u)
+	for i := range d {
+		d[i] = a[i] | ^b[i]
+	}
+}
+
+// vsetq: the first Rt mod 128 lanes.
+func predScalar2(t *state.Thread, u *state.Uop) { setFirst(t.UB(u.Arg[0]), int(*t.R(u.Arg[1])&127)) }
+
+// vsetq2: lanes up to and including (Rt-1) mod 128.
+func predScalar2v2(t *state.Thread, u *state.Uop) {
+	setFirst(t.UB(u.Arg[0]), int((*t.R(u.Arg[1])-1)&127)+1)
+}
+
+func setFirst(q *state.VecUB, n int) {
+	for i := range q {
+		q[i] = 0
+		if i < n {
+			q[i] = 0xff
+		}
+	}
+}
+
+func byteOf(r uint32, i int) byte { return byte(r >> (8 * (i & 3))) }
+
+func vandvrt(t *state.Thread, u *state.Uop) {
+	q, a, r := t.UB(u.Arg[0]), t.UB(u.Arg[1]), *t.R(u.Arg[2])
+	for i := range q {
+		q[i] = 0
+		if a[i]&byteOf(r, i) != 0 {
+			q[i] = 0xff
+		}
+	}
+}
+
+func vandvrtAcc(t *state.Thread, u *state.Uop) {
+	q, a, r := t.UB(u.Arg[0]), t.UB(u.Arg[1]), *t.R(u.Arg[2])
+	for i := range q {
+		if a[i]&byteOf(r, i) != 0 {
+			q[i] = 0xff
+		}
+	}
+}
+
+func vandqrt(t *state.Thread, u *state.Uop) {
+	d, q, r := t.UB(u.Arg[0]), t.UB(u.Arg[1]), *t.R(u.Arg[2])
+	for i := range d {
+		d[i] = q[i] & byteOf(r, i)
+	}
+}
+
+func vandqrtAcc(t *state.Thread, u *state.Uop) {
+	d, q, r := t.UB(u.Arg[0]), t.UB(u.Arg[1]), *t.R(u.Arg[2])
+	for i := range d {
+		d[i] |= q[i] & byteOf(r, i)
+	}
+}
+
+func vandnqrt(t *state.Thread, u *state.Uop) {
+	d, q, r := t.UB(u.Arg[0]), t.UB(u.Arg[1]), *t.R(u.Arg[2])
+	for i := range d {
+		d[i] = ^q[i] & byteOf(r, i)
+	}
+}
+
+func vandnqrtAcc(t *state.Thread, u *state.Uop) {
+	d, q, r := t.UB(u.Arg[0]), t.UB(u.Arg[1]), *t.R(u.Arg[2])
+	for i := range d {
+		d[i] |= ^q[i] & byteOf(r, i)
+	}
+}
+
+func vandvqv(t *state.Thread, u *state.Uop) { vand(t, u) }
+
+func vandvnqv(t *state.Thread, u *state.Uop) {
+	d, q, a := w3(t, u)
+	for i := range d {
+		d[i] = a[i] &^ q[i]
+	}
+}
+
+// shuffeq picks the even halfwords (words) of two predicates: odd places come
+// from Qs, even ones from Qt.
+func shuffeq(t *state.Thread, u *state.Uop, n int) {
+	a, b := *t.UB(u.Arg[1]), *t.UB(u.Arg[2])
+	d := t.UB(u.Arg[0])
+	for i := range d {
+		if i&n != 0 {
+			d[i] = a[i-n]
+		} else {
+			d[i] = b[i]
+		}
+	}
+}
+func shuffeqh(t *state.Thread, u *state.Uop) { shuffeq(t, u, 1) }
+func shuffeqw(t *state.Thread, u *state.Uop) { shuffeq(t, u, 2) }

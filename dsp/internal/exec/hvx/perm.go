@@ -1,0 +1,392 @@
+package hvx
+
+import (
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/simd"
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
+)
+
+// HVX permutes: pack, unpack, shuffle, deal, align, rotate, table lookup,
+// splat, insert and extract.
+
+// packSat concatenates: the low half comes from Vv, the high half from Vu.
+func packSat[D, S number](d []D, u, v []S, lo, hi int64) {
+	n := len(u)
+	for i := range u {
+		d[i] = D(simd.Clamp(int64(v[i]), lo, hi))
+		d[n+i] = D(simd.Clamp(int64(u[i]), lo, hi))
+	}
+}
+
+func vpackhubSat(t *state.Thread, u *state.Uop) {
+	a, b := *t.H(u.Arg[1]), *t.H(u.Arg[2])
+	packSat(t.UB(u.Arg[0])[:], a[:], b[:], 0, simd.MaxUB)
+}
+func vpackhbSat(t *state.Thread, u *state.Uop) {
+	a, b := *t.H(u.Arg[1]), *t.H(u.Arg[2])
+	packSat(t.B(u.Arg[0])[:], a[:], b[:], simd.MinB, simd.MaxB)
+}
+func vpackwhSat(t *state.Thread, u *state.Uop) {
+	a, b := *t.W(u.Arg[1]), *t.W(u.Arg[2])
+	packSat(t.H(u.Arg[0])[:], a[:], b[:], simd.MinH, simd.MaxH)
+}
+func vpackwuhSat(t *state.Thread, u *state.Uop) {
+	a, b := *t.W(u.Arg[1]), *t.W(u.Arg[2])
+	packSat(t.UH(u.Arg[0])[:], a[:], b[:], 0, simd.MaxUH)
+}
+
+// pick takes every second lane from a given one: of Vv, then of Vu.
+func pick[T number](d, u, v []T, from int) {
+	n := len(d) / 2
+	for i := range n {
+		d[i], d[n+i] = v[2*i+from], u[2*i+from]
+	}
+}
+
+func pickB(t *state.Thread, u *state.Uop, from int) {
+	a, b := *t.UB(u.Arg[1]), *t.UB(u.Arg[2])
+	pick(t.UB(u.Arg[0])[:], a[:], b[:], from)
+}
+func pickH(t *state.Thread, u *state.Uop, from int) {
+	a, b := *t.UH(u.Arg[1]), *t.UH(u.Arg[2])
+	pick(t.UH(u.Arg[0])[:], a[:], b[:], from)
+}
+func vpackeb(t *state.Thread, u *state.Uop) { pickB(t, u, 0) }
+func vpackob(t *state.Thread, u *state.Uop) { pickB(t, u, 1) }
+func vpackeh(t *state.Thread, u *state.Uop) { pickH(t, u, 0) }
+func vpackoh(t *state.Thread, u *state.Uop) { pickH(t, u, 1) }
+
+// vsat narrows and interleaves: even lanes from Vv, odd lanes from Vu.
+func vsathub(t *state.Thread, u *state.Uop) {
+	a, b := *t.H(u.Arg[1]), *t.H(u.Arg[2])
+	narrow(t.UB(u.Arg[0])[:], a[:], b[:], 0, false, 0, simd.MaxUB)
+}
+func vsatwh(t *state.Thread, u *state.Uop) {
+	a, b := *t.W(u.Arg[1]), *t.W(u.Arg[2])
+	narrow(t.H(u.Arg[0])[:], a[:], b[:], 0, false, simd.MinH, simd.MaxH)
+}
+func vsatuwuh(t *state.Thread, u *state.Uop) {
+	a, b := *t.UW(u.Arg[1]), *t.UW(u.Arg[2])
+	narrow(t.UH(u.Arg[0])[:], a[:], b[:], 0, false, 0, simd.MaxUH)
+}
+
+// weave interleaves every second lane of Vv and Vu, beginning with lane from.
+func weave[T number](d, u, v []T, from int) {
+	for i := 0; i < len(d); i += 2 {
+		d[i], d[i+1] = v[i+from], u[i+from]
+	}
+}
+
+func weaveB(t *state.Thread, d uint16, u *state.Uop, from int) {
+	a, b := *t.UB(u.Arg[1]), *t.UB(u.Arg[2])
+	weave(t.UB(d)[:], a[:], b[:], from)
+}
+func weaveH(t *state.Thread, d uint16, u *state.Uop, from int) {
+	a, b := *t.UH(u.Arg[1]), *t.UH(u.Arg[2])
+	weave(t.UH(d)[:], a[:], b[:], from)
+}
+func vshuffeb(t *state.Thread, u *state.Uop) { weaveB(t, u.Arg[0], u, 0) }
+func vshuffob(t *state.Thread, u *state.Uop) { weaveB(t, u.Arg[0], u, 1) }
+func vshufeh(t *state.Thread, u *state.Uop)  { weaveH(t, u.Arg[0], u, 0) }
+func vshufoh(t *state.Thread, u *state.Uop)  { weaveH(t, u.Arg[0], u, 1) }
+
+func vshufoeb(t *state.Thread, u *state.Uop) {
+	a, b := *t.UB(u.Arg[1]), *t.UB(u.Arg[2])
+	weave(t.UB(u.Arg[0])[:], a[:], b[:], 0)
+	weave(t.UB(state.High(u.Arg[0]))[:], a[:], b[:], 1)
+}
+
+func vshufoeh(t *state.Thread, u *state.Uop) {
+	a, b := *t.UH(u.Arg[1]), *t.UH(u.Arg[2])
+	weave(t.UH(u.Arg[0])[:], a[:], b[:], 0)
+	weave(t.UH(state.High(u.Arg[0]))[:], a[:], b[:], 1)
+}
+
+// vshuff of one vector interleaves its halves; vdeal is the inverse.
+func shuffle[T number](d, a []T) {
+	n := len(d) / 2
+	for i := range n {
+		d[2*i], d[2*i+1] = a[i], a[n+i]
+	}
+}
+
+func deal[T number](d, a []T) {
+	n := len(d) / 2
+	for i := range n {
+		d[i], d[n+i] = a[2*i], a[2*i+1]
+	}
+}
+
+func vshuffb(t *state.Thread, u *state.Uop) { a := *t.UB(u.Arg[1]); shuffle(t.UB(u.Arg[0])[:], a[:]) }
+func vshuffh(t *state.Thread, u *state.Uop) { a := *t.UH(u.Arg[1]); shuffle(t.UH(u.Arg[0])[:], a[:]) }
+func vdealb(t *state.Thread, u *state.Uop)  { a := *t.UB(u.Arg[1]); deal(t.UB(u.Arg[0])[:], a[:]) }
+func vdealh(t *state.Thread, u *state.Uop)  { a := *t.UH(u.Arg[1]); deal(t.UH(u.Arg[0])[:], a[:]) }
+
+func vdealb4w(t *state.Thread, u *state.Uop) {
+	d, a, b := t.UB(u.Arg[0]), *t.UB(u.Arg[1]), *t.UB(u.Arg[2])
+	for i := range 32 {
+		d[i], d[32+i] = b[4*i], b[4*i+2]
+		d[64+i], d[96+i] = a[4*i], a[4*i+2]
+	}
+}
+
+// exchange swaps, for one power of two n, the upper bytes of each group of 2n
+// in lo with the lower bytes in high.
+func exchange(lo, high *state.VecUB, n int) {
+	for k := range lo {
+		if k&n == 0 {
+			lo[k+n], high[k] = high[k], lo[k+n]
+		}
+	}
+}
+
+// vshuff and vdeal of a pair: a butterfly of exchanges, one per set bit of Rt.
+func vshuffvdd(t *state.Thread, u *state.Uop) {
+	high, low, r := *t.UB(u.Arg[1]), *t.UB(u.Arg[2]), *t.R(u.Arg[3])
+	for n := 1; n < 128; n <<= 1 {
+		if r&uint32(n) != 0 {
+			exchange(&low, &high, n)
+		}
+	}
+	*t.UB(u.Arg[0]), *t.UB(state.High(u.Arg[0])) = low, high
+}
+
+func vdealvdd(t *state.Thread, u *state.Uop) {
+	high, low, r := *t.UB(u.Arg[1]), *t.UB(u.Arg[2]), *t.R(u.Arg[3])
+	for n := 64; n > 0; n >>= 1 {
+		if r&uint32(n) != 0 {
+			exchange(&low, &high, n)
+		}
+	}
+	*t.UB(u.Arg[0]), *t.UB(state.High(u.Arg[0])) = low, high
+}
+
+// The forms that shuffle in place: vshuff(Vy,Vx,Rt) with Vy the high half.
+func vshuff(t *state.Thread, u *state.Uop) {
+	high, low, r := t.UB(u.Arg[0]), t.UB(u.Arg[1]), *t.R(u.Arg[2])
+	for n := 1; n < 128; n <<= 1 {
+		if r&uint32(n) != 0 {
+			exchange(low, high, n)
+		}
+	}
+}
+
+func vdeal(t *state.Thread, u *state.Uop) {
+	high, low, r := t.UB(u.Arg[0]), t.UB(u.Arg[1]), *t.R(u.Arg[2])
+	for n := 64; n > 0; n >>= 1 {
+		if r&uint32(n) != 0 {
+			exchange(low, high, n)
+		}
+	}
+}
+
+// align is the vector that begins at byte s of the pair Vu:Vv.
+func align(d *state.VecUB, u, v state.VecUB, s int) {
+	copy(d[:], v[s:])
+	copy(d[128-s:], u[:s])
+}
+
+func valignb(t *state.Thread, u *state.Uop) {
+	align(t.UB(u.Arg[0]), *t.UB(u.Arg[1]), *t.UB(u.Arg[2]), int(*t.R(u.Arg[3])&127))
+}
+func valignbi(t *state.Thread, u *state.Uop) {
+	align(t.UB(u.Arg[0]), *t.UB(u.Arg[1]), *t.UB(u.Arg[2]), int(u.Imm&7))
+}
+func vlalignb(t *state.Thread, u *state.Uop) {
+	align(t.UB(u.Arg[0]), *t.UB(u.Arg[1]), *t.UB(u.Arg[2]), 128-int(*t.R(u.Arg[3])&127))
+}
+func vlalignbi(t *state.Thread, u *state.Uop) {
+	align(t.UB(u.Arg[0]), *t.UB(u.Arg[1]), *t.UB(u.Arg[2]), 128-int(u.Imm&7))
+}
+
+func vror(t *state.Thread, u *state.Uop) {
+	a := *t.UB(u.Arg[1])
+	align(t.UB(u.Arg[0]), a, a, int(*t.R(u.Arg[2])&127))
+}
+
+func vdelta(t *state.Thread, u *state.Uop) {
+	a, c := *t.UB(u.Arg[1]), t.UB(u.Arg[2])
+	for n := 64; n > 0; n >>= 1 {
+		a = route(a, c, n)
+	}
+	*t.UB(u.Arg[0]) = a
+}
+
+func vrdelta(t *state.Thread, u *state.Uop) {
+	a, c := *t.UB(u.Arg[1]), t.UB(u.Arg[2])
+	for n := 1; n < 128; n <<= 1 {
+		a = route(a, c, n)
+	}
+	*t.UB(u.Arg[0]) = a
+}
+
+// route is one stage of a delta network: lane k takes its partner k^n where
+// the control says so.
+func route(a state.VecUB, c *state.VecUB, n int) (d state.VecUB) {
+	for k := range d {
+		if c[k]&byte(n) != 0 {
+			d[k] = a[k^n]
+		} else {
+			d[k] = a[k]
+		}
+	}
+	return d
+}
+
+// vlut32: lanes whose index has the wanted top three bits read one of 64
+// halfwords of the table, of which sel names the byte; the others give 0.
+func lut32(idx, table *state.VecUB, sel uint32, nomatch bool) (d state.VecUB) {
+	want, odd := byte(sel&7)<<5, int(sel>>1&1)
+	for i, x := range idx {
+		if nomatch {
+			x = x&0x1f | want
+		}
+		if x&0xe0 == want {
+			d[i] = table[2*(x&63)+byte(odd)]
+		}
+	}
+	return d
+}
+
+func vlutvvb(t *state.Thread, u *state.Uop) {
+	*t.UB(u.Arg[0]) = lut32(t.UB(u.Arg[1]), t.UB(u.Arg[2]), *t.R(u.Arg[3]), false)
+}
+func vlutvvbNm(t *state.Thread, u *state.Uop) {
+	*t.UB(u.Arg[0]) = lut32(t.UB(u.Arg[1]), t.UB(u.Arg[2]), *t.R(u.Arg[3]), true)
+}
+func vlutvvbi(t *state.Thread, u *state.Uop) {
+	*t.UB(u.Arg[0]) = lut32(t.UB(u.Arg[1]), t.UB(u.Arg[2]), uint32(u.Imm), false)
+}
+func vlutvvbOracc(t *state.Thread, u *state.Uop) {
+	orInto(t.UB(u.Arg[0]), lut32(t.UB(u.Arg[1]), t.UB(u.Arg[2]), *t.R(u.Arg[3]), false))
+}
+func vlutvvbOracci(t *state.Thread, u *state.Uop) {
+	orInto(t.UB(u.Arg[0]), lut32(t.UB(u.Arg[1]), t.UB(u.Arg[2]), uint32(u.Imm), false))
+}
+
+func orInto(d *state.VecUB, a state.VecUB) {
+	for i := range d {
+		d[i] |= a[i]
+	}
+}
+
+// vlut16: byte indices of even and odd lanes read halfwords.
+func lut16(idx *state.VecUB, table *state.VecUH, sel uint32, nomatch bool) (even, odd state.VecUH) {
+	want, part := byte(sel&15)<<4, int(sel>>1&1)
+	read := func(x byte) uint16 {
+		if nomatch {
+			x = x&0x0f | want
+		}
+		if x&0xf0 != want {
+			return 0
+		}
+		return table[2*int(x&31)+part]
+	}
+	for i := range even {
+		even[i], odd[i] = read(idx[2*i]), read(idx[2*i+1])
+	}
+	return even, odd
+}
+
+func vlut16Into(t *state.Thread, u *state.Uop, sel uint32, nomatch bool, or uint16) {
+	e, o := lut16(t.UB(u.Arg[1]), t.UH(u.Arg[2]), sel, nomatch)
+	d, f := t.UH(u.Arg[0]), t.UH(state.High(u.Arg[0]))
+	for i := range d {
+		d[i] = d[i]&or | e[i]
+		f[i] = f[i]&or | o[i]
+	}
+}
+func vlutvwh(t *state.Thread, u *state.Uop)       { vlut16Into(t, u, *t.R(u.Arg[3]), false, 0) }
+func vlutvwhNm(t *state.Thread, u *state.Uop)     { vlut16Into(t, u, *t.R(u.Arg[3]), true, 0) }
+func vlutvwhi(t *state.Thread, u *state.Uop)      { vlut16Into(t, u, uint32(u.Imm), false, 0) }
+func vlutvwhOracc(t *state.Thread, u *state.Uop)  { vlut16Into(t, u, *t.R(u.Arg[3]), false, 0xffff) }
+func vlutvwhOracci(t *state.Thread, u *state.Uop) { vlut16Into(t, u, uint32(u.Imm), false, 0xffff) }
+
+// Extension: vzxt and vsxt split even and odd lanes, vunpack the halves.
+
+func split[D, S number](even, odd []D, a []S) {
+	for i := range even {
+		even[i], odd[i] = D(a[2*i]), D(a[2*i+1])
+	}
+}
+
+func vzb(t *state.Thread, u *state.Uop) {
+	a := *t.UB(u.Arg[1])
+	split(t.UH(u.Arg[0])[:], t.UH(state.High(u.Arg[0]))[:], a[:])
+}
+func vsb(t *state.Thread, u *state.Uop) {
+	a := *t.B(u.Arg[1])
+	split(t.H(u.Arg[0])[:], t.H(state.High(u.Arg[0]))[:], a[:])
+}
+func vzh(t *state.Thread, u *state.Uop) {
+	a := *t.UH(u.Arg[1])
+	split(t.UW(u.Arg[0])[:], t.UW(state.High(u.Arg[0]))[:], a[:])
+}
+func vsh(t *state.Thread, u *state.Uop) {
+	a := *t.H(u.Arg[1])
+	split(t.W(u.Arg[0])[:], t.W(state.High(u.Arg[0]))[:], a[:])
+}
+
+func unpack[D, S number](low, high []D, a []S) {
+	n := len(low)
+	for i := range low {
+		low[i], high[i] = D(a[i]), D(a[n+i])
+	}
+}
+
+func vunpackub(t *state.Thread, u *state.Uop) {
+	a := *t.UB(u.Arg[1])
+	unpack(t.UH(u.Arg[0])[:], t.UH(state.High(u.Arg[0]))[:], a[:])
+}
+func vunpackb(t *state.Thread, u *state.Uop) {
+	a := *t.B(u.Arg[1])
+	unpack(t.H(u.Arg[0])[:], t.H(state.High(u.Arg[0]))[:], a[:])
+}
+func vunpackuh(t *state.Thread, u *state.Uop) {
+	a := *t.UH(u.Arg[1])
+	unpack(t.UW(u.Arg[0])[:], t.UW(state.High(u.Arg[0]))[:], a[:])
+}
+func vunpackh(t *state.Thread, u *state.Uop) {
+	a := *t.H(u.Arg[1])
+	unpack(t.W(u.Arg[0])[:], t.W(state.High(u.Arg[0]))[:], a[:])
+}
+
+// vunpacko ors the lanes into the upper half of wider ones.
+func vunpackob(t *state.Thread, u *state.Uop) {
+	a, d, e := *t.UB(u.Arg[1]), t.UH(u.Arg[0]), t.UH(state.High(u.Arg[0]))
+	for i := range d {
+		d[i] |= uint16(a[i]) << 8
+		e[i] |= uint16(a[64+i]) << 8
+	}
+}
+func vunpackoh(t *state.Thread, u *state.Uop) {
+	a, d, e := *t.UH(u.Arg[1]), t.UW(u.Arg[0]), t.UW(state.High(u.Arg[0]))
+	for i := range d {
+		d[i] |= uint32(a[i]) << 16
+		e[i] |= uint32(a[32+i]) << 16
+	}
+}
+
+func lvsplatw(t *state.Thread, u *state.Uop) {
+	d, r := t.UW(u.Arg[0]), *t.R(u.Arg[1])
+	for i := range d {
+		d[i] = r
+	}
+}
+
+func lvsplath(t *state.Thread, u *state.Uop) {
+	d, r := t.UH(u.Arg[0]), uint16(*t.R(u.Arg[1]))
+	for i := range d {
+		d[i] = r
+	}
+}
+
+func lvsplatb(t *state.Thread, u *state.Uop) {
+	d, r := t.UB(u.Arg[0]), uint8(*t.R(u.Arg[1]))
+	for i := range d {
+		d[i] = r
+	}
+}
+
+func vinsertwr(t *state.Thread, u *state.Uop) { t.UW(u.Arg[0])[0] = *t.R(u.Arg[1]) }
+
+func extractw(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) = t.UW(u.Arg[1])[*t.R(u.Arg[2])>>2&31] }

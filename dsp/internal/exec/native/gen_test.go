@@ -1,0 +1,37 @@
+package native
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestGenerated checks that the committed assembly is what the generator makes.
+func TestGenerated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: builds the generator")
+	}
+	dir := t.TempDir()
+	asm, table := filepath.Join(dir, "zasm_amd64.s"), filepath.Join(dir, "zasmtable_amd64.go")
+	if out, err := exec.Command("go", "run", "../../asmgen", "-out", asm, "-table", table).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, path := range []string{asm, table} {
+		got, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := os.ReadFile(filepath.Base(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The first line names the output path.
+		_, got, _ = bytes.Cut(got, []byte("\n"))
+		_, want, _ = bytes.Cut(want, []byte("\n"))
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s is out of date: run go generate ./dsp/internal/exec/native", filepath.Base(path))
+		}
+	}
+}

@@ -1,0 +1,54 @@
+// Package native runs micro-ops in the host's machine code where it has handlers for them, and
+// in Go where it has none.
+package native
+
+import (
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// Handlers holds the entries of the assembly handlers by operation; 0 means
+// that an operation runs in Go.
+type Handlers struct {
+	ByOp  [hexagon.NumOps]uintptr
+	Exit  uintptr // back to Go
+	Guard uintptr // test of a predicate, then the operation's own handler
+	Again uintptr // end of a block that may run several times
+}
+
+// Of is the entry for an operation: its own, or the way back to Go.
+func (a *Handlers) Of(op hexagon.Op) uintptr {
+	if a == nil {
+		return 0
+	}
+	if h := a.ByOp[op]; h != 0 {
+		return h
+	}
+	return a.Exit
+}
+
+// begin prepares a thread to run a block a number of times.
+func begin(t *state.Thread, rounds uint32) {
+	t.Rounds, t.Slots = rounds, 0
+	if rounds > 1 {
+		t.Slots = 4 * state.MaxMemOps
+	}
+}
+
+// runGo runs the micro-ops one by one through their semantic functions and
+// answers how many rounds are left. The last entry of ops only ends assembly.
+func runGo(t *state.Thread, c *state.Code) (left uint32) {
+	ops := c.Ops[:len(c.Ops)-1]
+	for {
+		for i := range ops {
+			ops[i].Fn(t, &ops[i])
+		}
+		if t.Slots != 0 {
+			copy(t.Addr[t.Slots/4:], t.Addr[:c.Slots])
+			t.Slots += 4 * uint64(c.Slots)
+		}
+		if t.Rounds--; t.Rounds == 0 || t.Fault.Violation != state.NoViolation {
+			return t.Rounds
+		}
+	}
+}

@@ -1,0 +1,95 @@
+//go:build amd64 && !purego
+
+package native
+
+import (
+	"sync"
+
+	"golang.org/x/sys/cpu"
+
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+//go:generate go run ../../asmgen -out zasm_amd64.s -table zasmtable_amd64.go
+
+// tables are the handlers of each level, filled at first use.
+var tables = [...]func() *Handlers{
+	sync.OnceValue(func() *Handlers {
+		var a [len(handlerOps0) + 3]uintptr
+		handlers0(&a[0])
+		return newTable(handlerOps0[:], a[:])
+	}),
+	sync.OnceValue(func() *Handlers {
+		var a [len(handlerOps1) + 3]uintptr
+		handlers1(&a[0])
+		return newTable(handlerOps1[:], a[:])
+	}),
+}
+
+func newTable(ops []hexagon.Op, addr []uintptr) *Handlers {
+	t := new(Handlers)
+	for i, op := range ops {
+		t.ByOp[op] = addr[i]
+	}
+	t.Exit, t.Guard, t.Again = addr[len(ops)], addr[len(ops)+1], addr[len(ops)+2]
+	return t
+}
+
+// Host is the best table this machine can run, nil when it has none.
+func Host() *Handlers {
+	x := &cpu.X86
+	switch {
+	case x.HasAVX512F && x.HasAVX512BW && x.HasAVX512VL && x.HasAVX512DQ && x.HasAVX512VNNI && x.HasAVX512VBMI && x.HasAVX2:
+		return tables[1]()
+	case x.HasAVX2:
+		return tables[0]()
+	}
+	return nil
+}
+
+// All is every table this machine can run, for tests.
+func All() (all []*Handlers) {
+	if cpu.X86.HasAVX2 {
+		all = append(all, tables[0]())
+	}
+	if t := Host(); t != nil && t != tables[0]() {
+		all = append(all, t)
+	}
+	return all
+}
+
+// Run runs code a number of times, more than once only when it repeats: the
+// addresses of the rounds are then behind those of single blocks. It answers how
+// often it ran; the round that raises a fault is the last.
+func Run(t *state.Thread, c *state.Code, rounds uint32) uint32 {
+	begin(t, rounds)
+	if !c.Asm {
+		return rounds - runGo(t, c)
+	}
+	runOps(t, &c.Ops[0])
+	if t.Stop == c.Last {
+		return rounds
+	}
+	return rounds - resume(t, c)
+}
+
+// resume goes on where a handler has handed a micro-op over: that runs its Go
+// function.
+func resume(t *state.Thread, c *state.Code) (left uint32) {
+	for {
+		u := t.Stop
+		if u == c.Last {
+			return left
+		}
+		u.Fn(t, u)
+		if t.Slots != 0 && u.EA != 0 {
+			k := uint64(u.EA-state.OffEA) / 4
+			t.Addr[t.Slots/4+k] = t.Addr[k]
+		}
+		if t.Fault.Violation != state.NoViolation && t.Rounds > 1 {
+			left, t.Rounds = t.Rounds-1, 1
+		}
+		runOps(t, &c.Ops[u.Index+1])
+	}
+}

@@ -1,0 +1,371 @@
+package scalar
+
+import (
+	"github.com/nnsoc/nnsoc/dsp/internal/float"
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
+	"math"
+	"math/bits"
+)
+
+// Scalar floating-point instructions.
+
+// env is the floating-point environment of a thread.
+func env(t *state.Thread) *float.Env { return (*float.Env)(&t.C[state.USR]) }
+
+func f32(t *state.Thread, o uint16) uint64 { return uint64(*t.R(o)) }
+
+// Arithmetic with two sources.
+
+type floatOp func(e *float.Env, f *float.Format, x, y uint64) uint64
+
+func sfOp(op floatOp) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) {
+		*t.R(u.Arg[0]) = uint32(op(env(t), float.Single, f32(t, u.Arg[1]), f32(t, u.Arg[2])))
+	}
+}
+
+func dfOp(op floatOp) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) {
+		*t.D(u.Arg[0]) = op(env(t), float.Double, *t.D(u.Arg[1]), *t.D(u.Arg[2]))
+	}
+}
+
+// hostRounds tells that the host's arithmetic may serve, because nothing but the
+// result can change: rounding is to nearest and the inexact flag is up already.
+// The result must also lie away from the ends of the exponents.
+func hostRounds(t *state.Thread) bool {
+	return t.C[state.USR]&(3<<float.RoundShift|float.Inexact) == float.Inexact
+}
+
+// plain32 tells that r is finite and above what underflow could have touched.
+func plain32(r float32) bool { return math.Float32bits(r)>>23&0xff-2 < 253 }
+
+func r32(t *state.Thread, o uint16) float32 { return math.Float32frombits(*t.R(o)) }
+
+// sfSum and sfProduct are sfOps with the host in front.
+func sfSum(host func(x, y float32) float32, op floatOp) state.Semantic {
+	slow := sfOp(op)
+	return func(t *state.Thread, u *state.Uop) {
+		if hostRounds(t) {
+			if r := host(r32(t, u.Arg[1]), r32(t, u.Arg[2])); plain32(r) || r == 0 { // a sum of 0 is exact
+				*t.R(u.Arg[0]) = math.Float32bits(r)
+				return
+			}
+		}
+		slow(t, u)
+	}
+}
+
+func sfProduct(t *state.Thread, u *state.Uop) {
+	if x, y := r32(t, u.Arg[1]), r32(t, u.Arg[2]); hostRounds(t) {
+		if r := x * y; plain32(r) {
+			*t.R(u.Arg[0]) = math.Float32bits(r)
+			return
+		}
+	}
+	*t.R(u.Arg[0]) = uint32(env(t).Mul(float.Single, f32(t, u.Arg[1]), f32(t, u.Arg[2])))
+}
+
+// hostFMA is z + x*y where a sum of doubles holds it without an error: then the
+// conversion rounds only once.
+func hostFMA(x, y, z uint64) (uint32, bool) {
+	f := func(v uint64) float64 { return float64(math.Float32frombits(uint32(v))) }
+	p, c := f(x)*f(y), f(z) // the product of two fractions of 24 bits is exact
+	s := p + c
+	b := s - p
+	if (p-(s-b))+(c-b) != 0 {
+		return 0, false
+	}
+	r := float32(s)
+	return math.Float32bits(r), plain32(r)
+}
+
+// extremum makes minimum and maximum: a number beats a NaN, and -0 is below +0.
+func extremum(larger bool) floatOp {
+	return func(e *float.Env, f *float.Format, x, y uint64) uint64 {
+		switch nan := e.NaN(f, x, y); {
+		case !f.IsNaN(x) && !f.IsNaN(y):
+		case !f.IsNaN(x):
+			return x
+		case !f.IsNaN(y):
+			return y
+		default:
+			return nan
+		}
+		below := f.Less(x, y) || f.Key(x) == f.Key(y) && x&f.Sign() != 0
+		if below == larger {
+			return y
+		}
+		return x
+	}
+}
+
+// Multiply and add.
+
+func sffma(t *state.Thread, u *state.Uop) {
+	x, y, z := f32(t, u.Arg[1]), f32(t, u.Arg[2]), f32(t, u.Arg[0])
+	if hostRounds(t) {
+		if r, ok := hostFMA(x, y, z); ok {
+			*t.R(u.Arg[0]) = r
+			return
+		}
+	}
+	*t.R(u.Arg[0]) = uint32(env(t).FMA(x, y, z, 0))
+}
+
+// sffms takes the product from 0 - Rs, which is not -Rs for a zero.
+func sffms(t *state.Thread, u *state.Uop) {
+	x, y, z := f32(t, u.Arg[1]), f32(t, u.Arg[2]), f32(t, u.Arg[0])
+	if hostRounds(t) {
+		if r, ok := hostFMA(x^float.Single.Sign(), y, z); ok {
+			*t.R(u.Arg[0]) = r
+			return
+		}
+	}
+	*t.R(u.Arg[0]) = uint32(env(t).FMA(env(t).Sub(float.Single, 0, x), y, z, 0))
+}
+
+func sffmaScale(t *state.Thread, u *state.Uop) {
+	x, y, z := f32(t, u.Arg[1]), f32(t, u.Arg[2]), f32(t, u.Arg[0])
+	out := env(t).FMA(x, y, z, int(int8(*t.P(u.Arg[3]))))
+	if !keepsZero(x, y, z) {
+		*t.R(u.Arg[0]) = uint32(out)
+	}
+}
+
+// keepsZero tells that a zero is left alone: nothing is added to it.
+func keepsZero(x, y, z uint64) bool {
+	zero := func(v uint64) bool { return v&^float.Single.Sign() == 0 }
+	return zero(z) && (zero(x) && !float.Single.IsNaN(y) || zero(y) && !float.Single.IsNaN(x))
+}
+
+// sffmaLib is a step of a division in software: to nearest, without flags; a finite sum does not become infinite, two
+// infinities cancel, and a zero keeps its sign when nothing is added to it.
+func sffmaLib(negate uint64) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) {
+		x, y, z := f32(t, u.Arg[1])^negate, f32(t, u.Arg[2]), f32(t, u.Arg[0])
+		if r, ok := hostFMA(x, y, z); ok {
+			*t.R(u.Arg[0]) = r
+			return
+		}
+		if keepsZero(x, y, z) {
+			return
+		}
+		a, b, c := float.Single.Unpack(x), float.Single.Unpack(y), float.Single.Unpack(z)
+		usr := t.C[state.USR]
+		t.C[state.USR] &^= 3 << float.RoundShift
+		out := env(t).FMA(x, y, z, 0)
+		t.C[state.USR] = usr
+		infinite := a.Kind == float.Inf || b.Kind == float.Inf || c.Kind == float.Inf
+		switch {
+		case c.Kind == float.Inf && infProduct(f32(t, u.Arg[1]), y) && (a.Neg != b.Neg) != c.Neg:
+			out = 0
+		case !infinite && out&^float.Single.Sign() == float.Single.Inf():
+			out-- // the largest number
+		}
+		*t.R(u.Arg[0]) = uint32(out)
+	}
+}
+
+// infProduct tells which products of infinities the library steps see: by a number above zero.
+func infProduct(x, y uint64) bool {
+	infinite := func(v uint64) bool { return v&^float.Single.Sign() == float.Single.Inf() }
+	above := func(v uint64) bool { return int32(v) > 0 }
+	return infinite(x) && (infinite(y) || above(y)) || infinite(y) && above(x)
+}
+
+// Compares and classes.
+
+type floatTest func(e *float.Env, f *float.Format, x, y uint64) bool
+
+// compare makes a test that a NaN does not pass; only a signalling one is invalid.
+func compare(cmp func(x, y int64) bool) floatTest {
+	return func(e *float.Env, f *float.Format, x, y uint64) bool {
+		return !unordered(e, f, x, y) && cmp(f.Key(x), f.Key(y))
+	}
+}
+
+var (
+	floatEq = compare(func(x, y int64) bool { return x == y })
+	floatGe = compare(func(x, y int64) bool { return x >= y })
+	floatGt = compare(func(x, y int64) bool { return x > y })
+)
+
+func unordered(e *float.Env, f *float.Format, x, y uint64) bool {
+	e.NaN(f, x, y)
+	return f.IsNaN(x) || f.IsNaN(y)
+}
+
+func sfCmp(op floatTest) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) {
+		*t.P(u.Arg[0]) = flag(op(env(t), float.Single, f32(t, u.Arg[1]), f32(t, u.Arg[2])))
+	}
+}
+
+func dfCmp(op floatTest) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) {
+		*t.P(u.Arg[0]) = flag(op(env(t), float.Double, *t.D(u.Arg[1]), *t.D(u.Arg[2])))
+	}
+}
+
+func sfclass(t *state.Thread, u *state.Uop) {
+	*t.P(u.Arg[0]) = flag(float.Single.ClassOf(f32(t, u.Arg[1]))&u.Imm != 0)
+}
+func dfclass(t *state.Thread, u *state.Uop) {
+	*t.P(u.Arg[0]) = flag(float.Double.ClassOf(*t.D(u.Arg[1]))&u.Imm != 0)
+}
+
+func sfmake(sign uint64) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) {
+		*t.R(u.Arg[0]) = uint32(float.Single.Make(u.Imm, sign*float.Single.Sign()))
+	}
+}
+
+func dfmake(sign uint64) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) {
+		*t.D(u.Arg[0]) = float.Double.Make(u.Imm, sign*float.Double.Sign())
+	}
+}
+
+// Conversions.
+
+// chop is a conversion's own rounding mode; the others take that of usr.
+const chop, ofUSR = true, false
+
+func convertMode(t *state.Thread, chopped bool) uint32 {
+	if chopped {
+		return float.ToZero
+	}
+	return env(t).RoundMode()
+}
+
+func sfToWord(signed, chopped bool) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) {
+		*t.R(u.Arg[0]) = uint32(env(t).ToInt(float.Single, f32(t, u.Arg[1]), 32, signed, convertMode(t, chopped)))
+	}
+}
+
+func sfToDouble(signed, chopped bool) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) {
+		*t.D(u.Arg[0]) = env(t).ToInt(float.Single, f32(t, u.Arg[1]), 64, signed, convertMode(t, chopped))
+	}
+}
+
+func dfToWord(signed, chopped bool) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) {
+		*t.R(u.Arg[0]) = uint32(env(t).ToInt(float.Double, *t.D(u.Arg[1]), 32, signed, convertMode(t, chopped)))
+	}
+}
+
+func dfToDouble(signed, chopped bool) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) {
+		*t.D(u.Arg[0]) = env(t).ToInt(float.Double, *t.D(u.Arg[1]), 64, signed, convertMode(t, chopped))
+	}
+}
+
+// magnitude splits a signed integer.
+func magnitude(x int64) (uint64, bool) {
+	if x < 0 {
+		return -uint64(x), true
+	}
+	return uint64(x), false
+}
+
+func w2sf(t *state.Thread, u *state.Uop) {
+	m, neg := magnitude(int64(t.S(u.Arg[1])))
+	*t.R(u.Arg[0]) = uint32(env(t).FromInt(float.Single, m, neg))
+}
+func w2df(t *state.Thread, u *state.Uop) {
+	m, neg := magnitude(int64(t.S(u.Arg[1])))
+	*t.D(u.Arg[0]) = env(t).FromInt(float.Double, m, neg)
+}
+func d2sf(t *state.Thread, u *state.Uop) {
+	m, neg := magnitude(s64(t, u.Arg[1]))
+	*t.R(u.Arg[0]) = uint32(env(t).FromInt(float.Single, m, neg))
+}
+func d2df(t *state.Thread, u *state.Uop) {
+	m, neg := magnitude(s64(t, u.Arg[1]))
+	*t.D(u.Arg[0]) = env(t).FromInt(float.Double, m, neg)
+}
+func uw2sf(t *state.Thread, u *state.Uop) {
+	*t.R(u.Arg[0]) = uint32(env(t).FromInt(float.Single, f32(t, u.Arg[1]), false))
+}
+func uw2df(t *state.Thread, u *state.Uop) {
+	*t.D(u.Arg[0]) = env(t).FromInt(float.Double, f32(t, u.Arg[1]), false)
+}
+func ud2sf(t *state.Thread, u *state.Uop) {
+	*t.R(u.Arg[0]) = uint32(env(t).FromInt(float.Single, *t.D(u.Arg[1]), false))
+}
+func ud2df(t *state.Thread, u *state.Uop) {
+	*t.D(u.Arg[0]) = env(t).FromInt(float.Double, *t.D(u.Arg[1]), false)
+}
+
+// reformat converts between the formats.
+func reformat(t *state.Thread, from, to *float.Format, x uint64) uint64 {
+	if from.IsNaN(x) {
+		env(t).NaN(from, x)
+		return to.NaN
+	}
+	return env(t).Pack(to, from.Unpack(x))
+}
+
+func sf2df(t *state.Thread, u *state.Uop) {
+	*t.D(u.Arg[0]) = reformat(t, float.Single, float.Double, f32(t, u.Arg[1]))
+}
+func df2sf(t *state.Thread, u *state.Uop) {
+	*t.R(u.Arg[0]) = uint32(reformat(t, float.Double, float.Single, *t.D(u.Arg[1])))
+}
+
+// Double-precision products are made of three instructions over the words of the fractions.
+
+const dfHidden = 1 << 20 // the leading one in the high word of a double
+
+func dfmpyll(t *state.Thread, u *state.Uop) {
+	p := (*t.D(u.Arg[1]) & math.MaxUint32) * (*t.D(u.Arg[2]) & math.MaxUint32)
+	*t.D(u.Arg[0]) = p>>32<<1 | float.Bit(p&math.MaxUint32 != 0)
+}
+
+func dfmpylh(t *state.Thread, u *state.Uop) {
+	high := *t.D(u.Arg[2])>>32&(dfHidden-1) | dfHidden
+	*t.D(u.Arg[0]) += (*t.D(u.Arg[1]) & math.MaxUint32) * high << 1
+}
+
+// dfmpyhh adds the product of the high words and rounds; a denormal factor counts as too small to matter.
+func dfmpyhh(t *state.Thread, u *state.Uop) {
+	x, y, acc := *t.D(u.Arg[1]), *t.D(u.Arg[2]), *t.D(u.Arg[0])
+	a, b := float.Double.Unpack(x), float.Double.Unpack(y)
+	if a.Kind != float.Finite || b.Kind != float.Finite {
+		*t.D(u.Arg[0]) = env(t).Mul(float.Double, x, y)
+		return
+	}
+	n := float.Unpacked{Kind: float.Finite, Neg: a.Neg != b.Neg, Exp: -4 * float.Double.MaxExp(), Man: 1 << float.Leading}
+	if float.Double.RawExp(x) != 0 && float.Double.RawExp(y) != 0 {
+		// In units of 2^-72: high words << 32, and half of what the other parts have accumulated.
+		hi, lo := bits.Mul64(x>>32&(dfHidden-1)|dfHidden, (y>>32&(dfHidden-1)|dfHidden)<<32)
+		lo, carry := bits.Add64(lo, acc>>1, 0)
+		hi += carry
+		s := bits.LeadingZeros64(hi) - 1 // the product has 73 bits at least
+		n.Exp = a.Exp + b.Exp + 64 + float.Leading - 72 - s
+		n.Man = hi<<s | lo>>(64-s) | float.Bit(lo<<s != 0 || acc&1 != 0)
+	}
+	*t.D(u.Arg[0]) = env(t).Pack(float.Double, n)
+}
+
+// dfmpyfix scales one factor by 2^52 or 2^-52 where a denormal would make the parts of the product useless and the other
+// factor is large enough to take it.
+func dfmpyfix(t *state.Thread, u *state.Uop) {
+	x, y := *t.D(u.Arg[1]), *t.D(u.Arg[2])
+	const large = 512
+	ex, ey := float.Double.RawExp(x), float.Double.RawExp(y)
+	n := float.Double.Unpack(x)
+	switch {
+	case float.Double.ClassOf(x) == 4 && float.Double.ClassOf(y) == 2 && ey >= large:
+		n.Exp += 52
+	case float.Double.ClassOf(y) == 4 && float.Double.ClassOf(x) == 2 && ex >= large:
+		n.Exp -= 52
+	default:
+		*t.D(u.Arg[0]) = x
+		return
+	}
+	*t.D(u.Arg[0]) = env(t).Pack(float.Double, n)
+}

@@ -1,0 +1,168 @@
+package scalar
+
+import (
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
+	"math/bits"
+)
+
+// Shifts that combine with their destination, and shifts of halves and words
+// of a pair. A shift is given by a function of value and amount.
+
+type (
+	shift32 = func(x uint32, s int32) uint32
+	shift64 = func(x uint64, s int32) uint64
+)
+
+func rol32(x uint32, s int32) uint32 { return bits.RotateLeft32(x, int(s)) }
+func rol64(x uint64, s int32) uint64 { return bits.RotateLeft64(x, int(s)) }
+func lsl64(x uint64, s int32) uint64 { return lsr64(x, -s) }
+
+func opAdd[T uint32 | uint64](x, y T) T   { return x + y }
+func opSub[T uint32 | uint64](x, y T) T   { return x - y }
+func opAnd2[T uint32 | uint64](x, y T) T  { return x & y }
+func opOr2[T uint32 | uint64](x, y T) T   { return x | y }
+func opXor2[T uint32 | uint64](x, y T) T  { return x ^ y }
+func opFirst[T uint32 | uint64](_, y T) T { return y }
+
+// shiftRI, shiftRR: 32 bits by an immediate, by a register; shiftPI, shiftPR:
+// 64 bits.
+func shiftRI(f func(x, y uint32) uint32, s shift32) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) {
+		d := t.R(u.Arg[0])
+		*d = f(*d, s(*t.R(u.Arg[1]), u.Imm))
+	}
+}
+func shiftRR(f func(x, y uint32) uint32, s shift32) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) {
+		d := t.R(u.Arg[0])
+		*d = f(*d, s(*t.R(u.Arg[1]), amount(*t.R(u.Arg[2]))))
+	}
+}
+func shiftPI(f func(x, y uint64) uint64, s shift64) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) {
+		d := t.D(u.Arg[0])
+		*d = f(*d, s(*t.D(u.Arg[1]), u.Imm))
+	}
+}
+func shiftPR(f func(x, y uint64) uint64, s shift64) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) {
+		d := t.D(u.Arg[0])
+		*d = f(*d, s(*t.D(u.Arg[1]), amount(*t.R(u.Arg[2]))))
+	}
+}
+
+// shiftLanesI and shiftLanesR shift each lane of w bits.
+func shiftLanes(x uint64, w uint, signed bool, s int32, f shift64) (d uint64) {
+	for i := uint(0); i < 64; i += w {
+		d |= f(uint64(lane(x, i, w, signed)), s) & (1<<w - 1) << i
+	}
+	return d
+}
+func shiftLanesI(w uint, signed bool, f shift64) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) { *t.D(u.Arg[0]) = shiftLanes(*t.D(u.Arg[1]), w, signed, u.Imm, f) }
+}
+func shiftLanesR(w uint, signed bool, f shift64) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) {
+		*t.D(u.Arg[0]) = shiftLanes(*t.D(u.Arg[1]), w, signed, amount(*t.R(u.Arg[2])), f)
+	}
+}
+
+// immShift is a constant combined with a shift of the destination.
+func immShift(f func(x, y uint32) uint32, s shift32) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) {
+		d := t.R(u.Arg[0])
+		*d = f(uint32(u.Imm), s(*d, u.Imm2))
+	}
+}
+
+func orAndix(t *state.Thread, u *state.Uop) {
+	*t.R(u.Arg[0]) = *t.R(u.Arg[1]) | *t.R(u.Arg[0])&uint32(u.Imm)
+}
+func orOri(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) |= *t.R(u.Arg[1]) | uint32(u.Imm) }
+
+// Bits named by a register: its low seven bits, signed, shift a one.
+func bitOf(t *state.Thread, u *state.Uop) uint32 { return lsl32(1, amount(*t.R(u.Arg[2]))) }
+
+func setbitR(t *state.Thread, u *state.Uop)    { *t.R(u.Arg[0]) = *t.R(u.Arg[1]) | bitOf(t, u) }
+func clrbitR(t *state.Thread, u *state.Uop)    { *t.R(u.Arg[0]) = *t.R(u.Arg[1]) &^ bitOf(t, u) }
+func togglebitR(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) = *t.R(u.Arg[1]) ^ bitOf(t, u) }
+func tstbitR(t *state.Thread, u *state.Uop)    { *t.P(u.Arg[0]) = flag(*t.R(u.Arg[1])&bitOf(t, u) != 0) }
+func ntstbitR(t *state.Thread, u *state.Uop)   { *t.P(u.Arg[0]) = flag(*t.R(u.Arg[1])&bitOf(t, u) == 0) }
+func bitsclr(t *state.Thread, u *state.Uop) {
+	*t.P(u.Arg[0]) = flag(*t.R(u.Arg[1])&*t.R(u.Arg[2]) == 0)
+}
+func nbitsclr(t *state.Thread, u *state.Uop) {
+	*t.P(u.Arg[0]) = flag(*t.R(u.Arg[1])&*t.R(u.Arg[2]) != 0)
+}
+func nbitsclri(t *state.Thread, u *state.Uop) {
+	*t.P(u.Arg[0]) = flag(*t.R(u.Arg[1])&uint32(u.Imm) != 0)
+}
+func bitsset(t *state.Thread, u *state.Uop) {
+	*t.P(u.Arg[0]) = flag(*t.R(u.Arg[1])&*t.R(u.Arg[2]) == *t.R(u.Arg[2]))
+}
+func nbitsset(t *state.Thread, u *state.Uop) {
+	*t.P(u.Arg[0]) = flag(*t.R(u.Arg[1])&*t.R(u.Arg[2]) != *t.R(u.Arg[2]))
+}
+
+func bitspliti(t *state.Thread, u *state.Uop) { split(t, u, u.Imm) }
+func bitsplit(t *state.Thread, u *state.Uop)  { split(t, u, int32(*t.R(u.Arg[2])&31)) }
+
+// split puts the bits from n on into the high word, those below into the low.
+func split(t *state.Thread, u *state.Uop, n int32) {
+	x := *t.R(u.Arg[1])
+	*t.D(u.Arg[0]) = pair(x>>n, x&lowbits(n))
+}
+
+func cl0p(t *state.Thread, u *state.Uop) {
+	*t.R(u.Arg[0]) = uint32(bits.LeadingZeros64(*t.D(u.Arg[1])))
+}
+func cl1p(t *state.Thread, u *state.Uop) {
+	*t.R(u.Arg[0]) = uint32(bits.LeadingZeros64(^*t.D(u.Arg[1])))
+}
+func ct0p(t *state.Thread, u *state.Uop) {
+	*t.R(u.Arg[0]) = uint32(bits.TrailingZeros64(*t.D(u.Arg[1])))
+}
+func ct1p(t *state.Thread, u *state.Uop) {
+	*t.R(u.Arg[0]) = uint32(bits.TrailingZeros64(^*t.D(u.Arg[1])))
+}
+func clb64(x uint64) uint32 {
+	return uint32(max(bits.LeadingZeros64(x), bits.LeadingZeros64(^x)))
+}
+func clb32(x uint32) uint32 {
+	return uint32(max(bits.LeadingZeros32(x), bits.LeadingZeros32(^x)))
+}
+func clbp(t *state.Thread, u *state.Uop)     { *t.R(u.Arg[0]) = clb64(*t.D(u.Arg[1])) }
+func clbaddi(t *state.Thread, u *state.Uop)  { *t.R(u.Arg[0]) = clb32(*t.R(u.Arg[1])) + uint32(u.Imm) }
+func clbpaddi(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) = clb64(*t.D(u.Arg[1])) + uint32(u.Imm) }
+func clbnorm(t *state.Thread, u *state.Uop) {
+	x := *t.R(u.Arg[1])
+	*t.R(u.Arg[0]) = 0
+	if x != 0 {
+		*t.R(u.Arg[0]) = clb32(x) - 1
+	}
+}
+func brevp(t *state.Thread, u *state.Uop) { *t.D(u.Arg[0]) = bits.Reverse64(*t.D(u.Arg[1])) }
+func popcount(t *state.Thread, u *state.Uop) {
+	*t.R(u.Arg[0]) = uint32(bits.OnesCount64(*t.D(u.Arg[1])))
+}
+func parity(t *state.Thread, u *state.Uop) {
+	*t.R(u.Arg[0]) = uint32(bits.OnesCount32(*t.R(u.Arg[1])&*t.R(u.Arg[2]))) & 1
+}
+func parityp(t *state.Thread, u *state.Uop) {
+	*t.R(u.Arg[0]) = uint32(bits.OnesCount64(*t.D(u.Arg[1])&*t.D(u.Arg[2]))) & 1
+}
+
+func extractup(t *state.Thread, u *state.Uop) {
+	*t.D(u.Arg[0]) = *t.D(u.Arg[1]) >> u.Imm2 & (1<<uint(u.Imm) - 1)
+}
+func extractp(t *state.Thread, u *state.Uop) {
+	x := *t.D(u.Arg[1]) >> u.Imm2 & (1<<uint(u.Imm) - 1)
+	s := 64 - uint(u.Imm)
+	*t.D(u.Arg[0]) = uint64(int64(x<<s) >> s)
+}
+func insertp(t *state.Thread, u *state.Uop) {
+	m := uint64(1)<<uint(u.Imm) - 1
+	d := t.D(u.Arg[0])
+	*d = *d&^(m<<u.Imm2) | *t.D(u.Arg[1])&m<<u.Imm2
+}
+func smask(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) = lowbits(u.Imm) << u.Imm2 }
