@@ -158,52 +158,47 @@ func slotOf(i, varAt, n int) int {
 // accepts reports whether a slot may have type t, and since which version.
 func (a *Args) accepts(sl *slot, t nn.OperandType) (Version, bool) {
 	k := a.Key
-	isFloat := k == nn.TensorFloat32 || k == nn.TensorFloat16
-	same := func(ok bool) (Version, bool) { return V10, ok }
-	switch sl.class {
-	case classFixed:
-		return same(t == sl.fixed)
-	case classKey:
-		return same(t == k)
-	case classFilter:
-		if k.IsQuant8() && t == nn.TensorQuant8SymmPerChannel {
-			return V12, true
-		}
-		return same(t == k)
-	case classBias:
-		return same(t == k && isFloat || t == nn.TensorInt32 && !isFloat)
-	case classScalar:
-		if k == nn.TensorFloat16 {
-			return same(t == nn.Float16)
-		}
-		return same(t == nn.Float32)
-	case classAny:
-		return same(t.Valid())
-	case classCast:
+	switch {
+	case sl.class == classAny:
+		return V10, t.Valid()
+	case sl.class == classFilter && k.IsQuant8() && t == nn.TensorQuant8SymmPerChannel:
+		return V12, true
+	case sl.class == classDelta && k == nn.TensorQuant16Asymm:
+		return V10, t.IsQuant8()
+	case sl.class == classCast:
 		since, ok := a.Row.keySince(t)
 		if from, _ := a.Row.keySince(k); ok && (from == V13 || since == V13) {
 			return V13, t == k
 		}
 		return since, ok
-	case classDelta:
-		if k == nn.TensorQuant16Asymm {
-			return same(t.IsQuant8())
-		}
-		return same(t == k)
-	case classRegion:
-		return same(t == k && isFloat || t == nn.TensorQuant16Asymm && !isFloat)
-	case classAnchor:
-		return same(t == k && isFloat || t == nn.TensorQuant16Symm && !isFloat)
-	case classFill, classPad:
-		switch k {
-		case nn.TensorFloat32:
-			return same(t == nn.Float32)
-		case nn.TensorFloat16:
-			return same(t == nn.Float16)
-		}
-		return same(t == nn.Int32)
 	}
-	return V10, false
+	return V10, t == sl.typeFor(k)
+}
+
+// typeFor is the type of a slot for the key type k. Where there is a choice it is k.
+func (sl *slot) typeFor(k nn.OperandType) nn.OperandType {
+	switch {
+	case sl.class == classFixed:
+		return sl.fixed
+	case (sl.class == classFill || sl.class == classPad) && k != nn.TensorFloat32 && k != nn.TensorFloat16:
+		return nn.Int32
+	case sl.class == classScalar, sl.class == classFill, sl.class == classPad:
+		if k == nn.TensorFloat16 {
+			return nn.Float16
+		}
+		return nn.Float32
+	case k == nn.TensorFloat32 || k == nn.TensorFloat16:
+		return k
+	}
+	switch sl.class {
+	case classBias:
+		return nn.TensorInt32
+	case classRegion:
+		return nn.TensorQuant16Asymm
+	case classAnchor:
+		return nn.TensorQuant16Symm
+	}
+	return k
 }
 
 // Position is the place of the named input among the operation's, -1 when the form or

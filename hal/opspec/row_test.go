@@ -190,3 +190,26 @@ func TestVariadic(t *testing.T) {
 		}
 	}
 }
+
+// TestInputs: names of the last form, and types that follow from the key type.
+func TestInputs(t *testing.T) {
+	for _, c := range []struct {
+		op   nn.OperationType
+		key  nn.OperandType
+		at   int
+		want Input
+	}{
+		{nn.OpConv2D, nn.TensorQuant8Asymm, 2, Input{"bias", nn.TensorInt32}},
+		{nn.OpConv2D, nn.TensorFloat16, 2, Input{"bias", nn.TensorFloat16}},
+		{nn.OpConv2D, nn.TensorFloat32, 12, Input{"dilation_h", nn.Int32}},
+		{nn.OpRoiAlign, nn.TensorQuant8AsymmSigned, 1, Input{"roi", nn.TensorQuant16Asymm}},
+		{nn.OpRoiAlign, nn.TensorFloat16, 5, Input{"height_stride", nn.Float16}},
+		{nn.OpPadV2, nn.TensorQuant8Asymm, 2, Input{"pad_value", nn.Int32}},
+		{nn.OpPadV2, nn.TensorFloat32, 2, Input{"pad_value", nn.Float32}},
+	} {
+		list := Lookup(c.op).Inputs(c.key)
+		if c.at >= len(list) || list[c.at] != c.want {
+			t.Errorf("%s of %s: %v, want %v at %d", c.op, c.key, list, c.want, c.at)
+		}
+	}
+}

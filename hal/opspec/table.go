@@ -143,6 +143,22 @@ func (r *Row) KeySlots(n int) []bool {
 	return slots
 }
 
+// Input is an input of an operation that a row describes.
+type Input struct {
+	Name string
+	Type nn.OperandType
+}
+
+// Inputs are all inputs of the row's last form, with their types for a key type; where an
+// input has a choice of types, it is the key type.
+func (r *Row) Inputs(key nn.OperandType) (list []Input) {
+	slots := r.forms[len(r.forms)-1].in
+	for i := range slots {
+		list = append(list, Input{slots[i].name, slots[i].typeFor(key)})
+	}
+	return list
+}
+
 // OutputName is the name of output i, "" where a form names none.
 func (r *Row) OutputName(i int) string {
 	for _, o := range r.forms[0].outs {

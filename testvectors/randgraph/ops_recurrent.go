@@ -115,29 +115,17 @@ func (r *recurrent) sequence(n int) []int {
 	return []int{r.batch, r.steps, n}
 }
 
-// slotTypes are the types that rows of recurrent operations name.
-var slotTypes = map[string]nn.OperandType{
-	"I32": nn.TensorInt32, "Q8S": nn.TensorQuant8AsymmSigned, "Q8SYM": nn.TensorQuant8Symm, "Q16S": nn.TensorQuant16Symm,
-}
-
 // inputs adds the operands of the operation's last form.
 func (r *recurrent) inputs() []uint32 {
 	g := r.g
-	forms := opspec.Lookup(r.op).Forms
 	var in []uint32
-	for _, word := range strings.Fields(strings.TrimSuffix(forms[len(forms)-1].Inputs, "]")) {
-		name, kind, tensor := strings.Cut(strings.TrimSuffix(word, "?"), ":")
-		if !tensor { // "[1.2": what follows may be left out as a whole
-			continue
-		}
-		if x, ok := r.scalar(name, kind); ok {
+	for _, slot := range opspec.Lookup(r.op).Inputs(r.key) {
+		name := slot.Name
+		if x, ok := r.scalar(name, slot.Type); ok {
 			in = append(in, x)
 			continue
 		}
-		o := nn.Operand{Type: r.key}
-		if t, ok := slotTypes[kind]; ok {
-			o.Type = t
-		}
+		o := nn.Operand{Type: slot.Type}
 		dims, given := r.shape(name)
 		if !given {
 			in = append(in, g.omitted(o.Type))
@@ -158,13 +146,13 @@ func (r *recurrent) inputs() []uint32 {
 }
 
 // scalar adds a parameter.
-func (r *recurrent) scalar(name, kind string) (uint32, bool) {
+func (r *recurrent) scalar(name string, t nn.OperandType) (uint32, bool) {
 	g := r.g
 	switch name {
 	case "activation":
 		return g.int32(pick(g.source, 4, 0, 1, 3, 6)), true
 	case "time_major":
-		if kind == "int32" {
+		if t == nn.Int32 {
 			v := 0
 			if r.timeMajor {
 				v = 1
