@@ -21,6 +21,7 @@ type Machine struct {
 	soc     *soc.Machine
 	devices []hal.Device
 	warm    bool
+	warmed  *warmUps // of Warm; nil: none is under way
 	// SimulateAll runs every execution on its engine. Without it an execution of the
 	// same program and inputs, on an engine in the same state, is not run again.
 	SimulateAll bool
@@ -82,15 +83,6 @@ func (m *Machine) SoC() *soc.Machine { return m.soc }
 // Simulated is the number of executions that ran on an engine.
 func (m *Machine) Simulated() int { return m.runs }
 
-// Warm calls f on a machine that has warmed up: each execution in it comes after
-// soc.WarmUp of its like, back to back. The warm-up is not run on the engines: it
-// lasts as long as its executions would on warm ones.
-func (m *Machine) Warm(f func() error) error {
-	m.warm = true
-	defer func() { m.warm = false }()
-	return f()
-}
-
 // engineHost is the host of a machine's device. It implements base.Host.
 type engineHost struct {
 	m      *Machine
@@ -131,9 +123,13 @@ func (h *engineHost) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*ha
 	var failed error
 	x, err := m.soc.Execute(r, func(k soc.Conditions) (soc.Outcome, error) {
 		var traffic *soc.Traffic
-		if res, traffic, failed = h.run(c, k, &spans, run); failed != nil {
+		if res, traffic, failed = m.warmed.recall(c, k); res == nil {
+			res, traffic, failed = h.run(c, k, &spans, run)
+		}
+		if failed != nil {
 			return soc.Outcome{}, failed
 		}
+		m.warmed.note(h.engine, c, k, res, traffic)
 		return outcome(res, traffic), nil
 	})
 	if failed != nil {
@@ -145,38 +141,6 @@ func (h *engineHost) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*ha
 	m.loop.executed(h, c, run, r, &x)
 	wrap(res, &x, c.Buffers.Trace, spans)
 	return res, nil
-}
-
-// maxWarmUps bounds the executions of a warm-up that are run on the engine. Clocks and
-// caches are settled after two or three.
-const maxWarmUps = 4
-
-// warmUp lets the loop of a call go on until its clocks and caches have settled: each
-// time at the clock and with the caches that the loop has come to.
-func (h *engineHost) warmUp(c *base.Call, r soc.Request, run func(hal.Tracer, base.Place) (*hal.Result, error)) error {
-	plain := *c
-	buffers := *c.Buffers
-	buffers.Trace = nil
-	plain.Buffers = &buffers
-	k, err := h.m.soc.Saturated(r)
-	for range maxWarmUps {
-		if err != nil {
-			return hal.Errorf(hal.GeneralFailure, "%w", err)
-		}
-		before := h.memory(c.Program)
-		res, _, err := h.run(&plain, k, &recorder{}, run)
-		if err != nil {
-			return err
-		}
-		if err := h.m.soc.Settle(r, outcomeOf(&res.Stats), soc.WarmUp); err != nil {
-			return hal.Errorf(hal.GeneralFailure, "%w", err)
-		}
-		points := k.Points
-		if k, err = h.m.soc.Present(r); err == nil && slices.Equal(points, k.Points) && before == h.memory(c.Program) {
-			return nil
-		}
-	}
-	return nil
 }
 
 // memoryState is where a program lies in the memory, and what an execution of it finds in
@@ -255,6 +219,7 @@ type remembered struct {
 	memory          memoryState  // in which it began
 	left            *base.Caches // what it left in the engine's caches, nil: what it had found
 	traffic         *soc.Traffic // of the DRAM
+	hz              float64      // of the engine's clock, 0 where it is of no account; of a warm-up
 	result          hal.Result
 }
 

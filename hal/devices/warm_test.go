@@ -90,3 +90,37 @@ func TestSystemCacheKeepsTensors(t *testing.T) {
 		}
 	}
 }
+
+// TestWarmUpOfSeveralParts: after the warm-up of several executions that follow each other
+// the first turn takes what later ones take. A loop of each alone leaves other clocks.
+func TestWarmUpOfSeveralParts(t *testing.T) {
+	m := phone(t)
+	m.Reset()
+	var parts []*client
+	for _, device := range []string{"cpu", "npu", "cpu", "dsp"} {
+		parts = append(parts, newClient(t, m, device, fullyConnected(nn.TensorQuant8Asymm, 16), hal.PriorityMedium))
+	}
+	turn := func() (us float64) {
+		start := m.SoC().Now()
+		for _, c := range parts {
+			if _, err := hal.Execute(c.prepared, &c.buffers); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return (m.SoC().Now() - start).Microseconds()
+	}
+	simulated := m.Simulated()
+	if err := m.Warm(func() error { turn(); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if n := m.Simulated() - simulated; n > 5*len(parts) {
+		t.Errorf("%d executions of the warm-up ran on engines", n)
+	}
+	first, last := turn(), 0.0
+	for range 100 {
+		last = turn()
+	}
+	if d := first/last - 1; !(d > -0.01 && d < 0.01) {
+		t.Errorf("the first turn after the warm-up takes %.1f us, the last of 100 %.1f", first, last)
+	}
+}

@@ -150,17 +150,15 @@ func (p *Problem) Canonical(plan Plan) Plan {
 	return plan
 }
 
-// measure runs a plan.
+// measure predicts what a plan costs and runs it.
 func (p *Problem) measure(plan Plan) error {
-	before, err := p.Evaluate(plan)
-	if err != nil {
+	if _, err := p.Predict(plan); err != nil { // by what is known before the run
 		return err
 	}
 	r, err := p.Costs.Measure(plan)
 	if err != nil {
 		return err
 	}
-	r.EstimateFs = before.LatencyFs
 	p.Costs.SetRun(plan, r)
 	return nil
 }

@@ -15,13 +15,11 @@ type Plan struct {
 	Proven bool
 }
 
-// Evaluation is what a plan costs. Latency, energy and interval are predictions.
+// Evaluation is what a plan costs: what it came to when it ran, or predictions.
 type Evaluation struct {
 	Steps     []Step
 	LatencyFs float64 // of one execution
 	EnergyPJ  float64
-	// EstimateFs is the predicted latency before the plan ran, 0 where none was made.
-	EstimateFs float64
 	// IntervalFs is the time between results of a stream: that for which the busiest
 	// engine is held, or the latency by the inputs in flight.
 	IntervalFs  float64
@@ -87,15 +85,57 @@ func (p *Problem) checkInterpreted(op int, plan Plan) error {
 	return nil
 }
 
-// Evaluate predicts what a plan costs.
+// Evaluate is what a plan came to when it ran or, for one that did not run, the sum of the
+// costs of its steps.
 func (p *Problem) Evaluate(plan Plan) (*Evaluation, error) {
+	return p.evaluate(plan, p.Costs.Ran(plan))
+}
+
+// Predict is what a plan costs by what was known before it ran itself: the answer of the
+// first call stands.
+func (p *Problem) Predict(plan Plan) (*Evaluation, error) {
+	key := planKey(p.complete(plan))
+	if e, known := p.Costs.predictions[key]; known {
+		return e, nil
+	}
+	e, err := p.evaluate(plan, nil)
+	if err != nil {
+		return nil, err
+	}
+	if p.Costs.Predict != nil && !p.interprets(plan) {
+		c, ok, err := p.Costs.Predict(plan)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			e.LatencyFs, e.EnergyPJ = c.TimeFs, c.EnergyPJ
+			e.score(p.Objective)
+		}
+	}
+	if p.Costs.predictions == nil {
+		p.Costs.predictions = map[string]*Evaluation{}
+	}
+	p.Costs.predictions[key] = e
+	return e, nil
+}
+
+// score works out interval and objective.
+func (e *Evaluation) score(o Objective) {
+	e.IntervalFs = e.LatencyFs / InFlight
+	for _, l := range e.load {
+		e.IntervalFs = max(e.IntervalFs, l)
+	}
+	e.Score = o.Score(e.LatencyFs, e.EnergyPJ, e.IntervalFs)
+}
+
+// evaluate takes a run of the plan for what it costs, nil for the sum of its steps.
+func (p *Problem) evaluate(plan Plan, ran *Run) (*Evaluation, error) {
 	if err := p.CheckPlan(plan); err != nil {
 		return nil, err
 	}
 	plan = p.complete(plan)
 	e := &Evaluation{Steps: p.Steps(plan), load: make([]float64, p.drivers())}
 	links := Link(p.Graph, e.Steps)
-	ran := p.Costs.Ran(plan)
 	plan.Sequential = plan.Sequential || p.interprets(plan)
 	time := make([]float64, len(e.Steps))
 	for k := range e.Steps {
@@ -119,16 +159,12 @@ func (p *Problem) Evaluate(plan Plan) (*Evaluation, error) {
 		e.Transitions += links[k].Transitions
 		e.BytesMoved += links[k].Moved
 	}
-	for _, l := range e.load {
-		e.IntervalFs = max(e.IntervalFs, l)
-	}
 	if ran != nil {
-		e.LatencyFs, e.EnergyPJ, e.EstimateFs = ran.LatencyFs, ran.EnergyPJ, ran.EstimateFs
+		e.LatencyFs, e.EnergyPJ = ran.LatencyFs, ran.EnergyPJ
 	} else {
 		_, e.LatencyFs = Schedule(e.Steps, links, time, plan.Sequential)
 	}
-	e.IntervalFs = max(e.IntervalFs, e.LatencyFs/InFlight)
-	e.Score = p.Objective.Score(e.LatencyFs, e.EnergyPJ, e.IntervalFs)
+	e.score(p.Objective)
 	return e, nil
 }
 

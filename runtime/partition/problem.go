@@ -110,14 +110,19 @@ type Costs struct {
 	PerByte   []Cost   // by device, of a byte that enters or leaves a segment
 	// Measure runs a plan; nil when nothing can. The answer stands from then on.
 	Measure func(plan Plan) (*Run, error)
+	// Predict tells time and energy of an execution of a plan of steps on devices alone,
+	// without running it: more than the sum of its parts, since clocks and idle states
+	// follow from all of them. nil is their sum. ok is false where it cannot tell.
+	Predict func(plan Plan) (c Cost, ok bool, err error)
 	// Subgraphs are the costs of the problem's subgraphs, and Rounds how often its control
 	// flow, by operation, runs each of the two that it calls.
 	Subgraphs map[uint32]Costs
 	Rounds    map[int][2]float64
 
-	segments    map[string]Cost // known as a whole, by segmentKey
-	interpreted map[string]Cost // by controlKey
-	runs        map[string]*Run // by planKey
+	segments    map[string]Cost        // known as a whole, by segmentKey
+	interpreted map[string]Cost        // by controlKey
+	runs        map[string]*Run        // by planKey
+	predictions map[string]*Evaluation // by planKey
 }
 
 // Segment is a segment whose cost is known as a whole.
@@ -133,9 +138,7 @@ type Segment struct {
 type Run struct {
 	LatencyFs float64 // of one execution
 	EnergyPJ  float64
-	// EstimateFs is what it was predicted to take before it ran, 0 where nobody asked.
-	EstimateFs float64
-	Segments   []Segment // in the order of the plan's steps
+	Segments  []Segment // in the order of the plan's steps
 
 	plan Plan
 }

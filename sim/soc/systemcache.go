@@ -48,6 +48,16 @@ func (c *Config) systemCache() interconnect.SystemCacheConfig {
 	return x
 }
 
+// Share is what an engine may keep in the system-level cache, and how fast the cache
+// answers at most; 0 without one.
+func (c *Config) Share(e Engine) (bytes int64, bytesPerSecond float64) {
+	a, s := c.allocations()[e], c.SystemCache
+	if a == nil || s == nil {
+		return 0, 0
+	}
+	return int64(s.KiB) << 10 * int64(a.Ways) / int64(s.Ways), s.MHz * 1e6 * float64(s.Banks*s.BytesPerCycle)
+}
+
 // allocations are those of the engines.
 func (c *Config) allocations() (a [NumEngines]*Allocation) {
 	if c.GPU != nil {

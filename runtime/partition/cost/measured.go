@@ -22,7 +22,13 @@ type Measurer struct {
 	// Loop executes a plan in a loop, on a machine that nothing else uses, and tells
 	// each result. What it tells must depend on nothing but its arguments: it is kept.
 	Loop func(p *partition.Problem, plan partition.Plan, inputs [][]byte, each func(*nnrt.Result)) error
-	// Limit bounds the loops, 0 is DefaultLimit; beyond, costs are estimated.
+	// Outline goes through a loop of a plan whose steps take their engines for loads that are
+	// given, without running them, and returns what an execution takes; nil: nothing can.
+	Outline func(p *partition.Problem, plan partition.Plan, steps []Load) (partition.Cost, error)
+	// SystemCache is what a device may keep in the system-level cache, and how fast that
+	// answers; nil, and 0, is nothing.
+	SystemCache func(device string) (bytes int64, bytesPerSecond float64)
+	// Limit bounds the loops, 0 is DefaultLimit; beyond, costs are predicted.
 	Limit int
 }
 
@@ -48,6 +54,7 @@ func (m *Measurer) Measured(p *partition.Problem) (partition.Costs, error) {
 		run.left = DefaultLimit
 	}
 	m.subgraphs(p, &c)
+	loads := newLoads(p)
 	for d := range p.Devices {
 		c.Operation[d] = slices.Repeat([]partition.Cost{never}, n)
 		plan, err := partition.Single(d).Plan(p)
@@ -73,13 +80,23 @@ func (m *Measurer) Measured(p *partition.Problem) (partition.Costs, error) {
 		}
 		o := r.Overheads[name]
 		c.Fixed[d], c.PerByte[d] = o.Launch.over(o.Parts), o.Transfer.over(o.Bytes)
+		loads.measured(d, r, m.SystemCache)
+	}
+	if m.Outline != nil {
+		c.Predict = func(plan partition.Plan) (cost partition.Cost, ok bool, err error) {
+			steps, ok := loads.of(plan)
+			if ok {
+				cost, err = m.Outline(p, plan, steps)
+			}
+			return cost, ok, err
+		}
 	}
 	if err := run.rounds(&c); err != nil {
 		return c, err
 	}
 	c.Measure = func(plan partition.Plan) (*partition.Run, error) {
 		if run.left <= 0 {
-			return estimate(p, plan)
+			return predicted(p, plan)
 		}
 		r, err := run.measure(plan)
 		if err != nil {
@@ -128,13 +145,18 @@ func (r *run) rounds(c *partition.Costs) error {
 	for op, n := range rec.Rounds {
 		c.Rounds[op] = [2]float64{n[0] / float64(rec.Executions), n[1] / float64(rec.Executions)}
 	}
+	with.Costs = *c
+	if _, err := with.Predict(plan); err != nil { // before the run is known
+		return err
+	}
+	*c = with.Costs
 	c.SetRun(plan, rec.run(r.problem, plan))
 	return nil
 }
 
-// estimate is what a plan is predicted to cost.
-func estimate(p *partition.Problem, plan partition.Plan) (*partition.Run, error) {
-	e, err := p.Evaluate(plan)
+// predicted stands for the run of a plan beyond the limit.
+func predicted(p *partition.Problem, plan partition.Plan) (*partition.Run, error) {
+	e, err := p.Predict(plan)
 	if err != nil {
 		return nil, err
 	}

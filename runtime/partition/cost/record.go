@@ -35,9 +35,27 @@ type LoopRecord struct {
 	Loop       Share                `json:"loop"`
 	Steps      []Step               `json:"steps"` // of the plan, in order
 	Operations []Share              `json:"operations"`
+	Engines    []Engine             `json:"engines"`   // of each operation
 	Overheads  map[string]Overheads `json:"overheads"` // by device
 	// Rounds are the runs of subgraphs by control flow that was interpreted, by operation.
 	Rounds map[int][2]float64 `json:"rounds,omitempty"`
+}
+
+// Engine is what an operation came to on its engine.
+type Engine struct {
+	Cycles     float64 `json:"cycles"`      // of the engine's clock
+	DRAMCycles float64 `json:"dram_cycles"` // of these, those that it waited for the DRAM
+	DRAMBytes  float64 `json:"dram_bytes"`
+}
+
+func (e *Engine) add(c *nnrt.OperationCost) {
+	e.Cycles += float64(c.Cycles)
+	e.DRAMBytes += float64(c.DRAMBytes)
+	for _, s := range c.Stalls {
+		if s.Reason == "dram" {
+			e.DRAMCycles += float64(s.Cycles)
+		}
+	}
 }
 
 // Share is time and energy, and for how long of it an engine was held.
@@ -79,6 +97,7 @@ func (r *LoopRecord) add(x *nnrt.Result) {
 	parts := mainParts(x)
 	if r.Executions == 0 {
 		r.Steps, r.Operations, r.Overheads = make([]Step, len(parts)), make([]Share, len(x.Operations)), map[string]Overheads{}
+		r.Engines = make([]Engine, len(x.Operations))
 	}
 	r.Executions++
 	r.Loop.add(x.LatencyFs, 0, x.EnergyPJ)
@@ -107,6 +126,7 @@ func (r *LoopRecord) add(x *nnrt.Result) {
 	for i := range x.Operations {
 		c := &x.Operations[i]
 		r.Operations[i].add(c.TimeFs, c.TimeFs, c.EnergyPJ)
+		r.Engines[i].add(c)
 		o := r.Overheads[c.Device]
 		o.Launch.EngineFs -= float64(c.TimeFs) // what the engine is held for beside operations
 		r.Overheads[c.Device] = o
@@ -146,7 +166,7 @@ func mainParts(x *nnrt.Result) []*nnrt.PartCost {
 }
 
 func (r *LoopRecord) fits(operations int) bool {
-	if r.Executions < 1 || len(r.Operations) != operations || !(r.Loop.TimeFs >= 0) || !(r.Loop.EnergyPJ >= 0) {
+	if r.Executions < 1 || len(r.Operations) != operations || len(r.Engines) != operations || !(r.Loop.TimeFs >= 0) || !(r.Loop.EnergyPJ >= 0) {
 		return false
 	}
 	seen := make([]bool, operations) // each is of one step

@@ -62,7 +62,7 @@ func (s *Store) Measure(d hal.Device, m *nn.Model, o hal.PrepareOptions, inputs 
 }
 
 // recordVersion changes with the format of files and keys.
-const recordVersion = 2
+const recordVersion = 3
 
 // get reads the record of a key and reports whether there is one. A file that is no
 // JSON of such a record is none; whether its content makes sense the caller must

@@ -108,7 +108,7 @@ func TestStore(t *testing.T) {
 // TestLoopRecordFits: a damaged record of a loop is none.
 func TestLoopRecordFits(t *testing.T) {
 	whole := func() LoopRecord {
-		return LoopRecord{Executions: 2, Loop: Share{TimeFs: 8}, Operations: make([]Share, 3),
+		return LoopRecord{Executions: 2, Loop: Share{TimeFs: 8}, Operations: make([]Share, 3), Engines: make([]Engine, 3),
 			Steps: []Step{{Device: "cpu", Operations: []int{0, 2}}, {Device: "npu", Operations: []int{1}}}}
 	}
 	if r := whole(); !r.fits(3) {
@@ -117,6 +117,7 @@ func TestLoopRecordFits(t *testing.T) {
 	for what, damage := range map[string]func(*LoopRecord){
 		"no executions":       func(r *LoopRecord) { r.Executions = 0 },
 		"other operations":    func(r *LoopRecord) { r.Operations = r.Operations[:2] },
+		"other engines":       func(r *LoopRecord) { r.Engines = r.Engines[:2] },
 		"an operation twice":  func(r *LoopRecord) { r.Steps[1].Operations[0] = 2 },
 		"an operation beyond": func(r *LoopRecord) { r.Steps[1].Operations[0] = 3 },
 		"one before":          func(r *LoopRecord) { r.Steps[1].Operations[0] = -1 },

@@ -36,7 +36,7 @@ func New(a *cli.App) *cobra.Command {
 		Short: "compare strategies that divide a network among the devices",
 		Long: `partition lets each strategy divide a network among the devices of the SoC, runs every
 plan as "nnsoc run" does, compares the results with the reference CPU and prints, per
-strategy, predicted and simulated latency and energy, transitions between devices and the
+strategy, latency and energy as predicted before the plan ran and as simulated, transitions between devices and the
 bytes they move, the time it took to plan, and the distance of the simulated objective to
 that of strategy ilp with measured costs. With --objective throughput each plan also runs
 a stream of inputs.
@@ -218,7 +218,7 @@ func (x *planner) compare(f *input.Form, strategies []partition.Strategy) (*Part
 
 // one plans with a strategy and runs the plan.
 func (x *planner) one(f *input.Form, p *partition.Problem, s partition.Strategy) (*strategyEntry, error) {
-	plan, predicted, err := partition.Solve(p, s)
+	plan, _, err := partition.Solve(p, s)
 	if _, own := s.(*partition.External); own {
 		err = cli.Usage(err)
 	}
@@ -229,10 +229,14 @@ func (x *planner) one(f *input.Form, p *partition.Problem, s partition.Strategy)
 	if _, err := partition.Make(p, s); err != nil {
 		return nil, err
 	}
-	e := &strategyEntry{Name: s.Name(), Objective: p.Objective.String(), Proven: plan.Proven, PlanningUS: float64(time.Since(start).Nanoseconds()) / 1e3,
+	took := time.Since(start)
+	predicted, err := p.Predict(plan)
+	if err != nil {
+		return nil, err
+	}
+	e := &strategyEntry{Name: s.Name(), Objective: p.Objective.String(), Proven: plan.Proven, PlanningUS: float64(took.Nanoseconds()) / 1e3,
 		PredictedLatencyUS: predicted.LatencyFs / 1e9, PredictedEnergyUJ: predicted.EnergyPJ / 1e6, PredictedIntervalUS: predicted.IntervalFs / 1e9,
-		EstimatedLatencyUS: predicted.EstimateFs / 1e9,
-		Transitions:        predicted.Transitions, BytesMoved: predicted.BytesMoved, plan: plan, steps: predicted.Steps}
+		Transitions: predicted.Transitions, BytesMoved: predicted.BytesMoved, plan: plan, steps: predicted.Steps}
 	for _, d := range plan.Device {
 		e.Devices = append(e.Devices, p.DeviceName(d))
 	}

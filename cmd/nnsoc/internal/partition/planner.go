@@ -10,10 +10,13 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 	"github.com/nnsoc/nnsoc/runtime/partition"
 	"github.com/nnsoc/nnsoc/runtime/partition/cost"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // Sources of costs.
@@ -96,9 +99,73 @@ func (x *planner) problem(f *input.Form) (*partition.Problem, error) {
 func (x *planner) measurer(inputs [][]byte) *cost.Measurer {
 	return &cost.Measurer{
 		Store: x.store, Options: hal.PrepareOptions{Preference: x.options.Preference.HAL(), Priority: x.options.Priority.HAL()},
-		Inputs: inputs, Progress: x.progress.Say, Loop: x.loop,
+		Inputs: inputs, Progress: x.progress.Say, Loop: x.loop, Outline: x.outline(), SystemCache: x.systemCache,
 	}
 }
+
+// systemCache is what a device may keep in the machine's system-level cache.
+func (x *planner) systemCache(device string) (bytes int64, bytesPerSecond float64) {
+	for e := range soc.NumEngines {
+		if e.String() == device {
+			return x.machine.Config.Share(e)
+		}
+	}
+	return 0, 0
+}
+
+// outline is how plans are predicted: on a machine whose engines take what their operations
+// were measured to. nil with drivers of other processes, whose machine nobody knows.
+func (x *planner) outline() func(*partition.Problem, partition.Plan, []cost.Load) (partition.Cost, error) {
+	if !x.ownDrivers() {
+		return nil
+	}
+	return func(p *partition.Problem, plan partition.Plan, steps []cost.Load) (c partition.Cost, err error) {
+		next := 0 // parts are prepared in the order of the steps
+		live, err := devices.NewOutline(x.machine.Config, func(device string, m *nn.Model) (l devices.Load, err error) {
+			if next == len(steps) || steps[next].Device != device || steps[next].Operations != len(m.Main.Operations) {
+				return l, fmt.Errorf("a part of %d operations for %s, which is not step %d", len(m.Main.Operations), device, next)
+			}
+			s := &steps[next]
+			next++
+			l = devices.Load{Time: sim.Time(s.TimeFs), Hz: int64(s.Hz), EnergyPJ: s.EnergyPJ}
+			if device == x.machine.Registry.CPU().Name() {
+				l.Hz = 0 // all of its clusters work, each at a clock of its own
+			}
+			return l, nil
+		})
+		if err != nil {
+			return c, err
+		}
+		list := live.Devices()
+		r, err := nnrt.NewRegistry(list[0], list[1:]...)
+		if err != nil {
+			return c, err
+		}
+		r.SetMachine(live)
+		o := x.options
+		o.Partitioning, o.Cache = nnrt.WithoutFallback, nnrt.Cache{}
+		compiled, err := nnrt.CompilePlan(r, p, plan, o)
+		if err != nil {
+			return c, err
+		}
+		inputs := make([][]byte, len(p.Model.Main.Inputs))
+		for i, k := range p.Model.Main.Inputs {
+			inputs[i] = make([]byte, p.Model.Main.Operands[k].Bytes())
+		}
+		pace := x.pace
+		pace.Precision = 0 // nothing is saved by an end before that of a plan that runs
+		n := 0.0
+		err = pace.Loop(&machine.Machine{Config: x.machine.Config, Registry: r, Live: live}, compiled, inputs, nnrt.ExecuteOptions{}, func(res *nnrt.Result) {
+			n++
+			c.TimeFs += float64(res.LatencyFs)
+			c.EnergyPJ += res.EnergyPJ
+		})
+		return partition.Cost{TimeFs: c.TimeFs / n, EnergyPJ: c.EnergyPJ / n}, err
+	}
+}
+
+// ownDrivers reports whether all drivers are those of the machine.
+func (x *planner) ownDrivers() bool { return len(x.app.Drivers) == 0 && x.app.DriverFolder == "" }
 
 // loop executes a plan as nnsoc run does: in a loop, after a warm-up.
 func (x *planner) loop(p *partition.Problem, plan partition.Plan, inputs [][]byte, each func(*nnrt.Result)) error {
@@ -149,7 +216,7 @@ func (x *planner) interval(p *partition.Problem, plan partition.Plan, inputs [][
 // processes are the same ones.
 func (x *planner) apart(p *partition.Problem, plan partition.Plan) (*machine.Machine, *nnrt.Compilation, error) {
 	m := x.machine
-	if len(x.app.Drivers) == 0 && x.app.DriverFolder == "" {
+	if x.ownDrivers() {
 		var err error
 		if m, err = machine.OpenLive(x.app, x.options.Preference.HAL()); err != nil {
 			return nil, nil, err

@@ -39,7 +39,6 @@ type strategyEntry struct {
 	Name                string   `json:"name"`
 	Objective           string   `json:"objective"`
 	PredictedLatencyUS  float64  `json:"predicted_latency_us"`
-	EstimatedLatencyUS  float64  `json:"estimated_latency_us,omitempty"`
 	SimulatedLatencyUS  float64  `json:"simulated_latency_us"`
 	PredictedEnergyUJ   float64  `json:"predicted_energy_uj"`
 	EnergyUJ            float64  `json:"energy_uj"`

@@ -1,0 +1,113 @@
+package partition
+
+import (
+	"io"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
+	"github.com/nnsoc/nnsoc/hal"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/runtime/partition"
+)
+
+// How far latency and energy of a plan that did not run may be from
+// what they are when it runs.
+const (
+	predictionSlack = 0.10
+	energySlack     = 0.15 // D-670
+)
+
+// TestPredict: the latency of plans that did not run is within 10 % of what they take,
+// the energy within 15 %: two to five parts, on up to three devices.
+func TestPredict(t *testing.T) {
+	t.Setenv(machine.CacheVariable, "")
+	for _, x := range []struct{ soc, network string }{
+		{"pixel4", "mobilenet_v1_0.25_128_quant"}, {"pixel4", "mobilenet_v1_0.25_128_float"}, {"sd888", "mobilenet_v2_0.35_96_quant"},
+	} {
+		p := measuredProblem(t, x.soc, x.network)
+		r := rand.New(rand.NewPCG(3, 4))
+		widest, checked := 0, 0
+		for checked < 8 {
+			plan := randomSplit(p, r, 1+checked%4)
+			if p.Costs.Ran(plan) != nil {
+				continue
+			}
+			checked++
+			predicted, err := p.Predict(plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ran, err := p.Costs.Measure(plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			devices := map[int]bool{}
+			for _, s := range predicted.Steps {
+				devices[s.Device] = true
+			}
+			widest = max(widest, len(devices))
+			late, costly := predicted.LatencyFs/ran.LatencyFs-1, predicted.EnergyPJ/ran.EnergyPJ-1
+			t.Logf("%s on %s, %d parts on %d devices: predicted %.0f us, simulated %.0f (%+.1f %%), energy %+.1f %%",
+				x.network, x.soc, len(predicted.Steps), len(devices), predicted.LatencyFs/1e9, ran.LatencyFs/1e9, 100*late, 100*costly)
+			if !(math.Abs(late) <= predictionSlack) || !(math.Abs(costly) <= energySlack) {
+				t.Errorf("%s on %s: plan %v is predicted to take %.1f us and %.1f uJ, it takes %.1f and %.1f",
+					x.network, x.soc, plan.Device, predicted.LatencyFs/1e9, predicted.EnergyPJ/1e6, ran.LatencyFs/1e9, ran.EnergyPJ/1e6)
+			}
+		}
+		supporting := 0
+		for d := range p.Devices {
+			if slices.ContainsFunc(p.Devices[d].Support, func(s hal.Support) bool { return s.OK }) {
+				supporting++
+			}
+		}
+		if want := min(3, supporting); widest < want {
+			t.Errorf("%s on %s: plans had up to %d devices, want %d", x.network, x.soc, widest, want)
+		}
+	}
+}
+
+// measuredProblem is a network with measured costs.
+func measuredProblem(t *testing.T, soc, network string) *partition.Problem {
+	t.Helper()
+	a := &cli.App{Out: io.Discard, Err: io.Discard, SoC: soc}
+	m, err := machine.OpenLive(a, hal.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	form, err := partitionForm(network, &input.ShapeFlag{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := NewPlanner(a, m, nnrt.CompileOptions{}, measure.PlanPace(), a.Progress()).problem(form)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// randomSplit is a plan of a few intervals of the execution order, each on another device
+// than the one before. What a device does not support is the CPU's.
+func randomSplit(p *partition.Problem, r *rand.Rand, cuts int) partition.Plan {
+	n := len(p.Graph.Operations)
+	at := map[int]bool{}
+	for range cuts {
+		at[1+r.IntN(n-1)] = true
+	}
+	plan := partition.Plan{Device: make([]int, n)}
+	d := r.IntN(len(p.Devices))
+	for i := range plan.Device {
+		if at[i] {
+			d = (d + 1 + r.IntN(len(p.Devices)-1)) % len(p.Devices)
+		}
+		if p.Devices[d].Support[i].OK {
+			plan.Device[i] = d
+		}
+	}
+	return p.Canonical(plan)
+}

@@ -1,0 +1,148 @@
+package devices
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// Load is what a program is said to take on its engine, without what surrounds it.
+type Load struct {
+	Time     sim.Time
+	Hz       int64 // clock of the engine that Time is of: at others it takes longer or shorter; 0 is any
+	EnergyPJ float64
+}
+
+// NewOutline makes the machine of a SoC, cold, whose devices compute nothing: a prepared
+// model takes its engine for the load that estimate says, and leaves its outputs as they
+// are. Everything else, clocks, idle states, queues, heat and the host's software, is that
+// of NewMachine. estimate is called once when a device prepares a model.
+func NewOutline(c *soc.Config, estimate func(device string, m *nn.Model) (Load, error)) (*Machine, error) {
+	s, err := soc.NewMachine(c)
+	if err != nil {
+		return nil, err
+	}
+	m := &Machine{config: c, soc: s, SimulateAll: true, memo: map[any][]*remembered{}, programs: map[any]int{}}
+	for e, b := range builders {
+		if b.present(c) {
+			m.devices = append(m.devices, &outlineDevice{host: &engineHost{m, soc.Engine(e)}, estimate: estimate})
+		}
+	}
+	return m, nil
+}
+
+// outlineDevice is a device of an outline.
+type outlineDevice struct {
+	hal.UnimplementedDevice
+	host     *engineHost
+	estimate func(device string, m *nn.Model) (Load, error)
+	tokens   atomic.Uint32
+}
+
+// Name implements hal.Device.
+func (d *outlineDevice) Name() string { return d.host.engine.String() }
+
+// Description implements hal.Device.
+func (d *outlineDevice) Description() string { return "outline of the " + d.Name() }
+
+// Version implements hal.Device.
+func (d *outlineDevice) Version() string { return "outline" }
+
+// Type implements hal.Device.
+func (d *outlineDevice) Type() hal.DeviceType {
+	if d.host.engine == soc.EngineCPU {
+		return hal.DeviceCPU
+	}
+	return hal.DeviceAccelerator
+}
+
+// SupportedOperations implements hal.Device: who plans knows what the devices support.
+func (d *outlineDevice) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
+	return slices.Repeat([]hal.Support{{OK: true}}, len(m.Main.Operations)), nil
+}
+
+// PrepareModel implements hal.Device.
+func (d *outlineDevice) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
+	l, err := d.estimate(d.Name(), m)
+	if err != nil {
+		return nil, err
+	}
+	return &outlineModel{device: d, options: o, load: l}, nil
+}
+
+// Allocate implements hal.Device: any value may stay on the device.
+func (d *outlineDevice) Allocate(hal.BufferDesc, []hal.PreparedModel, []hal.BufferRole, []hal.BufferRole) (hal.Buffer, error) {
+	return outlineBuffer(d.tokens.Add(1)), nil
+}
+
+// outlineBuffer is device memory that holds nothing: its token.
+type outlineBuffer uint32
+
+func (b outlineBuffer) Token() uint32                      { return uint32(b) }
+func (outlineBuffer) Bytes() int                           { return 0 }
+func (outlineBuffer) CopyTo(*hal.Memory) error             { return nil }
+func (outlineBuffer) CopyFrom(*hal.Memory, []uint32) error { return nil }
+func (outlineBuffer) Release()                             {}
+
+// outlineModel is a prepared model of an outline.
+type outlineModel struct {
+	hal.UnimplementedPreparedModel
+	device  *outlineDevice
+	options hal.PrepareOptions
+	load    Load
+}
+
+// Execute implements hal.PreparedModel.
+func (p *outlineModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
+	b := &hal.Buffers{ExecuteOptions: o}
+	b.Inputs, b.DeviceInputs = arguments(r, r.Inputs)
+	b.Outputs, b.DeviceOutputs = arguments(r, r.Outputs)
+	call := &base.Call{Options: p.options, Buffers: b, Program: p}
+	return p.device.host.Execute(call, func(_ hal.Tracer, at base.Place) (*hal.Result, error) {
+		return &hal.Result{Stats: hal.Stats{LatencyFs: int64(p.load.on(at.Points)), EnergyPJ: p.load.EnergyPJ}}, nil
+	})
+}
+
+// arguments are the buffers of a request, and which of them lie on the device.
+func arguments(r *hal.Request, list []hal.RequestArgument) (data [][]byte, onDevice []bool) {
+	data, onDevice = make([][]byte, len(list)), make([]bool, len(list))
+	for i, a := range list {
+		if a.HasNoValue {
+			continue
+		}
+		if m := r.Pools[a.Location.PoolIndex].Memory; m != nil {
+			data[i] = m.Data[a.Location.Offset:][:a.Location.Length]
+		} else {
+			onDevice[i] = true
+		}
+	}
+	return data, onDevice
+}
+
+// on is how long the load takes at the points of an engine's clock: it takes as many cycles
+// at each of them.
+func (l *Load) on(points []sim.Change) sim.Time {
+	if l.Hz <= 0 || len(points) == 0 {
+		return l.Time
+	}
+	left := float64(l.Time) * float64(l.Hz) // cycles in femtoseconds of 1 Hz
+	for i, p := range points {
+		hz := float64(p.OPP.Hz)
+		if hz <= 0 {
+			return l.Time
+		}
+		if i+1 < len(points) {
+			if span := float64(points[i+1].At - p.At); left > span*hz {
+				left -= span * hz
+				continue
+			}
+		}
+		return p.At + sim.Time(left/hz)
+	}
+	return l.Time
+}

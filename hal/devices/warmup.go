@@ -1,0 +1,115 @@
+package devices
+
+import (
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// Warm calls f on a machine that has warmed up: f comes after soc.WarmUp of its like, back
+// to back. Most of the warm-up is not run on the engines: first each execution of f follows
+// a loop of itself, then f is repeated with executions that take what they took, until
+// clocks and idle states are those of a loop of all of them.
+func (m *Machine) Warm(f func() error) error {
+	m.warm, m.warmed = true, &warmUps{known: map[any][]*remembered{}}
+	defer func() { m.warm, m.warmed = false, nil }()
+	err := f()
+	m.warm = false
+	if err != nil || m.warmed.executions < 2 {
+		return err // a loop of one execution is one of itself
+	}
+	m.warmed.repeating = true
+	for now, end := m.soc.Now(), m.soc.Now()+soc.WarmUp; now < end; {
+		if err := f(); err != nil {
+			return err
+		}
+		if before := now; m.soc.Now() > before {
+			now = m.soc.Now()
+			continue
+		}
+		return nil // f executes nothing that takes time
+	}
+	return nil
+}
+
+// warmUps are the executions of a warm-up.
+type warmUps struct {
+	known      map[any][]*remembered // by program
+	executions int
+	repeating  bool
+}
+
+// note keeps an execution that ran.
+func (w *warmUps) note(e soc.Engine, c *base.Call, k soc.Conditions, res *hal.Result, traffic *soc.Traffic) {
+	if w == nil {
+		return
+	}
+	if w.executions++; w.find(c) != nil {
+		return
+	}
+	x := remember(c.Buffers, k.Points, memoryState{}, res)
+	x.traffic = traffic
+	if e != soc.EngineCPU && res.Stats.LatencyFs > 0 { // the clusters of the CPU have clocks of their own
+		x.hz = float64(res.Stats.Cycles) / float64(res.Stats.LatencyFs) * 1e15
+	}
+	w.known[c.Program] = append(w.known[c.Program], x)
+}
+
+func (w *warmUps) find(c *base.Call) *remembered {
+	list := w.known[c.Program]
+	if i := slices.IndexFunc(list, func(x *remembered) bool { return x.same(c.Buffers) }); i >= 0 {
+		return list[i]
+	}
+	return nil
+}
+
+// recall is what a call of a program on the same inputs came to, at the present clock of its
+// engine; nil: it has to run.
+func (w *warmUps) recall(c *base.Call, k soc.Conditions) (*hal.Result, *soc.Traffic, error) {
+	if w == nil || !w.repeating {
+		return nil, nil, nil
+	}
+	x := w.find(c)
+	if x == nil {
+		return nil, nil, nil
+	}
+	res := x.replay(c.Buffers)
+	l := Load{Time: sim.Time(res.Stats.LatencyFs), Hz: int64(x.hz)}
+	res.Stats.LatencyFs = int64(l.on(k.Points))
+	return res, x.traffic, nil
+}
+
+// maxWarmUps bounds the executions of a warm-up that are run on the engine. Clocks and
+// caches are settled after two or three.
+const maxWarmUps = 4
+
+// warmUp lets the loop of a call go on until its clocks and caches have settled: each
+// time at the clock and with the caches that the loop has come to.
+func (h *engineHost) warmUp(c *base.Call, r soc.Request, run func(hal.Tracer, base.Place) (*hal.Result, error)) error {
+	plain := *c
+	buffers := *c.Buffers
+	buffers.Trace = nil
+	plain.Buffers = &buffers
+	k, err := h.m.soc.Saturated(r)
+	for range maxWarmUps {
+		if err != nil {
+			return hal.Errorf(hal.GeneralFailure, "%w", err)
+		}
+		before := h.memory(c.Program)
+		res, _, err := h.run(&plain, k, &recorder{}, run)
+		if err != nil {
+			return err
+		}
+		if err := h.m.soc.Settle(r, outcomeOf(&res.Stats), soc.WarmUp); err != nil {
+			return hal.Errorf(hal.GeneralFailure, "%w", err)
+		}
+		points := k.Points
+		if k, err = h.m.soc.Present(r); err == nil && slices.Equal(points, k.Points) && before == h.memory(c.Program) {
+			return nil
+		}
+	}
+	return nil
+}
