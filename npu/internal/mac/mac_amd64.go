@@ -22,16 +22,17 @@ func DotU8(acc []int32, stride int, a []byte, pix *[TileU8]int32, runs []int32, 
 	_ = acc[(TileU8-1)*stride+vectors*VectorU8-1]
 	_ = w[len(runs)*quads*4*vectors*VectorU8-1]
 	checkReach(len(a), pix[:], runs, 4*quads)
-	f := dotU8v4
+	// Called by name: through a variable pix would escape to the heap.
 	switch vectors {
 	case 1:
-		f = dotU8v1
+		dotU8v1(&acc[0], stride, &a[0], &pix[0], &runs[0], len(runs), quads, &w[0])
 	case 2:
-		f = dotU8v2
+		dotU8v2(&acc[0], stride, &a[0], &pix[0], &runs[0], len(runs), quads, &w[0])
 	case 3:
-		f = dotU8v3
+		dotU8v3(&acc[0], stride, &a[0], &pix[0], &runs[0], len(runs), quads, &w[0])
+	default:
+		dotU8v4(&acc[0], stride, &a[0], &pix[0], &runs[0], len(runs), quads, &w[0])
 	}
-	f(&acc[0], stride, &a[0], &pix[0], &runs[0], len(runs), quads, &w[0])
 }
 
 // DotI16 is DotU8 for 16-bit elements, TileI16 pixels and 16 output channels,
