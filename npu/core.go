@@ -5,12 +5,15 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/npu/internal/decode"
+	"github.com/nnsoc/nnsoc/npu/internal/exec"
+	"github.com/nnsoc/nnsoc/npu/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
 // NumRegions is the number of base pointers.
-const NumRegions = 8
+const NumRegions = state.NumRegions
 
 // Mark says that from word Word of the commands on, costs belong to region ID.
 type Mark struct {
@@ -26,7 +29,7 @@ type Program struct {
 	Commands []uint32
 	Marks    []Mark
 
-	weights weightCache // what runs have decoded
+	weights exec.WeightCache // what runs have decoded
 }
 
 // Regions are the bytes behind the base pointers. The NPU writes into them.
@@ -101,9 +104,9 @@ func (c *Core) Run(p *Program, r *Regions, o Options) (*sim.Report, error) {
 // run executes the commands.
 func (st *State) run(r *Regions, o Options) (*sim.Report, error) {
 	p, t := st.program, &st.timer
-	work := o.MaxWork
-	if work <= 0 {
-		work = DefaultMaxWork
+	left := o.MaxWork
+	if left <= 0 {
+		left = DefaultMaxWork
 	}
 	mark, index := 0, 0
 	for at := 0; at < len(p.Commands); index++ {
@@ -119,7 +122,7 @@ func (st *State) run(r *Regions, o Options) (*sim.Report, error) {
 			mark++
 		}
 		t.command(cmd)
-		stop, err := st.step(index, cmd, r, t, &work)
+		stop, err := st.step(index, cmd, r, t, &left)
 		if err != nil {
 			return nil, &CommandError{Index: index, Word: at, Code: cmd.Code, Err: err}
 		}
@@ -146,7 +149,7 @@ func (c *Core) checkProgram(p *Program, r *Regions, o Options) error {
 }
 
 // step executes one command; stop says that it ended the stream.
-func (st *State) step(index int, cmd ethosu.Command, r *Regions, t *timer, work *int64) (stop bool, err error) {
+func (st *State) step(index int, cmd ethosu.Command, r *Regions, t *timer, left *int64) (stop bool, err error) {
 	form := ethosu.Lookup(cmd.Code)
 	if form.U65Only && st.spec.Product != ethosu.U65 {
 		return false, fmt.Errorf("register does not exist on %s", st.spec.Name)
@@ -156,17 +159,17 @@ func (st *State) step(index int, cmd ethosu.Command, r *Regions, t *timer, work 
 		return true, nil
 	case ethosu.OpIRQ, ethosu.OpPMUMask: // interrupts and counters are the host's
 	case ethosu.OpConv, ethosu.OpDepthwise, ethosu.OpPool, ethosu.OpElementwise:
-		o, err := st.decodeOp(&st.regs, cmd, r)
+		o, err := st.decode(cmd, r)
 		if err != nil {
 			return false, err
 		}
-		if *work -= o.work(); *work < 0 {
+		if *left -= work(o); *left < 0 {
 			return false, fmt.Errorf("the run takes more work than its limit")
 		}
 		if err := st.hz.kernel(o, st.spec, index); err != nil {
 			return false, err
 		}
-		if err := st.execute(o); err != nil {
+		if err := st.engine.Execute(o); err != nil {
 			return false, err
 		}
 		t.op(o)
@@ -174,17 +177,17 @@ func (st *State) step(index int, cmd ethosu.Command, r *Regions, t *timer, work 
 		if cmd.Param != 0 {
 			return false, fmt.Errorf("DMA channel and mode %#x", cmd.Param)
 		}
-		n, err := st.dma(&st.regs, r)
+		n, err := st.engine.Copy((*state.Regions)(r))
 		if err != nil {
 			return false, err
 		}
-		if err := st.hz.dma(&st.regs, index, n); err != nil {
+		if err := st.hz.dma(&st.machine.Registers, index, n); err != nil {
 			return false, err
 		}
-		if *work -= int64(n); *work < 0 {
+		if *left -= int64(n); *left < 0 {
 			return false, fmt.Errorf("the run takes more work than its limit")
 		}
-		t.dma(&st.regs, n)
+		t.dma(&st.machine.Registers, n)
 	case ethosu.OpDMAWait:
 		st.hz.copies.wait(int(cmd.Param & 15))
 		t.dmaWait(int(cmd.Param & 15))
@@ -192,22 +195,30 @@ func (st *State) step(index int, cmd ethosu.Command, r *Regions, t *timer, work 
 		st.hz.kernels.wait(int(cmd.Param & 3))
 		t.kernelWait(int(cmd.Param & 3))
 	default:
-		st.regs.set(cmd)
+		st.machine.Registers.Set(cmd)
 	}
 	return false, nil
 }
 
+// decode reads the operation of a command and makes sure that its buffers fit.
+func (st *State) decode(cmd ethosu.Command, r *Regions) (*state.Op, error) {
+	if err := decode.Op(&st.op, &st.machine, cmd, (*state.Regions)(r), st.spec.Cores); err != nil {
+		return nil, err
+	}
+	return &st.op, st.spec.checkShram(&st.op)
+}
+
 // work is about the multiply-accumulates of an operation, or its elements
 // where it has none.
-func (o *op) work() int64 {
+func work(o *state.Op) int64 {
 	const perBlock = 64 // the timing model's own work
-	n := int64(o.ofm.h)*int64(o.ofm.w)*int64(o.ofm.c) + perBlock*o.blockCount()
-	if o.kind == opElementwise {
+	n := int64(o.OFM.H)*int64(o.OFM.W)*int64(o.OFM.C) + perBlock*blockCount(o)
+	if o.Kind == state.Elementwise {
 		return n
 	}
-	n *= int64(o.k.h) * int64(o.k.w)
-	if o.kind == opConv || o.kind == opPool && o.mode == ethosu.PoolReduceSum {
-		n *= int64(o.ifm.c)
+	n *= int64(o.Window.H) * int64(o.Window.W)
+	if o.Kind == state.Conv || o.Kind == state.Pool && o.Mode == ethosu.PoolReduceSum {
+		n *= int64(o.IFM.C)
 	}
-	return n + int64(o.ifm.h)*int64(o.ifm.w)*int64(o.ifm.c)
+	return n + int64(o.IFM.H)*int64(o.IFM.W)*int64(o.IFM.C)
 }

@@ -1,6 +1,7 @@
 package npu
 
 import (
+	"github.com/nnsoc/nnsoc/npu/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -18,23 +19,23 @@ type events struct {
 func (t *timer) energy(pj float64) { t.report.Regions[t.cur].EnergyPJ += pj }
 
 // opEvents counts an operation and charges its arithmetic.
-func (t *timer) opEvents(o *op) {
+func (t *timer) opEvents(o *state.Op) {
 	e := &t.spec.Energy
-	n := int64(o.ofm.h) * int64(o.ofm.w) * int64(o.ofm.c)
+	n := int64(o.OFM.H) * int64(o.OFM.W) * int64(o.OFM.C)
 	t.events.kernels++
 	t.events.outputs += n
 	t.energy(float64(n) * e.Output)
-	if o.kind == opElementwise {
+	if o.Kind == state.Elementwise {
 		t.events.elementwise += n
 		t.energy(float64(n) * e.Elementwise)
 		return
 	}
-	macs := n * int64(o.k.h) * int64(o.k.w)
-	if o.reduces() {
-		macs *= int64(o.ifm.c)
+	macs := n * int64(o.Window.H) * int64(o.Window.W)
+	if o.Reduces() {
+		macs *= int64(o.IFM.C)
 	}
-	t.events.macs += o.macs()
-	t.energy(float64(macs) * (e.MAC*float64(o.ifm.esz) + e.AccessPerMAC*e.ShramByte))
+	t.events.macs += o.MACs()
+	t.energy(float64(macs) * (e.MAC*float64(o.IFM.ElemSize) + e.AccessPerMAC*e.ShramByte))
 }
 
 // counters is the event counts in a fixed order.

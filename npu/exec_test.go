@@ -3,12 +3,13 @@ package npu
 import (
 	"bytes"
 	"fmt"
-	"math/big"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/npu/internal/exec"
+	"github.com/nnsoc/nnsoc/npu/internal/state"
 )
 
 // random is a convolution of random shape, type, layout and quantization.
@@ -76,16 +77,16 @@ func TestConvolutionForms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			run := func(form arithForm) []byte {
-				state.only = form
+			run := func(form exec.Form) []byte {
+				state.engine.Form = form
 				a := bytes.Clone(arena)
 				if _, err := c.Run(p, &Regions{m.flash, a}, Options{State: state, Functional: i%2 == 0}); err != nil {
 					t.Fatalf("%s %+v: %v", preset, l, err)
 				}
 				return a
 			}
-			exact := run(formExact)
-			for _, form := range []arithForm{formFastest, formWords} {
+			exact := run(exec.FormExact)
+			for _, form := range []exec.Form{exec.FormFastest, exec.FormWords} {
 				fast := run(form)
 				for j := range fast {
 					if fast[j] != exact[j] {
@@ -95,46 +96,6 @@ func TestConvolutionForms(t *testing.T) {
 			}
 			if bytes.Equal(exact[in:], arena[in:]) && l.oh*l.ow*l.oc > 64 {
 				t.Errorf("%s %+v: nothing was written", preset, l)
-			}
-		}
-	}
-}
-
-func TestRescale(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 5))
-	for range 20000 {
-		v := int64(r.Uint64()) >> (16 + r.IntN(48))
-		scale := r.Uint32() >> r.IntN(32)
-		shift := uint8(r.IntN(64))
-		if r.IntN(4) == 0 { // ties
-			v, scale, shift = v&^7|4, 1, 3
-		}
-		p := new(big.Int).Mul(big.NewInt(v), new(big.Int).SetUint64(uint64(scale)))
-		pow := func(n uint8) *big.Int { return new(big.Int).Lsh(big.NewInt(1), uint(n)) }
-		half := func(x *big.Int, n uint8) *big.Int { // half up
-			if n == 0 {
-				return new(big.Int).Set(x)
-			}
-			y := new(big.Int).Add(x, pow(n-1))
-			return y.Rsh(y, uint(n))
-		}
-		away := func(x *big.Int, n uint8) *big.Int { // ties away from zero
-			y := half(new(big.Int).Abs(x), n)
-			if x.Sign() < 0 {
-				y.Neg(y)
-			}
-			return y
-		}
-		for mode, want := range map[int]*big.Int{
-			ethosu.RoundNatural:  half(p, shift),
-			ethosu.RoundDouble:   away(half(p, min(shift, 31)), shift-min(shift, 31)),
-			ethosu.RoundTruncate: new(big.Int).Quo(p, pow(shift)),
-		} {
-			if !want.IsInt64() {
-				continue
-			}
-			if got := rescale(v, scale, shift, mode); got != want.Int64() {
-				t.Fatalf("rescale(%d, %d, %d, %d) = %d, want %v", v, scale, shift, mode, got, want)
 			}
 		}
 	}
@@ -178,8 +139,8 @@ func (e elt) run(t *testing.T, c *Core) ([]int32, error) {
 	size := roundUp(n*4, 16)
 	arena := make([]byte, 3*size)
 	put := func(at int, v []int32) {
-		f := featureMap{data: arena, base: [4]int{at}, h0: 1, h1: 1, w0: 1, sx: len(v) * e.esz, sy: len(v) * e.esz, esz: e.esz, h: 1, w: 1, c: len(v)}
-		f.writeRow(v, 0)
+		f := state.FeatureMap{Data: arena, Base: [4]int{at}, Height0: 1, Height1: 1, Width0: 1, StrideX: len(v) * e.esz, StrideY: len(v) * e.esz, ElemSize: e.esz, H: 1, W: 1, C: len(v)}
+		f.WriteRow(v, 0)
 	}
 	put(0, e.a)
 	fm(ethosu.SetIFMBase0, ethosu.SetIFMStrideX, ethosu.SetIFMWidth0M1, ethosu.SetIFMHeight0M1, ethosu.SetIFMHeight1M1,
@@ -211,9 +172,9 @@ func (e elt) run(t *testing.T, c *Core) ([]int32, error) {
 	if _, err := c.Run(&Program{Commands: words}, &Regions{nil, arena}, Options{}); err != nil {
 		return nil, err
 	}
-	f := featureMap{data: arena, base: [4]int{2 * size}, h0: 1, h1: 1, w0: 1, sx: n * e.osz, sy: n * e.osz, esz: e.osz, signed: e.signed, h: 1, w: 1, c: n}
+	f := state.FeatureMap{Data: arena, Base: [4]int{2 * size}, Height0: 1, Height1: 1, Width0: 1, StrideX: n * e.osz, StrideY: n * e.osz, ElemSize: e.osz, Signed: e.signed, H: 1, W: 1, C: n}
 	out := make([]int32, n)
-	f.readRow(out, 0)
+	f.ReadRow(out, 0)
 	return out, nil
 }
 
@@ -286,27 +247,8 @@ func TestActivationTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkReport(t, rep)
-	if !bytes.Equal(state.shram[c.Spec().LUTBase()+256:][:256], table) {
+	if !bytes.Equal(state.machine.SHRAM[c.Spec().LUTBase()+256:][:256], table) {
 		t.Error("table did not arrive in SHRAM")
-	}
-	s := outputStage{esz: 1, signed: true, bias: 128, lo: -128, hi: 127, act: ethosu.ActTable + 1, table: table}
-	if got := byte(s.finish(-3)); got != byte(125*7&255) {
-		t.Errorf("table of -3 is %d", got)
-	}
-	// tanh and sigmoid at zero, at the ends, and odd or complementary between.
-	if tanhSigmoid(0, true) != 0 || tanhSigmoid(1<<20, true) != 32767 || tanhSigmoid(-1<<20, true) != -32767 {
-		t.Errorf("tanh: %d %d %d", tanhSigmoid(0, true), tanhSigmoid(1<<20, true), tanhSigmoid(-1<<20, true))
-	}
-	if tanhSigmoid(0, false) != 16384 || tanhSigmoid(1<<20, false) != 32767 || tanhSigmoid(-1<<20, false) != 1 {
-		t.Errorf("sigmoid: %d %d %d", tanhSigmoid(0, false), tanhSigmoid(1<<20, false), tanhSigmoid(-1<<20, false))
-	}
-	for x := int64(0); x < 70000; x += 37 {
-		if d := tanhSigmoid(x, true) + tanhSigmoid(-x, true); d < -1 || d > 1 {
-			t.Fatalf("tanh(%d) is not odd", x)
-		}
-		if d := tanhSigmoid(x, false) + tanhSigmoid(-x, false); d < 32766 || d > 32769 {
-			t.Fatalf("sigmoid(%d): %d", x, d)
-		}
 	}
 }
 

@@ -4,33 +4,27 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/npu/internal/state"
 )
-
-// span is a range of bytes an engine works on. SHRAM is region NumRegions.
-type span struct{ region, lo, hi int }
-
-func (a span) overlaps(b span) bool {
-	return a.region == b.region && a.lo < b.hi && b.lo < a.hi
-}
 
 // flight is a copy or a kernel that may still be running.
 type flight struct {
-	index   int      // of the command
-	reads   [13]span // tiles of two maps, weights and scales of two cores, a table
-	writes  [4]span  // tiles of a map
+	index   int            // of the command
+	reads   [13]state.Span // tiles of two maps, weights and scales of two cores, a table
+	writes  [4]state.Span  // tiles of a map
 	nreads  int
 	nwrites int
 }
 
-func (f *flight) read(s span) {
-	if s.hi > s.lo {
+func (f *flight) read(s state.Span) {
+	if s.Hi > s.Lo {
 		f.reads[f.nreads] = s
 		f.nreads++
 	}
 }
 
-func (f *flight) write(s span) {
-	if s.hi > s.lo {
+func (f *flight) write(s state.Span) {
+	if s.Hi > s.Lo {
 		f.writes[f.nwrites] = s
 		f.nwrites++
 	}
@@ -38,7 +32,7 @@ func (f *flight) write(s span) {
 
 // conflict finds bytes for which f may not run beside a later g: one of them
 // writes what the other reads or writes.
-func (f *flight) conflict(g *flight) (span, bool) {
+func (f *flight) conflict(g *flight) (state.Span, bool) {
 	for _, w := range g.writes[:g.nwrites] {
 		if overlapsAny(w, f.writes[:f.nwrites]) || overlapsAny(w, f.reads[:f.nreads]) {
 			return w, true
@@ -49,12 +43,12 @@ func (f *flight) conflict(g *flight) (span, bool) {
 			return r, true
 		}
 	}
-	return span{}, false
+	return state.Span{}, false
 }
 
-func overlapsAny(s span, list []span) bool {
+func overlapsAny(s state.Span, list []state.Span) bool {
 	for _, l := range list {
-		if s.overlaps(l) {
+		if s.Overlaps(l) {
 			return true
 		}
 	}
@@ -99,32 +93,34 @@ func newHazards(s *Spec, r *Regions) hazards {
 	return h
 }
 
-func (h *hazards) at(region, lo, hi int) span { return span{h.alias[region], lo, hi} }
+func (h *hazards) at(region, lo, hi int) state.Span {
+	return state.Span{Region: h.alias[region], Lo: lo, Hi: hi}
+}
 
 // tiles gives the byte ranges of a map to add.
-func (h *hazards) tiles(m *featureMap, add func(span)) {
-	spans, n := m.tileSpans()
+func (h *hazards) tiles(m *state.FeatureMap, add func(state.Span)) {
+	spans, n := m.TileSpans()
 	for _, s := range spans[:n] {
-		add(h.at(s.region, s.lo, s.hi))
+		add(h.at(s.Region, s.Lo, s.Hi))
 	}
 }
 
 // dma checks and records a copy.
-func (h *hazards) dma(r *regFile, index, copied int) error {
+func (h *hazards) dma(r *state.Registers, index, copied int) error {
 	f := flight{index: index}
-	side := func(region, addr int) span {
+	side := func(region, addr int) state.Span {
 		if region&ethosu.DMAInternal != 0 {
-			return span{NumRegions, addr, addr + copied}
+			return state.Span{Region: NumRegions, Lo: addr, Hi: addr + copied}
 		}
 		return h.at(region&7, addr, addr+copied)
 	}
-	f.read(side(r.u(ethosu.SetDMA0SrcRegion), r.addr(ethosu.SetDMA0Src)))
-	f.write(side(r.u(ethosu.SetDMA0DstRegion), r.addr(ethosu.SetDMA0Dst)))
+	f.read(side(r.U(ethosu.SetDMA0SrcRegion), r.Addr(ethosu.SetDMA0Src)))
+	f.write(side(r.U(ethosu.SetDMA0DstRegion), r.Addr(ethosu.SetDMA0Dst)))
 	for i := range h.kernels.n {
 		k := &h.kernels.list[i]
 		if s, bad := k.conflict(&f); bad {
 			return fmt.Errorf("copy touches region %d [%#x,%#x) while command %d may still use it: NPU_OP_KERNEL_WAIT is missing",
-				s.region, s.lo, s.hi, k.index)
+				s.Region, s.Lo, s.Hi, k.index)
 		}
 	}
 	h.copies.push(&f, h.copyLimit)
@@ -132,31 +128,31 @@ func (h *hazards) dma(r *regFile, index, copied int) error {
 }
 
 // kernel checks and records an operation.
-func (h *hazards) kernel(o *op, s *Spec, index int) error {
+func (h *hazards) kernel(o *state.Op, s *Spec, index int) error {
 	f := flight{index: index}
-	h.tiles(&o.ofm, f.write)
-	h.tiles(&o.ifm, f.read)
-	if o.hasIFM2 {
-		h.tiles(&o.ifm2, f.read)
+	h.tiles(&o.OFM, f.write)
+	h.tiles(&o.IFM, f.read)
+	if o.HasIFM2 {
+		h.tiles(&o.IFM2, f.read)
 	}
-	if o.kind <= opDepthwise {
-		for i := range o.cores {
-			w, c := o.weights[i], o.scales[i]
-			f.read(h.at(o.weightReg, w.base, w.base+w.length))
-			if i == 0 || c.length > 0 {
-				f.read(h.at(o.scaleReg, c.base, c.base+c.length))
+	if o.Kind <= state.Depthwise {
+		for i := range o.Cores {
+			w, c := o.Weights[i], o.Scales[i]
+			f.read(h.at(o.WeightRegion, w.Base, w.Base+w.Length))
+			if i == 0 || c.Length > 0 {
+				f.read(h.at(o.ScaleRegion, c.Base, c.Base+c.Length))
 			}
 		}
 	}
-	if o.out.table != nil {
-		at := s.LUTBase() + (o.out.act-ethosu.ActTable)*256
-		f.read(span{NumRegions, at, at + len(o.out.table)})
+	if o.Output.Table != nil {
+		at := s.LUTBase() + (o.Output.Activation-ethosu.ActTable)*256
+		f.read(state.Span{Region: NumRegions, Lo: at, Hi: at + len(o.Output.Table)})
 	}
 	for i := range h.copies.n {
 		c := &h.copies.list[i]
 		if sp, bad := c.conflict(&f); bad {
 			return fmt.Errorf("uses region %d [%#x,%#x) while the copy of command %d may still run: NPU_OP_DMA_WAIT is missing",
-				sp.region, sp.lo, sp.hi, c.index)
+				sp.Region, sp.Lo, sp.Hi, c.index)
 		}
 	}
 	h.kernels.push(&f, h.kernelLimit)

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/npu/internal/state"
 )
 
 // Operation is a command that starts work, as its registers describe it.
@@ -22,26 +23,6 @@ type Operation struct {
 	Bytes int // of a copy
 }
 
-var poolNames = [...]string{ethosu.PoolMax: "max_pool", ethosu.PoolAverage: "average_pool", ethosu.PoolReduceSum: "reduce_sum"}
-
-var elementwiseNames = [ethosu.NumElt]string{
-	ethosu.EltMul: "mul", ethosu.EltAdd: "add", ethosu.EltSub: "sub", ethosu.EltMin: "min", ethosu.EltMax: "max",
-	ethosu.EltLRelu: "leaky_relu", ethosu.EltAbs: "abs", ethosu.EltClz: "clz", ethosu.EltShr: "shr", ethosu.EltShl: "shl",
-}
-
-// name is what an operation is called in reports.
-func (o *op) name() string {
-	switch o.kind {
-	case opConv:
-		return "conv"
-	case opDepthwise:
-		return "depthwise"
-	case opPool:
-		return poolNames[o.mode]
-	}
-	return elementwiseNames[o.mode]
-}
-
 // Operations lists the kernels and copies of a program in order. Nothing is
 // executed; the regions give sizes only.
 //
@@ -54,7 +35,8 @@ func (c *Core) Operations(p *Program, r *Regions) ([]Operation, error) {
 	if err != nil {
 		return nil, err
 	}
-	st.regs = regFile{wide: c.spec.Product == ethosu.U65}
+	regs := &st.machine.Registers
+	*regs = state.Registers{Wide: c.spec.Product == ethosu.U65}
 	index := 0
 	for at := 0; at < len(p.Commands); index++ {
 		cmd, err := ethosu.Next(p.Commands, at)
@@ -63,18 +45,18 @@ func (c *Core) Operations(p *Program, r *Regions) ([]Operation, error) {
 		}
 		switch cmd.Code {
 		case ethosu.OpConv, ethosu.OpDepthwise, ethosu.OpPool, ethosu.OpElementwise:
-			o, err := st.decodeOp(&st.regs, cmd, r)
+			o, err := st.decode(cmd, r)
 			if err != nil {
 				return nil, &CommandError{Index: index, Word: at, Code: cmd.Code, Err: err}
 			}
 			list = append(list, c.spec.operation(o, at, cmd.Code))
 		case ethosu.OpDMAStart:
-			list = append(list, Operation{Word: at, Code: cmd.Code, Name: "dma", Bytes: st.regs.addr(ethosu.SetDMA0Len)})
+			list = append(list, Operation{Word: at, Code: cmd.Code, Name: "dma", Bytes: regs.Addr(ethosu.SetDMA0Len)})
 		case ethosu.OpStop:
 			return list, nil
 		default:
 			if ethosu.Lookup(cmd.Code).Class != ethosu.ClassOp {
-				st.regs.set(cmd)
+				regs.Set(cmd)
 			}
 		}
 		at += cmd.Words()
@@ -82,52 +64,40 @@ func (c *Core) Operations(p *Program, r *Regions) ([]Operation, error) {
 	return list, nil
 }
 
-func (s *Spec) operation(o *op, word int, code ethosu.Code) Operation {
+func (s *Spec) operation(o *state.Op, word int, code ethosu.Code) Operation {
 	estimate := s.estimate(o) // gives elementwise operations a kernel of 1x1
 	d := Operation{
-		Word: word, Code: code, Name: o.name(), MACs: o.macs(),
-		IFM: [3]int{o.ifm.h, o.ifm.w, o.ifm.c}, OFM: [3]int{o.ofm.h, o.ofm.w, o.ofm.c},
-		Block: [3]int{o.blockH, o.blockW, o.blockD}, Estimate: estimate,
-		Kernel: [2]int{o.k.h, o.k.w}, Stride: [2]int{o.k.sy, o.k.sx},
+		Word: word, Code: code, Name: o.Name(), MACs: o.MACs(),
+		IFM: [3]int{o.IFM.H, o.IFM.W, o.IFM.C}, OFM: [3]int{o.OFM.H, o.OFM.W, o.OFM.C},
+		Block: [3]int{o.BlockH, o.BlockW, o.BlockD}, Estimate: estimate,
+		Kernel: [2]int{o.Window.H, o.Window.W}, Stride: [2]int{o.Window.StrideY, o.Window.StrideX},
 	}
-	if o.hasIFM2 {
-		d.IFM2 = [3]int{o.ifm2.h, o.ifm2.w, o.ifm2.c}
+	if o.HasIFM2 {
+		d.IFM2 = [3]int{o.IFM2.H, o.IFM2.W, o.IFM2.C}
 	}
 	return d
-}
-
-// macs is the multiply-accumulates of an operation with weights.
-func (o *op) macs() int64 {
-	if o.kind > opDepthwise {
-		return 0
-	}
-	n := int64(o.ofm.h) * int64(o.ofm.w) * int64(o.ofm.c) * int64(o.k.h) * int64(o.k.w)
-	if o.kind == opConv {
-		n *= int64(o.ifm.c)
-	}
-	return n
 }
 
 // blockMemory is the cycles to move elements of a map between memory and SHRAM
 // in blocks of bh x bw x bd: latency plus bytes, with the bandwidth that runs
 // shorter than a burst waste.
-func (s *Spec) blockMemory(f *featureMap, bw, bd, cores int, write bool, elements int) float64 {
-	m := &s.Memories[s.RegionMemory[f.region]]
+func (s *Spec) blockMemory(f *state.FeatureMap, bw, bd, cores int, write bool, elements int) float64 {
+	m := &s.Memories[s.RegionMemory[f.Region]]
 	latency, run := m.ReadLatency, 0
 	switch {
-	case f.b16 && 16*f.esz*f.w == bd: // the row stride, which Vela takes for a depth
-		run = f.esz * bd * bw
-	case f.b16:
-		run = 16 * f.esz * bw
+	case f.NHCWB16 && 16*f.ElemSize*f.W == bd: // the row stride, which Vela takes for a depth
+		run = f.ElemSize * bd * bw
+	case f.NHCWB16:
+		run = 16 * f.ElemSize * bw
 		if write {
 			run *= cores
 		}
-	case write && bd <= 16 && f.esz == bd, !write && f.esz == bd:
-		run = f.esz * bd * bw
+	case write && bd <= 16 && f.ElemSize == bd, !write && f.ElemSize == bd:
+		run = f.ElemSize * bd * bw
 	case write:
-		run = min(64, 16*f.esz*cores, bd*f.esz)
+		run = min(64, 16*f.ElemSize*cores, bd*f.ElemSize)
 	default:
-		run = f.esz * bd
+		run = f.ElemSize * bd
 	}
 	if write {
 		latency = m.WriteLatency
@@ -137,32 +107,32 @@ func (s *Spec) blockMemory(f *featureMap, bw, bd, cores int, write bool, element
 }
 
 // estimate is Vela's cycles of one operation.
-func (s *Spec) estimate(o *op) int64 {
-	oh, ow, od := o.ofm.h, o.ofm.w, o.ofm.c
-	bh, bw, bd := min(o.blockH, oh), min(o.blockW, ow), min(o.blockD, od)
-	if o.kind == opElementwise {
-		o.k = kernelShape{h: 1, w: 1, sy: 1, sx: 1, dy: 1, dx: 1, hd: 1, wd: 1}
+func (s *Spec) estimate(o *state.Op) int64 {
+	oh, ow, od := o.OFM.H, o.OFM.W, o.OFM.C
+	bh, bw, bd := min(o.BlockH, oh), min(o.BlockW, ow), min(o.BlockD, od)
+	if o.Kind == state.Elementwise {
+		o.Window = state.Window{H: 1, W: 1, StrideY: 1, StrideX: 1, DilationY: 1, DilationX: 1, ExtentH: 1, ExtentW: 1}
 	}
-	ibh, ibw := o.ifmBlock(s)
-	ibd := o.ifmBlockDepth(s)
-	in := s.blockMemory(&o.ifm, ibw, ibd, s.Cores, false, min(ibh, o.ifm.h)*min(ibw, o.ifm.w)*min(ibd, o.ifm.c))
-	to := s.blockMemory(&o.ofm, o.blockW, o.blockD, s.Cores, true, bh*bw*bd)
+	ibh, ibw := s.ifmBlock(o)
+	ibd := s.ifmBlockDepth(o)
+	in := s.blockMemory(&o.IFM, ibw, ibd, s.Cores, false, min(ibh, o.IFM.H)*min(ibw, o.IFM.W)*min(ibd, o.IFM.C))
+	to := s.blockMemory(&o.OFM, o.BlockW, o.BlockD, s.Cores, true, bh*bw*bd)
 	cpe := s.cyclesPerElement(o)
-	if o.kind == opElementwise {
-		n := float64(o.blockH * o.blockW * o.blockD)
+	if o.Kind == state.Elementwise {
+		n := float64(o.BlockH * o.BlockW * o.BlockD)
 		cpe = max(cpe, (in+to+cpe*n)/4/n)
-		if o.ofm.b16 {
+		if o.OFM.NHCWB16 {
 			od = roundUp(od, 16)
 		}
 		return int64(math.Ceil(cpe * float64(oh*ow*od)))
 	}
-	if s.UBlock.H == 2 && o.kind <= opDepthwise && oh == 1 && ow%2 == 0 && o.k.h == 1 {
+	if s.UBlock.H == 2 && o.Kind <= state.Depthwise && oh == 1 && ow%2 == 0 && o.Window.H == 1 {
 		bh = 1
 	}
-	dpu := float64(s.coreCycles(o, bh, bw, bd)) / float64(o.cores) // Vela halves cycles, not channels
+	dpu := float64(s.coreCycles(o, bh, bw, bd)) / float64(o.Cores) // Vela halves cycles, not channels
 	out := math.Ceil(cpe * float64(bh*bw*bd))
-	if o.kind <= opDepthwise {
-		out = max(out, float64(10*bd*s.Memories[s.RegionMemory[o.scaleReg]].ReadLatency)/256)
+	if o.Kind <= state.Depthwise {
+		out = max(out, float64(10*bd*s.Memories[s.RegionMemory[o.ScaleRegion]].ReadLatency)/256)
 	}
 	issue := (in + to + out + dpu) / 4
 	dpu, out = max(dpu, issue), max(out, issue)

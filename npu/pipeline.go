@@ -2,13 +2,14 @@ package npu
 
 import (
 	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/npu/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
 // op times an operation: its blocks flow through input fetch, MAC array,
 // output unit and write-back, depth fastest, then columns, then rows.
-func (t *timer) op(o *op) {
+func (t *timer) op(o *state.Op) {
 	if t.off {
 		return
 	}
@@ -19,12 +20,12 @@ func (t *timer) op(o *op) {
 	k := kernel{cur: t.cur}
 	b := block{o: o, issue: t.cmd}
 	first, last := int64(-1), int64(0)
-	for y := 0; y < o.ofm.h; y += o.blockH {
-		b.y0, b.y1 = y, min(y+o.blockH, o.ofm.h)
-		for x := 0; x < o.ofm.w; x += o.blockW {
-			b.x0, b.x1 = x, min(x+o.blockW, o.ofm.w)
-			for z := 0; z < o.ofm.c; z += o.blockD {
-				b.z0, b.z1 = z, min(z+o.blockD, o.ofm.c)
+	for y := 0; y < o.OFM.H; y += o.BlockH {
+		b.y0, b.y1 = y, min(y+o.BlockH, o.OFM.H)
+		for x := 0; x < o.OFM.W; x += o.BlockW {
+			b.x0, b.x1 = x, min(x+o.BlockW, o.OFM.W)
+			for z := 0; z < o.OFM.C; z += o.BlockD {
+				b.z0, b.z1 = z, min(z+o.BlockD, o.OFM.C)
 				j := t.block(&b, &prev)
 				if first < 0 {
 					first = j.macStart
@@ -42,13 +43,13 @@ func (t *timer) op(o *op) {
 	t.kernels[0] = k
 	t.opEvents(o)
 	if t.span != nil {
-		t.emit("kernel", o.name(), first, last)
+		t.emit("kernel", o.Name(), first, last)
 	}
 }
 
 // block is one block job and where it is in its operation.
 type block struct {
-	o                      *op
+	o                      *state.Op
 	issue                  int64 // when the command was taken
 	index                  int
 	y0, y1, x0, x1, z0, z1 int
@@ -57,7 +58,7 @@ type block struct {
 // dependency is when the previous kernel lets this block start. BLOCKDEP jobs
 // may be in flight across the boundary.
 func (b *block) dependency(prev *kernel) int64 {
-	behind := b.o.blockDep - 1 - b.index
+	behind := b.o.BlockDep - 1 - b.index
 	if behind <= 0 || prev.n == 0 {
 		return prev.end
 	}
@@ -79,7 +80,7 @@ func (t *timer) block(b *block, prev *kernel) job {
 	// Weights have two buffers, too: those of the next block are fetched while
 	// the array works on this one, or waits for it.
 	firstW, allW, wMem := start, start, inMem
-	if o.kind <= opDepthwise {
+	if o.Kind <= state.Depthwise {
 		at := max(b.issue, older.macEnd)
 		firstW, allW, wMem = t.fetchWeights(b, at)
 		t.scales = max(at, t.scales) + s.scaleCycles(o, b.z1-b.z0)
@@ -90,13 +91,13 @@ func (t *timer) block(b *block, prev *kernel) job {
 	out := s.outputCycles(o, elements)
 	var j job
 	accFree := older.outEnd
-	if o.kind == opElementwise {
+	if o.Kind == state.Elementwise {
 		accFree = max(before.outEnd, older.written)
 	}
 	ready := max(firstIn, firstW)
 	j.macStart = max(ready, before.macEnd, accFree)
 	work := out
-	if o.kind != opElementwise {
+	if o.Kind != state.Elementwise {
 		work = s.macCycles(o, b.y1-b.y0, b.x1-b.x0, b.z1-b.z0)
 		if b.index == 0 {
 			j.macStart += s.fill()
@@ -107,10 +108,10 @@ func (t *timer) block(b *block, prev *kernel) job {
 	// Output unit: two blocks may wait for memory.
 	outStart := max(j.macEnd, before.outEnd, older.written)
 	j.outEnd = outStart + out
-	if o.kind <= opDepthwise {
+	if o.Kind <= state.Depthwise {
 		j.outEnd = max(j.outEnd, t.scales)
 	}
-	if o.kind == opElementwise {
+	if o.Kind == state.Elementwise {
 		outStart, j.outEnd = j.macStart, j.macEnd
 	}
 	j.written = t.writeOutput(b, outStart, j.outEnd)
@@ -162,34 +163,34 @@ func (t *timer) account(b *block, prev *kernel, a *accounts, j *job) {
 // come, all when everything has.
 func (t *timer) fetchInputs(b *block, start int64) (first, all int64, m *memory) {
 	o := b.o
-	f := &o.ifm
+	f := &o.IFM
 	var y0, y1, x0, x1 int
-	if o.kind == opElementwise {
+	if o.Kind == state.Elementwise {
 		y0, y1, x0, x1 = b.y0, b.y1, b.x0, b.x1
 	} else {
-		y0, y1 = extent(b.y0, b.y1, o.k.sy, o.k.hd, o.k.top, o.k.inH, o.k.upscale)
-		x0, x1 = extent(b.x0, b.x1, o.k.sx, o.k.wd, o.k.left, o.k.inW, o.k.upscale)
+		y0, y1 = extent(b.y0, b.y1, o.Window.StrideY, o.Window.ExtentH, o.Window.Top, o.Window.InH, o.Window.Upscale)
+		x0, x1 = extent(b.x0, b.x1, o.Window.StrideX, o.Window.ExtentW, o.Window.Left, o.Window.InW, o.Window.Upscale)
 	}
 	z0, z1, part := b.z0, b.z1, b.z1-b.z0
-	if o.reduces() {
-		z0, z1, part = 0, f.c, min(o.ifmBlockDepth(t.spec), f.c)
+	if o.Reduces() {
+		z0, z1, part = 0, f.C, min(t.spec.ifmBlockDepth(o), f.C)
 	}
 	first, m = t.fetch(f, y0, y1, x0, x1, z0, min(z0+part, z1), start)
 	all = first
 	if z0+part < z1 {
 		all, _ = t.fetch(f, y0, y1, x0, x1, z0+part, z1, start)
 	}
-	if o.hasIFM2 {
-		g := &o.ifm2
+	if o.HasIFM2 {
+		g := &o.IFM2
 		clip := func(lo, hi, n int) (int, int) {
 			if n == 1 {
 				return 0, 1
 			}
 			return lo, hi
 		}
-		y0, y1 = clip(b.y0, b.y1, g.h)
-		x0, x1 = clip(b.x0, b.x1, g.w)
-		z0, z1 = clip(b.z0, b.z1, g.c)
+		y0, y1 = clip(b.y0, b.y1, g.H)
+		x0, x1 = clip(b.x0, b.x1, g.W)
+		z0, z1 = clip(b.z0, b.z1, g.C)
 		done, m2 := t.fetch(g, y0, y1, x0, x1, z0, z1, start)
 		if done > all {
 			m = m2
@@ -200,10 +201,10 @@ func (t *timer) fetchInputs(b *block, start int64) (first, all int64, m *memory)
 }
 
 // fetch reads a box of a feature map.
-func (t *timer) fetch(f *featureMap, y0, y1, x0, x1, z0, z1 int, at int64) (int64, *memory) {
-	m, base := t.at(f.region, f.base[0])
+func (t *timer) fetch(f *state.FeatureMap, y0, y1, x0, x1, z0, z1 int, at int64) (int64, *memory) {
+	m, base := t.at(f.Region, f.Base[0])
 	done := at
-	r, rows, stride := f.box(y0, y1, x0, x1, z0, z1)
+	r, rows, stride := box(f, y0, y1, x0, x1, z0, z1)
 	n := 0
 	if m.level == nil {
 		r.count *= rows
@@ -223,37 +224,37 @@ func (t *timer) fetch(f *featureMap, y0, y1, x0, x1, z0, z1 int, at int64) (int6
 // box describes a box of a map as runs per row: addresses are those of tile 0,
 // which is where rolling buffers and edge tiles also lie closely enough for
 // timing.
-func (f *featureMap) box(y0, y1, x0, x1, z0, z1 int) (r run, rows int, stride uint64) {
+func box(f *state.FeatureMap, y0, y1, x0, x1, z0, z1 int) (r run, rows int, stride uint64) {
 	rows = y1 - y0
 	if rows <= 0 || x1 <= x0 || z1 <= z0 {
 		return run{}, 0, 0
 	}
-	addr := y0 * f.sy
+	addr := y0 * f.StrideY
 	switch {
-	case f.b16:
+	case f.NHCWB16:
 		bricks := ceilDiv(z1, 16) - z0/16
-		r = run{uint64(addr + z0/16*f.sc + x0*16*f.esz), (x1 - x0) * 16 * f.esz, f.sc, bricks}
-	case z0 == 0 && z1 == f.c && f.sx == f.c*f.esz:
-		n := (x1 - x0) * f.sx
-		r = run{uint64(addr + x0*f.sx), n, n, 1}
-		if n == f.sy { // rows touch
+		r = run{uint64(addr + z0/16*f.StrideC + x0*16*f.ElemSize), (x1 - x0) * 16 * f.ElemSize, f.StrideC, bricks}
+	case z0 == 0 && z1 == f.C && f.StrideX == f.C*f.ElemSize:
+		n := (x1 - x0) * f.StrideX
+		r = run{uint64(addr + x0*f.StrideX), n, n, 1}
+		if n == f.StrideY { // rows touch
 			r.stride, r.count = n, rows
 			rows = 1
 		}
 	default:
-		r = run{uint64(addr + x0*f.sx + z0*f.esz), (z1 - z0) * f.esz, f.sx, x1 - x0}
+		r = run{uint64(addr + x0*f.StrideX + z0*f.ElemSize), (z1 - z0) * f.ElemSize, f.StrideX, x1 - x0}
 	}
-	return r, rows, uint64(f.sy)
+	return r, rows, uint64(f.StrideY)
 }
 
 // fetchWeights reads the weights and scales of a block: its share of each
 // core's stream, again for every block of pixels.
 func (t *timer) fetchWeights(b *block, at int64) (first, all int64, m *memory) {
 	o := b.o
-	for i := range o.cores {
-		w := &o.weights[i]
-		mw, base := t.at(o.weightReg, w.base)
-		lo, hi := w.length*b.z0/o.ofm.c, w.length*b.z1/o.ofm.c
+	for i := range o.Cores {
+		w := &o.Weights[i]
+		mw, base := t.at(o.WeightRegion, w.Base)
+		lo, hi := w.Length*b.z0/o.OFM.C, w.Length*b.z1/o.OFM.C
 		n := hi - lo
 		head := min(n, mw.spec.BurstBytes)
 		done := mw.transfer(&t.clock, at, run{base + uint64(lo), head, head, 1}, mem.Read)
@@ -268,7 +269,7 @@ func (t *timer) fetchWeights(b *block, at int64) (first, all int64, m *memory) {
 	}
 	// Scale records are needed by the output unit, not to start.
 	scales := (b.z1 - b.z0) * ethosu.ScaleRecordSize
-	ms, base := t.at(o.scaleReg, o.scales[0].base+b.z0/o.cores*ethosu.ScaleRecordSize)
+	ms, base := t.at(o.ScaleRegion, o.Scales[0].Base+b.z0/o.Cores*ethosu.ScaleRecordSize)
 	done := ms.transfer(&t.clock, at, run{base, scales, scales, 1}, mem.Read)
 	t.energy(float64(scales) * ms.spec.ReadPJ)
 	return first, max(all, done), m
@@ -277,9 +278,9 @@ func (t *timer) fetchWeights(b *block, at int64) (first, all int64, m *memory) {
 // writeOutput queues the write of a block and answers when it is done, as far
 // as is known without later traffic.
 func (t *timer) writeOutput(b *block, start, end int64) int64 {
-	f := &b.o.ofm
-	m, base := t.at(f.region, f.base[0])
-	r, rows, stride := f.box(b.y0, b.y1, b.x0, b.x1, b.z0, b.z1)
+	f := &b.o.OFM
+	m, base := t.at(f.Region, f.Base[0])
+	r, rows, stride := box(f, b.y0, b.y1, b.x0, b.x1, b.z0, b.z1)
 	n := r.count * r.bytes * rows
 	if m.level == nil {
 		r.count, rows = r.count*rows, 1

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/npu/internal/state"
 )
 
 // MemorySpec is a memory behind the NPU's ports, timed by bandwidth, burst and
@@ -103,10 +104,7 @@ func (s *Spec) BeatBytes() int {
 }
 
 // LUTBase is the SHRAM address of lookup table slot 0.
-func (s *Spec) LUTBase() int { return s.ShramBytes - lutBytes }
-
-// lutBytes is the part of SHRAM kept for lookup tables.
-const lutBytes = 2048
+func (s *Spec) LUTBase() int { return s.ShramBytes - state.LUTBytes }
 
 // Validate reports the first value that is out of range.
 func (s *Spec) Validate() error {
@@ -127,7 +125,7 @@ func (s *Spec) Validate() error {
 		return bad("weights per cycle", s.WeightsPerCycle)
 	case s.DepthwiseTaps < 1:
 		return bad("depthwise taps", s.DepthwiseTaps)
-	case s.ShramBytes < 2*lutBytes || s.ShramBytes > 1<<24 || s.ShramBank < 1:
+	case s.ShramBytes < 2*state.LUTBytes || s.ShramBytes > 1<<24 || s.ShramBank < 1:
 		return bad("SHRAM size", s.ShramBytes)
 	case s.DMAChannels < 1 || s.DMAChannels > 15:
 		return bad("DMA channels", s.DMAChannels)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/npu/internal/exec"
+	"github.com/nnsoc/nnsoc/npu/internal/state"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
@@ -16,26 +18,12 @@ type State struct {
 	memories []mem.Level
 	program  *Program
 
-	shram      []byte
-	tablesLost bool // on machines where accumulators lie over the tables
-	convSingle bool
-	only       arithForm // tests: not the fastest form
-	regs       regFile
-	hz         hazards
-	op         op
-	q          quantizer
-	scratch    scratch
-	timer      timer
+	machine state.Machine
+	engine  exec.Engine
+	hz      hazards
+	op      state.Op
+	timer   timer
 }
-
-// arithForm is a form of the convolution loops.
-type arithForm uint8
-
-const (
-	formFastest arithForm = iota
-	formWords             // 16-bit products, as on machines without byte products
-	formExact             // 64-bit sums
-)
 
 // NewState makes a state in front of memories: entries take the place of the Spec's
 // memories by index, nil and missing ones keep the Spec's bandwidth and latency.
@@ -43,21 +31,26 @@ func (c *Core) NewState(memories []mem.Level) (*State, error) {
 	if len(memories) > len(c.spec.Memories) {
 		return nil, fmt.Errorf("npu: %d levels for %d memories", len(memories), len(c.spec.Memories))
 	}
-	return &State{core: c, spec: &c.spec, memories: memories, shram: make([]byte, c.spec.ShramBytes)}, nil
+	st := &State{core: c, spec: &c.spec, memories: memories}
+	st.machine = state.Machine{Product: c.spec.Product, SHRAM: make([]byte, c.spec.ShramBytes)}
+	st.engine = exec.Engine{Machine: &st.machine, UBlock: c.spec.UBlockStream}
+	return st, nil
 }
 
 // begin starts a run.
 func (st *State) begin(p *Program, r *Regions, o Options) {
 	st.program = p
-	st.regs = regFile{wide: st.spec.Product == ethosu.U65}
-	clear(st.shram)
-	st.tablesLost, st.convSingle = false, o.ConvSingle
+	m := &st.machine
+	m.Registers = state.Registers{Wide: m.Product == ethosu.U65}
+	clear(m.SHRAM)
+	m.TablesLost = false
+	st.engine.ConvSingle, st.engine.Cache = o.ConvSingle, &p.weights
 	st.hz = newHazards(st.spec, r)
 	st.timer.begin(st.spec, &o, st.memories, r)
 }
 
 // end lets go of what belongs to the caller.
 func (st *State) end() {
-	st.program, st.op, st.hz = nil, op{}, hazards{}
+	st.program, st.engine.Cache, st.op, st.hz = nil, nil, state.Op{}, hazards{}
 	st.timer.span, st.timer.report = nil, nil
 }

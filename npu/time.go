@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/npu/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -190,7 +191,7 @@ func (t *timer) giveWay(turn sim.Turn) {
 }
 
 // dma starts a copy of n bytes.
-func (t *timer) dma(r *regFile, n int) {
+func (t *timer) dma(r *state.Registers, n int) {
 	if t.off {
 		return
 	}
@@ -198,11 +199,11 @@ func (t *timer) dma(r *regFile, n int) {
 	t.hold(t.copies[t.spec.DMAChannels-1], sim.StallDMA)
 	start := max(t.cmd, t.copyFree) + int64(t.spec.DMASetup)
 	done := start
-	if m, addr := t.side(r.u(ethosu.SetDMA0SrcRegion), r.addr(ethosu.SetDMA0Src)); m != nil {
+	if m, addr := t.side(r.U(ethosu.SetDMA0SrcRegion), r.Addr(ethosu.SetDMA0Src)); m != nil {
 		done = m.transfer(&t.clock, start, run{addr, n, n, 1}, mem.Read)
 		t.energy(float64(n) * m.spec.ReadPJ)
 	}
-	if m, addr := t.side(r.u(ethosu.SetDMA0DstRegion), r.addr(ethosu.SetDMA0Dst)); m != nil {
+	if m, addr := t.side(r.U(ethosu.SetDMA0DstRegion), r.Addr(ethosu.SetDMA0Dst)); m != nil {
 		done = max(done, m.transfer(&t.clock, start, run{addr, n, n, 1}, mem.Write))
 		t.energy(float64(n) * m.spec.WritePJ)
 	} else {

@@ -1,4 +1,4 @@
-package npu
+package exec
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/npu/internal/mac"
+	"github.com/nnsoc/nnsoc/npu/internal/state"
 )
 
 // weightForm is how decoded weights are laid out.
@@ -45,9 +46,9 @@ type weightSet struct {
 	maxAbs int
 }
 
-// weightCache keeps the decoded weights of a program: they are a function of the
+// WeightCache keeps the decoded weights of a program: they are a function of the
 // bytes, which are compared in full, and do not change, so that runs share them.
-type weightCache struct {
+type WeightCache struct {
 	mu    sync.Mutex
 	seed  maphash.Seed
 	sets  map[weightKey]*weightSet
@@ -56,7 +57,7 @@ type weightCache struct {
 
 // find returns the decoded form of raw, nil when there is none, and completes its
 // key.
-func (wc *weightCache) find(key *weightKey, raw []byte) *weightSet {
+func (wc *WeightCache) find(key *weightKey, raw []byte) *weightSet {
 	wc.mu.Lock()
 	defer wc.mu.Unlock()
 	if wc.sets == nil {
@@ -70,7 +71,7 @@ func (wc *weightCache) find(key *weightKey, raw []byte) *weightSet {
 }
 
 // keep remembers a decoded form.
-func (wc *weightCache) keep(key weightKey, w *weightSet) {
+func (wc *WeightCache) keep(key weightKey, w *weightSet) {
 	wc.mu.Lock()
 	defer wc.mu.Unlock()
 	size := len(w.raw) + len(w.u8) + 2*len(w.i16) + 2*len(w.plain) + 4*len(w.sums)
@@ -90,10 +91,10 @@ type weightScratch struct {
 // maxWeightCache bounds the cache; it is emptied when full.
 const maxWeightCache = 256 << 20
 
-func (o *op) weightKey(form weightForm) weightKey {
-	k := weightKey{oc: o.ofm.c, ic: o.ifm.c, h: o.k.h, w: o.k.w, block: o.blockD, bits: 8 * o.ifm.esz,
-		dx: o.k.dx, dy: o.k.dy, cores: o.cores, depthwise: o.kind == opDepthwise,
-		partKernel: o.k.partKernel && o.kind == opConv, form: form}
+func weightKeyOf(o *state.Op, form weightForm) weightKey {
+	k := weightKey{oc: o.OFM.C, ic: o.IFM.C, h: o.Window.H, w: o.Window.W, block: o.BlockD, bits: 8 * o.IFM.ElemSize,
+		dx: o.Window.DilationX, dy: o.Window.DilationY, cores: o.Cores, depthwise: o.Kind == state.Depthwise,
+		partKernel: o.Window.PartKernel && o.Kind == state.Conv, form: form}
 	if k.depthwise {
 		k.ic = 1
 	}
@@ -101,32 +102,32 @@ func (o *op) weightKey(form weightForm) weightKey {
 }
 
 // weights decodes the weights of a convolution, or finds them in the program.
-func (st *State) weights(o *op, form weightForm) (*weightSet, error) {
-	raw := st.scratch.weights.raw[:0]
-	for i := range o.cores {
-		s := o.weights[i]
-		raw = append(raw, o.weightData[s.base:s.base+s.length]...)
+func (e *Engine) weights(o *state.Op, form weightForm) (*weightSet, error) {
+	raw := e.scratch.weights.raw[:0]
+	for i := range o.Cores {
+		s := o.Weights[i]
+		raw = append(raw, o.WeightData[s.Base:s.Base+s.Length]...)
 	}
-	st.scratch.weights.raw = raw
-	key := o.weightKey(form)
-	key.ublock = st.spec.UBlockStream
-	if w := st.program.weights.find(&key, raw); w != nil {
+	e.scratch.weights.raw = raw
+	key := weightKeyOf(o, form)
+	key.ublock = e.UBlock
+	if w := e.Cache.find(&key, raw); w != nil {
 		return w, nil
 	}
-	w, err := st.decodeWeights(o, key)
+	w, err := e.decodeWeights(o, key)
 	if err != nil {
 		return nil, err
 	}
 	w.raw = bytes.Clone(raw)
-	st.program.weights.keep(key, w)
+	e.Cache.keep(key, w)
 	return w, nil
 }
 
 // decodeWeights decodes the streams of all cores and lays the weights out.
-func (st *State) decodeWeights(o *op, key weightKey) (*weightSet, error) {
-	wc := &st.scratch.weights
+func (e *Engine) decodeWeights(o *state.Op, key weightKey) (*weightSet, error) {
+	wc := &e.scratch.weights
 	per := key.h * key.w * key.ic
-	if int64(per)*int64(key.oc) > maxElements {
+	if int64(per)*int64(key.oc) > state.MaxElements {
 		return nil, fmt.Errorf("%dx%d weights are too many", key.oc, per)
 	}
 	if n := key.oc * per; cap(wc.plain) < n {
@@ -138,7 +139,7 @@ func (st *State) decodeWeights(o *op, key weightKey) (*weightSet, error) {
 	set := &weightSet{}
 	at := 0
 	for i := range key.cores {
-		raw := wc.raw[at : at+o.weights[i].length]
+		raw := wc.raw[at : at+o.Weights[i].Length]
 		at += len(raw)
 		depth := ethosu.CoreDepth(key.oc, key.cores, i)
 		if depth == 0 {
@@ -148,13 +149,13 @@ func (st *State) decodeWeights(o *op, key weightKey) (*weightSet, error) {
 			OFMDepth: depth, KernelHeight: key.h, KernelWidth: key.w, IFMDepth: key.ic,
 			BlockDepth: ethosu.CoreBlockDepth(key.block, key.cores, i),
 			Depthwise:  key.depthwise, PartKernel: key.partKernel, IFMBits: key.bits,
-			UBlockOFM: st.spec.UBlockStream, DilationX: key.dx, DilationY: key.dy,
+			UBlockOFM: e.UBlock, DilationX: key.dx, DilationY: key.dy,
 		}
 		n, err := t.Len()
 		if err != nil {
 			return nil, err
 		}
-		if n > 4*maxElements {
+		if n > 4*state.MaxElements {
 			return nil, fmt.Errorf("%d weights are too many", n)
 		}
 		if wc.stream, _, err = ethosu.DecodeWeights(wc.stream[:0], raw, int(n)); err != nil {

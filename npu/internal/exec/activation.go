@@ -1,4 +1,4 @@
-package npu
+package exec
 
 import "encoding/binary"
 

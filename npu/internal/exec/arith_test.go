@@ -1,0 +1,77 @@
+package exec
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/npu/internal/state"
+)
+
+func TestRescale(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	for range 20000 {
+		v := int64(r.Uint64()) >> (16 + r.IntN(48))
+		scale := r.Uint32() >> r.IntN(32)
+		shift := uint8(r.IntN(64))
+		if r.IntN(4) == 0 { // ties
+			v, scale, shift = v&^7|4, 1, 3
+		}
+		p := new(big.Int).Mul(big.NewInt(v), new(big.Int).SetUint64(uint64(scale)))
+		pow := func(n uint8) *big.Int { return new(big.Int).Lsh(big.NewInt(1), uint(n)) }
+		half := func(x *big.Int, n uint8) *big.Int { // half up
+			if n == 0 {
+				return new(big.Int).Set(x)
+			}
+			y := new(big.Int).Add(x, pow(n-1))
+			return y.Rsh(y, uint(n))
+		}
+		away := func(x *big.Int, n uint8) *big.Int { // ties away from zero
+			y := half(new(big.Int).Abs(x), n)
+			if x.Sign() < 0 {
+				y.Neg(y)
+			}
+			return y
+		}
+		for mode, want := range map[int]*big.Int{
+			ethosu.RoundNatural:  half(p, shift),
+			ethosu.RoundDouble:   away(half(p, min(shift, 31)), shift-min(shift, 31)),
+			ethosu.RoundTruncate: new(big.Int).Quo(p, pow(shift)),
+		} {
+			if !want.IsInt64() {
+				continue
+			}
+			if got := rescale(v, scale, shift, mode); got != want.Int64() {
+				t.Fatalf("rescale(%d, %d, %d, %d) = %d, want %v", v, scale, shift, mode, got, want)
+			}
+		}
+	}
+}
+
+// TestActivation: lookup tables, tanh and sigmoid.
+func TestActivation(t *testing.T) {
+	table := make([]byte, 256)
+	for i := range table {
+		table[i] = byte(7 * i)
+	}
+	s := state.Output{ElemSize: 1, Signed: true, TableBias: 128, Min: -128, Max: 127, Activation: ethosu.ActTable + 1, Table: table}
+	if got := byte(finish(&s, -3)); got != byte(125*7&255) {
+		t.Errorf("table of -3 is %d", got)
+	}
+	// tanh and sigmoid at zero, at the ends, and odd or complementary between.
+	if tanhSigmoid(0, true) != 0 || tanhSigmoid(1<<20, true) != 32767 || tanhSigmoid(-1<<20, true) != -32767 {
+		t.Errorf("tanh: %d %d %d", tanhSigmoid(0, true), tanhSigmoid(1<<20, true), tanhSigmoid(-1<<20, true))
+	}
+	if tanhSigmoid(0, false) != 16384 || tanhSigmoid(1<<20, false) != 32767 || tanhSigmoid(-1<<20, false) != 1 {
+		t.Errorf("sigmoid: %d %d %d", tanhSigmoid(0, false), tanhSigmoid(1<<20, false), tanhSigmoid(-1<<20, false))
+	}
+	for x := int64(0); x < 70000; x += 37 {
+		if d := tanhSigmoid(x, true) + tanhSigmoid(-x, true); d < -1 || d > 1 {
+			t.Fatalf("tanh(%d) is not odd", x)
+		}
+		if d := tanhSigmoid(x, false) + tanhSigmoid(-x, false); d < 32766 || d > 32769 {
+			t.Fatalf("sigmoid(%d): %d", x, d)
+		}
+	}
+}

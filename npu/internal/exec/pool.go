@@ -1,0 +1,126 @@
+package exec
+
+import (
+	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/npu/internal/state"
+)
+
+// padded is the input of a window operation without its zero point, in rows of
+// the padded and upscaled frame. Rows outside the input are nil.
+type padded struct {
+	rows [][]int32 // each [inW*c]
+	c    int
+}
+
+// inputRows reads the whole input of an operation.
+func (e *Engine) inputRows(o *state.Op) padded {
+	f, k := &o.IFM, &o.Window
+	n := f.W * f.C
+	e.scratch.row = grow(e.scratch.row, n*f.H)
+	p := padded{c: f.C, rows: make([][]int32, k.InH)}
+	for y := range f.H {
+		f.ReadRow(e.scratch.row[y*n:][:n], y)
+	}
+	for y := range p.rows {
+		switch k.Upscale {
+		case 0:
+			p.rows[y] = e.scratch.row[y*n:][:n]
+		case 1:
+			if y&1 == 1 {
+				p.rows[y] = p.rows[y-1]
+				continue
+			}
+			row := make([]int32, k.InW*f.C)
+			for x := range k.InW {
+				copy(row[x*f.C:][:f.C], e.scratch.row[y/2*n+x/2*f.C:])
+			}
+			p.rows[y] = row
+		default:
+			row := make([]int32, k.InW*f.C)
+			if y&1 == 0 {
+				for x := 0; x < k.InW; x += 2 {
+					copy(row[x*f.C:][:f.C], e.scratch.row[y/2*n+x/2*f.C:])
+				}
+			}
+			p.rows[y] = row
+		}
+	}
+	return p
+}
+
+// pool executes OP_POOL.
+func (e *Engine) pool(o *state.Op) error {
+	p := e.inputRows(o)
+	k := &o.Window
+	depth := o.IFM.C
+	acc := grow(e.scratch.wide, depth)
+	e.scratch.wide = acc
+	out := grow(e.scratch.outRow, o.OFM.W*o.OFM.C)
+	e.scratch.outRow = out
+	for oy := range o.OFM.H {
+		for ox := range o.OFM.W {
+			y0, x0 := oy*k.StrideY-k.Top, ox*k.StrideX-k.Left
+			count := 0
+			if o.Mode == ethosu.PoolMax {
+				for i := range acc {
+					acc[i] = -1 << 40
+				}
+			} else {
+				clear(acc)
+			}
+			for ky := range k.H {
+				y := y0 + ky*k.DilationY
+				if y < 0 || y >= k.InH {
+					continue
+				}
+				for kx := range k.W {
+					x := x0 + kx*k.DilationX
+					if x < 0 || x >= k.InW {
+						continue
+					}
+					count++
+					src := p.rows[y][x*depth:][:depth]
+					if o.Mode == ethosu.PoolMax {
+						for i, v := range src {
+							acc[i] = max(acc[i], int64(v))
+						}
+					} else {
+						for i, v := range src {
+							acc[i] += int64(v)
+						}
+					}
+				}
+			}
+			e.poolOutput(o, out[ox*o.OFM.C:][:o.OFM.C], acc, count)
+		}
+		o.OFM.WriteRow(out, oy)
+	}
+	return nil
+}
+
+// poolOutput is the output stage of one pixel.
+func (e *Engine) poolOutput(o *state.Op, out []int32, acc []int64, count int) {
+	s := &o.Output
+	switch {
+	case o.Mode == ethosu.PoolReduceSum:
+		var sum int64
+		for _, v := range acc {
+			sum += v
+		}
+		out[0] = scaled(s, sum)
+	case o.Mode == ethosu.PoolMax:
+		for i, v := range acc {
+			out[i] = finish(s, v)
+		}
+	case s.Global:
+		for i, v := range acc {
+			out[i] = scaled(s, v)
+		}
+	default:
+		// Without a scale the hardware divides by the taps inside the input.
+		scale, shift := ethosu.AverageScale(max(count, 1), 0)
+		for i, v := range acc {
+			out[i] = finish(s, rescale(v, scale, shift, s.Round))
+		}
+	}
+}
