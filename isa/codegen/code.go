@@ -18,7 +18,6 @@ type Code struct {
 	Cost int
 	// Sections are the cycles that the blocks of each section (Func.Section) take once.
 	Sections []int
-	sections []int32 // of each block
 	// InOrder reports that the allocator only fitted with source-order scheduling.
 	InOrder bool
 
@@ -233,16 +232,11 @@ func (c *Code) blockCycles(i int) int {
 
 // addSections adds up the blocks of each section.
 func (c *Code) addSections(f *Func) {
-	c.sections = make([]int32, len(c.Blocks))
 	for i := range c.Blocks {
 		n := f.blocks[i].section
-		c.sections[i] = n
 		for len(c.Sections) <= int(n) {
 			c.Sections = append(c.Sections, 0)
 		}
 		c.Sections[n] += c.blockCycles(i)
 	}
 }
-
-// SectionOf is the section that a group belongs to.
-func (c *Code) SectionOf(g *CodeGroup) int { return int(c.sections[g.Block]) }

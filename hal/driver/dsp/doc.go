@@ -86,7 +86,7 @@
 //	step     a lowered graph as data: what steps compute, the tensors they touch, rows that depend on rows (compile --steps prints them), and jobs
 //	launch   a record per kind of step: chosen kernels, tables of addresses, packed constants, the shares of threads
 //	kernel   one package per family: what it computes, its key, its arguments, the layout of its records, its code
-//	cost     packets of a kernel from its shape: one estimator for choices, for prefetches and for the listing
+//	cost     cycles of jobs, from the loops of kernels: one estimator for choices, bands, prefetches and the listing
 //	layout   tensors in memory, and the map of addresses
 //	plan     steps to jobs: places, row bands, constants in VTCM, prefetches
 //

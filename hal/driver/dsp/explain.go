@@ -82,12 +82,7 @@ func choices(s *step.Step) (list []string) {
 	}
 	for _, c := range s.Choices {
 		verdict := [...]string{cost.Slower: "slower", cost.Chosen: "chosen", cost.NoRegisters: "needs too many registers"}[c.Verdict]
-		if c.Slots > 0 {
-			verdict = fmt.Sprintf("%d slots, %s", c.Slots, verdict)
-		} else if c.Verdict == cost.Slower {
-			verdict = "not preferred"
-		}
-		list = append(list, fmt.Sprintf("%s: %s", c.Kernel.Name(), verdict))
+		list = append(list, fmt.Sprintf("%s: %d cycles, %s", c.Kernel.Name(), c.Cycles, verdict))
 	}
 	return list
 }

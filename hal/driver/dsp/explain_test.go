@@ -16,7 +16,7 @@ func TestExplain(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := b.String()
-	for _, want := range []string{"operation", "estimated", "simulated", "0 CONV_2D", "27 AVERAGE_POOL_2D", "pipelined_", "spatial_", " slots, chosen", " slots, slower", "\nall "} {
+	for _, want := range []string{"operation", "estimated", "simulated", "0 CONV_2D", "27 AVERAGE_POOL_2D", "pipelined_", "spatial_", " cycles, chosen", " cycles, slower", "\nall "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%.3000s", want, text)
 		}

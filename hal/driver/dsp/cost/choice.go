@@ -5,7 +5,7 @@ import "github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 // Choice is a kernel that a step could use, estimated before it has code.
 type Choice struct {
 	Kernel  hvx.Kernel
-	Slots   int // of the longest thread
+	Cycles  int // 0 where there was nothing to compare
 	Verdict Verdict
 }
 
@@ -13,7 +13,7 @@ type Choice struct {
 type Verdict uint8
 
 const (
-	Slower      Verdict = iota // another one takes fewer slots, or is preferred to it
+	Slower      Verdict = iota // another one takes fewer cycles
 	Chosen                     // the first one that fits
-	NoRegisters                // it takes fewer slots than the chosen one but more registers than there are
+	NoRegisters                // it takes fewer cycles than the chosen one but more registers than there are
 )

@@ -8,8 +8,9 @@
 // driver authors outside this module included. A loop whose count depends on data, as in the
 // suppression of boxes, is taken to run ten times, and the estimate is marked as a guess.
 //
-// Before code exists, candidates are compared by their shapes (conv.go): multiplications, of
-// which a packet holds two, requantization, and the loop around both.
+// Before code exists, an outline of the code says the same without a schedule (hvx.Image.Outlines,
+// codegen.Outline). Candidates are compared so, each launched for a trial with the arguments that it
+// would have (step.Launcher.Estimate).
 //
 // Slots become cycles with what the machine adds (machine.go): the launch of a job, the port
 // of L2, code and bytes that come from DRAM. Tests of the driver hold the estimates against

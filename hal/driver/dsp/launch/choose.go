@@ -6,30 +6,71 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
 )
 
-// candidate is a kernel, a variant or a register tile that a step could use, and the issue
-// slots of its longest thread by package cost. Those of a list whose estimates do not differ
-// are equal, and come in order of preference.
-type candidate[K hvx.Kernel] struct {
-	kernel K
-	slots  int
+// run is work with a kernel of its own. Its records are packed when the kernel is chosen; until
+// then it can be launched to see what it takes.
+type run interface {
+	step.Work
+	pack()
 }
 
-// choose returns the candidate of the fewest slots that fits, the first of equal ones, and what
-// was compared. ok is false when none fits.
-func choose[K hvx.Kernel](list []candidate[K], fits func(K) bool) (k K, compared []cost.Choice, ok bool) {
-	slices.SortStableFunc(list, func(a, b candidate[K]) int { return cmp.Compare(a.slots, b.slots) })
-	for _, c := range list {
-		x := cost.Choice{Kernel: c.kernel, Slots: c.slots}
-		switch {
-		case ok:
-		case fits(c.kernel):
-			k, ok, x.Verdict = c.kernel, true, cost.Chosen
-		default:
-			x.Verdict = cost.NoRegisters
+// candidate is a kernel that a step could use: the first of some forms, each of which needs
+// fewer registers than the ones before, or is no better.
+type candidate[K hvx.Kernel] struct {
+	forms  []K
+	cycles int // estimated for the first form
+}
+
+// choose begins the work of a step with the candidate that is estimated to take the fewest
+// cycles, the first of equal ones, and packs its records. Where there are no registers for it, its
+// next form is a candidate in its place. What has been compared is noted in the step.
+func choose[K hvx.Kernel](l *step.Launcher, list [][]K, begin func(l *step.Launcher, k K) (run, error)) (step.Work, error) {
+	list = slices.DeleteFunc(list, func(forms []K) bool { return len(forms) == 0 })
+	var last error
+	var queue []candidate[K] // the fewest cycles first
+	add := func(forms []K) {
+		for ; len(forms) > 0; forms = forms[1:] {
+			c := candidate[K]{forms: forms}
+			if len(list) > 1 { // there is something to compare
+				var err error
+				c.cycles, err = l.Estimate(func(l *step.Launcher) (step.Work, error) { return begin(l, forms[0]) })
+				if err != nil {
+					last = err
+					continue
+				}
+			}
+			at, _ := slices.BinarySearchFunc(queue, c.cycles+1, func(c candidate[K], n int) int { return cmp.Compare(c.cycles, n) })
+			queue = slices.Insert(queue, at, c)
+			return
 		}
-		compared = append(compared, x)
 	}
-	return k, compared, ok
+	for _, forms := range list {
+		add(forms)
+	}
+	l.Step.Choices = nil
+	note := func(c candidate[K], v cost.Verdict) {
+		l.Step.Choices = append(l.Step.Choices, cost.Choice{Kernel: c.forms[0], Cycles: c.cycles, Verdict: v})
+	}
+	for len(queue) > 0 {
+		c := queue[0]
+		queue = queue[1:]
+		w, err := begin(l, c.forms[0])
+		if err != nil {
+			last = err
+			note(c, cost.NoRegisters)
+			add(c.forms[1:])
+			continue
+		}
+		note(c, cost.Chosen)
+		for _, c := range queue {
+			note(c, cost.Slower)
+		}
+		if !l.IsTrial {
+			w.pack()
+		}
+		return w, nil
+	}
+	return nil, last
 }

@@ -1,43 +1,91 @@
 package launch
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// named is a kernel for a list of candidates.
-type named string
+// counted is a kernel for a list of candidates: a loop of so many rounds.
+type counted struct {
+	name   string
+	rounds int
+}
 
-func (k named) Name() string      { return string(k) }
-func (named) Emit(b *hvx.Builder) {}
+func (k counted) Name() string { return k.name }
 
-// TestChoose: the fewest slots that fit, the first of equal ones.
+func (k counted) Emit(b *hvx.Builder) {
+	x := b.Imm(0)
+	b.Loop0(k.rounds, func() { b.Op(hexagon.A2_addi, x, x, 1) })
+	b.Ret()
+}
+
+// countedRun is work with such a kernel.
+type countedRun struct {
+	code   *hvx.Linked
+	packed bool
+}
+
+func (r *countedRun) Launch(l *step.Launcher, _ step.Rows) error {
+	l.Launch(r.code, [][]uint32{nil})
+	return nil
+}
+
+func (r *countedRun) pack() { r.packed = true }
+
+// TestChoose: the fewest cycles, the first of equal ones, the next form where one does not fit.
 func TestChoose(t *testing.T) {
-	list := func() []candidate[named] {
-		return []candidate[named]{{"slow", 9}, {"first", 5}, {"second", 5}, {"no registers", 1}}
-	}
+	slow, first, second := counted{"slow", 9}, counted{"first", 6}, counted{"second", 6}
+	fast, next := counted{"fast", 2}, counted{"next form", 4}
 	for _, c := range []struct {
-		except, want named
-	}{{"no registers", "first"}, {"none", "no registers"}} {
-		got, compared, ok := choose(list(), func(k named) bool { return k != c.except })
-		if !ok || got != c.want {
-			t.Errorf("without %q: %q, want %q", c.except, got, c.want)
+		except []counted // have no registers
+		want   counted
+		order  []counted // of what is compared
+	}{
+		{nil, fast, []counted{fast, first, second, slow}},
+		{[]counted{fast}, next, []counted{fast, next, first, second, slow}},
+		{[]counted{fast, next}, first, []counted{fast, next, first, second, slow}},
+		{[]counted{fast, next, first}, second, []counted{fast, next, first, second, slow}},
+	} {
+		l := &step.Launcher{Object: &step.Object{Threads: 1, Machine: cost.Machine{IssueInterval: 2, MemoryRate: 1e6}, Image: hvx.NewImage(0, hvx.Machine{IssueInterval: 2}, &hvx.Cache{})}, Step: &step.Step{}}
+		w, err := choose(l, [][]counted{{slow}, {first}, {}, {second}, {fast, next}}, func(to *step.Launcher, k counted) (run, error) {
+			if to == l && slices.Contains(c.except, k) {
+				return nil, fmt.Errorf("%s has no registers", k.name)
+			}
+			code, err := to.Kernel(k)
+			return &countedRun{code: code}, err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		for _, x := range compared {
+		if r := w.(*countedRun); r.code.Name != c.want.name || !r.packed {
+			t.Errorf("without %v: %q, packed %v, want %q", c.except, r.code.Name, r.packed, c.want.name)
+		}
+		var order []counted
+		for _, x := range l.Step.Choices {
+			k := x.Kernel.(counted)
+			order = append(order, k)
 			want := cost.Slower
-			if x.Kernel == hvx.Kernel(c.want) {
+			if k == c.want {
 				want = cost.Chosen
-			} else if x.Kernel == hvx.Kernel(c.except) {
+			} else if slices.Contains(c.except, k) {
 				want = cost.NoRegisters
 			}
-			if x.Verdict != want {
-				t.Errorf("without %q: %s: verdict %d, want %d", c.except, x.Kernel.Name(), x.Verdict, want)
+			if x.Verdict != want || x.Cycles <= 0 {
+				t.Errorf("without %v: %s: %d cycles, verdict %d, want %d", c.except, k.name, x.Cycles, x.Verdict, want)
 			}
 		}
+		if !slices.Equal(order, c.order) {
+			t.Errorf("without %v: compared %v, want %v", c.except, order, c.order)
+		}
 	}
-	if got, _, ok := choose(list(), func(named) bool { return false }); ok {
-		t.Errorf("%q is chosen, which does not fit", got)
+	l := &step.Launcher{Object: &step.Object{Image: hvx.NewImage(0, hvx.Machine{IssueInterval: 2}, &hvx.Cache{})}, Step: &step.Step{}}
+	if w, err := choose(l, [][]counted{{slow}}, func(*step.Launcher, counted) (run, error) { return nil, fmt.Errorf("none") }); err == nil {
+		t.Errorf("%v is chosen, which does not fit", w)
 	}
 }

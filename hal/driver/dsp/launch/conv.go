@@ -1,11 +1,8 @@
 package launch
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/conv"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/filter"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
@@ -13,20 +10,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
-
-// gemmCost is what a block takes of a full chunk, or of the tail where there is none.
-func gemmCost(c *conv.GEMM) cost.GEMM {
-	b := cost.GEMM{Positions: c.Positions, PerVector: c.PerVector, Products: 4 * c.Positions * c.Words * c.Runs}
-	if !c.Full {
-		b.Products = c.Tail * c.Positions * c.Words * c.Runs
-	}
-	return b
-}
-
-// spatialCost is what a block takes.
-func spatialCost(d *conv.Spatial) cost.Spatial {
-	return cost.Spatial{Planes: d.Planes(), Outputs: d.Outputs, Requant: d.Rq}
-}
 
 // maxConvPositions bounds the positions of a block.
 const maxConvPositions = 8
@@ -84,123 +67,97 @@ func PlanGEMM(l *step.Object, g *Convolution) GEMMPlan {
 
 func shareGEMM(l *step.Launcher, g *Convolution, scratch *layout.Tensor) (step.Work, error) {
 	if g.Spatial != nil {
-		return shareSpatial(l, g, *g.Spatial)
+		return choose(l, [][]conv.Spatial{{*g.Spatial}}, func(l *step.Launcher, d conv.Spatial) (run, error) { return beginSpatial(l, g, d) })
 	}
 	p := PlanGEMM(l.Object, g)
-	full := p.Full
-	e := &gemmRun{l: l, g: g, full: full, parts: map[[2]int]uint32{}}
+	own := *g // as the spatial kernel has it
+	own.Rq.UseByteFactor(g.MaxSum())
+	return choose(l, convCandidates(l, g, &own, &p), func(l *step.Launcher, k hvx.Kernel) (run, error) {
+		if d, spatial := k.(conv.Spatial); spatial {
+			return beginSpatial(l, &own, d)
+		}
+		return beginGEMM(l, g, &p, scratch, k.(conv.GEMM))
+	})
+}
+
+// beginGEMM prepares a convolution with a GEMM kernel.
+func beginGEMM(l *step.Launcher, g *Convolution, p *GEMMPlan, scratch *layout.Tensor, c conv.GEMM) (*gemmRun, error) {
+	e := &gemmRun{l: l, g: g, full: p.Full, parts: map[[2]int]uint32{}}
 	if scratch != nil {
 		e.scratch = scratch.Addr
 	}
-	var taps [][4]conv.Tap
-	var err error
-	k, compared, ok := choose(convCandidates(l, g, &p), func(k hvx.Kernel) bool {
-		c, gemm := k.(conv.GEMM)
-		if !gemm {
-			return l.Fits(k)
-		}
-		if taps, err = e.prepare(c, p.PerRun); err != nil {
-			return false
-		}
-		e.kernel, err = l.Kernel(e.c.Key())
-		return err == nil
-	})
-	l.Step.Choices = compared
-	if !ok {
+	if err := e.prepare(c, p.PerRun); err != nil {
 		return nil, err
 	}
-	if d, spatial := k.(conv.Spatial); spatial {
-		own := *g
-		own.Rq.UseByteFactor(g.MaxSum())
-		return shareSpatial(l, &own, d)
+	var err error
+	if e.kernel, err = l.Kernel(e.c.Key()); err != nil {
+		return nil, err
 	}
-	c := *e.c
 	e.bumps = l.Words(e.steps)
 	e.params = l.Words(g.Rq.Params())
-	if g.RuntimeWeights != nil {
-		return e, nil
-	}
-	e.records = conv.PackChunks(&g.Conv, e.c, taps, 0, full, 4, true)
-	if c.Tail > 0 {
-		e.records = append(e.records, conv.PackChunks(&g.Conv, e.c, taps, full*128, 1, c.Tail, false)...)
-	}
 	return e, nil
+}
+
+// pack implements run.
+func (e *gemmRun) pack() {
+	if e.g.RuntimeWeights != nil {
+		return
+	}
+	e.records = conv.PackChunks(&e.g.Conv, e.c, e.taps, 0, e.full, 4, true)
+	if e.c.Tail > 0 {
+		e.records = append(e.records, conv.PackChunks(&e.g.Conv, e.c, e.taps, e.full*128, 1, e.c.Tail, false)...)
+	}
 }
 
 // convCandidates are the kernels of a convolution: software-pipelined, with or without, in tiles of
 // some positions, or spatial.
-func convCandidates(l *step.Launcher, g *Convolution, p *GEMMPlan) (list []candidate[hvx.Kernel]) {
+func convCandidates(l *step.Launcher, g, spatial *Convolution, p *GEMMPlan) (list [][]hvx.Kernel) {
 	positions := g.Out.Shape.Positions()
-	if c := p.C; g.RuntimeWeights == nil && pipeline(l, &c, p.Full, positions) {
-		list = append(list, candidate[hvx.Kernel]{c, g.gemmSlots(l, c, p.Full)})
+	if g.RuntimeWeights == nil {
+		for _, c := range pipelined(l, p.C, p.Full, positions) {
+			list = append(list, []hvx.Kernel{c})
+		}
 	}
-	c := p.C
-	for _, t := range gemmTiles(l.Object, &c, positions) {
-		c.Positions = t.positions
+	for _, n := range gemmTiles(&p.C, positions) {
+		c := p.C
+		c.Positions = n
 		unroll(&c)
-		list = append(list, candidate[hvx.Kernel]{c, g.gemmSlots(l, c, p.Full)})
-		if g.RuntimeWeights != nil { // the records have been laid out for the best one
-			break
+		list = append(list, []hvx.Kernel{c})
+		if g.RuntimeWeights != nil { // the records have been laid out for the first one
+			return list
 		}
 	}
 	if g.Filter.K > layout.VectorBytes/4 {
 		return list
 	}
-	own := *g
-	own.Rq.UseByteFactor(g.MaxSum())
-	if d, ok := SpatialKernelOf(l.Object, &own); ok {
-		for _, f := range spatialForms(d, layout.CeilDiv(own.spatialEntries(&d), l.Threads)) {
-			list = append(list, candidate[hvx.Kernel]{f.kernel, f.slots})
+	if d, ok := SpatialKernelOf(l.Object, spatial); ok {
+		for _, forms := range spatialForms(d) {
+			var kernels []hvx.Kernel
+			for _, d := range forms {
+				kernels = append(kernels, d)
+			}
+			list = append(list, kernels)
 		}
 	}
 	return list
 }
 
-// gemmSlots is what the longest thread takes with a GEMM kernel: threads share the blocks or,
-// where there are fewer blocks than threads, the chunks. (A job of many blocks may share chunks,
-// too, if that is more even, but how many it has depends on what VTCM holds.)
-func (g *Convolution) gemmSlots(l *step.Launcher, c conv.GEMM, full int) int {
-	shareAddresses(&c, g)
-	o := g.Out.Shape
-	blocks := layout.CeilDiv(o.N*o.H*layout.CeilDiv(o.W, c.PerAddress), c.Outputs())
-	if c.Pipelined {
-		chunks := c.Chunks
-		if c.Tail > 0 {
-			chunks++
-		}
-		block := cost.Pipelined{Products: c.Positions * (4*full + c.Tail) * c.Words * c.Runs, Vectors: chunks * c.Positions / c.PerVector, Halfword: c.Rq.Halfword}
-		return layout.CeilDiv(blocks, l.Threads) * block.Packets()
-	}
-	all, chunks := full*gemmCost(&c).Packets(), full
-	if c.Tail > 0 {
-		tail := c
-		tail.Full = false
-		all, chunks = all+gemmCost(&tail).Packets(), chunks+1
-	}
-	byBlock := layout.CeilDiv(blocks, l.Threads) * all
-	if blocks >= l.Threads {
-		return byBlock
-	}
-	return min(byBlock, blocks*layout.CeilDiv(chunks, l.Threads)*all/chunks)
-}
-
 // prepare says what the kernel is.
-func (e *gemmRun) prepare(c conv.GEMM, perRun int) ([][4]conv.Tap, error) {
+func (e *gemmRun) prepare(c conv.GEMM, perRun int) error {
 	l, g := e.l, e.g
 	shareAddresses(&c, g)
 	c.PerRow, c.Across, c.Down = g.Filter.KW/perRun, g.DilationW*g.In.Pitch, g.DilationH*g.In.RowBytes()
-	taps, bumps := g.inputRuns(&c, perRun)
+	e.taps, e.steps = g.inputRuns(&c, perRun)
 	c.Stream = l.Streams(g.In)
 	if n := int64(e.full)*int64(c.Record(4)) + int64(c.Record(max(c.Tail, 1))); n > layout.MaxConst {
-		return nil, fmt.Errorf("%d bytes of packed weights, at most %d", n, layout.MaxConst)
+		return fmt.Errorf("%d bytes of packed weights, at most %d", n, layout.MaxConst)
 	}
 	e.c = &c
 	e.block(0, g.Out.Shape.N*g.Out.Shape.H)
 	if c.ZeroPoint {
 		c.Correction = e.strips.kernel(l.Spread(e.blocks))
 	}
-	e.steps = bumps
-	return taps, nil
+	return nil
 }
 
 // block divides rows of the result into blocks and strips.
@@ -225,67 +182,46 @@ func (e *gemmRun) Launch(l *step.Launcher, r step.Rows) error {
 	return e.launchChunks()
 }
 
-// maxPipelinedProducts is how many vrmpy a block of a software-pipelined kernel may have, maxPipelinedChunks
-// if it has several chunks: its unrolled code must come from DRAM, too.
-const (
-	maxPipelinedProducts = 300
-	maxPipelinedChunks   = 400
-)
+// maxPipelinedProducts is how many vrmpy a block of a software-pipelined kernel may have, all of
+// which are code of its own. More would take fewer cycles in few networks, and longer to prepare.
+const maxPipelinedProducts = 1200
 
-// pipeline chooses the software-pipelined kernel if a block has few products and there
-// are enough blocks for the threads.
-func pipeline(l *step.Launcher, c *conv.GEMM, full, positions int) bool {
-	vrmpy, most := (4*full+c.Tail)*c.Words*c.Runs, maxPipelinedProducts
-	c.Positions = max(c.PerVector, 4)
-	switch several := full > 1 || full == 1 && c.Tail > 0; {
-	case c.PerVector == 4 && 8*vrmpy <= most:
-		c.Positions = 8
-	case several && (c.Tail != 1 || 4*vrmpy > most):
-		c.Positions, most = 2, maxPipelinedChunks
-	}
-	size := c.Record(4)*full + c.Record(max(c.Tail, 1)) + 2*4*layout.VectorBytes
-	if c.Positions*vrmpy > most || size > l.Room() || positions < 2*l.Threads*c.Positions {
-		return false
-	}
+// pipelined are the software-pipelined kernels of a convolution, in blocks of some positions: none
+// where there are too few blocks for the threads, or records do not fit in VTCM.
+func pipelined(l *step.Launcher, c conv.GEMM, full, positions int) (list []conv.GEMM) {
 	c.Pipelined, c.Unrolled, c.Chunks = true, true, full
-	return true
+	size := c.Record(4)*full + c.Record(max(c.Tail, 1)) + 2*4*layout.VectorBytes
+	for _, c.Positions = range c.Blocks() {
+		vrmpy := c.Positions * (4*full + c.Tail) * c.Words * c.Runs
+		if vrmpy <= maxPipelinedProducts && size <= l.VTCM && positions >= 2*l.Threads*c.Positions {
+			list = append(list, c)
+		}
+	}
+	return list
 }
 
-// tile is how many positions a block of a GEMM kernel may have.
-type tile struct{ positions, slots int }
-
-// gemmTiles are the blocks that a kernel may have, the best first. Vector registers allow
-// sixteen to twenty accumulators. Larger blocks cost less per position but may leave threads
-// without work at the end.
-func gemmTiles(l *step.Object, c *conv.GEMM, positions int) []tile {
+// gemmTiles are how many positions a block of a GEMM kernel may have. Vector registers allow
+// sixteen to twenty accumulators.
+func gemmTiles(c *conv.GEMM, positions int) []int {
 	groups := max(c.Tail, 1)
 	if c.Full {
 		groups = 4
 	}
-	vrmpy := func(n int) int { return n * groups * c.Words * c.Runs }
-	if c.PerVector > 1 {
-		if c.PerVector == 4 && vrmpy(8) <= maxFlat {
-			return []tile{{positions: 8}}
-		}
-		return []tile{{positions: max(c.PerVector, 4)}}
+	switch {
+	case c.PerVector == 4 && 8*groups*c.Words*c.Runs <= maxFlat:
+		return []int{8}
+	case c.PerVector > 1:
+		return []int{max(c.PerVector, 4)}
+	case c.Rq.PerChannel || c.Rq.Clamp || !c.WordPairs || c.OneChunk || positions <= 4:
+		return []int{min(positions, 4)}
 	}
-	// Five positions of four groups leave no registers for more than the plainest requantization.
-	most := 5
-	if c.Rq.PerChannel || c.Rq.Clamp || !c.WordPairs || c.OneChunk {
-		most = 4
-	}
-	var list []tile
-	for n := min(positions, 4); n <= min(positions, most); n++ {
-		block := cost.GEMM{Products: vrmpy(n), Positions: n, PerVector: 1}
-		list = append(list, tile{n, layout.CeilDiv(layout.CeilDiv(positions, n), l.Threads) * block.Packets()})
-	}
-	slices.SortStableFunc(list, func(a, b tile) int { return cmp.Compare(a.slots, b.slots) })
-	return list
+	// Five positions of four groups leave registers for the plainest requantization only.
+	return []int{4, 5}
 }
 
-// ShapeBlock gives a kernel the block that takes the fewest slots.
-func ShapeBlock(l *step.Object, c *conv.GEMM, positions int) {
-	c.Positions = gemmTiles(l, c, positions)[0].positions
+// ShapeBlock gives a kernel of runtime weights its block.
+func ShapeBlock(c *conv.GEMM, positions int) {
+	c.Positions = gemmTiles(c, positions)[0]
 	unroll(c)
 }
 
@@ -323,7 +259,8 @@ type gemmRun struct {
 	zeroPointArgs                 [conv.ZeroPointArgs]uint32 // but for the scratch
 	steps                         []uint32                   // from run to run
 	table, bumps, params, scratch uint32
-	records                       []byte
+	taps                          [][4]conv.Tap     // of each word of a run
+	records                       []byte            // nil until they are packed
 	parts                         map[[2]int]uint32 // where the records of chunks lie
 }
 
@@ -331,6 +268,9 @@ type gemmRun struct {
 func (e *gemmRun) part(from, to int) uint32 {
 	if e.g.RuntimeWeights != nil {
 		return e.g.RuntimeWeights.Addr + e.g.RuntimeWeightsAt + uint32(e.size(0, from))
+	}
+	if e.records == nil {
+		return layout.ConstBase
 	}
 	at, ok := e.parts[[2]int{from, to}]
 	if !ok {
@@ -370,7 +310,7 @@ func (e *gemmRun) launchChunks() error {
 		return nil
 	}
 	// Weights that the program packs are not there yet when an engine fetches ahead.
-	if e.size(0, 1)+ahead > l.Room() || e.g.RuntimeWeights != nil && l.DMA() { // every block reads all weights of a job from L2
+	if e.size(0, 1)+ahead > l.VTCM || e.g.RuntimeWeights != nil && l.DMA { // every block reads all weights of a job from L2
 		for n := range chunks {
 			part := e.part(n, n+1)
 			if err := warm(l, part, e.size(n, n+1)); err != nil {
@@ -387,7 +327,7 @@ func (e *gemmRun) launchChunks() error {
 	}
 	for from := 0; from < chunks; {
 		to := from + 1
-		for to < chunks && e.size(from, to+1)+ahead <= l.Room() {
+		for to < chunks && e.size(from, to+1)+ahead <= l.VTCM {
 			to++
 		}
 		in, err := l.Resident(e.part(from, to), e.size(from, to)+ahead)

@@ -44,26 +44,35 @@ func SpatialKernelOf(l *step.Object, g *Convolution) (d conv.Spatial, ok bool) {
 
 // ChooseSpatial decides how planes and results wait; ok reports that there are registers.
 func ChooseSpatial(l *step.Object, d conv.Spatial) (_ conv.Spatial, ok bool) {
-	d, _, ok = choose(spatialForms(d, 1), func(d conv.Spatial) bool { return l.Fits(d) })
-	return d, ok
+	for _, forms := range spatialForms(d) {
+		for _, d := range forms {
+			if l.Fits(d) {
+				return d, true
+			}
+		}
+	}
+	return d, false
 }
 
-// spatialForms lists how planes and results may wait, for a thread with so many blocks.
-func spatialForms(d conv.Spatial, blocks int) (forms []candidate[conv.Spatial]) {
+// spatialForms lists how planes may wait, and of each way how results do: where there are
+// registers, best for the next block.
+func spatialForms(d conv.Spatial) (list [][]conv.Spatial) {
 	first := d.Planes()+d.Stride*d.Pitch/4 > residentVectors // planes, and the vectors that are dealt to them
 	for _, streamed := range [...]bool{first, !first} {
 		if !streamed && d.Planes() > residentPlanes || streamed && d.Outputs > conv.NarrowOutputs {
 			continue
 		}
+		var forms []conv.Spatial
 		for _, carried := range [...]bool{true, false} {
 			if carried && !d.Rq.Halfword && (streamed || d.Quads() == 1) { // sums of two blocks are too many
 				continue
 			}
 			d.Streamed, d.Carried = streamed, carried
-			forms = append(forms, candidate[conv.Spatial]{d, blocks * spatialCost(&d).Packets()})
+			forms = append(forms, d)
 		}
+		list = append(list, forms)
 	}
-	return forms
+	return list
 }
 
 // spatialRun launches the jobs of such a convolution.
@@ -76,13 +85,18 @@ type spatialRun struct {
 	bytes            int
 }
 
-// shareSpatial begins the convolution.
-func shareSpatial(l *step.Launcher, g *Convolution, d conv.Spatial) (step.Work, error) {
-	e := &spatialRun{l: l, g: g, d: d}
-	var err error
-	if e.kernel, err = l.Kernel(e.d); err != nil {
+// beginSpatial prepares a convolution with a spatial kernel.
+func beginSpatial(l *step.Launcher, g *Convolution, d conv.Spatial) (*spatialRun, error) {
+	kernel, err := l.Kernel(d)
+	if err != nil {
 		return nil, err
 	}
+	return &spatialRun{l: l, g: g, d: d, kernel: kernel}, nil
+}
+
+// pack implements run.
+func (e *spatialRun) pack() {
+	g, d := e.g, &e.d
 	var records []byte
 	for q := range d.Quads() {
 		var lane []int
@@ -96,19 +110,18 @@ func shareSpatial(l *step.Launcher, g *Convolution, d conv.Spatial) (step.Work, 
 	var weights []byte
 	planes, quads := d.Passes()
 	for i := range planes {
-		d.Order(planes[i], quads[i], func(ch, n, part int) { weights = append(weights, conv.SpatialWord(&g.Conv, &d, ch, n, part)...) })
+		d.Order(planes[i], quads[i], func(ch, n, part int) { weights = append(weights, conv.SpatialWord(&g.Conv, d, ch, n, part)...) })
 	}
 	e.bytes = len(records)
-	e.records = l.Constant(records)
-	e.weights = l.Constant(append(weights, make([]byte, 4)...)) // they are loaded in pairs
-	return e, nil
+	e.records = e.l.Constant(records)
+	e.weights = e.l.Constant(append(weights, make([]byte, 4)...)) // they are loaded in pairs
 }
 
 // launch emits some rows of the result.
 func (e *spatialRun) Launch(l *step.Launcher, r step.Rows) error {
 	g, d := e.g, &e.d
 	rec := e.records
-	if e.bytes <= l.Room() {
+	if e.bytes <= l.VTCM {
 		var err error
 		if rec, err = l.Resident(rec, e.bytes); err != nil {
 			return err

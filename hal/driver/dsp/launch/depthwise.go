@@ -18,10 +18,18 @@ func (w Depthwise) Launch(l *step.Launcher, r step.Rows) error {
 // depthwiseRun is a depthwise convolution whose kernel is chosen.
 type depthwiseRun struct {
 	*Convolution
+	l       *step.Launcher
 	kernel  depthwise.Kernel
+	code    *hvx.Linked
 	chunks  int    // of 128 channels, or one of several positions
-	records []byte // of the chunks
-	at      uint32 // where those are
+	bytes   int    // of their records
+	records uint32 // where those are
+}
+
+// pack implements run.
+func (w *depthwiseRun) pack() {
+	records := w.kernel.Pack(&w.Conv, w.chunks)
+	w.bytes, w.records = len(records), w.l.Constant(records)
 }
 
 // Share implements step.SharedWork.
@@ -38,9 +46,13 @@ func (w Depthwise) Share(l *step.Launcher) (step.Work, error) {
 	chunks := layout.CeilDiv(f.K, layout.VectorBytes)
 	g.fetchAhead(l, &d, chunks)
 	d.ChooseForm(&g.Conv)
-	d = chooseDepthwise(l, d)
-	records := d.Pack(&g.Conv, chunks)
-	return depthwiseRun{g, d, chunks, records, l.Constant(records)}, nil
+	return choose(l, depthwiseCandidates(d), func(l *step.Launcher, d depthwise.Kernel) (run, error) {
+		code, err := l.Kernel(d.Key())
+		if err != nil {
+			return nil, err
+		}
+		return &depthwiseRun{l: l, Convolution: g, kernel: d, code: code, chunks: chunks}, nil
+	})
 }
 
 // fetchAhead has a kernel of so many chunks fetch the rows that the next output row reads and
@@ -53,11 +65,11 @@ func (g *Convolution) fetchAhead(l *step.Launcher, d *depthwise.Kernel, chunks i
 }
 
 // launch emits some rows of the result.
-func (w depthwiseRun) Launch(l *step.Launcher, r step.Rows) error {
-	g, d, rec, first, last := w.Convolution, w.kernel, w.at, r.From, r.To
-	if bytes := len(w.records); bytes <= l.Room() {
+func (w *depthwiseRun) Launch(l *step.Launcher, r step.Rows) error {
+	g, d, rec, first, last := w.Convolution, w.kernel, w.records, r.From, r.To
+	if w.bytes <= l.VTCM {
 		var err error
-		if rec, err = l.Resident(rec, bytes); err != nil {
+		if rec, err = l.Resident(rec, w.bytes); err != nil {
 			return err
 		}
 	}
@@ -72,10 +84,6 @@ func (w depthwiseRun) Launch(l *step.Launcher, r step.Rows) error {
 		// The rows that the next output row reads and this one does not.
 		rows := min(g.StrideH, (g.KH-1)*g.DilationH+1)
 		params[hvx.ParBox], params[hvx.ParStride] = step.RowBox(g.In.Shape.W*g.In.Pitch, rows, g.In.RowBytes())
-	}
-	kern, err := l.Kernel(d.Key())
-	if err != nil {
-		return err
 	}
 	var table []uint32
 	o := g.Out.Shape
@@ -108,39 +116,32 @@ func (w depthwiseRun) Launch(l *step.Launcher, r step.Rows) error {
 		}
 		args = append(args, []uint32{at + uint32(12*r[0]), uint32(r[1] - r[0]), paramsAt, from, box, layout.VectorBytes})
 	}
-	job := l.Launch(kern, args)
+	job := l.Launch(w.code, args)
 	if !wait {
 		job.PrefetchArg = depthwise.PrefetchArg
 	}
 	return nil
 }
 
-// chooseDepthwise chooses among the kernels of the family: the 3x3 kernel where d has taps for
-// it, else the sliding window, else the general one. Of either of the first two it keeps as
-// many constants in registers as there are registers for. A sliding-window kernel's rows
+// depthwiseCandidates are the kernels of the family: the 3x3 kernel where d has taps for it, the
+// sliding window and the general one. How many constants the first two keep in registers decides
+// whether there are enough of these, so each is a list of such. A sliding-window kernel's rows
 // begin on a vector, skew bytes before their first window.
-func chooseDepthwise(l *step.Launcher, d depthwise.Kernel) depthwise.Kernel {
-	var list []candidate[depthwise.Kernel]
-	add := func(d depthwise.Kernel) { list = append(list, candidate[depthwise.Kernel]{kernel: d}) }
+func depthwiseCandidates(d depthwise.Kernel) (list [][]depthwise.Kernel) {
+	var direct, sliding []depthwise.Kernel
 	if d.Direct3x3.Parts[0][0] > 0 {
 		for _, kept := range d.Keeps() {
-			direct := d
-			direct.Direct3x3.Kept = kept
-			add(direct)
+			k := d
+			k.Direct3x3.Kept = kept
+			direct = append(direct, k)
 		}
 	}
 	d.Direct3x3.Kept = 0
 	for _, form := range d.SlidingForms() {
-		sliding := d
-		sliding.Sliding = form
-		add(sliding)
+		k := d
+		k.Sliding = form
+		sliding = append(sliding, k)
 	}
 	d.Skew, d.Sliding = 0, depthwise.Sliding{}
-	add(d)
-	chosen, compared, ok := choose(list, func(d depthwise.Kernel) bool { return l.Fits(d.Key()) })
-	l.Step.Choices = compared
-	if !ok {
-		return d // its code is an error
-	}
-	return chosen
+	return [][]depthwise.Kernel{direct, sliding, {d}}
 }

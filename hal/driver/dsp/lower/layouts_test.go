@@ -58,7 +58,7 @@ func TestLayouts(t *testing.T) {
 }
 
 func layoutsOf(g *graph.Graph, first ...Operation) *layouts {
-	l := &Lowering{Object: step.NewObject(1, hvx.Machine{}, &hvx.Cache{}), graph: g, view: g.View(), first: first, final: true}
+	l := &Lowering{Object: &step.Object{Threads: 1, Image: hvx.NewImage(0, hvx.Machine{}, &hvx.Cache{})}, graph: g, view: g.View(), first: first, final: true}
 	return l.assignLayouts()
 }
 

@@ -247,7 +247,7 @@ type packedWeights struct {
 func (l *Lowering) packRuntimeWeights(g *launch.Convolution, w *weights, n int) (*packedWeights, error) {
 	p := launch.PlanGEMM(l.Object, g)
 	c := &p.C
-	launch.ShapeBlock(l.Object, c, g.Out.Shape.Positions())
+	launch.ShapeBlock(c, g.Out.Shape.Positions())
 	size := p.Full * c.Record(4)
 	if c.Tail > 0 {
 		size += c.Record(c.Tail)

@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
 )
@@ -19,7 +20,7 @@ type group struct{ from, to, bands int }
 const maxBands = 16
 
 // groups finds the steps that are to run in bands.
-func (l *planner) groups() []group {
+func (l *planner) groups() ([]group, error) {
 	l2 := l.l2.size
 	var list []group
 	end := 0 // of the last group
@@ -41,12 +42,16 @@ func (l *planner) groups() []group {
 			}
 			g.to = next + 1
 		}
-		if l.divide(&g, l2*5/8) {
+		several, err := l.divide(&g, l2*5/8)
+		if err != nil {
+			return nil, err
+		}
+		if several {
 			list = append(list, g)
 			end = g.to
 		}
 	}
-	return list
+	return list, nil
 }
 
 // taken is how much step i reads of what a group makes.
@@ -104,35 +109,59 @@ func (l *planner) overflows(i, cache int) bool {
 	return j > 0 && l.steps[l.maker(i)].Writes[0].Bytes()+l.steps[j].Writes[0].Bytes() > cache
 }
 
-// divide chooses the bands of a group by what they are estimated to take beside computing: more
-// bands take more launches, with fewer more of what is written goes to DRAM and comes back.
-// It reports whether there are several.
-func (l *planner) divide(g *group, cache int) bool {
+// divide chooses the bands of a group by what its jobs are estimated to take, beside the bytes that
+// leave L2 and come back. More bands take more launches; with fewer, more of what is written goes to
+// DRAM. It reports whether there are several.
+func (l *planner) divide(g *group, cache int) (bool, error) {
 	steps := l.steps[g.from:g.to]
+	works := make([][]*cost.Job, len(steps))
 	bytes := make([]int, len(steps)) // that each step reads and writes
 	for i, s := range steps {
+		var err error
+		to := l.launcher(s)
+		if works[i], err = to.Trial(func(l *step.Launcher) (step.Work, error) { return l.Begin() }, s.Whole()); err != nil {
+			return false, failed(s, err)
+		}
 		for _, list := range [2][]*layout.Tensor{s.Reads, s.Writes} {
 			for _, t := range list {
 				bytes[i] += t.Bytes()
 			}
 		}
 	}
-	cycles := func(bands int) float64 {
-		var moved int
-		for i, s := range steps {
-			if bytes[i] > bands*cache {
-				moved += 2 * s.Writes[0].Bytes()
-			}
-		}
-		return l.machine.Launches((bands-1)*len(steps)) + l.machine.Moves(moved)
-	}
 	g.bands = 1
+	least := l.bandCycles(steps, works, bytes, 1, cache)
 	for n := 2; n <= min(steps[len(steps)-1].Rows.Count, maxBands); n++ {
-		if cycles(n) < cycles(g.bands) {
-			g.bands = n
+		if c := l.bandCycles(steps, works, bytes, n, cache); c < least {
+			g.bands, least = n, c
 		}
 	}
-	return g.bands > 1
+	return g.bands > 1, nil
+}
+
+// bandCycles is what steps are estimated to take in so many bands.
+func (l *planner) bandCycles(steps []*step.Step, works [][]*cost.Job, bytes []int, bands, cache int) (cycles int) {
+	var jobs []*cost.Job
+	left := map[*layout.Tensor]int{} // bytes that have left L2, per band
+	for i, s := range steps {
+		for k, whole := range works[i] {
+			j := &cost.Job{Threads: whole.Threads, Slots: whole.Slots / bands, Lines: whole.Lines / bands}
+			if k == 0 {
+				for _, t := range s.Reads {
+					j.Streamed += left[t]
+				}
+			}
+			if k == len(works[i])-1 && bytes[i] > bands*cache {
+				j.Ahead = s.Writes[0].Bytes() / bands
+				left[s.Writes[0]] = j.Ahead
+			}
+			jobs = append(jobs, j)
+		}
+	}
+	cost.Estimate(&l.Machine, jobs)
+	for _, j := range jobs {
+		cycles += j.Cycles
+	}
+	return bands * cycles
 }
 
 // launchBands launches a group.

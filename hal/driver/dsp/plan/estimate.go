@@ -20,7 +20,7 @@ func MachineOf(s *dsp.Spec) cost.Machine {
 func (l *planner) countSlots() {
 	for _, j := range l.jobs {
 		for _, args := range j.Args {
-			j.Cost.AddThread(cost.ThreadOf(&l.machine, j.Kernel.Loops, args, l.Word))
+			j.Cost.AddThread(cost.ThreadOf(&l.Machine, j.Kernel.Loops, args, l.Word))
 		}
 	}
 }
@@ -34,7 +34,7 @@ func (l *planner) estimate() {
 	for i, j := range l.jobs {
 		list[i] = &j.Cost
 	}
-	cost.Estimate(&l.machine, list)
+	cost.Estimate(&l.Machine, list)
 }
 
 // missed charges the job that reads a range which no job before it has prefetched.

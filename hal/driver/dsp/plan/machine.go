@@ -3,6 +3,7 @@ package plan
 import (
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
 )
 
@@ -10,7 +11,8 @@ import (
 // cache keeps the kernels that are compiled for it.
 func NewObject(s *dsp.Spec, kernels *hvx.Cache) *step.Object {
 	m := hvx.Machine{IssueInterval: s.IssueInterval, DMA: hasDMA(s)}
-	return step.NewObject(max(1, min(s.Threads, s.Contexts)), m, kernels)
+	return &step.Object{Threads: max(1, min(s.Threads, s.Contexts)), Machine: MachineOf(s), VTCM: int(s.VTCMBytes), DMA: m.DMA,
+		Image: hvx.NewImage(layout.CodeBase, m, kernels)}
 }
 
 // hasDMA reports whether a core has user DMA into VTCM.

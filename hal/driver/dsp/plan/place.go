@@ -41,6 +41,24 @@ func lifetimes(steps []*step.Step, groups []group) map[*layout.Tensor]*life {
 	return lives
 }
 
+// checkSizes reports a tensor that some step uses and that is too large for tables of positions, or
+// for the arena.
+func checkSizes(steps []*step.Step, tensors []*layout.Tensor) error {
+	lives := lifetimes(steps, nil)
+	for _, t := range tensors {
+		if lives[t] == nil && !t.Keep {
+			continue
+		}
+		if p := t.Shape.Positions(); p > layout.MaxPositions {
+			return fmt.Errorf("%s has %d positions, at most %d", t.Name, p, layout.MaxPositions)
+		}
+		if n := t.Bytes(); n > layout.MaxArena {
+			return fmt.Errorf("%s needs %d bytes, at most %d", t.Name, n, layout.MaxArena)
+		}
+	}
+	return nil
+}
+
 // place gives every tensor that some step uses an address, and returns the bytes of all.
 func place(steps []*step.Step, tensors []*layout.Tensor, groups []group) (uint32, error) {
 	lives := lifetimes(steps, groups)
@@ -53,12 +71,6 @@ func place(steps []*step.Step, tensors []*layout.Tensor, groups []group) (uint32
 		}
 		if l == nil {
 			continue
-		}
-		if p := t.Shape.Positions(); p > layout.MaxPositions {
-			return 0, fmt.Errorf("%s has %d positions, at most %d", t.Name, p, layout.MaxPositions)
-		}
-		if n := t.Bytes(); n > layout.MaxArena {
-			return 0, fmt.Errorf("%s needs %d bytes, at most %d", t.Name, n, layout.MaxArena)
 		}
 		used = append(used, t)
 		list = append(list, arena.Interval{Bytes: t.Bytes(), First: l.first, Last: l.last})

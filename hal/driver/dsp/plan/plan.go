@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/dsp"
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
@@ -35,7 +34,6 @@ type planner struct {
 	steps          []*step.Step
 	jobs           []*step.Job
 	arena          uint32 // bytes of tensors
-	machine        cost.Machine
 	l2             cacheState
 	vtcm           vtcm
 	made           map[*layout.Tensor]int // jobs launched when the last writer of a tensor had been
@@ -56,9 +54,14 @@ func New(list *step.List, s *dsp.Spec) (*Program, error) {
 
 // newPlanner plans a lowered graph.
 func newPlanner(list *step.List, s *dsp.Spec) (*planner, error) {
-	p := &planner{Object: list.Object, steps: list.Steps, machine: MachineOf(s), l2: cacheState{size: s.L2.Bytes, touched: map[*layout.Tensor]int{}}, vtcm: newVTCM(s), made: map[*layout.Tensor]int{}}
-	groups := p.groups()
-	var err error
+	p := &planner{Object: list.Object, steps: list.Steps, l2: cacheState{size: s.L2.Bytes, touched: map[*layout.Tensor]int{}}, vtcm: newVTCM(s), made: map[*layout.Tensor]int{}}
+	if err := checkSizes(list.Steps, list.Tensors); err != nil {
+		return nil, err
+	}
+	groups, err := p.groups()
+	if err != nil {
+		return nil, err
+	}
 	if p.arena, err = place(p.steps, list.Tensors, groups); err != nil {
 		return nil, err
 	}
@@ -142,12 +145,6 @@ func (l *planner) trafficOf(s *step.Step) (t step.Traffic) {
 	}
 	return t
 }
-
-// Room implements step.Planner.
-func (l *planner) Room() int { return int(l.vtcm.size) }
-
-// DMA implements step.Planner.
-func (l *planner) DMA() bool { return l.vtcm.dma }
 
 // Seal implements step.Planner.
 func (l *planner) Seal() { l.vtcm.seal() }

@@ -14,10 +14,6 @@ type Planner interface {
 	Fetch(s *Step, src uint32, bytes int) (uint32, error)
 	// Seal has the next fetch be a job of its own, behind those launched so far.
 	Seal()
-	// Room is how many bytes of VTCM a single step can use.
-	Room() int
-	// DMA reports whether the core has user DMA.
-	DMA() bool
 	// Cold reports whether a tensor is likely not in L2 when the step being launched
 	// reads it.
 	Cold(t *layout.Tensor) bool
@@ -32,7 +28,8 @@ type Planner interface {
 type Launcher struct {
 	*Object
 	Planner
-	Step *Step
+	Step    *Step
+	IsTrial bool // what is launched is thrown away
 }
 
 // Kernel returns the code of a kernel in the program.

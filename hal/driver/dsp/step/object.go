@@ -4,21 +4,20 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 )
 
-// Object is a program in the making: the code of kernels, and constants.
+// Object is a program in the making: the machine that it is for, the code of kernels, and
+// constants.
 type Object struct {
 	Threads int // that share the work of a job
+	Machine cost.Machine
+	VTCM    int  // bytes that a single step can use
+	DMA     bool // the core has user DMA
 	Image   *hvx.Image
 	Consts  []byte
-}
-
-// NewObject makes the object of a machine with that many threads that use vectors. The
-// cache keeps what is compiled for it.
-func NewObject(threads int, m hvx.Machine, kernels *hvx.Cache) *Object {
-	return &Object{Threads: threads, Image: hvx.NewImage(layout.CodeBase, m, kernels)}
 }
 
 // Reserve makes room for packed weights of so many bytes of weights, so that constants need
@@ -58,7 +57,7 @@ func (o *Object) Word(addr uint32) (w uint32, ok bool) {
 }
 
 // Fits compiles a kernel that is the best choice if there are registers for it.
-func (o *Object) Fits(k hvx.Kernel) bool { return o.Image.Cost(k) > 0 }
+func (o *Object) Fits(k hvx.Kernel) bool { return o.Image.Fits(k) }
 
 // Spread divides n items among the threads as evenly as possible, in order;
 // threads without work are left out.

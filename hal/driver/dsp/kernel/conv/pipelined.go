@@ -46,6 +46,17 @@ type pipelinedPart struct {
 	serves       []*pipelinedUnit // those that are requantized meanwhile
 }
 
+// Blocks are how many positions a block may have, so that it has two parts at least.
+func (c GEMM) Blocks() []int {
+	switch {
+	case c.PerVector == 4:
+		return []int{4, 8}
+	case c.PerVector == 2 || c.Chunks == 0 || c.Chunks == 1 && c.Tail == 0:
+		return []int{4}
+	}
+	return []int{2, 4}
+}
+
 // parts are the parts of a block, at least two.
 func (c GEMM) parts() []*pipelinedPart {
 	var list []*pipelinedPart

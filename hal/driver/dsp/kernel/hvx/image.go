@@ -8,6 +8,8 @@ type Image struct {
 	byKey   map[Kernel]*Linked
 	cache   *Cache
 	machine Machine
+	outline bool // kernels have no code; byKey are those of the image that will be
+	added   int  // bytes that the code of others would take
 }
 
 // NewImage makes an image of no kernels. Kernels compiled for it are kept in
@@ -16,10 +18,26 @@ func NewImage(base uint32, m Machine, cache *Cache) *Image {
 	return &Image{Base: base, byKey: map[Kernel]*Linked{}, cache: cache, machine: m}
 }
 
+// Outlines is an image whose kernels have no code but estimates of what it would take, for
+// who compares kernels before one of them is compiled.
+func (im *Image) Outlines() *Image {
+	return &Image{byKey: im.byKey, cache: im.cache, machine: im.machine, outline: true}
+}
+
+// Added is about how many bytes the kernels of an image of outlines add to the code.
+func (im *Image) Added() int { return im.added }
+
 // Kernel returns the linked code of a kernel, compiled and linked on first use.
 // source is the operation of the model that uses it.
 func (im *Image) Kernel(key Kernel, source int) (*Linked, error) {
 	k := im.byKey[key]
+	if im.outline {
+		o, err := im.cache.outline(key, im.machine)
+		if k == nil && err == nil {
+			im.added += o.bytes
+		}
+		return o.Linked, err
+	}
 	if k == nil {
 		code, err := im.cache.code(key, im.machine)
 		if err != nil {
@@ -39,12 +57,9 @@ func (im *Image) Kernel(key Kernel, source int) (*Linked, error) {
 	return k, nil
 }
 
-// Cost is the estimated cost of a kernel in packets, 0 where there are no registers
-// for it. A kernel that is used later is not compiled again.
-func (im *Image) Cost(k Kernel) int {
-	c, err := im.cache.code(k, im.machine)
-	if err != nil {
-		return 0
-	}
-	return c.Cost
+// Fits compiles a kernel and reports whether there are registers for it. One that is used
+// later is not compiled again.
+func (im *Image) Fits(k Kernel) bool {
+	_, err := im.cache.code(k, im.machine)
+	return err == nil
 }

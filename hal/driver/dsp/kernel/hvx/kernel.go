@@ -56,9 +56,33 @@ func Compile(k Kernel, m Machine) (*Code, error) {
 func compile(k Kernel, m Machine, t *target) (*Code, error) {
 	b := &Builder{Func: codegen.New(t, k.Name()), DMA: m.DMA, loops: make([]Loop, 1)}
 	k.Emit(b)
+	b.countLines()
 	code, err := b.Func.Compile()
 	if err != nil {
 		return nil, fmt.Errorf("hvx: %w", err)
 	}
-	return &Code{Name: k.Name(), Cost: code.Cost, Loops: b.finishLoops(code), Fetches: b.fetches, code: code}, nil
+	return &Code{Name: k.Name(), Cost: code.Cost, Loops: b.finishLoops(code.Sections), Fetches: b.fetches, code: code}, nil
+}
+
+// instrBytes are those of an instruction without an extender.
+const instrBytes = 4
+
+// outlined is a kernel without code: its loops, with their issue slots as far as they are known
+// without a schedule (codegen.Outline), and about how many bytes its code would take.
+type outlined struct {
+	*Linked
+	bytes int
+}
+
+func outline(k Kernel, m Machine, t *target) (o outlined, err error) {
+	b := &Builder{Func: codegen.New(t, k.Name()), DMA: m.DMA, loops: make([]Loop, 1)}
+	k.Emit(b)
+	b.countLines()
+	sections, err := b.Func.Outline()
+	if err != nil {
+		return o, fmt.Errorf("hvx: %w", err)
+	}
+	b.Func.EachInstr(func(int, *codegen.Instr) { o.bytes += instrBytes })
+	o.Linked = &Linked{Name: k.Name(), Loops: b.finishLoops(sections), Fetches: b.fetches}
+	return o, nil
 }

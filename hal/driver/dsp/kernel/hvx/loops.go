@@ -166,17 +166,15 @@ func (v *Value) walk(loop int, n int32) {
 	v.Walks = append(v.Walks, Walk{loop, n})
 }
 
-// finishLoops fills in what is known once there is code: the slots of each loop, the vectors that
-// it moves, and whether its iterations differ.
-func (b *Builder) finishLoops(code *codegen.Code) []Loop {
-	for i, n := range code.Sections {
+// countLines counts the vectors that each loop moves.
+func (b *Builder) countLines() {
+	b.Func.EachInstr(func(section int, in *codegen.Instr) { b.loops[section].Lines += lines(in) })
+}
+
+// finishLoops fills in the slots of each loop, and whether its iterations differ.
+func (b *Builder) finishLoops(slots []int) []Loop {
+	for i, n := range slots {
 		b.loops[i].Slots = n
-	}
-	for i := range code.Groups {
-		l := &b.loops[code.SectionOf(&code.Groups[i])]
-		for _, in := range code.Groups[i].Instrs {
-			l.Lines += lines(in)
-		}
 	}
 	var around []int
 	var visit func(i int)

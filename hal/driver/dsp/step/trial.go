@@ -1,0 +1,70 @@
+package step
+
+import (
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+)
+
+// Trial launches some rows of work for a trial, with outlines in place of kernels
+// (hvx.Image.Outlines) and constants that are thrown away: begin returns the work for the launcher that it
+// is given. The jobs are what they would be for the program, when all that they read is in L2 but
+// for code that the program does not have yet.
+func (l *Launcher) Trial(begin func(l *Launcher) (Work, error), r Rows) ([]*cost.Job, error) {
+	o := &Object{Threads: l.Threads, Machine: l.Machine, VTCM: l.VTCM, DMA: l.DMA, Image: l.Image.Outlines()}
+	t := &trial{object: o, plan: l.Planner}
+	to := &Launcher{Object: o, Planner: t, Step: l.Step, IsTrial: true}
+	w, err := begin(to)
+	if err == nil {
+		err = w.Launch(to, r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list []*cost.Job
+	for _, j := range t.jobs {
+		for _, args := range j.Args {
+			j.Cost.AddThread(cost.ThreadOf(&o.Machine, j.Kernel.Loops, args, o.Word))
+		}
+		list = append(list, &j.Cost)
+	}
+	if len(list) > 0 {
+		list[0].Code = o.Image.Added()
+	}
+	return list, nil
+}
+
+// Estimate is what a step takes whose work begin returns. Code comes beside the jobs before it.
+func (l *Launcher) Estimate(begin func(l *Launcher) (Work, error)) (cycles int, err error) {
+	jobs, err := l.Trial(begin, l.Step.Whole())
+	for _, j := range jobs {
+		cycles += int(l.Machine.Launches(1) + l.Machine.Busy(j) + l.Machine.Moves(j.Code))
+	}
+	return cycles, err
+}
+
+// trial is a Planner that keeps the jobs of one work.
+type trial struct {
+	object *Object
+	plan   Planner // says what is cold; nil: nothing is
+	jobs   []*Job
+}
+
+// AddJob implements Planner.
+func (t *trial) AddJob(s *Step, k *hvx.Linked, args [][]uint32) *Job {
+	j := &Job{Step: s, Kernel: k, Args: args}
+	t.jobs = append(t.jobs, j)
+	return j
+}
+
+// Fetch implements Planner: what is fetched stays where it is.
+func (t *trial) Fetch(_ *Step, src uint32, _ int) (uint32, error) { return src, nil }
+
+// Seal implements Planner.
+func (t *trial) Seal() {}
+
+// Cold implements Planner.
+func (t *trial) Cold(x *layout.Tensor) bool { return t.plan != nil && t.plan.Cold(x) }
+
+// Streams implements Planner.
+func (t *trial) Streams(x *layout.Tensor) bool { return t.plan != nil && t.plan.Streams(x) }
