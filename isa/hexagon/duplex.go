@@ -133,20 +133,24 @@ func decodeDuplex(w, ext uint32, haveExt bool) (high, low Inst, reason string) {
 	if g[0] == subNone {
 		return high, low, "reserved class of duplex"
 	}
-	if !decodeSub(&high, g[1], uint16(w>>16&0x1fff), ext, haveExt) || !decodeSub(&low, g[0], uint16(w&0x1fff), 0, false) {
-		return high, low, "no known sub-instruction"
+	if reason = decodeSub(&high, g[1], uint16(w>>16&0x1fff), ext, haveExt); reason == "" {
+		reason = decodeSub(&low, g[0], uint16(w&0x1fff), 0, false)
 	}
-	return high, low, ""
+	return high, low, reason
 }
 
-// decodeSub decodes a sub-instruction of group g.
-func decodeSub(in *Inst, g subGroup, w uint16, ext uint32, haveExt bool) bool {
+// decodeSub decodes a sub-instruction of group g. Only Rx=add(Rx,#s7) and Rd=#u6 take an extender; llvm-mc puts one in front
+// of Rd=add(r29,#u6:2), too, which its own disassembler does not read.
+func decodeSub(in *Inst, g subGroup, w uint16, ext uint32, haveExt bool) (reason string) {
 	for i := range subForms[g] {
 		if s := &subForms[g][i]; w&s.mask == s.match {
-			return s.decode(in, w, ext, haveExt)
+			if !s.decode(in, w, ext, haveExt) {
+				return "constant extender before a sub-instruction that takes none"
+			}
+			return ""
 		}
 	}
-	return false
+	return "no known sub-instruction"
 }
 
 func (s *subForm) decode(in *Inst, w uint16, ext uint32, haveExt bool) bool {

@@ -128,6 +128,8 @@ func TestDecodeErrors(t *testing.T) {
 		{[]uint32{0xe0002000}, "reserved class of duplex"},
 		{[]uint32{0xffffffff}, "no known instruction form"},
 		{[]uint32{0x00004000, nop}, "takes none"},
+		{[]uint32{0x00004001, 0x4d900021}, "sub-instruction that takes none"}, // r0 = add(r29,##100) ; r1 = memw(r2), of llvm-mc
+		{[]uint32{0x20001f80}, "no known sub-instruction"},
 		{[]uint32{0x00004000, 0x00004000, nop}, "two constant extenders"},
 		{[]uint32{0x0000c000}, "ends the packet"},
 		{[]uint32{more, more, nop&^(3<<parseShift) | parseLoopEnd<<parseShift, nop}, "third word"},

@@ -1,6 +1,7 @@
 package asm
 
 import (
+	"maps"
 	"math/rand"
 	"os"
 	"os/exec"
@@ -134,6 +135,56 @@ func TestPairedPackets(t *testing.T) {
 		}
 		if err := p.Check(); err == nil || !strings.Contains(err.Error(), "branch cannot share its packet with another branch") {
 			t.Errorf("%s: %v, want %s", p.Asm(), err, "branch cannot share its packet with another branch")
+		}
+	}
+}
+
+// TestOracleExtendedDuplex: an extender in front of a duplex widens Rx=add(Rx,#s7) or Rd=#u6 in its high half. llvm-mc puts
+// one in front of Rd=add(r29,#u6:2), too; LLVM's disassembler does not read that and neither do we, and our assembler
+// keeps a word for each instruction. What it makes LLVM reads as what it was made of.
+func TestOracleExtendedDuplex(t *testing.T) {
+	oracle.Need(t, mcName, objdumpName, "llvm-objcopy-19")
+	read := func(words []uint32) string {
+		return strings.Join(slices.Collect(maps.Values(disassembleLLVM(t, words))), " ")
+	}
+	for _, c := range []struct {
+		text    string
+		reads   bool // LLVM reads what it writes
+		duplex  bool // we make one
+		listing string
+	}{
+		{"{ r0 = add(r0,##100000); r1 = memw(r2+#0) }", true, true, "r0 = add(r0,##0x186a0);"},
+		{"{ r16 = ##5; memw(r2+#0) = r3 }", true, true, "r16 = ##0x5;"},
+		{"{ r0 = ##-2; jumpr r31 }", true, true, "r0 = ##0xfffffffe;"},
+		{"{ r0 = add(r29,##100000); r1 = memw(r2+#0) }", true, false, "r0 = add(r29,##0x186a0)"},
+		{"{ r0 = add(r29,##6); r1 = memw(r2+#0) }", true, false, "r0 = add(r29,##0x6)"},
+		{"{ r0 = add(r29,##100); r1 = memw(r2+#0) }", false, false, "r0 = add(r29,##0x64)"},
+		{"{ r16 = add(r29,##4); jumpr r31 }", false, false, "r16 = add(r29,##0x4)"},
+	} {
+		obj, diag, ok := assembleLLVM(t, c.text, joiningArgs()...)
+		if !ok {
+			t.Fatalf("%s: %s", c.text, diag)
+		}
+		theirs := textSection(t, obj)
+		if _, _, err := hexagon.DecodePacket(theirs, 0); (err == nil) != c.reads || err != nil && !strings.Contains(err.Error(), "takes none") {
+			t.Errorf("%s: %08x of llvm-mc: %v", c.text, theirs, err)
+		}
+		if strings.Contains(read(theirs), "<unknown>") == c.reads {
+			t.Errorf("%s: llvm-objdump reads %08x: %v, want %v", c.text, theirs, !c.reads, c.reads)
+		}
+		o, err := AssembleObject(c.text, Options{})
+		if err != nil {
+			t.Fatalf("%s: %v", c.text, err)
+		}
+		ours, err := o.Packets[0].Encode(nil)
+		if err != nil {
+			t.Fatalf("%s: %v", c.text, err)
+		}
+		if o.Packets[0].Duplex != c.duplex || c.reads && !slices.Equal(ours, theirs) {
+			t.Errorf("%s: ours %08x, llvm-mc's %08x", c.text, ours, theirs)
+		}
+		if got := read(ours); !strings.Contains(got, c.listing) {
+			t.Errorf("%s: llvm-objdump reads %08x as %s", c.text, ours, got)
 		}
 	}
 }

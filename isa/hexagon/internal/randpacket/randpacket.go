@@ -199,7 +199,7 @@ func (g *Gen) Pairable() hexagon.Packet {
 			if g.R.Intn(4) == 0 {
 				in = g.Inst(sub.Op)
 			}
-			// Those that take an extender: Rd=#u6, and Rx=add(Rx,#s7) but not Rd=add(r29,#u6).
+			// Those that take an extender: Rd=#u6, and Rx=add(Rx,#s7) but not Rd=add(r29,#u6): TestOracleExtendedDuplex.
 			if extends := sub.Op == hexagon.A2_tfrsi || sub.Op == hexagon.A2_addi && sub.R[0] == sub.R[1]; extends && g.R.Intn(4) == 0 {
 				in.Ext, in.Imm[0] = true, g.R.Int31()>>g.R.Intn(31)
 			}
