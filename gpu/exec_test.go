@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/gpu/internal/floattest"
+	"github.com/nnsoc/nnsoc/gpu/internal/float/floattest"
 )
 
 // runLanes executes lines of assembly on one wave whose v2, v3, v4, v5, v6 hold

@@ -3,6 +3,7 @@ package exec
 import (
 	"encoding/binary"
 
+	"github.com/nnsoc/nnsoc/gpu/internal/float"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 )
 
@@ -35,18 +36,18 @@ var atomicOps = map[string]func(wide bool) state.AtomicFunc{
 	}),
 	"fmin": func(wide bool) state.AtomicFunc {
 		if wide {
-			return func(o, d, _ uint64) uint64 { return fmin64(o, d) }
+			return func(o, d, _ uint64) uint64 { return float.Min64(o, d) }
 		}
-		return func(o, d, _ uint64) uint64 { return uint64(fmin32(uint32(o), uint32(d))) }
+		return func(o, d, _ uint64) uint64 { return uint64(float.Min(uint32(o), uint32(d))) }
 	},
 	"fmax": func(wide bool) state.AtomicFunc {
 		if wide {
-			return func(o, d, _ uint64) uint64 { return fmax64(o, d) }
+			return func(o, d, _ uint64) uint64 { return float.Max64(o, d) }
 		}
-		return func(o, d, _ uint64) uint64 { return uint64(fmax32(uint32(o), uint32(d))) }
+		return func(o, d, _ uint64) uint64 { return uint64(float.Max(uint32(o), uint32(d))) }
 	},
 	"fadd": func(bool) state.AtomicFunc {
-		return func(o, d, _ uint64) uint64 { return uint64(fadd(uint32(o), uint32(d))) }
+		return func(o, d, _ uint64) uint64 { return uint64(float.Add(uint32(o), uint32(d))) }
 	},
 	"mskor": func(bool) state.AtomicFunc { return func(o, d, mask uint64) uint64 { return o&^mask | d } },
 	"wrap": func(bool) state.AtomicFunc {
@@ -67,9 +68,9 @@ var atomicOps = map[string]func(wide bool) state.AtomicFunc{
 	},
 	"fcmpswap": func(wide bool) state.AtomicFunc {
 		return func(o, d, c uint64) uint64 {
-			eq := f32(uint32(o)) == f32(uint32(c))
+			eq := float.F32(uint32(o)) == float.F32(uint32(c))
 			if wide {
-				eq = f64(o) == f64(c)
+				eq = float.F64(o) == float.F64(c)
 			}
 			if eq {
 				return d

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/nnsoc/nnsoc/gpu/internal/asm"
+	"github.com/nnsoc/nnsoc/gpu/internal/exec/native"
+	"github.com/nnsoc/nnsoc/gpu/internal/float"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
@@ -28,26 +29,26 @@ var cmpTable = sync.OnceValue(compareTable)
 var cmpSem = byName(cmpTable, func(s *cmp) string { return s.name })
 
 var intRelations = map[string]int{
-	"f": 0, "lt": asm.Less, "eq": asm.Equal, "le": asm.Less | asm.Equal, "gt": asm.Greater, "ne": asm.Less | asm.Greater, "ge": asm.Greater | asm.Equal,
-	"t": asm.Less | asm.Equal | asm.Greater,
+	"f": 0, "lt": native.Less, "eq": native.Equal, "le": native.Less | native.Equal, "gt": native.Greater, "ne": native.Less | native.Greater, "ge": native.Greater | native.Equal,
+	"t": native.Less | native.Equal | native.Greater,
 }
 
 var floatRelations = map[string]int{
-	"f": 0, "lt": asm.Less, "eq": asm.Equal, "le": asm.Less | asm.Equal, "gt": asm.Greater, "lg": asm.Less | asm.Greater, "ge": asm.Greater | asm.Equal,
-	"o": asm.Less | asm.Equal | asm.Greater, "u": asm.Unordered, "nge": asm.Less | asm.Unordered, "nlg": asm.Equal | asm.Unordered, "ngt": asm.Less | asm.Equal | asm.Unordered,
-	"nle": asm.Greater | asm.Unordered, "neq": asm.Less | asm.Greater | asm.Unordered, "nlt": asm.Greater | asm.Equal | asm.Unordered, "tru": 15,
+	"f": 0, "lt": native.Less, "eq": native.Equal, "le": native.Less | native.Equal, "gt": native.Greater, "lg": native.Less | native.Greater, "ge": native.Greater | native.Equal,
+	"o": native.Less | native.Equal | native.Greater, "u": native.Unordered, "nge": native.Less | native.Unordered, "nlg": native.Equal | native.Unordered, "ngt": native.Less | native.Equal | native.Unordered,
+	"nle": native.Greater | native.Unordered, "neq": native.Less | native.Greater | native.Unordered, "nlt": native.Greater | native.Equal | native.Unordered, "tru": 15,
 }
 
 func relOf[T int32 | uint32 | int64 | uint64 | int16 | uint16 | float32 | float64](a, b T) int {
 	switch {
 	case a < b:
-		return asm.Less
+		return native.Less
 	case a > b:
-		return asm.Greater
+		return native.Greater
 	case a == b:
-		return asm.Equal
+		return native.Equal
 	}
-	return asm.Unordered
+	return native.Unordered
 }
 
 // compareTable makes the compares of the instruction set from their names:
@@ -94,15 +95,15 @@ func compareTable() []cmp {
 		switch typ {
 		case "f32":
 			c.kind, c.class = state.ResultF32, state.ClassF32
-			c.wide = func(a, b uint64) bool { return has(relOf(f32(uint32(a)), f32(uint32(b)))) }
+			c.wide = func(a, b uint64) bool { return has(relOf(float.F32(uint32(a)), float.F32(uint32(b)))) }
 		case "f16":
 			c.kind, c.class = state.ResultF16, state.ClassF16
 			c.wide = func(a, b uint64) bool {
-				return has(relOf(f32(f16to32(uint32(a)&0xFFFF)), f32(f16to32(uint32(b)&0xFFFF))))
+				return has(relOf(float.F32(float.FromHalf(uint32(a)&0xFFFF)), float.F32(float.FromHalf(uint32(b)&0xFFFF))))
 			}
 		case "f64":
 			c.kind, c.class = state.ResultF64, state.ClassF64
-			c.wide = func(a, b uint64) bool { return has(relOf(f64(a), f64(b))) }
+			c.wide = func(a, b uint64) bool { return has(relOf(float.F64(a), float.F64(b))) }
 		case "i32":
 			c.wide = func(a, b uint64) bool { return has(relOf(int32(a), int32(b))) }
 		case "u32":
@@ -120,7 +121,7 @@ func compareTable() []cmp {
 		default:
 			continue
 		}
-		if row := asm.Compare(typ, set); row != nil {
+		if row := native.Compare(typ, set); row != nil {
 			c.row = row
 		}
 		out = append(out, c)

@@ -3,6 +3,7 @@ package exec
 import (
 	"math"
 
+	"github.com/nnsoc/nnsoc/gpu/internal/float"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 )
 
@@ -79,18 +80,18 @@ func execDivScale(w *state.Wave, u *state.Op) {
 		l := state.FirstLane(m)
 		a, b, c := t[0][l], t[1][l], t[2][l]
 		if double {
-			r, s := divScale(&div64, f64(a), f64(b), f64(c), a == c, a == b)
-			v := b64(r)
+			r, s := divScale(&div64, float.F64(a), float.F64(b), float.F64(c), a == c, a == b)
+			v := float.Bits64(r)
 			lo[l], hi[l] = uint32(v), uint32(v>>32)
 			if s {
 				flag |= 1 << l
 			}
 			continue
 		}
-		r, s := divScale(&div32, float64(f32(uint32(a))), float64(f32(uint32(b))), float64(f32(uint32(c))), a == c, a == b)
-		lo[l] = b32(float32(r))
-		if isNaN32(lo[l]) {
-			lo[l] = nan32
+		r, s := divScale(&div32, float64(float.F32(uint32(a))), float64(float.F32(uint32(b))), float64(float.F32(uint32(c))), a == c, a == b)
+		lo[l] = float.Bits32(float32(r))
+		if float.IsNaN32(lo[l]) {
+			lo[l] = float.NaN32
 		}
 		if s {
 			flag |= 1 << l
@@ -119,10 +120,10 @@ func execDivFmas(w *state.Wave, u *state.Op) {
 		a, b, c := t[0][l], t[1][l], t[2][l]
 		scaled := vcc>>l&1 != 0
 		if double {
-			r := math.FMA(f64(a), f64(b), f64(c))
+			r := math.FMA(float.F64(a), float.F64(b), float.F64(c))
 			if scaled {
 				k := -128
-				if exponent(f64(c)) > 0 {
+				if exponent(float.F64(c)) > 0 {
 					k = 128
 				}
 				r = math.Ldexp(r, k)
@@ -131,10 +132,10 @@ func execDivFmas(w *state.Wave, u *state.Op) {
 			lo[l], hi[l] = uint32(v), uint32(v>>32)
 			continue
 		}
-		v := ffma(uint32(a), uint32(b), uint32(c))
-		if scaled && !isNaN32(v) {
+		v := float.FMA(uint32(a), uint32(b), uint32(c))
+		if scaled && !float.IsNaN32(v) {
 			// The unit scales toward the side the quotient left.
-			v = b32(float32(math.Ldexp(float64(f32(v)), divBack(uint32(c)))))
+			v = float.Bits32(float32(math.Ldexp(float64(float.F32(v)), divBack(uint32(c)))))
 		}
 		lo[l] = v
 	}
@@ -143,7 +144,7 @@ func execDivFmas(w *state.Wave, u *state.Op) {
 // divBack is the exponent that undoes the scaling of a float32 quotient of
 // about q.
 func divBack(q uint32) int {
-	if exponent(float64(f32(q))) > 0 {
+	if exponent(float64(float.F32(q))) > 0 {
 		return 64
 	}
 	return -64

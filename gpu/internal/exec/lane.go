@@ -3,6 +3,8 @@ package exec
 import (
 	"math"
 	"math/bits"
+
+	"github.com/nnsoc/nnsoc/gpu/internal/float"
 )
 
 // Lane functions that are more than one expression.
@@ -148,14 +150,14 @@ func lerpU8(a, b, c uint32) uint32 {
 // fmaLegacy is fma in which zero times anything is zero.
 func fmaLegacy(a, b, c uint32) uint32 {
 	if a<<1 == 0 || b<<1 == 0 {
-		return fadd(0, c)
+		return float.Add(0, c)
 	}
-	return ffma(a, b, c)
+	return float.FMA(a, b, c)
 }
 
 // norm limits a float to [lo, 1] and scales it to an integer.
 func norm(a uint32, lo, scale float64) uint32 {
-	x := float64(f32(a))
+	x := float64(float.F32(a))
 	if x != x {
 		return 0
 	}
@@ -165,24 +167,24 @@ func norm(a uint32, lo, scale float64) uint32 {
 // dot2F32F16 flushes float32 denormals on the way in and out. The order of its
 // additions is not published; low halves first, each rounded once.
 func dot2F32F16(a, b, c uint32) uint32 {
-	t := flush32(ffma(f16to32(a&0xFFFF), f16to32(b&0xFFFF), flush32(c)))
-	return flush32(ffma(f16to32(a>>16), f16to32(b>>16), t))
+	t := float.Flush(float.FMA(float.FromHalf(a&0xFFFF), float.FromHalf(b&0xFFFF), float.Flush(c)))
+	return float.Flush(float.FMA(float.FromHalf(a>>16), float.FromHalf(b>>16), t))
 }
 
 func pkFMA(a, b, c uint32) uint32 {
-	return hfma(a&0xFFFF, b&0xFFFF, c&0xFFFF) | hfma(a>>16, b>>16, c>>16)<<16
+	return float.FMAHalf(a&0xFFFF, b&0xFFFF, c&0xFFFF) | float.FMAHalf(a>>16, b>>16, c>>16)<<16
 }
 
 // via32 is a half operation evaluated in float32.
 func via32(f func(uint32) uint32) lane1 {
-	return func(a uint32) uint32 { return f32to16(f(f16to32(a & 0xFFFF))) }
+	return func(a uint32) uint32 { return float.ToHalf(f(float.FromHalf(a & 0xFFFF))) }
 }
 
 func round32(a uint32, f func(float64) float64) uint32 {
-	if isNaN32(a) {
-		return quiet32(a)
+	if float.IsNaN32(a) {
+		return float.Quiet(a)
 	}
-	return b32(float32(f(float64(f32(a)))))
+	return float.Bits32(float32(f(float64(float.F32(a)))))
 }
 
 func frndne(a uint32) uint32 { return round32(a, math.RoundToEven) }
@@ -192,39 +194,39 @@ func ftrunc(a uint32) uint32 { return round32(a, math.Trunc) }
 
 // ffract is a - floor(a), below 1.
 func ffract(a uint32) uint32 {
-	if isNaN32(a) {
-		return quiet32(a)
+	if float.IsNaN32(a) {
+		return float.Quiet(a)
 	}
-	x := float64(f32(a))
+	x := float64(float.F32(a))
 	if math.IsInf(x, 0) {
-		return nan32
+		return float.NaN32
 	}
-	return min(b32(float32(x-math.Floor(x))), 0x3F7FFFFF)
+	return min(float.Bits32(float32(x-math.Floor(x))), 0x3F7FFFFF)
 }
 
 func fldexp(a, n uint32) uint32 {
-	if isNaN32(a) {
-		return quiet32(a)
+	if float.IsNaN32(a) {
+		return float.Quiet(a)
 	}
 	// Exact in float64 for every result that float32 can hold, so one rounding.
 	e := min(max(int32(n), -400), 400)
-	return b32(float32(math.Ldexp(float64(f32(a)), int(e))))
+	return float.Bits32(float32(math.Ldexp(float64(float.F32(a)), int(e))))
 }
 
 func ffrexpExp(a uint32) uint32 {
 	if a&0x7F800000 == 0x7F800000 {
 		return 0
 	}
-	_, e := math.Frexp(float64(f32(a)))
+	_, e := math.Frexp(float64(float.F32(a)))
 	return uint32(int32(e))
 }
 
 func ffrexpMant(a uint32) uint32 {
-	if isNaN32(a) {
-		return quiet32(a)
+	if float.IsNaN32(a) {
+		return float.Quiet(a)
 	}
-	m, _ := math.Frexp(float64(f32(a)))
-	return b32(float32(m))
+	m, _ := math.Frexp(float64(float.F32(a)))
+	return float.Bits32(float32(m))
 }
 
 // divFixup repairs the special cases of a quotient q = b/a computed by refinement
@@ -235,11 +237,11 @@ func divFixup(q, den, num uint32) uint32 {
 	const inf = 0x7F800000
 	switch {
 	case n > inf:
-		return quiet32(num)
+		return float.Quiet(num)
 	case d > inf:
-		return quiet32(den)
+		return float.Quiet(den)
 	case n == 0 && d == 0, n == inf && d == inf:
-		return nan32
+		return float.NaN32
 	case d == 0, n == inf:
 		return sign | inf
 	case d == inf, n == 0:
@@ -249,10 +251,10 @@ func divFixup(q, den, num uint32) uint32 {
 }
 
 func cvtI32(a uint32) uint32 {
-	if isNaN32(a) {
+	if float.IsNaN32(a) {
 		return 0
 	}
-	return cvtI64(float64(f32(a)))
+	return cvtI64(float64(float.F32(a)))
 }
 
 func cvtI64(x float64) uint32 {
@@ -267,7 +269,7 @@ func cvtI64(x float64) uint32 {
 	return uint32(int32(x))
 }
 
-func cvtU32(a uint32) uint32 { return cvtU64(float64(f32(a))) }
+func cvtU32(a uint32) uint32 { return cvtU64(float64(float.F32(a))) }
 
 func cvtU64(x float64) uint32 {
 	switch {
@@ -282,7 +284,7 @@ func cvtU64(x float64) uint32 {
 // cvtPkU8 rounds a to a byte and inserts it at byte b of c.
 func cvtPkU8(a, b, c uint32) uint32 {
 	v := uint32(0)
-	if x := math.RoundToEven(float64(f32(a))); x > 0 {
+	if x := math.RoundToEven(float64(float.F32(a))); x > 0 {
 		v = uint32(min(x, 255))
 	}
 	sh := 8 * (b & 3)

@@ -1,7 +1,8 @@
 package exec
 
 import (
-	"github.com/nnsoc/nnsoc/gpu/internal/asm"
+	"github.com/nnsoc/nnsoc/gpu/internal/exec/native"
+	"github.com/nnsoc/nnsoc/gpu/internal/float"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
@@ -17,7 +18,7 @@ func rowFor(name string) func(d, a, b, c *state.Row, m uint64, n int) {
 	for i := range vectorTable {
 		if s := &vectorTable[i]; s.name == name {
 			lanes := laneRow(s.f)
-			fast := asm.Row(name)
+			fast := native.Row(name)
 			if fast == nil {
 				fast = lanes
 			}
@@ -58,7 +59,7 @@ func execFmaMix(w *state.Wave, u *state.Op) {
 			r = t
 		case code >= rdna2.ConstHalf && code <= rdna2.ConstInv:
 			v, _ := rdna2.Value32(code, rdna2.F32)
-			asm.Splat(t, v, w.Lanes)
+			native.Splat(t, v, w.Lanes)
 			r = t
 		}
 		abs, neg := in.Abs>>i&1 != 0, in.Neg>>i&1 != 0
@@ -88,15 +89,15 @@ func execFmaMix(w *state.Wave, u *state.Op) {
 		l := state.FirstLane(m)
 		r := out[l]
 		if in.Clamp {
-			r = clampF32(r)
+			r = float.Clamp(r)
 		}
 		switch mode {
 		case 0:
 			d[l] = r
 		case 1:
-			d[l] = d[l]&^0xFFFF | f32to16(r)
+			d[l] = d[l]&^0xFFFF | float.ToHalf(r)
 		default:
-			d[l] = d[l]&0xFFFF | f32to16(r)<<16
+			d[l] = d[l]&0xFFFF | float.ToHalf(r)<<16
 		}
 	}
 }

@@ -5,7 +5,8 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/nnsoc/nnsoc/gpu/internal/asm"
+	"github.com/nnsoc/nnsoc/gpu/internal/exec/native"
+	"github.com/nnsoc/nnsoc/gpu/internal/float"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
@@ -88,7 +89,7 @@ func readRow(w *state.Wave, k state.Source, v uint32, i int) *state.Row {
 		return &w.Machine.Prepared[v]
 	case state.SourceSGPR, state.SourceStatus:
 		t := &w.Machine.Temp[i]
-		asm.Splat(t, readScalar(w, k, v), w.Lanes)
+		native.Splat(t, readScalar(w, k, v), w.Lanes)
 		return t
 	}
 	return &w.Machine.Zero
@@ -250,7 +251,7 @@ func finish(w *state.Wave, d, out *state.Row, u *state.Op, m uint64) {
 		for l := range w.Lanes {
 			switch {
 			case x.Result == state.ResultF32:
-				out[l] = clampF32(out[l])
+				out[l] = float.Clamp(out[l])
 			case x.Result == state.ResultF16 && x.Half:
 				out[l] = clampF16(out[l] & 0xFFFF)
 			case x.Result == state.ResultF16:
@@ -276,4 +277,4 @@ func finish(w *state.Wave, d, out *state.Row, u *state.Op, m uint64) {
 	}
 }
 
-func clampF16(h uint32) uint32 { return f32to16(clampF32(f16to32(h))) }
+func clampF16(h uint32) uint32 { return float.ToHalf(float.Clamp(float.FromHalf(h))) }

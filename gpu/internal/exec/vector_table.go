@@ -1,6 +1,9 @@
 package exec
 
-import "github.com/nnsoc/nnsoc/gpu/internal/state"
+import (
+	"github.com/nnsoc/nnsoc/gpu/internal/float"
+	"github.com/nnsoc/nnsoc/gpu/internal/state"
+)
 
 // lane1, lane2 and lane3 compute one lane. They are the definition; faster
 // whole-row versions must agree with them bit for bit.
@@ -152,33 +155,33 @@ var vectorTable = []sem{
 	{name: "v_pk_min_u16", class: state.ClassInt, f: lane2(func(a, b uint32) uint32 { return pack16(min(a&0xFFFF, b&0xFFFF), min(a>>16, b>>16)) })},
 
 	// Single precision.
-	{name: "v_add_f32", class: state.ClassF32, kind: state.ResultF32, f: lane2(fadd)},
-	{name: "v_sub_f32", class: state.ClassF32, kind: state.ResultF32, f: lane2(fsub)},
-	{name: "v_subrev_f32", class: state.ClassF32, kind: state.ResultF32, f: lane2(func(a, b uint32) uint32 { return fsub(b, a) })},
-	{name: "v_mul_f32", class: state.ClassF32, kind: state.ResultF32, f: lane2(fmul)},
+	{name: "v_add_f32", class: state.ClassF32, kind: state.ResultF32, f: lane2(float.Add)},
+	{name: "v_sub_f32", class: state.ClassF32, kind: state.ResultF32, f: lane2(float.Sub)},
+	{name: "v_subrev_f32", class: state.ClassF32, kind: state.ResultF32, f: lane2(func(a, b uint32) uint32 { return float.Sub(b, a) })},
+	{name: "v_mul_f32", class: state.ClassF32, kind: state.ResultF32, f: lane2(float.Mul)},
 	{name: "v_mul_legacy_f32", class: state.ClassF32, kind: state.ResultF32, f: lane2(func(a, b uint32) uint32 {
 		if a<<1 == 0 || b<<1 == 0 {
 			return 0
 		}
-		return fmul(a, b)
+		return float.Mul(a, b)
 	})},
-	{name: "v_max_f32", class: state.ClassF32, kind: state.ResultF32, f: lane2(fmax32)},
-	{name: "v_min_f32", class: state.ClassF32, kind: state.ResultF32, f: lane2(fmin32)},
-	{name: "v_max3_f32", class: state.ClassF32, kind: state.ResultF32, f: lane3(func(a, b, c uint32) uint32 { return fmax32(fmax32(a, b), c) })},
-	{name: "v_min3_f32", class: state.ClassF32, kind: state.ResultF32, f: lane3(func(a, b, c uint32) uint32 { return fmin32(fmin32(a, b), c) })},
-	{name: "v_med3_f32", class: state.ClassF32, kind: state.ResultF32, f: lane3(fmed3)},
-	{name: "v_fma_f32", class: state.ClassFMA32, kind: state.ResultF32, f: lane3(ffma)},
-	{name: "v_fmac_f32", class: state.ClassFMA32, kind: state.ResultF32, f: lane3(ffma), acc: true},
-	{name: "v_fmamk_f32", class: state.ClassFMA32, kind: state.ResultF32, f: lane3(ffma)},
-	{name: "v_fmaak_f32", class: state.ClassFMA32, kind: state.ResultF32, f: lane3(ffma)},
-	{name: "v_rcp_f32", class: state.ClassTrans, kind: state.ResultF32, f: lane1(frcp)},
-	{name: "v_rcp_iflag_f32", class: state.ClassTrans, kind: state.ResultF32, f: lane1(frcp)},
-	{name: "v_rsq_f32", class: state.ClassTrans, kind: state.ResultF32, f: lane1(frsq)},
-	{name: "v_sqrt_f32", class: state.ClassTrans, kind: state.ResultF32, f: lane1(fsqrt)},
-	{name: "v_exp_f32", class: state.ClassTrans, kind: state.ResultF32, f: lane1(fexp2)},
-	{name: "v_log_f32", class: state.ClassTrans, kind: state.ResultF32, f: lane1(flog2)},
-	{name: "v_sin_f32", class: state.ClassTrans, kind: state.ResultF32, f: lane1(fsin)},
-	{name: "v_cos_f32", class: state.ClassTrans, kind: state.ResultF32, f: lane1(fcos)},
+	{name: "v_max_f32", class: state.ClassF32, kind: state.ResultF32, f: lane2(float.Max)},
+	{name: "v_min_f32", class: state.ClassF32, kind: state.ResultF32, f: lane2(float.Min)},
+	{name: "v_max3_f32", class: state.ClassF32, kind: state.ResultF32, f: lane3(func(a, b, c uint32) uint32 { return float.Max(float.Max(a, b), c) })},
+	{name: "v_min3_f32", class: state.ClassF32, kind: state.ResultF32, f: lane3(func(a, b, c uint32) uint32 { return float.Min(float.Min(a, b), c) })},
+	{name: "v_med3_f32", class: state.ClassF32, kind: state.ResultF32, f: lane3(float.Med3)},
+	{name: "v_fma_f32", class: state.ClassFMA32, kind: state.ResultF32, f: lane3(float.FMA)},
+	{name: "v_fmac_f32", class: state.ClassFMA32, kind: state.ResultF32, f: lane3(float.FMA), acc: true},
+	{name: "v_fmamk_f32", class: state.ClassFMA32, kind: state.ResultF32, f: lane3(float.FMA)},
+	{name: "v_fmaak_f32", class: state.ClassFMA32, kind: state.ResultF32, f: lane3(float.FMA)},
+	{name: "v_rcp_f32", class: state.ClassTrans, kind: state.ResultF32, f: lane1(float.Rcp)},
+	{name: "v_rcp_iflag_f32", class: state.ClassTrans, kind: state.ResultF32, f: lane1(float.Rcp)},
+	{name: "v_rsq_f32", class: state.ClassTrans, kind: state.ResultF32, f: lane1(float.Rsq)},
+	{name: "v_sqrt_f32", class: state.ClassTrans, kind: state.ResultF32, f: lane1(float.Sqrt)},
+	{name: "v_exp_f32", class: state.ClassTrans, kind: state.ResultF32, f: lane1(float.Exp2)},
+	{name: "v_log_f32", class: state.ClassTrans, kind: state.ResultF32, f: lane1(float.Log2)},
+	{name: "v_sin_f32", class: state.ClassTrans, kind: state.ResultF32, f: lane1(float.Sin)},
+	{name: "v_cos_f32", class: state.ClassTrans, kind: state.ResultF32, f: lane1(float.Cos)},
 	{name: "v_rndne_f32", class: state.ClassF32, kind: state.ResultF32, f: lane1(frndne)},
 	{name: "v_floor_f32", class: state.ClassF32, kind: state.ResultF32, f: lane1(ffloor)},
 	{name: "v_ceil_f32", class: state.ClassF32, kind: state.ResultF32, f: lane1(fceil)},
@@ -193,71 +196,71 @@ var vectorTable = []sem{
 	{name: "v_fmac_legacy_f32", class: state.ClassFMA32, kind: state.ResultF32, f: lane3(fmaLegacy), acc: true},
 
 	// Conversions.
-	{name: "v_cvt_f32_i32", class: state.ClassF32, f: lane1(func(a uint32) uint32 { return b32(float32(int32(a))) })},
-	{name: "v_cvt_f32_u32", class: state.ClassF32, f: lane1(func(a uint32) uint32 { return b32(float32(a)) })},
+	{name: "v_cvt_f32_i32", class: state.ClassF32, f: lane1(func(a uint32) uint32 { return float.Bits32(float32(int32(a))) })},
+	{name: "v_cvt_f32_u32", class: state.ClassF32, f: lane1(func(a uint32) uint32 { return float.Bits32(float32(a)) })},
 	{name: "v_cvt_i32_f32", class: state.ClassF32, kind: state.ResultF32, f: lane1(cvtI32)},
 	{name: "v_cvt_u32_f32", class: state.ClassF32, kind: state.ResultF32, f: lane1(cvtU32)},
-	{name: "v_cvt_rpi_i32_f32", class: state.ClassF32, kind: state.ResultF32, f: lane1(func(a uint32) uint32 { return cvtI64(floor64(float64(f32(a)) + 0.5)) })},
-	{name: "v_cvt_flr_i32_f32", class: state.ClassF32, kind: state.ResultF32, f: lane1(func(a uint32) uint32 { return cvtI64(floor64(float64(f32(a)))) })},
-	{name: "v_cvt_f32_ubyte0", class: state.ClassF32, f: lane1(func(a uint32) uint32 { return b32(float32(a & 255)) })},
-	{name: "v_cvt_f32_ubyte1", class: state.ClassF32, f: lane1(func(a uint32) uint32 { return b32(float32(a >> 8 & 255)) })},
-	{name: "v_cvt_f32_ubyte2", class: state.ClassF32, f: lane1(func(a uint32) uint32 { return b32(float32(a >> 16 & 255)) })},
-	{name: "v_cvt_f32_ubyte3", class: state.ClassF32, f: lane1(func(a uint32) uint32 { return b32(float32(a >> 24)) })},
+	{name: "v_cvt_rpi_i32_f32", class: state.ClassF32, kind: state.ResultF32, f: lane1(func(a uint32) uint32 { return cvtI64(floor64(float64(float.F32(a)) + 0.5)) })},
+	{name: "v_cvt_flr_i32_f32", class: state.ClassF32, kind: state.ResultF32, f: lane1(func(a uint32) uint32 { return cvtI64(floor64(float64(float.F32(a)))) })},
+	{name: "v_cvt_f32_ubyte0", class: state.ClassF32, f: lane1(func(a uint32) uint32 { return float.Bits32(float32(a & 255)) })},
+	{name: "v_cvt_f32_ubyte1", class: state.ClassF32, f: lane1(func(a uint32) uint32 { return float.Bits32(float32(a >> 8 & 255)) })},
+	{name: "v_cvt_f32_ubyte2", class: state.ClassF32, f: lane1(func(a uint32) uint32 { return float.Bits32(float32(a >> 16 & 255)) })},
+	{name: "v_cvt_f32_ubyte3", class: state.ClassF32, f: lane1(func(a uint32) uint32 { return float.Bits32(float32(a >> 24)) })},
 	{name: "v_cvt_pk_u8_f32", class: state.ClassF32, f: lane3(cvtPkU8)},
-	{name: "v_cvt_f32_f16", class: state.ClassF32, kind: state.ResultF16, f: lane1(func(a uint32) uint32 { return f16to32(a & 0xFFFF) })},
-	{name: "v_cvt_f16_f32", class: state.ClassF32, kind: state.ResultF32, half: true, f: lane1(f32to16)},
-	{name: "v_cvt_pkrtz_f16_f32", class: state.ClassF32, kind: state.ResultF32, f: lane2(func(a, b uint32) uint32 { return f32to16z(a) | f32to16z(b)<<16 })},
-	{name: "v_cvt_f16_u16", class: state.ClassF32, half: true, f: lane1(func(a uint32) uint32 { return f32to16(b32(float32(a & 0xFFFF))) })},
-	{name: "v_cvt_f16_i16", class: state.ClassF32, half: true, f: lane1(func(a uint32) uint32 { return f32to16(b32(float32(int16(a)))) })},
-	{name: "v_cvt_u16_f16", class: state.ClassF32, kind: state.ResultF16, half: true, f: lane1(func(a uint32) uint32 { return min(cvtU32(f16to32(a&0xFFFF)), 0xFFFF) })},
-	{name: "v_cvt_i16_f16", class: state.ClassF32, kind: state.ResultF16, half: true, f: lane1(func(a uint32) uint32 { return satI16(int32(cvtI32(f16to32(a & 0xFFFF)))) })},
+	{name: "v_cvt_f32_f16", class: state.ClassF32, kind: state.ResultF16, f: lane1(func(a uint32) uint32 { return float.FromHalf(a & 0xFFFF) })},
+	{name: "v_cvt_f16_f32", class: state.ClassF32, kind: state.ResultF32, half: true, f: lane1(float.ToHalf)},
+	{name: "v_cvt_pkrtz_f16_f32", class: state.ClassF32, kind: state.ResultF32, f: lane2(func(a, b uint32) uint32 { return float.ToHalfTrunc(a) | float.ToHalfTrunc(b)<<16 })},
+	{name: "v_cvt_f16_u16", class: state.ClassF32, half: true, f: lane1(func(a uint32) uint32 { return float.ToHalf(float.Bits32(float32(a & 0xFFFF))) })},
+	{name: "v_cvt_f16_i16", class: state.ClassF32, half: true, f: lane1(func(a uint32) uint32 { return float.ToHalf(float.Bits32(float32(int16(a)))) })},
+	{name: "v_cvt_u16_f16", class: state.ClassF32, kind: state.ResultF16, half: true, f: lane1(func(a uint32) uint32 { return min(cvtU32(float.FromHalf(a&0xFFFF)), 0xFFFF) })},
+	{name: "v_cvt_i16_f16", class: state.ClassF32, kind: state.ResultF16, half: true, f: lane1(func(a uint32) uint32 { return satI16(int32(cvtI32(float.FromHalf(a & 0xFFFF)))) })},
 
 	{name: "v_cvt_pknorm_i16_f32", class: state.ClassF32, kind: state.ResultF32, f: lane2(func(a, b uint32) uint32 { return pack16(norm(a, -1, 32767), norm(b, -1, 32767)) })},
 	{name: "v_cvt_pknorm_u16_f32", class: state.ClassF32, kind: state.ResultF32, f: lane2(func(a, b uint32) uint32 { return pack16(norm(a, 0, 65535), norm(b, 0, 65535)) })},
 
 	// Half precision.
-	{name: "v_add_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane2(hadd)},
-	{name: "v_sub_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane2(hsub)},
-	{name: "v_subrev_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane2(func(a, b uint32) uint32 { return hsub(b, a) })},
-	{name: "v_mul_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane2(hmul)},
-	{name: "v_max_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane2(hmax)},
-	{name: "v_min_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane2(hmin)},
-	{name: "v_fma_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane3(hfma)},
-	{name: "v_fmac_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane3(hfma), acc: true},
-	{name: "v_fmamk_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane3(hfma)},
-	{name: "v_fmaak_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane3(hfma)},
+	{name: "v_add_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane2(float.AddHalf)},
+	{name: "v_sub_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane2(float.SubHalf)},
+	{name: "v_subrev_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane2(func(a, b uint32) uint32 { return float.SubHalf(b, a) })},
+	{name: "v_mul_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane2(float.MulHalf)},
+	{name: "v_max_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane2(float.MaxHalf)},
+	{name: "v_min_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane2(float.MinHalf)},
+	{name: "v_fma_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane3(float.FMAHalf)},
+	{name: "v_fmac_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane3(float.FMAHalf), acc: true},
+	{name: "v_fmamk_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane3(float.FMAHalf)},
+	{name: "v_fmaak_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane3(float.FMAHalf)},
 	{name: "v_med3_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane3(func(a, b, c uint32) uint32 {
-		return f32to16(fmed3(f16to32(a), f16to32(b), f16to32(c)))
+		return float.ToHalf(float.Med3(float.FromHalf(a), float.FromHalf(b), float.FromHalf(c)))
 	})},
-	{name: "v_max3_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane3(func(a, b, c uint32) uint32 { return hmax(hmax(a, b), c) })},
-	{name: "v_min3_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane3(func(a, b, c uint32) uint32 { return hmin(hmin(a, b), c) })},
-	{name: "v_rcp_f16", class: state.ClassTrans, kind: state.ResultF16, half: true, f: via32(frcp)},
-	{name: "v_sqrt_f16", class: state.ClassTrans, kind: state.ResultF16, half: true, f: via32(fsqrt)},
-	{name: "v_rsq_f16", class: state.ClassTrans, kind: state.ResultF16, half: true, f: via32(frsq)},
-	{name: "v_exp_f16", class: state.ClassTrans, kind: state.ResultF16, half: true, f: via32(fexp2)},
-	{name: "v_log_f16", class: state.ClassTrans, kind: state.ResultF16, half: true, f: via32(flog2)},
+	{name: "v_max3_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane3(func(a, b, c uint32) uint32 { return float.MaxHalf(float.MaxHalf(a, b), c) })},
+	{name: "v_min3_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane3(func(a, b, c uint32) uint32 { return float.MinHalf(float.MinHalf(a, b), c) })},
+	{name: "v_rcp_f16", class: state.ClassTrans, kind: state.ResultF16, half: true, f: via32(float.Rcp)},
+	{name: "v_sqrt_f16", class: state.ClassTrans, kind: state.ResultF16, half: true, f: via32(float.Sqrt)},
+	{name: "v_rsq_f16", class: state.ClassTrans, kind: state.ResultF16, half: true, f: via32(float.Rsq)},
+	{name: "v_exp_f16", class: state.ClassTrans, kind: state.ResultF16, half: true, f: via32(float.Exp2)},
+	{name: "v_log_f16", class: state.ClassTrans, kind: state.ResultF16, half: true, f: via32(float.Log2)},
 	{name: "v_rndne_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: via32(frndne)},
 	{name: "v_floor_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: via32(ffloor)},
 	{name: "v_ceil_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: via32(fceil)},
 	{name: "v_trunc_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: via32(ftrunc)},
 	{name: "v_fract_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: via32(func(a uint32) uint32 { return min(ffract(a), 0x3F7FE000) })},
-	{name: "v_sin_f16", class: state.ClassTrans, kind: state.ResultF16, half: true, f: via32(fsin)},
-	{name: "v_cos_f16", class: state.ClassTrans, kind: state.ResultF16, half: true, f: via32(fcos)},
+	{name: "v_sin_f16", class: state.ClassTrans, kind: state.ResultF16, half: true, f: via32(float.Sin)},
+	{name: "v_cos_f16", class: state.ClassTrans, kind: state.ResultF16, half: true, f: via32(float.Cos)},
 	{name: "v_frexp_mant_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: via32(ffrexpMant)},
-	{name: "v_frexp_exp_i16_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane1(func(a uint32) uint32 { return ffrexpExp(f16to32(a & 0xFFFF)) })},
+	{name: "v_frexp_exp_i16_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane1(func(a uint32) uint32 { return ffrexpExp(float.FromHalf(a & 0xFFFF)) })},
 	{name: "v_ldexp_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane2(func(a, b uint32) uint32 {
 		// Beyond 2^40 a half is zero or infinite; a float32 of that range is exact.
 		n := min(max(int32(int16(b)), -40), 40)
-		return f32to16(fldexp(f16to32(a&0xFFFF), uint32(n)))
+		return float.ToHalf(fldexp(float.FromHalf(a&0xFFFF), uint32(n)))
 	})},
 	{name: "v_div_fixup_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane3(func(a, b, c uint32) uint32 {
-		return f32to16(divFixup(f16to32(a&0xFFFF), f16to32(b&0xFFFF), f16to32(c&0xFFFF)))
+		return float.ToHalf(divFixup(float.FromHalf(a&0xFFFF), float.FromHalf(b&0xFFFF), float.FromHalf(c&0xFFFF)))
 	})},
 	{name: "v_pack_b32_f16", class: state.ClassF16, kind: state.ResultF16, f: lane2(func(a, b uint32) uint32 { return a&0xFFFF | b<<16 })},
-	{name: "v_pk_add_f16", class: state.ClassF16, kind: state.ResultF16, f: lane2(func(a, b uint32) uint32 { return hadd(a&0xFFFF, b&0xFFFF) | hadd(a>>16, b>>16)<<16 })},
-	{name: "v_pk_mul_f16", class: state.ClassF16, kind: state.ResultF16, f: lane2(func(a, b uint32) uint32 { return hmul(a&0xFFFF, b&0xFFFF) | hmul(a>>16, b>>16)<<16 })},
-	{name: "v_pk_max_f16", class: state.ClassF16, kind: state.ResultF16, f: lane2(func(a, b uint32) uint32 { return hmax(a&0xFFFF, b&0xFFFF) | hmax(a>>16, b>>16)<<16 })},
-	{name: "v_pk_min_f16", class: state.ClassF16, kind: state.ResultF16, f: lane2(func(a, b uint32) uint32 { return hmin(a&0xFFFF, b&0xFFFF) | hmin(a>>16, b>>16)<<16 })},
+	{name: "v_pk_add_f16", class: state.ClassF16, kind: state.ResultF16, f: lane2(func(a, b uint32) uint32 { return float.AddHalf(a&0xFFFF, b&0xFFFF) | float.AddHalf(a>>16, b>>16)<<16 })},
+	{name: "v_pk_mul_f16", class: state.ClassF16, kind: state.ResultF16, f: lane2(func(a, b uint32) uint32 { return float.MulHalf(a&0xFFFF, b&0xFFFF) | float.MulHalf(a>>16, b>>16)<<16 })},
+	{name: "v_pk_max_f16", class: state.ClassF16, kind: state.ResultF16, f: lane2(func(a, b uint32) uint32 { return float.MaxHalf(a&0xFFFF, b&0xFFFF) | float.MaxHalf(a>>16, b>>16)<<16 })},
+	{name: "v_pk_min_f16", class: state.ClassF16, kind: state.ResultF16, f: lane2(func(a, b uint32) uint32 { return float.MinHalf(a&0xFFFF, b&0xFFFF) | float.MinHalf(a>>16, b>>16)<<16 })},
 	{name: "v_pk_fma_f16", class: state.ClassF16, kind: state.ResultF16, f: lane3(pkFMA)},
 	{name: "v_pk_fmac_f16", class: state.ClassF16, kind: state.ResultF16, f: lane3(pkFMA), acc: true},
 

@@ -3,6 +3,7 @@ package exec
 import (
 	"math"
 
+	"github.com/nnsoc/nnsoc/gpu/internal/float"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
@@ -38,7 +39,7 @@ func execWide(w *state.Wave, u *state.Op) {
 			if two {
 				r = clampF64(r)
 			} else {
-				r = uint64(clampF32(uint32(r)))
+				r = uint64(float.Clamp(uint32(r)))
 			}
 		}
 		lo[l] = uint32(r)
@@ -49,12 +50,12 @@ func execWide(w *state.Wave, u *state.Op) {
 }
 
 func clampF64(v uint64) uint64 {
-	f := f64(v)
+	f := float.F64(v)
 	if !(f > 0) {
 		return 0
 	}
 	if f > 1 {
-		return b64(1)
+		return float.Bits64(1)
 	}
 	return v
 }
@@ -120,10 +121,10 @@ func asI64(v uint64) int64 { return int64(int32(uint32(v))) }
 // nan64 gives the result of a float64 operation whose plain result is r.
 func nan64(r float64, args ...uint64) uint64 {
 	if r == r {
-		return b64(r)
+		return float.Bits64(r)
 	}
 	for _, a := range args {
-		if isNaN64(a) {
+		if float.IsNaN64(a) {
 			return a | 1<<51
 		}
 	}
@@ -131,7 +132,7 @@ func nan64(r float64, args ...uint64) uint64 {
 }
 
 func f64op1(f func(float64) float64) func(a, b, c uint64) uint64 {
-	return func(a, _, _ uint64) uint64 { return nan64(f(f64(a)), a) }
+	return func(a, _, _ uint64) uint64 { return nan64(f(float.F64(a)), a) }
 }
 
 // wideTable lists the instructions with 64-bit operands or results that
@@ -140,13 +141,13 @@ var wideTable = []wide{
 	{"v_lshlrev_b64", state.ClassInt64, state.ResultInt, func(a, b, _ uint64) uint64 { return b << (a & 63) }},
 	{"v_lshrrev_b64", state.ClassInt64, state.ResultInt, func(a, b, _ uint64) uint64 { return b >> (a & 63) }},
 	{"v_ashrrev_i64", state.ClassInt64, state.ResultInt, func(a, b, _ uint64) uint64 { return uint64(int64(b) >> (a & 63)) }},
-	{"v_add_f64", state.ClassF64, state.ResultF64, func(a, b, _ uint64) uint64 { return nan64(f64(a)+f64(b), a, b) }},
-	{"v_mul_f64", state.ClassF64, state.ResultF64, func(a, b, _ uint64) uint64 { return nan64(float64(f64(a)*f64(b)), a, b) }},
-	{"v_fma_f64", state.ClassF64, state.ResultF64, func(a, b, c uint64) uint64 { return nan64(math.FMA(f64(a), f64(b), f64(c)), a, b, c) }},
-	{"v_max_f64", state.ClassF64, state.ResultF64, func(a, b, _ uint64) uint64 { return fmax64(a, b) }},
-	{"v_min_f64", state.ClassF64, state.ResultF64, func(a, b, _ uint64) uint64 { return fmin64(a, b) }},
+	{"v_add_f64", state.ClassF64, state.ResultF64, func(a, b, _ uint64) uint64 { return nan64(float.F64(a)+float.F64(b), a, b) }},
+	{"v_mul_f64", state.ClassF64, state.ResultF64, func(a, b, _ uint64) uint64 { return nan64(float64(float.F64(a)*float.F64(b)), a, b) }},
+	{"v_fma_f64", state.ClassF64, state.ResultF64, func(a, b, c uint64) uint64 { return nan64(math.FMA(float.F64(a), float.F64(b), float.F64(c)), a, b, c) }},
+	{"v_max_f64", state.ClassF64, state.ResultF64, func(a, b, _ uint64) uint64 { return float.Max64(a, b) }},
+	{"v_min_f64", state.ClassF64, state.ResultF64, func(a, b, _ uint64) uint64 { return float.Min64(a, b) }},
 	{"v_ldexp_f64", state.ClassF64, state.ResultF64, func(a, b, _ uint64) uint64 {
-		return nan64(math.Ldexp(f64(a), int(min(max(int32(uint32(b)), -3000), 3000))), a)
+		return nan64(math.Ldexp(float.F64(a), int(min(max(int32(uint32(b)), -3000), 3000))), a)
 	}},
 	{"v_rcp_f64", state.ClassF64, state.ResultF64, f64op1(func(x float64) float64 { return 1 / x })},
 	{"v_rsq_f64", state.ClassF64, state.ResultF64, f64op1(func(x float64) float64 { return 1 / math.Sqrt(x) })},
@@ -161,25 +162,25 @@ var wideTable = []wide{
 		if a>>52&0x7FF == 0x7FF {
 			return 0
 		}
-		_, e := math.Frexp(f64(a))
+		_, e := math.Frexp(float.F64(a))
 		return uint64(uint32(int32(e)))
 	}},
-	{"v_cvt_f64_i32", state.ClassF64, state.ResultF64, func(a, _, _ uint64) uint64 { return b64(float64(asI64(a))) }},
-	{"v_cvt_f64_u32", state.ClassF64, state.ResultF64, func(a, _, _ uint64) uint64 { return b64(float64(uint32(a))) }},
+	{"v_cvt_f64_i32", state.ClassF64, state.ResultF64, func(a, _, _ uint64) uint64 { return float.Bits64(float64(asI64(a))) }},
+	{"v_cvt_f64_u32", state.ClassF64, state.ResultF64, func(a, _, _ uint64) uint64 { return float.Bits64(float64(uint32(a))) }},
 	{"v_cvt_f64_f32", state.ClassF64, state.ResultF64, func(a, _, _ uint64) uint64 {
-		if isNaN32(uint32(a)) {
+		if float.IsNaN32(uint32(a)) {
 			return a>>31<<63 | 0x7FF8<<48 | a&0x3FFFFF<<29
 		}
-		return b64(float64(f32(uint32(a))))
+		return float.Bits64(float64(float.F32(uint32(a))))
 	}},
 	{"v_cvt_f32_f64", state.ClassF64, state.ResultF32, func(a, _, _ uint64) uint64 {
-		if isNaN64(a) {
-			return a>>63<<31 | nan32 | a>>29&0x3FFFFF
+		if float.IsNaN64(a) {
+			return a>>63<<31 | float.NaN32 | a>>29&0x3FFFFF
 		}
-		return uint64(b32(float32(f64(a))))
+		return uint64(float.Bits32(float32(float.F64(a))))
 	}},
-	{"v_cvt_i32_f64", state.ClassF64, state.ResultInt, func(a, _, _ uint64) uint64 { return uint64(cvtI64(f64(a))) }},
-	{"v_cvt_u32_f64", state.ClassF64, state.ResultInt, func(a, _, _ uint64) uint64 { return uint64(cvtU64(f64(a))) }},
+	{"v_cvt_i32_f64", state.ClassF64, state.ResultInt, func(a, _, _ uint64) uint64 { return uint64(cvtI64(float.F64(a))) }},
+	{"v_cvt_u32_f64", state.ClassF64, state.ResultInt, func(a, _, _ uint64) uint64 { return uint64(cvtU64(float.F64(a))) }},
 	{"v_div_fixup_f64", state.ClassF64, state.ResultF64, divFixup64},
 }
 

@@ -1,4 +1,4 @@
-package asm
+package native
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ func TestGenerated(t *testing.T) {
 	}
 	dir := t.TempDir()
 	files := []string{"zrow_amd64.s", "zrow_amd64.go"}
-	cmd := exec.Command(tool, "run", "../asmgen", "-out", filepath.Join(dir, files[0]), "-stubs", filepath.Join(dir, files[1]), "-pkg", "asm")
+	cmd := exec.Command(tool, "run", "../../asmgen", "-out", filepath.Join(dir, files[0]), "-stubs", filepath.Join(dir, files[1]), "-pkg", "native")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -1,6 +1,6 @@
-package asm
+package native
 
-//go:generate go run ../asmgen -out zrow_amd64.s -stubs zrow_amd64.go -pkg asm
+//go:generate go run ../../asmgen -out zrow_amd64.s -stubs zrow_amd64.go -pkg native
 
 import "golang.org/x/sys/cpu"
 

@@ -1,6 +1,6 @@
 //go:build !amd64
 
-package asm
+package native
 
 // No routines are for this host.
 var Rows, Spreads []Routine
