@@ -6,6 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	cpudriver "github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -18,19 +19,35 @@ type Load struct {
 	EnergyPJ float64
 }
 
-// NewOutline makes the machine of a SoC, cold, whose devices compute nothing: a prepared
-// model takes its engine for the load that estimate says, and leaves its outputs as they
-// are. Everything else, clocks, idle states, queues, heat and the host's software, is that
-// of NewMachine. estimate is called once when a device prepares a model.
-func NewOutline(c *soc.Config, estimate func(device string, m *nn.Model) (Load, error)) (*Machine, error) {
-	s, err := soc.NewMachine(c)
+// Outliner makes outlines of a SoC.
+type Outliner struct {
+	config *soc.Config
+	cpu    *cpudriver.Pricer
+}
+
+// NewOutliner returns the outliner of a SoC.
+func NewOutliner(c *soc.Config, p hal.Preference) (*Outliner, error) {
+	cfg, err := cpuConfig(c, sim.Preference(p), &surroundings{func(soc.Engine) base.Host { return nil }, hal.NewClock(), nil})
 	if err != nil {
 		return nil, err
 	}
-	m := &Machine{config: c, soc: s, SimulateAll: true, memo: map[any][]*remembered{}, programs: map[any]int{}}
+	return &Outliner{c, cpudriver.NewPricer(cfg)}, nil
+}
+
+// New makes the machine of the SoC, cold, whose devices compute nothing: a prepared model
+// takes its engine for the load that estimate says, and leaves its outputs as they are. On
+// the CPU it takes what it costs at the CPU's clocks, if that does not follow from values.
+// Everything else, clocks, idle states, queues, heat and the host's software, is that of
+// NewMachine. estimate is called once when a device prepares a model.
+func (o *Outliner) New(estimate func(device string, m *nn.Model) (Load, error)) (*Machine, error) {
+	s, err := soc.NewMachine(o.config)
+	if err != nil {
+		return nil, err
+	}
+	m := &Machine{config: o.config, soc: s, SimulateAll: true, memo: map[any][]*remembered{}, programs: map[any]int{}}
 	for e, b := range builders {
-		if b.present(c) {
-			m.devices = append(m.devices, &outlineDevice{host: &engineHost{m, soc.Engine(e)}, estimate: estimate})
+		if b.present(o.config) {
+			m.devices = append(m.devices, &outlineDevice{host: &engineHost{m, soc.Engine(e)}, estimate: estimate, outliner: o})
 		}
 	}
 	return m, nil
@@ -41,6 +58,7 @@ type outlineDevice struct {
 	hal.UnimplementedDevice
 	host     *engineHost
 	estimate func(device string, m *nn.Model) (Load, error)
+	outliner *Outliner
 	tokens   atomic.Uint32
 }
 
@@ -72,7 +90,11 @@ func (d *outlineDevice) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.Pre
 	if err != nil {
 		return nil, err
 	}
-	return &outlineModel{device: d, options: o, load: l}, nil
+	p := &outlineModel{device: d, options: o, load: l}
+	if d.host.engine == soc.EngineCPU {
+		p.price, _ = d.outliner.cpu.Price(m) // else it takes its load
+	}
+	return p, nil
 }
 
 // Allocate implements hal.Device: any value may stay on the device.
@@ -95,6 +117,7 @@ type outlineModel struct {
 	device  *outlineDevice
 	options hal.PrepareOptions
 	load    Load
+	price   *cpudriver.Price // on the CPU; nil: the load counts
 }
 
 // Execute implements hal.PreparedModel.
@@ -104,8 +127,21 @@ func (p *outlineModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Resul
 	b.Outputs, b.DeviceOutputs = arguments(r, r.Outputs)
 	call := &base.Call{Options: p.options, Buffers: b, Program: p}
 	return p.device.host.Execute(call, func(_ hal.Tracer, at base.Place) (*hal.Result, error) {
-		return &hal.Result{Stats: hal.Stats{LatencyFs: int64(p.load.on(at.Points)), EnergyPJ: p.load.EnergyPJ}}, nil
+		stats, err := p.stats(at.Points)
+		return &hal.Result{Stats: stats}, err
 	})
+}
+
+// stats are what the engine reports.
+func (p *outlineModel) stats(points []sim.Change) (hal.Stats, error) {
+	if p.price == nil {
+		return hal.Stats{LatencyFs: int64(p.load.on(points)), EnergyPJ: p.load.EnergyPJ}, nil
+	}
+	s, err := p.price.At(points)
+	if err != nil {
+		return s, hal.Errorf(hal.GeneralFailure, "%w", err)
+	}
+	return s, nil
 }
 
 // arguments are the buffers of a request, and which of them lie on the device.

@@ -112,7 +112,7 @@ func (p *prepared) Execute(r *hal.Buffers, at base.Place) (*hal.Result, error) {
 	if !r.Functional {
 		var err error
 		if meter, err = p.cfg.Spec.NewMeter(len(p.prog.Model().Main.Operations)); err == nil {
-			err = p.clocks(meter, at.Points)
+			err = p.specs.clocks(meter, at.Points)
 		}
 		if err != nil {
 			return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
@@ -135,7 +135,7 @@ func (p *prepared) Execute(r *hal.Buffers, at base.Place) (*hal.Result, error) {
 			}
 			if turn != nil && meter != nil && op < len(operations)-1 {
 				if now := sim.Time(meter.Timing().TimeFs); turn.Over(now) {
-					failed = errors.Join(failed, p.clocks(meter, turn.Yield(now)))
+					failed = errors.Join(failed, p.specs.clocks(meter, turn.Yield(now)))
 				}
 			}
 		}
@@ -162,11 +162,11 @@ func (p *prepared) Execute(r *hal.Buffers, at base.Place) (*hal.Result, error) {
 }
 
 // clocks lets the CPU's clusters take points from now on; none: those that they have.
-func (p *prepared) clocks(meter *timing.Meter, points []sim.Change) error {
+func (s *specs) clocks(meter *timing.Meter, points []sim.Change) error {
 	if len(points) == 0 {
 		return nil
 	}
-	course, err := p.specs.course(points)
+	course, err := s.course(points)
 	if err != nil {
 		return err
 	}

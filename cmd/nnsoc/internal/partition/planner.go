@@ -46,6 +46,7 @@ type planner struct {
 	linear    *cost.Linear // once it was fitted
 	pace      measure.Pace
 	runs      map[planOf]*planRun
+	outliner  *devices.Outliner
 }
 
 // planOf is a plan of a model.
@@ -70,7 +71,11 @@ type planRun struct {
 func NewPlanner(a *cli.App, m *machine.Machine, o nnrt.CompileOptions, at measure.Pace, p *cli.Progress) *planner {
 	at.Precision = measure.PlanPace().Precision
 	store := cost.NewStore(machine.CacheFolder("costs"), machine.MachineText(m)).Other(fmt.Sprint(at))
-	return &planner{app: a, machine: m, store: store, options: o, pace: at, costs: costsMeasured, progress: p, runs: map[planOf]*planRun{}}
+	x := &planner{app: a, machine: m, store: store, options: o, pace: at, costs: costsMeasured, progress: p, runs: map[planOf]*planRun{}}
+	if o, err := devices.NewOutliner(m.Config, o.Preference.HAL()); err == nil {
+		x.outliner = o // else predictions are sums
+	}
+	return x
 }
 
 // problem states the problem of a network.
@@ -116,12 +121,12 @@ func (x *planner) systemCache(device string) (bytes int64, bytesPerSecond float6
 // outline is how plans are predicted: on a machine whose engines take what their operations
 // were measured to. nil with drivers of other processes, whose machine nobody knows.
 func (x *planner) outline() func(*partition.Problem, partition.Plan, []cost.Load) (partition.Cost, error) {
-	if !x.ownDrivers() {
+	if !x.ownDrivers() || x.outliner == nil {
 		return nil
 	}
 	return func(p *partition.Problem, plan partition.Plan, steps []cost.Load) (c partition.Cost, err error) {
 		next := 0 // parts are prepared in the order of the steps
-		live, err := devices.NewOutline(x.machine.Config, func(device string, m *nn.Model) (l devices.Load, err error) {
+		live, err := x.outliner.New(func(device string, m *nn.Model) (l devices.Load, err error) {
 			if next == len(steps) || steps[next].Device != device || steps[next].Operations != len(m.Main.Operations) {
 				return l, fmt.Errorf("a part of %d operations for %s, which is not step %d", len(m.Main.Operations), device, next)
 			}
@@ -129,7 +134,7 @@ func (x *planner) outline() func(*partition.Problem, partition.Plan, []cost.Load
 			next++
 			l = devices.Load{Time: sim.Time(s.TimeFs), Hz: int64(s.Hz), EnergyPJ: s.EnergyPJ}
 			if device == x.machine.Registry.CPU().Name() {
-				l.Hz = 0 // all of its clusters work, each at a clock of its own
+				l.Hz = 0 // clusters have clocks of their own
 			}
 			return l, nil
 		})
