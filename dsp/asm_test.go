@@ -7,7 +7,7 @@ import (
 	"math/rand"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/dsp/internal/exec/native"
+	"github.com/nnsoc/nnsoc/dsp/internal/asm"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -32,10 +32,10 @@ const (
 
 // runOn executes the packets at codeBase one after another on a state and a
 // scratch memory, through one table of handlers.
-func runOn(t *testing.T, core *coldCore, asm *native.Handlers, p *Program, st Registers, scratch []byte) (Registers, []byte) {
+func runOn(t *testing.T, core *coldCore, handlers *asm.Handlers, p *Program, st Registers, scratch []byte) (Registers, []byte) {
 	t.Helper()
 	inner := *core.Core
-	inner.asm = asm
+	inner.asm = handlers
 	c := coldCore{&inner, core.newMemory}
 	m := append([]byte(nil), scratch...)
 	space := new(mem.Space)
@@ -97,9 +97,9 @@ func randomState(r *rand.Rand) (st Registers) {
 }
 
 // handlerTables are the handlers that this machine can run.
-func handlerTables(t *testing.T) []*native.Handlers {
+func handlerTables(t *testing.T) []*asm.Handlers {
 	t.Helper()
-	tables := native.All()
+	tables := asm.All()
 	if len(tables) == 0 {
 		t.Skip("skipped: needs AVX2")
 	}
@@ -136,8 +136,8 @@ func TestAssembly(t *testing.T) {
 			prog := &Program{Base: codeBase, Code: hexagon.Bytes(words)}
 			st := randomState(r)
 			want, wantMem := runOn(t, core, nil, prog, st, scratch)
-			for level, asm := range tables {
-				got, gotMem := runOn(t, core, asm, prog, st, scratch)
+			for level, handlers := range tables {
+				got, gotMem := runOn(t, core, handlers, prog, st, scratch)
 				if got != want || !bytes.Equal(gotMem, wantMem) {
 					t.Errorf("level %d: %s differs from Go", level, p.Asm())
 				}
@@ -173,8 +173,8 @@ func TestAssemblySequences(t *testing.T) {
 		prog := &Program{Base: codeBase, Code: hexagon.Bytes(words)}
 		st := randomState(r)
 		want, wantMem := runOn(t, core, nil, prog, st, scratch)
-		for level, asm := range tables {
-			got, gotMem := runOn(t, core, asm, prog, st, scratch)
+		for level, handlers := range tables {
+			got, gotMem := runOn(t, core, handlers, prog, st, scratch)
 			if got != want || !bytes.Equal(gotMem, wantMem) {
 				t.Errorf("level %d differs from Go:\n%v", level, text)
 			}
@@ -244,9 +244,9 @@ func TestAssemblyBranches(t *testing.T) {
 			}
 			st.R[24] = scratchBase + 512
 			prog := &Program{Base: codeBase, Code: hexagon.Bytes(words)}
-			run := func(asm *native.Handlers) (Registers, string) {
+			run := func(handlers *asm.Handlers) (Registers, string) {
 				c := *core
-				c.asm = asm
+				c.asm = handlers
 				space := new(mem.Space)
 				if err := space.Map(mem.Segment{Name: "scratch", Base: scratchBase, Data: bytes.Repeat([]byte{1, 2, 3, 4}, scratchSize/4)}); err != nil {
 					t.Fatal(err)
@@ -258,8 +258,8 @@ func TestAssemblyBranches(t *testing.T) {
 			}
 			want, wantErr := run(nil)
 			ran[f.Op] = true
-			for level, asm := range tables {
-				if got, gotErr := run(asm); got != want || gotErr != wantErr {
+			for level, handlers := range tables {
+				if got, gotErr := run(handlers); got != want || gotErr != wantErr {
 					t.Errorf("level %d: %s differs from Go: %s, %s", level, p.Asm(), gotErr, wantErr)
 				}
 			}

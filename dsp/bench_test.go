@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nnsoc/nnsoc/dsp/internal/decode"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -213,12 +214,12 @@ func BenchmarkDecode(b *testing.B) {
 		}
 		packets = 0
 		for pc := p.Base; pc < p.Base+uint32(len(p.Code)); {
-			k, err := d.dec.block(pc)
-			if err != nil {
+			var k decode.Block
+			if err := d.dec.Block(pc, &k); err != nil {
 				b.Fatal(err)
 			}
-			pc = k.end
-			packets += len(k.packets)
+			pc = k.End
+			packets += len(k.Packets)
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(packets), "ns/packet")

@@ -4,7 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/dsp/internal/exec/native"
+	"github.com/nnsoc/nnsoc/dsp/internal/asm"
+	"github.com/nnsoc/nnsoc/dsp/internal/energy"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -14,7 +15,7 @@ import (
 // be made from several goroutines.
 type Core struct {
 	spec Spec
-	asm  *native.Handlers // nil: portable
+	asm  *asm.Handlers // nil: portable
 
 	single bool // no block runs several rounds at once; tests compare
 }
@@ -24,7 +25,7 @@ func New(spec Spec) (*Core, error) {
 	if err := spec.validate(); err != nil {
 		return nil, err
 	}
-	return &Core{spec: spec, asm: native.Host()}, nil
+	return &Core{spec: spec, asm: asm.Host()}, nil
 }
 
 // Spec is the machine description.
@@ -41,9 +42,9 @@ type run struct {
 	ran     []*block // in the current job
 	packets int64    // left until the run counts as runaway
 	job     *Job
-	timing  *timing  // nil in functional mode
-	dma     *copiers // nil without user DMA
-	count   events   // of the current job
+	timing  *timing       // nil in functional mode
+	dma     *copiers      // nil without user DMA
+	count   energy.Events // of the current job
 	insts   int64
 	halt    uint32 // address that ends a thread
 }
@@ -208,7 +209,7 @@ func (r *run) start(j *Job) error {
 
 // execute runs the threads of a job to their ends.
 func (r *run) execute() (jobCost, error) {
-	r.count, r.insts = events{}, 0
+	r.count, r.insts = energy.Events{}, 0
 	var cost jobCost
 	var err error
 	if r.timing != nil {
@@ -224,8 +225,8 @@ func (r *run) execute() (jobCost, error) {
 		r.opt.Profile.collect(r, r.timing.period)
 	}
 	for _, b := range r.ran {
-		r.count.add(&b.count, b.runs)
-		r.insts += b.insts * b.runs
+		r.count.Add(&b.Events, b.runs)
+		r.insts += b.Insts * b.runs
 		b.runs = 0
 	}
 	r.ran = r.ran[:0]
@@ -238,8 +239,8 @@ func (r *run) blockAt(addr uint32) (*block, error) {
 	if addr&3 == 0 && int64(i) < int64(len(r.blocks)) && r.blocks[i] != nil {
 		return r.blocks[i], nil
 	}
-	b, err := r.dec.block(addr)
-	if err != nil {
+	b := new(block)
+	if err := r.dec.Block(addr, &b.Block); err != nil {
 		return nil, err
 	}
 	r.blocks[i] = b
@@ -265,7 +266,7 @@ func (r *run) functional(t *thread) error {
 func (r *run) after(t *thread, b *block) (*block, error) {
 	if b != nil {
 		for _, l := range b.link {
-			if l != nil && l.addr == t.Next && (t.vector || !l.vector) {
+			if l != nil && l.Addr == t.Next && (t.vector || !l.Vector) {
 				return l, nil
 			}
 		}
@@ -283,8 +284,8 @@ func (r *run) fetch(t *thread, from *block) (*block, error) {
 	if err != nil {
 		return nil, r.blame(t, from, err)
 	}
-	if b.vector && !t.vector {
-		return nil, &Error{Kind: FaultIllegal, Packet: b.addr, Thread: t.id, Job: r.job.Name,
+	if b.Vector && !t.vector {
+		return nil, &Error{Kind: FaultIllegal, Packet: b.Addr, Thread: t.id, Job: r.job.Name,
 			Rule: fmt.Sprintf("vector instructions, but the %d vector contexts belong to other threads", r.spec.Contexts)}
 	}
 	return b, nil
@@ -294,32 +295,32 @@ func (r *run) fetch(t *thread, from *block) (*block, error) {
 // beginning, nobody else looks at memory meanwhile, and the packets are not
 // beyond the limit.
 func (r *run) roundsOf(t *thread, b *block) uint32 {
-	if b.rounds == 1 || t.C[state.SA0] != b.addr || t.C[state.USR]&state.LPCFG != 0 {
+	if b.Rounds == 1 || t.C[state.SA0] != b.Addr || t.C[state.USR]&state.LPCFG != 0 {
 		return 1
 	}
-	n := min(int64(t.C[state.LC0]), int64(b.rounds), r.packets/int64(len(b.packets)))
+	n := min(int64(t.C[state.LC0]), int64(b.Rounds), r.packets/int64(len(b.Packets)))
 	return uint32(max(n, 1))
 }
 
 // step executes a block functionally, a number of times, and moves t.Next on.
 func (r *run) step(t *thread, b *block, rounds uint32) error {
-	if r.packets -= int64(rounds) * int64(len(b.packets)); r.packets < 0 {
-		return &Error{Kind: FaultLimit, Packet: b.addr, Thread: t.id, Job: r.job.Name, Rule: "packet limit reached, the program does not end"}
+	if r.packets -= int64(rounds) * int64(len(b.Packets)); r.packets < 0 {
+		return &Error{Kind: FaultLimit, Packet: b.Addr, Thread: t.id, Job: r.job.Name, Rule: "packet limit reached, the program does not end"}
 	}
-	if b.counts {
+	if b.Counts {
 		r.setCounters(t)
 	}
 	t.Took = 0
-	if rounds = native.Run(&t.Thread, &b.Code, rounds); rounds > 1 {
+	if rounds = asm.Run(&t.Thread, &b.Code, rounds); rounds > 1 {
 		t.C[state.LC0] -= rounds - 1
 	}
-	t.packets += int64(rounds) * int64(len(b.packets))
+	t.packets += int64(rounds) * int64(len(b.Packets))
 	if b.runs == 0 {
 		r.ran = append(r.ran, b)
 	}
 	b.runs += int64(rounds)
 	if t.Took == 0 {
-		t.Next = b.end
+		t.Next = b.End
 	}
 	if t.Fault.Violation != state.NoViolation || t.Halt != 0 || t.DMA.Command != state.DMANone {
 		if err := r.serve(t, b); err != nil {
@@ -355,7 +356,7 @@ func (r *run) blame(t *thread, from *block, err error) error {
 	var e *Error
 	if errors.As(err, &e) {
 		if from != nil {
-			e.LeadBy(false, from.packets[len(from.packets)-1].addr, from.end)
+			e.LeadBy(false, from.Packets[len(from.Packets)-1].Addr, from.End)
 		} else {
 			e.LeadBy(true, 0, 0)
 		}

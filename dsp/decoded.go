@@ -1,13 +1,13 @@
 package dsp
 
-import "encoding/binary"
+import "github.com/nnsoc/nnsoc/dsp/internal/decode"
 
 // decoded is what a run knows of a program: its blocks and their schedules. One
 // run at a time has it. It depends on the core and the code alone, so that a run
 // that finds it does the same as one that begins without.
 type decoded struct {
 	core   *Core
-	dec    *decoder
+	dec    *decode.Decoder
 	blocks []*block // by word of the program
 	states states
 }
@@ -15,7 +15,10 @@ type decoded struct {
 // decode is what the run of p before has left, or a new beginning; blocks do not
 // run past stop.
 func (c *Core) decode(p *Program, stop uint32) (*decoded, error) {
-	if k := p.decoded.Swap(nil); k != nil && k.core == c && k.dec.stop == stop && k.of(p) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	if k := p.decoded.Swap(nil); k != nil && k.core == c && k.dec.Stop == stop && k.dec.Same(p.Base, p.Code) {
 		for _, b := range k.blocks {
 			if b != nil {
 				b.renew()
@@ -23,28 +26,12 @@ func (c *Core) decode(p *Program, stop uint32) (*decoded, error) {
 		}
 		return k, nil
 	}
-	d, err := newDecoder(p)
-	if err != nil {
-		return nil, err
-	}
-	d.single, d.stop = c.single, stop
-	d.asm, d.extract, d.dma = c.asm, uint8(c.spec.ExtractCycles), c.spec.DMA != nil
-	k := &decoded{core: c, dec: d, blocks: make([]*block, len(d.words))}
+	d := decode.New(p.Base, p.Code, p.Gaps, decode.Config{
+		Asm: c.asm, Stop: stop, ExtractCycles: uint8(c.spec.ExtractCycles), DMA: c.spec.DMA != nil, OneRound: c.single,
+	})
+	k := &decoded{core: c, dec: d, blocks: make([]*block, len(p.Code)/4)}
 	k.states.init()
 	return k, nil
-}
-
-// of reports whether p still has the code that has been decoded.
-func (k *decoded) of(p *Program) bool {
-	if k.dec.prog != p || len(p.Code) != 4*len(k.dec.words) {
-		return false
-	}
-	for i, w := range k.dec.words {
-		if binary.LittleEndian.Uint32(p.Code[4*i:]) != w {
-			return false
-		}
-	}
-	return true
 }
 
 // renew forgets what a run has counted.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/dsp/internal/energy"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -55,13 +56,13 @@ func newCopiers(r *run) (*copiers, error) {
 		return cs, nil
 	}
 	cs.memory = r.timing.mem
-	cs.l2 = dmaLevel{cs.memory, cs.memory.l2, evL2}
+	cs.l2 = dmaLevel{cs.memory, cs.memory.l2, energy.L2}
 	cs.dram = dmaLevel{cs.memory, cs.memory.dram, evDRAM}
 	pad, err := mem.NewScratchpad(mem.ScratchpadConfig{Name: "vtcm", Hz: s.ClockHz, Bytes: max(1, int(s.VTCMBytes)), Banks: 1, BankBytes: 128, LatencyCycles: s.VTCMCycles})
 	if err != nil {
 		return nil, err
 	}
-	cs.vtcm = dmaLevel{cs.memory, pad, evVTCM}
+	cs.vtcm = dmaLevel{cs.memory, pad, energy.VTCM}
 	for i := range cs.list {
 		cs.list[i].eng, err = mem.NewDMA(s.DMA.config(s.ClockHz))
 		if err != nil {

@@ -7,10 +7,10 @@
 //   - Function: every form of isa/hexagon, one Go function per operation
 //     (internal/exec, with tables by operation; the state they work on is
 //     internal/state) and, for the forms of inner loops, an assembly twin
-//     (internal/exec/native, from internal/asmgen) at two levels, AVX2 and AVX-512 with VNNI
+//     (internal/asm, from internal/asmgen) at two levels, AVX2 and AVX-512 with VNNI
 //     and VBMI. Packets read before they write: the decoder orders the
 //     instructions of a packet, or copies an old value where they exchange
-//     registers (hazard.go). New values, .cur and .tmp vectors, predication,
+//     registers (internal/decode). New values, .cur and .tmp vectors, predication,
 //     hardware loops with sp1loop0..sp3loop0, sticky overflow.
 //   - Time: up to Threads hardware threads, each issuing at most one packet per
 //     slot of IssueInterval core cycles. Operand interlocks follow the operand

@@ -1,72 +1,16 @@
 package dsp
 
 import (
-	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/dsp/internal/energy"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/power"
 )
-
-// Events that cost energy, counted per executed block or memory access.
-const (
-	evPacket = iota
-	evScalar
-	evVectorALU
-	evVectorMultiply
-	evPermute
-	evVectorLoad
-	evVectorStore
-	evL1
-	evL2
-	evVTCM
-	numEvents
-)
-
-// eventNames are the rows of the energy table, in order.
-var eventNames = [numEvents]string{
-	"packet", "scalar", "vector_alu", "vector_multiply", "permute", "vector_load", "vector_store", "l1", "l2", "vtcm",
-}
 
 // EnergyTable is picojoules per event at ReferenceV, and static power.
 type EnergyTable struct {
 	ReferenceV float64
 	PJ         map[string]float64 // exactly the names of eventNames
 	StaticMW   float64
-}
-
-type events [numEvents]int64
-
-func (e *events) add(o *events, times int64) {
-	for i, n := range o {
-		e[i] += n * times
-	}
-}
-
-// countEvents adds the events of one instruction.
-func countEvents(e *events, f *hexagon.Form) {
-	switch f.Class {
-	case hexagon.CVI_VX, hexagon.CVI_VX_DV, hexagon.CVI_VX_LATE:
-		e[evVectorMultiply]++
-	case hexagon.CVI_VS, hexagon.CVI_VP, hexagon.CVI_VP_VS:
-		e[evPermute]++
-	case hexagon.CVI_VA, hexagon.CVI_VA_DV:
-		e[evVectorALU]++
-	case hexagon.CVI_VS_VX:
-		e[evVectorMultiply]++
-		e[evPermute]++
-	case hexagon.CVI_HIST: // all four pipes
-		e[evVectorALU] += 4
-	case hexagon.CVI_VM_LD, hexagon.CVI_VM_TMP_LD, hexagon.CVI_VM_VP_LDU, hexagon.CVI_GATHER, hexagon.CVI_GATHER_DV:
-		e[evVectorLoad]++
-	case hexagon.CVI_VM_ST, hexagon.CVI_VM_NEW_ST, hexagon.CVI_VM_STU, hexagon.CVI_SCATTER, hexagon.CVI_SCATTER_DV:
-		e[evVectorStore]++
-	default:
-		if f.Op != hexagon.A2_nop {
-			e[evScalar]++
-		}
-	}
-	if f.MemBytes > 0 && f.MemBytes < 128 {
-		e[evL1]++
-	}
 }
 
 // jobCost is what one job took.
@@ -76,8 +20,8 @@ type jobCost struct {
 	// threads are the cycles of all threads that may use vectors, and of those that
 	// did run if they are more; idle where a thread has ended or was not started.
 	threads sim.StallTable
-	events  events // of the memory system
-	dram    int64  // bytes to and from DRAM
+	events  energy.Events // of the memory system
+	dram    int64         // bytes to and from DRAM
 	// dramPJ is the dynamic energy of the DRAM, dramMW its background power.
 	dramPJ, dramMW float64
 }
@@ -87,13 +31,13 @@ type reporter struct {
 	spec   *Spec
 	meter  *power.Meter
 	report sim.Report
-	total  events
+	total  energy.Events
 	dram   int64
 	index  map[int]int // region id to place in report.Regions
 }
 
 func newReporter(s *Spec) *reporter {
-	m, err := power.NewMeter(eventNames[:], s.Energy.PJ, s.Energy.ReferenceV)
+	m, err := power.NewMeter(energy.Names[:], s.Energy.PJ, s.Energy.ReferenceV)
 	if err != nil {
 		panic(err) // New has checked the table
 	}
@@ -116,8 +60,8 @@ func (p *reporter) add(region int, r *run, c jobCost) {
 	g.Stalls.Add(&c.stalls)
 	g.Threads.Add(&c.threads)
 	g.DRAMBytes += c.dram
-	r.count.add(&c.events, 1)
-	p.total.add(&r.count, 1)
+	r.count.Add(&c.events, 1)
+	p.total.Add(&r.count, 1)
 	p.dram += c.dram
 
 	p.meter.Reset()
@@ -140,7 +84,7 @@ func (p *reporter) finish(r *run) *sim.Report {
 	}
 	if r.timing != nil {
 		for e, n := range p.total {
-			rep.Counters = append(rep.Counters, sim.Counter{Name: eventNames[e], Value: n})
+			rep.Counters = append(rep.Counters, sim.Counter{Name: energy.Names[e], Value: n})
 		}
 		rep.Counters = append(rep.Counters, sim.Counter{Name: "dram_bytes", Value: p.dram})
 		rep.Counters = append(rep.Counters, r.timing.mem.counters()...)

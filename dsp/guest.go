@@ -43,7 +43,7 @@ func (c *Core) RunGuests(p *Program, gs []*Guest, o Options) (*sim.Report, error
 	rep, err := r.once()
 	for i, g := range gs {
 		if err == nil && g.WritableCode {
-			if pc, changed := r.dec.changed(g.Space); changed {
+			if pc, changed := r.dec.Changed(g.Space); changed {
 				err = &Error{Kind: FaultIllegal, Packet: pc, Thread: i, Rule: "the program wrote over code that has run: self-modifying code is not supported"}
 			}
 		}
@@ -62,7 +62,7 @@ func (r *run) trap(t *thread, b *block) error {
 		if own := (*Error)(nil); errors.As(err, &own) {
 			e = *own
 		}
-		e.Packet, e.Thread, e.Job = b.packets[len(b.packets)-1].addr, t.id, r.job.Name
+		e.Packet, e.Thread, e.Job = b.Packets[len(b.Packets)-1].Addr, t.id, r.job.Name
 		return &e
 	}
 	if !exit {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/nnsoc/nnsoc/dsp/internal/decode"
+	"github.com/nnsoc/nnsoc/dsp/internal/energy"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/cache"
@@ -46,7 +48,7 @@ type memory struct {
 	dram     mem.Level
 	elements elementUnit
 	bypassed int64 // bytes that DMA moved to and from DRAM beside L2
-	events   events
+	events   energy.Events
 }
 
 // storeDepth is the number of stores of a thread that may be on their way.
@@ -162,7 +164,7 @@ func (m *memory) begin() {
 	m.forgetLast()
 	clear(m.boxes)
 	m.skippedD, m.fetches, m.active, m.bypassed = 0, 1, 0, 0
-	m.elements, m.events, m.dma = elementUnit{}, events{}, nil
+	m.elements, m.events, m.dma = elementUnit{}, energy.Events{}, nil
 }
 
 // invalidate drops what the caches hold and goes on.
@@ -209,38 +211,38 @@ func (m *memory) stall(cycle int64, done, hide sim.Time) int64 {
 
 // access times the i-th memory operation of a block of thread t at a core cycle,
 // and answers how many cycles the thread waits, and for what.
-func (m *memory) access(t *thread, op *memOp, i int, ea uint32, cycle int64) (int64, sim.Reason) {
-	switch op.kind {
-	case scalarLoad:
-		return m.scalarLoad(t, cycle, ea, op.bytes)
-	case scalarStore:
-		return m.scalarStore(t, cycle, ea, op.bytes)
-	case vectorLoad:
+func (m *memory) access(t *thread, op *decode.MemOp, i int, ea uint32, cycle int64) (int64, sim.Reason) {
+	switch op.Kind {
+	case decode.ScalarLoad:
+		return m.scalarLoad(t, cycle, ea, op.Bytes)
+	case decode.ScalarStore:
+		return m.scalarStore(t, cycle, ea, op.Bytes)
+	case decode.VectorLoad:
 		return m.vectorLoad(t, cycle, ea)
-	case vectorStore:
+	case decode.VectorStore:
 		return m.vectorStore(t, cycle, ea)
-	case scalarUpdate:
-		if n, from := m.scalarLoad(t, cycle, ea, op.bytes); n > 0 {
-			m.scalarStore(t, cycle+n, ea, op.bytes)
+	case decode.ScalarUpdate:
+		if n, from := m.scalarLoad(t, cycle, ea, op.Bytes); n > 0 {
+			m.scalarStore(t, cycle+n, ea, op.Bytes)
 			return n, from
 		}
-		return m.scalarStore(t, cycle, ea, op.bytes)
-	case prefetchL1:
+		return m.scalarStore(t, cycle, ea, op.Bytes)
+	case decode.PrefetchL1:
 		if !m.inVTCM(ea) {
 			now := t.recent.visible(m.clock.at(cycle), ea, 1)
 			m.catchUp(now)
 			m.l1d.Access(now, t.physical(ea), 1, mem.Prefetch)
 			m.lastD[ea>>m.shiftD&m.setsD] = noLine
 		}
-	case waitStores:
+	case decode.WaitStores:
 		return m.stall(cycle, t.pipe.stores.last(), 0), sim.StallDrain
-	case waitCycles:
+	case decode.WaitCycles:
 		return int64(ea), sim.StallBarrier
-	case prefetchL2:
+	case decode.PrefetchL2:
 		m.prefetch(t, ea, m.clock.at(cycle))
-	case scatterElements, gatherElements:
+	case decode.ScatterElements, decode.GatherElements:
 		return m.scatterGather(t, cycle, op, i), sim.StallScratchpad
-	case scatterWait:
+	case decode.ScatterWait:
 		return m.stall(cycle, t.pipe.scattered, 0), sim.StallScratchpad
 	}
 	return 0, sim.StallIssue
@@ -265,13 +267,13 @@ func (m *memory) freeVTCM(ea uint32) bool {
 	if !m.inVTCM(ea) || m.waitVTCM != 0 || m.elements.used {
 		return false
 	}
-	m.events[evVTCM]++
+	m.events[energy.VTCM]++
 	return true
 }
 
 func (m *memory) scalarLoad(t *thread, cycle int64, ea uint32, bytes uint8) (int64, sim.Reason) {
 	if m.inVTCM(ea) {
-		m.events[evVTCM]++
+		m.events[energy.VTCM]++
 		return m.scalarVTCM, sim.StallScratchpad
 	}
 	now := m.clock.at(cycle)
@@ -284,7 +286,7 @@ func (m *memory) scalarLoad(t *thread, cycle int64, ea uint32, bytes uint8) (int
 	}
 	done, from := m.l1d.Access(start, t.physical(ea), int(bytes), mem.Read)
 	if from != sim.StallL1 {
-		m.events[evL2]++
+		m.events[energy.L2]++
 	} else if start > now {
 		from = sim.StallL2
 	}
@@ -299,10 +301,10 @@ func (m *memory) scalarLoad(t *thread, cycle int64, ea uint32, bytes uint8) (int
 
 func (m *memory) vectorLoad(t *thread, cycle int64, ea uint32) (int64, sim.Reason) {
 	if m.inVTCM(ea) {
-		m.events[evVTCM]++
+		m.events[energy.VTCM]++
 		return max(m.waitVTCM, m.stall(cycle, t.pipe.scattered, m.hideVector)), sim.StallScratchpad
 	}
-	m.events[evL2]++
+	m.events[energy.L2]++
 	now := m.clock.at(cycle)
 	start := t.recent.visible(now, ea, 128)
 	if m.active != 0 {
@@ -320,10 +322,10 @@ func (m *memory) vectorLoad(t *thread, cycle int64, ea uint32) (int64, sim.Reaso
 
 func (m *memory) vectorStore(t *thread, cycle int64, ea uint32) (int64, sim.Reason) {
 	if m.inVTCM(ea) {
-		m.events[evVTCM]++
+		m.events[energy.VTCM]++
 		return 0, sim.StallScratchpad
 	}
-	m.events[evL2]++
+	m.events[energy.L2]++
 	entry := t.pipe.stores.next()
 	now := m.clock.at(cycle)
 	start := max(now, *entry)
@@ -348,10 +350,10 @@ func (m *memory) vectorStore(t *thread, cycle int64, ea uint32) (int64, sim.Reas
 
 func (m *memory) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) (int64, sim.Reason) {
 	if m.inVTCM(ea) {
-		m.events[evVTCM]++
+		m.events[energy.VTCM]++
 		return 0, sim.StallScratchpad
 	}
-	m.events[evL2]++
+	m.events[energy.L2]++
 	entry := t.pipe.stores.next()
 	now := m.clock.at(cycle)
 	start := max(now, *entry)
@@ -383,8 +385,8 @@ const fetchBytes = 16
 func (m *memory) fetch(b *block, cycle int64) int64 {
 	var wait int64
 	changed := false
-	first := b.addr >> m.shiftI
-	for line := first; line <= (b.end-1)>>m.shiftI; line++ {
+	first := b.Addr >> m.shiftI
+	for line := first; line <= (b.End-1)>>m.shiftI; line++ {
 		set := line & m.setsI
 		if m.lastI[set] == line {
 			continue
@@ -396,7 +398,7 @@ func (m *memory) fetch(b *block, cycle int64) int64 {
 		done, from := m.l1i.Access(now, uint64(line)<<m.shiftI, fetchBytes, mem.Read)
 		m.lastI[set] = line
 		if from != sim.StallFetch {
-			m.events[evL2]++
+			m.events[energy.L2]++
 		}
 		if w := m.stall(at, done, m.hideFetch); w > 0 {
 			wait += w
@@ -439,7 +441,7 @@ func (m *memory) pump(now sim.Time) {
 	for i := range m.boxes {
 		b := &m.boxes[i]
 		for b.on && b.at <= now {
-			m.events[evL2]++
+			m.events[energy.L2]++
 			b.flight[b.pos], _ = m.l2.Access(b.at, b.origin+uint64(b.line), 1, mem.Prefetch)
 			if b.pos++; b.pos == boxDepth {
 				b.pos = 0

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/nnsoc/nnsoc/dsp/internal/decode"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
@@ -337,7 +338,7 @@ func withPairs(p hexagon.Packet) hexagon.Packet {
 // globals reports accesses at constant addresses and relative to gp.
 func globals(p *hexagon.Packet) (constant, relative bool) {
 	for i := range p.Insts[:p.N] {
-		if in := &p.Insts[i]; isGlobal(in.Op) {
+		if in := &p.Insts[i]; decode.IsGlobal(in.Op) {
 			constant, relative = constant || in.Ext, relative || !in.Ext
 		}
 	}

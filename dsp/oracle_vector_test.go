@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/dsp/internal/decode"
 	"github.com/nnsoc/nnsoc/internal/oracle"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -32,7 +33,7 @@ func inVectorOracle(f *hexagon.Form) bool { return f.IsHVX() && notInQEMU(f) == 
 
 // elementForm reports vector forms that need prepared operands or company.
 func elementForm(f *hexagon.Form) bool {
-	return isScatterGather(f) || f.Class == hexagon.CVI_HIST
+	return decode.IsScatterGather(f) || f.Class == hexagon.CVI_HIST
 }
 
 // vectorGen draws blocks of packets: preparation, then the packet under test.
@@ -60,7 +61,7 @@ func (g *vectorGen) inst(f *hexagon.Form) (hexagon.Inst, bool) {
 		return randomPacketInst(g.r, f)
 	}
 	in := hexagon.Inst{Op: f.Op}
-	memory := f.MemBytes > 0 || isScatterGather(f)
+	memory := f.MemBytes > 0 || decode.IsScatterGather(f)
 	base := false
 	for i := range f.Operands {
 		o := &f.Operands[i]
@@ -197,7 +198,7 @@ func (g *vectorGen) block(f *hexagon.Form) (prepare string, p hexagon.Packet, ok
 			prepare += fmt.Sprintf("{ p%d = cmp.eq(r27,#%d) }\n", in.R[o.Index], 8+b2i(runs == o.Neg))
 		}
 	}
-	if isScatterGather(f) {
+	if decode.IsScatterGather(f) {
 		prepare += g.region(&in, f)
 	}
 	add(in)
@@ -239,7 +240,7 @@ func (g *vectorGen) block(f *hexagon.Form) (prepare string, p hexagon.Packet, ok
 			if f.Class == hexagon.CVI_HIST && x.Op.Form().Has(hexagon.FlagStore) {
 				continue // QEMU 7.2 then counts what an earlier packet has left
 			}
-			if legal(&q) && !(isScatterGather(f) && slices.ContainsFunc(vectors(&x, hexagon.Def), func(v uint8) bool { return v == 8 || v == 9 })) {
+			if legal(&q) && !(decode.IsScatterGather(f) && slices.ContainsFunc(vectors(&x, hexagon.Def), func(v uint8) bool { return v == 8 || v == 9 })) {
 				p = q
 			}
 		}
@@ -272,7 +273,7 @@ func (g *vectorGen) region(in *hexagon.Inst, f *hexagon.Form) string {
 			mask = "0x000000ff"
 		case o.Kind == hexagon.KindV && i < len(f.Operands)-b2i(f.Has(hexagon.FlagStore)):
 			in.R[o.Index] = 8
-			if elements(f) == 32 {
+			if decode.Elements(f) == 32 {
 				mask = "0x000000ff"
 			}
 		}

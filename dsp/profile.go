@@ -33,7 +33,7 @@ type blockProfile struct {
 
 func (b *block) profile() *blockProfile {
 	if b.prof == nil {
-		b.prof = &blockProfile{wait: make([]sim.StallTable, len(b.packets))}
+		b.prof = &blockProfile{wait: make([]sim.StallTable, len(b.Packets))}
 	}
 	return b.prof
 }
@@ -48,8 +48,8 @@ func (p *Profile) collect(r *run, period int64) {
 	}
 	for _, b := range r.ran {
 		bp := b.profile()
-		for i := range b.packets {
-			addr := b.packets[i].addr
+		for i := range b.Packets {
+			addr := b.Packets[i].Addr
 			k, ok := at[addr]
 			if !ok {
 				k = len(p.Packets)
@@ -66,7 +66,7 @@ func (p *Profile) collect(r *run, period int64) {
 			if i == 0 {
 				s.Stalls[sim.StallFetch] += bp.fetch
 			}
-			if i == len(b.packets)-1 {
+			if i == len(b.Packets)-1 {
 				s.Stalls[sim.StallBranch] += bp.lost
 			}
 		}

@@ -1,8 +1,11 @@
 package dsp
 
 import (
+	"errors"
+	"fmt"
 	"sync/atomic"
 
+	"github.com/nnsoc/nnsoc/dsp/internal/decode"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -19,22 +22,17 @@ type Program struct {
 }
 
 // Gap is a range of addresses between executable segments.
-type Gap struct{ From, To uint32 }
+type Gap = decode.Gap
 
-// until is where the code around pc ends, 0 if there is none at pc.
-func (p *Program) until(pc uint32) uint32 {
-	if pc-p.Base >= uint32(len(p.Code)) {
-		return 0
+// check says what no program may be.
+func (p *Program) check() error {
+	if p == nil || p.Base&3 != 0 || len(p.Code)&3 != 0 {
+		return errors.New("dsp: program is not aligned to words")
 	}
-	for _, g := range p.Gaps {
-		if pc < g.From {
-			return g.From
-		}
-		if pc < g.To {
-			return 0
-		}
+	if uint64(p.Base)+uint64(len(p.Code)) > ReturnAddress {
+		return fmt.Errorf("dsp: program of %d bytes at %#x leaves the address space", len(p.Code), p.Base)
 	}
-	return p.Base + uint32(len(p.Code))
+	return nil
 }
 
 // Job is one kernel: Threads hardware threads start at Entry at the same time

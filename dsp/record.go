@@ -1,9 +1,7 @@
 package dsp
 
 import (
-	"fmt"
-
-	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/dsp/internal/decode"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -59,9 +57,9 @@ type blockWait struct {
 
 func (rec *Recorder) fetched(t *thread, wait int64) { rec.threads[t.id].fetch += wait }
 
-func (rec *Recorder) waited(t *thread, op *memOp, why sim.Reason, wait int64, ea uint32) {
+func (rec *Recorder) waited(t *thread, op *decode.MemOp, why sim.Reason, wait int64, ea uint32) {
 	r := &rec.threads[t.id]
-	r.waits = append(r.waits, blockWait{op.packet, MemoryWait{why, wait, ea}})
+	r.waits = append(r.waits, blockWait{op.Packet, MemoryWait{why, wait, ea}})
 }
 
 // after charges a wait between two blocks to the packet before it.
@@ -76,21 +74,21 @@ func (rec *Recorder) after(t *thread, why sim.Reason, wait int64) {
 func (rec *Recorder) left(t *thread, b *block, v *variant, period, start, branch int64) {
 	r := &rec.threads[t.id]
 	defer func() { r.fetch, r.waits = 0, r.waits[:0] }()
-	if r.kept >= rec.Max || b.end <= rec.Lo || b.addr >= rec.Hi {
+	if r.kept >= rec.Max || b.End <= rec.Lo || b.Addr >= rec.Hi {
 		return
 	}
 	slot, waits := int64(0), r.waits
-	for i := range b.packets {
+	for i := range b.Packets {
 		slot += int64(v.stall[i])
-		e := PacketEvent{Thread: t.id, Addr: b.packets[i].addr, Issue: start + slot*period, Operand: int64(v.stall[i]) * period}
+		e := PacketEvent{Thread: t.id, Addr: b.Packets[i].Addr, Issue: start + slot*period, Operand: int64(v.stall[i]) * period}
 		if e.Operand > 0 {
-			e.Register = registerName(v.cause[i])
+			e.Register = decode.RegisterName(v.cause[i])
 		}
 		slot++
 		if i == 0 {
 			e.Fetch = r.fetch
 		}
-		if i == len(b.packets)-1 {
+		if i == len(b.Packets)-1 {
 			e.Branch = branch
 		}
 		for len(waits) > 0 && int(waits[0].packet) == i {
@@ -111,23 +109,4 @@ func (rec *Recorder) left(t *thread, b *block, v *variant, period, start, branch
 		r.last = len(rec.Events)
 		rec.Events = append(rec.Events, e)
 	}
-}
-
-// registerName is the name of a resource of the interlock analysis.
-func registerName(res uint8) string {
-	switch {
-	case res < resV:
-		return fmt.Sprintf("r%d", res)
-	case res < resP:
-		return fmt.Sprintf("v%d", res-resV)
-	case res < resQ:
-		return fmt.Sprintf("p%d", res-resP)
-	case res < resC:
-		return fmt.Sprintf("q%d", res-resQ)
-	case res == resFlags:
-		return "usr"
-	case res < resT:
-		return hexagon.ControlName(res - resC)
-	}
-	return "temporary"
 }

@@ -8,10 +8,10 @@ import (
 	"math/rand"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/dsp/internal/exec/native"
+	"github.com/nnsoc/nnsoc/dsp/internal/asm"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
-	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
+	hexasm "github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
@@ -37,7 +37,7 @@ func TestRounds(t *testing.T) {
 	r.Read(scratch)
 	var loops [][]hexagon.Packet
 	for _, text := range roundsText {
-		p, err := asm.Assemble(text+":endloop0", codeBase)
+		p, err := hexasm.Assemble(text+":endloop0", codeBase)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func TestRounds(t *testing.T) {
 			loops = append(loops, body)
 		}
 	}
-	tables := append(native.All(), nil)
+	tables := append(asm.All(), nil)
 	ran := 0
 	for i, body := range loops {
 		words, err := hexagon.EncodeAll(nil, body)
@@ -68,9 +68,9 @@ func TestRounds(t *testing.T) {
 		st.SA[0], st.LC[0] = codeBase, uint32(r.Intn(40)*r.Intn(40))
 		st.USR &^= state.LPCFG
 		prog := &Program{Base: codeBase, Code: hexagon.Bytes(words)}
-		run := func(asm *native.Handlers, single, functional bool, limit int64) string {
+		run := func(handlers *asm.Handlers, single, functional bool, limit int64) string {
 			c := *testCore(t)
-			c.asm, c.single = asm, single
+			c.asm, c.single = handlers, single
 			m := bytes.Clone(scratch)
 			space := new(mem.Space)
 			if err := space.Map(mem.Segment{Name: "scratch", Base: scratchBase, Data: m}); err != nil {
@@ -91,8 +91,8 @@ func TestRounds(t *testing.T) {
 		for _, limit := range []int64{0, int64(st.LC[0]) * int64(len(body)) / 2} {
 			for _, functional := range []bool{false, true} {
 				want := run(nil, true, functional, limit)
-				for k, asm := range tables {
-					if got := run(asm, false, functional, limit); got != want {
+				for k, handlers := range tables {
+					if got := run(handlers, false, functional, limit); got != want {
 						t.Errorf("loop %d, table %d, functional %v, limit %d: several rounds at once differ from one by one:\n%.300s\n%.300s", i, k, functional, limit, got, want)
 					}
 				}

@@ -1,6 +1,10 @@
 package dsp
 
-import "github.com/nnsoc/nnsoc/sim"
+import (
+	"github.com/nnsoc/nnsoc/dsp/internal/decode"
+	"github.com/nnsoc/nnsoc/dsp/internal/energy"
+	"github.com/nnsoc/nnsoc/sim"
+)
 
 // The scatter/gather unit beside VTCM. A packet here is one of the thread. The
 // rates are the published peaks of V73 (HVX manual 3.9.8, table 3-2): without
@@ -25,7 +29,7 @@ type elementUnit struct {
 // scatterGather hands the i-th memory operation of a block to the unit; the
 // thread goes on unless too many instructions wait already. It answers the
 // cycles that the thread waits.
-func (m *memory) scatterGather(t *thread, cycle int64, op *memOp, i int) int64 {
+func (m *memory) scatterGather(t *thread, cycle int64, op *decode.MemOp, i int) int64 {
 	e, now := &m.elements, m.clock.at(cycle)
 	e.used = true
 	rate := &elementRates[t.Conflicts>>i&1]
@@ -34,10 +38,10 @@ func (m *memory) scatterGather(t *thread, cycle int64, op *memOp, i int) int64 {
 	start := max(now, e.free)
 	e.free = start + busy
 	latency := rate.scatter
-	if op.kind == gatherElements {
+	if op.Kind == decode.GatherElements {
 		latency = rate.gather
 	}
 	t.pipe.scattered = max(t.pipe.scattered, start+packets(latency))
-	m.events[evVTCM] += (int64(op.bytes) + elementsPerRow - 1) / elementsPerRow
+	m.events[energy.VTCM] += (int64(op.Bytes) + elementsPerRow - 1) / elementsPerRow
 	return m.stall(cycle, start, elementDepth*busy)
 }

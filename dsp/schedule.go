@@ -3,6 +3,8 @@ package dsp
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"github.com/nnsoc/nnsoc/dsp/internal/decode"
 )
 
 // variant is the schedule of a block entered in one state: which results are
@@ -24,7 +26,7 @@ type variant struct {
 
 // timedOp is a memory operation of a block in a schedule.
 type timedOp struct {
-	memOp
+	decode.MemOp
 	cycle uint32 // from the start of the block
 }
 
@@ -104,16 +106,16 @@ func (tm *timing) planned(b *block, state int32) *variant {
 // that can use the result. Operand cycles are half packets for vector results,
 // which move through the vector pipeline at one packet per two cycles, and core
 // cycles for scalar results.
-func (tm *timing) latency(def *pending, u *use) int64 {
-	d := int64(def.cycle) - int64(u.cycle)
-	if def.hvx && def.res >= resV {
+func (tm *timing) latency(def *pending, u *decode.Use) int64 {
+	d := int64(def.cycle) - int64(u.Cycle)
+	if def.hvx && def.res >= decode.ResV {
 		return max(1, (d+1)/2)
 	}
 	return max(1, (d+tm.period-1)/tm.period)
 }
 
 func (tm *timing) schedule(b *block, state int32) *variant {
-	v := &variant{block: b, entry: state, period: tm.period, stall: make([]int32, len(b.packets)), cause: make([]uint8, len(b.packets)), mem: make([]timedOp, len(b.mem))}
+	v := &variant{block: b, entry: state, period: tm.period, stall: make([]int32, len(b.Packets)), cause: make([]uint8, len(b.Packets)), mem: make([]timedOp, len(b.Mem))}
 	// issued is the slot of the packet that defines a register last, as if it
 	// were before the block for those pending at entry.
 	type def struct {
@@ -130,28 +132,28 @@ func (tm *timing) schedule(b *block, state int32) *variant {
 		define(p, -int64(p.age))
 	}
 	next, mem := int64(0), 0
-	for i := range b.packets {
-		pk := &b.packets[i]
+	for i := range b.Packets {
+		pk := &b.Packets[i]
 		slot := next
-		for k := range pk.uses {
-			if res := pk.uses[k].res; defined[res/64]>>(res%64)&1 != 0 {
+		for k := range pk.Uses {
+			if res := pk.Uses[k].Res; defined[res/64]>>(res%64)&1 != 0 {
 				d := &regs[res]
-				if ready := d.slot + tm.latency(&d.pending, &pk.uses[k]); ready > slot {
+				if ready := d.slot + tm.latency(&d.pending, &pk.Uses[k]); ready > slot {
 					slot, v.cause[i] = ready, d.res
 				}
 			}
 		}
 		v.stall[i] = int32(slot - next)
-		for _, d := range pk.defs {
-			define(pending{res: d.res, cycle: d.cycle, hvx: d.hvx}, slot)
+		for _, d := range pk.Defs {
+			define(pending{res: d.Res, cycle: d.Cycle, hvx: d.HVX}, slot)
 		}
-		for ; mem < len(b.mem) && int(b.mem[mem].packet) == i; mem++ {
-			v.mem[mem] = timedOp{b.mem[mem], uint32(slot * tm.period)}
+		for ; mem < len(b.Mem) && int(b.Mem[mem].Packet) == i; mem++ {
+			v.mem[mem] = timedOp{b.Mem[mem], uint32(slot * tm.period)}
 		}
 		next = slot + 1
 	}
 	v.cycles = next * tm.period
-	v.issue = int64(len(b.packets)) * tm.period
+	v.issue = int64(len(b.Packets)) * tm.period
 	v.operand = v.cycles - v.issue
 	for how := range v.ways {
 		end := next + tm.lost(how)
@@ -177,5 +179,5 @@ func (tm *timing) schedule(b *block, state int32) *variant {
 // matters reports whether a result of this age can still delay a packet: the
 // earliest use is in cycle 0.
 func (tm *timing) matters(p *pending) bool {
-	return tm.latency(p, &use{}) > int64(p.age)
+	return tm.latency(p, &decode.Use{}) > int64(p.age)
 }

@@ -1,7 +1,8 @@
 package dsp
 
 import (
-	"github.com/nnsoc/nnsoc/dsp/internal/exec/native"
+	"github.com/nnsoc/nnsoc/dsp/internal/asm"
+	"github.com/nnsoc/nnsoc/dsp/internal/decode"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 )
@@ -17,29 +18,29 @@ func (tm *timing) runSingleThread(r *run, t *thread) error {
 	var issue, operand int64
 	for t.Next != r.halt {
 		var v *variant
-		if t.Next == b.addr {
+		if t.Next == b.Addr {
 			if v = w.same; v == nil {
 				break
 			}
 		} else {
-			if v = w.next; v == nil || v.block.addr != t.Next {
+			if v = w.next; v == nil || v.block.Addr != t.Next {
 				if v = tm.known(r, w, t.Next); v == nil {
 					break
 				}
 			}
-			if v.block.counts || v.block.fetched != m.fetches || v.block.vector && !t.vector {
+			if v.block.Counts || v.block.fetched != m.fetches || v.block.Vector && !t.vector {
 				break
 			}
 			b = v.block
 		}
 		rounds := r.roundsOf(t, b)
-		cost := int64(rounds) * int64(len(b.packets))
+		cost := int64(rounds) * int64(len(b.Packets))
 		if r.packets < cost {
 			break
 		}
 		r.packets -= cost
 		t.Took = 0
-		ran := native.Run(&t.Thread, &b.Code, rounds)
+		ran := asm.Run(&t.Thread, &b.Code, rounds)
 		if ran > 1 {
 			t.C[state.LC0] -= ran - 1
 		}
@@ -47,9 +48,9 @@ func (tm *timing) runSingleThread(r *run, t *thread) error {
 			r.ran = append(r.ran, b)
 		}
 		b.runs += int64(ran)
-		t.packets += int64(ran) * int64(len(b.packets))
+		t.packets += int64(ran) * int64(len(b.Packets))
 		if t.Took == 0 {
-			t.Next = b.end
+			t.Next = b.End
 		}
 		p.block = b
 		p.base, p.rounds = 0, rounds-1
@@ -154,38 +155,38 @@ func (tm *timing) round(t *thread, v *variant, addr []uint32, n uint32, start in
 			cycle := start + int64(op.cycle)
 			var wait int64
 			var why sim.Reason
-			switch op.kind {
-			case scalarLoad:
+			switch op.Kind {
+			case decode.ScalarLoad:
 				if m.hitsAgain(t, ea) {
 					m.skippedD++
 					continue
 				}
 				tm.endBurst()
 				tm.store.run = 0
-				wait, why = m.scalarLoad(t, cycle, ea, op.bytes)
-			case scalarStore:
+				wait, why = m.scalarLoad(t, cycle, ea, op.Bytes)
+			case decode.ScalarStore:
 				if m.lineD(t, ea) == tm.store.line {
 					if calm := tm.stallFreeStores(t, ops[i:], addr[i:], start); calm > 0 {
 						i += calm - 1
 						continue
 					}
 				}
-				wait, why = tm.scalarStore(t, cycle, ea, op.bytes), sim.StallQueue
-			case vectorLoad:
+				wait, why = tm.scalarStore(t, cycle, ea, op.Bytes), sim.StallQueue
+			case decode.VectorLoad:
 				if m.freeVTCM(ea) {
 					continue
 				}
 				tm.endBurst()
 				wait, why = m.vectorLoad(t, cycle, ea)
-			case vectorStore:
+			case decode.VectorStore:
 				tm.endStores(cycle)
 				wait, why = m.vectorStore(t, cycle, ea)
 			default:
 				tm.endStores(cycle)
-				wait, why = m.access(t, &op.memOp, i, ea, cycle)
+				wait, why = m.access(t, &op.MemOp, i, ea, cycle)
 			}
 			if wait > 0 {
-				start += tm.waited(t, &op.memOp, why, wait, ea)
+				start += tm.waited(t, &op.MemOp, why, wait, ea)
 			}
 		}
 		addr = addr[len(ops):]

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/dsp/internal/energy"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem/cache"
 	"github.com/nnsoc/nnsoc/sim/power"
@@ -88,7 +89,7 @@ func (s *Spec) validate() error {
 	if !(s.VoltageV > 0 && s.VoltageV < 10) {
 		errs = append(errs, fmt.Errorf("dsp: spec %s: VoltageV = %v", s.Name, s.VoltageV))
 	}
-	if _, err := power.NewMeter(eventNames[:], s.Energy.PJ, s.Energy.ReferenceV); err != nil {
+	if _, err := power.NewMeter(energy.Names[:], s.Energy.PJ, s.Energy.ReferenceV); err != nil {
 		errs = append(errs, fmt.Errorf("dsp: spec %s: %w", s.Name, err))
 	}
 	l2, l1i, l1d := s.caches()

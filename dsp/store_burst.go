@@ -1,6 +1,8 @@
 package dsp
 
 import (
+	"github.com/nnsoc/nnsoc/dsp/internal/decode"
+	"github.com/nnsoc/nnsoc/dsp/internal/energy"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem/cache"
@@ -79,13 +81,13 @@ func (tm *timing) stallFreeStores(t *thread, ops []timedOp, addr []uint32, start
 			continue
 		}
 		at := uint32((origin + uint64(ea)) >> shift)
-		if op.kind == scalarLoad && m.lastD[at&m.setsD] == at {
+		if op.Kind == decode.ScalarLoad && m.lastD[at&m.setsD] == at {
 			m.skippedD++
 			continue
 		}
 		cycle := start + int64(op.cycle)
 		entry, port := &s.ports[pos&(storeDepth-1)], cycle<<1
-		if op.kind != scalarStore || at != line || *entry>>1+busy > cycle {
+		if op.Kind != decode.ScalarStore || at != line || *entry>>1+busy > cycle {
 			break
 		}
 		if last>>1 >= cycle {
@@ -199,7 +201,7 @@ func (tm *timing) endBurst() {
 func (tm *timing) closeBurst() {
 	tm.settle()
 	tm.store.line = noLine
-	tm.mem.events[evL2] += tm.mem.l1d.EndBurst(&tm.store.Burst)
+	tm.mem.events[energy.L2] += tm.mem.l1d.EndBurst(&tm.store.Burst)
 }
 
 // endStores ends the burst and updates the store queue of its thread, so that

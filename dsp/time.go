@@ -1,6 +1,8 @@
 package dsp
 
 import (
+	"github.com/nnsoc/nnsoc/dsp/internal/decode"
+	"github.com/nnsoc/nnsoc/dsp/internal/energy"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -63,7 +65,7 @@ func (tm *timing) execute(r *run) (jobCost, error) {
 	first := begin + launch
 	dram := tm.mem.dramBytes()
 	pj, mw := mem.EnergyOf(tm.mem.dram)
-	tm.mem.events = events{}
+	tm.mem.events = energy.Events{}
 	for i, t := range r.threads {
 		phase := int64(i) % tm.period
 		t.pipe = pipeline{start: first + phase, stores: t.pipe.stores}
@@ -209,7 +211,7 @@ func (tm *timing) advance(r *run, t *thread, limit int64) (int64, error) {
 			tm.leave(r, t, b)
 			if p.rounds > 0 {
 				p.rounds--
-				p.base += len(b.mem)
+				p.base += len(b.Mem)
 				tm.again(p)
 				continue
 			}
@@ -227,7 +229,7 @@ func (tm *timing) advance(r *run, t *thread, limit int64) (int64, error) {
 			p.start += wait
 			p.stalls[sim.StallDMA] += wait
 			if r.opt.Profile != nil {
-				p.block.profile().wait[len(p.block.packets)-1][sim.StallDMA] += wait
+				p.block.profile().wait[len(p.block.Packets)-1][sim.StallDMA] += wait
 			}
 			if r.opt.Record != nil {
 				r.opt.Record.after(t, sim.StallDMA, wait)
@@ -268,8 +270,8 @@ func (tm *timing) accesses(t *thread, limit int64) (at int64, open bool) {
 		// serves every packet's load and store, and a scalar load from the line
 		// that its L1 set served last takes no port.
 		op, ea := &ops[i], addr[i]
-		switch op.kind {
-		case scalarLoad:
+		switch op.Kind {
+		case decode.ScalarLoad:
 			if m.hitsAgain(t, ea) {
 				m.skippedD++
 				continue
@@ -277,7 +279,7 @@ func (tm *timing) accesses(t *thread, limit int64) (at int64, open bool) {
 			if ea == state.Skipped {
 				continue
 			}
-		case vectorLoad:
+		case decode.VectorLoad:
 			if m.freeVTCM(ea) || ea == state.Skipped {
 				continue
 			}
@@ -291,8 +293,8 @@ func (tm *timing) accesses(t *thread, limit int64) (at int64, open bool) {
 			p.next, p.extra = i, start-p.start
 			return at, true
 		}
-		if wait, why := m.access(t, &op.memOp, i, ea, at); wait > 0 {
-			start += tm.waited(t, &op.memOp, why, wait, ea)
+		if wait, why := m.access(t, &op.MemOp, i, ea, at); wait > 0 {
+			start += tm.waited(t, &op.MemOp, why, wait, ea)
 		}
 	}
 	p.next, p.extra = len(ops), start-p.start
@@ -300,11 +302,11 @@ func (tm *timing) accesses(t *thread, limit int64) (at int64, open bool) {
 }
 
 // waited charges a wait for memory and answers how long it is in whole slots.
-func (tm *timing) waited(t *thread, op *memOp, why sim.Reason, wait int64, ea uint32) int64 {
+func (tm *timing) waited(t *thread, op *decode.MemOp, why sim.Reason, wait int64, ea uint32) int64 {
 	wait = tm.whole(wait)
 	t.pipe.stalls[why] += wait
 	if o := &t.run.opt; o.Profile != nil {
-		t.pipe.block.profile().wait[op.packet][why] += wait
+		t.pipe.block.profile().wait[op.Packet][why] += wait
 	}
 	if o := &t.run.opt; o.Record != nil {
 		o.Record.waited(t, op, why, wait, ea)
@@ -349,9 +351,9 @@ func (tm *timing) lose(r *run, t *thread, b *block, w *way) {
 
 // wayOut is how t leaves the block that it has run.
 func (t *thread) wayOut(b *block) (how int) {
-	if b.branches {
+	if b.Branches {
 		how = int(t.Took & wayTaken)
-		if b.cond && (t.Took != 0) != b.hintTook {
+		if b.Conditional && (t.Took != 0) != b.HintTaken {
 			how |= wayMissed
 		}
 	}
@@ -385,10 +387,10 @@ func (tm *timing) lost(how int) int64 {
 func (tm *timing) enter(r *run, t *thread, limit int64) error {
 	p := &t.pipe
 	b := p.block
-	if b != nil && b.addr == t.Next {
+	if b != nil && b.Addr == t.Next {
 		tm.again(p)
 	} else {
-		if w := p.way; w != nil && w.next != nil && w.next.block.addr == t.Next && (t.vector || !w.next.block.vector) {
+		if w := p.way; w != nil && w.next != nil && w.next.block.Addr == t.Next && (t.vector || !w.next.block.Vector) {
 			p.plan = w.next
 		} else if err := tm.find(r, t); err != nil {
 			return err

@@ -1,6 +1,6 @@
 // Package exec is what instructions do: one function per operation, the scalar ones in
 // exec/scalar, those of the vector unit in exec/hvx, each package with its part of the table.
-// Package exec/native has assembly twins for the operations of inner loops.
+// Package dsp/internal/asm has assembly twins for the operations of inner loops.
 package exec
 
 import (

@@ -59,7 +59,7 @@ const Skipped = 0xffffffff
 
 // Thread is the state of one hardware thread. Micro-ops name registers by
 // their byte offset in this struct, so the register files come first and the
-// layout is known to the assembly generator (dsp/internal/asmgen); exec/native/zasmtable_amd64.go
+// layout is known to the assembly generator (dsp/internal/asmgen); internal/asm/zasmtable_amd64.go
 // checks it at compile time.
 //
 // A thread is larger than 32 KiB so that the allocator places it on a page

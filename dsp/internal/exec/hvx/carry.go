@@ -1,8 +1,9 @@
 package hvx
 
 import (
-	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"math/bits"
+
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
 )
 
 // HVX word arithmetic with carry vectors, and lane counts. A carry is read

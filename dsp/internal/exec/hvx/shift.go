@@ -1,9 +1,10 @@
 package hvx
 
 import (
+	"math/bits"
+
 	"github.com/nnsoc/nnsoc/dsp/internal/exec/simd"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
-	"math/bits"
 )
 
 // HVX shifts, narrowing shifts, bit counts.

@@ -1,9 +1,10 @@
 package scalar
 
 import (
+	"math"
+
 	"github.com/nnsoc/nnsoc/dsp/internal/float"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
-	"math"
 )
 
 // Estimates and scaling for division and square root in software: sfrecipa and sfinvsqrta give a first estimate, the sffixup

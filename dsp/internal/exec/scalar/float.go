@@ -1,10 +1,11 @@
 package scalar
 
 import (
-	"github.com/nnsoc/nnsoc/dsp/internal/float"
-	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"math"
 	"math/bits"
+
+	"github.com/nnsoc/nnsoc/dsp/internal/float"
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
 )
 
 // Scalar floating-point instructions.

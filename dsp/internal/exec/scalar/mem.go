@@ -1,8 +1,9 @@
 package scalar
 
 import (
-	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"unsafe"
+
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
 )
 
 // Scalar loads and stores. An address mode is a function from micro-op to

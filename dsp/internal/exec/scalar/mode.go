@@ -1,8 +1,9 @@
 package scalar
 
 import (
-	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"math/bits"
+
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
 )
 
 // Address modes of scalar loads and stores beyond base and offset. A mover is

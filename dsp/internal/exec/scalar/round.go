@@ -1,9 +1,10 @@
 package scalar
 
 import (
+	"math/bits"
+
 	"github.com/nnsoc/nnsoc/dsp/internal/exec/simd"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
-	"math/bits"
 )
 
 // Rounding, saturating, packing and turning of lanes.

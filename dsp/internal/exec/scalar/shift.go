@@ -1,8 +1,9 @@
 package scalar
 
 import (
-	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"math/bits"
+
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
 )
 
 // Shifts that combine with their destination, and shifts of halves and words

@@ -2,7 +2,7 @@
 
 //go:build amd64 && !purego
 
-package native
+package asm
 
 import (
 	"unsafe"

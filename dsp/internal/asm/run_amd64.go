@@ -1,6 +1,6 @@
 //go:build amd64 && !purego
 
-package native
+package asm
 
 import (
 	"sync"
@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-//go:generate go run ../../asmgen -out zasm_amd64.s -table zasmtable_amd64.go
+//go:generate go run ../asmgen -out zasm_amd64.s -table zasmtable_amd64.go
 
 // tables are the handlers of each level, filled at first use.
 var tables = [...]func() *Handlers{

@@ -1,6 +1,6 @@
-// Package native runs micro-ops in the host's machine code where it has handlers for them, and
+// Package asm runs micro-ops in the host's machine code where it has handlers for them, and
 // in Go where it has none.
-package native
+package asm
 
 import (
 	"github.com/nnsoc/nnsoc/dsp/internal/state"

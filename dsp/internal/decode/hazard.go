@@ -1,8 +1,9 @@
-package dsp
+package decode
 
 import (
 	"errors"
 
+	"github.com/nnsoc/nnsoc/dsp/internal/energy"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
@@ -44,7 +45,7 @@ type node struct {
 const maxNodes = 16
 
 // packet appends the micro-ops of p to b.
-func (d *decoder) packet(b *block, p *hexagon.Packet) error {
+func (d *Decoder) packet(b *Block, p *hexagon.Packet) error {
 	c := &d.builder
 	c.begin(d, b, p)
 	for i := range p.Insts[:p.N] {
@@ -78,9 +79,9 @@ func (d *decoder) packet(b *block, p *hexagon.Packet) error {
 	for i := range c.nodes {
 		b.MakesP3 = b.MakesP3 || c.nodes[i].writesTo(resP+3)
 	}
-	b.packets = append(b.packets, packetInfo{addr: p.Addr, uses: d.hold(c.uses), defs: d.hold(c.defs)})
-	b.count[evPacket]++
-	b.insts += int64(p.N)
+	b.Packets = append(b.Packets, Packet{Addr: p.Addr, Uses: d.hold(c.uses), Defs: d.hold(c.defs)})
+	b.Events[energy.Packet]++
+	b.Insts += int64(p.N)
 	return nil
 }
 
@@ -310,7 +311,7 @@ func (c *packetBuilder) reaches(from, to int, seen uint16) bool {
 func (c *packetBuilder) copyOld(i int, r *read) error {
 	var to, from uint16
 	switch {
-	case r.res < resV:
+	case r.res < ResV:
 		t, err := c.tempR(int(r.n))
 		if err != nil {
 			return err
@@ -326,7 +327,7 @@ func (c *packetBuilder) copyOld(i int, r *read) error {
 		if err != nil {
 			return err
 		}
-		to, from = state.OffV+128*uint16(t), state.OffV+128*uint16(r.res-resV)
+		to, from = state.OffV+128*uint16(t), state.OffV+128*uint16(r.res-ResV)
 		for h := range uint16(r.n) {
 			c.front = append(c.front, c.copyV(to+128*h, from+128*h))
 		}

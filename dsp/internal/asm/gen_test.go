@@ -1,4 +1,4 @@
-package native
+package asm
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ func TestGenerated(t *testing.T) {
 	}
 	dir := t.TempDir()
 	asm, table := filepath.Join(dir, "zasm_amd64.s"), filepath.Join(dir, "zasmtable_amd64.go")
-	if out, err := exec.Command("go", "run", "../../asmgen", "-out", asm, "-table", table).CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "run", "../asmgen", "-out", asm, "-table", table).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, path := range []string{asm, table} {
@@ -31,7 +31,7 @@ func TestGenerated(t *testing.T) {
 		_, got, _ = bytes.Cut(got, []byte("\n"))
 		_, want, _ = bytes.Cut(want, []byte("\n"))
 		if !bytes.Equal(got, want) {
-			t.Errorf("%s is out of date: run go generate ./dsp/internal/exec/native", filepath.Base(path))
+			t.Errorf("%s is out of date: run go generate ./dsp/internal/asm", filepath.Base(path))
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package dsp
+package decode
 
 import (
 	"errors"
@@ -62,11 +62,11 @@ func (c *packetBuilder) special(n *node, f *hexagon.Form) error {
 	case hexagon.CVI_HIST:
 		n.hist = true
 		for v := range uint8(state.NumV) {
-			n.writes = append(n.writes, resV+v)
-			c.uses = append(c.uses, use{resV + v, histUse, true})
-			c.defs = append(c.defs, use{resV + v, histDef, true})
+			n.writes = append(n.writes, ResV+v)
+			c.uses = append(c.uses, Use{ResV + v, histUse, true})
+			c.defs = append(c.defs, Use{ResV + v, histDef, true})
 		}
-		n.reads = append(n.reads, read{res: resV, n: state.NumV, slot: implicit})
+		n.reads = append(n.reads, read{res: ResV, n: state.NumV, slot: implicit})
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func (c *packetBuilder) temporaries() error {
 	for i := range c.p.N {
 		f := c.p.Insts[i].Op.Form()
 		if f.Has(hexagon.FlagCur) {
-			c.forward(resV + c.p.Insts[i].R[curOperand(f)])
+			c.forward(ResV + c.p.Insts[i].R[curOperand(f)])
 		}
 	}
 	for i := range c.nodes {
@@ -161,7 +161,7 @@ func (c *packetBuilder) forward(res uint8) {
 // redirect makes readers of the register named by .tmp load i read its
 // temporary. A pair of which it is one half is put together from copies.
 func (c *packetBuilder) redirect(i int) error {
-	v := uint8(c.nodes[i].tmp) + resV
+	v := uint8(c.nodes[i].tmp) + ResV
 	tmpRes, tmpOff := c.nodes[i].writes[0], c.nodes[i].u.Arg[0]
 	for j := range c.nodes {
 		for k := range c.nodes[j].reads {
@@ -170,7 +170,7 @@ func (c *packetBuilder) redirect(i int) error {
 				continue
 			}
 			if r.both { // accumulates: the register starts as the loaded vector
-				n := node{tmp: -1, u: c.copyV(state.OffV+128*uint16(v-resV), tmpOff)}
+				n := node{tmp: -1, u: c.copyV(state.OffV+128*uint16(v-ResV), tmpOff)}
 				n.reads = []read{{res: tmpRes, n: 1, slot: 1, new: true}}
 				n.writes = []uint8{v}
 				r.new = true
@@ -191,7 +191,7 @@ func (c *packetBuilder) redirect(i int) error {
 			r.res, r.new = resT+uint8(t-state.NumV), true
 			c.nodes[j].u.Arg[slot] = state.OffV + 128*uint16(t)
 			for h := range uint8(2) {
-				from, src, isNew := state.OffV+128*uint16(low+h-resV), low+h, false
+				from, src, isNew := state.OffV+128*uint16(low+h-ResV), low+h, false
 				if low+h == v {
 					from, src, isNew = tmpOff, tmpRes, true
 				}

@@ -1,9 +1,10 @@
-package dsp
+package decode
 
 import (
 	"fmt"
 	"strings"
 
+	"github.com/nnsoc/nnsoc/dsp/internal/energy"
 	"github.com/nnsoc/nnsoc/dsp/internal/exec"
 	"github.com/nnsoc/nnsoc/dsp/internal/exec/scalar"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
@@ -24,7 +25,7 @@ func (c *packetBuilder) inst(in *hexagon.Inst) error {
 	if op == 0 || exec.Of(op) == nil {
 		return fmt.Errorf("%s has no semantics", f.Name)
 	}
-	if f.Has(hexagon.FlagV68) && !c.d.dma {
+	if f.Has(hexagon.FlagV68) && !c.d.DMA {
 		return fmt.Errorf("%s: this core has no user DMA, which comes with V68", f.Syntax)
 	}
 	n := c.add(node{tmp: -1, guard: guard, load: f.Has(hexagon.FlagLoad), store: f.Has(hexagon.FlagStore), vector: f.IsHVX(), branch: f.Has(hexagon.FlagBranch)})
@@ -47,7 +48,7 @@ func (c *packetBuilder) inst(in *hexagon.Inst) error {
 	if p, ok := compoundPredicate(f); ok { // stands in front of the operands of the text
 		u.Arg[0], k = state.OffP+uint16(p), 1
 		n.writes = append(n.writes, resP+p)
-		c.defs = append(c.defs, use{resP + p, 3, false})
+		c.defs = append(c.defs, Use{resP + p, 3, false})
 	}
 	for i := range f.Operands {
 		o := &f.Operands[i]
@@ -90,7 +91,7 @@ func (c *packetBuilder) inst(in *hexagon.Inst) error {
 			n.reads = append(n.reads, read{res: res, n: width, slot: slot, new: isNew, both: o.Role == hexagon.DefUse})
 			if !isNew {
 				for w := range width {
-					c.uses = append(c.uses, use{res + w, o.UseCycle, f.IsHVX()})
+					c.uses = append(c.uses, Use{res + w, o.UseCycle, f.IsHVX()})
 				}
 			}
 		}
@@ -109,9 +110,9 @@ func (c *packetBuilder) inst(in *hexagon.Inst) error {
 				n.writes = append(n.writes, res+w)
 				cycle := o.DefCycle
 				if op == hexagon.V6_extractw {
-					cycle += c.d.extract
+					cycle += c.d.ExtractCycles
 				}
-				c.defs = append(c.defs, use{res + w, cycle, f.IsHVX()})
+				c.defs = append(c.defs, Use{res + w, cycle, f.IsHVX()})
 			}
 		}
 	}
@@ -137,28 +138,28 @@ func (c *packetBuilder) inst(in *hexagon.Inst) error {
 			c.front = append(c.front, c.copyV(u.Arg[0], state.OffV+uint16(n.tmp)*128))
 		}
 		u.Asm2 = u.Asm
-		if c.d.asm != nil {
-			u.Asm = c.d.asm.Guard
+		if c.d.Asm != nil {
+			u.Asm = c.d.Asm.Guard
 		}
 		u.Fn = exec.Guarded
 	}
 	if kind, ok := memKindOf(f); ok {
 		bytes := f.MemBytes
-		if kind == scatterElements || kind == gatherElements {
-			bytes = elements(f)
+		if kind == ScatterElements || kind == GatherElements {
+			bytes = Elements(f)
 		}
-		u.EA = state.OffEA + uint16(4*len(c.b.mem))
-		c.b.mem = append(c.b.mem, memOp{kind: kind, bytes: bytes, packet: uint16(len(c.b.packets))})
+		u.EA = state.OffEA + uint16(4*len(c.b.Mem))
+		c.b.Mem = append(c.b.Mem, MemOp{Kind: kind, Bytes: bytes, Packet: uint16(len(c.b.Packets))})
 	}
 	if n.branch {
-		c.b.branches = true
+		c.b.Branches = true
 		if conditional(f, guard) {
-			c.b.cond = true
-			c.b.hintTook = c.b.hintTook || hintsTaken(f)
+			c.b.Conditional = true
+			c.b.HintTaken = c.b.HintTaken || hintsTaken(f)
 		}
 	}
-	c.b.vector = c.b.vector || f.IsHVX()
-	countEvents(&c.b.count, f)
+	c.b.Vector = c.b.Vector || f.IsHVX()
+	energy.Count(&c.b.Events, f)
 	c.keep(n)
 	if in.Op == hexagon.A2_nop {
 		c.nodes = c.nodes[:len(c.nodes)-1]
@@ -175,9 +176,9 @@ func place(k hexagon.Kind, reg uint8) (off uint16, res, width uint8) {
 	case hexagon.KindRR:
 		return state.OffR + 4*r, resR + reg, 2
 	case hexagon.KindV, hexagon.KindNV:
-		return state.OffV + 128*r, resV + reg, 1
+		return state.OffV + 128*r, ResV + reg, 1
 	case hexagon.KindVV:
-		return state.OffV + 128*r, resV + reg, 2
+		return state.OffV + 128*r, ResV + reg, 2
 	case hexagon.KindP:
 		return state.OffP + r, resP + reg, 1
 	case hexagon.KindQ:
@@ -297,8 +298,8 @@ func conditional(f *hexagon.Form, guard bool) bool {
 	return guard || f.Class == hexagon.NCJ || compound || strings.HasPrefix(f.Syntax, "if (")
 }
 
-// isGlobal reports accesses relative to gp, or at a constant address.
-func isGlobal(op hexagon.Op) bool { return strings.Contains(op.Form().Syntax, "(gp+") }
+// IsGlobal reports accesses relative to gp, or at a constant address.
+func IsGlobal(op hexagon.Op) bool { return strings.Contains(op.Form().Syntax, "(gp+") }
 
 // circularBuffer is the register that holds the start of the buffer of a
 // circular access.
@@ -320,14 +321,14 @@ const (
 )
 
 // textOf looks at the text of a form, once in a program.
-func (d *decoder) textOf(op hexagon.Op) uint8 {
+func (d *Decoder) textOf(op hexagon.Op) uint8 {
 	t := d.text[op]
 	if t != 0 {
 		return t
 	}
 	t = textKnown
 	syntax := op.Form().Syntax
-	if isGlobal(op) {
+	if IsGlobal(op) {
 		t |= textGlobal
 	}
 	if strings.Contains(syntax, ":circ(") {

@@ -1,4 +1,4 @@
-package dsp
+package decode
 
 import (
 	"errors"
@@ -11,15 +11,15 @@ import (
 // packetBuilder translates packets, one after another, to micro-ops; its slices keep their
 // capacity from packet to packet.
 type packetBuilder struct {
-	d      *decoder
-	b      *block
+	d      *Decoder
+	b      *Block
 	p      *hexagon.Packet
 	nodes  []node
 	reads  []read // of the nodes, one node after another
 	writes []uint8
 	front  []state.Uop // copies of old values
-	uses   []use       // of the packet
-	defs   []use
+	uses   []Use       // of the packet
+	defs   []Use
 
 	temporary
 }
@@ -32,7 +32,7 @@ type temporary struct {
 }
 
 // begin starts packet p of block b.
-func (c *packetBuilder) begin(d *decoder, b *block, p *hexagon.Packet) {
+func (c *packetBuilder) begin(d *Decoder, b *Block, p *hexagon.Packet) {
 	c.d, c.b, c.p = d, b, p
 	c.nodes, c.reads, c.writes, c.front = c.nodes[:0], c.reads[:0], c.writes[:0], c.front[:0]
 	c.uses, c.defs = c.uses[:0], c.defs[:0]
@@ -94,6 +94,6 @@ func (c *packetBuilder) uop(op hexagon.Op, o ...uint16) state.Uop {
 }
 
 // bind makes u execute op.
-func (d *decoder) bind(u *state.Uop, op hexagon.Op) {
-	u.Fn, u.Op, u.Asm = exec.Of(op), uint16(op), d.asm.Of(op)
+func (d *Decoder) bind(u *state.Uop, op hexagon.Op) {
+	u.Fn, u.Op, u.Asm = exec.Of(op), uint16(op), d.Asm.Of(op)
 }
