@@ -46,7 +46,6 @@ func (w *wave) runUntilBarrier() {
 			}
 			w.PC = end
 			if m.executed > m.limit {
-				m.Current = pc
 				m.runaway(w)
 				return
 			}
@@ -82,7 +81,6 @@ func (w *wave) runUntilBarrier() {
 // step executes one instruction that is not part of a vector run.
 func (w *wave) step(pc int32, u *state.Op) bool {
 	m := w.machine
-	m.Current = pc
 	m.visit(pc, pc+1, w.Exec())
 	if m.executed > m.limit {
 		m.runaway(w)
@@ -93,8 +91,10 @@ func (w *wave) step(pc int32, u *state.Op) bool {
 	return m.Err == nil
 }
 
-// visit counts the execution of operations [pc, end) under a mask.
+// visit counts the execution of operations [pc, end) under a mask, and notes where it begins for messages: one
+// that can fail begins a run.
 func (m *machine) visit(pc, end int32, mask uint64) {
+	m.Current = pc
 	n := int64(bits.OnesCount64(mask))
 	m.visits[pc]++
 	m.visits[end]--

@@ -27,7 +27,6 @@ func (m *machine) issueRun(s *simd, w *wave, t int64) {
 		}
 		m.visit(pc, end, w.Exec())
 		if m.executed > m.limit {
-			m.Current = pc
 			m.runaway(w)
 			return
 		}

@@ -73,7 +73,7 @@ func TestRelativeErrors(t *testing.T) {
 		in[i] = make([]uint32, 32)
 	}
 	for _, c := range []struct{ text, want string }{
-		{"s_mov_b32 m0, 40\nv_movrels_b32 v5, v2", "picks v42, the kernel has 32 registers"},
+		{"s_mov_b32 m0, 40\nv_movrels_b32 v5, v2", "(v_movrels_b32_e32 v5, v2) work-group 0,0,0 wave 0: M0 = 0x28 picks v42, the kernel has 32 registers"},
 		{"s_mov_b32 m0, -1\nv_movreld_b32 v5, v2", "picks v4294967300"},
 		{"s_mov_b32 m0, 3\nv_mov_b32 v9, 0\nds_read_b32 v8, v9\nv_movrels_b32 v5, v5", "v8 is the target of a load that was not waited for"},
 		{"s_mov_b32 m0, 90\ns_movrels_b32 s20, s20", "picks s110"},
