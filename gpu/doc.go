@@ -7,6 +7,15 @@
 // instruction executes on simulated registers, LDS and memory, and the same
 // micro-operation says when it issues and when its result is ready.
 //
+// # Packages
+//
+// internal/state is what a program sees of a wave and its work-group, and the decoded
+// operation; internal/decode makes operations, internal/exec has their handlers and the
+// tables that say what each computes, internal/float its arithmetic, internal/asm the
+// routines of the hot ones. This package has the machine and its time: core.go the run,
+// dispatch.go and place.go work-groups, time.go and issue_run.go the issue, score.go
+// and check.go results on their way, units.go and mem.go what is shared, energy.go.
+//
 // # Modelled
 //
 // In-order issue per wave with one instruction of each type per SIMD and cycle,

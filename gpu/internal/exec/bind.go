@@ -1,7 +1,7 @@
 // Package exec is what the instructions of RDNA2 do to the state of a wave. Bind gives a decoded instruction
 // its handler out of the tables of this package: vector_table.go for results of 32 bits, wide.go for those of
 // 64, compare.go, mask.go for what crosses lanes, scalar.go, and bind_memory.go, which reads memory
-// instructions off their mnemonics. A table's entry is the definition of one lane; routines of package native
+// instructions off their mnemonics. A table's entry is the definition of one lane; routines of package asm
 // that do whole rows agree with it bit for bit.
 package exec
 

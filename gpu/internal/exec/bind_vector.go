@@ -3,7 +3,7 @@ package exec
 import (
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/gpu/internal/exec/native"
+	"github.com/nnsoc/nnsoc/gpu/internal/asm"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
@@ -65,7 +65,7 @@ func bindRow(p *state.Program, u *state.Op, s *sem) error {
 	case in.Clamp && s.kind == state.ResultInt:
 		return fmt.Errorf("clamp on %s is not modelled", s.name)
 	default:
-		if u.Row = native.Row(s.name); u.Row == nil {
+		if u.Row = asm.Row(s.name); u.Row == nil {
 			u.Row = x.Lanes
 		}
 	}
@@ -105,8 +105,8 @@ func bindRow(p *state.Program, u *state.Op, s *sem) error {
 	case u.AFrom == state.SourceVGPR && (u.BFrom == state.SourceVGPR || u.BFrom == state.SourceNone) && (u.CFrom == state.SourceVGPR || u.CFrom == state.SourceNone):
 		u.Handler = execVVV
 	case u.AFrom == state.SourceSGPR && u.A != state.Null && (u.BFrom == state.SourceVGPR || u.BFrom == state.SourceNone) && (u.CFrom == state.SourceVGPR || u.CFrom == state.SourceNone) &&
-		native.Spread(s.name) != nil && !(in.Clamp && s.sat != nil):
-		u.Handler, u.Row = execSVV, native.Spread(s.name)
+		asm.Spread(s.name) != nil && !(in.Clamp && s.sat != nil):
+		u.Handler, u.Row = execSVV, asm.Spread(s.name)
 	default:
 		u.Handler = execRow
 	}

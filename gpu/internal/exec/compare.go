@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/nnsoc/nnsoc/gpu/internal/exec/native"
+	"github.com/nnsoc/nnsoc/gpu/internal/asm"
 	"github.com/nnsoc/nnsoc/gpu/internal/float"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
@@ -29,26 +29,26 @@ var cmpTable = sync.OnceValue(compareTable)
 var cmpSem = byName(cmpTable, func(s *cmp) string { return s.name })
 
 var intRelations = map[string]int{
-	"f": 0, "lt": native.Less, "eq": native.Equal, "le": native.Less | native.Equal, "gt": native.Greater, "ne": native.Less | native.Greater, "ge": native.Greater | native.Equal,
-	"t": native.Less | native.Equal | native.Greater,
+	"f": 0, "lt": asm.Less, "eq": asm.Equal, "le": asm.Less | asm.Equal, "gt": asm.Greater, "ne": asm.Less | asm.Greater, "ge": asm.Greater | asm.Equal,
+	"t": asm.Less | asm.Equal | asm.Greater,
 }
 
 var floatRelations = map[string]int{
-	"f": 0, "lt": native.Less, "eq": native.Equal, "le": native.Less | native.Equal, "gt": native.Greater, "lg": native.Less | native.Greater, "ge": native.Greater | native.Equal,
-	"o": native.Less | native.Equal | native.Greater, "u": native.Unordered, "nge": native.Less | native.Unordered, "nlg": native.Equal | native.Unordered, "ngt": native.Less | native.Equal | native.Unordered,
-	"nle": native.Greater | native.Unordered, "neq": native.Less | native.Greater | native.Unordered, "nlt": native.Greater | native.Equal | native.Unordered, "tru": 15,
+	"f": 0, "lt": asm.Less, "eq": asm.Equal, "le": asm.Less | asm.Equal, "gt": asm.Greater, "lg": asm.Less | asm.Greater, "ge": asm.Greater | asm.Equal,
+	"o": asm.Less | asm.Equal | asm.Greater, "u": asm.Unordered, "nge": asm.Less | asm.Unordered, "nlg": asm.Equal | asm.Unordered, "ngt": asm.Less | asm.Equal | asm.Unordered,
+	"nle": asm.Greater | asm.Unordered, "neq": asm.Less | asm.Greater | asm.Unordered, "nlt": asm.Greater | asm.Equal | asm.Unordered, "tru": 15,
 }
 
 func relOf[T int32 | uint32 | int64 | uint64 | int16 | uint16 | float32 | float64](a, b T) int {
 	switch {
 	case a < b:
-		return native.Less
+		return asm.Less
 	case a > b:
-		return native.Greater
+		return asm.Greater
 	case a == b:
-		return native.Equal
+		return asm.Equal
 	}
-	return native.Unordered
+	return asm.Unordered
 }
 
 // compareTable makes the compares of the instruction set from their names:
@@ -121,7 +121,7 @@ func compareTable() []cmp {
 		default:
 			continue
 		}
-		if row := native.Compare(typ, set); row != nil {
+		if row := asm.Compare(typ, set); row != nil {
 			c.row = row
 		}
 		out = append(out, c)

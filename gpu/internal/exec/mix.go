@@ -1,7 +1,7 @@
 package exec
 
 import (
-	"github.com/nnsoc/nnsoc/gpu/internal/exec/native"
+	"github.com/nnsoc/nnsoc/gpu/internal/asm"
 	"github.com/nnsoc/nnsoc/gpu/internal/float"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
@@ -18,7 +18,7 @@ func rowFor(name string) func(d, a, b, c *state.Row, m uint64, n int) {
 	for i := range vectorTable {
 		if s := &vectorTable[i]; s.name == name {
 			lanes := laneRow(s.f)
-			fast := native.Row(name)
+			fast := asm.Row(name)
 			if fast == nil {
 				fast = lanes
 			}
@@ -59,7 +59,7 @@ func execFmaMix(w *state.Wave, u *state.Op) {
 			r = t
 		case code >= rdna2.ConstHalf && code <= rdna2.ConstInv:
 			v, _ := rdna2.Value32(code, rdna2.F32)
-			native.Splat(t, v, w.Lanes)
+			asm.Splat(t, v, w.Lanes)
 			r = t
 		}
 		abs, neg := in.Abs>>i&1 != 0, in.Neg>>i&1 != 0

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/gpu/internal/exec/native"
+	"github.com/nnsoc/nnsoc/gpu/internal/asm"
 	"github.com/nnsoc/nnsoc/gpu/internal/float/floattest"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 )
@@ -14,12 +14,12 @@ import (
 // for full and partial masks, both wave sizes, and destinations that alias a
 // source.
 func TestHostRows(t *testing.T) {
-	if native.HasAVX2 && (len(native.Rows) == 0 || len(native.Spreads) == 0) {
+	if asm.HasAVX2 && (len(asm.Rows) == 0 || len(asm.Spreads) == 0) {
 		t.Error("no routines")
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	for i, h := range slices.Concat(native.Rows, native.Spreads) {
-		spread := i >= len(native.Rows)
+	for i, h := range slices.Concat(asm.Rows, asm.Spreads) {
+		spread := i >= len(asm.Rows)
 		var s *sem
 		for i := range vectorTable {
 			if vectorTable[i].name == h.Mnemonic {
@@ -31,11 +31,11 @@ func TestHostRows(t *testing.T) {
 			continue
 		}
 		twin := laneRow(s.f)
-		var rows []native.Func
-		if native.HasAVX512 {
+		var rows []asm.Func
+		if asm.HasAVX512 {
 			rows = append(rows, h.AVX512)
 		}
-		if native.HasAVX2 {
+		if asm.HasAVX2 {
 			rows = append(rows, h.AVX2)
 		}
 		for _, fn := range rows {
@@ -49,7 +49,7 @@ func TestHostRows(t *testing.T) {
 					}
 				}
 				if spread {
-					native.SplatLanes(&a, a[0], 64)
+					asm.SplatLanes(&a, a[0], 64)
 				}
 				m := state.FullMask(n)
 				if round%3 == 0 {
@@ -115,8 +115,8 @@ func TestHostCompares(t *testing.T) {
 func TestSplat(t *testing.T) {
 	for _, n := range []int{32, 64} {
 		var got, want state.Row
-		native.Splat(&got, 0xDEADBEEF, n)
-		native.SplatLanes(&want, 0xDEADBEEF, n)
+		asm.Splat(&got, 0xDEADBEEF, n)
+		asm.SplatLanes(&want, 0xDEADBEEF, n)
 		if got != want {
 			t.Errorf("%d lanes differ", n)
 		}

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/nnsoc/nnsoc/gpu/internal/exec/native"
+	"github.com/nnsoc/nnsoc/gpu/internal/asm"
 	"github.com/nnsoc/nnsoc/gpu/internal/float"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
@@ -89,7 +89,7 @@ func readRow(w *state.Wave, k state.Source, v uint32, i int) *state.Row {
 		return &w.Machine.Prepared[v]
 	case state.SourceSGPR, state.SourceStatus:
 		t := &w.Machine.Temp[i]
-		native.Splat(t, readScalar(w, k, v), w.Lanes)
+		asm.Splat(t, readScalar(w, k, v), w.Lanes)
 		return t
 	}
 	return &w.Machine.Zero

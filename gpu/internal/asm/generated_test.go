@@ -1,4 +1,4 @@
-package native
+package asm
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ func TestGenerated(t *testing.T) {
 	}
 	dir := t.TempDir()
 	files := []string{"zrow_amd64.s", "zrow_amd64.go"}
-	cmd := exec.Command(tool, "run", "../../asmgen", "-out", filepath.Join(dir, files[0]), "-stubs", filepath.Join(dir, files[1]), "-pkg", "native")
+	cmd := exec.Command(tool, "run", "../asmgen", "-out", filepath.Join(dir, files[0]), "-stubs", filepath.Join(dir, files[1]), "-pkg", "asm")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -1,6 +1,6 @@
-package native
+package asm
 
-//go:generate go run ../../asmgen -out zrow_amd64.s -stubs zrow_amd64.go -pkg native
+//go:generate go run ../asmgen -out zrow_amd64.s -stubs zrow_amd64.go -pkg asm
 
 import "golang.org/x/sys/cpu"
 

@@ -1,6 +1,6 @@
 //go:build !amd64
 
-package native
+package asm
 
 // No routines are for this host.
 var Rows, Spreads []Routine

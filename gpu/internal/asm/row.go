@@ -1,6 +1,6 @@
-// Package native has routines in the host's vector instructions for the hot operations of the vector unit.
+// Package asm has routines in the host's vector instructions for the hot operations of the vector unit.
 // asmgen writes them.
-package native
+package asm
 
 // Func computes a whole register: for every lane i of m, d[i] = f(a[i], b[i],
 // c[i]). n is 32 or 64. d may be one of the sources. It returns the lanes it left
