@@ -9,212 +9,238 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// arrange changes the shape or order of one array.
-func (c *call) arrange() (starlark.Value, bool, error) {
-	t := c.t
-	if len(c.args) == 0 {
-		return nil, false, nil
+// Functions that change the shape or the order of an array, or its elements in place.
+
+// ints are the arguments as integers: f(2, 3) is f((2, 3)).
+func (c *call) ints() ([]int, error) {
+	if err := builtin.Arity(c.name, c.args, c.kwargs, 0, 32); err != nil {
+		return nil, err
 	}
-	switch c.name {
-	case "concatenate", "stack", "vstack", "hstack", "dot", "matmul":
-		return nil, false, nil
+	if len(c.args) == 1 {
+		return builtin.Ints(c.t, c.args[0])
 	}
-	a, err := toArray(t, c.args[0])
-	if err != nil {
-		return nil, true, err
-	}
-	rest := &call{t, c.name, c.args[1:], c.kwargs}
-	// one accepts f(2, 3) as well as f((2, 3)).
-	ints := func() ([]int, error) {
-		if err := builtin.Arity(c.name, rest.args, c.kwargs, 0, 32); err != nil {
-			return nil, err
-		}
-		if len(rest.args) == 1 {
-			return builtin.Ints(t, rest.args[0])
-		}
-		return builtin.Ints(t, rest.args)
-	}
-	var v *Array
-	var x starlark.Value
-	axis := 0
-	switch c.name {
-	case "reshape":
-		var shape []int
-		if shape, err = ints(); err == nil {
-			v, err = a.reshape(t, shape)
-		}
-	case "transpose":
-		var perm []int
-		if len(rest.args) == 0 && len(c.kwargs) > 0 {
-			if err = rest.unpack("axes", &x); err == nil {
-				perm, err = builtin.Ints(t, x)
-			}
-		} else {
-			perm, err = ints()
-		}
-		if err == nil {
-			if len(perm) == 0 {
-				perm = nil
-			}
-			v, err = a.Transpose(perm)
-		}
-	case "flatten", "ravel":
-		v, err = a.reshape(t, []int{-1})
-		if a.Size() == 0 {
-			v, err = a.reshape(t, []int{0})
-		}
-	case "tolist":
-		list, err := a.list(t)
-		return list, true, err
-	case "copy":
-		v, err = a.Clone(t)
-	case "fill":
-		if err = rest.unpack("value", &x); err == nil {
-			err = a.Assign(t, x)
-		}
-		return starlark.None, true, err
-	case "astype":
-		if err = rest.unpack("dtype", &x); err == nil {
-			var d dtype
-			if d, err = parseDtype(x, a.dtype); err == nil {
-				v, err = a.copyAs(t, d)
-			}
-		}
-	case "swapaxes", "moveaxis":
-		other := 0
-		if err = rest.unpack("axis1", &axis, "axis2", &other); err == nil {
-			v, err = a.moved(axis, other, c.name == "swapaxes")
-		}
-	case "expand_dims":
-		if err = rest.unpack("axis", &axis); err == nil {
-			shape := append([]int(nil), a.shape...)
-			if axis < 0 {
-				axis += len(shape) + 1
-			}
-			if axis < 0 || axis > len(shape) {
-				return nil, true, fmt.Errorf("expand_dims: axis %d of %d", axis, len(shape))
-			}
-			v, err = a.reshape(t, append(append(append([]int(nil), shape[:axis]...), 1), shape[axis:]...))
-		}
-	case "squeeze":
-		if err = rest.unpack("axis?", &x); err == nil {
-			var shape []int
-			for i, d := range a.shape {
-				drop := d == 1
-				if x != nil && x != starlark.None {
-					k, err := starlark.AsInt32(x)
-					if err != nil {
-						return nil, true, err
-					}
-					drop = i == k || i == k+len(a.shape)
-				}
-				if !drop {
-					shape = append(shape, d)
-				}
-			}
-			v, err = a.reshape(t, shape)
-		}
-	case "flip":
-		if err = rest.unpack("axis?", &x); err == nil {
-			key := make(starlark.Tuple, len(a.shape))
-			for i := range key {
-				key[i] = builtin.NewSlice(starlark.None, starlark.None, starlark.MakeInt(-1))
-				if x != nil && x != starlark.None {
-					k, err := starlark.AsInt32(x)
-					if err != nil {
-						return nil, true, err
-					}
-					if i != k && i != k+len(a.shape) {
-						key[i] = builtin.All
-					}
-				}
-			}
-			w, err := a.At(t, key)
-			return w, true, err
-		}
-	case "broadcast_to":
-		var shape []int
-		if shape, err = ints(); err == nil {
-			if v, err = a.broadcast(shape); err == nil {
-				if _, err = product(shape); err == nil {
-					v, err = v.copyAs(t, v.dtype)
-				}
-			}
-		}
-	case "take":
-		if err = rest.unpack("indices", &x, "axis?", &axis); err == nil {
-			if axis < 0 {
-				axis += len(a.shape)
-			}
-			if axis < 0 || axis >= len(a.shape) {
-				return nil, true, fmt.Errorf("take: axis %d of %d", axis, len(a.shape))
-			}
-			w, err := a.gather(t, x, axis)
-			if b, ok := w.(*Array); ok && err == nil {
-				w = b.scalarOr()
-			}
-			return w, true, err
-		}
-	case "repeat":
-		v, err = rest.repeat(a)
-	case "tile":
-		v, err = rest.tile(a)
-	case "pad":
-		v, err = rest.pad(a)
-	case "roll":
-		v, err = rest.roll(a)
-	case "sort":
-		v, err = a.Clone(t)
-		if n := len(a.shape); err == nil && n > 0 {
-			for i := 0; i < len(v.data); i += max(a.shape[n-1], 1) {
-				slices.Sort(v.data[i : i+a.shape[n-1]])
-			}
-		}
-	case "cumsum":
-		v, err = a.reshape(t, []int{a.Size()})
-		if err == nil {
-			for i := 1; i < len(v.data); i++ {
-				v.data[i] = v.dtype.round(v.data[i] + v.data[i-1])
-			}
-		}
-	case "split":
-		w, err := rest.split(a)
-		return w, true, err
-	case "clip":
-		var lo, hi starlark.Value
-		if err = rest.unpack("min", &lo, "max", &hi); err == nil {
-			v, err = a.Clone(t)
-			for _, b := range []struct {
-				v  starlark.Value
-				op func(x, y float64) float64
-			}{{lo, math.Max}, {hi, math.Min}} {
-				if f, ok := starlark.AsFloat(b.v); ok && err == nil {
-					for i := range v.data {
-						v.data[i] = b.op(v.data[i], f)
-					}
-				}
-			}
-		}
-	case "round":
-		digits := 0
-		if err = rest.unpack("decimals?", &digits); err == nil {
-			v, err = a.Clone(t)
-			scale := math.Pow10(digits)
-			for i := range a.Size() {
-				if err == nil {
-					v.data[i] = a.dtype.round(math.RoundToEven(v.data[i]*scale) / scale)
-				}
-			}
-		}
-	default:
-		return nil, false, nil
-	}
-	if err != nil {
-		return nil, true, err
-	}
-	return v, true, nil
+	return builtin.Ints(c.t, c.args)
 }
 
+// axis is an axis of n that may count from the back.
+func (c *call) axis(k, n int) (int, error) {
+	at := k
+	if at < 0 {
+		at += n
+	}
+	if at < 0 || at >= n {
+		return 0, fmt.Errorf("%s: axis %d of %d", c.name, k, n)
+	}
+	return at, nil
+}
+
+func (c *call) reshape(a *Array) (starlark.Value, error) {
+	shape, err := c.ints()
+	if err != nil {
+		return nil, err
+	}
+	return a.reshape(c.t, shape)
+}
+
+func (c *call) transpose(a *Array) (starlark.Value, error) {
+	var perm []int
+	var err error
+	if len(c.args) == 0 && len(c.kwargs) > 0 {
+		var axes starlark.Value
+		if err = c.unpack("axes", &axes); err == nil {
+			perm, err = builtin.Ints(c.t, axes)
+		}
+	} else {
+		perm, err = c.ints()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(perm) == 0 {
+		perm = nil
+	}
+	return a.Transpose(perm)
+}
+
+func (c *call) flatten(a *Array) (starlark.Value, error) { return a.reshape(c.t, []int{a.Size()}) }
+
+func (c *call) tolist(a *Array) (starlark.Value, error) { return a.list(c.t) }
+
+func (c *call) copied(a *Array) (starlark.Value, error) { return a.Clone(c.t) }
+
+func (c *call) fill(a *Array) (starlark.Value, error) {
+	var x starlark.Value
+	if err := c.unpack("value", &x); err != nil {
+		return nil, err
+	}
+	return starlark.None, a.Assign(c.t, x)
+}
+
+func (c *call) astype(a *Array) (starlark.Value, error) {
+	var x starlark.Value
+	if err := c.unpack("dtype", &x); err != nil {
+		return nil, err
+	}
+	d, err := parseDtype(x, a.dtype)
+	if err != nil {
+		return nil, err
+	}
+	return a.copyAs(c.t, d)
+}
+
+// swapaxes is moveaxis, too.
+func (c *call) swapaxes(a *Array) (starlark.Value, error) {
+	var from, to int
+	if err := c.unpack("axis1", &from, "axis2", &to); err != nil {
+		return nil, err
+	}
+	return a.moved(from, to, c.name == "swapaxes")
+}
+
+func (c *call) expandDims(a *Array) (starlark.Value, error) {
+	var axis int
+	if err := c.unpack("axis", &axis); err != nil {
+		return nil, err
+	}
+	at, err := c.axis(axis, len(a.shape)+1)
+	if err != nil {
+		return nil, err
+	}
+	return a.reshape(c.t, slices.Insert(slices.Clone(a.shape), at, 1))
+}
+
+// only reads an optional axis, and returns which axes of an array it means.
+func (c *call) only() (chosen func(i, n int) bool, given bool, err error) {
+	var x starlark.Value
+	if err := c.unpack("axis?", &x); err != nil || x == nil || x == starlark.None {
+		return func(int, int) bool { return true }, false, err
+	}
+	k, err := starlark.AsInt32(x)
+	return func(i, n int) bool { return i == k || i == k+n }, true, err
+}
+
+func (c *call) squeeze(a *Array) (starlark.Value, error) {
+	chosen, given, err := c.only()
+	if err != nil {
+		return nil, err
+	}
+	var shape []int
+	for i, d := range a.shape {
+		if !chosen(i, len(a.shape)) || !given && d != 1 {
+			shape = append(shape, d)
+		}
+	}
+	return a.reshape(c.t, shape)
+}
+
+func (c *call) flip(a *Array) (starlark.Value, error) {
+	chosen, _, err := c.only()
+	if err != nil {
+		return nil, err
+	}
+	key := make(starlark.Tuple, len(a.shape))
+	for i := range key {
+		if key[i] = builtin.All; chosen(i, len(key)) {
+			key[i] = builtin.NewSlice(starlark.None, starlark.None, starlark.MakeInt(-1))
+		}
+	}
+	return a.At(c.t, key)
+}
+
+func (c *call) broadcastTo(a *Array) (starlark.Value, error) {
+	shape, err := c.ints()
+	if err != nil {
+		return nil, err
+	}
+	v, err := a.broadcast(shape)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := product(shape); err != nil {
+		return nil, err
+	}
+	return v.Clone(c.t)
+}
+
+func (c *call) take(a *Array) (starlark.Value, error) {
+	var x starlark.Value
+	axis := 0
+	if err := c.unpack("indices", &x, "axis?", &axis); err != nil {
+		return nil, err
+	}
+	axis, err := c.axis(axis, len(a.shape))
+	if err != nil {
+		return nil, err
+	}
+	v, err := a.gather(c.t, x, axis)
+	if b, ok := v.(*Array); ok && err == nil {
+		return b.scalarOr(), nil
+	}
+	return v, err
+}
+
+// sort sorts along the last axis.
+func (c *call) sort(a *Array) (starlark.Value, error) {
+	v, err := a.Clone(c.t)
+	if n := len(a.shape); err == nil && n > 0 {
+		for i := 0; i < len(v.data); i += max(a.shape[n-1], 1) {
+			slices.Sort(v.data[i : i+a.shape[n-1]])
+		}
+	}
+	return v, err
+}
+
+func (c *call) cumsum(a *Array) (starlark.Value, error) {
+	v, err := a.reshape(c.t, []int{a.Size()})
+	if err != nil {
+		return nil, err
+	}
+	for i := 1; i < len(v.data); i++ {
+		v.data[i] = v.dtype.round(v.data[i] + v.data[i-1])
+	}
+	return v, nil
+}
+
+func (c *call) clip(a *Array) (starlark.Value, error) {
+	var lo, hi starlark.Value
+	if err := c.unpack("min", &lo, "max", &hi); err != nil {
+		return nil, err
+	}
+	v, err := a.Clone(c.t)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range []struct {
+		v  starlark.Value
+		op func(x, y float64) float64
+	}{{lo, math.Max}, {hi, math.Min}} {
+		if f, ok := starlark.AsFloat(b.v); ok {
+			for i := range v.data {
+				v.data[i] = b.op(v.data[i], f)
+			}
+		}
+	}
+	return v, nil
+}
+
+func (c *call) round(a *Array) (starlark.Value, error) {
+	digits := 0
+	if err := c.unpack("decimals?", &digits); err != nil {
+		return nil, err
+	}
+	v, err := a.Clone(c.t)
+	if err != nil {
+		return nil, err
+	}
+	scale := math.Pow10(digits)
+	for i := range v.data {
+		v.data[i] = a.dtype.round(math.RoundToEven(v.data[i]*scale) / scale)
+	}
+	return v, nil
+}
+
+// moved is the array with one axis at another's place, which goes to the place of the first
+// or makes room.
 func (a *Array) moved(from, to int, swap bool) (*Array, error) {
 	n := len(a.shape)
 	if from < 0 {

@@ -4,16 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"go.starlark.net/starlark"
 )
-
-// arrayMethodNames are the functions of numpy that are methods of arrays too.
-var arrayMethodNames = []string{
-	"all", "any", "argmax", "argmin", "astype", "clip", "copy", "fill", "flatten", "max", "mean", "min", "prod",
-	"ravel", "repeat", "reshape", "round", "squeeze", "sum", "swapaxes", "take", "tolist", "transpose",
-}
 
 // elementwise are numpy's functions of one argument.
 var elementwise = map[string]func(float64) float64{
@@ -40,9 +36,28 @@ var pairwise = map[string]func(x, y float64) float64{
 	"mod": modulo, "remainder": modulo, "fmod": math.Mod, "floor_divide": floorDivide,
 }
 
-var otherNumpy = []string{
-	"array", "asarray", "arange", "linspace", "zeros", "ones", "full", "zeros_like", "ones_like", "full_like", "eye",
-	"concatenate", "stack", "split", "tile", "expand_dims", "flip", "moveaxis", "broadcast_to", "pad", "dot", "matmul", "roll", "sort", "cumsum", "vstack", "hstack",
+// functions are numpy's other functions, by their names.
+var functions = map[string]struct {
+	of     func(*call) (starlark.Value, error)
+	method bool // of arrays, too
+}{
+	"array": {of: (*call).array}, "asarray": {of: (*call).array}, "arange": {of: (*call).arange}, "linspace": {of: (*call).linspace},
+	"zeros": {of: (*call).filled}, "ones": {of: (*call).filled}, "full": {of: (*call).filled}, "eye": {of: (*call).eye},
+	"zeros_like": {of: (*call).filledLike}, "ones_like": {of: (*call).filledLike}, "full_like": {of: (*call).filledLike},
+
+	"reshape": {onArray((*call).reshape), true}, "flatten": {onArray((*call).flatten), true}, "ravel": {onArray((*call).flatten), true},
+	"squeeze": {onArray((*call).squeeze), true}, "expand_dims": {of: onArray((*call).expandDims)}, "broadcast_to": {of: onArray((*call).broadcastTo)},
+	"transpose": {onArray((*call).transpose), true}, "swapaxes": {onArray((*call).swapaxes), true}, "moveaxis": {of: onArray((*call).swapaxes)},
+	"flip": {of: onArray((*call).flip)}, "roll": {of: onArray((*call).roll)}, "take": {onArray((*call).take), true}, "sort": {of: onArray((*call).sort)},
+	"repeat": {onArray((*call).repeat), true}, "tile": {of: onArray((*call).tile)}, "pad": {of: onArray((*call).pad)}, "split": {of: onArray((*call).split)},
+	"tolist": {onArray((*call).tolist), true}, "copy": {onArray((*call).copied), true}, "astype": {onArray((*call).astype), true},
+	"fill": {onArray((*call).fill), true}, "clip": {onArray((*call).clip), true}, "round": {onArray((*call).round), true}, "cumsum": {of: onArray((*call).cumsum)},
+
+	"concatenate": {of: (*call).join}, "stack": {of: (*call).join}, "vstack": {of: (*call).join}, "hstack": {of: (*call).join},
+	"dot": {of: (*call).product}, "matmul": {of: (*call).product},
+
+	"sum": {(*call).reduce, true}, "prod": {(*call).reduce, true}, "max": {(*call).reduce, true}, "min": {(*call).reduce, true}, "mean": {(*call).reduce, true},
+	"all": {(*call).reduce, true}, "any": {(*call).reduce, true}, "argmax": {(*call).reduce, true}, "argmin": {(*call).reduce, true},
 }
 
 // Module is numpy.
@@ -51,30 +66,28 @@ func Module() *builtin.Namespace {
 		"pi": starlark.Float(math.Pi), "e": starlark.Float(math.E), "inf": starlark.Float(math.Inf(1)),
 		"nan": starlark.Float(math.NaN()), "newaxis": starlark.None, "random": numpyRandom("numpy.random"),
 	}
-	for _, list := range [][]string{arrayMethodNames, otherNumpy} {
-		for _, name := range list {
-			m[name] = builtin.Function(name, numpyFunction(name))
-		}
+	for name, f := range functions {
+		m[name] = function(name, f.of)
 	}
-	for name := range elementwise {
-		m[name] = builtin.Function(name, numpyFunction(name))
+	for name, f := range elementwise {
+		m[name] = function(name, func(c *call) (starlark.Value, error) { return c.unary(f) })
 	}
-	for name := range pairwise {
-		m[name] = builtin.Function(name, numpyFunction(name))
+	for name, f := range pairwise {
+		m[name] = function(name, func(c *call) (starlark.Value, error) { return c.binary(f) })
 	}
 	for name, d := range dtypeNames {
 		if name == "int" || name == "float" || name == "bool" {
 			continue
 		}
-		m[name] = builtin.Function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-			if err := builtin.Arity(name, args, kwargs, 1, 1); err != nil {
+		m[name] = function(name, func(c *call) (starlark.Value, error) {
+			if err := builtin.Arity(name, c.args, c.kwargs, 1, 1); err != nil {
 				return nil, err
 			}
-			a, err := toArray(t, args[0])
+			a, err := toArray(c.t, c.args[0])
 			if err != nil {
 				return nil, err
 			}
-			return a.as(t, d)
+			return a.as(c.t, d)
 		})
 	}
 	return builtin.NewNamespace("numpy", m)
@@ -126,24 +139,28 @@ func (c *call) unpack(pairs ...any) error {
 	return starlark.UnpackArgs(c.name, c.args, c.kwargs, pairs...)
 }
 
-// numpyFunction is the function of a name in the tables above.
-func numpyFunction(name string) builtin.Impl {
-	return func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		c := &call{t, name, args, kwargs}
-		if f, ok := elementwise[name]; ok {
-			return c.unary(f)
+// function makes a function of one that takes a call.
+func function(name string, f func(*call) (starlark.Value, error)) *starlark.Builtin {
+	return builtin.Function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		return f(&call{t, name, args, kwargs})
+	})
+}
+
+// onArray is f of the first argument as an array and a call with the others.
+func onArray(f func(*call, *Array) (starlark.Value, error)) func(*call) (starlark.Value, error) {
+	return func(c *call) (starlark.Value, error) {
+		if len(c.args) == 0 {
+			return nil, fmt.Errorf("%s needs an array", c.name)
 		}
-		if f, ok := pairwise[name]; ok {
-			return c.binary(f)
+		a, err := toArray(c.t, c.args[0])
+		if err != nil {
+			return nil, err
 		}
-		for _, family := range []func(*call) (starlark.Value, bool, error){
-			(*call).create, (*call).arrange, (*call).combine, (*call).reduce,
-		} {
-			if v, ok, err := family(c); ok || err != nil {
-				return v, err
-			}
+		v, err := f(&call{c.t, c.name, c.args[1:], c.kwargs}, a)
+		if err != nil {
+			return nil, err
 		}
-		return nil, fmt.Errorf("numpy.%s is not supported", name)
+		return v, nil
 	}
 }
 
@@ -192,108 +209,116 @@ func (c *call) binary(f func(x, y float64) float64) (starlark.Value, error) {
 	return out.scalarOr(), nil
 }
 
-// create makes arrays from values or from nothing.
-func (c *call) create() (starlark.Value, bool, error) {
-	t := c.t
+// full is a new array of one value.
+func (c *call) full(shape []int, d dtype, v float64) (*Array, error) {
+	a, err := newArray(c.t, d, shape)
+	if err != nil {
+		return nil, err
+	}
+	for i := range a.data {
+		a.data[i] = d.round(v)
+	}
+	return a, nil
+}
+
+func (c *call) array() (starlark.Value, error) {
 	var x, kind starlark.Value
-	fill := func(shape []int, d dtype, v float64) (starlark.Value, bool, error) {
-		a, err := newArray(t, d, shape)
-		if err != nil {
-			return nil, true, err
-		}
-		for i := range a.data {
-			a.data[i] = d.round(v)
-		}
-		return a, true, nil
+	if err := c.unpack("object", &x, "dtype?", &kind); err != nil {
+		return nil, err
 	}
-	switch c.name {
-	case "array", "asarray":
-		if err := c.unpack("object", &x, "dtype?", &kind); err != nil {
-			return nil, true, err
-		}
-		a, err := toArray(t, x)
-		if err != nil {
-			return nil, true, err
-		}
-		d, err := parseDtype(kind, a.dtype)
-		if err != nil {
-			return nil, true, err
-		}
-		b, err := a.copyAs(t, d)
-		return b, true, err
-	case "zeros", "ones", "full":
-		var v starlark.Value = starlark.Float(float64(builtin.BoolToInt(c.name == "ones")))
-		var err error
-		if c.name == "full" {
-			err = c.unpack("shape", &x, "fill_value", &v, "dtype?", &kind)
-		} else {
-			err = c.unpack("shape", &x, "dtype?", &kind)
-		}
-		if err != nil {
-			return nil, true, err
-		}
-		shape, err := builtin.Ints(t, x)
-		if err != nil {
-			return nil, true, err
-		}
-		f, ok := starlark.AsFloat(builtin.FromBool(v))
-		if !ok {
-			return nil, true, fmt.Errorf("%s needs a number", c.name)
-		}
-		def := dFloat64
-		if _, isInt := v.(starlark.Int); isInt {
-			def = dInt64
-		}
-		d, err := parseDtype(kind, def)
-		if err != nil {
-			return nil, true, err
-		}
-		return fill(shape, d, f)
-	case "zeros_like", "ones_like", "full_like":
-		v := float64(builtin.BoolToInt(c.name == "ones_like"))
-		var number starlark.Value = starlark.Float(v)
-		var err error
-		if c.name == "full_like" {
-			err = c.unpack("a", &x, "fill_value", &number, "dtype?", &kind)
-		} else {
-			err = c.unpack("a", &x, "dtype?", &kind)
-		}
-		if err != nil {
-			return nil, true, err
-		}
-		a, err := toArray(t, x)
-		if err != nil {
-			return nil, true, err
-		}
-		d, err := parseDtype(kind, a.dtype)
-		f, ok := starlark.AsFloat(number)
-		if err != nil || !ok {
-			return nil, true, fmt.Errorf("%s: number or type is wrong", c.name)
-		}
-		return fill(append([]int(nil), a.shape...), d, f)
-	case "eye":
-		var n int
-		if err := c.unpack("N", &n, "dtype?", &kind); err != nil {
-			return nil, true, err
-		}
-		v, _, err := fill([]int{n, n}, dFloat64, 0)
-		if err != nil {
-			return nil, true, err
-		}
-		for i := range n {
-			v.(*Array).data[i*n+i] = 1
-		}
-		d, err := parseDtype(kind, dFloat64)
-		v.(*Array).dtype = d
-		return v, true, err
-	case "arange":
-		v, err := c.arange()
-		return v, true, err
-	case "linspace":
-		v, err := c.linspace()
-		return v, true, err
+	a, err := toArray(c.t, x)
+	if err != nil {
+		return nil, err
 	}
-	return nil, false, nil
+	d, err := parseDtype(kind, a.dtype)
+	if err != nil {
+		return nil, err
+	}
+	return a.copyAs(c.t, d)
+}
+
+// filling is what zeros, ones, full and their likes of another array get.
+type filling struct {
+	of    starlark.Value // a shape or an array
+	kind  starlark.Value
+	value float64
+	whole bool // an integer was given
+}
+
+func (c *call) filling(first string) (f filling, err error) {
+	var value starlark.Value = starlark.Float(float64(builtin.BoolToInt(strings.HasPrefix(c.name, "ones"))))
+	if strings.HasPrefix(c.name, "full") {
+		err = c.unpack(first, &f.of, "fill_value", &value, "dtype?", &f.kind)
+	} else {
+		err = c.unpack(first, &f.of, "dtype?", &f.kind)
+	}
+	if err != nil {
+		return f, err
+	}
+	ok := false
+	_, f.whole = value.(starlark.Int)
+	if f.value, ok = starlark.AsFloat(builtin.FromBool(value)); !ok {
+		return f, fmt.Errorf("%s needs a number", c.name)
+	}
+	return f, nil
+}
+
+// filled is zeros, ones and full.
+func (c *call) filled() (starlark.Value, error) {
+	f, err := c.filling("shape")
+	if err != nil {
+		return nil, err
+	}
+	shape, err := builtin.Ints(c.t, f.of)
+	if err != nil {
+		return nil, err
+	}
+	def := dFloat64
+	if f.whole {
+		def = dInt64
+	}
+	d, err := parseDtype(f.kind, def)
+	if err != nil {
+		return nil, err
+	}
+	return c.full(shape, d, f.value)
+}
+
+// filledLike is zeros_like, ones_like and full_like.
+func (c *call) filledLike() (starlark.Value, error) {
+	f, err := c.filling("a")
+	if err != nil {
+		return nil, err
+	}
+	a, err := toArray(c.t, f.of)
+	if err != nil {
+		return nil, err
+	}
+	d, err := parseDtype(f.kind, a.dtype)
+	if err != nil {
+		return nil, err
+	}
+	return c.full(slices.Clone(a.shape), d, f.value)
+}
+
+func (c *call) eye() (starlark.Value, error) {
+	var n int
+	var kind starlark.Value
+	if err := c.unpack("N", &n, "dtype?", &kind); err != nil {
+		return nil, err
+	}
+	d, err := parseDtype(kind, dFloat64)
+	if err != nil {
+		return nil, err
+	}
+	a, err := c.full([]int{n, n}, d, 0)
+	if err != nil {
+		return nil, err
+	}
+	for i := range n {
+		a.data[i*n+i] = 1
+	}
+	return a, nil
 }
 
 func (c *call) arange() (starlark.Value, error) {

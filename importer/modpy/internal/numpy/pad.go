@@ -8,7 +8,7 @@ import (
 	"go.starlark.net/starlark"
 )
 
-func (c *call) repeat(a *Array) (*Array, error) {
+func (c *call) repeat(a *Array) (starlark.Value, error) {
 	var n int
 	var axis starlark.Value
 	if err := c.unpack("repeats", &n, "axis?", &axis); err != nil {
@@ -48,7 +48,7 @@ func (c *call) repeat(a *Array) (*Array, error) {
 }
 
 // pad widens an array; the new elements are constant or mirror the old ones.
-func (c *call) pad(a *Array) (*Array, error) {
+func (c *call) pad(a *Array) (starlark.Value, error) {
 	var width, value starlark.Value
 	mode := "constant"
 	if err := c.unpack("pad_width", &width, "mode?", &mode, "constant_values?", &value); err != nil {
@@ -128,7 +128,7 @@ func (c *call) pad(a *Array) (*Array, error) {
 }
 
 // roll rotates the elements, along an axis or as a flat list.
-func (c *call) roll(a *Array) (*Array, error) {
+func (c *call) roll(a *Array) (starlark.Value, error) {
 	var by int
 	var axis starlark.Value
 	if err := c.unpack("shift", &by, "axis?", &axis); err != nil {
@@ -176,7 +176,7 @@ func (c *call) roll(a *Array) (*Array, error) {
 	return out.reshape(c.t, a.shape)
 }
 
-func (c *call) tile(a *Array) (*Array, error) {
+func (c *call) tile(a *Array) (starlark.Value, error) {
 	var x starlark.Value
 	if err := c.unpack("reps", &x); err != nil {
 		return nil, err

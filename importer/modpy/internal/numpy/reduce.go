@@ -2,68 +2,58 @@ package numpy
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"go.starlark.net/starlark"
 )
 
-// combine joins or multiplies several arrays.
-func (c *call) combine() (starlark.Value, bool, error) {
-	t := c.t
-	switch c.name {
-	case "concatenate", "stack", "vstack", "hstack":
-		var x starlark.Value
-		axis := 0
-		if err := c.unpack("arrays", &x, "axis?", &axis); err != nil {
-			return nil, true, err
-		}
-		var parts []*Array
-		err := builtin.Iterate(t, x, func(v starlark.Value) error {
-			a, err := toArray(t, v)
-			if err != nil {
-				return err
-			}
-			if c.name == "stack" {
-				k := axis
-				if k < 0 {
-					k += len(a.shape) + 1
-				}
-				if k < 0 || k > len(a.shape) {
-					return fmt.Errorf("stack: axis %d of %d", axis, len(a.shape))
-				}
-				shape := append(append(append([]int(nil), a.shape[:k]...), 1), a.shape[k:]...)
-				if a, err = a.reshape(t, shape); err != nil {
-					return err
-				}
-			}
-			if c.name == "vstack" && len(a.shape) == 1 {
-				if a, err = a.reshape(t, []int{1, a.shape[0]}); err != nil {
-					return err
-				}
-			}
-			parts = append(parts, a)
-			return nil
-		})
-		if c.name == "hstack" && len(parts) > 0 && len(parts[0].shape) > 1 {
-			axis = 1
-		}
-		if err != nil {
-			return nil, true, err
-		}
-		v, err := concatenate(t, parts, axis)
-		return v, true, err
-	case "dot", "matmul":
-		if err := builtin.Arity(c.name, c.args, c.kwargs, 2, 2); err != nil {
-			return nil, true, err
-		}
-		v, err := c.product()
-		return v, true, err
+// join is concatenate, stack, vstack and hstack.
+func (c *call) join() (starlark.Value, error) {
+	var x starlark.Value
+	axis := 0
+	if err := c.unpack("arrays", &x, "axis?", &axis); err != nil {
+		return nil, err
 	}
-	return nil, false, nil
+	var parts []*Array
+	err := builtin.Iterate(c.t, x, func(v starlark.Value) error {
+		a, err := toArray(c.t, v)
+		if err == nil {
+			a, err = c.part(a, axis)
+		}
+		parts = append(parts, a)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if c.name == "hstack" && len(parts) > 0 && len(parts[0].shape) > 1 {
+		axis = 1
+	}
+	return concatenate(c.t, parts, axis)
+}
+
+// part is an array as it is concatenated: stack gives it a new axis, vstack a line one of
+// rows.
+func (c *call) part(a *Array, axis int) (*Array, error) {
+	switch {
+	case c.name == "stack":
+		k, err := c.axis(axis, len(a.shape)+1)
+		if err != nil {
+			return nil, err
+		}
+		return a.reshape(c.t, slices.Insert(slices.Clone(a.shape), k, 1))
+	case c.name == "vstack" && len(a.shape) == 1:
+		return a.reshape(c.t, []int{1, a.shape[0]})
+	}
+	return a, nil
 }
 
 // product is the matrix product of two arrays of one or two dimensions.
 func (c *call) product() (starlark.Value, error) {
+	if err := builtin.Arity(c.name, c.args, c.kwargs, 2, 2); err != nil {
+		return nil, err
+	}
 	a, err := toArray(c.t, c.args[0])
 	if err != nil {
 		return nil, err
@@ -112,40 +102,19 @@ func (c *call) product() (starlark.Value, error) {
 }
 
 // reduce folds one array over axes.
-func (c *call) reduce() (starlark.Value, bool, error) {
-	switch c.name {
-	case "sum", "prod", "max", "min", "mean", "all", "any", "argmax", "argmin":
-	default:
-		return nil, false, nil
-	}
+func (c *call) reduce() (starlark.Value, error) {
 	var x, axes starlark.Value
 	keep := false
 	if err := c.unpack("a", &x, "axis?", &axes, "keepdims?", &keep); err != nil {
-		return nil, true, err
+		return nil, err
 	}
 	a, err := toArray(c.t, x)
 	if err != nil {
-		return nil, true, err
+		return nil, err
 	}
-	over := make([]bool, len(a.shape))
-	if axes == nil || axes == starlark.None {
-		for i := range over {
-			over[i] = true
-		}
-	} else {
-		list, err := builtin.Ints(c.t, axes)
-		if err != nil {
-			return nil, true, err
-		}
-		for _, k := range list {
-			if k < 0 {
-				k += len(over)
-			}
-			if k < 0 || k >= len(over) {
-				return nil, true, fmt.Errorf("%s: axis %d of %d", c.name, k, len(over))
-			}
-			over[k] = true
-		}
+	over, err := c.over(axes, len(a.shape))
+	if err != nil {
+		return nil, err
 	}
 	var outer, inner, kept []int // outer and inner axes, and the result's shape
 	n := 1
@@ -161,44 +130,73 @@ func (c *call) reduce() (starlark.Value, bool, error) {
 			kept = append(kept, d)
 		}
 	}
-	b, err := a.Transpose(append(outer, inner...))
-	if err == nil && len(a.shape) == 0 {
-		b = a
-	}
-	if err != nil {
-		return nil, true, err
-	}
-	d := a.dtype
-	switch c.name {
-	case "mean":
-		if !d.float() {
-			d = dFloat64
+	b := a
+	if len(a.shape) > 0 {
+		if b, err = a.Transpose(append(outer, inner...)); err != nil {
+			return nil, err
 		}
-	case "sum", "prod", "argmax", "argmin":
-		if c.name[0] == 'a' || !d.float() {
-			d = dInt64
-		}
-	case "all", "any":
-		d = dBool
 	}
-	out, err := newArray(c.t, d, kept)
+	out, err := newArray(c.t, c.folded(a.dtype), kept)
 	if err != nil {
-		return nil, true, err
+		return nil, err
 	}
 	if err := builtin.Charge(c.t, a.Size()); err != nil {
-		return nil, true, err
+		return nil, err
 	}
 	values := b.Flat()
 	for i := range out.data {
 		v, err := fold(c.name, values[i*n:(i+1)*n])
 		if err != nil {
-			return nil, true, err
+			return nil, err
 		}
-		out.data[i] = d.round(v)
+		out.data[i] = out.dtype.round(v)
 	}
-	return out.scalarOr(), true, nil
+	return out.scalarOr(), nil
 }
 
+// over says of each of n axes whether it is folded; without axes all of them are.
+func (c *call) over(axes starlark.Value, n int) ([]bool, error) {
+	over := make([]bool, n)
+	if axes == nil || axes == starlark.None {
+		for i := range over {
+			over[i] = true
+		}
+		return over, nil
+	}
+	list, err := builtin.Ints(c.t, axes)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range list {
+		at, err := c.axis(k, n)
+		if err != nil {
+			return nil, err
+		}
+		over[at] = true
+	}
+	return over, nil
+}
+
+// folded is the type of the result for elements of a type.
+func (c *call) folded(d dtype) dtype {
+	switch c.name {
+	case "all", "any":
+		return dBool
+	case "argmax", "argmin":
+		return dInt64
+	case "mean":
+		if !d.float() {
+			return dFloat64
+		}
+	case "sum", "prod":
+		if !d.float() {
+			return dInt64
+		}
+	}
+	return d
+}
+
+// fold is the function of a name on a line of elements.
 func fold(name string, x []float64) (float64, error) {
 	if len(x) == 0 && name != "sum" && name != "prod" && name != "all" && name != "any" {
 		return 0, fmt.Errorf("%s of no elements", name)

@@ -120,8 +120,16 @@ func (a *Array) Unary(op syntax.Token) (starlark.Value, error) {
 	return b, nil
 }
 
+// AttrNames lists the properties and methods.
 func (a *Array) AttrNames() []string {
-	return append([]string{"T", "dtype", "ndim", "shape", "size"}, arrayMethodNames...)
+	names := []string{"T", "dtype", "ndim", "shape", "size"}
+	for name, f := range functions {
+		if f.method {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // Attr gives a property or a bound method.
@@ -142,12 +150,13 @@ func (a *Array) Attr(name string) (starlark.Value, error) {
 			}
 		}
 	}
-	if !slices.Contains(arrayMethodNames, name) {
+	f := functions[name]
+	if !f.method {
 		return nil, nil
 	}
-	f := numpyFunction(name)
-	return builtin.Function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		return f(t, append(starlark.Tuple{a}, args...), kwargs)
+	return function(name, func(c *call) (starlark.Value, error) {
+		c.args = append(starlark.Tuple{a}, c.args...)
+		return f.of(c)
 	}), nil
 }
 
