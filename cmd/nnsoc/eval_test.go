@@ -5,9 +5,11 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,40 +19,84 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/verify"
 )
 
-// TestEvalGoesOn kills an evaluation: the next one takes over the scores that are in
-// the file, and comes to what one without a break comes to.
+// evalRuns are evaluations of each layout of data sets, long enough to be killed.
+func evalRuns(t *testing.T, dir string) map[string][]string {
+	t.Helper()
+	writeEvalData(t, dir)
+	const n = 400
+	path := func(name string) string { return filepath.Join(dir, name) }
+	write := func(name string, data []byte) string {
+		if err := os.WriteFile(path(name), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path(name)
+	}
+	var highest []int
+	var classes []uint64
+	var list strings.Builder
+	coco := map[string][]any{"categories": {map[string]any{"id": 17, "name": "cat"}, map[string]any{"id": 18, "name": "dog"}}}
+	for i := range n {
+		highest, classes = append(highest, i%4), append(classes, uint64(i%3))
+		fmt.Fprintf(&list, "%s\t%s\n", [2]string{"one.npy", "two.npy"}[i%2], [3]string{"ab a", "ba bb", "b"}[i%3])
+		coco["images"] = append(coco["images"], map[string]any{"id": i, "file_name": [2]string{"coco/a.png", "coco/b.png"}[i%2], "width": 400, "height": 400})
+		coco["annotations"] = append(coco["annotations"],
+			map[string]any{"id": i, "image_id": i, "category_id": 17 + i%2, "bbox": []int{110 + i%50, 110, 100, 100}, "area": 10000, "iscrowd": 0})
+	}
+	boxes, err := json.Marshal(coco)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string][]string{
+		"folder": {"mobilenet_v1_0.25_128_quant", "--dataset", filepath.Join("testdata", "patterns"), "--metric", "top1", "--device", "cpu,npu"},
+		"npz":    {path("relu.tflite"), "--dataset", write("many.npz", npzOf(t, arrays{"x": rows(highest...), "y": int64s(classes...)})), "--metric", "top1", "--device", "cpu,gpu"},
+		"coco": {path("detector.tflite"), "--dataset", write("many.json", boxes), "--metric", "map", "--labels", write("animals.txt", []byte("cat\ndog\n")),
+			"--mean", "0", "--std", "255", "--device", "cpu"},
+		"list": {path("speech.tflite"), "--dataset", write("many.txt", []byte(list.String())), "--metric", "wer", "--labels", write("alphabet.txt", []byte("a\nb\n \n_\n")), "--device", "cpu,gpu"},
+	}
+}
+
+// TestEvalGoesOn kills an evaluation of each layout and cuts its last line off: the next one
+// takes over the scores that are in the file, and comes to what one without a break comes to.
 func TestEvalGoesOn(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	program, scores := filepath.Join(dir, "nnsoc"), filepath.Join(dir, "scores.jsonl") // TestMain runs main by this name
+	program := filepath.Join(dir, "nnsoc") // TestMain runs main by this name
 	if err := os.Symlink(self, program); err != nil {
 		t.Fatal(err)
 	}
-	eval := func(more ...string) []string {
-		return append([]string{"eval", "mobilenet_v1_0.25_128_quant", "--dataset", filepath.Join("testdata", "patterns"), "--metric", "top1", "--device", "cpu,npu"}, more...)
+	for layout, args := range evalRuns(t, dir) {
+		t.Run(layout, func(t *testing.T) { evalGoesOn(t, program, filepath.Join(dir, layout+".jsonl"), args) })
 	}
-	lines := func() int {
+}
+
+func evalGoesOn(t *testing.T, program, scores string, args []string) {
+	kept := func() []byte {
 		data, err := os.ReadFile(scores)
 		if err != nil && !os.IsNotExist(err) {
 			t.Fatal(err)
 		}
-		return bytes.Count(data, []byte("\n"))
+		return data
 	}
+	eval := func(more ...string) []string { return slices.Concat([]string{"eval"}, args, more) }
 	first := exec.Command(program, eval("--results", scores)...)
 	if err := first.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for lines() < 3 { // what it belongs to, and two scores
+	for bytes.Count(kept(), []byte("\n")) < 4 { // what it belongs to, and three scores
 		time.Sleep(time.Millisecond)
 	}
 	if err := first.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = first.Wait() // it was killed, or had just ended
-	had := lines() - 1
+	data := kept()
+	if err := os.WriteFile(scores, data[:len(data)-5], 0o666); err != nil { // within its last score
+		t.Fatal(err)
+	}
+	had := bytes.Count(kept(), []byte("\n")) - 1
 
 	report := func(args []string) (r verify.EvalReport, samples int) {
 		code, out, errs := command(nil, append(args, "--json")...)
@@ -67,7 +113,10 @@ func TestEvalGoesOn(t *testing.T) {
 	if diff := cmp.Diff(whole, resumed); diff != "" {
 		t.Errorf("(-without a break +resumed):\n%s", diff)
 	}
-	if rest != all-had {
+	if had < 2 || rest != all-had {
 		t.Errorf("%d samples ran after the break, %d of %d were known", rest, had, all)
+	}
+	if _, again := report(eval("--results", scores)); again != 0 {
+		t.Errorf("%d samples ran although all scores were known", again)
 	}
 }
