@@ -84,7 +84,7 @@ func (d middleEnd) Load(g *graph.Graph, r *cache.Reader) (base.Executable, error
 		}
 	}
 	p.Dispatch()
-	return &executable{dev: d.Device, graph: g, program: p, idle: make(chan *machine, 4)}, nil
+	return &executable{dev: d.Device, graph: g, program: p}, nil
 }
 
 // loadTensors takes the places of inputs or outputs.

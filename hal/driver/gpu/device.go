@@ -80,7 +80,7 @@ func (d middleEnd) Lower(g *graph.Graph, _ hal.PrepareOptions) (base.Executable,
 	if err != nil {
 		return nil, err
 	}
-	return &executable{dev: d.Device, graph: g, program: p, idle: make(chan *machine, 4)}, nil
+	return &executable{dev: d.Device, graph: g, program: p}, nil
 }
 
 // checker implements base.Checker: an operation is supported when it lowers.

@@ -23,59 +23,44 @@ type executable struct {
 	dev     *Device
 	graph   *graph.Graph
 	program *plan.Program
-	idle    chan *machine
+	idle    base.Idle[*machine]
 }
 
 // machine is what an execution works on; executions do not share one.
 type machine struct {
-	memory mem.Level // behind the caches of state, nil: functional executions only
+	memory mem.Level    // behind the caches of state, nil: functional executions only
+	home   *base.Caches // of the engine whose memory it is, nil: the memory is its own
 	state  *core.State
 	space  mem.Space
 	arena  []byte
-	caches *base.Caches // of a machine's engine, where it is left; nil: it goes to idle
 }
 
-// Fingerprint implements base.CacheState: the caches are made cold before each execution,
-// as drivers invalidate them with each submission.
-func (m *machine) Fingerprint() uint64 { return 0 }
-
-// Reset implements base.CacheState.
-func (m *machine) Reset() {}
-
-// Clone implements base.CacheState.
-func (m *machine) Clone() base.CacheState { return m }
-
-// cold makes the caches and the memory behind them cold.
+// cold makes the caches cold, as drivers invalidate them with each submission, and the memory behind them
+// if it is the machine's own.
 func (m *machine) cold() {
-	if m.memory != nil {
-		m.memory.Reset()
-		m.state.Reset()
+	if m.memory == nil {
+		return
 	}
+	if m.home == nil {
+		m.memory.Reset()
+	}
+	m.state.Reset()
 }
 
 func (p *executable) machine(functional bool, at *base.Place) (*machine, error) {
-	m := &machine{memory: at.Memory, caches: at.Caches}
-	if at.Memory != nil {
-		if m, ok := at.Caches.Take(p).(*machine); ok {
-			m.state.Reset()
-			return m, nil
-		}
-	} else {
-		select {
-		case m := <-p.idle:
-			m.cold()
-			return m, nil
-		default:
-		}
+	if m, ok := p.idle.Take(at); ok {
+		m.cold()
+		return m, nil
 	}
-	m.arena = make([]byte, p.program.Arena)
+	m := &machine{memory: at.Memory, home: at.Home(), arena: make([]byte, p.program.Arena)}
 	var err error
-	if at.Memory != nil {
-	} else if p.dev.cfg.NewMemory != nil {
+	switch {
+	case at.Memory != nil:
+	case p.dev.cfg.NewMemory != nil:
 		if m.memory, err = p.dev.cfg.NewMemory(); err != nil {
 			return nil, err
 		}
-	} else if !functional {
+	case !functional:
 		return nil, fmt.Errorf("no memory for a timed execution")
 	}
 	if m.state, err = p.dev.core.NewState(m.memory); err != nil {
@@ -86,17 +71,6 @@ func (p *executable) machine(functional bool, at *base.Place) (*machine, error) 
 		return nil, err
 	}
 	return m, m.space.Map(mem.Segment{Name: "arena", Base: layout.ArenaBase, Data: m.arena})
-}
-
-func (p *executable) release(m *machine) {
-	if m.caches != nil {
-		m.caches.Leave(p, m)
-		return
-	}
-	select {
-	case p.idle <- m:
-	default:
-	}
 }
 
 // run is a finished execution. It implements base.Run.
@@ -144,7 +118,7 @@ func (r *run) Output(i int) ([]byte, []uint32) {
 func (r *run) Stats() hal.Stats { return r.stats }
 
 // Release implements base.Run.
-func (r *run) Release() { r.release(r.machine) }
+func (r *run) Release() { r.idle.Leave(r.machine, r.machine.home) }
 
 // Bytes implements base.Executable.
 func (p *executable) Bytes() int {

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"sync"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
@@ -25,29 +24,23 @@ type executable struct {
 	dev   *Device
 	graph *graph.Graph
 	prog  *plan.Program
-	idle  sync.Pool // *machine
+	idle  base.Idle[*machine]
 }
 
 // machine is what an execution works on; executions do not share one.
 type machine struct {
 	memories []mem.Level
+	home     *base.Caches // of the engine whose memory it is, nil: the memories are its own
 	core     *core.Core
-	caches   *base.Caches // of a machine's engine, where it is left; nil: it goes to idle
 	state    *core.State
 	regions  core.Regions
 }
 
-// Fingerprint implements base.CacheState: the engine has no caches.
-func (m *machine) Fingerprint() uint64 { return 0 }
-
-// Reset implements base.CacheState.
-func (m *machine) Reset() {}
-
-// Clone implements base.CacheState.
-func (m *machine) Clone() base.CacheState { return m }
-
-// cold makes the memories cold.
+// cold makes the memories cold that are the machine's own.
 func (m *machine) cold() {
+	if m.home != nil {
+		return
+	}
 	for _, l := range m.memories {
 		if l != nil {
 			l.Reset()
@@ -55,23 +48,17 @@ func (m *machine) cold() {
 	}
 }
 
-func (p *executable) machine(at base.Place) (*machine, error) {
-	m := &machine{core: p.dev.core, caches: at.Caches}
+func (p *executable) machine(at *base.Place) (*machine, error) {
+	m := &machine{core: p.dev.core, home: at.Home()}
 	var err error
 	if point, ok := at.Point(); ok {
 		if m.core, err = p.dev.cores.At(point); err != nil {
 			return nil, err
 		}
 	}
-	if at.Memory != nil {
-		if old, ok := at.Caches.Take(p).(*machine); ok && old.core == m.core {
-			return old, nil
-		}
-	} else {
-		if old, ok := p.idle.Get().(*machine); ok && old.core == m.core {
-			old.cold()
-			return old, nil
-		}
+	if old, ok := p.idle.Take(at); ok && old.core == m.core {
+		old.cold()
+		return old, nil
 	}
 	if at.Memory != nil {
 		m.memories = p.dev.cfg.Share(at.Memory)
@@ -100,7 +87,7 @@ type run struct {
 
 // Run implements base.Executable.
 func (p *executable) Run(inputs [][]byte, r base.RunOptions) (base.Run, error) {
-	m, err := p.machine(r.Place)
+	m, err := p.machine(&r.Place)
 	if err != nil {
 		return nil, err
 	}
@@ -129,13 +116,7 @@ func (r *run) Output(i int) ([]byte, []uint32) {
 func (r *run) Stats() hal.Stats { return r.stats }
 
 // Release implements base.Run.
-func (r *run) Release() {
-	if m := r.machine; m.caches != nil {
-		m.caches.Leave(r.executable, m)
-	} else {
-		r.idle.Put(m)
-	}
-}
+func (r *run) Release() { r.idle.Leave(r.machine, r.machine.home) }
 
 // Bytes implements base.Executable.
 func (p *executable) Bytes() int { return 4*len(p.prog.Code.Commands) + len(p.prog.Consts) }
@@ -144,11 +125,11 @@ func (p *executable) Bytes() int { return 4*len(p.prog.Code.Commands) + len(p.pr
 // operation each part was made from and its cycles, from a run on zeros (they
 // do not depend on data).
 func (p *executable) WriteListing(w io.Writer) error {
-	m, err := p.machine(base.Place{})
+	m, err := p.machine(&base.Place{})
 	if err != nil {
 		return err
 	}
-	defer p.idle.Put(m)
+	defer p.idle.Leave(m, nil)
 	clear(m.regions[layout.RegionIO])
 	report, err := m.core.Run(&p.prog.Code, &m.regions, core.Options{State: m.state})
 	if err != nil {
