@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/big"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
@@ -36,153 +35,6 @@ func metered(name string) *starlark.Builtin {
 	})
 }
 
-// helpers are the functions that the parser's tree calls.
-func helpers(consts [][]starlark.Value) starlark.StringDict {
-	d := starlark.StringDict{}
-	for op := range python.Symbol {
-		d[op] = builtin.Fixed(op, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-			return arith(t, op, a[0], a[1])
-		})
-	}
-	def := func(name string, n int, f func(*starlark.Thread, starlark.Tuple) (starlark.Value, error)) {
-		d[name] = builtin.Fixed(name, n, f)
-	}
-	def(python.FnEnter, 0, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-		if t.CallStackDepth() > maxCalls {
-			return nil, fmt.Errorf("calls are nested deeper than %d", maxCalls)
-		}
-		return starlark.True, nil
-	})
-	def(python.FnInPlace, 3, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-		return inPlaceOp(t, string(a[0].(starlark.String)), a[1], a[2])
-	})
-	def(python.FnConst, 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-		i, err := starlark.AsInt32(a[0])
-		if err != nil {
-			return nil, err
-		}
-		if err := builtin.Charge(t, len(consts[i])); err != nil {
-			return nil, err
-		}
-		return starlark.NewList(append([]starlark.Value(nil), consts[i]...)), nil
-	})
-	def(python.FnIs, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-		return starlark.Bool(identical(a[0], a[1])), nil
-	})
-	def(python.FnSlice, 3, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-		return builtin.NewSlice(a[0], a[1], a[2]), nil
-	})
-	for op, name := range python.Comparisons {
-		def(name, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-			return compareValues(t, op, a[0], a[1])
-		})
-	}
-	def(python.FnIn, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-		return contains(t, a[0], a[1])
-	})
-	def(python.FnGetSlice, 4, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-		return getSlice(t, a[0], a[1], a[2], a[3])
-	})
-	def(python.FnSetSlice, 5, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-		return starlark.None, setSlice(t, a[0], a[1], a[2], a[3], a[4])
-	})
-	def(python.FnDelete, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-		return starlark.None, deleteItem(t, a[0], a[1])
-	})
-	def(python.FnAssert, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-		if a[0].Truth() {
-			return starlark.None, nil
-		}
-		msg := ""
-		if a[1] != starlark.None {
-			s, err := text(a[1])
-			if err != nil {
-				return nil, err
-			}
-			msg = ": " + s
-		}
-		return nil, errors.New("assertion failed" + msg)
-	})
-	def(python.FnRaise, 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-		s, err := text(a[0])
-		if err != nil {
-			return nil, err
-		}
-		return nil, errors.New("raised: " + s)
-	})
-	def(python.FnMethod, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-		return method(a[0], string(a[1].(starlark.String)))
-	})
-	def("·tuple", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-		e, err := builtin.Elements(t, a[0])
-		return starlark.Tuple(e), err
-	})
-	def("·set", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-		s := new(starlark.Set)
-		return s, builtin.Iterate(t, a[0], s.Insert)
-	})
-	def("·iter", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-		if s, ok := a[0].(starlark.String); ok {
-			chars, err := builtin.Elements(t, s)
-			return starlark.NewList(chars), err
-		}
-		return a[0], nil
-	})
-	d[python.FnDict] = builtin.Function("dict", func(t *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
-		return pairs(t, args)
-	})
-	d[python.FnUnpack] = builtin.Function("*", func(t *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
-		var out []starlark.Value
-		for _, a := range args {
-			if err := builtin.Iterate(t, a, func(v starlark.Value) error { out = append(out, v); return nil }); err != nil {
-				return nil, err
-			}
-		}
-		return starlark.NewList(out), nil
-	})
-	d[python.FnFormat] = builtin.Function("f-string", func(t *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
-		var b strings.Builder
-		for _, a := range args {
-			if s, ok := a.(starlark.String); ok {
-				b.WriteString(string(s))
-				continue
-			}
-			f := a.(starlark.Tuple)
-			s, err := converted(f[0], string(f[1].(starlark.String)), string(f[2].(starlark.String)))
-			if err == nil && b.Len()+len(s) > maxText {
-				err = errText
-			}
-			if err != nil {
-				return nil, err
-			}
-			b.WriteString(s)
-		}
-		return starlark.String(b.String()), builtin.Charge(t, b.Len())
-	})
-	return d
-}
-
-// pairs builds a dictionary: (key,), value; or None, dictionary to merge.
-func pairs(t *starlark.Thread, args starlark.Tuple) (starlark.Value, error) {
-	d := new(starlark.Dict)
-	for i := 0; i+1 < len(args); i += 2 {
-		if k, ok := args[i].(starlark.Tuple); ok {
-			if err := d.SetKey(k[0], args[i+1]); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		m, ok := args[i+1].(*starlark.Dict)
-		if !ok {
-			return nil, fmt.Errorf("** needs a dict, not a %s", args[i+1].Type())
-		}
-		if err := merge(t, d, m); err != nil {
-			return nil, err
-		}
-	}
-	return d, nil
-}
-
 func merge(t *starlark.Thread, d, from *starlark.Dict) error {
 	if err := builtin.Charge(t, from.Len()); err != nil {
 		return err
@@ -195,46 +47,6 @@ func merge(t *starlark.Thread, d, from *starlark.Dict) error {
 	return nil
 }
 
-// identical is Python's "is", as far as it is defined.
-func identical(x, y starlark.Value) bool {
-	switch x.(type) {
-	case starlark.NoneType, starlark.Bool, starlark.Int, starlark.String, starlark.Float:
-		eq, err := starlark.Equal(x, y)
-		return eq && err == nil
-	case starlark.Tuple, builtin.Slice:
-		return false
-	}
-	switch y.(type) {
-	case starlark.Tuple, builtin.Slice:
-		return false
-	}
-	return x == y
-}
-
-func deleteItem(t *starlark.Thread, x, k starlark.Value) error {
-	switch x := x.(type) {
-	case *starlark.Dict:
-		_, found, err := x.Delete(k)
-		if err == nil && !found {
-			err = errors.New("the key to delete is not in the dict")
-		}
-		return err
-	case *starlark.List:
-		i, err := starlark.AsInt32(k)
-		if err != nil {
-			return err
-		}
-		if i < 0 {
-			i += x.Len()
-		}
-		if i < 0 || i >= x.Len() {
-			return fmt.Errorf("index %d to delete is out of range", i)
-		}
-		return setSlice(t, x, starlark.MakeInt(i), starlark.MakeInt(i+1), starlark.None, starlark.NewList(nil))
-	}
-	return fmt.Errorf("an element of a %s cannot be deleted", x.Type())
-}
-
 // pythonBuiltins are Python's functions that Starlark lacks, or whose cost
 // Starlark does not bound.
 func pythonBuiltins() starlark.StringDict {
@@ -242,131 +54,24 @@ func pythonBuiltins() starlark.StringDict {
 	for _, name := range []string{"list", "tuple", "sorted", "reversed", "zip", "enumerate", "min", "max", "any", "all", "set"} {
 		d[name] = metered(name)
 	}
-	d["dict"] = builtin.Function("dict", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		if err := chargeLen(t, args...); err != nil {
-			return nil, err
-		}
-		return starlark.Call(t, starlark.Universe["dict"], args, kwargs)
-	})
+	d["dict"] = builtin.Function("dict", pyDict)
 	d["print"] = builtin.Function("print", func(*starlark.Thread, starlark.Tuple, []starlark.Tuple) (starlark.Value, error) {
 		return starlark.None, nil
 	})
-	d["len"] = builtin.Fixed("len", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-		if s, ok := a[0].(starlark.String); ok {
-			return starlark.MakeInt(utf8.RuneCountInString(string(s))), nil
-		}
-		n := starlark.Len(a[0])
-		if n < 0 {
-			return nil, fmt.Errorf("a %s has no length", a[0].Type())
-		}
-		return starlark.MakeInt(n), nil
-	})
+	d["len"] = builtin.Fixed("len", 1, pyLen)
 	d["object"] = starlark.None
 	d["Ellipsis"] = builtin.NewSlice(starlark.String("..."), starlark.None, starlark.None)
 	d["__name__"] = starlark.String("__main__")
-	d["str"] = builtin.Function("str", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		if err := builtin.Arity("str", args, kwargs, 0, 1); err != nil || len(args) == 0 {
-			return starlark.String(""), err
-		}
-		s, err := text(args[0])
-		if err == nil {
-			err = builtin.Charge(t, len(s))
-		}
-		return starlark.String(s), err
-	})
-	d["repr"] = builtin.Fixed("repr", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-		s, err := repr(a[0])
-		if err == nil {
-			err = builtin.Charge(t, len(s))
-		}
-		return starlark.String(s), err
-	})
-	d["sum"] = builtin.Function("sum", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		if err := builtin.Arity("sum", args, kwargs, 1, 2); err != nil {
-			return nil, err
-		}
-		var total starlark.Value = starlark.MakeInt(0)
-		if len(args) == 2 {
-			total = args[1]
-		}
-		err := builtin.Iterate(t, args[0], func(v starlark.Value) (err error) {
-			total, err = arith(t, python.FnAdd, total, v)
-			return err
-		})
-		return total, err
-	})
-	d["map"] = builtin.Function("map", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		if err := builtin.Arity("map", args, kwargs, 2, 9); err != nil {
-			return nil, err
-		}
-		rows := make([][]starlark.Value, len(args)-1)
-		n := math.MaxInt
-		for i, a := range args[1:] {
-			e, err := builtin.Elements(t, a)
-			if err != nil {
-				return nil, err
-			}
-			rows[i], n = e, min(n, len(e))
-		}
-		out := make([]starlark.Value, n)
-		for i := range out {
-			one := make(starlark.Tuple, len(rows))
-			for j := range rows {
-				one[j] = rows[j][i]
-			}
-			v, err := starlark.Call(t, args[0], one, nil)
-			if err != nil {
-				return nil, err
-			}
-			out[i] = v
-		}
-		return starlark.NewList(out), nil
-	})
-	d["filter"] = builtin.Fixed("filter", 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-		var out []starlark.Value
-		err := builtin.Iterate(t, a[1], func(v starlark.Value) error {
-			keep := v
-			if a[0] != starlark.None {
-				var err error
-				if keep, err = starlark.Call(t, a[0], starlark.Tuple{v}, nil); err != nil {
-					return err
-				}
-			}
-			if keep.Truth() {
-				out = append(out, v)
-			}
-			return nil
-		})
-		return starlark.NewList(out), err
-	})
-	d["round"] = builtin.Function("round", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		if err := builtin.Arity("round", args, kwargs, 1, 2); err != nil {
-			return nil, err
-		}
-		if len(args) == 1 {
-			if f, ok := args[0].(starlark.Float); ok {
-				return starlark.NumberToInt(starlark.Float(math.RoundToEven(float64(f))))
-			}
-			return builtin.FromBool(args[0]), nil
-		}
-		f, ok := starlark.AsFloat(args[0])
-		n, err := starlark.AsInt32(args[1])
-		if !ok || err != nil {
-			return nil, errors.New("round needs a number and a count of digits")
-		}
-		return starlark.Float(roundDigits(f, n)), nil
-	})
+	d["str"] = builtin.Function("str", pyStr)
+	d["repr"] = builtin.Fixed("repr", 1, pyRepr)
+	d["sum"] = builtin.Function("sum", pySum)
+	d["map"] = builtin.Function("map", pyMap)
+	d["filter"] = builtin.Fixed("filter", 2, pyFilter)
+	d["round"] = builtin.Function("round", pyRound)
 	d["pow"] = builtin.Fixed("pow", 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		return arith(t, python.FnPow, a[0], a[1])
 	})
-	d["divmod"] = builtin.Fixed("divmod", 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-		q, err := arith(t, python.FnFloorDiv, a[0], a[1])
-		if err != nil {
-			return nil, err
-		}
-		r, err := arith(t, python.FnMod, a[0], a[1])
-		return starlark.Tuple{q, r}, err
-	})
+	d["divmod"] = builtin.Fixed("divmod", 2, pyDivmod)
 	d["type"] = builtin.Fixed("type", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		return typeOf(d, a[0]), nil
 	})
@@ -392,6 +97,140 @@ func pythonBuiltins() starlark.StringDict {
 		return starlark.False, nil
 	})
 	return d
+}
+
+// pyDict is dict, charged for what it copies.
+func pyDict(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	if err := chargeLen(t, args...); err != nil {
+		return nil, err
+	}
+	return starlark.Call(t, starlark.Universe["dict"], args, kwargs)
+}
+
+// pyLen is len, in characters of a string.
+func pyLen(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+	if s, ok := a[0].(starlark.String); ok {
+		return starlark.MakeInt(utf8.RuneCountInString(string(s))), nil
+	}
+	n := starlark.Len(a[0])
+	if n < 0 {
+		return nil, fmt.Errorf("a %s has no length", a[0].Type())
+	}
+	return starlark.MakeInt(n), nil
+}
+
+// pyStr is str.
+func pyStr(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	if err := builtin.Arity("str", args, kwargs, 0, 1); err != nil || len(args) == 0 {
+		return starlark.String(""), err
+	}
+	s, err := text(args[0])
+	if err == nil {
+		err = builtin.Charge(t, len(s))
+	}
+	return starlark.String(s), err
+}
+
+// pyRepr is repr.
+func pyRepr(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+	s, err := repr(a[0])
+	if err == nil {
+		err = builtin.Charge(t, len(s))
+	}
+	return starlark.String(s), err
+}
+
+// pySum is sum.
+func pySum(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	if err := builtin.Arity("sum", args, kwargs, 1, 2); err != nil {
+		return nil, err
+	}
+	var total starlark.Value = starlark.MakeInt(0)
+	if len(args) == 2 {
+		total = args[1]
+	}
+	err := builtin.Iterate(t, args[0], func(v starlark.Value) (err error) {
+		total, err = arith(t, python.FnAdd, total, v)
+		return err
+	})
+	return total, err
+}
+
+// pyMap is map, as a list.
+func pyMap(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	if err := builtin.Arity("map", args, kwargs, 2, 9); err != nil {
+		return nil, err
+	}
+	rows := make([][]starlark.Value, len(args)-1)
+	n := math.MaxInt
+	for i, a := range args[1:] {
+		e, err := builtin.Elements(t, a)
+		if err != nil {
+			return nil, err
+		}
+		rows[i], n = e, min(n, len(e))
+	}
+	out := make([]starlark.Value, n)
+	for i := range out {
+		one := make(starlark.Tuple, len(rows))
+		for j := range rows {
+			one[j] = rows[j][i]
+		}
+		v, err := starlark.Call(t, args[0], one, nil)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = v
+	}
+	return starlark.NewList(out), nil
+}
+
+// pyFilter is filter, as a list.
+func pyFilter(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+	var out []starlark.Value
+	err := builtin.Iterate(t, a[1], func(v starlark.Value) error {
+		keep := v
+		if a[0] != starlark.None {
+			var err error
+			if keep, err = starlark.Call(t, a[0], starlark.Tuple{v}, nil); err != nil {
+				return err
+			}
+		}
+		if keep.Truth() {
+			out = append(out, v)
+		}
+		return nil
+	})
+	return starlark.NewList(out), err
+}
+
+// pyRound is round: half to even.
+func pyRound(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	if err := builtin.Arity("round", args, kwargs, 1, 2); err != nil {
+		return nil, err
+	}
+	if len(args) == 1 {
+		if f, ok := args[0].(starlark.Float); ok {
+			return starlark.NumberToInt(starlark.Float(math.RoundToEven(float64(f))))
+		}
+		return builtin.FromBool(args[0]), nil
+	}
+	f, ok := starlark.AsFloat(args[0])
+	n, err := starlark.AsInt32(args[1])
+	if !ok || err != nil {
+		return nil, errors.New("round needs a number and a count of digits")
+	}
+	return starlark.Float(roundDigits(f, n)), nil
+}
+
+// pyDivmod is divmod.
+func pyDivmod(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+	q, err := arith(t, python.FnFloorDiv, a[0], a[1])
+	if err != nil {
+		return nil, err
+	}
+	r, err := arith(t, python.FnMod, a[0], a[1])
+	return starlark.Tuple{q, r}, err
 }
 
 // typeOf is the function that makes values of v's type.

@@ -3,6 +3,7 @@ package modpy
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -116,79 +117,33 @@ func formatPercent(t *starlark.Thread, format string, arg starlark.Value) (starl
 	}
 	var b strings.Builder
 	next := 0
-	for i := 0; i < len(format); i++ {
-		if format[i] != '%' {
-			b.WriteByte(format[i])
-			continue
+	for rest := format; rest != ""; {
+		plain, field, found := strings.Cut(rest, "%")
+		b.WriteString(plain)
+		if !found {
+			break
 		}
-		i++
-		if i < len(format) && format[i] == '%' {
+		if rest, found = strings.CutPrefix(field, "%"); found {
 			b.WriteByte('%')
 			continue
 		}
-		var v starlark.Value
-		if i < len(format) && format[i] == '(' {
-			end := strings.IndexByte(format[i:], ')')
-			d, ok := arg.(*starlark.Dict)
-			if end < 0 || !ok {
-				return nil, fmt.Errorf("format %.40q needs a dictionary", format)
-			}
-			v, ok, _ = d.Get(starlark.String(format[i+1 : i+end]))
-			if !ok {
-				return nil, fmt.Errorf("format %.40q: no key %q", format, format[i+1:i+end])
-			}
-			i += end + 1
-			next = len(args)
+		v, field, err := keyed(format, field, arg)
+		if err != nil {
+			return nil, err
 		}
-		start := i
-		for i < len(format) && strings.IndexByte("-+ #0123456789.", format[i]) >= 0 {
-			i++
-		}
-		if i >= len(format) {
+		end := strings.IndexFunc(field, func(r rune) bool { return !strings.ContainsRune("-+ #0123456789.", r) })
+		switch {
+		case end < 0:
 			return nil, fmt.Errorf("format %.40q is incomplete", format)
-		}
-		if v == nil {
-			if next >= len(args) {
-				return nil, fmt.Errorf("format %.40q has more fields than values", format)
-			}
+		case v != nil:
+			next = len(args)
+		case next >= len(args):
+			return nil, fmt.Errorf("format %.40q has more fields than values", format)
+		default:
 			v = args[next]
 			next++
 		}
-		spec := format[start:i]
-		left := strings.Contains(spec, "-")
-		spec = strings.ReplaceAll(spec, "-", "")
-		verb := format[i]
-		if verb == 'i' || verb == 'u' {
-			verb = 'd'
-		}
-		if verb == 'd' {
-			if f, ok := v.(starlark.Float); ok {
-				n, err := starlark.NumberToInt(f)
-				if err != nil {
-					return nil, err
-				}
-				v = n
-			}
-		}
-		s := ""
-		var err error
-		switch verb {
-		case 'r':
-			s, err = repr(v)
-			v, verb = starlark.String(s), 's'
-		case 's':
-			s, err = text(v)
-			v = starlark.String(s)
-		}
-		if err == nil {
-			align := ">"
-			if left {
-				align = "<"
-			} else if strings.HasPrefix(spec, "0") && verb != 's' {
-				align = ""
-			}
-			s, err = formatSpec(v, align+spec+string(verb))
-		}
+		s, err := percentField(v, field[:end], field[end])
 		if err != nil {
 			return nil, fmt.Errorf("format %.40q: %w", format, err)
 		}
@@ -196,6 +151,7 @@ func formatPercent(t *starlark.Thread, format string, arg starlark.Value) (starl
 		if b.Len() > maxText {
 			return nil, errText
 		}
+		rest = field[end+1:]
 	}
 	if next < len(args) && !isDict(arg) {
 		return nil, fmt.Errorf("format %.40q has fewer fields than values", format)
@@ -203,34 +159,83 @@ func formatPercent(t *starlark.Thread, format string, arg starlark.Value) (starl
 	return starlark.String(b.String()), builtin.Charge(t, b.Len())
 }
 
+// keyed is the value of a field that begins with the key of a dictionary, and the field
+// without it; v is nil where it begins with none.
+func keyed(format, field string, arg starlark.Value) (v starlark.Value, rest string, err error) {
+	key, named := strings.CutPrefix(field, "(")
+	if !named {
+		return nil, field, nil
+	}
+	key, rest, closed := strings.Cut(key, ")")
+	d, ok := arg.(*starlark.Dict)
+	if !closed || !ok {
+		return nil, "", fmt.Errorf("format %.40q needs a dictionary", format)
+	}
+	if v, ok, _ = d.Get(starlark.String(key)); !ok {
+		return nil, "", fmt.Errorf("format %.40q: no key %q", format, key)
+	}
+	return v, rest, nil
+}
+
+// percentField formats one value of a % operator: flags, width and precision, and the verb.
+func percentField(v starlark.Value, spec string, verb byte) (string, error) {
+	left := strings.Contains(spec, "-")
+	spec = strings.ReplaceAll(spec, "-", "")
+	s := ""
+	var err error
+	switch verb {
+	case 'd', 'i', 'u':
+		verb = 'd'
+		if f, ok := v.(starlark.Float); ok {
+			v, err = starlark.NumberToInt(f)
+		}
+	case 'r':
+		s, err = repr(v)
+		v, verb = starlark.String(s), 's'
+	case 's':
+		s, err = text(v)
+		v = starlark.String(s)
+	}
+	if err != nil {
+		return "", err
+	}
+	align := ">"
+	if left {
+		align = "<"
+	} else if strings.HasPrefix(spec, "0") && verb != 's' {
+		align = ""
+	}
+	return formatSpec(v, align+spec+string(verb))
+}
+
 func isDict(v starlark.Value) bool { _, ok := v.(*starlark.Dict); return ok }
 
-// formatSpec is Python's format(v, spec) for [[fill]align][sign][0][width][,][.precision][type].
-func formatSpec(v starlark.Value, spec string) (string, error) {
-	v = fromBoolIf(v, spec != "")
-	if spec == "" {
-		return text(v)
-	}
-	orig := spec
-	fill, align := " ", byte(0)
+// formatting is a parsed format: [[fill]align][sign][#][0][width][,][.precision][type].
+type formatting struct {
+	source           string
+	fill             string
+	align, sign      byte // align is 0 where none is given
+	alt, comma       bool
+	width, precision int  // -1 where none is given
+	verb             byte // 0 where none is given
+}
+
+func parseFormatting(spec string) (f formatting, err error) {
+	f = formatting{source: spec, fill: " ", sign: '-', precision: -1}
 	if _, n := utf8.DecodeRuneInString(spec); len(spec) > n && strings.IndexByte("<>^=", spec[n]) >= 0 {
-		fill, align, spec = spec[:n], spec[n], spec[n+1:]
+		f.fill, f.align, spec = spec[:n], spec[n], spec[n+1:]
 	} else if strings.IndexByte("<>^=", spec[0]) >= 0 {
-		align, spec = spec[0], spec[1:]
+		f.align, spec = spec[0], spec[1:]
 	}
-	sign := byte('-')
 	if spec != "" && strings.IndexByte("+- ", spec[0]) >= 0 {
-		sign, spec = spec[0], spec[1:]
+		f.sign, spec = spec[0], spec[1:]
 	}
-	alt := strings.HasPrefix(spec, "#")
-	spec = strings.TrimPrefix(spec, "#")
-	if strings.HasPrefix(spec, "0") {
-		if align == 0 {
-			fill, align = "0", '='
-		}
-		spec = spec[1:]
+	spec, f.alt = strings.CutPrefix(spec, "#")
+	zero := false
+	if spec, zero = strings.CutPrefix(spec, "0"); zero && f.align == 0 {
+		f.fill, f.align = "0", '='
 	}
-	num := func() int {
+	number := func() int {
 		n := 0
 		for n < len(spec) && spec[n] >= '0' && spec[n] <= '9' {
 			n++
@@ -242,111 +247,144 @@ func formatSpec(v starlark.Value, spec string) (string, error) {
 		}
 		return i
 	}
-	width := num()
-	comma := strings.HasPrefix(spec, ",")
-	spec = strings.TrimPrefix(spec, ",")
-	precision := -1
-	if strings.HasPrefix(spec, ".") {
-		spec = spec[1:]
-		precision = num()
+	f.width = number()
+	spec, f.comma = strings.CutPrefix(spec, ",")
+	point := false
+	if spec, point = strings.CutPrefix(spec, "."); point {
+		f.precision = number()
 	}
-	if len(spec) > 1 || width > 4096 || precision > 4096 {
-		return "", fmt.Errorf("format %.40q is not supported", orig)
+	if len(spec) > 1 || f.width > 4096 || f.precision > 4096 {
+		return f, fmt.Errorf("format %.40q is not supported", f.source)
 	}
-	verb := byte(0)
 	if spec != "" {
-		verb = spec[0]
+		f.verb = spec[0]
+	}
+	return f, nil
+}
+
+// formatSpec is Python's format(v, spec).
+func formatSpec(v starlark.Value, spec string) (string, error) {
+	v = fromBoolIf(v, spec != "")
+	if spec == "" {
+		return text(v)
+	}
+	f, err := parseFormatting(spec)
+	if err != nil {
+		return "", err
 	}
 	body, negative := "", false
 	_, isNumber := starlark.AsFloat(v)
 	switch {
 	case !isNumber:
-		s, err := text(v)
-		if err != nil {
-			return "", err
+		body, err = f.text(v)
+		if f.align == 0 {
+			f.align = '<'
 		}
-		if verb != 0 && verb != 's' {
-			return "", fmt.Errorf("format %.40q does not apply to a %s", orig, v.Type())
-		}
-		if precision >= 0 && precision < utf8.RuneCountInString(s) {
-			s = string([]rune(s)[:precision])
-		}
-		body = s
-		if align == 0 {
-			align = '<'
-		}
-	case strings.IndexByte("eEfFgG%", verb) >= 0 && verb != 0 || builtin.IsFloat(v):
-		f, _ := starlark.AsFloat(v)
-		negative = f < 0 || f == 0 && math.Signbit(f)
-		f = math.Abs(f)
-		switch {
-		case verb == 0 && precision < 0:
-			body = floatText(f)
-		default:
-			if precision < 0 {
-				precision = 6
-			}
-			if verb == '%' {
-				body = strconv.FormatFloat(f*100, 'f', precision, 64) + "%"
-			} else if verb == 'g' || verb == 'G' || verb == 0 {
-				body = general(f, max(precision, 1))
-			} else if verb == 'd' {
-				return "", fmt.Errorf("format %.40q does not apply to a float", orig)
-			} else {
-				body = strconv.FormatFloat(f, verb|0x20, precision, 64)
-			}
-			if verb == 'E' || verb == 'G' {
-				body = strings.ToUpper(body)
-			}
-		}
+	case strings.IndexByte("eEfFgG%", f.verb) >= 0 && f.verb != 0 || builtin.IsFloat(v):
+		x, _ := starlark.AsFloat(v)
+		negative = math.Signbit(x) && !math.IsNaN(x)
+		body, err = f.float(math.Abs(x))
+	case f.verb == 'c':
+		return string(rune(v.(starlark.Int).BigInt().Int64())), nil
 	default:
 		i := v.(starlark.Int).BigInt()
 		negative = i.Sign() < 0
-		i.Abs(i)
-		base, prefix := 10, ""
-		switch verb {
-		case 'x', 'X':
-			base, prefix = 16, "0x"
-		case 'o':
-			base, prefix = 8, "0o"
-		case 'b':
-			base, prefix = 2, "0b"
-		case 0, 'd', 's':
-		case 'c':
-			return string(rune(i.Int64())), nil
-		default:
-			return "", fmt.Errorf("format %.40q does not apply to an int", orig)
-		}
-		body = i.Text(base)
-		if alt {
-			body = prefix + body
-		}
-		if verb == 'X' {
-			body = strings.ToUpper(body)
-		}
-		for p := len(body) - 3; comma && p > 0; p -= 3 {
-			body = body[:p] + "," + body[p:]
-		}
+		body, err = f.integer(i.Abs(i))
+	}
+	if err != nil {
+		return "", err
 	}
 	mark := ""
 	if negative {
 		mark = "-"
-	} else if isNumber && sign != '-' {
-		mark = string(sign)
+	} else if isNumber && f.sign != '-' {
+		mark = string(f.sign)
 	}
-	pad := width - utf8.RuneCountInString(mark+body)
+	return f.padded(mark, body), nil
+}
+
+// text is a value that is no number, cut to the precision.
+func (f *formatting) text(v starlark.Value) (string, error) {
+	s, err := text(v)
+	if err != nil {
+		return "", err
+	}
+	if f.verb != 0 && f.verb != 's' {
+		return "", fmt.Errorf("format %.40q does not apply to a %s", f.source, v.Type())
+	}
+	if f.precision >= 0 && f.precision < utf8.RuneCountInString(s) {
+		s = string([]rune(s)[:f.precision])
+	}
+	return s, nil
+}
+
+// float is a number that is not negative, as a float.
+func (f *formatting) float(x float64) (body string, err error) {
+	precision := f.precision
+	if f.verb == 0 && precision < 0 {
+		return floatText(x), nil
+	}
+	if precision < 0 {
+		precision = 6
+	}
+	switch f.verb {
+	case '%':
+		return strconv.FormatFloat(x*100, 'f', precision, 64) + "%", nil
+	case 'g', 'G', 0:
+		body = general(x, max(precision, 1))
+	case 'd':
+		return "", fmt.Errorf("format %.40q does not apply to a float", f.source)
+	default:
+		body = strconv.FormatFloat(x, f.verb|0x20, precision, 64)
+	}
+	if f.verb == 'E' || f.verb == 'G' {
+		body = strings.ToUpper(body)
+	}
+	return body, nil
+}
+
+// integer is an integer that is not negative.
+func (f *formatting) integer(i *big.Int) (string, error) {
+	base, prefix := 10, ""
+	switch f.verb {
+	case 'x', 'X':
+		base, prefix = 16, "0x"
+	case 'o':
+		base, prefix = 8, "0o"
+	case 'b':
+		base, prefix = 2, "0b"
+	case 0, 'd', 's':
+	default:
+		return "", fmt.Errorf("format %.40q does not apply to an int", f.source)
+	}
+	body := i.Text(base)
+	if f.alt {
+		body = prefix + body
+	}
+	if f.verb == 'X' {
+		body = strings.ToUpper(body)
+	}
+	for p := len(body) - 3; f.comma && p > 0; p -= 3 {
+		body = body[:p] + "," + body[p:]
+	}
+	return body, nil
+}
+
+// padded fills a body up to the width; mark is its sign.
+func (f *formatting) padded(mark, body string) string {
+	pad := f.width - utf8.RuneCountInString(mark+body)
 	if pad <= 0 {
-		return mark + body, nil
+		return mark + body
 	}
-	switch align {
+	switch f.align {
 	case '<':
-		return mark + body + strings.Repeat(fill, pad), nil
+		return mark + body + strings.Repeat(f.fill, pad)
 	case '^':
-		return strings.Repeat(fill, pad/2) + mark + body + strings.Repeat(fill, pad-pad/2), nil
+		return strings.Repeat(f.fill, pad/2) + mark + body + strings.Repeat(f.fill, pad-pad/2)
 	case '=':
-		return mark + strings.Repeat(fill, pad) + body, nil
+		return mark + strings.Repeat(f.fill, pad) + body
 	}
-	return strings.Repeat(fill, pad) + mark + body, nil
+	return strings.Repeat(f.fill, pad) + mark + body
 }
 
 func fromBoolIf(v starlark.Value, number bool) starlark.Value {

@@ -14,65 +14,12 @@ func method(x starlark.Value, name string) (starlark.Value, error) {
 	bound := func(f builtin.Impl) (starlark.Value, error) { return builtin.Function(name, f), nil }
 	switch x := x.(type) {
 	case *starlark.List:
-		switch name {
-		case "extend":
-			return bound(func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-				if err := builtin.Arity(name, args, kwargs, 1, 1); err != nil {
-					return nil, err
-				}
-				return starlark.None, extend(t, x, args[0])
-			})
-		case "copy":
-			return bound(func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-				e, err := builtin.Elements(t, x)
-				return starlark.NewList(e), err
-			})
-		case "sort", "reverse":
-			return bound(func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-				if err := builtin.Charge(t, x.Len()); err != nil {
-					return nil, err
-				}
-				fn := starlark.Universe["sorted"]
-				if name == "reverse" {
-					fn = starlark.Universe["reversed"]
-				}
-				v, err := starlark.Call(t, fn, append(starlark.Tuple{x}, args...), kwargs)
-				if err != nil {
-					return nil, err
-				}
-				for i := range x.Len() {
-					if err := x.SetIndex(i, v.(*starlark.List).Index(i)); err != nil {
-						return nil, err
-					}
-				}
-				return starlark.None, nil
-			})
+		if f := listMethod(x, name); f != nil {
+			return bound(f)
 		}
 	case *starlark.Dict:
-		switch name {
-		case "copy":
-			return bound(func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-				d := new(starlark.Dict)
-				return d, merge(t, d, x)
-			})
-		case "update":
-			return bound(func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-				for _, a := range args {
-					m, ok := a.(*starlark.Dict)
-					if !ok {
-						return nil, fmt.Errorf("update needs a dict, not a %s", a.Type())
-					}
-					if err := merge(t, x, m); err != nil {
-						return nil, err
-					}
-				}
-				for _, kv := range kwargs {
-					if err := x.SetKey(kv[0], kv[1]); err != nil {
-						return nil, err
-					}
-				}
-				return starlark.None, nil
-			})
+		if f := dictMethod(x, name); f != nil {
+			return bound(f)
 		}
 	case starlark.String:
 		if f := stringMethod(string(x), name); f != nil {
@@ -111,6 +58,78 @@ func method(x starlark.Value, name string) (starlark.Value, error) {
 		}
 	}
 	return nil, fmt.Errorf("a %s has no method %q", x.Type(), name)
+}
+
+func listMethod(x *starlark.List, name string) builtin.Impl {
+	switch name {
+	case "extend":
+		return func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			if err := builtin.Arity(name, args, kwargs, 1, 1); err != nil {
+				return nil, err
+			}
+			return starlark.None, extend(t, x, args[0])
+		}
+	case "copy":
+		return func(t *starlark.Thread, _ starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+			e, err := builtin.Elements(t, x)
+			return starlark.NewList(e), err
+		}
+	case "sort":
+		return func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			return starlark.None, reorder(t, x, "sorted", args, kwargs)
+		}
+	case "reverse":
+		return func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			return starlark.None, reorder(t, x, "reversed", args, kwargs)
+		}
+	}
+	return nil
+}
+
+// reorder puts the elements of a list into the order that a function of Starlark gives them.
+func reorder(t *starlark.Thread, x *starlark.List, by string, args starlark.Tuple, kwargs []starlark.Tuple) error {
+	if err := builtin.Charge(t, x.Len()); err != nil {
+		return err
+	}
+	v, err := starlark.Call(t, starlark.Universe[by], append(starlark.Tuple{x}, args...), kwargs)
+	if err != nil {
+		return err
+	}
+	for i := range x.Len() {
+		if err := x.SetIndex(i, v.(*starlark.List).Index(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func dictMethod(x *starlark.Dict, name string) builtin.Impl {
+	switch name {
+	case "copy":
+		return func(t *starlark.Thread, _ starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+			d := new(starlark.Dict)
+			return d, merge(t, d, x)
+		}
+	case "update":
+		return func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			for _, a := range args {
+				m, ok := a.(*starlark.Dict)
+				if !ok {
+					return nil, fmt.Errorf("update needs a dict, not a %s", a.Type())
+				}
+				if err := merge(t, x, m); err != nil {
+					return nil, err
+				}
+			}
+			for _, kv := range kwargs {
+				if err := x.SetKey(kv[0], kv[1]); err != nil {
+					return nil, err
+				}
+			}
+			return starlark.None, nil
+		}
+	}
+	return nil
 }
 
 func stringMethod(s, name string) builtin.Impl {
