@@ -232,7 +232,7 @@ func (l *layout) addPart(source int, a *assignment, s partition.Step) error {
 	d, m := l.registry.devices[s.Device], l.sources[source].model
 	part := partition.Extract(m, s.Operations)
 	whole := source == 0 && len(s.Operations) == len(m.Main.Operations)
-	if s.Device != 0 && !whole && a.plan.Sequential && (len(part.Inputs) == 0 || len(part.Outputs) == 0) {
+	if s.Device != 0 && !whole && a.plan.Sequential && (len(part.Inputs) == 0 || part.Unread) {
 		return &partError{a, s.Device, s.Operations, hal.Errorf(hal.GeneralFailure, "a part without inputs or without outputs, which drivers do not get")}
 	}
 	var p hal.PreparedModel = later{}

@@ -1,6 +1,8 @@
 package partition
 
 import (
+	"slices"
+
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
@@ -9,6 +11,9 @@ type Part struct {
 	Model   *nn.Model
 	Inputs  []uint32 // operands of the whole model, in the part's input order
 	Outputs []uint32
+	// Unread says that nothing outside reads what the part computes: its outputs are the
+	// values that nothing inside reads either, since a model has outputs.
+	Unread bool
 }
 
 // Extract makes a model of some operations of m. Operands produced elsewhere
@@ -37,6 +42,20 @@ func Extract(m *nn.Model, operations []int) Part {
 	}
 
 	var s Part
+	if s.Unread = !slices.ContainsFunc(operations, func(i int) bool {
+		return slices.ContainsFunc(g.Operations[i].Outputs, func(x uint32) bool { return wanted[x] })
+	}); s.Unread {
+		for _, i := range operations {
+			for _, x := range g.Operations[i].Outputs {
+				wanted[x] = true
+			}
+		}
+		for _, i := range operations {
+			for _, x := range g.Operations[i].Inputs {
+				wanted[x] = wanted[x] && !produced[x]
+			}
+		}
+	}
 	part := nn.Subgraph{Name: g.Name}
 	index := make([]uint32, len(g.Operands)) // 1 + index in part
 	use := func(x uint32) uint32 {

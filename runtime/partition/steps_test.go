@@ -1,6 +1,7 @@
 package partition
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -143,5 +144,32 @@ func TestSingle(t *testing.T) {
 	p := problem(m, hal.FastSingleAnswer, candidate(1, 1, true, true), candidate(9, 9, false, true))
 	if got, err := Single(1).Plan(p); err != nil || !slices.Equal(got.Device, []int{0, 1}) {
 		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// TestUnreadPart: a part that nothing outside reads, the dead end of a model, has the values
+// that nothing inside reads either as its outputs. Others have only what is read.
+func TestUnreadPart(t *testing.T) {
+	f := func(l nn.Lifetime) nn.Operand {
+		return nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{2}, Lifetime: l}
+	}
+	relu := func(in, out uint32) nn.Operation {
+		return nn.Operation{Type: nn.OpRelu, Inputs: []uint32{in}, Outputs: []uint32{out}}
+	}
+	temp := nn.TemporaryVariable
+	m := &nn.Model{Main: nn.Subgraph{
+		Operands:   []nn.Operand{f(nn.SubgraphInput), f(nn.SubgraphOutput), f(temp), f(temp), f(temp)},
+		Operations: []nn.Operation{relu(0, 1), relu(1, 2), relu(2, 3), relu(1, 4)},
+		Inputs:     []uint32{0}, Outputs: []uint32{1},
+	}}
+	for _, x := range []struct {
+		operations []int
+		outputs    string
+		unread     bool
+	}{{[]int{0}, "[1]", false}, {[]int{1, 2, 3}, "[3 4]", true}, {[]int{1}, "[2]", false}, {[]int{0, 1, 2, 3}, "[1]", false}} {
+		p := Extract(m, x.operations)
+		if got := fmt.Sprint(p.Outputs); got != x.outputs || p.Unread != x.unread || len(p.Model.Main.Outputs) != len(p.Outputs) {
+			t.Errorf("operations %v: outputs %v, unread %v; want %s, %v", x.operations, got, p.Unread, x.outputs, x.unread)
+		}
 	}
 }
