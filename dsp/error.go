@@ -18,6 +18,3 @@ const (
 
 // Error is a fault of the program: which packet broke which rule.
 type Error = state.Error
-
-// Registers are the architectural state of one hardware thread.
-type Registers = state.Registers

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/nnsoc/nnsoc/dsp/internal/decode"
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -71,3 +72,6 @@ type Options struct {
 	// Span, when set, receives what every hardware thread did when.
 	Span func(sim.Span)
 }
+
+// Registers are the architectural state of one hardware thread.
+type Registers = state.Registers
