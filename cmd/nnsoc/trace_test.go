@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/inspect"
@@ -78,6 +79,181 @@ func TestTraceOfRun(t *testing.T) {
 		}
 		if zipped := bytes.HasPrefix(data, []byte{0x1f, 0x8b}); zipped != (filepath.Ext(c.name) == ".gz") {
 			t.Errorf("%s: compressed: %v", c.name, zipped)
+		}
+	}
+}
+
+// counters reads the values of the counters of one process from a timeline, by name, each with
+// its time in microseconds.
+func counters(t *testing.T, data []byte, process string) map[string][][2]float64 {
+	t.Helper()
+	all := map[string][][2]float64{}
+	if data[0] == '{' || data[0] == '[' {
+		var doc struct {
+			TraceEvents []struct {
+				Name, Ph string
+				Pid      int
+				Ts       float64
+				Args     map[string]any
+			}
+		}
+		if err := json.Unmarshal(data, &doc); err != nil {
+			t.Fatal(err)
+		}
+		pid := -1
+		for _, e := range doc.TraceEvents {
+			if e.Ph == "M" && e.Name == "process_name" && e.Args["name"] == process {
+				pid = e.Pid
+			}
+		}
+		for _, e := range doc.TraceEvents {
+			if e.Ph == "C" && e.Pid == pid {
+				for _, v := range e.Args {
+					all[e.Name] = append(all[e.Name], [2]float64{e.Ts, v.(float64)})
+				}
+			}
+		}
+		return all
+	}
+	each := func(b []byte, f func(n protowire.Number, v uint64, data []byte)) {
+		for len(b) > 0 {
+			n, kind, used := protowire.ConsumeTag(b)
+			if b = b[max(used, 0):]; used < 0 {
+				t.Fatal("no tag")
+			}
+			var v uint64
+			var data []byte
+			switch kind {
+			case protowire.BytesType:
+				data, used = protowire.ConsumeBytes(b)
+			case protowire.VarintType:
+				v, used = protowire.ConsumeVarint(b)
+			case protowire.Fixed64Type:
+				v, used = protowire.ConsumeFixed64(b)
+			}
+			if used <= 0 {
+				t.Fatalf("field %d of kind %d", n, kind)
+			}
+			f(n, v, data)
+			b = b[used:]
+		}
+	}
+	// Fields of perfetto/trace/*.proto: packet 8 timestamp, 11 event, 60 descriptor; descriptor
+	// 1 uuid, 2 name, 3 process (6 name), 5 parent; event 9 type (4 a counter's value), 11
+	// track, 44 value.
+	names, parents, processes := map[uint64]string{}, map[uint64]uint64{}, map[uint64]string{}
+	each(data, func(_ protowire.Number, _ uint64, packet []byte) {
+		var at, track, kind, bits uint64
+		each(packet, func(n protowire.Number, v uint64, data []byte) {
+			switch n {
+			case 8:
+				at = v
+			case 11:
+				each(data, func(n protowire.Number, v uint64, _ []byte) {
+					switch n {
+					case 9:
+						kind = v
+					case 11:
+						track = v
+					case 44:
+						bits = v
+					}
+				})
+			case 60:
+				var uuid, parent uint64
+				var name, process string
+				each(data, func(n protowire.Number, v uint64, data []byte) {
+					switch n {
+					case 1:
+						uuid = v
+					case 2:
+						name = string(data)
+					case 3:
+						each(data, func(n protowire.Number, _ uint64, data []byte) {
+							if n == 6 {
+								process = string(data)
+							}
+						})
+					case 5:
+						parent = v
+					}
+				})
+				names[uuid], parents[uuid], processes[uuid] = name, parent, process
+			}
+		})
+		if kind == 4 && processes[parents[track]] == process {
+			all[names[track]] = append(all[names[track]], [2]float64{float64(at) / 1e3, math.Float64frombits(bits)})
+		}
+	})
+	return all
+}
+
+// TestCountersOfTrace: a timeline of either format has the bandwidth and the hit rate of the
+// system-level cache for an engine that uses it, whose bytes are at least those that the report
+// says have missed it, and the clock of each cluster of a CPU that begins cold.
+func TestCountersOfTrace(t *testing.T) {
+	dir := t.TempDir()
+	run := func(file string, args ...string) (map[string][][2]float64, []byte) {
+		path := filepath.Join(dir, file)
+		var out bytes.Buffer
+		if code := execute(append([]string{"run", "--json", "--quiet", "--invocations", "1", "--trace", path}, args...), &out, io.Discard); code != cli.ExitOK {
+			t.Fatalf("%s: exit code %d", file, code)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		device := args[len(args)-1]
+		return counters(t, data, device+": phone"), out.Bytes()
+	}
+	var bytesOf []float64
+	for _, file := range []string{"t.json", "t.pftrace"} {
+		all, report := run(file, "mobilenet_v1_1.0_224_quant", "--device", "dsp")
+		var r struct {
+			Runs []struct {
+				Devices []struct {
+					Memory struct {
+						SystemCache struct{ Hits, Misses int64 } `json:"system_cache"`
+					}
+				}
+			}
+		}
+		if err := json.Unmarshal(report, &r); err != nil {
+			t.Fatal(err)
+		}
+		rate, hits := all["dsp system cache (GB/s)"], all["dsp system cache hits (%)"]
+		if len(rate) < 3 || len(hits) != len(rate) || rate[len(rate)-1][1] != 0 {
+			t.Fatalf("%s: bandwidth %v, hits %v", file, rate, hits)
+		}
+		moved, found := 0.0, 0.0
+		for i := range rate[:len(rate)-1] {
+			kib := rate[i][1] * (rate[i+1][0] - rate[i][0]) / 1.024 // GB/s x us = KB
+			moved += kib
+			found += kib * hits[i][1] / 100
+			if !(hits[i][1] >= 0 && hits[i][1] <= 100) {
+				t.Errorf("%s: %v %% hits", file, hits[i])
+			}
+		}
+		c := r.Runs[0].Devices[0].Memory.SystemCache
+		lines := float64(c.Hits+c.Misses) * 64 / 1024
+		t.Logf("%s: %.0f KiB, %.2f hit; %d hits, %d misses", file, moved, found/moved, c.Hits, c.Misses)
+		if c.Hits == 0 || !(moved > 0.95*lines && moved < 1.01*lines) {
+			t.Errorf("%s: %.0f KiB under the counter, the report has %d hits and %d misses", file, moved, c.Hits, c.Misses)
+		}
+		if share := float64(c.Hits) / float64(c.Hits+c.Misses); !(math.Abs(found/moved-share) < 0.1) {
+			t.Errorf("%s: %.2f of the bytes hit, %.2f of the lines", file, found/moved, share)
+		}
+		bytesOf = append(bytesOf, moved)
+	}
+	if !(math.Abs(bytesOf[0]/bytesOf[1]-1) < 0.01) {
+		t.Errorf("%.0f KiB in JSON and in protobuf", bytesOf)
+	}
+	for _, file := range []string{"c.json", "c.pftrace"} {
+		all, _ := run(file, "mobilenet_v1_1.0_224_float", "--cold", "--device", "cpu")
+		for _, name := range []string{"cpu clock (MHz)", "host clock (MHz)"} {
+			if list := all[name]; len(list) == 0 || list[0][1] != 825 {
+				t.Errorf("%s: %s %v, want 825 at first", file, name, list)
+			}
 		}
 	}
 }

@@ -27,8 +27,8 @@ func executed(t *testing.T, s *hal.Stats) float64 {
 	return 0
 }
 
-// oneMemoryClock leaves votes for the DRAM's clock aside.
-func oneMemoryClock(c *soc.Config) { c.DRAM.Clock = nil }
+// oneMemoryClock leaves votes for the clocks of DRAM and system-level cache aside.
+func oneMemoryClock(c *soc.Config) { c.DRAM.Clock, c.SystemCache.Clock = nil, nil }
 
 // TestCPUAlone: the CPU's bytes on the memory of the machine, with no other engine at work,
 // change none of its kernels' costs by more than 1 %.

@@ -253,7 +253,7 @@ type workload struct {
 }
 
 // hostKey matches the keys of the host's part of executions and of clocks in time.
-var hostKey = regexp.MustCompile(`^host\.|^dram\.clock\.|\.path\.|\.(ramp|idle_after|idle_exit|slumber)_us|\.governor\.|^thermal\.`)
+var hostKey = regexp.MustCompile(`^host\.|^dram\.clock\.|^system_cache\.clock\.|\.path\.|\.(ramp|idle_after|idle_exit|slumber)_us|\.governor\.|^thermal\.`)
 
 // workloads are what a changed number of a preset must show in, the quickest to
 // tell first.

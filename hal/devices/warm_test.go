@@ -53,6 +53,7 @@ func TestCachesStayWarm(t *testing.T) {
 	if third.CacheHits < 512<<10/64 || third.ReadBytes > first.ReadBytes/10 || other < 1.01*warm || other > 0.99*cold {
 		t.Errorf("after another program: %.1f us, %d lines hit, %d bytes from DRAM", other, third.CacheHits, third.ReadBytes)
 	}
+	t.Logf("%.1f us cold, %.1f warm, %.1f behind another program", cold, warm, other)
 	a.execution(t)
 	m.SoC().Sleep(m.SoC().Now() + 30*sim.Millisecond)
 	if slept, u := a.execution(t); slept != other || u != third {

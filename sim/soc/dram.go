@@ -165,18 +165,23 @@ func (d *DRAM) Config() dram.Config {
 	return c
 }
 
-// Voted is the SoC with its DRAM at the clock that an engine votes for at the point
-// of a preference, and not above mt_per_s. Spans in ns stay; they take fewer clocks.
+// Voted is the SoC with its DRAM and system-level cache at the clocks that an engine votes
+// for at the point of a preference, the DRAM not above mt_per_s. Spans in ns stay; they take fewer clocks.
 func (c *Config) Voted(clock *Clock, p sim.Preference) *Config { return c.votedMHz(clock.vote(p)) }
 
-// votedMHz is the SoC with its DRAM at a clock, 0 for its highest.
+// votedMHz is the SoC with its DRAM at a clock, 0 for its highest, and its system-level cache
+// at the point that carries it.
 func (c *Config) votedMHz(mhz float64) *Config {
-	transfers := c.DRAM.transfersPerClock()
-	if mhz == 0 || mhz*transfers >= c.DRAM.MTPerS {
+	if mhz == 0 {
 		return c
 	}
 	v := *c
-	v.DRAM.MTPerS = mhz * transfers
+	v.DRAM.MTPerS = min(mhz*c.DRAM.transfersPerClock(), c.DRAM.MTPerS)
+	if s := c.SystemCache; s != nil && s.Clock != nil {
+		at := *s
+		at.MHz = s.Clock.OPPs[c.systemPoint(mhz)].MHz
+		v.SystemCache = &at
+	}
 	return &v
 }
 

@@ -237,6 +237,7 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 		k.Turn = &turn{g, &c, me}
 	}
 	out, err := run(k)
+	m.clock.system.end(c.t + c.paused + out.Time)
 	if g != nil {
 		g.activate(r.Engine, nil)
 		end := c.t + c.paused
@@ -247,7 +248,7 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 		}
 		asleep := end + c.e.clocks[0].Config().IdleAfter
 		m.clock.leave(r.Engine, asleep)
-		m.memory.DRAM.Due(asleep - g.start)
+		m.memory.due(asleep - g.start)
 		g.release(c.e)
 	}
 	if err != nil {

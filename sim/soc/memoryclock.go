@@ -17,10 +17,11 @@ type DRAMClock struct {
 	Governor *Governor `toml:"governor" soc:"optional"`
 }
 
-// vote is the point that an engine asks for from an instant on.
+// vote is what an engine asks for from an instant on: a point of the DRAM, and the point of
+// the system-level cache that carries it.
 type vote struct {
-	from  sim.Time
-	point int
+	from          sim.Time
+	point, system int
 }
 
 // Traffic is what an execution alone has moved to and from DRAM, as the governor of its clock
@@ -49,11 +50,12 @@ type memoryClock struct {
 	bytes   int64    // until then
 	traffic *Traffic // of an execution alone
 	changed func(at sim.Time, hz int64)
+	system  systemClock
 }
 
 // newMemoryClock is that of a SoC.
 func newMemoryClock(c *Config) (*memoryClock, error) {
-	k := &memoryClock{}
+	k := &memoryClock{system: newSystemClock(c)}
 	d := c.DRAM.Clock
 	if d == nil {
 		config := c.DRAM.Config()
@@ -101,11 +103,11 @@ func (k *memoryClock) reset() {
 		k.governor.Prefer(0) // any has the highest vote as its limit
 	}
 	k.votes = [NumEngines][]vote{}
-	k.point = 0
+	k.point, k.system.point = 0, 0
 }
 
 // begin lets the memory's time begin at an instant: of one execution, or of several.
-func (k *memoryClock) begin(d *dram.DRAM, start sim.Time, alone bool) {
+func (k *memoryClock) begin(m *SharedMemory, start sim.Time, alone bool) {
 	k.start, k.learnt, k.learns, k.bytes, k.traffic = start, start, sim.Never, 0, nil
 	if k.governor != nil {
 		k.governor.Advance(start, false)
@@ -119,7 +121,9 @@ func (k *memoryClock) begin(d *dram.DRAM, start sim.Time, alone bool) {
 	if k.traffic != nil {
 		k.traffic.points = append(k.traffic.points, k.point)
 	}
+	d := m.DRAM
 	d.Start(k.configs[k.point])
+	k.system.begin(k, m.Cache)
 	if next := k.next(start); next != sim.Never {
 		d.SetClocking(k, next-start)
 	} else if !alone {
@@ -127,21 +131,27 @@ func (k *memoryClock) begin(d *dram.DRAM, start sim.Time, alone bool) {
 	}
 }
 
-// point that is enough for votes at an instant and for the governor.
+// at is the point that is enough for votes at an instant and for the governor.
 func (k *memoryClock) at(t sim.Time) int {
-	p := 0
+	p := k.voted(t).point
 	if k.live != nil {
-		_, p = k.live.Point()
+		_, at := k.live.Point()
+		p = max(p, at)
 	}
+	return p
+}
+
+// voted is what all engines together ask for at an instant.
+func (k *memoryClock) voted(t sim.Time) (all vote) {
 	for _, list := range k.votes {
 		for i := len(list) - 1; i >= 0; i-- {
-			if list[i].from <= t {
-				p = max(p, list[i].point)
+			if v := &list[i]; v.from <= t {
+				all.point, all.system = max(all.point, v.point), max(all.system, v.system)
 				break
 			}
 		}
 	}
-	return p
+	return all
 }
 
 // set takes the point of an instant.
@@ -153,8 +163,11 @@ func (k *memoryClock) set(t sim.Time) {
 }
 
 // next is when something may change after an instant.
-func (k *memoryClock) next(t sim.Time) sim.Time {
-	next := k.learns
+func (k *memoryClock) next(t sim.Time) sim.Time { return min(k.learns, k.nextVote(t)) }
+
+// nextVote is when a vote changes after an instant.
+func (k *memoryClock) nextVote(t sim.Time) sim.Time {
+	next := sim.Never
 	for _, list := range k.votes {
 		for _, v := range list {
 			if v.from > t {
@@ -198,20 +211,22 @@ func (k *memoryClock) ask(e Engine, clock *Clock, from sim.Time, points []sim.Ch
 		list = append(list[:0], list[n-1])
 	}
 	for _, c := range points {
-		list = append(list, vote{from + c.At, k.enough(clock, c.OPP)})
+		v := k.enough(clock, c.OPP)
+		v.from = from + c.At
+		list = append(list, v)
 	}
 	k.votes[e] = list
 }
 
-// enough is the lowest point that is enough for what an engine votes for at a point.
-func (k *memoryClock) enough(clock *Clock, o sim.OPP) int {
+// enough are the lowest points that are enough for what an engine votes for at a point.
+func (k *memoryClock) enough(clock *Clock, o sim.OPP) vote {
 	for i := range clock.OPPs {
 		if x := &clock.OPPs[i]; hz(x.MHz) == o.Hz && x.DDRMHz > 0 {
 			p, _ := slices.BinarySearch(k.points, x.DDRMHz)
-			return min(p, len(k.points)-1)
+			return vote{point: min(p, len(k.points)-1), system: k.system.enough(x.DDRMHz)}
 		}
 	}
-	return len(k.points) - 1
+	return vote{point: len(k.points) - 1, system: k.system.enough(0)}
 }
 
 // leave takes the votes of an engine back at an instant.

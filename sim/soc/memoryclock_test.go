@@ -138,3 +138,111 @@ func TestMeasuredTraffic(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// hits reads lines of the system-level cache one at a time, a few again and again, and returns
+// the latency in ns of one in each of its windows.
+func hits(m *soc.Machine, e soc.Engine, p sim.Preference, window sim.Time, n int, into *[]float64, energy *[]float64) func() error {
+	return func() error {
+		_, err := m.Execute(soc.Request{Engine: e, Preference: p, Buffers: 1}, func(k soc.Conditions) (soc.Outcome, error) {
+			now, before, count := sim.Time(0), 0.0, 0.0
+			for i := uint64(0); i < 64; i++ {
+				now, _ = k.Memory.Access(now, i*64, 64, mem.Read)
+			}
+			for w := 1; w <= n; w++ {
+				var took sim.Time
+				for now < sim.Time(w)*window {
+					done, _ := k.Memory.Access(now, uint64(w%64)*64, 64, mem.Read)
+					took, now, count = done-now, done+sim.Microsecond, count+1
+				}
+				pj := m.MemoryUse(e).PJ
+				*into, *energy = append(*into, took.Microseconds()*1e3), append(*energy, (pj-before)/count)
+				before, count = pj, 0
+			}
+			return soc.Outcome{Time: now, Traffic: m.Traffic(now)}, nil
+		})
+		return err
+	}
+}
+
+// TestSystemCacheClock: the system-level cache follows the votes of a GPU that is raised from
+// its lowest point on: a hit takes 24 cycles, 20 of them latency, and the energy of a byte is
+// that of the point's voltage.
+func TestSystemCacheClock(t *testing.T) {
+	m := machine(t, "pixel4", nil)
+	clock := slices.Index(m.Clocks(), "system cache")
+	var clocks []int64
+	m.Observe(func(s *soc.Sample) {
+		if hz := s.Hz[clock]; len(clocks) == 0 || clocks[len(clocks)-1] != hz {
+			clocks = append(clocks, hz)
+		}
+	})
+	var ns, pj []float64
+	if err := hits(m, soc.EngineGPU, sim.FastSingleAnswer, sim.Millisecond, 40, &ns, &pj)(); err != nil {
+		t.Fatal(err)
+	}
+	if want := []int64{150e6, 300e6, 466e6, 600e6}; !slices.Equal(clocks, want) {
+		t.Errorf("clocks %d, want %d", clocks, want)
+	}
+	volts := map[float64]float64{150: 0.6, 300: 0.6, 466: 0.64, 600: 0.68}
+	at := []int{2, 12, 17, 39} // windows of 257 and 345, 427, 499 and 585 MHz
+	for i, mhz := range []float64{150, 300, 466, 600} {
+		took := ns[at[i]] - ns[39]
+		if want := 24 * (1e3/mhz - 1e3/600); !(took > want-1 && took < want+1) {
+			t.Errorf("at %v MHz a hit takes %.1f ns more than at 600, want %.1f: %.1f", mhz, took, want, ns)
+		}
+		if want := 64 * 1.75 * volts[mhz] * volts[mhz] / 0.64; !(pj[at[i]] > 0.999*want && pj[at[i]] < 1.001*want) {
+			t.Errorf("at %v MHz a hit takes %.2f pJ, want %.2f", mhz, pj[at[i]], want)
+		}
+	}
+}
+
+// TestSystemCacheVotesOfOthers: a DSP at its lowest clock finds the cache faster while a GPU
+// beside it votes for more, and until that sleeps.
+func TestSystemCacheVotesOfOthers(t *testing.T) {
+	m := machine(t, "pixel4", func(c *soc.Config) { c.GPU.Clock.Governor = nil; c.DRAM.Clock.Governor = nil })
+	var ns, pj []float64
+	_, err := m.Together(hits(m, soc.EngineDSP, sim.LowPower, sim.Millisecond, 20, &ns, &pj), func() error {
+		m.Sleep(m.Now() + 8*sim.Millisecond)
+		_, err := m.Execute(soc.Request{Engine: soc.EngineGPU, Preference: sim.FastSingleAnswer}, func(soc.Conditions) (soc.Outcome, error) {
+			return soc.Outcome{Time: 5 * sim.Millisecond}, nil
+		})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := 24 * (1e3/300 - 1e3/600.)
+	if before, after := ns[2]-ns[10], ns[19]-ns[10]; !(before > want-1 && before < want+1 && after == before) {
+		t.Errorf("a hit takes %.1f ns more before and %.1f after, want %.1f: %.1f", before, after, want, ns)
+	}
+}
+
+// TestObserveSystemCache: what is observed of the cache adds up to what the execution has had
+// of it, in spans that follow each other; observing changes nothing.
+func TestObserveSystemCache(t *testing.T) {
+	run := func(observe bool) (seen []soc.SystemCacheUse, use soc.MemoryUse, ns []float64) {
+		m := machine(t, "pixel4", nil)
+		if observe {
+			defer m.ObserveSystemCache(func(u *soc.SystemCacheUse) { seen = append(seen, *u) })()
+		}
+		var pj []float64
+		if err := hits(m, soc.EngineGPU, sim.FastSingleAnswer, sim.Millisecond, 8, &ns, &pj)(); err != nil {
+			t.Fatal(err)
+		}
+		return seen, m.MemoryUse(soc.EngineGPU), ns
+	}
+	seen, use, ns := run(true)
+	var all soc.SystemCacheUse
+	for i, u := range seen {
+		all.Bytes, all.Lookups, all.Hits = all.Bytes+u.Bytes, all.Lookups+u.Lookups, all.Hits+u.Hits
+		if u.Engine != soc.EngineGPU || u.To <= u.From || i > 0 && u.From < seen[i-1].To || u.To-u.From > 50*sim.Microsecond {
+			t.Fatalf("span %d: %+v behind %+v", i, u, seen[max(0, i-1)])
+		}
+	}
+	if all.Hits != use.ReadHits || all.Lookups != use.ReadHits+use.ReadMisses || all.Bytes != all.Lookups*64 || all.Hits == 0 || all.Hits == all.Lookups {
+		t.Errorf("observed %+v, had %+v", all, use)
+	}
+	if _, alone, same := run(false); alone != use || !slices.Equal(ns, same) {
+		t.Errorf("observed %+v, unobserved %+v", use, alone)
+	}
+}

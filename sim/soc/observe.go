@@ -40,13 +40,18 @@ func (m *Machine) Sensors() []string {
 func (m *Machine) Rails() []Rail { return m.cfg.rails() }
 
 // Clocks are the names of the clocks of a Sample: that of the cores that drivers run on,
-// then the engines', then that of the DRAM as it was last at work.
+// then the engines', then those of the DRAM and of the system-level cache as they were last
+// at work.
 func (m *Machine) Clocks() []string {
 	var l []string
 	for _, d := range m.clocks {
 		l = append(l, d.name)
 	}
-	return append(l, "ddr")
+	l = append(l, "ddr")
+	if m.systemCacheHasClock() {
+		l = append(l, "system cache")
+	}
+	return l
 }
 
 // domain is a clock of the machine.
@@ -89,6 +94,7 @@ func (m *Machine) watch() {
 			}
 		})
 	}
+	m.clock.system.changed = func(at sim.Time, hz int64) { m.account.clocked(len(m.clocks)+1, at, hz) }
 	m.clock.changed = func(at sim.Time, hz int64) { m.account.clocked(len(m.clocks), at, hz) }
 }
 
@@ -98,7 +104,27 @@ func (m *Machine) appendHz(l []int64) []int64 {
 		o, _ := d.clock.Point()
 		l = append(l, o.Hz)
 	}
-	return append(l, m.clock.hz())
+	l = append(l, m.clock.hz())
+	if m.systemCacheHasClock() {
+		l = append(l, m.clock.system.hz())
+	}
+	return l
+}
+
+func (m *Machine) systemCacheHasClock() bool { return len(m.clock.system.clocks) > 1 }
+
+// ObserveSystemCache calls f with what each engine has had of the system-level cache, every
+// 50 us of an execution and at its end, unless it had nothing. It returns a function that
+// ends it.
+func (m *Machine) ObserveSystemCache(f func(*SystemCacheUse)) (end func()) {
+	s := &m.clock.system.meter
+	s.observe = append(s.observe, &f)
+	if g := m.group; g != nil {
+		m.memory.due(m.client.now - g.start)
+	}
+	return func() {
+		s.observe = slices.DeleteFunc(s.observe, func(x *func(*SystemCacheUse)) bool { return x == &f })
+	}
 }
 
 // applyCaps lowers the clocks to what the heat allows.

@@ -63,6 +63,14 @@ func (m *SharedMemory) settle() {
 	m.foreign = [NumEngines]MemoryUse{}
 }
 
+// due lets the clocks be asked for an instant of the memory's time.
+func (m *SharedMemory) due(at sim.Time) {
+	m.DRAM.Due(at)
+	if m.Cache != nil {
+		m.Cache.Due(at)
+	}
+}
+
 // disown takes off from what an engine has had: another execution had it in between.
 func (m *SharedMemory) disown(e Engine, u MemoryUse) {
 	m.Ports[e].Disown(u.PJ)
@@ -128,14 +136,14 @@ func (m *Machine) place(e Engine, start sim.Time, points []sim.Change) mem.Level
 		// The vote comes before the start, so that nothing waits for the clock.
 		at := start - m.cfg.DRAM.Config().SwitchTime
 		k.ask(e, m.engines[e].section, at, points)
-		s.DRAM.Due(max(at-g.start, 0))
+		s.due(max(at-g.start, 0))
 		return s.Ports[e]
 	}
 	s.Bus.Share(nil) // the clients of a group that has ended are gone
 	s.settle()
 	k.votes = [NumEngines][]vote{}
 	k.ask(e, m.engines[e].section, start, points)
-	k.begin(s.DRAM, start, true)
+	k.begin(s, start, true)
 	return s.Ports[e]
 }
 

@@ -1,6 +1,10 @@
 package soc
 
-import "github.com/nnsoc/nnsoc/sim/mem/interconnect"
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/sim/mem/interconnect"
+)
 
 // SystemCache is the cache between the interconnect and the DRAM, which all engines
 // share. The CPU keeps nothing in it: its kernels' costs have none.
@@ -13,6 +17,54 @@ type SystemCache struct {
 	BytesPerCycle int               `toml:"bytes_per_cycle" range:"1..4096"`
 	HitCycles     int               `toml:"hit_cycles" range:"0..10000"` // request to data; a miss is in dram.request_ns
 	Energy        SystemCacheEnergy `toml:"energy"`
+	// Clock lets the cache have other clocks than MHz.
+	Clock *SystemCacheClock `toml:"clock" soc:"optional"`
+}
+
+// SystemCacheClock is the clock of a system cache that follows votes: the lowest point at
+// which its banks carry what the DRAM's channels carry at the clock that an engine at work
+// votes for (ddr_mhz), the highest for an engine without a vote.
+type SystemCacheClock struct {
+	OPPs []SystemCacheOPP `toml:"opps" len:"2..32"` // rising, the last that of mhz
+}
+
+// SystemCacheOPP is an operating point.
+type SystemCacheOPP struct {
+	MHz float64 `toml:"mhz" range:"10..6000"`
+	V   float64 `toml:"v" range:"0.3..2"`
+}
+
+// systemPoint is the point of the cache that carries a vote for the DRAM's clock, 0 for none.
+func (c *Config) systemPoint(ddrMHz float64) int {
+	s, d := c.SystemCache, &c.DRAM
+	last := len(s.Clock.OPPs) - 1
+	if ddrMHz == 0 {
+		return last
+	}
+	need := ddrMHz * d.transfersPerClock() * float64(d.Channels*d.BusBits/8)
+	p := 0
+	for p < last && s.Clock.OPPs[p].MHz*float64(s.Banks*s.BytesPerCycle) < need {
+		p++
+	}
+	return p
+}
+
+// bytePJ is the energy of a byte at a point: by the square of the voltage.
+func (s *SystemCache) bytePJ(p int) float64 {
+	v := s.Clock.OPPs[p].V / s.Energy.VRef
+	return s.Energy.PJ["byte"] * v * v
+}
+
+// clocks are the operating points as the cache takes them.
+func (s *SystemCache) clocks() []interconnect.SystemClock {
+	if s.Clock == nil {
+		return []interconnect.SystemClock{{Hz: hz(s.MHz), BytePJ: s.Energy.PJ["byte"]}}
+	}
+	var l []interconnect.SystemClock
+	for i, o := range s.Clock.OPPs {
+		l = append(l, interconnect.SystemClock{Hz: hz(o.MHz), BytePJ: s.bytePJ(i)})
+	}
+	return l
 }
 
 // Allocation is what an engine may keep in the system cache; an engine without one
@@ -26,6 +78,8 @@ type Allocation struct {
 // SystemCacheEnergy is pJ per event of the system cache, which has a supply of its own,
 // and static power. The table has exactly the names of systemCacheEvents.
 type SystemCacheEnergy struct {
+	// VRef is the voltage at which PJ holds; with a clock.
+	VRef     float64            `toml:"v_ref" range:"0.3..2" soc:"optional"`
 	StaticMW float64            `toml:"static_mw" range:"0..100000"`
 	PJ       map[string]float64 `toml:"pj"`
 }
@@ -39,6 +93,11 @@ func (c *Config) systemCache() interconnect.SystemCacheConfig {
 		Banks: s.Banks, BankBytes: c.DRAM.InterleaveBytes, BytesPerCycle: s.BytesPerCycle, HitCycles: s.HitCycles,
 		Masters: make([]interconnect.Allocation, NumEngines),
 		Energy:  interconnect.SystemCacheEnergy{BytePJ: s.Energy.PJ["byte"], StaticMW: s.Energy.StaticMW},
+	}
+	for _, k := range s.clocks() {
+		if k.Hz == x.Hz {
+			x.Energy.BytePJ = k.BytePJ
+		}
 	}
 	for e, a := range c.allocations() {
 		if a != nil {
@@ -93,8 +152,25 @@ func (k *checker) systemCache(c *Config) {
 	if len(k.errs) > 0 {
 		return
 	}
+	k.only("system_cache.energy.v_ref", s.Clock != nil, "[system_cache.clock]")
+	if s.Clock != nil {
+		k.systemCacheClock(s)
+	}
 	x := c.systemCache()
 	if err := x.Validate(); err != nil { // the hardware model knows the rest
 		k.fail("system_cache", "%s", oneLine(err.Error()))
+	}
+}
+
+func (k *checker) systemCacheClock(s *SystemCache) {
+	opps := s.Clock.OPPs
+	for i := 1; i < len(opps); i++ {
+		if opps[i].MHz <= opps[i-1].MHz {
+			k.fail(fmt.Sprintf("system_cache.clock.opps[%d]", i), "%v MHz is not above the point before", opps[i].MHz)
+			return
+		}
+	}
+	if top := opps[len(opps)-1].MHz; top != s.MHz {
+		k.fail("system_cache.clock.opps", "the highest is %v MHz, that of mhz %v", top, s.MHz)
 	}
 }

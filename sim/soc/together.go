@@ -100,7 +100,8 @@ func (m *Machine) Go(f func() error) (*Client, error) {
 func (m *Machine) begin() error {
 	me := m.client
 	m.memory.settle()
-	m.clock.begin(m.memory.DRAM, me.now, false)
+	m.clock.votes = [NumEngines][]vote{} // those of executions alone have ended
+	m.clock.begin(m.memory, me.now, false)
 	g := &group{m: m, start: me.now, window: m.window, running: me}
 	m.memory.Bus.Share(g)
 	me.at, me.resume = me.now, make(chan struct{})

@@ -42,7 +42,13 @@ type SystemCache struct {
 	order    []uint8    // the ways of a set, the most recently used first; zeros in a set without lines
 	bankFree []sim.Time
 	count    [dram.MaxMasters][numSystemEvents]int64
-	bytes    [dram.MaxMasters]int64 // that the arrays have read or written
+	bytes    [dram.MaxMasters]int64   // that the arrays have read or written at the present clock
+	spentPJ  [dram.MaxMasters]float64 // at earlier ones
+	passed   [dram.MaxMasters]int64   // bytes of accesses
+	bytePJ   float64
+
+	clocking SystemClocking
+	due      sim.Time // when that is asked next
 
 	hit, cycle sim.Time
 	lineShift  uint
@@ -74,12 +80,13 @@ func NewSystemCache(cfg SystemCacheConfig, next mem.Level) (*SystemCache, error)
 	c := &SystemCache{
 		cfg: cfg, next: next, bankFree: make([]sim.Time, cfg.Banks),
 		tags: make([]uint64, lines), ready: make([]sim.Time, lines), order: make([]uint8, lines),
-		hit: model.Period(cfg.HitCycles, cfg.Hz), cycle: model.Period(1, cfg.Hz),
+		due:       sim.Never,
 		lineShift: model.Log2(cfg.LineBytes), lineMask: uint64(cfg.LineBytes - 1),
 		setMask: uint64(lines/cfg.Ways - 1), bankShift: model.Log2(cfg.BankBytes),
 	}
 	copy(c.limits[:], cfg.Masters)
 	c.dram, _ = next.(*dram.DRAM)
+	c.retime(SystemClock{cfg.Hz, cfg.Energy.BytePJ})
 	c.clear()
 	return c, nil
 }
@@ -112,7 +119,8 @@ func (c *SystemCache) Settle() {
 	}
 	clear(c.bankFree)
 	c.count = [dram.MaxMasters][numSystemEvents]int64{}
-	c.bytes = [dram.MaxMasters]int64{}
+	c.bytes, c.passed = [dram.MaxMasters]int64{}, [dram.MaxMasters]int64{}
+	c.spentPJ = [dram.MaxMasters]float64{}
 }
 
 // Count is the number of events of a kind that a master has caused since Reset, such
@@ -141,7 +149,56 @@ func (c *SystemCache) Energy() (dynamicPJ, backgroundMW float64) {
 
 // OwnPJ is the dynamic energy of the cache alone that a master has caused.
 func (c *SystemCache) OwnPJ(master int) float64 {
-	return float64(c.bytes[master]) * c.cfg.Energy.BytePJ
+	return c.spentPJ[master] + float64(c.bytes[master])*c.bytePJ
+}
+
+// Passed is the bytes that a master has read and written since Reset, found or not.
+func (c *SystemCache) Passed(master int) int64 { return c.passed[master] }
+
+// SystemClock is an operating point of a system cache.
+type SystemClock struct {
+	Hz     int64
+	BytePJ float64 // at its voltage
+}
+
+// SystemClocking changes the clock of a system cache as time passes.
+type SystemClocking interface {
+	// SystemClock returns the clock from an instant on and when it is asked next. Accesses
+	// from then on take it; the arrays go on meanwhile.
+	SystemClock(at sim.Time) (c SystemClock, next sim.Time)
+}
+
+// Start gives the cache a clock at time 0. From the instant first on clocking is asked.
+func (c *SystemCache) Start(k SystemClock, clocking SystemClocking, first sim.Time) {
+	c.retime(k)
+	c.clocking, c.due = clocking, first
+}
+
+// Due lets SystemClocking be asked for an instant, unless it is asked sooner.
+func (c *SystemCache) Due(at sim.Time) { c.due = min(c.due, at) }
+
+// reclock asks for what has become due at t. It is called seldom.
+//
+//go:noinline
+func (c *SystemCache) reclock(t sim.Time) {
+	for t >= c.due {
+		at := c.due
+		k, next := c.clocking.SystemClock(at)
+		c.due = max(next, at+1)
+		c.retime(k)
+	}
+}
+
+func (c *SystemCache) retime(k SystemClock) {
+	if c.cycle != 0 && k.Hz == c.cfg.Hz {
+		return
+	}
+	for master, n := range c.bytes {
+		c.spentPJ[master] += float64(float64(n) * c.bytePJ)
+	}
+	c.bytes = [dram.MaxMasters]int64{}
+	c.cfg.Hz, c.bytePJ = k.Hz, k.BytePJ
+	c.hit, c.cycle = model.Period(c.cfg.HitCycles, k.Hz), model.Period(1, k.Hz)
 }
 
 // Fingerprint tells states of the cache apart: which lines it holds for whom, in which
@@ -162,6 +219,10 @@ func (c *SystemCache) Fingerprint() uint64 {
 // Access implements Level. A read is done when its last byte is, a write when the bank
 // has taken it.
 func (c *SystemCache) Access(t sim.Time, addr uint64, bytes int, k mem.Kind) (sim.Time, sim.Reason) {
+	if t >= c.due {
+		c.reclock(t)
+	}
+	c.passed[c.master] += int64(bytes)
 	done, from := t, sim.StallSystemCache
 	for bytes > 0 {
 		n := min(bytes, c.cfg.BankBytes-int(addr&uint64(c.cfg.BankBytes-1)))

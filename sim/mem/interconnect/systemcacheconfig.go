@@ -9,7 +9,7 @@ import (
 // a bus share.
 type SystemCacheConfig struct {
 	Name          string
-	Hz            int64
+	Hz            int64 // unless Start gives it another
 	Bytes         int
 	LineBytes     int // power of two
 	Ways          int // Bytes/LineBytes/Ways sets, a power of two

@@ -7,7 +7,8 @@ import (
 )
 
 // phoneTrace draws what a machine measures as counters of one process: the power of each
-// rail, clocks, temperatures and the traffic of the memory.
+// rail, clocks, temperatures, the traffic of the memory, and what each engine reads and
+// writes through the system-level cache and finds there.
 type phoneTrace struct {
 	writer      trace.Writer
 	process     string
@@ -17,6 +18,7 @@ type phoneTrace struct {
 	clocks      []string
 	sensors     []string
 	rails       []soc.Rail
+	cache       [soc.NumEngines]sim.Time // until when the engine's counters are drawn
 }
 
 // Observe draws a machine from its present instant on until stop is called; what is
@@ -27,7 +29,34 @@ func (t *Tracer) Observe(m *soc.Machine) (stop func()) {
 		clocks: m.Clocks(), sensors: m.Sensors(), rails: m.Rails(),
 	}
 	m.Observe(p.sample)
-	return func() { p.until = m.Now() }
+	end := m.ObserveSystemCache(p.systemCache)
+	return func() {
+		p.until = m.Now()
+		end()
+		for e, until := range p.cache {
+			if until > p.from {
+				p.drawCache(soc.Engine(e), until, 0, 0)
+			}
+		}
+	}
+}
+
+// systemCache draws the counters of an engine from the beginning of a span on. Spans follow
+// one another; in between they are 0.
+func (p *phoneTrace) systemCache(u *soc.SystemCacheUse) {
+	if u.From < p.from || u.From >= p.until {
+		return
+	}
+	if until := p.cache[u.Engine]; until > p.from && until < u.From {
+		p.drawCache(u.Engine, until, 0, 0)
+	}
+	p.cache[u.Engine] = u.To
+	p.drawCache(u.Engine, u.From, float64(u.Bytes)/(u.To-u.From).Seconds()/1e9, 100*float64(u.Hits)/float64(max(u.Lookups, 1)))
+}
+
+func (p *phoneTrace) drawCache(e soc.Engine, at sim.Time, gbps, percent float64) {
+	p.writer.Counter(p.process, e.String()+" system cache (GB/s)", p.at(at), gbps)
+	p.writer.Counter(p.process, e.String()+" system cache hits (%)", p.at(at), percent)
 }
 
 func (p *phoneTrace) sample(s *soc.Sample) {

@@ -1,0 +1,134 @@
+package soc
+
+import (
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem/interconnect"
+)
+
+// systemClock is the clock of a machine's system-level cache, which follows the votes for
+// the DRAM's. It implements interconnect.SystemClocking.
+type systemClock struct {
+	cfg     *Config
+	clocks  []interconnect.SystemClock // by point; none without a cache
+	point   int
+	changed func(at sim.Time, hz int64)
+	meter   systemMeter
+
+	k     *memoryClock
+	cache *interconnect.SystemCache
+}
+
+func newSystemClock(c *Config) systemClock {
+	s := systemClock{cfg: c}
+	if c.SystemCache != nil {
+		s.clocks = c.SystemCache.clocks()
+	}
+	return s
+}
+
+// enough is the lowest point that is enough for a vote for the DRAM's clock, 0 for none.
+func (s *systemClock) enough(ddrMHz float64) int {
+	if len(s.clocks) < 2 {
+		return 0
+	}
+	return s.cfg.systemPoint(ddrMHz)
+}
+
+// hz is the present clock.
+func (s *systemClock) hz() int64 { return s.clocks[s.point].Hz }
+
+// begin lets the memory's time begin, at the votes of that instant.
+func (s *systemClock) begin(k *memoryClock, cache *interconnect.SystemCache) {
+	if cache == nil {
+		return
+	}
+	s.k, s.cache = k, cache
+	s.meter.begin(k.start)
+	s.set(k.start)
+	cache.Start(s.clocks[s.point], s, s.due(k.start))
+}
+
+// end says that an execution has ended at an instant.
+func (s *systemClock) end(t sim.Time) {
+	if s.cache != nil {
+		s.meter.read(s.cache, min(t, s.meter.next(s.meter.from))) // no access has come later
+		s.meter.read(s.cache, t)
+	}
+}
+
+// SystemClock implements interconnect.SystemClocking.
+func (s *systemClock) SystemClock(at sim.Time) (interconnect.SystemClock, sim.Time) {
+	at += s.k.start
+	s.meter.read(s.cache, at)
+	s.set(at)
+	return s.clocks[s.point], s.due(at)
+}
+
+// set takes the point of an instant.
+func (s *systemClock) set(t sim.Time) {
+	if p := s.k.voted(t).system; p != s.point {
+		s.point = p
+		s.changed(t, s.hz())
+	}
+}
+
+// due is when the clock is asked for after an instant, in the memory's time.
+func (s *systemClock) due(t sim.Time) sim.Time {
+	next := min(s.k.nextVote(t), s.meter.next(t))
+	if next == sim.Never {
+		return next
+	}
+	return next - s.k.start
+}
+
+// SystemCacheUse is what an engine has had of the system-level cache over a span.
+type SystemCacheUse struct {
+	From, To      sim.Time
+	Engine        Engine
+	Bytes         int64 // read and written
+	Lookups, Hits int64 // lines
+}
+
+// systemMeter reads the counters of a system-level cache while somebody observes it.
+type systemMeter struct {
+	observe []*func(*SystemCacheUse)
+	from    sim.Time // of the present span
+	base    [NumEngines]SystemCacheUse
+}
+
+// meterSpan is how often the counters are read.
+const meterSpan = 50 * sim.Microsecond
+
+func (m *systemMeter) begin(t sim.Time) {
+	m.from = t
+	m.base = [NumEngines]SystemCacheUse{}
+}
+
+// next is when the counters are read after an instant.
+func (m *systemMeter) next(t sim.Time) sim.Time {
+	if len(m.observe) == 0 {
+		return sim.Never
+	}
+	return m.from + ((t-m.from)/meterSpan+1)*meterSpan
+}
+
+// read hands out what engines have had since the last time.
+func (m *systemMeter) read(c *interconnect.SystemCache, t sim.Time) {
+	if len(m.observe) == 0 || t <= m.from {
+		return
+	}
+	for e := range NumEngines {
+		hits := c.Count(int(e), interconnect.SystemReadHit) + c.Count(int(e), interconnect.SystemWriteHit)
+		misses := c.Count(int(e), interconnect.SystemReadMiss) + c.Count(int(e), interconnect.SystemWriteMiss)
+		now := SystemCacheUse{m.from, t, e, c.Passed(int(e)), hits + misses, hits}
+		x, b := now, &m.base[e]
+		x.Bytes, x.Lookups, x.Hits = x.Bytes-b.Bytes, x.Lookups-b.Lookups, x.Hits-b.Hits
+		*b = now
+		if x.Bytes > 0 {
+			for _, f := range m.observe {
+				(*f)(&x)
+			}
+		}
+	}
+	m.from = t
+}
