@@ -1,15 +1,15 @@
 package codeobject
 
 import (
-	"bytes"
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
 )
 
-// section of a written file.
+// outSection is a section of a written file.
 type outSection struct {
 	name              string
+	nameAt            uint32 // place among the names
 	typ               elf.SectionType
 	flags             elf.SectionFlag
 	addr, align, ents uint64
@@ -20,15 +20,30 @@ type outSection struct {
 
 // ELF is the file as a shared object, which LLVM's tools read and runtimes load.
 func (f *File) ELF() ([]byte, error) {
-	le := binary.LittleEndian
-	var dynstr, strtab bytes.Buffer
-	dynstr.WriteByte(0)
-	strtab.WriteByte(0)
-	dynsym, symtab := make([]byte, 24), make([]byte, 24)
-	secs := []outSection{{}}
-	first := len(secs)
-	for i := range f.Segments {
-		s := &f.Segments[i]
+	w := elfWriter{File: f, sections: []outSection{{}}}
+	w.addSegments()
+	if len(f.note) > 0 {
+		w.noteAt = w.add(outSection{name: ".note", typ: elf.SHT_NOTE, flags: elf.SHF_ALLOC, align: 4, data: f.metadataNote()})
+	}
+	w.addTables()
+	return w.bytes()
+}
+
+// elfWriter collects the sections of a file. The segments are sections 1 and on.
+type elfWriter struct {
+	*File
+	sections []outSection
+	noteAt   uint32 // section of the note, 0 without
+}
+
+func (w *elfWriter) add(s outSection) uint32 {
+	w.sections = append(w.sections, s)
+	return uint32(len(w.sections) - 1)
+}
+
+func (w *elfWriter) addSegments() {
+	for i := range w.Segments {
+		s := &w.Segments[i]
 		o := outSection{name: ".rodata", typ: elf.SHT_PROGBITS, flags: elf.SHF_ALLOC, addr: s.Addr, align: 256, data: s.Data}
 		switch {
 		case s.Exec:
@@ -36,86 +51,105 @@ func (f *File) ELF() ([]byte, error) {
 		case s.Write:
 			o.name, o.flags = ".data", o.flags|elf.SHF_WRITE
 		}
-		secs = append(secs, o)
+		w.add(o)
 	}
+}
+
+// metadataNote is the note with the metadata of the kernels.
+func (f *File) metadataNote() []byte {
+	le := binary.LittleEndian
+	note := le.AppendUint32(le.AppendUint32(le.AppendUint32(nil, 7), uint32(len(f.note))), noteMetadata)
+	note = append(append(note, "AMDGPU\x00\x00"...), f.note...)
+	for len(note)%4 != 0 {
+		note = append(note, 0)
+	}
+	return note
+}
+
+// symbolTable is a table of symbols with its names.
+type symbolTable struct{ entries, names []byte }
+
+func newSymbolTable() symbolTable { return symbolTable{make([]byte, symbolSize), []byte{0}} }
+
+// symbolSize is the bytes of an entry of a symbol table.
+const symbolSize = 24
+
+func (t *symbolTable) add(s *Symbol, visibility byte, section int) {
+	le := binary.LittleEndian
+	typ, bind := elf.STT_OBJECT, elf.STB_LOCAL
+	if s.Func {
+		typ = elf.STT_FUNC
+	}
+	if s.Global {
+		bind = elf.STB_GLOBAL
+	}
+	b := le.AppendUint32(t.entries, uint32(len(t.names)))
+	b = append(b, byte(bind)<<4|byte(typ), visibility)
+	b = le.AppendUint16(b, uint16(section))
+	t.entries = le.AppendUint64(le.AppendUint64(b, s.Addr), s.Bytes)
+	t.names = append(t.names, s.Name+"\x00"...)
+}
+
+// sectionOf is the section of an address, 0 when no segment has it.
+func (w *elfWriter) sectionOf(addr uint64) (section int) {
+	for i := range w.Segments {
+		if g := &w.Segments[i]; addr >= g.Addr && addr <= g.Addr+uint64(len(g.Data)) {
+			section = 1 + i
+		}
+	}
+	return section
+}
+
+// addTables adds the tables of symbols, local ones first, of relocations and of names.
+func (w *elfWriter) addTables() {
+	dynamic, all := newSymbolTable(), newSymbolTable()
 	locals := uint32(1)
-	for pass := range 2 {
-		for i := range f.Symbols {
-			s := &f.Symbols[i]
-			if s.Global != (pass == 1) {
+	for _, global := range []bool{false, true} {
+		for i := range w.Symbols {
+			s := &w.Symbols[i]
+			if s.Global != global {
 				continue
 			}
-			shndx := 0
-			for j := range f.Segments {
-				if g := &f.Segments[j]; s.Addr >= g.Addr && s.Addr <= g.Addr+uint64(len(g.Data)) {
-					shndx = first + j
-				}
-			}
-			typ, bind := elf.STT_OBJECT, elf.STB_LOCAL
-			if s.Func {
-				typ = elf.STT_FUNC
-			}
+			all.add(s, 0, w.sectionOf(s.Addr))
 			if s.Global {
-				bind = elf.STB_GLOBAL
+				dynamic.add(s, byte(elf.STV_PROTECTED), w.sectionOf(s.Addr))
 			} else {
 				locals++
-			}
-			entry := func(name int, visibility byte) []byte {
-				b := le.AppendUint32(nil, uint32(name))
-				b = append(b, byte(bind)<<4|byte(typ), visibility)
-				b = le.AppendUint16(b, uint16(shndx))
-				return le.AppendUint64(le.AppendUint64(b, s.Addr), s.Bytes)
-			}
-			symtab = append(symtab, entry(strtab.Len(), 0)...)
-			strtab.WriteString(s.Name + "\x00")
-			if s.Global {
-				dynsym = append(dynsym, entry(dynstr.Len(), byte(elf.STV_PROTECTED))...)
-				dynstr.WriteString(s.Name + "\x00")
 			}
 		}
 	}
 	var rela []byte
-	for _, r := range f.relocs {
+	le := binary.LittleEndian
+	for _, r := range w.relocs {
 		rela = le.AppendUint64(le.AppendUint64(le.AppendUint64(rela, r.at), relRelative64), r.addend)
 	}
-	var note []byte
-	if len(f.note) > 0 {
-		note = le.AppendUint32(le.AppendUint32(le.AppendUint32(nil, 7), uint32(len(f.note))), noteMetadata)
-		note = append(append(note, "AMDGPU\x00\x00"...), f.note...)
-		for len(note)%4 != 0 {
-			note = append(note, 0)
-		}
-		secs = append(secs, outSection{name: ".note", typ: elf.SHT_NOTE, flags: elf.SHF_ALLOC, align: 4, data: note})
-	}
-	noteAt := len(secs) - 1
-	add := func(s outSection) uint32 { secs = append(secs, s); return uint32(len(secs) - 1) }
-	ds := add(outSection{name: ".dynstr", typ: elf.SHT_STRTAB, flags: elf.SHF_ALLOC, align: 1, data: dynstr.Bytes()})
-	dy := add(outSection{name: ".dynsym", typ: elf.SHT_DYNSYM, flags: elf.SHF_ALLOC, align: 8, ents: 24, link: ds, info: 1, data: dynsym})
+	dynstr := w.add(outSection{name: ".dynstr", typ: elf.SHT_STRTAB, flags: elf.SHF_ALLOC, align: 1, data: dynamic.names})
+	dynsym := w.add(outSection{name: ".dynsym", typ: elf.SHT_DYNSYM, flags: elf.SHF_ALLOC, align: 8, ents: symbolSize, link: dynstr, info: 1, data: dynamic.entries})
 	if len(rela) > 0 {
-		add(outSection{name: ".rela.dyn", typ: elf.SHT_RELA, flags: elf.SHF_ALLOC, align: 8, ents: relocationSize, link: dy, data: rela})
+		w.add(outSection{name: ".rela.dyn", typ: elf.SHT_RELA, flags: elf.SHF_ALLOC, align: 8, ents: relocationSize, link: dynsym, data: rela})
 	}
-	st := add(outSection{name: ".strtab", typ: elf.SHT_STRTAB, align: 1, data: strtab.Bytes()})
-	add(outSection{name: ".symtab", typ: elf.SHT_SYMTAB, align: 8, ents: 24, link: st, info: locals, data: symtab})
-	var names bytes.Buffer
-	offsets := make([]int, len(secs)+1)
-	for i, s := range append(secs, outSection{name: ".shstrtab"}) {
-		offsets[i] = names.Len()
-		names.WriteString(s.name + "\x00")
+	strtab := w.add(outSection{name: ".strtab", typ: elf.SHT_STRTAB, align: 1, data: all.names})
+	w.add(outSection{name: ".symtab", typ: elf.SHT_SYMTAB, align: 8, ents: symbolSize, link: strtab, info: locals, data: all.entries})
+	names := w.add(outSection{name: ".shstrtab", typ: elf.SHT_STRTAB, align: 1})
+	var text []byte
+	for i := range w.sections {
+		w.sections[i].nameAt = uint32(len(text))
+		text = append(text, w.sections[i].name+"\x00"...)
 	}
-	add(outSection{name: ".shstrtab", typ: elf.SHT_STRTAB, align: 1, data: names.Bytes()})
+	w.sections[names].data = text
+}
 
-	phnum := len(f.Segments)
-	if len(note) > 0 {
+// bytes lays the sections out behind the program headers, and the section headers last.
+func (w *elfWriter) bytes() ([]byte, error) {
+	phnum := len(w.Segments)
+	if w.noteAt > 0 {
 		phnum++
 	}
 	out := make([]byte, 64+56*phnum)
-	for i := range secs {
-		s := &secs[i]
-		if i == 0 {
-			continue
-		}
+	for i := 1; i < len(w.sections); i++ {
+		s := &w.sections[i]
 		align := max(s.align, 1)
-		if i >= first && i < first+len(f.Segments) {
+		if i <= len(w.Segments) {
 			align = pageBytes
 		}
 		for uint64(len(out))%align != s.addr%align {
@@ -130,19 +164,9 @@ func (f *File) ELF() ([]byte, error) {
 	for len(out)%8 != 0 {
 		out = append(out, 0)
 	}
-	shoff := uint64(len(out))
-	for i, s := range secs {
-		out = le.AppendUint32(out, uint32(offsets[min(i, len(offsets)-1)]))
-		out = le.AppendUint32(out, uint32(s.typ))
-		for _, v := range []uint64{uint64(s.flags), s.addr, s.off, uint64(len(s.data))} {
-			out = le.AppendUint64(out, v)
-		}
-		out = le.AppendUint32(le.AppendUint32(out, s.link), s.info)
-		out = le.AppendUint64(le.AppendUint64(out, s.align), s.ents)
-	}
-	header(out, f.Version, f.flags, shoff, phnum, len(secs))
-	for i := range f.Segments {
-		s := &f.Segments[i]
+	header(out, w.Version, w.flags, uint64(len(out)), phnum, len(w.sections))
+	for i := range w.Segments {
+		s := &w.Segments[i]
 		flags := elf.PF_R
 		if s.Exec {
 			flags |= elf.PF_X
@@ -150,12 +174,27 @@ func (f *File) ELF() ([]byte, error) {
 		if s.Write {
 			flags |= elf.PF_W
 		}
-		program(out[64+56*i:], elf.PT_LOAD, flags, secs[first+i].off, s.Addr, uint64(len(s.Data)), pageBytes)
+		program(out[64+56*i:], elf.PT_LOAD, flags, w.sections[1+i].off, s.Addr, uint64(len(s.Data)), pageBytes)
 	}
-	if len(note) > 0 {
-		program(out[64+56*(phnum-1):], elf.PT_NOTE, elf.PF_R, secs[noteAt].off, 0, uint64(len(note)), 4)
+	if w.noteAt > 0 {
+		n := &w.sections[w.noteAt]
+		program(out[64+56*(phnum-1):], elf.PT_NOTE, elf.PF_R, n.off, 0, uint64(len(n.data)), 4)
+	}
+	for i := range w.sections {
+		out = w.sections[i].header(out)
 	}
 	return out, nil
+}
+
+// header appends the section's header.
+func (s *outSection) header(out []byte) []byte {
+	le := binary.LittleEndian
+	out = le.AppendUint32(le.AppendUint32(out, s.nameAt), uint32(s.typ))
+	for _, v := range []uint64{uint64(s.flags), s.addr, s.off, uint64(len(s.data))} {
+		out = le.AppendUint64(out, v)
+	}
+	out = le.AppendUint32(le.AppendUint32(out, s.link), s.info)
+	return le.AppendUint64(le.AppendUint64(out, s.align), s.ents)
 }
 
 // header fills in the ELF header.
