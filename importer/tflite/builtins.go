@@ -33,7 +33,7 @@ const many = 1 << 12
 var builtins = sync.OnceValue(func() map[int]*builtin {
 	rows := map[int]*builtin{}
 	for _, family := range [][]builtin{
-		convBuiltins, mathBuiltins, activationBuiltins, shapeBuiltins, indexBuiltins, reduceBuiltins, recurrentBuiltins,
+		convBuiltins, mathBuiltins, activationBuiltins, shapeBuiltins, sliceBuiltins, indexBuiltins, reduceBuiltins, recurrentBuiltins,
 		controlBuiltins, quantizationBuiltins, absentBuiltins,
 	} {
 		for i := range family {

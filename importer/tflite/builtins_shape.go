@@ -8,19 +8,14 @@ import (
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
-// shapeBuiltins are the operators of shape and data movement.
+// shapeBuiltins are the operators of shape and data movement but those that take parts.
 var shapeBuiltins = []builtin{
 	{code: 22, name: "RESHAPE", version: 1, inputs: [2]int{1, 2}, options: "ReshapeOptions", convert: reshape},
 	{code: 43, name: "SQUEEZE", version: 2, inputs: [2]int{1, 1}, options: "SqueezeOptions", convert: squeeze},
 	{code: 70, name: "EXPAND_DIMS", version: 1, inputs: [2]int{2, 2}, convert: expandDims},
 	{code: 39, name: "TRANSPOSE", version: 7, inputs: [2]int{2, 2}, convert: transpose},
 	{code: 2, name: "CONCATENATION", version: 4, inputs: [2]int{1, many}, options: "ConcatenationOptions", convert: concatenation},
-	{code: 49, name: "SPLIT", version: 4, inputs: [2]int{2, 2}, outputs: [2]int{1, many}, options: "SplitOptions", convert: split},
-	{code: 102, name: "SPLIT_V", version: 2, inputs: [2]int{3, 3}, outputs: [2]int{1, many}, options: "SplitVOptions", convert: splitV},
 	{code: 83, name: "PACK", version: 4, inputs: [2]int{1, many}, options: "PackOptions", convert: pack},
-	{code: 88, name: "UNPACK", version: 4, inputs: [2]int{1, 1}, outputs: [2]int{1, many}, options: "UnpackOptions", convert: unpack},
-	{code: 65, name: "SLICE", version: 6, inputs: [2]int{3, 3}, convert: sliceOperator},
-	{code: 45, name: "STRIDED_SLICE", version: 8, inputs: [2]int{4, 4}, options: "StridedSliceOptions", convert: stridedSlice},
 	{code: 34, name: "PAD", version: 4, inputs: [2]int{2, 2}, convert: pad},
 	{code: 60, name: "PADV2", version: 4, inputs: [2]int{3, 3}, convert: padV2},
 	{code: 100, name: "MIRROR_PAD", version: 3, inputs: [2]int{2, 2}, options: "MirrorPadOptions", convert: mirrorPad},
@@ -31,7 +26,6 @@ var shapeBuiltins = []builtin{
 	{code: 110, name: "RANK", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.give(0, c.int32Tensor(int64(c.rank(c.x(0))))) }},
 	{code: 94, name: "FILL", version: 4, inputs: [2]int{2, 2}, convert: fill},
 	{code: 96, name: "RANGE", version: 2, inputs: [2]int{3, 3}, convert: rangeOperator},
-	{code: 105, name: "REVERSE_V2", version: 3, inputs: [2]int{2, 2}, convert: reverse},
 	{code: 26, name: "SPACE_TO_DEPTH", version: 2, inputs: [2]int{1, 1}, options: "SpaceToDepthOptions", convert: depthSpace(nn.OpSpaceToDepth)},
 	{code: 5, name: "DEPTH_TO_SPACE", version: 2, inputs: [2]int{1, 1}, options: "DepthToSpaceOptions", convert: depthSpace(nn.OpDepthToSpace)},
 	{code: 38, name: "SPACE_TO_BATCH_ND", version: 4, inputs: [2]int{3, 3}, convert: spaceToBatch},
@@ -179,60 +173,6 @@ func concatenation(c *conversion) {
 	c.give(0, c.activate(c.concat(out, axis, list...)))
 }
 
-func split(c *conversion) {
-	x, n := c.x(1), len(c.outTensors)
-	axis := c.axis(c.one(0), c.rank(x))
-	if c.rank(x) > 4 {
-		size := int64(c.dims(x)[axis]) / int64(n)
-		c.slices(x, axis, slices.Repeat([]int64{size}, n))
-		return
-	}
-	outs := make([]nn.Operand, n)
-	for k := range outs {
-		outs[k] = c.out(k)
-	}
-	for k, y := range c.emitAll(nn.OpSplit, outs, x, c.int32Scalar(int64(axis)), c.int32Scalar(int64(n))) {
-		c.give(k, y)
-	}
-}
-
-// slices gives consecutive parts of x along an axis.
-func (c *conversion) slices(x uint32, axis int, sizes []int64) {
-	dims := c.dims(x)
-	begin, size := make([]int64, len(dims)), signed(dims)
-	for k, n := range sizes {
-		if n < 0 || begin[axis]+n > int64(dims[axis]) {
-			c.failf("parts of %v elements, dimension %d has %d", sizes, axis, dims[axis])
-		}
-		if n == 0 {
-			c.refusef("part %d is empty", k)
-		}
-		size[axis] = n
-		c.give(k, c.slice(x, slices.Clone(begin), slices.Clone(size)))
-		begin[axis] += n
-	}
-}
-
-func splitV(c *conversion) {
-	x := c.x(0)
-	dims := c.dims(x)
-	axis, sizes := c.axis(c.one(2), len(dims)), slices.Clone(c.list(1))
-	if len(sizes) != len(c.outTensors) {
-		c.failf("%d sizes for %d outputs", len(sizes), len(c.outTensors))
-	}
-	rest := int64(dims[axis])
-	open := slices.Index(sizes, -1)
-	for i, n := range sizes {
-		if i != open {
-			rest -= n
-		}
-	}
-	if open >= 0 {
-		sizes[open] = rest
-	}
-	c.slices(x, axis, sizes)
-}
-
 // pack joins values along a new axis.
 func pack(c *conversion) {
 	list := make([]uint32, len(c.in))
@@ -259,55 +199,6 @@ func pack(c *conversion) {
 	}
 	y := c.emit(nn.OpPack, c.out(0), append([]uint32{c.int32Scalar(int64(axis))}, list...)...)
 	c.give(0, c.reshape(y, shape))
-}
-
-func unpack(c *conversion) {
-	x := c.x(0)
-	dims, n := c.dims(x), len(c.outTensors)
-	axis := c.axis(c.options.int("axis"), len(dims))
-	if len(dims) == 0 || dims[axis] != uint32(n) {
-		c.failf("%d outputs of shape %v", n, dims)
-	}
-	shape := slices.Delete(slices.Clone(dims), axis, axis+1)
-	if n == 1 {
-		c.give(0, c.reshape(x, shape))
-		return
-	}
-	flat := c.reshape(x, []uint32{uint32(nn.Elements(dims[:axis])), uint32(n), uint32(nn.Elements(dims[axis+1:]))})
-	outs := make([]nn.Operand, n)
-	for k := range outs {
-		outs[k] = c.out(k)
-	}
-	for k, y := range c.emitAll(nn.OpSplit, outs, flat, c.int32Scalar(1), c.int32Scalar(int64(n))) {
-		c.give(k, c.reshape(y, shape))
-	}
-}
-
-func sliceOperator(c *conversion) {
-	x := c.x(0)
-	begin, ok := c.ints(c.in[1])
-	size, known := c.ints(c.in[2])
-	if !ok || !known || !c.shapeKnown(x) {
-		c.result(nn.OpSlice, x, c.x(1), c.x(2))
-		return
-	}
-	dims := c.dims(x)
-	if len(begin) != len(dims) || len(size) != len(dims) {
-		c.failf("begin %v and size %v for shape %v", begin, size, dims)
-	}
-	begin, size = slices.Clone(begin), slices.Clone(size)
-	for i, d := range dims {
-		if size[i] == -1 {
-			size[i] = int64(d) - begin[i]
-		}
-		if begin[i] < 0 || size[i] < 0 || begin[i] > int64(d) || begin[i]+size[i] > int64(d) {
-			c.failf("begin %v and size %v for shape %v", begin, size, dims)
-		}
-		if size[i] == 0 {
-			c.refusef("the result is empty")
-		}
-	}
-	c.give(0, c.slice(x, begin, size))
 }
 
 // pads are the paddings [rank, 2] of input k.
@@ -499,22 +390,6 @@ func sign64(v int64) int64 {
 		return -1
 	}
 	return 1
-}
-
-// reverse turns one axis after the other.
-func reverse(c *conversion) {
-	x := c.x(0)
-	dims := c.dims(x)
-	for _, a := range c.list(1) {
-		i := c.axis(a, len(dims))
-		flat := c.reshape(x, []uint32{uint32(nn.Elements(dims[:i])), dims[i], uint32(nn.Elements(dims[i+1:]))})
-		if len(dims) <= 4 {
-			x = c.emit(nn.OpReverse, *c.operand(x), x, c.int32Tensor(int64(i)))
-		} else {
-			x = c.reshape(c.emit(nn.OpReverse, *c.operand(flat), flat, c.int32Tensor(1)), dims)
-		}
-	}
-	c.give(0, x)
 }
 
 func depthSpace(op nn.OperationType) func(*conversion) {

@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -27,8 +26,6 @@ func executionChecks() []Check {
 		{Name: "device memory of an app", Rows: []string{"C0-7", "C8-3", "C8-4", "C8-6", "C8-7", "C2-11"}, Run: appMemory, EachDevice: true},
 		{Name: "memory that no single device can hold", Rows: []string{"C8-5"}, Run: sharedMemory},
 		{Name: "device memory when a driver fails", Rows: []string{"C7-14"}, Run: memoryInFallback},
-		{Name: "compilation caching", Rows: []string{"C2-7", "C9-1", "C9-2", "C9-3", "C9-5"}, Run: appCaching, EachDevice: true},
-		{Name: "caching with a driver that has none", Rows: []string{"C9-4"}, Run: noCaching},
 	}
 }
 
@@ -464,63 +461,4 @@ func memoryInFallback(t *T) {
 	t.OK("a driver that fails with device memory", e.Compute())
 	t.OK("copy", nnapi.CopyMemory(y, out))
 	t.same("device memory after a fallback", out.Data(), floats(0, 2, 0, 4, 0, 6))
-}
-
-func appCaching(t *T) {
-	_, r, n := t.onDevice()
-	if model, data := t.Device.NumberOfCacheFilesNeeded(); model+data == 0 {
-		t.Skipf("%s caches nothing", t.Device.Name())
-	}
-	dir, remove := t.folder()
-	defer remove()
-	m, _ := t.small()
-	compile := func(dir string, first byte, p nnapi.Preference) int {
-		c, err := r.NewCompilationForDevices(m, t.all(r)[:1])
-		t.OK("create", err)
-		t.OK("preference", c.SetPreference(p))
-		t.OK("caching", c.SetCaching(dir, append([]byte{first}, make([]byte, 31)...)))
-		t.OK("finish", c.Finish())
-		t.OK("compute", t.plain(c, n).Compute())
-		return c.CacheHits()
-	}
-	fast := hal.FastSingleAnswer
-	Equal(t, "the first compilation", compile(dir, 1, fast), 0)
-	Equal(t, "the second", compile(dir, 1, fast), 1)
-	Equal(t, "another token", compile(dir, 2, fast), 0)
-	Equal(t, "another preference", compile(dir, 1, hal.LowPower), 0)
-	files, err := os.ReadDir(dir)
-	t.OK("files", err)
-	for _, f := range files {
-		name := f.Name()
-		if len(name) != 66 || len(bytes.Trim([]byte(name[:64]), "ABCDEFGHIJKLMNOP")) > 0 || name[64] != '1' && name[64] != '2' || name[65] != '0' {
-			t.Errorf("a cache file is named %s", name)
-		}
-		if info, err := f.Info(); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: mode %v, error %v", name, info.Mode(), err)
-		}
-		t.OK("damage", os.Truncate(filepath.Join(dir, name), 10))
-	}
-	Equal(t, "after damage", compile(dir, 1, fast), 0)
-	Equal(t, "after it was written again", compile(dir, 1, fast), 1)
-	Equal(t, "a folder that is not there", compile(filepath.Join(dir, "none"), 1, fast), 0)
-	c, err := r.NewCompilation(m)
-	t.OK("create", err)
-	t.code("a token of 31 bytes", c.SetCaching(dir, make([]byte, 31)), nnapi.BadData)
-	t.code("no token", c.SetCaching(dir, nil), nnapi.UnexpectedNull)
-}
-
-func noCaching(t *T) {
-	dir, remove := t.folder()
-	defer remove()
-	r := t.app(driver("a", nn.OpRelu))
-	for range 2 {
-		c, err := r.NewCompilation(t.built(nn.OpRelu))
-		t.OK("create", err)
-		t.OK("caching", c.SetCaching(dir, make([]byte, 32)))
-		t.OK("finish", c.Finish())
-		Equal(t, "parts from a cache", c.CacheHits(), 0)
-	}
-	files, err := os.ReadDir(dir)
-	t.OK("files", err)
-	Equal(t, "files", len(files), 0)
 }

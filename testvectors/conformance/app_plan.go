@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/service"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/runtime/nnapi"
 	"github.com/nnsoc/nnsoc/runtime/partition"
 )
 
@@ -30,6 +32,8 @@ func planChecks() []Check {
 		{Name: "loops end, have two buffers and a bound of time", Rows: []string{"C6-4", "C6-5"}, Run: loops},
 		{Name: "temporaries of unknown and of no size", Rows: []string{"C6-6", "C6-7"}, Run: openTemporaries},
 		{Name: "shapes that a driver reports are checked", Rows: []string{"C6-10"}, Run: reportedShapes},
+		{Name: "settings of a compilation", Rows: []string{"C0-3", "C2-1", "C2-2", "C2-4", "C2-5", "C2-6", "C2-14", "C6-12"}, Run: compilationSettings},
+		{Name: "ways of partitioning and falling back", Rows: []string{"C2-3", "C2-8", "C2-9", "C2-10", "C2-12", "C5-12c"}, Run: partitioningModes},
 	}
 }
 
@@ -336,4 +340,87 @@ func reportedShapes(t *T) {
 			t.Status(what, err, hal.GeneralFailure)
 		}
 	}
+}
+
+func compilationSettings(t *T) {
+	r := t.app(driver("a", nn.OpRelu))
+	_, err := r.NewCompilation(nil)
+	t.code("no model", err, nnapi.UnexpectedNull)
+	_, err = r.NewCompilation(nnapi.NewModel())
+	t.code("a model that is not finished", err, nnapi.BadState)
+	m, list := t.built(nn.OpRelu), t.all(r)
+	for what, x := range map[string]struct {
+		devices []*nnapi.Device
+		code    nnapi.ResultCode
+	}{
+		"no devices": {nil, nnapi.BadData}, "a null device": {[]*nnapi.Device{nil}, nnapi.UnexpectedNull}, "a device twice": {[]*nnapi.Device{list[0], list[0]}, nnapi.BadData},
+	} {
+		_, err := r.NewCompilationForDevices(m, x.devices)
+		t.code(what, err, x.code)
+	}
+	c, err := r.NewCompilation(m)
+	t.OK("create", err)
+	t.code("preference 3", c.SetPreference(3), nnapi.BadData)
+	t.OK("preference", c.SetPreference(hal.SustainedSpeed))
+	t.code("priority 95", c.SetPriority(95), nnapi.BadData)
+	t.OK("priority", c.SetPriority(nnapi.PriorityHigh))
+	t.code("a timeout for all devices", c.SetTimeout(time.Second), nnapi.BadData)
+	_, err = c.PreferredMemoryAlignmentForInput(0)
+	t.code("alignment before finish", err, nnapi.BadState)
+	t.OK("finish", c.Finish())
+	for what, err := range map[string]error{
+		"preference": c.SetPreference(hal.LowPower), "priority": c.SetPriority(nnapi.PriorityLow), "timeout": c.SetTimeout(0),
+		"caching": c.SetCaching("x", make([]byte, 32)), "finish": c.Finish(),
+	} {
+		t.code(what+" after finish", err, nnapi.BadState)
+	}
+	for what, of := range map[string]func(uint32) (int, error){
+		"alignment of inputs": c.PreferredMemoryAlignmentForInput, "alignment of outputs": c.PreferredMemoryAlignmentForOutput,
+		"padding of inputs": c.PreferredMemoryPaddingForInput, "padding of outputs": c.PreferredMemoryPaddingForOutput,
+	} {
+		n, err := of(0)
+		if err != nil || n != 64 {
+			t.Errorf("%s: %d, error %v", what, n, err)
+		}
+		_, err = of(1)
+		t.code(what+" past the last", err, nnapi.BadData)
+	}
+	one, err := r.NewCompilationForDevices(m, list[:1])
+	t.OK("create", err)
+	t.OK("a timeout for one device", one.SetTimeout(time.Hour))
+	t.OK("finish", one.Finish())
+}
+
+func partitioningModes(t *T) {
+	failing := func() *unprepared { return &unprepared{driver("bad", nn.OpRelu6)} }
+	chain := func() *nnapi.Model { return t.built(nn.OpRelu, nn.OpRelu6, nn.OpRelu1) }
+	r := t.app(failing())
+	c := t.finished(r, chain())
+	t.relus("with fallback", c, 0, 0, 0.5, 1, 1, 1)
+	r.SetPartitioning(nnrt.WithoutFallback)
+	c, err := r.NewCompilation(chain())
+	t.OK("create", err)
+	t.code("without fallback", c.Finish(), nnapi.OpFailed)
+	counted := driver("a", nn.OpRelu, nn.OpRelu6, nn.OpRelu1)
+	r = t.app(counted)
+	r.SetPartitioning(nnrt.WithoutPartitioning)
+	t.relus("without partitioning", t.finished(r, chain()), 0, 0, 0.5, 1, 1, 1)
+	Equal(t, "models that the driver prepared", len(counted.prepared), 0)
+
+	some := driver("some", nn.OpRelu)
+	r = t.app(some)
+	list := t.all(r)
+	c, err = r.NewCompilationForDevices(chain(), list[:1])
+	t.OK("create", err)
+	err = c.Finish()
+	t.code("a list of devices that cannot do it", err, nnapi.BadData)
+	if err == nil || !bytes.Contains([]byte(err.Error()), []byte("RELU6")) {
+		t.Errorf("the error does not name the operation: %v", err)
+	}
+	t.relus("a list with the CPU", t.finished(r, chain(), list...), 0, 0, 0.5, 1, 1, 1)
+	Equal(t, "models that the driver of the list prepared", fmt.Sprint(some.prepared), "[1]")
+	bad := t.app(failing())
+	c, err = bad.NewCompilationForDevices(t.built(nn.OpRelu6), t.all(bad)[:1])
+	t.OK("create", err)
+	t.code("a driver of the list that fails", c.Finish(), nnapi.OpFailed)
 }

@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/cache"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/runtime/nnapi"
 )
 
 func cacheChecks() []Check {
@@ -16,6 +20,8 @@ func cacheChecks() []Check {
 		{Name: "bad handles do not make preparing fail", Rows: []string{"A7-2", "A7-6", "E1-10"}, Run: cacheHandles, EachDevice: true},
 		{Name: "a cache that cannot be used is a failure", Rows: []string{"A7-5", "A7-7", "A7-8", "E1-11"}, Run: cacheCorrupt, EachDevice: true},
 		{Name: "files that change during use do no harm", Rows: []string{"A7-9", "E1-10"}, Run: cacheRace, EachDevice: true},
+		{Name: "compilation caching", Rows: []string{"C2-7", "C9-1", "C9-2", "C9-3", "C9-5"}, Run: appCaching, EachDevice: true},
+		{Name: "caching with a driver that has none", Rows: []string{"C9-4"}, Run: noCaching},
 	}
 }
 
@@ -268,4 +274,63 @@ func cacheRace(t *T) {
 			t.compute("from files that changed while they were written", p, m)
 		}
 	}
+}
+
+func appCaching(t *T) {
+	_, r, n := t.onDevice()
+	if model, data := t.Device.NumberOfCacheFilesNeeded(); model+data == 0 {
+		t.Skipf("%s caches nothing", t.Device.Name())
+	}
+	dir, remove := t.folder()
+	defer remove()
+	m, _ := t.small()
+	compile := func(dir string, first byte, p nnapi.Preference) int {
+		c, err := r.NewCompilationForDevices(m, t.all(r)[:1])
+		t.OK("create", err)
+		t.OK("preference", c.SetPreference(p))
+		t.OK("caching", c.SetCaching(dir, append([]byte{first}, make([]byte, 31)...)))
+		t.OK("finish", c.Finish())
+		t.OK("compute", t.plain(c, n).Compute())
+		return c.CacheHits()
+	}
+	fast := hal.FastSingleAnswer
+	Equal(t, "the first compilation", compile(dir, 1, fast), 0)
+	Equal(t, "the second", compile(dir, 1, fast), 1)
+	Equal(t, "another token", compile(dir, 2, fast), 0)
+	Equal(t, "another preference", compile(dir, 1, hal.LowPower), 0)
+	files, err := os.ReadDir(dir)
+	t.OK("files", err)
+	for _, f := range files {
+		name := f.Name()
+		if len(name) != 66 || len(bytes.Trim([]byte(name[:64]), "ABCDEFGHIJKLMNOP")) > 0 || name[64] != '1' && name[64] != '2' || name[65] != '0' {
+			t.Errorf("a cache file is named %s", name)
+		}
+		if info, err := f.Info(); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: mode %v, error %v", name, info.Mode(), err)
+		}
+		t.OK("damage", os.Truncate(filepath.Join(dir, name), 10))
+	}
+	Equal(t, "after damage", compile(dir, 1, fast), 0)
+	Equal(t, "after it was written again", compile(dir, 1, fast), 1)
+	Equal(t, "a folder that is not there", compile(filepath.Join(dir, "none"), 1, fast), 0)
+	c, err := r.NewCompilation(m)
+	t.OK("create", err)
+	t.code("a token of 31 bytes", c.SetCaching(dir, make([]byte, 31)), nnapi.BadData)
+	t.code("no token", c.SetCaching(dir, nil), nnapi.UnexpectedNull)
+}
+
+func noCaching(t *T) {
+	dir, remove := t.folder()
+	defer remove()
+	r := t.app(driver("a", nn.OpRelu))
+	for range 2 {
+		c, err := r.NewCompilation(t.built(nn.OpRelu))
+		t.OK("create", err)
+		t.OK("caching", c.SetCaching(dir, make([]byte, 32)))
+		t.OK("finish", c.Finish())
+		Equal(t, "parts from a cache", c.CacheHits(), 0)
+	}
+	files, err := os.ReadDir(dir)
+	t.OK("files", err)
+	Equal(t, "files", len(files), 0)
 }
