@@ -101,11 +101,11 @@ func (w *wave) checkEach(pc, end int32) bool {
 		}
 		for _, s := range d.VSrc[:d.NVSrc] {
 			if r := anyBit(w.PendingV[:], s); r >= 0 {
-				return bad("v", r, w.CounterOf(r))
+				return bad("v", r, w.counterOf(r))
 			}
 		}
 		if r := anyBit(w.PendingV[:], d.VDst); r >= 0 && !w.ordered(&w.machine.p.Ops[i], r) {
-			return bad("v", r, w.CounterOf(r))
+			return bad("v", r, w.counterOf(r))
 		}
 		for _, s := range append(d.SSrc[:d.NSSrc:d.NSSrc], d.SDst[:d.NSDst]...) {
 			if r := anyBit(w.PendingS[:], s); r >= 0 {
@@ -119,7 +119,17 @@ func (w *wave) checkEach(pc, end int32) bool {
 // ordered reports whether u is a load that returns after the outstanding one
 // to the same register: those of one counter return in order.
 func (w *wave) ordered(u *state.Op, r int) bool {
-	return u.Unit == state.UnitVMEM && w.CounterOf(r) == "vmcnt" || u.Unit == state.UnitLDS && w.CounterOf(r) == "lgkmcnt"
+	return u.Unit == state.UnitVMEM && w.counterOf(r) == "vmcnt" || u.Unit == state.UnitLDS && w.counterOf(r) == "lgkmcnt"
+}
+
+// counterOf names the counter that vector register r waits on.
+func (w *wave) counterOf(r int) string {
+	for i := range w.lgkm.n {
+		if e := w.lgkm.at(i); !e.scalar && r >= int(e.dst) && r < int(e.dst)+int(e.regs) {
+			return "lgkmcnt"
+		}
+	}
+	return "vmcnt"
 }
 
 // track notes that a memory instruction is outstanding until done.
@@ -149,9 +159,6 @@ func (w *wave) track(u *state.Op, pc int32, done int64, from sim.Reason) {
 		if d.VDst.N > 0 && !w.machine.opt.Unchecked {
 			w.dup = w.dup || anyBit(w.PendingV[:], d.VDst) >= 0
 			setBits(w.PendingV[:], d.VDst)
-			if q == &w.lgkm {
-				setBits(w.PendingLDS[:], d.VDst)
-			}
 		}
 	}
 	if q.n == len(q.q) {
@@ -171,9 +178,6 @@ func (w *wave) trackGeneric(u *state.Op, pc int32, done int64, from sim.Reason) 
 		w.pop(q, 1)
 	}
 	w.dup = w.dup || e.regs > 0 // the registers are there when both have returned
-	if e.regs > 0 && !w.machine.opt.Unchecked {
-		setBits(w.PendingLDS[:], d.VDst)
-	}
 	q.last = max(q.last, done)
 	q.push(e)
 }
@@ -195,9 +199,6 @@ func (w *wave) pop(q *queue, k int) {
 			clearBits(w.PendingS[:], s)
 		} else {
 			clearBits(w.PendingV[:], s)
-			if q == &w.lgkm {
-				clearBits(w.PendingLDS[:], s)
-			}
 		}
 	}
 	if w.dup {
@@ -210,7 +211,7 @@ func (w *wave) rebuild() {
 	if w.machine.opt.Unchecked {
 		return
 	}
-	w.PendingV, w.PendingLDS, w.PendingS = [4]uint64{}, [4]uint64{}, [2]uint64{}
+	w.PendingV, w.PendingS = [4]uint64{}, [2]uint64{}
 	for _, q := range []*queue{&w.vm, &w.lgkm} {
 		for i := range q.n {
 			e := q.at(i)
@@ -222,9 +223,6 @@ func (w *wave) rebuild() {
 				setBits(w.PendingS[:], s)
 			} else {
 				setBits(w.PendingV[:], s)
-				if q == &w.lgkm {
-					setBits(w.PendingLDS[:], s)
-				}
 			}
 		}
 	}

@@ -122,7 +122,7 @@ func (m *machine) newWave(g *workgroup, id int) *wave {
 	w.newScratch()
 	w.S = [state.NumSGPRs]uint32{}
 	w.PC = m.p.Entry
-	w.PendingV, w.PendingLDS, w.PendingS = [4]uint64{}, [4]uint64{}, [2]uint64{}
+	w.PendingV, w.PendingS = [4]uint64{}, [2]uint64{}
 	w.dup = false
 	w.vm.reset()
 	w.vs.reset()

@@ -22,7 +22,7 @@ func relative(w *state.Wave, off, rel uint32) (uint32, bool) {
 		return 0, false
 	}
 	if w.PendingV[r>>6]>>(r&63)&1 != 0 {
-		w.Fail(fmt.Errorf("v%d is the target of a load that was not waited for (%s)", r, w.CounterOf(int(r))))
+		w.Fail(fmt.Errorf("v%d is the target of a load that was not waited for (vmcnt or lgkmcnt)", r))
 		return 0, false
 	}
 	return uint32(r) * uint32(w.Lanes), true

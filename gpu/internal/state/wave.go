@@ -33,10 +33,9 @@ type Wave struct {
 	Machine *Machine
 	PC      int32
 
-	// Registers whose load is outstanding, for the checker; of the vector registers those that
-	// lgkmcnt counts besides.
-	PendingV, PendingLDS [4]uint64
-	PendingS             [2]uint64
+	// Registers whose load is outstanding, for the checker.
+	PendingV [4]uint64
+	PendingS [2]uint64
 
 	S [NumSGPRs]uint32 // scalar registers
 
@@ -82,14 +81,6 @@ func (w *Wave) SetSCC(b bool) {
 	if b {
 		w.S[SCC] = 1
 	}
-}
-
-// CounterOf names the counter that vector register r waits on.
-func (w *Wave) CounterOf(r int) string {
-	if w.PendingLDS[r>>6]>>(r&63)&1 != 0 {
-		return "lgkmcnt"
-	}
-	return "vmcnt"
 }
 
 // Fail records the first error of the program.
