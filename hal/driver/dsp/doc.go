@@ -15,7 +15,7 @@
 //	conv       CONV_2D, FULLY_CONNECTED, GROUPED_CONV_2D, TRANSPOSE_CONV_2D, DEPTHWISE_CONV_2D with a multiplier: weights in vectors of 32 output channels, activations as scalar words (vrmpy ub x ub)
 //	zero-point correction  part of conv: the window sums that a filter zero point subtracts from every position, 32 positions at a time, before the blocks that use them
 //	conv, pipelined  software-pipelined GEMM conv, where all products of a block fit in one loop body: requantization fills the slots that the products of the next block leave
-//	conv, spatial    a lane is a position, for up to 32 output channels: activations in vectors of 32 positions by 4 inputs, weights as scalar words; values of up to 16 channels that only convolutions read have pitches of 4, 8 or 16
+//	conv, spatial    a lane is a position, for up to 32 output channels: activations in vectors of 32 positions by 4 inputs, weights as scalar words; values of up to 16 channels may have pitches of 4, 8 or 16
 //	depthwise  128 channels, or several positions of fewer, per vector; up to three rows interleaved to words (vrmpy ub x b); sliding window along the row
 //	depthwise 3x3  where a vector has several positions: two words of four taps and a single tap
 //	window     AVERAGE_POOL_2D, MAX_POOL_2D, MEAN
@@ -82,12 +82,12 @@
 // # Rooms
 //
 //	graph    (hal/driver/graph) a model made canonical by the passes in device.go
-//	lower    operations to steps: one file per family, one table from operation to function; layouts from what all readers of a value take (lower/layouts.go), halos behind whoever writes what they surround
+//	lower    operations to steps: one file per family, one table from operation to function; forms of values chosen by cost (lower/layouts.go), halos behind whoever writes what they surround
 //	step     a lowered graph as data: what steps compute, the tensors they touch, rows that depend on rows (compile --steps prints them), and jobs
 //	launch   a record per kind of step: chosen kernels, tables of addresses, packed constants, the shares of threads
 //	kernel   one package per family: what it computes, its key, its arguments, the layout of its records, its code
 //	cost     cycles of jobs, from the loops of kernels: one estimator for choices, bands, prefetches and the listing
-//	layout   tensors in memory, and the map of addresses
+//	layout   tensors in memory, the choice among their forms (layout/assign.go), and the map of addresses
 //	plan     steps to jobs: places, row bands, constants in VTCM, prefetches
 //
 // What remains here: the device (device.go), a planned graph as a program that runs

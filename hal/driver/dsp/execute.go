@@ -33,6 +33,7 @@ type executable struct {
 	kernels        []*hvx.Linked // of each job
 	steps          []*step.Step  // nil when it comes from a cache
 	plan           []*step.Job   // of the jobs; nil when it comes from a cache
+	forms          []step.FormChoice
 	estimates      []jobEstimate // of the jobs
 	all            []*hvx.Linked
 	inputs         []region
@@ -122,7 +123,7 @@ func prepare(d *Device, g *graph.Graph) (*executable, error) {
 
 // assemble is the program of a planned graph.
 func assemble(d *Device, g *graph.Graph, l *plan.Program) *executable {
-	p := &executable{dev: d, graph: g, program: dsp.Program{Base: l.Image.Base, Code: l.Image.Code}, consts: l.Consts, steps: l.Steps, plan: l.Jobs, jobs: l.CoreJobs(),
+	p := &executable{dev: d, graph: g, program: dsp.Program{Base: l.Image.Base, Code: l.Image.Code}, consts: l.Consts, steps: l.Steps, forms: l.Forms, plan: l.Jobs, jobs: l.CoreJobs(),
 		dmaDescriptors: l.DMADescriptors, all: l.Image.Kernels, arena: l.Arena}
 	for _, f := range l.Faults {
 		p.faults = append(p.faults, faultAt{f.Op, regionOf(f.Word), f.Reason})

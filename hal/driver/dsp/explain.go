@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
 	"github.com/nnsoc/nnsoc/sim"
 )
@@ -53,7 +54,7 @@ func (p *executable) jobCycles() ([]int64, error) {
 }
 
 // Explain implements base.Explainer: each step with the estimated and the simulated cycles of its
-// jobs, and the kernels that it could have used.
+// jobs, and the kernels that it could have used; then the forms of values that could have another.
 func (p *executable) Explain(w io.Writer) error {
 	if p.plan == nil {
 		return errors.New("dsp: a program from a compilation cache has no steps")
@@ -72,7 +73,38 @@ func (p *executable) Explain(w io.Writer) error {
 		c := &rows[k]
 		c.Estimated, c.Simulated, c.Guess = c.Estimated+int64(j.Cost.Cycles), c.Simulated+took[i], c.Guess || j.Cost.Guess
 	}
-	return base.WriteCosts(w, rows)
+	if err := base.WriteCosts(w, rows); err != nil {
+		return err
+	}
+	return writeForms(w, p.forms)
+}
+
+// writeForms prints the forms of values that have several, with the cycles that all operations around such
+// values are estimated to take with each.
+func writeForms(w io.Writer, forms []step.FormChoice) error {
+	var b strings.Builder
+	for i, x := range forms {
+		if i == 0 {
+			fmt.Fprintln(&b, "forms of values, by the operations around all of them")
+		}
+		fmt.Fprintf(&b, "operand %d [%d %d %d %d]:", x.Operand, x.Shape.N, x.Shape.H, x.Shape.W, x.Shape.C)
+		for k, f := range x.Forms {
+			text := fmt.Sprintf("%d cycles", x.Costs[k])
+			if x.Costs[k] >= layout.Impossible {
+				text = "impossible"
+			}
+			if f == x.Chosen {
+				text += ", chosen"
+			}
+			if k+1 < len(x.Forms) {
+				text += ";"
+			}
+			fmt.Fprintf(&b, " %s %s", f, text)
+		}
+		fmt.Fprintln(&b)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // choices prints the candidates of a step, the best estimate first; none where there was one only.

@@ -16,7 +16,7 @@ func TestExplain(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := b.String()
-	for _, want := range []string{"operation", "estimated", "simulated", "0 CONV_2D", "27 AVERAGE_POOL_2D", "pipelined_", "spatial_", " cycles, chosen", " cycles, slower", "\nall "} {
+	for _, want := range []string{"operation", "estimated", "simulated", "0 CONV_2D", "27 AVERAGE_POOL_2D", "pipelined_", "spatial_", " cycles, chosen", " cycles, slower", "\nall ", "\nforms of values", "usual ", "small ", " cycles, chosen\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%.3000s", want, text)
 		}

@@ -131,13 +131,11 @@ func convCandidates(l *step.Launcher, g, spatial *Convolution, p *GEMMPlan) (lis
 		return list
 	}
 	if d, ok := SpatialKernelOf(l.Object, spatial); ok {
-		for _, forms := range spatialForms(d) {
-			var kernels []hvx.Kernel
-			for _, d := range forms {
-				kernels = append(kernels, d)
-			}
-			list = append(list, kernels)
+		var forms []hvx.Kernel
+		for _, d := range spatialForms(d) {
+			forms = append(forms, d)
 		}
+		list = append(list, forms)
 	}
 	return list
 }
@@ -153,7 +151,11 @@ func (e *gemmRun) prepare(c conv.GEMM, perRun int) error {
 		return fmt.Errorf("%d bytes of packed weights, at most %d", n, layout.MaxConst)
 	}
 	e.c = &c
-	e.block(0, g.Out.Shape.N*g.Out.Shape.H)
+	rows := g.Out.Shape.N * g.Out.Shape.H
+	if l.IsTrial {
+		rows = l.Sample.To
+	}
+	e.block(0, rows)
 	if c.ZeroPoint {
 		c.Correction = e.strips.kernel(l.Spread(e.blocks))
 	}

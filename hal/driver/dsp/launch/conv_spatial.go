@@ -44,25 +44,22 @@ func SpatialKernelOf(l *step.Object, g *Convolution) (d conv.Spatial, ok bool) {
 
 // ChooseSpatial decides how planes and results wait; ok reports that there are registers.
 func ChooseSpatial(l *step.Object, d conv.Spatial) (_ conv.Spatial, ok bool) {
-	for _, forms := range spatialForms(d) {
-		for _, d := range forms {
-			if l.Fits(d) {
-				return d, true
-			}
+	for _, d := range spatialForms(d) {
+		if l.Fits(d) {
+			return d, true
 		}
 	}
 	return d, false
 }
 
-// spatialForms lists how planes may wait, and of each way how results do: where there are
-// registers, best for the next block.
-func spatialForms(d conv.Spatial) (list [][]conv.Spatial) {
+// spatialForms lists how planes and results may wait, best for the next block: forms of one kernel
+// that differ in the registers that they need.
+func spatialForms(d conv.Spatial) (forms []conv.Spatial) {
 	first := d.Planes()+d.Stride*d.Pitch/4 > residentVectors // planes, and the vectors that are dealt to them
 	for _, streamed := range [...]bool{first, !first} {
 		if !streamed && d.Planes() > residentPlanes || streamed && d.Outputs > conv.NarrowOutputs {
 			continue
 		}
-		var forms []conv.Spatial
 		for _, carried := range [...]bool{true, false} {
 			if carried && !d.Rq.Halfword && (streamed || d.Quads() == 1) { // sums of two blocks are too many
 				continue
@@ -70,9 +67,8 @@ func spatialForms(d conv.Spatial) (list [][]conv.Spatial) {
 			d.Streamed, d.Carried = streamed, carried
 			forms = append(forms, d)
 		}
-		list = append(list, forms)
 	}
-	return list
+	return forms
 }
 
 // spatialRun launches the jobs of such a convolution.

@@ -88,6 +88,9 @@ func (s Shape) SmallPitch() int {
 	return s.Pitch()
 }
 
+// HasSmallPitch reports whether positions lie closer together than they usually do.
+func (t *Tensor) HasSmallPitch() bool { return !t.Dense && t.Pitch < pitchOf(1) }
+
 // RoundUp is the least multiple of to that is n at least.
 func RoundUp(n, to int) int { return (n + to - 1) / to * to }
 

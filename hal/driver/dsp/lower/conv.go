@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/conv"
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/depthwise"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/filter"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
@@ -55,7 +54,7 @@ func lowerConv(l *Lowering, op *nn.Operation) error {
 	if !c.Depthwise {
 		return l.groupedConv(&c, 1)
 	}
-	if c.Multiplier > 1 || c.KH*c.KW > depthwise.MaxTaps || !l.packable(c.Filter, c.Bias) {
+	if !l.direct(&c) {
 		return l.groupedConv(&c, c.C)
 	}
 	in, err := l.imageValue(c.Input, c.NCHW)
@@ -80,11 +79,8 @@ func lowerConv(l *Lowering, op *nn.Operation) error {
 	if err := in.NeedHalo(&c.Window); err != nil {
 		return err
 	}
-	pitch := 0
-	if n := l.narrowPitch(c.Output, c.K); n == in.Pitch && !c.NCHW {
-		pitch = n
-	}
-	out, done := l.imageResult(c.Output, layout.Shape{N: c.N, H: c.OutH, W: c.OutW, C: c.K}, pitch, c.NCHW)
+	shape := layout.Shape{N: c.N, H: c.OutH, W: c.OutW, C: c.K}
+	out, done := l.imageResult(c.Output, shape, l.pitchOf(c.Output, shape), c.NCHW)
 	g.Out = out
 	if err := l.depthwise(&g); err != nil {
 		return err

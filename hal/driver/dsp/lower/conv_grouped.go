@@ -47,8 +47,8 @@ func (l *Lowering) groupedConv(c *opspec.Conv, groups int) error {
 	}
 	in, out, w := whole.in, whole.out, whole.weights
 	if groups == 1 && !c.Depthwise {
-		if !c.NCHW {
-			whole.narrow = l.narrowPitch(c.Output, c.K)
+		if !c.NCHW && l.form(c.Output) == layout.Small {
+			whole.narrow = out.Shape.SmallPitch()
 		}
 		err := l.conv(&whole, q, c.Output)
 		done()

@@ -82,7 +82,7 @@ func (l *Lowering) binary(e *opspec.Elementwise, k hvx.Kernel, params []uint32) 
 		}
 		in[i] = t
 	}
-	pitch := max(in[0].Pitch, in[1].Pitch, s.Pitch())
+	pitch := l.vectorPitch(e.Output, in[:]...)
 	for i := range in {
 		if in[i].Pitch != pitch {
 			in[i] = l.withPitch(in[i], pitch)
@@ -145,15 +145,35 @@ func lowerUnary(l *Lowering, op *nn.Operation) error {
 	default:
 		lo, hi := opspec.ActRange(opspec.UnaryActivation(op.Type), o.Type, o.Scale, o.ZeroPoint)
 		bias := unsignedBias(o.Type)
-		out := l.Result(u.Output, max(in.Pitch, in.Shape.Pitch()))
-		if in.Pitch != out.Pitch {
-			in = l.withPitch(in, out.Pitch)
-		}
+		in, out := l.vectors(in, u.Output)
 		l.addVectors("clamp", []*layout.Tensor{in}, out, true, launch.Clamp{In: in, Out: out, Lo: byte(lo + bias), Hi: byte(hi + bias)})
 		return nil
 	}
-	l.lookup(l.Result(u.Output, in.Pitch), in, storedTable(t, i.Type, o.Type))
+	in, out := l.vectors(in, u.Output)
+	l.lookup(out, in, storedTable(t, i.Type, o.Type))
 	return nil
+}
+
+// vectors are the input of a step that works vector by vector, at the pitch of its result, and
+// that.
+func (l *Lowering) vectors(in *layout.Tensor, output uint32) (_, out *layout.Tensor) {
+	out = l.Result(output, l.vectorPitch(output, in))
+	if in.Pitch != out.Pitch {
+		in = l.withPitch(in, out.Pitch)
+	}
+	return in, out
+}
+
+// vectorPitch is the pitch of such a step: that of its result's form, or a larger one that an input
+// has.
+func (l *Lowering) vectorPitch(output uint32, in ...*layout.Tensor) int {
+	pitch := l.pitchOf(output, in[0].Shape)
+	if l.form(output) == layout.Usual {
+		for _, t := range in {
+			pitch = max(pitch, t.Pitch)
+		}
+	}
+	return pitch
 }
 
 // lowerDecode lowers DECODE_CODEBOOK to a table: what each code of the input's codebook is
@@ -168,7 +188,8 @@ func lowerDecode(l *Lowering, op *nn.Operation) error {
 		return err
 	}
 	i, o := &l.graph.Operands[d.Input], &l.graph.Operands[d.Output]
-	l.lookup(l.Result(d.Output, in.Pitch), in, storedTable(d.Table(l.view), i.Type, o.Type))
+	in, out := l.vectors(in, d.Output)
+	l.lookup(out, in, storedTable(d.Table(l.view), i.Type, o.Type))
 	return nil
 }
 

@@ -75,11 +75,7 @@ func (l *Lowering) FlatResult(i uint32) *layout.Tensor {
 // fromFlat makes the internal form of a flat value.
 func (l *Lowering) fromFlat(i uint32, flat *layout.Tensor) *layout.Tensor {
 	s := layout.ShapeOf(l.graph.Operands[i].Dimensions)
-	pitch := s.Pitch()
-	if l.layouts.small(i) {
-		pitch = s.SmallPitch()
-	}
-	t := l.Result(i, pitch)
+	t := l.Result(i, l.pitchOf(i, s))
 	if s != flat.Shape {
 		l.reshape(t, flat)
 	} else {

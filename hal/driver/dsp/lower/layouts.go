@@ -1,161 +1,282 @@
 package lower
 
 import (
-	"math"
+	"errors"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/driver/base"
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/conv"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/depthwise"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
-// Layouts are assigned by a pass over the graph, before anything is lowered, from what the
-// lowering of each operation takes. A value that readers take in several is in the usual one:
-// positions at a pitch of 32, 64 or a multiple of 128 bytes (layout.Tensor).
+// The forms of values in memory are assigned before anything is lowered, by what the steps around
+// them are estimated to take: an operation is lowered by itself for a trial with each form of what it
+// reads and makes, conversions included, and layout.Assign finds the assignment with the least sum.
 
-// Accepts is which layouts of its inputs a lowering takes as they are. Others are converted
+// Accepts is which forms of its inputs a lowering takes as they are. Others are converted
 // before it, or it converts them.
 type Accepts struct {
 	// Plain: the bytes of a client, channels side by side. It asks for no halo around them,
 	// and passes the tensor on under no other name.
 	Plain bool
-	// Small: its first input at a pitch of 4, 8 or 16 bytes, as many channels as there are.
+	// Small: a pitch of 4, 8 or 16 bytes, as many channels as there are.
 	Small bool
-	// LikeResult: a small pitch where its result has one.
-	LikeResult bool
 }
 
-// LayoutReader is an Operation that takes other layouts than the usual one.
+// LayoutReader is an Operation that takes other forms than the usual one.
 type LayoutReader interface {
 	Accepts(op *nn.Operation) Accepts
 }
 
-// accepted are the layouts that the lowerings of this driver take.
+// accepted are the forms that the lowerings of this driver take.
 var accepted = map[nn.OperationType]Accepts{
 	nn.OpConv2D:         {Small: true},
-	nn.OpDequantize:     {LikeResult: true},
-	nn.OpQuantize:       {LikeResult: true},
-	nn.OpRequantize:     {LikeResult: true},
-	nn.OpDecodeCodebook: {LikeResult: true},
-	nn.OpLogistic:       {LikeResult: true, Plain: true},
+	nn.OpPad:            {Small: true},
+	nn.OpQuantize:       {Small: true},
+	nn.OpRequantize:     {Small: true},
+	nn.OpDecodeCodebook: {Small: true},
+	nn.OpTanh:           {Small: true},
+	nn.OpHardSwish:      {Small: true},
+	nn.OpRsqrt:          {Small: true},
+	nn.OpLogistic:       {Small: true, Plain: true},
+	nn.OpAdd:            {Small: true, Plain: true},
+	nn.OpSub:            {Small: true},
+	nn.OpMul:            {Small: true, Plain: true},
+	nn.OpRelu:           {Small: true, Plain: true},
+	nn.OpRelu1:          {Small: true, Plain: true},
+	nn.OpRelu6:          {Small: true, Plain: true},
 	nn.OpFullyConnected: {Plain: true},
 	nn.OpSoftmax:        {Plain: true},
-	nn.OpAdd:            {Plain: true},
-	nn.OpMul:            {Plain: true},
 	nn.OpConcatenation:  {Plain: true},
-	nn.OpRelu:           {Plain: true},
-	nn.OpRelu1:          {Plain: true},
-	nn.OpRelu6:          {Plain: true},
 	nn.OpAveragePool2D:  {Plain: true},
 	nn.OpMaxPool2D:      {Plain: true},
 	nn.OpMean:           {Plain: true},
 }
 
-// accepts is which layouts an operation takes.
+// accepts is which forms an operation takes.
 func (l *Lowering) accepts(op *nn.Operation) Accepts {
 	own := base.Choose(l.first, l.view, op)
-	if own == nil {
-		return accepted[op.Type]
-	}
-	if r, ok := own.(LayoutReader); ok {
-		return r.Accepts(op)
-	}
-	return Accepts{}
-}
-
-// layouts are the layouts that values may have, by operand: those that all readers take.
-type layouts struct {
-	plain  []bool // the bytes of a client
-	narrow []bool // a small pitch, where convolutions and depthwise ones read few channels
-	toConv []int  // most operations until a convolution reads a small pitch; see small
-}
-
-const (
-	// maxToConv is how many operations a small pitch is carried through.
-	maxToConv = 4
-	never     = math.MaxInt32
-)
-
-// small reports whether nothing but convolutions read an operand, directly or through a few
-// operations that work on any pitch.
-func (a *layouts) small(i uint32) bool { return a.toConv[i] <= maxToConv }
-
-// assignLayouts decides the layouts from the last operation to the first, so that an
-// operation's results are decided before its inputs.
-func (l *Lowering) assignLayouts() *layouts {
-	g := l.graph
-	n := len(g.Operands)
-	a := &layouts{plain: make([]bool, n), narrow: make([]bool, n), toConv: make([]int, n)}
-	read := make([]bool, n)
-	for i := range n {
-		a.plain[i], a.narrow[i] = true, l.final
-	}
-	for _, x := range g.Outputs {
-		a.toConv[x], a.narrow[x] = never, false
-	}
-	for k := len(g.Operations) - 1; k >= 0; k-- {
-		op := &g.Operations[k]
-		takes := l.accepts(op)
-		for _, x := range op.Outputs {
-			a.narrow[x] = a.narrow[x] && read[x]
+	if own != nil {
+		if r, ok := own.(LayoutReader); ok {
+			return r.Accepts(op)
 		}
-		for at, x := range op.Inputs {
-			read[x] = true
-			a.plain[x] = a.plain[x] && takes.Plain
-			a.narrow[x] = a.narrow[x] && at == 0 && l.takesNarrow(op, a)
-			switch {
-			case takes.Small && at == 0:
-			case takes.LikeResult && len(op.Outputs) == 1 && a.small(op.Outputs[0]):
-				a.toConv[x] = max(a.toConv[x], a.toConv[op.Outputs[0]]+1)
-			default:
-				a.toConv[x] = never
+		return Accepts{}
+	}
+	if op.Type == nn.OpDepthwiseConv2D {
+		c, err := l.view.Conv(op)
+		return Accepts{Small: err == nil && !c.NCHW && l.direct(&c) && c.StrideW <= 2}
+	}
+	return accepted[op.Type]
+}
+
+// direct reports whether a depthwise convolution has a kernel of its own.
+func (l *Lowering) direct(c *opspec.Conv) bool {
+	return c.Multiplier == 1 && c.KH*c.KW <= depthwise.MaxTaps && l.packable(c.Filter, c.Bias)
+}
+
+// form is that of an operand.
+func (l *Lowering) form(i uint32) layout.Form {
+	if l.forms == nil {
+		return layout.Usual
+	}
+	return l.forms[i]
+}
+
+// pitchOf is the pitch of an operand's positions.
+func (l *Lowering) pitchOf(i uint32, s layout.Shape) int {
+	switch l.form(i) {
+	case layout.Small:
+		return s.SmallPitch()
+	case layout.Plain:
+		return s.C
+	}
+	return s.Pitch()
+}
+
+// assignForms chooses the forms of all operands.
+func (l *Lowering) assignForms() {
+	g := l.graph
+	l.forms = make([]layout.Form, len(g.Operands))
+	readers := make([][]*nn.Operation, len(g.Operands))
+	for k := range g.Operations {
+		op := &g.Operations[k]
+		for _, x := range l.reads(op) {
+			readers[x] = append(readers[x], op)
+		}
+	}
+	var open []uint32 // operands with several forms
+	var values [][]layout.Form
+	number := map[uint32]int{}
+	for i := range g.Operands {
+		if forms := l.candidates(uint32(i), readers[i]); len(forms) > 1 {
+			number[uint32(i)] = len(open)
+			open, values = append(open, uint32(i)), append(values, forms)
+		}
+	}
+	if len(open) == 0 {
+		return
+	}
+	var factors []layout.Factor
+	add := func(operands []uint32, lower func(t *Lowering) error) {
+		var f layout.Factor
+		for _, x := range operands {
+			if v, ok := number[x]; ok {
+				f.Values = append(f.Values, v)
 			}
 		}
+		if len(f.Values) == 0 {
+			return
+		}
+		slices.Sort(f.Values)
+		f.Values = slices.Compact(f.Values)
+		f.Cost = func(forms []layout.Form) int {
+			for k, v := range f.Values {
+				l.forms[open[v]] = forms[k]
+			}
+			return l.trial(lower)
+		}
+		factors = append(factors, f)
 	}
-	for i := range n {
-		a.narrow[i] = a.narrow[i] && read[i]
+	for k := range g.Operations {
+		if op := &g.Operations[k]; !l.empty(op) {
+			add(slices.Concat(l.reads(op), op.Outputs), func(t *Lowering) error { return t.lowerForms(op) })
+		}
 	}
-	return a
+	for _, i := range g.Inputs {
+		add([]uint32{i}, func(t *Lowering) error {
+			d := t.denseTensor(i)
+			d.Keep = true
+			t.importValue(i, d)
+			return nil
+		})
+	}
+	for _, i := range g.Outputs {
+		add([]uint32{i}, func(t *Lowering) error {
+			t.arrive(i)
+			t.copyTensor(t.denseTensor(i), t.values[i])
+			return nil
+		})
+	}
+	a := layout.Assign(values, factors)
+	for v, x := range open {
+		l.forms[x] = a.Forms[v]
+		l.list.Forms = append(l.list.Forms, step.FormChoice{Operand: x, Shape: layout.ShapeOf(g.Operands[x].Dimensions), Forms: values[v], Costs: a.Costs[v], Chosen: a.Forms[v]})
+	}
 }
 
-// takesNarrow reports whether an operation takes positions of few bytes: convolutions do,
-// and depthwise ones whose own results may have such.
-func (l *Lowering) takesNarrow(op *nn.Operation, a *layouts) bool {
-	if op.Type != nn.OpConv2D && op.Type != nn.OpDepthwiseConv2D || base.Choose(l.first, l.view, op) != nil {
-		return false
+// reads are the operands that an operation reads; QUANTIZE reads what its DEQUANTIZE does.
+func (l *Lowering) reads(op *nn.Operation) []uint32 {
+	if op.Type == nn.OpQuantize {
+		if from, ok := dequantized(l.graph, op); ok {
+			return append(slices.Clone(op.Inputs), from)
+		}
 	}
-	c, err := l.view.Conv(op)
-	if err != nil || c.NCHW {
-		return false
-	}
-	return !c.Depthwise || c.Multiplier == 1 && c.KH*c.KW <= depthwise.MaxTaps && c.StrideW <= 2 && l.packable(c.Filter, c.Bias) && a.narrow[c.Output]
+	return op.Inputs
 }
 
-// narrowPitch is the pitch of a value of c channels all of whose readers take a small
-// one, 0 for the usual one.
-func (l *Lowering) narrowPitch(i uint32, c int) int {
-	if c > conv.NarrowOutputs || !l.layouts.narrow[i] {
-		return 0
-	}
-	return layout.Shape{C: c}.SmallPitch()
-}
-
-// importValue makes the internal form of a dense value. Tensors that only
-// convolutions read get the small pitch.
-func (l *Lowering) importValue(i uint32, dense *layout.Tensor) {
+// candidates are the forms that an operand may have: one of few channels a small pitch where some
+// reader takes it, a client's bytes their own form where all do.
+func (l *Lowering) candidates(i uint32, readers []*nn.Operation) []layout.Form {
 	o := &l.graph.Operands[i]
+	forms := []layout.Form{layout.Usual}
 	s := layout.ShapeOf(o.Dimensions)
-	if dense.Keep && s.C%layout.VectorBytes == 0 && o.Type == nn.TensorQuant8Asymm && l.layouts.plain[i] { // clientForm
-		l.Result(i, s.C).Keep = true
+	if !isBytes(o.Type) || o.IsConst() || o.Lifetime == nn.NoValue || !o.Known() || s.Elements() == 0 || s.Positions() > layout.MaxPositions {
+		return forms
+	}
+	takes := func(want func(Accepts) bool) func(op *nn.Operation) bool {
+		return func(op *nn.Operation) bool { return want(l.accepts(op)) }
+	}
+	if s.SmallPitch() < s.Pitch() && slices.ContainsFunc(readers, takes(func(a Accepts) bool { return a.Small })) {
+		forms = append(forms, layout.Small)
+	}
+	refuses := takes(func(a Accepts) bool { return !a.Plain })
+	if slices.Contains(l.graph.Inputs, i) && s.C%layout.VectorBytes == 0 && o.Type == nn.TensorQuant8Asymm && len(readers) > 0 && !slices.ContainsFunc(readers, refuses) {
+		forms = append(forms, layout.Plain)
+	}
+	return forms
+}
+
+// trial is what the steps are estimated to take that lower adds to a lowering of their own, with the
+// forms at hand: layout.Impossible where it fails, or where a result is in another form.
+func (l *Lowering) trial(lower func(t *Lowering) error) (cycles int) {
+	o := &step.Object{Threads: l.Threads, Machine: l.Machine, VTCM: l.VTCM, DMA: l.DMA, Image: l.Image.Outlines()}
+	t := &Lowering{Object: o, list: step.List{Object: o}, graph: l.graph, view: l.view, first: l.first, forms: l.forms, final: true}
+	t.forget()
+	if lower(t) != nil {
+		return layout.Impossible
+	}
+	for _, x := range t.list.Tensors {
+		if x.Shape.Positions() > layout.MaxPositions || x.Bytes() > layout.MaxArena {
+			return layout.Impossible
+		}
+	}
+	for _, s := range addHalos(t.list.Steps) {
+		to := &step.Launcher{Object: o, Step: s}
+		n, err := to.Estimate(func(l *step.Launcher) (step.Work, error) { return l.Begin() })
+		if err != nil {
+			return layout.Impossible
+		}
+		cycles += n
+	}
+	return cycles
+}
+
+var errOtherForm = errors.New("the result has another form")
+
+// lowerForms lowers an operation whose inputs are there in their forms, with the halos that it asks
+// for, and brings its results into theirs.
+func (l *Lowering) lowerForms(op *nn.Operation) error {
+	for _, x := range l.reads(op) {
+		l.arrive(x)
+	}
+	if err := l.operation(op); err != nil {
+		return err
+	}
+	for _, x := range l.reads(op) {
+		if t := l.values[x]; t != nil && t.HasHalo() {
+			l.list.Steps = append(l.list.Steps, launch.HaloStep(t, l.op))
+		}
+	}
+	for _, x := range op.Outputs {
+		o := &l.graph.Operands[x]
+		if f := l.flats[x]; f != nil && l.values[x] == nil && isBytes(o.Type) {
+			l.fromFlat(x, f)
+		}
+		if t := l.values[x]; t != nil && l.form(x) == layout.Small != t.HasSmallPitch() {
+			return errOtherForm
+		}
+	}
+	return nil
+}
+
+// arrive makes the tensor of a value that operations read which are lowered by themselves.
+func (l *Lowering) arrive(x uint32) {
+	o := &l.graph.Operands[x]
+	if !carried(o.Type) || !o.Known() || o.Lifetime == nn.NoValue || o.IsConst() {
+		return
+	}
+	if isBytes(o.Type) {
+		s := layout.ShapeOf(o.Dimensions)
+		l.values[x] = l.NewTensor("", s, l.pitchOf(x, s), zeroOf(o))
+		return
+	}
+	l.clients[x] = l.denseTensor(x)
+}
+
+// importValue makes the internal form of a dense value.
+func (l *Lowering) importValue(i uint32, dense *layout.Tensor) {
+	s := layout.ShapeOf(l.graph.Operands[i].Dimensions)
+	t := l.Result(i, l.pitchOf(i, s))
+	if l.form(i) == layout.Plain { // clientForm
+		t.Keep = true
 		dense.Unplaced, dense.Keep = true, false
 		return
 	}
-	pitch := s.Pitch()
-	if l.layouts.small(i) || l.layouts.narrow[i] {
-		pitch = s.SmallPitch()
-	}
-	l.copyTensor(l.Result(i, pitch), dense)
+	l.copyTensor(t, dense)
 }
 
 // clientForm reports whether the bytes are those that the client sees: nothing

@@ -1,10 +1,13 @@
 package lower
 
 import (
-	"errors"
+	"fmt"
+	"slices"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
@@ -20,54 +23,83 @@ const convolution = `
 %14 CONSTANT_COPY INT32 data 00000000
 `
 
-// TestLayouts: a value has a layout other than the usual one when all its readers take it.
-func TestLayouts(t *testing.T) {
-	const image = "TENSOR_QUANT8_ASYMM [1 3 3 4] scale 0.5\n"
-	const conv = "CONV_2D %0 %10 %11 %12 %13 %13 %14 -> "
+// machine is one on which launches, lines and packets take time.
+var machine = cost.Machine{IssueInterval: 2, Launch: 200, LineBytes: 128, MemoryCycles: 300, MemoryRate: 20}
+
+// TestForms: values of few channels have a small pitch where what is won by it is more than
+// conversions cost, and a client's bytes are used as they are where all readers take them.
+func TestForms(t *testing.T) {
+	image := func(size, channels int) string {
+		return fmt.Sprintf("TENSOR_QUANT8_ASYMM [1 %d %d %d] scale 0.5\n", size, size, channels)
+	}
+	const conv = " %10 %11 %12 %13 %13 %14 -> "
 	for _, c := range []struct {
-		name, operations     string
-		small, narrow, plain bool // of %0
+		name           string
+		size, channels int
+		operations     string
+		forms          [3]layout.Form // of %0 to %2
 	}{
-		{"a convolution", conv + "%9 ; of 0\n", true, true, false},
-		{"and an addition", conv + "%9 ; of 0\nADD %0 %0 %14 -> %8 ; of 1\n", false, false, false},
-		{"additions", "ADD %0 %0 %14 -> %9 ; of 0\n", false, false, true},
-		{"a requantization before a convolution", "REQUANTIZE %0 -> %1 ; of 0\nCONV_2D %1 %10 %11 %12 %13 %13 %14 -> %9 ; of 1\n", true, false, false},
-		{"a requantization before an addition", "REQUANTIZE %0 -> %1 ; of 0\nADD %1 %1 %14 -> %9 ; of 1\n", false, false, false},
-		{"a logistic that the client reads", "LOGISTIC %0 -> %9 ; of 0\n", false, false, true},
-		{"a TRANSPOSE", "TRANSPOSE %0 %11 -> %9 ; of 0\n", false, false, false},
+		{"a convolution", 40, 4, "CONV_2D %0" + conv + "%9 ; of 0\n", [3]layout.Form{layout.Small}},
+		{"two", 40, 4, "CONV_2D %0" + conv + "%1 ; of 0\nCONV_2D %1" + conv + "%9 ; of 1\n", [3]layout.Form{layout.Small, layout.Small}},
+		{"an addition of both", 40, 4, "CONV_2D %0" + conv + "%1 ; of 0\nADD %1 %0 %14 -> %2 ; of 1\nCONV_2D %2" + conv + "%9 ; of 2\n", [3]layout.Form{layout.Small, layout.Small, layout.Small}},
+		{"a convolution, and one who takes the usual one only", 40, 4, "CONV_2D %0" + conv + "%1 ; of 0\nSOFTMAX %1 %15 -> %9 ; of 1\n", [3]layout.Form{layout.Small}},
+		{"a requantization before a convolution", 40, 4, "REQUANTIZE %0 -> %1 ; of 0\nCONV_2D %1" + conv + "%9 ; of 1\n", [3]layout.Form{layout.Small, layout.Small}},
+		{"a softmax", 40, 4, "SOFTMAX %0 %15 -> %9 ; of 0\n", [3]layout.Form{}},
+		{"additions of many channels", 4, 256, "ADD %0 %0 %14 -> %9 ; of 0\n", [3]layout.Form{layout.Plain}},
+		{"a TRANSPOSE", 4, 256, "TRANSPOSE %0 %11 -> %9 ; of 0\n", [3]layout.Form{}},
 	} {
-		g, err := graph.Parse("%0 SUBGRAPH_INPUT " + image + "%1 TEMPORARY_VARIABLE " + image + "%8 TEMPORARY_VARIABLE " + image +
-			"%9 SUBGRAPH_OUTPUT " + image + convolution + c.operations + "inputs %0\noutputs %9\n")
+		text := "%15 CONSTANT_COPY FLOAT32 data 0000803f\n%9 SUBGRAPH_OUTPUT " + image(c.size, c.channels) + "%0 SUBGRAPH_INPUT " + image(c.size, c.channels)
+		for _, x := range []string{"%1", "%2"} {
+			text += x + " TEMPORARY_VARIABLE " + image(c.size, c.channels)
+		}
+		g, err := graph.Parse(text + convolution + c.operations + "inputs %0\noutputs %9\n")
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		a := layoutsOf(g)
-		if a.small(0) != c.small || a.narrow[0] != c.narrow || a.plain[0] != c.plain {
-			t.Errorf("%s: small %v narrow %v plain %v, want %v %v %v", c.name, a.small(0), a.narrow[0], a.plain[0], c.small, c.narrow, c.plain)
+		l := formsOf(g)
+		if got := [3]layout.Form(l.forms[:3]); got != c.forms {
+			t.Errorf("%s: forms %v, want %v: %+v", c.name, got, c.forms, l.list.Forms)
 		}
-		if a.small(9) || a.narrow[9] {
-			t.Errorf("%s: the client reads positions at a small pitch", c.name)
+		for _, x := range l.list.Forms {
+			at := slices.Index(x.Forms, x.Chosen)
+			if least := slices.Min(x.Costs); len(x.Forms) < 2 || x.Costs[at] != least || least <= 0 || least >= layout.Impossible {
+				t.Errorf("%s: %+v", c.name, x)
+			}
 		}
-		if own := layoutsOf(g, ownLowering{}); own.small(0) || own.narrow[0] || own.plain[0] {
-			t.Errorf("%s: a lowering that says nothing takes another layout than the usual one", c.name)
+		if own := formsOf(g, ownLowering{}); own.forms[0] != layout.Usual {
+			t.Errorf("%s: a lowering that says nothing takes another form than the usual one", c.name)
 		}
-		if own := layoutsOf(g, plainLowering{}); !own.plain[0] {
+		if own := formsOf(g, plainLowering{}); (own.forms[0] == layout.Plain) != (c.channels%layout.VectorBytes == 0) {
 			t.Errorf("%s: a lowering that takes a client's bytes does not get them", c.name)
 		}
 	}
 }
 
-func layoutsOf(g *graph.Graph, first ...Operation) *layouts {
-	l := &Lowering{Object: &step.Object{Threads: 1, Image: hvx.NewImage(0, hvx.Machine{}, &hvx.Cache{})}, graph: g, view: g.View(), first: first, final: true}
-	return l.assignLayouts()
+func formsOf(g *graph.Graph, first ...Operation) *Lowering {
+	o := &step.Object{Threads: 4, Machine: machine, VTCM: 1 << 18, Image: hvx.NewImage(layout.CodeBase, hvx.Machine{IssueInterval: 2}, &hvx.Cache{})}
+	l := &Lowering{Object: o, list: step.List{Object: o}, graph: g, view: opspec.FinalView(&g.Subgraph), first: first, final: true}
+	l.assignForms()
+	return l
 }
 
 // ownLowering takes every operation.
 type ownLowering struct{}
 
-func (ownLowering) Identity() string                          { return "test-1" }
-func (ownLowering) Check(opspec.View, *nn.Operation) error    { return nil }
-func (ownLowering) Lower(l *Lowering, op *nn.Operation) error { return errors.New("not lowered") }
+func (ownLowering) Identity() string                       { return "test-1" }
+func (ownLowering) Check(opspec.View, *nn.Operation) error { return nil }
+
+// Lower makes nothing of its inputs.
+func (ownLowering) Lower(l *Lowering, op *nn.Operation) error {
+	for _, x := range op.Inputs {
+		if isBytes(l.Operand(x).Type) {
+			if _, err := l.Value(x); err != nil {
+				return err
+			}
+		}
+	}
+	l.Result(op.Outputs[0], 0)
+	return nil
+}
 
 // plainLowering also takes a client's bytes.
 type plainLowering struct{ ownLowering }

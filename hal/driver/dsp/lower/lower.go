@@ -28,22 +28,22 @@ type Lowering struct {
 	values  []*layout.Tensor // of each operand, nil while it has none
 	flats   []*layout.Tensor // of each operand in flat form
 	clients []*layout.Tensor // of each model input: the bytes of the client
-	layouts *layouts         // that values may have
+	forms   []layout.Form    // of each operand, nil: all have the usual one
+	usual   []*layout.Tensor // of each operand that is converted for who takes no other form
+	takes   Accepts          // of the operation being lowered
 	final   bool             // what is lowered will run; otherwise only whether operations are supported is asked
 }
 
 // New begins to lower a graph, to ask whether its operations can be lowered; first are asked
 // before this driver's own lowerings.
 func New(g *graph.Graph, o *step.Object, first []Operation) *Lowering {
-	l := &Lowering{Object: o, graph: g, view: g.View(), first: first}
-	l.layouts = l.assignLayouts()
-	return l
+	return &Lowering{Object: o, graph: g, view: g.View(), first: first}
 }
 
 // Graph makes the steps of a graph whose shapes and parameters are known.
 func Graph(g *graph.Graph, o *step.Object, first []Operation) (*step.List, error) {
 	l := &Lowering{Object: o, list: step.List{Object: o}, graph: g, view: opspec.FinalView(&g.Subgraph), first: first, final: true}
-	l.layouts = l.assignLayouts()
+	l.assignForms()
 	weights := 0
 	for i := range g.Operands {
 		weights += len(g.Operands[i].Data)
@@ -109,6 +109,7 @@ func Graph(g *graph.Graph, o *step.Object, first []Operation) (*step.List, error
 
 // operation lowers an operation by the first lowering that takes it.
 func (l *Lowering) operation(op *nn.Operation) error {
+	l.takes = l.accepts(op)
 	if own := base.Choose(l.first, l.view, op); own != nil {
 		return own.Lower(l, op)
 	}
@@ -131,7 +132,7 @@ func (l *Lowering) empty(op *nn.Operation) bool {
 // forget drops the tensors of all operands.
 func (l *Lowering) forget() {
 	n := len(l.graph.Operands)
-	l.values, l.flats, l.clients = make([]*layout.Tensor, n), make([]*layout.Tensor, n), make([]*layout.Tensor, n)
+	l.values, l.flats, l.clients, l.usual = make([]*layout.Tensor, n), make([]*layout.Tensor, n), make([]*layout.Tensor, n), make([]*layout.Tensor, n)
 }
 
 // addHalos inserts, behind the last step that writes a tensor with a halo,

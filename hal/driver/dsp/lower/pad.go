@@ -35,11 +35,7 @@ func lowerPad(l *Lowering, op *nn.Operation) error {
 	}
 	var before [4]int
 	copy(before[4-rank:], p.Before)
-	pitch := 0
-	if l.layouts.small(p.Output) {
-		pitch = layout.ShapeOf(l.graph.Operands[p.Output].Dimensions).SmallPitch()
-	}
-	out := l.Result(p.Output, pitch)
+	out := l.Result(p.Output, l.pitchOf(p.Output, layout.ShapeOf(l.graph.Operands[p.Output].Dimensions)))
 	l.Add("fill", nil, []*layout.Tensor{out}, launch.FillImage{Out: out})
 	l.Add("pad", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.CopyInto{Out: out, In: in, At: before})
 	return nil

@@ -84,11 +84,11 @@ func (l *Lowering) Result(i uint32, pitch int) *layout.Tensor {
 // on first use, by the program itself.
 func (l *Lowering) Value(i uint32) (*layout.Tensor, error) {
 	if t := l.values[i]; t != nil {
-		return t, nil
+		return l.asTaken(i, t), nil
 	}
 	o := &l.graph.Operands[i]
 	if f := l.flats[i]; f != nil && isBytes(o.Type) {
-		return l.fromFlat(i, f), nil
+		return l.asTaken(i, l.fromFlat(i, f)), nil
 	}
 	if c := l.clients[i]; c != nil && isBytes(o.Type) {
 		l.importValue(i, c)
@@ -100,7 +100,7 @@ func (l *Lowering) Value(i uint32) (*layout.Tensor, error) {
 				}
 			}
 		}
-		return l.values[i], nil
+		return l.asTaken(i, l.values[i]), nil
 	}
 	if !o.IsConst() || !isBytes(o.Type) {
 		return nil, fmt.Errorf("operand %d (%s, %s) has no value", i, o.Type, o.Lifetime)
@@ -110,6 +110,18 @@ func (l *Lowering) Value(i uint32) (*layout.Tensor, error) {
 	d.Addr = l.Constant(o.Data)
 	l.importValue(i, d)
 	return l.values[i], nil
+}
+
+// asTaken is a value in a form that the operation being lowered takes: a copy at the usual pitch
+// of one at a small pitch, if it takes no such.
+func (l *Lowering) asTaken(i uint32, t *layout.Tensor) *layout.Tensor {
+	if l.takes.Small || !t.HasSmallPitch() {
+		return t
+	}
+	if l.usual[i] == nil {
+		l.usual[i] = l.withPitch(t, t.Shape.Pitch())
+	}
+	return l.usual[i]
 }
 
 // openOutput makes the tensor of an output with the given shape of which only

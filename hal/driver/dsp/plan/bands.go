@@ -119,7 +119,7 @@ func (l *planner) divide(g *group, cache int) (bool, error) {
 	for i, s := range steps {
 		var err error
 		to := l.launcher(s)
-		if works[i], err = to.Trial(func(l *step.Launcher) (step.Work, error) { return l.Begin() }, s.Whole()); err != nil {
+		if works[i], err = to.Trial(func(l *step.Launcher) (step.Work, error) { return l.Begin() }); err != nil {
 			return false, failed(s, err)
 		}
 		for _, list := range [2][]*layout.Tensor{s.Reads, s.Writes} {

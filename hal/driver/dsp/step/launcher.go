@@ -30,6 +30,7 @@ type Launcher struct {
 	Planner
 	Step    *Step
 	IsTrial bool // what is launched is thrown away
+	Sample  Rows // that a trial launches
 }
 
 // Kernel returns the code of a kernel in the program.

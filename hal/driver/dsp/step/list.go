@@ -12,7 +12,17 @@ type List struct {
 	Inputs  []*layout.Tensor // dense, in model order; nil for one that the program does not read
 	Outputs []*layout.Tensor
 	Faults  []Fault
+	Forms   []FormChoice
 	Extents map[uint32]*layout.Tensor // a word with the entries of an output along dimension 0, by operand
+}
+
+// FormChoice is the form of an operand with several possible ones.
+type FormChoice struct {
+	Operand uint32
+	Shape   layout.Shape
+	Forms   []layout.Form
+	Costs   []int // cycles of all operations around such operands, with each of the forms
+	Chosen  layout.Form
 }
 
 // Fault is a word that a program leaves at something other than 0 when a value

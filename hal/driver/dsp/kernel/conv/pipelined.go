@@ -46,11 +46,17 @@ type pipelinedPart struct {
 	serves       []*pipelinedUnit // those that are requantized meanwhile
 }
 
+// maxEightProducts is how many products a block of eight positions may have: one of four with as
+// many takes hardly more cycles for each position, and less time to compile.
+const maxEightProducts = 300
+
 // Blocks are how many positions a block may have, so that it has two parts at least.
 func (c GEMM) Blocks() []int {
 	switch {
+	case c.PerVector == 4 && 8*c.Tail*c.Words*c.Runs <= maxEightProducts:
+		return []int{8}
 	case c.PerVector == 4:
-		return []int{4, 8}
+		return []int{4}
 	case c.PerVector == 2 || c.Chunks == 0 || c.Chunks == 1 && c.Tail == 0:
 		return []int{4}
 	}

@@ -57,9 +57,12 @@ func (im *Image) Kernel(key Kernel, source int) (*Linked, error) {
 	return k, nil
 }
 
-// Fits compiles a kernel and reports whether there are registers for it. One that is used
-// later is not compiled again.
+// Fits compiles a kernel and reports whether there are registers for it, which outlines are taken
+// to have. One that is used later is not compiled again.
 func (im *Image) Fits(k Kernel) bool {
+	if im.outline {
+		return true
+	}
 	_, err := im.cache.code(k, im.machine)
 	return err == nil
 }
