@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -149,6 +150,47 @@ func TestBurst(t *testing.T) {
 		if p.Name == soc.PartBinder || p.Name == soc.PartThread || p.Name == soc.PartCPUWake && p.Time > 44*sim.Microsecond {
 			t.Errorf("part %+v of a burst", p)
 		}
+	}
+}
+
+// TestPreferenceOfCPU: a preference limits the CPU's clocks while its model runs, and not
+// those of the software before and after.
+func TestPreferenceOfCPU(t *testing.T) {
+	m := machine(t, "pixel4", nil)
+	out := soc.Outcome{Time: 5 * sim.Millisecond}
+	highest := func(p sim.Preference) (hz int64) {
+		r := soc.Request{Engine: soc.EngineCPU, Preference: p}
+		if err := m.Settle(r, out, soc.WarmUp); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Execute(r, func(k soc.Conditions) (soc.Outcome, error) {
+			for _, c := range k.Points {
+				hz = max(hz, c.OPP.Hz)
+			}
+			return out, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return hz
+	}
+	for _, x := range []struct {
+		p  sim.Preference
+		hz int64
+	}{{sim.LowPower, 1401e6}, {sim.FastSingleAnswer, 2841e6}, {sim.SustainedSpeed, 1401e6}} {
+		if got := highest(x.p); got != x.hz {
+			t.Errorf("preference %d: %d Hz, want %d", x.p, got, x.hz)
+		}
+	}
+	// Behind a network at 1401 MHz the software of a DSP that is busy all the time goes on to rise.
+	r := soc.Request{Engine: soc.EngineDSP, Buffers: 2000, In: 32 << 20, Out: 32 << 20}
+	host := slices.Index(m.Clocks(), "host")
+	var hz int64
+	m.Observe(func(s *soc.Sample) { hz = max(hz, s.Hz[host]) })
+	if err := m.Settle(r, soc.Outcome{Time: sim.Microsecond}, 200*sim.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	if hz <= 1401e6 {
+		t.Errorf("the host's cores run at %d Hz behind a network with a limit", hz)
 	}
 }
 
