@@ -44,6 +44,9 @@ type source struct {
 	values []value // before an execution
 	macs   []int64 // of its operations
 	places []place // of its operands in the pool of temporaries
+	nodes  []int   // steps of its own, in order: parts, and control flow with all that it leads to
+	// sections of the nodes, where they may overlap.
+	sections []section
 }
 
 // Partitioning says what a compilation may divide, and whether the CPU takes what
@@ -79,7 +82,6 @@ type Compilation struct {
 
 	order        []partition.Step // of steps, where there is no control flow among them
 	links        []partition.Links
-	sections     []section // of order, where steps may overlap
 	handovers    []handover
 	poolBytes    int64 // of the temporaries between steps
 	sequential   bool
@@ -159,7 +161,7 @@ func (c *Compilation) prepare(r *Registry, a *assignment, o CompileOptions) erro
 	for {
 		l := &layout{Compilation: c, registry: r, options: o}
 		c.sources = []source{{model: c.Model, caller: -1}}
-		c.steps, c.order, c.links, c.sections, c.CacheHits = c.steps[:0], nil, nil, nil, 0
+		c.steps, c.order, c.links, c.CacheHits = c.steps[:0], nil, nil, 0
 		err := l.add(0, a)
 		var failed *partError
 		switch {
@@ -167,9 +169,6 @@ func (c *Compilation) prepare(r *Registry, a *assignment, o CompileOptions) erro
 			if !l.control {
 				c.order = l.order
 				c.links = partition.Link(a.problem.Graph, c.order)
-				if !c.sequential {
-					c.sections = sections(c.order, c.links)
-				}
 			}
 			return nil
 		case !errors.As(err, &failed) || failed.device == 0 || c.partitioning == WithoutFallback:
@@ -212,6 +211,7 @@ func (l *layout) add(source int, a *assignment) error {
 	order := a.problem.Steps(a.plan)
 	for _, s := range order {
 		var err error
+		l.sources[source].nodes = append(l.sources[source].nodes, len(l.steps))
 		if s.Device == n {
 			err = l.addControl(source, a, s.Operations[0])
 		} else {
@@ -223,6 +223,9 @@ func (l *layout) add(source int, a *assignment) error {
 	}
 	if source == 0 {
 		l.order = order
+	}
+	if !l.sequential && !a.plan.Sequential {
+		l.sources[source].sections = sections(order, partition.Link(a.problem.Graph, order))
 	}
 	return nil
 }

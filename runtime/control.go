@@ -123,9 +123,9 @@ func (l *layout) addGoto(from, i, target int) *jump {
 
 // loop is a WHILE under way.
 type loop struct {
-	state   []*value
-	stage   loopStage
-	startFs int64
+	state            []*value
+	stage            loopStage
+	startFs, limitFs int64
 }
 
 // loopStage is what of a loop has run last.
@@ -137,50 +137,66 @@ const (
 	loopBody
 )
 
-// jump interprets a step of control flow and returns the next step. limit bounds
-// each WHILE in simulated femtoseconds.
-func (e *execution) jump(at int, j *jump, limitFs int64) (next int, err error) {
-	f := e.frames[e.steps[at].source]
-	switch j.kind {
-	case jumpIf:
-		yes, err := truth(f[j.condition])
-		if err != nil {
-			return 0, err
+// interpret executes an IF or WHILE with the subgraphs that it calls.
+func (e *execution) interpret(at int, j *jump, client hal.Client) (whole string, err error) {
+	limit := hal.ExecuteOptions{LoopTimeout: e.options.LoopTimeout}
+	l := loop{startFs: e.now(client), limitFs: int64(limit.LoopLimit()) * 1e6}
+	for {
+		var next int // subgraph, 2 behind the last
+		if j.kind == jumpIf {
+			next, err = e.branch(at, j)
+		} else {
+			next, err = e.round(at, j, &l, client)
 		}
-		branch := 1
-		if yes {
-			branch = 0
+		if err != nil || next == len(j.sources) {
+			return "", err
 		}
-		// The branch reads and writes the operands of its caller.
-		in, s := e.enter(j.sources[branch]), &e.sources[j.sources[branch]].model.Main
-		for k, x := range j.inputs {
-			in[s.Inputs[k]] = f[x]
+		e.count(at, next)
+		if whole, err := e.source(j.sources[next], client); err != nil || whole != "" || j.kind == jumpIf {
+			return whole, err
 		}
-		for k, x := range j.outputs {
-			in[s.Outputs[k]] = f[x]
-		}
-		return j.targets[branch], nil
-	case jumpWhile:
-		return e.round(at, j, f, limitFs)
 	}
-	return j.targets[0], nil
+}
+
+// now is the time since an instant before the execution.
+func (e *execution) now(client hal.Client) int64 {
+	if e.beside {
+		return client.NowFs()
+	}
+	return e.nowFs
+}
+
+// branch enters the branch of an IF, which reads and writes the operands of its caller.
+func (e *execution) branch(at int, j *jump) (next int, err error) {
+	f := e.frames[e.steps[at].source]
+	yes, err := truth(f[j.condition])
+	if err != nil {
+		return 0, err
+	}
+	if !yes {
+		next = 1
+	}
+	in, s := e.enter(j.sources[next]), &e.sources[j.sources[next]].model.Main
+	for k, x := range j.inputs {
+		in[s.Inputs[k]] = f[x]
+	}
+	for k, x := range j.outputs {
+		in[s.Outputs[k]] = f[x]
+	}
+	return next, nil
 }
 
 // count notes which subgraph control flow of the model's main subgraph runs next.
-func (e *execution) count(at int, j *jump, next int) {
+func (e *execution) count(at, next int) {
 	s := &e.steps[at]
-	if j.kind == jumpGoto || s.source != 0 {
+	if s.source != 0 {
 		return
 	}
 	if e.result.Rounds == nil {
 		e.result.Rounds = map[int][2]int{}
 	}
 	r := e.result.Rounds[s.operations[0]]
-	for n := range r {
-		if next == j.targets[n] {
-			r[n]++
-		}
-	}
+	r[next]++
 	e.result.Rounds[s.operations[0]] = r
 }
 
@@ -188,13 +204,9 @@ func (e *execution) count(at int, j *jump, next int) {
 // body follows the condition while that is true. The time since the beginning is
 // looked at before each body. The outputs of a body are new values beside its
 // inputs: the state of a loop has two buffers.
-func (e *execution) round(at int, j *jump, f []*value, limitFs int64) (next int, err error) {
+func (e *execution) round(at int, j *jump, l *loop, client hal.Client) (next int, err error) {
+	f := e.frames[e.steps[at].source]
 	condition, body := &e.sources[j.sources[0]].model.Main, &e.sources[j.sources[1]].model.Main
-	l := e.loops[at]
-	if l == nil {
-		l = &loop{startFs: e.nowFs}
-		e.loops[at] = l
-	}
 	switch l.stage {
 	case loopBegins:
 		for _, x := range j.inputs {
@@ -213,19 +225,18 @@ func (e *execution) round(at int, j *jump, f []*value, limitFs int64) (next int,
 			for k, x := range j.outputs {
 				*f[x] = value{data: slices.Clone(l.state[k].data), dims: l.state[k].dims}
 			}
-			delete(e.loops, at)
-			return j.targets[2], nil
+			return len(j.sources), nil
 		}
-		if e.nowFs-l.startFs >= limitFs {
-			return 0, hal.Errorf(hal.MissedDeadlineTransient, "runtime: a WHILE has not ended within %v of simulated time", time.Duration(limitFs/1e6))
+		if e.now(client)-l.startFs >= l.limitFs {
+			return 0, hal.Errorf(hal.MissedDeadlineTransient, "runtime: a WHILE has not ended within %v of simulated time", time.Duration(l.limitFs/1e6))
 		}
 		l.stage = loopBody
 		e.pass(j.sources[1], l.state)
-		return j.targets[1], nil
+		return 1, nil
 	}
 	l.stage = loopCondition
 	e.pass(j.sources[0], l.state)
-	return j.targets[0], nil
+	return 0, nil
 }
 
 // pass enters a source with values as its inputs.

@@ -47,8 +47,8 @@ type execution struct {
 	lent    []hal.Buffer
 	main    *frame
 	pool    []byte // of the temporaries between steps, made by the first of them
-	loops   map[int]*loop
-	nowFs   int64 // time of the steps so far
+	nowFs   int64  // time of the steps so far
+	beside  bool   // steps may overlap, as clients of the machine
 	ran     []ranStep
 
 	originFs, endFs int64 // on the machine's clock, where steps overlap
@@ -60,7 +60,7 @@ func newExecution(c *Compilation, inputs [][]byte, o ExecuteOptions) (*execution
 	if err := CheckInputs(c.Model, inputs); err != nil {
 		return nil, err
 	}
-	e := &execution{Compilation: c, options: o, frames: make([][]*value, len(c.sources)), loops: map[int]*loop{}}
+	e := &execution{Compilation: c, options: o, frames: make([][]*value, len(c.sources))}
 	f, g := e.enter(0), &c.Model.Main
 	for i, x := range g.Inputs {
 		f[x].data = inputs[i]
@@ -314,7 +314,9 @@ func (c *Compilation) wholeOnCPU(inputs [][]byte, o ExecuteOptions, reason strin
 		all.operations = append(all.operations, i)
 	}
 	whole := *c
-	whole.steps, whole.order, whole.links, whole.sections, whole.sources = []step{all}, nil, nil, nil, c.sources[:1]
+	main := c.sources[0]
+	main.nodes, main.sections = []int{0}, nil
+	whole.steps, whole.order, whole.links, whole.sources = []step{all}, nil, nil, []source{main}
 	to := o.OutputBuffers
 	inputs = slices.Clone(inputs)
 	for i, b := range o.InputBuffers {

@@ -17,7 +17,7 @@ type Result struct {
 	LatencyFs  int64
 	EnergyPJ   float64
 	Devices    []DeviceCost    // in the order of their first parts
-	Parts      []PartCost      // in the order of the compilation's steps, or in time where it has control flow
+	Parts      []PartCost      // in the order of the compilation's steps, those of control flow in time
 	Operations []OperationCost // by index: one per operation of the model
 	// Overheads are the costs of devices that belong to no operation: launches,
 	// and transfers of inputs and outputs.
@@ -82,7 +82,7 @@ type ExecuteOptions struct {
 // Execute runs the model once. Inputs are dense buffers in model order; nil leaves
 // an optional input out. Shapes that the model leaves open come from the devices.
 func (c *Compilation) Execute(inputs [][]byte, o ExecuteOptions) (*Result, error) {
-	if c.machine == nil || o.Client != nil || o.Functional || !overlaps(c.sections) {
+	if c.machine == nil || o.Client != nil || o.Functional || !c.overlaps() {
 		return c.execute(inputs, o)
 	}
 	var r *Result
@@ -103,7 +103,7 @@ func (c *Compilation) execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 	}
 	defer e.leave()
 	inOrder := e.inOrder
-	if o.Client != nil && !o.Functional && overlaps(c.sections) {
+	if o.Client != nil && !o.Functional && c.overlaps() {
 		inOrder = e.overlapped
 	}
 	if whole, err := inOrder(); err != nil {
@@ -129,31 +129,49 @@ func (c *Compilation) execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 }
 
 // inOrder executes the steps one after the other.
-func (e *execution) inOrder() (whole string, err error) {
-	limit := hal.ExecuteOptions{LoopTimeout: e.options.LoopTimeout}
-	limitFs := int64(limit.LoopLimit()) * 1e6
-	for at := 0; at < len(e.steps); {
-		if j, ok := e.steps[at].prepared.(*jump); ok {
-			next, err := e.jump(at, j, limitFs)
-			if err != nil {
-				return "", err
-			}
-			e.count(at, j, next)
-			at = next
-			continue
+func (e *execution) inOrder() (whole string, err error) { return e.source(0, e.options.Client) }
+
+// source executes the nodes of a source: in order, or beside each other as clients of the
+// machine.
+func (e *execution) source(k int, client hal.Client) (whole string, err error) {
+	of := &e.sources[k]
+	for i := 0; i < len(of.nodes) && !e.beside; i++ {
+		if whole, err := e.node(of.nodes[i], client); err != nil || whole != "" {
+			return whole, err
 		}
-		whole, ran, err := e.part(at, e.options.Client)
+	}
+	for i := 0; i < len(of.sections) && e.beside; i++ {
+		s := &of.sections[i]
+		if s.to-s.from == 1 {
+			whole, err = e.node(of.nodes[s.from], client)
+		} else {
+			whole, err = e.section(of, s, client)
+		}
 		if err != nil || whole != "" {
 			return whole, err
 		}
-		took := ran.stats.LatencyFs
-		if e.options.Functional {
-			took = max(took, functionalStepFs)
-		}
-		e.nowFs += took
-		e.ran = append(e.ran, ran)
-		at++
 	}
+	return "", nil
+}
+
+// node executes a step of a source, with all that it leads to where it is control flow.
+func (e *execution) node(at int, client hal.Client) (whole string, err error) {
+	switch j, control := e.steps[at].prepared.(*jump); {
+	case control:
+		return e.interpret(at, j, client)
+	case e.beside:
+		return e.timed(at, client)
+	}
+	whole, ran, err := e.part(at, client)
+	if err != nil || whole != "" {
+		return whole, err
+	}
+	took := ran.stats.LatencyFs
+	if e.options.Functional {
+		took = max(took, functionalStepFs)
+	}
+	e.nowFs += took
+	e.ran = append(e.ran, ran)
 	return "", nil
 }
 

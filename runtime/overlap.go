@@ -9,11 +9,11 @@ import (
 	"github.com/nnsoc/nnsoc/runtime/partition"
 )
 
-// section is a range of steps between two instants at which everything before has ended.
-// The steps of a section may run beside each other.
+// section is a range of a source's nodes between two instants at which everything before
+// has ended. The nodes of a section may run beside each other.
 type section struct {
 	from, to int
-	after    [][]int // of each step, those of the section that it waits for
+	after    [][]int // of each node, those of the section that it waits for
 }
 
 // sections cuts steps wherever all steps from some step on wait for all before it: for
@@ -61,8 +61,10 @@ func sections(order []partition.Step, links []partition.Links) []section {
 }
 
 // overlaps reports whether steps run beside each other.
-func overlaps(list []section) bool {
-	return slices.ContainsFunc(list, func(s section) bool { return s.to-s.from > 1 })
+func (c *Compilation) overlaps() bool {
+	return slices.ContainsFunc(c.sources, func(of source) bool {
+		return slices.ContainsFunc(of.sections, func(s section) bool { return s.to-s.from > 1 })
+	})
 }
 
 // errSkipped is the end of a step that waited for one that failed.
@@ -72,23 +74,27 @@ var errSkipped = errors.New("runtime: a step before failed")
 func (e *execution) overlapped() (whole string, err error) {
 	me := e.options.Client
 	e.originFs = me.NowFs()
-	for _, s := range e.sections {
-		if s.to-s.from == 1 {
-			whole, err = e.timed(s.from, me)
-		} else {
-			whole, err = e.section(&s, me)
-		}
-		if err != nil || whole != "" {
-			return whole, err
-		}
+	e.beside = true
+	if whole, err := e.source(0, me); err != nil || whole != "" {
+		return whole, err
 	}
 	e.endFs = me.NowFs()
-	slices.SortFunc(e.ran, func(a, b ranStep) int { return cmp.Compare(a.step, b.step) })
+	// In the order of the main subgraph's nodes, what control flow leads to in that of time.
+	node := func(x ranStep) int {
+		at, found := slices.BinarySearch(e.sources[0].nodes, x.step)
+		if !found {
+			at--
+		}
+		return at
+	}
+	slices.SortStableFunc(e.ran, func(a, b ranStep) int {
+		return cmp.Or(cmp.Compare(node(a), node(b)), cmp.Compare(a.startFs, b.startFs))
+	})
 	return "", nil
 }
 
-// section executes steps, each as a client of its own.
-func (e *execution) section(s *section, me hal.Client) (whole string, err error) {
+// section executes nodes of a source, each as a client of its own.
+func (e *execution) section(of *source, s *section, me hal.Client) (whole string, err error) {
 	n := s.to - s.from
 	clients := make([]hal.Client, n)
 	errs := make([]error, n)
@@ -105,7 +111,7 @@ func (e *execution) section(s *section, me hal.Client) (whole string, err error)
 				return errSkipped
 			}
 			var err error
-			wholes[i], err = e.timed(s.from+i, c)
+			wholes[i], err = e.node(of.nodes[s.from+i], c)
 			stop = stop || err != nil || wholes[i] != ""
 			return err
 		})

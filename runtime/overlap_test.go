@@ -49,6 +49,17 @@ func (t timeline) Mark(thread string, m nntrace.Mark, start, end int64) {
 // Devices may be changed by wrap.
 func onPhone(t *testing.T, m *nn.Model, on []string, sequential bool, wrap func(hal.Device) hal.Device) *nnrt.Compilation {
 	t.Helper()
+	return onPhoneWrapped(t, m, on, nil, sequential, wrap)
+}
+
+// onPhoneWith says for the operations of subgraphs as well where they run.
+func onPhoneWith(t *testing.T, m *nn.Model, on []string, subgraphs map[uint32][]string, sequential bool) *nnrt.Compilation {
+	t.Helper()
+	return onPhoneWrapped(t, m, on, subgraphs, sequential, nil)
+}
+
+func onPhoneWrapped(t *testing.T, m *nn.Model, on []string, subgraphs map[uint32][]string, sequential bool, wrap func(hal.Device) hal.Device) *nnrt.Compilation {
+	t.Helper()
 	config, err := soc.Load("pixel4")
 	if err != nil {
 		t.Fatal(err)
@@ -73,9 +84,23 @@ func onPhone(t *testing.T, m *nn.Model, on []string, sequential bool, wrap func(
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := partition.Plan{Sequential: sequential}
-	for _, name := range on {
-		plan.Device = append(plan.Device, slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == name }))
+	planOf := func(on []string) partition.Plan {
+		plan := partition.Plan{Sequential: sequential}
+		for _, name := range on {
+			k := slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == name })
+			if name == partition.Interpreter {
+				k = len(list)
+			}
+			plan.Device = append(plan.Device, k)
+		}
+		return plan
+	}
+	plan := planOf(on)
+	for k, on := range subgraphs {
+		if plan.Subgraphs == nil {
+			plan.Subgraphs = map[uint32]partition.Plan{}
+		}
+		plan.Subgraphs[k] = planOf(on)
 	}
 	c, err := nnrt.CompilePlan(r, p, plan, o)
 	if err != nil {
@@ -183,5 +208,104 @@ func TestEnginesStayAwake(t *testing.T) {
 				t.Errorf("%s takes %d fs although its engine has just worked", p.Name, p.TimeFs)
 			}
 		}
+	}
+}
+
+// forkedLoop is a WHILE of some rounds, each of two convolutions of its image and their sum,
+// and beside it a convolution that does not wait for it.
+func forkedLoop(t *testing.T, rounds int32) *nn.Model {
+	t.Helper()
+	const side, channels = 96, 32
+	counter := func(b *builder.Builder) builder.Tensor {
+		return b.Input(b.Operand(nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{1}}), "i")
+	}
+	built := func(b *builder.Builder) *nn.Model {
+		m, err := b.Model("forked")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	condition := builder.New(builder.Config{Format: builder.Quant8})
+	i := counter(condition)
+	condition.Values("x", 1, side, side, channels)
+	condition.Output(condition.Apply(nn.OpLess, nn.TensorBool8, builder.Quant{}, i, condition.Ints(rounds)), "more")
+
+	body := builder.New(builder.Config{Format: builder.Quant8})
+	i = counter(body)
+	x := body.Values("x", 1, side, side, channels)
+	y := body.Conv(x, builder.Conv{Out: channels, Kernel: 3, Act: builder.ReLU})
+	z := body.Conv(x, builder.Conv{Out: channels, Kernel: 3, Act: builder.ReLU})
+	sum := body.Add(y, z, builder.ReLU)
+	body.Output(body.Apply(nn.OpAdd, nn.TensorInt32, builder.Quant{}, i, body.Ints(1), body.Int32(0)), "i")
+	body.Output(sum, "x")
+	turn := built(body)
+	turn.Main.Operands[sum].Scale, turn.Main.Operands[sum].ZeroPoint = turn.Main.Operands[x].Scale, turn.Main.Operands[x].ZeroPoint
+
+	main := builder.New(builder.Config{Format: builder.Quant8})
+	i = counter(main)
+	x = main.Values("x", 1, side, side, channels)
+	call := func(k byte) builder.Tensor {
+		return main.Operand(nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{k, 0, 0, 0}})
+	}
+	end, last := main.Operand(turn.Main.Operands[i]), main.Operand(turn.Main.Operands[x])
+	main.ApplyTo(nn.OpWhile, []builder.Tensor{end, last}, call(0), call(1), i, x)
+	main.SetSpread(last, builder.Spread{Deviation: 0.577})
+	beside := main.Conv(x, builder.Conv{Out: channels, Kernel: 3, Act: builder.ReLU})
+	main.Output(end, "rounds")
+	main.Output(main.Add(last, beside, builder.ReLU), "y")
+	m := built(main)
+	m.Main.Operands[last].Lifetime = nn.TemporaryVariable
+	m.Referenced = []nn.Subgraph{built(condition).Main, turn.Main}
+	return m
+}
+
+// TestControlFlowOverlaps: the parts of a WHILE's body that do not wait for each other run
+// beside each other on different engines, and so does the WHILE beside what does not wait
+// for it; the results are those of the reference, the same happens twice, and a sequential
+// plan takes longer.
+func TestControlFlowOverlaps(t *testing.T) {
+	m := forkedLoop(t, 3)
+	// Of the body: convolutions on NPU and DSP, their sum and the counter on the CPU. Of the
+	// main subgraph: the WHILE in the runtime, a convolution on the NPU, a sum on the CPU.
+	run := func(sequential bool) (*nnrt.Result, *nnrt.Compilation) {
+		c := onPhoneWith(t, m, []string{partition.Interpreter, "npu", "cpu"}, map[uint32][]string{0: {"cpu"}, 1: {"npu", "dsp", "cpu", "cpu"}}, sequential)
+		in := [][]byte{make([]byte, 4), tensor.SyntheticInput(&m.Main, 1, 1)}
+		var res *nnrt.Result
+		for range 2 { // the second time on engines that are awake
+			var err error
+			if res, err = c.Execute(in, nnrt.ExecuteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		equalsReference(t, m, in, res)
+		return res, c
+	}
+	both, _ := run(false)
+	apart, _ := run(true)
+	pairs, around := 0, 0
+	for i, a := range both.Parts {
+		for _, b := range both.Parts[i+1:] {
+			overlap := min(a.EndFs, b.EndFs) - max(a.StartFs, b.StartFs)
+			switch {
+			case overlap <= 0:
+			case a.Subgraph == "WHILE body" && b.Subgraph == a.Subgraph:
+				pairs++
+			case (a.Subgraph == "") != (b.Subgraph == ""):
+				around++
+			}
+		}
+	}
+	if pairs < 3 || around == 0 {
+		t.Errorf("%d pairs of parts of the body overlap, %d of the WHILE and what is beside it: %+v", pairs, around, both.Parts)
+	}
+	if both.LatencyFs >= apart.LatencyFs {
+		t.Errorf("%d fs with overlap, %d in sequence", both.LatencyFs, apart.LatencyFs)
+	}
+	if rounds := both.Rounds[0]; rounds != [2]int{4, 3} {
+		t.Errorf("the condition and the body ran %v times, want 4 and 3", rounds)
+	}
+	if again, _ := run(false); fmt.Sprint(again.Parts, again.EnergyPJ) != fmt.Sprint(both.Parts, both.EnergyPJ) {
+		t.Errorf("%+v, then %+v", both.Parts, again.Parts)
 	}
 }

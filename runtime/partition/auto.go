@@ -146,7 +146,7 @@ func (p *Problem) Canonical(plan Plan) Plan {
 			onDevices++
 		}
 	}
-	plan.Sequential = plan.Sequential && onDevices > 1
+	plan.Sequential = plan.Sequential && (onDevices > 1 || p.interprets(plan))
 	return plan
 }
 

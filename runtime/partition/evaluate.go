@@ -8,8 +8,7 @@ type Plan struct {
 	// Sequential forbids that steps overlap, as AOSP's runtime does.
 	Sequential bool
 	// Subgraphs are the plans of what control flow calls that the runtime executes: its
-	// number in Device is that after the last device. The steps of such a plan follow one
-	// another.
+	// number in Device is that after the last device.
 	Subgraphs map[uint32]Plan
 	// Proven says that no plan of lower cost exists under the additive costs.
 	Proven bool
@@ -136,13 +135,13 @@ func (p *Problem) evaluate(plan Plan, ran *Run) (*Evaluation, error) {
 	plan = p.complete(plan)
 	e := &Evaluation{Steps: p.Steps(plan), load: make([]float64, p.drivers())}
 	links := Link(p.Graph, e.Steps)
-	plan.Sequential = plan.Sequential || p.interprets(plan)
+	shared := plan.Sequential || p.interprets(plan)
 	time := make([]float64, len(e.Steps))
 	for k := range e.Steps {
 		s := &e.Steps[k]
 		var c Cost
 		if s.Device < p.drivers() {
-			c, _ = p.segment(s, links[k].moves(plan))
+			c, _ = p.segment(s, links[k].moves(shared))
 			e.load[s.Device] += c.EngineFs
 		} else {
 			var load []float64
@@ -178,9 +177,10 @@ type Links struct {
 }
 
 // moves are the bytes that pay for entering or leaving a step. Between steps of one device
-// values lie in memory of the device, unless the plan runs as AOSP's does.
-func (l *Links) moves(plan Plan) int64 {
-	if plan.Sequential {
+// values lie in memory of the device, unless all lie in shared memory: of plans that run as AOSP's
+// do, and of those with control flow in the runtime.
+func (l *Links) moves(shared bool) int64 {
+	if shared {
 		return l.In + l.Out
 	}
 	return l.In + l.Out - l.Stays

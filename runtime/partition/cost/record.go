@@ -154,11 +154,11 @@ func mainParts(x *nnrt.Result) []*nnrt.PartCost {
 			parts = append(parts, p)
 			continue
 		}
-		k := len(parts) - 1
-		if k < 0 || parts[k].Device != partition.Interpreter || parts[k].Operations[0] != p.Within {
-			parts, k = append(parts, &nnrt.PartCost{Device: partition.Interpreter, Operations: []int{p.Within}, StartFs: p.StartFs}), k+1
+		k := slices.IndexFunc(parts, func(x *nnrt.PartCost) bool { return x.Device == partition.Interpreter && x.Operations[0] == p.Within })
+		if k < 0 {
+			parts, k = append(parts, &nnrt.PartCost{Device: partition.Interpreter, Operations: []int{p.Within}, StartFs: p.StartFs}), len(parts)
 		}
-		parts[k].EndFs = p.EndFs
+		parts[k].EndFs = max(parts[k].EndFs, p.EndFs)
 		parts[k].EngineFs += p.EngineFs
 		parts[k].EnergyPJ += p.EnergyPJ
 	}
