@@ -1,6 +1,7 @@
 package base
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 
@@ -70,36 +71,42 @@ func (p Place) from(at sim.Time) Place {
 	return p
 }
 
-// Point is the operating point at the start; false when that is the Spec's.
-func (p *Place) Point() (sim.OPP, bool) {
-	if len(p.Points) == 0 {
-		return sim.OPP{}, false
-	}
-	return p.Points[0].OPP, true
-}
+// Cores are the cores C of an engine, one for each operating point that executions have found it at.
+type Cores[S, C any] struct {
+	Own    *C                       // at the point of the Spec
+	SpecAt func(sim.OPP) (S, error) // the Spec at another; nil: there is none
+	New    func(spec S) (*C, error)
 
-// Cores are the cores of an engine by operating point.
-type Cores[C any] struct {
-	New  func(sim.OPP) (*C, error) // makes one
 	mu   sync.Mutex
 	made map[sim.OPP]*C
 }
 
-// At returns the core of a point.
-func (k *Cores[C]) At(o sim.OPP) (*C, error) {
+// At returns the core of a place: that of the point at which its engine begins.
+func (k *Cores[S, C]) At(p *Place) (*C, error) {
+	if len(p.Points) == 0 {
+		return k.Own, nil
+	}
+	point := p.Points[0].OPP
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if c := k.made[o]; c != nil {
+	if c := k.made[point]; c != nil {
 		return c, nil
 	}
-	c, err := k.New(o)
+	if k.SpecAt == nil {
+		return nil, fmt.Errorf("one operating point only, not %d Hz", point.Hz)
+	}
+	s, err := k.SpecAt(point)
+	if err != nil {
+		return nil, err
+	}
+	c, err := k.New(s)
 	if err != nil {
 		return nil, err
 	}
 	if k.made == nil {
 		k.made = map[sim.OPP]*C{}
 	}
-	k.made[o] = c
+	k.made[point] = c
 	return c, nil
 }
 

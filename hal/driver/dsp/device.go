@@ -43,8 +43,7 @@ type Kernels = hvx.Cache
 type Device struct {
 	*base.Device
 	cfg     Config
-	core    *dsp.Core
-	cores   base.Cores[dsp.Core] // at other points
+	cores   base.Cores[dsp.Spec, dsp.Core]
 	kernels *Kernels
 }
 
@@ -54,19 +53,10 @@ func New(cfg Config) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Device{cfg: cfg, core: c, kernels: cfg.Kernels}
+	d := &Device{cfg: cfg, kernels: cfg.Kernels}
+	d.cores.Own, d.cores.SpecAt, d.cores.New = c, cfg.SpecAt, dsp.New
 	if d.kernels == nil {
 		d.kernels = &Kernels{}
-	}
-	d.cores.New = func(o sim.OPP) (*dsp.Core, error) {
-		if cfg.SpecAt == nil {
-			return nil, fmt.Errorf("one operating point only, not %d Hz", o.Hz)
-		}
-		s, err := cfg.SpecAt(o)
-		if err != nil {
-			return nil, err
-		}
-		return dsp.New(s)
 	}
 	d.Device = base.New(base.Config{
 		Name: "dsp", Description: cfg.Description, Version: base.Identity("1.0-"+cfg.Spec.Name, cfg.Lowerings), Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities, Host: cfg.Host, Clock: cfg.Clock,

@@ -221,14 +221,10 @@ func (p *executable) Run(inputs [][]byte, o base.RunOptions) (base.Run, error) {
 // execute runs the jobs and checks the faults that they leave.
 func (p *executable) execute(r *finished, space *mem.Space, o base.RunOptions) error {
 	options := dsp.Options{Functional: o.Functional, Turn: o.Turn, Span: stats.Trace(o.Trace, o.StartFs, 0)}
-	c := p.dev.core
-	if point, ok := o.Point(); ok {
-		var err error
-		if c, err = p.dev.cores.At(point); err != nil {
-			return err
-		}
+	c, err := p.dev.cores.At(&o.Place)
+	if err != nil {
+		return err
 	}
-	var err error
 	switch {
 	case o.Functional:
 	case o.Memory != nil:

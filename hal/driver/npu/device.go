@@ -40,8 +40,7 @@ type Config struct {
 type Device struct {
 	*base.Device
 	cfg   Config
-	core  *core.Core
-	cores base.Cores[core.Core] // at other points
+	cores base.Cores[core.Spec, core.Core]
 }
 
 // New checks the configuration.
@@ -50,17 +49,8 @@ func New(cfg Config) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Device{cfg: cfg, core: c}
-	d.cores.New = func(o sim.OPP) (*core.Core, error) {
-		if cfg.SpecAt == nil {
-			return nil, fmt.Errorf("one operating point only, not %d Hz", o.Hz)
-		}
-		s, err := cfg.SpecAt(o)
-		if err != nil {
-			return nil, err
-		}
-		return core.New(s)
-	}
+	d := &Device{cfg: cfg}
+	d.cores.Own, d.cores.SpecAt, d.cores.New = c, cfg.SpecAt, core.New
 	d.Device = base.New(base.Config{
 		Name: "npu", Description: cfg.Description, Version: base.Identity("1.0-"+cfg.Spec.Name, cfg.Lowerings), Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities, Host: cfg.Host, Clock: cfg.Clock,
 		Identity: fmt.Sprintf("%+v %d", cfg.Spec, cfg.OnChipBytes), Extensions: []hal.Extension{hal.VendorExtension(nn.QuantizationExtension)},

@@ -49,17 +49,15 @@ func (m *machine) cold() {
 }
 
 func (p *executable) machine(at *base.Place) (*machine, error) {
-	m := &machine{core: p.dev.core, home: at.Home()}
-	var err error
-	if point, ok := at.Point(); ok {
-		if m.core, err = p.dev.cores.At(point); err != nil {
-			return nil, err
-		}
+	c, err := p.dev.cores.At(at)
+	if err != nil {
+		return nil, err
 	}
-	if old, ok := p.idle.Take(at); ok && old.core == m.core {
-		old.cold()
-		return old, nil
+	if m, ok := p.idle.Take(at); ok && m.core == c {
+		m.cold()
+		return m, nil
 	}
+	m := &machine{core: c, home: at.Home()}
 	if at.Memory != nil {
 		m.memories = p.dev.cfg.Share(at.Memory)
 	} else if p.dev.cfg.NewLevels != nil {
