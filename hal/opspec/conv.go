@@ -245,60 +245,23 @@ func readTransposeConv(a *Args) (TransposeConv, error) {
 	if err := a.bias(c.K); err != nil {
 		return c, err
 	}
-	for _, s := range []struct {
-		name string
-		dst  *int
-	}{{"stride_h", &c.StrideH}, {"stride_w", &c.StrideW}} {
-		x, err := a.Int32(s.name)
-		if err != nil {
-			return c, err
-		}
-		if x < 1 {
-			return c, a.errorf(s.name, "%d is not positive", x)
-		}
-		*s.dst = int(x)
+	if err := a.positive(size{"stride_h", &c.StrideH}, size{"stride_w", &c.StrideW}); err != nil {
+		return c, err
 	}
 	if c.Act, err = a.activation(); err != nil {
 		return c, err
 	}
-	if !a.Has("padding") {
-		for _, p := range []struct {
-			name string
-			dst  *int
-		}{{"pad_left", &c.Left}, {"pad_right", &c.Right}, {"pad_top", &c.Top}, {"pad_bottom", &c.Bottom}} {
-			x, err := a.Int32(p.name)
-			if err != nil {
-				return c, err
-			}
-			if x < 0 {
-				return c, a.errorf(p.name, "%d is negative", x)
-			}
-			*p.dst = int(x)
-		}
-	} else {
-		scheme, err := a.Int32("padding")
-		if err != nil {
+	var oh, ow int
+	if a.Has("padding") {
+		if oh, ow, err = a.statedOutput(c.NCHW); err != nil {
 			return c, err
 		}
-		shape, err := a.Int32s("output_shape")
-		if err != nil {
-			return c, err
-		}
-		if len(shape) != 4 || min(shape[0], shape[1], shape[2], shape[3]) < 0 {
-			return c, a.errorf("output_shape", "%v, four sizes needed", shape)
-		}
-		oh, ow := int(shape[1]), int(shape[2])
-		if c.NCHW {
-			oh, ow = int(shape[2]), int(shape[3])
-		}
-		switch scheme {
-		case nn.PaddingSame:
-			c.Top, c.Bottom = transposePadding(oh, c.KH, c.StrideH)
-			c.Left, c.Right = transposePadding(ow, c.KW, c.StrideW)
-		case nn.PaddingValid:
-		default:
-			return c, a.errorf("padding", "scheme %d is neither 1 (SAME) nor 2 (VALID)", scheme)
-		}
+	}
+	if err := a.padding(&c.Window, func() {
+		c.Top, c.Bottom = transposePadding(oh, c.KH, c.StrideH)
+		c.Left, c.Right = transposePadding(ow, c.KW, c.StrideW)
+	}); err != nil {
+		return c, err
 	}
 	c.OutH = c.StrideH*(h-1) + c.KH - c.Top - c.Bottom
 	c.OutW = c.StrideW*(w-1) + c.KW - c.Left - c.Right
@@ -306,6 +269,21 @@ func readTransposeConv(a *Args) (TransposeConv, error) {
 		return c, a.errorf("input", "the result would be %dx%d", c.OutH, c.OutW)
 	}
 	return c, nil
+}
+
+// statedOutput is the height and width of the output that a TRANSPOSE_CONV_2D states.
+func (a *Args) statedOutput(nchw bool) (h, w int, err error) {
+	shape, err := a.Int32s("output_shape")
+	if err != nil {
+		return 0, 0, err
+	}
+	if len(shape) != 4 || min(shape[0], shape[1], shape[2], shape[3]) < 0 {
+		return 0, 0, a.errorf("output_shape", "%v, four sizes needed", shape)
+	}
+	if nchw {
+		return int(shape[2]), int(shape[3]), nil
+	}
+	return int(shape[1]), int(shape[2]), nil
 }
 
 // transposePadding is SAME for an output size; the tail fits the last stride

@@ -85,56 +85,24 @@ type Window struct {
 // window reads stride, dilation, filter size (unless given) and padding.
 func (a *Args) window(h, w, kh, kw int) (Window, error) {
 	g := Window{H: h, W: w, KH: kh, KW: kw, DilationH: 1, DilationW: 1}
-	dims := [...]struct {
-		name string
-		dst  *int
-		read bool
-	}{
-		{"stride_w", &g.StrideW, true}, {"stride_h", &g.StrideH, true},
-		{"filter_w", &g.KW, kw == 0}, {"filter_h", &g.KH, kh == 0},
-		{"dilation_w", &g.DilationW, a.takes("dilation_w")}, {"dilation_h", &g.DilationH, a.takes("dilation_h")},
+	list := []size{{"stride_w", &g.StrideW}, {"stride_h", &g.StrideH}}
+	if kw == 0 {
+		list = append(list, size{"filter_w", &g.KW})
 	}
-	for _, d := range dims {
-		if !d.read {
-			continue
-		}
-		v, err := a.Int32(d.name)
-		if err != nil {
-			return g, err
-		}
-		if v < 1 {
-			return g, a.errorf(d.name, "%d is not positive", v)
-		}
-		*d.dst = int(v)
+	if kh == 0 {
+		list = append(list, size{"filter_h", &g.KH})
 	}
-	if a.Has("padding") {
-		scheme, err := a.Int32("padding")
-		if err != nil {
-			return g, err
-		}
-		switch scheme {
-		case nn.PaddingSame:
-			g.Top, g.Bottom = samePadding(g.H, g.KH, g.StrideH, g.DilationH)
-			g.Left, g.Right = samePadding(g.W, g.KW, g.StrideW, g.DilationW)
-		case nn.PaddingValid:
-		default:
-			return g, a.errorf("padding", "scheme %d is neither 1 (SAME) nor 2 (VALID)", scheme)
-		}
-	} else {
-		pads := [...]struct {
-			name string
-			dst  *int
-		}{{"pad_left", &g.Left}, {"pad_right", &g.Right}, {"pad_top", &g.Top}, {"pad_bottom", &g.Bottom}}
-		for _, p := range pads {
-			v, err := a.Int32(p.name)
-			if err != nil {
-				return g, err
-			}
-			if v < 0 {
-				return g, a.errorf(p.name, "%d is negative", v)
-			}
-			*p.dst = int(v)
-		}
+	if a.takes("dilation_w") { // and dilation_h with it
+		list = append(list, size{"dilation_w", &g.DilationW}, size{"dilation_h", &g.DilationH})
+	}
+	if err := a.positive(list...); err != nil {
+		return g, err
+	}
+	if err := a.padding(&g, func() {
+		g.Top, g.Bottom = samePadding(g.H, g.KH, g.StrideH, g.DilationH)
+		g.Left, g.Right = samePadding(g.W, g.KW, g.StrideW, g.DilationW)
+	}); err != nil {
+		return g, err
 	}
 	var err error
 	if g.OutH, err = outSize(g.H, g.KH, g.StrideH, g.DilationH, g.Top, g.Bottom); err != nil {
@@ -144,6 +112,56 @@ func (a *Args) window(h, w, kh, kw int) (Window, error) {
 		return g, fmt.Errorf("%s: width: %w", a.Op.Type, err)
 	}
 	return g, nil
+}
+
+// size is where the value of a named INT32 scalar goes.
+type size struct {
+	name string
+	to   *int
+}
+
+// positive reads sizes, none of which may be 0.
+func (a *Args) positive(list ...size) error {
+	for _, s := range list {
+		v, err := a.Int32(s.name)
+		if err != nil {
+			return err
+		}
+		if v < 1 {
+			return a.errorf(s.name, "%d is not positive", v)
+		}
+		*s.to = int(v)
+	}
+	return nil
+}
+
+// padding reads four numbers, or a scheme: same is called for SAME.
+func (a *Args) padding(g *Window, same func()) error {
+	if !a.Has("padding") {
+		for _, s := range []size{{"pad_left", &g.Left}, {"pad_right", &g.Right}, {"pad_top", &g.Top}, {"pad_bottom", &g.Bottom}} {
+			v, err := a.Int32(s.name)
+			if err != nil {
+				return err
+			}
+			if v < 0 {
+				return a.errorf(s.name, "%d is negative", v)
+			}
+			*s.to = int(v)
+		}
+		return nil
+	}
+	scheme, err := a.Int32("padding")
+	if err != nil {
+		return err
+	}
+	switch scheme {
+	case nn.PaddingSame:
+		same()
+	case nn.PaddingValid:
+	default:
+		return a.errorf("padding", "scheme %d is neither 1 (SAME) nor 2 (VALID)", scheme)
+	}
+	return nil
 }
 
 // Window reads the window of a convolution or a pooling whose padding is a scheme or

@@ -66,79 +66,16 @@ func (k *checker) config(c *Config) {
 	k.systemCache(c)
 	k.host(c)
 	if c.CPU != nil {
-		k.energy("cpu.energy", c.CPU.Energy.PJ, cpuEvents)
-		cores := 0
-		for i := range c.CPU.Clusters {
-			cl := &c.CPU.Clusters[i]
-			p := fmt.Sprintf("cpu.cluster[%d]", i)
-			cores += cl.Cores
-			k.clock(p+".clock", &cl.Clock, c.DRAM.Clock)
-			k.cache(p+".l1d", &cl.L1D)
-			k.cache(p+".l2", &cl.L2)
-		}
-		k.only("cpu.parallel_efficiency", c.CPU.Threads > 1, "threads above 1")
-		if c.CPU.Threads > cores {
-			k.fail("cpu.threads", "%d threads on %d cores", c.CPU.Threads, cores)
-		}
-		k.cache("cpu.l3", &c.CPU.L3)
+		k.cpu(c)
 	}
-	if g := c.GPU; g != nil {
-		k.clock("gpu.clock", &g.Clock, c.DRAM.Clock)
-		k.path("gpu.path", &g.Path)
-		events := gpuEvents
-		if g.GL1 != nil {
-			events = append(slices.Clone(events), gl1Event)
-		}
-		k.energy("gpu.energy", g.Energy.PJ, events)
-		if g.Lanes != 32 && g.Lanes != 64 {
-			k.fail("gpu.lanes", "%d, want 32 or 64", g.Lanes)
-		}
-		k.cache("gpu.l0", &g.L0)
-		k.cache("gpu.scalar", &g.Scalar)
-		k.cache("gpu.icache", &g.ICache)
-		if g.GL1 != nil {
-			k.cache("gpu.gl1", g.GL1)
-		}
-		k.cache("gpu.l2", &g.L2)
+	if c.GPU != nil {
+		k.gpu(c)
 	}
-	if d := c.DSP; d != nil {
-		k.clock("dsp.clock", &d.Clock, c.DRAM.Clock)
-		k.path("dsp.path", &d.Path)
-		k.energy("dsp.energy", d.Energy.PJ, dspEvents)
-		k.cache("dsp.l1i", &d.L1I)
-		k.cache("dsp.l1d", &d.L1D)
-		k.cache("dsp.l2", &d.L2)
-		if d.Contexts > d.Threads {
-			k.fail("dsp.contexts", "%d vector contexts for %d threads", d.Contexts, d.Threads)
-		}
-		if d.DMA != nil && d.DMA.BurstBytes&(d.DMA.BurstBytes-1) != 0 {
-			k.fail("dsp.dma.burst_bytes", "%d is not a power of two", d.DMA.BurstBytes)
-		}
+	if c.DSP != nil {
+		k.dsp(c)
 	}
-	if n := c.NPU; n != nil {
-		k.clock("npu.clock", &n.Clock, c.DRAM.Clock)
-		k.path("npu.path", &n.Path)
-		k.energy("npu.energy", n.Energy.PJ, npuEvents)
-		if n.Product != "ethos-u55" && n.Product != "ethos-u65" {
-			k.fail("npu.product", "%q, want ethos-u55 or ethos-u65", n.Product)
-		}
-		if n.UblockStream != 4 && n.UblockStream != 8 {
-			k.fail("npu.ublock_stream", "%d, want 4 or 8", n.UblockStream)
-		}
-		k.only("npu.pipeline_delay", !n.PackTaps, "pack_taps = false")
-		k.only("npu.pipeline_delay_40", !n.PackTaps, "pack_taps = false")
-		for i, r := range n.Regions {
-			if n.Memory(r) == nil {
-				k.fail(fmt.Sprintf("npu.regions[%d]", i), "no memory named %q", r)
-			}
-		}
-		dram := false
-		for i := range n.Memories {
-			m := &n.Memories[i]
-			k.memory(fmt.Sprintf("npu.memory[%d]", i), m, n.Regions)
-			dram = dram || m.IsDRAM()
-		}
-		k.only("npu.memory_ns", dram, "an off-chip memory named \"dram\"")
+	if c.NPU != nil {
+		k.npu(c)
 	}
 	if c.Thermal != nil {
 		k.thermal(c)
@@ -146,6 +83,88 @@ func (k *checker) config(c *Config) {
 	if c.CPU == nil && c.GPU == nil && c.DSP == nil && c.NPU == nil {
 		k.fail("soc", "no device section (cpu, gpu, dsp, npu)")
 	}
+}
+
+func (k *checker) cpu(c *Config) {
+	k.energy("cpu.energy", c.CPU.Energy.PJ, cpuEvents)
+	cores := 0
+	for i := range c.CPU.Clusters {
+		cl := &c.CPU.Clusters[i]
+		p := fmt.Sprintf("cpu.cluster[%d]", i)
+		cores += cl.Cores
+		k.clock(p+".clock", &cl.Clock, c.DRAM.Clock)
+		k.cache(p+".l1d", &cl.L1D)
+		k.cache(p+".l2", &cl.L2)
+	}
+	k.only("cpu.parallel_efficiency", c.CPU.Threads > 1, "threads above 1")
+	if c.CPU.Threads > cores {
+		k.fail("cpu.threads", "%d threads on %d cores", c.CPU.Threads, cores)
+	}
+	k.cache("cpu.l3", &c.CPU.L3)
+}
+
+func (k *checker) gpu(c *Config) {
+	g := c.GPU
+	k.clock("gpu.clock", &g.Clock, c.DRAM.Clock)
+	k.path("gpu.path", &g.Path)
+	events := gpuEvents
+	if g.GL1 != nil {
+		events = append(slices.Clone(events), gl1Event)
+	}
+	k.energy("gpu.energy", g.Energy.PJ, events)
+	if g.Lanes != 32 && g.Lanes != 64 {
+		k.fail("gpu.lanes", "%d, want 32 or 64", g.Lanes)
+	}
+	k.cache("gpu.l0", &g.L0)
+	k.cache("gpu.scalar", &g.Scalar)
+	k.cache("gpu.icache", &g.ICache)
+	if g.GL1 != nil {
+		k.cache("gpu.gl1", g.GL1)
+	}
+	k.cache("gpu.l2", &g.L2)
+}
+
+func (k *checker) dsp(c *Config) {
+	d := c.DSP
+	k.clock("dsp.clock", &d.Clock, c.DRAM.Clock)
+	k.path("dsp.path", &d.Path)
+	k.energy("dsp.energy", d.Energy.PJ, dspEvents)
+	k.cache("dsp.l1i", &d.L1I)
+	k.cache("dsp.l1d", &d.L1D)
+	k.cache("dsp.l2", &d.L2)
+	if d.Contexts > d.Threads {
+		k.fail("dsp.contexts", "%d vector contexts for %d threads", d.Contexts, d.Threads)
+	}
+	if d.DMA != nil && d.DMA.BurstBytes&(d.DMA.BurstBytes-1) != 0 {
+		k.fail("dsp.dma.burst_bytes", "%d is not a power of two", d.DMA.BurstBytes)
+	}
+}
+
+func (k *checker) npu(c *Config) {
+	n := c.NPU
+	k.clock("npu.clock", &n.Clock, c.DRAM.Clock)
+	k.path("npu.path", &n.Path)
+	k.energy("npu.energy", n.Energy.PJ, npuEvents)
+	if n.Product != "ethos-u55" && n.Product != "ethos-u65" {
+		k.fail("npu.product", "%q, want ethos-u55 or ethos-u65", n.Product)
+	}
+	if n.UblockStream != 4 && n.UblockStream != 8 {
+		k.fail("npu.ublock_stream", "%d, want 4 or 8", n.UblockStream)
+	}
+	k.only("npu.pipeline_delay", !n.PackTaps, "pack_taps = false")
+	k.only("npu.pipeline_delay_40", !n.PackTaps, "pack_taps = false")
+	for i, r := range n.Regions {
+		if n.Memory(r) == nil {
+			k.fail(fmt.Sprintf("npu.regions[%d]", i), "no memory named %q", r)
+		}
+	}
+	dram := false
+	for i := range n.Memories {
+		m := &n.Memories[i]
+		k.memory(fmt.Sprintf("npu.memory[%d]", i), m, n.Regions)
+		dram = dram || m.IsDRAM()
+	}
+	k.only("npu.memory_ns", dram, "an off-chip memory named \"dram\"")
 }
 
 // walk checks required keys and ranges by the tags of the structs.
