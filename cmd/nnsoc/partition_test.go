@@ -6,12 +6,15 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"go/build"
 	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/bench"
@@ -142,12 +145,112 @@ type sweepRow struct {
 	Mismatches            int
 }
 
-// keptSweep is what the strategies come to on a network, or came to when this program
-// compared them before.
+// sweepPackage is the package whose results a sweep keeps.
+const sweepPackage = "github.com/nnsoc/nnsoc/cmd/nnsoc/internal/partition"
+
+// sweepSource hashes what the results of a sweep follow from: the files of sweepPackage and
+// of all that it imports within the module, what these embed, the versions of other modules
+// and of Go. Tests and other commands may change without a sweep beginning anew.
+func sweepSource(read func(name string) ([]byte, error)) (string, error) {
+	h := sha256.New()
+	module, _, _ := strings.Cut(sweepPackage, "/cmd/")
+	root := filepath.Join("..", "..")
+	add := func(names ...string) error {
+		for _, name := range names {
+			data, err := read(name)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(h, "%s %d\n", filepath.ToSlash(name), len(data))
+			h.Write(data)
+		}
+		return nil
+	}
+	fmt.Fprintln(h, runtime.Version())
+	if err := add(filepath.Join(root, "go.mod"), filepath.Join(root, "go.sum")); err != nil {
+		return "", err
+	}
+	seen := map[string]bool{sweepPackage: true}
+	for left := []string{sweepPackage}; len(left) > 0; {
+		dir := filepath.Join(root, filepath.FromSlash(strings.TrimPrefix(left[0], module)))
+		left = left[1:]
+		pkg, err := build.ImportDir(dir, 0)
+		if err != nil {
+			return "", err
+		}
+		files := slices.Concat(pkg.GoFiles, pkg.SFiles, pkg.HFiles)
+		for _, pattern := range pkg.EmbedPatterns {
+			names, err := filepath.Glob(filepath.Join(dir, pattern))
+			if err == nil {
+				err = add(names...)
+			}
+			if err != nil {
+				return "", err
+			}
+		}
+		for _, name := range files {
+			if err := add(filepath.Join(dir, name)); err != nil {
+				return "", err
+			}
+		}
+		for _, x := range pkg.Imports {
+			if strings.HasPrefix(x, module+"/") && !seen[x] {
+				seen[x] = true
+				left = append(left, x)
+			}
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// TestSweepSource: the hash of a sweep changes with the simulator, the drivers, the networks
+// and the SoC files, and not with other commands.
+func TestSweepSource(t *testing.T) {
+	with := func(changed string) string {
+		found := false
+		hash, err := sweepSource(func(name string) ([]byte, error) {
+			data, err := os.ReadFile(name)
+			if filepath.ToSlash(name) == "../../"+changed {
+				found, data = true, append(data, '\n')
+			}
+			return data, err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Join("..", "..", changed)); err != nil {
+			t.Errorf("%s: %v", changed, err)
+		}
+		if strings.Contains(changed, "/verify/") == found {
+			t.Errorf("%s is read: %v", changed, found)
+		}
+		return hash
+	}
+	seen := map[string]string{with("cmd/nnsoc/internal/verify/eval.go"): "the sources"}
+	for _, file := range []string{
+		"go.mod", "sim/soc/machine.go", "sim/soc/pixel4.toml", "hal/driver/dsp/device.go", "bench/zoo/mobilenet.go", "importer/tflite/doc.go",
+		"runtime/partition/ilp.go", "runtime/execute.go", "hal/devices/outline.go",
+	} {
+		hash := with(file)
+		if other := seen[hash]; other != "" {
+			t.Errorf("with %s changed the hash is that of %s", file, other)
+		}
+		seen[hash] = "a change of " + file
+	}
+}
+
+var sweepKey = sync.OnceValues(func() (string, error) { return sweepSource(os.ReadFile) })
+
+// keptSweep is what the strategies come to on a network, or came to when a program of the
+// same sources compared them before.
 func keptSweep(t *testing.T, soc, network string) (r sweepRow) {
 	t.Helper()
 	content, _ := os.ReadFile(network) // a built-in network is part of the program
-	key := sha256.Sum256(fmt.Appendf(nil, "%s %s %s %x", machine.ProgramHash(), soc, network, content))
+	source, err := sweepKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := sha256.Sum256(fmt.Appendf(nil, "%s %s %s %x", source, soc, network, content))
 	folder := machine.CacheFolder("sweep")
 	path := filepath.Join(folder, hex.EncodeToString(key[:])+".json")
 	if data, err := os.ReadFile(path); err == nil && folder != "" && json.Unmarshal(data, &r) == nil {

@@ -34,11 +34,11 @@ func MachineText(m *Machine) string {
 	if err != nil {
 		return m.Config.SoC.Name // no file has values that JSON lacks
 	}
-	return string(text) + ProgramHash()
+	return string(text) + programHash()
 }
 
-// ProgramHash is that of the running program's file.
-func ProgramHash() string {
+// programHash is that of the running program's file.
+func programHash() string {
 	path, err := os.Executable()
 	if err != nil {
 		return ""
