@@ -195,109 +195,96 @@ func (a *assembler) waitcnt(s string) error {
 	return nil
 }
 
+// wordModifiers are the modifiers without a value that every form may have, which check holds
+// against the form.
+var wordModifiers = map[string]func(in *Inst){
+	"clamp": func(in *Inst) { in.Clamp = true }, "glc": func(in *Inst) { in.GLC = true },
+	"slc": func(in *Inst) { in.SLC = true }, "dlc": func(in *Inst) { in.DLC = true },
+	"row_mirror": func(in *Inst) { in.DPPCtrl = 0x140 }, "row_half_mirror": func(in *Inst) { in.DPPCtrl = 0x141 },
+	"mul:2": func(in *Inst) { in.OMod = 1 }, "mul:4": func(in *Inst) { in.OMod = 2 }, "div:2": func(in *Inst) { in.OMod = 3 },
+}
+
+// addressModifiers are the modifiers that are part of a form of buffer instructions.
+var addressModifiers = map[string]Flag{"offen": FlagOffEn, "idxen": FlagIdxEn}
+
 // modifier reads one word behind the operands; n is the number of sources.
 func (a *assembler) modifier(s string, n int) error {
-	in, f := a.in, a.f
+	f := a.f
 	bad := func() error { return fmt.Errorf("modifier %q does not fit %s", s, f.Text) }
-	switch s {
-	case "clamp":
-		in.Clamp = true
+	if set := wordModifiers[s]; set != nil {
+		set(a.in)
 		return nil
-	case "glc":
-		in.GLC = true
-		return nil
-	case "slc":
-		in.SLC = true
-		return nil
-	case "dlc":
-		in.DLC = true
-		return nil
-	case "row_mirror":
-		in.DPPCtrl = 0x140
-		return nil
-	case "row_half_mirror":
-		in.DPPCtrl = 0x141
-		return nil
-	case "offen", "idxen":
-		if flag := map[string]Flag{"offen": FlagOffEn, "idxen": FlagIdxEn}[s]; !f.Has(flag) {
+	}
+	if flag, ok := addressModifiers[s]; ok {
+		if !f.Has(flag) {
 			return bad()
 		}
-		a.seen |= map[string]Flag{"offen": FlagOffEn, "idxen": FlagIdxEn}[s]
-		return nil
-	case "mul:2":
-		in.OMod = 1
-		return nil
-	case "mul:4":
-		in.OMod = 2
-		return nil
-	case "div:2":
-		in.OMod = 3
+		a.seen |= flag
 		return nil
 	}
 	name, arg, ok := strings.Cut(s, ":")
 	if !ok {
 		return bad()
 	}
-	if f.Format >= SDWA1 && f.Format <= SDWAC {
+	switch {
+	case f.Format >= SDWA1 && f.Format <= SDWAC:
 		return a.sdwa(name, arg, n, bad)
-	}
-	if strings.HasPrefix(arg, "[") {
+	case strings.HasPrefix(arg, "["):
 		return a.listModifier(name, arg, n, bad)
-	}
-	if f.Op == DS_SWIZZLE_B32 && name == "offset" {
+	case f.Op == DS_SWIZZLE_B32 && name == "offset":
 		v, ok := parseSwizzle(arg)
 		if !ok {
 			return bad()
 		}
-		in.Offset = int32(v)
+		a.in.Offset = int32(v)
 		return nil
 	}
 	v, ok := parseInt(arg)
-	if !ok || v < -1<<21 || v > 1<<21 {
+	if !ok || v < -1<<21 || v > 1<<21 || !a.offset(name, v) && !a.dpp(name, v) {
 		return bad()
 	}
-	switch name {
-	case "offset":
-		if !f.role(RoleOffset) {
-			return bad()
-		}
-		in.Offset = int32(v)
-		return nil
-	case "offset0", "offset1":
-		if !f.role(RoleOffset0) || v < 0 || v > 255 {
-			return bad()
-		}
-		if name == "offset0" {
-			in.Offset = int32(v)
-		} else {
-			in.Offset1 = uint8(v)
-		}
-		return nil
+	return nil
+}
+
+// offset reads the offset of a memory instruction, or one of two.
+func (a *assembler) offset(name string, v int64) bool {
+	two := a.f.role(RoleOffset0) && v >= 0 && v <= 255
+	switch {
+	case name == "offset" && a.f.role(RoleOffset):
+		a.in.Offset = int32(v)
+	case name == "offset0" && two:
+		a.in.Offset = int32(v)
+	case name == "offset1" && two:
+		a.in.Offset1 = uint8(v)
+	default:
+		return false
 	}
-	if f.Format < DPP1 || f.Format > DPP8_2 || v < 0 || v > 15 || f.Format >= DPP8_1 && name != "fi" {
-		return bad()
+	return true
+}
+
+// dpp reads how lanes exchange values.
+func (a *assembler) dpp(name string, v int64) bool {
+	f := a.f.Format
+	if f < DPP1 || f > DPP8_2 || v < 0 || v > 15 || f >= DPP8_1 && name != "fi" {
+		return false
 	}
 	switch name {
 	case "row_mask":
-		in.Rows = uint8(v)
-		return nil
+		a.in.Rows = uint8(v)
 	case "bank_mask":
-		in.Banks = uint8(v)
-		return nil
+		a.in.Banks = uint8(v)
 	case "bound_ctrl":
-		in.Bound = v != 0
-		return nil
+		a.in.Bound = v != 0
 	case "fi":
-		in.FI = v != 0
-		return nil
-	}
-	for i, row := range dppRows {
-		if row != "" && row == name+":" {
-			in.DPPCtrl = uint16(0x100 + 16*i + int(v))
-			return nil
+		a.in.FI = v != 0
+	default:
+		i := slices.Index(dppRows[:], name+":")
+		if i < 0 {
+			return false
 		}
+		a.in.DPPCtrl = uint16(0x100 + 16*i + int(v))
 	}
-	return bad()
+	return true
 }
 
 // listModifier reads name:[a,b,..].
