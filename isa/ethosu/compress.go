@@ -110,7 +110,6 @@ func plans(weights []int16, runs bool) []codingPlan {
 			continue // the codes beyond the palette would not fit
 		}
 		rank := ranks(pal)
-		index := func(c int) int { return int(rank[c]) }
 		for wdiv := 0; wdiv <= maxWdiv+1; wdiv++ {
 			for _, trunc := range []bool{false, true} {
 				p := codingPlan{runs: runs, zdiv: zdiv, wdiv: wdiv, trunc: trunc, palette: pal, bits: runBits[zdiv]}
@@ -120,31 +119,36 @@ func plans(weights []int16, runs bool) []codingPlan {
 						continue
 					}
 					p.bits += n * int64(p.rawWidth(top))
+				} else if bits, ok := codedBits(&hist, rank, wdiv, trunc); ok {
+					p.bits += bits
 				} else {
-					ok := true
-					for c, k := range hist {
-						if k == 0 {
-							continue
-						}
-						q := index(c) >> wdiv
-						switch {
-						case trunc && q > 2, q > maxQuotient:
-							ok = false
-						case trunc:
-							p.bits += k * int64(1+min(q, 1)+wdiv)
-						default:
-							p.bits += k * int64(q/2*2+1+q&1+wdiv)
-						}
-					}
-					if !ok {
-						continue
-					}
+					continue
 				}
 				out = append(out, p)
 			}
 		}
 	}
 	return out
+}
+
+// codedBits is the bits of all codes of a histogram with a divisor; ok is false where a
+// quotient is too large for the form.
+func codedBits(hist *[maxWeightCode + 1]int64, rank *[maxWeightCode + 1]uint16, wdiv int, trunc bool) (bits int64, ok bool) {
+	for c, k := range hist {
+		if k == 0 {
+			continue
+		}
+		q := int(rank[c]) >> wdiv
+		switch {
+		case trunc && q > 2, q > maxQuotient:
+			return 0, false
+		case trunc:
+			bits += k * int64(1+min(q, 1)+wdiv)
+		default:
+			bits += k * int64(q/2*2+1+q&1+wdiv)
+		}
+	}
+	return bits, true
 }
 
 // ranks is the index of each weight code.

@@ -2,6 +2,7 @@ package ethosu
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	mathbits "math/bits"
 	"slices"
@@ -88,18 +89,29 @@ func DecodeWeights(dst []int16, b []byte, max int) ([]int16, WeightStats, error)
 	}
 }
 
-func (d *weightDecoder) slice(dst []int16, zdiv int, first bool, limit int, stats *WeightStats) ([]int16, error) {
+var errManyWeights = errors.New("more weights than expected")
+
+// sliceHeader is how a slice codes its weights.
+type sliceHeader struct {
+	n          int // weights
+	wdiv, zdiv int // divisors; wdiv is the width of an index where weights are raw
+	raw, trunc bool
+	newPalette bool
+}
+
+// runs reports whether zeros stand between the weights.
+func (h *sliceHeader) runs() bool { return h.zdiv != zdivNone }
+
+// header reads the header of a slice, and its palette.
+func (d *weightDecoder) header(zdiv int, first bool, stats *WeightStats) (h sliceHeader, err error) {
 	if zdiv > 3 && zdiv != zdivNone {
-		return dst, fmt.Errorf("zero-run divisor %d", zdiv)
+		return h, fmt.Errorf("zero-run divisor %d", zdiv)
 	}
-	n := int(d.get(15)) + 1
-	wdiv := int(d.get(3))
-	trunc := d.get(1) != 0
-	newPal := d.get(1) != 0
-	if first && !newPal {
-		return dst, fmt.Errorf("first slice keeps a palette that does not exist")
+	h = sliceHeader{zdiv: zdiv, n: int(d.get(15)) + 1, wdiv: int(d.get(3)), trunc: d.get(1) != 0, newPalette: d.get(1) != 0}
+	if first && !h.newPalette {
+		return h, fmt.Errorf("first slice keeps a palette that does not exist")
 	}
-	if newPal {
+	if h.newPalette {
 		d.dirOfs = d.get(5)
 		if d.palSize = int(d.get(5)); d.palSize > 0 {
 			d.palSize++
@@ -111,40 +123,46 @@ func (d *weightDecoder) slice(dst []int16, zdiv int, first bool, limit int, stat
 		}
 	}
 	if d.palBits > 9 {
-		return dst, fmt.Errorf("palette entries of %d bits", d.palBits)
+		return h, fmt.Errorf("palette entries of %d bits", d.palBits)
 	}
-	raw := wdiv == wdivRaw
-	if raw {
-		wdiv = d.palBits
+	if h.raw = h.wdiv == wdivRaw; h.raw {
+		h.wdiv = d.palBits
 		if d.palSize > 0 {
-			wdiv = mathbits.Len(uint(d.palSize - 1))
+			h.wdiv = mathbits.Len(uint(d.palSize - 1))
 		}
 		stats.Raw++
-	} else if wdiv > 5 {
-		return dst, fmt.Errorf("weight divisor %d", wdiv)
+	} else if h.wdiv > 5 {
+		return h, fmt.Errorf("weight divisor %d", h.wdiv)
 	}
 	stats.Slices++
-	runs := zdiv != zdivNone
-	if raw && !runs && d.palSize == 0 {
-		return d.plain(dst, n, wdiv, limit)
+	return h, nil
+}
+
+func (d *weightDecoder) slice(dst []int16, zdiv int, first bool, limit int, stats *WeightStats) ([]int16, error) {
+	h, err := d.header(zdiv, first, stats)
+	if err != nil {
+		return dst, err
+	}
+	if h.raw && !h.runs() && d.palSize == 0 {
+		return d.plain(dst, h.n, h.wdiv, limit)
 	}
 	nz := 0
-	if runs {
+	if h.runs() {
 		stats.ZeroRuns++
-		if nz = n; newPal {
+		if nz = h.n; h.newPalette {
 			nz++
 		}
 	}
-	if err := d.symbols(n, nz, wdiv, zdiv, raw, trunc, limit-len(dst)); err != nil {
+	if err := d.symbols(h.n, nz, h.wdiv, h.zdiv, h.raw, h.trunc, limit-len(dst)); err != nil {
 		return dst, err
 	}
-	if len(dst)+n > limit {
-		return dst, fmt.Errorf("more weights than expected")
+	if len(dst)+h.n > limit {
+		return dst, errManyWeights
 	}
 	z := d.z
-	if runs && newPal {
+	if h.runs() && h.newPalette {
 		if len(dst)+int(z[0]) > limit {
-			return dst, fmt.Errorf("more weights than expected")
+			return dst, errManyWeights
 		}
 		dst = appendZeros(dst, int(z[0]))
 		z = z[1:]
@@ -163,15 +181,15 @@ func (d *weightDecoder) slice(dst []int16, zdiv int, first bool, limit int, stat
 			v = -v
 		}
 		dst = append(dst, v)
-		if runs && z[i] != 0 {
+		if h.runs() && z[i] != 0 {
 			if len(dst)+int(z[i]) > limit {
-				return dst, fmt.Errorf("more weights than expected")
+				return dst, errManyWeights
 			}
 			dst = appendZeros(dst, int(z[i]))
 		}
 	}
 	if len(dst) > limit {
-		return dst, fmt.Errorf("more weights than expected")
+		return dst, errManyWeights
 	}
 	return dst, nil
 }
@@ -179,7 +197,7 @@ func (d *weightDecoder) slice(dst []int16, zdiv int, first bool, limit int, stat
 // plain reads n weights that stand as they are, width bits each.
 func (d *weightDecoder) plain(dst []int16, n, width, limit int) ([]int16, error) {
 	if len(dst)+n > limit {
-		return dst, fmt.Errorf("more weights than expected")
+		return dst, errManyWeights
 	}
 	if d.pos+n*width > d.end() {
 		return dst, fmt.Errorf("cut short")
