@@ -17,12 +17,11 @@ type Explainer interface {
 	Explain(w io.Writer) error
 }
 
-// StepCost is a step of a program as Explain prints it, or an operation where a device does
-// not tell its steps apart.
+// StepCost is a step of a program as Explain prints it.
 type StepCost struct {
 	Operation            int
 	Name                 string // of the operation
-	What                 string // the step, or its kernels
+	What                 string // the step
 	Estimated, Simulated int64  // cycles
 	Guess                bool   // the estimate does not know how often a loop runs
 	Choices              []string
@@ -61,28 +60,6 @@ func WriteCosts(w io.Writer, rows []StepCost) error {
 		}
 	}
 	return out.Flush()
-}
-
-// ExplainOperations prints the estimated cycles of each operation beside those of a run on inputs
-// of zeros, so many bytes each, with cold caches.
-func ExplainOperations(w io.Writer, x Executable, inputs []int, estimated map[int]int64, nameOf func(op int) string) error {
-	zeros := make([][]byte, len(inputs))
-	for i, n := range inputs {
-		zeros[i] = make([]byte, n)
-	}
-	run, err := x.Run(zeros, RunOptions{})
-	if err != nil {
-		return err
-	}
-	st := run.Stats()
-	run.Release()
-	var rows []StepCost
-	for _, o := range st.Operations {
-		if n, ok := estimated[o.Index]; ok {
-			rows = append(rows, StepCost{Operation: o.Index, Name: nameOf(o.Index), Estimated: n, Simulated: o.Cycles})
-		}
-	}
-	return WriteCosts(w, rows)
 }
 
 // Explain prints what the steps of the program take, if the device can (Explainer).

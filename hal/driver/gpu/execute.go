@@ -2,14 +2,12 @@ package gpu
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
-	"github.com/nnsoc/nnsoc/hal/driver/gpu/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/plan"
@@ -162,33 +160,6 @@ func (p *executable) WriteSteps(w io.Writer) error {
 		return err
 	}
 	return list.Write(w)
-}
-
-// Explain implements base.Explainer.
-func (p *executable) Explain(w io.Writer) error {
-	if p.dev.cfg.MemoryRates == nil {
-		return errors.New("gpu: the rates of the memory are not known")
-	}
-	machine, err := p.dev.cfg.MemoryRates()
-	if err != nil {
-		return err
-	}
-	machine.Spec = &p.dev.cfg.Spec
-	estimated := map[int]int64{}
-	for i := range p.program.Launches {
-		l := &p.program.Launches[i]
-		if l.Work.Waves == 0 {
-			return errors.New("gpu: a program from a compilation cache does not know what its launches do")
-		}
-		estimated[l.Op] += cost.Estimate(&machine, l.Work).Cycles()
-	}
-	inputs := make([]int, len(p.program.Inputs))
-	for i, t := range p.program.Inputs {
-		if t != nil {
-			inputs[i] = t.Bytes()
-		}
-	}
-	return base.ExplainOperations(w, p, inputs, estimated, p.graph.NameOf)
 }
 
 // WriteProgram implements base.Executable: per launch the code, its resources

@@ -10,7 +10,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	stats "github.com/nnsoc/nnsoc/hal/driver/lower"
-	"github.com/nnsoc/nnsoc/hal/driver/npu/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/plan"
@@ -123,23 +122,13 @@ func (p *executable) Bytes() int { return 4*len(p.prog.Code.Commands) + len(p.pr
 // operation each part was made from and its cycles, from a run on zeros (they
 // do not depend on data).
 func (p *executable) WriteListing(w io.Writer) error {
-	m, err := p.machine(&base.Place{})
+	cycles, all, err := p.cycles()
 	if err != nil {
 		return err
-	}
-	defer p.idle.Leave(m, nil)
-	clear(m.regions[layout.RegionIO])
-	report, err := m.core.Run(&p.prog.Code, &m.regions, core.Options{State: m.state})
-	if err != nil {
-		return err
-	}
-	cycles := map[int]int64{}
-	for _, r := range report.Regions {
-		cycles[r.ID] = r.Cycles
 	}
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "; %s: %d command words, %d bytes of constants, %d on chip, %d spilled, %d cycles\n",
-		p.dev.cfg.Spec.Name, len(p.prog.Code.Commands), len(p.prog.Consts), p.prog.Arena+p.prog.Weights, p.prog.Spill, report.Cycles)
+		p.dev.cfg.Spec.Name, len(p.prog.Code.Commands), len(p.prog.Consts), p.prog.Arena+p.prog.Weights, p.prog.Spill, all)
 	words, mark := p.prog.Code.Commands, 0
 	for at := 0; at < len(words); {
 		for mark < len(p.prog.Code.Marks) && p.prog.Code.Marks[mark].Word <= at {
@@ -169,24 +158,6 @@ func (p *executable) WriteSteps(w io.Writer) error {
 		return err
 	}
 	return list.Write(w)
-}
-
-// Explain implements base.Explainer: the estimates that blocks are chosen with.
-func (p *executable) Explain(w io.Writer) error {
-	list, err := lower.Graph(&p.dev.cfg.Spec, p.graph, p.dev.cfg.Lowerings)
-	if err != nil {
-		return err
-	}
-	estimated := map[int]int64{}
-	for i := range list.Steps {
-		s := &list.Steps[i]
-		estimated[s.Op] += cost.Estimate(&p.dev.cfg.Spec, &s.Kernel).Cycles()
-	}
-	inputs := make([]int, len(p.prog.Inputs))
-	for i, b := range p.prog.Inputs {
-		inputs[i] = b.Bytes
-	}
-	return base.ExplainOperations(w, p, inputs, estimated, p.graph.NameOf)
 }
 
 // WriteProgram implements base.Executable: command words, constants, sizes of

@@ -19,6 +19,20 @@ type Kernel interface {
 	Work() Work
 }
 
+// Cut is a way to divide a computation among waves, and what it would do.
+type Cut struct {
+	Name   string
+	Weight float64 // by which it is compared: less is better
+	Work   Work
+	Chosen bool
+}
+
+// Chooser is a Kernel that was cut by comparison.
+type Chooser interface {
+	// Cuts are the ways that were compared.
+	Cuts() []Cut
+}
+
 // Key is a comparable value that holds everything the code of a kernel depends on.
 // Equal keys have equal code.
 type Key interface {

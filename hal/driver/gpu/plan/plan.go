@@ -25,12 +25,13 @@ type Program struct {
 	Inputs, Outputs []*layout.Tensor // as the client sees them
 }
 
-// Launch is a kernel with its code. Key and Work are unknown where the program comes
+// Launch is a kernel with its code. Key, Work and Cuts are unknown where the program comes
 // from a compilation cache.
 type Launch struct {
 	Op   int
 	Key  kernel.Key
 	Work kernel.Work
+	Cuts []kernel.Cut // that were compared
 	Grid kernel.Grid
 	Code *rdna2.Program
 }
@@ -48,6 +49,9 @@ func New(l *step.List) (*Program, error) {
 	for i := range l.Steps {
 		s := &l.Steps[i]
 		launch := Launch{Op: s.Op, Key: s.Kernel.Pack(&memory), Work: s.Kernel.Work()}
+		if c, ok := s.Kernel.(kernel.Chooser); ok {
+			launch.Cuts = c.Cuts()
+		}
 		b := rdna.New(target, launch.Key.Name(), s.Op)
 		launch.Grid = launch.Key.Emit(b)
 		if launch.Code, err = b.Link(); err != nil {

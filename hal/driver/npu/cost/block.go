@@ -3,6 +3,8 @@
 package cost
 
 import (
+	"slices"
+
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	core "github.com/nnsoc/nnsoc/npu"
 )
@@ -29,15 +31,53 @@ func granules(banks int) (input, acc int) {
 	return 2, 2
 }
 
-// ChooseBlock picks the block that moves the fewest bytes: weights are read
+// Candidate is a block that fits, and the bytes that it moves through the buffers.
+type Candidate struct {
+	Block kernel.Block
+	Bytes int64
+}
+
+// ChooseBlock picks the block that moves the fewest bytes, the largest of equal ones: weights are read
 // again for every block of pixels, the input for every block of channels.
 func ChooseBlock(s *core.Spec, k *kernel.Kernel) kernel.Block {
+	var best Candidate
+	eachBlock(s, k, func(c Candidate) {
+		if best.Block.D == 0 || better(c, best) {
+			best = c
+		}
+	})
+	return best.Block
+}
+
+// Blocks are the best candidates, at most so many, the chosen one first.
+func Blocks(s *core.Spec, k *kernel.Kernel, most int) []Candidate {
+	var list []Candidate
+	eachBlock(s, k, func(c Candidate) {
+		at := len(list)
+		for at > 0 && better(c, list[at-1]) {
+			at--
+		}
+		if list = slices.Insert(list, at, c); len(list) > most {
+			list = list[:most]
+		}
+	})
+	return list
+}
+
+// better reports whether x is preferred to y, which has been found before.
+func better(x, y Candidate) bool {
+	if x.Bytes != y.Bytes {
+		return x.Bytes < y.Bytes
+	}
+	return x.Block.H*x.Block.W*x.Block.D > y.Block.H*y.Block.W*y.Block.D
+}
+
+// eachBlock visits the blocks whose buffers fit in SHRAM.
+func eachBlock(s *core.Spec, k *kernel.Kernel, visit func(Candidate)) {
 	banks := min(s.ShramBytes/s.ShramBank, 63)
 	tables := max(1, 2048/s.ShramBank)
 	inGranule, accGranule := granules(s.ShramBytes / s.ShramBank)
 	u := s.UBlock
-	var best kernel.Block
-	bestCost := int64(-1)
 	ofm := &k.OFM.FeatureMap
 	for d := u.D; d <= maxBlockD && d < ofm.C+u.D; d += u.D {
 		for h := u.H; h <= maxBlockH && h < ofm.H+u.H; h += u.H {
@@ -56,18 +96,11 @@ func ChooseBlock(s *core.Spec, k *kernel.Kernel) kernel.Block {
 				if 2+inputs*ibBanks > abStart {
 					continue
 				}
-				cost := movedBytes(k, h, bw, d, ib, depth)
-				if bestCost < 0 || cost < bestCost || cost == bestCost && h*bw*d > best.H*best.W*best.D {
-					bestCost = cost
-					best = kernel.Block{H: h, W: bw, D: d, IBEnd: 2 + ibBanks, ABStart: abStart, IB2Start: 2 + ibBanks}
-					if k.IFM2 != nil {
-						best.IBEnd += ibBanks
-					}
-				}
+				c := Candidate{kernel.Block{H: h, W: bw, D: d, IBEnd: 2 + inputs*ibBanks, ABStart: abStart, IB2Start: 2 + ibBanks}, movedBytes(k, h, bw, d, ib, depth)}
+				visit(c)
 			}
 		}
 	}
-	return best
 }
 
 // inputBlock is the bytes of input that one block needs at a time, and its

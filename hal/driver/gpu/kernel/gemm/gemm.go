@@ -72,7 +72,7 @@ func (s *Shape) Cut() {
 func (s *Shape) tile() {
 	best := math.Inf(1)
 	for _, t := range tileCosts {
-		if c := float64((s.Rows+t.p-1)/t.p*t.p) * t.cost; c < best {
+		if c := s.tileCost(t.p, t.cost); c < best {
 			best, s.P = c, t.p
 		}
 	}
@@ -80,6 +80,20 @@ func (s *Shape) tile() {
 	if groups := (s.Units + 31) / 32; groups%2 == 0 || groups >= 7 {
 		s.Q = 2
 	}
+}
+
+// tileCost is what tiles of p rows weigh.
+func (s *Shape) tileCost(p int, cost float64) float64 { return float64((s.Rows+p-1)/p*p) * cost }
+
+// Cuts implements kernel.Chooser: the tiles of a wave.
+func (k *Kernel) Cuts() (list []kernel.Cut) {
+	for _, t := range tileCosts {
+		own := *k
+		own.P = t.p
+		own.share()
+		list = append(list, kernel.Cut{Name: fmt.Sprintf("tile %dx%d", own.P, 32*own.Q), Weight: k.tileCost(t.p, t.cost), Work: own.Work(), Chosen: t.p == k.P})
+	}
+	return list
 }
 
 // share chooses the waves of a work-group: a block of tiles of rows by tiles of

@@ -102,3 +102,28 @@ func TestTable(t *testing.T) {
 		}
 	}
 }
+
+// TestCuts: one of the tiles that are compared is chosen, the one that weighs least, and what it does is
+// what the kernel does.
+func TestCuts(t *testing.T) {
+	for _, rows := range []int{1, 3, 7, 12, 49, 1000} {
+		k := &gemm.Kernel{Shape: gemm.Shape{Elem: layout.F32, Rows: rows, Units: 40, Taps: 1, Depth: 16}, Out: &layout.Tensor{Elem: layout.F32, N: rows * 40}}
+		k.Cut()
+		chosen := 0
+		for _, c := range k.Cuts() {
+			if c.Chosen {
+				if chosen++; c.Work != k.Work() {
+					t.Errorf("%d rows: %s does %+v, the kernel %+v", rows, c.Name, c.Work, k.Work())
+				}
+				for _, x := range k.Cuts() {
+					if x.Weight < c.Weight {
+						t.Errorf("%d rows: %s weighs %.0f, the chosen %s %.0f", rows, x.Name, x.Weight, c.Name, c.Weight)
+					}
+				}
+			}
+		}
+		if chosen != 1 {
+			t.Errorf("%d rows: %d tiles are chosen", rows, chosen)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package gpu
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	core "github.com/nnsoc/nnsoc/gpu"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/cost"
+)
+
+// launchCycles are those of each launch in a run on zeros with cold caches.
+func (p *executable) launchCycles() (map[int]int64, error) {
+	m, err := p.machine(false, &base.Place{})
+	if err != nil {
+		return nil, err
+	}
+	defer p.idle.Leave(m, nil)
+	for _, t := range p.program.Inputs {
+		if t != nil {
+			clear(m.arena[t.Off : int(t.Off)+t.Bytes()])
+		}
+	}
+	list := slices.Clone(p.program.Dispatches)
+	for i := range list {
+		list[i].Region = i
+	}
+	report, err := p.dev.core.Run(&m.space, list, core.Options{State: m.state})
+	if err != nil {
+		return nil, err
+	}
+	cycles := map[int]int64{}
+	for _, r := range report.Regions {
+		cycles[r.ID] = r.Cycles
+	}
+	return cycles, nil
+}
+
+// Explain implements base.Explainer: each launch with its estimated and its simulated cycles, and
+// the ways to cut it that it was chosen from.
+func (p *executable) Explain(w io.Writer) error {
+	if p.dev.cfg.MemoryRates == nil {
+		return errors.New("gpu: the rates of the memory are not known")
+	}
+	machine, err := p.dev.cfg.MemoryRates()
+	if err != nil {
+		return err
+	}
+	machine.Spec = &p.dev.cfg.Spec
+	var rows []base.StepCost
+	for i := range p.program.Launches {
+		l := &p.program.Launches[i]
+		if l.Work.Waves == 0 {
+			return errors.New("gpu: a program from a compilation cache does not know what its launches do")
+		}
+		c := base.StepCost{Operation: l.Op, Name: p.graph.NameOf(l.Op), What: l.Code.Name, Estimated: cost.Estimate(&machine, l.Work).Cycles()}
+		for _, x := range l.Cuts {
+			verdict := "takes more"
+			if x.Chosen {
+				verdict = "chosen"
+			}
+			c.Choices = append(c.Choices, fmt.Sprintf("%s: weighs %.0f, %d cycles, %s", x.Name, x.Weight, cost.Estimate(&machine, x.Work).Cycles(), verdict))
+		}
+		rows = append(rows, c)
+	}
+	took, err := p.launchCycles()
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		rows[i].Simulated = took[i]
+	}
+	return base.WriteCosts(w, rows)
+}

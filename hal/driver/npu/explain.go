@@ -1,0 +1,92 @@
+package npu
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/cost"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/plan"
+	core "github.com/nnsoc/nnsoc/npu"
+)
+
+// cycles are those of each mark of the program, and of all of it, in a run on zeros: they do not
+// depend on data.
+func (p *executable) cycles() (marks map[int]int64, all int64, err error) {
+	m, err := p.machine(&base.Place{})
+	if err != nil {
+		return nil, 0, err
+	}
+	defer p.idle.Leave(m, nil)
+	clear(m.regions[layout.RegionIO])
+	report, err := m.core.Run(&p.prog.Code, &m.regions, core.Options{State: m.state})
+	if err != nil {
+		return nil, 0, err
+	}
+	marks = map[int]int64{}
+	for _, r := range report.Regions {
+		marks[r.ID] = r.Cycles
+	}
+	return marks, report.Cycles, nil
+}
+
+// explained is how many blocks of a kernel Explain prints.
+const explained = 4
+
+// Explain implements base.Explainer: each kernel and copy with its estimated and its simulated
+// cycles, and the blocks that it was chosen from. The graph is lowered once more, with a mark
+// for each step in place of each operation.
+func (p *executable) Explain(w io.Writer) error {
+	s := &p.dev.cfg.Spec
+	list, err := lower.Graph(s, p.graph, p.dev.cfg.Lowerings)
+	if err != nil {
+		return err
+	}
+	rows := make([]base.StepCost, len(list.Steps))
+	for i := range list.Steps {
+		x := &list.Steps[i]
+		rows[i] = base.StepCost{Operation: x.Op, Name: "in or out", What: x.Kernel.Kind.String(), Estimated: cost.Estimate(s, &x.Kernel).Cycles(), Choices: blocks(s, &x.Kernel)}
+		if x.Op >= 0 {
+			rows[i].Name = p.graph.NameOf(x.Op)
+		}
+		x.Op = i
+	}
+	marked := &executable{dev: p.dev, graph: p.graph}
+	if marked.prog, err = plan.New(s, p.dev.cfg.OnChipBytes, list); err != nil {
+		return err
+	}
+	cycles, _, err := marked.cycles()
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		rows[i].Simulated = cycles[i]
+	}
+	return base.WriteCosts(w, rows)
+}
+
+// blocks prints the best blocks of a kernel, with what each is estimated to take.
+func blocks(s *core.Spec, k *kernel.Kernel) (list []string) {
+	if k.Kind == kernel.Copy {
+		return nil
+	}
+	candidates := cost.Blocks(s, k, explained)
+	if len(candidates) < 2 {
+		return nil
+	}
+	for i, c := range candidates {
+		own := *k
+		own.Block = c.Block
+		verdict := "moves more"
+		if i == 0 {
+			verdict = "chosen"
+		} else if c.Bytes == candidates[0].Bytes {
+			verdict = "moves as much"
+		}
+		list = append(list, fmt.Sprintf("block %dx%dx%d: %d bytes, %d cycles, %s", c.Block.H, c.Block.W, c.Block.D, c.Bytes, cost.Estimate(s, &own).Cycles(), verdict))
+	}
+	return list
+}

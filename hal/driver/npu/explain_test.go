@@ -1,0 +1,98 @@
+package npu
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/bench/zoo"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/cost"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/plan"
+	core "github.com/nnsoc/nnsoc/npu"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// TestExplain: every kernel of a network has its block first among the candidates, and cycles of its
+// own, which add up to those of the program.
+func TestExplain(t *testing.T) {
+	c, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := core.FromSoC(c, sim.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := New(Config{Spec: spec, OnChipBytes: 8 << 20, NewLevels: func() ([]mem.Level, error) { return core.LevelsFromSoC(c) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := graph.New(zoo.MustBuild("mobilenet_v1_0.25_128_quant"))
+	if err := passes.Run(g, nil); err != nil {
+		t.Fatal(err)
+	}
+	list, err := lower.Graph(&spec, g, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernels := 0
+	for i := range list.Steps {
+		k := &list.Steps[i].Kernel
+		if k.Kind == kernel.Copy {
+			continue
+		}
+		kernels++
+		blocks := cost.Blocks(&spec, k, 5)
+		if len(blocks) == 0 || blocks[0].Block != k.Block || k.Block != cost.ChooseBlock(&spec, k) {
+			t.Fatalf("step %d has block %+v, the candidates are %+v", i, k.Block, blocks)
+		}
+		for n := 1; n < len(blocks); n++ {
+			if blocks[n].Bytes < blocks[n-1].Bytes {
+				t.Errorf("step %d: candidates %+v", i, blocks)
+			}
+		}
+	}
+	prog, err := plan.New(&spec, d.cfg.OnChipBytes, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &executable{dev: d, graph: g, prog: prog}
+	_, all, err := x.cycles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := x.Explain(&b); err != nil {
+		t.Fatal(err)
+	}
+	sum := int64(0)
+	rows := 0
+	for _, line := range strings.Split(b.String(), "\n") {
+		f := strings.Fields(line)
+		if len(f) == 6 && (f[2] == "conv" || f[2] == "depthwise" || f[2] == "pool") {
+			rows++
+		}
+		if len(f) == 4 && f[0] == "all" {
+			sum = number(t, f[2])
+		}
+	}
+	if rows < 28 || rows > kernels || sum < all*9/10 || sum > all {
+		t.Errorf("%d rows of %d kernels, %d of %d cycles in\n%s", rows, kernels, sum, all, b.String())
+	}
+	if n := strings.Count(b.String(), ", chosen\n"); n < 28 {
+		t.Errorf("%d chosen blocks", n)
+	}
+}
+
+func number(t *testing.T, s string) int64 {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
