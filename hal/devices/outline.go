@@ -1,6 +1,7 @@
 package devices
 
 import (
+	"bytes"
 	"slices"
 	"sync/atomic"
 
@@ -38,8 +39,9 @@ func NewOutliner(c *soc.Config, p hal.Preference) (*Outliner, error) {
 // takes its engine for the load that estimate says, and leaves its outputs as they are. On
 // the CPU it takes what it costs at the CPU's clocks, if that does not follow from values.
 // Everything else, clocks, idle states, queues, heat and the host's software, is that of
-// NewMachine. estimate is called once when a device prepares a model.
-func (o *Outliner) New(estimate func(device string, m *nn.Model) (Load, error)) (*Machine, error) {
+// NewMachine. estimate is called once when a device prepares a model. With values, the
+// reference computes the outputs, once for the same inputs: control flow needs them.
+func (o *Outliner) New(estimate func(device string, m *nn.Model) (Load, error), values bool) (*Machine, error) {
 	s, err := soc.NewMachine(o.config)
 	if err != nil {
 		return nil, err
@@ -47,7 +49,7 @@ func (o *Outliner) New(estimate func(device string, m *nn.Model) (Load, error)) 
 	m := &Machine{config: o.config, soc: s, SimulateAll: true, memo: map[any][]*remembered{}, programs: map[any]int{}}
 	for e, b := range builders {
 		if b.present(o.config) {
-			m.devices = append(m.devices, &outlineDevice{host: &engineHost{m, soc.Engine(e)}, estimate: estimate, outliner: o})
+			m.devices = append(m.devices, &outlineDevice{host: &engineHost{m, soc.Engine(e)}, estimate: estimate, outliner: o, values: values})
 		}
 	}
 	return m, nil
@@ -59,6 +61,7 @@ type outlineDevice struct {
 	host     *engineHost
 	estimate func(device string, m *nn.Model) (Load, error)
 	outliner *Outliner
+	values   bool
 	tokens   atomic.Uint32
 }
 
@@ -91,6 +94,9 @@ func (d *outlineDevice) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.Pre
 		return nil, err
 	}
 	p := &outlineModel{device: d, options: o, load: l}
+	if d.values {
+		p.model, p.outputs = m, map[string][][]byte{}
+	}
 	if d.host.engine == soc.EngineCPU {
 		p.price, _ = d.outliner.cpu.Price(m) // else it takes its load
 	}
@@ -118,6 +124,9 @@ type outlineModel struct {
 	options hal.PrepareOptions
 	load    Load
 	price   *cpudriver.Price // on the CPU; nil: the load counts
+
+	model   *nn.Model           // to compute; nil: outputs stay as they are
+	outputs map[string][][]byte // by inputs
 }
 
 // Execute implements hal.PreparedModel.
@@ -125,6 +134,9 @@ func (p *outlineModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Resul
 	b := &hal.Buffers{ExecuteOptions: o}
 	b.Inputs, b.DeviceInputs = arguments(r, r.Inputs)
 	b.Outputs, b.DeviceOutputs = arguments(r, r.Outputs)
+	if err := p.compute(b); err != nil {
+		return nil, err
+	}
 	call := &base.Call{Options: p.options, Buffers: b, Program: p}
 	return p.device.host.Execute(call, func(_ hal.Tracer, at base.Place) (*hal.Result, error) {
 		stats, err := p.stats(at.Points)
@@ -142,6 +154,29 @@ func (p *outlineModel) stats(points []sim.Change) (hal.Stats, error) {
 		return s, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}
 	return s, nil
+}
+
+// compute fills the outputs.
+func (p *outlineModel) compute(b *hal.Buffers) error {
+	if p.model == nil {
+		return nil
+	}
+	key := string(bytes.Join(b.Inputs, nil)) // their lengths are those of the model
+	outputs, known := p.outputs[key]
+	if !known {
+		tensors, err := cpudriver.ReferenceTensors(p.model, b.Inputs)
+		if err != nil {
+			return hal.Errorf(hal.GeneralFailure, "%w", err)
+		}
+		for _, x := range tensors {
+			outputs = append(outputs, x.Data)
+		}
+		p.outputs[key] = outputs
+	}
+	for i := range outputs {
+		copy(b.Outputs[i], outputs[i])
+	}
+	return nil
 }
 
 // arguments are the buffers of a request, and which of them lie on the device.

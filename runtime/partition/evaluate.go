@@ -101,7 +101,7 @@ func (p *Problem) Predict(plan Plan) (*Evaluation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.Costs.Predict != nil && !p.interprets(plan) {
+	if p.Costs.Predict != nil {
 		c, ok, err := p.Costs.Predict(plan)
 		if err != nil {
 			return nil, err

@@ -110,8 +110,7 @@ type Costs struct {
 	PerByte   []Cost   // by device, of a byte that enters or leaves a segment
 	// Measure runs a plan; nil when nothing can. The answer stands from then on.
 	Measure func(plan Plan) (*Run, error)
-	// Predict tells time and energy of an execution of a plan of steps on devices alone,
-	// without running it: more than the sum of its parts, since clocks and idle states
+	// Predict tells time and energy of an execution of a plan without running it: more than the sum of its parts, since clocks and idle states
 	// follow from all of them. nil is their sum. ok is false where it cannot tell.
 	Predict func(plan Plan) (c Cost, ok bool, err error)
 	// Subgraphs are the costs of the problem's subgraphs, and Rounds how often its control

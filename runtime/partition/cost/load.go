@@ -14,8 +14,9 @@ type Load struct {
 
 // loads are what operations take on each device where it runs all that it supports.
 type loads struct {
-	problem *partition.Problem
-	devices []deviceLoads
+	problem   *partition.Problem
+	devices   []deviceLoads
+	subgraphs map[uint32]*loads
 }
 
 // deviceLoads are those on one device.
@@ -77,7 +78,8 @@ func (l *loads) measured(d int, r *LoopRecord, systemCache func(device string) (
 	x.crowded = l.touched(all) > x.cache
 }
 
-// of are the loads of a plan's steps. ok is false for a plan with a step of an operation
+// of are the loads of a plan's steps, in place of control flow those of the steps of both
+// subgraphs that it calls. ok is false for a plan with a step of an operation
 // that was not measured on its device. Where all that a plan leaves to a device fits what the
 // device may keep in the system-level cache, and did not when it was measured, its operations
 // wait for that cache as long as they waited for the DRAM, at most as long as the cache takes
@@ -86,10 +88,9 @@ func (l *loads) of(plan partition.Plan) (list []Load, ok bool) {
 	steps := l.problem.Steps(plan)
 	on := make([][]int, len(l.devices))
 	for _, s := range steps {
-		if s.Device >= len(on) {
-			return nil, false
+		if s.Device < len(on) {
+			on[s.Device] = append(on[s.Device], s.Operations...)
 		}
-		on[s.Device] = append(on[s.Device], s.Operations...)
 	}
 	warm := make([]bool, len(on))
 	for d := range on {
@@ -97,6 +98,20 @@ func (l *loads) of(plan partition.Plan) (list []Load, ok bool) {
 		warm[d] = x.crowded && l.touched(on[d]) <= x.cache
 	}
 	for _, s := range steps {
+		if c := control(l.problem, s); c != nil {
+			for _, k := range c.Subgraphs {
+				sub, known := l.subgraphs[k]
+				if !known {
+					return nil, false
+				}
+				inner, ok := sub.of(plan.Subgraphs[k])
+				if !ok {
+					return nil, false
+				}
+				list = append(list, inner...)
+			}
+			continue
+		}
 		x := &l.devices[s.Device]
 		y := Load{Device: l.problem.DeviceName(s.Device), Operations: len(s.Operations), TimeFs: x.begin.TimeFs, EnergyPJ: x.begin.EnergyPJ}
 		cycles, computing := 0.0, 0.0

@@ -23,8 +23,8 @@ type Measurer struct {
 	// each result. What it tells must depend on nothing but its arguments: it is kept.
 	Loop func(p *partition.Problem, plan partition.Plan, inputs [][]byte, each func(*nnrt.Result)) error
 	// Outline goes through a loop of a plan whose steps take their engines for loads that are
-	// given, without running them, and returns what an execution takes; nil: nothing can.
-	Outline func(p *partition.Problem, plan partition.Plan, steps []Load) (partition.Cost, error)
+	// given, in the order in which they are prepared, without running them, and returns what an execution takes; nil: nothing can.
+	Outline func(p *partition.Problem, plan partition.Plan, inputs [][]byte, steps []Load) (partition.Cost, error)
 	// SystemCache is what a device may keep in the system-level cache, and how fast that
 	// answers; nil, and 0, is nothing.
 	SystemCache func(device string) (bytes int64, bytesPerSecond float64)
@@ -44,6 +44,11 @@ var never = partition.Cost{TimeFs: 1e30, EngineFs: 1e30, EnergyPJ: 1e30}
 // launches and transfers. Plans that a strategy comes to run in a loop of their own
 // when partition.Solve asks.
 func (m *Measurer) Measured(p *partition.Problem) (partition.Costs, error) {
+	c, _, err := m.measured(p)
+	return c, err
+}
+
+func (m *Measurer) measured(p *partition.Problem) (partition.Costs, *loads, error) {
 	n := len(p.Graph.Operations)
 	c := partition.Costs{
 		Operation: make([][]partition.Cost, len(p.Devices)),
@@ -53,13 +58,13 @@ func (m *Measurer) Measured(p *partition.Problem) (partition.Costs, error) {
 	if run.left == 0 {
 		run.left = DefaultLimit
 	}
-	m.subgraphs(p, &c)
 	loads := newLoads(p)
+	loads.subgraphs = m.subgraphs(p, &c)
 	for d := range p.Devices {
 		c.Operation[d] = slices.Repeat([]partition.Cost{never}, n)
 		plan, err := partition.Single(d).Plan(p)
 		if err != nil {
-			return c, err
+			return c, nil, err
 		}
 		plan = p.Canonical(plan)
 		if d > 0 && !slices.Contains(plan.Device, d) {
@@ -67,7 +72,7 @@ func (m *Measurer) Measured(p *partition.Problem) (partition.Costs, error) {
 		}
 		r, err := run.measure(plan)
 		if err != nil {
-			return c, err
+			return c, nil, err
 		}
 		c.SetRun(plan, r.run(p, plan))
 		count, name := float64(r.Executions), p.Devices[d].Name
@@ -86,13 +91,13 @@ func (m *Measurer) Measured(p *partition.Problem) (partition.Costs, error) {
 		c.Predict = func(plan partition.Plan) (cost partition.Cost, ok bool, err error) {
 			steps, ok := loads.of(plan)
 			if ok {
-				cost, err = m.Outline(p, plan, steps)
+				cost, err = m.Outline(p, plan, run.inputs(), steps)
 			}
 			return cost, ok, err
 		}
 	}
 	if err := run.rounds(&c); err != nil {
-		return c, err
+		return c, nil, err
 	}
 	c.Measure = func(plan partition.Plan) (*partition.Run, error) {
 		if run.left <= 0 {
@@ -104,16 +109,17 @@ func (m *Measurer) Measured(p *partition.Problem) (partition.Costs, error) {
 		}
 		return r.run(p, plan), nil
 	}
-	return c, nil
+	return c, loads, nil
 }
 
 // subgraphs measures those that the runtime can execute step by step, with inputs that are
 // made up. One that fails is none.
-func (m *Measurer) subgraphs(p *partition.Problem, c *partition.Costs) {
+func (m *Measurer) subgraphs(p *partition.Problem, c *partition.Costs) map[uint32]*loads {
+	all := map[uint32]*loads{}
 	own := *m
 	own.Inputs = nil
 	for _, k := range slices.Sorted(maps.Keys(p.Subgraphs)) {
-		costs, err := own.Measured(p.Subgraphs[k])
+		costs, l, err := own.measured(p.Subgraphs[k])
 		if err != nil {
 			if m.Progress != nil {
 				m.Progress("subgraph %d stays with the CPU: %v", k, err)
@@ -121,7 +127,9 @@ func (m *Measurer) subgraphs(p *partition.Problem, c *partition.Costs) {
 			continue
 		}
 		setSubgraph(c, k, costs)
+		all[k] = l
 	}
+	return all
 }
 
 // rounds measures how often control flow runs its subgraphs: all of them on the CPU, but
@@ -171,17 +179,23 @@ type run struct {
 	count   int
 }
 
-// measure runs a plan, unless the store knows it.
-func (r *run) measure(plan partition.Plan) (*LoopRecord, error) {
-	p := r.problem
-	inputs := make([][]byte, len(p.Model.Main.Inputs))
-	for k, x := range p.Model.Main.Inputs {
+// inputs are those of the model, made up where there are none.
+func (r *run) inputs() [][]byte {
+	g := &r.problem.Model.Main
+	inputs := make([][]byte, len(g.Inputs))
+	for k, x := range g.Inputs {
 		if k < len(r.Inputs) {
 			inputs[k] = r.Inputs[k]
 		} else {
-			inputs[k] = Noise(&p.Model.Main.Operands[x])
+			inputs[k] = Noise(&g.Operands[x])
 		}
 	}
+	return inputs
+}
+
+// measure runs a plan, unless the store knows it.
+func (r *run) measure(plan partition.Plan) (*LoopRecord, error) {
+	p, inputs := r.problem, r.inputs()
 	key := r.Store.planKey(p, plan, r.Options, inputs)
 	rec := &LoopRecord{}
 	if r.Store.get(key, rec) && rec.fits(len(p.Graph.Operations)) {

@@ -120,11 +120,11 @@ func (x *planner) systemCache(device string) (bytes int64, bytesPerSecond float6
 
 // outline is how plans are predicted: on a machine whose engines take what their operations
 // were measured to. nil with drivers of other processes, whose machine nobody knows.
-func (x *planner) outline() func(*partition.Problem, partition.Plan, []cost.Load) (partition.Cost, error) {
+func (x *planner) outline() func(*partition.Problem, partition.Plan, [][]byte, []cost.Load) (partition.Cost, error) {
 	if !x.ownDrivers() || x.outliner == nil {
 		return nil
 	}
-	return func(p *partition.Problem, plan partition.Plan, steps []cost.Load) (c partition.Cost, err error) {
+	return func(p *partition.Problem, plan partition.Plan, inputs [][]byte, steps []cost.Load) (c partition.Cost, err error) {
 		next := 0 // parts are prepared in the order of the steps
 		live, err := x.outliner.New(func(device string, m *nn.Model) (l devices.Load, err error) {
 			if next == len(steps) || steps[next].Device != device || steps[next].Operations != len(m.Main.Operations) {
@@ -137,7 +137,7 @@ func (x *planner) outline() func(*partition.Problem, partition.Plan, []cost.Load
 				l.Hz = 0 // clusters have clocks of their own
 			}
 			return l, nil
-		})
+		}, len(plan.Subgraphs) > 0)
 		if err != nil {
 			return c, err
 		}
@@ -152,10 +152,6 @@ func (x *planner) outline() func(*partition.Problem, partition.Plan, []cost.Load
 		compiled, err := nnrt.CompilePlan(r, p, plan, o)
 		if err != nil {
 			return c, err
-		}
-		inputs := make([][]byte, len(p.Model.Main.Inputs))
-		for i, k := range p.Model.Main.Inputs {
-			inputs[i] = make([]byte, p.Model.Main.Operands[k].Bytes())
 		}
 		pace := x.pace
 		pace.Precision = 0 // nothing is saved by an end before that of a plan that runs

@@ -4,6 +4,8 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 	"github.com/nnsoc/nnsoc/runtime/partition"
+	"github.com/nnsoc/nnsoc/testvectors"
 )
 
 // How far latency and energy of a plan that did not run may be from
@@ -68,6 +71,49 @@ func TestPredict(t *testing.T) {
 		}
 		if want := min(3, supporting); widest < want {
 			t.Errorf("%s on %s: plans had up to %d devices, want %d", x.network, x.soc, widest, want)
+		}
+	}
+}
+
+// TestPredictControlFlow: a plan with an IF or WHILE in the runtime is predicted with as many
+// rounds, and on the branch, that its inputs lead to.
+func TestPredictControlFlow(t *testing.T) {
+	t.Setenv(machine.CacheVariable, "")
+	for _, network := range []string{"nested_while", "synthetic_if_float"} {
+		path := filepath.Join(testvectors.SharedDir(), "models", network, "model.tflite")
+		if _, err := os.Stat(path); err != nil {
+			t.Skip(err)
+		}
+		p := measuredProblem(t, "pixel4", path)
+		plan, err := partition.Make(p, partition.Interpreted{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(plan.Subgraphs) == 0 {
+			t.Fatalf("%s: nothing is interpreted", network)
+		}
+		for k, sub := range plan.Subgraphs { // what the NPU and the GPU can do is theirs
+			inner := p.Subgraphs[k]
+			for i := range sub.Device {
+				for d := range inner.Devices {
+					if sub.Device[i] < len(inner.Devices) && inner.Devices[d].Support[i].OK {
+						sub.Device[i] = d
+					}
+				}
+			}
+		}
+		predicted, err := p.Predict(plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ran, err := p.Costs.Measure(plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		late := predicted.LatencyFs/ran.LatencyFs - 1
+		t.Logf("%s: predicted %.1f us, simulated %.1f (%+.1f %%)", network, predicted.LatencyFs/1e9, ran.LatencyFs/1e9, 100*late)
+		if !(math.Abs(late) <= predictionSlack) {
+			t.Errorf("%s is predicted to take %.1f us, it takes %.1f", network, predicted.LatencyFs/1e9, ran.LatencyFs/1e9)
 		}
 	}
 }
