@@ -17,7 +17,7 @@ func (c *Compilation) NewBurst() *Burst {
 	b := &Burst{parts: map[hal.PreparedModel]hal.Burst{}}
 	for i := range c.steps {
 		switch p := c.steps[i].prepared.(type) {
-		case later, *jump:
+		case unprepared, *jump:
 		default:
 			if part, err := configureBurst(c.steps[i].device, p); err == nil {
 				b.parts[p] = part

@@ -238,7 +238,7 @@ func (l *layout) addPart(source int, a *assignment, s partition.Step) error {
 	if s.Device != 0 && !whole && a.plan.Sequential && (len(part.Inputs) == 0 || part.Unread) {
 		return &partError{a, s.Device, s.Operations, hal.Errorf(hal.GeneralFailure, "a part without inputs or without outputs, which drivers do not get")}
 	}
-	var p hal.PreparedModel = later{}
+	var p hal.PreparedModel = unprepared{}
 	open := hasOpenInput(&m.Main, &part)
 	if open && tellsNoShapes(d) {
 		return &partError{a, s.Device, s.Operations, hal.Errorf(hal.GeneralFailure, "an input of unknown shape, which drivers before HAL 1.2 do not get")}

@@ -14,12 +14,12 @@ import (
 // maxDynamicBytes bounds an output whose size a device tells.
 const maxDynamicBytes = 1 << 30
 
-// later stands for a part whose inputs get their shapes from other parts: it is
+// unprepared stands for a part whose inputs get their shapes from other parts: it is
 // prepared when they are known.
-type later struct{ hal.UnimplementedPreparedModel }
+type unprepared struct{ hal.UnimplementedPreparedModel }
 
 // WriteListing implements hal.PreparedModel.
-func (later) WriteListing(w io.Writer) error {
+func (unprepared) WriteListing(w io.Writer) error {
 	_, err := fmt.Fprintln(w, "; prepared when an execution knows the shapes of its inputs")
 	return err
 }
@@ -136,7 +136,7 @@ func valuesOf(g *nn.Subgraph) []value {
 // shapes that the steps before have given, on the CPU where the device declines
 // it then. A model cannot say that a tensor is empty; ok is false then.
 func (e *execution) prepared(s *step) (d hal.Device, p hal.PreparedModel, ok bool, err error) {
-	if _, open := s.prepared.(later); !open {
+	if _, open := s.prepared.(unprepared); !open {
 		return s.device, s.prepared, true, nil
 	}
 	f := e.frames[s.source]

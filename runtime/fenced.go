@@ -26,7 +26,7 @@ type FencedResult struct {
 // flow. Otherwise a caller waits for the fences and calls Execute.
 func (c *Compilation) CanFence() bool {
 	return c.links != nil && !slices.ContainsFunc(c.steps, func(s step) bool {
-		_, open := s.prepared.(later)
+		_, open := s.prepared.(unprepared)
 		return open || s.device == c.cpu || !known(&c.Model.Main, s.outputs)
 	})
 }
@@ -35,7 +35,7 @@ func (c *Compilation) CanFence() bool {
 // between parts are not known: AOSP's runtime gives no fence then.
 func (c *Compilation) LastDriver() hal.Device {
 	open := func(s step) bool {
-		_, open := s.prepared.(later)
+		_, open := s.prepared.(unprepared)
 		return open || !known(&c.sources[s.source].model.Main, s.outputs)
 	}
 	last := &c.steps[len(c.steps)-1]

@@ -37,7 +37,7 @@ func (c *Compilation) uses(operand uint32) (roles []Role, ok bool) {
 		s := &c.steps[k]
 		for in, operands := range [2][]uint32{s.outputs, s.inputs} {
 			if at := slices.Index(operands, operand); at >= 0 {
-				if _, open := s.prepared.(later); open {
+				if _, open := s.prepared.(unprepared); open {
 					return nil, false
 				}
 				roles = append(roles, Role{s.device, s.prepared, in == 1, uint32(at)})

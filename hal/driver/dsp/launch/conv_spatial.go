@@ -147,12 +147,6 @@ func (e *spatialRun) Launch(l *step.Launcher, r step.Rows) error {
 	return nil
 }
 
-// spatialEntries is the number of blocks.
-func (g *Convolution) spatialEntries(d *conv.Spatial) int {
-	o := g.Out.Shape
-	return layout.CeilDiv(o.N*o.H*layout.CeilDiv(o.W, d.Granule()), d.Granules())
-}
-
 // spatialTable lists the blocks of some rows. Granules that are missing in the last block
 // repeat the one before.
 func (g *Convolution) spatialTable(d *conv.Spatial, from, to int) []uint32 {
