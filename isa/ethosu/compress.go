@@ -119,7 +119,7 @@ func plans(weights []int16, runs bool) []codingPlan {
 						continue
 					}
 					p.bits += n * int64(p.rawWidth(top))
-				} else if bits, ok := codedBits(&hist, rank, wdiv, trunc); ok {
+				} else if bits, ok := p.codedBits(&hist, rank); ok {
 					p.bits += bits
 				} else {
 					continue
@@ -131,21 +131,21 @@ func plans(weights []int16, runs bool) []codingPlan {
 	return out
 }
 
-// codedBits is the bits of all codes of a histogram with a divisor; ok is false where a
+// codedBits is the bits of all codes of a histogram, with a divisor; ok is false where a
 // quotient is too large for the form.
-func codedBits(hist *[maxWeightCode + 1]int64, rank *[maxWeightCode + 1]uint16, wdiv int, trunc bool) (bits int64, ok bool) {
+func (p *codingPlan) codedBits(hist *[maxWeightCode + 1]int64, rank *[maxWeightCode + 1]uint16) (bits int64, ok bool) {
 	for c, k := range hist {
 		if k == 0 {
 			continue
 		}
-		q := int(rank[c]) >> wdiv
+		q := int(rank[c]) >> p.wdiv
 		switch {
-		case trunc && q > 2, q > maxQuotient:
+		case p.trunc && q > 2, q > maxQuotient:
 			return 0, false
-		case trunc:
-			bits += k * int64(1+min(q, 1)+wdiv)
+		case p.trunc:
+			bits += k * int64(1+min(q, 1)+p.wdiv)
 		default:
-			bits += k * int64(q/2*2+1+q&1+wdiv)
+			bits += k * int64(q/2*2+1+q&1+p.wdiv)
 		}
 	}
 	return bits, true
