@@ -159,101 +159,126 @@ func registerOf(s string) (letter byte, n uint8, ok bool) {
 
 // shape turns the tokens of an instruction into its shape and operands.
 func (a *assembler) shape(toks []token) (string, []operand, error) {
-	var b strings.Builder
-	var ops []operand
-	ix := index()
-	address := func(i *int) error { // of a branch: an expression without #
-		o := operand{letter: '@', bare: true, at: toks[*i]}
-		v, n, err := a.expr(toks, *i)
-		o.val, *i = v, n-1
-		ops = append(ops, o)
-		b.WriteByte('@')
-		return err
-	}
-	for i := 0; i < len(toks); i++ {
-		t := toks[i]
-		word := t.text // mnemonics and registers may be written in capitals; names of symbols keep their case
-		if !ix.words[strings.TrimPrefix(word, ".")] && !(strings.HasPrefix(word, ".") && (i == 0 || toks[i-1].kind == tokPunct)) {
-			word = strings.ToLower(word) // but .Lo in loop0(.Lo,#2) is a label, .LO in r2.LO is not
-		}
-		after := func(k int) token {
-			if i+k < len(toks) {
-				return toks[i+k]
-			}
-			return token{}
-		}
-		switch {
+	s := shaper{a: a, toks: toks}
+	for i := 0; i < len(toks); {
+		var err error
+		switch t := toks[i]; {
 		case t.kind == tokWord:
-			named, n := namedRegisters[word], 0
-			if after(1).is(":") && named.letter == 0 {
-				named, n = namedRegisters[word+":"+strings.ToLower(after(2).text)], 2
-			}
-			if named.letter != 0 {
-				named.at = t
-				ops = append(ops, named)
-				b.WriteByte(named.letter)
-				i += n
-				continue
-			}
-			if t.text == "gp" && after(1).is("+") || t.text == "vtmp" && after(1).text != ".new" { // literal words
-				b.WriteString(t.text)
-				continue
-			}
-			if l, n, ok := registerOf(word); ok {
-				o := operand{letter: l, reg: n, at: t}
-				if (l == 'R' || l == 'V' || l == 'C') && after(1).is(":") && after(2).kind == tokNum {
-					lo, err := strconv.ParseUint(after(2).text, 10, 8)
-					if err != nil || lo+1 != uint64(n) || lo&1 != 0 {
-						return "", nil, a.errorf(t, "register pair %s:%s is not odd:even", t.text, after(2).text)
-					}
-					o.reg = uint8(lo)
-					o.letter = map[byte]byte{'R': 'D', 'V': 'W', 'C': 'X'}[l]
-					i += 2
-				}
-				ops = append(ops, o)
-				b.WriteByte(o.letter)
-				continue
-			}
-			if ix.words[strings.TrimPrefix(word, ".")] && !expectsTarget(toks, i) && (word[0] != '.' || isSuffix(toks, i)) {
-				b.WriteString(word)
-				continue
-			}
-			if err := address(&i); err != nil {
-				return "", nil, err
-			}
+			i, err = s.word(i)
 		case t.kind == tokString:
-			if err := address(&i); err != nil {
-				return "", nil, err
-			}
+			i, err = s.address(i)
 		case t.kind == tokNum:
 			if i > 0 && toks[i-1].is("<") && (t.text == "1" || t.text == "16") || i > 0 && toks[i-1].is(">") {
-				b.WriteString(t.text) // :<<1, :>>16
+				s.b.WriteString(t.text) // :<<1, :>>16
+				i++
 				continue
 			}
-			if err := address(&i); err != nil {
-				return "", nil, err
-			}
+			i, err = s.address(i)
 		case t.is("#"):
-			o := operand{letter: '#', at: t}
-			i++
-			if i < len(toks) && toks[i].is("#") {
-				o.ext = true
-				i++
-			}
-			var err error
-			if o.val, i, err = a.expr(toks, i); err != nil {
-				return "", nil, err
-			}
-			i--
-			ops = append(ops, o)
-			b.WriteByte('#')
+			i, err = s.immediate(i)
 		case t.is("@"): // no instruction has one, and in a shape it stands for a target
-			return "", nil, a.errorf(t, "@ belongs to a symbol")
+			err = a.errorf(t, "@ belongs to a symbol")
 		default:
-			b.WriteString(t.text)
+			s.b.WriteString(t.text)
+			i++
+		}
+		if err != nil {
+			return "", nil, err
 		}
 	}
-	return b.String(), ops, nil
+	return s.b.String(), s.ops, nil
+}
+
+// shaper collects the shape and the operands of an instruction. Its methods read what begins
+// at token i and return the token behind it.
+type shaper struct {
+	a    *assembler
+	toks []token
+	b    strings.Builder
+	ops  []operand
+}
+
+func (s *shaper) add(o operand) {
+	s.ops = append(s.ops, o)
+	s.b.WriteByte(o.letter)
+}
+
+// at is token i, an empty one behind the last.
+func (s *shaper) at(i int) token {
+	if i < len(s.toks) {
+		return s.toks[i]
+	}
+	return token{}
+}
+
+// address reads the target of a branch: an expression without #.
+func (s *shaper) address(i int) (next int, err error) {
+	o := operand{letter: '@', bare: true, at: s.toks[i]}
+	o.val, next, err = s.a.expr(s.toks, i)
+	s.add(o)
+	return next, err
+}
+
+// immediate reads #n or ##n.
+func (s *shaper) immediate(i int) (next int, err error) {
+	o := operand{letter: '#', at: s.toks[i]}
+	i++
+	if o.ext = s.at(i).is("#"); o.ext {
+		i++
+	}
+	o.val, next, err = s.a.expr(s.toks, i)
+	s.add(o)
+	return next, err
+}
+
+// word reads a register, a pair, a word of a mnemonic, or an address that begins with a name.
+func (s *shaper) word(i int) (next int, err error) {
+	t, ix := s.toks[i], index()
+	word := t.text // mnemonics and registers may be written in capitals; names of symbols keep their case
+	if !ix.words[strings.TrimPrefix(word, ".")] && !(strings.HasPrefix(word, ".") && (i == 0 || s.toks[i-1].kind == tokPunct)) {
+		word = strings.ToLower(word) // but .Lo in loop0(.Lo,#2) is a label, .LO in r2.LO is not
+	}
+	named, next := namedRegisters[word], i+1
+	if s.at(i+1).is(":") && named.letter == 0 {
+		named, next = namedRegisters[word+":"+strings.ToLower(s.at(i+2).text)], i+3
+	}
+	if named.letter != 0 {
+		named.at = t
+		s.add(named)
+		return next, nil
+	}
+	if t.text == "gp" && s.at(i+1).is("+") || t.text == "vtmp" && s.at(i+1).text != ".new" { // literal words
+		s.b.WriteString(t.text)
+		return i + 1, nil
+	}
+	if letter, n, ok := registerOf(word); ok {
+		return s.register(i, operand{letter: letter, reg: n, at: t})
+	}
+	if ix.words[strings.TrimPrefix(word, ".")] && !expectsTarget(s.toks, i) && (word[0] != '.' || isSuffix(s.toks, i)) {
+		s.b.WriteString(word)
+		return i + 1, nil
+	}
+	return s.address(i)
+}
+
+// pairLetters are the letters of pairs of registers by those of the registers.
+var pairLetters = [256]byte{'R': 'D', 'V': 'W', 'C': 'X'}
+
+// register adds a register, or the pair that it begins: r1:0.
+func (s *shaper) register(i int, o operand) (next int, err error) {
+	pair := pairLetters[o.letter]
+	low := s.at(i + 2)
+	if pair == 0 || !s.at(i+1).is(":") || low.kind != tokNum {
+		s.add(o)
+		return i + 1, nil
+	}
+	n, err := strconv.ParseUint(low.text, 10, 8)
+	if err != nil || n+1 != uint64(o.reg) || n&1 != 0 {
+		return i, s.a.errorf(o.at, "register pair %s:%s is not odd:even", o.at.text, low.text)
+	}
+	o.reg, o.letter = uint8(n), pair
+	s.add(o)
+	return i + 3, nil
 }
 
 // isSuffix reports that ".h" belongs to what stands before it: it is no label.
