@@ -11,7 +11,7 @@ import (
 type SystemCache struct {
 	KiB           int               `toml:"kib" range:"1..65536"`
 	LineBytes     int               `toml:"line_bytes" range:"16..4096"`
-	Ways          int               `toml:"ways" range:"1..64"`
+	Ways          int               `toml:"ways" range:"1..16"`
 	MHz           float64           `toml:"mhz" range:"10..6000"`
 	Banks         int               `toml:"banks" range:"1..64"` // interleaved as the DRAM's channels
 	BytesPerCycle int               `toml:"bytes_per_cycle" range:"1..4096"`
@@ -70,7 +70,7 @@ func (s *SystemCache) clocks() []interconnect.SystemClock {
 // Allocation is what an engine may keep in the system cache; an engine without one
 // keeps nothing.
 type Allocation struct {
-	Ways   int  `toml:"ways" range:"1..64"` // of each set
+	Ways   int  `toml:"ways" range:"1..16"` // of each set
 	Reads  bool `toml:"reads"`              // lines that it read
 	Writes bool `toml:"writes"`             // lines that it wrote
 }

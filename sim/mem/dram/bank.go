@@ -35,12 +35,13 @@ type delayedColumn struct {
 // bank is a bank and what is planned for it: activations in the order of time,
 // of which only the newest can be without a planned end.
 type bank struct {
-	head    uint32 // of the newest, modulo rowHistory
+	top     activation // the newest, which nearly every request is for
+	ready   int64      // no activation before: refresh
+	due     int64      // of the next refresh that is not planned yet; never without
+	head    uint32     // behind the last of rows, modulo rowHistory
 	n       uint32
-	ready   int64 // no activation before: refresh
-	due     int64 // of the next refresh that is not planned yet; never without
-	rows    [rowHistory]activation
-	columns [rowHistory]delayedColumns // of the activations
+	rows    [rowHistory]activation         // those before
+	columns [rowHistory + 1]delayedColumns // of the activations
 }
 
 func (b *bank) reset(due int64) {
@@ -48,22 +49,31 @@ func (b *bank) reset(due int64) {
 	for i := range b.rows {
 		b.rows[i].columns = &b.columns[i]
 	}
+	b.top.columns = &b.columns[rowHistory]
 	a := b.open(-1, longAgo)
 	a.close, a.until = longAgo, longAgo
 }
 
 // newest is the latest activation, nth(0).
-func (b *bank) newest() *activation { return &b.rows[b.head&(rowHistory-1)] }
+func (b *bank) newest() *activation { return &b.top }
 
-func (b *bank) nth(n uint32) *activation { return &b.rows[(b.head-n)&(rowHistory-1)] }
+func (b *bank) nth(n uint32) *activation {
+	if n == 0 {
+		return &b.top
+	}
+	return &b.rows[(b.head-n)&(rowHistory-1)]
+}
 
 // open makes an activation of a row the newest.
 func (b *bank) open(row, at int64) *activation {
+	oldest := &b.rows[b.head&(rowHistory-1)]
+	columns := oldest.columns
+	*oldest = b.top
 	b.head++
 	b.n = min(b.n+1, rowHistory)
-	a := b.newest()
+	a := &b.top
 	a.Activation = Activation{Row: row, At: at, Last: at, Waits: never}
-	a.read, a.write, a.close, a.until, a.kept = longAgo, longAgo, never, never, 0
+	a.read, a.write, a.close, a.until, a.kept, a.columns = longAgo, longAgo, never, never, 0, columns
 	return a
 }
 

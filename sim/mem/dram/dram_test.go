@@ -2,8 +2,11 @@ package dram_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -318,6 +321,72 @@ func TestDRAMConfigErrors(t *testing.T) {
 	}
 }
 
+// decided is FRFCFS without the short way for requests of which nothing has to be decided.
+type decided struct{ dram.FRFCFS }
+
+// TestShortWay gives the same accesses to two DRAMs, one of which decides about each: times
+// and counters must be the same.
+func TestShortWay(t *testing.T) {
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		limits := dram.FRFCFS{RowHitCap: r.IntN(3) * 8, AgeLimit: int64(r.IntN(2)) * 4000}
+		c := memtest.LPDDR4X()
+		c.Refresh, c.XORBanks, c.Channels = dram.RefreshKind(r.IntN(3)), r.IntN(2) > 0, 1<<r.IntN(3)
+		c.WriteQueue, c.QueueDepth = 16<<r.IntN(3), 8<<r.IntN(4)
+		c.WriteIdle = r.IntN(12)
+		if r.IntN(2) > 0 {
+			c.SelfRefreshAfter, c.TXSR = sim.Microsecond, 100*sim.Nanosecond
+		}
+		var two [2]*dram.DRAM
+		for i, s := range []dram.Scheduler{limits, decided{limits}} {
+			c.Scheduler = s
+			var err error
+			if two[i], err = dram.New(c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		type stream struct {
+			at   uint64
+			kind mem.Kind
+		}
+		streams := make([]stream, 1+r.IntN(5))
+		for i := range streams {
+			streams[i] = stream{r.Uint64N(1<<26) &^ 63, mem.Kind(r.IntN(2))}
+		}
+		flight := make([]sim.Time, 1+r.IntN(64)) // completions, a ring
+		now, gap, size, random := sim.Time(0), 1+r.IntN(60_000_000), 32<<r.IntN(5), r.IntN(3)
+		for i := range 4000 {
+			now += sim.Time(r.IntN(gap))
+			if i%1000 == 999 {
+				now += sim.Time(r.IntN(20)) * sim.Microsecond
+			}
+			if gap%2 == 0 {
+				now = max(now, flight[i%len(flight)])
+			}
+			s := &streams[i%len(streams)]
+			if random > 0 {
+				s = &streams[r.IntN(len(streams))]
+			}
+			addr := s.at
+			s.at += uint64(size)
+			if random == 2 {
+				addr = r.Uint64N(1<<24) &^ 31
+			}
+			var done [2]sim.Time
+			for k, d := range two {
+				done[k], _ = d.Access(now, addr, size, s.kind)
+			}
+			if done[0] != done[1] {
+				t.Fatalf("seed %d, access %d: done at %d, decided %d", seed, i, done[0], done[1])
+			}
+			flight[i%len(flight)] = done[0]
+		}
+		if diff := cmp.Diff(two[1].Counters(), two[0].Counters()); diff != "" || two[0].Use(0) != two[1].Use(0) {
+			t.Errorf("seed %d: %s", seed, diff)
+		}
+	}
+}
+
 func BenchmarkDRAMRowHit(b *testing.B) {
 	d := memtest.NewDRAM(b, func(c *dram.Config) { c.Refresh = dram.RefreshAllBanks })
 	b.ReportAllocs()
@@ -345,5 +414,19 @@ func BenchmarkDRAMWriteStream(b *testing.B) {
 	now := sim.Time(0)
 	for i := range b.N {
 		now, _ = d.Access(now, uint64(i)*128, 128, mem.Write)
+	}
+}
+
+// BenchmarkDRAMCopy reads lines of one stream and writes those of another, as a cache does
+// that a core copies through.
+func BenchmarkDRAMCopy(b *testing.B) {
+	d := memtest.NewDRAM(b, func(c *dram.Config) { c.Refresh, c.XORBanks, c.WriteIdle = dram.RefreshAllBanks, true, 8 })
+	b.ReportAllocs()
+	var flight [16]sim.Time
+	for i := range b.N {
+		now := flight[i%len(flight)]
+		addr := uint64(i) * 128 & (1<<20 - 1)
+		flight[i%len(flight)] = memtest.Read(d, now, addr, 128)
+		memtest.Write(d, now, 1<<24+1<<14+addr, 128)
 	}
 }

@@ -1,6 +1,8 @@
 package interconnect
 
 import (
+	"math/bits"
+
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/dram"
@@ -36,10 +38,8 @@ type SystemCache struct {
 	dram   *dram.DRAM // next, when it is that
 	master int        // of the access under way
 
-	// The lines lie set by set, a way each. What a look for a line reads is kept together.
-	tags     []uint64   // (number+1)<<tagShift | master<<1 | dirty; 0 when empty
-	ready    []sim.Time // when the fill has come
-	order    []uint8    // the ways of a set, the most recently used first; zeros in a set without lines
+	sets     []lineSet
+	ways     []lineWay // way by way, so that consecutive lines are neighbours
 	bankFree []sim.Time
 	count    [dram.MaxMasters][numSystemEvents]int64
 	bytes    [dram.MaxMasters]int64   // that the arrays have read or written at the present clock
@@ -51,9 +51,14 @@ type SystemCache struct {
 	due      sim.Time // when that is asked next
 
 	hit, cycle sim.Time
+	beats      int      // bytes of the last access
+	busy       sim.Time // that they take of a bank
 	lineShift  uint
 	lineMask   uint64
 	setMask    uint64
+	setShift   uint   // bits of a set's index
+	signs      int    // words of signs that are in use
+	unused     uint64 // order of a set that gets its first line
 	bankShift  uint
 	limits     [dram.MaxMasters]Allocation
 
@@ -63,14 +68,6 @@ type SystemCache struct {
 	print   uint64
 }
 
-// tagShift is the bits of a tag below the line's number.
-const tagShift = 5
-
-func masterOf(tag uint64) int { return int(tag >> 1 & (dram.MaxMasters - 1)) }
-
-// addr is the address of the line of a tag.
-func (c *SystemCache) addr(tag uint64) uint64 { return (tag>>tagShift - 1) << (c.lineShift & 63) }
-
 // NewSystemCache builds a system cache in front of next.
 func NewSystemCache(cfg SystemCacheConfig, next mem.Level) (*SystemCache, error) {
 	if err := cfg.Validate(); err != nil {
@@ -79,10 +76,10 @@ func NewSystemCache(cfg SystemCacheConfig, next mem.Level) (*SystemCache, error)
 	lines := cfg.Bytes / cfg.LineBytes
 	c := &SystemCache{
 		cfg: cfg, next: next, bankFree: make([]sim.Time, cfg.Banks),
-		tags: make([]uint64, lines), ready: make([]sim.Time, lines), order: make([]uint8, lines),
-		due:       sim.Never,
+		sets: make([]lineSet, lines/cfg.Ways), ways: make([]lineWay, lines), signs: (cfg.Ways + 3) / 4,
+		unused: unusedOrder & (1<<(4*cfg.Ways) - 1), due: sim.Never,
 		lineShift: model.Log2(cfg.LineBytes), lineMask: uint64(cfg.LineBytes - 1),
-		setMask: uint64(lines/cfg.Ways - 1), bankShift: model.Log2(cfg.BankBytes),
+		setMask: uint64(lines/cfg.Ways - 1), setShift: model.Log2(lines / cfg.Ways), bankShift: model.Log2(cfg.BankBytes),
 	}
 	copy(c.limits[:], cfg.Masters)
 	c.dram, _ = next.(*dram.DRAM)
@@ -103,8 +100,8 @@ func (c *SystemCache) Reset() {
 
 func (c *SystemCache) clear() {
 	if c.filled { // a new cache, of thousands of lines, is empty already
-		clear(c.tags)
-		clear(c.order)
+		clear(c.sets)
+		clear(c.ways)
 	}
 	c.Settle()
 	c.filled, c.changed = false, true
@@ -114,7 +111,9 @@ func (c *SystemCache) clear() {
 // is free, and the counters are 0. The level behind is left as it is.
 func (c *SystemCache) Settle() {
 	if c.moved {
-		clear(c.ready)
+		for i := range c.ways {
+			c.ways[i].ready = 0
+		}
 		c.moved = false
 	}
 	clear(c.bankFree)
@@ -199,6 +198,7 @@ func (c *SystemCache) retime(k SystemClock) {
 	c.bytes = [dram.MaxMasters]int64{}
 	c.cfg.Hz, c.bytePJ = k.Hz, k.BytePJ
 	c.hit, c.cycle = model.Period(c.cfg.HitCycles, k.Hz), model.Period(1, k.Hz)
+	c.beats, c.busy = 0, 0
 }
 
 // Fingerprint tells states of the cache apart: which lines it holds for whom, in which
@@ -206,9 +206,18 @@ func (c *SystemCache) retime(k SystemClock) {
 func (c *SystemCache) Fingerprint() uint64 {
 	if c.changed {
 		h := uint64(model.FNVBasis)
-		for set := 0; set < len(c.tags); set += c.cfg.Ways {
-			for _, way := range c.order[set : set+c.cfg.Ways] {
-				h = model.Mixed(h, c.tags[set+int(way)])
+		for i := range c.sets {
+			s := &c.sets[i]
+			if s.held == 0 {
+				continue
+			}
+			h = model.Mixed(h, uint64(i))
+			order := s.order
+			for range c.cfg.Ways {
+				w := order & 15
+				order >>= 4
+				line := c.ways[c.index(uint64(i), w)].line
+				h = model.Mixed(h, line<<5|s.owners>>(4*w)&15<<1|s.dirty>>(4*w)&1)
 			}
 		}
 		c.print, c.changed = h, false
@@ -228,7 +237,10 @@ func (c *SystemCache) Access(t sim.Time, addr uint64, bytes int, k mem.Kind) (si
 		n := min(bytes, c.cfg.BankBytes-int(addr&uint64(c.cfg.BankBytes-1)))
 		bank := &c.bankFree[addr>>(c.bankShift&63)&uint64(len(c.bankFree)-1)]
 		start := max(t, *bank)
-		*bank = start + sim.Time((n+c.cfg.BytesPerCycle-1)/c.cfg.BytesPerCycle)*c.cycle
+		if n != c.beats { // a division is slow
+			c.beats, c.busy = n, sim.Time((n+c.cfg.BytesPerCycle-1)/c.cfg.BytesPerCycle)*c.cycle
+		}
+		*bank = start + c.busy
 		var d sim.Time
 		if k == mem.Write {
 			d = c.write(start, *bank, addr, n)
@@ -259,7 +271,7 @@ func (c *SystemCache) read(start, busy sim.Time, addr uint64, n int) (done sim.T
 			count[SystemReadHit]++
 			c.bytes[c.master] += int64(min(end, (at|c.lineMask)+1) - at)
 			served = true
-			done = max(done, c.ready[i])
+			done = max(done, c.ways[i].ready)
 			if run < at {
 				done, from = c.fetch(start, run, at, keep, done), sim.StallDRAM
 			}
@@ -321,8 +333,7 @@ func (c *SystemCache) write(start, taken sim.Time, addr uint64, n int) (done sim
 		c.bytes[c.master] += int64(min(end, next) - at)
 		if i >= 0 {
 			count[SystemWriteHit]++
-			c.changed = c.changed || c.tags[i]&1 == 0
-			c.tags[i] |= 1
+			c.soil(i)
 			continue
 		}
 		count[SystemWriteMiss]++
@@ -355,73 +366,71 @@ func (c *SystemCache) behind(t sim.Time, addr uint64, n int, k mem.Kind, master 
 	return done
 }
 
-// set is the index of the first of the lines among which line ln has its place.
-func (c *SystemCache) set(ln uint64) int { return int(ln&c.setMask) * c.cfg.Ways }
-
-// find returns the index of line ln, made the most recently used of its set, -1 when it is
-// absent.
+// find returns the index of the way of line ln, made the most recently used of its set, -1
+// when it is absent.
 func (c *SystemCache) find(ln uint64) int {
-	set := c.set(ln)
-	want := (ln + 1) << tagShift
-	for i, tag := range c.tags[set:][:c.cfg.Ways] {
-		if tag^want >= 1<<tagShift {
-			continue
-		}
-		if order := c.order[set:][:c.cfg.Ways]; int(order[0]) != i {
-			c.changed = true
-			at := 1
-			for int(order[at]) != i {
-				at++
+	set := ln & c.setMask
+	s := &c.sets[set]
+	sign := (ln >> (c.setShift & 63) & 0xffff) * everySign
+	for i := range s.signs[:c.signs] {
+		// A sign is that of the line where x is 0. The lowest set bit tells the first of
+		// these, others may be wrong: the number of the line decides.
+		x := s.signs[i] ^ sign
+		for match := (x - everySign) &^ x & (everySign << 15); match != 0; match &= match - 1 {
+			w := uint64(i*4 + bits.TrailingZeros64(match)/16)
+			if at := c.index(set, w); w < uint64(c.cfg.Ways) && c.ways[at].line == ln+1 {
+				c.changed = s.use(w) || c.changed
+				return at
 			}
-			use(order, at)
 		}
-		return set + i
 	}
 	return -1
 }
 
-// use makes the way at an index of a set's order the first.
-func use(order []uint8, at int) {
-	way := order[at]
-	copy(order[1:at+1], order[:at])
-	order[0] = way
+// index is where the line of a way is.
+func (c *SystemCache) index(set, way uint64) int { return int(way<<(c.setShift&63) | set) }
+
+// soil makes the line of the way at an index dirty.
+func (c *SystemCache) soil(i int) {
+	s, bit := &c.sets[uint64(i)&c.setMask], uint64(1)<<(i>>(c.setShift&63)*4&63)
+	c.changed = c.changed || s.dirty&bit == 0
+	s.dirty |= bit
 }
 
 // insert puts line ln, which is absent, in the place of the least recently used one
 // that the master may take: its own when it has as many as it may, else any.
 func (c *SystemCache) insert(ready sim.Time, ln uint64, dirty bool) {
-	set := c.set(ln)
-	tags, order := c.tags[set:][:c.cfg.Ways], c.order[set:][:c.cfg.Ways]
-	victim := len(order) - 1
-	if order[0] == order[victim] {
-		for i := range order {
-			order[i] = uint8(i)
-		}
+	set := ln & c.setMask
+	s := &c.sets[set]
+	if s.order == 0 {
+		s.order = c.unused
 	}
-	if limit := c.limits[c.master].Ways; limit < len(order) {
-		own, last := 0, victim
-		for i, way := range order {
-			if tag := tags[way]; tag != 0 && masterOf(tag) == c.master {
-				own++
-				last = i
+	at := 4*c.cfg.Ways - 4
+	w := s.order >> (at & 63)
+	if limit := c.limits[c.master].Ways; limit < c.cfg.Ways {
+		if own := s.own(uint64(c.master)); bits.OnesCount64(own) >= limit {
+			for own>>(4*w)&1 == 0 {
+				at -= 4
+				w = s.order >> (at & 63) & 15
 			}
 		}
-		if own >= limit {
-			victim = last
-		}
 	}
-	way := int(order[victim])
-	if tag := tags[way]; tag&1 != 0 {
-		owner := masterOf(tag)
+	way, bit := &c.ways[c.index(set, w)], uint64(1)<<(4*w)
+	if s.dirty&bit != 0 {
+		owner := int(s.owners >> (4 * w) & 15)
 		c.count[owner][SystemWriteBack]++
 		c.bytes[owner] += int64(c.cfg.LineBytes)
-		c.behind(max(ready, c.ready[set+way]), c.addr(tag), c.cfg.LineBytes, mem.Write, owner)
+		c.behind(max(ready, way.ready), (way.line-1)<<(c.lineShift&63), c.cfg.LineBytes, mem.Write, owner)
 	}
-	use(order, victim)
-	tag := (ln+1)<<tagShift | uint64(c.master)<<1
+	s.front(w, at)
+	s.held |= bit
+	s.dirty &^= bit
 	if dirty {
-		tag |= 1
+		s.dirty |= bit
 	}
-	tags[way], c.ready[set+way] = tag, ready
+	s.owners = s.owners&^(15<<(4*w)) | uint64(c.master)<<(4*w)
+	sign := &s.signs[w/4]
+	*sign = *sign&^(0xffff<<(w%4*16)) | (ln>>(c.setShift&63)&0xffff)<<(w%4*16)
+	way.line, way.ready = ln+1, ready
 	c.changed, c.moved, c.filled = true, true, true
 }

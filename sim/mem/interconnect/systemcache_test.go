@@ -1,7 +1,9 @@
 package interconnect_test
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -119,50 +121,76 @@ func hit(c *interconnect.SystemCache, p *interconnect.Port, at sim.Time, addr ui
 	return int(c.Count(p.Master(), interconnect.SystemReadHit) - before)
 }
 
-// TestSystemCacheIsLRU compares hits and write-backs with lists of lines.
+// TestSystemCacheIsLRU compares hits and write-backs of two masters, one of which has fewer
+// ways, with lists of lines.
 func TestSystemCacheIsLRU(t *testing.T) {
-	const ways, sets, line = 4, 16, 64
-	d := memtest.NewDRAM(t, nil)
-	c := memtest.NewSystemCache(t, d, func(c *interconnect.SystemCacheConfig) {
-		c.Bytes, c.Ways = ways*sets*line, ways
-		c.Masters = []interconnect.Allocation{{Ways: ways, Reads: true, Writes: true}}
-	})
-	type entry struct {
-		line  uint64
-		dirty bool
-	}
-	var model [sets][]entry
-	var hits, backs int64
-	r := rand.New(rand.NewPCG(5, 6))
-	for i := range 20_000 {
-		ln, k := r.Uint64N(6*sets), mem.Kind(r.IntN(2))
-		set := &model[ln%sets]
-		found := -1
-		for j, e := range *set {
-			if e.line == ln {
-				found = j
+	const sets, line = 16, 64
+	masters := [2]int{5, 7}
+	for _, ways := range []int{1, 2, 3, 4, 6, 12, 16} {
+		limits := [2]int{ways, (ways + 1) / 2}
+		c := memtest.NewSystemCache(t, memtest.NewDRAM(t, nil), func(c *interconnect.SystemCacheConfig) {
+			c.Bytes, c.Ways = ways*sets*line, ways
+			c.Masters = make([]interconnect.Allocation, 8)
+			for i, m := range masters {
+				c.Masters[m] = interconnect.Allocation{Ways: limits[i], Reads: true, Writes: true}
+			}
+		})
+		bus := memtest.NewBus(t, c, 0)
+		var ports [8]*interconnect.Port
+		for i := range ports {
+			ports[i] = bus.Port(fmt.Sprint(i))
+		}
+		type entry struct {
+			line  uint64
+			owner int
+			dirty bool
+		}
+		var model [sets][]entry // most recently used first
+		var hits, backs [2]int64
+		r := rand.New(rand.NewPCG(5, uint64(ways)))
+		for i := range 20_000 {
+			// Every other line of a set differs in high bits of its number alone.
+			ln, k, master := r.Uint64N(uint64(ways+2)*sets), mem.Kind(r.IntN(2)), r.IntN(2)
+			ln = ln%(sets*uint64(ways+3)/2) | ln/(sets*uint64(ways+3)/2)<<32
+			set := &model[ln%sets]
+			x := entry{ln, master, k == mem.Write}
+			at := slices.IndexFunc(*set, func(e entry) bool { return e.line == ln })
+			if at >= 0 {
+				hits[master]++
+				x.owner, x.dirty = (*set)[at].owner, x.dirty || (*set)[at].dirty
+			} else {
+				own := 0
+				for j, e := range *set {
+					if e.owner == master {
+						own++
+						at = j
+					}
+				}
+				if own < limits[master] { // any
+					at = len(*set) - 1
+					if len(*set) < ways {
+						at = -1
+					}
+				}
+				if at >= 0 && (*set)[at].dirty {
+					backs[(*set)[at].owner]++
+				}
+			}
+			if at >= 0 {
+				*set = slices.Delete(*set, at, at+1)
+			}
+			*set = slices.Insert(*set, 0, x)
+			ports[masters[master]].Access(sim.Time(i)*sim.Microsecond, ln*line, line, k)
+		}
+		for m := range masters {
+			e := events(c, masters[m])
+			if got := e[interconnect.SystemReadHit] + e[interconnect.SystemWriteHit]; got != hits[m] {
+				t.Errorf("%d ways, master %d: %d hits, the model has %d", ways, m, got, hits[m])
+			}
+			if got := e[interconnect.SystemWriteBack]; got != backs[m] {
+				t.Errorf("%d ways, master %d: %d write-backs, the model has %d", ways, m, got, backs[m])
 			}
 		}
-		x := entry{ln, k == mem.Write}
-		if found >= 0 {
-			hits++
-			x.dirty = x.dirty || (*set)[found].dirty
-			*set = append((*set)[:found:found], (*set)[found+1:]...)
-		} else if len(*set) == ways {
-			if (*set)[ways-1].dirty {
-				backs++
-			}
-			*set = (*set)[:ways-1]
-		}
-		*set = append([]entry{x}, *set...)
-		c.Access(sim.Time(i)*sim.Microsecond, ln*line, line, k)
-	}
-	e := events(c, 0)
-	if got := e[interconnect.SystemReadHit] + e[interconnect.SystemWriteHit]; got != hits {
-		t.Errorf("%d hits, the model has %d", got, hits)
-	}
-	if e[interconnect.SystemWriteBack] != backs {
-		t.Errorf("%d write-backs, the model has %d", e[interconnect.SystemWriteBack], backs)
 	}
 }
 
@@ -205,6 +233,7 @@ func TestSystemCacheConfig(t *testing.T) {
 		"sets":  func(c *interconnect.SystemCacheConfig) { c.Bytes = 3<<20 + 64*12 },
 		"bank":  func(c *interconnect.SystemCacheConfig) { c.BankBytes = 32 },
 		"ways":  func(c *interconnect.SystemCacheConfig) { c.Masters[1].Ways = 13 },
+		"set":   func(c *interconnect.SystemCacheConfig) { c.Bytes, c.Ways = 4<<20, 32 },
 		"clock": func(c *interconnect.SystemCacheConfig) { c.Hz = 0 },
 	} {
 		c := memtest.SystemCache()
@@ -221,5 +250,16 @@ func BenchmarkSystemCacheStream(b *testing.B) {
 	for i := range b.N {
 		now += 2 * sim.Nanosecond
 		p.Access(now, uint64(i)*64, 64, mem.Read)
+	}
+}
+
+// BenchmarkSystemCacheThrash reads and writes more than the cache holds.
+func BenchmarkSystemCacheThrash(b *testing.B) {
+	p := memtest.NewBus(b, memtest.NewSystemCache(b, memtest.NewDRAM(b, func(c *dram.Config) { c.WriteIdle, c.XORBanks = 8, true }), nil), 0).Port("p")
+	now := sim.Time(0)
+	for i := range b.N {
+		now += 20 * sim.Nanosecond
+		p.Access(now, uint64(i)*128%(5<<20), 128, mem.Read)
+		p.Access(now, 1<<26+uint64(i)*128%(7<<19), 128, mem.Write)
 	}
 }

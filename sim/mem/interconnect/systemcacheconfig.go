@@ -12,7 +12,7 @@ type SystemCacheConfig struct {
 	Hz            int64 // unless Start gives it another
 	Bytes         int
 	LineBytes     int // power of two
-	Ways          int // Bytes/LineBytes/Ways sets, a power of two
+	Ways          int // at most 16; Bytes/LineBytes/Ways sets, a power of two
 	Banks         int // power of two; each serves one access at a time
 	BankBytes     int // consecutive bytes of a bank, a power of two, at least a line
 	BytesPerCycle int // of each bank
@@ -42,7 +42,7 @@ func (c *SystemCacheConfig) Validate() error {
 	k.Hz(c.Hz)
 	k.In("Bytes", int64(c.Bytes), 64, model.MaxCacheBytes)
 	k.Pow2("LineBytes", c.LineBytes, 16, 1<<12)
-	k.In("Ways", int64(c.Ways), 1, 64)
+	k.In("Ways", int64(c.Ways), 1, maxWays)
 	k.Pow2("Banks", c.Banks, 1, 64)
 	k.Pow2("BankBytes", c.BankBytes, max(c.LineBytes, 1), 1<<16)
 	k.In("BytesPerCycle", int64(c.BytesPerCycle), 1, 1<<12)
