@@ -57,7 +57,7 @@ func (p *executable) Explain(w io.Writer) error {
 		}
 		c := base.StepCost{Operation: l.Op, Name: p.graph.NameOf(l.Op), What: l.Code.Name, Estimated: cost.Estimate(&machine, l.Work).Cycles()}
 		for _, x := range l.Cuts {
-			verdict := "takes more"
+			verdict := "weighs more"
 			if x.Chosen {
 				verdict = "chosen"
 			}
