@@ -84,34 +84,9 @@ func readDensify(a *Args) (Densify, error) {
 			return d, a.errorf("block_map", "%v is not ascending below %d", blocks, rank)
 		}
 	}
-	// Dimensions lead the traversal, in any order; block dimensions follow.
-	d.Dims = make([]uint32, rank)
-	inBlock := make([]int64, rank) // size of the block along a dimension
-	for i := range inBlock {
-		inBlock[i] = 1
-	}
-	seen := make([]bool, len(order))
-	for i, x := range order {
-		if x < 0 || int(x) >= len(order) || seen[x] || (i < rank) != (int(x) < rank) {
-			return d, a.errorf("traversal", "%v is no order of %d dimensions and then %d block dimensions", order, rank, len(blocks))
-		}
-		seen[x] = true
-		if sizes[i] < 1 {
-			return d, a.errorf("sizes", "level %d has size %d", i, sizes[i])
-		}
-		if i < rank {
-			d.Dims[x] = uint32(sizes[i])
-			continue
-		}
-		at := blocks[int(x)-rank]
-		n := int64(d.Dims[at]) * int64(sizes[i])
-		if n > nn.MaxElements {
-			return d, a.errorf("sizes", "%v are too large", sizes)
-		}
-		inBlock[at], d.Dims[at] = int64(sizes[i]), uint32(n)
-	}
-	if nn.Elements(d.Dims) < 0 {
-		return d, a.errorf("sizes", "result %v is too large", d.Dims)
+	inBlock, err := d.shape(a, order, blocks, sizes)
+	if err != nil {
+		return d, err
 	}
 	strides := denseStrides(d.Dims)
 	for i, x := range order {
@@ -131,6 +106,40 @@ func readDensify(a *Args) (Densify, error) {
 		d.Levels = append(d.Levels, l)
 	}
 	return d, nil
+}
+
+// shape is the shape of the result, and the size of a block along each dimension. Dimensions
+// lead the traversal, in any order; block dimensions follow.
+func (d *Densify) shape(a *Args, order, blocks, sizes []int32) (inBlock []int64, err error) {
+	rank := len(order) - len(blocks)
+	d.Dims, inBlock = make([]uint32, rank), make([]int64, rank)
+	for i := range inBlock {
+		inBlock[i] = 1
+	}
+	seen := make([]bool, len(order))
+	for i, x := range order {
+		if x < 0 || int(x) >= len(order) || seen[x] || (i < rank) != (int(x) < rank) {
+			return nil, a.errorf("traversal", "%v is no order of %d dimensions and then %d block dimensions", order, rank, len(blocks))
+		}
+		seen[x] = true
+		if sizes[i] < 1 {
+			return nil, a.errorf("sizes", "level %d has size %d", i, sizes[i])
+		}
+		if i < rank {
+			d.Dims[x] = uint32(sizes[i])
+			continue
+		}
+		at := blocks[int(x)-rank]
+		n := int64(d.Dims[at]) * int64(sizes[i])
+		if n > nn.MaxElements {
+			return nil, a.errorf("sizes", "%v are too large", sizes)
+		}
+		inBlock[at], d.Dims[at] = int64(sizes[i]), uint32(n)
+	}
+	if nn.Elements(d.Dims) < 0 {
+		return nil, a.errorf("sizes", "result %v is too large", d.Dims)
+	}
+	return inBlock, nil
 }
 
 // oneLookup counts a lookup for each value.
