@@ -9,9 +9,9 @@ var shipped = [...]socFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
-				{nn.TensorQuant8Asymm, 0.039, 0.015},
-				{nn.TensorQuant8SymmPerChannel, 0.039, 0.015},
-				{nn.TensorQuant8AsymmSigned, 0.039, 0.015},
+				{nn.TensorQuant8Asymm, 0.037, 0.015},
+				{nn.TensorQuant8SymmPerChannel, 0.037, 0.015},
+				{nn.TensorQuant8AsymmSigned, 0.037, 0.015},
 			},
 		},
 	}},
@@ -19,9 +19,9 @@ var shipped = [...]socFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
-				{nn.TensorQuant8Asymm, 0.032, 0.014},
-				{nn.TensorQuant8SymmPerChannel, 0.032, 0.014},
-				{nn.TensorQuant8AsymmSigned, 0.032, 0.014},
+				{nn.TensorQuant8Asymm, 0.028, 0.013},
+				{nn.TensorQuant8SymmPerChannel, 0.028, 0.013},
+				{nn.TensorQuant8AsymmSigned, 0.028, 0.013},
 			},
 		},
 	}},
@@ -49,9 +49,9 @@ var shipped = [...]socFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
-				{nn.TensorQuant8Asymm, 0.51, 0.052},
-				{nn.TensorQuant8SymmPerChannel, 0.51, 0.052},
-				{nn.TensorQuant8AsymmSigned, 0.51, 0.052},
+				{nn.TensorQuant8Asymm, 0.21, 0.046},
+				{nn.TensorQuant8SymmPerChannel, 0.21, 0.046},
+				{nn.TensorQuant8AsymmSigned, 0.21, 0.046},
 			},
 		},
 	}},
@@ -59,9 +59,9 @@ var shipped = [...]socFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
-				{nn.TensorQuant8Asymm, 0.51, 0.052},
-				{nn.TensorQuant8SymmPerChannel, 0.51, 0.052},
-				{nn.TensorQuant8AsymmSigned, 0.51, 0.052},
+				{nn.TensorQuant8Asymm, 0.2, 0.046},
+				{nn.TensorQuant8SymmPerChannel, 0.2, 0.046},
+				{nn.TensorQuant8AsymmSigned, 0.2, 0.046},
 			},
 		},
 	}},

@@ -78,15 +78,16 @@ func blocks(s *core.Spec, k *kernel.Kernel) (list []string) {
 		return nil
 	}
 	for i, c := range candidates {
-		own := *k
-		own.Block = c.Block
-		verdict := "moves more"
-		if i == 0 {
+		verdict := "moves as much"
+		switch {
+		case i == 0:
 			verdict = "chosen"
-		} else if c.Bytes == candidates[0].Bytes {
-			verdict = "moves as much"
+		case c.Bytes > candidates[0].Bytes:
+			verdict = "moves more"
+		case c.Bytes < candidates[0].Bytes:
+			verdict = "slower"
 		}
-		list = append(list, fmt.Sprintf("block %dx%dx%d: %d bytes, %d cycles, %s", c.Block.H, c.Block.W, c.Block.D, c.Bytes, cost.Estimate(s, &own).Cycles(), verdict))
+		list = append(list, fmt.Sprintf("block %dx%dx%d: %d cycles, %d bytes, %s", c.Block.H, c.Block.W, c.Block.D, c.Cycles, c.Bytes, verdict))
 	}
 	return list
 }

@@ -3,6 +3,8 @@
 package cost
 
 import (
+	"cmp"
+	"math"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
@@ -31,49 +33,56 @@ func granules(banks int) (input, acc int) {
 	return 2, 2
 }
 
-// Candidate is a block that fits, and the bytes that it moves through the buffers.
+// Candidate is a block that fits, what the kernel is estimated to take with it, and the bytes that it
+// moves through the buffers.
 type Candidate struct {
-	Block kernel.Block
-	Bytes int64
+	Block  kernel.Block
+	Cycles int64
+	Bytes  int64
 }
 
-// ChooseBlock picks the block that moves the fewest bytes, the largest of equal ones: weights are read
-// again for every block of pixels, the input for every block of channels.
+// alike is how many times the least estimate blocks may take that are told apart by their bytes: the
+// estimate knows what a kernel waits for, but little of what each of its blocks costs.
+const alike = 1.1
+
+// ChooseBlock picks the block that moves the fewest bytes of those that take about the fewest cycles:
+// weights are read again for every block of pixels, the input for every block of channels.
 func ChooseBlock(s *core.Spec, k *kernel.Kernel) kernel.Block {
-	var best Candidate
-	eachBlock(s, k, func(c Candidate) {
-		if best.Block.D == 0 || better(c, best) {
-			best = c
-		}
-	})
-	return best.Block
+	list := candidates(s, k)
+	if len(list) == 0 {
+		return kernel.Block{}
+	}
+	return slices.MinFunc(list, preference(list)).Block
 }
 
 // Blocks are the best candidates, at most so many, the chosen one first.
 func Blocks(s *core.Spec, k *kernel.Kernel, most int) []Candidate {
-	var list []Candidate
-	eachBlock(s, k, func(c Candidate) {
-		at := len(list)
-		for at > 0 && better(c, list[at-1]) {
-			at--
-		}
-		if list = slices.Insert(list, at, c); len(list) > most {
-			list = list[:most]
-		}
-	})
-	return list
+	list := candidates(s, k)
+	slices.SortStableFunc(list, preference(list))
+	return list[:min(most, len(list))]
 }
 
-// better reports whether x is preferred to y, which has been found before.
-func better(x, y Candidate) bool {
-	if x.Bytes != y.Bytes {
-		return x.Bytes < y.Bytes
+// preference compares two candidates of a list: those alike to the one of the fewest cycles first, then by
+// bytes, the larger of equal ones first.
+func preference(list []Candidate) func(x, y Candidate) int {
+	least := int64(math.MaxInt64)
+	for _, c := range list {
+		least = min(least, c.Cycles)
 	}
-	return x.Block.H*x.Block.W*x.Block.D > y.Block.H*y.Block.W*y.Block.D
+	slower := func(c Candidate) int {
+		if float64(c.Cycles) > alike*float64(least) {
+			return 1
+		}
+		return 0
+	}
+	return func(x, y Candidate) int {
+		return cmp.Or(slower(x)-slower(y), cmp.Compare(x.Bytes, y.Bytes), y.Block.H*y.Block.W*y.Block.D-x.Block.H*x.Block.W*x.Block.D)
+	}
 }
 
-// eachBlock visits the blocks whose buffers fit in SHRAM.
-func eachBlock(s *core.Spec, k *kernel.Kernel, visit func(Candidate)) {
+// candidates are the blocks whose buffers fit in SHRAM.
+func candidates(s *core.Spec, k *kernel.Kernel) (list []Candidate) {
+	own := *k
 	banks := min(s.ShramBytes/s.ShramBank, 63)
 	tables := max(1, 2048/s.ShramBank)
 	inGranule, accGranule := granules(s.ShramBytes / s.ShramBank)
@@ -96,11 +105,12 @@ func eachBlock(s *core.Spec, k *kernel.Kernel, visit func(Candidate)) {
 				if 2+inputs*ibBanks > abStart {
 					continue
 				}
-				c := Candidate{kernel.Block{H: h, W: bw, D: d, IBEnd: 2 + inputs*ibBanks, ABStart: abStart, IB2Start: 2 + ibBanks}, movedBytes(k, h, bw, d, ib, depth)}
-				visit(c)
+				own.Block = kernel.Block{H: h, W: bw, D: d, IBEnd: 2 + inputs*ibBanks, ABStart: abStart, IB2Start: 2 + ibBanks}
+				list = append(list, Candidate{own.Block, Estimate(s, &own).Cycles(), movedBytes(k, h, bw, d, ib, depth)})
 			}
 		}
 	}
+	return list
 }
 
 // inputBlock is the bytes of input that one block needs at a time, and its

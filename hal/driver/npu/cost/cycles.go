@@ -66,6 +66,9 @@ func Estimate(s *core.Spec, k *kernel.Kernel) Parts {
 			p.Memory += again
 		}
 		p.Fetch = max(packed/far.BytesPerCycle, again)
+		if far == chip { // one port for both
+			p.Memory += packed / far.BytesPerCycle
+		}
 		p.Output = max(p.Output, float64(w.Outputs*ethosu.ScaleRecordSize*buffers.ReadLatency)/256*planes)
 	}
 	if k.Table != nil {
