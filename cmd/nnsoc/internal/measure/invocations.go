@@ -19,9 +19,9 @@ type Pace struct {
 	intervalUs  float64
 	cold        bool
 	Burst       bool
-	// Precision ends the loop while executions still differ, which takes the host long:
-	// once the standard error of the mean latency is below this share of it, or after
-	// maxSimulations. 0 does not.
+	// Precision ends the loop while executions still differ, which takes the host long: when
+	// it has lasted for governorsTime, once the standard error of the mean latency is below
+	// this share of it, or after maxSimulations. 0 does not.
 	Precision float64
 	Endurance
 }
@@ -32,8 +32,12 @@ func PlanPace() Pace { return Pace{Invocations: defaultInvocations, Precision: 0
 // Bounds of a loop that ends by its precision.
 const (
 	minInvocations = 3
-	maxSimulations = 16 // executions on engines, once there were fewInvocations
-	fewInvocations = 8
+	maxSimulations = 16 // executions on engines
+	// governorsTime is long enough for the governors of an engine, of memory and of the CPU
+	// to have changed the clocks of a loop that keeps them busy in part: ten samples of the
+	// slowest one's 10 ms. A GPU that is busy half of the time goes up and down for as long
+	// as it is.
+	governorsTime = 100 * sim.Millisecond
 )
 
 // defaultInvocations is how many benchmark_model measures.
@@ -98,6 +102,7 @@ func (p *Pace) Invoke(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte, 
 func (p *Pace) Loop(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte, o nnrt.ExecuteOptions, each func(*nnrt.Result)) error {
 	before := m.Live.Simulated()
 	last, mean := before, NewInvocations()
+	var took sim.Time
 	once, pause, err := p.begin(m, c, inputs, o)
 	if err != nil {
 		return err
@@ -113,8 +118,9 @@ func (p *Pace) Loop(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte, o 
 		each(r)
 		pause()
 		mean.took(r.LatencyFs, r.EnergyPJ)
+		took += sim.Time(r.LatencyFs)
 		now := m.Live.Simulated()
-		if p.Precision > 0 && now > last && (mean.within(p.Precision) || i+1 >= fewInvocations && now-before > maxSimulations) {
+		if p.Precision > 0 && now > last && took >= governorsTime && (mean.within(p.Precision) || now-before > maxSimulations) {
 			break
 		}
 		last = now
