@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
@@ -120,6 +121,44 @@ func TestExactIsNotBeaten(t *testing.T) {
 		}
 	}
 	t.Logf("ilp divides %d networks", divided)
+}
+
+// TestPlanLoopSeesGovernors: a plan is compared by what nnsoc run says of it, also where its GPU
+// is busy for half of the time, so that its clock goes up and down in the loop.
+func TestPlanLoopSeesGovernors(t *testing.T) {
+	t.Setenv(machine.CacheVariable, "")
+	a := &cli.App{Out: io.Discard, Err: io.Discard, SoC: "pixel4"}
+	live, err := machine.OpenLive(a, hal.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	form, err := partitionForm("mobilenet_v1_0.25_224_float", &input.ShapeFlag{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := NewPlanner(a, live, nnrt.CompileOptions{}, measure.PlanPace(), a.Progress())
+	p, err := nnrt.NewProblem(live.Registry, form.Model, x.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gpu := slices.IndexFunc(p.Devices, func(d partition.Device) bool { return d.Name == "gpu" })
+	plan, err := partition.Single(gpu).Plan(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan = p.Canonical(plan)
+	compared, err := x.run(p, plan, form.Inputs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran, loop := simulateAnew(t, x, p, plan, form.Inputs), compared.invocations
+	t.Logf("compared by %.0f us, %.0f to %.0f, of %d invocations; 50 take %.0f", loop.MeanUS, loop.MinUS, loop.MaxUS, loop.Count, ran)
+	if !(loop.MaxUS > 1.2*loop.MinUS) {
+		t.Errorf("%.0f to %.0f us: the clock of the GPU has not moved", loop.MinUS, loop.MaxUS)
+	}
+	if !(math.Abs(loop.MeanUS/ran-1) <= 0.03) {
+		t.Errorf("the plan is compared by %.0f us, nnsoc run says %.0f", loop.MeanUS, ran)
+	}
 }
 
 // simulateAnew is the mean of 50 invocations of a plan on a machine of its own.

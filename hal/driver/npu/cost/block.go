@@ -42,7 +42,7 @@ type Candidate struct {
 }
 
 // alike is how many times the least estimate blocks may take that are told apart by their bytes: the
-// estimate knows what a kernel waits for, but little of what each of its blocks costs.
+// estimate knows what a kernel waits for, but little of what each of its blocks costs (assumed, D-690).
 const alike = 1.1
 
 // ChooseBlock picks the block that moves the fewest bytes of those that take about the fewest cycles:
