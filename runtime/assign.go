@@ -77,7 +77,7 @@ func newProblem(r *Registry, m *nn.Model, o CompileOptions, planned bool, ask fu
 			if err := r.checkSlice(d, m); err != nil {
 				return nil, err
 			}
-			support, err := supportedOperations(d, m)
+			support, err := SupportedOperations(d, m)
 			switch {
 			case err == nil:
 				x.Support = r.force(m, d.Name(), support)

@@ -7,9 +7,9 @@ import (
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
-// supportedOperations asks a device, which may be anybody's: it may panic or
+// SupportedOperations asks a device, which may be anybody's: it may panic or
 // answer too little.
-func supportedOperations(d hal.Device, m *nn.Model) (s []hal.Support, err error) {
+func SupportedOperations(d hal.Device, m *nn.Model) (s []hal.Support, err error) {
 	defer hal.Contain(&err, d.Name(), "SupportedOperations")
 	if s, err = d.SupportedOperations(m); err == nil && len(s) != len(m.Main.Operations) {
 		err = hal.Errorf(hal.GeneralFailure, "%s: answers for %d of %d operations", d.Name(), len(s), len(m.Main.Operations))

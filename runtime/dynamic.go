@@ -160,7 +160,7 @@ func (e *execution) prepared(s *step) (d hal.Device, p hal.PreparedModel, ok boo
 		}
 	}
 	reason := ""
-	support, err := supportedOperations(s.device, part.Model)
+	support, err := SupportedOperations(s.device, part.Model)
 	if err != nil {
 		reason = "its support query failed: " + err.Error()
 	} else if i := slices.IndexFunc(support, func(a hal.Support) bool { return !a.OK }); i >= 0 {

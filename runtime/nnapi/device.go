@@ -52,13 +52,13 @@ const firstWithTypes = 29
 // ReferenceName is what NNAPI calls the CPU.
 const ReferenceName = "nnapi-reference"
 
-// NewRuntime returns a runtime. A driver whose answers are invalid, without a
-// name, version or type, is left out.
+// NewRuntime returns a runtime. A driver whose answers are invalid is left out: without a
+// name, version or type, with figures of capabilities that are not above 0, with more
+// cache files than there may be, or one that panics.
 func NewRuntime(cpu hal.Device, drivers ...hal.Device) (*Runtime, error) {
 	r := &Runtime{cpu: &Device{cpu}}
 	for _, d := range drivers {
-		x := &Device{d}
-		if d.Name() != "" && d.Version() != "" && (d.Type() != 0 || x.FeatureLevel() < firstWithTypes) && validExtensions(d) {
+		if x := (&Device{d}); x.valid() {
 			r.types.add(x)
 			r.devices = append(r.devices, x)
 		}
@@ -68,6 +68,26 @@ func NewRuntime(cpu hal.Device, drivers ...hal.Device) (*Runtime, error) {
 	}
 	r.devices = append(r.devices, r.cpu)
 	return r, nil
+}
+
+// valid reports whether a driver answers well when it is registered.
+func (d *Device) valid() (ok bool) {
+	var crash error
+	defer func() { ok = ok && crash == nil }()
+	defer hal.Contain(&crash, "driver", "registration")
+	model, data := d.hal.NumberOfCacheFilesNeeded()
+	return d.hal.Name() != "" && d.hal.Version() != "" && (d.hal.Type() != 0 || d.FeatureLevel() < firstWithTypes) &&
+		model >= 0 && data >= 0 && model <= hal.MaxCacheFiles && data <= hal.MaxCacheFiles &&
+		validExtensions(d.hal) && validCapabilities(d.hal.Capabilities())
+}
+
+// validCapabilities reports whether all figures are above 0.
+func validCapabilities(c hal.Capabilities) bool {
+	list := []hal.PerformanceInfo{c.RelaxedScalar, c.RelaxedTensor, c.If, c.While}
+	for _, p := range c.OperandPerformance() {
+		list = append(list, p.Info)
+	}
+	return !slices.ContainsFunc(list, func(p hal.PerformanceInfo) bool { return !(p.ExecTime > 0 && p.PowerUsage > 0) })
 }
 
 // validExtensions reports whether a driver describes its extensions well, each once.
@@ -178,8 +198,8 @@ func (r *Runtime) SupportedOperations(m *Model, devices []*Device) ([]bool, erro
 	}
 	answer := make([]bool, len(m.order))
 	for _, d := range devices {
-		support, err := d.hal.SupportedOperations(m.model)
-		if err != nil || len(support) != len(answer) {
+		support, err := nnrt.SupportedOperations(d.hal, m.model)
+		if err != nil {
 			continue // it supports nothing
 		}
 		for k, s := range support {
