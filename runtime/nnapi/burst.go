@@ -13,6 +13,7 @@ type Burst struct {
 	c     *Compilation
 	mu    sync.Mutex // held by the execution in flight
 	parts *nnrt.Burst
+	free  bool
 }
 
 // NewBurst is Burst_create.
@@ -34,6 +35,7 @@ func (b *Burst) Free() error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.free = true
 	return wrap(b.parts.Close())
 }
 
@@ -49,6 +51,9 @@ func (e *Execution) BurstCompute(b *Burst) error {
 		return fail(BadState, "%s: the burst carries another execution", call)
 	}
 	defer b.mu.Unlock()
+	if b.free {
+		return fail(BadState, "%s: the burst was freed", call)
+	}
 	if err := e.begin(call, ThroughBurst, true); err != nil {
 		return err
 	}

@@ -130,6 +130,9 @@ func (c *Compilation) SetTimeout(d time.Duration) error {
 		if !c.one() {
 			return fail(BadData, "%s: the compilation is not for one explicit device", call)
 		}
+		if d < 0 {
+			return fail(BadData, "%s: %v", call, d)
+		}
 		c.timeout = d
 		return nil
 	})

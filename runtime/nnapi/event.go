@@ -72,6 +72,9 @@ func (e *Execution) StartComputeWithDependencies(events []*Event, duration time.
 	if slices.Contains(events, nil) {
 		return nil, fail(UnexpectedNull, "%s: an event is null", call)
 	}
+	if duration < 0 {
+		return nil, fail(BadData, "%s: a duration of %v", call, duration)
+	}
 	if duration > 0 && !e.c.one() {
 		return nil, fail(BadData, "%s: a duration, but the compilation is not for one explicit device", call)
 	}

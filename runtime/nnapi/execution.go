@@ -177,6 +177,9 @@ func (e *Execution) fromMemory(call string, i uint32, t *OperandType, m *Memory,
 		if !m.mayBe(role{e.c, input, i}) {
 			return fail(BadData, "%s: the memory has no such role", call)
 		}
+		if m.isFree() {
+			return fail(BadState, "%s: the memory was freed", call)
+		}
 		if dims, ok = combine(dims, m.operand.Dimensions); !ok {
 			return fail(BadData, "%s: the memory has dimensions %v", call, m.operand.Dimensions)
 		}
@@ -192,11 +195,13 @@ func shape(call string, o *nn.Operand, t *OperandType) ([]uint32, error) {
 	if t.Type != o.Type || t.Scale != o.Scale || t.ZeroPoint != o.ZeroPoint {
 		return nil, fail(BadData, "%s: %v of scale %v, zero point %d; the operand is %v, %v, %d", call, t.Type, t.Scale, t.ZeroPoint, o.Type, o.Scale, o.ZeroPoint)
 	}
-	dims, ok := combine(o.Dimensions, t.Dimensions)
-	if !ok {
+	if len(o.Dimensions) == 0 {
+		return slices.Clone(t.Dimensions), nil
+	}
+	if !slices.EqualFunc(o.Dimensions, t.Dimensions, func(want, got uint32) bool { return want == 0 || want == got }) {
 		return nil, fail(BadData, "%s: dimensions %v, the operand has %v", call, t.Dimensions, o.Dimensions)
 	}
-	return dims, nil
+	return slices.Clone(t.Dimensions), nil
 }
 
 // fits checks the length of a buffer.
@@ -264,6 +269,9 @@ func (e *Execution) SetTimeout(d time.Duration) error {
 		if !e.c.one() {
 			return fail(BadData, "%s: the compilation is not for one explicit device", call)
 		}
+		if d < 0 {
+			return fail(BadData, "%s: %v", call, d)
+		}
 		e.timeout = d
 		return nil
 	})
@@ -275,7 +283,15 @@ const (
 	MaximumLoopTimeout = hal.MaximumLoopTimeout
 )
 
-// SetLoopTimeout bounds each WHILE, by MaximumLoopTimeout at most.
+// SetLoopTimeout bounds each WHILE, by MaximumLoopTimeout at most. A bound of 0 leaves no
+// time for a round.
 func (e *Execution) SetLoopTimeout(d time.Duration) error {
-	return e.modify("Execution_setLoopTimeout", func() error { e.loop = min(d, MaximumLoopTimeout); return nil })
+	const call = "Execution_setLoopTimeout"
+	return e.modify(call, func() error {
+		if d < 0 {
+			return fail(BadData, "%s: %v", call, d)
+		}
+		e.loop = max(min(d, MaximumLoopTimeout), 1) // 0 is the default one layer below
+		return nil
+	})
 }

@@ -25,6 +25,7 @@ type Memory struct {
 
 	mu          sync.Mutex
 	initialized bool
+	free        bool
 }
 
 // isWritten reports whether opaque memory holds a value.
@@ -48,11 +49,26 @@ func (m *Memory) invalidate() {
 	m.initialized = false
 }
 
-// Free is Memory_free: device memory ends with it.
+// Free is Memory_free: device memory ends with it. A second call does nothing.
 func (m *Memory) Free() {
-	if m != nil && m.buffer != nil {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	freed := m.free
+	m.free = true
+	m.mu.Unlock()
+	if m.buffer != nil && !freed {
 		m.buffer.Release()
 	}
+}
+
+// isFree reports whether the app has freed the memory. Models that share a region and
+// executions that have it as an argument keep it.
+func (m *Memory) isFree() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.free
 }
 
 // NewMemory returns a region of n bytes, as of an AHardwareBuffer of blob format.
@@ -270,6 +286,8 @@ func CopyMemory(src, dst *Memory) error {
 	switch {
 	case src == nil || dst == nil:
 		return fail(UnexpectedNull, "%s: no memory", call)
+	case src.isFree() || dst.isFree():
+		return fail(BadState, "%s: a memory was freed", call)
 	case src == dst:
 		return nil
 	case src.roles != nil && !src.isWritten():

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/compat"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 )
 
@@ -124,7 +125,8 @@ func (m *Model) SetOperandValue(i uint32, data []byte) error {
 			return err
 		}
 		if data == nil {
-			o.Lifetime = nn.NoValue
+			o.Lifetime, o.Data = nn.NoValue, nil
+			m.pointed = slices.DeleteFunc(m.pointed, func(x uint32) bool { return x == i })
 			return nil
 		}
 		if err := m.constant(call, i, o, int64(len(data))); err != nil {
@@ -192,10 +194,11 @@ func (m *Model) SetOperandValueFromMemory(i uint32, memory *Memory, offset, leng
 // WHILE.
 func (m *Model) SetOperandValueFromModel(i uint32, inner *Model) error {
 	const call = "Model_setOperandValueFromModel"
+	if inner == nil {
+		return fail(UnexpectedNull, "%s: no model", call)
+	}
+	finished := inner.isFinished() // asked before this model is locked: two may name each other
 	return m.modify(call, func() error {
-		if inner == nil {
-			return fail(UnexpectedNull, "%s: no model", call)
-		}
 		o, err := m.operand(call, i)
 		if err != nil {
 			return err
@@ -203,7 +206,7 @@ func (m *Model) SetOperandValueFromModel(i uint32, inner *Model) error {
 		if o.Type != nn.SubgraphRef {
 			return fail(BadData, "%s: operand %d is %v, want MODEL", call, i, o.Type)
 		}
-		if inner == m || !inner.isFinished() {
+		if !finished {
 			return fail(BadState, "%s: the inner model is not finished", call)
 		}
 		k := len(m.inner)
@@ -230,7 +233,7 @@ func (m *Model) SetOperandSymmPerChannelQuantParams(i uint32, q nn.ChannelQuant)
 		if o.Type != nn.TensorQuant8SymmPerChannel {
 			return fail(BadData, "%s: operand %d is %v", call, i, o.Type)
 		}
-		if int64(q.Dim) >= int64(len(o.Dimensions)) || uint32(len(q.Scales)) != o.Dimensions[q.Dim] {
+		if int64(q.Dim) >= int64(len(o.Dimensions)) || len(q.Scales) == 0 || uint32(len(q.Scales)) != o.Dimensions[q.Dim] {
 			return fail(BadData, "%s: %d scales for dimension %d of %v", call, len(q.Scales), q.Dim, o.Dimensions)
 		}
 		for c, s := range q.Scales {
@@ -243,8 +246,8 @@ func (m *Model) SetOperandSymmPerChannelQuantParams(i uint32, q nn.ChannelQuant)
 	})
 }
 
-// AddOperation adds an operation. Its arguments are checked when the model is
-// finished.
+// AddOperation adds an operation of operands that were added before. Number and types of
+// its arguments are checked here, their values and shapes when the model is finished.
 func (m *Model) AddOperation(t nn.OperationType, inputs, outputs []uint32) error {
 	const call = "Model_addOperation"
 	return m.modify(call, func() error {
@@ -262,7 +265,16 @@ func (m *Model) AddOperation(t nn.OperationType, inputs, outputs []uint32) error
 		if err != nil {
 			return err
 		}
-		m.graph.Operations = append(m.graph.Operations, nn.Operation{Type: t, Inputs: slices.Clone(inputs), Outputs: slices.Clone(outputs)})
+		if len(m.graph.Operations) >= maxEntities {
+			return fail(BadData, "%s: too many operations", call)
+		}
+		op := nn.Operation{Type: t, Inputs: slices.Clone(inputs), Outputs: slices.Clone(outputs)}
+		if !nn.IsExtensionOperationType(t) || opspec.Lookup(t) != nil { // others only their driver knows
+			if _, err := opspec.ModelView(&m.graph).Bind(&op); err != nil {
+				return fail(BadData, "%s: %w", call, err)
+			}
+		}
+		m.graph.Operations = append(m.graph.Operations, op)
 		return nil
 	})
 }

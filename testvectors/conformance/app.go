@@ -127,11 +127,17 @@ type nameless struct{ *picky }
 
 func (nameless) Version() string { return "" }
 
+// hoarder needs more cache files than there may be.
+type hoarder struct{ *picky }
+
+func (hoarder) NumberOfCacheFilesNeeded() (model, data int) { return hal.MaxCacheFiles + 1, 0 }
+
 func appDevices(t *T) {
 	old := compat.Adapt(compat.V1_1, driver("old", nn.OpRelu))
-	r := t.app(driver("a", nn.OpRelu), nameless{driver("broken", nn.OpRelu)}, old)
+	r := t.app(driver("a", nn.OpRelu), nameless{driver("broken", nn.OpRelu)}, hoarder{driver("hoarder", nn.OpRelu)},
+		&promising{picky: newPicky("backwards", nn.OpRelu), exec: -1, power: 1}, old)
 	list := t.all(r)
-	Equal(t, "devices, the broken driver left out", len(list), 3)
+	Equal(t, "devices, broken drivers left out", len(list), 3)
 	for i, want := range []struct {
 		name  string
 		typ   hal.DeviceType
@@ -249,15 +255,10 @@ func modelOperands(t *T) {
 	t.OK("two scales", m.SetOperandSymmPerChannelQuantParams(2, scales(0, 1, 2)))
 	t.code("an operation on no operand", m.AddOperation(nn.OpRelu, []uint32{3}, []uint32{1}), nnapi.BadData)
 	t.code("an operation without outputs", m.AddOperation(nn.OpRelu, []uint32{0}, nil), nnapi.BadData)
-	wrong := nnapi.NewModel() // the arguments of an operation are checked by finish at the latest
-	t.OK("operand", wrong.AddOperand(vector()))
-	t.OK("operand", wrong.AddOperand(vector()))
-	err := wrong.AddOperation(nn.OpAdd, []uint32{0}, []uint32{1})
-	if err == nil {
-		t.OK("inputs", wrong.IdentifyInputsAndOutputs([]uint32{0}, []uint32{1}))
-		err = wrong.Finish()
-	}
-	t.code("ADD of one operand", err, nnapi.BadData)
+	t.code("an operation that there is not", m.AddOperation(12345, []uint32{0}, []uint32{1}), nnapi.BadData)
+	t.code("ADD of one operand", m.AddOperation(nn.OpAdd, []uint32{0}, []uint32{1}), nnapi.BadData)
+	t.code("RELU with an output of another type", m.AddOperation(nn.OpRelu, []uint32{0}, []uint32{2}), nnapi.BadData)
+	t.OK("RELU", m.AddOperation(nn.OpRelu, []uint32{0}, []uint32{1}))
 }
 
 // added is a model that adds a constant to a vector.
