@@ -38,103 +38,158 @@ func wordByte(c byte) bool {
 }
 
 // lex splits text that begins at a line.
-func (a *assembler) lex(s string, line int) (toks []token, err error) {
-	lineStart := 0
-	directive := ""             // a body follows its line
-	glued, fresh := false, true // fresh: nothing but blanks in this line so far
-	for i := 0; i < len(s); {
-		if n := len(toks); directive != "" && toks[n-1].ends() {
-			end, next, ok := bodyEnd(s[i:], directive)
-			if !ok {
-				return nil, a.errorf(toks[n-1], "%s without %s", directive, bodies[directive])
-			}
-			toks = append(toks, token{kind: tokBody, text: s[i:][:end], line: line, col: i - lineStart + 1})
-			line += strings.Count(s[i:][:next], "\n")
-			i += next
-			lineStart = strings.LastIndexByte(s[:i], '\n') + 1
-			directive, glued, fresh = "", false, false
-			continue
+func (a *assembler) lex(s string, line int) ([]token, error) {
+	x := lexer{a: a, s: s, line: line, fresh: true}
+	for x.at < len(s) {
+		step := x.next
+		if n := len(x.toks); x.directive != "" && x.toks[n-1].ends() {
+			step = x.body
 		}
-		c := s[i]
-		t := token{line: line, col: i - lineStart + 1, glued: glued}
-		glued = true
-		first := fresh
-		fresh = fresh && (c == ' ' || c == '\t' || c == '\r')
-		switch {
-		case c == '\n':
-			t.kind, t.text = tokNewline, "\n"
-			toks = append(toks, t)
-			i++
-			line, lineStart = line+1, i
-			glued, fresh = false, true
-		case c == ' ' || c == '\t' || c == '\r':
-			i++
-			glued = false
-		case c == '#' && first && cppDirective(s[i+1:]):
-			return nil, a.errorf(t, "source for the C preprocessor: run clang -E first")
-		case strings.HasPrefix(s[i:], "//"), c == '#' && first: // the second is a line marker of the preprocessor
-			for i < len(s) && s[i] != '\n' {
-				i++
-			}
-		case strings.HasPrefix(s[i:], "/*"):
-			n := strings.Index(s[i:], "*/")
-			if n < 0 {
-				return nil, a.errorf(t, "comment does not end")
-			}
-			line += strings.Count(s[i:i+n], "\n")
-			i += n + 2
-			if n := strings.LastIndexByte(s[:i], '\n'); n >= lineStart {
-				lineStart = n + 1
-			}
-			glued = false
-		case c >= '0' && c <= '9':
-			j := i
-			for j < len(s) && wordByte(s[j]) && s[j] != '.' {
-				j++
-			}
-			t.kind, t.text = tokNum, s[i:j]
-			i = j
-			toks = append(toks, t)
-		case wordByte(c):
-			// A register ends where its digits end, so that r2.h and r8.new split; a label may hold dots.
-			j := i + 1
-			for j < len(s) && wordByte(s[j]) && (s[j] != '.' || c == '.' && !t.glued) {
-				j++
-			}
-			t.kind, t.text = tokWord, s[i:j]
-			i = j
-			if c == '.' && bodies[strings.ToLower(t.text)] != "" && (len(toks) == 0 || toks[len(toks)-1].ends() || toks[len(toks)-1].is(":")) {
-				directive = strings.ToLower(t.text)
-			}
-			toks = append(toks, t)
-		case c == '"':
-			text, n, ok := unquote(s[i:])
-			if !ok {
-				return nil, a.errorf(t, "bad string")
-			}
-			t.kind, t.text, t.raw = tokString, text, s[i:i+n]
-			i += n
-			toks = append(toks, t)
-		case c == '\'' && i+2 < len(s) && s[i+2] == '\'' && s[i+1] != '\\' && s[i+1] != '\n':
-			t.kind, t.text, t.raw = tokNum, strconv.Itoa(int(s[i+1])), s[i:i+3]
-			i += 3
-			toks = append(toks, t)
-		case c == '\'' && i+3 < len(s) && s[i+3] == '\'' && s[i+1] == '\\' && strings.IndexByte(escapes, s[i+2]) >= 0:
-			t.kind, t.text, t.raw = tokNum, strconv.Itoa(int(escaped[strings.IndexByte(escapes, s[i+2])])), s[i:i+4]
-			i += 4
-			toks = append(toks, t)
-		case c < 0x21 || c > 0x7e:
-			return nil, a.errorf(t, "unexpected character %q", c)
-		default:
-			t.kind, t.text = tokPunct, s[i:i+1]
-			i++
-			toks = append(toks, t)
+		if err := step(); err != nil {
+			return nil, err
 		}
 	}
-	if directive != "" {
-		return nil, a.errorf(toks[len(toks)-1], "%s without %s", directive, bodies[directive])
+	if x.directive != "" {
+		return nil, x.unended()
 	}
-	return append(toks, token{kind: tokEOF, line: line, col: len(s) - lineStart + 1}), nil
+	return append(x.toks, token{kind: tokEOF, line: x.line, col: x.column()}), nil
+}
+
+// lexer is a place in a text.
+type lexer struct {
+	a               *assembler
+	s               string
+	at              int
+	line, lineStart int
+	toks            []token
+	directive       string // a body follows its line
+	glued           bool   // no space before
+	fresh           bool   // nothing but blanks in this line so far
+}
+
+func (x *lexer) column() int { return x.at - x.lineStart + 1 }
+
+// unended is the error of a body without an end.
+func (x *lexer) unended() error {
+	return x.a.errorf(x.toks[len(x.toks)-1], "%s without %s", x.directive, bodies[x.directive])
+}
+
+// add takes n bytes as a token.
+func (x *lexer) add(t token, kind tokKind, text string, n int) {
+	t.kind, t.text = kind, text
+	x.toks = append(x.toks, t)
+	x.at += n
+}
+
+// body takes what the directive before reads as it is.
+func (x *lexer) body() error {
+	end, next, ok := bodyEnd(x.s[x.at:], x.directive)
+	if !ok {
+		return x.unended()
+	}
+	rest := x.s[x.at:]
+	x.add(token{line: x.line, col: x.column()}, tokBody, rest[:end], next)
+	x.line += strings.Count(rest[:next], "\n")
+	x.lineStart = strings.LastIndexByte(x.s[:x.at], '\n') + 1
+	x.directive, x.glued, x.fresh = "", false, false
+	return nil
+}
+
+// next takes a token, blanks or a comment.
+func (x *lexer) next() error {
+	rest := x.s[x.at:]
+	c := rest[0]
+	t := token{line: x.line, col: x.column(), glued: x.glued}
+	x.glued = true
+	first := x.fresh
+	x.fresh = first && (c == ' ' || c == '\t' || c == '\r')
+	switch {
+	case c == '\n':
+		x.add(t, tokNewline, "\n", 1)
+		x.line, x.lineStart = x.line+1, x.at
+		x.glued, x.fresh = false, true
+	case c == ' ' || c == '\t' || c == '\r':
+		x.at++
+		x.glued = false
+	case c == '#' && first && cppDirective(rest[1:]):
+		return x.a.errorf(t, "source for the C preprocessor: run clang -E first")
+	case strings.HasPrefix(rest, "//"), c == '#' && first: // the second is a line marker of the preprocessor
+		if n := strings.IndexByte(rest, '\n'); n >= 0 {
+			x.at += n
+		} else {
+			x.at = len(x.s)
+		}
+	case strings.HasPrefix(rest, "/*"):
+		n := strings.Index(rest, "*/")
+		if n < 0 {
+			return x.a.errorf(t, "comment does not end")
+		}
+		x.comment(n + 2)
+	case c >= '0' && c <= '9':
+		n := 0
+		for n < len(rest) && wordByte(rest[n]) && rest[n] != '.' {
+			n++
+		}
+		x.add(t, tokNum, rest[:n], n)
+	case wordByte(c):
+		x.word(t, rest)
+	case c == '"', c == '\'':
+		return x.quoted(t, rest)
+	case c < 0x21 || c > 0x7e:
+		return x.a.errorf(t, "unexpected character %q", c)
+	default:
+		x.add(t, tokPunct, rest[:1], 1)
+	}
+	return nil
+}
+
+// comment skips n bytes, lines among them.
+func (x *lexer) comment(n int) {
+	x.line += strings.Count(x.s[x.at:][:n], "\n")
+	x.at += n
+	if n := strings.LastIndexByte(x.s[:x.at], '\n'); n >= x.lineStart {
+		x.lineStart = n + 1
+	}
+	x.glued = false
+}
+
+// word takes an identifier. A register ends where its digits end, so that r2.h and r8.new
+// split; a label may hold dots.
+func (x *lexer) word(t token, rest string) {
+	n := 1
+	for n < len(rest) && wordByte(rest[n]) && (rest[n] != '.' || rest[0] == '.' && !t.glued) {
+		n++
+	}
+	if name := strings.ToLower(rest[:n]); bodies[name] != "" {
+		if k := len(x.toks); k == 0 || x.toks[k-1].ends() || x.toks[k-1].is(":") {
+			x.directive = name
+		}
+	}
+	x.add(t, tokWord, rest[:n], n)
+}
+
+// quoted takes a string or a character, which is a number; an apostrophe alone is punctuation.
+func (x *lexer) quoted(t token, rest string) error {
+	if rest[0] == '"' {
+		text, n, ok := unquote(rest)
+		if !ok {
+			return x.a.errorf(t, "bad string")
+		}
+		t.raw = rest[:n]
+		x.add(t, tokString, text, n)
+		return nil
+	}
+	switch {
+	case len(rest) > 2 && rest[2] == '\'' && rest[1] != '\\' && rest[1] != '\n':
+		t.raw = rest[:3]
+		x.add(t, tokNum, strconv.Itoa(int(rest[1])), 3)
+	case len(rest) > 3 && rest[3] == '\'' && rest[1] == '\\' && strings.IndexByte(escapes, rest[2]) >= 0:
+		t.raw = rest[:4]
+		x.add(t, tokNum, strconv.Itoa(int(escaped[strings.IndexByte(escapes, rest[2])])), 4)
+	default:
+		x.add(t, tokPunct, rest[:1], 1)
+	}
+	return nil
 }
 
 // joinSuffixes takes the blank out of "v1:0 .uh", which preprocessors put between a macro and what follows it.

@@ -18,103 +18,121 @@ const maxPackDepth = 16
 
 // unpack reads one value and says how many bytes it takes.
 func unpack(b []byte, depth int) (v any, n int, err error) {
-	if len(b) == 0 || depth > maxPackDepth {
-		return nil, 0, errPack
+	r := unpacker{b: b}
+	v, err = r.value(depth)
+	return v, r.at, err
+}
+
+// unpacker reads values one after the other.
+type unpacker struct {
+	b  []byte
+	at int
+}
+
+// value reads one value, at most so deep that maxPackDepth is not passed.
+func (r *unpacker) value(depth int) (any, error) {
+	if r.at == len(r.b) || depth > maxPackDepth {
+		return nil, errPack
 	}
-	c := b[0]
-	uintOf := func(size int) (uint64, bool) {
-		if len(b) < 1+size {
-			return 0, false
-		}
-		x := uint64(0)
-		for _, d := range b[1 : 1+size] {
-			x = x<<8 | uint64(d)
-		}
-		return x, true
-	}
-	sized := func(size int, f func(at int, count uint64) (any, int, error)) (any, int, error) {
-		x, ok := uintOf(size)
-		if !ok {
-			return nil, 0, errPack
-		}
-		return f(1+size, x)
-	}
-	str := func(at int, count uint64) (any, int, error) {
-		if count > uint64(len(b)-at) {
-			return nil, 0, errPack
-		}
-		return string(b[at : at+int(count)]), at + int(count), nil
-	}
-	array := func(at int, count uint64) (any, int, error) {
-		out := []any{}
-		for range count {
-			v, n, err := unpack(b[at:], depth+1)
-			if err != nil {
-				return nil, 0, err
-			}
-			out = append(out, v)
-			at += n
-		}
-		return out, at, nil
-	}
-	dict := func(at int, count uint64) (any, int, error) {
-		out := map[string]any{}
-		for range count {
-			k, n, err := unpack(b[at:], depth+1)
-			if err != nil {
-				return nil, 0, err
-			}
-			at += n
-			v, n, err := unpack(b[at:], depth+1)
-			if err != nil {
-				return nil, 0, err
-			}
-			at += n
-			key, ok := k.(string)
-			if !ok {
-				return nil, 0, fmt.Errorf("%w: map key %v", errPack, k)
-			}
-			out[key] = v
-		}
-		return out, at, nil
-	}
+	c := r.b[r.at]
+	r.at++
 	switch {
-	case c < 0x80:
-		return int64(c), 1, nil
+	case c < 0x80, c >= 0xE0:
+		return int64(int8(c)), nil
 	case c < 0x90:
-		return dict(1, uint64(c&15))
+		return r.dict(uint64(c&15), depth)
 	case c < 0xA0:
-		return array(1, uint64(c&15))
+		return r.array(uint64(c&15), depth)
 	case c < 0xC0:
-		return str(1, uint64(c&31))
-	case c >= 0xE0:
-		return int64(int8(c)), 1, nil
+		return r.text(uint64(c & 31))
+	case c == 0xC0:
+		return nil, nil
+	case c == 0xC2, c == 0xC3:
+		return c == 0xC3, nil
 	}
-	switch c {
-	case 0xC0:
-		return nil, 1, nil
-	case 0xC2, 0xC3:
-		return c == 0xC3, 1, nil
-	case 0xCC, 0xCD, 0xCE, 0xCF:
-		return sized(1<<(c-0xCC), func(at int, x uint64) (any, int, error) {
-			if x > math.MaxInt64 {
-				return x, at, nil
-			}
-			return int64(x), at, nil
-		})
-	case 0xD0, 0xD1, 0xD2, 0xD3:
-		size := 1 << (c - 0xD0)
-		return sized(size, func(at int, x uint64) (any, int, error) {
-			return int64(x<<(64-8*size)) >> (64 - 8*size), at, nil
-		})
-	case 0xD9, 0xDA, 0xDB:
-		return sized(1<<(c-0xD9), str)
-	case 0xDC, 0xDD:
-		return sized(2<<(c-0xDC), array)
-	case 0xDE, 0xDF:
-		return sized(2<<(c-0xDE), dict)
+	// The first byte says in how many bytes a number follows: the value or the length.
+	for _, k := range [...]struct{ first, last, size byte }{{0xCC, 0xCF, 1}, {0xD0, 0xD3, 1}, {0xD9, 0xDB, 1}, {0xDC, 0xDD, 2}, {0xDE, 0xDF, 2}} {
+		if c >= k.first && c <= k.last {
+			return r.sized(k.first, int(k.size)<<(c-k.first), depth)
+		}
 	}
-	return nil, 0, fmt.Errorf("%w: byte %#x", errPack, c)
+	return nil, fmt.Errorf("%w: byte %#x", errPack, c)
+}
+
+// sized reads a value of the kind whose smallest form begins with first.
+func (r *unpacker) sized(first byte, size, depth int) (any, error) {
+	x, err := r.number(size)
+	if err != nil {
+		return nil, err
+	}
+	switch first {
+	case 0xD0:
+		return int64(x<<(64-8*size)) >> (64 - 8*size), nil
+	case 0xD9:
+		return r.text(x)
+	case 0xDC:
+		return r.array(x, depth)
+	case 0xDE:
+		return r.dict(x, depth)
+	}
+	if x > math.MaxInt64 {
+		return x, nil
+	}
+	return int64(x), nil
+}
+
+// number reads a big-endian number of some bytes.
+func (r *unpacker) number(size int) (uint64, error) {
+	if len(r.b)-r.at < size {
+		return 0, errPack
+	}
+	x := uint64(0)
+	for _, d := range r.b[r.at : r.at+size] {
+		x = x<<8 | uint64(d)
+	}
+	r.at += size
+	return x, nil
+}
+
+func (r *unpacker) text(count uint64) (any, error) {
+	if count > uint64(len(r.b)-r.at) {
+		return nil, errPack
+	}
+	s := string(r.b[r.at : r.at+int(count)])
+	r.at += int(count)
+	return s, nil
+}
+
+func (r *unpacker) array(count uint64, depth int) (any, error) {
+	out := []any{}
+	for range count {
+		v, err := r.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+func (r *unpacker) dict(count uint64, depth int) (any, error) {
+	out := map[string]any{}
+	for range count {
+		k, err := r.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		v, err := r.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		key, ok := k.(string)
+		if !ok {
+			return nil, fmt.Errorf("%w: map key %v", errPack, k)
+		}
+		out[key] = v
+	}
+	return out, nil
 }
 
 // pack appends v, map keys in order.

@@ -48,10 +48,15 @@ func New(a *cli.App) *cobra.Command {
 	return cmd
 }
 
+// gemmFlags are the flags of bench gemm.
+type gemmFlags struct {
+	device, typ  string
+	size, repeat int
+	functional   bool
+}
+
 func newBenchGemm(a *cli.App) *cobra.Command {
-	var device, typ string
-	var size, repeat int
-	var functional bool
+	var f gemmFlags
 	cmd := &cobra.Command{
 		Use:   "gemm",
 		Short: "multiply two square matrices on one device",
@@ -61,86 +66,96 @@ the simulator: multiply-accumulates, instructions and, for the GPU, lane-instruc
 (wave instructions times wave size) per second of user CPU.`,
 		Example: "  nnsoc bench gemm --device dsp --type u8 --size 512 --json\n  nnsoc bench gemm --device gpu --type f32 --size 256",
 		Args:    cli.NoArguments,
-		RunE: func(*cobra.Command, []string) error {
-			if repeat < 1 || repeat > 1000 {
-				return cli.Usage(fmt.Errorf("--repeat %d is not in 1..1000", repeat))
-			}
-			m, err := machine.Open(a, hal.FastSingleAnswer)
-			if err != nil {
-				return err
-			}
-			if _, err := m.Registry.Find(device); err != nil {
-				return cli.Usage(err)
-			}
-			model, err := bench.Gemm(typ, size)
-			if err != nil {
-				return cli.Usage(err)
-			}
-			r := gemmReport{
-				SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Device: device, Type: typ, Size: size,
-				Repeat: repeat, MACs: nnrt.MACs(model) * int64(repeat),
-			}
-			p := a.Progress()
-			p.Say("%s: compile", device)
-			start := cli.UserTime()
-			c, err := nnrt.Compile(m.Registry, model, device, nnrt.CompileOptions{})
-			if err != nil {
-				return err
-			}
-			if len(c.Fallbacks) > 0 {
-				return cli.Usage(fmt.Errorf("%s does not support FULLY_CONNECTED of type %s: %s", device, typ, c.Fallbacks[0].Reason))
-			}
-			r.HostUserS.Prepare = (cli.UserTime() - start).Seconds()
-			in := bench.GemmInput(model)
-			p.Say("%s: run", device)
-			start = cli.UserTime()
-			var res *nnrt.Result
-			for range repeat {
-				if res, err = c.Execute([][]byte{in}, nnrt.ExecuteOptions{Functional: functional}); err != nil {
-					return err
-				}
-				r.Cycles += res.On(device).Cycles
-				r.Instructions += res.Instructions
-				r.LatencyUS += float64(res.LatencyFs) / 1e9
-				r.LaneInstrPerSec += laneInstructions(res)
-			}
-			spent := cli.UserTime() - start
-			r.HostUserS.Execute = spent.Seconds()
-			p.Done()
-			expected, err := cpu.ReferenceTensors(model, [][]byte{in})
-			if err != nil {
-				return err
-			}
-			for _, c := range nnrt.Compare(model, expected, res) {
-				r.Mismatches += c.Mismatches
-			}
-			if s := spent.Seconds(); spent >= cli.UserTimeResolution {
-				r.MACsPerS, r.InstructionsPS = float64(r.MACs)/s, float64(r.Instructions)/s
-				r.LaneInstrPerSec /= s
-			} else {
-				r.LaneInstrPerSec = 0
-			}
-			if r.Cycles > 0 {
-				r.MACsPerCycle = float64(r.MACs) / float64(r.Cycles)
-			}
-			if err := printGemm(a, &r); err != nil {
-				return err
-			}
-			if r.Mismatches > 0 {
-				return &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("%d elements differ from the reference", r.Mismatches)}
-			}
-			return nil
-		},
+		RunE:    func(*cobra.Command, []string) error { return measureGemm(a, &f) },
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&device, "device", "dsp", "device to measure")
-	fl.StringVar(&typ, "type", "u8", "element type: u8, i8, f32 or f16")
-	fl.IntVar(&size, "size", 512, "rows, columns and depth")
-	fl.IntVar(&repeat, "repeat", 3, "executions to add up")
-	fl.BoolVar(&functional, "functional", false, "skip the timing model")
+	fl.StringVar(&f.device, "device", "dsp", "device to measure")
+	fl.StringVar(&f.typ, "type", "u8", "element type: u8, i8, f32 or f16")
+	fl.IntVar(&f.size, "size", 512, "rows, columns and depth")
+	fl.IntVar(&f.repeat, "repeat", 3, "executions to add up")
+	fl.BoolVar(&f.functional, "functional", false, "skip the timing model")
 	machine.CompleteDevices(a, cmd)
 	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions([]string{"u8", "i8", "f32", "f16"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
+}
+
+// measureGemm measures a product on a device.
+func measureGemm(a *cli.App, f *gemmFlags) error {
+	if f.repeat < 1 || f.repeat > 1000 {
+		return cli.Usage(fmt.Errorf("--repeat %d is not in 1..1000", f.repeat))
+	}
+	m, err := machine.Open(a, hal.FastSingleAnswer)
+	if err != nil {
+		return err
+	}
+	if _, err := m.Registry.Find(f.device); err != nil {
+		return cli.Usage(err)
+	}
+	model, err := bench.Gemm(f.typ, f.size)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	r := gemmReport{
+		SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Device: f.device, Type: f.typ, Size: f.size,
+		Repeat: f.repeat, MACs: nnrt.MACs(model) * int64(f.repeat),
+	}
+	p := a.Progress()
+	defer p.Done()
+	p.Say("%s: compile", f.device)
+	start := cli.UserTime()
+	c, err := nnrt.Compile(m.Registry, model, f.device, nnrt.CompileOptions{})
+	if err != nil {
+		return err
+	}
+	if len(c.Fallbacks) > 0 {
+		return cli.Usage(fmt.Errorf("%s does not support FULLY_CONNECTED of type %s: %s", f.device, f.typ, c.Fallbacks[0].Reason))
+	}
+	r.HostUserS.Prepare = (cli.UserTime() - start).Seconds()
+	in := [][]byte{bench.GemmInput(model)}
+	p.Say("%s: run", f.device)
+	res, err := r.execute(c, in, f.functional)
+	if err != nil {
+		return err
+	}
+	p.Done()
+	expected, err := cpu.ReferenceTensors(model, in)
+	if err != nil {
+		return err
+	}
+	for _, c := range nnrt.Compare(model, expected, res) {
+		r.Mismatches += c.Mismatches
+	}
+	if err := printGemm(a, &r); err != nil {
+		return err
+	}
+	if r.Mismatches > 0 {
+		return &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("%d elements differ from the reference", r.Mismatches)}
+	}
+	return nil
+}
+
+// execute fills in what the executions come to and returns the last result.
+func (r *gemmReport) execute(c *nnrt.Compilation, in [][]byte, functional bool) (res *nnrt.Result, err error) {
+	lanes := 0.
+	start := cli.UserTime()
+	for range r.Repeat {
+		if res, err = c.Execute(in, nnrt.ExecuteOptions{Functional: functional}); err != nil {
+			return nil, err
+		}
+		r.Cycles += res.On(r.Device).Cycles
+		r.Instructions += res.Instructions
+		r.LatencyUS += float64(res.LatencyFs) / 1e9
+		lanes += laneInstructions(res)
+	}
+	spent := cli.UserTime() - start
+	r.HostUserS.Execute = spent.Seconds()
+	if s := spent.Seconds(); spent >= cli.UserTimeResolution {
+		r.MACsPerS, r.InstructionsPS, r.LaneInstrPerSec = float64(r.MACs)/s, float64(r.Instructions)/s, lanes/s
+	}
+	if r.Cycles > 0 {
+		r.MACsPerCycle = float64(r.MACs) / float64(r.Cycles)
+	}
+	return res, nil
 }
 
 // laneInstructions is the count that a GPU reports, 0 elsewhere.

@@ -75,31 +75,7 @@ cost each other. Networks on the same device wait for it; --priority says who go
 			}
 			return input.CompleteModel(cmd, args, prefix)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.concurrent {
-				if err := cli.Exclude(cmd, "concurrent", "functional", "check-layers", "cold", "interval-us", "input", "shape", "labels", "mean", "std", "output", "duration", "csv"); err != nil {
-					return err
-				}
-				if !cmd.Flags().Changed("invocations") {
-					f.pace.Invocations = measure.ConcurrentInvocations
-				}
-				return runConcurrent(a, &f, args)
-			}
-			if cmd.Flags().Changed("priority") {
-				return cli.Usage(errors.New("--priority does nothing without --concurrent"))
-			}
-			if err := cli.Distinct(f.devices); err != nil {
-				return cli.Usage(fmt.Errorf("--device: %w", err))
-			}
-			if err := cli.Exclude(cmd, "functional", "trace", "trace-format", "preference", "invocations", "interval-us", "cold", "burst", "duration", "csv"); err != nil {
-				return err
-			}
-			if err := cli.Exclude(cmd, "duration", "invocations", "cold", "trace", "trace-format"); err != nil {
-				return err
-			}
-			f.Normalized = cmd.Flags().Changed("mean") || cmd.Flags().Changed("std")
-			return run(a, &f, args)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return start(a, &f, cmd, args) },
 	}
 	fl := cmd.Flags()
 	fl.Var(cli.NameList{Names: &f.devices, Once: false}, "device", "devices to run on: names of the SoC's devices, or auto (default: all)")
@@ -121,6 +97,33 @@ cost each other. Networks on the same device wait for it; --priority says who go
 	fl.BoolVar(&f.layers, "check-layers", false, "compare the output of every operation, name the first that leaves the rule")
 	machine.CompleteDevices(a, cmd)
 	return cmd
+}
+
+// start runs one network or several, after a look at the flags that go together.
+func start(a *cli.App, f *runFlags, cmd *cobra.Command, args []string) error {
+	if f.concurrent {
+		if err := cli.Exclude(cmd, "concurrent", "functional", "check-layers", "cold", "interval-us", "input", "shape", "labels", "mean", "std", "output", "duration", "csv"); err != nil {
+			return err
+		}
+		if !cmd.Flags().Changed("invocations") {
+			f.pace.Invocations = measure.ConcurrentInvocations
+		}
+		return runConcurrent(a, f, args)
+	}
+	if cmd.Flags().Changed("priority") {
+		return cli.Usage(errors.New("--priority does nothing without --concurrent"))
+	}
+	if err := cli.Distinct(f.devices); err != nil {
+		return cli.Usage(fmt.Errorf("--device: %w", err))
+	}
+	if err := cli.Exclude(cmd, "functional", "trace", "trace-format", "preference", "invocations", "interval-us", "cold", "burst", "duration", "csv"); err != nil {
+		return err
+	}
+	if err := cli.Exclude(cmd, "duration", "invocations", "cold", "trace", "trace-format"); err != nil {
+		return err
+	}
+	f.Normalized = cmd.Flags().Changed("mean") || cmd.Flags().Changed("std")
+	return run(a, f, args)
 }
 
 // runMachine checks what all runs have in common and opens their machine.

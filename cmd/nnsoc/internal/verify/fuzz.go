@@ -59,11 +59,16 @@ type fuzzFailure struct {
 // maxFuzzCount bounds the models of one run.
 const maxFuzzCount = 1 << 20
 
+// fuzzFlags are the flags of fuzz.
+type fuzzFlags struct {
+	device, pattern, dir string
+	functional           bool
+	options              randgraph.Options
+}
+
 // NewFuzz returns the command fuzz.
 func NewFuzz(a *cli.App) *cobra.Command {
-	var device, pattern, dir string
-	o := randgraph.Options{}
-	var functional bool
+	var f fuzzFlags
 	cmd := &cobra.Command{
 		Use:   "fuzz",
 		Short: "test a device with random models",
@@ -77,81 +82,85 @@ writes it as an Android test specification that "nnsoc vts" reads. The same seed
 the same models.`,
 		Example: "  nnsoc fuzz --device npu --seed 1 --count 500\n  nnsoc fuzz --device dsp --operations 'CONV' --count 200 --exact --out finds",
 		Args:    cli.NoArguments,
-		RunE: func(*cobra.Command, []string) error {
-			if o.Count < 1 || o.Count > maxFuzzCount {
-				return cli.Usage(fmt.Errorf("fuzz: --count %d is not 1 to %d", o.Count, maxFuzzCount))
-			}
-			if o.Self = device == "reference"; o.Self && !o.Float {
-				return cli.Usage(errors.New("fuzz: without --float the reference would be compared with itself and pass whatever it computes;" +
-					" --float judges it by the equivalent float32 model, --device DEVICE judges a device by the reference"))
-			}
-			m, err := machine.Open(a, hal.FastSingleAnswer)
-			if err != nil {
-				return err
-			}
-			name := device
-			if o.Self {
-				name = m.Registry.CPU().Name()
-			}
-			o.Functional = functional || o.Self
-			d, err := m.Registry.Find(name)
-			if err != nil {
-				return cli.Usage(err)
-			}
-			if pattern != "" {
-				if o.Operations, err = regexp.Compile(pattern); err != nil {
-					return cli.Usage(fmt.Errorf("--operations: %w", err))
-				}
-			}
-			if dir != "" { // a bad path fails before the work
-				if err := os.MkdirAll(dir, 0o777); err != nil {
-					return cli.Usage(err)
-				}
-			}
-			show := a.Progress()
-			defer show.Done()
-			last, step := "", 0
-			o.Progress = func(phase string, done, total int) {
-				if phase != last {
-					last, step = phase, 0
-				}
-				if 20*done/total > step || done == total {
-					step = 20 * done / total
-					show.Say("%s: %d of %d %s", device, done, total, phase)
-				}
-			}
-			r, err := randgraph.Run(d, o)
-			if err != nil {
-				return cli.Usage(err)
-			}
-			show.Done()
-			out, err := DescribeFuzz(d, device, dir, o.Seed, r)
-			if err != nil {
-				return err
-			}
-			if err := printFuzz(a, out); err != nil {
-				return err
-			}
-			switch {
-			case r.Failed > 0:
-				return &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("%d of %d random models failed", r.Failed, r.Cases)}
-			case r.Unjudged == r.Cases:
-				return cli.Usage(fmt.Errorf("fuzz: none of the %d models has an equivalent float32 model that could judge the reference", r.Cases))
-			}
-			return nil
-		},
+		RunE:    func(*cobra.Command, []string) error { return fuzz(a, &f) },
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&device, "device", "reference", "device to test: reference or a device of the SoC")
-	fl.Uint64Var(&o.Seed, "seed", 1, "seed of the random models")
-	fl.IntVar(&o.Count, "count", 400, "number of models")
-	fl.StringVar(&pattern, "operations", "", "draw only operations whose name matches this regular expression")
-	fl.StringVar(&dir, "out", "", "write each shrunk failure to this folder as .mod.py and .json")
-	fl.BoolVar(&o.Exact, "exact", false, "integer, boolean and quantized results must equal the reference's")
-	fl.BoolVar(&o.Float, "float", false, "judge by the equivalent float32 model, as CTS does; tests the reference itself too")
-	fl.BoolVar(&functional, "functional", false, "skip the timing model")
+	fl.StringVar(&f.device, "device", "reference", "device to test: reference or a device of the SoC")
+	fl.Uint64Var(&f.options.Seed, "seed", 1, "seed of the random models")
+	fl.IntVar(&f.options.Count, "count", 400, "number of models")
+	fl.StringVar(&f.pattern, "operations", "", "draw only operations whose name matches this regular expression")
+	fl.StringVar(&f.dir, "out", "", "write each shrunk failure to this folder as .mod.py and .json")
+	fl.BoolVar(&f.options.Exact, "exact", false, "integer, boolean and quantized results must equal the reference's")
+	fl.BoolVar(&f.options.Float, "float", false, "judge by the equivalent float32 model, as CTS does; tests the reference itself too")
+	fl.BoolVar(&f.functional, "functional", false, "skip the timing model")
 	machine.CompleteDevices(a, cmd)
 	return cmd
+}
+
+// fuzz runs random models on a device, as many as asked for.
+func fuzz(a *cli.App, f *fuzzFlags) error {
+	o := f.options
+	if o.Count < 1 || o.Count > maxFuzzCount {
+		return cli.Usage(fmt.Errorf("fuzz: --count %d is not 1 to %d", o.Count, maxFuzzCount))
+	}
+	if o.Self = f.device == referenceName; o.Self && !o.Float {
+		return cli.Usage(errors.New("fuzz: without --float the reference would be compared with itself and pass whatever it computes;" +
+			" --float judges it by the equivalent float32 model, --device DEVICE judges a device by the reference"))
+	}
+	m, err := machine.Open(a, hal.FastSingleAnswer)
+	if err != nil {
+		return err
+	}
+	name := f.device
+	if o.Self {
+		name = m.Registry.CPU().Name()
+	}
+	o.Functional = f.functional || o.Self
+	d, err := m.Registry.Find(name)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	if f.pattern != "" {
+		if o.Operations, err = regexp.Compile(f.pattern); err != nil {
+			return cli.Usage(fmt.Errorf("--operations: %w", err))
+		}
+	}
+	if f.dir != "" { // a bad path fails before the work
+		if err := os.MkdirAll(f.dir, 0o777); err != nil {
+			return cli.Usage(err)
+		}
+	}
+	show := a.Progress()
+	defer show.Done()
+	last, step := "", 0
+	o.Progress = func(phase string, done, total int) {
+		if phase != last {
+			last, step = phase, 0
+		}
+		if 20*done/total > step || done == total {
+			step = 20 * done / total
+			show.Say("%s: %d of %d %s", f.device, done, total, phase)
+		}
+	}
+	r, err := randgraph.Run(d, o)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	show.Done()
+	out, err := DescribeFuzz(d, f.device, f.dir, o.Seed, r)
+	if err != nil {
+		return err
+	}
+	if err := printFuzz(a, out); err != nil {
+		return err
+	}
+	switch {
+	case r.Failed > 0:
+		return &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("%d of %d random models failed", r.Failed, r.Cases)}
+	case r.Unjudged == r.Cases:
+		return cli.Usage(fmt.Errorf("fuzz: none of the %d models has an equivalent float32 model that could judge the reference", r.Cases))
+	}
+	return nil
 }
 
 // DescribeFuzz turns a report into its printed form and writes the finds.

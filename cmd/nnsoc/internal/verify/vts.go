@@ -61,10 +61,15 @@ type vtsFailure struct {
 	Tolerance  float64 `json:"tolerance"`
 }
 
+// vtsFlags are the flags of vts.
+type vtsFlags struct {
+	device, pattern, export, way     string
+	functional, declined, variations bool
+}
+
 // NewVTS returns the command vts.
 func NewVTS(a *cli.App) *cobra.Command {
-	var device, pattern, export, way string
-	var functional, declined, variations bool
+	var f vtsFlags
 	cmd := &cobra.Command{
 		Use:   "vts PATH...",
 		Short: "run operation test vectors on a device",
@@ -88,75 +93,83 @@ which --run matches too; forms that the rules leave out count as skipped.`,
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			m, err := machine.Open(a, hal.FastSingleAnswer)
-			if err != nil {
-				return err
-			}
-			p := testvectors.Plan{Functional: functional || device == "reference", Variations: variations}
-			name := device
-			if name == "reference" { // the CPU's kernels without its timing model
-				name = m.Registry.CPU().Name()
-			}
-			d, err := m.Registry.Find(name)
-			if err != nil {
-				return cli.Usage(err)
-			}
-			var stop func()
-			if p.Device, stop, err = m.Through(way, d); err != nil {
-				return err
-			}
-			defer stop()
-			if pattern != "" {
-				if p.Run, err = regexp.Compile(pattern); err != nil {
-					return cli.Usage(fmt.Errorf("--run: %w", err))
-				}
-			}
-			show := a.Progress()
-			defer show.Done()
-			var unreadable []input.UnreadableSpec
-			if p.Files, unreadable, err = input.ReadSpecs(args, show); err != nil {
-				return err
-			}
-			if export != "" {
-				show.Done()
-				return exportSpecs(a, export, p.Files, unreadable, p.Run)
-			}
-			step := 0
-			p.Progress = func(done, total int) {
-				if 20*done/total > step || done == total {
-					step = 20 * done / total
-					show.Say("%s: %d of %d cases", device, done, total)
-				}
-			}
-			r := p.Execute()
-			show.Done()
-			if err := printVTS(a, device, r, unreadable, declined); err != nil {
-				return err
-			}
-			switch err := input.UnreadableError(unreadable); {
-			case err != nil && r.Failed > 0:
-				return &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("%d of %d cases failed; %w", r.Failed, r.Cases, err)}
-			case err != nil:
-				return &cli.ExitError{Code: cli.ExitMismatch, Err: err}
-			case r.Failed > 0:
-				return &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("%d of %d cases failed", r.Failed, r.Cases)}
-			case r.Cases == 0:
-				return cli.Usage(errors.New("no case matches"))
-			}
-			return nil
-		},
+		RunE: func(_ *cobra.Command, args []string) error { return vts(a, &f, args) },
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&device, "device", "reference", "device to run on: reference or a device of the SoC")
-	fl.StringVar(&way, "via", "device", "how cases reach the device: device (its driver), service (a process boundary) or runtime (NNAPI's runtime)")
-	fl.StringVar(&pattern, "run", "", "run only cases whose name matches this regular expression")
-	fl.StringVar(&export, "export", "", "write the cases to this folder as corpus JSON instead of running them")
-	fl.BoolVar(&declined, "declined", false, "list the unsupported cases with the reason")
-	fl.BoolVar(&variations, "variations", false, "also run the variations of VTS and empty batches")
-	fl.BoolVar(&functional, "functional", false, "skip the timing model")
+	fl.StringVar(&f.device, "device", "reference", "device to run on: reference or a device of the SoC")
+	fl.StringVar(&f.way, "via", "device", "how cases reach the device: device (its driver), service (a process boundary) or runtime (NNAPI's runtime)")
+	fl.StringVar(&f.pattern, "run", "", "run only cases whose name matches this regular expression")
+	fl.StringVar(&f.export, "export", "", "write the cases to this folder as corpus JSON instead of running them")
+	fl.BoolVar(&f.declined, "declined", false, "list the unsupported cases with the reason")
+	fl.BoolVar(&f.variations, "variations", false, "also run the variations of VTS and empty batches")
+	fl.BoolVar(&f.functional, "functional", false, "skip the timing model")
 	machine.CompleteDevices(a, cmd)
 	return cmd
+}
+
+// vts runs the cases of files, or exports them.
+func vts(a *cli.App, f *vtsFlags, args []string) error {
+	m, err := machine.Open(a, hal.FastSingleAnswer)
+	if err != nil {
+		return err
+	}
+	p := testvectors.Plan{Functional: f.functional || f.device == referenceName, Variations: f.variations}
+	name := f.device
+	if name == referenceName { // the CPU's kernels without its timing model
+		name = m.Registry.CPU().Name()
+	}
+	d, err := m.Registry.Find(name)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	var stop func()
+	if p.Device, stop, err = m.Through(f.way, d); err != nil {
+		return err
+	}
+	defer stop()
+	if f.pattern != "" {
+		if p.Run, err = regexp.Compile(f.pattern); err != nil {
+			return cli.Usage(fmt.Errorf("--run: %w", err))
+		}
+	}
+	show := a.Progress()
+	defer show.Done()
+	var unreadable []input.UnreadableSpec
+	if p.Files, unreadable, err = input.ReadSpecs(args, show); err != nil {
+		return err
+	}
+	if f.export != "" {
+		show.Done()
+		return exportSpecs(a, f.export, p.Files, unreadable, p.Run)
+	}
+	step := 0
+	p.Progress = func(done, total int) {
+		if 20*done/total > step || done == total {
+			step = 20 * done / total
+			show.Say("%s: %d of %d cases", f.device, done, total)
+		}
+	}
+	r := p.Execute()
+	show.Done()
+	if err := printVTS(a, f.device, r, unreadable, f.declined); err != nil {
+		return err
+	}
+	return vtsVerdict(r, unreadable)
+}
+
+// vtsVerdict is what the command ends with.
+func vtsVerdict(r *testvectors.Report, unreadable []input.UnreadableSpec) error {
+	switch err := input.UnreadableError(unreadable); {
+	case err != nil && r.Failed > 0:
+		return &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("%d of %d cases failed; %w", r.Failed, r.Cases, err)}
+	case err != nil:
+		return &cli.ExitError{Code: cli.ExitMismatch, Err: err}
+	case r.Failed > 0:
+		return &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("%d of %d cases failed", r.Failed, r.Cases)}
+	case r.Cases == 0:
+		return cli.Usage(errors.New("no case matches"))
+	}
+	return nil
 }
 
 type exportReport struct {
