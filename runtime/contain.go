@@ -40,9 +40,14 @@ func prepareModelFromCache(d hal.Device, deadline *hal.TimePoint, c hal.Cache) (
 func execute(d hal.Device, p hal.PreparedModel, b hal.Burst, r *hal.Request, o hal.ExecuteOptions) (res *hal.Result, err error) {
 	defer hal.Contain(&err, d.Name(), "Execute")
 	if b != nil {
-		return b.Execute(r, o)
+		res, err = b.Execute(r, o)
+	} else {
+		res, err = p.Execute(r, o)
 	}
-	return p.Execute(r, o)
+	if res == nil && err == nil {
+		err = hal.Errorf(hal.GeneralFailure, "%s: an execution without a result and without an error", d.Name())
+	}
+	return res, err
 }
 
 // configureBurst opens a burst to a prepared part, which may panic.

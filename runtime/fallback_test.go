@@ -1,6 +1,7 @@
 package nnrt
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -16,6 +17,9 @@ type failing struct {
 	err error // nil panics
 }
 
+// errNothing stands for an execution that returns neither result nor error.
+var errNothing = errors.New("nothing")
+
 func (d *failing) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
 	p, err := d.picky.PrepareModel(m, o)
 	return &failingModel{p, d.err}, err
@@ -29,6 +33,9 @@ type failingModel struct {
 func (p *failingModel) Execute(*hal.Request, hal.ExecuteOptions) (*hal.Result, error) {
 	if p.err == nil {
 		panic("out of bounds")
+	}
+	if p.err == errNothing {
+		return nil, nil
 	}
 	return nil, p.err
 }
@@ -46,6 +53,7 @@ func TestExecutionFallsBack(t *testing.T) {
 	}{
 		{"fails", Auto, gone, WithFallback, "it is gone"},
 		{"crashes", Auto, nil, WithFallback, "panic in Execute: out of bounds"},
+		{"returns nothing", Auto, errNothing, WithFallback, "without a result and without an error"},
 		{"misses its deadline", Auto, late, WithFallback, ""},
 		{"fails, asked for by name", "bad", gone, WithFallback, ""},
 		{"fails, without fallback", Auto, gone, WithoutFallback, ""},

@@ -135,10 +135,16 @@ func (d *Device) prepare(v Version, m *nn.Model, o hal.PrepareOptions, cb Prepar
 		return visible(v, hal.StatusOf(err))
 	}
 	go func() {
-		p, err := d.device.PrepareModel(m, o)
+		p, err := d.compile(m, o)
 		d.notify(v, p, err, cb)
 	}()
 	return hal.StatusNone
+}
+
+// compile prepares a model on the driver, which may panic.
+func (d *Device) compile(m *nn.Model, o hal.PrepareOptions) (p hal.PreparedModel, err error) {
+	defer hal.Contain(&err, d.device.Name(), "PrepareModel")
+	return d.device.PrepareModel(m, o)
 }
 
 // notify calls a callback of a version.

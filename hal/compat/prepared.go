@@ -56,10 +56,16 @@ func (p *PreparedModel) execute(v Version, r *hal.Request, o hal.ExecuteOptions,
 		return status
 	}
 	go func() {
-		res, err := e.Compute()
+		res, err := p.compute(e)
 		cb(answer(v, res, err))
 	}()
 	return hal.StatusNone
+}
+
+// compute runs an execution of the driver, which may panic.
+func (p *PreparedModel) compute(e hal.Execution) (res *hal.Result, err error) {
+	defer hal.Contain(&err, p.device.Name(), "Compute")
+	return e.Compute()
 }
 
 // request checks that a version can say a request.
