@@ -80,6 +80,7 @@ var layers = []struct {
 	{"importer", []string{"hal/nn", "hal/opspec", "refcpu"}},
 	{"bench/inference", []string{"hal", "hal/devices", "runtime", "importer", "isa", "sim", "npu"}},
 	{"bench/capability", []string{"hal", "hal/devices", "runtime", "sim/soc"}},
+	{"bench/cpu", []string{"hal", "hal/devices", "refcpu/timing", "sim"}},
 	{"bench/dram", []string{"sim"}},
 	{"bench", []string{"hal", "hal/devices", "runtime"}},
 	{"testvectors/conformance", []string{"hal", "hal/driver/base", "hal/driver/cpu", "hal/driver/graph", "hal/driver/sample", "testvectors", "runtime", "refcpu", "importer"}},

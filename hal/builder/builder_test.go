@@ -282,3 +282,16 @@ func TestZeroSums(t *testing.T) {
 		}
 	}
 }
+
+// TestGroups: each group of channels sees its own inputs alone.
+func TestGroups(t *testing.T) {
+	for _, f := range formats {
+		m, layers := run(t, builder.Config{Format: f}, 6, func(b *builder.Builder, x builder.Tensor) builder.Tensor {
+			return b.Conv(x, builder.Conv{Out: 6, Kernel: 3, Groups: 3})
+		})
+		op := &m.Main.Operations[0]
+		if w := m.Main.Operands[op.Inputs[1]].Dimensions; op.Type != nn.OpGroupedConv2D || w[0] != 6 || w[3] != 1 || len(layers[0]) != 6*6*6 {
+			t.Errorf("%v: %v with weights %v", f, op.Type, w)
+		}
+	}
+}

@@ -37,6 +37,8 @@ type Conv struct {
 	Pad   uint32
 	Valid bool
 	Act   Activation
+	// Groups of channels that Conv computes apart; 0 is 1.
+	Groups uint32
 	// NoBias leaves the bias zero.
 	NoBias bool
 	// Deviation is the standard deviation wanted of the values before the
@@ -44,14 +46,17 @@ type Conv struct {
 	Deviation float64
 }
 
-// Conv adds a CONV_2D with synthetic weights and its activation.
+// Conv adds a CONV_2D or GROUPED_CONV_2D with synthetic weights and its activation.
 func (b *Builder) Conv(x Tensor, c Conv) Tensor {
-	depth := b.Channels(x)
+	depth := b.Channels(x) / max(c.Groups, 1)
 	height, width := c.window()
 	filter, bias := b.weights(x, kernel{
 		n: int(c.Out), k: int(height * width * depth), dims: []uint32{c.Out, height, width, depth},
 		perChannel: true, noBias: c.NoBias, deviation: c.Deviation,
 	})
+	if c.Groups > 1 {
+		return b.convolution(nn.OpGroupedConv2D, x, filter, bias, c)
+	}
 	return b.convolution(nn.OpConv2D, x, filter, bias, c)
 }
 
@@ -82,7 +87,13 @@ func (b *Builder) convolution(op nn.OperationType, x, filter, bias Tensor, c Con
 	if op == nn.OpDepthwiseConv2D {
 		in = append(in, b.Int32(1))
 	}
+	if op == nn.OpGroupedConv2D {
+		in = append(in, b.Int32(int32(c.Groups)))
+	}
 	in = append(in, b.Int32(int32(c.Act.fused())))
+	if op == nn.OpGroupedConv2D {
+		in = append(in, b.Bool(false))
+	}
 	if c.Dilation > 1 {
 		dilation := b.Int32(int32(c.Dilation))
 		in = append(in, b.Bool(false), dilation, dilation)

@@ -100,11 +100,7 @@ func Samples(c *soc.Config, p hal.Preference) ([]hal.Device, error) {
 
 // cpuConfig fills the timing model of the reference CPU.
 func cpuConfig(c *soc.Config, p sim.Preference, around *surroundings) (cpudriver.Config, error) {
-	var points []sim.OPP
-	for i := range c.CPU.Clusters {
-		points = append(points, c.CPU.Clusters[i].Clock.At(p))
-	}
-	s, err := cpuSpec(c, points)
+	s, err := CPUSpec(c, p)
 	if err != nil {
 		return cpudriver.Config{}, err
 	}
@@ -113,6 +109,15 @@ func cpuConfig(c *soc.Config, p sim.Preference, around *surroundings) (cpudriver
 		Spec: *s, Host: around.host(soc.EngineCPU), Clock: around.clock, Description: description,
 		SpecAt: func(points []sim.OPP) (*timing.CPUSpec, error) { return cpuSpec(c, points) },
 	}, nil
+}
+
+// CPUSpec is the timing model of the CPU, its clusters at their points of a preference.
+func CPUSpec(c *soc.Config, p sim.Preference) (*timing.CPUSpec, error) {
+	var points []sim.OPP
+	for i := range c.CPU.Clusters {
+		points = append(points, c.CPU.Clusters[i].Clock.At(p))
+	}
+	return cpuSpec(c, points)
 }
 
 // cpuSpec is the CPU with each cluster at a point, and the memory at the first one's vote.

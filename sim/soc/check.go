@@ -91,12 +91,19 @@ func (k *checker) cpu(c *Config) {
 	for i := range c.CPU.Clusters {
 		cl := &c.CPU.Clusters[i]
 		p := fmt.Sprintf("cpu.cluster[%d]", i)
-		cores += cl.Cores
+		if c.CPU.used(cl.Name) {
+			cores += cl.Cores
+		}
 		k.clock(p+".clock", &cl.Clock, c.DRAM.Clock)
 		k.cache(p+".l1d", &cl.L1D)
 		k.cache(p+".l2", &cl.L2)
 	}
 	k.only("cpu.parallel_efficiency", c.CPU.Threads > 1, "threads above 1")
+	for i, name := range c.CPU.Affinity {
+		if !slices.ContainsFunc(c.CPU.Clusters, func(cl Cluster) bool { return cl.Name == name }) || slices.Contains(c.CPU.Affinity[:i], name) {
+			k.fail(fmt.Sprintf("cpu.affinity[%d]", i), "%q, want the name of a cluster, once", name)
+		}
+	}
 	if c.CPU.Threads > cores {
 		k.fail("cpu.threads", "%d threads on %d cores", c.CPU.Threads, cores)
 	}

@@ -81,7 +81,10 @@ type Interconnect struct {
 type CPU struct {
 	Name     string    `toml:"name"`
 	Clusters []Cluster `toml:"cluster" len:"1..8"`
-	// Threads an inference uses, on the fastest cores first.
+	// Affinity names the clusters that the threads of an inference run on, the first one's
+	// cores first; unless given all, as they are listed.
+	Affinity []string `toml:"affinity" soc:"optional"`
+	// Threads of an inference.
 	Threads int `toml:"threads" range:"1..64"`
 	// ParallelEfficiency is the share of ideal speed-up that several Threads reach.
 	ParallelEfficiency float64 `toml:"parallel_efficiency" range:"0.01..1" soc:"optional"`

@@ -2,6 +2,7 @@ package soc
 
 import (
 	"math"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -69,6 +70,24 @@ func (n *NPU) Memory(name string) *Memory {
 // MACsPerCycle is the number of 8-bit multiply-accumulates of all cores.
 func (n *NPU) MACsPerCycle() int {
 	return n.Cores * n.Ublock[0] * n.Ublock[1] * n.Ublock[2] * n.IFMDepth
+}
+
+// used reports whether threads of an inference may run on a cluster.
+func (c *CPU) used(cluster string) bool {
+	return len(c.Affinity) == 0 || slices.Contains(c.Affinity, cluster)
+}
+
+// Pin lets an inference have threads on the cores of these clusters, the first one's first;
+// none are all. Its clusters are the first ones from then on.
+func (c *CPU) Pin(threads int, clusters ...string) {
+	c.Threads, c.Affinity = threads, clusters
+	at := func(x Cluster) int {
+		if i := slices.Index(clusters, x.Name); i >= 0 {
+			return i
+		}
+		return len(clusters)
+	}
+	slices.SortStableFunc(c.Clusters, func(x, y Cluster) int { return at(x) - at(y) })
 }
 
 // Peak is the fp32 multiply-accumulates per second of Threads cores at their

@@ -57,7 +57,19 @@ func Load(nameOrPath string) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("soc: no SoC named %q; known: %s; or give a file that ends in .toml", nameOrPath, strings.Join(Names(), ", "))
 	}
-	return decode(nameOrPath+".toml", data) // the presets have been checked: TestPresets
+	c, err := decode(nameOrPath+".toml", data) // the presets have been checked: TestPresets
+	if err != nil {
+		return nil, err
+	}
+	return c.arranged(), nil
+}
+
+// arranged has the clusters of its CPU in the order in which threads take them.
+func (c *Config) arranged() *Config {
+	if c.CPU != nil {
+		c.CPU.Pin(c.CPU.Threads, c.CPU.Affinity...)
+	}
+	return c
 }
 
 // Parse decodes and checks a description; file is used in errors.
@@ -78,7 +90,7 @@ func Parse(file string, data []byte) (*Config, error) {
 	if err := k.err(); err != nil {
 		return nil, err
 	}
-	return c, nil
+	return c.arranged(), nil
 }
 
 func decode(file string, data []byte) (*Config, error) {

@@ -247,6 +247,9 @@ func TestErrors(t *testing.T) {
 		{"region", `regions = ["dram", "sram"`, `regions = ["rom", "sram"`, `"rom"`, []string{`no memory named "rom"`}},
 		{"second cluster", "cores = 3  ", "cores = 0  ", "cores = 0  ", []string{"cpu.cluster[1].cores: 0, want 1..64"}},
 		{"too many threads", "threads = 4                # EffNet", "threads = 9                # EffNet", "threads = 9", []string{"9 threads on 4 cores"}},
+		{"affinity", "threads = 4 ", "affinity = [\"gold\", \"silver\"]\nthreads = 3 ", "\"silver\"", []string{`cpu.affinity[1]: "silver", want the name of a cluster, once`}},
+		{"affinity twice", "threads = 4 ", "affinity = [\"gold\", \"gold\"]\nthreads = 3 ", "", []string{`cpu.affinity[1]: "gold", want the name of a cluster, once`}},
+		{"threads beyond the affinity", "threads = 4 ", "affinity = [\"gold\"]\nthreads = 4 ", "threads = 4", []string{"4 threads on 3 cores"}},
 		{"fraction for a count", "channels = 4", "channels = 4.5", "4.5", nil},
 	} {
 		if !strings.Contains(good, k.from) {
@@ -299,6 +302,29 @@ func itoa(n int) string {
 		b = append([]byte{byte('0' + n%10)}, b...)
 	}
 	return string(b)
+}
+
+// TestAffinity: the clusters that threads run on come first, in the order of the key.
+func TestAffinity(t *testing.T) {
+	data, err := os.ReadFile("pixel4.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := regexp.MustCompile(`(?m)^threads = 4 .*$`).ReplaceAllString(string(data), "affinity = [\"gold\"]\nthreads = 2")
+	c, err := soc.Parse("my.toml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := c.CPU.Clusters; len(l) != 2 || l[0].Name != "gold" || l[1].Name != "prime" || c.CPU.Peak() != 2*8*2419e6 {
+		t.Errorf("clusters %s and %s, peak %g", l[0].Name, l[1].Name, c.CPU.Peak())
+	}
+	if l := all.CPU.Clusters; l[0].Name != "prime" || all.CPU.Peak() != 8*(2841e6+3*2419e6) {
+		t.Errorf("cluster %s, peak %g", l[0].Name, all.CPU.Peak())
+	}
 }
 
 func TestLoadNames(t *testing.T) {
