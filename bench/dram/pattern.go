@@ -41,6 +41,9 @@ const (
 	maxBytes    = 1 << 40 // of an address parameter
 )
 
+// addresses is how many bytes a pattern has; what lies beyond begins anew.
+const addresses = 1 << 32
+
 // number reads a non-negative integer with an optional suffix K or M.
 func number(s string) (int64, error) {
 	digits, unit := s, int64(1)
@@ -218,6 +221,6 @@ func (g *generator) next() request {
 	if p.MixQ > 0 {
 		r.write = i*p.MixP%p.MixQ < p.MixP
 	}
-	r.addr &= 1<<32 - 1
+	r.addr &= addresses - 1
 	return r
 }

@@ -88,7 +88,8 @@ func Run(d *dram.DRAM, p Pattern, inFlight int) Result {
 			kind = mem.Write
 		}
 		var done int64
-		for a := r.addr &^ (burstBytes - 1); a < r.addr+uint64(p.Size); a += burstBytes {
+		for b := r.addr &^ (burstBytes - 1); b < r.addr+uint64(p.Size); b += burstBytes {
+			a := b & (addresses - 1)
 			k := clock.Cycle(d.Room(clock.At(max(handed, admitted)), a, kind))
 			at, _ := d.Access(clock.At(k), a, burstBytes, kind)
 			handed = k + 1
@@ -118,7 +119,7 @@ func summarize(d *dram.DRAM, p *Pattern, clock sim.Clock, last int64, lat []int6
 		Activates: count[dram.Activate].Value, Refreshes: count[dram.RefreshCommand].Value,
 	}
 	if n := r.ReadBursts + r.WriteBursts; n > 0 {
-		r.RowHit = 1 - float64(r.Activates)/float64(n)
+		r.RowHit = float64(count[dram.RowHit].Value) / float64(n) // a refresh may close a row before its first
 	}
 	if n := len(lat); n > 0 {
 		slices.Sort(lat)

@@ -172,8 +172,13 @@ func band(fields []string, column map[string]int, names [3]string) (Band, error)
 		v[i] = x
 	}
 	b := Band{v[1], v[2]}
-	if math.IsNaN(b.Lo) || math.IsNaN(b.Hi) {
+	switch lo, hi := math.IsNaN(b.Lo), math.IsNaN(b.Hi); {
+	case lo && hi:
 		b = Band{v[0], v[0]}
+	case lo:
+		return Band{}, fmt.Errorf("%s without %s", names[2], names[1])
+	case hi:
+		return Band{}, fmt.Errorf("%s without %s", names[1], names[2])
 	}
 	if b.Lo > b.Hi {
 		return Band{}, fmt.Errorf("%s = %v above %s = %v", names[1], b.Lo, names[2], b.Hi)
