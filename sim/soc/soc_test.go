@@ -310,7 +310,8 @@ func TestAffinity(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := regexp.MustCompile(`(?m)^threads = 4 .*$`).ReplaceAllString(string(data), "affinity = [\"gold\"]\nthreads = 2")
+	at := regexp.MustCompile(`(?m)^threads = 4 .*$`).FindIndex(data) // of [cpu]
+	text := string(data[:at[0]]) + "affinity = [\"gold\"]\nthreads = 2" + string(data[at[1]:])
 	c, err := soc.Parse("my.toml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
