@@ -62,26 +62,47 @@ func (s *Store) Measure(d hal.Device, m *nn.Model, o hal.PrepareOptions, inputs 
 }
 
 // recordVersion changes with the format of files and keys.
-const recordVersion = 3
+const recordVersion = 4
 
-// get reads the record of a key and reports whether there is one. A file that is no
-// JSON of such a record is none; whether its content makes sense the caller must
-// check.
+// get reads the record of a key and reports whether there is one. A file that is damaged
+// or that of another key is none; whether its content makes sense the caller must check.
 func (s *Store) get(key string, record any) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	data, ok := s.known[key]
 	if !ok && s.dir != "" {
-		f, err := os.Open(s.path(key))
-		if err != nil {
-			return false
-		}
-		defer f.Close()
-		if data, err = io.ReadAll(io.LimitReader(f, maxRecordBytes)); err != nil {
-			return false
-		}
+		data = read(s.path(key), key)
 	}
 	return len(data) > 0 && json.Unmarshal(data, record) == nil
+}
+
+// file is a record on disk, with the hash of key and record.
+type file struct {
+	Sum    string          `json:"sum"`
+	Record json.RawMessage `json:"record"`
+}
+
+func sum(key string, record []byte) string {
+	h := sha256.Sum256(append([]byte(key), record...))
+	return hex.EncodeToString(h[:])
+}
+
+// read is the record in a file, nil where there is none that is whole.
+func read(path, key string) []byte {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxRecordBytes))
+	var x file
+	if err != nil || json.Unmarshal(data, &x) != nil || x.Sum != sum(key, x.Record) {
+		return nil
+	}
+	return x.Record
 }
 
 const maxRecordBytes = 16 << 20
@@ -96,6 +117,9 @@ func (s *Store) put(key string, record any) {
 		return
 	}
 	if s.known[key] = data; s.dir == "" {
+		return
+	}
+	if data, err = json.Marshal(file{sum(key, data), data}); err != nil {
 		return
 	}
 	path := s.path(key)

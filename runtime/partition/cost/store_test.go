@@ -1,9 +1,11 @@
 package cost
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -98,11 +100,52 @@ func TestStore(t *testing.T) {
 			t.Errorf("a record from %q", text)
 		}
 	}
+	if err := os.Remove(files[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(files[0], 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := get(NewStore(dir, "m")); ok {
+		t.Error("a record from a pipe")
+	}
 	blocked := NewStore(filepath.Join(files[0], "folder"), "m")
 	blocked.put(key, &r)
 	if _, ok := get(blocked); !ok {
 		t.Error("memory lost what no file could keep")
 	}
+}
+
+// TestStoreKnowsItsRecords: a record whose figures were changed is none, nor is one that
+// lies where another belongs.
+func TestStoreKnowsItsRecords(t *testing.T) {
+	dir := t.TempDir()
+	a, b := strings.Repeat("ab", 32), strings.Repeat("cd", 32)
+	s := NewStore(dir, "m")
+	s.put(a, &Record{Row: Row{10, 2.5}, Operations: []Row{{7, 2.5}}})
+	s.put(b, &Record{Row: Row{20, 2.5}, Operations: []Row{{9, 2.5}}})
+	text, err := os.ReadFile(s.path(a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := func(what, key string) {
+		t.Helper()
+		if got := (Record{}); NewStore(dir, "m").get(key, &got) {
+			t.Errorf("%s is the record %v", what, got)
+		}
+	}
+	if err := os.WriteFile(s.path(b), text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	none("another's file", b)
+	changed := bytes.Replace(text, []byte("2.5"), []byte("2.6"), 1)
+	if bytes.Equal(changed, text) {
+		t.Fatalf("no figure to change in %s", text)
+	}
+	if err := os.WriteFile(s.path(a), changed, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	none("a changed file", a)
 }
 
 // TestLoopRecordFits: a damaged record of a loop is none.
