@@ -28,9 +28,9 @@ type lineSet struct {
 	dirty  uint64              // lowest bit: it was written
 }
 
-// lineWay is what is known of one line.
+// lineWay is what is known of one line. Without held in its set it is that of an earlier one.
 type lineWay struct {
-	line  uint64   // number + 1, 0 when there is none
+	line  uint64   // number
 	ready sim.Time // when the fill has come
 }
 
@@ -48,6 +48,14 @@ func (s *lineSet) use(way uint64) bool {
 func (s *lineSet) front(way uint64, at int) {
 	before := uint64(1)<<(at&63) - 1
 	s.order = s.order&^(before<<4|15) | s.order&before<<4 | way
+}
+
+// match has the highest bit set of each sign in a word that is the one in all of sign. The
+// lowest bit set is right, others may be wrong, as the sign of no line may be: the number of
+// the line decides.
+func (s *lineSet) match(word int, sign uint64) uint64 {
+	x := s.signs[word] ^ sign
+	return (x - everySign) &^ x & (everySign << 15)
 }
 
 // own is the lines of a master, as held has them.

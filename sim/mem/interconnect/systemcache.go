@@ -40,6 +40,7 @@ type SystemCache struct {
 
 	sets     []lineSet
 	ways     []lineWay // way by way, so that consecutive lines are neighbours
+	joined   []uint8   // by group of sets: log2 of the sets of a block
 	bankFree []sim.Time
 	count    [dram.MaxMasters][numSystemEvents]int64
 	bytes    [dram.MaxMasters]int64   // that the arrays have read or written at the present clock
@@ -57,13 +58,12 @@ type SystemCache struct {
 	lineMask   uint64
 	setMask    uint64
 	setShift   uint   // bits of a set's index
-	signs      int    // words of signs that are in use
+	groupShift uint   // log2 of the sets of a group
 	unused     uint64 // order of a set that gets its first line
 	bankShift  uint
 	limits     [dram.MaxMasters]Allocation
 
-	filled  bool // lines have come since Reset
-	moved   bool // since Settle
+	moved   bool // lines have come since Settle
 	changed bool // since fingerprint
 	print   uint64
 }
@@ -76,11 +76,13 @@ func NewSystemCache(cfg SystemCacheConfig, next mem.Level) (*SystemCache, error)
 	lines := cfg.Bytes / cfg.LineBytes
 	c := &SystemCache{
 		cfg: cfg, next: next, bankFree: make([]sim.Time, cfg.Banks),
-		sets: make([]lineSet, lines/cfg.Ways), ways: make([]lineWay, lines), signs: (cfg.Ways + 3) / 4,
+		sets: make([]lineSet, lines/cfg.Ways), ways: make([]lineWay, lines),
 		unused: unusedOrder & (1<<(4*cfg.Ways) - 1), due: sim.Never,
 		lineShift: model.Log2(cfg.LineBytes), lineMask: uint64(cfg.LineBytes - 1),
 		setMask: uint64(lines/cfg.Ways - 1), setShift: model.Log2(lines / cfg.Ways), bankShift: model.Log2(cfg.BankBytes),
 	}
+	c.groupShift = min(c.bankShift-c.lineShift, c.setShift)
+	c.joined = make([]uint8, len(c.sets)>>c.groupShift)
 	copy(c.limits[:], cfg.Masters)
 	c.dram, _ = next.(*dram.DRAM)
 	c.retime(SystemClock{cfg.Hz, cfg.Energy.BytePJ})
@@ -99,21 +101,20 @@ func (c *SystemCache) Reset() {
 }
 
 func (c *SystemCache) clear() {
-	if c.filled { // a new cache, of thousands of lines, is empty already
-		clear(c.sets)
-		clear(c.ways)
-	}
+	c.joinAll()
+	c.moved, c.changed = false, true
 	c.Settle()
-	c.filled, c.changed = false, true
 }
 
 // Settle keeps the lines and begins again at time 0: nothing is in flight, every bank
 // is free, and the counters are 0. The level behind is left as it is.
 func (c *SystemCache) Settle() {
 	if c.moved {
-		for i := range c.ways {
-			c.ways[i].ready = 0
-		}
+		c.eachSet(func(set uint64, s *lineSet, more uint64) {
+			for held := s.held; held != 0 && more == 0; held &= held - 1 {
+				c.ways[c.index(set, uint64(bits.TrailingZeros64(held))/4)].ready = 0
+			}
+		})
 		c.moved = false
 	}
 	clear(c.bankFree)
@@ -206,20 +207,22 @@ func (c *SystemCache) retime(k SystemClock) {
 func (c *SystemCache) Fingerprint() uint64 {
 	if c.changed {
 		h := uint64(model.FNVBasis)
-		for i := range c.sets {
-			s := &c.sets[i]
+		c.eachSet(func(set uint64, s *lineSet, more uint64) {
 			if s.held == 0 {
-				continue
+				return
 			}
-			h = model.Mixed(h, uint64(i))
+			h = model.Mixed(h, set)
 			order := s.order
 			for range c.cfg.Ways {
 				w := order & 15
 				order >>= 4
-				line := c.ways[c.index(uint64(i), w)].line
+				line := uint64(0) // that and 1 more
+				if s.held>>(4*w)&1 != 0 {
+					line = c.ways[c.index(set-more, w)].line + more + 1
+				}
 				h = model.Mixed(h, line<<5|s.owners>>(4*w)&15<<1|s.dirty>>(4*w)&1)
 			}
-		}
+		})
 		c.print, c.changed = h, false
 	}
 	return c.print
@@ -246,7 +249,7 @@ func (c *SystemCache) Access(t sim.Time, addr uint64, bytes int, k mem.Kind) (si
 			d = c.write(start, *bank, addr, n)
 		} else {
 			var f sim.Reason
-			d, f = c.read(start, *bank-start, addr, n)
+			d, f = c.read(start, addr, n)
 			from = max(from, f)
 		}
 		done = max(done, d)
@@ -256,35 +259,38 @@ func (c *SystemCache) Access(t sim.Time, addr uint64, bytes int, k mem.Kind) (si
 	return done, from
 }
 
-// read serves bytes of one bank, which the bank takes so long from start on: hits from
-// the arrays, runs of lines that miss from the memory behind.
-func (c *SystemCache) read(start, busy sim.Time, addr uint64, n int) (done sim.Time, from sim.Reason) {
-	a := &c.limits[c.master]
+// read serves bytes of one bank, which takes them from start on: hits from the arrays, runs
+// of lines that miss from the memory behind.
+func (c *SystemCache) read(start sim.Time, addr uint64, n int) (done sim.Time, from sim.Reason) {
 	count := &c.count[c.master]
-	keep := a.Reads && a.Ways > 0
 	from = sim.StallSystemCache
 	end := addr + uint64(n)
+	last := (end - 1) >> (c.lineShift & 63)
 	run := addr // where lines that miss begin
 	served := false
-	for at := addr; at < end; at = (at | c.lineMask) + 1 {
-		if i := c.find(at >> (c.lineShift & 63)); i >= 0 {
-			count[SystemReadHit]++
-			c.bytes[c.master] += int64(min(end, (at|c.lineMask)+1) - at)
+	for at := addr; at < end; {
+		ln := at >> (c.lineShift & 63)
+		lines := c.block(ln, last)
+		next := (ln + lines) << (c.lineShift & 63)
+		if i := c.find(ln); i >= 0 {
+			count[SystemReadHit] += int64(lines)
+			c.bytes[c.master] += int64(min(end, next) - at)
 			served = true
 			done = max(done, c.ways[i].ready)
 			if run < at {
-				done, from = c.fetch(start, run, at, keep, done), sim.StallDRAM
+				done, from = c.fetch(start, run, at, done), sim.StallDRAM
 			}
-			run = (at | c.lineMask) + 1
-			continue
+			run = next
+		} else {
+			count[SystemReadMiss] += int64(lines)
 		}
-		count[SystemReadMiss]++
+		at = next
 	}
 	if run < end {
-		done, from = c.fetch(start, run, end, keep, done), sim.StallDRAM
+		done, from = c.fetch(start, run, end, done), sim.StallDRAM
 	}
 	if served {
-		if hit := start + c.hit + busy; hit > done {
+		if hit := start + c.hit + c.busy; hit > done {
 			done = hit
 		} else {
 			from = sim.StallDRAM // a line that was still on its way
@@ -295,19 +301,22 @@ func (c *SystemCache) read(start, busy sim.Time, addr uint64, n int) (done sim.T
 
 // fetch reads a range of lines that are absent, keeps them if it may, and returns when
 // they are there, not before done.
-func (c *SystemCache) fetch(t sim.Time, from, to uint64, keep bool, done sim.Time) sim.Time {
-	if keep { // whole lines
-		from &^= c.lineMask
-		to = (to + c.lineMask) &^ c.lineMask
+func (c *SystemCache) fetch(t sim.Time, from, to uint64, done sim.Time) sim.Time {
+	a := &c.limits[c.master]
+	if !a.Reads || a.Ways == 0 {
+		return max(done, c.behind(t, from, int(to-from), mem.Read, c.master))
 	}
+	from &^= c.lineMask // whole lines
+	to = (to + c.lineMask) &^ c.lineMask
 	ready := c.behind(t, from, int(to-from), mem.Read, c.master)
-	if keep {
-		for at := from; at < to; at += c.lineMask + 1 {
-			c.count[c.master][SystemFill]++
-			c.insert(ready, at>>(c.lineShift&63), false)
-		}
-		c.bytes[c.master] += int64(to - from)
+	last := to>>(c.lineShift&63) - 1
+	for ln := from >> (c.lineShift & 63); ln <= last; {
+		lines := c.block(ln, last)
+		c.insert(ready, ln, lines, false)
+		ln += lines
 	}
+	c.count[c.master][SystemFill] += int64((to - from) >> (c.lineShift & 63))
+	c.bytes[c.master] += int64(to - from)
 	return max(done, ready)
 }
 
@@ -319,11 +328,20 @@ func (c *SystemCache) write(start, taken sim.Time, addr uint64, n int) (done sim
 	end := addr + uint64(n)
 	run := addr // where bytes that are not kept begin
 	done = taken
-	for at := addr; at < end; at = (at | c.lineMask) + 1 {
-		next := (at | c.lineMask) + 1
-		i := c.find(at >> (c.lineShift & 63))
+	for at := addr; at < end; {
+		ln, ended := at>>(c.lineShift&63), end>>(c.lineShift&63)
+		part := at&c.lineMask != 0 || ln == ended
+		lines := uint64(1)
+		if part {
+			c.block(ln, ln)
+		} else {
+			lines = c.block(ln, ended-1)
+		}
+		next := (ln + lines) << (c.lineShift & 63)
+		i := c.find(ln)
 		if i < 0 && !keep {
-			count[SystemWriteMiss]++
+			count[SystemWriteMiss] += int64(lines)
+			at = next
 			continue
 		}
 		if run < at {
@@ -331,19 +349,20 @@ func (c *SystemCache) write(start, taken sim.Time, addr uint64, n int) (done sim
 		}
 		run = next
 		c.bytes[c.master] += int64(min(end, next) - at)
+		at = next
 		if i >= 0 {
-			count[SystemWriteHit]++
+			count[SystemWriteHit] += int64(lines)
 			c.soil(i)
 			continue
 		}
-		count[SystemWriteMiss]++
+		count[SystemWriteMiss] += int64(lines)
 		ready := taken
-		if at&c.lineMask != 0 || end < next { // the rest of the line
+		if part { // the rest of the line
 			count[SystemFill]++
 			c.bytes[c.master] += int64(c.cfg.LineBytes)
-			ready = c.behind(start, at&^c.lineMask, c.cfg.LineBytes, mem.Read, c.master)
+			ready = c.behind(start, ln<<(c.lineShift&63), c.cfg.LineBytes, mem.Read, c.master)
 		}
-		c.insert(ready, at>>(c.lineShift&63), true)
+		c.insert(ready, ln, lines, true)
 	}
 	if run < end {
 		done = max(done, c.behind(taken, run, int(end-run), mem.Write, c.master))
@@ -366,19 +385,19 @@ func (c *SystemCache) behind(t sim.Time, addr uint64, n int, k mem.Kind, master 
 	return done
 }
 
-// find returns the index of the way of line ln, made the most recently used of its set, -1
-// when it is absent.
+// find returns the index of the way of line ln, the first of a block, made the most recently
+// used of its set, -1 when it is absent.
 func (c *SystemCache) find(ln uint64) int {
 	set := ln & c.setMask
 	s := &c.sets[set]
 	sign := (ln >> (c.setShift & 63) & 0xffff) * everySign
-	for i := range s.signs[:c.signs] {
-		// A sign is that of the line where x is 0. The lowest set bit tells the first of
-		// these, others may be wrong: the number of the line decides.
-		x := s.signs[i] ^ sign
-		for match := (x - everySign) &^ x & (everySign << 15); match != 0; match &= match - 1 {
+	if s.match(0, sign)|s.match(1, sign)|s.match(2, sign)|s.match(3, sign) == 0 {
+		return -1
+	}
+	for i := range s.signs {
+		for match := s.match(i, sign); match != 0; match &= match - 1 {
 			w := uint64(i*4 + bits.TrailingZeros64(match)/16)
-			if at := c.index(set, w); w < uint64(c.cfg.Ways) && c.ways[at].line == ln+1 {
+			if at := c.index(set, w); s.held>>(4*w)&1 != 0 && c.ways[at].line == ln {
 				c.changed = s.use(w) || c.changed
 				return at
 			}
@@ -397,9 +416,10 @@ func (c *SystemCache) soil(i int) {
 	s.dirty |= bit
 }
 
-// insert puts line ln, which is absent, in the place of the least recently used one
-// that the master may take: its own when it has as many as it may, else any.
-func (c *SystemCache) insert(ready sim.Time, ln uint64, dirty bool) {
+// insert puts a block of lines from ln on, which are absent, in the places of the least
+// recently used ones that the master may take: its own when it has as many as it may, else
+// any.
+func (c *SystemCache) insert(ready sim.Time, ln, lines uint64, dirty bool) {
 	set := ln & c.setMask
 	s := &c.sets[set]
 	if s.order == 0 {
@@ -415,12 +435,9 @@ func (c *SystemCache) insert(ready sim.Time, ln uint64, dirty bool) {
 			}
 		}
 	}
-	way, bit := &c.ways[c.index(set, w)], uint64(1)<<(4*w)
+	way, bit := &c.ways[c.index(set, w)], uint64(1)<<(4*w&63)
 	if s.dirty&bit != 0 {
-		owner := int(s.owners >> (4 * w) & 15)
-		c.count[owner][SystemWriteBack]++
-		c.bytes[owner] += int64(c.cfg.LineBytes)
-		c.behind(max(ready, way.ready), (way.line-1)<<(c.lineShift&63), c.cfg.LineBytes, mem.Write, owner)
+		c.writeBack(max(ready, way.ready), way.line, lines, int(s.owners>>(4*w)&15))
 	}
 	s.front(w, at)
 	s.held |= bit
@@ -428,9 +445,18 @@ func (c *SystemCache) insert(ready sim.Time, ln uint64, dirty bool) {
 	if dirty {
 		s.dirty |= bit
 	}
-	s.owners = s.owners&^(15<<(4*w)) | uint64(c.master)<<(4*w)
-	sign := &s.signs[w/4]
+	s.owners = s.owners&^(15*bit) | uint64(c.master)*bit
+	sign := &s.signs[w/4&3]
 	*sign = *sign&^(0xffff<<(w%4*16)) | (ln>>(c.setShift&63)&0xffff)<<(w%4*16)
-	way.line, way.ready = ln+1, ready
-	c.changed, c.moved, c.filled = true, true, true
+	way.line, way.ready = ln, ready
+	c.changed, c.moved = true, true
+}
+
+// writeBack writes lines from ln on that leave to the memory behind, one after the other.
+func (c *SystemCache) writeBack(t sim.Time, ln, lines uint64, owner int) {
+	c.count[owner][SystemWriteBack] += int64(lines)
+	c.bytes[owner] += int64(lines) << (c.lineShift & 63)
+	for i := range lines {
+		c.behind(t, (ln+i)<<(c.lineShift&63), c.cfg.LineBytes, mem.Write, owner)
+	}
 }

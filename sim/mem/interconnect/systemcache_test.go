@@ -122,7 +122,7 @@ func hit(c *interconnect.SystemCache, p *interconnect.Port, at sim.Time, addr ui
 }
 
 // TestSystemCacheIsLRU compares hits and write-backs of two masters, one of which has fewer
-// ways, with lists of lines.
+// ways, with lists of lines, for accesses to lines in a row and to single ones.
 func TestSystemCacheIsLRU(t *testing.T) {
 	const sets, line = 16, 64
 	masters := [2]int{5, 7}
@@ -148,10 +148,7 @@ func TestSystemCacheIsLRU(t *testing.T) {
 		var model [sets][]entry // most recently used first
 		var hits, backs [2]int64
 		r := rand.New(rand.NewPCG(5, uint64(ways)))
-		for i := range 20_000 {
-			// Every other line of a set differs in high bits of its number alone.
-			ln, k, master := r.Uint64N(uint64(ways+2)*sets), mem.Kind(r.IntN(2)), r.IntN(2)
-			ln = ln%(sets*uint64(ways+3)/2) | ln/(sets*uint64(ways+3)/2)<<32
+		access := func(ln uint64, k mem.Kind, master int) {
 			set := &model[ln%sets]
 			x := entry{ln, master, k == mem.Write}
 			at := slices.IndexFunc(*set, func(e entry) bool { return e.line == ln })
@@ -180,7 +177,28 @@ func TestSystemCacheIsLRU(t *testing.T) {
 				*set = slices.Delete(*set, at, at+1)
 			}
 			*set = slices.Insert(*set, 0, x)
-			ports[masters[master]].Access(sim.Time(i)*sim.Microsecond, ln*line, line, k)
+		}
+		for i := range 20_000 {
+			// Every other line of a set differs in high bits of its number alone.
+			ln, k, master := r.Uint64N(uint64(ways+2)*sets), mem.Kind(r.IntN(2)), r.IntN(2)
+			ln = ln%(sets*uint64(ways+3)/2) | ln/(sets*uint64(ways+3)/2)<<32
+			// At first whole groups of lines, which are kept together, then halves, then any.
+			n := uint64(4)
+			switch i / 5000 {
+			case 0:
+				ln &^= 3
+			case 1:
+				n = 2 << r.IntN(2)
+				ln &^= 1
+			case 2:
+				n = 1 + r.Uint64N(8)
+			default:
+				n = 1
+			}
+			for j := range n {
+				access(ln+j, k, master)
+			}
+			ports[masters[master]].Access(sim.Time(i)*sim.Microsecond, ln*line, int(n)*line, k)
 		}
 		for m := range masters {
 			e := events(c, masters[m])
