@@ -9,7 +9,6 @@ import (
 	"io"
 	"math"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
 )
@@ -21,6 +20,9 @@ import (
 type External struct {
 	Command []string      // program and arguments
 	Limit   time.Duration // 0 is a minute
+	// Started is told how to end a program with all that it has started, in case that this
+	// process ends first; it returns what to call when the program has ended. nil is nobody.
+	Started func(end func()) (ended func())
 }
 
 // ExternalVersion is that of the two objects.
@@ -85,7 +87,7 @@ const (
 )
 
 // Name implements Strategy.
-func (x *External) Name() string { return "exec:" + filepath.Base(x.Command[0]) }
+func (x *External) Name() string { return "exec:" + strings.Join(x.Command, " ") }
 
 // Plan implements Strategy. A program that fails, takes too long or answers
 // with anything but a valid plan is an error that says what was wrong.
@@ -106,9 +108,12 @@ func (x *External) Plan(p *Problem) (Plan, error) {
 	out, errs := bounded{limit: maxPlanBytes}, bounded{limit: maxErrorBytes}
 	c := exec.CommandContext(ctx, x.Command[0], x.Command[1:]...)
 	c.Stdin, c.Stdout, c.Stderr, c.WaitDelay = bytes.NewReader(problem), &out, &errs, externalLinger
-	if err := c.Run(); err != nil {
+	if err := x.run(c); err != nil {
 		if ctx.Err() != nil {
 			return fail("no answer within %v", limit)
+		}
+		if errors.Is(err, exec.ErrWaitDelay) {
+			return fail("what it has started holds its output open %v after it has ended", externalLinger)
 		}
 		if text := lastLine(errs.buf.String()); text != "" {
 			return fail("%w: %s", err, text)
@@ -134,6 +139,24 @@ func (x *External) Plan(p *Problem) (Plan, error) {
 		return fail("%w", err)
 	}
 	return plan, nil
+}
+
+// run runs a program. When that takes too long, or what the program has started does, all
+// of it ends.
+func (x *External) run(c *exec.Cmd) error {
+	end := group(c)
+	c.Cancel = func() error { end(); return nil }
+	if err := c.Start(); err != nil {
+		return err
+	}
+	if x.Started != nil {
+		defer x.Started(end)()
+	}
+	err := c.Wait()
+	if errors.Is(err, exec.ErrWaitDelay) {
+		end()
+	}
+	return err
 }
 
 // named turns names of devices into a plan.

@@ -43,6 +43,17 @@ func TestMain(m *testing.M) {
 		os.Exit(4)
 	case "hang":
 		time.Sleep(time.Minute)
+	case "leave": // a child that holds the output open and tells its number
+		child := exec.Command(os.Args[0])
+		child.Env = append(os.Environ(), "PARTITION_TEST_PROGRAM=hang")
+		child.Stdout = os.Stdout
+		if err := child.Start(); err != nil {
+			os.Exit(1)
+		}
+		os.WriteFile(os.Getenv("PARTITION_TEST_ANSWER"), fmt.Append(nil, child.Process.Pid), 0o666)
+		if len(os.Args) > 1 { // wait for it
+			_ = child.Wait()
+		}
 	case "flood":
 		for range maxPlanBytes/1024 + 10 {
 			os.Stdout.Write(make([]byte, 1024))
@@ -106,6 +117,70 @@ func TestExternalHostile(t *testing.T) {
 	}
 	if _, err := (&External{Command: []string{"/no/such/program"}}).Plan(p); err == nil {
 		t.Error("no error for a program that does not exist")
+	}
+}
+
+// TestExternalLeavesNothing: what a program has started ends when it takes too long, when it
+// holds the output open after the program has ended, and when this process is to end.
+func TestExternalLeavesNothing(t *testing.T) {
+	p := randomProblem(rand.New(rand.NewPCG(1, 1)), 3, 2, true)
+	for _, c := range []struct {
+		what  string
+		args  []string
+		limit time.Duration
+		want  string
+	}{
+		{"a child that stays", nil, time.Minute, "holds its output open"},
+		{"a child that hangs", []string{"wait"}, 3 * time.Second, "no answer within 3s"},
+		{"interrupted", []string{"wait"}, 30 * time.Second, "signal: killed"},
+	} {
+		file := filepath.Join(t.TempDir(), "child")
+		x := program(t, "leave", file)
+		x.Command, x.Limit = append(x.Command, c.args...), c.limit
+		ended := 0
+		x.Started = func(end func()) func() {
+			if c.what == "interrupted" {
+				go func() {
+					for _, err := os.Stat(file); err != nil; _, err = os.Stat(file) {
+						time.Sleep(time.Millisecond)
+					}
+					end()
+				}()
+			}
+			return func() { ended++ }
+		}
+		if _, err := x.Plan(p); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", c.what, err, c.want)
+		}
+		if ended != 1 {
+			t.Errorf("%s: told %d times that the program has ended", c.what, ended)
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for began := time.Now(); running(string(text)); time.Sleep(time.Millisecond) {
+			if time.Since(began) > 20*time.Second {
+				t.Fatalf("%s: process %s is still there", c.what, text)
+			}
+		}
+	}
+}
+
+// running reports whether a process is there and no zombie.
+func running(pid string) bool {
+	stat, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
+	return err == nil && !strings.Contains(string(stat), ") Z ")
+}
+
+// TestExternalNames: two programs of one name are two strategies.
+func TestExternalNames(t *testing.T) {
+	names := map[string]bool{}
+	for _, x := range []*External{{Command: []string{"a/plan.py"}}, {Command: []string{"b/plan.py"}}, {Command: []string{"b/plan.py", "2"}}} {
+		names[x.Name()] = true
+	}
+	if len(names) != 3 || !names["exec:b/plan.py 2"] {
+		t.Errorf("three programs are named %v", names)
 	}
 }
 

@@ -60,13 +60,49 @@ func (s *fileSet) removeAll() {
 	}
 }
 
-// ExitOnInterrupt ends the process on SIGINT and SIGTERM without leaving files
-// behind.
+// Children are the programs that this process has started and that end with it.
+var Children programs
+
+// programs is a set of running programs, each by what ends it.
+type programs struct {
+	mu   sync.Mutex
+	last int
+	list map[int]func()
+}
+
+// Add keeps a program until it has ended, which the caller tells with what is returned.
+func (p *programs) Add(end func()) (ended func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.list == nil {
+		p.list = map[int]func(){}
+	}
+	p.last++
+	k := p.last
+	p.list[k] = end
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.list, k)
+	}
+}
+
+// endAll ends all programs.
+func (p *programs) endAll() {
+	p.mu.Lock() // for good: the process ends
+	for _, end := range p.list {
+		end()
+	}
+}
+
+// ExitOnInterrupt ends the process on SIGINT and SIGTERM without leaving files or
+// programs behind.
 func ExitOnInterrupt(exit func(code int)) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		sig := <-c
+		Children.endAll()
 		Temporaries.removeAll()
 		code := exitInterrupt
 		if sig == syscall.SIGTERM {

@@ -105,6 +105,9 @@ func runPartition(a *cli.App, f *partitionFlags, model string) error {
 		if err != nil {
 			return cli.Usage(err)
 		}
+		if x, ok := s.(*partition.External); ok {
+			x.Started = cli.Children.Add
+		}
 		strategies = append(strategies, s)
 	}
 	form, err := partitionForm(model, &f.shapes)
