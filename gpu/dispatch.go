@@ -121,7 +121,7 @@ func (m *machine) newWave(g *workgroup, id int) *wave {
 	w.Machine, w.Group = &m.Machine, &g.Workgroup
 	w.newScratch()
 	w.S = [state.NumSGPRs]uint32{}
-	w.PC = m.p.Entry
+	w.PC, w.undone = m.p.Entry, m.p.Entry
 	w.PendingV, w.PendingS = [4]uint64{}, [2]uint64{}
 	w.dup = false
 	w.vm.reset()

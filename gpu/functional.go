@@ -3,6 +3,7 @@ package gpu
 import (
 	"math/bits"
 
+	"github.com/nnsoc/nnsoc/gpu/internal/exec"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 )
 
@@ -40,11 +41,7 @@ func (w *wave) runUntilBarrier() {
 				return
 			}
 			m.visit(pc, end, w.Exec())
-			for i := pc; i < end; i++ {
-				v := &p.Ops[i]
-				v.Handler(&w.Wave, v)
-			}
-			w.PC = end
+			w.passTo(end)
 			if m.executed > m.limit {
 				m.runaway(w)
 				return
@@ -87,8 +84,28 @@ func (w *wave) step(pc int32, u *state.Op) bool {
 		return false
 	}
 	w.PC = pc + 1
-	u.Handler(&w.Wave, u)
+	if u.Control == state.ControlWait {
+		return true // what is behind may go on with what is before
+	}
+	w.catchUp()
 	return m.Err == nil
+}
+
+// passTo lets the program counter pass vector instructions up to end. They are executed before the next
+// instruction that can see their results or changes what they read: a vector instruction only does if it writes EXEC
+// or picks its registers by M0, and such a one ends a run.
+func (w *wave) passTo(end int32) {
+	w.PC = end
+	if d := &w.machine.p.Deps[end-1]; d.Relative || d.WritesExec() {
+		w.catchUp()
+	}
+}
+
+// catchUp executes the instructions before PC that have only issued.
+func (w *wave) catchUp() {
+	pc := w.PC
+	exec.Range(&w.Wave, w.undone, pc)
+	w.undone = w.PC
 }
 
 // visit counts the execution of operations [pc, end) under a mask, and notes where it begins for messages: one

@@ -8,7 +8,8 @@ import (
 
 // issueRun issues vector instructions of one wave back to back: as many as
 // are free of stalls, fetched, and before an older wave wants the unit. After a
-// stall it goes on when no other wave of the SIMD issues anything before.
+// stall it goes on when no other wave of the SIMD issues anything before. What they compute follows when
+// the wave comes to an instruction of another kind, as it alone sees its registers.
 func (m *machine) issueRun(s *simd, w *wave, t int64) {
 	p := m.p
 	pc := w.PC
@@ -19,7 +20,6 @@ func (m *machine) issueRun(s *simd, w *wave, t int64) {
 		}
 	}
 	until := t + runAhead
-	sw := &w.Wave
 	for {
 		end := m.runEnd(s, w, pc, t, limit)
 		if !w.checkRun(pc, end) {
@@ -30,12 +30,8 @@ func (m *machine) issueRun(s *simd, w *wave, t int64) {
 			m.runaway(w)
 			return
 		}
-		for i := pc; i < end; i++ {
-			u := &p.Ops[i]
-			u.Handler(sw, u)
-		}
+		w.passTo(end)
 		finish := m.retireRun(s, w, pc, end, t)
-		w.PC = end
 		if p.Ops[end].Unit == state.UnitVALU && p.Ops[end-1].Unit == state.UnitVALU && finish < until &&
 			p.Offsets[end]>>m.codeShift == w.line && w.sMax <= finish {
 			if at := w.ready(&p.Deps[end], finish); at < s.second {

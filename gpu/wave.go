@@ -37,6 +37,7 @@ type wave struct {
 	simd    *simd
 	slot    int   // index in the SIMD's waves
 	line    int32 // instruction cache line it last fetched from
+	undone  int32 // first instruction that has issued and is not executed yet; those up to PC are like it
 
 	next int64 // earliest issue of the instruction at pc
 	vMax int64 // latest of vReady

@@ -23,6 +23,18 @@ var Spreads = []Routine{
 	{"v_pk_fmac_f16", rowPkFmaSAVX512, rowPkFmaSAVX2},
 }
 
+// Batches are the routines for operations that follow each other.
+var Batches = []BatchRoutine{
+	{"v_fma_f32", false, batchFmaFAVX512, batchFmaFAVX2},
+	{"v_fma_f32", true, batchFmaFSAVX512, batchFmaFSAVX2},
+	{"v_fmac_f32", false, batchFmaFAVX512, batchFmaFAVX2},
+	{"v_fmac_f32", true, batchFmaFSAVX512, batchFmaFSAVX2},
+	{"v_dot2_f32_f16", false, batchDot2FAVX512, batchDot2FAVX2},
+	{"v_dot2_f32_f16", true, batchDot2FSAVX512, batchDot2FSAVX2},
+	{"v_dot2c_f32_f16", false, batchDot2FAVX512, batchDot2FAVX2},
+	{"v_dot2c_f32_f16", true, batchDot2FSAVX512, batchDot2FSAVX2},
+}
+
 // Which instructions the host has.
 var HasAVX512 = cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL
 var HasAVX2 = cpu.X86.HasAVX2 && cpu.X86.HasFMA && cpu.X86.HasF16C

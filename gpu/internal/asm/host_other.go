@@ -4,6 +4,7 @@ package asm
 
 // No routines are for this host.
 var Rows, Spreads []Routine
+var Batches []BatchRoutine
 
 // No vector instructions of the host are used.
 const HasAVX512, HasAVX2 = false, false

@@ -14,6 +14,33 @@ type Routine struct {
 	AVX512, AVX2 Func
 }
 
+// BatchFunc is a Func for count operations one after the other. Each of ops has the offsets in bytes
+// of d, b and c from v, in this order with that of a, which counts from s, behind d. It returns how
+// many it has done, and the lanes left undone of the one after these, 0 when there is none.
+type BatchFunc = func(v, s *uint32, ops *[4]uint16, count int, m uint64, n int) (done int, rest uint64)
+
+// BatchRoutine is the assembly of a mnemonic for batches.
+type BatchRoutine struct {
+	Mnemonic     string
+	Spread       bool // a is a scalar
+	AVX512, AVX2 BatchFunc
+}
+
+// Batch is the fastest batch for a mnemonic that this host runs, nil when there is none.
+func Batch(name string, spread bool) BatchFunc {
+	for i := range Batches {
+		if t := &Batches[i]; t.Mnemonic == name && t.Spread == spread {
+			switch {
+			case HasAVX512:
+				return t.AVX512
+			case HasAVX2:
+				return t.AVX2
+			}
+		}
+	}
+	return nil
+}
+
 // Row is the fastest routine for a mnemonic that this host runs, nil when
 // there is none.
 func Row(name string) Func { return pickRow(Rows, name) }

@@ -347,6 +347,30 @@ func rowDot2FSAVX512(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32,
 func rowDot2FSAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
 
 //go:noescape
+func batchFmaFAVX512(v *uint32, s *uint32, ops *[4]uint16, count int, m uint64, n int) (done int, rest uint64)
+
+//go:noescape
+func batchFmaFAVX2(v *uint32, s *uint32, ops *[4]uint16, count int, m uint64, n int) (done int, rest uint64)
+
+//go:noescape
+func batchFmaFSAVX512(v *uint32, s *uint32, ops *[4]uint16, count int, m uint64, n int) (done int, rest uint64)
+
+//go:noescape
+func batchFmaFSAVX2(v *uint32, s *uint32, ops *[4]uint16, count int, m uint64, n int) (done int, rest uint64)
+
+//go:noescape
+func batchDot2FAVX512(v *uint32, s *uint32, ops *[4]uint16, count int, m uint64, n int) (done int, rest uint64)
+
+//go:noescape
+func batchDot2FAVX2(v *uint32, s *uint32, ops *[4]uint16, count int, m uint64, n int) (done int, rest uint64)
+
+//go:noescape
+func batchDot2FSAVX512(v *uint32, s *uint32, ops *[4]uint16, count int, m uint64, n int) (done int, rest uint64)
+
+//go:noescape
+func batchDot2FSAVX2(v *uint32, s *uint32, ops *[4]uint16, count int, m uint64, n int) (done int, rest uint64)
+
+//go:noescape
 func cmpIAVX512(a *[64]uint32, b *[64]uint32, n int) (lt uint64, eq uint64, un uint64)
 
 //go:noescape

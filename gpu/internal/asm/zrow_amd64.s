@@ -17780,6 +17780,2430 @@ care7:
 	MOVQ SI, ret+48(FP)
 	RET
 
+// func batchFmaFAVX512(v *uint32, s *uint32, ops *[4]uint16, count int, m uint64, n int) (done int, rest uint64)
+// Requires: AVX, AVX512F
+TEXT ·batchFmaFAVX512(SB), NOSPLIT, $0-64
+	MOVQ  v+0(FP), AX
+	MOVQ  s+8(FP), CX
+	MOVQ  ops+16(FP), DX
+	MOVQ  count+24(FP), BX
+	MOVQ  m+32(FP), SI
+	MOVQ  n+40(FP), DI
+	XORQ  R8, R8
+	MOVQ  SI, R9
+	KMOVW R9, K1
+	SHRQ  $0x10, R9
+	KMOVW R9, K2
+	SHRQ  $0x10, R9
+	KMOVW R9, K3
+	SHRQ  $0x10, R9
+	KMOVW R9, K4
+	SHRQ  $0x10, R9
+
+next:
+	CMPQ        R8, BX
+	JGE         end
+	MOVWQZX     (DX)(R8*8), R9
+	ADDQ        AX, R9
+	MOVWQZX     2(DX)(R8*8), R10
+	ADDQ        CX, R10
+	MOVWQZX     4(DX)(R8*8), R11
+	ADDQ        AX, R11
+	MOVWQZX     6(DX)(R8*8), R12
+	ADDQ        AX, R12
+	VMOVUPS     (R10), Z0
+	VMOVUPS     (R11), Z1
+	VMOVUPS     (R12), Z2
+	VMOVAPS     Z2, Z2
+	VFMADD231PS Z1, Z0, Z2
+	VCMPPS      $0x03, Z2, Z2, K1, K5
+	KORTESTW    K5, K5
+	JNZ         care0
+	VMOVUPS     Z2, K1, (R9)
+	VMOVUPS     64(R10), Z0
+	VMOVUPS     64(R11), Z1
+	VMOVUPS     64(R12), Z2
+	VMOVAPS     Z2, Z2
+	VFMADD231PS Z1, Z0, Z2
+	VCMPPS      $0x03, Z2, Z2, K2, K5
+	KORTESTW    K5, K5
+	JNZ         care1
+	VMOVUPS     Z2, K2, 64(R9)
+	CMPQ        DI, $0x20
+	JE          whole
+	VMOVUPS     128(R10), Z0
+	VMOVUPS     128(R11), Z1
+	VMOVUPS     128(R12), Z2
+	VMOVAPS     Z2, Z2
+	VFMADD231PS Z1, Z0, Z2
+	VCMPPS      $0x03, Z2, Z2, K3, K5
+	KORTESTW    K5, K5
+	JNZ         care2
+	VMOVUPS     Z2, K3, 128(R9)
+	VMOVUPS     192(R10), Z0
+	VMOVUPS     192(R11), Z1
+	VMOVUPS     192(R12), Z2
+	VMOVAPS     Z2, Z2
+	VFMADD231PS Z1, Z0, Z2
+	VCMPPS      $0x03, Z2, Z2, K4, K5
+	KORTESTW    K5, K5
+	JNZ         care3
+	VMOVUPS     Z2, K4, 192(R9)
+
+whole:
+	INCQ R8
+	JMP  next
+
+care0:
+	JMP return
+
+care1:
+	SHRQ $0x10, SI
+	SHLQ $0x10, SI
+	JMP  return
+
+care2:
+	SHRQ $0x20, SI
+	SHLQ $0x20, SI
+	JMP  return
+
+care3:
+	SHRQ $0x30, SI
+	SHLQ $0x30, SI
+	JMP  return
+
+end:
+	XORQ SI, SI
+
+return:
+	VZEROUPPER
+	MOVQ R8, done+48(FP)
+	MOVQ SI, rest+56(FP)
+	RET
+
+// func batchFmaFAVX2(v *uint32, s *uint32, ops *[4]uint16, count int, m uint64, n int) (done int, rest uint64)
+// Requires: AVX, FMA3
+TEXT ·batchFmaFAVX2(SB), NOSPLIT, $0-64
+	MOVQ v+0(FP), AX
+	MOVQ s+8(FP), CX
+	MOVQ ops+16(FP), DX
+	MOVQ count+24(FP), BX
+	MOVQ m+32(FP), SI
+	MOVQ n+40(FP), DI
+	XORQ R8, R8
+	MOVQ $-1, R9
+	CMPQ DI, $0x40
+	JE   compare
+	SHRQ $0x20, R9
+
+compare:
+	CMPQ SI, R9
+	JNE  care0
+
+next:
+	CMPQ        R8, BX
+	JGE         end
+	MOVWQZX     (DX)(R8*8), R9
+	ADDQ        AX, R9
+	MOVWQZX     2(DX)(R8*8), R10
+	ADDQ        CX, R10
+	MOVWQZX     4(DX)(R8*8), R11
+	ADDQ        AX, R11
+	MOVWQZX     6(DX)(R8*8), R12
+	ADDQ        AX, R12
+	VMOVUPS     (R10), Y0
+	VMOVUPS     (R11), Y1
+	VMOVUPS     (R12), Y2
+	VMOVAPS     Y2, Y2
+	VFMADD231PS Y1, Y0, Y2
+	VCMPPS      $0x03, Y2, Y2, Y0
+	VTESTPS     Y0, Y0
+	JNZ         care0
+	VMOVUPS     Y2, (R9)
+	VMOVUPS     32(R10), Y0
+	VMOVUPS     32(R11), Y1
+	VMOVUPS     32(R12), Y2
+	VMOVAPS     Y2, Y2
+	VFMADD231PS Y1, Y0, Y2
+	VCMPPS      $0x03, Y2, Y2, Y0
+	VTESTPS     Y0, Y0
+	JNZ         care1
+	VMOVUPS     Y2, 32(R9)
+	VMOVUPS     64(R10), Y0
+	VMOVUPS     64(R11), Y1
+	VMOVUPS     64(R12), Y2
+	VMOVAPS     Y2, Y2
+	VFMADD231PS Y1, Y0, Y2
+	VCMPPS      $0x03, Y2, Y2, Y0
+	VTESTPS     Y0, Y0
+	JNZ         care2
+	VMOVUPS     Y2, 64(R9)
+	VMOVUPS     96(R10), Y0
+	VMOVUPS     96(R11), Y1
+	VMOVUPS     96(R12), Y2
+	VMOVAPS     Y2, Y2
+	VFMADD231PS Y1, Y0, Y2
+	VCMPPS      $0x03, Y2, Y2, Y0
+	VTESTPS     Y0, Y0
+	JNZ         care3
+	VMOVUPS     Y2, 96(R9)
+	CMPQ        DI, $0x20
+	JE          whole
+	VMOVUPS     128(R10), Y0
+	VMOVUPS     128(R11), Y1
+	VMOVUPS     128(R12), Y2
+	VMOVAPS     Y2, Y2
+	VFMADD231PS Y1, Y0, Y2
+	VCMPPS      $0x03, Y2, Y2, Y0
+	VTESTPS     Y0, Y0
+	JNZ         care4
+	VMOVUPS     Y2, 128(R9)
+	VMOVUPS     160(R10), Y0
+	VMOVUPS     160(R11), Y1
+	VMOVUPS     160(R12), Y2
+	VMOVAPS     Y2, Y2
+	VFMADD231PS Y1, Y0, Y2
+	VCMPPS      $0x03, Y2, Y2, Y0
+	VTESTPS     Y0, Y0
+	JNZ         care5
+	VMOVUPS     Y2, 160(R9)
+	VMOVUPS     192(R10), Y0
+	VMOVUPS     192(R11), Y1
+	VMOVUPS     192(R12), Y2
+	VMOVAPS     Y2, Y2
+	VFMADD231PS Y1, Y0, Y2
+	VCMPPS      $0x03, Y2, Y2, Y0
+	VTESTPS     Y0, Y0
+	JNZ         care6
+	VMOVUPS     Y2, 192(R9)
+	VMOVUPS     224(R10), Y0
+	VMOVUPS     224(R11), Y1
+	VMOVUPS     224(R12), Y2
+	VMOVAPS     Y2, Y2
+	VFMADD231PS Y1, Y0, Y2
+	VCMPPS      $0x03, Y2, Y2, Y0
+	VTESTPS     Y0, Y0
+	JNZ         care7
+	VMOVUPS     Y2, 224(R9)
+
+whole:
+	INCQ R8
+	JMP  next
+
+care0:
+	JMP return
+
+care1:
+	SHRQ $0x08, SI
+	SHLQ $0x08, SI
+	JMP  return
+
+care2:
+	SHRQ $0x10, SI
+	SHLQ $0x10, SI
+	JMP  return
+
+care3:
+	SHRQ $0x18, SI
+	SHLQ $0x18, SI
+	JMP  return
+
+care4:
+	SHRQ $0x20, SI
+	SHLQ $0x20, SI
+	JMP  return
+
+care5:
+	SHRQ $0x28, SI
+	SHLQ $0x28, SI
+	JMP  return
+
+care6:
+	SHRQ $0x30, SI
+	SHLQ $0x30, SI
+	JMP  return
+
+care7:
+	SHRQ $0x38, SI
+	SHLQ $0x38, SI
+	JMP  return
+
+end:
+	XORQ SI, SI
+
+return:
+	VZEROUPPER
+	MOVQ R8, done+48(FP)
+	MOVQ SI, rest+56(FP)
+	RET
+
+// func batchFmaFSAVX512(v *uint32, s *uint32, ops *[4]uint16, count int, m uint64, n int) (done int, rest uint64)
+// Requires: AVX, AVX512F
+TEXT ·batchFmaFSAVX512(SB), NOSPLIT, $0-64
+	MOVQ  v+0(FP), AX
+	MOVQ  s+8(FP), CX
+	MOVQ  ops+16(FP), DX
+	MOVQ  count+24(FP), BX
+	MOVQ  m+32(FP), SI
+	MOVQ  n+40(FP), DI
+	XORQ  R8, R8
+	MOVQ  SI, R9
+	KMOVW R9, K1
+	SHRQ  $0x10, R9
+	KMOVW R9, K2
+	SHRQ  $0x10, R9
+	KMOVW R9, K3
+	SHRQ  $0x10, R9
+	KMOVW R9, K4
+	SHRQ  $0x10, R9
+
+next:
+	CMPQ         R8, BX
+	JGE          end
+	MOVWQZX      (DX)(R8*8), R9
+	ADDQ         AX, R9
+	MOVWQZX      2(DX)(R8*8), R10
+	ADDQ         CX, R10
+	MOVWQZX      4(DX)(R8*8), R11
+	ADDQ         AX, R11
+	MOVWQZX      6(DX)(R8*8), R12
+	ADDQ         AX, R12
+	VPBROADCASTD (R10), Z0
+	VMOVUPS      (R11), Z1
+	VMOVUPS      (R12), Z2
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z1, Z0, Z2
+	VCMPPS       $0x03, Z2, Z2, K1, K5
+	KORTESTW     K5, K5
+	JNZ          care0
+	VMOVUPS      Z2, K1, (R9)
+	VMOVUPS      64(R11), Z1
+	VMOVUPS      64(R12), Z2
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z1, Z0, Z2
+	VCMPPS       $0x03, Z2, Z2, K2, K5
+	KORTESTW     K5, K5
+	JNZ          care1
+	VMOVUPS      Z2, K2, 64(R9)
+	CMPQ         DI, $0x20
+	JE           whole
+	VMOVUPS      128(R11), Z1
+	VMOVUPS      128(R12), Z2
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z1, Z0, Z2
+	VCMPPS       $0x03, Z2, Z2, K3, K5
+	KORTESTW     K5, K5
+	JNZ          care2
+	VMOVUPS      Z2, K3, 128(R9)
+	VMOVUPS      192(R11), Z1
+	VMOVUPS      192(R12), Z2
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z1, Z0, Z2
+	VCMPPS       $0x03, Z2, Z2, K4, K5
+	KORTESTW     K5, K5
+	JNZ          care3
+	VMOVUPS      Z2, K4, 192(R9)
+
+whole:
+	INCQ R8
+	JMP  next
+
+care0:
+	JMP return
+
+care1:
+	SHRQ $0x10, SI
+	SHLQ $0x10, SI
+	JMP  return
+
+care2:
+	SHRQ $0x20, SI
+	SHLQ $0x20, SI
+	JMP  return
+
+care3:
+	SHRQ $0x30, SI
+	SHLQ $0x30, SI
+	JMP  return
+
+end:
+	XORQ SI, SI
+
+return:
+	VZEROUPPER
+	MOVQ R8, done+48(FP)
+	MOVQ SI, rest+56(FP)
+	RET
+
+// func batchFmaFSAVX2(v *uint32, s *uint32, ops *[4]uint16, count int, m uint64, n int) (done int, rest uint64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·batchFmaFSAVX2(SB), NOSPLIT, $0-64
+	MOVQ v+0(FP), AX
+	MOVQ s+8(FP), CX
+	MOVQ ops+16(FP), DX
+	MOVQ count+24(FP), BX
+	MOVQ m+32(FP), SI
+	MOVQ n+40(FP), DI
+	XORQ R8, R8
+	MOVQ $-1, R9
+	CMPQ DI, $0x40
+	JE   compare
+	SHRQ $0x20, R9
+
+compare:
+	CMPQ SI, R9
+	JNE  care0
+
+next:
+	CMPQ         R8, BX
+	JGE          end
+	MOVWQZX      (DX)(R8*8), R9
+	ADDQ         AX, R9
+	MOVWQZX      2(DX)(R8*8), R10
+	ADDQ         CX, R10
+	MOVWQZX      4(DX)(R8*8), R11
+	ADDQ         AX, R11
+	MOVWQZX      6(DX)(R8*8), R12
+	ADDQ         AX, R12
+	VPBROADCASTD (R10), Y0
+	VMOVUPS      (R11), Y1
+	VMOVUPS      (R12), Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VCMPPS       $0x03, Y2, Y2, Y1
+	VTESTPS      Y1, Y1
+	JNZ          care0
+	VMOVUPS      Y2, (R9)
+	VMOVUPS      32(R11), Y1
+	VMOVUPS      32(R12), Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VCMPPS       $0x03, Y2, Y2, Y1
+	VTESTPS      Y1, Y1
+	JNZ          care1
+	VMOVUPS      Y2, 32(R9)
+	VMOVUPS      64(R11), Y1
+	VMOVUPS      64(R12), Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VCMPPS       $0x03, Y2, Y2, Y1
+	VTESTPS      Y1, Y1
+	JNZ          care2
+	VMOVUPS      Y2, 64(R9)
+	VMOVUPS      96(R11), Y1
+	VMOVUPS      96(R12), Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VCMPPS       $0x03, Y2, Y2, Y1
+	VTESTPS      Y1, Y1
+	JNZ          care3
+	VMOVUPS      Y2, 96(R9)
+	CMPQ         DI, $0x20
+	JE           whole
+	VMOVUPS      128(R11), Y1
+	VMOVUPS      128(R12), Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VCMPPS       $0x03, Y2, Y2, Y1
+	VTESTPS      Y1, Y1
+	JNZ          care4
+	VMOVUPS      Y2, 128(R9)
+	VMOVUPS      160(R11), Y1
+	VMOVUPS      160(R12), Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VCMPPS       $0x03, Y2, Y2, Y1
+	VTESTPS      Y1, Y1
+	JNZ          care5
+	VMOVUPS      Y2, 160(R9)
+	VMOVUPS      192(R11), Y1
+	VMOVUPS      192(R12), Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VCMPPS       $0x03, Y2, Y2, Y1
+	VTESTPS      Y1, Y1
+	JNZ          care6
+	VMOVUPS      Y2, 192(R9)
+	VMOVUPS      224(R11), Y1
+	VMOVUPS      224(R12), Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VCMPPS       $0x03, Y2, Y2, Y0
+	VTESTPS      Y0, Y0
+	JNZ          care7
+	VMOVUPS      Y2, 224(R9)
+
+whole:
+	INCQ R8
+	JMP  next
+
+care0:
+	JMP return
+
+care1:
+	SHRQ $0x08, SI
+	SHLQ $0x08, SI
+	JMP  return
+
+care2:
+	SHRQ $0x10, SI
+	SHLQ $0x10, SI
+	JMP  return
+
+care3:
+	SHRQ $0x18, SI
+	SHLQ $0x18, SI
+	JMP  return
+
+care4:
+	SHRQ $0x20, SI
+	SHLQ $0x20, SI
+	JMP  return
+
+care5:
+	SHRQ $0x28, SI
+	SHLQ $0x28, SI
+	JMP  return
+
+care6:
+	SHRQ $0x30, SI
+	SHLQ $0x30, SI
+	JMP  return
+
+care7:
+	SHRQ $0x38, SI
+	SHLQ $0x38, SI
+	JMP  return
+
+end:
+	XORQ SI, SI
+
+return:
+	VZEROUPPER
+	MOVQ R8, done+48(FP)
+	MOVQ SI, rest+56(FP)
+	RET
+
+// func batchDot2FAVX512(v *uint32, s *uint32, ops *[4]uint16, count int, m uint64, n int) (done int, rest uint64)
+// Requires: AVX, AVX512F
+TEXT ·batchDot2FAVX512(SB), NOSPLIT, $0-64
+	MOVQ  v+0(FP), AX
+	MOVQ  s+8(FP), CX
+	MOVQ  ops+16(FP), DX
+	MOVQ  count+24(FP), BX
+	MOVQ  m+32(FP), SI
+	MOVQ  n+40(FP), DI
+	XORQ  R8, R8
+	MOVQ  SI, R9
+	KMOVW R9, K1
+	SHRQ  $0x10, R9
+	KMOVW R9, K2
+	SHRQ  $0x10, R9
+	KMOVW R9, K3
+	SHRQ  $0x10, R9
+	KMOVW R9, K4
+	SHRQ  $0x10, R9
+
+next:
+	CMPQ         R8, BX
+	JGE          end
+	MOVWQZX      (DX)(R8*8), R9
+	ADDQ         AX, R9
+	MOVWQZX      2(DX)(R8*8), R10
+	ADDQ         CX, R10
+	MOVWQZX      4(DX)(R8*8), R11
+	ADDQ         AX, R11
+	MOVWQZX      6(DX)(R8*8), R12
+	ADDQ         AX, R12
+	VMOVUPS      (R10), Z0
+	VMOVUPS      (R11), Z1
+	VMOVUPS      (R12), Z2
+	VPMOVDW      Z0, Y3
+	VCVTPH2PS    Y3, Z3
+	VPMOVDW      Z1, Y4
+	VCVTPH2PS    Y4, Z4
+	MOVL         $0x7f800000, R13
+	VPBROADCASTD R13, Z5
+	VPANDD       Z5, Z2, Z5
+	MOVL         $0x80000000, R13
+	VPBROADCASTD R13, Z6
+	VPANDD       Z6, Z2, Z6
+	VPTESTNMD    Z5, Z5, K5
+	VMOVDQA32    Z2, Z2
+	VMOVDQA32    Z6, K5, Z2
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z4, Z3, Z2
+	MOVL         $0x7f800000, R13
+	VPBROADCASTD R13, Z3
+	VPANDD       Z3, Z2, Z3
+	MOVL         $0x80000000, R13
+	VPBROADCASTD R13, Z4
+	VPANDD       Z4, Z2, Z4
+	VPTESTNMD    Z3, Z3, K5
+	VMOVDQA32    Z2, Z2
+	VMOVDQA32    Z4, K5, Z2
+	VPSRLD       $0x10, Z0, Z0
+	VPMOVDW      Z0, Y0
+	VCVTPH2PS    Y0, Z0
+	VPSRLD       $0x10, Z1, Z1
+	VPMOVDW      Z1, Y1
+	VCVTPH2PS    Y1, Z1
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z1, Z0, Z2
+	MOVL         $0x7f800000, R13
+	VPBROADCASTD R13, Z0
+	VPANDD       Z0, Z2, Z0
+	MOVL         $0x80000000, R13
+	VPBROADCASTD R13, Z1
+	VPANDD       Z1, Z2, Z1
+	VPTESTNMD    Z0, Z0, K5
+	VMOVDQA32    Z2, Z0
+	VMOVDQA32    Z1, K5, Z0
+	VCMPPS       $0x03, Z0, Z0, K1, K5
+	KORTESTW     K5, K5
+	JNZ          care0
+	VMOVUPS      Z0, K1, (R9)
+	VMOVUPS      64(R10), Z0
+	VMOVUPS      64(R11), Z1
+	VMOVUPS      64(R12), Z2
+	VPMOVDW      Z0, Y3
+	VCVTPH2PS    Y3, Z3
+	VPMOVDW      Z1, Y4
+	VCVTPH2PS    Y4, Z4
+	MOVL         $0x7f800000, R13
+	VPBROADCASTD R13, Z5
+	VPANDD       Z5, Z2, Z5
+	MOVL         $0x80000000, R13
+	VPBROADCASTD R13, Z6
+	VPANDD       Z6, Z2, Z6
+	VPTESTNMD    Z5, Z5, K5
+	VMOVDQA32    Z2, Z2
+	VMOVDQA32    Z6, K5, Z2
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z4, Z3, Z2
+	MOVL         $0x7f800000, R13
+	VPBROADCASTD R13, Z3
+	VPANDD       Z3, Z2, Z3
+	MOVL         $0x80000000, R13
+	VPBROADCASTD R13, Z4
+	VPANDD       Z4, Z2, Z4
+	VPTESTNMD    Z3, Z3, K5
+	VMOVDQA32    Z2, Z2
+	VMOVDQA32    Z4, K5, Z2
+	VPSRLD       $0x10, Z0, Z0
+	VPMOVDW      Z0, Y0
+	VCVTPH2PS    Y0, Z0
+	VPSRLD       $0x10, Z1, Z1
+	VPMOVDW      Z1, Y1
+	VCVTPH2PS    Y1, Z1
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z1, Z0, Z2
+	MOVL         $0x7f800000, R13
+	VPBROADCASTD R13, Z0
+	VPANDD       Z0, Z2, Z0
+	MOVL         $0x80000000, R13
+	VPBROADCASTD R13, Z1
+	VPANDD       Z1, Z2, Z1
+	VPTESTNMD    Z0, Z0, K5
+	VMOVDQA32    Z2, Z0
+	VMOVDQA32    Z1, K5, Z0
+	VCMPPS       $0x03, Z0, Z0, K2, K5
+	KORTESTW     K5, K5
+	JNZ          care1
+	VMOVUPS      Z0, K2, 64(R9)
+	CMPQ         DI, $0x20
+	JE           whole
+	VMOVUPS      128(R10), Z0
+	VMOVUPS      128(R11), Z1
+	VMOVUPS      128(R12), Z2
+	VPMOVDW      Z0, Y3
+	VCVTPH2PS    Y3, Z3
+	VPMOVDW      Z1, Y4
+	VCVTPH2PS    Y4, Z4
+	MOVL         $0x7f800000, R13
+	VPBROADCASTD R13, Z5
+	VPANDD       Z5, Z2, Z5
+	MOVL         $0x80000000, R13
+	VPBROADCASTD R13, Z6
+	VPANDD       Z6, Z2, Z6
+	VPTESTNMD    Z5, Z5, K5
+	VMOVDQA32    Z2, Z2
+	VMOVDQA32    Z6, K5, Z2
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z4, Z3, Z2
+	MOVL         $0x7f800000, R13
+	VPBROADCASTD R13, Z3
+	VPANDD       Z3, Z2, Z3
+	MOVL         $0x80000000, R13
+	VPBROADCASTD R13, Z4
+	VPANDD       Z4, Z2, Z4
+	VPTESTNMD    Z3, Z3, K5
+	VMOVDQA32    Z2, Z2
+	VMOVDQA32    Z4, K5, Z2
+	VPSRLD       $0x10, Z0, Z0
+	VPMOVDW      Z0, Y0
+	VCVTPH2PS    Y0, Z0
+	VPSRLD       $0x10, Z1, Z1
+	VPMOVDW      Z1, Y1
+	VCVTPH2PS    Y1, Z1
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z1, Z0, Z2
+	MOVL         $0x7f800000, R13
+	VPBROADCASTD R13, Z0
+	VPANDD       Z0, Z2, Z0
+	MOVL         $0x80000000, R13
+	VPBROADCASTD R13, Z1
+	VPANDD       Z1, Z2, Z1
+	VPTESTNMD    Z0, Z0, K5
+	VMOVDQA32    Z2, Z0
+	VMOVDQA32    Z1, K5, Z0
+	VCMPPS       $0x03, Z0, Z0, K3, K5
+	KORTESTW     K5, K5
+	JNZ          care2
+	VMOVUPS      Z0, K3, 128(R9)
+	VMOVUPS      192(R10), Z0
+	VMOVUPS      192(R11), Z1
+	VMOVUPS      192(R12), Z2
+	VPMOVDW      Z0, Y3
+	VCVTPH2PS    Y3, Z3
+	VPMOVDW      Z1, Y4
+	VCVTPH2PS    Y4, Z4
+	MOVL         $0x7f800000, R10
+	VPBROADCASTD R10, Z5
+	VPANDD       Z5, Z2, Z5
+	MOVL         $0x80000000, R10
+	VPBROADCASTD R10, Z6
+	VPANDD       Z6, Z2, Z6
+	VPTESTNMD    Z5, Z5, K5
+	VMOVDQA32    Z2, Z2
+	VMOVDQA32    Z6, K5, Z2
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z4, Z3, Z2
+	MOVL         $0x7f800000, R10
+	VPBROADCASTD R10, Z3
+	VPANDD       Z3, Z2, Z3
+	MOVL         $0x80000000, R10
+	VPBROADCASTD R10, Z4
+	VPANDD       Z4, Z2, Z4
+	VPTESTNMD    Z3, Z3, K5
+	VMOVDQA32    Z2, Z2
+	VMOVDQA32    Z4, K5, Z2
+	VPSRLD       $0x10, Z0, Z0
+	VPMOVDW      Z0, Y0
+	VCVTPH2PS    Y0, Z0
+	VPSRLD       $0x10, Z1, Z1
+	VPMOVDW      Z1, Y1
+	VCVTPH2PS    Y1, Z1
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z1, Z0, Z2
+	MOVL         $0x7f800000, R10
+	VPBROADCASTD R10, Z0
+	VPANDD       Z0, Z2, Z0
+	MOVL         $0x80000000, R10
+	VPBROADCASTD R10, Z1
+	VPANDD       Z1, Z2, Z1
+	VPTESTNMD    Z0, Z0, K5
+	VMOVDQA32    Z2, Z0
+	VMOVDQA32    Z1, K5, Z0
+	VCMPPS       $0x03, Z0, Z0, K4, K5
+	KORTESTW     K5, K5
+	JNZ          care3
+	VMOVUPS      Z0, K4, 192(R9)
+
+whole:
+	INCQ R8
+	JMP  next
+
+care0:
+	JMP return
+
+care1:
+	SHRQ $0x10, SI
+	SHLQ $0x10, SI
+	JMP  return
+
+care2:
+	SHRQ $0x20, SI
+	SHLQ $0x20, SI
+	JMP  return
+
+care3:
+	SHRQ $0x30, SI
+	SHLQ $0x30, SI
+	JMP  return
+
+end:
+	XORQ SI, SI
+
+return:
+	VZEROUPPER
+	MOVQ R8, done+48(FP)
+	MOVQ SI, rest+56(FP)
+	RET
+
+// func batchDot2FAVX2(v *uint32, s *uint32, ops *[4]uint16, count int, m uint64, n int) (done int, rest uint64)
+// Requires: AVX, AVX2, F16C, FMA3
+TEXT ·batchDot2FAVX2(SB), NOSPLIT, $0-64
+	MOVQ v+0(FP), AX
+	MOVQ s+8(FP), CX
+	MOVQ ops+16(FP), DX
+	MOVQ count+24(FP), BX
+	MOVQ m+32(FP), SI
+	MOVQ n+40(FP), DI
+	XORQ R8, R8
+	MOVQ $-1, R9
+	CMPQ DI, $0x40
+	JE   compare
+	SHRQ $0x20, R9
+
+compare:
+	CMPQ SI, R9
+	JNE  care0
+
+next:
+	CMPQ         R8, BX
+	JGE          end
+	MOVWQZX      (DX)(R8*8), R9
+	ADDQ         AX, R9
+	MOVWQZX      2(DX)(R8*8), R10
+	ADDQ         CX, R10
+	MOVWQZX      4(DX)(R8*8), R11
+	ADDQ         AX, R11
+	MOVWQZX      6(DX)(R8*8), R12
+	ADDQ         AX, R12
+	VMOVUPS      (R10), Y0
+	VMOVUPS      (R11), Y1
+	VMOVUPS      (R12), Y2
+	MOVL         $0x0000ffff, R13
+	VMOVD        R13, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, R13
+	VMOVD        R13, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	MOVL         $0x7f800000, R13
+	VMOVD        R13, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y2, Y5
+	MOVL         $0x80000000, R13
+	VMOVD        R13, X6
+	VPBROADCASTD X6, Y6
+	VPAND        Y6, Y2, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQD     Y7, Y5, Y5
+	VPBLENDVB    Y5, Y6, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y4, Y3, Y2
+	MOVL         $0x7f800000, R13
+	VMOVD        R13, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	MOVL         $0x80000000, R13
+	VMOVD        R13, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPXOR        Y5, Y5, Y5
+	VPCMPEQD     Y5, Y3, Y3
+	VPBLENDVB    Y3, Y4, Y2, Y2
+	VPSRLD       $0x10, Y0, Y0
+	MOVL         $0x0000ffff, R13
+	VMOVD        R13, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y0
+	VPACKUSDW    Y0, Y0, Y0
+	VPERMQ       $0x08, Y0, Y0
+	VMOVDQA      X0, X0
+	VCVTPH2PS    X0, Y0
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, R13
+	VMOVD        R13, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	MOVL         $0x7f800000, R13
+	VMOVD        R13, X0
+	VPBROADCASTD X0, Y0
+	VPAND        Y0, Y2, Y0
+	MOVL         $0x80000000, R13
+	VMOVD        R13, X1
+	VPBROADCASTD X1, Y1
+	VPAND        Y1, Y2, Y1
+	VPXOR        Y3, Y3, Y3
+	VPCMPEQD     Y3, Y0, Y0
+	VPBLENDVB    Y0, Y1, Y2, Y0
+	VCMPPS       $0x03, Y0, Y0, Y1
+	VTESTPS      Y1, Y1
+	JNZ          care0
+	VMOVUPS      Y0, (R9)
+	VMOVUPS      32(R10), Y0
+	VMOVUPS      32(R11), Y1
+	VMOVUPS      32(R12), Y2
+	MOVL         $0x0000ffff, R13
+	VMOVD        R13, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, R13
+	VMOVD        R13, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	MOVL         $0x7f800000, R13
+	VMOVD        R13, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y2, Y5
+	MOVL         $0x80000000, R13
+	VMOVD        R13, X6
+	VPBROADCASTD X6, Y6
+	VPAND        Y6, Y2, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQD     Y7, Y5, Y5
+	VPBLENDVB    Y5, Y6, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y4, Y3, Y2
+	MOVL         $0x7f800000, R13
+	VMOVD        R13, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	MOVL         $0x80000000, R13
+	VMOVD        R13, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPXOR        Y5, Y5, Y5
+	VPCMPEQD     Y5, Y3, Y3
+	VPBLENDVB    Y3, Y4, Y2, Y2
+	VPSRLD       $0x10, Y0, Y0
+	MOVL         $0x0000ffff, R13
+	VMOVD        R13, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y0
+	VPACKUSDW    Y0, Y0, Y0
+	VPERMQ       $0x08, Y0, Y0
+	VMOVDQA      X0, X0
+	VCVTPH2PS    X0, Y0
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, R13
+	VMOVD        R13, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	MOVL         $0x7f800000, R13
+	VMOVD        R13, X0
+	VPBROADCASTD X0, Y0
+	VPAND        Y0, Y2, Y0
+	MOVL         $0x80000000, R13
+	VMOVD        R13, X1
+	VPBROADCASTD X1, Y1
+	VPAND        Y1, Y2, Y1
+	VPXOR        Y3, Y3, Y3
+	VPCMPEQD     Y3, Y0, Y0
+	VPBLENDVB    Y0, Y1, Y2, Y0
+	VCMPPS       $0x03, Y0, Y0, Y1
+	VTESTPS      Y1, Y1
+	JNZ          care1
+	VMOVUPS      Y0, 32(R9)
+	VMOVUPS      64(R10), Y0
+	VMOVUPS      64(R11), Y1
+	VMOVUPS      64(R12), Y2
+	MOVL         $0x0000ffff, R13
+	VMOVD        R13, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, R13
+	VMOVD        R13, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	MOVL         $0x7f800000, R13
+	VMOVD        R13, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y2, Y5
+	MOVL         $0x80000000, R13
+	VMOVD        R13, X6
+	VPBROADCASTD X6, Y6
+	VPAND        Y6, Y2, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQD     Y7, Y5, Y5
+	VPBLENDVB    Y5, Y6, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y4, Y3, Y2
+	MOVL         $0x7f800000, R13
+	VMOVD        R13, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	MOVL         $0x80000000, R13
+	VMOVD        R13, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPXOR        Y5, Y5, Y5
+	VPCMPEQD     Y5, Y3, Y3
+	VPBLENDVB    Y3, Y4, Y2, Y2
+	VPSRLD       $0x10, Y0, Y0
+	MOVL         $0x0000ffff, R13
+	VMOVD        R13, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y0
+	VPACKUSDW    Y0, Y0, Y0
+	VPERMQ       $0x08, Y0, Y0
+	VMOVDQA      X0, X0
+	VCVTPH2PS    X0, Y0
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, R13
+	VMOVD        R13, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	MOVL         $0x7f800000, R13
+	VMOVD        R13, X0
+	VPBROADCASTD X0, Y0
+	VPAND        Y0, Y2, Y0
+	MOVL         $0x80000000, R13
+	VMOVD        R13, X1
+	VPBROADCASTD X1, Y1
+	VPAND        Y1, Y2, Y1
+	VPXOR        Y3, Y3, Y3
+	VPCMPEQD     Y3, Y0, Y0
+	VPBLENDVB    Y0, Y1, Y2, Y0
+	VCMPPS       $0x03, Y0, Y0, Y1
+	VTESTPS      Y1, Y1
+	JNZ          care2
+	VMOVUPS      Y0, 64(R9)
+	VMOVUPS      96(R10), Y0
+	VMOVUPS      96(R11), Y1
+	VMOVUPS      96(R12), Y2
+	MOVL         $0x0000ffff, R13
+	VMOVD        R13, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, R13
+	VMOVD        R13, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	MOVL         $0x7f800000, R13
+	VMOVD        R13, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y2, Y5
+	MOVL         $0x80000000, R13
+	VMOVD        R13, X6
+	VPBROADCASTD X6, Y6
+	VPAND        Y6, Y2, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQD     Y7, Y5, Y5
+	VPBLENDVB    Y5, Y6, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y4, Y3, Y2
+	MOVL         $0x7f800000, R13
+	VMOVD        R13, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	MOVL         $0x80000000, R13
+	VMOVD        R13, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPXOR        Y5, Y5, Y5
+	VPCMPEQD     Y5, Y3, Y3
+	VPBLENDVB    Y3, Y4, Y2, Y2
+	VPSRLD       $0x10, Y0, Y0
+	MOVL         $0x0000ffff, R13
+	VMOVD        R13, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y0
+	VPACKUSDW    Y0, Y0, Y0
+	VPERMQ       $0x08, Y0, Y0
+	VMOVDQA      X0, X0
+	VCVTPH2PS    X0, Y0
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, R13
+	VMOVD        R13, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	MOVL         $0x7f800000, R13
+	VMOVD        R13, X0
+	VPBROADCASTD X0, Y0
+	VPAND        Y0, Y2, Y0
+	MOVL         $0x80000000, R13
+	VMOVD        R13, X1
+	VPBROADCASTD X1, Y1
+	VPAND        Y1, Y2, Y1
+	VPXOR        Y3, Y3, Y3
+	VPCMPEQD     Y3, Y0, Y0
+	VPBLENDVB    Y0, Y1, Y2, Y0
+	VCMPPS       $0x03, Y0, Y0, Y1
+	VTESTPS      Y1, Y1
+	JNZ          care3
+	VMOVUPS      Y0, 96(R9)
+	CMPQ         DI, $0x20
+	JE           whole
+	VMOVUPS      128(R10), Y0
+	VMOVUPS      128(R11), Y1
+	VMOVUPS      128(R12), Y2
+	MOVL         $0x0000ffff, R13
+	VMOVD        R13, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, R13
+	VMOVD        R13, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	MOVL         $0x7f800000, R13
+	VMOVD        R13, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y2, Y5
+	MOVL         $0x80000000, R13
+	VMOVD        R13, X6
+	VPBROADCASTD X6, Y6
+	VPAND        Y6, Y2, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQD     Y7, Y5, Y5
+	VPBLENDVB    Y5, Y6, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y4, Y3, Y2
+	MOVL         $0x7f800000, R13
+	VMOVD        R13, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	MOVL         $0x80000000, R13
+	VMOVD        R13, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPXOR        Y5, Y5, Y5
+	VPCMPEQD     Y5, Y3, Y3
+	VPBLENDVB    Y3, Y4, Y2, Y2
+	VPSRLD       $0x10, Y0, Y0
+	MOVL         $0x0000ffff, R13
+	VMOVD        R13, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y0
+	VPACKUSDW    Y0, Y0, Y0
+	VPERMQ       $0x08, Y0, Y0
+	VMOVDQA      X0, X0
+	VCVTPH2PS    X0, Y0
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, R13
+	VMOVD        R13, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	MOVL         $0x7f800000, R13
+	VMOVD        R13, X0
+	VPBROADCASTD X0, Y0
+	VPAND        Y0, Y2, Y0
+	MOVL         $0x80000000, R13
+	VMOVD        R13, X1
+	VPBROADCASTD X1, Y1
+	VPAND        Y1, Y2, Y1
+	VPXOR        Y3, Y3, Y3
+	VPCMPEQD     Y3, Y0, Y0
+	VPBLENDVB    Y0, Y1, Y2, Y0
+	VCMPPS       $0x03, Y0, Y0, Y1
+	VTESTPS      Y1, Y1
+	JNZ          care4
+	VMOVUPS      Y0, 128(R9)
+	VMOVUPS      160(R10), Y0
+	VMOVUPS      160(R11), Y1
+	VMOVUPS      160(R12), Y2
+	MOVL         $0x0000ffff, R13
+	VMOVD        R13, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, R13
+	VMOVD        R13, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	MOVL         $0x7f800000, R13
+	VMOVD        R13, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y2, Y5
+	MOVL         $0x80000000, R13
+	VMOVD        R13, X6
+	VPBROADCASTD X6, Y6
+	VPAND        Y6, Y2, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQD     Y7, Y5, Y5
+	VPBLENDVB    Y5, Y6, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y4, Y3, Y2
+	MOVL         $0x7f800000, R13
+	VMOVD        R13, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	MOVL         $0x80000000, R13
+	VMOVD        R13, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPXOR        Y5, Y5, Y5
+	VPCMPEQD     Y5, Y3, Y3
+	VPBLENDVB    Y3, Y4, Y2, Y2
+	VPSRLD       $0x10, Y0, Y0
+	MOVL         $0x0000ffff, R13
+	VMOVD        R13, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y0
+	VPACKUSDW    Y0, Y0, Y0
+	VPERMQ       $0x08, Y0, Y0
+	VMOVDQA      X0, X0
+	VCVTPH2PS    X0, Y0
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, R13
+	VMOVD        R13, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	MOVL         $0x7f800000, R13
+	VMOVD        R13, X0
+	VPBROADCASTD X0, Y0
+	VPAND        Y0, Y2, Y0
+	MOVL         $0x80000000, R13
+	VMOVD        R13, X1
+	VPBROADCASTD X1, Y1
+	VPAND        Y1, Y2, Y1
+	VPXOR        Y3, Y3, Y3
+	VPCMPEQD     Y3, Y0, Y0
+	VPBLENDVB    Y0, Y1, Y2, Y0
+	VCMPPS       $0x03, Y0, Y0, Y1
+	VTESTPS      Y1, Y1
+	JNZ          care5
+	VMOVUPS      Y0, 160(R9)
+	VMOVUPS      192(R10), Y0
+	VMOVUPS      192(R11), Y1
+	VMOVUPS      192(R12), Y2
+	MOVL         $0x0000ffff, R13
+	VMOVD        R13, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, R13
+	VMOVD        R13, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	MOVL         $0x7f800000, R13
+	VMOVD        R13, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y2, Y5
+	MOVL         $0x80000000, R13
+	VMOVD        R13, X6
+	VPBROADCASTD X6, Y6
+	VPAND        Y6, Y2, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQD     Y7, Y5, Y5
+	VPBLENDVB    Y5, Y6, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y4, Y3, Y2
+	MOVL         $0x7f800000, R13
+	VMOVD        R13, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	MOVL         $0x80000000, R13
+	VMOVD        R13, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPXOR        Y5, Y5, Y5
+	VPCMPEQD     Y5, Y3, Y3
+	VPBLENDVB    Y3, Y4, Y2, Y2
+	VPSRLD       $0x10, Y0, Y0
+	MOVL         $0x0000ffff, R13
+	VMOVD        R13, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y0
+	VPACKUSDW    Y0, Y0, Y0
+	VPERMQ       $0x08, Y0, Y0
+	VMOVDQA      X0, X0
+	VCVTPH2PS    X0, Y0
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, R13
+	VMOVD        R13, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	MOVL         $0x7f800000, R13
+	VMOVD        R13, X0
+	VPBROADCASTD X0, Y0
+	VPAND        Y0, Y2, Y0
+	MOVL         $0x80000000, R13
+	VMOVD        R13, X1
+	VPBROADCASTD X1, Y1
+	VPAND        Y1, Y2, Y1
+	VPXOR        Y3, Y3, Y3
+	VPCMPEQD     Y3, Y0, Y0
+	VPBLENDVB    Y0, Y1, Y2, Y0
+	VCMPPS       $0x03, Y0, Y0, Y1
+	VTESTPS      Y1, Y1
+	JNZ          care6
+	VMOVUPS      Y0, 192(R9)
+	VMOVUPS      224(R10), Y0
+	VMOVUPS      224(R11), Y1
+	VMOVUPS      224(R12), Y2
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	MOVL         $0x7f800000, R10
+	VMOVD        R10, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y2, Y5
+	MOVL         $0x80000000, R10
+	VMOVD        R10, X6
+	VPBROADCASTD X6, Y6
+	VPAND        Y6, Y2, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQD     Y7, Y5, Y5
+	VPBLENDVB    Y5, Y6, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y4, Y3, Y2
+	MOVL         $0x7f800000, R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	MOVL         $0x80000000, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPXOR        Y5, Y5, Y5
+	VPCMPEQD     Y5, Y3, Y3
+	VPBLENDVB    Y3, Y4, Y2, Y2
+	VPSRLD       $0x10, Y0, Y0
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y0
+	VPACKUSDW    Y0, Y0, Y0
+	VPERMQ       $0x08, Y0, Y0
+	VMOVDQA      X0, X0
+	VCVTPH2PS    X0, Y0
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	MOVL         $0x7f800000, R10
+	VMOVD        R10, X0
+	VPBROADCASTD X0, Y0
+	VPAND        Y0, Y2, Y0
+	MOVL         $0x80000000, R10
+	VMOVD        R10, X1
+	VPBROADCASTD X1, Y1
+	VPAND        Y1, Y2, Y1
+	VPXOR        Y3, Y3, Y3
+	VPCMPEQD     Y3, Y0, Y0
+	VPBLENDVB    Y0, Y1, Y2, Y0
+	VCMPPS       $0x03, Y0, Y0, Y1
+	VTESTPS      Y1, Y1
+	JNZ          care7
+	VMOVUPS      Y0, 224(R9)
+
+whole:
+	INCQ R8
+	JMP  next
+
+care0:
+	JMP return
+
+care1:
+	SHRQ $0x08, SI
+	SHLQ $0x08, SI
+	JMP  return
+
+care2:
+	SHRQ $0x10, SI
+	SHLQ $0x10, SI
+	JMP  return
+
+care3:
+	SHRQ $0x18, SI
+	SHLQ $0x18, SI
+	JMP  return
+
+care4:
+	SHRQ $0x20, SI
+	SHLQ $0x20, SI
+	JMP  return
+
+care5:
+	SHRQ $0x28, SI
+	SHLQ $0x28, SI
+	JMP  return
+
+care6:
+	SHRQ $0x30, SI
+	SHLQ $0x30, SI
+	JMP  return
+
+care7:
+	SHRQ $0x38, SI
+	SHLQ $0x38, SI
+	JMP  return
+
+end:
+	XORQ SI, SI
+
+return:
+	VZEROUPPER
+	MOVQ R8, done+48(FP)
+	MOVQ SI, rest+56(FP)
+	RET
+
+// func batchDot2FSAVX512(v *uint32, s *uint32, ops *[4]uint16, count int, m uint64, n int) (done int, rest uint64)
+// Requires: AVX, AVX512F
+TEXT ·batchDot2FSAVX512(SB), NOSPLIT, $0-64
+	MOVQ  v+0(FP), AX
+	MOVQ  s+8(FP), CX
+	MOVQ  ops+16(FP), DX
+	MOVQ  count+24(FP), BX
+	MOVQ  m+32(FP), SI
+	MOVQ  n+40(FP), DI
+	XORQ  R8, R8
+	MOVQ  SI, R9
+	KMOVW R9, K1
+	SHRQ  $0x10, R9
+	KMOVW R9, K2
+	SHRQ  $0x10, R9
+	KMOVW R9, K3
+	SHRQ  $0x10, R9
+	KMOVW R9, K4
+	SHRQ  $0x10, R9
+
+next:
+	CMPQ         R8, BX
+	JGE          end
+	MOVWQZX      (DX)(R8*8), R9
+	ADDQ         AX, R9
+	MOVWQZX      2(DX)(R8*8), R10
+	ADDQ         CX, R10
+	MOVWQZX      4(DX)(R8*8), R11
+	ADDQ         AX, R11
+	MOVWQZX      6(DX)(R8*8), R12
+	ADDQ         AX, R12
+	VPBROADCASTD (R10), Z0
+	VMOVUPS      (R11), Z1
+	VMOVUPS      (R12), Z2
+	VPMOVDW      Z0, Y3
+	VCVTPH2PS    Y3, Z3
+	VPMOVDW      Z1, Y4
+	VCVTPH2PS    Y4, Z4
+	MOVL         $0x7f800000, R10
+	VPBROADCASTD R10, Z5
+	VPANDD       Z5, Z2, Z5
+	MOVL         $0x80000000, R10
+	VPBROADCASTD R10, Z6
+	VPANDD       Z6, Z2, Z6
+	VPTESTNMD    Z5, Z5, K5
+	VMOVDQA32    Z2, Z2
+	VMOVDQA32    Z6, K5, Z2
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z4, Z3, Z2
+	MOVL         $0x7f800000, R10
+	VPBROADCASTD R10, Z3
+	VPANDD       Z3, Z2, Z3
+	MOVL         $0x80000000, R10
+	VPBROADCASTD R10, Z4
+	VPANDD       Z4, Z2, Z4
+	VPTESTNMD    Z3, Z3, K5
+	VMOVDQA32    Z2, Z2
+	VMOVDQA32    Z4, K5, Z2
+	VPSRLD       $0x10, Z0, Z3
+	VPMOVDW      Z3, Y3
+	VCVTPH2PS    Y3, Z3
+	VPSRLD       $0x10, Z1, Z1
+	VPMOVDW      Z1, Y1
+	VCVTPH2PS    Y1, Z1
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z1, Z3, Z2
+	MOVL         $0x7f800000, R10
+	VPBROADCASTD R10, Z1
+	VPANDD       Z1, Z2, Z1
+	MOVL         $0x80000000, R10
+	VPBROADCASTD R10, Z3
+	VPANDD       Z3, Z2, Z3
+	VPTESTNMD    Z1, Z1, K5
+	VMOVDQA32    Z2, Z1
+	VMOVDQA32    Z3, K5, Z1
+	VCMPPS       $0x03, Z1, Z1, K1, K5
+	KORTESTW     K5, K5
+	JNZ          care0
+	VMOVUPS      Z1, K1, (R9)
+	VMOVUPS      64(R11), Z1
+	VMOVUPS      64(R12), Z2
+	VPMOVDW      Z0, Y3
+	VCVTPH2PS    Y3, Z3
+	VPMOVDW      Z1, Y4
+	VCVTPH2PS    Y4, Z4
+	MOVL         $0x7f800000, R10
+	VPBROADCASTD R10, Z5
+	VPANDD       Z5, Z2, Z5
+	MOVL         $0x80000000, R10
+	VPBROADCASTD R10, Z6
+	VPANDD       Z6, Z2, Z6
+	VPTESTNMD    Z5, Z5, K5
+	VMOVDQA32    Z2, Z2
+	VMOVDQA32    Z6, K5, Z2
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z4, Z3, Z2
+	MOVL         $0x7f800000, R10
+	VPBROADCASTD R10, Z3
+	VPANDD       Z3, Z2, Z3
+	MOVL         $0x80000000, R10
+	VPBROADCASTD R10, Z4
+	VPANDD       Z4, Z2, Z4
+	VPTESTNMD    Z3, Z3, K5
+	VMOVDQA32    Z2, Z2
+	VMOVDQA32    Z4, K5, Z2
+	VPSRLD       $0x10, Z0, Z3
+	VPMOVDW      Z3, Y3
+	VCVTPH2PS    Y3, Z3
+	VPSRLD       $0x10, Z1, Z1
+	VPMOVDW      Z1, Y1
+	VCVTPH2PS    Y1, Z1
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z1, Z3, Z2
+	MOVL         $0x7f800000, R10
+	VPBROADCASTD R10, Z1
+	VPANDD       Z1, Z2, Z1
+	MOVL         $0x80000000, R10
+	VPBROADCASTD R10, Z3
+	VPANDD       Z3, Z2, Z3
+	VPTESTNMD    Z1, Z1, K5
+	VMOVDQA32    Z2, Z1
+	VMOVDQA32    Z3, K5, Z1
+	VCMPPS       $0x03, Z1, Z1, K2, K5
+	KORTESTW     K5, K5
+	JNZ          care1
+	VMOVUPS      Z1, K2, 64(R9)
+	CMPQ         DI, $0x20
+	JE           whole
+	VMOVUPS      128(R11), Z1
+	VMOVUPS      128(R12), Z2
+	VPMOVDW      Z0, Y3
+	VCVTPH2PS    Y3, Z3
+	VPMOVDW      Z1, Y4
+	VCVTPH2PS    Y4, Z4
+	MOVL         $0x7f800000, R10
+	VPBROADCASTD R10, Z5
+	VPANDD       Z5, Z2, Z5
+	MOVL         $0x80000000, R10
+	VPBROADCASTD R10, Z6
+	VPANDD       Z6, Z2, Z6
+	VPTESTNMD    Z5, Z5, K5
+	VMOVDQA32    Z2, Z2
+	VMOVDQA32    Z6, K5, Z2
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z4, Z3, Z2
+	MOVL         $0x7f800000, R10
+	VPBROADCASTD R10, Z3
+	VPANDD       Z3, Z2, Z3
+	MOVL         $0x80000000, R10
+	VPBROADCASTD R10, Z4
+	VPANDD       Z4, Z2, Z4
+	VPTESTNMD    Z3, Z3, K5
+	VMOVDQA32    Z2, Z2
+	VMOVDQA32    Z4, K5, Z2
+	VPSRLD       $0x10, Z0, Z3
+	VPMOVDW      Z3, Y3
+	VCVTPH2PS    Y3, Z3
+	VPSRLD       $0x10, Z1, Z1
+	VPMOVDW      Z1, Y1
+	VCVTPH2PS    Y1, Z1
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z1, Z3, Z2
+	MOVL         $0x7f800000, R10
+	VPBROADCASTD R10, Z1
+	VPANDD       Z1, Z2, Z1
+	MOVL         $0x80000000, R10
+	VPBROADCASTD R10, Z3
+	VPANDD       Z3, Z2, Z3
+	VPTESTNMD    Z1, Z1, K5
+	VMOVDQA32    Z2, Z1
+	VMOVDQA32    Z3, K5, Z1
+	VCMPPS       $0x03, Z1, Z1, K3, K5
+	KORTESTW     K5, K5
+	JNZ          care2
+	VMOVUPS      Z1, K3, 128(R9)
+	VMOVUPS      192(R11), Z1
+	VMOVUPS      192(R12), Z2
+	VPMOVDW      Z0, Y3
+	VCVTPH2PS    Y3, Z3
+	VPMOVDW      Z1, Y4
+	VCVTPH2PS    Y4, Z4
+	MOVL         $0x7f800000, R10
+	VPBROADCASTD R10, Z5
+	VPANDD       Z5, Z2, Z5
+	MOVL         $0x80000000, R10
+	VPBROADCASTD R10, Z6
+	VPANDD       Z6, Z2, Z6
+	VPTESTNMD    Z5, Z5, K5
+	VMOVDQA32    Z2, Z2
+	VMOVDQA32    Z6, K5, Z2
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z4, Z3, Z2
+	MOVL         $0x7f800000, R10
+	VPBROADCASTD R10, Z3
+	VPANDD       Z3, Z2, Z3
+	MOVL         $0x80000000, R10
+	VPBROADCASTD R10, Z4
+	VPANDD       Z4, Z2, Z4
+	VPTESTNMD    Z3, Z3, K5
+	VMOVDQA32    Z2, Z2
+	VMOVDQA32    Z4, K5, Z2
+	VPSRLD       $0x10, Z0, Z0
+	VPMOVDW      Z0, Y0
+	VCVTPH2PS    Y0, Z0
+	VPSRLD       $0x10, Z1, Z1
+	VPMOVDW      Z1, Y1
+	VCVTPH2PS    Y1, Z1
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z1, Z0, Z2
+	MOVL         $0x7f800000, R10
+	VPBROADCASTD R10, Z0
+	VPANDD       Z0, Z2, Z0
+	MOVL         $0x80000000, R10
+	VPBROADCASTD R10, Z1
+	VPANDD       Z1, Z2, Z1
+	VPTESTNMD    Z0, Z0, K5
+	VMOVDQA32    Z2, Z0
+	VMOVDQA32    Z1, K5, Z0
+	VCMPPS       $0x03, Z0, Z0, K4, K5
+	KORTESTW     K5, K5
+	JNZ          care3
+	VMOVUPS      Z0, K4, 192(R9)
+
+whole:
+	INCQ R8
+	JMP  next
+
+care0:
+	JMP return
+
+care1:
+	SHRQ $0x10, SI
+	SHLQ $0x10, SI
+	JMP  return
+
+care2:
+	SHRQ $0x20, SI
+	SHLQ $0x20, SI
+	JMP  return
+
+care3:
+	SHRQ $0x30, SI
+	SHLQ $0x30, SI
+	JMP  return
+
+end:
+	XORQ SI, SI
+
+return:
+	VZEROUPPER
+	MOVQ R8, done+48(FP)
+	MOVQ SI, rest+56(FP)
+	RET
+
+// func batchDot2FSAVX2(v *uint32, s *uint32, ops *[4]uint16, count int, m uint64, n int) (done int, rest uint64)
+// Requires: AVX, AVX2, F16C, FMA3
+TEXT ·batchDot2FSAVX2(SB), NOSPLIT, $0-64
+	MOVQ v+0(FP), AX
+	MOVQ s+8(FP), CX
+	MOVQ ops+16(FP), DX
+	MOVQ count+24(FP), BX
+	MOVQ m+32(FP), SI
+	MOVQ n+40(FP), DI
+	XORQ R8, R8
+	MOVQ $-1, R9
+	CMPQ DI, $0x40
+	JE   compare
+	SHRQ $0x20, R9
+
+compare:
+	CMPQ SI, R9
+	JNE  care0
+
+next:
+	CMPQ         R8, BX
+	JGE          end
+	MOVWQZX      (DX)(R8*8), R9
+	ADDQ         AX, R9
+	MOVWQZX      2(DX)(R8*8), R10
+	ADDQ         CX, R10
+	MOVWQZX      4(DX)(R8*8), R11
+	ADDQ         AX, R11
+	MOVWQZX      6(DX)(R8*8), R12
+	ADDQ         AX, R12
+	VPBROADCASTD (R10), Y0
+	VMOVUPS      (R11), Y1
+	VMOVUPS      (R12), Y2
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	MOVL         $0x7f800000, R10
+	VMOVD        R10, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y2, Y5
+	MOVL         $0x80000000, R10
+	VMOVD        R10, X6
+	VPBROADCASTD X6, Y6
+	VPAND        Y6, Y2, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQD     Y7, Y5, Y5
+	VPBLENDVB    Y5, Y6, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y4, Y3, Y2
+	MOVL         $0x7f800000, R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	MOVL         $0x80000000, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPXOR        Y5, Y5, Y5
+	VPCMPEQD     Y5, Y3, Y3
+	VPBLENDVB    Y3, Y4, Y2, Y2
+	VPSRLD       $0x10, Y0, Y3
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y3, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y3, Y2
+	MOVL         $0x7f800000, R10
+	VMOVD        R10, X1
+	VPBROADCASTD X1, Y1
+	VPAND        Y1, Y2, Y1
+	MOVL         $0x80000000, R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQD     Y4, Y1, Y1
+	VPBLENDVB    Y1, Y3, Y2, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care0
+	VMOVUPS      Y1, (R9)
+	VMOVUPS      32(R11), Y1
+	VMOVUPS      32(R12), Y2
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	MOVL         $0x7f800000, R10
+	VMOVD        R10, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y2, Y5
+	MOVL         $0x80000000, R10
+	VMOVD        R10, X6
+	VPBROADCASTD X6, Y6
+	VPAND        Y6, Y2, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQD     Y7, Y5, Y5
+	VPBLENDVB    Y5, Y6, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y4, Y3, Y2
+	MOVL         $0x7f800000, R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	MOVL         $0x80000000, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPXOR        Y5, Y5, Y5
+	VPCMPEQD     Y5, Y3, Y3
+	VPBLENDVB    Y3, Y4, Y2, Y2
+	VPSRLD       $0x10, Y0, Y3
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y3, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y3, Y2
+	MOVL         $0x7f800000, R10
+	VMOVD        R10, X1
+	VPBROADCASTD X1, Y1
+	VPAND        Y1, Y2, Y1
+	MOVL         $0x80000000, R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQD     Y4, Y1, Y1
+	VPBLENDVB    Y1, Y3, Y2, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care1
+	VMOVUPS      Y1, 32(R9)
+	VMOVUPS      64(R11), Y1
+	VMOVUPS      64(R12), Y2
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	MOVL         $0x7f800000, R10
+	VMOVD        R10, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y2, Y5
+	MOVL         $0x80000000, R10
+	VMOVD        R10, X6
+	VPBROADCASTD X6, Y6
+	VPAND        Y6, Y2, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQD     Y7, Y5, Y5
+	VPBLENDVB    Y5, Y6, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y4, Y3, Y2
+	MOVL         $0x7f800000, R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	MOVL         $0x80000000, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPXOR        Y5, Y5, Y5
+	VPCMPEQD     Y5, Y3, Y3
+	VPBLENDVB    Y3, Y4, Y2, Y2
+	VPSRLD       $0x10, Y0, Y3
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y3, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y3, Y2
+	MOVL         $0x7f800000, R10
+	VMOVD        R10, X1
+	VPBROADCASTD X1, Y1
+	VPAND        Y1, Y2, Y1
+	MOVL         $0x80000000, R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQD     Y4, Y1, Y1
+	VPBLENDVB    Y1, Y3, Y2, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care2
+	VMOVUPS      Y1, 64(R9)
+	VMOVUPS      96(R11), Y1
+	VMOVUPS      96(R12), Y2
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	MOVL         $0x7f800000, R10
+	VMOVD        R10, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y2, Y5
+	MOVL         $0x80000000, R10
+	VMOVD        R10, X6
+	VPBROADCASTD X6, Y6
+	VPAND        Y6, Y2, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQD     Y7, Y5, Y5
+	VPBLENDVB    Y5, Y6, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y4, Y3, Y2
+	MOVL         $0x7f800000, R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	MOVL         $0x80000000, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPXOR        Y5, Y5, Y5
+	VPCMPEQD     Y5, Y3, Y3
+	VPBLENDVB    Y3, Y4, Y2, Y2
+	VPSRLD       $0x10, Y0, Y3
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y3, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y3, Y2
+	MOVL         $0x7f800000, R10
+	VMOVD        R10, X1
+	VPBROADCASTD X1, Y1
+	VPAND        Y1, Y2, Y1
+	MOVL         $0x80000000, R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQD     Y4, Y1, Y1
+	VPBLENDVB    Y1, Y3, Y2, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care3
+	VMOVUPS      Y1, 96(R9)
+	CMPQ         DI, $0x20
+	JE           whole
+	VMOVUPS      128(R11), Y1
+	VMOVUPS      128(R12), Y2
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	MOVL         $0x7f800000, R10
+	VMOVD        R10, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y2, Y5
+	MOVL         $0x80000000, R10
+	VMOVD        R10, X6
+	VPBROADCASTD X6, Y6
+	VPAND        Y6, Y2, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQD     Y7, Y5, Y5
+	VPBLENDVB    Y5, Y6, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y4, Y3, Y2
+	MOVL         $0x7f800000, R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	MOVL         $0x80000000, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPXOR        Y5, Y5, Y5
+	VPCMPEQD     Y5, Y3, Y3
+	VPBLENDVB    Y3, Y4, Y2, Y2
+	VPSRLD       $0x10, Y0, Y3
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y3, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y3, Y2
+	MOVL         $0x7f800000, R10
+	VMOVD        R10, X1
+	VPBROADCASTD X1, Y1
+	VPAND        Y1, Y2, Y1
+	MOVL         $0x80000000, R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQD     Y4, Y1, Y1
+	VPBLENDVB    Y1, Y3, Y2, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care4
+	VMOVUPS      Y1, 128(R9)
+	VMOVUPS      160(R11), Y1
+	VMOVUPS      160(R12), Y2
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	MOVL         $0x7f800000, R10
+	VMOVD        R10, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y2, Y5
+	MOVL         $0x80000000, R10
+	VMOVD        R10, X6
+	VPBROADCASTD X6, Y6
+	VPAND        Y6, Y2, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQD     Y7, Y5, Y5
+	VPBLENDVB    Y5, Y6, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y4, Y3, Y2
+	MOVL         $0x7f800000, R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	MOVL         $0x80000000, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPXOR        Y5, Y5, Y5
+	VPCMPEQD     Y5, Y3, Y3
+	VPBLENDVB    Y3, Y4, Y2, Y2
+	VPSRLD       $0x10, Y0, Y3
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y3, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y3, Y2
+	MOVL         $0x7f800000, R10
+	VMOVD        R10, X1
+	VPBROADCASTD X1, Y1
+	VPAND        Y1, Y2, Y1
+	MOVL         $0x80000000, R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQD     Y4, Y1, Y1
+	VPBLENDVB    Y1, Y3, Y2, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care5
+	VMOVUPS      Y1, 160(R9)
+	VMOVUPS      192(R11), Y1
+	VMOVUPS      192(R12), Y2
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	MOVL         $0x7f800000, R10
+	VMOVD        R10, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y2, Y5
+	MOVL         $0x80000000, R10
+	VMOVD        R10, X6
+	VPBROADCASTD X6, Y6
+	VPAND        Y6, Y2, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQD     Y7, Y5, Y5
+	VPBLENDVB    Y5, Y6, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y4, Y3, Y2
+	MOVL         $0x7f800000, R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	MOVL         $0x80000000, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPXOR        Y5, Y5, Y5
+	VPCMPEQD     Y5, Y3, Y3
+	VPBLENDVB    Y3, Y4, Y2, Y2
+	VPSRLD       $0x10, Y0, Y3
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y3, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y3, Y2
+	MOVL         $0x7f800000, R10
+	VMOVD        R10, X1
+	VPBROADCASTD X1, Y1
+	VPAND        Y1, Y2, Y1
+	MOVL         $0x80000000, R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQD     Y4, Y1, Y1
+	VPBLENDVB    Y1, Y3, Y2, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care6
+	VMOVUPS      Y1, 192(R9)
+	VMOVUPS      224(R11), Y1
+	VMOVUPS      224(R12), Y2
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	MOVL         $0x7f800000, R10
+	VMOVD        R10, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y2, Y5
+	MOVL         $0x80000000, R10
+	VMOVD        R10, X6
+	VPBROADCASTD X6, Y6
+	VPAND        Y6, Y2, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQD     Y7, Y5, Y5
+	VPBLENDVB    Y5, Y6, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y4, Y3, Y2
+	MOVL         $0x7f800000, R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	MOVL         $0x80000000, R10
+	VMOVD        R10, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPXOR        Y5, Y5, Y5
+	VPCMPEQD     Y5, Y3, Y3
+	VPBLENDVB    Y3, Y4, Y2, Y2
+	VPSRLD       $0x10, Y0, Y0
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y0
+	VPACKUSDW    Y0, Y0, Y0
+	VPERMQ       $0x08, Y0, Y0
+	VMOVDQA      X0, X0
+	VCVTPH2PS    X0, Y0
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, R10
+	VMOVD        R10, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	MOVL         $0x7f800000, R10
+	VMOVD        R10, X0
+	VPBROADCASTD X0, Y0
+	VPAND        Y0, Y2, Y0
+	MOVL         $0x80000000, R10
+	VMOVD        R10, X1
+	VPBROADCASTD X1, Y1
+	VPAND        Y1, Y2, Y1
+	VPXOR        Y3, Y3, Y3
+	VPCMPEQD     Y3, Y0, Y0
+	VPBLENDVB    Y0, Y1, Y2, Y0
+	VCMPPS       $0x03, Y0, Y0, Y1
+	VTESTPS      Y1, Y1
+	JNZ          care7
+	VMOVUPS      Y0, 224(R9)
+
+whole:
+	INCQ R8
+	JMP  next
+
+care0:
+	JMP return
+
+care1:
+	SHRQ $0x08, SI
+	SHLQ $0x08, SI
+	JMP  return
+
+care2:
+	SHRQ $0x10, SI
+	SHLQ $0x10, SI
+	JMP  return
+
+care3:
+	SHRQ $0x18, SI
+	SHLQ $0x18, SI
+	JMP  return
+
+care4:
+	SHRQ $0x20, SI
+	SHLQ $0x20, SI
+	JMP  return
+
+care5:
+	SHRQ $0x28, SI
+	SHLQ $0x28, SI
+	JMP  return
+
+care6:
+	SHRQ $0x30, SI
+	SHLQ $0x30, SI
+	JMP  return
+
+care7:
+	SHRQ $0x38, SI
+	SHLQ $0x38, SI
+	JMP  return
+
+end:
+	XORQ SI, SI
+
+return:
+	VZEROUPPER
+	MOVQ R8, done+48(FP)
+	MOVQ SI, rest+56(FP)
+	RET
+
 // func cmpIAVX512(a *[64]uint32, b *[64]uint32, n int) (lt uint64, eq uint64, un uint64)
 // Requires: AVX, AVX512F
 TEXT ·cmpIAVX512(SB), NOSPLIT, $0-48

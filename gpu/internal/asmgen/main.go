@@ -5,6 +5,9 @@
 // d[i] = f(a[i], b[i], c[i]) and returns the lanes it left undone: those of a
 // block whose result needs care (a NaN), and with AVX2 all lanes when m is not
 // full. The caller finishes them with the portable code.
+//
+// A batch does the same for operations that follow each other, whose registers are
+// given as offsets.
 package main
 
 import (
@@ -16,6 +19,8 @@ import (
 )
 
 const signature = "func(d, a, b, c *[64]uint32, m uint64, n int) uint64"
+
+const batchSignature = "func(v, s *uint32, ops *[4]uint16, count int, m uint64, n int) (done int, rest uint64)"
 
 // isa hides the width of the vectors.
 type isa struct {
@@ -447,6 +452,105 @@ func emit(o op, wide, spread bool) {
 	}
 }
 
+// batched are the routines that come as batches as well: those of which kernels have many in a row.
+var batched = map[string]bool{"FmaF": true, "Dot2F": true}
+
+// emitBatch writes one routine for count operations. Each has the byte offsets of d, b and c from v,
+// and of a from s; with spread, a is a scalar. It ends early at an operation that is not done whole.
+func emitBatch(o op, wide, spread bool) {
+	suffix := "AVX2"
+	if wide {
+		suffix = "AVX512"
+	}
+	if spread {
+		suffix = "S" + suffix
+	}
+	TEXT("batch"+o.name+suffix, NOSPLIT, batchSignature)
+	Pragma("noescape")
+	x := &isa{wide: wide}
+	v, s := Load(Param("v"), GP64()), Load(Param("s"), GP64())
+	ops, count := Load(Param("ops"), GP64()), Load(Param("count"), GP64())
+	m, n := Load(Param("m"), GP64()), Load(Param("n"), GP64())
+	done := GP64()
+	XORQ(done, done)
+	blocks := 64 / x.lanes()
+	masks := make([]reg.OpmaskVirtual, blocks)
+	if wide {
+		part := GP64()
+		MOVQ(m, part)
+		for i := range masks {
+			masks[i] = K()
+			KMOVW(part.As32(), masks[i])
+			SHRQ(U8(x.lanes()), part)
+		}
+	} else {
+		full := GP64()
+		MOVQ(I64(-1), full)
+		CMPQ(n, U8(64))
+		JE(LabelRef("compare"))
+		SHRQ(U8(32), full)
+		Label("compare")
+		CMPQ(m, full)
+		JNE(LabelRef("care0"))
+	}
+	Label("next")
+	CMPQ(done, count)
+	JGE(LabelRef("end"))
+	var at [4]reg.GPVirtual
+	for i, base := range []reg.Register{v, s, v, v} {
+		at[i] = GP64()
+		MOVWQZX(Mem{Base: ops, Index: done, Scale: 8, Disp: 2 * i}, at[i])
+		ADDQ(base, at[i])
+	}
+	var scalar vec
+	if spread {
+		scalar = x.reg()
+		VPBROADCASTD(Mem{Base: at[1]}, scalar)
+	}
+	for i := range blocks {
+		if i == blocks/2 {
+			CMPQ(n, U8(32))
+			JE(LabelRef("whole"))
+		}
+		x.care, x.k = fmt.Sprintf("care%d", i), masks[i]
+		var src [3]vec
+		for j := range o.n {
+			if j == 0 && spread {
+				src[j] = scalar
+			} else {
+				src[j] = x.load(Mem{Base: at[1+j], Disp: 4 * x.lanes() * i})
+			}
+		}
+		r := o.f(x, src[0], src[1], src[2])
+		if o.nan {
+			x.bail(r)
+		}
+		if to := (Mem{Base: at[0], Disp: 4 * x.lanes() * i}); wide {
+			VMOVUPS(r, x.k, to)
+		} else {
+			VMOVUPS(r, to)
+		}
+	}
+	Label("whole")
+	INCQ(done)
+	JMP(LabelRef("next"))
+	for i := range blocks {
+		Label(fmt.Sprintf("care%d", i))
+		if i > 0 {
+			SHRQ(U8(x.lanes()*i), m)
+			SHLQ(U8(x.lanes()*i), m)
+		}
+		JMP(LabelRef("return"))
+	}
+	Label("end")
+	XORQ(m, m)
+	Label("return")
+	VZEROUPPER()
+	Store(done, ReturnIndex(0))
+	Store(m, ReturnIndex(1))
+	RET()
+}
+
 // emitCompare writes a routine that returns the lanes with a < b, a == b and,
 // for floats, unordered ones.
 func emitCompare(typ string, wide bool) {
@@ -565,6 +669,13 @@ func main() {
 		if spreads[o.name] {
 			emit(o, true, true)
 			emit(o, false, true)
+		}
+	}
+	for _, o := range ops {
+		for i := range 4 {
+			if batched[o.name] {
+				emitBatch(o, i&1 == 0, i&2 != 0)
+			}
 		}
 	}
 	for _, wide := range []bool{true, false} {

@@ -52,6 +52,7 @@ func Program(p *state.Program, code []byte, entry int) error {
 		u.Target = p.IndexOf(t)
 		u.Imm = int32(t)
 	}
+	exec.Pack(p)
 	return nil
 }
 

@@ -104,9 +104,12 @@ func bindRow(p *state.Program, u *state.Op, s *sem) error {
 		u.Handler = execMods
 	case u.AFrom == state.SourceVGPR && (u.BFrom == state.SourceVGPR || u.BFrom == state.SourceNone) && (u.CFrom == state.SourceVGPR || u.CFrom == state.SourceNone):
 		u.Handler = execVVV
+		if !in.Clamp {
+			x.Batch = asm.Batch(s.name, false)
+		}
 	case u.AFrom == state.SourceSGPR && u.A != state.Null && (u.BFrom == state.SourceVGPR || u.BFrom == state.SourceNone) && (u.CFrom == state.SourceVGPR || u.CFrom == state.SourceNone) &&
 		asm.Spread(s.name) != nil && !(in.Clamp && s.sat != nil):
-		u.Handler, u.Row = execSVV, asm.Spread(s.name)
+		u.Handler, u.Row, x.Batch = execSVV, asm.Spread(s.name), asm.Batch(s.name, true)
 	default:
 		u.Handler = execRow
 	}

@@ -80,6 +80,7 @@ type Details struct {
 	Inst        rdna2.Inst
 	Form        *rdna2.Form
 	Lanes       RowFunc   // portable, for what Op.Row leaves undone
+	Batch       BatchFunc // for operations of this kind that follow each other, nil: there is none
 	Inner       *Op       // DPP and SDWA: the plain instruction on prepared sources
 	OffsetFrom  Source    // scalar offset of a buffer access: a register,
 	Offset      uint32    // or a constant row
@@ -99,6 +100,15 @@ type Details struct {
 // c[i]). n is the number of lanes of the wave. d may be one of the sources. It
 // returns the lanes it left undone, for the portable function to finish.
 type RowFunc func(d, a, b, c *Row, m uint64, n int) uint64
+
+// Packed is what a batch knows of an operation: the offsets in bytes of its destination and its
+// sources from the first vector register, or of the first source from the first scalar one.
+type Packed = [4]uint16
+
+// BatchFunc is a RowFunc for count operations one after the other, with sources counted from s where that
+// is the first operand and from v otherwise. It returns how many it has done, and the lanes that it
+// left undone of the one after these, 0 when there is none.
+type BatchFunc func(v, s *uint32, ops *Packed, count int, m uint64, n int) (done int, rest uint64)
 
 // What the sequencer does with a control instruction.
 const (

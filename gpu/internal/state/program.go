@@ -15,6 +15,8 @@ type Program struct {
 	Offsets   []int32 // byte offset of each operation, and the end
 	Index     []int32 // operation of each word, -1 inside an instruction
 	Constants []Row   // each holds one value in every lane
+	Packed    []Packed
+	Alike     []uint8 // how many operations from each on can be one batch
 
 	constantAt map[uint32]uint32
 }
