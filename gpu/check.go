@@ -45,7 +45,7 @@ func anyBit(m []uint64, s state.Span) int {
 	return -1
 }
 
-// touched is the union of the registers that the operations of a run read or write.
+// touched is the union of the registers that operations read or write.
 type touched struct {
 	v [4]uint64
 	s [2]uint64
@@ -79,16 +79,17 @@ func (t *touched) union(o *touched) {
 
 // checkRun reports a register that operations [pc, end) touch while its load is
 // outstanding. end is at most the end of the run that starts at pc.
-func (w *wave) checkRun(pc, end int32) bool {
+func (w *wave) checkRun(pc, end int32) bool { return w.untouched(pc) || w.checkEach(pc, end) }
+
+// untouched reports whether the operation at pc, and if it is a vector one all up to the next of another kind,
+// touch no register whose load is outstanding.
+func (w *wave) untouched(pc int32) bool {
 	if w.PendingV[0]|w.PendingV[1]|w.PendingV[2]|w.PendingV[3]|w.PendingS[0]|w.PendingS[1] == 0 {
 		return true
 	}
 	t := &w.machine.p.touch[pc]
-	if t.v[0]&w.PendingV[0]|t.v[1]&w.PendingV[1]|t.v[2]&w.PendingV[2]|t.v[3]&w.PendingV[3]|
-		t.s[0]&w.PendingS[0]|t.s[1]&w.PendingS[1] == 0 {
-		return true
-	}
-	return w.checkEach(pc, end)
+	return t.v[0]&w.PendingV[0]|t.v[1]&w.PendingV[1]|t.v[2]&w.PendingV[2]|t.v[3]&w.PendingV[3]|
+		t.s[0]&w.PendingS[0]|t.s[1]&w.PendingS[1] == 0
 }
 
 func (w *wave) checkEach(pc, end int32) bool {

@@ -123,7 +123,7 @@ func (m *machine) newWave(g *workgroup, id int) *wave {
 	w.S = [state.NumSGPRs]uint32{}
 	w.PC, w.undone = m.p.Entry, m.p.Entry
 	w.PendingV, w.PendingS = [4]uint64{}, [2]uint64{}
-	w.dup = false
+	w.dup, w.clear = false, false
 	w.vm.reset()
 	w.vs.reset()
 	w.lgkm.reset()
@@ -131,7 +131,7 @@ func (m *machine) newWave(g *workgroup, id int) *wave {
 	w.vMax, w.sMax = 0, 0
 	w.line = -1
 	clear(w.vReady[:k.VGPRs])
-	clear(w.sReady[:])
+	clear(w.sReady[:state.SCC+1])
 	return w
 }
 

@@ -36,7 +36,7 @@ func (w *wave) runUntilBarrier() {
 		pc := w.PC
 		u := &p.Ops[pc]
 		if u.Unit <= state.UnitTrans {
-			end := p.end[pc]
+			end := p.timed[pc].end
 			if !w.checkRun(pc, end) {
 				return
 			}
@@ -84,6 +84,7 @@ func (w *wave) step(pc int32, u *state.Op) bool {
 		return false
 	}
 	w.PC = pc + 1
+	w.clear = false
 	if u.Control == state.ControlWait {
 		return true // what is behind may go on with what is before
 	}
@@ -96,15 +97,14 @@ func (w *wave) step(pc int32, u *state.Op) bool {
 // or picks its registers by M0, and such a one ends a run.
 func (w *wave) passTo(end int32) {
 	w.PC = end
-	if d := &w.machine.p.Deps[end-1]; d.Relative || d.WritesExec() {
+	if w.machine.p.timed[end-1].flags&atOnce != 0 {
 		w.catchUp()
 	}
 }
 
 // catchUp executes the instructions before PC that have only issued.
 func (w *wave) catchUp() {
-	pc := w.PC
-	exec.Range(&w.Wave, w.undone, pc)
+	exec.Range(&w.Wave, w.undone, w.PC)
 	w.undone = w.PC
 }
 

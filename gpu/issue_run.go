@@ -20,21 +20,24 @@ func (m *machine) issueRun(s *simd, w *wave, t int64) {
 		}
 	}
 	until := t + runAhead
+	first := pc // of those that are not counted yet
+	w.clear = w.clear || w.untouched(pc)
 	for {
 		end := m.runEnd(s, w, pc, t, limit)
-		if !w.checkRun(pc, end) {
+		if !w.clear && !w.checkEach(pc, end) {
 			return
 		}
-		m.visit(pc, end, w.Exec())
-		if m.executed > m.limit {
-			m.runaway(w)
-			return
+		w.PC = end
+		last := &p.timed[end-1]
+		if last.flags&atOnce != 0 {
+			m.visit(first, end, w.Exec())
+			first, m.Current = end, pc
+			w.catchUp()
 		}
-		w.passTo(end)
 		finish := m.retireRun(s, w, pc, end, t)
-		if p.Ops[end].Unit == state.UnitVALU && p.Ops[end-1].Unit == state.UnitVALU && finish < until &&
-			p.Offsets[end]>>m.codeShift == w.line && w.sMax <= finish {
-			if at := w.ready(&p.Deps[end], finish); at < s.second {
+		next := &p.timed[end]
+		if next.unit == state.UnitVALU && last.unit == state.UnitVALU && finish < until && next.line == w.line && w.sMax <= finish {
+			if at := w.ready(end, finish); at < s.second {
 				if at > s.cursor {
 					s.stalls[sim.StallOperand] += at - s.cursor
 					s.cursor = at
@@ -43,34 +46,40 @@ func (m *machine) issueRun(s *simd, w *wave, t int64) {
 				continue
 			}
 		}
-		w.prepare(t+int64(p.cost[end-1]-p.cost[pc])+1, sim.StallIssue)
+		if first < end {
+			m.visit(first, end, w.Exec())
+		}
+		if m.executed > m.limit {
+			m.runaway(w)
+			return
+		}
+		w.prepare(t+int64(last.cost-p.timed[pc].cost)+1, sim.StallIssue)
 		return
 	}
 }
 
 // runEnd is where the run that starts at pc at cycle t ends.
 func (m *machine) runEnd(s *simd, w *wave, pc int32, t, limit int64) int32 {
-	p := m.p
-	end := p.end[pc]
-	cost := p.cost
-	base := cost[pc]
-	if limit < t+int64(cost[end]-base) {
-		for end > pc+1 && t+int64(cost[end-1]-base) >= limit {
+	ops := m.p.timed
+	end := ops[pc].end
+	start := t - int64(ops[pc].cost)
+	if limit < start+int64(ops[end].cost) {
+		for end > pc+1 && start+int64(ops[end-1].cost) >= limit {
 			end--
 		}
 	}
 	// Results of before the run that are not ready yet.
 	for i := pc + 1; i < end; i++ {
-		at := t + int64(cost[i]-base)
+		at := start + int64(ops[i].cost)
 		if at >= w.vMax && at >= w.sMax {
 			break
 		}
-		if r := w.ready(&p.Deps[i], at); r > at {
+		if r := w.ready(i, at); r > at {
 			end = i
 			break
 		}
 	}
-	if p.Offsets[end-1]>>m.codeShift != w.line {
+	if ops[end-1].line != w.line {
 		end = m.fetched(s.cu, w, pc, end, t)
 	}
 	return end
@@ -81,26 +90,32 @@ func (m *machine) runEnd(s *simd, w *wave, pc int32, t, limit int64) int32 {
 // and returns when the unit is free.
 func (m *machine) retireRun(s *simd, w *wave, pc, end int32, t int64) int64 {
 	p := m.p
-	base := p.cost[pc]
-	total := int64(p.cost[end] - base)
-	finish := t + total
+	ops := p.timed
+	start := t - int64(ops[pc].cost)
+	finish := start + int64(ops[end].cost)
 	for i := end - 1; i >= pc; i-- {
-		at := t + int64(p.cost[i]-base)
+		q := &ops[i]
+		at := start + int64(q.cost)
 		if finish-at >= p.latest {
 			break
 		}
-		if done := at + int64(m.spec.Vector[p.Ops[i].Class].Result); done > finish {
+		if done := at + int64(q.latency); done <= finish {
+			continue
+		} else if q.flags&plain != 0 {
+			w.vReady[q.dst] = done
+			w.vMax = max(w.vMax, done)
+		} else {
 			w.wroteV(&p.Deps[i], done)
 		}
 	}
 	s.free[state.UnitVALU] = finish
 	s.free[state.UnitTrans] = max(s.free[state.UnitTrans], finish)
-	if p.Ops[pc].Unit == state.UnitTrans {
+	if ops[pc].unit == state.UnitTrans {
 		s.free[state.UnitTrans] = t + int64(m.spec.Vector[ClassTrans].Issue)*m.half
 	}
 	if finish > s.cursor {
 		n := finish - s.cursor
-		busy := min(max(total-int64(end-pc)*m.half, 0), n)
+		busy := min(max(finish-t-int64(end-pc)*m.half, 0), n)
 		s.stalls[sim.StallUnit] += busy
 		s.stalls[sim.StallIssue] += n - busy
 		s.cursor = finish
@@ -110,17 +125,15 @@ func (m *machine) retireRun(s *simd, w *wave, pc, end int32, t int64) int64 {
 
 // fetched shortens a run to the code lines that are there in time.
 func (m *machine) fetched(c *cu, w *wave, pc, end int32, t int64) int32 {
-	p := m.p
-	shift := m.codeShift
-	line := p.Offsets[pc] >> shift
-	last := p.Offsets[end-1] >> shift
+	ops := m.p.timed
+	line, last := ops[pc].line, ops[end-1].line
 	for line < last {
 		line++
 		i := pc
-		for p.Offsets[i]>>shift < line {
+		for ops[i].line < line {
 			i++
 		}
-		at := t + int64(p.cost[i]-p.cost[pc])
+		at := t + int64(ops[i].cost-ops[pc].cost)
 		if m.fetchLine(c, w, line, at) > at {
 			return i
 		}

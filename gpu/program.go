@@ -12,9 +12,8 @@ import (
 type program struct {
 	state.Program
 	k      *Kernel
-	end    []int32   // first operation after the stall-free vector run that starts here
-	cost   []int32   // prefix sum of vector issue cycles
-	touch  []touched // of the run that starts here
+	timed  []timed
+	touch  []touched // of the operation, and of all vector ones up to the next of another kind if it is one
 	latest int64     // longest latency of a vector instruction
 	spec   Spec      // it was decoded for
 }

@@ -1,61 +1,124 @@
 package gpu
 
-import "github.com/nnsoc/nnsoc/gpu/internal/state"
+import (
+	"slices"
+
+	"github.com/nnsoc/nnsoc/gpu/internal/state"
+)
 
 // maxRun is how many instructions one vector run may have.
 const maxRun = 64
+
+// timed is what timing knows of an operation. Two of them are a line of the host's cache.
+type timed struct {
+	v, s    [4]uint8 // vector and scalar registers that it reads or writes, one more than once where there are fewer
+	dst     uint8    // the vector register that a plain one writes
+	unit    state.Unit
+	flags   uint8
+	_       uint8
+	cost    int32 // issue cycles of all vector operations before it
+	end     int32 // first operation after the stall-free vector run that starts here
+	line    int32 // of code that it is in
+	latency int32 // of its result
+	_       int32
+}
+
+// Flags of a timed operation.
+const (
+	usesV  = 1 << iota // has vector registers in v
+	usesS              // has scalar registers in s
+	many               // has more registers than v and s hold: Deps lists them
+	plain              // writes one vector register and nothing else
+	atOnce             // executes as it issues: it writes EXEC or picks its registers by M0
+)
+
+// registers notes the registers of an operation.
+func (q *timed) registers(d *state.Deps) {
+	var v, s []uint8
+	add := func(to []uint8, sp state.Span, last int) []uint8 {
+		for r := int(sp.Reg); r < int(sp.Reg)+int(sp.N) && r <= last; r++ {
+			if !slices.Contains(to, uint8(r)) {
+				to = append(to, uint8(r))
+			}
+		}
+		return to
+	}
+	for _, sp := range append(d.VSrc[:d.NVSrc:d.NVSrc], d.VDst) {
+		v = add(v, sp, 255)
+	}
+	for _, sp := range append(d.SSrc[:d.NSSrc:d.NSSrc], d.SDst[:d.NSDst]...) {
+		s = add(s, sp, state.SCC)
+	}
+	if d.Relative || len(v) > len(q.v) || len(s) > len(q.s) {
+		q.flags |= many
+	}
+	if d.Relative || d.WritesExec() {
+		q.flags |= atOnce
+	}
+	if d.VDst.N == 1 && d.NSDst == 0 && !d.Relative {
+		q.dst = d.VDst.Reg
+		q.flags |= plain
+	}
+	for i := range q.v {
+		if len(v) > 0 {
+			q.flags |= usesV
+			q.v[i] = v[min(i, len(v)-1)]
+		}
+		if len(s) > 0 {
+			q.flags |= usesS
+			q.s[i] = s[min(i, len(s)-1)]
+		}
+	}
+}
 
 // schedule finds the runs of vector instructions that issue without a stall
 // when everything from before the run is ready.
 func (p *program) schedule(spec *Spec) {
 	n := len(p.Ops)
-	p.cost = make([]int32, n+1)
-	p.end = make([]int32, n)
+	p.timed = make([]timed, n)
+	cost, shift := int32(0), shiftOf(spec.ICache.Line)
 	for i := range p.Ops {
-		c := int32(1)
-		if u := &p.Ops[i]; u.Unit <= state.UnitTrans {
-			c = int32(issueCycles(spec, u.Class, p.k.WaveSize))
-			p.latest = max(p.latest, int64(spec.Vector[u.Class].Result))
+		u, q := &p.Ops[i], &p.timed[i]
+		q.registers(&p.Deps[i])
+		q.unit, q.line, q.cost = u.Unit, p.Offsets[i]>>shift, cost
+		q.latency = int32(spec.Vector[u.Class].Result)
+		if u.Unit > state.UnitTrans {
+			cost++
+			continue
 		}
-		p.cost[i+1] = p.cost[i] + c
+		cost += int32(issueCycles(spec, u.Class, p.k.WaveSize))
+		p.latest = max(p.latest, int64(q.latency))
 	}
 	p.touch = make([]touched, n)
 	stop := int32(n)
 	for i := n - 1; i >= 0; i-- {
-		u := &p.Ops[i]
+		u, q := &p.Ops[i], &p.timed[i]
 		p.touch[i].add(&p.Deps[i])
 		if u.Unit > state.UnitTrans {
 			stop = int32(i)
-			p.end[i] = int32(i)
+			q.end = int32(i)
 			continue
 		}
+		if p.Ops[i+1].Unit <= state.UnitTrans {
+			p.touch[i].union(&p.touch[i+1])
+		}
 		stop = min(stop, int32(i)+maxRun)
-		if u.Class == ClassTrans || p.Deps[i].WritesExec() || p.Deps[i].Relative {
+		if q.flags&atOnce != 0 || u.Class == ClassTrans {
 			stop = int32(i) + 1
-			p.end[i] = stop
+			q.end = stop
 			if u.Class == ClassTrans || p.Deps[i].Relative {
 				stop = int32(i)
 			}
 			continue
 		}
 		// Consumers of this result that come too early end the run.
-		lat := int32(spec.Vector[u.Class].Result)
-		for j := int32(i) + 1; j < stop && p.cost[j]-p.cost[i] < lat; j++ {
+		for j := int32(i) + 1; j < stop && p.timed[j].cost-q.cost < q.latency; j++ {
 			if touches(&p.Deps[j], &p.Deps[i]) {
 				stop = j
 				break
 			}
 		}
-		p.end[i] = stop
-		if i+1 < int(stop) {
-			if p.end[i+1] == stop {
-				p.touch[i].union(&p.touch[i+1])
-			} else {
-				for j := int32(i) + 1; j < stop; j++ {
-					p.touch[i].add(&p.Deps[j])
-				}
-			}
-		}
+		q.end = stop
 	}
 }
 

@@ -5,8 +5,23 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// ready is when the registers of an instruction are, at least t.
-func (w *wave) ready(d *state.Deps, t int64) int64 {
+// ready is when the registers of an operation are, at least t.
+func (w *wave) ready(pc int32, t int64) int64 {
+	q := &w.machine.p.timed[pc]
+	if q.flags&many != 0 {
+		return w.readyMany(&w.machine.p.Deps[pc], t)
+	}
+	if w.vMax > t && q.flags&usesV != 0 {
+		t = max(t, w.vReady[q.v[0]], w.vReady[q.v[1]], w.vReady[q.v[2]], w.vReady[q.v[3]])
+	}
+	if w.sMax > t && q.flags&usesS != 0 {
+		t = max(t, w.sReady[q.s[0]], w.sReady[q.s[1]], w.sReady[q.s[2]], w.sReady[q.s[3]])
+	}
+	return t
+}
+
+// readyMany is ready for any number of registers.
+func (w *wave) readyMany(d *state.Deps, t int64) int64 {
 	if d.Relative {
 		return max(t, w.vMax, w.sMax)
 	}
@@ -38,7 +53,7 @@ func (w *wave) ready(d *state.Deps, t int64) int64 {
 // wrote notes when scalar results are ready.
 func (w *wave) wrote(d *state.Deps, t int64) {
 	if d.Relative {
-		for r := range w.sReady {
+		for r := range w.sReady[:state.SCC+1] {
 			w.sReady[r] = max(w.sReady[r], t)
 		}
 	}
@@ -71,21 +86,27 @@ func (w *wave) wroteV(d *state.Deps, t int64) {
 // what it waits for.
 func (w *wave) prepare(t int64, why sim.Reason) {
 	m := w.machine
-	u := &m.p.Ops[w.PC]
-	d := &m.p.Deps[w.PC]
+	q := &m.p.timed[w.PC]
 	w.next, w.why = t, why
-	if line := m.p.Offsets[w.PC] >> m.codeShift; line != w.line {
-		w.until(m.fetchLine(w.simd.cu, w, line, t), sim.StallFetch)
-		w.line = line
+	if q.line != w.line {
+		w.until(m.fetchLine(w.simd.cu, w, q.line, t), sim.StallFetch)
+		w.line = q.line
 	}
-	if r := w.ready(d, w.next); r > w.next {
+	if r := w.ready(w.PC, w.next); r > w.next {
 		w.until(r, sim.StallOperand)
 	}
-	switch u.Unit {
-	case state.UnitVALU, state.UnitTrans, state.UnitVMEM, state.UnitLDS:
+	if w.sMax > w.next && (q.unit <= state.UnitTrans || q.unit == state.UnitVMEM || q.unit == state.UnitLDS) {
 		w.until(max(w.sReady[state.EXEC], w.sReady[state.EXEC+1]), sim.StallOperand)
 	}
-	full := m.spec.MaxOutstanding
+	if q.unit >= state.UnitSMEM {
+		w.counters(&m.p.Ops[w.PC])
+	}
+	w.simd.next[w.slot], w.simd.unit[w.slot] = w.next, q.unit
+}
+
+// counters is what prepare does for a memory instruction, which needs a place in its counter, and for a wait.
+func (w *wave) counters(u *state.Op) {
+	full := w.machine.spec.MaxOutstanding
 	switch u.Unit {
 	case state.UnitVMEM:
 		if op := u.Details.Access; op.Store || op.Atomic != nil && !op.Returns {
@@ -105,7 +126,6 @@ func (w *wave) prepare(t int64, why sim.Reason) {
 			w.waitAny(&w.lgkm, int(u.B))
 		}
 	}
-	w.simd.next[w.slot], w.simd.unit[w.slot] = w.next, u.Unit
 }
 
 func (w *wave) until(t int64, why sim.Reason) {

@@ -71,15 +71,15 @@ func (m *machine) runTimed() {
 	m.account(start)
 }
 
-// earliest is the SIMD that issues next and the time of the one after it.
+// earliest is the SIMD that issues next, the first of equals, and the time of the one after
+// it. Which one comes first is not to be foreseen, so nothing branches on it.
 func (m *machine) earliest() (*simd, int64) {
 	best, second, at := never, never, -1
 	for i, c := range m.cands {
-		if c < best {
-			best, second, at = c, best, i
-		} else if c < second {
-			second = c
-		}
+		earlier := int((c - best) >> 63) // all ones
+		at += (i - at) & earlier
+		second = min(second, max(best, c))
+		best = min(best, c)
 	}
 	if at < 0 {
 		return nil, never
@@ -155,20 +155,21 @@ func (s *simd) advance(w *wave, t int64) {
 func (m *machine) issue(s *simd) {
 	w := s.waves[s.pick]
 	t := *s.cand
-	p := m.p
-	pc := w.PC
-	u := &p.Ops[pc]
-	if u.Unit == state.UnitVMEM && t < s.cu.accept {
+	unit := s.unit[s.pick]
+	if unit == state.UnitVMEM && t < s.cu.accept {
 		// Another SIMD of the compute unit has used the pipeline since.
 		s.choose()
 		return
 	}
 	s.advance(w, t)
-	if u.Unit <= state.UnitTrans {
+	if unit <= state.UnitTrans {
 		m.issueRun(s, w, t)
 		s.follow(s.pick)
 		return
 	}
+	p := m.p
+	pc := w.PC
+	u := &p.Ops[pc]
 	m.Cycle = t
 	if !w.checkRun(pc, pc+1) || !w.step(pc, u) {
 		return

@@ -37,6 +37,7 @@ type wave struct {
 	simd    *simd
 	slot    int   // index in the SIMD's waves
 	line    int32 // instruction cache line it last fetched from
+	clear   bool  // no vector instruction up to the next of another kind touches the target of a load
 	undone  int32 // first instruction that has issued and is not executed yet; those up to PC are like it
 
 	next int64 // earliest issue of the instruction at pc
@@ -45,7 +46,7 @@ type wave struct {
 	why  sim.Reason
 	dup  bool // one register is the target of two outstanding loads
 
-	sReady [state.SCC + 1]int64
+	sReady [256]int64 // up to SCC; so long that a number of a register needs no check
 	vReady [256]int64
 
 	vm, vs, lgkm queue
