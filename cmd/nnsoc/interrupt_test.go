@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -30,11 +31,14 @@ func TestInterrupt(t *testing.T) {
 		want int
 		args []string
 	}{
-		{os.Interrupt, 130, []string{"--device", "gpu"}},
+		{os.Interrupt, 130, []string{"--device", "gpu", "--output", "$WORK/a/b"}},
 		{syscall.SIGTERM, 143, []string{"--device", "gpu"}},
 		{os.Interrupt, 130, []string{network, network, network, "--concurrent", "--device", "dsp,npu,cpu"}},
 	} {
 		sig, want, work := x.sig, x.want, t.TempDir()
+		for i := range x.args {
+			x.args[i] = strings.Replace(x.args[i], "$WORK", work, 1)
+		}
 		cmd := exec.Command(command, append([]string{"run", "--trace", filepath.Join(work, "t.json")}, x.args...)...)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)

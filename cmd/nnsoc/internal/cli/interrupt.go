@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 )
@@ -52,10 +54,10 @@ func (s *fileSet) settle(path string, done func() error) error {
 	return done()
 }
 
-// removeAll removes the files; nothing is created or renamed after it.
+// removeAll removes the files, and folders that are empty; nothing is created or renamed after it.
 func (s *fileSet) removeAll() {
-	s.mu.Lock() // for good: the process ends
-	for path := range s.paths {
+	s.mu.Lock()                                                               // for good: the process ends
+	for _, path := range slices.Backward(slices.Sorted(maps.Keys(s.paths))) { // what is in a folder before it
 		os.Remove(path)
 	}
 }

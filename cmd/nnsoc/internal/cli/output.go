@@ -2,9 +2,12 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/tensor"
@@ -14,19 +17,43 @@ import (
 // output collects the tensors of a command and writes them when it succeeded.
 type output struct {
 	dir   string
+	made  []string // folders that were not there, from the outermost on
 	files map[string][]byte
 	order []string
 }
 
-// OpenOutput makes the folder now, so that a bad path fails before the work.
+// OpenOutput makes the folder now, so that a bad path fails before the work. Discard, which
+// may follow Commit, ends the output.
 func OpenOutput(dir string) (*output, error) {
 	if dir == "" {
 		return nil, nil
 	}
+	o := &output{dir: dir, files: map[string][]byte{}}
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(at); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		o.made = append([]string{at}, o.made...)
+	}
+	for _, d := range o.made {
+		Temporaries.Add(d)
+	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
+		o.Discard()
 		return nil, Usage(err)
 	}
-	return &output{dir: dir, files: map[string][]byte{}}, nil
+	return o, nil
+}
+
+// Discard removes the folders that the output has made, but those with files.
+func (o *output) Discard() {
+	if o == nil {
+		return
+	}
+	for _, d := range slices.Backward(o.made) {
+		_ = Temporaries.settle(d, func() error { return os.Remove(d) })
+	}
+	o.made = nil
 }
 
 // Add adds the outputs of a run of a model.

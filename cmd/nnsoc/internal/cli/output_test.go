@@ -55,3 +55,40 @@ func TestWriteFile(t *testing.T) {
 		t.Errorf("left behind: %v", list)
 	}
 }
+
+// TestOutputFolder: a folder that was made for tensors goes when there are none, with those
+// made around it; one with tensors, or one that was there, stays.
+func TestOutputFolder(t *testing.T) {
+	dir := t.TempDir()
+	outer, inner := filepath.Join(dir, "a"), filepath.Join(dir, "a", "b")
+	exists := func(path string) bool {
+		_, err := os.Stat(path)
+		return err == nil
+	}
+	o, err := OpenOutput(inner)
+	if err != nil || !exists(inner) {
+		t.Fatalf("no folder, error %v", err)
+	}
+	if o.Discard(); exists(outer) {
+		t.Error("empty folders are left")
+	}
+	if o, err = OpenOutput(inner); err != nil {
+		t.Fatal(err)
+	}
+	o.files["x.npy"], o.order = []byte("x"), []string{"x.npy"}
+	if err := o.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if o.Discard(); !exists(filepath.Join(inner, "x.npy")) {
+		t.Error("tensors are gone")
+	}
+	if o, err = OpenOutput(dir); err != nil {
+		t.Fatal(err)
+	}
+	if o.Discard(); !exists(dir) {
+		t.Error("a folder that was there is gone")
+	}
+	if _, err := OpenOutput(filepath.Join(inner, "x.npy", "c")); err == nil {
+		t.Error("a folder inside a file")
+	}
+}

@@ -119,6 +119,7 @@ func npuExec(a *cli.App, path string, f *npuExecFlags, socGiven bool) error {
 	if err != nil {
 		return err
 	}
+	defer out.Discard()
 	timeline, err := f.trace.Open()
 	if err != nil {
 		return err

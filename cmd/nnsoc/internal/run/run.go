@@ -166,6 +166,7 @@ func run(a *cli.App, f *runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	defer out.Discard()
 	timeline, err := f.trace.Open()
 	if err != nil {
 		return err
