@@ -14,6 +14,7 @@ type Sample struct {
 	Watts     [NumRails]float64 // mean of the span
 	Celsius   []float64         // at its end, by Machine.Sensors; nil without [thermal]
 	Hz        []int64           // clocks at its end, by Machine.Clocks
+	Held      []int64           // clocks until then: a span ends where one changes
 	Status    ThermalStatus     // at its end
 	DRAMBytes float64           // moved to and from memory
 }
@@ -227,11 +228,12 @@ func (a *account) span(t sim.Time) {
 		a.network.Advance(t-from, a.watts)
 		a.looks(from)
 	}
+	s := &a.sample
+	s.Held = append(s.Held[:0], a.hz...)
 	a.reclock()
 	if len(a.observe) == 0 {
 		return
 	}
-	s := &a.sample
 	s.From, s.To, s.Status = from, t, a.thermalStatus()
 	s.Hz = append(s.Hz[:0], a.hz...)
 	if a.cfg != nil {

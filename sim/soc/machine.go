@@ -145,6 +145,7 @@ func (m *Machine) Sleep(t sim.Time) {
 					e.advance(t, 0)
 				}
 			}
+			m.clock.pass(t, 0)
 		}
 		m.account.close(m.earliest())
 	}
@@ -224,7 +225,9 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 	}
 	c.start()
 	k := Conditions{Start: c.t - me.now, Points: c.e.plan(), Woken: c.woken}
-	if r.Engine != EngineCPU || g != nil {
+	if r.Engine == EngineCPU && g == nil {
+		m.clock.alone(r.Engine, c.e.section, c.t, voting(k.Points))
+	} else {
 		g.activate(r.Engine, me)
 		k.Memory = m.place(r.Engine, c.t, k.Points)
 		if g != nil {
@@ -247,21 +250,26 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 			c.e.free = end
 		}
 		asleep := end + c.e.clocks[0].Config().IdleAfter
-		m.clock.leave(r.Engine, asleep)
+		m.clock.leave(r.Engine, end, asleep)
 		m.memory.due(asleep - g.start)
 		g.release(c.e)
 	}
 	if err != nil {
 		return Execution{}, err
 	}
-	switch {
-	case g != nil:
-	case r.Engine == EngineCPU:
-		m.clock.spread(c.t, c.t+out.Time, out.DRAMBytes)
-	default:
-		m.clock.ran(out.Traffic, out.Time)
+	if g == nil {
+		end := c.t + out.Time
+		if r.Engine == EngineCPU {
+			m.clock.pass(end, m.clock.share(out.DRAMBytes, out.Time))
+		} else {
+			m.clock.ran(out.Traffic, out.Time)
+		}
+		m.clock.leave(r.Engine, end, end+c.e.clocks[0].Config().IdleAfter)
 	}
 	c.finish(out)
+	if g == nil {
+		m.clock.pass(c.t, 0)
+	}
 	x := Execution{Start: me.now, Latency: c.t - me.now, Parts: c.parts}
 	for i := range c.parts {
 		x.EnergyPJ += c.parts[i].EnergyPJ

@@ -40,6 +40,7 @@ type memoryClock struct {
 	quantum  sim.Time       // the governor learns the traffic so often
 	peak     float64        // bytes per second that its highest point is a vote for
 
+	passed  sim.Time // what the clock was until then is known while no memory's time runs
 	start   sim.Time // of the memory's time
 	votes   [NumEngines][]vote
 	point   int         // of the DRAM
@@ -104,13 +105,13 @@ func (k *memoryClock) reset() {
 	}
 	k.votes = [NumEngines][]vote{}
 	k.point, k.system.point = 0, 0
+	k.passed, k.live = 0, k.governor
 }
 
 // begin lets the memory's time begin at an instant: of one execution, or of several.
 func (k *memoryClock) begin(m *SharedMemory, start sim.Time, alone bool) {
 	k.start, k.learnt, k.learns, k.bytes, k.traffic = start, start, sim.Never, 0, nil
 	if k.governor != nil {
-		k.governor.Advance(start, false)
 		k.learns, k.live = start+k.quantum, k.governor
 		if alone {
 			k.ahead = *k.governor
@@ -129,6 +130,43 @@ func (k *memoryClock) begin(m *SharedMemory, start sim.Time, alone bool) {
 	} else if !alone {
 		d.SetClocking(k, sim.Never)
 	}
+}
+
+// alone makes what an engine asks for from an instant on the only votes. Until then nobody has
+// worked.
+func (k *memoryClock) alone(e Engine, clock *Clock, start sim.Time, points []sim.Change) {
+	k.pass(start, 0)
+	k.votes = [NumEngines][]vote{}
+	k.ask(e, clock, start, points)
+	k.take(start)
+}
+
+// pass moves the clock to an instant, with traffic of a share of the governor's peak, while the
+// memory has no time of its own.
+func (k *memoryClock) pass(t sim.Time, share float64) {
+	k.live = k.governor
+	for next := k.nextVote(k.passed); next <= t; next = k.nextVote(next) {
+		k.measured(next, share)
+		k.take(next)
+	}
+	k.measured(t, share)
+	k.passed = max(k.passed, t)
+}
+
+// measured tells the governor about a share of its peak until an instant.
+func (k *memoryClock) measured(t sim.Time, share float64) {
+	if k.governor == nil {
+		return
+	}
+	k.governor.Watch(func(at sim.Time, _ sim.OPP) { k.set(at) })
+	k.governor.AdvanceLoad(t, share)
+	k.governor.Watch(nil)
+}
+
+// take takes the points of an instant, of the system-level cache too.
+func (k *memoryClock) take(t sim.Time) {
+	k.set(t)
+	k.system.set(t, k.voted(t))
 }
 
 // at is the point that is enough for votes at an instant and for the governor.
@@ -229,9 +267,9 @@ func (k *memoryClock) enough(clock *Clock, o sim.OPP) vote {
 	return vote{point: len(k.points) - 1, system: k.system.enough(0)}
 }
 
-// leave takes the votes of an engine back at an instant.
-func (k *memoryClock) leave(e Engine, at sim.Time) {
-	k.votes[e] = append(slices.DeleteFunc(k.votes[e], func(v vote) bool { return v.from >= at }), vote{from: at})
+// leave keeps the vote that an engine has at the end of its work until it sleeps.
+func (k *memoryClock) leave(e Engine, end, asleep sim.Time) {
+	k.votes[e] = append(slices.DeleteFunc(k.votes[e], func(v vote) bool { return v.from > end }), vote{from: asleep})
 }
 
 // end completes the traffic of an execution alone, of a length.
@@ -279,6 +317,7 @@ func (k *memoryClock) walk(x *Traffic, f func(t sim.Time, share float64, i int))
 
 // ran tells the governor about an execution alone that began with the memory's time.
 func (k *memoryClock) ran(x *Traffic, length sim.Time) {
+	k.passed = k.start + length
 	if k.governor == nil || x == nil {
 		return
 	}

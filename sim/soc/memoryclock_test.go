@@ -139,6 +139,77 @@ func TestMeasuredTraffic(t *testing.T) {
 	}
 }
 
+// spell is a time with one clock.
+type spell struct {
+	hz   int64
+	took sim.Time
+}
+
+// held are the clocks of a name that the machine had one after the other.
+func held(m *soc.Machine, name string, run func()) (list []spell) {
+	clock := slices.Index(m.Clocks(), name)
+	defer m.Observe(func(s *soc.Sample) {
+		if n := len(list); n == 0 || list[n-1].hz != s.Held[clock] {
+			list = append(list, spell{hz: s.Held[clock]})
+		}
+		list[len(list)-1].took += s.To - s.From
+	})()
+	run()
+	return list
+}
+
+// TestVotesOfOneEngine: an engine alone asks for its clocks from its start until it sleeps, the
+// CPU with those of its points as well, and the memory of an idle phone is at its lowest point.
+func TestVotesOfOneEngine(t *testing.T) {
+	const us, ms = sim.Microsecond, sim.Millisecond
+	for _, c := range []struct {
+		clock  string
+		engine soc.Engine
+		took   sim.Time
+		want   []spell // the first and the last are as long as it takes until and from then
+	}{
+		{"ddr", soc.EngineDSP, 3 * ms, []spell{{hz: 200e6}, {2133e6, 13 * ms}, {hz: 200e6}}},
+		{"system cache", soc.EngineDSP, 3 * ms, []spell{{hz: 150e6}, {1000e6, 13 * ms}, {hz: 150e6}}},
+		{"ddr", soc.EngineCPU, 3 * ms, []spell{{hz: 200e6}, {547e6, 7488 * us}, {hz: 200e6}}},
+		{"ddr", soc.EngineGPU, 3 * ms, []spell{{hz: 200e6}, {451e6, 3300 * us}, {hz: 200e6}}}, // 2 ms short of the first step
+	} {
+		m := machine(t, "pixel4", nil)
+		got := held(m, c.clock, func() {
+			r := soc.Request{Engine: c.engine, Preference: sim.FastSingleAnswer, Buffers: 1}
+			if _, err := m.Execute(r, func(soc.Conditions) (soc.Outcome, error) {
+				return soc.Outcome{Time: c.took, Traffic: m.Traffic(c.took)}, nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			m.Sleep(m.Now() + 50*ms)
+			m.Sleep(m.Now() + 50*ms)
+		})
+		same := slices.EqualFunc(got, c.want, func(a, b spell) bool { return a.hz == b.hz && (b.took == 0 || a.took == b.took) })
+		if !same {
+			t.Errorf("%s, %v at work: %v, want %v", c.clock, c.engine, got, c.want)
+		}
+	}
+	// Work of the CPU that is long enough for the first step of its governor, then traffic that
+	// bw_hwmon raises the clock for beyond the vote, until it takes that back.
+	m := machine(t, "pixel4", nil)
+	cpu := func(took sim.Time, bytes int64) {
+		r := soc.Request{Engine: soc.EngineCPU, Preference: sim.FastSingleAnswer}
+		if _, err := m.Execute(r, func(soc.Conditions) (soc.Outcome, error) { return soc.Outcome{Time: took, DRAMBytes: bytes}, nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := held(m, "ddr", func() { cpu(90*ms, 0); m.Sleep(sim.Second); cpu(30*ms, 300e6); m.Sleep(3 * sim.Second) })
+	hz := func(s []spell) (l []int64) {
+		for _, x := range s {
+			l = append(l, x.hz)
+		}
+		return l
+	}(got)
+	if want := []int64{200e6, 547e6, 768e6, 200e6, 547e6, 1804e6}; len(hz) < 8 || !slices.Equal(hz[:6], want) || hz[len(hz)-1] != 200e6 || !slices.IsSortedFunc(hz[5:], func(a, b int64) int { return int(b - a) }) {
+		t.Errorf("%v, want %d Hz and down again", got, want)
+	}
+}
+
 // hits reads lines of the system-level cache one at a time, a few again and again, and returns
 // the latency in ns of one in each of its windows.
 func hits(m *soc.Machine, e soc.Engine, p sim.Preference, window sim.Time, n int, into *[]float64, energy *[]float64) func() error {
@@ -165,7 +236,7 @@ func hits(m *soc.Machine, e soc.Engine, p sim.Preference, window sim.Time, n int
 }
 
 // TestSystemCacheClock: the system-level cache follows the votes of a GPU that is raised from
-// its lowest point on: a hit takes 24 cycles, 20 of them latency, and the energy of a byte is
+// its lowest point on, until it sleeps: a hit takes 24 cycles, 20 of them latency, and the energy of a byte is
 // that of the point's voltage.
 func TestSystemCacheClock(t *testing.T) {
 	m := machine(t, "pixel4", nil)
@@ -180,7 +251,7 @@ func TestSystemCacheClock(t *testing.T) {
 	if err := hits(m, soc.EngineGPU, sim.FastSingleAnswer, sim.Millisecond, 40, &ns, &pj)(); err != nil {
 		t.Fatal(err)
 	}
-	if want := []int64{150e6, 300e6, 466e6, 600e6}; !slices.Equal(clocks, want) {
+	if want := []int64{150e6, 300e6, 466e6, 600e6, 150e6}; !slices.Equal(clocks, want) {
 		t.Errorf("clocks %d, want %d", clocks, want)
 	}
 	volts := map[float64]float64{150: 0.6, 300: 0.6, 466: 0.64, 600: 0.68}

@@ -40,8 +40,7 @@ func (m *Machine) Sensors() []string {
 func (m *Machine) Rails() []Rail { return m.cfg.rails() }
 
 // Clocks are the names of the clocks of a Sample: that of the cores that drivers run on,
-// then the engines', then those of the DRAM and of the system-level cache as they were last
-// at work.
+// then the engines', then those of the DRAM and of the system-level cache.
 func (m *Machine) Clocks() []string {
 	var l []string
 	for _, d := range m.clocks {

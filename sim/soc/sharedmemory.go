@@ -129,9 +129,7 @@ func (u MemoryUse) add(e *MemoryUse, n int64) MemoryUse {
 // alone has it from time 0 on: rows are closed, the next refresh is a whole interval away.
 func (m *Machine) place(e Engine, start sim.Time, points []sim.Change) mem.Level {
 	s, k := m.memory, m.clock
-	if e == EngineCPU { // its other clusters have no votes
-		points = slices.DeleteFunc(slices.Clone(points), func(c sim.Change) bool { return c.Cluster > 0 })
-	}
+	points = voting(points)
 	if g := m.group; g != nil {
 		// The vote comes before the start, so that nothing waits for the clock.
 		at := start - m.cfg.DRAM.Config().SwitchTime
@@ -141,10 +139,17 @@ func (m *Machine) place(e Engine, start sim.Time, points []sim.Change) mem.Level
 	}
 	s.Bus.Share(nil) // the clients of a group that has ended are gone
 	s.settle()
-	k.votes = [NumEngines][]vote{}
-	k.ask(e, m.engines[e].section, start, points)
+	k.alone(e, m.engines[e].section, start, points)
 	k.begin(s, start, true)
 	return s.Ports[e]
+}
+
+// voting are the points whose clock has votes: of the CPU those of its first cluster.
+func voting(points []sim.Change) []sim.Change {
+	if !slices.ContainsFunc(points, func(c sim.Change) bool { return c.Cluster > 0 }) {
+		return points
+	}
+	return slices.DeleteFunc(slices.Clone(points), func(c sim.Change) bool { return c.Cluster > 0 })
 }
 
 // programBytes is how far apart the addresses of programs lie: more than any uses, and a

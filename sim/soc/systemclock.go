@@ -44,7 +44,7 @@ func (s *systemClock) begin(k *memoryClock, cache *interconnect.SystemCache) {
 	}
 	s.k, s.cache = k, cache
 	s.meter.begin(k.start)
-	s.set(k.start)
+	s.set(k.start, k.voted(k.start))
 	cache.Start(s.clocks[s.point], s, s.due(k.start))
 }
 
@@ -60,13 +60,13 @@ func (s *systemClock) end(t sim.Time) {
 func (s *systemClock) SystemClock(at sim.Time) (interconnect.SystemClock, sim.Time) {
 	at += s.k.start
 	s.meter.read(s.cache, at)
-	s.set(at)
+	s.set(at, s.k.voted(at))
 	return s.clocks[s.point], s.due(at)
 }
 
-// set takes the point of an instant.
-func (s *systemClock) set(t sim.Time) {
-	if p := s.k.voted(t).system; p != s.point {
+// set takes the point that all engines together ask for at an instant.
+func (s *systemClock) set(t sim.Time, v vote) {
+	if p := v.system; p != s.point {
 		s.point = p
 		s.changed(t, s.hz())
 	}

@@ -100,6 +100,7 @@ func (m *Machine) Go(f func() error) (*Client, error) {
 func (m *Machine) begin() error {
 	me := m.client
 	m.memory.settle()
+	m.clock.pass(me.now, 0)
 	m.clock.votes = [NumEngines][]vote{} // those of executions alone have ended
 	m.clock.begin(m.memory, me.now, false)
 	g := &group{m: m, start: me.now, window: m.window, running: me}

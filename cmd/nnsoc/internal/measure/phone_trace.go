@@ -75,7 +75,7 @@ func (p *phoneTrace) sample(s *soc.Sample) {
 		p.writer.Counter(p.process, "DRAM bandwidth (GB/s)", begin, s.DRAMBytes/span.Seconds()/1e9)
 	}
 	for i, name := range p.clocks {
-		p.writer.Counter(p.process, name+" clock (MHz)", end, float64(s.Hz[i])/1e6)
+		p.writer.Counter(p.process, name+" clock (MHz)", begin, float64(s.Held[i])/1e6)
 	}
 	for i, name := range p.sensors {
 		p.writer.Counter(p.process, name+" temperature (C)", end, s.Celsius[i])
