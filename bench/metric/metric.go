@@ -127,7 +127,10 @@ func top(n int) func([]Output, *Truth, []string) (Score, error) {
 		if t.Class < 0 {
 			return Score{}, errors.New("the sample has no class")
 		}
-		if len(out) == 0 || t.Class >= len(out[0].Values) {
+		if len(out) == 0 {
+			return Score{}, errors.New("the network has no output")
+		}
+		if t.Class >= len(out[0].Values) {
 			return Score{}, fmt.Errorf("class %d, the network has %d", t.Class, len(out[0].Values))
 		}
 		mine := out[0].Values[t.Class]

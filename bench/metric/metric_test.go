@@ -33,6 +33,13 @@ func TestTop(t *testing.T) {
 			t.Errorf("%s of class %d: %+v, want %v", c.metric, c.class, s, c.want)
 		}
 	}
+	m, err := Find("top1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Sample(nil, &Truth{}, nil); err == nil {
+		t.Error("a class of no output")
+	}
 	nan := []Output{{Values: []float64{math.NaN(), math.NaN()}}}
 	if s := score(t, "top1", nan, &Truth{}, nil); s.Sum != 0 || s.Top != -1 {
 		t.Errorf("NaN counts as right: %+v", s)
@@ -105,6 +112,16 @@ func TestAveragePrecision(t *testing.T) {
 	samples := []Score{{Boxes: []Box{crowd, box(1, 1, 9)}, Found: []Box{box(1, 0.9, 0), box(1, 0.8, 9)}}}
 	if got := averagePrecision(samples); !near(got, 1) {
 		t.Errorf("a box on a crowd counts: %v", got)
+	}
+	// A hundred boxes of another class take nothing away from this one, but of its own they do.
+	for class, want := range map[int]float64{2: 1, 1: 0} {
+		sample := Score{Boxes: []Box{box(1, 1, 0)}, Found: []Box{box(1, 0.1, 0)}}
+		for k := range maxFound {
+			sample.Found = append(sample.Found, box(class, 0.5, float64(10+k)))
+		}
+		if got := averagePrecision([]Score{sample}); !near(got, want) {
+			t.Errorf("behind %d better boxes of class %d: %v, want %v", maxFound, class, got, want)
+		}
 	}
 	if !math.IsNaN(averagePrecision(nil)) {
 		t.Error("a precision of nothing")

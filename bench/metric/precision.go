@@ -9,7 +9,8 @@ import (
 
 // averagePrecision is COCO's AP: over ten overlaps from 0.50 to 0.95 and all
 // classes with an object, the mean precision at 101 points of recall. At most a
-// hundred boxes of a picture count; boxes on crowds neither hit nor miss.
+// hundred boxes of a class count in a picture, as in COCO's own program; boxes on crowds
+// neither hit nor miss.
 func averagePrecision(samples []Score) float64 {
 	classes := map[int]int{} // objects
 	for i := range samples {
@@ -32,7 +33,7 @@ func averagePrecision(samples []Score) float64 {
 	return sum / float64(count)
 }
 
-// maxFound is the number of boxes of a picture that count.
+// maxFound is the number of boxes of a class that count in a picture.
 const maxFound = 100
 
 // hit is a box found, in the order of scores.
@@ -72,7 +73,7 @@ func precision(samples []Score, class, objects int, overlap float64) float64 {
 func match(s *Score, class int, overlap float64) []hit {
 	var found, objects []Box
 	for _, b := range s.Found {
-		if !math.IsNaN(b.Score) {
+		if b.Class == class && !math.IsNaN(b.Score) {
 			found = append(found, b)
 		}
 	}
@@ -85,9 +86,6 @@ func match(s *Score, class int, overlap float64) []hit {
 	used := make([]bool, len(objects))
 	var hits []hit
 	for _, f := range found[:min(len(found), maxFound)] {
-		if f.Class != class {
-			continue
-		}
 		best, at, crowd := overlap, -1, false
 		for k, o := range objects {
 			x := shared(f, o)
