@@ -52,7 +52,7 @@ type scoreKey struct {
 }
 
 // openResults opens a file or makes it. A line that was cut off, the last one of
-// a run that was stopped, is dropped.
+// a run that was stopped, is dropped; a file that begins otherwise is left alone.
 func openResults(path string, h resultsHeader) (*results, error) {
 	r := &results{known: map[scoreKey]metric.Score{}}
 	if path == "" {
@@ -61,13 +61,21 @@ func openResults(path string, h resultsHeader) (*results, error) {
 	fail := func(line int, err error) (*results, error) {
 		return nil, cli.Usage(fmt.Errorf("%s: line %d: %w", path, line, err))
 	}
-	whole := int64(0)
+	first, err := json.Marshal(h)
+	if err != nil {
+		return nil, err
+	}
+	whole, rest := int64(0), 0
 	if old, err := os.Open(path); err == nil {
 		defer old.Close()
 		in := bufio.NewReader(old)
 		for n := 1; ; n++ {
 			line, err := in.ReadBytes('\n')
 			if errors.Is(err, io.EOF) {
+				if n == 1 && !bytes.HasPrefix(first, line) {
+					return fail(n, errors.New("no file of scores"))
+				}
+				rest = len(line)
 				break
 			} else if err != nil {
 				return fail(n, err)
@@ -92,12 +100,12 @@ func openResults(path string, h resultsHeader) (*results, error) {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, cli.Usage(err)
 	}
-	var err error
-	if r.file, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o666); err != nil {
+	// Lines are appended, so that runs on several devices can share a file.
+	if r.file, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666); err != nil {
 		return nil, cli.Usage(err)
 	}
-	if err = r.file.Truncate(whole); err == nil {
-		_, err = r.file.Seek(whole, io.SeekStart)
+	if rest > 0 {
+		err = r.file.Truncate(whole)
 	}
 	if err == nil && whole == 0 {
 		err = r.write(h)
