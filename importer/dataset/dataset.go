@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -175,25 +176,33 @@ func openFolder(dir string, o *Options) (*Set, error) {
 	}
 	var folders []string
 	for _, e := range entries {
-		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+		if mode, err := modeOf(dir, e); err != nil {
+			return nil, err
+		} else if mode.IsDir() {
 			folders = append(folders, e.Name())
 		}
 	}
 	if len(folders) == 0 {
 		return nil, fmt.Errorf("neither folders of classes nor %s", strings.Join(lists, ", "))
 	}
-	named := !slices.ContainsFunc(folders, func(f string) bool { _, ok := o.class(f); return !ok })
-	if !named && o.Labels != nil {
-		for _, f := range folders {
-			if _, ok := o.class(f); !ok {
-				return nil, fmt.Errorf("folder %q is neither a number nor one of the %d labels", f, len(o.Labels))
-			}
+	named, other := 0, ""
+	for _, f := range folders {
+		if _, ok := o.class(f); ok {
+			named++
+		} else {
+			other = f
 		}
+	}
+	switch {
+	case other != "" && o.Labels != nil:
+		return nil, fmt.Errorf("folder %q is neither a number nor one of the %d labels", other, len(o.Labels))
+	case other != "" && named > 0:
+		return nil, fmt.Errorf("folder %q is no number as others are", other)
 	}
 	var samples []sample
 	for k, f := range folders {
 		class := k
-		if named {
+		if named > 0 {
 			class, _ = o.class(f)
 		}
 		files, err := os.ReadDir(filepath.Join(dir, f))
@@ -201,7 +210,9 @@ func openFolder(dir string, o *Options) (*Set, error) {
 			return nil, err
 		}
 		for _, e := range files {
-			if e.Type().IsRegular() && !strings.HasPrefix(e.Name(), ".") {
+			if mode, err := modeOf(filepath.Join(dir, f), e); err != nil {
+				return nil, err
+			} else if mode.IsRegular() {
 				samples = append(samples, sample{name: f + "/" + e.Name(), path: filepath.Join(dir, f, e.Name()), class: class})
 			}
 		}
@@ -210,6 +221,21 @@ func openFolder(dir string, o *Options) (*Set, error) {
 		}
 	}
 	return fromFiles(samples, o)
+}
+
+// modeOf is what an entry of a folder is, or what it links to. A hidden one is nothing.
+func modeOf(dir string, e os.DirEntry) (fs.FileMode, error) {
+	if strings.HasPrefix(e.Name(), ".") {
+		return fs.ModeIrregular, nil
+	}
+	if e.Type()&fs.ModeSymlink == 0 {
+		return e.Type(), nil
+	}
+	info, err := os.Stat(filepath.Join(dir, e.Name()))
+	if err != nil {
+		return 0, err
+	}
+	return info.Mode(), nil
 }
 
 // openList reads lines "FILE TRUTH"; blank lines and those that begin with # are

@@ -75,6 +75,67 @@ func TestFolders(t *testing.T) {
 	}
 }
 
+// TestLinkedFolders: links count as what they lead to, and hidden files not at all.
+func TestLinkedFolders(t *testing.T) {
+	dir, away := t.TempDir(), t.TempDir()
+	link := func(from, to string) {
+		t.Helper()
+		if err := os.Symlink(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, filepath.Join(dir, "cat", "x"), []byte{1, 2})
+	link(write(t, filepath.Join(away, "picture"), []byte{3, 4}), filepath.Join(dir, "cat", "y"))
+	write(t, filepath.Join(away, "dogs", "z"), []byte{5, 6})
+	link(filepath.Join(away, "dogs"), filepath.Join(dir, "dog"))
+	link("/no/such/file", filepath.Join(dir, "cat", ".hidden"))
+	s, err := Open(dir, options(nn.TensorQuant8Asymm, 2))
+	if err != nil || s.Len() != 3 || s.Name(1) != "cat/y" || s.Name(2) != "dog/z" {
+		t.Fatalf("%+v, error %v", s, err)
+	}
+	link("/no/such/file", filepath.Join(dir, "cat", "lost"))
+	if _, err := Open(dir, options(nn.TensorQuant8Asymm, 2)); err == nil || !strings.Contains(err.Error(), "lost") {
+		t.Errorf("a link to nowhere: error %v", err)
+	}
+}
+
+// TestFoldersWithoutLabels: all are numbers or none is; one among others would make classes of
+// what follows it.
+func TestFoldersWithoutLabels(t *testing.T) {
+	for _, c := range []struct {
+		folders []string
+		classes []int
+		want    string
+	}{
+		{[]string{"10", "9"}, []int{10, 9}, ""},
+		{[]string{"a", "b"}, []int{0, 1}, ""},
+		{[]string{"10", "9", "thumbs"}, nil, `folder "thumbs" is no number`},
+		{[]string{"-1", "0"}, nil, `folder "-1" is no number`},
+	} {
+		dir := t.TempDir()
+		for _, f := range c.folders {
+			write(t, filepath.Join(dir, f, "x"), []byte{1, 2})
+		}
+		o := options(nn.TensorQuant8Asymm, 2)
+		o.Labels = nil
+		s, err := Open(dir, o)
+		if c.want != "" {
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v: error %v, want %q", c.folders, err, c.want)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, class := range c.classes {
+			if _, truth, err := s.Sample(i); err != nil || truth.Class != class {
+				t.Errorf("%v: %s is of class %d, error %v", c.folders, s.Name(i), truth.Class, err)
+			}
+		}
+	}
+}
+
 func TestList(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a b.bin"), []byte{1, 2})
