@@ -196,6 +196,7 @@ func (cs *copiers) take(c *copier, now sim.Time) error {
 		}
 		if len(c.work) == 0 {
 			cs.memory.active++
+			cs.memory.due = 0
 		}
 		x := mem.Descriptor{From: cs.level(d.src, d.bypassSrc), To: cs.level(d.dst, d.bypassDst),
 			Src: uint64(d.src), Dst: uint64(d.dst), Bytes: int(d.width), Rows: int(d.rows),

@@ -44,6 +44,7 @@ type memory struct {
 
 	boxes    []prefetchBox // one per thread
 	active   int           // boxes and DMA engines at work
+	due      sim.Time      // no sooner has what is active anything to do
 	dma      *copiers
 	dram     mem.Level
 	elements elementUnit
@@ -164,6 +165,7 @@ func (m *memory) begin() {
 	m.forgetLast()
 	clear(m.boxes)
 	m.skippedD, m.fetches, m.active, m.bypassed = 0, 1, 0, 0
+	m.due = sim.Never
 	m.elements, m.events, m.dma = elementUnit{}, energy.Events{}, nil
 }
 
@@ -281,9 +283,7 @@ func (m *memory) scalarLoad(t *thread, cycle int64, ea uint32, bytes uint8) (int
 	if s := &t.recent[ea>>7%uint32(len(t.recent))]; s.line == ea>>7 { // a scalar is aligned
 		start = max(start, s.at)
 	}
-	if m.active != 0 {
-		m.pump(start)
-	}
+	m.catchUp(start)
 	done, from := m.l1d.Access(start, t.physical(ea), int(bytes), mem.Read)
 	if from != sim.StallL1 {
 		m.events[energy.L2]++
@@ -307,9 +307,7 @@ func (m *memory) vectorLoad(t *thread, cycle int64, ea uint32) (int64, sim.Reaso
 	m.events[energy.L2]++
 	now := m.clock.at(cycle)
 	start := t.recent.visible(now, ea, 128)
-	if m.active != 0 {
-		m.pump(start)
-	}
+	m.catchUp(start)
 	done, from := m.l2.Access(start, t.physical(ea), 128, mem.Read)
 	if done <= now+m.hideVector+rounding {
 		return 0, from
@@ -329,9 +327,7 @@ func (m *memory) vectorStore(t *thread, cycle int64, ea uint32) (int64, sim.Reas
 	entry := t.pipe.stores.next()
 	now := m.clock.at(cycle)
 	start := max(now, *entry)
-	if m.active != 0 {
-		m.pump(start)
-	}
+	m.catchUp(start)
 	*entry, _ = m.l2.Access(start, t.physical(ea), 128, mem.Write)
 	t.recent.add(ea, start+m.reachL2)
 	// The lines that it overwrites leave L1D.
@@ -357,9 +353,7 @@ func (m *memory) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) (in
 	entry := t.pipe.stores.next()
 	now := m.clock.at(cycle)
 	start := max(now, *entry)
-	if m.active != 0 {
-		m.pump(start)
-	}
+	m.catchUp(start)
 	done, ok := m.l1d.WriteThrough(start, t.physical(ea), int(bytes))
 	if !ok {
 		done, _ = m.l1d.Access(start, t.physical(ea), int(bytes), mem.Write)
@@ -423,12 +417,13 @@ func (m *memory) prefetch(t *thread, ea uint32, now sim.Time) {
 	b.line = ea &^ uint32(m.spec.L2.LineBytes-1)
 	if b.on = b.rows > 0 && b.width > 0; b.on {
 		m.active++
+		m.due = min(m.due, now)
 	}
 }
 
 // catchUp lets what works beside the threads do what it gets to by now.
 func (m *memory) catchUp(now sim.Time) {
-	if m.active != 0 {
+	if now >= m.due {
 		m.pump(now)
 	}
 }
@@ -438,6 +433,8 @@ func (m *memory) pump(now sim.Time) {
 	if m.dma != nil {
 		_ = m.dma.advance(now) // the loop over the threads looks at its error
 	}
+	copying := m.active
+	m.due = sim.Never
 	for i := range m.boxes {
 		b := &m.boxes[i]
 		for b.on && b.at <= now {
@@ -456,8 +453,16 @@ func (m *memory) pump(now sim.Time) {
 			if b.rows--; b.rows == 0 {
 				b.on = false
 				m.active--
+				copying--
 			}
 		}
+		if b.on {
+			m.due = min(m.due, b.at)
+			copying--
+		}
+	}
+	if copying > 0 {
+		m.due = 0 // engines are asked at every access
 	}
 }
 
