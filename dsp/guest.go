@@ -37,7 +37,7 @@ func (c *Core) RunGuests(p *Program, gs []*Guest, o Options) (*sim.Report, error
 	for i, g := range gs {
 		t := r.thread(i)
 		t.Load(g.Registers)
-		t.Memory = state.Memory{Space: g.Space}
+		t.Memory.Base, t.Memory.Code, t.Memory.Space = 0, nil, g.Space
 		t.guest, t.vector, t.origin = g, i < c.spec.Contexts, uint64(i)<<32
 	}
 	rep, err := r.once()

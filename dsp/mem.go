@@ -264,9 +264,12 @@ func (m *memory) hitsAgain(t *thread, ea uint32) bool {
 	return m.lastD[line&m.setsD] == line
 }
 
+// loadsFree reports whether vector loads from VTCM do not wait.
+func (m *memory) loadsFree() bool { return m.waitVTCM == 0 && !m.elements.used }
+
 // freeVTCM reports a vector load from VTCM that does not wait.
 func (m *memory) freeVTCM(ea uint32) bool {
-	if !m.inVTCM(ea) || m.waitVTCM != 0 || m.elements.used {
+	if !m.inVTCM(ea) || !m.loadsFree() {
 		return false
 	}
 	m.events[energy.VTCM]++

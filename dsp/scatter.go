@@ -31,7 +31,12 @@ type elementUnit struct {
 // cycles that the thread waits.
 func (m *memory) scatterGather(t *thread, cycle int64, op *decode.MemOp, i int) int64 {
 	e, now := &m.elements, m.clock.at(cycle)
-	e.used = true
+	if !e.used {
+		e.used = true
+		for _, other := range t.run.threads {
+			m.reopen(&other.pipe)
+		}
+	}
 	rate := &elementRates[t.Conflicts>>i&1]
 	packets := func(n int64) sim.Time { return m.clock.at(n * int64(m.spec.IssueInterval)) }
 	busy := packets(rate.busy)

@@ -59,7 +59,8 @@ func (tm *timing) runSingleThread(r *run, t *thread) error {
 		}
 		if t.Fault.Violation != state.NoViolation || t.Halt != 0 || t.DMA.Command != state.DMANone {
 			p.plan, p.left = v, false
-			p.next, p.extra, p.postponed = 0, 0, false
+			p.extra, p.postponed = 0, false
+			tm.begin(t)
 			if err := r.serve(t, b); err != nil {
 				return err
 			}

@@ -1,6 +1,9 @@
 package dsp
 
 import (
+	"math/bits"
+	"slices"
+
 	"github.com/nnsoc/nnsoc/dsp/internal/decode"
 	"github.com/nnsoc/nnsoc/dsp/internal/energy"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
@@ -22,7 +25,7 @@ type timing struct {
 	period int64
 	states *states
 	out    []pending         // of the way out that is being planned
-	at     [maxThreads]int64 // key of each thread's next event; see next
+	queue  [maxThreads]int64 // keys of the threads' next events, the first comes first; see key
 
 	store storeBurst // of a thread alone
 }
@@ -40,8 +43,10 @@ type pipeline struct {
 	block     *block
 	plan      *variant
 	way       *way   // out of the block before
-	next      int    // memory operation of the block that comes next
-	base      int    // where its addresses are in Thread.Addr
+	open      uint64 // a bit for each memory operation of the block that is still to be timed
+	free      uint64 // the same for its vector loads from VTCM, which wait for nothing
+	base      int    // where their addresses are in Thread.Addr
+	addr      *[state.MaxMemOps]uint32
 	rounds    uint32 // that the block has run without being timed, beyond this one
 	left      bool   // the block has been left: its end is charged
 	postponed bool   // the end of the block was put off until other threads had caught up
@@ -66,31 +71,18 @@ func (tm *timing) execute(r *run) (jobCost, error) {
 	dram := tm.mem.dramBytes()
 	pj, mw := mem.EnergyOf(tm.mem.dram)
 	tm.mem.events = energy.Events{}
+	for i := range tm.queue {
+		tm.queue[i] = key(never, i)
+	}
 	for i, t := range r.threads {
 		phase := int64(i) % tm.period
 		t.pipe = pipeline{start: first + phase, stores: t.pipe.stores}
-		tm.next(i, first+phase)
+		tm.queue[i] = key(first+phase, i)
 		t.pipe.stalls[sim.StallLaunch] = launch + phase
 	}
-	for i := len(r.threads); i < len(tm.at); i++ {
-		tm.next(i, never)
-	}
-	for {
-		i, at, limit := tm.earliest(len(r.threads))
-		if at >= never {
-			break
-		}
-		if r.dma != nil && tm.mem.active > 0 {
-			if err := r.dma.advance(tm.mem.clock.At(at)); err != nil {
-				return jobCost{}, err
-			}
-			limit = max(at, min(limit, tm.due(r)))
-		}
-		at, err := tm.advance(r, r.threads[i], limit)
-		if err != nil {
-			return jobCost{}, err
-		}
-		tm.next(i, at)
+	slices.Sort(tm.queue[:])
+	if err := tm.interleave(r); err != nil {
+		return jobCost{}, err
 	}
 	last := r.threads[0]
 	var threads sim.StallTable
@@ -177,128 +169,161 @@ const (
 	alone = never
 )
 
-// next sets the cycle of thread i's next event.
-func (tm *timing) next(i int, cycle int64) { tm.at[i] = cycle<<numberBits | int64(i) }
+// key is the key of an event of thread i.
+func key(cycle int64, i int) int64 { return cycle<<numberBits | int64(i) }
 
-// earliest is the thread whose next event comes first (the lower number of
-// equals), the cycle of that, and the cycle up to which it stays the first.
-func (tm *timing) earliest(n int) (i int, cycle, limit int64) {
-	// Two pairs, so that the comparisons do not wait for each other.
-	a, b, c, d := tm.at[0], tm.at[1], tm.at[2], tm.at[3]
-	first, second := min(a, b, c, d), min(max(min(a, b), min(c, d)), max(a, b), max(c, d))
+// requeue replaces the first event, of a core with n threads, by the next one of its thread.
+func (tm *timing) requeue(k int64, n int) {
+	q := &tm.queue
+	q[0], k = min(k, q[1]), max(k, q[1])
+	q[1], k = min(k, q[2]), max(k, q[2])
+	q[2], q[3] = min(k, q[3]), max(k, q[3])
 	for i := 4; i < n; i++ {
-		k := tm.at[i]
-		second = min(second, max(first, k))
-		first = min(first, k)
+		q[i-1], q[i] = min(q[i-1], q[i]), max(q[i-1], q[i])
 	}
-	return int(first & (1<<numberBits - 1)), first >> numberBits, second >> numberBits
 }
 
-// advance moves a thread on until its next event comes after limit, and
-// answers when that is.
-func (tm *timing) advance(r *run, t *thread, limit int64) (int64, error) {
-	p := &t.pipe
+// interleave runs the threads of the job to their ends: always the one whose next event comes
+// first (the lower number of equals), up to the cycle in which another's comes.
+func (tm *timing) interleave(r *run) (err error) {
 	m := tm.mem
 	for {
-		if b := p.block; b != nil && !p.left {
-			if at, open := tm.accesses(t, limit); open {
-				return at, nil
+		first := tm.queue[0]
+		at, limit := first>>numberBits, tm.queue[1]>>numberBits
+		if at >= never {
+			return nil
+		}
+		if r.dma != nil && m.active > 0 {
+			if err := r.dma.advance(m.clock.At(at)); err != nil {
+				return err
 			}
-			if end := p.start + p.extra + p.plan.cycles; end > limit && !p.postponed {
-				p.postponed = true
-				return end, nil
-			}
-			tm.leave(r, t, b)
-			if p.rounds > 0 {
-				p.rounds--
-				p.base += len(b.Mem)
-				tm.again(p)
+			limit = max(at, min(limit, tm.due(r)))
+		}
+		t := r.threads[first&(1<<numberBits-1)]
+		p := &t.pipe
+		for at = atOnce; at == atOnce; {
+			if p.open == 0 {
+				if at, limit, err = tm.advance(r, t, limit); err != nil {
+					return err
+				}
 				continue
 			}
+			// Serve the memory operations of the block up to limit.
+			ops, addr, start, open := p.plan.mem, p.addr, p.start+p.extra, p.open
+			for ; open != 0; open &= open - 1 {
+				i := bits.TrailingZeros64(open) % state.MaxMemOps
+				op, ea := &ops[i], addr[i]
+				// A scalar load from the line that its L1 set served last takes no port and
+				// changes nothing, so it needs no order among the threads.
+				if op.Kind == decode.ScalarLoad && m.hitsAgain(t, ea) {
+					m.skippedD++
+					continue
+				}
+				if ea == state.Skipped {
+					continue
+				}
+				cycle := start + int64(op.cycle)
+				if cycle > limit {
+					if op.Kind == decode.VectorLoad && m.freeVTCM(ea) { // not told by begin
+						continue
+					}
+					at = cycle
+					break
+				}
+				if wait, why := m.access(t, &op.MemOp, i, ea, cycle); wait > 0 {
+					start += tm.waited(t, &op.MemOp, why, wait, ea)
+				}
+			}
+			p.open, p.extra = open, start-p.start
 		}
-		for t.DMA.Command != state.DMANone {
-			done, err := r.dma.serve(t, m.clock.At(p.start))
-			if err != nil {
-				return 0, err
-			}
-			if done {
-				limit = min(limit, tm.due(r))
-				break
-			}
-			wait := tm.whole(max(1, tm.due(r)-p.start))
-			p.start += wait
-			p.stalls[sim.StallDMA] += wait
-			if r.opt.Profile != nil {
-				p.block.profile().wait[len(p.block.Packets)-1][sim.StallDMA] += wait
-			}
-			if r.opt.Record != nil {
-				r.opt.Record.after(t, sim.StallDMA, wait)
-			}
-			if p.start > limit {
-				return p.start, nil
-			}
-		}
-		if t.ended(r) {
-			return never, nil
-		}
-		if limit >= alone && p.left && r.opt.Record == nil {
-			if err := tm.runSingleThread(r, t); err != nil {
-				return 0, err
-			}
-			if !p.left {
-				continue
-			}
-			if t.ended(r) {
-				return never, nil
-			}
-		}
-		if err := tm.enter(r, t, limit); err != nil {
-			return 0, err
-		}
+		tm.requeue(key(at, t.id), len(r.threads))
 	}
 }
 
-// accesses serves the memory operations of a thread's block up to limit. When some
-// are left open, it answers when the first of them comes.
-func (tm *timing) accesses(t *thread, limit int64) (at int64, open bool) {
-	p, m := &t.pipe, tm.mem
-	ops := p.plan.mem
-	addr := t.Addr[p.base:][:len(ops)]
-	start := p.start + p.extra
-	for i := p.next; i < len(ops); i++ {
-		// Accesses that change nothing need no order among the threads: VTCM
-		// serves every packet's load and store, and a scalar load from the line
-		// that its L1 set served last takes no port.
-		op, ea := &ops[i], addr[i]
-		switch op.Kind {
-		case decode.ScalarLoad:
-			if m.hitsAgain(t, ea) {
-				m.skippedD++
-				continue
-			}
-			if ea == state.Skipped {
-				continue
-			}
-		case decode.VectorLoad:
-			if m.freeVTCM(ea) || ea == state.Skipped {
-				continue
-			}
-		default:
-			if ea == state.Skipped {
-				continue
-			}
+// atOnce is the cycle of an event that no other thread comes before.
+const atOnce = -1
+
+// advance moves a thread whose memory operations have been timed on: out of its block, or
+// into the next. It answers when the next event of the thread comes, and its limit, which
+// DMA that the thread starts may lower.
+func (tm *timing) advance(r *run, t *thread, limit int64) (int64, int64, error) {
+	p := &t.pipe
+	if b := p.block; b != nil && !p.left {
+		if end := p.start + p.extra + p.plan.cycles; end > limit && !p.postponed {
+			p.postponed = true
+			return end, limit, nil
 		}
-		at := start + int64(op.cycle)
-		if at > limit {
-			p.next, p.extra = i, start-p.start
-			return at, true
-		}
-		if wait, why := m.access(t, &op.MemOp, i, ea, at); wait > 0 {
-			start += tm.waited(t, &op.MemOp, why, wait, ea)
+		tm.leave(r, t, b)
+		if p.rounds > 0 {
+			p.rounds--
+			p.base += len(b.Mem)
+			tm.again(p)
+			tm.begin(t)
+			return atOnce, limit, nil
 		}
 	}
-	p.next, p.extra = len(ops), start-p.start
-	return 0, false
+	for t.DMA.Command != state.DMANone {
+		done, err := r.dma.serve(t, tm.mem.clock.At(p.start))
+		if err != nil {
+			return 0, 0, err
+		}
+		if done {
+			limit = min(limit, tm.due(r))
+			break
+		}
+		if tm.waitForDMA(r, t); p.start > limit {
+			return p.start, limit, nil
+		}
+	}
+	if t.ended(r) {
+		return never, limit, nil
+	}
+	if limit >= alone && p.left && r.opt.Record == nil {
+		if err := tm.runSingleThread(r, t); err != nil {
+			return 0, 0, err
+		}
+		if !p.left {
+			return atOnce, limit, nil
+		}
+		if t.ended(r) {
+			return never, limit, nil
+		}
+	}
+	return atOnce, limit, tm.enter(r, t, limit)
+}
+
+// waitForDMA lets a thread wait for the next event of the DMA engines.
+func (tm *timing) waitForDMA(r *run, t *thread) {
+	p := &t.pipe
+	wait := tm.whole(max(1, tm.due(r)-p.start))
+	p.start += wait
+	p.stalls[sim.StallDMA] += wait
+	if r.opt.Profile != nil {
+		p.block.profile().wait[len(p.block.Packets)-1][sim.StallDMA] += wait
+	}
+	if r.opt.Record != nil {
+		r.opt.Record.after(t, sim.StallDMA, wait)
+	}
+}
+
+// begin opens the memory operations of the block that t has entered, but for vector loads from
+// VTCM, which change nothing and are counted here: VTCM serves every packet's load and store.
+func (tm *timing) begin(t *thread) {
+	p, b, m := &t.pipe, t.pipe.block, tm.mem
+	p.addr, p.free = (*[state.MaxMemOps]uint32)(t.Addr[p.base:]), 0
+	if p.base == 0 && !b.Elements && m.loadsFree() {
+		p.free = b.Scratch & b.Loads
+		m.events[energy.VTCM] += int64(bits.OnesCount64(p.free))
+	}
+	p.open = (1<<len(b.Mem) - 1) &^ p.free
+}
+
+// reopen opens those of the thread's vector loads from VTCM that come behind its next event.
+func (m *memory) reopen(p *pipeline) {
+	first := p.open & -p.open
+	late := p.free & -first
+	p.open |= late
+	m.events[energy.VTCM] -= int64(bits.OnesCount64(late))
 }
 
 // waited charges a wait for memory and answers how long it is in whole slots.
@@ -400,7 +425,7 @@ func (tm *timing) enter(r *run, t *thread, limit int64) error {
 			tm.instructions(r, t, b)
 		}
 		p.block = b
-		p.next, p.extra, p.postponed, p.left = 0, 0, false, false
+		p.extra, p.postponed, p.left = 0, false, false
 	}
 	rounds := uint32(1)
 	if limit >= alone {
@@ -410,7 +435,9 @@ func (tm *timing) enter(r *run, t *thread, limit int64) error {
 	if rounds > 1 {
 		p.base = state.MaxMemOps
 	}
-	return r.step(t, b, rounds)
+	err := r.step(t, b, rounds)
+	tm.begin(t)
+	return err
 }
 
 // again plans one more pass of the block that has been left.
@@ -420,7 +447,7 @@ func (tm *timing) again(p *pipeline) {
 		w.same = tm.plan(p.block, w.exit)
 	}
 	p.plan = w.same
-	p.next, p.extra, p.postponed, p.left = 0, 0, false, false
+	p.extra, p.postponed, p.left = 0, false, false
 }
 
 // find decodes the block at t.Next and plans it, and lets the way that leads there

@@ -35,6 +35,14 @@ func begin(t *state.Thread, rounds uint32) {
 	}
 }
 
+// expect brings up to date which segments the micro-ops of a block expect.
+func expect(t *state.Thread, c *state.Code) {
+	if t.Sought {
+		t.Sought = false
+		c.Expect()
+	}
+}
+
 // runGo runs the micro-ops one by one through their semantic functions and
 // answers how many rounds are left. The last entry of ops only ends assembly.
 func runGo(t *state.Thread, c *state.Code) (left uint32) {
@@ -48,6 +56,7 @@ func runGo(t *state.Thread, c *state.Code) (left uint32) {
 			t.Slots += 4 * uint64(c.Slots)
 		}
 		if t.Rounds--; t.Rounds == 0 || t.Fault.Violation != state.NoViolation {
+			expect(t, c)
 			return t.Rounds
 		}
 	}

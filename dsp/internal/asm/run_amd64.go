@@ -80,6 +80,7 @@ func resume(t *state.Thread, c *state.Code) (left uint32) {
 	for {
 		u := t.Stop
 		if u == c.Last {
+			expect(t, c)
 			return left
 		}
 		u.Fn(t, u)

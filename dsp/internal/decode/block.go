@@ -16,7 +16,9 @@ type Block struct {
 	End         uint32 // behind the last packet
 	Packets     []Packet
 	Mem         []MemOp
-	Vector      bool // uses HVX
+	Loads       uint64 // a bit for each of Mem that is a vector load without a predicate
+	Elements    bool   // scatters or gathers
+	Vector      bool   // uses HVX
 	Branches    bool
 	HintTaken   bool   // a conditional branch of the last packet is hinted taken
 	Conditional bool   // a branch of the last packet is conditional

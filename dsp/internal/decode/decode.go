@@ -208,6 +208,7 @@ func (d *Decoder) Block(addr uint32, b *Block) error {
 		b.Ops[i].Index = uint16(i)
 	}
 	b.Last, b.Slots = &b.Ops[len(b.Ops)-1], len(b.Mem)
+	b.Expect()
 	return nil
 }
 

@@ -147,6 +147,10 @@ func (c *packetBuilder) inst(in *hexagon.Inst) error {
 		bytes := f.MemBytes
 		if kind == ScatterElements || kind == GatherElements {
 			bytes = Elements(f)
+			c.b.Elements = true
+		}
+		if kind == VectorLoad && !guard {
+			c.b.Loads |= 1 << len(c.b.Mem)
 		}
 		u.EA = state.OffEA + uint16(4*len(c.b.Mem))
 		c.b.Mem = append(c.b.Mem, MemOp{Kind: kind, Bytes: bytes, Packet: uint16(len(c.b.Packets))})

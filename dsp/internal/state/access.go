@@ -24,12 +24,7 @@ func (t *Thread) find(u *Uop, ea, n uint32, write bool) unsafe.Pointer {
 			t.raise(u, Unmapped, ea, n)
 			return nil
 		}
-		if i = t.nseg; i < maxSegments {
-			t.nseg++
-		} else {
-			i = t.victim
-			t.victim = (t.victim + 1) % maxSegments
-		}
+		i = t.place(base, len(data))
 		t.seg[i] = view(base, data, readOnly)
 		t.data[i] = data
 	}
@@ -39,7 +34,19 @@ func (t *Thread) find(u *Uop, ea, n uint32, write bool) unsafe.Pointer {
 		return nil
 	}
 	u.Seg = OffSeg + uint16(i)*uint16(unsafe.Sizeof(Segment{}))
+	t.Sought = true
 	return unsafe.Pointer(&t.data[i][ea-s.Base])
+}
+
+// place is where the view of a segment goes: the first place is the scratchpad's, whatever
+// else there is takes the others in turn.
+func (t *Thread) place(base uint32, n int) int {
+	if off := base - t.Memory.Scratch; t.seg[0].size == 0 && off < t.Memory.ScratchBytes && n <= int(t.Memory.ScratchBytes-off) {
+		return 0
+	}
+	t.victim = t.victim%(maxSegments-1) + 1
+	t.nseg = max(t.nseg, t.victim+1)
+	return t.victim
 }
 
 // view describes a mapped range.
@@ -60,6 +67,8 @@ type Memory struct {
 	Base  uint32 // of Code
 	Code  []byte // read only; empty when the space has the code
 	Space *mem.Space
+
+	Scratch, ScratchBytes uint32 // range of the scratchpad
 }
 
 // Lookup finds the mapped bytes around ea that hold n bytes there, cut to the 32-bit range.

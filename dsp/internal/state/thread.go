@@ -76,18 +76,20 @@ type Thread struct {
 	Stop *Uop   // micro-op at which assembly handed over
 
 	// Addresses of the memory operations of the block; behind them, those of a
-	// block that runs several times at once, round by round.
+	// block that runs several times at once, round by round. The last round may be
+	// seen as an array of MaxMemOps.
 	Slots  uint64 // bytes from Addr to the addresses of the current round
 	Rounds uint32 // left of the block, this one included
-	Addr   [MaxMemOps + MaxRoundOps]uint32
+	Addr   [MaxMemOps + MaxRoundOps + MaxMemOps]uint32
 
 	seg    [maxSegments]Segment // views of memory
 	data   [maxSegments][]byte  // what they show
-	nseg   int
-	victim int
+	nseg   int                  // behind the last that is used
+	victim int                  // place of the view that came last
 	Memory Memory
 
 	// What the semantics leave for the timing model and for what serves the thread.
+	Sought    bool // a micro-op of the block has met a segment that it did not expect
 	Fault     Fault
 	Reserved  Reservation
 	Box       Box

@@ -25,11 +25,25 @@ type Semantic func(t *Thread, u *Uop)
 
 // Code is straight-line Code decoded once, as a thread executes it.
 type Code struct {
-	Ops     []Uop // in an order that makes each packet parallel; one more behind the last ends assembly
-	Last    *Uop  // that one
-	Slots   int   // memory operations
-	Asm     bool  // the micro-ops have handlers
-	Loop0   bool  // the last packet ends hardware loop 0 / 1
+	Ops     []Uop  // in an order that makes each packet parallel; one more behind the last ends assembly
+	Last    *Uop   // that one
+	Slots   int    // memory operations
+	Asm     bool   // the micro-ops have handlers
+	Scratch uint64 // a bit for each memory operation whose micro-op expects its address in the scratchpad
+	Loop0   bool   // the last packet ends hardware loop 0 / 1
 	Loop1   bool
 	MakesP3 bool // that packet writes p3, which then is not set by the end of the loop
+}
+
+// Expect sets Scratch. After a round that no other has followed, it tells which accesses were
+// in the scratchpad: a micro-op that meets another segment expects that from then on. Accesses
+// that a false predicate switched off may count, and those elsewhere if no segment is wholly
+// inside the scratchpad never do.
+func (c *Code) Expect() {
+	c.Scratch = 0
+	for i := range c.Ops {
+		if u := &c.Ops[i]; u.EA != 0 && u.Seg == OffSeg {
+			c.Scratch |= 1 << ((u.EA - OffEA) / 4)
+		}
+	}
 }
