@@ -68,7 +68,7 @@ func (w *wave) runUntilBarrier() {
 			if u.Unit == state.UnitVMEM && u.Details.Access.Mode == state.AccessFlat {
 				w.trackGeneric(u, pc, 0, 0)
 			}
-			m.InLDS, m.Swizzled = 0, false
+			m.Block, m.InLDS, m.Swizzled = 0, 0, false
 		case u.Control == state.ControlWait:
 			w.settle(u)
 		}

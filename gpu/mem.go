@@ -122,6 +122,10 @@ func (c *cu) invalidate(m rdna2.Mnemonic) {
 // order, with how many bytes of each.
 func (m *machine) coalesce(mask uint64, size int, shift uint) {
 	m.lines = m.lines[:0]
+	if m.Block > 0 {
+		m.block(m.Addr[0], m.Block, shift)
+		return
+	}
 	if mask&(mask+1) == 0 && mask != 0 {
 		a := m.Addr[:min(bits.TrailingZeros64(^mask), 64)]
 		if step := uint64(size); a[len(a)-1]-a[0] == step*uint64(len(a)-1) && (len(a) < 2 || a[1]-a[0] == step && regular(a, step)) {

@@ -114,7 +114,7 @@ func (m *machine) issueVector(s *simd, w *wave, u *state.Op, pc int32, t int64) 
 			done, from = d, f
 		}
 	}
-	m.InLDS, m.Swizzled = 0, false
+	m.Block, m.InLDS, m.Swizzled = 0, 0, false
 	q := &w.vm
 	if op.Store || op.Atomic != nil && !op.Returns {
 		q = &w.vs

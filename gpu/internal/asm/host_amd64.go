@@ -137,3 +137,21 @@ func Splat(t *[64]uint32, v uint32, n int) {
 		SplatLanes(t, v, n)
 	}
 }
+
+// Regular reports whether each of n values, 32 or 64, is step above the one before.
+func Regular(a *[64]uint32, step uint32, n int) bool {
+	if !HasAVX2 {
+		return RegularLanes(a, step, n)
+	}
+	return regularAVX2(a, step, n)
+}
+
+// Deal fills four rows of n lanes, 32 or 64, one behind the other, with words: four of lane 0, then those of lane 1.
+func Deal(d []uint32, b []byte, n int) {
+	if !HasAVX2 {
+		DealLanes(d, b, n)
+		return
+	}
+	_, _ = d[4*n-1], b[16*n-1]
+	dealAVX2(&d[0], &b[0], n)
+}

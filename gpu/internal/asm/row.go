@@ -2,6 +2,8 @@
 // asmgen writes them.
 package asm
 
+import "encoding/binary"
+
 // Func computes a whole register: for every lane i of m, d[i] = f(a[i], b[i],
 // c[i]). n is 32 or 64. d may be one of the sources. It returns the lanes it left
 // undone: those of a block whose result needs care (a NaN), and with AVX2 all
@@ -70,6 +72,25 @@ const (
 	Greater
 	Unordered
 )
+
+// RegularLanes reports whether each of n values is step above the one before.
+func RegularLanes(a *[64]uint32, step uint32, n int) bool {
+	for l := 1; l < n; l++ {
+		if a[l&63]-a[(l-1)&63] != step {
+			return false
+		}
+	}
+	return true
+}
+
+// DealLanes fills four rows of n lanes, one behind the other, with words: four of lane 0, then those of lane 1.
+func DealLanes(d []uint32, b []byte, n int) {
+	for l := range n {
+		for j := range 4 {
+			d[j*n+l] = binary.LittleEndian.Uint32(b[16*l+4*j:])
+		}
+	}
+}
 
 // SplatLanes fills the lanes of a row with a scalar.
 func SplatLanes(t *[64]uint32, v uint32, n int) {

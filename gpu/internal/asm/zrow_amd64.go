@@ -393,3 +393,9 @@ func cmpFAVX2(a *[64]uint32, b *[64]uint32, n int) (lt uint64, eq uint64, un uin
 
 //go:noescape
 func splatAVX2(d *[64]uint32, v uint32, n int)
+
+//go:noescape
+func regularAVX2(a *[64]uint32, step uint32, n int) bool
+
+//go:noescape
+func dealAVX2(d *uint32, b *byte, n int)

@@ -20792,3 +20792,93 @@ TEXT ·splatAVX2(SB), NOSPLIT, $0-24
 done:
 	VZEROUPPER
 	RET
+
+// func regularAVX2(a *[64]uint32, step uint32, n int) bool
+// Requires: AVX, AVX2
+TEXT ·regularAVX2(SB), NOSPLIT, $0-25
+	MOVQ         a+0(FP), AX
+	MOVQ         n+16(FP), CX
+	MOVL         step+8(FP), DX
+	VMOVD        DX, X0
+	VPBROADCASTD X0, Y0
+	VPCMPEQD     Y1, Y1, Y1
+	VMOVDQU      4(AX), Y2
+	VPSUBD       (AX), Y2, Y2
+	VPCMPEQD     Y0, Y2, Y2
+	VPAND        Y2, Y1, Y1
+	VMOVDQU      36(AX), Y2
+	VPSUBD       32(AX), Y2, Y2
+	VPCMPEQD     Y0, Y2, Y2
+	VPAND        Y2, Y1, Y1
+	VMOVDQU      68(AX), Y2
+	VPSUBD       64(AX), Y2, Y2
+	VPCMPEQD     Y0, Y2, Y2
+	VPAND        Y2, Y1, Y1
+	VMOVDQU      96(AX), Y2
+	VPSUBD       92(AX), Y2, Y2
+	VPCMPEQD     Y0, Y2, Y2
+	VPAND        Y2, Y1, Y1
+	CMPQ         CX, $0x20
+	JE           done
+	VMOVDQU      128(AX), Y2
+	VPSUBD       124(AX), Y2, Y2
+	VPCMPEQD     Y0, Y2, Y2
+	VPAND        Y2, Y1, Y1
+	VMOVDQU      160(AX), Y2
+	VPSUBD       156(AX), Y2, Y2
+	VPCMPEQD     Y0, Y2, Y2
+	VPAND        Y2, Y1, Y1
+	VMOVDQU      192(AX), Y2
+	VPSUBD       188(AX), Y2, Y2
+	VPCMPEQD     Y0, Y2, Y2
+	VPAND        Y2, Y1, Y1
+	VMOVDQU      224(AX), Y2
+	VPSUBD       220(AX), Y2, Y2
+	VPCMPEQD     Y0, Y2, Y2
+	VPAND        Y2, Y1, Y1
+
+done:
+	VMOVMSKPS Y1, AX
+	VZEROUPPER
+	CMPL      AX, $0xff
+	SETEQ     AL
+	MOVB      AL, ret+24(FP)
+	RET
+
+// func dealAVX2(d *uint32, b *byte, n int)
+// Requires: AVX, AVX2
+TEXT ·dealAVX2(SB), NOSPLIT, $0-24
+	MOVQ d+0(FP), AX
+	MOVQ b+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ DX, BX
+	SHLQ $0x02, BX
+	LEAQ (BX)(BX*2), SI
+
+lanes:
+	VMOVDQU     (CX), X0
+	VINSERTI128 $0x01, 64(CX), Y0, Y1
+	VMOVDQU     16(CX), X0
+	VINSERTI128 $0x01, 80(CX), Y0, Y2
+	VMOVDQU     32(CX), X0
+	VINSERTI128 $0x01, 96(CX), Y0, Y3
+	VMOVDQU     48(CX), X0
+	VINSERTI128 $0x01, 112(CX), Y0, Y4
+	VUNPCKLPS   Y2, Y1, Y5
+	VUNPCKHPS   Y2, Y1, Y1
+	VUNPCKLPS   Y4, Y3, Y2
+	VUNPCKHPS   Y4, Y3, Y3
+	VUNPCKLPD   Y2, Y5, Y4
+	VMOVUPS     Y4, (AX)
+	VUNPCKHPD   Y2, Y5, Y2
+	VMOVUPS     Y2, (AX)(BX*1)
+	VUNPCKLPD   Y3, Y1, Y2
+	VMOVUPS     Y2, (AX)(BX*2)
+	VUNPCKHPD   Y3, Y1, Y1
+	VMOVUPS     Y1, (AX)(SI*1)
+	ADDQ        $0x20, AX
+	ADDQ        $+128, CX
+	SUBQ        $0x08, DX
+	JNZ         lanes
+	VZEROUPPER
+	RET

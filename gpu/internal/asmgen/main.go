@@ -659,6 +659,77 @@ func emitSplat(wide bool) {
 	RET()
 }
 
+// emitRegular writes the comparison of neighbours: of lanes 1 to 8 with 0 to 7 and so on, and of the last eight.
+func emitRegular() {
+	TEXT("regularAVX2", NOSPLIT, "func(a *[64]uint32, step uint32, n int) bool")
+	Pragma("noescape")
+	a, n := Load(Param("a"), GP64()), Load(Param("n"), GP64())
+	x := &isa{}
+	t, step := XMM(), x.reg()
+	VMOVD(Load(Param("step"), GP32()), t)
+	VPBROADCASTD(t, step)
+	all := x.reg()
+	VPCMPEQD(all, all, all)
+	compare := func(l int) {
+		d := x.reg()
+		VMOVDQU(Mem{Base: a, Disp: 4 * l}, d)
+		VPSUBD(Mem{Base: a, Disp: 4 * (l - 1)}, d, d)
+		VPCMPEQD(step, d, d)
+		VPAND(d, all, all)
+	}
+	for _, l := range []int{1, 9, 17, 24} {
+		compare(l)
+	}
+	CMPQ(n, U8(32))
+	JE(LabelRef("done"))
+	for _, l := range []int{32, 40, 48, 56} {
+		compare(l)
+	}
+	Label("done")
+	bits := GP32()
+	VMOVMSKPS(all, bits)
+	VZEROUPPER()
+	CMPL(bits, U8(255))
+	r := GP8()
+	SETEQ(r)
+	Store(r, ReturnIndex(0))
+	RET()
+}
+
+// emitDeal writes the transposition of four words of each lane, eight lanes at a time.
+func emitDeal() {
+	TEXT("dealAVX2", NOSPLIT, "func(d *uint32, b *byte, n int)")
+	Pragma("noescape")
+	d, b, n := Load(Param("d"), GP64()), Load(Param("b"), GP64()), Load(Param("n"), GP64())
+	pitch, third := GP64(), GP64()
+	MOVQ(n, pitch)
+	SHLQ(U8(2), pitch)
+	LEAQ(Mem{Base: pitch, Index: pitch, Scale: 2}, third)
+	x := &isa{}
+	Label("lanes")
+	var in [4]vec // lane i and lane i+4
+	for i := range in {
+		low := XMM()
+		VMOVDQU(Mem{Base: b, Disp: 16 * i}, low)
+		in[i] = x.reg()
+		VINSERTI128(U8(1), Mem{Base: b, Disp: 64 + 16*i}, low.AsY(), in[i])
+	}
+	pairs := [4]vec{
+		x.bin(VUNPCKLPS, in[0], in[1]), x.bin(VUNPCKHPS, in[0], in[1]),
+		x.bin(VUNPCKLPS, in[2], in[3]), x.bin(VUNPCKHPS, in[2], in[3]),
+	}
+	VMOVUPS(x.bin(VUNPCKLPD, pairs[0], pairs[2]), Mem{Base: d})
+	VMOVUPS(x.bin(VUNPCKHPD, pairs[0], pairs[2]), Mem{Base: d, Index: pitch, Scale: 1})
+	VMOVUPS(x.bin(VUNPCKLPD, pairs[1], pairs[3]), Mem{Base: d, Index: pitch, Scale: 2})
+	VMOVUPS(x.bin(VUNPCKHPD, pairs[1], pairs[3]), Mem{Base: d, Index: third, Scale: 1})
+	ADDQ(U8(32), d)
+	ADDQ(I32(128), b)
+	SUBQ(U8(8), n)
+	JNZ(LabelRef("lanes"))
+	VZEROUPPER()
+	RET()
+}
+
 func main() {
 	ConstraintExpr("amd64")
 	for _, o := range ops {
@@ -684,5 +755,7 @@ func main() {
 		}
 		emitSplat(wide)
 	}
+	emitRegular()
+	emitDeal()
 	Generate()
 }

@@ -21,9 +21,7 @@ func execSLoad(w *state.Wave, u *state.Op) {
 		w.Fail(fmt.Errorf("scalar load of %d bytes at %#x: not mapped", n, addr))
 		return
 	}
-	for i := 0; i < n; i += 4 {
-		w.S[u.Dst+uint32(i/4)] = binary.LittleEndian.Uint32(b[i:])
-	}
+	loadWords(w.S[u.Dst:u.Dst+uint32(n/4)], b)
 	w.Machine.ScalarAddr = addr
 }
 
@@ -38,9 +36,13 @@ func execGlobal(w *state.Wave, u *state.Op) {
 	lo := w.Row(u.A)
 	imm := uint64(int64(u.Imm))
 	n := w.Lanes
+	op := u.Details.Access
 	var first, last uint64
 	if u.CFrom == state.SourceSGPR {
 		base := w.S64(u.C) + imm
+		if m == w.Full() && block(w, u, op, base) {
+			return
+		}
 		low, high := ^uint32(0), uint32(0)
 		if m == w.Full() {
 			for l := range n {
@@ -68,7 +70,6 @@ func execGlobal(w *state.Wave, u *state.Op) {
 			first, last = min(first, a), max(last, a)
 		}
 	}
-	op := u.Details.Access
 	write := op.Store || op.Atomic != nil
 	size := op.Size
 	if last-first < 1<<40 {

@@ -112,6 +112,42 @@ func TestHostCompares(t *testing.T) {
 	}
 }
 
+func TestRegular(t *testing.T) {
+	for _, n := range []int{32, 64} {
+		for _, step := range []uint32{0, 4, 16, 1<<32 - 4} {
+			var a [64]uint32
+			for l := range n {
+				a[l] = 1000 + uint32(l)*step
+			}
+			if !asm.Regular(&a, step, n) || !asm.RegularLanes(&a, step, n) {
+				t.Errorf("%d lanes %d apart are not regular", n, step)
+			}
+			for l := range n {
+				a[l]++
+				if asm.Regular(&a, step, n) || asm.RegularLanes(&a, step, n) {
+					t.Errorf("%d lanes %d apart are regular with lane %d elsewhere", n, step, l)
+				}
+				a[l]--
+			}
+		}
+	}
+}
+
+func TestDeal(t *testing.T) {
+	for _, n := range []int{32, 64} {
+		b := make([]byte, 16*n)
+		for i := range b {
+			b[i] = byte(i * 37 >> 2)
+		}
+		got, want := make([]uint32, 4*n+8), make([]uint32, 4*n+8)
+		asm.Deal(got, b, n)
+		asm.DealLanes(want, b, n)
+		if !slices.Equal(got, want) {
+			t.Errorf("%d lanes differ", n)
+		}
+	}
+}
+
 func TestSplat(t *testing.T) {
 	for _, n := range []int{32, 64} {
 		var got, want state.Row

@@ -43,6 +43,7 @@ type Machine struct {
 	Old, Zero   Row
 	Wide        [3][64]uint64 // 64-bit sources
 	Addr, Addr2 [64]uint64    // of the lanes; the second of ds_*2
+	Block       int           // bytes at Addr[0] that all lanes access in order, 0: each lane at its address
 	ScalarAddr  uint64
 	Swizzled    bool   // the lane addresses are those of dwords 4*lanes bytes apart
 	InLDS       uint64 // lanes of a generic access that are in LDS
