@@ -69,12 +69,14 @@ func (m *machine) runEnd(s *simd, w *wave, pc int32, t, limit int64) int32 {
 		}
 	}
 	// Results of before the run that are not ready yet.
+	latest := max(w.vMax, w.sMax)
 	for i := pc + 1; i < end; i++ {
-		at := start + int64(ops[i].cost)
-		if at >= w.vMax && at >= w.sMax {
+		q := &ops[i]
+		at := start + int64(q.cost)
+		if at >= latest {
 			break
 		}
-		if r := w.ready(i, at); r > at {
+		if q.flags&many == 0 && w.readyFew(q, at) > at || q.flags&many != 0 && w.ready(i, at) > at {
 			end = i
 			break
 		}

@@ -11,6 +11,11 @@ func (w *wave) ready(pc int32, t int64) int64 {
 	if q.flags&many != 0 {
 		return w.readyMany(&w.machine.p.Deps[pc], t)
 	}
+	return w.readyFew(q, t)
+}
+
+// readyFew is ready for an operation whose registers are in its record.
+func (w *wave) readyFew(q *timed, t int64) int64 {
 	if w.vMax > t && q.flags&usesV != 0 {
 		t = max(t, w.vReady[q.v[0]], w.vReady[q.v[1]], w.vReady[q.v[2]], w.vReady[q.v[3]])
 	}

@@ -51,6 +51,7 @@ type machine struct {
 	cus        []cu
 	simds      []simd
 	cands      []int64 // earliest issue of each SIMD
+	leads      []lead
 	lds        []ldsUnit
 	half       int64 // issue cycles of one wave on a SIMD
 	codeShift  uint

@@ -54,37 +54,69 @@ func (m *machine) runTimed() {
 			placed = m.place(&m.cus[i], first) || placed
 		}
 	}
+	m.lead(0, len(m.cands))
 	for m.live > 0 {
-		s, second := m.earliest()
-		if s == nil {
+		at, second := m.earliest()
+		if at < 0 {
 			m.deadlock()
 			return
 		}
+		s := &m.simds[at]
 		for *s.cand < never && !m.woken && (*s.cand <= second || *s.cand <= second+runAhead && s.private()) {
 			m.issue(s)
 			if m.Err != nil {
 				return
 			}
 		}
-		m.woken = false
+		if m.woken {
+			m.woken = false
+			m.lead(0, len(m.cands))
+		} else {
+			m.lead(at&^(leadSIMDs-1), at+1)
+		}
 	}
 	m.account(start)
 }
 
-// earliest is the SIMD that issues next, the first of equals, and the time of the one after
-// it. Which one comes first is not to be foreseen, so nothing branches on it.
-func (m *machine) earliest() (*simd, int64) {
-	best, second, at := never, never, -1
-	for i, c := range m.cands {
-		earlier := int((c - best) >> 63) // all ones
-		at += (i - at) & earlier
-		second = min(second, max(best, c))
-		best = min(best, c)
+// leadSIMDs is how many SIMDs have a lead together: issuing changes one of them, and the others of the
+// machine are compared by their leads.
+const leadSIMDs = 4
+
+// lead is the earliest issue of some SIMDs, which of them has it, the first of equals, and the one after it.
+type lead struct {
+	best, second int64
+	at           int
+}
+
+// lead finds the leads of SIMDs from one that begins a lead to another.
+func (m *machine) lead(from, to int) {
+	for ; from < to; from += leadSIMDs {
+		l := lead{never, never, -1}
+		for i, c := range m.cands[from:min(from+leadSIMDs, len(m.cands))] {
+			l.next(c, never, from+i)
+		}
+		m.leads[from/leadSIMDs] = l
 	}
-	if at < 0 {
-		return nil, never
+}
+
+// next takes another time into account, with the one after it of the same SIMDs. Which comes first is not to be
+// foreseen, so nothing branches on it.
+func (l *lead) next(best, second int64, at int) {
+	earlier := int((best - l.best) >> 63) // all ones
+	l.at += (at - l.at) & earlier
+	l.second = min(l.second, max(l.best, best), second)
+	l.best = min(l.best, best)
+}
+
+// earliest is the SIMD that issues next, the first of equals, and the time of the one after it; none when no wave
+// of any can.
+func (m *machine) earliest() (int, int64) {
+	l := lead{never, never, -1}
+	for i := range m.leads {
+		o := &m.leads[i]
+		l.next(o.best, o.second, o.at)
 	}
-	return &m.simds[at], second
+	return l.at, l.second
 }
 
 // choose finds the wave of s that issues next: the earliest, the oldest of

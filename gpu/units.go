@@ -67,6 +67,7 @@ func (m *machine) buildUnits() {
 	m.cus = make([]cu, n)
 	m.simds = make([]simd, n*s.SIMDsPerCU)
 	m.cands = make([]int64, n*s.SIMDsPerCU)
+	m.leads = make([]lead, (len(m.cands)+leadSIMDs-1)/leadSIMDs)
 	m.lds = make([]ldsUnit, n)
 	m.fetch = make([][]int64, s.Clusters)
 	for i := range m.simds {

@@ -29,27 +29,26 @@ func (q *queue) push(e queued) {
 	q.n++
 }
 
-// wave is one resident wave and where it stands in time.
+// wave is one resident wave and where it stands in time. What every issue looks at comes first.
 type wave struct {
-	state.Wave
-
 	machine *machine
 	simd    *simd
+	next    int64 // earliest issue of the instruction at pc
+	vMax    int64 // latest of vReady
+	sMax    int64
 	slot    int   // index in the SIMD's waves
 	line    int32 // instruction cache line it last fetched from
-	clear   bool  // no vector instruction up to the next of another kind touches the target of a load
 	undone  int32 // first instruction that has issued and is not executed yet; those up to PC are like it
+	why     sim.Reason
+	clear   bool // no vector instruction up to the next of another kind touches the target of a load
+	dup     bool // one register is the target of two outstanding loads
 
-	next int64 // earliest issue of the instruction at pc
-	vMax int64 // latest of vReady
-	sMax int64
-	why  sim.Reason
-	dup  bool // one register is the target of two outstanding loads
+	state.Wave
 
-	sReady [256]int64 // up to SCC; so long that a number of a register needs no check
 	vReady [256]int64
-
-	vm, vs, lgkm queue
+	sReady [256]int64 // up to SCC; so long that a number of a register needs no check
+	vm, vs queue
+	lgkm   queue
 
 	wg              *workgroup
 	regs            []uint32
