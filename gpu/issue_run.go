@@ -15,9 +15,11 @@ func (m *machine) issueRun(s *simd, w *wave, t int64) {
 	pc := w.PC
 	limit := never
 	for i, u := range s.unit[:s.pick] {
-		if u <= state.UnitTrans && s.next[i] < limit {
-			limit = s.next[i]
+		at := s.next[i]
+		if u > state.UnitTrans {
+			at = never
 		}
+		limit = min(limit, at)
 	}
 	until := t + runAhead
 	first := pc // of those that are not counted yet

@@ -88,55 +88,51 @@ type lead struct {
 	at           int
 }
 
-// lead finds the leads of SIMDs from one that begins a lead to another.
+// lead finds the leads of SIMDs from one that begins a lead to another. Which SIMD comes first is not to be
+// foreseen, so nothing branches on it.
 func (m *machine) lead(from, to int) {
 	for ; from < to; from += leadSIMDs {
-		l := lead{never, never, -1}
+		best, second, at := never, never, -1
 		for i, c := range m.cands[from:min(from+leadSIMDs, len(m.cands))] {
-			l.next(c, never, from+i)
+			earlier := int((c - best) >> 63) // all ones
+			at += (from + i - at) & earlier
+			second = min(second, max(best, c))
+			best = min(best, c)
 		}
-		m.leads[from/leadSIMDs] = l
+		m.leads[from/leadSIMDs] = lead{best, second, at}
 	}
 }
 
-// next takes another time into account, with the one after it of the same SIMDs. Which comes first is not to be
-// foreseen, so nothing branches on it.
-func (l *lead) next(best, second int64, at int) {
-	earlier := int((best - l.best) >> 63) // all ones
-	l.at += (at - l.at) & earlier
-	l.second = min(l.second, max(l.best, best), second)
-	l.best = min(l.best, best)
-}
-
-// earliest is the SIMD that issues next, the first of equals, and the time of the one after it; none when no wave
+// earliest is the SIMD that issues next, the first of equals, and the time of the one after it; -1 when no wave
 // of any can.
 func (m *machine) earliest() (int, int64) {
-	l := lead{never, never, -1}
+	best, second, at := never, never, -1
 	for i := range m.leads {
-		o := &m.leads[i]
-		l.next(o.best, o.second, o.at)
+		l := &m.leads[i]
+		earlier := int((l.best - best) >> 63)
+		at += (l.at - at) & earlier
+		second = min(second, max(best, l.best), l.second)
+		best = min(best, l.best)
 	}
-	return l.at, l.second
+	return at, second
 }
 
 // choose finds the wave of s that issues next: the earliest, the oldest of
-// equals; and the one after it.
+// equals; and the one after it. As in lead, nothing branches on the times.
 func (s *simd) choose() {
 	best, pick := never, -1
 	second, after := never, maxWaves
+	free := s.free
+	free[state.UnitVMEM] = max(free[state.UnitVMEM], s.cu.accept)
 	n := min(len(s.waves), maxWaves)
 	for i := range n {
-		u := s.unit[i]
-		t := max(s.next[i], s.free[u])
-		if u == state.UnitVMEM {
-			t = max(t, s.cu.accept)
-		}
-		if t < best {
-			second, after = best, pick
-			best, pick = t, i
-		} else if t < second {
-			second, after = t, i
-		}
+		t := max(s.next[i], free[s.unit[i]&(state.NumUnits-1)])
+		earlier := int((t - best) >> 63) // all ones
+		loser, at := max(best, t), i+(pick-i)&earlier
+		after += (at - after) & (int((loser-second)>>63) | earlier)
+		second = min(second, loser)
+		pick += (i - pick) & earlier
+		best = min(best, t)
 	}
 	*s.cand, s.pick = best, pick
 	s.second, s.after = second, after
@@ -160,11 +156,8 @@ func (s *simd) follow(i int) {
 // private reports whether the next issue of s concerns nobody else and nobody
 // else can change what issues before it.
 func (s *simd) private() bool {
-	switch s.unit[s.pick] {
-	case state.UnitVALU, state.UnitTrans, state.UnitSALU, state.UnitBranch:
-		return s.barred == 0
-	}
-	return false
+	const own = 1<<state.UnitVALU | 1<<state.UnitTrans | 1<<state.UnitSALU | 1<<state.UnitBranch
+	return own>>s.unit[s.pick]&1 != 0 && s.barred == 0
 }
 
 // advance charges the cycles from the cursor to t: until the wave was ready to
