@@ -101,6 +101,9 @@ func (e *Execution) run(call string, burst *nnrt.Burst, timeout time.Duration, c
 	}
 	short := -1
 	for i := range e.outputs {
+		if _, ok := combine(res.Dimensions[i], e.outputs[i].dims); !ok {
+			return e.end(nil, fail(OpFailed, "%s: output %d has shape %v, given were %v", call, i, res.Dimensions[i], e.outputs[i].dims))
+		}
 		if s := &e.outputs[i]; !s.onDevice() && len(s.buffer()) < len(res.Outputs[i]) {
 			short = i
 		}

@@ -217,7 +217,11 @@ func (e *Execution) fits(call string, o *nn.Operand, dims []uint32, data []byte,
 		}
 		return nil
 	}
-	if n, want := int64(len(data)), full.Bytes(); n < want || n > want && !e.padding {
+	n, want := int64(len(data)), full.Bytes()
+	if want < 0 {
+		return fail(BadData, "%s: %v%v is too large", call, o.Type, dims)
+	}
+	if n < want || n > want && !e.padding {
 		return fail(BadData, "%s: %d bytes, %v%v has %d", call, n, o.Type, dims, want)
 	}
 	return nil

@@ -100,6 +100,39 @@ func TestShapeOfArgument(t *testing.T) {
 	}
 }
 
+// TestShapeOfOutput: an output whose shape the model leaves open has the one that the app gives
+// with it, or the execution fails.
+func TestShapeOfOutput(t *testing.T) {
+	m := nnapi.NewModel()
+	open := func(d ...uint32) *nnapi.OperandType {
+		return &nnapi.OperandType{Type: nn.TensorFloat32, Dimensions: d}
+	}
+	must(m.AddOperand(*open(0, 0)))
+	must(m.AddOperand(*open(0, 0)))
+	must(m.AddOperation(nn.OpRelu, []uint32{0}, []uint32{1}))
+	must(m.IdentifyInputsAndOutputs([]uint32{0}, []uint32{1}))
+	must(m.Finish())
+	c := compiled(t, openRuntime(), m)
+	for _, x := range []struct {
+		given *nnapi.OperandType
+		room  int
+		code  nnapi.ResultCode
+	}{
+		{nil, 32, nnapi.NoError}, {open(1, 4), 16, nnapi.NoError}, {open(0, 4), 32, nnapi.NoError}, {open(0, 4), 15, nnapi.OutputInsufficientSize},
+		{open(2, 4), 32, nnapi.OpFailed}, {open(0, 8), 32, nnapi.OpFailed},
+	} {
+		e, err := nnapi.NewExecution(c)
+		must(err)
+		must(e.SetInput(0, open(1, 4), floats(1, 2, 3, 4)))
+		must(e.SetOutput(0, x.given, make([]byte, x.room)))
+		want(t, "compute", e.Compute(), x.code)
+	}
+	e, err := nnapi.NewExecution(c)
+	must(err)
+	must(e.EnableInputAndOutputPadding(true))
+	want(t, "a shape beyond all memory", e.SetInput(0, open(1<<16, 1<<16), make([]byte, 16)), nnapi.BadData)
+}
+
 // TestFreed: what an app has freed it cannot use.
 func TestFreed(t *testing.T) {
 	r := openRuntime()
