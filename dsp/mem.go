@@ -230,12 +230,7 @@ func (m *memory) access(t *thread, op *decode.MemOp, i int, ea uint32, cycle int
 		}
 		return m.scalarStore(t, cycle, ea, op.Bytes)
 	case decode.PrefetchL1:
-		if !m.inVTCM(ea) {
-			now := t.recent.visible(m.clock.at(cycle), ea, 1)
-			m.catchUp(now)
-			m.l1d.Access(now, t.physical(ea), 1, mem.Prefetch)
-			m.lastD[ea>>m.shiftD&m.setsD] = noLine
-		}
+		m.prefetchL1(t, cycle, ea)
 	case decode.WaitStores:
 		return m.stall(cycle, t.pipe.stores.last(), 0), sim.StallDrain
 	case decode.WaitCycles:
@@ -300,6 +295,19 @@ func (m *memory) scalarLoad(t *thread, cycle int64, ea uint32, bytes uint8) (int
 	}
 	m.lastD[line&m.setsD] = noLine // on its way: whoever comes next asks the cache
 	return m.stall(cycle, done, m.hideScalar), from
+}
+
+func (m *memory) prefetchL1(t *thread, cycle int64, ea uint32) {
+	if m.inVTCM(ea) {
+		return
+	}
+	now := m.clock.at(cycle)
+	if s := &t.recent[ea>>7%uint32(len(t.recent))]; s.line == ea>>7 {
+		now = max(now, s.at)
+	}
+	m.catchUp(now)
+	m.l1d.Access(now, t.physical(ea), 1, mem.Prefetch)
+	m.lastD[m.lineD(t, ea)&m.setsD] = noLine
 }
 
 func (m *memory) vectorLoad(t *thread, cycle int64, ea uint32) (int64, sim.Reason) {

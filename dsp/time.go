@@ -24,8 +24,8 @@ type timing struct {
 	jobs   int   // begun
 	period int64
 	states *states
-	out    []pending         // of the way out that is being planned
-	queue  [maxThreads]int64 // keys of the threads' next events, the first comes first; see key
+	out    []pending // of the way out that is being planned
+	queue  eventQueue
 
 	store storeBurst // of a thread alone
 }
@@ -169,15 +169,21 @@ const (
 	alone = never
 )
 
+// eventQueue holds the keys of the threads' next events in their order.
+type eventQueue [maxThreads]int64
+
 // key is the key of an event of thread i.
 func key(cycle int64, i int) int64 { return cycle<<numberBits | int64(i) }
 
-// requeue replaces the first event, of a core with n threads, by the next one of its thread.
-func (tm *timing) requeue(k int64, n int) {
-	q := &tm.queue
+// requeue replaces the first event by the next one of its thread, for four threads at most.
+func (q *eventQueue) requeue(k int64) {
 	q[0], k = min(k, q[1]), max(k, q[1])
 	q[1], k = min(k, q[2]), max(k, q[2])
 	q[2], q[3] = min(k, q[3]), max(k, q[3])
+}
+
+// sift ends requeue for n threads.
+func (q *eventQueue) sift(n int) {
 	for i := 4; i < n; i++ {
 		q[i-1], q[i] = min(q[i-1], q[i]), max(q[i-1], q[i])
 	}
@@ -230,13 +236,27 @@ func (tm *timing) interleave(r *run) (err error) {
 					at = cycle
 					break
 				}
-				if wait, why := m.access(t, &op.MemOp, i, ea, cycle); wait > 0 {
+				var wait int64
+				var why sim.Reason
+				switch op.Kind {
+				case decode.ScalarLoad:
+					wait, why = m.scalarLoad(t, cycle, ea, op.Bytes)
+				case decode.VectorLoad:
+					wait, why = m.vectorLoad(t, cycle, ea)
+				case decode.PrefetchL1:
+					m.prefetchL1(t, cycle, ea)
+				default:
+					wait, why = m.access(t, &op.MemOp, i, ea, cycle)
+				}
+				if wait > 0 {
 					start += tm.waited(t, &op.MemOp, why, wait, ea)
 				}
 			}
 			p.open, p.extra = open, start-p.start
 		}
-		tm.requeue(key(at, t.id), len(r.threads))
+		if tm.queue.requeue(key(at, t.id)); len(r.threads) > 4 {
+			tm.queue.sift(len(r.threads))
+		}
 	}
 }
 
