@@ -14,6 +14,9 @@ type Handlers struct {
 	Exit  uintptr // back to Go
 	Guard uintptr // test of a predicate, then the operation's own handler
 	Again uintptr // end of a block that may run several times
+
+	// Superinstructions by operation: they execute two micro-ops that are next to each other.
+	twice [hexagon.NumOps]uintptr
 }
 
 // Of is the entry for an operation: its own, or the way back to Go.
@@ -25,6 +28,20 @@ func (a *Handlers) Of(op hexagon.Op) uintptr {
 		return h
 	}
 	return a.Exit
+}
+
+// Join lets one handler execute two micro-ops where there is one: both read the same vector,
+// which the first does not write, and write different ones.
+func (a *Handlers) Join(ops []state.Uop) {
+	for i := 1; a != nil && i < len(ops); i++ {
+		u, next := &ops[i-1], &ops[i]
+		own, joint := a.ByOp[u.Op], a.twice[u.Op]
+		if joint != 0 && next.Op == u.Op && u.Asm == own && next.Asm == own &&
+			u.Arg[1] == next.Arg[1] && u.Arg[0] != u.Arg[1] && u.Arg[0] != next.Arg[0] {
+			u.Asm = joint
+			i++
+		}
+	}
 }
 
 // begin prepares a thread to run a block a number of times.

@@ -16,23 +16,26 @@ import (
 // tables are the handlers of each level, filled at first use.
 var tables = [...]func() *Handlers{
 	sync.OnceValue(func() *Handlers {
-		var a [len(handlerOps0) + 3]uintptr
+		var a [len(handlerOps0) + 3 + len(twiceOps0)]uintptr
 		handlers0(&a[0])
-		return newTable(handlerOps0[:], a[:])
+		return newTable(handlerOps0[:], twiceOps0[:], a[:])
 	}),
 	sync.OnceValue(func() *Handlers {
-		var a [len(handlerOps1) + 3]uintptr
+		var a [len(handlerOps1) + 3 + len(twiceOps1)]uintptr
 		handlers1(&a[0])
-		return newTable(handlerOps1[:], a[:])
+		return newTable(handlerOps1[:], twiceOps1[:], a[:])
 	}),
 }
 
-func newTable(ops []hexagon.Op, addr []uintptr) *Handlers {
+func newTable(ops, twice []hexagon.Op, addr []uintptr) *Handlers {
 	t := new(Handlers)
 	for i, op := range ops {
 		t.ByOp[op] = addr[i]
 	}
 	t.Exit, t.Guard, t.Again = addr[len(ops)], addr[len(ops)+1], addr[len(ops)+2]
+	for i, op := range twice {
+		t.twice[op] = addr[len(ops)+3+i]
+	}
 	return t
 }
 

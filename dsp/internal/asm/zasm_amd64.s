@@ -13895,6 +13895,162 @@ TEXT ·h0V6_vrdelta(SB), NOSPLIT|NOFRAME, $0
 	ADDQ      $0x40, SI
 	JMP       (SI)
 
+DATA every64<>+0(SB)/4, $0x40404040
+GLOBL every64<>(SB), RODATA|NOPTR, $4
+
+DATA every128<>+0(SB)/4, $0x80808080
+GLOBL every128<>(SB), RODATA|NOPTR, $4
+
+// func h0V6_vrmpyub_acc_twice()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vrmpyub_acc_twice(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      80(SI), DX
+	MOVWQZX      20(SI), R9
+	VPBROADCASTD (DI)(R9*1), Y4
+	MOVWQZX      84(SI), R9
+	VPBROADCASTD (DI)(R9*1), Y5
+	VPSLLW       $0x08, Y4, Y6
+	VPSRLW       $0x08, Y6, Y6
+	VPSRLW       $0x08, Y4, Y7
+	VPSLLW       $0x08, Y5, Y8
+	VPSRLW       $0x08, Y8, Y8
+	VPSRLW       $0x08, Y5, Y9
+	VMOVDQU      (DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRLW       $0x08, Y1, Y1
+	VPSRLW       $0x08, Y0, Y2
+	VPMADDWD     Y6, Y1, Y3
+	VPMADDWD     Y7, Y2, Y0
+	VPADDD       Y0, Y3, Y3
+	VPADDD       (DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, (DI)(AX*1)
+	VPMADDWD     Y8, Y1, Y3
+	VPMADDWD     Y9, Y2, Y0
+	VPADDD       Y0, Y3, Y3
+	VPADDD       (DI)(DX*1), Y3, Y3
+	VMOVDQU      Y3, (DI)(DX*1)
+	VMOVDQU      32(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRLW       $0x08, Y1, Y1
+	VPSRLW       $0x08, Y0, Y2
+	VPMADDWD     Y6, Y1, Y3
+	VPMADDWD     Y7, Y2, Y0
+	VPADDD       Y0, Y3, Y3
+	VPADDD       32(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 32(DI)(AX*1)
+	VPMADDWD     Y8, Y1, Y3
+	VPMADDWD     Y9, Y2, Y0
+	VPADDD       Y0, Y3, Y3
+	VPADDD       32(DI)(DX*1), Y3, Y3
+	VMOVDQU      Y3, 32(DI)(DX*1)
+	VMOVDQU      64(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRLW       $0x08, Y1, Y1
+	VPSRLW       $0x08, Y0, Y2
+	VPMADDWD     Y6, Y1, Y3
+	VPMADDWD     Y7, Y2, Y0
+	VPADDD       Y0, Y3, Y3
+	VPADDD       64(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 64(DI)(AX*1)
+	VPMADDWD     Y8, Y1, Y3
+	VPMADDWD     Y9, Y2, Y0
+	VPADDD       Y0, Y3, Y3
+	VPADDD       64(DI)(DX*1), Y3, Y3
+	VMOVDQU      Y3, 64(DI)(DX*1)
+	VMOVDQU      96(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRLW       $0x08, Y1, Y1
+	VPSRLW       $0x08, Y0, Y2
+	VPMADDWD     Y6, Y1, Y3
+	VPMADDWD     Y7, Y2, Y0
+	VPADDD       Y0, Y3, Y3
+	VPADDD       96(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 96(DI)(AX*1)
+	VPMADDWD     Y8, Y1, Y3
+	VPMADDWD     Y9, Y2, Y0
+	VPADDD       Y0, Y3, Y3
+	VPADDD       96(DI)(DX*1), Y3, Y3
+	VMOVDQU      Y3, 96(DI)(DX*1)
+	ADDQ         $0x80, SI
+	JMP          (SI)
+
+// func h0V6_vrmpybus_acc_twice()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vrmpybus_acc_twice(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      80(SI), DX
+	MOVWQZX      20(SI), R9
+	VPBROADCASTD (DI)(R9*1), Y4
+	MOVWQZX      84(SI), R9
+	VPBROADCASTD (DI)(R9*1), Y5
+	VPSLLW       $0x08, Y4, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y4, Y7
+	VPSLLW       $0x08, Y5, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y5, Y9
+	VMOVDQU      (DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRLW       $0x08, Y1, Y1
+	VPSRLW       $0x08, Y0, Y2
+	VPMADDWD     Y6, Y1, Y3
+	VPMADDWD     Y7, Y2, Y0
+	VPADDD       Y0, Y3, Y3
+	VPADDD       (DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, (DI)(AX*1)
+	VPMADDWD     Y8, Y1, Y3
+	VPMADDWD     Y9, Y2, Y0
+	VPADDD       Y0, Y3, Y3
+	VPADDD       (DI)(DX*1), Y3, Y3
+	VMOVDQU      Y3, (DI)(DX*1)
+	VMOVDQU      32(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRLW       $0x08, Y1, Y1
+	VPSRLW       $0x08, Y0, Y2
+	VPMADDWD     Y6, Y1, Y3
+	VPMADDWD     Y7, Y2, Y0
+	VPADDD       Y0, Y3, Y3
+	VPADDD       32(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 32(DI)(AX*1)
+	VPMADDWD     Y8, Y1, Y3
+	VPMADDWD     Y9, Y2, Y0
+	VPADDD       Y0, Y3, Y3
+	VPADDD       32(DI)(DX*1), Y3, Y3
+	VMOVDQU      Y3, 32(DI)(DX*1)
+	VMOVDQU      64(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRLW       $0x08, Y1, Y1
+	VPSRLW       $0x08, Y0, Y2
+	VPMADDWD     Y6, Y1, Y3
+	VPMADDWD     Y7, Y2, Y0
+	VPADDD       Y0, Y3, Y3
+	VPADDD       64(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 64(DI)(AX*1)
+	VPMADDWD     Y8, Y1, Y3
+	VPMADDWD     Y9, Y2, Y0
+	VPADDD       Y0, Y3, Y3
+	VPADDD       64(DI)(DX*1), Y3, Y3
+	VMOVDQU      Y3, 64(DI)(DX*1)
+	VMOVDQU      96(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRLW       $0x08, Y1, Y1
+	VPSRLW       $0x08, Y0, Y2
+	VPMADDWD     Y6, Y1, Y3
+	VPMADDWD     Y7, Y2, Y0
+	VPADDD       Y0, Y3, Y3
+	VPADDD       96(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 96(DI)(AX*1)
+	VPMADDWD     Y8, Y1, Y3
+	VPMADDWD     Y9, Y2, Y0
+	VPADDD       Y0, Y3, Y3
+	VPADDD       96(DI)(DX*1), Y3, Y3
+	VMOVDQU      Y3, 96(DI)(DX*1)
+	ADDQ         $0x80, SI
+	JMP          (SI)
+
 // func handlers0(p uintptr)
 TEXT ·handlers0(SB), NOSPLIT|NOFRAME, $0-8
 	MOVQ p+0(FP), DI
@@ -14940,6 +15096,10 @@ TEXT ·handlers0(SB), NOSPLIT|NOFRAME, $0-8
 	MOVQ AX, 4152(DI)
 	LEAQ ·hAgain+0(SB), AX
 	MOVQ AX, 4160(DI)
+	LEAQ ·h0V6_vrmpyub_acc_twice+0(SB), AX
+	MOVQ AX, 4168(DI)
+	LEAQ ·h0V6_vrmpybus_acc_twice+0(SB), AX
+	MOVQ AX, 4176(DI)
 	RET
 
 // func h1V6_vL32b_ai()
@@ -22916,6 +23076,69 @@ s1:
 	ADDQ      $0x40, SI
 	JMP       (SI)
 
+// func h1V6_vrmpyub_acc_twice()
+// Requires: AVX512F
+TEXT ·h1V6_vrmpyub_acc_twice(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      80(SI), DX
+	MOVWQZX      20(SI), R9
+	VPBROADCASTD (DI)(R9*1), Z4
+	MOVWQZX      84(SI), R9
+	VPBROADCASTD (DI)(R9*1), Z5
+	VPBROADCASTD every64<>+0(SB), Z6
+	VPXORD.BCST  every128<>+0(SB), Z4, Z4
+	VPXORD.BCST  every128<>+0(SB), Z5, Z5
+	VMOVDQU64    (DI)(CX*1), Z0
+	VPXORD       Z1, Z1, Z1
+	VPDPBUSD     Z6, Z0, Z1
+	VPADDD       Z1, Z1, Z1
+	VPADDD       (DI)(AX*1), Z1, Z2
+	VPDPBUSD     Z4, Z0, Z2
+	VMOVDQU64    Z2, (DI)(AX*1)
+	VPADDD       (DI)(DX*1), Z1, Z2
+	VPDPBUSD     Z5, Z0, Z2
+	VMOVDQU64    Z2, (DI)(DX*1)
+	VMOVDQU64    64(DI)(CX*1), Z0
+	VPXORD       Z1, Z1, Z1
+	VPDPBUSD     Z6, Z0, Z1
+	VPADDD       Z1, Z1, Z1
+	VPADDD       64(DI)(AX*1), Z1, Z2
+	VPDPBUSD     Z4, Z0, Z2
+	VMOVDQU64    Z2, 64(DI)(AX*1)
+	VPADDD       64(DI)(DX*1), Z1, Z2
+	VPDPBUSD     Z5, Z0, Z2
+	VMOVDQU64    Z2, 64(DI)(DX*1)
+	ADDQ         $0x80, SI
+	JMP          (SI)
+
+// func h1V6_vrmpybus_acc_twice()
+// Requires: AVX512F
+TEXT ·h1V6_vrmpybus_acc_twice(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      80(SI), DX
+	MOVWQZX      20(SI), R9
+	VPBROADCASTD (DI)(R9*1), Z4
+	MOVWQZX      84(SI), R9
+	VPBROADCASTD (DI)(R9*1), Z5
+	VMOVDQU64    (DI)(CX*1), Z0
+	VMOVDQU64    (DI)(AX*1), Z2
+	VPDPBUSD     Z4, Z0, Z2
+	VMOVDQU64    Z2, (DI)(AX*1)
+	VMOVDQU64    (DI)(DX*1), Z2
+	VPDPBUSD     Z5, Z0, Z2
+	VMOVDQU64    Z2, (DI)(DX*1)
+	VMOVDQU64    64(DI)(CX*1), Z0
+	VMOVDQU64    64(DI)(AX*1), Z2
+	VPDPBUSD     Z4, Z0, Z2
+	VMOVDQU64    Z2, 64(DI)(AX*1)
+	VMOVDQU64    64(DI)(DX*1), Z2
+	VPDPBUSD     Z5, Z0, Z2
+	VMOVDQU64    Z2, 64(DI)(DX*1)
+	ADDQ         $0x80, SI
+	JMP          (SI)
+
 // func handlers1(p uintptr)
 TEXT ·handlers1(SB), NOSPLIT|NOFRAME, $0-8
 	MOVQ p+0(FP), DI
@@ -23999,4 +24222,8 @@ TEXT ·handlers1(SB), NOSPLIT|NOFRAME, $0-8
 	MOVQ AX, 4304(DI)
 	LEAQ ·hAgain+0(SB), AX
 	MOVQ AX, 4312(DI)
+	LEAQ ·h1V6_vrmpyub_acc_twice+0(SB), AX
+	MOVQ AX, 4320(DI)
+	LEAQ ·h1V6_vrmpybus_acc_twice+0(SB), AX
+	MOVQ AX, 4328(DI)
 	RET

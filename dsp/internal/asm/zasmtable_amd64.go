@@ -16,12 +16,12 @@ import (
 //go:noescape
 func runOps(t *state.Thread, u *state.Uop)
 
-// handlers0 stores the addresses of the handlers of handlerOps0, then of hExit, hGuard and hAgain.
+// handlers0 stores the addresses of the handlers of handlerOps0, then of hExit, hGuard and hAgain, and the superinstructions of twiceOps0.
 //
 //go:noescape
 func handlers0(p *uintptr)
 
-// handlers1 stores the addresses of the handlers of handlerOps1, then of hExit, hGuard and hAgain.
+// handlers1 stores the addresses of the handlers of handlerOps1, then of hExit, hGuard and hAgain, and the superinstructions of twiceOps1.
 //
 //go:noescape
 func handlers1(p *uintptr)
@@ -730,6 +730,10 @@ func h1V6_vlutvvb_oracc()
 func h1V6_vlutvvb_oracci()
 func h1V6_vshuffvdd()
 func h1V6_vdealvdd()
+func h0V6_vrmpyub_acc_twice()
+func h0V6_vrmpybus_acc_twice()
+func h1V6_vrmpyub_acc_twice()
+func h1V6_vrmpybus_acc_twice()
 
 // handlerOps0 are the forms with a handler, in the order of handlers0.
 var handlerOps0 = [...]hexagon.Op{
@@ -1251,6 +1255,12 @@ var handlerOps0 = [...]hexagon.Op{
 	hexagon.V6_vmpyieoh,
 	hexagon.V6_vdelta,
 	hexagon.V6_vrdelta,
+}
+
+// twiceOps0 are the forms with a superinstruction.
+var twiceOps0 = [...]hexagon.Op{
+	hexagon.V6_vrmpyub_acc,
+	hexagon.V6_vrmpybus_acc,
 }
 
 // handlerOps1 are the forms with a handler, in the order of handlers1.
@@ -1792,6 +1802,12 @@ var handlerOps1 = [...]hexagon.Op{
 	hexagon.V6_vlutvvb_oracci,
 	hexagon.V6_vshuffvdd,
 	hexagon.V6_vdealvdd,
+}
+
+// twiceOps1 are the forms with a superinstruction.
+var twiceOps1 = [...]hexagon.Op{
+	hexagon.V6_vrmpyub_acc,
+	hexagon.V6_vrmpybus_acc,
 }
 
 // The layout that the generator assumes: each line fails to compile when it is wrong.

@@ -102,6 +102,7 @@ func main() {
 		scalar()
 		memory()
 		vector()
+		dotsTwice()
 		table()
 	}
 	path := flag.String("table", "", "Go file that declares the handlers")
@@ -157,9 +158,10 @@ func common() {
 // table writes the function that gives Go the addresses.
 func table() {
 	TEXT(fmt.Sprintf("handlers%d", level), NOSPLIT|NOFRAME, "func(p uintptr)")
-	Doc("Stores the addresses of the handlers, in the order of the table of forms, then of hExit, hGuard and hAgain.")
+	Doc("Stores the addresses of the handlers, in the order of the table of forms, then of hExit, hGuard, hAgain and the superinstructions.")
 	MOVQ(Mem{Symbol: Symbol{Name: "p"}, Base: FramePointer, Disp: 0}, RDI)
-	for i, h := range append(append([]handler(nil), handlers[level]...), handler{"", "hExit"}, handler{"", "hGuard"}, handler{"", "hAgain"}) {
+	all := append(append([]handler(nil), handlers[level]...), handler{"", "hExit"}, handler{"", "hGuard"}, handler{"", "hAgain"})
+	for i, h := range append(all, superinstructions[level]...) {
 		LEAQ(NewDataAddr(Symbol{Name: "·" + h.sym}, 0), RAX)
 		MOVQ(RAX, Mem{Base: RDI, Disp: 8 * i})
 	}
@@ -177,12 +179,12 @@ func writeTable(path string) error {
 	p("import (\n\t\"unsafe\"\n\n\t\"github.com/nnsoc/nnsoc/dsp/internal/state\"\n\t\"github.com/nnsoc/nnsoc/isa/hexagon\"\n)\n\n")
 	p("// runOps runs micro-ops from u until one has no handler, which t.Stop then names.\n//\n//go:noescape\nfunc runOps(t *state.Thread, u *state.Uop)\n\n")
 	for l := range handlers {
-		p("// handlers%d stores the addresses of the handlers of handlerOps%d, then of hExit, hGuard and hAgain.\n//\n//go:noescape\nfunc handlers%d(p *uintptr)\n\n", l, l, l)
+		p("// handlers%d stores the addresses of the handlers of handlerOps%d, then of hExit, hGuard and hAgain, and the superinstructions of twiceOps%d.\n//\n//go:noescape\nfunc handlers%d(p *uintptr)\n\n", l, l, l, l)
 	}
 	p("// Handlers are entered by jumps from each other, never called.\n\n")
 	p("func hExit()\nfunc hGuard()\nfunc hAgain()\n")
 	seen := map[string]bool{}
-	for _, hs := range handlers {
+	for _, hs := range append(handlers[:], superinstructions[:]...) {
 		for _, h := range hs {
 			if !seen[h.sym] {
 				seen[h.sym] = true
@@ -194,6 +196,10 @@ func writeTable(path string) error {
 	for l, hs := range handlers {
 		p("// handlerOps%d are the forms with a handler, in the order of handlers%d.\nvar handlerOps%d = [...]hexagon.Op{\n", l, l, l)
 		for _, h := range hs {
+			p("\thexagon.%s,\n", h.op)
+		}
+		p("}\n\n// twiceOps%d are the forms with a superinstruction.\nvar twiceOps%d = [...]hexagon.Op{\n", l, l)
+		for _, h := range superinstructions[l] {
 			p("\thexagon.%s,\n", h.op)
 		}
 		p("}\n\n")

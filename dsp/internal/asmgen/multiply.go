@@ -264,31 +264,21 @@ func dotVNNI(name string, aSign, bSign, scalar, acc bool) {
 
 // dotAVX2 extends even and odd bytes to halfwords and adds pairs of products.
 func dotAVX2(name string, aSign, bSign, scalar, acc bool) {
-	ext := func(signed bool, r, even, odd Register) {
-		VPSLLW(Imm(8), r, even)
-		if signed {
-			VPSRAW(Imm(8), even, even)
-			VPSRAW(Imm(8), r, odd)
-		} else {
-			VPSRLW(Imm(8), even, even)
-			VPSRLW(Imm(8), r, odd)
-		}
-	}
 	op(name, func() {
 		ptr(0, RAX)
 		ptr(1, RCX)
 		if scalar {
 			splatR(2, z(4))
-			ext(bSign, z(4), z(5), z(6))
+			halfwords(bSign, z(4), z(5), z(6))
 		} else {
 			ptr(2, RDX)
 		}
 		chunks(128, func(i, off int) {
 			mov(in(RCX, off), z(0))
-			ext(aSign, z(0), z(1), z(2))
+			halfwords(aSign, z(0), z(1), z(2))
 			if !scalar {
 				mov(in(RDX, off), z(4))
-				ext(bSign, z(4), z(5), z(6))
+				halfwords(bSign, z(4), z(5), z(6))
 			}
 			VPMADDWD(z(5), z(1), z(1))
 			VPMADDWD(z(6), z(2), z(2))
@@ -299,6 +289,18 @@ func dotAVX2(name string, aSign, bSign, scalar, acc bool) {
 			mov(z(1), in(RAX, off))
 		})
 	})
+}
+
+// halfwords extends even and odd bytes to halfwords.
+func halfwords(signed bool, r, even, odd Register) {
+	VPSLLW(Imm(8), r, even)
+	if signed {
+		VPSRAW(Imm(8), even, even)
+		VPSRAW(Imm(8), r, odd)
+	} else {
+		VPSRLW(Imm(8), even, even)
+		VPSRLW(Imm(8), r, odd)
+	}
 }
 
 // widen writes even products to the low and odd products to the high register

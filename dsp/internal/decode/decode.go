@@ -209,6 +209,7 @@ func (d *Decoder) Block(addr uint32, b *Block) error {
 	}
 	b.Last, b.Slots = &b.Ops[len(b.Ops)-1], len(b.Mem)
 	b.Expect()
+	d.Asm.Join(b.Ops[:len(b.Ops)-1])
 	return nil
 }
 
