@@ -47,7 +47,7 @@ func Dial(path string) (*Device, error) {
 	d := &Device{path: path, conn: conn, client: pb.NewDriverClient(conn), gone: make(chan struct{})}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	d.shared.device = d
-	if err := d.attach(); err != nil {
+	if err := d.attach(attachTimeout); err != nil {
 		d.cancel()
 		_ = conn.Close()
 		return nil, err
@@ -59,17 +59,17 @@ func Dial(path string) (*Device, error) {
 const attachTimeout = 10 * time.Second
 
 // attach opens the session.
-func (d *Device) attach() error {
-	stop := time.AfterFunc(attachTimeout, d.cancel)
+func (d *Device) attach(limit time.Duration) error {
+	stop := time.AfterFunc(limit, d.cancel)
 	stream, err := d.client.Attach(d.ctx, &pb.AttachRequest{})
 	if err == nil {
 		d.about, err = stream.Recv()
 	}
+	if !stop.Stop() {
+		return hal.Errorf(hal.DeviceUnavailable, "service: %s does not answer within %v", d.path, limit)
+	}
 	if err != nil {
 		return fromStatus(d.path, err)
-	}
-	if !stop.Stop() {
-		return hal.Errorf(hal.DeviceUnavailable, "service: %s does not answer", d.path)
 	}
 	d.caps = capabilities(d.about)
 	go func() {
