@@ -58,9 +58,13 @@ func (c *calendar) reach(w int64) {
 	if w <= c.top {
 		return
 	}
-	for k := max(c.top, w-calendarWords); k < w; {
-		k++
-		c.words[k&(calendarWords-1)] = 0
+	if w-c.top >= calendarWords {
+		clear(c.words[:])
+	} else if from, to := (c.top+1)&(calendarWords-1), w&(calendarWords-1); from <= to {
+		clear(c.words[from : to+1])
+	} else {
+		clear(c.words[from:])
+		clear(c.words[:to+1])
 	}
 	c.top = w
 }
@@ -73,11 +77,7 @@ func (c *calendar) free(x, n int64) int64 {
 		if w&run == 0 {
 			return x
 		}
-		if ones := bits.TrailingZeros64(^w); ones > 0 {
-			x += int64(ones)
-		} else {
-			x += int64(bits.Len64(w & run))
-		}
+		x += max(int64(bits.TrailingZeros64(^w)), int64(bits.Len64(w&run)))
 	}
 	return x
 }

@@ -10,17 +10,7 @@ type channel struct {
 	next        int64   // no request moves before
 	movedReads  moveLog // when the last bursts moved
 	movedWrites moveLog
-	buffer      []bufferedWrite
-	waiting     int    // bursts in the buffer
-	filter      uint64 // bit per hash of theirs
-}
-
-// bufferedWrite is posted bursts that follow each other in a row.
-type bufferedWrite struct {
-	burst           uint64 // the first
-	row             int64
-	bank, n, master int32
-	at              int64 // accepted
+	buffer      writeBuffer
 }
 
 // moveLog is when the last bursts moved, in rising order, as runs of one per clock.
@@ -65,16 +55,16 @@ func (c *channel) reset(now int64) {
 	c.next = now
 	c.movedReads.clear()
 	c.movedWrites.clear()
-	c.buffer, c.waiting, c.filter = c.buffer[:0], 0, 0
+	c.buffer.clear()
 }
 
 // read plans n consecutive bursts of a row that come at clock k, and returns the
 // clock behind their data.
-func (c *channel) read(k int64, burst uint64, n int, r *Request) int64 {
+func (c *channel) read(k int64, burst uint64, n int64, r *Request) int64 {
 	done := k + 1
-	if len(c.buffer) > 0 {
+	if c.buffer.waiting > 0 {
 		c.idle(k)
-		for ; n > 0 && c.buffered(burst); n-- {
+		for ; n > 0 && c.buffer.has(burst); n-- {
 			burst++
 			c.count[Forward]++
 		}
@@ -82,7 +72,7 @@ func (c *channel) read(k int64, burst uint64, n int, r *Request) int64 {
 			return done
 		}
 	}
-	c.count[ReadBurst] += int64(n)
+	c.count[ReadBurst] += n
 	return max(done, c.enter(k+1, n, r, &c.movedReads)+c.t.rl+c.t.burst)
 }
 
@@ -93,26 +83,25 @@ func (c *channel) readRoom(k int64) int64 {
 
 // writeRoom is the same of the write buffer.
 func (c *channel) writeRoom(k int64) int64 {
-	return max(k, c.movedWrites.nth(int64(c.cfg.WriteQueue-c.waiting)))
+	return max(k, c.movedWrites.nth(c.buffer.room()))
 }
 
 // write takes n consecutive bursts of a row that come at clock k, and returns the
 // clock at which they are in the buffer.
-func (c *channel) write(k int64, burst uint64, n int, r *Request) int64 {
-	c.idle(k)
-	for ; n > 0 && c.waiting > 0 && c.buffered(burst); n-- {
+func (c *channel) write(k int64, burst uint64, n int64, r *Request) int64 {
+	b := &c.buffer
+	if b.waiting > b.idle {
+		c.idle(k)
+	}
+	for ; n > 0 && b.has(burst); n-- {
 		burst++
 		c.count[Merge]++
 	}
 	for n > 0 {
-		m := min(n, c.cfg.WriteQueue-c.waiting)
-		c.waiting += m
-		k = max(k, c.movedWrites.nth(int64(c.cfg.WriteQueue-c.waiting+1)))
-		c.buffer = append(c.buffer, bufferedWrite{burst: burst, row: r.Row, bank: int32(r.Bank), n: int32(m), master: int32(r.Master), at: k})
-		for g := burst >> 3; g <= (burst+uint64(m)-1)>>3; g++ {
-			c.filter |= 1 << (g & 63)
-		}
-		if c.waiting == c.cfg.WriteQueue {
+		m := min(n, b.room())
+		k = max(k, c.movedWrites.nth(b.room()-m+1))
+		b.add(k, burst, m, r)
+		if b.room() == 0 {
 			c.drain(k + 1)
 		}
 		burst += uint64(m)
@@ -121,24 +110,11 @@ func (c *channel) write(k int64, burst uint64, n int, r *Request) int64 {
 	return k
 }
 
-// buffered reports whether the write buffer holds a burst.
-func (c *channel) buffered(burst uint64) bool {
-	if c.filter>>(burst>>3&63)&1 == 0 {
-		return false
-	}
-	for i := range c.buffer {
-		if w := &c.buffer[i]; burst-w.burst < uint64(w.n) {
-			return true
-		}
-	}
-	return false
-}
-
 // idle writes what the buffer holds if the scheduler had nothing else to do before
 // clock k.
 func (c *channel) idle(k int64) {
-	if c.waiting > c.cfg.WriteIdle {
-		if at := max(c.last(), c.next-1, c.buffer[len(c.buffer)-1].at) + 1; at <= k {
+	if b := &c.buffer; b.waiting > b.idle {
+		if at := max(c.last, c.next-1, b.at) + 1; at <= k {
 			c.drain(at)
 		}
 	}
@@ -146,14 +122,14 @@ func (c *channel) idle(k int64) {
 
 // drain writes what the buffer holds at clock k: no read moves meanwhile.
 func (c *channel) drain(k int64) {
-	for i := range c.buffer {
-		w := &c.buffer[i]
-		r := Request{Bank: int(w.bank), Row: w.row, Master: int(w.master), Write: true}
-		c.enter(k, int(w.n), &r, &c.movedWrites)
+	b := &c.buffer
+	for i := range b.writes {
+		w := &b.writes[i]
+		c.enter(k, w.n, &w.Request, &c.movedWrites)
 	}
-	c.count[WriteBurst] += int64(c.waiting)
+	c.count[WriteBurst] += int64(b.waiting)
 	c.count[Drain]++
-	c.buffer, c.waiting, c.filter = c.buffer[:0], 0, 0
+	b.clear()
 }
 
 // groupClocks bounds the clocks of column commands that are planned as one.
@@ -161,30 +137,33 @@ const groupClocks = 64
 
 // enter moves n bursts of a row to the queue of the scheduler from clock k on, one
 // per clock, plans them and returns the latest column command.
-func (c *channel) enter(k int64, n int, r *Request, log *moveLog) int64 {
-	last := int64(longAgo)
-	for n > 0 {
-		m := int64(min(n, c.group))
-		r.Enter = c.room(max(k, c.next), m)
+func (c *channel) enter(k, n int64, r *Request, log *moveLog) int64 {
+	if n > c.group {
+		return max(c.enter(k, c.group, r, log), c.enter(k, n-c.group, r, log))
+	}
+	at := max(k, c.next)
+	if c.last-at >= (c.depth-n)*c.t.burst {
+		at = max(at, c.nthLast(at, c.depth-n+1)+1)
+	}
+	r.Enter = at
+	u := &c.use[r.Master&(MaxMasters-1)]
+	x, ok := c.stream(r, n)
+	if ok {
+		u.hits += n
+	} else {
 		hits, activates := c.count[RowHit], c.count[Activate]
-		x, ok := c.stream(r, m)
-		if !ok {
-			x = c.place(r, m)
-		}
-		c.account(r, k, x, m, hits, activates)
-		log.add(r.Enter, m)
-		c.next = r.Enter + m
-		last = max(last, x+(m-1)*c.t.burst)
-		n -= int(m)
+		x = c.place(r, n)
+		u.hits += c.count[RowHit] - hits
+		u.activates += c.count[Activate] - activates
 	}
+	last := x + (n-1)*c.t.burst
+	if r.Write {
+		u.writes += n
+	} else {
+		u.reads += n
+		u.wait += n*(x-k) + n*(n-1)/2*c.t.burst
+	}
+	log.add(at, n)
+	c.next = at + n
 	return last
-}
-
-// room is the first clock from k on at which the queue of the scheduler, which has
-// taken all requests before, takes n bursts one after the other.
-func (c *channel) room(k, n int64) int64 {
-	if c.last()-k >= (int64(c.cfg.QueueDepth)-n)*c.t.burst {
-		k = max(k, c.nthLast(k, int64(c.cfg.QueueDepth)-n+1)+1)
-	}
-	return k
 }

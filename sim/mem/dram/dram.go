@@ -72,11 +72,12 @@ func New(cfg Config) (*DRAM, error) {
 		d.ch[i] = channel{
 			plan: plan{
 				t: &d.t, cfg: &d.cfg, count: &d.count, use: &d.use, banks: banks[i*cfg.Banks:][:cfg.Banks],
-				group:      max(1, min(groupClocks*d.cfg.TransfersPerClock/d.cfg.BurstLength, d.cfg.QueueDepth)),
+				group:      int64(max(1, min(groupClocks*d.cfg.TransfersPerClock/d.cfg.BurstLength, d.cfg.QueueDepth))),
+				depth:      int64(d.cfg.QueueDepth),
 				firstReady: isFirstReady(&d.cfg),
 			},
 			movedReads: newMoveLog(d.cfg.QueueDepth), movedWrites: newMoveLog(d.cfg.WriteQueue),
-			buffer: make([]bufferedWrite, 0, d.cfg.WriteQueue),
+			buffer: newWriteBuffer(&d.cfg),
 		}
 	}
 	d.Reset()
@@ -148,23 +149,31 @@ func (d *DRAM) Read(t sim.Time, addr uint64, n int) sim.Time {
 	l := d.locate(addr)
 	c := &d.ch[l.Channel]
 	first := addr >> (d.burstShift & 63)
-	bursts := int((addr+uint64(n)-1)>>(d.burstShift&63)-first) + 1
-	r := Request{Bank: l.Bank, Row: l.Row, Master: d.Master}
+	bursts := int64((addr+uint64(n)-1)>>(d.burstShift&63)-first) + 1
+	r := Request{Bank: l.Bank, Row: l.Row, Master: min(d.Master, MaxMasters-1)}
 	return d.clock.at(c.read(k, first, bursts, &r)) + d.cfg.ResponseLatency
 }
 
 // Write is Access for a chunk; it is done when the write buffer has taken it.
-func (d *DRAM) Write(t sim.Time, addr uint64, n int) sim.Time {
+func (d *DRAM) Write(t sim.Time, addr uint64, n int) sim.Time { return d.WriteEach(t, addr, n, 1) }
+
+// WriteEach is Write for so many chunks of n bytes that follow each other and are one chunk
+// together.
+func (d *DRAM) WriteEach(t sim.Time, addr uint64, n int, chunks uint64) (done sim.Time) {
 	if t >= d.due {
 		d.reclock(t)
 	}
 	k := d.clock.clock(t + d.cfg.RequestLatency)
 	l := d.locate(addr)
 	c := &d.ch[l.Channel]
-	first := addr >> (d.burstShift & 63)
-	bursts := int((addr+uint64(n)-1)>>(d.burstShift&63)-first) + 1
-	r := Request{Bank: l.Bank, Row: l.Row, Master: d.Master, Write: true}
-	return d.clock.at(c.write(k, first, bursts, &r))
+	r := Request{Bank: l.Bank, Row: l.Row, Master: min(d.Master, MaxMasters-1), Write: true}
+	taken := k
+	for range chunks {
+		first := addr >> (d.burstShift & 63)
+		addr += uint64(n)
+		taken = c.write(k, first, int64((addr-1)>>(d.burstShift&63)-first)+1, &r)
+	}
+	return d.clock.at(taken)
 }
 
 // Room is when the controller takes a burst that comes at t: at t, unless the read
@@ -190,7 +199,7 @@ func (d *DRAM) Flush(t sim.Time) sim.Time {
 	for i := range d.ch {
 		c := &d.ch[i]
 		c.idle(k)
-		if c.waiting > 0 {
+		if c.buffer.waiting > 0 {
 			c.drain(k)
 		}
 		last = max(last, c.lastWrite+c.t.wl+c.t.burst)

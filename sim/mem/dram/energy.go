@@ -17,7 +17,7 @@ func (d *DRAM) Energy() (dynamicPJ, backgroundMW float64) {
 	writes := d.count[WriteBurst]
 	asleep := int64(0)
 	for i := range d.ch {
-		writes += int64(d.ch[i].waiting)
+		writes += d.ch[i].buffer.waiting
 		asleep += d.ch[i].selfClocks
 	}
 	saved := e.saved(len(d.ch), d.asleep+d.clock.span(asleep))

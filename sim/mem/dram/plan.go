@@ -16,10 +16,12 @@ type plan struct {
 	tail          columnRun // the last of them
 	lastRead      int64     // latest column command of each kind
 	lastWrite     int64
+	last          int64 // of both
 	acts          activates
 	banks         []bank
 
-	group      int   // bursts planned as one, at most
+	group      int64 // bursts planned as one, at most
+	depth      int64 // of the queue of the scheduler, in bursts
 	firstReady bool  // the scheduler is FRFCFS and rows are left open
 	woken      int64 // last end of a self-refresh
 	selfClocks int64 // spent in self-refresh
@@ -38,7 +40,7 @@ func (p *plan) reset(now int64) {
 	p.writes.clear()
 	p.reads.top, p.writes.top = now>>6, now>>6
 	p.tail = columnRun{start: longAgo, marked: longAgo, end: longAgo}
-	p.lastRead, p.lastWrite, p.woken, p.selfClocks = longAgo, longAgo, now, 0
+	p.lastRead, p.lastWrite, p.last, p.woken, p.selfClocks = longAgo, longAgo, longAgo, now, 0
 	p.acts.clear()
 	for i := range p.banks {
 		due := int64(never)
@@ -52,8 +54,15 @@ func (p *plan) reset(now int64) {
 	}
 }
 
-// last is the latest column command.
-func (p *plan) last() int64 { return max(p.lastRead, p.lastWrite) }
+// noteLast notes the last column command of a run.
+func (p *plan) noteLast(x int64, write bool) {
+	p.last = max(p.last, x)
+	if write {
+		p.lastWrite = max(p.lastWrite, x)
+	} else {
+		p.lastRead = max(p.lastRead, x)
+	}
+}
 
 // calendar is the one of a kind of command.
 func (p *plan) calendar(write bool) *calendar {
@@ -84,7 +93,7 @@ func (p *plan) stream(r *Request, n int64) (x int64, ok bool) {
 		turned = p.lastRead + t.readWrite
 	}
 	end := x + n*t.burst
-	if x < p.last()+t.burst || x < turned || end > b.due || p.asleep(r.Enter) {
+	if x < p.last+t.burst || x < turned || end > b.due || p.asleep(r.Enter) {
 		return 0, false
 	}
 	p.append(x, end, r)
@@ -95,11 +104,7 @@ func (p *plan) stream(r *Request, n int64) (x int64, ok bool) {
 
 // append plans column commands that follow all others.
 func (p *plan) append(x, end int64, r *Request) {
-	if last := end - p.t.burst; r.Write {
-		p.lastWrite = max(p.lastWrite, last)
-	} else {
-		p.lastRead = max(p.lastRead, last)
-	}
+	p.noteLast(end-p.t.burst, r.Write)
 	if x == p.tail.end && r.Write == p.tail.write {
 		p.tail.end = end
 		return
@@ -127,7 +132,7 @@ func (p *plan) nthLast(k, n int64) int64 {
 	}
 	p.markTail(k)
 	first := max(k, p.reads.oldest(), p.writes.oldest()) >> 6
-	for w := (p.last() + p.t.burst - 1) >> 6; w >= first; w-- {
+	for w := (p.last + p.t.burst - 1) >> 6; w >= first; w-- {
 		v := p.reads.word(w) | p.writes.word(w)
 		ones := int64(bits.OnesCount64(v))
 		if ones < need {
@@ -170,15 +175,11 @@ func (p *plan) slot(x, n int64, write bool) int64 {
 // commit plans n column commands from x on.
 func (p *plan) commit(x, n int64, a *activation, r *Request) int64 {
 	end := x + n*p.t.burst
-	if x >= p.last()+p.t.burst {
+	if x >= p.last+p.t.burst {
 		p.append(x, end, r)
 	} else {
 		p.calendar(r.Write).mark(x, end-x)
-		if last := end - p.t.burst; r.Write {
-			p.lastWrite = max(p.lastWrite, last)
-		} else {
-			p.lastRead = max(p.lastRead, last)
-		}
+		p.noteLast(end-p.t.burst, r.Write)
 	}
 	a.use(x, n, p.t.burst, r)
 	return x
@@ -192,7 +193,7 @@ func (p *plan) place(r *Request, n int64) int64 {
 	t, b, start := p.t, &p.banks[r.Bank], r.Enter
 	span := (n - 1) * t.burst
 	if !p.firstReady {
-		start = max(start, p.cfg.Scheduler.Earliest(*r, p.last()))
+		start = max(start, p.cfg.Scheduler.Earliest(*r, p.last))
 	}
 	for {
 		for start >= b.due {

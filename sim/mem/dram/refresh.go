@@ -40,7 +40,7 @@ func (p *plan) refresh(b *bank, now int64) {
 // had nothing to do.
 func (p *plan) asleep(now int64) bool { return p.t.selfAfter > 0 && now > p.sleeps() }
 
-func (p *plan) sleeps() int64 { return max(p.last()+p.t.rl+p.t.burst, p.woken) + p.t.selfAfter }
+func (p *plan) sleeps() int64 { return max(p.last+p.t.rl+p.t.burst, p.woken) + p.t.selfAfter }
 
 // wake ends a self-refresh at clock now. Refreshes begin anew.
 func (p *plan) wake(now int64) {

@@ -129,7 +129,7 @@ func (d *DRAM) change(at sim.Time, to *Config) {
 	for i := range d.ch {
 		c := &d.ch[i]
 		c.wake(k)
-		if last := c.last(); last > longAgo {
+		if last := c.last; last > longAgo {
 			end = max(end, d.clock.at(last+max(c.t.rl, c.t.wl)+c.t.burst))
 		}
 		d.asleep += d.clock.span(c.selfClocks)

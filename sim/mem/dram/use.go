@@ -26,28 +26,14 @@ func (d *DRAM) Use(master int) Use {
 	return Use{u.reads, u.writes, u.hits, u.activates, d.waited[master] + d.clock.span(u.wait)}
 }
 
-// account adds n bursts of a request that came at clock k to its master. The first has its
-// column command at x; hits and activates are the counts before it was planned.
-func (c *channel) account(r *Request, k, x, n, hits, activates int64) {
-	u := &c.use[min(r.Master, MaxMasters-1)]
-	u.hits += c.count[RowHit] - hits
-	u.activates += c.count[Activate] - activates
-	if r.Write {
-		u.writes += n
-		return
-	}
-	u.reads += n
-	u.wait += n*(x-k) + n*(n-1)/2*c.t.burst
-}
-
 // PJ is the energy of a master's bursts and activates, those of its writes that still
 // wait among them.
 func (d *DRAM) PJ(master int) float64 {
 	u := d.use[min(master, MaxMasters-1)]
 	for i := range d.ch {
-		for _, w := range d.ch[i].buffer {
-			if int(w.master) == master {
-				u.writes += int64(w.n)
+		for j := range d.ch[i].buffer.writes {
+			if w := &d.ch[i].buffer.writes[j]; w.Master == master {
+				u.writes += w.n
 			}
 		}
 	}

@@ -456,7 +456,14 @@ func (c *SystemCache) insert(ready sim.Time, ln, lines uint64, dirty bool) {
 func (c *SystemCache) writeBack(t sim.Time, ln, lines uint64, owner int) {
 	c.count[owner][SystemWriteBack] += int64(lines)
 	c.bytes[owner] += int64(lines) << (c.lineShift & 63)
-	for i := range lines {
-		c.behind(t, (ln+i)<<(c.lineShift&63), c.cfg.LineBytes, mem.Write, owner)
+	addr := ln << (c.lineShift & 63)
+	if c.dram != nil && c.dram.IsChunk(addr, int(lines)<<(c.lineShift&63)) {
+		c.dram.Master = owner
+		c.dram.WriteEach(t, addr, c.cfg.LineBytes, lines)
+		return
+	}
+	for range lines {
+		c.behind(t, addr, c.cfg.LineBytes, mem.Write, owner)
+		addr += uint64(c.cfg.LineBytes)
 	}
 }
