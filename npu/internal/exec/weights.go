@@ -23,7 +23,7 @@ const (
 
 // weightKey is everything the decoded form depends on besides the bytes.
 type weightKey struct {
-	hash         uint64
+	hash         uint64 // of some of the bytes
 	oc, ic, h, w int
 	block        int
 	ublock       int // of the stream
@@ -51,8 +51,17 @@ type weightSet struct {
 type WeightCache struct {
 	mu    sync.Mutex
 	seed  maphash.Seed
-	sets  map[weightKey]*weightSet
+	sets  map[weightKey][]*weightSet
 	bytes int
+}
+
+// hashed is how many bytes at each end of weights are hashed: most weights differ there,
+// and all are compared.
+const hashed = 256
+
+func (wc *WeightCache) hash(raw []byte) uint64 {
+	n := min(hashed, len(raw))
+	return maphash.Bytes(wc.seed, raw[:n]) + 3*maphash.Bytes(wc.seed, raw[len(raw)-n:]) + uint64(len(raw))
 }
 
 // find returns the decoded form of raw, nil when there is none, and completes its
@@ -61,11 +70,13 @@ func (wc *WeightCache) find(key *weightKey, raw []byte) *weightSet {
 	wc.mu.Lock()
 	defer wc.mu.Unlock()
 	if wc.sets == nil {
-		wc.seed, wc.sets = maphash.MakeSeed(), map[weightKey]*weightSet{}
+		wc.seed, wc.sets = maphash.MakeSeed(), map[weightKey][]*weightSet{}
 	}
-	key.hash = maphash.Bytes(wc.seed, raw)
-	if w := wc.sets[*key]; w != nil && bytes.Equal(w.raw, raw) {
-		return w
+	key.hash = wc.hash(raw)
+	for _, w := range wc.sets[*key] {
+		if bytes.Equal(w.raw, raw) {
+			return w
+		}
 	}
 	return nil
 }
@@ -79,7 +90,7 @@ func (wc *WeightCache) keep(key weightKey, w *weightSet) {
 		clear(wc.sets)
 		wc.bytes = size
 	}
-	wc.sets[key] = w
+	wc.sets[key] = append(wc.sets[key], w)
 }
 
 // weightScratch is host memory for decoding.
@@ -103,18 +114,13 @@ func weightKeyOf(o *state.Op, form weightForm) weightKey {
 
 // weights decodes the weights of a convolution, or finds them in the program.
 func (e *Engine) weights(o *state.Op, form weightForm) (*weightSet, error) {
-	raw := e.scratch.weights.raw[:0]
-	for i := range o.Cores {
-		s := o.Weights[i]
-		raw = append(raw, o.WeightData[s.Base:s.Base+s.Length]...)
-	}
-	e.scratch.weights.raw = raw
+	raw := e.weightBytes(o)
 	key := weightKeyOf(o, form)
 	key.ublock = e.UBlock
 	if w := e.Cache.find(&key, raw); w != nil {
 		return w, nil
 	}
-	w, err := e.decodeWeights(o, key)
+	w, err := e.decodeWeights(o, key, raw)
 	if err != nil {
 		return nil, err
 	}
@@ -123,8 +129,22 @@ func (e *Engine) weights(o *state.Op, form weightForm) (*weightSet, error) {
 	return w, nil
 }
 
+// weightBytes is the streams of all cores, one after the other.
+func (e *Engine) weightBytes(o *state.Op) []byte {
+	first := o.Weights[0]
+	if o.Cores == 1 {
+		return o.WeightData[first.Base : first.Base+first.Length]
+	}
+	raw := e.scratch.weights.raw[:0]
+	for _, s := range o.Weights[:o.Cores] {
+		raw = append(raw, o.WeightData[s.Base:s.Base+s.Length]...)
+	}
+	e.scratch.weights.raw = raw
+	return raw
+}
+
 // decodeWeights decodes the streams of all cores and lays the weights out.
-func (e *Engine) decodeWeights(o *state.Op, key weightKey) (*weightSet, error) {
+func (e *Engine) decodeWeights(o *state.Op, key weightKey, raw []byte) (*weightSet, error) {
 	wc := &e.scratch.weights
 	per := key.h * key.w * key.ic
 	if int64(per)*int64(key.oc) > state.MaxElements {
@@ -137,10 +157,9 @@ func (e *Engine) decodeWeights(o *state.Op, key weightKey) (*weightSet, error) {
 		clear(wc.plain)
 	}
 	set := &weightSet{}
-	at := 0
 	for i := range key.cores {
-		raw := wc.raw[at : at+o.Weights[i].Length]
-		at += len(raw)
+		stream := raw[:o.Weights[i].Length]
+		raw = raw[len(stream):]
 		depth := ethosu.CoreDepth(key.oc, key.cores, i)
 		if depth == 0 {
 			continue
@@ -158,7 +177,7 @@ func (e *Engine) decodeWeights(o *state.Op, key weightKey) (*weightSet, error) {
 		if n > 4*state.MaxElements {
 			return nil, fmt.Errorf("%d weights are too many", n)
 		}
-		if wc.stream, _, err = ethosu.DecodeWeights(wc.stream[:0], raw, int(n)); err != nil {
+		if wc.stream, _, err = ethosu.DecodeWeights(wc.stream[:0], stream, int(n)); err != nil {
 			return nil, err
 		}
 		if err := t.Scatter(wc.plain[i*per:], wc.stream, key.cores*per); err != nil {
