@@ -11,28 +11,37 @@ import "math/bits"
 // joinAll makes every group one block; the lines are gone.
 func (c *SystemCache) joinAll() {
 	for i := range c.joined {
-		c.joined[i] = uint8(c.groupShift)
+		c.joined[i] = 1 << (c.groupShift & 15)
 		c.sets[i<<(c.groupShift&63)] = lineSet{}
 	}
 }
 
 // block is how many lines from ln on are a block, none of them behind last.
 func (c *SystemCache) block(ln, last uint64) uint64 {
-	group := ln & c.setMask >> (c.groupShift & 63)
-	if c.joined[group] == 0 {
-		return 1
-	}
-	n := uint64(1) << (c.joined[group] & 63)
-	for n > 1 && (ln&(n-1) != 0 || ln+n-1 > last) {
-		n >>= 1
-		c.divide(group, n)
+	n := uint64(c.joined[ln&c.setMask>>(c.groupShift&63)])
+	if ln&(n-1) != 0 || ln+n-1 > last {
+		return c.part(ln, last)
 	}
 	return n
 }
 
+// part is block where blocks are too long.
+//
+//go:noinline
+func (c *SystemCache) part(ln, last uint64) uint64 {
+	group := ln & c.setMask >> (c.groupShift & 63)
+	for {
+		n := uint64(c.joined[group])
+		if ln&(n-1) == 0 && ln+n-1 <= last {
+			return n
+		}
+		c.divide(group, n/2)
+	}
+}
+
 // divide makes blocks of a group half as long: n lines.
 func (c *SystemCache) divide(group, n uint64) {
-	c.joined[group]--
+	c.joined[group] = uint16(n)
 	first := group << (c.groupShift & 63)
 	for set := first; set < first+1<<(c.groupShift&63); set += 2 * n {
 		s := &c.sets[set]
@@ -49,7 +58,7 @@ func (c *SystemCache) divide(group, n uint64) {
 // numbers of its lines are greater.
 func (c *SystemCache) eachSet(f func(set uint64, s *lineSet, more uint64)) {
 	for set := range uint64(len(c.sets)) {
-		more := set & (1<<(c.joined[set>>(c.groupShift&63)]&63) - 1)
+		more := set & uint64(c.joined[set>>(c.groupShift&63)]-1)
 		f(set, &c.sets[set-more], more)
 	}
 }

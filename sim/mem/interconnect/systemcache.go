@@ -40,7 +40,7 @@ type SystemCache struct {
 
 	sets     []lineSet
 	ways     []lineWay // way by way, so that consecutive lines are neighbours
-	joined   []uint8   // by group of sets: log2 of the sets of a block
+	joined   []uint16  // by group of sets: the sets of a block
 	bankFree []sim.Time
 	count    [dram.MaxMasters][numSystemEvents]int64
 	bytes    [dram.MaxMasters]int64   // that the arrays have read or written at the present clock
@@ -82,7 +82,7 @@ func NewSystemCache(cfg SystemCacheConfig, next mem.Level) (*SystemCache, error)
 		setMask: uint64(lines/cfg.Ways - 1), setShift: model.Log2(lines / cfg.Ways), bankShift: model.Log2(cfg.BankBytes),
 	}
 	c.groupShift = min(c.bankShift-c.lineShift, c.setShift)
-	c.joined = make([]uint8, len(c.sets)>>c.groupShift)
+	c.joined = make([]uint16, len(c.sets)>>c.groupShift)
 	copy(c.limits[:], cfg.Masters)
 	c.dram, _ = next.(*dram.DRAM)
 	c.retime(SystemClock{cfg.Hz, cfg.Energy.BytePJ})
