@@ -1,6 +1,7 @@
 package partition
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -96,7 +97,8 @@ func (p *Problem) complete(plan Plan) Plan {
 // WHILE with a subgraph whose costs are not known is not interpreted.
 func Make(p *Problem, s Strategy) (Plan, error) {
 	if len(p.Control) == 0 {
-		return s.Plan(p)
+		plan, err := s.Plan(p)
+		return plan, asked(err)
 	}
 	q := *p
 	q.planned = map[uint32]Plan{}
@@ -105,7 +107,12 @@ func Make(p *Problem, s Strategy) (Plan, error) {
 		if !known && p.Costs.Operation != nil {
 			continue
 		}
-		if plan, err := settled(sub, s); err == nil { // else what calls it stays with the CPU
+		plan, err := settled(sub, s)
+		var own *strategyError
+		if errors.As(err, &own) {
+			return Plan{}, fmt.Errorf("subgraph %d: %w", k, err)
+		}
+		if err == nil { // else it cannot be measured, and what calls it stays with the CPU
 			plan.Proven = false // of the whole
 			q.planned[k] = plan
 		}
@@ -114,7 +121,24 @@ func Make(p *Problem, s Strategy) (Plan, error) {
 		return Plan{}, err
 	}
 	plan, err := s.Plan(&q)
-	return q.complete(plan), err
+	return q.complete(plan), asked(err)
+}
+
+// strategyError is that of a strategy that was asked for a plan.
+type strategyError struct{ err error }
+
+// Error implements error.
+func (e *strategyError) Error() string { return e.err.Error() }
+
+// Unwrap returns the cause.
+func (e *strategyError) Unwrap() error { return e.err }
+
+// asked marks the error of a strategy.
+func asked(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &strategyError{err}
 }
 
 // settled is the plan of a subgraph, measured where that is possible.

@@ -1,6 +1,7 @@
 package partition
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -257,5 +258,31 @@ func BenchmarkPlan(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// refusing answers for a problem with control flow and fails for all others.
+type refusing struct{}
+
+func (refusing) Name() string { return "refusing" }
+
+func (refusing) Plan(p *Problem) (Plan, error) {
+	if len(p.Control) == 0 {
+		return Plan{}, errors.New("no idea")
+	}
+	return Single(0).Plan(p)
+}
+
+// TestStrategyFailsForSubgraph: a strategy that fails for a subgraph has failed.
+func TestStrategyFailsForSubgraph(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	p := randomProblem(r, 3, 2, true)
+	p.Control, p.Subgraphs = []Control{{1, [2]uint32{0, 1}}}, map[uint32]*Problem{0: randomProblem(r, 2, 2, true), 1: randomProblem(r, 2, 2, true)}
+	p.Costs.Subgraphs = map[uint32]Costs{0: p.Subgraphs[0].Costs, 1: p.Subgraphs[1].Costs}
+	if _, err := Make(p, Single(0)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Make(p, refusing{}); err == nil || err.Error() != "subgraph 0: no idea" {
+		t.Errorf("error %v", err)
 	}
 }
