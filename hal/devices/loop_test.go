@@ -104,3 +104,38 @@ func TestCPUIsThrottled(t *testing.T) {
 		t.Errorf("%d fs before the rules have looked, %d after", cool, hot)
 	}
 }
+
+// TestLoopSettles: a program that finds the clock of the memory in a few states but the caches
+// never as before, since that clock changes while it runs, is not simulated for ever, and a loop
+// of it takes as long on average as one that simulates every execution.
+func TestLoopSettles(t *testing.T) {
+	const turns = 60
+	var mean [2]float64
+	var runs [2]int
+	for i := range mean {
+		m := phone(t, func(c *soc.Config) { c.DSP.Clock.FastMHz = 800 })
+		m.SimulateAll = i == 1
+		c := newClient(t, m, "dsp", streaming(nn.TensorQuant8Asymm, 1536<<10), hal.PriorityMedium)
+		if err := m.Warm(c.execute); err != nil {
+			t.Fatal(err)
+		}
+		before := m.Simulated()
+		loop, v, err := m.Loop(c.execute)
+		sum := v.Latency
+		for range turns - 1 {
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err = loop.Next()
+			sum += v.Latency
+		}
+		mean[i], runs[i] = sum.Microseconds()/turns, m.Simulated()-before
+	}
+	t.Logf("%.2f us with %d of %d executions simulated, %.2f with all", mean[0], runs[0], turns, mean[1])
+	if runs[0] > turns/2 || runs[1] != turns {
+		t.Errorf("%d and %d of %d executions were simulated", runs[0], runs[1], turns)
+	}
+	if r := mean[0] / mean[1]; r < 0.998 || r > 1.002 {
+		t.Errorf("%.2f us per turn, %.2f when all are simulated", mean[0], mean[1])
+	}
+}
