@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -42,6 +44,9 @@ func CreateFile(path string) (*File, error) {
 		f.File, err = Temporaries.create(func() (*os.File, error) { return os.CreateTemp(filepath.Dir(path), ".nnsoc-*") })
 	}
 	if err != nil {
+		if e := (*fs.PathError)(nil); errors.As(err, &e) {
+			e.Path = f.Path // not the temporary file's
+		}
 		return nil, Usage(err)
 	}
 	return f, nil

@@ -10,6 +10,14 @@ import (
 	"testing"
 )
 
+// TestCreateFileNamesItsPath: an error names the file that was asked for.
+func TestCreateFileNamesItsPath(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "none", "out.csv")
+	if _, err := CreateFile(path); err == nil || err.Error() != "open "+path+": no such file or directory" {
+		t.Errorf("%v, want one about %s", err, path)
+	}
+}
+
 // TestWriteFile: links and pipes stay what they are, and a directory is an error
 // that leaves nothing behind.
 func TestWriteFile(t *testing.T) {
