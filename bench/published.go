@@ -26,9 +26,9 @@ func (p *Published) Tolerance() float64 {
 // Latencies are published latencies of phones with the engines of the preset pixel4,
 // and of a Pixel 3, whose Hexagon has half the vector pipes.
 var Latencies = [...]Published{
-	{"cpu", "mobilenet_v1_1.0_224_float", 14.0, false, pixel4, measurements + fourThreads, threads},
-	{"cpu", "mobilenet_v1_1.0_224_quant", 5.0, false, pixel4, measurements + fourThreads, threads},
-	{"cpu", "efficientnet_lite0_float", 12, false, pixel4, efficientNet + fourThreads, fitted},
+	{"cpu", "mobilenet_v1_1.0_224_float", 14.0, false, pixel4, measurements + fourThreads, ""},
+	{"cpu", "mobilenet_v1_1.0_224_quant", 5.0, false, pixel4, measurements + fourThreads, ""},
+	{"cpu", "efficientnet_lite0_float", 12, false, pixel4, efficientNet + fourThreads, ""},
 	{"cpu", "efficientnet_lite0_quant", 6.5, false, pixel4, efficientNet + fourThreads, ""},
 	{"gpu", "mobilenet_v1_1.0_224_float", 9.0, false, pixel4, measurements, slc},
 	{"gpu", "efficientnet_lite0_float", 9.0, false, pixel4, efficientNet + ", fp32", ""},
@@ -60,22 +60,17 @@ const (
 
 // Reasons.
 const (
-	threads = "the rates of kernels follow from nn-Meter's times of one thread and EfficientNet-lite0's of four; this network is faster than they let expect"
-	fitted  = "two numbers of the preset are derived from this network; its many small layers bear the fixed cost per operation"
 	opencl  = "a sum of events with a wait after each kernel, of OpenCL kernels from 2020 on another instruction set; the preset's whole latencies are nearer"
 	slc     = "activations find the system-level cache warm; how much of it the phone's GPU gets beside a display and a camera is not published"
 	unnamed = "the source does not name the engine; through burst objects ours takes 0.6 of it"
 	v65     = "a Snapdragon 845's Hexagon has half the vector pipes; short networks show the fixed cost of a call, which agrees"
 )
 
-// Role says what a figure is to the preset pixel4: a check, an input that the preset
-// is built from, or one of another engine, which shows where ours stands.
+// Role says what a figure is to the preset pixel4: a check, or one of another engine,
+// which shows where ours stands.
 func (p *Published) Role() string {
-	switch {
-	case p.Phone == pixel3:
+	if p.Phone == pixel3 {
 		return "other engine"
-	case p.Engine == "cpu" && p.Source == efficientNet+fourThreads:
-		return "input" // of parallel_efficiency and conv_i8 of sim/soc/pixel4.toml
 	}
 	return Check
 }

@@ -64,13 +64,14 @@ func counting(size uint32) *nn.Model {
 func TestLoopsCostTheirTrips(t *testing.T) {
 	const size = 64
 	cache := timing.CacheSpec{Bytes: 64 << 10, LineBytes: 64, Ways: 4, HitCycles: 4, BytesPerCycle: 32, MSHRs: 20}
-	core := &timing.CPUSpec{Threads: 1, ParallelEfficiency: 1, DRAMPerSecond: 15e9, L3: cache,
-		Cores: []timing.CoreSpec{{Cores: 1, ClockHz: 1e9, Volts: 1, MACF32: 8, MACF16: 16, MACI8: 32, SIMDBytes: 32, L1: cache, L2: cache}}}
-	for k := range core.Efficiency {
-		for precision := range core.Efficiency[k] {
-			core.Efficiency[k][precision] = 0.5
+	single := timing.CoreSpec{Threads: 1, ClockHz: 1e9, Volts: 1, MACF32: 8, MACF16: 16, MACI8: 32, SIMDBytes: 32, L1: cache, L2: cache,
+		Kernels: timing.KernelSpec{GroupedCycles: 1, PatchBytes: 8}}
+	for k := range single.Kernels.Efficiency {
+		for precision := range single.Kernels.Efficiency[k] {
+			single.Kernels.Efficiency[k][precision] = 0.5
 		}
 	}
+	core := &timing.CPUSpec{Cores: []timing.CoreSpec{single}, DRAMPerSecond: 15e9, L3: cache}
 	p, err := Compile(counting(size))
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ import (
 func branches(t *testing.T) *nn.Model {
 	t.Helper()
 	b := builder.New(builder.Config{Format: builder.Quant8})
-	x := b.Image(256)
+	x := b.Image(144)
 	y := b.Conv(x, builder.Conv{Out: 32, Kernel: 3, Act: builder.ReLU})
 	z := b.Conv(x, builder.Conv{Out: 32, Kernel: 3, Act: builder.ReLU})
 	b.Output(b.Add(y, z, builder.ReLU), "sum")
@@ -170,7 +170,7 @@ func TestPartsOverlapOnTheMachine(t *testing.T) {
 		}
 		return cycles
 	}
-	// The outputs of the branches exceed the caches.
+	// What the branches move does not stay in the caches.
 	if a, b := stalled(apart), stalled(both); b <= a {
 		t.Errorf("the DSP waits %d cycles for the memory beside the NPU, %d alone", b, a)
 	}

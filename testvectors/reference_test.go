@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/importer/vectors"
 	"github.com/nnsoc/nnsoc/refcpu"
+	"github.com/nnsoc/nnsoc/refcpu/timing"
 )
 
 // runReference validates, compiles and executes a case and judges the result.
@@ -47,9 +48,22 @@ func runReference(c *vectors.Case) error {
 	return Check(c, dims, data)
 }
 
+// core is one core at 1 GHz.
+func core() *timing.CPUSpec {
+	cache := timing.CacheSpec{Bytes: 256 << 10, LineBytes: 64, Ways: 8, HitCycles: 9, BytesPerCycle: 32, MSHRs: 46}
+	c := timing.CoreSpec{Threads: 1, ClockHz: 1e9, Volts: 1, MACF32: 8, MACF16: 16, MACI8: 32, SIMDBytes: 32, PowerUW: 369, L1: cache, L2: cache,
+		Kernels: timing.KernelSpec{GroupedCycles: 2, PatchBytes: 2, ScalarCycles: 3, OperationCycles: 10000}}
+	for k := range c.Kernels.Efficiency {
+		for p := range c.Kernels.Efficiency[k] {
+			c.Kernels.Efficiency[k][p] = 0.5
+		}
+	}
+	return &timing.CPUSpec{Cores: []timing.CoreSpec{c}, L3: cache, DRAMPerSecond: 15e9}
+}
+
 // timed executes a program with its time, which no case is without.
 func timed(p *refcpu.Program, in []refcpu.Tensor) ([]refcpu.Tensor, error) {
-	meter, err := cortexA76().NewMeter(len(p.Model().Main.Operations))
+	meter, err := core().NewMeter(len(p.Model().Main.Operations))
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func kernel(name string, sizes []uint32, float bool) (*nn.Model, error) {
 	}
 	b := builder.New(config(float))
 	b.Output(k.add(b, sizes), "y")
-	return b.Model(name)
+	return outline(b, name)
 }
 
 // Kernels prices all rows of single kernels.

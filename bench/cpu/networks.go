@@ -34,6 +34,17 @@ func (g *graph) depthwise(kernel, stride uint32, act builder.Activation) {
 	g.x = g.Depthwise(g.x, builder.Conv{Kernel: kernel, Stride: stride, Valid: true, Act: act})
 }
 
+// concat joins tensors; each has a range of its own in 8 bits, as calibration finds it.
+func (g *graph) concat(in ...tensor) {
+	s, d := g.SpreadOf(in[0]), g.Dims(in[0])
+	var q builder.Quant
+	if t := g.Type(); t != nn.TensorFloat32 {
+		q = builder.Quant{Scale: 1, ZeroPoint: -128}
+	}
+	g.x = g.Apply(nn.OpConcatenation, g.Type(), q, append(append([]tensor(nil), in...), g.Int32(int32(len(d)-1)))...)
+	g.SetSpread(g.x, s)
+}
+
 // classify averages over the image and adds the classifier, whose scores are the output.
 func (g *graph) classify() {
 	x := g.Reshape(g.GlobalPool(g.x), 1, int32(g.Channels(g.x)))
@@ -91,7 +102,27 @@ func model(name string, float bool) (*nn.Model, error) {
 	g := &graph{Builder: builder.New(config(float))}
 	g.x = g.Image(224)
 	n.build(g)
-	return g.Model(name)
+	return outline(g.Builder, name)
+}
+
+// outline is the model with weights of zero.
+func outline(b *builder.Builder, name string) (*nn.Model, error) {
+	m, err := b.Model(name)
+	if err != nil {
+		return nil, err
+	}
+	written := map[uint32]bool{}
+	for i := range m.Main.Operations {
+		for _, o := range m.Main.Operations[i].Outputs {
+			written[o] = true
+		}
+	}
+	for i := range m.Main.Operands {
+		if o := &m.Main.Operands[i]; o.Lifetime == nn.TemporaryVariable && !written[uint32(i)] {
+			o.Lifetime, o.Data = nn.ConstantReference, make([]byte, o.Bytes())
+		}
+	}
+	return m, nil
 }
 
 func mobileNetV1(width float64) func(*graph) {
@@ -179,7 +210,7 @@ func squeezeNet(g *graph) {
 			g.x = g.MaxPool(g.x, builder.Pool{Window: 3, Stride: 2, Valid: i != 0})
 		}
 		g.conv(squeeze, 1, 1, builder.ReLU)
-		g.x = g.Concat(
+		g.concat(
 			g.Conv(g.x, builder.Conv{Out: 4 * squeeze, Kernel: 1, Act: builder.ReLU}),
 			g.Conv(g.x, builder.Conv{Out: 4 * squeeze, Kernel: 3, Act: builder.ReLU}))
 	}
@@ -220,7 +251,7 @@ func bnInception(g *graph) {
 		if m[5] > 0 {
 			p = conv(p, m[5], 1, 1)
 		}
-		g.x = g.Concat(append(l, p)...)
+		g.concat(append(l, p)...)
 	}
 	g.classify()
 }

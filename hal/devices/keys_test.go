@@ -255,6 +255,9 @@ type workload struct {
 // hostKey matches the keys of the host's part of executions and of clocks in time.
 var hostKey = regexp.MustCompile(`^host\.|^dram\.clock\.|^system_cache\.clock\.|\.path\.|\.(ramp|idle_after|idle_exit|slumber)_us|\.governor\.|^thermal\.`)
 
+// clusterKey matches the keys of a cluster.
+var clusterKey = regexp.MustCompile(`^cpu\.cluster\[([0-9]+)\]`)
+
 // workloads are what a changed number of a preset must show in, the quickest to
 // tell first.
 func workloads(c *soc.Config) []workload {
@@ -290,6 +293,13 @@ func workloads(c *soc.Config) []workload {
 		for _, p := range npuPrograms() {
 			list = append(list, workload{only: "npu", run: p.run})
 		}
+	}
+	// Of the CPU alone: loops without vectors.
+	for _, o := range []oneOperation{
+		{op: nn.OpGroupedConv2D, kind: nn.TensorFloat32, args: []any{shape{1, 16, 16, 16}, weights{32, 3, 3, 8}, weights{32}, nn.PaddingSame, 1, 1, 2, 0, false}, out: shape{1, 16, 16, 32}},
+		{op: nn.OpPad, kind: nn.TensorQuant8AsymmSigned, args: []any{shape{1, 16, 16, 32}, pairs{0, 0, 1, 1, 1, 1, 0, 0}}, out: shape{1, 18, 18, 32}},
+	} {
+		list = append(list, workload{model: o.model(), only: "cpu"})
 	}
 	for _, k := range []nn.OperandType{nn.TensorQuant8Asymm, nn.TensorFloat32, nn.TensorFloat16} {
 		for _, o := range []struct {
@@ -367,16 +377,23 @@ func TestEveryKeyMatters(t *testing.T) {
 			defer func() { seen = append(seen, load()) }()
 			all := workloads(load())
 			base := map[string]uint64{}
-			reference := func(device string, w int, p hal.Preference) uint64 {
-				id := fmt.Sprint(device, w, p)
+			// pinned has its threads on a cluster alone; "" leaves them where they are.
+			pinned := func(c *soc.Config, cluster string) *soc.Config {
+				if cluster != "" {
+					c.CPU.Pin(1, cluster)
+				}
+				return c
+			}
+			reference := func(device string, w int, p hal.Preference, cluster string) uint64 {
+				id := fmt.Sprint(device, w, p, cluster)
 				if _, ok := base[id]; !ok {
-					base[id], _ = report(load(), device, &all[w], p)
+					base[id], _ = report(pinned(load(), cluster), device, &all[w], p)
 				}
 				return base[id]
 			}
 			// changes reports whether a report of a device changes with a number.
-			changes := func(i int, k *key, device string, w int, p hal.Preference) bool {
-				if o := all[w].only; o != "" && o != device || reference(device, w, p) == 0 {
+			changes := func(i int, k *key, device string, w int, p hal.Preference, cluster string) bool {
+				if o := all[w].only; o != "" && o != device || reference(device, w, p, cluster) == 0 {
 					return false
 				}
 				if host := hostKey.MatchString(k.path); all[w].run != nil && host != all[w].host {
@@ -385,7 +402,7 @@ func TestEveryKeyMatters(t *testing.T) {
 				for _, v := range perturbed(k) {
 					c := load()
 					keys(c)[i].store(v)
-					if got, err := report(c, device, &all[w], p); err == nil && got != base[fmt.Sprint(device, w, p)] {
+					if got, err := report(pinned(c, cluster), device, &all[w], p); err == nil && got != base[fmt.Sprint(device, w, p, cluster)] {
 						return true
 					}
 				}
@@ -435,11 +452,19 @@ func TestEveryKeyMatters(t *testing.T) {
 				if strings.Contains(k.path, ".clock.") {
 					preferences = append(preferences, hal.LowPower, hal.SustainedSpeed)
 				}
+				// Threads on other clusters only share products: one alone does all else.
+				clusters := []string{""}
+				if m := clusterKey.FindStringSubmatch(k.path); m != nil && m[1] != "0" {
+					n, _ := strconv.Atoi(m[1])
+					clusters = append(clusters, c0.CPU.Clusters[n].Name)
+				}
 				found := false
-				for w := range all {
-					for _, device := range readers {
-						for _, p := range preferences {
-							found = found || changes(i, &k, device, w, p)
+				for _, cluster := range clusters {
+					for w := range all {
+						for _, device := range readers {
+							for _, p := range preferences {
+								found = found || changes(i, &k, device, w, p, cluster)
+							}
 						}
 					}
 				}

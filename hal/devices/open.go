@@ -104,7 +104,7 @@ func cpuConfig(c *soc.Config, p sim.Preference, around *surroundings) (cpudriver
 	if err != nil {
 		return cpudriver.Config{}, err
 	}
-	description := fmt.Sprintf("%s, %d threads, %.2f GHz, reference kernels", s.Name, s.Threads, float64(s.Cores[0].ClockHz)/1e9)
+	description := fmt.Sprintf("%s, %d threads, %.2f GHz, reference kernels", s.Name, c.CPU.Threads, float64(s.Cores[0].ClockHz)/1e9)
 	return cpudriver.Config{
 		Spec: *s, Host: around.host(soc.EngineCPU), Clock: around.clock, Description: description,
 		SpecAt: func(points []sim.OPP) (*timing.CPUSpec, error) { return cpuSpec(c, points) },
@@ -129,28 +129,38 @@ func cpuSpec(c *soc.Config, points []sim.OPP) (*timing.CPUSpec, error) {
 	}
 	lead := points[0].Volts / cpu.Energy.VRef
 	s := &timing.CPUSpec{
-		Name: cpu.Name, Threads: cpu.Threads, ParallelEfficiency: cpu.ParallelEfficiency,
-		L3: cpuCache(&cpu.L3), OperationSeconds: cpu.OperationUs * 1e-6,
+		Name: cpu.Name, HandOverCycles: cpu.HandOverCycles, L3: cpuCache(&cpu.L3),
 		DRAMPerSecond: min(cpu.DRAMGBPerS*1e9*float64(cpu.Threads), rates.StreamPerSecond),
 		DRAMSeconds:   rates.Alone.Seconds(), DRAMLineSeconds: rates.Random.Seconds(),
 		StaticWatts: cpu.Energy.StaticMW / 1e3, DRAMWatts: c.DRAM.BackgroundMW() / 1e3,
 		CacheBytePJ: cpu.Energy.PJ["cache_byte"] * lead * lead,
 	}
 	s.DRAMReadBytePJ, s.DRAMWriteBytePJ = c.DRAM.StreamPJPerByte()
+	left := cpu.Threads
 	for i := range cpu.Clusters {
 		k, opp := &cpu.Clusters[i], points[i]
+		kernels := &cpu.Kernels
+		if k.Kernels != nil {
+			kernels = k.Kernels
+		}
+		threads := min(left, k.Cores)
+		left -= threads
 		s.Cores = append(s.Cores, timing.CoreSpec{
-			Name: k.Name, Cores: k.Cores, ClockHz: opp.Hz, Volts: opp.Volts,
+			Name: k.Name, Threads: threads, ClockHz: opp.Hz, Volts: opp.Volts,
 			MACF32: k.MACF32, MACF16: k.MACF16, MACI8: k.MACI8, SIMDBytes: k.SIMDBytesPerCycle, PowerUW: k.PowerUW,
-			L1: cpuCache(&k.L1D), L2: cpuCache(&k.L2),
+			L1: cpuCache(&k.L1D), L2: cpuCache(&k.L2), Kernels: cpuKernels(kernels),
 		})
 	}
-	e := &cpu.Efficiency
-	s.Efficiency[opspec.KernelConv] = [3]float64{e.ConvF32, e.ConvF16, e.ConvI8}
-	s.Efficiency[opspec.KernelDepthwise] = [3]float64{e.DepthwiseF32, e.DepthwiseF16, e.DepthwiseI8}
-	s.Efficiency[opspec.KernelDense] = [3]float64{e.DenseF32, e.DenseF16, e.DenseI8}
-	s.Efficiency[opspec.KernelElementwise] = [3]float64{e.Elementwise, e.Elementwise, e.Elementwise}
 	return s, nil
+}
+
+func cpuKernels(k *soc.CPUKernels) timing.KernelSpec {
+	s := timing.KernelSpec{GroupedCycles: k.GroupedCycles, PatchBytes: k.PatchBytesPerCycle, ScalarCycles: k.ScalarCycles, OperationCycles: k.OperationCycles}
+	s.Efficiency[opspec.KernelConv] = [3]float64{k.ConvF32, k.ConvF16, k.ConvI8}
+	s.Efficiency[opspec.KernelDepthwise] = [3]float64{k.DepthwiseF32, k.DepthwiseF16, k.DepthwiseI8}
+	s.Efficiency[opspec.KernelDense] = [3]float64{k.DenseF32, k.DenseF16, k.DenseI8}
+	s.Efficiency[opspec.KernelElementwise] = [3]float64{k.Elementwise, k.Elementwise, k.Elementwise}
+	return s
 }
 
 func cpuCache(c *soc.Cache) timing.CacheSpec {

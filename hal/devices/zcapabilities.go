@@ -5,131 +5,131 @@ package devices
 import "github.com/nnsoc/nnsoc/hal/nn"
 
 var shipped = [...]socFigures{
-	{"ethos-u55-128", "9c2b15d1a3e2da1b", []deviceFigures{
+	{"ethos-u55-128", "5e91b101f40f9d3f", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
-				{nn.TensorQuant8Asymm, 0.037, 0.015},
-				{nn.TensorQuant8SymmPerChannel, 0.037, 0.015},
-				{nn.TensorQuant8AsymmSigned, 0.037, 0.015},
+				{nn.TensorQuant8Asymm, 0.058, 0.024},
+				{nn.TensorQuant8SymmPerChannel, 0.058, 0.024},
+				{nn.TensorQuant8AsymmSigned, 0.058, 0.024},
 			},
 		},
 	}},
-	{"ethos-u55-256", "23a271bf6db50f88", []deviceFigures{
+	{"ethos-u55-256", "c9aeeb1302c0484e", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
-				{nn.TensorQuant8Asymm, 0.028, 0.013},
-				{nn.TensorQuant8SymmPerChannel, 0.028, 0.013},
-				{nn.TensorQuant8AsymmSigned, 0.028, 0.013},
+				{nn.TensorQuant8Asymm, 0.045, 0.021},
+				{nn.TensorQuant8SymmPerChannel, 0.045, 0.021},
+				{nn.TensorQuant8AsymmSigned, 0.045, 0.021},
 			},
 		},
 	}},
-	{"ethos-u55-32", "a9557be24cb078ad", []deviceFigures{
+	{"ethos-u55-32", "e14a67867b02c316", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
-				{nn.TensorQuant8Asymm, 0.097, 0.025},
-				{nn.TensorQuant8SymmPerChannel, 0.097, 0.025},
-				{nn.TensorQuant8AsymmSigned, 0.097, 0.025},
+				{nn.TensorQuant8Asymm, 0.15, 0.039},
+				{nn.TensorQuant8SymmPerChannel, 0.15, 0.039},
+				{nn.TensorQuant8AsymmSigned, 0.15, 0.039},
 			},
 		},
 	}},
-	{"ethos-u55-64", "5dc5d9b51bee57ae", []deviceFigures{
+	{"ethos-u55-64", "06eaebb6c54e86fe", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
-				{nn.TensorQuant8Asymm, 0.056, 0.019},
-				{nn.TensorQuant8SymmPerChannel, 0.056, 0.019},
-				{nn.TensorQuant8AsymmSigned, 0.056, 0.019},
+				{nn.TensorQuant8Asymm, 0.088, 0.029},
+				{nn.TensorQuant8SymmPerChannel, 0.088, 0.029},
+				{nn.TensorQuant8AsymmSigned, 0.088, 0.029},
 			},
 		},
 	}},
-	{"ethos-u65-256", "0ed7d7602972e418", []deviceFigures{
+	{"ethos-u65-256", "12197442d1c32964", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
-				{nn.TensorQuant8Asymm, 0.21, 0.046},
-				{nn.TensorQuant8SymmPerChannel, 0.21, 0.046},
-				{nn.TensorQuant8AsymmSigned, 0.21, 0.046},
+				{nn.TensorQuant8Asymm, 0.36, 0.077},
+				{nn.TensorQuant8SymmPerChannel, 0.36, 0.077},
+				{nn.TensorQuant8AsymmSigned, 0.36, 0.077},
 			},
 		},
 	}},
-	{"ethos-u65-512", "887097931551263e", []deviceFigures{
+	{"ethos-u65-512", "700848e72b9d888f", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
-				{nn.TensorQuant8Asymm, 0.2, 0.046},
-				{nn.TensorQuant8SymmPerChannel, 0.2, 0.046},
-				{nn.TensorQuant8AsymmSigned, 0.2, 0.046},
+				{nn.TensorQuant8Asymm, 0.33, 0.077},
+				{nn.TensorQuant8SymmPerChannel, 0.33, 0.077},
+				{nn.TensorQuant8AsymmSigned, 0.33, 0.077},
 			},
 		},
 	}},
-	{"pixel4", "2192a6dc5ded19cf", []deviceFigures{
+	{"pixel4", "680c688d01a65a55", []deviceFigures{
 		{
 			device:        "gpu",
-			relaxedScalar: [2]float32{0.28, 0.11},
-			relaxedTensor: [2]float32{0.28, 0.11},
+			relaxedScalar: [2]float32{0.42, 0.16},
+			relaxedTensor: [2]float32{0.42, 0.16},
 			operand: []typeFigure{
-				{nn.Float32, 0.36, 0.16},
-				{nn.TensorFloat32, 0.36, 0.16},
-				{nn.TensorFloat16, 0.42, 0.15},
-				{nn.Float16, 0.42, 0.15},
+				{nn.Float32, 0.53, 0.23},
+				{nn.TensorFloat32, 0.53, 0.23},
+				{nn.TensorFloat16, 0.6, 0.22},
+				{nn.Float16, 0.6, 0.22},
 			},
 		},
 		{
 			device: "dsp",
 			operand: []typeFigure{
-				{nn.Int32, 16, 2.1},
-				{nn.Uint32, 16, 2.1},
-				{nn.TensorInt32, 16, 2.1},
-				{nn.TensorQuant8Asymm, 0.51, 0.051},
-				{nn.Bool, 20, 2.1},
-				{nn.TensorQuant16Symm, 13, 0.85},
-				{nn.TensorBool8, 20, 2.1},
-				{nn.TensorQuant8SymmPerChannel, 0.54, 0.056},
-				{nn.TensorQuant16Asymm, 13, 0.85},
-				{nn.TensorQuant8Symm, 16, 1.1},
-				{nn.TensorQuant8AsymmSigned, 0.54, 0.056},
+				{nn.Int32, 5.4, 0.42},
+				{nn.Uint32, 5.4, 0.42},
+				{nn.TensorInt32, 5.4, 0.42},
+				{nn.TensorQuant8Asymm, 0.89, 0.089},
+				{nn.Bool, 12, 0.54},
+				{nn.TensorQuant16Symm, 5.3, 0.23},
+				{nn.TensorBool8, 12, 0.54},
+				{nn.TensorQuant8SymmPerChannel, 0.95, 0.097},
+				{nn.TensorQuant16Asymm, 5.3, 0.23},
+				{nn.TensorQuant8Symm, 8.6, 0.31},
+				{nn.TensorQuant8AsymmSigned, 0.95, 0.097},
 			},
 		},
 		{
 			device: "npu",
 			operand: []typeFigure{
-				{nn.TensorQuant8Asymm, 0.34, 0.038},
-				{nn.TensorQuant8SymmPerChannel, 0.34, 0.038},
-				{nn.TensorQuant8AsymmSigned, 0.34, 0.038},
+				{nn.TensorQuant8Asymm, 0.59, 0.066},
+				{nn.TensorQuant8SymmPerChannel, 0.59, 0.066},
+				{nn.TensorQuant8AsymmSigned, 0.59, 0.066},
 			},
 		},
 	}},
-	{"sd888", "971c7afde940842f", []deviceFigures{
+	{"sd888", "cb53d7709fc66e01", []deviceFigures{
 		{
 			device: "dsp",
 			operand: []typeFigure{
-				{nn.Int32, 16, 1.8},
-				{nn.Uint32, 16, 1.8},
-				{nn.TensorInt32, 16, 1.8},
-				{nn.TensorQuant8Asymm, 0.59, 0.054},
-				{nn.Bool, 18, 1.8},
-				{nn.TensorQuant16Symm, 12, 0.76},
-				{nn.TensorBool8, 18, 1.8},
-				{nn.TensorQuant8SymmPerChannel, 0.65, 0.061},
-				{nn.TensorQuant16Asymm, 12, 0.76},
-				{nn.TensorQuant8Symm, 15, 1},
-				{nn.TensorQuant8AsymmSigned, 0.65, 0.061},
+				{nn.Int32, 5.9, 0.42},
+				{nn.Uint32, 5.9, 0.42},
+				{nn.TensorInt32, 5.9, 0.42},
+				{nn.TensorQuant8Asymm, 0.81, 0.075},
+				{nn.Bool, 12, 0.52},
+				{nn.TensorQuant16Symm, 5.9, 0.24},
+				{nn.TensorBool8, 12, 0.52},
+				{nn.TensorQuant8SymmPerChannel, 0.91, 0.084},
+				{nn.TensorQuant16Asymm, 5.9, 0.24},
+				{nn.TensorQuant8Symm, 9.1, 0.32},
+				{nn.TensorQuant8AsymmSigned, 0.91, 0.084},
 			},
 		},
 	}},
-	{"xclipse920", "e4bb4b8fdcbb966f", []deviceFigures{
+	{"xclipse920", "9e765e0f829dc696", []deviceFigures{
 		{
 			device:        "gpu",
-			relaxedScalar: [2]float32{0.3, 0.15},
-			relaxedTensor: [2]float32{0.3, 0.15},
+			relaxedScalar: [2]float32{0.36, 0.17},
+			relaxedTensor: [2]float32{0.36, 0.17},
 			operand: []typeFigure{
-				{nn.Float32, 0.3, 0.17},
-				{nn.TensorFloat32, 0.3, 0.17},
-				{nn.TensorFloat16, 0.41, 0.19},
-				{nn.Float16, 0.41, 0.19},
+				{nn.Float32, 0.36, 0.2},
+				{nn.TensorFloat32, 0.36, 0.2},
+				{nn.TensorFloat16, 0.47, 0.21},
+				{nn.Float16, 0.47, 0.21},
 			},
 		},
 	}},

@@ -6,7 +6,7 @@ import "github.com/nnsoc/nnsoc/hal/nn"
 var convRows = []Row{
 	{Op: nn.OpConv2D, Since: V10, Types: floatQuant10, Args: convArgs, Until12: productScaleUntil12,
 		Quant: fits(readConv, (*Conv).Quant), Sums: sums(readConv, (*Conv).sums),
-		Work: WorkRule{Kernel: KernelConv, Also: macs(readConv, (*Conv).MACs)},
+		Work: WorkRule{Kernel: KernelConv, Float: stepsStore, Quant: stepsRequant, Also: patched(readConv, (*Conv).MACs, (*Conv).patches)},
 		Forms: []Form{
 			{V10, "input:T filter:W bias:B padding:int32 stride_w:int32 stride_h:int32 activation:int32 [1.2 nchw:bool=0] [1.2 dilation_w:int32=1 dilation_h:int32=1]", "output:T"},
 			{V10, "input:T filter:W bias:B pad_left:int32 pad_right:int32 pad_top:int32 pad_bottom:int32 stride_w:int32 stride_h:int32 activation:int32 [1.2 " +
@@ -14,7 +14,7 @@ var convRows = []Row{
 		}},
 	{Op: nn.OpDepthwiseConv2D, Since: V10, Types: floatQuant10, Args: convArgs, Until12: productScaleUntil12,
 		Quant: fits(readConv, (*Conv).Quant), Sums: sums(readConv, (*Conv).sums),
-		Work: WorkRule{Kernel: KernelDepthwise, Also: macs(readConv, (*Conv).MACs)},
+		Work: WorkRule{Kernel: KernelDepthwise, Float: stepsStore, Quant: stepsRequant, Also: macs(readConv, (*Conv).MACs)},
 		Forms: []Form{
 			{V10, "input:T filter:W bias:B padding:int32 stride_w:int32 stride_h:int32 depth_multiplier:int32 activation:int32 [1.2 nchw:bool=0] [1.2 " +
 				"dilation_w:int32=1 dilation_h:int32=1]", "output:T"},
@@ -23,7 +23,7 @@ var convRows = []Row{
 		}},
 	{Op: nn.OpGroupedConv2D, Since: V12, Types: floatQuant12, Args: groupedConvArgs,
 		Quant: fits(readGroupedConv, (*GroupedConv).Quant), Sums: sums(readGroupedConv, (*GroupedConv).sums),
-		Work: WorkRule{Kernel: KernelConv, Also: macs(readGroupedConv, (*GroupedConv).MACs)},
+		Work: WorkRule{Kernel: KernelGrouped, Also: macs(readGroupedConv, (*GroupedConv).MACs)},
 		Forms: []Form{
 			{V12, "input:T filter:W bias:B padding:int32 stride_w:int32 stride_h:int32 groups:int32 activation:int32 nchw:bool", "output:T"},
 			{V12, "input:T filter:W bias:B pad_left:int32 pad_right:int32 pad_top:int32 pad_bottom:int32 stride_w:int32 stride_h:int32 groups:int32 " +
@@ -31,7 +31,7 @@ var convRows = []Row{
 		}},
 	{Op: nn.OpTransposeConv2D, Since: V12, Types: floatQuant12, Args: transposeConvArgs,
 		Quant: fits(readTransposeConv, (*TransposeConv).Quant), Sums: sums(readTransposeConv, (*TransposeConv).sums),
-		Work: WorkRule{Kernel: KernelConv, Also: macs(readTransposeConv, (*TransposeConv).MACs)},
+		Work: WorkRule{Kernel: KernelConv, Float: stepsStore, Quant: stepsRequant, Also: patched(readTransposeConv, (*TransposeConv).MACs, (*TransposeConv).patches)},
 		Forms: []Form{
 			{V12, "input:T filter:W bias:B output_shape:I32 padding:int32 stride_w:int32 stride_h:int32 activation:int32 nchw:bool", "output:T"},
 			{V12, "input:T filter:W bias:B pad_left:int32 pad_right:int32 pad_top:int32 pad_bottom:int32 stride_w:int32 stride_h:int32 activation:int32 nchw:bool", "output:T"},
@@ -116,6 +116,14 @@ func (c *Conv) MACs() int64 {
 		depth = 1
 	}
 	return int64(c.N) * int64(c.OutH) * int64(c.OutW) * int64(c.K) * int64(c.KH) * int64(c.KW) * depth
+}
+
+// patches counts the elements of all windows.
+func (c *Conv) patches() int64 {
+	if c.KH*c.KW*c.StrideH*c.StrideW == 1 {
+		return 0
+	}
+	return int64(c.N) * int64(c.OutH) * int64(c.OutW) * int64(c.KH) * int64(c.KW) * int64(c.C)
 }
 
 // Quant returns the requantization of a quantized convolution.
@@ -297,4 +305,9 @@ func transposePadding(out, k, stride int) (head, tail int) {
 // MACs counts the multiply-accumulates: every input pixel times the filter.
 func (c *TransposeConv) MACs() int64 {
 	return int64(c.N) * int64(c.H) * int64(c.W) * int64(c.C) * int64(c.K) * int64(c.KH) * int64(c.KW)
+}
+
+// patches counts the elements of all windows of the output, which overlap.
+func (c *TransposeConv) patches() int64 {
+	return int64(c.N) * int64(c.H) * int64(c.W) * int64(c.KH) * int64(c.KW) * int64(c.K)
 }

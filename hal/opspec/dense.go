@@ -9,13 +9,13 @@ import (
 var denseRows = []Row{
 	{Op: nn.OpFullyConnected, Since: V10, Types: floatQuant10, Args: fullyConnectedArgs, Until12: productScaleUntil12,
 		Quant: fits(readFullyConnected, (*FullyConnected).Quant), Sums: sums(readFullyConnected, (*FullyConnected).sums),
-		Work: WorkRule{Kernel: KernelDense, Also: macs(readFullyConnected, (*FullyConnected).MACs)},
+		Work: WorkRule{Kernel: KernelDense, Float: stepsStore, Quant: stepsRequant, Also: macs(readFullyConnected, (*FullyConnected).MACs)},
 		Forms: []Form{
 			{V10, "input:T weights:T bias:B activation:int32", "output:T"},
 		}},
 	{Op: nn.OpBatchMatmul, Since: FL6, Types: "F16@FL6 F32@FL6 I32@FL6 Q8S@FL6", MaxRank: 4, Args: batchMatmulArgs,
 		Quant: fits(readBatchMatmul, (*BatchMatmul).Quant),
-		Work:  WorkRule{Kernel: KernelDense, Also: macs(readBatchMatmul, (*BatchMatmul).MACs)},
+		Work:  WorkRule{Kernel: KernelDense, Float: stepsStore, Quant: stepsRequant, Also: macs(readBatchMatmul, (*BatchMatmul).MACs)},
 		Forms: []Form{
 			{FL6, "lhs:T rhs:T adj_x:bool adj_y:bool", "output:T"},
 		}},

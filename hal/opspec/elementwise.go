@@ -11,13 +11,13 @@ import (
 var elementwiseRows = []Row{
 	{Op: nn.OpAdd, Since: V10, Types: "F32@1.0 Q8@1.0 F16@1.2 Q8S@1.3 I32@1.3", MaxRank: 4, Args: elementwiseArgs,
 		Quant: fits(readElementwise, (*Elementwise).AddQuant),
-		Work:  compared,
+		Work:  added,
 		Forms: []Form{
 			{V10, "a:T b:T activation:int32", "output:T"},
 		}},
 	{Op: nn.OpSub, Since: V11, Types: "F32@1.1 F16@1.2 Q8@1.2 Q8S@1.3 I32@1.3", MaxRank: 4, Args: elementwiseArgs,
 		Quant: fits(readElementwise, (*Elementwise).AddQuant),
-		Work:  compared,
+		Work:  added,
 		Forms: []Form{
 			{V11, "a:T b:T activation:int32", "output:T"},
 		}},
@@ -79,6 +79,8 @@ var (
 )
 
 // compared is one step, or a requantization.
+var added = WorkRule{Float: 1, Quant: stepsAdd}
+
 var compared = WorkRule{Float: 1, Quant: stepsRequant}
 
 // Elementwise is a binary operation with broadcasting: ADD, SUB, MUL, DIV and

@@ -186,7 +186,7 @@ func readRank(a *Args) (int, error) {
 
 // concatRows join, cut and repeat tensors.
 var concatRows = []Row{
-	{Op: nn.OpConcatenation, Since: V10, Types: floatQuant10, MaxRank: 4, Args: concatArgs, Until12: oneQuantUntil12, Work: same, Forms: []Form{
+	{Op: nn.OpConcatenation, Since: V10, Types: floatQuant10, MaxRank: 4, Args: concatArgs, Until12: oneQuantUntil12, Work: joined, Forms: []Form{
 		{V10, "inputs:T... axis:int32", "output:T"},
 	}},
 	{Op: nn.OpPack, Since: FL6, Types: "F16@FL6 F32@FL6 I32@FL6 Q8@FL6 Q8S@FL6", Key: "out0", SameQuant: true, Args: packArgs,
@@ -208,6 +208,24 @@ var (
 	tileArgs   = Arguments[Tile]{Read: readTile, Shapes: one(func(t *Tile) []uint32 { return t.Dims })}
 	splitArgs  = Arguments[Split]{Read: readSplit, Shapes: func(s *Split) [][]uint32 { return slices.Repeat([][]uint32{s.Dims}, len(s.Outputs)) }}
 )
+
+// joined is the work of CONCATENATION: inputs of another scale than the output's are
+// requantized one element at a time.
+var joined = WorkRule{Float: 1, Quant: 1, Also: func(a *Args, w *Work) error {
+	to := &a.View.Operands[a.Op.Outputs[0]]
+	for _, i := range a.Variadic() {
+		from := &a.View.Operands[i]
+		if !quantized(a.Key) || from.Scale == to.Scale && from.ZeroPoint == to.ZeroPoint {
+			continue
+		}
+		n, err := a.View.elements(i)
+		if err != nil {
+			return err
+		}
+		w.Scalars += scalarsRescale * n
+	}
+	return nil
+}}
 
 // Concat is a CONCATENATION, seen as rows: for each of Outer, Sizes[i]
 // contiguous elements of each input follow each other.

@@ -8,10 +8,10 @@ import (
 
 // padRows make a tensor larger around its edges.
 var padRows = []Row{
-	{Op: nn.OpPad, Since: V11, Types: floatQuant11, MaxRank: 4, Args: padArgs, Until12: zeroPoint0Until12, Work: same, Forms: []Form{
+	{Op: nn.OpPad, Since: V11, Types: floatQuant11, MaxRank: 4, Args: padArgs, Until12: zeroPoint0Until12, Work: padded, Forms: []Form{
 		{V11, "input:T paddings:I32", "output:T"},
 	}},
-	{Op: nn.OpPadV2, Since: V12, Types: floatQuant12, SameQuant: true, MaxRank: 4, Args: padArgs, Work: same, Forms: []Form{
+	{Op: nn.OpPadV2, Since: V12, Types: floatQuant12, SameQuant: true, MaxRank: 4, Args: padArgs, Work: padded, Forms: []Form{
 		{V12, "input:T paddings:I32 pad_value:P", "output:T"},
 	}},
 	{Op: nn.OpMirrorPad, Since: FL7, Types: "F16@FL7 F32@FL7 I32@FL7 Q8@FL7 Q8S@FL7", SameQuant: true, Args: mirrorPadArgs,
@@ -20,6 +20,16 @@ var padRows = []Row{
 			{FL7, "input:T paddings:I32 mode:int32", "output:T"},
 		}},
 }
+
+// padded is the work of PAD: rows are copied whole, but one element at a time of signed
+// bytes, as TensorFlow Lite has it (PadImageStyle has vector forms for float and unsigned
+// bytes alone).
+var padded = WorkRule{Float: 1, Quant: 1, Also: func(a *Args, w *Work) (err error) {
+	if a.Key == nn.TensorQuant8AsymmSigned {
+		w.Scalars, err = outputElements(a)
+	}
+	return err
+}}
 
 var (
 	padArgs       = Arguments[Pad]{Read: readPad, Shapes: one(func(p *Pad) []uint32 { return p.Dims })}

@@ -9,20 +9,20 @@ import (
 // poolRows are the operations that pool an image.
 var poolRows = []Row{
 	{Op: nn.OpAveragePool2D, Since: V10, Types: floatQuant10, SameQuant: true, Rank: 4, Args: poolArgs,
-		Work: WorkRule{Float: 2, Quant: 3, Per: poolTaps},
+		Work: WorkRule{Float: stepsPool, Quant: stepsPool, Per: poolTaps},
 		Forms: []Form{
 			{V10, "input:T padding:int32 stride_w:int32 stride_h:int32 filter_w:int32 filter_h:int32 activation:int32 [1.2 nchw:bool=0]", "output:T"},
 			{V10, "input:T pad_left:int32 pad_right:int32 pad_top:int32 pad_bottom:int32 stride_w:int32 stride_h:int32 filter_w:int32 filter_h:int32 " +
 				"activation:int32 [1.2 nchw:bool=0]", "output:T"},
 		}},
 	{Op: nn.OpMaxPool2D, Since: V10, Types: floatQuant10, SameQuant: true, Rank: 4, Args: poolArgs,
-		Work: WorkRule{Float: 2, Quant: 2, Per: poolTaps},
+		Work: WorkRule{Float: stepsPool, Quant: stepsPool, Per: poolTaps},
 		Forms: []Form{
 			{V10, "input:T padding:int32 stride_w:int32 stride_h:int32 filter_w:int32 filter_h:int32 activation:int32 [1.2 nchw:bool=0]", "output:T"},
 			{V10, "input:T pad_left:int32 pad_right:int32 pad_top:int32 pad_bottom:int32 stride_w:int32 stride_h:int32 filter_w:int32 filter_h:int32 " +
 				"activation:int32 [1.2 nchw:bool=0]", "output:T"},
 		}},
-	{Op: nn.OpL2Pool2D, Since: V10, Types: float10, Rank: 4, Args: poolArgs, Work: WorkRule{Float: 3, Per: poolTaps}, Forms: []Form{
+	{Op: nn.OpL2Pool2D, Since: V10, Types: float10, Rank: 4, Args: poolArgs, Work: WorkRule{Float: stepsPool + 1, Per: poolTaps}, Forms: []Form{
 		{V10, "input:T padding:int32 stride_w:int32 stride_h:int32 filter_w:int32 filter_h:int32 activation:int32 [1.2 nchw:bool=0]", "output:T"},
 		{V10, "input:T pad_left:int32 pad_right:int32 pad_top:int32 pad_bottom:int32 stride_w:int32 stride_h:int32 filter_w:int32 filter_h:int32 " +
 			"activation:int32 [1.2 nchw:bool=0]", "output:T"},

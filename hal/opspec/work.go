@@ -14,10 +14,12 @@ type Kernel uint8
 // Kernel families.
 const (
 	KernelElementwise Kernel = iota // no multiply-accumulates: arithmetic by element, copies, searches
-	KernelConv                      // CONV_2D, GROUPED_CONV_2D, TRANSPOSE_CONV_2D
+	KernelConv                      // CONV_2D, TRANSPOSE_CONV_2D
 	KernelDepthwise                 // DEPTHWISE_CONV_2D
 	KernelDense                     // matrix products: FULLY_CONNECTED, BATCH_MATMUL, recurrent cells
-	NumKernels
+	KernelGrouped                   // GROUPED_CONV_2D
+
+	NumKernels = KernelGrouped // whose loops use vectors
 )
 
 // TensorWork is an operand that an operation reads or writes. Reading is what it
@@ -41,6 +43,13 @@ type Work struct {
 	// Steps are elementwise steps: one arithmetic instruction on one element of
 	// Type, loads, stores and MACs apart.
 	Steps int64
+	// Patches are bytes of windows of the input (of the output of a transposed convolution)
+	// that lie side by side for a product of matrices. A window of one pixel, read without
+	// stride, lies there as it is.
+	Patches int64
+	// Scalars are elements that libraries handle one at a time, where others are handled
+	// by vectors.
+	Scalars int64
 	// Lookups are accesses to addresses that depend on data, one after another.
 	Lookups int64
 	Tensors []TensorWork
@@ -222,6 +231,22 @@ func macs[T any](read func(*Args) (T, error), count func(*T) int64) func(*Args, 
 	}
 }
 
+// patched counts multiply-accumulates and the elements of patches.
+func patched[T any](read func(*Args) (T, error), count, patches func(*T) int64) func(*Args, *Work) error {
+	products := macs(read, count)
+	return func(a *Args, w *Work) error {
+		if err := products(a, w); err != nil {
+			return err
+		}
+		p, err := read(a)
+		if err != nil {
+			return err
+		}
+		w.Patches, err = product(a.Op, patches(&p), int64(a.Key.ElementBytes()))
+		return err
+	}
+}
+
 // lookups counts data-dependent accesses.
 func lookups[T any](read func(*Args) (T, error), count func(*T) int64) func(*Args, *Work) error {
 	return func(a *Args, w *Work) error {
@@ -262,9 +287,16 @@ const (
 	stepsExp     = 20 // range reduction and polynomial
 	stepsPow     = 72 // logarithm, product, exponential
 	stepsSoftmax = 48 // 12.4 cycles per value measured on a Cortex-A76, 4 step cycles per 16
+	stepsPool    = 6  // per element of a window
+	stepsAdd     = 48 // two inputs to one scale, sum to another: three doubling multiplies, each 2 cycles per 4 values
+	stepsStore   = 2  // bias and clamp
 	stepsRequant = 16 // offset, shift, doubling multiply, rounding shift, narrow, clamp
 	stepsSigmoid = 24 // exponential and division
 )
+
+// scalarsRescale are the scalar elements that requantizing one of 8 bits takes: measured as
+// twice a PAD's in TensorFlow Lite 2.10.
+const scalarsRescale = 2
 
 // Rules that many operations share.
 var (

@@ -9,10 +9,7 @@ import (
 // team is the threads of an operation. Rates are per cycle of the first group.
 type team struct {
 	n       int
-	watts   float64 // of all threads, busy
-	mac     [numPrecisions]float64
-	simd    float64 // bytes of vector arithmetic
-	l1      float64 // bytes loaded and stored
+	cores   []CoreSpec
 	l2      float64 // bytes from L2 to the L1s
 	l3      float64 // bytes of misses of the L2s that L3 answers
 	l1Holds float64
@@ -21,35 +18,61 @@ type team struct {
 	l2Hit   float64
 }
 
-func (s *CPUSpec) threads() team {
-	var p team
-	left := s.Threads
-	for i := range s.Cores {
-		c := &s.Cores[i]
-		n := min(left, c.Cores)
-		left -= n
-		p.n += n
-		// Cycles of this group's threads in one cycle of the first group.
-		speed := float64(n) * float64(c.ClockHz) / float64(s.Cores[0].ClockHz)
-		p.watts += float64(float64(n) * c.PowerUW * float64(c.ClockHz) * c.Volts * c.Volts * 1e-12)
-		for k, mac := range [numPrecisions]float64{c.MACF32, c.MACF16, c.MACI8} {
-			p.mac[k] += float64(speed * mac)
-		}
-		p.simd += float64(speed * c.SIMDBytes)
-		p.l1 += float64(speed * c.L1.BytesPerCycle)
+// teams are all threads, and the first alone.
+func (s *CPUSpec) teams() (all, alone team) {
+	first := s.Cores[0]
+	first.Threads = 1
+	return s.team(s.Cores), s.team([]CoreSpec{first})
+}
+
+func (s *CPUSpec) team(cores []CoreSpec) team {
+	p := team{cores: cores}
+	for i := range cores {
+		c := &cores[i]
+		n := float64(c.Threads)
+		p.n += c.Threads
+		cycles := float64(s.Cores[0].ClockHz) / float64(c.ClockHz) // of the first group in one of this group
 		// A line takes its transfer and its share of the latency, which as many
 		// misses as may be outstanding hide from each other.
-		p.l2 += speed / sum(1/c.L2.BytesPerCycle, c.L2.HitCycles/c.L1.inFlight())
-		p.l3 += float64(speed * c.L2.inFlight() / math.Max(s.L3.HitCycles, 1))
-		cycles := float64(n) * float64(s.Cores[0].ClockHz) / float64(c.ClockHz) // of the first group in one of these threads
-		p.l1Hit += float64(cycles * c.L1.HitCycles)
-		p.l2Hit += float64(cycles * c.L2.HitCycles)
-		p.l1Holds += float64(float64(n) * c.L1.holds())
-		p.l2Holds += float64(float64(n) * c.L2.holds())
+		p.l2 += n / cycles / sum(1/c.L2.BytesPerCycle, c.L2.HitCycles/c.L1.inFlight())
+		p.l3 += float64(n / cycles * c.L2.inFlight() / math.Max(s.L3.HitCycles, 1))
+		p.l1Hit += float64(n * cycles * c.L1.HitCycles)
+		p.l2Hit += float64(n * cycles * c.L2.HitCycles)
+		p.l1Holds += float64(n * c.L1.holds())
+		p.l2Holds += float64(n * c.L2.holds())
 	}
 	p.l1Hit /= float64(p.n)
 	p.l2Hit /= float64(p.n)
 	return p
+}
+
+// watts is the power of all threads, busy.
+func (s *CPUSpec) watts() float64 {
+	w := 0.
+	for i := range s.Cores {
+		c := &s.Cores[i]
+		w += float64(float64(c.Threads) * c.PowerUW * float64(c.ClockHz) * c.Volts * c.Volts * 1e-12)
+	}
+	return w
+}
+
+// share is the cycles of the first group until every thread has done its equal part of work
+// that takes a core cycles: as the threads are, and if they were busy all the time.
+func (p *team) share(cycles func(*CoreSpec) float64) (pace, busy float64) {
+	rate := 0.
+	for i := range p.cores {
+		c := &p.cores[i]
+		if c.Threads == 0 {
+			continue
+		}
+		whole := cycles(c) * float64(p.cores[0].ClockHz) / float64(c.ClockHz)
+		pace = math.Max(pace, whole/float64(p.n))
+		rate += float64(c.Threads) / whole
+	}
+	if rate > 0 && !math.IsInf(rate, 0) {
+		busy = 1 / rate
+	}
+	return pace, math.Min(busy, pace)
 }
 
 // traffic is the bytes of an operation that cross between the levels of memory.
@@ -98,26 +121,48 @@ func (s *CPUSpec) traffic(p *team, w *opspec.Work) traffic {
 			t.lookup = sum(near/float64(p.n), s.DRAMLineSeconds*float64(lead.ClockHz)*(dram/b))
 		}
 	}
+	beyond := math.Max(float64(w.Patches)-p.l2Holds-s.L3.holds(), 0)
+	t.dramWrite += beyond
+	t.dramRead += beyond
 	return t
 }
 
-// cost fills the reasons, the counts and the dynamic energy of an operation.
-func (s *CPUSpec) cost(p *team, w *opspec.Work, o *OperationTiming) {
-	precision := precisionOf(w.Type)
-	element := float64(max(w.Type.ElementBytes(), 1))
-	hz := float64(s.Cores[0].ClockHz)
-	t := s.traffic(p, w)
+// together reports whether threads share a kernel.
+func together(k opspec.Kernel) bool {
+	return k == opspec.KernelConv || k == opspec.KernelDepthwise || k == opspec.KernelDense
+}
 
-	ideal := float64(w.Steps) * element / (p.simd * s.Efficiency[opspec.KernelElementwise][precision])
-	if w.Kernel == opspec.KernelElementwise {
-		ideal += t.l1 / p.l1 // loads and stores of MAC kernels are part of their efficiency
-	} else {
-		ideal += float64(w.MACs) / (p.mac[precision] * s.Efficiency[w.Kernel][precision])
+// arithmetic is the cycles of a core for the steps and the multiply-accumulates of an operation.
+func (c *CoreSpec) arithmetic(w *opspec.Work) float64 {
+	p := precisionOf(w.Type)
+	element := float64(max(w.Type.ElementBytes(), 1))
+	cycles := float64(w.Steps) * element / (c.SIMDBytes * c.Kernels.Efficiency[opspec.KernelElementwise][p])
+	switch w.Kernel {
+	case opspec.KernelElementwise:
+	case opspec.KernelGrouped:
+		cycles += float64(float64(w.MACs) * c.Kernels.GroupedCycles)
+	default:
+		peak := [numPrecisions]float64{c.MACF32, c.MACF16, c.MACI8}[p]
+		cycles += float64(w.MACs) / (peak * c.Kernels.Efficiency[w.Kernel][p])
 	}
-	ideal += float64(w.Lookups) * t.lookup
-	busy := ideal
-	if p.n > 1 {
-		busy = ideal / s.ParallelEfficiency
+	return cycles
+}
+
+// cost fills the reasons, the counts and the dynamic energy of an operation.
+func (m *Meter) cost(w *opspec.Work, o *OperationTiming) {
+	s, p := m.spec, &m.alone
+	lead := &s.Cores[0]
+	hz := float64(lead.ClockHz)
+	launch := lead.Kernels.OperationCycles
+	if together(w.Kernel) {
+		p = &m.all
+		launch += float64(float64(p.n-1) * s.HandOverCycles)
+	}
+	t := s.traffic(p, w)
+	pace, ideal := p.share(func(c *CoreSpec) float64 { return c.arithmetic(w) })
+	alone := sum(float64(w.Patches)/lead.Kernels.PatchBytes, float64(w.Scalars)*lead.Kernels.ScalarCycles, float64(w.Lookups)*t.lookup)
+	if w.Kernel == opspec.KernelElementwise {
+		alone += t.l1 / lead.L1.BytesPerCycle // loads and stores of MAC kernels are part of their efficiency
 	}
 	caches := sum(t.l2/p.l2, t.l3/s.L3.BytesPerCycle, t.l3/p.l3)
 	dramBytes := t.dramRead + t.dramWrite
@@ -130,18 +175,17 @@ func (s *CPUSpec) cost(p *team, w *opspec.Work, o *OperationTiming) {
 			spent = cycles
 		}
 	}
-	reach(ReasonIssue, ideal)
-	reach(ReasonBarrier, busy)
-	reach(ReasonL2, sum(busy, caches, t.fill))
+	reach(ReasonIssue, sum(ideal, alone))
+	reach(ReasonBarrier, sum(pace, alone))
+	reach(ReasonL2, sum(pace, alone, caches, t.fill))
 	reach(ReasonDRAM, dram) // what DRAM overlaps with is not waited for
-	o.Reasons[ReasonLaunch] = int64(math.Ceil(s.OperationSeconds * hz))
+	o.Reasons[ReasonLaunch] = int64(math.Ceil(launch))
 
 	o.MACs = w.MACs
 	cacheBytes := t.l2 + t.l3 + 2*t.streamed
 	o.CacheBytes, o.DRAMBytes = int64(cacheBytes), int64(dramBytes)
 	o.DRAMWriteBytes = min(int64(t.dramWrite), o.DRAMBytes)
-	one := p.watts / float64(p.n)
-	o.EnergyPJ = sum(p.watts*spent/hz*1e12, one*s.OperationSeconds*1e12,
+	o.EnergyPJ = sum(m.watts*sum(spent, launch)/hz*1e12,
 		cacheBytes*s.CacheBytePJ, t.dramRead*s.DRAMReadBytePJ, t.dramWrite*s.DRAMWriteBytePJ)
 }
 

@@ -18,10 +18,11 @@ type Change struct {
 // Meter adds up the cost of the operations of one execution. A change of the machine within
 // an operation splits it: what is left of its work costs what it costs from then on.
 type Meter struct {
-	spec   *CPUSpec
-	team   team
-	timing Timing
-	ahead  []Change
+	spec       *CPUSpec
+	all, alone team    // threads of operations that they share, and of others
+	watts      float64 // of all threads
+	timing     Timing
+	ahead      []Change
 
 	// Since the last change.
 	originFs, originCycles int64
@@ -61,7 +62,8 @@ func (m *Meter) change() {
 }
 
 func (m *Meter) become(s *CPUSpec) {
-	m.spec, m.team = s, s.threads()
+	m.spec, m.watts = s, s.watts()
+	m.all, m.alone = s.teams()
 	m.timing.ClockHz = s.Cores[0].ClockHz
 	m.originFs, m.originCycles = m.timing.TimeFs, m.timing.Cycles
 }
@@ -99,7 +101,7 @@ func (m *Meter) Add(operation int, w *opspec.Work) {
 	for left := 1.; ; {
 		m.change()
 		var o OperationTiming // all of it, on the present machine
-		m.spec.cost(&m.team, w, &o)
+		m.cost(w, &o)
 		for _, c := range o.Reasons {
 			o.Cycles += c
 		}
@@ -172,7 +174,7 @@ func (m *Meter) charge(operation int, p *OperationTiming) {
 // DRAM.
 func (m *Meter) Wait(operation int, fs int64) {
 	cycles := m.cyclesOf(fs)
-	p := OperationTiming{Cycles: cycles, EnergyPJ: m.team.watts * float64(cycles) / float64(m.timing.ClockHz) * 1e12}
+	p := OperationTiming{Cycles: cycles, EnergyPJ: m.watts * float64(cycles) / float64(m.timing.ClockHz) * 1e12}
 	p.Reasons[ReasonDRAM] = cycles
 	m.charge(operation, &p)
 }

@@ -30,7 +30,7 @@ func (c *CacheSpec) inFlight() float64 { return float64(c.MSHRs) * float64(c.Lin
 // CoreSpec is a group of equal cores at one operating point.
 type CoreSpec struct {
 	Name    string
-	Cores   int
+	Threads int // of an inference, each on a core of its own
 	ClockHz int64
 	Volts   float64
 	// Peak multiply-accumulates per cycle of one core.
@@ -40,6 +40,23 @@ type CoreSpec struct {
 	// PowerUW: a busy core draws PowerUW * f[MHz] * V^2 microwatts.
 	PowerUW float64
 	L1, L2  CacheSpec // of each core; L1 loads and stores L1.BytesPerCycle
+	Kernels KernelSpec
+}
+
+// KernelSpec is what the kernels of a library make of a core.
+type KernelSpec struct {
+	// Efficiency is achieved / peak multiply-accumulates by kernel and precision;
+	// for KernelElementwise it is the share of SIMDBytes.
+	Efficiency [opspec.NumKernels][numPrecisions]float64
+	// GroupedCycles is spent on a multiply-accumulate of a grouped convolution, in loops
+	// without vectors.
+	GroupedCycles float64
+	// PatchBytes are the bytes of patches that are laid out per cycle.
+	PatchBytes float64
+	// ScalarCycles is spent on an element that is handled by itself.
+	ScalarCycles float64
+	// OperationCycles is spent between operations: the interpreter.
+	OperationCycles float64
 }
 
 // Precision is the width of the arithmetic of an operation.
@@ -66,27 +83,23 @@ func precisionOf(t nn.OperandType) Precision {
 // CPUSpec is the machine that the timing model assumes. Transfers of activations
 // between the caches add to the arithmetic, as in the execution-cache-memory
 // model of Treibig and Hager; prefetchers overlap what comes from DRAM with both.
+//
+// Threads share products of matrices and depthwise convolutions in equal parts, so that the
+// slowest core sets the pace. Everything else runs on the first core: elementwise work,
+// patches, grouped convolutions. Threads that wait spin.
 type CPUSpec struct {
 	Name string
-	// Cores are the groups in the order threads use them, fastest first. Threads
-	// share the work in proportion to their speed.
-	Cores   []CoreSpec
-	Threads int
-	// ParallelEfficiency is the share of the ideal speed-up that several
-	// threads reach.
-	ParallelEfficiency float64
-	L3                 CacheSpec // of all cores, at the first group's clock
+	// Cores are the groups; the first one has a thread, which calls the others.
+	Cores []CoreSpec
+	// HandOverCycles of the first group are spent on each further thread of an operation
+	// that threads share.
+	HandOverCycles float64
+	L3             CacheSpec // of all cores, at the first group's clock
 	// DRAMPerSecond is the bytes per second that all threads draw at best.
 	DRAMPerSecond float64
 	// DRAMSeconds is the latency of a line beyond L3, DRAMLineSeconds the time per
 	// line when all threads read at random.
 	DRAMSeconds, DRAMLineSeconds float64
-	// OperationSeconds is spent between operations: interpreter and thread
-	// hand-over.
-	OperationSeconds float64
-	// Efficiency is achieved / peak multiply-accumulates by kernel and precision;
-	// for KernelElementwise it is the share of SIMDBytes.
-	Efficiency [opspec.NumKernels][numPrecisions]float64
 	// Energy beside the cores'. CacheBytePJ is per byte that crosses into or out
 	// of L2 or L3. StaticWatts are of the cluster, DRAMWatts of the DRAM, refresh
 	// included.
@@ -153,12 +166,12 @@ type Timing struct {
 
 // check refuses a spec that cannot compute.
 func (s *CPUSpec) check() error {
-	if len(s.Cores) == 0 || s.Threads < 1 || !(s.DRAMPerSecond > 0) || !(s.DRAMSeconds >= 0) || !(s.DRAMLineSeconds >= 0) || s.Threads > 1 && !(s.ParallelEfficiency > 0) {
-		return errors.New("timing: the CPU has no cores, threads, memory bandwidth or parallel efficiency")
+	if len(s.Cores) == 0 || s.Cores[0].Threads < 1 || !(s.DRAMPerSecond > 0) || !(s.DRAMSeconds >= 0) || !(s.DRAMLineSeconds >= 0) || !(s.HandOverCycles >= 0) {
+		return errors.New("timing: the CPU has no cores, threads or memory bandwidth")
 	}
 	for i := range s.Cores {
 		c := &s.Cores[i]
-		if c.Cores < 1 || c.ClockHz < 1 || !(c.MACF32 > 0) || !(c.MACF16 > 0) || !(c.MACI8 > 0) || !(c.SIMDBytes > 0) {
+		if c.Threads < 0 || c.ClockHz < 1 || !(c.MACF32 > 0) || !(c.MACF16 > 0) || !(c.MACI8 > 0) || !(c.SIMDBytes > 0) {
 			return fmt.Errorf("timing: core group %d (%s) has a rate that is not positive", i, c.Name)
 		}
 		for k, l := range []*CacheSpec{&c.L1, &c.L2, &s.L3} {
@@ -166,13 +179,23 @@ func (s *CPUSpec) check() error {
 				return fmt.Errorf("timing: core group %d (%s): cache level %d has a size or rate that is not positive", i, c.Name, k+1)
 			}
 		}
+		if err := c.Kernels.check(); err != nil {
+			return fmt.Errorf("timing: core group %d (%s): %w", i, c.Name, err)
+		}
 	}
-	for c, row := range s.Efficiency {
+	return nil
+}
+
+func (k *KernelSpec) check() error {
+	for c, row := range k.Efficiency {
 		for p, e := range row {
 			if !(e > 0) {
-				return fmt.Errorf("timing: efficiency of kernel %d, precision %d is not positive", c, p)
+				return fmt.Errorf("efficiency of kernel %d, precision %d is not positive", c, p)
 			}
 		}
+	}
+	if !(k.GroupedCycles > 0) || !(k.PatchBytes > 0) || !(k.ScalarCycles >= 0) || !(k.OperationCycles >= 0) {
+		return errors.New("grouped convolutions, patches, elements or operations have no cost")
 	}
 	return nil
 }

@@ -14,19 +14,30 @@ import (
 // gold is a Cortex-A76 at 2.42 GHz: rates after LLVM's Neoverse N1 model, power
 // after Linux's dynamic-power-coefficient.
 func gold(threads int) *CPUSpec {
-	s := &CPUSpec{Name: "gold", Threads: threads, ParallelEfficiency: 0.9, DRAMPerSecond: 15e9, DRAMSeconds: 110e-9, DRAMLineSeconds: 10e-9,
-		OperationSeconds: 3e-6, StaticWatts: 0.1, CacheBytePJ: 1.75, DRAMReadBytePJ: 40, DRAMWriteBytePJ: 40,
+	s := &CPUSpec{Name: "gold", HandOverCycles: 20000, DRAMPerSecond: 15e9, DRAMSeconds: 110e-9, DRAMLineSeconds: 10e-9,
+		StaticWatts: 0.1, CacheBytePJ: 1.75, DRAMReadBytePJ: 40, DRAMWriteBytePJ: 40,
 		L3: CacheSpec{Bytes: 2 << 20, LineBytes: 64, Ways: 16, HitCycles: 31, BytesPerCycle: 32, MSHRs: 128}}
-	s.Cores = []CoreSpec{{Name: "gold", Cores: 4, ClockHz: 2419e6, Volts: 1, MACF32: 8, MACF16: 16, MACI8: 32, SIMDBytes: 32,
+	s.Cores = []CoreSpec{{Name: "gold", Threads: threads, ClockHz: 2419e6, Volts: 1, MACF32: 8, MACF16: 16, MACI8: 32, SIMDBytes: 32,
 		PowerUW: 369,
 		L1:      CacheSpec{Bytes: 64 << 10, LineBytes: 64, Ways: 4, HitCycles: 4, BytesPerCycle: 32, MSHRs: 20},
-		L2:      CacheSpec{Bytes: 256 << 10, LineBytes: 64, Ways: 8, HitCycles: 9, BytesPerCycle: 32, MSHRs: 46}}}
+		L2:      CacheSpec{Bytes: 256 << 10, LineBytes: 64, Ways: 8, HitCycles: 9, BytesPerCycle: 32, MSHRs: 46},
+		Kernels: KernelSpec{GroupedCycles: 2.5, PatchBytes: 2, ScalarCycles: 3, OperationCycles: 10000}}}
+	k := &s.Cores[0].Kernels
 	for p := range numPrecisions {
-		s.Efficiency[opspec.KernelConv][p] = 0.46
-		s.Efficiency[opspec.KernelDepthwise][p] = 0.15
-		s.Efficiency[opspec.KernelDense][p] = 0.40
-		s.Efficiency[opspec.KernelElementwise][p] = 0.5
+		k.Efficiency[opspec.KernelConv][p] = 0.75
+		k.Efficiency[opspec.KernelDepthwise][p] = 0.15
+		k.Efficiency[opspec.KernelDense][p] = 0.75
+		k.Efficiency[opspec.KernelElementwise][p] = 0.5
 	}
+	return s
+}
+
+// primeAndGold adds a faster core in front, which has one of the threads.
+func primeAndGold(threads int) *CPUSpec {
+	s := gold(threads - 1)
+	prime := s.Cores[0]
+	prime.Name, prime.Threads, prime.ClockHz = "prime", 1, 2841e6
+	s.Cores = []CoreSpec{prime, s.Cores[0]}
 	return s
 }
 
@@ -63,13 +74,31 @@ func timing(t *testing.T, s *CPUSpec, m *nn.Model) *Timing {
 func TestTimingClosedForm(t *testing.T) {
 	m := floatConv(1, 56, 56, 64, 64, 3)
 	r := timing(t, gold(1), m)
-	macs := 56. * 56 * 64 * 64 * 9
-	if want := int64(math.Ceil(macs / (8 * 0.46))); r.Reasons[ReasonIssue] != want || r.Operations[0].BoundBy() != ReasonIssue {
+	const macs, patches, outputs = 56. * 56 * 64 * 64 * 9, 56. * 56 * 64 * 9 * 4, 56. * 56 * 64
+	product := macs/(8*0.75) + outputs*2*4/(32*0.5)
+	if want := int64(math.Ceil(product + patches/2)); r.Reasons[ReasonIssue] != want || r.Operations[0].BoundBy() != ReasonIssue {
 		t.Errorf("3x3 convolution: %d issue cycles, want %d", r.Reasons[ReasonIssue], want)
 	}
-	if four := timing(t, gold(4), m); math.Abs(float64(r.Reasons[ReasonIssue])/float64(four.Reasons[ReasonIssue])-4) > 0.01 ||
-		four.Reasons[ReasonBarrier] == 0 {
-		t.Errorf("four threads: %+v, one thread %+v", four.Reasons, r.Reasons)
+	if r.Reasons[ReasonBarrier] != 0 || r.Reasons[ReasonLaunch] != 10000 {
+		t.Errorf("one thread: %+v", r.Reasons)
+	}
+	// Threads share the product, not the patches; each further one is called.
+	four := timing(t, gold(4), m)
+	if want := int64(math.Ceil(product/4 + patches/2)); four.Reasons[ReasonIssue] != want || four.Reasons[ReasonBarrier] != 0 {
+		t.Errorf("four threads: %+v, want %d issue cycles", four.Reasons, want)
+	}
+	if want := int64(10000 + 3*20000); four.Reasons[ReasonLaunch] != want {
+		t.Errorf("four threads: %d launch cycles, want %d", four.Reasons[ReasonLaunch], want)
+	}
+	// Parts are equal, so that the slower core sets the pace: half the product at its clock.
+	two := timing(t, primeAndGold(2), m)
+	pace := product / 2 * 2841 / 2419
+	both := product / (1 + 2419./2841)
+	if got := two.Reasons[ReasonIssue] + two.Reasons[ReasonBarrier]; got != int64(math.Ceil(pace+patches/2)) {
+		t.Errorf("two unlike threads: %+v, want %.0f", two.Reasons, pace+patches/2)
+	}
+	if got := two.Reasons[ReasonIssue]; got != int64(math.Ceil(both+patches/2)) {
+		t.Errorf("two unlike threads: %+v, want %.0f issue cycles", two.Reasons, both+patches/2)
 	}
 	// A matrix times a vector reads every weight once.
 	m = floatConv(1, 1, 1, 2048, 2048, 1)
@@ -147,10 +176,11 @@ func TestMeterPlan(t *testing.T) {
 func TestTimingSpecErrors(t *testing.T) {
 	m := floatConv(1, 4, 4, 4, 4, 1)
 	for want, breakIt := range map[string]func(*CPUSpec){
-		"no cores":            func(s *CPUSpec) { s.Cores = nil },
-		"rate that is not":    func(s *CPUSpec) { s.Cores[0].MACI8 = 0 },
-		"kernel 2":            func(s *CPUSpec) { s.Efficiency[opspec.KernelDepthwise][PrecisionF16] = 0 },
-		"parallel efficiency": func(s *CPUSpec) { s.Threads, s.ParallelEfficiency = 2, 0 },
+		"no cores":         func(s *CPUSpec) { s.Cores = nil },
+		"rate that is not": func(s *CPUSpec) { s.Cores[0].MACI8 = 0 },
+		"kernel 2":         func(s *CPUSpec) { s.Cores[0].Kernels.Efficiency[opspec.KernelDepthwise][PrecisionF16] = 0 },
+		"have no cost":     func(s *CPUSpec) { s.Cores[0].Kernels.PatchBytes = 0 },
+		"threads":          func(s *CPUSpec) { s.Cores[0].Threads = 0 },
 	} {
 		s := gold(1)
 		breakIt(s)
@@ -177,4 +207,46 @@ func floatConv(n, h, w, c, k, size uint32) *nn.Model {
 		Operations: []nn.Operation{{Type: nn.OpConv2D, Inputs: []uint32{0, 1, 2, 3, 4, 5, 6}, Outputs: []uint32{7}}},
 		Inputs:     []uint32{0}, Outputs: []uint32{7},
 	}}
+}
+
+// TestOneThread: what libraries compute on one thread takes as long on any number, and an
+// element that is handled by itself takes what the key says.
+func TestOneThread(t *testing.T) {
+	work := func(w opspec.Work, s *CPUSpec) *Timing {
+		m, err := s.NewMeter(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Add(0, &w)
+		return m.Timing()
+	}
+	const n = 1 << 20
+	for name, c := range map[string]struct {
+		w    opspec.Work
+		want int64
+	}{
+		"grouped":     {opspec.Work{Kernel: opspec.KernelGrouped, Type: nn.TensorFloat32, MACs: n}, 2.5 * n},
+		"elementwise": {opspec.Work{Type: nn.TensorFloat32, Steps: n}, n / 4},
+		"scalar":      {opspec.Work{Type: nn.TensorQuant8AsymmSigned, Scalars: n}, 3 * n},
+		"patches":     {opspec.Work{Kernel: opspec.KernelConv, Type: nn.TensorFloat32, Patches: n}, n / 2},
+	} {
+		one, four := work(c.w, gold(1)), work(c.w, gold(4))
+		if one.Reasons[ReasonIssue] != c.want || four.Reasons[ReasonIssue] != c.want || four.Reasons[ReasonBarrier] != 0 {
+			t.Errorf("%s: %+v, on four threads %+v, want %d", name, one.Reasons, four.Reasons, c.want)
+		}
+		if c.w.Kernel != opspec.KernelConv && one.Cycles != four.Cycles {
+			t.Errorf("%s: %d cycles, on four threads %d", name, one.Cycles, four.Cycles)
+		}
+		// Threads that wait spin: each takes the power of a busy core.
+		if got := four.EnergyPJ - float64(four.Cycles)/2419e6*0.1e12; math.Abs(got/(4*369e-6*2419*1e12*float64(four.Cycles)/2419e6)-1) > 1e-9 {
+			t.Errorf("%s: %.0f pJ of four cores", name, got)
+		}
+	}
+	// Patches beyond the caches go to DRAM and come back.
+	w := opspec.Work{Kernel: opspec.KernelConv, Type: nn.TensorFloat32, Patches: 16 << 20}
+	s := gold(1)
+	beyond := int64(float64(w.Patches) - s.Cores[0].L2.holds() - s.L3.holds())
+	if o := work(w, s).Operations[0]; o.DRAMBytes-2*beyond > 1 || o.DRAMBytes < 2*beyond || o.DRAMWriteBytes != beyond {
+		t.Errorf("%d bytes of DRAM, %d written, want twice %d", o.DRAMBytes, o.DRAMWriteBytes, beyond)
+	}
 }

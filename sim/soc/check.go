@@ -98,7 +98,7 @@ func (k *checker) cpu(c *Config) {
 		k.cache(p+".l1d", &cl.L1D)
 		k.cache(p+".l2", &cl.L2)
 	}
-	k.only("cpu.parallel_efficiency", c.CPU.Threads > 1, "threads above 1")
+	k.only("cpu.hand_over_cycles", c.CPU.Threads > 1, "threads above 1")
 	for i, name := range c.CPU.Affinity {
 		if !slices.ContainsFunc(c.CPU.Clusters, func(cl Cluster) bool { return cl.Name == name }) || slices.Contains(c.CPU.Affinity[:i], name) {
 			k.fail(fmt.Sprintf("cpu.affinity[%d]", i), "%q, want the name of a cluster, once", name)

@@ -86,16 +86,15 @@ type CPU struct {
 	Affinity []string `toml:"affinity" soc:"optional"`
 	// Threads of an inference.
 	Threads int `toml:"threads" range:"1..64"`
-	// ParallelEfficiency is the share of ideal speed-up that several Threads reach.
-	ParallelEfficiency float64 `toml:"parallel_efficiency" range:"0.01..1" soc:"optional"`
-	L3                 Cache   `toml:"l3"`
-	// Efficiency is achieved / peak multiply-accumulates of a compute-bound
-	// operation, by kernel.
-	Efficiency CPUEfficiency `toml:"efficiency"`
+	// HandOverCycles of the first thread are spent on each other one of an operation.
+	HandOverCycles float64 `toml:"hand_over_cycles" range:"0..1e6" soc:"optional"`
+	L3             Cache   `toml:"l3"`
+	// Kernels is what the kernels of a library make of each cluster that has no section
+	// of its own.
+	Kernels CPUKernels `toml:"kernels"`
 	// DRAMGBPerS is what one core draws from memory at best.
-	DRAMGBPerS  float64 `toml:"dram_gb_per_s" range:"0.1..1000"`
-	OperationUs float64 `toml:"operation_us" range:"0..10000"` // interpreter and thread hand-over, per operation
-	Energy      Energy  `toml:"energy"`                        // CPUEvents
+	DRAMGBPerS float64 `toml:"dram_gb_per_s" range:"0.1..1000"`
+	Energy     Energy  `toml:"energy"` // CPUEvents
 }
 
 // Cluster is a group of equal cores on one clock.
@@ -112,21 +111,31 @@ type Cluster struct {
 	// SIMDBytesPerCycle is what elementwise work loads and stores from L1.
 	SIMDBytesPerCycle float64 `toml:"simd_bytes_per_cycle" range:"1..1024"`
 	// Power of a busy core = PowerUW * f[MHz] * V^2 (uW/MHz/V^2).
-	PowerUW float64 `toml:"power_uw_per_mhz_v2" range:"1..10000"`
+	PowerUW float64     `toml:"power_uw_per_mhz_v2" range:"1..10000"`
+	Kernels *CPUKernels `toml:"kernels" soc:"optional"`
 }
 
-// CPUEfficiency is by kernel and type; depthwise includes grouped convolution.
-type CPUEfficiency struct {
-	ConvF32      float64 `toml:"conv_f32" range:"0.001..1"`
+// CPUKernels is what the kernels of a library make of a core: shares of the peak of
+// multiply-accumulates by operation and type, and what is no product.
+type CPUKernels struct {
+	ConvF32      float64 `toml:"conv_f32" range:"0.001..1"` // CONV_2D, TRANSPOSE_CONV_2D
 	ConvF16      float64 `toml:"conv_f16" range:"0.001..1"`
 	ConvI8       float64 `toml:"conv_i8" range:"0.001..1"`
 	DepthwiseF32 float64 `toml:"depthwise_f32" range:"0.001..1"`
 	DepthwiseF16 float64 `toml:"depthwise_f16" range:"0.001..1"`
 	DepthwiseI8  float64 `toml:"depthwise_i8" range:"0.001..1"`
-	DenseF32     float64 `toml:"dense_f32" range:"0.001..1"` // FULLY_CONNECTED
+	DenseF32     float64 `toml:"dense_f32" range:"0.001..1"` // matrix products: FULLY_CONNECTED, recurrent cells
 	DenseF16     float64 `toml:"dense_f16" range:"0.001..1"`
 	DenseI8      float64 `toml:"dense_i8" range:"0.001..1"`
 	Elementwise  float64 `toml:"elementwise" range:"0.001..1"` // of SIMDBytesPerCycle
+	// GroupedCycles are spent on a multiply-accumulate of GROUPED_CONV_2D, in loops without vectors.
+	GroupedCycles float64 `toml:"grouped_cycles" range:"0.01..1000"`
+	// PatchBytesPerCycle are laid out of the windows of a convolution.
+	PatchBytesPerCycle float64 `toml:"patch_bytes_per_cycle" range:"0.01..1024"`
+	// ScalarCycles are spent on an element that is handled by itself.
+	ScalarCycles float64 `toml:"scalar_cycles" range:"0.1..1000"`
+	// OperationCycles are spent between operations, in the interpreter.
+	OperationCycles float64 `toml:"operation_cycles" range:"0..1e8"`
 }
 
 // GPU runs RDNA2 code. The hit_cycles of its caches count from the issue of the

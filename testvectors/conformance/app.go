@@ -38,13 +38,14 @@ func (t *T) code(what string, err error, want nnapi.ResultCode) {
 func timedCPU() hal.Device {
 	l1 := timing.CacheSpec{Bytes: 64 << 10, LineBytes: 64, Ways: 4, HitCycles: 4, BytesPerCycle: 32, MSHRs: 20}
 	l2 := timing.CacheSpec{Bytes: 512 << 10, LineBytes: 64, Ways: 8, HitCycles: 9, BytesPerCycle: 32, MSHRs: 46}
-	s := timing.CPUSpec{Name: "round", Threads: 1, ParallelEfficiency: 1, L3: l2, DRAMPerSecond: 1e10, OperationSeconds: 1e-6,
-		Cores: []timing.CoreSpec{{Name: "core", Cores: 1, ClockHz: 1e9, Volts: 1, MACF32: 8, MACF16: 16, MACI8: 32, SIMDBytes: 32, PowerUW: 400, L1: l1, L2: l2}}}
-	for c := range s.Efficiency {
-		for p := range s.Efficiency[c] {
-			s.Efficiency[c][p] = 0.5
+	core := timing.CoreSpec{Name: "core", Threads: 1, ClockHz: 1e9, Volts: 1, MACF32: 8, MACF16: 16, MACI8: 32, SIMDBytes: 32, PowerUW: 400, L1: l1, L2: l2,
+		Kernels: timing.KernelSpec{GroupedCycles: 1, PatchBytes: 8, ScalarCycles: 1, OperationCycles: 1000}}
+	for c := range core.Kernels.Efficiency {
+		for p := range core.Kernels.Efficiency[c] {
+			core.Kernels.Efficiency[c][p] = 0.5
 		}
 	}
+	s := timing.CPUSpec{Name: "round", Cores: []timing.CoreSpec{core}, L3: l2, DRAMPerSecond: 1e10}
 	return cpu.New(cpu.Config{Spec: s, Description: "round"})
 }
 

@@ -49,7 +49,7 @@ type latencyEntry struct {
 	Ratio       float64 `json:"ratio"`            // measured / published
 	ExecutionMS float64 `json:"execution_ms"`     // of the latency, on the engine
 	BurstMS     float64 `json:"burst_latency_ms"` // through burst objects
-	Role        string  `json:"role"`             // check, input, or other engine
+	Role        string  `json:"role"`             // check, or other engine
 	Tolerance   float64 `json:"tolerance,omitempty"`
 	Verdict     string  `json:"verdict"` // ok, miss; - of another engine
 	Source      string  `json:"source"`
@@ -65,8 +65,7 @@ func newBenchAnchors(a *cli.App) *cobra.Command {
 		Long: `anchors runs networks of the zoo in a loop, as "nnsoc run" does, and prints published
 latencies beside ours. Where the source measured what an application waits, so do we: the
 mean latency with all that is around the engine. Where it adds up the times of kernels, we
-print the time on the engine. A latency of another phone's engine is no check, nor is an
-input, which the preset is built from. On the GPU
+print the time on the engine. A latency of another phone's engine is no check. On the GPU
 a network takes up to minutes.`,
 		Example: "  nnsoc bench anchors --engine dsp,npu\n  nnsoc bench anchors --json",
 		Args:    cli.NoArguments,
@@ -155,7 +154,7 @@ func newLatencyEntry(p *bench.Published, loop, burst *measure.Invocations) laten
 		e.Measure, e.MeasuredMS = "kernels", e.ExecutionMS
 	}
 	e.Ratio = e.MeasuredMS / e.PublishedMS
-	if e.Role == bench.Check || e.Role == "input" {
+	if e.Role == bench.Check {
 		e.Tolerance, e.Verdict = p.Tolerance(), "miss"
 		if math.Abs(e.Ratio-1) <= e.Tolerance {
 			e.Verdict = "ok"
@@ -222,8 +221,8 @@ How far latencies of preset %s are from published ones. Written by ` + "`make fi
 "Ours" is the mean over a loop of invocations after a warm-up, as ` + "`nnsoc run`" + ` measures: with runtime, binder, cache
 maintenance, messages to the engine and waking up (docs/Time.md). Where a source adds up the times of kernels it is the
 time on the engine. "Execution" is that time in every row, "in a burst" the latency through burst objects. A figure of an
-engine that the preset does not have is no check, nor is an input, which the preset is built from; nothing is fitted to a
-check. Single figures of the Hexagon are in ` + "`nnsoc bench dsp`" + `, of Ethos-U in docs/EthosUTiming.md,
+engine that the preset does not have is no check; nothing is fitted to a check. The CPU by cores and threads is in
+` + "`nnsoc bench cpu`" + `, single figures of the Hexagon in ` + "`nnsoc bench dsp`" + `, of Ethos-U in docs/EthosUTiming.md,
 of DRAM in docs/Memory.md.
 
 | engine | network | phone | measure | role | published ms | ours | ratio | execution | in a burst | verdict (tolerance) |
