@@ -120,8 +120,12 @@ func (m *machine) dispatch(d *Dispatch) error {
 	m.arguments(d)
 	m.CodeBase = m.codeAt(d.Kernel)
 	m.Code = mem.Segment{Name: "code", Base: m.CodeBase, Data: d.Kernel.Code, ReadOnly: true}
-	m.visits = cleared(m.visits, len(p.Ops)+1)
-	m.lanes = cleared(m.lanes, len(p.Ops)+1)
+	if n := len(p.Ops) + 1; cap(m.executions) < n {
+		m.executions = make([]executions, n)
+	} else {
+		m.executions = m.executions[:n]
+		clear(m.executions)
+	}
 	before := m.cycles
 	if !m.opt.Functional {
 		m.reclock()
@@ -207,14 +211,4 @@ func (m *machine) finish(r *sim.Report) {
 	r.EnergyPJ = m.energy
 	r.Regions = m.regions
 	r.Counters = m.counters()
-}
-
-// cleared is n zeros, in the memory of b where it is large enough.
-func cleared(b []int64, n int) []int64 {
-	if cap(b) < n {
-		return make([]int64, n)
-	}
-	b = b[:n]
-	clear(b)
-	return b
 }

@@ -66,8 +66,8 @@ func (m *machine) tally(p *program, cycles int64) {
 	var classes [NumClasses]int64
 	var instrs, visits, lanes int64
 	for i := range p.Ops {
-		visits += m.visits[i]
-		lanes += m.lanes[i]
+		visits += m.executions[i].visits
+		lanes += m.executions[i].lanes
 		instrs += visits
 		classes[p.Ops[i].Class] += lanes
 	}

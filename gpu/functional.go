@@ -113,9 +113,10 @@ func (w *wave) catchUp() {
 func (m *machine) visit(pc, end int32, mask uint64) {
 	m.Current = pc
 	n := int64(bits.OnesCount64(mask))
-	m.visits[pc]++
-	m.visits[end]--
-	m.lanes[pc] += n
-	m.lanes[end] -= n
+	from, to := &m.executions[pc], &m.executions[end]
+	from.visits++
+	from.lanes += n
+	to.visits--
+	to.lanes -= n
 	m.executed += int64(end - pc)
 }

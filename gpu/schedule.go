@@ -15,12 +15,42 @@ type timed struct {
 	dst     uint8    // the vector register that a plain one writes
 	unit    state.Unit
 	flags   uint8
-	_       uint8
-	cost    int32 // issue cycles of all vector operations before it
-	end     int32 // first operation after the stall-free vector run that starts here
-	line    int32 // of code that it is in
-	latency int32 // of its result
-	_       int32
+	counter uint8    // which wait counters count it, or that it waits for them
+	cost    int32    // issue cycles of all vector operations before it
+	end     int32    // first operation after the stall-free vector run that starts here
+	line    int32    // of code that it is in
+	latency int32    // of its result
+	wait    [3]uint8 // how many operations on each counter a wait leaves
+}
+
+// The wait counters of an operation.
+const (
+	onVM = 1 << iota
+	onVS
+	onLGKM
+	waits
+)
+
+// counted notes the wait counters of an operation.
+func (q *timed) counted(u *state.Op) {
+	switch u.Unit {
+	case state.UnitVMEM:
+		op := u.Details.Access
+		q.counter = onVM
+		if op.Store || op.Atomic != nil && !op.Returns {
+			q.counter = onVS
+		}
+		if op.Mode == state.AccessFlat {
+			q.counter |= onLGKM
+		}
+	case state.UnitLDS, state.UnitSMEM:
+		q.counter = onLGKM
+	case state.UnitControl:
+		if u.Control == state.ControlWait {
+			q.counter = waits
+			q.wait = [3]uint8{uint8(u.A), uint8(u.C), uint8(u.B)}
+		}
+	}
 }
 
 // Flags of a timed operation.
@@ -80,6 +110,7 @@ func (p *program) schedule(spec *Spec) {
 	for i := range p.Ops {
 		u, q := &p.Ops[i], &p.timed[i]
 		q.registers(&p.Deps[i])
+		q.counted(u)
 		q.unit, q.line, q.cost = u.Unit, p.Offsets[i]>>shift, cost
 		q.latency = int32(spec.Vector[u.Class].Result)
 		if u.Unit > state.UnitTrans {

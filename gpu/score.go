@@ -97,39 +97,35 @@ func (w *wave) prepare(t int64, why sim.Reason) {
 		w.until(m.fetchLine(w.simd.cu, w, q.line, t), sim.StallFetch)
 		w.line = q.line
 	}
-	if r := w.ready(w.PC, w.next); r > w.next {
-		w.until(r, sim.StallOperand)
+	if w.vMax > w.next || w.sMax > w.next {
+		w.until(w.ready(w.PC, w.next), sim.StallOperand)
 	}
 	if w.sMax > w.next && (q.unit <= state.UnitTrans || q.unit == state.UnitVMEM || q.unit == state.UnitLDS) {
 		w.until(max(w.sReady[state.EXEC], w.sReady[state.EXEC+1]), sim.StallOperand)
 	}
-	if q.unit >= state.UnitSMEM {
-		w.counters(&m.p.Ops[w.PC])
+	if q.counter != 0 {
+		w.counters(q)
 	}
 	w.simd.next[w.slot], w.simd.unit[w.slot] = w.next, q.unit
 }
 
-// counters is what prepare does for a memory instruction, which needs a place in its counter, and for a wait.
-func (w *wave) counters(u *state.Op) {
+// counters is what prepare does for an operation that needs a place in wait counters, or waits for them.
+func (w *wave) counters(q *timed) {
+	if q.counter == waits {
+		w.waitInOrder(&w.vm, int(q.wait[0]))
+		w.waitInOrder(&w.vs, int(q.wait[1]))
+		w.waitAny(&w.lgkm, int(q.wait[2]))
+		return
+	}
 	full := w.machine.spec.MaxOutstanding
-	switch u.Unit {
-	case state.UnitVMEM:
-		if op := u.Details.Access; op.Store || op.Atomic != nil && !op.Returns {
-			w.room(&w.vs, full)
-		} else {
-			w.room(&w.vm, full)
-		}
-		if u.Details.Access.Mode == state.AccessFlat {
-			w.room(&w.lgkm, full)
-		}
-	case state.UnitLDS, state.UnitSMEM:
+	if q.counter&onVM != 0 {
+		w.room(&w.vm, full)
+	}
+	if q.counter&onVS != 0 {
+		w.room(&w.vs, full)
+	}
+	if q.counter&onLGKM != 0 {
 		w.room(&w.lgkm, full)
-	case state.UnitControl:
-		if u.Control == state.ControlWait {
-			w.waitInOrder(&w.vm, int(u.A))
-			w.waitInOrder(&w.vs, int(u.C))
-			w.waitAny(&w.lgkm, int(u.B))
-		}
 	}
 }
 

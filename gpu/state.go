@@ -32,15 +32,14 @@ type machine struct {
 	point sim.OPP // of the clock
 
 	// The dispatch under way.
-	p *program
-	// Differences: executions and active lanes of each operation.
-	visits, lanes []int64
-	d             *Dispatch
-	size          [3]int // work-groups
-	next          int64  // work-group to place
-	total         int64
-	executed      int64
-	limit         int64
+	p          *program
+	executions []executions
+	d          *Dispatch
+	size       [3]int // work-groups
+	next       int64  // work-group to place
+	total      int64
+	executed   int64
+	limit      int64
 
 	slots     []bool // scratch slots in use
 	lines     []lineUse
@@ -70,6 +69,9 @@ type machine struct {
 	stalls     sim.StallTable
 	cycles     int64
 }
+
+// executions is how many more executions and active lanes an operation has than the one before it.
+type executions struct{ visits, lanes int64 }
 
 // codeBase is the address of a kernel that names none, during a run.
 type codeBase struct {
