@@ -40,6 +40,8 @@
 // older wave of the SIMD already wants the vector unit, not where one gets there
 // after another kind of instruction; and a SIMD may be up to 200 cycles ahead of
 // the others with such runs, so a wave that starts meanwhile joins that late.
+// What vector instructions compute follows their issue, when the wave comes to an
+// instruction of another kind: until then nobody can see it.
 //
 // # Not modelled
 //
