@@ -120,7 +120,7 @@ func TestControlFlowPlacement(t *testing.T) {
 		}
 		in := [][]byte{make([]byte, 4), tensor.SyntheticInput(&m.Main, 1, 1)}
 		measurer := cost.Measurer{Store: cost.NewStore("", ""), Inputs: in,
-			Loop: func(p *partition.Problem, plan partition.Plan, inputs [][]byte, each func(*nnrt.Result)) error {
+			Loop: func(p *partition.Problem, plan partition.Plan, _ cost.Clock, inputs [][]byte, each func(*nnrt.Result)) error {
 				return warmLoop(t, p, plan, inputs, each)
 			}}
 		if p.Costs, err = measurer.Measured(p); err != nil {

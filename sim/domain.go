@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // OPP is one operating point of a clock domain.
@@ -81,6 +82,7 @@ type Domain struct {
 	limit int     // the heat's
 	pref  int     // the preference's
 	floor int     // a client's lower bound
+	held  int     // the point that Hold has chosen; -1: none
 	at    Time    // the state is that of this instant
 	next  Time    // of the next decision
 	idle  Time    // when the domain became idle; Never while it works
@@ -97,7 +99,7 @@ func NewDomain(cfg DomainConfig) (*Domain, error) {
 	if cfg.Governor == nil {
 		cfg.Governor = Fixed{}
 	}
-	d := &Domain{cfg: &cfg}
+	d := &Domain{cfg: &cfg, held: -1}
 	d.Reset(0)
 	return d, nil
 }
@@ -106,7 +108,7 @@ func NewDomain(cfg DomainConfig) (*Domain, error) {
 // load in the governor's memory.
 func (d *Domain) Reset(t Time) {
 	top := len(d.cfg.OPPs) - 1
-	*d = Domain{cfg: d.cfg, changed: d.changed, load: Load{OPPs: d.cfg.OPPs, Since: Second}, limit: top, pref: top, at: t, idle: t - max(d.cfg.IdleAfter, d.cfg.Slumber), left: decay(d.cfg.Governor.Interval())}
+	*d = Domain{cfg: d.cfg, changed: d.changed, held: d.held, load: Load{OPPs: d.cfg.OPPs, Since: Second}, limit: top, pref: top, at: t, idle: t - max(d.cfg.IdleAfter, d.cfg.Slumber), left: decay(d.cfg.Governor.Interval())}
 	d.next = t + d.cfg.Governor.Interval()
 	d.bound()
 }
@@ -144,9 +146,23 @@ func (d *Domain) Floor(hz int64) {
 	d.bound()
 }
 
+// Hold keeps the clock at a frequency of one of its points whatever asks for another, also
+// through Reset; with 0 governor and limits have it again. It reports whether there is such a
+// point.
+func (d *Domain) Hold(hz int64) bool {
+	d.held = slices.IndexFunc(d.cfg.OPPs, func(o OPP) bool { return o.Hz == hz })
+	d.bound()
+	return d.held >= 0 || hz == 0
+}
+
 // bound applies the limits at once; the governor moves between them.
 func (d *Domain) bound() {
 	d.load.High = min(d.limit, d.pref)
+	if d.held >= 0 {
+		d.load.High, d.load.Low = d.held, d.held
+		d.set(d.held, d.at)
+		return
+	}
 	d.load.Low = min(d.floor, d.load.High)
 	d.set(min(max(d.load.Point, d.load.Low), d.load.High), d.at)
 }

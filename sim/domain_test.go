@@ -194,3 +194,39 @@ func TestDomainConfigErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestHold: a held clock keeps its point whatever load, preference, heat and Reset ask for, and
+// a released one goes where its governor has it.
+func TestHold(t *testing.T) {
+	d := domain(t, nil)
+	d.Prefer(sim.FastSingleAnswer)
+	if d.Hold(3e8) {
+		t.Error("a point that there is not is held")
+	}
+	if !d.Hold(2e8) {
+		t.Fatal("no point of 200 MHz")
+	}
+	for what, f := range map[string]func(){
+		"work":       func() { d.Wake(0); d.Advance(sim.Second, true) },
+		"preference": func() { d.Prefer(sim.LowPower); d.Prefer(sim.FastSingleAnswer) },
+		"heat":       func() { d.Limit(1e8) },
+		"a client":   func() { d.Floor(4e8) },
+		"saturation": d.Saturate,
+		"reset":      func() { d.Reset(0) },
+	} {
+		f()
+		if o, _ := d.Point(); o.Hz != 2e8 {
+			t.Errorf("%s: %d Hz", what, o.Hz)
+		}
+	}
+	if plan := d.Plan(sim.Second); len(plan) != 1 {
+		t.Errorf("a held clock changes: %v", plan)
+	}
+	d.Reset(0)
+	d.Hold(0)
+	d.Prefer(sim.FastSingleAnswer)
+	d.Wake(0)
+	if o, _ := d.Point(); o.Hz != 4e8 {
+		t.Errorf("%d Hz after the release", o.Hz)
+	}
+}

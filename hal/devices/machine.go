@@ -77,6 +77,19 @@ func (m *Machine) Reset() {
 	}
 }
 
+// Hold keeps the clock of a device's engine at one of its points, also through Reset: see
+// soc.Machine.Hold.
+func (m *Machine) Hold(device string, hz int64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for e := range soc.NumEngines {
+		if e.String() == device {
+			return m.soc.Hold(e, hz)
+		}
+	}
+	return hal.Errorf(hal.InvalidArgument, "no device %q", device)
+}
+
 // SoC is the machine under the devices: its time, clocks and heat.
 func (m *Machine) SoC() *soc.Machine { return m.soc }
 

@@ -15,8 +15,15 @@ import (
 
 // Load is what a program is said to take on its engine, without what surrounds it.
 type Load struct {
+	// At is what it takes one after the other at a clock of the engine; 0 is asked for of an
+	// engine with several clocks, the CPU.
+	At func(hz int64) ([]Work, error)
+}
+
+// Work is a part of a program, within which the clock does not change.
+type Work struct {
 	Time     sim.Time
-	Hz       int64 // clock of the engine that Time is of: at others it takes longer or shorter; 0 is any
+	Cycles   int64
 	EnergyPJ float64
 }
 
@@ -147,7 +154,11 @@ func (p *outlineModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Resul
 // stats are what the engine reports.
 func (p *outlineModel) stats(points []sim.Change) (hal.Stats, error) {
 	if p.price == nil {
-		return hal.Stats{LatencyFs: int64(p.load.on(points)), EnergyPJ: p.load.EnergyPJ}, nil
+		s, err := p.load.on(p.device.host.engine, points)
+		if err != nil {
+			err = hal.Errorf(hal.GeneralFailure, "%w", err)
+		}
+		return s, err
 	}
 	s, err := p.price.At(points)
 	if err != nil {
@@ -195,25 +206,27 @@ func arguments(r *hal.Request, list []hal.RequestArgument) (data [][]byte, onDev
 	return data, onDevice
 }
 
-// on is how long the load takes at the points of an engine's clock: it takes as many cycles
-// at each of them.
-func (l *Load) on(points []sim.Change) sim.Time {
-	if l.Hz <= 0 || len(points) == 0 {
-		return l.Time
+// on is what the load comes to at the points of an engine's clock. A GPU takes a point with its
+// next dispatch, others keep the first.
+func (l *Load) on(e soc.Engine, points []sim.Change) (s hal.Stats, err error) {
+	if len(points) == 0 || e == soc.EngineCPU {
+		points = []sim.Change{{}}
 	}
-	left := float64(l.Time) * float64(l.Hz) // cycles in femtoseconds of 1 Hz
-	for i, p := range points {
-		hz := float64(p.OPP.Hz)
-		if hz <= 0 {
-			return l.Time
-		}
-		if i+1 < len(points) {
-			if span := float64(points[i+1].At - p.At); left > span*hz {
-				left -= span * hz
-				continue
-			}
-		}
-		return p.At + sim.Time(left/hz)
+	if e != soc.EngineGPU {
+		points = points[:1]
 	}
-	return l.Time
+	list, err := l.At(points[0].OPP.Hz)
+	for i := 0; i < len(list) && err == nil; i++ {
+		for len(points) > 1 && int64(points[1].At) <= s.LatencyFs && err == nil {
+			points = points[1:]
+			list, err = l.At(points[0].OPP.Hz)
+		}
+		if err == nil {
+			w := &list[i]
+			s.LatencyFs += int64(w.Time)
+			s.Cycles += w.Cycles
+			s.EnergyPJ += w.EnergyPJ
+		}
+	}
+	return s, err
 }

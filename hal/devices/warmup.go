@@ -77,9 +77,31 @@ func (w *warmUps) recall(c *base.Call, k soc.Conditions) (*hal.Result, *soc.Traf
 		return nil, nil, nil
 	}
 	res := x.replay(c.Buffers)
-	l := Load{Time: sim.Time(res.Stats.LatencyFs), Hz: int64(x.hz)}
-	res.Stats.LatencyFs = int64(l.on(k.Points))
+	res.Stats.LatencyFs = int64(scaled(sim.Time(res.Stats.LatencyFs), int64(x.hz), k.Points))
 	return res, x.traffic, nil
+}
+
+// scaled is the time of as many cycles as took a time at a clock, at the points of another; a
+// clock of 0 is of no account.
+func scaled(took sim.Time, hz int64, points []sim.Change) sim.Time {
+	if hz <= 0 || len(points) == 0 {
+		return took
+	}
+	left := float64(took) * float64(hz) // cycles in femtoseconds of 1 Hz
+	for i, p := range points {
+		at := float64(p.OPP.Hz)
+		if at <= 0 {
+			return took
+		}
+		if i+1 < len(points) {
+			if span := float64(points[i+1].At - p.At); left > span*at {
+				left -= span * at
+				continue
+			}
+		}
+		return p.At + sim.Time(left/at)
+	}
+	return took
 }
 
 // maxWarmUps bounds the executions of a warm-up that are run on the engine. Clocks and

@@ -2,6 +2,7 @@ package soc
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/sim"
@@ -23,6 +24,39 @@ func (e *engine) prefer(p sim.Preference) {
 	for _, d := range e.clocks {
 		d.Prefer(p)
 	}
+}
+
+// Governed reports whether a governor moves the clock of an engine by its load. The CPU, whose
+// clusters have clocks of their own, does not count.
+func (c *Config) Governed(e Engine) bool {
+	clock := c.engineClock(e)
+	return clock != nil && clock.Governor != nil
+}
+
+// engineClock is the clock of an engine but the CPU, nil without the engine.
+func (c *Config) engineClock(e Engine) *Clock {
+	switch {
+	case e == EngineGPU && c.GPU != nil:
+		return &c.GPU.Clock
+	case e == EngineDSP && c.DSP != nil:
+		return &c.DSP.Clock
+	case e == EngineNPU && c.NPU != nil:
+		return &c.NPU.Clock
+	}
+	return nil
+}
+
+// Hold keeps the clock of an engine at one of its points whatever asks for another, also through
+// Reset; with 0 it is free again.
+func (m *Machine) Hold(e Engine, hz int64) error {
+	x := m.engines[e]
+	if x == nil || len(x.clocks) != 1 {
+		return fmt.Errorf("soc: machine: %s has no %s with one clock", m.cfg.SoC.Name, e)
+	}
+	if !x.clocks[0].Hold(hz) {
+		return fmt.Errorf("soc: machine: the %s has no point of %d Hz", e, hz)
+	}
+	return nil
 }
 
 // release lifts the preference of a model that has run on the CPU, whose clocks are those

@@ -2,14 +2,19 @@ package cost
 
 import "github.com/nnsoc/nnsoc/runtime/partition"
 
-// Load is for what time a step holds its engine when that computes, at the clock at which
-// its operations were measured. What surrounds a program is no part of it.
+// Load is what a step takes on its engine when that computes. What surrounds a program is no
+// part of it.
 type Load struct {
 	Device     string
 	Operations int
-	TimeFs     float64
-	Hz         float64 // of the engine's clock, 0 where it counts no cycles
-	EnergyPJ   float64
+	// At is what the step takes one after the other at a clock of the engine, 0 for one whose
+	// clock no governor moves.
+	At func(hz int64) ([]Work, error)
+}
+
+// Work is what an engine takes for an operation, or for beginning and ending a program.
+type Work struct {
+	TimeFs, Cycles, EnergyPJ float64
 }
 
 // loads are what operations take on each device where it runs all that it supports.
@@ -21,61 +26,102 @@ type loads struct {
 
 // deviceLoads are those on one device.
 type deviceLoads struct {
-	operations []operationLoad
-	// begin is what a program takes besides its operations: an engine that starts and ends
-	// costs this once, few bytes that enter and leave it next to nothing.
-	begin partition.Cost
-	cache int64 // bytes of the system-level cache that the device may use
+	operations []int // those that it runs
+	known      []bool
+	points     map[int64]*pointLoads // by clock; of a loop at its own clocks by 0
+	loop       *LoopRecord           // the device ran all that it supports
+	// held is such a loop at one clock; nil for an engine whose clock no governor moves.
+	held  func(hz int64) (*LoopRecord, error)
+	cache int64   // bytes of the system-level cache that the device may use
+	fast  float64 // bytes per second from there
 	// crowded says that what the device touched when it was measured is more than that.
 	crowded bool
 }
 
+// pointLoads are the operations on a device at one clock.
+type pointLoads struct {
+	operations []operationLoad
+	// begin is what a program takes besides its operations: an engine that starts and ends
+	// costs this once, few bytes that enter and leave it next to nothing.
+	begin Work
+}
+
 // operationLoad is an operation on a device.
 type operationLoad struct {
-	known  bool
-	cost   partition.Cost
-	hz     float64 // cycles by time
+	Work
 	warmFs float64 // the time when the system-level cache holds what it reads
 }
 
 func newLoads(p *partition.Problem) *loads {
 	l := &loads{problem: p, devices: make([]deviceLoads, len(p.Devices))}
 	for d := range l.devices {
-		l.devices[d].operations = make([]operationLoad, len(p.Graph.Operations))
+		l.devices[d].known = make([]bool, len(p.Graph.Operations))
 	}
 	return l
 }
 
 // measured takes over what a device came to in a loop with all that it supports.
-func (l *loads) measured(d int, r *LoopRecord, systemCache func(device string) (bytes int64, bytesPerSecond float64)) {
-	x, n, name := &l.devices[d], float64(r.Executions), l.problem.Devices[d].Name
-	o := r.Overheads[name]
-	x.begin = o.Transfer.over(o.Parts)
-	fast := 0.0
+func (l *loads) measured(d int, r *LoopRecord, held func(hz int64) (*LoopRecord, error), systemCache func(device string) (bytes int64, bytesPerSecond float64)) {
+	x, name := &l.devices[d], l.problem.Devices[d].Name
+	x.loop, x.held, x.points = r, held, map[int64]*pointLoads{}
 	if systemCache != nil {
-		x.cache, fast = systemCache(name)
+		x.cache, x.fast = systemCache(name)
 	}
-	var all []int
 	for _, s := range r.Steps {
 		if s.Device != name {
 			continue
 		}
-		all = append(all, s.Operations...)
+		x.operations = append(x.operations, s.Operations...)
 		for _, i := range s.Operations {
-			e := &r.Engines[i]
-			y := operationLoad{known: true, cost: r.Operations[i].over(n)}
-			y.warmFs = y.cost.TimeFs
-			if y.cost.TimeFs > 0 && e.Cycles > 0 {
-				y.hz = e.Cycles / n / y.cost.TimeFs * 1e15
-				waits := y.cost.TimeFs * e.DRAMCycles / e.Cycles
-				if fast > 0 {
-					y.warmFs -= max(0, waits-e.DRAMBytes/n/fast*1e15)
-				}
-			}
-			x.operations[i] = y
+			x.known[i] = true
 		}
 	}
-	x.crowded = l.touched(all) > x.cache
+	x.crowded = l.touched(x.operations) > x.cache
+}
+
+// at are the operations of a device at a clock: as the loop of all that it supports has seen
+// them there, else as a loop at that clock does.
+func (l *loads) at(d int, hz int64) (*pointLoads, error) {
+	x := &l.devices[d]
+	if x.held == nil {
+		hz = 0
+	}
+	if p, known := x.points[hz]; known {
+		return p, nil
+	}
+	name := l.problem.Devices[d].Name
+	p, ok := x.point(x.loop, name, hz)
+	if !ok {
+		r, err := x.held(hz)
+		if err != nil {
+			return nil, err
+		}
+		p, _ = x.point(r, name, 0) // it had no other clock
+	}
+	x.points[hz] = p
+	return p, nil
+}
+
+// point is what a loop says of a clock, 0 for all that it has had; ok is false when it has not
+// seen each operation there.
+func (x *deviceLoads) point(r *LoopRecord, device string, hz int64) (*pointLoads, bool) {
+	p := &pointLoads{operations: make([]operationLoad, len(r.Engines))}
+	around := r.Overheads[device].Engines
+	begin, ok := around.at(hz)
+	ok = ok || len(around) == 0
+	p.begin = begin.work()
+	for _, i := range x.operations {
+		e, seen := r.Engines[i].at(hz)
+		ok = ok && seen
+		y := operationLoad{Work: e.work()}
+		y.warmFs = y.TimeFs
+		if e.Cycles > 0 && x.fast > 0 {
+			waits := y.TimeFs * e.DRAMCycles / e.Cycles
+			y.warmFs -= max(0, waits-e.DRAMBytes/x.fast*1e15)
+		}
+		p.operations[i] = y
+	}
+	return p, ok
 }
 
 // of are the loads of a plan's steps, in place of control flow those of the steps of both
@@ -91,11 +137,6 @@ func (l *loads) of(plan partition.Plan) (list []Load, ok bool) {
 		if s.Device < len(on) {
 			on[s.Device] = append(on[s.Device], s.Operations...)
 		}
-	}
-	warm := make([]bool, len(on))
-	for d := range on {
-		x := &l.devices[d]
-		warm[d] = x.crowded && l.touched(on[d]) <= x.cache
 	}
 	for _, s := range steps {
 		if c := control(l.problem, s); c != nil {
@@ -113,28 +154,35 @@ func (l *loads) of(plan partition.Plan) (list []Load, ok bool) {
 			continue
 		}
 		x := &l.devices[s.Device]
-		y := Load{Device: l.problem.DeviceName(s.Device), Operations: len(s.Operations), TimeFs: x.begin.TimeFs, EnergyPJ: x.begin.EnergyPJ}
-		cycles, computing := 0.0, 0.0
 		for _, i := range s.Operations {
-			o := &x.operations[i]
-			if !o.known {
+			if !x.known[i] {
 				return nil, false
 			}
-			fs := o.cost.TimeFs
-			if warm[s.Device] {
-				fs = o.warmFs
-			}
-			computing += fs
-			cycles += fs * o.hz
-			y.EnergyPJ += o.cost.EnergyPJ
 		}
-		y.TimeFs += computing
-		if computing > 0 {
-			y.Hz = cycles / computing
-		}
-		list = append(list, y)
+		warm := x.crowded && l.touched(on[s.Device]) <= x.cache
+		list = append(list, Load{Device: l.problem.DeviceName(s.Device), Operations: len(s.Operations), At: func(hz int64) ([]Work, error) {
+			return l.works(s, hz, warm)
+		}})
 	}
 	return list, true
+}
+
+// works is what a step takes at a clock.
+func (l *loads) works(s partition.Step, hz int64, warm bool) ([]Work, error) {
+	p, err := l.at(s.Device, hz)
+	if err != nil {
+		return nil, err
+	}
+	list := append(make([]Work, 0, 1+len(s.Operations)), p.begin)
+	for _, i := range s.Operations {
+		w := p.operations[i].Work
+		if warm {
+			w.Cycles *= p.operations[i].warmFs / max(1, w.TimeFs)
+			w.TimeFs = p.operations[i].warmFs
+		}
+		list = append(list, w)
+	}
+	return list, nil
 }
 
 // touched are the bytes that operations read and write: constants, and each value once,

@@ -19,17 +19,27 @@ type Measurer struct {
 	// Inputs are those of the model; nil makes some up.
 	Inputs   [][]byte
 	Progress func(format string, args ...any) // nil is silent
-	// Loop executes a plan in a loop, on a machine that nothing else uses, and tells
-	// each result. What it tells must depend on nothing but its arguments: it is kept.
-	Loop func(p *partition.Problem, plan partition.Plan, inputs [][]byte, each func(*nnrt.Result)) error
+	// Loop executes a plan in a loop, on a machine that nothing else uses and that has a clock
+	// held, and tells each result. What it tells must depend on nothing but its arguments: it
+	// is kept.
+	Loop func(p *partition.Problem, plan partition.Plan, held Clock, inputs [][]byte, each func(*nnrt.Result)) error
 	// Outline goes through a loop of a plan whose steps take their engines for loads that are
 	// given, in the order in which they are prepared, without running them, and returns what an execution takes; nil: nothing can.
 	Outline func(p *partition.Problem, plan partition.Plan, inputs [][]byte, steps []Load) (partition.Cost, error)
 	// SystemCache is what a device may keep in the system-level cache, and how fast that
 	// answers; nil, and 0, is nothing.
 	SystemCache func(device string) (bytes int64, bytesPerSecond float64)
+	// Governed reports whether a governor moves the clock of a device's engine by load; nil
+	// is none. What operations take there is measured at each clock that an outline meets.
+	Governed func(device string) bool
 	// Limit bounds the loops, 0 is DefaultLimit; beyond, costs are predicted.
 	Limit int
+}
+
+// Clock is the clock of a device that is held through a loop; the zero Clock holds none.
+type Clock struct {
+	Device string
+	Hz     int64
 }
 
 // DefaultLimit is enough for every strategy to plan anew as often as it may.
@@ -70,7 +80,7 @@ func (m *Measurer) measured(p *partition.Problem) (partition.Costs, *loads, erro
 		if d > 0 && !slices.Contains(plan.Device, d) {
 			continue
 		}
-		r, err := run.measure(plan)
+		r, err := run.measure(plan, Clock{})
 		if err != nil {
 			return c, nil, err
 		}
@@ -85,7 +95,11 @@ func (m *Measurer) measured(p *partition.Problem) (partition.Costs, *loads, erro
 		}
 		o := r.Overheads[name]
 		c.Fixed[d], c.PerByte[d] = o.Launch.over(o.Parts), o.Transfer.over(o.Bytes)
-		loads.measured(d, r, m.SystemCache)
+		var held func(hz int64) (*LoopRecord, error)
+		if m.Governed != nil && m.Governed(name) {
+			held = func(hz int64) (*LoopRecord, error) { return run.measure(plan, Clock{name, hz}) }
+		}
+		loads.measured(d, r, held, m.SystemCache)
 	}
 	if m.Outline != nil {
 		c.Predict = func(plan partition.Plan) (cost partition.Cost, ok bool, err error) {
@@ -103,7 +117,7 @@ func (m *Measurer) measured(p *partition.Problem) (partition.Costs, *loads, erro
 		if run.left <= 0 {
 			return predicted(p, plan)
 		}
-		r, err := run.measure(plan)
+		r, err := run.measure(plan, Clock{})
 		if err != nil {
 			return nil, err
 		}
@@ -145,7 +159,7 @@ func (r *run) rounds(c *partition.Costs) error {
 		return err
 	}
 	plan = with.Canonical(plan)
-	rec, err := r.measure(plan)
+	rec, err := r.measure(plan, Clock{})
 	if err != nil {
 		return err
 	}
@@ -193,21 +207,23 @@ func (r *run) inputs() [][]byte {
 	return inputs
 }
 
-// measure runs a plan, unless the store knows it.
-func (r *run) measure(plan partition.Plan) (*LoopRecord, error) {
+// measure runs a plan with a clock held, unless the store knows it.
+func (r *run) measure(plan partition.Plan, held Clock) (*LoopRecord, error) {
 	p, inputs := r.problem, r.inputs()
-	key := r.Store.planKey(p, plan, r.Options, inputs)
+	key := r.Store.planKey(p, plan, held, r.Options, inputs)
 	rec := &LoopRecord{}
 	if r.Store.get(key, rec) && rec.fits(len(p.Graph.Operations)) {
 		return rec, nil
 	}
-	r.left--
+	if held == (Clock{}) { // an engine has few others
+		r.left--
+	}
 	r.count++
 	if r.Progress != nil {
 		r.Progress("measure plan %d", r.count)
 	}
 	rec = &LoopRecord{}
-	if err := r.Loop(p, plan, inputs, rec.add); err != nil {
+	if err := r.Loop(p, plan, held, inputs, rec.add); err != nil {
 		return nil, err
 	}
 	g := p.Graph

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"math"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -35,20 +36,60 @@ type LoopRecord struct {
 	Loop       Share                `json:"loop"`
 	Steps      []Step               `json:"steps"` // of the plan, in order
 	Operations []Share              `json:"operations"`
-	Engines    []Engine             `json:"engines"`   // of each operation
+	Engines    []Engines            `json:"engines"`   // of each operation
 	Overheads  map[string]Overheads `json:"overheads"` // by device
 	// Rounds are the runs of subgraphs by control flow that was interpreted, by operation.
 	Rounds map[int][2]float64 `json:"rounds,omitempty"`
 }
 
-// Engine is what an operation came to on its engine.
+// Engine is what an operation came to on its engine, in executions at one clock.
 type Engine struct {
+	Hz         float64 `json:"hz"` // 0: the clock changed, or no cycles are counted
+	Executions float64 `json:"executions"`
+	TimeFs     float64 `json:"time_fs"`
+	EnergyPJ   float64 `json:"energy_pj"`
 	Cycles     float64 `json:"cycles"`      // of the engine's clock
 	DRAMCycles float64 `json:"dram_cycles"` // of these, those that it waited for the DRAM
 	DRAMBytes  float64 `json:"dram_bytes"`
 }
 
-func (e *Engine) add(c *nnrt.OperationCost) {
+// Engines are what an operation came to at each clock that its engine has had from the first
+// operation of an execution to the last. What an operation waits for the DRAM also follows from
+// those before it, so executions in which the clock changed say little about one clock.
+type Engines []Engine
+
+// sameClock is how far clocks that follow from cycles and time may lie apart.
+const sameClock = 1e-4
+
+// clocks are those that devices have had all through an execution.
+func clocks(x *nnrt.Result) map[string]float64 {
+	all := map[string]float64{}
+	for _, list := range [2][]nnrt.OperationCost{x.Operations, x.Overheads} {
+		for i := range list {
+			c := &list[i]
+			if c.TimeFs == 0 || c.Index == hal.LaunchIndex {
+				continue
+			}
+			hz := float64(c.Cycles) / float64(c.TimeFs) * 1e15
+			if known, ok := all[c.Device]; ok && !(math.Abs(known-hz) <= sameClock*hz) {
+				hz = 0
+			}
+			all[c.Device] = hz
+		}
+	}
+	return all
+}
+
+// add adds what some executions at a clock came to.
+func (l *Engines) add(c *nnrt.OperationCost, executions, hz float64) {
+	k := slices.IndexFunc(*l, func(e Engine) bool { return math.Abs(e.Hz-hz) <= sameClock*hz })
+	if k < 0 {
+		*l, k = append(*l, Engine{Hz: hz}), len(*l)
+	}
+	e := &(*l)[k]
+	e.Executions += executions
+	e.TimeFs += float64(c.TimeFs)
+	e.EnergyPJ += c.EnergyPJ
 	e.Cycles += float64(c.Cycles)
 	e.DRAMBytes += float64(c.DRAMBytes)
 	for _, s := range c.Stalls {
@@ -57,6 +98,26 @@ func (e *Engine) add(c *nnrt.OperationCost) {
 		}
 	}
 }
+
+// at is the mean of an execution at a clock, 0 for all. ok is false when there was none.
+func (l Engines) at(hz int64) (mean Engine, ok bool) {
+	var sum Engine
+	for _, e := range l {
+		if hz != 0 && !(math.Abs(e.Hz-float64(hz)) <= sameClock*float64(hz)) {
+			continue
+		}
+		sum.Executions += e.Executions
+		sum.TimeFs += e.TimeFs
+		sum.EnergyPJ += e.EnergyPJ
+		sum.Cycles += e.Cycles
+		sum.DRAMCycles += e.DRAMCycles
+		sum.DRAMBytes += e.DRAMBytes
+	}
+	n := max(sum.Executions, 1)
+	return Engine{float64(hz), n, sum.TimeFs / n, sum.EnergyPJ / n, sum.Cycles / n, sum.DRAMCycles / n, sum.DRAMBytes / n}, sum.Executions > 0
+}
+
+func (e *Engine) work() Work { return Work{e.TimeFs, e.Cycles, e.EnergyPJ} }
 
 // Share is time and energy, and for how long of it an engine was held.
 type Share struct {
@@ -90,6 +151,7 @@ type Overheads struct {
 	Bytes    float64 `json:"bytes"` // of their inputs and outputs
 	Launch   Share   `json:"launch"`
 	Transfer Share   `json:"transfer"`
+	Engines  Engines `json:"engines"` // the transfers of each part
 }
 
 // add adds an execution.
@@ -97,10 +159,12 @@ func (r *LoopRecord) add(x *nnrt.Result) {
 	parts := mainParts(x)
 	if r.Executions == 0 {
 		r.Steps, r.Operations, r.Overheads = make([]Step, len(parts)), make([]Share, len(x.Operations)), map[string]Overheads{}
-		r.Engines = make([]Engine, len(x.Operations))
+		r.Engines = make([]Engines, len(x.Operations))
 	}
 	r.Executions++
 	r.Loop.add(x.LatencyFs, 0, x.EnergyPJ)
+	clock := clocks(x)
+	ran := map[string]float64{} // parts of each device
 	for i := range min(len(parts), len(r.Steps)) {
 		p := parts[i]
 		r.Steps[i].Device, r.Steps[i].Operations = p.Device, p.Operations
@@ -110,6 +174,7 @@ func (r *LoopRecord) add(x *nnrt.Result) {
 		}
 		o := r.Overheads[p.Device]
 		o.Parts++
+		ran[p.Device]++
 		o.Launch.EngineFs += float64(p.EngineFs)
 		r.Overheads[p.Device] = o
 	}
@@ -126,7 +191,7 @@ func (r *LoopRecord) add(x *nnrt.Result) {
 	for i := range x.Operations {
 		c := &x.Operations[i]
 		r.Operations[i].add(c.TimeFs, c.TimeFs, c.EnergyPJ)
-		r.Engines[i].add(c)
+		r.Engines[i].add(c, 1, clock[c.Device])
 		o := r.Overheads[c.Device]
 		o.Launch.EngineFs -= float64(c.TimeFs) // what the engine is held for beside operations
 		r.Overheads[c.Device] = o
@@ -139,6 +204,7 @@ func (r *LoopRecord) add(x *nnrt.Result) {
 		} else {
 			o.Transfer.add(c.TimeFs, c.TimeFs, c.EnergyPJ)
 			o.Launch.EngineFs -= float64(c.TimeFs)
+			o.Engines.add(c, ran[c.Device], clock[c.Device])
 		}
 		r.Overheads[c.Device] = o
 	}

@@ -62,7 +62,7 @@ func (s *Store) Measure(d hal.Device, m *nn.Model, o hal.PrepareOptions, inputs 
 }
 
 // recordVersion changes with the format of files and keys.
-const recordVersion = 4
+const recordVersion = 5
 
 // get reads the record of a key and reports whether there is one. A file that is damaged
 // or that of another key is none; whether its content makes sense the caller must check.
@@ -156,10 +156,13 @@ func (s *Store) key(d hal.Device, m *nn.Model, o hal.PrepareOptions, inputs [][]
 	return h.sum()
 }
 
-// planKey identifies the measurement of a plan. Steps follow from devices and graph.
-func (s *Store) planKey(p *partition.Problem, plan partition.Plan, o hal.PrepareOptions, inputs [][]byte) string {
+// planKey identifies the measurement of a plan, with a clock held. Steps follow from devices
+// and graph.
+func (s *Store) planKey(p *partition.Problem, plan partition.Plan, held Clock, o hal.PrepareOptions, inputs [][]byte) string {
 	h := s.hasher(o)
 	h.text("plan")
+	h.text(held.Device)
+	h.int(held.Hz)
 	h.int(int64(len(p.Devices)))
 	for i := range p.Devices {
 		h.device(p.Devices[i].Driver)

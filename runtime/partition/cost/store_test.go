@@ -151,7 +151,7 @@ func TestStoreKnowsItsRecords(t *testing.T) {
 // TestLoopRecordFits: a damaged record of a loop is none.
 func TestLoopRecordFits(t *testing.T) {
 	whole := func() LoopRecord {
-		return LoopRecord{Executions: 2, Loop: Share{TimeFs: 8}, Operations: make([]Share, 3), Engines: make([]Engine, 3),
+		return LoopRecord{Executions: 2, Loop: Share{TimeFs: 8}, Operations: make([]Share, 3), Engines: make([]Engines, 3),
 			Steps: []Step{{Device: "cpu", Operations: []int{0, 2}}, {Device: "npu", Operations: []int{1}}}}
 	}
 	if r := whole(); !r.fits(3) {

@@ -19,26 +19,20 @@ type Pace struct {
 	intervalUs  float64
 	cold        bool
 	Burst       bool
-	// Precision ends the loop while executions still differ, which takes the host long: when
-	// it has lasted for governorsTime, once the standard error of the mean latency is below
-	// this share of it, or after maxSimulations. 0 does not.
-	Precision float64
+	// Longest ends the loop before all invocations, once it has lasted so long; 0 does not.
+	Longest sim.Time
 	Endurance
 }
 
 // PlanPace is the pace by which plans are compared while others are still to come.
-func PlanPace() Pace { return Pace{Invocations: defaultInvocations, Precision: 0.0025} }
+func PlanPace() Pace { return Pace{Invocations: defaultInvocations, Longest: governorsTime} }
 
-// Bounds of a loop that ends by its precision.
-const (
-	minInvocations = 3
-	maxSimulations = 16 // executions on engines
-	// governorsTime is long enough for the governors of an engine, of memory and of the CPU
-	// to have changed the clocks of a loop that keeps them busy in part: ten samples of the
-	// slowest one's 10 ms. A GPU that is busy half of the time goes up and down for as long
-	// as it is.
-	governorsTime = 100 * sim.Millisecond
-)
+// governorsTime is long enough for the governors of an engine, of memory and of the CPU to have
+// changed the clocks of a loop that keeps them busy in part. The clock of a GPU that is busy for
+// half of the time goes up after 50 ms of work, once in up to 100 ms, and down again for as long as
+// the loop lasts; a loop of two turns says what many come to. It does not depend on what of
+// it the host has to simulate, so that predictions can end with the same invocation.
+const governorsTime = 200 * sim.Millisecond
 
 // defaultInvocations is how many benchmark_model measures.
 const defaultInvocations = 50
@@ -100,8 +94,6 @@ func (p *Pace) Invoke(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte, 
 
 // Loop runs a compilation as often as asked for, on a machine that begins cold.
 func (p *Pace) Loop(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte, o nnrt.ExecuteOptions, each func(*nnrt.Result)) error {
-	before := m.Live.Simulated()
-	last, mean := before, NewInvocations()
 	var took sim.Time
 	once, pause, err := p.begin(m, c, inputs, o)
 	if err != nil {
@@ -117,13 +109,9 @@ func (p *Pace) Loop(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte, o 
 		}
 		each(r)
 		pause()
-		mean.took(r.LatencyFs, r.EnergyPJ)
-		took += sim.Time(r.LatencyFs)
-		now := m.Live.Simulated()
-		if p.Precision > 0 && now > last && took >= governorsTime && (mean.within(p.Precision) || now-before > maxSimulations) {
+		if took += sim.Time(r.LatencyFs); p.Longest > 0 && took >= p.Longest {
 			break
 		}
-		last = now
 	}
 	return nil
 }
@@ -227,13 +215,6 @@ func (x *Invocations) overlap(fs int64) {
 	if fs != 0 {
 		x.Parts["overlap"] += cli.Microseconds(fs)
 	}
-}
-
-// within reports whether the standard error of the mean latency is below a share of it.
-func (x *Invocations) within(share float64) bool {
-	n := float64(x.Count)
-	mean := x.sum / n
-	return x.Count >= minInvocations && max(0, x.squares/n-mean*mean)/(n-1) < share*share*(x.FirstUS+mean)*(x.FirstUS+mean)
 }
 
 // Finish works out means once all invocations were added.

@@ -69,7 +69,7 @@ type planRun struct {
 // NewPlanner returns a planner for a live machine whose executions follow one another at
 // a pace. Costs are kept between runs of the program.
 func NewPlanner(a *cli.App, m *machine.Machine, o nnrt.CompileOptions, at measure.Pace, p *cli.Progress) *planner {
-	at.Precision = measure.PlanPace().Precision
+	at.Longest = measure.PlanPace().Longest
 	store := cost.NewStore(machine.CacheFolder("costs"), machine.MachineText(m)).Other(fmt.Sprint(at))
 	x := &planner{app: a, machine: m, store: store, options: o, pace: at, costs: costsMeasured, progress: p, runs: map[planOf]*planRun{}}
 	if o, err := devices.NewOutliner(m.Config, o.Preference.HAL()); err == nil {
@@ -104,18 +104,32 @@ func (x *planner) problem(f *input.Form) (*partition.Problem, error) {
 func (x *planner) measurer(inputs [][]byte) *cost.Measurer {
 	return &cost.Measurer{
 		Store: x.store, Options: hal.PrepareOptions{Preference: x.options.Preference.HAL(), Priority: x.options.Priority.HAL()},
-		Inputs: inputs, Progress: x.progress.Say, Loop: x.loop, Outline: x.outline(), SystemCache: x.systemCache,
+		Inputs: inputs, Progress: x.progress.Say, Loop: x.loop, Outline: x.outline(), SystemCache: x.systemCache, Governed: x.governed,
 	}
 }
 
 // systemCache is what a device may keep in the machine's system-level cache.
 func (x *planner) systemCache(device string) (bytes int64, bytesPerSecond float64) {
-	for e := range soc.NumEngines {
-		if e.String() == device {
-			return x.machine.Config.Share(e)
-		}
+	if e, ok := engineOf(device); ok {
+		return x.machine.Config.Share(e)
 	}
 	return 0, 0
+}
+
+// governed reports whether a governor moves the clock of a device's engine.
+func (x *planner) governed(device string) bool {
+	e, ok := engineOf(device)
+	return ok && x.ownDrivers() && x.machine.Config.Governed(e)
+}
+
+// engineOf is the engine of a device of the machine.
+func engineOf(device string) (soc.Engine, bool) {
+	for e := range soc.NumEngines {
+		if e.String() == device {
+			return e, true
+		}
+	}
+	return 0, false
 }
 
 // outline is how plans are predicted: on a machine whose engines take what their operations
@@ -130,11 +144,15 @@ func (x *planner) outline() func(*partition.Problem, partition.Plan, [][]byte, [
 			if next == len(steps) || steps[next].Device != device || steps[next].Operations != len(m.Main.Operations) {
 				return l, fmt.Errorf("a part of %d operations for %s, which is not step %d", len(m.Main.Operations), device, next)
 			}
-			s := &steps[next]
+			at := steps[next].At
 			next++
-			l = devices.Load{Time: sim.Time(s.TimeFs), Hz: int64(s.Hz), EnergyPJ: s.EnergyPJ}
-			if device == x.machine.Registry.CPU().Name() {
-				l.Hz = 0 // clusters have clocks of their own
+			l.At = func(hz int64) ([]devices.Work, error) {
+				list, err := at(hz)
+				works := make([]devices.Work, len(list))
+				for i, w := range list {
+					works[i] = devices.Work{Time: sim.Time(w.TimeFs), Cycles: int64(w.Cycles), EnergyPJ: w.EnergyPJ}
+				}
+				return works, err
 			}
 			return l, nil
 		}, len(plan.Subgraphs) > 0)
@@ -153,10 +171,8 @@ func (x *planner) outline() func(*partition.Problem, partition.Plan, [][]byte, [
 		if err != nil {
 			return c, err
 		}
-		pace := x.pace
-		pace.Precision = 0 // nothing is saved by an end before that of a plan that runs
 		n := 0.0
-		err = pace.Loop(&machine.Machine{Config: x.machine.Config, Registry: r, Live: live}, compiled, inputs, nnrt.ExecuteOptions{}, func(res *nnrt.Result) {
+		err = x.pace.Loop(&machine.Machine{Config: x.machine.Config, Registry: r, Live: live}, compiled, inputs, nnrt.ExecuteOptions{}, func(res *nnrt.Result) {
 			n++
 			c.TimeFs += float64(res.LatencyFs)
 			c.EnergyPJ += res.EnergyPJ
@@ -168,11 +184,14 @@ func (x *planner) outline() func(*partition.Problem, partition.Plan, [][]byte, [
 // ownDrivers reports whether all drivers are those of the machine.
 func (x *planner) ownDrivers() bool { return len(x.app.Drivers) == 0 && x.app.DriverFolder == "" }
 
-// loop executes a plan as nnsoc run does: in a loop, after a warm-up.
-func (x *planner) loop(p *partition.Problem, plan partition.Plan, inputs [][]byte, each func(*nnrt.Result)) error {
+// loop executes a plan as nnsoc run does: in a loop, after a warm-up, with a clock held.
+func (x *planner) loop(p *partition.Problem, plan partition.Plan, held cost.Clock, inputs [][]byte, each func(*nnrt.Result)) error {
 	m, c, err := x.apart(p, plan)
 	if err != nil {
 		return err
+	}
+	if held != (cost.Clock{}) {
+		return x.held(m, c, held, inputs, each)
 	}
 	r := &planRun{invocations: measure.NewInvocations()}
 	err = x.pace.Loop(m, c, inputs, nnrt.ExecuteOptions{}, func(res *nnrt.Result) {
@@ -187,12 +206,30 @@ func (x *planner) loop(p *partition.Problem, plan partition.Plan, inputs [][]byt
 	return err
 }
 
+// held executes a plan with a clock held. The first execution fills the system-level cache and
+// brings the DRAM to its clock, the second counts: no other clock of engines moves.
+func (x *planner) held(m *machine.Machine, c *nnrt.Compilation, held cost.Clock, inputs [][]byte, each func(*nnrt.Result)) error {
+	m.Live.Reset()
+	if err := m.Live.Hold(held.Device, held.Hz); err != nil {
+		return err
+	}
+	o := nnrt.ExecuteOptions{Burst: x.pace.Burst}
+	if _, err := c.Execute(inputs, o); err != nil {
+		return err
+	}
+	res, err := c.Execute(inputs, o)
+	if err == nil {
+		each(res)
+	}
+	return err
+}
+
 // run returns the run of a plan, which takes place unless costs were measured by it.
 func (x *planner) run(p *partition.Problem, plan partition.Plan, inputs [][]byte) (*planRun, error) {
 	if r, ok := x.runs[planKey(p, plan)]; ok {
 		return r, nil
 	}
-	if err := x.loop(p, plan, inputs, func(*nnrt.Result) {}); err != nil {
+	if err := x.loop(p, plan, cost.Clock{}, inputs, func(*nnrt.Result) {}); err != nil {
 		return nil, err
 	}
 	return x.runs[planKey(p, plan)], nil

@@ -23,6 +23,7 @@ import (
 // what they are when it runs.
 const (
 	predictionSlack = 0.10
+	governorSlack   = 0.05 // TestPredictGovernor
 	energySlack     = 0.15 // D-670
 )
 
@@ -71,6 +72,37 @@ func TestPredict(t *testing.T) {
 		}
 		if want := min(3, supporting); widest < want {
 			t.Errorf("%s on %s: plans had up to %d devices, want %d", x.network, x.soc, widest, want)
+		}
+	}
+}
+
+// TestPredictGovernor: also where the clock of a GPU that is busy for half of the time goes up and down for
+// as long as a loop lasts. What an operation takes does not scale with that clock: it waits for the
+// DRAM as well.
+func TestPredictGovernor(t *testing.T) {
+	t.Setenv(machine.CacheVariable, "")
+	p := measuredProblem(t, "xclipse920", "mobilenet_v2_0.5_160_float")
+	gpu := slices.IndexFunc(p.Devices, func(d partition.Device) bool { return d.Name == "gpu" })
+	single, err := partition.Single(gpu).Plan(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	single = p.Canonical(single)
+	behind := partition.Plan{Device: slices.Clone(single.Device)} // the CPU begins
+	clear(behind.Device[:4])
+	for _, plan := range []partition.Plan{single, p.Canonical(behind)} {
+		predicted, err := p.Predict(plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ran, err := p.Costs.Measure(plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		late := predicted.LatencyFs/ran.LatencyFs - 1
+		t.Logf("%d parts: predicted %.0f us, simulated %.0f (%+.1f %%)", len(predicted.Steps), predicted.LatencyFs/1e9, ran.LatencyFs/1e9, 100*late)
+		if !(math.Abs(late) <= governorSlack) {
+			t.Errorf("plan %v is predicted to take %.1f us, it takes %.1f", plan.Device, predicted.LatencyFs/1e9, ran.LatencyFs/1e9)
 		}
 	}
 }

@@ -20,7 +20,7 @@ import (
 )
 
 // How plans may be beside others in simulations of 50 invocations each. What they were
-// chosen by may have ended earlier, once its standard error was 0.25 %.
+// chosen by may have ended earlier, after 200 ms.
 const (
 	resimulated = 0.005
 	autoSlack   = 0.02 // beside the best single device
@@ -169,7 +169,7 @@ func simulateAnew(t *testing.T, x *planner, p *partition.Problem, plan partition
 		t.Fatal(err)
 	}
 	pace := measure.PlanPace()
-	pace.Precision = 0
+	pace.Longest = 0
 	_, all, err := pace.Invoke(m, c, inputs, nnrt.ExecuteOptions{})
 	if err != nil {
 		t.Fatal(err)
