@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem/interconnect"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -25,8 +26,9 @@ type Machine struct {
 	// SimulateAll runs every execution on its engine. Without it an execution of the
 	// same program and inputs, on an engine in the same state, is not run again.
 	SimulateAll bool
-	memo        map[any][]*remembered
-	programs    map[any]int // numbers of programs
+	memo        map[any][]*remembered // by program, those asked for last first
+	lines       []keptLines           // of memo, in the order in which they ran
+	programs    map[any]int           // numbers of programs
 	caches      [soc.NumEngines]base.Caches
 	runs        int
 	loop        *Loop // under way; nil: none
@@ -43,6 +45,7 @@ func (m *Machine) number(program any) int {
 		if len(m.programs) == maxPrograms {
 			clear(m.programs)
 			clear(m.memo)
+			m.lines = nil
 		}
 		n = len(m.programs)
 		m.programs[program] = n
@@ -174,8 +177,7 @@ func (h *engineHost) memory(program any) (s memoryState) {
 	return s
 }
 
-// run runs a program under conditions, or finds what it came to before. Only an execution
-// that leaves the system-level cache as it has found it is remembered.
+// run runs a program under conditions, or finds what it came to before.
 func (h *engineHost) run(c *base.Call, k soc.Conditions, spans *recorder, run func(hal.Tracer, base.Place) (*hal.Result, error)) (*hal.Result, *soc.Traffic, error) {
 	m, b := h.m, c.Buffers
 	var to hal.Tracer
@@ -208,31 +210,67 @@ func (h *engineHost) run(c *base.Call, k soc.Conditions, spans *recorder, run fu
 		traffic = m.soc.Traffic(sim.Time(res.Stats.LatencyFs))
 	}
 	res.Stats.Memory = m.memoryStats(m.soc.MemoryUse(h.engine).Since(used), sim.Time(res.Stats.LatencyFs))
-	if after := h.memory(c.Program); keep && before.system == after.system {
-		x := remember(b, k.Points, before, res)
-		x.traffic = traffic
-		if before != after {
-			left := m.caches[h.engine].Clone()
-			x.left = &left
-		}
-		list := append([]*remembered{x}, m.memo[c.Program]...)
-		m.memo[c.Program] = list[:min(len(list), maxRemembered)]
+	if keep {
+		h.keep(c, k.Points, before, res, traffic)
 	}
 	return res, traffic, nil
 }
 
-// maxRemembered bounds the executions of one program that are kept.
-const maxRemembered = 8
+// maxRemembered bounds the executions of one program that are kept: enough for each operating
+// point of a clock that goes up and down, each with several of the memory's, and for contents of
+// the system-level cache that take some executions to come back. Those that were not asked for
+// are forgotten first.
+const maxRemembered = 32
+
+// maxLines bounds the executions that are kept with what they left in the system-level cache,
+// each with as much memory as the cache has tags.
+const maxLines = 64
+
+// keep remembers an execution that has begun in a state. What the first one of a program has
+// found in the system-level cache does not come back, so it is not kept if it has changed that.
+func (h *engineHost) keep(c *base.Call, points []sim.Change, before memoryState, res *hal.Result, traffic *soc.Traffic) {
+	m, after := h.m, h.memory(c.Program)
+	list, again := m.memo[c.Program]
+	if before.system != after.system && !again {
+		m.memo[c.Program] = nil
+		return
+	}
+	x := remember(c.Buffers, points, before, res)
+	x.traffic = traffic
+	if before != after {
+		left := m.caches[h.engine].Clone()
+		x.left = &left
+	}
+	if before.system != after.system {
+		x.lines = m.soc.SystemLines()
+		m.lines = append(m.lines, keptLines{c.Program, x})
+		if len(m.lines) > maxLines {
+			first := m.lines[0]
+			m.lines = m.lines[1:]
+			m.memo[first.program] = slices.DeleteFunc(m.memo[first.program], func(x *remembered) bool { return x == first.execution })
+			list = m.memo[c.Program]
+		}
+	}
+	list = append([]*remembered{x}, list...)
+	m.memo[c.Program] = list[:min(len(list), maxRemembered)]
+}
+
+// keptLines is an execution of a program that is kept with lines of the system-level cache.
+type keptLines struct {
+	program   any
+	execution *remembered
+}
 
 // remembered is an execution: the state it began in and what came out.
 type remembered struct {
 	inputs, outputs [][]byte
 	dimensions      [][]uint32 // of the inputs
 	points          []sim.Change
-	memory          memoryState  // in which it began
-	left            *base.Caches // what it left in the engine's caches, nil: what it had found
-	traffic         *soc.Traffic // of the DRAM
-	hz              float64      // of the engine's clock, 0 where it is of no account; of a warm-up
+	memory          memoryState         // in which it began
+	left            *base.Caches        // what it left in the engine's caches, nil: what it had found
+	lines           *interconnect.Lines // and in the system-level cache
+	traffic         *soc.Traffic        // of the DRAM
+	hz              float64             // of the engine's clock, 0 where it is of no account; of a warm-up
 	result          hal.Result
 }
 
@@ -250,11 +288,17 @@ func remember(b *hal.Buffers, points []sim.Change, memory memoryState, res *hal.
 // recall finds an execution of a program under conditions among those that same is true
 // of, and leaves the engine's caches as it did; nil: there is none.
 func (h *engineHost) recall(c *base.Call, k soc.Conditions, before memoryState, same func(*remembered) bool) *remembered {
-	for _, x := range h.m.memo[c.Program] {
+	list := h.m.memo[c.Program]
+	for i, x := range list {
 		if x.memory == before && x.began(k.Points) && same(x) && h.m.soc.Fits(x.traffic) {
 			if x.left != nil {
 				h.m.caches[h.engine] = x.left.Clone()
 			}
+			if x.lines != nil {
+				h.m.soc.PutSystemLines(x.lines)
+			}
+			copy(list[1:i+1], list[:i])
+			list[0] = x
 			return x
 		}
 	}

@@ -175,6 +175,33 @@ func TestRememberedTraffic(t *testing.T) {
 	}
 }
 
+// TestRememberedSystemCache: the same where executions leave the system-level cache otherwise than
+// they have found it, and its contents come back: two programs take turns that do not fit together.
+func TestRememberedSystemCache(t *testing.T) {
+	var got [2]string
+	var runs [2]int
+	for i := range got {
+		m := phone(t)
+		m.SimulateAll = i == 1
+		a := newClient(t, m, "npu", fullyConnected(nn.TensorQuant8Asymm, 1024), hal.PriorityMedium)
+		b := newClient(t, m, "npu", fullyConnected(nn.TensorQuant8Asymm, 2048), hal.PriorityMedium)
+		for range 12 {
+			for _, c := range []*client{a, b} {
+				if err := c.execute(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		got[i], runs[i] = fmt.Sprint(a.latency, b.latency, a.outputs, b.outputs), m.Simulated()
+	}
+	if got[0] != got[1] {
+		t.Errorf("remembered %.300s, simulated %.300s", got[0], got[1])
+	}
+	if runs[1] != 24 || runs[0] >= 12 {
+		t.Errorf("%d and %d executions on the engine", runs[0], runs[1])
+	}
+}
+
 // TestWarm: the measured execution of a warmed-up loop is that of a loop.
 func TestWarm(t *testing.T) {
 	m := phone(t, func(c *soc.Config) { c.GPU.Clock.Governor.UpShare, c.GPU.Clock.Governor.DownShare = 0.2, 0.1 })

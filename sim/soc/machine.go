@@ -6,6 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/mem/interconnect"
 )
 
 // Engine is a kind of processor of a SoC.
@@ -336,6 +337,13 @@ func (m *Machine) Present(r Request) (k Conditions, err error) {
 
 // Fingerprint tells states of the memory that engines share apart: what its cache holds.
 func (m *Machine) Fingerprint() uint64 { return m.memory.Fingerprint() }
+
+// SystemLines is what that cache holds; nil without one.
+func (m *Machine) SystemLines() *interconnect.Lines { return m.memory.lines() }
+
+// PutSystemLines makes that cache hold what it has held before, behind an execution alone that
+// is not run again.
+func (m *Machine) PutSystemLines(l *interconnect.Lines) { m.memory.Cache.Put(l) }
 
 // Traffic is what an execution alone, of a length, has moved in the conditions of Execute or
 // Present, as the governor of the DRAM's clock sees it; nil without one.

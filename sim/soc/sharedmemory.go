@@ -86,6 +86,14 @@ func (m *SharedMemory) Fingerprint() uint64 {
 	return m.Cache.Fingerprint()
 }
 
+// lines are those in the system cache, nil without one.
+func (m *SharedMemory) lines() *interconnect.Lines {
+	if m.Cache == nil {
+		return nil
+	}
+	return m.Cache.Lines()
+}
+
 // MemoryUse is what an engine has had of the shared memory. The system cache counts
 // lines.
 type MemoryUse struct {

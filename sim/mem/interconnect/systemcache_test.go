@@ -244,6 +244,51 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
+// TestLines: a cache that holds again what it has held goes on as it would have then.
+func TestLines(t *testing.T) {
+	c := memtest.NewSystemCache(t, memtest.NewDRAM(t, nil), nil)
+	bus := memtest.NewBus(t, c, 0)
+	a, b := bus.Port("a"), bus.Port("b")
+	r := rand.New(rand.NewPCG(1, 2))
+	some := func(n int) (l []uint64) {
+		for range n {
+			l = append(l, r.Uint64N(1<<20)&^63)
+		}
+		return l
+	}
+	run := func(list []uint64) (counts [2][6]int64) {
+		c.Settle()
+		for i, addr := range list {
+			port, k := a, mem.Read
+			if i%3 == 0 {
+				port = b
+			}
+			if i%5 == 0 {
+				k = mem.Write
+			}
+			port.Access(sim.Time(i)*sim.Microsecond, addr, 64, k)
+		}
+		return [2][6]int64{events(c, 0), events(c, 1)}
+	}
+	run(some(2000))
+	lines, print := c.Lines(), c.Fingerprint()
+	next := some(500)
+	want := run(next)
+	run(some(300))
+	if c.Fingerprint() == print {
+		t.Fatal("800 accesses change nothing")
+	}
+	for range 2 { // what was taken stays what it was
+		c.Put(lines)
+		if c.Fingerprint() != print {
+			t.Error("another fingerprint")
+		}
+		if got := run(next); got != want {
+			t.Errorf("accesses have come to %v, at first to %v", got, want)
+		}
+	}
+}
+
 // TestSystemCacheConfig: values out of range are told.
 func TestSystemCacheConfig(t *testing.T) {
 	for name, change := range map[string]func(*interconnect.SystemCacheConfig){
