@@ -163,7 +163,7 @@ func contractBackPressure(t *testing.T, s subject) {
 		}
 		return last
 	}
-	const n = 16384 // 4 MiB: more than any cache here holds
+	const n = 65536 // 16 MiB: several times what any cache here takes at once
 	a, b := burst(n), burst(2*n)
 	if ratio := float64(b) / float64(a); ratio < 1.8 || ratio > 2.2 {
 		t.Errorf("%d writes take %d fs, %d take %d", 2*n, b, n, a)

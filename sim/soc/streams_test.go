@@ -49,3 +49,34 @@ func TestEngineStreams(t *testing.T) {
 		t.Error("a vote changed the SoC")
 	}
 }
+
+// TestStreamsFitTheirMemory: no engine draws more at any of its points than the pins of the
+// DRAM carry at the clock that it votes for, between refreshes; what a write-back cache has
+// taken has to leave it.
+func TestStreamsFitTheirMemory(t *testing.T) {
+	for _, name := range []string{"pixel4", "sd888", "xclipse920"} {
+		c, err := Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for e := range NumEngines {
+			x, err := c.requester(e)
+			if err != nil {
+				continue // the SoC has none
+			}
+			for p := range sim.NumPreferences {
+				d := &c.Voted(x.clock, p).DRAM
+				peak := d.MTPerS * 1e6 * float64(d.Channels*d.BusBits/8) * (1 - d.TRFCabNs/d.TREFINs)
+				for _, streams := range [][2]int{{1, 0}, {0, 1}, {1, 1}, {2, 1}} {
+					got, err := c.StreamRate(e, p, streams[0], streams[1])
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got > peak || got < peak/8 {
+						t.Errorf("%s, %v, preference %d, streams %v: %.2f GB/s, the pins carry %.2f", name, e, p, streams, got/1e9, peak/1e9)
+					}
+				}
+			}
+		}
+	}
+}

@@ -155,11 +155,14 @@ func (d *DRAM) Read(t sim.Time, addr uint64, n int) sim.Time {
 }
 
 // Write is Access for a chunk; it is done when the write buffer has taken it.
-func (d *DRAM) Write(t sim.Time, addr uint64, n int) sim.Time { return d.WriteEach(t, addr, n, 1) }
+func (d *DRAM) Write(t sim.Time, addr uint64, n int) sim.Time {
+	done, _ := d.WriteEach(t, addr, n, 1)
+	return done
+}
 
 // WriteEach is Write for so many chunks of n bytes that follow each other and are one chunk
-// together.
-func (d *DRAM) WriteEach(t sim.Time, addr uint64, n int, chunks uint64) (done sim.Time) {
+// together. The last has waited for room in the buffer.
+func (d *DRAM) WriteEach(t sim.Time, addr uint64, n int, chunks uint64) (done, waited sim.Time) {
 	if t >= d.due {
 		d.reclock(t)
 	}
@@ -173,7 +176,10 @@ func (d *DRAM) WriteEach(t sim.Time, addr uint64, n int, chunks uint64) (done si
 		addr += uint64(n)
 		taken = c.write(k, first, int64((addr-1)>>(d.burstShift&63)-first)+1, &r)
 	}
-	return d.clock.at(taken)
+	if taken > k {
+		waited = d.clock.span(taken - k)
+	}
+	return d.clock.at(taken), waited
 }
 
 // Room is when the controller takes a burst that comes at t: at t, unless the read

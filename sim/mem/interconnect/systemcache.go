@@ -51,6 +51,7 @@ type SystemCache struct {
 	clocking SystemClocking
 	due      sim.Time // when that is asked next
 
+	blocked    sim.Time // the write-backs of the present access wait for room in the memory
 	hit, cycle sim.Time
 	beats      int      // bytes of the last access
 	busy       sim.Time // that they take of a bank
@@ -251,6 +252,12 @@ func (c *SystemCache) Access(t sim.Time, addr uint64, bytes int, k mem.Kind) (si
 			var f sim.Reason
 			d, f = c.read(start, addr, n)
 			from = max(from, f)
+		}
+		if c.blocked > 0 {
+			*bank += c.blocked
+			if c.blocked = 0; k == mem.Write { // what it wrote has no place before
+				d = max(d, *bank)
+			}
 		}
 		done = max(done, d)
 		addr += uint64(n)
@@ -456,14 +463,25 @@ func (c *SystemCache) insert(ready sim.Time, ln, lines uint64, dirty bool) {
 func (c *SystemCache) writeBack(t sim.Time, ln, lines uint64, owner int) {
 	c.count[owner][SystemWriteBack] += int64(lines)
 	c.bytes[owner] += int64(lines) << (c.lineShift & 63)
-	addr := ln << (c.lineShift & 63)
-	if c.dram != nil && c.dram.IsChunk(addr, int(lines)<<(c.lineShift&63)) {
-		c.dram.Master = owner
-		c.dram.WriteEach(t, addr, c.cfg.LineBytes, lines)
+	addr, n := ln<<(c.lineShift&63), c.cfg.LineBytes
+	if c.dram == nil {
+		for range lines {
+			c.behind(t, addr, n, mem.Write, owner)
+			addr += uint64(n)
+		}
 		return
 	}
-	for range lines {
-		c.behind(t, addr, c.cfg.LineBytes, mem.Write, owner)
-		addr += uint64(c.cfg.LineBytes)
+	c.dram.Master = owner
+	if chunk := c.dram.ChunkBytes(); n > chunk {
+		n, lines = chunk, lines*uint64(n/chunk)
+	}
+	each := uint64(1)
+	if c.dram.IsChunk(addr, n*int(lines)) {
+		each = lines
+	}
+	for ; lines > 0; lines -= each {
+		_, waited := c.dram.WriteEach(t, addr, n, each)
+		c.blocked = max(c.blocked, waited)
+		addr += uint64(n) * each
 	}
 }

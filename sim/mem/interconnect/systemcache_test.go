@@ -326,3 +326,48 @@ func BenchmarkSystemCacheThrash(b *testing.B) {
 		p.Access(now, 1<<26+uint64(i)*128%(7<<19), 128, mem.Write)
 	}
 }
+
+// TestSystemCacheWritesBack: once all its lines are dirty, a stream of writes goes through the
+// cache as fast as to the DRAM itself, however it is written, and a bank that waits for room
+// holds reads up as well.
+func TestSystemCacheWritesBack(t *testing.T) {
+	rate := func(l mem.Level, bytes int) float64 {
+		var flight [32]sim.Time
+		var now, start sim.Time
+		const all, warm = 12 << 20, 6 << 20
+		for at := uint64(0); at < all; at += uint64(bytes) {
+			f := &flight[at/uint64(bytes)%32]
+			now = max(now, *f)
+			*f = memtest.Write(l, now, at, bytes)
+			if at == warm {
+				start = now
+			}
+		}
+		return (all - warm) / (now - start).Seconds() / 1e9
+	}
+	for _, bytes := range []int{64, 256, 4096} {
+		want := rate(memtest.NewDRAM(t, nil), bytes)
+		got := rate(memtest.NewSystemCache(t, memtest.NewDRAM(t, nil), nil), bytes)
+		if got > 1.01*want || got < 0.97*want {
+			t.Errorf("writes of %d bytes: %.2f GB/s, without a cache %.2f", bytes, got, want)
+		}
+	}
+	// Lines that are read push out dirty ones.
+	c := memtest.NewSystemCache(t, memtest.NewDRAM(t, nil), nil)
+	rate(c, 256)
+	dirty := c.Count(0, interconnect.SystemWriteBack)
+	var flight [64]sim.Time
+	var now sim.Time
+	const begin, size, reads = sim.Millisecond, 256, 4096
+	now = begin
+	for i := range uint64(reads) {
+		f := &flight[i%64]
+		now = max(now, *f)
+		*f = memtest.Read(c, now, 1<<30+i*size, size)
+	}
+	back := c.Count(0, interconnect.SystemWriteBack) - dirty
+	gbps := float64(reads*size+back*64) / (now - begin).Seconds() / 1e9
+	if back != reads*size/64 || gbps > 34.1*(1-280./3900) {
+		t.Errorf("%d lines written back, %.2f GB/s both ways", back, gbps)
+	}
+}
