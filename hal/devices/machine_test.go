@@ -229,11 +229,13 @@ func TestWarm(t *testing.T) {
 	}
 }
 
-// alone and together are the mean latencies of two clients that stream.
+// alone and together are the mean latencies of two clients that stream, more than the
+// system-level cache holds: three tensors of 1 MB, which just fit, hit or miss as the
+// clients happen to meet.
 func streams(t *testing.T, window sim.Time, swap bool) (alone, together [2]float64) {
 	t.Helper()
 	work := func(m *devices.Machine) [2]*client {
-		return [2]*client{newClient(t, m, "dsp", streaming(nn.TensorQuant8Asymm, 1<<20), hal.PriorityMedium),
+		return [2]*client{newClient(t, m, "dsp", streaming(nn.TensorQuant8Asymm, 2<<20), hal.PriorityMedium),
 			newClient(t, m, "gpu", streaming(nn.TensorFloat32, 4<<20), hal.PriorityMedium)}
 	}
 	for i := range alone {

@@ -42,7 +42,7 @@ type group struct {
 
 // DefaultWindow is how far a client may run ahead of the others' accesses to the
 // shared memory before it lets them go first.
-const DefaultWindow = 50 * sim.Nanosecond
+const DefaultWindow = 10 * sim.Nanosecond
 
 // SetWindow changes DefaultWindow; 0 orders every access.
 func (m *Machine) SetWindow(w sim.Time) { m.window = w }
