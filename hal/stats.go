@@ -84,6 +84,9 @@ type MemoryStats struct {
 	EventsPJ     float64 // of DRAM commands and of the cache's arrays
 	RefreshPJ    float64 // of the DRAM, in the time of the execution
 	BackgroundPJ float64 // of DRAM and cache, without refresh, in that time
+
+	// LowestHz and HighestHz are the clocks that the DRAM has had; 0 where they are not known.
+	LowestHz, HighestHz int64
 }
 
 // Add adds another use.
@@ -100,6 +103,10 @@ func (m *MemoryStats) Add(o *MemoryStats) {
 	m.EventsPJ += o.EventsPJ
 	m.RefreshPJ += o.RefreshPJ
 	m.BackgroundPJ += o.BackgroundPJ
+	if o.LowestHz > 0 && (m.LowestHz == 0 || o.LowestHz < m.LowestHz) {
+		m.LowestHz = o.LowestHz
+	}
+	m.HighestHz = max(m.HighestHz, o.HighestHz)
 }
 
 // Part is one link of the chain that an execution is.

@@ -167,7 +167,9 @@ func (c *loopCall) outcome(k soc.Conditions) (soc.Outcome, error) {
 // outcome is what an execution came to as the machine sees it.
 func outcome(res *hal.Result, traffic *soc.Traffic) soc.Outcome {
 	o := outcomeOf(&res.Stats)
-	o.Traffic = traffic
+	if o.Traffic = traffic; traffic != nil {
+		o.DRAMBytes = traffic.Bytes()
+	}
 	return o
 }
 

@@ -93,6 +93,14 @@ func (m *Machine) Hold(device string, hz int64) error {
 	return hal.Errorf(hal.InvalidArgument, "no device %q", device)
 }
 
+// HoldMemory keeps the clock of the DRAM at one of its points, also through Reset; with 0 it is
+// free again.
+func (m *Machine) HoldMemory(hz int64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.soc.HoldMemory(hz)
+}
+
 // SoC is the machine under the devices: its time, clocks and heat.
 func (m *Machine) SoC() *soc.Machine { return m.soc }
 
@@ -210,6 +218,12 @@ func (h *engineHost) run(c *base.Call, k soc.Conditions, spans *recorder, run fu
 		traffic = m.soc.Traffic(sim.Time(res.Stats.LatencyFs))
 	}
 	res.Stats.Memory = m.memoryStats(m.soc.MemoryUse(h.engine).Since(used), sim.Time(res.Stats.LatencyFs))
+	if s := &res.Stats.Memory; traffic != nil {
+		s.LowestHz, s.HighestHz = traffic.MemoryClocks()
+	} else if h.engine != soc.EngineCPU && m.soc.Alone() { // no governor moves it
+		s.LowestHz = m.soc.MemoryHz()
+		s.HighestHz = s.LowestHz
+	}
 	if keep {
 		h.keep(c, k.Points, before, res, traffic)
 	}

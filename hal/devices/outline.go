@@ -15,16 +15,17 @@ import (
 
 // Load is what a program is said to take on its engine, without what surrounds it.
 type Load struct {
-	// At is what it takes one after the other at a clock of the engine; 0 is asked for of an
-	// engine with several clocks, the CPU.
-	At func(hz int64) ([]Work, error)
+	// At is what it takes one after the other at a clock of the engine and one of the DRAM; 0 is
+	// asked for of an engine with several clocks, the CPU.
+	At func(hz, memoryHz int64) ([]Work, error)
 }
 
-// Work is a part of a program, within which the clock does not change.
+// Work is a part of a program, within which clocks do not change.
 type Work struct {
-	Time     sim.Time
-	Cycles   int64
-	EnergyPJ float64
+	Time      sim.Time
+	Cycles    int64
+	EnergyPJ  float64
+	DRAMBytes int64
 }
 
 // Outliner makes outlines of a SoC.
@@ -154,7 +155,7 @@ func (p *outlineModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Resul
 // stats are what the engine reports.
 func (p *outlineModel) stats(points []sim.Change) (hal.Stats, error) {
 	if p.price == nil {
-		s, err := p.load.on(p.device.host.engine, points)
+		s, err := p.load.on(p.device.host, points)
 		if err != nil {
 			err = hal.Errorf(hal.GeneralFailure, "%w", err)
 		}
@@ -206,26 +207,35 @@ func arguments(r *hal.Request, list []hal.RequestArgument) (data [][]byte, onDev
 	return data, onDevice
 }
 
-// on is what the load comes to at the points of an engine's clock. A GPU takes a point with its
-// next dispatch, others keep the first.
-func (l *Load) on(e soc.Engine, points []sim.Change) (s hal.Stats, err error) {
-	if len(points) == 0 || e == soc.EngineCPU {
+// on is what the load comes to at the points of an engine's clock, and what it moves. A GPU
+// takes a point with its next dispatch, others keep the first.
+func (l *Load) on(h *engineHost, points []sim.Change) (s hal.Stats, err error) {
+	if len(points) == 0 {
 		points = []sim.Change{{}}
 	}
-	if e != soc.EngineGPU {
+	if h.engine != soc.EngineGPU {
 		points = points[:1]
 	}
-	list, err := l.At(points[0].OPP.Hz)
+	clocks := func() (hz, memory int64) { return points[0].OPP.Hz, h.m.soc.MemoryHz() }
+	if h.engine == soc.EngineCPU {
+		clocks = func() (hz, memory int64) { return 0, 0 }
+	}
+	hz, memory := clocks()
+	list, err := l.At(hz, memory)
 	for i := 0; i < len(list) && err == nil; i++ {
-		for len(points) > 1 && int64(points[1].At) <= s.LatencyFs && err == nil {
-			points = points[1:]
-			list, err = l.At(points[0].OPP.Hz)
+		w, from := &list[i], sim.Time(s.LatencyFs)
+		s.LatencyFs += int64(w.Time)
+		s.Cycles += w.Cycles
+		s.EnergyPJ += w.EnergyPJ
+		if h.engine != soc.EngineCPU { // whose executions the memory does not see
+			h.m.soc.Moved(from, from+w.Time, w.DRAMBytes)
 		}
-		if err == nil {
-			w := &list[i]
-			s.LatencyFs += int64(w.Time)
-			s.Cycles += w.Cycles
-			s.EnergyPJ += w.EnergyPJ
+		for len(points) > 1 && int64(points[1].At) <= s.LatencyFs {
+			points = points[1:]
+		}
+		if k, m := clocks(); i+1 < len(list) && (k != hz || m != memory) {
+			hz, memory = k, m
+			list, err = l.At(hz, memory)
 		}
 	}
 	return s, err

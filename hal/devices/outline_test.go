@@ -31,8 +31,10 @@ func TestOutlineTakesClocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		var asked []int64
-		load := devices.Load{At: func(hz int64) ([]devices.Work, error) {
-			asked = append(asked, hz/1e6)
+		load := devices.Load{At: func(hz, _ int64) ([]devices.Work, error) {
+			if mhz := hz / 1e6; len(asked) == 0 || asked[len(asked)-1] != mhz { // else the DRAM's has changed
+				asked = append(asked, mhz)
+			}
 			took := 2 * sim.Millisecond
 			if hz > 257e6 {
 				took = sim.Millisecond
@@ -67,13 +69,68 @@ func TestOutlineTakesClocks(t *testing.T) {
 	}
 }
 
-// TestHoldRefuses: only a point of an engine with one clock is held.
+// TestOutlineMoves: what the work of an outline moves drives the governor of the DRAM as an
+// execution would, and work takes what it does at the clock that the DRAM has come to.
+func TestOutlineMoves(t *testing.T) {
+	config, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := devices.NewOutliner(config, hal.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(bytesPerSecond float64, held int64) (asked []int64, stats *hal.Stats) {
+		load := devices.Load{At: func(_, memoryHz int64) ([]devices.Work, error) {
+			asked = append(asked, memoryHz/1e6)
+			const took = 100 * sim.Microsecond
+			return slices.Repeat([]devices.Work{{Time: took, Cycles: 25700, DRAMBytes: int64(bytesPerSecond * took.Seconds())}}, 600), nil
+		}}
+		m, err := o.New(func(string, *nn.Model) (devices.Load, error) { return load, nil }, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Hold("gpu", 257e6); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.HoldMemory(held); err != nil {
+			t.Fatal(err)
+		}
+		c := newClient(t, m, "gpu", convolution(nn.TensorQuant8Asymm), hal.PriorityMedium)
+		res, err := hal.Execute(c.prepared, &c.buffers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return asked, &res.Stats
+	}
+	vote, top := int64(451e6), int64(1804e6)
+	for _, x := range []struct {
+		bytesPerSecond float64
+		held           int64
+		highest        int64
+		several        bool
+	}{
+		{0, 0, vote, false}, // nothing but the GPU's vote
+		{20e9, 0, top, true},
+		{20e9, 768e6, 768e6, false},
+	} {
+		asked, stats := run(x.bytesPerSecond, x.held)
+		if highest := slices.Max(asked) * 1e6; highest != x.highest || len(asked) > 1 != x.several || stats.Memory.HighestHz/1e6 != highest/1e6 {
+			t.Errorf("%v bytes/s: the DRAM at %v MHz, at most %d Hz", x.bytesPerSecond, asked, stats.Memory.HighestHz)
+		}
+	}
+}
+
+// TestHoldRefuses: only a point of an engine with one clock is held, and one of the DRAM.
 func TestHoldRefuses(t *testing.T) {
 	m := phone(t)
 	for device, hz := range map[string]int64{"gpu": 1, "cpu": 825e6, "toaster": 257e6} {
 		if err := m.Hold(device, hz); err == nil {
 			t.Errorf("%s at %d Hz is held", device, hz)
 		}
+	}
+	if err := m.HoldMemory(1); err == nil {
+		t.Error("the DRAM at 1 Hz is held")
 	}
 	if err := m.Hold("gpu", 257e6); err != nil {
 		t.Error(err)

@@ -121,11 +121,11 @@ func (h *engineHost) warmUp(c *base.Call, r soc.Request, run func(hal.Tracer, ba
 			return hal.Errorf(hal.GeneralFailure, "%w", err)
 		}
 		before := h.memory(c.Program)
-		res, _, err := h.run(&plain, k, &recorder{}, run)
+		res, traffic, err := h.run(&plain, k, &recorder{}, run)
 		if err != nil {
 			return err
 		}
-		if err := h.m.soc.Settle(r, outcomeOf(&res.Stats), soc.WarmUp); err != nil {
+		if err := h.m.soc.Settle(r, outcome(res, traffic), soc.WarmUp); err != nil {
 			return hal.Errorf(hal.GeneralFailure, "%w", err)
 		}
 		points := k.Points

@@ -30,7 +30,15 @@ type Traffic struct {
 	moved  []int64 // until each quantum since the start
 	points []int   // of the DRAM: at the start and behind each quantum
 	total  int64
+
+	lowestHz, highestHz int64
 }
+
+// Bytes are those of the execution.
+func (x *Traffic) Bytes() int64 { return x.total }
+
+// MemoryClocks are the lowest and the highest clock that the DRAM had in the execution.
+func (x *Traffic) MemoryClocks() (lowest, highest int64) { return x.lowestHz, x.highestHz }
 
 // memoryClock is the clock of a machine's DRAM. It implements dram.Clocking.
 type memoryClock struct {
@@ -44,6 +52,7 @@ type memoryClock struct {
 	start   sim.Time // of the memory's time
 	votes   [NumEngines][]vote
 	point   int         // of the DRAM
+	held    *int        // that it keeps
 	live    *sim.Domain // the governor of what runs now: a copy of it for an execution alone
 	ahead   sim.Domain
 	learns  sim.Time // next, Never without a governor
@@ -171,6 +180,9 @@ func (k *memoryClock) take(t sim.Time) {
 
 // at is the point that is enough for votes at an instant and for the governor.
 func (k *memoryClock) at(t sim.Time) int {
+	if k.held != nil {
+		return *k.held
+	}
 	p := k.voted(t).point
 	if k.live != nil {
 		_, at := k.live.Point()
@@ -280,8 +292,10 @@ func (k *memoryClock) end(d *dram.DRAM, length sim.Time) *Traffic {
 	for k.learns <= k.start+length {
 		k.Clock(k.learns-k.start, d.Bytes())
 	}
-	k.traffic.total = d.Bytes()
-	return k.traffic
+	x := k.traffic
+	x.total = d.Bytes()
+	x.lowestHz, x.highestHz = k.configs[slices.Min(x.points)].ClockHz(), k.configs[slices.Max(x.points)].ClockHz()
+	return x
 }
 
 // fits reports whether an execution with such traffic that begins now would find the DRAM at
@@ -339,6 +353,50 @@ func (k *memoryClock) spread(from, to sim.Time, bytes int64) {
 
 // hz is the present clock.
 func (k *memoryClock) hz() int64 { return k.configs[k.point].ClockHz() }
+
+// HoldMemory keeps the clock of the DRAM at one of its points whatever asks for another, also
+// through Reset; with 0 it is free again.
+func (m *Machine) HoldMemory(hz int64) error {
+	k := m.clock
+	p := slices.IndexFunc(k.configs, func(c *dram.Config) bool { return c.ClockHz() == hz })
+	switch {
+	case hz == 0:
+		k.held = nil
+	case p < 0:
+		return fmt.Errorf("soc: machine: the DRAM has no point of %d Hz", hz)
+	default:
+		k.held = &p
+	}
+	return nil
+}
+
+// MemoryHz is the clock of the DRAM, within an execution that of the instant to which Moved has
+// come.
+func (m *Machine) MemoryHz() int64 { return m.clock.hz() }
+
+// MemoryClocks are the lowest and the highest clock that the DRAM may have for an engine alone
+// at an operating point; 0 without the engine.
+func (m *Machine) MemoryClocks(e Engine, hz int64) (lowest, highest int64) {
+	clock := m.cfg.engineClock(e)
+	if clock == nil {
+		return 0, 0
+	}
+	k := m.clock
+	low := k.enough(clock, sim.OPP{Hz: hz}).point
+	high := low
+	if k.governor != nil {
+		high = max(low, m.cfg.DRAM.Clock.domain().Points[0])
+	}
+	return k.configs[low].ClockHz(), k.configs[high].ClockHz()
+}
+
+// Moved is time of an execution alone in which its engine moves bytes to and from DRAM, evenly,
+// without an access to the memory.
+func (m *Machine) Moved(from, to sim.Time, bytes int64) {
+	if m.group == nil {
+		m.memory.DRAM.Elapse(from, to, bytes)
+	}
+}
 
 func (k *checker) dramClock(d *DRAM) {
 	c := d.Clock

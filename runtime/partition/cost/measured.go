@@ -32,14 +32,17 @@ type Measurer struct {
 	// Governed reports whether a governor moves the clock of a device's engine by load; nil
 	// is none. What operations take there is measured at each clock that an outline meets.
 	Governed func(device string) bool
+	// MemoryClocks are the lowest and the highest clock of the DRAM at a clock of such an engine.
+	MemoryClocks func(device string, hz int64) (lowest, highest int64)
 	// Limit bounds the loops, 0 is DefaultLimit; beyond, costs are predicted.
 	Limit int
 }
 
-// Clock is the clock of a device that is held through a loop; the zero Clock holds none.
+// Clock is the clock of a device, and that of the DRAM, that are held through a loop; the zero
+// Clock holds none.
 type Clock struct {
-	Device string
-	Hz     int64
+	Device       string
+	Hz, MemoryHz int64
 }
 
 // DefaultLimit is enough for every strategy to plan anew as often as it may.
@@ -95,11 +98,12 @@ func (m *Measurer) measured(p *partition.Problem) (partition.Costs, *loads, erro
 		}
 		o := r.Overheads[name]
 		c.Fixed[d], c.PerByte[d] = o.Launch.over(o.Parts), o.Transfer.over(o.Bytes)
-		var held func(hz int64) (*LoopRecord, error)
+		loads.measured(d, r, m.SystemCache)
 		if m.Governed != nil && m.Governed(name) {
-			held = func(hz int64) (*LoopRecord, error) { return run.measure(plan, Clock{name, hz}) }
+			x := &loads.devices[d]
+			x.held = func(k clocks) (*LoopRecord, error) { return run.measure(plan, Clock{name, k.hz, k.memoryHz}) }
+			x.memory = func(hz int64) (lowest, highest int64) { return m.MemoryClocks(name, hz) }
 		}
-		loads.measured(d, r, held, m.SystemCache)
 	}
 	if m.Outline != nil {
 		c.Predict = func(plan partition.Plan) (cost partition.Cost, ok bool, err error) {

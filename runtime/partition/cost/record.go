@@ -42,49 +42,69 @@ type LoopRecord struct {
 	Rounds map[int][2]float64 `json:"rounds,omitempty"`
 }
 
-// Engine is what an operation came to on its engine, in executions at one clock.
+// Engine is what an operation came to on its engine, in executions at one clock of the engine
+// and one of the DRAM.
 type Engine struct {
-	Hz         float64 `json:"hz"` // 0: the clock changed, or no cycles are counted
+	Hz         float64 `json:"hz"`        // 0: the clock changed, or no cycles are counted
+	MemoryHz   int64   `json:"memory_hz"` // 0: the clock changed, or is not known
 	Executions float64 `json:"executions"`
 	TimeFs     float64 `json:"time_fs"`
 	EnergyPJ   float64 `json:"energy_pj"`
 	Cycles     float64 `json:"cycles"`      // of the engine's clock
 	DRAMCycles float64 `json:"dram_cycles"` // of these, those that it waited for the DRAM
 	DRAMBytes  float64 `json:"dram_bytes"`
+	Missed     float64 `json:"missed"` // of these bytes, those that the system-level cache did not hold
 }
 
-// Engines are what an operation came to at each clock that its engine has had from the first
-// operation of an execution to the last. What an operation waits for the DRAM also follows from
-// those before it, so executions in which the clock changed say little about one clock.
+// Engines are what an operation came to at each pair of clocks that its engine and the DRAM have
+// had from the first operation of an execution to the last. What an operation waits for the DRAM
+// also follows from those before it, so executions in which a clock changed say little about one.
 type Engines []Engine
 
 // sameClock is how far clocks that follow from cycles and time may lie apart.
 const sameClock = 1e-4
 
-// clocks are those that devices have had all through an execution.
-func clocks(x *nnrt.Result) map[string]float64 {
-	all := map[string]float64{}
+// conditions are those of a device in an execution.
+type conditions struct {
+	hz       float64 // of the engine all through it, 0: it changed
+	memoryHz int64   // likewise of the DRAM
+	missed   float64 // share of the bytes of operations that moved to and from DRAM
+}
+
+// conditionsOf are those of the devices of an execution.
+func conditionsOf(x *nnrt.Result) map[string]conditions {
+	all, bytes := map[string]conditions{}, map[string]int64{}
 	for _, list := range [2][]nnrt.OperationCost{x.Operations, x.Overheads} {
 		for i := range list {
 			c := &list[i]
+			bytes[c.Device] += c.DRAMBytes
 			if c.TimeFs == 0 || c.Index == hal.LaunchIndex {
 				continue
 			}
 			hz := float64(c.Cycles) / float64(c.TimeFs) * 1e15
-			if known, ok := all[c.Device]; ok && !(math.Abs(known-hz) <= sameClock*hz) {
+			if known, ok := all[c.Device]; ok && !(math.Abs(known.hz-hz) <= sameClock*hz) {
 				hz = 0
 			}
-			all[c.Device] = hz
+			all[c.Device] = conditions{hz: hz}
 		}
+	}
+	for i := range x.Devices {
+		d := &x.Devices[i]
+		k, m := all[d.Device], &d.Memory
+		if m.LowestHz == m.HighestHz {
+			k.memoryHz = m.LowestHz
+		}
+		k.missed = float64(m.ReadBytes+m.WriteBytes) / float64(max(bytes[d.Device], 1))
+		all[d.Device] = k
 	}
 	return all
 }
 
-// add adds what some executions at a clock came to.
-func (l *Engines) add(c *nnrt.OperationCost, executions, hz float64) {
-	k := slices.IndexFunc(*l, func(e Engine) bool { return math.Abs(e.Hz-hz) <= sameClock*hz })
+// add adds what some executions under conditions came to.
+func (l *Engines) add(c *nnrt.OperationCost, executions float64, at conditions) {
+	k := slices.IndexFunc(*l, func(e Engine) bool { return e.MemoryHz == at.memoryHz && math.Abs(e.Hz-at.hz) <= sameClock*at.hz })
 	if k < 0 {
-		*l, k = append(*l, Engine{Hz: hz}), len(*l)
+		*l, k = append(*l, Engine{Hz: at.hz, MemoryHz: at.memoryHz}), len(*l)
 	}
 	e := &(*l)[k]
 	e.Executions += executions
@@ -92,6 +112,7 @@ func (l *Engines) add(c *nnrt.OperationCost, executions, hz float64) {
 	e.EnergyPJ += c.EnergyPJ
 	e.Cycles += float64(c.Cycles)
 	e.DRAMBytes += float64(c.DRAMBytes)
+	e.Missed += float64(c.DRAMBytes) * at.missed
 	for _, s := range c.Stalls {
 		if s.Reason == "dram" {
 			e.DRAMCycles += float64(s.Cycles)
@@ -99,11 +120,13 @@ func (l *Engines) add(c *nnrt.OperationCost, executions, hz float64) {
 	}
 }
 
-// at is the mean of an execution at a clock, 0 for all. ok is false when there was none.
-func (l Engines) at(hz int64) (mean Engine, ok bool) {
+// at is the mean of an execution at a pair of clocks, of all with zeros. ok is false when there
+// was none.
+func (l Engines) at(k clocks) (mean Engine, ok bool) {
 	var sum Engine
-	for _, e := range l {
-		if hz != 0 && !(math.Abs(e.Hz-float64(hz)) <= sameClock*float64(hz)) {
+	for i := range l {
+		e := &l[i]
+		if k != (clocks{}) && !e.has(k) {
 			continue
 		}
 		sum.Executions += e.Executions
@@ -112,12 +135,32 @@ func (l Engines) at(hz int64) (mean Engine, ok bool) {
 		sum.Cycles += e.Cycles
 		sum.DRAMCycles += e.DRAMCycles
 		sum.DRAMBytes += e.DRAMBytes
+		sum.Missed += e.Missed
 	}
 	n := max(sum.Executions, 1)
-	return Engine{float64(hz), n, sum.TimeFs / n, sum.EnergyPJ / n, sum.Cycles / n, sum.DRAMCycles / n, sum.DRAMBytes / n}, sum.Executions > 0
+	return Engine{float64(k.hz), k.memoryHz, n, sum.TimeFs / n, sum.EnergyPJ / n, sum.Cycles / n, sum.DRAMCycles / n, sum.DRAMBytes / n, sum.Missed / n}, sum.Executions > 0
 }
 
-func (e *Engine) work() Work { return Work{e.TimeFs, e.Cycles, e.EnergyPJ} }
+// memoryClocks are those of the DRAM, rising, that an operation has seen at a clock of its engine.
+func (r *LoopRecord) memoryClocks(operation int, hz int64) (list []int64) {
+	for i := range r.Engines[operation] {
+		if e := &r.Engines[operation][i]; e.MemoryHz > 0 && e.has(clocks{hz, e.MemoryHz}) {
+			list = append(list, e.MemoryHz)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// clocks are those of an engine and of the DRAM, in Hz.
+type clocks struct{ hz, memoryHz int64 }
+
+// has reports whether the clocks were these.
+func (e *Engine) has(k clocks) bool {
+	return e.MemoryHz == k.memoryHz && math.Abs(e.Hz-float64(k.hz)) <= sameClock*float64(k.hz)
+}
+
+func (e *Engine) work() Work { return Work{e.TimeFs, e.Cycles, e.EnergyPJ, e.Missed} }
 
 // Share is time and energy, and for how long of it an engine was held.
 type Share struct {
@@ -163,7 +206,7 @@ func (r *LoopRecord) add(x *nnrt.Result) {
 	}
 	r.Executions++
 	r.Loop.add(x.LatencyFs, 0, x.EnergyPJ)
-	clock := clocks(x)
+	under := conditionsOf(x)
 	ran := map[string]float64{} // parts of each device
 	for i := range min(len(parts), len(r.Steps)) {
 		p := parts[i]
@@ -191,7 +234,7 @@ func (r *LoopRecord) add(x *nnrt.Result) {
 	for i := range x.Operations {
 		c := &x.Operations[i]
 		r.Operations[i].add(c.TimeFs, c.TimeFs, c.EnergyPJ)
-		r.Engines[i].add(c, 1, clock[c.Device])
+		r.Engines[i].add(c, 1, under[c.Device])
 		o := r.Overheads[c.Device]
 		o.Launch.EngineFs -= float64(c.TimeFs) // what the engine is held for beside operations
 		r.Overheads[c.Device] = o
@@ -204,7 +247,7 @@ func (r *LoopRecord) add(x *nnrt.Result) {
 		} else {
 			o.Transfer.add(c.TimeFs, c.TimeFs, c.EnergyPJ)
 			o.Launch.EngineFs -= float64(c.TimeFs)
-			o.Engines.add(c, ran[c.Device], clock[c.Device])
+			o.Engines.add(c, ran[c.Device], under[c.Device])
 		}
 		r.Overheads[c.Device] = o
 	}

@@ -156,13 +156,14 @@ func (s *Store) key(d hal.Device, m *nn.Model, o hal.PrepareOptions, inputs [][]
 	return h.sum()
 }
 
-// planKey identifies the measurement of a plan, with a clock held. Steps follow from devices
+// planKey identifies the measurement of a plan, with clocks held. Steps follow from devices
 // and graph.
 func (s *Store) planKey(p *partition.Problem, plan partition.Plan, held Clock, o hal.PrepareOptions, inputs [][]byte) string {
 	h := s.hasher(o)
 	h.text("plan")
 	h.text(held.Device)
 	h.int(held.Hz)
+	h.int(held.MemoryHz)
 	h.int(int64(len(p.Devices)))
 	for i := range p.Devices {
 		h.device(p.Devices[i].Driver)

@@ -45,6 +45,7 @@ type DRAM struct {
 	use     [MaxMasters]clockedUse
 
 	clocking Clocking
+	stated   int64                // bytes of Elapse
 	due      sim.Time             // when that is asked next
 	asleep   sim.Time             // in self-refresh at earlier clocks, of all channels together
 	waited   [MaxMasters]sim.Time // Use.Wait at earlier clocks
@@ -101,7 +102,7 @@ func (d *DRAM) Reset() {
 	for i := range d.ch {
 		d.ch[i].reset(0)
 	}
-	d.count = [numEvents]int64{}
+	d.count, d.stated = [numEvents]int64{}, 0
 	d.use = [MaxMasters]clockedUse{}
 	d.asleep, d.waited = 0, [MaxMasters]sim.Time{}
 }

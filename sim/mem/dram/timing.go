@@ -103,7 +103,21 @@ func (d *DRAM) Due(at sim.Time) { d.due = min(d.due, at) }
 
 // Bytes are those that the DRAM has moved since Reset.
 func (d *DRAM) Bytes() int64 {
-	return (d.count[ReadBurst] + d.count[WriteBurst]) * int64(d.cfg.BurstBytes())
+	return d.stated + (d.count[ReadBurst]+d.count[WriteBurst])*int64(d.cfg.BurstBytes())
+}
+
+// Elapse is time in which bytes move, evenly, that are not accessed one by one: Clocking sees
+// them.
+func (d *DRAM) Elapse(from, to sim.Time, bytes int64) {
+	for d.due <= to {
+		if at := d.due; at > from {
+			part := int64(float64(bytes) * float64(at-from) / float64(to-from))
+			d.stated += part
+			from, bytes = at, bytes-part
+		}
+		d.reclock(d.due)
+	}
+	d.stated += bytes
 }
 
 // reclock asks for what has become due at t. It is called seldom.

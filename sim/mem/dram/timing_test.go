@@ -1,6 +1,8 @@
 package dram_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/sim"
@@ -74,5 +76,23 @@ func TestClockChange(t *testing.T) {
 		if c.bytes[0] != 64 || c.bytes[1] != 256 || d.Bytes() != 5*64 {
 			t.Errorf("bytes %v and %d in the end", c.bytes, d.Bytes())
 		}
+	}
+}
+
+// TestElapse: bytes that are stated for a span count evenly at the instants that fall into it,
+// like those that are accessed, until Reset.
+func TestElapse(t *testing.T) {
+	d := memtest.NewDRAM(t, nil)
+	c := &clockCourse{at: []sim.Time{100, 200, 300}, to: slices.Repeat([]dram.Config{memtest.LPDDR4X()}, 3)}
+	d.SetClocking(c, 100)
+	d.Elapse(0, 50, 500)
+	d.Elapse(50, 250, 4000)
+	d.Elapse(250, 250, 7)
+	d.Elapse(250, 400, 0)
+	if fmt.Sprint(c.bytes) != "[1500 3500 4507]" || d.Bytes() != 4507 {
+		t.Errorf("%v bytes, %d in the end", c.bytes, d.Bytes())
+	}
+	if d.Reset(); d.Bytes() != 0 {
+		t.Errorf("%d bytes after Reset", d.Bytes())
 	}
 }

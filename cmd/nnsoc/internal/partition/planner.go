@@ -104,7 +104,7 @@ func (x *planner) problem(f *input.Form) (*partition.Problem, error) {
 func (x *planner) measurer(inputs [][]byte) *cost.Measurer {
 	return &cost.Measurer{
 		Store: x.store, Options: hal.PrepareOptions{Preference: x.options.Preference.HAL(), Priority: x.options.Priority.HAL()},
-		Inputs: inputs, Progress: x.progress.Say, Loop: x.loop, Outline: x.outline(), SystemCache: x.systemCache, Governed: x.governed,
+		Inputs: inputs, Progress: x.progress.Say, Loop: x.loop, Outline: x.outline(), SystemCache: x.systemCache, Governed: x.governed, MemoryClocks: x.memoryClocks,
 	}
 }
 
@@ -120,6 +120,12 @@ func (x *planner) systemCache(device string) (bytes int64, bytesPerSecond float6
 func (x *planner) governed(device string) bool {
 	e, ok := engineOf(device)
 	return ok && x.ownDrivers() && x.machine.Config.Governed(e)
+}
+
+// memoryClocks are the lowest and the highest clock of the DRAM at a clock of a device's engine.
+func (x *planner) memoryClocks(device string, hz int64) (lowest, highest int64) {
+	e, _ := engineOf(device)
+	return x.machine.Live.SoC().MemoryClocks(e, hz)
 }
 
 // engineOf is the engine of a device of the machine.
@@ -146,11 +152,11 @@ func (x *planner) outline() func(*partition.Problem, partition.Plan, [][]byte, [
 			}
 			at := steps[next].At
 			next++
-			l.At = func(hz int64) ([]devices.Work, error) {
-				list, err := at(hz)
+			l.At = func(hz, memoryHz int64) ([]devices.Work, error) {
+				list, err := at(hz, memoryHz)
 				works := make([]devices.Work, len(list))
 				for i, w := range list {
-					works[i] = devices.Work{Time: sim.Time(w.TimeFs), Cycles: int64(w.Cycles), EnergyPJ: w.EnergyPJ}
+					works[i] = devices.Work{Time: sim.Time(w.TimeFs), Cycles: int64(w.Cycles), EnergyPJ: w.EnergyPJ, DRAMBytes: int64(w.DRAMBytes)}
 				}
 				return works, err
 			}
@@ -184,7 +190,7 @@ func (x *planner) outline() func(*partition.Problem, partition.Plan, [][]byte, [
 // ownDrivers reports whether all drivers are those of the machine.
 func (x *planner) ownDrivers() bool { return len(x.app.Drivers) == 0 && x.app.DriverFolder == "" }
 
-// loop executes a plan as nnsoc run does: in a loop, after a warm-up, with a clock held.
+// loop executes a plan as nnsoc run does: in a loop, after a warm-up, or with clocks held.
 func (x *planner) loop(p *partition.Problem, plan partition.Plan, held cost.Clock, inputs [][]byte, each func(*nnrt.Result)) error {
 	m, c, err := x.apart(p, plan)
 	if err != nil {
@@ -206,11 +212,14 @@ func (x *planner) loop(p *partition.Problem, plan partition.Plan, held cost.Cloc
 	return err
 }
 
-// held executes a plan with a clock held. The first execution fills the system-level cache and
-// brings the DRAM to its clock, the second counts: no other clock of engines moves.
+// held executes a plan with a clock held, and that of the DRAM. The first execution fills the
+// system-level cache, the second counts.
 func (x *planner) held(m *machine.Machine, c *nnrt.Compilation, held cost.Clock, inputs [][]byte, each func(*nnrt.Result)) error {
 	m.Live.Reset()
 	if err := m.Live.Hold(held.Device, held.Hz); err != nil {
+		return err
+	}
+	if err := m.Live.HoldMemory(held.MemoryHz); err != nil {
 		return err
 	}
 	o := nnrt.ExecuteOptions{Burst: x.pace.Burst}
