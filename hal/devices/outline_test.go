@@ -12,6 +12,19 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
+func outliner(t *testing.T) *devices.Outliner {
+	t.Helper()
+	config, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := devices.NewOutliner(config, hal.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
 // TestOutlineTakesClocks: the outline of a GPU takes its work at the clock that it has when the
 // work begins, that of a DSP at the clock of the start.
 func TestOutlineTakesClocks(t *testing.T) {
@@ -22,14 +35,7 @@ func TestOutlineTakesClocks(t *testing.T) {
 		"gpu": {257, 345, 427},
 		"dsp": {1190},
 	} {
-		config, err := soc.Load("pixel4")
-		if err != nil {
-			t.Fatal(err)
-		}
-		o, err := devices.NewOutliner(config, hal.FastSingleAnswer)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := outliner(t)
 		var asked []int64
 		load := devices.Load{At: func(hz, _ int64) ([]devices.Work, error) {
 			if mhz := hz / 1e6; len(asked) == 0 || asked[len(asked)-1] != mhz { // else the DRAM's has changed
@@ -72,14 +78,7 @@ func TestOutlineTakesClocks(t *testing.T) {
 // TestOutlineMoves: what the work of an outline moves drives the governor of the DRAM as an
 // execution would, and work takes what it does at the clock that the DRAM has come to.
 func TestOutlineMoves(t *testing.T) {
-	config, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, err := devices.NewOutliner(config, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := outliner(t)
 	run := func(bytesPerSecond float64, held int64) (asked []int64, stats *hal.Stats) {
 		load := devices.Load{At: func(_, memoryHz int64) ([]devices.Work, error) {
 			asked = append(asked, memoryHz/1e6)

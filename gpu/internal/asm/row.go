@@ -32,12 +32,7 @@ type BatchRoutine struct {
 func Batch(name string, spread bool) BatchFunc {
 	for i := range Batches {
 		if t := &Batches[i]; t.Mnemonic == name && t.Spread == spread {
-			switch {
-			case HasAVX512:
-				return t.AVX512
-			case HasAVX2:
-				return t.AVX2
-			}
+			return fastest(t.AVX512, t.AVX2)
 		}
 	}
 	return nil
@@ -54,13 +49,19 @@ func Spread(name string) Func { return pickRow(Spreads, name) }
 func pickRow(table []Routine, name string) Func {
 	for i := range table {
 		if t := &table[i]; t.Mnemonic == name {
-			switch {
-			case HasAVX512:
-				return t.AVX512
-			case HasAVX2:
-				return t.AVX2
-			}
+			return fastest(t.AVX512, t.AVX2)
 		}
+	}
+	return nil
+}
+
+// fastest is the one of two routines that this host runs, AVX-512 before AVX2, nil when neither.
+func fastest[F Func | BatchFunc](avx512, avx2 F) F {
+	switch {
+	case HasAVX512:
+		return avx512
+	case HasAVX2:
+		return avx2
 	}
 	return nil
 }

@@ -359,19 +359,24 @@ func (x *isa) packedSelect(a, b vec, f func(a, b vec) vec) vec {
 	return x.pack(f(al, bl), f(ah, bh))
 }
 
+// begin begins a routine.
+func begin(name, signature string, wide, spread bool) *isa {
+	if spread {
+		name += "S"
+	}
+	set := "AVX2"
+	if wide {
+		set = "AVX512"
+	}
+	TEXT(name+set, NOSPLIT, signature)
+	Pragma("noescape")
+	return &isa{wide: wide}
+}
+
 // emit writes one routine. With spread, a points to a scalar that all lanes
 // take.
 func emit(o op, wide, spread bool) {
-	suffix := "AVX2"
-	if wide {
-		suffix = "AVX512"
-	}
-	if spread {
-		suffix = "S" + suffix
-	}
-	TEXT("row"+o.name+suffix, NOSPLIT, signature)
-	Pragma("noescape")
-	x := &isa{wide: wide}
+	x := begin("row"+o.name, signature, wide, spread)
 	d := Load(Param("d"), GP64())
 	var src [3]reg.Register
 	for i, p := range []string{"a", "b", "c"} {
@@ -458,16 +463,7 @@ var batched = map[string]bool{"FmaF": true, "Dot2F": true}
 // emitBatch writes one routine for count operations. Each has the byte offsets of d, b and c from v,
 // and of a from s; with spread, a is a scalar. It ends early at an operation that is not done whole.
 func emitBatch(o op, wide, spread bool) {
-	suffix := "AVX2"
-	if wide {
-		suffix = "AVX512"
-	}
-	if spread {
-		suffix = "S" + suffix
-	}
-	TEXT("batch"+o.name+suffix, NOSPLIT, batchSignature)
-	Pragma("noescape")
-	x := &isa{wide: wide}
+	x := begin("batch"+o.name, batchSignature, wide, spread)
 	v, s := Load(Param("v"), GP64()), Load(Param("s"), GP64())
 	ops, count := Load(Param("ops"), GP64()), Load(Param("count"), GP64())
 	m, n := Load(Param("m"), GP64()), Load(Param("n"), GP64())

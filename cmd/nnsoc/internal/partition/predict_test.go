@@ -91,19 +91,7 @@ func TestPredictGovernor(t *testing.T) {
 	behind := partition.Plan{Device: slices.Clone(single.Device)} // the CPU begins
 	clear(behind.Device[:4])
 	for _, plan := range []partition.Plan{single, p.Canonical(behind)} {
-		predicted, err := p.Predict(plan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ran, err := p.Costs.Measure(plan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		late := predicted.LatencyFs/ran.LatencyFs - 1
-		t.Logf("%d parts: predicted %.0f us, simulated %.0f (%+.1f %%)", len(predicted.Steps), predicted.LatencyFs/1e9, ran.LatencyFs/1e9, 100*late)
-		if !(math.Abs(late) <= governorSlack) {
-			t.Errorf("plan %v is predicted to take %.1f us, it takes %.1f", plan.Device, predicted.LatencyFs/1e9, ran.LatencyFs/1e9)
-		}
+		comparePrediction(t, p, plan, "mobilenet_v2_0.5_160_float", governorSlack)
 	}
 }
 
@@ -134,19 +122,7 @@ func TestPredictControlFlow(t *testing.T) {
 				}
 			}
 		}
-		predicted, err := p.Predict(plan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ran, err := p.Costs.Measure(plan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		late := predicted.LatencyFs/ran.LatencyFs - 1
-		t.Logf("%s: predicted %.1f us, simulated %.1f (%+.1f %%)", network, predicted.LatencyFs/1e9, ran.LatencyFs/1e9, 100*late)
-		if !(math.Abs(late) <= predictionSlack) {
-			t.Errorf("%s is predicted to take %.1f us, it takes %.1f", network, predicted.LatencyFs/1e9, ran.LatencyFs/1e9)
-		}
+		comparePrediction(t, p, plan, network, predictionSlack)
 	}
 }
 
@@ -188,4 +164,22 @@ func randomSplit(p *partition.Problem, r *rand.Rand, cuts int) partition.Plan {
 		}
 	}
 	return p.Canonical(plan)
+}
+
+// comparePrediction compares the predicted latency of a plan with that of its run.
+func comparePrediction(t *testing.T, p *partition.Problem, plan partition.Plan, network string, slack float64) {
+	t.Helper()
+	predicted, err := p.Predict(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran, err := p.Costs.Measure(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := predicted.LatencyFs/ran.LatencyFs - 1
+	t.Logf("%s, %d parts: predicted %.1f us, simulated %.1f (%+.1f %%)", network, len(predicted.Steps), predicted.LatencyFs/1e9, ran.LatencyFs/1e9, 100*late)
+	if !(math.Abs(late) <= slack) {
+		t.Errorf("%s: plan %v is predicted to take %.1f us, it takes %.1f", network, plan.Device, predicted.LatencyFs/1e9, ran.LatencyFs/1e9)
+	}
 }
