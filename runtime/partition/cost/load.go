@@ -197,7 +197,8 @@ func (x *deviceLoads) point(r *LoopRecord, device string, k clocks) (*pointLoads
 		y.warmFs = y.TimeFs
 		if e.Cycles > 0 && x.fast > 0 {
 			waits := y.TimeFs * e.DRAMCycles / e.Cycles
-			y.warmFs -= max(0, waits-e.DRAMBytes/x.fast*1e15)
+			missed := min(1, e.Missed/max(1, e.DRAMBytes))
+			y.warmFs -= missed * max(0, waits-e.DRAMBytes/x.fast*1e15)
 		}
 		p.operations[i] = y
 	}
@@ -208,8 +209,8 @@ func (x *deviceLoads) point(r *LoopRecord, device string, k clocks) (*pointLoads
 // subgraphs that it calls. ok is false for a plan with a step of an operation
 // that was not measured on its device. Where all that a plan leaves to a device fits what the
 // device may keep in the system-level cache, and did not when it was measured, its operations
-// wait for that cache as long as they waited for the DRAM, at most as long as the cache takes
-// for their bytes.
+// wait for that cache as long as they waited for the DRAM, where they missed the cache at most
+// as long as that takes for their bytes.
 func (l *loads) of(plan partition.Plan) (list []Load, ok bool) {
 	steps := l.problem.Steps(plan)
 	on := make([][]int, len(l.devices))
