@@ -10,9 +10,9 @@ import (
 
 // Client is a thread of an application on a machine. It implements hal.Client.
 type Client struct {
-	m    *Machine
-	soc  *soc.Client // nil: the machine's own client
-	warm bool
+	m      *Machine
+	soc    *soc.Client // nil: the machine's own client
+	warmed *warmUps    // nil but while it warms up
 }
 
 // Enter implements hal.Machine.
@@ -78,10 +78,11 @@ func (c *Client) Join(other hal.Client) error {
 	return c.m.soc.Join(x.soc)
 }
 
-// Warm calls f, in which each execution of the client finds the clock of its engine as
-// after work without a pause.
+// Warm lets the client warm up as Machine.Warm does, beside the others: it calls f, whose
+// executions find the clocks of their engines as after work without a pause, and repeats it with
+// executions that take what they took until soc.WarmUp has passed.
 func (c *Client) Warm(f func() error) error {
-	c.warm = true
-	defer func() { c.warm = false }()
-	return f()
+	c.warmed = &warmUps{known: map[any][]*remembered{}}
+	defer func() { c.warmed = nil }()
+	return c.m.warmUp(c.warmed, f)
 }

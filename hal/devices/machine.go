@@ -21,7 +21,6 @@ type Machine struct {
 	config  *soc.Config
 	soc     *soc.Machine
 	devices []hal.Device
-	warm    bool
 	warmed  *warmUps // of Warm; nil: none is under way
 	// SimulateAll runs every execution on its engine. Without it an execution of the
 	// same program and inputs, on an engine in the same state, is not run again.
@@ -116,28 +115,30 @@ type engineHost struct {
 // Execute implements base.Host.
 func (h *engineHost) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*hal.Result, error)) (*hal.Result, error) {
 	m := h.m
-	warm := false
+	var warmed *warmUps
 	switch client := c.Buffers.Client.(type) {
 	case nil:
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		warm = m.warm
+		warmed = m.warmed
 	case *Client: // clients take turns by themselves
 		if client.m != m {
 			return nil, hal.Errorf(hal.InvalidArgument, "the client is of another machine")
 		}
-		warm = m.warm || client.warm
+		if warmed = m.warmed; client.warmed != nil {
+			warmed = client.warmed
+		}
 	default:
 		return nil, hal.Errorf(hal.InvalidArgument, "the client, a %T, is of another machine", client)
 	}
 	r := requestOf(h.engine, c)
 	r.Program = m.number(c.Program)
 	switch {
-	case warm && m.soc.Alone():
+	case warmed.first() && m.soc.Alone():
 		if err := h.warmUp(c, r, run); err != nil {
 			return nil, err
 		}
-	case warm:
+	case warmed.first():
 		if _, err := m.soc.Saturated(r); err != nil {
 			return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 		}
@@ -147,13 +148,15 @@ func (h *engineHost) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*ha
 	var failed error
 	x, err := m.soc.Execute(r, func(k soc.Conditions) (soc.Outcome, error) {
 		var traffic *soc.Traffic
-		if res, traffic, failed = m.warmed.recall(c, k); res == nil {
+		if res, traffic = warmed.recall(c, k); res == nil {
 			res, traffic, failed = h.run(c, k, &spans, run)
+		} else if !m.soc.Alone() {
+			h.moved(0, sim.Time(res.Stats.LatencyFs), outcomeOf(&res.Stats).DRAMBytes)
 		}
 		if failed != nil {
 			return soc.Outcome{}, failed
 		}
-		m.warmed.note(h.engine, c, k, res, traffic)
+		warmed.note(h.engine, c, k, res, traffic)
 		return outcome(res, traffic), nil
 	})
 	if failed != nil {

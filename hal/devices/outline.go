@@ -220,6 +220,7 @@ func (l *Load) on(h *engineHost, points []sim.Change) (s hal.Stats, err error) {
 	if h.engine == soc.EngineCPU {
 		clocks = func() (hz, memory int64) { return 0, 0 }
 	}
+	h.moved(0, 0, 0) // the DRAM has the clock that the engine asks for
 	hz, memory := clocks()
 	list, err := l.At(hz, memory)
 	for i := 0; i < len(list) && err == nil; i++ {
@@ -227,9 +228,7 @@ func (l *Load) on(h *engineHost, points []sim.Change) (s hal.Stats, err error) {
 		s.LatencyFs += int64(w.Time)
 		s.Cycles += w.Cycles
 		s.EnergyPJ += w.EnergyPJ
-		if h.engine != soc.EngineCPU { // whose executions the memory does not see
-			h.m.soc.Moved(from, from+w.Time, w.DRAMBytes)
-		}
+		h.moved(from, from+w.Time, w.DRAMBytes)
 		for len(points) > 1 && int64(points[1].At) <= s.LatencyFs {
 			points = points[1:]
 		}
@@ -239,4 +238,12 @@ func (l *Load) on(h *engineHost, points []sim.Change) (s hal.Stats, err error) {
 		}
 	}
 	return s, err
+}
+
+// moved is time in which an execution moves bytes. The memory does not see those of the CPU when
+// it is alone.
+func (h *engineHost) moved(from, to sim.Time, bytes int64) {
+	if h.engine != soc.EngineCPU || !h.m.soc.Alone() {
+		h.m.soc.Moved(from, to, bytes)
+	}
 }

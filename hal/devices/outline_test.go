@@ -79,7 +79,7 @@ func TestOutlineTakesClocks(t *testing.T) {
 // execution would, and work takes what it does at the clock that the DRAM has come to.
 func TestOutlineMoves(t *testing.T) {
 	o := outliner(t)
-	run := func(bytesPerSecond float64, held int64) (asked []int64, stats *hal.Stats) {
+	run := func(bytesPerSecond float64, held int64, beside bool) (asked []int64, stats *hal.Stats) {
 		load := devices.Load{At: func(_, memoryHz int64) ([]devices.Work, error) {
 			asked = append(asked, memoryHz/1e6)
 			const took = 100 * sim.Microsecond
@@ -96,7 +96,16 @@ func TestOutlineMoves(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := newClient(t, m, "gpu", convolution(nn.TensorQuant8Asymm), hal.PriorityMedium)
-		res, err := hal.Execute(c.prepared, &c.buffers)
+		var res *hal.Result
+		if beside {
+			_, err = m.Together(func(as *devices.Client) (err error) {
+				c.buffers.Client = as
+				res, err = hal.Execute(c.prepared, &c.buffers)
+				return err
+			})
+		} else {
+			res, err = hal.Execute(c.prepared, &c.buffers)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +122,10 @@ func TestOutlineMoves(t *testing.T) {
 		{20e9, 0, top, true},
 		{20e9, 768e6, 768e6, false},
 	} {
-		asked, stats := run(x.bytesPerSecond, x.held)
+		if asked, _ := run(x.bytesPerSecond, x.held, true); slices.Max(asked)*1e6 != x.highest || len(asked) > 1 != x.several {
+			t.Errorf("%v bytes/s of a client: the DRAM at %v MHz", x.bytesPerSecond, asked)
+		}
+		asked, stats := run(x.bytesPerSecond, x.held, false)
 		if highest := slices.Max(asked) * 1e6; highest != x.highest || len(asked) > 1 != x.several || stats.Memory.HighestHz/1e6 != highest/1e6 {
 			t.Errorf("%v bytes/s: the DRAM at %v MHz, at most %d Hz", x.bytesPerSecond, asked, stats.Memory.HighestHz)
 		}

@@ -14,14 +14,18 @@ import (
 // a loop of itself, then f is repeated with executions that take what they took, until
 // clocks and idle states are those of a loop of all of them.
 func (m *Machine) Warm(f func() error) error {
-	m.warm, m.warmed = true, &warmUps{known: map[any][]*remembered{}}
-	defer func() { m.warm, m.warmed = false, nil }()
+	m.warmed = &warmUps{known: map[any][]*remembered{}}
+	defer func() { m.warmed = nil }()
+	return m.warmUp(m.warmed, f)
+}
+
+// warmUp calls f and repeats it for soc.WarmUp.
+func (m *Machine) warmUp(w *warmUps, f func() error) error {
 	err := f()
-	m.warm = false
-	if err != nil || m.warmed.executions < 2 {
-		return err // a loop of one execution is one of itself
+	if err != nil || w.executions < 2 && m.soc.Alone() {
+		return err // a loop of one execution alone is one of itself
 	}
-	m.warmed.repeating = true
+	w.repeating = true
 	for now, end := m.soc.Now(), m.soc.Now()+soc.WarmUp; now < end; {
 		if err := f(); err != nil {
 			return err
@@ -41,6 +45,9 @@ type warmUps struct {
 	executions int
 	repeating  bool
 }
+
+// first reports whether executions are those that are repeated later.
+func (w *warmUps) first() bool { return w != nil && !w.repeating }
 
 // note keeps an execution that ran.
 func (w *warmUps) note(e soc.Engine, c *base.Call, k soc.Conditions, res *hal.Result, traffic *soc.Traffic) {
@@ -68,17 +75,17 @@ func (w *warmUps) find(c *base.Call) *remembered {
 
 // recall is what a call of a program on the same inputs came to, at the present clock of its
 // engine; nil: it has to run.
-func (w *warmUps) recall(c *base.Call, k soc.Conditions) (*hal.Result, *soc.Traffic, error) {
+func (w *warmUps) recall(c *base.Call, k soc.Conditions) (*hal.Result, *soc.Traffic) {
 	if w == nil || !w.repeating {
-		return nil, nil, nil
+		return nil, nil
 	}
 	x := w.find(c)
 	if x == nil {
-		return nil, nil, nil
+		return nil, nil
 	}
 	res := x.replay(c.Buffers)
 	res.Stats.LatencyFs = int64(scaled(sim.Time(res.Stats.LatencyFs), int64(x.hz), k.Points))
-	return res, x.traffic, nil
+	return res, x.traffic
 }
 
 // scaled is the time of as many cycles as took a time at a clock, at the points of another; a

@@ -238,7 +238,8 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 	k.Begin = c.begin
 	c.begin(0)
 	if g != nil {
-		k.Turn = &turn{g, &c, me}
+		me.turn = &turn{g, &c, me}
+		k.Turn = me.turn
 	}
 	out, err := run(k)
 	m.clock.system.end(c.t + c.paused + out.Time)

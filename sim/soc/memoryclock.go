@@ -390,13 +390,29 @@ func (m *Machine) MemoryClocks(e Engine, hz int64) (lowest, highest int64) {
 	return k.configs[low].ClockHz(), k.configs[high].ClockHz()
 }
 
-// Moved is time of an execution alone in which its engine moves bytes to and from DRAM, evenly,
-// without an access to the memory.
+// Moved is time of the present execution in which its engine moves bytes to and from DRAM,
+// evenly, without an access to the memory.
 func (m *Machine) Moved(from, to sim.Time, bytes int64) {
-	if m.group == nil {
-		m.memory.DRAM.Elapse(from, to, bytes)
+	d, g := m.memory.DRAM, m.group
+	if g == nil {
+		d.Elapse(from, to, bytes)
+		return
+	}
+	me := m.client
+	for more := true; more; {
+		next, part := to, bytes
+		if more = to-from > movedAtOnce; more {
+			next = from + movedAtOnce
+			part = int64(float64(bytes) * float64(movedAtOnce) / float64(to-from))
+		}
+		g.reach(me, me.turn.at(next), 0)
+		d.Elapse(me.turn.at(from)-g.start, me.turn.at(next)-g.start, part)
+		from, bytes = next, bytes-part
 	}
 }
+
+// movedAtOnce is for how long a client may move bytes ahead of others.
+const movedAtOnce = 100 * sim.Microsecond
 
 func (k *checker) dramClock(d *DRAM) {
 	c := d.Clock

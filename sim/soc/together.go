@@ -17,6 +17,7 @@ type Client struct {
 	// In a group.
 	id     int
 	at     sim.Time // no access of the client comes before this instant
+	turn   *turn    // of its execution on an engine
 	waits  *engine  // it cannot go on before another client leaves the engine
 	joins  *Client  // it cannot go on before this one has ended
 	stuck  error    // what it waited for will not come

@@ -172,8 +172,8 @@ type measured struct {
 }
 
 // measure lets contenders run from a cold machine on, each in a loop, until each has run
-// as often as asked for after its first execution, which only warms up, or one starves.
-// Executions count that end before that. span is the time from the start.
+// as often as asked for after it has warmed up, or one starves. Executions count that end
+// before that. span is the time from the first that has warmed up on.
 func (x *contention) measure(list []*contender, t *measure.Timeline) (all []measured, span int64, err error) {
 	x.machine.Live.Reset()
 	if t != nil {
@@ -192,9 +192,9 @@ func (x *contention) measure(list []*contender, t *measure.Timeline) (all []meas
 					err = fmt.Errorf("%s on %s: %w", c.Model.Name, c.device, err)
 				}
 			}()
-			execute := func() (*nnrt.Result, error) {
+			execute := func(warm bool) (*nnrt.Result, error) {
 				o := nnrt.ExecuteOptions{Burst: x.burst, Client: client}
-				if t != nil {
+				if t != nil && !warm {
 					o.Trace = t.Beside(c.Model.Name+" on "+c.device, client.NowFs())
 				}
 				res, err := c.compiled.Execute(c.Inputs, o)
@@ -203,12 +203,12 @@ func (x *contention) measure(list []*contender, t *measure.Timeline) (all []meas
 				}
 				return res, err
 			}
-			if err := client.Warm(func() error { _, err := execute(); return err }); err != nil {
+			if err := client.Warm(func() error { _, err := execute(true); return err }); err != nil {
 				return err
 			}
 			r.startFs = client.NowFs()
 			for left > 0 {
-				res, err := execute()
+				res, err := execute(false)
 				if err != nil {
 					return err
 				}
@@ -227,13 +227,17 @@ func (x *contention) measure(list []*contender, t *measure.Timeline) (all []meas
 		})
 	}
 	_, err = x.machine.Live.Together(run...)
+	var start, end int64
 	for i := range all {
-		if all[i].Count > 0 {
-			all[i].Finish()
+		r := &all[i]
+		if r.Count > 0 {
+			r.Finish()
 		}
-		span = max(span, all[i].endFs)
+		if end = max(end, r.endFs); i == 0 || r.startFs < start {
+			start = r.startFs
+		}
 	}
-	return all, span, err
+	return all, end - start, err
 }
 
 func (r *measured) compare(c *contender, res *nnrt.Result) {
