@@ -14,6 +14,9 @@ type Tensor struct {
 	Type       nn.OperandType
 	Dimensions []uint32 // nil when not known, and of a scalar
 	Data       []byte
+	// Rounding is how far the last bits of the network's numbers move an expected output; 0 where
+	// nobody has looked.
+	Rounding float64
 }
 
 // Result relates an output to the expected one.
@@ -82,7 +85,7 @@ func Tensors(expected, actual Tensor, c Criterion) Result {
 		return r
 	}
 	n := min(len(expected.Data), len(actual.Data)) / size
-	c.Element.Abs += c.Range * largest(&expected, c.Range)
+	c.Element.Abs += c.widening(&expected)
 	scan := newScan(&r, &expected, &actual, c)
 	for i := range n {
 		scan.element(i)
@@ -105,11 +108,8 @@ func Tensors(expected, actual Tensor, c Criterion) Result {
 	return r
 }
 
-// largest is the largest finite magnitude of a tensor; 0 where no share of it counts.
-func largest(t *Tensor, share float64) (m float64) {
-	if share == 0 {
-		return 0
-	}
+// largest is the largest finite magnitude of a tensor.
+func largest(t *Tensor) (m float64) {
 	size := t.Type.ElementBytes()
 	for i := range len(t.Data) / size {
 		if v := math.Abs(opspec.Element(t.Type, t.Data[i*size:])); v > m && !math.IsInf(v, 0) {

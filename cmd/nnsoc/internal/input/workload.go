@@ -155,6 +155,11 @@ func Supported(d hal.Device, m *nn.Model) (int, error) {
 	return n, err
 }
 
+// Compare judges the outputs of an execution against the reference's: see cpu.Compare.
+func (f *Form) Compare(res *nnrt.Result) []compare.Result {
+	return cpu.Compare(f.Model, f.Inputs, f.Expected, res.Tensors(f.Model))
+}
+
 // Reference computes the expected outputs once.
 func (f *Form) Reference(m *machine.Machine) (err error) {
 	if f.Expected == nil {

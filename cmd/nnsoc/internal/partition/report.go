@@ -12,7 +12,6 @@ import (
 	"github.com/nnsoc/nnsoc/bench"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
 	"github.com/nnsoc/nnsoc/runtime/partition"
 )
 
@@ -76,7 +75,7 @@ type publishedRatio struct {
 // simulated takes over what executions cost, and how the last one's results compare.
 func (e *strategyEntry) simulated(f *input.Form, r *planRun) {
 	e.SimulatedLatencyUS, e.EnergyUJ, e.Parts = r.invocations.MeanUS, r.invocations.Energy, len(r.result.Parts)
-	for _, c := range nnrt.Compare(f.Model, f.Expected, r.result) {
+	for _, c := range f.Compare(r.result) {
 		e.Mismatches += c.Mismatches
 		if c.First != nil && c.Mismatches == 0 {
 			e.Mismatches++ // a shape

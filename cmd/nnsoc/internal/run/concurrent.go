@@ -241,7 +241,7 @@ func (x *contention) measure(list []*contender, t *measure.Timeline) (all []meas
 }
 
 func (r *measured) compare(c *contender, res *nnrt.Result) {
-	for _, x := range nnrt.Compare(c.Model, c.Expected, res) {
+	for _, x := range c.Compare(res) {
 		r.mismatches += x.Mismatches
 		if x.First != nil && r.difference == "" {
 			r.difference = x.First.Error()

@@ -46,7 +46,7 @@ func checkLayers(a *cli.App, m *machine.Machine, f *input.Form, name string, pre
 		return nil, err
 	}
 	check := &layerCheck{}
-	for i, r := range nnrt.Compare(all, expected, res) {
+	for i, r := range cpu.Compare(all, f.Inputs, expected, res.Tensors(all)) {
 		check.Checked++
 		if r.First == nil {
 			continue

@@ -152,7 +152,7 @@ func (r *report) add(d *deviceRun, f *input.Form, labels []string) {
 		e.LatencyUS, e.EnergyUJ, e.LatencyParts, e.EnergyParts, e.Invocations = &x.MeanUS, &x.Energy, x.Parts, x.Energies, x
 	}
 	outputs := cli.OutputsOf(f.Model)
-	for i, c := range nnrt.Compare(f.Model, f.Expected, res) {
+	for i, c := range f.Compare(res) {
 		out := outputEntry{Elements: c.Elements, Mismatches: c.Mismatches, MaxAbsDiff: c.MaxAbsDiff, Top1: c.Top1}
 		if i < len(outputs) && i < len(res.Outputs) {
 			out.of(outputs[i], i, res.Dimensions[i], res.Outputs[i], labels)
