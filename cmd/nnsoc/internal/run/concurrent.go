@@ -3,6 +3,7 @@ package run
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
@@ -176,9 +177,13 @@ type measured struct {
 // before that. span is the time from the first that has warmed up on.
 func (x *contention) measure(list []*contender, t *measure.Timeline) (all []measured, span int64, err error) {
 	x.machine.Live.Reset()
-	if t != nil {
-		defer (&measure.Tracer{Writer: t.Writer, Phone: "phone"}).Observe(x.machine.Live.SoC())()
-	}
+	end := func() {} // of what the timeline has of the phone
+	observe := sync.OnceFunc(func() {
+		if t != nil {
+			end = (&measure.Tracer{Writer: t.Writer, Phone: "phone"}).Observe(x.machine.Live.SoC())
+		}
+	})
+	defer func() { end() }()
 	all = make([]measured, len(list))
 	var run []func(*devices.Client) error
 	left := len(list) // contenders that have not run as often
@@ -207,6 +212,7 @@ func (x *contention) measure(list []*contender, t *measure.Timeline) (all []meas
 				return err
 			}
 			r.startFs = client.NowFs()
+			observe()
 			for left > 0 {
 				res, err := execute(false)
 				if err != nil {
@@ -227,17 +233,17 @@ func (x *contention) measure(list []*contender, t *measure.Timeline) (all []meas
 		})
 	}
 	_, err = x.machine.Live.Together(run...)
-	var start, end int64
+	var start, last int64
 	for i := range all {
 		r := &all[i]
 		if r.Count > 0 {
 			r.Finish()
 		}
-		if end = max(end, r.endFs); i == 0 || r.startFs < start {
+		if last = max(last, r.endFs); i == 0 || r.startFs < start {
 			start = r.startFs
 		}
 	}
-	return all, end - start, err
+	return all, last - start, err
 }
 
 func (r *measured) compare(c *contender, res *nnrt.Result) {
