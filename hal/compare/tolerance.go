@@ -77,9 +77,9 @@ func BitExact(m *nn.Model) Rule {
 const networkRange = 1e-5
 
 // roundings is how many times as far as flipping all last bits moves an output two
-// implementations of a network may be apart, at most roundingRange of the output's range. Of 70
-// synthetic float networks, through which errors grow more than through trained ones, the
-// GPU's outputs are 0.2 to 1.8 times as far from the reference. A network that sorts its results
+// implementations of a network may be apart, at most roundingRange of the output's range. The GPU's
+// outputs of ten synthetic float networks, through which errors grow more than through trained
+// ones, are 0.2 to 1.8 times as far from the reference. A network that sorts its results
 // may have them in another order, which is no rounding.
 const (
 	roundings     = 4

@@ -84,12 +84,11 @@ func (m *Machine) Reset() {
 func (m *Machine) Hold(device string, hz int64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for e := range soc.NumEngines {
-		if e.String() == device {
-			return m.soc.Hold(e, hz)
-		}
+	e, ok := soc.EngineNamed(device)
+	if !ok {
+		return hal.Errorf(hal.InvalidArgument, "no device %q", device)
 	}
-	return hal.Errorf(hal.InvalidArgument, "no device %q", device)
+	return m.soc.Hold(e, hz)
 }
 
 // HoldMemory keeps the clock of the DRAM at one of its points, also through Reset; with 0 it is

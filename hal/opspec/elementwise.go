@@ -78,9 +78,10 @@ var (
 	selectArgs      = Arguments[Select]{Read: readSelect, Shapes: one(func(s *Select) []uint32 { return s.Dims })}
 )
 
-// compared is one step, or a requantization.
+// added is one step, or a sum of two scales.
 var added = WorkRule{Float: 1, Quant: stepsAdd}
 
+// compared is one step, or a requantization.
 var compared = WorkRule{Float: 1, Quant: stepsRequant}
 
 // Elementwise is a binary operation with broadcasting: ADD, SUB, MUL, DIV and

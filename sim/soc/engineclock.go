@@ -29,21 +29,8 @@ func (e *engine) prefer(p sim.Preference) {
 // Governed reports whether a governor moves the clock of an engine by its load. The CPU, whose
 // clusters have clocks of their own, does not count.
 func (c *Config) Governed(e Engine) bool {
-	clock := c.engineClock(e)
-	return clock != nil && clock.Governor != nil
-}
-
-// engineClock is the clock of an engine but the CPU, nil without the engine.
-func (c *Config) engineClock(e Engine) *Clock {
-	switch {
-	case e == EngineGPU && c.GPU != nil:
-		return &c.GPU.Clock
-	case e == EngineDSP && c.DSP != nil:
-		return &c.DSP.Clock
-	case e == EngineNPU && c.NPU != nil:
-		return &c.NPU.Clock
-	}
-	return nil
+	x, err := c.requester(e)
+	return err == nil && e != EngineCPU && x.clock.Governor != nil
 }
 
 // Hold keeps the clock of an engine at one of its points whatever asks for another, also through

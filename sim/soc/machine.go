@@ -3,6 +3,7 @@ package soc
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -25,6 +26,12 @@ var engineNames = [NumEngines]string{"cpu", "gpu", "dsp", "npu"}
 
 // String is the name of the section and the device.
 func (e Engine) String() string { return engineNames[e] }
+
+// EngineNamed is the engine of a device's name; ok is false when there is none.
+func EngineNamed(name string) (e Engine, ok bool) {
+	i := slices.Index(engineNames[:], name)
+	return Engine(max(i, 0)), i >= 0
+}
 
 // Machine is a SoC file come alive: the clocks and idle states of its engines and of
 // the CPU that drives them. It lives as long as its user wants; an execution finds

@@ -375,14 +375,10 @@ func (m *Machine) HoldMemory(hz int64) error {
 func (m *Machine) MemoryHz() int64 { return m.clock.hz() }
 
 // MemoryClocks are the lowest and the highest clock that the DRAM may have for an engine alone
-// at an operating point; 0 without the engine.
+// at an operating point of the machine's engine.
 func (m *Machine) MemoryClocks(e Engine, hz int64) (lowest, highest int64) {
-	clock := m.cfg.engineClock(e)
-	if clock == nil {
-		return 0, 0
-	}
 	k := m.clock
-	low := k.enough(clock, sim.OPP{Hz: hz}).point
+	low := k.enough(m.engines[e].section, sim.OPP{Hz: hz}).point
 	high := low
 	if k.governor != nil {
 		high = max(low, m.cfg.DRAM.Clock.domain().Points[0])

@@ -89,7 +89,7 @@ func TestRoundingIsOfFloats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inputs := [][]byte{floatBytes(1, 0)} // 1 becomes less, or stays
+	inputs := [][]byte{floatBytes(1<<24-1, 0)} // with another last bit, another integer
 	expected, err := cpu.ReferenceTensors(m, inputs)
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ type Measurer struct {
 	// Inputs are those of the model; nil makes some up.
 	Inputs   [][]byte
 	Progress func(format string, args ...any) // nil is silent
-	// Loop executes a plan in a loop, on a machine that nothing else uses and that has a clock
+	// Loop executes a plan in a loop, on a machine that nothing else uses and that may have clocks
 	// held, and tells each result. What it tells must depend on nothing but its arguments: it
 	// is kept.
 	Loop func(p *partition.Problem, plan partition.Plan, held Clock, inputs [][]byte, each func(*nnrt.Result)) error
@@ -211,7 +211,7 @@ func (r *run) inputs() [][]byte {
 	return inputs
 }
 
-// measure runs a plan with a clock held, unless the store knows it.
+// measure runs a plan, with clocks held or not, unless the store knows it.
 func (r *run) measure(plan partition.Plan, held Clock) (*LoopRecord, error) {
 	p, inputs := r.problem, r.inputs()
 	key := r.Store.planKey(p, plan, held, r.Options, inputs)
@@ -219,7 +219,7 @@ func (r *run) measure(plan partition.Plan, held Clock) (*LoopRecord, error) {
 	if r.Store.get(key, rec) && rec.fits(len(p.Graph.Operations)) {
 		return rec, nil
 	}
-	if held == (Clock{}) { // an engine has few others
+	if held == (Clock{}) { // loops with clocks held are few: at most two per point of an engine
 		r.left--
 	}
 	r.count++

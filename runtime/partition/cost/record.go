@@ -102,7 +102,7 @@ func conditionsOf(x *nnrt.Result) map[string]conditions {
 
 // add adds what some executions under conditions came to.
 func (l *Engines) add(c *nnrt.OperationCost, executions float64, at conditions) {
-	k := slices.IndexFunc(*l, func(e Engine) bool { return e.MemoryHz == at.memoryHz && math.Abs(e.Hz-at.hz) <= sameClock*at.hz })
+	k := slices.IndexFunc(*l, func(e Engine) bool { return e.has(at.hz, at.memoryHz) })
 	if k < 0 {
 		*l, k = append(*l, Engine{Hz: at.hz, MemoryHz: at.memoryHz}), len(*l)
 	}
@@ -126,7 +126,7 @@ func (l Engines) at(k clocks) (mean Engine, ok bool) {
 	var sum Engine
 	for i := range l {
 		e := &l[i]
-		if k != (clocks{}) && !e.has(k) {
+		if k != (clocks{}) && !e.has(float64(k.hz), k.memoryHz) {
 			continue
 		}
 		sum.Executions += e.Executions
@@ -144,7 +144,7 @@ func (l Engines) at(k clocks) (mean Engine, ok bool) {
 // memoryClocks are those of the DRAM, rising, that an operation has seen at a clock of its engine.
 func (r *LoopRecord) memoryClocks(operation int, hz int64) (list []int64) {
 	for i := range r.Engines[operation] {
-		if e := &r.Engines[operation][i]; e.MemoryHz > 0 && e.has(clocks{hz, e.MemoryHz}) {
+		if e := &r.Engines[operation][i]; e.MemoryHz > 0 && e.has(float64(hz), e.MemoryHz) {
 			list = append(list, e.MemoryHz)
 		}
 	}
@@ -156,8 +156,8 @@ func (r *LoopRecord) memoryClocks(operation int, hz int64) (list []int64) {
 type clocks struct{ hz, memoryHz int64 }
 
 // has reports whether the clocks were these.
-func (e *Engine) has(k clocks) bool {
-	return e.MemoryHz == k.memoryHz && math.Abs(e.Hz-float64(k.hz)) <= sameClock*float64(k.hz)
+func (e *Engine) has(hz float64, memoryHz int64) bool {
+	return e.MemoryHz == memoryHz && math.Abs(e.Hz-hz) <= sameClock*hz
 }
 
 func (e *Engine) work() Work { return Work{e.TimeFs, e.Cycles, e.EnergyPJ, e.Missed} }

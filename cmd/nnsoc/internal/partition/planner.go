@@ -110,7 +110,7 @@ func (x *planner) measurer(inputs [][]byte) *cost.Measurer {
 
 // systemCache is what a device may keep in the machine's system-level cache.
 func (x *planner) systemCache(device string) (bytes int64, bytesPerSecond float64) {
-	if e, ok := engineOf(device); ok {
+	if e, ok := soc.EngineNamed(device); ok {
 		return x.machine.Config.Share(e)
 	}
 	return 0, 0
@@ -118,24 +118,14 @@ func (x *planner) systemCache(device string) (bytes int64, bytesPerSecond float6
 
 // governed reports whether a governor moves the clock of a device's engine.
 func (x *planner) governed(device string) bool {
-	e, ok := engineOf(device)
+	e, ok := soc.EngineNamed(device)
 	return ok && x.ownDrivers() && x.machine.Config.Governed(e)
 }
 
 // memoryClocks are the lowest and the highest clock of the DRAM at a clock of a device's engine.
 func (x *planner) memoryClocks(device string, hz int64) (lowest, highest int64) {
-	e, _ := engineOf(device)
+	e, _ := soc.EngineNamed(device)
 	return x.machine.Live.SoC().MemoryClocks(e, hz)
-}
-
-// engineOf is the engine of a device of the machine.
-func engineOf(device string) (soc.Engine, bool) {
-	for e := range soc.NumEngines {
-		if e.String() == device {
-			return e, true
-		}
-	}
-	return 0, false
 }
 
 // outline is how plans are predicted: on a machine whose engines take what their operations

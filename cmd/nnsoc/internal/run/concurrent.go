@@ -3,7 +3,6 @@ package run
 import (
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
@@ -177,13 +176,12 @@ type measured struct {
 // before that. span is the time from the first that has warmed up on.
 func (x *contention) measure(list []*contender, t *measure.Timeline) (all []measured, span int64, err error) {
 	x.machine.Live.Reset()
-	end := func() {} // of what the timeline has of the phone
-	observe := sync.OnceFunc(func() {
-		if t != nil {
-			end = (&measure.Tracer{Writer: t.Writer, Phone: "phone"}).Observe(x.machine.Live.SoC())
+	var observed func() // ends what the timeline has of the phone, from the first that has warmed up on
+	defer func() {
+		if observed != nil {
+			observed()
 		}
-	})
-	defer func() { end() }()
+	}()
 	all = make([]measured, len(list))
 	var run []func(*devices.Client) error
 	left := len(list) // contenders that have not run as often
@@ -212,7 +210,9 @@ func (x *contention) measure(list []*contender, t *measure.Timeline) (all []meas
 				return err
 			}
 			r.startFs = client.NowFs()
-			observe()
+			if t != nil && observed == nil {
+				observed = (&measure.Tracer{Writer: t.Writer, Phone: "phone"}).Observe(x.machine.Live.SoC())
+			}
 			for left > 0 {
 				res, err := execute(false)
 				if err != nil {
