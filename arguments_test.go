@@ -75,8 +75,8 @@ func TestArgumentsCanFail(t *testing.T) {
 	const source = `package p
 
 import (
-	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 func f(g *nn.Subgraph, op *nn.Operation, a *opspec.Args, i int) (x uint32) {

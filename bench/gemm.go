@@ -7,8 +7,8 @@ import (
 
 	"github.com/x448/float16"
 
-	"github.com/nnsoc/nnsoc/hal/builder"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/builder"
 )
 
 // GemmTypes are the element types of Gemm, by the name users give.

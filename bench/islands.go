@@ -3,8 +3,8 @@ package bench
 import (
 	"math"
 
-	"github.com/nnsoc/nnsoc/hal/builder"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/builder"
 )
 
 // IslandsName is the network that Islands builds.

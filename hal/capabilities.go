@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // PerformanceInfo relates a device to the CPU: 1 is equal, lower is better.

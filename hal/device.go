@@ -1,6 +1,6 @@
 package hal
 
-import "github.com/nnsoc/nnsoc/hal/nn"
+import "github.com/nnsoc/nnsoc/nn"
 
 // Support is a driver's answer for one operation of a model.
 type Support struct {

@@ -1,6 +1,6 @@
 package hal
 
-import "github.com/nnsoc/nnsoc/hal/nn"
+import "github.com/nnsoc/nnsoc/nn"
 
 // Extension is a vendor extension that a device supports, with all its operand types.
 type Extension struct {

@@ -4,7 +4,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // UnimplementedDevice answers what a device without the optional parts of the contract

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"math"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // elementwiseKernels are arithmetic on two tensors, element by element.

@@ -3,7 +3,7 @@ package refcpu
 import (
 	"encoding/binary"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 func int32Bytes(v ...int32) []byte {

@@ -1,6 +1,6 @@
 package refcpu
 
-import "github.com/nnsoc/nnsoc/hal/opspec"
+import "github.com/nnsoc/nnsoc/nn/opspec"
 
 // toNHWC copies an NCHW image to NHWC.
 func toNHWC[T any](dst, src []T, n, h, w, c int) {

@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"sort"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/refcpu/internal/farm"
 	"github.com/nnsoc/nnsoc/refcpu/internal/kernel"
 )

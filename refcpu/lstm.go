@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // lstmKernels are the LSTM cells on reals.

@@ -6,8 +6,8 @@ import (
 	"math"
 	"unsafe"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // alignedBytes allocates n bytes at an address that is a multiple of 64.

@@ -3,8 +3,8 @@ package refcpu
 import (
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // quantizeKernels change the type of a tensor.

@@ -3,9 +3,9 @@ package refcpu
 import (
 	"math"
 
-	"github.com/nnsoc/nnsoc/hal/fixedpoint"
-	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/fixedpoint"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // reduceKernels are reductions and normalizations.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // BenchmarkOperations measures operations without vector kernels of their own

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // Kernel executes a prepared operation on the buffers of a run.

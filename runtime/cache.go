@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // Cache says where the prepared parts of a compilation are kept.

@@ -1,8 +1,8 @@
 package nnrt
 
 import (
-	"github.com/nnsoc/nnsoc/hal/compare"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/compare"
 )
 
 // Compare judges the outputs of an execution of m against expected ones,

@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/hal/compare"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/compare"
 )
 
 // TestCompare: a wrong element of each kind in the result of an execution is

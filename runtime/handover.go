@@ -3,7 +3,7 @@ package nnrt
 import (
 	"slices"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // handover is a value that only parts of one device write and read. It lies in memory of

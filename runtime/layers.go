@@ -3,7 +3,7 @@ package nnrt
 import (
 	"slices"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // Layers is m with every value that its operations produce among the outputs,

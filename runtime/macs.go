@@ -1,8 +1,8 @@
 package nnrt
 
 import (
-	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // MACs counts the multiply-accumulates of a model as its operations define

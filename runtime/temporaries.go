@@ -1,6 +1,6 @@
 package nnrt
 
-import "github.com/nnsoc/nnsoc/hal/nn"
+import "github.com/nnsoc/nnsoc/nn"
 
 // temporaryAlignment is where temporaries begin in their pool, and what their sizes are
 // rounded up to: what AOSP's CPU prefers.

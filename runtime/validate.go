@@ -2,8 +2,8 @@ package nnrt
 
 import (
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/validate"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // Validate checks a model against the rules of the HAL. The error, with status

@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/compare"
 	"github.com/nnsoc/nnsoc/importer/vectors"
+	"github.com/nnsoc/nnsoc/nn/compare"
 )
 
 // Failure is a case that did not do what it must.

@@ -1,7 +1,7 @@
 package inference
 
 import (
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/npu"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 	"github.com/nnsoc/nnsoc/sim"

@@ -1,6 +1,6 @@
 package zoo
 
-import "github.com/nnsoc/nnsoc/hal/builder"
+import "github.com/nnsoc/nnsoc/nn/builder"
 
 // vgg is VGG (Simonyan and Zisserman, arXiv 1409.1556): five groups of 3x3
 // convolutions with pooling behind each, and three fully connected layers.

@@ -1,6 +1,6 @@
 package zoo
 
-import "github.com/nnsoc/nnsoc/hal/builder"
+import "github.com/nnsoc/nnsoc/nn/builder"
 
 // cocoClasses are the classes of COCO with a background class.
 const cocoClasses = 91

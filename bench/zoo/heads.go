@@ -3,7 +3,7 @@ package zoo
 import (
 	"math"
 
-	"github.com/nnsoc/nnsoc/hal/builder"
+	"github.com/nnsoc/nnsoc/nn/builder"
 )
 
 type tensor = builder.Tensor

@@ -1,6 +1,6 @@
 package zoo
 
-import "github.com/nnsoc/nnsoc/hal/builder"
+import "github.com/nnsoc/nnsoc/nn/builder"
 
 // inception adds layers the way TensorFlow-Slim's Inception networks have them.
 type inception struct {

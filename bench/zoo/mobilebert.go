@@ -3,8 +3,8 @@ package zoo
 import (
 	"math"
 
-	"github.com/nnsoc/nnsoc/hal/builder"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/builder"
 )
 
 // Sizes of MobileBERT (Sun et al., arXiv 2004.02984, table 1; released

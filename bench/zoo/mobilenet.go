@@ -3,7 +3,7 @@ package zoo
 import (
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/hal/builder"
+	"github.com/nnsoc/nnsoc/nn/builder"
 )
 
 // mobileNetV1 is MobileNet v1 (Howard et al., arXiv 1704.04861, as in

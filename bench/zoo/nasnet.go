@@ -1,6 +1,6 @@
 package zoo
 
-import "github.com/nnsoc/nnsoc/hal/builder"
+import "github.com/nnsoc/nnsoc/nn/builder"
 
 // nasNetMobile is NASNet-A (4 @ 1056) for 224x224 (Zoph et al., arXiv
 // 1707.07012, as in TensorFlow-Slim): 12 normal cells and four that reduce.

@@ -1,6 +1,6 @@
 package zoo
 
-import "github.com/nnsoc/nnsoc/hal/builder"
+import "github.com/nnsoc/nnsoc/nn/builder"
 
 // resNet is ResNet (He et al., arXiv 1512.03385) as in torchvision: stages of
 // 64, 128, 256 and 512 channels. With bottlenecks the 3x3 convolution strides

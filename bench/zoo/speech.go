@@ -3,8 +3,8 @@ package zoo
 import (
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/hal/builder"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/builder"
 )
 
 // Sizes of the speech models of Android's benchmark (MLTS), as the drawings of

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/nnsoc/nnsoc/hal/builder"
+	"github.com/nnsoc/nnsoc/nn/builder"
 )
 
 // Sources of figures.

@@ -14,8 +14,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nnsoc/nnsoc/hal/builder"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/builder"
 )
 
 // architecture adds a network to a builder, from inputs to outputs.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/tflite/tflitetest"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // plants are faults in the first output of an execution, float32 of at least

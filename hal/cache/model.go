@@ -3,7 +3,7 @@ package cache
 import (
 	"math"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // smallConstant is the size up to which a constant may be a parameter that support

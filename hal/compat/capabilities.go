@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // CapabilitiesV1_0 are what IDevice.getCapabilities returns.

@@ -2,8 +2,8 @@ package compat
 
 import (
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/validate"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // Device is a hal.Device behind the interfaces IDevice of HAL 1.0 to 1.3.

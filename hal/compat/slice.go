@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/hal/validate"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // RemoveDefaults takes trailing arguments away that are constants of their default, so

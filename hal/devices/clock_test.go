@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/builder"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 

@@ -13,7 +13,7 @@ import (
 	gpucost "github.com/nnsoc/nnsoc/hal/driver/gpu/cost"
 	npudriver "github.com/nnsoc/nnsoc/hal/driver/npu"
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/refcpu/timing"
 	"github.com/nnsoc/nnsoc/sim"

@@ -2,7 +2,7 @@
 
 package devices
 
-import "github.com/nnsoc/nnsoc/hal/nn"
+import "github.com/nnsoc/nnsoc/nn"
 
 var shipped = [...]socFigures{
 	{"ethos-u55-128", "5e91b101f40f9d3f", []deviceFigures{

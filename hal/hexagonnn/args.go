@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/nnsoc/nnsoc/hal/builder"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/builder"
 )
 
 // ranged says where among a node's inputs the range of an 8-bit tensor stands.

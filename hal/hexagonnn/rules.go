@@ -3,8 +3,8 @@ package hexagonnn
 import (
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/hal/builder"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/builder"
 )
 
 // rule says how an operation of Hexagon NN becomes operations of NNAPI.

@@ -3,8 +3,8 @@ package hexagonnn
 import (
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/hal/builder"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/builder"
 )
 
 // float adds an operation with a float output, which is the node's only one.

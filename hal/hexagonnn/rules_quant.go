@@ -6,8 +6,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/nnsoc/nnsoc/hal/builder"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/builder"
 )
 
 // conv reads input, filter, the ranges of both, and the stride.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/nnsoc/nnsoc/hal/builder"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/builder"
 )
 
 // valueKind says what an output of a node is while the graph becomes a model.

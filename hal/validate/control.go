@@ -3,8 +3,8 @@ package validate
 import (
 	"bytes"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // control checks the subgraphs that an IF or WHILE refers to against the operands they

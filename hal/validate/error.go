@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // Error is a rule that a model breaks, with its place. Indexes are -1 where

@@ -6,7 +6,7 @@ import (
 	"reflect"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // MemoryDesc checks the roles of device memory against the models they name and returns

@@ -3,7 +3,7 @@ package validate
 import (
 	"math"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // quantRange is what the quantization parameters of a type may be.

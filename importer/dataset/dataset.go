@@ -26,8 +26,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/tensor"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // Truth is what is known of a sample.

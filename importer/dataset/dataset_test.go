@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/npy"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 func options(t nn.OperandType, dims ...uint32) Options {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/x448/float16"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/vectors"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 var update = flag.Bool("update", false, "write the golden files")

@@ -11,9 +11,9 @@ import (
 
 	"go.starlark.net/starlark"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/numpy"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // class is a constructor that specifications can also name in isinstance.

@@ -15,7 +15,7 @@ import (
 	_ "golang.org/x/image/bmp"
 	"golang.org/x/image/draw"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // maxPixels bounds a picture: 64 megapixels.

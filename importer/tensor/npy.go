@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/npy"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // npyTypes are the dtype strings of operand types; per-channel weights and

@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/npy"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // Normalization maps a pixel 0..255 to a float input: (pixel - Mean) / Std.

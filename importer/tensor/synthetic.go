@@ -3,8 +3,8 @@ package tensor
 import (
 	"encoding/binary"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // SyntheticInput is Synthetic for input i of a subgraph. An input of indices

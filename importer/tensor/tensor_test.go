@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/npy"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 func shared(t *testing.T, parts ...string) string {

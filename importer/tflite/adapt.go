@@ -7,8 +7,8 @@ import (
 
 	"github.com/x448/float16"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // adapt emits an operation that NNAPI has, but not for these types or

@@ -6,8 +6,8 @@ import (
 	"math"
 	"sync"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/tflite/internal/schema"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // builtin is the row of one builtin operator: what the format calls it, what it

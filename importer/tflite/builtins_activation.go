@@ -3,7 +3,7 @@ package tflite
 import (
 	"math"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // activationBuiltins are the operators of activation and normalization.

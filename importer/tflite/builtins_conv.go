@@ -3,8 +3,8 @@ package tflite
 import (
 	"slices"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/tflite/internal/schema"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // convBuiltins are the operators of convolution, matrix products and pooling.

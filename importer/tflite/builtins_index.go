@@ -3,7 +3,7 @@ package tflite
 import (
 	"slices"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // indexBuiltins are the operators that look up, insert and scatter.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // mathBuiltins are the operators of arithmetic, comparison and logic.

@@ -3,7 +3,7 @@ package tflite
 import (
 	"math"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // quantizationBuiltins are the operators between reals and quantized values.

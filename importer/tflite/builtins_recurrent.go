@@ -3,7 +3,7 @@ package tflite
 import (
 	"slices"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // recurrentBuiltins are the operators of recurrent networks.

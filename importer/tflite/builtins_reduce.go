@@ -3,7 +3,7 @@ package tflite
 import (
 	"slices"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // reduceBuiltins are the operators of reduction.

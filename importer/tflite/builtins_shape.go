@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // shapeBuiltins are the operators of shape and data movement but those that take parts.

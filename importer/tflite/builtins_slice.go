@@ -3,7 +3,7 @@ package tflite
 import (
 	"slices"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // sliceBuiltins are the operators that take parts of a tensor, or walk an axis backwards.

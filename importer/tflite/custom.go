@@ -3,7 +3,7 @@ package tflite
 import (
 	"math"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // customs are the custom operators that NNAPI has operations for, by name.

@@ -1,6 +1,6 @@
 package tflite
 
-import "github.com/nnsoc/nnsoc/hal/nn"
+import "github.com/nnsoc/nnsoc/nn"
 
 // dynamicQuantization rounds float32 x to what TensorFlow Lite's hybrid kernels
 // compute with: 8-bit integers of a scale of their own for each slice along

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/tflite/tflitetest"
+	"github.com/nnsoc/nnsoc/nn"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 )
 

@@ -1,8 +1,8 @@
 package tflite
 
 import (
-	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/tflite/internal/schema"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // Kinds of the vectors that index a sparse dimension.

@@ -3,7 +3,7 @@ package tflite
 import (
 	"bytes"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // state is a variable tensor of the main subgraph: an input, and the output

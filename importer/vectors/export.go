@@ -10,7 +10,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // ErrNoModel is the failure to write a malformed case.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 const small = `{"format":"nnapi-test-vectors/1","spec":"a/relu.mod.py","specName":"relu","specVersion":"V1_0","specSha256":"",

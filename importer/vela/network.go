@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // CustomCode is the name of the operator that runs on the NPU.

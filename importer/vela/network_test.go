@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/vela"
 	"github.com/nnsoc/nnsoc/importer/vela/velatest"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // A graph is cut at its ethos-u operators; the operators between them become

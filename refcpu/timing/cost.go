@@ -3,7 +3,7 @@ package timing
 import (
 	"math"
 
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // team is the threads of an operation. Rates are per cycle of the first group.

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"time"
 
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // Change is a machine that the CPU becomes at an instant of an execution: other operating

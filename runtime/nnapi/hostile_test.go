@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/runtime/nnapi"
 )
 

@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"github.com/nnsoc/nnsoc/hal/compat"
-	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 )
 

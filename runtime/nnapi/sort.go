@@ -3,7 +3,7 @@ package nnapi
 import (
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // sorted is an order in which every operation follows those that write what it

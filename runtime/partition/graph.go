@@ -1,8 +1,8 @@
 package partition
 
 import (
-	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // Graph is the data flow of a model's main subgraph. Operations are in

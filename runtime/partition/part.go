@@ -3,7 +3,7 @@ package partition
 import (
 	"slices"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // Part is some operations of a model as a model of its own.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // TestOptimal: dp is optimal on chains, ilp on every graph and objective, and

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 func fencedChecks() []Check {

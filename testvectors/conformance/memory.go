@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 func memoryChecks() []Check {

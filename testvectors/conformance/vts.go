@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/compare"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/compare"
 	"github.com/nnsoc/nnsoc/testvectors/mutation"
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
 )

@@ -3,7 +3,7 @@ package mutation
 import (
 	"math"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // oem is the first code that NNAPI left to vendors, for types and operations.

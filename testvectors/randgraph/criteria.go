@@ -1,8 +1,8 @@
 package randgraph
 
 import (
-	"github.com/nnsoc/nnsoc/hal/compare"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/compare"
 )
 
 // Class is how exact the results of an operation or a graph must be.

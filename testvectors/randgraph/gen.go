@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // maxElements bounds a tensor, maxWork the multiply-accumulates of a model.

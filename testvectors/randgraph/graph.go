@@ -6,8 +6,8 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/validate"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // kind is a sort of graph.

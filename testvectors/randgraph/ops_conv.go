@@ -3,7 +3,7 @@ package randgraph
 import (
 	"math"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // image reads the sizes of an image in a layout.

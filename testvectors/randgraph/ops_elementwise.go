@@ -1,7 +1,7 @@
 package randgraph
 
 import (
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // partner is the second operand of an elementwise operation: of the shape of

@@ -1,6 +1,6 @@
 package randgraph
 
-import "github.com/nnsoc/nnsoc/hal/nn"
+import "github.com/nnsoc/nnsoc/nn"
 
 // Operations of the feature levels above HAL 1.3. CTS has no signatures for
 // them; these follow the same rules.

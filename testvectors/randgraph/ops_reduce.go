@@ -1,6 +1,6 @@
 package randgraph
 
-import "github.com/nnsoc/nnsoc/hal/nn"
+import "github.com/nnsoc/nnsoc/nn"
 
 // axes draws at least one axis, some twice or counted from the back.
 func (g *gen) axes(rank int) []int {

@@ -1,7 +1,7 @@
 package randgraph
 
 import (
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 func makeConcat(g *gen, op nn.OperationType, k nn.OperandType) bool {

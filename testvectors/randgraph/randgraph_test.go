@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/refcpu"
 )
 

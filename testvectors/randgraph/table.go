@@ -3,7 +3,7 @@ package randgraph
 import (
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/refcpu"
 )
 

@@ -3,8 +3,8 @@ package base
 import (
 	"strings"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // OperationLowering is a lowering that the author of a driver gives to a device in its

@@ -4,8 +4,8 @@ import (
 	"io"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/vlog"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // Program is a lowered model. Executions may run at once.

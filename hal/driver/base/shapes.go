@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/validate"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // resolved is a valid model with the shapes that follow from its inputs and

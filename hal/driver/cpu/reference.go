@@ -2,8 +2,8 @@ package cpu
 
 import (
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/compare"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/compare"
 	"github.com/nnsoc/nnsoc/refcpu"
 )
 

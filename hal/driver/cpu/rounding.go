@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/nnsoc/nnsoc/hal/compare"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/compare"
 )
 
 // Compare judges the outputs of a network against those of the reference for the same inputs by

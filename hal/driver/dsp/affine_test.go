@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // TestAddAllPairs adds and subtracts all pairs of bytes, with scales that differ much,

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/dsp"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // The same bytes come out on machines with fewer or more threads, with no

@@ -7,7 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/datamove"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // permutations lists all orders of n dimensions.

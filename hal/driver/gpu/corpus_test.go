@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/lower"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // types runs a test in single, half and relaxed single precision.

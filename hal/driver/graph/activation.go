@@ -3,8 +3,8 @@ package graph
 import (
 	"slices"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // fuseActivations moves a RELU, RELU1 or RELU6 into the operation that makes its

@@ -3,8 +3,8 @@ package graph
 import (
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // Check reports the first thing that is wrong with the structure of a graph: an

@@ -3,7 +3,7 @@ package graph
 import (
 	"slices"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // removeDeadOperations drops operations whose results nobody reads.

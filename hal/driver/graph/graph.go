@@ -3,8 +3,8 @@ package graph
 import (
 	"slices"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // Graph is the main subgraph of a model on its way to a device. It stays a valid

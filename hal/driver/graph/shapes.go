@@ -3,7 +3,7 @@ package graph
 import (
 	"slices"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // resolveShapes completes the shapes of temporaries and outputs from the inputs. What

@@ -3,7 +3,7 @@ package npu
 import (
 	"testing"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // TestReshapedConstant: an input that is a constant, as folding makes some,

@@ -5,9 +5,9 @@ import (
 	"log"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/builder"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
+	"github.com/nnsoc/nnsoc/nn/builder"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 )
 

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // maxLabelFile bounds a file of class names.

@@ -10,7 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/graphdump"
+	"github.com/nnsoc/nnsoc/nn/graphdump"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/metric"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // resultsHeader is the first line of a file of scores: what they belong to.

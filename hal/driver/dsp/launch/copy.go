@@ -3,7 +3,7 @@ package launch
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // Copy copies the positions of a tensor.

@@ -4,7 +4,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/lookup"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // ScalarEntry reports whether a scalar register holds an entry of n bytes.

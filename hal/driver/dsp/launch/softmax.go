@@ -4,7 +4,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/softmax"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // Softmax is SOFTMAX along the channels of each position.

@@ -3,7 +3,7 @@ package layout
 import (
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // NeedHalo makes room for the padding that a window reads.

@@ -8,9 +8,9 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/lstm"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
-	"github.com/nnsoc/nnsoc/hal/fixedpoint"
-	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/fixedpoint"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // lowerLstm16 lowers QUANTIZED_16BIT_LSTM: dot products of each gate's weights

@@ -1,7 +1,7 @@
 package lower
 
 import (
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // lowerFunc lowers one operation.

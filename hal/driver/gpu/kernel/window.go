@@ -1,6 +1,6 @@
 package kernel
 
-import "github.com/nnsoc/nnsoc/hal/opspec"
+import "github.com/nnsoc/nnsoc/nn/opspec"
 
 // EachTap calls f for every tap of every output position of n images in order, with
 // the element index of the tap's first channel, -1 for padding.

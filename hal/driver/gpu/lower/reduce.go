@@ -5,7 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/reduce"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
-	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // softmax lowers SOFTMAX.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
-	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // gemm is what convolutions and FULLY_CONNECTED have in common.

@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/filter"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/kerneltest"
-	"github.com/nnsoc/nnsoc/hal/fixedpoint"
+	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 )
 
 // TestGEMM convolves random images of whole channels by the kernel that multiplies groups of

@@ -9,7 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/filter"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/kerneltest"
-	"github.com/nnsoc/nnsoc/hal/fixedpoint"
+	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 )
 
 // image is an unsigned image of which a vector holds one position or several, and whose rows

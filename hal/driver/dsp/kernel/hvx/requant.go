@@ -1,6 +1,6 @@
 package hvx
 
-import "github.com/nnsoc/nnsoc/hal/fixedpoint"
+import "github.com/nnsoc/nnsoc/nn/fixedpoint"
 
 // Requantization turns 32-bit accumulators into bytes:
 //

@@ -3,9 +3,9 @@ package hvx
 import (
 	"math"
 
-	"github.com/nnsoc/nnsoc/hal/fixedpoint"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 )
 
 // A factor of a signed byte and a fraction climbs most stairs as well as one of

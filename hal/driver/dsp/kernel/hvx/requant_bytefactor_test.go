@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/hal/fixedpoint"
+	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 )
 
 // value is the result of an accumulator in the short form.

@@ -4,9 +4,9 @@ import (
 	"math"
 	"sort"
 
-	"github.com/nnsoc/nnsoc/hal/fixedpoint"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 )
 
 // Requantization is a staircase with at most 255 steps. Where all of them lie

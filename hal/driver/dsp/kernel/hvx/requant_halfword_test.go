@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/hal/fixedpoint"
+	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 )
 
 // randomBounds is a zero point and the bounds of an activation.

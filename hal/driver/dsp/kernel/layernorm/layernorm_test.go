@@ -8,7 +8,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/kerneltest"
-	"github.com/nnsoc/nnsoc/hal/fixedpoint"
+	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 )
 
 var update = flag.Bool("update", false, "write the golden files")

@@ -4,9 +4,9 @@ import (
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
-	"github.com/nnsoc/nnsoc/hal/fixedpoint"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 )
 
 // Fixed16 is arithmetic on vectors of 16-bit fixed-point values, bit for bit

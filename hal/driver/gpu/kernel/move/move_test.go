@@ -9,7 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/move"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kerneltest"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
-	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // junk is n random bytes.

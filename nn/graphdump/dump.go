@@ -1,0 +1,130 @@
+// Package graphdump draws a model as a Graphviz digraph, in the manner of the graph dump
+// of AOSP's NNAPI: a node for each operand and each operation of the main subgraph, an
+// edge for each use, numbered where an operation has several.
+package graphdump
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
+)
+
+// shortTypes are the names that drawings use; other types have their own.
+var shortTypes = map[nn.OperandType]string{
+	nn.Float32: "F32", nn.Int32: "I32", nn.Uint32: "U32",
+	nn.TensorFloat32: "TF32", nn.TensorInt32: "TI32", nn.TensorQuant8Asymm: "TQ8A",
+}
+
+// lifetimes are the marks of operands that are no temporaries.
+var lifetimes = map[nn.Lifetime]string{
+	nn.ConstantCopy: ": COPY", nn.ConstantReference: ": REF", nn.NoValue: ": NO", nn.LifetimeSubgraph: ": SUBGRAPH",
+}
+
+// Write draws a model. Long constants are not printed; the subgraphs that IF and WHILE
+// refer to are counted in a comment and not drawn.
+func Write(w io.Writer, title string, m *nn.Model) error {
+	out := bufio.NewWriter(w)
+	if title == "" {
+		title = "unnamed"
+	}
+	fmt.Fprintf(out, "// %s\ndigraph {\n", strings.ReplaceAll(title, "\n", " "))
+	m = opspec.Standard().Localize(m) // for the names of extensions' codes
+	g := &m.Main
+	role := map[uint32]string{}
+	for k, x := range g.Inputs {
+		role[x] = fmt.Sprintf(" = input[%d]", k)
+	}
+	for k, x := range g.Outputs {
+		role[x] += fmt.Sprintf(" = output[%d]", k)
+	}
+	for i := range g.Operands {
+		o := &g.Operands[i]
+		label := fmt.Sprintf("%d%s%s\\n%s", i, role[uint32(i)], lifetimes[o.Lifetime], shape(o))
+		style := ""
+		if role[uint32(i)] != "" {
+			style = " style=filled fillcolor=black fontcolor=white"
+		}
+		fmt.Fprintf(out, "    d%d [label=\"%s\"%s]\n", i, label, style)
+	}
+	for i := range g.Operations {
+		op := &g.Operations[i]
+		order := ""
+		if len(op.Inputs) > 1 {
+			order += " ordering=in"
+		}
+		if len(op.Outputs) > 1 {
+			order = " ordering=out"
+		}
+		fmt.Fprintf(out, "    n%d [shape=box%s label=\"%d: %s\"]\n", i, order, i, op.Type)
+		for k, x := range op.Inputs {
+			fmt.Fprintf(out, "    d%d -> n%d%s\n", x, i, position(k, len(op.Inputs)))
+		}
+		for k, x := range op.Outputs {
+			fmt.Fprintf(out, "    n%d -> d%d%s\n", i, x, position(k, len(op.Outputs)))
+		}
+	}
+	if n := len(m.Referenced); n > 0 {
+		fmt.Fprintf(out, "    // %d referenced subgraphs are not drawn\n", n)
+	}
+	fmt.Fprintln(out, "}")
+	return out.Flush()
+}
+
+// position labels one edge of several.
+func position(k, n int) string {
+	if n == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" [label=%d]", k)
+}
+
+// shape is the type of an operand with the value of a scalar or the dimensions of a
+// tensor.
+func shape(o *nn.Operand) string {
+	name := shortTypes[o.Type]
+	if name == "" {
+		name = o.Type.String()
+	}
+	if o.Type.IsScalar() {
+		if o.IsConst() {
+			name += " = " + scalar(o)
+		}
+		return name
+	}
+	if len(o.Dimensions) == 0 {
+		return name + "(unknown rank)"
+	}
+	parts := make([]string, len(o.Dimensions))
+	for i, d := range o.Dimensions {
+		if parts[i] = fmt.Sprint(d); d == 0 {
+			parts[i] = "?"
+		}
+	}
+	return name + "(" + strings.Join(parts, "x") + ")"
+}
+
+// scalar prints the value of a constant scalar.
+func scalar(o *nn.Operand) string {
+	b := o.Data
+	switch {
+	case len(b) != o.Type.ElementBytes():
+		return "?"
+	case o.Type == nn.Float32:
+		return fmt.Sprint(math.Float32frombits(binary.LittleEndian.Uint32(b)))
+	case o.Type == nn.Int32:
+		return fmt.Sprint(int32(binary.LittleEndian.Uint32(b)))
+	case o.Type == nn.Uint32:
+		return fmt.Sprint(binary.LittleEndian.Uint32(b))
+	case o.Type == nn.Float16:
+		return fmt.Sprint(opspec.Float16ToFloat32(binary.LittleEndian.Uint16(b)))
+	case o.Type == nn.Bool:
+		return fmt.Sprint(b[0] != 0)
+	}
+	return "?"
+}

@@ -1,0 +1,313 @@
+package opspec
+
+import "github.com/nnsoc/nnsoc/nn"
+
+// convRows are the convolutions.
+var convRows = []Row{
+	{Op: nn.OpConv2D, Since: V10, Types: floatQuant10, Args: convArgs, Until12: productScaleUntil12,
+		Quant: fits(readConv, (*Conv).Quant), Sums: sums(readConv, (*Conv).sums),
+		Work: WorkRule{Kernel: KernelConv, Float: stepsStore, Quant: stepsRequant, Also: patched(readConv, (*Conv).MACs, (*Conv).patches)},
+		Forms: []Form{
+			{V10, "input:T filter:W bias:B padding:int32 stride_w:int32 stride_h:int32 activation:int32 [1.2 nchw:bool=0] [1.2 dilation_w:int32=1 dilation_h:int32=1]", "output:T"},
+			{V10, "input:T filter:W bias:B pad_left:int32 pad_right:int32 pad_top:int32 pad_bottom:int32 stride_w:int32 stride_h:int32 activation:int32 [1.2 " +
+				"nchw:bool=0] [1.2 dilation_w:int32=1 dilation_h:int32=1]", "output:T"},
+		}},
+	{Op: nn.OpDepthwiseConv2D, Since: V10, Types: floatQuant10, Args: convArgs, Until12: productScaleUntil12,
+		Quant: fits(readConv, (*Conv).Quant), Sums: sums(readConv, (*Conv).sums),
+		Work: WorkRule{Kernel: KernelDepthwise, Float: stepsStore, Quant: stepsRequant, Also: macs(readConv, (*Conv).MACs)},
+		Forms: []Form{
+			{V10, "input:T filter:W bias:B padding:int32 stride_w:int32 stride_h:int32 depth_multiplier:int32 activation:int32 [1.2 nchw:bool=0] [1.2 " +
+				"dilation_w:int32=1 dilation_h:int32=1]", "output:T"},
+			{V10, "input:T filter:W bias:B pad_left:int32 pad_right:int32 pad_top:int32 pad_bottom:int32 stride_w:int32 stride_h:int32 depth_multiplier:int32 " +
+				"activation:int32 [1.2 nchw:bool=0] [1.2 dilation_w:int32=1 dilation_h:int32=1]", "output:T"},
+		}},
+	{Op: nn.OpGroupedConv2D, Since: V12, Types: floatQuant12, Args: groupedConvArgs,
+		Quant: fits(readGroupedConv, (*GroupedConv).Quant), Sums: sums(readGroupedConv, (*GroupedConv).sums),
+		Work: WorkRule{Kernel: KernelGrouped, Also: macs(readGroupedConv, (*GroupedConv).MACs)},
+		Forms: []Form{
+			{V12, "input:T filter:W bias:B padding:int32 stride_w:int32 stride_h:int32 groups:int32 activation:int32 nchw:bool", "output:T"},
+			{V12, "input:T filter:W bias:B pad_left:int32 pad_right:int32 pad_top:int32 pad_bottom:int32 stride_w:int32 stride_h:int32 groups:int32 " +
+				"activation:int32 nchw:bool", "output:T"},
+		}},
+	{Op: nn.OpTransposeConv2D, Since: V12, Types: floatQuant12, Args: transposeConvArgs,
+		Quant: fits(readTransposeConv, (*TransposeConv).Quant), Sums: sums(readTransposeConv, (*TransposeConv).sums),
+		Work: WorkRule{Kernel: KernelConv, Float: stepsStore, Quant: stepsRequant, Also: patched(readTransposeConv, (*TransposeConv).MACs, (*TransposeConv).patches)},
+		Forms: []Form{
+			{V12, "input:T filter:W bias:B output_shape:I32 padding:int32 stride_w:int32 stride_h:int32 activation:int32 nchw:bool", "output:T"},
+			{V12, "input:T filter:W bias:B pad_left:int32 pad_right:int32 pad_top:int32 pad_bottom:int32 stride_w:int32 stride_h:int32 activation:int32 nchw:bool", "output:T"},
+		}},
+}
+
+var (
+	convArgs          = Arguments[Conv]{Read: readConv, Shapes: one((*Conv).OutputDims)}
+	groupedConvArgs   = Arguments[GroupedConv]{Read: readGroupedConv, Shapes: one(func(c *GroupedConv) []uint32 { return c.OutputDims() })}
+	transposeConvArgs = Arguments[TransposeConv]{Read: readTransposeConv, Shapes: one(func(c *TransposeConv) []uint32 { return c.OutputDims() })}
+)
+
+// Conv is a CONV_2D or DEPTHWISE_CONV_2D. The filter is [K, KH, KW, C] for
+// CONV_2D and [1, KH, KW, K] with K = C * Multiplier for DEPTHWISE_CONV_2D,
+// in either layout of the image.
+type Conv struct {
+	Input, Filter, Bias, Output uint32 // operand indexes
+	Type                        nn.OperandType
+	N, C, K                     int // batches, input and output channels
+	Window
+	Act        nn.FusedActivation
+	NCHW       bool
+	Depthwise  bool
+	Multiplier int // DEPTHWISE_CONV_2D: output channels per input channel
+}
+
+// Conv reads a CONV_2D or DEPTHWISE_CONV_2D.
+func (v View) Conv(op *nn.Operation) (Conv, error) { return Read[Conv](v, op) }
+
+func readConv(a *Args) (Conv, error) {
+	c := Conv{Input: a.In("input"), Filter: a.In("filter"), Bias: a.In("bias"), Output: a.Op.Outputs[0], Type: a.Key,
+		Depthwise: a.Op.Type == nn.OpDepthwiseConv2D}
+	var err error
+	if c.NCHW, err = a.Bool("nchw"); err != nil {
+		return c, err
+	}
+	n, h, w, ch, err := a.image("input", c.NCHW)
+	if err != nil {
+		return c, err
+	}
+	f, err := a.filter()
+	if err != nil {
+		return c, err
+	}
+	c.N, c.C = n, ch
+	if c.Depthwise {
+		m, err := a.Int32("depth_multiplier")
+		if err != nil {
+			return c, err
+		}
+		c.K, c.Multiplier = int(f[3]), int(m)
+		if f[0] != 1 {
+			return c, a.errorf("filter", "dimension 0 is %d, 1 needed", f[0])
+		}
+		if m < 1 || int64(m)*int64(ch) != int64(f[3]) {
+			return c, a.errorf("depth_multiplier", "%d channels times %d are not the filter's %d", ch, m, f[3])
+		}
+	} else {
+		c.K = int(f[0])
+		if int(f[3]) != ch {
+			return c, a.errorf("filter", "depth %d, the input's is %d", f[3], ch)
+		}
+	}
+	if err := a.bias(c.K); err != nil {
+		return c, err
+	}
+	if c.Window, err = a.window(h, w, int(f[1]), int(f[2])); err != nil {
+		return c, err
+	}
+	c.Act, err = a.activation()
+	return c, err
+}
+
+// OutputDims is the shape of the result.
+func (c *Conv) OutputDims() []uint32 { return imageDims(c.N, c.OutH, c.OutW, c.K, c.NCHW) }
+
+// MACs counts the multiply-accumulates as the operation defines them: every
+// output element times the filter's taps, padding included.
+func (c *Conv) MACs() int64 {
+	depth := int64(c.C)
+	if c.Depthwise {
+		depth = 1
+	}
+	return int64(c.N) * int64(c.OutH) * int64(c.OutW) * int64(c.K) * int64(c.KH) * int64(c.KW) * depth
+}
+
+// patches counts the elements of all windows.
+func (c *Conv) patches() int64 {
+	if c.KH*c.KW*c.StrideH*c.StrideW == 1 {
+		return 0
+	}
+	return int64(c.N) * int64(c.OutH) * int64(c.OutW) * int64(c.KH) * int64(c.KW) * int64(c.C)
+}
+
+// Quant returns the requantization of a quantized convolution.
+func (c *Conv) Quant(v View) (GEMMQuant, error) {
+	dim := uint32(0)
+	if c.Depthwise {
+		dim = 3
+	}
+	return v.gemmQuant(c.Input, c.Filter, c.Bias, c.Output, c.Act, c.K, dim)
+}
+
+// sums says what a quantized convolution adds up in 32 bits.
+func (c *Conv) sums(v View) (Sums, error) {
+	q, err := c.Quant(v)
+	per := 1
+	if f := v.Operands[c.Filter].Elements(); !c.Depthwise && c.K > 0 {
+		per = int(f) / c.K
+	}
+	return Sums{c.Input, c.Filter, c.Bias, c.K, per, q}, err
+}
+
+// GroupedConv is a GROUPED_CONV_2D: Groups convolutions side by side, each of
+// C/Groups input and K/Groups output channels. The filter is
+// [K, KH, KW, C/Groups].
+type GroupedConv struct {
+	Conv
+	Groups int
+}
+
+// GroupedConv reads a GROUPED_CONV_2D.
+func (v View) GroupedConv(op *nn.Operation) (GroupedConv, error) { return Read[GroupedConv](v, op) }
+
+func readGroupedConv(a *Args) (GroupedConv, error) {
+	c := GroupedConv{Conv: Conv{Input: a.In("input"), Filter: a.In("filter"), Bias: a.In("bias"), Output: a.Op.Outputs[0], Type: a.Key}}
+	var err error
+	if c.NCHW, err = a.Bool("nchw"); err != nil {
+		return c, err
+	}
+	n, h, w, ch, err := a.image("input", c.NCHW)
+	if err != nil {
+		return c, err
+	}
+	f, err := a.filter()
+	if err != nil {
+		return c, err
+	}
+	g, err := a.Int32("groups")
+	if err != nil {
+		return c, err
+	}
+	if g < 1 || ch%int(g) != 0 || int(f[0])%int(g) != 0 || int64(f[3])*int64(g) != int64(ch) {
+		return c, a.errorf("groups", "%d for %d input channels and a filter of %v", g, ch, f)
+	}
+	c.N, c.C, c.K, c.Groups = n, ch, int(f[0]), int(g)
+	if err := a.bias(c.K); err != nil {
+		return c, err
+	}
+	if c.Window, err = a.window(h, w, int(f[1]), int(f[2])); err != nil {
+		return c, err
+	}
+	c.Act, err = a.activation()
+	return c, err
+}
+
+// MACs counts the multiply-accumulates.
+func (c *GroupedConv) MACs() int64 { return c.Conv.MACs() / int64(c.Groups) }
+
+// filter reads the shape of a filter of rank 4 that is not empty.
+func (a *Args) filter() ([]uint32, error) {
+	f, err := a.Dims("filter")
+	if err != nil {
+		return nil, err
+	}
+	if len(f) != 4 {
+		return nil, a.errorf("filter", "rank %d, 4 needed", len(f))
+	}
+	if nn.Elements(f) == 0 {
+		return nil, a.errorf("filter", "shape %v is empty", f)
+	}
+	return f, nil
+}
+
+// bias checks the shape of a bias.
+func (a *Args) bias(k int) error {
+	b, err := a.Dims("bias")
+	if err != nil {
+		return err
+	}
+	if len(b) != 1 || int(b[0]) != k {
+		return a.errorf("bias", "shape %v, [%d] needed", b, k)
+	}
+	return nil
+}
+
+// TransposeConv is a TRANSPOSE_CONV_2D: input pixel (y, x) adds its filter to
+// the output from (y*StrideH - Top, x*StrideW - Left) on. The filter is
+// [K, KH, KW, C]. In Window, H and W are the input, OutH and OutW the output;
+// Bottom and Right may be negative.
+type TransposeConv struct {
+	Conv
+}
+
+// TransposeConv reads a TRANSPOSE_CONV_2D.
+func (v View) TransposeConv(op *nn.Operation) (TransposeConv, error) {
+	return Read[TransposeConv](v, op)
+}
+
+func readTransposeConv(a *Args) (TransposeConv, error) {
+	c := TransposeConv{Conv{Input: a.In("input"), Filter: a.In("filter"), Bias: a.In("bias"), Output: a.Op.Outputs[0], Type: a.Key}}
+	var err error
+	if c.NCHW, err = a.Bool("nchw"); err != nil {
+		return c, err
+	}
+	n, h, w, ch, err := a.image("input", c.NCHW)
+	if err != nil {
+		return c, err
+	}
+	f, err := a.filter()
+	if err != nil {
+		return c, err
+	}
+	if int(f[3]) != ch {
+		return c, a.errorf("filter", "depth %d, the input's is %d", f[3], ch)
+	}
+	c.N, c.C, c.K = n, ch, int(f[0])
+	c.H, c.W, c.KH, c.KW, c.DilationH, c.DilationW = h, w, int(f[1]), int(f[2]), 1, 1
+	if err := a.bias(c.K); err != nil {
+		return c, err
+	}
+	if err := a.positive(size{"stride_h", &c.StrideH}, size{"stride_w", &c.StrideW}); err != nil {
+		return c, err
+	}
+	if c.Act, err = a.activation(); err != nil {
+		return c, err
+	}
+	var oh, ow int
+	if a.Has("padding") {
+		if oh, ow, err = a.statedOutput(c.NCHW); err != nil {
+			return c, err
+		}
+	}
+	if err := a.padding(&c.Window, func() {
+		c.Top, c.Bottom = transposePadding(oh, c.KH, c.StrideH)
+		c.Left, c.Right = transposePadding(ow, c.KW, c.StrideW)
+	}); err != nil {
+		return c, err
+	}
+	c.OutH = c.StrideH*(h-1) + c.KH - c.Top - c.Bottom
+	c.OutW = c.StrideW*(w-1) + c.KW - c.Left - c.Right
+	if c.OutH < 1 || c.OutW < 1 || c.OutH > nn.MaxElements || c.OutW > nn.MaxElements {
+		return c, a.errorf("input", "the result would be %dx%d", c.OutH, c.OutW)
+	}
+	return c, nil
+}
+
+// statedOutput is the height and width of the output that a TRANSPOSE_CONV_2D states.
+func (a *Args) statedOutput(nchw bool) (h, w int, err error) {
+	shape, err := a.Int32s("output_shape")
+	if err != nil {
+		return 0, 0, err
+	}
+	if len(shape) != 4 || min(shape[0], shape[1], shape[2], shape[3]) < 0 {
+		return 0, 0, a.errorf("output_shape", "%v, four sizes needed", shape)
+	}
+	if nchw {
+		return int(shape[2]), int(shape[3]), nil
+	}
+	return int(shape[1]), int(shape[2]), nil
+}
+
+// transposePadding is SAME for an output size; the tail fits the last stride
+// and may be negative.
+func transposePadding(out, k, stride int) (head, tail int) {
+	need := ((out+stride-1)/stride-1)*stride + k
+	head = max(need-out, 0) / 2
+	return head, need - out - head
+}
+
+// MACs counts the multiply-accumulates: every input pixel times the filter.
+func (c *TransposeConv) MACs() int64 {
+	return int64(c.N) * int64(c.H) * int64(c.W) * int64(c.C) * int64(c.K) * int64(c.KH) * int64(c.KW)
+}
+
+// patches counts the elements of all windows of the output, which overlap.
+func (c *TransposeConv) patches() int64 {
+	return int64(c.N) * int64(c.H) * int64(c.W) * int64(c.KH) * int64(c.KW) * int64(c.K)
+}

@@ -1,0 +1,318 @@
+package opspec
+
+import (
+	"math"
+
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/fixedpoint"
+)
+
+// elementwiseRows are arithmetic, comparison and choice on two tensors, element by element.
+var elementwiseRows = []Row{
+	{Op: nn.OpAdd, Since: V10, Types: "F32@1.0 Q8@1.0 F16@1.2 Q8S@1.3 I32@1.3", MaxRank: 4, Args: elementwiseArgs,
+		Quant: fits(readElementwise, (*Elementwise).AddQuant),
+		Work:  added,
+		Forms: []Form{
+			{V10, "a:T b:T activation:int32", "output:T"},
+		}},
+	{Op: nn.OpSub, Since: V11, Types: "F32@1.1 F16@1.2 Q8@1.2 Q8S@1.3 I32@1.3", MaxRank: 4, Args: elementwiseArgs,
+		Quant: fits(readElementwise, (*Elementwise).AddQuant),
+		Work:  added,
+		Forms: []Form{
+			{V11, "a:T b:T activation:int32", "output:T"},
+		}},
+	{Op: nn.OpMul, Since: V10, Types: "F32@1.0 Q8@1.0 F16@1.2 Q8S@1.3 I32@1.3", MaxRank: 4, Args: elementwiseArgs,
+		Quant: fits(readElementwise, (*Elementwise).MulQuant),
+		Work:  WorkRule{Float: 1, Quant: 12},
+		Forms: []Form{
+			{V10, "a:T b:T activation:int32", "output:T"},
+		}},
+	{Op: nn.OpDiv, Since: V11, Types: "F32@1.1 F16@1.2 I32@1.3", MaxRank: 4, Args: elementwiseArgs,
+		Work: WorkRule{Float: stepsDivide},
+		Forms: []Form{
+			{V11, "a:T b:T activation:int32", "output:T"},
+		}},
+	{Op: nn.OpMaximum, Since: V12, Types: number12, Args: elementwiseArgs, Work: compared, Forms: []Form{
+		{V12, "a:T b:T", "output:T"},
+	}},
+	{Op: nn.OpMinimum, Since: V12, Types: number12, Args: elementwiseArgs, Work: compared, Forms: []Form{
+		{V12, "a:T b:T", "output:T"},
+	}},
+	{Op: nn.OpPow, Since: V12, Types: float12, Args: elementwiseArgs, Work: WorkRule{Float: stepsPow}, Forms: []Form{
+		{V12, "base:T exponent:T", "output:T"},
+	}},
+	{Op: nn.OpPrelu, Since: V12, Types: floatQuant12, Args: elementwiseArgs, Work: WorkRule{Float: 2, Quant: 20}, Forms: []Form{
+		{V12, "input:T alpha:T", "output:T"},
+	}},
+	{Op: nn.OpEqual, Since: V12, Types: any12, Args: elementwiseArgs, Work: compared, Forms: []Form{
+		{V12, "a:T b:T", "output:B8"},
+	}},
+	{Op: nn.OpNotEqual, Since: V12, Types: any12, Args: elementwiseArgs, Work: compared, Forms: []Form{
+		{V12, "a:T b:T", "output:B8"},
+	}},
+	{Op: nn.OpLess, Since: V12, Types: any12, Args: elementwiseArgs, Work: compared, Forms: []Form{
+		{V12, "a:T b:T", "output:B8"},
+	}},
+	{Op: nn.OpLessEqual, Since: V12, Types: any12, Args: elementwiseArgs, Work: compared, Forms: []Form{
+		{V12, "a:T b:T", "output:B8"},
+	}},
+	{Op: nn.OpGreater, Since: V12, Types: any12, Args: elementwiseArgs, Work: compared, Forms: []Form{
+		{V12, "a:T b:T", "output:B8"},
+	}},
+	{Op: nn.OpGreaterEqual, Since: V12, Types: any12, Args: elementwiseArgs, Work: compared, Forms: []Form{
+		{V12, "a:T b:T", "output:B8"},
+	}},
+	{Op: nn.OpLogicalAnd, Since: V12, Types: "B8@1.2", Args: elementwiseArgs, Work: same, Forms: []Form{
+		{V12, "a:T b:T", "output:T"},
+	}},
+	{Op: nn.OpLogicalOr, Since: V12, Types: "B8@1.2", Args: elementwiseArgs, Work: same, Forms: []Form{
+		{V12, "a:T b:T", "output:T"},
+	}},
+	{Op: nn.OpSelect, Since: V12, Types: number12, Key: "in1", Args: selectArgs, Work: WorkRule{Float: 2, Quant: stepsRequant}, Forms: []Form{
+		{V12, "condition:B8 a:T b:T", "output:T"},
+	}},
+}
+
+var (
+	elementwiseArgs = Arguments[Elementwise]{Read: readElementwise, Shapes: one(func(e *Elementwise) []uint32 { return e.Dims })}
+	selectArgs      = Arguments[Select]{Read: readSelect, Shapes: one(func(s *Select) []uint32 { return s.Dims })}
+)
+
+// added is one step, or a sum of two scales.
+var added = WorkRule{Float: 1, Quant: stepsAdd}
+
+// compared is one step, or a requantization.
+var compared = WorkRule{Float: 1, Quant: stepsRequant}
+
+// Elementwise is a binary operation with broadcasting: ADD, SUB, MUL, DIV and
+// others of the form (a, b). Strides are in elements, one per output
+// dimension, 0 where the operand is repeated.
+type Elementwise struct {
+	A, B, Output       uint32 // operand indexes
+	Type               nn.OperandType
+	Dims               []uint32 // of the output
+	StridesA, StridesB []int
+	// Same: both operands have the output's shape, nothing is repeated.
+	Same bool
+	Act  nn.FusedActivation
+}
+
+// Elementwise reads a binary operation.
+func (v View) Elementwise(op *nn.Operation) (Elementwise, error) { return Read[Elementwise](v, op) }
+
+func readElementwise(a *Args) (Elementwise, error) {
+	nameA, nameB := a.SlotName(0), a.SlotName(1)
+	e := Elementwise{A: a.Op.Inputs[0], B: a.Op.Inputs[1], Output: a.Op.Outputs[0], Type: a.Key}
+	da, err := a.Dims(nameA)
+	if err != nil {
+		return e, err
+	}
+	db, err := a.Dims(nameB)
+	if err != nil {
+		return e, err
+	}
+	if r := a.Row.MaxRank; r > 0 && max(len(da), len(db)) > r {
+		return e, a.errorf(nameA, "rank %d, at most %d", max(len(da), len(db)), r)
+	}
+	rank := max(len(da), len(db))
+	e.Dims = make([]uint32, rank)
+	for i := range rank {
+		x, y := trailing(da, rank, i), trailing(db, rank, i)
+		if x != y && x != 1 && y != 1 {
+			return e, a.errorf(nameB, "shape %v does not broadcast with %v", db, da)
+		}
+		e.Dims[i] = x
+		if x == 1 {
+			e.Dims[i] = y
+		}
+	}
+	if nn.Elements(e.Dims) < 0 {
+		return e, a.errorf(nameB, "shape %v broadcast with %v is too large", db, da)
+	}
+	e.StridesA, e.StridesB = broadcastStrides(da, rank), broadcastStrides(db, rank)
+	e.Same = nn.Elements(da) == nn.Elements(e.Dims) && nn.Elements(db) == nn.Elements(e.Dims)
+	if a.Has("activation") {
+		if e.Act, err = a.activation(); err != nil {
+			return e, err
+		}
+		if e.Type == nn.TensorInt32 && e.Act != nn.ActNone {
+			return e, a.errorf("activation", "TENSOR_INT32 allows only NONE")
+		}
+	}
+	return e, nil
+}
+
+// trailing is dimension i of d seen as having the given rank.
+func trailing(d []uint32, rank, i int) uint32 {
+	if j := i - (rank - len(d)); j >= 0 {
+		return d[j]
+	}
+	return 1
+}
+
+func broadcastStrides(d []uint32, rank int) []int {
+	s := make([]int, rank)
+	n := 1
+	for i := rank - 1; i >= rank-len(d); i-- {
+		x := d[i-(rank-len(d))]
+		if x != 1 {
+			s[i] = n
+		}
+		n *= int(x)
+	}
+	return s
+}
+
+// AddShift is the left shift of the inputs of a quantized ADD or SUB.
+const AddShift = 20
+
+// AddQuant is the arithmetic of a quantized ADD:
+//
+//	v = A.Apply((qa - ZeroA) << AddShift) + B.Apply((qb - ZeroB) << AddShift)
+//	out = clamp(Out.Apply(v) + OutZero, Lo, Hi)
+type AddQuant struct {
+	ZeroA, ZeroB, OutZero int32
+	A, B, Out             fixedpoint.Multiplier
+	Lo, Hi                int32
+}
+
+// AddQuant returns the arithmetic of a quantized ADD (or SUB, whose second
+// term is subtracted).
+func (e *Elementwise) AddQuant(v View) (AddQuant, error) {
+	q := AddQuant{}
+	sa, sb, so, err := v.scales(e.A, e.B, e.Output)
+	if err != nil {
+		return q, err
+	}
+	twice := 2 * max(sa, sb)
+	if q.A, err = fixedpoint.SmallerThanOne("multiplier of the first input", sa/twice); err != nil {
+		return q, err
+	}
+	if q.B, err = fixedpoint.SmallerThanOne("multiplier of the second input", sb/twice); err != nil {
+		return q, err
+	}
+	if q.Out, err = fixedpoint.SmallerThanOne("output multiplier", twice/((1<<AddShift)*so)); err != nil {
+		return q, err
+	}
+	o := &v.Operands[e.Output]
+	q.ZeroA, q.ZeroB, q.OutZero = v.Operands[e.A].ZeroPoint, v.Operands[e.B].ZeroPoint, o.ZeroPoint
+	q.Lo, q.Hi = ActRange(e.Act, o.Type, o.Scale, o.ZeroPoint)
+	return q, nil
+}
+
+// Apply adds two quantized values.
+func (q *AddQuant) Apply(a, b int32) int32 {
+	v := q.A.Apply((a-q.ZeroA)<<AddShift) + q.B.Apply((b-q.ZeroB)<<AddShift)
+	return min(max(q.Out.Apply(v)+q.OutZero, q.Lo), q.Hi)
+}
+
+// MulQuant is the arithmetic of a quantized MUL:
+//
+//	out = clamp(Mult.Apply((qa - ZeroA) * (qb - ZeroB)) + OutZero, Lo, Hi)
+type MulQuant struct {
+	ZeroA, ZeroB, OutZero int32
+	Mult                  fixedpoint.Multiplier
+	Lo, Hi                int32
+}
+
+// MulQuant returns the arithmetic of a quantized MUL.
+func (e *Elementwise) MulQuant(v View) (MulQuant, error) {
+	q := MulQuant{}
+	_, _, so, err := v.scales(e.A, e.B, e.Output)
+	if err != nil {
+		return q, err
+	}
+	product := float64(v.Operands[e.A].Scale * v.Operands[e.B].Scale)
+	if q.Mult, err = fixedpoint.SmallerThanOne("multiplier", product/so); err != nil {
+		return q, err
+	}
+	o := &v.Operands[e.Output]
+	q.ZeroA, q.ZeroB, q.OutZero = v.Operands[e.A].ZeroPoint, v.Operands[e.B].ZeroPoint, o.ZeroPoint
+	q.Lo, q.Hi = ActRange(e.Act, o.Type, o.Scale, o.ZeroPoint)
+	return q, nil
+}
+
+// Apply multiplies two quantized values.
+func (q *MulQuant) Apply(a, b int32) int32 {
+	return min(max(q.Mult.Apply((a-q.ZeroA)*(b-q.ZeroB))+q.OutZero, q.Lo), q.Hi)
+}
+
+// PreluQuant is the arithmetic of a quantized PRELU with x = q - InZero:
+//
+//	x >= 0: out = clamp(Positive.Apply(x) + OutZero)
+//	x <  0: out = clamp(Negative.Apply(x * (alpha - AlphaZero)) + OutZero)
+type PreluQuant struct {
+	InZero, AlphaZero, OutZero int32
+	Positive, Negative         fixedpoint.Multiplier
+	Lo, Hi                     int32
+}
+
+// PreluQuant returns the arithmetic of a quantized PRELU; A is the input, B
+// the slopes.
+func (e *Elementwise) PreluQuant(v View) (PreluQuant, error) {
+	sa, _, so, err := v.scales(e.A, e.B, e.Output)
+	if err != nil {
+		return PreluQuant{}, err
+	}
+	in, alpha, out := &v.Operands[e.A], &v.Operands[e.B], &v.Operands[e.Output]
+	q := PreluQuant{InZero: in.ZeroPoint, AlphaZero: alpha.ZeroPoint, OutZero: out.ZeroPoint,
+		Positive: fixedpoint.QuantizeMultiplier(sa / so), Negative: fixedpoint.QuantizeMultiplier(float64(in.Scale*alpha.Scale) / so)}
+	q.Lo, q.Hi = QuantLimits(out.Type)
+	return q, nil
+}
+
+// Apply computes one element.
+func (q *PreluQuant) Apply(x, alpha int32) int32 {
+	x -= q.InZero
+	if x >= 0 {
+		x = q.Positive.Apply(x)
+	} else {
+		x = q.Negative.Apply(x * (alpha - q.AlphaZero))
+	}
+	return min(max(x+q.OutZero, q.Lo), q.Hi)
+}
+
+// Select is a SELECT: where Condition is not 0, A, else B; all of one shape.
+type Select struct {
+	Condition, A, B, Output uint32 // operand indexes
+	Type                    nn.OperandType
+	Dims                    []uint32
+}
+
+// Select reads a SELECT.
+func (v View) Select(op *nn.Operation) (Select, error) { return Read[Select](v, op) }
+
+func readSelect(a *Args) (Select, error) {
+	s := Select{Condition: a.Op.Inputs[0], A: a.Op.Inputs[1], B: a.Op.Inputs[2], Output: a.Op.Outputs[0], Type: a.Key}
+	var err error
+	if s.Dims, err = a.Dims("condition"); err != nil {
+		return s, err
+	}
+	for _, name := range []string{"a", "b"} {
+		d, err := a.Dims(name)
+		if err != nil {
+			return s, err
+		}
+		if !sameDims(d, s.Dims) {
+			return s, a.errorf(name, "shape %v, the condition has %v", d, s.Dims)
+		}
+	}
+	return s, nil
+}
+
+// RescaleTable maps every byte of one 8-bit quantized operand to another's
+// quantization as MAXIMUM, MINIMUM and SELECT do:
+// round((q - zi) * si / so + zo), clamped; the first product is a float32.
+func RescaleTable(in, out *nn.Operand) *[256]byte {
+	lo, hi := QuantLimits(out.Type)
+	t := new([256]byte)
+	for i := range t {
+		q := int32(i)
+		if in.Type != nn.TensorQuant8Asymm {
+			q = int32(int8(i))
+		}
+		v := float64(float32(q-in.ZeroPoint)*in.Scale)/float64(out.Scale) + float64(out.ZeroPoint)
+		t[i] = byte(int32(min(max(math.Round(v), float64(lo)), float64(hi))))
+	}
+	return t
+}

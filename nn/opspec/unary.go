@@ -1,0 +1,239 @@
+package opspec
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/fixedpoint"
+)
+
+// unaryRows are functions of one tensor, element by element. Quantized LOGISTIC and TANH
+// are tables of 256 entries.
+var unaryRows = []Row{
+	{Op: nn.OpAbs, Since: V12, Types: "F16@1.2 F32@1.2 I32@1.3", Args: unaryArgs, Work: same, Forms: []Form{
+		{V12, "input:T", "output:T"},
+	}},
+	{Op: nn.OpNeg, Since: V12, Types: "F16@1.2 F32@1.2 I32@1.2", Args: unaryArgs, Work: same, Forms: []Form{
+		{V12, "input:T", "output:T"},
+	}},
+	{Op: nn.OpExp, Since: V12, Types: float12, Args: unaryArgs, Work: WorkRule{Float: stepsExp}, Forms: []Form{
+		{V12, "input:T", "output:T"},
+	}},
+	{Op: nn.OpLog, Since: V12, Types: float12, Args: unaryArgs, Work: WorkRule{Float: stepsExp}, Forms: []Form{
+		{V12, "input:T", "output:T"},
+	}},
+	{Op: nn.OpSin, Since: V12, Types: float12, Args: unaryArgs, Work: WorkRule{Float: stepsExp}, Forms: []Form{
+		{V12, "input:T", "output:T"},
+	}},
+	{Op: nn.OpSqrt, Since: V12, Types: float12, Args: unaryArgs, Work: WorkRule{Float: stepsDivide}, Forms: []Form{
+		{V12, "input:T", "output:T"},
+	}},
+	{Op: nn.OpRsqrt, Since: V12, Types: "F16@1.2 F32@1.2 Q8@FL7 Q8S@FL7", Args: unaryArgs,
+		Work: WorkRule{Float: stepsDivide, Quant: 2 * stepsRequant},
+		Forms: []Form{
+			{V12, "input:T", "output:T"},
+		}},
+	{Op: nn.OpFloor, Since: V10, Types: float10, MaxRank: 4, Args: unaryArgs, Work: same, Forms: []Form{
+		{V10, "input:T", "output:T"},
+	}},
+	{Op: nn.OpLogicalNot, Since: V12, Types: "B8@1.2", Args: unaryArgs, Work: same, Forms: []Form{
+		{V12, "input:T", "output:T"},
+	}},
+	{Op: nn.OpRelu, Since: V10, Types: floatQuant10, SameQuant: true, MaxRank: 4, Clamp: nn.ActRelu, Args: unaryArgs, Work: same, Forms: []Form{
+		{V10, "input:T", "output:T"},
+	}},
+	{Op: nn.OpRelu1, Since: V10, Types: floatQuant10, SameQuant: true, MaxRank: 4, Clamp: nn.ActRelu1, Args: unaryArgs, Work: same, Forms: []Form{
+		{V10, "input:T", "output:T"},
+	}},
+	{Op: nn.OpRelu6, Since: V10, Types: floatQuant10, SameQuant: true, MaxRank: 4, Clamp: nn.ActRelu6, Args: unaryArgs, Work: same, Forms: []Form{
+		{V10, "input:T", "output:T"},
+	}},
+	{Op: nn.OpLogistic, Since: V10, Types: floatQuant10, Out: quant256, MaxRank: 4, Args: unaryArgs,
+		Work: WorkRule{Float: stepsSigmoid, Quant: 8},
+		Forms: []Form{
+			{V10, "input:T", "output:T"},
+		}},
+	{Op: nn.OpTanh, Since: V10, Types: "F32@1.0 F16@1.2 Q8@1.2 Q8S@1.3", Out: quant128, MaxRank: 4, Args: unaryArgs,
+		Work: WorkRule{Float: stepsSigmoid, Quant: 8},
+		Forms: []Form{
+			{V10, "input:T", "output:T"},
+		}},
+	{Op: nn.OpElu, Since: V13, Types: "F16@1.3 F32@1.3", Args: unaryArgs, Work: WorkRule{Float: stepsExp + 2}, Forms: []Form{
+		{V13, "input:T alpha:S", "output:T"},
+	}},
+	{Op: nn.OpHardSwish, Since: V13, Types: "F16@1.3 F32@1.3 Q8@1.3 Q8S@1.3", Args: unaryArgs,
+		Work: WorkRule{Float: 5, Quant: stepsRequant},
+		Forms: []Form{
+			{V13, "input:T", "output:T"},
+		}},
+}
+
+var unaryArgs = Arguments[Unary]{Read: readUnary, Shapes: one(func(u *Unary) []uint32 { return u.Dims })}
+
+// Unary is an operation from one tensor to one of the same shape: RELU, RELU1,
+// RELU6, LOGISTIC, TANH, QUANTIZE, DEQUANTIZE, REQUANTIZE and the like.
+type Unary struct {
+	Input, Output uint32 // operand indexes
+	Type          nn.OperandType
+	Dims          []uint32
+	Alpha         float32 // of ELU
+}
+
+// Unary reads a unary operation.
+func (v View) Unary(op *nn.Operation) (Unary, error) { return Read[Unary](v, op) }
+
+func readUnary(a *Args) (Unary, error) {
+	u := Unary{Input: a.In("input"), Output: a.Op.Outputs[0], Type: a.Key}
+	var err error
+	if u.Dims, err = a.Dims("input"); err != nil {
+		return u, err
+	}
+	if r := a.Row.MaxRank; r > 0 && len(u.Dims) > r {
+		return u, a.errorf("input", "rank %d, at most %d", len(u.Dims), r)
+	}
+	if a.takes("alpha") {
+		u.Alpha, err = a.Float("alpha")
+	}
+	return u, err
+}
+
+// UnaryActivation is the clamp that an operation applies and nothing else: that of RELU,
+// RELU1 and RELU6, NONE for others.
+func UnaryActivation(t nn.OperationType) nn.FusedActivation {
+	if r := Lookup(t); r != nil {
+		return r.Clamp
+	}
+	return nn.ActNone
+}
+
+// LogisticTable is quantized LOGISTIC for every input byte.
+func (u *Unary) LogisticTable(v View) (*[256]byte, error) {
+	return u.sigmoidTable(v, quant256, func(x, radius int32, m fixedpoint.Multiplier) int32 {
+		switch {
+		case x <= -radius:
+			return 0
+		case x >= radius:
+			return 255
+		}
+		return min(fixedpoint.RDPOT(fixedpoint.Logistic(fixedpoint.SRDHM(x<<uint(m.Shift), m.M)), 23), 255)
+	})
+}
+
+// TanhTable is quantized TANH for every input byte.
+func (u *Unary) TanhTable(v View) (*[256]byte, error) {
+	return u.sigmoidTable(v, quant128, func(x, radius int32, m fixedpoint.Multiplier) int32 {
+		switch {
+		case x <= -radius:
+			return 0
+		case x >= radius:
+			return 255
+		}
+		return min(max(fixedpoint.RDPOT(fixedpoint.Tanh(fixedpoint.SRDHM(x<<uint(m.Shift), m.M)), 24)+128, 0), 255)
+	})
+}
+
+// sigmoidTable runs f (centred input to an unsigned result) over all bytes.
+func (u *Unary) sigmoidTable(v View, out OutQuant, f func(x, radius int32, m fixedpoint.Multiplier) int32) (*[256]byte, error) {
+	scale, err := v.quantScale(u.Input)
+	if err != nil {
+		return nil, err
+	}
+	if err := v.checkFixedQuant(u.Output, out); err != nil {
+		return nil, err
+	}
+	m, err := fixedpoint.GreaterThanOne("input scale times 2^27", scale*(1<<27))
+	if err != nil {
+		return nil, err
+	}
+	if m.Shift > 31 {
+		return nil, fmt.Errorf("operand %d has scale %v: too large", u.Input, v.Operands[u.Input].Scale)
+	}
+	radius := fixedpoint.InputRadius(4, m.Shift)
+	in, lo := &v.Operands[u.Input], int32(0)
+	if v.Operands[u.Output].Type != nn.TensorQuant8Asymm {
+		lo = -128
+	}
+	t := new([256]byte)
+	for i := range t {
+		q := int32(i)
+		if in.Type != nn.TensorQuant8Asymm {
+			q = int32(int8(i))
+		}
+		t[i] = byte(f(q-in.ZeroPoint, radius, m) + lo)
+	}
+	return t, nil
+}
+
+// RsqrtTable is quantized RSQRT for every input byte: as on reals.
+func (u *Unary) RsqrtTable(v View) (*[256]byte, error) {
+	if _, _, _, err := v.scales(u.Input, u.Input, u.Output); err != nil {
+		return nil, err
+	}
+	in, out := &v.Operands[u.Input], &v.Operands[u.Output]
+	lo, hi := QuantLimits(out.Type)
+	t := new([256]byte)
+	for i := range t {
+		q := int32(i)
+		if in.Type != nn.TensorQuant8Asymm {
+			q = int32(int8(i))
+		}
+		real := in.Scale * float32(q-in.ZeroPoint)
+		t[i] = byte(QuantizeValue(float32(1/math.Sqrt(float64(real))), out.Scale, out.ZeroPoint, lo, hi))
+	}
+	return t, nil
+}
+
+// HardSwishTable is quantized HARD_SWISH for every input byte: 16-bit fixed
+// point in which the input has 7 more bits and relu6(x+3)/6 ranges over
+// [0, 2^15).
+func (u *Unary) HardSwishTable(v View) (*[256]byte, error) {
+	si, so, err := v.scale2(u.Input, u.Output)
+	if err != nil {
+		return nil, err
+	}
+	in, out := &v.Operands[u.Input], &v.Operands[u.Output]
+	hires := si / 128
+	mo, mr := fixedpoint.QuantizeMultiplier(hires/so), fixedpoint.QuantizeMultiplier(hires/(3./32768))
+	if mo.Shift > 0 {
+		return nil, fmt.Errorf("HARD_SWISH: scales %v to %v need a multiplier above 1", in.Scale, out.Scale)
+	}
+	lo, hi := QuantLimits(out.Type)
+	outFactor, gateFactor := narrow16(mo.M), narrow16(mr.M)
+	t := new([256]byte)
+	for i := range t {
+		q := int32(i)
+		if in.Type != nn.TensorQuant8Asymm {
+			q = int32(int8(i))
+		}
+		x := saturate16((q - in.ZeroPoint) << 7)
+		scaled := fixedpoint.Q15.Mul(x, outFactor)
+		// The gate: x rescaled so that +-3 is +-2^15, then shifted to [0, 2^15).
+		gate := x
+		if mr.Shift > 1 {
+			gate = shiftLeft16(gate, mr.Shift-1)
+		}
+		gate = fixedpoint.Q15.Mul(gate, gateFactor)
+		if mr.Shift > 0 {
+			gate = shiftLeft16(gate, 1)
+		} else {
+			gate = fixedpoint.RDPOT(gate, -mr.Shift)
+		}
+		gate = (gate + 1<<15) >> 1
+		product := gate * scaled / (1 << 15)
+		t[i] = byte(min(max(fixedpoint.RDPOT(product, -mo.Shift)+out.ZeroPoint, lo), hi))
+	}
+	return t, nil
+}
+
+func saturate16(x int32) int32 { return min(max(x, math.MinInt16), math.MaxInt16) }
+
+// narrow16 keeps the high half of a Q0.31 fraction, rounded.
+func narrow16(m int32) int32 { return int32(min((int64(m)+1<<15)>>16, math.MaxInt16)) }
+
+func shiftLeft16(x int32, n int) int32 {
+	if n > 16 {
+		n = 16
+	}
+	return saturate16(int32(min(max(int64(x)<<uint(n), math.MinInt32), math.MaxInt32)))
+}

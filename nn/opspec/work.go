@@ -1,0 +1,305 @@
+package opspec
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"github.com/nnsoc/nnsoc/nn"
+)
+
+// Kernel is the family of loops that computes an operation.
+type Kernel uint8
+
+// Kernel families.
+const (
+	KernelElementwise Kernel = iota // no multiply-accumulates: arithmetic by element, copies, searches
+	KernelConv                      // CONV_2D, TRANSPOSE_CONV_2D
+	KernelDepthwise                 // DEPTHWISE_CONV_2D
+	KernelDense                     // matrix products: FULLY_CONNECTED, BATCH_MATMUL, recurrent cells
+	KernelGrouped                   // GROUPED_CONV_2D
+
+	NumKernels = KernelGrouped // whose loops use vectors
+)
+
+// TensorWork is an operand that an operation reads or writes. Reading is what it
+// touches of it: a GATHER reads the rows that it gathers.
+type TensorWork struct {
+	Bytes    int64
+	Constant bool // a weight: part of the model
+	Output   bool
+}
+
+// Work describes what one execution of an operation does, whoever executes it.
+// Every estimate of cost reads it. IF and WHILE count their own hand-over of
+// values, not the subgraphs that they call.
+type Work struct {
+	Kernel Kernel
+	// Type is the key type, in which the arithmetic is done.
+	Type nn.OperandType
+	// MACs are the multiply-accumulates as the operation defines them, padding
+	// included, without waste of any implementation.
+	MACs int64
+	// Steps are elementwise steps: one arithmetic instruction on one element of
+	// Type, loads, stores and MACs apart.
+	Steps int64
+	// Patches are bytes of windows of the input (of the output of a transposed convolution)
+	// that lie side by side for a product of matrices. A window of one pixel, read without
+	// stride, lies there as it is.
+	Patches int64
+	// Scalars are elements that libraries handle one at a time, where others are handled
+	// by vectors.
+	Scalars int64
+	// Lookups are accesses to addresses that depend on data, one after another.
+	Lookups int64
+	Tensors []TensorWork
+}
+
+// Read is the bytes of activations that the operation reads.
+func (w *Work) Read() int64 {
+	return w.sum(func(t *TensorWork) bool { return !t.Constant && !t.Output })
+}
+
+// Weights is the bytes of constants that the operation reads.
+func (w *Work) Weights() int64 { return w.sum(func(t *TensorWork) bool { return t.Constant }) }
+
+// Written is the bytes that the operation writes.
+func (w *Work) Written() int64 { return w.sum(func(t *TensorWork) bool { return t.Output }) }
+
+func (w *Work) sum(f func(*TensorWork) bool) int64 {
+	var n int64
+	for i := range w.Tensors {
+		if f(&w.Tensors[i]) {
+			n += w.Tensors[i].Bytes
+		}
+	}
+	return n
+}
+
+// WorkRule is how an operation's work follows from its operands.
+type WorkRule struct {
+	Kernel Kernel
+	// Float and Quant are elementwise steps per unit, by the key type.
+	Float, Quant int64
+	// Per counts the units; nil is the elements of all outputs.
+	Per func(*Args) (int64, error)
+	// Also counts MACs, lookups and what steps are not elementwise; nil is none.
+	Also func(*Args, *Work) error
+	// Rows: only as many bytes of the first tensor are read as are written.
+	Rows bool
+}
+
+// Work describes one execution of an operation. The error is ErrUnknown while a
+// shape is not known.
+func (v View) Work(op *nn.Operation) (Work, error) {
+	a, err := v.Bind(op)
+	if err != nil {
+		return Work{}, err
+	}
+	r := &a.Row.Work
+	w := Work{Kernel: r.Kernel, Type: a.Key, Tensors: make([]TensorWork, 0, len(op.Inputs)+len(op.Outputs))}
+	if err := w.tensors(v, op); err != nil {
+		return w, fmt.Errorf("%s: %w", op.Type, err)
+	}
+	steps := r.Float
+	if quantized(a.Key) {
+		steps = r.Quant
+	}
+	units := int64(0)
+	if r.Per != nil {
+		units, err = r.Per(&a)
+	} else if steps != 0 {
+		units, err = outputElements(&a)
+	}
+	if err != nil {
+		return w, err
+	}
+	if w.Steps, err = product(op, steps, units); err != nil {
+		return w, err
+	}
+	if r.Also != nil {
+		if err := r.Also(&a, &w); err != nil {
+			return w, err
+		}
+	}
+	if r.Rows && len(w.Tensors) > 0 {
+		w.Tensors[0].Bytes = min(w.Tensors[0].Bytes, w.Written())
+	}
+	return w, nil
+}
+
+// MACs counts the multiply-accumulates of an operation whose inputs have known
+// shapes: 0 while one is not known, -1 when they are too many to count.
+func (v View) MACs(op *nn.Operation) int64 {
+	row := v.Table.Lookup(op.Type)
+	if row == nil || row.Work.Kernel == KernelElementwise {
+		return 0
+	}
+	a, err := v.Bind(op)
+	if err != nil {
+		return 0
+	}
+	var w Work
+	err = row.Work.Also(&a, &w)
+	switch {
+	case errors.Is(err, errTooLarge):
+		return -1
+	case err != nil:
+		return 0
+	}
+	return w.MACs
+}
+
+// tensors lists what the operation reads and writes. An omitted operand is
+// neither.
+func (w *Work) tensors(v View, op *nn.Operation) error {
+	for k, list := range [2][]uint32{op.Inputs, op.Outputs} {
+		for _, i := range list {
+			o := &v.Operands[i]
+			if o.Type == nn.SubgraphRef || k == 0 && (o.Type.IsScalar() || v.omitted(i)) {
+				continue
+			}
+			if o.Type.IsScalar() {
+				w.Tensors = append(w.Tensors, TensorWork{Bytes: int64(o.Type.ElementBytes()), Output: true})
+				continue
+			}
+			if _, err := v.Dims(i); err != nil {
+				return err
+			}
+			w.Tensors = append(w.Tensors, TensorWork{Bytes: o.Bytes(), Constant: k == 0 && o.IsConst(), Output: k == 1})
+		}
+	}
+	return nil
+}
+
+// errTooLarge marks counts that leave int64.
+var errTooLarge = errors.New("the work of one execution is too large to count")
+
+// product multiplies counts that are not negative; one that leaves int64 is an
+// error.
+func product(op *nn.Operation, factors ...int64) (int64, error) {
+	p := uint64(1)
+	for _, f := range factors {
+		if f < 0 {
+			return 0, fmt.Errorf("%s: %w", op.Type, errTooLarge)
+		}
+		hi, lo := bits.Mul64(p, uint64(f))
+		if hi != 0 || lo > 1<<56 {
+			return 0, fmt.Errorf("%s: %w", op.Type, errTooLarge)
+		}
+		p = lo
+	}
+	return int64(p), nil
+}
+
+// quantized reports whether elements of the type stand for scaled integers.
+func quantized(t nn.OperandType) bool {
+	switch t {
+	case nn.TensorQuant8Asymm, nn.TensorQuant8AsymmSigned, nn.TensorQuant8Symm, nn.TensorQuant8SymmPerChannel,
+		nn.TensorQuant16Asymm, nn.TensorQuant16Symm, nn.TensorQuant8Codebook:
+		return true
+	}
+	return false
+}
+
+func outputElements(a *Args) (int64, error) {
+	var sum int64
+	for _, i := range a.Op.Outputs {
+		n, err := a.View.elements(i)
+		if err != nil {
+			return 0, err
+		}
+		sum += n
+	}
+	return sum, nil
+}
+
+// inputElements counts the elements of the first input.
+func inputElements(a *Args) (int64, error) { return a.View.elements(a.Op.Inputs[0]) }
+
+// macs counts the multiply-accumulates of operations that have a parser.
+func macs[T any](read func(*Args) (T, error), count func(*T) int64) func(*Args, *Work) error {
+	return func(a *Args, w *Work) error {
+		p, err := read(a)
+		if err != nil {
+			return err
+		}
+		if w.MACs = count(&p); w.MACs < 0 {
+			return fmt.Errorf("%s: %w", a.Op.Type, errTooLarge)
+		}
+		return nil
+	}
+}
+
+// patched counts multiply-accumulates and the elements of patches.
+func patched[T any](read func(*Args) (T, error), count, patches func(*T) int64) func(*Args, *Work) error {
+	products := macs(read, count)
+	return func(a *Args, w *Work) error {
+		if err := products(a, w); err != nil {
+			return err
+		}
+		p, err := read(a)
+		if err != nil {
+			return err
+		}
+		w.Patches, err = product(a.Op, patches(&p), int64(a.Key.ElementBytes()))
+		return err
+	}
+}
+
+// lookups counts data-dependent accesses.
+func lookups[T any](read func(*Args) (T, error), count func(*T) int64) func(*Args, *Work) error {
+	return func(a *Args, w *Work) error {
+		p, err := read(a)
+		if err != nil {
+			return err
+		}
+		w.Lookups = count(&p)
+		return nil
+	}
+}
+
+// units counts what steps are per, for operations that have a parser.
+func units[T any](read func(*Args) (T, error), count func(*T) []int64) func(*Args) (int64, error) {
+	return func(a *Args) (int64, error) {
+		p, err := read(a)
+		if err != nil {
+			return 0, err
+		}
+		return product(a.Op, count(&p)...)
+	}
+}
+
+func n64(n ...int) []int64 {
+	out := make([]int64, len(n))
+	for i, x := range n {
+		out[i] = int64(x)
+	}
+	return out
+}
+
+// Steps per element of the functions that many operations share, assumed from
+// the instruction counts of plain NEON loops (D-310). A quantized step is one
+// 8-bit lane: requantizing in 32 bits takes four instructions on four times the
+// register width.
+const (
+	stepsDivide  = 7  // FDIV: one per 7 cycles of a pipe (LLVM's Neoverse N1 model)
+	stepsExp     = 20 // range reduction and polynomial
+	stepsPow     = 72 // logarithm, product, exponential
+	stepsSoftmax = 48 // 12.4 cycles per value measured on a Cortex-A76, 4 step cycles per 16
+	stepsPool    = 6  // per element of a window
+	stepsAdd     = 48 // two inputs to one scale, sum to another: three doubling multiplies, each 2 cycles per 4 values
+	stepsStore   = 2  // bias and clamp
+	stepsRequant = 16 // offset, shift, doubling multiply, rounding shift, narrow, clamp
+	stepsSigmoid = 24 // exponential and division
+)
+
+// scalarsRescale are the scalar elements that requantizing one of 8 bits takes: measured as
+// twice a PAD's in TensorFlow Lite 2.10.
+const scalarsRescale = 2
+
+// Rules that many operations share.
+var (
+	same  = WorkRule{Float: 1, Quant: 1} // a copy: one step per element written
+	moved = WorkRule{Float: 2, Quant: 2} // another order of the elements
+)
