@@ -1,0 +1,348 @@
+package nnrt
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nnrt/partition"
+)
+
+// maxDynamicBytes bounds an output whose size a device tells.
+const maxDynamicBytes = 1 << 30
+
+// unprepared stands for a part whose inputs get their shapes from other parts: it is
+// prepared when they are known.
+type unprepared struct{ hal.UnimplementedPreparedModel }
+
+// WriteListing implements hal.PreparedModel.
+func (unprepared) WriteListing(w io.Writer) error {
+	_, err := fmt.Fprintln(w, "; prepared when an execution knows the shapes of its inputs")
+	return err
+}
+
+// hasOpenInput reports whether a part of m reads a temporary of unknown shape.
+func hasOpenInput(g *nn.Subgraph, part *partition.Part) bool {
+	return slices.ContainsFunc(part.Inputs, func(x uint32) bool {
+		return g.Operands[x].Lifetime != nn.SubgraphInput && !g.Operands[x].Known()
+	})
+}
+
+// value is what an operand holds in an execution. Operands of a subgraph share the
+// values of its caller's.
+type value struct {
+	data   []byte     // nil for an input that is left out, and for device memory
+	dims   []uint32   // nil while they are not known
+	buffer hal.Buffer // device memory
+}
+
+// execution is one run of a compilation.
+type execution struct {
+	*Compilation
+	options ExecuteOptions
+	frames  [][]*value // by source and operand
+	lent    []hal.Buffer
+	main    *frame
+	pool    []byte // of the temporaries between steps, made by the first of them
+	nowFs   int64  // time of the steps so far
+	beside  bool   // steps may overlap, as clients of the machine
+	ran     []ranStep
+
+	originFs, endFs int64 // on the machine's clock, where steps overlap
+	moved           []Fallback
+	result          *Result
+}
+
+func newExecution(c *Compilation, inputs [][]byte, o ExecuteOptions) (*execution, error) {
+	if err := CheckInputs(c.Model, inputs); err != nil {
+		return nil, err
+	}
+	e := &execution{Compilation: c, options: o, frames: make([][]*value, len(c.sources))}
+	f, g := e.enter(0), &c.Model.Main
+	for i, x := range g.Inputs {
+		f[x].data = inputs[i]
+		if i < len(o.InputBuffers) {
+			f[x].buffer = o.InputBuffers[i]
+		}
+	}
+	for i, x := range g.Outputs {
+		if i < len(o.OutputBuffers) {
+			f[x].buffer = o.OutputBuffers[i]
+		}
+	}
+	e.result = &Result{Operations: slices.Clone(c.rows)}
+	if o.Through == nil { // requests of bursts name no device memory
+		e.lend()
+	}
+	return e, nil
+}
+
+// enter gives a source values of its own: constants, and for the rest the shapes that
+// its model knows.
+func (e *execution) enter(source int) []*value {
+	var f *frame
+	if source == 0 { // once in an execution: one of an earlier execution serves
+		f = e.frame.Get().(*frame)
+		copy(f.values, e.sources[0].values)
+		e.main = f
+	} else {
+		f = newFrame(e.sources[source].values)
+	}
+	e.frames[source] = f.operands
+	return f.operands
+}
+
+// frame are the values of a subgraph's operands.
+type frame struct {
+	values   []value
+	operands []*value // they may be values of the caller's
+}
+
+func newFrame(values []value) *frame {
+	f := &frame{values: slices.Clone(values), operands: make([]*value, len(values))}
+	for i := range f.operands {
+		f.operands[i] = &f.values[i]
+	}
+	return f
+}
+
+// leave gives the frame of the main subgraph and device memory back.
+func (e *execution) leave() {
+	e.release()
+	clear(e.main.values)
+	e.frame.Put(e.main)
+}
+
+// valuesOf are the values of a subgraph's operands before an execution: constants and
+// known shapes.
+func valuesOf(g *nn.Subgraph) []value {
+	values := make([]value, len(g.Operands))
+	for i := range values {
+		o := &g.Operands[i]
+		if o.IsConst() {
+			values[i].data = o.Data
+		}
+		if o.Known() {
+			values[i].dims = o.Dimensions
+		}
+	}
+	return values
+}
+
+// prepared is what runs a step: what Compile prepared, or the part with the
+// shapes that the steps before have given, on the CPU where the device declines
+// it then. A model cannot say that a tensor is empty; ok is false then.
+func (e *execution) prepared(s *step) (d hal.Device, p hal.PreparedModel, ok bool, err error) {
+	if _, open := s.prepared.(unprepared); !open {
+		return s.device, s.prepared, true, nil
+	}
+	f := e.frames[s.source]
+	m := *e.sources[s.source].model
+	m.Main.Operands = slices.Clone(m.Main.Operands)
+	for _, x := range s.inputs {
+		m.Main.Operands[x].Dimensions = f[x].dims
+		if !m.Main.Operands[x].Known() {
+			return nil, nil, false, nil
+		}
+	}
+	part := partition.Extract(&m, s.operations)
+	g, err := opspec.Resolve(&part.Model.Main)
+	if err != nil {
+		return nil, nil, true, hal.Errorf(hal.GeneralFailure, "runtime: %w", err)
+	}
+	part.Model.Main = *g
+	for k, x := range part.Model.Main.Outputs {
+		if o := &part.Model.Main.Operands[x]; o.Known() {
+			f[s.outputs[k]].dims = o.Dimensions
+		}
+	}
+	reason := ""
+	support, err := SupportedOperations(s.device, part.Model)
+	if err != nil {
+		reason = "its support query failed: " + err.Error()
+	} else if i := slices.IndexFunc(support, func(a hal.Support) bool { return !a.OK }); i >= 0 {
+		reason = support[i].Reason
+	} else if p, err = prepareModel(s.device, part.Model, e.Compilation.options); err == nil {
+		return s.device, p, true, nil
+	} else {
+		reason = err.Error()
+	}
+	if s.device != e.cpu {
+		e.move(s, fmt.Sprintf("%s, with the shapes of this execution: %s", s.device.Name(), reason))
+	}
+	p, err = prepareModel(e.cpu, part.Model, e.Compilation.options)
+	return e.cpu, p, true, err
+}
+
+// move records that the operations of a step run on the CPU.
+func (e *execution) move(s *step, reason string) {
+	of := &e.sources[s.source]
+	for _, i := range s.operations {
+		f := Fallback{i, reason}
+		if of.caller >= 0 {
+			f = Fallback{of.caller, fmt.Sprintf("%s, operation %d (%v): %s", of.name, i, of.model.Main.Operations[i].Type, reason)}
+		}
+		if !slices.Contains(e.moved, f) {
+			e.moved = append(e.moved, f)
+		}
+	}
+}
+
+// run executes a prepared part. Outputs of unknown shape begin with room for one
+// element; a device that needs more says so, and the part runs again. Only the
+// run that succeeds is charged.
+func (e *execution) run(s *step, d hal.Device, p hal.PreparedModel, req *hal.Buffers) (*hal.Result, error) {
+	g, f, outputs := &e.sources[s.source].model.Main, e.frames[s.source], s.outputs
+	open := make([]bool, len(outputs))
+	for k, x := range outputs {
+		open[k] = f[x].dims == nil && !g.Operands[x].Type.IsScalar()
+	}
+	for again := false; ; again = true {
+		req.Outputs = req.Outputs[:0]
+		for _, x := range outputs {
+			n := int64(g.Operands[x].Type.ElementBytes())
+			if d := f[x].dims; d != nil {
+				n *= nn.Elements(d)
+			}
+			if n < 0 || n > maxDynamicBytes && !g.Operands[x].Known() {
+				return nil, hal.Errorf(hal.GeneralFailure, "runtime: output operand %d of shape %v is too large", x, f[x].dims)
+			}
+			if f[x].buffer == nil {
+				f[x].data = e.room(s.source, x, n)
+			}
+			req.Outputs = append(req.Outputs, f[x].data)
+		}
+		res, err := execute(d, p, e.options.Through.of(p), e.request(s, req), req.ExecuteOptions)
+		if status := hal.StatusOf(err); res == nil || status != hal.StatusNone && status != hal.OutputInsufficientSize || again && err != nil {
+			return nil, err
+		}
+		if res.OutputDimensions != nil && len(res.OutputDimensions) != len(outputs) {
+			return nil, hal.Errorf(hal.GeneralFailure, "runtime: the device tells the shapes of %d outputs, there are %d", len(res.OutputDimensions), len(outputs))
+		}
+		grown := false
+		for k, x := range outputs {
+			if e.options.CheckShapes && err == nil && k < len(res.OutputDimensions) && res.OutputDimensions[k] != nil && !completes(&g.Operands[x], res.OutputDimensions[k]) {
+				return nil, hal.Errorf(hal.GeneralFailure, "runtime: the device reports the shape %v of output operand %d, which is %v%v", res.OutputDimensions[k], x, g.Operands[x].Type, g.Operands[x].Dimensions)
+			}
+			if !open[k] {
+				if err == nil && k < len(res.OutputDimensions) && res.OutputDimensions[k] != nil {
+					f[x].dims = res.OutputDimensions[k] // a caller compares what the device tells
+				}
+				continue
+			}
+			if len(res.OutputDimensions) != len(outputs) || res.OutputDimensions[k] == nil {
+				return nil, hal.Errorf(hal.GeneralFailure, "runtime: the device does not tell the shape of output operand %d", x)
+			}
+			f[x].dims = res.OutputDimensions[k]
+			n := nn.Elements(f[x].dims) * int64(g.Operands[x].Type.ElementBytes())
+			if n > int64(len(f[x].data)) || n < 0 {
+				grown = true
+			} else {
+				f[x].data = f[x].data[:n]
+			}
+		}
+		if err == nil && !grown {
+			return res, nil
+		}
+		if !grown { // a buffer of the full size was too small for it
+			return nil, err
+		}
+	}
+}
+
+// completes reports whether a shape is that of an operand, or completes it.
+func completes(o *nn.Operand, dims []uint32) bool {
+	if len(o.Dimensions) == 0 {
+		return true // its rank is not known, or it is a scalar
+	}
+	return slices.EqualFunc(o.Dimensions, dims, func(want, got uint32) bool { return want == 0 || want == got })
+}
+
+// fallsBack reports whether a part that failed on a device runs again on the
+// CPU, as AOSP's runtime does where no device was asked for by name. A missed
+// deadline stands.
+func (c *Compilation) fallsBack(d hal.Device, err error) bool {
+	if d == c.cpu || c.Device != Auto || c.partitioning == WithoutFallback {
+		return false
+	}
+	switch hal.StatusOf(err) {
+	case hal.MissedDeadlineTransient, hal.MissedDeadlinePersistent, hal.OutputInsufficientSize:
+		return false
+	}
+	return true
+}
+
+// onCPU runs a step that failed on its device.
+func (e *execution) onCPU(s *step, req *hal.Buffers, cause error) (hal.Device, *hal.Result, error) {
+	m := *e.sources[s.source].model
+	m.Main.Operands = slices.Clone(m.Main.Operands)
+	for _, x := range s.inputs {
+		m.Main.Operands[x].Dimensions = e.frames[s.source][x].dims
+	}
+	part := partition.Extract(&m, s.operations)
+	p, err := prepareModel(e.cpu, part.Model, e.Compilation.options)
+	if err != nil {
+		return e.cpu, nil, err
+	}
+	e.move(s, "executing its part of the model: "+cause.Error())
+	req.Deadline = nil // it was of the device's clock
+	writeBack, err := e.fetch(s)
+	if err != nil {
+		return e.cpu, nil, err
+	}
+	for k, x := range s.inputs {
+		req.Inputs[k] = e.frames[s.source][x].data
+	}
+	res, err := e.run(s, e.cpu, p, req)
+	if err == nil {
+		err = writeBack()
+	}
+	return e.cpu, res, err
+}
+
+// wholeOnCPU runs the model on the CPU alone.
+func (c *Compilation) wholeOnCPU(inputs [][]byte, o ExecuteOptions, reason string) (*Result, error) {
+	p, err := prepareModel(c.cpu, c.Model, c.options)
+	if err != nil {
+		return nil, err
+	}
+	all := step{device: c.cpu, prepared: p, inputs: c.Model.Main.Inputs, outputs: c.Model.Main.Outputs}
+	for i := range c.Model.Main.Operations {
+		all.operations = append(all.operations, i)
+	}
+	whole := *c
+	main := c.sources[0]
+	main.nodes, main.sections = []int{0}, nil
+	whole.steps, whole.order, whole.links, whole.sources = []step{all}, nil, nil, []source{main}
+	to := o.OutputBuffers
+	inputs = slices.Clone(inputs)
+	for i, b := range o.InputBuffers {
+		if b != nil {
+			if inputs[i], err = fetched(b, &c.Model.Main.Operands[c.Model.Main.Inputs[i]]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	o.InputBuffers, o.OutputBuffers = nil, nil
+	r, err := whole.Execute(inputs, o)
+	if err != nil {
+		return nil, err
+	}
+	for i, b := range to {
+		if b != nil {
+			if err := b.CopyFrom(&hal.Memory{Name: hal.Ashmem, Data: r.Outputs[i], ReadOnly: true}, r.Dimensions[i]); err != nil {
+				return nil, err
+			}
+			r.Outputs[i] = nil
+		}
+	}
+	for i, name := range c.owner {
+		if name != c.cpu.Name() {
+			r.Fallbacks = append(r.Fallbacks, Fallback{i, reason})
+		}
+	}
+	return r, nil
+}

@@ -1,0 +1,164 @@
+package partition
+
+import (
+	"maps"
+	"math"
+	"slices"
+)
+
+// Auto takes the best plan of the other strategies by predicted cost.
+type Auto struct{}
+
+// Name implements Strategy.
+func (Auto) Name() string { return "auto" }
+
+// Plan implements Strategy.
+func (Auto) Plan(p *Problem) (Plan, error) {
+	plan, err := (BranchAndBound{}).Plan(p) // begins with the best plan of the others
+	plan.Proven = false
+	return plan, err
+}
+
+// polynomial are the strategies whose time is bounded by a low power of the
+// number of operations.
+func polynomial(p *Problem) []Strategy {
+	l := []Strategy{GreedyMerge{}, DP{}, MinCut{}, Pipeline{}}
+	if p.Model != nil {
+		l = append(l, AOSP{})
+	}
+	for d := range p.Devices {
+		l = append(l, Single(d))
+	}
+	return l
+}
+
+// incumbent is the best plan of the polynomial strategies and of the seeds.
+// Sequential plans stand beside the same plan with overlap.
+func (p *Problem) incumbent() (Plan, float64, error) {
+	plans := append([]Plan(nil), p.Seeds...)
+	for _, s := range polynomial(p) {
+		plan, err := s.Plan(p)
+		if err != nil {
+			return Plan{}, 0, err
+		}
+		plans = append(plans, p.complete(plan))
+	}
+	best, score := Plan{}, math.Inf(1)
+	for _, plan := range plans {
+		// By estimate overlap only helps; a run may tell otherwise.
+		candidates := []Plan{{Device: plan.Device, Subgraphs: plan.Subgraphs}}
+		if p.Costs.Ran(plan) != nil {
+			candidates = append(candidates, plan)
+		}
+		for _, plan := range candidates {
+			e, err := p.Evaluate(plan)
+			if err != nil {
+				return Plan{}, 0, err
+			}
+			if e.Score < score {
+				best, score = plan, e.Score
+			}
+		}
+	}
+	return best, score, nil
+}
+
+// Bounds of how often Solve plans anew. A plan is chosen for its low estimate, so most
+// estimates are too low, and there are many plans whose estimates are alike.
+const (
+	solveRounds = 24
+	solveIdle   = 4 // plans in a row that are no better when they run
+)
+
+// Solve lets a strategy plan and, where costs can be measured, runs its plan, until
+// it answers with a plan that ran, or its plans no longer get better. The best of the
+// plans that it came to counts, for branch-bound and auto that of all that ran.
+func Solve(p *Problem, s Strategy) (Plan, *Evaluation, error) {
+	var best Plan
+	var value *Evaluation
+	idle := 0
+	for round := 0; ; round++ {
+		plan, err := Make(p, s)
+		if err != nil {
+			return Plan{}, nil, err
+		}
+		plan = p.Canonical(plan)
+		final := p.Costs.Measure == nil || p.Costs.Ran(plan) != nil
+		if !final {
+			if err := p.measure(plan); err != nil {
+				return Plan{}, nil, err
+			}
+		}
+		e, err := p.Evaluate(plan)
+		if err != nil {
+			return Plan{}, nil, err
+		}
+		idle++
+		if value == nil || e.Score < value.Score {
+			best, value, idle = plan, e, 0
+		}
+		if final {
+			return best, value, nil
+		}
+		if round == solveRounds || idle == solveIdle {
+			break
+		}
+	}
+	switch s.(type) {
+	case BranchAndBound, Auto:
+		return p.bestRun()
+	}
+	return best, value, nil
+}
+
+// bestRun is the best of the plans that ran.
+func (p *Problem) bestRun() (best Plan, value *Evaluation, err error) {
+	for _, k := range slices.Sorted(maps.Keys(p.Costs.runs)) {
+		plan := p.Costs.runs[k].plan
+		e, err := p.Evaluate(plan)
+		if err != nil {
+			return Plan{}, nil, err
+		}
+		if value == nil || e.Score < value.Score {
+			best, value = plan, e
+		}
+	}
+	return best, value, nil
+}
+
+// Canonical takes what changes nothing from a plan, so that plans that run alike are
+// measured once: subgraphs where nothing is interpreted, and the order of steps
+// that follow from each other. A plan with several steps on devices stays sequential,
+// since it goes to the CPU as a whole when a device cannot prepare its step.
+func (p *Problem) Canonical(plan Plan) Plan {
+	if p.CheckPlan(plan) != nil {
+		return plan
+	}
+	plan = p.complete(plan)
+	steps := p.Steps(plan)
+	links := Link(p.Graph, steps)
+	onDevices := 0
+	for k := range steps {
+		if k > 0 && steps[k].Device != steps[k-1].Device && !slices.Contains(links[k].Before, k-1) {
+			return plan
+		}
+		if steps[k].Device != 0 {
+			onDevices++
+		}
+	}
+	plan.Sequential = plan.Sequential && (onDevices > 1 || p.interprets(plan))
+	return plan
+}
+
+// measure predicts what a plan costs and runs it.
+func (p *Problem) measure(plan Plan) error {
+	if _, err := p.Predict(plan); err != nil { // by what is known before the run
+		return err
+	}
+	r, err := p.Costs.Measure(plan)
+	if err != nil {
+		return err
+	}
+	p.Costs.SetRun(plan, r)
+	return nil
+}

@@ -1,0 +1,293 @@
+package cost
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/nnrt/partition"
+)
+
+// Load is what a step takes on its engine when that computes. What surrounds a program is no
+// part of it.
+type Load struct {
+	Device     string
+	Operations int
+	// At is what the step takes one after the other at a clock of the engine and one of the DRAM;
+	// neither counts for an engine whose clock no governor moves.
+	At func(hz, memoryHz int64) ([]Work, error)
+}
+
+// Work is what an engine takes for an operation, or for beginning and ending a program.
+type Work struct {
+	TimeFs, Cycles, EnergyPJ, DRAMBytes float64
+}
+
+// between is what lies at a share of the way to another.
+func (w Work) between(x Work, share float64) Work {
+	mid := func(a, b float64) float64 { return a + share*(b-a) }
+	return Work{mid(w.TimeFs, x.TimeFs), mid(w.Cycles, x.Cycles), mid(w.EnergyPJ, x.EnergyPJ), mid(w.DRAMBytes, x.DRAMBytes)}
+}
+
+// loads are what operations take on each device where it runs all that it supports.
+type loads struct {
+	problem   *partition.Problem
+	devices   []deviceLoads
+	subgraphs map[uint32]*loads
+}
+
+// deviceLoads are those on one device.
+type deviceLoads struct {
+	operations []int // those that it runs
+	known      []bool
+	points     map[clocks]*pointLoads  // of a loop at its own clocks by zeros
+	measured   map[int64][]*pointLoads // at a clock of the engine, by rising clock of the DRAM
+	loop       *LoopRecord             // the device ran all that it supports
+	// held is such a loop with clocks held; nil for an engine whose clock no governor moves.
+	held func(clocks) (*LoopRecord, error)
+	// memory are the lowest and the highest clock of the DRAM at a clock of the engine.
+	memory func(hz int64) (lowest, highest int64)
+
+	cache int64   // bytes of the system-level cache that the device may use
+	fast  float64 // bytes per second from there
+	// crowded says that what the device touched when it was measured is more than that.
+	crowded bool
+}
+
+// pointLoads are the operations on a device at one clock of its engine and one of the DRAM.
+type pointLoads struct {
+	memoryHz   int64
+	operations []operationLoad
+	// begin is what a program takes besides its operations: an engine that starts and ends
+	// costs this once, few bytes that enter and leave it next to nothing.
+	begin Work
+}
+
+// operationLoad is an operation on a device.
+type operationLoad struct {
+	Work
+	warmFs float64 // the time when the system-level cache holds what it reads
+}
+
+func newLoads(p *partition.Problem) *loads {
+	l := &loads{problem: p, devices: make([]deviceLoads, len(p.Devices))}
+	for d := range l.devices {
+		l.devices[d].known = make([]bool, len(p.Graph.Operations))
+	}
+	return l
+}
+
+// measured takes over what a device came to in a loop with all that it supports.
+func (l *loads) measured(d int, r *LoopRecord, systemCache func(device string) (bytes int64, bytesPerSecond float64)) {
+	x, name := &l.devices[d], l.problem.Devices[d].Name
+	x.loop, x.points, x.measured = r, map[clocks]*pointLoads{}, map[int64][]*pointLoads{}
+	if systemCache != nil {
+		x.cache, x.fast = systemCache(name)
+	}
+	for _, s := range r.Steps {
+		if s.Device != name {
+			continue
+		}
+		x.operations = append(x.operations, s.Operations...)
+		for _, i := range s.Operations {
+			x.known[i] = true
+		}
+	}
+	x.crowded = l.touched(x.operations) > x.cache
+}
+
+// at are the operations of a device at a pair of clocks: as the loop of all that it supports has
+// seen them there, or a loop with these clocks held; at a clock of the DRAM between two such,
+// what lies between by its period.
+func (l *loads) at(d int, k clocks) (*pointLoads, error) {
+	x := &l.devices[d]
+	if x.held == nil {
+		k = clocks{}
+	}
+	if p, known := x.points[k]; known {
+		return p, nil
+	}
+	name := l.problem.Devices[d].Name
+	p, ok := x.point(x.loop, name, k)
+	if !ok {
+		below, above, err := l.around(d, k)
+		if err != nil {
+			return nil, err
+		}
+		p = below.between(above, k.memoryHz)
+	}
+	x.points[k] = p
+	return p, nil
+}
+
+// around are the operations of a device as they were measured at an engine's clock and those of
+// the DRAM next to one. Beyond those of a loop the lowest or the highest that the DRAM may have is measured.
+func (l *loads) around(d int, k clocks) (below, above *pointLoads, err error) {
+	x, name := &l.devices[d], l.problem.Devices[d].Name
+	list, known := x.measured[k.hz]
+	if !known {
+		for _, memory := range x.loop.memoryClocks(x.operations[0], k.hz) {
+			if p, ok := x.point(x.loop, name, clocks{k.hz, memory}); ok {
+				list = append(list, p)
+			}
+		}
+	}
+	hold := func(memory int64) (*pointLoads, error) {
+		r, err := x.held(clocks{k.hz, memory})
+		if err != nil {
+			return nil, err
+		}
+		p, _ := x.point(r, name, clocks{}) // it had no others
+		p.memoryHz = memory
+		return p, nil
+	}
+	lowest, highest := x.memory(k.hz)
+	i, found := slices.BinarySearchFunc(list, k.memoryHz, byMemoryClock)
+	if !found && i == 0 {
+		p, err := hold(min(lowest, k.memoryHz))
+		if err != nil {
+			return nil, nil, err
+		}
+		list = slices.Insert(list, 0, p)
+		i, found = slices.BinarySearchFunc(list, k.memoryHz, byMemoryClock)
+	}
+	if !found && i == len(list) {
+		p, err := hold(max(highest, k.memoryHz))
+		if err != nil {
+			return nil, nil, err
+		}
+		list = append(list, p)
+		i, found = slices.BinarySearchFunc(list, k.memoryHz, byMemoryClock)
+	}
+	x.measured[k.hz] = list
+	if found {
+		return list[i], list[i], nil
+	}
+	return list[i-1], list[i], nil
+}
+
+func byMemoryClock(p *pointLoads, hz int64) int { return cmp.Compare(p.memoryHz, hz) }
+
+// between are the operations at a clock of the DRAM between those of two points.
+func (p *pointLoads) between(q *pointLoads, memoryHz int64) *pointLoads {
+	if p.memoryHz == q.memoryHz {
+		return p
+	}
+	period := func(hz int64) float64 { return 1 / float64(hz) }
+	share := (period(memoryHz) - period(p.memoryHz)) / (period(q.memoryHz) - period(p.memoryHz))
+	mid := &pointLoads{memoryHz: memoryHz, begin: p.begin.between(q.begin, share), operations: make([]operationLoad, len(p.operations))}
+	for i := range mid.operations {
+		a, b := &p.operations[i], &q.operations[i]
+		mid.operations[i] = operationLoad{a.between(b.Work, share), a.warmFs + share*(b.warmFs-a.warmFs)}
+	}
+	return mid
+}
+
+// point is what a loop says of a pair of clocks, zeros for all that it has had; ok is false when
+// it has not seen each operation there.
+func (x *deviceLoads) point(r *LoopRecord, device string, k clocks) (*pointLoads, bool) {
+	p := &pointLoads{memoryHz: k.memoryHz, operations: make([]operationLoad, len(r.Engines))}
+	around := r.Overheads[device].Engines
+	begin, ok := around.at(k)
+	ok = ok || len(around) == 0
+	p.begin = begin.work()
+	for _, i := range x.operations {
+		e, seen := r.Engines[i].at(k)
+		ok = ok && seen
+		y := operationLoad{Work: e.work()}
+		y.warmFs = y.TimeFs
+		if e.Cycles > 0 && x.fast > 0 {
+			waits := y.TimeFs * e.DRAMCycles / e.Cycles
+			missed := min(1, e.Missed/max(1, e.DRAMBytes))
+			y.warmFs -= missed * max(0, waits-e.DRAMBytes/x.fast*1e15)
+		}
+		p.operations[i] = y
+	}
+	return p, ok
+}
+
+// of are the loads of a plan's steps, in place of control flow those of the steps of both
+// subgraphs that it calls. ok is false for a plan with a step of an operation
+// that was not measured on its device. Where all that a plan leaves to a device fits what the
+// device may keep in the system-level cache, and did not when it was measured, its operations
+// wait for that cache as long as they waited for the DRAM, where they missed the cache at most
+// as long as that takes for their bytes.
+func (l *loads) of(plan partition.Plan) (list []Load, ok bool) {
+	steps := l.problem.Steps(plan)
+	on := make([][]int, len(l.devices))
+	for _, s := range steps {
+		if s.Device < len(on) {
+			on[s.Device] = append(on[s.Device], s.Operations...)
+		}
+	}
+	for _, s := range steps {
+		if c := control(l.problem, s); c != nil {
+			for _, k := range c.Subgraphs {
+				sub, known := l.subgraphs[k]
+				if !known {
+					return nil, false
+				}
+				inner, ok := sub.of(plan.Subgraphs[k])
+				if !ok {
+					return nil, false
+				}
+				list = append(list, inner...)
+			}
+			continue
+		}
+		x := &l.devices[s.Device]
+		for _, i := range s.Operations {
+			if !x.known[i] {
+				return nil, false
+			}
+		}
+		warm := x.crowded && l.touched(on[s.Device]) <= x.cache
+		list = append(list, Load{Device: l.problem.DeviceName(s.Device), Operations: len(s.Operations), At: func(hz, memoryHz int64) ([]Work, error) {
+			return l.works(s, clocks{hz, memoryHz}, warm)
+		}})
+	}
+	return list, true
+}
+
+// works is what a step takes at a pair of clocks.
+func (l *loads) works(s partition.Step, k clocks, warm bool) ([]Work, error) {
+	p, err := l.at(s.Device, k)
+	if err != nil {
+		return nil, err
+	}
+	list := append(make([]Work, 0, 1+len(s.Operations)), p.begin)
+	for _, i := range s.Operations {
+		w := p.operations[i].Work
+		if warm {
+			w.Cycles *= p.operations[i].warmFs / max(1, w.TimeFs)
+			w.TimeFs, w.DRAMBytes = p.operations[i].warmFs, 0
+		}
+		list = append(list, w)
+	}
+	return list, nil
+}
+
+// touched are the bytes that operations read and write: constants, and each value once,
+// whether or not memory is used again.
+func (l *loads) touched(operations []int) (bytes int64) {
+	p := l.problem
+	g := &p.Model.Main
+	constants, values := map[uint32]bool{}, map[int]bool{}
+	for _, i := range operations {
+		for _, x := range g.Operations[i].Inputs {
+			if o := &g.Operands[x]; o.IsConst() && !constants[x] {
+				constants[x] = true
+				bytes += o.Bytes()
+			}
+		}
+		op := &p.Graph.Operations[i]
+		for _, list := range [2][]int{op.Inputs, op.Outputs} {
+			for _, v := range list {
+				if !values[v] {
+					values[v] = true
+					bytes += p.Graph.Values[v].Bytes
+				}
+			}
+		}
+	}
+	return bytes
+}

@@ -1,0 +1,29 @@
+//go:build unix
+
+package cost
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestStoreReadsNoPipe: a pipe where a record belongs is no record, and opening it does
+// not wait for a writer.
+func TestStoreReadsNoPipe(t *testing.T) {
+	s := NewStore(t.TempDir(), "m")
+	key := strings.Repeat("ab", 32)
+	path := s.path(key)
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mkfifo(path, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if s.get(key, &Record{}) {
+		t.Error("a record from a pipe")
+	}
+}

@@ -1,0 +1,294 @@
+package partition
+
+import "fmt"
+
+// Plan is the answer of a strategy.
+type Plan struct {
+	Device []int // per operation
+	// Sequential forbids that steps overlap, as AOSP's runtime does.
+	Sequential bool
+	// Subgraphs are the plans of what control flow calls that the runtime executes: its
+	// number in Device is that after the last device.
+	Subgraphs map[uint32]Plan
+	// Proven says that no plan of lower cost exists under the additive costs.
+	Proven bool
+}
+
+// Evaluation is what a plan costs: what it came to when it ran, or predictions.
+type Evaluation struct {
+	Steps     []Step
+	LatencyFs float64 // of one execution
+	EnergyPJ  float64
+	// IntervalFs is the time between results of a stream: that for which the busiest
+	// engine is held, or the latency by the inputs in flight.
+	IntervalFs  float64
+	Never       bool    // a device does not do, or promises nothing for, what the plan gives it
+	Transitions int     // times that a step reads what a step of another device wrote
+	BytesMoved  int64   // by these transitions
+	Score       float64 // the objective: femtoseconds, picojoules or their product
+
+	load []float64 // for how long each device is held
+}
+
+// Score is the value of an objective.
+func (o Objective) Score(latencyFs, energyPJ, intervalFs float64) float64 {
+	switch o {
+	case Energy:
+		return energyPJ
+	case EnergyDelay:
+		return latencyFs * energyPJ
+	case Throughput:
+		return intervalFs
+	}
+	return latencyFs
+}
+
+// CheckPlan returns an error that names the first operation whose device is
+// none of the problem's or does not support it.
+func (p *Problem) CheckPlan(plan Plan) error {
+	if len(plan.Device) != len(p.Graph.Operations) {
+		return fmt.Errorf("partition: a plan of %d operations, there are %d", len(plan.Device), len(p.Graph.Operations))
+	}
+	plan = p.complete(plan)
+	for i, d := range plan.Device {
+		if d == p.drivers() {
+			if err := p.checkInterpreted(i, plan); err != nil {
+				return err
+			}
+			continue
+		}
+		if d < 0 || d >= len(p.Devices) {
+			return fmt.Errorf("partition: operation %d on device %d, there are %d", i, d, len(p.Devices))
+		}
+		if !p.supports(d, i) {
+			return fmt.Errorf("partition: operation %d (%s) on %s, which does not support it: %s", i, p.Graph.Operations[i].Type, p.Devices[d].Name, p.Devices[d].Support[i].Reason)
+		}
+	}
+	return nil
+}
+
+// checkInterpreted checks what a plan says of control flow that the runtime executes.
+func (p *Problem) checkInterpreted(op int, plan Plan) error {
+	c := p.control(op)
+	if c == nil {
+		return fmt.Errorf("partition: operation %d (%s) on the %s, which executes IF and WHILE with known shapes whose subgraphs divide", op, p.Graph.Operations[op].Type, Interpreter)
+	}
+	for _, k := range c.Subgraphs {
+		sub, ok := plan.Subgraphs[k]
+		if !ok {
+			return fmt.Errorf("partition: operation %d (%s) on the %s without a plan of subgraph %d, which Make adds", op, p.Graph.Operations[op].Type, Interpreter, k)
+		}
+		if err := p.Subgraphs[k].CheckPlan(sub); err != nil {
+			return fmt.Errorf("subgraph %d: %w", k, err)
+		}
+	}
+	return nil
+}
+
+// Evaluate is what a plan came to when it ran or, for one that did not run, the sum of the
+// costs of its steps.
+func (p *Problem) Evaluate(plan Plan) (*Evaluation, error) {
+	return p.evaluate(plan, p.Costs.Ran(plan))
+}
+
+// Predict is what a plan costs by what was known before it ran itself: the answer of the
+// first call stands.
+func (p *Problem) Predict(plan Plan) (*Evaluation, error) {
+	key := planKey(p.complete(plan))
+	if e, known := p.Costs.predictions[key]; known {
+		return e, nil
+	}
+	e, err := p.evaluate(plan, nil)
+	if err != nil {
+		return nil, err
+	}
+	if p.Costs.Predict != nil {
+		c, ok, err := p.Costs.Predict(plan)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			e.LatencyFs, e.EnergyPJ = c.TimeFs, c.EnergyPJ
+			e.score(p.Objective)
+		}
+	}
+	if p.Costs.predictions == nil {
+		p.Costs.predictions = map[string]*Evaluation{}
+	}
+	p.Costs.predictions[key] = e
+	return e, nil
+}
+
+// score works out interval and objective.
+func (e *Evaluation) score(o Objective) {
+	e.IntervalFs = e.LatencyFs / InFlight
+	for _, l := range e.load {
+		e.IntervalFs = max(e.IntervalFs, l)
+	}
+	e.Score = o.Score(e.LatencyFs, e.EnergyPJ, e.IntervalFs)
+}
+
+// evaluate takes a run of the plan for what it costs, nil for the sum of its steps.
+func (p *Problem) evaluate(plan Plan, ran *Run) (*Evaluation, error) {
+	if err := p.CheckPlan(plan); err != nil {
+		return nil, err
+	}
+	plan = p.complete(plan)
+	e := &Evaluation{Steps: p.Steps(plan), load: make([]float64, p.drivers())}
+	links := Link(p.Graph, e.Steps)
+	shared := plan.Sequential || p.interprets(plan)
+	time := make([]float64, len(e.Steps))
+	for k := range e.Steps {
+		s := &e.Steps[k]
+		var c Cost
+		if s.Device < p.drivers() {
+			c, _ = p.segment(s, links[k].moves(shared))
+			e.load[s.Device] += c.EngineFs
+		} else {
+			var load []float64
+			var err error
+			if c, load, err = p.interpreted(p.control(s.Operations[0]), plan.Subgraphs); err != nil {
+				return nil, err
+			}
+			for d, l := range load {
+				e.load[d] += l
+			}
+		}
+		time[k] = c.TimeFs
+		e.Never = e.Never || c.never()
+		e.EnergyPJ += c.EnergyPJ
+		e.Transitions += links[k].Transitions
+		e.BytesMoved += links[k].Moved
+	}
+	if ran != nil {
+		e.LatencyFs, e.EnergyPJ = ran.LatencyFs, ran.EnergyPJ
+	} else {
+		_, e.LatencyFs = Schedule(e.Steps, links, time, plan.Sequential)
+	}
+	e.score(p.Objective)
+	if ran != nil && ran.IntervalFs > 0 {
+		e.IntervalFs = ran.IntervalFs
+		e.Score = p.Objective.Score(e.LatencyFs, e.EnergyPJ, e.IntervalFs)
+	}
+	return e, nil
+}
+
+// Links are what ties a step to the others.
+type Links struct {
+	Before      []int // steps that write what it reads, in order
+	In, Out     int64 // bytes that enter and leave it
+	Stays       int64 // of these, those of values that only steps of its device share
+	Transitions int   // steps of another device among Before
+	Moved       int64 // bytes from those
+}
+
+// moves are the bytes that pay for entering or leaving a step. Between steps of one device
+// values lie in memory of the device, unless all lie in shared memory: of plans that run as AOSP's
+// do, and of those with control flow in the runtime.
+func (l *Links) moves(shared bool) int64 {
+	if shared {
+		return l.In + l.Out
+	}
+	return l.In + l.Out - l.Stays
+}
+
+// Link finds what ties steps together.
+func Link(g *Graph, steps []Step) []Links {
+	at := make([]int, len(g.Operations)) // step of each operation
+	for k := range steps {
+		for _, i := range steps[k].Operations {
+			at[i] = k
+		}
+	}
+	links := make([]Links, len(steps))
+	entered := make([]int, len(g.Values)) // 1 + step that counted the value last
+	stays := make([]bool, len(g.Values))  // on one device, in memory of that device
+	for v := range g.Values {
+		x := &g.Values[v]
+		stays[v] = !x.Output && x.Producer >= 0 && steps[at[x.Producer]].Device > 0
+		for _, u := range x.Consumers {
+			stays[v] = stays[v] && steps[at[u]].Device == steps[at[x.Producer]].Device
+		}
+	}
+	for k := range steps {
+		l := &links[k]
+		for _, i := range steps[k].Operations {
+			for _, v := range g.Operations[i].Inputs {
+				x := &g.Values[v]
+				if x.Producer >= 0 && at[x.Producer] == k || entered[v] == k+1 {
+					continue
+				}
+				entered[v] = k + 1
+				l.In += x.Bytes
+				if x.Producer < 0 {
+					continue
+				}
+				if stays[v] {
+					l.Stays += x.Bytes
+				}
+				from := at[x.Producer]
+				if steps[from].Device != steps[k].Device {
+					l.Moved += x.Bytes
+				}
+				l.Before = insert(l.Before, from)
+			}
+			for _, v := range g.Operations[i].Outputs {
+				x := &g.Values[v]
+				leaves := x.Output
+				for _, u := range x.Consumers {
+					leaves = leaves || at[u] != k
+				}
+				if leaves {
+					l.Out += x.Bytes
+				}
+				if leaves && stays[v] {
+					l.Stays += x.Bytes
+				}
+			}
+		}
+		for _, b := range l.Before {
+			if steps[b].Device != steps[k].Device {
+				l.Transitions++
+			}
+		}
+	}
+	return links
+}
+
+// insert adds x to a sorted list without repetition.
+func insert(list []int, x int) []int {
+	k := len(list)
+	for k > 0 && list[k-1] > x {
+		k--
+	}
+	if k > 0 && list[k-1] == x {
+		return list
+	}
+	list = append(list, 0)
+	copy(list[k+1:], list[k:])
+	list[k] = x
+	return list
+}
+
+// Schedule returns when each step begins and when the last ends, in the unit of
+// time: a step begins when the steps that it reads from have ended and its
+// device is free, which serves its steps in order. In sequence, it begins when
+// the step before has ended.
+func Schedule[T int64 | float64](steps []Step, links []Links, time []T, sequential bool) (start []T, end T) {
+	start = make([]T, len(steps))
+	free := map[int]T{}
+	for k := range steps {
+		d := steps[k].Device
+		at := free[d]
+		if sequential {
+			at = end
+		}
+		for _, b := range links[k].Before {
+			at = max(at, start[b]+time[b])
+		}
+		start[k] = at
+		free[d] = at + time[k]
+		end = max(end, at+time[k])
+	}
+	return start, end
+}

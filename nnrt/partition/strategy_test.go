@@ -1,0 +1,288 @@
+package partition
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/nn"
+)
+
+// TestOptimal: dp is optimal on chains, branch-bound on every graph and objective, and
+// nothing is better than the best of all assignments.
+func TestOptimal(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for k := range 120 {
+		chain := k%2 == 0
+		p := randomProblem(r, 2+r.IntN(6), 2+r.IntN(2), chain)
+		p.Objective = Objective(k / 2 % 4)
+		want := bruteForce(p)
+		for _, s := range append(polynomial(p), BranchAndBound{}, Auto{}) {
+			plan, err := s.Plan(p)
+			if err != nil {
+				t.Fatalf("%s: %v", s.Name(), err)
+			}
+			e, err := p.Evaluate(plan)
+			if err != nil {
+				t.Fatalf("%s: %v", s.Name(), err)
+			}
+			off := e.Score/want - 1
+			exact := s == BranchAndBound{} || s == Auto{} || chain && s == DP{} && p.Objective < EnergyDelay
+			if off < -1e-9 || exact && off > 1e-9 || math.IsNaN(off) {
+				t.Errorf("problem %d, %s, %v: score %v, the best is %v", k, s.Name(), p.Objective, e.Score, want)
+			}
+			if s == (BranchAndBound{}) && !plan.Proven {
+				t.Errorf("problem %d: branch-bound did not end its search of %d operations", k, len(plan.Device))
+			}
+		}
+	}
+}
+
+// TestOptimalControlFlow: with the runtime as a device more, branch-bound is optimal as well, no
+// strategy is better, and plans say how their subgraphs are divided.
+func TestOptimalControlFlow(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	interpreted := 0
+	for k := range 80 {
+		p := randomProblem(r, 2+r.IntN(4), 2+r.IntN(2), false)
+		p.Objective = Objective(k % 4)
+		op := r.IntN(len(p.Graph.Operations))
+		p.Graph.Operations[op].Type = nn.OpWhile.String()
+		p.Control = []Control{{op, [2]uint32{4, 7}}}
+		p.Costs.Operation[0][op] = p.Costs.Operation[0][op].times(10)
+		p.Costs.Rounds = map[int][2]float64{op: {2, 1}}
+		p.Subgraphs, p.Costs.Subgraphs = map[uint32]*Problem{}, map[uint32]Costs{}
+		for _, s := range p.Control[0].Subgraphs {
+			p.Subgraphs[s] = randomProblem(r, 1+r.IntN(3), len(p.Devices), false)
+			p.Costs.Subgraphs[s] = p.Subgraphs[s].Costs
+		}
+		for _, s := range []Strategy{GreedyMerge{}, DP{}, MinCut{}, Pipeline{}, BranchAndBound{}, Auto{}} {
+			plan, err := Make(p, s)
+			if err != nil {
+				t.Fatalf("%s: %v", s.Name(), err)
+			}
+			e, err := p.Evaluate(plan)
+			if err != nil {
+				t.Fatalf("%s: %v", s.Name(), err)
+			}
+			with := *p
+			with.planned = map[uint32]Plan{}
+			for _, x := range p.Control[0].Subgraphs {
+				sub, _ := p.subgraph(x)
+				if with.planned[x], err = Make(sub, s); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := with.addInterpreter(); err != nil {
+				t.Fatal(err)
+			}
+			off := e.Score/bruteForce(&with) - 1
+			exact := s == BranchAndBound{} || s == Auto{}
+			if off < -1e-9 || exact && off > 1e-9 || math.IsNaN(off) {
+				t.Errorf("problem %d, %s, %v: score %v, %v beside the best", k, s.Name(), p.Objective, e.Score, off)
+			}
+			if p.interprets(plan) {
+				interpreted++
+			}
+			if bare := (Plan{Device: plan.Device}); p.interprets(plan) && p.CheckPlan(bare) == nil {
+				t.Errorf("problem %d: %v without plans of its subgraphs", k, bare)
+			}
+		}
+	}
+	if interpreted < 80 || interpreted > 400 {
+		t.Errorf("%d of 480 plans interpret", interpreted)
+	}
+}
+
+// TestMinCutTwoDevices: with two devices the cut is the optimum of the sum that
+// MinCut states.
+func TestMinCutTwoDevices(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for k := range 100 {
+		p := randomProblem(r, 2+r.IntN(8), 2, false)
+		c := newCutter(p)
+		sum := func(device []int) (s float64) {
+			for i, d := range device {
+				s += c.op[i*2+d]
+			}
+			for _, e := range c.edges {
+				if a, b := device[e.from], device[e.to]; a != b {
+					s += c.apart(e, a, b)
+				}
+			}
+			return s
+		}
+		n := len(p.Graph.Operations)
+		best := math.Inf(1)
+		device := make([]int, n)
+		for bits := range 1 << n {
+			for i := range device {
+				device[i] = bits >> i & 1
+			}
+			best = min(best, sum(device))
+		}
+		plan, err := MinCut{}.Plan(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sum(plan.Device); !(math.Abs(got-best) <= 1e-6*best) {
+			t.Errorf("problem %d: cut of %v, the least is %v", k, got, best)
+		}
+	}
+}
+
+// TestPipeline: two devices that are equally fast share a stream.
+func TestPipeline(t *testing.T) {
+	p := randomProblem(rand.New(rand.NewPCG(5, 6)), 40, 2, true)
+	p.Objective = Throughput
+	for d := range p.Devices {
+		for i := range p.Graph.Operations {
+			p.Devices[d].Support[i].OK = true
+			p.Costs.Operation[d][i] = Cost{100, 100, 1}
+		}
+		p.Costs.Fixed[d], p.Costs.PerByte[d] = Cost{10, 10, 1}, Cost{}
+	}
+	plan, err := Pipeline{}.Plan(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := p.Evaluate(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.IntervalFs > 2300 { // 2010 is the optimum, one device alone takes 4010
+		t.Errorf("%v between results", e.IntervalFs)
+	}
+}
+
+// TestSolve: a strategy that plans by estimates far too low ends with a plan
+// that ran, and auto with one that is no slower than any device.
+func TestSolve(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for k := range 40 {
+		p := randomProblem(r, 6, 3, false)
+		truth := *p
+		measured := 0
+		p.Costs.Measure = func(plan Plan) (*Run, error) {
+			measured++
+			e, err := truth.Evaluate(plan)
+			if err != nil {
+				return nil, err
+			}
+			run := &Run{LatencyFs: e.LatencyFs, EnergyPJ: e.EnergyPJ}
+			for k, l := range Link(p.Graph, e.Steps) {
+				c, _ := truth.segment(&e.Steps[k], l.moves(plan.Sequential))
+				more := float64(len(e.Steps[k].Operations) % 3)
+				run.Segments = append(run.Segments, Segment{Device: e.Steps[k].Device, Operations: e.Steps[k].Operations, Cost: c.times(1 + more)})
+				run.LatencyFs += more * c.TimeFs
+			}
+			return run, nil
+		}
+		for _, s := range append(polynomial(p), BranchAndBound{}, Auto{}) {
+			plan, e, err := Solve(p, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Costs.Ran(plan) == nil {
+				t.Fatalf("problem %d, %s: the plan was not measured", k, s.Name())
+			}
+			if s != (Auto{}) {
+				continue
+			}
+			for d := range p.Devices {
+				one, err := Single(d).Plan(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if x, err := p.Evaluate(one); err != nil || x.Score < e.Score*(1-1e-9) {
+					t.Errorf("problem %d: auto %v %v, device %d alone %v, error %v", k, plan.Device, e.Score, d, x.Score, err)
+				}
+			}
+		}
+		if measured == 0 {
+			t.Error("nothing was measured")
+		}
+	}
+}
+
+// TestSolveGivesUp: where every plan takes twice what it was estimated to, branch-bound and auto
+// run a few and answer with the best that ran, though they did not come to it.
+func TestSolveGivesUp(t *testing.T) {
+	for _, s := range []Strategy{BranchAndBound{}, Auto{}} {
+		p := randomProblem(rand.New(rand.NewPCG(9, 10)), 24, 3, false)
+		one, err := Single(0).Plan(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Costs.SetRun(p.Canonical(one), &Run{LatencyFs: 1})
+		measured := 0
+		p.Costs.Measure = func(plan Plan) (*Run, error) {
+			measured++
+			e, err := p.Evaluate(plan)
+			if err != nil {
+				return nil, err
+			}
+			return &Run{LatencyFs: 2 + e.LatencyFs}, nil
+		}
+		// Estimates of all other plans are lower, so that they are tried.
+		for d := range p.Devices {
+			for i := range p.Costs.Operation[d] {
+				p.Costs.Operation[d][i] = p.Costs.Operation[d][i].times(1e-6)
+			}
+			p.Costs.Fixed[d], p.Costs.PerByte[d] = Cost{}, Cost{}
+		}
+		plan, e, err := Solve(p, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.LatencyFs != 1 || slices.Max(plan.Device) != 0 || measured == 0 || measured > solveIdle+1 {
+			t.Errorf("%s: plan %v of %v after %d others ran, want all on device 0", s.Name(), plan.Device, e.LatencyFs, measured)
+		}
+	}
+}
+
+// BenchmarkPlan plans graphs of 1000 operations.
+func BenchmarkPlan(b *testing.B) {
+	for _, shape := range []string{"chain", "graph"} {
+		p := randomProblem(rand.New(rand.NewPCG(9, 10)), 1000, 4, shape == "chain")
+		p.Model = &nn.Model{Main: *graph(make([][]int, 1000)...)} // for aosp, which reads types of operands
+		for _, s := range append(polynomial(p), BranchAndBound{}) {
+			b.Run(fmt.Sprintf("%s/%s", shape, s.Name()), func(b *testing.B) {
+				for b.Loop() {
+					if _, err := s.Plan(p); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// refusing answers for a problem with control flow and fails for all others.
+type refusing struct{}
+
+func (refusing) Name() string { return "refusing" }
+
+func (refusing) Plan(p *Problem) (Plan, error) {
+	if len(p.Control) == 0 {
+		return Plan{}, errors.New("no idea")
+	}
+	return Single(0).Plan(p)
+}
+
+// TestStrategyFailsForSubgraph: a strategy that fails for a subgraph has failed.
+func TestStrategyFailsForSubgraph(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	p := randomProblem(r, 3, 2, true)
+	p.Control, p.Subgraphs = []Control{{1, [2]uint32{0, 1}}}, map[uint32]*Problem{0: randomProblem(r, 2, 2, true), 1: randomProblem(r, 2, 2, true)}
+	p.Costs.Subgraphs = map[uint32]Costs{0: p.Subgraphs[0].Costs, 1: p.Subgraphs[1].Costs}
+	if _, err := Make(p, Single(0)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Make(p, refusing{}); err == nil || err.Error() != "subgraph 0: no idea" {
+		t.Errorf("error %v", err)
+	}
+}

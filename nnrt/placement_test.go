@@ -1,0 +1,171 @@
+package nnrt_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/importer/tensor"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/builder"
+	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/partition"
+	"github.com/nnsoc/nnsoc/nnrt/partition/cost"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// refining is
+//
+//	for i < rounds { x = conv(conv(x)); i = i + 1 }
+//
+// for an image x, then a convolution of it.
+func refining(t *testing.T, side, channels uint32, rounds int32) *nn.Model {
+	t.Helper()
+	counter := func(b *builder.Builder) builder.Tensor {
+		return b.Input(b.Operand(nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{1}}), "i")
+	}
+	built := func(b *builder.Builder) *nn.Model {
+		m, err := b.Model("refining")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	condition := builder.New(builder.Config{Format: builder.Quant8})
+	i := counter(condition)
+	condition.Values("x", 1, side, side, channels)
+	condition.Output(condition.Apply(nn.OpLess, nn.TensorBool8, builder.Quant{}, i, condition.Ints(rounds)), "more")
+
+	body := builder.New(builder.Config{Format: builder.Quant8})
+	i = counter(body)
+	x := body.Values("x", 1, side, side, channels)
+	y := body.Conv(x, builder.Conv{Out: channels, Kernel: 3, Act: builder.ReLU})
+	y = body.Conv(y, builder.Conv{Out: channels, Kernel: 3})
+	body.Output(body.Apply(nn.OpAdd, nn.TensorInt32, builder.Quant{}, i, body.Ints(1), body.Int32(0)), "i")
+	body.Output(y, "x")
+	turn := built(body)
+	turn.Main.Operands[y].Scale, turn.Main.Operands[y].ZeroPoint = turn.Main.Operands[x].Scale, turn.Main.Operands[x].ZeroPoint
+
+	main := builder.New(builder.Config{Format: builder.Quant8})
+	i = counter(main)
+	x = main.Values("x", 1, side, side, channels)
+	call := func(k byte) builder.Tensor {
+		return main.Operand(nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{k, 0, 0, 0}})
+	}
+	end, z := main.Operand(turn.Main.Operands[i]), main.Operand(turn.Main.Operands[x])
+	m := func() *nn.Model {
+		main.ApplyTo(nn.OpWhile, []builder.Tensor{end, z}, call(0), call(1), i, x)
+		main.Output(end, "rounds")
+		main.SetSpread(z, builder.Spread{Deviation: 0.577})
+		main.Output(main.Conv(z, builder.Conv{Out: channels, Kernel: 3, Act: builder.ReLU}), "y")
+		return built(main)
+	}()
+	m.Main.Operands[z].Lifetime = nn.TemporaryVariable
+	m.Referenced = []nn.Subgraph{built(condition).Main, turn.Main}
+	return m
+}
+
+// warmLoop executes a plan on a machine of its own, the first times without telling.
+func warmLoop(t *testing.T, p *partition.Problem, plan partition.Plan, inputs [][]byte, each func(*nnrt.Result)) error {
+	r, machine := machineRegistry(t)
+	c, err := nnrt.CompilePlan(r, p, plan, nnrt.CompileOptions{})
+	if err != nil {
+		return err
+	}
+	machine.Reset()
+	for i := range 6 {
+		res, err := c.Execute(inputs, nnrt.ExecuteOptions{})
+		if err != nil {
+			return err
+		}
+		if i >= 4 {
+			each(res)
+		}
+	}
+	return nil
+}
+
+// machineRegistry has the CPU and the NPU of a machine.
+func machineRegistry(t *testing.T) (*nnrt.Registry, *devices.Machine) {
+	t.Helper()
+	config, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine, err := devices.NewMachine(config, hal.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := machine.Devices()
+	r, err := nnrt.NewRegistry(list[0], list[slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == "npu" })])
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.SetMachine(machine)
+	return r, machine
+}
+
+// TestControlFlowPlacement: strategies that know costs place the operations of a WHILE on
+// devices where that pays, and leave it to the CPU as a whole where it does not. What they
+// come to equals the reference and is not slower than AOSP's rule.
+func TestControlFlowPlacement(t *testing.T) {
+	const rounds = 4
+	for side, pays := range map[uint32]bool{8: false, 64: true} {
+		m := refining(t, side, 64, rounds)
+		r, _ := machineRegistry(t)
+		p, err := nnrt.NewProblem(r, m, nnrt.CompileOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := [][]byte{make([]byte, 4), tensor.SyntheticInput(&m.Main, 1, 1)}
+		measurer := cost.Measurer{Store: cost.NewStore("", ""), Inputs: in,
+			Loop: func(p *partition.Problem, plan partition.Plan, _ cost.Clock, inputs [][]byte, each func(*nnrt.Result)) error {
+				return warmLoop(t, p, plan, inputs, each)
+			}}
+		if p.Costs, err = measurer.Measured(p); err != nil {
+			t.Fatal(err)
+		}
+		if n := p.Costs.Rounds[0]; n != [2]float64{rounds + 1, rounds} {
+			t.Errorf("condition and body ran %v times", n)
+		}
+		took := map[string]float64{}
+		for _, name := range []string{"aosp", "cpu", "greedy-merge", "dp", "mincut", "branch-bound", "auto"} {
+			s, err := partition.Parse(name, p.Devices)
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan, predicted, err := partition.Solve(p, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var res *nnrt.Result
+			if err := warmLoop(t, p, plan, in, func(r *nnrt.Result) { res = r }); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			equalsReference(t, m, in, res)
+			us := float64(res.LatencyFs) / 1e9
+			took[name] = us
+			t.Logf("side %d, %s: WHILE on %s, the body on %v, %.0f us", side, name, p.DeviceName(plan.Device[0]), bodyOf(p, plan), us)
+			if slack := 1.001; name != "cpu" && us > slack*took["aosp"] || name != "aosp" && name != "cpu" && us > slack*took["cpu"] {
+				t.Errorf("side %d: %s takes %.0f us, aosp %.0f us, the CPU %.0f us", side, name, us, took["aosp"], took["cpu"])
+			}
+			if d := us * 1e9 / predicted.LatencyFs; d < 0.9 || d > 1.1 {
+				t.Errorf("side %d: %s takes %.0f us, predicted are %.0f us", side, name, us, predicted.LatencyFs/1e9)
+			}
+			if name != "aosp" && name != "cpu" && (p.DeviceName(plan.Device[0]) == partition.Interpreter) != pays {
+				t.Errorf("side %d: %s leaves the WHILE to the %s", side, name, p.DeviceName(plan.Device[0]))
+			}
+		}
+	}
+}
+
+// bodyOf are the devices of a body that is interpreted.
+func bodyOf(p *partition.Problem, plan partition.Plan) (names []string) {
+	if plan.Subgraphs != nil {
+		for _, d := range plan.Subgraphs[1].Device {
+			names = append(names, p.Devices[d].Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,73 @@
+package nnrt
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/spelling"
+)
+
+// Registry is an ordered set of devices. The first is the CPU: it runs
+// everything the reference implements and takes what the others decline.
+type Registry struct {
+	devices []hal.Device
+	forced  []forced
+	machine hal.Machine // nil: each device has a time of its own
+	strict  bool        // a slice of a model for an old driver that breaks a rule is an error
+}
+
+// NewRegistry returns a registry with the CPU and the given accelerators.
+// Names must differ.
+func NewRegistry(cpu hal.Device, accelerators ...hal.Device) (*Registry, error) {
+	r := &Registry{}
+	for _, d := range append([]hal.Device{cpu}, accelerators...) {
+		if err := r.Add(d); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// Add adds an accelerator behind the others, before the registry is used.
+func (r *Registry) Add(d hal.Device) error {
+	if _, err := r.Find(d.Name()); err == nil {
+		return fmt.Errorf("runtime: two devices are named %q", d.Name())
+	}
+	r.devices = append(r.devices, d)
+	return nil
+}
+
+// SetMachine names the machine that devices of the registry are part of. Compilations
+// made from then on run parts that may overlap beside each other on it.
+func (r *Registry) SetMachine(m hal.Machine) { r.machine = m }
+
+// SetStrictSlicing makes it an error of compilations when the slice of a model that an old
+// driver is asked about breaks a rule. Otherwise that driver supports nothing of it.
+func (r *Registry) SetStrictSlicing(on bool) { r.strict = on }
+
+// Devices lists the devices, the CPU first.
+func (r *Registry) Devices() []hal.Device { return r.devices }
+
+// CPU is the fallback device.
+func (r *Registry) CPU() hal.Device { return r.devices[0] }
+
+// Find returns the device of that name; the error lists the names there are.
+func (r *Registry) Find(name string) (hal.Device, error) {
+	i, err := r.index(name)
+	if err != nil {
+		return nil, err
+	}
+	return r.devices[i], nil
+}
+
+// index is the place of a device in the list.
+func (r *Registry) index(name string) (int, error) {
+	names := make([]string, len(r.devices))
+	for i, d := range r.devices {
+		if names[i] = d.Name(); names[i] == name {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("runtime: no device %q; this SoC has %s%s", name, strings.Join(names, ", "), spelling.DidYouMean(name, names))
+}

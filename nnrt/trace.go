@@ -1,0 +1,222 @@
+package nnrt
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nntrace"
+)
+
+// Tracer receives the timeline of an execution. Times are simulated
+// femtoseconds since the execution began.
+type Tracer interface {
+	// Span records an interval of a unit of a device. op is the operation, or
+	// overhead, that it is charged to, with the operation's whole cost. It must
+	// not be kept. Unless 0, part is the number of the part of the execution that begins on
+	// the device with this interval.
+	Span(device string, s hal.Span, op *OperationCost, part int)
+	// Sample records the value that a counter of a device has from atFs on.
+	Sample(device string, c Counter, atFs int64, value float64)
+	// Mark records what a layer of the NNAPI stack did, on a thread of it. Marks of a
+	// thread lie inside each other or apart. Unless 0, part is the number of the part that
+	// the thread waits for meanwhile: its Span comes later.
+	Mark(thread string, m nntrace.Mark, startFs, endFs int64, part int)
+}
+
+// Counter is what a Tracer samples.
+type Counter int
+
+// Counters of a timeline.
+const (
+	Power     Counter = iota // W
+	Frequency                // MHz
+	NumCounters
+)
+
+var counterNames = [NumCounters]string{"power (W)", "clock (MHz)"}
+
+// String is the counter's name with its unit.
+func (c Counter) String() string { return counterNames[c] }
+
+// partTrace keeps the spans of a part until the execution's costs are known.
+type partTrace struct {
+	device     string
+	of         *source
+	operations []int // of the source, by the part's indexes
+	startFs    int64
+	spans      []hal.Span
+	stats      hal.Stats
+}
+
+// Span implements hal.Tracer.
+func (p *partTrace) Span(s hal.Span) {
+	s.EndFs = max(s.EndFs, s.StartFs)
+	p.spans = append(p.spans, s)
+}
+
+// shift says when the part began.
+func (p *partTrace) shift(startFs int64) {
+	p.startFs = startFs
+	for i := range p.spans {
+		p.spans[i].StartFs += startFs
+		p.spans[i].EndFs += startFs
+	}
+}
+
+// applicationThread is the thread that an execution is called on.
+const applicationThread = "application"
+
+// marks passes on which layer of the stack worked when: the execution, and in it what each
+// of its parts went through. Parts beside those before are on threads of their own.
+func (e *execution) marks(to Tracer) {
+	r := e.result
+	to.Mark(applicationThread, nntrace.Mark{Layer: nntrace.Runtime, Phase: nntrace.Execution, Detail: e.Model.Name}, 0, r.LatencyFs, 0)
+	free := map[string]int64{} // when a thread has nothing to do any more
+	for i, x := range e.ran {
+		p := &r.Parts[i]
+		thread := applicationThread
+		if p.StartFs < free[thread] {
+			thread += ", " + p.Device
+			to.Mark(thread, nntrace.Mark{Layer: nntrace.Runtime, Phase: nntrace.Execution, Detail: e.Model.Name}, p.StartFs, p.EndFs, 0)
+		}
+		free[thread] = p.EndFs
+		parts := x.stats.Parts
+		if len(parts) == 0 { // no machine is around the device
+			parts = []hal.Part{{Name: partExecution, TimeFs: x.stats.LatencyFs}}
+		}
+		at, before, number := p.StartFs, "", 0
+		if x.trace.begins() {
+			number = i + 1
+		}
+		for _, part := range parts {
+			if m, ok := markOf(part.Name, before, x.device == e.cpu); ok && part.TimeFs > 0 {
+				waits := 0
+				if part.Name == partExecution {
+					waits, number = number, 0
+				}
+				to.Mark(thread, m, at, at+part.TimeFs, waits)
+			}
+			at, before = at+part.TimeFs, part.Name
+		}
+	}
+}
+
+// Names of hal.Stats.Parts that are told apart here.
+const (
+	partExecution = "execution"
+	partInterrupt = "interrupt"
+	partWaking    = "cpu_wake"
+)
+
+// partLayers says which layer and phase a part of an execution belongs to. "runtime" is
+// the time of the execution's own mark.
+var partLayers = map[string]nntrace.Mark{
+	"binder":      {Layer: nntrace.IPC, Phase: nntrace.Execution},
+	"burst":       {Layer: nntrace.IPC, Phase: nntrace.Execution},
+	"thread":      {Layer: nntrace.IPC, Phase: nntrace.Execution},
+	partWaking:    {Layer: nntrace.IPC, Phase: nntrace.Execution}, // of a thread that waits for a call
+	"map":         {Layer: nntrace.Driver, Phase: nntrace.InputsOutputs},
+	"clean":       {Layer: nntrace.Driver, Phase: nntrace.InputsOutputs},
+	"rpc":         {Layer: nntrace.Driver, Phase: nntrace.Computation},
+	"launch":      {Layer: nntrace.Driver, Phase: nntrace.Computation},
+	"queue":       {Layer: nntrace.Driver, Phase: nntrace.Computation},
+	"wake":        {Layer: nntrace.Driver, Phase: nntrace.Computation},
+	"ramp":        {Layer: nntrace.Driver, Phase: nntrace.Computation},
+	"preempted":   {Layer: nntrace.Driver, Phase: nntrace.Computation},
+	"switch":      {Layer: nntrace.Driver, Phase: nntrace.Computation},
+	partExecution: {Layer: nntrace.Driver, Phase: nntrace.Computation},
+	partInterrupt: {Layer: nntrace.Driver, Phase: nntrace.Computation},
+	"invalidate":  {Layer: nntrace.Driver, Phase: nntrace.Results},
+	"unmap":       {Layer: nntrace.Driver, Phase: nntrace.Results},
+}
+
+// markOf is the mark of a part that follows another; false for the runtime's own.
+func markOf(name, before string, cpu bool) (nntrace.Mark, bool) {
+	m, ok := partLayers[name]
+	m.Detail = name
+	switch {
+	case name == partWaking && before == partInterrupt: // the driver's thread
+		m.Layer, m.Phase = nntrace.Driver, nntrace.Computation
+	case name == partExecution && cpu:
+		m.Layer = nntrace.CPU
+	}
+	return m, ok
+}
+
+// shown reports whether a span is of the device and of an operation that there is.
+func (p *partTrace) shown(s *hal.Span) bool {
+	return s.Operation != hal.LaunchIndex && s.Operation < len(p.operations)
+}
+
+// begins reports whether the part has a span on its device.
+func (p *partTrace) begins() bool {
+	return slices.ContainsFunc(p.spans, func(s hal.Span) bool { return p.shown(&s) })
+}
+
+// emit passes the spans on of the part of a number, with the operations of the model, and the
+// counters that follow from them.
+func (p *partTrace) emit(to Tracer, r *Result, number int) {
+	// Of those that begin at once the longest comes first, so that the others lie in it.
+	slices.SortStableFunc(p.spans, func(a, b hal.Span) int {
+		return cmp.Or(cmp.Compare(a.StartFs, b.StartFs), cmp.Compare(b.EndFs, a.EndFs))
+	})
+	for _, s := range p.spans {
+		part := 0
+		if p.shown(&s) {
+			part, number = number, 0
+		}
+		op := r.overhead(p.device, s.Operation)
+		if s.Operation >= 0 {
+			if s.Operation >= len(p.operations) {
+				continue
+			}
+			op = r.row(p.of, p.device, p.operations[s.Operation])
+			s.Operation = op.Index
+		}
+		to.Span(p.device, s, op, part)
+	}
+	st := &p.stats
+	if st.Cycles == 0 {
+		return
+	}
+	p.power(to)
+	to.Sample(p.device, Frequency, p.startFs, float64(st.ClockHz)/1e6)
+	to.Sample(p.device, Frequency, p.startFs+st.LatencyFs, 0)
+}
+
+// power samples the power. The energy of an operation is spread evenly over its spans, so that
+// the area under the counter is the energy of the part.
+func (p *partTrace) power(to Tracer) {
+	busy := map[int]int64{} // femtoseconds by operation, all tracks together
+	for _, s := range p.spans {
+		busy[s.Operation] += s.EndFs - s.StartFs
+	}
+	type edge struct {
+		atFs int64
+		rate float64 // change, pJ/fs
+	}
+	perFs := map[int]float64{}
+	for i := range p.stats.Operations {
+		if o := &p.stats.Operations[i]; busy[o.Index] > 0 {
+			perFs[o.Index] = o.EnergyPJ / float64(busy[o.Index])
+		}
+	}
+	var edges []edge
+	for _, s := range p.spans {
+		x := perFs[s.Operation]
+		edges = append(edges, edge{s.StartFs, x}, edge{s.EndFs, -x})
+	}
+	slices.SortStableFunc(edges, func(a, b edge) int { return cmp.Compare(a.atFs, b.atFs) })
+	now := 0.0
+	for i, x := range edges {
+		now += x.rate
+		if i+1 < len(edges) && edges[i+1].atFs == x.atFs {
+			continue
+		}
+		if i+1 == len(edges) {
+			now = 0 // without the rounding of the sums
+		}
+		to.Sample(p.device, Power, x.atFs, max(now, 0)*1e3)
+	}
+}
