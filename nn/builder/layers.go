@@ -177,9 +177,10 @@ func (b *Builder) DenseTo(x Tensor, n uint32, act Activation, deviation float64)
 
 // Pool describes a square pooling window.
 type Pool struct {
-	Window, Stride uint32 // Stride 0 is 1
-	Pad            uint32
-	Valid          bool
+	Window, Width uint32 // height and width; Width 0 is Window
+	Stride        uint32 // 0 is 1
+	Pad           uint32
+	Valid         bool
 }
 
 // MaxPool adds a MAX_POOL_2D. Maxima lie above the mean by about half a deviation.
@@ -219,7 +220,11 @@ func (b *Builder) GlobalPool(x Tensor) Tensor {
 func (b *Builder) pool(op nn.OperationType, x Tensor, p Pool, s Spread) Tensor {
 	in := append([]Tensor{x}, b.padding(p.Pad, p.Valid)...)
 	stride, window := b.Int32(int32(max(p.Stride, 1))), b.Int32(int32(p.Window))
-	in = append(in, stride, stride, window, window, b.Int32(int32(nn.ActNone)))
+	width := window
+	if p.Width > 0 {
+		width = b.Int32(int32(p.Width))
+	}
+	in = append(in, stride, stride, width, window, b.Int32(int32(nn.ActNone)))
 	return b.putAs(op, s, b.quantOf(x), in...)
 }
 

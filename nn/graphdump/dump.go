@@ -1,6 +1,8 @@
 // Package graphdump draws a model as a Graphviz digraph, in the manner of the graph dump
 // of AOSP's NNAPI: a node for each operand and each operation of the main subgraph, an
-// edge for each use, numbered where an operation has several.
+// edge for each use, numbered where an operation has several. Unlike there, constant scalars
+// stand in the labels of the operations that take them: models share them, and as nodes they
+// tie everything to everything.
 package graphdump
 
 import (
@@ -45,6 +47,9 @@ func Write(w io.Writer, title string, m *nn.Model) error {
 	}
 	for i := range g.Operands {
 		o := &g.Operands[i]
+		if inLabel(o) && role[uint32(i)] == "" {
+			continue
+		}
 		label := fmt.Sprintf("%d%s%s\\n%s", i, role[uint32(i)], lifetimes[o.Lifetime], shape(o))
 		style := ""
 		if role[uint32(i)] != "" {
@@ -61,8 +66,17 @@ func Write(w io.Writer, title string, m *nn.Model) error {
 		if len(op.Outputs) > 1 {
 			order = " ordering=out"
 		}
-		fmt.Fprintf(out, "    n%d [shape=box%s label=\"%d: %s\"]\n", i, order, i, op.Type)
+		label := op.Type.String()
 		for k, x := range op.Inputs {
+			if o := &g.Operands[x]; inLabel(o) && role[x] == "" {
+				label += fmt.Sprintf("\\n[%d] %s", k, shape(o))
+			}
+		}
+		fmt.Fprintf(out, "    n%d [shape=box%s label=\"%d: %s\"]\n", i, order, i, label)
+		for k, x := range op.Inputs {
+			if inLabel(&g.Operands[x]) && role[x] == "" {
+				continue
+			}
 			fmt.Fprintf(out, "    d%d -> n%d%s\n", x, i, position(k, len(op.Inputs)))
 		}
 		for k, x := range op.Outputs {
@@ -74,6 +88,11 @@ func Write(w io.Writer, title string, m *nn.Model) error {
 	}
 	fmt.Fprintln(out, "}")
 	return out.Flush()
+}
+
+// inLabel reports operands that are drawn as part of the operations that take them.
+func inLabel(o *nn.Operand) bool {
+	return o.Lifetime == nn.NoValue || o.IsConst() && o.Type.IsScalar()
 }
 
 // position labels one edge of several.

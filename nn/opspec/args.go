@@ -338,6 +338,9 @@ func (a *Args) Parameter(i int) bool {
 	return s.class == classFixed && s.fixed == nn.TensorInt32 && steering[s.name]
 }
 
+// Optional reports whether input i may be left out.
+func (a *Args) Optional(i int) bool { return a.in[slotOf(i, a.varAt, a.varLen)].optional }
+
 func (a *Args) quantOf(x uint32) *nn.Operand { return &a.View.Operands[x] }
 
 // WithoutDefaults returns the inputs of the operation without the trailing groups whose

@@ -5,7 +5,7 @@
 // count of the work. The rows are the only place in the project that lists operations;
 // validation, the reference CPU, the drivers, the costs and the manual read them.
 //
-// A Table is a value. Standard has the operations that hal/nn names; With makes a table
+// A Table is a value. Standard has the operations that nn names; With makes a table
 // that has another vendor's, too.
 //
 //	conv.go dense.go pool.go            sums of products, windows
@@ -24,7 +24,7 @@
 // Elementwise, ...) with implicit padding resolved, layouts and axes made
 // explicit, operands that are left out marked None, defaults filled in and every
 // constant checked, infers output shapes, and derives the quantized arithmetic all
-// implementations share from the scales: multipliers of hal/fixedpoint, activation ranges
+// implementations share from the scales: multipliers of nn/fixedpoint, activation ranges
 // and tables. Nobody outside knows at which place of an operation an input stands.
 //
 // Nothing here touches tensor data, except constants that steer an operation.

@@ -319,3 +319,57 @@ func imageDims(n, h, w, c int, nchw bool) []uint32 {
 	}
 	return []uint32{uint32(n), uint32(h), uint32(w), uint32(c)}
 }
+
+// ResizeAxis is where output positions of an axis lie in the input: between two
+// neighbours, with the weight of the second.
+type ResizeAxis struct {
+	Lo, Hi []int
+	Frac   []float32
+}
+
+// Bilinear are the axes of a RESIZE_BILINEAR.
+func (r *Resize) Bilinear() (y, x ResizeAxis) {
+	return r.bilinear(r.H, r.OutH), r.bilinear(r.W, r.OutW)
+}
+
+func (r *Resize) bilinear(in, out int) (a ResizeAxis) {
+	scale := r.scale(in, out)
+	for i := range out {
+		at := float32(i) * scale
+		if r.Center {
+			at = float32((float32(i)+0.5)*scale) - 0.5
+		}
+		at = max(at, 0)
+		lo := min(int(at), in-1)
+		a.Lo, a.Hi, a.Frac = append(a.Lo, lo), append(a.Hi, min(lo+1, in-1)), append(a.Frac, at-float32(lo))
+	}
+	return a
+}
+
+// Nearest are the input positions of a RESIZE_NEAREST_NEIGHBOR along its axes.
+func (r *Resize) Nearest() (y, x []int) { return r.nearest(r.H, r.OutH), r.nearest(r.W, r.OutW) }
+
+func (r *Resize) nearest(in, out int) []int {
+	scale := r.scale(in, out)
+	at := make([]int, out)
+	for i := range at {
+		x := float32(i)
+		if r.Center {
+			x += 0.5
+		}
+		f := float64(x * scale)
+		if r.AlignCorners {
+			f = math.Round(f)
+		}
+		at[i] = min(max(int(math.Floor(f)), 0), in-1)
+	}
+	return at
+}
+
+// scale is the distance of samples in the input.
+func (r *Resize) scale(in, out int) float32 {
+	if r.AlignCorners && out > 1 {
+		return float32(in-1) / float32(out-1)
+	}
+	return float32(in) / float32(out)
+}

@@ -19,7 +19,7 @@ type Table struct {
 	extensions []nn.ExtensionPrefix
 }
 
-// families are the rows of all operations that hal/nn names.
+// families are the rows of all operations that nn names.
 var families = [][]Row{
 	convRows, denseRows, poolRows, elementwiseRows, unaryRows, softmaxRows, quantizeRows, reduceRows, reshapeRows, concatRows, padRows,
 	stridedRows, blockRows, resizeRows, lookupRows, densifyRows, regionRows, detectionRows, recurrentRows, lstmRows, quantizedLstmRows, controlRows,
@@ -35,7 +35,7 @@ var standard = sync.OnceValue(func() *Table {
 	return t
 })
 
-// Standard has the operations that hal/nn names: NNAPI's, and those of this project's
+// Standard has the operations that nn names: NNAPI's, and those of this project's
 // extensions.
 func Standard() *Table { return standard() }
 
