@@ -119,6 +119,9 @@ func (d *Device) PrepareModelFromCache(deadline *hal.TimePoint, c hal.Cache) (p 
 		return nil, hal.Errorf(hal.GeneralFailure, "%s driver: %w", d.cfg.Name, err)
 	}
 	d.Log(vlog.Driver, "prepareModelFromCache: %d operations", len(loaded.given.Main.Operations))
+	if err := d.prepareUntil(loaded, int64(compilers[d.cfg.Type].call)*1e6+cacheFs(&c, loadNsPerByte), deadline); err != nil {
+		return nil, err
+	}
 	return loaded, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/cache"
 	"github.com/nnsoc/nnsoc/hal/vlog"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -27,7 +28,7 @@ type Compiler interface {
 type Config struct {
 	Name         string // short, lower case: cpu, gpu, dsp, npu
 	Description  string // one line for a person: machine shape and clock
-	Version      string
+	Version      string // of the driver; the build of the program is added
 	Type         hal.DeviceType
 	Capabilities hal.Capabilities
 	Extensions   []hal.Extension
@@ -57,6 +58,9 @@ func New(cfg Config, c Compiler) *Device {
 		graphs.table = cfg.Operations
 		c = graphs
 	}
+	if cfg.Version += "-" + cache.Build(); cfg.Version[0] == '-' {
+		cfg.Version = cfg.Version[1:]
+	}
 	d := &Device{cfg: cfg, compiler: c, clock: cfg.Clock}
 	if d.clock == nil {
 		d.clock = hal.NewClock()
@@ -70,7 +74,8 @@ func (d *Device) Name() string { return d.cfg.Name }
 // Description implements hal.Device.
 func (d *Device) Description() string { return d.cfg.Description }
 
-// Version implements hal.Device.
+// Version implements hal.Device. It changes with every build of the program, since what
+// the device compiles and what it says of costs may.
 func (d *Device) Version() string { return d.cfg.Version }
 
 // Type implements hal.Device.

@@ -13,7 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 

@@ -26,6 +26,8 @@ type prepared struct {
 	model   *nn.Model // with the shapes that follow from inputs and constants
 	options hal.PrepareOptions
 	program Program
+	// preparedFs is the time of making it.
+	preparedFs int64
 }
 
 // PrepareModel implements hal.Device.
@@ -45,10 +47,16 @@ func (d *Device) PrepareModel(m *nn.Model, o hal.PrepareOptions) (p hal.Prepared
 		return nil, err
 	}
 	d.Log(vlog.Driver, "prepareModel: %d operations, preference %d, priority %d", len(m.Main.Operations), o.Preference, o.Priority)
+	took := d.compileFs(x)
 	if len(o.Cache.Model)+len(o.Cache.Data) > 0 {
 		if err := x.save(&o.Cache); err != nil {
 			d.Log(vlog.Driver, "prepareModel: not saved: %v", err)
+		} else {
+			took += cacheFs(&o.Cache, saveNsPerByte)
 		}
+	}
+	if err := d.prepareUntil(x, took, o.Deadline); err != nil {
+		return nil, err
 	}
 	return x, nil
 }

@@ -147,26 +147,14 @@ func (p *open) shapes(b *hal.Buffers) (dims [][]uint32, empty bool, err error) {
 		if dims[i] = o.Dimensions; !isOpen(o) {
 			continue
 		}
-		n := int64(len(b.Inputs[i]))
+		n := len(b.Inputs[i])
 		empty = empty || n == 0
-		if i < len(b.InputDimensions) && len(b.InputDimensions[i]) > 0 && !slices.Contains(b.InputDimensions[i], 0) {
+		switch given := i < len(b.InputDimensions) && len(b.InputDimensions[i]) > 0; {
+		case given && !slices.Contains(b.InputDimensions[i], 0):
 			dims[i] = b.InputDimensions[i]
-			continue
+		case n > 0 || len(o.Dimensions) == 0:
+			return nil, false, hal.Errorf(hal.InvalidArgument, "input %d has shape %v: a request must complete it", i, o.Dimensions)
 		}
-		at, known := slices.Index(o.Dimensions, 0), int64(o.Type.ElementBytes())
-		for k, d := range o.Dimensions {
-			if k != at {
-				known *= int64(d)
-			}
-		}
-		switch {
-		case known == 0:
-			return nil, false, hal.Errorf(hal.InvalidArgument, "input %d has shape %v: the length of a buffer tells one dimension, not several", i, o.Dimensions)
-		case n%known != 0 || n/known > nn.MaxElements:
-			return nil, false, hal.Errorf(hal.InvalidArgument, "input %d has %d bytes, shape %v needs a multiple of %d", i, n, o.Dimensions, known)
-		}
-		dims[i] = slices.Clone(o.Dimensions)
-		dims[i][at] = uint32(n / known)
 	}
 	return dims, empty, nil
 }

@@ -63,8 +63,8 @@ func TestResolvesOutputs(t *testing.T) {
 	}
 }
 
-// TestOpenInput: the length of a buffer tells an unknown dimension of an input;
-// each size is compiled once, and an empty batch gives empty outputs.
+// TestOpenInput: a request completes the shape of an input, which the length of a buffer does
+// not tell; each size is compiled once, and an empty batch gives empty outputs.
 func TestOpenInput(t *testing.T) {
 	s := &shapes{}
 	d := base.New(base.Config{Name: "toy"}, s)
@@ -76,6 +76,12 @@ func TestOpenInput(t *testing.T) {
 	}
 	for _, batch := range []int{2, 3, 2, 0} {
 		r := &hal.Buffers{Inputs: [][]byte{make([]byte, 16*batch)}, Outputs: [][]byte{make([]byte, 16*batch)}, ExecuteOptions: hal.ExecuteOptions{Functional: true}}
+		if batch > 0 {
+			if _, err := hal.Execute(p, r); hal.StatusOf(err) != hal.InvalidArgument {
+				t.Errorf("batch %d that only the length tells: %v", batch, err)
+			}
+			r.InputDimensions = [][]uint32{{uint32(batch), 4}}
+		}
 		res, err := hal.Execute(p, r)
 		if err != nil || !slices.Equal(res.OutputDimensions[0], []uint32{uint32(batch), 4}) {
 			t.Errorf("batch %d: %v, %v", batch, res, err)
@@ -86,7 +92,7 @@ func TestOpenInput(t *testing.T) {
 		t.Errorf("compiled for %v, want %v", s.compiled, want)
 	}
 	for _, bytes := range []int{4, 17} {
-		r := &hal.Buffers{Inputs: [][]byte{make([]byte, bytes)}, Outputs: [][]byte{make([]byte, 64)}}
+		r := &hal.Buffers{Inputs: [][]byte{make([]byte, bytes)}, Outputs: [][]byte{make([]byte, 64)}, InputDimensions: [][]uint32{{1, 4}}}
 		if _, err := hal.Execute(p, r); hal.StatusOf(err) != hal.InvalidArgument {
 			t.Errorf("%d bytes: %v", bytes, err)
 		}

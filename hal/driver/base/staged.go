@@ -8,7 +8,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
-	"github.com/nnsoc/nnsoc/hal/driver/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/statistics"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/sim"
@@ -85,7 +85,7 @@ func (p *staged) Execute(r *hal.Buffers, at Place) (*hal.Result, error) {
 		if k == 0 {
 			res.Stats = stats
 		} else {
-			lower.Append(&res.Stats, &stats)
+			statistics.Append(&res.Stats, &stats)
 		}
 	}
 	for i, x := range g.Outputs {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
-	"github.com/nnsoc/nnsoc/hal/driver/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/statistics"
 	"github.com/nnsoc/nnsoc/hal/vlog"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -244,7 +244,7 @@ func stalls(reasons *[timing.NumReasons]int64) []hal.StallCycles {
 
 // spans draws the operations one after the other.
 func (c Config) spans(to hal.Tracer, m *nn.Model, t *timing.Timing) {
-	span := lower.Trace(to, 0, 0)
+	span := statistics.Trace(to, 0, 0)
 	if span == nil {
 		return
 	}

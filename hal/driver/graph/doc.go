@@ -9,6 +9,12 @@
 //	fold constants        fold.go        moves and dequantization of constants happen when the model is prepared
 //	NCHW to NHWC          nchw.go        images in NCHW order pass through TRANSPOSE, operations work on NHWC
 //	cancel transposes     transpose.go   TRANSPOSE pairs that undo each other go
+//	expand grouped convolution     grouped.go        a CONV_2D of each group
+//	expand transposed convolution  transposeconv.go  a CONV_2D of the image with zeros between its pixels
+//	selections to GATHER  selection.go  RESIZE_NEAREST_NEIGHBOR and MIRROR_PAD are GATHERs of rows and columns
+//	SPLIT to SLICE        selection.go  a SLICE of each output
+//	axis last             axis.go       operations along an axis work along the last one
+//	join reduced axes     axis.go       reductions of axes that are not neighbours reduce one
 //	explicit padding      padding.go     SAME and VALID become numbers
 //	fuse activations      activation.go  RELU, RELU1 and RELU6 join the operation before them
 //	remove dead operations  dead.go      what nobody reads is not computed

@@ -18,6 +18,7 @@ type Graph struct {
 	// helps to compute. Statistics are reported by it.
 	Origin []int
 
+	bound bool // shapes are those of an execution, and so is which inputs are left out
 	model []nn.Operation
 }
 
@@ -42,12 +43,16 @@ func FromSubgraph(s *nn.Subgraph) *Graph {
 // Clone returns a graph that can be changed without changing g.
 func (g *Graph) Clone() *Graph {
 	c := FromSubgraph(&g.Subgraph)
-	c.Table, c.Relaxed, c.Origin, c.model = g.Table, g.Relaxed, slices.Clone(g.Origin), g.model
+	c.Table, c.Relaxed, c.Origin, c.model, c.bound = g.Table, g.Relaxed, slices.Clone(g.Origin), g.model, g.bound
 	return c
 }
 
 // View reads the operations of the graph.
-func (g *Graph) View() opspec.View { return g.Table.ModelView(&g.Subgraph) }
+func (g *Graph) View() opspec.View {
+	v := g.Table.ModelView(&g.Subgraph)
+	v.Final = g.bound
+	return v
+}
 
 // AddOperand appends an operand and returns its index.
 func (g *Graph) AddOperand(o nn.Operand) uint32 {
@@ -95,6 +100,7 @@ type rewriter struct {
 	g          *Graph
 	operations []nn.Operation
 	origin     []int
+	now        int // operation of the model being expanded
 }
 
 // add appends an operation that computes, or helps to compute, operation origin of
@@ -114,14 +120,17 @@ func withInput(op nn.Operation, i int, x uint32) nn.Operation {
 	return op
 }
 
-// Input is the operand that an operation names "input", opspec.None when it names none or does
-// not match its row.
+// Input is the operand that an operation names "input", or "values" of a sparse or a looked-up
+// tensor, opspec.None when it names none or does not match its row.
 func (g *Graph) Input(op *nn.Operation) uint32 {
 	a, err := g.View().Bind(op)
 	if err != nil {
 		return opspec.None
 	}
-	return a.In("input")
+	if x := a.In("input"); x != opspec.None {
+		return x
+	}
+	return a.In("values")
 }
 
 // NameOf is the type of an operation of the model, for listings and errors.

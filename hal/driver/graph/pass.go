@@ -17,6 +17,9 @@ type Pass struct {
 	// Model is set for passes that run on the model as it comes only, not on a stage
 	// whose shapes an execution has bound.
 	Model bool
+	// Rounds is set for passes after which floating point sums may be added up in
+	// another order. Integers are the same bit for bit.
+	Rounds bool
 	// After names passes that must run before this one where both are chosen, and
 	// why the order of the table is what it is.
 	After []string
@@ -28,6 +31,12 @@ const (
 	FoldConstants        = "fold constants"
 	ConvertNCHW          = "NCHW to NHWC"
 	CancelTransposes     = "cancel transposes"
+	ExpandGroupedConv    = "expand grouped convolution"
+	ExpandTransposeConv  = "expand transposed convolution"
+	ExpandSelections     = "selections to GATHER"
+	ExpandSplit          = "SPLIT to SLICE"
+	AxisLast             = "axis last"
+	JoinReducedAxes      = "join reduced axes"
 	ExplicitPadding      = "explicit padding"
 	FuseActivations      = "fuse activations"
 	RemoveDeadOperations = "remove dead operations"
@@ -42,8 +51,15 @@ var passes = []Pass{
 	{Name: ConvertNCHW, Run: convertNCHW, After: []string{ResolveShapes}},
 	// Most pairs stand between two operations that were NCHW.
 	{Name: CancelTransposes, Run: cancelTransposes, Joins: true, After: []string{ConvertNCHW}},
+	// Expansions know images in NHWC order only.
+	{Name: ExpandGroupedConv, Run: expandGroupedConv, Rounds: true, After: []string{ConvertNCHW}},
+	{Name: ExpandTransposeConv, Run: expandTransposeConv, Rounds: true, After: []string{ConvertNCHW}},
+	{Name: ExpandSelections, Run: expandSelections, After: []string{ConvertNCHW}},
+	{Name: ExpandSplit, Run: expandSplit, After: []string{ResolveShapes}},
+	{Name: AxisLast, Run: axisLast, After: []string{ResolveShapes}},
+	{Name: JoinReducedAxes, Run: joinReducedAxes, After: []string{ResolveShapes}},
 	// SAME depends on the size of the image.
-	{Name: ExplicitPadding, Run: explicitPadding, After: []string{ResolveShapes, ConvertNCHW}},
+	{Name: ExplicitPadding, Run: explicitPadding, After: []string{ResolveShapes, ConvertNCHW, ExpandGroupedConv}},
 	{Name: FuseActivations, Run: fuseActivations, Joins: true, After: []string{CancelTransposes}},
 	{Name: RemoveDeadOperations, Run: removeDeadOperations, Joins: true, After: []string{FoldConstants, CancelTransposes}},
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // Stage is a part of a graph that is lowered together. Most graphs are one stage,
@@ -17,8 +18,9 @@ type Stage struct {
 	// Graph has the operands of the whole graph and the stage's own operations,
 	// inputs and outputs. Origin names operations of the model as before.
 	Graph      *Graph
-	parameters []int // inputs whose values the lowering needs
-	open       []int // inputs whose shapes only an execution gives
+	parameters []int  // inputs whose values the lowering needs
+	open       []int  // inputs whose shapes only an execution gives
+	optional   []bool // of each input, whether every operation that reads it may do without
 }
 
 // OpenShape reports whether only its execution gives the output shapes of an operation. Such
@@ -34,23 +36,28 @@ func (g *Graph) parameters(op *nn.Operation) ([]uint32, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []uint32
+	return parameters(&a), nil
+}
+
+func parameters(a *opspec.Args) (list []uint32) {
+	op := a.Op
 	for i, x := range op.Inputs {
 		if a.Parameter(i) || op.Type == nn.OpDensify && a.SlotName(i) == "metadata" {
 			list = append(list, x)
 		}
 	}
-	return list, nil
+	return list
 }
 
 // Deferred reports whether an operation can be lowered only when it executes: a
 // parameter has no value yet, or a shape depends on one that has none. A shape
 // that is simply not there is the caller's error.
 func (g *Graph) Deferred(op *nn.Operation) (bool, error) {
-	list, err := g.parameters(op)
+	a, err := g.View().Bind(op)
 	if err != nil {
 		return false, err
 	}
+	list := parameters(&a)
 	for _, x := range list {
 		if o := &g.Operands[x]; !o.IsConst() && o.Lifetime != nn.NoValue {
 			return true, nil
@@ -60,12 +67,12 @@ func (g *Graph) Deferred(op *nn.Operation) (bool, error) {
 		if k == 1 && g.OpenShape(op.Type) {
 			break
 		}
-		for _, x := range list {
+		for i, x := range list {
 			o := &g.Operands[x]
 			if o.Type.IsScalar() || o.Known() || o.Lifetime == nn.NoValue || o.IsConst() {
 				continue
 			}
-			if k == 0 && o.Lifetime == nn.SubgraphInput {
+			if k == 0 && o.Lifetime == nn.SubgraphInput && !a.Optional(i) {
 				return false, fmt.Errorf("operand %d, an input of the model, has shape %v, which must be known", x, o.Dimensions)
 			}
 			return true, nil
@@ -155,17 +162,22 @@ func (g *Graph) part(from, to int) *Stage {
 // classify finds the inputs that an execution must bring before the lowering.
 func (s *Stage) classify() error {
 	g := s.Graph
-	needed := make([]bool, len(g.Operands))
+	needed, due := make([]bool, len(g.Operands)), make([]bool, len(g.Operands))
 	for i := range g.Operations {
-		list, err := g.parameters(&g.Operations[i])
+		op := &g.Operations[i]
+		a, err := g.View().Bind(op)
 		if err != nil {
 			return fmt.Errorf("operation %d: %w", g.Origin[i], err)
 		}
-		for _, x := range list {
+		for _, x := range parameters(&a) {
 			needed[x] = true
+		}
+		for k, x := range op.Inputs {
+			due[x] = due[x] || !a.Optional(k)
 		}
 	}
 	for k, x := range g.Inputs {
+		s.optional = append(s.optional, !due[x])
 		if needed[x] {
 			s.parameters = append(s.parameters, k)
 		}
@@ -180,12 +192,12 @@ func (s *Stage) classify() error {
 func (s *Stage) Ready() bool { return len(s.parameters)+len(s.open) == 0 }
 
 // Omits reports whether an execution leaves out input k, as it may an optional
-// operand: it brings no bytes of a value that has some.
+// operand: it brings no bytes of a value that has some, or that nobody needs.
 func (s *Stage) Omits(k int, values [][]byte, dims [][]uint32) bool {
 	if k >= len(values) || len(values[k]) > 0 {
 		return false
 	}
-	return s.Graph.Operands[s.Graph.Inputs[k]].Type.IsScalar() || nn.Elements(dims[k]) != 0
+	return s.Graph.Operands[s.Graph.Inputs[k]].Type.IsScalar() || nn.Elements(dims[k]) != 0 || s.optional[k]
 }
 
 // Bind returns the stage's graph with the values of its parameters and the shapes of
@@ -210,7 +222,7 @@ func (s *Stage) Bind(values [][]byte, dims [][]uint32) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.Subgraph = *final
+	g.Subgraph, g.bound = *final, true
 	return g, nil
 }
 

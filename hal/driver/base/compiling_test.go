@@ -1,0 +1,51 @@
+package base_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nnsoc/nnsoc/bench/zoo"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// TestPreparingTakesTime: preparing a model moves the clock by what the prepared model
+// tells, more for a larger one, and a deadline within that time fires.
+func TestPreparingTakesTime(t *testing.T) {
+	c, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := devices.Open(c, hal.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := list[len(list)-1]
+	small, large := zoo.MustBuild("mobilenet_v1_0.25_128_quant"), zoo.MustBuild("mobilenet_v1_0.75_128_quant")
+	took := func(deadline *hal.TimePoint) (time.Duration, error) {
+		before := d.Now()
+		_, err := d.PrepareModel(small, hal.PrepareOptions{Deadline: deadline})
+		return time.Duration(d.Now() - before), err
+	}
+	before := d.Now()
+	p, err := d.PrepareModel(large, hal.PrepareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	more := time.Duration(d.Now() - before)
+	if told := p.(hal.Preparing).PreparedFs() / 1e6; told != int64(more) {
+		t.Errorf("the clock moved by %v, the prepared model says %v", more, time.Duration(told))
+	}
+	less, err := took(nil)
+	if err != nil || less <= 0 || less >= more {
+		t.Errorf("%v, %v; want less than the %v of a larger model", less, err, more)
+	}
+	if got, err := took(hal.MakeDeadline(d, less+time.Millisecond)); err != nil || got != less {
+		t.Errorf("%v, %v; want %v before the deadline", got, err, less)
+	}
+	got, err := took(hal.MakeDeadline(d, less/2))
+	if hal.StatusOf(err) != hal.MissedDeadlineTransient || got > less/2 || got < less/2-time.Microsecond {
+		t.Errorf("%v, %v; want the driver to give up at its deadline, %v", got, err, less/2)
+	}
+}
