@@ -3,9 +3,9 @@ package gpu
 import (
 	"fmt"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
+
+	"github.com/nnsoc/nnsoc/internal/cputime"
 )
 
 // gemmKernel multiplies C[M,N] = A[M,K] * B[K,N] in float32, 4x4 results per
@@ -127,7 +127,7 @@ func BenchmarkGemm(b *testing.B) {
 				setFloat(data, i, float32(i*7919%31-15)/8)
 			}
 			var lanes, cycles int64
-			start := userTime()
+			start := cputime.User()
 			for b.Loop() {
 				r, err := c.Run(s, []Dispatch{gemmDispatch(k, n)}, Options{Functional: functional})
 				if err != nil {
@@ -136,19 +136,10 @@ func BenchmarkGemm(b *testing.B) {
 				lanes += r.Instructions * 32
 				cycles += r.Cycles
 			}
-			used := userTime() - start
+			used := cputime.User() - start
 			b.ReportMetric(float64(lanes)/used.Seconds()/1e6, "Mlane-instr/s(user)")
 			b.ReportMetric(used.Seconds()*1e9/float64(lanes/32), "ns/instr(user)")
 			b.ReportMetric(float64(cycles)/float64(b.N), "cycles")
 		})
 	}
-}
-
-// userTime is the processor time this process has used in user mode.
-func userTime() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano())
 }

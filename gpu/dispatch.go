@@ -12,11 +12,25 @@ import (
 const (
 	queueBytes  = 256 // amd_queue_t, before argsWindow
 	packetBytes = 64  // AQL kernel dispatch packet, at argsWindow
+
+	// argumentGranule is the size of a page. A runtime takes arguments from a pool of whole
+	// pages, which compilers rely on: a load that covers several arguments may read beyond
+	// the last. The widest is widestScalarLoad.
+	argumentGranule  = 4096
+	widestScalarLoad = 64
 )
 
 // arguments builds that segment: queue, packet, kernel arguments.
 func (m *machine) arguments(d *Dispatch) {
-	data := make([]byte, queueBytes+packetBytes+len(d.Kernarg))
+	size := packetBytes + len(d.Kernarg) + widestScalarLoad
+	size = queueBytes + (size+argumentGranule-1)&^(argumentGranule-1)
+	data := m.Args.Data
+	if cap(data) < size {
+		data = make([]byte, size)
+	} else {
+		data = data[:size]
+		clear(data)
+	}
 	queue, b := data[:queueBytes], data[queueBytes:]
 	le := binary.LittleEndian
 	dims := 1

@@ -1,6 +1,10 @@
 package gpu
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/gpu/internal/state"
+)
 
 // Fault is an error of the simulated program, with where it happened.
 type Fault struct {
@@ -18,3 +22,6 @@ func (f *Fault) Error() string {
 
 // Unwrap is the cause.
 func (f *Fault) Unwrap() error { return f.Err }
+
+// ScratchError is the cause of a Fault whose access lay outside the lane's scratch.
+type ScratchError = state.ScratchError

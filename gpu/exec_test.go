@@ -295,7 +295,12 @@ var laneCases = []struct {
 
 func maxNum(a, b uint32) uint32 {
 	x, y := floatOf(a), floatOf(b)
+	signalling := func(u uint32) bool { return u&0x7FFFFFFF > 0x7F800000 && u>>22&1 == 0 }
 	switch {
+	case signalling(a):
+		return a | 1<<22
+	case signalling(b):
+		return b | 1<<22
 	case x != x:
 		return b
 	case y != y, x > y, x == y && a>>31 == 0:

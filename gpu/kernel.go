@@ -105,8 +105,8 @@ func (u UserSGPRs) registers() int {
 type Dispatch struct {
 	Kernel *Kernel
 
-	// Kernarg is copied to a private read-only segment and its address passed,
-	// unless KernargAddr names a place in the space.
+	// Kernarg is copied to a private read-only segment of whole pages, zero behind the
+	// arguments, and its address passed, unless KernargAddr names a place in the space.
 	Kernarg     []byte
 	KernargAddr uint64
 

@@ -20,6 +20,7 @@ type hierarchy struct {
 	scalar []*cache.Cache // per cluster
 	icache []*cache.Cache
 	dram   mem.Level
+	above  int64 // cycles of a hit that are spent above L2
 }
 
 func newHierarchy(s *Spec, dram mem.Level) (*hierarchy, error) {
@@ -47,6 +48,7 @@ func newHierarchy(s *Spec, dram mem.Level) (*hierarchy, error) {
 	if s.GL1.Bytes > 0 {
 		above = s.GL1.LatencyCycles
 	}
+	h.above = int64(above)
 	if h.l2, err = build("l2", s.L2, above, cache.WriteBack, sim.StallL2, p); err != nil {
 		return nil, fmt.Errorf("gpu: %w", err)
 	}
@@ -198,6 +200,7 @@ func (m *machine) vectorAccess(c *cu, t int64, mask uint64, op *state.Access, la
 	done, from := at, sim.StallL1
 	m.count[cntLines] += int64(len(m.lines))
 	hold := sim.StallUnit
+	way := m.clock.At(t+m.h.above) - at
 	for i := range m.lines {
 		l := &m.lines[i]
 		addr := l.line << m.lineShift
@@ -212,8 +215,8 @@ func (m *machine) vectorAccess(c *cu, t int64, mask uint64, op *state.Access, la
 			at, hold = back, c.flightFrom[c.at]
 		}
 		if op.Atomic != nil {
-			// Atomics execute at L2, one line after the other.
-			d, f = m.h.l2.Access(at, addr, min(l.bytes, size), mem.Read)
+			// Atomics execute at L2, one line after the other, and pass what is above it.
+			d, f = m.h.l2.Access(at+way, addr, min(l.bytes, size), mem.Read)
 			m.h.l2.Access(d, addr, min(l.bytes, size), mem.Write)
 		} else {
 			d, f = c.l0.Access(at, addr, size, mem.Read)

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -26,14 +26,7 @@ const elfBase = 0x4000_0000
 // it.
 func compile(t *testing.T, file string, wave int) (*elf.File, *mem.Space) {
 	t.Helper()
-	shared := os.Getenv("NNSOC_SHARED")
-	if shared == "" {
-		shared = "../../shared"
-	}
-	src := filepath.Join(shared, "rdna2", "k", file)
-	if _, err := os.Stat(src); err != nil {
-		t.Skip("skipped: needs shared data")
-	}
+	src := shared.Path(t, "rdna2", "k", file)
 	for _, tool := range []string{"clang-19", "ld.lld-19"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skip("skipped: needs " + tool)

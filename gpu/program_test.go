@@ -516,3 +516,31 @@ func TestFromSoC(t *testing.T) {
 		}
 	}
 }
+
+// TestDispatchPacket: the packet has the sizes of the grid and the address of the arguments where AQL puts them.
+func TestDispatchPacket(t *testing.T) {
+	text := "s_load_dwordx2 s[4:5], s[0:1], 0x28\ns_load_dwordx4 s[8:11], s[0:1], 0x4\ns_load_dwordx2 s[12:13], s[0:1], 0x18\ns_waitcnt lgkmcnt(0)\n"
+	for i, c := range []string{
+		"s_cmp_eq_u64 s[4:5], s[2:3]", // the arguments
+		"s_cmp_eq_u32 s8, 0x20020",    // a work-group of 32 x 2
+		"s_cmp_eq_u32 s10, 64",        // a grid of 64 x 4
+		"s_cmp_eq_u32 s11, 4",         //
+		"s_cmp_eq_u32 s12, 48",        // bytes of scratch
+		"s_cmp_eq_u32 s13, 0x400",     // and of LDS
+	} {
+		text += fmt.Sprintf("%s\ns_cbranch_scc1 ok%d\ns_trap %d\nok%d:\n", c, i, i+1, i)
+	}
+	k := &Kernel{Name: "test", Code: assemble(t, false, text+"s_endpgm"), WaveSize: 32, VGPRs: 4, LDSBytes: 1024, ScratchBytes: 48, User: UserDispatchPtr | UserKernargPtr}
+	s, _ := space(t, 64)
+	d := Dispatch{Kernel: k, Grid: [3]int{64, 4}, Workgroup: [3]int{32, 2}, Kernarg: args(dataBase)}
+	for _, functional := range []bool{true, false} {
+		if _, err := newCore(t, nil).Run(s, []Dispatch{d}, Options{Functional: functional}); err != nil {
+			t.Error(err)
+		}
+	}
+	k = &Kernel{Name: "test", Code: k.Code, WaveSize: 32, VGPRs: 4, LDSBytes: DefaultSpec().LDSBytes + 4}
+	d.Kernel = k
+	if _, err := newCore(t, nil).Run(s, []Dispatch{d}, Options{}); err == nil || !strings.Contains(err.Error(), "32772 bytes of LDS, the machine has 32768") {
+		t.Errorf("too much LDS: %v", err)
+	}
+}

@@ -114,7 +114,6 @@ func (p *program) schedule(spec *Spec) {
 		q.unit, q.line, q.cost = u.Unit, p.Offsets[i]>>shift, cost
 		q.latency = int32(spec.Vector[u.Class].Result)
 		if u.Unit > state.UnitTrans {
-			cost++
 			continue
 		}
 		cost += int32(issueCycles(spec, u.Class, p.k.WaveSize))

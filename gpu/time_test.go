@@ -71,50 +71,27 @@ func lines(n int, f func(i int) string) string {
 	return b.String()
 }
 
-// TestIssueTiming: chains of vector instructions against the latency table.
-func TestIssueTiming(t *testing.T) {
+// TestSharedSIMD: chains of several waves on one SIMD.
+func TestSharedSIMD(t *testing.T) {
 	const n = 40
 	chain := lines(n, func(int) string { return "v_fma_f32 v2, v2, v2, v2" })
-	free := lines(n, func(i int) string { return fmt.Sprintf("v_fma_f32 v%d, v0, v0, v0", 2+i%20) })
 	for _, c := range []struct {
-		name  string
-		wave  int
-		lanes int
-		size  int
-		body  string
+		waves int
 		want  int64
 	}{
-		{"dependent fma", 32, 32, 32, chain, 5 * n},
-		{"dependent fma, wave64 on 32 lanes", 64, 32, 64, chain, 5 * n},
-		{"dependent fma, wave64 on 64 lanes", 64, 64, 64, chain, 5 * n},
-		{"independent fma", 32, 32, 32, free, n},
-		{"independent fma, wave64 on 32 lanes", 64, 32, 64, free, 2 * n},
-		{"independent fma, wave64 on 64 lanes", 64, 64, 64, free, n},
-		{"multiply", 32, 32, 32, lines(n, func(i int) string { return fmt.Sprintf("v_mul_lo_u32 v%d, v0, v0", 2+i%20) }), 4 * n},
-		{"dependent multiply", 32, 32, 32, lines(n, func(int) string { return "v_mul_lo_u32 v2, v2, v2" }), 8 * n},
-		{"reciprocal", 32, 32, 32, lines(n, func(i int) string { return fmt.Sprintf("v_rcp_f32 v%d, v0", 2+i%20) }), 4 * n},
-		{"dependent reciprocal", 32, 32, 32, lines(n, func(int) string { return "v_rcp_f32 v2, v2" }), 10 * n},
-		{"scalar chain", 32, 32, 32, lines(n, func(int) string { return "s_add_i32 s6, s6, s6" }), 2 * n},
-		{"scalar, independent", 32, 32, 32, lines(n, func(i int) string { return fmt.Sprintf("s_add_i32 s%d, s0, s0", 6+i%20) }), 2*n - n},
-		{"nops", 32, 32, 32, lines(n, func(int) string { return "s_nop 3" }), 4 * n},
-		// Two waves on one SIMD share its vector unit: the chain of one fills
-		// the gaps of the other.
-		{"two chains on a SIMD", 32, 32, 64, chain, 5 * n},
-		{"five chains on a SIMD", 32, 32, 160, chain, 5 * n},
+		{1, 5 * n},
+		// They share its vector unit: the chain of one fills the gaps of the other.
+		{2, 5 * n},
+		{5, 5 * n},
 		// Oldest first: five chains fill the unit, the other three follow.
-		{"eight chains on a SIMD", 32, 32, 256, chain, 10 * n},
+		{8, 10 * n},
 	} {
 		core := newCore(t, func(s *Spec) {
 			quiet(s)
-			s.Clusters, s.CUsPerCluster, s.SIMDsPerCU, s.Lanes = 1, 1, 1, c.lanes
+			s.Clusters, s.CUsPerCluster, s.SIMDsPerCU = 1, 1, 1
 		})
-		if c.name == "scalar, independent" {
-			// SCC is written by each: a chain through SCC does not exist, but
-			// its write order does, one per SALU latency.
-			c.want = 2 * n
-		}
-		if got := growth(t, core, c.wave, 1, c.size, "", c.body); got != c.want {
-			t.Errorf("%s: %d instructions take %d cycles, want %d", c.name, n, got, c.want)
+		if got := growth(t, core, 32, 1, 32*c.waves, "", chain); got != c.want {
+			t.Errorf("%d chains of %d instructions take %d cycles, want %d", c.waves, n, got, c.want)
 		}
 	}
 }
@@ -135,50 +112,6 @@ func TestUnitsInParallel(t *testing.T) {
 	}
 	if got := growth(t, core, 32, 1, 64, "", both); got < 2*n || got > 2*n+2 {
 		t.Errorf("two waves: %d cycles, want %d: the units overlap", got, 2*n)
-	}
-}
-
-// TestLDSConflicts: a stride of 2^k words makes 2^k lanes of a wave32 meet in
-// one bank, 32 at stride 32; the same word is free.
-func TestLDSConflicts(t *testing.T) {
-	const n = 20
-	core := newCore(t, func(s *Spec) {
-		quiet(s)
-		s.Clusters, s.CUsPerCluster, s.SIMDsPerCU = 1, 1, 1
-	})
-	for _, c := range []struct {
-		shift int
-		want  int64
-	}{{0, 1}, {1, 2}, {2, 4}, {3, 8}, {4, 16}, {5, 32}} {
-		before := fmt.Sprintf("v_lshlrev_b32 v1, %d, v0\n", 2+c.shift)
-		body := lines(n, func(i int) string { return fmt.Sprintf("ds_read_b32 v%d, v1", 2+i%20) })
-		if got := growth(t, core, 32, 1, 32, before, body+"s_waitcnt lgkmcnt(0)\n"); got != n*c.want && got != n*c.want+22 {
-			// A wait after each body adds the latency of its last read.
-			t.Errorf("stride %d words: %d cycles for %d reads, want %d", 1<<c.shift, got, n, n*c.want)
-		}
-	}
-	for _, c := range []struct {
-		name, before, op string
-		want             int64
-	}{
-		{"same word", "v_mov_b32 v1, 0\n", "ds_read_b32 v%d, v1", 1},
-		{"b64", "v_lshlrev_b32 v1, 3, v0\n", "ds_read_b64 v[%d:%d], v1", 2},
-		{"b128", "v_lshlrev_b32 v1, 4, v0\n", "ds_read_b128 v[%d:%d], v1", 4},
-		{"read2", "v_lshlrev_b32 v1, 2, v0\n", "ds_read2_b32 v[%d:%d], v1 offset1:32", 2},
-	} {
-		body := lines(n, func(i int) string {
-			r, last := 4+4*(i%10), 5+4*(i%10)
-			switch c.name {
-			case "same word":
-				return fmt.Sprintf(c.op, r)
-			case "b128":
-				last += 2
-			}
-			return fmt.Sprintf(c.op, r, last)
-		})
-		if got := growth(t, core, 32, 1, 32, c.before, body+"s_waitcnt lgkmcnt(0)\n"); got < n*c.want || got > n*c.want+22 {
-			t.Errorf("%s: %d cycles for %d reads, want %d", c.name, got, n, n*c.want)
-		}
 	}
 }
 
@@ -306,38 +239,6 @@ func TestBarrierTiming(t *testing.T) {
 	four := cyclesOf(t, c, kernelOf(t, 32, text), 1, 128)
 	if d := four.Cycles - alone.Cycles; d < 0 || d > 16 {
 		t.Errorf("128 items take %d cycles, 32 take %d", four.Cycles, alone.Cycles)
-	}
-}
-
-// TestOccupancy: registers, LDS and wave slots each limit what runs at once.
-func TestOccupancy(t *testing.T) {
-	body := "s_nop 0\n" + lines(200, func(int) string { return "v_fma_f32 v2, v2, v2, v2" })
-	run := func(edit func(*Kernel), spec func(*Spec)) int64 {
-		c := newCore(t, func(s *Spec) {
-			quiet(s)
-			s.Clusters, s.CUsPerCluster, s.SIMDsPerCU = 1, 1, 1
-			spec(s)
-		})
-		k := kernelOf(t, 32, body)
-		k.VGPRs, k.LDSBytes = 8, 0
-		edit(k)
-		return cyclesOf(t, c, k, 8, 32).Cycles
-	}
-	none := func(*Spec) {}
-	all := run(func(*Kernel) {}, none)
-	for _, c := range []struct {
-		name string
-		got  int64
-		by   int64 // how often the work-groups take turns, at least
-	}{
-		{"registers", run(func(k *Kernel) { k.VGPRs = 192 }, none), 3},
-		{"lds", run(func(k *Kernel) { k.LDSBytes = 16 << 10 }, none), 3},
-		{"slots", run(func(*Kernel) {}, func(s *Spec) { s.WavesPerSIMD = 2 }), 3},
-		{"work-groups", run(func(*Kernel) {}, func(s *Spec) { s.WorkgroupsMax = 2 }), 2},
-	} {
-		if c.got < c.by*1000 || c.got <= all {
-			t.Errorf("%s: %d cycles, unlimited %d", c.name, c.got, all)
-		}
 	}
 }
 

@@ -38,6 +38,10 @@ type Launch struct {
 	MaxInstructions int64
 	Functional      bool // no timing
 
+	// StackBytes is the scratch of a lane when it is more than what the kernel declares:
+	// compilers count a recursion once.
+	StackBytes int
+
 	// Memory serves what misses in the GPU's caches, which are cold; a functional
 	// launch needs none.
 	Memory mem.Level
@@ -100,6 +104,9 @@ func (l *Launch) Run(core *gpu.Core) (*sim.Report, error) {
 	var fault *gpu.Fault
 	if errors.As(err, &fault) {
 		fault.PC += int(gk.Base - codeBase) // as in a listing of the file
+		if beyond := (*gpu.ScratchError)(nil); errors.As(fault.Err, &beyond) && beyond.Offset >= beyond.Have {
+			fault.Err = &StackError{Kernel: k.Name, Bytes: gk.ScratchBytes, Dynamic: dynamicStack(k), Err: fault.Err}
+		}
 	}
 	return rep, err
 }
@@ -115,6 +122,12 @@ func (l *Launch) check(k *codeobject.Kernel) error {
 			return fmt.Errorf("grid %v of work-groups %v: at most 1024 work-items in a work-group and 2^31-1 in a dimension", l.Groups, l.Block)
 		}
 		items *= l.Block[i]
+	}
+	switch {
+	case l.StackBytes < 0 || l.StackBytes > maxStackBytes:
+		return fmt.Errorf("a stack of %d bytes per lane, at most %d", l.StackBytes, maxStackBytes)
+	case l.StackBytes > 0 && !k.Descriptor.Scratch:
+		return errors.New("a stack for a kernel that uses no scratch")
 	}
 	m := k.Meta
 	if m == nil {
@@ -141,17 +154,43 @@ func (l *Launch) kernel(k *codeobject.Kernel, segs []codeobject.Segment) (*gpu.K
 			if err != nil {
 				return nil, err
 			}
-			if k.Descriptor.Properties&rdna2.PropDynamicStack != 0 && k.Descriptor.Scratch {
-				// Recursion, calls through pointers and arrays of variable size: the
-				// runtime of ROCm reserves at least this much per lane.
+			if dynamicStack(k) {
 				gk.ScratchBytes = max(gk.ScratchBytes, dynamicStackBytes)
 			}
+			gk.ScratchBytes = max(gk.ScratchBytes, l.StackBytes)
 			return gk, nil
 		}
 	}
 	return nil, fmt.Errorf("kernel %s: entry %#x is not code", k.Name, k.Entry)
 }
 
-// dynamicStackBytes is the scratch of a lane for kernels whose stack the
-// compiler could not bound.
+// dynamicStackBytes is the scratch of a lane that ROCm's runtime reserves at least for kernels
+// whose stack the compiler could not bound.
 const dynamicStackBytes = 16 << 10
+
+// maxStackBytes is the largest scratch of a lane that the core runs.
+const maxStackBytes = 64 << 10
+
+// dynamicStack reports whether the kernel asks for a stack that the compiler could not bound:
+// for calls through pointers, arrays of variable size, and with some compilers recursion.
+func dynamicStack(k *codeobject.Kernel) bool {
+	return k.Descriptor.Properties&rdna2.PropDynamicStack != 0 && k.Descriptor.Scratch
+}
+
+// StackError is the cause of a fault when a lane's stack has outgrown its scratch.
+type StackError struct {
+	Kernel  string
+	Bytes   int  // that the lane has
+	Dynamic bool // the kernel asks for a dynamic stack
+	Err     error
+}
+
+func (e *StackError) Error() string {
+	if e.Dynamic {
+		return fmt.Sprintf("%v: the dynamic stack has outgrown its %d bytes", e.Err, e.Bytes)
+	}
+	return fmt.Sprintf("%v, as much as the kernel declares: recursion needs a dynamic stack, which it does not ask for", e.Err)
+}
+
+// Unwrap is the access.
+func (e *StackError) Unwrap() error { return e.Err }

@@ -123,6 +123,7 @@ func TestLaunchErrors(t *testing.T) {
 		{Launch{Kernel: "vadd", Groups: one, Block: one, Args: []Arg{n, buf, buf, n}}, "argument 0: i32 where the kernel takes a buffer (uint* a)"},
 		{Launch{Kernel: "vadd", Groups: one, Block: one, Args: []Arg{buf, buf, buf, {Value: make([]byte, 8), Type: "i64"}}}, "i64 has 8 bytes, the kernel takes 4 (uint n)"},
 		{Launch{Kernel: "vadd", Groups: one, Block: one, Args: []Arg{buf, buf, buf, {LDS: 1 << 20}}}, "65536"},
+		{Launch{Kernel: "vadd", Groups: one, Block: one, Args: []Arg{buf, buf, {LDS: 40 << 10}, {LDS: 24<<10 + 1}}}, "argument 3: 24577 bytes of LDS, at most 65536"},
 	} {
 		c.l.File = f
 		c.l.Memory = memory{}
@@ -146,6 +147,10 @@ func TestFaults(t *testing.T) {
 		{"s_mov_b32 m0, 9\nv_movrels_b32_e32 v0, v1", "M0 = 0x9 picks v10, the kernel has 8 registers"},
 		{"scratch_load_dword v0, off, off offset:8", "scratch offset 8, the lane has 8 bytes"},
 		{"s_getreg_b32 s4, hwreg(HW_REG_TRAPSTS)", "s_getreg_b32 of hardware register 3"},
+		{"v_mov_b32_e32 v0, 0\nglobal_store_dword v0, v0, s[0:1]", "segment arguments is read-only"},
+		{"s_getpc_b64 s[0:1]\nv_mov_b32_e32 v0, 0\nglobal_store_dword v0, v0, s[0:1]", "segment code is read-only"},
+		{"s_load_dwordx2 s[4:5], s[0:1], 0xfbc", "runs past the end of segment arguments"},
+		{"scratch_store_dword off, v0, off offset:8", "recursion needs a dynamic stack"},
 	} {
 		l := Launch{File: assemble(t, kernel(c.body)), Kernel: "k", Groups: [3]int{1, 1, 1}, Block: [3]int{32, 1, 1}, MaxInstructions: 10_000, Memory: memory{}}
 		_, err := l.Run(newCore(t))
@@ -156,6 +161,89 @@ func TestFaults(t *testing.T) {
 		}
 		if k, _ := l.File.Kernel("k"); fault.PC < int(k.Entry) || fault.PC > int(k.Entry)+64 {
 			t.Errorf("%s: fault at %#x, the kernel begins at %#x", c.body, fault.PC, k.Entry)
+		}
+	}
+}
+
+// TestArgumentPages: compilers load several arguments at once and rely on what lies behind the
+// last being there: the rest of a page, zero.
+func TestArgumentPages(t *testing.T) {
+	text := `k:
+	s_load_dwordx2 s[2:3], s[0:1], 0x0
+	s_load_dwordx4 s[4:7], s[0:1], 0x8
+	s_load_dwordx16 s[8:23], s[0:1], 0x8
+	s_waitcnt lgkmcnt(0)
+	s_add_u32 s4, s4, s5
+	s_add_u32 s4, s4, s6
+	s_add_u32 s4, s4, s23
+	v_mov_b32_e32 v0, 0
+	v_mov_b32_e32 v1, s4
+	global_store_dword v0, v1, s[2:3]
+	s_endpgm
+.amdhsa_kernel k
+.amdhsa_user_sgpr_kernarg_segment_ptr 1
+.amdhsa_kernarg_size 20
+.amdhsa_next_free_vgpr 8
+.amdhsa_next_free_sgpr 24
+.amdhsa_float_denorm_mode_32 3
+.end_amdhsa_kernel
+`
+	for _, functional := range []bool{false, true} {
+		out := make([]byte, 4)
+		word := func(v byte) Arg { return Arg{Value: []byte{v, 0, 0, 0}, Type: "i32"} }
+		l := Launch{File: assemble(t, text), Kernel: "k", Groups: [3]int{1, 1, 1}, Block: [3]int{1, 1, 1}, Functional: functional, Memory: memory{},
+			Args: []Arg{{Buffer: out}, word(3), word(4), word(5)}}
+		if _, err := l.Run(newCore(t)); err != nil {
+			t.Fatal(err)
+		}
+		wantInts(t, out, func(int) uint32 { return 12 })
+	}
+}
+
+// TestStackBytes: a stack that the kernel does not declare is there when the launch asks for it.
+func TestStackBytes(t *testing.T) {
+	text := `k:
+	s_load_dwordx2 s[2:3], s[0:1], 0x0
+	v_mov_b32_e32 v1, 7
+	scratch_store_dword off, v1, off offset:1020
+	s_waitcnt_vscnt null, 0x0
+	scratch_load_dword v1, off, off offset:1020
+	v_mov_b32_e32 v0, 0
+	s_waitcnt vmcnt(0) lgkmcnt(0)
+	global_store_dword v0, v1, s[2:3]
+	s_endpgm
+.amdhsa_kernel k
+.amdhsa_user_sgpr_kernarg_segment_ptr 1
+.amdhsa_kernarg_size 8
+.amdhsa_system_sgpr_private_segment_wavefront_offset 1
+.amdhsa_private_segment_fixed_size 16
+.amdhsa_next_free_vgpr 8
+.amdhsa_next_free_sgpr 24
+.amdhsa_float_denorm_mode_32 3
+`
+	run := func(more string, bytes int) (uint32, error) {
+		out := make([]byte, 4)
+		l := Launch{File: assemble(t, text+more+".end_amdhsa_kernel\n"), Kernel: "k", Groups: [3]int{1, 1, 1}, Block: [3]int{1, 1, 1}, Memory: memory{}, StackBytes: bytes,
+			Args: []Arg{{Buffer: out}}}
+		_, err := l.Run(newCore(t))
+		return binary.LittleEndian.Uint32(out), err
+	}
+	for _, c := range []struct {
+		more  string
+		bytes int
+		want  string // of the error
+	}{
+		{"", 1024, ""},
+		{".amdhsa_uses_dynamic_stack 1\n", 0, ""},
+		{"", 0, "as much as the kernel declares: recursion needs a dynamic stack"},
+		{"", 1020, "the lane has 1020 bytes"},
+		{"", 1 << 20, "at most 65536"},
+	} {
+		got, err := run(c.more, c.bytes)
+		if c.want == "" && (err != nil || got != 7) {
+			t.Errorf("%q, %d bytes: %d, %v", c.more, c.bytes, got, err)
+		} else if c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%q, %d bytes: %v, want %q", c.more, c.bytes, err, c.want)
 		}
 	}
 }

@@ -238,3 +238,68 @@ func compareWords(got, want []byte, slack uint32) error {
 	}
 	return nil
 }
+
+// TestOracleArguments: kernels of many signatures find their arguments at every optimization
+// level and ABI, and a recursion its stack.
+func TestOracleArguments(t *testing.T) {
+	oracle.Need(t, "clang-19", "ld.lld-19")
+	le := binary.LittleEndian
+	i32 := func(v ...int32) (b []byte) {
+		for _, v := range v {
+			b = le.AppendUint32(b, uint32(v))
+		}
+		return b
+	}
+	value := func(b ...byte) Arg { return Arg{Value: b, Type: "a value"} }
+	words := func(v ...int32) (args []Arg) {
+		for _, v := range v {
+			args = append(args, value(i32(v)...))
+		}
+		return args
+	}
+	long := func(v uint64) Arg { return value(le.AppendUint64(nil, v)...) }
+	record := value(append(i32(1000), 20, 0, 3, 4, 5, 0, 0, 0)...)
+	out := make([]byte, 4*64)
+	result := Arg{Buffer: out, Type: "a buffer"}
+	cases := []struct {
+		kernel string
+		args   []Arg
+		want   uint32
+	}{
+		{"i3", append([]Arg{result}, words(100, 20, 3)...), 149},
+		{"i5", append(words(1, 20, 300, 4000, 50000), result), 54321},
+		{"i7", append([]Arg{result}, words(1, 20, 300, 4000, 50000, 600000, 7000000)...), 7654321},
+		{"small", []Arg{value(0xFF), value(0x10, 0x01), value(0xFF), result, value(1, 0)}, 527},
+		{"longs", append([]Arg{long(5), result, long(70)}, words(300)...), 375},
+		{"vec3", []Arg{result, value(i32(1, 2, 3, 99)...), value(4)}, 10},
+		{"vec4", []Arg{result, value(5), value(i32(1, 2, 3, 4)...)}, 15},
+		{"byvalue", []Arg{record, result}, 1032},
+		{"tail", []Arg{result, record}, 1032},
+		{"pointers", append([]Arg{result, {Buffer: i32(3)}, {Buffer: i32(0, 50)}}, words(700)...), 753},
+		{"recursion", append([]Arg{result}, words(30)...), 29},
+	}
+	for _, flags := range [][]string{{"-O0"}, {"-O1"}, {"-O2"}, {"-O3"}, {"-Os"}, {"-O3", "-mwavefrontsize64"}, {"-O2", "-mcode-object-version=4"}, {"-O3", "-mcode-object-version=6"}} {
+		path := filepath.Join(t.TempDir(), "args.co")
+		build(t, append(append(append([]string(nil), clangGPU...), flags...), "-w", "-o", path, "testdata/kernels/args.cl")...)
+		f := read(t, path, false)
+		for _, c := range cases {
+			for _, functional := range []bool{true, false} {
+				clear(out)
+				l := Launch{File: f, Kernel: c.kernel, Groups: [3]int{1, 1, 1}, Block: [3]int{64, 1, 1}, Functional: functional, Memory: memory{}, Args: c.args}
+				if c.kernel == "recursion" {
+					l.StackBytes = 16 << 10
+				}
+				if _, err := l.Run(newCore(t)); err != nil {
+					t.Errorf("%s %v: %v", c.kernel, flags, err)
+					continue
+				}
+				for i := 0; i < len(out); i += 4 {
+					if got := le.Uint32(out[i:]); got != c.want {
+						t.Errorf("%s %v, lane %d: %d, want %d", c.kernel, flags, i/4, got, c.want)
+						break
+					}
+				}
+			}
+		}
+	}
+}

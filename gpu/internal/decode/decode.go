@@ -5,6 +5,7 @@ package decode
 import (
 	"encoding/binary"
 	"fmt"
+	"sync"
 
 	"github.com/nnsoc/nnsoc/gpu/internal/exec"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
@@ -77,6 +78,24 @@ func inline(code uint16, k rdna2.Kind, regs int, literal uint32) uint64 {
 	return uint64(v)
 }
 
+// typed are the types of the sources of every mnemonic, as its form of 64 bits has them: forms whose source can
+// only be a vector register do not say which type a negation is of.
+var typed = sync.OnceValue(func() *[rdna2.NumMnemonics][4]rdna2.Kind {
+	t := new([rdna2.NumMnemonics][4]rdna2.Kind)
+	for op := rdna2.Op(1); op < rdna2.NumOps; op++ {
+		f := op.Form()
+		if f.Format != rdna2.VOP3 && f.Format != rdna2.VOP3P {
+			continue
+		}
+		for _, o := range f.Operands() {
+			if i := o.Slot(); i >= 0 {
+				t[f.Mnemonic][i] = o.Kind
+			}
+		}
+	}
+	return t
+})
+
 // source resolves operand slot i of in.
 func (d *decoder) source(u *state.Op, dep *state.Deps, in *rdna2.Inst, o rdna2.Operand) error {
 	i := o.Slot()
@@ -90,6 +109,9 @@ func (d *decoder) source(u *state.Op, dep *state.Deps, in *rdna2.Inst, o rdna2.O
 		regs = 1
 	}
 	u.Details.Kind[i] = o.Kind
+	if f := u.Details.Form; f.NegMask != 0 && o.Class == rdna2.ClassVGPR {
+		u.Details.Kind[i] = typed()[f.Mnemonic][i]
+	}
 	u.Details.Regs[i] = uint8(regs)
 	switch {
 	case rdna2.IsVGPR(code):

@@ -2,7 +2,7 @@
 // its handler out of the tables of this package: vector_table.go for results of 32 bits, wide.go for those of
 // 64, compare.go, mask.go for what crosses lanes, scalar.go, and bind_memory.go, which reads memory
 // instructions off their mnemonics. A table's entry is the definition of one lane; routines of package asm
-// that do whole rows agree with it bit for bit.
+// that do whole rows agree with it bit for bit. What the definitions must give stands in testdata/values.
 package exec
 
 import (

@@ -15,12 +15,13 @@ type divFormat struct {
 	scale    int     // binary exponent of the scale factor
 	far      int     // exponent difference at which the quotient nears overflow
 	tiny     int     // numerators at or below this exponent are scaled
-	smallest float64 // normal number
+	least    int     // exponent of the smallest normal number
+	smallest float64 // that
 }
 
 var (
-	div32 = divFormat{scale: 64, far: 96, tiny: 23 - 127, smallest: 0x1p-126}
-	div64 = divFormat{scale: 128, far: 768, tiny: 53 - 1023, smallest: 0x1p-1022}
+	div32 = divFormat{scale: 64, far: 96, tiny: 23 - 127, least: -126, smallest: 0x1p-126}
+	div64 = divFormat{scale: 128, far: 768, tiny: 53 - 1023, least: -1022, smallest: 0x1p-1022}
 )
 
 // divScale returns the scaled copy of s0 (which is the denominator s1 or the
@@ -29,18 +30,19 @@ func divScale(f *divFormat, s0, s1, s2 float64, isNum, isDen bool) (float64, boo
 	if s1 == 0 || s2 == 0 {
 		return math.NaN(), false
 	}
-	denormal := func(x float64) bool { return x != 0 && math.Abs(x) < f.smallest }
+	// A quotient that is too small for the format counts as a denormal.
+	denormal := func(num, den float64) bool { return !math.IsInf(den, 0) && math.Abs(num/den) < f.smallest }
 	only := func(which bool) (float64, bool) {
 		if which {
 			return math.Ldexp(s0, f.scale), true
 		}
 		return s0, true
 	}
-	inverse, quotient := denormal(1/s1), denormal(s2/s1)
+	inverse, quotient := denormal(1, s1), denormal(s2, s1)
 	switch {
-	case exponent(s2)-exponent(s1) >= f.far:
+	case f.exponent(s2)-f.exponent(s1) >= f.far:
 		return only(isDen)
-	case denormal(s1):
+	case denormal(s1, 1):
 		return math.Ldexp(s0, f.scale), false
 	case inverse && quotient:
 		return only(isDen)
@@ -48,16 +50,19 @@ func divScale(f *divFormat, s0, s1, s2 float64, isNum, isDen bool) (float64, boo
 		return math.Ldexp(s0, -f.scale), false
 	case quotient:
 		return only(isNum)
-	case exponent(s2) <= f.tiny:
+	case f.exponent(s2) <= f.tiny:
 		return math.Ldexp(s0, f.scale), false
 	}
 	return s0, false
 }
 
-// exponent is the unbiased binary exponent of a finite non-zero x.
-func exponent(x float64) int {
-	if x == 0 || math.IsInf(x, 0) || x != x {
-		return 0
+// exponent is the exponent field of a number, without the bias.
+func (f *divFormat) exponent(x float64) int {
+	switch {
+	case math.IsInf(x, 0) || x != x:
+		return 2 - f.least
+	case math.Abs(x) < f.smallest:
+		return f.least - 1
 	}
 	_, e := math.Frexp(x)
 	return e - 1
@@ -81,7 +86,7 @@ func execDivScale(w *state.Wave, u *state.Op) {
 		a, b, c := t[0][l], t[1][l], t[2][l]
 		if double {
 			r, s := divScale(&div64, float.F64(a), float.F64(b), float.F64(c), a == c, a == b)
-			v := float.Bits64(r)
+			v := nan64(r)
 			lo[l], hi[l] = uint32(v), uint32(v>>32)
 			if s {
 				flag |= 1 << l
@@ -123,7 +128,7 @@ func execDivFmas(w *state.Wave, u *state.Op) {
 			r := math.FMA(float.F64(a), float.F64(b), float.F64(c))
 			if scaled {
 				k := -128
-				if exponent(float.F64(c)) > 0 {
+				if div64.exponent(float.F64(c)) > 0 {
 					k = 128
 				}
 				r = math.Ldexp(r, k)
@@ -144,7 +149,7 @@ func execDivFmas(w *state.Wave, u *state.Op) {
 // divBack is the exponent that undoes the scaling of a float32 quotient of
 // about q.
 func divBack(q uint32) int {
-	if exponent(float64(float.F32(q))) > 0 {
+	if div32.exponent(float64(float.F32(q))) > 0 {
 		return 64
 	}
 	return -64

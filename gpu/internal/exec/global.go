@@ -18,7 +18,7 @@ func execSLoad(w *state.Wave, u *state.Op) {
 	n := u.Details.Access.Size
 	b := w.Machine.Bytes(addr, n, false)
 	if b == nil {
-		w.Fail(fmt.Errorf("scalar load of %d bytes at %#x: not mapped", n, addr))
+		w.Fail(fmt.Errorf("scalar load of %d bytes at %#x: %s", n, addr, w.Machine.Why(addr, n)))
 		return
 	}
 	loadWords(w.S[u.Dst:u.Dst+uint32(n/4)], b)

@@ -204,6 +204,15 @@ func ffract(a uint32) uint32 {
 	return min(float.Bits32(float32(x-math.Floor(x))), 0x3F7FFFFF)
 }
 
+// ffractHalf is ffract whose result rounds to a half below 1.
+func ffractHalf(a uint32) uint32 {
+	f := ffract(a)
+	if float.IsNaN32(f) {
+		return f
+	}
+	return min(f, 0x3F7FE000)
+}
+
 func fldexp(a, n uint32) uint32 {
 	if float.IsNaN32(a) {
 		return float.Quiet(a)

@@ -34,7 +34,7 @@ func scratchReady(w *state.Wave) bool {
 // byte off on, and notes the address for timing.
 func accessPrivate(w *state.Wave, u *state.Op, op *state.Access, l int, off int64) bool {
 	if size := int64(w.Machine.Program.ScratchBytes); off < 0 || off+int64(op.Size) > size {
-		w.Fail(fmt.Errorf("lane %d: %d bytes at scratch offset %d, the lane has %d bytes", l, op.Size, off, size))
+		w.Fail(&state.ScratchError{Lane: l, Bytes: op.Size, Offset: off, Have: size})
 		return false
 	}
 	stride := 4 * w.Lanes

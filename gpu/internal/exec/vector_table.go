@@ -207,7 +207,7 @@ var vectorTable = []sem{
 	{name: "v_cvt_f32_ubyte2", class: state.ClassF32, f: lane1(func(a uint32) uint32 { return float.Bits32(float32(a >> 16 & 255)) })},
 	{name: "v_cvt_f32_ubyte3", class: state.ClassF32, f: lane1(func(a uint32) uint32 { return float.Bits32(float32(a >> 24)) })},
 	{name: "v_cvt_pk_u8_f32", class: state.ClassF32, f: lane3(cvtPkU8)},
-	{name: "v_cvt_f32_f16", class: state.ClassF32, kind: state.ResultF16, f: lane1(func(a uint32) uint32 { return float.FromHalf(a & 0xFFFF) })},
+	{name: "v_cvt_f32_f16", class: state.ClassF32, kind: state.ResultF32, f: lane1(func(a uint32) uint32 { return float.FromHalf(a & 0xFFFF) })},
 	{name: "v_cvt_f16_f32", class: state.ClassF32, kind: state.ResultF32, half: true, f: lane1(float.ToHalf)},
 	{name: "v_cvt_pkrtz_f16_f32", class: state.ClassF32, kind: state.ResultF32, f: lane2(func(a, b uint32) uint32 { return float.ToHalfTrunc(a) | float.ToHalfTrunc(b)<<16 })},
 	{name: "v_cvt_f16_u16", class: state.ClassF32, half: true, f: lane1(func(a uint32) uint32 { return float.ToHalf(float.Bits32(float32(a & 0xFFFF))) })},
@@ -229,9 +229,7 @@ var vectorTable = []sem{
 	{name: "v_fmac_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane3(float.FMAHalf), acc: true},
 	{name: "v_fmamk_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane3(float.FMAHalf)},
 	{name: "v_fmaak_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane3(float.FMAHalf)},
-	{name: "v_med3_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane3(func(a, b, c uint32) uint32 {
-		return float.ToHalf(float.Med3(float.FromHalf(a), float.FromHalf(b), float.FromHalf(c)))
-	})},
+	{name: "v_med3_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane3(float.Med3Half)},
 	{name: "v_max3_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane3(func(a, b, c uint32) uint32 { return float.MaxHalf(float.MaxHalf(a, b), c) })},
 	{name: "v_min3_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: lane3(func(a, b, c uint32) uint32 { return float.MinHalf(float.MinHalf(a, b), c) })},
 	{name: "v_rcp_f16", class: state.ClassTrans, kind: state.ResultF16, half: true, f: via32(float.Rcp)},
@@ -243,7 +241,7 @@ var vectorTable = []sem{
 	{name: "v_floor_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: via32(ffloor)},
 	{name: "v_ceil_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: via32(fceil)},
 	{name: "v_trunc_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: via32(ftrunc)},
-	{name: "v_fract_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: via32(func(a uint32) uint32 { return min(ffract(a), 0x3F7FE000) })},
+	{name: "v_fract_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: via32(ffractHalf)},
 	{name: "v_sin_f16", class: state.ClassTrans, kind: state.ResultF16, half: true, f: via32(float.Sin)},
 	{name: "v_cos_f16", class: state.ClassTrans, kind: state.ResultF16, half: true, f: via32(float.Cos)},
 	{name: "v_frexp_mant_f16", class: state.ClassF16, kind: state.ResultF16, half: true, f: via32(ffrexpMant)},
@@ -265,8 +263,8 @@ var vectorTable = []sem{
 	{name: "v_pk_fmac_f16", class: state.ClassF16, kind: state.ResultF16, f: lane3(pkFMA), acc: true},
 
 	// Dot products.
-	{name: "v_dot2_f32_f16", class: state.ClassDot, kind: state.ResultF16, f: lane3(dot2F32F16)},
-	{name: "v_dot2c_f32_f16", class: state.ClassDot, kind: state.ResultF16, f: lane3(dot2F32F16), acc: true},
+	{name: "v_dot2_f32_f16", class: state.ClassDot, kind: state.ResultF32, f: lane3(dot2F32F16)},
+	{name: "v_dot2c_f32_f16", class: state.ClassDot, kind: state.ResultF32, f: lane3(dot2F32F16), acc: true},
 	{name: "v_dot4_i32_i8", class: state.ClassDot, f: lane3(func(a, b, c uint32) uint32 { return uint32(dot4I8(a, b)) + c }), sat: lane3(func(a, b, c uint32) uint32 { return sat32(int64(dot4I8(a, b)) + int64(int32(c))) })},
 	{name: "v_dot4c_i32_i8", class: state.ClassDot, f: lane3(func(a, b, c uint32) uint32 { return uint32(dot4I8(a, b)) + c }), acc: true},
 	{name: "v_dot4_u32_u8", class: state.ClassDot, f: lane3(func(a, b, c uint32) uint32 { return dot4U8(a, b) + c }), sat: lane3(func(a, b, c uint32) uint32 { return addSatU32(dot4U8(a, b), c) })},

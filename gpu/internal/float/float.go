@@ -114,17 +114,11 @@ func addOdd(x, y float64) float64 {
 	return math.Float64frombits(b)
 }
 
-// Max and Min are IEEE maxNum and minNum: one NaN gives the other operand,
+// Max and Min are maxNum and minNum in IEEE mode: a signalling NaN gives it quiet, one quiet NaN the other operand, and
 // +0 is greater than -0.
 func Max(a, b uint32) uint32 {
-	if IsNaN32(a) {
-		if IsNaN32(b) {
-			return Quiet(a)
-		}
-		return b
-	}
-	if IsNaN32(b) {
-		return a
+	if IsNaN32(a) || IsNaN32(b) {
+		return numberOf(a, b)
 	}
 	if orderKey(a) >= orderKey(b) {
 		return a
@@ -132,22 +126,31 @@ func Max(a, b uint32) uint32 {
 	return b
 }
 
-// Min is the smaller operand; a NaN loses.
+// Min is the smaller operand.
 func Min(a, b uint32) uint32 {
-	if IsNaN32(a) {
-		if IsNaN32(b) {
-			return Quiet(a)
-		}
-		return b
-	}
-	if IsNaN32(b) {
-		return a
+	if IsNaN32(a) || IsNaN32(b) {
+		return numberOf(a, b)
 	}
 	if orderKey(a) <= orderKey(b) {
 		return a
 	}
 	return b
 }
+
+// numberOf is what a maximum or minimum with a NaN gives.
+func numberOf(a, b uint32) uint32 {
+	switch {
+	case isSignalling(a):
+		return Quiet(a)
+	case isSignalling(b):
+		return Quiet(b)
+	case IsNaN32(a):
+		return b
+	}
+	return a
+}
+
+func isSignalling(u uint32) bool { return IsNaN32(u) && u != Quiet(u) }
 
 // orderKey maps float bits to integers in the order of the numbers, -0 < +0.
 func orderKey(u uint32) int32 { return int32(u ^ uint32(int32(u)>>31)>>1) }
@@ -156,14 +159,10 @@ func orderKey64(u uint64) int64 { return int64(u ^ uint64(int64(u)>>63)>>1) }
 
 // Max64 is Max on float64.
 func Max64(a, b uint64) uint64 {
-	switch {
-	case IsNaN64(a) && IsNaN64(b):
-		return a | 1<<51
-	case IsNaN64(a):
-		return b
-	case IsNaN64(b):
-		return a
-	case orderKey64(a) >= orderKey64(b):
+	if IsNaN64(a) || IsNaN64(b) {
+		return numberOf64(a, b)
+	}
+	if orderKey64(a) >= orderKey64(b) {
 		return a
 	}
 	return b
@@ -171,30 +170,34 @@ func Max64(a, b uint64) uint64 {
 
 // Min64 is Min on float64.
 func Min64(a, b uint64) uint64 {
-	switch {
-	case IsNaN64(a) && IsNaN64(b):
-		return a | 1<<51
-	case IsNaN64(a):
-		return b
-	case IsNaN64(b):
-		return a
-	case orderKey64(a) <= orderKey64(b):
+	if IsNaN64(a) || IsNaN64(b) {
+		return numberOf64(a, b)
+	}
+	if orderKey64(a) <= orderKey64(b) {
 		return a
 	}
 	return b
 }
 
-// Med3 is the median.
+func numberOf64(a, b uint64) uint64 {
+	const quiet = 1 << 51
+	switch {
+	case IsNaN64(a) && a&quiet == 0:
+		return a | quiet
+	case IsNaN64(b) && b&quiet == 0:
+		return b | quiet
+	case IsNaN64(a):
+		return b
+	}
+	return a
+}
+
+// Med3 is the median in the order of Max and Min.
 func Med3(a, b, c uint32) uint32 {
 	if IsNaN32(a) || IsNaN32(b) || IsNaN32(c) {
 		return Min(Min(a, b), c)
 	}
-	if m := Max(Max(a, b), c); m == a {
-		return Max(b, c)
-	} else if m == b {
-		return Max(a, c)
-	}
-	return Max(a, b)
+	return Max(Min(a, b), Min(Max(a, b), c))
 }
 
 // Clamp limits to [0,1]; NaN gives 0.
@@ -335,10 +338,22 @@ func FMAHalf(a, b, c uint32) uint32 {
 }
 
 // MaxHalf is Max on halves.
-func MaxHalf(a, b uint32) uint32 { return ToHalf(Max(FromHalf(a), FromHalf(b))) }
+func MaxHalf(a, b uint32) uint32 { return ToHalf(Max(widen(a), widen(b))) }
 
 // MinHalf is Min on halves.
-func MinHalf(a, b uint32) uint32 { return ToHalf(Min(FromHalf(a), FromHalf(b))) }
+func MinHalf(a, b uint32) uint32 { return ToHalf(Min(widen(a), widen(b))) }
+
+// Med3Half is Med3 on halves.
+func Med3Half(a, b, c uint32) uint32 { return ToHalf(Med3(widen(a), widen(b), widen(c))) }
+
+// widen is FromHalf that leaves a signalling NaN signalling.
+func widen(h uint32) uint32 {
+	u := FromHalf(h)
+	if h&0x7FFF > 0x7C00 && h&0x200 == 0 {
+		u &^= 0x00400000
+	}
+	return u
+}
 
 // Transcendental unit: evaluated in float64 with our own series, so that every
 // host gives the same bits, then rounded.
@@ -425,10 +440,11 @@ func fsincos(u uint32, quarter int) uint32 {
 		}
 		return 0x3F800000
 	}
-	if x == 0 && quarter == 0 {
-		return u
+	r := Bits32(float32(sinTurn(x, quarter)))
+	if r<<1 == 0 { // of a sine it has the sign of x, of a cosine none
+		return u & 0x80000000 * uint32(1-quarter)
 	}
-	return Bits32(float32(sinTurn(x, quarter)))
+	return r
 }
 
 // exp2 is 2^x in float64, |relative error| below 1e-16.

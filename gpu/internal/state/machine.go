@@ -77,10 +77,18 @@ func (m *Machine) Bytes(addr uint64, n int, write bool) []byte {
 
 // Why says what is wrong with an access that Bytes refused.
 func (m *Machine) Why(addr uint64, n int) string {
-	if s := m.Space.Find(addr, n); s != nil {
+	find := func(n int) *mem.Segment {
+		for _, s := range [...]*mem.Segment{&m.Args, &m.Code} {
+			if s.Contains(addr, n) {
+				return s
+			}
+		}
+		return m.Space.Find(addr, n)
+	}
+	if s := find(n); s != nil {
 		return "segment " + s.Name + " is read-only"
 	}
-	if s := m.Space.Find(addr, 1); s != nil {
+	if s := find(1); s != nil {
 		return fmt.Sprintf("runs past the end of segment %s [%#x,%#x)", s.Name, s.Base, s.Base+uint64(len(s.Data)))
 	}
 	return "not mapped"
@@ -88,3 +96,13 @@ func (m *Machine) Why(addr uint64, n int) string {
 
 // InScratch reports whether an address is in the scratch segment of any wave.
 func InScratch(addr uint64) bool { return addr-ScratchWindow < 1<<32 }
+
+// ScratchError is an access outside a lane's scratch.
+type ScratchError struct {
+	Lane, Bytes  int
+	Offset, Have int64
+}
+
+func (e *ScratchError) Error() string {
+	return fmt.Sprintf("lane %d: %d bytes at scratch offset %d, the lane has %d bytes", e.Lane, e.Bytes, e.Offset, e.Have)
+}

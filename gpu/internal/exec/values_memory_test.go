@@ -1,0 +1,180 @@
+package exec_test
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nnsoc/nnsoc/gpu/internal/state"
+	"github.com/nnsoc/nnsoc/isa/rdna2"
+)
+
+// little is a hexadecimal number as bytes, the last digits first.
+func little(s string) ([]byte, error) {
+	b, err := hex.DecodeString(s)
+	slices.Reverse(b)
+	return b, err
+}
+
+// place is where a lane's access goes.
+type place struct {
+	bytes func(c *contents) []byte // the memory
+	at    func(lane, i int) int    // of byte i
+}
+
+// checkMemory runs a row of a load, store or atomic: two lanes, each at an address of its own, take part, one
+// where the form has no address per lane.
+func checkMemory(r *row, f *rdna2.Form) error {
+	in, out := map[string][]byte{}, map[string][]byte{}
+	for i, list := range [][]string{r.in, r.out} {
+		for _, x := range list {
+			k, v, ok := strings.Cut(x, "=")
+			b, err := little(v)
+			if !ok || err != nil {
+				return fmt.Errorf("%q is no name=number", x)
+			}
+			[]map[string][]byte{in, out}[i][k] = b
+		}
+	}
+	for _, lanes := range []int{32, 64} {
+		if err := memoryRow(f, lanes, in, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func memoryRow(f *rdna2.Form, lanes int, in, out map[string][]byte) error {
+	b := newBench(lanes)
+	const baseReg, soffReg = 20, 24 // scalar registers of bases, descriptors and offsets
+	inst := rdna2.Inst{Op: f.Op, Src: [4]uint16{rdna2.Null, rdna2.Null, rdna2.Null, soffReg}, Offset: 8}
+	active := []int{1, 6}
+	dst, where := 0, place{}
+	addrRegs, bySaddr := 0, false
+	atomic := f.Sched == rdna2.SchedAtomic || f.Format == rdna2.DS && in["mem"] != nil && out["mem"] != nil && in["data"] != nil
+	for _, o := range f.Operands() {
+		switch o.Role {
+		case rdna2.RoleVDst:
+			inst.Dst, dst = rdna2.V(dstReg), int(o.Regs)
+		case rdna2.RoleAddr, rdna2.RoleVAddr:
+			inst.Src[0], addrRegs = rdna2.V(srcReg), int(o.Regs)
+		case rdna2.RoleData0, rdna2.RoleVData:
+			inst.Src[1] = rdna2.V(srcReg + 4)
+		case rdna2.RoleData1:
+			inst.Src[2] = rdna2.V(srcReg + 8)
+		case rdna2.RoleSAddr, rdna2.RoleSRsrc:
+			inst.Src[2], bySaddr = baseReg, true
+		}
+	}
+	// Byte offset of a lane's place; addresses below leave 8 of it to the offset of the instruction.
+	off := func(lane int) int { return 48 + 32*lane }
+	switch f.Format {
+	case rdna2.DS:
+		where = place{func(c *contents) []byte { return c.lds }, func(l, i int) int { return off(l) + i }}
+		for _, l := range active {
+			b.setV(srcReg, l, 1, uint64(off(l)-8))
+		}
+	case rdna2.FLAT, rdna2.GLOBAL:
+		where = place{func(c *contents) []byte { return c.mem }, func(l, i int) int { return off(l) + i }}
+		b.setS(baseReg, 2, testBase)
+		for _, l := range active {
+			if bySaddr {
+				b.setV(srcReg, l, 1, uint64(off(l)-8))
+			} else {
+				b.setV(srcReg, l, 2, testBase+uint64(off(l)-8))
+			}
+		}
+	case rdna2.SCRATCH:
+		where = place{func(c *contents) []byte { return c.scratch }, func(l, i int) int { return (16+i)/4*4*lanes + 4*l + i%4 }}
+		if addrRegs == 0 && !bySaddr {
+			inst.Offset = 16
+		}
+		b.setS(baseReg, 1, 8)
+		for _, l := range active {
+			b.setV(srcReg, l, 1, 8)
+		}
+	case rdna2.MUBUF:
+		where = place{func(c *contents) []byte { return c.mem }, func(l, i int) int { return off(l) + i }}
+		stride, raw := uint32(0), uint32(3<<28)
+		if f.Has(rdna2.FlagIdxEn) {
+			stride = 32
+		}
+		inst.Offset = 16
+		b.setS(soffReg, 1, 16)
+		records := uint32(testMemory)
+		if stride > 0 {
+			raw, records = 0, testMemory/32
+		}
+		for i, v := range []uint32{testBase & 0xFFFFFFFF, testBase>>32 | stride<<16, records, raw} {
+			b.setS(baseReg+i, 1, uint64(v))
+		}
+		if addrRegs == 0 {
+			active = []int{0} // every lane has the address of lane 0
+			where.at = func(l, i int) int { return 32 + i }
+		}
+		for _, l := range active {
+			switch {
+			case f.Has(rdna2.FlagIdxEn | rdna2.FlagOffEn):
+				b.setV(srcReg, l, 1, uint64(l))
+				b.setV(srcReg+1, l, 1, 16)
+			case f.Has(rdna2.FlagIdxEn):
+				b.setV(srcReg, l, 1, uint64(l))
+				where.at = func(l, i int) int { return 32 + 32*l + i }
+			case addrRegs > 0:
+				b.setV(srcReg, l, 1, uint64(off(l)-32))
+			}
+		}
+	}
+	var exec uint64
+	for _, l := range active {
+		exec |= 1 << l
+	}
+	b.setS(state.EXEC, lanes/32, exec)
+
+	put := func(c *contents, l int, v []byte) {
+		for i, x := range v {
+			where.bytes(c)[where.at(l, i)] = x
+		}
+	}
+	registers := func(reg, l int, v []byte, set func(reg, lane, n int, v uint64)) {
+		for i := 0; i < len(v); i += 4 {
+			var w [4]byte
+			copy(w[:], v[i:])
+			set(reg+i/4, l, 1, uint64(binary.LittleEndian.Uint32(w[:])))
+		}
+	}
+	live := contents{lds: b.w.Group.LDS, mem: b.mem, scratch: b.w.Scratch}
+	data := srcReg + 4
+	if f.Format == rdna2.MUBUF && atomic && dst > 0 {
+		data = dstReg // the old value replaces the data
+	}
+	for _, l := range active {
+		put(&live, l, in["mem"])
+		registers(dstReg, l, in["dst"], b.setV)
+		switch {
+		case in["cmp"] != nil && f.Format == rdna2.DS:
+			registers(srcReg+4, l, in["cmp"], b.setV)
+			registers(srcReg+8, l, in["new"], b.setV)
+		case in["cmp"] != nil:
+			registers(data, l, in["new"], b.setV)
+			registers(data+len(in["new"])/4, l, in["cmp"], b.setV)
+		default:
+			registers(data, l, in["data"], b.setV)
+			registers(srcReg+8, l, in["data2"], b.setV)
+		}
+	}
+	b.want = b.contents()
+	for _, l := range active {
+		put(&b.want, l, out["mem"])
+		switch {
+		case dst == 0:
+		case out["dst"] != nil:
+			registers(dstReg, l, out["dst"], b.setWantV)
+		default: // an atomic returns the value before
+			registers(dstReg, l, in["mem"], b.setWantV)
+		}
+	}
+	return b.exec(&inst)
+}
