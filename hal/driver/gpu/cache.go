@@ -3,11 +3,13 @@ package gpu
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/cache"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/plan"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/step"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
@@ -39,7 +41,14 @@ func (p *executable) Save(w *cache.Writer) {
 			w.Int(int64(s))
 		}
 	}
-	for _, list := range [2][]*layout.Tensor{prog.Inputs, prog.Outputs} {
+	w.Uint(uint64(len(prog.Faults)))
+	words := make([]*layout.Tensor, len(prog.Faults))
+	for i, f := range prog.Faults {
+		words[i] = f.Word
+		w.Int(int64(f.Op))
+		w.String(f.Reason)
+	}
+	for _, list := range [][]*layout.Tensor{prog.Inputs, prog.Outputs, prog.Counts, words} {
 		w.Uint(uint64(len(list)))
 		for _, t := range list {
 			w.Bool(t != nil)
@@ -73,14 +82,30 @@ func (d middleEnd) Load(g *graph.Graph, r *cache.Reader) (base.Executable, error
 		}
 		p.Launches = append(p.Launches, l)
 	}
+	p.Faults = make([]step.Fault, r.Count())
+	for i := range p.Faults {
+		p.Faults[i] = step.Fault{Op: r.IntIn(math.MinInt32, math.MaxInt32), Reason: r.String()}
+	}
 	p.Inputs = loadTensors(r, p, len(g.Inputs))
 	p.Outputs = loadTensors(r, p, len(g.Outputs))
+	p.Counts = loadTensors(r, p, len(g.Outputs))
+	words := loadTensors(r, p, len(p.Faults))
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
 	for i, t := range p.Outputs {
 		if t == nil || int64(t.Bytes()) != g.Operands[g.Outputs[i]].Bytes() {
 			return nil, fmt.Errorf("gpu: output %d has no place of its size", i)
+		}
+	}
+	for _, t := range append(slices.Clone(words), p.Counts...) {
+		if t != nil && (t.Region != layout.Arena || t.Bytes() != 4) {
+			return nil, fmt.Errorf("gpu: a word of %d bytes", t.Bytes())
+		}
+	}
+	for i, t := range words {
+		if p.Faults[i].Word = t; t == nil {
+			return nil, fmt.Errorf("gpu: fault %d has no word", i)
 		}
 	}
 	p.Dispatch()
@@ -102,7 +127,7 @@ func loadTensors(r *cache.Reader, p *plan.Program, n int) []*layout.Tensor {
 		if r.Bool() {
 			t.Region, room = layout.Consts, len(p.Consts)
 		}
-		t.Off, t.Elem, t.N = uint32(r.IntUpTo(math.MaxUint32)), layout.Element(r.IntUpTo(int64(layout.I8))), r.IntUpTo(layout.MaxRegion)
+		t.Off, t.Elem, t.N = uint32(r.IntUpTo(math.MaxUint32)), layout.Element(r.IntUpTo(int64(layout.U8))), r.IntUpTo(layout.MaxRegion)
 		if int64(t.Off)+int64(t.Bytes()) > int64(room) {
 			r.Fail("a tensor of %d bytes at %d of %d", t.Bytes(), t.Off, room)
 		}

@@ -5,13 +5,13 @@ import (
 
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/cache"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
@@ -29,6 +29,9 @@ type Config struct {
 	Clock        *hal.Clock // of the machine; nil is one of its own
 	Capabilities hal.Capabilities
 	Description  string
+	// Machine is a text that changes with the machine around the device. A compilation
+	// cache of another machine is refused.
+	Machine string
 	// Lowerings are asked first for every operation: kernels that this driver does not
 	// have, written against kernel/rdna.
 	Lowerings []lower.Operation
@@ -47,10 +50,14 @@ func New(cfg Config) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
+	identity, err := cache.Fingerprint(cfg.Spec, cfg.Machine)
+	if err != nil {
+		return nil, err
+	}
 	d := &Device{cfg: cfg, core: c}
 	d.Device = base.New(base.Config{
 		Name: "gpu", Description: cfg.Description, Version: base.Identity("1.0-"+cfg.Spec.Name, cfg.Lowerings), Type: hal.DeviceGPU, Capabilities: cfg.Capabilities, Host: cfg.Host, Clock: cfg.Clock,
-		Identity: fmt.Sprintf("%+v", cfg.Spec), Extensions: []hal.Extension{hal.VendorExtension(nn.QuantizationExtension)},
+		Identity: identity, Extensions: []hal.Extension{hal.VendorExtension(nn.QuantizationExtension)},
 	}, base.NewCompiler(middleEnd{d}))
 	return d, nil
 }
@@ -95,16 +102,19 @@ func (c checker) Types(i int) error { return c.l.Has(i) }
 // Lowers implements base.Checker.
 func (c checker) Lowers(i int) error { return c.l.Lower(i) }
 
-// Defers implements base.Checker: copies of single tensors take all parameters.
+// Defers implements base.Checker: lowerings take all parameters of the types that have a
+// storage.
 func (c checker) Defers(i int) error {
 	op := &c.g.Operations[i]
-	if !opspec.IsStrided(op.Type) && !graph.IsReshape(op.Type) {
-		return fmt.Errorf("%s: parameters and shapes must be known when the model is prepared", op.Type)
-	}
-	for _, x := range [2]uint32{c.g.Input(op), op.Outputs[0]} {
-		o := &c.g.Operands[x]
-		if _, err := c.l.Element(o.Type); err != nil && (op.Type == nn.OpSpaceToBatchNd || !o.Type.IsQuant8()) {
-			return fmt.Errorf("%s: %w", op.Type, err)
+	for _, list := range [2][]uint32{op.Inputs, op.Outputs} {
+		for _, x := range list {
+			o := &c.g.Operands[x]
+			if o.Lifetime == nn.NoValue || o.Type.IsScalar() {
+				continue
+			}
+			if _, err := c.l.Element(o.Type); err != nil {
+				return fmt.Errorf("%s: %w", op.Type, err)
+			}
 		}
 	}
 	return nil

@@ -2,8 +2,10 @@ package gpu
 
 import (
 	"bufio"
+	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
@@ -12,7 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
-	stats "github.com/nnsoc/nnsoc/hal/driver/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/statistics"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
@@ -94,12 +96,18 @@ func (p *executable) Run(inputs [][]byte, r base.RunOptions) (base.Run, error) {
 			copy(m.arena[t.Off:], inputs[i])
 		}
 	}
-	o := core.Options{State: m.state, Points: r.Points, Functional: r.Functional, Turn: r.Turn, Span: stats.Trace(r.Trace, r.StartFs, 0)}
+	o := core.Options{State: m.state, Points: r.Points, Functional: r.Functional, Turn: r.Turn, Span: statistics.Trace(r.Trace, r.StartFs, 0)}
 	report, err := p.dev.core.Run(&m.space, p.program.Dispatches, o)
 	if err != nil {
 		return nil, err // the machine is dropped
 	}
-	return &run{p, m, stats.Stats(report)}, nil
+	for _, f := range p.program.Faults {
+		if binary.LittleEndian.Uint32(m.arena[f.Word.Off:]) != 0 {
+			p.idle.Leave(m, m.home)
+			return nil, hal.Errorf(hal.GeneralFailure, "operation %d: %s", f.Op, f.Reason)
+		}
+	}
+	return &run{p, m, statistics.Stats(report)}, nil
 }
 
 // Output implements base.Run.
@@ -109,7 +117,16 @@ func (r *run) Output(i int) ([]byte, []uint32) {
 	if t.Region == layout.Consts {
 		data = r.program.Consts
 	}
-	return data[t.Off : int(t.Off)+t.Bytes()], g.Operands[g.Outputs[i]].Dimensions
+	data = data[t.Off : int(t.Off)+t.Bytes()]
+	dims := g.Operands[g.Outputs[i]].Dimensions
+	n := r.program.Counts[i]
+	if n == nil {
+		return data, dims
+	}
+	entry := len(data) / int(dims[0])
+	dims = slices.Clone(dims)
+	dims[0] = min(dims[0], binary.LittleEndian.Uint32(r.machine.arena[n.Off:]))
+	return data[:int(dims[0])*entry], dims
 }
 
 // Stats implements base.Run.

@@ -9,10 +9,11 @@ import (
 	"github.com/nnsoc/nnsoc/bench"
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/importer/tflite"
+	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/refcpu"
-	"github.com/nnsoc/nnsoc/testvectors"
 )
 
 // execute runs a model functionally.
@@ -60,13 +61,28 @@ func compareNetwork(t *testing.T, m *nn.Model, inputs [][]byte, relaxed bool) {
 	}
 }
 
-// TestNetworks: whole networks stay within the tolerance of one operation.
+// TestNetworks: whole networks stay within the tolerance of one operation, the shallow
+// ones also where halves are rounded layer by layer.
 func TestNetworks(t *testing.T) {
+	for name, shallow := range map[string]bool{
+		"mlperf_tiny_ad_float": false, "mlperf_tiny_ic_float": true, "mlperf_tiny_kws_float": true, "mlperf_tiny_vww_float": false,
+	} {
+		m := zoo.MustBuild(name)
+		inputs := [][]byte{tensor.SyntheticInput(&m.Main, 0, 1)}
+		t.Run(name, func(t *testing.T) { compareNetwork(t, m, inputs, false) })
+		if shallow {
+			t.Run(name+"/relaxed", func(t *testing.T) { compareNetwork(t, m, inputs, true) })
+		}
+	}
+}
+
+// TestGivenNetworks: so do published networks with their own weights and inputs.
+func TestGivenNetworks(t *testing.T) {
 	for _, name := range []string{"mobilenet_v1_1.0_224_float_dq", "mlperf_tiny_ic_resnet8_float", "tflm_hello_world_float"} {
-		dir := filepath.Join(testvectors.SharedDir(), "models", name)
+		dir := shared.Path(t, "models", name)
 		data, err := os.ReadFile(filepath.Join(dir, "model.tflite"))
 		if err != nil {
-			t.Skip("skipped: needs shared data")
+			t.Fatal(err)
 		}
 		m, err := tflite.Import(data, nil)
 		if err != nil {

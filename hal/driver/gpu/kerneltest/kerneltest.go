@@ -45,24 +45,46 @@ type Result struct {
 }
 
 // Floats reads a float32 output.
-func (r *Result) Floats() []float32 { return Values(layout.F32, r.Output) }
+func (r *Result) Floats() []float32 {
+	var v []float32
+	for _, x := range Values(layout.F32, r.Output) {
+		v = append(v, float32(x))
+	}
+	return v
+}
 
-// Values are stored elements as numbers.
-func Values(e layout.Element, b []byte) []float32 {
-	v := make([]float32, len(b)/e.Bytes())
+// Values are the elements of a tensor as the GPU stores them, as numbers.
+func Values(e layout.Element, b []byte) []float64 {
+	v := make([]float64, len(b)/e.Bytes())
 	for i := range v {
+		at := b[i*e.Bytes():]
 		switch e {
 		case layout.F32:
-			v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+			v[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(at)))
 		case layout.F16:
-			v[i] = opspec.Float16ToFloat32(binary.LittleEndian.Uint16(b[2*i:]))
-		case layout.U8:
-			v[i] = float32(b[i])
+			v[i] = float64(opspec.Float16ToFloat32(binary.LittleEndian.Uint16(at)))
+		case layout.I32:
+			v[i] = float64(int32(binary.LittleEndian.Uint32(at)))
+		case layout.I16:
+			v[i] = float64(int16(binary.LittleEndian.Uint16(at)))
+		case layout.U16:
+			v[i] = float64(binary.LittleEndian.Uint16(at))
+		case layout.I8:
+			v[i] = float64(int8(at[0]))
 		default:
-			v[i] = float32(int8(b[i]))
+			v[i] = float64(at[0])
 		}
 	}
 	return v
+}
+
+// Integers are integers as elements, which must be integers too.
+func Integers(e layout.Element, v []int32) []byte {
+	var b []byte
+	for _, x := range v {
+		b = append(b, binary.LittleEndian.AppendUint32(nil, uint32(x))[:e.Bytes()]...)
+	}
+	return b
 }
 
 // Bytes are float32 values as the GPU stores them.
@@ -87,7 +109,7 @@ func (c *Case) Compare(t testing.TB, tolerance float64, want func(i int) float64
 		t.Fatal(err)
 	}
 	for i, v := range Values(c.Output.Elem, r.Output) {
-		got, want := float64(v), want(i)
+		got, want := v, want(i)
 		same := got == want || math.IsNaN(got) && math.IsNaN(want)
 		if !same && !(math.Abs(got-want) <= tolerance*(1+math.Abs(want)) && !math.IsInf(want, 0)) {
 			t.Fatalf("element %d is %v, want %v", i, got, want)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/direct"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/gemm"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/move"
@@ -16,7 +17,8 @@ import (
 // that equal keys have equal code.
 func TestKeysAreValues(t *testing.T) {
 	for _, key := range []kernel.Key{
-		gemm.Key{}, window.Key{}, elementwise.Key{}, move.CopyKey{}, move.FillKey{}, move.GatherKey{}, reduce.SoftmaxKey{}, reduce.MeanKey{},
+		gemm.Key{}, window.Key{}, elementwise.Key{}, move.CopyKey{}, move.FillKey{}, move.GatherKey{}, reduce.SoftmaxKey{}, reduce.FoldKey{}, direct.Key{},
+		reduce.QuantizedSoftmaxKey{}, reduce.L2NormKey{}, reduce.LocalResponseKey{}, reduce.InstanceNormKey{},
 	} {
 		if where := shared(reflect.TypeOf(key)); where != "" {
 			t.Errorf("%T: %s", key, where)

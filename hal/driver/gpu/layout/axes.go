@@ -5,7 +5,7 @@ import "fmt"
 // Bounds of an index space.
 const (
 	MaxAxes     = 8
-	MaxOperands = 3
+	MaxOperands = 4
 )
 
 // Axis is a dimension of an index space with a stride per operand.

@@ -24,28 +24,60 @@ const Guard = 64
 // Element is how the elements of a tensor are stored.
 type Element uint8
 
-// The elements.
+// The elements. Booleans are bytes of U8.
 const (
 	F32 Element = iota
 	F16
-	U8
+	I32
+	I16
+	U16
 	I8
+	U8
+	numElements
 )
 
+// elements has a row per element: its name, the logarithm of its size, whether it is a
+// float, and whether an integer has a sign.
+var elements = [numElements]struct {
+	name          string
+	shift         int
+	float, signed bool
+}{
+	F32: {name: "f32", shift: 2, float: true, signed: true},
+	F16: {name: "f16", shift: 1, float: true, signed: true},
+	I32: {name: "i32", shift: 2, signed: true},
+	I16: {name: "i16", shift: 1, signed: true},
+	U16: {name: "u16", shift: 1},
+	I8:  {name: "i8", signed: true},
+	U8:  {name: "u8"},
+}
+
 // Bytes is the size of an element.
-func (e Element) Bytes() int { return [...]int{4, 2, 1, 1}[e] }
+func (e Element) Bytes() int { return 1 << elements[e].shift }
 
 // Shift is the logarithm of the size.
-func (e Element) Shift() int { return [...]int{2, 1, 0, 0}[e] }
+func (e Element) Shift() int { return elements[e].shift }
 
 // IsFloat reports whether an element is a float.
-func (e Element) IsFloat() bool { return e <= F16 }
+func (e Element) IsFloat() bool { return elements[e].float }
+
+// IsSigned reports whether an element may be negative.
+func (e Element) IsSigned() bool { return elements[e].signed }
 
 // String is the name of an element.
-func (e Element) String() string { return [...]string{"f32", "f16", "u8", "i8"}[e] }
+func (e Element) String() string { return elements[e].name }
 
 // PerChunk is the number of elements in 16 bytes.
 func (e Element) PerChunk() int { return 16 / e.Bytes() }
+
+// Limits are the least and greatest values of an integer element.
+func (e Element) Limits() (lo, hi int32) {
+	n := 8 * e.Bytes()
+	if e.IsSigned() {
+		return -1 << (n - 1), 1<<(n-1) - 1
+	}
+	return 0, 1<<n - 1
+}
 
 // Tensor is a value in memory.
 type Tensor struct {

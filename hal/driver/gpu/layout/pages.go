@@ -1,46 +1,76 @@
 package layout
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
-// Pages are the first bytes of the arena, which padding reads: a page of zeros, and
-// one of minus infinity in each precision that needs it. Nothing writes them.
+// Pages are the first bytes of the arena, which padding reads: a page of zeros, and one
+// of every other word that padding is made of. Nothing writes them.
 type Pages struct {
-	zero   int
-	lowest [2]bool // by element
+	bytes int      // that padding reads of a page
+	words []uint32 // of the pages behind that of zeros
 }
 
 // MinZero is the size of the page of zeros that every model has.
 const MinZero = 256
 
-// NeedZero makes the page of zeros at least n bytes large.
-func (p *Pages) NeedZero(n int) { p.zero = max(p.zero, n+Guard) }
-
-// NeedLowest asks for a page of minus infinity.
-func (p *Pages) NeedLowest(e Element) { p.lowest[e] = true }
+// Need asks for n bytes of a word.
+func (p *Pages) Need(word uint32, n int) {
+	p.bytes = max(p.bytes, n+Guard)
+	if word != 0 && !slices.Contains(p.words, word) {
+		p.words = append(p.words, word)
+	}
+}
 
 // size is the size of each page.
-func (p *Pages) size() int { return (max(p.zero, MinZero) + Guard + 255) / 256 * 256 }
+func (p *Pages) size() int { return (max(p.bytes, MinZero) + Guard + 255) / 256 * 256 }
 
-// Lowest is the offset of the page of minus infinity.
-func (p *Pages) Lowest(e Element) uint32 {
-	n := 1
-	if e == F16 && p.lowest[F32] {
-		n++
-	}
-	return uint32(n * p.size())
-}
+// At is the offset of the page of a word that was asked for.
+func (p *Pages) At(word uint32) uint32 { return uint32((slices.Index(p.words, word) + 1) * p.size()) }
 
 // Bytes is the content of all pages.
 func (p *Pages) Bytes() []byte {
 	b := make([]byte, p.size())
-	for _, e := range []Element{F32, F16} {
-		for i := 0; p.lowest[e] && i < p.size(); i += e.Bytes() {
-			if e == F16 {
-				b = binary.LittleEndian.AppendUint16(b, 0xfc00)
-			} else {
-				b = binary.LittleEndian.AppendUint32(b, 0xff800000)
-			}
+	for _, w := range p.words {
+		for range p.size() / 4 {
+			b = binary.LittleEndian.AppendUint32(b, w)
 		}
 	}
 	return b
+}
+
+// Fill is the word of elements that all have the low bits of v.
+func (e Element) Fill(v uint32) uint32 {
+	switch e.Bytes() {
+	case 1:
+		return v & 0xff * 0x01010101
+	case 2:
+		return v & 0xffff * 0x00010001
+	}
+	return v
+}
+
+// Lowest is the word of elements that no maximum keeps: minus infinity, or the least integer.
+func (e Element) Lowest() uint32 {
+	switch e {
+	case F32:
+		return 0xff800000
+	case F16:
+		return e.Fill(0xfc00)
+	}
+	lo, _ := e.Limits()
+	return e.Fill(uint32(lo))
+}
+
+// Padding is the word of elements that stand for zero: for unsigned bytes, whose zero point
+// is given less 128, and signed ones, as they are stored.
+func (e Element) Padding(zero int32) uint32 {
+	switch e {
+	case U8:
+		return e.Fill(uint32(zero + 128))
+	case I8:
+		return e.Fill(uint32(zero))
+	}
+	return 0
 }

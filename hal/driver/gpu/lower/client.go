@@ -18,7 +18,7 @@ func (l *Lowering) clients(operands []uint32, input bool) ([]*layout.Tensor, err
 			out = append(out, nil)
 			continue
 		}
-		if !o.Known() || o.Type.IsScalar() {
+		if !o.Known() && !l.view.Final || o.Type.IsScalar() {
 			return nil, fmt.Errorf("operand %d: %s of shape %v as input or output is not supported", x, o.Type, o.Dimensions)
 		}
 		t, err := l.Value(x)

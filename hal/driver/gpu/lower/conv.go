@@ -1,8 +1,10 @@
 package lower
 
 import (
+	"encoding/binary"
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/direct"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/gemm"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/move"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/window"
@@ -14,44 +16,154 @@ import (
 // maxTable bounds the entries of a table of tap offsets.
 const maxTable = 1 << 22
 
-// conv lowers CONV_2D and DEPTHWISE_CONV_2D.
+// conv lowers CONV_2D and DEPTHWISE_CONV_2D: with constant filters to tiles, else as they are.
 func (l *Lowering) conv(op *nn.Operation) error {
 	c, err := l.view.Conv(op)
 	if err != nil {
 		return err
 	}
-	if c.N*c.OutH*c.OutW == 0 || c.C == 0 {
-		return fmt.Errorf("%s: empty tensor", op.Type)
+	rows, taps := c.N*c.OutH*c.OutW, c.KH*c.KW
+	fits := rows > 0 && rows <= maxTable/taps && l.constants(c.Filter, c.Bias)
+	switch {
+	case c.Depthwise && !fits:
+		return l.direct(op, &c, direct.Depthwise, 1)
+	case c.Depthwise:
+		return l.depthwise(op, &c, rows)
+	case !fits || gatherFits(&c.Window, rows, c.C) != nil || c.K <= narrow && c.C%4 == 0 && rows >= manyRows:
+		return l.direct(op, &c, direct.Grouped, 1)
 	}
-	k, err := l.product(c.Type, c.Input, c.Filter, c.Bias, c.Output)
+	k, err := l.product(c.Input, c.Filter, c.Bias, c.Output, func() (opspec.GEMMQuant, error) { return c.Quant(l.view) })
 	if err != nil {
-		return err
-	}
-	rows := c.N * c.OutH * c.OutW
-	if taps := c.KH * c.KW; rows > maxTable/taps {
-		return fmt.Errorf("%s: %d positions of %d taps are too many", op.Type, rows, taps)
-	}
-	k.Lo, k.Hi = opspec.FloatActRange(c.Act)
-	if c.Depthwise {
-		l.window(&window.Kernel{
-			Shape: window.Shape{Mode: window.Depthwise, Window: c.Window, Rows: rows, Batches: c.N, InC: c.C, OutC: c.K,
-				Multiplier: c.Multiplier, Lo: k.Lo, Hi: k.Hi},
-			Weights: k.Weights, Bias: k.Bias, In: k.In, Out: k.Out,
-		})
-		return nil
-	}
-	k.Rows, k.Units, k.Taps, k.Depth, k.Window = rows, c.K, c.KH*c.KW, c.C, c.Window
-	if err := gatherFits(k); err != nil {
 		return fmt.Errorf("%s: %w", op.Type, err)
 	}
+	k.Lo, k.Hi = opspec.FloatActRange(c.Act)
+	k.Rows, k.Units, k.Taps, k.Depth, k.Window = rows, c.K, taps, c.C, c.Window
 	pointwise := c.KH == 1 && c.KW == 1 && c.StrideH == 1 && c.StrideW == 1 && c.Top+c.Bottom+c.Left+c.Right == 0
 	if c.C%k.Elem.PerChunk() != 0 {
 		l.gather(k, c.N)
 	} else if !pointwise {
 		k.Gather = true
-		l.Pages().NeedZero(c.C * k.Elem.Bytes())
+		l.Pages().Need(k.Padding(), c.C*k.Elem.Bytes())
 	}
 	l.gemm(k)
+	return nil
+}
+
+// Where units fill at most half of a wave and rows many of them, lanes are outputs.
+const (
+	narrow   = 16
+	manyRows = 64
+)
+
+// groupedConv lowers GROUPED_CONV_2D.
+func (l *Lowering) groupedConv(op *nn.Operation) error {
+	c, err := l.view.GroupedConv(op)
+	if err != nil {
+		return err
+	}
+	return l.direct(op, &c.Conv, direct.Grouped, c.Groups)
+}
+
+// transposeConv lowers TRANSPOSE_CONV_2D.
+func (l *Lowering) transposeConv(op *nn.Operation) error {
+	c, err := l.view.TransposeConv(op)
+	if err != nil {
+		return err
+	}
+	return l.direct(op, &c.Conv, direct.Transposed, 1)
+}
+
+// constants reports whether operands are known when the model is prepared.
+func (l *Lowering) constants(operands ...uint32) bool {
+	for _, x := range operands {
+		if !l.graph.Operands[x].IsConst() {
+			return false
+		}
+	}
+	return true
+}
+
+// direct adds a convolution whose filter is a tensor.
+func (l *Lowering) direct(op *nn.Operation, c *opspec.Conv, mode direct.Mode, groups int) error {
+	if c.N*c.OutH*c.OutW*c.C == 0 {
+		return fmt.Errorf("%s: empty tensor", op.Type)
+	}
+	k := &direct.Kernel{Shape: direct.Shape{Mode: mode, Window: c.Window, Batches: c.N, InC: c.C, OutC: c.K, Groups: groups, Multiplier: c.Multiplier}}
+	if mode == direct.Transposed {
+		k.Window.DilationH, k.Window.DilationW = 1, 1
+	}
+	k.Lo, k.Hi = opspec.FloatActRange(c.Act)
+	var err error
+	if k.In, k.Out, err = l.Pair(c.Input, c.Output); err != nil {
+		return err
+	}
+	if k.Filter, k.Bias, err = l.Pair(c.Filter, c.Bias); err != nil {
+		return err
+	}
+	if k.Filter.Region == layout.Consts {
+		data := l.list.Consts.Data[k.Filter.Off:][:k.Filter.Bytes()]
+		if data, k.Packed = k.PackFilter(data, k.Filter.Elem.Bytes()); k.Packed {
+			k.Filter = &layout.Tensor{Region: layout.Consts, Off: l.list.Consts.Bytes(data), Elem: k.Filter.Elem, N: k.Filter.N, First: -1}
+		}
+	}
+	if !k.In.Elem.IsFloat() {
+		q, err := c.Quant(l.view)
+		if err != nil {
+			return fmt.Errorf("%s: %w", op.Type, err)
+		}
+		k.Fixed = directFixed(&q)
+		k.Mult = q.Mult
+	}
+	l.Add(k, []*layout.Tensor{k.In, k.Filter, k.Bias}, []*layout.Tensor{k.Out})
+	return nil
+}
+
+// directFixed is the arithmetic of a product for package direct.
+func directFixed(q *opspec.GEMMQuant) direct.Fixed {
+	f := direct.Fixed{InZero: q.InZero, FilterZero: q.FilterZero, OutZero: q.OutZero, Lo: q.Lo, Hi: q.Hi, PerChannel: len(q.Mult) > 1}
+	if !f.PerChannel {
+		f.Mult = q.Mult[0]
+	}
+	return f
+}
+
+// depthwise adds a DEPTHWISE_CONV_2D with a constant filter.
+func (l *Lowering) depthwise(op *nn.Operation, c *opspec.Conv, rows int) error {
+	k := &window.Kernel{Shape: window.Shape{Mode: window.Depthwise, Window: c.Window, Rows: rows, Batches: c.N, InC: c.C, OutC: c.K, Multiplier: c.Multiplier}}
+	k.Lo, k.Hi = opspec.FloatActRange(c.Act)
+	var err error
+	if k.In, k.Out, err = l.Pair(c.Input, c.Output); err != nil {
+		return err
+	}
+	if k.In.Elem.IsFloat() {
+		if k.Weights, k.Bias, err = l.filter(c.Filter, c.Bias); err != nil {
+			return fmt.Errorf("%s: %w", op.Type, err)
+		}
+		l.window(k)
+		return nil
+	}
+	q, err := c.Quant(l.view)
+	if err != nil {
+		return fmt.Errorf("%s: %w", op.Type, err)
+	}
+	weights, bias, err := l.quantizedFilter(c.Filter, c.Bias)
+	if err != nil {
+		return fmt.Errorf("%s: %w", op.Type, err)
+	}
+	k.Fixed = window.Fixed{InZero: q.InZero, OutZero: q.OutZero, Lo: q.Lo, Hi: q.Hi, PerChannel: len(q.Mult) > 1}
+	if !k.Fixed.PerChannel {
+		k.Fixed.Mult = q.Mult[0]
+	}
+	k.Bytes = &window.Quantized{Bias: bias, Mult: q.Mult, Weights: make([]int32, len(weights))}
+	signed := elements[l.graph.Operands[c.Filter].Type].IsSigned()
+	for i, b := range weights {
+		w := int32(b)
+		if signed {
+			w = int32(int8(b))
+		}
+		k.Bytes.Weights[i] = w - q.FilterZero
+	}
+	l.window(k)
 	return nil
 }
 
@@ -61,19 +173,30 @@ func (l *Lowering) fullyConnected(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	if f.Batch == 0 {
-		return fmt.Errorf("%s: empty tensor", op.Type)
+	quant := func() (opspec.GEMMQuant, error) { return f.Quant(l.view) }
+	if err := l.dense(&f, quant); err != nil {
+		return fmt.Errorf("%s: %w", op.Type, err)
 	}
-	k, err := l.product(f.Type, f.Input, f.Weights, f.Bias, f.Output)
+	return nil
+}
+
+// point is the window of a product without one.
+var point = opspec.Window{H: 1, W: 1, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 1, OutW: 1}
+
+// dense adds a product of rows with a matrix of weights.
+func (l *Lowering) dense(f *opspec.FullyConnected, quant func() (opspec.GEMMQuant, error)) error {
+	if f.Batch == 0 {
+		return fmt.Errorf("empty tensor")
+	}
+	if !l.constants(f.Weights, f.Bias) || gatherFits(&point, f.Batch, f.Depth) != nil {
+		return l.denseDirect(f, quant)
+	}
+	k, err := l.product(f.Input, f.Weights, f.Bias, f.Output, quant)
 	if err != nil {
 		return err
 	}
-	k.Rows, k.Units, k.Taps, k.Depth = f.Batch, f.Units, 1, f.Depth
+	k.Rows, k.Units, k.Taps, k.Depth, k.Window = f.Batch, f.Units, 1, f.Depth, point
 	k.Lo, k.Hi = opspec.FloatActRange(f.Act)
-	k.Window = opspec.Window{H: 1, W: 1, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 1, OutW: 1}
-	if err := gatherFits(k); err != nil {
-		return fmt.Errorf("%s: %w", op.Type, err)
-	}
 	if f.Depth%k.Elem.PerChunk() != 0 {
 		l.gather(k, f.Batch)
 	}
@@ -81,22 +204,76 @@ func (l *Lowering) fullyConnected(op *nn.Operation) error {
 	return nil
 }
 
+// denseDirect is dense with weights that are a tensor.
+func (l *Lowering) denseDirect(f *opspec.FullyConnected, quant func() (opspec.GEMMQuant, error)) error {
+	k := &direct.Kernel{Shape: direct.Shape{Mode: direct.Grouped, Window: point, Batches: f.Batch, InC: f.Depth, OutC: f.Units, Groups: 1}}
+	k.Lo, k.Hi = opspec.FloatActRange(f.Act)
+	var err error
+	if k.In, k.Out, err = l.Pair(f.Input, f.Output); err != nil {
+		return err
+	}
+	if k.Filter, k.Bias, err = l.Pair(f.Weights, f.Bias); err != nil {
+		return err
+	}
+	if !k.In.Elem.IsFloat() {
+		q, err := quant()
+		if err != nil {
+			return err
+		}
+		k.Fixed, k.Mult = directFixed(&q), q.Mult
+	}
+	l.Add(k, []*layout.Tensor{k.In, k.Filter, k.Bias}, []*layout.Tensor{k.Out})
+	return nil
+}
+
 // product is the tensors and constants of a convolution or FULLY_CONNECTED.
-func (l *Lowering) product(t nn.OperandType, in, weights, bias, out uint32) (*gemm.Kernel, error) {
+func (l *Lowering) product(in, weights, bias, out uint32, quant func() (opspec.GEMMQuant, error)) (*gemm.Kernel, error) {
 	k := &gemm.Kernel{}
 	var err error
 	if k.In, k.Out, err = l.Pair(in, out); err != nil {
 		return nil, err
 	}
-	if _, err = l.Element(t); err != nil {
-		return nil, err
-	}
 	k.Elem = k.In.Elem
-	if k.Weights, err = l.Floats(weights, "filter"); err != nil {
+	if k.Elem.IsFloat() {
+		k.Weights, k.Bias, err = l.filter(weights, bias)
+		return k, err
+	}
+	q, err := quant()
+	if err != nil {
 		return nil, err
 	}
-	k.Bias, err = l.Floats(bias, "bias")
-	return k, err
+	w, b, err := l.quantizedFilter(weights, bias)
+	if err != nil {
+		return nil, err
+	}
+	k.Bytes = gemm.NewQuantized(&q, k.Elem, elements[l.graph.Operands[weights].Type], w, b)
+	k.Fixed = k.Bytes.Fixed
+	return k, nil
+}
+
+// filter is constant weights and biases of floats.
+func (l *Lowering) filter(weights, bias uint32) (w, b []float32, err error) {
+	if w, err = l.Floats(weights, "filter"); err != nil {
+		return nil, nil, err
+	}
+	b, err = l.Floats(bias, "bias")
+	return w, b, err
+}
+
+// quantizedFilter is constant weights and biases of 8-bit elements.
+func (l *Lowering) quantizedFilter(weights, bias uint32) (w []byte, b []int32, err error) {
+	if w, err = l.view.Data(weights); err != nil {
+		return nil, nil, fmt.Errorf("filter is not constant: %w", err)
+	}
+	data, err := l.view.Data(bias)
+	if err != nil {
+		return nil, nil, fmt.Errorf("bias is not constant: %w", err)
+	}
+	b = make([]int32, len(data)/4)
+	for i := range b {
+		b[i] = int32(binary.LittleEndian.Uint32(data[4*i:]))
+	}
+	return w, b, nil
 }
 
 func (l *Lowering) gemm(k *gemm.Kernel) {
@@ -115,66 +292,78 @@ func (l *Lowering) gather(k *gemm.Kernel, n int) {
 	}
 	width := (row + per - 1) / per * per
 	k.In = l.inArena(k.In)
-	h := &move.Gather{GatherShape: move.GatherShape{Window: k.Window, Batches: n, Channels: k.Depth, Width: width}, In: k.In}
+	h := &move.Gather{GatherShape: move.GatherShape{Window: k.Window, Batches: n, Channels: k.Depth, Width: width, Padding: k.Padding()}, In: k.In}
 	h.Out = l.Temporary(k.Elem, k.Rows*width)
-	l.Pages().NeedZero(layout.Guard)
+	l.Pages().Need(h.Padding, layout.Guard)
 	l.Add(h, []*layout.Tensor{h.In}, []*layout.Tensor{h.Out})
-	padded := make([]float32, k.Units*width)
-	for u := range k.Units {
-		copy(padded[u*width:], k.Weights[u*row:(u+1)*row])
+	if k.Bytes != nil {
+		k.Bytes.Weights = padded(k.Bytes.Weights, k.Units, row, width)
+	} else {
+		k.Weights = padded(k.Weights, k.Units, row, width)
 	}
-	k.Weights, k.In, k.Taps, k.Depth = padded, h.Out, 1, width
+	k.In, k.Taps, k.Depth = h.Out, 1, width
+}
+
+// padded is a matrix with zeros behind every row.
+func padded[T any](m []T, rows, row, width int) []T {
+	out := make([]T, rows*width)
+	for u := range rows {
+		copy(out[u*width:], m[u*row:(u+1)*row])
+	}
+	return out
 }
 
 // gatherFits reports what makes the matrix of a gather too large, whether or not
 // there will be one.
-func gatherFits(k *gemm.Kernel) error {
+func gatherFits(w *opspec.Window, rows, depth int) error {
 	const limit = layout.MaxRegion / 8 // elements
-	if k.Rows > limit/k.Taps/(k.Depth+2*k.Elem.PerChunk()*4) {
-		return fmt.Errorf("%d positions of %d taps and %d channels are too many", k.Rows, k.Taps, k.Depth)
+	if rows > limit/(w.KH*w.KW)/(depth+64) {
+		return fmt.Errorf("%d positions of %d taps and %d channels are too many", rows, w.KH*w.KW, depth)
 	}
-	w := &k.Window
 	if w.KH*w.DilationH >= move.Outside || w.KW*w.DilationW >= move.Outside || w.H >= move.Outside || w.W >= move.Outside {
 		return fmt.Errorf("filter of %dx%d on an image of %dx%d is too large", w.KH, w.KW, w.H, w.W)
 	}
 	return nil
 }
 
-// pool lowers AVERAGE_POOL_2D and MAX_POOL_2D.
+// pool lowers AVERAGE_POOL_2D, MAX_POOL_2D and L2_POOL_2D.
 func (l *Lowering) pool(op *nn.Operation) error {
 	p, err := l.view.Pool(op)
 	if err != nil {
 		return err
 	}
-	if _, err := l.Element(p.Type); err != nil {
-		return fmt.Errorf("%s: %w", op.Type, err)
-	}
 	rows := p.N * p.OutH * p.OutW
 	if rows == 0 || p.C == 0 {
 		return fmt.Errorf("%s: empty tensor", op.Type)
-	}
-	if rows > maxTable/(p.KH*p.KW) {
-		return fmt.Errorf("%s: %d positions of %d taps are too many", op.Type, rows, p.KH*p.KW)
 	}
 	in, out, err := l.Pair(p.Input, p.Output)
 	if err != nil {
 		return err
 	}
-	k := &window.Kernel{Shape: window.Shape{Mode: window.Average, Window: p.Window, Rows: rows, Batches: p.N, InC: p.C, OutC: p.C, Multiplier: 1}, In: in, Out: out}
-	if op.Type == nn.OpMaxPool2D {
-		k.Mode = window.Maximum
+	lo, hi := opspec.FloatActRange(p.Act)
+	var least, most int32
+	if o := &l.graph.Operands[p.Output]; o.Type.IsQuant8() {
+		least, most = opspec.ActRange(p.Act, o.Type, o.Scale, o.ZeroPoint)
 	}
-	k.Lo, k.Hi = opspec.FloatActRange(p.Act)
+	modes := map[nn.OperationType]struct {
+		tiled  window.Mode
+		direct direct.Mode
+	}{nn.OpAveragePool2D: {window.Average, direct.Average}, nn.OpMaxPool2D: {window.Maximum, direct.Maximum}, nn.OpL2Pool2D: {direct: direct.L2}}[op.Type]
+	if op.Type == nn.OpL2Pool2D || rows > maxTable/(p.KH*p.KW) {
+		k := &direct.Kernel{Shape: direct.Shape{Mode: modes.direct, Window: p.Window, Batches: p.N, InC: p.C, OutC: p.C, Lo: lo, Hi: hi}, In: in, Out: out}
+		k.Fixed.Lo, k.Fixed.Hi = least, most
+		l.Add(k, []*layout.Tensor{in}, []*layout.Tensor{out})
+		return nil
+	}
+	k := &window.Kernel{Shape: window.Shape{Mode: modes.tiled, Window: p.Window, Rows: rows, Batches: p.N, InC: p.C, OutC: p.C, Multiplier: 1, Lo: lo, Hi: hi}, In: in, Out: out}
+	k.Fixed.Lo, k.Fixed.Hi = least, most
 	l.window(k)
 	return nil
 }
 
 func (l *Lowering) window(k *window.Kernel) {
 	k.In = l.inArena(k.In)
-	l.Pages().NeedZero(k.InC * k.In.Elem.Bytes())
-	if k.Mode == window.Maximum {
-		l.Pages().NeedLowest(k.In.Elem)
-	}
+	l.Pages().Need(k.Padding(), k.InC*k.In.Elem.Bytes())
 	k.Cut()
 	l.Add(k, []*layout.Tensor{k.In}, []*layout.Tensor{k.Out})
 }

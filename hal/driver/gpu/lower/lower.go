@@ -58,54 +58,114 @@ func Graph(g *graph.Graph, first []Operation) (*step.List, error) {
 	if l.list.Outputs, err = l.clients(g.Outputs, false); err != nil {
 		return nil, err
 	}
+	for _, x := range g.Outputs {
+		l.list.Counts = append(l.list.Counts, l.list.Extents[x])
+	}
 	return &l.list, nil
 }
 
 // lowerings are the operations this driver has, by NNAPI code.
 var lowerings = map[nn.OperationType]func(*Lowering, *nn.Operation) error{
-	nn.OpConv2D:          (*Lowering).conv,
-	nn.OpDepthwiseConv2D: (*Lowering).conv,
-	nn.OpFullyConnected:  (*Lowering).fullyConnected,
-	nn.OpAveragePool2D:   (*Lowering).pool,
-	nn.OpMaxPool2D:       (*Lowering).pool,
-	nn.OpAdd:             (*Lowering).binary,
-	nn.OpSub:             (*Lowering).binary,
-	nn.OpMul:             (*Lowering).binary,
-	nn.OpDiv:             (*Lowering).binary,
-	nn.OpMaximum:         (*Lowering).binary,
-	nn.OpMinimum:         (*Lowering).binary,
-	nn.OpPrelu:           (*Lowering).binary,
-	nn.OpRelu:            (*Lowering).unary,
-	nn.OpRelu1:           (*Lowering).unary,
-	nn.OpRelu6:           (*Lowering).unary,
-	nn.OpLogistic:        (*Lowering).unary,
-	nn.OpTanh:            (*Lowering).unary,
-	nn.OpAbs:             (*Lowering).unary,
-	nn.OpNeg:             (*Lowering).unary,
-	nn.OpFloor:           (*Lowering).unary,
-	nn.OpSqrt:            (*Lowering).unary,
-	nn.OpRsqrt:           (*Lowering).unary,
-	nn.OpLog:             (*Lowering).unary,
-	nn.OpHardSwish:       (*Lowering).unary,
-	nn.OpQuantize:        (*Lowering).quantize,
-	nn.OpDequantize:      (*Lowering).dequantize,
-	nn.OpRequantize:      (*Lowering).requantize,
-	nn.OpReshape:         (*Lowering).reshape,
-	nn.OpSqueeze:         (*Lowering).reshape,
-	nn.OpExpandDims:      (*Lowering).reshape,
-	nn.OpConcatenation:   (*Lowering).concat,
-	nn.OpPad:             (*Lowering).pad,
-	nn.OpSoftmax:         (*Lowering).softmax,
-	nn.OpMean:            (*Lowering).mean,
-	nn.OpTranspose:       (*Lowering).strided,
-	nn.OpSlice:           (*Lowering).strided,
-	nn.OpStridedSlice:    (*Lowering).strided,
-	nn.OpDepthToSpace:    (*Lowering).strided,
-	nn.OpSpaceToDepth:    (*Lowering).strided,
-	nn.OpBatchToSpaceNd:  (*Lowering).strided,
-	nn.OpSpaceToBatchNd:  (*Lowering).strided,
-	nn.OpChannelShuffle:  (*Lowering).strided,
-	nn.OpReverse:         (*Lowering).strided,
+	nn.OpConv2D:                     (*Lowering).conv,
+	nn.OpDepthwiseConv2D:            (*Lowering).conv,
+	nn.OpGroupedConv2D:              (*Lowering).groupedConv,
+	nn.OpTransposeConv2D:            (*Lowering).transposeConv,
+	nn.OpFullyConnected:             (*Lowering).fullyConnected,
+	nn.OpAveragePool2D:              (*Lowering).pool,
+	nn.OpMaxPool2D:                  (*Lowering).pool,
+	nn.OpL2Pool2D:                   (*Lowering).pool,
+	nn.OpAdd:                        (*Lowering).binary,
+	nn.OpSub:                        (*Lowering).binary,
+	nn.OpMul:                        (*Lowering).binary,
+	nn.OpDiv:                        (*Lowering).binary,
+	nn.OpMaximum:                    (*Lowering).binary,
+	nn.OpMinimum:                    (*Lowering).binary,
+	nn.OpPow:                        (*Lowering).binary,
+	nn.OpPrelu:                      (*Lowering).binary,
+	nn.OpEqual:                      (*Lowering).binary,
+	nn.OpNotEqual:                   (*Lowering).binary,
+	nn.OpLess:                       (*Lowering).binary,
+	nn.OpLessEqual:                  (*Lowering).binary,
+	nn.OpGreater:                    (*Lowering).binary,
+	nn.OpGreaterEqual:               (*Lowering).binary,
+	nn.OpLogicalAnd:                 (*Lowering).binary,
+	nn.OpLogicalOr:                  (*Lowering).binary,
+	nn.OpLogicalNot:                 (*Lowering).unary,
+	nn.OpSelect:                     (*Lowering).choose,
+	nn.OpRelu:                       (*Lowering).unary,
+	nn.OpRelu1:                      (*Lowering).unary,
+	nn.OpRelu6:                      (*Lowering).unary,
+	nn.OpLogistic:                   (*Lowering).unary,
+	nn.OpTanh:                       (*Lowering).unary,
+	nn.OpAbs:                        (*Lowering).unary,
+	nn.OpNeg:                        (*Lowering).unary,
+	nn.OpFloor:                      (*Lowering).unary,
+	nn.OpSqrt:                       (*Lowering).unary,
+	nn.OpRsqrt:                      (*Lowering).unary,
+	nn.OpExp:                        (*Lowering).unary,
+	nn.OpLog:                        (*Lowering).unary,
+	nn.OpSin:                        (*Lowering).unary,
+	nn.OpElu:                        (*Lowering).unary,
+	nn.OpHardSwish:                  (*Lowering).unary,
+	nn.OpQuantize:                   (*Lowering).quantize,
+	nn.OpDequantize:                 (*Lowering).dequantize,
+	nn.OpRequantize:                 (*Lowering).requantize,
+	nn.OpCast:                       (*Lowering).cast,
+	nn.OpReshape:                    (*Lowering).reshape,
+	nn.OpSqueeze:                    (*Lowering).reshape,
+	nn.OpExpandDims:                 (*Lowering).reshape,
+	nn.OpConcatenation:              (*Lowering).concat,
+	nn.OpPack:                       (*Lowering).concat,
+	nn.OpSplit:                      (*Lowering).split,
+	nn.OpTile:                       (*Lowering).tile,
+	nn.OpFill:                       (*Lowering).fill,
+	nn.OpPad:                        (*Lowering).pad,
+	nn.OpPadV2:                      (*Lowering).pad,
+	nn.OpMirrorPad:                  (*Lowering).mirrorPad,
+	nn.OpSoftmax:                    (*Lowering).softmax,
+	nn.OpLogSoftmax:                 (*Lowering).softmax,
+	nn.OpMean:                       (*Lowering).fold,
+	nn.OpReduceSum:                  (*Lowering).fold,
+	nn.OpReduceProd:                 (*Lowering).fold,
+	nn.OpReduceMax:                  (*Lowering).fold,
+	nn.OpReduceMin:                  (*Lowering).fold,
+	nn.OpReduceAll:                  (*Lowering).fold,
+	nn.OpReduceAny:                  (*Lowering).fold,
+	nn.OpArgmax:                     (*Lowering).argument,
+	nn.OpArgmin:                     (*Lowering).argument,
+	nn.OpL2Normalization:            (*Lowering).l2Norm,
+	nn.OpLocalResponseNormalization: (*Lowering).localResponseNorm,
+	nn.OpInstanceNormalization:      (*Lowering).instanceNorm,
+	nn.OpResizeBilinear:             (*Lowering).resize,
+	nn.OpResizeNearestNeighbor:      (*Lowering).resize,
+	nn.OpRnn:                        (*Lowering).rnn,
+	nn.OpUnidirectionalSequenceRnn:  (*Lowering).rnn,
+	nn.OpBidirectionalSequenceRnn:   (*Lowering).rnn,
+	nn.OpLstm:                       (*Lowering).lstm,
+	nn.OpUnidirectionalSequenceLstm: (*Lowering).lstm,
+	nn.OpBidirectionalSequenceLstm:  (*Lowering).lstm,
+	nn.OpSvdf:                       (*Lowering).svdf,
+	nn.OpGather:                     (*Lowering).entries,
+	nn.OpEmbeddingLookup:            (*Lowering).entries,
+	nn.OpHashtableLookup:            (*Lowering).hashtable,
+	nn.OpTopkV2:                     (*Lowering).topK,
+	nn.OpDensify:                    (*Lowering).densify,
+	nn.OpRoiAlign:                   (*Lowering).roi,
+	nn.OpRoiPooling:                 (*Lowering).roi,
+	nn.OpHeatmapMaxKeypoint:         (*Lowering).heatmap,
+	nn.OpAxisAlignedBboxTransform:   (*Lowering).boxTransform,
+	nn.OpBoxWithNmsLimit:            (*Lowering).nms,
+	nn.OpGenerateProposals:          (*Lowering).proposals,
+	nn.OpDetectionPostprocessing:    (*Lowering).detections,
+	nn.OpTranspose:                  (*Lowering).strided,
+	nn.OpSlice:                      (*Lowering).strided,
+	nn.OpStridedSlice:               (*Lowering).strided,
+	nn.OpDepthToSpace:               (*Lowering).strided,
+	nn.OpSpaceToDepth:               (*Lowering).strided,
+	nn.OpBatchToSpaceNd:             (*Lowering).strided,
+	nn.OpSpaceToBatchNd:             (*Lowering).strided,
+	nn.OpChannelShuffle:             (*Lowering).strided,
+	nn.OpReverse:                    (*Lowering).strided,
 }
 
 // Has returns why no lowering takes operation i, whatever its parameters are.
@@ -124,6 +184,9 @@ func (l *Lowering) Lower(i int) error {
 	if err := l.checkOperands(op); err != nil {
 		return err
 	}
+	if l.nothing(op) {
+		return nil
+	}
 	if own := base.Choose(l.first, l.view, op); own != nil {
 		return own.Lower(l, op)
 	}
@@ -134,10 +197,20 @@ func (l *Lowering) Lower(i int) error {
 	return f(l, op)
 }
 
+// nothing reports whether the outputs of an operation are known to be empty.
+func (l *Lowering) nothing(op *nn.Operation) bool {
+	for _, x := range op.Outputs {
+		if o := &l.graph.Operands[x]; !l.view.Final || l.graph.OpenShape(op.Type) || o.Elements() != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // checkOperands refuses operands without a shape, and those that the arena has no
 // room for.
 func (l *Lowering) checkOperands(op *nn.Operation) error {
-	for _, list := range [2][]uint32{op.Inputs, op.Outputs} {
+	for k, list := range [2][]uint32{op.Inputs, op.Outputs} {
 		for _, x := range list {
 			if uint64(x) >= uint64(len(l.graph.Operands)) {
 				return fmt.Errorf("%s: operand %d of %d does not exist", op.Type, x, len(l.graph.Operands))
@@ -146,7 +219,10 @@ func (l *Lowering) checkOperands(op *nn.Operation) error {
 			if o.Lifetime == nn.NoValue || o.Type.IsScalar() || o.IsConst() && len(o.Data) == 0 {
 				continue // left out, or read when the model is prepared
 			}
-			if !o.Known() {
+			if k == 1 && l.graph.OpenShape(op.Type) {
+				continue // the lowering knows a bound
+			}
+			if !o.Known() && !(l.view.Final && len(o.Dimensions) > 0) {
 				return fmt.Errorf("%s: operand %d has an unknown shape %v", op.Type, x, o.Dimensions)
 			}
 			if b := o.Bytes(); b < 0 || b > layout.MaxRegion/4 {
@@ -168,15 +244,30 @@ func (l *Lowering) View() opspec.View { return l.view }
 // Operand is an operand of the graph, which must not be changed.
 func (l *Lowering) Operand(x uint32) *nn.Operand { return &l.graph.Operands[x] }
 
-// Element is how an operand of a float type is stored.
+// elements is how tensors of a type are stored.
+var elements = map[nn.OperandType]layout.Element{
+	nn.TensorFloat32:              layout.F32,
+	nn.TensorFloat16:              layout.F16,
+	nn.TensorInt32:                layout.I32,
+	nn.TensorBool8:                layout.U8,
+	nn.TensorQuant8Asymm:          layout.U8,
+	nn.TensorQuant8AsymmSigned:    layout.I8,
+	nn.TensorQuant8Symm:           layout.I8,
+	nn.TensorQuant8SymmPerChannel: layout.I8,
+	nn.TensorQuant16Symm:          layout.I16,
+	nn.TensorQuant16Asymm:         layout.U16,
+}
+
+// Element is how an operand of a type is stored.
 func (l *Lowering) Element(t nn.OperandType) (layout.Element, error) {
-	switch {
-	case t == nn.TensorFloat16, t == nn.TensorFloat32 && l.relaxed:
-		return layout.F16, nil
-	case t == nn.TensorFloat32:
-		return layout.F32, nil
+	e, ok := elements[t]
+	if !ok {
+		return 0, fmt.Errorf("type %s is not supported", t)
 	}
-	return 0, fmt.Errorf("type %s is not supported", t)
+	if t == nn.TensorFloat32 && l.relaxed {
+		e = layout.F16
+	}
+	return e, nil
 }
 
 // Value is the tensor of an operand, dense, in the arena or the constants.
@@ -188,20 +279,12 @@ func (l *Lowering) Value(i uint32) (*layout.Tensor, error) {
 		return t, nil
 	}
 	o := &l.graph.Operands[i]
-	var e layout.Element
-	switch o.Type {
-	case nn.TensorQuant8Asymm:
-		e = layout.U8
-	case nn.TensorQuant8AsymmSigned:
-		e = layout.I8
-	default:
-		var err error
-		if e, err = l.Element(o.Type); err != nil {
-			return nil, err
-		}
+	e, err := l.Element(o.Type)
+	if err != nil {
+		return nil, err
 	}
 	n := int(o.Elements())
-	if n == 0 {
+	if n == 0 && !l.view.Final {
 		return nil, fmt.Errorf("operand %d of shape %v is empty", i, o.Dimensions)
 	}
 	t := &layout.Tensor{Elem: e, N: n, First: -1}
@@ -271,14 +354,14 @@ func (l *Lowering) inArena(t *layout.Tensor) *layout.Tensor {
 	return c
 }
 
-// convert changes the storage of a float tensor.
+// convert changes the storage of a tensor.
 func (l *Lowering) convert(from, to *layout.Tensor) {
-	axes, err := layout.Collapse([]int{from.N}, []int{1}, []int{1})
-	if err != nil {
-		panic(err) // one axis
-	}
-	l.Add(&elementwise.Kernel{Function: elementwise.Function{Op: elementwise.Copy}, Axes: axes, In: []*layout.Tensor{from}, Out: to},
-		[]*layout.Tensor{from}, []*layout.Tensor{to})
+	l.mapped(elementwise.Function{Op: elementwise.Copy}, from, to)
+}
+
+// constantFloats is a tensor of constants.
+func (l *Lowering) constantFloats(v []float32) *layout.Tensor {
+	return &layout.Tensor{Region: layout.Consts, Off: l.list.Consts.Floats(v, len(v), layout.Guard), Elem: layout.F32, N: len(v), First: -1}
 }
 
 // Floats reads a constant float operand as float32.

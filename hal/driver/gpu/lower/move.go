@@ -1,12 +1,16 @@
 package lower
 
 import (
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/move"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // block is a block of elements in a source and a destination, strides in elements.
@@ -35,17 +39,20 @@ func (l *Lowering) reshape(op *nn.Operation) error {
 	if err != nil || x == out { // they share their storage where nobody can tell
 		return err
 	}
-	return l.copy(x, out, block{dims: []int{x.N}, from: []int{1}, to: []int{1}})
+	return l.copyAll(x, out)
 }
 
-// concat lowers CONCATENATION: one copy per input.
+// copyAll copies a tensor.
+func (l *Lowering) copyAll(in, out *layout.Tensor) error {
+	return l.copy(in, out, block{dims: []int{in.N}, from: []int{1}, to: []int{1}})
+}
+
+// concat lowers CONCATENATION and PACK: one copy per input, of 8-bit quantized inputs
+// brought to the output's quantization.
 func (l *Lowering) concat(op *nn.Operation) error {
 	c, err := l.view.Concat(op)
 	if err != nil {
 		return err
-	}
-	if _, err := l.Element(c.Type); err != nil {
-		return fmt.Errorf("%s: %w", op.Type, err)
 	}
 	out, err := l.Value(c.Output)
 	if err != nil {
@@ -64,6 +71,9 @@ func (l *Lowering) concat(op *nn.Operation) error {
 		if err != nil {
 			return err
 		}
+		if c.Type.IsQuant8() {
+			in = l.lookedUp(opspec.RequantTable(&l.graph.Operands[x], &l.graph.Operands[c.Output]), in)
+		}
 		if err := l.copy(in, out, block{dims: []int{c.Outer, c.Sizes[i]}, from: []int{c.Sizes[i], 1}, to: []int{total, 1}, outAt: place}); err != nil {
 			return err
 		}
@@ -72,20 +82,149 @@ func (l *Lowering) concat(op *nn.Operation) error {
 	return nil
 }
 
-// pad lowers PAD.
+// split lowers SPLIT: one copy per output.
+func (l *Lowering) split(op *nn.Operation) error {
+	s, err := l.view.Split(op)
+	if err != nil {
+		return err
+	}
+	in, err := l.Value(s.Input)
+	if err != nil {
+		return err
+	}
+	for i, x := range s.Outputs {
+		out, err := l.Value(x)
+		if err != nil {
+			return err
+		}
+		b := block{dims: []int{s.Outer, s.Size}, from: []int{s.Size * len(s.Outputs), 1}, to: []int{s.Size, 1}, inAt: i * s.Size}
+		if err := l.copy(in, out, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tile lowers TILE: one copy that reads along repetitions without moving.
+func (l *Lowering) tile(op *nn.Operation) error {
+	t, err := l.view.Tile(op)
+	if err != nil {
+		return err
+	}
+	in, out, err := l.Pair(t.Input, t.Output)
+	if err != nil {
+		return err
+	}
+	from := layout.Dense(ints(t.In))
+	var dims, strides []int
+	for d, n := range ints(t.In) {
+		dims, strides = append(dims, int(t.Dims[d])/n, n), append(strides, 0, from[d])
+	}
+	return l.copy(in, out, block{dims: dims, from: strides, to: layout.Dense(dims)})
+}
+
+// fill lowers FILL of a constant.
+func (l *Lowering) fill(op *nn.Operation) error {
+	f, err := l.view.Fill(op)
+	if err != nil {
+		return err
+	}
+	value, err := l.word(f.Value)
+	if err != nil {
+		return fmt.Errorf("%s: %w", op.Type, err)
+	}
+	out, err := l.Value(f.Output)
+	if err != nil {
+		return err
+	}
+	if out.Elem == layout.F16 && l.graph.Operands[f.Value].Type == nn.Float32 {
+		value = uint32(opspec.Float32ToFloat16(math.Float32frombits(value)))
+	}
+	l.fillWith(value, out)
+	return nil
+}
+
+func (l *Lowering) fillWith(value uint32, out *layout.Tensor) {
+	l.Add(&move.Fill{Value: value, Out: out}, nil, []*layout.Tensor{out})
+}
+
+// word is the bits of a constant scalar.
+func (l *Lowering) word(x uint32) (uint32, error) {
+	data, err := l.view.Data(x)
+	if err != nil {
+		return 0, err
+	}
+	return binary.LittleEndian.Uint32(append(data[:len(data):len(data)], 0, 0, 0, 0)), nil
+}
+
+// pad lowers PAD and PAD_V2.
 func (l *Lowering) pad(op *nn.Operation) error {
 	p, err := l.view.Pad(op)
 	if err != nil {
 		return err
 	}
-	if _, err := l.Element(p.Type); err != nil {
-		return fmt.Errorf("%s: %w", op.Type, err)
+	in, out, err := l.Pair(p.Input, p.Output)
+	if err != nil {
+		return err
+	}
+	value := l.padding(p.Input)
+	if p.Value != opspec.None {
+		if value, err = l.word(p.Value); err != nil {
+			return fmt.Errorf("%s: %w", op.Type, err)
+		}
+		if out.Elem == layout.F16 && l.graph.Operands[p.Value].Type == nn.Float32 {
+			value = uint32(opspec.Float32ToFloat16(math.Float32frombits(value)))
+		}
+	}
+	return l.padInto(in, out, ints(p.In), ints(p.Dims), p.Before, value)
+}
+
+// padding is the bits of an element that stands for zero.
+func (l *Lowering) padding(x uint32) uint32 {
+	if o := &l.graph.Operands[x]; o.Type.IsQuant8() {
+		return uint32(o.ZeroPoint)
+	}
+	return 0
+}
+
+// mirrorPad lowers MIRROR_PAD, dimension by dimension: the tensor in its place, and its two
+// ends read backwards.
+func (l *Lowering) mirrorPad(op *nn.Operation) error {
+	p, err := l.view.MirrorPad(op)
+	if err != nil {
+		return err
 	}
 	in, out, err := l.Pair(p.Input, p.Output)
 	if err != nil {
 		return err
 	}
-	return l.padInto(in, out, ints(p.In), ints(p.Dims), p.Before)
+	dims := ints(p.In)
+	for d, to := range p.Dims {
+		n, grown := dims[d], int(to)
+		last := d == len(dims)-1
+		if n == grown && !last {
+			continue
+		}
+		next := out
+		if !last {
+			next = l.Temporary(in.Elem, in.N/n*grown)
+		}
+		inner, outer := layout.Product(dims[d+1:]), layout.Product(dims[:d])
+		part := func(first, count, from, step int) error { // of the result, from a place of the input on
+			if count == 0 {
+				return nil
+			}
+			return l.copy(in, next, block{dims: []int{outer, count, inner}, from: []int{n * inner, step * inner, 1}, to: []int{grown * inner, inner, 1},
+				inAt: from * inner, outAt: first * inner})
+		}
+		before := p.Before[d]
+		after := grown - n - before
+		if err := errors.Join(part(0, before, p.Source(d, 0), -1), part(before, n, 0, 1), part(before+n, after, p.Source(d, min(before+n, grown-1)), -1)); err != nil {
+			return err
+		}
+		dims[d], in = grown, next
+	}
+	return nil
 }
 
 // strided lowers the operations that reorder or select elements, of any type that
@@ -100,11 +239,8 @@ func (l *Lowering) strided(op *nn.Operation) error {
 		return err
 	}
 	if s.Padded != nil && !slices.Equal(s.Padded, s.In) {
-		if !in.Elem.IsFloat() {
-			return fmt.Errorf("%s: padding of %s is not supported", op.Type, s.Type)
-		}
 		padded := l.Temporary(in.Elem, layout.Product(ints(s.Padded)))
-		if err := l.padInto(in, padded, ints(s.In), ints(s.Padded), s.Before); err != nil {
+		if err := l.padInto(in, padded, ints(s.In), ints(s.Padded), s.Before, l.padding(s.Input)); err != nil {
 			return err
 		}
 		in = padded
@@ -113,9 +249,9 @@ func (l *Lowering) strided(op *nn.Operation) error {
 	return l.copy(in, out, block{dims: walk, from: s.Strides, to: layout.Dense(walk), inAt: s.Offset})
 }
 
-// padInto writes zeros everywhere, then the input into its place.
-func (l *Lowering) padInto(in, out *layout.Tensor, from, to, before []int) error {
-	l.Add(&move.Fill{Out: out}, nil, []*layout.Tensor{out})
+// padInto writes a value everywhere, then the input into its place.
+func (l *Lowering) padInto(in, out *layout.Tensor, from, to, before []int, value uint32) error {
+	l.fillWith(value, out)
 	strides, place := layout.Dense(to), 0
 	for i, b := range before {
 		place += b * strides[i]

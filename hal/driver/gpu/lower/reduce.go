@@ -8,36 +8,58 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// softmax lowers SOFTMAX.
+// softmax lowers SOFTMAX and LOG_SOFTMAX.
 func (l *Lowering) softmax(op *nn.Operation) error {
 	s, err := l.view.Softmax(op)
 	if err != nil {
 		return err
 	}
-	if _, err := l.Element(s.Type); err != nil {
-		return fmt.Errorf("%s: %w", op.Type, err)
-	}
 	in, out, err := l.Pair(s.Input, s.Output)
 	if err != nil {
 		return err
 	}
-	shape := reduce.SoftmaxShape{Outer: s.Outer, Depth: s.Depth, Inner: s.Inner, Beta: s.Beta}
-	l.Add(&reduce.Softmax{SoftmaxShape: shape, In: in, Out: out}, []*layout.Tensor{in}, []*layout.Tensor{out})
+	shape := reduce.SoftmaxShape{Outer: s.Outer, Depth: s.Depth, Inner: s.Inner, Beta: s.Beta, Log: op.Type == nn.OpLogSoftmax}
+	if in.Elem.IsFloat() {
+		l.Add(&reduce.Softmax{SoftmaxShape: shape, In: in, Out: out}, []*layout.Tensor{in}, []*layout.Tensor{out})
+		return nil
+	}
+	q, err := s.Quant(l.view)
+	if err != nil {
+		return fmt.Errorf("%s: %w", op.Type, err)
+	}
+	k := &reduce.QuantizedSoftmax{Outer: s.Outer, Depth: s.Depth, Inner: s.Inner, Quant: q, In: in, Out: out}
+	l.Add(k, []*layout.Tensor{in}, []*layout.Tensor{out})
 	return nil
 }
 
-// mean lowers MEAN.
-func (l *Lowering) mean(op *nn.Operation) error {
+// folds are the kernels of reductions.
+var folds = map[nn.OperationType]reduce.Op{
+	nn.OpMean:       reduce.Mean,
+	nn.OpReduceSum:  reduce.Sum,
+	nn.OpReduceProd: reduce.Product,
+	nn.OpReduceMax:  reduce.Maximum,
+	nn.OpReduceMin:  reduce.Minimum,
+	nn.OpReduceAll:  reduce.All,
+	nn.OpReduceAny:  reduce.Any,
+	nn.OpArgmax:     reduce.ArgMax,
+	nn.OpArgmin:     reduce.ArgMin,
+}
+
+// maxMean bounds the elements of a quantized mean, whose sums have 32 bits.
+const maxMean = 1 << 23
+
+// fold lowers MEAN and REDUCE_*.
+func (l *Lowering) fold(op *nn.Operation) error {
 	m, err := l.view.Mean(op)
 	if err != nil {
 		return err
 	}
-	if _, err := l.Element(m.Type); err != nil {
-		return fmt.Errorf("%s: %w", op.Type, err)
-	}
 	in, out, err := l.Pair(m.Input, m.Output)
 	if err != nil {
 		return err
+	}
+	if op.Type == nn.OpMean && !in.Elem.IsFloat() && m.Count > maxMean {
+		return fmt.Errorf("%s: sums of %d elements", op.Type, m.Count)
 	}
 	dims := ints(m.In)
 	strides := layout.Dense(dims)
@@ -49,13 +71,129 @@ func (l *Lowering) mean(op *nn.Operation) error {
 		}
 		a.dims, a.strides = append(a.dims, d), append(a.strides, strides[i])
 	}
-	shape := reduce.MeanShape{Count: m.Count}
+	shape := reduce.FoldShape{Op: folds[op.Type], Count: m.Count}
 	if shape.Kept, err = layout.Collapse(axes[0].dims, axes[0].strides); err != nil {
 		return fmt.Errorf("%s: %w", op.Type, err)
 	}
 	if shape.Reduced, err = layout.Collapse(axes[1].dims, axes[1].strides); err != nil {
 		return fmt.Errorf("%s: %w", op.Type, err)
 	}
-	l.Add(&reduce.Mean{MeanShape: shape, In: in, Out: out}, []*layout.Tensor{in}, []*layout.Tensor{out})
+	if in, err = l.foldParts(&shape, in); err != nil {
+		return fmt.Errorf("%s: %w", op.Type, err)
+	}
+	l.Add(&reduce.Fold{FoldShape: shape, In: in, Out: out}, []*layout.Tensor{in}, []*layout.Tensor{out})
+	return nil
+}
+
+// Folds of fewer results than fewFolds, of at least manyElements each, are done in two steps,
+// so that there are lanes enough.
+const (
+	fewFolds     = 4096 // assumed: a wave for each of the GPU's places (D-1020)
+	manyElements = 32   // assumed: what a second launch costs (D-1020)
+)
+
+// foldParts folds parts of the first reduced axis where results are few, and leaves the parts
+// to s. Parts of integers are sums and extremes of 32 bits.
+func (l *Lowering) foldParts(s *reduce.FoldShape, in *layout.Tensor) (*layout.Tensor, error) {
+	results, axis := s.Kept.Size(), &s.Reduced.Axis[0]
+	parts := 1
+	for n := 2; n*n <= axis.N; n++ {
+		if axis.N%n == 0 {
+			parts = n
+		}
+	}
+	if results >= fewFolds || s.Count < manyElements || parts == 1 || s.Kept.Len == layout.MaxAxes {
+		return in, nil
+	}
+	parts = axis.N / parts // the larger factor: more lanes
+	part := *s
+	part.Reduced.Axis[0].N /= parts
+	part.Kept = layout.Axes{Len: s.Kept.Len + 1}
+	part.Kept.Axis[0] = layout.Axis{N: parts}
+	part.Kept.Axis[0].Strides[0] = axis.Strides[0] * part.Reduced.Axis[0].N
+	copy(part.Kept.Axis[1:], s.Kept.List())
+	e := layout.F32
+	if !in.Elem.IsFloat() {
+		e = layout.I32
+	}
+	if part.Op == reduce.Mean {
+		part.Op = reduce.Sum
+	}
+	out := l.Temporary(e, parts*results)
+	l.Add(&reduce.Fold{FoldShape: part, In: in, Out: out}, []*layout.Tensor{in}, []*layout.Tensor{out})
+	s.Kept, s.Reduced = flat(results, 1), layout.Axes{Len: 1}
+	s.Reduced.Axis[0] = layout.Axis{N: parts}
+	s.Reduced.Axis[0].Strides[0] = results
+	return out, nil
+}
+
+// argument lowers ARGMAX and ARGMIN.
+func (l *Lowering) argument(op *nn.Operation) error {
+	r, err := l.view.Along(op)
+	if err != nil {
+		return err
+	}
+	in, out, err := l.Pair(r.Input, r.Output)
+	if err != nil {
+		return err
+	}
+	shape := reduce.FoldShape{Op: folds[op.Type], Count: r.Depth}
+	if shape.Kept, err = layout.Collapse([]int{r.Outer, r.Inner}, []int{r.Depth * r.Inner, 1}); err != nil {
+		return fmt.Errorf("%s: %w", op.Type, err)
+	}
+	if shape.Reduced, err = layout.Collapse([]int{r.Depth}, []int{r.Inner}); err != nil {
+		return fmt.Errorf("%s: %w", op.Type, err)
+	}
+	l.Add(&reduce.Fold{FoldShape: shape, In: in, Out: out}, []*layout.Tensor{in}, []*layout.Tensor{out})
+	return nil
+}
+
+// l2Norm lowers L2_NORMALIZATION.
+func (l *Lowering) l2Norm(op *nn.Operation) error {
+	r, err := l.view.Along(op)
+	if err != nil {
+		return err
+	}
+	in, out, err := l.Pair(r.Input, r.Output)
+	if err != nil {
+		return err
+	}
+	k := &reduce.L2Norm{L2NormShape: reduce.L2NormShape{Outer: r.Outer, Depth: r.Depth, Inner: r.Inner, Zero: l.graph.Operands[r.Input].ZeroPoint}, In: in, Out: out}
+	l.Add(k, []*layout.Tensor{in}, []*layout.Tensor{out})
+	return nil
+}
+
+// localResponseNorm lowers LOCAL_RESPONSE_NORMALIZATION.
+func (l *Lowering) localResponseNorm(op *nn.Operation) error {
+	r, err := l.view.Along(op)
+	if err != nil {
+		return err
+	}
+	in, out, err := l.Pair(r.Input, r.Output)
+	if err != nil {
+		return err
+	}
+	k := &reduce.LocalResponse{LocalResponseShape: reduce.LocalResponseShape{Outer: r.Outer, Depth: r.Depth, Inner: r.Inner,
+		Radius: min(r.Radius, r.Depth), Bias: r.Bias, Alpha: r.Alpha, Beta: r.Beta}, In: in, Out: out}
+	l.Add(k, []*layout.Tensor{in}, []*layout.Tensor{out})
+	return nil
+}
+
+// instanceNorm lowers INSTANCE_NORMALIZATION.
+func (l *Lowering) instanceNorm(op *nn.Operation) error {
+	p, err := l.view.InstanceNorm(op)
+	if err != nil {
+		return err
+	}
+	in, out, err := l.Pair(p.Input, p.Output)
+	if err != nil {
+		return err
+	}
+	k := &reduce.InstanceNorm{InstanceNormShape: reduce.InstanceNormShape{Outer: p.N, Depth: p.H * p.W, Inner: p.C,
+		Gamma: p.Gamma, Beta: p.Beta, Epsilon: p.Epsilon}, In: in, Out: out}
+	if p.NCHW {
+		k.Outer, k.Inner = p.N*p.C, 1
+	}
+	l.Add(k, []*layout.Tensor{in}, []*layout.Tensor{out})
 	return nil
 }

@@ -5,6 +5,7 @@ package plan
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal/driver/arena"
@@ -23,6 +24,8 @@ type Program struct {
 	Arena           int              // bytes
 	Pages           []byte           // the arena's first bytes, which nothing writes
 	Inputs, Outputs []*layout.Tensor // as the client sees them
+	Counts          []*layout.Tensor // per output, the word with its entries along dimension 0; nil where all count
+	Faults          []step.Fault
 }
 
 // Launch is a kernel with its code. Key, Work and Cuts are unknown where the program comes
@@ -38,7 +41,7 @@ type Launch struct {
 
 // New makes the program of steps. It gives their tensors lifetimes and places.
 func New(l *step.List) (*Program, error) {
-	p := &Program{Inputs: l.Inputs, Outputs: l.Outputs, Pages: l.Pages.Bytes()}
+	p := &Program{Inputs: l.Inputs, Outputs: l.Outputs, Counts: l.Counts, Faults: l.Faults, Pages: l.Pages.Bytes()}
 	lifetimes(l)
 	var err error
 	if p.Arena, err = place(l.Tensors, len(p.Pages)); err != nil {
@@ -111,6 +114,15 @@ func lifetimes(l *step.List) {
 	for _, t := range l.Outputs {
 		t.First = max(t.First, 0)
 		t.Last = len(l.Steps)
+	}
+	kept := slices.Clone(l.Counts)
+	for _, f := range l.Faults {
+		kept = append(kept, f.Word)
+	}
+	for _, t := range kept { // read behind the last step
+		if t != nil {
+			t.Last = len(l.Steps)
+		}
 	}
 	for _, t := range l.Tensors {
 		t.First = max(t.First, 0)

@@ -26,6 +26,17 @@ type List struct {
 	Inputs, Outputs []*layout.Tensor // as the client sees them, nil for an input that is not read
 	Consts          layout.Constants // constant operands
 	Pages           layout.Pages
+	Faults          []Fault
+	Extents         map[uint32]*layout.Tensor // a word with the entries of an output along dimension 0, by operand
+	Counts          []*layout.Tensor          // the same per output, nil where all entries count
+}
+
+// Fault is a word that a program leaves at something other than 0 when a value that only an
+// execution knows is not valid.
+type Fault struct {
+	Op     int
+	Word   *layout.Tensor
+	Reason string
 }
 
 // Write prints the steps, one per line: operation, kernel with its arguments, tensors

@@ -1,5 +1,5 @@
-// Package elementwise computes functions of one or two tensors element by element, in
-// float32 between conversions: lanes compute one or four consecutive elements of the
+// Package elementwise computes functions of up to three tensors element by element, in
+// float32 or int32 between loads and stores that convert: lanes compute one or four consecutive elements of the
 // output from the elements of the inputs at the same place, or at the place that
 // broadcasting gives.
 package elementwise
@@ -12,7 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/rdna"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/isa/codegen"
-	"github.com/nnsoc/nnsoc/isa/rdna2"
+	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 )
 
 // Function is what is computed of each element, with its parameters.
@@ -21,7 +21,17 @@ type Function struct {
 	Lo, Hi float32 // bounds of Clamp, Quantize, and of the result of functions of two tensors
 	Scale  float32 // of Quantize and Dequantize
 	Zero   int32
+	Fixed  Fixed
 	Table  uint32 // offset in the constants of the 256 bytes of Lookup
+}
+
+// Fixed is the arithmetic of quantized functions: zero points, multipliers of the terms
+// and of the result, a left shift of the terms, and bounds of the result.
+type Fixed struct {
+	ZeroA, ZeroB, OutZero int32
+	A, B, Out             fixedpoint.Multiplier
+	Shift                 int
+	Lo, Hi                int32
 }
 
 // Kernel is one computation. Function.Op tells how many inputs there are.
@@ -36,7 +46,7 @@ type Kernel struct {
 type Key struct {
 	Function
 	Axes layout.Axes
-	In   [2]layout.Place
+	In   [3]layout.Place
 	Out  layout.Place
 }
 
@@ -56,13 +66,8 @@ func (k *Kernel) key() Key {
 
 // width is the elements of a lane: four when every operand is dense or one element.
 func (k *Key) width() int {
-	if k.Axes.Len != 1 || k.Axes.Axis[0].N%4 != 0 || !k.Out.Elem.IsFloat() {
+	if k.Axes.Len != 1 || k.Axes.Axis[0].N%4 != 0 {
 		return 1
-	}
-	for _, p := range k.inputs() {
-		if !p.Elem.IsFloat() {
-			return 1
-		}
 	}
 	return 4
 }
@@ -85,7 +90,7 @@ func (k Key) Emit(a *rdna.Builder) kernel.Grid {
 			x = append(x, a.LoadFour(p.Elem, base, offs[i+1]))
 			continue
 		}
-		v := a.WidenAny(p.Elem, a.Load(p.Elem, base, offs[i+1], 0, "x"))
+		v := a.Widen(p.Elem, a.Load(p.Elem, base, offs[i+1], 0, "x"))
 		x = append(x, []codegen.Reg{v, v, v, v}[:width])
 	}
 	var y []codegen.Reg
@@ -100,11 +105,7 @@ func (k Key) Emit(a *rdna.Builder) kernel.Grid {
 	if width == 4 {
 		a.StoreFour(k.Out.Elem, base, offs[0], y)
 	} else {
-		v := y[0]
-		if k.Out.Elem.IsFloat() {
-			v = a.Narrow(k.Out.Elem, v)
-		}
-		a.Store(k.Out.Elem, base, offs[0], v, 0)
+		a.Store(k.Out.Elem, base, offs[0], a.Narrow(k.Out.Elem, y[0]), 0)
 	}
 	return kernel.Flat(k.Axes.Size() / width)
 }
@@ -125,28 +126,3 @@ func (k *Kernel) Work() kernel.Work {
 
 // String is the name of a function.
 func (o Op) String() string { return strings.ToUpper(functions[o].name) }
-
-// clamped bounds the result of a function of two tensors.
-func clamped(f func(a *rdna.Builder, x, y codegen.Reg) codegen.Reg) emitter {
-	return func(a *rdna.Builder, k *Key, x []codegen.Reg) codegen.Reg {
-		return a.Clamp(f(a, x[0], x[1]), k.Lo, k.Hi)
-	}
-}
-
-// binary is an instruction of two sources.
-func binary(op rdna2.Op) emitter {
-	return clamped(func(a *rdna.Builder, x, y codegen.Reg) codegen.Reg { return a.Op2(op, a.V("y"), x, y) })
-}
-
-// unary is an instruction on x, and on a constant or x again when it has two sources.
-func unary(op rdna2.Op, m rdna2.Mods, constant ...any) emitter {
-	return func(a *rdna.Builder, _ *Key, x []codegen.Reg) codegen.Reg {
-		d := a.V("y")
-		args := []any{d, x[0]}
-		if op.Form().NumOps == 3 {
-			args = append(args, append(constant, x[0])[0])
-		}
-		m.With(a.Emit(op, args...))
-		return d
-	}
-}

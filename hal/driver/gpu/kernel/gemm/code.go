@@ -40,6 +40,8 @@ type generator struct {
 	tableAt  codegen.Reg
 	block    codegen.Reg // rows' offsets as one tuple when they come from the table
 	acc      [][]codegen.Reg
+	ones     codegen.Reg   // of signed bytes
+	rowSums  []codegen.Reg // of the input, nil where nothing needs them
 }
 
 // bias of the weight address, so that immediate offsets from -2048 on are used.
@@ -102,6 +104,12 @@ func (k *generator) prologue() {
 			a = append(a, r)
 		}
 		k.acc = append(k.acc, a)
+		if k.Fixed.FilterZero != 0 {
+			k.rowSums = append(k.rowSums, k.Op1(rdna2.V_MOV_B32_E32, k.V("row sum"), 0))
+		}
+	}
+	if k.Fixed.FilterZero != 0 {
+		k.ones = k.Constant(uint32(0x01010101))
 	}
 }
 
@@ -213,6 +221,9 @@ func (k *generator) body(u int, control func()) {
 	for i, s := range steps {
 		k.WaitScalar()
 		now := next
+		for _, x := range now {
+			k.signedInput(x, 4*k.wide) // before control, since it writes SCC
+		}
 		if i+1 < len(steps) {
 			next = fetch(steps[i+1])
 		} else {
@@ -221,6 +232,9 @@ func (k *generator) body(u int, control func()) {
 		for c := range k.wide {
 			for d := range 4 {
 				for r := range group {
+					if k.rowSums != nil {
+						k.multiply(k.rowSums[s.row+r], rdna.SAt(now[r], 4*c+d), k.ones)
+					}
 					for q := range k.Q {
 						k.multiply(k.acc[s.row+r][q], rdna.SAt(now[r], 4*c+d), rdna.At(w[s.chunk+c][q], d))
 					}
@@ -243,13 +257,17 @@ func (k *generator) fetch(d, off codegen.Reg, imm int) *codegen.Instr {
 	return k.Emit(ops[1], d, k.input, off, imm)
 }
 
+// products are the instructions that add the product of a word of elements each.
+var products = map[layout.Element]rdna2.Op{
+	layout.F32: rdna2.V_FMAC_F32_E32,
+	layout.F16: rdna2.V_DOT2C_F32_F16_E32,
+	layout.I8:  rdna2.V_DOT4C_I32_I8_E32,
+	layout.U8:  rdna2.V_DOT4C_I32_I8_E32, // of what signedInput makes of them
+}
+
 // multiply accumulates one dword of input and weights.
 func (k *generator) multiply(acc, x, w codegen.Reg) {
-	if k.Elem == layout.F16 {
-		k.Emit(rdna2.V_DOT2C_F32_F16_E32, acc, x, w)
-	} else {
-		k.Emit(rdna2.V_FMAC_F32_E32, acc, x, w)
-	}
+	k.Emit(products[k.Elem], acc, x, w)
 }
 
 func (k *generator) epilogue() {
@@ -259,6 +277,13 @@ func (k *generator) epilogue() {
 	unit := k.V("unit")
 	k.Emit(rdna2.V_LSHL_ADD_U32, unit, k.MulConst(k.unitTile, k.Q, "group"), 5, k.laneID)
 	biasOff := k.ShiftLeft(unit, 2, "bias offset")
+	var multOff, mults codegen.Reg
+	if k.Fixed.PerUnit {
+		mults, multOff = k.Pointer(layout.Consts, k.key.Mult, "multipliers"), k.ShiftLeft(unit, 4, "multiplier offset")
+	}
+	for i, s := range k.rowSums {
+		k.rowSums[i] = k.Op2(rdna2.V_MUL_LO_U32, k.V("row sum"), uint32(-k.Fixed.FilterZero), s)
+	}
 	unitOff := k.ShiftLeft(unit, k.key.Out.Elem.Shift(), "unit offset")
 	first := k.MulConst(k.rowTile, k.P, "first row")
 	var rowOff []codegen.Reg
@@ -276,10 +301,26 @@ func (k *generator) epilogue() {
 			k.Emit(rdna2.V_CMPX_GT_U32_E32, k.Units, u)
 		}
 		b := k.Load(layout.F32, bias, biasOff, 128*q, "bias")
+		var record codegen.Reg
+		if k.Fixed.PerUnit {
+			record = k.Reg(rdna2.V4, "multiplier")
+			k.Emit(rdna2.GLOBAL_LOAD_DWORDX4_SADDR, record, mults, multOff, 512*q)
+		}
 		for i := range k.P {
-			x := k.Op2(rdna2.V_ADD_F32_E32, k.V("sum"), k.acc[i][q], b)
-			x = k.Clamp(x, k.Lo, k.Hi)
-			k.Store(k.key.Out.Elem, out, rowOff[i], k.Narrow(k.key.Out.Elem, x), q*32*es)
+			k.Store(k.key.Out.Elem, out, rowOff[i], k.finish(i, q, b, record), q*32*es)
 		}
 	}
+}
+
+// finish is an output as it is stored.
+func (k *generator) finish(row, group int, bias, record codegen.Reg) codegen.Reg {
+	if k.Elem.IsFloat() {
+		x := k.Op2(rdna2.V_ADD_F32_E32, k.V("sum"), k.acc[row][group], bias)
+		return k.Narrow(k.key.Out.Elem, k.Clamp(x, k.Lo, k.Hi))
+	}
+	x := k.Op2(rdna2.V_ADD_NC_U32_E32, k.V("sum"), k.acc[row][group], bias)
+	if k.rowSums != nil {
+		x = k.Op2(rdna2.V_ADD_NC_U32_E32, k.V("sum"), k.rowSums[row], x)
+	}
+	return k.rescaled(x, record)
 }

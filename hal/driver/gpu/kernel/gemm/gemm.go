@@ -1,5 +1,5 @@
-// Package gemm multiplies matrices: CONV_2D and FULLY_CONNECTED in float32 and in
-// halves.
+// Package gemm multiplies matrices: CONV_2D and FULLY_CONNECTED in float32, in halves and
+// in 8-bit quantized elements.
 //
 //	out[row][unit] = act(bias[unit] + sum over taps and depth of in[address(row, tap) + d] * weights[unit][tap][d])
 //
@@ -22,7 +22,8 @@ import (
 type Shape struct {
 	Elem                     layout.Element // of input and weights
 	Rows, Units, Taps, Depth int
-	Lo, Hi                   float32 // fused activation
+	Lo, Hi                   float32 // fused activation of floats
+	Fixed                    Fixed   // arithmetic of 8-bit elements
 	Gather                   bool    // addresses of rows come from a table
 
 	P, Q                int // tile of a wave: rows, groups of 32 units
@@ -35,6 +36,7 @@ type Kernel struct {
 	Window  opspec.Window // of the table; one image has OutH x OutW rows
 	Weights []float32     // [units][taps][depth]
 	Bias    []float32
+	Bytes   *Quantized // of 8-bit elements, in place of Weights and Bias
 	In, Out *layout.Tensor
 }
 
@@ -43,13 +45,14 @@ type Key struct {
 	Shape
 	In, Out              layout.Place
 	Weights, Table, Bias uint32 // offsets of constants
+	Mult                 uint32 // of multipliers per unit
 }
 
 // Name implements kernel.Key.
 func (k Key) Name() string {
 	name := fmt.Sprintf("gemm_%dx%d", k.P, k.Q)
-	if k.Elem == layout.F16 {
-		name += "_f16"
+	if k.Elem != layout.F32 {
+		name += "_" + k.Elem.String()
 	}
 	return name
 }
@@ -125,9 +128,18 @@ func (k *Kernel) Pack(m *kernel.Memory) kernel.Key {
 	key := Key{Shape: k.Shape, In: k.In.Place(), Out: k.Out.Place()}
 	key.Weights = k.packWeights(&m.Consts)
 	if k.Gather {
-		key.Table = k.packTable(&m.Consts)
+		key.Table = k.packTable(m)
 	}
-	key.Bias = m.Consts.Floats(k.Bias, k.tiles()*32*k.Q, 0)
+	units := k.tiles() * 32 * k.Q
+	if k.Bytes == nil {
+		key.Bias = m.Consts.Floats(k.Bias, units, 0)
+		return key
+	}
+	pad := func(w []uint32, n int) []uint32 { return append(w, make([]uint32, n-len(w))...) }
+	key.Bias = m.Consts.Words(pad(k.Bytes.biases(k.Units, k.Taps*k.Depth), units))
+	if k.Fixed.PerUnit {
+		key.Mult = m.Consts.Words(pad(k.Bytes.records(k.Units), 4*units))
+	}
 	return key
 }
 
@@ -142,8 +154,12 @@ func (k *Kernel) packWeights(c *layout.Constants) (off uint32) {
 			for ch := range chunks {
 				for u := t * 32 * k.Q; u < (t+1)*32*k.Q; u++ {
 					for e := range per {
-						if u < k.Units {
-							k.Elem.PutFloat(c.Data[at:], k.Weights[(u*k.Taps+tap)*k.Depth+ch*per+e])
+						switch i := (u*k.Taps+tap)*k.Depth + ch*per + e; {
+						case u >= k.Units:
+						case k.Bytes != nil:
+							c.Data[at] = byte(k.Bytes.Weights[i])
+						default:
+							k.Elem.PutFloat(c.Data[at:], k.Weights[i])
 						}
 						at += k.Elem.Bytes()
 					}
@@ -154,16 +170,19 @@ func (k *Kernel) packWeights(c *layout.Constants) (off uint32) {
 	return off
 }
 
-// packTable is the table [tile][tap][row of tile] of arena offsets; padding is in the
-// page of zeros.
-func (k *Kernel) packTable(c *layout.Constants) uint32 {
+// Padding is the word that stands for taps outside the image.
+func (k *Kernel) Padding() uint32 { return k.Elem.Padding(k.Fixed.InZero) }
+
+// packTable is the table [tile][tap][row of tile] of arena offsets; padding is in a page.
+func (k *Kernel) packTable(m *kernel.Memory) uint32 {
+	outside := m.Pages.At(k.Padding())
 	tiles := k.rowTiles()
 	w := make([]uint32, tiles*k.Taps*k.P)
 	es := k.Elem.Bytes()
 	put := func(row, tap int, v uint32) { w[(row/k.P*k.Taps+tap)*k.P+row%k.P] = v }
 	last := make([]uint32, k.Taps)
 	kernel.EachTap(&k.Window, k.Rows/(k.Window.OutH*k.Window.OutW), k.Depth, func(row, tap, i int) {
-		v := uint32(0)
+		v := outside
 		if i >= 0 {
 			v = k.In.Off + uint32(i*es)
 		}
@@ -175,7 +194,7 @@ func (k *Kernel) packTable(c *layout.Constants) uint32 {
 			put(row, tap, v)
 		}
 	}
-	return c.Words(w)
+	return m.Consts.Words(w)
 }
 
 // Work implements kernel.Kernel.

@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/gemm"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kerneltest"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
+	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
@@ -83,7 +84,7 @@ func TestTable(t *testing.T) {
 				k.Cut()
 				x := numbers(r, k.In.N)
 				c := kerneltest.Case{Kernel: k, Inputs: []*layout.Tensor{k.In}, Data: [][]byte{kerneltest.Stored(e, x)}, Output: k.Out}
-				c.Pages.NeedZero(s.c * e.Bytes())
+				c.Pages.Need(0, s.c*e.Bytes())
 				c.Compare(t, tolerance(e), func(i int) float64 {
 					row, unit := i/s.units, i%s.units
 					image, oy, ox := row/(w.OutH*w.OutW), row/w.OutW%w.OutH, row%w.OutW
@@ -125,5 +126,77 @@ func TestCuts(t *testing.T) {
 		if chosen != 1 {
 			t.Errorf("%d rows: %d tiles are chosen", rows, chosen)
 		}
+	}
+}
+
+// TestQuantized: products of signed and unsigned bytes, by rows and by a table, with one
+// multiplier and with one per unit, are those of the reference's arithmetic.
+func TestQuantized(t *testing.T) {
+	r := rand.New(rand.NewPCG(25, 3))
+	w := opspec.Window{H: 5, W: 7, KH: 3, KW: 2, StrideH: 2, StrideW: 1, DilationH: 1, DilationW: 2, Top: 1, Bottom: 1, Left: 1, Right: 1, OutH: 3, OutW: 7}
+	dense := opspec.Window{H: 1, W: 1, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 1, OutW: 1}
+	for _, c := range []struct {
+		in, filter layout.Element
+		zeros      [2]int32
+		perUnit    bool
+		w          opspec.Window
+		images     int
+		depth      int
+		units      int
+	}{
+		{layout.U8, layout.U8, [2]int32{127, 131}, false, w, 2, 16, 40},
+		{layout.U8, layout.U8, [2]int32{0, 255}, false, dense, 33, 48, 7},
+		{layout.U8, layout.I8, [2]int32{200, 0}, true, w, 1, 32, 70},
+		{layout.I8, layout.I8, [2]int32{-128, 0}, true, dense, 17, 64, 33},
+		{layout.I8, layout.I8, [2]int32{11, -5}, false, dense, 1, 16, 100},
+	} {
+		t.Run(fmt.Sprintf("%s/%s/%v/%d", c.in, c.filter, c.perUnit, c.units), func(t *testing.T) {
+			taps := c.w.KH * c.w.KW
+			bytes := func(n int) []byte {
+				b := make([]byte, n)
+				for i := range b {
+					b[i] = byte(r.Uint32())
+				}
+				return b
+			}
+			rows := c.images * c.w.OutH * c.w.OutW
+			weights, x := bytes(c.units*taps*c.depth), bytes(c.images*c.w.H*c.w.W*c.depth)
+			bias := make([]int32, c.units)
+			for i := range bias {
+				bias[i] = int32(r.IntN(20000) - 10000)
+			}
+			q := opspec.GEMMQuant{InZero: c.zeros[0], FilterZero: c.zeros[1], OutZero: 3, Lo: -100, Hi: 120}
+			for range c.units {
+				q.Mult = append(q.Mult, fixedpoint.QuantizeMultiplier(math.Exp2(-8-3*r.Float64())))
+			}
+			q.Mult[c.units-1] = fixedpoint.QuantizeMultiplier(1.5)
+			if !c.perUnit {
+				q.Mult = q.Mult[:1]
+			}
+			k := &gemm.Kernel{
+				Shape: gemm.Shape{Elem: c.in, Rows: rows, Units: c.units, Taps: taps, Depth: c.depth, Gather: taps > 1}, Window: c.w,
+				Bytes: gemm.NewQuantized(&q, c.in, c.filter, weights, bias),
+				In:    kerneltest.Tensor(c.in, len(x)), Out: kerneltest.Tensor(layout.I8, rows*c.units),
+			}
+			k.Fixed = k.Bytes.Fixed
+			k.Cut()
+			run := kerneltest.Case{Kernel: k, Inputs: []*layout.Tensor{k.In}, Data: [][]byte{x}, Output: k.Out}
+			run.Pages.Need(k.Padding(), c.depth)
+			xs, ws := kerneltest.Values(c.in, x), kerneltest.Values(c.filter, weights)
+			run.Compare(t, 0, func(i int) float64 {
+				row, unit := i/c.units, i%c.units
+				image, oy, ox := row/(c.w.OutH*c.w.OutW), row/c.w.OutW%c.w.OutH, row%c.w.OutW
+				sum := bias[unit]
+				for tap := range taps {
+					y, xx := oy*c.w.StrideH-c.w.Top+tap/c.w.KW*c.w.DilationH, ox*c.w.StrideW-c.w.Left+tap%c.w.KW*c.w.DilationW
+					for d := range c.depth {
+						if y >= 0 && y < c.w.H && xx >= 0 && xx < c.w.W {
+							sum += (int32(xs[((image*c.w.H+y)*c.w.W+xx)*c.depth+d]) - q.InZero) * (int32(ws[(unit*taps+tap)*c.depth+d]) - q.FilterZero)
+						}
+					}
+				}
+				return float64(min(max(q.Multiplier(unit).Apply(sum)+q.OutZero, q.Lo), q.Hi))
+			})
+		})
 	}
 }

@@ -102,20 +102,24 @@ func (k CopyKey) Emit(a *rdna.Builder) kernel.Grid {
 	return kernel.Flat(n)
 }
 
-// Fill writes zeros.
-type Fill struct{ Out *layout.Tensor }
+// Fill writes one element everywhere, given by its bits.
+type Fill struct {
+	Value uint32
+	Out   *layout.Tensor
+}
 
 // FillKey is what the code depends on.
 type FillKey struct {
-	Out layout.Place
-	N   int
+	Value uint32
+	Out   layout.Place
+	N     int
 }
 
 // Name implements kernel.Key.
 func (FillKey) Name() string { return "fill" }
 
 // Pack implements kernel.Kernel.
-func (f *Fill) Pack(*kernel.Memory) kernel.Key { return FillKey{f.Out.Place(), f.Out.N} }
+func (f *Fill) Pack(*kernel.Memory) kernel.Key { return FillKey{f.Value, f.Out.Place(), f.Out.N} }
 
 // Work implements kernel.Kernel.
 func (f *Fill) Work() kernel.Work {
@@ -126,6 +130,6 @@ func (f *Fill) Work() kernel.Work {
 // Emit implements kernel.Key.
 func (k FillKey) Emit(a *rdna.Builder) kernel.Grid {
 	off := a.ShiftLeft(a.Lane(kernel.FlatGroup), k.Out.Elem.Shift(), "offset")
-	a.Store(k.Out.Elem, a.Pointer(layout.Arena, k.Out.Off, "out"), off, a.Op1(rdna2.V_MOV_B32_E32, a.V("zero"), 0), 0)
+	a.Store(k.Out.Elem, a.Pointer(layout.Arena, k.Out.Off, "out"), off, a.Constant(k.Value), 0)
 	return kernel.Flat(k.N)
 }

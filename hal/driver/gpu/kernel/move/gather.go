@@ -13,11 +13,12 @@ type GatherShape struct {
 	Window   opspec.Window
 	Batches  int
 	Channels int
-	Width    int // elements per row of the matrix
+	Width    int    // elements per row of the matrix
+	Padding  uint32 // word that stands for elements outside the image
 }
 
 // Gather writes the inputs of a convolution as a matrix of one row per output
-// position, [taps][channels], padded with zeros to Width. A wave writes up to
+// position, [taps][channels], padded to Width. A wave writes up to
 // gatherRows rows of 32 elements: lanes are elements of a row, what an element adds to
 // a row's coordinates and address comes from a table.
 type Gather struct {
@@ -28,8 +29,8 @@ type Gather struct {
 // GatherKey is what the code depends on.
 type GatherKey struct {
 	GatherShape
-	In, Out layout.Place
-	Table   uint32
+	In, Out        layout.Place
+	Table, Outside uint32
 }
 
 const gatherRows = 8
@@ -39,7 +40,7 @@ func (GatherKey) Name() string { return "gather" }
 
 // Pack implements kernel.Kernel.
 func (h *Gather) Pack(m *kernel.Memory) kernel.Key {
-	return GatherKey{h.GatherShape, h.In.Place(), h.Out.Place(), h.table(&m.Consts)}
+	return GatherKey{h.GatherShape, h.In.Place(), h.Out.Place(), h.table(&m.Consts), m.Pages.At(h.Padding)}
 }
 
 // Work implements kernel.Kernel.
@@ -52,7 +53,7 @@ func (h *Gather) Work() kernel.Work {
 	}
 }
 
-// Outside is a row distance no tensor has: its lanes read zeros.
+// Outside is a row distance no tensor has: its lanes read padding.
 const Outside = 0x7fff
 
 // table has {y distance | x distance << 16, byte distance} per element.
@@ -90,6 +91,7 @@ func (h GatherKey) Emit(a *rdna.Builder) kernel.Grid {
 	kOff := a.ShiftLeft(k, h.In.Elem.Shift(), "column offset")
 	out := a.Pointer(layout.Arena, h.Out.Off, "out")
 	first := a.MulConst(a.Workgroup(1), gatherRows, "first row")
+	outside := a.Constant(h.Outside)
 	n := min(gatherRows, rows)
 	for i := range n {
 		row := a.S("row")
@@ -109,7 +111,7 @@ func (h GatherKey) Emit(a *rdna.Builder) kernel.Grid {
 		a.Emit(rdna2.V_CMP_GT_U32_E64, mx, w.W, x)
 		a.Emit(rdna2.S_AND_B32, my, my, mx)
 		off := a.Op2(rdna2.V_ADD_NC_U32_E32, a.V("offset"), p, rdna.At(entry, 1))
-		off = a.Op3(rdna2.V_CNDMASK_B32_E64, a.V("offset"), 0, off, my)
+		off = a.Choose(outside, off, my)
 		v := a.Load(h.In.Elem, a.Base(h.In.Region), off, 0, "element")
 		dst := a.Op2(rdna2.V_ADD_NC_U32_E32, a.V("place in row"), a.MulConst(row, h.Width*es, "row offset"), kOff)
 		a.Store(h.In.Elem, out, dst, v, 0)

@@ -107,7 +107,7 @@ func TestGather(t *testing.T) {
 				in, out := kerneltest.Tensor(e, s.Batches*w.H*w.W*s.Channels), kerneltest.Tensor(e, rows*s.Width)
 				c := kerneltest.Case{Kernel: &move.Gather{GatherShape: s, In: in, Out: out}, Inputs: []*layout.Tensor{in},
 					Data: [][]byte{junk(r, in.Bytes())}, Output: out, Before: junk(r, out.Bytes())}
-				c.Pages.NeedZero(layout.Guard)
+				c.Pages.Need(0, layout.Guard)
 				got, err := c.Run()
 				if err != nil {
 					t.Fatal(err)

@@ -1,19 +1,34 @@
 package rdna
 
 import (
+	"math"
+
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
-// Clamp bounds x by a fused activation.
+// Clamp bounds x by a fused activation; what is not a number stays so.
 func (a *Builder) Clamp(x codegen.Reg, lo, hi float32) codegen.Reg {
+	bound := func(outside rdna2.Op, limit float32) {
+		m := a.S("outside")
+		a.Emit(outside, m, limit, x)
+		x = a.Op3(rdna2.V_CNDMASK_B32_E64, a.V("clamped"), x, a.Constant(limit), m)
+	}
 	if lo > -maxFloat {
-		x = a.Op2(rdna2.V_MAX_F32_E32, a.V("clamped"), lo, x)
+		bound(rdna2.V_CMP_GT_F32_E64, lo)
 	}
 	if hi < maxFloat {
-		x = a.Op2(rdna2.V_MIN_F32_E32, a.V("clamped"), hi, x)
+		bound(rdna2.V_CMP_LT_F32_E64, hi)
 	}
 	return x
+}
+
+// Constant is a number in a vector register.
+func (a *Builder) Constant(v any) codegen.Reg { return a.Op1(rdna2.V_MOV_B32_E32, a.V("constant"), v) }
+
+// Choose is x where the mask is clear and y where it is set.
+func (a *Builder) Choose(x, y any, mask codegen.Reg) codegen.Reg {
+	return a.Op3(rdna2.V_CNDMASK_B32_E64, a.V("chosen"), x, y, mask)
 }
 
 const maxFloat = 0x1p127 * (2 - 0x1p-23)
@@ -34,6 +49,11 @@ func (a *Builder) Logistic(x codegen.Reg, scale float64) codegen.Reg {
 	e := a.Op1(rdna2.V_EXP_F32_E32, a.V("exp"), t)
 	d := a.Op2(rdna2.V_ADD_F32_E32, a.V("one more"), float32(1), e)
 	return a.Op1(rdna2.V_RCP_F32_E32, a.V("y"), d)
+}
+
+// Tanh is 2*logistic(2x) - 1.
+func (a *Builder) Tanh(x codegen.Reg) codegen.Reg {
+	return a.Op3(rdna2.V_FMA_F32, a.V("tanh"), float32(2), a.Logistic(x, -2*math.Log2E), float32(-1))
 }
 
 // Corner is o*stride - pad.

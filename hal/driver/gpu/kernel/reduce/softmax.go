@@ -1,4 +1,5 @@
-// Package reduce folds tensors along axes: SOFTMAX and MEAN.
+// Package reduce folds tensors along axes: sums, extremes and their places, SOFTMAX, and
+// normalizations.
 package reduce
 
 import (
@@ -9,12 +10,14 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // SoftmaxShape is the size of a softmax: [Outer][Depth][Inner], along the depth.
 type SoftmaxShape struct {
 	Outer, Depth, Inner int
 	Beta                float32
+	Log                 bool // the logarithm of the result
 }
 
 // Softmax takes one wave per row, lanes along the depth in blocks of 32; three passes
@@ -31,7 +34,12 @@ type SoftmaxKey struct {
 }
 
 // Name implements kernel.Key.
-func (SoftmaxKey) Name() string { return "softmax" }
+func (s SoftmaxKey) Name() string {
+	if s.Log {
+		return "log_softmax"
+	}
+	return "softmax"
+}
 
 // Pack implements kernel.Kernel.
 func (s *Softmax) Pack(*kernel.Memory) kernel.Key {
@@ -79,16 +87,70 @@ func (s SoftmaxKey) Emit(a *rdna.Builder) kernel.Grid {
 	top := a.Op1(rdna2.V_MOV_B32_E32, a.V("maximum"), float32(math.Inf(-1)))
 	pass("maximum", func() { a.Emit(rdna2.V_MAX_F32_E32, top, top, value()) })
 	top = a.AcrossLanes(rdna2.V_MAX_F32_E32, top)
-	exp := func() codegen.Reg {
-		d := a.Op2(rdna2.V_SUB_F32_E32, a.V("difference"), value(), top)
-		d = a.Op2(rdna2.V_MUL_F32_E32, a.V("scaled"), float32(float64(s.Beta)*math.Log2E), d)
-		return a.Op1(rdna2.V_EXP_F32_E32, a.V("exp"), d)
+	below := func(factor float64) codegen.Reg { // the maximum, scaled
+		return a.MulF(float32(float64(s.Beta)*factor), a.SubF(value(), top))
 	}
+	exp := func() codegen.Reg { return a.Op1(rdna2.V_EXP_F32_E32, a.V("exp"), below(math.Log2E)) }
 	sum := a.Op1(rdna2.V_MOV_B32_E32, a.V("sum"), 0)
 	pass("sum", func() { a.Emit(rdna2.V_ADD_F32_E32, sum, sum, exp()) })
 	sum = a.AcrossLanes(rdna2.V_ADD_F32_E32, sum)
-	pass("result", func() {
-		a.Store(out.Elem, dst, off, a.Narrow(out.Elem, a.Divide(exp(), sum)), 0)
-	})
+	result := func() codegen.Reg { return a.Divide(exp(), sum) }
+	if s.Log {
+		log := a.MulF(float32(math.Ln2), a.Op1(rdna2.V_LOG_F32_E32, a.V("log2"), sum))
+		result = func() codegen.Reg { return a.SubF(below(1), log) }
+	}
+	pass("result", func() { a.Store(out.Elem, dst, off, a.Narrow(out.Elem, result()), 0) })
 	return kernel.Grid{Lanes: [3]int{32 * s.Outer * s.Inner, 1, 1}, Workgroup: 32}
+}
+
+// QuantizedSoftmax is a softmax of 8-bit elements: lanes are rows, exponentials of differences
+// to the maximum come from a table.
+type QuantizedSoftmax struct {
+	Outer, Depth, Inner int
+	Quant               opspec.SoftmaxQuant
+	In, Out             *layout.Tensor
+}
+
+// QuantizedSoftmaxKey is what the code depends on.
+type QuantizedSoftmaxKey struct {
+	Outer, Depth, Inner int
+	Lo, Hi              int32
+	In, Out             layout.Place
+	Table               uint32 // offset of the exponentials
+}
+
+// Name implements kernel.Key.
+func (QuantizedSoftmaxKey) Name() string { return "softmax_q" }
+
+// Pack implements kernel.Kernel.
+func (s *QuantizedSoftmax) Pack(m *kernel.Memory) kernel.Key {
+	var table []uint32
+	for _, e := range s.Quant.ExpTable() {
+		table = append(table, uint32(e))
+	}
+	return QuantizedSoftmaxKey{s.Outer, s.Depth, s.Inner, s.Quant.Lo, s.Quant.Hi, s.In.Place(), s.Out.Place(), m.Consts.Words(table)}
+}
+
+// Work implements kernel.Kernel.
+func (s *QuantizedSoftmax) Work() kernel.Work {
+	return work(s.In, s.Out, s.Outer*s.Inner, s.Depth, 3, 10)
+}
+
+// Emit implements kernel.Key.
+func (s QuantizedSoftmaxKey) Emit(a *rdna.Builder) kernel.Grid {
+	r := newRows(a, s.Depth, s.Inner)
+	lo, _ := s.In.Elem.Limits()
+	top, sum := a.Variable(uint32(lo)), a.Variable(0)
+	r.each("maximum", func(at codegen.Reg) { a.Set(top, a.Greatest(top, a.Element(s.In, at))) })
+	exp := func(at codegen.Reg) codegen.Reg { return a.Word(s.Table, a.Less(top, a.Element(s.In, at))) }
+	r.each("sum", func(at codegen.Reg) { a.Increase(sum, a.RoundingShift(exp(at), 12)) })
+	factor, shift := a.ReciprocalOfSum(sum)
+	shift = a.Sum(shift, 31-8)
+	tiny := a.Where(rdna2.V_CMP_LT_I32_E64, 31, shift) // no bit of the result is left
+	factor, shift = a.Choose(factor, 0, tiny), a.Choose(shift, 0, tiny)
+	r.each("result", func(at codegen.Reg) {
+		y := a.RoundingShiftLanes(a.DoublingHigh(exp(at), factor), shift)
+		a.SetElement(s.Out, at, a.Saturate(y, s.Lo, s.Lo, s.Hi))
+	})
+	return kernel.Flat(s.Outer * s.Inner)
 }

@@ -41,14 +41,11 @@ func (k *Key) emitElements(a *rdna.Builder) kernel.Grid {
 			k.apply(a, acc, x[i], w, i)
 		}
 	})
-	x := acc
-	switch k.Mode {
-	case Depthwise:
-		x = a.Op2(rdna2.V_ADD_F32_E32, a.V("sum"), a.Load(layout.F32, a.Pointer(layout.Consts, k.Bias, "bias"), wOff, 0, "bias"), x)
-	case Average:
-		x = a.Divide(x, a.Load(layout.F32, a.Pointer(layout.Consts, k.Counts, "counts"), posOff, 0, "count"))
+	var count codegen.Reg
+	if k.Mode == Average {
+		count = a.Load(layout.I32, a.Pointer(layout.Consts, k.Counts, "counts"), posOff, 0, "count")
 	}
-	x = a.Narrow(k.Out.Elem, a.Clamp(x, k.Lo, k.Hi))
+	x := k.finish(a, acc, k.channel(a, ch), count)
 	a.Store(k.Out.Elem, a.Pointer(layout.Arena, k.Out.Off, "out"), a.ShiftLeft(lane, k.Out.Elem.Shift(), "out offset"), x, 0)
 	return kernel.Flat(k.Rows * k.OutC)
 }

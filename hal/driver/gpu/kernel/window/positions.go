@@ -68,10 +68,7 @@ func (k *Key) emitPositions(a *rdna.Builder) kernel.Grid {
 			a.Advance(tab, 4*k.Tile*k.stride())
 		}
 	})
-	var bias codegen.Reg
-	if k.Mode == Depthwise {
-		bias = a.Load(layout.F32, a.Pointer(layout.Consts, k.Bias, "bias"), wOff, 0, "bias")
-	}
+	constants := k.channel(a, ch)
 	var cnt codegen.Reg
 	if k.Mode == Average {
 		p := a.Cursor(layout.Consts, k.Counts, "counts")
@@ -82,21 +79,18 @@ func (k *Key) emitPositions(a *rdna.Builder) kernel.Grid {
 	outOff := a.ShiftLeft(ch, k.Out.Elem.Shift(), "out offset")
 	first := a.MulConst(a.Workgroup(1), k.Tile, "first row")
 	for r := range k.Tile {
-		x := acc[r]
-		switch k.Mode {
-		case Depthwise:
-			x = a.Op2(rdna2.V_ADD_F32_E32, a.V("sum"), bias, x)
-		case Average:
+		var count codegen.Reg
+		if k.Mode == Average {
 			c := a.S("count")
 			a.Emit(rdna2.S_LOAD_DWORD_IMM, c, cnt, 4*r)
-			x = a.Divide(x, a.Op1(rdna2.V_MOV_B32_E32, a.V("count"), c))
+			count = a.Op1(rdna2.V_MOV_B32_E32, a.V("count"), c)
 		}
-		x = a.Clamp(x, k.Lo, k.Hi)
+		x := k.finish(a, acc[r], constants, count)
 		row := a.S("row")
 		a.Emit(rdna2.S_ADD_U32, row, first, r)
 		a.Emit(rdna2.S_MIN_U32, row, row, k.Rows-1)
 		off := a.Op2(rdna2.V_ADD_NC_U32_E32, a.V("place"), a.MulConst(row, k.OutC*es, "row offset"), outOff)
-		a.Store(k.Out.Elem, out, off, a.Narrow(k.Out.Elem, x), 0)
+		a.Store(k.Out.Elem, out, off, x, 0)
 	}
 	return kernel.Grid{Lanes: [3]int{(k.OutC + 31) / 32 * 32, (k.Rows + k.Tile - 1) / k.Tile, 1}, Workgroup: 32}
 }

@@ -77,17 +77,14 @@ func (t *run) first(i, outW int) int { return min(i*t.n, outW-t.n) }
 func (t *run) stride() int { return (len(t.xs) + 3) / 4 * 4 }
 
 // runs is the table [run][line of taps][column] of arena offsets, and the taps
-// inside the image, as float32, [run][output].
+// inside the image, [run][output].
 func (k *Kernel) runs(m *kernel.Memory, t *run) (table, counts uint32) {
 	w := &k.Window
 	lines := k.Batches * w.OutH
 	tab := make([]uint32, lines*t.perX*w.KH*t.stride())
 	cnt := make([]uint32, lines*t.perX*t.n)
 	es := k.In.Elem.Bytes()
-	outside := uint32(0)
-	if k.Mode == Maximum {
-		outside = m.Pages.Lowest(k.In.Elem)
-	}
+	outside := m.Pages.At(k.Padding())
 	at := func(b, y, x int) uint32 {
 		if y < 0 || y >= w.H || x < 0 || x >= w.W {
 			return outside
@@ -116,7 +113,7 @@ func (k *Kernel) runs(m *kernel.Memory, t *run) (table, counts uint32) {
 			ny := inside(oy, w.StrideH, w.Top, w.KH, w.DilationH, w.H)
 			for j := range t.n {
 				nx := inside(ox+j, w.StrideW, w.Left, w.KW, w.DilationW, w.W)
-				cnt[run*t.n+j] = math.Float32bits(float32(ny * nx))
+				cnt[run*t.n+j] = k.count(ny * nx)
 			}
 		}
 	}
@@ -189,11 +186,9 @@ func (k *Key) emitRuns(a *rdna.Builder, t *run) kernel.Grid {
 
 // storeRun finishes the outputs of a run and stores them.
 func (k *Key) storeRun(a *rdna.Builder, t *run, acc []codegen.Reg, ch codegen.Reg, es int) {
-	var bias, cnt codegen.Reg
-	switch k.Mode {
-	case Depthwise:
-		bias = a.Load(layout.F32, a.Pointer(layout.Consts, k.Bias, "bias"), a.ShiftLeft(ch, 2, "bias offset"), 0, "bias")
-	case Average:
+	constants := k.channel(a, ch)
+	var cnt codegen.Reg
+	if k.Mode == Average {
 		cnt = a.Cursor(layout.Consts, k.Counts, "counts")
 		a.Advance(cnt, a.MulConst(a.Workgroup(1), 4*t.n, "run"))
 	}
@@ -206,16 +201,13 @@ func (k *Key) storeRun(a *rdna.Builder, t *run, acc []codegen.Reg, ch codegen.Re
 	pos := a.Op2(rdna2.S_ADD_U32, a.S("position"), a.MulConst(line, k.Window.OutW, "positions"), x0)
 	first := a.Op2(rdna2.V_ADD_NC_U32_E32, a.V("place"), a.MulConst(pos, k.OutC*es, "bytes"), a.ShiftLeft(ch, k.Out.Elem.Shift(), "out offset"))
 	for j := range t.n {
-		x := acc[j]
-		switch k.Mode {
-		case Depthwise:
-			x = a.Op2(rdna2.V_ADD_F32_E32, a.V("sum"), bias, x)
-		case Average:
+		var count codegen.Reg
+		if k.Mode == Average {
 			c := a.S("count")
 			a.Emit(rdna2.S_LOAD_DWORD_IMM, c, cnt, 4*j)
-			x = a.Divide(x, a.Op1(rdna2.V_MOV_B32_E32, a.V("count"), c))
+			count = a.Op1(rdna2.V_MOV_B32_E32, a.V("count"), c)
 		}
-		x = a.Narrow(k.Out.Elem, a.Clamp(x, k.Lo, k.Hi))
+		x := k.finish(a, acc[j], constants, count)
 		imm := j * k.OutC * es
 		if place := first; imm <= 2047 {
 			a.Store(k.Out.Elem, out, place, x, imm)

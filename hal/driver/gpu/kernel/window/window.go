@@ -9,13 +9,9 @@
 package window
 
 import (
-	"math"
-
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/rdna"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
-	"github.com/nnsoc/nnsoc/isa/codegen"
-	"github.com/nnsoc/nnsoc/isa/rdna2"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
@@ -36,8 +32,9 @@ type Shape struct {
 	Batches    int
 	Rows       int // output positions of all images
 	InC, OutC  int
-	Multiplier int // output channels per input channel
-	Lo, Hi     float32
+	Multiplier int     // output channels per input channel
+	Lo, Hi     float32 // of floats
+	Fixed      Fixed   // arithmetic of 8-bit elements
 
 	Tile     int // positions per wave
 	Group    int // taps per step
@@ -50,6 +47,7 @@ type Kernel struct {
 	Shape
 	Weights []float32 // [taps][outC], Depthwise only
 	Bias    []float32
+	Bytes   *Quantized // of 8-bit elements, in place of Weights and Bias
 	In, Out *layout.Tensor
 }
 
@@ -58,6 +56,7 @@ type Key struct {
 	Shape
 	In, Out                      layout.Place
 	Table, Counts, Weights, Bias uint32 // offsets of constants
+	Mult                         uint32 // of multipliers per channel
 }
 
 // Name implements kernel.Key.
@@ -86,30 +85,20 @@ func (s *Shape) Cut() {
 // stride is the length of a table row.
 func (s *Shape) stride() int { return (s.Group + 3) / 4 * 4 }
 
-// start is the accumulator before the first tap.
-func (s *Shape) start() float32 {
-	if s.Mode == Maximum {
-		return float32(math.Inf(-1))
-	}
-	return 0
-}
-
 // Pack implements kernel.Kernel.
 func (k *Kernel) Pack(m *kernel.Memory) kernel.Key {
 	key := Key{Shape: k.Shape, In: k.In.Place(), Out: k.Out.Place()}
 	run, inRuns := k.run()
 	switch {
 	case k.Elements:
-		key.Table, key.Counts = k.columns(&m.Consts)
+		key.Table, key.Counts = k.columns(m)
 	case inRuns:
 		key.Table, key.Counts = k.runs(m, &run)
 	default:
-		key.Table, key.Counts = k.positions(&m.Consts)
+		key.Table, key.Counts = k.positions(m)
 	}
 	if k.Mode == Depthwise {
-		// [taps padded to whole steps][channels]
-		key.Weights = m.Consts.Floats(k.Weights, k.Steps*k.Group*k.OutC, layout.Guard)
-		key.Bias = m.Consts.Floats(k.Bias, k.OutC, 0)
+		k.packWeights(&key, m)
 	}
 	return key
 }
@@ -156,18 +145,4 @@ func (k *Kernel) Work() kernel.Work {
 		w.Chain = k.Steps * k.Tile
 	}
 	return w
-}
-
-// apply folds one tap into the accumulator.
-func (k *Key) apply(a *rdna.Builder, acc, x codegen.Reg, w []codegen.Reg, i int) {
-	switch {
-	case k.Mode == Depthwise && k.In.Elem == layout.F16:
-		rdna2.Mods{OpSelHi: 1}.With(a.Emit(rdna2.V_FMA_MIX_F32, acc, x, w[i], acc))
-	case k.Mode == Depthwise:
-		a.Emit(rdna2.V_FMAC_F32_E32, acc, x, w[i])
-	case k.Mode == Average:
-		a.Emit(rdna2.V_ADD_F32_E32, acc, acc, a.Widen(k.In.Elem, x))
-	default:
-		a.Emit(rdna2.V_MAX_F32_E32, acc, acc, a.Widen(k.In.Elem, x))
-	}
 }

@@ -1,0 +1,200 @@
+package reduce
+
+import (
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/rdna"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
+	"github.com/nnsoc/nnsoc/isa/codegen"
+	"github.com/nnsoc/nnsoc/isa/rdna2"
+)
+
+// rows walks along the depth of [Outer][Depth][Inner]: lanes are rows.
+type rows struct {
+	*rdna.Builder
+	depth, inner int
+	first        codegen.Reg // index of a lane's first element
+}
+
+func newRows(a *rdna.Builder, depth, inner int) *rows {
+	outer, in := a.DivConstV(a.Lane(kernel.FlatGroup), inner, "outer")
+	return &rows{a, depth, inner, a.Sum(a.Times(outer, depth*inner), in)}
+}
+
+// each emits body for every element of the rows, with its index.
+func (r *rows) each(name string, body func(at codegen.Reg)) {
+	at := r.Variable(r.first)
+	r.For(r.depth, name, func(codegen.Reg) {
+		body(at)
+		r.Increase(at, r.inner)
+	})
+}
+
+// work is the estimate of n passes over rows of cost instructions per element.
+func work(in, out *layout.Tensor, rows, depth, n, cost int) kernel.Work {
+	waves := (rows + 31) / 32
+	return kernel.Work{
+		Waves: waves, Instructions: int64(waves) * int64(20+n*depth*cost), Loads: int64(waves) * int64(n*depth),
+		ReadBytes: int64(in.Bytes()), WriteBytes: int64(out.Bytes()), Chain: n * depth,
+	}
+}
+
+// L2NormShape is the size of an L2 normalization: [Outer][Depth][Inner], along the depth.
+type L2NormShape struct {
+	Outer, Depth, Inner int
+	Zero                int32 // of integers
+}
+
+// L2Norm divides rows by their length. Integers do so as the reference: by
+// fixedpoint.InverseSqrt, results in 1/128.
+type L2Norm struct {
+	L2NormShape
+	In, Out *layout.Tensor
+}
+
+// L2NormKey is what the code depends on.
+type L2NormKey struct {
+	L2NormShape
+	In, Out layout.Place
+}
+
+// Name implements kernel.Key.
+func (L2NormKey) Name() string { return "l2_norm" }
+
+// Pack implements kernel.Kernel.
+func (k *L2Norm) Pack(*kernel.Memory) kernel.Key {
+	return L2NormKey{k.L2NormShape, k.In.Place(), k.Out.Place()}
+}
+
+// Work implements kernel.Kernel.
+func (k *L2Norm) Work() kernel.Work { return work(k.In, k.Out, k.Outer*k.Inner, k.Depth, 2, 6) }
+
+// minNorm is what shorter rows of floats are taken for.
+const minNorm = 1e-6
+
+// Emit implements kernel.Key.
+func (k L2NormKey) Emit(a *rdna.Builder) kernel.Grid {
+	r := newRows(a, k.Depth, k.Inner)
+	sum := a.Variable(0)
+	if k.In.Elem.IsFloat() {
+		r.each("sum", func(at codegen.Reg) {
+			x := a.Element(k.In, at)
+			a.Set(sum, a.AddF(sum, a.MulF(x, x)))
+		})
+		norm := a.MaxF(a.Op1(rdna2.V_SQRT_F32_E32, a.V("root"), sum), float32(minNorm))
+		r.each("result", func(at codegen.Reg) { a.SetElement(k.Out, at, a.Divide(a.Element(k.In, at), norm)) })
+		return kernel.Flat(k.Outer * k.Inner)
+	}
+	r.each("sum", func(at codegen.Reg) {
+		x := a.Centre(a.Element(k.In, at), k.Zero)
+		a.Emit(rdna2.V_MAD_I32_I24, sum, x, x, sum)
+	})
+	factor, shift := a.InverseSqrt(sum)
+	lo, hi := k.Out.Elem.Limits()
+	r.each("result", func(at codegen.Reg) {
+		x := a.ShiftLeft(a.Centre(a.Element(k.In, at), k.Zero), 7, "x")
+		a.SetElement(k.Out, at, a.Saturate(a.RoundingShiftLanes(a.DoublingHigh(x, factor), shift), lo+128, lo, hi))
+	})
+	return kernel.Flat(k.Outer * k.Inner)
+}
+
+// LocalResponseShape is the size of a local response normalization: [Outer][Depth][Inner],
+// windows of Radius on both sides along the depth.
+type LocalResponseShape struct {
+	Outer, Depth, Inner int
+	Radius              int
+	Bias, Alpha, Beta   float32
+}
+
+// LocalResponse is x * (Bias + Alpha * sum of squares of the window)^-Beta. Lanes are elements.
+type LocalResponse struct {
+	LocalResponseShape
+	In, Out *layout.Tensor
+}
+
+// LocalResponseKey is what the code depends on.
+type LocalResponseKey struct {
+	LocalResponseShape
+	In, Out layout.Place
+}
+
+// Name implements kernel.Key.
+func (LocalResponseKey) Name() string { return "local_response_norm" }
+
+// Pack implements kernel.Kernel.
+func (k *LocalResponse) Pack(*kernel.Memory) kernel.Key {
+	return LocalResponseKey{k.LocalResponseShape, k.In.Place(), k.Out.Place()}
+}
+
+// Work implements kernel.Kernel.
+func (k *LocalResponse) Work() kernel.Work {
+	return work(k.In, k.Out, k.Out.N, 2*k.Radius+1, 1, 10)
+}
+
+// Emit implements kernel.Key.
+func (k LocalResponseKey) Emit(a *rdna.Builder) kernel.Grid {
+	lane := a.Lane(kernel.FlatGroup)
+	_, rest := a.DivConstV(lane, k.Depth*k.Inner, "outer")
+	d, _ := a.DivConstV(rest, k.Inner, "depth")
+	sum := a.Variable(0)
+	at, depth := a.Variable(a.Less(lane, k.Radius*k.Inner)), a.Variable(a.Less(d, k.Radius))
+	a.For(2*k.Radius+1, "window", func(codegen.Reg) {
+		inside := a.Inside(depth, k.Depth)
+		x := a.Choose(0, a.Element(k.In, a.Choose(lane, at, inside)), inside)
+		a.Emit(rdna2.V_FMAC_F32_E32, sum, x, x)
+		a.Increase(at, k.Inner)
+		a.Increase(depth, 1)
+	})
+	scale := a.Op3(rdna2.V_FMA_F32, a.V("scale"), a.Constant(k.Alpha), sum, a.Constant(k.Bias))
+	a.SetElement(k.Out, lane, a.MulF(a.Element(k.In, lane), a.Exp2(a.TimesLog2(a.Constant(-k.Beta), scale))))
+	return kernel.Flat(k.Outer * k.Depth * k.Inner)
+}
+
+// InstanceNormShape is the size of an instance normalization: [Outer][Depth][Inner], along
+// the depth.
+type InstanceNormShape struct {
+	Outer, Depth, Inner  int
+	Gamma, Beta, Epsilon float32
+}
+
+// InstanceNorm brings rows to a mean of Beta and a deviation of Gamma.
+type InstanceNorm struct {
+	InstanceNormShape
+	In, Out *layout.Tensor
+}
+
+// InstanceNormKey is what the code depends on.
+type InstanceNormKey struct {
+	InstanceNormShape
+	In, Out layout.Place
+}
+
+// Name implements kernel.Key.
+func (InstanceNormKey) Name() string { return "instance_norm" }
+
+// Pack implements kernel.Kernel.
+func (k *InstanceNorm) Pack(*kernel.Memory) kernel.Key {
+	return InstanceNormKey{k.InstanceNormShape, k.In.Place(), k.Out.Place()}
+}
+
+// Work implements kernel.Kernel.
+func (k *InstanceNorm) Work() kernel.Work { return work(k.In, k.Out, k.Outer*k.Inner, k.Depth, 3, 6) }
+
+// Emit implements kernel.Key.
+func (k InstanceNormKey) Emit(a *rdna.Builder) kernel.Grid {
+	r := newRows(a, k.Depth, k.Inner)
+	count := a.Constant(float32(k.Depth))
+	sum, squares := a.Variable(0), a.Variable(0)
+	r.each("mean", func(at codegen.Reg) { a.Set(sum, a.AddF(sum, a.Element(k.In, at))) })
+	mean := a.Divide(sum, count)
+	r.each("variance", func(at codegen.Reg) {
+		d := a.SubF(a.Element(k.In, at), mean)
+		a.Emit(rdna2.V_FMAC_F32_E32, squares, d, d)
+	})
+	deviation := a.Op1(rdna2.V_SQRT_F32_E32, a.V("deviation"), a.AddF(a.Divide(squares, count), k.Epsilon))
+	scale := a.Divide(a.Constant(k.Gamma), deviation)
+	r.each("result", func(at codegen.Reg) {
+		d := a.SubF(a.Element(k.In, at), mean)
+		a.SetElement(k.Out, at, a.Op3(rdna2.V_FMA_F32, a.V("y"), d, scale, a.Constant(k.Beta)))
+	})
+	return kernel.Flat(k.Outer * k.Inner)
+}

@@ -1,0 +1,363 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/detection"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
+)
+
+// reals is an operand as numbers that a kernel computes with: a quantized one becomes float32.
+func (l *Lowering) reals(operands ...uint32) ([]*layout.Tensor, error) {
+	var list []*layout.Tensor
+	for _, x := range operands {
+		t, err := l.Value(x)
+		if err != nil {
+			return nil, err
+		}
+		if !t.Elem.IsFloat() && l.graph.Operands[x].Type != nn.TensorInt32 {
+			t = l.real(x, t)
+		}
+		list = append(list, t)
+	}
+	return list, nil
+}
+
+// realOutput is where a kernel writes reals for an output; the returned function quantizes
+// them where the output is quantized.
+func (l *Lowering) realOutput(x uint32) (t *layout.Tensor, finish func(), err error) {
+	out, err := l.Value(x)
+	if err != nil || out.Elem.IsFloat() {
+		return out, func() {}, err
+	}
+	t = l.Temporary(layout.F32, out.N)
+	f := quantizer(&l.graph.Operands[x])
+	if out.Elem.Bytes() == 2 {
+		lo, hi := out.Elem.Limits()
+		f.Lo, f.Hi = float32(lo), float32(hi)
+	}
+	return t, func() { l.mapped(f, t, out) }, nil
+}
+
+// openOutputs gives outputs shapes of n entries, of which only as many count as the word says
+// when the program has run.
+func (l *Lowering) openOutputs(n int, count *layout.Tensor, outputs ...uint32) {
+	if l.list.Extents == nil {
+		l.list.Extents = map[uint32]*layout.Tensor{}
+	}
+	for i, x := range outputs {
+		dims := []uint32{uint32(n)}
+		if i == 1 { // regions
+			dims = append(dims, 4)
+		}
+		l.graph.Operands[x].Dimensions = dims
+		l.list.Extents[x] = count
+	}
+}
+
+// boxTransform lowers AXIS_ALIGNED_BBOX_TRANSFORM.
+func (l *Lowering) boxTransform(op *nn.Operation) error {
+	p, err := l.view.BoxTransform(op)
+	if err != nil {
+		return err
+	}
+	in, err := l.reals(p.Regions, p.Deltas, p.Batches, p.Images)
+	if err != nil {
+		return err
+	}
+	out, finish, err := l.realOutput(p.Output)
+	if err != nil {
+		return err
+	}
+	k := &detection.Transform{Rois: p.Rois, Classes: p.Classes, Images: p.N, Regions: in[0], Deltas: in[1], Batches: in[2], ImageSizes: in[3], Out: out,
+		Fault: l.fault(op.Type.String() + ": a region is upside down, too large or of no image")}
+	l.Add(k, in, []*layout.Tensor{out, k.Fault})
+	finish()
+	return nil
+}
+
+// roi lowers ROI_ALIGN and ROI_POOLING.
+func (l *Lowering) roi(op *nn.Operation) error {
+	p, err := l.view.Roi(op)
+	if err != nil {
+		return err
+	}
+	in, err := l.reals(p.Input, p.Regions, p.Batches)
+	if err != nil {
+		return err
+	}
+	out, finish, err := l.realOutput(p.Output)
+	if err != nil {
+		return err
+	}
+	k := &detection.Roi{RoiShape: detection.RoiShape{Align: op.Type == nn.OpRoiAlign, N: p.N, H: p.H, W: p.W, C: p.C, Rois: p.Rois, OutH: p.OutH, OutW: p.OutW,
+		StrideH: p.StrideH, StrideW: p.StrideW, SampleH: p.SampleH, SampleW: p.SampleW, NCHW: p.NCHW},
+		In: in[0], Regions: in[1], Batches: in[2], Out: out, Fault: l.fault(op.Type.String() + ": a region is upside down, too large or of no image")}
+	l.Add(k, in, []*layout.Tensor{out, k.Fault})
+	finish()
+	return nil
+}
+
+// heatmap lowers HEATMAP_MAX_KEYPOINT.
+func (l *Lowering) heatmap(op *nn.Operation) error {
+	p, err := l.view.Heatmap(op)
+	if err != nil {
+		return err
+	}
+	in, err := l.reals(p.Heat, p.Regions)
+	if err != nil {
+		return err
+	}
+	scores, finishScores, err := l.realOutput(p.Scores)
+	if err != nil {
+		return err
+	}
+	out, finish, err := l.realOutput(p.Output)
+	if err != nil {
+		return err
+	}
+	k := &detection.Heatmap{Boxes: p.Boxes, Size: p.Size, Points: p.Points, NCHW: p.NCHW, Heat: in[0], Regions: in[1], Scores: scores, Out: out,
+		Fault: l.fault(op.Type.String() + ": a box is upside down")}
+	l.Add(k, in, []*layout.Tensor{scores, out, k.Fault})
+	finishScores()
+	finish()
+	return nil
+}
+
+// Bounds of non-maximum suppression: work grows with the square of the boxes.
+const (
+	maxNmsBoxes = 1 << 12
+	maxNmsPairs = 1 << 30
+)
+
+// nms lowers BOX_WITH_NMS_LIMIT.
+func (l *Lowering) nms(op *nn.Operation) error {
+	p, err := l.view.Nms(op)
+	if err != nil {
+		return err
+	}
+	if p.Boxes > maxNmsBoxes || int64(p.Boxes)*int64(p.Boxes)*int64(p.Classes) > maxNmsPairs {
+		return fmt.Errorf("%s: %d boxes of %d classes, at most %d and %d pairs", op.Type, p.Boxes, p.Classes, maxNmsBoxes, maxNmsPairs)
+	}
+	if p.Boxes == 0 || p.Classes < 2 {
+		count := l.Temporary(layout.I32, 1)
+		l.openOutputs(1, count, op.Outputs...)
+		l.fillWith(0, count)
+		return nil
+	}
+	in, err := l.reals(p.Scores, p.Regions, p.Batches)
+	if err != nil {
+		return err
+	}
+	s := detection.NmsShape{Boxes: p.Boxes, Classes: p.Classes, AtLeast: p.AtLeast, Limit: p.Limit, Kernel: p.Kernel, Overlap: p.Overlap, Sigma: p.Sigma, Least: p.Least}
+	lists := p.Boxes * (p.Classes - 1)
+	most := lists
+	if p.Limit >= 0 {
+		most = int(max(min(int64(most), int64(p.Limit)*int64(p.Boxes)), 1))
+	}
+	word := func(n int) *layout.Tensor { return l.Temporary(layout.I32, n) }
+	n := &detection.Nms{NmsShape: s, Scores: l.Temporary(layout.F32, in[0].N), Regions: in[1], Batches: in[2],
+		List: word(lists), Found: word(lists), Kept: word(lists), First: word(lists), Partial: word(32), Count: word(1),
+		Fault: l.fault(op.Type.String() + ": a box is upside down")}
+	l.convert(in[0], n.Scores)
+	l.openOutputs(most, n.Count, p.OutScores, p.OutRegions, p.OutClass, p.OutBatches)
+	var finish [2]func()
+	if n.OutScores, finish[0], err = l.realOutput(p.OutScores); err != nil {
+		return err
+	}
+	if n.OutRegions, finish[1], err = l.realOutput(p.OutRegions); err != nil {
+		return err
+	}
+	if n.OutClasses, n.OutBatches, err = l.Pair(p.OutClass, p.OutBatches); err != nil {
+		return err
+	}
+	for _, stage := range []struct {
+		detection.NmsStage
+		reads, writes []*layout.Tensor
+	}{
+		{detection.Suppress, []*layout.Tensor{n.Scores, n.Regions, n.Batches}, []*layout.Tensor{n.Scores, n.List, n.Found, n.Fault}},
+		{detection.Limit, []*layout.Tensor{n.Scores, n.Batches, n.List, n.Found}, []*layout.Tensor{n.Kept}},
+		{detection.Scan, []*layout.Tensor{n.Kept}, []*layout.Tensor{n.First, n.Partial, n.Count}},
+		{detection.Collect, []*layout.Tensor{n.Scores, n.Regions, n.Batches, n.List, n.Kept, n.First}, []*layout.Tensor{n.OutScores, n.OutRegions, n.OutClasses, n.OutBatches}},
+	} {
+		l.Add(&detection.NmsKernel{Stage: stage.NmsStage, Nms: n}, stage.reads, stage.writes)
+	}
+	finish[0]()
+	finish[1]()
+	return nil
+}
+
+// ranked adds the suppression of rows of boxes, best first.
+func (l *Lowering) ranked(s detection.RankedShape, order, scores, boxes *layout.Tensor) (kept, count *layout.Tensor) {
+	kept, count = l.Temporary(layout.I32, s.Rows*s.Limit), l.Temporary(layout.I32, s.Rows)
+	l.Add(&detection.Ranked{RankedShape: s, Order: order, Scores: scores, Boxes2D: boxes, Kept: kept, Count: count},
+		[]*layout.Tensor{order, scores, boxes}, []*layout.Tensor{kept, count})
+	return kept, count
+}
+
+// channelsLast is images with their channels last.
+func (l *Lowering) channelsLast(t *layout.Tensor, n, c, plane int, nchw bool) (*layout.Tensor, error) {
+	if !nchw {
+		return t, nil
+	}
+	out := l.Temporary(t.Elem, t.N)
+	dims := []int{n, plane, c}
+	return out, l.copy(t, out, block{dims: dims, from: []int{c * plane, 1, plane}, to: layout.Dense(dims)})
+}
+
+// proposals lowers GENERATE_PROPOSALS.
+func (l *Lowering) proposals(op *nn.Operation) error {
+	p, err := l.view.Proposals(op)
+	if err != nil {
+		return err
+	}
+	in, err := l.reals(p.Scores, p.Deltas, p.Anchors, p.Images)
+	if err != nil {
+		return err
+	}
+	all := p.H * p.W * p.Count
+	if p.N*all == 0 {
+		return fmt.Errorf("%s: no anchors", op.Type)
+	}
+	before := all
+	if p.Before > 0 {
+		before = min(before, int(p.Before))
+	}
+	after := before
+	if p.After > 0 {
+		after = min(after, int(p.After))
+	}
+	if int64(p.N)*int64(before)*int64(after) > maxNmsPairs {
+		return fmt.Errorf("%s: %d of %d boxes of %d images, at most %d pairs", op.Type, after, before, p.N, maxNmsPairs)
+	}
+	scores, err := l.channelsLast(in[0], p.N, p.Count, p.H*p.W, p.NCHW)
+	if err != nil {
+		return err
+	}
+	deltas, err := l.channelsLast(in[1], p.N, 4*p.Count, p.H*p.W, p.NCHW)
+	if err != nil {
+		return err
+	}
+	boxes := l.Temporary(layout.F32, 4*p.N*all)
+	l.Add(&detection.Proposed{AnchorShape: detection.AnchorShape{Batches: p.N, H: p.H, W: p.W, Anchors: p.Count, StrideH: p.StrideH, StrideW: p.StrideW, Least: p.Least},
+		Deltas: deltas, AnchorBoxes: in[2], Images: in[3], Out: boxes}, []*layout.Tensor{deltas, in[2], in[3]}, []*layout.Tensor{boxes})
+	best, order := l.Temporary(layout.F32, p.N*before), l.Temporary(layout.I32, p.N*before)
+	if err := l.rank(op, scores, p.N, all, before, best, order); err != nil {
+		return err
+	}
+	s := detection.RankedShape{Rows: p.N, N: before, Groups: p.N, Boxes: all, Limit: after, Overlap: p.Overlap}
+	kept, counts := l.ranked(s, order, best, boxes)
+	k := &detection.Chosen{RankedShape: s, Order: order, Scores: best, Boxes2D: boxes, Kept: kept, Counts: counts, OutCount: l.Temporary(layout.I32, 1)}
+	l.openOutputs(p.N*after, k.OutCount, p.OutScores, p.OutRegions, p.OutBatches)
+	var finish [2]func()
+	if k.OutScores, finish[0], err = l.realOutput(p.OutScores); err != nil {
+		return err
+	}
+	if k.OutRegions, finish[1], err = l.realOutput(p.OutRegions); err != nil {
+		return err
+	}
+	if k.OutBatches, err = l.Value(p.OutBatches); err != nil {
+		return err
+	}
+	l.Add(k, []*layout.Tensor{order, best, boxes, kept, counts}, []*layout.Tensor{k.OutScores, k.OutRegions, k.OutBatches, k.OutCount})
+	finish[0]()
+	finish[1]()
+	return nil
+}
+
+// detections lowers DETECTION_POSTPROCESSING.
+func (l *Lowering) detections(op *nn.Operation) error {
+	p, err := l.view.Detection(op)
+	if err != nil {
+		return err
+	}
+	in, err := l.reals(p.Scores, p.Deltas, p.Anchors)
+	if err != nil {
+		return err
+	}
+	first := 0
+	if p.Background {
+		first = 1
+	}
+	classes := p.Classes - first
+	if classes < 1 || p.Boxes == 0 || p.Limit < 1 || p.Regular && p.PerClass < 1 || !p.Regular && p.ClassesPerBox < 1 {
+		return fmt.Errorf("%s: %d boxes of %d classes, %d detections", op.Type, p.Boxes, classes, p.Limit)
+	}
+	s := detection.DetectionShape{Batches: p.Batches, Boxes: p.Boxes, Classes: classes, PerClass: p.Regular, Limit: int(p.Limit), Ranked: min(classes, int(p.ClassesPerBox))}
+	boxes := l.Temporary(layout.F32, 4*p.Batches*p.Boxes)
+	l.Add(&detection.Decoded{Batches: p.Batches, Boxes: p.Boxes, Encoding: p.Encoding, Scale: p.Scale, Deltas: in[1], Anchors: in[2], Out: boxes},
+		[]*layout.Tensor{in[1], in[2]}, []*layout.Tensor{boxes})
+	k := &detection.Detections{DetectionShape: s, Boxes2D: boxes}
+	reads, err := l.rankDetections(op, &p, k, in[0], first)
+	if err != nil {
+		return err
+	}
+	var finish [2]func()
+	if k.OutScores, finish[0], err = l.realOutput(p.OutScores); err != nil {
+		return err
+	}
+	if k.OutRegions, finish[1], err = l.realOutput(p.OutRegions); err != nil {
+		return err
+	}
+	if k.OutClasses, k.OutCount, err = l.Pair(p.OutClass, p.OutCount); err != nil {
+		return err
+	}
+	for _, t := range []*layout.Tensor{k.OutScores, k.OutRegions, k.OutClasses} {
+		l.fillWith(0, t)
+	}
+	l.Add(k, reads, []*layout.Tensor{k.OutScores, k.OutRegions, k.OutClasses, k.OutCount})
+	finish[0]()
+	finish[1]()
+	return nil
+}
+
+// rankDetections ranks boxes and suppresses those that overlap a better one: class by class, or
+// by the best class of each box.
+func (l *Lowering) rankDetections(op *nn.Operation, p *opspec.Detection, k *detection.Detections, scores *layout.Tensor, first int) (reads []*layout.Tensor, err error) {
+	s := &k.DetectionShape
+	rows := p.Batches
+	r := detection.RankedShape{N: p.Boxes, Groups: p.Batches, Boxes: p.Boxes, Overlap: p.Overlap, Bounded: true, AtLeast: p.AtLeast}
+	own := l.Temporary(layout.F32, p.Batches*p.Boxes*s.Classes) // scores without the background
+	float := own
+	if scores.Elem != own.Elem {
+		float = l.Temporary(scores.Elem, own.N)
+	}
+	if p.Regular {
+		rows *= s.Classes
+		dims := []int{p.Batches, s.Classes, p.Boxes}
+		err = l.copy(scores, float, block{dims: dims, from: []int{p.Boxes * p.Classes, 1, p.Classes}, to: layout.Dense(dims), inAt: first})
+	} else {
+		dims := []int{p.Batches * p.Boxes, s.Classes}
+		err = l.copy(scores, float, block{dims: dims, from: []int{p.Classes, 1}, to: layout.Dense(dims), inAt: first})
+	}
+	if err != nil {
+		return nil, err
+	}
+	if float != own {
+		l.convert(float, own)
+	}
+	best := own
+	r.Limit = min(p.Boxes, int(p.PerClass))
+	if !p.Regular {
+		n := p.Batches * p.Boxes
+		k.ClassScores, k.Classes2D = l.Temporary(layout.F32, n*s.Ranked), l.Temporary(layout.I32, n*s.Ranked)
+		if err := l.rank(op, own, n, s.Classes, s.Ranked, k.ClassScores, k.Classes2D); err != nil {
+			return nil, err
+		}
+		reads = append(reads, k.ClassScores, k.Classes2D)
+		best = l.Temporary(layout.F32, n)
+		if err := l.copy(k.ClassScores, best, block{dims: []int{n}, from: []int{s.Ranked}, to: []int{1}}); err != nil {
+			return nil, err
+		}
+		r.Limit = min(p.Boxes, int(p.Limit))
+	}
+	r.Rows, s.Survivors = rows, r.Limit
+	k.Order, k.Scores = l.Temporary(layout.I32, rows*p.Boxes), l.Temporary(layout.F32, rows*p.Boxes)
+	if err := l.rank(op, best, rows, p.Boxes, p.Boxes, k.Scores, k.Order); err != nil {
+		return nil, err
+	}
+	k.Kept, k.Counts = l.ranked(r, k.Order, k.Scores, k.Boxes2D)
+	return append(reads, k.Order, k.Scores, k.Boxes2D, k.Kept, k.Counts), nil
+}

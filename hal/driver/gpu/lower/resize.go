@@ -1,0 +1,37 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/resize"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
+	"github.com/nnsoc/nnsoc/nn"
+)
+
+// resize lowers RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR. Images with the channels first
+// are images of one channel each.
+func (l *Lowering) resize(op *nn.Operation) error {
+	p, err := l.view.Resize(op)
+	if err != nil {
+		return err
+	}
+	if p.N*p.C*p.OutH*p.OutW == 0 {
+		return fmt.Errorf("%s: empty tensor", op.Type)
+	}
+	in, out, err := l.Pair(p.Input, p.Output)
+	if err != nil {
+		return err
+	}
+	k := &resize.Kernel{Shape: resize.Shape{Batches: p.N, H: p.H, W: p.W, C: p.C, OutH: p.OutH, OutW: p.OutW}, In: in, Out: out}
+	if p.NCHW {
+		k.Batches, k.C = p.N*p.C, 1
+	}
+	if op.Type == nn.OpResizeBilinear {
+		k.Bilinear = true
+		k.Y, k.X = p.Bilinear()
+	} else {
+		k.Y.Lo, k.X.Lo = p.Nearest()
+	}
+	l.Add(k, []*layout.Tensor{in}, []*layout.Tensor{out})
+	return nil
+}
