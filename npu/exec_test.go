@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/npu/internal/exec"
 	"github.com/nnsoc/nnsoc/npu/internal/state"
+	"github.com/nnsoc/nnsoc/sim"
 )
 
 // random is a convolution of random shape, type, layout and quantization.
@@ -122,6 +123,12 @@ type elt struct {
 }
 
 func (e elt) run(t *testing.T, c *Core) ([]int32, error) {
+	out, _, err := e.timed(t, c)
+	return out, err
+}
+
+// timed is run with the report.
+func (e elt) timed(t *testing.T, c *Core) ([]int32, *sim.Report, error) {
 	b := ethosu.NewBuilder(c.Spec().Product)
 	n := len(e.a)
 	fm := func(base, stride, w, h0, h1, zp, prec, region ethosu.Code, at, p, esz, depth int, z int) {
@@ -154,6 +161,7 @@ func (e elt) run(t *testing.T, c *Core) ([]int32, error) {
 		ethosu.SetOFMZeroPoint, ethosu.SetOFMPrecision, ethosu.SetOFMRegion, 2*size, ethosu.OFMPrecision(e.signed, e.osz, ethosu.NHWC, true, e.round), e.osz, n, e.ozp)
 	b.Set(ethosu.SetIFM2Broadcast, e.broadcast)
 	b.Set(ethosu.SetIFM2Scalar, e.scalar)
+	b.Set(ethosu.SetOFMBlkDepthM1, 127)
 	b.Set(ethosu.SetOFMDepthM1, n-1)
 	b.Set(ethosu.SetOFMHeightM1, 0)
 	b.Set(ethosu.SetOFMWidthM1, 0)
@@ -169,13 +177,14 @@ func (e elt) run(t *testing.T, c *Core) ([]int32, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Run(&Program{Commands: words}, &Regions{nil, arena}, Options{}); err != nil {
-		return nil, err
+	rep, err := c.Run(&Program{Commands: words}, &Regions{nil, arena}, Options{})
+	if err != nil {
+		return nil, nil, err
 	}
 	f := state.FeatureMap{Data: arena, Base: [4]int{2 * size}, Height0: 1, Height1: 1, Width0: 1, StrideX: n * e.osz, StrideY: n * e.osz, ElemSize: e.osz, Signed: e.signed, H: 1, W: 1, C: n}
 	out := make([]int32, n)
 	f.ReadRow(out, 0)
-	return out, nil
+	return out, rep, nil
 }
 
 // Elementwise operations against values worked out by hand from the rules.

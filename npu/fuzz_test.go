@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 )
 
@@ -36,7 +37,7 @@ func seeds(t testing.TB) (out [][]byte) {
 		add(tail)
 	}
 	// Vela's streams, when they are here.
-	files, _ := filepath.Glob(filepath.Join("..", "..", "shared", "ethosu", "networks", "mlperf_tiny_ic_resnet8_int8", "*", "*_vela.tflite"))
+	files, _ := filepath.Glob(filepath.Join(shared.Dir(), "ethosu", "networks", "mlperf_tiny_ic_resnet8_int8", "*", "*_vela.tflite"))
 	for _, f := range files {
 		k, err := loadVela(t, f).Load()
 		if err != nil {

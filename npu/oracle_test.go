@@ -13,19 +13,13 @@ import (
 
 	"github.com/nnsoc/nnsoc/importer/vela"
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 )
 
 // sharedDir is the folder of reference data; the test is skipped without it.
 func sharedDir(t testing.TB) string {
-	root := os.Getenv("NNSOC_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "shared")
-	}
-	if _, err := os.Stat(filepath.Join(root, "ethosu")); err != nil {
-		t.Skip("skipped: needs shared data")
-	}
-	return root
+	return filepath.Dir(shared.Path(t, "ethosu"))
 }
 
 // velaOp is the one NPU operator of a compiled network.
@@ -268,64 +262,6 @@ func TestOracleVelaCycles(t *testing.T) {
 				t.Errorf("%s %s: %d cycles are %.2f of Vela's %.0f, want %.2f..%.2f", net, machine, rep.Cycles, ratio, want, lo, hi)
 			}
 		}
-	}
-}
-
-// Estimate reproduces Vela's cycles of operations, taken from its per-layer
-// tables. Rows that Vela splits over depth or charges with copies have no
-// counterpart; the number of rows that match is pinned.
-func TestOracleVelaEstimate(t *testing.T) {
-	oracle.Need(t)
-	root := sharedDir(t)
-	for _, e := range []struct {
-		net, machine string
-		match        int
-	}{
-		{"mlperf_tiny_ic_resnet8_int8", "ethos-u55-256", 38},
-		{"mlperf_tiny_kws_int8", "ethos-u55-128", 40},
-		{"mlperf_tiny_vww_int8", "ethos-u65-512", 53},
-	} {
-		v := loadVela(t, velaPath(root, e.net, e.machine))
-		c := mustCore(t, e.machine)
-		k, err := v.Load()
-		if err != nil {
-			t.Fatal(err)
-		}
-		list, err := c.Operations(&k.Program, k.Regions())
-		if err != nil {
-			t.Fatal(err)
-		}
-		ours := map[int64]int{}
-		for _, x := range list {
-			if x.Code != ethosu.OpDMAStart {
-				ours[x.Estimate]++
-			}
-		}
-		f, err := os.Open(filepath.Join(filepath.Dir(velaPath(root, e.net, e.machine)), e.net+"_per-layer.csv"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows, err := csv.NewReader(f).ReadAll()
-		f.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		col := slices.Index(rows[0], "NPU")
-		match := 0
-		for _, row := range rows[1:] {
-			x, err := strconv.ParseFloat(row[col], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if ours[int64(x)] > 0 {
-				ours[int64(x)]--
-				match++
-			}
-		}
-		if match < e.match {
-			t.Errorf("%s %s: %d of %d rows match, want at least %d", e.net, e.machine, match, len(rows)-1, e.match)
-		}
-		t.Logf("%s %s: %d of %d rows", e.net, e.machine, match, len(rows)-1)
 	}
 }
 

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"testing"
@@ -72,6 +73,24 @@ func TestActivation(t *testing.T) {
 		}
 		if d := tanhSigmoid(x, false) + tanhSigmoid(-x, false); d < 32766 || d > 32769 {
 			t.Fatalf("sigmoid(%d): %d", x, d)
+		}
+	}
+}
+
+// TestSigmoidTable: the table is round(65536 / (1 + exp(-i/24))), one more where the hardware's is.
+func TestSigmoidTable(t *testing.T) {
+	more := map[int]bool{}
+	for _, i := range []int{4, 8, 12, 14, 15, 16, 17, 19, 20, 21, 22, 25, 27, 28, 29, 30, 31, 33, 34, 35, 37, 39, 40, 41, 43, 44, 45, 46, 49, 50, 54, 62, 63, 64,
+		66, 82, 86, 93, 100, 103, 112, 116, 135, 255} {
+		more[i] = true
+	}
+	for i, got := range sigmoidTable[:256] {
+		want := uint16(math.Round(65536 / (1 + math.Exp(-float64(i)/24))))
+		if more[i] {
+			want++
+		}
+		if got != want {
+			t.Errorf("entry %d is %d, want %d", i, got, want)
 		}
 	}
 }

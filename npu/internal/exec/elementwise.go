@@ -150,9 +150,14 @@ func rescaleProduct(p int64, shift uint8, round int) int64 {
 		}
 		return v>>n + v>>(n-1)&1
 	}
-	if round == ethosu.RoundDouble {
+	switch {
+	case round == ethosu.RoundDouble:
 		n := min(shift, 31)
 		return divPOT(half(p, n), shift-n)
+	case round == ethosu.RoundTruncate && p < 0:
+		return -(-p >> shift) // toward zero; a product of 32 bits has a magnitude
+	case round == ethosu.RoundTruncate:
+		return p >> shift
 	}
 	return half(p, shift)
 }

@@ -1,0 +1,119 @@
+package npu
+
+import (
+	"encoding/csv"
+	"encoding/xml"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/isa/ethosu"
+)
+
+// velaQueue is, for each operation of Vela's own table of a stream in their order, the
+// offsets of its commands, from the debug file that Vela writes beside a network.
+func velaQueue(t *testing.T, path string) (offsets [][]int) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var debug struct {
+		Tables []struct {
+			Name string `xml:"name,attr"`
+			Text string `xml:",chardata"`
+		} `xml:"table"`
+	}
+	if err := xml.Unmarshal(data, &debug); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range debug.Tables {
+		if table.Name != "queue" {
+			continue
+		}
+		rows, err := csv.NewReader(strings.NewReader(table.Text)).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := ""
+		for _, row := range rows[1:] {
+			at, err := strconv.Atoi(row[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if row[2] != last {
+				offsets = append(offsets, nil)
+				last = row[2]
+			}
+			k := len(offsets) - 1
+			offsets[k] = append(offsets[k], at)
+		}
+	}
+	return offsets
+}
+
+// TestVelaEstimate: Operations estimates as Vela does, operation by operation, where Vela has
+// not cut one into several commands.
+func TestVelaEstimate(t *testing.T) {
+	root := sharedDir(t)
+	tables, err := filepath.Glob(filepath.Join(root, "ethosu", "networks", "*", "*", "*_per-layer.csv"))
+	if err != nil || len(tables) == 0 {
+		t.Fatalf("no tables: %v", err)
+	}
+	whole := 0
+	for _, path := range tables {
+		machine := filepath.Base(filepath.Dir(path))
+		net := strings.TrimSuffix(filepath.Base(path), "_per-layer.csv")
+		c := mustCore(t, machine)
+		k, err := loadVela(t, velaPath(root, net, machine)).Load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := c.Operations(&k.Program, k.Regions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := csv.NewReader(f).ReadAll()
+		f.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		queue := velaQueue(t, filepath.Join(filepath.Dir(path), net+"_debug.xml"))
+		column := slices.Index(rows[0], "NPU")
+		if len(queue) != len(rows)-1 {
+			t.Errorf("%s %s: %d operations of the stream, %d rows", net, machine, len(queue), len(rows)-1)
+			continue
+		}
+		for i, row := range rows[1:] {
+			want, err := strconv.ParseFloat(row[column], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var kernels []Operation
+			for _, at := range queue[i] {
+				for _, x := range list {
+					// Vela notes where the command ends.
+					if 4*x.Word+4 == at && x.Code != ethosu.OpDMAStart {
+						kernels = append(kernels, x)
+					}
+				}
+			}
+			if len(kernels) != 1 {
+				continue // cut into slices of its depth
+			}
+			whole++
+			if got := kernels[0].Estimate + kernels[0].Exposed; got != int64(want) {
+				t.Errorf("%s %s: operation %d, %s: %d cycles, Vela estimates %.0f", net, machine, i, row[1], got, want)
+			}
+		}
+	}
+	if whole < 900 {
+		t.Errorf("only %d operations compared", whole)
+	}
+}
