@@ -1,9 +1,8 @@
 package npu
 
 import (
-	"fmt"
-
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/cache"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
@@ -31,6 +30,9 @@ type Config struct {
 	Clock        *hal.Clock // of the machine; nil is one of its own
 	Capabilities hal.Capabilities
 	Description  string
+	// Machine is a text that changes with the machine around the device. A compilation
+	// cache of another machine is refused.
+	Machine string
 	// Lowerings are asked first for every operation: kernels that this driver does not
 	// have, written against kernel.
 	Lowerings []lower.Operation
@@ -49,11 +51,15 @@ func New(cfg Config) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
+	identity, err := cache.Fingerprint(cfg.Spec, cfg.OnChipBytes, cfg.Machine)
+	if err != nil {
+		return nil, err
+	}
 	d := &Device{cfg: cfg}
 	d.cores.Own, d.cores.SpecAt, d.cores.New = c, cfg.SpecAt, core.New
 	d.Device = base.New(base.Config{
 		Name: "npu", Description: cfg.Description, Version: base.Identity("1.0-"+cfg.Spec.Name, cfg.Lowerings), Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities, Host: cfg.Host, Clock: cfg.Clock,
-		Identity: fmt.Sprintf("%+v %d", cfg.Spec, cfg.OnChipBytes), Extensions: []hal.Extension{hal.VendorExtension(nn.QuantizationExtension)},
+		Identity: identity, Extensions: []hal.Extension{hal.VendorExtension(nn.QuantizationExtension)},
 	}, base.NewCompiler(middleEnd{d}))
 	return d, nil
 }
@@ -63,7 +69,8 @@ type middleEnd struct{ *Device }
 
 // passes make a model canonical for the NPU.
 var passes = graph.NewPipeline(graph.ResolveShapes, graph.FoldConstants, graph.ConvertNCHW, graph.CancelTransposes,
-	graph.ExplicitPadding, graph.FuseActivations, graph.RemoveDeadOperations)
+	graph.ExpandGroupedConv, graph.ExpandTransposeConv, graph.ExpandSelections, graph.ExpandSplit,
+	graph.AxisLast, graph.JoinReducedAxes, graph.ExplicitPadding, graph.FuseActivations, graph.RemoveDeadOperations)
 
 // Passes implements base.Lowering.
 func (middleEnd) Passes() graph.Pipeline { return passes }
@@ -95,10 +102,9 @@ type checker struct {
 // Types implements base.Checker.
 func (c checker) Types(i int) error { return c.l.Has(i) }
 
-// Defers implements base.Checker: registers and kernels depend on every parameter.
-func (c checker) Defers(i int) error {
-	return fmt.Errorf("%v: parameters and shapes must be known when the model is prepared", c.g.Operations[i].Type)
-}
+// Defers implements base.Checker: registers and kernels depend on every parameter, but small
+// tensors can be moved whatever they are.
+func (c checker) Defers(i int) error { return c.l.Defers(i) }
 
 // Lowers implements base.Checker.
 func (c checker) Lowers(i int) error { return c.l.Lower(i) }

@@ -11,7 +11,8 @@
 // Arithmetic is the NNAPI reference's to the bit: the hardware's double
 // rounding is gemmlowp's, ADD uses the 32-bit operand scaling, functions of
 // one byte are lookup tables, SOFTMAX is a chain of 32-bit elementwise
-// operations. A DEQUANTIZE that feeds only QUANTIZE operations is lowered with
+// operations. Filters and biases that come at run time are multiplied
+// elementwise, since the array takes encoded weights only. A DEQUANTIZE that feeds only QUANTIZE operations is lowered with
 // them to tables.
 //
 // # Rooms
@@ -24,7 +25,7 @@
 //	layout   regions, feature maps, constants
 //	plan     steps to a command stream: addresses, weights and tables ahead of their kernels, waits
 //
-// Not lowered: batches above 1 for operations along height and width other
-// than by repetition, dilation above 2, strides above 4, float tensors, parameters
-// that only an execution brings.
+// Batches are repetitions of kernels. Not lowered: float tensors, indices that
+// only an execution brings, detection (regions, boxes, keypoints), TOPK_V2 and
+// quantized LSTMs.
 package npu

@@ -9,10 +9,10 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
-	stats "github.com/nnsoc/nnsoc/hal/driver/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/plan"
+	"github.com/nnsoc/nnsoc/hal/driver/statistics"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	core "github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -95,12 +95,12 @@ func (p *executable) Run(inputs [][]byte, r base.RunOptions) (base.Run, error) {
 		}
 		copy(io[b.Addr:b.Addr+b.Bytes], inputs[i])
 	}
-	o := core.Options{State: m.state, Functional: r.Functional, Turn: r.Turn, Span: stats.Trace(r.Trace, r.StartFs, 0)}
+	o := core.Options{State: m.state, Functional: r.Functional, Turn: r.Turn, Span: statistics.Trace(r.Trace, r.StartFs, 0)}
 	report, err := m.core.Run(&p.prog.Code, &m.regions, o)
 	if err != nil {
 		return nil, err // the machine is dropped
 	}
-	return &run{p, m, stats.Stats(report)}, nil
+	return &run{p, m, statistics.Stats(report)}, nil
 }
 
 // Output implements base.Run.

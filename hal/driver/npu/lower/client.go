@@ -22,7 +22,7 @@ func (l *Lowering) inputs() error {
 			l.list.Inputs = append(l.list.Inputs, layout.Buffer{}) // a parameter, or left out
 			continue
 		}
-		o, err := l.operand(x)
+		o, err := l.tensor(x)
 		if err != nil {
 			return fmt.Errorf("input: %w", err)
 		}
@@ -39,7 +39,7 @@ func (l *Lowering) inputs() error {
 func (l *Lowering) outputs() error {
 	l.op = -1
 	for _, x := range l.graph.Outputs {
-		o, err := l.operand(x)
+		o, err := l.tensor(x)
 		if err != nil {
 			return fmt.Errorf("output: %w", err)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -17,7 +18,8 @@ type gemm struct {
 	win                         opspec.Window
 	quant                       opspec.GEMMQuant
 	depthwise                   bool
-	multiplier                  int // depthwise: outputs per input channel
+	multiplier                  int         // depthwise: outputs per input channel
+	patches                     *layout.Ref // instead of the input, once it has been gathered
 }
 
 func (l *Lowering) conv(op *nn.Operation) error {
@@ -32,7 +34,7 @@ func (l *Lowering) conv(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	return l.gemm(&gemm{c.Input, c.Filter, c.Bias, c.Output, c.N, c.C, c.K, c.Window, q, c.Depthwise, c.Multiplier})
+	return l.gemm(&gemm{c.Input, c.Filter, c.Bias, c.Output, c.N, c.C, c.K, c.Window, q, c.Depthwise, c.Multiplier, nil})
 }
 
 // fullyConnected is a 1x1 convolution over a row of batches.
@@ -55,13 +57,15 @@ func (l *Lowering) fullyConnected(op *nn.Operation) error {
 // maxBatch bounds the repetition of kernels over batches.
 const maxBatch = 256
 
+// sparse reports whether the windows lie further apart, or their taps, than the kernel
+// registers can say.
+func sparse(w *opspec.Window) bool {
+	return w.StrideH > 3 || w.StrideW > 3 || w.DilationH > 2 || w.DilationW > 2
+}
+
 // checkWindow tests a window against the kernel registers.
 func checkWindow(w *opspec.Window) error {
 	switch {
-	case w.StrideH > 3 || w.StrideW > 3:
-		return fmt.Errorf("stride %dx%d; up to 3 is supported", w.StrideH, w.StrideW)
-	case w.DilationH > 2 || w.DilationW > 2:
-		return fmt.Errorf("dilation %dx%d; up to 2 is supported", w.DilationH, w.DilationW)
 	case (w.KH-1)*w.DilationH >= 64 || (w.KW-1)*w.DilationW >= 64 || w.KH*w.KW > 4096:
 		return fmt.Errorf("kernel of %dx%d taps", w.KH, w.KW)
 	case w.Top > 127 || w.Left > 127 || w.Bottom > 255 || w.Right > 255:
@@ -94,16 +98,19 @@ func single(win opspec.Window) opspec.Window {
 // weights fit a ring buffer, so that the next slice's weights are fetched
 // while one is computed.
 func (l *Lowering) gemm(g *gemm) error {
+	filter, bias := &l.graph.Operands[g.filter], &l.graph.Operands[g.bias]
+	if !filter.IsConst() || !bias.IsConst() {
+		return l.runtimeGEMM(g)
+	}
 	win := single(g.win)
+	if sparse(&win) && g.patches == nil {
+		return l.gatheredGEMM(g)
+	}
 	if err := checkWindow(&win); err != nil {
 		return err
 	}
 	if g.n > maxBatch {
 		return fmt.Errorf("%d batches; up to %d are supported", g.n, maxBatch)
-	}
-	filter, bias := &l.graph.Operands[g.filter], &l.graph.Operands[g.bias]
-	if !filter.IsConst() || !bias.IsConst() {
-		return fmt.Errorf("filter and bias must be constants")
 	}
 	if _, err := l.view.Data(g.filter); err != nil {
 		return err
@@ -127,7 +134,9 @@ func (l *Lowering) gemm(g *gemm) error {
 		for k := 0; k < g.k; k += slice {
 			width := min(slice, g.k-k)
 			w := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Conv, Round: doubleRound, Lo: int(g.quant.Lo), Hi: int(g.quant.Hi)}}
-			if w.IFM, err = l.In(g.input, win.H, win.W, g.c); err != nil {
+			if g.patches != nil {
+				w.IFM = shaped(*g.patches, win.H, win.W, g.c)
+			} else if w.IFM, err = l.In(g.input, win.H, win.W, g.c); err != nil {
 				return err
 			}
 			if w.OFM, err = l.Out(g.output, win.OutH, win.OutW, g.k); err != nil {
@@ -160,6 +169,42 @@ func (l *Lowering) gemm(g *gemm) error {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// gatheredGEMM is a convolution of any stride and dilation: the pixels under each window are
+// copied next to each other. CONV_2D is then a product of matrices, DEPTHWISE_CONV_2D has
+// windows of one row.
+func (l *Lowering) gatheredGEMM(g *gemm) error {
+	own, win, taps := *g, &g.win, g.win.KH*g.win.KW
+	if err := checkGather(win, g.n, g.c); err != nil {
+		return err
+	}
+	patches, err := l.patches(g, isSigned(l.graph.Operands[g.input].Type))
+	if err != nil {
+		return err
+	}
+	own.patches, own.n = &patches, 1
+	own.win = opspec.Window{H: g.n * win.OutH, W: win.OutW, OutH: g.n * win.OutH, OutW: win.OutW, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1}
+	if g.depthwise {
+		own.win.H, own.win.OutH = g.n*win.OutH*win.OutW, g.n*win.OutH*win.OutW
+		own.win.W, own.win.OutW, own.win.KW = taps, 1, taps
+	} else {
+		own.c = taps * g.c
+	}
+	return l.gemm(&own)
+}
+
+// maxGathered bounds the bytes of gathered windows.
+const maxGathered = 1 << 26
+
+// checkGather tests whether the windows of images can be copied next to each other.
+func checkGather(w *opspec.Window, n, c int) error {
+	taps := w.KH * w.KW
+	if bytes := int64(n) * int64(w.OutH) * int64(w.OutW) * int64(taps) * int64(c); bytes > maxGathered || n*taps > maxMoves {
+		return fmt.Errorf("stride %dx%d and dilation %dx%d: %d windows of %d taps and %d channels are too many to be gathered",
+			w.StrideH, w.StrideW, w.DilationH, w.DilationW, n*w.OutH*w.OutW, taps, c)
 	}
 	return nil
 }

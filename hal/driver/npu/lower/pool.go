@@ -23,6 +23,9 @@ func (l *Lowering) pool(op *nn.Operation) error {
 		return err
 	}
 	win := single(p.Window)
+	if sparse(&win) {
+		return l.gatheredPool(op, &p)
+	}
 	if err := checkPool(&win, op.Type == nn.OpAveragePool2D); err != nil {
 		return err
 	}
@@ -60,8 +63,6 @@ func (l *Lowering) pool(op *nn.Operation) error {
 func checkPool(w *opspec.Window, average bool) error {
 	padded := w.Top|w.Left|w.Bottom|w.Right != 0
 	switch {
-	case w.StrideH > 3 || w.StrideW > 3:
-		return fmt.Errorf("stride %dx%d; up to 3 is supported", w.StrideH, w.StrideW)
 	case average && padded && (w.KH > 8 || w.KW > 8):
 		return fmt.Errorf("padded average over %dx%d; up to 8x8 is supported", w.KH, w.KW)
 	case w.KH > 256 || w.KW > 256:
@@ -72,64 +73,51 @@ func checkPool(w *opspec.Window, average bool) error {
 	return nil
 }
 
-// mean sums over adjacent dimensions as an average pool whose window is the
-// whole map and whose rounding is toward zero, as the reference divides.
-func (l *Lowering) mean(op *nn.Operation) error {
-	m, err := l.view.Mean(op)
+// gatheredPool is a pool of any stride: the pixels under each window are copied next to each
+// other, then pooled in one row, or by halves where the row is too long.
+func (l *Lowering) gatheredPool(op *nn.Operation, p *opspec.Pool) error {
+	win, taps := &p.Window, p.KH*p.KW
+	average := op.Type == nn.OpAveragePool2D
+	if err := checkGather(win, p.N, p.C); err != nil {
+		return err
+	}
+	if average && (win.Top|win.Left|win.Bottom|win.Right != 0 || taps > maxRow) {
+		return fmt.Errorf("an average over %dx%d with stride %dx%d and padding; without padding up to %d taps are supported", p.KH, p.KW, win.StrideH, win.StrideW, maxRow)
+	}
+	from, err := l.whole(p.Input)
 	if err != nil {
 		return err
 	}
-	if _, err := l.operand(m.Input); err != nil {
+	o := &l.graph.Operands[p.Output]
+	lo, hi := layout.Limits(from.Signed)
+	pixels := p.N * win.OutH * win.OutW
+	row := l.narrow(pixels, taps, p.C, from.Signed)
+	if err := l.gather(win, p.N, p.C, from, row, []byte{byte(lo)}); err != nil {
 		return err
 	}
-	// Dimensions as outer x (h x w reduced) x inner.
-	outer, inner := 1, 1
-	var reduced []int
-	for d, n := range m.In {
-		switch {
-		case m.Reduce[d] && n == 1:
-		case m.Reduce[d]:
-			if inner > 1 {
-				return fmt.Errorf("the reduced axes are not adjacent")
-			}
-			reduced = append(reduced, int(n))
-		case len(reduced) == 0:
-			outer *= int(n)
-		default:
-			inner *= int(n)
-		}
+	out, err := l.Out(p.Output, pixels, 1, p.C)
+	if err != nil {
+		return err
 	}
-	h, w := 1, 1
-	switch len(reduced) {
-	case 0:
-	case 1:
-		w = reduced[0]
-	case 2:
-		h, w = reduced[0], reduced[1]
-	default:
-		return fmt.Errorf("%d reduced axes; up to 2 are supported", len(reduced))
-	}
-	if h > 256 || w > 256 || outer > maxBatch {
-		return fmt.Errorf("mean over %dx%d, %d times", h, w, outer)
-	}
-	scale, shift := truncatingScale(h * w)
-	for n := range outer {
-		k := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Pool, Mode: ethosu.PoolAverage, Global: true, Scale: scale, Shift: shift, Round: ethosu.RoundTruncate, KH: h, KW: w}}
-		if k.IFM, err = l.In(m.Input, h, w, inner); err != nil {
-			return err
+	least, most := opspec.ActRange(p.Act, p.Type, o.Scale, o.ZeroPoint)
+	if taps > maxRow {
+		c := chain{l: l}
+		greatest := c.halve(ethosu.EltMax, row)
+		if c.err != nil {
+			return c.err
 		}
-		if k.OFM, err = l.Out(m.Output, 1, 1, inner); err != nil {
-			return err
-		}
-		k.IFM.Addr += n * h * w * inner
-		k.OFM.Addr += n * inner
-		k.Lo, k.Hi = layout.Limits(k.OFM.Signed)
-		if err := l.Add(k); err != nil {
-			return err
-		}
+		return l.moveAll(greatest, out, pixels*p.C, nil, max(int(least), lo), min(int(most), hi))
 	}
-	return nil
+	w := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Pool, Mode: ethosu.PoolMax, Lo: int(least), Hi: int(most), KH: 1, KW: taps}, IFM: row, OFM: out}
+	if average {
+		scale, shift := ethosu.AverageScale(taps, 0)
+		w.Mode, w.Round, w.Global, w.Scale, w.Shift = ethosu.PoolAverage, doubleRound, true, scale, int(shift)
+	}
+	return l.Add(w)
 }
+
+// maxRow is the widest window of a pool.
+const maxRow = 256
 
 // truncatingScale is a factor just above 1/n, n <= 65536: for sums of n bytes
 // the product, truncated, is the quotient truncated. The excess stays below

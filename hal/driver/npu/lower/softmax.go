@@ -131,8 +131,7 @@ func (c *chain) wide(n int) layout.Ref {
 
 // constant is one 32-bit element in region 0.
 func (c *chain) constant(v int32) layout.Ref {
-	at := c.l.list.Consts.Add(binary.LittleEndian.AppendUint32(nil, uint32(v)))
-	return layout.Ref{Value: layout.Placed, FeatureMap: layout.Dense(at, 1, 1, 1, 4, true)}
+	return c.constants(v)
 }
 
 func (c *chain) add(k kernel.Kernel) {

@@ -10,7 +10,7 @@ import (
 )
 
 // maxMoves bounds the kernels of one operation that reorders elements.
-const maxMoves = 1 << 10
+const maxMoves = 1 << 12
 
 // axis is one loop of a copy: size steps of src bytes in the source and dst bytes in
 // the destination.
@@ -25,11 +25,11 @@ func (l *Lowering) strided(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	o, err := l.operand(s.Output)
+	o, err := l.tensor(s.Output)
 	if err != nil {
 		return err
 	}
-	in, err := l.operand(s.Input)
+	in, err := l.tensor(s.Input)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (l *Lowering) strided(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	from.Addr += s.Offset
+	from.Addr += s.Offset * elementBytes(in.Type)
 	return l.copyAxes(from, to, axesOf(&s))
 }
 
@@ -56,34 +56,43 @@ func (l *Lowering) padBefore(s *opspec.Strided, from layout.Ref, in *nn.Operand)
 	for i, n := range s.Padded {
 		p.After = append(p.After, int(n)-int(s.In[i])-s.Before[i])
 	}
-	n := int(nn.Elements(s.Padded))
-	to := layout.Ref{Value: l.Temporary(n), FeatureMap: layout.Dense(0, 1, 1, n, 1, from.Signed)}
-	return to, l.padTo(&p, from, to, int(in.ZeroPoint))
+	size := elementBytes(in.Type)
+	to := l.narrow(1, 1, int(nn.Elements(s.Padded))*size, from.Signed)
+	return to, l.padTo(&p, from, to, size, in.ZeroPoint)
 }
 
-// axesOf are the loops of a reordering over dense bytes; neighbours that are one loop
-// in both the source and the destination are merged.
+// axesOf are the loops of a reordering over dense elements, the innermost first.
 func axesOf(s *opspec.Strided) []axis {
-	var axes []axis
-	dst := 1
+	size := elementBytes(s.Type)
+	axes := []axis{{size, 1, 1}}
+	dst := size
 	for i := len(s.Walk) - 1; i >= 0; i-- {
 		n := int(s.Walk[i])
-		a := axis{n, s.Strides[i], dst}
+		axes = append(axes, axis{n, s.Strides[i] * size, dst})
 		dst *= n
-		if n == 1 {
-			continue
-		}
-		if k := len(axes) - 1; k >= 0 && axes[k].src*axes[k].size == a.src && axes[k].dst*axes[k].size == a.dst {
-			axes[k].size *= n
-			continue
-		}
-		axes = append(axes, a)
 	}
 	return axes
 }
 
+// merged joins neighbours that are one loop in both the source and the destination.
+func merged(axes []axis) []axis {
+	var list []axis
+	for _, a := range axes {
+		if a.size == 1 {
+			continue
+		}
+		if k := len(list) - 1; k >= 0 && list[k].src*list[k].size == a.src && list[k].dst*list[k].size == a.dst {
+			list[k].size *= a.size
+			continue
+		}
+		list = append(list, a)
+	}
+	return list
+}
+
 // copyAxes copies a byte per step of nested loops.
 func (l *Lowering) copyAxes(from, to layout.Ref, axes []axis) error {
+	axes = merged(axes)
 	channels := axis{1, 1, 1}
 	if i := slices.IndexFunc(axes, func(a axis) bool { return a.src == 1 && a.dst == 1 && a.size <= maxExtent }); i >= 0 {
 		channels = axes[i]

@@ -1,0 +1,345 @@
+package lower
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/fixedpoint"
+	"github.com/nnsoc/nnsoc/nn/opspec"
+)
+
+// operands are the inputs of a binary operation as feature maps: b may be broadcast. With
+// swap b is the first of the operation.
+type operands struct {
+	a, b    layout.Ref
+	swap    bool
+	h, w, c int
+}
+
+// operands lays out both inputs of a binary operation, dense at a and b. What a kernel
+// cannot broadcast is repeated in memory.
+func (l *Lowering) operands(e *opspec.Elementwise, a, b layout.Ref) (operands, error) {
+	p, err := l.pair(e)
+	if err != nil {
+		for i, r := range []*layout.Ref{&a, &b} {
+			strides := [][]int{e.StridesA, e.StridesB}[i]
+			if *r, err = l.repeated(*r, strides, e.Dims); err != nil {
+				return operands{}, err
+			}
+		}
+		h, w, c := factor(int(nn.Elements(e.Dims)))
+		if h == 0 {
+			return operands{}, fmt.Errorf("%d elements do not divide into the extents of a feature map", nn.Elements(e.Dims))
+		}
+		return operands{shaped(a, h, w, c), shaped(b, h, w, c), false, h, w, c}, nil
+	}
+	o := operands{h: p.h, w: p.w, c: p.c, swap: p.a == e.B && p.a != p.b}
+	if o.swap {
+		a, b = b, a
+	}
+	o.a, o.b = shaped(a, p.h, p.w, p.c), shaped(b, p.bh, p.bw, p.bc)
+	return o, nil
+}
+
+// repeated copies a broadcast tensor so that it has every element of dims.
+func (l *Lowering) repeated(r layout.Ref, strides []int, dims []uint32) (layout.Ref, error) {
+	if !repeats(strides, dims) {
+		return r, nil
+	}
+	to := l.narrow(1, 1, int(nn.Elements(dims)), r.Signed)
+	to.Zero = r.Zero
+	axes := []axis{{1, 1, 1}}
+	dst := 1
+	for i := len(dims) - 1; i >= 0; i-- {
+		axes = append(axes, axis{int(dims[i]), strides[i], dst})
+		dst *= int(dims[i])
+	}
+	return to, l.copyAxes(r, to, axes)
+}
+
+// shaped is a dense map of other extents.
+func shaped(r layout.Ref, h, w, c int) layout.Ref {
+	return within(r, 0, h, w, c, w*c*r.Bytes, c*r.Bytes)
+}
+
+// op appends the kernel of a mode on both operands.
+func (o *operands) op(c *chain, mode int, out layout.Ref, t tweak) {
+	t.swap = o.swap
+	c.op(mode, o.a, o.b, out, t)
+}
+
+// widen makes 32-bit elements of bytes, less their zero point.
+func (c *chain) widen(a, out layout.Ref) {
+	one := layout.Ref{Value: layout.Placed, FeatureMap: layout.Dense(c.l.list.Consts.Add([]byte{1}), 1, 1, 1, 1, a.Signed)}
+	c.op(ethosu.EltMul, a, one, out, plain)
+}
+
+// narrow makes bytes of 32-bit elements: plus the zero point of out, clamped.
+func (c *chain) narrow(a, out layout.Ref, lo, hi int) {
+	t := natural
+	t.lo, t.hi = lo, hi
+	c.op(ethosu.EltShr, a, c.constant(0), out, t)
+}
+
+// binaryOperands reads an elementwise operation whose inputs and output are bytes.
+func (l *Lowering) binaryOperands(op *nn.Operation) (e opspec.Elementwise, a, b layout.Ref, err error) {
+	if e, err = l.view.Elementwise(op); err != nil {
+		return e, a, b, err
+	}
+	if a, err = l.quantized(e.A); err != nil {
+		return e, a, b, err
+	}
+	b, err = l.quantized(e.B)
+	return e, a, b, err
+}
+
+// quantized is all bytes of an 8-bit operand, with its zero point.
+func (l *Lowering) quantized(x uint32) (layout.Ref, error) {
+	o, err := l.operand(x)
+	if err != nil {
+		return layout.Ref{}, err
+	}
+	r, err := l.whole(x)
+	r.Zero = int(o.ZeroPoint)
+	return r, err
+}
+
+// sub is ADD of the negated second input where that one is scaled, since the reference
+// rounds after it has negated the multiplier; else the hardware's SUB.
+func (l *Lowering) sub(op *nn.Operation) error {
+	e, a, b, err := l.binaryOperands(op)
+	if err != nil {
+		return err
+	}
+	q, err := e.AddQuant(l.view)
+	if err != nil {
+		return err
+	}
+	mode, scaled, scaleMode := ethosu.EltSub, q.A, ethosu.ScaleOPA32
+	if q.B != fixedpoint.QuantizeMultiplier(0.5) {
+		mode, scaled, scaleMode = ethosu.EltAdd, q.B, ethosu.ScaleOPB32
+		if b, err = l.negated(b); err != nil {
+			return err
+		}
+	}
+	o, err := l.operands(&e, a, b)
+	if err != nil {
+		return err
+	}
+	k := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Elementwise, Mode: mode, Round: doubleRound, ScaleMode: scaleMode,
+		OPAScale: uint32(scaled.M), OPAShift: 11 - scaled.Shift, Lo: int(q.Lo), Hi: int(q.Hi)}, IFM: o.a, IFM2: &o.b}
+	if scaled.Shift > 0 || k.OPAShift > 63 {
+		return fmt.Errorf("input scales differ by 2^%d", -scaled.Shift)
+	}
+	if k.Scale, k.Shift, err = hardware(q.Out); err != nil {
+		return err
+	}
+	if k.OFM, err = l.Out(e.Output, o.h, o.w, o.c); err != nil {
+		return err
+	}
+	k.OFM.Zero = int(q.OutZero)
+	k.Broadcast = broadcastOf(&k.IFM.FeatureMap, &o.b.FeatureMap)
+	if o.swap {
+		k.Broadcast |= ethosu.BroadcastSwap
+	}
+	return l.Add(k)
+}
+
+// negated is the bytes of the values of r with the other sign: their complement.
+func (l *Lowering) negated(r layout.Ref) (layout.Ref, error) {
+	var t [256]byte
+	for i := range t {
+		t[i] = ^byte(i)
+	}
+	to := l.narrow(1, 1, r.C, r.Signed)
+	lo, hi := layout.Limits(r.Signed)
+	zero := lo + hi - r.Zero
+	r.Zero = 0
+	err := l.moveAll(r, to, r.C, &t, lo, hi)
+	to.Zero = zero
+	return to, err
+}
+
+// extreme is MAXIMUM and MINIMUM of inputs brought to the output's quantization.
+func (l *Lowering) extreme(op *nn.Operation) error {
+	e, err := l.view.Elementwise(op)
+	if err != nil {
+		return err
+	}
+	out, err := l.operand(e.Output)
+	if err != nil {
+		return err
+	}
+	a, err := l.rescaled(e.A, out)
+	if err != nil {
+		return err
+	}
+	b, err := l.rescaled(e.B, out)
+	if err != nil {
+		return err
+	}
+	o, err := l.operands(&e, a, b)
+	if err != nil {
+		return err
+	}
+	to, err := l.Out(e.Output, o.h, o.w, o.c)
+	if err != nil {
+		return err
+	}
+	mode := ethosu.EltMax
+	if op.Type == nn.OpMinimum {
+		mode = ethosu.EltMin
+	}
+	t := plain
+	t.lo, t.hi = layout.Limits(to.Signed)
+	c := chain{l: l}
+	o.op(&c, mode, to, t)
+	return c.err
+}
+
+// prelu is scale(max(x, 0)) + scale(min(x, 0) * slope): one of the terms is 0.
+func (l *Lowering) prelu(op *nn.Operation) error {
+	e, x, slope, err := l.binaryOperands(op)
+	if err != nil {
+		return err
+	}
+	q, err := e.PreluQuant(l.view)
+	if err != nil {
+		return err
+	}
+	if q.Positive.Shift > 22 || q.Negative.Shift > 14 {
+		return fmt.Errorf("scales need multipliers of 2^%d and 2^%d", q.Positive.Shift, q.Negative.Shift)
+	}
+	zero := layout.Ref{Value: layout.Placed, FeatureMap: layout.Dense(l.list.Consts.Add([]byte{byte(x.Zero)}), 1, 1, 1, 1, x.Signed)}
+	zero.Zero = x.Zero
+	h, w, ch := factor(x.C)
+	if h == 0 {
+		return fmt.Errorf("%d elements do not divide into the extents of a feature map", x.C)
+	}
+	c := chain{l: l}
+	t := plain
+	t.lo, t.hi = layout.Limits(x.Signed)
+	part := func(mode int) layout.Ref {
+		p := l.narrow(h, w, ch, x.Signed)
+		p.Zero = x.Zero
+		c.op(mode, shaped(x, h, w, ch), zero, p, t)
+		return p
+	}
+	n := int(nn.Elements(e.Dims))
+	o, err := l.operands(&e, shaped(part(ethosu.EltMin), 1, 1, x.C), slope)
+	if err != nil {
+		return err
+	}
+	sum, term := l.wide(o.h, o.w, o.c), l.wide(o.h, o.w, o.c)
+	o.op(&c, ethosu.EltMul, sum, plain)
+	c.rescale(sum, sum, []fixedpoint.Multiplier{q.Negative}, tweak{})
+	positive := shaped(part(ethosu.EltMax), 1, 1, x.C)
+	if n != x.C { // the slopes have the larger shape
+		if positive, err = l.repeated(positive, e.StridesA, e.Dims); err != nil {
+			return err
+		}
+	}
+	c.widen(shaped(positive, o.h, o.w, o.c), term)
+	c.rescale(term, term, []fixedpoint.Multiplier{q.Positive}, tweak{})
+	c.op(ethosu.EltAdd, sum, term, sum, plain)
+	out, err := l.Out(e.Output, o.h, o.w, o.c)
+	if err != nil {
+		return err
+	}
+	out.Zero = int(q.OutZero)
+	c.narrow(sum, out, int(q.Lo), int(q.Hi))
+	return c.err
+}
+
+// compare compares real values by their rank among all that both inputs can have: tables,
+// the difference, its sign, and what that says.
+func (l *Lowering) compare(op *nn.Operation) error {
+	e, a, b, err := l.binaryOperands(op)
+	if err != nil {
+		return err
+	}
+	c := chain{l: l}
+	a.Zero, b.Zero = 0, 0
+	o, err := l.operands(&e, a, b)
+	if err != nil {
+		return err
+	}
+	x, y := e.A, e.B
+	if o.swap {
+		x, y = y, x
+	}
+	ta, tb := ranks(&l.graph.Operands[x], &l.graph.Operands[y])
+	first, second := l.wide(o.a.H, o.a.W, o.a.C), l.wide(o.b.H, o.b.W, o.b.C)
+	c.lookup(o.a, first, ta)
+	c.lookup(o.b, second, tb)
+	o.a, o.b = first, second
+	difference := l.wide(o.h, o.w, o.c)
+	o.op(&c, ethosu.EltSub, difference, plain)
+	sign := l.narrow(o.h, o.w, o.c, true)
+	c.narrow(difference, sign, -1, 1)
+	if c.err != nil {
+		return c.err
+	}
+	holds := comparisons[op.Type] // of -1, 0, 1
+	table := [256]byte{255: holds[0], 0: holds[1], 1: holds[2]}
+	n := o.h * o.w * o.c
+	out, err := l.Out(e.Output, 1, 1, n)
+	if err != nil {
+		return err
+	}
+	return l.moveAll(sign, out, n, &table, 0, 255)
+}
+
+// comparisons say whether a comparison holds of a < b, a = b and a > b.
+var comparisons = map[nn.OperationType][3]byte{
+	nn.OpEqual: {0, 1, 0}, nn.OpNotEqual: {1, 0, 1}, nn.OpLess: {1, 0, 0}, nn.OpLessEqual: {1, 1, 0},
+	nn.OpGreater: {0, 0, 1}, nn.OpGreaterEqual: {0, 1, 1},
+}
+
+// ranks are, for each value of the types of two operands from the least on, the place of its
+// real value among those of both.
+func ranks(a, b *nn.Operand) (ra, rb []int32) {
+	var reals [2][256]float32
+	var all []float32
+	for k, o := range []*nn.Operand{a, b} {
+		lo, _ := opspec.QuantLimits(o.Type)
+		for i := range reals[k] {
+			reals[k][i] = o.Scale * float32(lo+int32(i)-o.ZeroPoint)
+		}
+		all = append(all, reals[k][:]...)
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	list := [2][]int32{make([]int32, 256), make([]int32, 256)}
+	for k := range list {
+		for i, v := range reals[k] {
+			at, _ := slices.BinarySearch(all, v)
+			list[k][i] = int32(at)
+		}
+	}
+	return list[0], list[1]
+}
+
+// words are the bytes of 32-bit elements.
+func words(v []int32) []byte {
+	b := make([]byte, 0, 4*len(v))
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint32(b, uint32(x))
+	}
+	return b
+}
+
+// lookup maps bytes to 32-bit elements; the table begins with the least value of the type.
+func (c *chain) lookup(a, out layout.Ref, table []int32) {
+	nothing := layout.Ref{Value: layout.Placed, FeatureMap: layout.Dense(c.l.list.Consts.Add([]byte{0}), 1, 1, 1, 1, a.Signed)}
+	out.Zero = 0
+	if !a.Signed {
+		out.Zero = -128
+	}
+	c.op(ethosu.EltSub, a, nothing, out, tweak{table: words(table), clip: ethosu.ClipInt8, lo: -128, hi: 127, scale: 1, copies: 1})
+}

@@ -1,0 +1,334 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
+)
+
+// reduced are the dimensions of a reduction as outer x rows x columns x inner, of which rows
+// and columns are reduced.
+func reduced(m *opspec.Mean) (outer, rows, columns, inner int, err error) {
+	outer, rows, columns, inner = 1, 1, 1, 1
+	var list []int
+	for d, n := range m.In {
+		switch {
+		case n == 1:
+		case m.Reduce[d]:
+			if inner > 1 {
+				return 0, 0, 0, 0, fmt.Errorf("the reduced axes are not adjacent")
+			}
+			list = append(list, int(n))
+		case len(list) == 0:
+			outer *= int(n)
+		default:
+			inner *= int(n)
+		}
+	}
+	if k := len(list); k > 0 {
+		columns = list[k-1]
+		for _, n := range list[:k-1] {
+			rows *= n
+		}
+	}
+	return outer, rows, columns, inner, nil
+}
+
+// reduceExtreme is REDUCE_MAX and REDUCE_MIN: the larger of both halves, again and again.
+func (l *Lowering) reduceExtreme(op *nn.Operation) error {
+	m, err := l.view.Mean(op)
+	if err != nil {
+		return err
+	}
+	if _, err := l.operand(m.Input); err != nil {
+		return err
+	}
+	outer, rows, columns, inner, err := reduced(&m)
+	if err != nil {
+		return err
+	}
+	from, err := l.whole(m.Input)
+	if err != nil {
+		return err
+	}
+	mode := ethosu.EltMax
+	if op.Type == nn.OpReduceMin {
+		mode = ethosu.EltMin
+	}
+	c := chain{l: l}
+	r := c.halve(mode, shaped(from, outer, rows*columns, inner))
+	if c.err != nil {
+		return c.err
+	}
+	n := outer * inner
+	to, err := l.Out(m.Output, 1, 1, n)
+	if err != nil {
+		return err
+	}
+	lo, hi := layout.Limits(to.Signed)
+	return l.moveAll(r, to, n, nil, lo, hi)
+}
+
+// halve is the largest or least element along the width: of both halves, which share the
+// middle of an odd width.
+func (c *chain) halve(mode int, at layout.Ref) layout.Ref {
+	for at.W > 1 {
+		half := (at.W + 1) / 2
+		a, b := at, at
+		a.W, b.W = half, half
+		b.Addr += (at.W - half) * at.StrideX
+		to := layout.Ref{Value: c.l.Temporary(at.H * half * at.C * at.Bytes), FeatureMap: layout.Dense(0, at.H, half, at.C, at.Bytes, at.Signed)}
+		t := plain
+		t.lo, t.hi = layout.Limits(at.Signed)
+		c.op(mode, a, b, to, t)
+		at = to
+	}
+	return at
+}
+
+// indexOf is ARGMAX and ARGMIN along the last axis: the least index of those whose value is
+// the extreme one.
+func (l *Lowering) indexOf(op *nn.Operation) error {
+	r, err := l.view.Along(op)
+	if err != nil {
+		return err
+	}
+	if _, err := l.operand(r.Input); err != nil {
+		return err
+	}
+	if r.Inner != 1 {
+		return fmt.Errorf("along another axis than the last")
+	}
+	from, err := l.whole(r.Input)
+	if err != nil {
+		return err
+	}
+	mode := ethosu.EltMax
+	if op.Type == nn.OpArgmin {
+		mode = ethosu.EltMin
+	}
+	c := chain{l: l}
+	best := c.halve(mode, shaped(from, r.Outer, r.Depth, 1))
+	// |value - best| of 0 is index 0, else far behind all; then the index is added.
+	const behind = 1 << 24
+	table := make([]int32, 256)
+	for i := 1; i < len(table); i++ {
+		table[i] = behind
+	}
+	index := make([]int32, r.Depth)
+	for i := range index {
+		index[i] = int32(i)
+	}
+	candidates := l.wide(r.Outer, r.Depth, 1)
+	candidates.Zero = -128
+	c.op(ethosu.EltSub, shaped(from, r.Outer, r.Depth, 1), best, candidates, tweak{
+		table: words(table), clip: ethosu.ClipInt8, lo: -128, hi: 127, scale: 1, copies: 1, swap: mode == ethosu.EltMax})
+	candidates.Zero = 0
+	c.op(ethosu.EltAdd, shaped(candidates, 1, r.Outer, r.Depth), c.constants(index...), shaped(candidates, 1, r.Outer, r.Depth), plain)
+	first := c.halve(ethosu.EltMin, candidates)
+	if c.err != nil {
+		return c.err
+	}
+	n := 4 * r.Outer
+	to, err := l.Out(r.Output, 1, 1, n)
+	if err != nil {
+		return err
+	}
+	return l.moveAll(bytesOf(first), to, n, nil, 0, 255)
+}
+
+// bytesOf is the bytes of a dense map.
+func bytesOf(r layout.Ref) layout.Ref {
+	n := r.H * r.W * r.C * r.Bytes
+	r.Bytes, r.Signed, r.Zero = 1, false, 0
+	return shaped(r, 1, 1, n)
+}
+
+// l2Normalize is L2_NORMALIZATION along the last axis: x times the inverse root of the sum
+// of squares, as fixedpoint.InverseSqrt finds it.
+func (l *Lowering) l2Normalize(op *nn.Operation) error {
+	r, err := l.view.Along(op)
+	if err != nil {
+		return err
+	}
+	x, err := l.quantized(r.Input)
+	if err != nil {
+		return err
+	}
+	o, err := l.operand(r.Output)
+	if err != nil {
+		return err
+	}
+	if r.Inner != 1 {
+		return fmt.Errorf("along another axis than the last")
+	}
+	if r.Depth*255*255 >= 1<<29 {
+		return fmt.Errorf("%d squares to be added, at most %d", r.Depth, (1<<29)/(255*255))
+	}
+	c := chain{l: l, rows: r.Outer}
+	x = shaped(x, 1, r.Outer, r.Depth)
+	terms := c.wide(r.Depth)
+	c.op(ethosu.EltMul, x, x, terms, plain)
+	sum := c.wide(1)
+	c.reduce(terms, sum)
+	root, left, right := c.inverseSqrt(sum)
+
+	// 128 * x in two factors that signed bytes hold.
+	factor := layout.Ref{Value: layout.Placed, FeatureMap: layout.Dense(l.list.Consts.Add([]byte{64}), 1, 1, 1, 1, x.Signed)}
+	t := plain
+	t.scale = 2
+	c.op(ethosu.EltMul, x, factor, terms, t)
+	c.op(ethosu.EltMul, root, left, root, plain)
+	c.op(ethosu.EltMul, terms, root, terms, product)
+	out, err := l.Out(r.Output, 1, r.Outer, r.Depth)
+	if err != nil {
+		return err
+	}
+	last := tweak{scale: 1, copies: 1, round: doubleRound}
+	last.lo, last.hi = layout.Limits(out.Signed)
+	out.Zero = last.lo + 128
+	if o.ZeroPoint != int32(out.Zero) {
+		return fmt.Errorf("output zero point %d, %d needed", o.ZeroPoint, out.Zero)
+	}
+	c.op(ethosu.EltShr, terms, right, out, last)
+	return c.err
+}
+
+// inverseSqrt is fixedpoint.InverseSqrt of sums below 2^29: a root, a factor that saturates
+// and a right shift. The sum is brought into [1/4, 1) by pairs of bits and refined by five
+// Newton steps r = (3/2 - x/2 r^2) r in Q3.28.
+func (c *chain) inverseSqrt(sum layout.Ref) (root, factor, right layout.Ref) {
+	// pairs = (leading zeros - 3) / 2, rounded down.
+	pairs := c.wide(1)
+	c.unary(ethosu.EltClz, sum, pairs)
+	c.op(ethosu.EltSub, pairs, c.constant(4), pairs, plain)
+	c.op(ethosu.EltShr, pairs, c.constant(1), pairs, natural)
+	twice := c.wide(1)
+	c.op(ethosu.EltAdd, pairs, pairs, twice, plain)
+	half := c.wide(1)
+	c.op(ethosu.EltShl, sum, twice, half, shiftLeft)
+	// x >> 1, then half of that, away from zero on a tie. The low bit that is lost is 0 but
+	// for sums that are not shifted.
+	c.op(ethosu.EltSub, half, c.constant(1), half, plain)
+	c.op(ethosu.EltShr, half, c.constant(1), half, natural)
+	c.op(ethosu.EltShr, half, c.constant(1), half, natural)
+
+	r, cube, next := c.wide(1), c.wide(1), c.wide(1)
+	c.op(ethosu.EltMul, sum, c.constant(0), r, plain)
+	c.op(ethosu.EltAdd, r, c.constant(1<<28), r, plain)
+	for range 5 {
+		c.op(ethosu.EltMul, r, r, cube, product)
+		c.op(ethosu.EltMul, cube, r, cube, product)
+		c.op(ethosu.EltMul, cube, c.constant(1<<6), cube, plain)
+		c.op(ethosu.EltMul, r, c.constant(3<<27), next, product)
+		c.op(ethosu.EltMul, half, cube, cube, product)
+		c.op(ethosu.EltSub, next, cube, next, plain)
+		c.op(ethosu.EltMul, next, c.constant(1<<3), r, plain)
+	}
+	c.op(ethosu.EltMul, r, c.constant(1518500250), r, product) // the root of 1/2 in Q0.31
+	// The shift is 11 - pairs: to the right, or to the left as a factor.
+	right = c.wide(1)
+	c.op(ethosu.EltSub, pairs, c.constant(11), right, tweak{scale: 1, copies: 1, swap: true})
+	factor = twice
+	c.op(ethosu.EltSub, pairs, c.constant(11), factor, plain)
+	c.op(ethosu.EltMax, factor, c.constant(0), factor, plain)
+	c.op(ethosu.EltShl, c.ones(), factor, factor, shiftLeft)
+	c.op(ethosu.EltMax, right, c.constant(0), right, plain)
+	return r, factor, right
+}
+
+// ones is a 1 for each row.
+func (c *chain) ones() layout.Ref {
+	one := c.constant(1)
+	one.W, one.StrideX = c.rows, 0
+	return one
+}
+
+// cast is CAST between bytes and integers: the same value, clamped.
+func (l *Lowering) cast(op *nn.Operation) error {
+	u, err := l.view.Unary(op)
+	if err != nil {
+		return err
+	}
+	in, err := l.tensor(u.Input)
+	if err != nil {
+		return err
+	}
+	o, err := l.tensor(u.Output)
+	if err != nil {
+		return err
+	}
+	n := int(o.Elements())
+	h, w, ch := factor(n)
+	if h == 0 {
+		return fmt.Errorf("%d elements do not divide into the extents of a feature map", n)
+	}
+	from, err := l.whole(u.Input)
+	if err != nil {
+		return err
+	}
+	to, err := l.Out(u.Output, 1, 1, int(o.Bytes()))
+	if err != nil {
+		return err
+	}
+	if in.Type == nn.TensorBool8 || o.Type == nn.TensorBool8 {
+		return fmt.Errorf("from %v to %v", in.Type, o.Type)
+	}
+	from.Bytes, to.Bytes = elementBytes(in.Type), elementBytes(o.Type)
+	from, to = shaped(from, h, w, ch), shaped(to, h, w, ch)
+	c := chain{l: l}
+	lo, hi := layout.Limits(to.Signed)
+	switch {
+	case from.Bytes == 4 && to.Bytes == 4 || in.Type == o.Type:
+		return l.moveAll(bytesOf(from), bytesOf(to), int(o.Bytes()), nil, 0, 255)
+	case from.Bytes == 4:
+		c.narrow(from, to, lo, hi)
+	case to.Bytes == 4:
+		c.widen(from, to)
+	default:
+		middle := l.wide(h, w, ch)
+		c.widen(from, middle)
+		c.narrow(middle, to, lo, hi)
+	}
+	return c.err
+}
+
+// mean sums over adjacent dimensions as an average pool whose window is the
+// whole map and whose rounding is toward zero, as the reference divides.
+func (l *Lowering) mean(op *nn.Operation) error {
+	m, err := l.view.Mean(op)
+	if err != nil {
+		return err
+	}
+	if _, err := l.operand(m.Input); err != nil {
+		return err
+	}
+	outer, h, w, inner, err := reduced(&m)
+	if err != nil {
+		return err
+	}
+	if h > 256 || w > 256 || outer > maxBatch {
+		return fmt.Errorf("mean over %dx%d, %d times", h, w, outer)
+	}
+	scale, shift := truncatingScale(h * w)
+	for n := range outer {
+		k := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Pool, Mode: ethosu.PoolAverage, Global: true, Scale: scale, Shift: shift, Round: ethosu.RoundTruncate, KH: h, KW: w}}
+		if k.IFM, err = l.In(m.Input, h, w, inner); err != nil {
+			return err
+		}
+		if k.OFM, err = l.Out(m.Output, 1, 1, inner); err != nil {
+			return err
+		}
+		k.IFM.Addr += n * h * w * inner
+		k.OFM.Addr += n * inner
+		k.Lo, k.Hi = layout.Limits(k.OFM.Signed)
+		if err := l.Add(k); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,264 @@
+package lower
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
+)
+
+// tile repeats dimensions: copies whose source does not move along the repeated ones.
+func (l *Lowering) tile(op *nn.Operation) error {
+	t, err := l.view.Tile(op)
+	if err != nil {
+		return err
+	}
+	o, err := l.tensor(t.Output)
+	if err != nil {
+		return err
+	}
+	from, err := l.whole(t.Input)
+	if err != nil {
+		return err
+	}
+	to, err := l.Out(t.Output, 1, 1, int(o.Bytes()))
+	if err != nil {
+		return err
+	}
+	size := elementBytes(o.Type)
+	axes := []axis{{size, 1, 1}}
+	src, dst := size, size
+	for i := len(t.In) - 1; i >= 0; i-- {
+		n, times := int(t.In[i]), int(t.Dims[i]/t.In[i])
+		axes = append(axes, axis{n, src, dst}, axis{times, 0, dst * n})
+		src, dst = src*n, dst*n*times
+	}
+	return l.copyAxes(from, to, axes)
+}
+
+// gatherRows is GATHER and EMBEDDING_LOOKUP with constant indices: a copy of each run of
+// evenly spaced ones.
+func (l *Lowering) gatherRows(op *nn.Operation) error {
+	g, err := l.view.Gather(op)
+	if err != nil {
+		return err
+	}
+	o, err := l.tensor(g.Output)
+	if err != nil {
+		return err
+	}
+	data, err := l.view.Data(g.Indices)
+	if err != nil {
+		return fmt.Errorf("the indices must be constants")
+	}
+	var index []int
+	for _, x := range integers(data) {
+		if x < 0 || int(x) >= g.Count {
+			return fmt.Errorf("index %d, of %d", x, g.Count)
+		}
+		index = append(index, int(x))
+	}
+	from, err := l.whole(g.Input)
+	if err != nil {
+		return err
+	}
+	to, err := l.Out(g.Output, 1, 1, int(o.Bytes()))
+	if err != nil {
+		return err
+	}
+	list := runs(index)
+	if len(list) > maxMoves {
+		return fmt.Errorf("%d runs of indices, at most %d", len(list), maxMoves)
+	}
+	row := g.Inner * elementBytes(o.Type)
+	for _, r := range list {
+		a, b := from, to
+		a.Addr += r.from * row
+		b.Addr += r.at * row
+		if err := l.copyAxes(a, b, []axis{{row, 1, 1}, {r.n, r.step * row, r.every * row}, {g.Outer, g.Count * row, len(index) * row}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// integers are the elements of a TENSOR_INT32.
+func integers(data []byte) []int32 {
+	list := make([]int32, len(data)/4)
+	for i := range list {
+		list[i] = int32(binary.LittleEndian.Uint32(data[4*i:]))
+	}
+	return list
+}
+
+// run is a part of a list of indices: entries at, at+every, ... are from, from+step, ...
+type run struct{ at, every, n, from, step int }
+
+// mostPhases is how many interleaved progressions runs looks for: upscaling by up to 8 is
+// one copy for each (assumed, D-963).
+const mostPhases = 8
+
+// runs divides a list of indices into few arithmetic progressions that do not fall.
+func runs(index []int) (best []run) {
+	for every := 1; every <= min(mostPhases, len(index)); every++ {
+		var list []run
+		for phase := range every {
+			for i := phase; i < len(index); {
+				r := run{at: i, every: every, n: 1, from: index[i]}
+				for i += every; i < len(index); i += every {
+					step := index[i] - index[i-every]
+					if r.n == 1 && step >= 0 {
+						r.step = step
+					} else if step != r.step || step < 0 {
+						break
+					}
+					r.n++
+				}
+				list = append(list, r)
+			}
+		}
+		if best == nil || len(list) < len(best) {
+			best = list
+		}
+	}
+	return best
+}
+
+// densify is DENSIFY with a constant tree: zeros, and the values copied to their places, those
+// evenly spaced at once.
+func (l *Lowering) densify(op *nn.Operation) error {
+	d, err := l.view.Densify(op)
+	if err != nil {
+		return err
+	}
+	o, err := l.tensor(d.Output)
+	if err != nil {
+		return err
+	}
+	in, err := l.tensor(d.Values)
+	if err != nil {
+		return err
+	}
+	lists := map[uint32][]int32{}
+	for _, level := range d.Levels {
+		for _, x := range []uint32{level.Segments, level.Indices} {
+			if x == opspec.None {
+				continue
+			}
+			data, err := l.view.Data(x)
+			if err != nil {
+				return fmt.Errorf("segments and indices must be constants")
+			}
+			lists[x] = integers(data)
+		}
+	}
+	place := make([]int, in.Elements())
+	owner := map[int]int{} // of a place, the last value
+	if err := d.Walk(func(x uint32) []int32 { return lists[x] }, len(place), func(value, at int) {
+		place[value], owner[at] = at, value
+	}); err != nil {
+		return err
+	}
+	if len(owner) != len(place) {
+		return fmt.Errorf("two values for one place")
+	}
+	from, err := l.whole(d.Values)
+	if err != nil {
+		return err
+	}
+	to, err := l.Out(d.Output, 1, 1, int(o.Bytes()))
+	if err != nil {
+		return err
+	}
+	size := elementBytes(o.Type)
+	zero := make([]byte, size)
+	if size == 1 {
+		zero[0] = byte(o.ZeroPoint)
+	}
+	if err := l.fill(to, int(o.Bytes()), zero); err != nil {
+		return err
+	}
+	list := runs(place)
+	if len(list) > maxMoves {
+		return fmt.Errorf("%d runs of values, at most %d", len(list), maxMoves)
+	}
+	for _, r := range list {
+		a, b := from, to
+		a.Addr += r.at * size
+		b.Addr += r.from * size
+		if err := l.copyAxes(a, b, []axis{{size, 1, 1}, {r.n, r.every * size, r.step * size}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// choose is SELECT: b + condition * (a - b), with condition 0 or 1, in 32 bits.
+func (l *Lowering) choose(op *nn.Operation) error {
+	s, err := l.view.Select(op)
+	if err != nil {
+		return err
+	}
+	o, err := l.operand(s.Output)
+	if err != nil {
+		return err
+	}
+	h, w, ch := factor(int(o.Bytes()))
+	if h == 0 {
+		return fmt.Errorf("%d elements do not divide into the extents of a feature map", o.Bytes())
+	}
+	a, err := l.rescaled(s.A, o)
+	if err != nil {
+		return err
+	}
+	b, err := l.rescaled(s.B, o)
+	if err != nil {
+		return err
+	}
+	condition, err := l.whole(s.Condition)
+	if err != nil {
+		return err
+	}
+	var one [256]byte // of a true byte
+	for i := 1; i < 256; i++ {
+		one[i] = 1
+	}
+	truth := l.narrow(h, w, ch, a.Signed)
+	lo, hi := layout.Limits(truth.Signed)
+	if err := l.moveAll(condition, truth, int(o.Bytes()), &one, lo, hi); err != nil {
+		return err
+	}
+	out, err := l.Out(s.Output, h, w, ch)
+	if err != nil {
+		return err
+	}
+	c := chain{l: l}
+	difference, sum := l.wide(h, w, ch), l.wide(h, w, ch)
+	c.op(ethosu.EltSub, shaped(a, h, w, ch), shaped(b, h, w, ch), difference, plain)
+	c.widen(truth, sum)
+	c.op(ethosu.EltMul, difference, sum, difference, plain)
+	c.widen(shaped(b, h, w, ch), sum)
+	c.op(ethosu.EltAdd, difference, sum, sum, plain)
+	c.narrow(sum, out, lo, hi)
+	return c.err
+}
+
+// rescaled is an 8-bit operand in the quantization of another, as MAXIMUM, MINIMUM and
+// SELECT bring their inputs to it.
+func (l *Lowering) rescaled(x uint32, like *nn.Operand) (layout.Ref, error) {
+	o, err := l.operand(x)
+	if err != nil {
+		return layout.Ref{}, err
+	}
+	from, err := l.whole(x)
+	if err != nil || o.Scale == like.Scale && o.ZeroPoint == like.ZeroPoint && o.Type == like.Type {
+		return from, err
+	}
+	n := int(o.Bytes())
+	to := l.narrow(1, 1, n, isSigned(like.Type))
+	lo, hi := layout.Limits(to.Signed)
+	return to, l.moveAll(from, to, n, opspec.RescaleTable(o, like), lo, hi)
+}
