@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/cputime"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
@@ -37,13 +38,13 @@ func BenchmarkStores(b *testing.B) {
 					jobs = append(jobs, jobs[0])
 				}
 				c := testCore(b)
-				begin := userTime()
+				begin := cputime.User()
 				for b.Loop() {
 					if _, err := c.Run(p, space, jobs, Options{}); err != nil {
 						b.Fatal(err)
 					}
 				}
-				b.ReportMetric(float64(userTime()-begin)/float64(b.N*len(jobs)*vectors), "user-ns/store")
+				b.ReportMetric(float64(cputime.User()-begin)/float64(b.N*len(jobs)*vectors), "user-ns/store")
 			})
 		}
 	}

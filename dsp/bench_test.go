@@ -2,11 +2,10 @@ package dsp
 
 import (
 	"fmt"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/nnsoc/nnsoc/dsp/internal/decode"
+	"github.com/nnsoc/nnsoc/internal/cputime"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -153,27 +152,18 @@ func BenchmarkGEMM(b *testing.B) {
 					b.Fatal(err)
 				}
 				g := newGEMM(b, 512, 512, 512, threads)
-				begin := userTime()
+				begin := cputime.User()
 				for b.Loop() {
 					if _, err := c.Run(g.prog, g.space, g.jobs, Options{Functional: functional}); err != nil {
 						b.Fatal(err)
 					}
 				}
-				user := (userTime() - begin).Seconds() / float64(b.N)
+				user := (cputime.User() - begin).Seconds() / float64(b.N)
 				b.ReportMetric(float64(g.macs)/user/1e9, "GMAC/user-s")
 				b.ReportMetric(user*1e9*128/float64(g.macs), "user-ns/vrmpy")
 			})
 		}
 	}
-}
-
-// userTime is the user CPU time of the process.
-func userTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano())
 }
 
 // BenchmarkFloat is a dependent chain of scalar products and sums, and divisions as

@@ -35,6 +35,7 @@ var recorded = [12]string{"p3:0", "usr", "m0", "m1", "cs0", "cs1", "gp", "ugp", 
 // scalarBlock is one packet with what must come before it.
 type scalarBlock struct {
 	packet  hexagon.Packet
+	words   []uint32 // of the packet where they are given
 	prelude []string // assembly; LA stands for the first landing place
 	state   int
 }
@@ -73,7 +74,10 @@ func scalarProgram(t *testing.T, blocks []scalarBlock, state, scratch string) st
 		for _, l := range x.prelude {
 			ln("%s", strings.ReplaceAll(l, "LA", fmt.Sprintf(".LA%d", i)))
 		}
-		words, err := x.packet.Encode(nil)
+		words, err := x.words, error(nil)
+		if words == nil {
+			words, err = x.packet.Encode(nil)
+		}
 		if err != nil {
 			t.Fatalf("%s: %v", x.packet.Asm(), err)
 		}

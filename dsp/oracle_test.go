@@ -402,10 +402,9 @@ func wellDefined(p *hexagon.Packet) bool {
 	return stores < 2 && !(tmp && fresh)
 }
 
-func compareQEMU(t *testing.T, r *rand.Rand, h *harness, names []string) {
-	t.Helper()
-	dir := t.TempDir()
-	state := make([]byte, 512+4096+128)
+// vectorState draws predicates, vectors and scalar registers, and a scratch memory.
+func vectorState(r *rand.Rand) (state, scratch []byte) {
+	state = make([]byte, 512+4096+128)
 	r.Read(state)
 	for i := range 512 {
 		state[i] *= byte(r.Intn(2)) // half of the predicate bits
@@ -425,9 +424,16 @@ func compareQEMU(t *testing.T, r *rand.Rand, h *harness, names []string) {
 	for v := range 32 {
 		extremeLanes(r, state[512+128*v:][:128])
 	}
-	scratch := make([]byte, scratchSize)
+	scratch = make([]byte, scratchSize)
 	r.Read(scratch)
 	extremeLanes(r, scratch[512:640])
+	return state, scratch
+}
+
+func compareQEMU(t *testing.T, r *rand.Rand, h *harness, names []string) {
+	t.Helper()
+	dir := t.TempDir()
+	state, scratch := vectorState(r)
 	os.WriteFile(filepath.Join(dir, "state.bin"), state, 0o644)
 	os.WriteFile(filepath.Join(dir, "scratch.bin"), scratch, 0o644)
 	exe := buildELF(t, dir, h.finish(filepath.Join(dir, "state.bin"), filepath.Join(dir, "scratch.bin")))

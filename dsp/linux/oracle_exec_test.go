@@ -8,20 +8,14 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 )
 
 // TestOracleExec runs whole programs, assembled and compiled, in QEMU and in the core.
 func TestOracleExec(t *testing.T) {
 	oracle.Need(t, "clang-19", "ld.lld-19", "qemu-hexagon")
-	root := os.Getenv("NNSOC_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared")
-	}
-	root, _ = filepath.Abs(filepath.Join(root, "hexagon"))
-	if _, err := os.Stat(root); err != nil {
-		t.Skip("skipped: needs shared data")
-	}
+	root := shared.Path(t, "hexagon")
 	data := t.TempDir() // what the harness starts from
 	r := rand.New(rand.NewSource(1))
 	for name, n := range map[string]int{"state.bin": 4*128 + 32*128 + 128, "scratch.bin": 4096} {
@@ -57,14 +51,10 @@ func TestOracleExec(t *testing.T) {
 // compounds and duplexes, in QEMU and in the core.
 func TestOracleAssembled(t *testing.T) {
 	oracle.Need(t, "qemu-hexagon")
-	root := os.Getenv("NNSOC_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared")
-	}
 	for _, name := range []string{"hello.S", "core.S"} {
-		text, err := os.ReadFile(filepath.Join(root, "hexagon", name))
+		text, err := os.ReadFile(shared.Path(t, "hexagon", name))
 		if err != nil {
-			t.Skip("skipped: needs shared data")
+			t.Fatal(err)
 		}
 		for _, separate := range []bool{false, true} {
 			o, err := asm.AssembleObject(string(text), asm.Options{Base: 0x20000, Separate: separate})

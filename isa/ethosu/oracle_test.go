@@ -10,19 +10,12 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/shared"
 )
 
 // velaDirs lists the folders of networks compiled by Vela.
 func velaDirs(t testing.TB) []string {
-	root := os.Getenv("NNSOC_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared")
-	}
-	dirs, _ := filepath.Glob(filepath.Join(root, "ethosu", "networks", "*", "ethos-*"))
-	if len(dirs) == 0 {
-		t.Skip("skipped: needs shared data")
-	}
-	return dirs
+	return shared.Glob(t, "ethosu", "networks", "*", "ethos-*")
 }
 
 func dirName(dir string) string {

@@ -96,7 +96,7 @@ func DecodePacket(words []uint32, addr uint32) (Packet, int, error) {
 			if pp == parseEnd {
 				return fail(i, "constant extender ends the packet")
 			}
-			ext, haveExt = (w>>16&0xfff<<14|w&0x3fff)<<6, true
+			ext, haveExt = extenderValue(w), true
 			continue
 		}
 		op, ok := Lookup(w)
@@ -128,6 +128,9 @@ func DecodePacket(words []uint32, addr uint32) (Packet, int, error) {
 	}
 	return p, int(p.Words), nil
 }
+
+// extenderValue is the constant that an extender provides, without its low six bits.
+func extenderValue(w uint32) uint32 { return (w>>16&0xfff<<14 | w&0x3fff) << 6 }
 
 func decodeInst(in *Inst, op Op, w, ext uint32, haveExt bool) (dist int8, reason string) {
 	f := &forms[op]

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/shared"
 )
 
 func tool(t *testing.T, name string) string {
@@ -120,14 +121,7 @@ func TestOracleLLVM(t *testing.T) {
 func TestOracleCompiled(t *testing.T) {
 	oracle.Need(t)
 	clang, ld, objdump := tool(t, "clang-19"), tool(t, "ld.lld-19"), tool(t, "llvm-objdump-19")
-	shared := os.Getenv("NNSOC_SHARED")
-	if shared == "" {
-		shared = filepath.Join("..", "..", "..", "shared")
-	}
-	sources, _ := filepath.Glob(filepath.Join(shared, "rdna2", "k", "*.cl"))
-	if len(sources) == 0 {
-		t.Skip("skipped: needs shared data")
-	}
+	sources := shared.Glob(t, "rdna2", "k", "*.cl")
 	for _, src := range sources {
 		for _, wave64 := range []bool{false, true} {
 			name := fmt.Sprintf("%s/wave64=%v", filepath.Base(src), wave64)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 )
@@ -52,11 +53,7 @@ func TestOracleAssembler(t *testing.T) {
 		data bool // addresses of data differ from the linker's
 	}
 	sources := []source{{filepath.Join("testdata", "program.c"), false}}
-	root := os.Getenv("NNSOC_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared")
-	}
-	if gemm := filepath.Join(root, "hexagon", "gemm.c"); exists(gemm) {
+	if gemm := filepath.Join(shared.Dir(), "hexagon", "gemm.c"); exists(gemm) {
 		sources = append(sources, source{gemm, true})
 	}
 	for _, src := range sources {

@@ -19,19 +19,21 @@ type Code struct {
 	Symbols []Symbol
 }
 
-// line is a packet, or a word that is none.
+// line is a packet, or the words of one that cannot be decoded.
 type line struct {
 	hexagon.Packet
 	err error
 }
 
-// lines decodes the code from its beginning; after a word that is no packet it goes on with the next word.
+// lines decodes the code from its beginning; after a packet that cannot be decoded it goes on behind it, or where no packet ends
+// with the next word.
 func (c *Code) lines(words []uint32) (out []line) {
 	for i := 0; i < len(words); {
 		addr := c.Addr + uint32(4*i)
 		p, n, err := hexagon.DecodePacket(words[i:], addr)
 		if err != nil {
-			p, n = hexagon.Packet{Addr: addr, Words: 1}, 1
+			n = len(hexagon.UndecodedRows(words[i:], addr, hexagon.AbsoluteTarget))
+			p = hexagon.Packet{Addr: addr, Words: uint8(n)}
 		}
 		out = append(out, line{p, err})
 		i += n
@@ -82,9 +84,11 @@ func (c *Code) List(w io.Writer) error {
 		for ; next < len(c.Symbols) && c.Symbols[next].Addr <= l.Addr; next++ {
 			fmt.Fprintf(out, "\n%08x <%s>:\n", c.Symbols[next].Addr, c.Symbols[next].Name)
 		}
-		text := []string{"<unknown>"}
+		var text []string
 		if l.err == nil {
 			text = l.Packet.Rows(c.annotated)
+		} else {
+			text = hexagon.UndecodedRows(words[(l.Addr-c.Addr)/4:], l.Addr, c.annotated)
 		}
 		for i := range int(l.Words) {
 			v := words[(l.Addr-c.Addr)/4+uint32(i)]
@@ -97,7 +101,7 @@ func (c *Code) List(w io.Writer) error {
 	return out.Flush()
 }
 
-// Packets goes through the packets of the code; a word that begins none comes with an error and a packet of one word.
+// Packets goes through the packets of the code; one that cannot be decoded comes with an error and its words alone.
 func (c *Code) Packets() iter.Seq2[*hexagon.Packet, error] {
 	return func(yield func(*hexagon.Packet, error) bool) {
 		for _, l := range c.lines(hexagon.Words(c.Data)) {
