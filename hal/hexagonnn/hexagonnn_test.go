@@ -202,7 +202,9 @@ func checkAccounts(t *testing.T, g *hexagonnn.Graph) {
 			t.Errorf("node %#x (%s) took no cycles", p.Node, p.Op)
 		}
 	}
-	if last := g.LastExecutionCycles(); cycles <= 0 || cycles > last {
+	// What is not of a node moves tensors between the client's layout and the DSP's; the way
+	// to the DSP and back would be a thousand times that.
+	if last := g.LastExecutionCycles(); cycles <= 0 || cycles > last || last > 3*cycles+20_000 {
 		t.Errorf("nodes took %d cycles of %d", cycles, last)
 	}
 	if s := g.Print(); !strings.Contains(s, "QuantizedConv2d_8x8to32, padding SAME") || !strings.Contains(s, "1 operations") {

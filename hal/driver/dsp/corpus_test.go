@@ -9,11 +9,7 @@ import (
 
 // eachCase calls f with every case of the corpus that has a valid model.
 func eachCase(t *testing.T, f func(*vectors.Case)) {
-	for _, path := range testvectors.Files() {
-		file, err := vectors.Load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for file := range testvectors.Corpus() {
 		for _, c := range file.Cases {
 			if c.Model != nil && !c.ExpectFailure {
 				f(c)

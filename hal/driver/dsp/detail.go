@@ -7,7 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
-	stats "github.com/nnsoc/nnsoc/hal/driver/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/statistics"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/sim"
 )
@@ -64,7 +64,7 @@ func (p *executable) detail(st *hal.Stats, report *sim.Report, prof *dsp.Profile
 	s := &p.dev.cfg.Spec
 	for i := range report.Regions { // the rows of st.Operations but for the launch
 		o, g := &st.Operations[i], &report.Regions[i]
-		o.Threads = stats.Threads(g)
+		o.Threads = statistics.Threads(g)
 		c := regions[o.Index]
 		if c == nil {
 			continue

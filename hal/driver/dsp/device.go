@@ -1,10 +1,9 @@
 package dsp
 
 import (
-	"fmt"
-
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/cache"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
@@ -28,6 +27,9 @@ type Config struct {
 	Clock        *hal.Clock // of the machine; nil is one of its own
 	Capabilities hal.Capabilities
 	Description  string
+	// Machine is a text that changes with the machine around the device. A compilation
+	// cache of another machine is refused.
+	Machine string
 	// Kernels are shared with other devices; nil: the device has its own.
 	Kernels *Kernels
 	// Lowerings are asked first for every operation: kernels that this driver does not
@@ -53,6 +55,10 @@ func New(cfg Config) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
+	identity, err := cache.Fingerprint(cfg.Spec, cfg.Machine)
+	if err != nil {
+		return nil, err
+	}
 	d := &Device{cfg: cfg, kernels: cfg.Kernels}
 	d.cores.Own, d.cores.SpecAt, d.cores.New = c, cfg.SpecAt, dsp.New
 	if d.kernels == nil {
@@ -60,7 +66,7 @@ func New(cfg Config) (*Device, error) {
 	}
 	d.Device = base.New(base.Config{
 		Name: "dsp", Description: cfg.Description, Version: base.Identity("1.0-"+cfg.Spec.Name, cfg.Lowerings), Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities, Host: cfg.Host, Clock: cfg.Clock,
-		Identity:   fmt.Sprintf("%+v", cfg.Spec),
+		Identity:   identity,
 		Extensions: []hal.Extension{hal.VendorExtension(nn.QuantizationExtension), hal.VendorExtension(nn.CodebookExtension)},
 	}, base.NewCompiler(middleEnd{d}))
 	return d, nil

@@ -7,15 +7,17 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/bench/zoo"
 	core "github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/importer/tflite"
+	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/refcpu"
 	"github.com/nnsoc/nnsoc/sim"
@@ -121,33 +123,42 @@ func allKernels(p hal.PreparedModel) []*hvx.Linked {
 	return list
 }
 
-func sharedDir() string {
-	if dir := os.Getenv("NNSOC_SHARED"); dir != "" {
-		return dir
-	}
-	return filepath.Join("..", "..", "..", "..", "shared")
-}
-
 // network imports a network of the shared data with its first input.
 func network(t testing.TB, name string) (*nn.Model, []byte) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(sharedDir(), "models", name, "model.tflite"))
+	data, err := os.ReadFile(shared.Path(t, "models", name, "model.tflite"))
 	if err != nil {
-		t.Skip("skipped: needs shared data")
+		t.Fatal(err)
 	}
 	m, err := tflite.Import(data, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := os.ReadFile(filepath.Join(sharedDir(), "models", name, "case0.in0.bin"))
+	in, err := os.ReadFile(shared.Path(t, "models", name, "case0.in0.bin"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m, in
 }
 
-// testNetworks are the quantized networks of the shared data that this device runs.
+// testNetworks are published networks with synthetic weights, small enough for every run.
 var testNetworks = []string{
+	"mlperf_tiny_ad_quant", "mlperf_tiny_ic_quant", "mlperf_tiny_kws_quant", "mlperf_tiny_vww_quant",
+	"mobilenet_v1_0.25_128_quant", "mobilenet_v2_0.35_96_quant",
+}
+
+// synthetic is a network of the zoo with an input.
+func synthetic(t testing.TB, name string) (*nn.Model, []byte) {
+	t.Helper()
+	m, err := zoo.Build(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, tensor.SyntheticInput(&m.Main, 0, 1)
+}
+
+// givenNetworks are the quantized networks of the shared data that this device runs.
+var givenNetworks = []string{
 	"mlperf_tiny_ad_int8", "mlperf_tiny_ic_resnet8_int8", "mlperf_tiny_kws_int8", "mlperf_tiny_vww_int8",
 	"tflm_person_detect_int8", "mobilenet_v1_0.25_128_quant", "mobilenet_v1_1.0_224_quant", "mobilenet_v2_1.0_224_quant",
 	"tf2_mobilenet_v2_1.0_224_ptq", "ssd_mobilenet_v1_quant_nopost",
@@ -156,11 +167,20 @@ var testNetworks = []string{
 // TestNetworks demands the reference's bytes of whole networks.
 func TestNetworks(t *testing.T) {
 	d := device(t)
+	run := func(t *testing.T, m *nn.Model, in []byte) {
+		res := check(t, d, m, [][]byte{in}, false)
+		t.Logf("%d cycles, %d instructions", res.Stats.Cycles, res.Stats.Instructions)
+	}
 	for _, name := range testNetworks {
-		t.Run(name, func(t *testing.T) {
+		t.Run("synthetic/"+name, func(t *testing.T) {
+			m, in := synthetic(t, name)
+			run(t, m, in)
+		})
+	}
+	for _, name := range givenNetworks {
+		t.Run("given/"+name, func(t *testing.T) {
 			m, in := network(t, name)
-			res := check(t, d, m, [][]byte{in}, false)
-			t.Logf("%d cycles, %d instructions", res.Stats.Cycles, res.Stats.Instructions)
+			run(t, m, in)
 		})
 	}
 }

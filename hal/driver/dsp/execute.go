@@ -15,7 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
-	stats "github.com/nnsoc/nnsoc/hal/driver/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/statistics"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -220,7 +220,7 @@ func (p *executable) Run(inputs [][]byte, o base.RunOptions) (base.Run, error) {
 
 // execute runs the jobs and checks the faults that they leave.
 func (p *executable) execute(r *finished, space *mem.Space, o base.RunOptions) error {
-	options := dsp.Options{Functional: o.Functional, Turn: o.Turn, Span: stats.Trace(o.Trace, o.StartFs, 0)}
+	options := dsp.Options{Functional: o.Functional, Turn: o.Turn, Span: statistics.Trace(o.Trace, o.StartFs, 0)}
 	c, err := p.dev.cores.At(&o.Place)
 	if err != nil {
 		return err
@@ -253,7 +253,7 @@ func (p *executable) execute(r *finished, space *mem.Space, o base.RunOptions) e
 			return hal.Errorf(hal.GeneralFailure, "operation %d: %w", c.op, err)
 		}
 	}
-	r.stats = stats.Stats(report)
+	r.stats = statistics.Stats(report)
 	if o.Detail {
 		if err := p.decode(); err != nil {
 			return err

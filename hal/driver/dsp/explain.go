@@ -88,9 +88,10 @@ func writeForms(w io.Writer, forms []step.FormChoice) error {
 			fmt.Fprintln(&b, "forms of values, by the operations around all of them")
 		}
 		fmt.Fprintf(&b, "operand %d [%d %d %d %d]:", x.Operand, x.Shape.N, x.Shape.H, x.Shape.W, x.Shape.C)
+		costs := x.Costs()
 		for k, f := range x.Forms {
-			text := fmt.Sprintf("%d cycles", x.Costs[k])
-			if x.Costs[k] >= layout.Impossible {
+			text := fmt.Sprintf("%d cycles", costs[k])
+			if costs[k] >= layout.Impossible {
 				text = "impossible"
 			}
 			if f == x.Chosen {

@@ -15,6 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/importer/vectors"
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/nn"
 )
@@ -80,7 +81,14 @@ func TestOraclePackets(t *testing.T) {
 	}
 	take(p)
 	for _, name := range testNetworks {
-		if _, err := os.Stat(filepath.Join(sharedDir(), "models", name)); err != nil {
+		m, _ := synthetic(t, name)
+		if p, err = d.PrepareModel(m, hal.PrepareOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		take(p)
+	}
+	for _, name := range givenNetworks {
+		if _, err := os.Stat(filepath.Join(shared.Dir(), "models", name)); err != nil {
 			continue
 		}
 		m, _ := network(t, name)

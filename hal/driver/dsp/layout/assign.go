@@ -28,8 +28,24 @@ type Factor struct {
 // Assignment is the forms of values, and what they are estimated to cost.
 type Assignment struct {
 	Forms []Form
-	// Costs are, of each value and each of its forms, the least of the whole with that form.
-	Costs [][]int
+
+	values [][]Form
+	tables []table
+}
+
+// Costs are, of each form of a value, the least of the whole with that form. Each is as much
+// work as the assignment was.
+func (a *Assignment) Costs(v int) (list []int) {
+	fixed := slices.Clone(a.values)
+	for k, f := range a.values[v] {
+		tables := a.tables
+		if fixed[v] = []Form{f}; len(a.values[v]) > 1 {
+			tables = restrict(tables, v, k)
+		}
+		_, c := eliminate(fixed, tables)
+		list = append(list, c)
+	}
+	return list
 }
 
 // maxJoint bounds the values whose forms are looked at together.
@@ -54,21 +70,7 @@ func Assign(values [][]Form, factors []Factor) Assignment {
 	for _, f := range factors {
 		tables = append(tables, tabulate(values, f))
 	}
-	a := Assignment{Forms: make([]Form, len(values)), Costs: make([][]int, len(values))}
-	fixed := slices.Clone(values)
-	for v, forms := range values {
-		_, best := eliminate(fixed, tables)
-		for _, f := range forms {
-			if len(forms) == 1 {
-				a.Costs[v] = []int{best}
-				continue
-			}
-			fixed[v] = []Form{f}
-			_, c := eliminate(fixed, restrict(tables, v, slices.Index(forms, f)))
-			a.Costs[v] = append(a.Costs[v], c)
-		}
-		fixed[v] = values[v]
-	}
+	a := Assignment{Forms: make([]Form, len(values)), values: values, tables: tables}
 	choice, _ := eliminate(values, tables)
 	for v, k := range choice {
 		a.Forms[v] = values[v][k]

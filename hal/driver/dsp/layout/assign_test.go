@@ -73,8 +73,8 @@ func TestAssign(t *testing.T) {
 			if got != slices.Min(want[v]) {
 				t.Fatalf("seed %d: %v costs %d, the best %d", seed, a.Forms, got, slices.Min(want[v]))
 			}
-			if !slices.Equal(a.Costs[v], want[v]) {
-				t.Fatalf("seed %d: value %d: costs %v, want %v", seed, v, a.Costs[v], want[v])
+			if costs := a.Costs(v); !slices.Equal(costs, want[v]) {
+				t.Fatalf("seed %d: value %d: costs %v, want %v", seed, v, costs, want[v])
 			}
 		}
 	}

@@ -164,7 +164,7 @@ func (l *Lowering) assignForms() {
 	a := layout.Assign(values, factors)
 	for v, x := range open {
 		l.forms[x] = a.Forms[v]
-		l.list.Forms = append(l.list.Forms, step.FormChoice{Operand: x, Shape: layout.ShapeOf(g.Operands[x].Dimensions), Forms: values[v], Costs: a.Costs[v], Chosen: a.Forms[v]})
+		l.list.Forms = append(l.list.Forms, step.FormChoice{Operand: x, Shape: layout.ShapeOf(g.Operands[x].Dimensions), Forms: values[v], Costs: func() []int { return a.Costs(v) }, Chosen: a.Forms[v]})
 	}
 }
 

@@ -62,7 +62,8 @@ func TestForms(t *testing.T) {
 		}
 		for _, x := range l.list.Forms {
 			at := slices.Index(x.Forms, x.Chosen)
-			if least := slices.Min(x.Costs); len(x.Forms) < 2 || x.Costs[at] != least || least <= 0 || least >= layout.Impossible {
+			costs := x.Costs()
+			if least := slices.Min(costs); len(x.Forms) < 2 || costs[at] != least || least <= 0 || least >= layout.Impossible {
 				t.Errorf("%s: %+v", c.name, x)
 			}
 		}

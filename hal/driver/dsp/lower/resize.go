@@ -12,19 +12,11 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-func bilinearSamples(in, out int, p *opspec.Resize) launch.Samples {
-	var s launch.Samples
-	scale := resizeScale(in, out, p.AlignCorners)
-	for i := range out {
-		x := float32(i) * scale
-		if p.Center {
-			x = float32((float32(i)+0.5)*scale) - 0.5
-		}
-		x = max(x, 0)
-		first := min(int(x), in-1)
-		s.At[0] = append(s.At[0], first)
-		s.At[1] = append(s.At[1], min(first+1, in-1))
-		s.Frac = append(s.Frac, float64(x-float32(first)))
+// samplesOf are the places of samples along an axis.
+func samplesOf(a opspec.ResizeAxis) launch.Samples {
+	s := launch.Samples{At: [2][]int{a.Lo, a.Hi}}
+	for _, f := range a.Frac {
+		s.Frac = append(s.Frac, float64(f))
 	}
 	return s
 }
@@ -45,7 +37,8 @@ func lowerBilinear(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	ys, xs := bilinearSamples(p.H, p.OutH, &p), bilinearSamples(p.W, p.OutW, &p)
+	y, x := p.Bilinear()
+	ys, xs := samplesOf(y), samplesOf(x)
 	if n <= exactBlend && needsFloat(ys, xs) {
 		l.blendExactly(&p, in, ys, xs)
 		return nil
@@ -144,7 +137,7 @@ func lowerNearest(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	ys, xs := nearest(p.H, p.OutH, &p), nearest(p.W, p.OutW, &p)
+	ys, xs := p.Nearest()
 	planes, n := p.N, p.C
 	if p.NCHW {
 		planes, n = p.N*p.C, 1
@@ -163,30 +156,4 @@ func lowerNearest(l *Lowering, op *nn.Operation) error {
 			}
 		}
 	})
-}
-
-// resizeScale is the distance of samples in the input.
-func resizeScale(in, out int, corners bool) float32 {
-	if corners && out > 1 {
-		return float32(in-1) / float32(out-1)
-	}
-	return float32(in) / float32(out)
-}
-
-// nearest gives the input position of each output position along an axis.
-func nearest(in, out int, p *opspec.Resize) []int {
-	scale := resizeScale(in, out, p.AlignCorners)
-	at := make([]int, out)
-	for i := range at {
-		x := float32(i)
-		if p.Center {
-			x += 0.5
-		}
-		f := float64(x * scale)
-		if p.AlignCorners {
-			f = math.Round(f)
-		}
-		at[i] = min(max(int(math.Floor(f)), 0), in-1)
-	}
-	return at
 }

@@ -112,7 +112,7 @@ func checkTypes(g *graph.Graph, op *nn.Operation) error {
 				}
 				continue // the two are one table
 			}
-			return fmt.Errorf("%s %d is %s: this device computes on integers", [2]string{"input", "output"}[k], i, o.Type)
+			return fmt.Errorf("%s %d is %s: this DSP computes on integers", [2]string{"input", "output"}[k], i, o.Type)
 		}
 	}
 	return nil

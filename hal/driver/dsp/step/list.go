@@ -21,7 +21,7 @@ type FormChoice struct {
 	Operand uint32
 	Shape   layout.Shape
 	Forms   []layout.Form
-	Costs   []int // cycles of all operations around such operands, with each of the forms
+	Costs   func() []int // works out cycles of all operations around such operands, with each of the forms
 	Chosen  layout.Form
 }
 
