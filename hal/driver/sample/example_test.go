@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
 	"github.com/nnsoc/nnsoc/nn/builder"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/nnrt"
 )
 
 // A runtime over a sample driver and one that fails every execution: a registry takes
