@@ -138,3 +138,10 @@ type Burst interface {
 	// Close ends the burst. The prepared model stays.
 	Close() error
 }
+
+// Preparing is a PreparedModel that knows how long making it took.
+type Preparing interface {
+	// PreparedFs is the simulated time of prepareModel or prepareModelFromCache, the files
+	// of a cache included.
+	PreparedFs() int64
+}

@@ -1,5 +1,7 @@
 package hal
 
+import "slices"
+
 // Span is an interval in which one unit of a device worked.
 type Span struct {
 	Track          string // the unit, unique within its device: "thread 0", "dma"
@@ -47,7 +49,8 @@ type OperationStats struct {
 	Counters []Counter
 }
 
-// Stats are the costs of one execution. Cycles are of the device's own clock;
+// Stats are the costs of one execution. With a machine around the device EnergyPJ is all that
+// the phone has spent from the beginning of the execution to its end, what waits included. Cycles are of the device's own clock;
 // the stalls, with "issue" among them, add up to Cycles exactly. So do the
 // cycles of Operations, and their times add up to LatencyFs.
 type Stats struct {
@@ -63,6 +66,9 @@ type Stats struct {
 	// device and back, in order; a name may come several times. Their times add up to
 	// LatencyFs, their energies to EnergyPJ. Empty when no machine is around the device.
 	Parts []Part
+	// Components are EnergyPJ by component of the phone; empty when no machine is around the
+	// device.
+	Components []ComponentEnergy
 	// Memory is what the execution has had of the memory that the engines of a machine
 	// share; zero without a machine and for the CPU.
 	Memory MemoryStats
@@ -114,6 +120,26 @@ type Part struct {
 	Name     string // "runtime", "binder", "execution" ...
 	TimeFs   int64
 	EnergyPJ float64
+}
+
+// ComponentEnergy is the energy of a component of the phone: "cpu", "gpu", "dsp", "npu",
+// "dram", "rest".
+type ComponentEnergy struct {
+	Name     string
+	EnergyPJ float64
+}
+
+// AddComponents adds energies by name.
+func AddComponents(sum, list []ComponentEnergy) []ComponentEnergy {
+	for _, x := range list {
+		i := slices.IndexFunc(sum, func(s ComponentEnergy) bool { return s.Name == x.Name })
+		if i < 0 {
+			sum = append(sum, x)
+		} else {
+			sum[i].EnergyPJ += x.EnergyPJ
+		}
+	}
+	return sum
 }
 
 // EngineFs is how long an execution had its engine to itself, so that others had to

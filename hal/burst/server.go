@@ -1,6 +1,7 @@
 package burst
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -32,6 +33,7 @@ type Server struct {
 
 	mu     sync.Mutex
 	memory map[int32]*hal.Memory // mapped slots
+	freed  map[int32]bool        // since the client was asked for memories; nil when it is not
 }
 
 // NewServer is configureExecutionBurst: it checks what it is given and begins to serve.
@@ -55,6 +57,9 @@ func (s *Server) FreeMemory(slot int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.memory, slot)
+	if s.freed != nil {
+		s.freed[slot] = true
+	}
 }
 
 // Close ends the server after the execution that runs.
@@ -112,34 +117,59 @@ func (s *Server) answer(packet []Datum) *ResultMessage {
 	return &ResultMessage{Status: status, Shapes: res.OutputShapes(), Timing: res.Timing}
 }
 
-// pools maps slots, asking the client for those that are not mapped yet.
+// pools maps slots, asking the client for those that are not mapped yet. The client is
+// asked without the lock: it may be freeing others. What it frees meanwhile is not kept.
 func (s *Server) pools(slots []int32) ([]hal.RequestPool, error) {
+	pools := make([]hal.RequestPool, len(slots))
+	missing := s.mapped(slots, pools)
+	if len(missing) == 0 {
+		return pools, nil
+	}
+	list, err := s.cfg.Callback.GetMemories(missing)
+	if err == nil && len(list) != len(missing) {
+		err = hal.Errorf(hal.InvalidArgument, "burst: %d memories for %d slots", len(list), len(missing))
+	}
+	if err != nil {
+		s.keep(nil, nil)
+		return nil, hal.Errorf(hal.InvalidArgument, "%w", err)
+	}
+	if i := slices.Index(list, nil); i >= 0 {
+		s.keep(nil, nil)
+		return nil, hal.Errorf(hal.InvalidArgument, "burst: slot %d has no memory", missing[i])
+	}
+	for i, slot := range slots {
+		if pools[i].Memory == nil {
+			pools[i].Memory = list[slices.Index(missing, slot)]
+		}
+	}
+	s.keep(missing, list)
+	return pools, nil
+}
+
+// mapped fills in the memories of slots that are mapped and returns the others, each once.
+// Until keep, slots that the client frees are noted.
+func (s *Server) mapped(slots []int32, pools []hal.RequestPool) (missing []int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var missing []int32
-	for _, slot := range slots {
-		if s.memory[slot] == nil {
+	for i, slot := range slots {
+		if pools[i].Memory = s.memory[slot]; pools[i].Memory == nil && !slices.Contains(missing, slot) {
 			missing = append(missing, slot)
 		}
 	}
 	if len(missing) > 0 {
-		list, err := s.cfg.Callback.GetMemories(missing)
-		if err == nil && len(list) != len(missing) {
-			err = hal.Errorf(hal.InvalidArgument, "burst: %d memories for %d slots", len(list), len(missing))
-		}
-		if err != nil {
-			return nil, hal.Errorf(hal.InvalidArgument, "%w", err)
-		}
-		for i, m := range list {
-			if m == nil {
-				return nil, hal.Errorf(hal.InvalidArgument, "burst: slot %d has no memory", missing[i])
-			}
-			s.memory[missing[i]] = m
-		}
+		s.freed = map[int32]bool{}
 	}
-	pools := make([]hal.RequestPool, len(slots))
+	return missing
+}
+
+// keep maps slots, but for those that were freed since they were asked for.
+func (s *Server) keep(slots []int32, list []*hal.Memory) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for i, slot := range slots {
-		pools[i].Memory = s.memory[slot]
+		if !s.freed[slot] {
+			s.memory[slot] = list[i]
+		}
 	}
-	return pools, nil
+	s.freed = nil
 }

@@ -20,13 +20,17 @@ type Slots struct {
 	freed    []int32       // last freed last
 }
 
-// NewSlots returns an empty cache; free is called when a slot has no holder any more.
+// NewSlots returns an empty cache; free is called when a slot has no holder any more, with
+// no lock held.
 func NewSlots(free func(slot int32)) *Slots {
 	return &Slots{free: free, slot: map[*hal.Memory]int32{}}
 }
 
 // Hold gives a memory a slot until release is called, once.
 func (s *Slots) Hold(m *hal.Memory) (slot int32, release func(), err error) {
+	if m == nil {
+		return 0, nil, hal.Errorf(hal.InvalidArgument, "burst: no memory")
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	slot, ok := s.slot[m]
@@ -46,17 +50,27 @@ func (s *Slots) Hold(m *hal.Memory) (slot int32, release func(), err error) {
 	return slot, sync.OnceFunc(func() { s.drop(slot) }), nil
 }
 
-// drop ends one hold.
+// drop ends one hold. The driver is told without the lock: it may be asking for memories.
 func (s *Slots) drop(slot int32) {
+	if !s.unhold(slot) {
+		return
+	}
+	s.free(slot)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.freed = append(s.freed, slot) // only now can it be given to another memory
+}
+
+// unhold takes one hold off; with the last the slot names no memory any more.
+func (s *Slots) unhold(slot int32) (last bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.holds[slot]--; s.holds[slot] > 0 {
-		return
+		return false
 	}
 	delete(s.slot, s.memories[slot])
 	s.memories[slot] = nil
-	s.free(slot) // before the slot can be given to another memory
-	s.freed = append(s.freed, slot)
+	return true
 }
 
 // GetMemories is IBurstCallback.getMemories: the memories of slots, or INVALID_ARGUMENT

@@ -78,6 +78,14 @@ func (c *Client) Join(other hal.Client) error {
 	return c.m.soc.Join(x.soc)
 }
 
+// Account implements hal.Client.
+func (c *Client) Account() hal.Account { return account{c.m.soc.Account()} }
+
+// account implements hal.Account.
+type account struct{ shared *soc.Account }
+
+func (a account) Components() []hal.ComponentEnergy { return components(&a.shared.PJ) }
+
 // Warm lets the client warm up as Machine.Warm does, beside the others: it calls f, whose
 // executions find the clocks of their engines as after work without a pause, and repeats it with
 // executions that take what they took until soc.WarmUp has passed.

@@ -11,11 +11,11 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/importer/tflite"
+	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
-	"github.com/nnsoc/nnsoc/runtime/partition"
+	"github.com/nnsoc/nnsoc/nnrt/partition"
 	"github.com/nnsoc/nnsoc/sim/soc"
-	"github.com/nnsoc/nnsoc/testvectors"
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
 )
 
@@ -77,10 +77,7 @@ func TestDeclaredPrepares(t *testing.T) {
 
 // sharedNetworks are the importable networks of the shared data.
 func sharedNetworks(t *testing.T) map[string]*nn.Model {
-	paths, _ := filepath.Glob(filepath.Join(testvectors.SharedDir(), "models", "*", "model.tflite"))
-	if len(paths) == 0 {
-		t.Skip("skipped: needs shared data")
-	}
+	paths := shared.Glob(t, "models", "*", "model.tflite")
 	all := map[string]*nn.Model{}
 	for _, path := range paths {
 		file, err := os.ReadFile(path)

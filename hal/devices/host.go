@@ -5,7 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
-	"github.com/nnsoc/nnsoc/hal/driver/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/statistics"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -94,7 +94,18 @@ func wrap(res *hal.Result, x *soc.Execution, to hal.Tracer, spans recorder) {
 		}
 		atFs += int64(p.Time)
 	}
-	lower.AddParts(&res.Stats, parts)
+	statistics.AddParts(&res.Stats, parts)
+	res.Stats.Components = components(&x.Rails)
+}
+
+// components are energies by rail, of those that have supplied any.
+func components(rails *[soc.NumRails]float64) (list []hal.ComponentEnergy) {
+	for r, pj := range rails {
+		if pj != 0 {
+			list = append(list, hal.ComponentEnergy{Name: soc.Rail(r).String(), EnergyPJ: pj})
+		}
+	}
+	return list
 }
 
 // recorder keeps spans until it is known when the device started. It implements

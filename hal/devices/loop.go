@@ -25,6 +25,7 @@ type Loop struct {
 type Invocation struct {
 	Start, Latency sim.Time
 	EnergyPJ       float64
+	Rails          [soc.NumRails]float64 // that by rail
 	Parts          []soc.Part
 }
 
@@ -113,9 +114,25 @@ func (l *Loop) whole() (Invocation, error) {
 	l.calls = l.calls[:0]
 	l.begin()
 	l.m.loop = l
+	before := l.m.soc.Spent()
 	err := l.f()
 	l.m.loop = nil
+	if l.beside { // what is divided among executions is in none of them
+		l.last.share(before, l.m.soc.Spent())
+	}
 	return l.end(), err
+}
+
+// share adds what the phone has spent in a turn beyond its executions' own, as a part that
+// takes no time.
+func (x *Invocation) share(before, after [soc.NumRails]float64) {
+	spent := -x.EnergyPJ
+	for r := range after {
+		spent += after[r] - before[r]
+		x.Rails[r] = after[r] - before[r]
+	}
+	x.EnergyPJ += spent
+	x.Parts = append(x.Parts, soc.Part{Name: soc.PartShared, EnergyPJ: spent})
 }
 
 func (l *Loop) begin() { l.last = Invocation{Start: l.m.soc.Now(), Parts: l.last.Parts[:0]} }
@@ -128,6 +145,9 @@ func (l *Loop) end() Invocation {
 
 func (x *Invocation) add(e *soc.Execution) {
 	x.EnergyPJ += e.EnergyPJ
+	for r, pj := range e.Rails {
+		x.Rails[r] += pj
+	}
 	x.Parts = append(x.Parts, e.Parts...)
 }
 

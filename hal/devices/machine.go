@@ -59,7 +59,7 @@ func NewMachine(c *soc.Config, p hal.Preference) (*Machine, error) {
 		return nil, err
 	}
 	m := &Machine{config: c, soc: s, memo: map[any][]*remembered{}, programs: map[any]int{}}
-	m.devices, err = open(c, p, &surroundings{func(e soc.Engine) base.Host { return &engineHost{m, e} }, hal.NewClock(), &Kernels{}})
+	m.devices, err = open(c, p, &surroundings{host: func(e soc.Engine) base.Host { return &engineHost{m, e} }, clock: hal.NewClock(), kernels: &Kernels{}})
 	return m, err
 }
 

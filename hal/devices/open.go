@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/cache"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	cpudriver "github.com/nnsoc/nnsoc/hal/driver/cpu"
 	dspdriver "github.com/nnsoc/nnsoc/hal/driver/dsp"
@@ -37,6 +38,7 @@ type surroundings struct {
 	host    func(soc.Engine) base.Host
 	clock   *hal.Clock
 	kernels *Kernels
+	machine string // changes with the SoC; open fills it in
 }
 
 // Open returns the devices that the file of a SoC has sections for: the CPU
@@ -53,11 +55,15 @@ type Kernels struct{ dsp dspdriver.Kernels }
 
 // Open is the function Open for devices that share these kernels.
 func (k *Kernels) Open(c *soc.Config, p hal.Preference) ([]hal.Device, error) {
-	return open(c, p, &surroundings{func(e soc.Engine) base.Host { return &loop{c, e} }, hal.NewClock(), k})
+	return open(c, p, &surroundings{host: func(e soc.Engine) base.Host { return &loop{c, e} }, clock: hal.NewClock(), kernels: k})
 }
 
 func open(c *soc.Config, p hal.Preference, around *surroundings) ([]hal.Device, error) {
 	var list []hal.Device
+	var err error
+	if around.machine, err = cache.Fingerprint(c); err != nil {
+		return nil, err
+	}
 	for _, b := range builders {
 		if !b.present(c) {
 			continue
@@ -82,7 +88,7 @@ func newCPU(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, 
 // Samples are the sample drivers of Android's source tree. They compute on the CPU of a
 // SoC, as its file describes it, and share one clock.
 func Samples(c *soc.Config, p hal.Preference) ([]hal.Device, error) {
-	around := &surroundings{func(e soc.Engine) base.Host { return &loop{c, e} }, hal.NewClock(), &Kernels{}}
+	around := &surroundings{host: func(e soc.Engine) base.Host { return &loop{c, e} }, clock: hal.NewClock(), kernels: &Kernels{}}
 	cfg, err := cpuConfig(c, sim.Preference(p), around)
 	if err != nil {
 		return nil, err
@@ -130,6 +136,7 @@ func cpuSpec(c *soc.Config, points []sim.OPP) (*timing.CPUSpec, error) {
 	lead := points[0].Volts / cpu.Energy.VRef
 	s := &timing.CPUSpec{
 		Name: cpu.Name, HandOverCycles: cpu.HandOverCycles, L3: cpuCache(&cpu.L3),
+		SpinSeconds: cpu.SpinUs / 1e6, SpinShare: cpu.SpinShare, IdleWatts: c.Host.Idle[0].MW / 1e3,
 		DRAMPerSecond: min(cpu.DRAMGBPerS*1e9*float64(cpu.Threads), rates.StreamPerSecond),
 		DRAMSeconds:   rates.Alone.Seconds(), DRAMLineSeconds: rates.Random.Seconds(),
 		StaticWatts: cpu.Energy.StaticMW / 1e3, DRAMWatts: c.DRAM.BackgroundMW() / 1e3,
@@ -182,7 +189,7 @@ func newGPU(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, 
 			r, err := c.MemoryRates(s.L2.Line, s.L2.MSHRs)
 			return gpucost.Machine{MemoryBytesPerSecond: r.StreamPerSecond, MemoryNs: r.Alone.Seconds()*1e9 + s.MemoryNs}, err
 		},
-		Host: around.host(soc.EngineGPU), Clock: around.clock, Capabilities: capabilities(c, "gpu"),
+		Host: around.host(soc.EngineGPU), Clock: around.clock, Capabilities: capabilities(c, "gpu"), Machine: around.machine,
 		Description: fmt.Sprintf("%s, %d lanes at %.0f MHz", s.Name, lanes, float64(s.Hz)/1e6),
 	})
 }
@@ -202,8 +209,8 @@ func newDSP(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, 
 			at.ClockHz, at.VoltageV = o.Hz, o.Volts
 			return at, nil
 		},
-		Capabilities: capabilities(c, "dsp"),
-		Description:  fmt.Sprintf("%s, %d threads, %d HVX contexts at %.0f MHz", s.Name, s.Threads, s.Contexts, float64(s.ClockHz)/1e6),
+		Capabilities: capabilities(c, "dsp"), Machine: around.machine,
+		Description: fmt.Sprintf("%s, %d threads, %d HVX contexts at %.0f MHz", s.Name, s.Threads, s.Contexts, float64(s.ClockHz)/1e6),
 	})
 }
 
@@ -229,7 +236,7 @@ func newNPU(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, 
 		Spec: s, OnChipBytes: onChip, NewLevels: levels,
 		SpecAt: func(o sim.OPP) (npu.Spec, error) { return npu.FromSoCAt(c, o) },
 		Share:  func(dram mem.Level) []mem.Level { return npu.ShareFromSoC(c, dram) },
-		Host:   around.host(soc.EngineNPU), Clock: around.clock, Capabilities: capabilities(c, "npu"),
+		Host:   around.host(soc.EngineNPU), Clock: around.clock, Capabilities: capabilities(c, "npu"), Machine: around.machine,
 		Description: fmt.Sprintf("%s, %d MAC/cycle at %.0f MHz, %d KiB on chip", s.Name, s.MACsPerCycle(), float64(s.Hz)/1e6, onChip>>10),
 	})
 }

@@ -36,7 +36,7 @@ type Outliner struct {
 
 // NewOutliner returns the outliner of a SoC.
 func NewOutliner(c *soc.Config, p hal.Preference) (*Outliner, error) {
-	cfg, err := cpuConfig(c, sim.Preference(p), &surroundings{func(soc.Engine) base.Host { return nil }, hal.NewClock(), nil})
+	cfg, err := cpuConfig(c, sim.Preference(p), &surroundings{host: func(soc.Engine) base.Host { return nil }, clock: hal.NewClock()})
 	if err != nil {
 		return nil, err
 	}
@@ -244,6 +244,6 @@ func (l *Load) on(h *engineHost, points []sim.Change) (s hal.Stats, err error) {
 // it is alone.
 func (h *engineHost) moved(from, to sim.Time, bytes int64) {
 	if h.engine != soc.EngineCPU || !h.m.soc.Alone() {
-		h.m.soc.Moved(from, to, bytes)
+		h.m.soc.Moved(h.engine, from, to, bytes)
 	}
 }

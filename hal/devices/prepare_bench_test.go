@@ -4,16 +4,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/importer/tflite"
+	"github.com/nnsoc/nnsoc/internal/cputime"
+	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim/soc"
-	"github.com/nnsoc/nnsoc/testvectors"
 )
 
 // prepareAllowance is the user CPU that preparing a network may take beyond one execution
@@ -25,10 +25,7 @@ const prepareAllowance = 50 * time.Millisecond
 // user CPU of both and preparing as a part of its budget: an execution and
 // prepareAllowance.
 func BenchmarkPrepare(b *testing.B) {
-	files, err := filepath.Glob(filepath.Join(testvectors.SharedDir(), "models", "*", "model.tflite"))
-	if err != nil || len(files) == 0 {
-		b.Skip("skipped: needs shared data")
-	}
+	files := shared.Glob(b, "models", "*", "model.tflite")
 	for _, preset := range []string{"pixel4", "sd888"} {
 		phone, err := soc.Load(preset)
 		if err != nil {
@@ -87,12 +84,12 @@ func runsWhole(d hal.Device, m *nn.Model) bool {
 
 // prepareAndExecute is the user CPU of preparing a model and of executing it on zeros.
 func prepareAndExecute(b *testing.B, d hal.Device, m *nn.Model) (prepare, execute time.Duration) {
-	start := userTime(b)
+	start := cputime.User()
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	prepared := userTime(b)
+	prepared := cputime.User()
 	x := &hal.Buffers{}
 	for _, i := range m.Main.Inputs {
 		x.Inputs = append(x.Inputs, make([]byte, m.Main.Operands[i].Bytes()))
@@ -103,14 +100,5 @@ func prepareAndExecute(b *testing.B, d hal.Device, m *nn.Model) (prepare, execut
 	if _, err := hal.Execute(p, x); err != nil {
 		b.Fatal(err)
 	}
-	return prepared - start, userTime(b) - prepared
-}
-
-// userTime is the user CPU of the process.
-func userTime(b *testing.B) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano())
+	return prepared - start, cputime.User() - prepared
 }

@@ -5,7 +5,7 @@ package devices
 import "github.com/nnsoc/nnsoc/nn"
 
 var shipped = [...]socFigures{
-	{"ethos-u55-128", "5e91b101f40f9d3f", []deviceFigures{
+	{"ethos-u55-128", "66393337d6bb3389", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -15,7 +15,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u55-256", "c9aeeb1302c0484e", []deviceFigures{
+	{"ethos-u55-256", "ea239df80dec3034", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -25,7 +25,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u55-32", "e14a67867b02c316", []deviceFigures{
+	{"ethos-u55-32", "649c07ef8e128fc3", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -35,7 +35,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u55-64", "06eaebb6c54e86fe", []deviceFigures{
+	{"ethos-u55-64", "c2c62d4ec488c77d", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -45,91 +45,113 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u65-256", "12197442d1c32964", []deviceFigures{
+	{"ethos-u65-256", "42643c4f60c232cd", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
-				{nn.TensorQuant8Asymm, 0.36, 0.077},
-				{nn.TensorQuant8SymmPerChannel, 0.36, 0.077},
-				{nn.TensorQuant8AsymmSigned, 0.36, 0.077},
+				{nn.TensorQuant8Asymm, 0.36, 0.078},
+				{nn.TensorQuant8SymmPerChannel, 0.36, 0.078},
+				{nn.TensorQuant8AsymmSigned, 0.36, 0.078},
 			},
 		},
 	}},
-	{"ethos-u65-512", "700848e72b9d888f", []deviceFigures{
+	{"ethos-u65-512", "85a9fce2ab17e42e", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
-				{nn.TensorQuant8Asymm, 0.33, 0.077},
-				{nn.TensorQuant8SymmPerChannel, 0.33, 0.077},
-				{nn.TensorQuant8AsymmSigned, 0.33, 0.077},
+				{nn.TensorQuant8Asymm, 0.33, 0.078},
+				{nn.TensorQuant8SymmPerChannel, 0.33, 0.078},
+				{nn.TensorQuant8AsymmSigned, 0.33, 0.078},
 			},
 		},
 	}},
-	{"pixel4", "680c688d01a65a55", []deviceFigures{
+	{"pixel4", "4fa2a6b1c1e66a4b", []deviceFigures{
 		{
 			device:        "gpu",
-			relaxedScalar: [2]float32{0.42, 0.16},
-			relaxedTensor: [2]float32{0.42, 0.16},
+			relaxedScalar: [2]float32{0.42, 0.18},
+			relaxedTensor: [2]float32{0.42, 0.18},
 			operand: []typeFigure{
-				{nn.Float32, 0.53, 0.23},
-				{nn.TensorFloat32, 0.53, 0.23},
-				{nn.TensorFloat16, 0.6, 0.22},
-				{nn.Float16, 0.6, 0.22},
+				{nn.Float32, 0.53, 0.26},
+				{nn.Int32, 3.1, 1.4},
+				{nn.Uint32, 3.1, 1.4},
+				{nn.TensorFloat32, 0.53, 0.26},
+				{nn.TensorInt32, 3.1, 1.4},
+				{nn.TensorQuant8Asymm, 0.74, 0.3},
+				{nn.Bool, 7.7, 3.1},
+				{nn.TensorQuant16Symm, 3.1, 1.1},
+				{nn.TensorFloat16, 0.61, 0.27},
+				{nn.TensorBool8, 7.7, 3.1},
+				{nn.Float16, 0.61, 0.27},
+				{nn.TensorQuant8SymmPerChannel, 0.77, 0.3},
+				{nn.TensorQuant16Asymm, 3.1, 1.1},
+				{nn.TensorQuant8Symm, 4.8, 1.6},
+				{nn.TensorQuant8AsymmSigned, 0.77, 0.3},
 			},
 		},
 		{
 			device: "dsp",
 			operand: []typeFigure{
-				{nn.Int32, 5.4, 0.42},
-				{nn.Uint32, 5.4, 0.42},
-				{nn.TensorInt32, 5.4, 0.42},
-				{nn.TensorQuant8Asymm, 0.89, 0.089},
-				{nn.Bool, 12, 0.54},
-				{nn.TensorQuant16Symm, 5.3, 0.23},
-				{nn.TensorBool8, 12, 0.54},
-				{nn.TensorQuant8SymmPerChannel, 0.95, 0.097},
-				{nn.TensorQuant16Asymm, 5.3, 0.23},
-				{nn.TensorQuant8Symm, 8.6, 0.31},
-				{nn.TensorQuant8AsymmSigned, 0.95, 0.097},
+				{nn.Int32, 5.4, 1.1},
+				{nn.Uint32, 5.4, 1.1},
+				{nn.TensorInt32, 5.4, 1.1},
+				{nn.TensorQuant8Asymm, 0.89, 0.13},
+				{nn.Bool, 12, 2.1},
+				{nn.TensorQuant16Symm, 5.3, 0.89},
+				{nn.TensorBool8, 12, 2.1},
+				{nn.TensorQuant8SymmPerChannel, 0.95, 0.14},
+				{nn.TensorQuant16Asymm, 5.3, 0.89},
+				{nn.TensorQuant8Symm, 8.6, 1.4},
+				{nn.TensorQuant8AsymmSigned, 0.95, 0.14},
 			},
 		},
 		{
 			device: "npu",
 			operand: []typeFigure{
-				{nn.TensorQuant8Asymm, 0.59, 0.066},
-				{nn.TensorQuant8SymmPerChannel, 0.59, 0.066},
-				{nn.TensorQuant8AsymmSigned, 0.59, 0.066},
+				{nn.TensorQuant8Asymm, 0.59, 0.092},
+				{nn.TensorQuant8SymmPerChannel, 0.59, 0.092},
+				{nn.TensorQuant8AsymmSigned, 0.59, 0.092},
 			},
 		},
 	}},
-	{"sd888", "cb53d7709fc66e01", []deviceFigures{
+	{"sd888", "f4c9bbc9efa27d88", []deviceFigures{
 		{
 			device: "dsp",
 			operand: []typeFigure{
-				{nn.Int32, 5.9, 0.42},
-				{nn.Uint32, 5.9, 0.42},
-				{nn.TensorInt32, 5.9, 0.42},
-				{nn.TensorQuant8Asymm, 0.81, 0.075},
-				{nn.Bool, 12, 0.52},
-				{nn.TensorQuant16Symm, 5.9, 0.24},
-				{nn.TensorBool8, 12, 0.52},
-				{nn.TensorQuant8SymmPerChannel, 0.91, 0.084},
-				{nn.TensorQuant16Asymm, 5.9, 0.24},
-				{nn.TensorQuant8Symm, 9.1, 0.32},
-				{nn.TensorQuant8AsymmSigned, 0.91, 0.084},
+				{nn.Int32, 5.9, 1.1},
+				{nn.Uint32, 5.9, 1.1},
+				{nn.TensorInt32, 5.9, 1.1},
+				{nn.TensorQuant8Asymm, 0.81, 0.12},
+				{nn.Bool, 12, 1.9},
+				{nn.TensorQuant16Symm, 5.9, 0.89},
+				{nn.TensorBool8, 12, 1.9},
+				{nn.TensorQuant8SymmPerChannel, 0.91, 0.13},
+				{nn.TensorQuant16Asymm, 5.9, 0.89},
+				{nn.TensorQuant8Symm, 9.1, 1.3},
+				{nn.TensorQuant8AsymmSigned, 0.91, 0.13},
 			},
 		},
 	}},
-	{"xclipse920", "9e765e0f829dc696", []deviceFigures{
+	{"xclipse920", "0db34ea5fa47ed5d", []deviceFigures{
 		{
 			device:        "gpu",
-			relaxedScalar: [2]float32{0.36, 0.17},
-			relaxedTensor: [2]float32{0.36, 0.17},
+			relaxedScalar: [2]float32{0.36, 0.22},
+			relaxedTensor: [2]float32{0.36, 0.22},
 			operand: []typeFigure{
-				{nn.Float32, 0.36, 0.2},
-				{nn.TensorFloat32, 0.36, 0.2},
-				{nn.TensorFloat16, 0.47, 0.21},
-				{nn.Float16, 0.47, 0.21},
+				{nn.Float32, 0.36, 0.25},
+				{nn.Int32, 3.4, 1.5},
+				{nn.Uint32, 3.4, 1.5},
+				{nn.TensorFloat32, 0.36, 0.25},
+				{nn.TensorInt32, 3.4, 1.5},
+				{nn.TensorQuant8Asymm, 0.56, 0.28},
+				{nn.Bool, 8.1, 3.4},
+				{nn.TensorQuant16Symm, 3.6, 1.2},
+				{nn.TensorFloat16, 0.47, 0.28},
+				{nn.TensorBool8, 8.1, 3.4},
+				{nn.Float16, 0.47, 0.28},
+				{nn.TensorQuant8SymmPerChannel, 0.57, 0.28},
+				{nn.TensorQuant16Asymm, 3.6, 1.2},
+				{nn.TensorQuant8Symm, 5.3, 1.7},
+				{nn.TensorQuant8AsymmSigned, 0.57, 0.28},
 			},
 		},
 	}},

@@ -9,37 +9,8 @@ import (
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
-)
 
-// Numbers of the fields of perfetto/trace/*.proto that slices are made of.
-const (
-	perfettoPacket = 1 // of Trace
-
-	// Of TracePacket.
-	perfettoFtrace        = 1
-	perfettoTimestamp     = 8 // ns
-	perfettoSequence      = 10
-	perfettoTrackEvent    = 11
-	perfettoInterned      = 12
-	perfettoSequenceFlags = 13
-
-	// Of TrackEvent.
-	perfettoEventType   = 9
-	perfettoEventNameID = 10
-	perfettoEventTrack  = 11
-	perfettoEventName   = 23
-
-	// Of FtraceEventBundle, FtraceEvent and PrintFtraceEvent.
-	ftraceEvent     = 2
-	ftraceTimestamp = 1 // ns
-	ftraceThread    = 2
-	ftracePrint     = 3
-	ftraceText      = 2
-
-	// Of InternedData and EventName.
-	internedEvents = 2
-	internedID     = 1
-	internedName   = 2
+	"github.com/nnsoc/nnsoc/internal/perfetto"
 )
 
 // headBytes of a file tell its format.
@@ -49,7 +20,7 @@ const headBytes = 4096
 // the same byte, a newline; what follows is then no message.
 func looksLikePerfetto(head []byte) bool {
 	number, kind, n := protowire.ConsumeTag(head)
-	if n < 0 || number != perfettoPacket || kind != protowire.BytesType {
+	if n < 0 || number != perfetto.TracePacket || kind != protowire.BytesType {
 		return false
 	}
 	size, m := protowire.ConsumeVarint(head[n:])
@@ -99,8 +70,8 @@ func fields(b []byte, f func(field) error) error {
 	return nil
 }
 
-// perfetto reads packets.
-type perfetto struct {
+// perfettoReader reads packets.
+type perfettoReader struct {
 	names  map[uint64]map[uint64]string // by sequence and number
 	events []Event
 }
@@ -108,10 +79,10 @@ type perfetto struct {
 // readPerfetto reads Perfetto's format: slices of track events, and the marks of atrace in
 // the ftrace events of a device.
 func readPerfetto(data []byte) ([]Event, error) {
-	p := &perfetto{names: map[uint64]map[uint64]string{}}
+	p := &perfettoReader{names: map[uint64]map[uint64]string{}}
 	packets := 0
 	err := fields(data, func(f field) error {
-		if f.number != perfettoPacket || f.bytes == nil {
+		if f.number != perfetto.TracePacket || f.bytes == nil {
 			return nil
 		}
 		packets++
@@ -124,22 +95,22 @@ func readPerfetto(data []byte) ([]Event, error) {
 	return p.events, nil
 }
 
-func (p *perfetto) packet(b []byte) error {
+func (p *perfettoReader) packet(b []byte) error {
 	var at, sequence, flags uint64
 	var event, interned, ftrace []byte
 	err := fields(b, func(f field) error {
 		switch f.number {
-		case perfettoFtrace:
+		case perfetto.PacketFtrace:
 			ftrace = f.bytes
-		case perfettoTimestamp:
+		case perfetto.PacketTimestamp:
 			at = f.value
-		case perfettoSequence:
+		case perfetto.PacketSequence:
 			sequence = f.value
-		case perfettoTrackEvent:
+		case perfetto.PacketTrackEvent:
 			event = f.bytes
-		case perfettoInterned:
+		case perfetto.PacketInterned:
 			interned = f.bytes
-		case perfettoSequenceFlags:
+		case perfetto.PacketSequenceFlags:
 			flags = f.value
 		}
 		return nil
@@ -160,17 +131,17 @@ func (p *perfetto) packet(b []byte) error {
 }
 
 // intern notes the name of a number.
-func (p *perfetto) intern(sequence uint64, f field) error {
-	if f.number != internedEvents {
+func (p *perfettoReader) intern(sequence uint64, f field) error {
+	if f.number != perfetto.InternedEvents {
 		return nil
 	}
 	var id uint64
 	var name []byte
 	err := fields(f.bytes, func(f field) error {
 		switch f.number {
-		case internedID:
+		case perfetto.InternedID:
 			id = f.value
-		case internedName:
+		case perfetto.InternedName:
 			name = f.bytes
 		}
 		return nil
@@ -183,19 +154,19 @@ func (p *perfetto) intern(sequence uint64, f field) error {
 }
 
 // slice adds a track event that begins or ends one.
-func (p *perfetto) slice(b []byte, sequence, at uint64) error {
+func (p *perfettoReader) slice(b []byte, sequence, at uint64) error {
 	const begins, ends = 1, 2
 	var kind, track uint64
 	var name string
 	err := fields(b, func(f field) error {
 		switch f.number {
-		case perfettoEventType:
+		case perfetto.EventType:
 			kind = f.value
-		case perfettoEventTrack:
+		case perfetto.EventTrack:
 			track = f.value
-		case perfettoEventName:
+		case perfetto.EventName:
 			name = string(f.bytes)
-		case perfettoEventNameID:
+		case perfetto.EventNameID:
 			var known bool
 			if name, known = p.names[sequence][f.value]; !known {
 				return errors.New("a slice has a name that was not interned")
@@ -210,21 +181,21 @@ func (p *perfetto) slice(b []byte, sequence, at uint64) error {
 }
 
 // print adds an ftrace event with a mark of atrace: "B|pid|name" or "E|pid".
-func (p *perfetto) print(f field) error {
-	if f.number != ftraceEvent {
+func (p *perfettoReader) print(f field) error {
+	if f.number != perfetto.FtraceEvent {
 		return nil
 	}
 	var at, thread uint64
 	var text []byte
 	err := fields(f.bytes, func(f field) error {
 		switch f.number {
-		case ftraceTimestamp:
+		case perfetto.FtraceTimestamp:
 			at = f.value
-		case ftraceThread:
+		case perfetto.FtraceThread:
 			thread = f.value
-		case ftracePrint:
+		case perfetto.FtracePrint:
 			return fields(f.bytes, func(f field) error {
-				if f.number == ftraceText {
+				if f.number == perfetto.FtraceText {
 					text = f.bytes
 				}
 				return nil

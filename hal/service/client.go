@@ -2,10 +2,10 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"sort"
 	"sync"
 	"time"
 
@@ -95,34 +95,27 @@ func (d *Device) Close() error {
 }
 
 // DialAll connects all drivers of a folder: every socket in it, in the order of their
-// names. One that does not answer is an error.
-func DialAll(folder string) ([]*Device, error) {
-	entries, err := os.ReadDir(folder)
+// file names. Sockets that no driver answers on are left out, dead says why; it is an
+// error when there is no other.
+func DialAll(folder string) (list []*Device, dead []error, err error) {
+	entries, err := os.ReadDir(folder) // sorted by name
 	if err != nil {
-		return nil, fmt.Errorf("service: %w", err)
+		return nil, nil, fmt.Errorf("service: %w", err)
 	}
-	var names []string
 	for _, e := range entries {
-		if e.Type() == os.ModeSocket {
-			names = append(names, e.Name())
+		if e.Type() != os.ModeSocket {
+			continue
+		}
+		if d, err := Dial(filepath.Join(folder, e.Name())); err == nil {
+			list = append(list, d)
+		} else {
+			dead = append(dead, fmt.Errorf("%s: %w", e.Name(), err))
 		}
 	}
-	if len(names) == 0 {
-		return nil, fmt.Errorf("service: no driver serves a socket in %s", folder)
+	if len(list) == 0 {
+		return nil, nil, errors.Join(append([]error{fmt.Errorf("service: no driver serves a socket in %s", folder)}, dead...)...)
 	}
-	sort.Strings(names)
-	var list []*Device
-	for _, n := range names {
-		d, err := Dial(filepath.Join(folder, n))
-		if err != nil {
-			for _, x := range list {
-				_ = x.Close()
-			}
-			return nil, err
-		}
-		list = append(list, d)
-	}
-	return list, nil
+	return list, dead, nil
 }
 
 // Name implements hal.Device.

@@ -63,6 +63,15 @@ func (l *burstLink) watch() {
 	}
 }
 
+func (l *burstLink) isClosed() bool {
+	select {
+	case <-l.closed:
+		return true
+	default:
+		return false
+	}
+}
+
 // setSlot tells the driver which memory a slot is; 0 is none.
 func (l *burstLink) setSlot(n int32, memory uint64) error {
 	d := l.prepared.device
@@ -93,6 +102,8 @@ type slot struct {
 	region  *sharedRegion
 	mirror  bool // region stands for a memory that is not shared
 	release func()
+	holds   int  // users: executions and callers of CacheMemory
+	forget  bool // goes with its last user
 }
 
 // newSlot shares a memory.
@@ -122,15 +133,16 @@ func (s *slot) store(l hal.DataLocation) {
 	}
 }
 
-// maxSlots is how many memories a burst keeps mapped for later requests.
+// maxSlots is how many memories that nobody uses a burst keeps mapped for later requests.
 const maxSlots = 64
 
 // clientBurst is the client's end of a burst.
 type clientBurst struct {
 	burst.Controller
-	link *burstLink
+	link    *burstLink
+	running sync.Mutex // held by the execution that runs
 
-	mu    sync.Mutex // held by the execution that runs
+	mu    sync.Mutex
 	slots map[*hal.Memory]*slot
 }
 
@@ -168,19 +180,25 @@ type burstContext struct{ *clientBurst }
 // FreeMemory implements burst.Context.
 func (c burstContext) FreeMemory(n int32) { _ = c.link.setSlot(n, 0) }
 
-// Close implements burst.Context; the controller calls it once.
+// Close implements burst.Context; the controller calls it once. It waits for the execution
+// that runs.
 func (c burstContext) Close() {
+	c.running.Lock()
+	defer c.running.Unlock()
+	c.link.close()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.link.close()
-	for m := range c.slots {
-		c.drop(m)
+	for _, s := range c.slots {
+		c.drop(s)
 	}
 }
 
-// slotOf makes a memory known to the driver.
-func (b *clientBurst) slotOf(m *hal.Memory) (*slot, error) {
+// hold makes a memory known to the driver until its users have let it go.
+func (b *clientBurst) hold(m *hal.Memory) (*slot, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if s := b.slots[m]; s != nil {
+		s.holds++
 		return s, nil
 	}
 	s, err := b.link.prepared.device.shared.newSlot(m)
@@ -194,19 +212,41 @@ func (b *clientBurst) slotOf(m *hal.Memory) (*slot, error) {
 	}
 	b.slots[m] = s
 	if err != nil {
-		b.drop(m)
+		b.drop(s)
 		return nil, err
 	}
+	s.holds = 1
 	return s, nil
 }
 
-// drop forgets a memory.
-func (b *clientBurst) drop(m *hal.Memory) {
-	s := b.slots[m]
-	if s == nil {
+// letGo ends uses of memories. What nobody uses stays mapped unless it is to be forgotten
+// or there is too much of it.
+func (b *clientBurst) letGo(forget bool, list ...*slot) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range list {
+		s.holds--
+		s.forget = s.forget || forget
+		if s.holds == 0 && s.forget {
+			b.drop(s)
+		}
+	}
+	for _, s := range b.slots {
+		if len(b.slots) <= maxSlots {
+			break
+		}
+		if s.holds == 0 {
+			b.drop(s)
+		}
+	}
+}
+
+// drop forgets a memory, once. It is called with the lock.
+func (b *clientBurst) drop(s *slot) {
+	if b.slots[s.memory] != s {
 		return
 	}
-	delete(b.slots, m)
+	delete(b.slots, s.memory)
 	if s.release != nil {
 		s.release()
 	}
@@ -217,19 +257,14 @@ func (b *clientBurst) drop(m *hal.Memory) {
 
 // CacheMemory implements hal.Burst.
 func (b *clientBurst) CacheMemory(m *hal.Memory) (release func()) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if m == nil {
+	if m == nil || b.link.isClosed() {
 		return func() {}
 	}
-	if _, err := b.slotOf(m); err != nil {
+	s, err := b.hold(m)
+	if err != nil {
 		return func() {}
 	}
-	return func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.drop(m)
-	}
+	return sync.OnceFunc(func() { b.letGo(true, s) })
 }
 
 // Execute implements hal.Burst.
@@ -237,23 +272,22 @@ func (b *clientBurst) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result
 	if r == nil {
 		return nil, hal.Errorf(hal.InvalidArgument, "service: no request")
 	}
-	if !b.mu.TryLock() {
+	if !b.running.TryLock() {
 		return nil, hal.Errorf(hal.GeneralFailure, "burst: an execution has not ended")
 	}
-	defer b.mu.Unlock()
-	select {
-	case <-b.link.closed:
+	defer b.running.Unlock()
+	if b.link.isClosed() {
 		return nil, hal.Errorf(hal.GeneralFailure, "burst: it is closed")
-	default:
 	}
 	request := &hal.Request{Inputs: r.Inputs, Outputs: r.Outputs}
 	var used []*slot
+	defer func() { b.letGo(false, used...) }()
 	for i := range r.Pools {
 		if r.Pools[i].Memory == nil { // packets cannot name device memory
 			o.InBurst = true
 			return b.link.prepared.Execute(r, o)
 		}
-		s, err := b.slotOf(r.Pools[i].Memory)
+		s, err := b.hold(r.Pools[i].Memory)
 		if err != nil {
 			return nil, err
 		}
@@ -265,12 +299,6 @@ func (b *clientBurst) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result
 	res, err := b.Controller.Execute(request, o)
 	if err == nil {
 		parts(r.Outputs, used, (*slot).store)
-	}
-	for m := range b.slots {
-		if len(b.slots) <= maxSlots {
-			break
-		}
-		b.drop(m)
 	}
 	return res, err
 }

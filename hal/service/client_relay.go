@@ -1,6 +1,7 @@
 package service
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -71,33 +72,57 @@ func (r *burstRelay) prepare(packet []burst.Datum) (m *burst.RequestMessage, use
 	if err != nil {
 		return &burst.RequestMessage{}, nil
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var missing []int32
-	for _, n := range m.Slots {
-		if r.slots[n] == nil {
-			missing = append(missing, n)
-		}
-	}
-	if len(missing) > 0 {
-		list, err := r.callback.GetMemories(missing)
+	if missing := r.missing(m.Slots); len(missing) > 0 {
+		list, err := r.callback.GetMemories(missing) // without the lock: it may be freeing others
 		if err != nil || len(list) != len(missing) {
 			return m, nil
 		}
 		for i, memory := range list {
-			s, err := r.link.prepared.device.shared.newSlot(memory)
-			if err != nil || r.link.setSlot(missing[i], s.region.id) != nil {
+			if memory == nil || !r.know(missing[i], memory) {
 				return m, nil
 			}
-			r.slots[missing[i]] = s
 		}
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, n := range m.Slots {
-		used = append(used, r.slots[n])
+		s := r.slots[n]
+		if s == nil { // freed meanwhile
+			return m, nil
+		}
+		used = append(used, s)
 	}
 	parts(m.Inputs, used, (*slot).load)
 	parts(m.Outputs, used, (*slot).load)
 	return m, used
+}
+
+// missing are the slots that the driver does not know, each once.
+func (r *burstRelay) missing(slots []int32) (list []int32) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, n := range slots {
+		if r.slots[n] == nil && !slices.Contains(list, n) {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// know tells the driver which memory a slot is.
+func (r *burstRelay) know(n int32, memory *hal.Memory) bool {
+	s, err := r.link.prepared.device.shared.newSlot(memory)
+	if err != nil {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.slots[n] = s
+	if r.link.setSlot(n, s.region.id) != nil {
+		r.drop(n)
+		return false
+	}
+	return true
 }
 
 // parts calls f for each argument with its slot.

@@ -78,12 +78,26 @@ type usage struct {
 // reserve adds a cost, or fails: RESOURCE_EXHAUSTED_PERSISTENT when it never fits,
 // RESOURCE_EXHAUSTED_TRANSIENT when it does not now.
 func (u *usage) reserve(c cost) error {
-	if u == nil {
-		return nil
-	}
-	if err := u.all.reserve(c); err != nil {
+	if err := u.add(c); err != nil || u.all == nil {
 		return err
 	}
+	if err := u.all.add(c); err != nil {
+		u.take(c)
+		return err
+	}
+	return nil
+}
+
+// free takes a cost off that was reserved.
+func (u *usage) free(c cost) {
+	u.take(c)
+	if u.all != nil {
+		u.all.take(c)
+	}
+}
+
+// add counts a cost here alone.
+func (u *usage) add(c cost) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for r, n := range c {
@@ -91,7 +105,6 @@ func (u *usage) reserve(c cost) error {
 		if n == 0 || limit == 0 || n <= limit-u.used[r] {
 			continue
 		}
-		u.all.free(c)
 		status := hal.ResourceExhaustedTransient
 		if n > limit {
 			status = hal.ResourceExhaustedPersistent
@@ -104,12 +117,8 @@ func (u *usage) reserve(c cost) error {
 	return nil
 }
 
-// free takes a cost off that was reserved.
-func (u *usage) free(c cost) {
-	if u == nil {
-		return
-	}
-	u.all.free(c)
+// take takes a cost off here alone.
+func (u *usage) take(c cost) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for r, n := range c {

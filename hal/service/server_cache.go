@@ -37,3 +37,20 @@ func (x *session) cache(c *pb.Cache) (files hal.Cache, end func()) {
 		}
 	}
 }
+
+// filesCost is what a program from the files of a cache counts: their bytes, which the
+// driver copies.
+func filesCost(c *hal.Cache) (sum cost) {
+	for _, list := range [2][]hal.CacheHandle{c.Model, c.Data} {
+		for _, h := range list {
+			for _, f := range h {
+				if own, ok := f.(*os.File); ok {
+					if info, err := own.Stat(); err == nil {
+						sum[memoryBytes] += max(info.Size(), 0)
+					}
+				}
+			}
+		}
+	}
+	return sum
+}

@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/cache"
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
+	"github.com/nnsoc/nnsoc/hal/service/shm"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -24,6 +25,12 @@ func (s *Server) ShareMemory(ctx context.Context, r *pb.ShareMemoryRequest) (*pb
 // Release implements the service.
 func (s *Server) Release(ctx context.Context, r *pb.HandleRequest) (*pb.Empty, error) {
 	return &pb.Empty{}, sessionOf(ctx).release(r.Id)
+}
+
+// modelCost is what the driver's copy of a model counts: memory, as long as the model or
+// what is prepared from it lives.
+func modelCost(r *pb.Model) cost {
+	return cost{memoryBytes: int64(min(r.GetModelBytes(), shm.MaxBytes) + min(r.GetConstantBytes(), shm.MaxBytes))}
 }
 
 // model reads a model that a client has put into a memory.
@@ -50,7 +57,13 @@ func (x *session) model(r *pb.Model) (*nn.Model, error) {
 
 // GetSupportedOperations implements the service.
 func (s *Server) GetSupportedOperations(ctx context.Context, r *pb.SupportRequest) (*pb.SupportReply, error) {
-	m, err := sessionOf(ctx).model(r.Model)
+	x := sessionOf(ctx)
+	c := modelCost(r.Model)
+	if err := x.client.reserve(c); err != nil {
+		return nil, err
+	}
+	defer x.client.free(c)
+	m, err := x.model(r.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -72,16 +85,18 @@ func (s *Server) GetSupportedOperations(ctx context.Context, r *pb.SupportReques
 // PrepareModel implements the service.
 func (s *Server) PrepareModel(ctx context.Context, r *pb.PrepareRequest) (*pb.Handle, error) {
 	x := sessionOf(ctx)
-	m, err := x.model(r.Model)
-	if err != nil {
-		return nil, err
-	}
 	files, end := x.cache(r.Cache)
 	defer end()
 	o := hal.PrepareOptions{
 		Preference: hal.Preference(r.Preference), Priority: hal.Priority(r.Priority), Deadline: (*hal.TimePoint)(r.Deadline), Cache: files,
 	}
-	return x.keep(func() (hal.PreparedModel, error) { return s.device.PrepareModel(m, o) })
+	return x.keep(modelCost(r.Model), func() (hal.PreparedModel, error) {
+		m, err := x.model(r.Model)
+		if err != nil {
+			return nil, err
+		}
+		return s.device.PrepareModel(m, o)
+	})
 }
 
 // PrepareModelFromCache implements the service.
@@ -89,14 +104,15 @@ func (s *Server) PrepareModelFromCache(ctx context.Context, r *pb.PrepareFromCac
 	x := sessionOf(ctx)
 	files, end := x.cache(r.Cache)
 	defer end()
-	return x.keep(func() (hal.PreparedModel, error) {
+	return x.keep(filesCost(&files), func() (hal.PreparedModel, error) {
 		return s.device.PrepareModelFromCache((*hal.TimePoint)(r.Deadline), files)
 	})
 }
 
-// keep holds a prepared model.
-func (x *session) keep(prepare func() (hal.PreparedModel, error)) (*pb.Handle, error) {
-	id, _, err := hold(x, cost{preparedModels: 1}, func() (*model, error) {
+// keep holds a prepared model that counts c besides.
+func (x *session) keep(c cost, prepare func() (hal.PreparedModel, error)) (*pb.Handle, error) {
+	c[preparedModels]++
+	id, _, err := hold(x, c, func() (*model, error) {
 		p, err := prepare()
 		return &model{p}, err
 	})

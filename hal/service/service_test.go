@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -671,16 +672,22 @@ func TestListen(t *testing.T) {
 	if _, err := service.Listen(file); err == nil || !strings.Contains(err.Error(), "no socket") {
 		t.Errorf("a file: %v", err)
 	}
-	if _, err := service.DialAll(dir); err == nil || !strings.Contains(err.Error(), "no driver") {
+	if _, _, err := service.DialAll(dir); err == nil || !strings.Contains(err.Error(), "no driver") {
 		t.Errorf("an empty folder: %v", err)
 	}
 	_, path := serve(t, device(), service.Quotas{})
 	if _, err := service.Listen(path); err == nil || !strings.Contains(err.Error(), "already") {
 		t.Errorf("a second server: %v", err)
 	}
-	list, err := service.DialAll(filepath.Dir(path))
-	if err != nil || len(list) != 1 || list[0].Name() != "cpu" {
-		t.Fatalf("%v, %v", list, err)
+	gone, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(filepath.Dir(path), "a-gone"), Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone.SetUnlinkOnClose(false) // as a driver that is killed leaves it
+	_ = gone.Close()
+	list, dead, err := service.DialAll(filepath.Dir(path))
+	if err != nil || len(list) != 1 || list[0].Name() != "cpu" || len(dead) != 1 || !strings.Contains(dead[0].Error(), "a-gone") {
+		t.Fatalf("%v, %v, %v", list, dead, err)
 	}
 	_ = list[0].Close()
 }

@@ -80,10 +80,9 @@ func argument(r *hal.Request, a *hal.RequestArgument, o *nn.Operand, input bool)
 	}
 	n := int64(l.Length)
 	switch {
+	case !whole.Known() && input:
+		return fmt.Errorf("shape %v of the model and %v of the request: the shape of an input must be known", o.Dimensions, a.Dimensions)
 	case !whole.Known():
-		if e := o.Type.ElementBytes(); input && e > 0 && n%int64(e) != 0 {
-			return fmt.Errorf("%d bytes, no whole number of %s", n, o.Type)
-		}
 	case input && n != whole.Bytes():
 		return fmt.Errorf("%d bytes, %s %v has %d", n, o.Type, whole.Dimensions, whole.Bytes())
 	case n < whole.Bytes():

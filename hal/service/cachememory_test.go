@@ -1,0 +1,97 @@
+//go:build linux
+
+package service
+
+import (
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/builder"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// CacheMemory keeps a memory mapped in the driver until all that asked for it have
+// released it, however many others executions bring.
+func TestCacheMemory(t *testing.T) {
+	phone, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := devices.Open(phone, hal.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, stop, err := Loopback(list[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	b := builder.New(builder.Config{})
+	x := b.Input(b.Operand(nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{4}}), "x")
+	b.Output(b.Apply(nn.OpRelu, nn.TensorFloat32, builder.Quant{}, x), "y")
+	m, err := b.Model("relu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := d.PrepareModel(m, hal.PrepareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, err := p.ConfigureExecutionBurst()
+	if err != nil {
+		t.Fatal(err)
+	}
+	burst := opened.(*burstHandle)
+	input, cached := hal.NewMemory(16), hal.NewMemory(16)
+	input.Data[3], input.Data[7] = 0x40, 0xc0 // 2 and -2
+	execute := func(to *hal.Memory) {
+		t.Helper()
+		whole := func(pool uint32) []hal.RequestArgument {
+			return []hal.RequestArgument{{Location: hal.DataLocation{PoolIndex: pool, Length: 16}}}
+		}
+		r := &hal.Request{Inputs: whole(0), Outputs: whole(1), Pools: []hal.RequestPool{{Memory: input}, {Memory: to}}}
+		clear(to.Data)
+		if _, err := burst.Execute(r, hal.ExecuteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if to.Data[3] != 0x40 || to.Data[7] != 0 {
+			t.Fatalf("relu of 2 and -2 is %x", to.Data)
+		}
+	}
+	mapped := func(when string, want bool) {
+		t.Helper()
+		burst.mu.Lock()
+		defer burst.mu.Unlock()
+		if got := burst.slots[cached] != nil; got != want {
+			t.Errorf("%s: mapped is %v, want %v", when, got, want)
+		}
+	}
+	one, two := burst.CacheMemory(cached), burst.CacheMemory(cached)
+	execute(cached)
+	mapped("cached twice", true)
+	one()
+	one() // a second time is none
+	mapped("held once more", true)
+	for range maxSlots + 6 { // more than a burst keeps when nobody uses them
+		execute(hal.NewMemory(16))
+	}
+	mapped("beside many others", true)
+	two()
+	mapped("released", false)
+	execute(cached)
+	mapped("executed", true)
+	burst.CacheMemory(nil)()
+	late := burst.CacheMemory(cached)
+	if err := burst.Close(); err != nil {
+		t.Error(err)
+	}
+	mapped("closed", false)
+	late()
+	burst.CacheMemory(cached)()
+	mapped("cached when it was closed", false)
+	if _, err := burst.Execute(&hal.Request{}, hal.ExecuteOptions{}); err == nil {
+		t.Error("a closed burst executes")
+	}
+}

@@ -1,0 +1,66 @@
+//go:build linux
+
+package service_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/builder"
+)
+
+// heavy is a model of an ADD with a constant of a mebibyte.
+func heavy(t *testing.T) *nn.Model {
+	t.Helper()
+	const n = 1 << 18
+	b := builder.New(builder.Config{})
+	x := b.Input(b.Operand(nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{n}}), "x")
+	b.Output(b.Apply(nn.OpAdd, nn.TensorFloat32, builder.Quant{}, x, b.Floats([]uint32{n}, make([]float32, n)...), b.Int32(0)), "y")
+	m, err := b.Model("heavy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// The driver's copies of models count against the client's memory as long as what is
+// prepared from them lives, so that one shared memory cannot fill the driver.
+func TestModelsCount(t *testing.T) {
+	s, path := serve(t, device(), service.Quotas{Memory: 8 << 20})
+	m := heavy(t)
+	d := dial(t, path)
+	var kept []hal.PreparedModel
+	var err error
+	for len(kept) < 64 && err == nil {
+		var p hal.PreparedModel
+		if p, err = d.PrepareModel(m, hal.PrepareOptions{}); err == nil {
+			kept = append(kept, p)
+		}
+	}
+	if hal.StatusOf(err) != hal.ResourceExhaustedTransient || len(kept) < 2 || len(kept) > 7 {
+		t.Errorf("%d models of 1 MiB are prepared within 8 MiB, then: %v", len(kept), err)
+	}
+	if _, err := d.SupportedOperations(add()); err != nil {
+		t.Errorf("a small model beside them: %v", err)
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	for end := time.Now().Add(20 * time.Second); s.Held().Total() > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("held after the session has ended: %+v", s.Held())
+		}
+	}
+	again := dial(t, path)
+	for range 16 { // queries give their memory back
+		if _, err := again.SupportedOperations(m); err != nil {
+			t.Fatalf("after the session has ended: %v", err)
+		}
+	}
+	if _, err := again.PrepareModel(m, hal.PrepareOptions{}); err != nil {
+		t.Error(err)
+	}
+}
