@@ -11,7 +11,7 @@
 // Compile prepares a model: shapes, packed weights, lookup tables. What depends
 // on values or shapes that only an execution knows is prepared then.
 //
-// Each family of operations has a file with a table of its operations, as in hal/opspec:
+// Each family of operations has a file with a table of its operations, as in nn/opspec:
 //
 //	conv.go depthwise.go transposeconv.go dense.go   sums of products, by gemm.go
 //	pool.go resize.go                                windows and images, by image.go

@@ -26,7 +26,7 @@ type operation struct {
 	ownShapes bool
 }
 
-// families are the implementations of all operations that hal/nn names; a family has a
+// families are the implementations of all operations that nn names; a family has a
 // file.
 var families = [][]operation{
 	convKernels, depthwiseKernels, transposeConvKernels, denseKernels, poolKernels, elementwiseKernels, compareKernels,

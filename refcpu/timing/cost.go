@@ -148,8 +148,53 @@ func (c *CoreSpec) arithmetic(w *opspec.Work) float64 {
 	return cycles
 }
 
-// cost fills the reasons, the counts and the dynamic energy of an operation.
-func (m *Meter) cost(w *opspec.Work, o *OperationTiming) {
+// watts is the power of a busy core.
+func (c *CoreSpec) watts() float64 {
+	return c.PowerUW * float64(c.ClockHz) * c.Volts * c.Volts * 1e-12
+}
+
+// spun is how long a thread that has waited for a time spins of a time more.
+func (s *CPUSpec) spun(waited, more float64) float64 {
+	return math.Min(math.Max(s.SpinSeconds-waited, 0), more)
+}
+
+// phases are the cycles of an operation: what the first thread does before the others have
+// work, the parts of all threads until the slowest is done, and what all wait for.
+type phases struct{ before, pace, after float64 }
+
+// threads is the energy in pJ of all threads over an operation, and for how long those of each
+// group wait at its end. part is the work of a thread in cycles of the first group.
+func (m *Meter) threads(p *team, x phases, part func(*CoreSpec) float64) (pj float64, waited []float64) {
+	s := m.spec
+	second := float64(s.Cores[0].ClockHz)
+	shared := p.n == m.all.n && p.n > 1
+	waited = make([]float64, len(s.Cores))
+	for i := range s.Cores {
+		c := &s.Cores[i]
+		busy, before, barrier := 0., x.before+x.pace+x.after, 0. // of a thread without work
+		if shared {
+			own := math.Min(part(c), x.pace)
+			busy, before, barrier = own+x.after, x.before, x.pace-own
+		}
+		busy, before, barrier = busy/second, before/second, barrier/second
+		n := float64(c.Threads)
+		if i == 0 { // the first thread has all that is before the others' work, too
+			n--
+			lead := sum(x.before, x.pace, x.after)/second - barrier
+			pj += sum(c.watts()*sum(lead, s.SpinShare*s.spun(0, barrier)), s.IdleWatts*(barrier-s.spun(0, barrier)))
+		}
+		spun := s.spun(m.waited[i], before) + s.spun(0, barrier)
+		pj += n * sum(c.watts()*sum(busy, s.SpinShare*spun), s.IdleWatts*sum(before, barrier, -spun))
+		if waited[i] = barrier; !shared {
+			waited[i] = m.waited[i] + before
+		}
+	}
+	return pj * 1e12, waited
+}
+
+// cost fills the reasons, the counts and the dynamic energy of an operation, and returns for how
+// long the threads of each group wait at its end.
+func (m *Meter) cost(w *opspec.Work, o *OperationTiming) (waited []float64) {
 	s, p := m.spec, &m.alone
 	lead := &s.Cores[0]
 	hz := float64(lead.ClockHz)
@@ -185,8 +230,13 @@ func (m *Meter) cost(w *opspec.Work, o *OperationTiming) {
 	cacheBytes := t.l2 + t.l3 + 2*t.streamed
 	o.CacheBytes, o.DRAMBytes = int64(cacheBytes), int64(dramBytes)
 	o.DRAMWriteBytes = min(int64(t.dramWrite), o.DRAMBytes)
-	o.EnergyPJ = sum(m.watts*sum(spent, launch)/hz*1e12,
-		cacheBytes*s.CacheBytePJ, t.dramRead*s.DRAMReadBytePJ, t.dramWrite*s.DRAMWriteBytePJ)
+	x := phases{before: launch + alone, pace: pace}
+	x.after = math.Max(spent-pace-alone, 0)
+	pj, waited := m.threads(p, x, func(c *CoreSpec) float64 {
+		return c.arithmetic(w) * hz / float64(c.ClockHz) / float64(p.n)
+	})
+	o.EnergyPJ = sum(pj, cacheBytes*s.CacheBytePJ, t.dramRead*s.DRAMReadBytePJ, t.dramWrite*s.DRAMWriteBytePJ)
+	return waited
 }
 
 // sum adds without fusing a multiplication, so that every host agrees.

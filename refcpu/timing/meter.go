@@ -19,8 +19,9 @@ type Change struct {
 // an operation splits it: what is left of its work costs what it costs from then on.
 type Meter struct {
 	spec       *CPUSpec
-	all, alone team    // threads of operations that they share, and of others
-	watts      float64 // of all threads
+	all, alone team      // threads of operations that they share, and of others
+	watts      float64   // of all threads
+	waited     []float64 // for how long the threads of a group have waited, s
 	timing     Timing
 	ahead      []Change
 
@@ -63,6 +64,7 @@ func (m *Meter) change() {
 
 func (m *Meter) become(s *CPUSpec) {
 	m.spec, m.watts = s, s.watts()
+	m.waited = append(m.waited, make([]float64, max(0, len(s.Cores)-len(m.waited)))...)
 	m.all, m.alone = s.teams()
 	m.timing.ClockHz = s.Cores[0].ClockHz
 	m.originFs, m.originCycles = m.timing.TimeFs, m.timing.Cycles
@@ -101,7 +103,7 @@ func (m *Meter) Add(operation int, w *opspec.Work) {
 	for left := 1.; ; {
 		m.change()
 		var o OperationTiming // all of it, on the present machine
-		m.cost(w, &o)
+		waited := m.cost(w, &o)
 		for _, c := range o.Reasons {
 			o.Cycles += c
 		}
@@ -118,6 +120,7 @@ func (m *Meter) Add(operation int, w *opspec.Work) {
 		}
 		m.charge(operation, &part)
 		if last {
+			copy(m.waited, waited)
 			return
 		}
 		charged.count(&part)

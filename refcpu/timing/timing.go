@@ -86,7 +86,8 @@ func precisionOf(t nn.OperandType) Precision {
 //
 // Threads share products of matrices and depthwise convolutions in equal parts, so that the
 // slowest core sets the pace. Everything else runs on the first core: elementwise work,
-// patches, grouped convolutions. Threads that wait spin.
+// patches, grouped convolutions. Threads that wait spin for SpinSeconds, at SpinShare of the
+// power of a busy core, and sleep then.
 type CPUSpec struct {
 	Name string
 	// Cores are the groups; the first one has a thread, which calls the others.
@@ -94,7 +95,11 @@ type CPUSpec struct {
 	// HandOverCycles of the first group are spent on each further thread of an operation
 	// that threads share.
 	HandOverCycles float64
-	L3             CacheSpec // of all cores, at the first group's clock
+	// SpinSeconds is how long a thread without work looks for some, SpinShare what its core
+	// draws meanwhile of what it draws busy. After that the thread sleeps: IdleWatts.
+	SpinSeconds, SpinShare float64
+	IdleWatts              float64   // of a core whose thread sleeps
+	L3                     CacheSpec // of all cores, at the first group's clock
 	// DRAMPerSecond is the bytes per second that all threads draw at best.
 	DRAMPerSecond float64
 	// DRAMSeconds is the latency of a line beyond L3, DRAMLineSeconds the time per
@@ -166,6 +171,9 @@ type Timing struct {
 
 // check refuses a spec that cannot compute.
 func (s *CPUSpec) check() error {
+	if !(s.SpinSeconds >= 0) || !(s.SpinShare >= 0) || !(s.IdleWatts >= 0) {
+		return errors.New("timing: a time or a power of waiting threads is negative")
+	}
 	if len(s.Cores) == 0 || s.Cores[0].Threads < 1 || !(s.DRAMPerSecond > 0) || !(s.DRAMSeconds >= 0) || !(s.DRAMLineSeconds >= 0) || !(s.HandOverCycles >= 0) {
 		return errors.New("timing: the CPU has no cores, threads or memory bandwidth")
 	}

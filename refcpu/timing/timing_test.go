@@ -237,9 +237,13 @@ func TestOneThread(t *testing.T) {
 		if c.w.Kernel != opspec.KernelConv && one.Cycles != four.Cycles {
 			t.Errorf("%s: %d cycles, on four threads %d", name, one.Cycles, four.Cycles)
 		}
-		// Threads that wait spin: each takes the power of a busy core.
-		if got := four.EnergyPJ - float64(four.Cycles)/2419e6*0.1e12; math.Abs(got/(4*369e-6*2419*1e12*float64(four.Cycles)/2419e6)-1) > 1e-9 {
-			t.Errorf("%s: %.0f pJ of four cores", name, got)
+		// Three threads wait: they spin, or sleep once they have spun for long enough.
+		spun := gold(4)
+		spun.SpinSeconds, spun.SpinShare, spun.IdleWatts = 100e-6, 0.4, 0.08
+		seconds, busy := float64(four.Cycles)/2419e6, 369e-6*2419
+		want := sum(busy*seconds, 3*sum(busy*0.4*100e-6, 0.08*(seconds-100e-6)))
+		if got := work(c.w, spun).EnergyPJ*1e-12 - seconds*0.1; math.Abs(got/want-1) > 1e-9 {
+			t.Errorf("%s: %v J of four cores, want %v", name, got, want)
 		}
 	}
 	// Patches beyond the caches go to DRAM and come back.

@@ -32,6 +32,11 @@ type account struct {
 	hz       []int64       // of the clocks at that instant, by Machine.Clocks
 	changes  []clockChange // of them, later ones
 
+	open  []request          // not closed yet
+	free  [NumRails]float64  // W that no booking draws, of the present span
+	spent [NumRails]float64  // pJ so far
+	own   *[NumRails]float64 // of the execution that is being booked; nil: nobody asks
+
 	readPJ, backgroundMW float64 // of the memory, by byte and always
 	staticMW             [NumEngines]float64
 
@@ -50,6 +55,16 @@ type booking struct {
 	from, to sim.Time
 	pj       float64
 	bytes    int64
+}
+
+// request is an execution in flight. What the phone draws without a booking - engines that are
+// awake and wait, memory that nobody reads, the rest of the phone - is divided among those in
+// flight.
+type request struct {
+	engine   Engine
+	from, to sim.Time
+	parts    []Part // of an execution alone, whose energies take it; nil of one beside others
+	pj       *[NumRails]float64
 }
 
 // clockChange is a clock that changes.
@@ -88,7 +103,7 @@ func newAccount(m *Machine) (*account, error) {
 // reset is time 0, after a long time without work.
 func (a *account) reset() {
 	const longAgo = -1000 * sim.Second
-	a.at, a.bookings = 0, a.bookings[:0]
+	a.at, a.bookings, a.open, a.spent = 0, a.bookings[:0], a.open[:0], [NumRails]float64{}
 	defer func() { a.hz, a.changes = a.m.appendHz(a.hz[:0]), a.changes[:0] }()
 	for r := range a.last {
 		a.last[r] = longAgo
@@ -110,6 +125,9 @@ func (a *account) reset() {
 // book adds the energy of a rail over a span that has not been closed.
 func (a *account) book(r Rail, from, to sim.Time, pj float64, bytes int64) {
 	if to > from {
+		if a.own != nil {
+			a.own[r] += pj
+		}
 		a.bookings = append(a.bookings, booking{r, from, to, pj, bytes})
 	}
 }
@@ -205,7 +223,53 @@ func (a *account) close(t sim.Time) {
 		}
 	}
 	a.bookings = slices.DeleteFunc(a.bookings, func(b booking) bool { return b.to <= t })
+	a.open = slices.DeleteFunc(a.open, func(r request) bool { return r.to <= t })
 }
+
+// divide charges what nobody has booked of a span to the executions in flight: what an engine
+// draws to those on it, if there are any, all else to all.
+func (a *account) divide(from, to sim.Time) {
+	n, on := 0, [NumRails]int{}
+	for i := range a.open {
+		if r := &a.open[i]; r.in(from, to) {
+			n++
+			on[r.engine]++
+		}
+	}
+	if n == 0 {
+		return
+	}
+	for i := range a.open {
+		r := &a.open[i]
+		if !r.in(from, to) {
+			continue
+		}
+		all := 0.0
+		for rail, w := range a.free {
+			switch {
+			case on[rail] == 0:
+				w /= float64(n)
+			case r.engine == Engine(rail):
+				w /= float64(on[rail])
+			default:
+				w = 0
+			}
+			r.pj[rail] += w * float64(to-from) / 1e3
+			all += w
+		}
+		at := r.from
+		for k := range r.parts {
+			p := &r.parts[k]
+			if share := min(at+p.Time, to) - max(at, from); share > 0 {
+				p.EnergyPJ += all * float64(share) / 1e3
+			}
+			at += p.Time
+		}
+	}
+}
+
+// in reports whether a request is in flight in a span.
+func (r *request) in(from, to sim.Time) bool { return r.from < to && r.to > from }
 
 // look is when a thermal rule looks at its sensor next.
 func (a *account) look() sim.Time {
@@ -223,6 +287,10 @@ func (a *account) look() sim.Time {
 func (a *account) span(t sim.Time) {
 	from := a.at
 	a.power(from, t)
+	for r, w := range a.sample.Watts {
+		a.spent[r] += w * float64(t-from) / 1e3
+	}
+	a.divide(from, t)
 	a.at = t
 	if a.cfg != nil {
 		a.network.Advance(t-from, a.watts)
@@ -261,16 +329,22 @@ func (a *account) power(from, to sim.Time) {
 		s.DRAMBytes += float64(b.bytes) * share
 	}
 	seconds := (to - from).Seconds()
+	a.free = [NumRails]float64{}
 	for r := range s.Watts {
 		s.Watts[r] *= 1e-12 / seconds
 		if !busy[r] {
-			s.Watts[r] += a.idle(Rail(r), from, to) / 1e3
+			a.free[r] = a.idle(Rail(r), from, to) / 1e3
 		}
+	}
+	if a.cfg != nil {
+		a.free[RailRest] += a.cfg.RestMW / 1e3
+	}
+	for r, w := range a.free {
+		s.Watts[r] += w
 	}
 	if a.cfg == nil {
 		return
 	}
-	s.Watts[RailRest] += a.cfg.RestMW / 1e3
 	clear(a.watts)
 	for r, w := range s.Watts {
 		a.watts[a.node[r]] += w

@@ -195,3 +195,97 @@ func TestAccountOfAGroup(t *testing.T) {
 		t.Errorf("GPU %v J, want less than 5 x 25 mJ by its memory's part and more by its pauses", joules)
 	}
 }
+
+// railsOf adds up what the rails supply while a machine works.
+func railsOf(m *soc.Machine) *[soc.NumRails]float64 {
+	var pj [soc.NumRails]float64
+	m.Observe(func(s *soc.Sample) {
+		for r, w := range s.Watts {
+			pj[r] += w * float64(s.To-s.From) / 1e3
+		}
+	})
+	return &pj
+}
+
+// TestEnergyOfRails: back to back, executions have spent what the rails have supplied, rail by
+// rail: that of an engine that waits for the host, of the memory's background and of the rest
+// of the phone with it. Their parts and rails add up to that, as does Spent.
+func TestEnergyOfRails(t *testing.T) {
+	for _, e := range []soc.Engine{soc.EngineCPU, soc.EngineGPU, soc.EngineDSP, soc.EngineNPU} {
+		m := machine(t, "pixel4", nil)
+		r := soc.Request{Engine: e, Buffers: 2, In: 1 << 10, Out: 1 << 10}
+		out := soc.Outcome{Time: 100 * sim.Microsecond, EnergyPJ: 5e7, DRAMBytes: 1 << 16}
+		again(t, m, r, out, 1)
+		rails, before := railsOf(m), m.Spent()
+		var sum [soc.NumRails]float64
+		for range 20 {
+			x := again(t, m, r, out, m.Now()+1)
+			all, parts := 0.0, 0.0
+			for rail, pj := range x.Rails {
+				sum[rail] += pj
+				all += pj
+			}
+			for _, p := range x.Parts {
+				parts += p.EnergyPJ
+			}
+			if !near(all, x.EnergyPJ) || !near(parts, x.EnergyPJ) {
+				t.Errorf("%s: %v pJ, parts of %v, rails of %v", e, x.EnergyPJ, parts, all)
+			}
+		}
+		for rail, pj := range rails {
+			if spent := m.Spent()[rail] - before[rail]; !near(sum[rail], pj) || !near(spent, pj) {
+				t.Errorf("%s: %s supplied %v pJ, executions have spent %v, Spent says %v", e, soc.Rail(rail), pj, sum[rail], spent)
+			}
+		}
+		if e != soc.EngineCPU && !(sum[e] > 1.2*20*(out.EnergyPJ-6.5e6)) {
+			t.Errorf("%s: %v pJ of its rail, it draws nothing while the host works", e, sum[e])
+		}
+	}
+}
+
+// TestEnergyBesideOthers: of executions beside each other, what they draw by themselves and
+// what is divided among them is what the rails supply; the lone end of one client is its own.
+func TestEnergyBesideOthers(t *testing.T) {
+	m := machine(t, "pixel4", nil)
+	rails := railsOf(m)
+	var own [3]float64
+	var shared [3]*soc.Account
+	var run []func() error
+	for i, e := range []soc.Engine{soc.EngineDSP, soc.EngineNPU, soc.EngineGPU} {
+		run = append(run, func() error {
+			shared[i] = m.Account()
+			r := soc.Request{Engine: e, Buffers: 2, In: 1 << 10, Out: 1 << 10}
+			out := soc.Outcome{Time: sim.Time(i+1) * sim.Millisecond, EnergyPJ: 5e8}
+			for range 2 * (i + 1) {
+				x, err := m.Execute(r, func(soc.Conditions) (soc.Outcome, error) { return out, nil })
+				if err != nil {
+					return err
+				}
+				own[i] += x.EnergyPJ
+			}
+			return nil
+		})
+	}
+	if _, err := m.Together(run...); err != nil {
+		t.Fatal(err)
+	}
+	want, got := 0.0, 0.0
+	for _, pj := range rails {
+		want += pj
+	}
+	for i := range own {
+		all := 0.0
+		for _, pj := range shared[i].PJ {
+			all += pj
+		}
+		if !(all > 0.02*own[i]) {
+			t.Errorf("client %d has a share of %v pJ beside its own %v", i, all, own[i])
+		}
+		got += own[i] + all
+	}
+	if !near(got, want) {
+		t.Errorf("clients have %v pJ, the rails supplied %v", got, want)
+	}
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Abs(b) }

@@ -30,6 +30,7 @@ const (
 	PartInvalidate = "invalidate" // cache maintenance of the outputs
 	PartUnmap      = "unmap"      // giving the buffers back
 	PartThread     = "thread"     // one thread of the application wakes another
+	PartShared     = "shared"     // no time: energy divided among executions beside each other
 )
 
 // chain is an execution under way: its parts so far, and the time of the client.

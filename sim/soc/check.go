@@ -18,7 +18,10 @@ const maxErrors = 20
 type checker struct {
 	file string
 	pos  map[string]position
-	errs []error
+	// changes are those made to the file, which errors name instead of a position.
+	changes string
+	set     map[string]bool // their keys
+	errs    []error
 }
 
 func (k *checker) err() error { return first(k.errs) }
@@ -37,6 +40,10 @@ func first(errs []error) error {
 // fail reports at the key, or at the nearest enclosing table that is written.
 func (k *checker) fail(path, format string, a ...any) {
 	if len(k.errs) == maxErrors {
+		return
+	}
+	if k.changes != "" {
+		k.errs = append(k.errs, fmt.Errorf("soc: %s with %s: %s: %s", k.file, k.changes, path, fmt.Sprintf(format, a...)))
 		return
 	}
 	at := path
@@ -98,7 +105,10 @@ func (k *checker) cpu(c *Config) {
 		k.cache(p+".l1d", &cl.L1D)
 		k.cache(p+".l2", &cl.L2)
 	}
-	k.only("cpu.hand_over_cycles", c.CPU.Threads > 1, "threads above 1")
+	if c.CPU.Threads > 1 { // of one thread the keys have no effect, and stay when threads is changed
+		k.only("cpu.hand_over_cycles", true, "threads above 1")
+		k.only("cpu.spin_share", c.CPU.SpinUs > 0, "spin_us")
+	}
 	for i, name := range c.CPU.Affinity {
 		if !slices.ContainsFunc(c.CPU.Clusters, func(cl Cluster) bool { return cl.Name == name }) || slices.Contains(c.CPU.Affinity[:i], name) {
 			k.fail(fmt.Sprintf("cpu.affinity[%d]", i), "%q, want the name of a cluster, once", name)
@@ -122,6 +132,17 @@ func (k *checker) gpu(c *Config) {
 	if g.Lanes != 32 && g.Lanes != 64 {
 		k.fail("gpu.lanes", "%d, want 32 or 64", g.Lanes)
 	}
+	if g.LDSBanks&(g.LDSBanks-1) != 0 {
+		k.fail("gpu.lds_banks", "%d, want a power of two", g.LDSBanks)
+	}
+	for _, class := range []struct {
+		key   string
+		issue int
+	}{{"simple", g.VALU.Simple[1]}, {"int_mul", g.VALU.IntMul[1]}, {"int64", g.VALU.Int64[1]}, {"special", g.VALU.Special[1]}, {"f64", g.VALU.F64[1]}} {
+		if class.issue < 1 {
+			k.fail("gpu.valu."+class.key+"[1]", "%d, want 1 or more", class.issue)
+		}
+	}
 	k.cache("gpu.l0", &g.L0)
 	k.cache("gpu.scalar", &g.Scalar)
 	k.cache("gpu.icache", &g.ICache)
@@ -131,6 +152,9 @@ func (k *checker) gpu(c *Config) {
 	k.cache("gpu.l2", &g.L2)
 }
 
+// vectorBytes is an HVX vector.
+const vectorBytes = 128
+
 func (k *checker) dsp(c *Config) {
 	d := c.DSP
 	k.clock("dsp.clock", &d.Clock, c.DRAM.Clock)
@@ -139,6 +163,9 @@ func (k *checker) dsp(c *Config) {
 	k.cache("dsp.l1i", &d.L1I)
 	k.cache("dsp.l1d", &d.L1D)
 	k.cache("dsp.l2", &d.L2)
+	if d.L2.LineBytes < vectorBytes {
+		k.fail("dsp.l2.line_bytes", "%d, want %d or more: a vector", d.L2.LineBytes, vectorBytes)
+	}
 	if d.Contexts > d.Threads {
 		k.fail("dsp.contexts", "%d vector contexts for %d threads", d.Contexts, d.Threads)
 	}
@@ -157,6 +184,14 @@ func (k *checker) npu(c *Config) {
 	}
 	if n.UblockStream != 4 && n.UblockStream != 8 {
 		k.fail("npu.ublock_stream", "%d, want 4 or 8", n.UblockStream)
+	}
+	for i, most := range [...]int{64, 64} {
+		if n.Ublock[i] > most {
+			k.fail(fmt.Sprintf("npu.ublock[%d]", i), "%d, at most %d", n.Ublock[i], most)
+		}
+	}
+	if n.Cores == 2 && n.Product == "ethos-u55" {
+		k.fail("npu.cores", "2, an ethos-u55 has 1")
 	}
 	k.only("npu.pipeline_delay", !n.PackTaps, "pack_taps = false")
 	k.only("npu.pipeline_delay_40", !n.PackTaps, "pack_taps = false")
@@ -303,7 +338,7 @@ func (k *checker) energy(p string, pj map[string]float64, names []string) {
 		k.fail(p+".pj", "%s", strings.TrimPrefix(err.Error(), "power: "))
 	}
 	for _, n := range names {
-		if v := pj[n]; v > 1e9 {
+		if v := pj[n]; v > maxEvent {
 			k.fail(p+".pj."+n, "%v pJ, want at most 1e9", v)
 		}
 	}
@@ -312,7 +347,7 @@ func (k *checker) energy(p string, pj map[string]float64, names []string) {
 // only demands a key where it takes effect and refuses it elsewhere.
 func (k *checker) only(path string, here bool, where string) {
 	switch _, written := k.pos[path]; {
-	case written && !here:
+	case written && !here && (k.changes == "" || k.set[path]): // one that another change makes useless stays
 		k.fail(path, "takes no effect: it needs %s", where)
 	case !written && here:
 		k.fail(path, "missing: %s needs it", where)

@@ -88,7 +88,11 @@ type CPU struct {
 	Threads int `toml:"threads" range:"1..64"`
 	// HandOverCycles of the first thread are spent on each other one of an operation.
 	HandOverCycles float64 `toml:"hand_over_cycles" range:"0..1e6" soc:"optional"`
-	L3             Cache   `toml:"l3"`
+	// SpinUs is how long a thread that waits for another spins before it sleeps in the first
+	// idle state of [host], SpinShare what its core draws meanwhile of what it draws busy.
+	SpinUs    float64 `toml:"spin_us" range:"0..1e6" soc:"optional"`
+	SpinShare float64 `toml:"spin_share" range:"0..1" soc:"optional"`
+	L3        Cache   `toml:"l3"`
 	// Kernels is what the kernels of a library make of each cluster that has no section
 	// of its own.
 	Kernels CPUKernels `toml:"kernels"`

@@ -5,9 +5,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path"
+	"regexp"
 	"sort"
 	"strconv"
 	"strings"
@@ -38,26 +36,29 @@ func Names() []string {
 	return names
 }
 
+// Text is the file of a preset.
+func Text(preset string) ([]byte, error) {
+	if isFile(preset) {
+		return nil, fmt.Errorf("soc: %q is a file, want the name of a preset: %s", preset, strings.Join(Names(), ", "))
+	}
+	t, err := open(preset)
+	if err != nil {
+		return nil, err
+	}
+	return t.data, nil
+}
+
 // Load reads a preset by name, or a file when the argument ends in .toml or
 // holds a path separator. Errors name file, line and column.
 func Load(nameOrPath string) (*Config, error) {
-	if strings.HasSuffix(nameOrPath, ".toml") || strings.ContainsRune(nameOrPath, os.PathSeparator) {
-		f, err := os.Open(nameOrPath)
-		if err != nil {
-			return nil, fmt.Errorf("soc: %w", err)
-		}
-		defer f.Close()
-		data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-		if err != nil {
-			return nil, fmt.Errorf("soc: %w", err)
-		}
-		return Parse(nameOrPath, bytes.TrimPrefix(data, []byte("\ufeff")))
-	}
-	data, err := presets.ReadFile(path.Clean(nameOrPath) + ".toml")
+	t, err := open(nameOrPath)
 	if err != nil {
-		return nil, fmt.Errorf("soc: no SoC named %q; known: %s; or give a file that ends in .toml", nameOrPath, strings.Join(Names(), ", "))
+		return nil, err
 	}
-	c, err := decode(nameOrPath+".toml", data) // the presets have been checked: TestPresets
+	if isFile(nameOrPath) {
+		return Parse(t.file, t.data)
+	}
+	c, err := decode(t.file, t.data) // the presets have been checked: TestPresets
 	if err != nil {
 		return nil, err
 	}
@@ -120,12 +121,35 @@ func decodeError(file string, err error) error {
 	if errors.As(err, &d) {
 		row, col := d.Position()
 		msg := strings.TrimPrefix(d.Error(), "toml: ")
+		if m := wrongType.FindStringSubmatch(msg); m != nil {
+			msg = "a " + strings.ToLower(m[1]) + ", want " + kindText(m[2])
+		}
 		if len(d.Key()) > 0 {
 			msg = keyText(d.Key()) + ": " + msg
 		}
 		return fmt.Errorf("soc: %s:%d:%d: %s", file, row, col, msg)
 	}
 	return fmt.Errorf("soc: %s: %w", file, err)
+}
+
+// wrongType is the decoder's text for a value of another type than its field's.
+var wrongType = regexp.MustCompile(`^cannot decode TOML (\w+) into (?:struct field \S+|a Go value) of type (\S+)$`)
+
+// kindText is a type of Go as a person who writes a SoC file calls it.
+func kindText(t string) string {
+	switch {
+	case t == "int":
+		return "a whole number"
+	case t == "float64":
+		return "a number"
+	case t == "bool":
+		return "true or false"
+	case t == "string":
+		return "a name in quotes"
+	case strings.HasPrefix(t, "["):
+		return "a list"
+	}
+	return "a table"
 }
 
 // keyText is a key as a dotted path, quoted and cut when it is odd or long.

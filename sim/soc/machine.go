@@ -50,6 +50,7 @@ type Machine struct {
 	caps    map[string]int64 // highest clocks that the heat allows, by Config.clocks; 0 or none: any
 	memory  *SharedMemory
 	clock   *memoryClock
+	traffic dramMeter
 }
 
 // engine is the slot of an engine.
@@ -124,7 +125,7 @@ func NewMachine(c *Config) (*Machine, error) {
 // cores asleep since long ago, nothing in the system-level cache.
 func (m *Machine) Reset() {
 	m.drain()
-	m.client = &Client{pool: -sim.Second}
+	m.client = &Client{pool: -sim.Second, shared: &Account{}}
 	m.memory.Bus.Reset()
 	m.clock.reset()
 	for _, e := range m.engines {
@@ -204,10 +205,13 @@ type Outcome struct {
 
 // Execution is a finished request.
 type Execution struct {
-	Start    sim.Time
-	Latency  sim.Time // the parts add up to it
+	Start   sim.Time
+	Latency sim.Time // the parts add up to it
+	// EnergyPJ is all that the phone has spent meanwhile, what waits included; of an execution
+	// beside others what it has drawn by itself: see Machine.Account.
 	EnergyPJ float64
-	Parts    []Part // in order; a name may come several times
+	Rails    [NumRails]float64 // that by rail, pJ
+	Parts    []Part            // in order; a name may come several times
 }
 
 // Execute carries a request from the client through the machine and back. run is
@@ -266,26 +270,38 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 	if err != nil {
 		return Execution{}, err
 	}
-	if g == nil {
+	if g != nil {
+		m.measured(m.earliest())
+	} else {
 		end := c.t + out.Time
 		if r.Engine == EngineCPU {
+			m.traffic.add(&DRAMUse{c.t, end, EngineCPU, out.DRAMBytes})
 			m.clock.pass(end, m.clock.share(out.DRAMBytes, out.Time))
 		} else {
 			m.clock.ran(out.Traffic, out.Time)
 		}
 		m.clock.leave(r.Engine, end, end+c.e.clocks[0].Config().IdleAfter)
+		m.measured(sim.Never)
 	}
 	c.finish(out)
 	if g == nil {
 		m.clock.pass(c.t, 0)
 	}
 	x := Execution{Start: me.now, Latency: c.t - me.now, Parts: c.parts}
+	a := m.account
+	a.own = &x.Rails
+	a.execution(me.now, &c)
+	a.own = nil
+	if g == nil {
+		a.open = append(a.open, request{r.Engine, me.now, c.t, c.parts, &x.Rails})
+	} else {
+		a.open = append(a.open, request{r.Engine, me.now, c.t, nil, &me.shared.PJ})
+	}
+	me.now = c.t
+	a.close(m.earliest())
 	for i := range c.parts {
 		x.EnergyPJ += c.parts[i].EnergyPJ
 	}
-	m.account.execution(me.now, &c)
-	me.now = c.t
-	m.account.close(m.earliest())
 	return x, nil
 }
 

@@ -3,11 +3,11 @@ package soc_test
 import (
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/doctable"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -52,11 +52,20 @@ func within(t *testing.T, what string, got sim.Time, wantUs, share float64) {
 	}
 }
 
+// documented holds a row of the check values of docs/Time.md.
+func documented(t *testing.T, row, want string) {
+	t.Helper()
+	if have := doctable.Cell(t, "../../docs/Time.md", "| what | published | here | test |", row, 2); have != want {
+		t.Errorf("docs/Time.md, %s: %s, want %s", row, have, want)
+	}
+}
+
 // TestFastRPC compares a call to a Hexagon DSP without NNAPI around it with Qualcomm's
 // table for the SM8150: the overhead over the DSP's work, with the idle states of the
 // CPU and with a vote that forbids all but the lightest. No constant comes from the
 // table itself.
 func TestFastRPC(t *testing.T) {
+	var without, voted []string
 	for _, x := range []struct {
 		work           sim.Time
 		without, voted float64
@@ -67,12 +76,18 @@ func TestFastRPC(t *testing.T) {
 		r := soc.Request{Engine: soc.EngineDSP, Preference: sim.FastSingleAnswer, Buffers: 2, In: 32 << 10, Out: 32 << 10}
 		e := loop(t, machine(t, "pixel4", native), r, soc.Outcome{Time: x.work})
 		within(t, "FastRPC", e.Latency-x.work, x.without, 0.2)
+		without = append(without, fmt.Sprintf("%.0f", (e.Latency-x.work).Microseconds()))
 		e = loop(t, machine(t, "pixel4", func(c *soc.Config) {
 			native(c)
 			c.Host.Idle = c.Host.Idle[:1]
 		}), r, soc.Outcome{Time: x.work})
 		within(t, "FastRPC with a vote", e.Latency-x.work, x.voted, 0.2)
+		if us := fmt.Sprintf("%.0f", (e.Latency - x.work).Microseconds()); !slices.Contains(voted, us) {
+			voted = append(voted, us)
+		}
 	}
+	documented(t, "FastRPC on SM8150", strings.Join(without, " / "))
+	documented(t, "the same with a vote", strings.Join(voted, " / "))
 }
 
 // TestInterceptsOfNNAPI compares the chains of executions that compute next to nothing
@@ -84,10 +99,16 @@ func TestInterceptsOfNNAPI(t *testing.T) {
 		engine soc.Engine
 		work   sim.Time
 		want   float64
-	}{{soc.EngineDSP, 5 * sim.Microsecond, 2400}, {soc.EngineNPU, 10 * sim.Microsecond, 922}, {soc.EngineGPU, 10 * sim.Microsecond, 1500}} {
+		row    string
+	}{
+		{soc.EngineDSP, 5 * sim.Microsecond, 2400, "intercept of a Pixel 3's networks on its DSP"},
+		{soc.EngineNPU, 10 * sim.Microsecond, 922, "4-element ADD"},
+		{soc.EngineGPU, 10 * sim.Microsecond, 1500, "intercept of a Pixel 3's networks on its GPU"},
+	} {
 		r := soc.Request{Engine: x.engine, Preference: sim.FastSingleAnswer, Buffers: 3, In: 32, Out: 16}
 		e := loop(t, machine(t, "pixel4", nil), r, soc.Outcome{Time: x.work})
 		within(t, x.engine.String(), e.Latency, x.want, 0.2)
+		documented(t, x.row, fmt.Sprintf("%.0f", e.Latency.Microseconds()))
 	}
 }
 
@@ -225,21 +246,15 @@ func TestCold(t *testing.T) {
 
 // TestWorkedExample: the table of docs/Time.md is what the machine does.
 func TestWorkedExample(t *testing.T) {
-	doc, err := os.ReadFile("../../docs/Time.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	r := soc.Request{Engine: soc.EngineDSP, Preference: sim.FastSingleAnswer, Buffers: 2, In: 1 << 10, Out: 1 << 10}
 	x := loop(t, machine(t, "pixel4", nil), r, soc.Outcome{Time: 100 * sim.Microsecond})
-	_, table, _ := strings.Cut(string(doc), "| part | us | how |\n|---|--:|---|\n")
-	table, _, _ = strings.Cut(table, "\n\n")
-	rows := strings.Split(table, "\n")
+	rows := doctable.Rows(t, "../../docs/Time.md", "| part | us | how |")
 	if len(rows) != len(x.Parts) {
 		t.Errorf("%d rows, %d parts", len(rows), len(x.Parts))
 	}
 	for i, p := range x.Parts {
-		if want := fmt.Sprintf("| %s | %.1f |", p.Name, p.Time.Microseconds()); i >= len(rows) || !strings.HasPrefix(rows[i], want) {
-			t.Errorf("row %d must begin with %s", i, want)
+		if us := fmt.Sprintf("%.1f", p.Time.Microseconds()); i >= len(rows) || rows[i][0] != p.Name || rows[i][1] != us {
+			t.Errorf("row %d must begin with %s and %s", i, p.Name, us)
 		}
 	}
 }

@@ -386,12 +386,12 @@ func (m *Machine) MemoryClocks(e Engine, hz int64) (lowest, highest int64) {
 	return k.configs[low].ClockHz(), k.configs[high].ClockHz()
 }
 
-// Moved is time of the present execution in which its engine moves bytes to and from DRAM,
-// evenly, without an access to the memory.
-func (m *Machine) Moved(from, to sim.Time, bytes int64) {
+// Moved is time of the present execution, on an engine, in which that moves bytes to and from
+// DRAM, evenly, without an access to the memory.
+func (m *Machine) Moved(e Engine, from, to sim.Time, bytes int64) {
 	d, g := m.memory.DRAM, m.group
 	if g == nil {
-		d.Elapse(from, to, bytes)
+		d.Elapse(int(e), from, to, bytes)
 		return
 	}
 	me := m.client
@@ -402,7 +402,7 @@ func (m *Machine) Moved(from, to sim.Time, bytes int64) {
 			part = int64(float64(bytes) * float64(movedAtOnce) / float64(to-from))
 		}
 		g.reach(me, me.turn.at(next), 0)
-		d.Elapse(me.turn.at(from)-g.start, me.turn.at(next)-g.start, part)
+		d.Elapse(int(e), me.turn.at(from)-g.start, me.turn.at(next)-g.start, part)
 		from, bytes = next, bytes-part
 	}
 }

@@ -22,6 +22,25 @@ func (m *Machine) Observe(f func(*Sample)) (end func()) {
 	}
 }
 
+// Account is energy that is divided among executions beside each other.
+type Account struct {
+	PJ [NumRails]float64
+}
+
+// Account begins an account of the present client. What the phone draws without anybody's
+// doing while executions are beside each other - engines that wait, the background of the
+// memory, the rest - is divided evenly among those in flight at each instant, what an engine
+// draws among those on it. The shares of
+// the client's executions that begin from now on, and of clients that it starts from now on, go
+// to the account until the next. It is complete when all clients beside them have come as far.
+func (m *Machine) Account() *Account {
+	m.client.shared = &Account{}
+	return m.client.shared
+}
+
+// Spent is what each rail has supplied up to the end of the last execution or sleep, in pJ.
+func (m *Machine) Spent() [NumRails]float64 { return m.account.spent }
+
 // Alive is an error, ErrShutdown, when the phone has switched itself off.
 func (m *Machine) Alive() error { return m.account.alive() }
 

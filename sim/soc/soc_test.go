@@ -1,6 +1,7 @@
 package soc_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -484,5 +485,38 @@ func TestByteOrderMark(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("with a byte-order mark (-without +with):\n%s", diff)
+	}
+}
+
+// TestEditedFiles: a preset that is edited in one place is read, or refused at that line by the
+// name of its key.
+func TestEditedFiles(t *testing.T) {
+	text, err := soc.Text("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ old, new, want string }{
+		{"\nthreads = 4 ", "\nthreads = 1 ", ""},
+		{"\nthreads = 4 ", "\nthreads = \"x\" ", ": cpu.threads: a string, want a whole number"},
+		{"\nthreads = 4 ", "\nthreads = 4.5 ", ": cpu.threads: a float, want a whole number"},
+		{"\nmt_per_s = 4266", "\nmt_per_s = \"a\"", ": dram.mt_per_s: a string, want a number"},
+		{"\nlds_banks = ", "\nlds_banks = 3 #", ": gpu.lds_banks: 3, want a power of two"},
+		{"\nsimple = [5, 1]", "\nsimple = [5, 0]", ": gpu.valu.simple[1]: 0, want 1 or more"},
+		{"\nublock = [1,", "\nublock = [256,", ": npu.ublock[0]: 256, at most 64"},
+		{"\nname = \"pixel4\"", "\nname = 4", ": soc.name: a"},
+	} {
+		i := strings.Index(string(text), c.old)
+		if i < 0 {
+			t.Errorf("the preset has no %q", c.old)
+			continue
+		}
+		_, err := soc.Parse("x.toml", []byte(strings.Replace(string(text), c.old, c.new, 1)))
+		at := fmt.Sprintf("soc: x.toml:%d:", 2+strings.Count(string(text[:i]), "\n"))
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), at) || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%q: %v, want %s ...%s", c.new, err, at, c.want)
+		}
+	}
+	if _, err := soc.Text("./pixel4.toml"); err == nil {
+		t.Error("a file is a preset")
 	}
 }

@@ -14,6 +14,8 @@ type Client struct {
 	now  sim.Time
 	pool sim.Time // when a thread of its binder pool worked last
 
+	shared *Account
+
 	// In a group.
 	id     int
 	at     sim.Time // no access of the client comes before this instant
@@ -82,7 +84,7 @@ func (m *Machine) Go(f func() error) (*Client, error) {
 		}
 	}
 	g := m.group
-	c := &Client{now: me.now, pool: me.pool, at: me.now, resume: make(chan struct{})}
+	c := &Client{now: me.now, pool: me.pool, shared: me.shared, at: me.now, resume: make(chan struct{})}
 	g.add(c)
 	go func() {
 		<-c.resume
@@ -100,6 +102,7 @@ func (m *Machine) Go(f func() error) (*Client, error) {
 // begin makes a group of the present client.
 func (m *Machine) begin() error {
 	me := m.client
+	m.measured(sim.Never)
 	m.memory.settle()
 	m.clock.pass(me.now, 0)
 	m.clock.votes = [NumEngines][]vote{} // those of executions alone have ended
@@ -126,6 +129,9 @@ func (m *Machine) Join(c *Client) error {
 		}
 	}
 	me.now, me.pool = max(me.now, c.now), max(me.pool, c.pool)
+	if m.group == nil {
+		m.account.close(me.now)
+	}
 	return c.err
 }
 

@@ -24,8 +24,8 @@ type Chrome struct {
 
 // process is a group of tracks in the viewer.
 type process struct {
-	id     int
-	tracks map[string]int // track -> thread id, in order of appearance
+	id    int
+	lanes lanes
 }
 
 // NewChrome begins a trace on w. The caller closes w after Close.
@@ -44,14 +44,13 @@ func (c *Chrome) Span(process, track, name string, startFs, endFs int64, args ..
 	}
 	c.spans++
 	p := c.process(process)
-	tid, ok := p.tracks[track]
-	if !ok {
-		tid = len(p.tracks) + 1
-		p.tracks[track] = tid
+	tid, known := p.lanes.find(track)
+	if !known {
 		c.begin('M', p.id, tid)
 		c.buf = append(c.buf, `,"name":"thread_name","args":{"name":`...)
 		c.text(track)
 		c.buf = append(c.buf, `}}`...)
+		c.sortIndex("thread", p.id, tid, p.lanes.rank(track))
 	}
 	c.begin('X', p.id, tid)
 	c.buf = append(c.buf, `,"ts":`...)
@@ -60,16 +59,56 @@ func (c *Chrome) Span(process, track, name string, startFs, endFs int64, args ..
 	c.micros(max(endFs, startFs) - startFs)
 	c.buf = append(c.buf, `,"name":`...)
 	c.text(name)
-	for i, a := range args {
-		c.buf = append(c.buf, []string{`,"args":{`, `,`}[min(i, 1)]...)
+	begun := false
+	for _, a := range args {
+		if _, flow := a.Value.(Flow); flow {
+			continue
+		}
+		if c.buf = append(c.buf, ','); !begun {
+			c.buf = append(c.buf, `"args":{`...)
+		}
+		begun = true
 		c.text(a.Key)
 		c.buf = append(c.buf, ':')
 		c.value(a.Value)
 	}
-	if len(args) > 0 {
+	if begun {
 		c.buf = append(c.buf, '}')
 	}
 	c.end()
+	for _, a := range args {
+		if flow, ok := a.Value.(Flow); ok {
+			c.flow(p.id, tid, startFs, a.Key, flow)
+		}
+	}
+}
+
+// flow is an end of an arrow, on the span that has begun at that instant.
+func (c *Chrome) flow(pid, tid int, atFs int64, name string, f Flow) {
+	if f.Ends {
+		c.begin('f', pid, tid)
+		c.buf = append(c.buf, `,"bp":"e"`...)
+	} else {
+		c.begin('s', pid, tid)
+	}
+	c.buf = append(c.buf, `,"cat":"flow","id":`...)
+	c.buf = strconv.AppendUint(c.buf, f.ID, 10)
+	c.buf = append(c.buf, `,"ts":`...)
+	c.micros(atFs)
+	c.buf = append(c.buf, `,"name":`...)
+	c.text(name)
+	c.end()
+}
+
+// Processes implements Writer.
+func (c *Chrome) Processes(names ...string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, name := range names {
+		if !c.closed && c.err == nil {
+			c.process(name)
+		}
+	}
 }
 
 // Counter implements Writer.
@@ -118,14 +157,25 @@ func (c *Chrome) Close() error {
 func (c *Chrome) process(name string) *process {
 	p := c.processes[name]
 	if p == nil {
-		p = &process{len(c.processes) + 1, map[string]int{}}
+		p = &process{len(c.processes) + 1, newLanes()}
 		c.processes[name] = p
 		c.begin('M', p.id, 0)
 		c.buf = append(c.buf, `,"name":"process_name","args":{"name":`...)
 		c.text(name)
 		c.buf = append(c.buf, `}}`...)
+		c.sortIndex("process", p.id, 0, p.id)
 	}
 	return p
+}
+
+// sortIndex says where a process or a thread is shown.
+func (c *Chrome) sortIndex(of string, pid, tid, rank int) {
+	c.begin('M', pid, tid)
+	c.buf = append(c.buf, `,"name":"`...)
+	c.buf = append(c.buf, of...)
+	c.buf = append(c.buf, `_sort_index","args":{"sort_index":`...)
+	c.buf = strconv.AppendInt(c.buf, int64(rank), 10)
+	c.buf = append(c.buf, `}}`...)
 }
 
 // begin starts an event of a phase of the format.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,6 +22,7 @@ type doc struct {
 		Ts   float64
 		Dur  float64
 		Name string
+		ID   int
 		Args map[string]json.RawMessage
 	}
 }
@@ -45,13 +48,18 @@ func TestSpans(t *testing.T) {
 	}
 	want := `{"displayTimeUnit":"ns","traceEvents":[
 {"ph":"M","pid":1,"tid":0,"name":"process_name","args":{"name":"dsp"}},
+{"ph":"M","pid":1,"tid":0,"name":"process_sort_index","args":{"sort_index":1}},
 {"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{"name":"thread 0"}},
+{"ph":"M","pid":1,"tid":1,"name":"thread_sort_index","args":{"sort_index":1}},
 {"ph":"X","pid":1,"tid":1,"ts":1.5,"dur":1.250000001,"name":"conv \"3x3\" \\ é\u0001"},
 {"ph":"M","pid":1,"tid":2,"name":"thread_name","args":{"name":"dma"}},
+{"ph":"M","pid":1,"tid":2,"name":"thread_sort_index","args":{"sort_index":4096}},
 {"ph":"X","pid":1,"tid":2,"ts":0,"dur":1,"name":"load"},
 {"ph":"C","pid":1,"tid":0,"ts":0.001,"name":"power (W)","args":{"value":0.25}},
 {"ph":"M","pid":2,"tid":0,"name":"process_name","args":{"name":"npu"}},
+{"ph":"M","pid":2,"tid":0,"name":"process_sort_index","args":{"sort_index":2}},
 {"ph":"M","pid":2,"tid":1,"name":"thread_name","args":{"name":"thread 0"}},
+{"ph":"M","pid":2,"tid":1,"name":"thread_sort_index","args":{"sort_index":1}},
 {"ph":"X","pid":2,"tid":1,"ts":0.000000005,"dur":0,"name":"pool","args":{"operation":3,"stalls":{"dram":4}}}
 ]}
 `
@@ -62,9 +70,89 @@ func TestSpans(t *testing.T) {
 		t.Errorf("%d spans, want 3", c.Spans())
 	}
 	d := decode(t, b.Bytes())
-	if len(d.TraceEvents) != 9 || d.TraceEvents[2].Name != "conv \"3x3\" \\ é\x01" {
+	if len(d.TraceEvents) != 14 || d.TraceEvents[4].Name != "conv \"3x3\" \\ é\x01" {
 		t.Errorf("decoded %+v", d)
 	}
+}
+
+// TestLanesInOrder: units of a kind are shown by their numbers whatever came first, processes
+// in the order in which they were introduced.
+func TestLanesInOrder(t *testing.T) {
+	var a, b bytes.Buffer
+	for _, w := range []trace.Writer{trace.NewChrome(&a), trace.NewPerfetto(&b)} {
+		w.Processes("application", "dsp", "phone")
+		w.Counter("phone", "power (W)", 0, 1)
+		for _, track := range []string{"thread 10", "dma", "thread 2", "thread 0", "launch", "dma 1"} {
+			w.Span("dsp", track, "x", 0, 1)
+		}
+		w.Span("application", "application", "x", 0, 1)
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	type lane struct {
+		rank int
+		name string
+	}
+	want := []string{"application", "dsp", "phone", "application/application", "dsp/thread 0", "dsp/thread 2", "dsp/thread 10", "dsp/dma", "dsp/dma 1", "dsp/launch"}
+	check := func(format string, lanes map[string][]lane) {
+		t.Helper()
+		var got []string
+		for _, process := range []string{"", "application", "dsp"} {
+			l := lanes[process]
+			slices.SortFunc(l, func(a, b lane) int { return a.rank - b.rank })
+			for _, x := range l {
+				got = append(got, strings.TrimPrefix(process+"/"+x.name, "/"))
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", format, diff)
+		}
+	}
+	chrome := map[string][]lane{}
+	names, text := map[[2]int]string{}, ""
+	for _, e := range decode(t, a.Bytes()).TraceEvents {
+		on := [2]int{e.Pid, e.Tid}
+		switch rank := 0; e.Name {
+		case "process_name", "thread_name":
+			if err := json.Unmarshal(e.Args["name"], &text); err != nil {
+				t.Fatal(err)
+			}
+			names[on] = text
+		case "process_sort_index", "thread_sort_index":
+			if err := json.Unmarshal(e.Args["sort_index"], &rank); err != nil {
+				t.Fatal(err)
+			}
+			process := ""
+			if e.Tid > 0 {
+				process = names[[2]int{e.Pid, 0}]
+			}
+			chrome[process] = append(chrome[process], lane{rank, names[on]})
+		}
+	}
+	check("chrome", chrome)
+	perfetto := map[string][]lane{}
+	processes := map[uint64]string{}
+	for _, p := range parse(t, b.Bytes()) {
+		d := parse(t, parse(t, p.bytes).get(60).bytes)
+		switch {
+		case d.has(3):
+			x := parse(t, d.get(3).bytes)
+			processes[d.get(1).value] = string(x.get(6).bytes)
+			perfetto[""] = append(perfetto[""], lane{int(x.get(3).value), string(x.get(6).bytes)})
+			if d.get(11).value != 3 {
+				t.Errorf("tracks of %s are ordered by %d", x.get(6).bytes, d.get(11).value)
+			}
+		case d.has(4):
+			x := parse(t, d.get(4).bytes)
+			if x.get(3).value != d.get(12).value {
+				t.Errorf("%s has rank %d and %d", x.get(5).bytes, x.get(3).value, d.get(12).value)
+			}
+			process := processes[d.get(5).value]
+			perfetto[process] = append(perfetto[process], lane{int(d.get(12).value), string(x.get(5).bytes)})
+		}
+	}
+	check("perfetto", perfetto)
 }
 
 func TestCloseEarlyAndTwice(t *testing.T) {

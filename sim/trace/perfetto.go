@@ -10,64 +10,8 @@ import (
 	"sync"
 
 	"google.golang.org/protobuf/encoding/protowire"
-)
 
-// Numbers of the fields used, of perfetto/trace/*.proto.
-const (
-	tracePacket = 1 // of Trace
-
-	// Of TracePacket.
-	packetTimestamp       = 8 // ns
-	packetSequence        = 10
-	packetTrackEvent      = 11
-	packetInterned        = 12
-	packetSequenceFlags   = 13
-	packetTrackDescriptor = 60
-
-	sequenceBegins = 1 // nothing is interned yet
-	sequenceGoesOn = 2 // names are those interned before
-
-	// Of TrackDescriptor.
-	trackUUID    = 1
-	trackName    = 2
-	trackProcess = 3
-	trackThread  = 4
-	trackParent  = 5
-	trackCounter = 8
-
-	processPID  = 1
-	processName = 6
-	threadPID   = 1
-	threadTID   = 2
-	threadName  = 5
-	counterUnit = 6 // its name
-
-	// Of TrackEvent.
-	eventAnnotations = 4
-	eventType        = 9
-	eventNameID      = 10
-	eventTrack       = 11
-	eventName        = 23
-	eventDouble      = 44 // value of a counter
-
-	sliceBegin   = 1
-	sliceEnd     = 2
-	counterValue = 4
-
-	// Of DebugAnnotation.
-	annotationNameID = 1
-	annotationBool   = 2
-	annotationInt    = 4
-	annotationDouble = 5
-	annotationString = 6
-	annotationJSON   = 9
-	annotationName   = 10
-
-	// Of InternedData, and of its entries.
-	internedEvents      = 2
-	internedAnnotations = 3
-	internedID          = 1
-	internedName        = 2
+	"github.com/nnsoc/nnsoc/internal/perfetto"
 )
 
 // Perfetto writes the protobuf format of ui.perfetto.dev. Its times are nanoseconds,
@@ -91,7 +35,8 @@ type Perfetto struct {
 
 type perfettoProcess struct {
 	pid, uuid uint64
-	tracks    map[string]uint64
+	lanes     lanes
+	tracks    []uint64 // by number in lanes
 	counters  map[string]uint64
 }
 
@@ -112,8 +57,8 @@ const (
 func NewPerfetto(w io.Writer) *Perfetto {
 	return &Perfetto{
 		w: bufio.NewWriterSize(w, 1<<16), processes: map[string]*perfettoProcess{},
-		names: interning{field: internedEvents, ids: map[string]uint64{}},
-		keys:  interning{field: internedAnnotations, ids: map[string]uint64{}},
+		names: interning{field: perfetto.InternedEvents, ids: map[string]uint64{}},
+		keys:  interning{field: perfetto.InternedAnnotations, ids: map[string]uint64{}},
 	}
 }
 
@@ -126,26 +71,37 @@ func (p *Perfetto) Span(process, track, name string, startFs, endFs int64, args 
 	}
 	p.spans++
 	on := p.process(process)
-	uuid, ok := on.tracks[track]
-	if !ok {
-		uuid = p.newUUID()
-		on.tracks[track] = uuid
-		thread := appendVarint(nil, threadPID, on.pid)
-		thread = appendVarint(thread, threadTID, firstTID+uuid)
-		thread = appendString(thread, threadName, track)
-		p.describe(uuid, on.uuid, trackThread, thread, "")
+	lane, known := on.lanes.find(track)
+	if !known {
+		uuid := p.newUUID()
+		on.tracks = append(on.tracks, uuid)
+		rank := uint64(on.lanes.rank(track))
+		thread := appendVarint(nil, perfetto.ThreadPID, on.pid)
+		thread = appendVarint(thread, perfetto.ThreadTID, firstTID+uuid)
+		thread = appendVarint(thread, perfetto.ThreadSort, rank)
+		thread = appendString(thread, perfetto.ThreadName, track)
+		p.describe(uuid, on.uuid, perfetto.TrackThread, thread, "", perfetto.TrackRank, rank)
 	}
-	p.event = appendVarint(p.event[:0], eventType, sliceBegin)
-	p.event = appendVarint(p.event, eventTrack, uuid)
-	p.event = p.name(p.event, &p.names, name, eventNameID, eventName)
+	uuid := on.tracks[lane-1]
+	p.event = appendVarint(p.event[:0], perfetto.EventType, perfetto.SliceBegin)
+	p.event = appendVarint(p.event, perfetto.EventTrack, uuid)
+	p.event = p.name(p.event, &p.names, name, perfetto.EventNameID, perfetto.EventName)
 	for _, a := range args {
-		p.part = p.name(p.part[:0], &p.keys, a.Key, annotationNameID, annotationName)
+		if flow, ok := a.Value.(Flow); ok {
+			field := protowire.Number(perfetto.EventFlow)
+			if flow.Ends {
+				field = perfetto.EventFlowEnd
+			}
+			p.event = protowire.AppendFixed64(protowire.AppendTag(p.event, field, protowire.Fixed64Type), flow.ID)
+			continue
+		}
+		p.part = p.name(p.part[:0], &p.keys, a.Key, perfetto.AnnotationNameID, perfetto.AnnotationName)
 		p.part = appendValue(p.part, a.Value)
-		p.event = appendBytes(p.event, eventAnnotations, p.part)
+		p.event = appendBytes(p.event, perfetto.EventAnnotations, p.part)
 	}
 	p.emit(startFs)
-	p.event = appendVarint(p.event[:0], eventType, sliceEnd)
-	p.event = appendVarint(p.event, eventTrack, uuid)
+	p.event = appendVarint(p.event[:0], perfetto.EventType, perfetto.SliceEnd)
+	p.event = appendVarint(p.event, perfetto.EventTrack, uuid)
 	p.emit(max(startFs, endFs))
 }
 
@@ -163,15 +119,26 @@ func (p *Perfetto) Counter(process, name string, atFs int64, value float64) {
 		on.counters[name] = uuid
 		var counter []byte
 		if _, unit, found := strings.Cut(strings.TrimSuffix(name, ")"), " ("); found {
-			counter = appendString(nil, counterUnit, unit)
+			counter = appendString(nil, perfetto.CounterUnit, unit)
 		}
-		p.describe(uuid, on.uuid, trackCounter, counter, name)
+		p.describe(uuid, on.uuid, perfetto.TrackCounter, counter, name, perfetto.TrackRank, counterRank+uint64(len(on.counters)))
 	}
-	p.event = appendVarint(p.event[:0], eventType, counterValue)
-	p.event = appendVarint(p.event, eventTrack, uuid)
-	p.event = protowire.AppendTag(p.event, eventDouble, protowire.Fixed64Type)
+	p.event = appendVarint(p.event[:0], perfetto.EventType, perfetto.CounterValue)
+	p.event = appendVarint(p.event, perfetto.EventTrack, uuid)
+	p.event = protowire.AppendTag(p.event, perfetto.EventDouble, protowire.Fixed64Type)
 	p.event = protowire.AppendFixed64(p.event, math.Float64bits(value))
 	p.emit(atFs)
+}
+
+// Processes implements Writer.
+func (p *Perfetto) Processes(names ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, name := range names {
+		if !p.closed && p.err == nil {
+			p.process(name)
+		}
+	}
 }
 
 // Spans implements Writer.
@@ -195,32 +162,38 @@ func (p *Perfetto) Close() error {
 // firstTID keeps the numbers of threads apart from those of processes.
 const firstTID = 1 << 16
 
+// counterRank places counters behind the tracks of their process.
+const counterRank = 1 << 24
+
 func (p *Perfetto) newUUID() uint64 { p.uuids++; return p.uuids }
 
 // process returns the process of a name and introduces a new one.
 func (p *Perfetto) process(name string) *perfettoProcess {
 	x := p.processes[name]
 	if x == nil {
-		x = &perfettoProcess{pid: uint64(len(p.processes) + 1), uuid: p.newUUID(), tracks: map[string]uint64{}, counters: map[string]uint64{}}
+		x = &perfettoProcess{pid: uint64(len(p.processes) + 1), uuid: p.newUUID(), lanes: newLanes(), counters: map[string]uint64{}}
 		p.processes[name] = x
-		process := appendVarint(nil, processPID, x.pid)
-		process = appendString(process, processName, name)
-		p.describe(x.uuid, 0, trackProcess, process, "")
+		process := appendVarint(nil, perfetto.ProcessPID, x.pid)
+		process = appendVarint(process, perfetto.ProcessSort, x.pid)
+		process = appendString(process, perfetto.ProcessName, name)
+		p.describe(x.uuid, 0, perfetto.TrackProcess, process, "", perfetto.TrackOrder, perfetto.OrderByRank)
 	}
 	return x
 }
 
-// describe writes the packet that introduces a track.
-func (p *Perfetto) describe(uuid, parent uint64, kind protowire.Number, what []byte, name string) {
-	d := appendVarint(nil, trackUUID, uuid)
+// describe writes the packet that introduces a track, with a field that says what order it
+// has.
+func (p *Perfetto) describe(uuid, parent uint64, kind protowire.Number, what []byte, name string, order protowire.Number, value uint64) {
+	d := appendVarint(nil, perfetto.TrackUUID, uuid)
 	if parent != 0 {
-		d = appendVarint(d, trackParent, parent)
+		d = appendVarint(d, perfetto.TrackParent, parent)
 	}
 	if name != "" {
-		d = appendString(d, trackName, name)
+		d = appendString(d, perfetto.TrackName, name)
 	}
 	d = appendBytes(d, kind, what)
-	p.packet = appendBytes(p.packet[:0], packetTrackDescriptor, d)
+	d = appendVarint(d, order, value)
+	p.packet = appendBytes(p.packet[:0], perfetto.PacketTrackDescriptor, d)
 	p.write()
 }
 
@@ -234,8 +207,8 @@ func (p *Perfetto) name(b []byte, i *interning, name string, id, full protowire.
 		n = uint64(len(i.ids) + 1)
 		i.ids[name] = n
 		i.bytes += len(name)
-		entry := appendVarint(nil, internedID, n)
-		entry = appendString(entry, internedName, name)
+		entry := appendVarint(nil, perfetto.InternedID, n)
+		entry = appendString(entry, perfetto.InternedName, name)
 		p.interned = appendBytes(p.interned, i.field, entry)
 	}
 	return appendVarint(b, id, n)
@@ -243,25 +216,25 @@ func (p *Perfetto) name(b []byte, i *interning, name string, id, full protowire.
 
 // emit writes the packet of an event, with the names that it is the first to use.
 func (p *Perfetto) emit(atFs int64) {
-	p.packet = appendVarint(p.packet[:0], packetTimestamp, uint64(max(atFs, 0))/1e6)
+	p.packet = appendVarint(p.packet[:0], perfetto.PacketTimestamp, uint64(max(atFs, 0))/1e6)
 	if len(p.interned) > 0 {
-		p.packet = appendBytes(p.packet, packetInterned, p.interned)
+		p.packet = appendBytes(p.packet, perfetto.PacketInterned, p.interned)
 		p.interned = p.interned[:0]
 	}
-	p.packet = appendBytes(p.packet, packetTrackEvent, p.event)
+	p.packet = appendBytes(p.packet, perfetto.PacketTrackEvent, p.event)
 	p.write()
 }
 
 // write writes a packet of the one sequence that a trace is.
 func (p *Perfetto) write() {
-	p.packet = appendVarint(p.packet, packetSequence, 1)
-	flags := uint64(sequenceGoesOn)
+	p.packet = appendVarint(p.packet, perfetto.PacketSequence, 1)
+	flags := uint64(perfetto.SequenceGoesOn)
 	if !p.begun {
-		p.begun, flags = true, sequenceBegins
+		p.begun, flags = true, perfetto.SequenceBegins
 	}
-	p.packet = appendVarint(p.packet, packetSequenceFlags, flags)
+	p.packet = appendVarint(p.packet, perfetto.PacketSequenceFlags, flags)
 	var head [16]byte
-	h := protowire.AppendTag(head[:0], tracePacket, protowire.BytesType)
+	h := protowire.AppendTag(head[:0], perfetto.TracePacket, protowire.BytesType)
 	h = protowire.AppendVarint(h, uint64(len(p.packet)))
 	if _, err := p.w.Write(h); p.err == nil {
 		p.err = err
@@ -288,19 +261,19 @@ func appendString(b []byte, n protowire.Number, v string) []byte {
 func appendValue(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case string:
-		return appendString(b, annotationString, v)
+		return appendString(b, perfetto.AnnotationString, v)
 	case bool:
-		return appendVarint(b, annotationBool, protowire.EncodeBool(v))
+		return appendVarint(b, perfetto.AnnotationBool, protowire.EncodeBool(v))
 	case int:
-		return appendVarint(b, annotationInt, uint64(v))
+		return appendVarint(b, perfetto.AnnotationInt, uint64(v))
 	case int64:
-		return appendVarint(b, annotationInt, uint64(v))
+		return appendVarint(b, perfetto.AnnotationInt, uint64(v))
 	case float64:
-		return protowire.AppendFixed64(protowire.AppendTag(b, annotationDouble, protowire.Fixed64Type), math.Float64bits(v))
+		return protowire.AppendFixed64(protowire.AppendTag(b, perfetto.AnnotationDouble, protowire.Fixed64Type), math.Float64bits(v))
 	}
 	text, err := json.Marshal(v)
 	if err != nil {
-		return appendString(b, annotationString, fmt.Sprint(v))
+		return appendString(b, perfetto.AnnotationString, fmt.Sprint(v))
 	}
-	return appendString(b, annotationJSON, string(text))
+	return appendString(b, perfetto.AnnotationJSON, string(text))
 }

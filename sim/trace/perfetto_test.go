@@ -115,6 +115,9 @@ func readPerfetto(t *testing.T, data []byte) (lines []string) {
 			}
 			text := fmt.Sprintf("%s: %s from %d", tracks[uuid], name, e.at)
 			for _, f := range e.message {
+				if f.number == 47 || f.number == 48 {
+					lines = append(lines, fmt.Sprintf("flow %d ends %v on %s at %d", f.value, f.number == 48, tracks[uuid], e.at))
+				}
 				if f.number == 4 {
 					a := parse(t, f.bytes)
 					text += " " + keys[a.get(1).value] + "=" + annotation(a[1])
@@ -167,7 +170,11 @@ func readChrome(t *testing.T, data []byte) (lines []string) {
 		}
 		switch e.Ph {
 		case "M":
-			names[on] = text(args["name"])
+			if raw, ok := args["name"]; ok {
+				names[on] = text(raw)
+			}
+		case "s", "f":
+			lines = append(lines, fmt.Sprintf("flow %d ends %v on %s/%s at %d", e.ID, e.Ph == "f", names[[2]int{e.Pid, 0}], names[on], ns(e.Ts)))
 		case "X":
 			line := fmt.Sprintf("%s/%s: %s from %d", names[[2]int{e.Pid, 0}], names[on], e.Name, ns(e.Ts))
 			for _, key := range []string{"operation", "share", "kernel", "stalls"} {
@@ -195,14 +202,15 @@ func TestPerfettoEqualsChrome(t *testing.T) {
 			w.Span(device, "thread 0", fmt.Sprint("conv ", i%7), at, at+9e6, trace.Arg{Key: "operation", Value: i}, trace.Arg{Key: "share", Value: 0.5},
 				trace.Arg{Key: "kernel", Value: "é \"3x3\""}, trace.Arg{Key: "stalls", Value: map[string]int64{"dram": 4}})
 			w.Span(device, "thread 0", "inside", at+2e6, at+9e6)
-			w.Span(device, "dma", "load", at, at)
+			w.Span(device, "dma", "load", at, at, trace.Arg{Key: "submission", Value: trace.Flow{ID: uint64(i + 1), Ends: true}})
+			w.Span("application", "call", "launch", at, at+1e6, trace.Arg{Key: "submission", Value: trace.Flow{ID: uint64(i + 1)}}, trace.Arg{Key: "share", Value: 0.5})
 			w.Counter(device, "power (W)", at, float64(i)/8)
 		}
 		w.Span("dsp", "thread 0", "backwards", 2000e6, 1000e6)
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if w.Spans() != 301 {
+		if w.Spans() != 401 {
 			t.Errorf("%d spans", w.Spans())
 		}
 	}

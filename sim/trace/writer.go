@@ -1,7 +1,7 @@
 package trace
 
 // Arg is a named value shown with a span. Value is anything that encodes as
-// JSON.
+// JSON, or a Flow.
 type Arg struct {
 	Key   string
 	Value any
@@ -15,6 +15,9 @@ type Writer interface {
 	// empty. Of the spans of a track that begin at one instant the longest comes first;
 	// others come in any order.
 	Span(process, track, name string, startFs, endFs int64, args ...Arg)
+	// Processes introduces processes in the order in which they are shown, before those
+	// that come by themselves.
+	Processes(names ...string)
 	// Counter records the value that a counter of a process has from atFs on.
 	Counter(process, name string, atFs int64, value float64)
 	// Spans is the number of spans so far.

@@ -157,6 +157,9 @@ func (c *channel) enter(k, n int64, r *Request, log *moveLog) int64 {
 		u.activates += c.count[Activate] - activates
 	}
 	last := x + (n-1)*c.t.burst
+	if c.meter.span > 0 {
+		c.measure(x, n, r)
+	}
 	if r.Write {
 		u.writes += n
 	} else {
@@ -166,4 +169,15 @@ func (c *channel) enter(k, n int64, r *Request, log *moveLog) int64 {
 	log.add(at, n)
 	c.next = at + n
 	return last
+}
+
+// measure counts n bursts of a column command on the data bus.
+//
+//go:noinline
+func (c *channel) measure(x, n int64, r *Request) {
+	x += c.t.rl
+	if r.Write {
+		x += c.t.wl - c.t.rl
+	}
+	c.meter.add(r.Master, c.clock.at(x), c.clock.at(x+n*c.t.burst), n*int64(c.cfg.BurstBytes()))
 }

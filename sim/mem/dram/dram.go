@@ -44,6 +44,7 @@ type DRAM struct {
 	count   [numEvents]int64
 	use     [MaxMasters]clockedUse
 
+	meter    meter
 	clocking Clocking
 	stated   int64                // bytes of Elapse
 	due      sim.Time             // when that is asked next
@@ -72,7 +73,7 @@ func New(cfg Config) (*DRAM, error) {
 	for i := range d.ch {
 		d.ch[i] = channel{
 			plan: plan{
-				t: &d.t, cfg: &d.cfg, count: &d.count, use: &d.use, banks: banks[i*cfg.Banks:][:cfg.Banks],
+				t: &d.t, cfg: &d.cfg, count: &d.count, use: &d.use, clock: &d.clock, meter: &d.meter, banks: banks[i*cfg.Banks:][:cfg.Banks],
 				group:      int64(max(1, min(groupClocks*d.cfg.TransfersPerClock/d.cfg.BurstLength, d.cfg.QueueDepth))),
 				depth:      int64(d.cfg.QueueDepth),
 				firstReady: isFirstReady(&d.cfg),
@@ -105,6 +106,7 @@ func (d *DRAM) Reset() {
 	d.count, d.stated = [numEvents]int64{}, 0
 	d.use = [MaxMasters]clockedUse{}
 	d.asleep, d.waited = 0, [MaxMasters]sim.Time{}
+	d.meter.reset()
 }
 
 // Counters are the events since Reset; in the order of Activate and those after it.

@@ -11,6 +11,8 @@ type plan struct {
 	cfg   *Config
 	count *[numEvents]int64
 	use   *[MaxMasters]clockedUse
+	clock *clock
+	meter *meter
 
 	reads, writes calendar  // clocks of column commands, each a burst long
 	tail          columnRun // the last of them

@@ -107,8 +107,11 @@ func (d *DRAM) Bytes() int64 {
 }
 
 // Elapse is time in which bytes move, evenly, that are not accessed one by one: Clocking sees
-// them.
-func (d *DRAM) Elapse(from, to sim.Time, bytes int64) {
+// them. They are of a master.
+func (d *DRAM) Elapse(master int, from, to sim.Time, bytes int64) {
+	if d.meter.span > 0 {
+		d.meter.add(master, from, to, bytes)
+	}
 	for d.due <= to {
 		if at := d.due; at > from {
 			part := int64(float64(bytes) * float64(at-from) / float64(to-from))

@@ -85,10 +85,10 @@ func TestElapse(t *testing.T) {
 	d := memtest.NewDRAM(t, nil)
 	c := &clockCourse{at: []sim.Time{100, 200, 300}, to: slices.Repeat([]dram.Config{memtest.LPDDR4X()}, 3)}
 	d.SetClocking(c, 100)
-	d.Elapse(0, 50, 500)
-	d.Elapse(50, 250, 4000)
-	d.Elapse(250, 250, 7)
-	d.Elapse(250, 400, 0)
+	d.Elapse(0, 0, 50, 500)
+	d.Elapse(0, 50, 250, 4000)
+	d.Elapse(0, 250, 250, 7)
+	d.Elapse(0, 250, 400, 0)
 	if fmt.Sprint(c.bytes) != "[1500 3500 4507]" || d.Bytes() != 4507 {
 		t.Errorf("%v bytes, %d in the end", c.bytes, d.Bytes())
 	}

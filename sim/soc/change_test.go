@@ -1,0 +1,155 @@
+package soc_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// TestKeys: every number that a preset writes is found under its key, and given itself
+// nothing changes; given another value that key alone does.
+func TestKeys(t *testing.T) {
+	for _, name := range soc.Names() {
+		want, err := soc.Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys, err := soc.Keys(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(keys) < 100 {
+			t.Errorf("%s: only %d keys", name, len(keys))
+		}
+		assumed := 0
+		seen := map[string]bool{}
+		var same []soc.Change
+		for _, k := range keys {
+			if seen[k.Path] {
+				t.Errorf("%s: %s is listed twice", name, k.Path)
+			}
+			seen[k.Path] = true
+			if k.Assumed() {
+				assumed++
+			}
+			if k.Comment == "" {
+				t.Errorf("%s: %s has no source", name, k.Path)
+			}
+			if k.Value < k.Lo || k.Value > k.Hi {
+				t.Errorf("%s: %s = %v outside of %v to %v", name, k.Path, k.Value, k.Lo, k.Hi)
+			}
+			same = append(same, soc.Change{Key: k.Path, Value: strconv.FormatFloat(k.Value, 'f', -1, 64)})
+		}
+		got, err := soc.LoadChanged(name, same...)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s changes (-loaded +changed):\n%s", name, diff)
+		}
+		t.Logf("%s: %d keys, %d assumed", name, len(keys), assumed)
+	}
+}
+
+func TestLoadChanged(t *testing.T) {
+	for _, c := range []struct {
+		changes string
+		is      func(c *soc.Config) bool
+	}{
+		// Lower clocks of the memory stay; who votes for a higher one has the highest.
+		{"dram.mt_per_s=3733", func(c *soc.Config) bool {
+			return c.DRAM.MTPerS == 3733 && slices.Equal(c.DRAM.Clock.MHz[9:], []float64{1804, 1866.5}) &&
+				c.CPU.Clusters[0].Clock.OPPs[len(c.CPU.Clusters[0].Clock.OPPs)-1].DDRMHz == 1866.5
+		}},
+		{"dram.mt_per_s=6400", func(c *soc.Config) bool { return slices.Equal(c.DRAM.Clock.MHz[10:], []float64{2092, 3200}) }},
+		{"dram.clock.mhz[10]=2100", func(c *soc.Config) bool { return c.GPU.Clock.OPPs[len(c.GPU.Clock.OPPs)-1].DDRMHz == 2100 }},
+		{"host.clean_us[0][1]=7", func(c *soc.Config) bool { return c.Host.Clean[0][1] == 7 }},
+		{"npu.ublock=1x1x32", func(c *soc.Config) bool { return c.NPU.Ublock == [3]int{1, 1, 32} }},
+		{"npu.ublock[2]=32", func(c *soc.Config) bool { return c.NPU.Ublock == [3]int{1, 1, 32} }},
+		{"npu.memory[0].kib=4096 dsp.threads=2 dsp.contexts=1", func(c *soc.Config) bool {
+			return c.NPU.Memories[0].KiB == 4096 && c.DSP.Threads == 2 && c.DSP.Contexts == 1
+		}},
+		{"dram.xor_banks=false", func(c *soc.Config) bool { return !c.DRAM.XORBanks }},
+		{"soc.name=other", func(c *soc.Config) bool { return c.SoC.Name == "other" }},
+		// The point of the preferences, with them.
+		{"npu.clock.opps[1].mhz=400", func(c *soc.Config) bool {
+			return c.NPU.Clock.FastMHz == 400 && c.NPU.Clock.SustainedMHz == 400 && c.NPU.Clock.LowPowerMHz == 250
+		}},
+		{"npu.clock.sustained_mhz=250 npu.clock.opps[1].mhz=400", func(c *soc.Config) bool {
+			return c.NPU.Clock.FastMHz == 400 && c.NPU.Clock.SustainedMHz == 250
+		}},
+		// A key that the file leaves out.
+		{"npu.clock.opps[1].ddr_mhz=2133", func(c *soc.Config) bool { return c.NPU.Clock.OPPs[1].DDRMHz == 2133 }},
+	} {
+		var list []soc.Change
+		for _, s := range strings.Fields(c.changes) {
+			x, err := soc.ParseChange(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, x)
+		}
+		got, err := soc.LoadChanged("pixel4", list...)
+		if err != nil {
+			t.Errorf("%s: %v", c.changes, err)
+		} else if !c.is(got) {
+			t.Errorf("%s has not changed it", c.changes)
+		}
+	}
+}
+
+func TestLoadChangedRefuses(t *testing.T) {
+	broken := filepath.Join(t.TempDir(), "broken.toml")
+	if err := os.WriteFile(broken, []byte("[soc]\nname = 3\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ soc, changes, want string }{
+		{"pixel4", "dram.mt_per_s=1e9", "soc: pixel4.toml with dram.mt_per_s=1e9: dram.mt_per_s: 1e+09, want"},
+		{"pixel4", "dram.mt_per_s=fast", `dram.mt_per_s: "fast", want a number`},
+		{"pixel4", "dram.mt_per_s=NaN", `dram.mt_per_s: "NaN", want a number`},
+		{"pixel4", "npu.cores=1.5", `npu.cores: "1.5", want a whole number`},
+		{"pixel4", "npu.pack_taps=yes", `npu.pack_taps: "yes", want true or false`},
+		{"pixel4", "npu.ublock=32x32", `npu.ublock: "32x32" has 2 elements, want 3`},
+		{"pixel4", "npu.ublok=1", "unknown key npu.ublok: in npu there are name, product, clock"},
+		{"pixel4", "nnpu.x=1", "unknown key nnpu: there are soc, dram"},
+		{"pixel4", "npu=1", "npu is a table: name one of its keys, name, product, clock"},
+		{"pixel4", "npu.memory=1", "npu.memory is a list of 2 tables: name a key of one, such as npu.memory[0].name"},
+		{"pixel4", "npu.memory[2].kib=1", "unknown key npu.memory[2]: it has 2 elements, [0] to [1]"},
+		{"pixel4", "npu.memory[-1].kib=1", "unknown key npu.memory[-1]"},
+		{"pixel4", "npu.memory[0.kib=1", "lacks its ]"},
+		{"pixel4", "npu.cores[0]=1", "npu.cores is no list"},
+		{"pixel4", "npu.cores.x=1", "npu.cores is no table"},
+		{"pixel4", "npu.energy.pj.magic=1", "unknown key npu.energy.pj.magic: in npu.energy.pj there are"},
+		{"pixel4", "npu.pipeline_delay=4", "npu.pipeline_delay: takes no effect"},
+		{"pixel4", "cpu.threads=1 cpu.threads=2", "cpu.threads is changed twice"},
+		{"pixel4", "cpu.threads=60", "60 threads on 4 cores"},
+		{"pixel4", "npu.clock.fast_mhz=400", "400 MHz is not one of the operating points"},
+		{"ethos-u55-32", "gpu.lanes=64", "gpu is not in this SoC"},
+		{"nowhere", "cpu.threads=1", `no SoC named "nowhere"`},
+		{broken, "cpu.threads=1", "broken.toml:2:8"},
+	} {
+		var list []soc.Change
+		for _, s := range strings.Fields(c.changes) {
+			x, err := soc.ParseChange(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, x)
+		}
+		if _, err := soc.LoadChanged(c.soc, list...); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s on %s: %v, want %q", c.changes, c.soc, err, c.want)
+		}
+	}
+	for _, s := range []string{"", "x", "=1", "x=", strings.Repeat("x", 2000) + "=1"} {
+		if _, err := soc.ParseChange(s); err == nil {
+			t.Errorf("%.20q is a change", s)
+		}
+	}
+}
