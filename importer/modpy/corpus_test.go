@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,6 +13,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/importer/vectors"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/testvectors/nnapi"
 )
 
 // specOf writes a case as a specification that expands to it alone.
@@ -155,23 +154,19 @@ func bare(c *vectors.Case) *vectors.Case {
 	return &d
 }
 
-// TestCorpus writes cases of the shared corpus as specifications, which must
+// TestCorpus writes cases of the public corpus as specifications, which must
 // give the same models and values.
 func TestCorpus(t *testing.T) {
-	shared := os.Getenv("NNSOC_SHARED")
-	if shared == "" {
-		shared = filepath.Join("..", "..", "..", "shared")
-	}
-	files, _ := filepath.Glob(filepath.Join(shared, "vectors", "nnapi", "*.json.gz"))
-	if len(files) == 0 {
-		t.Skip("skipped: needs shared data")
-	}
 	tested := 0
-	for n, name := range files {
+	for n, name := range nnapi.Names() {
 		if n%4 != 0 && !strings.Contains(name, "V1_3_cts_only") && !strings.Contains(name, "__while") && !strings.Contains(name, "__if_") {
 			continue
 		}
-		f, err := vectors.Load(name)
+		text, err := nnapi.Read(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := vectors.Read(bytes.NewReader(text))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,35 +3,23 @@ package tensor
 import (
 	"bytes"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/importer/npy"
+	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 )
-
-func shared(t *testing.T, parts ...string) string {
-	dir := os.Getenv("NNSOC_SHARED")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared")
-	}
-	p := filepath.Join(append([]string{dir}, parts...)...)
-	if _, err := os.Stat(p); err != nil {
-		t.Skip("skipped: needs shared data")
-	}
-	return p
-}
 
 // TestPictureMatchesRecordedInput compares our resizing with the recorded
 // input of a real network, made by another library's bilinear filter.
 func TestPictureMatchesRecordedInput(t *testing.T) {
-	want, err := os.ReadFile(shared(t, "models", "mobilenet_v1_1.0_224_quant", "case0.in0.bin"))
+	want, err := os.ReadFile(shared.Path(t, "models", "mobilenet_v1_1.0_224_quant", "case0.in0.bin"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := &nn.Operand{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{1, 224, 224, 3}}
-	got, err := Read(shared(t, "models", "data", "grace_hopper.bmp"), o, DefaultNormalization)
+	got, err := Read(shared.Path(t, "models", "data", "grace_hopper.bmp"), o, DefaultNormalization)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,9 +1,9 @@
 package tflite
 
-import "github.com/nnsoc/nnsoc/importer/tflite/tflitetest"
+import "github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
 
 // fields are options by name.
-type fields = tflitetest.Table
+type fields = tflitefile.Table
 
 var (
 	act = func(code int) fields { return fields{"activation": code} }
@@ -180,10 +180,10 @@ func channels(d []int32, along int, scales []float32, v ...float64) arg {
 func sparse(a arg) arg {
 	a.More = fields{"sparsity": fields{
 		"traversal_order": []int32{0, 1},
-		"dim_metadata": []tflitetest.Table{
+		"dim_metadata": []tflitefile.Table{
 			{"format": 0, "dense_size": 2},
-			{"format": 1, "segments_type": 1, "segments": tflitetest.Union("Int32Vector", fields{"values": []int32{0, 1, 2}}),
-				"indices_type": 3, "indices": tflitetest.Union("Uint8Vector", fields{"values": []uint8{1, 2}})},
+			{"format": 1, "segments_type": 1, "segments": tflitefile.Union("Int32Vector", fields{"values": []int32{0, 1, 2}}),
+				"indices_type": 3, "indices": tflitefile.Union("Uint8Vector", fields{"values": []uint8{1, 2}})},
 		},
 	}}
 	return a
@@ -194,10 +194,10 @@ func sparse(a arg) arg {
 func blockSparse(a arg) arg {
 	a.More = fields{"sparsity": fields{
 		"traversal_order": []int32{0, 1, 2, 3}, "block_map": []int32{0, 1},
-		"dim_metadata": []tflitetest.Table{
+		"dim_metadata": []tflitefile.Table{
 			{"format": 0, "dense_size": 2},
-			{"format": 1, "segments_type": 2, "segments": tflitetest.Union("Uint16Vector", fields{"values": []uint16{0, 2, 3}}),
-				"indices_type": 1, "indices": tflitetest.Union("Int32Vector", fields{"values": []int32{0, 1, 1}})},
+			{"format": 1, "segments_type": 2, "segments": tflitefile.Union("Uint16Vector", fields{"values": []uint16{0, 2, 3}}),
+				"indices_type": 1, "indices": tflitefile.Union("Int32Vector", fields{"values": []int32{0, 1, 1}})},
 			{"format": 0, "dense_size": 2}, {"format": 0, "dense_size": 2},
 		},
 	}}

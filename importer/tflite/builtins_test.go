@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/validate"
-	"github.com/nnsoc/nnsoc/importer/tflite/tflitetest"
+	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/refcpu"
@@ -16,7 +16,7 @@ import (
 
 // arg is a tensor of a test operator with its value.
 type arg struct {
-	tflitetest.Tensor
+	tflitefile.Tensor
 	values   []float64
 	constant bool
 	omitted  bool
@@ -24,7 +24,7 @@ type arg struct {
 }
 
 func tensorArg(code int, shape []int32, values []float64) arg {
-	return arg{Tensor: tflitetest.Tensor{Type: code, Shape: shape}, values: values}
+	return arg{Tensor: tflitefile.Tensor{Type: code, Shape: shape}, values: values}
 }
 
 // f32, i32, i64, bools and the like are tensors of a type; dims is their shape.
@@ -86,7 +86,7 @@ func (a arg) bytes() []byte {
 type opCase struct {
 	op      string
 	kind    string
-	options tflitetest.Table
+	options tflitefile.Table
 	in, out []arg
 	inner   []arg
 	custom  []byte
@@ -103,11 +103,11 @@ func codeOf(name string) int {
 
 // file is a network of the operator.
 func (c *opCase) file() []byte {
-	o := tflitetest.Operator{Code: codeOf(c.op), Kind: c.kind, Options: c.options, CustomOptions: c.custom}
+	o := tflitefile.Operator{Code: codeOf(c.op), Kind: c.kind, Options: c.options, CustomOptions: c.custom}
 	if o.Code == customCode {
 		o.Custom = c.op
 	}
-	s := tflitetest.Subgraph{}
+	s := tflitefile.Subgraph{}
 	add := func(a arg, name string, i int) int32 {
 		t := a.Tensor
 		t.Name = fmt.Sprintf("%s%d", name, i)
@@ -135,8 +135,8 @@ func (c *opCase) file() []byte {
 	for i, a := range c.inner {
 		o.Inner = append(o.Inner, add(a, "inner", i))
 	}
-	s.Operators = []tflitetest.Operator{o}
-	m := tflitetest.Model{Subgraphs: []tflitetest.Subgraph{s}}
+	s.Operators = []tflitefile.Operator{o}
+	m := tflitefile.Model{Subgraphs: []tflitefile.Subgraph{s}}
 	return m.Bytes()
 }
 

@@ -9,21 +9,42 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal/validate"
+	"github.com/nnsoc/nnsoc/importer/tflite/export"
+	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/builder"
 )
 
-// models are the real networks in the shared folder, by folder name.
+// small is a network of three layers, in a file of a few kilobytes.
+func small(tb testing.TB) []byte {
+	b := builder.New(builder.Config{Format: builder.Float32})
+	x := b.Dense(b.Dense(b.Values("x", 1, 1), 16, builder.ReLU), 16, builder.ReLU)
+	b.Output(b.Dense(x, 1, builder.Linear), "y")
+	m, err := b.Model("small")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return exported(tb, m)
+}
+
+func exported(tb testing.TB, m *nn.Model) []byte {
+	file, err := export.Bytes(m)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return file
+}
+
+// models are networks of the zoo as files, by name, and the published ones in
+// the shared folder, by folder name.
 func models(tb testing.TB) map[string][]byte {
-	dir := os.Getenv("NNSOC_SHARED")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared")
-	}
-	paths, _ := filepath.Glob(filepath.Join(dir, "models", "*", "model.tflite"))
-	if len(paths) == 0 {
-		tb.Skip("skipped: needs shared data")
-	}
 	m := map[string][]byte{}
+	for _, name := range []string{"mlperf_tiny_ad_quant", "mlperf_tiny_ic_quant", "mlperf_tiny_kws_quant", "mlperf_tiny_vww_float", "tts_float"} {
+		m[name] = exported(tb, zoo.MustBuild(name))
+	}
+	paths, _ := filepath.Glob(filepath.Join(shared.Dir(), "models", "*", "model.tflite"))
 	for _, p := range paths {
 		b, err := os.ReadFile(p)
 		if err != nil {
@@ -34,7 +55,7 @@ func models(tb testing.TB) map[string][]byte {
 	return m
 }
 
-// TestImportModels imports the networks of the shared data and validates them.
+// TestImportModels imports whole networks and validates them.
 // Operations are as many as the file's operators where each has one NNAPI twin.
 func TestImportModels(t *testing.T) {
 	operations := map[string]int{
@@ -42,6 +63,7 @@ func TestImportModels(t *testing.T) {
 		"mobilenet_v2_1.0_224_quant": 66, "mlperf_tiny_ad_int8": 10, "mlperf_tiny_ad_float": 10, "mlperf_tiny_ic_resnet8_int8": 16,
 		"mlperf_tiny_ic_resnet8_float": 16, "mlperf_tiny_kws_int8": 13, "mlperf_tiny_vww_int8": 31, "tflm_person_detect_int8": 31,
 		"tflm_hello_world_float": 3, "ssd_mobilenet_v1_quant_nopost": 63, "face_landmark_float": 97, "movie_review_text": 5,
+		"mlperf_tiny_ad_quant": 10, "mlperf_tiny_ic_quant": 16, "mlperf_tiny_kws_quant": 13, "mlperf_tiny_vww_float": 31, "tts_float": 6,
 		"lstm_op_float": 1, "mnist_lstm_float": 4, "nested_while": 1, "synthetic_if_float": 3,
 	}
 	for name, data := range models(t) {
@@ -60,7 +82,7 @@ func TestImportModels(t *testing.T) {
 }
 
 func TestPerChannel(t *testing.T) {
-	m, err := Import(models(t)["mlperf_tiny_kws_int8"], nil)
+	m, err := Import(models(t)["mlperf_tiny_kws_quant"], nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +102,7 @@ func TestPerChannel(t *testing.T) {
 // TestTruncated cuts a small model at every length: never a panic, always an
 // error but at full length.
 func TestTruncated(t *testing.T) {
-	data := models(t)["tflm_hello_world_float"]
+	data := small(t)
 	for n := range data {
 		m, err := Import(data[:n:n], nil)
 		if err != nil {
@@ -95,7 +117,7 @@ func TestTruncated(t *testing.T) {
 
 // TestDamaged flips every byte of a small model in turn to a few values.
 func TestDamaged(t *testing.T) {
-	data := models(t)["tflm_hello_world_float"]
+	data := small(t)
 	buf := make([]byte, len(data))
 	for i := range data {
 		for _, x := range []byte{0x00, 0x01, 0x7f, 0x80, 0xff} {

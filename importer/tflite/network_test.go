@@ -8,18 +8,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/importer/tflite/tflitetest"
+	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
 	"github.com/nnsoc/nnsoc/nn"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/nnrt"
 )
 
 // network is a file of one subgraph.
-func network(tensors []arg, in, out []int32, operators ...tflitetest.Operator) []byte {
+func network(tensors []arg, in, out []int32, operators ...tflitefile.Operator) []byte {
 	return networkOf(subgraph(tensors, in, out, operators...))
 }
 
-func subgraph(tensors []arg, in, out []int32, operators ...tflitetest.Operator) tflitetest.Subgraph {
-	s := tflitetest.Subgraph{Inputs: in, Outputs: out, Operators: operators}
+func subgraph(tensors []arg, in, out []int32, operators ...tflitefile.Operator) tflitefile.Subgraph {
+	s := tflitefile.Subgraph{Inputs: in, Outputs: out, Operators: operators}
 	for i, a := range tensors {
 		t := a.Tensor
 		if t.Name == "" {
@@ -33,13 +33,13 @@ func subgraph(tensors []arg, in, out []int32, operators ...tflitetest.Operator) 
 	return s
 }
 
-func networkOf(subgraphs ...tflitetest.Subgraph) []byte {
-	m := tflitetest.Model{Subgraphs: subgraphs}
+func networkOf(subgraphs ...tflitefile.Subgraph) []byte {
+	m := tflitefile.Model{Subgraphs: subgraphs}
 	return m.Bytes()
 }
 
-func apply(name string, in, out []int32) tflitetest.Operator {
-	return tflitetest.Operator{Code: codeOf(name), Inputs: in, Outputs: out}
+func apply(name string, in, out []int32) tflitefile.Operator {
+	return tflitefile.Operator{Code: codeOf(name), Inputs: in, Outputs: out}
 }
 
 func floatsOf(b []byte) (v []float32) {
@@ -138,7 +138,7 @@ func TestWideConstant(t *testing.T) {
 // assigns and keeps its value between invocations.
 func TestVariables(t *testing.T) {
 	handle, x := tensorArg(typeResource, nil, nil), f32(dims(1))
-	named := func(out int32) tflitetest.Operator {
+	named := func(out int32) tflitefile.Operator {
 		o := apply("VAR_HANDLE", nil, []int32{out})
 		o.Kind, o.Options = "VarHandleOptions", fields{"shared_name": "count"}
 		return o

@@ -3,14 +3,13 @@ package vectors
 import (
 	"bytes"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/testvectors/nnapi"
 )
 
 func roundTrip(t *testing.T, f *File) *File {
@@ -82,21 +81,20 @@ func TestWriteErrors(t *testing.T) {
 
 // TestWriteCorpus writes a part of the corpus and reads it again.
 func TestWriteCorpus(t *testing.T) {
-	shared := os.Getenv("NNSOC_SHARED")
-	if shared == "" {
-		shared = filepath.Join("..", "..", "..", "shared")
-	}
-	files, _ := filepath.Glob(filepath.Join(shared, "vectors", "nnapi", "V1_3*.json.gz"))
-	if len(files) == 0 {
-		t.Skip("skipped: needs shared data")
-	}
-	for _, name := range files {
-		f, err := Load(name)
+	for _, name := range nnapi.Names() {
+		if !strings.HasPrefix(name, "V1_3") {
+			continue
+		}
+		text, err := nnapi.Read(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := Read(bytes.NewReader(text))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(f, roundTrip(t, f), wholeBytes); diff != "" {
-			t.Errorf("%s written and read again (-before +after):\n%s", filepath.Base(name), diff)
+			t.Errorf("%s written and read again (-before +after):\n%s", name, diff)
 		}
 	}
 }

@@ -4,68 +4,29 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+
+	"gonum.org/v1/gonum/mathext/prng"
 )
 
-// Twister is the MT19937 generator of Matsumoto and Nishimura, seeded and read
-// as CPython's random and NumPy's RandomState do, so that a specification that
-// draws its data gets the same numbers.
+// Twister is the MT19937 generator, seeded and read as CPython's random and
+// NumPy's RandomState do, so that a specification that draws its data gets the
+// same numbers.
 type Twister struct {
-	state [624]uint32
-	next  int
+	prng.MT19937
 	spare float64 // the second of a pair of normal deviates
 	has   bool
 }
 
-// Seed is the reference init_genrand.
+// Seed is the reference init_genrand, as NumPy seeds.
 func (m *Twister) Seed(s uint32) {
-	m.state[0] = s
-	for i := 1; i < len(m.state); i++ {
-		p := m.state[i-1]
-		m.state[i] = 1812433253*(p^p>>30) + uint32(i)
-	}
-	m.next, m.has = len(m.state), false
+	m.MT19937.Seed(uint64(s))
+	m.has = false
 }
 
-// seedKey is the reference init_by_array.
+// seedKey is the reference init_by_array, as CPython seeds.
 func (m *Twister) seedKey(key []uint32) {
-	m.Seed(19650218)
-	n := len(m.state)
-	i, j := 1, 0
-	for range max(n, len(key)) {
-		p := m.state[i-1]
-		m.state[i] = (m.state[i] ^ (p^p>>30)*1664525) + key[j] + uint32(j)
-		if i++; i == n {
-			m.state[0], i = m.state[n-1], 1
-		}
-		if j++; j == len(key) {
-			j = 0
-		}
-	}
-	for range n - 1 {
-		p := m.state[i-1]
-		m.state[i] = (m.state[i] ^ (p^p>>30)*1566083941) - uint32(i)
-		if i++; i == n {
-			m.state[0], i = m.state[n-1], 1
-		}
-	}
-	m.state[0] = 1 << 31
-}
-
-func (m *Twister) Uint32() uint32 {
-	const n, half = 624, 397
-	if m.next >= n {
-		for i := range n {
-			y := m.state[i]&(1<<31) | m.state[(i+1)%n]&(1<<31-1)
-			m.state[i] = m.state[(i+half)%n] ^ y>>1 ^ (y&1)*0x9908b0df
-		}
-		m.next = 0
-	}
-	y := m.state[m.next]
-	m.next++
-	y ^= y >> 11
-	y ^= y << 7 & 0x9d2c5680
-	y ^= y << 15 & 0xefc60000
-	return y ^ y>>18
+	m.SeedFromKeys(key)
+	m.has = false
 }
 
 // Float is in [0, 1) with 53 random bits.
@@ -109,7 +70,7 @@ func (m *Twister) normal() float64 {
 	return math.Cos(angle) * radius
 }
 
-// legacyNormal is NumPy's RandomState gauss: the polar method.
+// LegacyNormal is NumPy's RandomState gauss: the polar method.
 func (m *Twister) LegacyNormal() float64 {
 	if m.has {
 		m.has = false

@@ -32,7 +32,7 @@ Operator opcode_index:u32 inputs:[i32] outputs:[i32] options_type:u8 options:uni
 Buffer data:[u8] offset:u64 size:u64
 
 Conv2DOptions padding:i8 stride_w:i32 stride_h:i32 activation:i8 dilation_w:i32=1 dilation_h:i32=1
-DepthwiseConv2DOptions padding:i8 stride_w:i32 stride_h:i32 depth_multiplier:- activation:i8 dilation_w:i32=1 dilation_h:i32=1
+DepthwiseConv2DOptions padding:i8 stride_w:i32 stride_h:i32 depth_multiplier:i32 activation:i8 dilation_w:i32=1 dilation_h:i32=1
 TransposeConvOptions padding:i8 stride_w:i32 stride_h:i32 activation:i8
 Pool2DOptions padding:i8 stride_w:i32 stride_h:i32 filter_w:i32 filter_h:i32 activation:i8
 FullyConnectedOptions activation:i8 weights_format:i8 keep_num_dims:bool asymmetric_quantize_inputs:bool
@@ -67,6 +67,8 @@ CumsumOptions exclusive:bool reverse:bool
 BucketizeOptions boundaries:[f32]
 ReverseSequenceOptions seq_dim:i32 batch_dim:i32
 ReducerOptions keep_dims:bool
+ArgMaxOptions output_type:i8
+ArgMinOptions output_type:i8
 LSHProjectionOptions type:i8
 RandomOptions seed:i64 seed2:i64
 SVDFOptions rank:i32 activation:i8 asymmetric_quantize_inputs:bool

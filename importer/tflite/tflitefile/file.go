@@ -1,5 +1,5 @@
-// Package tflitetest writes small TensorFlow Lite files for tests.
-package tflitetest
+// Package tflitefile writes files of the TensorFlow Lite format from tables of values.
+package tflitefile
 
 import (
 	"fmt"
@@ -121,11 +121,15 @@ func Union(kind string, t Table) any { return typed{kind, t} }
 
 type writer struct{ b *flatbuffers.Builder }
 
+// dataAlignment is what readers that map a file expect of constants (force_align
+// of Buffer.data in the schema).
+const dataAlignment = 16
+
 // table writes what the fields refer to, then the table.
 func (w writer) table(name string, t Table) flatbuffers.UOffsetT {
 	of := schema.Types()[name]
 	if of == nil {
-		panic("tflitetest: no table " + name)
+		panic("tflitefile: no table " + name)
 	}
 	for k := range t {
 		of.ID(k)
@@ -192,6 +196,7 @@ func (w writer) reference(f *schema.Field, v any) flatbuffers.UOffsetT {
 
 func (w writer) vector(f *schema.Field, v any) flatbuffers.UOffsetT {
 	if b, ok := v.([]byte); ok && f.Bytes == 1 {
+		w.b.Prep(dataAlignment, len(b))
 		return w.b.CreateByteVector(b)
 	}
 	list := reflect.ValueOf(v)
@@ -229,5 +234,5 @@ func number(v any) float64 {
 		}
 		return 0
 	}
-	panic(fmt.Sprintf("tflitetest: %v is no number", v))
+	panic(fmt.Sprintf("tflitefile: %v is no number", v))
 }

@@ -1,4 +1,4 @@
-package tflitetest
+package tflitefile
 
 import (
 	"encoding/binary"

@@ -1,0 +1,228 @@
+// Package export writes models as TensorFlow Lite files, which importer/tflite
+// and other tools read.
+//
+// An operation becomes the builtin operator of its name; what the operator does
+// not have is put around it: explicit padding is a PAD, a loop's values that it
+// only reads are carried. A model with what the format cannot express is an
+// error that names the operation. The states of recurrent operations become
+// variable tensors, which the interpreter keeps: they are no inputs and outputs
+// of the network any more.
+package export
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
+)
+
+// maxBytes bounds the constants of a file: its offsets are of 31 bits.
+const maxBytes = 1<<31 - 1<<24
+
+// Bytes is a model as a file.
+func Bytes(m *nn.Model) (file []byte, err error) {
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case refusal:
+			err = e
+		default:
+			panic(e)
+		}
+	}()
+	total := int64(0)
+	for g := range m.Subgraphs() {
+		for i := range g.Operands {
+			total += int64(len(g.Operands[i].Data))
+		}
+	}
+	if total > maxBytes {
+		return nil, fmt.Errorf("tflite: %d bytes of constants, at most %d fit a file", total, maxBytes)
+	}
+	e := &exporter{model: m, states: map[int]bool{}, bodies: bodies(m)}
+	e.file.Subgraphs = make([]tflitefile.Subgraph, 1+len(m.Referenced))
+	for i := range e.file.Subgraphs {
+		e.subgraph(i)
+	}
+	for _, s := range m.States {
+		if !e.states[s.Input] {
+			refuse("state %d (input %d): no operation of the format keeps it", s.Input, s.Input)
+		}
+	}
+	return e.file.Bytes(), nil
+}
+
+// refusal ends the export of a model.
+type refusal struct{ error }
+
+func refuse(format string, args ...any) {
+	panic(refusal{fmt.Errorf("tflite: "+format, args...)})
+}
+
+// exporter writes one model.
+type exporter struct {
+	model  *nn.Model
+	file   tflitefile.Model
+	states map[int]bool // inputs of the main subgraph that became variables
+	bodies map[int]bool // subgraphs of the file that are bodies of loops
+}
+
+// graph is a subgraph while it is written.
+type graph struct {
+	*exporter
+	index   int // 0 is the main subgraph, 1+k the referenced subgraph k
+	in      *nn.Subgraph
+	view    opspec.View
+	out     *tflitefile.Subgraph
+	tensors map[uint32]int32 // by operand
+	dropped map[uint32]bool  // outputs that are states
+	where   string
+}
+
+func (e *exporter) subgraph(index int) {
+	in := &e.model.Main
+	if index > 0 {
+		in = &e.model.Referenced[index-1]
+	}
+	g := &graph{exporter: e, index: index, in: in, view: opspec.ModelView(in), out: &e.file.Subgraphs[index],
+		tensors: map[uint32]int32{}, dropped: map[uint32]bool{}}
+	for _, x := range in.Inputs {
+		g.tensor(x)
+	}
+	for i := range in.Operations {
+		g.where = fmt.Sprintf("subgraph %d operation %d (%s)", index, i, in.Operations[i].Type)
+		g.operation(&in.Operations[i])
+	}
+	g.where = fmt.Sprintf("subgraph %d", index)
+	for i, x := range in.Inputs {
+		if index > 0 || !e.states[i] {
+			g.out.Inputs = append(g.out.Inputs, g.tensor(x))
+		}
+	}
+	for _, x := range in.Outputs {
+		if !g.dropped[x] {
+			g.out.Outputs = append(g.out.Outputs, g.tensor(x))
+		}
+	}
+	if e.bodies[index] {
+		g.carry()
+	}
+	if index == 0 && len(g.out.Inputs) == 0 && len(in.Inputs) > 0 {
+		refuse("the model has no input but states")
+	}
+}
+
+func (g *graph) failf(format string, args ...any) {
+	refuse("%s: %s", g.where, fmt.Sprintf(format, args...))
+}
+
+// operation writes one operation by its row.
+func (g *graph) operation(op *nn.Operation) {
+	r, ok := rows[op.Type]
+	if !ok {
+		g.failf("TensorFlow Lite has no such builtin operator")
+	}
+	args, err := g.view.Bind(op)
+	if err != nil {
+		g.failf("%v", err)
+	}
+	if args.Key == nn.TensorFloat16 && !r.halves {
+		g.failf("TensorFlow Lite does not compute in float16")
+	}
+	c := &call{graph: g, op: op, args: &args, row: &r}
+	c.o = tflitefile.Operator{Code: r.code, Version: 1, Kind: r.options, Options: tflitefile.Table{}}
+	if r.signed > 0 && args.Key == nn.TensorQuant8AsymmSigned {
+		c.o.Version = r.signed
+	}
+	if c.flag("nchw") {
+		c.failf("its images are in NCHW order, the format has NHWC")
+	}
+	for _, name := range r.inputs {
+		c.input(name)
+	}
+	for _, x := range op.Outputs {
+		c.o.Outputs = append(c.o.Outputs, g.tensor(x))
+	}
+	if r.write != nil {
+		r.write(c)
+	}
+	g.out.Operators = append(g.out.Operators, c.o)
+}
+
+// call is an operation while it is written.
+type call struct {
+	*graph
+	op   *nn.Operation
+	args *opspec.Args
+	row  *row
+	o    tflitefile.Operator
+}
+
+// input appends the named input, -1 where it is omitted.
+func (c *call) input(name string) {
+	x := c.args.In(name)
+	if x == opspec.None {
+		c.o.Inputs = append(c.o.Inputs, -1)
+		return
+	}
+	c.o.Inputs = append(c.o.Inputs, c.tensor(x))
+}
+
+func (c *call) inputs(names ...string) {
+	for _, n := range names {
+		c.input(n)
+	}
+}
+
+// number is the value of a scalar input.
+func (c *call) number(name string) int32 {
+	v, err := c.args.Int32(name)
+	if err != nil {
+		c.failf("%v", err)
+	}
+	return v
+}
+
+func (c *call) real(name string) float32 {
+	v, err := c.args.Float(name)
+	if err != nil {
+		c.failf("%v", err)
+	}
+	return v
+}
+
+// flag is the value of a scalar input, false where the form has none.
+func (c *call) flag(name string) bool {
+	if !c.args.Has(name) {
+		return false
+	}
+	v, err := c.args.Bool(name)
+	if err != nil {
+		c.failf("%v", err)
+	}
+	return v
+}
+
+// list is the value of a tensor of integers.
+func (c *call) list(name string) []int32 {
+	v, err := c.args.Int32s(name)
+	if err != nil {
+		c.failf("%v", err)
+	}
+	return v
+}
+
+// dims is the shape of the named input.
+func (c *call) dims(name string) []uint32 {
+	d, err := c.args.Dims(name)
+	if err != nil {
+		c.failf("%v", err)
+	}
+	return d
+}
+
+// option stores a field of the table of options.
+func (c *call) option(name string, v any) { c.o.Options[name] = v }
+
+func (c *call) operand(name string) *nn.Operand { return &c.in.Operands[c.args.In(name)] }
