@@ -1,55 +1,42 @@
 package testvectors
 
 import (
-	"os"
-	"path/filepath"
-	"sort"
+	"bytes"
+	"fmt"
+	"iter"
 
 	"github.com/nnsoc/nnsoc/importer/vectors"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/testvectors/nnapi"
 )
 
-// CorpusDir is where the corpus lies below the folder of shared data.
-const CorpusDir = "vectors/nnapi"
-
-// SharedDir is the folder of shared data: $NNSOC_SHARED, else the folder
-// "shared" beside the module root, "" when there is none.
-func SharedDir() string {
-	if d := os.Getenv("NNSOC_SHARED"); d != "" {
-		return d
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return ""
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			d := filepath.Join(filepath.Dir(dir), "shared")
-			if _, err := os.Stat(d); err == nil {
-				return d
+// Corpus yields the documents of the public corpus, which package nnapi
+// carries, in the order of their names.
+func Corpus() iter.Seq[*vectors.File] {
+	return func(yield func(*vectors.File) bool) {
+		for _, name := range nnapi.Names() {
+			f, err := Document(name)
+			if err != nil {
+				panic(err) // it is part of the program
 			}
-			return ""
+			if !yield(f) {
+				return
+			}
 		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			return ""
-		}
-		dir = up
 	}
 }
 
-// Files lists the documents of the corpus, sorted; none when it is absent.
-func Files() []string {
-	dir := SharedDir()
-	if dir == "" {
-		return nil
-	}
-	list, err := filepath.Glob(filepath.Join(dir, CorpusDir, "*.json.gz"))
+// Document is the document of the corpus with that name.
+func Document(name string) (*vectors.File, error) {
+	text, err := nnapi.Read(name)
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	sort.Strings(list)
-	return list
+	f, err := vectors.Read(bytes.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return f, nil
 }
 
 // Uses reports whether every operation of a case passes the filter.

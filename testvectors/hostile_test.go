@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal/validate"
-	"github.com/nnsoc/nnsoc/importer/vectors"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/refcpu"
 )
@@ -109,16 +108,8 @@ func try(m *nn.Model) (valid, ran bool) {
 // baseModels are small models that pass validation.
 func baseModels(tb testing.TB) []*nn.Model {
 	var list []*nn.Model
-	files := Files()
-	if len(files) == 0 {
-		tb.Skip("skipped: needs shared data")
-	}
 	seen := map[nn.OperationType]int{}
-	for _, path := range files {
-		f, err := vectors.Load(path)
-		if err != nil {
-			tb.Fatal(err)
-		}
+	for f := range Corpus() {
 		for _, c := range f.Cases {
 			if c.ExpectFailure || !Uses(c, refcpu.Supported) || len(c.Model.Main.Operations) > 3 {
 				continue

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/importer/tflite"
+	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/refcpu"
@@ -31,14 +32,10 @@ type network struct {
 
 func loadNetwork(tb testing.TB, name string) *network {
 	tb.Helper()
-	shared := SharedDir()
-	if shared == "" {
-		tb.Skip("skipped: needs shared data")
-	}
-	n := &network{dir: filepath.Join(shared, "models", name)}
+	n := &network{dir: shared.Path(tb, "models", name)}
 	b, err := os.ReadFile(filepath.Join(n.dir, "model.tflite"))
 	if err != nil {
-		tb.Skip("skipped: needs shared data")
+		tb.Fatal(err)
 	}
 	if n.model, err = tflite.Import(b, nil); err != nil {
 		tb.Fatal(err)

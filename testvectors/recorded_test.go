@@ -9,10 +9,11 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/importer/tflite"
+	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/refcpu"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
 )
 
 // recordedSteps is how far quantized outputs may lie from the recorded ones
@@ -26,11 +27,7 @@ var recordedSteps = map[string]float64{
 // recorded case, also those of later invocations with states; ten invocations
 // must go well.
 func TestRecordedNetworks(t *testing.T) {
-	shared := SharedDir()
-	paths, _ := filepath.Glob(filepath.Join(shared, "models", "*", "model.tflite"))
-	if shared == "" || len(paths) == 0 {
-		t.Skip("skipped: needs shared data")
-	}
+	paths := shared.Glob(t, "models", "*", "model.tflite")
 	for _, path := range paths {
 		dir := filepath.Dir(path)
 		name := filepath.Base(dir)

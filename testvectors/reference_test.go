@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/refcpu"
 	"github.com/nnsoc/nnsoc/refcpu/timing"
+	"github.com/nnsoc/nnsoc/testvectors/nnapi"
 )
 
 // runReference validates, compiles and executes a case and judges the result.
@@ -80,18 +81,9 @@ func timed(p *refcpu.Program, in []refcpu.Tensor) ([]refcpu.Tensor, error) {
 }
 
 func TestReferenceCorpus(t *testing.T) {
-	files := Files()
-	if len(files) == 0 {
-		t.Skip("skipped: needs shared data")
-	}
 	passed, failed := map[nn.OperationType]int{}, map[nn.OperationType]int{}
 	total, good := 0, 0
-	for _, path := range files {
-		f, err := vectors.Load(path)
-		if err != nil {
-			t.Error(err)
-			continue
-		}
+	for f := range Corpus() {
 		for _, c := range f.Cases {
 			if !Uses(c, refcpu.Supported) {
 				continue
@@ -129,16 +121,8 @@ func TestReferenceCorpus(t *testing.T) {
 
 // TestReferenceVariations runs the variations that the test runner makes.
 func TestReferenceVariations(t *testing.T) {
-	files := Files()
-	if len(files) == 0 {
-		t.Skip("skipped: needs shared data")
-	}
 	counts := [2]int{}
-	for _, path := range files {
-		f, err := vectors.Load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for f := range Corpus() {
 		for _, c := range f.Cases {
 			if !Uses(c, refcpu.Supported) {
 				continue
@@ -163,13 +147,9 @@ func TestReferenceVariations(t *testing.T) {
 
 // TestCompareFindsFaults damages right answers: the comparison must notice.
 func TestCompareFindsFaults(t *testing.T) {
-	files := Files()
-	if len(files) == 0 {
-		t.Skip("skipped: needs shared data")
-	}
 	tried := 0
-	for _, path := range files[:40] {
-		f, err := vectors.Load(path)
+	for _, name := range nnapi.Names()[:40] {
+		f, err := Document(name)
 		if err != nil {
 			t.Fatal(err)
 		}

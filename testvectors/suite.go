@@ -158,21 +158,11 @@ type T interface {
 func AsSpecified(c *vectors.Case) bool { return !strings.Contains(c.Name, "_all_") }
 
 // Run runs the corpus on a device: every case whose operations the device
-// declares supported must pass. filter picks cases, nil all. It skips when the
-// corpus is absent.
+// declares supported must pass. filter picks cases, nil all.
 func Run(t T, d hal.Device, filter func(*vectors.Case) bool) Summary {
 	t.Helper()
-	files := Files()
-	if len(files) == 0 {
-		t.Skip("skipped: needs shared data")
-	}
 	s := Summary{ByOperation: map[nn.OperationType]int{}}
-	for _, path := range files {
-		f, err := vectors.Load(path)
-		if err != nil {
-			t.Error(err)
-			continue
-		}
+	for f := range Corpus() {
 		for _, c := range f.Cases {
 			if filter != nil && !filter(c) {
 				continue

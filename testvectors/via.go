@@ -3,7 +3,7 @@ package testvectors
 import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/nn"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/nnrt"
 )
 
 // ThroughRuntime is a device of a registry as a client of the runtime sees it: models are

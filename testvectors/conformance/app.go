@@ -11,8 +11,8 @@ import (
 	"github.com/nnsoc/nnsoc/hal/compat"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nnrt/nnapi"
 	"github.com/nnsoc/nnsoc/refcpu/timing"
-	"github.com/nnsoc/nnsoc/runtime/nnapi"
 )
 
 func appChecks() []Check {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/runtime/nnapi"
+	"github.com/nnsoc/nnsoc/nnrt/nnapi"
 )
 
 func executionChecks() []Check {
@@ -18,6 +18,7 @@ func executionChecks() []Check {
 		{Name: "arguments in memories", Rows: []string{"C7-3", "C8-1", "C8-2"}, Run: memoryArguments},
 		{Name: "timing and timeouts need one device", Rows: []string{"C3-4", "C7-5", "C7-6"}, Run: executionTiming, EachDevice: true},
 		{Name: "the ways to compute", Rows: []string{"C0-6", "C7-6b", "C7-7", "C7-8"}, Run: waysToCompute, EachDevice: true},
+		{Name: "a burst carries one execution at a time", Rows: []string{"C7-8"}, Run: busyBurst},
 		{Name: "executions wait for fences of drivers and signal their own", Rows: []string{"C0-5", "C7-9"}, Run: appFences, EachDevice: true},
 		{Name: "executions that drivers cannot fence wait in the runtime", Rows: []string{"C7-10"}, Run: fencedFallback},
 		{Name: "shapes of outputs, and outputs without room", Rows: []string{"C7-11", "C7-12"}, Run: appOutputShapes},
@@ -194,6 +195,68 @@ func waysToCompute(t *T) {
 	t.code("a burst of no compilation", err, nnapi.UnexpectedNull)
 	_, err = t.plain(c, n).StartComputeWithDependencies([]*nnapi.Event{nil}, 0)
 	t.code("a null event", err, nnapi.UnexpectedNull)
+}
+
+// gated is a driver whose bursts say when an execution has come and wait until it may go on.
+type gated struct {
+	*picky
+	came, goOn chan struct{}
+}
+
+type gatedModel struct {
+	hal.PreparedModel
+	d *gated
+}
+
+type gatedBurst struct {
+	hal.Burst
+	d *gated
+}
+
+func (d *gated) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
+	p, err := d.picky.PrepareModel(m, o)
+	return &gatedModel{p, d}, err
+}
+
+func (p *gatedModel) ConfigureExecutionBurst() (hal.Burst, error) {
+	b, err := p.PreparedModel.ConfigureExecutionBurst()
+	return &gatedBurst{b, p.d}, err
+}
+
+func (b *gatedBurst) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
+	b.d.came <- struct{}{}
+	<-b.d.goOn
+	return b.Burst.Execute(r, o)
+}
+
+func busyBurst(t *T) {
+	d := &gated{driver("a", nn.OpRelu), make(chan struct{}), make(chan struct{})}
+	c := t.finished(t.app(d), t.built(nn.OpRelu))
+	b, err := nnapi.NewBurst(c)
+	t.OK("burst", err)
+	compute := func() chan error {
+		e := t.execution(c, make([]byte, 24), -1, 0, 0.5, 1, 5, 9)
+		end := make(chan error, 1)
+		go func() { end <- e.BurstCompute(b) }()
+		return end
+	}
+	first := compute()
+	<-d.came
+	second := compute()
+	select {
+	case err := <-second:
+		t.code("an execution on a burst at work", err, nnapi.BadState)
+	case <-d.came:
+		t.Errorf("two executions at once on a burst")
+		d.goOn <- struct{}{}
+	}
+	d.goOn <- struct{}{}
+	t.OK("the first", <-first)
+	third := compute()
+	<-d.came
+	d.goOn <- struct{}{}
+	t.OK("the burst when it is free again", <-third)
+	t.OK("free", b.Free())
 }
 
 func appFences(t *T) {

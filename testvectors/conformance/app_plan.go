@@ -14,9 +14,9 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
 	"github.com/nnsoc/nnsoc/hal/service"
 	"github.com/nnsoc/nnsoc/nn"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
-	"github.com/nnsoc/nnsoc/runtime/nnapi"
-	"github.com/nnsoc/nnsoc/runtime/partition"
+	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/nnapi"
+	"github.com/nnsoc/nnsoc/nnrt/partition"
 )
 
 func planChecks() []Check {
@@ -221,11 +221,22 @@ func stepModels(t *T) {
 	m.Main.Operands[1].Lifetime = nn.SubgraphOutput
 	m.Main.Outputs = []uint32{4, 1}
 	p := partition.Extract(m, []int{1, 3})
-	Equal(t, "inputs: a main output and a temporary of other steps", fmt.Sprint(p.Inputs), "[1 3]")
+	Equal(t, "inputs: a temporary of other steps and a main output", fmt.Sprint(p.Inputs), "[3 1]")
 	Equal(t, "outputs", fmt.Sprint(p.Outputs), "[4]")
 	p = partition.Extract(m, []int{0, 2})
 	Equal(t, "inputs of the model", fmt.Sprint(p.Inputs), "[0]")
 	Equal(t, "outputs: a main output and a temporary for other steps", fmt.Sprint(p.Outputs), "[1 3]")
+	// ADD of a temporary, of a main output and of a main input, in this order, for other steps
+	// and for the model: the order of what a step takes and yields is another.
+	p = partition.Extract(boundaries(), []int{2, 3})
+	Equal(t, "order of inputs: the model's, temporaries, outputs of the model", fmt.Sprint(p.Inputs), "[0 2 1]")
+	Equal(t, "order of outputs: the model's, temporaries", fmt.Sprint(p.Outputs), "[5 3]")
+	for i, x := range p.Model.Main.Inputs {
+		Equal(t, "the operand of an input", p.Model.Main.Operands[x].Dimensions[0], p.Inputs[i]+1)
+	}
+	for i, x := range p.Model.Main.Outputs {
+		Equal(t, "the operand of an output", p.Model.Main.Operands[x].Dimensions[0], p.Outputs[i]+1)
+	}
 	a := &told{picky: newPicky("a", nn.OpMul, nn.OpAdd)}
 	c := t.compiled(m, a)
 	t.agrees("a main output as the input of a step", m, c, floats(-1, 0, 0.5, 1, 5, 9))
@@ -256,6 +267,26 @@ func stepModels(t *T) {
 		t.Errorf("the step without inputs is no fallback")
 	}
 	t.agrees("a step without inputs", fill, c, floats(1, 2, 3, 4, 5, 6))
+}
+
+// boundaries is a model whose operands are told apart by their first dimension, one more than
+// their index; it is divided, never run.
+func boundaries() *nn.Model {
+	f := func(l nn.Lifetime, i uint32) nn.Operand { return tensor(nn.TensorFloat32, l, i+1, 3) }
+	return &nn.Model{Name: "boundaries", Main: nn.Subgraph{
+		Operands: []nn.Operand{
+			f(nn.SubgraphInput, 0), f(nn.SubgraphOutput, 1), f(nn.TemporaryVariable, 2), f(nn.TemporaryVariable, 3),
+			int32Scalar(0), f(nn.SubgraphOutput, 5), f(nn.SubgraphOutput, 6),
+		},
+		Operations: []nn.Operation{
+			{Type: nn.OpRelu, Inputs: []uint32{0}, Outputs: []uint32{1}},
+			{Type: nn.OpRelu6, Inputs: []uint32{0}, Outputs: []uint32{2}},
+			{Type: nn.OpAdd, Inputs: []uint32{2, 1, 4}, Outputs: []uint32{3}},
+			{Type: nn.OpAdd, Inputs: []uint32{3, 0, 4}, Outputs: []uint32{5}},
+			{Type: nn.OpRelu1, Inputs: []uint32{3}, Outputs: []uint32{6}},
+		},
+		Inputs: []uint32{0}, Outputs: []uint32{1, 5, 6},
+	}}
 }
 
 func loops(t *T) {

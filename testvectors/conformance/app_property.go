@@ -10,8 +10,8 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/compat"
 	"github.com/nnsoc/nnsoc/nn"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
-	"github.com/nnsoc/nnsoc/runtime/nnapi"
+	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/nnapi"
 )
 
 func propertyChecks() []Check {

@@ -175,6 +175,30 @@ func TestChecksCanFail(t *testing.T) {
 		"a missed deadline is a success": {faulty{prepared: model(func(_ *hal.Request, _ *hal.Result, err error) (*hal.Result, error) {
 			return &hal.Result{Timing: hal.NoTiming, OutputDimensions: [][]uint32{{2, 3}}}, nil
 		})}, "A0-4"},
+		"costs that do not add up": {faulty{prepared: model(func(_ *hal.Request, res *hal.Result, err error) (*hal.Result, error) {
+			if res != nil && len(res.Stats.Operations) > 0 {
+				res.Stats.Operations[0].Cycles++
+			}
+			return res, err
+		})}, "A5-5"},
+		"parts without their energy": {faulty{prepared: model(func(_ *hal.Request, res *hal.Result, err error) (*hal.Result, error) {
+			if res != nil && len(res.Stats.Parts) > 0 {
+				res.Stats.Parts[0].EnergyPJ *= 2
+			}
+			return res, err
+		})}, "A5-5"},
+		"device memory without room is a short buffer": {faulty{prepared: model(func(_ *hal.Request, res *hal.Result, err error) (*hal.Result, error) {
+			if hal.StatusOf(err) == hal.GeneralFailure {
+				err = hal.Errorf(hal.OutputInsufficientSize, "%v", err)
+			}
+			return res, err
+		})}, "A5-4"},
+		"an input of open shape is taken": {faulty{prepared: model(func(_ *hal.Request, res *hal.Result, err error) (*hal.Result, error) {
+			if hal.StatusOf(err) == hal.InvalidArgument {
+				return &hal.Result{Timing: hal.NoTiming, OutputDimensions: [][]uint32{{2, 3}}}, nil
+			}
+			return res, err
+		})}, "A2-4"},
 		"invalid models are declined": {faulty{support: func(s []hal.Support, err error) ([]hal.Support, error) {
 			return append(s, hal.Support{Reason: "invalid"})[:max(len(s), 1)], nil
 		}}, "A1-2"},
@@ -255,6 +279,35 @@ func TestTraceOfService(t *testing.T) {
 				t.Errorf("%s, %s: %d spans in process and %d as a service\n%v\n%v", d.Name(), way, len(spans[0]), len(spans[1]), spans[0], spans[1])
 			}
 			stop()
+		}
+	}
+}
+
+// TestFailingSupportQueries: a driver whose support queries fail or panic does not pass by
+// checks that it is excused from.
+func TestFailingSupportQueries(t *testing.T) {
+	cpu := open(t)[0]
+	for name, support := range map[string]func([]hal.Support, error) ([]hal.Support, error){
+		"fails": func([]hal.Support, error) ([]hal.Support, error) {
+			return nil, hal.Errorf(hal.GeneralFailure, "no answer")
+		},
+		"panics": func([]hal.Support, error) ([]hal.Support, error) { panic("no answer") },
+	} {
+		d := &faulty{Device: cpu, support: support}
+		failed, skipped := 0, 0
+		for _, check := range conformance.Checks() {
+			if !check.EachDevice {
+				continue
+			}
+			if o := check.RunOn(d); o.Err != nil {
+				failed++
+			} else if o.Skipped != "" && strings.Contains(o.Skipped, "declines") {
+				skipped++
+				t.Errorf("%s: %q is skipped: %s", name, check.Name, o.Skipped)
+			}
+		}
+		if failed < 30 {
+			t.Errorf("%s: %d checks fail, %d are skipped", name, failed, skipped)
 		}
 	}
 }

@@ -159,6 +159,11 @@ func openShapes(t *T) {
 		_, err := hal.Execute(p, b)
 		t.Status("dimensions that contradict the model", err, hal.InvalidArgument)
 	}
+	for what, dims := range map[string][]uint32{"no dimensions": nil, "a dimension that stays open": {0, 3}} {
+		b := &hal.Buffers{Inputs: [][]byte{make([]byte, 6*n)}, Outputs: [][]byte{make([]byte, 6*n)}, InputDimensions: [][]uint32{dims}}
+		_, err := hal.Execute(p, b)
+		t.Status("an input with "+what, err, hal.InvalidArgument)
+	}
 	static := t.supported(func(typ nn.OperandType) *nn.Model { return reluModel(typ, 2, 3) })
 	r := (&hal.Buffers{Inputs: [][]byte{make([]byte, 6*n)}, Outputs: [][]byte{make([]byte, 6*n)}}).Request()
 	r.Outputs[0].Dimensions = []uint32{3, 2}

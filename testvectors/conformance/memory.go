@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -11,6 +12,7 @@ func memoryChecks() []Check {
 	return []Check{
 		{Name: "roles of device memory are checked", Rows: []string{"A8-11", "A10-1", "A10-2", "A10-4", "E1-12", "D2-10"}, Run: allocateRules, EachDevice: true},
 		{Name: "unsupported memory is a failure", Rows: []string{"A10-3"}, Run: allocateOpen, EachDevice: true},
+		{Name: "device memory that is too small for an output fails", Rows: []string{"A5-4"}, Run: shortMemory, EachDevice: true},
 		{Name: "tokens live as long as their buffers", Rows: []string{"A10-5", "A10-10", "E1-14"}, Run: tokens, EachDevice: true},
 		{Name: "copies to and from device memory", Rows: []string{"A10-6", "A10-7", "A10-14", "E1-13"}, Run: copies, EachDevice: true},
 		{Name: "executions initialize device memory and need it so", Rows: []string{"A10-8", "A10-9", "A10-11", "A10-12", "A11-4", "E1-4", "E1-14"}, Run: memoryState, EachDevice: true},
@@ -152,6 +154,26 @@ func allocateOpen(t *T) {
 	b, err = t.Device.Allocate(hal.BufferDesc{Dimensions: []uint32{2, 3}}, []hal.PreparedModel{p}, nil, role)
 	t.OK("memory whose shape the descriptor states", err)
 	b.Release()
+}
+
+func shortMemory(t *T) {
+	m := t.supported(func(typ nn.OperandType) *nn.Model {
+		m := reluModel(typ)
+		m.Main.Operands[0].Dimensions, m.Main.Operands[1].Dimensions = []uint32{0, 3}, []uint32{0, 3}
+		return m
+	})
+	p := t.prepare(m, hal.PrepareOptions{})
+	b, err := t.Device.Allocate(hal.BufferDesc{Dimensions: []uint32{2, 3}}, []hal.PreparedModel{p}, nil, []hal.BufferRole{{Frequency: 1}})
+	t.OK("allocate", err)
+	defer b.Release()
+	n := m.Main.Operands[0].Type.ElementBytes()
+	for rows, want := range map[int]hal.Status{2: hal.StatusNone, 5: hal.GeneralFailure} {
+		buffers := &hal.Buffers{Inputs: [][]byte{make([]byte, rows*3*n)}, Outputs: [][]byte{make([]byte, rows*3*n)}, InputDimensions: [][]uint32{{uint32(rows), 3}}}
+		r := buffers.Request()
+		withToken(r, &r.Outputs[0], b.Token())
+		_, err = p.Execute(r, hal.ExecuteOptions{})
+		t.Status(fmt.Sprint(rows, " rows into device memory of two"), err, want)
+	}
 }
 
 func tokens(t *T) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/nn"
@@ -122,9 +123,13 @@ func supports(d hal.Device, m *nn.Model) bool {
 }
 
 // supported is the first model of those made from types that the device runs.
+// A support query that fails is no answer that a check could be skipped for.
 func (t *T) supported(makeModel func(nn.OperandType) *nn.Model) *nn.Model {
 	for _, typ := range types {
-		if m := makeModel(typ); supports(t.Device, m) {
+		m := makeModel(typ)
+		s, err := t.Device.SupportedOperations(m)
+		t.OK("getSupportedOperations of "+m.Name, err)
+		if len(s) == len(m.Main.Operations) && !slices.ContainsFunc(s, func(x hal.Support) bool { return !x.OK }) {
 			return m
 		}
 	}

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"math"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -172,6 +173,7 @@ func timings(t *T) {
 		before := t.Device.Now()
 		res, err := hal.Execute(p, b)
 		t.OK("execute", err)
+		t.addsUp(&res.Stats)
 		if !measure {
 			Equal(t, "timing that nobody asked for", res.Timing, hal.NoTiming)
 			continue
@@ -191,6 +193,51 @@ func timings(t *T) {
 	res, err := hal.Execute(p, b)
 	t.OK("functional", err)
 	Equal(t, "timing of a functional execution", res.Timing, hal.NoTiming)
+}
+
+// addsUp checks what an execution says that it cost: stalls, operations, parts and components
+// add up to the whole.
+func (t *T) addsUp(s *hal.Stats) {
+	stalls := func(list []hal.StallCycles) (sum int64) {
+		for _, x := range list {
+			if x.Cycles < 0 {
+				t.Errorf("%d cycles of %s", x.Cycles, x.Reason)
+			}
+			sum += x.Cycles
+		}
+		return sum
+	}
+	like := func(what string, pj float64) {
+		if !(math.Abs(pj-s.EnergyPJ) <= 1e-6*s.EnergyPJ) {
+			t.Errorf("%s of %v pJ, the execution has %v", what, pj, s.EnergyPJ)
+		}
+	}
+	Equal(t, "cycles of all stalls", stalls(s.Stalls), s.Cycles)
+	var cycles, fs int64
+	pj := 0.0
+	for i := range s.Operations {
+		o := &s.Operations[i]
+		Equal(t, "cycles of an operation's stalls", stalls(o.Stalls), o.Cycles)
+		cycles, fs, pj = cycles+o.Cycles, fs+o.TimeFs, pj+o.EnergyPJ
+	}
+	Equal(t, "cycles of all operations", cycles, s.Cycles)
+	Equal(t, "time of all operations", fs, s.LatencyFs)
+	like("operations", pj)
+	if len(s.Parts) > 0 {
+		fs, pj = 0, 0
+		for _, p := range s.Parts {
+			fs, pj = fs+p.TimeFs, pj+p.EnergyPJ
+		}
+		Equal(t, "time of all parts", fs, s.LatencyFs)
+		like("parts", pj)
+	}
+	if len(s.Components) > 0 {
+		pj = 0
+		for _, c := range s.Components {
+			pj += c.EnergyPJ
+		}
+		like("components", pj)
+	}
 }
 
 func reusable(t *T) {

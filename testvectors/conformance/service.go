@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -44,8 +45,8 @@ func (t *T) serviceOf(q service.Quotas, list ...hal.Device) (servers []*service.
 
 // dial opens a session with the only service of a folder.
 func (t *T) dial(folder string) *service.Device {
-	list, err := service.DialAll(folder)
-	t.OK("dial", err)
+	list, dead, err := service.DialAll(folder)
+	t.OK("dial", errors.Join(append(dead, err)...))
 	return list[0]
 }
 
@@ -61,8 +62,8 @@ func registration(t *T) {
 	drivers = append(drivers, second)
 	for range 2 { // the same answers after all services have started anew
 		_, folder, stop := t.serviceOf(service.Quotas{}, drivers...)
-		list, err := service.DialAll(folder)
-		t.OK("the registry", err)
+		list, dead, err := service.DialAll(folder)
+		t.OK("the registry", errors.Join(append(dead, err)...))
 		Equal(t, "drivers", len(list), len(drivers))
 		found := map[string]hal.Device{}
 		for _, d := range list {

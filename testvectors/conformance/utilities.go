@@ -319,11 +319,9 @@ digraph {
     d0 [label="0 = input[0]\nTF32(2x3)" style=filled fillcolor=black fontcolor=white]
     d1 [label="1 = input[1]\nTF32(2x3)" style=filled fillcolor=black fontcolor=white]
     d2 [label="2 = output[0]\nTF32(2x3)" style=filled fillcolor=black fontcolor=white]
-    d3 [label="3: COPY\nI32 = 0"]
-    n0 [shape=box ordering=in label="0: ADD"]
+    n0 [shape=box ordering=in label="0: ADD\n[2] I32 = 0"]
     d0 -> n0 [label=0]
     d1 -> n0 [label=1]
-    d3 -> n0 [label=2]
     n0 -> d2
 }
 `

@@ -208,6 +208,11 @@ func tolerances(t *T) {
 		check(typ, 7, 8, true)
 		check(typ, 7, 9, false)
 	}
+	network := addModel(nn.TensorQuant8Asymm)
+	network.Name = "mobilenet_quantized"
+	for typ, steps := range map[nn.OperandType]float64{nn.TensorQuant8Asymm: 3, nn.TensorInt32: 1} {
+		Equal(t, "steps of a quantized MobileNet", compare.GeneratedTests(network)(typ).Element.Abs, steps)
+	}
 	check(nn.TensorBool8, 1, 1, true)
 	check(nn.TensorBool8, 1, 0, false)
 	r := compare.GeneratedTests(addModel(nn.TensorFloat16))

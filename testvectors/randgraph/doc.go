@@ -4,7 +4,7 @@
 //
 // A model is drawn from a signature per operation (table.go): which shapes,
 // parameters, value ranges and quantizations are legal. The types come from
-// the operation's row in hal/opspec, the shapes of results from its shape
+// the operation's row in nn/opspec, the shapes of results from its shape
 // rule. The rules are CTS's: dimensions with a bounded product, inputs that
 // are constants with probability 0.5, an edge between a result and a later
 // compatible input with probability 0.1, floats in [-2, 2], TENSOR_INT32 in

@@ -8,7 +8,7 @@ import (
 )
 
 // signature says how to draw an operation and how exact its result must be.
-// The key types are those of the operation's row in hal/opspec.
+// The key types are those of the operation's row in nn/opspec.
 type signature struct {
 	op    nn.OperationType
 	class Class
