@@ -1,0 +1,71 @@
+package mlts
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/sim"
+)
+
+// compilations measures the three kinds of compiling a network for a device; nil when a
+// driver does not tell what it takes. Kinds that need a cache are left out where no part of
+// the network is cached. What compiling takes does not depend on what came before, so each
+// kind is compiled once and its time repeated for the span.
+func (b *Benchmark) compilations(net *nn.Model, device string) (*Compilation, error) {
+	dir, err := os.MkdirTemp("", "nnsoc-mlts")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	c := &Compilation{}
+	compile := func(cache nnrt.Cache) (l *Latency, hits int, err error) {
+		compiled, err := nnrt.Compile(b.Registry, net, device, nnrt.CompileOptions{Cache: cache})
+		if err != nil {
+			return nil, 0, err
+		}
+		fs, known := compiled.PreparedFs()
+		if !known || fs == 0 {
+			return nil, 0, nil
+		}
+		l, _, err = b.Span.repeat(1, func() (sim.Time, error) { return sim.Time(fs), nil })
+		return l, compiled.CacheHits, err
+	}
+	if c.WithoutCache, _, err = compile(nnrt.Cache{}); err != nil || c.WithoutCache == nil {
+		return nil, err
+	}
+	cache := nnrt.Cache{Dir: dir, Token: hal.CacheToken{1}}
+	if c.SaveToCache, _, err = compile(cache); err != nil {
+		return nil, err
+	}
+	if c.CacheBytes, err = folderBytes(dir); err != nil {
+		return nil, err
+	}
+	hits := 0
+	if c.FromCache, hits, err = compile(cache); err != nil {
+		return nil, err
+	}
+	if hits == 0 {
+		c.SaveToCache, c.FromCache, c.CacheBytes = nil, nil, 0
+	}
+	return c, nil
+}
+
+// folderBytes is the size of the files of a folder.
+func folderBytes(dir string) (n int64, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return 0, err
+	}
+	for _, e := range entries {
+		info, err := os.Stat(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return 0, fmt.Errorf("cache: %w", err)
+		}
+		n += info.Size()
+	}
+	return n, nil
+}

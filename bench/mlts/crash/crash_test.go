@@ -1,0 +1,244 @@
+package crash_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nnsoc/nnsoc/bench/mlts/crash"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/hal/driver/sample"
+	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// processVariable makes the test's program a process of a crash test.
+const processVariable = "NNSOC_CRASH_PROCESS"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(processVariable) == "" {
+		os.Exit(m.Run())
+	}
+	if err := work(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+}
+
+func command() *exec.Cmd {
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), processVariable+"=1")
+	return c
+}
+
+func work() error {
+	q, err := crash.ReadRequest(os.Stdin)
+	if err != nil {
+		return err
+	}
+	p := crash.Program{Open: open, Command: command, In: os.Stdin, Out: os.Stdout, Dial: func(socket string) (hal.Device, error) {
+		d, err := service.Dial(socket)
+		if err != nil {
+			return nil, err
+		}
+		return nnrt.GiveUpAfter(d, time.Minute), nil
+	}}
+	return p.Work(q)
+}
+
+// open opens a sample driver, or one with a planted fault.
+func open(name string) (d, cpu hal.Device, err error) {
+	c, err := soc.Load("pixel4")
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err := devices.Open(c, hal.FastSingleAnswer)
+	if err != nil {
+		return nil, nil, err
+	}
+	samples, err := devices.Samples(c, hal.FastSingleAnswer)
+	if err != nil {
+		return nil, nil, err
+	}
+	if strings.HasPrefix(name, sample.FaultyPrefix) {
+		d, err = sample.NewFaulty(name, samples[0])
+		return d, list[0], err
+	}
+	return samples[0], list[0], nil
+}
+
+// run runs one configuration's worth of a mode on a device.
+func run(t *testing.T, mode, device string, viaService bool) []crash.Verdict {
+	t.Helper()
+	c := crash.Coordinator{
+		Modes: []string{mode}, Devices: []string{device}, Service: viaService, Models: []string{crash.SmallFloat, crash.SmallQuant},
+		Scale: 0.0002, Margin: 6 * time.Second, Seed: 1, Command: command,
+	}
+	for _, m := range crash.Modes() {
+		if m.Name == mode && m.Configs[0].Duration < 2*time.Minute {
+			c.Scale = 0.01
+		}
+	}
+	list, err := c.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// TestModes: a driver without a fault passes every mode, in the test's process and through
+// the service, and every mode does something.
+func TestModes(t *testing.T) {
+	for _, viaService := range []bool{false, true} {
+		for _, mode := range crash.Names() {
+			t.Run(fmt.Sprintf("%s/service=%v", mode, viaService), func(t *testing.T) {
+				for _, v := range run(t, mode, "sample_all", viaService) {
+					if v.Outcome != crash.Success {
+						t.Errorf("%+v", v)
+					}
+					if c := v.Counts; c.Compilations+c.Killed == 0 {
+						t.Errorf("nothing was done: %+v", v)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestPlanted: the verdict over drivers with planted faults, by mode.
+func TestPlanted(t *testing.T) {
+	const (
+		infer    = "inference-stress"
+		load     = "model-loading-stress"
+		threads  = "parallel-inference-stress-in-process"
+		process  = "parallel-inference-stress"
+		kill     = "client-early-termination-stress"
+		several  = "multi-process-inference-stress"
+		mapped   = "memory-mapped-model-load-stress"
+		random   = "inference-random-stress"
+		compiles = "model-load-random-stress"
+		slowed   = "performance-degradation-stress"
+		scoring  = "scoring"
+	)
+	for _, c := range []struct {
+		fault, mode string
+		want        crash.Outcome
+		text        string
+	}{
+		{"wrong", infer, crash.Failure, "wrong result: small_float: output 0"},
+		{"wrong", scoring, crash.Failure, "wrong result"},
+		{"wrong", threads, crash.Failure, "wrong result"},
+		{"wrong", process, crash.Failure, "a client: wrong result"},
+		{"wrong", mapped, crash.Failure, "wrong result"},
+		{"wrong", slowed, crash.Failure, "wrong result"},
+		{"wrong", load, crash.Success, ""},   // compiles only
+		{"wrong", random, crash.Success, ""}, // results of random models are not judged
+		{"wrong-after=40", infer, crash.Failure, "is not what it was at first"},
+		{"wrong-after=100000", infer, crash.Success, ""},
+		{"fail", infer, crash.Failure, "before the test: faulty:fail fails on purpose"},
+		{"fail-after=3", several, crash.Failure, "fails on purpose"},
+		{"fail-after=1", kill, crash.Failure, "liveness check: faulty:fail-after=1 fails on purpose"},
+		{"fail-after=1", compiles, crash.Failure, "liveness check"},
+		{"panic-after=3", infer, crash.Failure, "panics on purpose"}, // the runtime contains it
+		{"panic-after=3", threads, crash.Failure, "panics on purpose"},
+		{"exit-after=3", infer, crash.Crash, "exit status 41"},
+		{"exit-after=3", threads, crash.Crash, "exit status 41"},
+		{"exit-after=1", process, crash.Failure, "a client died: exit status 41"},
+		{"exit-after=3", several, crash.Failure, "the driver is gone"}, // the driver's process died
+		{"exit-after=100000", several, crash.Success, ""},
+		{"hang-after=3", infer, crash.Hang, "nothing was heard"},
+		{"hang-after=3", threads, crash.Hang, "nothing was heard"},
+		{"hang", load, crash.Failure, "a small inference takes longer than 2s"},
+		{"hang-after=1", load, crash.Failure, "liveness check: a small inference takes longer"},
+		{"deadlock", threads, crash.Hang, "nothing was heard"},
+		{"deadlock", infer, crash.Success, ""}, // one thread
+		{"slow=4", slowed, crash.Failure, "beside a thread that compiles"},
+		{"slow=1", slowed, crash.Success, ""},
+		{"slow=4", infer, crash.Success, ""},
+		{"late=4000", load, crash.Failure, "a small inference takes longer"},
+		{"late=1", infer, crash.Success, ""},
+		{"leak-memory=2048", infer, crash.Failure, "bytes of memory more"},
+		{"leak-memory=2048", scoring, crash.Failure, "bytes of memory more"},
+		{"leak-memory=1", infer, crash.Success, ""},
+		{"leak-files", infer, crash.Failure, "open files more"},
+		{"leak-goroutines", infer, crash.Failure, "goroutines more"},
+		{"leak-goroutines", load, crash.Success, ""}, // executions leak, compilations do not
+	} {
+		t.Run(c.fault+"/"+c.mode, func(t *testing.T) {
+			t.Parallel()
+			v := worst(run(t, c.mode, sample.FaultyPrefix+c.fault, false))
+			if v.Outcome != c.want || !strings.Contains(v.Text, c.text) {
+				t.Errorf("%s %q, want %s %q", v.Outcome, v.Text, c.want, c.text)
+			}
+		})
+	}
+	// In a process of its own the driver takes its death, its leaks and its locks along.
+	for _, c := range []struct {
+		fault, mode string
+		want        crash.Outcome
+		text        string
+	}{
+		{"exit-after=3", infer, crash.Failure, ""},
+		{"leak-files", infer, crash.Failure, "open files more"},
+		{"leak-goroutines", infer, crash.Failure, "goroutines more"},
+		{"panic-after=3", infer, crash.Failure, "panic"},
+		{"wrong", infer, crash.Failure, "wrong result"},
+		{"hang-after=3", infer, crash.Hang, "nothing was heard"},
+	} {
+		t.Run("service/"+c.fault+"/"+c.mode, func(t *testing.T) {
+			t.Parallel()
+			v := worst(run(t, c.mode, sample.FaultyPrefix+c.fault, true))
+			if v.Outcome != c.want || !strings.Contains(v.Text, c.text) {
+				t.Errorf("%s %q, want %s %q", v.Outcome, v.Text, c.want, c.text)
+			}
+		})
+	}
+}
+
+// worst is the first verdict that is no success, else the first.
+func worst(list []crash.Verdict) crash.Verdict {
+	for _, v := range list {
+		if v.Outcome != crash.Success {
+			return v
+		}
+	}
+	return list[0]
+}
+
+func TestRequests(t *testing.T) {
+	for _, bad := range []string{"", "{", "{}\n", `{"role": "king", "scale": 1}` + "\n", `{"role": "test", "scale": 0}` + "\n", `{"role": "client", "scale": 1, "threads": 100000}` + "\n"} {
+		if _, err := crash.ReadRequest(strings.NewReader(bad)); err == nil {
+			t.Errorf("%q was taken", bad)
+		}
+	}
+	want := crash.Request{Role: crash.RoleTest, Mode: "scoring", Device: "npu", Scale: 0.5}
+	b, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest := strings.NewReader(string(b) + "\nrest")
+	if q, err := crash.ReadRequest(rest); err != nil || q.Mode != "scoring" || rest.Len() != len("rest") {
+		t.Errorf("%+v, %v, %d bytes left", q, err, rest.Len())
+	}
+}
+
+func TestFilter(t *testing.T) {
+	if got, err := crash.Filter([]string{"gpu", "dsp", "npu"}, "^(dsp|npu)$"); err != nil || strings.Join(got, " ") != "dsp npu" {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, bad := range []string{"(", "tpu"} {
+		if _, err := crash.Filter([]string{"gpu"}, bad); err == nil {
+			t.Errorf("%q was taken", bad)
+		}
+	}
+	c := crash.Coordinator{Modes: []string{"dance"}, Devices: []string{"npu"}, Scale: 1}
+	if _, err := c.Run(); err == nil || !strings.Contains(err.Error(), "no crash test") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,125 @@
+package crash
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Request tells a process of the crash tests what to be.
+type Request struct {
+	Role   Role   `json:"role"`
+	Mode   string `json:"mode,omitempty"`
+	Config int    `json:"config,omitempty"` // of the mode
+	// Device is the accelerator, Socket a driver that serves it; without, the device is of
+	// this process, or with Service of a process that the test starts.
+	Device  string `json:"device"`
+	Socket  string `json:"socket,omitempty"`
+	Service bool   `json:"service,omitempty"`
+	// Models are the networks under stress; none are those of the device's kind.
+	Models []string `json:"models,omitempty"`
+	Seed   uint64   `json:"seed"`
+	Scale  float64  `json:"scale"` // of durations
+	// Margin is how much later a test may end, a third of it how long a small inference may take; 0
+	// is that of AOSP.
+	Margin time.Duration `json:"margin,omitempty"`
+	// Of a client: threads, for how long, and whether they only compile.
+	Threads  int           `json:"threads,omitempty"`
+	Duration time.Duration `json:"duration,omitempty"`
+	Load     bool          `json:"load,omitempty"`
+}
+
+// Role is what a process is.
+type Role string
+
+// Roles.
+const (
+	RoleTest   Role = "test"
+	RoleClient Role = "client"
+	RoleDriver Role = "driver"
+)
+
+// maxRequest bounds the text of a request.
+const maxRequest = 1 << 20
+
+// ReadRequest reads a request: a line of JSON.
+func ReadRequest(r io.Reader) (*Request, error) {
+	var line []byte
+	for one := make([]byte, 1); ; { // no byte beyond the line: the rest is the role's
+		if _, err := r.Read(one); err != nil {
+			return nil, fmt.Errorf("crash: the request ends early: %w", err)
+		}
+		if one[0] == '\n' {
+			break
+		}
+		if line = append(line, one[0]); len(line) > maxRequest {
+			return nil, errors.New("crash: the request is too long")
+		}
+	}
+	q := &Request{}
+	if err := json.Unmarshal(line, q); err != nil {
+		return nil, fmt.Errorf("crash: %w", err)
+	}
+	switch {
+	case q.Role != RoleTest && q.Role != RoleClient && q.Role != RoleDriver:
+		return nil, fmt.Errorf("crash: no role %q", q.Role)
+	case !(q.Scale > 0 && q.Scale <= maxScale):
+		return nil, fmt.Errorf("crash: scale %v, want above 0 to %d", q.Scale, maxScale)
+	case q.Threads < 0 || q.Threads > maxThreads || q.Duration < 0 || q.Margin < 0:
+		return nil, fmt.Errorf("crash: %d threads for %v", q.Threads, q.Duration)
+	}
+	return q, nil
+}
+
+// Bounds of a request.
+const (
+	maxScale   = 100
+	maxThreads = 256
+)
+
+// Message is what a process of a test says: a line of JSON.
+type Message struct {
+	Kind Kind   `json:"kind"`
+	Text string `json:"text,omitempty"`
+	// Of a success: how much was done.
+	Count Counts `json:"count,omitzero"`
+}
+
+// Kind is that of a message.
+type Kind string
+
+// Kinds.
+const (
+	KindReady    Kind = "ready" // of a driver and a client
+	KindProgress Kind = "progress"
+	KindSuccess  Kind = "success"
+	KindFailure  Kind = "failure"
+)
+
+// Counts are what a test did.
+type Counts struct {
+	Compilations int64 `json:"compilations"`
+	Inferences   int64 `json:"inferences"`
+	Killed       int64 `json:"killed"` // clients
+	// Graphs are random models by what came of them.
+	Graphs map[string]int `json:"graphs,omitempty"`
+	// Alone and Beside are simulated ms of an inference, without and with compiling.
+	AloneMS  float64 `json:"alone_ms,omitempty"`
+	BesideMS float64 `json:"beside_ms,omitempty"`
+	// HeapMiB, Files and Goroutines are what the driver's process has more at the end.
+	HeapMiB    float64 `json:"heap_mib"`
+	Files      int     `json:"files"`
+	Goroutines int     `json:"goroutines"`
+}
+
+// add adds what a client did.
+func (c *Counts) add(x *Counts) {
+	c.Compilations += x.Compilations
+	c.Inferences += x.Inferences
+	c.Killed += x.Killed
+}
+
+// say writes a message.
+func say(w io.Writer, m Message) error { return json.NewEncoder(w).Encode(m) }

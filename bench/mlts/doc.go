@@ -1,0 +1,13 @@
+// Package mlts measures what Android's NNAPI benchmark app, the ML Test Suite,
+// measures: the latency, accuracy and time to compile of the networks of a models
+// list on each backend.
+//
+// A List is a models list of AOSP (list.go); a TestSet gives the inputs of a model
+// and the outputs that are expected (testset.go, pictures.go). Run goes through the
+// loops of the app on the time of a simulated phone (run.go, loop.go), evaluators
+// judge the outputs (evaluators.go), and a ResultFile is the app's own CSV, which the
+// page generator of AOSP reads (csv.go).
+//
+// Latencies are simulated time. Only the first inputs of a test set are timed, in
+// turn; accuracy is that of all of them (D-980).
+package mlts

@@ -1,0 +1,105 @@
+package mlts
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/sim"
+)
+
+// Span is how long the loops of the app go on, in simulated time.
+type Span struct {
+	WarmUp, Run sim.Time
+	// Iterations ends a loop earlier; 0 does not.
+	Iterations int
+}
+
+// Spans of the app: the usual one and its short form.
+var (
+	Long      = Span{WarmUp: 2 * sim.Second, Run: 10 * sim.Second}
+	ShortSpan = Span{WarmUp: 300 * sim.Millisecond, Run: sim.Second}
+)
+
+// maxIterations bounds a loop of turns that take next to no time.
+const maxIterations = 10_000_000
+
+// Of a loop that takes the same times again and again: how many turns make a period, by
+// the number of inputs that take turns, and how many equal periods are believed. The
+// machine takes the last four executions in turn once their clocks are settled (D-720).
+const (
+	periodTurns = 4
+	periods     = 3
+)
+
+// repeat calls next for a span: first as a warm-up, then for the summary. inputs is the
+// number of different inputs that take turns. When the times repeat exactly, the rest of
+// the span is filled with such periods.
+func (s Span) repeat(inputs int, next func() (sim.Time, error)) (l *Latency, early bool, err error) {
+	if _, _, err := s.phase(s.WarmUp, inputs, next); err != nil {
+		return nil, false, err
+	}
+	return s.phase(s.Run, inputs, next)
+}
+
+func (s Span) phase(span sim.Time, inputs int, next func() (sim.Time, error)) (*Latency, bool, error) {
+	var list []spell
+	var times []sim.Time // of every turn
+	var took sim.Time
+	limit := maxIterations
+	if s.Iterations > 0 {
+		limit = min(limit, s.Iterations)
+	}
+	period := periodTurns * inputs
+	equal := 0
+	for took < span && len(times) < limit {
+		t, err := next()
+		if err != nil {
+			return nil, false, err
+		}
+		if t <= 0 {
+			return nil, false, fmt.Errorf("an iteration took no simulated time")
+		}
+		if n := len(times); n >= period && times[n-period] == t {
+			equal++
+		} else {
+			equal = 0
+		}
+		times = append(times, t)
+		took += t
+		list = append(list, spell{t.Seconds(), 1})
+		if equal >= periods*period {
+			n := fill(times[len(times)-period:], span-took, limit-len(times))
+			for i, k := range n {
+				list = append(list, spell{times[len(times)-period+i].Seconds(), k})
+			}
+			return newLatency(list), true, nil
+		}
+	}
+	if len(list) == 0 {
+		return nil, false, nil // no warm-up
+	}
+	return newLatency(list), false, nil
+}
+
+// fill is how often each time of a period comes until a span is over, at most limit in
+// all.
+func fill(period []sim.Time, span sim.Time, limit int) []int {
+	n := make([]int, len(period))
+	if span <= 0 || limit <= 0 {
+		return n
+	}
+	var once sim.Time
+	for _, t := range period {
+		once += t
+	}
+	whole := min(int(span/once), limit/len(period))
+	left, room := span-sim.Time(whole)*once, limit-whole*len(period)
+	for i, t := range period {
+		n[i] = whole
+		if left > 0 && room > 0 {
+			n[i]++
+			left -= t
+			room--
+		}
+	}
+	return n
+}
