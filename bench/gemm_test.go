@@ -5,7 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/nnrt"
 )
 
 // TestGemm: each type computes its product, with many different results.

@@ -19,7 +19,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/runtime/partition/cost"
+	"github.com/nnsoc/nnsoc/nnrt/partition/cost"
 )
 
 // Figure is a measured PerformanceInfo.

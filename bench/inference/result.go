@@ -2,8 +2,8 @@ package inference
 
 import (
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/npu"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -65,6 +65,23 @@ func (r *Result) addNPU(step int, operations []npu.Operation, rep *sim.Report, s
 		o := &r.Operations[first+g.ID]
 		o.Cycles, o.Stalls, o.EnergyPJ, o.TimeFs = g.Cycles, g.Stalls, g.EnergyPJ, int64(clock.At(g.Cycles))
 	}
+}
+
+// EstimateVela makes the cycles of a functional run those that Vela's performance model
+// estimates for each operation on the NPU, and their sum; operators of the CPU have none.
+func (r *Result) EstimateVela() {
+	clock := sim.Clock{Hz: r.Hz}
+	for i := range r.Operations {
+		o := &r.Operations[i]
+		if o.CPU {
+			continue
+		}
+		o.Cycles = o.NPU.Estimate + o.NPU.Exposed
+		o.TimeFs = int64(clock.At(o.Cycles))
+		r.Cycles += o.Cycles
+	}
+	r.ActiveCycles, r.NPUTimeFs = r.Cycles, int64(clock.At(r.Cycles))
+	r.TimeFs = r.NPUTimeFs
 }
 
 // count adds event counts. A memory's beats become those of its port: AXI0 is

@@ -8,8 +8,8 @@ import (
 	"github.com/nnsoc/nnsoc/hal/nntrace"
 	"github.com/nnsoc/nnsoc/importer/vela"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/npu"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -240,7 +240,7 @@ type tracer struct {
 }
 
 // Span implements nnrt.Tracer.
-func (t *tracer) Span(device string, s hal.Span, op *nnrt.OperationCost) {
+func (t *tracer) Span(device string, s hal.Span, op *nnrt.OperationCost, _ int) {
 	s.StartFs, s.EndFs, s.Operation = s.StartFs+t.base, s.EndFs+t.base, -1
 	if op.Index >= 0 {
 		s.Operation = t.first + op.Index
@@ -252,7 +252,7 @@ func (t *tracer) Span(device string, s hal.Span, op *nnrt.OperationCost) {
 func (t *tracer) Sample(string, nnrt.Counter, int64, float64) {}
 
 // Mark implements nnrt.Tracer: a command stream runs without NNAPI.
-func (t *tracer) Mark(string, nntrace.Mark, int64, int64) {}
+func (t *tracer) Mark(string, nntrace.Mark, int64, int64, int) {}
 
 // Operands are the inputs and outputs as operands of NNAPI.
 func Operands(n *vela.Network, tensors []int) []*nn.Operand {

@@ -2,6 +2,7 @@ package inference_test
 
 import (
 	"bytes"
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/importer/vela"
 	"github.com/nnsoc/nnsoc/importer/vela/velatest"
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -54,6 +56,26 @@ func machine(t testing.TB, name string) *inference.Machine {
 		t.Fatal(err)
 	}
 	return m
+}
+
+var update = flag.Bool("update", false, "write the file of the commands' tests again")
+
+// TestMixedFile holds the file that the command's tests and the README run.
+func TestMixedFile(t *testing.T) {
+	path := filepath.Join("..", "..", "cmd", "nnsoc", "testdata", "mixed_vela.tflite")
+	want := velatest.Mixed(copyPayload(t, "ethos-u55-128")).Bytes()
+	if *update {
+		if err := os.WriteFile(path, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Error("the file is not what velatest writes: go test ./bench/inference -run TestMixedFile -update")
+	}
 }
 
 // Tensors pass from the CPU to the NPU and back; times of both add up, and the
@@ -154,14 +176,7 @@ func TestWrongMachine(t *testing.T) {
 // Networks that Vela compiled give the recorded bytes, by the file alone.
 func TestOracleNetworks(t *testing.T) {
 	oracle.Need(t)
-	root := os.Getenv("NNSOC_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared")
-	}
-	files, err := filepath.Glob(filepath.Join(root, "ethosu", "networks", "*", "*", "*_vela.tflite"))
-	if err != nil || len(files) == 0 {
-		t.Skip("skipped: needs ../shared/ethosu")
-	}
+	files := shared.Glob(t, "ethosu", "networks", "*", "*", "*_vela.tflite")
 	for _, path := range files {
 		folder := filepath.Dir(filepath.Dir(path))
 		t.Run(filepath.Base(folder)+"/"+filepath.Base(filepath.Dir(path)), func(t *testing.T) {
@@ -169,7 +184,7 @@ func TestOracleNetworks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			in, err := os.ReadFile(filepath.Join(root, "models", filepath.Base(folder), "case1.in0.bin"))
+			in, err := os.ReadFile(shared.Path(t, "models", filepath.Base(folder), "case1.in0.bin"))
 			if err != nil {
 				t.Fatal(err)
 			}

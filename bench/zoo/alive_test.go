@@ -9,8 +9,8 @@ import (
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/refcpu"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
 )
 
 // picture is a smooth image with noise in [-1, 1) for an operand.

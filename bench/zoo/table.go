@@ -12,6 +12,7 @@ import (
 const (
 	slimV1      = "TensorFlow-Slim, mobilenet_v1.md; arXiv 1704.04861, table 6"
 	slimV2      = "TensorFlow-Slim, mobilenet/README.md"
+	mlperfTiny  = "MLCommons Tiny, benchmark/training"
 	torchvision = "torchvision, table of pre-trained weights"
 	modelZoo    = "OpenVINO Open Model Zoo (operations count twice)"
 )
@@ -120,6 +121,10 @@ var others = []row{
 	{"mobiledet_dsp", quantOnly, mobileDetDSP, Figures{Parameters: "7.16", MACs: "2820", Source: "TensorFlow object detection, ssdlite_mobiledet_dsp_320x320_coco_sync_4x4.config", Normalized: true}},
 	{"deeplab_v3_mnv2", floatQuant, deepLabV3, Figures{Parameters: "2.11", MACs: "2750", Source: "arXiv 1801.04381, table 7; TensorFlow DeepLab, model_zoo.md"}},
 	{"mobilebert", floatOnly, mobileBERT(384), Figures{Parameters: "24.58", Source: "Hugging Face, google/mobilebert-uncased"}},
+	{"mlperf_tiny_ad", floatSigned, tinyAD, Figures{Source: mlperfTiny + "/anomaly_detection"}},
+	{"mlperf_tiny_ic", floatSigned, tinyIC, Figures{Source: mlperfTiny + "/image_classification"}},
+	{"mlperf_tiny_kws", floatSigned, tinyKWS, Figures{Source: mlperfTiny + "/keyword_spotting"}},
+	{"mlperf_tiny_vww", floatSigned, tinyVWW, Figures{Source: mlperfTiny + "/visual_wake_words"}},
 	{"asr", floatOnly, asr, Figures{Source: "arXiv 1603.03185; TensorFlow Lite speech models, asr_am.svg"}},
 	{"tts", floatOnly, tts, Figures{Source: "arXiv 1606.06061; TensorFlow Lite speech models, tts.svg"}},
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/nn"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/nnrt"
 )
 
 // TestNames: the zoo holds exactly these networks.
@@ -27,6 +27,7 @@ func TestNames(t *testing.T) {
 		"inception_{v1,v3,v4}_{float,quant}",
 		"{inception_resnet_v2,vgg11,vgg16,vgg19,alexnet,densenet121,mnasnet,nasnet_mobile,mobilebert,asr,tts}_float",
 		"{squeezenet,ssd_mobilenet_v1,deeplab_v3_mnv2}_{float,quant}",
+		"mlperf_tiny_{ad,ic,kws,vww}_{float,quant}",
 		"{mobiledet_dsp,mobilenet_edgetpu}_quant",
 	} {
 		want = append(want, braces(pattern)...)

@@ -1,0 +1,74 @@
+package plot
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	gonum "gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+)
+
+func TestFrontier(t *testing.T) {
+	got := Frontier(plotter.XYs{{X: 3, Y: 1}, {X: 1, Y: 5}, {X: 2, Y: 2}, {X: 2, Y: 4}, {X: 4, Y: 1}, {X: 5, Y: 9}, {X: 1, Y: 6}})
+	if want := (plotter.XYs{{X: 1, Y: 5}, {X: 2, Y: 2}, {X: 3, Y: 1}}); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// TestFormats: each kind in each format begins as that format does, and is the same twice.
+func TestFormats(t *testing.T) {
+	points := []Series{{"a", plotter.XYs{{X: 1, Y: 2}, {X: 3, Y: 1}}}, {"b", plotter.XYs{{X: 2, Y: 2}}}}
+	begin := map[string]string{"x.svg": "<?xml", "x.png": "\x89PNG", "x.pdf": "%PDF"}
+	for kind, make := range map[string]func() (*gonum.Plot, error){
+		"pareto":   func() (*gonum.Plot, error) { return Pareto("t", points) },
+		"scaling":  func() (*gonum.Plot, error) { return Scaling("t", "k", "us", points) },
+		"roofline": func() (*gonum.Plot, error) { return Roofline("t", points, map[string]Roof{"a": {1e3, 1e2}}) },
+		"tornado":  func() (*gonum.Plot, error) { return Tornado("t", "latency", []Effect{{"k", -1, 2}, {"l", 0, 0}}) },
+	} {
+		for name, want := range begin {
+			var out [2]bytes.Buffer
+			for i := range out {
+				p, err := make()
+				if err != nil {
+					t.Fatalf("%s: %v", kind, err)
+				}
+				if err := Write(&out[i], name, p, Sizes["column"]); err != nil {
+					t.Fatalf("%s, %s: %v", kind, name, err)
+				}
+			}
+			if !strings.HasPrefix(out[0].String(), want) || out[0].Len() < 1000 {
+				t.Errorf("%s, %s: %d bytes that begin with %.10q", kind, name, out[0].Len(), out[0].String())
+			}
+			if name != "x.pdf" && !bytes.Equal(out[0].Bytes(), out[1].Bytes()) { // a PDF has its time of writing
+				t.Errorf("%s, %s differs from itself", kind, name)
+			}
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	bad := []Series{{"a", plotter.XYs{{X: 1, Y: math.NaN()}}}}
+	zero := []Series{{"a", plotter.XYs{{X: 0, Y: 1}}}}
+	for what, err := range map[string]error{
+		"nothing":           second(Pareto("", nil)),
+		"NaN":               second(Pareto("", bad)),
+		"NaN on a line":     second(Scaling("", "", "", bad)),
+		"0 on a log axis":   second(Roofline("", zero, nil)),
+		"no effects":        second(Tornado("", "", nil)),
+		"infinite effect":   second(Tornado("", "", []Effect{{"k", math.Inf(1), 0}})),
+		"too many points":   second(Pareto("", []Series{{"a", make(plotter.XYs, maxPoints+1)}})),
+		"an unknown format": Write(nil, "x.gif", gonum.New(), Sizes["page"]),
+	} {
+		if err == nil {
+			t.Errorf("%s is drawn", what)
+		}
+	}
+	if _, err := Pareto("", zero); err != nil {
+		t.Errorf("0 on a plain axis: %v", err)
+	}
+}
+
+func second(_ *gonum.Plot, err error) error { return err }

@@ -1,0 +1,80 @@
+package report
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+)
+
+//go:embed page/page.html
+var pageHTML string
+
+//go:embed page/page.css
+var pageCSS string
+
+//go:embed page/page.js
+var pageJS string
+
+// Roof is what an engine can do at best.
+type Roof struct {
+	MACsPerS  float64 `json:"macs_per_s"`
+	BytesPerS float64 `json:"bytes_per_s"` // of DRAM
+}
+
+// Page is one report: files, each with a name that tells it from the others.
+type Page struct {
+	Title string
+	Names []string
+	Files []json.RawMessage // objects of "run --json"
+	// Timelines and Roofs by file and, of roofs, by device; nil where there are none.
+	Timelines []*Timeline
+	Roofs     []map[string]Roof
+}
+
+// pageData is what the script of a page reads.
+type pageData struct {
+	Names     []string          `json:"names"`
+	Files     []json.RawMessage `json:"files"`
+	Timelines []*Timeline       `json:"timelines,omitempty"`
+	Roofs     []map[string]Roof `json:"roofs,omitempty"`
+	Diff      *Diff             `json:"diff,omitempty"`
+}
+
+// WriteHTML writes a page that needs nothing but itself. Of two files it says what changed
+// from the first to the second.
+func (p *Page) WriteHTML(w io.Writer) error {
+	if len(p.Files) == 0 || len(p.Names) != len(p.Files) {
+		return errors.New("a report of nothing")
+	}
+	d := pageData{Names: p.Names, Files: p.Files, Timelines: p.Timelines, Roofs: p.Roofs}
+	files := make([]File, len(p.Files))
+	for i := range p.Files {
+		if err := json.Unmarshal(p.Files[i], &files[i]); err != nil {
+			return fmt.Errorf("%s: %w", p.Names[i], err)
+		}
+		if err := files[i].check(); err != nil {
+			return fmt.Errorf("%s: %w", p.Names[i], err)
+		}
+	}
+	if len(files) == 2 {
+		d.Diff, _ = Compare(&files[0], &files[1]) // nothing in common is no change to show
+	}
+	// encoding/json writes <, > and & as escapes, so that no text of a network ends the script.
+	data, err := json.Marshal(d)
+	if err != nil {
+		return err
+	}
+	t, err := template.New("page").Parse(pageHTML)
+	if err != nil {
+		return err
+	}
+	return t.Execute(w, struct {
+		Title string
+		CSS   template.CSS
+		JS    template.JS
+		Data  template.JS
+	}{p.Title, template.CSS(pageCSS), template.JS(pageJS), template.JS(data)})
+}

@@ -1,0 +1,129 @@
+package report
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func number(x float64) *float64 { return &x }
+
+func op(index int, typ string, us float64, stalls map[string]int64) Operation {
+	return Operation{Index: index, Type: typ, Device: "npu", TimeUS: us, Stalls: stalls, Outputs: [][]uint32{{1, uint32(len(typ))}}}
+}
+
+func file(latency float64, ops ...Operation) *File {
+	f := &File{SchemaVersion: SchemaVersion, SoC: "s", Runs: []Run{{
+		Device: "npu", Status: "ok", LatencyUS: number(latency), EnergyUJ: number(1), Operations: ops,
+		Devices: []Part{{Device: "npu", ClockMHz: 100}},
+	}}}
+	f.Model.Name = "m"
+	return f
+}
+
+// TestCompare: what changed is in the order of its size, with the stalls that are most of it.
+func TestCompare(t *testing.T) {
+	a := file(10, op(0, "A", 3, map[string]int64{"issue": 200, "dma": 100}), op(1, "B", 6, map[string]int64{"issue": 600}), op(-1, "LAUNCH", 1, map[string]int64{"launch": 100}))
+	b := file(13, op(0, "A", 2, map[string]int64{"issue": 100, "dma": 100}), op(1, "B", 10, map[string]int64{"issue": 590, "dma": 350, "bank": 60}), op(-1, "LAUNCH", 1, map[string]int64{"launch": 100}))
+	d, err := Compare(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := d.Runs[0]
+	if r.LatencyUS.Percent() != 30 || r.Same != 1 || len(r.Operations) != 2 {
+		t.Fatalf("%+v", r)
+	}
+	if r.Operations[0].Type != "B" || r.Operations[1].Type != "A" {
+		t.Errorf("order %s, %s", r.Operations[0].Type, r.Operations[1].Type)
+	}
+	// 3.5 us of 4 us: enough, and the issue went the other way.
+	if diff := cmp.Diff([]WhyChange{{"dma", Change{0, 3.5}}}, r.Operations[0].Explain()); diff != "" {
+		t.Errorf("why (-want +got):\n%s", diff)
+	}
+	if p, what := d.Worst(); p != 30 || what != "latency on npu" {
+		t.Errorf("worst %v of %s", p, what)
+	}
+}
+
+// TestCompareNetworks: an operation that is new or gone does not shift all others.
+func TestCompareNetworks(t *testing.T) {
+	a := file(10, op(0, "A", 1, nil), op(1, "BB", 2, nil), op(2, "CCC", 3, nil))
+	b := file(10, op(0, "A", 1, nil), op(1, "CCC", 3, nil), op(2, "DDDD", 4, nil))
+	d, err := Compare(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := d.Runs[0]
+	if r.Same != 2 || len(r.Operations) != 2 {
+		t.Fatalf("%+v", r)
+	}
+	if o := r.Operations[0]; o.Type != "DDDD" || o.Where != [2]string{"", "npu"} {
+		t.Errorf("%+v, want DDDD to be new", o)
+	}
+	if o := r.Operations[1]; o.Type != "BB" || o.Where != [2]string{"npu", ""} {
+		t.Errorf("%+v, want BB to be gone", o)
+	}
+}
+
+// TestCompareLarge: networks too large for a table of subsequences are paired by place.
+func TestCompareLarge(t *testing.T) {
+	var list []Operation
+	for i := range 5000 {
+		list = append(list, op(i, "A", 1, nil))
+	}
+	other := append([]Operation(nil), list...)
+	other[3].TimeUS = 2
+	d, err := Compare(file(1, list...), file(1, other...))
+	if err != nil || d.Runs[0].Same != 4999 {
+		t.Errorf("%v, error %v", d, err)
+	}
+}
+
+func TestChange(t *testing.T) {
+	for _, c := range []struct {
+		c    Change
+		want float64
+	}{{Change{2, 3}, 50}, {Change{-2, -3}, -50}, {Change{0, 0}, 0}, {Change{0, 1}, math.Inf(1)}} {
+		if got := c.c.Percent(); got != c.want {
+			t.Errorf("%v: %v %%, want %v", c.c, got, c.want)
+		}
+	}
+}
+
+func TestNumber(t *testing.T) {
+	for _, s := range []string{"1.5", `"NaN"`, `"+Inf"`, `"-Inf"`, "0"} {
+		var n Number
+		if err := json.Unmarshal([]byte(s), &n); err != nil {
+			t.Errorf("%s: %v", s, err)
+		}
+		if b, err := json.Marshal(n); err != nil || string(b) != s {
+			t.Errorf("%s becomes %s, error %v", s, b, err)
+		}
+	}
+	var n Number
+	if err := json.Unmarshal([]byte(`"x"`), &n); err == nil {
+		t.Error(`"x" is a number`)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(`{"schema_version":2,"runs":[{"device":"npu","latency_us":1,"energy_uj":1,"operations":[{"index":0,"stalls":{"a":1}}]}]}`)
+	f.Fuzz(func(t *testing.T, s string) {
+		a, err := Read("x", strings.NewReader(s))
+		if err != nil {
+			return
+		}
+		d, err := Compare(a, a)
+		if err != nil {
+			return
+		}
+		for _, r := range d.Runs {
+			if len(r.Operations) > 0 {
+				t.Errorf("differs from itself: %+v", r.Operations)
+			}
+		}
+	})
+}

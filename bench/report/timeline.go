@@ -1,0 +1,145 @@
+package report
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/nnsoc/nnsoc/sim/trace"
+)
+
+// Bounds of what a page draws.
+const (
+	maxSpans   = 40_000
+	maxSamples = 40_000
+)
+
+// Timeline is what a page shows of the time of a run.
+type Timeline struct {
+	Processes []*process `json:"processes"`
+	Names     []string   `json:"names"` // of spans
+	Counters  []*counter `json:"counters"`
+	Dropped   int        `json:"dropped,omitempty"` // spans and samples beyond the bounds
+}
+
+// Recorder keeps what is traced for a page. It implements trace.Writer.
+type Recorder struct {
+	mu             sync.Mutex
+	timeline       Timeline
+	names          map[string]int
+	spans, samples int
+}
+
+// NewRecorder returns an empty one.
+func NewRecorder() *Recorder {
+	return &Recorder{names: map[string]int{}, timeline: Timeline{Processes: []*process{}, Names: []string{}, Counters: []*counter{}}}
+}
+
+type process struct {
+	Name   string   `json:"name"`
+	Tracks []*track `json:"tracks"`
+}
+
+type track struct {
+	Name  string `json:"name"`
+	Spans []span `json:"spans"`
+}
+
+// span is encoded as [start us, end us, operation, place of the name].
+type span struct {
+	start, end float64
+	op, name   int
+}
+
+// MarshalJSON implements json.Marshaler.
+func (s span) MarshalJSON() ([]byte, error) {
+	return json.Marshal([4]any{s.start, s.end, s.op, s.name})
+}
+
+type counter struct {
+	Process string       `json:"process"`
+	Name    string       `json:"name"`
+	Samples [][2]float64 `json:"samples"` // us, value
+}
+
+// Timeline is what was traced.
+func (r *Recorder) Timeline() *Timeline { return &r.timeline }
+
+// Processes implements trace.Writer.
+func (r *Recorder) Processes(names ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, n := range names {
+		r.process(n)
+	}
+}
+
+func (r *Recorder) process(name string) *process {
+	t := &r.timeline
+	i := slices.IndexFunc(t.Processes, func(p *process) bool { return p.Name == name })
+	if i < 0 {
+		i = len(t.Processes)
+		t.Processes = append(t.Processes, &process{Name: name, Tracks: []*track{}})
+	}
+	return t.Processes[i]
+}
+
+func (p *process) track(name string) *track {
+	i := slices.IndexFunc(p.Tracks, func(k *track) bool { return k.Name == name })
+	if i < 0 {
+		i = len(p.Tracks)
+		p.Tracks = append(p.Tracks, &track{Name: name})
+	}
+	return p.Tracks[i]
+}
+
+// Span implements trace.Writer.
+func (r *Recorder) Span(process, track, name string, startFs, endFs int64, args ...trace.Arg) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.spans++; r.spans > maxSpans {
+		r.timeline.Dropped++
+		return
+	}
+	n, ok := r.names[name]
+	if !ok {
+		n = len(r.names)
+		r.names[name] = n
+		r.timeline.Names = append(r.timeline.Names, name)
+	}
+	s := span{us(startFs), us(max(startFs, endFs)), -1, n}
+	for _, a := range args {
+		if op, ok := a.Value.(int); ok && a.Key == "operation" {
+			s.op = op
+		}
+	}
+	k := r.process(process).track(track)
+	k.Spans = append(k.Spans, s)
+}
+
+// Counter implements trace.Writer.
+func (r *Recorder) Counter(process, name string, atFs int64, value float64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.samples++; r.samples > maxSamples || math.IsNaN(value) || math.IsInf(value, 0) {
+		r.timeline.Dropped++
+		return
+	}
+	t := &r.timeline
+	i := slices.IndexFunc(t.Counters, func(c *counter) bool { return c.Process == process && c.Name == name })
+	if i < 0 {
+		i = len(t.Counters)
+		t.Counters = append(t.Counters, &counter{Process: process, Name: name})
+	}
+	t.Counters[i].Samples = append(t.Counters[i].Samples, [2]float64{us(atFs), value})
+}
+
+// Spans implements trace.Writer.
+func (r *Recorder) Spans() int { return r.spans }
+
+// Close implements trace.Writer.
+func (r *Recorder) Close() error { return nil }
+
+// us are microseconds, to the picosecond.
+func us(fs int64) float64 { return math.Round(float64(fs)/1e3) / 1e6 }

@@ -1,0 +1,346 @@
+package sweep
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+func axes(t *testing.T, list ...string) []*Axis {
+	t.Helper()
+	var l []*Axis
+	for _, s := range list {
+		a, err := ParseAxis(s, func(key string) bool { return key == "whole" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		l = append(l, a)
+	}
+	return l
+}
+
+func TestProduct(t *testing.T) {
+	p, err := Product([]string{"m"}, []string{"npu", "dsp"}, axes(t, "a=1,2", "b+c=x,y"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i := range p.Points {
+		got = append(got, p.Points[i].String())
+	}
+	want := []string{
+		"point 0: m on npu with a=1, b=x, c=x", "point 1: m on dsp with a=1, b=x, c=x",
+		"point 2: m on npu with a=1, b=y, c=y", "point 3: m on dsp with a=1, b=y, c=y",
+		"point 4: m on npu with a=2, b=x, c=x", "point 5: m on dsp with a=2, b=x, c=x",
+		"point 6: m on npu with a=2, b=y, c=y", "point 7: m on dsp with a=2, b=y, c=y",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("points (-want +got):\n%s", diff)
+	}
+	if want := []string{"a", "b", "c"}; !slices.Equal(p.Keys, want) {
+		t.Errorf("keys %v, want %v", p.Keys, want)
+	}
+	if p, err := Product([]string{"m"}, []string{"npu"}, nil); err != nil || len(p.Points) != 1 {
+		t.Errorf("%v, error %v, want the SoC as it is", p, err)
+	}
+}
+
+func TestInterval(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want []string
+	}{
+		{"a=1..2/5", []string{"1", "1.25", "1.5", "1.75", "2"}},
+		{"a=3200..4266/3", []string{"3200", "3733", "4266"}},
+		{"whole=1..4/3", []string{"1", "3", "4"}}, // halves go up
+		{"a=-1..1/2", []string{"-1", "1"}},
+		{"a=0..1/4", []string{"0", "0.333333", "0.666667", "1"}},
+	} {
+		if got := axes(t, c.text)[0].Values; !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.text, got, c.want)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for _, s := range []string{
+		"a", "a=", "=1", "a=1,1", "a=1,", "a=2..1", "a=1..x", "a=1..2/1", "a=1..2/x", "whole=1..2/3", "a+a=1", "a+=1", "a=1..inf/3", "a=1..2/9999999",
+	} {
+		if a, err := ParseAxis(s, func(key string) bool { return key == "whole" }); err == nil {
+			t.Errorf("%s is %v", s, a)
+		}
+	}
+	one := []string{"m"}
+	if _, err := Product(one, one, axes(t, "a=1..2")); err == nil || !strings.Contains(err.Error(), "is an interval") {
+		t.Errorf("product of an interval: %v", err)
+	}
+	if _, err := Product(one, one, axes(t, "a=1", "b+a=2")); err == nil || !strings.Contains(err.Error(), "a varies twice") {
+		t.Errorf("a key of two axes: %v", err)
+	}
+	if _, err := Product(one, one, axes(t, "a=0..1/2000", "b=0..1/2000")); err == nil {
+		t.Error("four million points")
+	}
+	if _, err := Sample(one, one, nil, 10, 1); err == nil {
+		t.Error("samples of nothing")
+	}
+	if _, err := Sample(one, one, axes(t, "a=0..1"), 0, 1); err == nil {
+		t.Error("no samples")
+	}
+	for _, s := range []string{"", "1", "0/2", "3/2", "a/b", "1/0", "1/99999999"} {
+		if _, err := ParseShard(s); err == nil {
+			t.Errorf("shard %q", s)
+		}
+	}
+}
+
+// TestSample: one sample in each stratum of each axis, the same ones for the same seed.
+func TestSample(t *testing.T) {
+	const n = 64
+	list := axes(t, "a=10..20", "b=x,y,z,w", "whole=1..1000")
+	sample := func(seed uint64) *Plan {
+		p, err := Sample([]string{"m"}, []string{"d"}, list, n, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	p := sample(7)
+	if len(p.Points) != n {
+		t.Fatalf("%d points", len(p.Points))
+	}
+	var strata [n]int
+	values := map[string]int{}
+	for i := range p.Points {
+		c := p.Points[i].Changes
+		x, err := strconv.ParseFloat(c[0].Value, 64)
+		if err != nil || x < 10 || x > 20 {
+			t.Fatalf("%v", c[0])
+		}
+		strata[min(n-1, int((x-10)/10*n))]++
+		values[c[1].Value]++
+		if w, err := strconv.Atoi(c[2].Value); err != nil || w < 1 || w > 1000 {
+			t.Errorf("%v", c[2])
+		}
+	}
+	for i, k := range strata {
+		if k != 1 {
+			t.Errorf("%d samples in stratum %d", k, i)
+		}
+	}
+	if diff := cmp.Diff(map[string]int{"x": 16, "y": 16, "z": 16, "w": 16}, values); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(p, sample(7)); diff != "" {
+		t.Errorf("the same seed differs:\n%s", diff)
+	}
+	if cmp.Equal(p, sample(8)) {
+		t.Error("another seed gives the same")
+	}
+}
+
+func TestRead(t *testing.T) {
+	p, err := Read("p.csv", strings.NewReader("device,dram.mt_per_s,npu.cores\nnpu,3733,\ndsp,,1\n"), []string{"m", "n"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Point{
+		{0, "m", "npu", []soc.Change{{Key: "dram.mt_per_s", Value: "3733"}}}, {1, "n", "npu", []soc.Change{{Key: "dram.mt_per_s", Value: "3733"}}},
+		{2, "m", "dsp", []soc.Change{{Key: "npu.cores", Value: "1"}}}, {3, "n", "dsp", []soc.Change{{Key: "npu.cores", Value: "1"}}},
+	}
+	if diff := cmp.Diff(want, p.Points); diff != "" {
+		t.Errorf("points (-want +got):\n%s", diff)
+	}
+	for text, want := range map[string]string{
+		"":                      "EOF",
+		"device,x\n":            "no points",
+		"device,x,x\nnpu,1,2\n": "p.csv:1: column 3",
+		"x\n1\n":                "p.csv:2: no device",
+		"device,x\n,1\n":        "p.csv:2: no device",
+		"device,x\nnpu\n":       "wrong number of fields",
+		"model,x\nm,1\n":        "p.csv:1: a column model, and models besides",
+		"device,x\nnpu," + strings.Repeat("1", 5000) + "\n": "p.csv:2: x is longer",
+	} {
+		if _, err := Read("p.csv", strings.NewReader(text), []string{"m"}, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.30q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+var description = Description{SchemaVersion: 1, SoC: "s", Keys: []string{"a"}, Count: 10, PointsHash: "p", RunHash: "r", Build: "b"}
+
+func open(t *testing.T, dir, shard string) *Store {
+	t.Helper()
+	var s Shard
+	if shard != "" {
+		var err error
+		if s, err = ParseShard(shard); err != nil {
+			t.Fatal(err)
+		}
+	}
+	st, err := Open(dir, &description, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+func row(i int) *Row {
+	return &Row{Index: i, Model: "m", Device: "d", Keys: map[string]string{"a": strconv.Itoa(i)}, Status: StatusOK, Numbers: map[string]float64{"latency_us": float64(i) / 3}}
+}
+
+// TestStoreResumes: what a killed process has not finished is forgotten, all else is there
+// once, whichever shards wrote it.
+func TestStoreResumes(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "[odd] *name?")
+	s := open(t, dir, "1/2")
+	for _, i := range []int{4, 0} {
+		if err := s.Add(row(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Open(dir, &description, Shard{1, 2}); err == nil || !strings.Contains(err.Error(), "another process") {
+		t.Errorf("two processes work on one shard: %v", err)
+	}
+	if _, err := s.lines.WriteString(`{"index":2,"mod`); err != nil { // killed here
+		t.Fatal(err)
+	}
+	s.lines.Close()
+
+	other := open(t, dir, "2/2")
+	if err := other.Add(row(1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	for _, shard := range []string{"1/2", ""} { // goes on as it was, and as one
+		s := open(t, dir, shard)
+		for i := range 10 {
+			if got, want := s.Done(i), i == 0 || i == 1 || i == 4 || shard == "" && i == 2; got != want {
+				t.Errorf("shard %q: point %d is done: %v", shard, i, got)
+			}
+		}
+		if shard != "" {
+			if err := s.Add(row(2)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rows, err := s.Collect([]string{"a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]Row{*row(0), *row(1), *row(2), *row(4)}, rows); diff != "" {
+			t.Errorf("shard %q (-want +got):\n%s", shard, diff)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{CSVFile, ParquetFile} {
+		if fi, err := os.Stat(filepath.Join(dir, name)); err != nil || fi.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestStoreRefuses: a folder holds one sweep, and lines that somebody changed are named.
+func TestStoreRefuses(t *testing.T) {
+	dir := t.TempDir()
+	open(t, dir, "").Close()
+	for what, change := range map[string]func(*Description){
+		"SoC":            func(d *Description) { d.SoC = "x" },
+		"points":         func(d *Description) { d.PointsHash = "x" },
+		"way of running": func(d *Description) { d.RunHash = "x" },
+		"build of nnsoc": func(d *Description) { d.Build = "x" },
+		"format":         func(d *Description) { d.SchemaVersion = 9 },
+	} {
+		d := description
+		change(&d)
+		if _, err := Open(dir, &d, Shard{}); err == nil || !strings.Contains(err.Error(), "another "+what) {
+			t.Errorf("another %s: %v", what, err)
+		}
+	}
+	for text, want := range map[string]string{"{}\nnonsense\n": "rows-1-of-1.jsonl:2:", `{"index":-1}` + "\n": ":1: point -1", strings.Repeat("x", maxLine+9) + "\n": "more than"} {
+		if err := os.WriteFile(filepath.Join(dir, "rows-1-of-1.jsonl"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(dir, &description, Shard{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.20q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// TestTables: CSV and Parquet have the same cells, read by other code than wrote them.
+func TestTables(t *testing.T) {
+	rows := []Row{
+		{Index: 0, Model: "m", Device: "npu", SoC: "s", Keys: map[string]string{"k": "1.5", "name": "x"}, Status: StatusOK, Numbers: map[string]float64{"latency_us": 1.0 / 3, "stall.issue": 7, "energy_uj": 1e-12}},
+		{Index: 1, Model: "a,\"b\"\n", Device: "npu", SoC: "s", Keys: map[string]string{"name": ""}, Status: StatusError, Error: "no: way"},
+		{Index: 2, Model: "m", Device: "npu", SoC: "s", Keys: map[string]string{"k": "-2e9"}, Status: StatusOK, Numbers: map[string]float64{"latency_us": 0, "counter.x": math.MaxInt32}},
+	}
+	keys := []string{"k", "name"}
+	var c, p bytes.Buffer
+	if err := WriteCSV(&c, keys, rows); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteParquet(&p, keys, rows); err != nil {
+		t.Fatal(err)
+	}
+	records, err := csv.NewReader(&c).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := strings.Join(records[0], " ")
+	if want := "index model device soc soc_hash build k name status error latency_us energy_uj counter.x stall.issue"; header != want {
+		t.Errorf("columns %s, want %s", header, want)
+	}
+	f, err := parquet.OpenFile(bytes.NewReader(p.Bytes()), int64(p.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.NumRows() != int64(len(rows)) {
+		t.Errorf("%d rows", f.NumRows())
+	}
+	columns := map[string][]string{}
+	r := parquet.NewReader(f)
+	for range rows {
+		m := map[string]any{}
+		if err := r.Read(&m); err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range records[0] {
+			text := ""
+			switch x := m[k].(type) {
+			case nil:
+			case float64:
+				text = strconv.FormatFloat(x, 'f', -1, 64)
+			default:
+				text = fmt.Sprint(x)
+			}
+			columns[k] = append(columns[k], text)
+		}
+	}
+	for i, k := range records[0] {
+		for n := range rows {
+			want := records[1+n][i]
+			if k == "k" && want == "-2e9" {
+				want = "-2000000000"
+			}
+			if got := columns[k][n]; got != want {
+				t.Errorf("row %d, %s: %q in Parquet, %q in CSV", n, k, got, want)
+			}
+		}
+	}
+}
