@@ -1,0 +1,55 @@
+package lockorder_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/lockorder"
+)
+
+// harmless are cycles that no run goes round.
+var harmless = map[[2]lockorder.Lock]string{
+	{"devices.Machine.mu", "devices.Machine.mu"}: "what Machine.Enter runs has a client, and executions of a client do not enter",
+}
+
+// Services, bursts, caches and the runtime take their locks in one order.
+func TestOrder(t *testing.T) {
+	edges, err := lockorder.Edges("../..", "./hal", "./hal/burst", "./hal/cache", "./hal/devices", "./hal/driver/base", "./hal/driver/cpu",
+		"./hal/service/...", "./nnrt/...", "./sim/trace")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(edges) < 10 {
+		t.Errorf("%d orders of locks are seen: too few to say anything", len(edges))
+	}
+	met := 0
+	for _, e := range lockorder.Cyclic(edges) {
+		if harmless[[2]lockorder.Lock{e.Held, e.Wanted}] != "" {
+			met++
+			continue
+		}
+		t.Errorf("a cycle of locks: %s", e)
+	}
+	if met != len(harmless) {
+		t.Errorf("%d cycles are listed as harmless, %d of them are there", len(harmless), met)
+	}
+}
+
+// Each kind of call is seen, in both directions of a planted cycle.
+func TestPlanted(t *testing.T) {
+	edges, err := lockorder.Edges("testdata/ring", ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range lockorder.Cyclic(edges) {
+		got = append(got, string(e.Held+" -> "+e.Wanted))
+	}
+	want := []string{
+		"ring.callbacks.mu -> ring.table.mu", "ring.deferred.mu -> ring.table.mu", "ring.once.mu -> ring.table.mu", "ring.table.mu -> ring.callbacks.mu",
+		"ring.table.mu -> ring.deferred.mu", "ring.table.mu -> ring.once.mu", "ring.table.mu -> ring.table.mu", "ring.twice.mu -> ring.twice.mu",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("cycles\n%q, want\n%q", got, want)
+	}
+}

@@ -1,0 +1,98 @@
+// Command mutants measures how many faults the tests notice. It plants single-token faults into the cores, the
+// drivers and the simulation, one at a time, by an overlay of the build, and runs the tests of the package and of
+// its nearest users.
+//
+// The sample is a function of the seed: an equal share of each area, in the order of a random permutation. A fault
+// that does not compile is passed over. A fault that no test notices is a survivor; survivors.txt lists the known
+// ones with the reason, most of which is that the fault changes nothing. What is left over is a gap in the tests.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+)
+
+func main() { os.Exit(run()) }
+
+// run returns the exit code: 1 when tests find too few faults, 2 for wrong usage, 3 when the tool itself fails.
+func run() int {
+	var (
+		seed    = flag.Uint64("seed", 1, "seed of the sample")
+		n       = flag.Int("n", 300, "faults to plant")
+		only    = flag.String("areas", "", "areas, separated by commas (default all)")
+		within  = flag.String("within", "", "only files whose path contains this text")
+		share   = flag.Float64("share", 0.9, "least share of the faults that change behaviour which tests must find")
+		workers = flag.Int("j", 1, "faults to try at a time")
+		limit   = flag.Duration("timeout", 4*time.Minute, "of the tests of one package")
+		stages  = flag.Int("stages", 0, "stop after so many stages of tests: 1 is the package's own (default all)")
+		known   = flag.String("survivors", "internal/mutants/survivors.txt", "list of known survivors")
+		asJSON  = flag.Bool("json", false, "print the result as JSON")
+		list    = flag.Bool("list", false, "print the sample and stop")
+	)
+	flag.Usage = func() {
+		fmt.Fprint(flag.CommandLine.Output(), "usage: go run ./internal/mutants [flags], in the root of the module\n\nexample: go run ./internal/mutants -seed 7 -n 20 -areas gpu\n\n")
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	if flag.NArg() > 0 || *n < 1 || *workers < 1 || *stages < 0 || *share < 0 || *share > 1 {
+		flag.Usage()
+		return 2
+	}
+	reasons, err := readSurvivors(*known)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 2
+	}
+	picked := areas
+	if *only != "" {
+		if picked, err = areasNamed(strings.Split(*only, ",")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 2
+		}
+	}
+	samples, err := sample(picked, *seed, *within)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 3
+	}
+	if *list {
+		for _, faults := range samples {
+			for i := range faults {
+				if i < (*n+len(picked)-1)/len(picked) {
+					fmt.Printf("%s:%d %s\n", faults[i].File, faults[i].Line, faults[i].Key())
+				}
+			}
+		}
+		return 0
+	}
+	results, err := try(samples, *n, *workers, &options{*limit, *stages, reasons})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 3
+	}
+	r := summarize(picked, results)
+	r.Seed = *seed
+	if *asJSON {
+		e := json.NewEncoder(os.Stdout)
+		e.SetIndent("", "  ")
+		err = e.Encode(r)
+	} else {
+		err = r.print(os.Stdout)
+	}
+	switch {
+	case err != nil:
+		fmt.Fprintln(os.Stderr, err)
+		return 3
+	case r.Share() < *share:
+		return 1
+	}
+	return 0
+}
+
+// errNone is when there is nothing to plant.
+var errNone = errors.New("mutants: no place for a fault in these areas")

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestFaults: every kind of fault is there, and none in texts.
+func TestFaults(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.go")
+	src := "package a\n\nvar table = []int{1 << 2}\n\n" +
+		"func f(a, b int) int {\n\tif !(a < b) && b != 3 {\n\t\ta++\n\t}\n\tx := [4]int{}\n\tcheck(a, b)\n\tfail(\"%d\", 1+1)\n\tx[0] += -a\n\treturn min(a, b)\n}\n\n" +
+		"func (a T) String() string { return \"1\" + \"2\" }\n"
+	if err := os.WriteFile(file, []byte(src), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	list, err := faults(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i := range list {
+		got = append(got, list[i].Function+": "+list[i].New)
+		changed, err := list[i].apply()
+		if err != nil || bytes.Equal(changed, []byte(src)) {
+			t.Errorf("%s changes nothing: %v", list[i].Key(), err)
+		}
+	}
+	want := []string{
+		"table: var table = []int{1 >> 2}", "table: var table = []int{2 << 2}", "table: var table = []int{1 << 3}",
+		"f: if !(a < b) || b != 3 {", "f: if (a < b) && b != 3 {", "f: if !(a <= b) && b != 3 {", "f: if !(a < b) && b == 3 {", "f: if !(a < b) && b != 4 {",
+		"f: a--", "f: check(b, a)", "f: x[0] -= -a", "f: x[1] += -a", "f: x[0] += a", "f: return max(a, b)",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("faults:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestSample: the same seed gives the same faults, of every area; another seed others.
+func TestSample(t *testing.T) {
+	t.Chdir("../..")
+	keys := func(seed uint64) []string {
+		s, err := sample(areas, seed, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, list := range s {
+			if len(list) < 300 {
+				t.Errorf("%d faults of %s", len(list), areas[len(out)].name)
+			}
+			out = append(out, list[0].Key())
+		}
+		return out
+	}
+	one, again, two := keys(1), keys(1), keys(2)
+	if !slices.Equal(one, again) || slices.Equal(one, two) {
+		t.Errorf("seed 1: %q and %q, seed 2: %q", one, again, two)
+	}
+	if _, err := sample(areas, 1, "no such file"); err != errNone {
+		t.Errorf("no place: %v", err)
+	}
+	if _, err := areasNamed([]string{"gpu", "cpu"}); err == nil || !strings.Contains(err.Error(), `"cpu"`) {
+		t.Errorf("unknown area: %v", err)
+	}
+}
+
+// TestOne plants a fault that a test finds, one that none can, the same when it is listed, and one that does not
+// compile.
+func TestOne(t *testing.T) {
+	t.Chdir("testdata/module")
+	list, err := faults("a.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcome := map[string]Outcome{
+		"a.go Sum: return a + b => return a - b":            Found,
+		"a.go Unused: return a + b => return a - b":         Survived,
+		"a.go Text: return Join(n, s) => return Join(s, n)": unfit,
+	}
+	for i := range list {
+		f := &list[i]
+		want, ok := outcome[f.Key()]
+		if !ok {
+			continue
+		}
+		delete(outcome, f.Key())
+		for _, reasons := range []map[string]string{nil, {f.Key(): "why"}} {
+			r, err := one(f, t.TempDir(), &options{time.Minute, 1, reasons})
+			if want == Survived && reasons != nil {
+				want = Known
+			}
+			if err != nil || r.Outcome != want {
+				t.Errorf("%s: %q, %v, want %q", f.Key(), r.Outcome, err, want)
+			}
+		}
+	}
+	if len(outcome) > 0 {
+		t.Errorf("not tried: %v", outcome)
+	}
+}
+
+// TestReport: listed survivors count neither for nor against the tests.
+func TestReport(t *testing.T) {
+	of := func(area string, o Outcome) Result { return Result{Fault: Fault{Area: area, File: "f.go"}, Outcome: o} }
+	r := summarize(areas[:2], []Result{of("gpu", Found), of("gpu", Found), of("gpu", Found), of("gpu", Survived), of("npu", Found), of("npu", Known)})
+	if r.Share() != 0.8 || r.Areas[0].Share() != 0.75 || r.Areas[1].Share() != 1 || (Count{}).Share() != 1 {
+		t.Errorf("%+v", r)
+	}
+	var out strings.Builder
+	if err := r.print(&out); err != nil || !slices.Contains(rows(out.String()), "all 6 4 1 1 80.0 %") {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
+// rows are the lines of a table with single spaces.
+func rows(s string) (out []string) {
+	for line := range strings.Lines(s) {
+		out = append(out, strings.Join(strings.Fields(line), " "))
+	}
+	return out
+}
+
+// TestSurvivorsList: the list is read whole, every line has a reason, and what it names is still in the code.
+func TestSurvivorsList(t *testing.T) {
+	reasons, err := readSurvivors("survivors.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir("../..")
+	known := map[string]map[string]bool{}
+	for key := range reasons {
+		file, _, _ := strings.Cut(key, " ")
+		if known[file] == nil {
+			list, err := faults(file)
+			if err != nil {
+				t.Errorf("%s: %v", key, err)
+				continue
+			}
+			known[file] = map[string]bool{}
+			for i := range list {
+				known[file][list[i].Key()] = true
+			}
+		}
+		if !known[file][key] {
+			t.Errorf("no such fault: %s", key)
+		}
+	}
+	bad := filepath.Join(t.TempDir(), "s.txt")
+	if err := os.WriteFile(bad, []byte("a.go f: a => b\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readSurvivors(bad); err == nil || !strings.Contains(err.Error(), "s.txt:1: a survivor without a reason") {
+		t.Errorf("no reason: %v", err)
+	}
+}

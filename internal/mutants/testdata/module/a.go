@@ -1,0 +1,26 @@
+// Package module has faults planted into it.
+package module
+
+// Sum has a test.
+func Sum(a, b int) int {
+	return a + b
+}
+
+// Unused has none.
+func Unused(a, b int) int {
+	return a + b
+}
+
+// Text has arguments that cannot be exchanged.
+func Text(n int, s string) string {
+	return Join(n, s)
+}
+
+// Join repeats a text.
+func Join(n int, s string) string {
+	out := ""
+	for range n {
+		out += s
+	}
+	return out
+}
