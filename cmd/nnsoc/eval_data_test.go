@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/importer/npy"
-	"github.com/nnsoc/nnsoc/importer/tflite/tflitetest"
+	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
 )
 
 // Codes of TensorFlow Lite.
@@ -70,26 +70,26 @@ func writeEvalData(t *testing.T, dir string) {
 	}
 }
 
-func tensors(shapes ...[]int32) (l []tflitetest.Tensor) {
+func tensors(shapes ...[]int32) (l []tflitefile.Tensor) {
 	for _, s := range shapes {
-		l = append(l, tflitetest.Tensor{Shape: s})
+		l = append(l, tflitefile.Tensor{Shape: s})
 	}
 	return l
 }
 
 func reluOf(shape ...int32) []byte {
-	m := tflitetest.Model{Subgraphs: []tflitetest.Subgraph{{
+	m := tflitefile.Model{Subgraphs: []tflitefile.Subgraph{{
 		Tensors: tensors(shape, shape), Inputs: []int32{0}, Outputs: []int32{1},
-		Operators: []tflitetest.Operator{{Code: tfliteRelu, Inputs: []int32{0}, Outputs: []int32{1}}},
+		Operators: []tflitefile.Operator{{Code: tfliteRelu, Inputs: []int32{0}, Outputs: []int32{1}}},
 	}}}
 	return m.Bytes()
 }
 
 func sumNetwork() []byte {
 	row := []int32{1, 4}
-	m := tflitetest.Model{Subgraphs: []tflitetest.Subgraph{{
+	m := tflitefile.Model{Subgraphs: []tflitefile.Subgraph{{
 		Tensors: tensors(row, row, row), Inputs: []int32{0, 1}, Outputs: []int32{2},
-		Operators: []tflitetest.Operator{{Code: tfliteAdd, Kind: "AddOptions", Inputs: []int32{0, 1}, Outputs: []int32{2}}},
+		Operators: []tflitefile.Operator{{Code: tfliteAdd, Kind: "AddOptions", Inputs: []int32{0, 1}, Outputs: []int32{2}}},
 	}}}
 	return m.Bytes()
 }
@@ -97,29 +97,29 @@ func sumNetwork() []byte {
 // detector finds boxes of a quarter of the picture's side around the centres that the
 // picture states.
 func detector() []byte {
-	constant := func(v ...int32) tflitetest.Tensor {
+	constant := func(v ...int32) tflitefile.Tensor {
 		b := make([]byte, 4*len(v))
 		for i, x := range v {
 			binary.LittleEndian.PutUint32(b[4*i:], uint32(x))
 		}
-		return tflitetest.Tensor{Type: tfliteInt32, Shape: []int32{int32(len(v))}, Data: b}
+		return tflitefile.Tensor{Type: tfliteInt32, Shape: []int32{int32(len(v))}, Data: b}
 	}
 	const n = detectionBoxes
 	var anchors []float32
 	for range n {
 		anchors = append(anchors, 0, 0, 0.25, 0.25)
 	}
-	m := tflitetest.Model{Subgraphs: []tflitetest.Subgraph{{
+	m := tflitefile.Model{Subgraphs: []tflitefile.Subgraph{{
 		Tensors: append(tensors([]int32{1, 1, detectionValues, n}, []int32{1, n, detectionValues}, []int32{1, n, 4}, []int32{1, n, 3},
 			[]int32{1, n, 4}, []int32{1, n}, []int32{1, n}, []int32{1}),
 			constant(1, n, detectionValues), constant(0, 0, 0), constant(1, n, 4), constant(0, 0, 4), constant(1, n, 3),
-			tflitetest.Tensor{Shape: []int32{n, 4}, Data: float32s(anchors...)}),
+			tflitefile.Tensor{Shape: []int32{n, 4}, Data: float32s(anchors...)}),
 		Inputs: []int32{0}, Outputs: []int32{4, 5, 6, 7},
-		Operators: []tflitetest.Operator{
+		Operators: []tflitefile.Operator{
 			{Code: tfliteReshape, Inputs: []int32{0, 8}, Outputs: []int32{1}},
 			{Code: tfliteSlice, Inputs: []int32{1, 9, 10}, Outputs: []int32{2}},
 			{Code: tfliteSlice, Inputs: []int32{1, 11, 12}, Outputs: []int32{3}},
-			{Code: tfliteCustom, Custom: "TFLite_Detection_PostProcess", Inputs: []int32{2, 3, 13}, Outputs: []int32{4, 5, 6, 7}, CustomOptions: tflitetest.FlexMap(map[string]float32{
+			{Code: tfliteCustom, Custom: "TFLite_Detection_PostProcess", Inputs: []int32{2, 3, 13}, Outputs: []int32{4, 5, 6, 7}, CustomOptions: tflitefile.FlexMap(map[string]float32{
 				"nms_iou_threshold": 0.5, "nms_score_threshold": 0.3, "y_scale": 0.25, "x_scale": 0.25, "h_scale": 1, "w_scale": 1,
 				"max_classes_per_detection": 1, "max_detections": n, "num_classes": 2})},
 		},

@@ -15,6 +15,13 @@ func TestExitCodes(t *testing.T) {
 	if err := os.WriteFile(text, []byte("not a model at all"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	sparse := filepath.Join(dir, "sparse") // larger than any limit
+	if err := os.WriteFile(sparse, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(sparse, 6<<30); err != nil {
+		t.Fatal(err)
+	}
 	source := func(name, code string) string {
 		path := filepath.Join(dir, name+".s")
 		if err := os.WriteFile(path, []byte("_start: "+code+"\n"), 0o644); err != nil {
@@ -36,6 +43,11 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"dsp", "exec", source("syntax", "frob")}, cli.ExitUsage},
 		{[]string{"dsp", "asm", filepath.Join(dir, "none.s")}, cli.ExitUsage},
 		{[]string{"dsp", "disasm", text}, cli.ExitUsage},
+		{[]string{"dsp", "disasm", sparse}, cli.ExitUsage},
+		{[]string{"dsp", "exec", sparse}, cli.ExitUsage},
+		{[]string{"gpu", "exec", sparse}, cli.ExitUsage},
+		{[]string{"npu", "disasm", sparse}, cli.ExitUsage},
+		{[]string{"run", sparse}, cli.ExitUsage},
 		{[]string{"dsp", "pipeline", source("line", "{ r6 = #93 ; r0 = #1 }\n trap0(#1)"), "--loop"}, cli.ExitUsage},
 		{[]string{}, cli.ExitOK},
 		{[]string{"version"}, cli.ExitOK},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -33,8 +34,13 @@ func TestInterrupt(t *testing.T) {
 	}{
 		{os.Interrupt, 130, []string{"--device", "gpu", "--output", "$WORK/a/b"}},
 		{syscall.SIGTERM, 143, []string{"--device", "gpu"}},
+		{syscall.SIGHUP, 129, []string{"--device", "gpu", "--output", "$WORK/a/b"}},
+		{syscall.SIGQUIT, 131, []string{"--device", "gpu"}},
 		{os.Interrupt, 130, []string{network, network, network, "--concurrent", "--device", "dsp,npu,cpu"}},
 	} {
+		if signal.Ignored(x.sig) && x.sig == syscall.SIGHUP {
+			continue // the tests run by nohup
+		}
 		sig, want, work := x.sig, x.want, t.TempDir()
 		for i := range x.args {
 			x.args[i] = strings.Replace(x.args[i], "$WORK", work, 1)

@@ -23,17 +23,17 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/partition"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/nnrt"
 )
 
 // What TestStrategies demands.
 const (
 	autoSlack      = 0.02 // auto beside the best single device
-	exactSlack     = 0    // ilp beside any other strategy, with whose plans it begins
+	exactSlack     = 0    // branch-bound beside any other strategy, with whose plans it begins
 	predictedSlack = 0.10 // prediction before a run beside the run
 )
 
-// TestStrategies: auto is as fast as the best single device, nothing beats ilp,
+// TestStrategies: auto is as fast as the best single device, nothing beats branch-bound,
 // predictions by measured costs hold, and no plan changes a result. make sweep takes
 // every network that there is on several SoCs, the smallest first; otherwise small ones
 // serve. With -v it prints the table of docs/Strategies.md. What a network came to is
@@ -55,12 +55,12 @@ func TestStrategies(t *testing.T) {
 					done++
 					worst.Slower, worst.Beaten, worst.Wrong = max(worst.Slower, r.Slower), max(worst.Beaten, r.Beaten), max(worst.Wrong, r.Wrong)
 					if !(r.Slower <= autoSlack) || !(r.Beaten <= exactSlack) || !(r.Wrong <= predictedSlack) || r.Mismatches > 0 {
-						t.Errorf("%s on %s: auto %+.1f %% beside %s, ilp %+.1f %% beside the best, prediction off by %.1f %%, %d mismatches",
+						t.Errorf("%s on %s: auto %+.1f %% beside %s, branch-bound %+.1f %% beside the best, prediction off by %.1f %%, %d mismatches",
 							r.Name, soc, 100*r.Slower, r.Best, 100*r.Beaten, 100*r.Wrong, r.Mismatches)
 					}
 				})
 			}
-			t.Logf("%s, %d networks, worst: auto %+.1f %%, ilp %+.1f %%, prediction %.1f %%", soc, done, 100*worst.Slower, 100*worst.Beaten, 100*worst.Wrong)
+			t.Logf("%s, %d networks, worst: auto %+.1f %%, branch-bound %+.1f %%, prediction %.1f %%", soc, done, 100*worst.Slower, 100*worst.Beaten, 100*worst.Wrong)
 		})
 	}
 }
@@ -229,7 +229,7 @@ func TestSweepSource(t *testing.T) {
 	seen := map[string]string{with("cmd/nnsoc/internal/verify/eval.go"): "the sources"}
 	for _, file := range []string{
 		"go.mod", "sim/soc/machine.go", "sim/soc/pixel4.toml", "hal/driver/dsp/device.go", "bench/zoo/mobilenet.go", "importer/tflite/doc.go",
-		"runtime/partition/ilp.go", "runtime/execute.go", "hal/devices/outline.go",
+		"nnrt/partition/branch_bound.go", "nnrt/execute.go", "hal/devices/outline.go",
 	} {
 		hash := with(file)
 		if other := seen[hash]; other != "" {
@@ -276,7 +276,7 @@ func keptSweep(t *testing.T, soc, network string) (r sweepRow) {
 // sweep compares the strategies on a network.
 func sweep(t *testing.T, soc, network string) (r sweepRow) {
 	t.Helper()
-	code, out, errs := command(nil, "partition", network, "--soc", soc, "--json", "-q")
+	code, out, errs := command(nil, "partition", network, "--soc", soc, "--share-plans", "--json", "-q")
 	if code != 0 && code != cli.ExitMismatch {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
@@ -300,7 +300,7 @@ func sweep(t *testing.T, soc, network string) (r sweepRow) {
 			r.Auto = us
 		case e.Name == "aosp":
 			r.AOSP = us
-		case e.Name == "ilp":
+		case e.Name == "branch-bound":
 			exact = us
 		}
 	}

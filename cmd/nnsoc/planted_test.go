@@ -11,7 +11,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/importer/tflite/tflitetest"
+	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -104,9 +104,9 @@ func command(plant func(*hal.Buffers, *hal.Result), args ...string) (code int, s
 func reluNetwork(t *testing.T) string {
 	t.Helper()
 	shape := []int32{1, 4}
-	m := tflitetest.Model{Subgraphs: []tflitetest.Subgraph{{
-		Tensors: []tflitetest.Tensor{{Name: "x", Shape: shape}, {Name: "y", Shape: shape}}, Inputs: []int32{0}, Outputs: []int32{1},
-		Operators: []tflitetest.Operator{{Code: 19, Inputs: []int32{0}, Outputs: []int32{1}}}, // RELU
+	m := tflitefile.Model{Subgraphs: []tflitefile.Subgraph{{
+		Tensors: []tflitefile.Tensor{{Name: "x", Shape: shape}, {Name: "y", Shape: shape}}, Inputs: []int32{0}, Outputs: []int32{1},
+		Operators: []tflitefile.Operator{{Code: 19, Inputs: []int32{0}, Outputs: []int32{1}}}, // RELU
 	}}}
 	path := filepath.Join(t.TempDir(), "relu.tflite")
 	if err := os.WriteFile(path, m.Bytes(), 0o600); err != nil {

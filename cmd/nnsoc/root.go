@@ -12,10 +12,11 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/engine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/inspect"
-	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/mlts"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/partition"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/verify"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/workbench"
 	"github.com/nnsoc/nnsoc/hal/vlog"
 )
 
@@ -24,6 +25,7 @@ func newRoot(stdout, stderr io.Writer) *cobra.Command {
 }
 
 func root(a *cli.App) *cobra.Command {
+	version := false
 	root := &cobra.Command{
 		Use:   "nnsoc",
 		Short: "simulate the neural-network engines of a phone SoC",
@@ -36,7 +38,12 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cli.NoArguments,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				return printVersion(a)
+			}
+			return cmd.Help()
+		},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if err := cli.CheckSoC(cmd); err != nil {
 				return err
@@ -49,21 +56,30 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 	}
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return cli.Usage(fmt.Errorf("%w (see %q)", err, cmd.CommandPath()+" --help"))
-	})
+	root.SetFlagErrorFunc(cli.FlagError)
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 100"))
+	root.Flags().BoolVar(&version, "version", false, "print the version")
 	root.PersistentFlags().StringVar(&a.SoC, "soc", "pixel4", "SoC preset, or the path of a SoC file (.toml)")
+	root.PersistentFlags().StringArrayVar(&a.Set, "set", nil, "give a key of the SoC another value: KEY=VALUE, such as dram.mt_per_s=3733 (repeat for more)")
 	root.PersistentFlags().BoolVar(&a.JSON, "json", false, "print one JSON object instead of text")
-	root.PersistentFlags().BoolVarP(&a.Verbose, "verbose", "v", false, "say on stderr what is compiled and executed where ("+vlog.Variable+"="+strings.Join(vlog.Tags(), ",")+" selects)")
+	root.PersistentFlags().BoolVarP(&a.Verbose, "verbose", "v", false, "say on stderr what is compiled and executed where ("+vlog.Variable+" selects some of "+strings.Join(vlog.Tags(), ", ")+")")
 	root.PersistentFlags().BoolVarP(&a.Quiet, "quiet", "q", false, "no progress on stderr, errors only")
 	root.PersistentFlags().StringArrayVar(&a.Drivers, "driver", nil, "use the driver that serves this socket (nnsoc serve) for the device of its name")
 	root.PersistentFlags().StringVar(&a.DriverFolder, "drivers", "", "use all drivers that serve sockets in this folder")
 	root.PersistentFlags().DurationVar(&a.DriverTimeout, "driver-timeout", 10*time.Minute, "give a driver of --driver or --drivers up that does not return from a call for so long")
-	_ = root.RegisterFlagCompletionFunc("soc", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return machine.SoCNames(), cobra.ShellCompDirectiveDefault
-	})
-	root.AddCommand(run.New(a), inspect.NewCompile(a), inspect.NewSupported(a), inspect.NewModels(a), inspect.NewDevices(a), verify.NewVTS(a), verify.NewFuzz(a), inspect.NewOps(a), bench.New(a), partition.New(a), inspect.NewCapabilities(a), verify.NewEval(a), engine.NewDSP(a), engine.NewGPU(a), engine.NewNPU(a), inspect.NewGraph(a), inspect.NewTraceSummary(a), verify.NewConformance(a), newServe(a), newVersion(a))
+	root.AddCommand(
+		run.New(a), partition.New(a), inspect.NewCompile(a), inspect.NewSupported(a), inspect.NewGraph(a), inspect.NewModels(a), verify.NewEval(a),
+		newSoC(a), inspect.NewDevices(a), inspect.NewCapabilities(a), inspect.NewOps(a), newServe(a),
+		engine.NewDSP(a), engine.NewGPU(a), engine.NewNPU(a),
+		verify.NewVTS(a), mlts.New(a), verify.NewConformance(a), verify.NewFuzz(a),
+		bench.New(a), inspect.NewTraceSummary(a), newVersion(a),
+	)
+	root.AddCommand(run.NewReport(a))
+	root.AddCommand(workbench.Commands(a)...)
 	strictHelp(root)
+	group(root)
+	walk(root, fit)
+	complete(a, root)
 	return root
 }
 

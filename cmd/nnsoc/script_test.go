@@ -64,28 +64,29 @@ func TestScripts(t *testing.T) {
 
 var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
 
-// TestReadme runs every command the README shows: make targets must exist, the
-// rest is executed with the model and picture it names taken from the real
-// networks.
+// TestReadme pastes the README's commands one after another, in a folder that has of the
+// repository what they name: make targets must exist, what a script runs is left out, the
+// rest is executed.
 func TestReadme(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
 		t.Fatal(err)
 	}
-	makefile, err := os.ReadFile(filepath.Join("..", "..", "Makefile"))
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	elsewhere := scriptCommands(t)
 	elsewhere["run"] = "TestReadmeOutput"
-	shared := sharedDir()
-	files := map[string]string{
-		"model.tflite":    "models/mobilenet_v1_0.25_128_quant/model.tflite",
-		"cat.bmp":         "models/data/cat.bmp",
-		"labels.txt":      "models/data/imagenet_labels.txt",
-		"kws_vela.tflite": "ethosu/networks/mlperf_tiny_kws_int8/ethos-u55-128/mlperf_tiny_kws_int8_vela.tflite",
-		"cases.json.gz":   "vectors/nnapi/V1_0__avg_pool_quant8_1.json.gz",
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "cmd", "nnsoc", "testdata"), os.DirFS("testdata")); err != nil {
+		t.Fatal(err)
 	}
+	t.Chdir(dir)
 	n := 0
 	for _, block := range shellBlock.FindAllStringSubmatch(string(readme), -1) {
 		for _, line := range strings.Split(strings.TrimSpace(block[1]), "\n") {
@@ -95,34 +96,27 @@ func TestReadme(t *testing.T) {
 				continue
 			}
 			n++
-			if words[0] == "make" {
+			for i, w := range words {
+				words[i] = strings.Trim(w, "'")
+			}
+			switch {
+			case words[0] == "make":
 				if !strings.Contains(string(makefile), "\n"+words[1]+":") {
 					t.Errorf("the Makefile has no target %s", words[1])
 				}
 				continue
-			}
-			if elsewhere[strings.Join(words[1:], " ")] != "" {
+			case words[0] == "go": // of other modules
+				path, _, _ := strings.Cut(strings.TrimPrefix(words[2], "github.com/nnsoc/nnsoc"), "@")
+				if info, err := os.Stat(filepath.Join(root, path)); err != nil || !info.IsDir() {
+					t.Errorf("%s: no folder %s", strings.Join(words, " "), path)
+				}
+				continue
+			case elsewhere[strings.Join(words[1:], " ")] != "":
 				continue
 			}
 			t.Run(strings.Join(words, " "), func(t *testing.T) {
 				if words[0] != "./nnsoc" {
 					t.Fatalf("unknown command %q", words[0])
-				}
-				dir := t.TempDir()
-				for i, w := range words {
-					if here, ok := strings.CutPrefix(w, "cmd/nnsoc/"); ok { // of this repository
-						words[i] = here
-						continue
-					}
-					if p, ok := files[w]; ok {
-						if shared == "" {
-							t.Skip("skipped: needs shared data")
-						}
-						words[i] = filepath.Join(shared, p)
-					}
-					if strings.HasSuffix(w, ".json") || strings.HasSuffix(w, ".s") || w == "tensors" {
-						words[i] = filepath.Join(dir, w)
-					}
 				}
 				var out, errs strings.Builder
 				if code := execute(words[1:], &out, &errs); code != 0 {

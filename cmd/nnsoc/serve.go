@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -41,11 +39,11 @@ is freed when it ends, however it ends; quotas bound what each can hold.`,
 			if err != nil {
 				return err
 			}
-			d, err := m.Registry.Find(device)
+			d, err := m.Find(device)
 			if err != nil {
 				return cli.Usage(err)
 			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := signal.NotifyContext(cmd.Context(), cli.EndSignals()...)
 			defer stop()
 			return serve(a, ctx, d, socket, q)
 		},

@@ -3,8 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
+	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -41,6 +44,20 @@ func TestServe(t *testing.T) {
 		}
 	}
 	var stderr bytes.Buffer
+	if code := execute([]string{"devices", "--driver", socket, "--drivers", dir, "-q"}, io.Discard, &stderr); code != cli.ExitUsage || !strings.Contains(stderr.String(), "serves a device npu, and so does --driver") {
+		t.Errorf("two drivers of one name: code %d, %s", code, stderr.String())
+	}
+	stderr.Reset()
+	gone, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, "gone"), Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone.SetUnlinkOnClose(false) // as a driver that is killed leaves it
+	_ = gone.Close()
+	if code := execute([]string{"devices", "--drivers", dir, "-q"}, io.Discard, &stderr); code != cli.ExitOK || !strings.Contains(stderr.String(), "warning") || !strings.Contains(stderr.String(), "gone") {
+		t.Errorf("a dead socket in a folder: code %d, %s", code, stderr.String())
+	}
+	stderr.Reset()
 	if code := execute([]string{"serve", "--device", "npu", "--socket", socket, "-q"}, io.Discard, &stderr); code != cli.ExitUsage || !strings.Contains(stderr.String(), "already") {
 		t.Errorf("a second driver on the socket: code %d, %s", code, stderr.String())
 	}
@@ -57,5 +74,58 @@ func TestServe(t *testing.T) {
 	stderr.Reset()
 	if code := execute([]string{"devices", "--driver", socket, "-q"}, io.Discard, &stderr); code != cli.ExitUsage || !strings.Contains(stderr.String(), "--driver") {
 		t.Errorf("a driver that is gone: code %d, %s", code, stderr.String())
+	}
+}
+
+// A driver whose process ends while it executes loses its own row; the others keep theirs.
+func TestDriverEnds(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	command, socket := filepath.Join(dir, "nnsoc"), filepath.Join(dir, "driver") // TestMain runs main by this name
+	if err := os.Symlink(self, command); err != nil {
+		t.Skip(err)
+	}
+	const device = "faulty:exit@npu"
+	server := exec.Command(command, "serve", "--device", device, "--socket", socket, "-q")
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = server.Process.Kill()
+		_ = server.Wait()
+	}()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(socket); err == nil {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("no socket")
+		}
+	}
+	run := exec.Command(command, "run", "mobilenet_v1_0.25_128_quant", "--driver", socket, "--device", "cpu,"+device+",dsp", "--json", "-q")
+	var stderr bytes.Buffer
+	run.Stderr = &stderr
+	out, _ := run.Output()
+	if code := run.ProcessState.ExitCode(); code != cli.ExitMismatch || !strings.Contains(stderr.String(), device) {
+		t.Errorf("code %d, %s", code, stderr.String())
+	}
+	var report struct {
+		Runs []struct{ Device, Status, Error string }
+	}
+	if err := json.Unmarshal(out, &report); err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, r := range report.Runs {
+		got += r.Device + " " + r.Status + "\n"
+		if (r.Error != "") != (r.Device == device) {
+			t.Errorf("%s: error %q", r.Device, r.Error)
+		}
+	}
+	if want := "cpu ok\n" + device + " failed\ndsp ok\n"; got != want {
+		t.Errorf("rows\n%swant\n%s", got, want)
 	}
 }

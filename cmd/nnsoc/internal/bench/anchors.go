@@ -18,7 +18,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/importer/tensor"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -95,6 +95,7 @@ func latencies(a *cli.App, engines []string, markdown bool) error {
 	known := map[string][2]*measure.Invocations{}
 	for i := range bench.Latencies {
 		row := &bench.Latencies[i]
+		p.Part(i, len(bench.Latencies))
 		if len(engines) > 0 && !slices.Contains(engines, row.Engine) {
 			continue
 		}

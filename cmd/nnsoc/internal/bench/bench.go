@@ -10,7 +10,8 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/internal/cputime"
+	"github.com/nnsoc/nnsoc/nnrt"
 )
 
 // gemmReport is the JSON object of bench gemm. Rates are per second of user
@@ -29,7 +30,7 @@ type gemmReport struct {
 	MACsPerCycle  float64      `json:"macs_per_cycle,omitempty"`
 	Mismatches    int          `json:"mismatches"`
 	HostUserS     cli.HostTime `json:"host_user_s"`
-	// Rates of the execution; absent when it took less than UserTimeResolution.
+	// Rates of the execution; absent when it took less than cputime.Resolution.
 	MACsPerS        float64 `json:"macs_per_s,omitempty"`
 	InstructionsPS  float64 `json:"instructions_per_s,omitempty"`
 	LaneInstrPerSec float64 `json:"lane_instructions_per_s,omitempty"`
@@ -44,7 +45,7 @@ func New(a *cli.App) *cobra.Command {
 		Args:    cli.NoArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newBenchGemm(a), newBenchBudget(a), newBenchCPU(a), newBenchDSP(a), newBenchKernels(a), newBenchDRAM(a), newBenchStreams(a), newBenchService(a), newBenchAnchors(a))
+	cmd.AddCommand(newBenchGemm(a), newBenchBudget(a), newBenchCPU(a), newBenchDSP(a), newBenchGPU(a), newBenchKernels(a), newBenchDRAM(a), newBenchStreams(a), newBenchArray(a), newBenchService(a), newBenchAnchors(a))
 	return cmd
 }
 
@@ -102,7 +103,7 @@ func measureGemm(a *cli.App, f *gemmFlags) error {
 	p := a.Progress()
 	defer p.Done()
 	p.Say("%s: compile", f.device)
-	start := cli.UserTime()
+	start := cputime.User()
 	c, err := nnrt.Compile(m.Registry, model, f.device, nnrt.CompileOptions{})
 	if err != nil {
 		return err
@@ -110,7 +111,7 @@ func measureGemm(a *cli.App, f *gemmFlags) error {
 	if len(c.Fallbacks) > 0 {
 		return cli.Usage(fmt.Errorf("%s does not support FULLY_CONNECTED of type %s: %s", f.device, f.typ, c.Fallbacks[0].Reason))
 	}
-	r.HostUserS.Prepare = (cli.UserTime() - start).Seconds()
+	r.HostUserS.Prepare = (cputime.User() - start).Seconds()
 	in := [][]byte{bench.GemmInput(model)}
 	p.Say("%s: run", f.device)
 	res, err := r.execute(c, in, f.functional)
@@ -137,7 +138,7 @@ func measureGemm(a *cli.App, f *gemmFlags) error {
 // execute fills in what the executions come to and returns the last result.
 func (r *gemmReport) execute(c *nnrt.Compilation, in [][]byte, functional bool) (res *nnrt.Result, err error) {
 	lanes := 0.
-	start := cli.UserTime()
+	start := cputime.User()
 	for range r.Repeat {
 		if res, err = c.Execute(in, nnrt.ExecuteOptions{Functional: functional}); err != nil {
 			return nil, err
@@ -147,9 +148,9 @@ func (r *gemmReport) execute(c *nnrt.Compilation, in [][]byte, functional bool) 
 		r.LatencyUS += float64(res.LatencyFs) / 1e9
 		lanes += laneInstructions(res)
 	}
-	spent := cli.UserTime() - start
+	spent := cputime.User() - start
 	r.HostUserS.Execute = spent.Seconds()
-	if s := spent.Seconds(); spent >= cli.UserTimeResolution {
+	if s := spent.Seconds(); spent >= cputime.Resolution {
 		r.MACsPerS, r.InstructionsPS, r.LaneInstrPerSec = float64(r.MACs)/s, float64(r.Instructions)/s, lanes/s
 	}
 	if r.Cycles > 0 {

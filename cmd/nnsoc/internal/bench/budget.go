@@ -16,8 +16,9 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/importer/tensor"
+	"github.com/nnsoc/nnsoc/internal/cputime"
 	"github.com/nnsoc/nnsoc/nn"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/nnrt"
 )
 
 // budgetReport is the JSON object of bench budget.
@@ -107,6 +108,7 @@ slow: machines differ.`,
 				if _, err := m.Registry.Find(budget[i].device); err != nil {
 					continue // a SoC without the device
 				}
+				p.Part(i, len(budget))
 				p.Say("%s", budget[i].work)
 				row, err := budget[i].measure(a, m, repeat)
 				if err != nil {
@@ -142,12 +144,12 @@ func (b *budgetLine) measure(a *cli.App, m *machine.Machine, repeat int) (budget
 	}
 	var values []float64
 	for i := range repeat + 1 {
-		start := cli.UserTime()
+		start := cputime.User()
 		work, err := run()
 		if err != nil {
 			return row, err
 		}
-		spent := max(cli.UserTime()-start, time.Microsecond)
+		spent := max(cputime.User()-start, time.Microsecond)
 		switch {
 		case i == 0:
 		case b.isTime():

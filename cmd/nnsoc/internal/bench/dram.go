@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strings"
 	"text/tabwriter"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/dram"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -95,12 +95,13 @@ fewer than 90 % of the rows with golden values are.`,
 				return cli.Usage(err)
 			}
 			config, err := dram.GoldenConfig()
-			if err == nil && cmd.Flags().Changed("soc") {
+			if err == nil && (cmd.Flags().Changed("soc") || len(a.Set) > 0) {
 				var c *soc.Config
-				if c, err = soc.Load(a.SoC); err != nil {
-					return cli.Usage(err)
+				if c, err = machine.LoadSoC(a); err != nil {
+					return err
 				}
 				config = &c.DRAM
+				config.Type += machine.Changed(a)
 			}
 			if err != nil {
 				return err
@@ -126,17 +127,9 @@ fewer than 90 % of the rows with golden values are.`,
 const maxTable = 4 << 20
 
 func readTable(path string) (string, error) {
-	f, err := os.Open(path)
+	data, err := cli.ReadFile(path, maxTable)
 	if err != nil {
 		return "", err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxTable+1))
-	if err != nil {
-		return "", err
-	}
-	if len(data) > maxTable {
-		return "", cli.Usage(fmt.Errorf("%s: larger than %d bytes", path, maxTable))
 	}
 	return strings.TrimPrefix(string(data), "\ufeff"), nil
 }

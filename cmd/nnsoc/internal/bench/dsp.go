@@ -17,7 +17,7 @@ import (
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -121,6 +121,7 @@ independent of it. Nothing is fitted to a check.`,
 			defer p.Done()
 			for i := range anchors {
 				row := anchors[i].row
+				p.Part(i, len(anchors))
 				p.Say("%s", row.Figure)
 				if row.Measured, err = anchors[i].measure(x); err != nil {
 					return fmt.Errorf("%s: %w", row.Figure, err)

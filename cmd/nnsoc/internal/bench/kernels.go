@@ -15,7 +15,8 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/internal/cputime"
+	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -141,7 +142,7 @@ func benchKernels(a *cli.App, path, network, device string) error {
 	p := a.Progress()
 	defer p.Done()
 	p.Say("%s: compile %s", device, f.Model.Name)
-	start := cli.UserTime()
+	start := cputime.User()
 	c, err := nnrt.Compile(m.Registry, f.Model, device, nnrt.CompileOptions{})
 	if err != nil {
 		return err
@@ -149,16 +150,16 @@ func benchKernels(a *cli.App, path, network, device string) error {
 	r := kernelsReport{
 		SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Device: device, Operations: []kernelEntry{},
 		Model:        cli.ModelReport{Name: f.Model.Name, Operations: len(f.Model.Main.Operations), MACs: nnrt.MACs(f.Model)},
-		CompileUserS: (cli.UserTime() - start).Seconds(),
+		CompileUserS: (cputime.User() - start).Seconds(),
 	}
 	p.Say("%s: run", device)
-	start = cli.UserTime()
+	start = cputime.User()
 	res, err := c.Execute(f.Inputs, nnrt.ExecuteOptions{Detail: true})
 	if err != nil {
 		return err
 	}
 	p.Done()
-	r.HostUserS, r.Cycles = (cli.UserTime() - start).Seconds(), res.On(device).Cycles
+	r.HostUserS, r.Cycles = (cputime.User() - start).Seconds(), res.On(device).Cycles
 	r.Total = kernelEntry{Index: -1, Type: "total", Phases: map[string]int64{}, Threads: map[string]int64{}}
 	g := &f.Model.Main
 	for i := range res.Operations {

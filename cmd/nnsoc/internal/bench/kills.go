@@ -45,7 +45,7 @@ const killsAtOnce = 4
 
 // killClients serves a device to processes of this program that are killed at random
 // moments, and executes beside them.
-func killClients(d hal.Device, soc string, kills int) (*killsReport, error) {
+func killClients(d hal.Device, a *cli.App, kills int) (*killsReport, error) {
 	program, err := exec.LookPath(os.Args[0])
 	if err != nil {
 		return nil, err
@@ -91,7 +91,11 @@ func killClients(d hal.Device, soc string, kills int) (*killsReport, error) {
 				if done {
 					return
 				}
-				c := exec.Command(program, "bench", "service", "--client", path, "--soc", soc, "-q")
+				args := []string{"bench", "service", "--client", path, "--soc", a.SoC, "-q"}
+				for _, s := range a.Set {
+					args = append(args, "--set", s)
+				}
+				c := exec.Command(program, args...)
 				working, err := killOne(c, random)
 				mu.Lock()
 				if err != nil {

@@ -23,7 +23,7 @@ type serviceReport struct {
 	SchemaVersion int           `json:"schema_version"`
 	Device        string        `json:"device"`
 	Rows          []serviceWay  `json:"rows"`
-	Burst         float64       `json:"burst_speedup"` // overhead of a call over that of a burst
+	Burst         *float64      `json:"burst_speedup"` // overhead of a call over that of a burst; null when one is within the noise
 	Clients       clientsReport `json:"clients"`
 	Kills         *killsReport  `json:"kills,omitempty"` // with --kills
 }
@@ -82,7 +82,7 @@ memory. The exit code is 1 when something is. --client is such a process.`,
 				return err
 			}
 			if kills > 0 {
-				if r.Kills, err = killClients(d, a.SoC, kills); err != nil {
+				if r.Kills, err = killClients(d, a, kills); err != nil {
 					return err
 				}
 			}
@@ -168,11 +168,19 @@ func benchService(d hal.Device, repeat, clients, requests int) (*serviceReport, 
 		}
 		r.Rows = append(r.Rows, row)
 	}
-	if o := r.Rows[3].Overhead; o > 0 {
-		r.Burst = r.Rows[2].Overhead / o
-	}
+	r.Burst = speedup(r.Rows[2].Overhead, r.Rows[3].Overhead)
 	r.Clients = manyClients(d, model, clients, requests)
 	return r, nil
+}
+
+// speedup is the overhead of a call over that of a burst, nil unless both were measured: a
+// median may lie below that in process.
+func speedup(call, burst float64) *float64 {
+	if call <= 0 || burst <= 0 {
+		return nil
+	}
+	x := call / burst
+	return &x
 }
 
 func addRequest() *hal.Request {
@@ -238,8 +246,12 @@ func printService(a *cli.App, r *serviceReport) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.Out, "\na burst costs 1/%.1f of a call; %d clients x %d requests: %d errors, %d things left\n",
-		r.Burst, r.Clients.Clients, r.Clients.Requests, r.Clients.Errors, r.Clients.Held)
+	burst := "the boundary costs less than the scatter of the measurement"
+	if r.Burst != nil {
+		burst = fmt.Sprintf("a burst costs %.2f of a call", 1 / *r.Burst)
+	}
+	_, err := fmt.Fprintf(a.Out, "\n%s; %d clients x %d requests: %d errors, %d things left\n",
+		burst, r.Clients.Clients, r.Clients.Requests, r.Clients.Errors, r.Clients.Held)
 	if k := r.Kills; k != nil && err == nil {
 		_, err = fmt.Fprintf(a.Out, "%d clients killed, %d of them at work: %d errors of another, left %d objects, %d goroutines, %d descriptors, %d mapped memories, %d bytes\n",
 			k.Kills, k.Working, k.Errors, k.Held, k.Goroutines, k.Files, k.Memfds, k.HeapBytes)

@@ -11,6 +11,7 @@ import (
 type App struct {
 	Out, Err io.Writer
 	SoC      string
+	Set      []string // changes of the SoC, KEY=VALUE
 	JSON     bool
 	// Drivers are the sockets of drivers that are processes of their own, DriverFolder one
 	// that holds such sockets.

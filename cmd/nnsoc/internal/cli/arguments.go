@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/internal/spelling"
 )
 
 // NoArguments refuses arguments; of a command with parts it names these.
@@ -17,7 +19,7 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 		names = append(names, c.Name())
 	}
 	if len(names) > 0 {
-		return Usage(fmt.Errorf("unknown command %q; there are %s", args[0], strings.Join(names, ", ")))
+		return Usage(fmt.Errorf("unknown command %q; there are %s%s", args[0], strings.Join(names, ", "), spelling.DidYouMean(args[0], names)))
 	}
 	return Usage(fmt.Errorf("%s takes no argument, got %q", cmd.CommandPath(), args[0]))
 }

@@ -3,9 +3,10 @@ package cli
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/nnsoc/nnsoc/nn"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/nnrt"
 )
 
 // FallbackEntry is an operation that moved to the CPU.
@@ -19,10 +20,15 @@ type FallbackEntry struct {
 func FallbackEntries(m *nn.Model, moved []nnrt.Fallback) []FallbackEntry {
 	l := []FallbackEntry{}
 	for _, f := range moved {
-		l = append(l, FallbackEntry{f.Operation, m.Main.Operations[f.Operation].Type.String(), f.Reason})
+		typ := m.Main.Operations[f.Operation].Type.String()
+		l = append(l, FallbackEntry{f.Operation, typ, Refusal(typ, f.Reason)})
 	}
 	return l
 }
+
+// Refusal is why a device does not take an operation, without the operation's name where a
+// driver begins with that: reports have it beside the reason.
+func Refusal(typ, reason string) string { return strings.TrimPrefix(reason, typ+": ") }
 
 // WriteFallbacks prints one line per type and reason, in order of appearance.
 func WriteFallbacks(w io.Writer, l []FallbackEntry) {

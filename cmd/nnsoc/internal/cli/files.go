@@ -2,10 +2,46 @@ package cli
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 )
+
+// ReadFile reads a file of at most limit bytes. A larger one is refused by its
+// size before a byte is read; what has no size, a device or a pipe, by its bytes.
+func ReadFile(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, Usage(err)
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return nil, Usage(err)
+	}
+	if fi.Mode().IsRegular() && fi.Size() > limit {
+		return nil, tooLarge(path, limit)
+	}
+	return ReadAll(path, f, limit)
+}
+
+// ReadAll reads at most limit bytes; name is used in errors.
+func ReadAll(name string, r io.Reader, limit int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err != nil {
+		return nil, Usage(err)
+	}
+	if int64(len(data)) > limit {
+		return nil, tooLarge(name, limit)
+	}
+	return data, nil
+}
+
+func tooLarge(name string, limit int64) error {
+	return Usage(fmt.Errorf("%s: larger than %d MiB", name, limit>>20))
+}
 
 // WriteFile replaces a file in one step: it is whole or as it was.
 func WriteFile(path string, data []byte) error { return WriteFileMode(path, data, 0o644) }

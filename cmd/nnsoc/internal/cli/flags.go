@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/nnsoc/nnsoc/internal/spelling"
 )
 
 // NameList is a flag that takes names, separated by commas or one by one.
@@ -87,13 +90,31 @@ func Exclude(cmd *cobra.Command, flag string, useless ...string) error {
 
 // socUnused are the commands that do not use the machine.
 var socUnused = []string{
-	"nnsoc completion", "nnsoc dsp asm", "nnsoc dsp disasm", "nnsoc gpu asm", "nnsoc gpu disasm", "nnsoc help", "nnsoc models", "nnsoc npu asm", "nnsoc npu disasm", "nnsoc version",
+	"nnsoc completion", "nnsoc dsp asm", "nnsoc dsp disasm", "nnsoc gpu asm", "nnsoc gpu disasm", "nnsoc help", "nnsoc models", "nnsoc npu asm", "nnsoc npu disasm", "nnsoc diff", "nnsoc plot", "nnsoc soc list", "nnsoc soc show", "nnsoc version",
 }
 
-// CheckSoC refuses --soc where it does nothing.
+// CheckSoC refuses --soc and --set where they do nothing.
 func CheckSoC(cmd *cobra.Command) error {
-	if f := cmd.Flags().Lookup("soc"); f != nil && f.Changed && slices.Contains(socUnused, cmd.CommandPath()) {
-		return Usage(fmt.Errorf("--soc does nothing with %q", cmd.CommandPath()))
+	for _, name := range [...]string{"soc", "set"} {
+		if f := cmd.Flags().Lookup(name); f != nil && f.Changed && slices.Contains(socUnused, cmd.CommandPath()) {
+			return Usage(fmt.Errorf("--%s does nothing with %q", name, cmd.CommandPath()))
+		}
 	}
 	return nil
+}
+
+// FlagError is the error of a flag that cannot be read; for one that is not there it names the
+// one that was meant.
+func FlagError(cmd *cobra.Command, err error) error {
+	meant := ""
+	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				names = append(names, "--"+f.Name)
+			}
+		})
+		meant = spelling.DidYouMean("--"+unknown.GetSpecifiedName(), names)
+	}
+	return Usage(fmt.Errorf("%w%s (see %q)", err, meant, cmd.CommandPath()+" --help"))
 }

@@ -9,9 +9,6 @@ import (
 	"syscall"
 )
 
-// exitInterrupt is 128 + SIGINT, as shells report a command ended by Ctrl-C.
-const exitInterrupt = 128 + int(syscall.SIGINT)
-
 // Temporaries are the files under construction of this process. A signal is
 // the process's, and so is the list of what it must remove.
 var Temporaries fileSet
@@ -97,19 +94,33 @@ func (p *programs) endAll() {
 	}
 }
 
-// ExitOnInterrupt ends the process on SIGINT and SIGTERM without leaving files or
-// programs behind.
+// ExitOnInterrupt ends the process on a signal that asks it to end, without
+// leaving files or programs behind.
 func ExitOnInterrupt(exit func(code int)) {
 	c := make(chan os.Signal, 1)
-	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(c, EndSignals()...)
 	go func() {
 		sig := <-c
 		Children.endAll()
 		Temporaries.removeAll()
-		code := exitInterrupt
-		if sig == syscall.SIGTERM {
-			code = 128 + int(syscall.SIGTERM)
-		}
-		exit(code)
+		exit(signalExit(sig))
 	}()
+}
+
+// EndSignals are the signals that end the process: Ctrl-C, Ctrl-\, kill, and a
+// terminal that is closed, unless the process was started by nohup.
+func EndSignals() []os.Signal {
+	list := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
+	if !signal.Ignored(syscall.SIGHUP) {
+		list = append(list, syscall.SIGHUP)
+	}
+	return list
+}
+
+// signalExit is 128 + the signal, as shells report a command that it ended.
+func signalExit(sig os.Signal) int {
+	if s, ok := sig.(syscall.Signal); ok {
+		return 128 + int(s)
+	}
+	return 128 + int(syscall.SIGINT)
 }

@@ -14,6 +14,7 @@ type Progress struct {
 	w        io.Writer
 	terminal bool
 	shown    bool
+	part     string // which of how many, in front of what is said
 }
 
 // NewProgress returns a progress line on w.
@@ -22,9 +23,17 @@ func NewProgress(w io.Writer) *Progress {
 	return &Progress{w: w, terminal: ok && term.IsTerminal(int(f.Fd()))}
 }
 
+// Part begins number i of n parts of the work, counted from 0; n below 2 is all of it.
+func (p *Progress) Part(i, n int) {
+	p.part = ""
+	if n > 1 {
+		p.part = fmt.Sprintf("[%d of %d] ", i+1, n)
+	}
+}
+
 // Say shows what is being worked on.
 func (p *Progress) Say(format string, args ...any) {
-	s := fmt.Sprintf(format, args...)
+	s := p.part + fmt.Sprintf(format, args...)
 	if p.terminal {
 		fmt.Fprintf(p.w, "\r\x1b[K%s ...", s)
 		p.shown = true

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/dsp/linux"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
@@ -51,9 +52,9 @@ func (c *DSP) Exec(ps []*linux.Process, o dsp.Options) (*sim.Report, error) {
 
 // OpenDSP is the DSP of the chosen SoC.
 func OpenDSP(a *cli.App) (*DSP, error) {
-	c, err := soc.Load(a.SoC)
+	c, err := machine.LoadSoC(a)
 	if err != nil {
-		return nil, cli.Usage(err)
+		return nil, err
 	}
 	spec, err := dsp.FromSoC(c, sim.FastSingleAnswer)
 	if err != nil {
@@ -63,20 +64,16 @@ func OpenDSP(a *cli.App) (*DSP, error) {
 	return &DSP{core, c}, err
 }
 
-// maxStdin bounds what is read from standard input.
-const maxStdin = 256 << 20
+// maxInput bounds a file that engines' commands read: a program, or the data of
+// a program's argument. It is assumed, far above what a compiler writes.
+const maxInput = 256 << 20
 
 // readInput reads a file, or standard input where the path is -.
 func readInput(path string) ([]byte, error) {
-	if path != "-" {
-		data, err := os.ReadFile(path)
-		return data, cli.Usage(err)
+	if path == "-" {
+		return cli.ReadAll("standard input", os.Stdin, maxInput)
 	}
-	data, err := io.ReadAll(io.LimitReader(os.Stdin, maxStdin+1))
-	if err == nil && len(data) > maxStdin {
-		err = fmt.Errorf("more than %d bytes on standard input", maxStdin)
-	}
-	return data, cli.Usage(err)
+	return cli.ReadFile(path, maxInput)
 }
 
 // readELF reads an executable, or assembles one from source: a file named so, or standard input that is no ELF file.

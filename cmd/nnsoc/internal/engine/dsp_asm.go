@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -156,7 +157,11 @@ func printCode(a *cli.App, path string, entry uint32, code []object.Code) error 
 		for p, err := range c.Packets() {
 			k := codePacket{Addr: p.Addr, Words: words[(p.Addr-c.Addr)/4:][:p.Words], Text: p.Asm()}
 			if err != nil {
-				k.Text, k.Error = "", err.Error()
+				rows := hexagon.UndecodedRows(k.Words, p.Addr, hexagon.AbsoluteTarget)
+				for i := range rows[1:] {
+					rows[i] += " ;"
+				}
+				k.Text, k.Error = strings.Join(strings.Fields(strings.Join(rows, " ")), " "), err.Error()
 			}
 			s.Packets = append(s.Packets, k)
 		}

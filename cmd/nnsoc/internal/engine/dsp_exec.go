@@ -25,13 +25,14 @@ type execFlags struct {
 func newDSPExec(a *cli.App) *cobra.Command {
 	var f execFlags
 	cmd := &cobra.Command{
-		Use:   "exec FILE.elf|FILE.s [ARG]...",
+		Use:   "exec FILE.elf|FILE.s [[--] ARG]...",
 		Short: "run a static Linux program for Hexagon and report its cycles",
 		Long: `exec runs a static Linux executable for Hexagon V66 with 128-byte vectors on one
 thread of the DSP; a source file is assembled first, and the path - is standard input.
-Its standard output, standard error and exit code are passed through. The report - cycles, packets, instructions per cycle, how long the vector resources were
-busy, what the cycles went to, caches, energy - goes to standard error, or with --report
-to a file; --json makes it one object.
+What follows FILE are its arguments; flags before -- are those of nnsoc, behind it the
+program's. Its standard output, standard error and exit code are passed through. The report - cycles, packets, instructions
+per cycle, how long the vector resources were busy, what the cycles went to, caches, energy -
+goes to standard error, or with --report to a file; --json makes it one object.
 
 The program may call write, exit, exit_group, brk and anonymous mmap; any other system
 call ends it with an error that names the call. A program that breaks a rule ends with
@@ -47,9 +48,9 @@ VTCM lies at 0xd8000000 of every program; the linker may place a section there.
 memory of its own; what passes through is the output of the first and the first exit
 code that is not 0. The report counts the work of all; the cycles by reason are those of
 the thread that ended last.`,
-		Example: "  nnsoc dsp exec program.elf\n  nnsoc dsp exec kernel.s\n  nnsoc dsp exec --threads 4 kernel.s\n  nnsoc dsp exec --json --report report.json program.elf > output",
+		Example: "  nnsoc dsp exec program.elf\n  nnsoc dsp exec kernel.s\n  nnsoc dsp exec --threads 4 kernel.s\n  nnsoc dsp exec program.elf --json -- -n 100\n  nnsoc dsp exec --json --report report.json program.elf > output",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			if len(args) == 0 || cmd.ArgsLenAtDash() == 0 {
 				return cli.Usage(fmt.Errorf("%s takes the path of a program", cmd.CommandPath()))
 			}
 			return nil
@@ -58,7 +59,6 @@ the thread that ended last.`,
 
 		ValidArgsFunction: cli.CompleteFiles("elf", "s", "S"),
 	}
-	cmd.Flags().SetInterspersed(false)
 	cmd.Flags().StringVar(&f.report, "report", "", "write the report to a file")
 	cmd.Flags().IntVar(&f.threads, "threads", 1, "hardware threads that run the program")
 	cmd.Flags().Int64Var(&f.limit, "max-packets", 0, "end a program that runs longer (default 2^34)")
@@ -70,6 +70,7 @@ the thread that ended last.`,
 type execReport struct {
 	SchemaVersion int                   `json:"schema_version"`
 	Program       string                `json:"program"`
+	SoC           string                `json:"soc"`
 	Threads       int                   `json:"threads"`
 	Status        int                   `json:"exit_status"`
 	Cycles        int64                 `json:"cycles"`
@@ -120,7 +121,7 @@ func dspExec(a *cli.App, args []string, f *execFlags) error {
 		return err
 	}
 	e := newExecReport(core.Core, f.threads, ps[0].Image.Program, rep, &prof)
-	e.Program = args[0]
+	e.Program, e.SoC = args[0], core.soc.SoC.Name
 	for _, p := range ps {
 		e.Status = cmp.Or(e.Status, p.Status)
 	}
@@ -221,7 +222,7 @@ func vectorUse(p *hexagon.Packet) (use uint8, products int) {
 func (e *execReport) print(w io.Writer) error {
 	fmt.Fprintf(w, "%s: exit status %d, %d cycles (%.1f us), %d packets, %d instructions, %.2f per cycle, %.2f uJ\n",
 		e.Program, e.Status, e.Cycles, e.TimeUs, e.Packets, e.Instructions, e.IPC, e.EnergyUJ)
-	fmt.Fprintln(w, "  cycles by reason")
+	fmt.Fprintf(w, "  on %s\n  cycles by reason\n", e.SoC)
 	for r, n := range e.stalls {
 		if n != 0 {
 			fmt.Fprintf(w, "    %-12s %12d  %5.1f %%\n", sim.Reason(r), n, 100*float64(n)/float64(max(e.Cycles, 1)))

@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
-	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // NewGPU returns the command gpu with its parts.
@@ -30,9 +30,12 @@ func NewGPU(a *cli.App) *cobra.Command {
 
 // openGPU is the GPU of the chosen SoC and the memory behind it, cold.
 func openGPU(a *cli.App) (*gpu.Core, mem.Level, error) {
-	c, err := soc.Load(a.SoC)
+	c, err := machine.LoadSoC(a)
 	if err != nil {
-		return nil, nil, cli.Usage(err)
+		return nil, nil, err
+	}
+	if c.GPU != nil {
+		c.GPU.Name += machine.Changed(a) // reports name the GPU alone
 	}
 	spec, err := gpu.FromSoC(c, sim.FastSingleAnswer)
 	if err != nil {

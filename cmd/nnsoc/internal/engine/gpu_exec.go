@@ -24,6 +24,7 @@ type gpuExecFlags struct {
 	grid, block string
 	args, save  []string
 	limit       int64
+	stack       int
 }
 
 func newGPUExec(a *cli.App) *cobra.Command {
@@ -48,7 +49,8 @@ Hidden arguments (block counts, group sizes, apertures) come from the metadata.
 
 The report has cycles, what they went to, caches, energy and a hash of each buffer.
 --limit ends a kernel that executes more wave instructions, so that one that never ends
-is found; --limit 0 means the default. A fault names kernel, instruction, lane and
+is found; --limit 0 means the default. --stack gives each lane more scratch than the
+kernel declares, which recursion needs: compilers count it once. A fault names kernel, instruction, lane and
 address (exit code 1).`,
 		Example: "  nnsoc gpu exec kernels.co --kernel vadd --grid 16 --block 64 --arg buf:a.npy --arg buf:b.npy --arg new:f4:1024 --arg i32:1024 --save 2:out.npy\n" +
 			"  clang -x cl -target amdgcn-amd-amdhsa -mcpu=gfx1030 -nogpulib -S -o - k.cl | nnsoc gpu exec - --grid 4,4 --block 8,8 --arg buf:in.npy --json",
@@ -64,6 +66,7 @@ address (exit code 1).`,
 	fl.StringArrayVar(&f.args, "arg", nil, "kernel argument, in order: buf:FILE.npy, new:DTYPE:SHAPE, i32:N, f32:X, ...")
 	fl.StringArrayVar(&f.save, "save", nil, "ARGINDEX:FILE.npy, write a buffer after the run")
 	fl.Int64Var(&f.limit, "limit", 0, fmt.Sprintf("wave instructions after which a kernel is ended (default %d)", int64(launch.DefaultMaxInstructions)))
+	fl.IntVar(&f.stack, "stack", 0, "bytes of scratch per lane, when more than the kernel declares")
 	return cmd
 }
 
@@ -117,7 +120,7 @@ func gpuExec(a *cli.App, path string, f *gpuExecFlags) error {
 	if f.limit < 0 {
 		return cli.Usage(fmt.Errorf("a limit of %d instructions", f.limit))
 	}
-	l := launch.Launch{Kernel: f.kernel, MaxInstructions: f.limit}
+	l := launch.Launch{Kernel: f.kernel, MaxInstructions: f.limit, StackBytes: f.stack}
 	var err error
 	if l.Groups, err = parseDims("grid", f.grid); err != nil {
 		return err
@@ -157,6 +160,9 @@ func gpuExec(a *cli.App, path string, f *gpuExecFlags) error {
 	rep, err := l.Run(core)
 	var fault *gpu.Fault
 	if errors.As(err, &fault) {
+		if full := (*launch.StackError)(nil); errors.As(err, &full) {
+			err = fmt.Errorf("%w (--stack BYTES gives a lane more)", err)
+		}
 		return &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("%s: %w", path, err)}
 	} else if err != nil {
 		return cli.Usage(fmt.Errorf("%s: %w", path, err))

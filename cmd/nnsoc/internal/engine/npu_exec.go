@@ -14,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench/inference"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/importer/tensor"
@@ -31,6 +32,7 @@ type npuExecFlags struct {
 	functional  bool
 	singleRound bool
 	operations  bool
+	estimator   string
 	limit       int64
 	norm        tensor.Normalization
 }
@@ -51,8 +53,12 @@ configuration. Cycles are of the NPU's clock; active cycles leave out the launch
 counter NPU_ACTIVE does. A beat is 8 bytes on U55, 16 on U65; AXI0 is the SRAM, AXI1 flash
 or external memory.
 
+With --estimator vela nothing is timed: cycles are those that Vela's own performance model
+estimates for each operation, as in the column NPU of its per-layer table where it has not cut
+the operation into slices.
+
 Without --input the inputs are reproducible noise.`,
-		Example: "  nnsoc npu exec net_vela.tflite\n  nnsoc npu exec net_vela.tflite --input picture.png --operations\n  nnsoc npu exec net_vela.tflite --input in0.npy,in1.npy --output tensors --json",
+		Example: "  nnsoc npu exec net_vela.tflite\n  nnsoc npu exec net_vela.tflite --input picture.png --operations\n  nnsoc npu exec net_vela.tflite --input in0.npy,in1.npy --output tensors --json\n  nnsoc npu exec net_vela.tflite --estimator vela --operations",
 		Args:    cli.OneFile("compiled network"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return npuExec(a, args[0], &f, cmd.Flags().Changed("soc"))
@@ -67,6 +73,7 @@ Without --input the inputs are reproducible noise.`,
 	fl.BoolVar(&f.functional, "functional", false, "compute the tensors only: no cycles, no energy")
 	fl.BoolVar(&f.singleRound, "single-rounding", false, "convolutions round once, as TensorFlow Lite's int8 kernels; the hardware rounds twice")
 	fl.BoolVar(&f.operations, "operations", false, "list the operations with their cycles")
+	fl.StringVar(&f.estimator, "estimator", "", "estimate cycles instead of simulating them: vela")
 	fl.Int64Var(&f.limit, "limit", npu.DefaultMaxWork, "end an operator that takes more multiply-accumulates and elements")
 	fl.Float64Var(&f.norm.Mean, "mean", f.norm.Mean, "float inputs from pictures are (pixel-mean)/std")
 	fl.Float64Var(&f.norm.Std, "std", f.norm.Std, "see --mean")
@@ -76,6 +83,12 @@ Without --input the inputs are reproducible noise.`,
 func npuExec(a *cli.App, path string, f *npuExecFlags, socGiven bool) error {
 	if f.functional && f.trace.File != "" {
 		return cli.Usage(fmt.Errorf("--trace needs times, --functional has none"))
+	}
+	switch {
+	case f.estimator != "" && f.estimator != "vela":
+		return cli.Usage(fmt.Errorf("--estimator %q: there is vela", f.estimator))
+	case f.estimator != "" && (f.functional || f.trace.File != ""):
+		return cli.Usage(fmt.Errorf("--estimator gives cycles without a simulation, --functional and --trace go without it"))
 	}
 	if f.limit < 1 {
 		return cli.Usage(fmt.Errorf("--limit %d is not positive", f.limit))
@@ -96,15 +109,15 @@ func npuExec(a *cli.App, path string, f *npuExecFlags, socGiven bool) error {
 	if !socGiven {
 		name = accelerator.String()
 	}
-	config, err := soc.Load(name)
+	config, err := machine.LoadNamed(a, name)
 	if err != nil {
 		return cli.Usage(fmt.Errorf("%s: compiled for %v: %w", path, accelerator, err))
 	}
-	machine, err := inference.NewMachine(config, hal.FastSingleAnswer)
+	there, err := inference.NewMachine(config, hal.FastSingleAnswer)
 	if err != nil {
 		return cli.Usage(err)
 	}
-	session, err := inference.New(net, machine)
+	session, err := inference.New(net, there)
 	if err != nil {
 		if socGiven {
 			return cli.Usage(fmt.Errorf("%s: compiled for %v, --soc %s cannot run it: %w", path, accelerator, a.SoC, err))
@@ -125,7 +138,7 @@ func npuExec(a *cli.App, path string, f *npuExecFlags, socGiven bool) error {
 		return err
 	}
 	defer timeline.Discard()
-	o := inference.Options{Functional: f.functional, ConvSingle: f.singleRound, MaxWork: f.limit}
+	o := inference.Options{Functional: f.functional || f.estimator != "", ConvSingle: f.singleRound, MaxWork: f.limit}
 	if timeline != nil {
 		o.Span = func(device string, s hal.Span) {
 			name := s.Name
@@ -139,6 +152,9 @@ func npuExec(a *cli.App, path string, f *npuExecFlags, socGiven bool) error {
 	if err != nil {
 		return cli.Usage(fmt.Errorf("%s: %w", path, err))
 	}
+	if f.estimator != "" {
+		res.EstimateVela()
+	}
 	operands := inference.Operands(net, net.Outputs)
 	if err := out.AddTensors("npu", operands, res.Outputs); err != nil {
 		return err
@@ -149,9 +165,9 @@ func npuExec(a *cli.App, path string, f *npuExecFlags, socGiven bool) error {
 	if err := timeline.Commit(); err != nil {
 		return err
 	}
-	r := newNPUReport(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), config, machine, net, res)
+	r := newNPUReport(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), config, there, net, res)
 	r.Accelerator = accelerator.String()
-	r.Functional = f.functional
+	r.Functional, r.Estimator = f.functional, f.estimator
 	r.outputs(operands, res.Outputs)
 	if a.JSON {
 		return cli.PrintJSON(a.Out, r)
@@ -189,6 +205,7 @@ type npuReport struct {
 	SoC           string            `json:"soc"`
 	Steps         string            `json:"steps"`
 	Functional    bool              `json:"functional,omitempty"`
+	Estimator     string            `json:"estimator,omitempty"` // of the cycles; without, they are simulated
 	Cycles        int64             `json:"cycles"`
 	ActiveCycles  int64             `json:"active_cycles"`
 	Hz            int64             `json:"hz"`
@@ -273,7 +290,7 @@ func newNPUOperation(index int, x *inference.Operation) npuOperation {
 	offset := 4 * x.NPU.Word
 	o.Offset = &offset
 	o.Stalls = stallCycles(&x.Stalls)
-	if x.Cycles > 0 {
+	if len(o.Stalls) > 0 {
 		o.BoundBy = x.Stalls.Largest().String()
 	}
 	if x.NPU.OFM != [3]int{} {
@@ -305,7 +322,10 @@ func (r *npuReport) outputs(operands []*nn.Operand, data [][]byte) {
 
 func (r *npuReport) print(w io.Writer, operations bool) error {
 	fmt.Fprintf(w, "%s: compiled by Vela for %s (%s), on %s\n", r.Network, r.Accelerator, r.Steps, r.SoC)
-	if !r.Functional {
+	switch {
+	case r.Estimator != "":
+		fmt.Fprintf(w, "  NPU %d cycles as Vela estimates them (%.1f us)\n", r.Cycles, r.NPUUs)
+	case !r.Functional:
 		r.printTimes(w)
 	}
 	if operations {

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"unicode/utf8"
 
@@ -21,14 +19,9 @@ func ReadLabels(path string) ([]string, error) {
 	if path == "" {
 		return nil, nil
 	}
-	file, err := os.Open(path)
+	b, err := cli.ReadFile(path, maxLabelFile)
 	if err != nil {
-		return nil, cli.Usage(err)
-	}
-	defer file.Close()
-	b, err := io.ReadAll(io.LimitReader(file, maxLabelFile+1))
-	if err != nil {
-		return nil, cli.Usage(err)
+		return nil, err
 	}
 	labels, err := ParseLabels(b)
 	if err != nil {

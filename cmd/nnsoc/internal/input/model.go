@@ -3,7 +3,6 @@ package input
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -77,21 +76,7 @@ func EmbeddedNetwork(quantized bool) *nn.Model {
 const maxModelFile = 1 << 30
 
 // ReadModelFile reads a file that may be a model.
-func ReadModelFile(path string) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, cli.Usage(err)
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxModelFile+1))
-	if err != nil {
-		return nil, cli.Usage(err)
-	}
-	if len(data) > maxModelFile {
-		return nil, cli.Usage(fmt.Errorf("%s: larger than %d MiB", path, maxModelFile>>20))
-	}
-	return data, nil
-}
+func ReadModelFile(path string) ([]byte, error) { return cli.ReadFile(path, maxModelFile) }
 
 // importModel reads a model file.
 func importModel(path string, shapes map[string][]uint32) (*nn.Model, error) {
@@ -107,11 +92,6 @@ func importModel(path string, shapes map[string][]uint32) (*nn.Model, error) {
 		return nil, cli.Usage(fmt.Errorf("%s: %w", path, err))
 	}
 	m.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	if m.Name == "model" { // a generic file name: the folder says more
-		if abs, err := filepath.Abs(path); err == nil {
-			m.Name = filepath.Base(filepath.Dir(abs))
-		}
-	}
 	return m, nil
 }
 

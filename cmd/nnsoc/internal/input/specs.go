@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/importer/modpy"
 	"github.com/nnsoc/nnsoc/importer/vectors"
+	"github.com/nnsoc/nnsoc/testvectors"
+	"github.com/nnsoc/nnsoc/testvectors/nnapi"
 )
 
 // SpecSuffixes are the names of documents that vts reads.
@@ -32,10 +35,56 @@ type UnreadableSpec struct {
 	Err  error // names the file
 }
 
-// ReadSpecs reads documents and the documents inside folders. A path that does
-// not exist is an error; a file that cannot be read is listed.
+// CorpusName names the public corpus that the program carries, where no file
+// has that name: all of it, or CorpusName/PATTERN the documents that match.
+const CorpusName = "nnapi"
+
+// corpus lists the documents that a path names; ok tells whether it is of the
+// public corpus.
+func corpus(name string) (names []string, ok bool, err error) {
+	pattern, below := strings.CutPrefix(name, CorpusName+"/")
+	if _, err := os.Stat(name); err == nil || !below && name != CorpusName {
+		return nil, false, nil
+	}
+	if !below {
+		return nnapi.Names(), true, nil
+	}
+	for _, n := range nnapi.Names() {
+		match, err := path.Match(strings.TrimSuffix(pattern, ".json"), strings.TrimSuffix(n, ".json"))
+		if err != nil {
+			return nil, true, fmt.Errorf("%s: %w", name, err)
+		}
+		if match {
+			names = append(names, n)
+		}
+	}
+	if len(names) == 0 {
+		return nil, true, fmt.Errorf("%s: no document of the public corpus matches, for example %s/%s", name, CorpusName,
+			strings.TrimSuffix(nnapi.Names()[0], ".json"))
+	}
+	return names, true, nil
+}
+
+// ReadSpecs reads documents, the documents inside folders, and those of the
+// public corpus. A path that does not exist is an error; a file that cannot be
+// read is listed.
 func ReadSpecs(paths []string, show *cli.Progress) (files []*vectors.File, unreadable []UnreadableSpec, err error) {
 	for _, root := range paths {
+		names, ok, err := corpus(root)
+		if err != nil {
+			return nil, nil, cli.Usage(err)
+		}
+		if ok {
+			show.Say("read %s", root)
+			for _, name := range names {
+				f, err := testvectors.Document(name)
+				if err != nil {
+					return nil, nil, err
+				}
+				files = append(files, f)
+			}
+			continue
+		}
 		info, err := os.Stat(root)
 		if err != nil {
 			return nil, nil, cli.Usage(err)

@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/compare"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/nnrt"
 )
 
 // Flags say what a network reads.
@@ -124,7 +124,7 @@ func checkNormalization(g *nn.Subgraph, positions []int, f *Flags) error {
 // Form is the form of the workload that a device runs: the one of which it
 // supports more operations.
 func (w *Workload) Form(device string, m *machine.Machine) (*Form, error) {
-	d, err := m.Registry.Find(device)
+	d, err := m.Find(device)
 	if err != nil || w.Other == nil { // auto runs the primary
 		return w.Primary, nil
 	}

@@ -79,9 +79,9 @@ own is measured when a command first needs it.`,
 }
 
 func capabilities(a *cli.App, preference string, explain bool) error {
-	pref, ok := machine.Preferences[preference]
-	if !ok {
-		return cli.Usage(fmt.Errorf("unknown preference %q; there are fast, sustained, low-power", preference))
+	pref, err := machine.ParsePreference(preference)
+	if err != nil {
+		return err
 	}
 	m, err := machine.Open(a, pref)
 	if err != nil {

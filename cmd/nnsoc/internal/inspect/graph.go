@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/nn/graphdump"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/nnrt"
 )
 
 type graphReport struct {
@@ -29,7 +29,8 @@ func NewGraph(a *cli.App) *cobra.Command {
 		Short: "draw a network as a Graphviz graph",
 		Long: `graph prints a network (.tflite) in the language of Graphviz, as AOSP's graph dump
 draws it: a node for each operand and each operation, black ones for inputs and outputs
-of the network. Without MODEL it takes the embedded MobileNet v1.`,
+of the network. Scalars stand in the labels of operations. Without MODEL it takes the
+embedded MobileNet v1.`,
 		Example:           "  nnsoc graph model.tflite | dot -Tsvg -o model.svg\n  nnsoc graph model.tflite -o model.gv",
 		Args:              cli.AtMostOne,
 		ValidArgsFunction: input.CompleteModel,

@@ -10,7 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/nn"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/nnrt"
 )
 
 type modelsReport struct {
@@ -43,16 +43,22 @@ type operandEntry struct {
 	Shape []uint32 `json:"shape"`
 }
 
-// NewModels returns the command models.
+// NewModels returns the command models, which lists unless a subcommand does something else.
 func NewModels(a *cli.App) *cobra.Command {
+	list := newModelsList(a, "models")
+	list.AddCommand(newModelsList(a, "list"), newModelsExport(a))
+	return list
+}
+
+func newModelsList(a *cli.App, name string) *cobra.Command {
 	return &cobra.Command{
-		Use:   "models",
+		Use:   name,
 		Short: "list the networks that can be named wherever a MODEL file is",
-		Long: `models lists the networks that nnsoc builds itself: published architectures with their
+		Long: name + ` lists the networks that nnsoc builds itself: published architectures with their
 exact shapes and deterministic synthetic weights. Their names work wherever a MODEL file
 does. Parameters and multiply-accumulates are counted; the published figures beside them
 are those of the source.`,
-		Example: "  nnsoc models\n  nnsoc models --json\n  nnsoc run mobilenet_v2_1.0_224_quant --device dsp",
+		Example: "  nnsoc models\n  nnsoc models export mobilenet_v2_1.0_224_quant -o model.tflite\n  nnsoc models --json\n  nnsoc run mobilenet_v2_1.0_224_quant --device dsp",
 		Args:    cli.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			r := modelsReport{SchemaVersion: cli.SchemaVersion}

@@ -41,9 +41,9 @@ func NewOps(a *cli.App) *cobra.Command {
 		Use:   "ops [PATH...]",
 		Short: "print operations by type, HAL version and device",
 		Long: `ops prints a row for every operation and key type that NNAPI allows: the HAL version
-that added it and, with PATHs of test vectors, the cases that contain it and how many
-pass on each device. docs/OPERATIONS.md is its output over the public corpus.`,
-		Example: "  nnsoc ops\n  nnsoc ops vectors/nnapi --markdown > docs/OPERATIONS.md\n  nnsoc ops vectors/nnapi --device npu --json",
+that added it and, with PATHs of test vectors as vts takes them, the cases that contain
+it and how many pass on each device. docs/OPERATIONS.md is its output over the public corpus (nnapi).`,
+		Example: "  nnsoc ops\n  nnsoc ops nnapi --markdown > docs/OPERATIONS.md\n  nnsoc ops nnapi --device npu --json",
 		RunE: func(_ *cobra.Command, args []string) error {
 			m, err := machine.Open(a, hal.FastSingleAnswer)
 			if err != nil {
@@ -59,7 +59,7 @@ pass on each device. docs/OPERATIONS.md is its output over the public corpus.`,
 					return err
 				}
 				for _, name := range names {
-					d, err := m.Registry.Find(name)
+					d, err := m.Find(name)
 					if err != nil {
 						return cli.Usage(err)
 					}

@@ -12,7 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/nn"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/nnrt"
 )
 
 type supportedReport struct {
@@ -76,7 +76,7 @@ Without MODEL it takes the embedded MobileNet v1. For test vectors see vts --dec
 			r := supportedReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name,
 				Model: cli.ModelReport{Name: model.Name, Operations: len(g.Operations), MACs: nnrt.MACs(model)}}
 			for _, name := range names {
-				d, err := m.Registry.Find(name)
+				d, err := m.Find(name)
 				if err != nil {
 					return cli.Usage(err)
 				}
@@ -105,7 +105,7 @@ func coverage(device string, g *nn.Subgraph, answers []hal.Support) deviceSuppor
 	for i, x := range answers {
 		op, macs := &g.Operations[i], nnrt.OperationMACs(g, i)
 		total += macs
-		s.Operations = append(s.Operations, operationSupported{i, op.Type.String(), macs, g.Operands[op.Outputs[0]].Dimensions, x.OK, x.Reason})
+		s.Operations = append(s.Operations, operationSupported{i, op.Type.String(), macs, g.Operands[op.Outputs[0]].Dimensions, x.OK, cli.Refusal(op.Type.String(), x.Reason)})
 		if x.OK {
 			s.Supported++
 			s.MACs += macs

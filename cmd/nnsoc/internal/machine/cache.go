@@ -1,12 +1,11 @@
 package machine
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/nnsoc/nnsoc/hal/cache"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // CacheVariable names the folder for measured costs; empty switches it off.
@@ -29,28 +28,21 @@ func CacheFolder(name string) string {
 }
 
 // MachineText changes with the SoC file and with this program.
-func MachineText(m *Machine) string {
-	text, err := json.Marshal(m.Config)
-	if err != nil {
-		return m.Config.SoC.Name // no file has values that JSON lacks
-	}
-	return string(text) + programHash()
+func MachineText(m *Machine) string { return configText(m.Config) + cache.Build() }
+
+// Hash is short and changes with any key of a SoC.
+func Hash(c *soc.Config) string {
+	text := configText(c)
+	return text[:min(16, len(text))]
 }
 
-// programHash is that of the running program's file.
-func programHash() string {
-	path, err := os.Executable()
+// Build is short and changes with this program.
+func Build() string { return cache.Build() }
+
+func configText(c *soc.Config) string {
+	text, err := cache.Fingerprint(c)
 	if err != nil {
-		return ""
+		return c.SoC.Name // no file has values that JSON lacks
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return ""
-	}
-	return hex.EncodeToString(h.Sum(nil))
+	return text
 }

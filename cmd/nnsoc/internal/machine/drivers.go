@@ -9,26 +9,44 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/service"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/nnrt"
 )
 
 // connect puts drivers that are processes of their own in the place of the devices of
 // the same name, or behind all devices.
 func connect(a *cli.App, list []hal.Device) ([]hal.Device, error) {
 	var remote []*service.Device
+	from := map[string]string{} // by name of a device, what names its socket
+	add := func(flag, path string, d *service.Device) error {
+		if other, twice := from[d.Name()]; twice {
+			return cli.Usage(fmt.Errorf("%s %s serves a device %s, and so does %s", flag, path, d.Name(), other))
+		}
+		from[d.Name()] = flag + " " + path
+		remote = append(remote, d)
+		return nil
+	}
 	for _, path := range a.Drivers {
 		d, err := service.Dial(path)
 		if err != nil {
 			return nil, cli.Usage(fmt.Errorf("--driver %s: %w", path, err))
 		}
-		remote = append(remote, d)
+		if err := add("--driver", path, d); err != nil {
+			return nil, err
+		}
 	}
 	if a.DriverFolder != "" {
-		found, err := service.DialAll(a.DriverFolder)
+		found, dead, err := service.DialAll(a.DriverFolder)
 		if err != nil {
 			return nil, cli.Usage(fmt.Errorf("--drivers %s: %w", a.DriverFolder, err))
 		}
-		remote = append(remote, found...)
+		for _, err := range dead {
+			fmt.Fprintf(a.Err, "nnsoc: warning: --drivers %s: left out: %v\n", a.DriverFolder, err)
+		}
+		for _, d := range found {
+			if err := add("--drivers", a.DriverFolder, d); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if len(remote) > 0 && !(a.DriverTimeout > 0) {
 		return nil, cli.Usage(fmt.Errorf("--driver-timeout %v, want a time above 0", a.DriverTimeout))

@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/vlog"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -20,6 +20,8 @@ type Machine struct {
 	Config   *soc.Config
 	Registry *nnrt.Registry
 	Live     *devices.Machine // of OpenLive only
+
+	preference hal.Preference
 }
 
 // Open builds the devices of the SoC that --soc names, at the operating
@@ -40,14 +42,24 @@ func OpenLive(a *cli.App, pref hal.Preference) (*Machine, error) {
 }
 
 func open(a *cli.App, pref hal.Preference, change func(*soc.Config), persistent bool) (*Machine, error) {
-	c, err := soc.Load(a.SoC)
+	c, err := LoadSoC(a)
 	if err != nil {
-		return nil, cli.Usage(err)
+		return nil, err
 	}
 	change(c)
+	return openConfig(a, c, pref, persistent)
+}
+
+// OpenConfig is OpenLive of a SoC that has been read.
+func OpenConfig(a *cli.App, c *soc.Config, pref hal.Preference) (*Machine, error) {
+	return openConfig(a, c, pref, true)
+}
+
+func openConfig(a *cli.App, c *soc.Config, pref hal.Preference, persistent bool) (*Machine, error) {
 	if c.CPU == nil {
-		return nil, cli.Usage(fmt.Errorf("%s has no [cpu] section; the reference CPU is what devices are compared with", a.SoC))
+		return nil, cli.Usage(fmt.Errorf("%s has no [cpu] section; the reference CPU is what devices are compared with", c.SoC.Name))
 	}
+	var err error
 	var list []hal.Device
 	var live *devices.Machine
 	if persistent {
@@ -82,7 +94,7 @@ func open(a *cli.App, pref hal.Preference, change func(*soc.Config), persistent 
 	if live != nil {
 		r.SetMachine(live)
 	}
-	return &Machine{c, r, live}, nil
+	return &Machine{c, r, live, pref}, nil
 }
 
 // Choose checks device names; none means all devices of the SoC.
@@ -97,19 +109,21 @@ func (m *Machine) Choose(names []string) ([]string, error) {
 		if n == nnrt.Auto {
 			continue
 		}
-		if _, err := m.Registry.Find(n); err != nil {
-			return nil, cli.Usage(err)
+		if _, err := m.Find(n); err != nil {
+			return nil, err
 		}
 	}
 	return names, nil
 }
 
-// SoCNames lists the presets.
-func SoCNames() []string { return soc.Names() }
-
 // CompleteDevices completes --device with the devices of the chosen SoC.
 func CompleteDevices(a *cli.App, cmd *cobra.Command) {
-	_ = cmd.RegisterFlagCompletionFunc("device", func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	_ = cmd.RegisterFlagCompletionFunc("device", DeviceNames(a))
+}
+
+// DeviceNames completes the name of a device of the chosen SoC.
+func DeviceNames(a *cli.App) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		m, err := Open(a, hal.FastSingleAnswer)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
@@ -121,10 +135,19 @@ func CompleteDevices(a *cli.App, cmd *cobra.Command) {
 			}
 		}
 		return append(names, nnrt.Auto+"\tthe best device of each operation"), cobra.ShellCompDirectiveNoFileComp
-	})
+	}
 }
 
 // Preferences are the execution preferences by the names that flags take.
 var Preferences = map[string]hal.Preference{
 	"fast": hal.FastSingleAnswer, "sustained": hal.SustainedSpeed, "low-power": hal.LowPower,
+}
+
+// ParsePreference finds an execution preference by its name.
+func ParsePreference(name string) (hal.Preference, error) {
+	p, ok := Preferences[name]
+	if !ok {
+		return 0, cli.Usage(fmt.Errorf("unknown preference %q; there are fast, sustained, low-power", name))
+	}
+	return p, nil
 }

@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -10,7 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal/devices"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -31,15 +30,13 @@ const maxSamples = 1000
 // Add adds the flags.
 func (e *Endurance) Add(fl *pflag.FlagSet) {
 	fl.DurationVar(&e.Duration, "duration", 0, "go on for a simulated time, such as 10m, and say how latency, clocks, power and temperature change")
-	fl.StringVar(&e.CSV, "csv", "", "with --duration: write its samples to this file")
+	fl.StringVar(&e.CSV, "csv", "", "write a row per operation and device to this file; with --duration its samples")
 }
 
 func (e *Endurance) check() error {
 	switch {
 	case e.Duration < 0 || e.Duration > maxDuration || e.Duration > 0 && e.Duration < time.Millisecond:
 		return cli.Usage(fmt.Errorf("--duration %v, want %v to %v", e.Duration, time.Millisecond, maxDuration))
-	case e.CSV != "" && e.Duration == 0:
-		return cli.Usage(errors.New("--csv does nothing without --duration"))
 	}
 	return nil
 }

@@ -8,9 +8,11 @@ import (
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // Pace is how the invocations of a run follow one another.
@@ -164,15 +166,22 @@ type Invocations struct {
 	sum, squares    float64            // of the differences to the first
 	Energy          float64            `json:"-"`
 	Parts, Energies map[string]float64 `json:"-"` // sums, then means
+	Components      map[string]float64 `json:"-"` // of the phone, that Energy goes to
+
+	shared []hal.Account // still to come
 }
 
 // NewInvocations returns none yet.
 func NewInvocations() *Invocations {
-	return &Invocations{Parts: map[string]float64{}, Energies: map[string]float64{}}
+	return &Invocations{Parts: map[string]float64{}, Energies: map[string]float64{}, Components: map[string]float64{}}
 }
 
-// Add adds a result.
+// Add adds a result. What is divided among it and others has come to its end by Finish.
 func (x *Invocations) Add(r *nnrt.Result) {
+	if r.Shared != nil {
+		x.shared = append(x.shared, r.Shared)
+	}
+	x.components(r.Components)
 	x.took(r.LatencyFs, r.EnergyPJ)
 	left := r.LatencyFs
 	for _, p := range r.Chain {
@@ -181,9 +190,22 @@ func (x *Invocations) Add(r *nnrt.Result) {
 	x.overlap(left)
 }
 
+func (x *Invocations) components(list []hal.ComponentEnergy) (pj float64) {
+	for _, c := range list {
+		x.Components[c.Name] += c.EnergyPJ / 1e6
+		pj += c.EnergyPJ
+	}
+	return pj
+}
+
 // repeated adds a turn of a loop.
 func (x *Invocations) repeated(v *devices.Invocation) {
 	x.took(int64(v.Latency), v.EnergyPJ)
+	for r, pj := range v.Rails {
+		if pj != 0 {
+			x.Components[soc.Rail(r).String()] += pj / 1e6
+		}
+	}
 	left := int64(v.Latency)
 	for _, p := range v.Parts {
 		left -= x.part(p.Name, int64(p.Time), p.EnergyPJ)
@@ -219,6 +241,13 @@ func (x *Invocations) overlap(fs int64) {
 
 // Finish works out means once all invocations were added.
 func (x *Invocations) Finish() {
+	for _, s := range x.shared {
+		if pj := x.components(s.Components()); pj > 0 {
+			x.Energy += pj / 1e6
+			x.part(nnrt.PartShared, 0, pj)
+		}
+	}
+	x.shared = nil
 	n := float64(x.Count)
 	mean := x.sum / n
 	x.MeanUS = x.FirstUS + mean
@@ -229,6 +258,9 @@ func (x *Invocations) Finish() {
 	}
 	for k := range x.Energies {
 		x.Energies[k] /= n
+	}
+	for k := range x.Components {
+		x.Components[k] /= n
 	}
 }
 

@@ -18,7 +18,8 @@ type phoneTrace struct {
 	clocks      []string
 	sensors     []string
 	rails       []soc.Rail
-	cache       [soc.NumEngines]sim.Time // until when the engine's counters are drawn
+	cache       [soc.NumEngines]sim.Time // until when the engine's counters of the cache are drawn
+	dram        [soc.NumEngines]sim.Time // and that of the DRAM
 }
 
 // Observe draws a machine from its present instant on until stop is called; what is
@@ -29,10 +30,17 @@ func (t *Tracer) Observe(m *soc.Machine) (stop func()) {
 		clocks: m.Clocks(), sensors: m.Sensors(), rails: m.Rails(),
 	}
 	m.Observe(p.sample)
+	endDRAM := m.ObserveDRAM(p.traffic)
 	end := m.ObserveSystemCache(p.systemCache)
 	return func() {
 		p.until = m.Now()
 		end()
+		endDRAM()
+		for e, until := range p.dram {
+			if until > p.from {
+				p.drawDRAM(soc.Engine(e), until, 0)
+			}
+		}
 		for e, until := range p.cache {
 			if until > p.from {
 				p.drawCache(soc.Engine(e), until, 0, 0)
@@ -59,6 +67,24 @@ func (p *phoneTrace) drawCache(e soc.Engine, at sim.Time, gbps, percent float64)
 	p.writer.Counter(p.process, e.String()+" system cache hits (%)", p.at(at), percent)
 }
 
+// traffic draws what an engine moves to and from DRAM from the beginning of a span on, as
+// systemCache does.
+func (p *phoneTrace) traffic(u *soc.DRAMUse) {
+	if u.To <= p.from || u.From >= p.until {
+		return
+	}
+	from := max(u.From, p.from)
+	if until := p.dram[u.Engine]; until > p.from && until < from {
+		p.drawDRAM(u.Engine, until, 0)
+	}
+	p.dram[u.Engine] = u.To
+	p.drawDRAM(u.Engine, from, float64(u.Bytes)/(u.To-u.From).Seconds()/1e9)
+}
+
+func (p *phoneTrace) drawDRAM(e soc.Engine, at sim.Time, gbps float64) {
+	p.writer.Counter(p.process, e.String()+" DRAM (GB/s)", p.at(at), gbps)
+}
+
 func (p *phoneTrace) sample(s *soc.Sample) {
 	if s.From < p.seen || s.From >= p.until { // the machine began anew, or it is over
 		p.until = 0
@@ -72,7 +98,7 @@ func (p *phoneTrace) sample(s *soc.Sample) {
 		p.writer.Counter(p.process, r.String()+" power (W)", begin, s.Watts[r])
 	}
 	if span := s.To - s.From; span > 0 {
-		p.writer.Counter(p.process, "DRAM bandwidth (GB/s)", begin, s.DRAMBytes/span.Seconds()/1e9)
+		p.writer.Counter(p.process, "DRAM (GB/s)", begin, s.DRAMBytes/span.Seconds()/1e9)
 	}
 	for i, name := range p.clocks {
 		p.writer.Counter(p.process, name+" clock (MHz)", begin, float64(s.Held[i])/1e6)

@@ -8,8 +8,8 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
-	"github.com/nnsoc/nnsoc/runtime/partition"
+	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/partition"
 )
 
 // streamRounds is how many inputs each thread of the application sends.
@@ -46,7 +46,7 @@ func Stream(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte, e *partiti
 		return 0, err
 	}
 	slices.Sort(ends)
-	// The stream fills up before the first results and drains after the last.
-	first, last := inFlight-1, len(ends)-inFlight
-	return cli.Microseconds(ends[last]-ends[first]) / float64(last-first), nil
+	// Between the first result and the last every engine has held each input but one, so that no
+	// part of a batch is cut off; what fills the stream ends with the first.
+	return cli.Microseconds(ends[len(ends)-1]-ends[0]) / float64(len(ends)-1), nil
 }

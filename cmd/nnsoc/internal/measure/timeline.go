@@ -12,7 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nntrace"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/sim/trace"
 )
 
@@ -41,6 +41,7 @@ type Timeline struct {
 	file   *cli.File
 	zip    *gzip.Writer // nil: not compressed
 	Writer trace.Writer
+	flows  uint64 // numbers of arrows given
 }
 
 // Open begins the file.
@@ -80,9 +81,18 @@ func (f *TraceFlags) Open() (*Timeline, error) {
 	return t, nil
 }
 
+// Also has what is drawn in t, which may be nil, drawn by w as well.
+func (t *Timeline) Also(w trace.Writer) *Timeline {
+	if t == nil {
+		return &Timeline{Writer: w}
+	}
+	t.Writer = trace.Tee(t.Writer, w)
+	return t
+}
+
 // Commit ends the file and puts it in its place.
 func (t *Timeline) Commit() error {
-	if t == nil {
+	if t == nil || t.file == nil {
 		return nil
 	}
 	if t.Writer.Spans() == 0 {
@@ -107,24 +117,36 @@ func (t *Timeline) Discard() {
 	}
 }
 
-// Tracer draws a run: one process per device, named after the run too when that is of
-// several devices, and one of the application.
-func (t *Timeline) Tracer(run string) nnrt.Tracer {
-	return &Tracer{Writer: t.Writer, application: run + ": application", Phone: run + ": phone", process: func(device string) string {
+// maxFlows is how many arrows one execution may have.
+const maxFlows = 1 << 32
+
+// Tracer draws a run on devices: one process per device, named after the run too when that is
+// of several devices, and one of the application.
+func (t *Timeline) Tracer(run string, devices ...string) nnrt.Tracer {
+	x := &Tracer{Writer: t.Writer, application: run + ": application", Phone: run + ": phone", flows: t.flows, process: func(device string) string {
 		if device == run {
 			return device
 		}
 		return run + ": " + device
 	}}
+	t.flows += maxFlows
+	t.Writer.Processes(x.application)
+	for _, d := range devices {
+		t.Writer.Processes(x.process(d))
+	}
+	t.Writer.Processes(x.Phone)
+	return x
 }
 
 // Beside draws an execution, which begins at an instant, of a network beside others:
 // one process per engine, and one of the network's application.
 func (t *Timeline) Beside(application string, atFs int64) nnrt.Tracer {
-	return &Tracer{
-		Writer: t.Writer, application: application, atFs: atFs,
+	x := &Tracer{
+		Writer: t.Writer, application: application, atFs: atFs, flows: t.flows,
 		process: func(device string) string { return device },
 	}
+	t.flows += maxFlows
+	return x
 }
 
 // Tracer implements nnrt.Tracer.
@@ -134,12 +156,13 @@ type Tracer struct {
 	Phone       string                     // the process of what the machine measures
 	process     func(device string) string // of an engine
 	atFs        int64                      // when the execution begins
+	flows       uint64                     // numbers of its arrows come after
 }
 
 // Span implements nnrt.Tracer. The name of a span says which operation it
 // belongs to; its arguments are the costs of the whole operation. What an execution goes
 // through outside of its engine is drawn by marks.
-func (t *Tracer) Span(device string, s hal.Span, op *nnrt.OperationCost) {
+func (t *Tracer) Span(device string, s hal.Span, op *nnrt.OperationCost, part int) {
 	if op.Index == hal.LaunchIndex {
 		return
 	}
@@ -151,6 +174,9 @@ func (t *Tracer) Span(device string, s hal.Span, op *nnrt.OperationCost) {
 			trace.Arg{Key: "inputs", Value: op.Inputs}, trace.Arg{Key: "outputs", Value: op.Outputs}, trace.Arg{Key: "macs", Value: op.MACs})
 	}
 	args = append(args, trace.Arg{Key: "cycles", Value: op.Cycles}, trace.Arg{Key: "stall", Value: op.BoundBy}, trace.Arg{Key: "stalls", Value: cli.StallMap(op.Stalls)})
+	if part > 0 {
+		args = append(args, t.arrow(part, true))
+	}
 	t.Writer.Span(t.process(device), s.Track, name, s.StartFs+t.atFs, s.EndFs+t.atFs, args...)
 }
 
@@ -160,6 +186,15 @@ func (t *Tracer) Sample(device string, c nnrt.Counter, atFs int64, value float64
 }
 
 // Mark implements nnrt.Tracer.
-func (t *Tracer) Mark(thread string, m nntrace.Mark, startFs, endFs int64) {
-	t.Writer.Span(t.application, thread, m.String(), startFs+t.atFs, endFs+t.atFs)
+func (t *Tracer) Mark(thread string, m nntrace.Mark, startFs, endFs int64, part int) {
+	var args []trace.Arg
+	if part > 0 {
+		args = append(args, t.arrow(part, false))
+	}
+	t.Writer.Span(t.application, thread, m.String(), startFs+t.atFs, endFs+t.atFs, args...)
+}
+
+// arrow leads from the application to the engine that executes a part.
+func (t *Tracer) arrow(part int, ends bool) trace.Arg {
+	return trace.Arg{Key: "execution", Value: trace.Flow{ID: t.flows + uint64(part), Ends: ends}}
 }

@@ -2,6 +2,8 @@ package partition
 
 import (
 	"fmt"
+	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -14,9 +16,10 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/importer/tensor"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
-	"github.com/nnsoc/nnsoc/runtime/partition"
-	"github.com/nnsoc/nnsoc/runtime/partition/cost"
+	"github.com/nnsoc/nnsoc/internal/cputime"
+	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/partition"
+	"github.com/nnsoc/nnsoc/nnrt/partition/cost"
 )
 
 // partitionFlags are the flags of partition.
@@ -25,7 +28,7 @@ type partitionFlags struct {
 	strategies                   []string
 	limits                       machine.Limits
 	shapes                       input.ShapeFlag
-	csv, markdown, dot           bool
+	share, csv, markdown, dot    bool
 }
 
 // New returns the command partition.
@@ -37,9 +40,11 @@ func New(a *cli.App) *cobra.Command {
 		Long: `partition lets each strategy divide a network among the devices of the SoC, runs every
 plan as "nnsoc run" does, compares the results with the reference CPU and prints, per
 strategy, latency and energy as predicted before the plan ran and as simulated, transitions between devices and the
-bytes they move, the time it took to plan, and the distance of the simulated objective to
-that of strategy ilp with measured costs. With --objective throughput each plan also runs
-a stream of inputs.
+bytes they move, the CPU time of planning, whether the search proved that nothing is better
+under additive costs, and the distance of the simulated objective to that of the best plan
+found, that of branch-bound with measured costs among them. With --objective throughput each
+plan also runs a stream of inputs. A strategy knows the runs that it asked for and those of
+whole devices; with --share-plans branch-bound and auto begin with the plans of the others.
 
 MODEL is a file, a network of "nnsoc models", or ` + bench.IslandsName + `: 24 small islands that
 show where greedy partitioning fails. Costs are measured on the simulator and kept in the
@@ -47,7 +52,7 @@ folder $` + machine.CacheVariable + ` (default: nnsoc in the user's cache folder
 operation (linear), or the CPU's times the ratios that devices promise (capabilities).
 A strategy of your own is a program: exec:PROGRAM reads the problem as JSON and writes a
 device per operation; see docs/Strategies.md.`,
-		Example:           "  nnsoc partition mobilenet_v1_0.25_128_quant\n  nnsoc partition model.tflite --objective energy --strategies aosp,dp,ilp --json\n  nnsoc partition model.tflite --strategies auto --dot | dot -Tsvg > plan.svg",
+		Example:           "  nnsoc partition mobilenet_v1_0.25_128_quant\n  nnsoc partition model.tflite --objective energy --strategies aosp,dp,branch-bound --json\n  nnsoc partition model.tflite --strategies auto --dot | dot -Tsvg > plan.svg",
 		Args:              cli.OneModel,
 		ValidArgsFunction: input.CompleteModel,
 		RunE:              func(_ *cobra.Command, args []string) error { return runPartition(a, &f, args[0]) },
@@ -59,6 +64,7 @@ device per operation; see docs/Strategies.md.`,
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
 	f.limits.Add(cmd)
 	f.shapes.Add(fl)
+	fl.BoolVar(&f.share, "share-plans", false, "let auto and branch-bound begin with the plans of the other strategies")
 	fl.BoolVar(&f.csv, "csv", false, "print comma-separated values")
 	fl.BoolVar(&f.markdown, "markdown", false, "print a Markdown table")
 	fl.BoolVar(&f.dot, "dot", false, "print the plan of the best strategy as a Graphviz graph, coloured by device")
@@ -77,9 +83,9 @@ func runPartition(a *cli.App, f *partitionFlags, model string) error {
 	if formats > 1 {
 		return cli.Usage(fmt.Errorf("--json, --csv, --markdown and --dot contradict each other"))
 	}
-	pref, ok := machine.Preferences[f.preference]
-	if !ok {
-		return cli.Usage(fmt.Errorf("unknown preference %q; there are fast, sustained, low-power", f.preference))
+	pref, err := machine.ParsePreference(f.preference)
+	if err != nil {
+		return err
 	}
 	objective, err := partition.ParseObjective(f.objective)
 	if err != nil {
@@ -116,7 +122,7 @@ func runPartition(a *cli.App, f *partitionFlags, model string) error {
 	}
 	x := NewPlanner(a, m, nnrt.CompileOptions{Preference: nnrt.Prefer(pref)}, measure.PlanPace(), a.Progress())
 	defer x.progress.Done()
-	x.objective, x.costs = objective, f.costs
+	x.objective, x.costs, x.share = objective, f.costs, f.share
 	r, err := x.compare(form, strategies)
 	if err != nil {
 		return err
@@ -182,41 +188,75 @@ func (x *planner) compare(f *input.Form, strategies []partition.Strategy) (*Part
 		*truth = *p
 		truth.Costs = measured
 	}
+	base := p.Costs.Clone()
+	var known []partition.Plan // those of all strategies
 	one := func(s partition.Strategy) error {
 		x.progress.Say("%s: plan", s.Name())
-		e, err := x.one(f, p, s)
+		q := p
+		if !x.share { // of runs that others asked for a strategy knows nothing
+			q = &partition.Problem{}
+			*q = *p
+			q.Costs = base.Clone()
+		}
+		e, err := x.one(f, q, s)
 		if err != nil {
 			return err
 		}
 		r.entries = append(r.entries, e)
+		known = append(known, partition.Plan{Device: e.plan.Device, Sequential: e.plan.Sequential, Subgraphs: e.plan.Subgraphs})
+		if x.share {
+			p.Seeds = known
+		}
 		return nil
 	}
-	// auto begins with the plans of all others, and ilp, by which they are judged, with
-	// that of auto as well.
+	// With --share-plans auto begins with the plans of all others, and branch-bound with that of
+	// auto as well.
 	after := func(s partition.Strategy) int {
 		switch s.(type) {
 		case partition.Auto:
 			return 1
-		case partition.ILP:
+		case partition.BranchAndBound:
 			return 2
 		}
 		return 0
 	}
-	for _, s := range slices.SortedStableFunc(slices.Values(strategies), func(a, b partition.Strategy) int { return after(a) - after(b) }) {
+	for i, s := range slices.SortedStableFunc(slices.Values(strategies), func(a, b partition.Strategy) int { return after(a) - after(b) }) {
+		x.progress.Part(i, len(strategies))
 		if err := one(s); err != nil {
 			return nil, err
 		}
 	}
-	optimum := r.entry(partition.ILP{}.Name())
-	if optimum == nil || truth != p {
-		truth.Seeds = p.Seeds
-		if optimum, err = x.one(f, truth, partition.ILP{}); err != nil {
+	x.progress.Part(0, 0)
+	best := math.Inf(1)
+	for _, e := range r.entries {
+		best = min(best, e.score)
+	}
+	if r.entry(partition.BranchAndBound{}.Name()) == nil || truth != p {
+		truth.Seeds = known
+		e, err := x.one(f, truth, partition.BranchAndBound{})
+		if err != nil {
 			return nil, err
 		}
+		best = min(best, e.score)
 	}
-	r.finish(strategies, optimum.score)
+	r.finish(strategies, best)
 	r.publish(f.Model.Name)
 	return r, nil
+}
+
+// planningTime is how long a strategy thinks: CPU time of its thread, for a program of its own
+// the time that it takes.
+func planningTime(p *partition.Problem, s partition.Strategy) (time.Duration, error) {
+	if _, own := s.(*partition.External); own {
+		start := time.Now()
+		_, err := partition.Make(p, s)
+		return time.Since(start), err
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	start := cputime.Thread()
+	_, err := partition.Make(p, s)
+	return cputime.Thread() - start, err
 }
 
 // one plans with a strategy and runs the plan.
@@ -228,22 +268,21 @@ func (x *planner) one(f *input.Form, p *partition.Problem, s partition.Strategy)
 	if err != nil {
 		return nil, err
 	}
-	start := time.Now()
-	if _, err := partition.Make(p, s); err != nil {
+	took, err := planningTime(p, s)
+	if err != nil {
 		return nil, err
 	}
-	took := time.Since(start)
 	predicted, err := p.Predict(plan)
 	if err != nil {
 		return nil, err
 	}
 	e := &strategyEntry{Name: s.Name(), Objective: p.Objective.String(), Proven: plan.Proven, PlanningUS: float64(took.Nanoseconds()) / 1e3,
 		PredictedLatencyUS: predicted.LatencyFs / 1e9, PredictedEnergyUJ: predicted.EnergyPJ / 1e6, PredictedIntervalUS: predicted.IntervalFs / 1e9,
-		Transitions: predicted.Transitions, BytesMoved: predicted.BytesMoved, plan: plan, steps: predicted.Steps}
+		NotPromised: predicted.Never, Transitions: predicted.Transitions, BytesMoved: predicted.BytesMoved, plan: plan, steps: predicted.Steps}
 	for _, d := range plan.Device {
 		e.Devices = append(e.Devices, p.DeviceName(d))
 	}
-	p.Seeds = append(p.Seeds, partition.Plan{Device: plan.Device, Sequential: plan.Sequential, Subgraphs: plan.Subgraphs})
+	e.note(p)
 	x.progress.Say("%s: run", s.Name())
 	run, err := x.run(p, plan, f.Inputs)
 	if err != nil {

@@ -2,6 +2,7 @@ package partition
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
@@ -12,9 +13,9 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/nn"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
-	"github.com/nnsoc/nnsoc/runtime/partition"
-	"github.com/nnsoc/nnsoc/runtime/partition/cost"
+	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/partition"
+	"github.com/nnsoc/nnsoc/nnrt/partition/cost"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -42,10 +43,13 @@ type planner struct {
 	options   nnrt.CompileOptions
 	objective partition.Objective
 	costs     string
+	share     bool // strategies learn of the others' plans
 	progress  *cli.Progress
-	linear    *cost.Linear // once it was fitted
+	intervals map[planOf]float64      // microseconds between results of a stream
+	linear    map[string]*cost.Linear // by the network that it was not fitted to
 	pace      measure.Pace
 	runs      map[planOf]*planRun
+	measured  map[planOf]*partition.Run // what plans came to, whichever strategy asked first
 	outliner  *devices.Outliner
 }
 
@@ -63,7 +67,6 @@ func planKey(p *partition.Problem, plan partition.Plan) planOf {
 type planRun struct {
 	result      *nnrt.Result
 	invocations *measure.Invocations
-	intervalUS  float64 // between results of a stream, 0: none ran
 }
 
 // NewPlanner returns a planner for a live machine whose executions follow one another at
@@ -71,7 +74,7 @@ type planRun struct {
 func NewPlanner(a *cli.App, m *machine.Machine, o nnrt.CompileOptions, at measure.Pace, p *cli.Progress) *planner {
 	at.Longest = measure.PlanPace().Longest
 	store := cost.NewStore(machine.CacheFolder("costs"), machine.MachineText(m)).Other(fmt.Sprint(at))
-	x := &planner{app: a, machine: m, store: store, options: o, pace: at, costs: costsMeasured, progress: p, runs: map[planOf]*planRun{}}
+	x := &planner{app: a, machine: m, store: store, options: o, pace: at, costs: costsMeasured, progress: p, runs: map[planOf]*planRun{}, measured: map[planOf]*partition.Run{}, linear: map[string]*cost.Linear{}, intervals: map[planOf]float64{}}
 	if o, err := devices.NewOutliner(m.Config, o.Preference.HAL()); err == nil {
 		x.outliner = o // else predictions are sums
 	}
@@ -92,13 +95,96 @@ func (x *planner) problem(f *input.Form) (*partition.Problem, error) {
 	case costsCapabilities:
 		p.Costs, err = m.Capabilities(p)
 	case costsLinear:
-		if err = x.fit(); err == nil {
-			p.Costs = x.linear.Costs(p)
+		var l *cost.Linear
+		if l, err = x.fit(f.Model.Name); err == nil {
+			p.Costs = l.Costs(p)
 		}
 	default:
 		err = cli.Usage(fmt.Errorf("no costs %q; there are %s", x.costs, strings.Join(costSources, ", ")))
 	}
+	if err == nil {
+		err = x.remember(p, f.Inputs)
+	}
 	return p, err
+}
+
+// remember lets each plan run once, whoever asks, and with objective throughput a stream of
+// inputs with it: that of plans that have run, too.
+func (x *planner) remember(p *partition.Problem, inputs [][]byte) error {
+	stream := func(plan partition.Plan, r *partition.Run) error {
+		if p.Objective != partition.Throughput {
+			return nil
+		}
+		e, err := p.Predict(plan)
+		if err != nil {
+			return err
+		}
+		us, err := x.interval(p, plan, inputs, e)
+		r.IntervalFs = us * 1e9
+		return err
+	}
+	if err := p.Costs.Runs(stream); err != nil {
+		return err
+	}
+	scales, err := engineScales(p)
+	if err != nil {
+		return err
+	}
+	for d, by := range scales {
+		p.Costs.ScaleEngine(d, by)
+	}
+	measure := p.Costs.Measure
+	if measure == nil {
+		return nil
+	}
+	p.Costs.Measure = func(plan partition.Plan) (*partition.Run, error) {
+		key := planKey(p, plan)
+		if r := x.measured[key]; r != nil {
+			again := *r
+			return &again, nil
+		}
+		r, err := measure(plan)
+		if err == nil {
+			for i := range r.Segments {
+				if s := &r.Segments[i]; s.Control == nil && s.Device < len(scales) {
+					s.Cost.EngineFs *= scales[s.Device]
+				}
+			}
+			err = stream(plan, r)
+		}
+		if err != nil {
+			return nil, err
+		}
+		kept := *r
+		x.measured[key] = &kept
+		return r, nil
+	}
+	return nil
+}
+
+// engineScales are how much longer a stream holds each device than executions by themselves do:
+// of a plan that holds nothing else for as long, what results come after by what it was held.
+func engineScales(p *partition.Problem) ([]float64, error) {
+	scales := slices.Repeat([]float64{1}, len(p.Devices))
+	err := p.Costs.Runs(func(plan partition.Plan, r *partition.Run) error {
+		held, err := p.Held(plan)
+		if err != nil || r.IntervalFs == 0 {
+			return err
+		}
+		for d, h := range held {
+			others := 0.0
+			for e, o := range held {
+				if e != d {
+					others = max(others, o)
+				}
+			}
+			if h > 2*others && h > 0 {
+				scales[d] = r.IntervalFs / h
+			}
+		}
+		return nil
+	})
+	return scales, err
 }
 
 func (x *planner) measurer(inputs [][]byte) *cost.Measurer {
@@ -236,16 +322,17 @@ func (x *planner) run(p *partition.Problem, plan partition.Plan, inputs [][]byte
 
 // interval is the time between results of a stream that runs a plan.
 func (x *planner) interval(p *partition.Problem, plan partition.Plan, inputs [][]byte, e *partition.Evaluation) (float64, error) {
-	r := x.runs[planKey(p, plan)]
-	if r.intervalUS > 0 {
-		return r.intervalUS, nil
+	key := planKey(p, plan)
+	if us := x.intervals[key]; us > 0 {
+		return us, nil
 	}
 	m, c, err := x.apart(p, plan)
 	if err != nil {
 		return 0, err
 	}
-	r.intervalUS, err = measure.Stream(m, c, inputs, e)
-	return r.intervalUS, err
+	us, err := measure.Stream(m, c, inputs, e)
+	x.intervals[key] = us
+	return us, err
 }
 
 // apart compiles a plan for a machine of its own: where programs lie in memory, and so
@@ -263,26 +350,31 @@ func (x *planner) apart(p *partition.Problem, plan partition.Plan) (*machine.Mac
 	return m, c, err
 }
 
-// fit fits linear costs once.
-func (x *planner) fit() error {
-	if x.linear != nil {
-		return nil
+// fit fits linear costs to networks that are not the one whose costs they are to tell.
+func (x *planner) fit(other string) (*cost.Linear, error) {
+	if l := x.linear[other]; l != nil {
+		return l, nil
 	}
 	var networks []*partition.Problem
 	for _, name := range fitted {
+		if name == other {
+			continue
+		}
 		m, err := zoo.Build(name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		p, err := nnrt.NewProblem(x.machine.Registry, m, x.options)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		networks = append(networks, p)
 	}
-	var err error
-	x.linear, err = x.measurer(nil).Fit(networks)
-	return err
+	l, err := x.measurer(nil).Fit(networks)
+	if err == nil {
+		x.linear[other] = l
+	}
+	return l, err
 }
 
 // Compile compiles a network as the best strategy by measured costs says.

@@ -1,6 +1,7 @@
 package partition
 
 import (
+	"encoding/binary"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -14,8 +15,11 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/hal"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
-	"github.com/nnsoc/nnsoc/runtime/partition"
+	"github.com/nnsoc/nnsoc/importer/tflite/export"
+	"github.com/nnsoc/nnsoc/internal/shared"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/partition"
 	"github.com/nnsoc/nnsoc/testvectors"
 )
 
@@ -84,31 +88,90 @@ func TestPredictGovernor(t *testing.T) {
 // rounds, and on the branch, that its inputs lead to.
 func TestPredictControlFlow(t *testing.T) {
 	t.Setenv(machine.CacheVariable, "")
-	for _, network := range []string{"nested_while", "synthetic_if_float"} {
-		path := filepath.Join(testvectors.SharedDir(), "models", network, "model.tflite")
-		if _, err := os.Stat(path); err != nil {
-			t.Skip("skipped: needs shared data")
-		}
-		p := measuredProblem(t, "pixel4", path)
-		plan, err := partition.Make(p, partition.Interpreted{})
+	branch, err := testvectors.Document("V1_3__if_simple.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, m := range map[string]*nn.Model{"loop": doublingLoop(100), "branch": branch.Cases[0].Model} {
+		file, err := export.Bytes(m)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(plan.Subgraphs) == 0 {
-			t.Fatalf("%s: nothing is interpreted", network)
+		path := filepath.Join(t.TempDir(), name+".tflite")
+		if err := os.WriteFile(path, file, 0o644); err != nil {
+			t.Fatal(err)
 		}
-		for k, sub := range plan.Subgraphs { // what the NPU and the GPU can do is theirs
-			inner := p.Subgraphs[k]
-			for i := range sub.Device {
-				for d := range inner.Devices {
-					if sub.Device[i] < len(inner.Devices) && inner.Devices[d].Support[i].OK {
-						sub.Device[i] = d
-					}
+		predictControlFlow(t, path)
+	}
+}
+
+// doublingLoop is while x < limit { x = 2 x + 3 } of a number, which from above -1 ends
+// after a few rounds.
+func doublingLoop(limit float32) *nn.Model {
+	real := func(l nn.Lifetime) nn.Operand {
+		return nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{1}, Lifetime: l}
+	}
+	number := func(v float32) nn.Operand {
+		o := real(nn.ConstantCopy)
+		o.Data = binary.LittleEndian.AppendUint32(nil, math.Float32bits(v))
+		return o
+	}
+	ref := func(k byte) nn.Operand {
+		return nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{k, 0, 0, 0}}
+	}
+	linear := nn.Operand{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: make([]byte, 4)}
+	in, inner, out := real(nn.SubgraphInput), real(nn.TemporaryVariable), real(nn.SubgraphOutput)
+	less := nn.Operand{Type: nn.TensorBool8, Dimensions: []uint32{1}, Lifetime: nn.SubgraphOutput}
+	return &nn.Model{
+		Main: nn.Subgraph{
+			Operands: []nn.Operand{in, ref(0), ref(1), out}, Inputs: []uint32{0}, Outputs: []uint32{3},
+			Operations: []nn.Operation{{Type: nn.OpWhile, Inputs: []uint32{1, 2, 0}, Outputs: []uint32{3}}},
+		},
+		Referenced: []nn.Subgraph{
+			{
+				Operands: []nn.Operand{in, number(limit), less}, Inputs: []uint32{0}, Outputs: []uint32{2},
+				Operations: []nn.Operation{{Type: nn.OpLess, Inputs: []uint32{0, 1}, Outputs: []uint32{2}}},
+			},
+			{
+				Operands: []nn.Operand{in, number(2), inner, number(3), linear, out}, Inputs: []uint32{0}, Outputs: []uint32{5},
+				Operations: []nn.Operation{
+					{Type: nn.OpMul, Inputs: []uint32{0, 1, 4}, Outputs: []uint32{2}},
+					{Type: nn.OpAdd, Inputs: []uint32{2, 3, 4}, Outputs: []uint32{5}},
+				},
+			},
+		},
+	}
+}
+
+// TestPredictGivenControlFlow: and so are published networks.
+func TestPredictGivenControlFlow(t *testing.T) {
+	t.Setenv(machine.CacheVariable, "")
+	for _, network := range []string{"nested_while", "synthetic_if_float"} {
+		predictControlFlow(t, shared.Path(t, "models", network, "model.tflite"))
+	}
+}
+
+func predictControlFlow(t *testing.T, network string) {
+	t.Helper()
+	p := measuredProblem(t, "pixel4", network)
+	plan, err := partition.Make(p, partition.Interpreted{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(plan.Subgraphs) == 0 {
+		t.Fatalf("%s: nothing is interpreted", network)
+	}
+	for k, sub := range plan.Subgraphs { // what the NPU and the GPU can do is theirs
+		inner := p.Subgraphs[k]
+		for i := range sub.Device {
+			for d := range inner.Devices {
+				if sub.Device[i] < len(inner.Devices) && inner.Devices[d].Support[i].OK {
+					sub.Device[i] = d
 				}
 			}
 		}
-		comparePrediction(t, p, plan, network)
 	}
+	comparePrediction(t, p, plan, network)
 }
 
 // measuredProblem is a network with measured costs.

@@ -15,8 +15,8 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
-	"github.com/nnsoc/nnsoc/runtime/partition"
+	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/partition"
 )
 
 // How plans may be beside others in simulations of 50 invocations each. What they were
@@ -54,7 +54,7 @@ func randomNetwork(r *rand.Rand, name string) (*nn.Model, error) {
 }
 
 // TestExactIsNotBeaten: on random networks the plan of no strategy is faster than that of
-// ilp, and auto's is at most 2 % slower than the best single device, when each plan is
+// branch-bound, and auto's is at most 2 % slower than the best single device, when each plan is
 // simulated anew on a machine that no plan was chosen on.
 func TestExactIsNotBeaten(t *testing.T) {
 	t.Setenv(machine.CacheVariable, "")
@@ -75,6 +75,7 @@ func TestExactIsNotBeaten(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := NewPlanner(a, live, nnrt.CompileOptions{}, measure.PlanPace(), a.Progress())
+		x.share = true
 		var strategies []partition.Strategy
 		devices := problemDevices(live)
 		for _, name := range partition.Names(devices) {
@@ -101,7 +102,7 @@ func TestExactIsNotBeaten(t *testing.T) {
 			us := anew[key]
 			best = min(best, us)
 			switch {
-			case e.Name == "ilp":
+			case e.Name == "branch-bound":
 				exact = us
 				if e.Transitions > 0 {
 					divided++
@@ -112,15 +113,15 @@ func TestExactIsNotBeaten(t *testing.T) {
 				single = min(single, us)
 			}
 		}
-		t.Logf("%s on %s, %d operations, %d plans: single %.1f us, auto %.1f, ilp %.1f, best %.1f", m.Name, soc, len(m.Main.Operations), len(anew), single, auto, exact, best)
+		t.Logf("%s on %s, %d operations, %d plans: single %.1f us, auto %.1f, branch-bound %.1f, best %.1f", m.Name, soc, len(m.Main.Operations), len(anew), single, auto, exact, best)
 		if !(exact <= best*(1+resimulated)) {
-			t.Errorf("%s on %s: ilp takes %.1f us, another plan %.1f", m.Name, soc, exact, best)
+			t.Errorf("%s on %s: branch-bound takes %.1f us, another plan %.1f", m.Name, soc, exact, best)
 		}
 		if !(auto <= single*(1+autoSlack)) {
 			t.Errorf("%s on %s: auto takes %.1f us, a single device %.1f", m.Name, soc, auto, single)
 		}
 	}
-	t.Logf("ilp divides %d networks", divided)
+	t.Logf("branch-bound divides %d networks", divided)
 }
 
 // TestPlanLoopSeesGovernors: a plan is compared by what nnsoc run says of it, also where its GPU

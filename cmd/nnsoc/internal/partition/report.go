@@ -12,7 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
-	"github.com/nnsoc/nnsoc/runtime/partition"
+	"github.com/nnsoc/nnsoc/nnrt/partition"
 )
 
 // PartitionReport is the JSON object of partition.
@@ -33,24 +33,28 @@ type PartitionReport struct {
 // strategyEntry is one strategy. The interval is the time between results of a
 // stream of inputs; it is predicted as the time for which the busiest engine is held.
 // With measured costs the prediction is a run of the plan; the estimate is what the plan
-// was predicted to take before that, by runs of others. The gap is the simulated objective over that of ilp with measured costs, less 1.
+// was predicted to take before that, by runs of others. The gap is the simulated objective over that of the best plan that was found, less 1.
 type strategyEntry struct {
-	Name                string   `json:"name"`
-	Objective           string   `json:"objective"`
-	PredictedLatencyUS  float64  `json:"predicted_latency_us"`
-	SimulatedLatencyUS  float64  `json:"simulated_latency_us"`
-	PredictedEnergyUJ   float64  `json:"predicted_energy_uj"`
-	EnergyUJ            float64  `json:"energy_uj"`
-	PredictedIntervalUS float64  `json:"predicted_interval_us"`
-	SimulatedIntervalUS float64  `json:"simulated_interval_us,omitempty"` // with objective throughput
-	Parts               int      `json:"parts"`
-	Transitions         int      `json:"transitions"`
-	BytesMoved          int64    `json:"bytes_moved"`
-	PlanningUS          float64  `json:"planning_us"`
-	GapToOptimum        float64  `json:"gap_to_optimum"`
-	Proven              bool     `json:"proven"` // no better plan exists under the additive costs
-	Mismatches          int      `json:"mismatches"`
-	Devices             []string `json:"devices"` // per operation
+	Name                string  `json:"name"`
+	Objective           string  `json:"objective"`
+	PredictedLatencyUS  float64 `json:"predicted_latency_us"`
+	SimulatedLatencyUS  float64 `json:"simulated_latency_us"`
+	PredictedEnergyUJ   float64 `json:"predicted_energy_uj"`
+	EnergyUJ            float64 `json:"energy_uj"`
+	PredictedIntervalUS float64 `json:"predicted_interval_us"`
+	SimulatedIntervalUS float64 `json:"simulated_interval_us,omitempty"` // with objective throughput
+	Parts               int     `json:"parts"`
+	Transitions         int     `json:"transitions"`
+	BytesMoved          int64   `json:"bytes_moved"`
+	PlanningUS          float64 `json:"planning_us"`
+	GapToOptimum        float64 `json:"gap_to_optimum"`
+	Proven              bool    `json:"proven"` // no better plan exists under the additive costs
+	Mismatches          int     `json:"mismatches"`
+	// NotPromised: by the costs a device does not do what the plan gives it, so that nothing is
+	// predicted.
+	NotPromised bool     `json:"not_promised,omitempty"`
+	Note        string   `json:"note,omitempty"` // where a strategy of one device ran elsewhere
+	Devices     []string `json:"devices"`        // per operation
 
 	plan  partition.Plan
 	steps []partition.Step
@@ -173,23 +177,58 @@ func (r *PartitionReport) columns() []partitionColumn {
 var partitionColumns = []partitionColumn{
 	{"name", "strategy", func(e *strategyEntry) string { return e.Name }},
 	{"objective", "", func(e *strategyEntry) string { return e.Objective }}, // the same in all rows
-	{"predicted_latency_us", "predicted us", func(e *strategyEntry) string { return tenth(e.PredictedLatencyUS) }},
+	{"predicted_latency_us", "predicted us", func(e *strategyEntry) string { return e.predicted(e.PredictedLatencyUS) }},
 	{"simulated_latency_us", "simulated us", func(e *strategyEntry) string { return tenth(e.SimulatedLatencyUS) }},
-	{"predicted_interval_us", "predicted interval", func(e *strategyEntry) string { return tenth(e.PredictedIntervalUS) }},
+	{"predicted_interval_us", "predicted interval", func(e *strategyEntry) string { return e.predicted(e.PredictedIntervalUS) }},
 	{"simulated_interval_us", "simulated interval", func(e *strategyEntry) string {
 		if e.Objective != partition.Throughput.String() {
 			return "" // no stream ran
 		}
 		return tenth(e.SimulatedIntervalUS)
 	}},
-	{"predicted_energy_uj", "predicted uJ", func(e *strategyEntry) string { return tenth(e.PredictedEnergyUJ) }},
+	{"predicted_energy_uj", "predicted uJ", func(e *strategyEntry) string { return e.predicted(e.PredictedEnergyUJ) }},
 	{"energy_uj", "energy uJ", func(e *strategyEntry) string { return tenth(e.EnergyUJ) }},
 	{"parts", "parts", func(e *strategyEntry) string { return strconv.Itoa(e.Parts) }},
 	{"transitions", "transitions", func(e *strategyEntry) string { return strconv.Itoa(e.Transitions) }},
 	{"bytes_moved", "bytes moved", func(e *strategyEntry) string { return strconv.FormatInt(e.BytesMoved, 10) }},
 	{"planning_us", "planning us", func(e *strategyEntry) string { return tenth(e.PlanningUS) }},
 	{"gap_to_optimum", "gap", func(e *strategyEntry) string { return fmt.Sprintf("%.1f %%", 100*e.GapToOptimum) }},
+	{"proven", "proven", func(e *strategyEntry) string {
+		if e.Proven {
+			return "yes"
+		}
+		return "no"
+	}},
 	{"mismatches", "mismatches", func(e *strategyEntry) string { return strconv.Itoa(e.Mismatches) }},
+}
+
+// predicted is a prediction, "-" where there is none.
+func (e *strategyEntry) predicted(x float64) string {
+	if e.NotPromised {
+		return "-"
+	}
+	return tenth(x)
+}
+
+// note says what a strategy of one device leaves to the CPU.
+func (e *strategyEntry) note(p *partition.Problem) {
+	device, single := strings.CutPrefix(e.Name, "single:")
+	if !single {
+		return
+	}
+	n := 0
+	for _, d := range e.Devices {
+		if d == device {
+			n++
+		}
+	}
+	cpu := p.Devices[0].Name
+	switch {
+	case n == 0:
+		e.Note = fmt.Sprintf("%s takes none of the operations: all ran on the %s", device, cpu)
+	case n < len(e.Devices):
+		e.Note = fmt.Sprintf("%d of %d operations ran on the %s", len(e.Devices)-n, len(e.Devices), cpu)
+	}
 }
 
 func tenth(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
@@ -251,6 +290,11 @@ func (r *PartitionReport) text(out io.Writer) error {
 	}
 	if err := t.Flush(); err != nil {
 		return err
+	}
+	for _, e := range r.Strategies {
+		if e.Note != "" {
+			fmt.Fprintf(out, "%s: %s\n", e.Name, e.Note)
+		}
 	}
 	for _, e := range r.Errors {
 		fmt.Fprintf(out, "%s costs of %s: median error %.1f %% over %d operations, their sum %+.1f %%\n", r.Costs, e.Device, 100*e.Median, e.Operations, 100*e.Total)

@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/nn"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -65,7 +65,8 @@ func runConcurrent(a *cli.App, f *runFlags, args []string) error {
 	}
 	defer timeline.Discard()
 	r := &ConcurrentReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Description: m.Config.SoC.Description, PeakGBps: peakGBps(m.Config)}
-	for _, c := range x.contenders {
+	for i, c := range x.contenders {
+		p.Part(i, len(x.contenders)+1)
 		p.Say("%s: alone", c.Model.Name)
 		alone, _, err := x.measure([]*contender{c}, nil)
 		if err != nil {
@@ -73,6 +74,7 @@ func runConcurrent(a *cli.App, f *runFlags, args []string) error {
 		}
 		r.Networks = append(r.Networks, newContenderEntry(c, &alone[0]))
 	}
+	p.Part(len(x.contenders), len(x.contenders)+1)
 	p.Say("together")
 	together, span, err := x.measure(x.contenders, timeline)
 	if err != nil {
@@ -176,7 +178,11 @@ type measured struct {
 // before that. span is the time from the first that has warmed up on.
 func (x *contention) measure(list []*contender, t *measure.Timeline) (all []measured, span int64, err error) {
 	x.machine.Live.Reset()
-	var observed func() // ends what the timeline has of the phone, from the first that has warmed up on
+	var observed func()   // ends what the timeline has of the phone, from the first that has warmed up on
+	originFs := int64(-1) // when that is: 0 on the timeline, and the earliest that any begins
+	if t != nil {
+		x.processes(t, list)
+	}
 	defer func() {
 		if observed != nil {
 			observed()
@@ -187,7 +193,7 @@ func (x *contention) measure(list []*contender, t *measure.Timeline) (all []meas
 	left := len(list) // contenders that have not run as often
 	for i, c := range list {
 		r := &all[i]
-		r.Invocations = &measure.Invocations{Parts: map[string]float64{}, Energies: map[string]float64{}}
+		r.Invocations = measure.NewInvocations()
 		run = append(run, func(client *devices.Client) (err error) {
 			defer func() {
 				if err != nil {
@@ -198,7 +204,7 @@ func (x *contention) measure(list []*contender, t *measure.Timeline) (all []meas
 			execute := func(warm bool) (*nnrt.Result, error) {
 				o := nnrt.ExecuteOptions{Burst: x.burst, Client: client}
 				if t != nil && !warm {
-					o.Trace = t.Beside(c.Model.Name+" on "+c.device, client.NowFs())
+					o.Trace = t.Beside(c.application(), client.NowFs()-originFs)
 				}
 				res, err := c.compiled.Execute(c.Inputs, o)
 				if err == nil {
@@ -209,9 +215,15 @@ func (x *contention) measure(list []*contender, t *measure.Timeline) (all []meas
 			if err := client.Warm(func() error { _, err := execute(true); return err }); err != nil {
 				return err
 			}
+			if originFs < 0 {
+				originFs = client.NowFs()
+			}
+			if client.NowFs() < originFs {
+				client.WaitUntil(originFs)
+			}
 			r.startFs = client.NowFs()
 			if t != nil && observed == nil {
-				observed = (&measure.Tracer{Writer: t.Writer, Phone: "phone"}).Observe(x.machine.Live.SoC())
+				observed = (&measure.Tracer{Writer: t.Writer, Phone: phoneProcess}).Observe(x.machine.Live.SoC())
 			}
 			for left > 0 {
 				res, err := execute(false)
@@ -245,6 +257,25 @@ func (x *contention) measure(list []*contender, t *measure.Timeline) (all []meas
 	}
 	return all, last - start, err
 }
+
+// application is the process of a network in a timeline.
+func (c *contender) application() string { return c.Model.Name + " on " + c.device }
+
+// processes introduces those of a timeline: the networks', the engines', the phone's.
+func (x *contention) processes(t *measure.Timeline, list []*contender) {
+	for _, c := range list {
+		t.Writer.Processes(c.application())
+	}
+	for _, d := range x.machine.Registry.Devices() {
+		if slices.ContainsFunc(list, func(c *contender) bool { return slices.Contains(c.compiled.Devices(), d.Name()) }) {
+			t.Writer.Processes(d.Name())
+		}
+	}
+	t.Writer.Processes(phoneProcess)
+}
+
+// phoneProcess is the process of what the machine measures beside networks.
+const phoneProcess = "phone"
 
 func (r *measured) compare(c *contender, res *nnrt.Result) {
 	for _, x := range c.Compare(res) {

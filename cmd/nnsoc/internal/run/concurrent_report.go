@@ -44,6 +44,7 @@ type ShareEntry struct {
 	MinUS            float64            `json:"min_us"`
 	MaxUS            float64            `json:"max_us"`
 	EnergyUJ         float64            `json:"energy_uj"`
+	EnergyComponents map[string]float64 `json:"energy_components"` // of the phone; they add up to EnergyUJ
 	LatencyParts     map[string]float64 `json:"latency_parts"`
 	DRAMGBps         float64            `json:"dram_gbps"`
 	MemoryStallShare float64            `json:"memory_stall_share"` // of the engines' cycles
@@ -68,12 +69,12 @@ func (e *contenderEntry) join(r *measured) {
 		e.Difference = r.difference
 	}
 	if e.Mismatches > 0 || e.Difference != "" {
-		e.Status = statusMismatch
+		e.Status = StatusMismatch
 	}
 }
 
 func (r *measured) share() ShareEntry {
-	s := ShareEntry{Invocations: r.Count, LatencyUS: r.MeanUS, MinUS: r.MinUS, MaxUS: r.MaxUS, EnergyUJ: r.Energy, LatencyParts: r.Parts}
+	s := ShareEntry{Invocations: r.Count, LatencyUS: r.MeanUS, MinUS: r.MinUS, MaxUS: r.MaxUS, EnergyUJ: r.Energy, EnergyComponents: r.Components, LatencyParts: r.Parts}
 	if span := r.endFs - r.startFs; span > 0 {
 		s.DRAMGBps = float64(r.dramBytes) / float64(span) * 1e6
 	}
@@ -103,6 +104,18 @@ func (r *ConcurrentReport) print(w io.Writer) error {
 		return err
 	}
 	fmt.Fprintln(w)
+	var rows []energyRow
+	for i := range r.Networks {
+		e := &r.Networks[i]
+		rows = append(rows, energyRow{e.Model + " on " + e.Device + ", alone", e.Alone.EnergyUJ, e.Alone.EnergyComponents})
+		if e.Slowdown != nil {
+			rows = append(rows, energyRow{"together", e.Together.EnergyUJ, e.Together.EnergyComponents})
+		}
+	}
+	if err := writeEnergies(w, rows); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
 	for i := range r.Networks {
 		e := &r.Networks[i]
 		fmt.Fprintf(w, "%s on %s: %d executions alone, %d together, %.1f to %.1f us\n", e.Model, e.Device, e.Alone.Invocations, e.Together.Invocations, e.Together.MinUS, e.Together.MaxUS)
@@ -118,7 +131,7 @@ func (r *ConcurrentReport) print(w io.Writer) error {
 func (r *ConcurrentReport) verdict() error {
 	var bad []string
 	for _, e := range r.Networks {
-		if e.Status == statusMismatch {
+		if e.Status == StatusMismatch {
 			bad = append(bad, e.Model+" on "+e.Device)
 		}
 	}

@@ -10,10 +10,11 @@ import (
 
 // samplesFile is the file of --csv; nil without one.
 type samplesFile struct {
-	file *cli.File
+	file    *cli.File
+	samples bool // of a duration; else operations
 }
 
-func openSamples(path string) (*samplesFile, error) {
+func openSamples(path string, samples bool) (*samplesFile, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -21,7 +22,7 @@ func openSamples(path string) (*samplesFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &samplesFile{f}, nil
+	return &samplesFile{f, samples}, nil
 }
 
 // commit writes the samples of a report.
@@ -29,7 +30,11 @@ func (s *samplesFile) commit(r *report) error {
 	if s == nil {
 		return nil
 	}
-	if err := r.writeCSV(s.file); err != nil {
+	write := r.writeOperations
+	if s.samples {
+		write = r.writeCSV
+	}
+	if err := write(s.file); err != nil {
 		return err // discard does the rest
 	}
 	f := s.file

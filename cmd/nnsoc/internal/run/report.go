@@ -1,15 +1,18 @@
 package run
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	htmlreport "github.com/nnsoc/nnsoc/bench/report"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/nn"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/nnrt"
 )
 
 // runSchemaVersion counts incompatible changes of run's JSON object.
@@ -20,6 +23,7 @@ const runSchemaVersion = 2
 type runReport struct {
 	SchemaVersion int             `json:"schema_version"`
 	Model         cli.ModelReport `json:"model"`
+	Tensors       *tensorEntry    `json:"tensors,omitempty"`
 	SoC           string          `json:"soc"`
 	Runs          []deviceEntry   `json:"runs"`
 }
@@ -29,12 +33,15 @@ type deviceEntry struct {
 	Device    string   `json:"device"`
 	Model     string   `json:"model,omitempty"` // when it is another form than the report's
 	Status    string   `json:"status"`
+	Error     string   `json:"error,omitempty"` // why it failed
 	LatencyUS *float64 `json:"latency_us,omitempty"`
 	EnergyUJ  *float64 `json:"energy_uj,omitempty"`
 	// LatencyParts are the microseconds of the chain that the run is, by name; they add
 	// up to LatencyUS. EnergyParts are its energies, which add up to EnergyUJ.
 	LatencyParts map[string]float64 `json:"latency_parts,omitempty"`
 	EnergyParts  map[string]float64 `json:"energy_parts,omitempty"`
+	// EnergyComponents are where EnergyUJ went, by component of the phone; they add up to it.
+	EnergyComponents map[string]float64 `json:"energy_components,omitempty"`
 	// Invocations are those that LatencyUS is the mean of; all else is of the last one, of
 	// the first one with --duration.
 	Invocations *measure.Invocations `json:"invocations,omitempty"`
@@ -77,6 +84,7 @@ type operationEntry struct {
 	Type    string     `json:"type"`
 	Device  string     `json:"device"`
 	MACs    int64      `json:"macs"`
+	From    []int      `json:"from,omitempty"`   // operations whose outputs it reads
 	Inputs  [][]uint32 `json:"inputs,omitempty"` // shapes; null where unknown
 	Outputs [][]uint32 `json:"outputs,omitempty"`
 	*operationCost
@@ -103,8 +111,9 @@ type outputEntry struct {
 // Statuses of a run.
 const (
 	StatusOK          = "ok"
-	statusMismatch    = "mismatch"
+	StatusMismatch    = "mismatch"
 	StatusUnsupported = "unsupported"
+	StatusFailed      = "failed" // the device's driver is gone
 )
 
 // report collects the runs of a command.
@@ -112,16 +121,29 @@ type report struct {
 	machine *machine.Machine
 	data    runReport
 	runs    []*deviceRun
+	all     bool                 // print every operation
+	drawn   *htmlreport.Recorder // with --html
+	model   *nn.Model
 }
 
 func newReport(m *machine.Machine, f *input.Form) *report {
-	return &report{machine: m, data: runReport{
+	return &report{machine: m, model: f.Model, data: runReport{
 		SchemaVersion: runSchemaVersion, SoC: m.Config.SoC.Name, Runs: []deviceEntry{},
-		Model: cli.ModelReport{Name: f.Model.Name, Operations: len(f.Model.Main.Operations), MACs: nnrt.MACs(f.Model)},
+		Model:   cli.ModelReport{Name: f.Model.Name, Operations: len(f.Model.Main.Operations), MACs: nnrt.MACs(f.Model)},
+		Tensors: tensorMemory(f.Model),
 	}}
 }
 
 func (r *report) object() any { return r.data }
+
+// lose keeps a row for a device whose driver ended while it ran the network.
+func (r *report) lose(device string, cause error) {
+	r.runs = append(r.runs, &deviceRun{device: device})
+	r.data.Runs = append(r.data.Runs, deviceEntry{
+		Device: device, Status: StatusFailed, Error: cause.Error(),
+		Operations: []operationEntry{}, Outputs: []outputEntry{},
+	})
+}
 
 func (r *report) add(d *deviceRun, f *input.Form, labels []string) {
 	e := deviceEntry{
@@ -144,12 +166,13 @@ func (r *report) add(d *deviceRun, f *input.Form, labels []string) {
 	}
 	res := d.result
 	if e.Layers = d.layers; e.Layers != nil && e.Layers.First != nil {
-		e.Status = statusMismatch
+		e.Status = StatusMismatch
 	}
 	e.HostUserS = &cli.HostTime{Prepare: d.prepareUser.Seconds(), Execute: d.executeUser.Seconds()}
-	e.costs(res)
+	e.costs(res, producers(f.Model))
 	if x := d.invocations; x != nil {
 		e.LatencyUS, e.EnergyUJ, e.LatencyParts, e.EnergyParts, e.Invocations = &x.MeanUS, &x.Energy, x.Parts, x.Energies, x
+		e.EnergyComponents = x.Components
 	}
 	outputs := cli.OutputsOf(f.Model)
 	for i, c := range f.Compare(res) {
@@ -158,7 +181,7 @@ func (r *report) add(d *deviceRun, f *input.Form, labels []string) {
 			out.of(outputs[i], i, res.Dimensions[i], res.Outputs[i], labels)
 		}
 		if c.First != nil {
-			e.Status, out.Difference = statusMismatch, c.First.Error()
+			e.Status, out.Difference = StatusMismatch, c.First.Error()
 		}
 		e.Outputs = append(e.Outputs, out)
 	}
@@ -177,7 +200,7 @@ func (e *outputEntry) of(o *nn.Operand, i int, shape []uint32, data []byte, labe
 
 // costs fills in what the run cost, and where. Without a timing model there
 // are no costs, only places.
-func (e *deviceEntry) costs(res *nnrt.Result) {
+func (e *deviceEntry) costs(res *nnrt.Result, from [][]int) {
 	timed := res.LatencyFs > 0
 	if timed {
 		latency, energy := cli.Microseconds(res.LatencyFs), res.EnergyPJ/1e6
@@ -194,10 +217,13 @@ func (e *deviceEntry) costs(res *nnrt.Result) {
 			e.Cycles, e.Stalls = &d.Cycles, cli.StallMap(d.Stalls)
 		}
 	}
-	for _, rows := range [3][]nnrt.OperationCost{res.Operations, res.Inner, res.Overheads} {
+	for k, rows := range [3][]nnrt.OperationCost{res.Operations, res.Inner, res.Overheads} {
 		for i := range rows {
 			o := &rows[i]
 			row := operationEntry{Index: o.Index, Type: o.Name(), Device: o.Device, MACs: o.MACs, Inputs: o.Inputs, Outputs: o.Outputs}
+			if k == 0 {
+				row.From = from[o.Index]
+			}
 			if timed {
 				row.operationCost = &operationCost{
 					costEntry: costEntry{o.Cycles, cli.Microseconds(o.TimeFs), o.EnergyPJ / 1e6, cli.StallMap(o.Stalls)},
@@ -209,6 +235,25 @@ func (e *deviceEntry) costs(res *nnrt.Result) {
 	}
 }
 
+// producers are, for each operation, those whose outputs it reads, each once.
+func producers(m *nn.Model) [][]int {
+	of := map[uint32]int{}
+	from := make([][]int, len(m.Main.Operations))
+	for i := range m.Main.Operations {
+		for _, x := range m.Main.Operations[i].Outputs {
+			of[x] = i
+		}
+	}
+	for i := range m.Main.Operations {
+		for _, x := range m.Main.Operations[i].Inputs {
+			if p, ok := of[x]; ok && !slices.Contains(from[i], p) {
+				from[i] = append(from[i], p)
+			}
+		}
+	}
+	return from
+}
+
 func outputName(o *nn.Operand, i int) string {
 	if o.Name != "" {
 		return o.Name
@@ -216,16 +261,30 @@ func outputName(o *nn.Operand, i int) string {
 	return fmt.Sprintf("output%d", i)
 }
 
-// verdict is an error when a result differs from the reference.
+// verdict is an error when a result differs from the reference, or a device has none.
 func (r *report) verdict() error {
 	var bad []string
+	var failed []error
 	for _, e := range r.data.Runs {
-		if e.Status == statusMismatch {
+		switch e.Status {
+		case StatusMismatch:
 			bad = append(bad, e.Device)
+		case StatusFailed:
+			failed = append(failed, fmt.Errorf("%s: %s", e.Device, e.Error))
 		}
 	}
-	if len(bad) == 0 {
+	none := len(r.data.Runs) > 0
+	for _, e := range r.data.Runs {
+		none = none && e.Status == StatusUnsupported
+	}
+	if none {
+		return &cli.ExitError{Code: cli.ExitMismatch, Err: errors.New("no device that was asked for takes any of the network")}
+	}
+	if len(bad) > 0 {
+		failed = append(failed, fmt.Errorf("results of %s differ from the reference", strings.Join(bad, ", ")))
+	}
+	if len(failed) == 0 {
 		return nil
 	}
-	return &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("results of %s differ from the reference", strings.Join(bad, ", "))}
+	return &cli.ExitError{Code: cli.ExitMismatch, Err: errors.Join(failed...)}
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -8,13 +9,17 @@ import (
 	"text/tabwriter"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/nnrt"
 )
 
 // print writes the report for a person.
 func (r *report) print(w io.Writer) error {
 	m := &r.data.Model
-	fmt.Fprintf(w, "%s: %d operations, %.1f million MACs, on %s (%s)\n\n", m.Name, m.Operations, float64(m.MACs)/1e6, r.data.SoC, r.machine.Config.SoC.Description)
+	fmt.Fprintf(w, "%s: %d operations, %.1f million MACs, on %s (%s)\n", m.Name, m.Operations, float64(m.MACs)/1e6, r.data.SoC, r.machine.Config.SoC.Description)
+	if x := r.data.Tensors; x != nil {
+		fmt.Fprintf(w, "%.1f KB of constants, at most %.1f KB of other tensors at a time (operation %d)\n", float64(x.ConstantBytes)/1e3, float64(x.PeakBytes)/1e3, x.PeakOperation)
+	}
+	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "device\tlatency us\tcycles\tenergy uJ\tspeed\tenergy\tmismatches\tprepare s\texecute s\t")
 	cpu := r.find(r.machine.Registry.CPU().Name())
@@ -30,8 +35,17 @@ func (r *report) print(w io.Writer) error {
 		return err
 	}
 	r.classes(w)
+	if err := r.energies(w); err != nil {
+		return err
+	}
 	if err := r.memory(w); err != nil {
 		return err
+	}
+	if err := r.hostParts(w); err != nil {
+		return err
+	}
+	if r.all {
+		return r.everything(w)
 	}
 	return r.expensive(w)
 }
@@ -39,8 +53,8 @@ func (r *report) print(w io.Writer) error {
 // row writes a run and, when several devices shared it, a row of each: cycles
 // belong to one clock.
 func (r *report) row(t io.Writer, e, cpu *deviceEntry) {
-	if e.Status == StatusUnsupported {
-		fmt.Fprintf(t, "%s\t-\t-\t-\t-\t-\tunsupported\t-\t-\t\n", e.Device)
+	if e.Status == StatusUnsupported || e.Status == StatusFailed {
+		fmt.Fprintf(t, "%s\t-\t-\t-\t-\t-\t%s\t-\t-\t\n", e.Device, e.Status)
 		return
 	}
 	name := e.Device
@@ -140,8 +154,13 @@ func (r *report) expensive(w io.Writer) error {
 	}
 	res := r.runs[best].result
 	rows := slices.Concat(res.Operations, res.Inner, res.Overheads)
-	slices.SortStableFunc(rows, func(a, b nnrt.OperationCost) int { return int(max(min(b.TimeFs-a.TimeFs, 1), -1)) })
+	slices.SortStableFunc(rows, func(a, b nnrt.OperationCost) int { return cmp.Compare(b.TimeFs, a.TimeFs) })
 	fmt.Fprintf(w, "\nMost expensive operations on %s:\n", r.data.Runs[best].Device)
+	return operationTable(w, res, rows[:min(10, len(rows))])
+}
+
+// operationTable writes rows of a run.
+func operationTable(w io.Writer, res *nnrt.Result, rows []nnrt.OperationCost) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	mixed := len(res.Devices) > 1
 	device := func(s string) string {
@@ -151,7 +170,7 @@ func (r *report) expensive(w io.Writer) error {
 		return ""
 	}
 	fmt.Fprintf(t, "  #\toperation\t%soutput\tMMAC\tus\tcycles\tshare\tMAC/cycle\tbound by\n", device("device"))
-	for i := range rows[:min(10, len(rows))] {
+	for i := range rows {
 		o := &rows[i]
 		index, output, rate := "-", "", "-"
 		if o.Index >= 0 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	htmlreport "github.com/nnsoc/nnsoc/bench/report"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
@@ -15,7 +16,8 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/vlog"
 	"github.com/nnsoc/nnsoc/importer/tensor"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/internal/cputime"
+	"github.com/nnsoc/nnsoc/nnrt"
 )
 
 // runFlags are the flags of run.
@@ -27,8 +29,11 @@ type runFlags struct {
 	trace      measure.TraceFlags
 	outputDir  string
 	preference string
+	socs       []string
+	html       string
 	limits     machine.Limits
 	layers     bool
+	all        bool
 	concurrent bool
 	priorities []string
 	pace       measure.Pace
@@ -47,6 +52,9 @@ TensorFlow Lite's benchmark_model measures it: --cold, --interval-us and --burst
 that. docs/Time.md says what a latency is made of.
 With --duration it goes on for simulated minutes: the phone warms up, and its rules lower
 the clocks. It prints a dozen samples; --json has up to a thousand, --csv writes them.
+With several --soc it runs on each and prints one table.
+Without --duration --csv writes every operation of every device; --all prints them, with
+sums by type. --json always has them.
 Without MODEL it runs MobileNet v1 1.0 224 with deterministic synthetic weights, in its
 quantized form on the devices for 8-bit integers and in its float form on the GPU.
 
@@ -59,6 +67,7 @@ cost each other. Networks on the same device wait for it; --priority says who go
   nnsoc run model.tflite --device dsp --trace dsp.json --output tensors
   nnsoc run model.tflite --device gpu --interval-us 200000 --invocations 10 --json
   nnsoc run model.tflite --device gpu --duration 10m --csv gpu.csv
+  nnsoc run mobilenet_v1_0.25_128_quant --soc pixel4 --soc ethos-u65-512 --device npu
   nnsoc run a.tflite b.tflite --concurrent --device dsp --device gpu`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if f.concurrent {
@@ -78,6 +87,7 @@ cost each other. Networks on the same device wait for it; --priority says who go
 		RunE: func(cmd *cobra.Command, args []string) error { return start(a, &f, cmd, args) },
 	}
 	fl := cmd.Flags()
+	fl.Var(&machines{a, &f.socs}, "soc", "SoC preset, or the path of a SoC file (.toml); several are compared in one table")
 	fl.Var(cli.NameList{Names: &f.devices, Once: false}, "device", "devices to run on: names of the SoC's devices, or auto (default: all)")
 	fl.Var(cli.NameList{Names: &f.Inputs, Once: false}, "input", "picture, .npy or raw tensor, one per model input (default: reproducible noise)")
 	f.Shapes.Add(fl)
@@ -90,11 +100,13 @@ cost each other. Networks on the same device wait for it; --priority says who go
 	fl.BoolVar(&f.concurrent, "concurrent", false, "run several networks beside each other, each on its device")
 	fl.Var(cli.NameList{Names: &f.priorities, Once: false}, "priority", "with --concurrent: low, medium or high for each network (default: medium)")
 	fl.StringVar(&f.outputDir, "output", "", "write the output tensors as .npy files to this folder")
+	fl.StringVar(&f.html, "html", "", "write a report to look at to this file")
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
 	fl.Var((*cli.Finite)(&f.Norm.Mean), "mean", "float inputs from pictures are (pixel-mean)/std")
 	fl.Var((*cli.Finite)(&f.Norm.Std), "std", "see --mean")
 	f.limits.Add(cmd)
 	fl.BoolVar(&f.layers, "check-layers", false, "compare the output of every operation, name the first that leaves the rule")
+	fl.BoolVar(&f.all, "all", false, "print every operation of every device, and their sums by type")
 	machine.CompleteDevices(a, cmd)
 	return cmd
 }
@@ -102,7 +114,10 @@ cost each other. Networks on the same device wait for it; --priority says who go
 // start runs one network or several, after a look at the flags that go together.
 func start(a *cli.App, f *runFlags, cmd *cobra.Command, args []string) error {
 	if f.concurrent {
-		if err := cli.Exclude(cmd, "concurrent", "functional", "check-layers", "cold", "interval-us", "input", "shape", "labels", "mean", "std", "output", "duration", "csv"); err != nil {
+		if len(f.socs) > 1 {
+			return cli.Usage(errors.New("--concurrent runs on one SoC, --soc names several"))
+		}
+		if err := cli.Exclude(cmd, "concurrent", "html", "functional", "check-layers", "cold", "interval-us", "input", "shape", "labels", "mean", "std", "output", "duration", "csv", "all"); err != nil {
 			return err
 		}
 		if !cmd.Flags().Changed("invocations") {
@@ -116,21 +131,24 @@ func start(a *cli.App, f *runFlags, cmd *cobra.Command, args []string) error {
 	if err := cli.Distinct(f.devices); err != nil {
 		return cli.Usage(fmt.Errorf("--device: %w", err))
 	}
-	if err := cli.Exclude(cmd, "functional", "trace", "trace-format", "preference", "invocations", "interval-us", "cold", "burst", "duration", "csv"); err != nil {
+	if err := cli.Exclude(cmd, "functional", "html", "trace", "trace-format", "preference", "invocations", "interval-us", "cold", "burst", "duration", "csv", "all"); err != nil {
 		return err
 	}
-	if err := cli.Exclude(cmd, "duration", "invocations", "cold", "trace", "trace-format"); err != nil {
+	if err := cli.Exclude(cmd, "duration", "html", "invocations", "cold", "trace", "trace-format"); err != nil {
 		return err
 	}
 	f.Normalized = cmd.Flags().Changed("mean") || cmd.Flags().Changed("std")
+	if len(f.socs) > 1 {
+		return runMachines(a, f, cmd, args)
+	}
 	return run(a, f, args)
 }
 
 // runMachine checks what all runs have in common and opens their machine.
 func runMachine(a *cli.App, f *runFlags) (*machine.Machine, hal.Preference, error) {
-	pref, ok := machine.Preferences[f.preference]
-	if !ok {
-		return nil, 0, cli.Usage(fmt.Errorf("unknown preference %q; there are fast, sustained, low-power", f.preference))
+	pref, err := machine.ParsePreference(f.preference)
+	if err != nil {
+		return nil, 0, err
 	}
 	if err := f.pace.Check(); err != nil {
 		return nil, 0, err
@@ -143,79 +161,18 @@ func runMachine(a *cli.App, f *runFlags) (*machine.Machine, hal.Preference, erro
 }
 
 func run(a *cli.App, f *runFlags, args []string) error {
-	m, pref, err := runMachine(a, f)
+	report, err := collect(a, f, args)
 	if err != nil {
 		return err
 	}
-	devices, err := m.Choose(f.devices)
-	if err != nil {
-		return err
-	}
-	labels, err := input.ReadLabels(f.labels)
-	if err != nil {
-		return err
-	}
-	w, err := input.NewWorkload(args, &f.Flags)
-	if err != nil {
-		return err
-	}
-	if err := input.CheckLabels(f.labels, labels, w.Primary.Model); err != nil {
-		return err
-	}
-	out, err := cli.OpenOutput(f.outputDir)
-	if err != nil {
-		return err
-	}
-	defer out.Discard()
-	timeline, err := f.trace.Open()
-	if err != nil {
-		return err
-	}
-	defer timeline.Discard()
-	samples, err := openSamples(f.pace.CSV)
-	if err != nil {
-		return err
-	}
-	defer samples.discard()
-
-	a.VLog(vlog.Model).Str("name", w.Primary.Model.Name).Int("operations", len(w.Primary.Model.Main.Operations)).
-		Int64("macs", nnrt.MACs(w.Primary.Model)).Int("inputs", len(w.Primary.Inputs)).Msg("read")
-	a.VLogGraph(w.Primary.Model)
-	p := a.Progress()
-	defer p.Done()
-	report := newReport(m, w.Primary)
-	for _, name := range devices {
-		form, err := w.Form(name, m)
+	if f.html != "" {
+		page, err := report.page(report.data.Model.Name)
 		if err != nil {
 			return err
 		}
-		p.Say("%s: reference", form.Model.Name)
-		if err := form.Reference(m); err != nil {
+		if err := writeHTML(f.html, page); err != nil {
 			return err
 		}
-		r, err := runDevice(a, m, form, name, pref, f, timeline, p)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		if f.layers && r.result != nil {
-			if r.layers, err = checkLayers(a, m, form, name, pref, p); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-		}
-		if err := out.Add(name, form.Model, r.result); err != nil {
-			return err
-		}
-		report.add(r, form, labels)
-	}
-	p.Done()
-	if err := out.Commit(); err != nil {
-		return err
-	}
-	if err := timeline.Commit(); err != nil {
-		return err
-	}
-	if err := samples.commit(report); err != nil {
-		return err
 	}
 	if a.JSON {
 		err = cli.PrintJSON(a.Out, report.object())
@@ -226,6 +183,97 @@ func run(a *cli.App, f *runFlags, args []string) error {
 		return err
 	}
 	return report.verdict()
+}
+
+// collect runs a network on the devices of a machine.
+func collect(a *cli.App, f *runFlags, args []string) (*report, error) {
+	m, pref, err := runMachine(a, f)
+	if err != nil {
+		return nil, err
+	}
+	devices, err := m.Choose(f.devices)
+	if err != nil {
+		return nil, err
+	}
+	labels, err := input.ReadLabels(f.labels)
+	if err != nil {
+		return nil, err
+	}
+	w, err := input.NewWorkload(args, &f.Flags)
+	if err != nil {
+		return nil, err
+	}
+	if err := input.CheckLabels(f.labels, labels, w.Primary.Model); err != nil {
+		return nil, err
+	}
+	out, err := cli.OpenOutput(f.outputDir)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Discard()
+	timeline, err := f.trace.Open()
+	if err != nil {
+		return nil, err
+	}
+	var drawn *htmlreport.Recorder
+	if f.html != "" {
+		drawn = htmlreport.NewRecorder()
+		timeline = timeline.Also(drawn)
+	}
+	defer timeline.Discard()
+	samples, err := openSamples(f.pace.CSV, f.pace.Duration > 0)
+	if err != nil {
+		return nil, err
+	}
+	defer samples.discard()
+
+	a.VLog(vlog.Model).Str("name", w.Primary.Model.Name).Int("operations", len(w.Primary.Model.Main.Operations)).
+		Int64("macs", nnrt.MACs(w.Primary.Model)).Int("inputs", len(w.Primary.Inputs)).Msg("read")
+	a.VLogGraph(w.Primary.Model)
+	p := a.Progress()
+	defer p.Done()
+	report := newReport(m, w.Primary)
+	report.drawn = drawn
+	report.all = f.all
+	for i, name := range devices {
+		p.Part(i, len(devices))
+		form, err := w.Form(name, m)
+		if err != nil {
+			return nil, err
+		}
+		p.Say("%s: reference", form.Model.Name)
+		if err := form.Reference(m); err != nil {
+			return nil, err
+		}
+		r, err := runDevice(a, m, form, name, pref, f, timeline, p)
+		if len(devices) > 1 && hal.StatusOf(err) == hal.DeviceUnavailable {
+			report.lose(name, err) // the others have their rows
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if f.layers && r.result != nil {
+			if r.layers, err = checkLayers(a, m, form, name, pref, p); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+		}
+		if err := out.Add(name, form.Model, r.result); err != nil {
+			return nil, err
+		}
+		report.add(r, form, labels)
+	}
+	p.Done()
+	if err := out.Commit(); err != nil {
+		return nil, err
+	}
+	if err := timeline.Commit(); err != nil {
+		return nil, err
+	}
+	if err := samples.commit(report); err != nil {
+		return nil, err
+	}
+	return report, nil
 }
 
 // deviceRun is one finished run.
@@ -241,7 +289,7 @@ type deviceRun struct {
 
 func runDevice(a *cli.App, m *machine.Machine, form *input.Form, name string, pref hal.Preference, f *runFlags, t *measure.Timeline, p *cli.Progress) (*deviceRun, error) {
 	p.Say("%s: compile", name)
-	start := cli.UserTime()
+	start := cputime.User()
 	o := nnrt.CompileOptions{Preference: nnrt.Prefer(pref)}
 	var c *nnrt.Compilation
 	var err error
@@ -253,7 +301,7 @@ func runDevice(a *cli.App, m *machine.Machine, form *input.Form, name string, pr
 	if err != nil {
 		return nil, err
 	}
-	r := &deviceRun{device: name, compilation: c, prepareUser: cli.UserTime() - start}
+	r := &deviceRun{device: name, compilation: c, prepareUser: cputime.User() - start}
 	cpu := m.Registry.CPU().Name()
 	if name != cpu && name != nnrt.Auto && c.Accelerated(cpu) == 0 {
 		return r, nil
@@ -268,14 +316,14 @@ func runDevice(a *cli.App, m *machine.Machine, form *input.Form, name string, pr
 		a.VLog(vlog.Compilation).Str("run", name).Int("operation", moved.Operation).Str("reason", moved.Reason).Msg("falls back to the CPU")
 	}
 	if t != nil {
-		x.Trace = t.Tracer(name)
+		x.Trace = t.Tracer(name, c.Devices()...)
 	}
 	pace := f.pace
 	pace.Say = func(share float64) { p.Say("%s: %.0f %% of %v", name, 100*share, pace.Duration) }
-	start = cli.UserTime()
+	start = cputime.User()
 	before := m.Live.Simulated()
 	r.result, r.invocations, err = pace.Invoke(m, c, form.Inputs, x)
-	r.executeUser = cli.UserTime() - start
+	r.executeUser = cputime.User() - start
 	if err == nil {
 		parts := 0
 		for _, d := range r.result.Devices {

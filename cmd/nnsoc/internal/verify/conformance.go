@@ -177,7 +177,8 @@ func runConformance(a *cli.App, checks []conformance.Check, subjects []subject) 
 	r := conformanceReport{SchemaVersion: cli.SchemaVersion, Checks: []conformanceResult{}}
 	p := a.Progress()
 	defer p.Done()
-	for _, c := range checks {
+	for i, c := range checks {
+		p.Part(i, len(checks))
 		on := subjects
 		if !c.EachDevice {
 			on = []subject{{}}

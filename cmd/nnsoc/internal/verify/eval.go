@@ -20,7 +20,7 @@ import (
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/compare"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/nnrt"
 )
 
 // evalFlags are the flags of eval.
@@ -55,6 +55,8 @@ type evalEntry struct {
 	Agreement float64 `json:"agreement"`
 	Status    string  `json:"status"` // ok or unsupported
 	Samples   int     `json:"samples"`
+	// Fallback are the operations that the CPU ran in the device's place.
+	Fallback int `json:"fallback_operations"`
 }
 
 // referenceName is what results call the reference CPU's kernels.
@@ -158,11 +160,11 @@ func eval(a *cli.App, f *evalFlags, name string) error {
 		Model: cli.ModelReport{Name: model.Name, Operations: len(model.Main.Operations), MACs: nnrt.MACs(model)}}
 	var base []metric.Score
 	for _, device := range append([]string{referenceName}, names...) {
-		scores, err := e.run(device)
+		scores, fallback, err := e.run(device)
 		if err != nil {
 			return err
 		}
-		x := &evalEntry{Device: device, Status: run.StatusOK, Samples: len(scores)}
+		x := &evalEntry{Device: device, Status: run.StatusOK, Samples: len(scores), Fallback: fallback}
 		r.Devices = append(r.Devices, x)
 		if scores == nil {
 			x.Status = run.StatusUnsupported
@@ -199,21 +201,21 @@ type evaluation struct {
 	progress *cli.Progress
 }
 
-// run scores all samples on a device; nil when it runs none of the network.
-func (e *evaluation) run(device string) ([]metric.Score, error) {
+// run scores all samples on a device; nil when it runs none of the network. fallback are the
+// operations that ran on the CPU.
+func (e *evaluation) run(device string) (scores []metric.Score, fallback int, err error) {
 	var c *nnrt.Compilation
 	if device != referenceName {
-		var err error
 		e.progress.Say("%s: compile", device)
 		if c, err = nnrt.Compile(e.machine.Registry, e.model, device, nnrt.CompileOptions{}); err != nil {
-			return nil, fmt.Errorf("%s: %w", device, err)
+			return nil, 0, fmt.Errorf("%s: %w", device, err)
 		}
 		cpu := e.machine.Registry.CPU().Name()
-		if device != cpu && device != nnrt.Auto && c.Accelerated(cpu) == 0 {
-			return nil, nil
+		if fallback = len(c.Fallbacks); device != cpu && device != nnrt.Auto && c.Accelerated(cpu) == 0 {
+			return nil, fallback, nil
 		}
 	}
-	scores := make([]metric.Score, e.count)
+	scores = make([]metric.Score, e.count)
 	for i := range scores {
 		known, ok := e.results.get(device, i)
 		if ok {
@@ -223,50 +225,52 @@ func (e *evaluation) run(device string) ([]metric.Score, error) {
 		e.progress.Say("%s: sample %d of %d", device, i+1, e.count)
 		given, truth, err := e.set.Sample(i)
 		if err != nil {
-			return nil, cli.Usage(err)
+			return nil, fallback, cli.Usage(err)
 		}
 		inputs, err := nnrt.NewStates(e.model).Inputs(given) // each sample is a first invocation
 		if err != nil {
-			return nil, cli.Usage(err)
+			return nil, fallback, cli.Usage(err)
 		}
-		out, err := e.execute(c, inputs)
+		out, moved, err := e.execute(c, inputs)
 		if err != nil {
-			return nil, fmt.Errorf("%s: sample %s: %w", device, e.set.Name(i), err)
+			return nil, fallback, fmt.Errorf("%s: sample %s: %w", device, e.set.Name(i), err)
+		}
+		if c != nil {
+			fallback = max(fallback, len(c.Fallbacks)+moved)
 		}
 		if scores[i], err = e.metric.Sample(out, metricTruth(&truth), e.labels); err != nil {
-			return nil, cli.Usage(fmt.Errorf("sample %s: %w", e.set.Name(i), err))
+			return nil, fallback, cli.Usage(fmt.Errorf("sample %s: %w", e.set.Name(i), err))
 		}
 		if math.IsNaN(scores[i].Sum) || math.IsInf(scores[i].Sum, 0) {
-			return nil, &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("%s: sample %s: the outputs give a %s of %v", device, e.set.Name(i), e.metric.Name, scores[i].Sum)}
+			return nil, fallback, &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("%s: sample %s: the outputs give a %s of %v", device, e.set.Name(i), e.metric.Name, scores[i].Sum)}
 		}
 		if err := e.results.put(device, i, e.set.Name(i), scores[i]); err != nil {
-			return nil, err
+			return nil, fallback, err
 		}
 	}
-	return scores, nil
+	return scores, fallback, nil
 }
 
-// execute runs one invocation, on the reference without a compilation.
-func (e *evaluation) execute(c *nnrt.Compilation, inputs [][]byte) ([]metric.Output, error) {
+// execute runs one invocation, on the reference without a compilation. moved are the operations
+// that an execution that failed left to the CPU.
+func (e *evaluation) execute(c *nnrt.Compilation, inputs [][]byte) (out []metric.Output, moved int, err error) {
 	var tensors []compare.Tensor
-	var err error
 	if c == nil {
 		tensors, err = cpu.ReferenceTensors(e.model, inputs)
 	} else {
 		var res *nnrt.Result
 		if res, err = c.Execute(inputs, nnrt.ExecuteOptions{Functional: true}); err == nil {
-			tensors = res.Tensors(e.model)
+			tensors, moved = res.Tensors(e.model), len(res.Fallbacks)
 		}
 	}
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var out []metric.Output
 	for _, i := range nnrt.Results(e.model) {
 		o := &e.model.Main.Operands[e.model.Main.Outputs[i]]
 		out = append(out, metric.Output{Shape: tensors[i].Dimensions, Values: dataset.Real(o, tensors[i].Data)})
 	}
-	return out, nil
+	return out, moved, nil
 }
 
 // metricTruth has boxes relative to the picture, as detectors answer.
@@ -290,5 +294,16 @@ func (r *EvalReport) text(out io.Writer) error {
 		}
 		fmt.Fprintf(t, "%s\t%.4f\t%+.4f\t%.1f %%\t\n", d.Device, d.Value, d.Difference, 100*d.Agreement)
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, d := range r.Devices {
+		switch {
+		case d.Status != run.StatusOK:
+			fmt.Fprintf(out, "%s takes none of the %d operations\n", d.Device, r.Model.Operations)
+		case d.Fallback > 0:
+			fmt.Fprintf(out, "%s leaves %d of %d operations to the CPU\n", d.Device, d.Fallback, r.Model.Operations)
+		}
+	}
+	return nil
 }

@@ -116,7 +116,7 @@ func fuzz(a *cli.App, f *fuzzFlags) error {
 		name = m.Registry.CPU().Name()
 	}
 	o.Functional = f.functional || o.Self
-	d, err := m.Registry.Find(name)
+	d, err := m.Find(name)
 	if err != nil {
 		return cli.Usage(err)
 	}

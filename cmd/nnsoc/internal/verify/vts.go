@@ -71,10 +71,11 @@ type vtsFlags struct {
 func NewVTS(a *cli.App) *cobra.Command {
 	var f vtsFlags
 	cmd := &cobra.Command{
-		Use:   "vts PATH...",
+		Use:   "vts [PATH...]",
 		Short: "run operation test vectors on a device",
 		Long: `vts runs test cases - documents of the neutral JSON corpus (.json, .json.gz), Android
-test specifications (.mod.py), or folders of either - on one device and compares each
+test specifications (.mod.py), folders of either, or by default the public corpus that nnsoc
+carries (nnapi, nnapi/PATTERN for some of its documents) - on one device and compares each
 output with the accuracy rules of NNAPI's generated tests. An operation that the device declares supported must pass; a case with
 any other operation counts as unsupported; --declined lists these with the reason. Nothing
 falls back to the CPU. A case that states no valid model fails on every device; a file that
@@ -86,14 +87,13 @@ shape, TENSOR_QUANT8_ASYMM operands made signed (a device that runs the one form
 other), a first output one byte short (OUTPUT_INSUFFICIENT_SIZE and the shapes are due), of
 known and of unknown shape; and a batch of size zero. Their names end in that of the variation,
 which --run matches too; forms that the rules leave out count as skipped.`,
-		Example: "  nnsoc vts vectors/nnapi --device npu\n  nnsoc vts V1_2__conv2d_v1_2.json.gz --device dsp --run 'quant8' --json\n  nnsoc vts vectors/nnapi --device npu --variations --functional\n  nnsoc vts add_v1_3.mod.py --export expanded",
-		Args: func(cmd *cobra.Command, args []string) error {
+		Example: "  nnsoc vts --device npu\n  nnsoc vts 'nnapi/*conv2d*' --device dsp --run 'quant8' --json\n  nnsoc vts nnapi --device npu --variations --functional\n  nnsoc vts add_v1_3.mod.py --export expanded",
+		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return cli.Usage(errors.New("vts takes at least one PATH"))
+				args = []string{input.CorpusName}
 			}
-			return nil
+			return vts(a, &f, args)
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return vts(a, &f, args) },
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.device, "device", "reference", "device to run on: reference or a device of the SoC")
@@ -118,7 +118,7 @@ func vts(a *cli.App, f *vtsFlags, args []string) error {
 	if name == referenceName { // the CPU's kernels without its timing model
 		name = m.Registry.CPU().Name()
 	}
-	d, err := m.Registry.Find(name)
+	d, err := m.Find(name)
 	if err != nil {
 		return cli.Usage(err)
 	}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/doctable"
+)
+
+const fidelityHeader = "| engine | network | phone | measure | role | published ms | ours | ratio | execution | in a burst | verdict (tolerance) |"
+
+// TestFidelity: docs/FIDELITY.md has what nnsoc bench anchors --markdown prints. The GPU's rows, which take
+// a minute, are a part of make sweep.
+func TestFidelity(t *testing.T) {
+	const page = "../../docs/FIDELITY.md"
+	data, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"bench", "anchors", "--markdown", "-q"}
+	have := string(data)
+	if os.Getenv("NNSOC_SWEEP") == "" {
+		args = append(args, "--engine", "cpu,dsp,npu")
+		var lines []string
+		for _, l := range strings.SplitAfter(have, "\n") {
+			if !strings.HasPrefix(l, "| gpu ") {
+				lines = append(lines, l)
+			}
+		}
+		have = strings.Join(lines, "")
+	}
+	var out, errs strings.Builder
+	if code := execute(args, &out, &errs); code != 0 {
+		t.Fatalf("exit code %d: %s", code, errs.String())
+	}
+	for _, l := range strings.Split(out.String(), "\n") {
+		if strings.HasPrefix(l, "| ") && !strings.Contains(have, l+"\n") {
+			t.Errorf("%s has not, as make fidelity writes it:\n%s", page, l)
+		}
+	}
+	if got, want := strings.Count(have, "\n| "), strings.Count(out.String(), "\n| "); got != want {
+		t.Errorf("%s has %d rows, the command %d; run make fidelity", page, got, want)
+	}
+	if rows := doctable.Rows(t, page, fidelityHeader); len(rows) < 10 {
+		t.Errorf("%d rows", len(rows))
+	}
+}
+
+// TestCyclesOfNetworks: docs/HexagonTiming.md says how long the DSP computes, as nnsoc run has it.
+func TestCyclesOfNetworks(t *testing.T) {
+	for _, r := range doctable.Rows(t, "../../docs/HexagonTiming.md", "| network | constants and pictures | cycles that takes | cycles of the run |") {
+		name := map[string]string{"MobileNet v1 1.0 224": "mobilenet_v1_1.0_224_quant", "MobileNet v2 1.0 224": "mobilenet_v2_1.0_224_quant", "Inception v3": "inception_v3_quant"}[r[0]]
+		var out, errs strings.Builder
+		if code := execute([]string{"run", name, "--device", "dsp", "--json", "-q"}, &out, &errs); code != 0 {
+			t.Fatalf("%s: exit code %d: %s", r[0], code, errs.String())
+		}
+		var report struct {
+			Runs []struct {
+				Parts   map[string]float64 `json:"latency_parts"`
+				Devices []struct {
+					ClockMHz float64 `json:"clock_mhz"`
+				} `json:"devices"`
+			} `json:"runs"`
+		}
+		if err := json.Unmarshal([]byte(out.String()), &report); err != nil || len(report.Runs) != 1 || len(report.Runs[0].Devices) != 1 {
+			t.Fatalf("%s: %v", r[0], err)
+		}
+		run := &report.Runs[0]
+		if want := fmt.Sprintf("%.1f M", run.Parts["execution"]*run.Devices[0].ClockMHz/1e6); r[3] != want {
+			t.Errorf("%s: %s cycles in docs, want %s", r[0], r[3], want)
+		}
+	}
+}
+
+// TestQuotaFlags: the quotas of docs/Service.md are the flags of nnsoc serve with their defaults.
+func TestQuotaFlags(t *testing.T) {
+	var out, errs strings.Builder
+	if code := execute([]string{"serve", "--help"}, &out, &errs); code != 0 {
+		t.Fatalf("exit code %d: %s", code, errs.String())
+	}
+	rows := doctable.Rows(t, "../../docs/Service.md", "| flag of `nnsoc serve` | bounds | default |")
+	for _, r := range rows {
+		flag := strings.Trim(r[0], "`")
+		_, rest, _ := strings.Cut(out.String(), flag+" ")
+		line, _, _ := strings.Cut(rest, "\n")
+		if !strings.HasSuffix(line, " "+r[2]) && !strings.HasSuffix(line, "(default "+r[2]+")") {
+			t.Errorf("%s: docs say default %s, help says %s", flag, r[2], line)
+		}
+	}
+	if len(rows) < 7 {
+		t.Errorf("%d rows", len(rows))
+	}
+}

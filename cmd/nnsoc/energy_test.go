@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
+)
+
+// energyRun is what run --json says of the energy of one device's run.
+type energyRun struct {
+	LatencyUS        float64            `json:"latency_us"`
+	EnergyUJ         float64            `json:"energy_uj"`
+	EnergyParts      map[string]float64 `json:"energy_parts"`
+	EnergyComponents map[string]float64 `json:"energy_components"`
+	Devices          []struct {
+		EnergyUJ float64 `json:"energy_uj"`
+	}
+	Operations []struct {
+		EnergyUJ float64 `json:"energy_uj"`
+	}
+	Invocations struct {
+		Count  int
+		Course struct {
+			EnergyJ float64 `json:"energy_j"`
+		}
+	}
+}
+
+// commandJSON runs a command and reads its object.
+func commandJSON(t *testing.T, object any, args ...string) {
+	t.Helper()
+	var out bytes.Buffer
+	if code := execute(append(args, "--json", "--quiet"), &out, io.Discard); code != cli.ExitOK {
+		t.Fatalf("%s: exit code %d", strings.Join(args, " "), code)
+	}
+	if err := json.Unmarshal(out.Bytes(), object); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func alike(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Abs(b) }
+
+func sumOf(m map[string]float64) (sum float64) {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		sum += m[k]
+	}
+	return sum
+}
+
+// area is what lies under a counter until an instant in us: W x us = uJ.
+func area(samples [][2]float64, until float64) (sum float64) {
+	for i, s := range samples {
+		end := until
+		if i+1 < len(samples) {
+			end = min(end, samples[i+1][0])
+		}
+		sum += s[1] * max(0, end-s[0])
+	}
+	return sum
+}
+
+// TestEnergyIsOneNumber: the energy of an invocation is what the rails of the phone supply in
+// its time: its parts, components, devices and operations add up to it, the area under the
+// rails of its timeline is it, and a loop of it over a duration has spent as much for each.
+func TestEnergyIsOneNumber(t *testing.T) {
+	const network = "mobilenet_v1_0.25_128_quant"
+	for device, network := range map[string]string{"cpu": network, "dsp": network, "npu": network, "gpu": "mobilenet_v1_0.25_128_float"} {
+		path := filepath.Join(t.TempDir(), "t.json")
+		var once, long struct{ Runs []energyRun }
+		commandJSON(t, &once, "run", network, "--device", device, "--invocations", "1", "--trace", path)
+		r := &once.Runs[0]
+		devices, operations := 0.0, 0.0
+		for _, d := range r.Devices {
+			devices += d.EnergyUJ
+		}
+		for _, o := range r.Operations {
+			operations += o.EnergyUJ
+		}
+		for what, uj := range map[string]float64{"parts": sumOf(r.EnergyParts), "components": sumOf(r.EnergyComponents), "devices": devices, "operations": operations} {
+			if !alike(uj, r.EnergyUJ) {
+				t.Errorf("%s: %s of %v uJ, the invocation has %v", device, what, uj, r.EnergyUJ)
+			}
+		}
+		events, _ := readTimeline(t, path)
+		rails := map[string][][2]float64{}
+		var engine [][2]float64
+		for _, e := range events {
+			if rail, ok := strings.CutSuffix(e.Name, " power (W)"); ok && e.Ph == "C" && e.process == device+": phone" {
+				rails[rail] = append(rails[rail], [2]float64{e.Ts, e.Args["value"].(float64)})
+			}
+			if e.Name == "power (W)" && e.process == device {
+				engine = append(engine, [2]float64{e.Ts, e.Args["value"].(float64)})
+			}
+		}
+		for rail, samples := range rails {
+			if uj := area(samples, r.LatencyUS); !(math.Abs(uj-r.EnergyComponents[rail]) <= 1e-6*r.EnergyUJ) {
+				t.Errorf("%s: %v uJ under the power of %s, the table has %v", device, uj, rail, r.EnergyComponents[rail])
+			}
+		}
+		if len(rails) != 6 || !alike(area(engine, r.LatencyUS), r.EnergyUJ) {
+			t.Errorf("%s: %d rails; %v uJ under the counter of the device, the invocation has %v", device, len(rails), area(engine, r.LatencyUS), r.EnergyUJ)
+		}
+		commandJSON(t, &long, "run", network, "--device", device, "--duration", "300ms")
+		l := &long.Runs[0]
+		if each := l.Invocations.Course.EnergyJ * 1e6 / float64(l.Invocations.Count); !alike(each, l.EnergyUJ) || !alike(sumOf(l.EnergyComponents), l.EnergyUJ) {
+			t.Errorf("%s: the rails supply %v uJ for an invocation of the loop, the table has %v of components %v", device, each, l.EnergyUJ, l.EnergyComponents)
+		}
+	}
+}
+
+// TestEnergyOfConcurrent: networks beside each other have spent together what the rails have
+// supplied, but for the executions that are drawn in part at both ends.
+func TestEnergyOfConcurrent(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.json")
+	var r run.ConcurrentReport
+	commandJSON(t, &r, "run", "mobilenet_v1_1.0_224_quant", "mobilenet_v2_1.0_224_quant", "--concurrent", "--device", "dsp,npu", "--invocations", "6", "--trace", path)
+	watts := 0.0
+	for _, n := range r.Networks {
+		for _, s := range []run.ShareEntry{n.Alone, n.Together} {
+			if !alike(sumOf(s.EnergyComponents), s.EnergyUJ) {
+				t.Errorf("%s: components of %v uJ, %v in all", n.Model, sumOf(s.EnergyComponents), s.EnergyUJ)
+			}
+		}
+		watts += n.Together.EnergyUJ / n.Together.LatencyUS
+	}
+	events, _ := readTimeline(t, path)
+	rails := map[string][][2]float64{}
+	for _, e := range events {
+		if rail, ok := strings.CutSuffix(e.Name, " power (W)"); ok && e.Ph == "C" && e.process == "phone" {
+			rails[rail] = append(rails[rail], [2]float64{e.Ts, e.Args["value"].(float64)})
+		}
+	}
+	supplied := 0.0
+	for _, samples := range rails {
+		supplied += area(samples, r.TogetherUS) / r.TogetherUS
+	}
+	if !(math.Abs(watts/supplied-1) < 0.03) {
+		t.Errorf("networks spend %v W, the rails supply %v", watts, supplied)
+	}
+	t.Logf("networks spend %v W, the rails supply %v", watts, supplied)
+}

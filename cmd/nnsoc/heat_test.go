@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"testing"
+)
+
+// longRun is what run --duration --json says of the phone.
+type longRun struct {
+	Invocations struct {
+		Course struct {
+			Seconds  float64
+			Shutdown string
+			Samples  []courseSample
+		}
+	}
+}
+
+type courseSample struct {
+	LatencyUS    float64            `json:"latency_us"`
+	TotalW       float64            `json:"total_w"`
+	ClockMHz     map[string]float64 `json:"clock_mhz"`
+	TemperatureC map[string]float64 `json:"temperature_c"`
+	Status       string             `json:"thermal_status"`
+}
+
+func endure(t *testing.T, device, duration string) []courseSample {
+	t.Helper()
+	network := "mobilenet_v1_1.0_224_quant"
+	if device == "gpu" {
+		network = "mobilenet_v1_0.25_128_float"
+	}
+	var r struct{ Runs []longRun }
+	commandJSON(t, &r, "run", network, "--device", device, "--duration", duration)
+	c := &r.Runs[0].Invocations.Course
+	if c.Shutdown != "" {
+		t.Fatalf("%s: after %.0f s: %s", device, c.Seconds, c.Shutdown)
+	}
+	return c.Samples
+}
+
+// TestTenMinutes holds the table of docs/Time.md against what the phone does.
+func TestTenMinutes(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/Time.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, device := range []string{"cpu", "dsp", "npu", "gpu"} {
+		s := endure(t, device, "10m")
+		first, last := s[0], s[len(s)-1]
+		row := fmt.Sprintf("| %s | %.1f | %.1f | %.2f | %.2f | %.0f | %.1f | %.1f | %s |", device, first.LatencyUS, last.LatencyUS,
+			first.TotalW, last.TotalW, last.ClockMHz[device], last.TemperatureC[device], last.TemperatureC["skin"], last.Status)
+		if !strings.Contains(string(doc), row+"\n") {
+			t.Errorf("docs/Time.md has not the row %s", row)
+		}
+	}
+}
+
+// TestHeatSettles: a load that never ends makes the phone slower, not switch itself off, at room
+// temperature: its rules come to an end with the skin below the next of Android's steps.
+func TestHeatSettles(t *testing.T) {
+	s := endure(t, "cpu", "30m")
+	before, last := s[len(s)*5/6], s[len(s)-1]
+	skin := last.TemperatureC["skin"]
+	if !(skin > 40 && skin < 52 && math.Abs(skin-before.TemperatureC["skin"]) < 0.3) || last.LatencyUS != before.LatencyUS {
+		t.Errorf("skin at %.1f C after 25 minutes and %.1f after 30, latency %.1f and %.1f us",
+			before.TemperatureC["skin"], skin, before.LatencyUS, last.LatencyUS)
+	}
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// groups are the commands as help lists them.
+var groups = []struct {
+	title    string
+	commands []string
+}{
+	{"Networks:", []string{"run", "partition", "compile", "supported", "graph", "models", "eval"}},
+	{"Machines and drivers:", []string{"soc", "devices", "capabilities", "ops", "serve"}},
+	{"Engines:", []string{"dsp", "gpu", "npu"}},
+	{"Tests:", []string{"vts", "mlts", "conformance", "fuzz"}},
+	measurements: {"Measurements:", []string{"bench", "sweep", "trace-summary"}},
+	{"This program:", []string{"help", "completion", "version"}},
+}
+
+// measurements is the group of commands that no other names.
+const measurements = 4
+
+// group puts the commands into groups.
+func group(root *cobra.Command) {
+	for _, g := range groups {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, name := range g.commands {
+			for _, c := range root.Commands() {
+				if c.Name() == name {
+					c.GroupID = g.title
+				}
+			}
+		}
+	}
+	for _, c := range root.Commands() {
+		if c.GroupID == "" {
+			c.GroupID = groups[measurements].title
+		}
+	}
+	root.SetHelpCommandGroupID(groups[len(groups)-1].title)
+}
+
+// helpColumns is how wide help is at most.
+const helpColumns = 100
+
+// fit fills the paragraphs of a command's help that are too wide anew.
+func fit(c *cobra.Command) {
+	var out, block []string
+	end := func() {
+		out = append(out, filled(block)...)
+		block = nil
+	}
+	for _, l := range strings.Split(c.Long, "\n") {
+		if l == "" || l[0] == ' ' { // between paragraphs, or a table
+			end()
+			out = append(out, hanging(l)...)
+			continue
+		}
+		block = append(block, l)
+	}
+	end()
+	c.Long = strings.Join(out, "\n")
+}
+
+// filled are the lines of a paragraph, as they are when they fit.
+func filled(lines []string) []string {
+	wide := false
+	for _, l := range lines {
+		wide = wide || len([]rune(l)) > helpColumns
+	}
+	if !wide {
+		return lines
+	}
+	var out []string
+	line := ""
+	for _, w := range strings.Fields(strings.Join(lines, " ")) {
+		switch {
+		case line == "":
+			line = w
+		case len([]rune(line))+1+len([]rune(w)) <= helpColumns:
+			line += " " + w
+		default:
+			out = append(out, line)
+			line = w
+		}
+	}
+	return append(out, line)
+}
+
+// hanging breaks a line of a table that is too wide, the rest below its last column.
+func hanging(l string) []string {
+	if len([]rune(l)) <= helpColumns {
+		return []string{l}
+	}
+	at := strings.LastIndex(l, "  ") + 2
+	lead := strings.Repeat(" ", at)
+	var out []string
+	line := l[:at]
+	for i, w := range strings.Fields(l[at:]) {
+		switch {
+		case i == 0 || line == lead:
+			line += w
+		case len([]rune(line))+1+len([]rune(w)) <= helpColumns:
+			line += " " + w
+		default:
+			out = append(out, line)
+			line = lead + w
+		}
+	}
+	return append(out, line)
+}

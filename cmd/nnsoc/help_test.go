@@ -1,0 +1,70 @@
+package main
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// TestHelpFits: help is at most 100 columns wide, examples apart, which are to be pasted.
+func TestHelpFits(t *testing.T) {
+	walk(newRoot(io.Discard, io.Discard), func(c *cobra.Command) {
+		if c.Hidden || c.Name() == "completion" || c.HasParent() && c.Parent().Name() == "completion" {
+			return // of cobra
+		}
+		var out, errs strings.Builder
+		if code := execute(append(strings.Fields(c.CommandPath())[1:], "--help"), &out, &errs); code != 0 {
+			t.Errorf("%s --help: exit code %d: %s", c.CommandPath(), code, errs.String())
+		}
+		before, rest, _ := strings.Cut(out.String(), "\nExamples:\n")
+		_, after, _ := strings.Cut(rest, "\n\n")
+		for _, l := range strings.Split(before+"\n"+after, "\n") {
+			if n := len([]rune(l)); n > 100 {
+				t.Errorf("%s --help: %d columns: %s", c.CommandPath(), n, l)
+			}
+		}
+	})
+}
+
+// free are the flags whose values cannot be listed.
+var free = []string{
+	"address", "arg", "block", "client", "elements", "env", "estimator", "filter", "function", "grid", "kernel", "keys", "operations", "points", "results", "run", "save", "shape", "shard", "size",
+	"title", "vary", "x", "y",
+}
+
+// TestFlagsComplete: a flag that takes a name or a file completes it.
+func TestFlagsComplete(t *testing.T) {
+	n := 0
+	walk(newRoot(io.Discard, io.Discard), func(c *cobra.Command) {
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if typ := f.Value.Type(); typ != "string" && typ != "stringArray" && typ != "names" || slices.Contains(free, f.Name) {
+				return
+			}
+			n++
+			if _, ok := c.GetFlagCompletionFunc(f.Name); !ok {
+				t.Errorf("%s --%s completes nothing", c.CommandPath(), f.Name)
+			}
+		})
+	})
+	if n < 30 {
+		t.Errorf("only %d flags", n)
+	}
+}
+
+// TestGroups: every command stands in a group of the table, and every name there is a command.
+func TestGroups(t *testing.T) {
+	root := newRoot(io.Discard, io.Discard)
+	for _, g := range groups {
+		for _, name := range g.commands {
+			if c, _, err := root.Find([]string{name}); err != nil || c.Name() != name && name != "help" {
+				t.Errorf("%s %s: %v", g.title, name, err)
+			} else if c.GroupID != g.title && name != "help" && name != "completion" {
+				t.Errorf("%s is in %q, want %q", name, c.GroupID, g.title)
+			}
+		}
+	}
+}

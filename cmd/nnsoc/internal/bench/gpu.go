@@ -1,0 +1,83 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/bench/gpu"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/hal"
+)
+
+// gpuReport is the JSON object of bench gpu.
+type gpuReport struct {
+	SchemaVersion int         `json:"schema_version"`
+	Groups        []gpu.Group `json:"groups"`
+	Kernels       []gpu.Row   `json:"kernels"`
+}
+
+func newBenchGPU(a *cli.App) *cobra.Command {
+	every := 1
+	c := &cobra.Command{
+		Use:   "gpu",
+		Short: "compare kernels of the GPU with those of a phone",
+		Long: `gpu executes single float16 operations on the simulated GPU at its top clock and prints the
+time of their kernels beside that of TensorFlow Lite's on a Pixel 4, by shape, then per class
+the median of ours / published, its spread, and the share between 2/3 and 3/2.`,
+		Example: "  nnsoc bench gpu\n  nnsoc bench gpu --every 10 --json",
+		Args:    cli.NoArguments,
+		RunE: func(*cobra.Command, []string) error {
+			if every < 1 {
+				return cli.Usage(fmt.Errorf("--every %d: at least 1", every))
+			}
+			m, err := machine.Open(a, hal.SustainedSpeed)
+			if err != nil {
+				return err
+			}
+			all, err := gpu.Kernels()
+			if err != nil {
+				return err
+			}
+			var list []gpu.Kernel
+			for i := 0; i < len(all); i += every {
+				list = append(list, all[i])
+			}
+			progress := a.Progress()
+			defer progress.Done()
+			i := 0
+			rows, err := gpu.Run(m.Config, list, func() {
+				i++
+				progress.Say("gpu: %d of %d kernels", i, len(list))
+			})
+			if err != nil {
+				return err
+			}
+			r := gpuReport{SchemaVersion: cli.SchemaVersion, Groups: gpu.Groups(rows), Kernels: rows}
+			if a.JSON {
+				return cli.PrintJSON(a.Out, r)
+			}
+			return r.text(a.Out)
+		},
+	}
+	c.Flags().IntVar(&every, "every", every, "take every Nth kernel of the table")
+	return c
+}
+
+func (r *gpuReport) text(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "operation\tin\tchannels\tout\tchannels\twindow\tstride\tgroups\tpublished us\tours\tratio")
+	for _, x := range r.Kernels {
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%.2f\n", x.Operation, x.InSize, x.InChannels, x.OutSize, x.OutChannels, x.Window, x.Stride, x.Groups,
+			significant(x.Us), significant(x.Ours), x.Ratio)
+	}
+	fmt.Fprintln(t)
+	fmt.Fprintln(t, "class\trows\tmedian of ours / published\ta tenth is below\tabove\tbetween 2/3 and 3/2")
+	for _, g := range r.Groups {
+		fmt.Fprintf(t, "%s\t%d\t%.2f\t%.2f\t%.2f\t%.0f %%\n", g.Class, g.Rows, g.Median, g.Low, g.High, 100*g.Within)
+	}
+	return t.Flush()
+}

@@ -1,0 +1,89 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/internal/spelling"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// LoadSoC reads the SoC of --soc with the changes of --set, and more.
+func LoadSoC(a *cli.App, more ...soc.Change) (*soc.Config, error) {
+	return LoadNamed(a, a.SoC, more...)
+}
+
+// LoadNamed is LoadSoC of another SoC than that of --soc. One that --set changes says so in
+// its name, so that no report of it passes for one of the preset.
+func LoadNamed(a *cli.App, name string, more ...soc.Change) (*soc.Config, error) {
+	changes, err := parseChanges(a.Set)
+	if err != nil {
+		return nil, err
+	}
+	c, err := soc.LoadChanged(name, append(changes, more...)...)
+	if err != nil {
+		return nil, preset(name, err)
+	}
+	c.SoC.Name += Changed(a)
+	return c, nil
+}
+
+// preset ends the refusal of a preset's name with the one that was meant.
+func preset(name string, err error) error {
+	if strings.ContainsAny(name, "/.") || slices.Contains(soc.Names(), name) {
+		return cli.Usage(err)
+	}
+	return cli.Usage(fmt.Errorf("%w%s", err, spelling.DidYouMean(name, soc.Names())))
+}
+
+// PresetText is the file of a preset.
+func PresetText(name string) ([]byte, error) {
+	text, err := soc.Text(name)
+	if err != nil {
+		return nil, preset(name, err)
+	}
+	return text, nil
+}
+
+// Changed is what the name of a machine says about --set, nothing without it.
+func Changed(a *cli.App) string {
+	if len(a.Set) == 0 {
+		return ""
+	}
+	return " with " + strings.Join(a.Set, ", ")
+}
+
+func parseChanges(set []string) (changes []soc.Change, err error) {
+	for _, s := range set {
+		c, err := soc.ParseChange(s)
+		if err != nil {
+			return nil, cli.Usage(fmt.Errorf("--set: %w", err))
+		}
+		changes = append(changes, c)
+	}
+	return changes, nil
+}
+
+// CompleteSoC offers the presets; files complete by the shell.
+func CompleteSoC(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return soc.Names(), cobra.ShellCompDirectiveDefault
+}
+
+// CompleteSet offers the numbers of the SoC, each with its value.
+func CompleteSet(a *cli.App) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		keys, err := soc.Keys(a.SoC)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		var list []string
+		for _, k := range keys {
+			list = append(list, fmt.Sprintf("%s=\tnow %g", k.Path, k.Value))
+		}
+		return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+}

@@ -1,0 +1,102 @@
+package mlts
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/bench/mlts"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/hal"
+)
+
+// ListReport is the JSON object of mlts list.
+type ListReport struct {
+	SchemaVersion int          `json:"schema_version"`
+	SoC           string       `json:"soc"`
+	Models        []mlts.Entry `json:"models"`
+}
+
+func newList(a *cli.App) *cobra.Command {
+	var f modelFlags
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "list models, what is missing of them, and what each accelerator takes",
+		Long: `list shows the models of a models list, or the built-in ones: their test sets and
+evaluators, which files are missing, how many operations each accelerator takes, and of
+the first that it does not take why.`,
+		Example: "  nnsoc mlts list\n  nnsoc mlts list --models models_list/speech.json --json",
+		Args:    cli.NoArguments,
+		RunE: func(*cobra.Command, []string) error {
+			var all []string
+			for _, m := range mlts.Builtin().Models {
+				all = append(all, m.Name)
+			}
+			l, err := f.list(all)
+			if err != nil {
+				return err
+			}
+			m, err := machine.Open(a, hal.FastSingleAnswer)
+			if err != nil {
+				return err
+			}
+			r := &ListReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Models: l.Describe(m.Registry.Devices()[1:])}
+			if a.JSON {
+				return cli.PrintJSON(a.Out, r)
+			}
+			return r.text(a.Out)
+		},
+	}
+	f.add(cmd, "all built-in ones")
+	return cmd
+}
+
+func (r *ListReport) text(out io.Writer) error {
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprint(t, "model\tinputs\tevaluator\toperations\t")
+	for i := range r.Models {
+		if ds := r.Models[i].Devices; len(ds) > 0 {
+			for _, d := range ds {
+				fmt.Fprintf(t, "%s\t", d.Device)
+			}
+			break
+		}
+	}
+	fmt.Fprintln(t)
+	var notes []string
+	for i := range r.Models {
+		e := &r.Models[i]
+		evaluator := e.Evaluator
+		if evaluator == "" {
+			evaluator = "-"
+		}
+		fmt.Fprintf(t, "%s\t%d\t%s\t%d\t", e.Name, e.TestSet, evaluator, e.Operations)
+		for _, d := range e.Devices {
+			fmt.Fprintf(t, "%d\t", d.Supported)
+			if d.Reason != "" {
+				notes = append(notes, fmt.Sprintf("%s, %s: %s", e.Name, d.Device, d.Reason))
+			}
+		}
+		fmt.Fprintln(t)
+		switch {
+		case len(e.Missing) > 0:
+			notes = append(notes, fmt.Sprintf("%s: missing %s", e.Name, strings.Join(e.Missing, ", ")))
+		case e.Problem != "":
+			notes = append(notes, fmt.Sprintf("%s: %s", e.Name, e.Problem))
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for i, n := range notes {
+		if i == 0 {
+			fmt.Fprintln(out)
+		}
+		fmt.Fprintln(out, n)
+	}
+	return nil
+}

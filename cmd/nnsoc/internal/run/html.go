@@ -1,0 +1,183 @@
+package run
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	htmlreport "github.com/nnsoc/nnsoc/bench/report"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/importer/tensor"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// page is the report to look at.
+func (r *report) page(name string) (*htmlreport.Page, error) {
+	var b bytes.Buffer
+	if err := cli.PrintJSON(&b, r.object()); err != nil {
+		return nil, err
+	}
+	p := &htmlreport.Page{Title: name, Names: []string{name}, Files: []json.RawMessage{b.Bytes()}, Roofs: []map[string]htmlreport.Roof{Roofs(r.machine.Config, quantized(r.model))}}
+	if r.drawn != nil {
+		p.Timelines = append(p.Timelines, r.drawn.Timeline())
+	}
+	return p, nil
+}
+
+// writeHTML writes a page to a file.
+func writeHTML(path string, p *htmlreport.Page) error {
+	var b bytes.Buffer
+	if err := p.WriteHTML(&b); err != nil {
+		return err
+	}
+	return cli.WriteFile(path, b.Bytes())
+}
+
+// quantized reports whether a network has 8-bit tensors.
+func quantized(m *nn.Model) bool {
+	for i := range m.Main.Operands {
+		if t := m.Main.Operands[i].Type; t == nn.TensorQuant8Asymm || t == nn.TensorQuant8AsymmSigned {
+			return true
+		}
+	}
+	return false
+}
+
+// dotProducts are the 8-bit multiply-accumulates of a lane of the GPU's v_dot4, and of a
+// 32-bit word of vrmpy on the DSP.
+const dotProducts = 4
+
+// vectorWords are the 32-bit words of an HVX vector.
+const vectorWords = 32
+
+// Roofs are the multiply-accumulates of each engine at its highest clock, of 8-bit elements
+// or of float32, and the bytes that the memory can deliver.
+func Roofs(c *soc.Config, eightBits bool) map[string]htmlreport.Roof {
+	d := c.DRAM.Config()
+	bytes := d.PeakBytesPerSecond()
+	hz := func(k *soc.Clock) float64 { return float64(k.At(sim.FastSingleAnswer).Hz) }
+	m := map[string]htmlreport.Roof{}
+	add := func(e soc.Engine, macs float64) {
+		if macs > 0 {
+			m[e.String()] = htmlreport.Roof{MACsPerS: macs, BytesPerS: bytes}
+		}
+	}
+	if x := c.CPU; x != nil {
+		macs := x.Peak()
+		if eightBits && x.Clusters[0].MACF32 > 0 {
+			macs *= x.Clusters[0].MACI8 / x.Clusters[0].MACF32
+		}
+		add(soc.EngineCPU, macs)
+	}
+	if x := c.GPU; x != nil {
+		macs := float64(x.Clusters*x.CUsPerCluster*x.SIMDsPerCU*x.Lanes) * hz(&x.Clock)
+		if eightBits {
+			macs *= dotProducts
+		}
+		add(soc.EngineGPU, macs)
+	}
+	if x := c.DSP; x != nil && eightBits {
+		add(soc.EngineDSP, float64(x.Contexts*vectorWords*dotProducts)*hz(&x.Clock))
+	}
+	if x := c.NPU; x != nil && eightBits {
+		add(soc.EngineNPU, float64(x.Cores*x.Ublock[0]*x.Ublock[1]*x.Ublock[2]*x.IFMDepth)*hz(&x.Clock))
+	}
+	return m
+}
+
+// NewReport returns the command report.
+func NewReport(a *cli.App) *cobra.Command {
+	f := runFlags{Flags: input.Flags{Norm: tensor.DefaultNormalization}}
+	cmd := &cobra.Command{
+		Use:   "report [MODEL|RUN.json]...",
+		Short: "write a page to look at: timeline, network, operations, roofline, stalls",
+		Long: `report runs networks, as "nnsoc run" does, and writes one HTML file that needs nothing but
+itself: devices, timeline, the network coloured by device, time, energy or stall, operations
+that sort and filter, roofline of each engine, stalls, memory, clocks and temperatures, why
+operations are where they are, differences to the reference. Of files that "nnsoc run
+--json" wrote it draws all but what belongs to time; of two of them, of the same network on
+two SoCs or before and after a change, it says what changed operation by operation.`,
+		Example: `  nnsoc report mobilenet_v1_0.25_128_quant --device npu,dsp -o out.html
+  nnsoc report before.json after.json -o changes.html`,
+		Args:              func(_ *cobra.Command, args []string) error { return cli.Usage(cli.Distinct(args)) },
+		ValidArgsFunction: input.CompleteModels,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if f.html == "" {
+				return cli.Usage(errors.New("no file to write: give --output"))
+			}
+			if len(args) > maxReports {
+				return cli.Usage(fmt.Errorf("%d networks, at most %d", len(args), maxReports))
+			}
+			return makeReport(a, &f, args)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVarP(&f.html, "output", "o", "", "file to write")
+	fl.Var(cli.NameList{Names: &f.devices, Once: true}, "device", "devices to run on: names of the SoC's devices, or auto (default: all)")
+	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
+	f.pace.Add(fl)
+	machine.CompleteDevices(a, cmd)
+	return cmd
+}
+
+// maxReports bounds the networks of a page.
+const maxReports = 16
+
+// makeReport reads files of runs, runs networks, and writes the page of all.
+func makeReport(a *cli.App, f *runFlags, args []string) error {
+	all := &htmlreport.Page{}
+	var bad error
+	list := args
+	if len(list) == 0 {
+		list = []string{""} // the default network
+	}
+	for _, arg := range list {
+		var p *htmlreport.Page
+		var err error
+		named := []string{arg}
+		if arg == "" {
+			named = nil
+		}
+		if strings.HasSuffix(arg, ".json") {
+			p, err = readPage(arg)
+		} else {
+			var r *report
+			if r, err = collect(a, f, named); err == nil {
+				if e := r.verdict(); e != nil {
+					bad = e
+				}
+				p, err = r.page(r.data.Model.Name)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		all.Names, all.Files = append(all.Names, p.Names...), append(all.Files, p.Files...)
+		all.Timelines, all.Roofs = append(all.Timelines, p.Timelines...), append(all.Roofs, p.Roofs...)
+	}
+	all.Title = strings.Join(all.Names, ", ")
+	if err := writeHTML(f.html, all); err != nil {
+		return err
+	}
+	return bad
+}
+
+// readPage reads a file of "run --json".
+func readPage(path string) (*htmlreport.Page, error) {
+	data, err := input.ReadModelFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := htmlreport.Read(path, bytes.NewReader(data)); err != nil {
+		return nil, cli.Usage(err)
+	}
+	return &htmlreport.Page{Names: []string{path}, Files: []json.RawMessage{data}, Timelines: []*htmlreport.Timeline{nil}, Roofs: []map[string]htmlreport.Roof{nil}}, nil
+}

@@ -1,0 +1,136 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+)
+
+// machines is the flag --soc of run, which may be given several times.
+type machines struct {
+	app  *cli.App
+	list *[]string
+}
+
+// String implements pflag.Value.
+func (m *machines) String() string {
+	if m.app == nil {
+		return ""
+	}
+	return m.app.SoC
+}
+
+// Type implements pflag.Value.
+func (m *machines) Type() string { return "string" }
+
+// Set implements pflag.Value.
+func (m *machines) Set(s string) error {
+	*m.list = append(*m.list, s)
+	m.app.SoC = s
+	return cli.Distinct(*m.list)
+}
+
+// machinesReport is the JSON object of a run on several SoCs.
+type machinesReport struct {
+	SchemaVersion int   `json:"schema_version"`
+	Machines      []any `json:"machines"` // each as of a run on one
+}
+
+// runMachines runs a network on several SoCs and prints one table.
+func runMachines(a *cli.App, f *runFlags, cmd *cobra.Command, args []string) error {
+	for _, name := range []string{"trace", "output", "csv", "html"} {
+		if cmd.Flags().Changed(name) {
+			return cli.Usage(fmt.Errorf("--%s takes the run of one SoC, --soc names several", name))
+		}
+	}
+	var reports []*report
+	for _, soc := range f.socs {
+		a.SoC = soc
+		r, err := collect(a, f, args)
+		if err != nil {
+			return fmt.Errorf("%s: %w", soc, err)
+		}
+		reports = append(reports, r)
+	}
+	var err error
+	if a.JSON {
+		all := machinesReport{SchemaVersion: runSchemaVersion}
+		for _, r := range reports {
+			all.Machines = append(all.Machines, r.object())
+		}
+		err = cli.PrintJSON(a.Out, all)
+	} else {
+		err = printMachines(a, f.socs, reports)
+	}
+	var bad []string
+	for i, r := range reports {
+		if e := r.verdict(); e != nil {
+			bad = append(bad, f.socs[i]+": "+e.Error())
+		}
+	}
+	if err == nil && bad != nil {
+		err = &cli.ExitError{Code: cli.ExitMismatch, Err: errors.New(strings.Join(bad, "; "))}
+	}
+	return err
+}
+
+// printMachines writes a row per SoC and device; speed and energy are relative to the same
+// device of the first SoC that has run it.
+func printMachines(a *cli.App, socs []string, reports []*report) error {
+	m := &reports[0].data.Model
+	fmt.Fprintf(a.Out, "%s: %d operations, %.1f million MACs\n\n", m.Name, m.Operations, float64(m.MACs)/1e6)
+	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "soc\tdevice\tlatency us\tcycles\tMHz\tenergy uJ\tspeed\tenergy\tmismatches\tbound by\t")
+	first := map[string]*deviceEntry{}
+	for i, r := range reports {
+		for k := range r.data.Runs {
+			e := &r.data.Runs[k]
+			name := e.Device
+			if e.Model != "" {
+				name += " (float form)"
+			}
+			if e.LatencyUS == nil {
+				status := "-"
+				if e.Status == StatusUnsupported || e.Status == StatusFailed {
+					status = e.Status
+				}
+				fmt.Fprintf(t, "%s\t%s\t-\t-\t-\t-\t-\t-\t%s\t-\t\n", socs[i], name, status)
+				continue
+			}
+			if first[name] == nil {
+				first[name] = e
+			}
+			cycles, clock, bound := "-", "-", "-"
+			if e.Cycles != nil && len(e.Devices) == 1 {
+				cycles, clock, bound = fmt.Sprint(*e.Cycles), fmt.Sprintf("%.0f", e.Devices[0].ClockMHz), largest(e.Stalls)
+			}
+			mismatches := 0
+			for _, o := range e.Outputs {
+				mismatches += o.Mismatches
+			}
+			fmt.Fprintf(t, "%s\t%s\t%.1f\t%s\t%s\t%.1f\t%.2fx\t%.2fx\t%d\t%s\t\n", socs[i], name, *e.LatencyUS, cycles, clock, *e.EnergyUJ,
+				*first[name].LatencyUS / *e.LatencyUS, *e.EnergyUJ / *first[name].EnergyUJ, mismatches, bound)
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(a.Out, "\nspeed and energy are relative to the same device of the first SoC that has it.")
+	return err
+}
+
+// largest is the reason with the most cycles, the first in the alphabet of equals.
+func largest(stalls map[string]int64) string {
+	best := "none"
+	for reason, cycles := range stalls {
+		if n := stalls[best]; cycles > n || cycles == n && cycles > 0 && reason < best {
+			best = reason
+		}
+	}
+	return best
+}

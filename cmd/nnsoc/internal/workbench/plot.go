@@ -1,0 +1,249 @@
+package workbench
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	gonum "gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+
+	"github.com/nnsoc/nnsoc/bench/plot"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+type plotFlags struct {
+	out, size, title, x, y, elements string
+}
+
+// kinds are the plots, by name.
+var kinds = map[string]func(f *plotFlags, files []string) (*gonum.Plot, error){
+	"roofline": roofline, "pareto": pareto, "scaling": scaling, "sensitivity": tornado,
+}
+
+// NewPlot returns the command plot.
+func NewPlot(a *cli.App) *cobra.Command {
+	f := &plotFlags{}
+	names := slices.Sorted(maps.Keys(kinds))
+	cmd := &cobra.Command{
+		Use:   "plot KIND FILE...",
+		Short: "draw results for a publication",
+		Long: `plot draws files of results as SVG, PNG or PDF:
+  pareto       energy over latency of the rows of sweeps (results.csv), with their frontier
+  scaling      a column of sweeps over the values of a key (--x), a line per network and device
+  roofline     the operations of runs (nnsoc run --json) below what engines and memory can do
+  sensitivity  what lower and higher values of keys change (nnsoc sensitivity --json)`,
+		Example:   "  nnsoc plot pareto sweep/results.csv -o pareto.svg\n  nnsoc plot scaling sweep/results.csv --x dram.mt_per_s -o scaling.png --size column",
+		ValidArgs: names,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return cli.Usage(fmt.Errorf("%s takes a kind (%s) and files", cmd.CommandPath(), strings.Join(names, ", ")))
+			}
+			if kinds[args[0]] == nil {
+				return cli.Usage(fmt.Errorf("unknown plot %q; there are %s", args[0], strings.Join(names, ", ")))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for flag, kind := range map[string]string{"x": "scaling", "y": "scaling", "elements": "roofline"} {
+				if cmd.Flags().Changed(flag) && args[0] != kind {
+					return cli.Usage(fmt.Errorf("--%s does nothing with %s", flag, args[0]))
+				}
+			}
+			return draw(a, f, args)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVarP(&f.out, "output", "o", "", "file to write: .svg, .png or .pdf")
+	fl.StringVar(&f.size, "size", "page", "size: "+strings.Join(slices.Sorted(maps.Keys(plot.Sizes)), ", "))
+	fl.StringVar(&f.title, "title", "", "title above the plot")
+	fl.StringVar(&f.x, "x", "", "of scaling: the key along the x axis")
+	fl.StringVar(&f.y, "y", "latency_us", "of scaling: the column along the y axis")
+	fl.StringVar(&f.elements, "elements", "i8", "of roofline: the elements of which the engines' best is shown, i8 or f32")
+	return cmd
+}
+
+func draw(a *cli.App, f *plotFlags, args []string) error {
+	size, ok := plot.Sizes[f.size]
+	switch {
+	case f.out == "":
+		return cli.Usage(errors.New("no file to write: give --output"))
+	case !ok:
+		return cli.Usage(fmt.Errorf("unknown --size %q; there are %s", f.size, strings.Join(slices.Sorted(maps.Keys(plot.Sizes)), ", ")))
+	case f.elements != "i8" && f.elements != "f32":
+		return cli.Usage(fmt.Errorf("unknown --elements %q; there are i8, f32", f.elements))
+	}
+	p, err := kinds[args[0]](f, args[1:])
+	if err != nil {
+		return cli.Usage(err)
+	}
+	var b bytes.Buffer
+	if err := plot.Write(&b, f.out, p, size); err != nil {
+		return cli.Usage(err)
+	}
+	if err := cli.WriteFile(f.out, b.Bytes()); err != nil {
+		return err
+	}
+	if a.JSON {
+		return cli.PrintJSON(a.Out, struct {
+			SchemaVersion int    `json:"schema_version"`
+			Output        string `json:"output"`
+			Bytes         int    `json:"bytes"`
+		}{cli.SchemaVersion, f.out, b.Len()})
+	}
+	return nil
+}
+
+// rows reads the rows of sweeps that are ok: pairs of columns, by network and device.
+func rows(files []string, x, y string) ([]plot.Series, error) {
+	by := map[string]plotter.XYs{}
+	for _, name := range files {
+		data, err := input.ReadModelFile(name)
+		if err != nil {
+			return nil, err
+		}
+		c := csv.NewReader(bytes.NewReader(data))
+		records, err := c.ReadAll()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if len(records) == 0 {
+			return nil, fmt.Errorf("%s: empty", name)
+		}
+		at := map[string]int{}
+		for i, h := range records[0] {
+			at[h] = i
+		}
+		for _, column := range []string{"model", "device", "status", x, y} {
+			if _, ok := at[column]; !ok {
+				return nil, fmt.Errorf("%s: no column %q", name, column)
+			}
+		}
+		for i, r := range records[1:] {
+			if r[at["status"]] != run.StatusOK {
+				continue
+			}
+			var p plotter.XY
+			for _, v := range []struct {
+				column string
+				to     *float64
+			}{{x, &p.X}, {y, &p.Y}} {
+				if *v.to, err = strconv.ParseFloat(r[at[v.column]], 64); err != nil {
+					return nil, fmt.Errorf("%s: row %d: %s: %q is no number", name, i+1, v.column, r[at[v.column]])
+				}
+			}
+			k := r[at["model"]] + " on " + r[at["device"]]
+			by[k] = append(by[k], p)
+		}
+	}
+	var list []plot.Series
+	for _, k := range slices.Sorted(maps.Keys(by)) {
+		list = append(list, plot.Series{Name: k, Points: by[k]})
+	}
+	return list, nil
+}
+
+func pareto(f *plotFlags, files []string) (*gonum.Plot, error) {
+	list, err := rows(files, "latency_us", "energy_uj")
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range list {
+		for i := range s.Points {
+			s.Points[i].X, s.Points[i].Y = s.Points[i].X/1e3, s.Points[i].Y/1e3
+		}
+	}
+	return plot.Pareto(f.title, list)
+}
+
+func scaling(f *plotFlags, files []string) (*gonum.Plot, error) {
+	if f.x == "" {
+		return nil, errors.New("no key along the x axis: give --x")
+	}
+	list, err := rows(files, f.x, f.y)
+	if err != nil {
+		return nil, err
+	}
+	return plot.Scaling(f.title, f.x, f.y, list)
+}
+
+func roofline(f *plotFlags, files []string) (*gonum.Plot, error) {
+	by := map[string]plotter.XYs{}
+	roofs := map[string]plot.Roof{}
+	for _, name := range files {
+		r, err := readReport(name)
+		if err != nil {
+			return nil, err
+		}
+		c, err := soc.Load(r.SoC)
+		if err != nil {
+			c = nil // a file of the user's, or changed keys: points without a roof
+		}
+		for i := range r.Runs {
+			for _, o := range r.Runs[i].Operations {
+				if o.MACs == 0 || o.TimeUS <= 0 || o.DRAMBytes <= 0 {
+					continue
+				}
+				k := o.Device
+				if len(files) > 1 {
+					k += " of " + r.SoC
+				}
+				by[k] = append(by[k], plotter.XY{X: float64(o.MACs) / float64(o.DRAMBytes), Y: float64(o.MACs) / o.TimeUS * 1e6})
+				if c != nil {
+					if x, ok := run.Roofs(c, f.elements == "i8")[o.Device]; ok {
+						roofs[k] = plot.Roof{MACsPerS: x.MACsPerS, BytesPerS: x.BytesPerS}
+					}
+				}
+			}
+		}
+	}
+	var list []plot.Series
+	for _, k := range slices.Sorted(maps.Keys(by)) {
+		list = append(list, plot.Series{Name: k, Points: by[k]})
+	}
+	return plot.Roofline(f.title, list, roofs)
+}
+
+func tornado(f *plotFlags, files []string) (*gonum.Plot, error) {
+	if len(files) != 1 {
+		return nil, fmt.Errorf("%d files, want one of \"nnsoc sensitivity --json\"", len(files))
+	}
+	var r sensitivityReport
+	data, err := input.ReadModelFile(files[0])
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, fmt.Errorf("%s: %w", files[0], err)
+	}
+	var list []plot.Effect
+	for i := range r.Keys {
+		e := &r.Keys[i]
+		x := plot.Effect{Key: e.Key}
+		if e.Lower != nil {
+			x.Lower = e.Lower.LatencyPercent
+		}
+		if e.Higher != nil {
+			x.Higher = e.Higher.LatencyPercent
+		}
+		if max(math.Abs(x.Lower), math.Abs(x.Higher)) >= negligible {
+			list = append(list, x)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b plot.Effect) int {
+		return cmp.Compare(max(math.Abs(b.Lower), math.Abs(b.Higher)), max(math.Abs(a.Lower), math.Abs(a.Higher)))
+	})
+	return plot.Tornado(f.title, "latency", list[:min(20, len(list))])
+}

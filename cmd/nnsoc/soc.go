@@ -1,0 +1,138 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// newSoC returns the command soc.
+func newSoC(a *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "soc",
+		Short: "print presets of SoCs, their files and their keys",
+		Long: `soc prints what machines are made of. A preset's file is what to begin a SoC of one's own
+with; --soc takes such a file, --set changes single keys of a preset or a file.`,
+		Example: "  nnsoc soc list\n  nnsoc soc show pixel4 > mine.toml\n  nnsoc soc keys --soc mine.toml\n  nnsoc run --set dram.mt_per_s=3733 --set dsp.threads=2",
+		Args:    cli.NoArguments,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newSoCList(a), newSoCShow(a), newSoCKeys(a))
+	return cmd
+}
+
+// presetEntry is a preset in the JSON object of soc list.
+type presetEntry struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+}
+
+func newSoCList(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:     "list",
+		Short:   "list the presets that --soc takes",
+		Example: "  nnsoc soc list --json",
+		Args:    cli.NoArguments,
+		RunE: func(*cobra.Command, []string) error {
+			r := struct {
+				SchemaVersion int           `json:"schema_version"`
+				Presets       []presetEntry `json:"presets"`
+			}{SchemaVersion: cli.SchemaVersion}
+			for _, name := range soc.Names() {
+				c, err := soc.Load(name)
+				if err != nil {
+					return err
+				}
+				r.Presets = append(r.Presets, presetEntry{name, c.SoC.Description})
+			}
+			if a.JSON {
+				return cli.PrintJSON(a.Out, &r)
+			}
+			t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+			for _, p := range r.Presets {
+				fmt.Fprintf(t, "%s\t%s\n", p.Name, p.Description)
+			}
+			return t.Flush()
+		},
+	}
+}
+
+func newSoCShow(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show PRESET",
+		Short: "print the file of a preset",
+		Long: `show prints a preset as it is written, with the source of each number: a file to change and
+to give to --soc.`,
+		Example: "  nnsoc soc show pixel4 > mine.toml",
+		Args:    cli.OneFile("PRESET"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			text, err := machine.PresetText(args[0])
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				return cli.PrintJSON(a.Out, struct {
+					SchemaVersion int    `json:"schema_version"`
+					Name          string `json:"name"`
+					Text          string `json:"text"`
+				}{cli.SchemaVersion, args[0], string(text)})
+			}
+			_, err = a.Out.Write(text)
+			return err
+		},
+		ValidArgsFunction: machine.CompleteSoC,
+	}
+}
+
+// keyEntry is a number in the JSON object of soc keys.
+type keyEntry struct {
+	Key     string  `json:"key"`
+	Value   float64 `json:"value"`
+	Low     float64 `json:"low"`
+	High    float64 `json:"high"`
+	Assumed bool    `json:"assumed"`
+	Source  string  `json:"source"`
+}
+
+func newSoCKeys(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "keys",
+		Short: "list the numbers of the SoC that --set takes",
+		Long: `keys lists every number of the SoC of --soc under the key that --set takes, with its value,
+the interval it must lie in, and where it is from.`,
+		Example: "  nnsoc soc keys\n  nnsoc soc keys --soc sd888 --json",
+		Args:    cli.NoArguments,
+		RunE: func(*cobra.Command, []string) error {
+			if len(a.Set) > 0 {
+				return cli.Usage(fmt.Errorf("--set does nothing with \"nnsoc soc keys\""))
+			}
+			keys, err := soc.Keys(a.SoC)
+			if err != nil {
+				return cli.Usage(err)
+			}
+			r := struct {
+				SchemaVersion int        `json:"schema_version"`
+				SoC           string     `json:"soc"`
+				Keys          []keyEntry `json:"keys"`
+			}{SchemaVersion: cli.SchemaVersion, SoC: a.SoC}
+			for i := range keys {
+				k := &keys[i]
+				r.Keys = append(r.Keys, keyEntry{k.Path, k.Value, k.Lo, k.Hi, k.Assumed(), k.Comment})
+			}
+			if a.JSON {
+				return cli.PrintJSON(a.Out, &r)
+			}
+			t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(t, "key\tvalue\tinterval\tsource")
+			for _, k := range r.Keys {
+				fmt.Fprintf(t, "%s\t%g\t%g..%g\t%s\n", k.Key, k.Value, k.Low, k.High, k.Source)
+			}
+			return t.Flush()
+		},
+	}
+}

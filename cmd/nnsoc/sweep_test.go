@@ -1,0 +1,108 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// asCommand makes this test's binary run as nnsoc.
+func asCommand(t *testing.T) string {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := filepath.Join(t.TempDir(), "nnsoc") // TestMain runs main by this name
+	if err := os.Symlink(self, command); err != nil {
+		t.Fatal(err)
+	}
+	return command
+}
+
+// TestSweepKilled kills a sweep, which cannot do anything about it, twice: it ends with the
+// same bytes as one that was left alone.
+func TestSweepKilled(t *testing.T) {
+	command, dir := asCommand(t), t.TempDir()
+	args := func(out string) []string {
+		return []string{"sweep", "-q", "--vary", "dram.mt_per_s=1600..4266/20", "--vary", "npu.dma_channels=1,2", "--models", "mobilenet_v1_0.25_128_quant", "--devices", "npu", "--out", filepath.Join(dir, out)}
+	}
+	for _, lines := range []int{3, 11} {
+		cmd := exec.Command(command, args("killed")...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for n := 0; n < lines; time.Sleep(time.Millisecond) {
+			b, _ := os.ReadFile(filepath.Join(dir, "killed", "rows-1-of-1.jsonl"))
+			n = bytes.Count(b, []byte("\n"))
+		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err == nil {
+			t.Fatalf("it has ended before %d rows", lines)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "killed", "results.csv")); err == nil {
+			t.Fatal("it has ended")
+		}
+	}
+	for _, out := range []string{"killed", "alone"} {
+		var errs strings.Builder
+		if code := execute(args(out), io.Discard, &errs); code != 0 {
+			t.Fatalf("exit code %d: %s", code, errs.String())
+		}
+	}
+	for _, name := range []string{"results.csv", "results.parquet"} {
+		a, err := os.ReadFile(filepath.Join(dir, "killed", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(filepath.Join(dir, "alone", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(a, b) {
+			t.Errorf("%s differs from that of a sweep left alone", name)
+		}
+		if n := bytes.Count(a, []byte(",ok,")); name == "results.csv" && n != 40 {
+			t.Errorf("%d of 40 points", n)
+		}
+	}
+}
+
+var clusterScript = regexp.MustCompile("(?s)```bash\n(.*?)```")
+
+// TestClusterScript runs the tasks of the job array that docs/Cluster.md shows.
+func TestClusterScript(t *testing.T) {
+	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "Cluster.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := clusterScript.FindSubmatch(doc)
+	if m == nil {
+		t.Fatal("docs/Cluster.md shows no script")
+	}
+	command, dir := asCommand(t), t.TempDir()
+	for _, task := range []string{"1", "2", "3", "4"} {
+		cmd := exec.Command("bash", "-e", "-c", string(m[1]))
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(command)+":"+os.Getenv("PATH"), "SLURM_ARRAY_TASK_COUNT=4", "SLURM_CPUS_PER_TASK=1", "SLURM_ARRAY_TASK_ID="+task)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("task %s: %v\n%s", task, err, out)
+		}
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "results", "results.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(b, []byte(",ok,")); n != 16 {
+		t.Errorf("%d of 16 points", n)
+	}
+}

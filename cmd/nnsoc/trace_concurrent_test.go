@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
+)
+
+// timelineEvent is an event of a timeline in JSON, with the names of its process and track.
+type timelineEvent struct {
+	Name, Ph string
+	Pid, Tid int
+	ID       uint64
+	Ts, Dur  float64
+	Args     map[string]any
+	process  string
+	track    string
+}
+
+// readTimeline lists the spans, counters and arrows of a timeline.
+func readTimeline(t *testing.T, path string) (list []timelineEvent, order []string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct{ TraceEvents []timelineEvent }
+	if err := json.Unmarshal(data, &doc); err != nil {
+		t.Fatal(err)
+	}
+	names := map[[2]int]string{}
+	for _, e := range doc.TraceEvents {
+		switch {
+		case e.Ph != "M":
+			e.process, e.track = names[[2]int{e.Pid, 0}], names[[2]int{e.Pid, e.Tid}]
+			list = append(list, e)
+		case strings.HasSuffix(e.Name, "_name"):
+			names[[2]int{e.Pid, e.Tid}] = e.Args["name"].(string)
+			if e.Tid == 0 {
+				order = append(order, e.Args["name"].(string))
+			}
+		}
+	}
+	return list, order
+}
+
+// TestTraceOfConcurrent: networks, engines and the phone share one time base, an engine works
+// while its memory traffic and its network's execution say so, no traffic is above what the
+// pins carry, and an arrow leads from each execution to the first work of its engine.
+func TestTraceOfConcurrent(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.json")
+	networks := []string{"mobilenet_v1_0.5_160_float", "mobilenet_v2_1.0_224_quant", "mobilenet_v1_1.0_224_quant"}
+	engines := []string{"gpu", "npu", "dsp"}
+	var out bytes.Buffer
+	args := append([]string{"run", "--concurrent", "--json", "--quiet", "--invocations", "2", "--device", strings.Join(engines, ","), "--trace", path}, networks...)
+	if code := execute(args, &out, io.Discard); code != cli.ExitOK {
+		t.Fatalf("exit code %d", code)
+	}
+	var r run.ConcurrentReport
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+		t.Fatal(err)
+	}
+	events, order := readTimeline(t, path)
+	var want []string
+	for i := range networks {
+		want = append(want, networks[i]+" on "+engines[i])
+	}
+	want = append(want, "gpu", "dsp", "npu", "phone")
+	if strings.Join(order, "|") != strings.Join(want, "|") {
+		t.Errorf("processes %q, want %q", order, want)
+	}
+	type flow struct{ from, to *timelineEvent }
+	flows := map[uint64]*flow{}
+	find := func(id uint64) *flow {
+		if flows[id] == nil {
+			flows[id] = &flow{}
+		}
+		return flows[id]
+	}
+	traffic, counted := map[string]float64{}, map[string]int{}
+	last := map[string]*timelineEvent{}
+	executions, executed := 0, map[string]int{}
+	for i := range events {
+		e := &events[i]
+		if e.Ts < 0 || e.Ts+e.Dur > 2*r.TogetherUS {
+			t.Fatalf("%s of %s at %v us: the run takes %v", e.Name, e.process, e.Ts, r.TogetherUS)
+		}
+		switch e.Ph {
+		case "s":
+			find(e.ID).from = e
+		case "f":
+			find(e.ID).to = e
+		case "X":
+			if strings.Contains(e.process, " on ") && strings.HasSuffix(e.Name, "]execution") {
+				executions++
+				executed[e.process]++
+			}
+		case "C":
+			if !strings.HasSuffix(e.Name, "DRAM (GB/s)") {
+				break
+			}
+			rate := e.Args["value"].(float64)
+			if rate > 1.01*r.PeakGBps {
+				t.Errorf("%s at %v us: %v GB/s through pins for %v", e.Name, e.Ts, rate, r.PeakGBps)
+			}
+			if before := last[e.Name]; before != nil {
+				traffic[e.Name] += before.Args["value"].(float64) * (e.Ts - before.Ts)
+			}
+			last[e.Name] = e
+			counted[e.Name]++
+		}
+	}
+	if executions < 6 || len(flows) != executions {
+		t.Errorf("%d arrows for %d executions", len(flows), executions)
+	}
+	for id, f := range flows {
+		switch {
+		case f.from == nil || f.to == nil:
+			t.Errorf("arrow %d has one end: %+v", id, f)
+		case !strings.HasSuffix(f.from.process, " on "+f.to.process) || f.to.Ts < f.from.Ts || f.to.Ts > f.from.Ts+2000:
+			t.Errorf("arrow %d from %s at %v to %s at %v", id, f.from.process, f.from.Ts, f.to.process, f.to.Ts)
+		}
+	}
+	for i, e := range engines {
+		n := &r.Networks[i]
+		name := e + " DRAM (GB/s)"
+		// Executions of the warm-up and behind the run are drawn in part.
+		want := n.Together.DRAMGBps * n.Together.LatencyUS * float64(executed[networks[i]+" on "+e])
+		if got := traffic[name]; counted[name] < 20 || !(got > 0.6*want && got < 1.4*want) {
+			t.Errorf("%s: %.0f KB under %d samples, the report has %.0f", name, got, counted[name], want)
+		}
+	}
+}
