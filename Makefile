@@ -3,15 +3,18 @@ SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 GO ?= go
 FUZZTIME ?= 10s
+# Faults that make mutants plants, and the seed of their sample.
+MUTANTS ?= 300
+SEED ?= 1
 # Of one package's tests; a loaded machine is several times slower.
 TIMEOUT ?= 30m
-
-NNSOC_SHARED ?= ../shared
 
 # The analyser runs by version: a module requirement would reach who imports nnsoc.
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: build run test check fidelity declared generate capabilities docs sweep oracle bench fuzz clean
+PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
+.PHONY: build run test given check fidelity declared generate capabilities docs sweep oracle bench fuzz mutants clean
 
 build: ## build ./nnsoc
 	$(GO) build -o nnsoc ./cmd/nnsoc
@@ -24,12 +27,18 @@ run: build ## run MobileNet v1 on every device of the default SoC
 test: ## every test that needs nothing but Go
 	GOGC=400 $(GO) test -vet=off -timeout $(TIMEOUT) ./...
 
+given: ## the tests of published networks, whose files and recorded results lie in ../shared
+	$(GO) test -vet=off -timeout $(TIMEOUT) -run '^(TestNetworks|TestGivenNetworks|TestRecordedNetworks|TestReference(LayersUint8|Int8|Float)|TestNetworksInParts|TestStatesCarry|TestImportModels|TestPredictGivenControlFlow|TestPictureMatchesRecordedInput|TestScripts)$$' \
+	  ./hal/driver/... ./testvectors ./nnrt ./importer/... ./cmd/...
+
 check: ## formatting, vet, staticcheck, other platforms, functions that nothing reaches
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt"; exit 1; }
 	$(GO) vet ./...
-	CGO_ENABLED=0 GOOS=linux GOARCH=amd64 $(GO) build ./...
+	@for p in $(PLATFORMS); do \
+	  echo "build for $$p"; CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build ./... || exit 1; \
+	done
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) vet ./...
-	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build ./...
+	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 	.ci/unreachable
 
@@ -41,9 +50,7 @@ capabilities: ## measure what devices report of every preset, and check it
 	NNSOC_SWEEP=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^TestShippedCapabilities$$' ./bench/capability
 
 docs: build ## write docs/OPERATIONS.md again from the test-vector corpus
-	@mkdir -p out; if [ -d "$(NNSOC_SHARED)/vectors/nnapi" ]; then \
-	  ./nnsoc ops "$(NNSOC_SHARED)/vectors/nnapi" --markdown >out/OPERATIONS.md && cp out/OPERATIONS.md docs/; \
-	else echo "skipped: needs shared data"; fi
+	@mkdir -p out; ./nnsoc ops nnapi --markdown >out/OPERATIONS.md && cp out/OPERATIONS.md docs/
 
 fidelity: build ## write docs/FIDELITY.md again: published latencies beside ours
 	@mkdir -p out; ./nnsoc bench anchors --markdown -q >out/FIDELITY.md && cp out/FIDELITY.md docs/
@@ -53,7 +60,7 @@ declared: ## prepare all that every device declares: 500 random graphs each, and
 
 sweep: ## change every number of every preset, run the costly networks, compare strategies on all
 	NNSOC_SWEEP=1 $(GO) test -count=1 -timeout 6h -run '^TestStrategies$$' -v ./cmd/nnsoc
-	NNSOC_SWEEP=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^(TestEveryKeyMatters|TestFamiliesAreAlive|TestShippedCapabilities|TestRandomGraphsInParts|TestControlFlowInParts|TestNetworksInParts)$$' ./hal/devices ./bench/zoo ./bench/capability ./runtime
+	NNSOC_SWEEP=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^(TestEveryKeyMatters|TestFamiliesAreAlive|TestShippedCapabilities|TestRandomGraphsInParts|TestControlFlowInParts|TestNetworksInParts)$$' ./hal/devices ./bench/zoo ./bench/capability ./nnrt
 
 oracle: ## compare with llvm-mc, llvm-objdump, qemu-hexagon and recorded runs
 	NNSOC_ORACLE=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^TestOracle' -v ./... | grep -v -e '=== RUN' -e 'no test files' -e 'no tests to run'
@@ -67,6 +74,9 @@ fuzz: ## every fuzz target for FUZZTIME
 	  for f in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]*' $$p/*_test.go | cut -c6-); do \
 	    echo "$$p $$f"; $(GO) test -run xxx -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
 	  done; done
+
+mutants: ## plant MUTANTS single-token faults, one at a time, and report the share that tests find; takes hours
+	$(GO) run ./internal/mutants -n $(MUTANTS) -seed $(SEED)
 
 clean:
 	rm -f nnsoc

@@ -20,23 +20,27 @@ import (
 )
 
 // byPlace are the files that may read an input of an operation by its place, each with
-// why. Elsewhere hal/opspec alone knows the places, and the defaults of what is left out.
+// why. Elsewhere nn/opspec alone knows the places, and the defaults of what is left out.
 var byPlace = map[string]string{
-	"runtime/partition/aosp.go": "AOSP's rule goes by the type of the first operand, whatever it is",
+	"nnrt/partition/aosp.go": "AOSP's rule goes by the type of the first operand, whatever it is",
 }
 
 // byName are the packages that may read an input by its name. Elsewhere operations are
 // read into the struct of their family.
-var byName = []string{"hal/opspec", "hal/driver/graph"} // passes replace an input of operations of any family
+var byName = []string{
+	"nn/opspec",
+	"hal/driver/graph",       // passes replace an input of operations of any family
+	"importer/tflite/export", // another format takes the operands as they are, not what they mean
+}
 
-// TestArguments: nobody but hal/opspec reads the inputs of an operation by place or name.
+// TestArguments: nobody but nn/opspec reads the inputs of an operation by place or name.
 func TestArguments(t *testing.T) {
 	w := loadPackages(t)
 	used := map[string]bool{}
 	seen := 0
 	for _, p := range w.packages {
 		name, ours := strings.CutPrefix(p.ImportPath, module)
-		if !ours || !slices.Contains(p.Imports, module+"hal/nn") || name == "hal/opspec" {
+		if !ours || !slices.Contains(p.Imports, module+"nn") || name == "nn/opspec" {
 			continue
 		}
 		seen++
@@ -55,7 +59,7 @@ func TestArguments(t *testing.T) {
 			case f.place && byPlace[path] != "":
 				used[path] = true
 			default:
-				t.Errorf("%s:%d: %s, which is for hal/opspec", path, f.at.Line, f.what)
+				t.Errorf("%s:%d: %s, which is for nn/opspec", path, f.at.Line, f.what)
 			}
 		}
 	}
@@ -176,7 +180,7 @@ func (w *world) reads(t *testing.T, path string, files []*ast.File) (found []rea
 	inputs := func(x ast.Expr) bool {
 		switch x := x.(type) {
 		case *ast.SelectorExpr:
-			return x.Sel.Name == "Inputs" && is(x.X, "hal/nn.Operation")
+			return x.Sel.Name == "Inputs" && is(x.X, "nn.Operation")
 		case *ast.Ident:
 			return aliases[info.Uses[x]]
 		}
@@ -206,7 +210,7 @@ func (w *world) reads(t *testing.T, path string, files []*ast.File) (found []rea
 					add(n, true, "some inputs of an operation")
 				}
 			case *ast.CallExpr:
-				if f, ok := n.Fun.(*ast.SelectorExpr); ok && slices.Contains(readers, f.Sel.Name) && is(f.X, "hal/opspec.Args") {
+				if f, ok := n.Fun.(*ast.SelectorExpr); ok && slices.Contains(readers, f.Sel.Name) && is(f.X, "nn/opspec.Args") {
 					add(n, false, "%s of an operation's arguments", f.Sel.Name)
 				}
 			}
