@@ -6,6 +6,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/nnsoc/nnsoc/importer/lowering"
 	"github.com/nnsoc/nnsoc/importer/tflite/internal/schema"
 	"github.com/nnsoc/nnsoc/nn"
 )
@@ -88,53 +89,53 @@ func (g *graph) operator(i int, op table) {
 		row = customs[custom]
 	}
 	g.where = fmt.Sprintf("subgraph %d operator %d (%s)", g.index, i, name)
-	if im.operations++; im.operations > maxOperations {
-		g.failf("more than %d operators", maxOperations)
+	if err := im.budget.Operation(); err != nil {
+		g.Failf("%v", err)
 	}
 	c := &conversion{graph: g, custom: op.bytes("custom_options")}
-	mark := len(g.sub.Operations)
+	mark := len(g.Sub.Operations)
 	err := c.attempt(func() {
 		c.bindOutputs(op)
 		switch {
 		case row == nil && code == customCode:
-			g.refusef("the custom operator is not known")
+			g.Refusef("the custom operator is not known")
 		case row == nil:
-			g.refusef("the operator is not known")
+			g.Refusef("the operator is not known")
 		case row.convert == nil:
-			g.refusef("%s", row.lacks)
+			g.Refusef("%s", row.lacks)
 		case version > row.version:
-			g.refusef("version %d is not known, versions to %d are", version, row.version)
+			g.Refusef("version %d is not known, versions to %d are", version, row.version)
 		}
 		c.bindInputs(op, row)
 		c.readOptions(op, row)
 		row.convert(c)
 		if c.given != len(c.outTensors) {
-			g.failf("%d of %d outputs have a value", c.given, len(c.outTensors))
+			g.Failf("%d of %d outputs have a value", c.given, len(c.outTensors))
 		}
 	})
 	if err == nil {
 		return
 	}
-	im.refused[place{g.index, i}] = refusal{name, err.reason}
-	g.sub.Operations = g.sub.Operations[:mark]
+	im.refused[place{g.index, i}] = refusal{name, err.Reason}
+	g.Sub.Operations = g.Sub.Operations[:mark]
 	for _, t := range c.outTensors {
 		o, ok := g.declare(t)
 		if !ok {
 			o = nn.Operand{Type: nn.TensorInt32}
 		}
 		shape := g.fileShape(t)
-		o.Dimensions = held(shape)
-		g.value[t] = g.add(o)
-		g.setShape(g.value[t], shape)
+		o.Dimensions = lowering.Held(shape)
+		g.value[t] = g.Add(o)
+		g.SetShape(g.value[t], shape)
 	}
 }
 
 // attempt runs f and returns the refusal it ends with.
-func (c *conversion) attempt(f func()) (r *refusal) {
+func (c *conversion) attempt(f func()) (r *lowering.Refusal) {
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
-		case refusal:
+		case lowering.Refusal:
 			r = &e
 		default:
 			panic(e)
@@ -149,7 +150,7 @@ func (g *graph) opcode(i int, op table) (code int, custom string, version int) {
 	k, n := op.int("opcode_index"), g.im.root.tables("operator_codes")
 	if k < 0 || k >= int64(n) {
 		g.where = fmt.Sprintf("subgraph %d operator %d", g.index, i)
-		g.failf("operator code %d of %d", k, n)
+		g.Failf("operator code %d of %d", k, n)
 	}
 	t := g.im.root.tableAt("operator_codes", int(k))
 	// Codes above 127 do not fit the field of old files; new files fill both.
@@ -168,7 +169,7 @@ func (c *conversion) bindOutputs(op table) {
 func (c *conversion) bindInputs(op table, row *builtin) {
 	list := op.vector("inputs")
 	if n := len(c.outTensors); list.n < row.inputs[0] || list.n > row.inputs[1] || n < row.outputs[0] || n > row.outputs[1] {
-		c.failf("%d inputs and %d outputs, %d to %d and %d to %d needed", list.n, n, row.inputs[0], row.inputs[1], row.outputs[0], row.outputs[1])
+		c.Failf("%d inputs and %d outputs, %d to %d and %d to %d needed", list.n, n, row.inputs[0], row.inputs[1], row.outputs[0], row.outputs[1])
 	}
 	for k := range list.n {
 		t := list.int(k)
@@ -203,11 +204,11 @@ func (c *conversion) readOptions(op table, row *builtin) {
 		return
 	}
 	if kind > int64(len(schema.OptionUnion)) || schema.OptionUnion[kind-1] != row.options {
-		c.failf("options of kind %d, want %s", kind, row.options)
+		c.Failf("options of kind %d, want %s", kind, row.options)
 	}
 	u, ok, err := op.union("options", t)
 	if err != nil {
-		c.failf("%v", err)
+		c.Failf("%v", err)
 	}
 	if ok {
 		c.options = u
@@ -217,10 +218,10 @@ func (c *conversion) readOptions(op table, row *builtin) {
 // x is input k, which must be there.
 func (c *conversion) x(k int) uint32 {
 	if k >= len(c.in) || c.in[k] == none {
-		c.failf("input %d is missing", k)
+		c.Failf("input %d is missing", k)
 	}
-	if w, ok := c.wide[c.in[k]]; ok {
-		c.refusef("input %d is a constant of %d-bit integers (%d elements) with values that do not fit 32 bits", k, 64, len(w))
+	if w, ok := c.Wide[c.in[k]]; ok {
+		c.Refusef("input %d is a constant of %d-bit integers (%d elements) with values that do not fit 32 bits", k, 64, len(w))
 	}
 	return c.in[k]
 }
@@ -229,16 +230,16 @@ func (c *conversion) x(k int) uint32 {
 func (c *conversion) has(k int) bool { return k < len(c.in) && c.in[k] != none }
 
 // type of input k.
-func (c *conversion) typeOf(k int) nn.OperandType { return c.operand(c.x(k)).Type }
+func (c *conversion) typeOf(k int) nn.OperandType { return c.Operand(c.x(k)).Type }
 
 // list is the value of input k, a constant of integers.
 func (c *conversion) list(k int) []int64 {
 	if !c.has(k) {
-		c.failf("input %d is missing", k)
+		c.Failf("input %d is missing", k)
 	}
-	l, ok := c.ints(c.in[k])
+	l, ok := c.Ints(c.in[k])
 	if !ok {
-		c.refusef("input %d (%q) is known only during execution, NNAPI needs it before", k, c.operand(c.in[k]).Name)
+		c.Refusef("input %d (%q) is known only during execution, NNAPI needs it before", k, c.Operand(c.in[k]).Name)
 	}
 	return l
 }
@@ -247,7 +248,7 @@ func (c *conversion) list(k int) []int64 {
 func (c *conversion) one(k int) int64 {
 	l := c.list(k)
 	if len(l) != 1 {
-		c.failf("input %d has %d elements, want 1", k, len(l))
+		c.Failf("input %d has %d elements, want 1", k, len(l))
 	}
 	return l[0]
 }
@@ -257,7 +258,7 @@ func (c *conversion) one(k int) int64 {
 func (c *conversion) out(k int) nn.Operand {
 	o := c.template(c.outTensors[k])
 	if shape := c.openShape(c.outTensors[k]); len(shape) > 0 {
-		o.Dimensions = held(shape)
+		o.Dimensions = lowering.Held(shape)
 	}
 	return o
 }
@@ -265,19 +266,19 @@ func (c *conversion) out(k int) nn.Operand {
 // give makes x the value of output k, converted to its type and quantization.
 func (c *conversion) give(k int, x uint32) {
 	t := c.outTensors[k]
-	y := c.to(x, c.out(k))
+	y := c.To(x, c.out(k))
 	if y == x {
-		c.shapeLike(y, x)
+		c.ShapeLike(y, x)
 	}
-	o := c.operand(y)
+	o := c.Operand(y)
 	if o.Lifetime == nn.TemporaryVariable {
 		o.Name = c.template(t).Name
 	}
-	if _, ok := c.shape[y]; !ok && len(o.Dimensions) == 1 && o.Dimensions[0] == 1 && c.tensors[t].vector("shape").n == 0 {
+	if _, ok := c.Shape[y]; !ok && len(o.Dimensions) == 1 && o.Dimensions[0] == 1 && c.tensors[t].vector("shape").n == 0 {
 		if o.Lifetime == nn.ConstantCopy || o.Lifetime == nn.ConstantReference {
-			y = c.add(*o) // constants of one element may be shared
+			y = c.Add(*o) // constants of one element may be shared
 		}
-		c.shape[y] = nil
+		c.Shape[y] = nil
 	}
 	c.value[t] = y
 	c.given++
@@ -285,24 +286,24 @@ func (c *conversion) give(k int, x uint32) {
 
 // result emits an operation on the operator's output.
 func (c *conversion) result(op nn.OperationType, in ...uint32) {
-	c.give(0, c.emit(op, c.out(0), in...))
+	c.give(0, c.Emit(op, c.out(0), in...))
 }
 
 // floats is input k in float32 or float16.
 func (c *conversion) floats(k int) uint32 {
 	x := c.x(k)
-	if c.operand(x).Type == nn.TensorFloat16 {
+	if c.Operand(x).Type == nn.TensorFloat16 {
 		return x
 	}
-	return c.as(x, nn.TensorFloat32)
+	return c.As(x, nn.TensorFloat32)
 }
 
 // scalarLike is a FLOAT32 or FLOAT16 scalar, as operations on x take it.
 func (g *graph) scalarLike(x uint32, v float32) uint32 {
-	if g.operand(x).Type == nn.TensorFloat16 {
-		return g.constant(nn.Operand{Type: nn.Float16, Data: binary.LittleEndian.AppendUint16(nil, half(v))})
+	if g.Operand(x).Type == nn.TensorFloat16 {
+		return g.Constant(nn.Operand{Type: nn.Float16, Data: binary.LittleEndian.AppendUint16(nil, lowering.Half(v))})
 	}
-	return g.constant(nn.Operand{Type: nn.Float32, Data: binary.LittleEndian.AppendUint32(nil, math.Float32bits(v))})
+	return g.Constant(nn.Operand{Type: nn.Float32, Data: binary.LittleEndian.AppendUint32(nil, math.Float32bits(v))})
 }
 
 // activation is the operand of a fused activation and what else is to be done,
@@ -312,13 +313,13 @@ func (c *conversion) activation() (fused uint32, then func(uint32) uint32) {
 	then = func(x uint32) uint32 { return x }
 	switch {
 	case code >= 0 && code <= int64(nn.ActRelu6): // the codes of both agree
-		return c.int32Scalar(code), then
+		return c.Int32Scalar(code), then
 	case code == 4:
-		return c.int32Scalar(0), func(x uint32) uint32 { return c.unary(nn.OpTanh, x) }
+		return c.Int32Scalar(0), func(x uint32) uint32 { return c.Unary(nn.OpTanh, x) }
 	case code == 5:
-		return c.int32Scalar(0), c.sign
+		return c.Int32Scalar(0), c.Sign
 	}
-	c.failf("fused activation %d is unknown", code)
+	c.Failf("fused activation %d is unknown", code)
 	return 0, nil
 }
 
@@ -327,8 +328,8 @@ func (c *conversion) activate(x uint32) uint32 {
 	_, then := c.activation()
 	ops := []nn.OperationType{nn.ActRelu: nn.OpRelu, nn.ActRelu1: nn.OpRelu1, nn.ActRelu6: nn.OpRelu6}
 	if code := c.options.int("activation"); code > 0 && code <= int64(nn.ActRelu6) {
-		o := *c.operand(x)
-		return c.emit(ops[code], o, x)
+		o := *c.Operand(x)
+		return c.Emit(ops[code], o, x)
 	}
 	return then(x)
 }
@@ -337,14 +338,14 @@ func (c *conversion) activate(x uint32) uint32 {
 func (c *conversion) padding() uint32 {
 	switch code := c.options.int("padding"); code {
 	case 0:
-		return c.int32Scalar(nn.PaddingSame)
+		return c.Int32Scalar(nn.PaddingSame)
 	case 1:
-		return c.int32Scalar(nn.PaddingValid)
+		return c.Int32Scalar(nn.PaddingValid)
 	default:
-		c.failf("padding %d is unknown", code)
+		c.Failf("padding %d is unknown", code)
 	}
 	return 0
 }
 
 // option is the operand of an int32 option.
-func (c *conversion) option(name string) uint32 { return c.int32Scalar(c.options.int(name)) }
+func (c *conversion) option(name string) uint32 { return c.Int32Scalar(c.options.int(name)) }

@@ -11,7 +11,7 @@ var activationBuiltins = []builtin{
 	{code: 19, name: "RELU", version: 3, inputs: [2]int{1, 1}, convert: unary(nn.OpRelu)},
 	{code: 20, name: "RELU_N1_TO_1", version: 1, inputs: [2]int{1, 1}, convert: unary(nn.OpRelu1)},
 	{code: 21, name: "RELU6", version: 3, inputs: [2]int{1, 1}, convert: unary(nn.OpRelu6)},
-	{code: 152, name: "RELU_0_TO_1", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.give(0, c.clamp(c.plain(0), 0, 1)) }},
+	{code: 152, name: "RELU_0_TO_1", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.give(0, c.Clamp(c.plain(0), 0, 1)) }},
 	{code: 14, name: "LOGISTIC", version: 3, inputs: [2]int{1, 1}, convert: unary(nn.OpLogistic)},
 	{code: 28, name: "TANH", version: 3, inputs: [2]int{1, 1}, convert: unary(nn.OpTanh)},
 	{code: 111, name: "ELU", version: 1, inputs: [2]int{1, 1}, convert: elu},
@@ -27,8 +27,8 @@ var activationBuiltins = []builtin{
 
 func elu(c *conversion) {
 	x := c.floats(0)
-	y := c.emit(nn.OpElu, nn.Operand{Type: c.operand(x).Type}, x, c.scalarLike(x, 1))
-	c.shapeLike(y, x)
+	y := c.Emit(nn.OpElu, nn.Operand{Type: c.Operand(x).Type}, x, c.scalarLike(x, 1))
+	c.ShapeLike(y, x)
 	c.give(0, y)
 }
 
@@ -37,22 +37,22 @@ func elu(c *conversion) {
 // within 1.5e-7.
 func gelu(c *conversion) {
 	x := c.floats(0)
-	mul := func(a uint32, v float32) uint32 { return c.binary(nn.OpMul, a, c.like(a, v)) }
-	add := func(a uint32, v float32) uint32 { return c.binary(nn.OpAdd, a, c.like(a, v)) }
-	times := func(a, b uint32) uint32 { return c.binary(nn.OpMul, a, b) }
+	mul := func(a uint32, v float32) uint32 { return c.Binary(nn.OpMul, a, c.Like(a, v)) }
+	add := func(a uint32, v float32) uint32 { return c.Binary(nn.OpAdd, a, c.Like(a, v)) }
+	times := func(a, b uint32) uint32 { return c.Binary(nn.OpMul, a, b) }
 	var erf uint32
 	if c.options.bool("approximate") {
 		cube := times(times(x, x), x)
-		erf = c.unary(nn.OpTanh, mul(c.binary(nn.OpAdd, x, mul(cube, 0.044715)), float32(math.Sqrt(2/math.Pi))))
+		erf = c.Unary(nn.OpTanh, mul(c.Binary(nn.OpAdd, x, mul(cube, 0.044715)), float32(math.Sqrt(2/math.Pi))))
 	} else {
-		z := mul(c.unary(nn.OpAbs, x), float32(1/math.Sqrt2))
-		t := c.binary(nn.OpDiv, c.like(x, 1), add(mul(z, 0.3275911), 1))
+		z := mul(c.Unary(nn.OpAbs, x), float32(1/math.Sqrt2))
+		t := c.Binary(nn.OpDiv, c.Like(x, 1), add(mul(z, 0.3275911), 1))
 		sum := mul(t, 1.061405429)
 		for _, k := range []float32{-1.453152027, 1.421413741, -0.284496736, 0.254829592} {
 			sum = times(add(sum, k), t)
 		}
-		tail := times(sum, c.unary(nn.OpExp, c.unary(nn.OpNeg, times(z, z))))
-		erf = times(c.sign(x), add(c.unary(nn.OpNeg, tail), 1))
+		tail := times(sum, c.Unary(nn.OpExp, c.Unary(nn.OpNeg, times(z, z))))
+		erf = times(c.Sign(x), add(c.Unary(nn.OpNeg, tail), 1))
 	}
 	c.give(0, mul(times(x, add(erf, 1)), 0.5))
 }
@@ -61,50 +61,50 @@ func gelu(c *conversion) {
 // slope.
 func leakyRelu(c *conversion) {
 	x, alpha := c.x(0), c.options.float("alpha")
-	o := *c.operand(x)
+	o := *c.Operand(x)
 	var slope uint32
 	switch {
 	case o.Type.IsQuant8() && alpha > 0:
-		slope = c.constant(nn.Operand{Type: o.Type, Dimensions: []uint32{1}, Scale: alpha, Data: []byte{1}})
+		slope = c.Constant(nn.Operand{Type: o.Type, Dimensions: []uint32{1}, Scale: alpha, Data: []byte{1}})
 	case o.Type == nn.TensorFloat16:
-		slope = c.like(x, alpha)
+		slope = c.Like(x, alpha)
 	default:
-		x = c.as(x, nn.TensorFloat32)
-		slope = c.real(alpha)
-		y := c.emit(nn.OpPrelu, nn.Operand{Type: nn.TensorFloat32}, x, slope)
-		c.shapeLike(y, x)
+		x = c.As(x, nn.TensorFloat32)
+		slope = c.Real(alpha)
+		y := c.Emit(nn.OpPrelu, nn.Operand{Type: nn.TensorFloat32}, x, slope)
+		c.ShapeLike(y, x)
 		c.give(0, y)
 		return
 	}
-	y := c.emit(nn.OpPrelu, c.out(0), x, slope)
-	c.shapeLike(y, x)
+	y := c.Emit(nn.OpPrelu, c.out(0), x, slope)
+	c.ShapeLike(y, x)
 	c.give(0, y)
 }
 
 func softmax(c *conversion) {
 	x, out := c.x(0), c.out(0)
-	if o := c.operand(x); o.Type != out.Type {
-		x, out = c.as(x, nn.TensorFloat32), nn.Operand{Type: nn.TensorFloat32, Dimensions: out.Dimensions}
+	if o := c.Operand(x); o.Type != out.Type {
+		x, out = c.As(x, nn.TensorFloat32), nn.Operand{Type: nn.TensorFloat32, Dimensions: out.Dimensions}
 	}
 	in := []uint32{x, c.scalarLike(x, c.options.float("beta"))}
-	if n := len(c.operand(x).Dimensions); n != 2 && n != 4 { // HAL 1.0 has these two ranks
-		in = append(in, c.int32Scalar(-1))
+	if n := len(c.Operand(x).Dimensions); n != 2 && n != 4 { // HAL 1.0 has these two ranks
+		in = append(in, c.Int32Scalar(-1))
 	}
-	y := c.emit(nn.OpSoftmax, out, in...)
-	c.shapeLike(y, x)
+	y := c.Emit(nn.OpSoftmax, out, in...)
+	c.ShapeLike(y, x)
 	c.give(0, y)
 }
 
 func logSoftmax(c *conversion) {
 	x := c.floats(0)
-	y := c.emit(nn.OpLogSoftmax, nn.Operand{Type: c.operand(x).Type}, x, c.scalarLike(x, 1), c.int32Scalar(-1))
-	c.shapeLike(y, x)
+	y := c.Emit(nn.OpLogSoftmax, nn.Operand{Type: c.Operand(x).Type}, x, c.scalarLike(x, 1), c.Int32Scalar(-1))
+	c.ShapeLike(y, x)
 	c.give(0, y)
 }
 
 func lrn(c *conversion) {
 	x := c.floats(0)
 	o := c.options
-	c.give(0, c.emit(nn.OpLocalResponseNormalization, nn.Operand{Type: c.operand(x).Type}, x, c.option("radius"),
+	c.give(0, c.Emit(nn.OpLocalResponseNormalization, nn.Operand{Type: c.Operand(x).Type}, x, c.option("radius"),
 		c.scalarLike(x, o.float("bias")), c.scalarLike(x, o.float("alpha")), c.scalarLike(x, o.float("beta"))))
 }

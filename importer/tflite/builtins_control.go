@@ -25,10 +25,10 @@ type value struct {
 }
 
 func (g *graph) valueOf(x uint32) value {
-	v := value{operand: *g.operand(x), known: g.shapeKnown(x)}
+	v := value{operand: *g.Operand(x), known: g.ShapeKnown(x)}
 	v.operand.Data, v.operand.Name = nil, ""
 	if v.known {
-		v.shape = g.dims(x)
+		v.shape = g.Dims(x)
 	}
 	return v
 }
@@ -57,30 +57,30 @@ func (v *value) widen(o value) (changed bool) {
 func (c *conversion) callee(index int64, in []value) *graph {
 	im := c.im
 	if im.depth++; im.depth > maxDepth {
-		c.failf("subgraphs nest more than %d deep", maxDepth)
+		c.Failf("subgraphs nest more than %d deep", maxDepth)
 	}
 	defer func() { im.depth-- }()
 	g, err := im.open(int(index))
 	if err != nil {
-		c.failf("%v", err)
+		c.Failf("%v", err)
 	}
 	g.resized = true
 	inputs := g.table.vector("inputs")
 	if inputs.n != len(in) {
-		c.failf("%d inputs for subgraph %d, which has %d", len(in), index, inputs.n)
+		c.Failf("%d inputs for subgraph %d, which has %d", len(in), index, inputs.n)
 	}
 	for k, v := range in {
 		t := g.tensorAt("input", k, inputs.int(k))
 		o := v.operand
 		if want := g.template(t).Type; o.Type != want {
-			c.failf("input %d of subgraph %d is %v, its tensor %v", k, index, o.Type, want)
+			c.Failf("input %d of subgraph %d is %v, its tensor %v", k, index, o.Type, want)
 		}
 		shape := v.shape
 		g.input(t, o, shape)
 		if !v.known {
 			x := g.value[t]
-			g.operand(x).Dimensions = o.Dimensions
-			delete(g.shape, x)
+			g.Operand(x).Dimensions = o.Dimensions
+			delete(g.Shape, x)
 		}
 	}
 	g.convertOperators()
@@ -90,19 +90,19 @@ func (c *conversion) callee(index int64, in []value) *graph {
 // reference finishes a converted subgraph and is the operand that refers to it.
 func (c *conversion) reference(g *graph) uint32 {
 	n := len(c.im.model.Referenced)
-	c.im.model.Referenced = append(c.im.model.Referenced, g.sub)
-	return c.add(nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: binary.LittleEndian.AppendUint32(nil, uint32(n))})
+	c.im.model.Referenced = append(c.im.model.Referenced, g.Sub)
+	return c.Add(nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: binary.LittleEndian.AppendUint32(nil, uint32(n))})
 }
 
 // results are what a subgraph gives, in the types of the given values.
 func (g *graph) results(types []value) []uint32 {
 	outputs := g.table.vector("outputs")
 	if outputs.n != len(types) {
-		g.failf("subgraph %d has %d outputs, %d needed", g.index, outputs.n, len(types))
+		g.Failf("subgraph %d has %d outputs, %d needed", g.index, outputs.n, len(types))
 	}
 	list := make([]uint32, outputs.n)
 	for k := range list {
-		list[k] = g.to(g.load(g.tensorAt("output", k, outputs.int(k))), types[k].operand)
+		list[k] = g.To(g.load(g.tensorAt("output", k, outputs.int(k))), types[k].operand)
 	}
 	return list
 }
@@ -122,9 +122,9 @@ func (c *conversion) take(op nn.OperationType, outs []value, in []uint32) {
 	for k := range outs {
 		declared[k] = outs[k].operand
 	}
-	for k, y := range c.emitAll(op, declared, in...) {
+	for k, y := range c.EmitAll(op, declared, in...) {
 		if outs[k].known {
-			c.setShape(y, outs[k].shape)
+			c.SetShape(y, outs[k].shape)
 		}
 		c.give(k, y)
 	}
@@ -146,7 +146,7 @@ func ifOperator(c *conversion) {
 			} else {
 				types[k].widen(v)
 			}
-			g.output(x)
+			g.Output(x)
 		}
 		refs[i] = c.reference(g)
 	}
@@ -168,11 +168,11 @@ func whileOperator(c *conversion) {
 	}
 	condition := c.callee(c.options.int("condition"), values)
 	for _, x := range body.results(values) {
-		body.output(x)
+		body.Output(x)
 	}
-	condition.output(condition.results([]value{{operand: nn.Operand{Type: nn.TensorBool8}}})[0])
+	condition.Output(condition.results([]value{{operand: nn.Operand{Type: nn.TensorBool8}}})[0])
 	if len(c.outTensors) != len(values) {
-		c.failf("%d outputs for %d values", len(c.outTensors), len(values))
+		c.Failf("%d outputs for %d values", len(c.outTensors), len(values))
 	}
 	refs := []uint32{c.reference(condition), c.reference(body)}
 	c.take(nn.OpWhile, values, append(refs, in...))
@@ -183,16 +183,16 @@ func whileOperator(c *conversion) {
 func callOnce(c *conversion) {
 	im := c.im
 	if im.depth++; im.depth > maxDepth {
-		c.failf("subgraphs nest more than %d deep", maxDepth)
+		c.Failf("subgraphs nest more than %d deep", maxDepth)
 	}
 	defer func() { im.depth-- }()
 	g, err := im.open(int(c.options.int("init")))
 	if err != nil {
-		c.failf("%v", err)
+		c.Failf("%v", err)
 	}
 	g.initial = true
 	if g.table.vector("inputs").n != 0 {
-		c.failf("the subgraph has inputs")
+		c.Failf("the subgraph has inputs")
 	}
 	g.convertOperators()
 	c.given = len(c.outTensors)

@@ -24,7 +24,7 @@ var convBuiltins = []builtin{
 func pool(op nn.OperationType) func(*conversion) {
 	return func(c *conversion) {
 		act, then := c.activation()
-		c.give(0, then(c.emit(op, c.out(0), c.x(0), c.padding(), c.option("stride_w"), c.option("stride_h"),
+		c.give(0, then(c.Emit(op, c.out(0), c.x(0), c.padding(), c.option("stride_w"), c.option("stride_h"),
 			c.option("filter_w"), c.option("filter_h"), act)))
 	}
 }
@@ -42,9 +42,9 @@ type product struct {
 // the given axes.
 func (c *conversion) product(input, weights, bias, channels int, rows []int64) product {
 	p := product{x: c.x(input), w: c.x(weights), out: c.out(0)}
-	x, w := *c.operand(p.x), *c.operand(p.w)
+	x, w := *c.Operand(p.x), *c.Operand(p.w)
 	if channels >= len(w.Dimensions) {
-		c.failf("weights of rank %d", len(w.Dimensions))
+		c.Failf("weights of rank %d", len(w.Dimensions))
 	}
 	outputs := w.Dimensions[channels]
 	quantized := x.Type.IsQuant8() && p.out.Type == x.Type && (w.Type.IsQuant8() || w.Type == nn.TensorQuant8SymmPerChannel)
@@ -58,8 +58,8 @@ func (c *conversion) product(input, weights, bias, channels int, rows []int64) p
 	}
 	p.bias = c.realBias(bias, outputs, &x, &w)
 	if x.Type != nn.TensorFloat16 {
-		p.x, p.w = c.as(p.x, nn.TensorFloat32), c.as(p.w, nn.TensorFloat32)
-		p.bias, p.out = c.as(p.bias, nn.TensorFloat32), nn.Operand{Type: nn.TensorFloat32, Dimensions: p.out.Dimensions}
+		p.x, p.w = c.As(p.x, nn.TensorFloat32), c.As(p.w, nn.TensorFloat32)
+		p.bias, p.out = c.As(p.bias, nn.TensorFloat32), nn.Operand{Type: nn.TensorFloat32, Dimensions: p.out.Dimensions}
 	}
 	return p
 }
@@ -77,12 +77,12 @@ func (c *conversion) integerBias(k int, outputs uint32, scale float32, perChanne
 	b := nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{outputs}, Scale: scale}
 	if !c.has(k) {
 		b.Data = make([]byte, 4*outputs) // as many as the weights have rows, so bounded by the file
-		return c.constant(b)
+		return c.Constant(b)
 	}
 	x := c.x(k)
-	given := c.operand(x)
+	given := c.Operand(x)
 	if given.Type != nn.TensorInt32 {
-		c.refusef("its bias is %v", given.Type)
+		c.Refusef("its bias is %v", given.Type)
 	}
 	if !given.IsConst() {
 		given.Scale = scale
@@ -90,7 +90,7 @@ func (c *conversion) integerBias(k int, outputs uint32, scale float32, perChanne
 	}
 	b = *given
 	b.Scale = scale
-	return c.add(b)
+	return c.Add(b)
 }
 
 // realBias is the bias of a product that computes in floats.
@@ -100,9 +100,9 @@ func (c *conversion) realBias(k int, outputs uint32, x, w *nn.Operand) uint32 {
 		if x.Type == nn.TensorFloat16 {
 			zero.Type, zero.Data = nn.TensorFloat16, zero.Data[:2*outputs]
 		}
-		return c.constant(zero)
+		return c.Constant(zero)
 	}
-	if c.operand(c.in[k]).Type != nn.TensorInt32 {
+	if c.Operand(c.in[k]).Type != nn.TensorInt32 {
 		return c.x(k)
 	}
 	reals := make([]float32, 0, outputs)
@@ -110,40 +110,40 @@ func (c *conversion) realBias(k int, outputs uint32, x, w *nn.Operand) uint32 {
 		s := w.Scale
 		if w.Channel != nil {
 			if i >= len(w.Channel.Scales) {
-				c.failf("a bias of more than %d channels", len(w.Channel.Scales))
+				c.Failf("a bias of more than %d channels", len(w.Channel.Scales))
 			}
 			s = w.Channel.Scales[i]
 		}
 		reals = append(reals, float32(float64(v)*float64(x.Scale)*float64(s)))
 	}
-	return c.floatTensor([]uint32{uint32(len(reals))}, reals)
+	return c.FloatTensor([]uint32{uint32(len(reals))}, reals)
 }
 
 func conv(c *conversion) {
 	p := c.product(0, 1, 2, 0, []int64{1, 2, 3})
 	act, then := c.activation()
 	in := []uint32{p.x, p.w, p.bias, c.padding(), c.option("stride_w"), c.option("stride_h")}
-	depth, w := c.depth(p.x), c.dims(p.w)
+	depth, w := c.depth(p.x), c.Dims(p.w)
 	if len(w) == 4 && depth != w[3] && depth%w[3] == 0 {
 		if c.options.int("dilation_w") != 1 || c.options.int("dilation_h") != 1 {
-			c.refusef("it has both groups and dilation")
+			c.Refusef("it has both groups and dilation")
 		}
-		in = append(in, c.int32Scalar(int64(depth/w[3])), act, c.boolScalar(false))
-		c.give(0, then(c.emit(nn.OpGroupedConv2D, p.out, in...)))
+		in = append(in, c.Int32Scalar(int64(depth/w[3])), act, c.BoolScalar(false))
+		c.give(0, then(c.Emit(nn.OpGroupedConv2D, p.out, in...)))
 		return
 	}
-	c.give(0, then(c.emit(nn.OpConv2D, p.out, c.dilated(append(in, act))...)))
+	c.give(0, then(c.Emit(nn.OpConv2D, p.out, c.dilated(append(in, act))...)))
 }
 
 // depth is the number of channels of an image, the file's where execution
 // decides its shape.
 func (c *conversion) depth(x uint32) uint32 {
-	d := c.operand(x).Dimensions
+	d := c.Operand(x).Dimensions
 	if n := c.fileShape(c.inTensors[0]); len(n) == 4 && (len(d) != 4 || d[3] == 0) {
 		d = n
 	}
 	if len(d) != 4 || d[3] == 0 {
-		c.failf("input of shape %v, four dimensions needed", d)
+		c.Failf("input of shape %v, four dimensions needed", d)
 	}
 	return d[3]
 }
@@ -151,15 +151,15 @@ func (c *conversion) depth(x uint32) uint32 {
 func depthwise(c *conversion) {
 	p := c.product(0, 1, 2, 3, []int64{1, 2, 3})
 	act, then := c.activation()
-	depth, w := c.depth(p.x), c.dims(p.w)
+	depth, w := c.depth(p.x), c.Dims(p.w)
 	if len(w) != 4 || w[3]%depth != 0 {
-		c.failf("filter %v does not fit an input of %d channels", w, depth)
+		c.Failf("filter %v does not fit an input of %d channels", w, depth)
 	}
 	in := []uint32{
 		p.x, p.w, p.bias, c.padding(), c.option("stride_w"), c.option("stride_h"),
-		c.int32Scalar(int64(w[3] / depth)), act,
+		c.Int32Scalar(int64(w[3] / depth)), act,
 	}
-	c.give(0, then(c.emit(nn.OpDepthwiseConv2D, p.out, c.dilated(in)...)))
+	c.give(0, then(c.Emit(nn.OpDepthwiseConv2D, p.out, c.dilated(in)...)))
 }
 
 // dilated appends layout and dilation where they are not the defaults, so
@@ -168,49 +168,49 @@ func (c *conversion) dilated(in []uint32) []uint32 {
 	if c.options.int("dilation_w") == 1 && c.options.int("dilation_h") == 1 {
 		return in
 	}
-	return append(in, c.boolScalar(false), c.option("dilation_w"), c.option("dilation_h"))
+	return append(in, c.BoolScalar(false), c.option("dilation_w"), c.option("dilation_h"))
 }
 
 func transposeConv(c *conversion) {
 	p := c.product(2, 1, 3, 0, []int64{1, 2, 3})
 	act, then := c.activation()
-	c.give(0, then(c.emit(nn.OpTransposeConv2D, p.out, p.x, p.w, p.bias, c.x(0), c.padding(), c.option("stride_w"), c.option("stride_h"),
-		act, c.boolScalar(false))))
+	c.give(0, then(c.Emit(nn.OpTransposeConv2D, p.out, p.x, p.w, p.bias, c.x(0), c.padding(), c.option("stride_w"), c.option("stride_h"),
+		act, c.BoolScalar(false))))
 }
 
 // fullyConnected takes inputs of any rank: TensorFlow Lite reads them as rows
 // of as many elements as the weights have columns.
 func fullyConnected(c *conversion) {
 	if f := c.options.int("weights_format"); f != 0 {
-		c.refusef("its weights have the shuffled format %d", f)
+		c.Refusef("its weights have the shuffled format %d", f)
 	}
-	w := c.dims(c.x(1))
+	w := c.Dims(c.x(1))
 	if len(w) != 2 {
-		c.failf("weights of rank %d", len(w))
+		c.Failf("weights of rank %d", len(w))
 	}
 	x := c.x(0)
 	var shape []uint32 // of the output, where it is not a matrix
 	if c.options.bool("keep_num_dims") {
-		if d := c.dims(x); len(d) > 0 && len(d) != 2 {
+		if d := c.Dims(x); len(d) > 0 && len(d) != 2 {
 			shape = append(slices.Clone(d[:len(d)-1]), w[0])
 		}
 	}
-	perChannel := c.operand(c.x(1)).Channel != nil && c.operand(x).Type.IsQuant8()
-	if n := len(c.operand(x).Dimensions); n < 2 || perChannel || c.operand(x).Dimensions[n-1] != w[1] {
-		c.in[0] = c.emit(nn.OpReshape, *c.operand(x), x, c.int32Tensor(-1, int64(w[1])))
+	perChannel := c.Operand(c.x(1)).Channel != nil && c.Operand(x).Type.IsQuant8()
+	if n := len(c.Operand(x).Dimensions); n < 2 || perChannel || c.Operand(x).Dimensions[n-1] != w[1] {
+		c.in[0] = c.Emit(nn.OpReshape, *c.Operand(x), x, c.Int32Tensor(-1, int64(w[1])))
 	}
-	rank := c.rank(c.in[0])
+	rank := c.Rank(c.in[0])
 	p := c.product(0, 1, 2, 0, []int64{int64(rank - 1)})
 	act, then := c.activation()
 	var y uint32
 	if perChannel {
 		y = c.pointwise(p, w, act)
 	} else {
-		y = c.emit(nn.OpFullyConnected, p.out, p.x, p.w, p.bias, act)
+		y = c.Emit(nn.OpFullyConnected, p.out, p.x, p.w, p.bias, act)
 	}
 	y = then(y)
 	if shape != nil {
-		y = c.reshape(y, shape)
+		y = c.Reshape(y, shape)
 	}
 	c.give(0, y)
 }
@@ -218,35 +218,35 @@ func fullyConnected(c *conversion) {
 // pointwise is a FULLY_CONNECTED with weights quantized per channel, which
 // NNAPI has for convolutions only: one of 1x1 pixels.
 func (c *conversion) pointwise(p product, w []uint32, act uint32) uint32 {
-	x := c.emit(nn.OpReshape, *c.operand(p.x), p.x, c.int32Tensor(-1, 1, 1, int64(w[1])))
-	filter := *c.operand(p.w)
+	x := c.Emit(nn.OpReshape, *c.Operand(p.x), p.x, c.Int32Tensor(-1, 1, 1, int64(w[1])))
+	filter := *c.Operand(p.w)
 	filter.Dimensions = []uint32{w[0], 1, 1, w[1]}
 	if filter.Channel == nil || filter.Channel.Dim != 0 {
-		c.refusef("its weights are quantized along dimension %d, NNAPI has 0", 1)
+		c.Refusef("its weights are quantized along dimension %d, NNAPI has 0", 1)
 	}
-	y := c.emit(nn.OpConv2D, p.out, x, c.add(filter), p.bias, c.int32Scalar(nn.PaddingValid), c.int32Scalar(1), c.int32Scalar(1), act)
-	return c.emit(nn.OpReshape, p.out, y, c.int32Tensor(-1, int64(w[0])))
+	y := c.Emit(nn.OpConv2D, p.out, x, c.Add(filter), p.bias, c.Int32Scalar(nn.PaddingValid), c.Int32Scalar(1), c.Int32Scalar(1), act)
+	return c.Emit(nn.OpReshape, p.out, y, c.Int32Tensor(-1, int64(w[0])))
 }
 
 // batchMatmul broadcasts the batches of both matrices, which NNAPI has equal.
 func batchMatmul(c *conversion) {
 	a, b := c.x(0), c.x(1)
-	da, db := c.dims(a), c.dims(b)
+	da, db := c.Dims(a), c.Dims(b)
 	if len(da) < 2 || len(db) < 2 {
-		c.failf("shapes %v and %v", da, db)
+		c.Failf("shapes %v and %v", da, db)
 	}
 	out := c.out(0)
-	o, t := c.operand(a), c.operand(b)
+	o, t := c.Operand(a), c.Operand(b)
 	switch {
 	case o.Type == nn.TensorFloat32 && t.Type.IsQuant8():
 		if !c.options.bool("adj_x") {
-			a = c.dynamicQuantization(a, []int64{int64(len(c.operand(a).Dimensions)) - 1}, c.options.bool("asymmetric_quantize_inputs"))
+			a = c.dynamicQuantization(a, []int64{int64(len(c.Operand(a).Dimensions)) - 1}, c.options.bool("asymmetric_quantize_inputs"))
 		}
-		b = c.as(b, nn.TensorFloat32)
+		b = c.As(b, nn.TensorFloat32)
 	case o.Type != t.Type || o.Type != out.Type:
-		a, b, out = c.as(a, nn.TensorFloat32), c.as(b, nn.TensorFloat32), nn.Operand{Type: nn.TensorFloat32}
+		a, b, out = c.As(a, nn.TensorFloat32), c.As(b, nn.TensorFloat32), nn.Operand{Type: nn.TensorFloat32}
 	}
-	batch := c.broadcast(da[:len(da)-2], db[:len(db)-2])
+	batch := c.Broadcast(da[:len(da)-2], db[:len(db)-2])
 	rows, cols := da[len(da)-2], db[len(db)-1]
 	if c.options.bool("adj_x") {
 		rows = da[len(da)-1]
@@ -259,8 +259,8 @@ func batchMatmul(c *conversion) {
 	if len(batch) > 2 {
 		flat = []uint32{uint32(nn.Elements(batch))}
 	}
-	a = c.reshape(c.broadcastTo(a, append(slices.Clone(batch), da[len(da)-2:]...)), append(slices.Clone(flat), da[len(da)-2:]...))
-	b = c.reshape(c.broadcastTo(b, append(slices.Clone(batch), db[len(db)-2:]...)), append(slices.Clone(flat), db[len(db)-2:]...))
-	y := c.emit(nn.OpBatchMatmul, out, a, b, c.boolScalar(c.options.bool("adj_x")), c.boolScalar(c.options.bool("adj_y")))
-	c.give(0, c.reshape(y, shape))
+	a = c.Reshape(c.BroadcastTo(a, append(slices.Clone(batch), da[len(da)-2:]...)), append(slices.Clone(flat), da[len(da)-2:]...))
+	b = c.Reshape(c.BroadcastTo(b, append(slices.Clone(batch), db[len(db)-2:]...)), append(slices.Clone(flat), db[len(db)-2:]...))
+	y := c.Emit(nn.OpBatchMatmul, out, a, b, c.BoolScalar(c.options.bool("adj_x")), c.BoolScalar(c.options.bool("adj_y")))
+	c.give(0, c.Reshape(y, shape))
 }

@@ -27,114 +27,114 @@ var indexBuiltins = []builtin{
 // indices is input k in TENSOR_INT32.
 func (c *conversion) indices(k int) uint32 {
 	x := c.x(k)
-	if c.operand(x).Type == nn.TensorInt32 {
+	if c.Operand(x).Type == nn.TensorInt32 {
 		return x
 	}
-	y := c.emit(nn.OpCast, nn.Operand{Type: nn.TensorInt32}, x)
-	c.shapeLike(y, x)
+	y := c.Emit(nn.OpCast, nn.Operand{Type: nn.TensorInt32}, x)
+	c.ShapeLike(y, x)
 	return y
 }
 
 func gather(c *conversion) {
 	x, idx := c.x(0), c.indices(1)
 	batch := int(c.options.int("batch_dims"))
-	if !c.shapeKnown(x) || !c.shapeKnown(idx) {
+	if !c.ShapeKnown(x) || !c.ShapeKnown(idx) {
 		if batch != 0 {
-			c.refusef("it has batches and shapes that are known only during execution")
+			c.Refusef("it has batches and shapes that are known only during execution")
 		}
 		c.result(nn.OpGather, x, c.option("axis"), idx)
 		return
 	}
-	dx, di := c.dims(x), c.dims(idx)
-	axis := c.axis(c.options.int("axis"), len(dx))
+	dx, di := c.Dims(x), c.Dims(idx)
+	axis := c.Axis(c.options.int("axis"), len(dx))
 	if batch < 0 {
 		batch += len(di)
 	}
 	if batch < 0 || batch > axis || batch > len(di) {
-		c.failf("%d batch dimensions, axis %d, indices %v", batch, axis, di)
+		c.Failf("%d batch dimensions, axis %d, indices %v", batch, axis, di)
 	}
 	shape := slices.Concat(dx[:axis], di[batch:], dx[axis+1:])
 	if batch == 0 && len(di) > 0 && len(shape) <= 4 && len(dx) <= 4 {
-		c.result(nn.OpGather, x, c.int32Scalar(int64(axis)), idx)
+		c.result(nn.OpGather, x, c.Int32Scalar(int64(axis)), idx)
 		return
 	}
 	if batch == 0 {
-		flat := c.reshape(x, []uint32{uint32(nn.Elements(dx[:axis])), dx[axis], uint32(nn.Elements(dx[axis+1:]))})
-		y := c.gather(flat, 1, c.reshape(idx, []uint32{uint32(nn.Elements(di))}))
-		c.give(0, c.reshape(y, shape))
+		flat := c.Reshape(x, []uint32{uint32(nn.Elements(dx[:axis])), dx[axis], uint32(nn.Elements(dx[axis+1:]))})
+		y := c.Gather(flat, 1, c.Reshape(idx, []uint32{uint32(nn.Elements(di))}))
+		c.give(0, c.Reshape(y, shape))
 		return
 	}
-	c.give(0, c.reshape(c.gatherBatches(x, idx, batch, axis), shape))
+	c.give(0, c.Reshape(c.gatherBatches(x, idx, batch, axis), shape))
 }
 
 // gatherBatches gathers in each batch by indices of its own: the batches become
 // part of the gathered axis, and indices count from the batch's beginning.
 func (c *conversion) gatherBatches(x, idx uint32, batch, axis int) uint32 {
-	dx, di := c.dims(x), c.dims(idx)
+	dx, di := c.Dims(x), c.Dims(idx)
 	batches, outer := nn.Elements(dx[:batch]), nn.Elements(dx[batch:axis])
 	n, inner, each := int64(dx[axis]), nn.Elements(dx[axis+1:]), nn.Elements(di[batch:])
 	rows := batches * outer * n
 	if rows > nn.MaxElements || batches*outer*each > 1<<26 || nn.Elements(di) != batches*each {
-		c.failf("shape %v with indices %v", dx, di)
+		c.Failf("shape %v with indices %v", dx, di)
 	}
-	flat := c.reshape(x, []uint32{uint32(rows), uint32(inner)})
-	idx = c.broadcastTo(c.reshape(idx, []uint32{uint32(batches), 1, uint32(each)}), []uint32{uint32(batches), uint32(outer), uint32(each)})
+	flat := c.Reshape(x, []uint32{uint32(rows), uint32(inner)})
+	idx = c.BroadcastTo(c.Reshape(idx, []uint32{uint32(batches), 1, uint32(each)}), []uint32{uint32(batches), uint32(outer), uint32(each)})
 	first := make([]int64, batches*outer)
 	for i := range first {
 		first[i] = int64(i) * n
 	}
-	idx = c.binary(nn.OpAdd, idx, c.int32Shaped([]uint32{uint32(batches), uint32(outer), 1}, first))
-	return c.gather(flat, 0, c.reshape(idx, []uint32{uint32(nn.Elements(c.dims(idx)))}))
+	idx = c.Binary(nn.OpAdd, idx, c.Int32Shaped([]uint32{uint32(batches), uint32(outer), 1}, first))
+	return c.Gather(flat, 0, c.Reshape(idx, []uint32{uint32(nn.Elements(c.Dims(idx)))}))
 }
 
 // linear are tuples of indices [.., m] into the first m of dims as indices into
 // their product.
 func (c *conversion) linear(idx uint32, dims []uint32) uint32 {
-	di := c.dims(idx)
+	di := c.Dims(idx)
 	m := len(di)
 	if m == 0 || di[m-1] == 0 || int(di[m-1]) > len(dims) {
-		c.failf("indices of shape %v into %v", di, dims)
+		c.Failf("indices of shape %v into %v", di, dims)
 	}
 	parts, n := int(di[m-1]), uint32(nn.Elements(di[:m-1]))
-	flat := c.reshape(idx, []uint32{n, uint32(parts)})
+	flat := c.Reshape(idx, []uint32{n, uint32(parts)})
 	sum := none
 	for p := range parts {
-		part := c.slice(flat, []int64{0, int64(p)}, []int64{int64(n), 1})
+		part := c.Slice(flat, []int64{0, int64(p)}, []int64{int64(n), 1})
 		if step := nn.Elements(dims[p+1 : parts]); step != 1 {
-			part = c.binary(nn.OpMul, part, c.int32Tensor(step))
+			part = c.Binary(nn.OpMul, part, c.Int32Tensor(step))
 		}
 		if sum == none {
 			sum = part
 		} else {
-			sum = c.binary(nn.OpAdd, sum, part)
+			sum = c.Binary(nn.OpAdd, sum, part)
 		}
 	}
-	return c.reshape(sum, []uint32{n})
+	return c.Reshape(sum, []uint32{n})
 }
 
 func gatherND(c *conversion) {
 	x, idx := c.x(0), c.indices(1)
-	dx, di := c.dims(x), c.dims(idx)
+	dx, di := c.Dims(x), c.Dims(idx)
 	rows := c.linear(idx, dx)
 	m := int(di[len(di)-1])
-	flat := c.reshape(x, []uint32{uint32(nn.Elements(dx[:m])), uint32(nn.Elements(dx[m:]))})
-	c.give(0, c.reshape(c.gather(flat, 0, rows), slices.Concat(di[:len(di)-1], dx[m:])))
+	flat := c.Reshape(x, []uint32{uint32(nn.Elements(dx[:m])), uint32(nn.Elements(dx[m:]))})
+	c.give(0, c.Reshape(c.Gather(flat, 0, rows), slices.Concat(di[:len(di)-1], dx[m:])))
 }
 
 // embeddingLookup of 8-bit values with a float result looks up first; rows
 // quantized one by one are dequantized first.
 func embeddingLookup(c *conversion) {
 	values := c.x(1)
-	if c.operand(values).Channel != nil {
-		values = c.as(values, nn.TensorFloat32)
+	if c.Operand(values).Channel != nil {
+		values = c.As(values, nn.TensorFloat32)
 	}
-	o := *c.operand(values)
+	o := *c.Operand(values)
 	o.Name = ""
-	c.give(0, c.emit(nn.OpEmbeddingLookup, o, c.indices(0), values))
+	c.give(0, c.Emit(nn.OpEmbeddingLookup, o, c.indices(0), values))
 }
 
 func hashtableLookup(c *conversion) {
-	results := c.emitAll(nn.OpHashtableLookup, []nn.Operand{c.out(0), c.out(1)}, c.x(0), c.x(1), c.x(2))
+	results := c.EmitAll(nn.OpHashtableLookup, []nn.Operand{c.out(0), c.out(1)}, c.x(0), c.x(1), c.x(2))
 	c.give(0, results[0])
 	c.give(1, results[1])
 }
@@ -147,41 +147,41 @@ func lshProjection(c *conversion) {
 		kind = 3
 	case 2:
 	default:
-		c.failf("type %d", kind)
+		c.Failf("type %d", kind)
 	}
 	weight := c.noValue(nn.TensorFloat32)
 	if c.has(2) {
 		weight = c.in[2]
 	}
-	c.result(nn.OpLshProjection, c.x(0), c.x(1), weight, c.int32Scalar(kind))
+	c.result(nn.OpLshProjection, c.x(0), c.x(1), weight, c.Int32Scalar(kind))
 }
 
 // oneHot compares the indices with a count along a new axis.
 func oneHot(c *conversion) {
 	idx, depth := c.indices(0), c.one(1)
-	dims := c.dims(idx)
+	dims := c.Dims(idx)
 	axis := len(dims)
 	if a := c.options.int("axis"); a != -1 {
-		axis = c.axis(a, len(dims)+1)
+		axis = c.Axis(a, len(dims)+1)
 	}
 	if depth < 1 || depth > 1<<24 {
-		c.failf("depth %d", depth)
+		c.Failf("depth %d", depth)
 	}
 	outer, inner := uint32(nn.Elements(dims[:axis])), uint32(nn.Elements(dims[axis:]))
-	hit := c.compare(nn.OpEqual, c.reshape(idx, []uint32{outer, 1, inner}), c.reshape(c.iota(int(depth)), []uint32{1, uint32(depth), 1}))
+	hit := c.Compare(nn.OpEqual, c.Reshape(idx, []uint32{outer, 1, inner}), c.Reshape(c.Iota(int(depth)), []uint32{1, uint32(depth), 1}))
 	all := []uint32{outer, uint32(depth), inner}
-	y := c.emit(nn.OpSelect, *c.operand(c.x(2)), hit, c.broadcastTo(c.x(2), all), c.broadcastTo(c.x(3), all))
-	c.give(0, c.reshape(y, slices.Insert(slices.Clone(dims), axis, uint32(depth))))
+	y := c.Emit(nn.OpSelect, *c.Operand(c.x(2)), hit, c.BroadcastTo(c.x(2), all), c.BroadcastTo(c.x(3), all))
+	c.give(0, c.Reshape(y, slices.Insert(slices.Clone(dims), axis, uint32(depth))))
 }
 
 // reverseSequence gathers each sequence by indices that count down to the
 // sequence's length, and up behind it.
 func reverseSequence(c *conversion) {
 	x, lengths := c.x(0), c.indices(1)
-	dims := c.dims(x)
-	seq, batch := c.axis(c.options.int("seq_dim"), len(dims)), c.axis(c.options.int("batch_dim"), len(dims))
+	dims := c.Dims(x)
+	seq, batch := c.Axis(c.options.int("seq_dim"), len(dims)), c.Axis(c.options.int("batch_dim"), len(dims))
 	if seq == batch {
-		c.failf("sequences and batches are both axis %d", seq)
+		c.Failf("sequences and batches are both axis %d", seq)
 	}
 	perm := []int{batch, seq}
 	for i := range dims {
@@ -189,106 +189,106 @@ func reverseSequence(c *conversion) {
 			perm = append(perm, i)
 		}
 	}
-	x = c.transpose(x, perm...)
+	x = c.Transpose(x, perm...)
 	b, t := dims[batch], dims[seq]
-	length, at := c.reshape(lengths, []uint32{b, 1}), c.reshape(c.iota(int(t)), []uint32{1, t})
+	length, at := c.Reshape(lengths, []uint32{b, 1}), c.Reshape(c.Iota(int(t)), []uint32{1, t})
 	full := []uint32{b, t}
-	down := c.binary(nn.OpSub, c.binary(nn.OpSub, length, c.int32Tensor(1)), at)
-	idx := c.emit(nn.OpSelect, nn.Operand{Type: nn.TensorInt32}, c.compare(nn.OpLess, c.broadcastTo(at, full), c.broadcastTo(length, full)), down, c.broadcastTo(at, full))
-	y := c.reshape(c.gatherBatches(x, idx, 1, 1), c.dims(x))
+	down := c.Binary(nn.OpSub, c.Binary(nn.OpSub, length, c.Int32Tensor(1)), at)
+	idx := c.Emit(nn.OpSelect, nn.Operand{Type: nn.TensorInt32}, c.Compare(nn.OpLess, c.BroadcastTo(at, full), c.BroadcastTo(length, full)), down, c.BroadcastTo(at, full))
+	y := c.Reshape(c.gatherBatches(x, idx, 1, 1), c.Dims(x))
 	back := make([]int, len(perm))
 	for i, p := range perm {
 		back[p] = i
 	}
-	c.give(0, c.transpose(y, back...))
+	c.give(0, c.Transpose(y, back...))
 }
 
 // diagonal is a constant [rows, cols] that is 1 on the diagonal.
 func (c *conversion) diagonal(o nn.Operand, rows, cols uint32) uint32 {
 	if uint64(rows)*uint64(cols) > 1<<24 {
-		c.refusef("a matrix of %d by %d", rows, cols)
+		c.Refusef("a matrix of %d by %d", rows, cols)
 	}
 	list := make([]int64, rows*cols)
 	for i := range min(rows, cols) {
 		list[i*cols+i] = 1
 	}
-	return c.as(c.int32Shaped([]uint32{rows, cols}, list), o.Type) // a constant
+	return c.As(c.Int32Shaped([]uint32{rows, cols}, list), o.Type) // a constant
 }
 
 func matrixDiag(c *conversion) {
 	x := c.plain(0)
-	dims := c.dims(x)
+	dims := c.Dims(x)
 	if len(dims) == 0 {
-		c.failf("a scalar")
+		c.Failf("a scalar")
 	}
 	n := dims[len(dims)-1]
-	rows := c.reshape(x, []uint32{uint32(nn.Elements(dims)) / n, 1, n})
-	y := c.binary(nn.OpMul, rows, c.diagonal(*c.operand(x), n, n))
-	c.give(0, c.reshape(y, append(slices.Clone(dims), n)))
+	rows := c.Reshape(x, []uint32{uint32(nn.Elements(dims)) / n, 1, n})
+	y := c.Binary(nn.OpMul, rows, c.diagonal(*c.Operand(x), n, n))
+	c.give(0, c.Reshape(y, append(slices.Clone(dims), n)))
 }
 
 func matrixSetDiag(c *conversion) {
-	x, diag := c.x(0), c.to(c.x(1), *c.operand(c.x(0)))
-	dims := c.dims(x)
+	x, diag := c.x(0), c.To(c.x(1), *c.Operand(c.x(0)))
+	dims := c.Dims(x)
 	if len(dims) < 2 {
-		c.failf("shape %v is no matrix", dims)
+		c.Failf("shape %v is no matrix", dims)
 	}
 	rows, cols := dims[len(dims)-2], dims[len(dims)-1]
 	n := min(rows, cols)
 	outer := uint32(nn.Elements(dims[:len(dims)-2]))
 	full := []uint32{outer, rows, cols}
-	d := c.reshape(diag, []uint32{outer, n, 1})
+	d := c.Reshape(diag, []uint32{outer, n, 1})
 	if n == cols && rows > cols {
-		d = c.reshape(diag, []uint32{outer, 1, n})
+		d = c.Reshape(diag, []uint32{outer, 1, n})
 	}
-	mask := c.broadcastTo(c.diagonal(nn.Operand{Type: nn.TensorBool8}, rows, cols), full)
-	y := c.emit(nn.OpSelect, *c.operand(x), mask, c.broadcastTo(d, full), c.reshape(x, full))
-	c.give(0, c.reshape(y, dims))
+	mask := c.BroadcastTo(c.diagonal(nn.Operand{Type: nn.TensorBool8}, rows, cols), full)
+	y := c.Emit(nn.OpSelect, *c.Operand(x), mask, c.BroadcastTo(d, full), c.Reshape(x, full))
+	c.give(0, c.Reshape(y, dims))
 }
 
 // scatter adds rows [n, inner] into rows that the indices [n] name: a product
 // with the matrix of which index names which row.
 func (c *conversion) scatter(idx, rows uint32, n, inner, total uint32) uint32 {
 	if uint64(n)*uint64(total) > 1<<24 {
-		c.refusef("it scatters %d rows into %d", n, total)
+		c.Refusef("it scatters %d rows into %d", n, total)
 	}
-	hit := c.compare(nn.OpEqual, c.reshape(c.iota(int(total)), []uint32{total, 1}), c.reshape(idx, []uint32{1, n}))
-	named := c.as(hit, nn.TensorFloat32)
+	hit := c.Compare(nn.OpEqual, c.Reshape(c.Iota(int(total)), []uint32{total, 1}), c.Reshape(idx, []uint32{1, n}))
+	named := c.As(hit, nn.TensorFloat32)
 	out := nn.Operand{Type: nn.TensorFloat32}
-	return c.emit(nn.OpBatchMatmul, out, named, c.as(c.reshape(rows, []uint32{n, inner}), nn.TensorFloat32), c.boolScalar(false), c.boolScalar(false))
+	return c.Emit(nn.OpBatchMatmul, out, named, c.As(c.Reshape(rows, []uint32{n, inner}), nn.TensorFloat32), c.BoolScalar(false), c.BoolScalar(false))
 }
 
 func scatterND(c *conversion) {
-	idx, shape := c.indices(0), unsigned(c.graph, c.list(2))
-	di := c.dims(idx)
+	idx, shape := c.indices(0), c.Unsigned(c.list(2))
+	di := c.Dims(idx)
 	lin := c.linear(idx, shape)
 	m := int(di[len(di)-1])
 	y := c.scatter(lin, c.x(1), uint32(nn.Elements(di[:len(di)-1])), uint32(nn.Elements(shape[m:])), uint32(nn.Elements(shape[:m])))
-	c.give(0, c.reshape(y, shape))
+	c.give(0, c.Reshape(y, shape))
 }
 
 // sparseToDense puts values where the indices say and a default elsewhere.
 func sparseToDense(c *conversion) {
-	idx, shape := c.indices(0), unsigned(c.graph, c.list(1))
-	di := c.dims(idx)
+	idx, shape := c.indices(0), c.Unsigned(c.list(1))
+	di := c.Dims(idx)
 	if len(di) < 2 {
-		idx = c.reshape(idx, []uint32{uint32(nn.Elements(di)), 1})
-		di = c.dims(idx)
+		idx = c.Reshape(idx, []uint32{uint32(nn.Elements(di)), 1})
+		di = c.Dims(idx)
 	}
 	n, total := uint32(nn.Elements(di[:len(di)-1])), uint32(nn.Elements(shape))
 	lin := c.linear(idx, shape)
-	values := c.broadcastTo(c.reshape(c.x(2), []uint32{uint32(nn.Elements(c.dims(c.x(2))))}), []uint32{n})
-	rest := c.broadcastTo(c.reshape(c.plain(3), []uint32{1}), []uint32{total})
-	sum := c.to(c.reshape(c.scatter(lin, values, n, 1, total), []uint32{total}), *c.operand(rest))
-	ones := c.scatter(lin, c.broadcastTo(c.real(1), []uint32{n}), n, 1, total)
-	hit := c.compare(nn.OpGreater, c.reshape(ones, []uint32{total}), c.real(0.5))
-	c.give(0, c.reshape(c.emit(nn.OpSelect, *c.operand(rest), hit, sum, rest), shape))
+	values := c.BroadcastTo(c.Reshape(c.x(2), []uint32{uint32(nn.Elements(c.Dims(c.x(2))))}), []uint32{n})
+	rest := c.BroadcastTo(c.Reshape(c.plain(3), []uint32{1}), []uint32{total})
+	sum := c.To(c.Reshape(c.scatter(lin, values, n, 1, total), []uint32{total}), *c.Operand(rest))
+	ones := c.scatter(lin, c.BroadcastTo(c.Real(1), []uint32{n}), n, 1, total)
+	hit := c.Compare(nn.OpGreater, c.Reshape(ones, []uint32{total}), c.Real(0.5))
+	c.give(0, c.Reshape(c.Emit(nn.OpSelect, *c.Operand(rest), hit, sum, rest), shape))
 }
 
 func segmentSum(c *conversion) {
 	ids := c.list(1)
 	if len(ids) == 0 {
-		c.failf("no segments")
+		c.Failf("no segments")
 	}
 	c.segments(int64(ids[len(ids)-1]) + 1)
 }
@@ -297,27 +297,27 @@ func unsortedSegmentSum(c *conversion) { c.segments(c.one(2)) }
 
 func (c *conversion) segments(n int64) {
 	if n < 1 || n > 1<<24 {
-		c.failf("%d segments", n)
+		c.Failf("%d segments", n)
 	}
 	x := c.x(0)
-	dims, di := c.dims(x), c.dims(c.x(1))
+	dims, di := c.Dims(x), c.Dims(c.x(1))
 	if len(di) > len(dims) || !slices.Equal(dims[:len(di)], di) {
-		c.failf("segments %v of shape %v", di, dims)
+		c.Failf("segments %v of shape %v", di, dims)
 	}
 	rows, inner := uint32(nn.Elements(di)), uint32(nn.Elements(dims[len(di):]))
 	y := c.scatter(c.indices(1), x, rows, inner, uint32(n))
-	c.give(0, c.reshape(y, append([]uint32{uint32(n)}, dims[len(di):]...)))
+	c.give(0, c.Reshape(y, append([]uint32{uint32(n)}, dims[len(di):]...)))
 }
 
 // dynamicUpdateSlice replaces a part of a value. Where it begins may be known
 // only during execution along axes in which the part has one element.
 func dynamicUpdateSlice(c *conversion) {
 	x, part := c.x(0), c.x(1)
-	dims, size := c.dims(x), c.dims(part)
+	dims, size := c.Dims(x), c.Dims(part)
 	if len(dims) != len(size) || len(dims) > 4 {
-		c.refusef("it puts shape %v into %v", size, dims)
+		c.Refusef("it puts shape %v into %v", size, dims)
 	}
-	if list, ok := c.ints(c.in[2]); ok {
+	if list, ok := c.Ints(c.in[2]); ok {
 		c.updateAt(x, part, list)
 		return
 	}
@@ -327,37 +327,37 @@ func dynamicUpdateSlice(c *conversion) {
 			continue
 		}
 		if size[i] != 1 {
-			c.refusef("where it puts %d of %d elements is known only during execution", size[i], dims[i])
+			c.Refusef("where it puts %d of %d elements is known only during execution", size[i], dims[i])
 		}
 		along := slices.Repeat([]uint32{1}, len(dims))
-		at := c.reshape(c.slice(start, []int64{int64(i)}, []int64{1}), along)
-		at = c.binary(nn.OpMinimum, c.binary(nn.OpMaximum, at, c.int32Tensor(0)), c.int32Tensor(int64(dims[i])-1))
+		at := c.Reshape(c.Slice(start, []int64{int64(i)}, []int64{1}), along)
+		at = c.Binary(nn.OpMinimum, c.Binary(nn.OpMaximum, at, c.Int32Tensor(0)), c.Int32Tensor(int64(dims[i])-1))
 		along[i] = dims[i]
-		hit := c.broadcastTo(c.compare(nn.OpEqual, c.reshape(c.iota(int(dims[i])), along), at), dims)
+		hit := c.BroadcastTo(c.Compare(nn.OpEqual, c.Reshape(c.Iota(int(dims[i])), along), at), dims)
 		if mask == none {
 			mask = hit
 		} else {
-			mask = c.compare(nn.OpLogicalAnd, mask, hit)
+			mask = c.Compare(nn.OpLogicalAnd, mask, hit)
 		}
 	}
 	if mask == none {
 		c.give(0, part)
 		return
 	}
-	c.give(0, c.emit(nn.OpSelect, c.out(0), mask, c.broadcastTo(part, dims), x))
+	c.give(0, c.Emit(nn.OpSelect, c.out(0), mask, c.BroadcastTo(part, dims), x))
 }
 
 // updateAt replaces a part whose place is known: the constant mask of it
 // chooses between the padded part and the value.
 func (c *conversion) updateAt(x, part uint32, start []int64) {
-	dims, size := c.dims(x), c.dims(part)
+	dims, size := c.Dims(x), c.Dims(part)
 	if len(start) != len(dims) {
-		c.failf("%d indices for rank %d", len(start), len(dims))
+		c.Failf("%d indices for rank %d", len(start), len(dims))
 	}
 	pads := make([]int64, 0, 2*len(dims))
 	for i, d := range dims {
 		if size[i] > d {
-			c.failf("shape %v does not fit into %v", size, dims)
+			c.Failf("shape %v does not fit into %v", size, dims)
 		}
 		first := min(max(start[i], 0), int64(d-size[i]))
 		pads = append(pads, first, int64(d-size[i])-first)
@@ -366,9 +366,9 @@ func (c *conversion) updateAt(x, part uint32, start []int64) {
 		c.give(0, part)
 		return
 	}
-	paddings := c.int32Shaped([]uint32{uint32(len(dims)), 2}, pads)
-	one := c.filled(nn.Operand{Type: nn.TensorFloat32, Dimensions: size}, 1)
-	mask := c.compare(nn.OpGreater, c.emit(nn.OpPad, nn.Operand{Type: nn.TensorFloat32}, one, paddings), c.real(0.5))
-	wide := c.emit(nn.OpPad, *c.operand(part), part, paddings)
-	c.give(0, c.emit(nn.OpSelect, c.out(0), mask, wide, x))
+	paddings := c.Int32Shaped([]uint32{uint32(len(dims)), 2}, pads)
+	one := c.Filled(nn.Operand{Type: nn.TensorFloat32, Dimensions: size}, 1)
+	mask := c.Compare(nn.OpGreater, c.Emit(nn.OpPad, nn.Operand{Type: nn.TensorFloat32}, one, paddings), c.Real(0.5))
+	wide := c.Emit(nn.OpPad, *c.Operand(part), part, paddings)
+	c.give(0, c.Emit(nn.OpSelect, c.out(0), mask, wide, x))
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/importer/lowering"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -19,7 +20,7 @@ var mathBuiltins = []builtin{
 	{code: 57, name: "MINIMUM", version: 4, inputs: [2]int{2, 2}, convert: elementwise(nn.OpMinimum)},
 	{code: 78, name: "POW", version: 1, inputs: [2]int{2, 2}, convert: elementwise(nn.OpPow)},
 	{code: 99, name: "SQUARED_DIFFERENCE", version: 2, inputs: [2]int{2, 2}, convert: squaredDifference},
-	{code: 92, name: "SQUARE", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { x := c.plain(0); c.give(0, c.binary(nn.OpMul, x, x)) }},
+	{code: 92, name: "SQUARE", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { x := c.plain(0); c.give(0, c.Binary(nn.OpMul, x, x)) }},
 	{code: 106, name: "ADD_N", version: 1, inputs: [2]int{1, many}, convert: addN},
 	{code: 101, name: "ABS", version: 5, inputs: [2]int{1, 1}, convert: unary(nn.OpAbs)},
 	{code: 59, name: "NEG", version: 1, inputs: [2]int{1, 1}, convert: unary(nn.OpNeg)},
@@ -32,7 +33,7 @@ var mathBuiltins = []builtin{
 	{code: 8, name: "FLOOR", version: 1, inputs: [2]int{1, 1}, convert: unary(nn.OpFloor)},
 	{code: 104, name: "CEIL", version: 1, inputs: [2]int{1, 1}, convert: ceil},
 	{code: 116, name: "ROUND", version: 1, inputs: [2]int{1, 1}, convert: roundEven},
-	{code: 158, name: "SIGN", version: 2, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.give(0, c.sign(c.plain(0))) }},
+	{code: 158, name: "SIGN", version: 2, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.give(0, c.Sign(c.plain(0))) }},
 	{code: 93, name: "ZEROS_LIKE", version: 1, inputs: [2]int{1, 1}, convert: zerosLike},
 	{code: 53, name: "CAST", version: 7, inputs: [2]int{1, 1}, convert: cast},
 	{code: 128, name: "CUMSUM", version: 1, inputs: [2]int{2, 2}, options: "CumsumOptions", convert: cumsum},
@@ -55,17 +56,17 @@ var mathBuiltins = []builtin{
 // become float32.
 func (c *conversion) plain(k int) uint32 {
 	x := c.x(k)
-	if o := c.operand(x); o.Type == nn.TensorFloat16 || o.Type == nn.TensorInt32 && o.Scale == 0 || o.Type == nn.TensorBool8 {
+	if o := c.Operand(x); o.Type == nn.TensorFloat16 || o.Type == nn.TensorInt32 && o.Scale == 0 || o.Type == nn.TensorBool8 {
 		return x
 	}
-	return c.as(x, nn.TensorFloat32)
+	return c.As(x, nn.TensorFloat32)
 }
 
 func unary(op nn.OperationType) func(*conversion) {
 	return func(c *conversion) {
 		x := c.x(0)
-		y := c.emit(op, c.out(0), x)
-		c.shapeLike(y, x)
+		y := c.Emit(op, c.out(0), x)
+		c.ShapeLike(y, x)
 		c.give(0, y)
 	}
 }
@@ -73,8 +74,8 @@ func unary(op nn.OperationType) func(*conversion) {
 func elementwise(op nn.OperationType) func(*conversion) {
 	return func(c *conversion) {
 		a, b := c.aligned(c.x(0), c.x(1))
-		y := c.emit(op, c.out(0), a, b)
-		c.broadcastShape(y, a, b)
+		y := c.Emit(op, c.out(0), a, b)
+		c.BroadcastShape(y, a, b)
 		c.give(0, y)
 	}
 }
@@ -82,23 +83,23 @@ func elementwise(op nn.OperationType) func(*conversion) {
 // aligned are the operands of a broadcasting operation. NNAPI aligns shapes as
 // TensorFlow Lite does, but merges the first of more than four dimensions.
 func (c *conversion) aligned(a, b uint32) (uint32, uint32) {
-	if len(c.shape[a]) <= 4 && len(c.shape[b]) <= 4 {
+	if len(c.Shape[a]) <= 4 && len(c.Shape[b]) <= 4 {
 		return a, b
 	}
-	da, db := c.dims(a), c.dims(b)
+	da, db := c.Dims(a), c.Dims(b)
 	if slices.Equal(da, db) || nn.Elements(da) == 1 || nn.Elements(db) == 1 {
 		return a, b
 	}
-	all := c.broadcast(da, db)
-	return c.broadcastTo(a, all), c.broadcastTo(b, all)
+	all := c.Broadcast(da, db)
+	return c.BroadcastTo(a, all), c.BroadcastTo(b, all)
 }
 
 func arithmetic(op nn.OperationType) func(*conversion) {
 	return func(c *conversion) {
 		a, b := c.aligned(c.x(0), c.x(1))
 		act, then := c.activation()
-		y := c.emit(op, c.out(0), a, b, act)
-		c.broadcastShape(y, a, b)
+		y := c.Emit(op, c.out(0), a, b, act)
+		c.BroadcastShape(y, a, b)
 		c.give(0, then(y))
 	}
 }
@@ -106,20 +107,20 @@ func arithmetic(op nn.OperationType) func(*conversion) {
 // div of integers rounds towards zero, NNAPI's DIV rounds down: the quotient
 // of the absolute values takes the sign.
 func div(c *conversion) {
-	if o := c.operand(c.x(0)); o.Type != nn.TensorInt32 || o.Scale != 0 {
+	if o := c.Operand(c.x(0)); o.Type != nn.TensorInt32 || o.Scale != 0 {
 		arithmetic(nn.OpDiv)(c)
 		return
 	}
 	a, b := c.aligned(c.x(0), c.x(1))
-	size := c.binary(nn.OpDiv, c.unary(nn.OpAbs, a), c.unary(nn.OpAbs, b))
-	c.give(0, c.activate(c.binary(nn.OpMul, size, c.binary(nn.OpMul, c.sign(a), c.sign(b)))))
+	size := c.Binary(nn.OpDiv, c.Unary(nn.OpAbs, a), c.Unary(nn.OpAbs, b))
+	c.give(0, c.activate(c.Binary(nn.OpMul, size, c.Binary(nn.OpMul, c.Sign(a), c.Sign(b)))))
 }
 
 func (c *conversion) floorDiv(a, b uint32) uint32 {
 	a, b = c.aligned(a, b)
-	q := c.binary(nn.OpDiv, a, b)
-	if c.operand(a).Type != nn.TensorInt32 {
-		q = c.unary(nn.OpFloor, q)
+	q := c.Binary(nn.OpDiv, a, b)
+	if c.Operand(a).Type != nn.TensorInt32 {
+		q = c.Unary(nn.OpFloor, q)
 	}
 	return q
 }
@@ -127,12 +128,12 @@ func (c *conversion) floorDiv(a, b uint32) uint32 {
 // floorMod is a - floor(a / b) * b.
 func floorMod(c *conversion) {
 	a, b := c.aligned(c.plain(0), c.plain(1))
-	c.give(0, c.binary(nn.OpSub, a, c.binary(nn.OpMul, c.floorDiv(a, b), b)))
+	c.give(0, c.Binary(nn.OpSub, a, c.Binary(nn.OpMul, c.floorDiv(a, b), b)))
 }
 
 func squaredDifference(c *conversion) {
-	d := c.binary(nn.OpSub, c.plainPair(), c.in[1])
-	c.give(0, c.binary(nn.OpMul, d, d))
+	d := c.Binary(nn.OpSub, c.plainPair(), c.in[1])
+	c.give(0, c.Binary(nn.OpMul, d, d))
 }
 
 // plainPair aligns both inputs in a plain type and returns the first; the
@@ -146,7 +147,7 @@ func (c *conversion) plainPair() uint32 {
 func addN(c *conversion) {
 	sum := c.plain(0)
 	for k := 1; k < len(c.in); k++ {
-		sum = c.binary(nn.OpAdd, sum, c.plain(k))
+		sum = c.Binary(nn.OpAdd, sum, c.plain(k))
 	}
 	c.give(0, sum)
 }
@@ -154,66 +155,66 @@ func addN(c *conversion) {
 // cos is sin(x + pi / 2).
 func cos(c *conversion) {
 	x := c.plain(0)
-	c.give(0, c.unary(nn.OpSin, c.binary(nn.OpAdd, x, c.like(x, math.Pi/2))))
+	c.give(0, c.Unary(nn.OpSin, c.Binary(nn.OpAdd, x, c.Like(x, math.Pi/2))))
 }
 
 // ceil is -floor(-x).
 func ceil(c *conversion) {
-	c.give(0, c.unary(nn.OpNeg, c.unary(nn.OpFloor, c.unary(nn.OpNeg, c.plain(0)))))
+	c.give(0, c.Unary(nn.OpNeg, c.Unary(nn.OpFloor, c.Unary(nn.OpNeg, c.plain(0)))))
 }
 
 // roundEven rounds halves to the even neighbour: floor(x), and one more where
 // the rest is above a half, or a half and floor(x) odd.
 func roundEven(c *conversion) {
 	x := c.plain(0)
-	low := c.unary(nn.OpFloor, x)
-	rest := c.binary(nn.OpSub, x, low)
-	half := c.like(x, 0.5)
-	even := c.binary(nn.OpMul, c.unary(nn.OpFloor, c.binary(nn.OpMul, low, half)), c.like(x, 2))
-	tie := c.compare(nn.OpLogicalAnd, c.compare(nn.OpEqual, rest, half), c.compare(nn.OpNotEqual, low, even))
-	up := c.compare(nn.OpLogicalOr, tie, c.compare(nn.OpGreater, rest, half))
-	c.give(0, c.binary(nn.OpAdd, low, c.as(up, c.operand(x).Type)))
+	low := c.Unary(nn.OpFloor, x)
+	rest := c.Binary(nn.OpSub, x, low)
+	half := c.Like(x, 0.5)
+	even := c.Binary(nn.OpMul, c.Unary(nn.OpFloor, c.Binary(nn.OpMul, low, half)), c.Like(x, 2))
+	tie := c.Compare(nn.OpLogicalAnd, c.Compare(nn.OpEqual, rest, half), c.Compare(nn.OpNotEqual, low, even))
+	up := c.Compare(nn.OpLogicalOr, tie, c.Compare(nn.OpGreater, rest, half))
+	c.give(0, c.Binary(nn.OpAdd, low, c.As(up, c.Operand(x).Type)))
 }
 
 func zerosLike(c *conversion) {
 	x := c.x(0)
-	if !c.shapeKnown(x) {
+	if !c.ShapeKnown(x) {
 		x = c.plain(0)
-		c.give(0, c.binary(nn.OpSub, x, x))
+		c.give(0, c.Binary(nn.OpSub, x, x))
 		return
 	}
 	o := c.out(0)
-	o.Dimensions = held(c.dims(x))
-	y := c.filled(o, 0)
-	c.setShape(y, c.dims(x))
+	o.Dimensions = lowering.Held(c.Dims(x))
+	y := c.Filled(o, 0)
+	c.SetShape(y, c.Dims(x))
 	c.give(0, y)
 }
 
 // cast reads quantized values as the integers that they are stored as.
 func cast(c *conversion) {
 	x, out := c.x(0), c.out(0)
-	o := *c.operand(x)
+	o := *c.Operand(x)
 	switch {
 	case o.Type == out.Type && o.Scale == out.Scale:
 		c.give(0, x)
 		return
 	case o.Type == nn.TensorBool8 || out.Type == nn.TensorBool8:
-		c.give(0, c.as(x, out.Type))
+		c.give(0, c.As(x, out.Type))
 		return
 	}
-	y := c.emit(nn.OpCast, out, x)
-	c.shapeLike(y, x)
+	y := c.Emit(nn.OpCast, out, x)
+	c.ShapeLike(y, x)
 	c.give(0, y)
 }
 
 // cumsum along an axis is a product with a triangular matrix.
 func cumsum(c *conversion) {
 	x := c.plain(0)
-	dims := c.dims(x)
-	axis := c.axis(c.one(1), len(dims))
+	dims := c.Dims(x)
+	axis := c.Axis(c.one(1), len(dims))
 	n := int(dims[axis])
 	if n > 2048 {
-		c.refusef("it sums %d elements, this composition takes 2048", n)
+		c.Refusef("it sums %d elements, this composition takes 2048", n)
 	}
 	weights := make([]float32, n*n) // [sum, element]
 	for s := range n {
@@ -228,34 +229,34 @@ func cumsum(c *conversion) {
 		}
 	}
 	outer, inner := uint32(nn.Elements(dims[:axis])), uint32(nn.Elements(dims[axis+1:]))
-	rows := c.transpose(c.reshape(c.as(x, nn.TensorFloat32), []uint32{outer, uint32(n), inner}), 0, 2, 1)
-	y := c.emit(nn.OpFullyConnected, nn.Operand{Type: nn.TensorFloat32}, c.reshape(rows, []uint32{outer * inner, uint32(n)}),
-		c.floatTensor([]uint32{uint32(n), uint32(n)}, weights), c.floatTensor([]uint32{uint32(n)}, make([]float32, n)), c.int32Scalar(0))
-	y = c.transpose(c.reshape(y, []uint32{outer, inner, uint32(n)}), 0, 2, 1)
-	c.give(0, c.reshape(y, dims))
+	rows := c.Transpose(c.Reshape(c.As(x, nn.TensorFloat32), []uint32{outer, uint32(n), inner}), 0, 2, 1)
+	y := c.Emit(nn.OpFullyConnected, nn.Operand{Type: nn.TensorFloat32}, c.Reshape(rows, []uint32{outer * inner, uint32(n)}),
+		c.FloatTensor([]uint32{uint32(n), uint32(n)}, weights), c.FloatTensor([]uint32{uint32(n)}, make([]float32, n)), c.Int32Scalar(0))
+	y = c.Transpose(c.Reshape(y, []uint32{outer, inner, uint32(n)}), 0, 2, 1)
+	c.give(0, c.Reshape(y, dims))
 }
 
 // bucketize counts the boundaries that an element reaches.
 func bucketize(c *conversion) {
-	x := c.as(c.x(0), nn.TensorFloat32)
+	x := c.As(c.x(0), nn.TensorFloat32)
 	v := c.options.vector("boundaries")
 	if v.n == 0 || v.n > 1<<16 {
-		c.failf("%d boundaries", v.n)
+		c.Failf("%d boundaries", v.n)
 	}
 	list := make([]float32, v.n)
 	for i := range list {
 		list[i] = v.float(i)
 	}
-	dims := c.dims(x)
-	flat := c.reshape(x, []uint32{uint32(nn.Elements(dims)), 1})
-	reached := c.as(c.compare(nn.OpGreaterEqual, flat, c.floatTensor([]uint32{1, uint32(v.n)}, list)), nn.TensorFloat32)
-	sum := c.emit(nn.OpReduceSum, nn.Operand{Type: nn.TensorFloat32}, reached, c.int32Tensor(1), c.boolScalar(false))
-	c.give(0, c.reshape(c.as(sum, nn.TensorInt32), dims))
+	dims := c.Dims(x)
+	flat := c.Reshape(x, []uint32{uint32(nn.Elements(dims)), 1})
+	reached := c.As(c.Compare(nn.OpGreaterEqual, flat, c.FloatTensor([]uint32{1, uint32(v.n)}, list)), nn.TensorFloat32)
+	sum := c.Emit(nn.OpReduceSum, nn.Operand{Type: nn.TensorFloat32}, reached, c.Int32Tensor(1), c.BoolScalar(false))
+	c.give(0, c.Reshape(c.As(sum, nn.TensorInt32), dims))
 }
 
 func bitwiseXor(c *conversion) {
 	if c.typeOf(0) != nn.TensorBool8 {
-		c.refusef("NNAPI has no operations on bits of integers")
+		c.Refusef("NNAPI has no operations on bits of integers")
 	}
 	elementwise(nn.OpNotEqual)(c)
 }
@@ -263,19 +264,19 @@ func bitwiseXor(c *conversion) {
 // selectBy broadcasts its operands; NNAPI's SELECT takes equal shapes. A
 // condition of rank 1 of the older operator chooses whole slices.
 func selectBy(c *conversion) {
-	cond, a, b := c.x(0), c.to(c.x(1), c.out(0)), c.to(c.x(2), c.out(0))
-	if c.shapeKnown(cond) && c.shapeKnown(a) && c.shapeKnown(b) {
-		dc, da, db := c.dims(cond), c.dims(a), c.dims(b)
+	cond, a, b := c.x(0), c.To(c.x(1), c.out(0)), c.To(c.x(2), c.out(0))
+	if c.ShapeKnown(cond) && c.ShapeKnown(a) && c.ShapeKnown(b) {
+		dc, da, db := c.Dims(cond), c.Dims(a), c.Dims(b)
 		if len(dc) == 1 && len(da) > 1 && slices.Equal(da, db) && dc[0] == da[0] && da[len(da)-1] != dc[0] {
 			for len(dc) < len(da) {
 				dc = append(slices.Clone(dc), 1)
 			}
-			cond = c.reshape(cond, dc)
+			cond = c.Reshape(cond, dc)
 		}
-		all := c.broadcast(c.broadcast(dc, da), db)
-		cond, a, b = c.broadcastTo(cond, all), c.broadcastTo(a, all), c.broadcastTo(b, all)
+		all := c.Broadcast(c.Broadcast(dc, da), db)
+		cond, a, b = c.BroadcastTo(cond, all), c.BroadcastTo(a, all), c.BroadcastTo(b, all)
 	}
-	y := c.emit(nn.OpSelect, c.out(0), cond, a, b)
-	c.shapeLike(y, a)
+	y := c.Emit(nn.OpSelect, c.out(0), cond, a, b)
+	c.ShapeLike(y, a)
 	c.give(0, y)
 }

@@ -19,7 +19,7 @@ func fakeQuant(c *conversion) {
 	bits := c.options.int("num_bits")
 	lo, hi := c.options.float("min"), c.options.float("max")
 	if bits < 2 || bits > 16 || !(lo <= 0 && hi >= 0 && lo < hi) {
-		c.failf("%d bits from %v to %v", bits, lo, hi)
+		c.Failf("%d bits from %v to %v", bits, lo, hi)
 	}
 	least, most := float64(0), float64(int(1)<<bits-1)
 	if c.options.bool("narrow_range") {
@@ -28,7 +28,7 @@ func fakeQuant(c *conversion) {
 	scale := (float64(hi) - float64(lo)) / (most - least)
 	zero := min(max(math.Round(least-float64(lo)/scale), least), most)
 	first, last := float32((least-zero)*scale), float32((most-zero)*scale)
-	x := c.clamp(c.as(c.x(0), nn.TensorFloat32), first, last)
-	steps := c.round(c.binary(nn.OpMul, c.binary(nn.OpSub, x, c.real(first)), c.real(float32(1/scale))))
-	c.give(0, c.binary(nn.OpAdd, c.binary(nn.OpMul, steps, c.real(float32(scale))), c.real(first)))
+	x := c.Clamp(c.As(c.x(0), nn.TensorFloat32), first, last)
+	steps := c.Round(c.Binary(nn.OpMul, c.Binary(nn.OpSub, x, c.Real(first)), c.Real(float32(1/scale))))
+	c.give(0, c.Binary(nn.OpAdd, c.Binary(nn.OpMul, steps, c.Real(float32(scale))), c.Real(first)))
 }

@@ -3,6 +3,7 @@ package tflite
 import (
 	"slices"
 
+	"github.com/nnsoc/nnsoc/importer/lowering"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -29,7 +30,7 @@ func (c *conversion) operands(from, to int) []uint32 {
 			list = append(list, c.noValue(nn.TensorFloat32))
 			continue
 		}
-		list = append(list, c.as(c.x(k), nn.TensorFloat32))
+		list = append(list, c.As(c.x(k), nn.TensorFloat32))
 	}
 	return list
 }
@@ -38,11 +39,11 @@ func (c *conversion) operands(from, to int) []uint32 {
 // of input w are 8 bits wide.
 func (c *conversion) dynamicInput(k, w int) uint32 {
 	x := c.x(k)
-	weights := c.operand(c.x(w))
-	if c.operand(x).Type == nn.TensorFloat32 && (weights.Type.IsQuant8() || weights.Channel != nil) {
-		return c.dynamicQuantization(x, []int64{int64(len(c.operand(x).Dimensions)) - 1}, c.options.bool("asymmetric_quantize_inputs"))
+	weights := c.Operand(c.x(w))
+	if c.Operand(x).Type == nn.TensorFloat32 && (weights.Type.IsQuant8() || weights.Channel != nil) {
+		return c.dynamicQuantization(x, []int64{int64(len(c.Operand(x).Dimensions)) - 1}, c.options.bool("asymmetric_quantize_inputs"))
 	}
-	return c.as(x, nn.TensorFloat32)
+	return c.As(x, nn.TensorFloat32)
 }
 
 // gateActivation is the activation code of recurrent operations: NNAPI's are
@@ -50,18 +51,18 @@ func (c *conversion) dynamicInput(k, w int) uint32 {
 func (c *conversion) gateActivation() uint32 {
 	switch code := c.options.int("activation"); code {
 	case 0, 1, 3, 4:
-		return c.int32Scalar(code)
+		return c.Int32Scalar(code)
 	default:
-		c.refusef("fused activation %d", code)
+		c.Refusef("fused activation %d", code)
 	}
 	return 0
 }
 
 // shapeOf is the shape of input k, which must have a rank.
 func (c *conversion) shapeOf(k, rank int) []uint32 {
-	d := c.dims(c.x(k))
+	d := c.Dims(c.x(k))
 	if len(d) != rank {
-		c.failf("input %d has shape %v, rank %d needed", k, d, rank)
+		c.Failf("input %d has shape %v, rank %d needed", k, d, rank)
 	}
 	return d
 }
@@ -70,7 +71,7 @@ func rnn(c *conversion) {
 	x, w := c.shapeOf(0, 2), c.shapeOf(1, 2)
 	in := append([]uint32{c.dynamicInput(0, 1)}, c.operands(1, 4)...)
 	in = append(in, c.dynamicInput(4, 2), c.gateActivation())
-	results := c.emitAll(nn.OpRnn, []nn.Operand{real32(x[0], w[0]), real32(x[0], w[0])}, in...)
+	results := c.EmitAll(nn.OpRnn, []nn.Operand{real32(x[0], w[0]), real32(x[0], w[0])}, in...)
 	c.next(4, results[0])
 	c.give(0, results[1])
 }
@@ -83,8 +84,8 @@ func sequenceRNN(c *conversion) {
 		major, batch = 1, x[1]
 	}
 	in := append([]uint32{c.dynamicInput(0, 1)}, c.operands(1, 5)...)
-	in = append(in, c.gateActivation(), c.int32Scalar(major))
-	results := c.emitAll(nn.OpUnidirectionalSequenceRnn, []nn.Operand{real32(x[0], x[1], w[0]), real32(batch, w[0])}, in...)
+	in = append(in, c.gateActivation(), c.Int32Scalar(major))
+	results := c.EmitAll(nn.OpUnidirectionalSequenceRnn, []nn.Operand{real32(x[0], x[1], w[0]), real32(batch, w[0])}, in...)
 	c.next(4, results[1])
 	c.give(0, results[0])
 }
@@ -96,13 +97,13 @@ func bidirectionalRNN(c *conversion) {
 		batch = x[1]
 	}
 	in := append([]uint32{c.dynamicInput(0, 1)}, c.operands(1, 12)...)
-	in = append(in, c.gateActivation(), c.boolScalar(c.options.bool("time_major")), c.boolScalar(c.options.bool("merge_outputs")))
+	in = append(in, c.gateActivation(), c.BoolScalar(c.options.bool("time_major")), c.BoolScalar(c.options.bool("merge_outputs")))
 	outs := []nn.Operand{real32(x[0], x[1], fw), real32(x[0], x[1], bw)}
 	if c.options.bool("merge_outputs") {
 		outs = []nn.Operand{real32(x[0], x[1], fw+bw)}
 	}
 	n := len(outs)
-	results := c.emitAll(nn.OpBidirectionalSequenceRnn, append(outs, real32(batch, fw), real32(batch, bw)), in...)
+	results := c.EmitAll(nn.OpBidirectionalSequenceRnn, append(outs, real32(batch, fw), real32(batch, bw)), in...)
 	c.next(4, results[n])
 	c.next(8, results[n+1])
 	c.giveAll(results[:n])
@@ -111,7 +112,7 @@ func bidirectionalRNN(c *conversion) {
 // giveAll gives as many results as the operator has outputs.
 func (c *conversion) giveAll(results []uint32) {
 	if len(c.outTensors) > len(results) {
-		c.failf("%d outputs, %d needed", len(c.outTensors), len(results))
+		c.Failf("%d outputs, %d needed", len(c.outTensors), len(results))
 	}
 	for k := range c.outTensors {
 		c.give(k, results[k])
@@ -129,10 +130,10 @@ func lstm(c *conversion) {
 		return
 	}
 	if len(c.in) != 20 && len(c.in) != 24 {
-		c.failf("%d inputs, 20 or 24 needed", len(c.in))
+		c.Failf("%d inputs, 20 or 24 needed", len(c.in))
 	}
 	if len(c.outTensors) != 1 {
-		c.failf("%d outputs, 1 needed", len(c.outTensors))
+		c.Failf("%d outputs, 1 needed", len(c.outTensors))
 	}
 	x := c.shapeOf(0, 2)
 	if c.typeOf(0) == nn.TensorQuant8AsymmSigned {
@@ -144,7 +145,7 @@ func lstm(c *conversion) {
 	}
 	units, out := c.cell(0)
 	in := append([]uint32{c.dynamicInput(0, 4)}, c.operands(1, 18)...)
-	in = append(in, c.dynamicInput(18, 8), c.as(c.x(19), nn.TensorFloat32), c.gateActivation(),
+	in = append(in, c.dynamicInput(18, 8), c.As(c.x(19), nn.TensorFloat32), c.gateActivation(),
 		c.scalarLike(in[0], c.options.float("cell_clip")), c.scalarLike(in[0], c.options.float("proj_clip")))
 	if len(c.in) == 24 {
 		in = append(in, c.operands(20, 24)...)
@@ -153,7 +154,7 @@ func lstm(c *conversion) {
 	if !c.has(1) {
 		gates = 3
 	}
-	results := c.emitAll(nn.OpLstm, []nn.Operand{real32(x[0], gates*units), real32(x[0], out), real32(x[0], units), real32(x[0], out)}, in...)
+	results := c.EmitAll(nn.OpLstm, []nn.Operand{real32(x[0], gates*units), real32(x[0], out), real32(x[0], units), real32(x[0], out)}, in...)
 	c.next(18, results[1])
 	c.next(19, results[2])
 	c.give(0, results[3])
@@ -161,7 +162,7 @@ func lstm(c *conversion) {
 
 func sequenceLSTM(c *conversion) {
 	if c.options.bool("diagonal_recurrent_tensors") {
-		c.refusef("its recurrent weights are diagonals")
+		c.Refusef("its recurrent weights are diagonals")
 	}
 	x := c.shapeOf(0, 3)
 	major := c.options.bool("time_major")
@@ -176,9 +177,9 @@ func sequenceLSTM(c *conversion) {
 	units, out := c.cell(0)
 	in := append([]uint32{c.dynamicInput(0, 4)}, c.operands(1, 20)...)
 	in = append(in, c.gateActivation(), c.scalarLike(in[0], c.options.float("cell_clip")), c.scalarLike(in[0], c.options.float("proj_clip")),
-		c.boolScalar(major))
+		c.BoolScalar(major))
 	in = append(in, c.operands(20, 24)...)
-	results := c.emitAll(nn.OpUnidirectionalSequenceLstm, []nn.Operand{real32(x[0], x[1], out), real32(batch, out), real32(batch, units)}, in...)
+	results := c.EmitAll(nn.OpUnidirectionalSequenceLstm, []nn.Operand{real32(x[0], x[1], out), real32(batch, out), real32(batch, units)}, in...)
 	c.next(18, results[1])
 	c.next(19, results[2])
 	c.give(0, results[0])
@@ -195,7 +196,7 @@ func bidirectionalLSTM(c *conversion) {
 	backUnits, bw := c.cell(17)
 	in := append([]uint32{c.dynamicInput(0, 4)}, c.operands(1, 48)...)
 	in = append(in, c.gateActivation(), c.scalarLike(in[0], c.options.float("cell_clip")), c.scalarLike(in[0], c.options.float("proj_clip")),
-		c.boolScalar(merge), c.boolScalar(major))
+		c.BoolScalar(merge), c.BoolScalar(major))
 	for range 8 {
 		in = append(in, c.noValue(nn.TensorFloat32))
 	}
@@ -205,7 +206,7 @@ func bidirectionalLSTM(c *conversion) {
 	}
 	n := len(outs)
 	outs = append(outs, real32(batch, fw), real32(batch, units), real32(batch, bw), real32(batch, backUnits))
-	results := c.emitAll(nn.OpBidirectionalSequenceLstm, outs, in...)
+	results := c.EmitAll(nn.OpBidirectionalSequenceLstm, outs, in...)
 	for i := range 4 {
 		c.next(35+i, results[n+i])
 	}
@@ -222,44 +223,44 @@ func (c *conversion) unrolled(x []uint32, major bool) {
 	steps := make([]uint32, x[time])
 	all := c.x(0)
 	if len(steps) > 1<<12 {
-		c.refusef("a sequence of %d steps, at most 4096 can be unrolled", len(steps))
+		c.Refusef("a sequence of %d steps, at most 4096 can be unrolled", len(steps))
 	}
 	for t := range steps {
-		begin, size := make([]int64, 3), signed(x)
+		begin, size := make([]int64, 3), lowering.Signed(x)
 		begin[time], size[time] = int64(t), 1
-		one := c.reshape(c.slice(all, begin, size), []uint32{x[batch], x[2]})
+		one := c.Reshape(c.Slice(all, begin, size), []uint32{x[batch], x[2]})
 		h, s, steps[t] = c.integerLSTM(one, h, s)
-		d := c.dims(steps[t])
-		steps[t] = c.reshape(steps[t], slices.Insert(slices.Clone(d), time, 1))
+		d := c.Dims(steps[t])
+		steps[t] = c.Reshape(steps[t], slices.Insert(slices.Clone(d), time, 1))
 	}
 	c.next(18, h)
 	c.next(19, s)
-	c.give(0, c.concat(*c.operand(steps[0]), time, steps...))
+	c.give(0, c.Concat(*c.Operand(steps[0]), time, steps...))
 }
 
 // integerLSTM is one step of an LSTM of int8 activations and weights and an
 // int16 cell state, NNAPI's QUANTIZED_LSTM.
 func (c *conversion) integerLSTM(x, h, s uint32) (nextH, nextS, y uint32) {
 	units, out := c.cell(0)
-	batch := c.dims(x)[0]
+	batch := c.Dims(x)[0]
 	retyped := func(k int, t nn.OperandType) uint32 {
 		if !c.has(k) {
 			return c.noValue(t)
 		}
-		o := *c.operand(c.x(k))
+		o := *c.Operand(c.x(k))
 		if t == nn.TensorQuant16Symm {
 			return c.stored16(c.x(k))
 		}
 		if t == nn.TensorInt32 {
 			o.Scale = 0
 		} else if o.ZeroPoint != 0 || o.Channel != nil {
-			c.refusef("input %d is not quantized symmetrically with one scale", k)
+			c.Refusef("input %d is not quantized symmetrically with one scale", k)
 		}
 		if !o.IsConst() {
-			c.refusef("input %d is no constant", k)
+			c.Refusef("input %d is no constant", k)
 		}
 		o.Type = t
-		return c.add(o)
+		return c.Add(o)
 	}
 	in := []uint32{x}
 	for k := 1; k < 20; k++ {
@@ -279,19 +280,19 @@ func (c *conversion) integerLSTM(x, h, s uint32) (nextH, nextS, y uint32) {
 	}
 	in = append(in, c.scalarLike(h, c.options.float("cell_clip")), c.scalarLike(h, c.options.float("proj_clip")))
 	if len(c.innerTensors) != 5 {
-		c.failf("%d intermediate tensors, 5 needed", len(c.innerTensors))
+		c.Failf("%d intermediate tensors, 5 needed", len(c.innerTensors))
 	}
 	for _, t := range c.innerTensors[:4] {
 		in = append(in, c.scalarLike(h, c.intermediate(t).Scale))
 	}
 	hidden := c.intermediate(c.innerTensors[4])
-	in = append(in, c.int32Scalar(int64(hidden.ZeroPoint)), c.scalarLike(h, hidden.Scale))
+	in = append(in, c.Int32Scalar(int64(hidden.ZeroPoint)), c.scalarLike(h, hidden.Scale))
 	shaped := func(o nn.Operand, dims ...uint32) nn.Operand {
 		o.Dimensions, o.Name = dims, ""
 		return o
 	}
-	results := c.emitAll(nn.OpQuantizedLstm, []nn.Operand{
-		shaped(*c.operand(h), batch, out), shaped(*c.operand(s), batch, units), shaped(c.out(0), batch, out),
+	results := c.EmitAll(nn.OpQuantizedLstm, []nn.Operand{
+		shaped(*c.Operand(h), batch, out), shaped(*c.Operand(s), batch, units), shaped(c.out(0), batch, out),
 	}, in...)
 	return results[0], results[1], results[2]
 }
@@ -299,24 +300,24 @@ func (c *conversion) integerLSTM(x, h, s uint32) (nextH, nextS, y uint32) {
 // stored16 is a 16-bit value as the LSTM operations take it,
 // TENSOR_QUANT16_SYMM: a constant or a state.
 func (c *conversion) stored16(x uint32) uint32 {
-	o := c.operand(x)
+	o := c.Operand(x)
 	switch {
 	case o.Type == nn.TensorQuant16Symm:
 		return x
-	case !is16(o):
-		c.refusef("%q is %v without a scale, 16 bits needed", o.Name, o.Type)
+	case !lowering.Is16(o):
+		c.Refusef("%q is %v without a scale, 16 bits needed", o.Name, o.Type)
 	case o.Lifetime == nn.SubgraphInput:
 		o.Type = nn.TensorQuant16Symm
 		return x
 	case !o.IsConst():
-		c.refusef("%q is neither a constant nor a state", o.Name)
+		c.Refusef("%q is neither a constant nor a state", o.Name)
 	}
 	narrow := *o
 	narrow.Type, narrow.Lifetime, narrow.Data = nn.TensorQuant16Symm, nn.ConstantCopy, make([]byte, 0, len(o.Data)/2)
 	for i := 0; i < len(o.Data); i += 4 {
 		narrow.Data = append(narrow.Data, o.Data[i], o.Data[i+1])
 	}
-	return c.add(narrow)
+	return c.Add(narrow)
 }
 
 // intermediate is a tensor that carries only a quantization.
@@ -333,7 +334,7 @@ func (c *conversion) intermediate(t int) nn.Operand {
 // In uint8 it is NNAPI's QUANTIZED_16BIT_LSTM, in float32 a composition.
 func basicLSTM(c *conversion) {
 	if len(c.in) != 5 || len(c.outTensors) < 2 {
-		c.failf("%d inputs and %d outputs, 5 and 4 needed", len(c.in), len(c.outTensors))
+		c.Failf("%d inputs and %d outputs, 5 and 4 needed", len(c.in), len(c.outTensors))
 	}
 	x, h, s := c.x(0), c.x(1), c.x(4)
 	if c.typeOf(0) != nn.TensorFloat32 {
@@ -341,16 +342,16 @@ func basicLSTM(c *conversion) {
 	}
 	units, size := c.shapeOf(1, 2)[1], c.shapeOf(0, 2)[1]
 	if w := c.shapeOf(2, 2); w[0] != 4*units || w[1] != size+units {
-		c.failf("weights of shape %v for %d inputs and %d units", w, size, units)
+		c.Failf("weights of shape %v for %d inputs and %d units", w, size, units)
 	}
 	float := nn.Operand{Type: nn.TensorFloat32}
 	if c.typeOf(0) == nn.TensorFloat32 {
-		joined := c.concat(float, 1, x, h)
-		sums := c.emit(nn.OpFullyConnected, float, joined, c.x(2), c.x(3), c.int32Scalar(0))
-		g := c.emitAll(nn.OpSplit, []nn.Operand{float, float, float, float}, sums, c.int32Scalar(1), c.int32Scalar(4))
-		admitted := c.binary(nn.OpMul, c.unary(nn.OpLogistic, g[0]), c.unary(nn.OpTanh, g[1]))
-		state := c.binary(nn.OpAdd, admitted, c.binary(nn.OpMul, c.unary(nn.OpLogistic, g[2]), s))
-		y := c.binary(nn.OpMul, c.unary(nn.OpLogistic, g[3]), c.unary(nn.OpTanh, state))
+		joined := c.Concat(float, 1, x, h)
+		sums := c.Emit(nn.OpFullyConnected, float, joined, c.x(2), c.x(3), c.Int32Scalar(0))
+		g := c.EmitAll(nn.OpSplit, []nn.Operand{float, float, float, float}, sums, c.Int32Scalar(1), c.Int32Scalar(4))
+		admitted := c.Binary(nn.OpMul, c.Unary(nn.OpLogistic, g[0]), c.Unary(nn.OpTanh, g[1]))
+		state := c.Binary(nn.OpAdd, admitted, c.Binary(nn.OpMul, c.Unary(nn.OpLogistic, g[2]), s))
+		y := c.Binary(nn.OpMul, c.Unary(nn.OpLogistic, g[3]), c.Unary(nn.OpTanh, state))
 		c.next(1, y)
 		c.next(4, state)
 		c.giveAll([]uint32{y, state, joined, sums})
@@ -358,7 +359,7 @@ func basicLSTM(c *conversion) {
 	}
 	n, m := int64(units), int64(size)
 	part := func(gate int64, begin, count int64) uint32 {
-		return c.slice(c.x(2), []int64{gate * n, begin}, []int64{n, count})
+		return c.Slice(c.x(2), []int64{gate * n, begin}, []int64{n, count})
 	}
 	gates := []int64{0, 2, 1, 3} // NNAPI has forget before cell
 	in := []uint32{x}
@@ -369,22 +370,22 @@ func basicLSTM(c *conversion) {
 		in = append(in, part(g, m, n))
 	}
 	for _, g := range gates {
-		bias := *c.operand(c.slice(c.x(3), []int64{g * n}, []int64{n}))
-		bias.Scale = c.operand(x).Scale * c.operand(c.x(2)).Scale
-		in = append(in, c.add(bias))
+		bias := *c.Operand(c.Slice(c.x(3), []int64{g * n}, []int64{n}))
+		bias.Scale = c.Operand(x).Scale * c.Operand(c.x(2)).Scale
+		in = append(in, c.Add(bias))
 	}
 	batch := c.shapeOf(0, 2)[0]
-	state, y := *c.operand(s), *c.operand(h)
+	state, y := *c.Operand(s), *c.Operand(h)
 	state.Dimensions, y.Dimensions, state.Name, y.Name = []uint32{batch, units}, []uint32{batch, units}, "", ""
-	results := c.emitAll(nn.OpQuantized16bitLstm, []nn.Operand{state, y}, append(in, s, h)...)
+	results := c.EmitAll(nn.OpQuantized16bitLstm, []nn.Operand{state, y}, append(in, s, h)...)
 	c.next(1, results[1])
 	c.next(4, results[0])
 	c.give(0, results[1])
 	c.give(1, results[0])
 	for k := 2; k < len(c.outTensors); k++ { // scratch of the kernel, which nothing reads
 		o := c.out(k)
-		o.Dimensions = held(c.fileShape(c.outTensors[k]))
-		c.give(k, c.filled(o, 0))
+		o.Dimensions = lowering.Held(c.fileShape(c.outTensors[k]))
+		c.give(k, c.Filled(o, 0))
 	}
 }
 
@@ -394,34 +395,34 @@ func svdf(c *conversion) {
 	x, features, memory := c.shapeOf(0, 2), c.shapeOf(1, 2)[0], c.shapeOf(2, 2)[1]
 	rank := c.options.int("rank")
 	if rank < 1 || int64(features)%rank != 0 {
-		c.failf("rank %d of %d features", rank, features)
+		c.Failf("rank %d of %d features", rank, features)
 	}
 	batch, units := x[0], features/uint32(rank)
 	if c.typeOf(0) == nn.TensorFloat32 {
 		in := append([]uint32{c.dynamicInput(0, 1)}, c.operands(1, 5)...)
-		results := c.emitAll(nn.OpSvdf, []nn.Operand{real32(batch, features*memory), real32(batch, units)},
+		results := c.EmitAll(nn.OpSvdf, []nn.Operand{real32(batch, features*memory), real32(batch, units)},
 			append(in, c.option("rank"), c.gateActivation())...)
 		c.next(4, results[0])
 		c.give(0, results[1])
 		return
 	}
 	float, stored := nn.Operand{Type: nn.TensorFloat32}, c.template(c.inTensors[4])
-	zeros := c.floatTensor([]uint32{features}, make([]float32, features))
-	newest := c.emit(nn.OpFullyConnected, float, c.as(c.x(0), nn.TensorFloat32), c.as(c.x(1), nn.TensorFloat32), zeros, c.int32Scalar(0))
-	newest = c.reshape(c.as(c.to(newest, stored), nn.TensorFloat32), []uint32{batch, features, 1})
+	zeros := c.FloatTensor([]uint32{features}, make([]float32, features))
+	newest := c.Emit(nn.OpFullyConnected, float, c.As(c.x(0), nn.TensorFloat32), c.As(c.x(1), nn.TensorFloat32), zeros, c.Int32Scalar(0))
+	newest = c.Reshape(c.As(c.To(newest, stored), nn.TensorFloat32), []uint32{batch, features, 1})
 	state := newest
 	if memory > 1 {
-		older := c.reshape(c.as(c.x(4), nn.TensorFloat32), []uint32{batch, features, memory})
-		older = c.slice(older, []int64{0, 0, 1}, []int64{int64(batch), int64(features), int64(memory) - 1})
-		state = c.concat(float, 2, older, newest)
+		older := c.Reshape(c.As(c.x(4), nn.TensorFloat32), []uint32{batch, features, memory})
+		older = c.Slice(older, []int64{0, 0, 1}, []int64{int64(batch), int64(features), int64(memory) - 1})
+		state = c.Concat(float, 2, older, newest)
 	}
-	sum := func(x uint32) uint32 { return c.emit(nn.OpReduceSum, float, x, c.int32Tensor(2), c.boolScalar(false)) }
-	y := sum(c.binary(nn.OpMul, state, c.as(c.x(2), nn.TensorFloat32)))
-	y = sum(c.reshape(y, []uint32{batch, units, uint32(rank)}))
+	sum := func(x uint32) uint32 { return c.Emit(nn.OpReduceSum, float, x, c.Int32Tensor(2), c.BoolScalar(false)) }
+	y := sum(c.Binary(nn.OpMul, state, c.As(c.x(2), nn.TensorFloat32)))
+	y = sum(c.Reshape(y, []uint32{batch, units, uint32(rank)}))
 	if c.has(3) {
-		s, w := *c.operand(c.x(4)), *c.operand(c.x(2))
-		y = c.binary(nn.OpAdd, y, c.realBias(3, units, &s, &w))
+		s, w := *c.Operand(c.x(4)), *c.Operand(c.x(2))
+		y = c.Binary(nn.OpAdd, y, c.realBias(3, units, &s, &w))
 	}
-	c.next(4, c.to(c.reshape(state, []uint32{batch, features * memory}), stored))
+	c.next(4, c.To(c.Reshape(state, []uint32{batch, features * memory}), stored))
 	c.give(0, c.activate(y))
 }

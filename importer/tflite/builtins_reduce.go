@@ -23,27 +23,27 @@ var reduceBuiltins = []builtin{
 // keepDims is the flag of a reduction, which MEAN has as an INT32.
 func (c *conversion) keepDims(op nn.OperationType, keep bool) uint32 {
 	if op != nn.OpMean {
-		return c.boolScalar(keep)
+		return c.BoolScalar(keep)
 	}
 	if keep {
-		return c.int32Scalar(1)
+		return c.Int32Scalar(1)
 	}
-	return c.int32Scalar(0)
+	return c.Int32Scalar(0)
 }
 
 func reduction(op nn.OperationType) func(*conversion) {
 	return func(c *conversion) {
 		x, keep := c.x(0), c.options.bool("keep_dims")
-		list, ok := c.ints(c.in[1])
-		if !ok || !c.shapeKnown(x) {
-			c.give(0, c.emit(op, c.out(0), x, c.x(1), c.keepDims(op, keep)))
+		list, ok := c.Ints(c.in[1])
+		if !ok || !c.ShapeKnown(x) {
+			c.give(0, c.Emit(op, c.out(0), x, c.x(1), c.keepDims(op, keep)))
 			return
 		}
-		dims := c.dims(x)
+		dims := c.Dims(x)
 		reduced := make([]bool, len(dims))
 		for _, a := range list {
 			if len(dims) > 0 { // a scalar stays what it is
-				reduced[c.axis(a, len(dims))] = true
+				reduced[c.Axis(a, len(dims))] = true
 			}
 		}
 		var axes []int64
@@ -67,9 +67,9 @@ func reduction(op nn.OperationType) func(*conversion) {
 			c.give(0, c.reduceMerged(op, x, axes, shape))
 			return
 		}
-		y := c.emit(op, c.out(0), x, c.int32Tensor(axes...), c.keepDims(op, keep))
+		y := c.Emit(op, c.out(0), x, c.Int32Tensor(axes...), c.keepDims(op, keep))
 		if len(shape) == 0 {
-			c.setShape(y, shape)
+			c.SetShape(y, shape)
 		}
 		c.give(0, y)
 	}
@@ -78,31 +78,31 @@ func reduction(op nn.OperationType) func(*conversion) {
 // reduceMerged reduces more than four dimensions: axes side by side are one
 // axis, the middle of three.
 func (c *conversion) reduceMerged(op nn.OperationType, x uint32, axes []int64, shape []uint32) uint32 {
-	dims := c.dims(x)
+	dims := c.Dims(x)
 	first, last := int(axes[0]), int(axes[len(axes)-1])
 	if last-first+1 != len(axes) {
-		c.refusef("it reduces the axes %v of %d dimensions, which are not side by side", axes, len(dims))
+		c.Refusef("it reduces the axes %v of %d dimensions, which are not side by side", axes, len(dims))
 	}
-	x = c.reshape(x, []uint32{uint32(nn.Elements(dims[:first])), uint32(nn.Elements(dims[first : last+1])), uint32(nn.Elements(dims[last+1:]))})
-	return c.reshape(c.emit(op, c.out(0), x, c.int32Tensor(1), c.keepDims(op, false)), shape)
+	x = c.Reshape(x, []uint32{uint32(nn.Elements(dims[:first])), uint32(nn.Elements(dims[first : last+1])), uint32(nn.Elements(dims[last+1:]))})
+	return c.Reshape(c.Emit(op, c.out(0), x, c.Int32Tensor(1), c.keepDims(op, false)), shape)
 }
 
 func argument(op nn.OperationType) func(*conversion) {
 	return func(c *conversion) {
 		x := c.x(0)
-		axis := c.axis(c.one(1), c.rank(x))
-		if c.rank(x) > 4 {
-			d := c.dims(x)
-			flat := c.reshape(x, []uint32{uint32(nn.Elements(d[:axis])), d[axis], uint32(nn.Elements(d[axis+1:]))})
-			c.give(0, c.reshape(c.emit(op, c.out(0), flat, c.int32Scalar(1)), slices.Delete(slices.Clone(d), axis, axis+1)))
+		axis := c.Axis(c.one(1), c.Rank(x))
+		if c.Rank(x) > 4 {
+			d := c.Dims(x)
+			flat := c.Reshape(x, []uint32{uint32(nn.Elements(d[:axis])), d[axis], uint32(nn.Elements(d[axis+1:]))})
+			c.give(0, c.Reshape(c.Emit(op, c.out(0), flat, c.Int32Scalar(1)), slices.Delete(slices.Clone(d), axis, axis+1)))
 			return
 		}
-		c.result(op, x, c.int32Scalar(int64(axis)))
+		c.result(op, x, c.Int32Scalar(int64(axis)))
 	}
 }
 
 func topK(c *conversion) {
-	results := c.emitAll(nn.OpTopkV2, []nn.Operand{c.out(0), c.out(1)}, c.x(0), c.int32Scalar(c.one(1)))
+	results := c.EmitAll(nn.OpTopkV2, []nn.Operand{c.out(0), c.out(1)}, c.x(0), c.Int32Scalar(c.one(1)))
 	c.give(0, results[0])
 	c.give(1, results[1])
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/importer/lowering"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -20,10 +21,10 @@ var shapeBuiltins = []builtin{
 	{code: 60, name: "PADV2", version: 4, inputs: [2]int{3, 3}, convert: padV2},
 	{code: 100, name: "MIRROR_PAD", version: 3, inputs: [2]int{2, 2}, options: "MirrorPadOptions", convert: mirrorPad},
 	{code: 69, name: "TILE", version: 3, inputs: [2]int{2, 2}, convert: tile},
-	{code: 130, name: "BROADCAST_TO", version: 3, inputs: [2]int{2, 2}, convert: func(c *conversion) { c.give(0, c.broadcastTo(c.x(0), unsigned(c.graph, c.list(1)))) }},
+	{code: 130, name: "BROADCAST_TO", version: 3, inputs: [2]int{2, 2}, convert: func(c *conversion) { c.give(0, c.BroadcastTo(c.x(0), c.Unsigned(c.list(1)))) }},
 	{code: 145, name: "BROADCAST_ARGS", version: 1, inputs: [2]int{2, 2}, convert: broadcastArgs},
-	{code: 77, name: "SHAPE", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.give(0, c.int32Tensor(signed(c.dims(c.x(0)))...)) }},
-	{code: 110, name: "RANK", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.give(0, c.int32Tensor(int64(c.rank(c.x(0))))) }},
+	{code: 77, name: "SHAPE", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.give(0, c.Int32Tensor(lowering.Signed(c.Dims(c.x(0)))...)) }},
+	{code: 110, name: "RANK", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.give(0, c.Int32Tensor(int64(c.Rank(c.x(0))))) }},
 	{code: 94, name: "FILL", version: 4, inputs: [2]int{2, 2}, convert: fill},
 	{code: 96, name: "RANGE", version: 2, inputs: [2]int{3, 3}, convert: rangeOperator},
 	{code: 26, name: "SPACE_TO_DEPTH", version: 2, inputs: [2]int{1, 1}, options: "SpaceToDepthOptions", convert: depthSpace(nn.OpSpaceToDepth)},
@@ -40,10 +41,10 @@ func reshape(c *conversion) {
 	x := c.x(0)
 	var shape []int64
 	switch {
-	case c.has(1) && c.rank(c.in[1]) == 1:
-		list, ok := c.ints(c.in[1])
+	case c.has(1) && c.Rank(c.in[1]) == 1:
+		list, ok := c.Ints(c.in[1])
 		if !ok {
-			c.give(0, c.emit(nn.OpReshape, c.out(0), x, c.x(1)))
+			c.give(0, c.Emit(nn.OpReshape, c.out(0), x, c.x(1)))
 			return
 		}
 		shape = list
@@ -53,22 +54,22 @@ func reshape(c *conversion) {
 			shape = nil
 		}
 	}
-	if !c.shapeKnown(x) {
+	if !c.ShapeKnown(x) {
 		if len(shape) == 0 || len(shape) > 4 {
-			c.refusef("the shape of its input is known only during execution, the result has rank %d", len(shape))
+			c.Refusef("the shape of its input is known only during execution, the result has rank %d", len(shape))
 		}
-		c.give(0, c.emit(nn.OpReshape, c.out(0), x, c.int32Tensor(shape...)))
+		c.give(0, c.Emit(nn.OpReshape, c.out(0), x, c.Int32Tensor(shape...)))
 		return
 	}
-	n, open, rest := nn.Elements(c.dims(x)), -1, int64(1)
+	n, open, rest := nn.Elements(c.Dims(x)), -1, int64(1)
 	for i, d := range shape {
 		switch {
 		case d == -1 && open < 0:
 			open = i
 		case d < 0:
-			c.failf("new shape %v", shape)
+			c.Failf("new shape %v", shape)
 		case d > 0 && rest > nn.MaxElements/d:
-			c.failf("new shape %v is too large", shape)
+			c.Failf("new shape %v is too large", shape)
 		default:
 			rest *= d
 		}
@@ -78,39 +79,39 @@ func reshape(c *conversion) {
 		rest *= shape[open]
 	}
 	if rest != n {
-		c.failf("new shape %v for %d elements", shape, n)
+		c.Failf("new shape %v for %d elements", shape, n)
 	}
-	c.giveShaped(x, unsigned(c.graph, shape))
+	c.giveShaped(x, c.Unsigned(shape))
 }
 
 // giveShaped makes x with another shape the output. Where that is its shape
 // already an operation still stands for the operator.
 func (c *conversion) giveShaped(x uint32, shape []uint32) {
-	if c.isConst(x) || !slices.Equal(c.dims(x), shape) {
-		c.give(0, c.reshape(x, shape))
+	if c.IsConst(x) || !slices.Equal(c.Dims(x), shape) {
+		c.give(0, c.Reshape(x, shape))
 		return
 	}
-	y := c.emit(nn.OpReshape, *c.operand(x), x, c.int32Tensor(signed(held(shape))...))
-	c.setShape(y, shape)
+	y := c.Emit(nn.OpReshape, *c.Operand(x), x, c.Int32Tensor(lowering.Signed(lowering.Held(shape))...))
+	c.SetShape(y, shape)
 	c.give(0, y)
 }
 
 func squeeze(c *conversion) {
 	x := c.x(0)
 	list := c.options.vector("squeeze_dims").ints()
-	if !c.shapeKnown(x) {
-		c.give(0, c.emit(nn.OpSqueeze, c.out(0), x, c.int32Tensor(list...)))
+	if !c.ShapeKnown(x) {
+		c.give(0, c.Emit(nn.OpSqueeze, c.out(0), x, c.Int32Tensor(list...)))
 		return
 	}
-	dims := c.dims(x)
+	dims := c.Dims(x)
 	drop := make([]bool, len(dims))
 	for i, d := range dims {
 		drop[i] = d == 1 && len(list) == 0
 	}
 	for _, a := range list {
-		i := c.axis(a, len(dims))
+		i := c.Axis(a, len(dims))
 		if dims[i] != 1 {
-			c.failf("dimension %d of %v is not 1", a, dims)
+			c.Failf("dimension %d of %v is not 1", a, dims)
 		}
 		drop[i] = true
 	}
@@ -125,29 +126,29 @@ func squeeze(c *conversion) {
 
 func expandDims(c *conversion) {
 	x, a := c.x(0), c.one(1)
-	if !c.shapeKnown(x) {
-		c.give(0, c.emit(nn.OpExpandDims, c.out(0), x, c.int32Scalar(a)))
+	if !c.ShapeKnown(x) {
+		c.give(0, c.Emit(nn.OpExpandDims, c.out(0), x, c.Int32Scalar(a)))
 		return
 	}
-	dims := c.dims(x)
-	c.giveShaped(x, slices.Insert(slices.Clone(dims), c.axis(a, len(dims)+1), 1))
+	dims := c.Dims(x)
+	c.giveShaped(x, slices.Insert(slices.Clone(dims), c.Axis(a, len(dims)+1), 1))
 }
 
 func transpose(c *conversion) {
 	x := c.x(0)
-	list, ok := c.ints(c.in[1])
-	if !ok || !c.shapeKnown(x) {
+	list, ok := c.Ints(c.in[1])
+	if !ok || !c.ShapeKnown(x) {
 		c.result(nn.OpTranspose, x, c.x(1))
 		return
 	}
 	perm := make([]int, len(list))
 	for i, p := range list {
 		if p < -8 || p > 8 {
-			c.failf("axis %d", p)
+			c.Failf("axis %d", p)
 		}
 		perm[i] = int(p)
 	}
-	c.give(0, c.transpose(x, perm...))
+	c.give(0, c.Transpose(x, perm...))
 }
 
 func concatenation(c *conversion) {
@@ -155,22 +156,22 @@ func concatenation(c *conversion) {
 	rank := 0
 	for k := range c.in {
 		list[k] = c.x(k)
-		rank = max(rank, len(c.operand(list[k]).Dimensions))
-		if s := c.shape[list[k]]; len(s) > rank {
+		rank = max(rank, len(c.Operand(list[k]).Dimensions))
+		if s := c.Shape[list[k]]; len(s) > rank {
 			rank = len(s)
 		}
 	}
 	if rank == 0 {
-		c.refusef("the rank of its inputs is known only during execution")
+		c.Refusef("the rank of its inputs is known only during execution")
 	}
-	axis := c.axis(c.options.int("axis"), rank)
+	axis := c.Axis(c.options.int("axis"), rank)
 	out := c.out(0)
 	for k, x := range list { // values of another type take that of the output
-		if c.operand(x).Type != out.Type {
-			list[k] = c.to(x, out)
+		if c.Operand(x).Type != out.Type {
+			list[k] = c.To(x, out)
 		}
 	}
-	c.give(0, c.activate(c.concat(out, axis, list...)))
+	c.give(0, c.activate(c.Concat(out, axis, list...)))
 }
 
 // pack joins values along a new axis.
@@ -179,12 +180,12 @@ func pack(c *conversion) {
 	for k := range list {
 		list[k] = c.x(k)
 	}
-	if !c.shapeKnown(list[0]) {
+	if !c.ShapeKnown(list[0]) {
 		c.result(nn.OpPack, append([]uint32{c.option("axis")}, list...)...)
 		return
 	}
-	dims := c.dims(list[0])
-	axis := c.axis(c.options.int("axis"), len(dims)+1)
+	dims := c.Dims(list[0])
+	axis := c.Axis(c.options.int("axis"), len(dims)+1)
 	shape := slices.Insert(slices.Clone(dims), axis, uint32(len(list)))
 	switch {
 	case len(dims) == 0: // NNAPI packs their one dimension too
@@ -192,26 +193,26 @@ func pack(c *conversion) {
 	case len(shape) > 4:
 		one := slices.Insert(slices.Clone(dims), axis, 1)
 		for k, x := range list {
-			list[k] = c.reshape(x, one)
+			list[k] = c.Reshape(x, one)
 		}
-		c.give(0, c.concat(c.out(0), axis, list...))
+		c.give(0, c.Concat(c.out(0), axis, list...))
 		return
 	}
-	y := c.emit(nn.OpPack, c.out(0), append([]uint32{c.int32Scalar(int64(axis))}, list...)...)
-	c.give(0, c.reshape(y, shape))
+	y := c.Emit(nn.OpPack, c.out(0), append([]uint32{c.Int32Scalar(int64(axis))}, list...)...)
+	c.give(0, c.Reshape(y, shape))
 }
 
 // pads are the paddings [rank, 2] of input k.
 func (c *conversion) pads(k, rank int) [][2]int64 {
 	list := c.list(k)
 	if len(list) != 2*rank {
-		c.failf("%d paddings for rank %d", len(list), rank)
+		c.Failf("%d paddings for rank %d", len(list), rank)
 	}
 	pads := make([][2]int64, rank)
 	for i := range pads {
 		pads[i] = [2]int64{list[2*i], list[2*i+1]}
 		if pads[i][0] < 0 || pads[i][1] < 0 {
-			c.failf("padding %v", pads[i])
+			c.Failf("padding %v", pads[i])
 		}
 	}
 	return pads
@@ -220,13 +221,13 @@ func (c *conversion) pads(k, rank int) [][2]int64 {
 // mergedPads are paddings as NNAPI holds the tensor; merged dimensions must
 // have none, but the first.
 func (c *conversion) mergedPads(x uint32, k int) uint32 {
-	dims := c.dims(x)
+	dims := c.Dims(x)
 	pads := c.pads(k, len(dims))
 	if extra := len(dims) - 4; extra > 0 {
 		inner := nn.Elements(dims[1 : extra+1])
 		for _, p := range pads[1 : extra+1] {
 			if p != [2]int64{} {
-				c.refusef("it pads dimension %d of %d", extra, len(dims))
+				c.Refusef("it pads dimension %d of %d", extra, len(dims))
 			}
 		}
 		pads = append([][2]int64{{pads[0][0] * inner, pads[0][1] * inner}}, pads[extra+1:]...)
@@ -235,58 +236,58 @@ func (c *conversion) mergedPads(x uint32, k int) uint32 {
 	for _, p := range pads {
 		list = append(list, p[0], p[1])
 	}
-	return c.int32Shaped([]uint32{uint32(len(pads)), 2}, list)
+	return c.Int32Shaped([]uint32{uint32(len(pads)), 2}, list)
 }
 
 func (c *conversion) padded(y, x uint32, k int) uint32 {
-	if dims := c.dims(x); len(dims) > 4 {
+	if dims := c.Dims(x); len(dims) > 4 {
 		shape := slices.Clone(dims)
 		for i, p := range c.pads(k, len(dims)) {
 			shape[i] += uint32(p[0] + p[1])
 		}
-		c.setShape(y, shape)
+		c.SetShape(y, shape)
 	}
 	return y
 }
 
 func pad(c *conversion) {
 	x := c.x(0)
-	if _, ok := c.ints(c.in[1]); !ok || !c.shapeKnown(x) {
+	if _, ok := c.Ints(c.in[1]); !ok || !c.ShapeKnown(x) {
 		c.result(nn.OpPad, x, c.x(1))
 		return
 	}
-	c.give(0, c.padded(c.emit(nn.OpPad, c.out(0), x, c.mergedPads(x, 1)), x, 1))
+	c.give(0, c.padded(c.Emit(nn.OpPad, c.out(0), x, c.mergedPads(x, 1)), x, 1))
 }
 
 func padV2(c *conversion) {
 	x, out := c.x(0), c.out(0)
-	if !c.isConst(c.x(2)) {
-		c.refusef("its value is known only during execution, NNAPI needs it before")
+	if !c.IsConst(c.x(2)) {
+		c.Refusef("its value is known only during execution, NNAPI needs it before")
 	}
 	var value uint32
-	switch o := c.operand(x); {
+	switch o := c.Operand(x); {
 	case o.Type.IsQuant8():
-		v := *c.operand(c.to(c.x(2), *o))
+		v := *c.Operand(c.To(c.x(2), *o))
 		n := int64(v.Data[0])
 		if o.Type == nn.TensorQuant8AsymmSigned {
 			n = int64(int8(v.Data[0]))
 		}
-		value = c.int32Scalar(n)
+		value = c.Int32Scalar(n)
 	default:
 		if o.Type != nn.TensorFloat16 {
-			x, out = c.as(x, nn.TensorFloat32), nn.Operand{Type: nn.TensorFloat32, Dimensions: out.Dimensions}
+			x, out = c.As(x, nn.TensorFloat32), nn.Operand{Type: nn.TensorFloat32, Dimensions: out.Dimensions}
 		}
-		v := *c.operand(c.as(c.x(2), nn.TensorFloat32))
+		v := *c.Operand(c.As(c.x(2), nn.TensorFloat32))
 		if len(v.Data) != 4 {
-			c.failf("a value of %d elements", v.Elements())
+			c.Failf("a value of %d elements", v.Elements())
 		}
 		value = c.scalarLike(x, math.Float32frombits(binary.LittleEndian.Uint32(v.Data)))
 	}
-	if _, ok := c.ints(c.in[1]); !ok || !c.shapeKnown(x) {
-		c.give(0, c.emit(nn.OpPadV2, out, x, c.x(1), value))
+	if _, ok := c.Ints(c.in[1]); !ok || !c.ShapeKnown(x) {
+		c.give(0, c.Emit(nn.OpPadV2, out, x, c.x(1), value))
 		return
 	}
-	c.give(0, c.padded(c.emit(nn.OpPadV2, out, x, c.mergedPads(x, 1), value), x, 1))
+	c.give(0, c.padded(c.Emit(nn.OpPadV2, out, x, c.mergedPads(x, 1), value), x, 1))
 }
 
 func mirrorPad(c *conversion) {
@@ -295,94 +296,94 @@ func mirrorPad(c *conversion) {
 
 func tile(c *conversion) {
 	x := c.x(0)
-	list, ok := c.ints(c.in[1])
-	if !ok || !c.shapeKnown(x) || len(c.dims(x)) <= 4 {
+	list, ok := c.Ints(c.in[1])
+	if !ok || !c.ShapeKnown(x) || len(c.Dims(x)) <= 4 {
 		c.result(nn.OpTile, x, c.x(1))
 		return
 	}
-	dims := slices.Clone(c.dims(x))
+	dims := slices.Clone(c.Dims(x))
 	if len(list) != len(dims) {
-		c.failf("%d multiples for rank %d", len(list), len(dims))
+		c.Failf("%d multiples for rank %d", len(list), len(dims))
 	}
 	for i, m := range list {
-		x = c.reshape(x, []uint32{uint32(nn.Elements(dims[:i])), dims[i], uint32(nn.Elements(dims[i+1:]))})
-		x = c.tile(x, []int64{1, m, 1})
-		dims[i] = c.dims(x)[1]
+		x = c.Reshape(x, []uint32{uint32(nn.Elements(dims[:i])), dims[i], uint32(nn.Elements(dims[i+1:]))})
+		x = c.Tile(x, []int64{1, m, 1})
+		dims[i] = c.Dims(x)[1]
 	}
-	c.give(0, c.reshape(x, dims))
+	c.give(0, c.Reshape(x, dims))
 }
 
 func broadcastArgs(c *conversion) {
-	c.give(0, c.int32Tensor(signed(c.broadcast(unsigned(c.graph, c.list(0)), unsigned(c.graph, c.list(1))))...))
+	c.give(0, c.Int32Tensor(lowering.Signed(c.Broadcast(c.Unsigned(c.list(0)), c.Unsigned(c.list(1))))...))
 }
 
 // fill repeats one value; NNAPI's FILL serves where the shape is known only
 // during execution.
 func fill(c *conversion) {
 	v := c.x(1)
-	if list, ok := c.ints(c.in[0]); ok {
-		shape := unsigned(c.graph, list)
+	if list, ok := c.Ints(c.in[0]); ok {
+		shape := c.Unsigned(list)
 		if slices.Contains(shape, 0) {
-			c.refusef("the result is empty")
+			c.Refusef("the result is empty")
 		}
-		c.give(0, c.broadcastTo(v, shape))
+		c.give(0, c.BroadcastTo(v, shape))
 		return
 	}
-	if !c.isConst(v) {
-		c.refusef("neither its shape nor its value is known before execution")
+	if !c.IsConst(v) {
+		c.Refusef("neither its shape nor its value is known before execution")
 	}
-	o, scalar := *c.operand(v), map[nn.OperandType]nn.OperandType{
+	o, scalar := *c.Operand(v), map[nn.OperandType]nn.OperandType{
 		nn.TensorFloat32: nn.Float32, nn.TensorFloat16: nn.Float16, nn.TensorInt32: nn.Int32,
 	}
 	t, ok := scalar[o.Type]
 	if !ok || o.Elements() != 1 {
-		c.refusef("NNAPI does not fill %v", o.Type)
+		c.Refusef("NNAPI does not fill %v", o.Type)
 	}
-	c.result(nn.OpFill, c.x(0), c.constant(nn.Operand{Type: t, Data: o.Data}))
+	c.result(nn.OpFill, c.x(0), c.Constant(nn.Operand{Type: t, Data: o.Data}))
 }
 
 // rangeOperator counts from constants.
 func rangeOperator(c *conversion) {
 	for k := range c.in {
-		if !c.isConst(c.x(k)) {
-			c.refusef("its bounds are known only during execution, NNAPI cannot count there")
+		if !c.IsConst(c.x(k)) {
+			c.Refusef("its bounds are known only during execution, NNAPI cannot count there")
 		}
 	}
 	if c.typeOf(0) == nn.TensorInt32 {
 		start, limit, delta := c.one(0), c.one(1), c.one(2)
 		if delta == 0 {
-			c.failf("a step of 0")
+			c.Failf("a step of 0")
 		}
 		n := (limit - start + delta - sign64(delta)) / delta
 		if n <= 0 || n > 1<<26 {
-			c.refusef("a range of %d elements", n)
+			c.Refusef("a range of %d elements", n)
 		}
-		c.spend(12 * n)
+		c.Spend(12 * n)
 		list := make([]int64, n)
 		for i := range list {
 			list[i] = start + int64(i)*delta
 		}
-		c.give(0, c.int32Tensor(list...))
+		c.give(0, c.Int32Tensor(list...))
 		return
 	}
 	var v [3]float64
 	for k := range v {
-		o := c.operand(c.as(c.x(k), nn.TensorFloat32))
+		o := c.Operand(c.As(c.x(k), nn.TensorFloat32))
 		if len(o.Data) != 4 {
-			c.failf("bound %d has %d elements", k, o.Elements())
+			c.Failf("bound %d has %d elements", k, o.Elements())
 		}
 		v[k] = float64(math.Float32frombits(binary.LittleEndian.Uint32(o.Data)))
 	}
 	n := math.Ceil((v[1] - v[0]) / v[2])
 	if !(n > 0 && n < 1<<26) {
-		c.refusef("a range of %v elements", n)
+		c.Refusef("a range of %v elements", n)
 	}
-	c.spend(8 * int64(n))
+	c.Spend(8 * int64(n))
 	list := make([]float32, int(n))
 	for i := range list {
 		list[i] = float32(v[0]) + float32(i)*float32(v[2])
 	}
-	c.give(0, c.floatTensor([]uint32{uint32(len(list))}, list))
+	c.give(0, c.FloatTensor([]uint32{uint32(len(list))}, list))
 }
 
 func sign64(v int64) int64 {
@@ -399,44 +400,44 @@ func depthSpace(op nn.OperationType) func(*conversion) {
 // spaceToBatch takes three dimensions as four with a width of 1.
 func spaceToBatch(c *conversion) {
 	x, block, pads := c.x(0), c.x(1), c.x(2)
-	if c.rank(x) != 3 {
+	if c.Rank(x) != 3 {
 		c.result(nn.OpSpaceToBatchNd, x, block, pads)
 		return
 	}
-	d, p := c.dims(x), c.pads(2, 1)
-	wide := c.reshape(x, []uint32{d[0], d[1], 1, d[2]})
-	y := c.emit(nn.OpSpaceToBatchNd, c.out(0), wide, c.int32Tensor(c.one(1), 1), c.int32Shaped([]uint32{2, 2}, []int64{p[0][0], p[0][1], 0, 0}))
+	d, p := c.Dims(x), c.pads(2, 1)
+	wide := c.Reshape(x, []uint32{d[0], d[1], 1, d[2]})
+	y := c.Emit(nn.OpSpaceToBatchNd, c.out(0), wide, c.Int32Tensor(c.one(1), 1), c.Int32Shaped([]uint32{2, 2}, []int64{p[0][0], p[0][1], 0, 0}))
 	c.give(0, c.withoutWidth(y))
 }
 
 func (c *conversion) withoutWidth(y uint32) uint32 {
-	d := c.dims(y)
-	return c.reshape(y, []uint32{d[0], d[1], d[3]})
+	d := c.Dims(y)
+	return c.Reshape(y, []uint32{d[0], d[1], d[3]})
 }
 
 // batchToSpace crops after NNAPI's operation, which crops nothing.
 func batchToSpace(c *conversion) {
 	x, block := c.x(0), c.x(1)
-	flat := c.rank(x) == 3
+	flat := c.Rank(x) == 3
 	if flat {
-		d := c.dims(x)
-		x, block = c.reshape(x, []uint32{d[0], d[1], 1, d[2]}), c.int32Tensor(c.one(1), 1)
+		d := c.Dims(x)
+		x, block = c.Reshape(x, []uint32{d[0], d[1], 1, d[2]}), c.Int32Tensor(c.one(1), 1)
 	}
-	y := c.emit(nn.OpBatchToSpaceNd, c.out(0), x, block)
+	y := c.Emit(nn.OpBatchToSpaceNd, c.out(0), x, block)
 	if flat {
 		y = c.withoutWidth(y)
 	}
 	crops := c.list(2)
 	if slices.ContainsFunc(crops, func(n int64) bool { return n != 0 }) {
-		d := c.dims(y)
-		begin, size := make([]int64, len(d)), signed(d)
+		d := c.Dims(y)
+		begin, size := make([]int64, len(d)), lowering.Signed(d)
 		for i, p := range c.pads(2, len(d)-2) {
 			begin[i+1], size[i+1] = p[0], size[i+1]-p[0]-p[1]
 			if size[i+1] <= 0 {
-				c.failf("crops %v of shape %v", crops, d)
+				c.Failf("crops %v of shape %v", crops, d)
 			}
 		}
-		y = c.slice(y, begin, size)
+		y = c.Slice(y, begin, size)
 	}
 	c.give(0, y)
 }
@@ -447,15 +448,15 @@ func resize(op nn.OperationType) func(*conversion) {
 	return func(c *conversion) {
 		size := c.list(1)
 		if len(size) != 2 {
-			c.failf("a size of %d elements", len(size))
+			c.Failf("a size of %d elements", len(size))
 		}
-		in := []uint32{c.x(0), c.int32Scalar(size[1]), c.int32Scalar(size[0])}
+		in := []uint32{c.x(0), c.Int32Scalar(size[1]), c.Int32Scalar(size[0])}
 		corners, centers := c.options.bool("align_corners"), c.options.bool("half_pixel_centers")
 		if op == nn.OpResizeNearestNeighbor || corners || centers {
-			in = append(in, c.boolScalar(false))
+			in = append(in, c.BoolScalar(false))
 		}
 		if corners || centers {
-			in = append(in, c.boolScalar(corners), c.boolScalar(centers))
+			in = append(in, c.BoolScalar(corners), c.BoolScalar(centers))
 		}
 		c.result(op, in...)
 	}

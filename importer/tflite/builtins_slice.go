@@ -3,6 +3,7 @@ package tflite
 import (
 	"slices"
 
+	"github.com/nnsoc/nnsoc/importer/lowering"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -26,21 +27,21 @@ type walk struct {
 // constants. NNAPI's operation takes neither of the last two.
 func stridedSlice(c *conversion) {
 	x := c.x(0)
-	begin, ok1 := c.ints(c.in[1])
-	end, ok2 := c.ints(c.in[2])
-	steps, ok3 := c.ints(c.in[3])
-	if !ok1 || !ok2 || !ok3 || !c.shapeKnown(x) {
+	begin, ok1 := c.Ints(c.in[1])
+	end, ok2 := c.Ints(c.in[2])
+	steps, ok3 := c.Ints(c.in[3])
+	if !ok1 || !ok2 || !ok3 || !c.ShapeKnown(x) {
 		if c.options.int("ellipsis_mask") != 0 || c.options.int("new_axis_mask") != 0 || c.options.bool("offset") {
-			c.refusef("its bounds are known only during execution, NNAPI has no ellipsis, new axes or offsets there")
+			c.Refusef("its bounds are known only during execution, NNAPI has no ellipsis, new axes or offsets there")
 		}
 		c.result(nn.OpStridedSlice, x, c.x(1), c.x(2), c.x(3), c.option("begin_mask"), c.option("end_mask"), c.option("shrink_axis_mask"))
 		return
 	}
 	if len(begin) != len(end) || len(begin) != len(steps) || len(begin) > 16 {
-		c.failf("begin %v, end %v and steps %v", begin, end, steps)
+		c.Failf("begin %v, end %v and steps %v", begin, end, steps)
 	}
-	walks, shape := c.walks(begin, end, steps, c.dims(x))
-	c.give(0, c.reshape(c.walk(x, walks), shape))
+	walks, shape := c.walks(begin, end, steps, c.Dims(x))
+	c.give(0, c.Reshape(c.walk(x, walks), shape))
 }
 
 // walks resolves the bounds: the walk along each axis of the input, and the
@@ -58,7 +59,7 @@ func (c *conversion) walks(begin, end, steps []int64, dims []uint32) (walks []wa
 		switch {
 		case bit("ellipsis_mask", i):
 			if ellipsis {
-				c.failf("two ellipses")
+				c.Failf("two ellipses")
 			}
 			ellipsis = true
 			for n := len(dims) + fresh - len(begin) + 1; n > 0 && len(walks) < len(dims); n-- {
@@ -70,7 +71,7 @@ func (c *conversion) walks(begin, end, steps []int64, dims []uint32) (walks []wa
 			shape = append(shape, 1)
 			continue
 		case len(walks) >= len(dims):
-			c.failf("%d bounds for rank %d", len(begin), len(dims))
+			c.Failf("%d bounds for rank %d", len(begin), len(dims))
 		}
 		e := end[i]
 		if c.options.bool("offset") {
@@ -78,7 +79,7 @@ func (c *conversion) walks(begin, end, steps []int64, dims []uint32) (walks []wa
 		}
 		w := c.bound(begin[i], e, steps[i], int64(dims[len(walks)]), bit("begin_mask", i), bit("end_mask", i), bit("shrink_axis_mask", i))
 		if w.count <= 0 {
-			c.refusef("the result is empty")
+			c.Refusef("the result is empty")
 		}
 		if walks = append(walks, w); !w.shrink {
 			shape = append(shape, uint32(w.count))
@@ -94,7 +95,7 @@ func (c *conversion) walks(begin, end, steps []int64, dims []uint32) (walks []wa
 // bound resolves the bounds along an axis of n elements.
 func (c *conversion) bound(begin, end, step, n int64, fromStart, toEnd, shrink bool) walk {
 	if step == 0 {
-		c.failf("a step of 0")
+		c.Failf("a step of 0")
 	}
 	lo, hi := int64(0), n // where a walk upwards may begin and end
 	if step < 0 {
@@ -115,7 +116,7 @@ func (c *conversion) bound(begin, end, step, n int64, fromStart, toEnd, shrink b
 			at = 0
 		}
 		if at < 0 || at >= n {
-			c.failf("index %d of %d", begin, n)
+			c.Failf("index %d of %d", begin, n)
 		}
 		return walk{at, 1, 1, true}
 	}
@@ -144,11 +145,11 @@ func (c *conversion) walk(x uint32, walks []walk) uint32 {
 		begin[i], size[i] = w.begin, w.count
 		plain = plain && w.step == 1
 	}
-	o := *c.operand(x)
+	o := *c.Operand(x)
 	if plain && (o.Type == nn.TensorInt32 || o.Type == nn.TensorBool8 || len(walks) > 4) {
-		return c.slice(x, begin, size)
+		return c.Slice(x, begin, size)
 	}
-	whole := plain && !slices.ContainsFunc(begin, func(n int64) bool { return n != 0 }) && slices.Equal(size, signed(c.dims(x)))
+	whole := plain && !slices.ContainsFunc(begin, func(n int64) bool { return n != 0 }) && slices.Equal(size, lowering.Signed(c.Dims(x)))
 	switch {
 	case whole || len(walks) == 0:
 		return x
@@ -160,10 +161,10 @@ func (c *conversion) walk(x uint32, walks []walk) uint32 {
 				end[i], mask = 0, mask|1<<i
 			}
 		}
-		return c.emit(nn.OpStridedSlice, o, x, c.int32Tensor(begin...), c.int32Tensor(end...), c.int32Tensor(steps...),
-			c.int32Scalar(0), c.int32Scalar(mask), c.int32Scalar(0))
+		return c.Emit(nn.OpStridedSlice, o, x, c.Int32Tensor(begin...), c.Int32Tensor(end...), c.Int32Tensor(steps...),
+			c.Int32Scalar(0), c.Int32Scalar(mask), c.Int32Scalar(0))
 	}
-	dims := slices.Clone(c.dims(x))
+	dims := slices.Clone(c.Dims(x))
 	for i, w := range walks {
 		if w.step == 1 && w.count == int64(dims[i]) {
 			continue
@@ -172,18 +173,18 @@ func (c *conversion) walk(x uint32, walks []walk) uint32 {
 		for k := range list {
 			list[k] = w.begin + int64(k)*w.step
 		}
-		x = c.reshape(x, []uint32{uint32(nn.Elements(dims[:i])), dims[i], uint32(nn.Elements(dims[i+1:]))})
-		x = c.gather(x, 1, c.int32Tensor(list...))
+		x = c.Reshape(x, []uint32{uint32(nn.Elements(dims[:i])), dims[i], uint32(nn.Elements(dims[i+1:]))})
+		x = c.Gather(x, 1, c.Int32Tensor(list...))
 		dims[i] = uint32(w.count)
 	}
-	return c.reshape(x, dims)
+	return c.Reshape(x, dims)
 }
 
 func split(c *conversion) {
 	x, n := c.x(1), len(c.outTensors)
-	axis := c.axis(c.one(0), c.rank(x))
-	if c.rank(x) > 4 {
-		size := int64(c.dims(x)[axis]) / int64(n)
+	axis := c.Axis(c.one(0), c.Rank(x))
+	if c.Rank(x) > 4 {
+		size := int64(c.Dims(x)[axis]) / int64(n)
 		c.slices(x, axis, slices.Repeat([]int64{size}, n))
 		return
 	}
@@ -191,34 +192,34 @@ func split(c *conversion) {
 	for k := range outs {
 		outs[k] = c.out(k)
 	}
-	for k, y := range c.emitAll(nn.OpSplit, outs, x, c.int32Scalar(int64(axis)), c.int32Scalar(int64(n))) {
+	for k, y := range c.EmitAll(nn.OpSplit, outs, x, c.Int32Scalar(int64(axis)), c.Int32Scalar(int64(n))) {
 		c.give(k, y)
 	}
 }
 
 // slices gives consecutive parts of x along an axis.
 func (c *conversion) slices(x uint32, axis int, sizes []int64) {
-	dims := c.dims(x)
-	begin, size := make([]int64, len(dims)), signed(dims)
+	dims := c.Dims(x)
+	begin, size := make([]int64, len(dims)), lowering.Signed(dims)
 	for k, n := range sizes {
 		if n < 0 || begin[axis]+n > int64(dims[axis]) {
-			c.failf("parts of %v elements, dimension %d has %d", sizes, axis, dims[axis])
+			c.Failf("parts of %v elements, dimension %d has %d", sizes, axis, dims[axis])
 		}
 		if n == 0 {
-			c.refusef("part %d is empty", k)
+			c.Refusef("part %d is empty", k)
 		}
 		size[axis] = n
-		c.give(k, c.slice(x, slices.Clone(begin), slices.Clone(size)))
+		c.give(k, c.Slice(x, slices.Clone(begin), slices.Clone(size)))
 		begin[axis] += n
 	}
 }
 
 func splitV(c *conversion) {
 	x := c.x(0)
-	dims := c.dims(x)
-	axis, sizes := c.axis(c.one(2), len(dims)), slices.Clone(c.list(1))
+	dims := c.Dims(x)
+	axis, sizes := c.Axis(c.one(2), len(dims)), slices.Clone(c.list(1))
 	if len(sizes) != len(c.outTensors) {
-		c.failf("%d sizes for %d outputs", len(sizes), len(c.outTensors))
+		c.Failf("%d sizes for %d outputs", len(sizes), len(c.outTensors))
 	}
 	rest := int64(dims[axis])
 	open := slices.Index(sizes, -1)
@@ -235,37 +236,37 @@ func splitV(c *conversion) {
 
 func unpack(c *conversion) {
 	x := c.x(0)
-	dims, n := c.dims(x), len(c.outTensors)
-	axis := c.axis(c.options.int("axis"), len(dims))
+	dims, n := c.Dims(x), len(c.outTensors)
+	axis := c.Axis(c.options.int("axis"), len(dims))
 	if len(dims) == 0 || dims[axis] != uint32(n) {
-		c.failf("%d outputs of shape %v", n, dims)
+		c.Failf("%d outputs of shape %v", n, dims)
 	}
 	shape := slices.Delete(slices.Clone(dims), axis, axis+1)
 	if n == 1 {
-		c.give(0, c.reshape(x, shape))
+		c.give(0, c.Reshape(x, shape))
 		return
 	}
-	flat := c.reshape(x, []uint32{uint32(nn.Elements(dims[:axis])), uint32(n), uint32(nn.Elements(dims[axis+1:]))})
+	flat := c.Reshape(x, []uint32{uint32(nn.Elements(dims[:axis])), uint32(n), uint32(nn.Elements(dims[axis+1:]))})
 	outs := make([]nn.Operand, n)
 	for k := range outs {
 		outs[k] = c.out(k)
 	}
-	for k, y := range c.emitAll(nn.OpSplit, outs, flat, c.int32Scalar(1), c.int32Scalar(int64(n))) {
-		c.give(k, c.reshape(y, shape))
+	for k, y := range c.EmitAll(nn.OpSplit, outs, flat, c.Int32Scalar(1), c.Int32Scalar(int64(n))) {
+		c.give(k, c.Reshape(y, shape))
 	}
 }
 
 func sliceOperator(c *conversion) {
 	x := c.x(0)
-	begin, ok := c.ints(c.in[1])
-	size, known := c.ints(c.in[2])
-	if !ok || !known || !c.shapeKnown(x) {
+	begin, ok := c.Ints(c.in[1])
+	size, known := c.Ints(c.in[2])
+	if !ok || !known || !c.ShapeKnown(x) {
 		c.result(nn.OpSlice, x, c.x(1), c.x(2))
 		return
 	}
-	dims := c.dims(x)
+	dims := c.Dims(x)
 	if len(begin) != len(dims) || len(size) != len(dims) {
-		c.failf("begin %v and size %v for shape %v", begin, size, dims)
+		c.Failf("begin %v and size %v for shape %v", begin, size, dims)
 	}
 	begin, size = slices.Clone(begin), slices.Clone(size)
 	for i, d := range dims {
@@ -273,26 +274,26 @@ func sliceOperator(c *conversion) {
 			size[i] = int64(d) - begin[i]
 		}
 		if begin[i] < 0 || size[i] < 0 || begin[i] > int64(d) || begin[i]+size[i] > int64(d) {
-			c.failf("begin %v and size %v for shape %v", begin, size, dims)
+			c.Failf("begin %v and size %v for shape %v", begin, size, dims)
 		}
 		if size[i] == 0 {
-			c.refusef("the result is empty")
+			c.Refusef("the result is empty")
 		}
 	}
-	c.give(0, c.slice(x, begin, size))
+	c.give(0, c.Slice(x, begin, size))
 }
 
 // reverse turns one axis after the other.
 func reverse(c *conversion) {
 	x := c.x(0)
-	dims := c.dims(x)
+	dims := c.Dims(x)
 	for _, a := range c.list(1) {
-		i := c.axis(a, len(dims))
-		flat := c.reshape(x, []uint32{uint32(nn.Elements(dims[:i])), dims[i], uint32(nn.Elements(dims[i+1:]))})
+		i := c.Axis(a, len(dims))
+		flat := c.Reshape(x, []uint32{uint32(nn.Elements(dims[:i])), dims[i], uint32(nn.Elements(dims[i+1:]))})
 		if len(dims) <= 4 {
-			x = c.emit(nn.OpReverse, *c.operand(x), x, c.int32Tensor(int64(i)))
+			x = c.Emit(nn.OpReverse, *c.Operand(x), x, c.Int32Tensor(int64(i)))
 		} else {
-			x = c.reshape(c.emit(nn.OpReverse, *c.operand(flat), flat, c.int32Tensor(1)), dims)
+			x = c.Reshape(c.Emit(nn.OpReverse, *c.Operand(flat), flat, c.Int32Tensor(1)), dims)
 		}
 	}
 	c.give(0, x)

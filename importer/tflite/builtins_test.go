@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/validate"
+	"github.com/nnsoc/nnsoc/importer/lowering"
 	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -68,7 +69,7 @@ func (a arg) bytes() []byte {
 		case typeFloat32:
 			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(v)))
 		case typeFloat16:
-			b = binary.LittleEndian.AppendUint16(b, half(float32(v)))
+			b = binary.LittleEndian.AppendUint16(b, lowering.Half(float32(v)))
 		case typeInt32:
 			b = binary.LittleEndian.AppendUint32(b, uint32(int32(v)))
 		case typeInt64:

@@ -17,12 +17,12 @@ var customs = map[string]*builtin{
 func detectionPostProcess(c *conversion) {
 	o, err := flexScalars(c.custom)
 	if err != nil {
-		c.failf("%v", err)
+		c.Failf("%v", err)
 	}
 	need := func(name string) float64 {
 		v, ok := o[name]
 		if !ok {
-			c.failf("its options lack %q", name)
+			c.Failf("its options lack %q", name)
 		}
 		return v
 	}
@@ -34,35 +34,35 @@ func detectionPostProcess(c *conversion) {
 	}
 	integer := func(v float64) int64 {
 		if !(math.Abs(v) < 1<<31) {
-			c.failf("an option is %v", v)
+			c.Failf("an option is %v", v)
 		}
 		return int64(v)
 	}
-	boxes, scores, anchors := c.as(c.x(0), nn.TensorFloat32), c.as(c.x(1), nn.TensorFloat32), c.as(c.x(2), nn.TensorFloat32)
-	dims := c.dims(scores)
+	boxes, scores, anchors := c.As(c.x(0), nn.TensorFloat32), c.As(c.x(1), nn.TensorFloat32), c.As(c.x(2), nn.TensorFloat32)
+	dims := c.Dims(scores)
 	if len(dims) != 3 {
-		c.failf("scores of shape %v", dims)
+		c.Failf("scores of shape %v", dims)
 	}
 	classes := integer(need("num_classes"))
 	background := int64(dims[2]) - classes
 	if background != 0 && background != 1 {
-		c.failf("scores of %d classes, its options say %d", dims[2], classes)
+		c.Failf("scores of %d classes, its options say %d", dims[2], classes)
 	}
 	n := integer(need("max_detections"))
 	if n < 1 || n > 1<<20 {
-		c.failf("%d detections", n)
+		c.Failf("%d detections", n)
 	}
 	real := func(name string) uint32 { return c.scalarLike(boxes, float32(need(name))) }
 	each := uint32(n)
 	batch := dims[0]
 	float := func(dims ...uint32) nn.Operand { return nn.Operand{Type: nn.TensorFloat32, Dimensions: dims} }
 	integers := func(dims ...uint32) nn.Operand { return nn.Operand{Type: nn.TensorInt32, Dimensions: dims} }
-	results := c.emitAll(nn.OpDetectionPostprocessing,
+	results := c.EmitAll(nn.OpDetectionPostprocessing,
 		[]nn.Operand{float(batch, each), float(batch, each, 4), integers(batch, each), integers(batch)},
 		scores, boxes, anchors, real("y_scale"), real("x_scale"), real("h_scale"), real("w_scale"),
-		c.boolScalar(or("use_regular_nms", 0) != 0), c.int32Scalar(n),
-		c.int32Scalar(integer(need("max_classes_per_detection"))), c.int32Scalar(integer(or("detections_per_class", 100))),
-		real("nms_score_threshold"), real("nms_iou_threshold"), c.boolScalar(background == 1))
+		c.BoolScalar(or("use_regular_nms", 0) != 0), c.Int32Scalar(n),
+		c.Int32Scalar(integer(need("max_classes_per_detection"))), c.Int32Scalar(integer(or("detections_per_class", 100))),
+		real("nms_score_threshold"), real("nms_iou_threshold"), c.BoolScalar(background == 1))
 	for k, from := range []int{1, 2, 0, 3} { // boxes, classes, scores, count
 		c.give(k, results[from])
 	}

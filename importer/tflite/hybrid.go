@@ -13,18 +13,18 @@ import "github.com/nnsoc/nnsoc/nn"
 // scale), q = round(x / scale) + zero.
 func (g *graph) dynamicQuantization(x uint32, axes []int64, asymmetric bool) uint32 {
 	out := nn.Operand{Type: nn.TensorFloat32}
-	along := g.int32Tensor(axes...)
-	most := func(op nn.OperationType, x uint32) uint32 { return g.emit(op, out, x, along, g.boolScalar(true)) }
+	along := g.Int32Tensor(axes...)
+	most := func(op nn.OperationType, x uint32) uint32 { return g.Emit(op, out, x, along, g.BoolScalar(true)) }
 	if !asymmetric {
 		// A slice of zeros has any scale.
-		scale := g.binary(nn.OpMaximum, g.binary(nn.OpMul, most(nn.OpReduceMax, g.unary(nn.OpAbs, x)), g.real(1.0/127)), g.real(1e-30))
-		return g.binary(nn.OpMul, g.round(g.binary(nn.OpDiv, x, scale)), scale)
+		scale := g.Binary(nn.OpMaximum, g.Binary(nn.OpMul, most(nn.OpReduceMax, g.Unary(nn.OpAbs, x)), g.Real(1.0/127)), g.Real(1e-30))
+		return g.Binary(nn.OpMul, g.Round(g.Binary(nn.OpDiv, x, scale)), scale)
 	}
-	zero := g.real(0)
-	least := g.binary(nn.OpMinimum, most(nn.OpReduceMin, x), zero)
-	greatest := g.binary(nn.OpMaximum, most(nn.OpReduceMax, x), zero)
-	scale := g.binary(nn.OpMaximum, g.binary(nn.OpMul, g.binary(nn.OpSub, greatest, least), g.real(1.0/255)), g.real(1e-30))
-	offset := g.clamp(g.round(g.binary(nn.OpSub, g.real(-128), g.binary(nn.OpDiv, least, scale))), -128, 127)
-	q := g.clamp(g.binary(nn.OpAdd, g.round(g.binary(nn.OpDiv, x, scale)), offset), -128, 127)
-	return g.binary(nn.OpMul, g.binary(nn.OpSub, q, offset), scale)
+	zero := g.Real(0)
+	least := g.Binary(nn.OpMinimum, most(nn.OpReduceMin, x), zero)
+	greatest := g.Binary(nn.OpMaximum, most(nn.OpReduceMax, x), zero)
+	scale := g.Binary(nn.OpMaximum, g.Binary(nn.OpMul, g.Binary(nn.OpSub, greatest, least), g.Real(1.0/255)), g.Real(1e-30))
+	offset := g.Clamp(g.Round(g.Binary(nn.OpSub, g.Real(-128), g.Binary(nn.OpDiv, least, scale))), -128, 127)
+	q := g.Clamp(g.Binary(nn.OpAdd, g.Round(g.Binary(nn.OpDiv, x, scale)), offset), -128, 127)
+	return g.Binary(nn.OpMul, g.Binary(nn.OpSub, q, offset), scale)
 }

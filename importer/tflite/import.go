@@ -5,18 +5,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nnsoc/nnsoc/importer/lowering"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // Bounds of an import, far above what real networks need.
 const (
-	maxTensorBytes = 1 << 30 // of all activations and computed constants
-	maxOperations  = 1 << 18 // of all subgraphs
-	maxSubgraphs   = 1 << 10 // conversions of subgraphs
-	maxDepth       = 16      // of IF and WHILE in one another
-	maxFolded      = 1 << 29 // bytes of constants that the import computes
-	maxFoldWork    = 1 << 31 // bytes and multiply-accumulates of constant folding
+	maxSubgraphs = 1 << 10 // conversions of subgraphs
+	maxDepth     = 16      // of IF and WHILE in one another
 )
 
 // Options steer Import. The zero value, or nil, imports the file as it is.
@@ -78,9 +75,8 @@ type importer struct {
 	refused   map[place]refusal
 	depth     int
 
-	// What the import has spent of its bounds.
-	bytes, folded, foldWork int64
-	operations, subgraphs   int
+	budget    lowering.Budget
+	subgraphs int
 }
 
 // main converts subgraph 0 and what it refers to.
@@ -95,11 +91,10 @@ func (im *importer) main() (err error) {
 	if err != nil {
 		return err
 	}
-	g.sub.Name = g.table.text("name")
-	g.compact()
-	im.model.Main = g.sub
-	for i := range im.model.Referenced {
-		(&graph{im: im, sub: im.model.Referenced[i]}).compactInto(&im.model.Referenced[i])
+	g.Sub.Name = g.table.text("name")
+	im.model.Main = lowering.Compact(g.Sub)
+	for i, sub := range im.model.Referenced {
+		im.model.Referenced[i] = lowering.Compact(sub)
 	}
 	opspec.Standard().Declare(im.model)
 	return nil
@@ -129,14 +124,14 @@ func (g *graph) convertMain() (err error) {
 		}
 		for d, n := range shape {
 			if n == 0 {
-				g.failf("input %q has the shape %v: dimension %d is open; --shape %s=... gives it", name, shape, d, name)
+				g.Failf("input %q has the shape %v: dimension %d is open; --shape %s=... gives it", name, shape, d, name)
 			}
 		}
 		g.input(t, o, shape)
 	}
 	for name := range im.shapes {
 		if !slices.Contains(names, fmt.Sprintf("%q", name)) {
-			g.failf("a shape is given for %q; the inputs are %s", name, strings.Join(names, ", "))
+			g.Failf("a shape is given for %q; the inputs are %s", name, strings.Join(names, ", "))
 		}
 	}
 	g.convertOperators()
@@ -155,7 +150,7 @@ func (im *importer) open(index int) (*graph, error) {
 		return nil, &Error{Err: fmt.Errorf("subgraphs are used more than %d times", maxSubgraphs)}
 	}
 	t := im.root.tableAt("subgraphs", index)
-	g := &graph{im: im, index: index, table: t, shape: map[uint32][]uint32{}, wide: map[uint32][]int64{}, known: map[string]uint32{}, reals: map[uint32]uint32{}, handles: map[int]string{}}
+	g := &graph{Graph: lowering.New(&im.budget), im: im, index: index, table: t, handles: map[int]string{}}
 	count := t.tables("tensors")
 	g.tensors, g.value = make([]table, count), make([]uint32, count)
 	for i := range count {

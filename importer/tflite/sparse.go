@@ -13,7 +13,7 @@ var sparseVectors = map[int64]string{1: "Int32Vector", 2: "Uint16Vector", 3: "Ui
 // blocks and, per dimension, its size or its segments and indices.
 func (g *graph) densify(o nn.Operand, fileBits int, data []byte, s table) uint32 {
 	if o.Known() {
-		g.spend(o.Bytes())
+		g.Spend(o.Bytes())
 	}
 	values := o
 	bytes := o.Type.ElementBytes()
@@ -21,13 +21,13 @@ func (g *graph) densify(o nn.Operand, fileBits int, data []byte, s table) uint32
 		values.Type, values.Scale, values.Channel = nn.TensorQuant8Symm, 1, nil
 	}
 	if len(data) == 0 || len(data)%bytes != 0 || !o.Known() || fileBits != 8*bytes {
-		g.failf("the sparse tensor %q of shape %v has %d bytes", o.Name, o.Dimensions, len(data))
+		g.Failf("the sparse tensor %q of shape %v has %d bytes", o.Name, o.Dimensions, len(data))
 	}
 	values.Dimensions, values.Lifetime, values.Data = []uint32{uint32(len(data) / bytes)}, nn.ConstantReference, data
 	traversal, blocks := s.vector("traversal_order").ints(), s.vector("block_map").ints()
-	in := []uint32{g.add(values), g.int32Tensor(traversal...)}
+	in := []uint32{g.Add(values), g.Int32Tensor(traversal...)}
 	if len(blocks) > 0 {
-		in = append(in, g.int32Tensor(blocks...))
+		in = append(in, g.Int32Tensor(blocks...))
 	} else {
 		in = append(in, g.noValue(nn.TensorInt32))
 	}
@@ -35,7 +35,7 @@ func (g *graph) densify(o nn.Operand, fileBits int, data []byte, s table) uint32
 	var metadata []uint32
 	levels := s.tables("dim_metadata")
 	if levels != len(traversal) || levels > 16 {
-		g.failf("the sparse tensor %q has %d levels, %d of them described", o.Name, len(traversal), levels)
+		g.Failf("the sparse tensor %q has %d levels, %d of them described", o.Name, len(traversal), levels)
 	}
 	for i := range levels {
 		d := s.tableAt("dim_metadata", i)
@@ -43,15 +43,15 @@ func (g *graph) densify(o nn.Operand, fileBits int, data []byte, s table) uint32
 		metadata = append(metadata, g.sparseIndex(d, "segments"), g.sparseIndex(d, "indices"))
 	}
 	sparseSizes(sizes, formats, traversal, blocks, o.Dimensions)
-	in = append(in, g.int32Tensor(formats...), g.int32Tensor(sizes...))
+	in = append(in, g.Int32Tensor(formats...), g.Int32Tensor(sizes...))
 	values.Data = nil
-	x := g.emit(nn.OpDensify, values, append(in, metadata...)...)
-	dense := *g.operand(x)
+	x := g.Emit(nn.OpDensify, values, append(in, metadata...)...)
+	dense := *g.Operand(x)
 	if nn.Elements(dense.Dimensions) != nn.Elements(o.Dimensions) || len(dense.Dimensions) != len(o.Dimensions) || !dense.IsConst() {
-		g.failf("the sparse tensor %q expands to %v, its shape is %v", o.Name, dense.Dimensions, o.Dimensions)
+		g.Failf("the sparse tensor %q expands to %v, its shape is %v", o.Name, dense.Dimensions, o.Dimensions)
 	}
 	o.Lifetime, o.Data = nn.ConstantCopy, dense.Data
-	return g.add(o)
+	return g.Add(o)
 }
 
 // sparseSizes fills in the sizes of sparse levels, which the file leaves to the
@@ -82,18 +82,18 @@ func (g *graph) sparseIndex(d table, name string) uint32 {
 		return g.noValue(nn.TensorInt32)
 	}
 	if sparseVectors[kind] == "" {
-		g.failf("sparse tensor: %s of kind %d", name, kind)
+		g.Failf("sparse tensor: %s of kind %d", name, kind)
 	}
 	u, ok, err := d.union(name, schema.Types()[sparseVectors[kind]])
 	if err != nil {
-		g.failf("sparse tensor: %v", err)
+		g.Failf("sparse tensor: %v", err)
 	}
 	v := u.vector("values")
 	if !ok || v.n == 0 {
 		return g.noValue(nn.TensorInt32)
 	}
-	g.spend(12 * int64(v.n))
-	return g.int32Tensor(v.ints()...)
+	g.Spend(12 * int64(v.n))
+	return g.Int32Tensor(v.ints()...)
 }
 
 // noValue is an omitted optional operand of a type.
@@ -102,5 +102,5 @@ func (g *graph) noValue(t nn.OperandType) uint32 {
 	if t == nn.TensorQuant8Symm || t == nn.TensorQuant16Symm {
 		o.Scale = 1
 	}
-	return g.add(o)
+	return g.Add(o)
 }

@@ -3,6 +3,7 @@ package tflite
 import (
 	"bytes"
 
+	"github.com/nnsoc/nnsoc/importer/lowering"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -25,16 +26,16 @@ type variable struct {
 // openState makes the variable tensor t an input of the network.
 func (g *graph) openState(t int) uint32 {
 	if g.index != 0 || g.im.depth > 0 {
-		g.refusef("tensor %q is a state of an inner subgraph", g.tensors[t].text("name"))
+		g.Refusef("tensor %q is a state of an inner subgraph", g.tensors[t].text("name"))
 	}
 	o, shape := g.template(t), g.fileShape(t)
 	if nn.Elements(shape) == 0 {
-		g.failf("the state %q has the shape %v", o.Name, shape)
+		g.Failf("the state %q has the shape %v", o.Name, shape)
 	}
 	g.input(t, o, shape)
 	s := state{tensor: t, input: g.value[t]}
 	if o.Type == nn.TensorQuant8AsymmSigned && o.ZeroPoint != 0 { // the value of 0
-		s.initial = bytes.Repeat([]byte{byte(o.ZeroPoint)}, int(g.operand(s.input).Bytes()))
+		s.initial = bytes.Repeat([]byte{byte(o.ZeroPoint)}, int(g.Operand(s.input).Bytes()))
 	}
 	g.states = append(g.states, s)
 	return s.input
@@ -46,8 +47,8 @@ func (c *conversion) next(k int, x uint32) {
 	if !c.tensors[t].bool("is_variable") {
 		return // an input of the network, which the caller feeds
 	}
-	if c.operand(x).Type != nn.TensorQuant16Symm { // which only an LSTM gives, to itself
-		x = c.to(x, c.template(t))
+	if c.Operand(x).Type != nn.TensorQuant16Symm { // which only an LSTM gives, to itself
+		x = c.To(x, c.template(t))
 	}
 	c.value[t] = x
 }
@@ -63,37 +64,37 @@ func (g *graph) takeStates() {
 			x = g.im.variables[s.name].value
 		}
 		position := -1
-		for i, in := range g.sub.Inputs {
+		for i, in := range g.Sub.Inputs {
 			if in == s.input {
 				position = i
 			}
 		}
 		if x == s.input {
-			o := g.operand(s.input)
+			o := g.Operand(s.input)
 			if o.Lifetime, o.Data = nn.ConstantCopy, s.initial; o.Data == nil {
 				o.Data = make([]byte, o.Bytes())
 			}
-			g.sub.Inputs = append(g.sub.Inputs[:position], g.sub.Inputs[position+1:]...)
+			g.Sub.Inputs = append(g.Sub.Inputs[:position], g.Sub.Inputs[position+1:]...)
 			continue
 		}
-		g.im.model.States = append(g.im.model.States, nn.State{Input: position, Output: len(g.sub.Outputs), Initial: s.initial})
-		g.output(x)
+		g.im.model.States = append(g.im.model.States, nn.State{Input: position, Output: len(g.Sub.Outputs), Initial: s.initial})
+		g.Output(x)
 	}
 	// Positions count what is left of the inputs.
 	for i := range g.im.model.States {
 		m := &g.im.model.States[i]
-		m.Input = len(g.sub.Inputs) - len(g.im.model.States) + i
+		m.Input = len(g.Sub.Inputs) - len(g.im.model.States) + i
 	}
 }
 
 // handleOf is the name of the resource variable that input k refers to.
 func (c *conversion) variable(k int) (string, *variable) {
 	if k >= len(c.inTensors) || c.inTensors[k] < 0 {
-		c.failf("input %d is missing", k)
+		c.Failf("input %d is missing", k)
 	}
 	name, ok := c.handles[c.inTensors[k]]
 	if !ok {
-		c.refusef("input %d is a resource that comes from outside its subgraph", k)
+		c.Refusef("input %d is a resource that comes from outside its subgraph", k)
 	}
 	return name, c.im.variables[name]
 }
@@ -113,7 +114,7 @@ func varHandle(c *conversion) {
 func readVariable(c *conversion) {
 	name, v := c.variable(0)
 	if c.im.depth > 0 {
-		c.refusef("variable %q is read in an inner subgraph", name)
+		c.Refusef("variable %q is read in an inner subgraph", name)
 	}
 	if v.value == none {
 		c.openVariable(name, v, c.out(0), c.fileShape(c.outTensors[0]))
@@ -129,14 +130,14 @@ func (g *graph) openVariable(name string, v *variable, o nn.Operand, shape []uin
 		o.Data = nil
 	}
 	o.Name = name
-	o.Lifetime, o.Dimensions = nn.SubgraphInput, held(shape)
+	o.Lifetime, o.Dimensions = nn.SubgraphInput, lowering.Held(shape)
 	if !o.Known() || o.Bytes() < 0 {
-		g.failf("the variable %q has the shape %v", name, shape)
+		g.Failf("the variable %q has the shape %v", name, shape)
 	}
-	g.spend(o.Bytes())
-	s.input = g.add(o)
-	g.setShape(s.input, shape)
-	g.sub.Inputs = append(g.sub.Inputs, s.input)
+	g.Spend(o.Bytes())
+	s.input = g.Add(o)
+	g.SetShape(s.input, shape)
+	g.Sub.Inputs = append(g.Sub.Inputs, s.input)
 	v.value = s.input
 	g.states = append(g.states, s)
 }
@@ -148,16 +149,16 @@ func assignVariable(c *conversion) {
 	x := c.x(1)
 	switch {
 	case c.initial:
-		if !c.isConst(x) {
-			c.refusef("the first value of variable %q is no constant", name)
+		if !c.IsConst(x) {
+			c.Refusef("the first value of variable %q is no constant", name)
 		}
-		o := *c.operand(x)
-		v.initial, v.shape = &o, c.dims(x)
+		o := *c.Operand(x)
+		v.initial, v.shape = &o, c.Dims(x)
 	case c.im.depth > 0:
-		c.refusef("variable %q is assigned in an inner subgraph", name)
+		c.Refusef("variable %q is assigned in an inner subgraph", name)
 	default:
 		if v.value == none { // assigned before it is read: still a state for its readers elsewhere
-			c.openVariable(name, v, *c.operand(x), c.dims(x))
+			c.openVariable(name, v, *c.Operand(x), c.Dims(x))
 		}
 		v.value = x
 	}

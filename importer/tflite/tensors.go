@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/nnsoc/nnsoc/importer/lowering"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -73,7 +74,7 @@ func typeName(code int64) string {
 func (g *graph) fileShape(t int) []uint32 {
 	v := g.tensors[t].vector("shape")
 	if v.n > 8 {
-		g.failf("tensor %d has rank %d, at most 8", t, v.n)
+		g.Failf("tensor %d has rank %d, at most 8", t, v.n)
 	}
 	shape := make([]uint32, v.n)
 	for i := range shape {
@@ -81,11 +82,11 @@ func (g *graph) fileShape(t int) []uint32 {
 		case n > 0:
 			shape[i] = uint32(n)
 		case n < -1:
-			g.failf("dimension %d of tensor %d is %d", i, t, n)
+			g.Failf("dimension %d of tensor %d is %d", i, t, n)
 		}
 	}
 	if nn.Elements(shape) < 0 {
-		g.failf("tensor %d has shape %v, which is too large", t, shape)
+		g.Failf("tensor %d has shape %v, which is too large", t, shape)
 	}
 	return shape
 }
@@ -120,7 +121,7 @@ func (g *graph) declare(t int) (o nn.Operand, ok bool) {
 func (g *graph) template(t int) nn.Operand {
 	o, ok := g.declare(t)
 	if !ok {
-		g.refusef("tensor %q has the type %s, which NNAPI lacks", o.Name, typeName(g.tensors[t].int("type")))
+		g.Refusef("tensor %q has the type %s, which NNAPI lacks", o.Name, typeName(g.tensors[t].int("type")))
 	}
 	return o
 }
@@ -144,7 +145,7 @@ func (g *graph) quantize(o *nn.Operand, t int, code int64) {
 		return
 	}
 	if q.int("details_type") != 0 {
-		g.refusef("tensor %q has a custom quantization", o.Name)
+		g.Refusef("tensor %q has a custom quantization", o.Name)
 	}
 	zeros := q.vector("zero_point")
 	for i := range scales.n {
@@ -152,7 +153,7 @@ func (g *graph) quantize(o *nn.Operand, t int, code int64) {
 			if s == 0 && scales.n > 1 {
 				continue // a channel of zeros
 			}
-			g.failf("tensor %d: scale %d is %v", t, i, s)
+			g.Failf("tensor %d: scale %d is %v", t, i, s)
 		}
 	}
 	if scales.n > 1 {
@@ -163,7 +164,7 @@ func (g *graph) quantize(o *nn.Operand, t int, code int64) {
 	if zeros.n > 0 {
 		z := zeros.int(0)
 		if z < lo || z > hi {
-			g.failf("tensor %d: zero point %d lies outside %d to %d", t, z, lo, hi)
+			g.Failf("tensor %d: zero point %d lies outside %d to %d", t, z, lo, hi)
 		}
 		o.ZeroPoint = int32(z)
 	}
@@ -172,11 +173,11 @@ func (g *graph) quantize(o *nn.Operand, t int, code int64) {
 func (g *graph) perChannel(o *nn.Operand, t int, scales, zeros vector, d int64) {
 	shape := g.fileShape(t)
 	if o.Type != nn.TensorQuant8AsymmSigned || d < 0 || d >= int64(len(shape)) || int64(shape[d]) != int64(scales.n) {
-		g.refusef("tensor %q has %d scales along dimension %d of %s %v", o.Name, scales.n, d, typeName(g.tensors[t].int("type")), shape)
+		g.Refusef("tensor %q has %d scales along dimension %d of %s %v", o.Name, scales.n, d, typeName(g.tensors[t].int("type")), shape)
 	}
 	for i := range zeros.n {
 		if z := zeros.int(i); z != 0 {
-			g.refusef("tensor %q has the zero point %d in channel %d, NNAPI wants 0", o.Name, z, i)
+			g.Refusef("tensor %q has the zero point %d in channel %d, NNAPI wants 0", o.Name, z, i)
 		}
 	}
 	c := &nn.ChannelQuant{Dim: uint32(d), Scales: make([]float32, scales.n)}
@@ -201,25 +202,25 @@ func (g *graph) load(t int) uint32 {
 	o := g.template(t)
 	shape := g.fileShape(t)
 	if data == nil && nn.Elements(shape) != 0 {
-		g.failf("tensor %d (%q) is read before it is written", t, o.Name)
+		g.Failf("tensor %d (%q) is read before it is written", t, o.Name)
 	}
-	o.Dimensions = held(shape)
+	o.Dimensions = lowering.Held(shape)
 	if s, ok := g.tensors[t].table("sparsity"); ok {
 		g.value[t] = g.densify(o, typesOfTensors[g.tensors[t].int("type")].bits, data, s)
 		return g.value[t]
 	}
 	want := (nn.Elements(shape)*int64(typesOfTensors[g.tensors[t].int("type")].bits) + 7) / 8
 	if int64(len(data)) != want {
-		g.failf("tensor %d: %s %v has %d bytes, its buffer %d", t, typeName(g.tensors[t].int("type")), shape, want, len(data))
+		g.Failf("tensor %d: %s %v has %d bytes, its buffer %d", t, typeName(g.tensors[t].int("type")), shape, want, len(data))
 	}
 	var wide []int64
 	o.Lifetime = nn.ConstantReference
 	o.Data, wide = g.convertElements(data, g.tensors[t].int("type"))
-	x := g.add(o)
+	x := g.Add(o)
 	g.value[t] = x
-	g.setShape(x, shape)
+	g.SetShape(x, shape)
 	if wide != nil {
-		g.wide[x] = wide
+		g.Wide[x] = wide
 	}
 	return x
 }
@@ -231,12 +232,12 @@ func (g *graph) buffer(t int) []byte {
 		return nil
 	}
 	if i < 0 || i >= int64(n) {
-		g.failf("tensor %d: buffer %d of %d", t, i, n)
+		g.Failf("tensor %d: buffer %d of %d", t, i, n)
 	}
 	b := g.im.root.tableAt("buffers", int(i))
 	if at, size := b.int("offset"), b.int("size"); at > 1 { // behind the tables of a large file
 		if at < 0 || size < 0 || at > int64(len(g.im.data)) || size > int64(len(g.im.data))-at {
-			g.failf("buffer %d: %d bytes at %d reach beyond the file", i, size, at)
+			g.Failf("buffer %d: %d bytes at %d reach beyond the file", i, size, at)
 		}
 		return g.im.data[at : at+size : at+size]
 	}
@@ -251,7 +252,7 @@ func (g *graph) buffer(t int) []byte {
 func (g *graph) convertElements(data []byte, code int64) (converted []byte, wide []int64) {
 	switch code {
 	case typeInt16, typeUint16:
-		g.spend(2 * int64(len(data)))
+		g.Spend(2 * int64(len(data)))
 		out := make([]byte, 0, 2*len(data))
 		for i := 0; i < len(data); i += 2 {
 			v := int32(binary.LittleEndian.Uint16(data[i:]))
@@ -263,7 +264,7 @@ func (g *graph) convertElements(data []byte, code int64) (converted []byte, wide
 		return out, nil
 	case typeInt64, typeUint64, typeUint32:
 		size := typesOfTensors[code].bits / 8
-		g.spend(int64(len(data)) / 2)
+		g.Spend(int64(len(data)) / 2)
 		out, fits := make([]byte, 0, len(data)*4/size), true
 		value := func(i int) int64 {
 			if size == 4 {
@@ -278,14 +279,14 @@ func (g *graph) convertElements(data []byte, code int64) (converted []byte, wide
 			out = binary.LittleEndian.AppendUint32(out, uint32(n))
 		}
 		if !fits {
-			g.spend(2 * int64(len(data)))
+			g.Spend(2 * int64(len(data)))
 			for i := 0; i < len(data); i += size {
 				wide = append(wide, value(i))
 			}
 		}
 		return out, wide
 	case typeFloat64:
-		g.spend(int64(len(data)) / 2)
+		g.Spend(int64(len(data)) / 2)
 		out := make([]byte, 0, len(data)/2)
 		for i := 0; i < len(data); i += 8 {
 			v := math.Float64frombits(binary.LittleEndian.Uint64(data[i:]))
@@ -293,7 +294,7 @@ func (g *graph) convertElements(data []byte, code int64) (converted []byte, wide
 		}
 		return out, nil
 	case typeInt4:
-		g.spend(2 * int64(len(data)))
+		g.Spend(2 * int64(len(data)))
 		out := make([]byte, 0, 2*len(data))
 		for _, b := range data { // the low half first, sign extended
 			out = append(out, byte(int8(b<<4)>>4), byte(int8(b)>>4))
@@ -301,33 +302,4 @@ func (g *graph) convertElements(data []byte, code int64) (converted []byte, wide
 		return out, nil
 	}
 	return data, nil
-}
-
-// ints are the values of a constant of integers or booleans; ok is false when
-// x is no such constant.
-func (g *graph) ints(x uint32) (list []int64, ok bool) {
-	if !g.isConst(x) {
-		return nil, false
-	}
-	if w, ok := g.wide[x]; ok {
-		return w, true
-	}
-	o := g.operand(x)
-	switch o.Type {
-	case nn.TensorInt32:
-		for i := 0; i < len(o.Data); i += 4 {
-			list = append(list, int64(int32(binary.LittleEndian.Uint32(o.Data[i:]))))
-		}
-	case nn.TensorBool8, nn.TensorQuant8Asymm:
-		for _, b := range o.Data {
-			list = append(list, int64(b))
-		}
-	case nn.TensorQuant8AsymmSigned:
-		for _, b := range o.Data {
-			list = append(list, int64(int8(b)))
-		}
-	default:
-		return nil, false
-	}
-	return list, true
 }
