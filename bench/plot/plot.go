@@ -34,7 +34,7 @@ type Series struct {
 	Points plotter.XYs
 }
 
-// maxPoints bounds a plot.
+// maxPoints bounds the points of a plot (assumed, D-1121).
 const maxPoints = 200_000
 
 // check refuses points that no axis has; with logarithmic axes those at 0 and below.

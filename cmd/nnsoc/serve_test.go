@@ -86,7 +86,7 @@ func TestDriverEnds(t *testing.T) {
 	dir := t.TempDir()
 	command, socket := filepath.Join(dir, "nnsoc"), filepath.Join(dir, "driver") // TestMain runs main by this name
 	if err := os.Symlink(self, command); err != nil {
-		t.Skip(err)
+		t.Skipf("skipped: needs symbolic links: %v", err)
 	}
 	const device = "faulty:exit@npu"
 	server := exec.Command(command, "serve", "--device", device, "--socket", socket, "-q")

@@ -228,7 +228,7 @@ func TestCacheOptions(t *testing.T) {
 // from the same does. Nor does one without the linker's identity.
 func TestCacheBuild(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds programs")
+		t.Skip("skipped: needs a test without -short, since it builds programs")
 	}
 	dir := t.TempDir()
 	build := func(name, flags string) string {

@@ -11,7 +11,7 @@ import (
 // TestGenerated checks that the committed assembly is what the generator makes.
 func TestGenerated(t *testing.T) {
 	if testing.Short() {
-		t.Skip("skipped: builds the generator")
+		t.Skip("skipped: needs a test without -short, since it builds the generator")
 	}
 	dir := t.TempDir()
 	asm, table := filepath.Join(dir, "zasm_amd64.s"), filepath.Join(dir, "zasmtable_amd64.go")

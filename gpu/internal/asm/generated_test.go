@@ -11,7 +11,7 @@ import (
 // TestGenerated: the committed assembly is what its generator writes.
 func TestGenerated(t *testing.T) {
 	if testing.Short() {
-		t.Skip("skipped: builds the generator")
+		t.Skip("skipped: needs a test without -short, since it builds the generator")
 	}
 	tool, err := exec.LookPath("go")
 	if err != nil {

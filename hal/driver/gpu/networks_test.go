@@ -105,7 +105,7 @@ func TestGivenNetworks(t *testing.T) {
 // TestSyntheticMobileNet is the network of the default run.
 func TestSyntheticMobileNet(t *testing.T) {
 	if testing.Short() {
-		t.Skip("skipped: short")
+		t.Skip("skipped: needs a test without -short")
 	}
 	m := zoo.MustBuild("mobilenet_v1_1.0_224_float")
 	in := newModel(nn.TensorFloat32).random(224*224*3, 1)

@@ -190,7 +190,7 @@ func BenchmarkDotU8(b *testing.B) {
 // The committed assembly is what the generator writes.
 func TestGenerated(t *testing.T) {
 	if testing.Short() {
-		t.Skip("skipped: runs the generator")
+		t.Skip("skipped: needs a test without -short, since it runs the generator")
 	}
 	dir := t.TempDir()
 	names := []string{"zmac_amd64.s", "zmac_amd64.go"}

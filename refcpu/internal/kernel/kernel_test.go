@@ -187,7 +187,7 @@ func TestSumFlipBias(t *testing.T) {
 // except for the first line, which holds the command.
 func TestGenerated(t *testing.T) {
 	if testing.Short() {
-		t.Skip("skipped: -short")
+		t.Skip("skipped: needs a test without -short")
 	}
 	dir := t.TempDir()
 	s, g := filepath.Join(dir, "k.s"), filepath.Join(dir, "k.go")

@@ -65,7 +65,7 @@ func OpenDSP(a *cli.App) (*DSP, error) {
 }
 
 // maxInput bounds a file that engines' commands read: a program, or the data of
-// a program's argument. It is assumed, far above what a compiler writes.
+// a program's argument. Assumed, far above what a compiler writes (D-1120).
 const maxInput = 256 << 20
 
 // readInput reads a file, or standard input where the path is -.

@@ -175,7 +175,7 @@ func runSweep(a *cli.App, f *sweepFlags, sampled bool) error {
 	return nil
 }
 
-// maxPoints bounds a table of points.
+// maxPoints bounds the bytes of a table of points (assumed, D-1120).
 const maxPoints = 64 << 20
 
 // plan reads the points.

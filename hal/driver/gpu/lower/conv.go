@@ -49,7 +49,7 @@ func (l *Lowering) conv(op *nn.Operation) error {
 	return nil
 }
 
-// Where units fill at most half of a wave and rows many of them, lanes are outputs.
+// Where units fill at most half of a wave of 32 lanes and rows two waves at least, lanes are outputs (assumed, D-1021).
 const (
 	narrow   = 16
 	manyRows = 64
