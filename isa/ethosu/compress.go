@@ -22,6 +22,7 @@ const (
 	maxPalette  = 32
 	maxZeroRun  = 1 << 12 // a longer run is split by a coded zero
 	maxWdiv     = 5
+	maxZeroBits = maxWdiv + 2 // of a zero that is coded as a weight, and of the weight beside it
 	maxZdiv     = 3
 )
 
@@ -30,27 +31,33 @@ const (
 // coded, with or without a palette, zeros as weights or as run lengths.
 // The choice is one for the whole stream.
 func CompressWeights(dst []byte, weights []int16) ([]byte, error) {
+	zeros := 0
 	for i, v := range weights {
-		if v < -255 || v > 255 {
+		if v < -maxWeight || v > maxWeight {
 			return dst, fmt.Errorf("ethosu: weight %d is %d, outside -255..255", i, v)
+		}
+		if v == 0 {
+			zeros++
 		}
 	}
 	best := codingPlan{bits: -1}
 	for _, runs := range []bool{false, true} {
+		if runs && zeros*maxZeroBits < len(weights) {
+			break // a run costs each other weight a bit at least
+		}
 		for _, p := range plans(weights, runs) {
 			if best.bits < 0 || p.bits < best.bits {
 				best = p
 			}
 		}
 	}
+	if !best.runs && best.wdiv == wdivRaw && len(best.palette) == 0 {
+		return EncodeWeights(dst, weights)
+	}
 	start := len(dst)
 	w := bitWriter{dst: dst}
 	best.write(&w, weights)
-	w.put(zdivEnd, 3)
-	for w.n != 0 || (len(w.dst)-start)%16 != 0 {
-		w.put(1, 1)
-	}
-	return w.dst, nil
+	return w.finish(start), nil
 }
 
 // plans lists the ways to code the weights with or without zero runs, with an
@@ -202,6 +209,10 @@ func (p *codingPlan) tokens(weights []int16) (codes []uint32, lead uint32, after
 
 // write writes the slices of a stream.
 func (p *codingPlan) write(w *bitWriter, weights []int16) {
+	if !p.runs && p.wdiv != wdivRaw {
+		p.writeGolomb(w, weights)
+		return
+	}
 	codes, lead, after := p.tokens(weights)
 	entry, top := 2, 0
 	for _, c := range codes {
@@ -225,19 +236,7 @@ func (p *codingPlan) write(w *bitWriter, weights []int16) {
 	}
 	for at := 0; at < len(codes); at += sliceMax {
 		end := min(at+sliceMax, len(codes))
-		w.put(uint32(zdiv), 3)
-		w.put(uint32(end-at-1), 15)
-		w.put(uint32(p.wdiv), 3)
-		w.put(uint32(flag(p.trunc, 0)), 1)
-		w.put(uint32(flag(at == 0, 0)), 1)
-		if at == 0 {
-			w.put(0, 5) // direct offset
-			w.put(uint32(max(0, len(p.palette)-1)), 5)
-			w.put(uint32(entry-2), 3)
-			for _, c := range p.palette {
-				w.put(c, entry)
-			}
-		}
+		p.header(w, zdiv, end-at, entry, at == 0)
 		var zeros []uint32
 		if p.runs {
 			if at == 0 {
@@ -246,6 +245,24 @@ func (p *codingPlan) write(w *bitWriter, weights []int16) {
 			zeros = append(zeros, after[at:end]...)
 		}
 		p.symbols(w, codes[at:end], zeros, width)
+	}
+}
+
+// header writes that of a slice of n weights, and the palette with the first one.
+func (p *codingPlan) header(w *bitWriter, zdiv, n, entry int, first bool) {
+	w.put(uint32(zdiv), 3)
+	w.put(uint32(n-1), 15)
+	w.put(uint32(p.wdiv), 3)
+	w.put(uint32(flag(p.trunc, 0)), 1)
+	w.put(uint32(flag(first, 0)), 1)
+	if !first {
+		return
+	}
+	w.put(0, 5) // direct offset
+	w.put(uint32(max(0, len(p.palette)-1)), 5)
+	w.put(uint32(entry-2), 3)
+	for _, c := range p.palette {
+		w.put(c, entry)
 	}
 }
 

@@ -7,16 +7,25 @@ import (
 	"slices"
 )
 
-// bitWriter appends little-endian bit fields.
+// bitWriter appends little-endian bit fields; less than a word of them waits in acc.
 type bitWriter struct {
 	dst []byte
 	acc uint64
 	n   int
 }
 
+// put appends n <= 32 bits, those of v above them being 0.
 func (w *bitWriter) put(v uint32, n int) {
 	w.acc |= uint64(v) << w.n
-	w.n += n
+	if w.n += n; w.n >= 32 {
+		w.dst = binary.LittleEndian.AppendUint32(w.dst, uint32(w.acc))
+		w.acc >>= 32
+		w.n -= 32
+	}
+}
+
+// flush appends the whole bytes that wait.
+func (w *bitWriter) flush() {
 	for w.n >= 8 {
 		w.dst = append(w.dst, byte(w.acc))
 		w.acc >>= 8
@@ -24,10 +33,22 @@ func (w *bitWriter) put(v uint32, n int) {
 	}
 }
 
+// finish ends the stream that began at a byte: the marker, then ones up to a multiple of 16 bytes.
+func (w *bitWriter) finish(start int) []byte {
+	w.put(zdivEnd, 3)
+	w.put(0xFF>>((w.n+7)%8+1), (8-w.n%8)%8)
+	w.flush()
+	for (len(w.dst)-start)%16 != 0 {
+		w.dst = append(w.dst, 0xFF)
+	}
+	return w.dst
+}
+
 // putWeights is put for each weight's code of up to 9 bits, six at a time: with what is
 // left of a byte they fit a word.
 func (w *bitWriter) putWeights(weights []int16, width int) {
 	const perStore = 6
+	w.flush()
 	w.dst = slices.Grow(w.dst, len(weights)*width/8+16)
 	dst, acc, n := w.dst[len(w.dst):cap(w.dst)], w.acc, uint(w.n)
 	at, one := 0, uint(width)
@@ -83,11 +104,7 @@ func EncodeWeights(dst []byte, weights []int16) ([]byte, error) {
 		}
 		w.putWeights(s, width)
 	}
-	w.put(zdivEnd, 3)
-	for w.n != 0 || (len(w.dst)-start)%16 != 0 {
-		w.put(1, 1)
-	}
-	return w.dst, nil
+	return w.finish(start), nil
 }
 
 // weightCode is the sign-magnitude code of a weight, sign in bit 0.

@@ -167,6 +167,7 @@ func (d *weightDecoder) slice(dst []int16, zdiv int, first bool, limit int, stat
 		dst = appendZeros(dst, int(z[0]))
 		z = z[1:]
 	}
+	dst = slices.Grow(dst, h.n)
 	for i, w := range d.w {
 		if int(w) < d.palSize {
 			w = d.pal[w]
@@ -176,11 +177,8 @@ func (d *weightDecoder) slice(dst []int16, zdiv int, first bool, limit int, stat
 		if w > maxWeightCode {
 			return dst, fmt.Errorf("weight code %d is too large", w)
 		}
-		v := int16(w >> 1)
-		if w&1 != 0 {
-			v = -v
-		}
-		dst = append(dst, v)
+		sign := int16(w & 1)
+		dst = append(dst, (int16(w>>1)^-sign)+sign)
 		if h.runs() && z[i] != 0 {
 			if len(dst)+int(z[i]) > limit {
 				return dst, errManyWeights
@@ -331,17 +329,10 @@ func (d *weightDecoder) symbols(n, nz, wdiv, zdiv int, raw, trunc bool, room int
 			} else {
 				second := d.get(mathbits.OnesCount32(unary))
 				k := 0
-				for i := 0; i < 12; i++ {
-					code := unary & 1
-					unary >>= 1
-					more := second & code // second bit of a set first bit
-					second >>= code
-					wcarry += code + more
-					wq[cur][k] = wcarry
-					if more == 0 || trunc {
-						k++
-						wcarry = 0
-					}
+				if trunc {
+					k = truncated(&wq[cur], unary, second)
+				} else {
+					k, wcarry = quotients(&wq[cur], unary, second, wcarry)
 				}
 				if wn[cur] = k; wcarry > maxWeightCode {
 					return fmt.Errorf("weight quotient is too large")
