@@ -22,10 +22,6 @@ type Parts struct {
 // Cycles is the time of a kernel whose neighbours keep the copy engine busy meanwhile.
 func (p Parts) Cycles() int64 { return int64(max(p.Array, p.Output, p.Memory, p.Fetch) + p.Fixed) }
 
-// weightRatio is the encoded bytes per weight: 9 bits of sign and magnitude, as
-// ethosu.EncodeWeights writes them where the largest weight needs so many (D-430).
-const weightRatio = 9.0 / 8
-
 // Estimate is what a kernel or copy takes.
 func Estimate(s *core.Spec, k *kernel.Kernel) Parts {
 	chip := &s.Memories[s.RegionMemory[layout.RegionArena]]
@@ -60,7 +56,7 @@ func Estimate(s *core.Spec, k *kernel.Kernel) Parts {
 	if w := k.Weights; w != nil {
 		buffers := &s.Memories[s.RegionMemory[layout.RegionWeights]]
 		planes := blocks / float64(divideUp(ofm.C, k.Block.D)) // weights are read again for each
-		packed := float64(w.Outputs*w.Taps*w.PerInput())*weightRatio + float64(w.Outputs*ethosu.ScaleRecordSize)
+		packed := float64(w.Outputs*w.Taps*w.PerInput())*w.Bits/8 + float64(w.Outputs*ethosu.ScaleRecordSize)
 		again := planes * packed / buffers.BytesPerCycle
 		if buffers == chip {
 			p.Memory += again

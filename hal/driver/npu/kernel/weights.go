@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
@@ -23,6 +24,30 @@ type Weights struct {
 	// is depthwise.
 	Channels, Multiplier int
 	Records              []ethosu.ScaleRecord
+	// Bits is what an encoded weight takes, as far as its values tell: their Entropy.
+	Bits float64
+}
+
+// entropySample is the bytes of a filter that are looked at for its entropy.
+const entropySample = 1 << 12
+
+// Entropy is the bits per weight that no code of single weights falls below, from a sample of
+// them; 1 at least, which an encoded weight takes.
+func (w *Weights) Entropy() float64 {
+	step := max(1, len(w.Filter)/entropySample)
+	var count [256]int
+	n := 0
+	for at := 0; at < len(w.Filter); at += step {
+		count[w.Filter[at]]++
+		n++
+	}
+	bits := 0.0
+	for _, c := range count {
+		if c > 0 {
+			bits -= float64(c) / float64(n) * math.Log2(float64(c)/float64(n))
+		}
+	}
+	return max(bits, 1)
 }
 
 // Form is how a filter operand holds its weights.
@@ -128,7 +153,7 @@ func (k *Kernel) Pack(s *core.Spec, c *layout.Constants) (p Packed, err error) {
 			return p, err
 		}
 		before = len(c.Data)
-		if c.Data, err = ethosu.EncodeWeights(c.Data, stream); err != nil {
+		if c.Data, err = ethosu.CompressWeights(c.Data, stream); err != nil {
 			return p, err
 		}
 		p.WeightBytes[n] = len(c.Data) - before

@@ -305,6 +305,9 @@ func (l *Lowering) Add(k kernel.Kernel) error {
 			return fmt.Errorf("feature map of %dx%dx%d: more than %d elements", f.H, f.W, f.C, maxElements)
 		}
 	}
+	if k.Weights != nil {
+		k.Weights.Bits = k.Weights.Entropy()
+	}
 	k.Block = cost.ChooseBlock(l.spec, &k)
 	if k.Block.D == 0 {
 		return fmt.Errorf("no block of a %dx%d kernel fits %d KiB of SHRAM", k.KH, k.KW, l.spec.ShramBytes>>10)
