@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/gemm"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/move"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/recurrent"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/reduce"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/window"
 )
@@ -18,7 +19,7 @@ import (
 func TestKeysAreValues(t *testing.T) {
 	for _, key := range []kernel.Key{
 		gemm.Key{}, window.Key{}, elementwise.Key{}, move.CopyKey{}, move.FillKey{}, move.GatherKey{}, reduce.SoftmaxKey{}, reduce.FoldKey{}, direct.Key{},
-		reduce.QuantizedSoftmaxKey{}, reduce.L2NormKey{}, reduce.LocalResponseKey{}, reduce.InstanceNormKey{},
+		reduce.QuantizedSoftmaxKey{}, reduce.L2NormKey{}, reduce.LocalResponseKey{}, reduce.InstanceNormKey{}, recurrent.SumKey{}, recurrent.StateKey{}, recurrent.HiddenKey{}, recurrent.NormKey{}, recurrent.SvdfKey{},
 	} {
 		if where := shared(reflect.TypeOf(key)); where != "" {
 			t.Errorf("%T: %s", key, where)
