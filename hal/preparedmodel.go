@@ -48,9 +48,24 @@ type ExecuteOptions struct {
 	// InBurst says that more executions follow closely, so that clocks stay up. Bursts
 	// set it.
 	InBurst bool
+	// EngineOnly asks for what the engine alone takes: whoever executes carries the request
+	// to the engine and back. A driver that does not know the way of its clients is not
+	// concerned.
+	EngineOnly bool
+	// Clock, with EngineOnly, says at which points the clock of the engine stands, in order;
+	// none leaves it to the driver.
+	Clock []ClockPoint
 	// Client is the client of the device's machine that executes; nil is an application
 	// of one thread.
 	Client Client
+}
+
+// ClockPoint is an operating point of an engine's clock, from an instant of an execution on.
+type ClockPoint struct {
+	AtFs    int64
+	Hz      int64
+	Volts   float64
+	Cluster int // of a CPU; 0 for others
 }
 
 // Bounds of ExecuteOptions.LoopTimeout.

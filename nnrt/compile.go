@@ -308,9 +308,11 @@ func (c *Compilation) Accelerated(cpu string) int {
 func (c *Compilation) PreparedFs() (fs int64, known bool) {
 	known = true
 	for i := range c.steps {
-		switch p := c.steps[i].prepared.(type) {
-		case hal.Preparing:
+		if p, ok := hal.As[hal.Preparing](c.steps[i].prepared); ok {
 			fs += p.PreparedFs()
+			continue
+		}
+		switch c.steps[i].prepared.(type) {
 		case *jump, unprepared:
 		default:
 			known = false

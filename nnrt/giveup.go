@@ -27,6 +27,9 @@ type watched struct {
 	lost  atomic.Bool
 }
 
+// Unwrap is the device that is watched: what a person asks of it may take its time.
+func (w *watched) Unwrap() hal.Device { return w.Device }
+
 // watch calls f, or gives it up.
 func watch[T any](w *watched, call string, f func() (T, error)) (answer T, err error) {
 	if w.lost.Load() {
@@ -101,6 +104,9 @@ type watchedModel struct {
 	hal.PreparedModel
 	device *watched
 }
+
+// Unwrap is the prepared model of the device that is watched.
+func (p *watchedModel) Unwrap() hal.PreparedModel { return p.PreparedModel }
 
 // Execute implements hal.PreparedModel.
 func (p *watchedModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {

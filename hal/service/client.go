@@ -61,7 +61,7 @@ const attachTimeout = 10 * time.Second
 // attach opens the session.
 func (d *Device) attach(limit time.Duration) error {
 	stop := time.AfterFunc(limit, d.cancel)
-	stream, err := d.client.Attach(d.ctx, &pb.AttachRequest{})
+	stream, err := d.client.Attach(d.ctx, &pb.AttachRequest{Pid: uint32(os.Getpid())})
 	if err == nil {
 		d.about, err = stream.Recv()
 	}
@@ -216,6 +216,21 @@ func (d *Device) SupportedOperations(m *nn.Model) (list []hal.Support, err error
 	return list, err
 }
 
+// Passes implements hal.PassPrinter.
+func (d *Device) Passes(m *nn.Model) (list []hal.PassResult, err error) {
+	err = d.send(m, func(sent *pb.Model) error {
+		reply, err := d.client.GetPasses(d.ctx, &pb.SupportRequest{Session: d.about.Session, Model: sent})
+		if err != nil {
+			return d.failed(err)
+		}
+		for _, p := range reply.Passes {
+			list = append(list, hal.PassResult{Pass: p.GetName(), Changed: p.GetChanged(), Graph: p.GetGraph()})
+		}
+		return nil
+	})
+	return list, err
+}
+
 // PrepareModel implements hal.Device.
 func (d *Device) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
 	files, err := passCache(&o.Cache, false)
@@ -232,7 +247,7 @@ func (d *Device) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedMo
 		if err != nil {
 			return d.failed(err)
 		}
-		p = newPrepared(d, h.Id)
+		p = newPrepared(d, h)
 		return nil
 	})
 	if err != nil {
@@ -255,7 +270,7 @@ func (d *Device) PrepareModelFromCache(deadline *hal.TimePoint, c hal.Cache) (ha
 	if err != nil {
 		return nil, d.failed(err)
 	}
-	return newPrepared(d, h.Id), nil
+	return newPrepared(d, h), nil
 }
 
 // release frees something in the driver, which may be gone.

@@ -13,13 +13,14 @@ import (
 // prepared is a prepared model in another process. It implements hal.PreparedModel. The
 // driver frees it when nobody here refers to it.
 type prepared struct {
-	device *Device
-	id     uint64
+	device     *Device
+	id         uint64
+	preparedFs int64
 }
 
-func newPrepared(d *Device, id uint64) *prepared {
-	p := &prepared{d, id}
-	runtime.AddCleanup(p, func(id uint64) { go d.release(id) }, id)
+func newPrepared(d *Device, h *pb.Handle) *prepared {
+	p := &prepared{d, h.Id, h.PreparedFs}
+	runtime.AddCleanup(p, func(id uint64) { go d.release(id) }, h.Id)
 	return p
 }
 
@@ -37,6 +38,7 @@ func (p *prepared) request(r *hal.Request, o *hal.ExecuteOptions) (*pb.ExecuteRe
 		Session: p.device.about.Session, Prepared: p.id, Inputs: toArguments(r.Inputs), Outputs: toArguments(r.Outputs), Pools: pools.pools,
 		MeasureTiming: o.MeasureTiming, Deadline: (*uint64)(o.Deadline), LoopTimeoutNs: int64(o.LoopTimeout),
 		Functional: o.Functional, Detail: o.Detail, Trace: o.Trace != nil, InBurst: o.InBurst,
+		EngineOnly: o.EngineOnly, Clock: toClock(o.Clock),
 	}, pools, nil
 }
 
@@ -135,3 +137,18 @@ func (p *prepared) WriteProgram(w io.Writer) error {
 	r, err := p.device.client.WriteProgram(p.device.ctx, p.handle())
 	return p.text(w, r, err)
 }
+
+// WriteSteps implements hal.StepPrinter.
+func (p *prepared) WriteSteps(w io.Writer) error {
+	r, err := p.device.client.WriteSteps(p.device.ctx, p.handle())
+	return p.text(w, r, err)
+}
+
+// Explain implements hal.Explainer.
+func (p *prepared) Explain(w io.Writer) error {
+	r, err := p.device.client.Explain(p.device.ctx, p.handle())
+	return p.text(w, r, err)
+}
+
+// PreparedFs implements hal.Preparing.
+func (p *prepared) PreparedFs() int64 { return p.preparedFs }

@@ -175,5 +175,6 @@ func executeOptions(r *pb.ExecuteRequest) hal.ExecuteOptions {
 	return hal.ExecuteOptions{
 		MeasureTiming: r.GetMeasureTiming(), Deadline: (*hal.TimePoint)(r.Deadline), LoopTimeout: time.Duration(r.GetLoopTimeoutNs()),
 		Functional: r.GetFunctional(), Detail: r.GetDetail(), InBurst: r.GetInBurst(),
+		EngineOnly: r.GetEngineOnly(), Clock: fromClock(r.GetClock()),
 	}
 }

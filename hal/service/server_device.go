@@ -112,11 +112,17 @@ func (s *Server) PrepareModelFromCache(ctx context.Context, r *pb.PrepareFromCac
 // keep holds a prepared model that counts c besides.
 func (x *session) keep(c cost, prepare func() (hal.PreparedModel, error)) (*pb.Handle, error) {
 	c[preparedModels]++
-	id, _, err := hold(x, c, func() (*model, error) {
+	id, p, err := hold(x, c, func() (*model, error) {
 		p, err := prepare()
 		return &model{p}, err
 	})
-	return &pb.Handle{Id: id}, err
+	h := &pb.Handle{Id: id}
+	if err == nil {
+		if t, ok := p.PreparedModel.(hal.Preparing); ok {
+			h.PreparedFs = t.PreparedFs()
+		}
+	}
+	return h, err
 }
 
 // Allocate implements the service.
@@ -200,11 +206,8 @@ func (s *Server) Execute(ctx context.Context, r *pb.ExecuteRequest) (*pb.Execute
 	if err != nil && hal.StatusOf(err) != hal.OutputInsufficientSize {
 		return nil, err
 	}
-	reply, err := toReply(res, err)
-	if err == nil {
-		err = trace.into(reply)
-	}
-	return reply, err
+	reply := toReply(res, err)
+	return reply, trace.into(reply)
 }
 
 // CreateReusableExecution implements the service.
@@ -226,6 +229,56 @@ func (s *Server) WriteListing(ctx context.Context, r *pb.HandleRequest) (*pb.Tex
 // WriteProgram implements the service.
 func (s *Server) WriteProgram(ctx context.Context, r *pb.HandleRequest) (*pb.Text, error) {
 	return text(ctx, r, hal.PreparedModel.WriteProgram)
+}
+
+// WriteSteps implements the service.
+func (s *Server) WriteSteps(ctx context.Context, r *pb.HandleRequest) (*pb.Text, error) {
+	return text(ctx, r, func(p hal.PreparedModel, w io.Writer) error {
+		if x, ok := hal.As[hal.StepPrinter](p); ok {
+			return x.WriteSteps(w)
+		}
+		return hal.Errorf(hal.InvalidArgument, "service: this device prints no steps")
+	})
+}
+
+// Explain implements the service.
+func (s *Server) Explain(ctx context.Context, r *pb.HandleRequest) (*pb.Text, error) {
+	return text(ctx, r, func(p hal.PreparedModel, w io.Writer) error {
+		if x, ok := hal.As[hal.Explainer](p); ok {
+			return x.Explain(w)
+		}
+		return hal.Errorf(hal.InvalidArgument, "service: this device explains no steps")
+	})
+}
+
+// GetPasses implements the service.
+func (s *Server) GetPasses(ctx context.Context, r *pb.SupportRequest) (*pb.PassesReply, error) {
+	x, reply := sessionOf(ctx), &pb.PassesReply{}
+	d, ok := hal.As[hal.PassPrinter](s.device)
+	if !ok {
+		return reply, nil
+	}
+	c := modelCost(r.Model)
+	if err := x.client.reserve(c); err != nil {
+		return nil, err
+	}
+	defer x.client.free(c)
+	m, err := x.model(r.Model)
+	if err != nil {
+		return nil, err
+	}
+	list, err := d.Passes(m)
+	if err != nil {
+		return nil, err
+	}
+	bytes := 0
+	for _, p := range list {
+		if bytes += len(p.Pass) + len(p.Graph); bytes > maxMessage-1<<16 {
+			return nil, hal.Errorf(hal.ResourceExhaustedPersistent, "service: the graphs are longer than %d bytes", maxMessage)
+		}
+		reply.Passes = append(reply.Passes, &pb.Pass{Name: p.Pass, Changed: p.Changed, Graph: p.Graph})
+	}
+	return reply, nil
 }
 
 // text answers with what a prepared model writes.

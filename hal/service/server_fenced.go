@@ -95,9 +95,7 @@ func fencedEnd(f *hal.FencedExecution, p *privateRequest, trace *spans) *pb.Fenc
 		err = p.store()
 	}
 	if err == nil {
-		end.Result, err = toReply(info.Result, nil)
-	}
-	if err == nil {
+		end.Result = toReply(info.Result, nil)
 		err = trace.into(end.Result)
 	}
 	if err != nil {

@@ -1,11 +1,8 @@
 package service
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"errors"
-	"fmt"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -137,7 +134,7 @@ func fromRoles(list []*pb.Role) []hal.BufferRole {
 }
 
 // toReply says how an execution ended well, or with OUTPUT_INSUFFICIENT_SIZE.
-func toReply(res *hal.Result, err error) (*pb.ExecuteReply, error) {
+func toReply(res *hal.Result, err error) *pb.ExecuteReply {
 	reply := &pb.ExecuteReply{Status: int32(hal.StatusOf(err)), Timing: toTiming(hal.NoTiming)}
 	if err != nil {
 		reply.Message = err.Error()
@@ -146,11 +143,11 @@ func toReply(res *hal.Result, err error) (*pb.ExecuteReply, error) {
 		reply.Shapes = append(reply.Shapes, &pb.Shape{Dimensions: o.Dimensions, Insufficient: !o.IsSufficient})
 	}
 	if res == nil {
-		return reply, nil
+		return reply
 	}
 	reply.Timing = toTiming(res.Timing)
-	reply.Stats, err = toStats(&res.Stats)
-	return reply, err
+	reply.Stats = toStats(&res.Stats)
+	return reply
 }
 
 // fromReply is the inverse.
@@ -163,10 +160,7 @@ func fromReply(r *pb.ExecuteReply) (*hal.Result, error) {
 			res.Insufficient = append(res.Insufficient, s.GetInsufficient())
 		}
 	}
-	var err error
-	if res.Stats, err = fromStats(r.GetStats()); err != nil {
-		return nil, err
-	}
+	res.Stats = fromStats(r.GetStats())
 	if status != hal.StatusNone {
 		return res, hal.Errorf(status, "%s", r.GetMessage())
 	}
@@ -192,23 +186,4 @@ func fromArguments(list []*pb.Argument) []hal.RequestArgument {
 		}
 	}
 	return out
-}
-
-// toStats and fromStats carry the costs of an execution.
-func toStats(s *hal.Stats) ([]byte, error) {
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(s); err != nil {
-		return nil, fmt.Errorf("service: statistics: %w", err)
-	}
-	return b.Bytes(), nil
-}
-
-func fromStats(data []byte) (s hal.Stats, err error) {
-	if len(data) == 0 {
-		return s, nil
-	}
-	if err = gob.NewDecoder(bytes.NewReader(data)).Decode(&s); err != nil {
-		err = fmt.Errorf("service: statistics: %w", err)
-	}
-	return s, err
 }

@@ -45,17 +45,17 @@ func (p *prepared) run(b *hal.Buffers, startFs int64) (*hal.Result, error) {
 	d.clock.AdvanceTo(end)
 	d.Log(vlog.Driver, "execute: from %v to %v", time.Duration(startFs/1e6), time.Duration(end/1e6))
 	if err == nil && b.MeasureTiming {
-		res.Timing = timing(&res.Stats)
+		res.Timing = Timing(&res.Stats)
 	} else {
 		res.Timing = hal.NoTiming
 	}
 	return res, err
 }
 
-// timing is what an execution took: on the device, and with the driver's work around it
+// Timing is what an execution took: on the device, and with the driver's work around it
 // but without the runtime's and that of the calls between processes. A functional
 // execution takes no known time.
-func timing(s *hal.Stats) hal.Timing {
+func Timing(s *hal.Stats) hal.Timing {
 	if s.LatencyFs == 0 {
 		return hal.NoTiming
 	}

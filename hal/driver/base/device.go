@@ -133,17 +133,9 @@ func (d *Device) supported(m *nn.Model) (s []hal.Support, err error) {
 	return s, nil
 }
 
-// PassResult is a graph in text form, see graph.Parse. Long constants are counted, not
-// printed.
-type PassResult struct {
-	Pass    string // "" for the model as it comes
-	Changed bool
-	Graph   string // "" when the pass changed nothing
-}
-
-// Passes returns a model's graph as it comes and after each pass that the device runs
+// Passes implements hal.PassPrinter: a model's graph as it comes and after each pass that the device runs
 // on it before lowering. A device that lowers models as they come has none.
-func (d *Device) Passes(m *nn.Model) (list []PassResult, err error) {
+func (d *Device) Passes(m *nn.Model) (list []hal.PassResult, err error) {
 	defer hal.Contain(&err, d.cfg.Name, "Passes")
 	if m, err = d.local(m); err != nil {
 		return nil, err

@@ -110,12 +110,20 @@ func (k *Cores[S, C]) At(p *Place) (*C, error) {
 	return c, nil
 }
 
+// engineOnly is the place of an execution whose client has the machine: it tells the clocks.
+func engineOnly(b *hal.Buffers) (at Place) {
+	for _, c := range b.Clock {
+		at.Points = append(at.Points, sim.Change{At: sim.Time(c.AtFs), OPP: sim.OPP{Hz: c.Hz, Volts: c.Volts}, Cluster: c.Cluster})
+	}
+	return at
+}
+
 // through executes a program on the device's host; a functional execution, or a device
 // without one, has no way to go.
 func (p *prepared) through(b *hal.Buffers) (*hal.Result, error) {
 	host := p.device.cfg.Host
-	if host == nil || b.Functional {
-		return p.program.Execute(b, Place{})
+	if host == nil || b.Functional || b.EngineOnly {
+		return p.program.Execute(b, engineOnly(b))
 	}
 	return host.Execute(&Call{p.options, b, p}, func(t hal.Tracer, at Place) (*hal.Result, error) {
 		inner := *b

@@ -164,7 +164,7 @@ func (c compiler) Compile(m *nn.Model, o hal.PrepareOptions) (Program, error) {
 }
 
 // results runs the passes on a model and records what each makes of it.
-func (c compiler) results(m *nn.Model) ([]PassResult, error) {
+func (c compiler) results(m *nn.Model) ([]hal.PassResult, error) {
 	const maxData = 64 // bytes of a constant that are worth reading
 	text := func(g *graph.Graph) string {
 		var b strings.Builder
@@ -172,9 +172,9 @@ func (c compiler) results(m *nn.Model) ([]PassResult, error) {
 		return b.String()
 	}
 	g := c.graph(m)
-	list := []PassResult{{Changed: true, Graph: text(g)}}
+	list := []hal.PassResult{{Changed: true, Graph: text(g)}}
 	err := c.Passes().Run(g, func(pass string, changed bool, g *graph.Graph) {
-		r := PassResult{Pass: pass, Changed: changed}
+		r := hal.PassResult{Pass: pass, Changed: changed}
 		if changed {
 			r.Graph = text(g)
 		}

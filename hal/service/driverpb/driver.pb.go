@@ -62,7 +62,10 @@ func (*Empty) Descriptor() ([]byte, []int) {
 }
 
 type AttachRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The client's process, whose descriptors later calls name: for a driver that cannot ask its
+	// socket. One that can takes what the socket says.
+	Pid           uint32 `protobuf:"varint,1,opt,name=pid,proto3" json:"pid,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -95,6 +98,13 @@ func (x *AttachRequest) ProtoReflect() protoreflect.Message {
 // Deprecated: Use AttachRequest.ProtoReflect.Descriptor instead.
 func (*AttachRequest) Descriptor() ([]byte, []int) {
 	return file_driver_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *AttachRequest) GetPid() uint32 {
+	if x != nil {
+		return x.Pid
+	}
+	return 0
 }
 
 // Attached describes the device.
@@ -498,9 +508,11 @@ func (x *StatusReply) GetNow() uint64 {
 	return 0
 }
 
+// Handle names something that the driver holds for a session.
 type Handle struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            uint64                 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	PreparedFs    int64                  `protobuf:"varint,2,opt,name=prepared_fs,json=preparedFs,proto3" json:"prepared_fs,omitempty"` // of a prepared model: the simulated time of making it
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -538,6 +550,13 @@ func (*Handle) Descriptor() ([]byte, []int) {
 func (x *Handle) GetId() uint64 {
 	if x != nil {
 		return x.Id
+	}
+	return 0
+}
+
+func (x *Handle) GetPreparedFs() int64 {
+	if x != nil {
+		return x.PreparedFs
 	}
 	return 0
 }
@@ -1287,8 +1306,10 @@ type ExecuteRequest struct {
 	LoopTimeoutNs int64                  `protobuf:"varint,8,opt,name=loop_timeout_ns,json=loopTimeoutNs,proto3" json:"loop_timeout_ns,omitempty"`
 	Functional    bool                   `protobuf:"varint,9,opt,name=functional,proto3" json:"functional,omitempty"`
 	Detail        bool                   `protobuf:"varint,10,opt,name=detail,proto3" json:"detail,omitempty"`
-	Trace         bool                   `protobuf:"varint,11,opt,name=trace,proto3" json:"trace,omitempty"`                    // ExecuteReply.spans
-	InBurst       bool                   `protobuf:"varint,12,opt,name=in_burst,json=inBurst,proto3" json:"in_burst,omitempty"` // more executions follow closely
+	Trace         bool                   `protobuf:"varint,11,opt,name=trace,proto3" json:"trace,omitempty"`                             // ExecuteReply.spans
+	InBurst       bool                   `protobuf:"varint,12,opt,name=in_burst,json=inBurst,proto3" json:"in_burst,omitempty"`          // more executions follow closely
+	EngineOnly    bool                   `protobuf:"varint,13,opt,name=engine_only,json=engineOnly,proto3" json:"engine_only,omitempty"` // costs are those of the engine alone: the client has the phone
+	Clock         []*ClockPoint          `protobuf:"bytes,14,rep,name=clock,proto3" json:"clock,omitempty"`                              // with engine_only: of the engine, in order; none: the driver's
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1407,6 +1428,89 @@ func (x *ExecuteRequest) GetInBurst() bool {
 	return false
 }
 
+func (x *ExecuteRequest) GetEngineOnly() bool {
+	if x != nil {
+		return x.EngineOnly
+	}
+	return false
+}
+
+func (x *ExecuteRequest) GetClock() []*ClockPoint {
+	if x != nil {
+		return x.Clock
+	}
+	return nil
+}
+
+// ClockPoint is an operating point of an engine's clock, from an instant of an execution on.
+type ClockPoint struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	AtFs          int64                  `protobuf:"varint,1,opt,name=at_fs,json=atFs,proto3" json:"at_fs,omitempty"`
+	Hz            int64                  `protobuf:"varint,2,opt,name=hz,proto3" json:"hz,omitempty"`
+	Volts         float64                `protobuf:"fixed64,3,opt,name=volts,proto3" json:"volts,omitempty"`
+	Cluster       uint32                 `protobuf:"varint,4,opt,name=cluster,proto3" json:"cluster,omitempty"` // of a CPU
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClockPoint) Reset() {
+	*x = ClockPoint{}
+	mi := &file_driver_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClockPoint) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClockPoint) ProtoMessage() {}
+
+func (x *ClockPoint) ProtoReflect() protoreflect.Message {
+	mi := &file_driver_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClockPoint.ProtoReflect.Descriptor instead.
+func (*ClockPoint) Descriptor() ([]byte, []int) {
+	return file_driver_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *ClockPoint) GetAtFs() int64 {
+	if x != nil {
+		return x.AtFs
+	}
+	return 0
+}
+
+func (x *ClockPoint) GetHz() int64 {
+	if x != nil {
+		return x.Hz
+	}
+	return 0
+}
+
+func (x *ClockPoint) GetVolts() float64 {
+	if x != nil {
+		return x.Volts
+	}
+	return 0
+}
+
+func (x *ClockPoint) GetCluster() uint32 {
+	if x != nil {
+		return x.Cluster
+	}
+	return 0
+}
+
 type Shape struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Dimensions    []uint32               `protobuf:"varint,1,rep,packed,name=dimensions,proto3" json:"dimensions,omitempty"`
@@ -1417,7 +1521,7 @@ type Shape struct {
 
 func (x *Shape) Reset() {
 	*x = Shape{}
-	mi := &file_driver_proto_msgTypes[22]
+	mi := &file_driver_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1429,7 +1533,7 @@ func (x *Shape) String() string {
 func (*Shape) ProtoMessage() {}
 
 func (x *Shape) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[22]
+	mi := &file_driver_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1442,7 +1546,7 @@ func (x *Shape) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shape.ProtoReflect.Descriptor instead.
 func (*Shape) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{22}
+	return file_driver_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Shape) GetDimensions() []uint32 {
@@ -1469,7 +1573,7 @@ type Timing struct {
 
 func (x *Timing) Reset() {
 	*x = Timing{}
-	mi := &file_driver_proto_msgTypes[23]
+	mi := &file_driver_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1481,7 +1585,7 @@ func (x *Timing) String() string {
 func (*Timing) ProtoMessage() {}
 
 func (x *Timing) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[23]
+	mi := &file_driver_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1494,7 +1598,7 @@ func (x *Timing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timing.ProtoReflect.Descriptor instead.
 func (*Timing) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{23}
+	return file_driver_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Timing) GetOnDevice() uint64 {
@@ -1517,15 +1621,15 @@ type ExecuteReply struct {
 	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	Shapes        []*Shape               `protobuf:"bytes,3,rep,name=shapes,proto3" json:"shapes,omitempty"`
 	Timing        *Timing                `protobuf:"bytes,4,opt,name=timing,proto3" json:"timing,omitempty"`
-	Stats         []byte                 `protobuf:"bytes,5,opt,name=stats,proto3" json:"stats,omitempty"` // gob of hal.Stats
 	Spans         []*Span                `protobuf:"bytes,6,rep,name=spans,proto3" json:"spans,omitempty"`
+	Stats         *Stats                 `protobuf:"bytes,7,opt,name=stats,proto3" json:"stats,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ExecuteReply) Reset() {
 	*x = ExecuteReply{}
-	mi := &file_driver_proto_msgTypes[24]
+	mi := &file_driver_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1537,7 +1641,7 @@ func (x *ExecuteReply) String() string {
 func (*ExecuteReply) ProtoMessage() {}
 
 func (x *ExecuteReply) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[24]
+	mi := &file_driver_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1550,7 +1654,7 @@ func (x *ExecuteReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecuteReply.ProtoReflect.Descriptor instead.
 func (*ExecuteReply) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{24}
+	return file_driver_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ExecuteReply) GetStatus() int32 {
@@ -1581,18 +1685,531 @@ func (x *ExecuteReply) GetTiming() *Timing {
 	return nil
 }
 
-func (x *ExecuteReply) GetStats() []byte {
+func (x *ExecuteReply) GetSpans() []*Span {
+	if x != nil {
+		return x.Spans
+	}
+	return nil
+}
+
+func (x *ExecuteReply) GetStats() *Stats {
 	if x != nil {
 		return x.Stats
 	}
 	return nil
 }
 
-func (x *ExecuteReply) GetSpans() []*Span {
+// Stats are the costs of an execution. The stalls, with "issue" among them, add up to the
+// cycles; so do the cycles of the operations, and their times to the latency.
+type Stats struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Cycles        int64                  `protobuf:"varint,1,opt,name=cycles,proto3" json:"cycles,omitempty"` // of the device's clock
+	LatencyFs     int64                  `protobuf:"varint,2,opt,name=latency_fs,json=latencyFs,proto3" json:"latency_fs,omitempty"`
+	ClockHz       int64                  `protobuf:"varint,3,opt,name=clock_hz,json=clockHz,proto3" json:"clock_hz,omitempty"`
+	EnergyPj      float64                `protobuf:"fixed64,4,opt,name=energy_pj,json=energyPj,proto3" json:"energy_pj,omitempty"`
+	Instructions  int64                  `protobuf:"varint,5,opt,name=instructions,proto3" json:"instructions,omitempty"`
+	Stalls        []*Count               `protobuf:"bytes,6,rep,name=stalls,proto3" json:"stalls,omitempty"` // cycles by reason
+	Operations    []*OperationStats      `protobuf:"bytes,7,rep,name=operations,proto3" json:"operations,omitempty"`
+	Counters      []*Count               `protobuf:"bytes,8,rep,name=counters,proto3" json:"counters,omitempty"`
+	Parts         []*Part                `protobuf:"bytes,9,rep,name=parts,proto3" json:"parts,omitempty"`
+	Components    []*Part                `protobuf:"bytes,10,rep,name=components,proto3" json:"components,omitempty"` // energy by component of the phone
+	Memory        *MemoryStats           `protobuf:"bytes,11,opt,name=memory,proto3" json:"memory,omitempty"`
+	Launches      int64                  `protobuf:"varint,12,opt,name=launches,proto3" json:"launches,omitempty"` // programs that the driver started one after the other; 0 is 1
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Stats) Reset() {
+	*x = Stats{}
+	mi := &file_driver_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Stats) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Stats) ProtoMessage() {}
+
+func (x *Stats) ProtoReflect() protoreflect.Message {
+	mi := &file_driver_proto_msgTypes[26]
 	if x != nil {
-		return x.Spans
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Stats.ProtoReflect.Descriptor instead.
+func (*Stats) Descriptor() ([]byte, []int) {
+	return file_driver_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *Stats) GetCycles() int64 {
+	if x != nil {
+		return x.Cycles
+	}
+	return 0
+}
+
+func (x *Stats) GetLatencyFs() int64 {
+	if x != nil {
+		return x.LatencyFs
+	}
+	return 0
+}
+
+func (x *Stats) GetClockHz() int64 {
+	if x != nil {
+		return x.ClockHz
+	}
+	return 0
+}
+
+func (x *Stats) GetEnergyPj() float64 {
+	if x != nil {
+		return x.EnergyPj
+	}
+	return 0
+}
+
+func (x *Stats) GetInstructions() int64 {
+	if x != nil {
+		return x.Instructions
+	}
+	return 0
+}
+
+func (x *Stats) GetStalls() []*Count {
+	if x != nil {
+		return x.Stalls
 	}
 	return nil
+}
+
+func (x *Stats) GetOperations() []*OperationStats {
+	if x != nil {
+		return x.Operations
+	}
+	return nil
+}
+
+func (x *Stats) GetCounters() []*Count {
+	if x != nil {
+		return x.Counters
+	}
+	return nil
+}
+
+func (x *Stats) GetParts() []*Part {
+	if x != nil {
+		return x.Parts
+	}
+	return nil
+}
+
+func (x *Stats) GetComponents() []*Part {
+	if x != nil {
+		return x.Components
+	}
+	return nil
+}
+
+func (x *Stats) GetMemory() *MemoryStats {
+	if x != nil {
+		return x.Memory
+	}
+	return nil
+}
+
+func (x *Stats) GetLaunches() int64 {
+	if x != nil {
+		return x.Launches
+	}
+	return 0
+}
+
+// OperationStats are the costs charged to an operation of the model.
+type OperationStats struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Index         int64                  `protobuf:"zigzag64,1,opt,name=index,proto3" json:"index,omitempty"` // -1: outside the device, -2: moving inputs and outputs
+	Cycles        int64                  `protobuf:"varint,2,opt,name=cycles,proto3" json:"cycles,omitempty"`
+	TimeFs        int64                  `protobuf:"varint,3,opt,name=time_fs,json=timeFs,proto3" json:"time_fs,omitempty"`
+	EnergyPj      float64                `protobuf:"fixed64,4,opt,name=energy_pj,json=energyPj,proto3" json:"energy_pj,omitempty"`
+	Macs          int64                  `protobuf:"varint,5,opt,name=macs,proto3" json:"macs,omitempty"`
+	Stalls        []*Count               `protobuf:"bytes,6,rep,name=stalls,proto3" json:"stalls,omitempty"`
+	BoundBy       string                 `protobuf:"bytes,7,opt,name=bound_by,json=boundBy,proto3" json:"bound_by,omitempty"`
+	DramBytes     int64                  `protobuf:"varint,8,opt,name=dram_bytes,json=dramBytes,proto3" json:"dram_bytes,omitempty"` // moved to and from DRAM
+	Threads       []*Count               `protobuf:"bytes,9,rep,name=threads,proto3" json:"threads,omitempty"`                       // with detail
+	Counters      []*Count               `protobuf:"bytes,10,rep,name=counters,proto3" json:"counters,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OperationStats) Reset() {
+	*x = OperationStats{}
+	mi := &file_driver_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OperationStats) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OperationStats) ProtoMessage() {}
+
+func (x *OperationStats) ProtoReflect() protoreflect.Message {
+	mi := &file_driver_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OperationStats.ProtoReflect.Descriptor instead.
+func (*OperationStats) Descriptor() ([]byte, []int) {
+	return file_driver_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *OperationStats) GetIndex() int64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *OperationStats) GetCycles() int64 {
+	if x != nil {
+		return x.Cycles
+	}
+	return 0
+}
+
+func (x *OperationStats) GetTimeFs() int64 {
+	if x != nil {
+		return x.TimeFs
+	}
+	return 0
+}
+
+func (x *OperationStats) GetEnergyPj() float64 {
+	if x != nil {
+		return x.EnergyPj
+	}
+	return 0
+}
+
+func (x *OperationStats) GetMacs() int64 {
+	if x != nil {
+		return x.Macs
+	}
+	return 0
+}
+
+func (x *OperationStats) GetStalls() []*Count {
+	if x != nil {
+		return x.Stalls
+	}
+	return nil
+}
+
+func (x *OperationStats) GetBoundBy() string {
+	if x != nil {
+		return x.BoundBy
+	}
+	return ""
+}
+
+func (x *OperationStats) GetDramBytes() int64 {
+	if x != nil {
+		return x.DramBytes
+	}
+	return 0
+}
+
+func (x *OperationStats) GetThreads() []*Count {
+	if x != nil {
+		return x.Threads
+	}
+	return nil
+}
+
+func (x *OperationStats) GetCounters() []*Count {
+	if x != nil {
+		return x.Counters
+	}
+	return nil
+}
+
+type Count struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Value         int64                  `protobuf:"varint,2,opt,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Count) Reset() {
+	*x = Count{}
+	mi := &file_driver_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Count) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Count) ProtoMessage() {}
+
+func (x *Count) ProtoReflect() protoreflect.Message {
+	mi := &file_driver_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Count.ProtoReflect.Descriptor instead.
+func (*Count) Descriptor() ([]byte, []int) {
+	return file_driver_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *Count) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Count) GetValue() int64 {
+	if x != nil {
+		return x.Value
+	}
+	return 0
+}
+
+// Part is a link of the chain that an execution is, or a share of its energy.
+type Part struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	TimeFs        int64                  `protobuf:"varint,2,opt,name=time_fs,json=timeFs,proto3" json:"time_fs,omitempty"`
+	EnergyPj      float64                `protobuf:"fixed64,3,opt,name=energy_pj,json=energyPj,proto3" json:"energy_pj,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Part) Reset() {
+	*x = Part{}
+	mi := &file_driver_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Part) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Part) ProtoMessage() {}
+
+func (x *Part) ProtoReflect() protoreflect.Message {
+	mi := &file_driver_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Part.ProtoReflect.Descriptor instead.
+func (*Part) Descriptor() ([]byte, []int) {
+	return file_driver_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *Part) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Part) GetTimeFs() int64 {
+	if x != nil {
+		return x.TimeFs
+	}
+	return 0
+}
+
+func (x *Part) GetEnergyPj() float64 {
+	if x != nil {
+		return x.EnergyPj
+	}
+	return 0
+}
+
+// MemoryStats is the use of a memory that the engines of a machine share.
+type MemoryStats struct {
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	ReadBytes       int64                  `protobuf:"varint,1,opt,name=read_bytes,json=readBytes,proto3" json:"read_bytes,omitempty"`
+	WriteBytes      int64                  `protobuf:"varint,2,opt,name=write_bytes,json=writeBytes,proto3" json:"write_bytes,omitempty"`
+	Bursts          int64                  `protobuf:"varint,3,opt,name=bursts,proto3" json:"bursts,omitempty"`
+	RowHits         int64                  `protobuf:"varint,4,opt,name=row_hits,json=rowHits,proto3" json:"row_hits,omitempty"`
+	ReadBursts      int64                  `protobuf:"varint,5,opt,name=read_bursts,json=readBursts,proto3" json:"read_bursts,omitempty"`
+	WaitFs          int64                  `protobuf:"varint,6,opt,name=wait_fs,json=waitFs,proto3" json:"wait_fs,omitempty"`
+	CacheHits       int64                  `protobuf:"varint,7,opt,name=cache_hits,json=cacheHits,proto3" json:"cache_hits,omitempty"`
+	CacheMisses     int64                  `protobuf:"varint,8,opt,name=cache_misses,json=cacheMisses,proto3" json:"cache_misses,omitempty"`
+	CacheWriteBacks int64                  `protobuf:"varint,9,opt,name=cache_write_backs,json=cacheWriteBacks,proto3" json:"cache_write_backs,omitempty"`
+	EventsPj        float64                `protobuf:"fixed64,10,opt,name=events_pj,json=eventsPj,proto3" json:"events_pj,omitempty"`
+	RefreshPj       float64                `protobuf:"fixed64,11,opt,name=refresh_pj,json=refreshPj,proto3" json:"refresh_pj,omitempty"`
+	BackgroundPj    float64                `protobuf:"fixed64,12,opt,name=background_pj,json=backgroundPj,proto3" json:"background_pj,omitempty"`
+	LowestHz        int64                  `protobuf:"varint,13,opt,name=lowest_hz,json=lowestHz,proto3" json:"lowest_hz,omitempty"`
+	HighestHz       int64                  `protobuf:"varint,14,opt,name=highest_hz,json=highestHz,proto3" json:"highest_hz,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *MemoryStats) Reset() {
+	*x = MemoryStats{}
+	mi := &file_driver_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MemoryStats) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MemoryStats) ProtoMessage() {}
+
+func (x *MemoryStats) ProtoReflect() protoreflect.Message {
+	mi := &file_driver_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MemoryStats.ProtoReflect.Descriptor instead.
+func (*MemoryStats) Descriptor() ([]byte, []int) {
+	return file_driver_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *MemoryStats) GetReadBytes() int64 {
+	if x != nil {
+		return x.ReadBytes
+	}
+	return 0
+}
+
+func (x *MemoryStats) GetWriteBytes() int64 {
+	if x != nil {
+		return x.WriteBytes
+	}
+	return 0
+}
+
+func (x *MemoryStats) GetBursts() int64 {
+	if x != nil {
+		return x.Bursts
+	}
+	return 0
+}
+
+func (x *MemoryStats) GetRowHits() int64 {
+	if x != nil {
+		return x.RowHits
+	}
+	return 0
+}
+
+func (x *MemoryStats) GetReadBursts() int64 {
+	if x != nil {
+		return x.ReadBursts
+	}
+	return 0
+}
+
+func (x *MemoryStats) GetWaitFs() int64 {
+	if x != nil {
+		return x.WaitFs
+	}
+	return 0
+}
+
+func (x *MemoryStats) GetCacheHits() int64 {
+	if x != nil {
+		return x.CacheHits
+	}
+	return 0
+}
+
+func (x *MemoryStats) GetCacheMisses() int64 {
+	if x != nil {
+		return x.CacheMisses
+	}
+	return 0
+}
+
+func (x *MemoryStats) GetCacheWriteBacks() int64 {
+	if x != nil {
+		return x.CacheWriteBacks
+	}
+	return 0
+}
+
+func (x *MemoryStats) GetEventsPj() float64 {
+	if x != nil {
+		return x.EventsPj
+	}
+	return 0
+}
+
+func (x *MemoryStats) GetRefreshPj() float64 {
+	if x != nil {
+		return x.RefreshPj
+	}
+	return 0
+}
+
+func (x *MemoryStats) GetBackgroundPj() float64 {
+	if x != nil {
+		return x.BackgroundPj
+	}
+	return 0
+}
+
+func (x *MemoryStats) GetLowestHz() int64 {
+	if x != nil {
+		return x.LowestHz
+	}
+	return 0
+}
+
+func (x *MemoryStats) GetHighestHz() int64 {
+	if x != nil {
+		return x.HighestHz
+	}
+	return 0
 }
 
 // Span is an interval in which one unit of the device worked.
@@ -1609,7 +2226,7 @@ type Span struct {
 
 func (x *Span) Reset() {
 	*x = Span{}
-	mi := &file_driver_proto_msgTypes[25]
+	mi := &file_driver_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1621,7 +2238,7 @@ func (x *Span) String() string {
 func (*Span) ProtoMessage() {}
 
 func (x *Span) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[25]
+	mi := &file_driver_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1634,7 +2251,7 @@ func (x *Span) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Span.ProtoReflect.Descriptor instead.
 func (*Span) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{25}
+	return file_driver_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Span) GetTrack() string {
@@ -1685,7 +2302,7 @@ type FencedRequest struct {
 
 func (x *FencedRequest) Reset() {
 	*x = FencedRequest{}
-	mi := &file_driver_proto_msgTypes[26]
+	mi := &file_driver_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1697,7 +2314,7 @@ func (x *FencedRequest) String() string {
 func (*FencedRequest) ProtoMessage() {}
 
 func (x *FencedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[26]
+	mi := &file_driver_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1710,7 +2327,7 @@ func (x *FencedRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FencedRequest.ProtoReflect.Descriptor instead.
 func (*FencedRequest) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{26}
+	return file_driver_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *FencedRequest) GetPart() isFencedRequest_Part {
@@ -1765,7 +2382,7 @@ type FencedLaunch struct {
 
 func (x *FencedLaunch) Reset() {
 	*x = FencedLaunch{}
-	mi := &file_driver_proto_msgTypes[27]
+	mi := &file_driver_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1777,7 +2394,7 @@ func (x *FencedLaunch) String() string {
 func (*FencedLaunch) ProtoMessage() {}
 
 func (x *FencedLaunch) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[27]
+	mi := &file_driver_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1790,7 +2407,7 @@ func (x *FencedLaunch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FencedLaunch.ProtoReflect.Descriptor instead.
 func (*FencedLaunch) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{27}
+	return file_driver_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *FencedLaunch) GetRequest() *ExecuteRequest {
@@ -1825,7 +2442,7 @@ type FenceSignal struct {
 
 func (x *FenceSignal) Reset() {
 	*x = FenceSignal{}
-	mi := &file_driver_proto_msgTypes[28]
+	mi := &file_driver_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1837,7 +2454,7 @@ func (x *FenceSignal) String() string {
 func (*FenceSignal) ProtoMessage() {}
 
 func (x *FenceSignal) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[28]
+	mi := &file_driver_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1850,7 +2467,7 @@ func (x *FenceSignal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FenceSignal.ProtoReflect.Descriptor instead.
 func (*FenceSignal) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{28}
+	return file_driver_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *FenceSignal) GetFence() uint32 {
@@ -1887,7 +2504,7 @@ type FencedReply struct {
 
 func (x *FencedReply) Reset() {
 	*x = FencedReply{}
-	mi := &file_driver_proto_msgTypes[29]
+	mi := &file_driver_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1899,7 +2516,7 @@ func (x *FencedReply) String() string {
 func (*FencedReply) ProtoMessage() {}
 
 func (x *FencedReply) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[29]
+	mi := &file_driver_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1912,7 +2529,7 @@ func (x *FencedReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FencedReply.ProtoReflect.Descriptor instead.
 func (*FencedReply) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{29}
+	return file_driver_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *FencedReply) GetPart() isFencedReply_Part {
@@ -1970,7 +2587,7 @@ type FencedEnd struct {
 
 func (x *FencedEnd) Reset() {
 	*x = FencedEnd{}
-	mi := &file_driver_proto_msgTypes[30]
+	mi := &file_driver_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1982,7 +2599,7 @@ func (x *FencedEnd) String() string {
 func (*FencedEnd) ProtoMessage() {}
 
 func (x *FencedEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[30]
+	mi := &file_driver_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1995,7 +2612,7 @@ func (x *FencedEnd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FencedEnd.ProtoReflect.Descriptor instead.
 func (*FencedEnd) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{30}
+	return file_driver_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *FencedEnd) GetAt() uint64 {
@@ -2049,7 +2666,7 @@ type Text struct {
 
 func (x *Text) Reset() {
 	*x = Text{}
-	mi := &file_driver_proto_msgTypes[31]
+	mi := &file_driver_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2061,7 +2678,7 @@ func (x *Text) String() string {
 func (*Text) ProtoMessage() {}
 
 func (x *Text) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[31]
+	mi := &file_driver_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2074,7 +2691,7 @@ func (x *Text) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Text.ProtoReflect.Descriptor instead.
 func (*Text) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{31}
+	return file_driver_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Text) GetText() []byte {
@@ -2082,6 +2699,110 @@ func (x *Text) GetText() []byte {
 		return x.Text
 	}
 	return nil
+}
+
+type PassesReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Passes        []*Pass                `protobuf:"bytes,1,rep,name=passes,proto3" json:"passes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PassesReply) Reset() {
+	*x = PassesReply{}
+	mi := &file_driver_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PassesReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PassesReply) ProtoMessage() {}
+
+func (x *PassesReply) ProtoReflect() protoreflect.Message {
+	mi := &file_driver_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PassesReply.ProtoReflect.Descriptor instead.
+func (*PassesReply) Descriptor() ([]byte, []int) {
+	return file_driver_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *PassesReply) GetPasses() []*Pass {
+	if x != nil {
+		return x.Passes
+	}
+	return nil
+}
+
+type Pass struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"` // "" for the model as it comes
+	Changed       bool                   `protobuf:"varint,2,opt,name=changed,proto3" json:"changed,omitempty"`
+	Graph         string                 `protobuf:"bytes,3,opt,name=graph,proto3" json:"graph,omitempty"` // "" when the pass changed nothing
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Pass) Reset() {
+	*x = Pass{}
+	mi := &file_driver_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Pass) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Pass) ProtoMessage() {}
+
+func (x *Pass) ProtoReflect() protoreflect.Message {
+	mi := &file_driver_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Pass.ProtoReflect.Descriptor instead.
+func (*Pass) Descriptor() ([]byte, []int) {
+	return file_driver_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *Pass) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Pass) GetChanged() bool {
+	if x != nil {
+		return x.Changed
+	}
+	return false
+}
+
+func (x *Pass) GetGraph() string {
+	if x != nil {
+		return x.Graph
+	}
+	return ""
 }
 
 type BurstRequest struct {
@@ -2097,7 +2818,7 @@ type BurstRequest struct {
 
 func (x *BurstRequest) Reset() {
 	*x = BurstRequest{}
-	mi := &file_driver_proto_msgTypes[32]
+	mi := &file_driver_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2109,7 +2830,7 @@ func (x *BurstRequest) String() string {
 func (*BurstRequest) ProtoMessage() {}
 
 func (x *BurstRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[32]
+	mi := &file_driver_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2122,7 +2843,7 @@ func (x *BurstRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BurstRequest.ProtoReflect.Descriptor instead.
 func (*BurstRequest) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{32}
+	return file_driver_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *BurstRequest) GetSession() uint64 {
@@ -2172,7 +2893,7 @@ type SlotRequest struct {
 
 func (x *SlotRequest) Reset() {
 	*x = SlotRequest{}
-	mi := &file_driver_proto_msgTypes[33]
+	mi := &file_driver_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2184,7 +2905,7 @@ func (x *SlotRequest) String() string {
 func (*SlotRequest) ProtoMessage() {}
 
 func (x *SlotRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[33]
+	mi := &file_driver_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2197,7 +2918,7 @@ func (x *SlotRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SlotRequest.ProtoReflect.Descriptor instead.
 func (*SlotRequest) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{33}
+	return file_driver_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *SlotRequest) GetSession() uint64 {
@@ -2240,7 +2961,7 @@ type Role struct {
 
 func (x *Role) Reset() {
 	*x = Role{}
-	mi := &file_driver_proto_msgTypes[34]
+	mi := &file_driver_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2252,7 +2973,7 @@ func (x *Role) String() string {
 func (*Role) ProtoMessage() {}
 
 func (x *Role) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[34]
+	mi := &file_driver_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2265,7 +2986,7 @@ func (x *Role) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Role.ProtoReflect.Descriptor instead.
 func (*Role) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{34}
+	return file_driver_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Role) GetModel() uint32 {
@@ -2302,7 +3023,7 @@ type AllocateRequest struct {
 
 func (x *AllocateRequest) Reset() {
 	*x = AllocateRequest{}
-	mi := &file_driver_proto_msgTypes[35]
+	mi := &file_driver_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2314,7 +3035,7 @@ func (x *AllocateRequest) String() string {
 func (*AllocateRequest) ProtoMessage() {}
 
 func (x *AllocateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[35]
+	mi := &file_driver_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2327,7 +3048,7 @@ func (x *AllocateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AllocateRequest.ProtoReflect.Descriptor instead.
 func (*AllocateRequest) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{35}
+	return file_driver_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *AllocateRequest) GetSession() uint64 {
@@ -2376,7 +3097,7 @@ type Buffer struct {
 
 func (x *Buffer) Reset() {
 	*x = Buffer{}
-	mi := &file_driver_proto_msgTypes[36]
+	mi := &file_driver_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2388,7 +3109,7 @@ func (x *Buffer) String() string {
 func (*Buffer) ProtoMessage() {}
 
 func (x *Buffer) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[36]
+	mi := &file_driver_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2401,7 +3122,7 @@ func (x *Buffer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Buffer.ProtoReflect.Descriptor instead.
 func (*Buffer) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{36}
+	return file_driver_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Buffer) GetId() uint64 {
@@ -2440,7 +3161,7 @@ type CopyRequest struct {
 
 func (x *CopyRequest) Reset() {
 	*x = CopyRequest{}
-	mi := &file_driver_proto_msgTypes[37]
+	mi := &file_driver_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2452,7 +3173,7 @@ func (x *CopyRequest) String() string {
 func (*CopyRequest) ProtoMessage() {}
 
 func (x *CopyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[37]
+	mi := &file_driver_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2465,7 +3186,7 @@ func (x *CopyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CopyRequest.ProtoReflect.Descriptor instead.
 func (*CopyRequest) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{37}
+	return file_driver_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *CopyRequest) GetSession() uint64 {
@@ -2515,8 +3236,9 @@ var File_driver_proto protoreflect.FileDescriptor
 const file_driver_proto_rawDesc = "" +
 	"\n" +
 	"\fdriver.proto\x12\fnnsoc.driver\"\a\n" +
-	"\x05Empty\"\x0f\n" +
-	"\rAttachRequest\"\x91\x05\n" +
+	"\x05Empty\"!\n" +
+	"\rAttachRequest\x12\x10\n" +
+	"\x03pid\x18\x01 \x01(\rR\x03pid\"\x91\x05\n" +
 	"\bAttached\x12\x18\n" +
 	"\asession\x18\x01 \x01(\x04R\asession\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
@@ -2552,9 +3274,11 @@ const file_driver_proto_rawDesc = "" +
 	"\asession\x18\x01 \x01(\x04R\asession\"7\n" +
 	"\vStatusReply\x12\x16\n" +
 	"\x06status\x18\x01 \x01(\x05R\x06status\x12\x10\n" +
-	"\x03now\x18\x02 \x01(\x04R\x03now\"\x18\n" +
+	"\x03now\x18\x02 \x01(\x04R\x03now\"9\n" +
 	"\x06Handle\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x04R\x02id\"9\n" +
+	"\x02id\x18\x01 \x01(\x04R\x02id\x12\x1f\n" +
+	"\vprepared_fs\x18\x02 \x01(\x03R\n" +
+	"preparedFs\"9\n" +
 	"\rHandleRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\x04R\asession\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\x04R\x02id\"q\n" +
@@ -2611,7 +3335,7 @@ const file_driver_proto_rawDesc = "" +
 	"\x06memory\x18\x01 \x01(\x04R\x06memory\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\rR\x05token\x12\x12\n" +
 	"\x04name\x18\x03 \x01(\tR\x04name\x12\x1b\n" +
-	"\tread_only\x18\x04 \x01(\bR\breadOnly\"\xb8\x03\n" +
+	"\tread_only\x18\x04 \x01(\bR\breadOnly\"\x89\x04\n" +
 	"\x0eExecuteRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\x04R\asession\x12\x1a\n" +
 	"\bprepared\x18\x02 \x01(\x04R\bprepared\x12.\n" +
@@ -2627,8 +3351,17 @@ const file_driver_proto_rawDesc = "" +
 	"\x06detail\x18\n" +
 	" \x01(\bR\x06detail\x12\x14\n" +
 	"\x05trace\x18\v \x01(\bR\x05trace\x12\x19\n" +
-	"\bin_burst\x18\f \x01(\bR\ainBurstB\v\n" +
-	"\t_deadline\"K\n" +
+	"\bin_burst\x18\f \x01(\bR\ainBurst\x12\x1f\n" +
+	"\vengine_only\x18\r \x01(\bR\n" +
+	"engineOnly\x12.\n" +
+	"\x05clock\x18\x0e \x03(\v2\x18.nnsoc.driver.ClockPointR\x05clockB\v\n" +
+	"\t_deadline\"a\n" +
+	"\n" +
+	"ClockPoint\x12\x13\n" +
+	"\x05at_fs\x18\x01 \x01(\x03R\x04atFs\x12\x0e\n" +
+	"\x02hz\x18\x02 \x01(\x03R\x02hz\x12\x14\n" +
+	"\x05volts\x18\x03 \x01(\x01R\x05volts\x12\x18\n" +
+	"\acluster\x18\x04 \x01(\rR\acluster\"K\n" +
 	"\x05Shape\x12\x1e\n" +
 	"\n" +
 	"dimensions\x18\x01 \x03(\rR\n" +
@@ -2636,14 +3369,75 @@ const file_driver_proto_rawDesc = "" +
 	"\finsufficient\x18\x02 \x01(\bR\finsufficient\"B\n" +
 	"\x06Timing\x12\x1b\n" +
 	"\ton_device\x18\x01 \x01(\x04R\bonDevice\x12\x1b\n" +
-	"\tin_driver\x18\x02 \x01(\x04R\binDriver\"\xdb\x01\n" +
+	"\tin_driver\x18\x02 \x01(\x04R\binDriver\"\xf6\x01\n" +
 	"\fExecuteReply\x12\x16\n" +
 	"\x06status\x18\x01 \x01(\x05R\x06status\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12+\n" +
 	"\x06shapes\x18\x03 \x03(\v2\x13.nnsoc.driver.ShapeR\x06shapes\x12,\n" +
-	"\x06timing\x18\x04 \x01(\v2\x14.nnsoc.driver.TimingR\x06timing\x12\x14\n" +
-	"\x05stats\x18\x05 \x01(\fR\x05stats\x12(\n" +
-	"\x05spans\x18\x06 \x03(\v2\x12.nnsoc.driver.SpanR\x05spans\"\x80\x01\n" +
+	"\x06timing\x18\x04 \x01(\v2\x14.nnsoc.driver.TimingR\x06timing\x12(\n" +
+	"\x05spans\x18\x06 \x03(\v2\x12.nnsoc.driver.SpanR\x05spans\x12)\n" +
+	"\x05stats\x18\a \x01(\v2\x13.nnsoc.driver.StatsR\x05statsJ\x04\b\x05\x10\x06\"\xe3\x03\n" +
+	"\x05Stats\x12\x16\n" +
+	"\x06cycles\x18\x01 \x01(\x03R\x06cycles\x12\x1d\n" +
+	"\n" +
+	"latency_fs\x18\x02 \x01(\x03R\tlatencyFs\x12\x19\n" +
+	"\bclock_hz\x18\x03 \x01(\x03R\aclockHz\x12\x1b\n" +
+	"\tenergy_pj\x18\x04 \x01(\x01R\benergyPj\x12\"\n" +
+	"\finstructions\x18\x05 \x01(\x03R\finstructions\x12+\n" +
+	"\x06stalls\x18\x06 \x03(\v2\x13.nnsoc.driver.CountR\x06stalls\x12<\n" +
+	"\n" +
+	"operations\x18\a \x03(\v2\x1c.nnsoc.driver.OperationStatsR\n" +
+	"operations\x12/\n" +
+	"\bcounters\x18\b \x03(\v2\x13.nnsoc.driver.CountR\bcounters\x12(\n" +
+	"\x05parts\x18\t \x03(\v2\x12.nnsoc.driver.PartR\x05parts\x122\n" +
+	"\n" +
+	"components\x18\n" +
+	" \x03(\v2\x12.nnsoc.driver.PartR\n" +
+	"components\x121\n" +
+	"\x06memory\x18\v \x01(\v2\x19.nnsoc.driver.MemoryStatsR\x06memory\x12\x1a\n" +
+	"\blaunches\x18\f \x01(\x03R\blaunches\"\xcf\x02\n" +
+	"\x0eOperationStats\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x12R\x05index\x12\x16\n" +
+	"\x06cycles\x18\x02 \x01(\x03R\x06cycles\x12\x17\n" +
+	"\atime_fs\x18\x03 \x01(\x03R\x06timeFs\x12\x1b\n" +
+	"\tenergy_pj\x18\x04 \x01(\x01R\benergyPj\x12\x12\n" +
+	"\x04macs\x18\x05 \x01(\x03R\x04macs\x12+\n" +
+	"\x06stalls\x18\x06 \x03(\v2\x13.nnsoc.driver.CountR\x06stalls\x12\x19\n" +
+	"\bbound_by\x18\a \x01(\tR\aboundBy\x12\x1d\n" +
+	"\n" +
+	"dram_bytes\x18\b \x01(\x03R\tdramBytes\x12-\n" +
+	"\athreads\x18\t \x03(\v2\x13.nnsoc.driver.CountR\athreads\x12/\n" +
+	"\bcounters\x18\n" +
+	" \x03(\v2\x13.nnsoc.driver.CountR\bcounters\"1\n" +
+	"\x05Count\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value\"P\n" +
+	"\x04Part\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x17\n" +
+	"\atime_fs\x18\x02 \x01(\x03R\x06timeFs\x12\x1b\n" +
+	"\tenergy_pj\x18\x03 \x01(\x01R\benergyPj\"\xc5\x03\n" +
+	"\vMemoryStats\x12\x1d\n" +
+	"\n" +
+	"read_bytes\x18\x01 \x01(\x03R\treadBytes\x12\x1f\n" +
+	"\vwrite_bytes\x18\x02 \x01(\x03R\n" +
+	"writeBytes\x12\x16\n" +
+	"\x06bursts\x18\x03 \x01(\x03R\x06bursts\x12\x19\n" +
+	"\brow_hits\x18\x04 \x01(\x03R\arowHits\x12\x1f\n" +
+	"\vread_bursts\x18\x05 \x01(\x03R\n" +
+	"readBursts\x12\x17\n" +
+	"\await_fs\x18\x06 \x01(\x03R\x06waitFs\x12\x1d\n" +
+	"\n" +
+	"cache_hits\x18\a \x01(\x03R\tcacheHits\x12!\n" +
+	"\fcache_misses\x18\b \x01(\x03R\vcacheMisses\x12*\n" +
+	"\x11cache_write_backs\x18\t \x01(\x03R\x0fcacheWriteBacks\x12\x1b\n" +
+	"\tevents_pj\x18\n" +
+	" \x01(\x01R\beventsPj\x12\x1d\n" +
+	"\n" +
+	"refresh_pj\x18\v \x01(\x01R\trefreshPj\x12#\n" +
+	"\rbackground_pj\x18\f \x01(\x01R\fbackgroundPj\x12\x1b\n" +
+	"\tlowest_hz\x18\r \x01(\x03R\blowestHz\x12\x1d\n" +
+	"\n" +
+	"highest_hz\x18\x0e \x01(\x03R\thighestHz\"\x80\x01\n" +
 	"\x04Span\x12\x14\n" +
 	"\x05track\x18\x01 \x01(\tR\x05track\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
@@ -2674,7 +3468,13 @@ const file_driver_proto_rawDesc = "" +
 	"\blaunched\x18\x05 \x01(\v2\x14.nnsoc.driver.TimingR\blaunched\x12,\n" +
 	"\x06fenced\x18\x06 \x01(\v2\x14.nnsoc.driver.TimingR\x06fenced\"\x1a\n" +
 	"\x04Text\x12\x12\n" +
-	"\x04text\x18\x01 \x01(\fR\x04text\"\x92\x01\n" +
+	"\x04text\x18\x01 \x01(\fR\x04text\"9\n" +
+	"\vPassesReply\x12*\n" +
+	"\x06passes\x18\x01 \x03(\v2\x12.nnsoc.driver.PassR\x06passes\"J\n" +
+	"\x04Pass\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
+	"\achanged\x18\x02 \x01(\bR\achanged\x12\x14\n" +
+	"\x05graph\x18\x03 \x01(\tR\x05graph\"\x92\x01\n" +
 	"\fBurstRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\x04R\asession\x12\x1a\n" +
 	"\bprepared\x18\x02 \x01(\x04R\bprepared\x12\x16\n" +
@@ -2710,7 +3510,8 @@ const file_driver_proto_rawDesc = "" +
 	"\x04name\x18\x05 \x01(\tR\x04name\x12\x1e\n" +
 	"\n" +
 	"dimensions\x18\x06 \x03(\rR\n" +
-	"dimensions2\xa2\t\n" +
+	"dimensions2\xe3\n" +
+	"\n" +
 	"\x06Driver\x12?\n" +
 	"\x06Attach\x12\x1b.nnsoc.driver.AttachRequest\x1a\x16.nnsoc.driver.Attached0\x01\x12D\n" +
 	"\tGetStatus\x12\x1c.nnsoc.driver.SessionRequest\x1a\x19.nnsoc.driver.StatusReply\x12E\n" +
@@ -2721,7 +3522,11 @@ const file_driver_proto_rawDesc = "" +
 	"\aExecute\x12\x1c.nnsoc.driver.ExecuteRequest\x1a\x1a.nnsoc.driver.ExecuteReply\x12L\n" +
 	"\x17CreateReusableExecution\x12\x1c.nnsoc.driver.ExecuteRequest\x1a\x13.nnsoc.driver.Empty\x12K\n" +
 	"\rExecuteFenced\x12\x1b.nnsoc.driver.FencedRequest\x1a\x19.nnsoc.driver.FencedReply(\x010\x01\x12?\n" +
-	"\fWriteListing\x12\x1b.nnsoc.driver.HandleRequest\x1a\x12.nnsoc.driver.Text\x12?\n" +
+	"\fWriteListing\x12\x1b.nnsoc.driver.HandleRequest\x1a\x12.nnsoc.driver.Text\x12=\n" +
+	"\n" +
+	"WriteSteps\x12\x1b.nnsoc.driver.HandleRequest\x1a\x12.nnsoc.driver.Text\x12:\n" +
+	"\aExplain\x12\x1b.nnsoc.driver.HandleRequest\x1a\x12.nnsoc.driver.Text\x12D\n" +
+	"\tGetPasses\x12\x1c.nnsoc.driver.SupportRequest\x1a\x19.nnsoc.driver.PassesReply\x12?\n" +
 	"\fWriteProgram\x12\x1b.nnsoc.driver.HandleRequest\x1a\x12.nnsoc.driver.Text\x12K\n" +
 	"\x17ConfigureExecutionBurst\x12\x1a.nnsoc.driver.BurstRequest\x1a\x14.nnsoc.driver.Handle\x129\n" +
 	"\aSetSlot\x12\x19.nnsoc.driver.SlotRequest\x1a\x13.nnsoc.driver.Empty\x12?\n" +
@@ -2742,7 +3547,7 @@ func file_driver_proto_rawDescGZIP() []byte {
 	return file_driver_proto_rawDescData
 }
 
-var file_driver_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
+var file_driver_proto_msgTypes = make([]protoimpl.MessageInfo, 47)
 var file_driver_proto_goTypes = []any{
 	(*Empty)(nil),                   // 0: nnsoc.driver.Empty
 	(*AttachRequest)(nil),           // 1: nnsoc.driver.AttachRequest
@@ -2766,28 +3571,36 @@ var file_driver_proto_goTypes = []any{
 	(*Argument)(nil),                // 19: nnsoc.driver.Argument
 	(*Pool)(nil),                    // 20: nnsoc.driver.Pool
 	(*ExecuteRequest)(nil),          // 21: nnsoc.driver.ExecuteRequest
-	(*Shape)(nil),                   // 22: nnsoc.driver.Shape
-	(*Timing)(nil),                  // 23: nnsoc.driver.Timing
-	(*ExecuteReply)(nil),            // 24: nnsoc.driver.ExecuteReply
-	(*Span)(nil),                    // 25: nnsoc.driver.Span
-	(*FencedRequest)(nil),           // 26: nnsoc.driver.FencedRequest
-	(*FencedLaunch)(nil),            // 27: nnsoc.driver.FencedLaunch
-	(*FenceSignal)(nil),             // 28: nnsoc.driver.FenceSignal
-	(*FencedReply)(nil),             // 29: nnsoc.driver.FencedReply
-	(*FencedEnd)(nil),               // 30: nnsoc.driver.FencedEnd
-	(*Text)(nil),                    // 31: nnsoc.driver.Text
-	(*BurstRequest)(nil),            // 32: nnsoc.driver.BurstRequest
-	(*SlotRequest)(nil),             // 33: nnsoc.driver.SlotRequest
-	(*Role)(nil),                    // 34: nnsoc.driver.Role
-	(*AllocateRequest)(nil),         // 35: nnsoc.driver.AllocateRequest
-	(*Buffer)(nil),                  // 36: nnsoc.driver.Buffer
-	(*CopyRequest)(nil),             // 37: nnsoc.driver.CopyRequest
-	nil,                             // 38: nnsoc.driver.Attached.OperandsEntry
+	(*ClockPoint)(nil),              // 22: nnsoc.driver.ClockPoint
+	(*Shape)(nil),                   // 23: nnsoc.driver.Shape
+	(*Timing)(nil),                  // 24: nnsoc.driver.Timing
+	(*ExecuteReply)(nil),            // 25: nnsoc.driver.ExecuteReply
+	(*Stats)(nil),                   // 26: nnsoc.driver.Stats
+	(*OperationStats)(nil),          // 27: nnsoc.driver.OperationStats
+	(*Count)(nil),                   // 28: nnsoc.driver.Count
+	(*Part)(nil),                    // 29: nnsoc.driver.Part
+	(*MemoryStats)(nil),             // 30: nnsoc.driver.MemoryStats
+	(*Span)(nil),                    // 31: nnsoc.driver.Span
+	(*FencedRequest)(nil),           // 32: nnsoc.driver.FencedRequest
+	(*FencedLaunch)(nil),            // 33: nnsoc.driver.FencedLaunch
+	(*FenceSignal)(nil),             // 34: nnsoc.driver.FenceSignal
+	(*FencedReply)(nil),             // 35: nnsoc.driver.FencedReply
+	(*FencedEnd)(nil),               // 36: nnsoc.driver.FencedEnd
+	(*Text)(nil),                    // 37: nnsoc.driver.Text
+	(*PassesReply)(nil),             // 38: nnsoc.driver.PassesReply
+	(*Pass)(nil),                    // 39: nnsoc.driver.Pass
+	(*BurstRequest)(nil),            // 40: nnsoc.driver.BurstRequest
+	(*SlotRequest)(nil),             // 41: nnsoc.driver.SlotRequest
+	(*Role)(nil),                    // 42: nnsoc.driver.Role
+	(*AllocateRequest)(nil),         // 43: nnsoc.driver.AllocateRequest
+	(*Buffer)(nil),                  // 44: nnsoc.driver.Buffer
+	(*CopyRequest)(nil),             // 45: nnsoc.driver.CopyRequest
+	nil,                             // 46: nnsoc.driver.Attached.OperandsEntry
 }
 var file_driver_proto_depIdxs = []int32{
 	3,  // 0: nnsoc.driver.Attached.relaxed_scalar:type_name -> nnsoc.driver.Performance
 	3,  // 1: nnsoc.driver.Attached.relaxed_tensor:type_name -> nnsoc.driver.Performance
-	38, // 2: nnsoc.driver.Attached.operands:type_name -> nnsoc.driver.Attached.OperandsEntry
+	46, // 2: nnsoc.driver.Attached.operands:type_name -> nnsoc.driver.Attached.OperandsEntry
 	3,  // 3: nnsoc.driver.Attached.if:type_name -> nnsoc.driver.Performance
 	3,  // 4: nnsoc.driver.Attached.while:type_name -> nnsoc.driver.Performance
 	4,  // 5: nnsoc.driver.Attached.extensions:type_name -> nnsoc.driver.Extension
@@ -2802,59 +3615,77 @@ var file_driver_proto_depIdxs = []int32{
 	19, // 14: nnsoc.driver.ExecuteRequest.inputs:type_name -> nnsoc.driver.Argument
 	19, // 15: nnsoc.driver.ExecuteRequest.outputs:type_name -> nnsoc.driver.Argument
 	20, // 16: nnsoc.driver.ExecuteRequest.pools:type_name -> nnsoc.driver.Pool
-	22, // 17: nnsoc.driver.ExecuteReply.shapes:type_name -> nnsoc.driver.Shape
-	23, // 18: nnsoc.driver.ExecuteReply.timing:type_name -> nnsoc.driver.Timing
-	25, // 19: nnsoc.driver.ExecuteReply.spans:type_name -> nnsoc.driver.Span
-	27, // 20: nnsoc.driver.FencedRequest.launch:type_name -> nnsoc.driver.FencedLaunch
-	28, // 21: nnsoc.driver.FencedRequest.signal:type_name -> nnsoc.driver.FenceSignal
-	21, // 22: nnsoc.driver.FencedLaunch.request:type_name -> nnsoc.driver.ExecuteRequest
-	0,  // 23: nnsoc.driver.FencedReply.launched:type_name -> nnsoc.driver.Empty
-	30, // 24: nnsoc.driver.FencedReply.end:type_name -> nnsoc.driver.FencedEnd
-	24, // 25: nnsoc.driver.FencedEnd.result:type_name -> nnsoc.driver.ExecuteReply
-	23, // 26: nnsoc.driver.FencedEnd.launched:type_name -> nnsoc.driver.Timing
-	23, // 27: nnsoc.driver.FencedEnd.fenced:type_name -> nnsoc.driver.Timing
-	34, // 28: nnsoc.driver.AllocateRequest.inputs:type_name -> nnsoc.driver.Role
-	34, // 29: nnsoc.driver.AllocateRequest.outputs:type_name -> nnsoc.driver.Role
-	3,  // 30: nnsoc.driver.Attached.OperandsEntry.value:type_name -> nnsoc.driver.Performance
-	1,  // 31: nnsoc.driver.Driver.Attach:input_type -> nnsoc.driver.AttachRequest
-	6,  // 32: nnsoc.driver.Driver.GetStatus:input_type -> nnsoc.driver.SessionRequest
-	10, // 33: nnsoc.driver.Driver.ShareMemory:input_type -> nnsoc.driver.ShareMemoryRequest
-	12, // 34: nnsoc.driver.Driver.GetSupportedOperations:input_type -> nnsoc.driver.SupportRequest
-	14, // 35: nnsoc.driver.Driver.PrepareModel:input_type -> nnsoc.driver.PrepareRequest
-	15, // 36: nnsoc.driver.Driver.PrepareModelFromCache:input_type -> nnsoc.driver.PrepareFromCacheRequest
-	21, // 37: nnsoc.driver.Driver.Execute:input_type -> nnsoc.driver.ExecuteRequest
-	21, // 38: nnsoc.driver.Driver.CreateReusableExecution:input_type -> nnsoc.driver.ExecuteRequest
-	26, // 39: nnsoc.driver.Driver.ExecuteFenced:input_type -> nnsoc.driver.FencedRequest
-	9,  // 40: nnsoc.driver.Driver.WriteListing:input_type -> nnsoc.driver.HandleRequest
-	9,  // 41: nnsoc.driver.Driver.WriteProgram:input_type -> nnsoc.driver.HandleRequest
-	32, // 42: nnsoc.driver.Driver.ConfigureExecutionBurst:input_type -> nnsoc.driver.BurstRequest
-	33, // 43: nnsoc.driver.Driver.SetSlot:input_type -> nnsoc.driver.SlotRequest
-	35, // 44: nnsoc.driver.Driver.Allocate:input_type -> nnsoc.driver.AllocateRequest
-	37, // 45: nnsoc.driver.Driver.CopyTo:input_type -> nnsoc.driver.CopyRequest
-	37, // 46: nnsoc.driver.Driver.CopyFrom:input_type -> nnsoc.driver.CopyRequest
-	9,  // 47: nnsoc.driver.Driver.Release:input_type -> nnsoc.driver.HandleRequest
-	2,  // 48: nnsoc.driver.Driver.Attach:output_type -> nnsoc.driver.Attached
-	7,  // 49: nnsoc.driver.Driver.GetStatus:output_type -> nnsoc.driver.StatusReply
-	8,  // 50: nnsoc.driver.Driver.ShareMemory:output_type -> nnsoc.driver.Handle
-	13, // 51: nnsoc.driver.Driver.GetSupportedOperations:output_type -> nnsoc.driver.SupportReply
-	8,  // 52: nnsoc.driver.Driver.PrepareModel:output_type -> nnsoc.driver.Handle
-	8,  // 53: nnsoc.driver.Driver.PrepareModelFromCache:output_type -> nnsoc.driver.Handle
-	24, // 54: nnsoc.driver.Driver.Execute:output_type -> nnsoc.driver.ExecuteReply
-	0,  // 55: nnsoc.driver.Driver.CreateReusableExecution:output_type -> nnsoc.driver.Empty
-	29, // 56: nnsoc.driver.Driver.ExecuteFenced:output_type -> nnsoc.driver.FencedReply
-	31, // 57: nnsoc.driver.Driver.WriteListing:output_type -> nnsoc.driver.Text
-	31, // 58: nnsoc.driver.Driver.WriteProgram:output_type -> nnsoc.driver.Text
-	8,  // 59: nnsoc.driver.Driver.ConfigureExecutionBurst:output_type -> nnsoc.driver.Handle
-	0,  // 60: nnsoc.driver.Driver.SetSlot:output_type -> nnsoc.driver.Empty
-	36, // 61: nnsoc.driver.Driver.Allocate:output_type -> nnsoc.driver.Buffer
-	0,  // 62: nnsoc.driver.Driver.CopyTo:output_type -> nnsoc.driver.Empty
-	0,  // 63: nnsoc.driver.Driver.CopyFrom:output_type -> nnsoc.driver.Empty
-	0,  // 64: nnsoc.driver.Driver.Release:output_type -> nnsoc.driver.Empty
-	48, // [48:65] is the sub-list for method output_type
-	31, // [31:48] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	22, // 17: nnsoc.driver.ExecuteRequest.clock:type_name -> nnsoc.driver.ClockPoint
+	23, // 18: nnsoc.driver.ExecuteReply.shapes:type_name -> nnsoc.driver.Shape
+	24, // 19: nnsoc.driver.ExecuteReply.timing:type_name -> nnsoc.driver.Timing
+	31, // 20: nnsoc.driver.ExecuteReply.spans:type_name -> nnsoc.driver.Span
+	26, // 21: nnsoc.driver.ExecuteReply.stats:type_name -> nnsoc.driver.Stats
+	28, // 22: nnsoc.driver.Stats.stalls:type_name -> nnsoc.driver.Count
+	27, // 23: nnsoc.driver.Stats.operations:type_name -> nnsoc.driver.OperationStats
+	28, // 24: nnsoc.driver.Stats.counters:type_name -> nnsoc.driver.Count
+	29, // 25: nnsoc.driver.Stats.parts:type_name -> nnsoc.driver.Part
+	29, // 26: nnsoc.driver.Stats.components:type_name -> nnsoc.driver.Part
+	30, // 27: nnsoc.driver.Stats.memory:type_name -> nnsoc.driver.MemoryStats
+	28, // 28: nnsoc.driver.OperationStats.stalls:type_name -> nnsoc.driver.Count
+	28, // 29: nnsoc.driver.OperationStats.threads:type_name -> nnsoc.driver.Count
+	28, // 30: nnsoc.driver.OperationStats.counters:type_name -> nnsoc.driver.Count
+	33, // 31: nnsoc.driver.FencedRequest.launch:type_name -> nnsoc.driver.FencedLaunch
+	34, // 32: nnsoc.driver.FencedRequest.signal:type_name -> nnsoc.driver.FenceSignal
+	21, // 33: nnsoc.driver.FencedLaunch.request:type_name -> nnsoc.driver.ExecuteRequest
+	0,  // 34: nnsoc.driver.FencedReply.launched:type_name -> nnsoc.driver.Empty
+	36, // 35: nnsoc.driver.FencedReply.end:type_name -> nnsoc.driver.FencedEnd
+	25, // 36: nnsoc.driver.FencedEnd.result:type_name -> nnsoc.driver.ExecuteReply
+	24, // 37: nnsoc.driver.FencedEnd.launched:type_name -> nnsoc.driver.Timing
+	24, // 38: nnsoc.driver.FencedEnd.fenced:type_name -> nnsoc.driver.Timing
+	39, // 39: nnsoc.driver.PassesReply.passes:type_name -> nnsoc.driver.Pass
+	42, // 40: nnsoc.driver.AllocateRequest.inputs:type_name -> nnsoc.driver.Role
+	42, // 41: nnsoc.driver.AllocateRequest.outputs:type_name -> nnsoc.driver.Role
+	3,  // 42: nnsoc.driver.Attached.OperandsEntry.value:type_name -> nnsoc.driver.Performance
+	1,  // 43: nnsoc.driver.Driver.Attach:input_type -> nnsoc.driver.AttachRequest
+	6,  // 44: nnsoc.driver.Driver.GetStatus:input_type -> nnsoc.driver.SessionRequest
+	10, // 45: nnsoc.driver.Driver.ShareMemory:input_type -> nnsoc.driver.ShareMemoryRequest
+	12, // 46: nnsoc.driver.Driver.GetSupportedOperations:input_type -> nnsoc.driver.SupportRequest
+	14, // 47: nnsoc.driver.Driver.PrepareModel:input_type -> nnsoc.driver.PrepareRequest
+	15, // 48: nnsoc.driver.Driver.PrepareModelFromCache:input_type -> nnsoc.driver.PrepareFromCacheRequest
+	21, // 49: nnsoc.driver.Driver.Execute:input_type -> nnsoc.driver.ExecuteRequest
+	21, // 50: nnsoc.driver.Driver.CreateReusableExecution:input_type -> nnsoc.driver.ExecuteRequest
+	32, // 51: nnsoc.driver.Driver.ExecuteFenced:input_type -> nnsoc.driver.FencedRequest
+	9,  // 52: nnsoc.driver.Driver.WriteListing:input_type -> nnsoc.driver.HandleRequest
+	9,  // 53: nnsoc.driver.Driver.WriteSteps:input_type -> nnsoc.driver.HandleRequest
+	9,  // 54: nnsoc.driver.Driver.Explain:input_type -> nnsoc.driver.HandleRequest
+	12, // 55: nnsoc.driver.Driver.GetPasses:input_type -> nnsoc.driver.SupportRequest
+	9,  // 56: nnsoc.driver.Driver.WriteProgram:input_type -> nnsoc.driver.HandleRequest
+	40, // 57: nnsoc.driver.Driver.ConfigureExecutionBurst:input_type -> nnsoc.driver.BurstRequest
+	41, // 58: nnsoc.driver.Driver.SetSlot:input_type -> nnsoc.driver.SlotRequest
+	43, // 59: nnsoc.driver.Driver.Allocate:input_type -> nnsoc.driver.AllocateRequest
+	45, // 60: nnsoc.driver.Driver.CopyTo:input_type -> nnsoc.driver.CopyRequest
+	45, // 61: nnsoc.driver.Driver.CopyFrom:input_type -> nnsoc.driver.CopyRequest
+	9,  // 62: nnsoc.driver.Driver.Release:input_type -> nnsoc.driver.HandleRequest
+	2,  // 63: nnsoc.driver.Driver.Attach:output_type -> nnsoc.driver.Attached
+	7,  // 64: nnsoc.driver.Driver.GetStatus:output_type -> nnsoc.driver.StatusReply
+	8,  // 65: nnsoc.driver.Driver.ShareMemory:output_type -> nnsoc.driver.Handle
+	13, // 66: nnsoc.driver.Driver.GetSupportedOperations:output_type -> nnsoc.driver.SupportReply
+	8,  // 67: nnsoc.driver.Driver.PrepareModel:output_type -> nnsoc.driver.Handle
+	8,  // 68: nnsoc.driver.Driver.PrepareModelFromCache:output_type -> nnsoc.driver.Handle
+	25, // 69: nnsoc.driver.Driver.Execute:output_type -> nnsoc.driver.ExecuteReply
+	0,  // 70: nnsoc.driver.Driver.CreateReusableExecution:output_type -> nnsoc.driver.Empty
+	35, // 71: nnsoc.driver.Driver.ExecuteFenced:output_type -> nnsoc.driver.FencedReply
+	37, // 72: nnsoc.driver.Driver.WriteListing:output_type -> nnsoc.driver.Text
+	37, // 73: nnsoc.driver.Driver.WriteSteps:output_type -> nnsoc.driver.Text
+	37, // 74: nnsoc.driver.Driver.Explain:output_type -> nnsoc.driver.Text
+	38, // 75: nnsoc.driver.Driver.GetPasses:output_type -> nnsoc.driver.PassesReply
+	37, // 76: nnsoc.driver.Driver.WriteProgram:output_type -> nnsoc.driver.Text
+	8,  // 77: nnsoc.driver.Driver.ConfigureExecutionBurst:output_type -> nnsoc.driver.Handle
+	0,  // 78: nnsoc.driver.Driver.SetSlot:output_type -> nnsoc.driver.Empty
+	44, // 79: nnsoc.driver.Driver.Allocate:output_type -> nnsoc.driver.Buffer
+	0,  // 80: nnsoc.driver.Driver.CopyTo:output_type -> nnsoc.driver.Empty
+	0,  // 81: nnsoc.driver.Driver.CopyFrom:output_type -> nnsoc.driver.Empty
+	0,  // 82: nnsoc.driver.Driver.Release:output_type -> nnsoc.driver.Empty
+	63, // [63:83] is the sub-list for method output_type
+	43, // [43:63] is the sub-list for method input_type
+	43, // [43:43] is the sub-list for extension type_name
+	43, // [43:43] is the sub-list for extension extendee
+	0,  // [0:43] is the sub-list for field type_name
 }
 
 func init() { file_driver_proto_init() }
@@ -2865,11 +3696,11 @@ func file_driver_proto_init() {
 	file_driver_proto_msgTypes[14].OneofWrappers = []any{}
 	file_driver_proto_msgTypes[15].OneofWrappers = []any{}
 	file_driver_proto_msgTypes[21].OneofWrappers = []any{}
-	file_driver_proto_msgTypes[26].OneofWrappers = []any{
+	file_driver_proto_msgTypes[32].OneofWrappers = []any{
 		(*FencedRequest_Launch)(nil),
 		(*FencedRequest_Signal)(nil),
 	}
-	file_driver_proto_msgTypes[29].OneofWrappers = []any{
+	file_driver_proto_msgTypes[35].OneofWrappers = []any{
 		(*FencedReply_Launched)(nil),
 		(*FencedReply_End)(nil),
 	}
@@ -2879,7 +3710,7 @@ func file_driver_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_driver_proto_rawDesc), len(file_driver_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   39,
+			NumMessages:   47,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -33,6 +33,9 @@ const (
 	Driver_CreateReusableExecution_FullMethodName = "/nnsoc.driver.Driver/CreateReusableExecution"
 	Driver_ExecuteFenced_FullMethodName           = "/nnsoc.driver.Driver/ExecuteFenced"
 	Driver_WriteListing_FullMethodName            = "/nnsoc.driver.Driver/WriteListing"
+	Driver_WriteSteps_FullMethodName              = "/nnsoc.driver.Driver/WriteSteps"
+	Driver_Explain_FullMethodName                 = "/nnsoc.driver.Driver/Explain"
+	Driver_GetPasses_FullMethodName               = "/nnsoc.driver.Driver/GetPasses"
 	Driver_WriteProgram_FullMethodName            = "/nnsoc.driver.Driver/WriteProgram"
 	Driver_ConfigureExecutionBurst_FullMethodName = "/nnsoc.driver.Driver/ConfigureExecutionBurst"
 	Driver_SetSlot_FullMethodName                 = "/nnsoc.driver.Driver/SetSlot"
@@ -62,6 +65,12 @@ type DriverClient interface {
 	// Signals of the fences follow; the second answer is the end of the execution.
 	ExecuteFenced(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[FencedRequest, FencedReply], error)
 	WriteListing(ctx context.Context, in *HandleRequest, opts ...grpc.CallOption) (*Text, error)
+	// WriteSteps and Explain print what the program was planned from, and what its steps were
+	// estimated to take; a driver may have neither.
+	WriteSteps(ctx context.Context, in *HandleRequest, opts ...grpc.CallOption) (*Text, error)
+	Explain(ctx context.Context, in *HandleRequest, opts ...grpc.CallOption) (*Text, error)
+	// GetPasses prints the graph of a model after each pass that the driver runs on it.
+	GetPasses(ctx context.Context, in *SupportRequest, opts ...grpc.CallOption) (*PassesReply, error)
 	WriteProgram(ctx context.Context, in *HandleRequest, opts ...grpc.CallOption) (*Text, error)
 	// ConfigureExecutionBurst opens a burst over two rings in shared memory.
 	ConfigureExecutionBurst(ctx context.Context, in *BurstRequest, opts ...grpc.CallOption) (*Handle, error)
@@ -194,6 +203,36 @@ func (c *driverClient) WriteListing(ctx context.Context, in *HandleRequest, opts
 	return out, nil
 }
 
+func (c *driverClient) WriteSteps(ctx context.Context, in *HandleRequest, opts ...grpc.CallOption) (*Text, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Text)
+	err := c.cc.Invoke(ctx, Driver_WriteSteps_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *driverClient) Explain(ctx context.Context, in *HandleRequest, opts ...grpc.CallOption) (*Text, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Text)
+	err := c.cc.Invoke(ctx, Driver_Explain_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *driverClient) GetPasses(ctx context.Context, in *SupportRequest, opts ...grpc.CallOption) (*PassesReply, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PassesReply)
+	err := c.cc.Invoke(ctx, Driver_GetPasses_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *driverClient) WriteProgram(ctx context.Context, in *HandleRequest, opts ...grpc.CallOption) (*Text, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(Text)
@@ -284,6 +323,12 @@ type DriverServer interface {
 	// Signals of the fences follow; the second answer is the end of the execution.
 	ExecuteFenced(grpc.BidiStreamingServer[FencedRequest, FencedReply]) error
 	WriteListing(context.Context, *HandleRequest) (*Text, error)
+	// WriteSteps and Explain print what the program was planned from, and what its steps were
+	// estimated to take; a driver may have neither.
+	WriteSteps(context.Context, *HandleRequest) (*Text, error)
+	Explain(context.Context, *HandleRequest) (*Text, error)
+	// GetPasses prints the graph of a model after each pass that the driver runs on it.
+	GetPasses(context.Context, *SupportRequest) (*PassesReply, error)
 	WriteProgram(context.Context, *HandleRequest) (*Text, error)
 	// ConfigureExecutionBurst opens a burst over two rings in shared memory.
 	ConfigureExecutionBurst(context.Context, *BurstRequest) (*Handle, error)
@@ -333,6 +378,15 @@ func (UnimplementedDriverServer) ExecuteFenced(grpc.BidiStreamingServer[FencedRe
 }
 func (UnimplementedDriverServer) WriteListing(context.Context, *HandleRequest) (*Text, error) {
 	return nil, status.Error(codes.Unimplemented, "method WriteListing not implemented")
+}
+func (UnimplementedDriverServer) WriteSteps(context.Context, *HandleRequest) (*Text, error) {
+	return nil, status.Error(codes.Unimplemented, "method WriteSteps not implemented")
+}
+func (UnimplementedDriverServer) Explain(context.Context, *HandleRequest) (*Text, error) {
+	return nil, status.Error(codes.Unimplemented, "method Explain not implemented")
+}
+func (UnimplementedDriverServer) GetPasses(context.Context, *SupportRequest) (*PassesReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetPasses not implemented")
 }
 func (UnimplementedDriverServer) WriteProgram(context.Context, *HandleRequest) (*Text, error) {
 	return nil, status.Error(codes.Unimplemented, "method WriteProgram not implemented")
@@ -538,6 +592,60 @@ func _Driver_WriteListing_Handler(srv interface{}, ctx context.Context, dec func
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Driver_WriteSteps_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(HandleRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DriverServer).WriteSteps(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Driver_WriteSteps_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DriverServer).WriteSteps(ctx, req.(*HandleRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Driver_Explain_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(HandleRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DriverServer).Explain(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Driver_Explain_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DriverServer).Explain(ctx, req.(*HandleRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Driver_GetPasses_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SupportRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DriverServer).GetPasses(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Driver_GetPasses_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DriverServer).GetPasses(ctx, req.(*SupportRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Driver_WriteProgram_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(HandleRequest)
 	if err := dec(in); err != nil {
@@ -702,6 +810,18 @@ var Driver_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "WriteListing",
 			Handler:    _Driver_WriteListing_Handler,
+		},
+		{
+			MethodName: "WriteSteps",
+			Handler:    _Driver_WriteSteps_Handler,
+		},
+		{
+			MethodName: "Explain",
+			Handler:    _Driver_Explain_Handler,
+		},
+		{
+			MethodName: "GetPasses",
+			Handler:    _Driver_GetPasses_Handler,
 		},
 		{
 			MethodName: "WriteProgram",

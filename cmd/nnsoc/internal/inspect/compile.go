@@ -13,7 +13,6 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
@@ -154,13 +153,13 @@ func printCompilation(a *cli.App, m *machine.Machine, c *nnrt.Compilation, listi
 			}
 			e.Listing = b.String()
 		}
-		if x, ok := s.Prepared.(base.StepWriter); steps && ok {
+		if x, ok := hal.As[hal.StepPrinter](s.Prepared); steps && ok {
 			var b bytes.Buffer
 			if x.WriteSteps(&b) == nil {
 				e.Listing, withSteps = b.String(), withSteps+1
 			}
 		}
-		if x, ok := s.Prepared.(base.Explainer); explain && ok {
+		if x, ok := hal.As[hal.Explainer](s.Prepared); explain && ok {
 			var b bytes.Buffer
 			if x.Explain(&b) == nil {
 				e.Listing, withSteps = b.String(), withSteps+1

@@ -6,7 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -31,9 +31,7 @@ func printPasses(a *cli.App, m *machine.Machine, model *nn.Model, device string)
 	if err != nil {
 		return cli.Usage(fmt.Errorf("--passes needs a --device of the SoC: %w", err))
 	}
-	x, ok := d.(interface {
-		Passes(*nn.Model) ([]base.PassResult, error)
-	})
+	x, ok := hal.As[hal.PassPrinter](d)
 	if !ok {
 		return cli.Usage(errors.New(device + " lowers models as they come, without passes"))
 	}

@@ -1,0 +1,52 @@
+package hal
+
+import (
+	"io"
+
+	"github.com/nnsoc/nnsoc/nn"
+)
+
+// The optional parts of a driver: what a person asks of it. As finds them behind wrappers.
+
+// PassResult is a graph of a driver's middle end in text form. Long constants are counted,
+// not printed.
+type PassResult struct {
+	Pass    string // "" for the model as it comes
+	Changed bool
+	Graph   string // "" when the pass changed nothing
+}
+
+// PassPrinter is a Device that can print a model after each pass that it runs before
+// lowering.
+type PassPrinter interface {
+	Passes(m *nn.Model) ([]PassResult, error)
+}
+
+// StepPrinter is a PreparedModel that can print the steps its program was planned from.
+type StepPrinter interface {
+	WriteSteps(w io.Writer) error
+}
+
+// Explainer is a PreparedModel that can print what its steps were estimated to take, what they
+// take, and which candidates they were chosen from.
+type Explainer interface {
+	Explain(w io.Writer) error
+}
+
+// As finds the first that implements T of a device or prepared model and those that it wraps,
+// by their methods Unwrap.
+func As[T any](x any) (t T, ok bool) {
+	for {
+		if t, ok = x.(T); ok {
+			return t, true
+		}
+		switch u := x.(type) {
+		case interface{ Unwrap() Device }:
+			x = u.Unwrap()
+		case interface{ Unwrap() PreparedModel }:
+			x = u.Unwrap()
+		default:
+			return t, false
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package service
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
+)
+
+// fill gives every field of a value something that is not its zero value, no two the same.
+func fill(t *testing.T, v reflect.Value, n *int64) {
+	*n++
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(t, v.Field(i), n)
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		for i := range 2 {
+			fill(t, v.Index(i), n)
+		}
+	case reflect.String:
+		v.SetString("text" + string(rune('a'+*n%26)) + string(rune('a'+*n/26%26)))
+	case reflect.Int, reflect.Int64:
+		v.SetInt(*n)
+	case reflect.Float64:
+		v.SetFloat(float64(*n) + 0.5)
+	default:
+		t.Fatalf("a field of kind %s, which the messages do not carry", v.Kind())
+	}
+}
+
+// A field that is added to the costs of an execution must travel.
+func TestStatsTravelWhole(t *testing.T) {
+	var want hal.Stats
+	var n int64
+	fill(t, reflect.ValueOf(&want).Elem(), &n)
+	data, err := proto.Marshal(toStats(&want))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent := &pb.Stats{}
+	if err := proto.Unmarshal(data, sent); err != nil {
+		t.Fatal(err)
+	}
+	if got := fromStats(sent); !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	if got := fromStats(toStats(&hal.Stats{})); !reflect.DeepEqual(got, hal.Stats{}) {
+		t.Errorf("nothing becomes %+v", got)
+	}
+}
