@@ -64,7 +64,7 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 	root.PersistentFlags().BoolVar(&a.JSON, "json", false, "print one JSON object instead of text")
 	root.PersistentFlags().BoolVarP(&a.Verbose, "verbose", "v", false, "say on stderr what is compiled and executed where ("+vlog.Variable+" selects some of "+strings.Join(vlog.Tags(), ", ")+")")
 	root.PersistentFlags().BoolVarP(&a.Quiet, "quiet", "q", false, "no progress on stderr, errors only")
-	root.PersistentFlags().StringArrayVar(&a.Drivers, "driver", nil, "use the driver that serves this socket (nnsoc serve) for the device of its name")
+	root.PersistentFlags().StringArrayVar(&a.Drivers, "driver", nil, "use the driver that serves this socket (nnsoc serve) for the device of its name; ENGINE=SOCKET says in the place of which engine of the SoC it stands")
 	root.PersistentFlags().StringVar(&a.DriverFolder, "drivers", "", "use all drivers that serve sockets in this folder")
 	root.PersistentFlags().DurationVar(&a.DriverTimeout, "driver-timeout", 10*time.Minute, "give a driver of --driver or --drivers up that does not return from a call for so long")
 	root.AddCommand(

@@ -2,6 +2,7 @@ package devices
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
@@ -16,12 +17,43 @@ import (
 type loop struct {
 	config *soc.Config
 	engine soc.Engine
+	clock  *hal.Clock
+	queue  *queue
+}
+
+// queue is that of an engine that no machine keeps.
+type queue struct {
+	mu     sync.Mutex
+	freeFs int64 // the engine's last execution ends, on the devices' clock
+}
+
+// execute lets a request that was called at an instant of the devices' clock go through a
+// settled machine: it waits there for the executions of other callers that have the engine.
+// One that its deadline ends leaves the engine then.
+func (q *queue) execute(m *soc.Machine, r soc.Request, out soc.Outcome, calledFs int64, deadline *hal.TimePoint) (soc.Execution, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if busy := q.freeFs - calledFs; busy > 0 {
+		m.Occupy(r.Engine, m.Now()+sim.Time(busy))
+	}
+	x, err := m.Execute(r, func(soc.Conditions) (soc.Outcome, error) { return out, nil })
+	at := calledFs
+	for _, p := range x.Parts {
+		if at += int64(p.Time); p.Name == soc.PartExecution {
+			if deadline != nil && uint64(*deadline) < uint64(at/1e6) {
+				at = int64(*deadline) * 1e6
+			}
+			q.freeFs = max(q.freeFs, at)
+		}
+	}
+	return x, err
 }
 
 // Execute implements base.Host.
 func (l *loop) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*hal.Result, error)) (*hal.Result, error) {
 	var spans recorder
 	var to hal.Tracer
+	calledFs := l.clock.NowFs()
 	if c.Buffers.Trace != nil {
 		to = &spans
 	}
@@ -37,7 +69,7 @@ func (l *loop) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*hal.Resu
 	if err := m.Settle(r, out, soc.WarmUp); err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}
-	x, err := m.Execute(r, func(soc.Conditions) (soc.Outcome, error) { return out, nil })
+	x, err := l.queue.execute(m, r, out, calledFs, c.Buffers.Deadline)
 	if err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}

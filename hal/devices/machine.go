@@ -20,6 +20,7 @@ type Machine struct {
 	mu      sync.Mutex // held by executions without a client, and by Enter
 	config  *soc.Config
 	soc     *soc.Machine
+	clock   *hal.Clock // of deadlines
 	devices []hal.Device
 	warmed  *warmUps // of Warm; nil: none is under way
 	// SimulateAll runs every execution on its engine. Without it an execution of the
@@ -52,14 +53,15 @@ func (m *Machine) number(program any) int {
 	return n
 }
 
-// NewMachine makes the devices of a SoC on one machine, cold.
-func NewMachine(c *soc.Config, p hal.Preference) (*Machine, error) {
+// NewMachine makes the devices of a SoC on one machine, cold. Options add to them.
+func NewMachine(c *soc.Config, p hal.Preference, options ...Option) (*Machine, error) {
 	s, err := soc.NewMachine(c)
 	if err != nil {
 		return nil, err
 	}
-	m := &Machine{config: c, soc: s, memo: map[any][]*remembered{}, programs: map[any]int{}}
-	m.devices, err = open(c, p, &surroundings{host: func(e soc.Engine) base.Host { return &engineHost{m, e} }, clock: hal.NewClock(), kernels: &Kernels{}})
+	m := &Machine{config: c, soc: s, clock: hal.NewClock(), memo: map[any][]*remembered{}, programs: map[any]int{}}
+	around := &surroundings{host: m.Host, attach: m.Foreign, clock: m.clock, kernels: &Kernels{}}
+	m.devices, err = open(c, p, around, options)
 	return m, err
 }
 
@@ -109,6 +111,8 @@ func (m *Machine) Simulated() int { return m.runs }
 type engineHost struct {
 	m      *Machine
 	engine soc.Engine
+	// foreign: of a driver from outside, each of whose executions runs.
+	foreign bool
 }
 
 // Execute implements base.Host.
@@ -201,7 +205,7 @@ func (h *engineHost) run(c *base.Call, k soc.Conditions, spans *recorder, run fu
 	if k.Woken {
 		m.caches[h.engine].Reset()
 	}
-	keep := !m.SimulateAll && m.soc.Alone() && to == nil && !b.Detail
+	keep := !m.SimulateAll && !h.foreign && m.soc.Alone() && to == nil && !b.Detail
 	var before memoryState
 	if keep {
 		before = h.memory(c.Program)

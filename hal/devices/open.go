@@ -36,9 +36,20 @@ var builders = []struct {
 // surroundings are what the devices of one machine share.
 type surroundings struct {
 	host    func(soc.Engine) base.Host
+	attach  func(hal.Device, soc.Engine) hal.Device
 	clock   *hal.Clock
 	kernels *Kernels
 	machine string // changes with the SoC; open fills it in
+	added   added
+}
+
+// apart are the surroundings of devices that no machine keeps.
+func apart(c *soc.Config) *surroundings {
+	x := &surroundings{clock: hal.NewClock(), kernels: &Kernels{}}
+	var queues [soc.NumEngines]queue
+	x.host = func(e soc.Engine) base.Host { return &loop{config: c, engine: e, clock: x.clock, queue: &queues[e]} }
+	x.attach = func(d hal.Device, e soc.Engine) hal.Device { return &foreign{d, x.host(e), x.clock} }
+	return x
 }
 
 // Open returns the devices that the file of a SoC has sections for: the CPU
@@ -46,7 +57,13 @@ type surroundings struct {
 // every execution costs what it costs in a loop of its like: devices have no memory of
 // what ran before. A Machine's devices have. The error is one of the file: a machine
 // that a driver cannot drive.
-func Open(c *soc.Config, p hal.Preference) ([]hal.Device, error) { return new(Kernels).Open(c, p) }
+//
+// Calls that come while an execution of another goroutine is under way find the engine taken:
+// on the devices' clock they wait in its queue until that has ended. Options add drivers and
+// kernels from outside.
+func Open(c *soc.Config, p hal.Preference, options ...Option) ([]hal.Device, error) {
+	return new(Kernels).Open(c, p, options...)
+}
 
 // Kernels keeps what drivers compiled, for a process that opens the same or similar
 // SoCs many times. It is bounded, and may be used from several goroutines. The zero
@@ -54,13 +71,18 @@ func Open(c *soc.Config, p hal.Preference) ([]hal.Device, error) { return new(Ke
 type Kernels struct{ dsp dspdriver.Kernels }
 
 // Open is the function Open for devices that share these kernels.
-func (k *Kernels) Open(c *soc.Config, p hal.Preference) ([]hal.Device, error) {
-	return open(c, p, &surroundings{host: func(e soc.Engine) base.Host { return &loop{c, e} }, clock: hal.NewClock(), kernels: k})
+func (k *Kernels) Open(c *soc.Config, p hal.Preference, options ...Option) ([]hal.Device, error) {
+	around := apart(c)
+	around.kernels = k
+	return open(c, p, around, options)
 }
 
-func open(c *soc.Config, p hal.Preference, around *surroundings) ([]hal.Device, error) {
+func open(c *soc.Config, p hal.Preference, around *surroundings, options []Option) ([]hal.Device, error) {
 	var list []hal.Device
 	var err error
+	for _, o := range options {
+		o(&around.added)
+	}
 	if around.machine, err = cache.Fingerprint(c); err != nil {
 		return nil, err
 	}
@@ -74,7 +96,7 @@ func open(c *soc.Config, p hal.Preference, around *surroundings) ([]hal.Device, 
 		}
 		list = append(list, d)
 	}
-	return list, nil
+	return around.added.to(list, around)
 }
 
 func newCPU(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, error) {
@@ -88,7 +110,15 @@ func newCPU(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, 
 // Samples are the sample drivers of Android's source tree. They compute on the CPU of a
 // SoC, as its file describes it, and share one clock.
 func Samples(c *soc.Config, p hal.Preference) ([]hal.Device, error) {
-	around := &surroundings{host: func(e soc.Engine) base.Host { return &loop{c, e} }, clock: hal.NewClock(), kernels: &Kernels{}}
+	return samples(c, p, apart(c))
+}
+
+// Samples are the sample drivers on the machine's CPU.
+func (m *Machine) Samples(p hal.Preference) ([]hal.Device, error) {
+	return samples(m.config, p, &surroundings{host: m.Host, clock: m.clock})
+}
+
+func samples(c *soc.Config, p hal.Preference, around *surroundings) ([]hal.Device, error) {
 	cfg, err := cpuConfig(c, sim.Preference(p), around)
 	if err != nil {
 		return nil, err
@@ -184,14 +214,16 @@ func newGPU(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, 
 		return c.Voted(&c.GPU.Clock, p).NewEngineMemory(soc.EngineGPU)
 	}
 	lanes := s.Clusters * s.CUsPerCluster * s.SIMDsPerCU * s.Lanes
-	return gpudriver.New(gpudriver.Config{
+	cfg := gpudriver.Config{
 		Spec: s, NewMemory: memory, MemoryRates: func() (gpucost.Machine, error) {
 			r, err := c.MemoryRates(s.L2.Line, s.L2.MSHRs)
 			return gpucost.Machine{MemoryBytesPerSecond: r.StreamPerSecond, MemoryNs: r.Alone.Seconds()*1e9 + s.MemoryNs}, err
 		},
 		Host: around.host(soc.EngineGPU), Clock: around.clock, Capabilities: capabilities(c, "gpu"), Machine: around.machine,
 		Description: fmt.Sprintf("%s, %d lanes at %.0f MHz", s.Name, lanes, float64(s.Hz)/1e6),
-	})
+	}
+	around.added.editGPU(&cfg)
+	return gpudriver.New(cfg)
 }
 
 func newDSP(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, error) {
@@ -202,7 +234,7 @@ func newDSP(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, 
 	memory := func() (mem.Level, error) { // the core adds DSP.MemoryNs behind its L2
 		return c.Voted(&c.DSP.Clock, p).NewEngineMemory(soc.EngineDSP)
 	}
-	return dspdriver.New(dspdriver.Config{
+	cfg := dspdriver.Config{
 		Spec: s, NewMemory: memory, Host: around.host(soc.EngineDSP), Clock: around.clock, Kernels: &around.kernels.dsp,
 		SpecAt: func(o sim.OPP) (dsp.Spec, error) {
 			at := s
@@ -211,7 +243,9 @@ func newDSP(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, 
 		},
 		Capabilities: capabilities(c, "dsp"), Machine: around.machine,
 		Description: fmt.Sprintf("%s, %d threads, %d HVX contexts at %.0f MHz", s.Name, s.Threads, s.Contexts, float64(s.ClockHz)/1e6),
-	})
+	}
+	around.added.editDSP(&cfg)
+	return dspdriver.New(cfg)
 }
 
 func newNPU(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, error) {
@@ -232,11 +266,13 @@ func newNPU(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, 
 			onChip += m.KiB << 10
 		}
 	}
-	return npudriver.New(npudriver.Config{
+	cfg := npudriver.Config{
 		Spec: s, OnChipBytes: onChip, NewLevels: levels,
 		SpecAt: func(o sim.OPP) (npu.Spec, error) { return npu.FromSoCAt(c, o) },
 		Share:  func(dram mem.Level) []mem.Level { return npu.ShareFromSoC(c, dram) },
 		Host:   around.host(soc.EngineNPU), Clock: around.clock, Capabilities: capabilities(c, "npu"), Machine: around.machine,
 		Description: fmt.Sprintf("%s, %d MAC/cycle at %.0f MHz, %d KiB on chip", s.Name, s.MACsPerCycle(), float64(s.Hz)/1e6, onChip>>10),
-	})
+	}
+	around.added.editNPU(&cfg)
+	return npudriver.New(cfg)
 }

@@ -57,7 +57,7 @@ func (o *Outliner) New(estimate func(device string, m *nn.Model) (Load, error), 
 	m := &Machine{config: o.config, soc: s, SimulateAll: true, memo: map[any][]*remembered{}, programs: map[any]int{}}
 	for e, b := range builders {
 		if b.present(o.config) {
-			m.devices = append(m.devices, &outlineDevice{host: &engineHost{m, soc.Engine(e)}, estimate: estimate, outliner: o, values: values})
+			m.devices = append(m.devices, &outlineDevice{host: &engineHost{m: m, engine: soc.Engine(e)}, estimate: estimate, outliner: o, values: values})
 		}
 	}
 	return m, nil
@@ -198,10 +198,14 @@ func arguments(r *hal.Request, list []hal.RequestArgument) (data [][]byte, onDev
 		if a.HasNoValue {
 			continue
 		}
-		if m := r.Pools[a.Location.PoolIndex].Memory; m != nil {
-			data[i] = m.Data[a.Location.Offset:][:a.Location.Length]
-		} else {
+		l := a.Location
+		if uint64(l.PoolIndex) >= uint64(len(r.Pools)) {
+			continue // the driver refuses it
+		}
+		if m := r.Pools[l.PoolIndex].Memory; m == nil {
 			onDevice[i] = true
+		} else if uint64(l.Offset)+uint64(l.Length) <= uint64(len(m.Data)) {
+			data[i] = m.Data[l.Offset:][:l.Length]
 		}
 	}
 	return data, onDevice

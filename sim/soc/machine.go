@@ -305,6 +305,23 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 	return x, nil
 }
 
+// Has reports whether the SoC has an engine.
+func (m *Machine) Has(e Engine) bool { return e < NumEngines && m.engines[e] != nil }
+
+// Occupy says that an engine works until an instant for somebody who is no client of the
+// machine: requests wait in its queue.
+func (m *Machine) Occupy(e Engine, until sim.Time) {
+	x := m.engines[e]
+	if x == nil || until <= x.free {
+		return
+	}
+	x.free = until
+	if e != EngineCPU { // the host's clock is one of the CPU's
+		x.advance(until, 1)
+		x.sleep(until)
+	}
+}
+
 // Settle lets a request of known outcome come back to back for a time: a warm-up,
 // after which clocks and idle states are those of such a loop. Few of the executions
 // are gone through one by one; the load of each stands for those that follow it.

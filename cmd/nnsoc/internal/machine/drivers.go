@@ -3,20 +3,41 @@ package machine
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/testvectors"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/service"
 	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
+// split takes the engine off a value of --driver, ENGINE=SOCKET or SOCKET.
+func split(value string) (e soc.Engine, named bool, path string) {
+	if name, rest, ok := strings.Cut(value, "="); ok {
+		if e, named = soc.EngineNamed(name); named {
+			return e, true, rest
+		}
+	}
+	return 0, false, value
+}
+
+// Socket is the socket in a value of --driver.
+func Socket(value string) string {
+	_, _, path := split(value)
+	return path
+}
+
 // connect puts drivers that are processes of their own in the place of the devices of
-// the same name, or behind all devices.
-func connect(a *cli.App, list []hal.Device) ([]hal.Device, error) {
+// the same name, or behind all devices. On a live machine their executions take the way of
+// the engines in whose place they stand.
+func connect(a *cli.App, list []hal.Device, c *soc.Config, live *devices.Machine) ([]hal.Device, error) {
 	var remote []*service.Device
-	from := map[string]string{} // by name of a device, what names its socket
+	places := map[string]soc.Engine{} // of devices for which --driver names one
+	from := map[string]string{}       // by name of a device, what names its socket
 	add := func(flag, path string, d *service.Device) error {
 		if other, twice := from[d.Name()]; twice {
 			return cli.Usage(fmt.Errorf("%s %s serves a device %s, and so does %s", flag, path, d.Name(), other))
@@ -25,13 +46,17 @@ func connect(a *cli.App, list []hal.Device) ([]hal.Device, error) {
 		remote = append(remote, d)
 		return nil
 	}
-	for _, path := range a.Drivers {
+	for _, value := range a.Drivers {
+		e, named, path := split(value)
 		d, err := service.Dial(path)
 		if err != nil {
 			return nil, cli.Usage(fmt.Errorf("--driver %s: %w", path, err))
 		}
 		if err := add("--driver", path, d); err != nil {
 			return nil, err
+		}
+		if named {
+			places[d.Name()] = e
 		}
 	}
 	if a.DriverFolder != "" {
@@ -54,6 +79,17 @@ func connect(a *cli.App, list []hal.Device) ([]hal.Device, error) {
 	list = slices.Clone(list)
 	for _, r := range remote {
 		d := nnrt.GiveUpAfter(r, a.DriverTimeout)
+		if live != nil {
+			e, named := places[d.Name()]
+			if !named {
+				e = devices.PlaceOf(c, d)
+			}
+			if live.SoC().Has(e) {
+				d = live.Foreign(d, e)
+			} else {
+				return nil, cli.Usage(fmt.Errorf("--driver %s=: %s has no %s", e, c.SoC.Name, e))
+			}
+		}
 		if i := slices.IndexFunc(list, func(x hal.Device) bool { return x.Name() == d.Name() }); i >= 0 {
 			list[i] = d
 		} else {

@@ -79,7 +79,7 @@ func openConfig(a *cli.App, c *soc.Config, pref hal.Preference, persistent bool)
 			x.SetLogger(a.DriverLogger())
 		}
 	}
-	if list, err = connect(a, list); err != nil {
+	if list, err = connect(a, list, c, live); err != nil {
 		return nil, err
 	}
 	if a.Wrap != nil {

@@ -21,7 +21,7 @@ func (m *Machine) Find(name string) (hal.Device, error) {
 	known := err
 	switch {
 	case slices.Contains(sample.Names(), name):
-		list, err := devices.Samples(m.Config, m.preference)
+		list, err := m.samples()
 		if err != nil {
 			return nil, cli.Usage(err)
 		}
@@ -47,11 +47,19 @@ func (m *Machine) Find(name string) (hal.Device, error) {
 // machine for it.
 func (m *Machine) behind(name string) (hal.Device, error) {
 	if i := slices.Index(sample.Names(), name); i >= 0 {
-		list, err := devices.Samples(m.Config, m.preference)
+		list, err := m.samples()
 		if err != nil {
 			return nil, cli.Usage(err)
 		}
 		return list[i], nil
 	}
 	return m.Find(name)
+}
+
+// samples are the sample drivers of the machine.
+func (m *Machine) samples() ([]hal.Device, error) {
+	if m.Live != nil {
+		return m.Live.Samples(m.preference)
+	}
+	return devices.Samples(m.Config, m.preference)
 }

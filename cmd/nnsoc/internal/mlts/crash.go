@@ -166,7 +166,8 @@ func socketsOf(a *cli.App) (map[string]string, error) {
 		return nil, cli.Usage(fmt.Errorf("mlts crash takes drivers one by one: --driver SOCKET"))
 	}
 	sockets := map[string]string{}
-	for _, path := range a.Drivers {
+	for _, value := range a.Drivers {
+		path := machine.Socket(value)
 		d, err := service.Dial(path)
 		if err != nil {
 			return nil, cli.Usage(fmt.Errorf("--driver %s: %w", path, err))

@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
+	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
@@ -52,7 +53,11 @@ type deviceEntry struct {
 	Stalls map[string]int64 `json:"stalls,omitempty"`
 	// Devices are the parts of the run by device; their times and energies add
 	// up to those of the run.
-	Devices    []partEntry         `json:"devices,omitempty"`
+	Devices []partEntry `json:"devices,omitempty"`
+	// Outside is the engine of the SoC in whose place the device stands, for a driver of
+	// --driver. Its memory is its own: contention with other engines and the system-level cache
+	// are missing from its time.
+	Outside    string              `json:"outside,omitempty"`
 	Fallback   int                 `json:"fallback_operations"`
 	Fallbacks  []cli.FallbackEntry `json:"fallbacks,omitempty"`
 	Operations []operationEntry    `json:"operations"`
@@ -152,6 +157,11 @@ func (r *report) add(d *deviceRun, f *input.Form, labels []string) {
 	}
 	if f.Model.Name != r.data.Model.Name {
 		e.Model = f.Model.Name
+	}
+	if dev, err := r.machine.Registry.Find(d.device); err == nil {
+		if at, ok := devices.Outside(dev); ok {
+			e.Outside = at.String()
+		}
 	}
 	moved := d.compilation.Fallbacks
 	if d.result != nil {

@@ -95,6 +95,9 @@ func (r *report) notes(w io.Writer) {
 		if e.Model != "" {
 			fmt.Fprintf(w, "%s runs %s and is compared with that form's reference; speed and energy are relative to the quantized network on the CPU.\n", e.Device, e.Model)
 		}
+		if e.Outside != "" {
+			fmt.Fprintf(w, "%s is a driver from outside in the place of the %s: host path, clocks, energy and heat are this phone's; what other engines and the system-level cache do to its memory is missing.\n", e.Device, e.Outside)
+		}
 		if e.Fallback > 0 {
 			fmt.Fprintf(w, "%s leaves %d of %d operations to the CPU:\n", e.Device, e.Fallback, r.data.Model.Operations)
 			cli.WriteFallbacks(w, e.Fallbacks)

@@ -1,0 +1,201 @@
+package devices
+
+import (
+	"time"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// foreignModel is a prepared model of a driver from outside.
+type foreignModel struct {
+	hal.PreparedModel
+	device  *foreign
+	options hal.PrepareOptions
+}
+
+// Unwrap is the driver's prepared model.
+func (p *foreignModel) Unwrap() hal.PreparedModel { return p.PreparedModel }
+
+// execution is an execution of the driver, on its way.
+type execution func(*hal.Request, hal.ExecuteOptions) (*hal.Result, error)
+
+// Execute implements hal.PreparedModel.
+func (p *foreignModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
+	return p.execute(r, o, p.PreparedModel.Execute)
+}
+
+// execute carries an execution of the driver to the engine and back.
+func (p *foreignModel) execute(r *hal.Request, o hal.ExecuteOptions, f execution) (*hal.Result, error) {
+	if o.Functional || r == nil {
+		return f(r, o)
+	}
+	d, start := p.device, p.device.clock.NowFs()
+	b := &hal.Buffers{ExecuteOptions: o}
+	b.Inputs, b.DeviceInputs = arguments(r, r.Inputs)
+	b.Outputs, b.DeviceOutputs = arguments(r, r.Outputs)
+	call := &base.Call{Options: p.options, Buffers: b, Program: p}
+	short := error(nil)
+	res, err := d.host.Execute(call, func(to hal.Tracer, at base.Place) (*hal.Result, error) {
+		inner := o
+		inner.Client, inner.Trace, inner.EngineOnly, inner.Clock = nil, to, true, clockOf(at.Points)
+		inner.Deadline = d.theirs(o.Deadline)
+		res, err := f(r, inner)
+		if res == nil || err != nil && hal.StatusOf(err) != hal.OutputInsufficientSize {
+			return res, err
+		}
+		engineOf(&res.Stats)
+		if h, ok := d.host.(*engineHost); ok {
+			h.moved(0, sim.Time(res.Stats.LatencyFs), outcomeOf(&res.Stats).DRAMBytes)
+		}
+		short = err
+		return res, nil
+	})
+	if err != nil || res == nil {
+		return res, err
+	}
+	end := start + res.Stats.LatencyFs
+	if o.Deadline != nil && hal.TimePoint((end+999_999)/1e6) > *o.Deadline {
+		d.clock.AdvanceTo(int64(*o.Deadline) * 1e6)
+		return nil, hal.Errorf(hal.MissedDeadlineTransient, "%s: the execution would end after its deadline", d.Name())
+	}
+	d.clock.AdvanceTo(end)
+	if res.Timing != hal.NoTiming {
+		res.Timing = base.Timing(&res.Stats)
+	}
+	return res, short
+}
+
+// clockOf are operating points in the terms of the contract.
+func clockOf(points []sim.Change) (list []hal.ClockPoint) {
+	for _, c := range points {
+		list = append(list, hal.ClockPoint{AtFs: int64(c.At), Hz: c.OPP.Hz, Volts: c.OPP.Volts, Cluster: c.Cluster})
+	}
+	return list
+}
+
+// engineOf leaves of costs what the engine takes: a driver that does not know EngineOnly may
+// have put a machine around it.
+func engineOf(s *hal.Stats) {
+	if len(s.Parts) == 0 {
+		return
+	}
+	var fs int64
+	var pj float64
+	for _, p := range s.Parts {
+		if p.Name == soc.PartExecution {
+			fs += p.TimeFs
+			pj += p.EnergyPJ
+		}
+	}
+	list := s.Operations
+	s.Operations = nil
+	for _, o := range list {
+		if o.Index != hal.LaunchIndex {
+			s.Operations = append(s.Operations, o)
+			continue
+		}
+		s.Cycles -= o.Cycles
+		for _, x := range o.Stalls {
+			for i := range s.Stalls {
+				if s.Stalls[i].Reason == x.Reason {
+					s.Stalls[i].Cycles -= x.Cycles
+				}
+			}
+		}
+	}
+	s.LatencyFs, s.EnergyPJ, s.Parts, s.Components = fs, pj, nil, nil
+}
+
+// CreateReusableExecution implements hal.PreparedModel.
+func (p *foreignModel) CreateReusableExecution(r *hal.Request, o hal.ExecuteOptions) (hal.Execution, error) {
+	inner := o
+	inner.Client, inner.Trace, inner.EngineOnly = nil, nil, true
+	x, err := p.PreparedModel.CreateReusableExecution(r, inner)
+	if err != nil || x == nil {
+		return nil, err
+	}
+	return &foreignExecution{x, p, r, o}, nil
+}
+
+// foreignExecution is a request that is computed often.
+type foreignExecution struct {
+	hal.Execution
+	model   *foreignModel
+	request *hal.Request
+	options hal.ExecuteOptions
+}
+
+// Compute implements hal.Execution. The driver is not told the clocks, which were not known when
+// it bound the request.
+func (x *foreignExecution) Compute() (*hal.Result, error) {
+	return x.model.execute(x.request, x.options, func(*hal.Request, hal.ExecuteOptions) (*hal.Result, error) { return x.Execution.Compute() })
+}
+
+// ComputeFenced implements hal.Execution.
+func (x *foreignExecution) ComputeFenced(waitFor []*hal.SyncFence, after time.Duration) (*hal.FencedExecution, error) {
+	f, err := x.Execution.ComputeFenced(waitFor, after)
+	return x.model.fenced(x.request, x.options, f, err)
+}
+
+// ExecuteFenced implements hal.PreparedModel.
+func (p *foreignModel) ExecuteFenced(r *hal.Request, waitFor []*hal.SyncFence, o hal.ExecuteOptions, after time.Duration) (*hal.FencedExecution, error) {
+	inner := o
+	inner.Deadline, inner.EngineOnly = p.device.theirs(o.Deadline), true
+	f, err := p.PreparedModel.ExecuteFenced(r, waitFor, inner, after)
+	return p.fenced(r, o, f, err)
+}
+
+// fenced is an execution with fences of the driver, whose end the machine tells: the way to the
+// engine and back begins when the driver's execution has ended, since its fences hide the start.
+func (p *foreignModel) fenced(r *hal.Request, o hal.ExecuteOptions, theirs *hal.FencedExecution, err error) (*hal.FencedExecution, error) {
+	if err != nil || theirs == nil {
+		return nil, err
+	}
+	fence := hal.NewSyncFence()
+	var info hal.FencedInfo
+	var failed error
+	go func() {
+		<-theirs.Fence.Done()
+		_, signalled := theirs.Fence.SignalTime()
+		if info, failed = theirs.ExecutionInfo(); failed == nil && info.Result != nil {
+			info.Result, failed = p.execute(r, o, func(*hal.Request, hal.ExecuteOptions) (*hal.Result, error) { return info.Result, nil })
+			if failed == nil && info.TimingFenced != hal.NoTiming {
+				info.TimingLaunched, info.TimingFenced = info.Result.Timing, info.Result.Timing
+			}
+		}
+		if signalled == nil {
+			signalled = failed
+		}
+		fence.Signal(p.device.clock.Now(), signalled)
+	}()
+	return hal.NewFencedExecution(fence, func() (hal.FencedInfo, error) {
+		if fence.State() == hal.FenceActive {
+			return theirs.ExecutionInfo()
+		}
+		return info, failed
+	}), nil
+}
+
+// ConfigureExecutionBurst implements hal.PreparedModel.
+func (p *foreignModel) ConfigureExecutionBurst() (hal.Burst, error) {
+	b, err := p.PreparedModel.ConfigureExecutionBurst()
+	if err != nil || b == nil {
+		return nil, err
+	}
+	return &foreignBurst{b, p}, nil
+}
+
+// foreignBurst is a burst of a driver from outside.
+type foreignBurst struct {
+	hal.Burst
+	model *foreignModel
+}
+
+// Execute implements hal.Burst.
+func (b *foreignBurst) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
+	o.InBurst = true
+	return b.model.execute(r, o, b.Burst.Execute)
+}

@@ -1,0 +1,262 @@
+package devices_test
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/bench/zoo"
+	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
+	dspdriver "github.com/nnsoc/nnsoc/hal/driver/dsp"
+	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// bareDSP is the DSP's driver as an author would make it: no host, no machine.
+func bareDSP(t *testing.T, c *soc.Config) hal.Device {
+	t.Helper()
+	s, err := dsp.FromSoC(c, sim.Preference(hal.FastSingleAnswer))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := dspdriver.New(dspdriver.Config{
+		Spec: s, NewMemory: func() (mem.Level, error) { return c.NewEngineMemory(soc.EngineDSP) },
+		SpecAt: func(o sim.OPP) (dsp.Spec, error) {
+			at := s
+			at.ClockHz, at.VoltageV = o.Hz, o.Volts
+			return at, nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// network is one for the DSP, with inputs.
+func network(t *testing.T) (*nn.Model, *hal.Buffers) {
+	t.Helper()
+	m, err := zoo.Build("mobilenet_v1_0.25_128_quant")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, buffersOf(m)
+}
+
+func buffersOf(m *nn.Model) *hal.Buffers {
+	b := &hal.Buffers{}
+	for _, x := range m.Main.Inputs {
+		data := make([]byte, m.Main.Operands[x].Bytes())
+		for i := range data {
+			data[i] = byte(i * 7)
+		}
+		b.Inputs = append(b.Inputs, data)
+	}
+	for _, x := range m.Main.Outputs {
+		b.Outputs = append(b.Outputs, make([]byte, m.Main.Operands[x].Bytes()))
+	}
+	return b
+}
+
+// partNames are the parts of an execution in order.
+func partNames(s *hal.Stats) (list []string) {
+	for _, p := range s.Parts {
+		list = append(list, p.Name)
+	}
+	return list
+}
+
+// engineFs is the time of an execution on its engine.
+func engineFs(s *hal.Stats) (fs int64) {
+	for _, p := range s.Parts {
+		if p.Name == soc.PartExecution {
+			fs += p.TimeFs
+		}
+	}
+	return fs
+}
+
+// A driver from outside takes the way of the stock one: in process, through the service, on a
+// machine that lives and on one that does not, by itself and behind a machine of its own.
+func TestForeignTakesTheSameWay(t *testing.T) {
+	c, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, b := network(t)
+	run := func(d hal.Device, times int) *hal.Result {
+		t.Helper()
+		p, err := d.PrepareModel(model, hal.PrepareOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var res *hal.Result
+		for range times {
+			b.MeasureTiming = true
+			if res, err = hal.Execute(p, b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return res
+	}
+	find := func(list []hal.Device) hal.Device {
+		return list[slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == "dsp" })]
+	}
+	bare := bareDSP(t, c)
+	alone := run(bare, 1)
+	if len(alone.Stats.Parts) != 0 {
+		t.Fatalf("a driver without a host has parts %v", partNames(&alone.Stats))
+	}
+	served, stop, err := service.Loopback(bare)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	opened, err := devices.Open(c, hal.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	behind, stopBehind, err := service.Loopback(find(opened)) // what "nnsoc serve" serves
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stopBehind()
+	const times = 30 // the clocks have come to rest
+	machine := func(d hal.Device) hal.Device {
+		var options []devices.Option
+		if d != nil {
+			options = append(options, devices.Attach(d, devices.PlaceOf(c, d)))
+		}
+		m, err := devices.NewMachine(c, hal.FastSingleAnswer, options...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(m.Devices()) != 4 {
+			t.Fatalf("%d devices", len(m.Devices()))
+		}
+		return find(m.Devices())
+	}
+	loop := func(d hal.Device) hal.Device {
+		list, err := devices.Open(c, hal.FastSingleAnswer, devices.Attach(d, soc.EngineDSP))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return find(list)
+	}
+	// Devices of Open run at their highest clocks, a machine's where their governors have them.
+	wants := map[bool]*hal.Result{false: run(machine(nil), times), true: run(find(opened), 2)}
+	outputs := bytes.Clone(b.Outputs[0])
+	for name, d := range map[string]hal.Device{
+		"attached": machine(bare), "served": machine(served), "behind a host": machine(behind),
+		"opened": loop(bare), "opened, served": loop(served),
+	} {
+		want := wants[strings.HasPrefix(name, "opened")]
+		clear(b.Outputs[0])
+		got := run(d, times)
+		if !bytes.Equal(b.Outputs[0], outputs) {
+			t.Errorf("%s: other outputs", name)
+		}
+		if !slices.Equal(partNames(&got.Stats), partNames(&want.Stats)) {
+			t.Errorf("%s: parts %v, want %v", name, partNames(&got.Stats), partNames(&want.Stats))
+		}
+		// What differs is the memory, which is cold: the engine's own time.
+		way := func(s *hal.Stats) float64 { return float64(s.LatencyFs - engineFs(s)) }
+		if r := way(&got.Stats) / way(&want.Stats); math.Abs(r-1) > 0.01 {
+			t.Errorf("%s: the way takes %.3f of the stock driver's", name, r)
+		}
+		if r := float64(engineFs(&got.Stats)) / float64(engineFs(&want.Stats)); math.Abs(r-1) > 0.05 {
+			t.Errorf("%s: the engine takes %.3f of the stock driver's", name, r)
+		}
+		if r := got.Stats.EnergyPJ / want.Stats.EnergyPJ; math.Abs(r-1) > 0.05 {
+			t.Errorf("%s: energy %.3f of the stock driver's", name, r)
+		}
+		if got.Timing == hal.NoTiming || got.Timing.InDriver < got.Timing.OnDevice {
+			t.Errorf("%s: timing %+v", name, got.Timing)
+		}
+		var cycles int64
+		for _, s := range got.Stats.Stalls {
+			cycles += s.Cycles
+		}
+		if cycles != got.Stats.Cycles {
+			t.Errorf("%s: stalls add up to %d of %d cycles", name, cycles, got.Stats.Cycles)
+		}
+	}
+}
+
+// Callers that come at once find the engine taken and wait for it; one alone never does.
+func TestOpenQueues(t *testing.T) {
+	c, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := devices.Open(c, hal.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := list[2]
+	model, _ := network(t)
+	p, err := d.PrepareModel(model, hal.PrepareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone := int64(0)
+	for range 3 {
+		res, err := hal.Execute(p, buffersOf(model))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.Contains(partNames(&res.Stats), soc.PartQueue) {
+			t.Fatal("a caller alone waits for the engine")
+		}
+		alone = engineFs(&res.Stats)
+	}
+	const callers = 4
+	// All have called when the first may go on.
+	var called, done sync.WaitGroup
+	called.Add(callers)
+	var mu sync.Mutex
+	var waits []int64
+	for range callers {
+		done.Add(1)
+		go func() {
+			defer done.Done()
+			b := buffersOf(model)
+			b.Trace = meet{sync.OnceFunc(func() { called.Done(); called.Wait() })}
+			res, err := hal.Execute(p, b)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			var wait int64
+			for _, x := range res.Stats.Parts {
+				if x.Name == soc.PartQueue {
+					wait += x.TimeFs
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			waits = append(waits, wait)
+		}()
+	}
+	done.Wait()
+	slices.Sort(waits)
+	for i, w := range waits {
+		if want := int64(i) * alone; math.Abs(float64(w-want)) > 0.02*float64(alone) {
+			t.Errorf("caller %d waits %d fs, want %d executions of %d", i, w, i, alone)
+		}
+	}
+}
+
+// meet is a tracer that calls a function at the first span. It implements hal.Tracer.
+type meet struct{ f func() }
+
+// Span implements hal.Tracer.
+func (m meet) Span(hal.Span) { m.f() }
