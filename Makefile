@@ -14,7 +14,7 @@ STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: build run test given check fidelity declared generate capabilities docs sweep oracle bench fuzz mutants clean
+.PHONY: build run test given check fidelity declared generate capabilities docs sweep oracle browser bench fuzz mutants clean
 
 build: ## build ./nnsoc
 	$(GO) build -o nnsoc ./cmd/nnsoc
@@ -64,6 +64,9 @@ sweep: ## change every number of every preset, run the costly networks, compare 
 
 oracle: ## compare with llvm-mc, llvm-objdump, qemu-hexagon and recorded runs
 	NNSOC_ORACLE=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^TestOracle' -v ./... | grep -v -e '=== RUN' -e 'no test files' -e 'no tests to run'
+
+browser: ## look at the pages that commands write, in headless Chromium
+	$(GO) test -count=1 -timeout $(TIMEOUT) -run '^(TestBrowser|TestReportViews)$$' -v ./bench/mlts/page ./cmd/nnsoc
 
 bench: build ## benchmarks beside the code, then the speed budget
 	$(GO) test -run xxx -bench . -benchtime 200ms ./...

@@ -2,9 +2,7 @@ package main
 
 import (
 	"encoding/json"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -14,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nnsoc/nnsoc/bench/report"
+	"github.com/nnsoc/nnsoc/internal/browser"
 )
 
 var pageData = regexp.MustCompile(`(?s)<script type="application/json" id="data">(.*?)</script>`)
@@ -82,29 +81,14 @@ func TestReportData(t *testing.T) {
 	}
 }
 
-// chromium is a browser without a window; "" where there is none.
-func chromium() string {
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	return ""
-}
-
 // dom is a page after its script has run.
-func dom(t *testing.T, path string) string {
+func dom(t *testing.T, b *browser.Browser, path string) string {
 	t.Helper()
-	cmd := exec.Command(chromium(), "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+t.TempDir(), "--virtual-time-budget=10000", "--dump-dom", "file://"+path)
-	cmd.Stderr = io.Discard
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(out), `data-drawn="yes"`) {
+	text := b.DOM(path)
+	if !strings.Contains(text, `data-drawn="yes"`) {
 		t.Fatal("the script of the page has failed")
 	}
-	return string(out)
+	return text
 }
 
 // view is a section of a page.
@@ -119,9 +103,7 @@ func view(t *testing.T, page, id string) string {
 
 // TestReportViews looks at each view in a browser.
 func TestReportViews(t *testing.T) {
-	if chromium() == "" {
-		t.Skip("skipped: needs chromium")
-	}
+	chromium := browser.New(t)
 	dir := t.TempDir()
 	path, before, after := filepath.Join(dir, "out.html"), filepath.Join(dir, "before.json"), filepath.Join(dir, "after.json")
 	args := []string{"mobilenet_v1_0.25_128_quant", "--device", "npu"}
@@ -134,7 +116,7 @@ func TestReportViews(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, page := &f.Runs[0], dom(t, path)
+	r, page := &f.Runs[0], dom(t, chromium, path)
 	value := func(x float64) string { return `data-value="` + strconv.FormatFloat(x, 'f', -1, 64) + `"` }
 	devices, operations := view(t, page, "summary"), view(t, page, "operations")
 	for _, x := range []float64{*r.LatencyUS, *r.EnergyUJ, float64(*r.Cycles)} {
@@ -191,7 +173,7 @@ func TestReportViews(t *testing.T) {
 		t.Fatal(err)
 	}
 	printed(t, "report", before, after, "-o", path)
-	changes := view(t, dom(t, path), "changes")
+	changes := view(t, dom(t, chromium, path), "changes")
 	if strings.Contains(changes, "hidden") || !strings.Contains(changes, value(*r.LatencyUS)) || !strings.Contains(changes, "issue +") {
 		t.Errorf("what changed:\n%s", changes)
 	}

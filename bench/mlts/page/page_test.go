@@ -3,7 +3,6 @@ package page
 import (
 	"flag"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/nnsoc/nnsoc/bench/mlts"
+	"github.com/nnsoc/nnsoc/internal/browser"
 )
 
 var update = flag.Bool("update", false, "write the screenshot of the page to docs again")
@@ -172,35 +172,18 @@ func TestDifferences(t *testing.T) {
 
 // TestBrowser reads the page's document from a headless browser, and keeps a picture of it.
 func TestBrowser(t *testing.T) {
-	browser := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			browser = path
-			break
-		}
-	}
-	if browser == "" {
-		t.Skip("skipped: needs chromium")
-	}
+	chromium := browser.New(t)
 	dir := t.TempDir()
-	file := filepath.Join(dir, "page.html")
+	file, picture := filepath.Join(dir, "page.html"), filepath.Join(dir, "page.png")
 	if err := os.WriteFile(file, []byte(write(t)), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	flags := []string{"--headless", "--disable-gpu", "--no-sandbox", "--hide-scrollbars", "--user-data-dir=" + filepath.Join(dir, "profile"), "--window-size=1200,1250"}
-	out, err := exec.Command(browser, append(flags, "--dump-dom", "file://"+file)...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	root, err := html.Parse(strings.NewReader(string(out)))
+	root, err := html.Parse(strings.NewReader(chromium.DOM(file)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkDocument(t, root)
-	picture := filepath.Join(dir, "page.png")
-	if out, err := exec.Command(browser, append(flags, "--screenshot="+picture, "file://"+file)...).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	chromium.Screenshot(file, picture, "1200,1250")
 	b, err := os.ReadFile(picture)
 	if err != nil || len(b) < 10000 {
 		t.Fatalf("a picture of %d bytes, %v", len(b), err)

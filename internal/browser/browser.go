@@ -1,0 +1,51 @@
+// Package browser shows pages to tests in a Chromium without a window.
+package browser
+
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// Browser is a Chromium with a profile of its own.
+type Browser struct {
+	t    testing.TB
+	path string
+	dir  string
+}
+
+// New returns a browser, or skips the test where none is installed.
+func New(t testing.TB) *Browser {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return &Browser{t, path, t.TempDir()}
+		}
+	}
+	t.Skip("skipped: needs chromium")
+	return nil
+}
+
+// DOM is the document of a file as HTML, after its scripts have run.
+func (b *Browser) DOM(file string) string {
+	b.t.Helper()
+	return string(b.run("--virtual-time-budget=10000", "--dump-dom", "file://"+file))
+}
+
+// Screenshot writes a picture of a file, a PNG; size is WIDTH,HEIGHT in pixels.
+func (b *Browser) Screenshot(file, picture, size string) {
+	b.t.Helper()
+	b.run("--hide-scrollbars", "--window-size="+size, "--screenshot="+picture, "file://"+file)
+}
+
+// run runs the browser: without what it would fetch by itself.
+func (b *Browser) run(args ...string) []byte {
+	b.t.Helper()
+	flags := []string{"--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
+		"--disable-sync", "--user-data-dir=" + filepath.Join(b.dir, "profile")}
+	out, err := exec.Command(b.path, append(flags, args...)...).Output()
+	if err != nil {
+		b.t.Fatalf("%s: %v", b.path, err)
+	}
+	return out
+}
