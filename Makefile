@@ -14,7 +14,7 @@ STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: build run test given check fidelity declared generate capabilities docs sweep oracle browser bench fuzz mutants clean
+.PHONY: build run test given check fidelity declared generate capabilities docs sweep oracle browser bench bench-compare fuzz mutants clean
 
 build: ## build ./nnsoc
 	$(GO) build -o nnsoc ./cmd/nnsoc
@@ -71,6 +71,14 @@ browser: ## look at the pages that commands write, in headless Chromium
 bench: build ## benchmarks beside the code, then the speed budget
 	$(GO) test -run xxx -bench . -benchtime 200ms ./...
 	./nnsoc bench budget
+
+# Text that the names of works to compare contain, and how often each of the two builds measures.
+ONLY ?=
+ROUNDS ?= 3
+
+bench-compare: ## make bench-compare BASE=HEAD~1: works of the speed budget that take a fifth longer than at BASE
+	@test -n "$(BASE)" || { echo "usage: make bench-compare BASE=COMMIT [ONLY=npu:] [ROUNDS=3]"; exit 2; }
+	$(GO) run ./internal/benchcompare -base "$(BASE)" -only "$(ONLY)" -rounds $(ROUNDS)
 
 fuzz: ## every fuzz target for FUZZTIME
 	@for p in $$(grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); do \

@@ -87,6 +87,8 @@ var layers = []struct {
 	{"bench/gpu", []string{"nn", "hal", "hal/devices", "sim"}},
 	{"bench/cpu", []string{"nn", "hal", "hal/devices", "refcpu/timing", "sim"}},
 	{"bench/dram", []string{"sim"}},
+	{"internal/benchcompare", []string{"bench/budget"}},
+	{"bench/budget", []string{"nn", "hal", "hal/devices", "nnrt", "importer", "isa", "dsp", "sim", "bench", "internal/cputime"}},
 	{"bench/sweep", []string{"sim/soc"}},
 	{"bench/plot", nil},
 	{"bench/report", []string{"sim/trace"}},

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
@@ -39,5 +40,30 @@ func TestSignificant(t *testing.T) {
 		if got := significant(v); got != want {
 			t.Errorf("%v: %s, want %s", v, got, want)
 		}
+	}
+}
+
+// TestCheckRatio: a ratio above 1 is slower, of rates too; inputs and bounds are no part of the mean.
+func TestCheckRatio(t *testing.T) {
+	rows := []anchorRow{
+		{Role: "check", Published: 8, Measured: 4}, {Role: "check", Rate: true, Published: 8, Measured: 4},
+		{Role: "input", Published: 1, Measured: 9}, {Role: "check", Published: 1, Measured: 7, AtMost: true},
+	}
+	for i := range rows {
+		rows[i].compare()
+	}
+	if rows[0].Ratio != 0.5 || rows[1].Ratio != 2 {
+		t.Errorf("ratios %v and %v, want 0.5 and 2", rows[0].Ratio, rows[1].Ratio)
+	}
+	if got := checkRatio(rows); got < 0.999999 || got > 1.000001 {
+		t.Errorf("ratio of the checks %v, want 1", got)
+	}
+	seen := map[string]bool{}
+	for i := range anchors {
+		r := &anchors[i].row
+		if seen[r.Figure] || r.Rate != strings.Contains(r.Unit, "/packet") && r.Rate != (r.Unit == "MAC/cycle" || r.Unit == "per packet") {
+			t.Errorf("%s in %s: rate %v, or twice", r.Figure, r.Unit, r.Rate)
+		}
+		seen[r.Figure] = true
 	}
 }

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// build writes a program that prints a report of bench budget.
+func build(t *testing.T, name, rows string) string {
+	t.Helper()
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("skipped: needs sh")
+	}
+	p := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(p, fmt.Appendf(nil, "#!/bin/sh\necho '{\"rows\":[%s]}'\n", rows), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestReport: a planted regression is shown and is exit code 1, without it is 0.
+func TestReport(t *testing.T) {
+	base := build(t, "base", `{"work":"npu: x","ms":10},{"work":"dsp: y","ms":5}`)
+	slow := build(t, "new", `{"work":"npu: x","ms":12.1},{"work":"dsp: y","ms":5.5}`)
+	for _, c := range []struct {
+		build string
+		code  int
+	}{{slow, 1}, {base, 0}} {
+		changes, err := measure([]string{base, c.build}, 3, "", io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		if code := report(&out, "HEAD~1", changes); code != c.code {
+			t.Errorf("exit code %d, want %d:\n%s", code, c.code, out.String())
+		}
+		if strings.Count(out.String(), "SLOWER") != c.code || c.code == 1 && !strings.Contains(out.String(), "1.21") {
+			t.Error(out.String())
+		}
+	}
+	broken := filepath.Join(t.TempDir(), "base")
+	if _, err := measure([]string{broken, base}, 1, "", io.Discard); err == nil {
+		t.Error("a build that does not start is measured")
+	}
+	for _, args := range [][]string{{}, {"-base", "x", "-rounds", "0"}, {"-base", "x", "more"}, {"-base", "no-such-commit"}, {"-nosuch"}} {
+		if code := run(args, io.Discard, io.Discard); code != 2 {
+			t.Errorf("%v: exit code %d, want 2", args, code)
+		}
+	}
+}
