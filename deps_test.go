@@ -91,6 +91,7 @@ var layers = []struct {
 	{"bench/budget", []string{"nn", "hal", "hal/devices", "nnrt", "importer", "isa", "dsp", "sim", "bench", "internal/cputime"}},
 	{"bench/sweep", []string{"sim/soc"}},
 	{"bench/plot", nil},
+	{"bench/pprof", nil},
 	{"bench/report", []string{"sim/trace"}},
 	{"bench", []string{"nn", "hal", "hal/devices", "nnrt"}},
 	{"testvectors/conformance", []string{"nn", "hal", "hal/driver/base", "hal/driver/cpu", "hal/driver/graph", "hal/driver/sample", "testvectors", "nnrt", "refcpu", "importer"}},

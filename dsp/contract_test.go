@@ -24,7 +24,7 @@ func TestContract(t *testing.T) {
 	add := assemble(t, codeBase, loopOf(32, "{ v0 = vmem(r0++#1) }\n{ v1.w = vadd(v0.w,v0.w) }\n{ vmem(r1++#1) = v1 }"))
 	endless := assemble(t, codeBase, "again:\n\t{ jump again }\n")
 	suite := coretest.Suite[*State]{
-		NewState: core.NewState, OtherState: other.NewState, Reset: (*State).Reset, Waits: "packet limit reached",
+		SharedCycles: true, NewState: core.NewState, OtherState: other.NewState, Reset: (*State).Reset, Waits: "packet limit reached",
 		Run: func(r coretest.Run[*State]) (*sim.Report, []byte, error) {
 			data := make([]byte, 3*4096)
 			for i := range data[:4096] {
@@ -39,7 +39,15 @@ func TestContract(t *testing.T) {
 			for i := range jobs {
 				jobs[i] = Job{Region: i % 2, Name: "add", Entry: codeBase, Threads: 2, Args: args}
 			}
-			rep, err := core.Run(add, space, jobs, options(r))
+			o := options(r)
+			if r.Profile != nil {
+				o.Profile = &Profile{}
+			}
+			rep, err := core.Run(add, space, jobs, o)
+			if r.Profile != nil && err == nil {
+				spec := core.Spec()
+				o.Profile.AddTo(r.Profile, &spec, add, rep, func(uint32) (string, uint32) { return "add", codeBase })
+			}
 			return rep, data[4096:], err
 		},
 		Deadlock: func(r coretest.Run[*State]) error {

@@ -1,8 +1,11 @@
 package dsp
 
 import (
+	"math/bits"
 	"sort"
 
+	"github.com/nnsoc/nnsoc/dsp/internal/energy"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -82,4 +85,117 @@ func (p *Profile) collect(r *run, period int64) {
 		}
 		return a.Addr < b.Addr
 	})
+}
+
+// samples is a profile in the terms of all cores.
+type samples struct {
+	spec    *Spec
+	program *Program
+	to      *sim.Profile
+	name    func(addr uint32) (program string, base uint32)
+}
+
+// AddTo adds the profile of a run, of which rep is the report, to one in the terms of all cores.
+// Threads run at the same time, so the cycles of a region, but for its launch and its drain, are
+// divided among its packets as the cycles of all threads are. Energy of the core's own events is
+// that of the packet, static energy goes with the cycles, and that of the memory with the bytes
+// that packets load and store. name says which kernel an address belongs to and where that begins.
+func (p *Profile) AddTo(to *sim.Profile, s *Spec, program *Program, rep *sim.Report, name func(addr uint32) (string, uint32)) {
+	c := samples{s, program, to, name}
+	for i := range rep.Regions {
+		g := &rep.Regions[i]
+		from := sort.Search(len(p.Packets), func(k int) bool { return p.Packets[k].Region >= g.ID })
+		end := sort.Search(len(p.Packets), func(k int) bool { return p.Packets[k].Region > g.ID })
+		c.region(g, p.Packets[from:end])
+	}
+}
+
+// region adds the samples of a region.
+func (c *samples) region(g *sim.RegionReport, packets []PacketProfile) {
+	static := c.spec.Energy.StaticMW / float64(c.spec.ClockHz) * 1e9 // pJ per cycle
+	shared, energy := g.Cycles, g.EnergyPJ
+	for _, why := range [...]sim.Reason{sim.StallLaunch, sim.StallDrain} {
+		n := g.Stalls[why]
+		if n == 0 {
+			continue
+		}
+		x := sim.Sample{Region: g.ID, Program: why.String(), At: sim.NoInstruction, Text: why.String(), EnergyPJ: static * float64(n)}
+		x.Stalls[why] = n
+		c.to.Samples = append(c.to.Samples, x)
+		shared -= n
+		energy -= x.EnergyPJ
+	}
+	first := len(c.to.Samples)
+	var all, bytes int64 // thread cycles, bytes moved
+	weights := make([]int64, len(packets))
+	for i := range packets {
+		x := &packets[i]
+		all += x.Stalls.Total()
+		d := c.packet(x)
+		weights[i] = d.bytes * x.Count
+		bytes += weights[i]
+		name, base := c.name(x.Addr)
+		c.to.Samples = append(c.to.Samples, sim.Sample{Region: g.ID, Program: name, At: int64(x.Addr - base), Text: d.text, Count: x.Count, EnergyPJ: float64(x.Count) * d.pj})
+		energy -= float64(x.Count) * d.pj
+	}
+	own := c.to.Samples[first:]
+	var seen, given int64
+	for i := range own {
+		for why, n := range packets[i].Stalls {
+			seen += n
+			part := share(shared, seen, all) - given
+			given += part
+			own[i].Stalls[why] = part
+			own[i].EnergyPJ += static * float64(part)
+			energy -= static * float64(part)
+		}
+	}
+	if shared != given || bytes == 0 || len(own) == 0 { // of what no packet did
+		x := sim.Sample{Region: g.ID, Program: "memory", At: sim.NoInstruction, Text: "memory", EnergyPJ: energy}
+		x.Stalls[sim.StallDMA] = shared - given
+		c.to.Samples = append(c.to.Samples, x)
+		return
+	}
+	for i := range own {
+		own[i].EnergyPJ += energy * float64(weights[i]) / float64(bytes)
+	}
+}
+
+// share is n*part/all, rounded down.
+func share(n, part, all int64) int64 {
+	if all == 0 {
+		return 0
+	}
+	hi, lo := bits.Mul64(uint64(n), uint64(part))
+	q, _ := bits.Div64(hi, lo, uint64(all))
+	return int64(q)
+}
+
+// packetCost is what an execution of a packet takes of the core, and the bytes that it loads and stores.
+type packetCost struct {
+	pj    float64
+	bytes int64
+	text  string
+}
+
+func (c *samples) packet(x *PacketProfile) (d packetCost) {
+	const longest = 16 // bytes of a packet
+	words := c.program.Code[x.Addr-c.program.Base:]
+	p, _, err := hexagon.DecodePacket(hexagon.Words(words[:min(len(words), longest)]), x.Addr)
+	if err != nil {
+		d.text = "packet" // of a program that has written over its code
+		return d
+	}
+	events := energy.Events{energy.Packet: 1}
+	for i := range p.Insts[:p.N] {
+		f := p.Insts[i].Op.Form()
+		energy.Count(&events, f)
+		d.bytes += int64(f.MemBytes)
+	}
+	scale := c.spec.VoltageV / c.spec.Energy.ReferenceV
+	for e, n := range events {
+		d.pj += float64(n) * c.spec.Energy.PJ[energy.Names[e]] * scale * scale
+	}
+	d.text = p.Asm()
+	return d
 }

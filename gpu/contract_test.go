@@ -42,7 +42,7 @@ func TestContract(t *testing.T) {
 	}
 	sum, endless := kernel("sum", sumRounds), kernel("endless", "again:\ns_nop 0\ns_branch again\ns_endpgm")
 	options := func(r coretest.Run[*State]) Options {
-		return Options{Functional: r.Functional, Memory: r.Memory, State: r.State}
+		return Options{Functional: r.Functional, Memory: r.Memory, State: r.State, Profile: r.Profile}
 	}
 	suite := coretest.Suite[*State]{
 		NewState: core.NewState, OtherState: other.NewState, Reset: (*State).Reset, Waits: "instruction limit reached",

@@ -60,7 +60,7 @@ func (c *Core) Run(space *mem.Space, dispatches []Dispatch, opt Options) (*sim.R
 	}
 	m.finish(report)
 	report.Hz = m.point.Hz
-	m.opt, m.Space, m.regions = Options{}, nil, nil
+	m.opt, m.Space, m.regions, m.last = Options{}, nil, nil, nil
 	return report, nil
 }
 

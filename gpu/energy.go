@@ -78,32 +78,25 @@ func (m *machine) tally(p *program, cycles int64) {
 	}
 	m.instrs += instrs
 	m.laneInstrs += instrs * int64(p.k.WaveSize)
-	m.charge(m.region(m.d.Region), pj, cycles)
+	pj = m.charge(m.region(m.d.Region), pj, cycles)
+	if m.opt.Profile != nil && !m.opt.Functional {
+		m.collect(pj)
+	}
 }
 
 // charge adds dynamic energy, the traffic since the last charge and the static
-// energy of some cycles to a region.
-func (m *machine) charge(r *sim.RegionReport, pj float64, cycles int64) {
+// energy of some cycles to a region, and returns the sum.
+func (m *machine) charge(r *sim.RegionReport, pj float64, cycles int64) float64 {
 	e := &m.spec.Energy
 	if !m.opt.Functional {
 		t := m.traffic()
 		l := &m.charged
-		byteCost := func(now, before int64, cost float64) { pj += float64(now-before) * cost }
-		byteCost(t.counts[cntL0Bytes], l.counts[cntL0Bytes], e.L0BytePJ)
-		byteCost(t.counts[cntScalarBytes], l.counts[cntScalarBytes], e.ScalarBytePJ)
-		byteCost(t.counts[cntLDSBytes], l.counts[cntLDSBytes], e.LDSBytePJ)
-		byteCost(t.gl1, l.gl1, e.L1BytePJ)
-		byteCost(t.l2, l.l2, e.L2BytePJ)
-		scale := 1.0
-		if e.Vref > 0 {
-			scale = m.point.Volts / e.Vref * m.point.Volts / e.Vref
-		}
-		pj *= scale
+		scale, watts := m.supply()
+		pj = e.trafficPJ(pj, &t, l) * scale
 		// DRAM has its own supply.
 		pj += t.dramPJ - l.dramPJ
 		seconds := float64(cycles) / float64(m.point.Hz)
-		_, background := mem.EnergyOf(m.h.dram)
-		pj += float64((e.StaticW*scale + background/1e3) * seconds * 1e12)
+		pj += float64(watts * seconds * 1e12)
 		r.DRAMBytes += t.dram - l.dram
 		*l = t
 	} else {
@@ -111,6 +104,18 @@ func (m *machine) charge(r *sim.RegionReport, pj float64, cycles int64) {
 	}
 	r.EnergyPJ += pj
 	m.energy += pj
+	return pj
+}
+
+// supply is what dynamic energies are scaled by at the present voltage, and the static power.
+func (m *machine) supply() (scale, watts float64) {
+	e := &m.spec.Energy
+	scale = 1.0
+	if e.Vref > 0 {
+		scale = m.point.Volts / e.Vref * m.point.Volts / e.Vref
+	}
+	_, background := mem.EnergyOf(m.h.dram)
+	return scale, e.StaticW*scale + background/1e3
 }
 
 // counters are the event counts of a run.

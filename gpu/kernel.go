@@ -146,4 +146,8 @@ type Options struct {
 	Turn sim.Turn
 
 	Span func(sim.Span) // called in time order per dispatch; may be nil
+
+	// Profile, when set, receives what each instruction of a timed run cost. Cycles are those
+	// of the SIMD that ends a dispatch last, as in the report.
+	Profile *sim.Profile
 }

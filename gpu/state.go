@@ -60,6 +60,8 @@ type machine struct {
 	now        int64     // start of the dispatch
 	live       int       // work-groups resident
 	woken      bool
+	last       *simd     // of the last dispatch: the one that ended it
+	profiler   *profiler // nil: no run had a profile
 	count      [numCounts]int64
 	regions    []sim.RegionReport
 	energy     float64
@@ -118,6 +120,9 @@ func (m *machine) begin(space *mem.Space, opt Options) {
 	m.stalls = sim.StallTable{}
 	m.regions = nil
 	m.bases = m.bases[:0]
+	if m.profiler != nil {
+		clear(m.profiler.rows)
+	}
 	m.Cycle = 0
 	if !opt.Functional {
 		m.h.each((*cache.Cache).Settle)

@@ -32,6 +32,7 @@ func (m *machine) runTimed() {
 	for i := range m.lds {
 		m.lds[i] = ldsUnit{free: first}
 	}
+	m.profile()
 	m.half = int64(max(m.p.k.WaveSize/m.spec.Lanes, 1))
 	m.codeShift = shiftOf(m.spec.ICache.Line)
 	m.codeFits = len(m.p.k.Code) <= m.spec.ICache.Bytes
@@ -168,11 +169,13 @@ func (s *simd) advance(w *wave, t int64) {
 	}
 	ready := min(max(s.next[s.pick], s.cursor), t)
 	s.stalls[w.why] += ready - s.cursor
+	s.spend(w.PC, w.why, ready-s.cursor)
 	busy := sim.StallUnit
 	if s.unit[s.pick] == state.UnitVMEM && s.cu.accept >= t {
 		busy = s.cu.hold
 	}
 	s.stalls[busy] += t - ready
+	s.spend(w.PC, busy, t-ready)
 	s.cursor = t
 }
 
@@ -201,9 +204,13 @@ func (m *machine) issue(s *simd) {
 	}
 	if s.cursor < t+1 {
 		s.stalls[sim.StallIssue] += t + 1 - s.cursor
+		s.spend(pc, sim.StallIssue, t+1-s.cursor)
 		s.cursor = t + 1
 	}
 	next, why := t+1, sim.StallIssue
+	if s.profile != nil {
+		m.profiler.before = m.traffic()
+	}
 	switch u.Unit {
 	case state.UnitSALU:
 		s.free[state.UnitSALU] = t + 1
@@ -233,6 +240,9 @@ func (m *machine) issue(s *simd) {
 			return
 		}
 		next += int64(u.Imm)
+	}
+	if s.profile != nil {
+		m.accesses(pc)
 	}
 	w.prepare(next, why)
 	s.follow(s.pick)
@@ -274,6 +284,8 @@ func (m *machine) account(start int64) {
 	}
 	end := done(last)
 	last.stalls[sim.StallDrain] += end - last.cursor
+	last.spend(0, sim.StallDrain, end-last.cursor)
+	m.last = last
 	r := m.region(m.d.Region)
 	r.Cycles += end - start
 	r.Stalls.Add(&last.stalls)
@@ -299,7 +311,8 @@ func (m *machine) drain() {
 	m.stalls[sim.StallDrain] += n
 	m.cycles += n
 	m.now += n
-	m.charge(r, 0, n)
+	pj := m.charge(r, 0, n)
+	m.drained(n, pj)
 }
 
 // deadlock names a wave that waits for a barrier that cannot complete.

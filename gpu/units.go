@@ -58,6 +58,8 @@ type simd struct {
 	second int64 // a bound of the earliest issue of the waves but pick
 	after  int   // which of them
 	stalls sim.StallTable
+
+	profile []sim.StallTable // by operation, and those of none; nil: nobody asked
 }
 
 // buildUnits makes the compute units.

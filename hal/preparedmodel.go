@@ -45,6 +45,8 @@ type ExecuteOptions struct {
 	// Detail asks for OperationStats.Threads and .Counters, which cost time.
 	Detail bool
 	Trace  Tracer
+	// Profile receives where the costs arose, instruction by instruction.
+	Profile Profiler
 	// InBurst says that more executions follow closely, so that clocks stay up. Bursts
 	// set it.
 	InBurst bool

@@ -65,6 +65,7 @@ type ExecuteOptions struct {
 	Functional bool
 	Detail     bool
 	Trace      Tracer
+	Profile    Profiler
 	// Timeout bounds the time of each part on its device's clock; 0 is none.
 	Timeout time.Duration
 	// LoopTimeout bounds the simulated time of each WHILE; 0 is NNAPI's default.
@@ -157,6 +158,11 @@ func (c *Compilation) execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 			x.trace.emit(o.Trace, r, i+1)
 		}
 	}
+	for _, x := range e.ran {
+		if x.profile != nil {
+			x.profile.emit(o.Profile, r)
+		}
+	}
 	for _, x := range g.Outputs {
 		r.Outputs = append(r.Outputs, e.frames[0][x].data)
 		r.Dimensions = append(r.Dimensions, e.frames[0][x].dims)
@@ -232,6 +238,11 @@ func (e *execution) part(at int, client hal.Client) (whole string, ran ranStep, 
 		trace = &partTrace{device: device.Name(), of: &e.sources[s.source], operations: s.operations}
 		req.Trace = trace
 	}
+	var profile *partProfile
+	if o.Profile != nil && !o.Functional {
+		profile = &partProfile{device: device.Name(), of: &e.sources[s.source], operations: s.operations}
+		req.Profile = profile
+	}
 	for _, x := range s.inputs {
 		req.Inputs = append(req.Inputs, e.frames[s.source][x].data)
 	}
@@ -248,7 +259,10 @@ func (e *execution) part(at int, client hal.Client) (whole string, ran ranStep, 
 	if trace != nil {
 		trace.device, trace.stats = device.Name(), res.Stats
 	}
-	return "", ranStep{step: at, device: device, stats: &res.Stats, trace: trace}, nil
+	if profile != nil {
+		profile.device, profile.stats = device.Name(), res.Stats
+	}
+	return "", ranStep{step: at, device: device, stats: &res.Stats, trace: trace, profile: profile}, nil
 }
 
 // functionalStepFs is what a step counts against the timeout of a WHILE without a
@@ -260,8 +274,9 @@ type ranStep struct {
 	step    int
 	device  hal.Device
 	stats   *hal.Stats
-	trace   *partTrace // nil without a tracer
-	startFs int64      // on the machine's clock, where steps overlap
+	trace   *partTrace   // nil without a tracer
+	profile *partProfile // nil without a profiler
+	startFs int64        // on the machine's clock, where steps overlap
 }
 
 // schedule adds up what the steps cost, and says when they ran and how long the

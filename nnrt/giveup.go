@@ -156,6 +156,11 @@ func (w *watched) execute(r *hal.Request, o hal.ExecuteOptions, f func(*hal.Requ
 	if trace != nil {
 		o.Trace = &spans
 	}
+	var samples partProfile
+	profile := o.Profile
+	if profile != nil {
+		o.Profile = &samples
+	}
 	res, err := watch(w, "Execute", func() (*hal.Result, error) { return f(&own, o) })
 	if w.lost.Load() && hal.StatusOf(err) == hal.DeviceUnavailable {
 		return nil, err
@@ -167,6 +172,9 @@ func (w *watched) execute(r *hal.Request, o hal.ExecuteOptions, f func(*hal.Requ
 	}
 	for _, s := range spans {
 		trace.Span(s)
+	}
+	for i := range samples.samples {
+		profile.Sample(&samples.samples[i])
 	}
 	return res, err
 }

@@ -41,6 +41,7 @@ func (t timeline) Span(device string, s hal.Span, _ *nnrt.OperationCost, _ int) 
 	t[device] = append(t[device], s)
 }
 func (t timeline) Sample(string, nnrt.Counter, int64, float64) {}
+func (t timeline) Stall(string, string, int64, float64)        {}
 func (t timeline) Mark(thread string, m nntrace.Mark, start, end int64, _ int) {
 	t[thread] = append(t[thread], hal.Span{Name: m.String(), StartFs: start, EndFs: end})
 }

@@ -18,6 +18,9 @@ type Tracer interface {
 	Span(device string, s hal.Span, op *OperationCost, part int)
 	// Sample records the value that a counter of a device has from atFs on.
 	Sample(device string, c Counter, atFs int64, value float64)
+	// Stall records the percentage of a device's cycles that go to a reason from atFs on,
+	// "issue" when it works.
+	Stall(device, reason string, atFs int64, percent float64)
 	// Mark records what a layer of the NNAPI stack did, on a thread of it. Marks of a
 	// thread lie inside each other or apart. Unless 0, part is the number of the part that
 	// the thread waits for meanwhile: its Span comes later.
@@ -181,26 +184,55 @@ func (p *partTrace) emit(to Tracer, r *Result, number int) {
 		return
 	}
 	p.power(to)
+	p.stalls(to)
 	to.Sample(p.device, Frequency, p.startFs, float64(st.ClockHz)/1e6)
 	to.Sample(p.device, Frequency, p.startFs+st.LatencyFs, 0)
 }
 
-// power samples the power. The energy of an operation is spread evenly over its spans, so that
-// the area under the counter is the energy of the part.
+// power samples the power: the area under the counter is the energy of the part.
 func (p *partTrace) power(to Tracer) {
+	watts := func(o *hal.OperationStats) float64 { return o.EnergyPJ * 1e3 }
+	p.spread(watts, func(atFs int64, value float64) { to.Sample(p.device, Power, atFs, value) })
+}
+
+// stalls samples each reason that cycles went to: the area under its counter is the time of
+// those cycles.
+func (p *partTrace) stalls(to Tracer) {
+	for i := range p.stats.Stalls {
+		reason := p.stats.Stalls[i].Reason
+		percent := func(o *hal.OperationStats) float64 {
+			for _, s := range o.Stalls {
+				if s.Reason == reason && o.Cycles > 0 {
+					return 100 * float64(s.Cycles) / float64(o.Cycles) * float64(o.TimeFs)
+				}
+			}
+			return 0
+		}
+		p.spread(percent, func(atFs int64, value float64) { to.Stall(p.device, reason, atFs, value) })
+	}
+}
+
+// spread spreads an amount of each operation evenly over its spans, and samples the sum of all
+// per femtosecond.
+func (p *partTrace) spread(amount func(*hal.OperationStats) float64, sample func(atFs int64, value float64)) {
 	busy := map[int]int64{} // femtoseconds by operation, all tracks together
 	for _, s := range p.spans {
 		busy[s.Operation] += s.EndFs - s.StartFs
 	}
 	type edge struct {
 		atFs int64
-		rate float64 // change, pJ/fs
+		rate float64 // change
 	}
-	perFs := map[int]float64{}
+	perFs, some := map[int]float64{}, false
 	for i := range p.stats.Operations {
 		if o := &p.stats.Operations[i]; busy[o.Index] > 0 {
-			perFs[o.Index] = o.EnergyPJ / float64(busy[o.Index])
+			x := amount(o)
+			some = some || x != 0
+			perFs[o.Index] = x / float64(busy[o.Index])
 		}
+	}
+	if !some {
+		return
 	}
 	var edges []edge
 	for _, s := range p.spans {
@@ -208,7 +240,7 @@ func (p *partTrace) power(to Tracer) {
 		edges = append(edges, edge{s.StartFs, x}, edge{s.EndFs, -x})
 	}
 	slices.SortStableFunc(edges, func(a, b edge) int { return cmp.Compare(a.atFs, b.atFs) })
-	now := 0.0
+	now, last := 0.0, -1.0
 	for i, x := range edges {
 		now += x.rate
 		if i+1 < len(edges) && edges[i+1].atFs == x.atFs {
@@ -217,6 +249,57 @@ func (p *partTrace) power(to Tracer) {
 		if i+1 == len(edges) {
 			now = 0 // without the rounding of the sums
 		}
-		to.Sample(p.device, Power, x.atFs, max(now, 0)*1e3)
+		if v := max(now, 0); v != last {
+			sample(x.atFs, v)
+			last = v
+		}
+	}
+}
+
+// Profiler receives where an execution's costs arose.
+type Profiler interface {
+	// Sample records a place of a program of a device. op is the operation, or overhead, that
+	// it is a part of, with the operation's whole cost; it must not be kept, and neither must s.
+	// What a device reports of no place comes as one sample of its operation, without a Program.
+	Sample(device string, s *hal.Sample, op *OperationCost)
+}
+
+// partProfile keeps the samples of a part until the execution's costs are known.
+type partProfile struct {
+	device     string
+	of         *source
+	operations []int // of the source, by the part's indexes
+	samples    []hal.Sample
+	stats      hal.Stats
+}
+
+// Sample implements hal.Profiler.
+func (p *partProfile) Sample(s *hal.Sample) { p.samples = append(p.samples, *s) }
+
+// emit passes the samples on, with the operations of the model.
+func (p *partProfile) emit(to Profiler, r *Result) {
+	row := func(index int) *OperationCost {
+		switch {
+		case index < 0:
+			return r.overhead(p.device, index)
+		case index >= len(p.operations):
+			return nil
+		}
+		return r.row(p.of, p.device, p.operations[index])
+	}
+	for i := range p.samples {
+		s := &p.samples[i]
+		if op := row(s.Operation); op != nil {
+			to.Sample(p.device, s, op)
+		}
+	}
+	for i := range p.stats.Operations {
+		o := &p.stats.Operations[i]
+		if slices.ContainsFunc(p.samples, func(s hal.Sample) bool { return s.Operation == o.Index }) {
+			continue
+		}
+		if op := row(o.Index); op != nil {
+			to.Sample(p.device, &hal.Sample{Operation: o.Index, At: hal.NoInstruction, Text: op.Name(), Count: 1, Stalls: o.Stalls, EnergyPJ: o.EnergyPJ}, op)
+		}
 	}
 }

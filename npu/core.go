@@ -52,6 +52,8 @@ type Options struct {
 	Turn sim.Turn
 	// Span, when set, is told what each engine did: track is "kernel" or "dma".
 	Span func(sim.Span)
+	// Profile, when set, receives what each command of a timed run cost.
+	Profile *sim.Profile
 	// MaxWork bounds the multiply-accumulates and elements a run may take; 0
 	// means DefaultMaxWork. A run beyond it ends with an error.
 	MaxWork int64
@@ -121,11 +123,12 @@ func (st *State) run(r *Regions, o Options) (*sim.Report, error) {
 			t.region(p.Marks[mark].ID)
 			mark++
 		}
-		t.command(cmd)
+		t.command(at, cmd)
 		stop, err := st.step(index, cmd, r, t, &left)
 		if err != nil {
 			return nil, &CommandError{Index: index, Word: at, Code: cmd.Code, Err: err}
 		}
+		t.profile.memory(t.id(), t.mems)
 		if stop {
 			return t.finish(), nil
 		}

@@ -50,7 +50,7 @@ func TestContract(t *testing.T) {
 		return list
 	}
 	options := func(r coretest.Run[*State]) Options {
-		return Options{Functional: r.Functional, Memories: memories(r.Memory), State: r.State}
+		return Options{Functional: r.Functional, Memories: memories(r.Memory), State: r.State, Profile: r.Profile}
 	}
 	suite := coretest.Suite[*State]{
 		NewState:   func(l mem.Level) (*State, error) { return core.NewState(memories(l)) },

@@ -16,7 +16,12 @@ type events struct {
 }
 
 // energy adds picojoules to the current region.
-func (t *timer) energy(pj float64) { t.report.Regions[t.cur].EnergyPJ += pj }
+func (t *timer) energy(pj float64) {
+	t.report.Regions[t.cur].EnergyPJ += pj
+	if f := t.profile; f != nil {
+		f.row(t.id(), f.word).EnergyPJ += pj
+	}
+}
 
 // opEvents counts an operation and charges its arithmetic.
 func (t *timer) opEvents(o *state.Op) {

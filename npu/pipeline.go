@@ -18,6 +18,10 @@ func (t *timer) op(o *state.Op) {
 	t.hold(t.kernels[s.Kernels-1].end, sim.StallQueue)
 	prev := t.kernels[0]
 	k := kernel{cur: t.cur}
+	if t.profile != nil {
+		k.word = t.profile.word
+		t.profile.starts(t.id(), o.Name())
+	}
 	b := block{o: o, issue: t.cmd}
 	first, last := int64(-1), int64(0)
 	for y := 0; y < o.OFM.H; y += o.BlockH {
@@ -134,7 +138,7 @@ func (t *timer) account(b *block, prev *kernel, a *accounts, j *job) {
 	// Until the fetch could start: the command processor, the previous kernel,
 	// or the array still holding both input buffers.
 	if a.start == a.dep && a.dep > b.issue {
-		t.chargeTo(prev.cur, a.dep, sim.StallDrain)
+		t.chargeTo(prev.cur, prev.word, a.dep, sim.StallDrain)
 	}
 	if a.start == b.issue {
 		t.charge(min(t.waitEnd, a.start), t.waitFor)

@@ -52,5 +52,5 @@ func (st *State) begin(p *Program, r *Regions, o Options) {
 // end lets go of what belongs to the caller.
 func (st *State) end() {
 	st.program, st.engine.Cache, st.op, st.hz = nil, nil, state.Op{}, hazards{}
-	st.timer.span, st.timer.report = nil, nil
+	st.timer.span, st.timer.report, st.timer.profile = nil, nil, nil
 }

@@ -17,6 +17,8 @@ type timer struct {
 	off   bool
 	clock sim.Clock
 	span  func(sim.Span)
+	// profile is nil unless somebody asked.
+	profile *profiler
 	// offChip is the off-chip traffic already charged to a region.
 	offChip int64
 	mems    []memory
@@ -49,6 +51,7 @@ type kernel struct {
 	last [4]int64 // completion of its last block jobs, newest first
 	n    int      // of them
 	cur  int      // region
+	word int      // of the command, when there is a profile
 }
 
 // job is the engine times of one block.
@@ -77,6 +80,7 @@ func (t *timer) begin(s *Spec, o *Options, levels []mem.Level, r *Regions) {
 	}
 	t.mems, t.regions = mems, regions
 	t.base, t.stream = placeRegions(s, t.mems, levels, r)
+	t.profile = newProfiler(o.Profile, t.mems)
 	clear(regions)
 	regions[-1] = 0
 	*t.report = sim.Report{Hz: s.Hz, Regions: []sim.RegionReport{{ID: -1}}}
@@ -111,7 +115,7 @@ func (t *timer) chargeTraffic() {
 		}
 		if m.level != nil {
 			pj, _ := mem.EnergyOf(m.level)
-			t.energy(pj - m.charged)
+			t.report.Regions[t.cur].EnergyPJ += pj - m.charged // a profile charges it to commands
 			m.charged = pj
 		}
 	}
@@ -120,20 +124,39 @@ func (t *timer) chargeTraffic() {
 }
 
 // charge charges the cycles from cursor to end to a reason.
-func (t *timer) charge(end int64, why sim.Reason) { t.chargeTo(t.cur, end, why) }
+func (t *timer) charge(end int64, why sim.Reason) {
+	word := noWord
+	if t.profile != nil {
+		word = t.profile.word
+	}
+	t.chargeTo(t.cur, word, end, why)
+}
 
-func (t *timer) chargeTo(region int, end int64, why sim.Reason) {
+// chargeTo charges them to a region, and to a command in it.
+func (t *timer) chargeTo(region, word int, end int64, why sim.Reason) {
 	if n := end - t.cursor; n > 0 {
 		t.report.Regions[region].Stalls[why] += n
 		t.cursor = end
+		if t.profile != nil {
+			t.profile.row(t.report.Regions[region].ID, word).Stalls[why] += n
+		}
 	}
 }
 
+// id is the region that costs belong to.
+func (t *timer) id() int {
+	if t.off {
+		return -1
+	}
+	return t.report.Regions[t.cur].ID
+}
+
 // command takes one command.
-func (t *timer) command(c ethosu.Command) {
+func (t *timer) command(at int, c ethosu.Command) {
 	if t.off {
 		return
 	}
+	t.profile.command(at, c, t.id())
 	t.report.Instructions++
 	t.fetchCommand(4 * c.Words())
 	t.cmd += int64(t.spec.CommandCycles)
@@ -195,6 +218,7 @@ func (t *timer) dma(r *state.Registers, n int) {
 	if t.off {
 		return
 	}
+	t.profile.starts(t.id(), "dma")
 	// A full queue holds the command processor.
 	t.hold(t.copies[t.spec.DMAChannels-1], sim.StallDMA)
 	start := max(t.cmd, t.copyFree) + int64(t.spec.DMASetup)
@@ -246,7 +270,7 @@ func (t *timer) finish() *sim.Report {
 	}
 	t.flush(1 << 62)
 	if k := &t.kernels[0]; k.end > t.cursor {
-		t.chargeTo(k.cur, k.end, sim.StallDrain)
+		t.chargeTo(k.cur, k.word, k.end, sim.StallDrain)
 	}
 	t.charge(t.copies[0], sim.StallDMA)
 	t.charge(t.cmd, sim.StallFetch)
@@ -269,6 +293,8 @@ func (t *timer) finish() *sim.Report {
 		rep.Stalls.Add(&g.Stalls)
 		rep.EnergyPJ += g.EnergyPJ
 	}
+	t.profile.memory(t.id(), t.mems)
+	t.profile.finish(static)
 	rep.Counters = t.counters()
 	return rep
 }

@@ -136,6 +136,9 @@ type Options struct {
 	// Span, when set, is told what the units of "npu" and "cpu" did. A span's
 	// operation is an index of Result.Operations, or -1.
 	Span func(device string, s hal.Span)
+	// Profile, when set, receives the samples of each ethos-u operator; operation names what a
+	// region of theirs is. Operators of the CPU are not in it.
+	Profile func(list *sim.Profile, hz int64, operation func(region int) string)
 }
 
 // Run executes the network once. Inputs are dense buffers in the graph's order.
@@ -197,9 +200,21 @@ func (s *Session) runNPU(st *step, index int, values [][]byte, o Options, r *Res
 			return err
 		}
 	}
+	if o.Profile != nil && !o.Functional {
+		c.Profile = &sim.Profile{}
+	}
 	rep, err := s.core.Run(st.program, &st.regions, c)
 	if err != nil {
 		return err
+	}
+	if c.Profile != nil {
+		first := len(r.Operations)
+		o.Profile(c.Profile, rep.Hz, func(region int) string {
+			if region < 0 || region >= len(st.operations) {
+				return ""
+			}
+			return fmt.Sprintf("%d %s", first+region, st.operations[region].Name)
+		})
 	}
 	for _, x := range st.Outputs {
 		t := &s.net.Tensors[x]
@@ -250,6 +265,9 @@ func (t *tracer) Span(device string, s hal.Span, op *nnrt.OperationCost, _ int) 
 
 // Sample implements nnrt.Tracer: counters of the CPU are not passed on.
 func (t *tracer) Sample(string, nnrt.Counter, int64, float64) {}
+
+// Stall implements nnrt.Tracer.
+func (t *tracer) Stall(string, string, int64, float64) {}
 
 // Mark implements nnrt.Tracer: a command stream runs without NNAPI.
 func (t *tracer) Mark(string, nntrace.Mark, int64, int64, int) {}

@@ -118,8 +118,11 @@ func (r *Recorder) Span(process, track, name string, startFs, endFs int64, args 
 	k.Spans = append(k.Spans, s)
 }
 
-// Counter implements trace.Writer.
+// Counter implements trace.Writer. What cycles went to has its bars by operation.
 func (r *Recorder) Counter(process, name string, atFs int64, value float64) {
+	if trace.IsStall(name) {
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.samples++; r.samples > maxSamples || math.IsNaN(value) || math.IsInf(value, 0) {

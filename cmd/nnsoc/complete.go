@@ -15,20 +15,21 @@ import (
 
 // values are what flags of these names take, of whichever command.
 var values = map[string][]string{
-	"preference":   {"fast", "sustained", "low-power"},
-	"priority":     {"low", "medium", "high"},
-	"trace-format": {"json\tChrome trace events", "pftrace\tPerfetto"},
-	"via":          {"device\tthe driver itself", "service\ta process boundary", "runtime\tNNAPI's runtime"},
-	"dataflow":     {"os\toutputs stay", "ws\tweights stay", "is\tinputs stay"},
-	"overlap":      {"none", "preload"},
-	"format":       {"text", "benchstat"},
-	"engine":       {"cpu", "gpu", "dsp", "npu"},
-	"strategies":   partition.Names([]partition.Device{{Name: "cpu"}, {Name: "gpu"}, {Name: "dsp"}, {Name: "npu"}}),
+	"preference":    {"fast", "sustained", "low-power"},
+	"priority":      {"low", "medium", "high"},
+	"profile-value": {"cycles", "time", "energy", "executions"},
+	"trace-format":  {"json\tChrome trace events", "pftrace\tPerfetto"},
+	"via":           {"device\tthe driver itself", "service\ta process boundary", "runtime\tNNAPI's runtime"},
+	"dataflow":      {"os\toutputs stay", "ws\tweights stay", "is\tinputs stay"},
+	"overlap":       {"none", "preload"},
+	"format":        {"text", "benchstat"},
+	"engine":        {"cpu", "gpu", "dsp", "npu"},
+	"strategies":    partition.Names([]partition.Device{{Name: "cpu"}, {Name: "gpu"}, {Name: "dsp"}, {Name: "npu"}}),
 }
 
 // extensions are those of the files that flags of these names take, none for any.
 var extensions = map[string][]string{
-	"labels": {"txt"}, "html": {"html"}, "csv": {"csv"}, "report": {"json"}, "trace": {"json", "gz", "pftrace"}, "results": {"jsonl"}, "input": nil, "dataset": nil, "socket": nil, "driver": nil,
+	"labels": {"txt"}, "html": {"html"}, "csv": {"csv"}, "report": {"json"}, "trace": {"json", "gz", "pftrace"}, "profile": {"gz", "folded"}, "results": {"jsonl"}, "input": nil, "dataset": nil, "socket": nil, "driver": nil,
 }
 
 // folders are flags that take a folder.

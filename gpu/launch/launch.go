@@ -37,6 +37,8 @@ type Launch struct {
 	// instructions; 0 means DefaultMaxInstructions.
 	MaxInstructions int64
 	Functional      bool // no timing
+	// Profile, when set, receives what each instruction cost; offsets are addresses of the file.
+	Profile *sim.Profile
 
 	// StackBytes is the scratch of a lane when it is more than what the kernel declares:
 	// compilers count a recursion once.
@@ -100,7 +102,14 @@ func (l *Launch) Run(core *gpu.Core) (*sim.Report, error) {
 	for i := range d.Grid {
 		d.Grid[i] = l.Groups[i] * l.Block[i]
 	}
-	rep, err := core.Run(space, []gpu.Dispatch{d}, gpu.Options{MaxInstructions: limit, Functional: l.Functional, Memory: l.Memory})
+	rep, err := core.Run(space, []gpu.Dispatch{d}, gpu.Options{MaxInstructions: limit, Functional: l.Functional, Memory: l.Memory, Profile: l.Profile})
+	if l.Profile != nil {
+		for i := range l.Profile.Samples {
+			if x := &l.Profile.Samples[i]; x.At != sim.NoInstruction {
+				x.At += int64(gk.Base - codeBase)
+			}
+		}
+	}
 	var fault *gpu.Fault
 	if errors.As(err, &fault) {
 		fault.PC += int(gk.Base - codeBase) // as in a listing of the file

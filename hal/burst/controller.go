@@ -75,7 +75,7 @@ func carries(r *hal.Request, o *hal.ExecuteOptions) bool {
 			return false
 		}
 	}
-	return o.Deadline == nil && o.LoopTimeout == 0 && !o.Functional && !o.Detail && o.Trace == nil && o.Client == nil && !o.EngineOnly
+	return o.Deadline == nil && o.LoopTimeout == 0 && !o.Functional && !o.Detail && o.Trace == nil && o.Profile == nil && o.Client == nil && !o.EngineOnly
 }
 
 // receive waits for the result of the request that was sent. It is not sent again: the

@@ -205,7 +205,7 @@ func (h *engineHost) run(c *base.Call, k soc.Conditions, spans *recorder, run fu
 	if k.Woken {
 		m.caches[h.engine].Reset()
 	}
-	keep := !m.SimulateAll && !h.foreign && m.soc.Alone() && to == nil && !b.Detail
+	keep := !m.SimulateAll && !h.foreign && m.soc.Alone() && to == nil && !b.Detail && b.Profile == nil
 	var before memoryState
 	if keep {
 		before = h.memory(c.Program)

@@ -120,7 +120,7 @@ const maxWarmUps = 4
 func (h *engineHost) warmUp(c *base.Call, r soc.Request, run func(hal.Tracer, base.Place) (*hal.Result, error)) error {
 	plain := *c
 	buffers := *c.Buffers
-	buffers.Trace = nil
+	buffers.Trace, buffers.Profile = nil, nil
 	plain.Buffers = &buffers
 	k, err := h.m.soc.Saturated(r)
 	for range maxWarmUps {

@@ -167,7 +167,7 @@ func (p *prepared) ConfigureExecutionBurst() (hal.Burst, error) {
 // call.
 func (h *burstHandle) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
 	defer runtime.KeepAlive(h)
-	if o.Trace != nil {
+	if o.Trace != nil || o.Profile != nil {
 		o.InBurst = true
 		return h.link.prepared.Execute(r, o)
 	}

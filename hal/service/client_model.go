@@ -30,6 +30,9 @@ func (p *prepared) request(r *hal.Request, o *hal.ExecuteOptions) (*pb.ExecuteRe
 	if r == nil {
 		return nil, nil, hal.Errorf(hal.InvalidArgument, "service: no request")
 	}
+	if o.Profile != nil {
+		return nil, nil, hal.Errorf(hal.InvalidArgument, "service: profiles are of devices in the same process, the driver of %s is not", p.device.Name())
+	}
 	pools, err := p.device.shared.pass(r)
 	if err != nil {
 		return nil, nil, err

@@ -2,6 +2,7 @@ package coretest
 
 import (
 	"bytes"
+	"math"
 	"reflect"
 	"strings"
 	"sync"
@@ -24,6 +25,9 @@ type Suite[S any] struct {
 	// ends; Waits is a part of the error, which names who waits or what goes on.
 	Deadlock func(Run[S]) error
 	Waits    string
+	// SharedCycles says that threads share the cycles of a region in its profile: each reason of
+	// theirs gets its part, where a report has those of the thread that ended last.
+	SharedCycles bool
 	// OtherState makes a state of another core of the same machine.
 	OtherState func(mem.Level) (S, error)
 }
@@ -34,11 +38,13 @@ type Run[S any] struct {
 	Memory     mem.Level
 	State      S // the zero value for none
 	Rounds     int
+	Profile    *sim.Profile // nil: none
 }
 
 // Test checks the contract.
 func (s *Suite[S]) Test(t *testing.T) {
 	t.Run("Account", s.account)
+	t.Run("Profile", s.profile)
 	t.Run("Repeatable", s.repeatable)
 	t.Run("Functional", s.functional)
 	t.Run("Concurrent", s.concurrent)
@@ -122,6 +128,52 @@ func (s *Suite[S]) account(t *testing.T) {
 	}
 	if cycles != r.Cycles || sum != r.Stalls {
 		t.Errorf("regions add up to %d cycles %v, the run has %d %v", cycles, sum, r.Cycles, r.Stalls)
+	}
+}
+
+// profile: what the places of a program cost adds up to what the regions of the run do, and looking
+// changes nothing.
+func (s *Suite[S]) profile(t *testing.T) {
+	want := s.cold(t)
+	p := &sim.Profile{}
+	got := s.run(t, Run[S]{Memory: &Flat{}, Profile: p})
+	same(t, "a run with a profile", got, want)
+	sums := map[int]*sim.RegionReport{}
+	for i := range want.report.Regions {
+		g := &want.report.Regions[i]
+		sums[g.ID] = &sim.RegionReport{ID: g.ID}
+	}
+	instructions := int64(0)
+	for i := range p.Samples {
+		x := &p.Samples[i]
+		if x.Program == "" || x.Text == "" || x.At < 0 && x.At != sim.NoInstruction || x.Count < 0 {
+			t.Errorf("a sample of nowhere: %+v", x)
+		}
+		g := sums[x.Region]
+		if g == nil {
+			t.Fatalf("a sample of region %d, which the run does not have", x.Region)
+		}
+		g.Cycles += x.Stalls.Total()
+		g.Stalls.Add(&x.Stalls)
+		g.EnergyPJ += x.EnergyPJ
+		if x.At != sim.NoInstruction {
+			instructions += x.Count
+		}
+		if x.EnergyPJ < -1e-6*want.report.EnergyPJ {
+			t.Errorf("%s %s: %g pJ", x.Program, x.Text, x.EnergyPJ)
+		}
+	}
+	for i := range want.report.Regions {
+		g, sum := &want.report.Regions[i], sums[want.report.Regions[i].ID]
+		if sum.Cycles != g.Cycles || math.Abs(sum.EnergyPJ-g.EnergyPJ) > 1e-9*g.EnergyPJ {
+			t.Errorf("region %d: samples of %d cycles and %g pJ, it has %d and %g", g.ID, sum.Cycles, sum.EnergyPJ, g.Cycles, g.EnergyPJ)
+		}
+		if !s.SharedCycles && sum.Stalls != g.Stalls {
+			t.Errorf("region %d: samples of %v, it has %v", g.ID, sum.Stalls, g.Stalls)
+		}
+	}
+	if instructions == 0 {
+		t.Error("no instruction was executed")
 	}
 }
 

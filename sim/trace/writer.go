@@ -1,11 +1,23 @@
 package trace
 
+import "strings"
+
 // Arg is a named value shown with a span. Value is anything that encodes as
 // JSON, or a Flow.
 type Arg struct {
 	Key   string
 	Value any
 }
+
+// stallCounter begins the names of counters that say what share of a device's cycles went to a
+// reason.
+const stallCounter = "stall: "
+
+// StallCounter is the counter of a reason.
+func StallCounter(reason string) string { return stallCounter + reason + " (%)" }
+
+// IsStall reports whether a counter is of a reason that cycles went to.
+func IsStall(counter string) bool { return strings.HasPrefix(counter, stallCounter) }
 
 // Writer streams spans and counters to a file of some format. Its methods may be called
 // from several goroutines.

@@ -59,6 +59,7 @@ type RunOptions struct {
 	Functional bool
 	Detail     bool // see hal.ExecuteOptions
 	Trace      hal.Tracer
+	Profile    hal.Profiler
 	StartFs    int64 // time of the execution at which the run begins
 	// Preference and Priority are those of the prepared model; InBurst says that more
 	// executions follow closely. They steer clocks.

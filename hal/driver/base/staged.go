@@ -112,8 +112,12 @@ func (p *staged) runStage(s *stage, r *hal.Buffers, at Place, startFs int64, val
 	if err != nil {
 		return nil, hal.Stats{}, err
 	}
+	profile := r.Profile
+	if r.Functional {
+		profile = nil
+	}
 	run, err := program.Run(in, RunOptions{
-		Functional: r.Functional, Detail: r.Detail && !r.Functional, Trace: r.Trace, StartFs: startFs,
+		Functional: r.Functional, Detail: r.Detail && !r.Functional, Trace: r.Trace, Profile: profile, StartFs: startFs,
 		Preference: p.options.Preference, Priority: p.options.Priority, InBurst: r.InBurst, Place: at.from(sim.Time(startFs)),
 	})
 	if err != nil {

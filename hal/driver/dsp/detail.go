@@ -81,9 +81,29 @@ func (p *executable) detail(st *hal.Stats, report *sim.Report, prof *dsp.Profile
 	}
 }
 
+// profile passes on what the packets of an execution cost.
+func (p *executable) profile(to hal.Profiler, c *dsp.Core, report *sim.Report, prof *dsp.Profile) error {
+	if err := p.decode(); err != nil {
+		return err
+	}
+	var list sim.Profile
+	spec := c.Spec()
+	prof.AddTo(&list, &spec, &p.program, report, func(addr uint32) (string, uint32) {
+		k := p.kernelAt(addr)
+		return k.Name, k.Entry
+	})
+	statistics.Profile(to, &list)
+	return nil
+}
+
+// kernelAt is the kernel that an address belongs to.
+func (p *executable) kernelAt(addr uint32) *hvx.Linked {
+	return p.all[sort.Search(len(p.all), func(i int) bool { return p.all[i].Entry > addr })-1]
+}
+
 // packetAt is the packet at an address and what it is for.
 func (p *executable) packetAt(addr uint32) (*hexagon.Packet, *hvx.PhaseShares) {
-	k := p.all[sort.Search(len(p.all), func(i int) bool { return p.all[i].Entry > addr })-1]
+	k := p.kernelAt(addr)
 	i := sort.Search(len(k.Packets), func(i int) bool { return k.Packets[i].Addr > addr }) - 1
 	return &k.Packets[i], &k.Shares[i]
 }

@@ -238,7 +238,7 @@ func (p *executable) execute(r *finished, space *mem.Space, o base.RunOptions) e
 	if !o.Functional {
 		options.State = r.memory.caches
 	}
-	if o.Detail {
+	if o.Detail || o.Profile != nil {
 		options.Profile = &dsp.Profile{}
 	}
 	report, err := c.Run(&p.program, space, p.jobs, options)
@@ -259,6 +259,9 @@ func (p *executable) execute(r *finished, space *mem.Space, o base.RunOptions) e
 			return err
 		}
 		p.detail(&r.stats, report, options.Profile)
+	}
+	if o.Profile != nil {
+		return p.profile(o.Profile, c, report, options.Profile)
 	}
 	return nil
 }

@@ -96,10 +96,14 @@ func (p *executable) Run(inputs [][]byte, r base.RunOptions) (base.Run, error) {
 			copy(m.arena[t.Off:], inputs[i])
 		}
 	}
-	o := core.Options{State: m.state, Points: r.Points, Functional: r.Functional, Turn: r.Turn, Span: statistics.Trace(r.Trace, r.StartFs, 0)}
+	profile := statistics.ProfileOf(r.Profile)
+	o := core.Options{State: m.state, Profile: profile, Points: r.Points, Functional: r.Functional, Turn: r.Turn, Span: statistics.Trace(r.Trace, r.StartFs, 0)}
 	report, err := p.dev.core.Run(&m.space, p.program.Dispatches, o)
 	if err != nil {
 		return nil, err // the machine is dropped
+	}
+	if profile != nil {
+		statistics.Profile(r.Profile, profile)
 	}
 	for _, f := range p.program.Faults {
 		if binary.LittleEndian.Uint32(m.arena[f.Word.Off:]) != 0 {

@@ -95,10 +95,14 @@ func (p *executable) Run(inputs [][]byte, r base.RunOptions) (base.Run, error) {
 		}
 		copy(io[b.Addr:b.Addr+b.Bytes], inputs[i])
 	}
-	o := core.Options{State: m.state, Functional: r.Functional, Turn: r.Turn, Span: statistics.Trace(r.Trace, r.StartFs, 0)}
+	profile := statistics.ProfileOf(r.Profile)
+	o := core.Options{State: m.state, Profile: profile, Functional: r.Functional, Turn: r.Turn, Span: statistics.Trace(r.Trace, r.StartFs, 0)}
 	report, err := m.core.Run(&p.prog.Code, &m.regions, o)
 	if err != nil {
 		return nil, err // the machine is dropped
+	}
+	if profile != nil {
+		statistics.Profile(r.Profile, profile)
 	}
 	return &run{p, m, statistics.Stats(report)}, nil
 }

@@ -58,6 +58,7 @@ type Options struct {
 type Object struct {
 	object.Image
 	Packets []hexagon.Packet
+	Lines   []int // of the source, from 1: of each packet
 }
 
 // AssembleObject assembles a source file.

@@ -328,6 +328,7 @@ func (a *assembler) object() (*Object, error) {
 	}
 	for i := range a.packets {
 		o.Packets = append(o.Packets, a.packets[i].Packet)
+		o.Lines = append(o.Lines, a.packets[i].at.line)
 	}
 	for _, name := range a.order {
 		s := a.symbols[name]

@@ -228,6 +228,8 @@ func (a *assembler) instruction(word, rest string) error {
 		}
 		a.fixups = append(a.fixups, *fix)
 	}
+	s := a.here()
+	s.Lines = append(s.Lines, codeobject.Line{Addr: start, Line: a.line})
 	return a.emit(b...)
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,7 +81,11 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(f, g, cmpopts.IgnoreUnexported(codeobject.File{})); d != "" {
+	first := f.Segments[1].Addr
+	if want := []codeobject.Line{{Addr: first, Line: 4}, {Addr: first + 4, Line: 5}, {Addr: first + 12, Line: 6}, {Addr: first + 20, Line: 7}}; !slices.Equal(f.Lines, want) || f.Line(first+12) != 6 || f.Line(first+13) != 0 {
+		t.Errorf("lines %v, want %v", f.Lines, want)
+	}
+	if d := cmp.Diff(f, g, cmpopts.IgnoreUnexported(codeobject.File{}), cmpopts.IgnoreFields(codeobject.File{}, "Lines")); d != "" {
 		t.Error(d)
 	}
 	k, err := g.Kernel("k")

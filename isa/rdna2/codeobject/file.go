@@ -1,6 +1,7 @@
 package codeobject
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -16,6 +17,7 @@ type File struct {
 	Segments []Segment // by address
 	Symbols  []Symbol  // of functions, kernels and data that have a name, by address
 	Kernels  []Kernel  // by name
+	Lines    []Line    // of the source, by address; none of a file that was read
 
 	flags  uint32  // e_flags
 	note   []byte  // MessagePack
@@ -29,6 +31,22 @@ type Segment struct {
 	Data  []byte
 	Write bool
 	Exec  bool
+}
+
+// Line says which line of a source, from 1, the instruction at an address comes from.
+type Line struct {
+	Addr uint64
+	Line int
+}
+
+// Line is the line of the source that the instruction at an address comes from, 0 where it is
+// not known.
+func (f *File) Line(addr uint64) int {
+	i, ok := slices.BinarySearchFunc(f.Lines, addr, func(l Line, addr uint64) int { return cmp.Compare(l.Addr, addr) })
+	if !ok {
+		return 0
+	}
+	return f.Lines[i].Line
 }
 
 // Symbol is a name for an address.

@@ -25,6 +25,7 @@ type Section struct {
 	Align uint64 // a power of two
 	Write bool
 	Exec  bool
+	Lines []Line // of the source, with offsets in the section for addresses
 }
 
 // UnitSymbol is a symbol of a unit.
@@ -108,6 +109,9 @@ func (u *Unit) linkInto(f *File) error {
 				return fmt.Errorf("codeobject: more than %d bytes of sections", maxImage)
 			}
 			addr[i] = at
+			for _, l := range s.Lines {
+				f.Lines = append(f.Lines, Line{at + l.Addr, l.Line})
+			}
 			seg.Data = append(seg.Data, make([]byte, at-seg.Addr-uint64(len(seg.Data)))...)
 			seg.Data = append(seg.Data, s.Data...)
 			at += uint64(len(s.Data))

@@ -77,21 +77,26 @@ func readInput(path string) ([]byte, error) {
 }
 
 // readELF reads an executable, or assembles one from source: a file named so, or standard input that is no ELF file.
-func readELF(path string) ([]byte, error) {
-	data, err := readInput(path)
+// lines are those of the source by address.
+func readELF(path string) (data []byte, lines map[uint32]int, err error) {
+	data, err = readInput(path)
 	ext := filepath.Ext(path)
 	if err != nil || ext != ".s" && ext != ".S" && ext != ".asm" && (path != "-" || bytes.HasPrefix(data, []byte(elf.ELFMAG))) {
-		return data, err
+		return data, nil, err
 	}
 	obj, err := AssembleText(path, data, asm.Options{Base: DSPBase})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	lines = map[uint32]int{}
+	for i, n := range obj.Lines {
+		lines[obj.Packets[i].Addr] = n
 	}
 	data, err = obj.ELF()
 	if err != nil {
 		err = cli.Usage(fmt.Errorf("%s: %w", path, err))
 	}
-	return data, err
+	return data, lines, err
 }
 
 // runCopies executes an ELF file on so many threads at once, each copy in memory

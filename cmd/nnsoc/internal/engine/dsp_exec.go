@@ -5,13 +5,17 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/dsp/linux"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -20,6 +24,7 @@ type execFlags struct {
 	limit   int64
 	env     []string
 	threads int
+	profile measure.ProfileFlags
 }
 
 func newDSPExec(a *cli.App) *cobra.Command {
@@ -63,6 +68,7 @@ the thread that ended last.`,
 	cmd.Flags().IntVar(&f.threads, "threads", 1, "hardware threads that run the program")
 	cmd.Flags().Int64Var(&f.limit, "max-packets", 0, "end a program that runs longer (default 2^34)")
 	cmd.Flags().StringArrayVarP(&f.env, "env", "E", nil, "NAME=VALUE for the program's environment (default empty)")
+	f.profile.Add(cmd.Flags())
 	return cmd
 }
 
@@ -111,13 +117,26 @@ func dspExec(a *cli.App, args []string, f *execFlags) error {
 	if err != nil {
 		return err
 	}
-	elf, err := readELF(args[0])
+	elf, lines, err := readELF(args[0])
 	if err != nil {
 		return err
 	}
+	profile, err := f.profile.Open()
+	if err != nil {
+		return err
+	}
+	defer profile.Discard()
 	var prof dsp.Profile
 	ps, rep, err := runCopies(core, args[0], elf, f.threads, linux.Process{Args: args, Env: f.env, Stdout: a.Out, Stderr: a.Err}, dsp.Options{Profile: &prof, MaxPackets: f.limit})
 	if err != nil {
+		return err
+	}
+	if profile != nil {
+		if err := profileProgram(profile, core.Core, args[0], elf, ps[0].Image.Program, rep, &prof, lines); err != nil {
+			return err
+		}
+	}
+	if err := profile.Commit(); err != nil {
 		return err
 	}
 	e := newExecReport(core.Core, f.threads, ps[0].Image.Program, rep, &prof)
@@ -140,6 +159,30 @@ func dspExec(a *cli.App, args []string, f *execFlags) error {
 		err = &cli.ExitError{Code: e.Status} // the program's own; the report names it
 	}
 	return err
+}
+
+// profileProgram adds what the packets of a program cost. Functions are its symbols; lines are those of
+// a source, by address.
+func profileProgram(to *measure.Profile, core *dsp.Core, path string, elf []byte, program *dsp.Program, rep *sim.Report, prof *dsp.Profile, lines map[uint32]int) error {
+	code, err := object.ReadELF(elf)
+	if err != nil {
+		return cli.Usage(fmt.Errorf("%s: %w", path, err))
+	}
+	var list sim.Profile
+	spec := core.Spec()
+	// Offsets are addresses, so that they are those of a listing.
+	prof.AddTo(&list, &spec, program, rep, func(addr uint32) (string, uint32) {
+		for i := range code {
+			if c := &code[i]; addr >= c.Addr && addr-c.Addr < uint32(len(c.Data)) {
+				if name, _, _ := strings.Cut(c.SymbolAt(addr), "+"); name != "" {
+					return name, 0
+				}
+			}
+		}
+		return filepath.Base(path), 0
+	})
+	to.Core("dsp", &list, rep.Hz, func(int) string { return "" }, path, func(at int64) int { return lines[uint32(at)] })
+	return nil
 }
 
 func newExecReport(core *dsp.Core, threads int, program *dsp.Program, rep *sim.Report, prof *dsp.Profile) *execReport {

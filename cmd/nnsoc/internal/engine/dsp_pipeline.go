@@ -123,7 +123,7 @@ type program struct {
 func readProgram(path string) (*program, error) {
 	p := &program{path: path}
 	var err error
-	if p.elf, err = readELF(path); err != nil {
+	if p.elf, _, err = readELF(path); err != nil {
 		return nil, err
 	}
 	if p.code, err = object.ReadELF(p.elf); err != nil {

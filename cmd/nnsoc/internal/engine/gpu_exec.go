@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/gpu/launch"
 	"github.com/nnsoc/nnsoc/importer/npy"
@@ -25,6 +26,7 @@ type gpuExecFlags struct {
 	args, save  []string
 	limit       int64
 	stack       int
+	profile     measure.ProfileFlags
 }
 
 func newGPUExec(a *cli.App) *cobra.Command {
@@ -67,6 +69,7 @@ address (exit code 1).`,
 	fl.StringArrayVar(&f.save, "save", nil, "ARGINDEX:FILE.npy, write a buffer after the run")
 	fl.Int64Var(&f.limit, "limit", 0, fmt.Sprintf("wave instructions after which a kernel is ended (default %d)", int64(launch.DefaultMaxInstructions)))
 	fl.IntVar(&f.stack, "stack", 0, "bytes of scratch per lane, when more than the kernel declares")
+	f.profile.Add(fl)
 	return cmd
 }
 
@@ -152,9 +155,17 @@ func gpuExec(a *cli.App, path string, f *gpuExecFlags) error {
 	if err != nil {
 		return err
 	}
+	profile, err := f.profile.Open()
+	if err != nil {
+		return err
+	}
+	defer profile.Discard()
 	core, memory, err := openGPU(a)
 	if err != nil {
 		return err
+	}
+	if profile != nil {
+		l.Profile = &sim.Profile{}
 	}
 	l.Memory = memory
 	rep, err := l.Run(core)
@@ -175,6 +186,12 @@ func gpuExec(a *cli.App, path string, f *gpuExecFlags) error {
 		if err := cli.WriteFile(file, b.Bytes()); err != nil {
 			return err
 		}
+	}
+	if profile != nil {
+		profile.Core("gpu", l.Profile, rep.Hz, func(int) string { return "" }, path, func(at int64) int { return l.File.Line(uint64(at)) })
+	}
+	if err := profile.Commit(); err != nil {
+		return err
 	}
 	r := newGPUReport(&l, core.Spec().Name, rep)
 	r.Program = path

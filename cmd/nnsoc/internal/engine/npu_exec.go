@@ -29,6 +29,7 @@ type npuExecFlags struct {
 	inputs      []string
 	outputDir   string
 	trace       measure.TraceFlags
+	profile     measure.ProfileFlags
 	functional  bool
 	singleRound bool
 	operations  bool
@@ -70,6 +71,7 @@ Without --input the inputs are reproducible noise.`,
 	fl.StringSliceVar(&f.inputs, "input", nil, "picture, .npy or raw tensor, one per input (default: reproducible noise)")
 	fl.StringVar(&f.outputDir, "output", "", "write the output tensors as .npy files to this folder")
 	f.trace.Add(fl)
+	f.profile.Add(fl)
 	fl.BoolVar(&f.functional, "functional", false, "compute the tensors only: no cycles, no energy")
 	fl.BoolVar(&f.singleRound, "single-rounding", false, "convolutions round once, as TensorFlow Lite's int8 kernels; the hardware rounds twice")
 	fl.BoolVar(&f.operations, "operations", false, "list the operations with their cycles")
@@ -81,14 +83,17 @@ Without --input the inputs are reproducible noise.`,
 }
 
 func npuExec(a *cli.App, path string, f *npuExecFlags, socGiven bool) error {
-	if f.functional && f.trace.File != "" {
+	switch {
+	case f.functional && f.trace.File != "":
 		return cli.Usage(fmt.Errorf("--trace needs times, --functional has none"))
+	case f.functional && f.profile.File != "":
+		return cli.Usage(fmt.Errorf("--profile needs times, --functional has none"))
 	}
 	switch {
 	case f.estimator != "" && f.estimator != "vela":
 		return cli.Usage(fmt.Errorf("--estimator %q: there is vela", f.estimator))
-	case f.estimator != "" && (f.functional || f.trace.File != ""):
-		return cli.Usage(fmt.Errorf("--estimator gives cycles without a simulation, --functional and --trace go without it"))
+	case f.estimator != "" && (f.functional || f.trace.File+f.profile.File != ""):
+		return cli.Usage(fmt.Errorf("--estimator gives cycles without a simulation, --functional, --trace and --profile go without it"))
 	}
 	if f.limit < 1 {
 		return cli.Usage(fmt.Errorf("--limit %d is not positive", f.limit))
@@ -138,6 +143,11 @@ func npuExec(a *cli.App, path string, f *npuExecFlags, socGiven bool) error {
 		return err
 	}
 	defer timeline.Discard()
+	profile, err := f.profile.Open()
+	if err != nil {
+		return err
+	}
+	defer profile.Discard()
 	o := inference.Options{Functional: f.functional || f.estimator != "", ConvSingle: f.singleRound, MaxWork: f.limit}
 	if timeline != nil {
 		o.Span = func(device string, s hal.Span) {
@@ -146,6 +156,11 @@ func npuExec(a *cli.App, path string, f *npuExecFlags, socGiven bool) error {
 				name = fmt.Sprintf("%d %s", s.Operation, s.Name)
 			}
 			timeline.Writer.Span(device, s.Track, name, s.StartFs, s.EndFs)
+		}
+	}
+	if profile != nil {
+		o.Profile = func(list *sim.Profile, hz int64, operation func(region int) string) {
+			profile.Core("npu", list, hz, operation, "", nil)
 		}
 	}
 	res, err := session.Run(inputs, o)
@@ -163,6 +178,9 @@ func npuExec(a *cli.App, path string, f *npuExecFlags, socGiven bool) error {
 		return err
 	}
 	if err := timeline.Commit(); err != nil {
+		return err
+	}
+	if err := profile.Commit(); err != nil {
 		return err
 	}
 	r := newNPUReport(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), config, there, net, res)

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nnsoc/nnsoc/bench/pprof"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/hal/nntrace"
 )
@@ -34,13 +36,14 @@ type traceCell struct {
 func NewTraceSummary(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "trace-summary FILE",
-		Short: "add up the time of each layer of NNAPI in each phase of a trace",
+		Short: "add up the time of each layer of NNAPI in each phase of a trace, or a profile",
 		Long: `trace-summary reads a trace of an Android device (atrace text, the HTML of systrace, or
 Perfetto's format), Chrome trace events (.json) or a trace of "nnsoc run --trace", finds
 the marks of NNAPI - slices with names like [NN_LR_PE]compute: layer LR, phase PE - and
 prints the time that each layer spent by itself in each phase. The driver's time is taken from that of the IPC that waits for it.
-What does not fit together is a warning.`,
-		Example: "  nnsoc trace-summary systrace.html\n  nnsoc run --device dsp --trace dsp.pftrace && nnsoc trace-summary dsp.pftrace --json",
+What does not fit together is a warning.
+Of a profile of "nnsoc run --profile" it adds up operations, programs, reasons and instructions.`,
+		Example: "  nnsoc trace-summary systrace.html\n  nnsoc run --device dsp --trace dsp.pftrace && nnsoc trace-summary dsp.pftrace --json\n  nnsoc run --device gpu --profile gpu.pb.gz && nnsoc trace-summary gpu.pb.gz",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return cli.Usage(fmt.Errorf("%s takes one FILE, got %d arguments", cmd.CommandPath(), len(args)))
@@ -48,6 +51,12 @@ What does not fit together is a warning.`,
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
+			switch p, err := summarizeProfile(args[0]); {
+			case err == nil:
+				return printProfileSummary(a, args[0], p)
+			case !errors.Is(err, pprof.ErrFormat):
+				return cli.Usage(fmt.Errorf("%s: %w", args[0], err))
+			}
 			f, err := os.Open(args[0])
 			if err != nil {
 				return cli.Usage(err)

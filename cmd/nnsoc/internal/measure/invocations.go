@@ -119,13 +119,13 @@ func (p *Pace) Loop(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte, o 
 }
 
 // begin makes the machine cold and passes what is not measured. once is an invocation,
-// traced or not; pause waits until the next.
+// traced and profiled or not; pause waits until the next.
 func (p *Pace) begin(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte, o nnrt.ExecuteOptions) (once func(traced bool) (*nnrt.Result, error), pause func(), err error) {
 	o.Burst = p.Burst
 	once = func(traced bool) (*nnrt.Result, error) {
 		o := o
 		if !traced {
-			o.Trace = nil
+			o.Trace, o.Profile = nil, nil
 		}
 		if t, ok := o.Trace.(*Tracer); ok {
 			defer t.Observe(m.Live.SoC())()

@@ -185,6 +185,11 @@ func (t *Tracer) Sample(device string, c nnrt.Counter, atFs int64, value float64
 	t.Writer.Counter(t.process(device), c.String(), atFs+t.atFs, value)
 }
 
+// Stall implements nnrt.Tracer.
+func (t *Tracer) Stall(device, reason string, atFs int64, percent float64) {
+	t.Writer.Counter(t.process(device), trace.StallCounter(reason), atFs+t.atFs, percent)
+}
+
 // Mark implements nnrt.Tracer.
 func (t *Tracer) Mark(thread string, m nntrace.Mark, startFs, endFs int64, part int) {
 	var args []trace.Arg

@@ -41,7 +41,7 @@ func runForm(t *testing.T, m *nn.Model, device string) (e map[string]any, text s
 		t.Fatal(err)
 	}
 	r := newReport(mach, form)
-	d, err := runDevice(a, mach, form, device, hal.FastSingleAnswer, f, nil, cli.NewProgress(io.Discard))
+	d, err := runDevice(a, mach, form, device, hal.FastSingleAnswer, f, nil, nil, cli.NewProgress(io.Discard))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,6 +27,7 @@ type runFlags struct {
 	labels     string
 	functional bool
 	trace      measure.TraceFlags
+	profile    measure.ProfileFlags
 	outputDir  string
 	preference string
 	socs       []string
@@ -65,6 +66,7 @@ cost each other. Networks on the same device wait for it; --priority says who go
 		Example: `  nnsoc run
   nnsoc run mobilenet.tflite --input grace_hopper.bmp --labels labels.txt
   nnsoc run model.tflite --device dsp --trace dsp.json --output tensors
+  nnsoc run model.tflite --device gpu --profile gpu.pb.gz && go tool pprof -top -lines gpu.pb.gz
   nnsoc run model.tflite --device gpu --interval-us 200000 --invocations 10 --json
   nnsoc run model.tflite --device gpu --duration 10m --csv gpu.csv
   nnsoc run mobilenet_v1_0.25_128_quant --soc pixel4 --soc ethos-u65-512 --device npu
@@ -95,6 +97,7 @@ cost each other. Networks on the same device wait for it; --priority says who go
 	fl.BoolVar(&f.Relaxed, "relaxed", false, "allow float32 operations to compute in float16")
 	fl.BoolVar(&f.functional, "functional", false, "compute the tensors only: no cycles, no energy")
 	f.trace.Add(fl)
+	f.profile.Add(fl)
 	f.pace.Add(fl)
 	f.pace.Endurance.Add(fl)
 	fl.BoolVar(&f.concurrent, "concurrent", false, "run several networks beside each other, each on its device")
@@ -117,7 +120,7 @@ func start(a *cli.App, f *runFlags, cmd *cobra.Command, args []string) error {
 		if len(f.socs) > 1 {
 			return cli.Usage(errors.New("--concurrent runs on one SoC, --soc names several"))
 		}
-		if err := cli.Exclude(cmd, "concurrent", "html", "functional", "check-layers", "cold", "interval-us", "input", "shape", "labels", "mean", "std", "output", "duration", "csv", "all"); err != nil {
+		if err := cli.Exclude(cmd, "concurrent", "html", "functional", "check-layers", "profile", "profile-value", "cold", "interval-us", "input", "shape", "labels", "mean", "std", "output", "duration", "csv", "all"); err != nil {
 			return err
 		}
 		if !cmd.Flags().Changed("invocations") {
@@ -131,10 +134,10 @@ func start(a *cli.App, f *runFlags, cmd *cobra.Command, args []string) error {
 	if err := cli.Distinct(f.devices); err != nil {
 		return cli.Usage(fmt.Errorf("--device: %w", err))
 	}
-	if err := cli.Exclude(cmd, "functional", "html", "trace", "trace-format", "preference", "invocations", "interval-us", "cold", "burst", "duration", "csv", "all"); err != nil {
+	if err := cli.Exclude(cmd, "functional", "html", "trace", "trace-format", "profile", "profile-value", "preference", "invocations", "interval-us", "cold", "burst", "duration", "csv", "all"); err != nil {
 		return err
 	}
-	if err := cli.Exclude(cmd, "duration", "html", "invocations", "cold", "trace", "trace-format"); err != nil {
+	if err := cli.Exclude(cmd, "duration", "html", "invocations", "cold", "trace", "trace-format", "profile", "profile-value"); err != nil {
 		return err
 	}
 	f.Normalized = cmd.Flags().Changed("mean") || cmd.Flags().Changed("std")
@@ -221,6 +224,11 @@ func collect(a *cli.App, f *runFlags, args []string) (*report, error) {
 		timeline = timeline.Also(drawn)
 	}
 	defer timeline.Discard()
+	profile, err := f.profile.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer profile.Discard()
 	samples, err := openSamples(f.pace.CSV, f.pace.Duration > 0)
 	if err != nil {
 		return nil, err
@@ -245,7 +253,7 @@ func collect(a *cli.App, f *runFlags, args []string) (*report, error) {
 		if err := form.Reference(m); err != nil {
 			return nil, err
 		}
-		r, err := runDevice(a, m, form, name, pref, f, timeline, p)
+		r, err := runDevice(a, m, form, name, pref, f, timeline, profile, p)
 		if len(devices) > 1 && hal.StatusOf(err) == hal.DeviceUnavailable {
 			report.lose(name, err) // the others have their rows
 			continue
@@ -270,6 +278,9 @@ func collect(a *cli.App, f *runFlags, args []string) (*report, error) {
 	if err := timeline.Commit(); err != nil {
 		return nil, err
 	}
+	if err := profile.Commit(); err != nil {
+		return nil, err
+	}
 	if err := samples.commit(report); err != nil {
 		return nil, err
 	}
@@ -287,7 +298,7 @@ type deviceRun struct {
 	invocations *measure.Invocations // nil: a functional run
 }
 
-func runDevice(a *cli.App, m *machine.Machine, form *input.Form, name string, pref hal.Preference, f *runFlags, t *measure.Timeline, p *cli.Progress) (*deviceRun, error) {
+func runDevice(a *cli.App, m *machine.Machine, form *input.Form, name string, pref hal.Preference, f *runFlags, t *measure.Timeline, profile *measure.Profile, p *cli.Progress) (*deviceRun, error) {
 	p.Say("%s: compile", name)
 	start := cputime.User()
 	o := nnrt.CompileOptions{Preference: nnrt.Prefer(pref)}
@@ -317,6 +328,9 @@ func runDevice(a *cli.App, m *machine.Machine, form *input.Form, name string, pr
 	}
 	if t != nil {
 		x.Trace = t.Tracer(name, c.Devices()...)
+	}
+	if profile != nil {
+		x.Profile = profile.Of(name)
 	}
 	pace := f.pace
 	pace.Say = func(share float64) { p.Say("%s: %.0f %% of %v", name, 100*share, pace.Duration) }

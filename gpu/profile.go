@@ -1,0 +1,168 @@
+package gpu
+
+import (
+	"slices"
+
+	"github.com/nnsoc/nnsoc/sim"
+)
+
+// profiler collects what the operations of a run cost. Cycles are those of the SIMD that ends
+// its dispatch last, as in the account of the run; energy is that of the whole machine.
+type profiler struct {
+	simds  [][]sim.StallTable // of the dispatch, by SIMD and operation; the last row is of no operation
+	energy []memoryEnergy     // of the memory accesses of each operation in the dispatch
+	before traffic            // the issue that is under way
+	rows   map[profiledAt]int // places in the profile
+}
+
+// memoryEnergy is in picojoules: of levels on the GPU's supply at the reference voltage, and of DRAM.
+type memoryEnergy struct{ chip, dram float64 }
+
+// profiledAt is where a cost arose.
+type profiledAt struct {
+	region int
+	kernel *Kernel
+	at     int64
+	what   string // without an instruction
+}
+
+// profile begins the profile of a dispatch.
+func (m *machine) profile() {
+	if m.opt.Profile == nil {
+		return
+	}
+	f := m.profiler
+	if f == nil {
+		f = &profiler{simds: make([][]sim.StallTable, len(m.simds)), rows: map[profiledAt]int{}}
+		m.profiler = f
+	}
+	n := len(m.p.Ops) + 1
+	for i := range f.simds {
+		f.simds[i] = resized(f.simds[i], n)
+		m.simds[i].profile = f.simds[i]
+	}
+	f.energy = resized(f.energy, n)
+}
+
+// resized is a list of n zero elements, in the memory of an old one if it fits.
+func resized[T any](list []T, n int) []T {
+	if cap(list) < n {
+		return make([]T, n)
+	}
+	list = list[:n]
+	clear(list)
+	return list
+}
+
+// spend adds cycles of a SIMD to an operation.
+func (s *simd) spend(pc int32, why sim.Reason, n int64) {
+	if s.profile == nil {
+		return
+	}
+	if why == sim.StallLaunch || why == sim.StallDrain {
+		pc = int32(len(s.profile) - 1)
+	}
+	s.profile[pc][why] += n
+}
+
+// spendRun divides what a run of vector operations took among them: busy cycles of the unit go to
+// those that take it for longer than their issue.
+func (m *machine) spendRun(s *simd, pc, end int32, busy, issue int64) {
+	if s.profile == nil {
+		return
+	}
+	ops := m.p.timed
+	for i := end - 1; i >= pc; i-- {
+		took := int64(ops[i+1].cost - ops[i].cost)
+		unit := min(busy, max(took-m.half, 0))
+		own := min(issue, took-unit)
+		busy, issue = busy-unit, issue-own
+		s.profile[i][sim.StallUnit] += unit
+		s.profile[i][sim.StallIssue] += own
+	}
+	s.profile[pc][sim.StallUnit] += busy
+	s.profile[pc][sim.StallIssue] += issue
+}
+
+// accesses charges an operation with the memory traffic of its issue.
+func (m *machine) accesses(pc int32) {
+	now, before := m.traffic(), &m.profiler.before
+	x := &m.profiler.energy[pc]
+	x.chip += m.spec.Energy.trafficPJ(0, &now, before)
+	x.dram += now.dramPJ - before.dramPJ
+}
+
+// row is the sample of a place.
+func (m *machine) row(at profiledAt) *sim.Sample {
+	p := m.opt.Profile
+	i, ok := m.profiler.rows[at]
+	if !ok {
+		i = len(p.Samples)
+		m.profiler.rows[at] = i
+		x := sim.Sample{Region: at.region, Program: at.kernel.Name, At: at.at, Text: at.what}
+		if at.at != sim.NoInstruction {
+			x.Text = m.p.Text(int32(slices.Index(m.p.Offsets, int32(at.at))))
+		}
+		p.Samples = append(p.Samples, x)
+	}
+	return &p.Samples[i]
+}
+
+// collect adds the costs of a dispatch, of which pj is the energy, to the profile.
+func (m *machine) collect(pj float64) {
+	f, p := m.profiler, m.p
+	table := m.last.profile
+	scale, watts := m.supply()
+	perCycle := watts / float64(m.point.Hz) * 1e12
+	var visits, lanes int64
+	left := pj
+	for i := range p.Ops {
+		visits += m.executions[i].visits
+		lanes += m.executions[i].lanes
+		stalls := &table[i]
+		if visits == 0 && *stalls == (sim.StallTable{}) {
+			continue
+		}
+		e := f.energy[i]
+		own := (float64(visits)*m.spec.Energy.InstrPJ+float64(lanes)*m.spec.Energy.LanePJ[p.Ops[i].Class]+e.chip)*scale + e.dram +
+			float64(stalls.Total())*perCycle
+		x := m.row(profiledAt{region: m.d.Region, kernel: m.d.Kernel, at: int64(p.Offsets[i])})
+		x.Count += visits
+		x.Stalls.Add(stalls)
+		x.EnergyPJ += own
+		left -= own
+	}
+	// What no operation has: launch and drain, and the traffic of the instruction caches.
+	others := table[len(p.Ops)]
+	for why, n := range others {
+		if n == 0 {
+			continue
+		}
+		x := m.row(profiledAt{region: m.d.Region, kernel: m.d.Kernel, at: sim.NoInstruction, what: sim.Reason(why).String()})
+		x.Stalls[why] += n
+		x.EnergyPJ += float64(n) * perCycle
+		left -= float64(n) * perCycle
+	}
+	m.row(profiledAt{region: m.d.Region, kernel: m.d.Kernel, at: sim.NoInstruction, what: "instruction fetch"}).EnergyPJ += left
+}
+
+// drained adds what writing the caches back has cost behind a dispatch.
+func (m *machine) drained(cycles int64, pj float64) {
+	if m.opt.Profile == nil {
+		return
+	}
+	x := m.row(profiledAt{region: m.d.Region, kernel: m.d.Kernel, at: sim.NoInstruction, what: "write back"})
+	x.Stalls[sim.StallDrain] += cycles
+	x.EnergyPJ += pj
+}
+
+// trafficPJ adds the energy of the levels on the chip for what they have moved since before.
+func (e *EnergySpec) trafficPJ(pj float64, now, before *traffic) float64 {
+	cost := func(now, before int64, each float64) { pj += float64(now-before) * each }
+	cost(now.counts[cntL0Bytes], before.counts[cntL0Bytes], e.L0BytePJ)
+	cost(now.counts[cntScalarBytes], before.counts[cntScalarBytes], e.ScalarBytePJ)
+	cost(now.counts[cntLDSBytes], before.counts[cntLDSBytes], e.LDSBytePJ)
+	cost(now.gl1, before.gl1, e.L1BytePJ)
+	cost(now.l2, before.l2, e.L2BytePJ)
+	return pj
+}
