@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // Pass changes a graph without changing what it computes.
@@ -20,6 +22,9 @@ type Pass struct {
 	// Rounds is set for passes after which floating point sums may be added up in
 	// another order. Integers are the same bit for bit.
 	Rounds bool
+	// Expands are the operations that it replaces by others; nil is none: it changes their
+	// form, or moves data.
+	Expands []nn.OperationType
 	// After names passes that must run before this one where both are chosen, and
 	// why the order of the table is what it is.
 	After []string
@@ -52,10 +57,10 @@ var passes = []Pass{
 	// Most pairs stand between two operations that were NCHW.
 	{Name: CancelTransposes, Run: cancelTransposes, Joins: true, After: []string{ConvertNCHW}},
 	// Expansions know images in NHWC order only.
-	{Name: ExpandGroupedConv, Run: expandGroupedConv, Rounds: true, After: []string{ConvertNCHW}},
-	{Name: ExpandTransposeConv, Run: expandTransposeConv, Rounds: true, After: []string{ConvertNCHW}},
-	{Name: ExpandSelections, Run: expandSelections, After: []string{ConvertNCHW}},
-	{Name: ExpandSplit, Run: expandSplit, After: []string{ResolveShapes}},
+	{Name: ExpandGroupedConv, Run: expandGroupedConv, Expands: []nn.OperationType{nn.OpGroupedConv2D}, Rounds: true, After: []string{ConvertNCHW}},
+	{Name: ExpandTransposeConv, Run: expandTransposeConv, Expands: []nn.OperationType{nn.OpTransposeConv2D}, Rounds: true, After: []string{ConvertNCHW}},
+	{Name: ExpandSelections, Run: expandSelections, Expands: []nn.OperationType{nn.OpResizeNearestNeighbor, nn.OpMirrorPad}, After: []string{ConvertNCHW}},
+	{Name: ExpandSplit, Run: expandSplit, Expands: []nn.OperationType{nn.OpSplit}, After: []string{ResolveShapes}},
 	{Name: AxisLast, Run: axisLast, After: []string{ResolveShapes}},
 	{Name: JoinReducedAxes, Run: joinReducedAxes, After: []string{ResolveShapes}},
 	// SAME depends on the size of the image.

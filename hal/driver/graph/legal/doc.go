@@ -1,0 +1,12 @@
+// Package legal holds the table that says what a device takes: a row per family of operations and
+// element types with an action, in the manner of LLVM's TargetLoweringBase::setOperationAction.
+//
+//	Legal(lower)       the device lowers the operation by this function
+//	Expand(pass, ...)  a pass of package graph makes these operations of it, which have rows of their own
+//	Widen(type, lower) as Legal, but the device computes with another type
+//	Refuse(why)        the device does not take it
+//
+// Support queries, lowering, refusals, `nnsoc ops` and docs/OPERATIONS.md are answers of the table.
+// New refuses a table in which an operation and a type of NNAPI have no row or two, an action has
+// no function, or an expansion ends in what the table refuses: nothing has a meaning by default.
+package legal

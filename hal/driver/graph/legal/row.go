@@ -1,0 +1,102 @@
+package legal
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/nn"
+)
+
+// Row says what a device does with operations of some element types. L is what the device's
+// lowerings work with.
+type Row[L any] struct {
+	Operations Operations
+	Types      Types
+	Action     Action[L]
+	// Rules are constraints beside those of the table, checked in their order.
+	Rules []Rule
+	// Differs says by how much quantized results are not those of the reference to the bit; "" is
+	// exact.
+	Differs string
+}
+
+// Operations are those of a row.
+type Operations []nn.OperationType
+
+// Types are element types: those of the operand that decides (opspec.Row.Key).
+type Types []nn.OperandType
+
+// Others are all operations of the given types that no row names. It stands in at most one row
+// per type.
+var Others = Operations{-1}
+
+// All are all element types that NNAPI allows for an operation; with Others, for the operations
+// that no row names.
+var All = Types{-1}
+
+// Ops lists operations.
+func Ops(list ...nn.OperationType) Operations { return list }
+
+// Of lists element types.
+func Of(list ...nn.OperandType) Types { return list }
+
+// Sets of element types.
+var (
+	Bytes    = Of(nn.TensorQuant8Asymm, nn.TensorQuant8AsymmSigned)
+	Floats   = Of(nn.TensorFloat32, nn.TensorFloat16)
+	Integers = Of(nn.TensorInt32)
+	Booleans = Of(nn.TensorBool8)
+)
+
+// Or is the union of two sets.
+func (t Types) Or(more ...Types) Types { return slices.Concat(append([]Types{t}, more...)...) }
+
+// Kind is what a device does with an operation.
+type Kind uint8
+
+// Kinds of actions. There is no zero kind.
+const (
+	Legally Kind = 1 + iota
+	Expanded
+	Widened
+	Refused
+)
+
+var kindNames = [...]string{Legally: "legal", Expanded: "expand", Widened: "widen", Refused: "refuse"}
+
+// String returns the kind as `nnsoc ops` prints it.
+func (k Kind) String() string {
+	if k >= Legally && k <= Refused {
+		return kindNames[k]
+	}
+	return fmt.Sprintf("Kind(%d)", uint8(k))
+}
+
+// Lower lowers an operation whose parameters and shapes are known; the error says why it cannot.
+type Lower[L any] func(l L, op *nn.Operation) error
+
+// Action is what a device does with the operations of a row. The zero Action is none.
+type Action[L any] struct {
+	kind  Kind
+	lower Lower[L]
+	pass  string
+	into  Operations
+	to    nn.OperandType
+	why   string
+}
+
+// Legal lowers operations by a function.
+func Legal[L any](lower Lower[L]) Action[L] { return Action[L]{kind: Legally, lower: lower} }
+
+// Widen lowers operations by a function that computes with another type.
+func Widen[L any](to nn.OperandType, lower Lower[L]) Action[L] {
+	return Action[L]{kind: Widened, to: to, lower: lower}
+}
+
+// Expand leaves operations to a pass of package graph, which makes others of them.
+func Expand[L any](pass string, into ...nn.OperationType) Action[L] {
+	return Action[L]{kind: Expanded, pass: pass, into: into}
+}
+
+// Refuse refuses operations; why is read behind "OPERATION: TYPE; ".
+func Refuse[L any](why string) Action[L] { return Action[L]{kind: Refused, why: why} }
