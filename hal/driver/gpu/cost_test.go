@@ -10,6 +10,7 @@ import (
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/cost"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
@@ -60,7 +61,7 @@ func TestCost(t *testing.T) {
 // its operations, rising.
 func costErrors(t *testing.T, d *Device, m *cost.Machine, model *nn.Model) (whole float64, errors []float64) {
 	g := graph.New(model)
-	if err := passes.Run(g, nil); err != nil {
+	if err := lower.Table().Passes.Run(g, nil); err != nil {
 		t.Fatal(err)
 	}
 	prog, err := newProgram(g)

@@ -1,8 +1,6 @@
 package gpu
 
 import (
-	"fmt"
-
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/cache"
@@ -11,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -65,16 +64,15 @@ func New(cfg Config) (*Device, error) {
 // middleEnd lowers canonical graphs for a device.
 type middleEnd struct{ *Device }
 
-// passes make a model canonical for the GPU.
-var passes = graph.NewPipeline(graph.ResolveShapes, graph.FoldConstants, graph.ConvertNCHW, graph.CancelTransposes,
-	graph.ExplicitPadding, graph.FuseActivations, graph.RemoveDeadOperations)
-
 // Passes implements base.Lowering.
-func (middleEnd) Passes() graph.Pipeline { return passes }
+func (middleEnd) Passes() graph.Pipeline { return lower.Table().Passes }
+
+// Facts implements base.Legalized.
+func (middleEnd) Facts() []legal.Fact { return lower.Table().Facts() }
 
 // Check implements base.Lowering.
 func (d middleEnd) Check(g *graph.Graph) base.Checker {
-	return checker{lower.New(g, d.cfg.Lowerings), g}
+	return lower.New(g, d.cfg.Lowerings)
 }
 
 // Lower implements base.Lowering.
@@ -88,34 +86,4 @@ func (d middleEnd) Lower(g *graph.Graph, _ hal.PrepareOptions) (base.Executable,
 		return nil, err
 	}
 	return &executable{dev: d.Device, graph: g, program: p}, nil
-}
-
-// checker implements base.Checker: an operation is supported when it lowers.
-type checker struct {
-	l *lower.Lowering
-	g *graph.Graph
-}
-
-// Types implements base.Checker.
-func (c checker) Types(i int) error { return c.l.Has(i) }
-
-// Lowers implements base.Checker.
-func (c checker) Lowers(i int) error { return c.l.Lower(i) }
-
-// Defers implements base.Checker: lowerings take all parameters of the types that have a
-// storage.
-func (c checker) Defers(i int) error {
-	op := &c.g.Operations[i]
-	for _, list := range [2][]uint32{op.Inputs, op.Outputs} {
-		for _, x := range list {
-			o := &c.g.Operands[x]
-			if o.Lifetime == nn.NoValue || o.Type.IsScalar() {
-				continue
-			}
-			if _, err := c.l.Element(o.Type); err != nil {
-				return fmt.Errorf("%s: %w", op.Type, err)
-			}
-		}
-	}
-	return nil
 }

@@ -40,7 +40,7 @@ func TestOracleKernels(t *testing.T) {
 	var want []string
 	for _, m := range models {
 		g := graph.New(m)
-		if err := passes.Run(g, nil); err != nil {
+		if err := lower.Table().Passes.Run(g, nil); err != nil {
 			t.Fatal(err)
 		}
 		p, err := newProgram(g)

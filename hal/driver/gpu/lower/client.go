@@ -19,7 +19,7 @@ func (l *Lowering) clients(operands []uint32, input bool) ([]*layout.Tensor, err
 			continue
 		}
 		if !o.Known() && !l.view.Final || o.Type.IsScalar() {
-			return nil, fmt.Errorf("operand %d: %s of shape %v as input or output is not supported", x, o.Type, o.Dimensions)
+			return nil, knownShape.Broken("operand %d, an input or output, is %s of shape %v", x, o.Type, o.Dimensions)
 		}
 		t, err := l.Value(x)
 		if err != nil {

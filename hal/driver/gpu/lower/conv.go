@@ -13,8 +13,12 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// maxTable bounds the entries of a table of tap offsets.
-const maxTable = 1 << 22
+// Bounds of tables and gathers.
+const (
+	maxTable    = 1 << 22              // entries of a table of tap offsets
+	maxGathered = layout.MaxRegion / 8 // elements of the matrix of a gather
+	maxExtent   = move.Outside         // of an image whose rows and columns tables name
+)
 
 // conv lowers CONV_2D and DEPTHWISE_CONV_2D: with constant filters to tiles, else as they are.
 func (l *Lowering) conv(op *nn.Operation) error {
@@ -86,7 +90,7 @@ func (l *Lowering) constants(operands ...uint32) bool {
 // direct adds a convolution whose filter is a tensor.
 func (l *Lowering) direct(op *nn.Operation, c *opspec.Conv, mode direct.Mode, groups int) error {
 	if c.N*c.OutH*c.OutW*c.C == 0 {
-		return fmt.Errorf("%s: empty tensor", op.Type)
+		return someElements.Broken("an output of %dx%dx%dx%d", c.N, c.OutH, c.OutW, c.K)
 	}
 	k := &direct.Kernel{Shape: direct.Shape{Mode: mode, Window: c.Window, Batches: c.N, InC: c.C, OutC: c.K, Groups: groups, Multiplier: c.Multiplier}}
 	if mode == direct.Transposed {
@@ -186,7 +190,7 @@ var point = opspec.Window{H: 1, W: 1, KH: 1, KW: 1, StrideH: 1, StrideW: 1, Dila
 // dense adds a product of rows with a matrix of weights.
 func (l *Lowering) dense(f *opspec.FullyConnected, quant func() (opspec.GEMMQuant, error)) error {
 	if f.Batch == 0 {
-		return fmt.Errorf("empty tensor")
+		return someElements.Broken("no rows")
 	}
 	if !l.constants(f.Weights, f.Bias) || gatherFits(&point, f.Batch, f.Depth) != nil {
 		return l.denseDirect(f, quant)
@@ -316,25 +320,36 @@ func padded[T any](m []T, rows, row, width int) []T {
 // gatherFits reports what makes the matrix of a gather too large, whether or not
 // there will be one.
 func gatherFits(w *opspec.Window, rows, depth int) error {
-	const limit = layout.MaxRegion / 8 // elements
-	if rows > limit/(w.KH*w.KW)/(depth+64) {
-		return fmt.Errorf("%d positions of %d taps and %d channels are too many", rows, w.KH*w.KW, depth)
+	if rows > maxGathered/(w.KH*w.KW)/(depth+64) {
+		return maxGather.Broken("%d positions of %d taps and %d channels", rows, w.KH*w.KW, depth)
 	}
-	if w.KH*w.DilationH >= move.Outside || w.KW*w.DilationW >= move.Outside || w.H >= move.Outside || w.W >= move.Outside {
-		return fmt.Errorf("filter of %dx%d on an image of %dx%d is too large", w.KH, w.KW, w.H, w.W)
+	if w.KH*w.DilationH >= maxExtent || w.KW*w.DilationW >= maxExtent || w.H >= maxExtent || w.W >= maxExtent {
+		return maxImage.Broken("a filter of %dx%d on an image of %dx%d", w.KH, w.KW, w.H, w.W)
 	}
 	return nil
 }
 
-// pool lowers AVERAGE_POOL_2D, MAX_POOL_2D and L2_POOL_2D.
-func (l *Lowering) pool(op *nn.Operation) error {
+// averagePool lowers AVERAGE_POOL_2D.
+func (l *Lowering) averagePool(op *nn.Operation) error {
+	return l.pool(op, direct.Average, window.Average)
+}
+
+// maxPool lowers MAX_POOL_2D.
+func (l *Lowering) maxPool(op *nn.Operation) error { return l.pool(op, direct.Maximum, window.Maximum) }
+
+// l2Pool lowers L2_POOL_2D, which has no tiles.
+func (l *Lowering) l2Pool(op *nn.Operation) error { return l.pool(op, direct.L2) }
+
+// pool lowers a pooling in tiles, where there is a mode for it and its table of taps is not too
+// long, else output by output.
+func (l *Lowering) pool(op *nn.Operation, plain direct.Mode, tiled ...window.Mode) error {
 	p, err := l.view.Pool(op)
 	if err != nil {
 		return err
 	}
 	rows := p.N * p.OutH * p.OutW
 	if rows == 0 || p.C == 0 {
-		return fmt.Errorf("%s: empty tensor", op.Type)
+		return someElements.Broken("%d positions of %d channels", rows, p.C)
 	}
 	in, out, err := l.Pair(p.Input, p.Output)
 	if err != nil {
@@ -345,17 +360,13 @@ func (l *Lowering) pool(op *nn.Operation) error {
 	if o := &l.graph.Operands[p.Output]; o.Type.IsQuant8() {
 		least, most = opspec.ActRange(p.Act, o.Type, o.Scale, o.ZeroPoint)
 	}
-	modes := map[nn.OperationType]struct {
-		tiled  window.Mode
-		direct direct.Mode
-	}{nn.OpAveragePool2D: {window.Average, direct.Average}, nn.OpMaxPool2D: {window.Maximum, direct.Maximum}, nn.OpL2Pool2D: {direct: direct.L2}}[op.Type]
-	if op.Type == nn.OpL2Pool2D || rows > maxTable/(p.KH*p.KW) {
-		k := &direct.Kernel{Shape: direct.Shape{Mode: modes.direct, Window: p.Window, Batches: p.N, InC: p.C, OutC: p.C, Lo: lo, Hi: hi}, In: in, Out: out}
+	if len(tiled) == 0 || rows > maxTable/(p.KH*p.KW) {
+		k := &direct.Kernel{Shape: direct.Shape{Mode: plain, Window: p.Window, Batches: p.N, InC: p.C, OutC: p.C, Lo: lo, Hi: hi}, In: in, Out: out}
 		k.Fixed.Lo, k.Fixed.Hi = least, most
 		l.Add(k, []*layout.Tensor{in}, []*layout.Tensor{out})
 		return nil
 	}
-	k := &window.Kernel{Shape: window.Shape{Mode: modes.tiled, Window: p.Window, Rows: rows, Batches: p.N, InC: p.C, OutC: p.C, Multiplier: 1, Lo: lo, Hi: hi}, In: in, Out: out}
+	k := &window.Kernel{Shape: window.Shape{Mode: tiled[0], Window: p.Window, Rows: rows, Batches: p.N, InC: p.C, OutC: p.C, Multiplier: 1, Lo: lo, Hi: hi}, In: in, Out: out}
 	k.Fixed.Lo, k.Fixed.Hi = least, most
 	l.window(k)
 	return nil

@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"fmt"
-
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/detection"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/nn"
@@ -139,7 +137,7 @@ func (l *Lowering) nms(op *nn.Operation) error {
 		return err
 	}
 	if p.Boxes > maxNmsBoxes || int64(p.Boxes)*int64(p.Boxes)*int64(p.Classes) > maxNmsPairs {
-		return fmt.Errorf("%s: %d boxes of %d classes, at most %d and %d pairs", op.Type, p.Boxes, p.Classes, maxNmsBoxes, maxNmsPairs)
+		return maxSuppression.Broken("%d boxes of %d classes", p.Boxes, p.Classes)
 	}
 	if p.Boxes == 0 || p.Classes < 2 {
 		count := l.Temporary(layout.I32, 1)
@@ -219,7 +217,7 @@ func (l *Lowering) proposals(op *nn.Operation) error {
 	}
 	all := p.H * p.W * p.Count
 	if p.N*all == 0 {
-		return fmt.Errorf("%s: no anchors", op.Type)
+		return someElements.Broken("%d images of %d anchors", p.N, all)
 	}
 	before := all
 	if p.Before > 0 {
@@ -230,7 +228,7 @@ func (l *Lowering) proposals(op *nn.Operation) error {
 		after = min(after, int(p.After))
 	}
 	if int64(p.N)*int64(before)*int64(after) > maxNmsPairs {
-		return fmt.Errorf("%s: %d of %d boxes of %d images, at most %d pairs", op.Type, after, before, p.N, maxNmsPairs)
+		return maxPairs.Broken("%d of %d boxes of %d images", after, before, p.N)
 	}
 	scores, err := l.channelsLast(in[0], p.N, p.Count, p.H*p.W, p.NCHW)
 	if err != nil {
@@ -283,7 +281,7 @@ func (l *Lowering) detections(op *nn.Operation) error {
 	}
 	classes := p.Classes - first
 	if classes < 1 || p.Boxes == 0 || p.Limit < 1 || p.Regular && p.PerClass < 1 || !p.Regular && p.ClassesPerBox < 1 {
-		return fmt.Errorf("%s: %d boxes of %d classes, %d detections", op.Type, p.Boxes, classes, p.Limit)
+		return maxDetections.Broken("%d boxes of %d classes, %d detections", p.Boxes, classes, p.Limit)
 	}
 	s := detection.DetectionShape{Batches: p.Batches, Boxes: p.Boxes, Classes: classes, PerClass: p.Regular, Limit: int(p.Limit), Ranked: min(classes, int(p.ClassesPerBox))}
 	boxes := l.Temporary(layout.F32, 4*p.Batches*p.Boxes)

@@ -1,66 +1,11 @@
 package lower
 
 import (
-	"fmt"
-
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
-
-// functions are the kernels of operations on single elements, by what they compute with.
-var functions = map[nn.OperationType]struct{ float, integer, boolean elementwise.Op }{
-	nn.OpAdd:          {float: elementwise.Add, integer: elementwise.AddInt},
-	nn.OpSub:          {float: elementwise.Sub, integer: elementwise.SubInt},
-	nn.OpMul:          {float: elementwise.Mul, integer: elementwise.MulInt},
-	nn.OpDiv:          {float: elementwise.Div, integer: elementwise.DivInt},
-	nn.OpMaximum:      {float: elementwise.Max, integer: elementwise.MaxInt},
-	nn.OpMinimum:      {float: elementwise.Min, integer: elementwise.MinInt},
-	nn.OpPow:          {float: elementwise.Pow},
-	nn.OpPrelu:        {float: elementwise.Prelu},
-	nn.OpEqual:        {float: elementwise.Equal, integer: elementwise.EqualInt, boolean: elementwise.EqualInt},
-	nn.OpNotEqual:     {float: elementwise.NotEqual, integer: elementwise.NotEqualInt, boolean: elementwise.NotEqualInt},
-	nn.OpLess:         {float: elementwise.Less, integer: elementwise.LessInt, boolean: elementwise.LessInt},
-	nn.OpLessEqual:    {float: elementwise.LessEqual, integer: elementwise.LessEqualInt, boolean: elementwise.LessEqualInt},
-	nn.OpGreater:      {float: elementwise.Greater, integer: elementwise.GreaterInt, boolean: elementwise.GreaterInt},
-	nn.OpGreaterEqual: {float: elementwise.GreaterEqual, integer: elementwise.GreaterEqualInt, boolean: elementwise.GreaterEqualInt},
-	nn.OpLogicalAnd:   {boolean: elementwise.And},
-	nn.OpLogicalOr:    {boolean: elementwise.Or},
-	nn.OpLogicalNot:   {boolean: elementwise.Not},
-	nn.OpRelu:         {float: elementwise.Clamp},
-	nn.OpRelu1:        {float: elementwise.Clamp},
-	nn.OpRelu6:        {float: elementwise.Clamp},
-	nn.OpLogistic:     {float: elementwise.Logistic},
-	nn.OpTanh:         {float: elementwise.Tanh},
-	nn.OpAbs:          {float: elementwise.Abs, integer: elementwise.AbsInt},
-	nn.OpNeg:          {float: elementwise.Neg, integer: elementwise.NegInt},
-	nn.OpFloor:        {float: elementwise.Floor},
-	nn.OpSqrt:         {float: elementwise.Sqrt},
-	nn.OpRsqrt:        {float: elementwise.Rsqrt},
-	nn.OpExp:          {float: elementwise.Exp},
-	nn.OpLog:          {float: elementwise.Log},
-	nn.OpSin:          {float: elementwise.Sin},
-	nn.OpElu:          {float: elementwise.Elu},
-	nn.OpHardSwish:    {float: elementwise.HardSwish},
-}
-
-// function is the kernel of an operation on elements that are not quantized.
-func function(op nn.OperationType, t nn.OperandType) (elementwise.Op, error) {
-	f, row := elementwise.None, functions[op]
-	switch t {
-	case nn.TensorFloat32, nn.TensorFloat16:
-		f = row.float
-	case nn.TensorInt32:
-		f = row.integer
-	case nn.TensorBool8:
-		f = row.boolean
-	}
-	if f == elementwise.None {
-		return f, fmt.Errorf("%s: type %s is not supported", op, t)
-	}
-	return f, nil
-}
 
 // broadcast is the index space of an operation on two tensors.
 func broadcast(e *opspec.Elementwise) (layout.Axes, error) {
@@ -68,79 +13,133 @@ func broadcast(e *opspec.Elementwise) (layout.Axes, error) {
 	return layout.Collapse(dims, layout.Dense(dims), e.StridesA, e.StridesB)
 }
 
-// binary lowers the operations on two tensors.
-func (l *Lowering) binary(op *nn.Operation) error {
-	e, err := l.view.Elementwise(op)
-	if err != nil {
-		return err
+// pair is the kernel of an operation on two tensors, without its function.
+func (l *Lowering) pair(op *nn.Operation) (k *elementwise.Kernel, e opspec.Elementwise, err error) {
+	if e, err = l.view.Elementwise(op); err != nil {
+		return nil, e, err
 	}
 	x, err := l.Value(e.A)
 	if err != nil {
-		return err
+		return nil, e, err
 	}
 	y, out, err := l.Pair(e.B, e.Output)
 	if err != nil {
-		return err
+		return nil, e, err
 	}
 	axes, err := broadcast(&e)
-	if err != nil {
-		return fmt.Errorf("%s: %w", op.Type, err)
-	}
-	k := &elementwise.Kernel{Axes: axes, In: []*layout.Tensor{x, y}, Out: out}
-	if e.Type.IsQuant8() {
-		if err := l.quantizedBinary(op.Type, &e, k); err != nil {
-			return fmt.Errorf("%s: %w", op.Type, err)
-		}
-	} else {
-		if k.Op, err = function(op.Type, e.Type); err != nil {
-			return err
-		}
-		if e.Type == nn.TensorBool8 {
-			for i, t := range k.In {
-				k.In[i] = l.mappedTemporary(elementwise.Function{Op: elementwise.Truth}, t, layout.U8)
-			}
-		}
-		k.Lo, k.Hi = opspec.FloatActRange(e.Act)
-	}
-	l.elementwise(k)
-	return nil
+	return &elementwise.Kernel{Axes: axes, In: []*layout.Tensor{x, y}, Out: out}, e, err
 }
 
-// quantizedBinary completes the kernel of an operation on two 8-bit quantized tensors.
-func (l *Lowering) quantizedBinary(op nn.OperationType, e *opspec.Elementwise, k *elementwise.Kernel) error {
-	switch op {
-	case nn.OpAdd, nn.OpSub:
-		q, err := e.AddQuant(l.view)
-		k.Op = elementwise.FixedAdd
-		if op == nn.OpSub {
-			k.Op = elementwise.FixedSub
+// pairwise lowers an operation on two tensors by a function that has its activation.
+func pairwise(f elementwise.Op) lowering {
+	return func(l *Lowering, op *nn.Operation) error {
+		k, e, err := l.pair(op)
+		if err != nil {
+			return err
 		}
-		k.Fixed = elementwise.Fixed{ZeroA: q.ZeroA, ZeroB: q.ZeroB, OutZero: q.OutZero, A: q.A, B: q.B, Out: q.Out, Shift: opspec.AddShift, Lo: q.Lo, Hi: q.Hi}
-		return err
-	case nn.OpMul:
-		q, err := e.MulQuant(l.view)
-		k.Op = elementwise.FixedMul
-		k.Fixed = elementwise.Fixed{ZeroA: q.ZeroA, ZeroB: q.ZeroB, OutZero: q.OutZero, Out: q.Mult, Lo: q.Lo, Hi: q.Hi}
-		return err
-	case nn.OpPrelu:
-		q, err := e.PreluQuant(l.view)
-		k.Op = elementwise.FixedPrelu
-		k.Fixed = elementwise.Fixed{ZeroA: q.InZero, ZeroB: q.AlphaZero, OutZero: q.OutZero, A: q.Positive, B: q.Negative, Lo: q.Lo, Hi: q.Hi}
-		return err
-	case nn.OpMaximum, nn.OpMinimum: // of inputs brought to the output's quantization
+		k.Op = f
+		k.Lo, k.Hi = opspec.FloatActRange(e.Act)
+		l.elementwise(k)
+		return nil
+	}
+}
+
+// truths is pairwise of tensors whose bytes are false or, whatever else they are, true.
+func truths(f elementwise.Op) lowering {
+	return func(l *Lowering, op *nn.Operation) error {
+		k, e, err := l.pair(op)
+		if err != nil {
+			return err
+		}
+		k.Op = f
+		for i, t := range k.In {
+			k.In[i] = l.mappedTemporary(elementwise.Function{Op: elementwise.Truth}, t, layout.U8)
+		}
+		k.Lo, k.Hi = opspec.FloatActRange(e.Act)
+		l.elementwise(k)
+		return nil
+	}
+}
+
+// comparison is pairwise of the real values of quantized tensors.
+func comparison(f elementwise.Op) lowering {
+	return func(l *Lowering, op *nn.Operation) error {
+		k, e, err := l.pair(op)
+		if err != nil {
+			return err
+		}
+		k.Op = f
+		for i, x := range [2]uint32{e.A, e.B} {
+			k.In[i] = l.real(x, k.In[i])
+		}
+		k.Lo, k.Hi = opspec.FloatActRange(nn.ActNone)
+		l.elementwise(k)
+		return nil
+	}
+}
+
+// rescaled is pairwise of quantized tensors that are brought to the output's quantization.
+func rescaled(f elementwise.Op) lowering {
+	return func(l *Lowering, op *nn.Operation) error {
+		k, e, err := l.pair(op)
+		if err != nil {
+			return err
+		}
+		k.Op = f
 		out := &l.graph.Operands[e.Output]
 		for i, x := range [2]uint32{e.A, e.B} {
 			k.In[i] = l.lookedUp(opspec.RescaleTable(&l.graph.Operands[x], out), k.In[i])
 		}
-		k.Op = functions[op].integer
+		l.elementwise(k)
 		return nil
 	}
-	for i, x := range [2]uint32{e.A, e.B} { // comparisons are of the reals
-		k.In[i] = l.real(x, k.In[i])
+}
+
+// fixedSum lowers ADD and SUB of quantized tensors.
+func (l *Lowering) fixedSum(op *nn.Operation) error {
+	k, e, err := l.pair(op)
+	if err != nil {
+		return err
 	}
-	var err error
-	k.Op, err = function(op, nn.TensorFloat32)
-	k.Lo, k.Hi = opspec.FloatActRange(nn.ActNone)
+	q, err := e.AddQuant(l.view)
+	k.Op = elementwise.FixedAdd
+	if op.Type == nn.OpSub {
+		k.Op = elementwise.FixedSub
+	}
+	k.Fixed = elementwise.Fixed{ZeroA: q.ZeroA, ZeroB: q.ZeroB, OutZero: q.OutZero, A: q.A, B: q.B, Out: q.Out, Shift: opspec.AddShift, Lo: q.Lo, Hi: q.Hi}
+	if err == nil {
+		l.elementwise(k)
+	}
+	return err
+}
+
+// fixedProduct lowers MUL of quantized tensors.
+func (l *Lowering) fixedProduct(op *nn.Operation) error {
+	k, e, err := l.pair(op)
+	if err != nil {
+		return err
+	}
+	q, err := e.MulQuant(l.view)
+	k.Op = elementwise.FixedMul
+	k.Fixed = elementwise.Fixed{ZeroA: q.ZeroA, ZeroB: q.ZeroB, OutZero: q.OutZero, Out: q.Mult, Lo: q.Lo, Hi: q.Hi}
+	if err == nil {
+		l.elementwise(k)
+	}
+	return err
+}
+
+// fixedPrelu lowers PRELU of quantized tensors.
+func (l *Lowering) fixedPrelu(op *nn.Operation) error {
+	k, e, err := l.pair(op)
+	if err != nil {
+		return err
+	}
+	q, err := e.PreluQuant(l.view)
+	k.Op = elementwise.FixedPrelu
+	k.Fixed = elementwise.Fixed{ZeroA: q.InZero, ZeroB: q.AlphaZero, OutZero: q.OutZero, A: q.Positive, B: q.Negative, Lo: q.Lo, Hi: q.Hi}
+	if err == nil {
+		l.elementwise(k)
+	}
 	return err
 }
 
@@ -163,8 +162,28 @@ func (l *Lowering) lookup(t *[256]byte) elementwise.Function {
 	return elementwise.Function{Op: elementwise.Lookup, Table: l.list.Consts.Bytes(t[:])}
 }
 
-// unary lowers the functions of one tensor.
-func (l *Lowering) unary(op *nn.Operation) error {
+// unary lowers a function of one tensor.
+func unary(f elementwise.Op) lowering {
+	return func(l *Lowering, op *nn.Operation) error {
+		u, err := l.view.Unary(op)
+		if err != nil {
+			return err
+		}
+		x, out, err := l.Pair(u.Input, u.Output)
+		if err != nil {
+			return err
+		}
+		k := elementwise.Function{Op: f, Scale: u.Alpha}
+		if f == elementwise.Clamp {
+			k.Lo, k.Hi = opspec.FloatActRange(opspec.UnaryActivation(op.Type))
+		}
+		l.mapped(k, x, out)
+		return nil
+	}
+}
+
+// clampBytes lowers RELU, RELU1 and RELU6 of quantized tensors.
+func (l *Lowering) clampBytes(op *nn.Operation) error {
 	u, err := l.view.Unary(op)
 	if err != nil {
 		return err
@@ -173,46 +192,31 @@ func (l *Lowering) unary(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	f := elementwise.Function{Scale: u.Alpha}
-	if u.Type.IsQuant8() {
-		if f, err = l.quantizedUnary(op.Type, &u); err != nil {
-			return fmt.Errorf("%s: %w", op.Type, err)
-		}
-	} else if f.Op, err = function(op.Type, u.Type); err != nil {
-		return err
-	}
-	if f.Op == elementwise.Clamp {
-		f.Lo, f.Hi = opspec.FloatActRange(opspec.UnaryActivation(op.Type))
-	}
+	in := &l.graph.Operands[u.Input]
+	f := elementwise.Function{Op: elementwise.ClampInt}
+	f.Fixed.Lo, f.Fixed.Hi = opspec.ActRange(opspec.UnaryActivation(op.Type), in.Type, in.Scale, in.ZeroPoint)
 	l.mapped(f, x, out)
 	return nil
 }
 
-// tables make the table of a function of 8-bit quantized elements.
-var tables = map[nn.OperationType]func(*opspec.Unary, opspec.View) (*[256]byte, error){
-	nn.OpLogistic:  (*opspec.Unary).LogisticTable,
-	nn.OpTanh:      (*opspec.Unary).TanhTable,
-	nn.OpHardSwish: (*opspec.Unary).HardSwishTable,
-	nn.OpRsqrt:     (*opspec.Unary).RsqrtTable,
-}
-
-// quantizedUnary is the function of 8-bit quantized elements.
-func (l *Lowering) quantizedUnary(op nn.OperationType, u *opspec.Unary) (f elementwise.Function, err error) {
-	if act := opspec.UnaryActivation(op); act != nn.ActNone {
-		in := &l.graph.Operands[u.Input]
-		f.Op = elementwise.ClampInt
-		f.Fixed.Lo, f.Fixed.Hi = opspec.ActRange(act, in.Type, in.Scale, in.ZeroPoint)
-		return f, nil
+// byTable lowers a function of single bytes.
+func byTable(table func(*opspec.Unary, opspec.View) (*[256]byte, error)) lowering {
+	return func(l *Lowering, op *nn.Operation) error {
+		u, err := l.view.Unary(op)
+		if err != nil {
+			return err
+		}
+		x, out, err := l.Pair(u.Input, u.Output)
+		if err != nil {
+			return err
+		}
+		t, err := table(&u, l.view)
+		if err != nil {
+			return err
+		}
+		l.mapped(l.lookup(t), x, out)
+		return nil
 	}
-	table := tables[op]
-	if table == nil {
-		return f, fmt.Errorf("type %s is not supported", u.Type)
-	}
-	t, err := table(u, l.view)
-	if err != nil {
-		return f, err
-	}
-	return l.lookup(t), nil
 }
 
 // choose lowers SELECT, of quantized tensors behind tables that bring them to the output's

@@ -49,7 +49,7 @@ func (l *Lowering) hashtable(op *nn.Operation) error {
 		return err
 	}
 	if h.Rows > maxKeys {
-		return fmt.Errorf("%s: %d keys, at most %d", op.Type, h.Rows, maxKeys)
+		return maxCompared.Broken("%d keys", h.Rows)
 	}
 	lookups, keys, err := l.Pair(h.Lookups, h.Keys)
 	if err != nil {
@@ -91,7 +91,7 @@ func (l *Lowering) topK(op *nn.Operation) error {
 // rank adds a ranking of the elements of rows.
 func (l *Lowering) rank(op *nn.Operation, in *layout.Tensor, rows, depth, n int, values, indices *layout.Tensor) error {
 	if int64(rows)*int64(depth)*int64(depth) > maxRanked {
-		return fmt.Errorf("%s: %d rows of %d elements to rank", op.Type, rows, depth)
+		return maxRanking.Broken("%d rows of %d elements", rows, depth)
 	}
 	l.Add(&lookup.TopK{Rows: rows, Depth: depth, K: n, In: in, Values: values, Indices: indices}, []*layout.Tensor{in}, []*layout.Tensor{values, indices})
 	return nil
@@ -108,7 +108,7 @@ func (l *Lowering) densify(op *nn.Operation) error {
 		return err
 	}
 	if out.N > maxTable {
-		return fmt.Errorf("%s: %d elements, at most %d", op.Type, out.N, maxTable)
+		return maxPlaces.Broken("%d elements", out.N)
 	}
 	list := make([]int32, out.N)
 	for i := range list {

@@ -5,9 +5,7 @@ package lower
 import (
 	"encoding/binary"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
@@ -26,11 +24,11 @@ type Operation = base.OperationLowering[*Lowering]
 // Lowering lowers the operations of one graph. It is used twice: to ask whether an
 // operation can be lowered, when steps are thrown away, and to lower.
 type Lowering struct {
+	base.Legalization[*Lowering]
 	graph   *graph.Graph
 	view    opspec.View
 	relaxed bool
-	first   []Operation // asked before the table
-	storage []uint32    // of each operand, see graph.Storage; nil where only support is asked about
+	storage []uint32 // of each operand, see graph.Storage; nil where only support is asked about
 
 	op     int // of the model, being lowered
 	values map[uint32]*layout.Tensor
@@ -39,7 +37,8 @@ type Lowering struct {
 
 // New begins to lower a graph; first are asked before this driver's own lowerings.
 func New(g *graph.Graph, first []Operation) *Lowering {
-	return &Lowering{graph: g, view: g.View(), relaxed: g.Relaxed, first: first, values: map[uint32]*layout.Tensor{}}
+	v := g.View()
+	return &Lowering{Legalization: base.Legalize(Table(), first, g, v), graph: g, view: v, relaxed: g.Relaxed, values: map[uint32]*layout.Tensor{}}
 }
 
 // Graph lowers a graph whose operations are all supported.
@@ -51,7 +50,7 @@ func Graph(g *graph.Graph, first []Operation) (*step.List, error) {
 		return nil, err
 	}
 	for i := range g.Operations {
-		if err := l.Lower(i); err != nil {
+		if err := l.Lowers(i); err != nil {
 			return nil, fmt.Errorf("operation %d: %w", l.op, err)
 		}
 	}
@@ -64,121 +63,8 @@ func Graph(g *graph.Graph, first []Operation) (*step.List, error) {
 	return &l.list, nil
 }
 
-// lowerings are the operations this driver has, by NNAPI code.
-var lowerings = map[nn.OperationType]func(*Lowering, *nn.Operation) error{
-	nn.OpConv2D:                     (*Lowering).conv,
-	nn.OpDepthwiseConv2D:            (*Lowering).conv,
-	nn.OpGroupedConv2D:              (*Lowering).groupedConv,
-	nn.OpTransposeConv2D:            (*Lowering).transposeConv,
-	nn.OpFullyConnected:             (*Lowering).fullyConnected,
-	nn.OpAveragePool2D:              (*Lowering).pool,
-	nn.OpMaxPool2D:                  (*Lowering).pool,
-	nn.OpL2Pool2D:                   (*Lowering).pool,
-	nn.OpAdd:                        (*Lowering).binary,
-	nn.OpSub:                        (*Lowering).binary,
-	nn.OpMul:                        (*Lowering).binary,
-	nn.OpDiv:                        (*Lowering).binary,
-	nn.OpMaximum:                    (*Lowering).binary,
-	nn.OpMinimum:                    (*Lowering).binary,
-	nn.OpPow:                        (*Lowering).binary,
-	nn.OpPrelu:                      (*Lowering).binary,
-	nn.OpEqual:                      (*Lowering).binary,
-	nn.OpNotEqual:                   (*Lowering).binary,
-	nn.OpLess:                       (*Lowering).binary,
-	nn.OpLessEqual:                  (*Lowering).binary,
-	nn.OpGreater:                    (*Lowering).binary,
-	nn.OpGreaterEqual:               (*Lowering).binary,
-	nn.OpLogicalAnd:                 (*Lowering).binary,
-	nn.OpLogicalOr:                  (*Lowering).binary,
-	nn.OpLogicalNot:                 (*Lowering).unary,
-	nn.OpSelect:                     (*Lowering).choose,
-	nn.OpRelu:                       (*Lowering).unary,
-	nn.OpRelu1:                      (*Lowering).unary,
-	nn.OpRelu6:                      (*Lowering).unary,
-	nn.OpLogistic:                   (*Lowering).unary,
-	nn.OpTanh:                       (*Lowering).unary,
-	nn.OpAbs:                        (*Lowering).unary,
-	nn.OpNeg:                        (*Lowering).unary,
-	nn.OpFloor:                      (*Lowering).unary,
-	nn.OpSqrt:                       (*Lowering).unary,
-	nn.OpRsqrt:                      (*Lowering).unary,
-	nn.OpExp:                        (*Lowering).unary,
-	nn.OpLog:                        (*Lowering).unary,
-	nn.OpSin:                        (*Lowering).unary,
-	nn.OpElu:                        (*Lowering).unary,
-	nn.OpHardSwish:                  (*Lowering).unary,
-	nn.OpQuantize:                   (*Lowering).quantize,
-	nn.OpDequantize:                 (*Lowering).dequantize,
-	nn.OpRequantize:                 (*Lowering).requantize,
-	nn.OpCast:                       (*Lowering).cast,
-	nn.OpReshape:                    (*Lowering).reshape,
-	nn.OpSqueeze:                    (*Lowering).reshape,
-	nn.OpExpandDims:                 (*Lowering).reshape,
-	nn.OpConcatenation:              (*Lowering).concat,
-	nn.OpPack:                       (*Lowering).concat,
-	nn.OpSplit:                      (*Lowering).split,
-	nn.OpTile:                       (*Lowering).tile,
-	nn.OpFill:                       (*Lowering).fill,
-	nn.OpPad:                        (*Lowering).pad,
-	nn.OpPadV2:                      (*Lowering).pad,
-	nn.OpMirrorPad:                  (*Lowering).mirrorPad,
-	nn.OpSoftmax:                    (*Lowering).softmax,
-	nn.OpLogSoftmax:                 (*Lowering).softmax,
-	nn.OpMean:                       (*Lowering).fold,
-	nn.OpReduceSum:                  (*Lowering).fold,
-	nn.OpReduceProd:                 (*Lowering).fold,
-	nn.OpReduceMax:                  (*Lowering).fold,
-	nn.OpReduceMin:                  (*Lowering).fold,
-	nn.OpReduceAll:                  (*Lowering).fold,
-	nn.OpReduceAny:                  (*Lowering).fold,
-	nn.OpArgmax:                     (*Lowering).argument,
-	nn.OpArgmin:                     (*Lowering).argument,
-	nn.OpL2Normalization:            (*Lowering).l2Norm,
-	nn.OpLocalResponseNormalization: (*Lowering).localResponseNorm,
-	nn.OpInstanceNormalization:      (*Lowering).instanceNorm,
-	nn.OpResizeBilinear:             (*Lowering).resize,
-	nn.OpResizeNearestNeighbor:      (*Lowering).resize,
-	nn.OpRnn:                        (*Lowering).rnn,
-	nn.OpUnidirectionalSequenceRnn:  (*Lowering).rnn,
-	nn.OpBidirectionalSequenceRnn:   (*Lowering).rnn,
-	nn.OpLstm:                       (*Lowering).lstm,
-	nn.OpUnidirectionalSequenceLstm: (*Lowering).lstm,
-	nn.OpBidirectionalSequenceLstm:  (*Lowering).lstm,
-	nn.OpSvdf:                       (*Lowering).svdf,
-	nn.OpGather:                     (*Lowering).entries,
-	nn.OpEmbeddingLookup:            (*Lowering).entries,
-	nn.OpHashtableLookup:            (*Lowering).hashtable,
-	nn.OpTopkV2:                     (*Lowering).topK,
-	nn.OpDensify:                    (*Lowering).densify,
-	nn.OpRoiAlign:                   (*Lowering).roi,
-	nn.OpRoiPooling:                 (*Lowering).roi,
-	nn.OpHeatmapMaxKeypoint:         (*Lowering).heatmap,
-	nn.OpAxisAlignedBboxTransform:   (*Lowering).boxTransform,
-	nn.OpBoxWithNmsLimit:            (*Lowering).nms,
-	nn.OpGenerateProposals:          (*Lowering).proposals,
-	nn.OpDetectionPostprocessing:    (*Lowering).detections,
-	nn.OpTranspose:                  (*Lowering).strided,
-	nn.OpSlice:                      (*Lowering).strided,
-	nn.OpStridedSlice:               (*Lowering).strided,
-	nn.OpDepthToSpace:               (*Lowering).strided,
-	nn.OpSpaceToDepth:               (*Lowering).strided,
-	nn.OpBatchToSpaceNd:             (*Lowering).strided,
-	nn.OpSpaceToBatchNd:             (*Lowering).strided,
-	nn.OpChannelShuffle:             (*Lowering).strided,
-	nn.OpReverse:                    (*Lowering).strided,
-}
-
-// Has returns why no lowering takes operation i, whatever its parameters are.
-func (l *Lowering) Has(i int) error {
-	op := &l.graph.Operations[i]
-	if lowerings[op.Type] == nil && base.Choose(l.first, l.view, op) == nil {
-		return fmt.Errorf("%s has no lowering on this GPU", op.Type)
-	}
-	return nil
-}
-
-// Lower lowers operation i; the error says why it cannot be.
-func (l *Lowering) Lower(i int) error {
+// Lowers lowers operation i; the error says why it cannot be.
+func (l *Lowering) Lowers(i int) error {
 	op := &l.graph.Operations[i]
 	l.op = l.graph.Origin[i]
 	if err := l.checkOperands(op); err != nil {
@@ -187,14 +73,7 @@ func (l *Lowering) Lower(i int) error {
 	if l.nothing(op) {
 		return nil
 	}
-	if own := base.Choose(l.first, l.view, op); own != nil {
-		return own.Lower(l, op)
-	}
-	f := lowerings[op.Type]
-	if f == nil {
-		return fmt.Errorf("%s has no lowering on this GPU", op.Type)
-	}
-	return f(l, op)
+	return l.LowerWith(l, op)
 }
 
 // nothing reports whether the outputs of an operation are known to be empty.
@@ -206,6 +85,9 @@ func (l *Lowering) nothing(op *nn.Operation) bool {
 	}
 	return true
 }
+
+// maxTensorBytes bounds a tensor: the arena has room for several.
+const maxTensorBytes = layout.MaxRegion / 4
 
 // checkOperands refuses operands without a shape, and those that the arena has no
 // room for.
@@ -223,16 +105,16 @@ func (l *Lowering) checkOperands(op *nn.Operation) error {
 				continue // the lowering knows a bound
 			}
 			if !o.Known() && !(l.view.Final && len(o.Dimensions) > 0) {
-				return fmt.Errorf("%s: operand %d has an unknown shape %v", op.Type, x, o.Dimensions)
+				return knownShape.Broken("operand %d has the shape %v", x, o.Dimensions)
 			}
-			if b := o.Bytes(); b < 0 || b > layout.MaxRegion/4 {
-				return fmt.Errorf("%s: operand %d of shape %v is too large", op.Type, x, o.Dimensions)
+			if b := o.Bytes(); b < 0 || b > maxTensorBytes {
+				return maxTensor.Broken("operand %d has the shape %v", x, o.Dimensions)
 			}
 		}
 	}
 	for _, x := range op.Outputs {
 		if l.graph.Operands[x].IsConst() {
-			return fmt.Errorf("%s: output operand %d is a constant", op.Type, x)
+			return notConstant.Broken("operand %d is one", x)
 		}
 	}
 	return nil
@@ -262,7 +144,7 @@ var elements = map[nn.OperandType]layout.Element{
 func (l *Lowering) Element(t nn.OperandType) (layout.Element, error) {
 	e, ok := elements[t]
 	if !ok {
-		return 0, fmt.Errorf("type %s is not supported", t)
+		return 0, stored.Broken("%s", t)
 	}
 	if t == nn.TensorFloat32 && l.relaxed {
 		e = layout.F16
@@ -285,7 +167,7 @@ func (l *Lowering) Value(i uint32) (*layout.Tensor, error) {
 	}
 	n := int(o.Elements())
 	if n == 0 && !l.view.Final {
-		return nil, fmt.Errorf("operand %d of shape %v is empty", i, o.Dimensions)
+		return nil, someElements.Broken("operand %d has the shape %v", i, o.Dimensions)
 	}
 	t := &layout.Tensor{Elem: e, N: n, First: -1}
 	if o.IsConst() {
@@ -384,9 +266,6 @@ func (l *Lowering) Floats(i uint32, what string) ([]float32, error) {
 		}
 		return v, nil
 	default:
-		return nil, fmt.Errorf("%s of type %s is not supported", what, t)
+		return nil, stored.Broken("%s of %s", what, t)
 	}
 }
-
-// Operations are the operations that this driver has, in the order of their codes.
-func Operations() []nn.OperationType { return slices.Sorted(maps.Keys(lowerings)) }

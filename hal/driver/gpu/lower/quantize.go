@@ -56,7 +56,7 @@ func (l *Lowering) dequantize(op *nn.Operation) error {
 func (l *Lowering) dequantizeChannels(op *nn.Operation, in *nn.Operand, dims []int, x, out *layout.Tensor) error {
 	c := in.Channel
 	if c == nil || int(c.Dim) >= len(dims) || len(c.Scales) != dims[c.Dim] {
-		return fmt.Errorf("%s: there is no scale for each channel", op.Type)
+		return channelScale.Broken("operand type %s of shape %v", in.Type, in.Dimensions)
 	}
 	dense, scales := layout.Dense(dims), make([]int, len(dims))
 	scales[c.Dim] = 1

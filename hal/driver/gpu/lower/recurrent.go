@@ -86,7 +86,7 @@ func (l *Lowering) recur(list []direction, merge bool) error {
 			return err
 		}
 		if d.in.Steps > maxSteps {
-			return fmt.Errorf("%d steps, at most %d", d.in.Steps, maxSteps)
+			return maxSequence.Broken("%d steps", d.in.Steps)
 		}
 		for step := range d.in.Steps {
 			if i > 0 {

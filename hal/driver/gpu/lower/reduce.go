@@ -32,24 +32,15 @@ func (l *Lowering) softmax(op *nn.Operation) error {
 	return nil
 }
 
-// folds are the kernels of reductions.
-var folds = map[nn.OperationType]reduce.Op{
-	nn.OpMean:       reduce.Mean,
-	nn.OpReduceSum:  reduce.Sum,
-	nn.OpReduceProd: reduce.Product,
-	nn.OpReduceMax:  reduce.Maximum,
-	nn.OpReduceMin:  reduce.Minimum,
-	nn.OpReduceAll:  reduce.All,
-	nn.OpReduceAny:  reduce.Any,
-	nn.OpArgmax:     reduce.ArgMax,
-	nn.OpArgmin:     reduce.ArgMin,
-}
-
 // maxMean bounds the elements of a quantized mean, whose sums have 32 bits.
 const maxMean = 1 << 23
 
 // fold lowers MEAN and REDUCE_*.
-func (l *Lowering) fold(op *nn.Operation) error {
+func fold(f reduce.Op) lowering {
+	return func(l *Lowering, op *nn.Operation) error { return l.fold(op, f) }
+}
+
+func (l *Lowering) fold(op *nn.Operation, f reduce.Op) error {
 	m, err := l.view.Mean(op)
 	if err != nil {
 		return err
@@ -58,8 +49,8 @@ func (l *Lowering) fold(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	if op.Type == nn.OpMean && !in.Elem.IsFloat() && m.Count > maxMean {
-		return fmt.Errorf("%s: sums of %d elements", op.Type, m.Count)
+	if f == reduce.Mean && !in.Elem.IsFloat() && m.Count > maxMean {
+		return maxSummands.Broken("%d", m.Count)
 	}
 	dims := ints(m.In)
 	strides := layout.Dense(dims)
@@ -71,7 +62,7 @@ func (l *Lowering) fold(op *nn.Operation) error {
 		}
 		a.dims, a.strides = append(a.dims, d), append(a.strides, strides[i])
 	}
-	shape := reduce.FoldShape{Op: folds[op.Type], Count: m.Count}
+	shape := reduce.FoldShape{Op: f, Count: m.Count}
 	if shape.Kept, err = layout.Collapse(axes[0].dims, axes[0].strides); err != nil {
 		return fmt.Errorf("%s: %w", op.Type, err)
 	}
@@ -128,7 +119,11 @@ func (l *Lowering) foldParts(s *reduce.FoldShape, in *layout.Tensor) (*layout.Te
 }
 
 // argument lowers ARGMAX and ARGMIN.
-func (l *Lowering) argument(op *nn.Operation) error {
+func argument(f reduce.Op) lowering {
+	return func(l *Lowering, op *nn.Operation) error { return l.argument(op, f) }
+}
+
+func (l *Lowering) argument(op *nn.Operation, f reduce.Op) error {
 	r, err := l.view.Along(op)
 	if err != nil {
 		return err
@@ -137,7 +132,7 @@ func (l *Lowering) argument(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	shape := reduce.FoldShape{Op: folds[op.Type], Count: r.Depth}
+	shape := reduce.FoldShape{Op: f, Count: r.Depth}
 	if shape.Kept, err = layout.Collapse([]int{r.Outer, r.Inner}, []int{r.Depth * r.Inner, 1}); err != nil {
 		return fmt.Errorf("%s: %w", op.Type, err)
 	}

@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"fmt"
-
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/resize"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/nn"
@@ -16,7 +14,7 @@ func (l *Lowering) resize(op *nn.Operation) error {
 		return err
 	}
 	if p.N*p.C*p.OutH*p.OutW == 0 {
-		return fmt.Errorf("%s: empty tensor", op.Type)
+		return someElements.Broken("%d images of %dx%dx%d", p.N, p.OutH, p.OutW, p.C)
 	}
 	in, out, err := l.Pair(p.Input, p.Output)
 	if err != nil {
