@@ -5,6 +5,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/cache"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/plan"
 	"github.com/nnsoc/nnsoc/nn"
@@ -67,17 +68,15 @@ func New(cfg Config) (*Device, error) {
 // middleEnd lowers canonical graphs for a device.
 type middleEnd struct{ *Device }
 
-// passes make a model canonical for the NPU.
-var passes = graph.NewPipeline(graph.ResolveShapes, graph.FoldConstants, graph.ConvertNCHW, graph.CancelTransposes,
-	graph.ExpandGroupedConv, graph.ExpandTransposeConv, graph.ExpandSelections, graph.ExpandSplit,
-	graph.AxisLast, graph.JoinReducedAxes, graph.ExplicitPadding, graph.FuseActivations, graph.RemoveDeadOperations)
-
 // Passes implements base.Lowering.
-func (middleEnd) Passes() graph.Pipeline { return passes }
+func (middleEnd) Passes() graph.Pipeline { return lower.Table().Passes }
+
+// Facts implements base.Legalized.
+func (middleEnd) Facts() []legal.Fact { return lower.Table().Facts() }
 
 // Check implements base.Lowering.
 func (d middleEnd) Check(g *graph.Graph) base.Checker {
-	return checker{lower.Anywhere(&d.cfg.Spec, g, d.cfg.Lowerings), g}
+	return lower.Anywhere(&d.cfg.Spec, g, d.cfg.Lowerings)
 }
 
 // Lower implements base.Lowering.
@@ -92,19 +91,3 @@ func (d middleEnd) Lower(g *graph.Graph, _ hal.PrepareOptions) (base.Executable,
 	}
 	return &executable{dev: d.Device, graph: g, prog: p}, nil
 }
-
-// checker implements base.Checker: an operation is supported when it lowers.
-type checker struct {
-	l *lower.Lowering
-	g *graph.Graph
-}
-
-// Types implements base.Checker.
-func (c checker) Types(i int) error { return c.l.Has(i) }
-
-// Defers implements base.Checker: registers and kernels depend on every parameter, but small
-// tensors can be moved whatever they are.
-func (c checker) Defers(i int) error { return c.l.Defers(i) }
-
-// Lowers implements base.Checker.
-func (c checker) Lowers(i int) error { return c.l.Lower(i) }

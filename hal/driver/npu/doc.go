@@ -17,7 +17,7 @@
 //
 // # Rooms
 //
-//	graph    (hal/driver/graph) a model made canonical by the passes in device.go
+//	graph    (hal/driver/graph) a model made canonical by the passes in lower/table.go
 //	lower    operations to steps: one file per family, one table from operation to function
 //	step     a lowered graph as data: kernels and copies on values without addresses
 //	kernel   what a command starts: shape, weights and their packer, registers

@@ -2,7 +2,6 @@ package lower
 
 import (
 	"encoding/binary"
-	"fmt"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
@@ -34,7 +33,7 @@ func (l *Lowering) operands(e *opspec.Elementwise, a, b layout.Ref) (operands, e
 		}
 		h, w, c := factor(int(nn.Elements(e.Dims)))
 		if h == 0 {
-			return operands{}, fmt.Errorf("%d elements do not divide into the extents of a feature map", nn.Elements(e.Dims))
+			return operands{}, factors.Broken("%d elements", nn.Elements(e.Dims))
 		}
 		return operands{shaped(a, h, w, c), shaped(b, h, w, c), false, h, w, c}, nil
 	}
@@ -133,8 +132,8 @@ func (l *Lowering) sub(op *nn.Operation) error {
 	}
 	k := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Elementwise, Mode: mode, Round: doubleRound, ScaleMode: scaleMode,
 		OPAScale: uint32(scaled.M), OPAShift: 11 - scaled.Shift, Lo: int(q.Lo), Hi: int(q.Hi)}, IFM: o.a, IFM2: &o.b}
-	if scaled.Shift > 0 || k.OPAShift > 63 {
-		return fmt.Errorf("input scales differ by 2^%d", -scaled.Shift)
+	if scaled.Shift > 0 || k.OPAShift > 11+maxShift {
+		return likeScales.Broken("2^%d", -scaled.Shift)
 	}
 	if k.Scale, k.Shift, err = hardware(q.Out); err != nil {
 		return err
@@ -165,8 +164,12 @@ func (l *Lowering) negated(r layout.Ref) (layout.Ref, error) {
 	return to, err
 }
 
-// extreme is MAXIMUM and MINIMUM of inputs brought to the output's quantization.
-func (l *Lowering) extreme(op *nn.Operation) error {
+// extreme is MAXIMUM or MINIMUM of inputs brought to the output's quantization.
+func extreme(mode int) lowering {
+	return func(l *Lowering, op *nn.Operation) error { return l.extreme(op, mode) }
+}
+
+func (l *Lowering) extreme(op *nn.Operation, mode int) error {
 	e, err := l.view.Elementwise(op)
 	if err != nil {
 		return err
@@ -191,10 +194,6 @@ func (l *Lowering) extreme(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	mode := ethosu.EltMax
-	if op.Type == nn.OpMinimum {
-		mode = ethosu.EltMin
-	}
 	t := plain
 	t.lo, t.hi = layout.Limits(to.Signed)
 	c := chain{l: l}
@@ -212,14 +211,14 @@ func (l *Lowering) prelu(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	if q.Positive.Shift > 22 || q.Negative.Shift > 14 {
-		return fmt.Errorf("scales need multipliers of 2^%d and 2^%d", q.Positive.Shift, q.Negative.Shift)
+	if q.Positive.Shift > maxInputShift || q.Negative.Shift > maxSlopeShift {
+		return slopeScales.Broken("2^%d and 2^%d", q.Positive.Shift, q.Negative.Shift)
 	}
 	zero := layout.Ref{Value: layout.Placed, FeatureMap: layout.Dense(l.list.Consts.Add([]byte{byte(x.Zero)}), 1, 1, 1, 1, x.Signed)}
 	zero.Zero = x.Zero
 	h, w, ch := factor(x.C)
 	if h == 0 {
-		return fmt.Errorf("%d elements do not divide into the extents of a feature map", x.C)
+		return factors.Broken("%d elements", x.C)
 	}
 	c := chain{l: l}
 	t := plain
@@ -256,9 +255,15 @@ func (l *Lowering) prelu(op *nn.Operation) error {
 	return c.err
 }
 
+// comparison is a comparison by whether it holds of a < b, a = b and a > b.
+func comparison(less, equal, greater byte) lowering {
+	holds := [3]byte{less, equal, greater}
+	return func(l *Lowering, op *nn.Operation) error { return l.compare(op, holds) }
+}
+
 // compare compares real values by their rank among all that both inputs can have: tables,
 // the difference, its sign, and what that says.
-func (l *Lowering) compare(op *nn.Operation) error {
+func (l *Lowering) compare(op *nn.Operation, holds [3]byte) error {
 	e, a, b, err := l.binaryOperands(op)
 	if err != nil {
 		return err
@@ -285,7 +290,6 @@ func (l *Lowering) compare(op *nn.Operation) error {
 	if c.err != nil {
 		return c.err
 	}
-	holds := comparisons[op.Type] // of -1, 0, 1
 	table := [256]byte{255: holds[0], 0: holds[1], 1: holds[2]}
 	n := o.h * o.w * o.c
 	out, err := l.Out(e.Output, 1, 1, n)
@@ -293,12 +297,6 @@ func (l *Lowering) compare(op *nn.Operation) error {
 		return err
 	}
 	return l.moveAll(sign, out, n, &table, 0, 255)
-}
-
-// comparisons say whether a comparison holds of a < b, a = b and a > b.
-var comparisons = map[nn.OperationType][3]byte{
-	nn.OpEqual: {0, 1, 0}, nn.OpNotEqual: {1, 0, 1}, nn.OpLess: {1, 0, 0}, nn.OpLessEqual: {1, 1, 0},
-	nn.OpGreater: {0, 0, 1}, nn.OpGreaterEqual: {0, 1, 1},
 }
 
 // ranks are, for each value of the types of two operands from the least on, the place of its

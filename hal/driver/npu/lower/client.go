@@ -44,7 +44,7 @@ func (l *Lowering) outputs() error {
 			return fmt.Errorf("output: %w", err)
 		}
 		if l.value[x] < 0 {
-			return fmt.Errorf("output operand %d has no value", x)
+			return computed.Broken("output operand %d", x)
 		}
 		n := int(o.Bytes())
 		b := l.ioBuffer(n)

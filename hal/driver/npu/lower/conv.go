@@ -2,7 +2,6 @@ package lower
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
@@ -65,11 +64,16 @@ func sparse(w *opspec.Window) bool {
 
 // checkWindow tests a window against the kernel registers.
 func checkWindow(w *opspec.Window) error {
-	switch {
-	case (w.KH-1)*w.DilationH >= 64 || (w.KW-1)*w.DilationW >= 64 || w.KH*w.KW > 4096:
-		return fmt.Errorf("kernel of %dx%d taps", w.KH, w.KW)
-	case w.Top > 127 || w.Left > 127 || w.Bottom > 255 || w.Right > 255:
-		return fmt.Errorf("padding %d,%d,%d,%d exceeds the padding registers", w.Top, w.Bottom, w.Left, w.Right)
+	if (w.KH-1)*w.DilationH >= maxReach || (w.KW-1)*w.DilationW >= maxReach || w.KH*w.KW > maxKernel {
+		return maxTaps.Broken("%dx%d taps, dilated %dx%d", w.KH, w.KW, w.DilationH, w.DilationW)
+	}
+	return checkPadding(w)
+}
+
+// checkPadding tests the padding of a window against the padding registers.
+func checkPadding(w *opspec.Window) error {
+	if w.Top > maxBefore || w.Left > maxBefore || w.Bottom > maxBehind || w.Right > maxBehind {
+		return paddingRegisters.Broken("padding %d,%d,%d,%d", w.Top, w.Bottom, w.Left, w.Right)
 	}
 	return nil
 }
@@ -110,7 +114,7 @@ func (l *Lowering) gemm(g *gemm) error {
 		return err
 	}
 	if g.n > maxBatch {
-		return fmt.Errorf("%d batches; up to %d are supported", g.n, maxBatch)
+		return maxBatches.Broken("%d batches", g.n)
 	}
 	if _, err := l.view.Data(g.filter); err != nil {
 		return err
@@ -126,8 +130,8 @@ func (l *Lowering) gemm(g *gemm) error {
 	if depthwise {
 		perOutput = win.KH * win.KW
 	}
-	if g.depthwise && !depthwise && perOutput > 1<<16 {
-		return fmt.Errorf("depth multiplier %d over %d channels", g.multiplier, g.c)
+	if g.depthwise && !depthwise && perOutput > maxDense {
+		return maxMultiplied.Broken("multiplier %d over %d channels", g.multiplier, g.c)
 	}
 	slice := min(g.k, max(roundDown(weightSlice/perOutput, l.sliceGranule()), l.sliceGranule()))
 	for n := range g.n {
@@ -203,7 +207,7 @@ const maxGathered = 1 << 26
 func checkGather(w *opspec.Window, n, c int) error {
 	taps := w.KH * w.KW
 	if bytes := int64(n) * int64(w.OutH) * int64(w.OutW) * int64(taps) * int64(c); bytes > maxGathered || n*taps > maxMoves {
-		return fmt.Errorf("stride %dx%d and dilation %dx%d: %d windows of %d taps and %d channels are too many to be gathered",
+		return maxPatches.Broken("stride %dx%d and dilation %dx%d: %d windows of %d taps and %d channels",
 			w.StrideH, w.StrideW, w.DilationH, w.DilationW, n*w.OutH*w.OutW, taps, c)
 	}
 	return nil

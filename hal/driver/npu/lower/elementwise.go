@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"fmt"
-
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
@@ -40,12 +38,12 @@ func (l *Lowering) add(op *nn.Operation) error {
 	if first == half && second != half {
 		scaled, w.ScaleMode = second, ethosu.ScaleOPB32
 	} else if second != half {
-		return fmt.Errorf("neither input has the larger scale")
+		return likeScales.Broken("neither is unscaled")
 	}
 	// x * 2^20 * M / 2^31, then the multiplier's own Shift: one shift of 11 more.
 	w.OPAScale, w.OPAShift, w.OPBScale = uint32(scaled.M), 11-scaled.Shift, 0
-	if scaled.Shift > 0 || w.OPAShift > 63 {
-		return fmt.Errorf("input scales differ by 2^%d", -scaled.Shift)
+	if scaled.Shift > 0 || w.OPAShift > 11+maxShift {
+		return likeScales.Broken("2^%d", -scaled.Shift)
 	}
 	if w.Scale, w.Shift, err = hardware(q.Out); err != nil {
 		return err
@@ -100,7 +98,7 @@ func (l *Lowering) pair(e *opspec.Elementwise) (pair, error) {
 	p := pair{a: e.A, b: e.B, out: e.Output}
 	if e.Same {
 		if p.h, p.w, p.c = factor(n); p.h == 0 {
-			return p, fmt.Errorf("%d elements do not divide into the extents of a feature map", n)
+			return p, factors.Broken("%d elements", n)
 		}
 		p.bh, p.bw, p.bc = p.h, p.w, p.c
 		return p, nil
@@ -108,7 +106,7 @@ func (l *Lowering) pair(e *opspec.Elementwise) (pair, error) {
 	sa, sb := e.StridesA, e.StridesB
 	if repeats(sa, e.Dims) {
 		if repeats(sb, e.Dims) {
-			return p, fmt.Errorf("both operands are broadcast")
+			return p, maxGroups.Broken("both are")
 		}
 		p.a, p.b, sb = e.B, e.A, sa
 	}
@@ -130,7 +128,7 @@ func (l *Lowering) pair(e *opspec.Elementwise) (pair, error) {
 		groups = append(groups, group{int(n), r})
 	}
 	if len(groups) > 3 {
-		return p, fmt.Errorf("broadcast over more than three groups of dimensions")
+		return p, maxGroups.Broken("%d groups", len(groups))
 	}
 	for len(groups) < 3 {
 		groups = append([]group{{1, false}}, groups...)

@@ -90,15 +90,15 @@ func (l *Lowering) relu(op *nn.Operation) error {
 	return l.mapped(u.Input, u.Output, nil, int(lo), int(hi))
 }
 
-// byteFunctions are the tables of functions of one byte.
-var byteFunctions = map[nn.OperationType]func(*opspec.Unary, opspec.View) (*[256]byte, error){
-	nn.OpLogistic:  (*opspec.Unary).LogisticTable,
-	nn.OpTanh:      (*opspec.Unary).TanhTable,
-	nn.OpRsqrt:     (*opspec.Unary).RsqrtTable,
-	nn.OpHardSwish: (*opspec.Unary).HardSwishTable,
+// byteTable makes the table of a function of one byte.
+type byteTable func(*opspec.Unary, opspec.View) (*[256]byte, error)
+
+// byTable lowers a function of one byte.
+func byTable(table byteTable) lowering {
+	return func(l *Lowering, op *nn.Operation) error { return l.byteFunction(op, table) }
 }
 
-func (l *Lowering) byteFunction(op *nn.Operation) error {
+func (l *Lowering) byteFunction(op *nn.Operation, function byteTable) error {
 	u, err := l.view.Unary(op)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (l *Lowering) byteFunction(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	table, err := byteFunctions[op.Type](&u, l.view)
+	table, err := function(&u, l.view)
 	if err != nil {
 		return err
 	}

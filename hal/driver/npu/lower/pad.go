@@ -2,7 +2,6 @@ package lower
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
@@ -33,7 +32,7 @@ func (l *Lowering) pad(op *nn.Operation) error {
 	if p.Value != opspec.None {
 		data, err := l.view.Data(p.Value)
 		if err != nil || len(data) != 4 {
-			return fmt.Errorf("the padding value must be a constant")
+			return constantPadding.Broken("operand %d is none", p.Value)
 		}
 		value = int32(binary.LittleEndian.Uint32(data))
 	}
@@ -73,7 +72,7 @@ func (l *Lowering) padTo(p *opspec.Pad, from, to layout.Ref, size int, value int
 // zero before the output zero point is added.
 func (l *Lowering) padImage(p *opspec.Pad, from, to layout.Ref, size int, value int32) (done bool, err error) {
 	if len(p.In) != 4 || size != 1 || p.Before[0]|p.After[0]|p.Before[3]|p.After[3] != 0 ||
-		p.Before[1] > 127 || p.Before[2] > 127 || p.After[1] > 255 || p.After[2] > 255 || p.In[0] > maxBatch {
+		p.Before[1] > maxBefore || p.Before[2] > maxBefore || p.After[1] > maxBehind || p.After[2] > maxBehind || p.In[0] > maxBatch {
 		return false, nil
 	}
 	h, w, c := int(p.In[1]), int(p.In[2]), int(p.In[3])

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"fmt"
 	"math/bits"
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
@@ -11,9 +10,13 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// pool is AVERAGE_POOL_2D and MAX_POOL_2D. Bytes are averaged as they are: the
+// pooling is AVERAGE_POOL_2D or MAX_POOL_2D. Bytes are averaged as they are: the
 // zero point cancels, and rounding is that of the raw sum.
-func (l *Lowering) pool(op *nn.Operation) error {
+func pooling(average bool) lowering {
+	return func(l *Lowering, op *nn.Operation) error { return l.pool(op, average) }
+}
+
+func (l *Lowering) pool(op *nn.Operation, average bool) error {
 	p, err := l.view.Pool(op)
 	if err != nil {
 		return err
@@ -24,13 +27,13 @@ func (l *Lowering) pool(op *nn.Operation) error {
 	}
 	win := single(p.Window)
 	if sparse(&win) {
-		return l.gatheredPool(op, &p)
+		return l.gatheredPool(&p, average)
 	}
-	if err := checkPool(&win, op.Type == nn.OpAveragePool2D); err != nil {
+	if err := checkPool(&win, average); err != nil {
 		return err
 	}
 	if p.N > maxBatch {
-		return fmt.Errorf("%d batches; up to %d are supported", p.N, maxBatch)
+		return maxBatches.Broken("%d batches", p.N)
 	}
 	lo, hi := opspec.ActRange(p.Act, p.Type, o.Scale, o.ZeroPoint)
 	for n := range p.N {
@@ -44,7 +47,7 @@ func (l *Lowering) pool(op *nn.Operation) error {
 		w.IFM.Addr += n * win.H * win.W * p.C
 		w.OFM.Addr += n * win.OutH * win.OutW * p.C
 		setWindow(&w, &win)
-		if op.Type == nn.OpAveragePool2D {
+		if average {
 			w.Mode, w.Round = ethosu.PoolAverage, doubleRound
 			if w.Top|w.Left|w.Bottom|w.Right == 0 { // else the divisor is the taps inside
 				w.Global = true
@@ -63,26 +66,23 @@ func (l *Lowering) pool(op *nn.Operation) error {
 func checkPool(w *opspec.Window, average bool) error {
 	padded := w.Top|w.Left|w.Bottom|w.Right != 0
 	switch {
-	case average && padded && (w.KH > 8 || w.KW > 8):
-		return fmt.Errorf("padded average over %dx%d; up to 8x8 is supported", w.KH, w.KW)
-	case w.KH > 256 || w.KW > 256:
-		return fmt.Errorf("window of %dx%d; up to 256x256 is supported", w.KH, w.KW)
-	case w.Top > 127 || w.Left > 127 || w.Bottom > 255 || w.Right > 255:
-		return fmt.Errorf("padding %d,%d,%d,%d exceeds the padding registers", w.Top, w.Bottom, w.Left, w.Right)
+	case average && padded && (w.KH > maxPadded || w.KW > maxPadded):
+		return maxPaddedAverage.Broken("%dx%d", w.KH, w.KW)
+	case w.KH > maxPool || w.KW > maxPool:
+		return maxPoolWindow.Broken("%dx%d", w.KH, w.KW)
 	}
-	return nil
+	return checkPadding(w)
 }
 
 // gatheredPool is a pool of any stride: the pixels under each window are copied next to each
 // other, then pooled in one row, or by halves where the row is too long.
-func (l *Lowering) gatheredPool(op *nn.Operation, p *opspec.Pool) error {
+func (l *Lowering) gatheredPool(p *opspec.Pool, average bool) error {
 	win, taps := &p.Window, p.KH*p.KW
-	average := op.Type == nn.OpAveragePool2D
 	if err := checkGather(win, p.N, p.C); err != nil {
 		return err
 	}
 	if average && (win.Top|win.Left|win.Bottom|win.Right != 0 || taps > maxRow) {
-		return fmt.Errorf("an average over %dx%d with stride %dx%d and padding; without padding up to %d taps are supported", p.KH, p.KW, win.StrideH, win.StrideW, maxRow)
+		return maxAverage.Broken("an average over %dx%d with stride %dx%d", p.KH, p.KW, win.StrideH, win.StrideW)
 	}
 	from, err := l.whole(p.Input)
 	if err != nil {

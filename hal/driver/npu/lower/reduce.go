@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"fmt"
-
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
@@ -20,7 +18,7 @@ func reduced(m *opspec.Mean) (outer, rows, columns, inner int, err error) {
 		case n == 1:
 		case m.Reduce[d]:
 			if inner > 1 {
-				return 0, 0, 0, 0, fmt.Errorf("the reduced axes are not adjacent")
+				return 0, 0, 0, 0, adjacentAxes.Broken("%v of %v", m.Reduce, m.In)
 			}
 			list = append(list, int(n))
 		case len(list) == 0:
@@ -38,8 +36,12 @@ func reduced(m *opspec.Mean) (outer, rows, columns, inner int, err error) {
 	return outer, rows, columns, inner, nil
 }
 
-// reduceExtreme is REDUCE_MAX and REDUCE_MIN: the larger of both halves, again and again.
-func (l *Lowering) reduceExtreme(op *nn.Operation) error {
+// reduction is REDUCE_MAX or REDUCE_MIN: the larger or smaller of both halves, again and again.
+func reduction(mode int) lowering {
+	return func(l *Lowering, op *nn.Operation) error { return l.reduceExtreme(op, mode) }
+}
+
+func (l *Lowering) reduceExtreme(op *nn.Operation, mode int) error {
 	m, err := l.view.Mean(op)
 	if err != nil {
 		return err
@@ -54,10 +56,6 @@ func (l *Lowering) reduceExtreme(op *nn.Operation) error {
 	from, err := l.whole(m.Input)
 	if err != nil {
 		return err
-	}
-	mode := ethosu.EltMax
-	if op.Type == nn.OpReduceMin {
-		mode = ethosu.EltMin
 	}
 	c := chain{l: l}
 	r := c.halve(mode, shaped(from, outer, rows*columns, inner))
@@ -90,9 +88,13 @@ func (c *chain) halve(mode int, at layout.Ref) layout.Ref {
 	return at
 }
 
-// indexOf is ARGMAX and ARGMIN along the last axis: the least index of those whose value is
+// indexOf is ARGMAX or ARGMIN along the last axis: the least index of those whose value is
 // the extreme one.
-func (l *Lowering) indexOf(op *nn.Operation) error {
+func indexOf(mode int) lowering {
+	return func(l *Lowering, op *nn.Operation) error { return l.indexOf(op, mode) }
+}
+
+func (l *Lowering) indexOf(op *nn.Operation, mode int) error {
 	r, err := l.view.Along(op)
 	if err != nil {
 		return err
@@ -101,15 +103,11 @@ func (l *Lowering) indexOf(op *nn.Operation) error {
 		return err
 	}
 	if r.Inner != 1 {
-		return fmt.Errorf("along another axis than the last")
+		return lastAxis.Broken("%d elements lie behind the axis", r.Inner)
 	}
 	from, err := l.whole(r.Input)
 	if err != nil {
 		return err
-	}
-	mode := ethosu.EltMax
-	if op.Type == nn.OpArgmin {
-		mode = ethosu.EltMin
 	}
 	c := chain{l: l}
 	best := c.halve(mode, shaped(from, r.Outer, r.Depth, 1))
@@ -164,10 +162,10 @@ func (l *Lowering) l2Normalize(op *nn.Operation) error {
 		return err
 	}
 	if r.Inner != 1 {
-		return fmt.Errorf("along another axis than the last")
+		return lastAxis.Broken("%d elements lie behind the axis", r.Inner)
 	}
-	if r.Depth*255*255 >= 1<<29 {
-		return fmt.Errorf("%d squares to be added, at most %d", r.Depth, (1<<29)/(255*255))
+	if r.Depth > maxSquared {
+		return maxSquares.Broken("%d", r.Depth)
 	}
 	c := chain{l: l, rows: r.Outer}
 	x = shaped(x, 1, r.Outer, r.Depth)
@@ -192,7 +190,7 @@ func (l *Lowering) l2Normalize(op *nn.Operation) error {
 	last.lo, last.hi = layout.Limits(out.Signed)
 	out.Zero = last.lo + 128
 	if o.ZeroPoint != int32(out.Zero) {
-		return fmt.Errorf("output zero point %d, %d needed", o.ZeroPoint, out.Zero)
+		return middleZero.Broken("%d instead of %d", o.ZeroPoint, out.Zero)
 	}
 	c.op(ethosu.EltShr, terms, right, out, last)
 	return c.err
@@ -265,7 +263,7 @@ func (l *Lowering) cast(op *nn.Operation) error {
 	n := int(o.Elements())
 	h, w, ch := factor(n)
 	if h == 0 {
-		return fmt.Errorf("%d elements do not divide into the extents of a feature map", n)
+		return factors.Broken("%d elements", n)
 	}
 	from, err := l.whole(u.Input)
 	if err != nil {
@@ -276,7 +274,7 @@ func (l *Lowering) cast(op *nn.Operation) error {
 		return err
 	}
 	if in.Type == nn.TensorBool8 || o.Type == nn.TensorBool8 {
-		return fmt.Errorf("from %v to %v", in.Type, o.Type)
+		return castTypes.Broken("from %v to %v", in.Type, o.Type)
 	}
 	from.Bytes, to.Bytes = elementBytes(in.Type), elementBytes(o.Type)
 	from, to = shaped(from, h, w, ch), shaped(to, h, w, ch)
@@ -311,8 +309,8 @@ func (l *Lowering) mean(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	if h > 256 || w > 256 || outer > maxBatch {
-		return fmt.Errorf("mean over %dx%d, %d times", h, w, outer)
+	if h > maxPool || w > maxPool || outer > maxBatch {
+		return maxMeanWindow.Broken("%dx%d, %d times", h, w, outer)
 	}
 	scale, shift := truncatingScale(h * w)
 	for n := range outer {

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
@@ -39,7 +38,7 @@ func fractions(a opspec.ResizeAxis, n int) (blend, error) {
 			return b, nil
 		}
 	}
-	return blend{}, fmt.Errorf("weights that are no fractions of up to 1/%d", maxUnit)
+	return blend{}, fractionalWeights.Broken("%d samples of %v", len(a.Frac), a.Frac)
 }
 
 // bilinear is RESIZE_BILINEAR: columns blended in 32 bits, then rows, then divided. The
@@ -65,10 +64,10 @@ func (l *Lowering) bilinear(op *nn.Operation) error {
 	unit := y.unit * x.unit
 	dyadic := y.exact && x.exact && unit&(unit-1) == 0
 	if float := 255 * 4 * float64(p.H+p.W+8) / (1 << 22); !dyadic && (unit%2 == 0 || float >= 0.5/float64(unit)) {
-		return fmt.Errorf("from %dx%d to %dx%d: quotients by %d that may be ties", p.H, p.W, p.OutH, p.OutW, unit)
+		return noTies.Broken("from %dx%d to %dx%d: quotients by %d", p.H, p.W, p.OutH, p.OutW, unit)
 	}
 	if n := int64(p.N) * int64(max(p.H, p.OutH)) * int64(p.OutW) * int64(p.C); n > maxElements || p.N*max(p.H, p.OutH) > maxExtent {
-		return fmt.Errorf("%d elements to be blended, at most %d", n, maxElements)
+		return maxBlended.Broken("%d elements", n)
 	}
 	from, err := l.whole(p.Input)
 	if err != nil {

@@ -1,9 +1,6 @@
 package lower
 
 import (
-	"fmt"
-	"math"
-
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
@@ -29,12 +26,12 @@ func (l *Lowering) runtimeGEMM(g *gemm) error {
 		sum = taps
 	}
 	for k := range g.quant.Mult {
-		if left := max(g.quant.Mult[k].Shift, 0); left > 31 || int64(sum)*255*255 > math.MaxInt32>>left {
-			return fmt.Errorf("sums of %d products with a filter that comes at run time may exceed 32 bits", sum)
+		if left := max(g.quant.Mult[k].Shift, 0); left > 31 || int64(sum)*255*255 > maxSum>>left {
+			return maxProducts.Broken("sums of %d products", sum)
 		}
 	}
 	if g.n*taps > maxMoves || g.n > maxBatch {
-		return fmt.Errorf("%d batches of %d taps with a filter or bias that comes at run time", g.n, taps)
+		return maxProducts.Broken("%d batches of %d taps", g.n, taps)
 	}
 	if err := checkGather(&g.win, g.n, max(g.c, g.k)); taps > 1 && err != nil {
 		return err
@@ -53,13 +50,13 @@ func (l *Lowering) runtimeGEMM(g *gemm) error {
 	}
 	pixels := g.n * g.win.OutH * g.win.OutW
 	if sum > maxExtent || pixels > 1<<24 {
-		return fmt.Errorf("%d windows of %d elements with a filter or bias that comes at run time", pixels, sum)
+		return maxProducts.Broken("%d windows of %d elements", pixels, sum)
 	}
 	acc := l.wide(g.n*g.win.OutH, g.win.OutW, g.k)
 	across := min(pixels, max(productBytes/(4*sum), 1), maxExtent)
 	down := min(g.k, max(productBytes/(4*sum*across), 1), maxExtent)
 	if kernels := (pixels + across - 1) / across * ((g.k + down - 1) / down); kernels > maxMoves {
-		return fmt.Errorf("%d windows and %d outputs of %d elements with a filter or bias that comes at run time", pixels, g.k, sum)
+		return maxProducts.Broken("%d windows and %d outputs of %d elements", pixels, g.k, sum)
 	}
 	c := chain{l: l}
 	products := l.wide(down, across, sum)
@@ -231,7 +228,7 @@ func (l *Lowering) paddedImage(g *gemm, signed bool) (to layout.Ref, h, w int, e
 		return from, h, w, nil
 	}
 	if bytes := int64(g.n) * int64(h) * int64(w) * int64(g.k); bytes > maxGathered {
-		return from, h, w, fmt.Errorf("%d padded images of %dx%dx%d with a filter or bias that comes at run time", g.n, h, w, g.k)
+		return from, h, w, maxPatches.Broken("%d padded images of %dx%dx%d", g.n, h, w, g.k)
 	}
 	to = l.narrow(1, 1, g.n*h*w*g.k, signed)
 	to.Zero = flipped(from.Zero, from.Signed, signed)
@@ -271,7 +268,7 @@ func (c *chain) rescale(acc, out layout.Ref, m []fixedpoint.Multiplier, t tweak)
 	t.scale, t.copies, t.round = 1<<30, 1, doubleRound
 	if len(m) == 1 {
 		if t.shift = 31 - m[0].Shift; t.shift < 0 || t.shift > 63 {
-			c.err = fmt.Errorf("multiplier %d * 2^%d is out of the range of the output scale", m[0].M, m[0].Shift-31)
+			c.err = outputScale.Broken("%d * 2^%d", m[0].M, m[0].Shift-31)
 			return
 		}
 		c.op(ethosu.EltMul, acc, c.constants(m[0].M), out, t)

@@ -2,7 +2,6 @@ package lower
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
@@ -52,12 +51,12 @@ func (l *Lowering) gatherRows(op *nn.Operation) error {
 	}
 	data, err := l.view.Data(g.Indices)
 	if err != nil {
-		return fmt.Errorf("the indices must be constants")
+		return constantIndices.Broken("operand %d is none", g.Indices)
 	}
 	var index []int
 	for _, x := range integers(data) {
 		if x < 0 || int(x) >= g.Count {
-			return fmt.Errorf("index %d, of %d", x, g.Count)
+			return constantIndices.Broken("index %d of %d", x, g.Count)
 		}
 		index = append(index, int(x))
 	}
@@ -71,7 +70,7 @@ func (l *Lowering) gatherRows(op *nn.Operation) error {
 	}
 	list := runs(index)
 	if len(list) > maxMoves {
-		return fmt.Errorf("%d runs of indices, at most %d", len(list), maxMoves)
+		return maxRuns.Broken("%d of indices", len(list))
 	}
 	row := g.Inner * elementBytes(o.Type)
 	for _, r := range list {
@@ -150,7 +149,7 @@ func (l *Lowering) densify(op *nn.Operation) error {
 			}
 			data, err := l.view.Data(x)
 			if err != nil {
-				return fmt.Errorf("segments and indices must be constants")
+				return constantTree.Broken("operand %d is none", x)
 			}
 			lists[x] = integers(data)
 		}
@@ -163,7 +162,7 @@ func (l *Lowering) densify(op *nn.Operation) error {
 		return err
 	}
 	if len(owner) != len(place) {
-		return fmt.Errorf("two values for one place")
+		return distinctPlaces.Broken("%d places for %d values", len(owner), len(place))
 	}
 	from, err := l.whole(d.Values)
 	if err != nil {
@@ -183,7 +182,7 @@ func (l *Lowering) densify(op *nn.Operation) error {
 	}
 	list := runs(place)
 	if len(list) > maxMoves {
-		return fmt.Errorf("%d runs of values, at most %d", len(list), maxMoves)
+		return maxRuns.Broken("%d of values", len(list))
 	}
 	for _, r := range list {
 		a, b := from, to
@@ -208,7 +207,7 @@ func (l *Lowering) choose(op *nn.Operation) error {
 	}
 	h, w, ch := factor(int(o.Bytes()))
 	if h == 0 {
-		return fmt.Errorf("%d elements do not divide into the extents of a feature map", o.Bytes())
+		return factors.Broken("%d elements", o.Bytes())
 	}
 	a, err := l.rescaled(s.A, o)
 	if err != nil {

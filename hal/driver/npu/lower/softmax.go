@@ -2,7 +2,6 @@ package lower
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
@@ -23,7 +22,7 @@ func (l *Lowering) softmax(op *nn.Operation) error {
 		return err
 	}
 	if s.Inner != 1 {
-		return fmt.Errorf("along axis %d; only the last axis is supported", s.Axis)
+		return lastAxis.Broken("axis %d", s.Axis)
 	}
 	q, err := s.Quant(l.view)
 	if err != nil {

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
@@ -111,7 +110,7 @@ func (l *Lowering) copyAxes(from, to layout.Ref, axes []axis) error {
 	moves := 1
 	for _, a := range axes {
 		if moves *= a.size; moves > maxMoves {
-			return fmt.Errorf("the reordering takes more than %d copies of feature maps", maxMoves)
+			return maxCopies.Broken("%d or more", moves)
 		}
 	}
 	w, h := plane[0], plane[1]

@@ -1,0 +1,113 @@
+package lower
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
+	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
+)
+
+// lowering is a function that a row of the table names.
+type lowering = legal.Lower[*Lowering]
+
+type row = legal.Row[*Lowering]
+
+func takes(f lowering) legal.Action[*Lowering] { return legal.Legal(f) }
+
+func expands(pass string, into ...nn.OperationType) legal.Action[*Lowering] {
+	return legal.Expand[*Lowering](pass, into...)
+}
+
+func refuses(why string) legal.Action[*Lowering] { return legal.Refuse[*Lowering](why) }
+
+// passes make a model canonical for the NPU.
+var passes = graph.NewPipeline(graph.ResolveShapes, graph.FoldConstants, graph.ConvertNCHW, graph.CancelTransposes,
+	graph.ExpandGroupedConv, graph.ExpandTransposeConv, graph.ExpandSelections, graph.ExpandSplit,
+	graph.AxisLast, graph.JoinReducedAxes, graph.ExplicitPadding, graph.FuseActivations, graph.RemoveDeadOperations)
+
+// Table says what the NPU takes.
+var Table = sync.OnceValue(func() *legal.Table[*Lowering] {
+	return legal.Must(legal.New(legal.Config{Device: "this NPU", Passes: passes, Deferred: knownParameters, Rules: []legal.Rule{legal.Stored(moved.Or(legal.Of(nn.TensorQuant8SymmPerChannel)))}},
+		slices.Concat(productRows, elementwiseRows, reductionRows, moveRows, refusedRows)...))
+})
+
+// moved are the types of elements that can be copied.
+var moved = legal.Bytes.Or(legal.Integers, legal.Booleans)
+
+var productRows = []row{
+	{Operations: legal.Ops(nn.OpConv2D, nn.OpDepthwiseConv2D), Types: legal.Bytes, Action: takes((*Lowering).conv),
+		Rules: []legal.Rule{sumsFit, maxTaps, paddingRegisters, maxBatches, maxPatches, maxMultiplied, maxProducts, outputScale}},
+	{Operations: legal.Ops(nn.OpGroupedConv2D), Types: legal.Bytes, Action: expands(graph.ExpandGroupedConv, nn.OpConv2D, nn.OpConcatenation, nn.OpSlice), Rules: []legal.Rule{sumsFit}},
+	{Operations: legal.Ops(nn.OpTransposeConv2D), Types: legal.Bytes, Action: expands(graph.ExpandTransposeConv, nn.OpConv2D, nn.OpConcatenation, nn.OpReverse), Rules: []legal.Rule{sumsFit}},
+	{Operations: legal.Ops(nn.OpFullyConnected), Types: legal.Bytes, Action: takes((*Lowering).fullyConnected), Rules: []legal.Rule{sumsFit, maxProducts, outputScale}},
+	{Operations: legal.Ops(nn.OpAveragePool2D), Types: legal.Bytes, Action: takes(pooling(true)), Rules: []legal.Rule{maxPaddedAverage, maxPoolWindow, paddingRegisters, maxBatches, maxPatches, maxAverage}},
+	{Operations: legal.Ops(nn.OpMaxPool2D), Types: legal.Bytes, Action: takes(pooling(false)), Rules: []legal.Rule{maxPoolWindow, paddingRegisters, maxBatches, maxPatches}},
+}
+
+var elementwiseRows = []row{
+	{Operations: legal.Ops(nn.OpAdd), Types: legal.Bytes, Action: takes((*Lowering).add), Rules: []legal.Rule{likeScales, maxGroups}},
+	{Operations: legal.Ops(nn.OpSub), Types: legal.Bytes, Action: takes((*Lowering).sub), Rules: []legal.Rule{likeScales}},
+	{Operations: legal.Ops(nn.OpMul), Types: legal.Bytes, Action: takes((*Lowering).mul), Rules: []legal.Rule{outputScale, maxGroups}},
+	{Operations: legal.Ops(nn.OpMaximum), Types: legal.Bytes, Action: takes(extreme(ethosu.EltMax))},
+	{Operations: legal.Ops(nn.OpMinimum), Types: legal.Bytes, Action: takes(extreme(ethosu.EltMin))},
+	{Operations: legal.Ops(nn.OpPrelu), Types: legal.Bytes, Action: takes((*Lowering).prelu), Rules: []legal.Rule{slopeScales}},
+	// A comparison by what it is of a < b, a = b and a > b.
+	{Operations: legal.Ops(nn.OpEqual), Types: legal.Bytes, Action: takes(comparison(0, 1, 0))},
+	{Operations: legal.Ops(nn.OpNotEqual), Types: legal.Bytes, Action: takes(comparison(1, 0, 1))},
+	{Operations: legal.Ops(nn.OpLess), Types: legal.Bytes, Action: takes(comparison(1, 0, 0))},
+	{Operations: legal.Ops(nn.OpLessEqual), Types: legal.Bytes, Action: takes(comparison(1, 1, 0))},
+	{Operations: legal.Ops(nn.OpGreater), Types: legal.Bytes, Action: takes(comparison(0, 0, 1))},
+	{Operations: legal.Ops(nn.OpGreaterEqual), Types: legal.Bytes, Action: takes(comparison(0, 1, 1))},
+	{Operations: legal.Ops(nn.OpSelect), Types: legal.Bytes, Action: takes((*Lowering).choose), Rules: []legal.Rule{factors}},
+	{Operations: legal.Ops(nn.OpLogistic), Types: legal.Bytes, Action: takes(byTable((*opspec.Unary).LogisticTable))},
+	{Operations: legal.Ops(nn.OpTanh), Types: legal.Bytes, Action: takes(byTable((*opspec.Unary).TanhTable))},
+	{Operations: legal.Ops(nn.OpRsqrt), Types: legal.Bytes, Action: takes(byTable((*opspec.Unary).RsqrtTable))},
+	{Operations: legal.Ops(nn.OpHardSwish), Types: legal.Bytes, Action: takes(byTable((*opspec.Unary).HardSwishTable))},
+	{Operations: legal.Ops(nn.OpRequantize), Types: legal.Bytes, Action: takes((*Lowering).requantize)},
+	{Operations: legal.Ops(nn.OpRelu, nn.OpRelu1, nn.OpRelu6), Types: legal.Bytes, Action: takes((*Lowering).relu)},
+	{Operations: legal.Ops(nn.OpCast), Types: legal.Bytes.Or(legal.Integers), Action: takes((*Lowering).cast), Rules: []legal.Rule{factors, castTypes}},
+}
+
+var reductionRows = []row{
+	{Operations: legal.Ops(nn.OpSoftmax), Types: legal.Bytes, Action: takes((*Lowering).softmax), Rules: []legal.Rule{lastAxis}},
+	{Operations: legal.Ops(nn.OpMean), Types: legal.Bytes, Action: takes((*Lowering).mean), Rules: []legal.Rule{adjacentAxes, maxMeanWindow, smallMean}},
+	{Operations: legal.Ops(nn.OpReduceMax), Types: legal.Bytes, Action: takes(reduction(ethosu.EltMax)), Rules: []legal.Rule{adjacentAxes, smallMove}},
+	{Operations: legal.Ops(nn.OpReduceMin), Types: legal.Bytes, Action: takes(reduction(ethosu.EltMin)), Rules: []legal.Rule{adjacentAxes, smallMove}},
+	{Operations: legal.Ops(nn.OpArgmax), Types: legal.Bytes, Action: takes(indexOf(ethosu.EltMax)), Rules: []legal.Rule{lastAxis}},
+	{Operations: legal.Ops(nn.OpArgmin), Types: legal.Bytes, Action: takes(indexOf(ethosu.EltMin)), Rules: []legal.Rule{lastAxis}},
+	{Operations: legal.Ops(nn.OpL2Normalization), Types: legal.Bytes, Action: takes((*Lowering).l2Normalize), Rules: []legal.Rule{lastAxis, maxSquares, middleZero}},
+}
+
+var moveRows = []row{
+	{Operations: legal.Ops(nn.OpConcatenation, nn.OpPack), Types: moved, Action: takes((*Lowering).concat)},
+	{Operations: legal.Ops(nn.OpTile), Types: moved, Action: takes((*Lowering).tile), Rules: []legal.Rule{maxCopies, smallMove}},
+	{Operations: legal.Ops(nn.OpDensify), Types: moved, Action: takes((*Lowering).densify), Rules: []legal.Rule{constantTree, distinctPlaces, maxRuns, smallMove}},
+	{Operations: legal.Ops(nn.OpGather, nn.OpEmbeddingLookup), Types: moved, Action: takes((*Lowering).gatherRows), Rules: []legal.Rule{constantIndices, maxRuns}},
+	{Operations: legal.Ops(nn.OpReshape, nn.OpSqueeze, nn.OpExpandDims), Types: moved, Action: takes((*Lowering).alias), Rules: []legal.Rule{smallMove}},
+	{Operations: legal.Ops(nn.OpPad, nn.OpPadV2), Types: moved, Action: takes((*Lowering).pad), Rules: []legal.Rule{constantPadding, maxCopies, smallMove}},
+	{Operations: legal.Ops(nn.OpTranspose, nn.OpSlice, nn.OpStridedSlice, nn.OpDepthToSpace, nn.OpSpaceToDepth, nn.OpBatchToSpaceNd, nn.OpSpaceToBatchNd,
+		nn.OpChannelShuffle, nn.OpReverse), Types: moved, Action: takes((*Lowering).strided), Rules: []legal.Rule{maxCopies, smallMove}},
+	{Operations: legal.Ops(nn.OpResizeBilinear), Types: legal.Bytes, Action: takes((*Lowering).bilinear), Rules: []legal.Rule{fractionalWeights, noTies, maxBlended}},
+	{Operations: legal.Ops(nn.OpResizeNearestNeighbor), Types: legal.Bytes, Action: expands(graph.ExpandSelections, nn.OpGather, nn.OpReshape)},
+	{Operations: legal.Ops(nn.OpMirrorPad), Types: moved, Action: expands(graph.ExpandSelections, nn.OpGather, nn.OpReshape), Rules: []legal.Rule{smallMove}},
+	{Operations: legal.Ops(nn.OpSplit), Types: moved, Action: expands(graph.ExpandSplit, nn.OpSlice)},
+}
+
+// refusedRows are the operations on bytes, integers and truth values that the NPU does not have.
+var refusedRows = []row{
+	{Operations: legal.Ops(nn.OpLogicalAnd, nn.OpLogicalOr, nn.OpLogicalNot, nn.OpReduceAll, nn.OpReduceAny), Types: legal.Booleans, Action: refuses("the NPU has no truth values, of which each byte but 0 is true")},
+	{Operations: legal.Ops(nn.OpBoxWithNmsLimit, nn.OpGenerateProposals, nn.OpTopkV2), Types: moved, Action: refuses("the NPU does not sort")},
+	{Operations: legal.Ops(nn.OpRoiAlign, nn.OpRoiPooling, nn.OpHeatmapMaxKeypoint), Types: legal.Bytes, Action: refuses("the NPU has no addresses that depend on data")},
+	{Operations: legal.Ops(nn.OpHashtableLookup), Types: moved, Action: refuses("the NPU does not search for keys")},
+	{Operations: legal.Ops(nn.OpQuantized16bitLstm, nn.OpQuantizedLstm), Types: legal.Bytes, Action: refuses("cells with 16-bit states have no expansion")},
+	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Of(nn.TensorInt32, nn.TensorQuant8AsymmSigned), Action: refuses("the array multiplies by constants")},
+	{Operations: legal.Ops(nn.OpDequantize), Types: legal.All, Action: refuses("the NPU has no floating point")},
+	{Operations: legal.Ops(nn.OpRank), Types: legal.All, Action: refuses("the NPU has no scalars")},
+	{Operations: legal.Ops(nn.OpIf, nn.OpWhile), Types: legal.All, Action: refuses("subgraphs run on the CPU")},
+	{Operations: legal.Ops(nn.OpDecodeCodebook), Types: legal.All, Action: refuses("the NPU has no codebooks")},
+	{Operations: legal.Others, Types: legal.All, Action: refuses("this NPU computes on 8-bit quantized tensors")},
+}
