@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -75,31 +76,18 @@ func New(cfg Config) (*Device, error) {
 // middleEnd lowers canonical graphs for a device.
 type middleEnd struct{ *Device }
 
-// passes make a model canonical for the DSP, which takes images in either order and
-// padding in either form.
-var passes = graph.NewPipeline(graph.ResolveShapes)
-
 // Passes implements base.Lowering.
-func (middleEnd) Passes() graph.Pipeline { return passes }
+func (middleEnd) Passes() graph.Pipeline { return lower.Table().Passes }
+
+// Facts implements base.Legalized.
+func (middleEnd) Facts() []legal.Fact { return lower.Table().Facts() }
 
 // Check implements base.Lowering.
 func (d middleEnd) Check(g *graph.Graph) base.Checker {
-	return checker{lower.New(g, plan.NewObject(&d.cfg.Spec, &hvx.Cache{}), d.cfg.Lowerings)}
+	return lower.New(g, plan.NewObject(&d.cfg.Spec, &hvx.Cache{}), d.cfg.Lowerings)
 }
 
 // Lower implements base.Lowering.
 func (d middleEnd) Lower(g *graph.Graph, _ hal.PrepareOptions) (base.Executable, error) {
 	return prepare(d.Device, g)
 }
-
-// checker implements base.Checker: an operation is supported when it lowers.
-type checker struct{ l *lower.Lowering }
-
-// Types implements base.Checker.
-func (c checker) Types(i int) error { return c.l.Has(i) }
-
-// Defers implements base.Checker: every lowering takes all parameters.
-func (checker) Defers(int) error { return nil }
-
-// Lowers implements base.Checker.
-func (c checker) Lowers(i int) error { return c.l.Lower(i) }

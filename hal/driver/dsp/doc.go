@@ -81,7 +81,7 @@
 //
 // # Rooms
 //
-//	graph    (hal/driver/graph) a model made canonical by the passes in device.go
+//	graph    (hal/driver/graph) a model made canonical by the passes in lower/table.go
 //	lower    operations to steps: one file per family, one table from operation to function; forms of values chosen by cost (lower/layouts.go), halos behind whoever writes what they surround
 //	step     a lowered graph as data: what steps compute, the tensors they touch, rows that depend on rows (compile --steps prints them), and jobs
 //	launch   a record per kind of step: chosen kernels, tables of addresses, packed constants, the shares of threads

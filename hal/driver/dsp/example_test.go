@@ -174,7 +174,7 @@ func Example_kernel() {
 	fmt.Printf("-(%g) is %g\n", float32(82-50)/32, float32(int(y[82])-128)/64)
 	// Output:
 	// alone: equal true - took cycles: true
-	// 0 own lowerings: NEG false "NEG: input 0 is TENSOR_FLOAT32: this DSP computes on integers", QUANTIZE true
+	// 0 own lowerings: NEG false "NEG: TENSOR_FLOAT32; this DSP computes on integers", QUANTIZE true
 	// 1 own lowerings: NEG true "", QUANTIZE true
 	// -(1) is -1
 }

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
@@ -22,7 +21,7 @@ func lowerConcat(l *Lowering, op *nn.Operation) error {
 	}
 	rank := len(c.Dims)
 	if rank > 4 {
-		return fmt.Errorf("rank %d", rank)
+		return maxRank.Broken("rank %d", rank)
 	}
 	axis := c.Axis + 4 - rank
 	out := l.Result(c.Output, 0)

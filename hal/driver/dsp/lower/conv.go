@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"fmt"
-
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/conv"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/filter"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
@@ -114,7 +112,7 @@ func lowerFullyConnected(l *Lowering, op *nn.Operation) error {
 		Window: opspec.Window{H: s.H, W: s.W, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: s.H, OutW: s.W}}
 	// The output has as many positions as the input, only counted in one dimension.
 	if p.out.Shape.Positions() != s.Positions() || p.out.Shape.C != c.Units {
-		return fmt.Errorf("output shape %v for a batch of %d", l.graph.Operands[c.Output].Dimensions, c.Batch)
+		return oneBatch.Broken("shape %v for a batch of %d", l.graph.Operands[c.Output].Dimensions, c.Batch)
 	}
 	return l.conv(&p, q, c.Output)
 }

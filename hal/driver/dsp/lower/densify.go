@@ -2,7 +2,6 @@ package lower
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
@@ -23,7 +22,7 @@ func lowerDensify(l *Lowering, op *nn.Operation) error {
 	}
 	n := nn.Elements(d.Dims)
 	if n > layout.MaxPositions {
-		return fmt.Errorf("shape %v: at most %d elements", d.Dims, layout.MaxPositions)
+		return maxRuns.Broken("shape %v", d.Dims)
 	}
 	for _, v := range d.Levels {
 		for _, x := range [2]uint32{v.Segments, v.Indices} {

@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"fmt"
-
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/detection"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
@@ -19,7 +17,7 @@ func lowerBoxTransform(l *Lowering, op *nn.Operation) error {
 	}
 	o := l.graph.Operands
 	if !o[p.Deltas].Type.IsQuant8() {
-		return fmt.Errorf("deltas of type %s", o[p.Deltas].Type)
+		return byteDeltas.Broken("%s", o[p.Deltas].Type)
 	}
 	in, err := l.flatAll(p.Regions, p.Deltas, p.Batches, p.Images)
 	if err != nil {
@@ -44,7 +42,7 @@ func lowerHeatmap(l *Lowering, op *nn.Operation) error {
 		return err
 	}
 	if p.Size > maxHeatmap {
-		return fmt.Errorf("maps of %dx%d, at most %d", p.Size, p.Size, maxHeatmap)
+		return maxMaps.Broken("%dx%d", p.Size, p.Size)
 	}
 	heat, err := l.nhwc(p.Heat, p.NCHW)
 	if err != nil {
@@ -102,17 +100,21 @@ func (l *Lowering) orderedResult(i uint32, n, h, w, c int, nchw bool) (*layout.T
 	}
 }
 
-// lowerRoi lowers ROI_ALIGN and ROI_POOLING: threads share the regions.
-func lowerRoi(l *Lowering, op *nn.Operation) error {
+// regions lowers ROI_ALIGN, or ROI_POOLING: threads share the regions.
+func regions(align bool) lowering {
+	return func(l *Lowering, op *nn.Operation) error { return l.regions(op, align) }
+}
+
+func (l *Lowering) regions(op *nn.Operation, align bool) error {
 	p, err := l.view.Roi(op)
 	if err != nil {
 		return err
 	}
 	if p.C > layout.MaxPositions || p.Rois*p.OutH*p.OutW > layout.MaxPositions {
-		return fmt.Errorf("%d regions of %dx%dx%d", p.Rois, p.OutH, p.OutW, p.C)
+		return maxRegions.Broken("%d of %dx%dx%d", p.Rois, p.OutH, p.OutW, p.C)
 	}
 	if min(p.StrideH, p.StrideW) < detection.MinNormal { // a quotient by it is not rounded as the reference rounds it
-		return fmt.Errorf("strides %g and %g, none may be below %g", p.StrideH, p.StrideW, detection.MinNormal)
+		return minStride.Broken("%g and %g", p.StrideH, p.StrideW)
 	}
 	in, err := l.nhwc(p.Input, p.NCHW)
 	if err != nil {
@@ -127,7 +129,7 @@ func lowerRoi(l *Lowering, op *nn.Operation) error {
 		return err
 	}
 	o := l.graph.Operands
-	k := detection.ROI{Align: op.Type == nn.OpRoiAlign, N: p.N, H: p.H, W: p.W, C: p.C, OutH: p.OutH, OutW: p.OutW,
+	k := detection.ROI{Align: align, N: p.N, H: p.H, W: p.W, C: p.C, OutH: p.OutH, OutW: p.OutW,
 		StrideH: p.StrideH, StrideW: p.StrideW, SampleH: p.SampleH, SampleW: p.SampleW, Box: affineOf(&o[p.Regions]), Out: affineOf(&o[p.Output])}
 	out, finish := l.orderedResult(p.Output, p.Rois, p.OutH, p.OutW, p.C, p.NCHW)
 	bad := l.invalid("a region is upside down, too large or of no image")
@@ -151,7 +153,7 @@ func lowerNms(l *Lowering, op *nn.Operation) error {
 		return err
 	}
 	if p.Boxes > maxNmsBoxes || int64(p.Boxes)*int64(p.Boxes)*int64(p.Classes) > maxNmsPairs {
-		return fmt.Errorf("%d boxes of %d classes, at most %d and %d pairs", p.Boxes, p.Classes, maxNmsBoxes, maxNmsPairs)
+		return maxSuppression.Broken("%d boxes of %d classes", p.Boxes, p.Classes)
 	}
 	in, err := l.flatAll(p.Scores, p.Regions, p.Batches)
 	if err != nil {
@@ -186,7 +188,7 @@ const maxAnchors = 1 << 20
 // proposals is the kernel of a GENERATE_PROPOSALS, without the types of its tensors.
 func proposals(p *opspec.Proposals) (k detection.Proposals, err error) {
 	if size := int64(p.N) * int64(p.H) * int64(p.W) * int64(p.Count); size > maxAnchors {
-		return k, fmt.Errorf("%d anchors, at most %d", size, maxAnchors)
+		return k, maxProposals.Broken("%d anchors", size)
 	}
 	k = detection.Proposals{Batches: p.N, H: p.H, W: p.W, Anchors: p.Count, StrideH: p.StrideH, StrideW: p.StrideW, Overlap: p.Overlap, Least: p.Least}
 	k.Before = k.All()
@@ -198,7 +200,7 @@ func proposals(p *opspec.Proposals) (k detection.Proposals, err error) {
 		k.After = min(k.After, int(p.After))
 	}
 	if int64(k.Before)*int64(k.After)*int64(k.Batches) > maxNmsPairs {
-		return k, fmt.Errorf("%d of %d proposals of %d images, at most %d pairs", k.After, k.Before, k.Batches, maxNmsPairs)
+		return k, maxProposals.Broken("%d of %d proposals of %d images", k.After, k.Before, k.Batches)
 	}
 	return k, nil
 }

@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"fmt"
-
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
@@ -28,9 +26,6 @@ func lowerAdd(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	if e.Type == nn.TensorInt32 {
-		return l.words(op, &e)
-	}
 	q, err := e.AddQuant(l.view)
 	if err != nil {
 		return err
@@ -54,9 +49,6 @@ func lowerMul(l *Lowering, op *nn.Operation) error {
 	e, err := l.view.Elementwise(op)
 	if err != nil {
 		return err
-	}
-	if e.Type == nn.TensorInt32 {
-		return l.words(op, &e)
 	}
 	q, err := e.MulQuant(l.view)
 	if err != nil {
@@ -100,58 +92,71 @@ func (l *Lowering) broadcast(src *layout.Tensor, to layout.Shape) *layout.Tensor
 	return dst
 }
 
-// lowerUnary lowers RELU, RELU1 and RELU6 to bounds, LOGISTIC, REQUANTIZE and
-// QUANTIZE of a dequantized value to a table.
-func lowerUnary(l *Lowering, op *nn.Operation) error {
+// lowerClamp lowers RELU, RELU1 and RELU6 to bounds.
+func lowerClamp(l *Lowering, op *nn.Operation) error {
 	u, err := l.view.Unary(op)
 	if err != nil {
 		return err
 	}
-	src := u.Input
-	if op.Type == nn.OpQuantize {
-		from, ok := dequantized(l.graph, op)
-		if !ok {
-			return quantizeFloat(l, &u)
-		}
-		src = from
-	}
-	in, err := l.Value(src)
+	x, err := l.Value(u.Input)
 	if err != nil {
 		return err
 	}
-	i, o := &l.graph.Operands[src], &l.graph.Operands[u.Output]
-	var t *[256]byte
-	switch op.Type {
-	case nn.OpLogistic:
-		if t, err = u.LogisticTable(l.view); err != nil {
+	o := &l.graph.Operands[u.Output]
+	lo, hi := opspec.ActRange(opspec.UnaryActivation(op.Type), o.Type, o.Scale, o.ZeroPoint)
+	bias := unsignedBias(o.Type)
+	in, out := l.vectors(x, u.Output)
+	l.addVectors("clamp", []*layout.Tensor{in}, out, true, launch.Clamp{In: in, Out: out, Lo: byte(lo + bias), Hi: byte(hi + bias)})
+	return nil
+}
+
+// byTable lowers a function of single bytes.
+func byTable(table func(*opspec.Unary, opspec.View) (*[256]byte, error)) lowering {
+	return func(l *Lowering, op *nn.Operation) error {
+		u, err := l.view.Unary(op)
+		if err != nil {
 			return err
 		}
-	case nn.OpTanh:
-		if t, err = u.TanhTable(l.view); err != nil {
+		in, err := l.Value(u.Input)
+		if err != nil {
 			return err
 		}
-	case nn.OpHardSwish:
-		if t, err = u.HardSwishTable(l.view); err != nil {
+		t, err := table(&u, l.view)
+		if err != nil {
 			return err
 		}
-	case nn.OpRsqrt:
-		if t, err = u.RsqrtTable(l.view); err != nil {
-			return err
-		}
-	case nn.OpRequantize:
-		t = u.RequantizeTable(l.view)
-	case nn.OpQuantize:
-		t = opspec.QuantizeTable(i, o)
-	default:
-		lo, hi := opspec.ActRange(opspec.UnaryActivation(op.Type), o.Type, o.Scale, o.ZeroPoint)
-		bias := unsignedBias(o.Type)
-		in, out := l.vectors(in, u.Output)
-		l.addVectors("clamp", []*layout.Tensor{in}, out, true, launch.Clamp{In: in, Out: out, Lo: byte(lo + bias), Hi: byte(hi + bias)})
+		l.lookupBytes(in, u.Input, u.Output, t)
 		return nil
 	}
-	in, out := l.vectors(in, u.Output)
-	l.lookup(out, in, storedTable(t, i.Type, o.Type))
+}
+
+// requantizeTable is that of REQUANTIZE.
+func requantizeTable(u *opspec.Unary, v opspec.View) (*[256]byte, error) {
+	return u.RequantizeTable(v), nil
+}
+
+// lowerQuantize lowers QUANTIZE, of a dequantized value to a table.
+func lowerQuantize(l *Lowering, op *nn.Operation) error {
+	u, err := l.view.Unary(op)
+	if err != nil {
+		return err
+	}
+	from, ok := dequantized(l.graph, op)
+	if !ok {
+		return quantizeFloat(l, &u)
+	}
+	in, err := l.Value(from)
+	if err != nil {
+		return err
+	}
+	l.lookupBytes(in, from, u.Output, opspec.QuantizeTable(&l.graph.Operands[from], &l.graph.Operands[u.Output]))
 	return nil
+}
+
+// lookupBytes maps the bytes of an operand, whose value is in, to those of another.
+func (l *Lowering) lookupBytes(in *layout.Tensor, from, to uint32, t *[256]byte) {
+	in, out := l.vectors(in, to)
+	l.lookup(out, in, storedTable(t, l.graph.Operands[from].Type, l.graph.Operands[to].Type))
 }
 
 // vectors are the input of a step that works vector by vector, at the pitch of its result, and
@@ -225,17 +230,17 @@ func dequantized(g *graph.Graph, quantize *nn.Operation) (uint32, bool) {
 func onlyRequantizes(g *graph.Graph, op *nn.Operation) error {
 	from, to := g.Input(op), op.Outputs[0]
 	if !g.Operands[from].Type.IsQuant8() {
-		return fmt.Errorf("%s of %s", op.Type, g.Operands[from].Type)
+		return onePair.Broken("%s", g.Operands[from].Type)
 	}
 	for _, o := range g.Outputs {
 		if o == to {
-			return fmt.Errorf("output 0 is %s, an output of the model", g.Operands[to].Type)
+			return onePair.Broken("output 0 is %s, an output of the model", g.Operands[to].Type)
 		}
 	}
 	for i := range g.Operations {
 		for _, in := range g.Operations[i].Inputs {
 			if in == to && g.Operations[i].Type != nn.OpQuantize {
-				return fmt.Errorf("output 0 is %s, read by %s", g.Operands[to].Type, g.Operations[i].Type)
+				return onePair.Broken("output 0 is %s, read by %s", g.Operands[to].Type, g.Operations[i].Type)
 			}
 		}
 	}

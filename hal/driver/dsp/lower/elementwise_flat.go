@@ -2,7 +2,6 @@ package lower
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
@@ -19,7 +18,7 @@ import (
 func (l *Lowering) operands(e *opspec.Elementwise) (in [2]*layout.Tensor, err error) {
 	n := int(nn.Elements(e.Dims))
 	if n == 0 {
-		return in, fmt.Errorf("shape %v has no elements", e.Dims)
+		return in, someElements.Broken("shape %v", e.Dims)
 	}
 	for i, idx := range [2]uint32{e.A, e.B} {
 		t, err := l.Flat(idx)
@@ -64,75 +63,57 @@ func (l *Lowering) rescaled(in *layout.Tensor, from, to uint32) *layout.Tensor {
 	return l.mapped(in, storedTable(opspec.RescaleTable(i, o), i.Type, o.Type))
 }
 
-// words lowers a binary operation on TENSOR_INT32.
-func (l *Lowering) words(op *nn.Operation, e *opspec.Elementwise) error {
-	in, err := l.operands(e)
-	if err != nil {
-		return err
+// onWords lowers a binary operation on TENSOR_INT32.
+func onWords(k elementwise.Function) lowering {
+	return func(l *Lowering, op *nn.Operation) error {
+		e, err := l.view.Elementwise(op)
+		if err != nil {
+			return err
+		}
+		in, err := l.operands(&e)
+		if err != nil {
+			return err
+		}
+		l.flatStep("words", k, l.FlatResult(e.Output), in[:])
+		return nil
 	}
-	var k elementwise.Function
-	switch op.Type {
-	case nn.OpAdd:
-		k = elementwise.Instruction{Op: hexagon.V6_vaddw}
-	case nn.OpSub:
-		k = elementwise.Instruction{Op: hexagon.V6_vsubw}
-	case nn.OpMaximum:
-		k = elementwise.Instruction{Op: hexagon.V6_vmaxw}
-	case nn.OpMinimum:
-		k = elementwise.Instruction{Op: hexagon.V6_vminw}
-	case nn.OpMul:
-		k = elementwise.MulWords{}
-	case nn.OpDiv:
-		k = elementwise.DivWords{}
-	default:
-		return fmt.Errorf("%s of %s", op.Type, e.Type)
-	}
-	l.flatStep("words", k, l.FlatResult(e.Output), in[:])
-	return nil
 }
 
-// lowerExtreme lowers MAXIMUM and MINIMUM.
-func lowerExtreme(l *Lowering, op *nn.Operation) error {
-	e, err := l.view.Elementwise(op)
-	if err != nil {
-		return err
+// extreme lowers MAXIMUM or MINIMUM of bytes.
+func extreme(instruction hexagon.Op) lowering {
+	return func(l *Lowering, op *nn.Operation) error {
+		e, err := l.view.Elementwise(op)
+		if err != nil {
+			return err
+		}
+		in, err := l.operands(&e)
+		if err != nil {
+			return err
+		}
+		in[0], in[1] = l.rescaled(in[0], e.A, e.Output), l.rescaled(in[1], e.B, e.Output)
+		l.flatStep("extreme", elementwise.Instruction{Op: instruction}, l.FlatResult(e.Output), in[:])
+		return nil
 	}
-	if e.Type == nn.TensorInt32 {
-		return l.words(op, &e)
-	}
-	in, err := l.operands(&e)
-	if err != nil {
-		return err
-	}
-	in[0], in[1] = l.rescaled(in[0], e.A, e.Output), l.rescaled(in[1], e.B, e.Output)
-	k := elementwise.Instruction{Op: hexagon.V6_vmaxub}
-	if op.Type == nn.OpMinimum {
-		k = elementwise.Instruction{Op: hexagon.V6_vminub}
-	}
-	l.flatStep("extreme", k, l.FlatResult(e.Output), in[:])
-	return nil
 }
 
-// lowerLogical lowers LOGICAL_AND and LOGICAL_OR.
-func lowerLogical(l *Lowering, op *nn.Operation) error {
-	e, err := l.view.Elementwise(op)
-	if err != nil {
-		return err
+// logical lowers LOGICAL_AND or LOGICAL_OR.
+func logical(instruction hexagon.Op) lowering {
+	return func(l *Lowering, op *nn.Operation) error {
+		e, err := l.view.Elementwise(op)
+		if err != nil {
+			return err
+		}
+		in, err := l.operands(&e)
+		if err != nil {
+			return err
+		}
+		l.flatStep("logical", elementwise.Truth{Op: instruction}, l.FlatResult(e.Output), in[:], hvx.Ones)
+		return nil
 	}
-	in, err := l.operands(&e)
-	if err != nil {
-		return err
-	}
-	k := elementwise.Truth{Op: hexagon.V6_vand}
-	if op.Type == nn.OpLogicalOr {
-		k = elementwise.Truth{Op: hexagon.V6_vor}
-	}
-	l.flatStep("logical", k, l.FlatResult(e.Output), in[:], hvx.Ones)
-	return nil
 }
 
-// lowerUnaryFlat lowers LOGICAL_NOT, and ABS and NEG of TENSOR_INT32.
-func lowerUnaryFlat(l *Lowering, op *nn.Operation) error {
+// mapFlat lowers a function of single elements.
+func (l *Lowering) mapFlat(op *nn.Operation, name string, f elementwise.Function, params ...uint32) error {
 	u, err := l.view.Unary(op)
 	if err != nil {
 		return err
@@ -141,30 +122,32 @@ func lowerUnaryFlat(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	out := l.FlatResult(u.Output)
-	switch op.Type {
-	case nn.OpLogicalNot:
-		l.flatStep("not", elementwise.Not{}, out, []*layout.Tensor{in}, hvx.Ones)
-	case nn.OpAbs:
-		l.flatStep("abs", elementwise.AbsWords{}, out, []*layout.Tensor{in})
-	default:
-		l.flatStep("neg", elementwise.NegWords{}, out, []*layout.Tensor{in}, 0)
-	}
+	l.flatStep(name, f, l.FlatResult(u.Output), []*layout.Tensor{in}, params...)
 	return nil
+}
+
+// lowerNot lowers LOGICAL_NOT.
+func lowerNot(l *Lowering, op *nn.Operation) error {
+	return l.mapFlat(op, "not", elementwise.Not{}, hvx.Ones)
+}
+
+// lowerAbs lowers ABS of TENSOR_INT32.
+func lowerAbs(l *Lowering, op *nn.Operation) error {
+	return l.mapFlat(op, "abs", elementwise.AbsWords{})
+}
+
+// lowerNeg lowers NEG of TENSOR_INT32.
+func lowerNeg(l *Lowering, op *nn.Operation) error {
+	return l.mapFlat(op, "neg", elementwise.NegWords{}, 0)
 }
 
 // comparison says how an operation follows from "equal" or "greater".
 type comparison struct{ equal, swap, not bool }
 
-var comparisons = [nn.OperationCount]comparison{
-	nn.OpEqual: {equal: true}, nn.OpNotEqual: {equal: true, not: true},
-	nn.OpGreater: {}, nn.OpLess: {swap: true}, nn.OpLessEqual: {not: true}, nn.OpGreaterEqual: {swap: true, not: true},
-}
-
-// lowerCompare lowers the comparisons. For bytes, the values of b for which
+// lower lowers the comparisons. For bytes, the values of b for which
 // "a equals b" or "a is greater than b" holds are an interval that depends on a
 // only: its ends come from two tables.
-func lowerCompare(l *Lowering, op *nn.Operation) error {
+func (c comparison) lower(l *Lowering, op *nn.Operation) error {
 	e, err := l.view.Elementwise(op)
 	if err != nil {
 		return err
@@ -173,7 +156,6 @@ func lowerCompare(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	c := comparisons[op.Type]
 	if e.Type == nn.TensorInt32 {
 		l.flatStep("compare", elementwise.CompareWords{Equal: c.equal, Swap: c.swap, Not: c.not}, l.FlatResult(e.Output), in[:], 1, 0)
 		return nil
@@ -277,7 +259,7 @@ func lowerCast(l *Lowering, op *nn.Operation) error {
 	}
 	from, to := l.graph.Operands[u.Input].Type, l.graph.Operands[u.Output].Type
 	if from != to && (signedBytes(from) || signedBytes(to)) {
-		return fmt.Errorf("%s to %s", from, to)
+		return castTypes.Broken("%s to %s", from, to)
 	}
 	in, err := l.Flat(u.Input)
 	if err != nil {
@@ -308,7 +290,7 @@ func lowerFill(l *Lowering, op *nn.Operation) error {
 		return err
 	}
 	if o := &l.graph.Operands[f.Output]; o.Type != nn.TensorInt32 || nn.Elements(f.Dims) == 0 {
-		return fmt.Errorf("%s of shape %v", o.Type, f.Dims)
+		return someElements.Broken("%s of shape %v", o.Type, f.Dims)
 	}
 	l.fillFlat(l.FlatResult(f.Output), binary.LittleEndian.Uint32(data))
 	return nil

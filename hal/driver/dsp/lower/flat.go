@@ -29,7 +29,7 @@ func (l *Lowering) Flat(i uint32) (*layout.Tensor, error) {
 	}
 	o := &l.graph.Operands[i]
 	if !carried(o.Type) {
-		return nil, fmt.Errorf("operand %d has type %s", i, o.Type)
+		return nil, noForm.Broken("operand %d is %s", i, o.Type)
 	}
 	src := l.values[i]
 	if src == nil {
@@ -37,10 +37,10 @@ func (l *Lowering) Flat(i uint32) (*layout.Tensor, error) {
 	}
 	if src == nil {
 		if !o.IsConst() {
-			return nil, fmt.Errorf("operand %d (%s, %s) has no value", i, o.Type, o.Lifetime)
+			return nil, computed.Broken("operand %d (%s, %s)", i, o.Type, o.Lifetime)
 		}
 		if src = l.denseTensor(i); len(o.Data) != src.Bytes() {
-			return nil, fmt.Errorf("operand %d has %d bytes, its shape needs %d", i, len(o.Data), src.Bytes())
+			return nil, allData.Broken("operand %d has %d of %d", i, len(o.Data), src.Bytes())
 		}
 		src.Unplaced = true
 		src.Addr = l.Constant(o.Data)
@@ -110,7 +110,7 @@ func (l *Lowering) fillFlat(t *layout.Tensor, word uint32) {
 // move appends a step of count copies; list calls put with offsets into both tensors, and bytes.
 func (l *Lowering) move(name string, dst, src *layout.Tensor, count int, list func(put func(to, from, n int))) error {
 	if count > layout.MaxPositions {
-		return fmt.Errorf("%d separate runs, at most %d", count, layout.MaxPositions)
+		return maxRuns.Broken("%d", count)
 	}
 	if count == 0 {
 		return nil
@@ -146,7 +146,7 @@ func (l *Lowering) moveFlat(name string, dst, src *layout.Tensor, size int, dims
 	}
 	_, tiled := m.Tiles()
 	if !tiled && n > layout.MaxPositions {
-		return fmt.Errorf("%d separate runs, at most %d", n, layout.MaxPositions)
+		return maxRuns.Broken("%d", n)
 	}
 	l.moveAlong(name, launch.Reorder{Dst: dst, Src: src, Size: size, Dims: dims, To: uint32(to), From: uint32(from)}, tiled)
 	return nil

@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"fmt"
-
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
@@ -76,11 +74,11 @@ func lowerDequantize(l *Lowering, op *nn.Operation) error {
 	if o.Type == nn.TensorQuant8SymmPerChannel {
 		c := o.Channel
 		if c == nil || int64(c.Dim) >= int64(len(u.Dims)) || len(c.Scales) != int(u.Dims[c.Dim]) {
-			return fmt.Errorf("operand %d has no scale for each channel", u.Input)
+			return channelScales.Broken("operand %d", u.Input)
 		}
 		run := int(nn.Elements(u.Dims[c.Dim+1:]))
 		if run == 0 || n/run > layout.MaxPositions || len(c.Scales) > layout.MaxConst/4096 {
-			return fmt.Errorf("%d runs of %d elements in %d channels", n/max(run, 1), run, len(c.Scales))
+			return maxRuns.Broken("%d of %d elements in %d channels", n/max(run, 1), run, len(c.Scales))
 		}
 		runs, tables = nil, nil
 		for _, s := range c.Scales {

@@ -32,34 +32,9 @@ type LayoutReader interface {
 	Accepts(op *nn.Operation) Accepts
 }
 
-// accepted are the forms that the lowerings of this driver take.
-var accepted = map[nn.OperationType]Accepts{
-	nn.OpConv2D:         {Small: true},
-	nn.OpPad:            {Small: true},
-	nn.OpQuantize:       {Small: true},
-	nn.OpRequantize:     {Small: true},
-	nn.OpDecodeCodebook: {Small: true},
-	nn.OpTanh:           {Small: true},
-	nn.OpHardSwish:      {Small: true},
-	nn.OpRsqrt:          {Small: true},
-	nn.OpLogistic:       {Small: true, Plain: true},
-	nn.OpAdd:            {Small: true, Plain: true},
-	nn.OpSub:            {Small: true},
-	nn.OpMul:            {Small: true, Plain: true},
-	nn.OpRelu:           {Small: true, Plain: true},
-	nn.OpRelu1:          {Small: true, Plain: true},
-	nn.OpRelu6:          {Small: true, Plain: true},
-	nn.OpFullyConnected: {Plain: true},
-	nn.OpSoftmax:        {Plain: true},
-	nn.OpConcatenation:  {Plain: true},
-	nn.OpAveragePool2D:  {Plain: true},
-	nn.OpMaxPool2D:      {Plain: true},
-	nn.OpMean:           {Plain: true},
-}
-
 // accepts is which forms an operation takes.
 func (l *Lowering) accepts(op *nn.Operation) Accepts {
-	own := base.Choose(l.first, l.view, op)
+	own := base.Choose(l.own, l.view, op)
 	if own != nil {
 		if r, ok := own.(LayoutReader); ok {
 			return r.Accepts(op)
@@ -70,7 +45,7 @@ func (l *Lowering) accepts(op *nn.Operation) Accepts {
 		c, err := l.view.Conv(op)
 		return Accepts{Small: err == nil && !c.NCHW && l.direct(&c) && c.StrideW <= 2}
 	}
-	return accepted[op.Type]
+	return accepted()[op.Type]
 }
 
 // direct reports whether a depthwise convolution has a kernel of its own.
@@ -204,7 +179,7 @@ func (l *Lowering) candidates(i uint32, readers []*nn.Operation) []layout.Form {
 // forms at hand: layout.Impossible where it fails, or where a result is in another form.
 func (l *Lowering) trial(lower func(t *Lowering) error) (cycles int) {
 	o := &step.Object{Threads: l.Threads, Machine: l.Machine, VTCM: l.VTCM, DMA: l.DMA, Image: l.Image.Outlines()}
-	t := &Lowering{Object: o, list: step.List{Object: o}, graph: l.graph, view: l.view, first: l.first, forms: l.forms, final: true}
+	t := &Lowering{Legalization: l.Legalization, Object: o, list: step.List{Object: o}, graph: l.graph, view: l.view, own: l.own, forms: l.forms, final: true}
 	t.forget()
 	if lower(t) != nil {
 		return layout.Impossible

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
@@ -78,7 +79,8 @@ func TestForms(t *testing.T) {
 
 func formsOf(g *graph.Graph, first ...Operation) *Lowering {
 	o := &step.Object{Threads: 4, Machine: machine, VTCM: 1 << 18, Image: hvx.NewImage(layout.CodeBase, hvx.Machine{IssueInterval: 2}, &hvx.Cache{})}
-	l := &Lowering{Object: o, list: step.List{Object: o}, graph: g, view: opspec.FinalView(&g.Subgraph), first: first, final: true}
+	v := opspec.FinalView(&g.Subgraph)
+	l := &Lowering{Legalization: base.Legalize(Table(), first, g, v), Object: o, list: step.List{Object: o}, graph: g, view: v, own: first, final: true}
 	l.assignForms()
 	return l
 }

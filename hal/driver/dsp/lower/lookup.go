@@ -62,7 +62,7 @@ func (l *Lowering) constIndexes(g *opspec.Gather) ([]int, error) {
 	for i := range index {
 		x := int32(binary.LittleEndian.Uint32(data[4*i:]))
 		if x < 0 || int(x) >= g.Count {
-			return nil, fmt.Errorf("index %d of %d entries", x, g.Count)
+			return nil, maxEntry.Broken("index %d of %d entries", x, g.Count)
 		}
 		index[i] = int(x)
 	}
@@ -77,7 +77,7 @@ const shortEntry = 32
 func (l *Lowering) gatherInner(out, in, indices *layout.Tensor, outer, count, n int, reason string) error {
 	list := indices.Bytes() / 4
 	if size := int64(max(count, list)) * int64(outer*n); size > layout.MaxArena {
-		return fmt.Errorf("%d bytes of entries, at most %d", size, layout.MaxArena)
+		return maxBytes.Broken("%d of entries", size)
 	}
 	entries, found := l.NewFlat("entries", count*outer*n, 1), l.NewFlat("found", list*outer*n, 1)
 	if err := l.moveFlat("turn", entries, in, n, []launch.Dim{{N: outer, Src: count * n, Dst: n}, {N: count, Src: n, Dst: outer * n}}, 0, 0); err != nil {
@@ -93,7 +93,7 @@ func (l *Lowering) gatherInner(out, in, indices *layout.Tensor, outer, count, n 
 func (l *Lowering) gather(out, in, indices *layout.Tensor, outer, count, n int, reason string) error {
 	list := indices.Bytes() / 4
 	if int64(outer)*int64(list) > layout.MaxPositions {
-		return fmt.Errorf("%d entries for each of %d, at most %d in all", list, outer, layout.MaxPositions)
+		return maxRuns.Broken("%d entries for each of %d", list, outer)
 	}
 	bad := l.NewFlat("invalid index", layout.VectorBytes, 1)
 	bad.Keep = true
@@ -132,13 +132,4 @@ func lowerHashtable(l *Lowering, op *nn.Operation) error {
 		return nil
 	}
 	return l.gather(l.FlatResult(h.Output), rows, found, 1, h.Rows+1, n, "HASHTABLE_LOOKUP: no row")
-}
-
-// lowerDiv lowers DIV of TENSOR_INT32.
-func lowerDiv(l *Lowering, op *nn.Operation) error {
-	e, err := l.view.Elementwise(op)
-	if err != nil {
-		return err
-	}
-	return l.words(op, &e)
 }

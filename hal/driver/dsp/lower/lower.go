@@ -20,9 +20,10 @@ type Operation = base.OperationLowering[*Lowering]
 // operation can be lowered, when steps are thrown away, and to lower.
 type Lowering struct {
 	*step.Object
+	base.Legalization[*Lowering]
 	graph   *graph.Graph
 	view    opspec.View
-	first   []Operation // asked before the table
+	own     []Operation // of the user
 	list    step.List
 	op      int              // of the model, being lowered
 	values  []*layout.Tensor // of each operand, nil while it has none
@@ -37,12 +38,14 @@ type Lowering struct {
 // New begins to lower a graph, to ask whether its operations can be lowered; first are asked
 // before this driver's own lowerings.
 func New(g *graph.Graph, o *step.Object, first []Operation) *Lowering {
-	return &Lowering{Object: o, graph: g, view: g.View(), first: first}
+	v := g.View()
+	return &Lowering{Legalization: base.Legalize(Table(), first, g, v), Object: o, graph: g, view: v, own: first}
 }
 
 // Graph makes the steps of a graph whose shapes and parameters are known.
 func Graph(g *graph.Graph, o *step.Object, first []Operation) (*step.List, error) {
-	l := &Lowering{Object: o, list: step.List{Object: o}, graph: g, view: opspec.FinalView(&g.Subgraph), first: first, final: true}
+	v := opspec.FinalView(&g.Subgraph)
+	l := &Lowering{Legalization: base.Legalize(Table(), first, g, v), Object: o, list: step.List{Object: o}, graph: g, view: v, own: first, final: true}
 	l.assignForms()
 	weights := 0
 	for i := range g.Operands {
@@ -77,7 +80,7 @@ func Graph(g *graph.Graph, o *step.Object, first []Operation) (*step.List, error
 	uses := g.Uses()
 	for _, i := range g.Outputs {
 		if l.values[i] == nil && l.flats[i] == nil && l.clients[i] == nil {
-			return nil, fmt.Errorf("output operand %d has no value", i)
+			return nil, computed.Broken("output operand %d", i)
 		}
 		if l.op = 0; len(g.Origin) > 0 {
 			l.op = g.Origin[len(g.Origin)-1]
@@ -110,10 +113,7 @@ func Graph(g *graph.Graph, o *step.Object, first []Operation) (*step.List, error
 // operation lowers an operation by the first lowering that takes it.
 func (l *Lowering) operation(op *nn.Operation) error {
 	l.takes = l.accepts(op)
-	if own := base.Choose(l.first, l.view, op); own != nil {
-		return own.Lower(l, op)
-	}
-	return lowerings[op.Type](l, op)
+	return l.LowerWith(l, op)
 }
 
 // empty reports whether an operation has nothing to compute.

@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"fmt"
-
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/layernorm"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/lstm"
@@ -64,7 +62,7 @@ func (l *Lowering) joined(name string, rows int, operands []uint32, sizes []int)
 	}
 	width := layout.RoundUp(sum, layout.VectorBytes)
 	if n := int64(rows) * int64(width); n > layout.MaxArena {
-		return nil, fmt.Errorf("%s of %d rows need %d bytes, at most %d", name, rows, n, layout.MaxArena)
+		return nil, maxBytes.Broken("%d for %d rows of %s", n, rows, name)
 	}
 	out := l.NewFlat(name, rows*width, 1)
 	zero := &l.graph.Operands[operands[0]]
@@ -122,7 +120,7 @@ func lowerLstm8(l *Lowering, op *nn.Operation) error {
 		return err
 	}
 	if p.HiddenZero < -128 || p.HiddenZero > 127 {
-		return fmt.Errorf("hidden_state_zero_point: %d is not -128 to 127", p.HiddenZero)
+		return hiddenZero.Broken("%d", p.HiddenZero)
 	}
 	x := &lstm8{Lowering: l, Lstm8: p}
 	if x.in, err = l.joined("input", p.Batch, []uint32{p.Input}, []int{p.Size}); err != nil {

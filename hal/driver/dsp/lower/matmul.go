@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"fmt"
-
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
@@ -53,7 +51,7 @@ func lowerBatchMatmul(l *Lowering, op *nn.Operation) error {
 func (l *Lowering) matrixRows(in *layout.Tensor, batch, rows, depth int, transposed bool, zero int32) (*layout.Tensor, error) {
 	width := layout.RoundUp(depth, layout.VectorBytes)
 	if n := int64(batch) * int64(rows) * int64(width); n > layout.MaxArena {
-		return nil, fmt.Errorf("%d rows of %d values need %d bytes, at most %d", batch*rows, depth, n, layout.MaxArena)
+		return nil, maxBytes.Broken("%d for %d rows of %d values", n, batch*rows, depth)
 	}
 	out := l.NewFlat(in.Name+" as rows", batch*rows*width, 1)
 	l.fillFlat(out, uint32(zero)*hvx.Ones)
@@ -68,7 +66,7 @@ func (l *Lowering) matrixRows(in *layout.Tensor, batch, rows, depth int, transpo
 func (l *Lowering) matmulWords(m *opspec.BatchMatmul, a, b *layout.Tensor) error {
 	pitch := layout.RoundUp(4*m.Cols, layout.VectorBytes)
 	if n := int64(m.Batch) * int64(max(m.Depth, m.Rows)) * int64(pitch); n > layout.MaxArena {
-		return fmt.Errorf("matrices of %d columns need %d bytes, at most %d", m.Cols, n, layout.MaxArena)
+		return maxBytes.Broken("%d for matrices of %d columns", n, m.Cols)
 	}
 	// The second matrix by rows, each on a vector.
 	right := l.NewFlat(b.Name+" as rows", m.Batch*m.Depth*pitch, 1)
@@ -94,7 +92,7 @@ func (l *Lowering) rescale(out, acc *layout.Tensor, rq *hvx.Requant, n int) erro
 	kind := rq.Kind()
 	steps := layout.CeilDiv(n, layout.VectorBytes)
 	if kind.PerChannel && n > layout.MaxConst/64 {
-		return fmt.Errorf("%d values with multipliers per channel are too many without packed weights", n)
+		return knownWeights.Broken("%d values", n)
 	}
 	l.Add("rescale", []*layout.Tensor{acc}, []*layout.Tensor{out}, launch.Rescale{Kind: kind, Rq: rq, Steps: steps, Acc: acc, Out: out})
 	return nil

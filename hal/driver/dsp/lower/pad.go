@@ -2,7 +2,6 @@ package lower
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
@@ -31,7 +30,7 @@ func lowerPad(l *Lowering, op *nn.Operation) error {
 	}
 	rank := len(p.Dims)
 	if rank > 4 {
-		return fmt.Errorf("rank %d", rank)
+		return maxRank.Broken("rank %d", rank)
 	}
 	var before [4]int
 	copy(before[4-rank:], p.Before)
@@ -80,7 +79,7 @@ func lowerMirrorPad(l *Lowering, op *nn.Operation) error {
 func (l *Lowering) padFlat(in *layout.Tensor, dims, to []uint32, before []int, size int, fill uint32) (*layout.Tensor, error) {
 	n := nn.Elements(to)
 	if n < 0 || n > layout.MaxArena {
-		return nil, fmt.Errorf("shape %v is too large", to)
+		return nil, maxBytes.Broken("shape %v", to)
 	}
 	out := l.NewFlat(in.Name+" padded", int(n), size)
 	return out, l.padInto(out, in, dims, to, before, size, fill)
@@ -89,7 +88,7 @@ func (l *Lowering) padFlat(in *layout.Tensor, dims, to []uint32, before []int, s
 func (l *Lowering) padInto(out, in *layout.Tensor, dims, to []uint32, before []int, size int, fill uint32) error {
 	rank := len(dims)
 	if rank == 0 {
-		return fmt.Errorf("rank 0")
+		return maxRank.Broken("rank 0")
 	}
 	l.fillFlat(out, fill)
 	list := make([]launch.Dim, rank)

@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"fmt"
-
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/pool"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
@@ -37,10 +35,10 @@ func lowerPool(l *Lowering, op *nn.Operation) error {
 // poolLimits are the windows that the kernel cannot do.
 func poolLimits(p *opspec.Pool, isMax bool) error {
 	if !isMax && min(p.KW, p.W) > pool.MaxWindowCols {
-		return fmt.Errorf("averages at most %d columns, the window has %d", pool.MaxWindowCols, p.KW)
+		return maxAveraged.Broken("%d columns", p.KW)
 	}
 	if n := min(p.KH, p.H) * min(p.KW, p.W); !isMax && n > pool.MaxQuotient {
-		return fmt.Errorf("averages at most %d elements, the window has %d", pool.MaxQuotient, n)
+		return maxAveraged.Broken("%d elements", n)
 	}
 	return nil
 }

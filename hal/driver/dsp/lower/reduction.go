@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"fmt"
-
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/reduction"
@@ -12,8 +10,12 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// lowerReduce lowers REDUCE_MAX, REDUCE_MIN, REDUCE_ALL and REDUCE_ANY of bytes.
-func lowerReduce(l *Lowering, op *nn.Operation) error {
+// fold lowers REDUCE_MAX and REDUCE_ANY, or REDUCE_MIN and REDUCE_ALL, of bytes.
+func fold(instruction hexagon.Op) lowering {
+	return func(l *Lowering, op *nn.Operation) error { return l.fold(op, instruction) }
+}
+
+func (l *Lowering) fold(op *nn.Operation, instruction hexagon.Op) error {
 	m, err := l.view.Mean(op)
 	if err != nil {
 		return err
@@ -22,9 +24,9 @@ func lowerReduce(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	k, bound, least := reduction.Fold{Op: hexagon.V6_vmaxub}, uint32(255*hvx.Ones), uint32(0)
-	if op.Type == nn.OpReduceMin || op.Type == nn.OpReduceAll {
-		k, least = reduction.Fold{Op: hexagon.V6_vminub}, 255*hvx.Ones
+	k, bound, least := reduction.Fold{Op: instruction}, uint32(255*hvx.Ones), uint32(0)
+	if instruction == hexagon.V6_vminub {
+		least = 255 * hvx.Ones
 	}
 	if m.Type == nn.TensorBool8 {
 		bound = hvx.Ones
@@ -68,7 +70,7 @@ func (l *Lowering) foldRows(f reduction.Function, in *layout.Tensor, rows, count
 	sliceCount := layout.CeilDiv(count, launch.FoldedRow)
 	if pitch := sliceCount * launch.FoldedRow; pitch != count {
 		if int64(rows)*int64(pitch) > layout.MaxArena {
-			return nil, fmt.Errorf("%d rows of %d values need too much memory", rows, count)
+			return nil, maxBytes.Broken("%d rows of %d values", rows, count)
 		}
 		whole := l.NewFlat(in.Name+" filled up", rows*pitch, 1)
 		l.fillFlat(whole, fill)
@@ -92,8 +94,12 @@ func (l *Lowering) wordsOf(in *layout.Tensor, i uint32, zero int32) *layout.Tens
 	return out
 }
 
-// lowerArg lowers ARGMAX and ARGMIN.
-func lowerArg(l *Lowering, op *nn.Operation) error {
+// argument lowers ARGMAX, or ARGMIN for the least.
+func argument(least bool) lowering {
+	return func(l *Lowering, op *nn.Operation) error { return l.argument(op, least) }
+}
+
+func (l *Lowering) argument(op *nn.Operation, least bool) error {
 	r, err := l.view.Along(op)
 	if err != nil {
 		return err
@@ -103,7 +109,6 @@ func lowerArg(l *Lowering, op *nn.Operation) error {
 		return err
 	}
 	size := l.sizeOf(r.Input)
-	least := op.Type == nn.OpArgmin
 	var k reduction.Function = reduction.ArgBytes{Least: least}
 	one := uint32(hvx.Ones)
 	if size == 4 || r.Depth > reduction.MaxIndex {
@@ -129,7 +134,7 @@ func lowerNorm(l *Lowering, op *nn.Operation) error {
 		return err
 	}
 	if r.Depth > maxNorm {
-		return fmt.Errorf("rows of %d values, at most %d", r.Depth, maxNorm)
+		return maxNormed.Broken("%d", r.Depth)
 	}
 	in, err := l.Flat(r.Input)
 	if err != nil {
@@ -167,7 +172,7 @@ func lowerTopK(l *Lowering, op *nn.Operation) error {
 	}
 	wide := s.Pitch / size * 4 // from index to index of a row
 	if int64(wide)*int64(t.K) > layout.MaxArena {
-		return fmt.Errorf("%d values of each of %d rows need too much memory", t.K, t.Rows)
+		return maxBytes.Broken("%d values of each of %d rows", t.K, t.Rows)
 	}
 	values, indices := l.NewFlat("best values", s.Pitch*t.K, 1), l.NewFlat("best indexes", wide*t.K, 1)
 	l.Add("topk", []*layout.Tensor{s.T}, []*layout.Tensor{values, indices}, launch.TopK{Size: size, Slices: s, Values: values, Indices: indices, Op: t, Wide: wide})
@@ -205,11 +210,11 @@ func (l *Lowering) intoSlices(in *layout.Tensor, dims []uint32, reduced []bool, 
 		n *= d
 	}
 	if s.Count == 0 || s.Rows == 0 {
-		return s, fmt.Errorf("shape %v has no elements", dims)
+		return s, someElements.Broken("shape %v", dims)
 	}
 	s.Pitch = layout.RoundUp(s.Rows*size, layout.VectorBytes)
 	if int64(s.Pitch)*int64(s.Count) > layout.MaxArena {
-		return s, fmt.Errorf("reduction of %d rows by %d needs too much memory", s.Rows, s.Count)
+		return s, maxBytes.Broken("%d rows of %d elements", s.Rows, s.Count)
 	}
 	for i := range list {
 		if reduced[i] {

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -31,7 +30,7 @@ func lowerBilinear(l *Lowering, op *nn.Operation) error {
 	}
 	n := p.N * p.OutH * p.OutW * p.C
 	if n == 0 {
-		return fmt.Errorf("no elements")
+		return someElements.Broken("shape %v", l.graph.Operands[p.Output].Dimensions)
 	}
 	in, err := l.Flat(p.Input)
 	if err != nil {
@@ -58,7 +57,7 @@ func lowerBilinear(l *Lowering, op *nn.Operation) error {
 	width := p.OutW * size
 	pitch := layout.RoundUp(width, layout.VectorBytes)
 	if n := int64(planes) * int64(max(p.OutH, len(used))) * int64(pitch); n > layout.MaxArena || 4*pitch > layout.MaxConst/16 {
-		return fmt.Errorf("%d rows of %d bytes need too much memory", planes*p.OutH, pitch)
+		return maxBytes.Broken("%d rows of %d", planes*p.OutH, pitch)
 	}
 	var stretched [2]*layout.Tensor
 	for k := range stretched {
@@ -143,7 +142,7 @@ func lowerNearest(l *Lowering, op *nn.Operation) error {
 		planes, n = p.N*p.C, 1
 	}
 	if planes == 0 || n == 0 {
-		return fmt.Errorf("no elements")
+		return someElements.Broken("shape %v", l.graph.Operands[p.Output].Dimensions)
 	}
 	return l.move("nearest", l.FlatResult(p.Output), in, planes*p.OutH*p.OutW, func(put func(to, from, n int)) {
 		to := 0

@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"fmt"
-
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/nn"
@@ -14,7 +12,7 @@ const maxSoftmax = 4095
 
 func softmaxLimits(s *opspec.Softmax) error {
 	if s.Depth > maxSoftmax {
-		return fmt.Errorf("over %d elements, at most %d", s.Depth, maxSoftmax)
+		return maxExponentials.Broken("%d", s.Depth)
 	}
 	return nil
 }

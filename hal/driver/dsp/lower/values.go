@@ -103,7 +103,7 @@ func (l *Lowering) Value(i uint32) (*layout.Tensor, error) {
 		return l.asTaken(i, l.values[i]), nil
 	}
 	if !o.IsConst() || !isBytes(o.Type) {
-		return nil, fmt.Errorf("operand %d (%s, %s) has no value", i, o.Type, o.Lifetime)
+		return nil, computed.Broken("operand %d (%s, %s)", i, o.Type, o.Lifetime)
 	}
 	d := l.denseTensor(i)
 	d.Unplaced = true

@@ -3,7 +3,6 @@ package lower
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/conv"
@@ -37,7 +36,7 @@ func (l *Lowering) newWeights(filter, bias uint32, k, kh, kw, c int) (w weights,
 		w.zero += 128
 	}
 	if n := kh * kw * c; n > layout.MaxDepth {
-		return w, fmt.Errorf("filter of %d inputs per output, at most %d", n, layout.MaxDepth)
+		return w, maxFilter.Broken("%d", n)
 	}
 	if l.packable(filter, bias) {
 		if o.Type != nn.TensorQuant8Asymm {
@@ -98,7 +97,7 @@ func (l *Lowering) blocks(w *weights, groups, m int, depthwise bool) error {
 	}
 	n := w.k * taps * c
 	if n > layout.MaxConst {
-		return fmt.Errorf("%d weights of slices, at most %d", n, layout.MaxConst)
+		return maxPacked.Broken("%d of slices", n)
 	}
 	w.c, w.tap, w.row, w.channel = c, c, w.kw*c, taps*c
 	if w.runtimeFilter == nil {
@@ -253,7 +252,7 @@ func (l *Lowering) packRuntimeWeights(g *launch.Convolution, w *weights, n int) 
 		size += c.Record(c.Tail)
 	}
 	if int64(size)*int64(n) > layout.MaxConst {
-		return nil, fmt.Errorf("%d bytes of packed weights, at most %d", int64(size)*int64(n), layout.MaxConst)
+		return nil, maxPacked.Broken("%d", int64(size)*int64(n))
 	}
 	rec := l.NewFlat("packed weights", size*n, 1)
 	words, rest := w.c/4, w.c%4

@@ -1,0 +1,175 @@
+package lower
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
+)
+
+// lowering is a function that a row of the table names.
+type lowering = legal.Lower[*Lowering]
+
+// row is a row of the table of legalization, and the forms of values that its lowering takes.
+type row struct {
+	Operations legal.Operations
+	Types      legal.Types
+	Action     legal.Action[*Lowering]
+	Rules      []legal.Rule
+	Differs    string
+	Forms      Accepts
+}
+
+func takes(f lowering) legal.Action[*Lowering] { return legal.Legal(f) }
+
+func refuses(why string) legal.Action[*Lowering] { return legal.Refuse[*Lowering](why) }
+
+// passes make a model canonical for the DSP, which takes images in either order and padding in
+// either form.
+var passes = graph.NewPipeline(graph.ResolveShapes)
+
+// Table says what the DSP takes.
+var Table = sync.OnceValue(func() *legal.Table[*Lowering] {
+	var rows []legal.Row[*Lowering]
+	for _, r := range allRows() {
+		rows = append(rows, legal.Row[*Lowering]{Operations: r.Operations, Types: r.Types, Action: r.Action, Rules: r.Rules, Differs: r.Differs})
+	}
+	return legal.Must(legal.New(legal.Config{Device: "this DSP", Passes: passes, Deferred: legal.Promised, Rules: []legal.Rule{onIntegers}}, rows...))
+})
+
+// accepted are the forms that the lowerings of operations take.
+var accepted = sync.OnceValue(func() map[nn.OperationType]Accepts {
+	forms := map[nn.OperationType]Accepts{}
+	for _, r := range allRows() {
+		for _, op := range r.Operations {
+			forms[op] = Accepts{Plain: forms[op].Plain || r.Forms.Plain, Small: forms[op].Small || r.Forms.Small}
+		}
+	}
+	return forms
+})
+
+func allRows() []row {
+	return slices.Concat(productRows, elementwiseRows, wordRows, reductionRows, moveRows, detectionRows, refusedRows)
+}
+
+// Sets of element types.
+var (
+	words = legal.Bytes.Or(legal.Integers)
+	whole = words.Or(legal.Booleans, legal.Of(nn.TensorQuant8Symm, nn.TensorQuant16Symm, nn.TensorQuant16Asymm))
+)
+
+var (
+	productRules = []legal.Rule{maxShift, maxFilter, maxPacked}
+	anyForm      = Accepts{Small: true, Plain: true}
+	small        = Accepts{Small: true}
+	plain        = Accepts{Plain: true}
+)
+
+var productRows = []row{
+	{Operations: legal.Ops(nn.OpConv2D), Types: legal.Bytes, Action: takes(lowerConv), Rules: productRules, Forms: small},
+	{Operations: legal.Ops(nn.OpDepthwiseConv2D), Types: legal.Bytes, Action: takes(lowerConv), Rules: productRules}, // forms: see accepts
+	{Operations: legal.Ops(nn.OpGroupedConv2D), Types: legal.Bytes, Action: takes(lowerGroupedConv), Rules: productRules},
+	{Operations: legal.Ops(nn.OpTransposeConv2D), Types: legal.Bytes, Action: takes(lowerTransposeConv), Rules: productRules},
+	{Operations: legal.Ops(nn.OpFullyConnected), Types: legal.Bytes, Action: takes(lowerFullyConnected), Rules: productRules, Forms: plain},
+	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Of(nn.TensorInt32, nn.TensorQuant8AsymmSigned), Action: takes(lowerBatchMatmul), Rules: []legal.Rule{maxBytes}},
+	{Operations: legal.Ops(nn.OpAveragePool2D), Types: legal.Bytes, Action: takes(lowerPool), Rules: []legal.Rule{maxAveraged}, Forms: plain},
+	{Operations: legal.Ops(nn.OpMaxPool2D), Types: legal.Bytes, Action: takes(lowerPool), Forms: plain},
+	{Operations: legal.Ops(nn.OpQuantized16bitLstm), Types: legal.Bytes, Action: takes(lowerLstm16), Rules: []legal.Rule{maxBytes}},
+	{Operations: legal.Ops(nn.OpQuantizedLstm), Types: legal.Bytes, Action: takes(lowerLstm8), Rules: []legal.Rule{maxBytes, hiddenZero}},
+}
+
+var elementwiseRows = []row{
+	{Operations: legal.Ops(nn.OpAdd), Types: legal.Bytes, Action: takes(lowerAdd), Forms: anyForm},
+	{Operations: legal.Ops(nn.OpSub), Types: legal.Bytes, Action: takes(lowerAdd), Forms: small},
+	{Operations: legal.Ops(nn.OpMul), Types: legal.Bytes, Action: takes(lowerMul), Forms: anyForm},
+	{Operations: legal.Ops(nn.OpMaximum), Types: legal.Bytes, Action: takes(extreme(hexagon.V6_vmaxub))},
+	{Operations: legal.Ops(nn.OpMinimum), Types: legal.Bytes, Action: takes(extreme(hexagon.V6_vminub))},
+	{Operations: legal.Ops(nn.OpRelu, nn.OpRelu1, nn.OpRelu6), Types: legal.Bytes, Action: takes(lowerClamp), Forms: anyForm},
+	{Operations: legal.Ops(nn.OpLogistic), Types: legal.Bytes, Action: takes(byTable((*opspec.Unary).LogisticTable)), Forms: anyForm},
+	{Operations: legal.Ops(nn.OpTanh), Types: legal.Bytes, Action: takes(byTable((*opspec.Unary).TanhTable)), Forms: small},
+	{Operations: legal.Ops(nn.OpHardSwish), Types: legal.Bytes, Action: takes(byTable((*opspec.Unary).HardSwishTable)), Forms: small},
+	{Operations: legal.Ops(nn.OpRsqrt), Types: legal.Bytes, Action: takes(byTable((*opspec.Unary).RsqrtTable)), Forms: small},
+	{Operations: legal.Ops(nn.OpRequantize), Types: legal.Bytes, Action: takes(byTable(requantizeTable)), Forms: small},
+	{Operations: legal.Ops(nn.OpDecodeCodebook), Types: legal.Of(nn.TensorQuant8Codebook), Action: takes(lowerDecode), Forms: small},
+	{Operations: legal.Ops(nn.OpQuantize), Types: legal.Floats, Action: takes(lowerQuantize), Forms: small},
+	{Operations: legal.Ops(nn.OpDequantize), Types: legal.All, Action: takes(lowerDequantize), Rules: []legal.Rule{channelScales, maxRuns}},
+	{Operations: legal.Ops(nn.OpCast), Types: whole.Or(legal.Of(nn.TensorFloat32)), Action: takes(lowerCast), Rules: []legal.Rule{castTypes}},
+	{Operations: legal.Ops(nn.OpPrelu), Types: legal.Bytes, Action: takes(lowerPrelu)},
+	{Operations: legal.Ops(nn.OpSelect), Types: words, Action: takes(lowerSelect)},
+	{Operations: legal.Ops(nn.OpEqual), Types: words.Or(legal.Booleans), Action: takes(comparison{equal: true}.lower)},
+	{Operations: legal.Ops(nn.OpNotEqual), Types: words.Or(legal.Booleans), Action: takes(comparison{equal: true, not: true}.lower)},
+	{Operations: legal.Ops(nn.OpGreater), Types: words.Or(legal.Booleans), Action: takes(comparison{}.lower)},
+	{Operations: legal.Ops(nn.OpLess), Types: words.Or(legal.Booleans), Action: takes(comparison{swap: true}.lower)},
+	{Operations: legal.Ops(nn.OpLessEqual), Types: words.Or(legal.Booleans), Action: takes(comparison{not: true}.lower)},
+	{Operations: legal.Ops(nn.OpGreaterEqual), Types: words.Or(legal.Booleans), Action: takes(comparison{swap: true, not: true}.lower)},
+	{Operations: legal.Ops(nn.OpLogicalAnd), Types: legal.Booleans, Action: takes(logical(hexagon.V6_vand))},
+	{Operations: legal.Ops(nn.OpLogicalOr), Types: legal.Booleans, Action: takes(logical(hexagon.V6_vor))},
+	{Operations: legal.Ops(nn.OpLogicalNot), Types: legal.Booleans, Action: takes(lowerNot)},
+}
+
+// wordRows are operations on TENSOR_INT32.
+var wordRows = []row{
+	{Operations: legal.Ops(nn.OpAdd), Types: legal.Integers, Action: takes(onWords(elementwise.Instruction{Op: hexagon.V6_vaddw}))},
+	{Operations: legal.Ops(nn.OpSub), Types: legal.Integers, Action: takes(onWords(elementwise.Instruction{Op: hexagon.V6_vsubw}))},
+	{Operations: legal.Ops(nn.OpMul), Types: legal.Integers, Action: takes(onWords(elementwise.MulWords{}))},
+	{Operations: legal.Ops(nn.OpDiv), Types: legal.Integers, Action: takes(onWords(elementwise.DivWords{}))},
+	{Operations: legal.Ops(nn.OpMaximum), Types: legal.Integers, Action: takes(onWords(elementwise.Instruction{Op: hexagon.V6_vmaxw}))},
+	{Operations: legal.Ops(nn.OpMinimum), Types: legal.Integers, Action: takes(onWords(elementwise.Instruction{Op: hexagon.V6_vminw}))},
+	{Operations: legal.Ops(nn.OpAbs), Types: legal.Integers, Action: takes(lowerAbs)},
+	{Operations: legal.Ops(nn.OpNeg), Types: legal.Integers, Action: takes(lowerNeg)},
+	{Operations: legal.Ops(nn.OpFill), Types: legal.Integers, Action: takes(lowerFill), Rules: []legal.Rule{someElements}},
+}
+
+var reductionRows = []row{
+	{Operations: legal.Ops(nn.OpMean), Types: legal.Bytes, Action: takes(lowerMean), Forms: plain},
+	{Operations: legal.Ops(nn.OpReduceMax), Types: legal.Bytes, Action: takes(fold(hexagon.V6_vmaxub)), Rules: []legal.Rule{maxBytes}},
+	{Operations: legal.Ops(nn.OpReduceMin), Types: legal.Bytes, Action: takes(fold(hexagon.V6_vminub)), Rules: []legal.Rule{maxBytes}},
+	{Operations: legal.Ops(nn.OpReduceAny), Types: legal.Booleans, Action: takes(fold(hexagon.V6_vmaxub)), Rules: []legal.Rule{maxBytes}},
+	{Operations: legal.Ops(nn.OpReduceAll), Types: legal.Booleans, Action: takes(fold(hexagon.V6_vminub)), Rules: []legal.Rule{maxBytes}},
+	{Operations: legal.Ops(nn.OpArgmax), Types: words, Action: takes(argument(false)), Rules: []legal.Rule{maxBytes}},
+	{Operations: legal.Ops(nn.OpArgmin), Types: words, Action: takes(argument(true)), Rules: []legal.Rule{maxBytes}},
+	{Operations: legal.Ops(nn.OpL2Normalization), Types: legal.Bytes, Action: takes(lowerNorm), Rules: []legal.Rule{maxNormed}},
+	{Operations: legal.Ops(nn.OpSoftmax), Types: legal.Bytes, Action: takes(lowerSoftmax), Rules: []legal.Rule{maxExponentials}, Forms: plain},
+	{Operations: legal.Ops(nn.OpTopkV2), Types: words, Action: takes(lowerTopK), Rules: []legal.Rule{maxBytes}},
+}
+
+var moveRows = []row{
+	{Operations: legal.Ops(nn.OpReshape), Types: words, Action: takes(lowerReshape)},
+	{Operations: legal.Ops(nn.OpSqueeze), Types: legal.Bytes, Action: takes(lowerReshape)},
+	{Operations: legal.Ops(nn.OpExpandDims), Types: words, Action: takes(lowerAlias)},
+	{Operations: legal.Ops(nn.OpPad), Types: legal.Bytes, Action: takes(lowerPad), Rules: []legal.Rule{maxRank}, Forms: small},
+	{Operations: legal.Ops(nn.OpPadV2), Types: legal.Bytes, Action: takes(lowerPadV2), Rules: []legal.Rule{maxBytes}},
+	{Operations: legal.Ops(nn.OpMirrorPad), Types: words, Action: takes(lowerMirrorPad), Rules: []legal.Rule{maxRuns}},
+	{Operations: legal.Ops(nn.OpConcatenation), Types: legal.Bytes, Action: takes(lowerConcat), Rules: []legal.Rule{maxRank}, Forms: plain},
+	{Operations: legal.Ops(nn.OpTranspose, nn.OpStridedSlice, nn.OpDepthToSpace, nn.OpSpaceToDepth, nn.OpBatchToSpaceNd, nn.OpSpaceToBatchNd, nn.OpChannelShuffle),
+		Types: legal.Bytes, Action: takes(lowerStrided), Rules: []legal.Rule{maxRuns}},
+	{Operations: legal.Ops(nn.OpSlice, nn.OpReverse), Types: words, Action: takes(lowerStrided), Rules: []legal.Rule{maxRuns}},
+	{Operations: legal.Ops(nn.OpSplit), Types: words, Action: takes(lowerSplit), Rules: []legal.Rule{maxRuns}},
+	{Operations: legal.Ops(nn.OpTile), Types: words, Action: takes(lowerTile), Rules: []legal.Rule{maxRuns}},
+	{Operations: legal.Ops(nn.OpPack), Types: words, Action: takes(lowerPack), Rules: []legal.Rule{maxRuns}},
+	{Operations: legal.Ops(nn.OpGather, nn.OpEmbeddingLookup), Types: words, Action: takes(lowerGather), Rules: []legal.Rule{maxRuns, maxBytes}},
+	{Operations: legal.Ops(nn.OpHashtableLookup), Types: words, Action: takes(lowerHashtable), Rules: []legal.Rule{maxBytes}},
+	{Operations: legal.Ops(nn.OpDensify), Types: whole, Action: takes(lowerDensify), Rules: []legal.Rule{maxRuns}},
+	{Operations: legal.Ops(nn.OpResizeNearestNeighbor), Types: legal.Bytes, Action: takes(lowerNearest), Rules: []legal.Rule{someElements, maxBytes}},
+	{Operations: legal.Ops(nn.OpResizeBilinear), Types: legal.Bytes, Action: takes(lowerBilinear), Rules: []legal.Rule{someElements}, Differs: "1 LSB of more than 2^14 elements (D-74)"},
+	{Operations: legal.Ops(nn.OpRank), Types: whole.Or(legal.Of(nn.TensorQuant8SymmPerChannel)), Action: takes(lowerRank)},
+}
+
+var detectionRows = []row{
+	{Operations: legal.Ops(nn.OpRoiAlign), Types: legal.Bytes, Action: takes(regions(true)), Rules: []legal.Rule{maxRegions, minStride}},
+	{Operations: legal.Ops(nn.OpRoiPooling), Types: legal.Bytes, Action: takes(regions(false)), Rules: []legal.Rule{maxRegions, minStride}},
+	{Operations: legal.Ops(nn.OpHeatmapMaxKeypoint), Types: legal.Bytes, Action: takes(lowerHeatmap), Rules: []legal.Rule{maxMaps}},
+	{Operations: legal.Ops(nn.OpAxisAlignedBboxTransform), Types: legal.Of(nn.TensorQuant16Asymm), Action: takes(lowerBoxTransform), Rules: []legal.Rule{byteDeltas}},
+	{Operations: legal.Ops(nn.OpBoxWithNmsLimit), Types: legal.Bytes, Action: takes(lowerNms), Rules: []legal.Rule{maxSuppression}},
+	{Operations: legal.Ops(nn.OpGenerateProposals), Types: legal.Bytes, Action: takes(lowerProposals), Rules: []legal.Rule{maxProposals}},
+}
+
+var refusedRows = []row{
+	{Operations: legal.Ops(nn.OpIf, nn.OpWhile), Types: legal.All, Action: refuses("subgraphs run on the CPU")},
+	{Operations: legal.Others, Types: legal.All, Action: refuses("this DSP computes on integers")},
+}
