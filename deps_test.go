@@ -95,6 +95,7 @@ var layers = []struct {
 	{"bench/report", []string{"sim/trace"}},
 	{"bench", []string{"nn", "hal", "hal/devices", "nnrt"}},
 	{"testvectors/conformance", []string{"nn", "hal", "hal/driver/base", "hal/driver/cpu", "hal/driver/graph", "hal/driver/sample", "testvectors", "nnrt", "refcpu", "importer"}},
+	{"testvectors/legaltest", []string{"nn", "hal", "hal/driver/graph", "testvectors"}},
 	{"testvectors/nnapi", nil},
 	{"testvectors", []string{"nn", "hal", "nnrt", "refcpu", "importer"}},
 	{"cmd", []string{""}},

@@ -1,0 +1,170 @@
+// Package legaltest holds the table of legalization of a device (hal/driver/graph/legal) against the
+// device: what the table takes is run on random models and compared with the reference CPU, what it
+// refuses is refused, and each function that lowers operations has its row.
+package legaltest
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
+	"github.com/nnsoc/nnsoc/testvectors/randgraph"
+)
+
+// Device is a device with a table.
+type Device interface {
+	hal.Device
+	Facts() []legal.Fact
+}
+
+// Run draws count models, of which each variant of operation and type has its share, and demands that
+// every row is true of the device. few names variants of which no drawn model keeps the row's rules.
+func Run(t *testing.T, d Device, count int, few ...string) {
+	t.Helper()
+	excused := map[string]bool{}
+	for _, name := range few {
+		excused[name] = true
+	}
+	facts := map[string]legal.Fact{}
+	var exact, near []string // operations
+	for _, f := range d.Facts() {
+		facts[randgraph.Variant{Op: f.Operation, Key: f.Type}.String()] = f
+		if f.Differs != "" {
+			near = append(near, f.Operation.String())
+		} else {
+			exact = append(exact, f.Operation.String())
+		}
+	}
+	exact = slices.DeleteFunc(exact, func(op string) bool { return slices.Contains(near, op) })
+	var coverage []randgraph.Coverage
+	for i, names := range [2][]string{exact, near} {
+		if len(names) == 0 {
+			continue
+		}
+		o := randgraph.Options{Seed: 25, Count: count, Exact: i == 0, Functional: true,
+			Operations: regexp.MustCompile("^(" + strings.Join(names, "|") + ")$")}
+		if i == 1 {
+			o.Count = 20 * len(near)
+		}
+		r, err := randgraph.Run(d, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range r.Failures {
+			t.Errorf("%+v", f)
+		}
+		coverage = append(coverage, r.Coverage...)
+	}
+	taken := 0
+	for _, c := range coverage {
+		v := c.Variant
+		name := v.String()
+		f, ok := facts[randgraph.Variant{Op: v.Op, Key: v.Key}.String()]
+		switch {
+		case !ok:
+			t.Errorf("%s: the table has no row", name)
+		case f.Kind == legal.Refused && c.Ran > 0:
+			t.Errorf("%s: the table refuses it (%s), the device ran %d models with it", name, f.Why, c.Ran)
+		case f.Kind != legal.Refused && c.Passed == 0 && !excused[name]:
+			t.Errorf("%s: %s, but of %d models with it none passed", name, f.Kind, c.Generated)
+		case f.Kind != legal.Refused:
+			taken++
+		}
+		if c.Passed > 0 && excused[name] {
+			t.Errorf("%s passed: it needs no excuse", name)
+		}
+	}
+	t.Logf("%d variants of %d are taken", taken, len(coverage))
+}
+
+// Functions demands that every function of the package in a folder that lowers operations, of the
+// form func(*Lowering, *nn.Operation) error or one that returns a lowering, is named by a row of its
+// table.go or helps another.
+func Functions(t *testing.T, dir string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	named, found := map[string]bool{}, map[string]token.Position{}
+	set := token.NewFileSet()
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(set, name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch x := n.(type) {
+			case *ast.FuncDecl:
+				if lowers(x) {
+					found[x.Name.Name] = set.Position(x.Pos())
+				}
+				if x.Body != nil {
+					ast.Inspect(x.Body, func(n ast.Node) bool {
+						if y, ok := n.(*ast.Ident); ok && y.Name != x.Name.Name {
+							named[y.Name] = true
+						}
+						return true
+					})
+				}
+				return false
+			case *ast.Ident:
+				named[x.Name] = true
+			}
+			return true
+		})
+	}
+	for name, at := range found {
+		if !named[name] {
+			t.Errorf("%s: no row of the table has %s", at, name)
+		}
+	}
+	if len(found) < 10 {
+		t.Errorf("%s has %d functions that lower operations", dir, len(found))
+	}
+}
+
+// lowers reports whether a function has the form of a lowering.
+func lowers(fn *ast.FuncDecl) bool {
+	results := fn.Type.Results
+	if results == nil || len(results.List) != 1 {
+		return false
+	}
+	result := text(results.List[0].Type)
+	if result == "lowering" {
+		return true
+	}
+	var params []string
+	if fn.Recv != nil && text(fn.Recv.List[0].Type) == "*Lowering" {
+		params = append(params, "*Lowering")
+	}
+	for _, p := range fn.Type.Params.List {
+		for range max(len(p.Names), 1) {
+			params = append(params, text(p.Type))
+		}
+	}
+	return result == "error" && len(params) == 2 && params[0] == "*Lowering" && params[1] == "*nn.Operation"
+}
+
+// text is a name, a pointer to one, or one of another package.
+func text(e ast.Expr) string {
+	switch x := e.(type) {
+	case *ast.Ident:
+		return x.Name
+	case *ast.StarExpr:
+		return "*" + text(x.X)
+	case *ast.SelectorExpr:
+		return text(x.X) + "." + x.Sel.Name
+	}
+	return ""
+}
