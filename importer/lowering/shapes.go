@@ -115,6 +115,23 @@ func (g *Graph) Tile(x uint32, multiples []int64) uint32 {
 	return g.Emit(nn.OpTile, *g.Operand(x), x, g.Int32Tensor(multiples...))
 }
 
+// TileAny is Tile of any rank: an axis at a time as the middle one of three.
+func (g *Graph) TileAny(x uint32, multiples []int64) uint32 {
+	dims := slices.Clone(g.Dims(x))
+	if len(multiples) != len(dims) {
+		g.Failf("%d multiples for rank %d", len(multiples), len(dims))
+	}
+	if len(dims) <= 4 {
+		return g.Tile(x, multiples)
+	}
+	for i, m := range multiples {
+		x = g.Reshape(x, []uint32{uint32(nn.Elements(dims[:i])), dims[i], uint32(nn.Elements(dims[i+1:]))})
+		x = g.Tile(x, []int64{1, m, 1})
+		dims[i] = g.Dims(x)[1]
+	}
+	return g.Reshape(x, dims)
+}
+
 // Transpose permutes the dimensions of x. Dimensions that stay together are
 // moved as one, so that NNAPI's four are enough for most permutations of more.
 func (g *Graph) Transpose(x uint32, perm ...int) uint32 {
@@ -234,6 +251,39 @@ func (g *Graph) Slice(x uint32, begin, size []int64) uint32 {
 		shape[i] = g.Unsigned(size[i : i+1])[0]
 	}
 	return g.Reshape(x, shape)
+}
+
+// Pad surrounds x with zeros, or with a scalar where value is one. Of more than four
+// dimensions those that NNAPI holds merged have no padding, but the first.
+func (g *Graph) Pad(out nn.Operand, x uint32, pads [][2]int64, value uint32) uint32 {
+	dims := g.Dims(x)
+	if len(pads) != len(dims) {
+		g.Failf("paddings %v for shape %v", pads, dims)
+	}
+	shape, merged := slices.Clone(dims), pads
+	for i, p := range pads {
+		shape[i] = g.Unsigned([]int64{int64(dims[i]) + p[0] + p[1]})[0]
+	}
+	if extra := len(dims) - 4; extra > 0 {
+		inner := nn.Elements(dims[1 : extra+1])
+		for i, p := range pads[1 : extra+1] {
+			if p != [2]int64{} {
+				g.Refusef("it pads dimension %d of %d", i+1, len(dims))
+			}
+		}
+		merged = append([][2]int64{{pads[0][0] * inner, pads[0][1] * inner}}, pads[extra+1:]...)
+	}
+	list := make([]int64, 0, 2*len(merged))
+	for _, p := range merged {
+		list = append(list, p[0], p[1])
+	}
+	op, in := nn.OpPad, []uint32{x, g.Int32Shaped([]uint32{uint32(len(merged)), 2}, list)}
+	if value != None {
+		op, in = nn.OpPadV2, append(in, value)
+	}
+	y := g.Emit(op, out, in...)
+	g.SetShape(y, shape)
+	return y
 }
 
 // Gather takes the slices of x along an axis that an index operand of rank 1

@@ -1,9 +1,7 @@
 package tflite
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math"
 	"sync"
 
 	"github.com/nnsoc/nnsoc/importer/lowering"
@@ -296,14 +294,6 @@ func (c *conversion) floats(k int) uint32 {
 		return x
 	}
 	return c.As(x, nn.TensorFloat32)
-}
-
-// scalarLike is a FLOAT32 or FLOAT16 scalar, as operations on x take it.
-func (g *graph) scalarLike(x uint32, v float32) uint32 {
-	if g.Operand(x).Type == nn.TensorFloat16 {
-		return g.Constant(nn.Operand{Type: nn.Float16, Data: binary.LittleEndian.AppendUint16(nil, lowering.Half(v))})
-	}
-	return g.Constant(nn.Operand{Type: nn.Float32, Data: binary.LittleEndian.AppendUint32(nil, math.Float32bits(v))})
 }
 
 // activation is the operand of a fused activation and what else is to be done,

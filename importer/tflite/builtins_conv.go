@@ -246,21 +246,5 @@ func batchMatmul(c *conversion) {
 	case o.Type != t.Type || o.Type != out.Type:
 		a, b, out = c.As(a, nn.TensorFloat32), c.As(b, nn.TensorFloat32), nn.Operand{Type: nn.TensorFloat32}
 	}
-	batch := c.Broadcast(da[:len(da)-2], db[:len(db)-2])
-	rows, cols := da[len(da)-2], db[len(db)-1]
-	if c.options.bool("adj_x") {
-		rows = da[len(da)-1]
-	}
-	if c.options.bool("adj_y") {
-		cols = db[len(db)-2]
-	}
-	shape := append(slices.Clone(batch), rows, cols)
-	flat := batch
-	if len(batch) > 2 {
-		flat = []uint32{uint32(nn.Elements(batch))}
-	}
-	a = c.Reshape(c.BroadcastTo(a, append(slices.Clone(batch), da[len(da)-2:]...)), append(slices.Clone(flat), da[len(da)-2:]...))
-	b = c.Reshape(c.BroadcastTo(b, append(slices.Clone(batch), db[len(db)-2:]...)), append(slices.Clone(flat), db[len(db)-2:]...))
-	y := c.Emit(nn.OpBatchMatmul, out, a, b, c.BoolScalar(c.options.bool("adj_x")), c.BoolScalar(c.options.bool("adj_y")))
-	c.give(0, c.Reshape(y, shape))
+	c.give(0, c.BatchMatmul(out, a, b, c.options.bool("adj_x"), c.options.bool("adj_y")))
 }

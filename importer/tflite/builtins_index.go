@@ -54,72 +54,14 @@ func gather(c *conversion) {
 		c.Failf("%d batch dimensions, axis %d, indices %v", batch, axis, di)
 	}
 	shape := slices.Concat(dx[:axis], di[batch:], dx[axis+1:])
-	if batch == 0 && len(di) > 0 && len(shape) <= 4 && len(dx) <= 4 {
-		c.result(nn.OpGather, x, c.Int32Scalar(int64(axis)), idx)
-		return
-	}
 	if batch == 0 {
-		flat := c.Reshape(x, []uint32{uint32(nn.Elements(dx[:axis])), dx[axis], uint32(nn.Elements(dx[axis+1:]))})
-		y := c.Gather(flat, 1, c.Reshape(idx, []uint32{uint32(nn.Elements(di))}))
-		c.give(0, c.Reshape(y, shape))
+		c.give(0, c.GatherAxis(x, axis, idx))
 		return
 	}
-	c.give(0, c.Reshape(c.gatherBatches(x, idx, batch, axis), shape))
+	c.give(0, c.Reshape(c.GatherBatches(x, idx, batch, axis), shape))
 }
 
-// gatherBatches gathers in each batch by indices of its own: the batches become
-// part of the gathered axis, and indices count from the batch's beginning.
-func (c *conversion) gatherBatches(x, idx uint32, batch, axis int) uint32 {
-	dx, di := c.Dims(x), c.Dims(idx)
-	batches, outer := nn.Elements(dx[:batch]), nn.Elements(dx[batch:axis])
-	n, inner, each := int64(dx[axis]), nn.Elements(dx[axis+1:]), nn.Elements(di[batch:])
-	rows := batches * outer * n
-	if rows > nn.MaxElements || batches*outer*each > 1<<26 || nn.Elements(di) != batches*each {
-		c.Failf("shape %v with indices %v", dx, di)
-	}
-	flat := c.Reshape(x, []uint32{uint32(rows), uint32(inner)})
-	idx = c.BroadcastTo(c.Reshape(idx, []uint32{uint32(batches), 1, uint32(each)}), []uint32{uint32(batches), uint32(outer), uint32(each)})
-	first := make([]int64, batches*outer)
-	for i := range first {
-		first[i] = int64(i) * n
-	}
-	idx = c.Binary(nn.OpAdd, idx, c.Int32Shaped([]uint32{uint32(batches), uint32(outer), 1}, first))
-	return c.Gather(flat, 0, c.Reshape(idx, []uint32{uint32(nn.Elements(c.Dims(idx)))}))
-}
-
-// linear are tuples of indices [.., m] into the first m of dims as indices into
-// their product.
-func (c *conversion) linear(idx uint32, dims []uint32) uint32 {
-	di := c.Dims(idx)
-	m := len(di)
-	if m == 0 || di[m-1] == 0 || int(di[m-1]) > len(dims) {
-		c.Failf("indices of shape %v into %v", di, dims)
-	}
-	parts, n := int(di[m-1]), uint32(nn.Elements(di[:m-1]))
-	flat := c.Reshape(idx, []uint32{n, uint32(parts)})
-	sum := none
-	for p := range parts {
-		part := c.Slice(flat, []int64{0, int64(p)}, []int64{int64(n), 1})
-		if step := nn.Elements(dims[p+1 : parts]); step != 1 {
-			part = c.Binary(nn.OpMul, part, c.Int32Tensor(step))
-		}
-		if sum == none {
-			sum = part
-		} else {
-			sum = c.Binary(nn.OpAdd, sum, part)
-		}
-	}
-	return c.Reshape(sum, []uint32{n})
-}
-
-func gatherND(c *conversion) {
-	x, idx := c.x(0), c.indices(1)
-	dx, di := c.Dims(x), c.Dims(idx)
-	rows := c.linear(idx, dx)
-	m := int(di[len(di)-1])
-	flat := c.Reshape(x, []uint32{uint32(nn.Elements(dx[:m])), uint32(nn.Elements(dx[m:]))})
-	c.give(0, c.Reshape(c.Gather(flat, 0, rows), slices.Concat(di[:len(di)-1], dx[m:])))
-}
+func gatherND(c *conversion) { c.give(0, c.GatherND(c.x(0), c.indices(1))) }
 
 // embeddingLookup of 8-bit values with a float result looks up first; rows
 // quantized one by one are dequantized first.
@@ -149,70 +91,26 @@ func lshProjection(c *conversion) {
 	default:
 		c.Failf("type %d", kind)
 	}
-	weight := c.noValue(nn.TensorFloat32)
+	weight := c.NoValue(nn.TensorFloat32)
 	if c.has(2) {
 		weight = c.in[2]
 	}
 	c.result(nn.OpLshProjection, c.x(0), c.x(1), weight, c.Int32Scalar(kind))
 }
 
-// oneHot compares the indices with a count along a new axis.
 func oneHot(c *conversion) {
-	idx, depth := c.indices(0), c.one(1)
-	dims := c.Dims(idx)
-	axis := len(dims)
+	idx := c.indices(0)
+	axis := c.Rank(idx)
 	if a := c.options.int("axis"); a != -1 {
-		axis = c.Axis(a, len(dims)+1)
+		axis = c.Axis(a, axis+1)
 	}
-	if depth < 1 || depth > 1<<24 {
-		c.Failf("depth %d", depth)
-	}
-	outer, inner := uint32(nn.Elements(dims[:axis])), uint32(nn.Elements(dims[axis:]))
-	hit := c.Compare(nn.OpEqual, c.Reshape(idx, []uint32{outer, 1, inner}), c.Reshape(c.Iota(int(depth)), []uint32{1, uint32(depth), 1}))
-	all := []uint32{outer, uint32(depth), inner}
-	y := c.Emit(nn.OpSelect, *c.Operand(c.x(2)), hit, c.BroadcastTo(c.x(2), all), c.BroadcastTo(c.x(3), all))
-	c.give(0, c.Reshape(y, slices.Insert(slices.Clone(dims), axis, uint32(depth))))
+	c.give(0, c.OneHot(idx, c.one(1), c.x(2), c.x(3), axis))
 }
 
-// reverseSequence gathers each sequence by indices that count down to the
-// sequence's length, and up behind it.
 func reverseSequence(c *conversion) {
-	x, lengths := c.x(0), c.indices(1)
-	dims := c.Dims(x)
-	seq, batch := c.Axis(c.options.int("seq_dim"), len(dims)), c.Axis(c.options.int("batch_dim"), len(dims))
-	if seq == batch {
-		c.Failf("sequences and batches are both axis %d", seq)
-	}
-	perm := []int{batch, seq}
-	for i := range dims {
-		if i != seq && i != batch {
-			perm = append(perm, i)
-		}
-	}
-	x = c.Transpose(x, perm...)
-	b, t := dims[batch], dims[seq]
-	length, at := c.Reshape(lengths, []uint32{b, 1}), c.Reshape(c.Iota(int(t)), []uint32{1, t})
-	full := []uint32{b, t}
-	down := c.Binary(nn.OpSub, c.Binary(nn.OpSub, length, c.Int32Tensor(1)), at)
-	idx := c.Emit(nn.OpSelect, nn.Operand{Type: nn.TensorInt32}, c.Compare(nn.OpLess, c.BroadcastTo(at, full), c.BroadcastTo(length, full)), down, c.BroadcastTo(at, full))
-	y := c.Reshape(c.gatherBatches(x, idx, 1, 1), c.Dims(x))
-	back := make([]int, len(perm))
-	for i, p := range perm {
-		back[p] = i
-	}
-	c.give(0, c.Transpose(y, back...))
-}
-
-// diagonal is a constant [rows, cols] that is 1 on the diagonal.
-func (c *conversion) diagonal(o nn.Operand, rows, cols uint32) uint32 {
-	if uint64(rows)*uint64(cols) > 1<<24 {
-		c.Refusef("a matrix of %d by %d", rows, cols)
-	}
-	list := make([]int64, rows*cols)
-	for i := range min(rows, cols) {
-		list[i*cols+i] = 1
-	}
-	return c.As(c.Int32Shaped([]uint32{rows, cols}, list), o.Type) // a constant
+	x := c.x(0)
+	rank := c.Rank(x)
+	c.give(0, c.ReverseSequence(x, c.indices(1), c.Axis(c.options.int("seq_dim"), rank), c.Axis(c.options.int("batch_dim"), rank)))
 }
 
 func matrixDiag(c *conversion) {
@@ -223,7 +121,7 @@ func matrixDiag(c *conversion) {
 	}
 	n := dims[len(dims)-1]
 	rows := c.Reshape(x, []uint32{uint32(nn.Elements(dims)) / n, 1, n})
-	y := c.Binary(nn.OpMul, rows, c.diagonal(*c.Operand(x), n, n))
+	y := c.Binary(nn.OpMul, rows, c.Diagonal(*c.Operand(x), n, n))
 	c.give(0, c.Reshape(y, append(slices.Clone(dims), n)))
 }
 
@@ -241,29 +139,17 @@ func matrixSetDiag(c *conversion) {
 	if n == cols && rows > cols {
 		d = c.Reshape(diag, []uint32{outer, 1, n})
 	}
-	mask := c.BroadcastTo(c.diagonal(nn.Operand{Type: nn.TensorBool8}, rows, cols), full)
+	mask := c.BroadcastTo(c.Diagonal(nn.Operand{Type: nn.TensorBool8}, rows, cols), full)
 	y := c.Emit(nn.OpSelect, *c.Operand(x), mask, c.BroadcastTo(d, full), c.Reshape(x, full))
 	c.give(0, c.Reshape(y, dims))
-}
-
-// scatter adds rows [n, inner] into rows that the indices [n] name: a product
-// with the matrix of which index names which row.
-func (c *conversion) scatter(idx, rows uint32, n, inner, total uint32) uint32 {
-	if uint64(n)*uint64(total) > 1<<24 {
-		c.Refusef("it scatters %d rows into %d", n, total)
-	}
-	hit := c.Compare(nn.OpEqual, c.Reshape(c.Iota(int(total)), []uint32{total, 1}), c.Reshape(idx, []uint32{1, n}))
-	named := c.As(hit, nn.TensorFloat32)
-	out := nn.Operand{Type: nn.TensorFloat32}
-	return c.Emit(nn.OpBatchMatmul, out, named, c.As(c.Reshape(rows, []uint32{n, inner}), nn.TensorFloat32), c.BoolScalar(false), c.BoolScalar(false))
 }
 
 func scatterND(c *conversion) {
 	idx, shape := c.indices(0), c.Unsigned(c.list(2))
 	di := c.Dims(idx)
-	lin := c.linear(idx, shape)
+	lin := c.Linear(idx, shape)
 	m := int(di[len(di)-1])
-	y := c.scatter(lin, c.x(1), uint32(nn.Elements(di[:len(di)-1])), uint32(nn.Elements(shape[m:])), uint32(nn.Elements(shape[:m])))
+	y := c.Scatter(lin, c.x(1), uint32(nn.Elements(di[:len(di)-1])), uint32(nn.Elements(shape[m:])), uint32(nn.Elements(shape[:m])))
 	c.give(0, c.Reshape(y, shape))
 }
 
@@ -276,11 +162,11 @@ func sparseToDense(c *conversion) {
 		di = c.Dims(idx)
 	}
 	n, total := uint32(nn.Elements(di[:len(di)-1])), uint32(nn.Elements(shape))
-	lin := c.linear(idx, shape)
+	lin := c.Linear(idx, shape)
 	values := c.BroadcastTo(c.Reshape(c.x(2), []uint32{uint32(nn.Elements(c.Dims(c.x(2))))}), []uint32{n})
 	rest := c.BroadcastTo(c.Reshape(c.plain(3), []uint32{1}), []uint32{total})
-	sum := c.To(c.Reshape(c.scatter(lin, values, n, 1, total), []uint32{total}), *c.Operand(rest))
-	ones := c.scatter(lin, c.BroadcastTo(c.Real(1), []uint32{n}), n, 1, total)
+	sum := c.To(c.Reshape(c.Scatter(lin, values, n, 1, total), []uint32{total}), *c.Operand(rest))
+	ones := c.Scatter(lin, c.BroadcastTo(c.Real(1), []uint32{n}), n, 1, total)
 	hit := c.Compare(nn.OpGreater, c.Reshape(ones, []uint32{total}), c.Real(0.5))
 	c.give(0, c.Reshape(c.Emit(nn.OpSelect, *c.Operand(rest), hit, sum, rest), shape))
 }
@@ -305,7 +191,7 @@ func (c *conversion) segments(n int64) {
 		c.Failf("segments %v of shape %v", di, dims)
 	}
 	rows, inner := uint32(nn.Elements(di)), uint32(nn.Elements(dims[len(di):]))
-	y := c.scatter(c.indices(1), x, rows, inner, uint32(n))
+	y := c.Scatter(c.indices(1), x, rows, inner, uint32(n))
 	c.give(0, c.Reshape(y, append([]uint32{uint32(n)}, dims[len(di):]...)))
 }
 

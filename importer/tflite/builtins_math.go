@@ -1,7 +1,6 @@
 package tflite
 
 import (
-	"math"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/importer/lowering"
@@ -14,7 +13,7 @@ var mathBuiltins = []builtin{
 	{code: 18, name: "MUL", version: 7, inputs: [2]int{2, 2}, options: "MulOptions", convert: arithmetic(nn.OpMul)},
 	{code: 41, name: "SUB", version: 5, inputs: [2]int{2, 2}, options: "SubOptions", convert: arithmetic(nn.OpSub)},
 	{code: 42, name: "DIV", version: 2, inputs: [2]int{2, 2}, options: "DivOptions", convert: div},
-	{code: 90, name: "FLOOR_DIV", version: 3, inputs: [2]int{2, 2}, convert: func(c *conversion) { c.give(0, c.floorDiv(c.plain(0), c.plain(1))) }},
+	{code: 90, name: "FLOOR_DIV", version: 3, inputs: [2]int{2, 2}, convert: func(c *conversion) { c.give(0, c.FloorDiv(c.plain(0), c.plain(1))) }},
 	{code: 95, name: "FLOOR_MOD", version: 2, inputs: [2]int{2, 2}, convert: floorMod},
 	{code: 55, name: "MAXIMUM", version: 4, inputs: [2]int{2, 2}, convert: elementwise(nn.OpMaximum)},
 	{code: 57, name: "MINIMUM", version: 4, inputs: [2]int{2, 2}, convert: elementwise(nn.OpMinimum)},
@@ -27,12 +26,12 @@ var mathBuiltins = []builtin{
 	{code: 47, name: "EXP", version: 2, inputs: [2]int{1, 1}, convert: unary(nn.OpExp)},
 	{code: 73, name: "LOG", version: 2, inputs: [2]int{1, 1}, convert: unary(nn.OpLog)},
 	{code: 66, name: "SIN", version: 1, inputs: [2]int{1, 1}, convert: unary(nn.OpSin)},
-	{code: 108, name: "COS", version: 1, inputs: [2]int{1, 1}, convert: cos},
+	{code: 108, name: "COS", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.give(0, c.Cos(c.plain(0))) }},
 	{code: 75, name: "SQRT", version: 1, inputs: [2]int{1, 1}, convert: unary(nn.OpSqrt)},
 	{code: 76, name: "RSQRT", version: 3, inputs: [2]int{1, 1}, convert: unary(nn.OpRsqrt)},
 	{code: 8, name: "FLOOR", version: 1, inputs: [2]int{1, 1}, convert: unary(nn.OpFloor)},
-	{code: 104, name: "CEIL", version: 1, inputs: [2]int{1, 1}, convert: ceil},
-	{code: 116, name: "ROUND", version: 1, inputs: [2]int{1, 1}, convert: roundEven},
+	{code: 104, name: "CEIL", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.give(0, c.Ceil(c.plain(0))) }},
+	{code: 116, name: "ROUND", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.give(0, c.RoundEven(c.plain(0))) }},
 	{code: 158, name: "SIGN", version: 2, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.give(0, c.Sign(c.plain(0))) }},
 	{code: 93, name: "ZEROS_LIKE", version: 1, inputs: [2]int{1, 1}, convert: zerosLike},
 	{code: 53, name: "CAST", version: 7, inputs: [2]int{1, 1}, convert: cast},
@@ -73,30 +72,16 @@ func unary(op nn.OperationType) func(*conversion) {
 
 func elementwise(op nn.OperationType) func(*conversion) {
 	return func(c *conversion) {
-		a, b := c.aligned(c.x(0), c.x(1))
+		a, b := c.Aligned(c.x(0), c.x(1))
 		y := c.Emit(op, c.out(0), a, b)
 		c.BroadcastShape(y, a, b)
 		c.give(0, y)
 	}
 }
 
-// aligned are the operands of a broadcasting operation. NNAPI aligns shapes as
-// TensorFlow Lite does, but merges the first of more than four dimensions.
-func (c *conversion) aligned(a, b uint32) (uint32, uint32) {
-	if len(c.Shape[a]) <= 4 && len(c.Shape[b]) <= 4 {
-		return a, b
-	}
-	da, db := c.Dims(a), c.Dims(b)
-	if slices.Equal(da, db) || nn.Elements(da) == 1 || nn.Elements(db) == 1 {
-		return a, b
-	}
-	all := c.Broadcast(da, db)
-	return c.BroadcastTo(a, all), c.BroadcastTo(b, all)
-}
-
 func arithmetic(op nn.OperationType) func(*conversion) {
 	return func(c *conversion) {
-		a, b := c.aligned(c.x(0), c.x(1))
+		a, b := c.Aligned(c.x(0), c.x(1))
 		act, then := c.activation()
 		y := c.Emit(op, c.out(0), a, b, act)
 		c.BroadcastShape(y, a, b)
@@ -104,31 +89,18 @@ func arithmetic(op nn.OperationType) func(*conversion) {
 	}
 }
 
-// div of integers rounds towards zero, NNAPI's DIV rounds down: the quotient
-// of the absolute values takes the sign.
 func div(c *conversion) {
 	if o := c.Operand(c.x(0)); o.Type != nn.TensorInt32 || o.Scale != 0 {
 		arithmetic(nn.OpDiv)(c)
 		return
 	}
-	a, b := c.aligned(c.x(0), c.x(1))
-	size := c.Binary(nn.OpDiv, c.Unary(nn.OpAbs, a), c.Unary(nn.OpAbs, b))
-	c.give(0, c.activate(c.Binary(nn.OpMul, size, c.Binary(nn.OpMul, c.Sign(a), c.Sign(b)))))
-}
-
-func (c *conversion) floorDiv(a, b uint32) uint32 {
-	a, b = c.aligned(a, b)
-	q := c.Binary(nn.OpDiv, a, b)
-	if c.Operand(a).Type != nn.TensorInt32 {
-		q = c.Unary(nn.OpFloor, q)
-	}
-	return q
+	c.give(0, c.activate(c.TruncDiv(c.x(0), c.x(1))))
 }
 
 // floorMod is a - floor(a / b) * b.
 func floorMod(c *conversion) {
-	a, b := c.aligned(c.plain(0), c.plain(1))
-	c.give(0, c.Binary(nn.OpSub, a, c.Binary(nn.OpMul, c.floorDiv(a, b), b)))
+	a, b := c.Aligned(c.plain(0), c.plain(1))
+	c.give(0, c.Binary(nn.OpSub, a, c.Binary(nn.OpMul, c.FloorDiv(a, b), b)))
 }
 
 func squaredDifference(c *conversion) {
@@ -139,7 +111,7 @@ func squaredDifference(c *conversion) {
 // plainPair aligns both inputs in a plain type and returns the first; the
 // second replaces input 1.
 func (c *conversion) plainPair() uint32 {
-	a, b := c.aligned(c.plain(0), c.plain(1))
+	a, b := c.Aligned(c.plain(0), c.plain(1))
 	c.in[1] = b
 	return a
 }
@@ -150,30 +122,6 @@ func addN(c *conversion) {
 		sum = c.Binary(nn.OpAdd, sum, c.plain(k))
 	}
 	c.give(0, sum)
-}
-
-// cos is sin(x + pi / 2).
-func cos(c *conversion) {
-	x := c.plain(0)
-	c.give(0, c.Unary(nn.OpSin, c.Binary(nn.OpAdd, x, c.Like(x, math.Pi/2))))
-}
-
-// ceil is -floor(-x).
-func ceil(c *conversion) {
-	c.give(0, c.Unary(nn.OpNeg, c.Unary(nn.OpFloor, c.Unary(nn.OpNeg, c.plain(0)))))
-}
-
-// roundEven rounds halves to the even neighbour: floor(x), and one more where
-// the rest is above a half, or a half and floor(x) odd.
-func roundEven(c *conversion) {
-	x := c.plain(0)
-	low := c.Unary(nn.OpFloor, x)
-	rest := c.Binary(nn.OpSub, x, low)
-	half := c.Like(x, 0.5)
-	even := c.Binary(nn.OpMul, c.Unary(nn.OpFloor, c.Binary(nn.OpMul, low, half)), c.Like(x, 2))
-	tie := c.Compare(nn.OpLogicalAnd, c.Compare(nn.OpEqual, rest, half), c.Compare(nn.OpNotEqual, low, even))
-	up := c.Compare(nn.OpLogicalOr, tie, c.Compare(nn.OpGreater, rest, half))
-	c.give(0, c.Binary(nn.OpAdd, low, c.As(up, c.Operand(x).Type)))
 }
 
 func zerosLike(c *conversion) {
@@ -207,33 +155,9 @@ func cast(c *conversion) {
 	c.give(0, y)
 }
 
-// cumsum along an axis is a product with a triangular matrix.
 func cumsum(c *conversion) {
 	x := c.plain(0)
-	dims := c.Dims(x)
-	axis := c.Axis(c.one(1), len(dims))
-	n := int(dims[axis])
-	if n > 2048 {
-		c.Refusef("it sums %d elements, this composition takes 2048", n)
-	}
-	weights := make([]float32, n*n) // [sum, element]
-	for s := range n {
-		for e := range n {
-			before := e < s
-			if c.options.bool("reverse") {
-				before = e > s
-			}
-			if before || e == s && !c.options.bool("exclusive") {
-				weights[s*n+e] = 1
-			}
-		}
-	}
-	outer, inner := uint32(nn.Elements(dims[:axis])), uint32(nn.Elements(dims[axis+1:]))
-	rows := c.Transpose(c.Reshape(c.As(x, nn.TensorFloat32), []uint32{outer, uint32(n), inner}), 0, 2, 1)
-	y := c.Emit(nn.OpFullyConnected, nn.Operand{Type: nn.TensorFloat32}, c.Reshape(rows, []uint32{outer * inner, uint32(n)}),
-		c.FloatTensor([]uint32{uint32(n), uint32(n)}, weights), c.FloatTensor([]uint32{uint32(n)}, make([]float32, n)), c.Int32Scalar(0))
-	y = c.Transpose(c.Reshape(y, []uint32{outer, inner, uint32(n)}), 0, 2, 1)
-	c.give(0, c.Reshape(y, dims))
+	c.give(0, c.CumSum(x, c.Axis(c.one(1), c.Rank(x)), c.options.bool("exclusive"), c.options.bool("reverse")))
 }
 
 // bucketize counts the boundaries that an element reaches.

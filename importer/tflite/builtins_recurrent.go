@@ -27,7 +27,7 @@ func (c *conversion) operands(from, to int) []uint32 {
 	list := make([]uint32, 0, to-from)
 	for k := from; k < to; k++ {
 		if !c.has(k) {
-			list = append(list, c.noValue(nn.TensorFloat32))
+			list = append(list, c.NoValue(nn.TensorFloat32))
 			continue
 		}
 		list = append(list, c.As(c.x(k), nn.TensorFloat32))
@@ -146,7 +146,7 @@ func lstm(c *conversion) {
 	units, out := c.cell(0)
 	in := append([]uint32{c.dynamicInput(0, 4)}, c.operands(1, 18)...)
 	in = append(in, c.dynamicInput(18, 8), c.As(c.x(19), nn.TensorFloat32), c.gateActivation(),
-		c.scalarLike(in[0], c.options.float("cell_clip")), c.scalarLike(in[0], c.options.float("proj_clip")))
+		c.ScalarLike(in[0], c.options.float("cell_clip")), c.ScalarLike(in[0], c.options.float("proj_clip")))
 	if len(c.in) == 24 {
 		in = append(in, c.operands(20, 24)...)
 	}
@@ -176,7 +176,7 @@ func sequenceLSTM(c *conversion) {
 	}
 	units, out := c.cell(0)
 	in := append([]uint32{c.dynamicInput(0, 4)}, c.operands(1, 20)...)
-	in = append(in, c.gateActivation(), c.scalarLike(in[0], c.options.float("cell_clip")), c.scalarLike(in[0], c.options.float("proj_clip")),
+	in = append(in, c.gateActivation(), c.ScalarLike(in[0], c.options.float("cell_clip")), c.ScalarLike(in[0], c.options.float("proj_clip")),
 		c.BoolScalar(major))
 	in = append(in, c.operands(20, 24)...)
 	results := c.EmitAll(nn.OpUnidirectionalSequenceLstm, []nn.Operand{real32(x[0], x[1], out), real32(batch, out), real32(batch, units)}, in...)
@@ -195,10 +195,10 @@ func bidirectionalLSTM(c *conversion) {
 	units, fw := c.cell(0)
 	backUnits, bw := c.cell(17)
 	in := append([]uint32{c.dynamicInput(0, 4)}, c.operands(1, 48)...)
-	in = append(in, c.gateActivation(), c.scalarLike(in[0], c.options.float("cell_clip")), c.scalarLike(in[0], c.options.float("proj_clip")),
+	in = append(in, c.gateActivation(), c.ScalarLike(in[0], c.options.float("cell_clip")), c.ScalarLike(in[0], c.options.float("proj_clip")),
 		c.BoolScalar(merge), c.BoolScalar(major))
 	for range 8 {
-		in = append(in, c.noValue(nn.TensorFloat32))
+		in = append(in, c.NoValue(nn.TensorFloat32))
 	}
 	outs := []nn.Operand{real32(x[0], x[1], fw), real32(x[0], x[1], bw)}
 	if merge {
@@ -245,7 +245,7 @@ func (c *conversion) integerLSTM(x, h, s uint32) (nextH, nextS, y uint32) {
 	batch := c.Dims(x)[0]
 	retyped := func(k int, t nn.OperandType) uint32 {
 		if !c.has(k) {
-			return c.noValue(t)
+			return c.NoValue(t)
 		}
 		o := *c.Operand(c.x(k))
 		if t == nn.TensorQuant16Symm {
@@ -278,15 +278,15 @@ func (c *conversion) integerLSTM(x, h, s uint32) (nextH, nextS, y uint32) {
 	for k := 20; k < 24; k++ {
 		in = append(in, retyped(k, nn.TensorQuant16Symm))
 	}
-	in = append(in, c.scalarLike(h, c.options.float("cell_clip")), c.scalarLike(h, c.options.float("proj_clip")))
+	in = append(in, c.ScalarLike(h, c.options.float("cell_clip")), c.ScalarLike(h, c.options.float("proj_clip")))
 	if len(c.innerTensors) != 5 {
 		c.Failf("%d intermediate tensors, 5 needed", len(c.innerTensors))
 	}
 	for _, t := range c.innerTensors[:4] {
-		in = append(in, c.scalarLike(h, c.intermediate(t).Scale))
+		in = append(in, c.ScalarLike(h, c.intermediate(t).Scale))
 	}
 	hidden := c.intermediate(c.innerTensors[4])
-	in = append(in, c.Int32Scalar(int64(hidden.ZeroPoint)), c.scalarLike(h, hidden.Scale))
+	in = append(in, c.Int32Scalar(int64(hidden.ZeroPoint)), c.ScalarLike(h, hidden.Scale))
 	shaped := func(o nn.Operand, dims ...uint32) nn.Operand {
 		o.Dimensions, o.Name = dims, ""
 		return o

@@ -218,45 +218,13 @@ func (c *conversion) pads(k, rank int) [][2]int64 {
 	return pads
 }
 
-// mergedPads are paddings as NNAPI holds the tensor; merged dimensions must
-// have none, but the first.
-func (c *conversion) mergedPads(x uint32, k int) uint32 {
-	dims := c.Dims(x)
-	pads := c.pads(k, len(dims))
-	if extra := len(dims) - 4; extra > 0 {
-		inner := nn.Elements(dims[1 : extra+1])
-		for _, p := range pads[1 : extra+1] {
-			if p != [2]int64{} {
-				c.Refusef("it pads dimension %d of %d", extra, len(dims))
-			}
-		}
-		pads = append([][2]int64{{pads[0][0] * inner, pads[0][1] * inner}}, pads[extra+1:]...)
-	}
-	list := make([]int64, 0, 2*len(pads))
-	for _, p := range pads {
-		list = append(list, p[0], p[1])
-	}
-	return c.Int32Shaped([]uint32{uint32(len(pads)), 2}, list)
-}
-
-func (c *conversion) padded(y, x uint32, k int) uint32 {
-	if dims := c.Dims(x); len(dims) > 4 {
-		shape := slices.Clone(dims)
-		for i, p := range c.pads(k, len(dims)) {
-			shape[i] += uint32(p[0] + p[1])
-		}
-		c.SetShape(y, shape)
-	}
-	return y
-}
-
 func pad(c *conversion) {
 	x := c.x(0)
 	if _, ok := c.Ints(c.in[1]); !ok || !c.ShapeKnown(x) {
 		c.result(nn.OpPad, x, c.x(1))
 		return
 	}
-	c.give(0, c.padded(c.Emit(nn.OpPad, c.out(0), x, c.mergedPads(x, 1)), x, 1))
+	c.give(0, c.Pad(c.out(0), x, c.pads(1, c.Rank(x)), none))
 }
 
 func padV2(c *conversion) {
@@ -281,13 +249,13 @@ func padV2(c *conversion) {
 		if len(v.Data) != 4 {
 			c.Failf("a value of %d elements", v.Elements())
 		}
-		value = c.scalarLike(x, math.Float32frombits(binary.LittleEndian.Uint32(v.Data)))
+		value = c.ScalarLike(x, math.Float32frombits(binary.LittleEndian.Uint32(v.Data)))
 	}
 	if _, ok := c.Ints(c.in[1]); !ok || !c.ShapeKnown(x) {
 		c.give(0, c.Emit(nn.OpPadV2, out, x, c.x(1), value))
 		return
 	}
-	c.give(0, c.padded(c.Emit(nn.OpPadV2, out, x, c.mergedPads(x, 1), value), x, 1))
+	c.give(0, c.Pad(out, x, c.pads(1, c.Rank(x)), value))
 }
 
 func mirrorPad(c *conversion) {
@@ -301,16 +269,7 @@ func tile(c *conversion) {
 		c.result(nn.OpTile, x, c.x(1))
 		return
 	}
-	dims := slices.Clone(c.Dims(x))
-	if len(list) != len(dims) {
-		c.Failf("%d multiples for rank %d", len(list), len(dims))
-	}
-	for i, m := range list {
-		x = c.Reshape(x, []uint32{uint32(nn.Elements(dims[:i])), dims[i], uint32(nn.Elements(dims[i+1:]))})
-		x = c.Tile(x, []int64{1, m, 1})
-		dims[i] = c.Dims(x)[1]
-	}
-	c.give(0, c.Reshape(x, dims))
+	c.give(0, c.TileAny(x, list))
 }
 
 func broadcastArgs(c *conversion) {
@@ -354,7 +313,7 @@ func rangeOperator(c *conversion) {
 		if delta == 0 {
 			c.Failf("a step of 0")
 		}
-		n := (limit - start + delta - sign64(delta)) / delta
+		n := lowering.Steps(start, limit, delta)
 		if n <= 0 || n > 1<<26 {
 			c.Refusef("a range of %d elements", n)
 		}
@@ -384,13 +343,6 @@ func rangeOperator(c *conversion) {
 		list[i] = float32(v[0]) + float32(i)*float32(v[2])
 	}
 	c.give(0, c.FloatTensor([]uint32{uint32(len(list))}, list))
-}
-
-func sign64(v int64) int64 {
-	if v < 0 {
-		return -1
-	}
-	return 1
 }
 
 func depthSpace(op nn.OperationType) func(*conversion) {

@@ -17,12 +17,6 @@ var sliceBuiltins = []builtin{
 	{code: 105, name: "REVERSE_V2", version: 3, inputs: [2]int{2, 2}, convert: reverse},
 }
 
-// walk is how a STRIDED_SLICE goes along one axis of its input.
-type walk struct {
-	begin, step, count int64
-	shrink             bool // the axis is dropped from the result
-}
-
 // stridedSlice resolves masks, ellipsis and new axes where the bounds are
 // constants. NNAPI's operation takes neither of the last two.
 func stridedSlice(c *conversion) {
@@ -41,12 +35,12 @@ func stridedSlice(c *conversion) {
 		c.Failf("begin %v, end %v and steps %v", begin, end, steps)
 	}
 	walks, shape := c.walks(begin, end, steps, c.Dims(x))
-	c.give(0, c.Reshape(c.walk(x, walks), shape))
+	c.give(0, c.Reshape(c.Along(x, walks), shape))
 }
 
 // walks resolves the bounds: the walk along each axis of the input, and the
 // shape of the result.
-func (c *conversion) walks(begin, end, steps []int64, dims []uint32) (walks []walk, shape []uint32) {
+func (c *conversion) walks(begin, end, steps []int64, dims []uint32) (walks []lowering.Walk, shape []uint32) {
 	bit := func(mask string, i int) bool { return c.options.int(mask)>>i&1 != 0 }
 	fresh := 0
 	for i := range begin {
@@ -64,7 +58,7 @@ func (c *conversion) walks(begin, end, steps []int64, dims []uint32) (walks []wa
 			ellipsis = true
 			for n := len(dims) + fresh - len(begin) + 1; n > 0 && len(walks) < len(dims); n-- {
 				d := dims[len(walks)]
-				walks, shape = append(walks, walk{0, 1, int64(d), false}), append(shape, d)
+				walks, shape = append(walks, lowering.Walk{Step: 1, Count: int64(d)}), append(shape, d)
 			}
 			continue
 		case bit("new_axis_mask", i):
@@ -77,107 +71,19 @@ func (c *conversion) walks(begin, end, steps []int64, dims []uint32) (walks []wa
 		if c.options.bool("offset") {
 			e += begin[i]
 		}
-		w := c.bound(begin[i], e, steps[i], int64(dims[len(walks)]), bit("begin_mask", i), bit("end_mask", i), bit("shrink_axis_mask", i))
-		if w.count <= 0 {
+		w := c.Bound(begin[i], e, steps[i], int64(dims[len(walks)]), bit("begin_mask", i), bit("end_mask", i), bit("shrink_axis_mask", i))
+		if w.Count <= 0 {
 			c.Refusef("the result is empty")
 		}
-		if walks = append(walks, w); !w.shrink {
-			shape = append(shape, uint32(w.count))
+		if walks = append(walks, w); !w.Shrink {
+			shape = append(shape, uint32(w.Count))
 		}
 	}
 	for len(walks) < len(dims) {
 		d := dims[len(walks)]
-		walks, shape = append(walks, walk{0, 1, int64(d), false}), append(shape, d)
+		walks, shape = append(walks, lowering.Walk{Step: 1, Count: int64(d)}), append(shape, d)
 	}
 	return walks, shape
-}
-
-// bound resolves the bounds along an axis of n elements.
-func (c *conversion) bound(begin, end, step, n int64, fromStart, toEnd, shrink bool) walk {
-	if step == 0 {
-		c.Failf("a step of 0")
-	}
-	lo, hi := int64(0), n // where a walk upwards may begin and end
-	if step < 0 {
-		lo, hi = -1, n-1
-	}
-	resolve := func(v int64) int64 {
-		if v < 0 {
-			v += n
-		}
-		return min(max(v, lo), hi)
-	}
-	if shrink {
-		at := begin
-		if at < 0 {
-			at += n
-		}
-		if fromStart {
-			at = 0
-		}
-		if at < 0 || at >= n {
-			c.Failf("index %d of %d", begin, n)
-		}
-		return walk{at, 1, 1, true}
-	}
-	from, to := resolve(begin), resolve(end)
-	if fromStart {
-		from = lo
-		if step < 0 {
-			from = hi
-		}
-	}
-	if toEnd {
-		to = hi
-		if step < 0 {
-			to = lo
-		}
-	}
-	return walk{from, step, (to - from + step - sign64(step)) / step, false}
-}
-
-// walk takes the elements along all axes: by SLICE where all steps are 1, by
-// STRIDED_SLICE where NNAPI has it for the type, by GATHER else.
-func (c *conversion) walk(x uint32, walks []walk) uint32 {
-	plain := true
-	begin, size := make([]int64, len(walks)), make([]int64, len(walks))
-	for i, w := range walks {
-		begin[i], size[i] = w.begin, w.count
-		plain = plain && w.step == 1
-	}
-	o := *c.Operand(x)
-	if plain && (o.Type == nn.TensorInt32 || o.Type == nn.TensorBool8 || len(walks) > 4) {
-		return c.Slice(x, begin, size)
-	}
-	whole := plain && !slices.ContainsFunc(begin, func(n int64) bool { return n != 0 }) && slices.Equal(size, lowering.Signed(c.Dims(x)))
-	switch {
-	case whole || len(walks) == 0:
-		return x
-	case len(walks) <= 4 && o.Type != nn.TensorInt32 && o.Type != nn.TensorBool8:
-		end, steps, mask := make([]int64, len(walks)), make([]int64, len(walks)), int64(0)
-		for i, w := range walks {
-			steps[i], end[i] = w.step, w.begin+w.count*w.step
-			if end[i] < 0 { // before the first element: only the mask says so
-				end[i], mask = 0, mask|1<<i
-			}
-		}
-		return c.Emit(nn.OpStridedSlice, o, x, c.Int32Tensor(begin...), c.Int32Tensor(end...), c.Int32Tensor(steps...),
-			c.Int32Scalar(0), c.Int32Scalar(mask), c.Int32Scalar(0))
-	}
-	dims := slices.Clone(c.Dims(x))
-	for i, w := range walks {
-		if w.step == 1 && w.count == int64(dims[i]) {
-			continue
-		}
-		list := make([]int64, w.count)
-		for k := range list {
-			list[k] = w.begin + int64(k)*w.step
-		}
-		x = c.Reshape(x, []uint32{uint32(nn.Elements(dims[:i])), dims[i], uint32(nn.Elements(dims[i+1:]))})
-		x = c.Gather(x, 1, c.Int32Tensor(list...))
-		dims[i] = uint32(w.count)
-	}
-	return c.Reshape(x, dims)
 }
 
 func split(c *conversion) {
@@ -286,15 +192,9 @@ func sliceOperator(c *conversion) {
 // reverse turns one axis after the other.
 func reverse(c *conversion) {
 	x := c.x(0)
-	dims := c.Dims(x)
+	rank := c.Rank(x)
 	for _, a := range c.list(1) {
-		i := c.Axis(a, len(dims))
-		flat := c.Reshape(x, []uint32{uint32(nn.Elements(dims[:i])), dims[i], uint32(nn.Elements(dims[i+1:]))})
-		if len(dims) <= 4 {
-			x = c.Emit(nn.OpReverse, *c.Operand(x), x, c.Int32Tensor(int64(i)))
-		} else {
-			x = c.Reshape(c.Emit(nn.OpReverse, *c.Operand(flat), flat, c.Int32Tensor(1)), dims)
-		}
+		x = c.Reverse(x, c.Axis(a, rank))
 	}
 	c.give(0, x)
 }

@@ -52,7 +52,7 @@ func detectionPostProcess(c *conversion) {
 	if n < 1 || n > 1<<20 {
 		c.Failf("%d detections", n)
 	}
-	real := func(name string) uint32 { return c.scalarLike(boxes, float32(need(name))) }
+	real := func(name string) uint32 { return c.ScalarLike(boxes, float32(need(name))) }
 	each := uint32(n)
 	batch := dims[0]
 	float := func(dims ...uint32) nn.Operand { return nn.Operand{Type: nn.TensorFloat32, Dimensions: dims} }

@@ -29,7 +29,7 @@ func (g *graph) densify(o nn.Operand, fileBits int, data []byte, s table) uint32
 	if len(blocks) > 0 {
 		in = append(in, g.Int32Tensor(blocks...))
 	} else {
-		in = append(in, g.noValue(nn.TensorInt32))
+		in = append(in, g.NoValue(nn.TensorInt32))
 	}
 	var formats, sizes []int64
 	var metadata []uint32
@@ -79,7 +79,7 @@ func sparseSizes(sizes, formats, traversal, blocks []int64, shape []uint32) {
 func (g *graph) sparseIndex(d table, name string) uint32 {
 	kind := d.int(name + "_type")
 	if kind == 0 {
-		return g.noValue(nn.TensorInt32)
+		return g.NoValue(nn.TensorInt32)
 	}
 	if sparseVectors[kind] == "" {
 		g.Failf("sparse tensor: %s of kind %d", name, kind)
@@ -90,17 +90,8 @@ func (g *graph) sparseIndex(d table, name string) uint32 {
 	}
 	v := u.vector("values")
 	if !ok || v.n == 0 {
-		return g.noValue(nn.TensorInt32)
+		return g.NoValue(nn.TensorInt32)
 	}
 	g.Spend(12 * int64(v.n))
 	return g.Int32Tensor(v.ints()...)
-}
-
-// noValue is an omitted optional operand of a type.
-func (g *graph) noValue(t nn.OperandType) uint32 {
-	o := nn.Operand{Type: t, Lifetime: nn.NoValue}
-	if t == nn.TensorQuant8Symm || t == nn.TensorQuant16Symm {
-		o.Scale = 1
-	}
-	return g.Add(o)
 }

@@ -1,0 +1,135 @@
+package lowering
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/nn"
+)
+
+// Aligned are the operands of a broadcasting operation. NNAPI aligns shapes as
+// the foreign formats do, but merges the first of more than four dimensions.
+func (g *Graph) Aligned(a, b uint32) (uint32, uint32) {
+	if len(g.Shape[a]) <= 4 && len(g.Shape[b]) <= 4 {
+		return a, b
+	}
+	da, db := g.Dims(a), g.Dims(b)
+	if slices.Equal(da, db) || nn.Elements(da) == 1 || nn.Elements(db) == 1 {
+		return a, b
+	}
+	all := g.Broadcast(da, db)
+	return g.BroadcastTo(a, all), g.BroadcastTo(b, all)
+}
+
+// FloorDiv is floor(a / b).
+func (g *Graph) FloorDiv(a, b uint32) uint32 {
+	a, b = g.Aligned(a, b)
+	q := g.Binary(nn.OpDiv, a, b)
+	if g.Operand(a).Type != nn.TensorInt32 {
+		q = g.Unary(nn.OpFloor, q)
+	}
+	return q
+}
+
+// NoValue is an omitted optional operand of a type.
+func (g *Graph) NoValue(t nn.OperandType) uint32 {
+	o := nn.Operand{Type: t, Lifetime: nn.NoValue}
+	if t == nn.TensorQuant8Symm || t == nn.TensorQuant16Symm {
+		o.Scale = 1
+	}
+	return g.Add(o)
+}
+
+// ScalarLike is a FLOAT32 or FLOAT16 scalar, as operations on x take it.
+func (g *Graph) ScalarLike(x uint32, v float32) uint32 {
+	if g.Operand(x).Type == nn.TensorFloat16 {
+		return g.Constant(nn.Operand{Type: nn.Float16, Data: binary.LittleEndian.AppendUint16(nil, Half(v))})
+	}
+	return g.Constant(nn.Operand{Type: nn.Float32, Data: binary.LittleEndian.AppendUint32(nil, math.Float32bits(v))})
+}
+
+// TruncDiv of integers rounds towards zero, NNAPI's DIV rounds down: the quotient of the
+// absolute values takes the sign.
+func (g *Graph) TruncDiv(a, b uint32) uint32 {
+	a, b = g.Aligned(a, b)
+	size := g.Binary(nn.OpDiv, g.Unary(nn.OpAbs, a), g.Unary(nn.OpAbs, b))
+	return g.Binary(nn.OpMul, size, g.Binary(nn.OpMul, g.Sign(a), g.Sign(b)))
+}
+
+// Cos is sin(x + pi / 2).
+func (g *Graph) Cos(x uint32) uint32 {
+	return g.Unary(nn.OpSin, g.Binary(nn.OpAdd, x, g.Like(x, math.Pi/2)))
+}
+
+// Ceil is -floor(-x).
+func (g *Graph) Ceil(x uint32) uint32 {
+	return g.Unary(nn.OpNeg, g.Unary(nn.OpFloor, g.Unary(nn.OpNeg, x)))
+}
+
+// RoundEven rounds halves to the even neighbour: floor(x), and one more where the rest is
+// above a half, or a half and floor(x) odd.
+func (g *Graph) RoundEven(x uint32) uint32 {
+	low := g.Unary(nn.OpFloor, x)
+	rest := g.Binary(nn.OpSub, x, low)
+	half := g.Like(x, 0.5)
+	even := g.Binary(nn.OpMul, g.Unary(nn.OpFloor, g.Binary(nn.OpMul, low, half)), g.Like(x, 2))
+	tie := g.Compare(nn.OpLogicalAnd, g.Compare(nn.OpEqual, rest, half), g.Compare(nn.OpNotEqual, low, even))
+	up := g.Compare(nn.OpLogicalOr, tie, g.Compare(nn.OpGreater, rest, half))
+	return g.Binary(nn.OpAdd, low, g.As(up, g.Operand(x).Type))
+}
+
+// Erf is the error function, which NNAPI lacks, by Abramowitz and Stegun 7.1.26: within
+// 1.5e-7 of it.
+//
+//	t = 1 / (1 + 0.3275911 |x|),  erf(x) = sign(x) (1 - (a1 t + ... + a5 t^5) exp(-x^2))
+func (g *Graph) Erf(x uint32) uint32 {
+	z := g.Unary(nn.OpAbs, x)
+	t := g.Binary(nn.OpDiv, g.Like(x, 1), g.Binary(nn.OpAdd, g.Binary(nn.OpMul, z, g.Like(x, 0.3275911)), g.Like(x, 1)))
+	sum := g.Binary(nn.OpMul, t, g.Like(x, 1.061405429))
+	for _, a := range []float32{-1.453152027, 1.421413741, -0.284496736, 0.254829592} {
+		sum = g.Binary(nn.OpMul, g.Binary(nn.OpAdd, sum, g.Like(x, a)), t)
+	}
+	tail := g.Binary(nn.OpMul, sum, g.Unary(nn.OpExp, g.Unary(nn.OpNeg, g.Binary(nn.OpMul, z, z))))
+	return g.Binary(nn.OpMul, g.Sign(x), g.Binary(nn.OpAdd, g.Unary(nn.OpNeg, tail), g.Like(x, 1)))
+}
+
+// Gelu is x / 2 * (1 + erf(x / sqrt 2)), or its approximation by tanh.
+func (g *Graph) Gelu(x uint32, approximate bool) uint32 {
+	var erf uint32
+	if approximate {
+		cube := g.Binary(nn.OpMul, g.Binary(nn.OpMul, x, x), x)
+		inner := g.Binary(nn.OpAdd, x, g.Binary(nn.OpMul, cube, g.Like(x, 0.044715)))
+		erf = g.Unary(nn.OpTanh, g.Binary(nn.OpMul, inner, g.Like(x, float32(math.Sqrt(2/math.Pi)))))
+	} else {
+		erf = g.Erf(g.Binary(nn.OpMul, x, g.Like(x, float32(1/math.Sqrt2))))
+	}
+	return g.Binary(nn.OpMul, g.Binary(nn.OpMul, x, g.Binary(nn.OpAdd, erf, g.Like(x, 1))), g.Like(x, 0.5))
+}
+
+// CumSum sums along an axis up to each element: a product with a triangular matrix.
+func (g *Graph) CumSum(x uint32, axis int, exclusive, reverse bool) uint32 {
+	dims := g.Dims(x)
+	n := int(dims[axis])
+	if n > 2048 {
+		g.Refusef("it sums %d elements, this composition takes 2048", n)
+	}
+	weights := make([]float32, n*n) // [sum, element]
+	for s := range n {
+		for e := range n {
+			before := e < s
+			if reverse {
+				before = e > s
+			}
+			if before || e == s && !exclusive {
+				weights[s*n+e] = 1
+			}
+		}
+	}
+	outer, inner := uint32(nn.Elements(dims[:axis])), uint32(nn.Elements(dims[axis+1:]))
+	rows := g.Transpose(g.Reshape(g.As(x, nn.TensorFloat32), []uint32{outer, uint32(n), inner}), 0, 2, 1)
+	y := g.Emit(nn.OpFullyConnected, nn.Operand{Type: nn.TensorFloat32}, g.Reshape(rows, []uint32{outer * inner, uint32(n)}),
+		g.FloatTensor([]uint32{uint32(n), uint32(n)}, weights), g.FloatTensor([]uint32{uint32(n)}, make([]float32, n)), g.Int32Scalar(0))
+	y = g.Transpose(g.Reshape(y, []uint32{outer, inner, uint32(n)}), 0, 2, 1)
+	return g.Reshape(y, dims)
+}

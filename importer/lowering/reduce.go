@@ -1,0 +1,79 @@
+package lowering
+
+import (
+	"slices"
+
+	"github.com/nnsoc/nnsoc/nn"
+)
+
+// KeepDims is the flag of a reduction, which MEAN has as an INT32.
+func (g *Graph) KeepDims(op nn.OperationType, keep bool) uint32 {
+	if op != nn.OpMean {
+		return g.BoolScalar(keep)
+	}
+	if keep {
+		return g.Int32Scalar(1)
+	}
+	return g.Int32Scalar(0)
+}
+
+// Reduce reduces x along axes; a scalar stays what it is.
+func (g *Graph) Reduce(op nn.OperationType, out nn.Operand, x uint32, list []int64, keep bool) uint32 {
+	dims := g.Dims(x)
+	reduced := make([]bool, len(dims))
+	for _, a := range list {
+		if len(dims) > 0 {
+			reduced[g.Axis(a, len(dims))] = true
+		}
+	}
+	var axes []int64
+	var shape []uint32
+	for i, d := range dims {
+		switch {
+		case reduced[i]:
+			axes = append(axes, int64(i))
+			if keep {
+				shape = append(shape, 1)
+			}
+		default:
+			shape = append(shape, d)
+		}
+	}
+	switch {
+	case len(axes) == 0:
+		return x
+	case len(dims) > 4:
+		return g.reduceMerged(op, out, x, axes, shape)
+	}
+	y := g.Emit(op, out, x, g.Int32Tensor(axes...), g.KeepDims(op, keep))
+	if len(shape) == 0 {
+		g.SetShape(y, shape)
+	}
+	return y
+}
+
+// reduceMerged reduces more than four dimensions: axes side by side are one
+// axis, the middle of three.
+func (g *Graph) reduceMerged(op nn.OperationType, out nn.Operand, x uint32, axes []int64, shape []uint32) uint32 {
+	dims := g.Dims(x)
+	first, last := int(axes[0]), int(axes[len(axes)-1])
+	if last-first+1 != len(axes) {
+		g.Refusef("it reduces the axes %v of %d dimensions, which are not side by side", axes, len(dims))
+	}
+	x = g.Reshape(x, []uint32{uint32(nn.Elements(dims[:first])), uint32(nn.Elements(dims[first : last+1])), uint32(nn.Elements(dims[last+1:]))})
+	return g.Reshape(g.Emit(op, out, x, g.Int32Tensor(1), g.KeepDims(op, false)), shape)
+}
+
+// Argument is where along an axis the greatest or least element is.
+func (g *Graph) Argument(op nn.OperationType, out nn.Operand, x uint32, axis int) uint32 {
+	if g.Rank(x) > 4 {
+		d := g.Dims(x)
+		flat := g.Reshape(x, []uint32{uint32(nn.Elements(d[:axis])), d[axis], uint32(nn.Elements(d[axis+1:]))})
+		return g.Reshape(g.Emit(op, out, flat, g.Int32Scalar(1)), slices.Delete(slices.Clone(d), axis, axis+1))
+	}
+	y := g.Emit(op, out, x, g.Int32Scalar(int64(axis)))
+	if g.Rank(x) == 1 {
+		g.SetShape(y, nil)
+	}
+	return y
+}
