@@ -3,6 +3,7 @@ package input
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/inference"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/importer/onnx"
+	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
 	"github.com/nnsoc/nnsoc/importer/tflite"
 	"github.com/nnsoc/nnsoc/importer/vela"
 
@@ -33,7 +36,7 @@ func ReadModel(name string, shapes map[string][]uint32) (*nn.Model, error) {
 		return n.Build()
 	}
 	_, err := os.Stat(name)
-	if !errors.Is(err, fs.ErrNotExist) || filepath.Base(name) != name || filepath.Ext(name) == ".tflite" {
+	if !errors.Is(err, fs.ErrNotExist) || filepath.Base(name) != name || filepath.Ext(name) == ".tflite" || filepath.Ext(name) == ".onnx" {
 		return importModel(name, shapes) // says what is wrong with the file
 	}
 	return nil, cli.Usage(fmt.Errorf("open %s: no such file, nor a network of \"nnsoc models\"; similar ones: %s",
@@ -87,12 +90,45 @@ func importModel(path string, shapes map[string][]uint32) (*nn.Model, error) {
 	if err := compiledAhead(path, data); err != nil {
 		return nil, err
 	}
-	m, err := tflite.Import(data, &tflite.Options{Shapes: shapes})
+	var m *nn.Model
+	if onnxfile.Is(data) || filepath.Ext(path) == ".onnx" {
+		m, err = onnx.Import(data, &onnx.Options{Shapes: shapes, External: beside(path)})
+	} else {
+		m, err = tflite.Import(data, &tflite.Options{Shapes: shapes})
+	}
 	if err != nil {
 		return nil, cli.Usage(fmt.Errorf("%s: %w", path, err))
 	}
 	m.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	return m, nil
+}
+
+// beside opens files that a model file names: those in its folder and below it.
+func beside(path string) func(location string) ([]byte, error) {
+	return func(location string) ([]byte, error) {
+		root, err := os.OpenRoot(filepath.Dir(path))
+		if err != nil {
+			return nil, err
+		}
+		defer root.Close()
+		f, err := root.Open(location)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return nil, err
+		}
+		if !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s: not a regular file", location)
+		}
+		data, err := io.ReadAll(io.LimitReader(f, maxModelFile+1))
+		if err == nil && len(data) > maxModelFile {
+			err = fmt.Errorf("%s: larger than %d MiB", location, maxModelFile>>20)
+		}
+		return data, err
+	}
 }
 
 // compiledAhead is the error for a file of Vela where a network is expected

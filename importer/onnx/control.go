@@ -1,0 +1,433 @@
+package onnx
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/importer/lowering"
+	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
+	"github.com/nnsoc/nnsoc/nn"
+)
+
+// controlOperators are the operators of control flow. Branches that a constant chooses and
+// loops of a constant number of turns are inlined; others are NNAPI's IF and WHILE, whose
+// subgraphs take what they read from around them as inputs.
+var controlOperators = []operator{
+	{name: "If", inputs: [2]int{1, 1}, outputs: [2]int{1, many}, convert: ifOperator},
+	{name: "Loop", inputs: [2]int{2, many}, outputs: [2]int{1, many}, convert: loop},
+	{name: "Scan", inputs: [2]int{1, many}, outputs: [2]int{1, many}, convert: scan},
+}
+
+// body is a graph attribute.
+func (c *conversion) body(name string) *onnxfile.Graph {
+	a := c.attribute(name, onnxfile.AttributeGraph)
+	if a == nil || a.Graph == nil {
+		c.Failf("attribute %q is missing", name)
+	}
+	return a.Graph
+}
+
+// enter begins the scope of a body in the NNAPI subgraph to.
+func (c *conversion) enter(file *onnxfile.Graph, to *lowering.Graph) *graph {
+	im := c.im
+	if im.depth++; im.depth > maxDepth {
+		c.Failf("subgraphs nest more than %d deep", maxDepth)
+	}
+	if im.subgraphs++; im.subgraphs > maxSubgraphs {
+		c.Failf("subgraphs are used more than %d times", maxSubgraphs)
+	}
+	return im.open(file, c.graph, to, c.opset)
+}
+
+// leave ends a scope; what it cannot express ends the node around it.
+func (c *conversion) leave(refusedBefore int) {
+	c.im.depth--
+	if len(c.im.refused) > refusedBefore {
+		c.Refusef(passed)
+	}
+}
+
+// inline converts a body in place, with values for its inputs, and returns its outputs.
+func (c *conversion) inline(file *onnxfile.Graph, in []*value, where string) []*value {
+	if len(in) != len(file.Inputs) {
+		c.Failf("%d inputs for a body that has %d", len(in), len(file.Inputs))
+	}
+	refused := len(c.im.refused)
+	g := c.enter(file, c.Graph)
+	g.where += where
+	for k, v := range file.Inputs {
+		g.values[v.Name] = in[k]
+	}
+	g.convertNodes()
+	c.leave(refused)
+	var out []*value
+	for _, v := range file.Outputs {
+		out = append(out, g.lookup(v.Name))
+	}
+	return out
+}
+
+// captures are what bodies read from around them and is no constant, in order of names.
+func (c *conversion) captures(bodies ...*onnxfile.Graph) (names []string, operands []uint32) {
+	all := map[string]bool{}
+	for _, b := range bodies {
+		for name := range freeNames(b) {
+			all[name] = true
+		}
+	}
+	list := make([]string, 0, len(all))
+	for name := range all {
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	for _, name := range list {
+		v, ok := c.find(name)
+		if !ok {
+			continue // the body's own, or an error there
+		}
+		if v.missing {
+			c.Refusef(passed)
+		}
+		if x := c.real(v, false); !c.IsConst(x) {
+			names, operands = append(names, name), append(operands, x)
+		}
+	}
+	return names, operands
+}
+
+// argument is an operand as an input of a subgraph, whose shape is known.
+func (c *conversion) argument(x uint32) (o nn.Operand, shape []uint32) {
+	o, shape = *c.Operand(x), c.Dims(x)
+	o.Data, o.Name = nil, ""
+	return o, shape
+}
+
+// subgraph converts a body into a subgraph of its own.
+func (c *conversion) subgraph(file *onnxfile.Graph, names []string, in []uint32) *graph {
+	refused := len(c.im.refused)
+	g := c.enter(file, lowering.New(&c.im.budget))
+	for k, name := range names {
+		o, shape := c.argument(in[k])
+		g.input(name, o, shape)
+		g.values[name].from = g.Graph
+	}
+	g.convertNodes()
+	c.leave(refused)
+	return g
+}
+
+// reference finishes a subgraph and is the operand that refers to it.
+func (c *conversion) reference(g *graph) uint32 {
+	n := len(c.im.model.Referenced)
+	c.im.model.Referenced = append(c.im.model.Referenced, g.Sub)
+	return c.Add(nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: binary.LittleEndian.AppendUint32(nil, uint32(n))})
+}
+
+// results are outputs of a subgraph from k on, in the file's order of dimensions.
+func (g *graph) results(k int) []uint32 {
+	var list []uint32
+	for _, v := range g.file.Outputs[k:] {
+		value := g.lookup(v.Name)
+		if value.missing {
+			g.Refusef(passed)
+		}
+		list = append(list, g.real(value, false))
+	}
+	return list
+}
+
+func ifOperator(c *conversion) {
+	then, other := c.body("then_branch"), c.body("else_branch")
+	if len(then.Outputs) != len(c.node.Outputs) || len(other.Outputs) != len(c.node.Outputs) {
+		c.Failf("branches with %d and %d outputs, %d needed", len(then.Outputs), len(other.Outputs), len(c.node.Outputs))
+	}
+	if list, ok := c.Ints(c.real(c.v(0), false)); ok {
+		if len(list) != 1 {
+			c.Failf("a condition of %d elements", len(list))
+		}
+		chosen, where := then, ", then_branch"
+		if list[0] == 0 {
+			chosen, where = other, ", else_branch"
+		}
+		for k, v := range c.inline(chosen, nil, where) {
+			c.bind(k, v)
+		}
+		return
+	}
+	condition := c.raw(0)
+	if n := nn.Elements(c.Dims(condition)); n != 1 {
+		c.Failf("a condition of %d elements", n)
+	}
+	names, in := c.captures(then, other)
+	var refs [2]uint32
+	var types []nn.Operand
+	var shapes [][]uint32
+	for i, b := range []*onnxfile.Graph{then, other} {
+		g := c.subgraph(b, names, in)
+		for k, x := range g.results(0) {
+			if i == 0 {
+				o := *g.Operand(x)
+				o.Data, o.Name, o.Lifetime = nil, "", nn.TemporaryVariable
+				types, shapes = append(types, o), append(shapes, g.Dims(x))
+			} else {
+				x = g.To(x, types[k])
+				if d := g.Dims(x); !slices.Equal(d, shapes[k]) {
+					c.Refusef("output %d has the shape %v in one branch and %v in the other", k, shapes[k], d)
+				}
+			}
+			g.Output(x)
+		}
+		refs[i] = c.reference(g)
+	}
+	for k, y := range c.EmitAll(nn.OpIf, types, append([]uint32{condition, refs[0], refs[1]}, in...)...) {
+		c.SetShape(y, shapes[k])
+		c.give(k, y)
+	}
+}
+
+// scalarValue is a constant of no dimensions.
+func (c *conversion) scalarValue(o nn.Operand) *value {
+	o.Dimensions, o.Lifetime = []uint32{1}, nn.ConstantCopy
+	x := c.Add(o)
+	c.Shape[x] = nil
+	return c.valueOf(x)
+}
+
+func (c *conversion) counter(i int64) *value {
+	return c.scalarValue(nn.Operand{Type: nn.TensorInt32, Data: binary.LittleEndian.AppendUint32(nil, uint32(i))})
+}
+
+// loop inlines turns while their number and the condition are constants, and is a WHILE
+// where execution decides on the end.
+func loop(c *conversion) {
+	file := c.body("body")
+	carried := len(c.in) - 2
+	if len(file.Inputs) != 2+carried || len(file.Outputs) < 1+carried || len(file.Outputs)-1 != len(c.node.Outputs) {
+		c.Failf("a body with %d inputs and %d outputs for %d values", len(file.Inputs), len(file.Outputs), carried)
+	}
+	turns, bounded := int64(math.MaxInt32), false
+	if c.has(0) {
+		if l, ok := c.Ints(c.real(c.v(0), false)); ok && len(l) == 1 {
+			turns, bounded = l[0], true
+		}
+	}
+	going := c.scalarValue(nn.Operand{Type: nn.TensorBool8, Data: []byte{1}})
+	if c.has(1) {
+		going = c.v(1)
+	}
+	values := slices.Clone(c.in[2:])
+	if bounded || !c.has(0) {
+		if c.unrolledLoop(file, turns, going, values, carried) {
+			return
+		}
+	}
+	if len(file.Outputs)-1 > carried {
+		c.Refusef("how often it turns is known only during execution, and each turn gives a part of a result: NNAPI's WHILE grows no tensors")
+	}
+	c.while(file, values, going, turns, bounded)
+}
+
+// constantCondition is a condition that is known now.
+func (c *conversion) constantCondition(v *value) (on, ok bool) {
+	l, ok := c.Ints(c.real(v, false))
+	return ok && len(l) == 1 && l[0] != 0, ok && len(l) == 1
+}
+
+// unrolledLoop inlines the turns; false where a condition is no constant, with nothing done.
+func (c *conversion) unrolledLoop(file *onnxfile.Graph, turns int64, going *value, values []*value, carried int) bool {
+	mark, given := len(c.Sub.Operations), slices.Clone(values)
+	scans := make([][]uint32, len(file.Outputs)-1-carried)
+	for i := int64(0); i < turns; i++ {
+		on, known := c.constantCondition(going)
+		if !known {
+			c.Sub.Operations = c.Sub.Operations[:mark]
+			copy(values, given)
+			return false
+		}
+		if !on {
+			break
+		}
+		out := c.inline(file, append([]*value{c.counter(i), going}, values...), fmt.Sprintf(", turn %d", i))
+		going = out[0]
+		copy(values, out[1:])
+		for k, v := range out[1+carried:] {
+			x := c.real(v, false)
+			scans[k] = append(scans[k], c.Reshape(x, append([]uint32{1}, c.Dims(x)...)))
+		}
+	}
+	for k, v := range values {
+		c.bind(k, v)
+	}
+	for k, list := range scans {
+		if len(list) == 0 {
+			c.Refusef("the result is empty")
+		}
+		c.give(carried+k, c.Concat(*c.Operand(list[0]), 0, list...))
+	}
+	return true
+}
+
+// while is NNAPI's. Its values are the condition, the number of turns, what the loop
+// carries, the bound of turns where that is no constant, and what the body reads from around.
+func (c *conversion) while(file *onnxfile.Graph, values []*value, going *value, turns int64, bounded bool) {
+	names := []string{file.Inputs[1].Name, file.Inputs[0].Name}
+	in := []uint32{c.real(going, false), c.real(c.counter(0), false)}
+	for k, v := range values {
+		names, in = append(names, file.Inputs[2+k].Name), append(in, c.real(v, false))
+	}
+	kept := len(in)
+	const limit = "\x00limit"
+	if c.has(0) && !bounded {
+		names, in = append(names, limit), append(in, c.asInt32(0))
+	}
+	free, captured := c.captures(file)
+	names, in = append(names, free...), append(in, captured...)
+	for i, name := range names {
+		if name == "" {
+			names[i] = fmt.Sprintf("\x00input %d", i)
+		}
+	}
+
+	body := c.subgraph(file, names, in)
+	next := body.results(0)
+	one := body.Binary(nn.OpAdd, body.lookup(names[1]).forms[real], body.Int32Tensor(1))
+	next = slices.Insert(next, 1, one)
+	for k, x := range next {
+		o, shape := c.argument(in[k])
+		x = body.To(x, o)
+		if d := body.Dims(x); !slices.Equal(d, shape) && nn.Elements(d) != nn.Elements(shape) || nn.Elements(shape) != 1 && !slices.Equal(d, shape) {
+			c.Refusef("a value has the shape %v before a turn and %v behind it", shape, d)
+		}
+		body.Output(x)
+	}
+	condition := c.subgraph(&onnxfile.Graph{}, names, in)
+	ends := condition.lookup(names[0]).forms[real]
+	if bounded || c.has(0) {
+		most := condition.Int32Tensor(turns)
+		if !bounded {
+			most = condition.lookup(limit).forms[real]
+		}
+		ends = condition.Compare(nn.OpLogicalAnd, ends, condition.Compare(nn.OpLess, condition.lookup(names[1]).forms[real], most))
+	}
+	condition.Output(ends)
+
+	outs := make([]nn.Operand, kept)
+	for k := range outs {
+		outs[k], _ = c.argument(in[k])
+		outs[k].Lifetime = nn.TemporaryVariable
+	}
+	refs := []uint32{c.reference(condition), c.reference(body)}
+	for k, y := range c.EmitAll(nn.OpWhile, outs, append(refs, in...)...) {
+		if k >= 2 {
+			c.SetShape(y, c.Dims(in[k]))
+			c.give(k-2, y)
+		}
+	}
+}
+
+// scan takes a step per entry of its sequences, whose number is known: all are inlined.
+func scan(c *conversion) {
+	file := c.body("body")
+	sequences := int(c.int("num_scan_inputs", 0))
+	in := c.in
+	if c.opset < 9 { // the first input are lengths, the first dimension a batch
+		if c.has(0) {
+			c.Refusef("its sequences have lengths")
+		}
+		in = in[1:]
+	}
+	states := len(in) - sequences
+	if sequences < 1 || states < 0 || len(file.Inputs) != len(in) || len(file.Outputs) < states || len(file.Outputs) != len(c.node.Outputs) {
+		c.Failf("a body with %d inputs and %d outputs for %d states and %d sequences", len(file.Inputs), len(file.Outputs), states, sequences)
+	}
+	outputs := len(file.Outputs) - states
+	axes, directions := c.ints("scan_input_axes"), c.ints("scan_input_directions")
+	outAxes, outDirections := c.ints("scan_output_axes"), c.ints("scan_output_directions")
+	if c.opset < 9 {
+		directions = c.ints("directions")
+	}
+	pick := func(list []int64, k int) int64 {
+		if k < len(list) {
+			return list[k]
+		}
+		return 0
+	}
+	batches := uint32(1)
+	if c.opset < 9 {
+		batches = c.shape(in[0])[0]
+	}
+	all := make([][]*value, len(c.node.Outputs))
+	for b := range batches {
+		values := make([]*value, states)
+		for k := range values {
+			values[k] = in[k]
+			if c.opset < 9 {
+				values[k] = c.valueOf(c.entry(c.real(in[k], false), 0, int64(b)))
+			}
+		}
+		items := make([]uint32, sequences)
+		turns := int64(-1)
+		for k := range items {
+			items[k] = c.real(in[states+k], false)
+			if c.opset < 9 {
+				items[k] = c.entry(items[k], 0, int64(b))
+			}
+			n := int64(c.Dims(items[k])[c.Axis(pick(axes, k), c.Rank(items[k]))])
+			if turns >= 0 && turns != n {
+				c.Failf("sequences of %d and %d entries", turns, n)
+			}
+			turns = n
+		}
+		scans := make([][]uint32, outputs)
+		for i := range turns {
+			args := slices.Clone(values)
+			for k, x := range items {
+				at := i
+				if pick(directions, k) != 0 {
+					at = turns - 1 - i
+				}
+				args = append(args, c.valueOf(c.entry(x, c.Axis(pick(axes, k), c.Rank(x)), at)))
+			}
+			out := c.inline(file, args, fmt.Sprintf(", step %d", i))
+			copy(values, out)
+			for k, v := range out[states:] {
+				scans[k] = append(scans[k], c.real(v, false))
+			}
+		}
+		for k, v := range values {
+			all[k] = append(all[k], v)
+		}
+		for k, list := range scans {
+			if pick(outDirections, k) != 0 {
+				slices.Reverse(list)
+			}
+			axis := c.Axis(pick(outAxes, k), c.Rank(list[0])+1)
+			for i, x := range list {
+				list[i] = c.Reshape(x, slices.Insert(slices.Clone(c.Dims(x)), axis, 1))
+			}
+			all[states+k] = append(all[states+k], c.valueOf(c.Concat(*c.Operand(list[0]), axis, list...)))
+		}
+	}
+	for k, list := range all {
+		if c.opset >= 9 {
+			c.bind(k, list[0])
+			continue
+		}
+		parts := make([]uint32, len(list))
+		for b, v := range list {
+			x := c.real(v, false)
+			parts[b] = c.Reshape(x, append([]uint32{1}, c.Dims(x)...))
+		}
+		c.give(k, c.Concat(*c.Operand(parts[0]), 0, parts...))
+	}
+}
+
+// entry is one entry along an axis, which is dropped.
+func (c *conversion) entry(x uint32, axis int, at int64) uint32 {
+	dims := c.Dims(x)
+	begin, size := make([]int64, len(dims)), lowering.Signed(dims)
+	begin[axis], size[axis] = at, 1
+	return c.Reshape(c.Slice(x, begin, size), slices.Delete(slices.Clone(dims), axis, axis+1))
+}

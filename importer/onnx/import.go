@@ -1,0 +1,283 @@
+package onnx
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nnsoc/nnsoc/importer/lowering"
+	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
+)
+
+// Versions of the operator set whose meanings this package has.
+const (
+	minOpset = 1
+	maxOpset = 22
+)
+
+// Bounds of an import, far above what real networks need.
+const (
+	maxSubgraphs = 1 << 12 // conversions of subgraphs, turns of unrolled loops
+	maxDepth     = 16      // of subgraphs and functions in one another
+)
+
+// Options steer Import. The zero value, or nil, imports the file as it is.
+type Options struct {
+	// Shapes gives inputs of the network other shapes than the file's, by name.
+	Shapes map[string][]uint32
+	// External opens the file that a tensor's data stands in, by the location that the
+	// model states. Without it such a tensor is an error.
+	External func(location string) ([]byte, error)
+}
+
+// Error is a model that cannot be imported.
+type Error struct {
+	Where string // part of the file: `node 3 "conv1" (Conv)`
+	Err   error
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	if e.Where == "" {
+		return "onnx: " + e.Err.Error()
+	}
+	return "onnx: " + e.Where + ": " + e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Import reads a model file. The model's constants may alias data, which must not change
+// afterwards. Every failure is an *Error; a network that NNAPI cannot express fails with
+// an *Unsupported in it.
+func Import(data []byte, o *Options) (*nn.Model, error) {
+	file, err := onnxfile.Read(data)
+	if err != nil {
+		return nil, &Error{Err: err}
+	}
+	return ImportFile(file, o)
+}
+
+// ImportFile is Import of a file that is taken apart already.
+func ImportFile(file *onnxfile.Model, o *Options) (*nn.Model, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	im := &importer{
+		rows: operators(), options: o, functions: map[[2]string]*onnxfile.Function{}, model: &nn.Model{}, refused: map[string]*UnsupportedOperator{},
+		files: map[string][]byte{},
+	}
+	opset, err := standardOpset(file.Opsets)
+	if err != nil {
+		return nil, &Error{Err: err}
+	}
+	for _, f := range file.Functions {
+		im.functions[[2]string{domain(f.Domain), f.Name}] = f
+	}
+	if err := im.main(file.Graph, opset); err != nil {
+		return nil, err
+	}
+	return im.model, nil
+}
+
+// standardOpset is the version of the standard's operators that a model or function uses.
+func standardOpset(list []onnxfile.Opset) (int64, error) {
+	opset := int64(0)
+	for _, o := range list {
+		if domain(o.Domain) == "" {
+			opset = max(opset, o.Version)
+		}
+	}
+	if opset == 0 && len(list) > 0 { // operators of other domains alone
+		return maxOpset, nil
+	}
+	if opset < minOpset || opset > maxOpset {
+		return 0, fmt.Errorf("operator set version %d, versions %d to %d are known", opset, minOpset, maxOpset)
+	}
+	return opset, nil
+}
+
+// domain is the name of a domain; the standard's has two.
+func domain(name string) string {
+	if name == "ai.onnx" {
+		return ""
+	}
+	return name
+}
+
+// importer is one import.
+type importer struct {
+	rows      map[[2]string]*operator
+	options   *Options
+	functions map[[2]string]*onnxfile.Function
+	model     *nn.Model
+	refused   map[string]*UnsupportedOperator
+	files     map[string][]byte // of external data
+	depth     int
+	subgraphs int
+	budget    lowering.Budget
+}
+
+// main converts the graph of the file.
+func (im *importer) main(file *onnxfile.Graph, opset int64) (err error) {
+	g := im.open(file, nil, lowering.New(&im.budget), opset)
+	err = g.convertMain()
+	if len(im.refused) > 0 {
+		return &Error{Err: im.unsupported()}
+	}
+	if err != nil {
+		return err
+	}
+	g.Sub.Name = file.Name
+	im.model.Main = lowering.Compact(g.Sub)
+	for i, sub := range im.model.Referenced {
+		im.model.Referenced[i] = lowering.Compact(sub)
+	}
+	opspec.Standard().Declare(im.model)
+	return nil
+}
+
+// convertMain gives the main graph its inputs, converts its nodes and takes its outputs.
+func (g *graph) convertMain() (err error) {
+	defer g.catch(&err)
+	shapes := g.im.options.Shapes
+	var names []string
+	for _, v := range g.file.Inputs {
+		if _, ok := g.initializers[v.Name]; ok {
+			continue // files of old versions list them as inputs
+		}
+		names = append(names, fmt.Sprintf("%q", v.Name))
+		g.declareInput(v, shapes)
+	}
+	for name := range shapes {
+		if !slices.Contains(names, fmt.Sprintf("%q", name)) {
+			g.Failf("a shape is given for %q; the inputs are %s", name, strings.Join(names, ", "))
+		}
+	}
+	g.convertNodes()
+	if len(g.im.refused) > 0 {
+		return nil
+	}
+	if len(g.file.Outputs) == 0 {
+		g.Failf("no outputs")
+	}
+	for k, v := range g.file.Outputs {
+		x := g.real(g.lookup(v.Name), false)
+		if list, ok := g.Wide[x]; ok {
+			g.Failf("output %d is the constant %v, which does not fit 32 bits", k, list)
+		}
+		if g.Operand(x).Type == nn.TensorQuant8SymmPerChannel {
+			g.Failf("output %d is a constant quantized per channel", k)
+		}
+		g.Output(x)
+		g.Operand(g.Sub.Outputs[k]).Name = v.Name
+	}
+	return nil
+}
+
+// declareInput makes an input of the network.
+func (g *graph) declareInput(v *onnxfile.Value, shapes map[string][]uint32) {
+	if v.Kind != "" {
+		g.refuse(fmt.Sprintf("input %q", v.Name), "is a "+v.Kind+", NNAPI has tensors only")
+		g.values[v.Name] = &value{missing: true}
+		return
+	}
+	o, ok := template(v.Type)
+	if !ok {
+		g.refuse(fmt.Sprintf("input %q", v.Name), "is a tensor of type "+v.Type.String()+", which NNAPI lacks")
+		g.values[v.Name] = &value{missing: true}
+		return
+	}
+	shape, given := shapes[v.Name]
+	if !given {
+		if v.Dims == nil {
+			g.Failf("input %q has no shape; --shape %s=... gives it", v.Name, v.Name)
+		}
+		for d, n := range v.Dims {
+			switch {
+			case n.Size > nn.MaxElements || n.Size < 0:
+				g.Failf("input %q: dimension %d is %d", v.Name, d, n.Size)
+			case n.Size == 0 && n.Name != "":
+				g.Failf("input %q: dimension %d is %q, which the file leaves open; --shape %s=... gives it", v.Name, d, n.Name, v.Name)
+			case n.Size == 0:
+				g.Failf("input %q: dimension %d is open; --shape %s=... gives it", v.Name, d, v.Name)
+			}
+			shape = append(shape, uint32(n.Size))
+		}
+	}
+	if len(shape) > 8 {
+		g.Failf("input %q has rank %d, at most 8", v.Name, len(shape))
+	}
+	o.Name = v.Name
+	if scale, zero, ok := g.quantizationOfUses(v.Name); ok && o.Type.IsQuant8() {
+		o.Scale, o.ZeroPoint = scale, zero
+	}
+	g.input(v.Name, o, shape)
+}
+
+// input makes an operand an input of the subgraph, by name.
+func (g *graph) input(name string, o nn.Operand, shape []uint32) uint32 {
+	if _, ok := g.values[name]; ok {
+		g.Failf("%q is an input twice", name)
+	}
+	o.Lifetime, o.Dimensions = nn.SubgraphInput, lowering.Held(shape)
+	if nn.Elements(shape) < 0 {
+		g.Failf("input %q has shape %v, which is too large", name, shape)
+	}
+	g.Spend(o.Bytes())
+	x := g.Add(o)
+	g.SetShape(x, shape)
+	g.Sub.Inputs = append(g.Sub.Inputs, x)
+	g.values[name] = plainValue(x)
+	return x
+}
+
+// Unsupported is the error of a network that NNAPI cannot express: all operators that have
+// no NNAPI form, with their attributes, and how often each occurs.
+type Unsupported struct {
+	Operators []UnsupportedOperator
+}
+
+// UnsupportedOperator is an operator without NNAPI form.
+type UnsupportedOperator struct {
+	// Name is the operator with its attributes: `GridSample(mode="cubic")`. An input that
+	// NNAPI cannot have is listed as `input "x"`.
+	Name   string
+	Count  int
+	Reason string
+}
+
+// Error implements error.
+func (u *Unsupported) Error() string {
+	list, total := make([]string, len(u.Operators)), 0
+	for i, o := range u.Operators {
+		total += o.Count
+		list[i] = fmt.Sprintf("%s (%d): %s", o.Name, o.Count, o.Reason)
+	}
+	return fmt.Sprintf("NNAPI cannot express %d parts of this network: %s", total, strings.Join(list, "; "))
+}
+
+// refuse notes something that NNAPI has no form for.
+func (g *graph) refuse(name, reason string) {
+	key := name + "\x00" + reason
+	o := g.im.refused[key]
+	if o == nil {
+		o = &UnsupportedOperator{Name: name, Reason: reason}
+		g.im.refused[key] = o
+	}
+	o.Count++
+}
+
+// unsupported are the refusals in order of name and reason.
+func (im *importer) unsupported() *Unsupported {
+	u := &Unsupported{}
+	for _, o := range im.refused {
+		u.Operators = append(u.Operators, *o)
+	}
+	slices.SortFunc(u.Operators, func(a, b UnsupportedOperator) int {
+		return strings.Compare(a.Name+"\x00"+a.Reason, b.Name+"\x00"+b.Reason)
+	})
+	return u
+}

@@ -1,0 +1,384 @@
+package onnx
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal/validate"
+	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
+	"github.com/nnsoc/nnsoc/nn"
+)
+
+// Builders of files.
+
+func node(op string, in, out []string, attributes ...*onnxfile.Attribute) *onnxfile.Node {
+	return &onnxfile.Node{Op: op, Inputs: in, Outputs: out, Attributes: attributes}
+}
+
+func intAttribute(name string, v int64) *onnxfile.Attribute {
+	return &onnxfile.Attribute{Name: name, Type: onnxfile.AttributeInt, Int: v}
+}
+
+func intsAttribute(name string, v ...int64) *onnxfile.Attribute {
+	return &onnxfile.Attribute{Name: name, Type: onnxfile.AttributeInts, Ints: v}
+}
+
+func graphAttribute(name string, g *onnxfile.Graph) *onnxfile.Attribute {
+	return &onnxfile.Attribute{Name: name, Type: onnxfile.AttributeGraph, Graph: g}
+}
+
+func value32(name string, dims ...int64) *onnxfile.Value { return typed(onnxfile.Float, name, dims...) }
+
+func typed(t onnxfile.DataType, name string, dims ...int64) *onnxfile.Value {
+	v := &onnxfile.Value{Name: name, Type: t, Dims: []onnxfile.Dim{}}
+	for _, d := range dims {
+		v.Dims = append(v.Dims, onnxfile.Dim{Size: d})
+	}
+	return v
+}
+
+func floatTensor(name string, dims []int64, list ...float32) *onnxfile.Tensor {
+	return &onnxfile.Tensor{Name: name, Type: onnxfile.Float, Dims: dims, Floats: list}
+}
+
+func intTensor(name string, list ...int64) *onnxfile.Tensor {
+	return &onnxfile.Tensor{Name: name, Type: onnxfile.Int64, Dims: []int64{int64(len(list))}, Int64s: list}
+}
+
+func byteTensor(t onnxfile.DataType, name string, dims []int64, list ...byte) *onnxfile.Tensor {
+	return &onnxfile.Tensor{Name: name, Type: t, Dims: dims, Raw: list}
+}
+
+func model(g *onnxfile.Graph, opset int64) *onnxfile.Model {
+	return &onnxfile.Model{IRVersion: 8, Opsets: []onnxfile.Opset{{Version: opset}}, Graph: g}
+}
+
+func floats32(list ...float32) (b []byte) {
+	for _, v := range list {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+	}
+	return b
+}
+
+// written is the model of a file that was written and read.
+func written(t *testing.T, f *onnxfile.Model, o *Options) *nn.Model {
+	t.Helper()
+	m, err := Import(onnxfile.Append(nil, f), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := validate.Model(m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func run(t *testing.T, m *nn.Model, in ...[]byte) []float64 {
+	t.Helper()
+	out, err := execute(m, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return numbersOf(m.Main.Operands[m.Main.Outputs[0]].Type, out[0])
+}
+
+func kinds(m *nn.Model) (list []nn.OperationType) {
+	for _, op := range m.Main.Operations {
+		list = append(list, op.Type)
+	}
+	return list
+}
+
+// convNet is two convolutions with an activation between: channels 1 -> 2 -> 1.
+func convNet() *onnxfile.Model {
+	return model(&onnxfile.Graph{
+		Nodes: []*onnxfile.Node{
+			node("Conv", []string{"x", "w1", "b1"}, []string{"c"}, intsAttribute("pads", 1, 1, 1, 1), intsAttribute("kernel_shape", 3, 3)),
+			node("Relu", []string{"c"}, []string{"r"}),
+			node("Conv", []string{"r", "w2"}, []string{"y"}),
+		},
+		Initializers: []*onnxfile.Tensor{
+			floatTensor("w1", []int64{2, 1, 3, 3}, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0),
+			floatTensor("b1", []int64{2}, 0, 0.5),
+			floatTensor("w2", []int64{1, 2, 1, 1}, 10, 1),
+		},
+		Inputs: []*onnxfile.Value{value32("x", 1, 1, 2, 2)}, Outputs: []*onnxfile.Value{value32("y", 1, 1, 2, 2)},
+	}, 13)
+}
+
+// TestConvolutions: one order of dimensions all the way, which one channel needs no
+// TRANSPOSE for.
+func TestConvolutions(t *testing.T) {
+	m := written(t, convNet(), nil)
+	if slices.Contains(kinds(m), nn.OpTranspose) {
+		t.Errorf("operations %v", kinds(m))
+	}
+	got := run(t, m, floats32(1, -2, 3, 4))
+	if want := []float64{10.5, 0.5, 31.5, 40}; !slices.Equal(got, want) { // 10 relu(x) + relu(above + 0.5)
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// qdq is a quantized convolution: input and output in steps of 0.5, weights of the given
+// type around a zero point.
+func qdq(weights onnxfile.DataType, zero byte, w ...byte) *onnxfile.Model {
+	dq := func(x, s, z string) *onnxfile.Node {
+		return node("DequantizeLinear", []string{x, s, z}, []string{x + "_real"})
+	}
+	return model(&onnxfile.Graph{
+		Nodes: []*onnxfile.Node{
+			dq("x", "s", "zx"), dq("w", "sw", "zw"),
+			node("Conv", []string{"x_real", "w_real", "b"}, []string{"c"}),
+			node("Relu", []string{"c"}, []string{"r"}),
+			node("QuantizeLinear", []string{"r", "s", "zx"}, []string{"y"}),
+		},
+		Initializers: []*onnxfile.Tensor{
+			floatTensor("s", nil, 0.5), byteTensor(onnxfile.Uint8, "zx", nil, 10), floatTensor("sw", nil, 0.25), byteTensor(weights, "zw", nil, zero),
+			byteTensor(weights, "w", []int64{1, 2, 1, 1}, w...), floatTensor("b", []int64{1}, 1),
+		},
+		Inputs: []*onnxfile.Value{typed(onnxfile.Uint8, "x", 1, 2, 1, 2)}, Outputs: []*onnxfile.Value{typed(onnxfile.Uint8, "y", 1, 1, 1, 2)},
+	}, 13)
+}
+
+// TestQuantized: a DequantizeLinear, Conv, Relu, QuantizeLinear is one quantized CONV_2D,
+// with weights of either sign.
+func TestQuantized(t *testing.T) {
+	for name, f := range map[string]*onnxfile.Model{
+		"unsigned": qdq(onnxfile.Uint8, 128, 128+4, 128-8), "signed": qdq(onnxfile.Int8, 0, 4, 0xf8),
+	} {
+		m := written(t, f, nil)
+		quant := 0
+		for _, op := range m.Main.Operations {
+			if op.Type == nn.OpConv2D && m.Main.Operands[op.Outputs[0]].Type == nn.TensorQuant8Asymm {
+				quant++
+			}
+			if op.Type == nn.OpQuantize || op.Type == nn.OpDequantize || op.Type == nn.OpRelu {
+				t.Errorf("%s: a %v is left", name, op.Type)
+			}
+		}
+		if quant != 1 {
+			t.Errorf("%s: operations %v", name, kinds(m))
+		}
+		// channels [14 30], [12 10]: reals [2 10], [1 0]; 1 + x0 - 2 x1 = [1 11], quantized by 0.5 around 10
+		if got := run(t, m, []byte{14, 30, 12, 10}); !slices.Equal(got, []float64{12, 32}) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+func TestExternalData(t *testing.T) {
+	f := convNet()
+	w := f.Graph.Initializers[2]
+	w.Floats, w.External = nil, map[string]string{"location": "weights.bin", "offset": "4", "length": "8"}
+	data := onnxfile.Append(nil, f)
+	open := func(name string) ([]byte, error) {
+		if name != "weights.bin" {
+			return nil, errors.New("no such file")
+		}
+		return floats32(7, 10, 1), nil
+	}
+	m, err := Import(data, &Options{External: open})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := run(t, m, floats32(1, 2, 3, 4)); got[0] != 10.5 {
+		t.Errorf("%v", got)
+	}
+	if _, err := Import(data, nil); err == nil || !strings.Contains(err.Error(), "weights.bin") {
+		t.Errorf("without the file: %v", err)
+	}
+	w.External["offset"] = "8"
+	if _, err := Import(onnxfile.Append(nil, f), &Options{External: open}); err == nil || !strings.Contains(err.Error(), "reach beyond") {
+		t.Errorf("beyond the file: %v", err)
+	}
+}
+
+// TestUnsupported names every operator without NNAPI form, with its attributes.
+func TestUnsupported(t *testing.T) {
+	f := model(&onnxfile.Graph{
+		Nodes: []*onnxfile.Node{
+			node("BitShift", []string{"x", "x"}, []string{"a"}, &onnxfile.Attribute{Name: "direction", Type: onnxfile.AttributeString, String: "LEFT"}),
+			node("Relu", []string{"a"}, []string{"b"}),
+			node("NonZero", []string{"b"}, []string{"c"}),
+			node("Frobnicate", []string{"c"}, []string{"y"}, intAttribute("k", 3)),
+		},
+		Inputs: []*onnxfile.Value{typed(onnxfile.Int32, "x", 2)}, Outputs: []*onnxfile.Value{typed(onnxfile.Int32, "y", 2)},
+	}, 13)
+	_, err := Import(onnxfile.Append(nil, f), nil)
+	var u *Unsupported
+	if !errors.As(err, &u) || len(u.Operators) != 3 {
+		t.Fatalf("%v", err)
+	}
+	for i, want := range []string{`BitShift(direction="LEFT")`, "Frobnicate(k=3)", "NonZero"} {
+		if u.Operators[i].Name != want {
+			t.Errorf("operator %d is %s, want %s", i, u.Operators[i].Name, want)
+		}
+	}
+}
+
+// branches is an If that execution decides: x + 1 or x * 2.
+func branches() *onnxfile.Model {
+	branch := func(op, c string, v float32) *onnxfile.Graph {
+		return &onnxfile.Graph{
+			Nodes:        []*onnxfile.Node{node(op, []string{"x", c}, []string{"r" + c})},
+			Initializers: []*onnxfile.Tensor{floatTensor(c, nil, v)}, Outputs: []*onnxfile.Value{value32("r"+c, 2)},
+		}
+	}
+	return model(&onnxfile.Graph{
+		Nodes: []*onnxfile.Node{
+			node("If", []string{"c"}, []string{"y"}, graphAttribute("then_branch", branch("Add", "one", 1)), graphAttribute("else_branch", branch("Mul", "two", 2))),
+		},
+		Inputs: []*onnxfile.Value{typed(onnxfile.Bool, "c"), value32("x", 2)}, Outputs: []*onnxfile.Value{value32("y", 2)},
+	}, 13)
+}
+
+func TestIf(t *testing.T) {
+	m := written(t, branches(), nil)
+	if !slices.Equal(kinds(m), []nn.OperationType{nn.OpIf}) || len(m.Referenced) != 2 {
+		t.Fatalf("operations %v, %d subgraphs", kinds(m), len(m.Referenced))
+	}
+	for c, want := range [][]float64{{10, 14}, {6, 8}} {
+		if got := run(t, m, []byte{byte(c)}, floats32(5, 7)); !slices.Equal(got, want) {
+			t.Errorf("condition %d: %v, want %v", c, got, want)
+		}
+	}
+}
+
+// doubling doubles x while it is below a bound, at most n times; both are inputs.
+func doubling() *onnxfile.Model {
+	body := &onnxfile.Graph{
+		Nodes: []*onnxfile.Node{
+			node("Add", []string{"v", "v"}, []string{"next"}),
+			node("Less", []string{"next", "bound"}, []string{"on"}),
+		},
+		Inputs:  []*onnxfile.Value{typed(onnxfile.Int64, "i"), typed(onnxfile.Bool, "going"), value32("v", 1)},
+		Outputs: []*onnxfile.Value{typed(onnxfile.Bool, "on", 1), value32("next", 1)},
+	}
+	return model(&onnxfile.Graph{
+		Nodes:        []*onnxfile.Node{node("Loop", []string{"n", "yes", "x"}, []string{"y"}, graphAttribute("body", body))},
+		Initializers: []*onnxfile.Tensor{byteTensor(onnxfile.Bool, "yes", nil, 1)},
+		Inputs:       []*onnxfile.Value{typed(onnxfile.Int64, "n"), value32("x", 1), value32("bound", 1)}, Outputs: []*onnxfile.Value{value32("y", 1)},
+	}, 13)
+}
+
+func TestLoop(t *testing.T) {
+	m := written(t, doubling(), nil)
+	if !slices.Contains(kinds(m), nn.OpWhile) {
+		t.Fatalf("operations %v", kinds(m))
+	}
+	for _, c := range []struct {
+		n    uint32
+		want float64
+	}{{0, 3}, {2, 12}, {100, 48}} {
+		if got := run(t, m, binary.LittleEndian.AppendUint32(nil, c.n), floats32(3), floats32(40)); got[0] != c.want {
+			t.Errorf("%d turns: %v, want %v", c.n, got, c.want)
+		}
+	}
+}
+
+// TestFunction inlines an operator that the model defines.
+func TestFunction(t *testing.T) {
+	f := model(&onnxfile.Graph{
+		Nodes:  []*onnxfile.Node{{Op: "Twice", Domain: "own", Inputs: []string{"x"}, Outputs: []string{"y"}, Attributes: []*onnxfile.Attribute{{Name: "slope", Type: onnxfile.AttributeFloat, Float: 0.5}}}},
+		Inputs: []*onnxfile.Value{value32("x", 2)}, Outputs: []*onnxfile.Value{value32("y", 2)},
+	}, 17)
+	f.Functions = []*onnxfile.Function{{
+		Name: "Twice", Domain: "own", Inputs: []string{"a"}, Outputs: []string{"b"}, Attributes: []string{"slope"}, Opsets: f.Opsets,
+		Nodes: []*onnxfile.Node{
+			node("LeakyRelu", []string{"a"}, []string{"l"}, &onnxfile.Attribute{Name: "alpha", Type: onnxfile.AttributeFloat, Ref: "slope"}),
+			node("Add", []string{"l", "l"}, []string{"b"}),
+		},
+	}}
+	if got := run(t, written(t, f, nil), floats32(3, -4)); !slices.Equal(got, []float64{6, -4}) {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestOpenShape: an open dimension is an error that says what gives it, and Shapes does.
+func TestOpenShape(t *testing.T) {
+	f := convNet()
+	f.Graph.Inputs[0].Dims[2] = onnxfile.Dim{Name: "height"}
+	data := onnxfile.Append(nil, f)
+	if _, err := Import(data, nil); err == nil || !strings.Contains(err.Error(), `"height"`) || !strings.Contains(err.Error(), "--shape") {
+		t.Errorf("%v", err)
+	}
+	m, err := Import(data, &Options{Shapes: map[string][]uint32{"x": {1, 1, 5, 2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := m.Main.Operands[m.Main.Outputs[0]].Dimensions; !slices.Equal(d, []uint32{1, 1, 5, 2}) {
+		t.Errorf("output %v", d)
+	}
+	if _, err := Import(data, &Options{Shapes: map[string][]uint32{"z": {1}}}); err == nil || !strings.Contains(err.Error(), `"x"`) {
+		t.Errorf("a shape of no input: %v", err)
+	}
+}
+
+// TestVersions: operator sets that are not known are errors.
+func TestVersions(t *testing.T) {
+	f := convNet()
+	f.Opsets[0].Version = 23
+	if _, err := Import(onnxfile.Append(nil, f), nil); err == nil || !strings.Contains(err.Error(), "23") {
+		t.Errorf("%v", err)
+	}
+}
+
+// seeds are small files of every kind of syntax.
+func seeds() [][]byte {
+	f := convNet()
+	f.Functions = []*onnxfile.Function{{Name: "f", Inputs: []string{"a"}, Outputs: []string{"a"}}}
+	var list [][]byte
+	for _, m := range []*onnxfile.Model{f, qdq(onnxfile.Int8, 0, 1, 2), branches(), doubling()} {
+		list = append(list, onnxfile.Append(nil, m))
+	}
+	return list
+}
+
+// TestHostile damages and cuts files: an error or a model, no panic.
+func TestHostile(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for k, whole := range seeds() {
+		for n := range whole {
+			Import(whole[:n:n], nil)
+		}
+		for range 3000 {
+			b := slices.Clone(whole)
+			for range 1 + random.IntN(3) {
+				b[random.IntN(len(b))] = byte([]int{0, 1, 2, 4, 0x7f, 0x80, 0xff, random.IntN(256)}[random.IntN(8)])
+			}
+			if _, err := Import(b, nil); err != nil && strings.Contains(err.Error(), unforeseen) {
+				t.Errorf("file %d: %v", k, err)
+			}
+		}
+	}
+}
+
+// FuzzImport: whatever the bytes, no panic, bounded memory, and a model whose constants are
+// as long as their shapes.
+func FuzzImport(f *testing.F) {
+	for _, b := range seeds() {
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := Import(data, nil)
+		if err != nil {
+			var e *Error
+			if !errors.As(err, &e) || strings.Contains(err.Error(), unforeseen) {
+				t.Fatalf("%T: %v", err, err)
+			}
+			return
+		}
+		validate.Model(m)
+		for i := range m.Main.Operands {
+			o := &m.Main.Operands[i]
+			if o.IsConst() && !o.Type.IsScalar() && int64(len(o.Data)) != o.Bytes() {
+				t.Fatalf("operand %d: %d bytes for %v%v", i, len(o.Data), o.Type, o.Dimensions)
+			}
+		}
+	})
+}

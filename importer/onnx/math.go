@@ -1,0 +1,395 @@
+package onnx
+
+import (
+	"math"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/importer/lowering"
+	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
+	"github.com/nnsoc/nnsoc/nn"
+)
+
+// mathOperators are the operators of arithmetic, comparison and logic.
+var mathOperators = []operator{
+	{name: "Add", inputs: [2]int{2, 2}, convert: arithmetic(nn.OpAdd)},
+	{name: "Sub", inputs: [2]int{2, 2}, convert: arithmetic(nn.OpSub)},
+	{name: "Mul", inputs: [2]int{2, 2}, convert: arithmetic(nn.OpMul)},
+	{name: "Div", inputs: [2]int{2, 2}, convert: div},
+	{name: "Mod", inputs: [2]int{2, 2}, convert: mod},
+	{name: "Pow", inputs: [2]int{2, 2}, convert: pow},
+	{name: "Max", inputs: [2]int{1, many}, convert: fold(nn.OpMaximum)},
+	{name: "Min", inputs: [2]int{1, many}, convert: fold(nn.OpMinimum)},
+	{name: "Sum", inputs: [2]int{1, many}, convert: fold(nn.OpAdd)},
+	{name: "Mean", inputs: [2]int{1, many}, convert: mean},
+	{name: "Abs", inputs: [2]int{1, 1}, convert: number(func(c *conversion, x uint32) uint32 { return c.Unary(nn.OpAbs, x) })},
+	{name: "Neg", inputs: [2]int{1, 1}, convert: number(func(c *conversion, x uint32) uint32 { return c.Unary(nn.OpNeg, x) })},
+	{name: "Sign", inputs: [2]int{1, 1}, convert: number(func(c *conversion, x uint32) uint32 { return c.To(c.Sign(c.plain(x)), *c.Operand(x)) })},
+	{name: "Exp", inputs: [2]int{1, 1}, convert: function(nn.OpExp)},
+	{name: "Log", inputs: [2]int{1, 1}, convert: function(nn.OpLog)},
+	{name: "Sqrt", inputs: [2]int{1, 1}, convert: function(nn.OpSqrt)},
+	{name: "Sin", inputs: [2]int{1, 1}, convert: function(nn.OpSin)},
+	{name: "Floor", inputs: [2]int{1, 1}, convert: function(nn.OpFloor)},
+	{name: "Cos", inputs: [2]int{1, 1}, convert: realOf(func(c *conversion, x uint32) uint32 { return c.Cos(x) })},
+	{name: "Tan", inputs: [2]int{1, 1}, convert: realOf(func(c *conversion, x uint32) uint32 { return c.Binary(nn.OpDiv, c.Unary(nn.OpSin, x), c.Cos(x)) })},
+	{name: "Sinh", inputs: [2]int{1, 1}, convert: realOf(func(c *conversion, x uint32) uint32 { return c.hyperbolic(nn.OpSub, x) })},
+	{name: "Cosh", inputs: [2]int{1, 1}, convert: realOf(func(c *conversion, x uint32) uint32 { return c.hyperbolic(nn.OpAdd, x) })},
+	{name: "Asinh", inputs: [2]int{1, 1}, convert: realOf(asinh)},
+	{name: "Acosh", inputs: [2]int{1, 1}, convert: realOf(acosh)},
+	{name: "Atanh", inputs: [2]int{1, 1}, convert: realOf(atanh)},
+	{name: "Atan", inputs: [2]int{1, 1}, convert: realOf(atan)},
+	{name: "Asin", inputs: [2]int{1, 1}, convert: realOf(asin)},
+	{name: "Acos", inputs: [2]int{1, 1}, convert: realOf(func(c *conversion, x uint32) uint32 { return c.Binary(nn.OpSub, c.Like(x, math.Pi/2), asin(c, x)) })},
+	{name: "Erf", inputs: [2]int{1, 1}, convert: realOf(func(c *conversion, x uint32) uint32 { return c.Erf(x) })},
+	{name: "Ceil", inputs: [2]int{1, 1}, convert: realOf(func(c *conversion, x uint32) uint32 { return c.Ceil(x) })},
+	{name: "Round", inputs: [2]int{1, 1}, convert: realOf(func(c *conversion, x uint32) uint32 { return c.RoundEven(x) })},
+	{name: "Reciprocal", inputs: [2]int{1, 1}, convert: realOf(func(c *conversion, x uint32) uint32 { return c.Binary(nn.OpDiv, c.Like(x, 1), x) })},
+	{name: "Cast", inputs: [2]int{1, 1}, convert: func(c *conversion) { c.cast(onnxfile.DataType(c.int("to", 0))) }},
+	{name: "CastLike", inputs: [2]int{2, 2}, convert: castLike},
+	{name: "CumSum", inputs: [2]int{2, 2}, convert: cumSum},
+	{name: "Equal", inputs: [2]int{2, 2}, convert: compare(nn.OpEqual)},
+	{name: "Less", inputs: [2]int{2, 2}, convert: compare(nn.OpLess)},
+	{name: "LessOrEqual", inputs: [2]int{2, 2}, convert: compare(nn.OpLessEqual)},
+	{name: "Greater", inputs: [2]int{2, 2}, convert: compare(nn.OpGreater)},
+	{name: "GreaterOrEqual", inputs: [2]int{2, 2}, convert: compare(nn.OpGreaterEqual)},
+	{name: "And", inputs: [2]int{2, 2}, convert: compare(nn.OpLogicalAnd)},
+	{name: "Or", inputs: [2]int{2, 2}, convert: compare(nn.OpLogicalOr)},
+	{name: "Xor", inputs: [2]int{2, 2}, convert: compare(nn.OpNotEqual)},
+	{name: "Not", inputs: [2]int{1, 1}, convert: number(func(c *conversion, x uint32) uint32 { return c.Unary(nn.OpLogicalNot, x) })},
+	{name: "IsNaN", inputs: [2]int{1, 1}, convert: isNaN},
+	{name: "IsInf", inputs: [2]int{1, 1}, convert: isInf},
+	{name: "Where", inputs: [2]int{3, 3}, convert: where},
+}
+
+// Binary is the operation of two operands of any rank.
+func (g *graph) Binary(op nn.OperationType, a, b uint32) uint32 {
+	a, b = g.Aligned(a, b)
+	return g.Graph.Binary(op, a, b)
+}
+
+// plain is x in a type that arithmetic composes in: 8-bit integers become int32.
+func (g *graph) plain(x uint32) uint32 {
+	if g.Operand(x).Type.IsQuant8() {
+		return g.steps(x)
+	}
+	return x
+}
+
+// arithmetic is an operation of two operands, of reals, integers or quantized tensors.
+func arithmetic(op nn.OperationType) func(*conversion) {
+	return func(c *conversion) {
+		if t, ok := c.quantizable(true, 0, 1); ok {
+			s := c.together(quant, 0, 1)
+			s.turn(c, t.Type)
+			y := c.Emit(op, t.Operand, s.x[0], s.x[1], c.Int32Scalar(t.activation))
+			c.BroadcastShape(y, s.x[0], s.x[1])
+			c.giveTarget(y, s.image, s.rank, t)
+			return
+		}
+		s := c.together(real, 0, 1)
+		c.giveSame(c.integral(s.x[0], c.Binary(op, c.plain(s.x[0]), c.plain(s.x[1]))), s)
+	}
+}
+
+// integral is y in the 8-bit type of x, where that is one.
+func (g *graph) integral(x, y uint32) uint32 {
+	o := *g.Operand(x)
+	if !o.Type.IsQuant8() || g.Operand(y).Type == o.Type {
+		return y
+	}
+	return g.bytes(y, o.Type)
+}
+
+// div of integers rounds towards zero.
+func div(c *conversion) {
+	if _, ok := c.quantizable(true, 0, 1); ok {
+		c.in[0], c.in[1] = c.valueOf(c.x(0)), c.valueOf(c.x(1))
+	}
+	s := c.together(real, 0, 1)
+	x, y := c.plain(s.x[0]), c.plain(s.x[1])
+	if c.Operand(x).Type == nn.TensorInt32 {
+		c.giveSame(c.integral(s.x[0], c.TruncDiv(x, y)), s)
+		return
+	}
+	c.giveSame(c.Binary(nn.OpDiv, x, y), s)
+}
+
+// mod takes the sign of the divisor, with fmod that of the dividend.
+func mod(c *conversion) {
+	s := c.together(real, 0, 1)
+	x, y := c.plain(s.x[0]), c.plain(s.x[1])
+	var q uint32
+	switch integers := c.Operand(x).Type == nn.TensorInt32; {
+	case !c.flag("fmod", 0):
+		q = c.FloorDiv(x, y)
+	case integers:
+		q = c.TruncDiv(x, y)
+	default:
+		q = c.Binary(nn.OpDiv, x, y)
+		q = c.Binary(nn.OpMul, c.Sign(q), c.Unary(nn.OpFloor, c.Unary(nn.OpAbs, q)))
+	}
+	c.giveSame(c.integral(s.x[0], c.Binary(nn.OpSub, x, c.Binary(nn.OpMul, q, y))), s)
+}
+
+// pow takes a base and an exponent of different types; the result has the base's. Small
+// whole constant exponents are products.
+func pow(c *conversion) {
+	if e := c.real(c.v(1), false); c.IsConst(e) && c.Wide[e] == nil {
+		if l := c.constants(1); len(l) == 1 && len(c.shape(c.v(1))) <= len(c.shape(c.v(0))) {
+			form := real
+			if c.v(0).imageOnly() {
+				form = realImage
+			}
+			x := c.number(c.form(c.v(0), real, form == realImage))
+			switch {
+			case l[0] == 2:
+				c.giveMoved(0, c.integral(x, c.Binary(nn.OpMul, c.plain(x), c.plain(x))), form)
+				return
+			case l[0] == 3:
+				p := c.plain(x)
+				c.giveMoved(0, c.integral(x, c.Binary(nn.OpMul, c.Binary(nn.OpMul, p, p), p)), form)
+				return
+			case l[0] == 0.5 && c.Operand(x).Type != nn.TensorInt32:
+				c.giveMoved(0, c.Unary(nn.OpSqrt, c.asReals(x)), form)
+				return
+			}
+		}
+	}
+	s := c.together(real, 0, 1)
+	base := c.asReals(s.x[0])
+	y := c.Binary(nn.OpPow, base, c.As(s.x[1], c.Operand(base).Type))
+	if o := c.Operand(s.x[0]); o.Type == nn.TensorInt32 { // POW in reals is a little off
+		y = c.As(c.RoundEven(y), o.Type)
+	}
+	c.giveSame(c.integral(s.x[0], y), s)
+}
+
+// fold applies an operation of two operands to a list.
+func fold(op nn.OperationType) func(*conversion) {
+	return func(c *conversion) { c.give(0, c.folded(op)) }
+}
+
+func (c *conversion) folded(op nn.OperationType) uint32 {
+	y := c.plain(c.x(0))
+	for k := 1; k < len(c.in); k++ {
+		a, b := c.Aligned(y, c.plain(c.x(k)))
+		y = c.Binary(op, a, b)
+	}
+	return c.integral(c.x(0), y)
+}
+
+func mean(c *conversion) {
+	y := c.asReals(c.folded(nn.OpAdd))
+	c.give(0, c.Binary(nn.OpMul, y, c.Like(y, 1/float32(len(c.in)))))
+}
+
+// alone is input 0 as an operator of one operand takes it, in the order that is there.
+func (c *conversion) alone() (x uint32, form int) {
+	v := c.v(0)
+	if v.imageOnly() {
+		form = realImage
+	}
+	return c.number(c.narrow(c.form(v, real, form == realImage))), form
+}
+
+// number is an operator of one operand of any type of numbers.
+func number(f func(c *conversion, x uint32) uint32) func(*conversion) {
+	return func(c *conversion) {
+		x, form := c.alone()
+		c.giveMoved(0, f(c, x), form)
+	}
+}
+
+// realOf is a function of reals that is composed.
+func realOf(f func(c *conversion, x uint32) uint32) func(*conversion) {
+	return func(c *conversion) {
+		x, form := c.alone()
+		c.giveMoved(0, f(c, c.asReals(x)), form)
+	}
+}
+
+// function is a function of reals that NNAPI has.
+func function(op nn.OperationType) func(*conversion) {
+	return realOf(func(c *conversion, x uint32) uint32 { return c.Unary(op, x) })
+}
+
+// hyperbolic is (exp(x) + exp(-x)) / 2, or their difference.
+func (c *conversion) hyperbolic(op nn.OperationType, x uint32) uint32 {
+	sum := c.Binary(op, c.Unary(nn.OpExp, x), c.Unary(nn.OpExp, c.Unary(nn.OpNeg, x)))
+	return c.Binary(nn.OpMul, sum, c.Like(x, 0.5))
+}
+
+// asinh is sign(x) log(|x| + sqrt(x^2 + 1)).
+func asinh(c *conversion, x uint32) uint32 {
+	z := c.Unary(nn.OpAbs, x)
+	root := c.Unary(nn.OpSqrt, c.Binary(nn.OpAdd, c.Binary(nn.OpMul, z, z), c.Like(x, 1)))
+	return c.Binary(nn.OpMul, c.Sign(x), c.Unary(nn.OpLog, c.Binary(nn.OpAdd, z, root)))
+}
+
+// acosh is log(x + sqrt(x^2 - 1)).
+func acosh(c *conversion, x uint32) uint32 {
+	root := c.Unary(nn.OpSqrt, c.Binary(nn.OpSub, c.Binary(nn.OpMul, x, x), c.Like(x, 1)))
+	return c.Unary(nn.OpLog, c.Binary(nn.OpAdd, x, root))
+}
+
+// atanh is log((1 + x) / (1 - x)) / 2.
+func atanh(c *conversion, x uint32) uint32 {
+	q := c.Binary(nn.OpDiv, c.Binary(nn.OpAdd, x, c.Like(x, 1)), c.Binary(nn.OpSub, c.Like(x, 1), x))
+	return c.Binary(nn.OpMul, c.Unary(nn.OpLog, q), c.Like(x, 0.5))
+}
+
+// atan reduces |x| to t = min(|x|, 1 / |x|) and takes the polynomial of Abramowitz and
+// Stegun 4.4.49, within 2e-8 of the arc on [0, 1]:
+//
+//	t (1 + a2 t^2 + ... + a16 t^16),  behind 1 what is left to pi / 2
+func atan(c *conversion, x uint32) uint32 {
+	z := c.Unary(nn.OpAbs, x)
+	above := c.Compare(nn.OpGreater, z, c.Like(x, 1))
+	inverse := c.Binary(nn.OpDiv, c.Like(x, 1), c.Binary(nn.OpMaximum, z, c.Like(x, 1)))
+	t := c.Binary(nn.OpMinimum, z, inverse)
+	s := c.Binary(nn.OpMul, t, t)
+	sum := c.Binary(nn.OpMul, s, c.Like(x, 0.0028662257))
+	for _, a := range []float32{-0.0161657367, 0.0429096138, -0.0752896400, 0.1065626393, -0.1420889944, 0.1999355085, -0.3333314528} {
+		sum = c.Binary(nn.OpMul, c.Binary(nn.OpAdd, sum, c.Like(x, a)), s)
+	}
+	arc := c.Binary(nn.OpMul, c.Binary(nn.OpAdd, sum, c.Like(x, 1)), t)
+	share := c.As(above, c.Operand(x).Type) // 1 behind 1: pi / 2 - arc, arc else
+	rest := c.Binary(nn.OpSub, c.Like(x, math.Pi/2), c.Binary(nn.OpMul, arc, c.Like(x, 2)))
+	return c.Binary(nn.OpMul, c.Sign(x), c.Binary(nn.OpAdd, arc, c.Binary(nn.OpMul, share, rest)))
+}
+
+// asin is sign(x) atan(|x| / sqrt((1 - |x|) (1 + |x|))), with pi / 2 at 1.
+func asin(c *conversion, x uint32) uint32 {
+	z := c.Unary(nn.OpAbs, x)
+	room := c.Binary(nn.OpMul, c.Binary(nn.OpSub, c.Like(x, 1), z), c.Binary(nn.OpAdd, z, c.Like(x, 1)))
+	root := c.Unary(nn.OpSqrt, c.Binary(nn.OpMaximum, room, c.Like(x, 1e-30)))
+	return c.Binary(nn.OpMul, c.Sign(x), atan(c, c.Binary(nn.OpDiv, z, root)))
+}
+
+// cast to a type of the file. Reals lose what is behind the point.
+func (c *conversion) cast(t onnxfile.DataType) {
+	out, ok := template(t)
+	if !ok {
+		c.Refusef("it casts to %v, which NNAPI lacks", t)
+	}
+	v := c.v(0)
+	form := real
+	if v.imageOnly() {
+		form = realImage
+	}
+	x := c.form(v, real, form == realImage)
+	if w, wide := c.Wide[x]; wide && out.Type == nn.TensorFloat32 { // a constant beyond 32 bits
+		list := make([]float32, len(w))
+		for i, n := range w {
+			list[i] = float32(n)
+		}
+		y := c.FloatTensor(c.Operand(x).Dimensions, list)
+		c.ShapeLike(y, x)
+		c.give(0, y)
+		return
+	} else if wide && out.Type == nn.TensorInt32 {
+		c.bind(0, v)
+		return
+	}
+	x = c.narrow(x)
+	o := *c.Operand(x)
+	if t == onnxfile.BFloat16 && o.Type == nn.TensorFloat32 {
+		c.giveMoved(0, c.rounded16(x), form)
+		return
+	}
+	if o.Type == out.Type {
+		c.giveMoved(0, x, form)
+		return
+	}
+	if o.Type == nn.TensorBool8 && out.Type.IsQuant8() {
+		x = c.As(x, nn.TensorInt32)
+	} else if o.Type == nn.TensorBool8 || out.Type == nn.TensorBool8 {
+		c.giveMoved(0, c.As(c.plain(x), out.Type), form)
+		return
+	}
+	x = c.plain(x)
+	var y uint32
+	switch {
+	case out.Type.IsQuant8():
+		y = c.bytes(x, out.Type)
+	default:
+		y = c.As(x, out.Type)
+	}
+	c.giveMoved(0, y, form)
+}
+
+// rounded16 rounds float32 to the 8 bits of mantissa that BFLOAT16 has, by Veltkamp's
+// splitting: x (2^16 + 1) - (x (2^16 + 1) - x).
+func (c *conversion) rounded16(x uint32) uint32 {
+	wide := c.Binary(nn.OpMul, x, c.Like(x, 1<<16+1))
+	return c.Binary(nn.OpSub, wide, c.Binary(nn.OpSub, wide, x))
+}
+
+func castLike(c *conversion) {
+	o := *c.Operand(c.real(c.v(1), false))
+	for _, t := range []onnxfile.DataType{onnxfile.Float, onnxfile.Float16, onnxfile.Int32, onnxfile.Int8, onnxfile.Uint8, onnxfile.Bool} {
+		if held[t] == o.Type {
+			c.cast(t)
+			return
+		}
+	}
+	c.Refusef("it casts to %v", o.Type)
+}
+
+func cumSum(c *conversion) {
+	x := c.x(0)
+	y := c.CumSum(c.plain(x), c.Axis(c.one(1), c.Rank(x)), c.flag("exclusive", 0), c.flag("reverse", 0))
+	c.give(0, c.To(y, *c.Operand(x)))
+}
+
+// compare is an operation whose results are booleans.
+func compare(op nn.OperationType) func(*conversion) {
+	return func(c *conversion) {
+		s := c.together(real, 0, 1)
+		c.giveSame(c.Compare(op, c.plain(s.x[0]), c.plain(s.x[1])), s)
+	}
+}
+
+func isNaN(c *conversion) {
+	x, form := c.alone()
+	c.giveMoved(0, c.Compare(nn.OpNotEqual, x, x), form)
+}
+
+// isInf compares with the greatest finite number.
+func isInf(c *conversion) {
+	x, form := c.alone()
+	x = c.asReals(x)
+	most := float32(math.MaxFloat32)
+	if c.Operand(x).Type == nn.TensorFloat16 {
+		most = 65504
+	}
+	above, below := c.Compare(nn.OpGreater, x, c.Like(x, most)), c.Compare(nn.OpLess, x, c.Like(x, -most))
+	switch {
+	case !c.flag("detect_negative", 1):
+		below = above
+	case !c.flag("detect_positive", 1):
+		above = below
+	}
+	c.giveMoved(0, c.Compare(nn.OpLogicalOr, above, below), form)
+}
+
+// where broadcasts its operands; NNAPI's SELECT takes equal shapes.
+func where(c *conversion) {
+	cond, a, b := c.raw(0), c.x(1), c.x(2)
+	all := c.Broadcast(c.Broadcast(c.Dims(cond), c.Dims(a)), c.Dims(b))
+	b = c.To(b, *c.Operand(a))
+	cond, a, b = c.BroadcastTo(cond, all), c.BroadcastTo(a, all), c.BroadcastTo(b, all)
+	y := c.Emit(nn.OpSelect, *c.Operand(a), cond, a, b)
+	c.ShapeLike(y, a)
+	c.give(0, y)
+}
+
+// filled is a constant of equal elements of the file's shape, in the type of o.
+func (g *graph) filled(o nn.Operand, shape []uint32, v float32) uint32 {
+	if slices.Contains(shape, 0) {
+		g.Refusef("the result is empty")
+	}
+	o.Dimensions, o.Name = lowering.Held(shape), ""
+	y := g.Filled(o, v)
+	g.SetShape(y, shape)
+	return y
+}

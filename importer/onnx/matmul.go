@@ -1,0 +1,298 @@
+package onnx
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/nnsoc/nnsoc/nn"
+)
+
+// matmulOperators are the products of matrices.
+var matmulOperators = []operator{
+	{name: "MatMul", inputs: [2]int{2, 2}, convert: matMul},
+	{name: "Gemm", inputs: [2]int{2, 3}, convert: gemm},
+	{name: "Einsum", inputs: [2]int{1, 2}, convert: einsum},
+	{name: "Det", lacks: "NNAPI has no determinant"},
+}
+
+// fully is a product with weights [outputs, inputs] that each row of x meets, by
+// FULLY_CONNECTED.
+func (c *conversion) fully(x, w, bias uint32, out nn.Operand, act int64) uint32 {
+	shape := slices.Clone(c.Dims(x))
+	weights := c.Dims(w)
+	if len(shape) == 0 || shape[len(shape)-1] != weights[1] {
+		c.Failf("shape %v with weights %v", shape, weights)
+	}
+	shape[len(shape)-1] = weights[0]
+	if len(shape) != 2 {
+		x = c.reshaped(x, []uint32{uint32(nn.Elements(c.Dims(x))) / weights[1], weights[1]})
+	}
+	var y uint32
+	if c.Operand(w).Channel != nil { // NNAPI has those for convolutions alone: one of 1x1 pixels
+		d := c.Dims(x)
+		x = c.reshaped(x, []uint32{d[0], 1, 1, d[1]})
+		filter := c.reshaped(w, []uint32{weights[0], 1, 1, weights[1]})
+		one := c.Int32Scalar(1)
+		y = c.Emit(nn.OpConv2D, out, x, filter, bias, c.Int32Scalar(nn.PaddingValid), one, one, c.Int32Scalar(act))
+	} else {
+		y = c.Emit(nn.OpFullyConnected, out, x, w, bias, c.Int32Scalar(act))
+	}
+	return c.Reshape(y, shape)
+}
+
+// matmul is a product with a bias per column or none. integers are 8-bit products with a
+// quantized result.
+func (c *conversion) matmul(a uint32, b *value, integers bool, t target, bias uint32) uint32 {
+	kind, out := real, nn.Operand{Type: nn.TensorFloat32}
+	if integers {
+		kind, out = quant, t.Operand
+	}
+	w := c.form(b, kind, false)
+	if integers {
+		a, w = c.turned(a, t.Type), c.turned(w, t.Type)
+	} else {
+		a, w = c.asReals(a), c.asReals(c.number(w))
+		if c.Operand(a).Type == nn.TensorFloat16 && c.Operand(w).Type == nn.TensorFloat16 {
+			out.Type = nn.TensorFloat16
+		} else {
+			a, w = c.As(a, nn.TensorFloat32), c.As(w, nn.TensorFloat32)
+		}
+	}
+	da, dw := c.Dims(a), c.Dims(w)
+	if len(da) == 0 || len(dw) == 0 {
+		c.Failf("shapes %v and %v", da, dw)
+	}
+	if len(dw) == 2 && (c.IsConst(w) || integers) {
+		weights := c.transposed(w, []int{1, 0})
+		if bias == none {
+			bias = c.biasOf(nil, a, weights, dw[1], integers)
+		}
+		return c.fully(a, weights, bias, out, t.activation)
+	}
+	rowOnly, columnOnly := len(da) == 1, len(dw) == 1
+	if rowOnly {
+		a = c.reshaped(a, []uint32{1, da[0]})
+	}
+	if columnOnly {
+		w = c.reshaped(w, []uint32{dw[0], 1})
+	}
+	if c.Operand(w).Channel != nil {
+		c.Refusef("its matrices are quantized per channel and no weights of rank 2")
+	}
+	if integers && t.Type == nn.TensorQuant8Asymm { // BATCH_MATMUL has the signed type
+		a, w = c.turned(a, nn.TensorQuant8AsymmSigned), c.turned(w, nn.TensorQuant8AsymmSigned)
+		signed := out
+		signed.Type, signed.ZeroPoint = nn.TensorQuant8AsymmSigned, out.ZeroPoint-128
+		y := c.turned(c.BatchMatmul(signed, a, w, false, false), out.Type)
+		return c.squeezed(y, rowOnly, columnOnly)
+	}
+	return c.squeezed(c.BatchMatmul(out, a, w, false, false), rowOnly, columnOnly)
+}
+
+// squeezed drops the dimensions that vectors were given.
+func (c *conversion) squeezed(y uint32, row, column bool) uint32 {
+	d := slices.Clone(c.Dims(y))
+	if row {
+		d = slices.Delete(d, len(d)-2, len(d)-1)
+	}
+	if column {
+		d = d[:len(d)-1]
+	}
+	return c.Reshape(y, d)
+}
+
+func matMul(c *conversion) {
+	if t, ok := c.quantizable(true, 0, 1); ok {
+		b := c.quant(c.v(1), false)
+		rank2 := c.Rank(b) == 2
+		ch := c.Operand(b).Channel
+		if (ch == nil || rank2 && ch.Dim == 1) && (t.activation == 0 || rank2) {
+			c.giveTarget(c.matmul(c.quant(c.v(0), false), c.v(1), true, t, none), false, 0, t)
+			return
+		}
+	}
+	c.give(0, c.matmul(c.x(0), c.v(1), false, target{}, none))
+}
+
+// gemm is alpha * A B + beta * C, with either matrix given transposed.
+func gemm(c *conversion) {
+	alpha, beta := c.float("alpha", 1), c.float("beta", 1)
+	t, integers := c.quantizable(true, 0, 1)
+	integers = integers && alpha == 1 && beta == 1 && !c.flag("transA", 0)
+	kind := real
+	if integers {
+		kind = quant
+	}
+	a, b := c.form(c.v(0), kind, false), c.form(c.v(1), kind, false)
+	if c.Rank(a) != 2 || c.Rank(b) != 2 {
+		c.Failf("matrices of shapes %v and %v", c.Dims(a), c.Dims(b))
+	}
+	if c.flag("transA", 0) {
+		a = c.transposed(a, []int{1, 0})
+	}
+	if !c.flag("transB", 0) {
+		b = c.transposed(b, []int{1, 0}) // weights [outputs, inputs]
+	}
+	columns := c.Dims(b)[0]
+	if integers {
+		if ch := c.Operand(b).Channel; ch == nil || ch.Dim == 0 {
+			a, b = c.turned(a, t.Type), c.turned(b, t.Type)
+			bias := c.biasOf(c.optional(2), a, b, columns, true)
+			c.giveTarget(c.fully(a, b, bias, t.Operand, t.activation), false, 0, t)
+			return
+		}
+		c.Refusef("its weights are quantized per input")
+	}
+	a = c.asReals(c.number(a))
+	b = c.As(c.number(b), c.Operand(a).Type)
+	float := nn.Operand{Type: c.Operand(a).Type}
+	bias, rest := none, none
+	if c.has(2) && beta != 0 {
+		rest = c.As(c.x(2), float.Type)
+		if beta != 1 {
+			rest = c.Binary(nn.OpMul, rest, c.Like(rest, beta))
+		}
+		d := c.Dims(rest)
+		if (len(d) == 1 && d[0] == columns || len(d) == 2 && d[0] == 1 && d[1] == columns) && alpha == 1 {
+			bias, rest = c.reshaped(rest, []uint32{columns}), none
+		}
+	}
+	if bias == none {
+		bias = c.floatLike(a, []uint32{columns}, make([]float32, columns))
+	}
+	y := c.fully(a, b, bias, float, 0)
+	if alpha != 1 {
+		y = c.Binary(nn.OpMul, y, c.Like(y, alpha))
+	}
+	if rest != none {
+		y = c.Binary(nn.OpAdd, y, rest)
+	}
+	c.give(0, y)
+}
+
+// einsum sums products over indices. One operand is permuted and summed; two are brought
+// into the shape of a product of matrices:
+//
+//	batch: in both and in the result;  summed: in both alone;  rows, columns: in one and in the result
+func einsum(c *conversion) {
+	equation := strings.ReplaceAll(c.text("equation", ""), " ", "")
+	left, result, explicit := strings.Cut(equation, "->")
+	terms := strings.Split(left, ",")
+	if len(terms) != len(c.in) || strings.Contains(equation, "...") || equation == "" {
+		c.Refusef("the equation %q", equation)
+	}
+	if !explicit {
+		result = implicitResult(left)
+	}
+	operands := make([]uint32, len(terms))
+	for i, term := range terms {
+		operands[i] = c.asReals(c.x(i))
+		if c.Rank(operands[i]) != len(term) {
+			c.Failf("%q for an operand of rank %d", term, c.Rank(operands[i]))
+		}
+		for k := range term {
+			if strings.Count(term, term[k:k+1]) > 1 {
+				c.Refusef("the equation %q takes a diagonal", equation)
+			}
+		}
+		others := result
+		for k, o := range terms {
+			if k != i {
+				others += o
+			}
+		}
+		operands[i], terms[i] = c.sumOver(operands[i], term, others)
+	}
+	y, term := operands[0], terms[0]
+	if len(terms) == 2 {
+		y, term = c.contract(operands[0], operands[1], terms[0], terms[1], result)
+	}
+	c.give(0, c.ordered(y, term, result))
+}
+
+// implicitResult are the indices that occur once, in order of the alphabet.
+func implicitResult(left string) string {
+	var list []byte
+	for k := range left {
+		if left[k] != ',' && strings.Count(left, left[k:k+1]) == 1 {
+			list = append(list, left[k])
+		}
+	}
+	slices.Sort(list)
+	return string(list)
+}
+
+// sumOver sums over the indices that nothing else has.
+func (c *conversion) sumOver(x uint32, term, others string) (uint32, string) {
+	var axes []int64
+	rest := ""
+	for k := range term {
+		if strings.IndexByte(others, term[k]) < 0 {
+			axes = append(axes, int64(k))
+		} else {
+			rest += term[k : k+1]
+		}
+	}
+	if len(axes) == 0 {
+		return x, term
+	}
+	return c.Reduce(nn.OpReduceSum, *c.Operand(x), x, axes, false), rest
+}
+
+// ordered permutes dimensions named by term into the order of result.
+func (c *conversion) ordered(x uint32, term, result string) uint32 {
+	perm := make([]int, len(result))
+	for i := range perm {
+		perm[i] = strings.IndexByte(term, result[i])
+		if perm[i] < 0 || strings.Count(result, result[i:i+1]) > 1 {
+			c.Failf("the equation's result %q has an index that %q lacks", result, term)
+		}
+	}
+	if len(term) != len(result) {
+		c.Failf("the equation's result %q of %q", result, term)
+	}
+	return c.transposed(x, perm)
+}
+
+func (c *conversion) contract(a, b uint32, ta, tb, result string) (uint32, string) {
+	var batch, summed, rows, columns string
+	for k := range ta {
+		index := ta[k : k+1]
+		switch {
+		case strings.Contains(tb, index) && strings.Contains(result, index):
+			batch += index
+		case strings.Contains(tb, index):
+			summed += index
+		default:
+			rows += index
+		}
+	}
+	for k := range tb {
+		if !strings.Contains(ta, tb[k:k+1]) {
+			columns += tb[k : k+1]
+		}
+	}
+	size := map[byte]uint32{}
+	for i, term := range []string{ta, tb} {
+		dims := c.Dims([]uint32{a, b}[i])
+		for k := range term {
+			if old, ok := size[term[k]]; ok && old != dims[k] {
+				c.Failf("index %q has %d and %d elements", term[k:k+1], old, dims[k])
+			}
+			size[term[k]] = dims[k]
+		}
+	}
+	extent := func(indices string) []uint32 {
+		var list []uint32
+		for k := range indices {
+			list = append(list, size[indices[k]])
+		}
+		return list
+	}
+	merged := func(indices string) uint32 { return uint32(nn.Elements(extent(indices))) }
+	left := c.reshaped(c.ordered(a, ta, batch+rows+summed), []uint32{merged(batch), merged(rows), merged(summed)})
+	right := c.reshaped(c.ordered(b, tb, batch+summed+columns), []uint32{merged(batch), merged(summed), merged(columns)})
+	y := c.BatchMatmul(nn.Operand{Type: c.Operand(a).Type}, left, c.As(right, c.Operand(left).Type), false, false)
+	term := batch + rows + columns
+	return c.Reshape(y, extent(term)), term
+}

@@ -1,0 +1,8 @@
+// Package onnxfile is the file format of ONNX: protocol buffers of messages whose fields
+// are numbered by the specification's onnx.proto (ModelProto, GraphProto, NodeProto,
+// AttributeProto, TensorProto, ValueInfoProto, FunctionProto).
+//
+// Read takes a file apart into Go values that alias it, with bounds on depth, messages and
+// decoded lists; fields that no reader needs (documentation, metadata, training) are
+// skipped. Append is its inverse. What an operator means is not known here.
+package onnxfile

@@ -1,0 +1,234 @@
+package onnx
+
+import (
+	"math"
+
+	"github.com/nnsoc/nnsoc/nn"
+)
+
+// poolOperators are the poolings.
+var poolOperators = []operator{
+	{name: "MaxPool", inputs: [2]int{1, 1}, outputs: [2]int{1, 2}, convert: maxPool},
+	{name: "AveragePool", inputs: [2]int{1, 1}, convert: averagePool},
+	{name: "LpPool", inputs: [2]int{1, 1}, convert: lpPool},
+	{name: "GlobalAveragePool", inputs: [2]int{1, 1}, convert: globalPool(nn.OpMean)},
+	{name: "GlobalMaxPool", inputs: [2]int{1, 1}, convert: globalPool(nn.OpReduceMax)},
+	{name: "GlobalLpPool", inputs: [2]int{1, 1}, convert: globalLpPool},
+	{name: "MaxUnpool", lacks: "NNAPI puts no elements where indices say among zeros of an image"},
+	{name: "MaxRoiPool", inputs: [2]int{2, 2}, lacks: "its regions are rounded outwards, NNAPI's ROI_POOLING rounds to the nearest"},
+}
+
+// ceil lengthens the paddings at the end so that the last windows that begin inside count,
+// and returns by how much.
+func (c *conversion) ceil(w *window, in [2]int64) (extra [2]int64) {
+	for i := range in {
+		room := in[i] + w.pads[i][0] + w.pads[i][1] - w.reach(i)
+		if room < 0 {
+			c.Failf("a window of %d on %d elements", w.reach(i), in[i])
+		}
+		out := room/w.stride[i] + 1
+		if c.flag("ceil_mode", 0) && room%w.stride[i] != 0 && out*w.stride[i] < in[i]+w.pads[i][0] {
+			out++
+		}
+		if end := (out-1)*w.stride[i] + w.reach(i) - in[i] - w.pads[i][0]; end > w.pads[i][1] {
+			extra[i] = end - w.pads[i][1]
+			w.pads[i][1] = end
+		}
+	}
+	return extra
+}
+
+// pooled are the operands of a pooling of an image: paddings, strides, window and no
+// activation.
+func (c *conversion) pooled(x uint32, w window) []uint32 {
+	in := append([]uint32{x}, c.explicit(w)...)
+	return append(in, c.Int32Scalar(w.kernel[1]), c.Int32Scalar(w.kernel[0]), c.Int32Scalar(0))
+}
+
+func maxPool(c *conversion) {
+	if c.wants(1) {
+		c.Refusef("NNAPI's pooling does not say where the greatest elements are")
+	}
+	v := c.v(0)
+	rank := len(c.shape(v))
+	w := c.window(rank, nil)
+	kind := real
+	if v.quantized() {
+		kind = quant
+	}
+	x := c.form(v, kind, true)
+	c.resolve(&w, c.heightWidth(x))
+	c.ceil(&w, c.heightWidth(x))
+	var y uint32
+	switch t := c.Operand(x).Type; {
+	case w.dilation != [2]int64{1, 1}:
+		y = c.maxOfShifts(c.asReals(x), w)
+		if t.IsQuant8() {
+			y = c.To(y, *c.Operand(x))
+		}
+	default:
+		y = c.Emit(nn.OpMaxPool2D, *c.Operand(x), c.pooled(x, w)...)
+	}
+	c.giveAs(0, kind+1, y, rank)
+}
+
+// maxOfShifts is a pooling with dilation: the maximum of the image shifted to each place of
+// the window.
+func (c *conversion) maxOfShifts(x uint32, w window) uint32 {
+	if w.kernel[0]*w.kernel[1] > 256 {
+		c.Refusef("it has dilation and a window of %v", w.kernel)
+	}
+	if w.pads != [2][2]int64{} {
+		lowest := float32(-math.MaxFloat32)
+		if c.Operand(x).Type == nn.TensorFloat16 {
+			lowest = -65504
+		}
+		x = c.Pad(*c.Operand(x), x, [][2]int64{{}, w.pads[0], w.pads[1], {}}, c.ScalarLike(x, lowest))
+	}
+	in := c.heightWidth(x)
+	y := none
+	for i := range w.kernel[0] {
+		for j := range w.kernel[1] {
+			rows, columns := (in[0]-w.reach(0))/w.stride[0]+1, (in[1]-w.reach(1))/w.stride[1]+1
+			part := c.crop(c.crop(x, 1, i*w.dilation[0], rows, w.stride[0]), 2, j*w.dilation[1], columns, w.stride[1])
+			if y == none {
+				y = part
+			} else {
+				y = c.Binary(nn.OpMaximum, y, part)
+			}
+		}
+	}
+	return y
+}
+
+// averagePool: NNAPI's average counts elements of the image alone. Where paddings count,
+// they are zeros of the image.
+func averagePool(c *conversion) {
+	v := c.v(0)
+	rank := len(c.shape(v))
+	w := c.window(rank, nil)
+	if w.dilation != [2]int64{1, 1} {
+		c.Refusef("NNAPI has no average of windows with dilation")
+	}
+	t, integers := c.quantizable(true, 0)
+	kind, out := real, nn.Operand{}
+	if integers {
+		kind, out = quant, t.Operand
+	}
+	x := c.form(v, kind, true)
+	if integers {
+		x = c.turned(x, t.Type)
+	} else {
+		x = c.asReals(c.number(x))
+		out = *c.Operand(x)
+	}
+	y := c.average(x, w, c.flag("count_include_pad", 0), out)
+	if integers {
+		y = c.fusedActivation(y, t)
+		c.giveTarget(y, true, rank, t)
+		return
+	}
+	c.giveAs(0, kind+1, y, rank)
+}
+
+// fusedActivation applies an activation that is to be fused by an operation of its own.
+func (c *conversion) fusedActivation(x uint32, t target) uint32 {
+	ops := map[int64]nn.OperationType{int64(nn.ActRelu): nn.OpRelu, int64(nn.ActRelu1): nn.OpRelu1, int64(nn.ActRelu6): nn.OpRelu6}
+	op, ok := ops[t.activation]
+	if !ok {
+		return x
+	}
+	return c.Emit(op, t.Operand, x)
+}
+
+func (c *conversion) average(x uint32, w window, countPads bool, out nn.Operand) uint32 {
+	c.resolve(&w, c.heightWidth(x))
+	extra := c.ceil(&w, c.heightWidth(x))
+	if countPads {
+		counted := w.pads
+		for i := range extra {
+			counted[i][1] -= extra[i]
+			w.pads[i] = [2]int64{0, extra[i]}
+		}
+		x = c.padded(x, counted)
+	}
+	return c.Emit(nn.OpAveragePool2D, out, c.pooled(x, w)...)
+}
+
+// lpPool is the root of the sum of powers: the average times how many there are.
+func lpPool(c *conversion) {
+	v := c.v(0)
+	rank := len(c.shape(v))
+	w := c.window(rank, nil)
+	p := c.int("p", 2)
+	if p != 1 && p != 2 || w.dilation != [2]int64{1, 1} {
+		c.Refusef("this composition takes p = 1 and 2 and no dilation")
+	}
+	x := c.asReals(c.number(c.form(v, real, true)))
+	x = c.norm(x, p)
+	y := c.average(x, w, true, *c.Operand(x))
+	y = c.Binary(nn.OpMul, y, c.Like(y, float32(w.kernel[0]*w.kernel[1])))
+	if p == 2 {
+		y = c.Unary(nn.OpSqrt, y)
+	}
+	c.giveAs(0, realImage, y, rank)
+}
+
+// norm is what a norm sums: |x| or x^2.
+func (c *conversion) norm(x uint32, p int64) uint32 {
+	if p == 1 {
+		return c.Unary(nn.OpAbs, x)
+	}
+	return c.Binary(nn.OpMul, x, x)
+}
+
+func globalPool(op nn.OperationType) func(*conversion) {
+	return func(c *conversion) {
+		t, integers := c.quantizable(false, 0)
+		if integers && op == nn.OpMean {
+			v := c.v(0)
+			image := !v.has(quant)
+			x := c.turned(c.quant(v, image), t.Type)
+			c.giveTarget(c.globalPool(op, x, image, t.Operand), image, v.rank, t)
+			return
+		}
+		x, form := c.moved(0, false)
+		if op == nn.OpMean && (form == quant || form == quantImage) {
+			form -= quant
+			x = c.form(c.v(0), real, form == realImage)
+		}
+		c.giveMoved(0, c.globalPool(op, x, isImage(form), *c.Operand(x)), form)
+	}
+}
+
+// globalPool reduces all dimensions but batch and channels, to one each.
+func (c *conversion) globalPool(op nn.OperationType, x uint32, image bool, out nn.Operand) uint32 {
+	rank := c.Rank(x)
+	var axes []int64
+	for i := 2; i < rank; i++ {
+		axes = append(axes, int64(i))
+	}
+	if image {
+		axes = []int64{1, 2}
+	}
+	return c.Reduce(op, out, x, axes, true)
+}
+
+func globalLpPool(c *conversion) {
+	p := c.int("p", 2)
+	if p != 1 && p != 2 {
+		c.Refusef("this composition takes p = 1 and 2")
+	}
+	v := c.v(0)
+	image := v.imageOnly()
+	x := c.asReals(c.number(c.form(v, real, image)))
+	y := c.globalPool(nn.OpReduceSum, c.norm(x, p), image, *c.Operand(x))
+	if p == 2 {
+		y = c.Unary(nn.OpSqrt, y)
+	}
+	form := real
+	if image {
+		form = realImage
+	}
+	c.giveMoved(0, y, form)
+}

@@ -1,0 +1,456 @@
+package onnx
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/importer/lowering"
+	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
+	"github.com/nnsoc/nnsoc/nn"
+)
+
+// Quantized networks come in two styles. In QDQ style every quantized tensor passes a
+// DequantizeLinear before an operator on reals and a QuantizeLinear behind it; where all
+// inputs of an operator are quantized so and its output is read by a QuantizeLinear, the
+// operation is NNAPI's on the quantized tensors. In QLinear style operators name the
+// quantizations of their 8-bit inputs and outputs.
+
+// quantizationOperators are the operators between reals and quantized tensors.
+var quantizationOperators = []operator{
+	{name: "QuantizeLinear", inputs: [2]int{2, 3}, convert: quantizeLinear},
+	{name: "DequantizeLinear", inputs: [2]int{2, 3}, convert: dequantizeLinear},
+	{name: "DynamicQuantizeLinear", inputs: [2]int{1, 1}, outputs: [2]int{3, 3}, convert: dynamicQuantizeLinear},
+	{name: "QuantizeLinear", domain: microsoft, inputs: [2]int{2, 3}, convert: quantizeLinear},
+	{name: "DequantizeLinear", domain: microsoft, inputs: [2]int{2, 3}, convert: dequantizeLinear},
+}
+
+// microsoft is the domain of ONNX Runtime's own operators, which its quantizer writes.
+const microsoft = "com.microsoft"
+
+// quantized is an operand of a type with one scale and zero point.
+func quantized(t nn.OperandType, scale float32, zero int32) nn.Operand {
+	return nn.Operand{Type: t, Scale: scale, ZeroPoint: zero}
+}
+
+// quantization is what a scale and a zero point say that are constants of one element; ok
+// is false for others. Without a zero point the type is uint8.
+func (g *graph) quantization(scale, zero string) (o nn.Operand, ok bool) {
+	s, ok := g.constantFloats(scale)
+	if !ok || len(s) != 1 || !(s[0] > 0) || math.IsInf(float64(s[0]), 1) {
+		return o, false
+	}
+	o = quantized(nn.TensorQuant8Asymm, s[0], 0)
+	if zero == "" {
+		return o, true
+	}
+	v, there := g.find(zero)
+	if !there || v.missing || v.forms[real] == none {
+		return o, false
+	}
+	z, ok := g.Ints(v.forms[real])
+	if !ok || len(z) != 1 {
+		return o, false
+	}
+	o.Type, o.ZeroPoint = g.Operand(v.forms[real]).Type, int32(z[0])
+	return o, o.Type.IsQuant8()
+}
+
+// input is the name of input k, "" when it is omitted.
+func input(n *onnxfile.Node, k int) string {
+	if k < len(n.Inputs) {
+		return n.Inputs[k]
+	}
+	return ""
+}
+
+// quantizedInputs are the inputs of operators that a scale and a zero point follow.
+var quantizedInputs = map[string][]int{
+	"DequantizeLinear": {0}, "QLinearConv": {0, 3}, "QLinearMatMul": {0, 3}, "QLinearAdd": {0, 3}, "QLinearMul": {0, 3},
+	"QLinearSigmoid": {0}, "QLinearLeakyRelu": {0}, "QLinearGlobalAveragePool": {0},
+}
+
+// quantizationOfUses is the quantization of an 8-bit tensor that all its readers agree on.
+func (g *graph) quantizationOfUses(name string) (scale float32, zero int32, ok bool) {
+	for i, u := range g.uses[name] {
+		if u.node == nil || !slices.Contains(quantizedInputs[u.node.Op], u.input) {
+			return 0, 0, false
+		}
+		o, known := g.quantization(input(u.node, u.input+1), input(u.node, u.input+2))
+		if !known || i > 0 && (o.Scale != scale || o.ZeroPoint != zero) {
+			return 0, 0, false
+		}
+		scale, zero, ok = o.Scale, o.ZeroPoint, true
+	}
+	return scale, zero, ok
+}
+
+// target is the quantization that an operator's output takes, and what is done on the way.
+type target struct {
+	nn.Operand
+	activation int64            // NNAPI's code of one that is fused
+	through    []*onnxfile.Node // the nodes of the activation
+}
+
+// target finds the one quantization that all readers of output 0 want, perhaps behind an
+// activation that NNAPI fuses.
+func (c *conversion) target(fuse bool) (t target, ok bool) {
+	name := c.node.Outputs[0]
+	for {
+		list := c.uses[name]
+		if len(list) == 0 {
+			return t, false
+		}
+		if n := list[0].node; fuse && len(list) == 1 && n != nil && len(t.through) == 0 {
+			if code, ok := c.fusable(n, list[0].input); ok {
+				t.activation, t.through, name = code, []*onnxfile.Node{n}, n.Outputs[0]
+				continue
+			}
+		}
+		for i, u := range list {
+			if u.node == nil || u.node.Op != "QuantizeLinear" || u.input != 0 {
+				return t, false
+			}
+			o, ok := c.quantization(input(u.node, 1), input(u.node, 2))
+			if !ok || i > 0 && (o.Type != t.Type || o.Scale != t.Scale || o.ZeroPoint != t.ZeroPoint) {
+				return t, false
+			}
+			t.Operand = o
+		}
+		return t, true
+	}
+}
+
+// fusable is NNAPI's code of the activation that a node is.
+func (c *conversion) fusable(n *onnxfile.Node, k int) (code int64, ok bool) {
+	if k != 0 || len(n.Outputs) != 1 || domain(n.Domain) != "" {
+		return 0, false
+	}
+	switch n.Op {
+	case "Relu":
+		return int64(nn.ActRelu), true
+	case "Clip":
+		lo, hi, ok := c.clipBounds(n)
+		switch {
+		case !ok:
+		case lo == 0 && hi == 6:
+			return int64(nn.ActRelu6), true
+		case lo == -1 && hi == 1:
+			return int64(nn.ActRelu1), true
+		case lo == 0 && math.IsInf(float64(hi), 1):
+			return int64(nn.ActRelu), true
+		}
+	}
+	return 0, false
+}
+
+// giveTarget makes a quantized operand the value of output 0, and of the activation that it
+// went through.
+func (c *conversion) giveTarget(x uint32, image bool, rank int, t target) {
+	form := quant
+	if image {
+		form = quantImage
+	}
+	c.giveAs(0, form, x, rank)
+	for _, n := range t.through {
+		c.fused[n] = true
+		c.values[n.Outputs[0]] = c.values[c.node.Outputs[0]]
+	}
+}
+
+// stands reports whether x already has type and quantization of o.
+func stands(x, o *nn.Operand) bool {
+	return x.Type == o.Type && x.Scale == o.Scale && x.ZeroPoint == o.ZeroPoint && x.Channel == nil
+}
+
+// reinterpreted is an 8-bit tensor whose elements stand for other reals than its operand
+// says. A constant takes the quantization; an input does where nothing reads it yet;
+// others are computed.
+func (g *graph) reinterpreted(x uint32, o nn.Operand) uint32 {
+	old := *g.Operand(x)
+	switch {
+	case stands(&old, &o):
+		return x
+	case old.IsConst():
+		old.Scale, old.ZeroPoint = o.Scale, o.ZeroPoint
+		y := g.Add(old)
+		g.ShapeLike(y, x)
+		return y
+	}
+	reals := g.As(g.Binary(nn.OpSub, g.steps(x), g.Int32Tensor(int64(o.ZeroPoint))), nn.TensorFloat32)
+	return g.To(g.Binary(nn.OpMul, reals, g.Real(o.Scale)), o)
+}
+
+// turned is a quantized tensor in another 8-bit type: zero point and elements move by 128.
+func (g *graph) turned(x uint32, t nn.OperandType) uint32 {
+	o := *g.Operand(x)
+	if o.Type == t || o.Channel != nil {
+		return x
+	}
+	to := o
+	to.Type, to.Data = t, nil
+	if t == nn.TensorQuant8Asymm {
+		to.ZeroPoint += 128
+	} else {
+		to.ZeroPoint -= 128
+	}
+	if !o.IsConst() {
+		return g.To(x, to)
+	}
+	g.Spend(int64(len(o.Data)))
+	to.Data = make([]byte, len(o.Data))
+	for i, b := range o.Data {
+		to.Data[i] = b ^ 0x80
+	}
+	y := g.Add(to)
+	g.ShapeLike(y, x)
+	return y
+}
+
+// quantizeLinear is nothing where the operator before it gives the quantized tensor.
+func quantizeLinear(c *conversion) {
+	v := c.v(0)
+	o, ok := c.quantization(c.node.Inputs[1], input(c.node, 2))
+	if t := c.int("output_dtype", 0); t != 0 && !c.has(2) {
+		typed, known := template(onnxfile.DataType(t))
+		if !known {
+			c.Refusef("it quantizes to %v, which NNAPI lacks", onnxfile.DataType(t))
+		}
+		o.Type = typed.Type
+		ok = ok && o.Type.IsQuant8()
+	}
+	if !ok {
+		c.give(0, c.quantizeByAxis())
+		return
+	}
+	kind := real
+	if v.quantized() {
+		kind = quant
+	}
+	image := v.forms[kind] == none && v.forms[kind+1] != none
+	x := c.form(v, kind, image)
+	if kind == real {
+		x = c.asReals(c.number(x))
+	}
+	y := c.To(x, o)
+	form, rank := real, 0
+	if image {
+		form, rank = realImage, v.rank
+	}
+	c.giveAs(0, form, y, rank)
+}
+
+// quantizeByAxis composes a quantization with scales along an axis, or with one that is
+// known only during execution: clamp(round(x / scale) + zero).
+func (c *conversion) quantizeByAxis() uint32 {
+	x := c.reals(0)
+	shape := c.Dims(x)
+	lo, hi, out := float32(0), float32(255), nn.TensorQuant8Asymm
+	if c.has(2) {
+		if t := c.Operand(c.real(c.v(2), false)).Type; t == nn.TensorQuant8AsymmSigned {
+			lo, hi, out = -128, 127, t
+		} else if t == nn.TensorInt32 {
+			lo, hi, out = math.MinInt16, math.MaxInt16, t
+		}
+	}
+	steps := c.RoundEven(c.Binary(nn.OpDiv, x, c.alongAxis(c.reals(1), shape)))
+	if c.has(2) {
+		steps = c.Binary(nn.OpAdd, steps, c.alongAxis(c.asReals(c.asInt32(2)), shape))
+	}
+	steps = c.Clamp(steps, lo, hi)
+	if out.IsQuant8() {
+		return c.bytes(steps, out)
+	}
+	return c.As(steps, out)
+}
+
+// asInt32 is input k as int32.
+func (c *conversion) asInt32(k int) uint32 {
+	x := c.raw(k)
+	if c.Operand(x).Type.IsQuant8() {
+		return c.steps(x)
+	}
+	return c.As(x, nn.TensorInt32)
+}
+
+// alongAxis gives a list of scales or zero points the shape that broadcasts along the
+// operator's axis.
+func (c *conversion) alongAxis(x uint32, shape []uint32) uint32 {
+	d := c.Dims(x)
+	if nn.Elements(d) == 1 {
+		return c.reshaped(x, []uint32{1})
+	}
+	if len(d) != 1 {
+		c.Refusef("its scales have the shape %v, which is for blocks of elements", d)
+	}
+	axis := c.Axis(c.int("axis", 1), len(shape))
+	along := slices.Repeat([]uint32{1}, len(shape))
+	along[axis] = d[0]
+	return c.reshaped(x, along)
+}
+
+// dequantizeLinear keeps the quantized tensor for the operator that follows.
+func dequantizeLinear(c *conversion) {
+	v := c.v(0)
+	image := v.forms[real] == none
+	x := c.form(v, real, image)
+	old := *c.Operand(x)
+	scale := c.real(c.v(1), false)
+	s, known := c.floatsOf(scale)
+	known = known && c.IsConst(scale)
+	zeros := []int64{0}
+	if c.has(2) {
+		z, ok := c.Ints(c.real(c.v(2), false))
+		known = known && ok
+		zeros = z
+	}
+	if !known {
+		x = c.raw(0)
+		shape := c.Dims(x)
+		steps := c.asReals(c.asInt32(0))
+		if c.has(2) {
+			steps = c.Binary(nn.OpSub, steps, c.alongAxis(c.asReals(c.asInt32(2)), shape))
+		}
+		c.give(0, c.Binary(nn.OpMul, steps, c.alongAxis(c.asReals(scale), shape)))
+		return
+	}
+	if old.IsConst() {
+		c.dequantizedConstant(c.real(v, false), s, zeros)
+		return
+	}
+	if len(s) != 1 || len(zeros) != 1 || !old.Type.IsQuant8() {
+		x = c.raw(0)
+		shape := c.Dims(x)
+		steps := c.asReals(c.asInt32(0))
+		if slices.ContainsFunc(zeros, func(z int64) bool { return z != 0 }) {
+			steps = c.Binary(nn.OpSub, steps, c.alongAxis(c.asReals(c.asInt32(2)), shape))
+		}
+		c.give(0, c.Binary(nn.OpMul, steps, c.alongAxis(c.asReals(scale), shape)))
+		return
+	}
+	o := quantized(old.Type, s[0], int32(zeros[0]))
+	if !(s[0] > 0) {
+		c.Failf("scale %v", s[0])
+	}
+	form, rank := quant, 0
+	if image {
+		form, rank = quantImage, v.rank
+	}
+	c.giveAs(0, form, c.reinterpreted(x, o), rank)
+}
+
+// dequantizedConstant is a constant with its quantization: one of NNAPI's where there is
+// one, the reals else.
+func (c *conversion) dequantizedConstant(x uint32, scales []float32, zeros []int64) {
+	o := *c.Operand(x)
+	shape := c.Dims(x)
+	plain := !slices.ContainsFunc(zeros, func(z int64) bool { return z != 0 })
+	positive := !slices.ContainsFunc(scales, func(s float32) bool { return !(s > 0) || math.IsInf(float64(s), 1) })
+	switch axis := c.int("axis", 1); {
+	case !positive:
+	case len(scales) == 1 && len(zeros) == 1 && (o.Type.IsQuant8() || o.Type == nn.TensorInt32 && plain):
+		o.Scale, o.ZeroPoint = scales[0], int32(zeros[0])
+		y := c.Add(o)
+		c.ShapeLike(y, x)
+		c.giveAs(0, quant, y, 0)
+		return
+	case len(scales) > 1 && plain && len(shape) <= 4 && o.Type == nn.TensorQuant8AsymmSigned && c.int("block_size", 0) == 0:
+		d := c.Axis(axis, len(shape))
+		if int(shape[d]) != len(scales) {
+			c.Failf("%d scales along dimension %d of shape %v", len(scales), d, shape)
+		}
+		o.Type, o.Scale, o.Channel = nn.TensorQuant8SymmPerChannel, 0, &nn.ChannelQuant{Dim: uint32(d), Scales: slices.Clone(scales)}
+		c.giveAs(0, quant, c.Add(o), 0)
+		return
+	}
+	axis := 0
+	if len(scales) > 1 {
+		axis = c.Axis(c.int("axis", 1), len(shape))
+	}
+	y := c.dequantizeConstant(x, scales, zeros, axis, c.int("block_size", 0))
+	if c.Operand(c.real(c.v(1), false)).Type == nn.TensorFloat16 {
+		y = c.As(y, nn.TensorFloat16)
+	}
+	c.give(0, y)
+}
+
+// dequantizeConstant computes (x - zero) * scale of a constant; scales follow an axis, one
+// for block elements along it where block is not 0.
+func (g *graph) dequantizeConstant(x uint32, scales []float32, zeros []int64, axis int, block int64) uint32 {
+	list, ok := g.Ints(x)
+	if !ok {
+		g.Refusef("it dequantizes %v", g.Operand(x).Type)
+	}
+	shape := g.Dims(x)
+	g.Spend(8 * int64(len(list)))
+	inner, along := int64(1), int64(1)
+	if len(shape) > 0 {
+		inner, along = nn.Elements(shape[axis+1:]), int64(shape[axis])
+	}
+	if block <= 0 {
+		block = 1
+	} else if inner*((along+block-1)/block) > int64(len(scales)) {
+		g.Failf("%d scales for blocks of %d in shape %v", len(scales), block, shape)
+	}
+	reals := make([]float32, len(list))
+	for i, v := range list {
+		k, z := int64(0), int64(0)
+		if len(scales) > 1 {
+			at := int64(i) / inner % along
+			if k = at; block > 1 || int64(len(scales)) != along {
+				steps := (along + block - 1) / block
+				k = (int64(i)/(inner*along)*steps+at/block)*inner + int64(i)%inner
+			}
+		}
+		if k >= int64(len(scales)) || len(zeros) > 1 && k >= int64(len(zeros)) {
+			g.Failf("%d scales and %d zero points for shape %v", len(scales), len(zeros), shape)
+		}
+		if len(zeros) > 1 {
+			z = zeros[k]
+		} else if len(zeros) == 1 {
+			z = zeros[0]
+		}
+		reals[i] = float32(v-z) * scales[k]
+	}
+	y := g.FloatTensor(lowering.Held(shape), reals)
+	g.SetShape(y, shape)
+	return y
+}
+
+// dynamicQuantizeLinear computes scale and zero point of what it quantizes to uint8:
+//
+//	scale = (max(x, 0) - min(x, 0)) / 255,  zero = round(-min / scale)
+func dynamicQuantizeLinear(c *conversion) {
+	x := c.reals(0)
+	all := make([]int64, c.Rank(x))
+	for i := range all {
+		all[i] = int64(i)
+	}
+	extreme := func(op, with nn.OperationType) uint32 {
+		return c.Binary(with, c.Reduce(op, nn.Operand{Type: c.Operand(x).Type}, x, all, false), c.Like(x, 0))
+	}
+	least, most := extreme(nn.OpReduceMin, nn.OpMinimum), extreme(nn.OpReduceMax, nn.OpMaximum)
+	scale := c.Binary(nn.OpMul, c.Binary(nn.OpSub, most, least), c.Like(x, 1.0/255))
+	zero := c.Clamp(c.RoundEven(c.Unary(nn.OpNeg, c.Binary(nn.OpDiv, least, scale))), 0, 255)
+	steps := c.Clamp(c.Binary(nn.OpAdd, c.RoundEven(c.Binary(nn.OpDiv, x, scale)), zero), 0, 255)
+	for k, r := range []uint32{steps, scale, zero} {
+		y := r
+		if k != 1 {
+			y = c.bytes(r, nn.TensorQuant8Asymm)
+		}
+		c.ShapeLike(y, x)
+		if k > 0 {
+			c.Shape[y] = nil
+		}
+		c.give(k, y)
+	}
+}
+
+// int32s are the elements of a constant TENSOR_INT32.
+func int32s(o *nn.Operand) []int32 {
+	list := make([]int32, len(o.Data)/4)
+	for i := range list {
+		list[i] = int32(binary.LittleEndian.Uint32(o.Data[4*i:]))
+	}
+	return list
+}

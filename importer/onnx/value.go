@@ -1,0 +1,252 @@
+package onnx
+
+import (
+	"slices"
+
+	"github.com/nnsoc/nnsoc/importer/lowering"
+	"github.com/nnsoc/nnsoc/nn"
+)
+
+// Forms of a value. ONNX has the channels of an image second, [N, C, H, W]; NNAPI's
+// operations are at home with channels last, [N, H, W, C]. What an operation on images
+// gives stays so until an operator needs the file's order. A value that a DequantizeLinear
+// gave is kept as what it was before, until an operator needs the reals.
+const (
+	real       = iota
+	realImage  // channels last
+	quant      // the quantized tensor that the reals stand for
+	quantImage // both
+	forms
+)
+
+// value is what a name of the file stands for, as operands that hold the same tensor.
+type value struct {
+	forms   [forms]uint32
+	rank    int  // in the file, where there are images only
+	missing bool // an operator without NNAPI form gives it
+	from    *lowering.Graph
+}
+
+func plainValue(x uint32) *value {
+	v := &value{}
+	for i := range v.forms {
+		v.forms[i] = none
+	}
+	v.forms[real] = x
+	return v
+}
+
+// valueAs is a value of one form.
+func (g *graph) valueAs(form int, x uint32, rank int) *value {
+	v := g.valueOf(none)
+	v.forms[form], v.rank = x, rank
+	return v
+}
+
+func (v *value) has(form int) bool { return v.forms[form] != none }
+
+// quantized reports whether reals stand for a quantized tensor.
+func (v *value) quantized() bool { return v.has(quant) || v.has(quantImage) }
+
+// imageOnly reports whether all forms have channels last.
+func (v *value) imageOnly() bool { return !v.has(real) && !v.has(quant) }
+
+// toImage and fromImage are the orders of dimensions between the file's and channels last.
+var (
+	toImage   = []int{0, 2, 3, 1}
+	fromImage = []int{0, 3, 1, 2}
+)
+
+// real is the value as reals, or as the integers that it is in the file, in the file's
+// order or with channels last.
+func (g *graph) real(v *value, image bool) uint32 { return g.form(v, real, image) }
+
+// quant is the quantized tensor that the value stands for.
+func (g *graph) quant(v *value, image bool) uint32 { return g.form(v, quant, image) }
+
+func (g *graph) form(v *value, kind int, image bool) uint32 {
+	at, other := kind, kind+1
+	if image {
+		at, other = other, at
+	}
+	switch {
+	case v.has(at):
+	case v.has(other) && image:
+		v.forms[at] = g.imageOf(v.forms[other])
+	case v.has(other):
+		v.forms[at] = g.plainOf(v.forms[other], v.rank)
+	case kind == quant:
+		g.Failf("the value is not quantized")
+	case v.has(at + quant):
+		v.forms[at] = g.dequantized(v.forms[at+quant])
+	default:
+		v.forms[other] = g.dequantized(v.forms[other+quant])
+		return g.form(v, kind, image)
+	}
+	return v.forms[at]
+}
+
+func (g *graph) dequantized(x uint32) uint32 {
+	if o := g.Operand(x); o.Type == nn.TensorInt32 && o.IsConst() {
+		return g.dequantizeConstant(x, []float32{o.Scale}, []int64{0}, 0, 0)
+	}
+	return g.As(x, nn.TensorFloat32)
+}
+
+// imageOf is x with channels last. Sequences [N, C, W] become images of one row.
+func (g *graph) imageOf(x uint32) uint32 {
+	dims := g.Dims(x)
+	switch len(dims) {
+	case 3:
+		return g.transposed(g.reshaped(x, []uint32{dims[0], dims[1], 1, dims[2]}), toImage)
+	case 4:
+		return g.transposed(x, toImage)
+	}
+	g.Refusef("a tensor of shape %v is no image: NNAPI's have one or two dimensions beside batch and channels", dims)
+	return none
+}
+
+// plainOf is an image in the file's order of dimensions.
+func (g *graph) plainOf(x uint32, rank int) uint32 {
+	y := g.transposed(x, fromImage)
+	if rank == 3 {
+		d := g.Dims(y)
+		y = g.reshaped(y, []uint32{d[0], d[1], d[3]})
+	}
+	return y
+}
+
+// shape is the shape of a value in the file.
+func (g *graph) shape(v *value) []uint32 {
+	for _, form := range []int{real, quant} {
+		if v.has(form) {
+			return g.Dims(v.forms[form])
+		}
+	}
+	x := v.forms[realImage]
+	if x == none {
+		x = v.forms[quantImage]
+	}
+	return g.shapeOfImage(g.Dims(x), v.rank)
+}
+
+func (g *graph) shapeOfImage(d []uint32, rank int) []uint32 {
+	if rank == 3 {
+		return []uint32{d[0], d[3], d[2]}
+	}
+	return []uint32{d[0], d[3], d[1], d[2]}
+}
+
+// imageAxis is the axis of an image that an axis of the file is.
+func imageAxis(axis, rank int) int {
+	if rank == 3 {
+		return []int{0, 3, 2}[axis]
+	}
+	return []int{0, 3, 1, 2}[axis]
+}
+
+// transposed permutes dimensions: of a constant now, of what has one element along all
+// moved axes by a new shape.
+func (g *graph) transposed(x uint32, perm []int) uint32 {
+	o := g.Operand(x)
+	dims := g.Dims(x)
+	if len(dims) != len(perm) {
+		g.Failf("%d axes for shape %v", len(perm), dims)
+	}
+	if slices.IsSorted(perm) {
+		return x
+	}
+	out := make([]uint32, len(perm))
+	last, moved := -1, false
+	for i, p := range perm {
+		out[i] = dims[p]
+		if dims[p] != 1 {
+			moved = moved || p < last
+			last = p
+		}
+	}
+	switch {
+	case o.IsConst() && g.Wide[x] == nil:
+		return g.transposedConstant(x, perm, out)
+	case !moved:
+		return g.Reshape(x, out)
+	}
+	return g.Transpose(x, slices.Clone(perm)...)
+}
+
+func (g *graph) transposedConstant(x uint32, perm []int, out []uint32) uint32 {
+	o := *g.Operand(x)
+	dims := g.Dims(x)
+	size := o.Type.ElementBytes()
+	g.Spend(int64(len(o.Data)))
+	data := make([]byte, len(o.Data))
+	strides := make([]int, len(dims)) // of the source, in elements
+	n := 1
+	for i := len(dims) - 1; i >= 0; i-- {
+		strides[i] = n
+		n *= int(dims[i])
+	}
+	if n*size != len(data) {
+		g.Failf("a constant of shape %v has %d bytes", dims, len(data))
+	}
+	index := make([]int, len(out))
+	from := 0
+	for at := 0; at < len(data); at += size {
+		copy(data[at:at+size], o.Data[from*size:])
+		for i := len(out) - 1; i >= 0; i-- {
+			index[i]++
+			from += strides[perm[i]]
+			if index[i] < int(out[i]) {
+				break
+			}
+			from -= index[i] * strides[perm[i]]
+			index[i] = 0
+		}
+	}
+	if o.Channel != nil {
+		o.Channel = &nn.ChannelQuant{Dim: uint32(slices.Index(perm, int(o.Channel.Dim))), Scales: o.Channel.Scales}
+	}
+	o.Lifetime, o.Data, o.Dimensions = nn.ConstantCopy, data, lowering.Held(out)
+	y := g.Add(o)
+	g.SetShape(y, out)
+	return y
+}
+
+// reshaped gives x another shape of as many elements; constants at once.
+func (g *graph) reshaped(x uint32, shape []uint32) uint32 {
+	if slices.Equal(g.Dims(x), shape) {
+		return x
+	}
+	if o := *g.Operand(x); o.IsConst() {
+		if nn.Elements(shape) != nn.Elements(g.Dims(x)) {
+			g.Failf("shape %v for a constant of shape %v", shape, g.Dims(x))
+		}
+		if o.Channel != nil {
+			return g.reshapedChannels(o, x, shape)
+		}
+		o.Dimensions = lowering.Held(shape)
+		y := g.Add(o)
+		g.SetShape(y, shape)
+		if w, ok := g.Wide[x]; ok {
+			g.Wide[y] = w
+		}
+		return y
+	}
+	return g.Reshape(x, shape)
+}
+
+// reshapedChannels is a new shape of a constant quantized per channel, whose channels stay
+// a dimension.
+func (g *graph) reshapedChannels(o nn.Operand, x uint32, shape []uint32) uint32 {
+	old := g.Dims(x)
+	before := nn.Elements(old[:o.Channel.Dim])
+	for i, d := range shape {
+		if nn.Elements(shape[:i]) == before && d == old[o.Channel.Dim] && len(shape) <= 4 {
+			o.Channel = &nn.ChannelQuant{Dim: uint32(i), Scales: o.Channel.Scales}
+			o.Dimensions = shape
+			return g.Add(o)
+		}
+	}
+	g.Refusef("a constant quantized per channel takes the shape %v", shape)
+	return none
+}
