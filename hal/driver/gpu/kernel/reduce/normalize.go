@@ -8,36 +8,6 @@ import (
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
-// rows walks along the depth of [Outer][Depth][Inner]: lanes are rows.
-type rows struct {
-	*rdna.Builder
-	depth, inner int
-	first        codegen.Reg // index of a lane's first element
-}
-
-func newRows(a *rdna.Builder, depth, inner int) *rows {
-	outer, in := a.DivConstV(a.Lane(kernel.FlatGroup), inner, "outer")
-	return &rows{a, depth, inner, a.Sum(a.Times(outer, depth*inner), in)}
-}
-
-// each emits body for every element of the rows, with its index.
-func (r *rows) each(name string, body func(at codegen.Reg)) {
-	at := r.Variable(r.first)
-	r.For(r.depth, name, func(codegen.Reg) {
-		body(at)
-		r.Increase(at, r.inner)
-	})
-}
-
-// work is the estimate of n passes over rows of cost instructions per element.
-func work(in, out *layout.Tensor, rows, depth, n, cost int) kernel.Work {
-	waves := (rows + 31) / 32
-	return kernel.Work{
-		Waves: waves, Instructions: int64(waves) * int64(20+n*depth*cost), Loads: int64(waves) * int64(n*depth),
-		ReadBytes: int64(in.Bytes()), WriteBytes: int64(out.Bytes()), Chain: n * depth,
-	}
-}
-
 // L2NormShape is the size of an L2 normalization: [Outer][Depth][Inner], along the depth.
 type L2NormShape struct {
 	Outer, Depth, Inner int
@@ -66,35 +36,37 @@ func (k *L2Norm) Pack(*kernel.Memory) kernel.Key {
 }
 
 // Work implements kernel.Kernel.
-func (k *L2Norm) Work() kernel.Work { return work(k.In, k.Out, k.Outer*k.Inner, k.Depth, 2, 6) }
+func (k *L2Norm) Work() kernel.Work {
+	return rowShape{k.Outer, k.Depth, k.Inner}.work(k.In, k.Out, 2, 6)
+}
 
 // minNorm is what shorter rows of floats are taken for.
 const minNorm = 1e-6
 
 // Emit implements kernel.Key.
 func (k L2NormKey) Emit(a *rdna.Builder) kernel.Grid {
-	r := newRows(a, k.Depth, k.Inner)
+	r := newRows(a, rowShape{k.Outer, k.Depth, k.Inner})
 	sum := a.Variable(0)
 	if k.In.Elem.IsFloat() {
 		r.each("sum", func(at codegen.Reg) {
 			x := a.Element(k.In, at)
 			a.Set(sum, a.AddF(sum, a.MulF(x, x)))
 		})
-		norm := a.MaxF(a.Op1(rdna2.V_SQRT_F32_E32, a.V("root"), sum), float32(minNorm))
+		norm := a.MaxF(a.Op1(rdna2.V_SQRT_F32_E32, a.V("root"), r.fold(rdna2.V_ADD_F32_E32, sum)), float32(minNorm))
 		r.each("result", func(at codegen.Reg) { a.SetElement(k.Out, at, a.Divide(a.Element(k.In, at), norm)) })
-		return kernel.Flat(k.Outer * k.Inner)
+		return r.grid()
 	}
 	r.each("sum", func(at codegen.Reg) {
 		x := a.Centre(a.Element(k.In, at), k.Zero)
 		a.Emit(rdna2.V_MAD_I32_I24, sum, x, x, sum)
 	})
-	factor, shift := a.InverseSqrt(sum)
+	factor, shift := a.InverseSqrt(r.fold(rdna2.V_ADD_NC_U32_E32, sum))
 	lo, hi := k.Out.Elem.Limits()
 	r.each("result", func(at codegen.Reg) {
 		x := a.ShiftLeft(a.Centre(a.Element(k.In, at), k.Zero), 7, "x")
 		a.SetElement(k.Out, at, a.Saturate(a.RoundingShiftLanes(a.DoublingHigh(x, factor), shift), lo+128, lo, hi))
 	})
-	return kernel.Flat(k.Outer * k.Inner)
+	return r.grid()
 }
 
 // LocalResponseShape is the size of a local response normalization: [Outer][Depth][Inner],
@@ -127,7 +99,7 @@ func (k *LocalResponse) Pack(*kernel.Memory) kernel.Key {
 
 // Work implements kernel.Kernel.
 func (k *LocalResponse) Work() kernel.Work {
-	return work(k.In, k.Out, k.Out.N, 2*k.Radius+1, 1, 10)
+	return perLane(k.In, k.Out, k.Out.N, 2*k.Radius+1, 1, 10)
 }
 
 // Emit implements kernel.Key.
@@ -177,24 +149,26 @@ func (k *InstanceNorm) Pack(*kernel.Memory) kernel.Key {
 }
 
 // Work implements kernel.Kernel.
-func (k *InstanceNorm) Work() kernel.Work { return work(k.In, k.Out, k.Outer*k.Inner, k.Depth, 3, 6) }
+func (k *InstanceNorm) Work() kernel.Work {
+	return rowShape{k.Outer, k.Depth, k.Inner}.work(k.In, k.Out, 3, 6)
+}
 
 // Emit implements kernel.Key.
 func (k InstanceNormKey) Emit(a *rdna.Builder) kernel.Grid {
-	r := newRows(a, k.Depth, k.Inner)
+	r := newRows(a, rowShape{k.Outer, k.Depth, k.Inner})
 	count := a.Constant(float32(k.Depth))
 	sum, squares := a.Variable(0), a.Variable(0)
 	r.each("mean", func(at codegen.Reg) { a.Set(sum, a.AddF(sum, a.Element(k.In, at))) })
-	mean := a.Divide(sum, count)
+	mean := a.Divide(r.fold(rdna2.V_ADD_F32_E32, sum), count)
 	r.each("variance", func(at codegen.Reg) {
 		d := a.SubF(a.Element(k.In, at), mean)
 		a.Emit(rdna2.V_FMAC_F32_E32, squares, d, d)
 	})
-	deviation := a.Op1(rdna2.V_SQRT_F32_E32, a.V("deviation"), a.AddF(a.Divide(squares, count), k.Epsilon))
+	deviation := a.Op1(rdna2.V_SQRT_F32_E32, a.V("deviation"), a.AddF(a.Divide(r.fold(rdna2.V_ADD_F32_E32, squares), count), k.Epsilon))
 	scale := a.Divide(a.Constant(k.Gamma), deviation)
 	r.each("result", func(at codegen.Reg) {
 		d := a.SubF(a.Element(k.In, at), mean)
 		a.SetElement(k.Out, at, a.Op3(rdna2.V_FMA_F32, a.V("y"), d, scale, a.Constant(k.Beta)))
 	})
-	return kernel.Flat(k.Outer * k.Inner)
+	return r.grid()
 }

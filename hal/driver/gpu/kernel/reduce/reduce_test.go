@@ -6,9 +6,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/reduce"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kerneltest"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
+	"github.com/nnsoc/nnsoc/nn/fixedpoint"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // numbers are n values between -8 and 8, exact in halves.
@@ -102,5 +105,77 @@ func TestMean(t *testing.T) {
 				c.Compare(t, tolerance, func(i int) float64 { return want[i] })
 			})
 		}
+	}
+}
+
+// rowShapes are [Outer][Depth][Inner] whose rows a lane has for itself, and that the lanes of a
+// wave share, with and without a rest.
+var rowShapes = [][3]int{{3, 5, 2}, {2, 32, 1}, {3, 50, 3}, {1, 97, 1}, {2, 33, 40}, {1, 150, 40}}
+
+// rowOf is the index of the first element of the row of element i, and the row's stride.
+func rowOf(s [3]int, i int) (first, stride int) {
+	return i/(s[1]*s[2])*s[1]*s[2] + i%s[2], s[2]
+}
+
+// TestNormalize: rows of all shapes have length 1, or mean and deviation as asked for.
+func TestNormalize(t *testing.T) {
+	r := rand.New(rand.NewPCG(22, 3))
+	for _, s := range rowShapes {
+		n := s[0] * s[1] * s[2]
+		x := numbers(r, n)
+		moments := func(i int) (mean, squares float64) {
+			first, stride := rowOf(s, i)
+			for d := range s[1] {
+				v := float64(x[first+d*stride])
+				mean, squares = mean+v/float64(s[1]), squares+v*v
+			}
+			return mean, squares
+		}
+		in, out := kerneltest.Tensor(layout.F32, n), kerneltest.Tensor(layout.F32, n)
+		for name, k := range map[string]kernel.Kernel{
+			"l2":       &reduce.L2Norm{L2NormShape: reduce.L2NormShape{Outer: s[0], Depth: s[1], Inner: s[2]}, In: in, Out: out},
+			"instance": &reduce.InstanceNorm{InstanceNormShape: reduce.InstanceNormShape{Outer: s[0], Depth: s[1], Inner: s[2], Gamma: 2, Beta: 3, Epsilon: 0.5}, In: in, Out: out},
+		} {
+			t.Run(fmt.Sprintf("%s/%v", name, s), func(t *testing.T) {
+				c := kerneltest.Case{Kernel: k, Inputs: []*layout.Tensor{in}, Data: [][]byte{kerneltest.Stored(layout.F32, x)}, Output: out}
+				c.Compare(t, 1e-5, func(i int) float64 {
+					mean, squares := moments(i)
+					if name == "l2" {
+						return float64(x[i]) / math.Sqrt(squares)
+					}
+					return (float64(x[i])-mean)/math.Sqrt(squares/float64(s[1])-mean*mean+0.5)*2 + 3
+				})
+			})
+		}
+	}
+}
+
+// TestQuantizedSoftmax: results are those of the reference's arithmetic, in 1/256.
+func TestQuantizedSoftmax(t *testing.T) {
+	r := rand.New(rand.NewPCG(22, 4))
+	q := opspec.SoftmaxQuant{Mult: fixedpoint.Multiplier{M: 1 << 30, Shift: 22}, DiffMin: -255, Lo: 0, Hi: 255} // 1/16 a step
+	for _, s := range rowShapes {
+		t.Run(fmt.Sprint(s), func(t *testing.T) {
+			n := s[0] * s[1] * s[2]
+			data := make([]byte, n)
+			for i := range data {
+				data[i] = byte(r.IntN(256))
+			}
+			in, out := kerneltest.Tensor(layout.U8, n), kerneltest.Tensor(layout.U8, n)
+			c := kerneltest.Case{Kernel: &reduce.QuantizedSoftmax{Outer: s[0], Depth: s[1], Inner: s[2], Quant: q, In: in, Out: out},
+				Inputs: []*layout.Tensor{in}, Data: [][]byte{data}, Output: out}
+			c.Compare(t, 0, func(i int) float64 {
+				first, stride := rowOf(s, i)
+				top, sum := int32(0), int32(0)
+				for d := range s[1] {
+					top = max(top, int32(data[first+d*stride]))
+				}
+				for d := range s[1] {
+					sum += opspec.SoftmaxSumTerm(q.Exp(int32(data[first+d*stride]) - top))
+				}
+				scale, shift := opspec.SoftmaxScale(sum)
+				return float64(q.Finish(q.Exp(int32(data[i])-top), scale, shift))
+			})
+		})
 	}
 }

@@ -103,8 +103,8 @@ func (s SoftmaxKey) Emit(a *rdna.Builder) kernel.Grid {
 	return kernel.Grid{Lanes: [3]int{32 * s.Outer * s.Inner, 1, 1}, Workgroup: 32}
 }
 
-// QuantizedSoftmax is a softmax of 8-bit elements: lanes are rows, exponentials of differences
-// to the maximum come from a table.
+// QuantizedSoftmax is a softmax of 8-bit elements: exponentials of differences to the maximum
+// come from a table.
 type QuantizedSoftmax struct {
 	Outer, Depth, Inner int
 	Quant               opspec.SoftmaxQuant
@@ -133,18 +133,19 @@ func (s *QuantizedSoftmax) Pack(m *kernel.Memory) kernel.Key {
 
 // Work implements kernel.Kernel.
 func (s *QuantizedSoftmax) Work() kernel.Work {
-	return work(s.In, s.Out, s.Outer*s.Inner, s.Depth, 3, 10)
+	return rowShape{s.Outer, s.Depth, s.Inner}.work(s.In, s.Out, 3, 10)
 }
 
 // Emit implements kernel.Key.
 func (s QuantizedSoftmaxKey) Emit(a *rdna.Builder) kernel.Grid {
-	r := newRows(a, s.Depth, s.Inner)
+	r := newRows(a, rowShape{s.Outer, s.Depth, s.Inner})
 	lo, _ := s.In.Elem.Limits()
 	top, sum := a.Variable(uint32(lo)), a.Variable(0)
 	r.each("maximum", func(at codegen.Reg) { a.Set(top, a.Greatest(top, a.Element(s.In, at))) })
+	top = r.fold(rdna2.V_MAX_I32_E32, top)
 	exp := func(at codegen.Reg) codegen.Reg { return a.Word(s.Table, a.Less(top, a.Element(s.In, at))) }
 	r.each("sum", func(at codegen.Reg) { a.Increase(sum, a.RoundingShift(exp(at), 12)) })
-	factor, shift := a.ReciprocalOfSum(sum)
+	factor, shift := a.ReciprocalOfSum(r.fold(rdna2.V_ADD_NC_U32_E32, sum))
 	shift = a.Sum(shift, 31-8)
 	tiny := a.Where(rdna2.V_CMP_LT_I32_E64, 31, shift) // no bit of the result is left
 	factor, shift = a.Choose(factor, 0, tiny), a.Choose(shift, 0, tiny)
@@ -152,5 +153,5 @@ func (s QuantizedSoftmaxKey) Emit(a *rdna.Builder) kernel.Grid {
 		y := a.RoundingShiftLanes(a.DoublingHigh(exp(at), factor), shift)
 		a.SetElement(s.Out, at, a.Saturate(y, s.Lo, s.Lo, s.Hi))
 	})
-	return kernel.Flat(s.Outer * s.Inner)
+	return r.grid()
 }
