@@ -281,14 +281,10 @@ func (p *detection) run(x *Run) error {
 			found = found[:m]
 		}
 		counts[i] = int32(len(found))
-		first := 0
-		if p.Background {
-			first = 1
-		}
 		for k, f := range found {
 			outScores[i*m+k] = own[f]
 			copy(outBoxes[4*(i*m+k):], boxes[f/p.Classes][:])
-			classes[i*m+k] = int32(f%p.Classes - first)
+			classes[i*m+k] = int32(f%p.Classes - p.FirstLabel())
 		}
 	}
 	x.setReals(p.OutScores, outScores)
@@ -308,12 +304,8 @@ func (p *detection) decode(d, a []float32) box {
 // perClass suppresses within each class and keeps the best overall.
 func (p *detection) perClass(scores []float32, boxes []box) []int {
 	s := suppression{threshold: p.Overlap}
-	first := 0
-	if p.Background {
-		first = 1
-	}
 	var all []int
-	for c := first; c < p.Classes; c++ {
+	for c := 1; c < p.Classes; c++ { // class 0 is the background
 		var candidates []int
 		for k := range boxes {
 			if f := k*p.Classes + c; scores[f] > p.AtLeast {
@@ -330,16 +322,12 @@ func (p *detection) perClass(scores []float32, boxes []box) []int {
 // of those kept.
 func (p *detection) perBox(scores []float32, boxes []box) []int {
 	s := suppression{threshold: p.Overlap}
-	first := 0
-	if p.Background {
-		first = 1
-	}
 	ranked := make([][]int, len(boxes))
 	best := make([]float32, len(boxes))
 	var candidates []int
 	for k := range boxes {
 		var order []int
-		for c := first; c < p.Classes; c++ {
+		for c := 1; c < p.Classes; c++ { // class 0 is the background
 			order = append(order, k*p.Classes+c)
 		}
 		sort.SliceStable(order, func(i, j int) bool { return scores[order[i]] > scores[order[j]] })

@@ -143,7 +143,12 @@ func reducer[T int32 | float32](t nn.OperationType, least, most T) (T, func(a, b
 	case nn.OpReduceSum:
 		return 0, func(a, b T) T { return a + b }
 	case nn.OpReduceProd:
-		return 1, func(a, b T) T { return a * b }
+		return 1, func(a, b T) T {
+			if a == 0 || b == 0 {
+				return 0 // even where the other is infinite
+			}
+			return a * b
+		}
 	case nn.OpReduceMax:
 		return least, func(a, b T) T { return max(a, b) }
 	}

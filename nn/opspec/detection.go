@@ -183,6 +183,11 @@ func readBoxTransform(a *Args) (BoxTransform, error) {
 	b := BoxTransform{Regions: a.In("roi"), Deltas: a.In("deltas"), Batches: a.In("batches"), Images: a.In("image_info"),
 		Output: a.Op.Outputs[0], Type: a.Key}
 	var err error
+	for _, name := range []string{"roi", "image_info"} {
+		if err := a.eighths(name); err != nil {
+			return b, err
+		}
+	}
 	if b.Rois, err = a.regions("roi", "batches", 4); err != nil {
 		return b, err
 	}
@@ -198,6 +203,14 @@ func readBoxTransform(a *Args) (BoxTransform, error) {
 	}
 	b.Classes, b.N = int(b.Dims[1]/4), int(images[0])
 	return b, nil
+}
+
+// eighths checks that quantized coordinates are eighths of a pixel.
+func (a *Args) eighths(name string) error {
+	if o := &a.View.Operands[a.In(name)]; o.Type == nn.TensorQuant16Asymm && (o.Scale != 0.125 || o.ZeroPoint != 0) {
+		return a.errorf(name, "scale %v and zero point %d, 0.125 and 0 needed", o.Scale, o.ZeroPoint)
+	}
+	return nil
 }
 
 // detectionRows choose regions by their scores. The work of suppressions is an upper bound.
@@ -294,9 +307,17 @@ type Detection struct {
 	Encoding                                  int        // values of a delta, of which four count
 	Scale                                     [4]float32 // of the deltas: y, x, height, width
 	Regular                                   bool       // suppression by class, not by box
-	Background                                bool       // class 0 is none
+	Background                                bool       // labels count the background, which is class 0 and never found
 	Limit, ClassesPerBox, PerClass            int32      // at most so many detections
 	AtLeast, Overlap                          float32    // thresholds of the scores and of the kernel
+}
+
+// FirstLabel is what is taken from the number of a class to give its label.
+func (p *Detection) FirstLabel() int {
+	if p.Background {
+		return 0
+	}
+	return 1
 }
 
 // Detection reads a DETECTION_POSTPROCESSING.

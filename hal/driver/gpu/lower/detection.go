@@ -275,20 +275,16 @@ func (l *Lowering) detections(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	first := 0
-	if p.Background {
-		first = 1
-	}
-	classes := p.Classes - first
+	classes := p.Classes - 1 // the first is the background
 	if classes < 1 || p.Boxes == 0 || p.Limit < 1 || p.Regular && p.PerClass < 1 || !p.Regular && p.ClassesPerBox < 1 {
 		return maxDetections.Broken("%d boxes of %d classes, %d detections", p.Boxes, classes, p.Limit)
 	}
-	s := detection.DetectionShape{Batches: p.Batches, Boxes: p.Boxes, Classes: classes, PerClass: p.Regular, Limit: int(p.Limit), Ranked: min(classes, int(p.ClassesPerBox))}
+	s := detection.DetectionShape{Batches: p.Batches, Boxes: p.Boxes, Classes: classes, PerClass: p.Regular, Limit: int(p.Limit), Ranked: min(classes, int(p.ClassesPerBox)), Label: 1 - p.FirstLabel()}
 	boxes := l.Temporary(layout.F32, 4*p.Batches*p.Boxes)
 	l.Add(&detection.Decoded{Batches: p.Batches, Boxes: p.Boxes, Encoding: p.Encoding, Scale: p.Scale, Deltas: in[1], Anchors: in[2], Out: boxes},
 		[]*layout.Tensor{in[1], in[2]}, []*layout.Tensor{boxes})
 	k := &detection.Detections{DetectionShape: s, Boxes2D: boxes}
-	reads, err := l.rankDetections(op, &p, k, in[0], first)
+	reads, err := l.rankDetections(op, &p, k, in[0])
 	if err != nil {
 		return err
 	}
@@ -313,7 +309,7 @@ func (l *Lowering) detections(op *nn.Operation) error {
 
 // rankDetections ranks boxes and suppresses those that overlap a better one: class by class, or
 // by the best class of each box.
-func (l *Lowering) rankDetections(op *nn.Operation, p *opspec.Detection, k *detection.Detections, scores *layout.Tensor, first int) (reads []*layout.Tensor, err error) {
+func (l *Lowering) rankDetections(op *nn.Operation, p *opspec.Detection, k *detection.Detections, scores *layout.Tensor) (reads []*layout.Tensor, err error) {
 	s := &k.DetectionShape
 	rows := p.Batches
 	r := detection.RankedShape{N: p.Boxes, Groups: p.Batches, Boxes: p.Boxes, Overlap: p.Overlap, Bounded: true, AtLeast: p.AtLeast}
@@ -325,10 +321,10 @@ func (l *Lowering) rankDetections(op *nn.Operation, p *opspec.Detection, k *dete
 	if p.Regular {
 		rows *= s.Classes
 		dims := []int{p.Batches, s.Classes, p.Boxes}
-		err = l.copy(scores, float, block{dims: dims, from: []int{p.Boxes * p.Classes, 1, p.Classes}, to: layout.Dense(dims), inAt: first})
+		err = l.copy(scores, float, block{dims: dims, from: []int{p.Boxes * p.Classes, 1, p.Classes}, to: layout.Dense(dims), inAt: 1})
 	} else {
 		dims := []int{p.Batches * p.Boxes, s.Classes}
-		err = l.copy(scores, float, block{dims: dims, from: []int{p.Classes, 1}, to: layout.Dense(dims), inAt: first})
+		err = l.copy(scores, float, block{dims: dims, from: []int{p.Classes, 1}, to: layout.Dense(dims), inAt: 1})
 	}
 	if err != nil {
 		return nil, err

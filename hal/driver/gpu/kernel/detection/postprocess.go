@@ -60,6 +60,7 @@ type DetectionShape struct {
 	Ranked                  int // classes of a box, where boxes are suppressed by their best
 	PerClass                bool
 	Limit                   int // detections of an image
+	Label                   int // of the first class behind the background
 }
 
 // Detections writes the best of what suppression keeps. With PerClass there is a list for each
@@ -125,7 +126,7 @@ func (k *DetectionsKey) write(a *rdna.Builder, batch, at, score, from, class cod
 	to := a.Sum(a.Times(batch, k.Limit), at)
 	a.SetElement(k.OutScores, to, score)
 	storeBox(a, k.OutRegions, a.ShiftLeft(to, 2, "box"), loadBox(a, k.Boxes2D, a.ShiftLeft(a.Sum(a.Times(batch, k.Boxes), from), 2, "from")))
-	a.SetElement(k.OutClasses, to, class)
+	a.SetElement(k.OutClasses, to, a.Sum(class, k.Label))
 }
 
 // perClass counts for each survivor those before it in all lists of its image.
