@@ -49,8 +49,12 @@ var ops = [numOps]struct {
 
 func addFloat(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg { return a.AddF(acc, x) }
 func addInt(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg   { return a.Sum(acc, x) }
-func mulFloat(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg { return a.MulF(acc, x) }
 func mulInt(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg   { return a.Times(acc, x) }
+
+// mulFloat multiplies so that nothing times infinity is nothing, as the reference reduces.
+func mulFloat(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg {
+	return a.Op2(rdna2.V_MUL_LEGACY_F32_E32, a.V("folded"), acc, x)
+}
 
 func extreme(op rdna2.Op) func(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg {
 	return func(a *rdna.Builder, acc, x codegen.Reg) codegen.Reg { return a.Extreme(op, acc, x) }
