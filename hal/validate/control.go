@@ -69,8 +69,8 @@ func (c *checker) loop(o *opspec.While) error {
 }
 
 func (c *checker) boolean(o *nn.Operand, what string) error {
-	if o.Type != nn.TensorBool8 || (o.Known() && o.Elements() != 1) {
-		return c.errorf("the %s is %s %v, one TENSOR_BOOL8 element needed", what, o.Type, o.Dimensions)
+	if o.Type != nn.TensorBool8 || (o.Known() && (len(o.Dimensions) != 1 || o.Elements() != 1)) {
+		return c.errorf("the %s is %s %v, one TENSOR_BOOL8 [1] needed", what, o.Type, o.Dimensions)
 	}
 	return nil
 }

@@ -150,8 +150,15 @@ func (a *Args) lstmCell(d *direction) (c LstmCell, err error) {
 	if c.Coupled != (c.Recurrent[GateInput] == None) {
 		return c, a.errorf(d.prefix+"input_to_input_weights", "given without recurrent_to_input_weights or the reverse")
 	}
-	if !c.Coupled && c.Bias[GateInput] == None {
+	switch given := c.Bias[GateInput] != None; {
+	case !c.Coupled && !given:
 		return c, a.errorf(d.prefix+"input_gate_bias", "is missing")
+	case c.Coupled && given:
+		return c, a.errorf(d.prefix+"input_gate_bias", "given without input_to_input_weights")
+	}
+	peep := c.Peephole[GateOutput] != None
+	if (c.Peephole[GateForget] != None) != peep || !c.Coupled && (c.Peephole[GateInput] != None) != peep || c.Peephole[GateInput] != None && !peep {
+		return c, a.errorf(d.prefix+"cell_to_output_weights", "only some gates have peepholes")
 	}
 	for _, g := range []int{GateCell, GateOutput} {
 		if (c.Norm[g] == None) != (c.Norm[GateForget] == None) {
@@ -164,7 +171,9 @@ func (a *Args) lstmCell(d *direction) (c LstmCell, err error) {
 	if c.Projection == None && c.Out != c.Units {
 		return c, a.errorf(state+"_in", "%d values without a projection, %d needed", c.Out, c.Units)
 	}
-	_, c.ProjectionBias, err = a.maybe(d.prefix+"projection_bias", c.Out)
+	if _, c.ProjectionBias, err = a.maybe(d.prefix+"projection_bias", c.Out); err == nil && c.Projection == None && c.ProjectionBias != None {
+		err = a.errorf(d.prefix+"projection_bias", "given without projection_weights")
+	}
 	return c, err
 }
 

@@ -41,8 +41,12 @@ const (
 // cellFunction reads the function of a recurrent cell.
 func (a *Args) cellFunction() (int32, error) {
 	v, err := a.Int32("activation")
-	if err == nil && (v < int32(nn.ActNone) || v > int32(nn.ActRelu6)) && v != CellTanh && v != CellSigmoid {
-		err = a.errorf("activation", "code %d is not 0 to 4 or 6", v)
+	switch v {
+	case int32(nn.ActNone), int32(nn.ActRelu), int32(nn.ActRelu6), CellTanh, CellSigmoid:
+	default:
+		if err == nil {
+			err = a.errorf("activation", "code %d is not 0, 1, 3, 4 or 6", v)
+		}
 	}
 	return v, err
 }

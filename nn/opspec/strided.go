@@ -106,6 +106,8 @@ func readTranspose(a *Args) (Strided, error) {
 		if perm, err = a.Int32s("perm"); err != nil {
 			return s, err
 		}
+	} else if rank != 2 {
+		return s, a.errorf("perm", "is omitted for rank %d, only rank 2 has one without", rank)
 	}
 	if len(perm) != rank {
 		return s, a.errorf("perm", "%d entries for rank %d", len(perm), rank)
