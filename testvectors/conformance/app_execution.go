@@ -17,6 +17,7 @@ func executionChecks() []Check {
 		{Name: "states and arguments of an execution", Rows: []string{"C0-4", "C7-1", "C7-2", "C7-4"}, Run: executionStates},
 		{Name: "arguments in memories", Rows: []string{"C7-3", "C8-1", "C8-2"}, Run: memoryArguments},
 		{Name: "timing and timeouts need one device", Rows: []string{"C3-4", "C7-5", "C7-6"}, Run: executionTiming, EachDevice: true},
+		{Name: "durations are microseconds of drivers and nanoseconds of apps", Rows: []string{"I4-25"}, Run: durations},
 		{Name: "the ways to compute", Rows: []string{"C0-6", "C7-6b", "C7-7", "C7-8"}, Run: waysToCompute, EachDevice: true},
 		{Name: "a burst carries one execution at a time", Rows: []string{"C7-8"}, Run: busyBurst},
 		{Name: "executions wait for fences of drivers and signal their own", Rows: []string{"C0-5", "C7-9"}, Run: appFences, EachDevice: true},
@@ -136,6 +137,47 @@ func (t *T) plain(c *nnapi.Compilation, bytes int) *nnapi.Execution {
 	t.OK("input", e.SetInput(0, nil, make([]byte, bytes)))
 	t.OK("output", e.SetOutput(0, nil, make([]byte, bytes)))
 	return e
+}
+
+// slow reports the same timing for every execution.
+type slow struct{ hal.Device }
+
+func (d *slow) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
+	p, err := d.Device.PrepareModel(m, o)
+	return &slowModel{p}, err
+}
+
+type slowModel struct{ hal.PreparedModel }
+
+func (p *slowModel) ExecuteFenced(r *hal.Request, _ []*hal.SyncFence, _ hal.ExecuteOptions, _ time.Duration) (*hal.FencedExecution, error) {
+	res, err := p.PreparedModel.Execute(r, hal.ExecuteOptions{Functional: true})
+	if err != nil {
+		return nil, err
+	}
+	fence := hal.NewSyncFence()
+	fence.Signal(0, nil)
+	return hal.NewFencedExecution(fence, func() (hal.FencedInfo, error) {
+		return hal.FencedInfo{TimingLaunched: hal.Timing{OnDevice: 17, InDriver: 19}, TimingFenced: hal.Timing{OnDevice: 7, InDriver: 9}, Result: res}, nil
+	}), nil
+}
+
+func durations(t *T) {
+	own := t.on(&slow{newPicky("slow", nn.OpRelu, nn.OpRelu1, nn.OpRelu6)})
+	c, _, n := own.onDevice()
+	e := own.plain(c, n)
+	t.OK("timing", e.SetMeasureTiming(true))
+	begin := hal.NewSyncFence()
+	begin.Signal(0, nil)
+	event, err := nnapi.NewEventFromSyncFence(begin)
+	t.OK("event", err)
+	v, err := e.StartComputeWithDependencies([]*nnapi.Event{event}, 0)
+	t.OK("start", err)
+	t.OK("wait", v.Wait())
+	for kind, want := range map[nnapi.DurationCode]uint64{nnapi.FencedOnHardware: 7000, nnapi.FencedInDriver: 9000} {
+		got, err := e.Duration(kind)
+		t.OK("duration", err)
+		Equal(t, fmt.Sprint("ns of duration ", kind), got, want)
+	}
 }
 
 func executionTiming(t *T) {

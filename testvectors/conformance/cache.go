@@ -15,11 +15,11 @@ import (
 
 func cacheChecks() []Check {
 	return []Check{
-		{Name: "numbers of cache files", Rows: []string{"A4-7"}, Run: cacheNumbers, EachDevice: true},
-		{Name: "a cached model computes the same", Rows: []string{"A4-8", "A4-9", "A7-1", "A7-3", "A7-4", "A7-10", "A7-11", "E1-10"}, Run: cacheComputes, EachDevice: true},
-		{Name: "bad handles do not make preparing fail", Rows: []string{"A7-2", "A7-6", "E1-10"}, Run: cacheHandles, EachDevice: true},
+		{Name: "numbers of cache files", Rows: []string{"A4-7", "H2-6"}, Run: cacheNumbers, EachDevice: true},
+		{Name: "a cached model computes the same", Rows: []string{"A4-8", "A4-9", "A7-1", "A7-3", "A7-4", "A7-10", "A7-11", "E1-10", "H2-3", "H3-10"}, Run: cacheComputes, EachDevice: true},
+		{Name: "bad handles do not make preparing fail", Rows: []string{"A7-2", "A7-6", "E1-10", "I4-5"}, Run: cacheHandles, EachDevice: true},
 		{Name: "a cache that cannot be used is a failure", Rows: []string{"A7-5", "A7-7", "A7-8", "E1-11"}, Run: cacheCorrupt, EachDevice: true},
-		{Name: "files that change during use do no harm", Rows: []string{"A7-9", "E1-10"}, Run: cacheRace, EachDevice: true},
+		{Name: "files that change during use do no harm", Rows: []string{"A7-9", "E1-10", "I4-22"}, Run: cacheRace, EachDevice: true},
 		{Name: "compilation caching", Rows: []string{"C2-7", "C9-1", "C9-2", "C9-3", "C9-5"}, Run: appCaching, EachDevice: true},
 		{Name: "caching with a driver that has none", Rows: []string{"C9-4"}, Run: noCaching},
 	}

@@ -12,12 +12,12 @@ import (
 
 func capabilityChecks() []Check {
 	return []Check{
-		{Name: "figures are positive, sorted and stay", Rows: []string{"A1-1", "B-1", "B-4", "E1-1"}, Run: figures, EachDevice: true},
+		{Name: "figures are positive, sorted and stay", Rows: []string{"A1-1", "B-1", "B-4", "E1-1", "I4-14"}, Run: figures, EachDevice: true},
 		{Name: "conversions between versions", Rows: []string{"A4-3", "B-2", "B-3", "B-7", "B-8", "D3-2", "D3-3"}, Run: convertedFigures, EachDevice: true},
 		{Name: "compliance with earlier versions", Rows: []string{"B-9", "D3-1", "E6-7"}, Run: compliance},
 		{Name: "a type without figure is as slow as can be", Rows: []string{"B-5", "B-12", "B-18", "D3-4", "D3-5"}, Run: lookups},
-		{Name: "what a device promises for an operation", Rows: []string{"B-6", "B-10", "B-11", "E6-4"}, Run: promises},
-		{Name: "the best device of each operation", Rows: []string{"B-13", "E6-1"}, Run: bestDevice},
+		{Name: "what a device promises for an operation", Rows: []string{"B-6", "B-10", "B-11", "E6-4", "I4-15"}, Run: promises},
+		{Name: "the best device of each operation", Rows: []string{"B-13", "E6-1", "I4-16"}, Run: bestDevice},
 		{Name: "the CPU counts one", Rows: []string{"B-16"}, Run: cpuFigures, EachDevice: true},
 		{Name: "support queries of an earlier version", Rows: []string{"B-17"}, Run: filters, EachDevice: true},
 	}

@@ -1,3 +1,11 @@
+// Package conformance proves the obligations of the NNAPI HAL and runtime row by row: rows.txt lists
+// them with their ids, a Check proves some of them on every device or once, and a row
+// with neither check nor reason fails a test. docs/CONFORMANCE.md is generated from both;
+// nnsoc conformance runs the checks of a row.
+//
+// The rows are of ten sections: A the HAL's interfaces, B capabilities, C the runtime, D utilities, E the
+// vendor test suite, F the ML Test Suite, G types and versions, H what drivers of others do, I traps, J the life
+// of a driver.
 package conformance
 
 import (
@@ -28,6 +36,7 @@ func groups() [][]Check {
 		statusChecks(), deviceChecks(), extensionChecks(), preparedChecks(), burstChecks(), cacheChecks(),
 		fencedChecks(), memoryChecks(), capabilityChecks(), utilityChecks(), vtsChecks(), mutationChecks(), lifecycleChecks(),
 		editChecks(), serviceChecks(), runtimeChecks(), ruleChecks(), appChecks(), executionChecks(), planChecks(), propertyChecks(),
+		mltsChecks(), trapChecks(),
 	}
 }
 

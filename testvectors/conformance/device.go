@@ -13,18 +13,18 @@ import (
 
 func deviceChecks() []Check {
 	return []Check{
-		{Name: "support queries", Rows: []string{"A1-2"}, Run: supportQueries, EachDevice: true},
-		{Name: "an invalid model or option ends in the launch and in the callback", Rows: []string{"A1-3", "A1-7", "A11-1", "A11-2", "A11-7", "D2-12", "E2-21", "E2-22"}, Run: launches, EachDevice: true},
+		{Name: "support queries", Rows: []string{"A1-2", "I4-12"}, Run: supportQueries, EachDevice: true},
+		{Name: "an invalid model or option ends in the launch and in the callback", Rows: []string{"A1-3", "A1-7", "A11-1", "A11-2", "A11-7", "D2-12", "E2-21", "E2-22", "I4-1", "I4-2", "I4-24"}, Run: launches, EachDevice: true},
 		{Name: "what is declared supported prepares in every connected part", Rows: []string{"A1-4"}, Run: parts, EachDevice: true},
-		{Name: "shapes that a request completes", Rows: []string{"A1-5", "A2-4", "J-5"}, Run: openShapes, EachDevice: true},
+		{Name: "shapes that a request completes", Rows: []string{"A1-5", "A2-4", "J-5", "H3-6", "I3-6"}, Run: openShapes, EachDevice: true},
 		{Name: "version, type and name do not change", Rows: []string{"A4-1", "A4-2", "E1-1", "J-2"}, Run: identity, EachDevice: true},
 		{Name: "extensions and their codes", Rows: []string{"A4-4", "A4-5", "A4-6", "D3-10"}, Run: extensions, EachDevice: true},
 		{Name: "extra parameters of operands", Rows: []string{"A4-11", "D2-4"}, Run: extraParams},
-		{Name: "relaxed models compute", Rows: []string{"A3-2"}, Run: relaxedModels, EachDevice: true},
+		{Name: "relaxed models compute", Rows: []string{"A3-2", "H2-7", "I2-20"}, Run: relaxedModels, EachDevice: true},
 		{Name: "preference and priority are checked", Rows: []string{"A8-6"}, Run: priorities, EachDevice: true},
-		{Name: "deadlines of preparing and executing", Rows: []string{"A8-7", "E1-9", "D3-12"}, Run: deadlines, EachDevice: true},
+		{Name: "deadlines of preparing and executing", Rows: []string{"A8-7", "E1-9", "D3-12", "I4-7"}, Run: deadlines, EachDevice: true},
 		{Name: "models of HAL 1.3 and cycles of subgraphs", Rows: []string{"A8-2", "E1-1", "D2-6"}, Run: subgraphs, EachDevice: true},
-		{Name: "a loop that does not end misses its deadline", Rows: []string{"A9-3", "E1-7"}, Run: endlessLoop, EachDevice: true},
+		{Name: "a loop that does not end misses its deadline", Rows: []string{"A9-3", "E1-7", "I4-18"}, Run: endlessLoop, EachDevice: true},
 	}
 }
 

@@ -20,7 +20,7 @@ func extensionChecks() []Check {
 	return []Check{
 		{Name: "a type of an extension with data for each operand", Rows: []string{"A4-4", "A4-6", "A4-11"}, Run: extensionOperands, EachDevice: true},
 		{Name: "an extension that nobody knows", Rows: []string{"A4-6", "D2-14"}, Run: foreignExtension, EachDevice: true},
-		{Name: "extensions, prefixes and extension data of a model", Rows: []string{"A4-6", "A4-11", "D2-4", "D2-13", "D2-14"}, Run: extensionRules},
+		{Name: "extensions, prefixes and extension data of a model", Rows: []string{"A4-6", "A4-11", "D2-4", "D2-13", "D2-14", "I4-17"}, Run: extensionRules},
 		{Name: "a model of an app with an extension", Rows: []string{"C0-2", "C1-2", "C1-8", "C3-5"}, Run: appExtensions},
 		{Name: "devices that agree on an extension, and such that do not", Rows: []string{"C4-3"}, Run: extensionRegistry},
 	}

@@ -11,7 +11,7 @@ import (
 func fencedChecks() []Check {
 	return []Check{
 		{Name: "an execution waits for fences and signals one", Rows: []string{"A9-4", "A9-7", "A11-6", "E1-5", "D3-13"}, Run: fences, EachDevice: true},
-		{Name: "bad fences and open outputs are refused", Rows: []string{"A9-5", "A9-6", "E3-4"}, Run: fencedArguments, EachDevice: true},
+		{Name: "bad fences and open outputs are refused", Rows: []string{"A9-5", "A9-6", "E3-4", "I4-6"}, Run: fencedArguments, EachDevice: true},
 		{Name: "an error, a deadline or a timeout ends in the fence", Rows: []string{"A9-7", "A9-8", "A9-10"}, Run: fencedFailures, EachDevice: true},
 		{Name: "execution info before and after", Rows: []string{"A9-9"}, Run: executionInfo, EachDevice: true},
 		{Name: "device memory is looked at when the execution starts", Rows: []string{"A9-11"}, Run: fencedMemory, EachDevice: true},

@@ -1,13 +1,21 @@
 package conformance
 
 import (
+	"fmt"
 	"runtime"
 	"strings"
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/sample"
+	"github.com/nnsoc/nnsoc/hal/service"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/partition"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 func lifecycleChecks() []Check {
@@ -15,6 +23,11 @@ func lifecycleChecks() []Check {
 		{Name: "no driver code sees what breaks a rule, and its panics are contained", Rows: []string{"J-12"}, Run: protected},
 		{Name: "reasons to refuse", Rows: []string{"J-3"}, Run: refusals, EachDevice: true},
 		{Name: "prepared models live as long as somebody refers to them", Rows: []string{"A1-9", "J-9"}, Run: released, EachDevice: true},
+		{Name: "what is larger than a call travels in memory", Rows: []string{"A0-10", "H3-8"}, Run: largeCalls},
+		{Name: "the more urgent request waits less, and all end", Rows: []string{"H2-4"}, Run: urgency},
+		{Name: "a driver reports the figures that it is given", Rows: []string{"H2-5"}, Run: givenFigures},
+		{Name: "a driver that hangs is given up, and the CPU computes", Rows: []string{"H2-9"}, Run: hanging},
+		{Name: "parts that cost more than they save are not made", Rows: []string{"H3-1"}, Run: worthwhile},
 		{Name: "several models at once, released in any order", Rows: []string{"J-8"}, Run: interleaved, EachDevice: true},
 	}
 }
@@ -114,4 +127,140 @@ func interleaved(t *T) {
 	_, err := hal.Execute(q, &hal.Buffers{Inputs: [][]byte{in}, Outputs: [][]byte{make([]byte, len(in))}})
 	t.OK("the second after the first is gone", err)
 	_ = p
+}
+
+// largeCalls sends a constant and tensors larger than any message through a process boundary, within the model
+// and in a pool of the app.
+func largeCalls(t *T) {
+	const n = 5 << 20 // elements of 4 bytes
+	d, stop, err := service.Loopback(cpu.New(cpu.Config{}))
+	t.OK("service", err)
+	defer stop()
+	ones := make([]byte, 4*n)
+	for i := 0; i < len(ones); i += 4 {
+		copy(ones[i:], floats(1))
+	}
+	for _, lifetime := range []nn.Lifetime{nn.ConstantCopy, nn.ConstantReference} {
+		m := addModel(nn.TensorFloat32)
+		for i := range 3 {
+			m.Main.Operands[i].Dimensions = []uint32{n}
+		}
+		m.Main.Operands[1].Lifetime, m.Main.Operands[1].Data = lifetime, ones
+		m.Main.Inputs = m.Main.Inputs[:1]
+		p, err := d.PrepareModel(m, hal.PrepareOptions{})
+		t.OK("prepareModel of "+lifetime.String(), err)
+		b := &hal.Buffers{Inputs: [][]byte{ones}, Outputs: [][]byte{make([]byte, 4*n)}, ExecuteOptions: hal.ExecuteOptions{Functional: true}}
+		_, err = hal.Execute(p, b)
+		t.OK("execute", err)
+		for _, i := range []int{0, 4 * (n / 2), 4 * (n - 1)} {
+			t.same("1 + 1", b.Outputs[0][i:i+4], floats(2))
+		}
+	}
+}
+
+// urgency lets a long request of low priority, then short ones of another come to one engine of a phone.
+func urgency(t *T) {
+	c, err := soc.Load("pixel4")
+	t.OK("phone", err)
+	long := &nn.Model{Name: "long"}
+	const steps, size = 12, 1 << 16
+	for i := range steps + 1 {
+		o := tensor(nn.TensorFloat32, nn.TemporaryVariable, size)
+		if i > 0 {
+			long.Main.Operations = append(long.Main.Operations, nn.Operation{Type: nn.OpTanh, Inputs: []uint32{uint32(i - 1)}, Outputs: []uint32{uint32(i)}})
+		}
+		long.Main.Operands = append(long.Main.Operands, o)
+	}
+	long.Main.Operands[0].Lifetime, long.Main.Operands[steps].Lifetime = nn.SubgraphInput, nn.SubgraphOutput
+	long.Main.Inputs, long.Main.Outputs = []uint32{0}, []uint32{steps}
+	waits := func(urgent hal.Priority) (queued int64) {
+		m, err := devices.NewMachine(c, hal.FastSingleAnswer)
+		t.OK("machine", err)
+		ended := 0
+		client := func(model *nn.Model, p hal.Priority, start int64, told func(s *hal.Stats)) func(*devices.Client) error {
+			prepared, err := m.Devices()[0].PrepareModel(model, hal.PrepareOptions{Priority: p})
+			t.OK("prepareModel", err)
+			n := model.Main.Operands[0].Bytes()
+			return func(as *devices.Client) error {
+				as.WaitUntil(as.NowFs() + start)
+				b := &hal.Buffers{Inputs: [][]byte{make([]byte, n)}, Outputs: [][]byte{make([]byte, n)}}
+				b.Client = as
+				res, err := hal.Execute(prepared, b)
+				if err == nil {
+					ended++
+					told(&res.Stats)
+				}
+				return err
+			}
+		}
+		short := func(s *hal.Stats) {
+			for _, p := range s.Parts {
+				if p.Name == "queue" {
+					queued += p.TimeFs
+				}
+			}
+		}
+		relu := reluModel(nn.TensorFloat32, 2, 3)
+		_, err = m.Together(client(long, hal.PriorityLow, 0, func(*hal.Stats) {}), client(relu, urgent, 2500e9, short), client(relu, urgent, 2600e9, short))
+		t.OK("together", err)
+		Equal(t, "requests that end", ended, 3)
+		return queued
+	}
+	fair, urgent := waits(hal.PriorityLow), waits(hal.PriorityHigh)
+	if !(fair > 0 && urgent < fair) {
+		t.Errorf("short requests wait for %d us, with a higher priority for %d", fair/1e9, urgent/1e9)
+	}
+}
+
+func givenFigures(t *T) {
+	for _, v := range []float32{0.25, 4} {
+		caps := hal.Capabilities{RelaxedScalar: figure(v), RelaxedTensor: figure(v), If: figure(v), While: figure(v), Operand: map[nn.OperandType]hal.PerformanceInfo{nn.TensorFloat32: figure(v)}}
+		got := base.New(base.Config{Name: "told", Version: "1", Capabilities: caps}, &trap{}).Capabilities()
+		Equal(t, "a type", got.Operand[nn.TensorFloat32], figure(v))
+		Equal(t, "relaxed", got.RelaxedTensor, figure(v))
+		Equal(t, "a loop", got.While, figure(v))
+	}
+}
+
+func hanging(t *T) {
+	for _, call := range []sample.Call{sample.CallSupportedOperations, sample.CallPrepareModel, sample.CallExecute} {
+		d, err := sample.NewSynthetic("hangs", newPicky("hangs", nn.OpRelu, nn.OpRelu1, nn.OpRelu6), map[sample.Call]sample.Fault{call: {Hang: true}})
+		t.OK("driver", err)
+		watched := nnrt.GiveUpAfter(d, 20*time.Millisecond)
+		m := chain(nn.TensorFloat32)
+		c := t.compiled(m, watched)
+		t.agrees("a driver that hangs in "+call.String(), m, c, floats(-1, 0, 0.5, 1, 5, 9))
+		_, err = watched.PrepareModel(m, hal.PrepareOptions{})
+		t.Status("a call of a driver that was given up", err, hal.DeviceUnavailable)
+		d.Release()
+	}
+}
+
+// worthwhile: a device that saves a microsecond of one operation and costs a hundred to go to.
+func worthwhile(t *T) {
+	m := chain(nn.TensorFloat32)
+	all := []hal.Support{{OK: true}, {OK: true}, {OK: true}}
+	device := func(name string, v float32) partition.Device {
+		return partition.Device{Name: name, Support: all, Capabilities: hal.Capabilities{Operand: map[nn.OperandType]hal.PerformanceInfo{nn.TensorFloat32: figure(v)}}}
+	}
+	const us = 1e9
+	fs := func(v ...float64) (list []partition.Cost) {
+		for _, x := range v {
+			list = append(list, partition.Cost{TimeFs: x * us, EnergyPJ: 1})
+		}
+		return list
+	}
+	for _, c := range []struct {
+		what  string
+		fixed float64
+		want  []int
+	}{{"dear", 100, []int{0, 0, 0}}, {"cheap", 0.1, []int{0, 1, 0}}} {
+		for _, s := range []partition.Strategy{partition.MinCut{}, partition.BranchAndBound{}} {
+			p := &partition.Problem{Model: m, Graph: partition.NewGraph(&m.Main), Preference: hal.FastSingleAnswer, Devices: []partition.Device{device("cpu", 1), device("a", 0.5)},
+				Costs: partition.Costs{Operation: [][]partition.Cost{fs(2, 2, 2), fs(3, 1, 3)}, Fixed: fs(0, c.fixed), PerByte: fs(0, 0)}}
+			plan, err := s.Plan(p)
+			t.OK(s.Name(), err)
+			Equal(t, s.Name()+" of a device that is "+c.what+" to go to", fmt.Sprint(plan.Device), fmt.Sprint(c.want))
+		}
+	}
 }

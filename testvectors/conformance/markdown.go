@@ -8,7 +8,8 @@ import (
 
 // sections are the titles of the parts of the table, by the letter of their ids.
 var sections = map[byte]string{
-	'A': "The interfaces of the HAL", 'B': "Capabilities", 'C': "The runtime", 'D': "Utilities", 'E': "The test suites", 'J': "The life of a driver",
+	'A': "The interfaces of the HAL", 'B': "Capabilities", 'C': "The runtime", 'D': "Utilities", 'E': "The test suites",
+	'F': "The ML Test Suite", 'G': "Types and versions", 'H': "What other drivers do and their users meet", 'I': "Traps", 'J': "The life of a driver",
 }
 
 // Markdown is docs/CONFORMANCE.md: every row with the checks that prove it.
@@ -33,8 +34,9 @@ func Markdown() []byte {
 	}
 	fmt.Fprintf(&b, `# Conformance
 
-The obligations of NNAPI's HAL 1.0 to 1.3 and of its runtime, by the ids of the project's
-feature table, and the checks that prove them. A row without check says why. Written by
+The obligations of NNAPI's HAL 1.0 to 1.3 and of its runtime, what its test suites ask and what
+implementations get wrong, by the ids of the project's feature table, and the checks that prove
+them. A row without check says why. Written by
 `+"`nnsoc conformance --markdown`"+`; `+"`nnsoc conformance ROW`"+` runs the checks of a row.
 
 %d rows, %d with checks.

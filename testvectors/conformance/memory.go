@@ -13,9 +13,9 @@ func memoryChecks() []Check {
 		{Name: "roles of device memory are checked", Rows: []string{"A8-11", "A10-1", "A10-2", "A10-4", "E1-12", "D2-10"}, Run: allocateRules, EachDevice: true},
 		{Name: "unsupported memory is a failure", Rows: []string{"A10-3"}, Run: allocateOpen, EachDevice: true},
 		{Name: "device memory that is too small for an output fails", Rows: []string{"A5-4"}, Run: shortMemory, EachDevice: true},
-		{Name: "tokens live as long as their buffers", Rows: []string{"A10-5", "A10-10", "E1-14"}, Run: tokens, EachDevice: true},
+		{Name: "tokens live as long as their buffers", Rows: []string{"A10-5", "A10-10", "E1-14", "I4-9"}, Run: tokens, EachDevice: true},
 		{Name: "copies to and from device memory", Rows: []string{"A10-6", "A10-7", "A10-14", "E1-13"}, Run: copies, EachDevice: true},
-		{Name: "executions initialize device memory and need it so", Rows: []string{"A10-8", "A10-9", "A10-11", "A10-12", "A11-4", "E1-4", "E1-14"}, Run: memoryState, EachDevice: true},
+		{Name: "executions initialize device memory and need it so", Rows: []string{"A10-8", "A10-9", "A10-11", "A10-12", "A11-4", "E1-4", "E1-14", "I4-10"}, Run: memoryState, EachDevice: true},
 	}
 }
 

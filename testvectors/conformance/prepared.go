@@ -13,11 +13,11 @@ import (
 
 func preparedChecks() []Check {
 	return []Check{
-		{Name: "asynchronous execution tells a bad request twice and a result once", Rows: []string{"A2-1", "E3-1", "E3-2"}, Run: asynchronous, EachDevice: true},
-		{Name: "arguments, pools, offsets and omitted values", Rows: []string{"A2-2", "A2-3", "A2-5", "A2-6", "A2-12", "D2-9", "D2-11"}, Run: requestRules, EachDevice: true},
+		{Name: "asynchronous execution tells a bad request twice and a result once", Rows: []string{"A2-1", "E3-1", "E3-2", "I4-2"}, Run: asynchronous, EachDevice: true},
+		{Name: "arguments, pools, offsets and omitted values", Rows: []string{"A2-2", "A2-3", "A2-5", "A2-6", "A2-12", "D2-9", "D2-11", "I4-20", "I4-21"}, Run: requestRules, EachDevice: true},
 		{Name: "a valid request of a full model succeeds and leaves inputs alone", Rows: []string{"A2-7", "A2-8"}, Run: success, EachDevice: true},
 		{Name: "shapes of outputs, and buffers that are too short", Rows: []string{"A4-12", "A5-3", "A5-4", "E1-3", "J-6"}, Run: outputShapes, EachDevice: true},
-		{Name: "timing only when it was asked for", Rows: []string{"A5-5", "A5-6", "A5-7"}, Run: timings, EachDevice: true},
+		{Name: "timing only when it was asked for", Rows: []string{"A5-5", "A5-6", "A5-7", "I4-3"}, Run: timings, EachDevice: true},
 		{Name: "reusable executions", Rows: []string{"E1-2"}, Run: reusable, EachDevice: true},
 	}
 }
@@ -67,6 +67,13 @@ func asynchronous(t *T) {
 		t.Status("reusable execution", err, hal.InvalidArgument)
 	}
 	Equal(t, "no callback", x.Execute(b.Request(), nil), hal.InvalidArgument)
+	told := make(chan hal.Status, 2)
+	for range 3 {
+		Equal(t, "launch of a good request", x.Execute_1_3(b.Request(), false, nil, 0, func(s hal.Status, _ []hal.OutputShape, _ hal.Timing) { told <- s }), hal.StatusNone)
+		Equal(t, "callback", <-told, hal.StatusNone)
+		x.ExecuteSynchronously(b.Request(), false)
+		Equal(t, "further callbacks", len(told), 0)
+	}
 }
 
 // shared is the request of an adder in one memory: inputs at odd offsets, the output
@@ -94,6 +101,17 @@ func requestRules(t *T) {
 		_, err := p.Execute(r, hal.ExecuteOptions{})
 		t.OK(string(name), err)
 		Equal(t, string(name)+" in HAL 1.0", compat.RequestCompliantWith(compat.V1_0, r), name != hal.HardwareBufferBlob)
+	}
+	in, _ := values(m.Main.Operands[0].Type)
+	for i := range in { // at odd offsets, in memory that a driver may not write to
+		text := append([]byte{77}, in[i]...)
+		r, memory, want := shared(m)
+		r.Inputs[i].Location = hal.DataLocation{PoolIndex: uint32(len(r.Pools)), Offset: 1, Length: uint32(len(in[i]))}
+		r.Pools = append(r.Pools, hal.RequestPool{Memory: &hal.Memory{Name: hal.Ashmem, Data: text, ReadOnly: true}})
+		_, err := p.Execute(r, hal.ExecuteOptions{})
+		t.OK("an input at offset 1", err)
+		t.same("an input at offset 1", memory.Data[r.Outputs[0].Location.Offset:][:len(want)], want)
+		t.same("memory that is read", text, append([]byte{77}, in[i]...))
 	}
 	for name, damage := range map[string]func(r *hal.Request){
 		"a pool that is not there":    func(r *hal.Request) { r.Inputs[0].Location.PoolIndex = 1 },

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/compat"
+	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/hal/vlog"
 	"github.com/nnsoc/nnsoc/importer/vectors"
 	"github.com/nnsoc/nnsoc/nn"
@@ -20,9 +21,10 @@ import (
 func ruleChecks() []Check {
 	return []Check{
 		{Name: "an accelerator computes with instructions of its own", Rows: []string{"A1-10", "J-10"}, Run: ownInstructions, EachDevice: true},
-		{Name: "a limited driver tells what it does not take", Rows: []string{"A11-3", "A11-5"}, Run: limitedDrivers, EachDevice: true},
+		{Name: "a limited driver tells what it does not take", Rows: []string{"A11-3", "A11-5", "H1-7"}, Run: limitedDrivers, EachDevice: true},
 		{Name: "the CPU has every operation", Rows: []string{"J-11"}, Run: wholeReference},
 		{Name: "what HAL 1.2 relaxed for old operations", Rows: []string{"J-15"}, Run: relaxedRules},
+		{Name: "shapes that are known late need HAL 1.2", Rows: []string{"G2-8"}, Run: lateShapes},
 		{Name: "random operations and outputs that are not compared", Rows: []string{"E5-6", "E5-9"}, Run: specialOutputs},
 		{Name: "single operations of every signature", Rows: []string{"E7-2", "E7-7", "E7-8"}, Run: singleOperations},
 		{Name: "tags of the verbose log", Rows: []string{"D1-1", "D1-2"}, Run: logTags},
@@ -120,9 +122,6 @@ func relaxedRules(t *T) {
 	}
 	f32 := func(l nn.Lifetime, dims ...uint32) nn.Operand { return tensor(nn.TensorFloat32, l, dims...) }
 	in, out := nn.SubgraphInput, nn.SubgraphOutput
-	number := func(v float32) nn.Operand {
-		return constant(nn.Float32, binary.LittleEndian.AppendUint32(nil, math.Float32bits(v)))
-	}
 	boolean := constant(nn.Bool, []byte{0})
 	i32 := int32Scalar
 	for rank, want := range map[int]compat.Version{1: compat.V1_2, 2: compat.V1_0, 3: compat.V1_2, 4: compat.V1_0} {
@@ -147,6 +146,34 @@ func relaxedRules(t *T) {
 	join.Dimensions = []uint32{4}
 	Equal(t, "CONCATENATION of one quantization", one(nn.OpConcatenation, join, quant(1, in), quant(1, in), i32(0)), compat.V1_0)
 	Equal(t, "CONCATENATION of several", one(nn.OpConcatenation, join, quant(1, in), quant(0.5, in), i32(0)), compat.V1_2)
+}
+
+// lateShapes: inputs may be of any batch, and ranks be unknown, since 1.2.
+func lateShapes(t *T) {
+	for what, c := range map[string]struct {
+		dims []uint32
+		want compat.Version
+	}{"a shape": {[]uint32{2, 3}, compat.V1_0}, "no rank": {nil, compat.V1_2}} {
+		m := reluModel(nn.TensorFloat32, c.dims...)
+		Equal(t, "an output of "+what, compat.ModelVersion(m), c.want)
+		m = reluModel(nn.TensorFloat32, 2, 3)
+		m.Main.Operands[0].Dimensions = c.dims
+		Equal(t, "an input of "+what, compat.ModelVersion(m), c.want)
+	}
+	empty := &nn.Model{Main: nn.Subgraph{ // a batch of 0 can only come from an operation of 1.2
+		Operands: []nn.Operand{tensor(nn.TensorFloat32, nn.SubgraphInput, 1, 2), tensor(nn.TensorFloat32, nn.SubgraphInput, 1, 8), tensor(nn.TensorInt32, nn.SubgraphInput, 1),
+			number(0.1), int32Scalar(-1), int32Scalar(0), number(0.5), number(0.5), number(0),
+			tensor(nn.TensorFloat32, nn.SubgraphOutput, 0), tensor(nn.TensorFloat32, nn.SubgraphOutput, 0, 4), tensor(nn.TensorInt32, nn.SubgraphOutput, 0), tensor(nn.TensorInt32, nn.SubgraphOutput, 0)},
+		Operations: []nn.Operation{{Type: nn.OpBoxWithNmsLimit, Inputs: []uint32{0, 1, 2, 3, 4, 5, 6, 7, 8}, Outputs: []uint32{9, 10, 11, 12}}},
+		Inputs:     []uint32{0, 1, 2}, Outputs: []uint32{9, 10, 11, 12},
+	}}
+	t.OK("detections", validate.Model(empty))
+	Equal(t, "detections that may be none", compat.ModelVersion(empty), compat.V1_2)
+}
+
+// number is a constant.
+func number(v float32) nn.Operand {
+	return constant(nn.Float32, binary.LittleEndian.AppendUint32(nil, math.Float32bits(v)))
 }
 
 func specialOutputs(t *T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/compat"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 func statusChecks() []Check {
@@ -16,7 +17,7 @@ func statusChecks() []Check {
 		{Name: "a passed deadline persists, one missed on the way is transient", Rows: []string{"A0-4"}, Run: transient, EachDevice: true},
 		{Name: "a device is available at start", Rows: []string{"A0-5", "A1-6", "E1-1"}, Run: available, EachDevice: true},
 		{Name: "every version of the interface answers", Rows: []string{"A0-6", "A1-1", "A2-9", "A2-10", "A3-1", "A3-3", "A4-3", "A4-10", "A5-1", "A5-2", "A5-8", "A8-1", "A8-4", "A8-5", "A8-8", "A8-10", "A9-1", "A9-2"}, Run: versions, EachDevice: true},
-		{Name: "codes of operand types and operations", Rows: []string{"A0-7", "A0-8", "A3-4", "A8-3", "D2-13"}, Run: codes},
+		{Name: "codes of operand types and operations", Rows: []string{"A0-7", "A0-8", "A3-4", "A8-3", "D2-13", "G2-11"}, Run: codes},
 		{Name: "calls from many threads do not disturb each other", Rows: []string{"A0-9", "A2-11", "J-8"}, Run: parallel, EachDevice: true},
 	}
 }
@@ -161,6 +162,19 @@ func codes(t *T) {
 	for code, want := range map[nn.OperationType]string{0: "ADD", 28: "TANH", 29: "BATCH_TO_SPACE_ND", 37: "TRANSPOSE", 38: "ABS", 94: "RESIZE_NEAREST_NEIGHBOR", 95: "QUANTIZED_LSTM", 101: "RANK"} {
 		Equal(t, "operation", code.String(), want)
 	}
+	const later = 102 // operations from here on are of no HIDL interface
+	numbers := map[compat.Version]int{}
+	for op := range nn.OperationType(later) {
+		row := opspec.Standard().Lookup(op)
+		if row == nil || row.Since > opspec.V13 {
+			t.Errorf("%s is no operation up to HAL 1.3", op)
+			continue
+		}
+		for v := compat.Version(row.Since); v <= compat.V1_3; v++ {
+			numbers[v]++
+		}
+	}
+	Equal(t, "operations by version", fmt.Sprint(numbers), "map[1.0:29 1.1:38 1.2:95 1.3:102]")
 	for code, want := range []string{"TEMPORARY_VARIABLE", "SUBGRAPH_INPUT", "SUBGRAPH_OUTPUT", "CONSTANT_COPY", "CONSTANT_REFERENCE", "NO_VALUE", "SUBGRAPH"} {
 		Equal(t, "lifetime", nn.Lifetime(code).String(), want)
 	}
