@@ -21,7 +21,28 @@ import (
 const maxBytes = 1<<31 - 1<<24
 
 // Bytes is a model as a file.
-func Bytes(m *nn.Model) (file []byte, err error) {
+func Bytes(m *nn.Model) ([]byte, error) {
+	file, _, err := Grouped(m, nil)
+	if err != nil {
+		return nil, err
+	}
+	return file.Bytes(), nil
+}
+
+// Group is operations of the main subgraph that are written one after the other, or, with a
+// name, the custom operator that stands for them.
+type Group struct {
+	Operations []int
+	Name       string
+	Options    []byte
+	First      []tflitefile.Tensor // inputs in front of the others
+	Inputs     []uint32            // operands of the model
+	Outputs    []uint32
+}
+
+// Grouped is a model as a file whose main subgraph consists of groups, in their order; without
+// groups, of its operations. Tensors are those of the operands of the main subgraph.
+func Grouped(m *nn.Model, groups []Group) (file *tflitefile.Model, tensors map[uint32]int32, err error) {
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
@@ -38,20 +59,25 @@ func Bytes(m *nn.Model) (file []byte, err error) {
 		}
 	}
 	if total > maxBytes {
-		return nil, fmt.Errorf("tflite: %d bytes of constants, at most %d fit a file", total, maxBytes)
+		return nil, nil, fmt.Errorf("tflite: %d bytes of constants, at most %d fit a file", total, maxBytes)
 	}
-	e := &exporter{model: m, states: map[int]bool{}, bodies: bodies(m)}
+	e := &exporter{model: m, groups: groups, states: map[int]bool{}, bodies: bodies(m)}
 	e.file.Subgraphs = make([]tflitefile.Subgraph, 1+len(m.Referenced))
 	for i := range e.file.Subgraphs {
-		e.subgraph(i)
+		if g := e.subgraph(i); i == 0 {
+			tensors = g.tensors
+		}
 	}
 	for _, s := range m.States {
 		if !e.states[s.Input] {
 			refuse("state %d (input %d): no operation of the format keeps it", s.Input, s.Input)
 		}
 	}
-	return e.file.Bytes(), nil
+	return &e.file, tensors, nil
 }
+
+// customCode is the builtin code of custom operators.
+const customCode = 32
 
 // refusal ends the export of a model.
 type refusal struct{ error }
@@ -63,6 +89,7 @@ func refuse(format string, args ...any) {
 // exporter writes one model.
 type exporter struct {
 	model  *nn.Model
+	groups []Group // of the main subgraph; nil: its operations
 	file   tflitefile.Model
 	states map[int]bool // inputs of the main subgraph that became variables
 	bodies map[int]bool // subgraphs of the file that are bodies of loops
@@ -80,7 +107,7 @@ type graph struct {
 	where   string
 }
 
-func (e *exporter) subgraph(index int) {
+func (e *exporter) subgraph(index int) *graph {
 	in := &e.model.Main
 	if index > 0 {
 		in = &e.model.Referenced[index-1]
@@ -90,9 +117,15 @@ func (e *exporter) subgraph(index int) {
 	for _, x := range in.Inputs {
 		g.tensor(x)
 	}
-	for i := range in.Operations {
-		g.where = fmt.Sprintf("subgraph %d operation %d (%s)", index, i, in.Operations[i].Type)
-		g.operation(&in.Operations[i])
+	groups := e.groups
+	if index > 0 || groups == nil {
+		groups = []Group{{}}
+		for i := range in.Operations {
+			groups[0].Operations = append(groups[0].Operations, i)
+		}
+	}
+	for i := range groups {
+		g.group(&groups[i])
 	}
 	g.where = fmt.Sprintf("subgraph %d", index)
 	for i, x := range in.Inputs {
@@ -111,6 +144,30 @@ func (e *exporter) subgraph(index int) {
 	if index == 0 && len(g.out.Inputs) == 0 && len(in.Inputs) > 0 {
 		refuse("the model has no input but states")
 	}
+	return g
+}
+
+// group writes operations, or the custom operator in their place.
+func (g *graph) group(of *Group) {
+	if of.Name == "" {
+		for _, i := range of.Operations {
+			g.where = fmt.Sprintf("subgraph %d operation %d (%s)", g.index, i, g.in.Operations[i].Type)
+			g.operation(&g.in.Operations[i])
+		}
+		return
+	}
+	g.where = of.Name
+	o := tflitefile.Operator{Code: customCode, Custom: of.Name, CustomOptions: of.Options}
+	for _, t := range of.First {
+		o.Inputs = append(o.Inputs, g.add(t))
+	}
+	for _, x := range of.Inputs {
+		o.Inputs = append(o.Inputs, g.tensor(x))
+	}
+	for _, x := range of.Outputs {
+		o.Outputs = append(o.Outputs, g.tensor(x))
+	}
+	g.out.Operators = append(g.out.Operators, o)
 }
 
 func (g *graph) failf(format string, args ...any) {

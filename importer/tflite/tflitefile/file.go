@@ -20,8 +20,15 @@ type Table map[string]any
 // Model is a file.
 type Model struct {
 	Subgraphs []Subgraph
+	Metadata  []Metadata
 	buffers   []Table
 	codes     []Table
+}
+
+// Metadata is a named buffer that belongs to no tensor.
+type Metadata struct {
+	Name string
+	Data []byte
 }
 
 // Subgraph is one subgraph; inputs and outputs are indices of tensors.
@@ -73,7 +80,17 @@ func (m *Model) Bytes() []byte {
 		t["tensors"], t["operators"] = tensors, operators
 		subgraphs = append(subgraphs, t)
 	}
-	root := w.table("Model", Table{"version": 3, "subgraphs": subgraphs, "buffers": m.buffers, "operator_codes": m.codes})
+	model := Table{"version": 3, "subgraphs": subgraphs, "operator_codes": m.codes}
+	var metadata []Table
+	for _, d := range m.Metadata {
+		metadata = append(metadata, Table{"name": d.Name, "buffer": len(m.buffers)})
+		m.buffers = append(m.buffers, Table{"data": d.Data})
+	}
+	if metadata != nil {
+		model["metadata"] = metadata
+	}
+	model["buffers"] = m.buffers
+	root := w.table("Model", model)
 	w.b.FinishWithFileIdentifier(root, []byte("TFL3"))
 	return w.b.FinishedBytes()
 }

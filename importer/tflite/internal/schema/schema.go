@@ -18,7 +18,8 @@ import (
 // a vector of tables, and union for a table whose kind the field before it
 // says. "-" is a field that the importer does not read.
 const text = `
-Model version:u32 operator_codes:[OperatorCode] subgraphs:[SubGraph] description:- buffers:[Buffer]
+Model version:u32 operator_codes:[OperatorCode] subgraphs:[SubGraph] description:- buffers:[Buffer] metadata_buffer:- metadata:[Metadata]
+Metadata name:text buffer:u32
 OperatorCode deprecated_builtin_code:i8 custom_code:text version:i32=1 builtin_code:i32
 SubGraph tensors:[Tensor] inputs:[i32] outputs:[i32] operators:[Operator] name:text
 Tensor shape:[i32] type:i8 buffer:u32 name:text quantization:QuantizationParameters is_variable:bool sparsity:SparsityParameters shape_signature:[i32]
