@@ -95,6 +95,17 @@ func (s *Spec) MACsPerCycle() int {
 	return s.Cores * s.UBlock.H * s.UBlock.W * s.UBlock.D * s.UBlock.IFM
 }
 
+// OnChipRegion is the first base pointer but that of constants behind which is memory on chip;
+// 1 on a machine without.
+func (s *Spec) OnChipRegion() int {
+	for r := 1; r < len(s.RegionMemory); r++ {
+		if !s.Memories[s.RegionMemory[r]].OffChip {
+			return r
+		}
+	}
+	return 1
+}
+
 // BeatBytes is the width of an AXI port: 64 bits on U55, 128 on U65.
 func (s *Spec) BeatBytes() int {
 	if s.Product == ethosu.U65 {

@@ -23,7 +23,7 @@ func (p *executable) Save(w *cache.Writer) {
 		w.Int(int64(m.ID))
 	}
 	w.Constants(g.Consts)
-	for _, n := range []int{g.Arena, g.Spill, g.Weights, g.IO} {
+	for _, n := range g.Sizes {
 		w.Uint(uint64(n))
 	}
 	for _, list := range [2][]layout.Buffer{g.Inputs, g.Outputs} {
@@ -39,14 +39,14 @@ func (p *executable) Save(w *cache.Writer) {
 // Load implements base.Loader.
 func (d middleEnd) Load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
 	const most = 1 << 31 // bytes of a memory
-	p := &plan.Program{}
+	p := &plan.Program{Map: d.target().Map}
 	p.Code.Commands = r.Uint32s()
 	for range r.Count() {
 		p.Code.Marks = append(p.Code.Marks, core.Mark{Word: r.IntUpTo(most), ID: r.IntIn(math.MinInt32, math.MaxInt32)})
 	}
 	p.Consts = r.Constants()
-	for _, n := range []*int{&p.Arena, &p.Spill, &p.Weights, &p.IO} {
-		*n = r.IntUpTo(most)
+	for i := range p.Sizes {
+		p.Sizes[i] = r.IntUpTo(most)
 	}
 	for k, list := range [2]*[]layout.Buffer{&p.Inputs, &p.Outputs} {
 		operands := [2][]uint32{g.Inputs, g.Outputs}[k]
@@ -55,8 +55,8 @@ func (d middleEnd) Load(g *graph.Graph, r *cache.Reader) (base.Executable, error
 		}
 		for i := range operands {
 			b := layout.Buffer{Region: r.IntUpTo(core.NumRegions - 1), Addr: r.IntUpTo(most), Bytes: r.IntUpTo(most)}
-			if b.Addr+b.Bytes > p.IO || k == 1 && int64(b.Bytes) != g.Operands[operands[i]].Bytes() {
-				return nil, fmt.Errorf("npu: a tensor of %d bytes at %d of %d", b.Bytes, b.Addr, p.IO)
+			if size := p.Region(b.Region); b.Addr+b.Bytes > size || k == 1 && int64(b.Bytes) != g.Operands[operands[i]].Bytes() {
+				return nil, fmt.Errorf("npu: a tensor of %d bytes at %d of %d", b.Bytes, b.Addr, size)
 			}
 			*list = append(*list, b)
 		}

@@ -85,9 +85,12 @@ func (d middleEnd) Lower(g *graph.Graph, _ hal.PrepareOptions) (base.Executable,
 	if err != nil {
 		return nil, err
 	}
-	p, err := plan.New(&d.cfg.Spec, d.cfg.OnChipBytes, list)
+	p, err := plan.New(d.target(), list)
 	if err != nil {
 		return nil, err
 	}
 	return &executable{dev: d.Device, graph: g, prog: p}, nil
 }
+
+// target is the machine of a device for its plans.
+func (d *Device) target() plan.Target { return plan.Own(&d.cfg.Spec, d.cfg.OnChipBytes) }

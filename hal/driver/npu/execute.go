@@ -67,11 +67,10 @@ func (p *executable) machine(at *base.Place) (*machine, error) {
 	if m.state, err = m.core.NewState(m.memories); err != nil {
 		return nil, err
 	}
-	m.regions[layout.RegionConst] = p.prog.Consts
-	m.regions[layout.RegionArena] = make([]byte, p.prog.Arena)
-	m.regions[layout.RegionWeights] = make([]byte, p.prog.Weights)
-	m.regions[layout.RegionIO] = make([]byte, p.prog.IO)
-	m.regions[layout.RegionSpill] = make([]byte, p.prog.Spill)
+	m.regions[0] = p.prog.Consts
+	for i := 1; i < len(m.regions); i++ {
+		m.regions[i] = make([]byte, p.prog.Region(i))
+	}
 	return m, nil
 }
 
@@ -88,12 +87,11 @@ func (p *executable) Run(inputs [][]byte, r base.RunOptions) (base.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	io := m.regions[layout.RegionIO]
 	for i, b := range p.prog.Inputs {
 		if b.Bytes > 0 && len(inputs[i]) != b.Bytes {
 			return nil, hal.Errorf(hal.InvalidArgument, "input %d has %d bytes, want %d", i, len(inputs[i]), b.Bytes)
 		}
-		copy(io[b.Addr:b.Addr+b.Bytes], inputs[i])
+		copy(m.regions[b.Region][b.Addr:b.Addr+b.Bytes], inputs[i])
 	}
 	profile := statistics.ProfileOf(r.Profile)
 	o := core.Options{State: m.state, Profile: profile, Functional: r.Functional, Turn: r.Turn, Span: statistics.Trace(r.Trace, r.StartFs, 0)}
@@ -110,7 +108,7 @@ func (p *executable) Run(inputs [][]byte, r base.RunOptions) (base.Run, error) {
 // Output implements base.Run.
 func (r *run) Output(i int) ([]byte, []uint32) {
 	b := r.prog.Outputs[i]
-	return r.machine.regions[layout.RegionIO][b.Addr : b.Addr+b.Bytes], r.graph.Operands[r.graph.Outputs[i]].Dimensions
+	return r.machine.regions[b.Region][b.Addr : b.Addr+b.Bytes], r.graph.Operands[r.graph.Outputs[i]].Dimensions
 }
 
 // Stats implements base.Run.
@@ -132,7 +130,7 @@ func (p *executable) WriteListing(w io.Writer) error {
 	}
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "; %s: %d command words, %d bytes of constants, %d on chip, %d spilled, %d cycles\n",
-		p.dev.cfg.Spec.Name, len(p.prog.Code.Commands), len(p.prog.Consts), p.prog.Arena+p.prog.Weights, p.prog.Spill, all)
+		p.dev.cfg.Spec.Name, len(p.prog.Code.Commands), len(p.prog.Consts), p.prog.Sizes[layout.RegionArena], p.prog.Sizes[layout.RegionSpill], all)
 	words, mark := p.prog.Code.Commands, 0
 	for at := 0; at < len(words); {
 		for mark < len(p.prog.Code.Marks) && p.prog.Code.Marks[mark].Word <= at {
@@ -168,7 +166,10 @@ func (p *executable) WriteSteps(w io.Writer) error {
 // the memory regions and places of inputs and outputs.
 func (p *executable) WriteProgram(w io.Writer) error {
 	g := p.prog
-	head := []int64{int64(len(g.Code.Commands)), int64(len(g.Consts)), int64(g.Arena), int64(g.Spill), int64(g.Weights), int64(g.IO)}
+	head := []int64{int64(len(g.Code.Commands)), int64(len(g.Consts))}
+	for _, n := range g.Sizes[1:] {
+		head = append(head, int64(n))
+	}
 	for _, list := range [2][]layout.Buffer{g.Inputs, g.Outputs} {
 		for _, b := range list {
 			head = append(head, int64(b.Region), int64(b.Addr), int64(b.Bytes))

@@ -7,7 +7,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
-	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/plan"
 	core "github.com/nnsoc/nnsoc/npu"
@@ -21,7 +20,9 @@ func (p *executable) cycles() (marks map[int]int64, all int64, err error) {
 		return nil, 0, err
 	}
 	defer p.idle.Leave(m, nil)
-	clear(m.regions[layout.RegionIO])
+	for _, b := range p.prog.Inputs {
+		clear(m.regions[b.Region][b.Addr : b.Addr+b.Bytes])
+	}
 	report, err := m.core.Run(&p.prog.Code, &m.regions, core.Options{State: m.state})
 	if err != nil {
 		return nil, 0, err
@@ -55,7 +56,7 @@ func (p *executable) Explain(w io.Writer) error {
 		x.Op = i
 	}
 	marked := &executable{dev: p.dev, graph: p.graph}
-	if marked.prog, err = plan.New(s, p.dev.cfg.OnChipBytes, list); err != nil {
+	if marked.prog, err = plan.New(p.dev.target(), list); err != nil {
 		return err
 	}
 	cycles, _, err := marked.cycles()

@@ -57,7 +57,7 @@ func TestExplain(t *testing.T) {
 			}
 		}
 	}
-	prog, err := plan.New(&spec, d.cfg.OnChipBytes, list)
+	prog, err := plan.New(plan.Own(&spec, d.cfg.OnChipBytes), list)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,9 +22,17 @@ type Parts struct {
 // Cycles is the time of a kernel whose neighbours keep the copy engine busy meanwhile.
 func (p Parts) Cycles() int64 { return int64(max(p.Array, p.Output, p.Memory, p.Fetch) + p.Fixed) }
 
+// Working is the time of a kernel whose weights are there.
+func (p Parts) Working() float64 { return max(p.Array, p.Output, p.Memory) + p.Fixed }
+
+// Planes is how many blocks of pixels a kernel's output has: it reads its weights for each.
+func Planes(k *kernel.Kernel) float64 {
+	return float64(divideUp(k.OFM.H, k.Block.H) * divideUp(k.OFM.W, k.Block.W))
+}
+
 // Estimate is what a kernel or copy takes.
 func Estimate(s *core.Spec, k *kernel.Kernel) Parts {
-	chip := &s.Memories[s.RegionMemory[layout.RegionArena]]
+	chip := &s.Memories[s.RegionMemory[s.OnChipRegion()]]
 	far := &s.Memories[s.RegionMemory[layout.RegionConst]]
 	ofm := &k.OFM.FeatureMap
 	if k.Kind == kernel.Copy {
@@ -54,13 +62,11 @@ func Estimate(s *core.Spec, k *kernel.Kernel) Parts {
 	}
 	p.Memory += elements * float64(ofm.Bytes) / rate(chip, ofm, k.Block.D)
 	if w := k.Weights; w != nil {
-		buffers := &s.Memories[s.RegionMemory[layout.RegionWeights]]
-		planes := blocks / float64(divideUp(ofm.C, k.Block.D)) // weights are read again for each
+		buffers := chip
+		planes := Planes(k) // weights are read again for each
 		packed := float64(w.Outputs*w.Taps*w.PerInput())*w.Bits/8 + float64(w.Outputs*ethosu.ScaleRecordSize)
 		again := planes * packed / buffers.BytesPerCycle
-		if buffers == chip {
-			p.Memory += again
-		}
+		p.Memory += again
 		p.Fetch = max(packed/far.BytesPerCycle, again)
 		if far == chip { // one port for both
 			p.Memory += packed / far.BytesPerCycle

@@ -6,8 +6,8 @@ import (
 )
 
 // Emit writes the registers of a kernel and starts it. at is where its packed constants
-// lie in the region of weights, cores how many cores the machine has.
-func (k *Kernel) Emit(b *ethosu.Builder, p *Packed, at, cores, blockDep int) {
+// lie when it runs, cores how many cores the machine has.
+func (k *Kernel) Emit(b *ethosu.Builder, p *Packed, at layout.Buffer, cores, blockDep int) {
 	k.input(b)
 	k.output(b)
 	b.Set(ethosu.SetOFMBlkHeightM1, k.Block.H-1)
@@ -23,7 +23,7 @@ func (k *Kernel) Emit(b *ethosu.Builder, p *Packed, at, cores, blockDep int) {
 		b.Set(ethosu.SetKernelStride, ethosu.KernelStride(k.SX, k.SY, k.DX, k.DY, k.PartKernel))
 	}
 	if k.Weights != nil {
-		p.registers(b, uint64(at), cores)
+		p.registers(b, at, cores)
 	}
 	if k.Kind == Elementwise {
 		b.SetScale(ethosu.SetOPAScale, k.OPAScale, k.OPAShift)
@@ -36,9 +36,10 @@ func (k *Kernel) Emit(b *ethosu.Builder, p *Packed, at, cores, blockDep int) {
 	b.Op(code, k.Mode)
 }
 
-func (p *Packed) registers(b *ethosu.Builder, at uint64, cores int) {
-	b.Set(ethosu.SetWeightRegion, layout.RegionWeights)
-	b.Set(ethosu.SetScaleRegion, layout.RegionWeights)
+func (p *Packed) registers(b *ethosu.Builder, from layout.Buffer, cores int) {
+	b.Set(ethosu.SetWeightRegion, from.Region)
+	b.Set(ethosu.SetScaleRegion, from.Region)
+	at := uint64(from.Addr)
 	for n, c := range [2][4]ethosu.Code{
 		{ethosu.SetScaleBase, ethosu.SetScaleLength, ethosu.SetWeightBase, ethosu.SetWeightLength},
 		{ethosu.SetScale1Base, ethosu.SetScale1Length, ethosu.SetWeight1Base, ethosu.SetWeight1Length},

@@ -94,7 +94,7 @@ func (c *Case) program() (*plan.Program, error) {
 	}
 	l.Steps = append(l.Steps, step.Step{Kernel: k})
 	move(out, client(&l.Outputs, out.C))
-	return plan.New(&c.Spec, 1<<28, l)
+	return plan.New(plan.Own(&c.Spec, 1<<28), l)
 }
 
 func (c *Case) run(p *plan.Program, functional bool) (*Result, error) {
@@ -103,21 +103,20 @@ func (c *Case) run(p *plan.Program, functional bool) (*Result, error) {
 		return nil, err
 	}
 	var r core.Regions
-	r[layout.RegionConst] = p.Consts
-	r[layout.RegionArena] = make([]byte, p.Arena)
-	r[layout.RegionWeights] = make([]byte, p.Weights)
-	r[layout.RegionIO] = make([]byte, p.IO)
-	r[layout.RegionSpill] = make([]byte, p.Spill)
+	r[0] = p.Consts
+	for i := 1; i < len(r); i++ {
+		r[i] = make([]byte, p.Region(i))
+	}
 	for i, data := range [][]byte{c.Input, c.Input2}[:len(p.Inputs)] {
 		if b := p.Inputs[i]; len(data) != b.Bytes {
 			return nil, fmt.Errorf("input %d has %d bytes, its map %d", i, len(data), b.Bytes)
 		}
-		copy(r[layout.RegionIO][p.Inputs[i].Addr:], data)
+		copy(r[p.Inputs[i].Region][p.Inputs[i].Addr:], data)
 	}
 	rep, err := npu.Run(&p.Code, &r, core.Options{Functional: functional})
 	if err != nil {
 		return nil, err
 	}
 	b := p.Outputs[0]
-	return &Result{r[layout.RegionIO][b.Addr:][:b.Bytes], rep}, nil
+	return &Result{r[b.Region][b.Addr:][:b.Bytes], rep}, nil
 }

@@ -2,14 +2,50 @@
 // with strides, and values that get their address when everything has been lowered.
 package layout
 
-// Memory regions of a program, by base pointer.
+// Kinds of memory of a program. Until it is planned they are the regions of buffers and
+// maps; a Map makes base pointers of them.
 const (
-	RegionConst   = 0 // constants, off chip
-	RegionArena   = 1 // activations, on chip
-	RegionWeights = 2 // weight buffers, on chip
-	RegionIO      = 3 // inputs and outputs of the model, in DRAM
-	RegionSpill   = 4 // activations that do not fit on chip
+	RegionConst = iota // constants, off chip
+	RegionArena        // activations and buffers of weights, on chip
+	RegionIO           // inputs and outputs of the model, off chip
+	RegionSpill        // activations that do not fit on chip
+	Kinds
 )
+
+// Map is the base pointer of each kind of memory. Kinds with the same one follow each other
+// in the order IO, arena, spill.
+type Map [Kinds]int
+
+// order is that of kinds behind one base pointer.
+var order = [...]int{RegionIO, RegionArena, RegionSpill}
+
+// Sizes are the bytes of each kind of memory, but for constants.
+type Sizes [Kinds]int
+
+// Base is where a kind begins in its region.
+func (m *Map) Base(kind int, s *Sizes) int {
+	at := 0
+	for _, k := range order {
+		if k == kind {
+			break
+		}
+		if m[k] == m[kind] {
+			at += Align(s[k])
+		}
+	}
+	return at
+}
+
+// Size is the bytes of a region that holds no constants.
+func (m *Map) Size(region int, s *Sizes) int {
+	n := 0
+	for _, k := range order {
+		if m[k] == region {
+			n = m.Base(k, s) + s[k]
+		}
+	}
+	return n
+}
 
 // Alignment of buffers: what copies and 32-bit elements need.
 const Alignment = 16
@@ -22,12 +58,20 @@ type Buffer struct {
 	Region, Addr, Bytes int
 }
 
+// Overlaps reports whether two buffers share bytes.
+func (b *Buffer) Overlaps(o *Buffer) bool {
+	return b.Region == o.Region && b.Addr < o.Addr+o.Bytes && o.Addr < b.Addr+b.Bytes
+}
+
 // Value is an activation and its life, in positions of the list of steps, both ends
 // included.
 type Value struct {
 	Bytes       int
 	First, Last int // First is -1 while no step uses it
 	At          Buffer
+	// Client says that inputs or outputs of the model are read and written in it: it lies
+	// where the client can reach it. Fixed says that At is given.
+	Client, Fixed bool
 }
 
 // FeatureMap is a feature map as commands see it: height, width and channels with byte

@@ -32,6 +32,8 @@ type Lowering struct {
 	value []int // of an operand; RESHAPE and SQUEEZE share their input's
 	op    int   // of the model, being lowered
 	list  step.List
+
+	inPlace *InPlace // nil: inputs and outputs are copied
 }
 
 // New begins to lower a graph; first are asked before this driver's own lowerings.
@@ -55,10 +57,25 @@ func Anywhere(s *core.Spec, g *graph.Graph, first []Operation) *Lowering {
 	return l
 }
 
-// Graph lowers a whole graph.
+// Graph lowers a whole graph, with copies of its inputs and outputs.
 func Graph(s *core.Spec, g *graph.Graph, first []Operation) (*step.List, error) {
+	return New(s, g, first).all()
+}
+
+// GraphInPlace lowers a whole graph whose inputs and outputs are read and written where they
+// are.
+func GraphInPlace(s *core.Spec, g *graph.Graph, first []Operation, at InPlace) (*step.List, error) {
 	l := New(s, g, first)
+	l.inPlace, l.list.IO = &at, layout.Align(at.Bytes)
+	return l.all()
+}
+
+func (l *Lowering) all() (*step.List, error) {
+	g := l.graph
 	if err := l.inputs(); err != nil {
+		return nil, err
+	}
+	if err := l.placeOutputs(); err != nil {
 		return nil, err
 	}
 	for i := range g.Operations {

@@ -7,23 +7,17 @@ import (
 	core "github.com/nnsoc/nnsoc/npu"
 )
 
-// ringSlots is the number of on-chip weight buffers: one being read, one being
-// filled, and one whose reader may not have finished.
-const ringSlots = 3
-
 // emitter writes the command stream of placed jobs.
 type emitter struct {
-	b        *ethosu.Builder
-	spec     *core.Spec
-	marks    []core.Mark
-	slotSize int
-	luts     int // address of table slot 0 in SHRAM
+	b     *ethosu.Builder
+	spec  *core.Spec
+	marks []core.Mark
+	luts  int // address of table slot 0 in SHRAM
 
 	kernels int // issued
 	copies  int // issued
 	// kernelsDone and copiesDone are known to be complete.
 	kernelsDone, copiesDone int
-	slotReader              [ringSlots]int // kernel that last read each buffer, 1-based
 	lutReader               int
 	recent                  []*job // kernels that may still run, newest last
 	writer                  map[int]int
@@ -37,48 +31,35 @@ func (e *emitter) mark(op int) {
 	e.marks = append(e.marks, core.Mark{Word: e.b.Len(), ID: op})
 }
 
-// program emits all jobs in order. Weights of the next kernel that has any are
-// copied on chip while the current one runs.
+// program emits all jobs in order, each behind the copies of weights that begin in front of it.
 func (e *emitter) program(list []job) {
 	b := e.b
 	if e.spec.Product == ethosu.U65 {
 		b.Set(ethosu.SetParallelMode, e.spec.Cores-1)
 	}
-	var weighted []*job
-	ready := map[*job]int{} // copy that brings a kernel's weights, 1-based
+	ready := make([]int, len(list)) // copy that brings a job's weights, 1-based
+	next := 0                       // job whose weights have not been looked at
 	for i := range list {
-		if list[i].Kernel.Weights != nil {
-			weighted = append(weighted, &list[i])
+		for ; next < len(list) && (!list[next].buffered || list[next].fetch <= i); next++ {
+			if w := &list[next]; w.buffered {
+				e.mark(w.Op)
+				e.fetch(w)
+				ready[next] = e.copies
+			}
 		}
-	}
-	fetched, used := 0, 0
-	for i := range list {
 		w := &list[i]
+		e.mark(w.Op)
 		if w.Kernel.Kind == kernel.Copy {
-			e.mark(w.Op)
 			e.copy(w)
 			continue
 		}
-		for ; fetched < len(weighted) && fetched <= used+1; fetched++ {
-			e.mark(weighted[fetched].Op)
-			e.fetch(weighted[fetched], fetched%ringSlots)
-			ready[weighted[fetched]] = e.copies
-		}
-		e.mark(w.Op)
-		need := e.inputCopy(w)
+		need := max(ready[i], e.inputCopy(w))
 		if w.Kernel.Table != nil {
 			e.loadTable(w)
 			need = e.copies
 		}
-		if w.Kernel.Weights != nil {
-			need = max(need, ready[w])
-		}
 		e.waitCopies(need)
-		e.kernel(w, used%ringSlots)
-		if w.Kernel.Weights != nil {
-			e.slotReader[used%ringSlots] = e.kernels
-			used++
-		}
+		e.kernel(w)
 		if w.Kernel.Table != nil {
 			e.lutReader = e.kernels
 		}
@@ -120,10 +101,24 @@ func (e *emitter) dma(src, dst layout.Buffer, internal bool) {
 	e.copies++
 }
 
-// fetch copies a kernel's weights into a ring buffer.
-func (e *emitter) fetch(w *job, slot int) {
-	e.waitKernels(e.slotReader[slot])
-	e.dma(w.packed.Fetch, layout.Buffer{Region: layout.RegionWeights, Addr: slot * e.slotSize, Bytes: w.packed.Fetch.Bytes}, false)
+// fetch copies a kernel's weights on chip, when no kernel uses the buffer's memory any more.
+func (e *emitter) fetch(w *job) {
+	for i, p := range e.recent {
+		if p.uses(&w.weights) {
+			e.waitKernels(e.kernels - len(e.recent) + i + 1)
+		}
+	}
+	e.dma(w.packed.Fetch, w.weights, false)
+}
+
+// uses reports whether a kernel reads or writes memory of a buffer.
+func (j *job) uses(b *layout.Buffer) bool {
+	for _, m := range j.Kernel.Maps() {
+		if b.Overlaps(&layout.Buffer{Region: m.Region, Addr: m.Addr, Bytes: m.End() - m.Addr}) {
+			return true
+		}
+	}
+	return j.buffered && j.weights.Overlaps(b)
 }
 
 // loadTable copies a lookup table into SHRAM; the slots are shared, so the
@@ -152,9 +147,9 @@ func (e *emitter) inputCopy(w *job) int {
 	return n
 }
 
-// kernel starts a kernel whose weights are in a ring buffer.
-func (e *emitter) kernel(w *job, slot int) {
-	w.Kernel.Emit(e.b, &w.packed, slot*e.slotSize, e.spec.Cores, e.blockDep(w))
+// kernel starts a kernel.
+func (e *emitter) kernel(w *job) {
+	w.Kernel.Emit(e.b, &w.packed, w.weights, e.spec.Cores, e.blockDep(w))
 	e.kernels++
 	e.recent = append(e.recent, w)
 	if len(e.recent) > e.spec.Kernels {
@@ -165,7 +160,11 @@ func (e *emitter) kernel(w *job, slot int) {
 // blockDep lets blocks of a kernel start before the kernels in front of it are
 // done, unless they share data.
 func (e *emitter) blockDep(w *job) int {
+	out := layout.Buffer{Region: w.Kernel.OFM.Region, Addr: w.Kernel.OFM.Addr, Bytes: w.Kernel.OFM.End() - w.Kernel.OFM.Addr}
 	for _, p := range e.recent {
+		if p.buffered && p.weights.Overlaps(&out) {
+			return 0
+		}
 		if w.Kernel.IFM.Overlaps(&p.Kernel.OFM.FeatureMap) || w.Kernel.OFM.Overlaps(&p.Kernel.IFM.FeatureMap) || w.Kernel.OFM.Overlaps(&p.Kernel.OFM.FeatureMap) ||
 			w.Kernel.IFM2 != nil && w.Kernel.IFM2.Overlaps(&p.Kernel.OFM.FeatureMap) || p.Kernel.IFM2 != nil && w.Kernel.OFM.Overlaps(&p.Kernel.IFM2.FeatureMap) {
 			return 0

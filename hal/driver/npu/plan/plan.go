@@ -18,22 +18,44 @@ import (
 type Program struct {
 	Code            core.Program
 	Consts          []byte
-	Arena           int             // bytes of on-chip activations
-	Spill           int             // bytes of activations in DRAM
-	Weights         int             // bytes of on-chip weight buffers
-	IO              int             // bytes of inputs and outputs
-	Inputs, Outputs []layout.Buffer // in that region
+	Sizes           layout.Sizes    // bytes of each kind of memory
+	Map             layout.Map      // and where they are
+	Inputs, Outputs []layout.Buffer // no bytes for an input that is not read
+	EncodedWeights  int             // bytes of Consts
+}
+
+// Region is the bytes of a region that holds no constants.
+func (p *Program) Region(i int) int { return p.Map.Size(i, &p.Sizes) }
+
+// Target is what programs are made for: a machine with so many bytes on chip, and the base
+// pointers of its kinds of memory.
+type Target struct {
+	Spec   *core.Spec
+	OnChip int
+	Map    layout.Map
+}
+
+// Own is the target of a driver that gives each kind of memory a base pointer of its own.
+func Own(s *core.Spec, onChip int) Target {
+	const io, spill = 3, 4 // behind constants, and two that may be on chip
+	return Target{s, onChip, layout.Map{layout.RegionArena: s.OnChipRegion(), layout.RegionIO: io, layout.RegionSpill: spill}}
 }
 
 // job is a step whose maps have addresses and whose constants are packed.
 type job struct {
 	step.Step
 	packed kernel.Packed
+	// weights is where the kernel reads its constants: where they are packed, or a buffer on
+	// chip into which they are copied in front of job fetch.
+	weights  layout.Buffer
+	buffered bool
+	fetch    int
 }
 
-// New makes the program of steps for a machine with so many bytes on chip.
-func New(s *core.Spec, onChip int, l *step.List) (*Program, error) {
-	p := &Program{IO: l.IO, Inputs: l.Inputs, Outputs: l.Outputs}
+// New makes the program of steps for a target.
+func New(t Target, l *step.List) (*Program, error) {
+	s := t.Spec
+	p := &Program{Map: t.Map}
 	consts := l.Consts
 	jobs := make([]job, len(l.Steps))
 	room := 0
@@ -43,7 +65,6 @@ func New(s *core.Spec, onChip int, l *step.List) (*Program, error) {
 		}
 	}
 	consts.Data = slices.Grow(consts.Data, room)
-	slot := 0
 	for i := range jobs {
 		j := &jobs[i]
 		j.Step = l.Steps[i]
@@ -55,15 +76,17 @@ func New(s *core.Spec, onChip int, l *step.List) (*Program, error) {
 		if j.packed, err = j.Kernel.Pack(s, &consts); err != nil {
 			return nil, fmt.Errorf("operation %d: %w", j.Op, err)
 		}
-		slot = max(slot, j.packed.Fetch.Bytes)
+		j.weights = j.packed.Fetch
+		p.EncodedWeights += j.packed.WeightBytes[0] + j.packed.WeightBytes[1]
 	}
 	consts.Pad()
 	p.Consts = consts.Data
-	p.Weights = ringSlots * slot
-	values := lives(l)
-	p.Arena, p.Spill = place(values, max(onChip-p.Weights, 0))
-	resolve(jobs, values)
-	e := &emitter{b: ethosu.NewBuilder(s.Product), spec: s, slotSize: slot, luts: s.LUTBase(), writer: map[int]int{}}
+	p.Sizes[layout.RegionIO] = l.IO
+	bufferWeights(s, jobs)
+	values := p.place(t, lives(l), jobs)
+	p.resolve(jobs, values)
+	p.clients(l, values)
+	e := &emitter{b: ethosu.NewBuilder(s.Product), spec: s, luts: s.LUTBase(), writer: map[int]int{}}
 	e.program(jobs)
 	var err error
 	if p.Code.Commands, err = e.b.Words(); err != nil {
@@ -91,8 +114,16 @@ func lives(l *step.List) []layout.Value {
 	return values
 }
 
+// real is a buffer of a kind of memory behind its base pointer.
+func (p *Program) real(b layout.Buffer) layout.Buffer {
+	if kind := b.Region; kind != layout.RegionConst {
+		b.Region, b.Addr = p.Map[kind], b.Addr+p.Map.Base(kind, &p.Sizes)
+	}
+	return b
+}
+
 // resolve makes the addresses of all feature maps final.
-func resolve(jobs []job, values []layout.Value) {
+func (p *Program) resolve(jobs []job, values []layout.Value) {
 	for i := range jobs {
 		for _, r := range jobs[i].Kernel.Maps() {
 			if r.Value != layout.Placed {
@@ -100,6 +131,27 @@ func resolve(jobs []job, values []layout.Value) {
 				r.Region = at.Region
 				r.Addr += at.Addr
 			}
+			b := p.real(layout.Buffer{Region: r.Region, Addr: r.Addr})
+			r.Region, r.Addr = b.Region, b.Addr
 		}
+		jobs[i].weights = p.real(jobs[i].weights)
 	}
+}
+
+// clients finds where the client has inputs and outputs.
+func (p *Program) clients(l *step.List, values []layout.Value) {
+	list := func(buffers []layout.Buffer, inPlace []int) (real []layout.Buffer) {
+		for _, b := range buffers {
+			real = append(real, p.real(b))
+		}
+		for _, v := range inPlace {
+			b := layout.Buffer{}
+			if v != layout.Placed {
+				b = p.real(values[v].At)
+			}
+			real = append(real, b)
+		}
+		return real
+	}
+	p.Inputs, p.Outputs = list(l.Inputs, l.InPlace.Inputs), list(l.Outputs, l.InPlace.Outputs)
 }

@@ -23,6 +23,9 @@ type List struct {
 	Consts          layout.Constants
 	IO              int             // bytes of inputs and outputs
 	Inputs, Outputs []layout.Buffer // in that region; no bytes for an input that is not read
+	// InPlace are the values of inputs and outputs that the client reads and writes where
+	// kernels do, in place of the buffers; layout.Placed for an input that is not read.
+	InPlace struct{ Inputs, Outputs []int }
 }
 
 // Write prints the steps, one per line: operation, kind, output and inputs with the
