@@ -80,6 +80,7 @@ var layers = []struct {
 	{"nnrt", []string{"nn", "hal", "internal/spelling"}},
 	{"importer", []string{"nn", "refcpu"}},
 	{"bench/inference", []string{"nn", "hal", "hal/devices", "nnrt", "importer", "isa", "sim", "npu"}},
+	{"bench/offline", []string{"bench/inference", "nn", "hal", "hal/devices", "hal/driver/arena", "hal/driver/npu", "nnrt", "importer", "isa", "sim", "npu"}},
 	{"bench/capability", []string{"nn", "hal", "hal/devices", "nnrt", "sim/soc"}},
 	{"bench/mlts/crash", []string{"nn", "hal", "nnrt", "importer", "bench/zoo"}},
 	{"bench/mlts/page", []string{"bench/mlts"}},

@@ -339,7 +339,7 @@ func (r *npuReport) outputs(operands []*nn.Operand, data [][]byte) {
 }
 
 func (r *npuReport) print(w io.Writer, operations bool) error {
-	fmt.Fprintf(w, "%s: compiled by Vela for %s (%s), on %s\n", r.Network, r.Accelerator, r.Steps, r.SoC)
+	fmt.Fprintf(w, "%s: compiled for %s (%s), on %s\n", r.Network, r.Accelerator, r.Steps, r.SoC)
 	switch {
 	case r.Estimator != "":
 		fmt.Fprintf(w, "  NPU %d cycles as Vela estimates them (%.1f us)\n", r.Cycles, r.NPUUs)

@@ -143,5 +143,5 @@ func compiledAhead(path string, data []byte) error {
 			what = fmt.Sprintf("%v (%v)", c, n)
 		}
 	}
-	return cli.Usage(fmt.Errorf("%s: compiled by Vela for %s, so that only that NPU can run it: try \"nnsoc npu exec %s\", or give the network before Vela", path, what, path))
+	return cli.Usage(fmt.Errorf("%s: compiled for %s, so that only that NPU can run it: try \"nnsoc npu exec %s\", or give the network before that", path, what, path))
 }

@@ -1,0 +1,135 @@
+package offline
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/bench/inference"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/importer/tensor"
+	"github.com/nnsoc/nnsoc/importer/vela"
+	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// Stream is what a compiled network takes on a machine.
+type Stream struct {
+	Cycles        int64 `json:"cycles"` // of the NPU, active
+	CommandBytes  int   `json:"command_bytes"`
+	ConstantBytes int   `json:"constant_bytes"` // weights, records and tables
+	SRAMBytes     int   `json:"sram_bytes"`     // working memory on chip, the most of any operator
+	OtherBytes    int   `json:"other_bytes"`    // working memory off chip
+	AXI0Beats     int64 `json:"axi0_beats"`
+	AXI1Beats     int64 `json:"axi1_beats"`
+	Operators     int   `json:"operators"` // ethos-u
+}
+
+// Comparison is a network as Vela compiled it beside what Compile makes of it.
+type Comparison struct {
+	Accelerator ethosu.Config
+	Vela, Own   Stream
+	// Elements is those of all outputs, Different those whose values differ.
+	Elements, Different int
+}
+
+// Ratio is the cycles by those of Vela's stream.
+func (c *Comparison) Ratio() float64 { return float64(c.Own.Cycles) / float64(max(c.Vela.Cycles, 1)) }
+
+// Compare runs a file of Vela's and the model it was made from, compiled for the same
+// accelerator, on the same inputs and the machine that load gives for a name.
+func Compare(file []byte, m *nn.Model, load func(name string) (*soc.Config, error)) (*Comparison, error) {
+	theirs, err := vela.Read(file)
+	if err != nil {
+		return nil, err
+	}
+	c := &Comparison{}
+	if c.Accelerator, err = inference.Accelerator(theirs); err != nil {
+		return nil, err
+	}
+	config, err := load(c.Accelerator.String())
+	if err != nil {
+		return nil, err
+	}
+	compiled, err := Compile(m, config, c.Accelerator)
+	if err != nil {
+		return nil, err
+	}
+	ours, err := vela.Read(compiled.File)
+	if err != nil {
+		return nil, err
+	}
+	var outputs [2][][]byte
+	for i, n := range []*vela.Network{theirs, ours} {
+		s := []*Stream{&c.Vela, &c.Own}[i]
+		if outputs[i], err = s.run(n, config); err != nil {
+			return nil, fmt.Errorf("%s: %w", []string{"Vela's file", "the compiled file"}[i], err)
+		}
+	}
+	if len(outputs[0]) != len(outputs[1]) {
+		return nil, fmt.Errorf("%d outputs, Vela's file has %d", len(outputs[1]), len(outputs[0]))
+	}
+	for i, want := range outputs[0] {
+		got := outputs[1][i]
+		if len(got) != len(want) {
+			return nil, fmt.Errorf("output %d has %d bytes, Vela's %d", i, len(got), len(want))
+		}
+		size := max(1, ours.Tensors[ours.Outputs[i]].Operand.Type.ElementBytes())
+		for at := 0; at+size <= len(want); at += size {
+			c.Elements++
+			if !bytes.Equal(got[at:at+size], want[at:at+size]) {
+				c.Different++
+			}
+		}
+	}
+	return c, nil
+}
+
+// run runs a network once, on inputs that depend on their shapes alone.
+func (s *Stream) run(n *vela.Network, config *soc.Config) ([][]byte, error) {
+	m, err := inference.NewMachine(config, hal.FastSingleAnswer)
+	if err != nil {
+		return nil, err
+	}
+	session, err := inference.New(n, m)
+	if err != nil {
+		return nil, err
+	}
+	var inputs [][]byte
+	for i, o := range inference.Operands(n, n.Inputs) {
+		inputs = append(inputs, tensor.Synthetic(o, uint32(i+1)))
+	}
+	r, err := session.Run(inputs, inference.Options{})
+	if err != nil {
+		return nil, err
+	}
+	s.Cycles = r.ActiveCycles
+	for i, p := range r.Ports {
+		*[]*int64{&s.AXI0Beats, &s.AXI1Beats}[min(i, 1)] += p.ReadBeats + p.WriteBeats
+	}
+	constants := map[*byte]int{}
+	for i := range n.Steps {
+		o := n.Steps[i].NPU
+		if o == nil {
+			continue
+		}
+		p, err := ethosu.ReadPayload(o.Payload)
+		if err != nil {
+			return nil, err
+		}
+		s.Operators++
+		s.CommandBytes += 4 * len(p.Commands)
+		if len(o.Constants) > 0 {
+			constants[&o.Constants[0]] = len(o.Constants)
+		}
+		if onChip := m.Spec.OnChipRegion() == 1; onChip {
+			s.SRAMBytes = max(s.SRAMBytes, o.ArenaBytes)
+		} else {
+			s.SRAMBytes, s.OtherBytes = max(s.SRAMBytes, o.FastBytes), max(s.OtherBytes, o.ArenaBytes)
+		}
+	}
+	for _, b := range constants {
+		s.ConstantBytes += b
+	}
+	return r.Outputs, nil
+}
