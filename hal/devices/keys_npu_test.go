@@ -31,8 +31,9 @@ type npuProgram struct {
 	plain      bool // operands are not rescaled
 	activation int
 	acc40      bool
-	taps       int // of the kernel, in x
-	copies     int // DMA of 16 bytes from constants to scratch, first
+	taps       int  // of the kernel, in x
+	copies     int  // DMA of 16 bytes from constants to scratch, first
+	queued     bool // without waits between them
 }
 
 // npuPrograms make the numbers of an NPU visible that networks leave alone.
@@ -50,6 +51,7 @@ func npuPrograms() []npuProgram {
 		{name: "CONV of 64 channels", conv: true, in: 1, out: 1, region: npuScratch, taps: 1, depth: 64},
 		{name: "MAX_POOL", pool: true, in: 1, out: 1, region: npuScratch, taps: 1},
 		{name: "short copies", mode: ethosu.EltMin, in: 1, out: 1, region: npuScratch, copies: 8},
+		{name: "queued copies", mode: ethosu.EltMin, in: 1, out: 1, region: npuArena, copies: 8, queued: true},
 	}
 }
 
@@ -63,7 +65,9 @@ func (p *npuProgram) emit(b *ethosu.Builder, s *npu.Spec) ([]byte, error) {
 		b.SetAddr(ethosu.SetDMA0Dst, uint64(i*64))
 		b.SetAddr(ethosu.SetDMA0Len, 16)
 		b.Op(ethosu.OpDMAStart, 0)
-		b.Op(ethosu.OpDMAWait, 0)
+		if !p.queued {
+			b.Op(ethosu.OpDMAWait, 0)
+		}
 	}
 	h, w, c := 16, 16, 16
 	kw := 1
