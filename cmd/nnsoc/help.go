@@ -12,7 +12,7 @@ var groups = []struct {
 	commands []string
 }{
 	{"Networks:", []string{"run", "partition", "compile", "supported", "graph", "models", "eval"}},
-	{"Machines and drivers:", []string{"soc", "devices", "capabilities", "ops", "serve"}},
+	{"Machines and drivers:", []string{"soc", "devices", "capabilities", "ops", "serve", "driver"}},
 	{"Engines:", []string{"dsp", "gpu", "npu"}},
 	{"Tests:", []string{"vts", "mlts", "conformance", "fuzz"}},
 	measurements: {"Measurements:", []string{"bench", "sweep", "trace-summary"}},

@@ -160,6 +160,39 @@ func (c *Check) RunOn(d hal.Device) (o Outcome) {
 	return o
 }
 
+// Reporter is what Run needs of *testing.T; it keeps package testing out of the command line.
+type Reporter interface {
+	Helper()
+	Errorf(format string, args ...any)
+}
+
+// Summary counts the checks of Run.
+type Summary struct {
+	Passed, Failed int
+	Skipped        []string // the checks that do not concern the device, with the reason
+}
+
+// Run runs every check that concerns a device on it: for the test of a driver, in this module
+// or in another one.
+func Run(t Reporter, d hal.Device) (s Summary) {
+	t.Helper()
+	for _, c := range Checks() {
+		if !c.EachDevice {
+			continue
+		}
+		switch o := c.RunOn(d); {
+		case o.Err != nil:
+			s.Failed++
+			t.Errorf("%s: %s (%s): %v", d.Name(), c.Name, strings.Join(c.Rows, " "), o.Err)
+		case o.Skipped != "":
+			s.Skipped = append(s.Skipped, c.Name+": "+o.Skipped)
+		default:
+			s.Passed++
+		}
+	}
+	return s
+}
+
 // Unproved lists the rows without a check that are not excused, checks that name a row
 // which is not in the table, and rows that are excused though a check names them.
 func Unproved() []error {

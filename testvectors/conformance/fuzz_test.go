@@ -7,9 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/burst"
@@ -19,6 +17,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/testvectors/conformance"
+	"github.com/nnsoc/nnsoc/testvectors/fuzzing"
 )
 
 // file is a cache file in memory.
@@ -102,14 +101,6 @@ func FuzzCacheContent(f *testing.F) {
 	})
 }
 
-// sane fails for an error that hides a panic of driver code.
-func sane(t *testing.T, what string, err error) {
-	t.Helper()
-	if err != nil && strings.Contains(err.Error(), "panic in ") {
-		t.Errorf("%s: %v", what, err)
-	}
-}
-
 // FuzzCacheFiles: any bytes in the files of a cache are an error; nothing that a driver
 // has not written is a prepared model.
 func FuzzCacheFiles(f *testing.F) {
@@ -131,7 +122,7 @@ func FuzzCacheFiles(f *testing.F) {
 		if err == nil {
 			t.Errorf("%s takes %d and %d bytes for a cache", d.Name(), len(model), len(data))
 		}
-		sane(t, d.Name(), err)
+		fuzzing.Sane(t, d.Name(), err)
 	})
 }
 
@@ -153,11 +144,11 @@ func FuzzModel(f *testing.F) {
 		}
 		for _, d := range list {
 			_, err := d.SupportedOperations(m)
-			sane(t, d.Name()+": getSupportedOperations", err)
+			fuzzing.Sane(t, d.Name()+": getSupportedOperations", err)
 			p, err := d.PrepareModel(m, hal.PrepareOptions{})
-			sane(t, d.Name()+": prepareModel", err)
+			fuzzing.Sane(t, d.Name()+": prepareModel", err)
 			if err == nil {
-				execute(t, d, p, m)
+				fuzzing.Execute(t, d, p, m)
 			}
 		}
 	})
@@ -198,9 +189,9 @@ func FuzzExtension(f *testing.F) {
 		}}
 		for i, d := range list {
 			s, err := d.SupportedOperations(m)
-			sane(t, d.Name()+": getSupportedOperations", err)
+			fuzzing.Sane(t, d.Name()+": getSupportedOperations", err)
 			p, refused := d.PrepareModel(m, hal.PrepareOptions{})
-			sane(t, d.Name()+": prepareModel", refused)
+			fuzzing.Sane(t, d.Name()+": prepareModel", refused)
 			if takes := err == nil && s[0].OK; takes != (refused == nil) {
 				t.Errorf("device %d, %s: support %v, %v; prepareModel: %v", i, d.Name(), s, err, refused)
 			}
@@ -220,26 +211,6 @@ func FuzzExtension(f *testing.F) {
 			}
 		}
 	})
-}
-
-// execute asks for an execution on zeros of a model that is not too large.
-func execute(t *testing.T, d hal.Device, p hal.PreparedModel, m *nn.Model) {
-	b := &hal.Buffers{ExecuteOptions: hal.ExecuteOptions{Functional: true, LoopTimeout: time.Millisecond}}
-	for k, list := range [2][]uint32{m.Main.Inputs, m.Main.Outputs} {
-		for _, x := range list {
-			n := m.Main.Operands[x].Bytes()
-			if n > 1<<16 {
-				return
-			}
-			if k == 0 {
-				b.Inputs = append(b.Inputs, make([]byte, max(n, 0)))
-			} else {
-				b.Outputs = append(b.Outputs, make([]byte, max(n, 64)))
-			}
-		}
-	}
-	_, err := hal.Execute(p, b)
-	sane(t, d.Name()+": execute", err)
 }
 
 // numbers takes small numbers from bytes, now and then a large one.
@@ -306,7 +277,7 @@ func FuzzRequest(f *testing.F) {
 			}
 			o := hal.ExecuteOptions{Functional: true}
 			_, err := p.Execute(r, o)
-			sane(t, p.Name()+": execute", err)
+			fuzzing.Sane(t, p.Name()+": execute", err)
 			for i := range r.Pools {
 				if m := r.Pools[i].Memory; m != nil && m.ReadOnly && !bytes.Equal(m.Data, make([]byte, len(m.Data))) {
 					t.Errorf("%s: pool %d was written", p.Name(), i)
@@ -314,14 +285,14 @@ func FuzzRequest(f *testing.F) {
 			}
 			if e, err := p.CreateReusableExecution(r, o); err == nil {
 				_, err = e.Compute()
-				sane(t, p.Name()+": compute", err)
+				fuzzing.Sane(t, p.Name()+": compute", err)
 			} else {
-				sane(t, p.Name()+": createReusableExecution", err)
+				fuzzing.Sane(t, p.Name()+": createReusableExecution", err)
 			}
 			if x, err := p.ExecuteFenced(r, nil, o, 0); err == nil {
 				<-x.Fence.Done()
 				_, err = x.ExecutionInfo()
-				sane(t, p.Name()+": fenced", err)
+				fuzzing.Sane(t, p.Name()+": fenced", err)
 			}
 		}
 	})

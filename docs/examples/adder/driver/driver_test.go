@@ -1,0 +1,45 @@
+package driver_test
+
+import (
+	"testing"
+
+	"github.com/nnsoc/nnsoc/docs/examples/adder/driver"
+	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/testvectors"
+	"github.com/nnsoc/nnsoc/testvectors/conformance"
+	"github.com/nnsoc/nnsoc/testvectors/fuzzing"
+	"github.com/nnsoc/nnsoc/testvectors/randgraph"
+)
+
+// TestConformance: the driver keeps the contract, in this process and in another one.
+func TestConformance(t *testing.T) {
+	d := driver.New()
+	there, stop, err := service.Loopback(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	direct, served := conformance.Run(t, d), conformance.Run(t, there)
+	t.Logf("%d checks in process, %d through the service", direct.Passed, served.Passed)
+	for _, s := range direct.Skipped {
+		t.Log("skipped: ", s)
+	}
+}
+
+// TestVectors: what the driver declares, it computes.
+func TestVectors(t *testing.T) {
+	if s := testvectors.Run(t, driver.New(), nil); s.Passed == 0 {
+		t.Errorf("no vector concerns the driver: %+v", s)
+	}
+}
+
+// FuzzDevice looks for models that the driver gets wrong, guided by what they cover of it.
+func FuzzDevice(f *testing.F) { fuzzing.Device(f, nil, driver.New()) }
+
+// TestRandom: random models against the reference CPU.
+func TestRandom(t *testing.T) {
+	r, err := randgraph.Run(driver.New(), randgraph.Options{Seed: 1, Count: 200})
+	if err != nil || r.Failed != 0 {
+		t.Errorf("%d of %d failed, %v", r.Failed, r.Cases, err)
+	}
+}

@@ -1,0 +1,41 @@
+// Command adder serves the driver to other processes:
+//
+//	adder adder.sock &
+//	nnsoc run MODEL --driver adder.sock --device adder
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+
+	"github.com/nnsoc/nnsoc/docs/examples/adder/driver"
+	"github.com/nnsoc/nnsoc/hal/service"
+)
+
+func main() {
+	if err := serve(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "adder:", err)
+		os.Exit(2)
+	}
+}
+
+// serve runs the driver until it is interrupted.
+func serve(args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("want the path of a socket, got %d arguments", len(args))
+	}
+	l, err := service.Listen(args[0])
+	if err != nil {
+		return err
+	}
+	s := service.NewServer(driver.New(), service.Quotas{})
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, os.Interrupt)
+	go func() {
+		<-interrupted
+		s.Close()
+	}()
+	fmt.Println(driver.Name, "serves", args[0])
+	return s.Serve(l)
+}

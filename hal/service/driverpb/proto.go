@@ -1,0 +1,8 @@
+package driverpb
+
+import _ "embed"
+
+// Proto is the text of driver.proto.
+//
+//go:embed driver.proto
+var Proto []byte

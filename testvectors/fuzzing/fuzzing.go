@@ -1,0 +1,115 @@
+// Package fuzzing is a coverage-guided fuzzer of drivers, for the tests of a driver in this module
+// or in another one:
+//
+//	func FuzzDevice(f *testing.F) { fuzzing.Device(f, nil, driver.New()) }
+//
+//	go test -fuzz FuzzDevice ./driver
+//
+// The fuzzer's bytes are the decisions of randgraph: which operations, of which types, shapes,
+// parameters and values. So it finds its way through a driver's conditions by what they cover. A
+// model that the driver takes must give what the reference CPU gives. Edits behind it break rules:
+// an edited model is refused, declined with reasons, or prepared as declared and executed; it never
+// panics.
+package fuzzing
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/testvectors/conformance"
+	"github.com/nnsoc/nnsoc/testvectors/randgraph"
+)
+
+// MaxElements bounds the tensors of edited models: a larger one takes time and shows nothing more.
+const MaxElements = 1 << 16
+
+// maxEdits bounds the bytes that edit a model, four for each edit.
+const maxEdits = 16
+
+// Device fuzzes devices with the models of a table, nil is randgraph.Standard. Operations that no
+// device supports in any drawn case are left to the edits.
+func Device(f *testing.F, table *randgraph.Table, devices ...hal.Device) {
+	f.Helper()
+	if len(devices) == 0 {
+		f.Fatal("fuzzing: no device")
+	}
+	if table == nil {
+		table = randgraph.Standard()
+	}
+	for i := range table.Variants() {
+		choices := []byte{0, 1, 2, 3, 40, 99, 99, 5, 6, 99, 255, 1, 99, 3, 17, 99, 99, 2}
+		data := append([]byte{byte(i), byte(i>>8) | byte(len(choices))<<2}, choices...)
+		f.Add(data, []byte{})
+		f.Add(data, []byte{byte(i), 0, 0, 5, byte(i + 4), 1, 0, 3})
+	}
+	f.Fuzz(func(t *testing.T, data, edits []byte) {
+		c := table.Decode(data)
+		if c == nil {
+			return
+		}
+		edits = edits[:min(len(edits), maxEdits)]
+		for _, d := range devices {
+			if len(edits) < 4 {
+				if _, err := randgraph.Judge(d, c, randgraph.Options{Functional: true, Table: table}); err != nil {
+					t.Errorf("%s: %v: %v", d.Name(), c.Variants, err)
+				}
+				continue
+			}
+			Model(t, d, conformance.Edited(c.Model, edits))
+		}
+	})
+}
+
+// Model gives a device a model that may break every rule.
+func Model(t testing.TB, d hal.Device, m *nn.Model) {
+	t.Helper()
+	for _, g := range append([]nn.Subgraph{m.Main}, m.Referenced...) {
+		if slices.ContainsFunc(g.Operands, func(o nn.Operand) bool { n := o.Elements(); return n < 0 || n > MaxElements }) {
+			return
+		}
+	}
+	s, err := d.SupportedOperations(m)
+	Sane(t, d.Name()+": getSupportedOperations", err)
+	p, refused := d.PrepareModel(m, hal.PrepareOptions{})
+	Sane(t, d.Name()+": prepareModel", refused)
+	takes := err == nil && !slices.ContainsFunc(s, func(x hal.Support) bool { return !x.OK })
+	if takes != (refused == nil) {
+		t.Fatalf("%s: support %v, %v; prepareModel: %v", d.Name(), s, err, refused)
+	}
+	if takes {
+		Execute(t, d, p, m)
+	}
+}
+
+// Execute asks for an execution on zeros of a model that is not too large.
+func Execute(t testing.TB, d hal.Device, p hal.PreparedModel, m *nn.Model) {
+	t.Helper()
+	b := &hal.Buffers{ExecuteOptions: hal.ExecuteOptions{Functional: true, LoopTimeout: time.Millisecond}}
+	for k, list := range [2][]uint32{m.Main.Inputs, m.Main.Outputs} {
+		for _, x := range list {
+			n := m.Main.Operands[x].Bytes()
+			if n > MaxElements {
+				return
+			}
+			if k == 0 {
+				b.Inputs = append(b.Inputs, make([]byte, max(n, 0)))
+			} else {
+				b.Outputs = append(b.Outputs, make([]byte, max(n, 64)))
+			}
+		}
+	}
+	_, err := hal.Execute(p, b)
+	Sane(t, d.Name()+": execute", err)
+}
+
+// Sane fails for an error that hides a panic of driver code.
+func Sane(t testing.TB, what string, err error) {
+	t.Helper()
+	if err != nil && strings.Contains(err.Error(), "panic in ") {
+		t.Errorf("%s: %v", what, err)
+	}
+}
