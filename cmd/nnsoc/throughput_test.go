@@ -5,6 +5,10 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // partitionRows are the strategies of a report of partition.
@@ -103,5 +107,42 @@ func TestNothingPromised(t *testing.T) {
 	var out, errs strings.Builder
 	if code := execute([]string{"run", "mobilenet_v1_0.25_128_float", "--device", "dsp", "-q"}, &out, &errs); code != 1 || !strings.Contains(errs.String(), "takes any of the network") {
 		t.Errorf("exit code %d: %s", code, errs.String())
+	}
+}
+
+// failing is a device whose executions fail.
+type failing struct{ hal.Device }
+
+func (d *failing) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
+	p, err := d.Device.PrepareModel(m, o)
+	return &failingModel{p}, err
+}
+
+type failingModel struct{ hal.PreparedModel }
+
+func (p *failingModel) Execute(*hal.Request, hal.ExecuteOptions) (*hal.Result, error) {
+	return nil, hal.Errorf(hal.GeneralFailure, "planted")
+}
+
+// TestFailingDevice: no plan but that of the device alone uses a device that fails executions, whose
+// costs are no numbers; that one says where it ran.
+func TestFailingDevice(t *testing.T) {
+	var out, errs strings.Builder
+	a := &cli.App{Out: &out, Err: &errs, Wrap: func(d hal.Device) hal.Device {
+		if d.Name() == "npu" {
+			return &failing{d}
+		}
+		return d
+	}}
+	root := root(a)
+	root.SetArgs([]string{"partition", "mobilenet_v1_0.25_128_quant", "--strategies", "cpu,single:npu,mincut,dp,auto", "-q"})
+	if err := root.Execute(); err != nil {
+		t.Fatalf("%v: %s", err, errs.String())
+	}
+	if strings.Contains(out.String(), "e+") || len(out.String()) > 4000 {
+		t.Errorf("figures that are no times:\n%s", out.String())
+	}
+	if want := "single:npu: 31 of 31 operations moved to the cpu while they ran: "; strings.Count(out.String(), "moved to the cpu") != 1 || !strings.Contains(out.String(), want) {
+		t.Errorf("want %q:\n%s", want, out.String())
 	}
 }

@@ -289,6 +289,7 @@ func (x *planner) one(f *input.Form, p *partition.Problem, s partition.Strategy)
 		return nil, err
 	}
 	e.simulated(f, run)
+	e.moved(run, p.Devices[0].Name)
 	if p.Objective == partition.Throughput {
 		if e.SimulatedIntervalUS, err = x.interval(p, plan, f.Inputs, predicted); err != nil {
 			return nil, err

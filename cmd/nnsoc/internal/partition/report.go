@@ -53,7 +53,7 @@ type strategyEntry struct {
 	// NotPromised: by the costs a device does not do what the plan gives it, so that nothing is
 	// predicted.
 	NotPromised bool     `json:"not_promised,omitempty"`
-	Note        string   `json:"note,omitempty"` // where a strategy of one device ran elsewhere
+	Note        string   `json:"note,omitempty"` // where a plan, or a strategy of one device, ran elsewhere
 	Devices     []string `json:"devices"`        // per operation
 
 	plan  partition.Plan
@@ -208,6 +208,13 @@ func (e *strategyEntry) predicted(x float64) string {
 		return "-"
 	}
 	return tenth(x)
+}
+
+// moved notes operations that a device failed to execute, which the CPU did in its place.
+func (e *strategyEntry) moved(r *planRun, cpu string) {
+	if list := r.result.Fallbacks; len(list) > 0 {
+		e.Note = fmt.Sprintf("%d of %d operations moved to the %s while they ran: %s", len(list), len(e.Devices), cpu, list[0].Reason)
+	}
 }
 
 // note says what a strategy of one device leaves to the CPU.
