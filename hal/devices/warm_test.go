@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -123,5 +124,53 @@ func TestWarmUpOfSeveralParts(t *testing.T) {
 	}
 	if d := first/last - 1; !(d > -0.01 && d < 0.01) {
 		t.Errorf("the first turn after the warm-up takes %.1f us, the last of 100 %.1f", first, last)
+	}
+}
+
+// TestApproximate: a loop that repeats what its warm-up took is near one that is simulated, with two executions on
+// the engine; of other inputs, and after Exact, they run again.
+func TestApproximate(t *testing.T) {
+	for _, device := range []string{"gpu", "dsp"} {
+		kind := nn.TensorQuant8Asymm
+		if device == "gpu" {
+			kind = nn.TensorFloat32
+		}
+		mean := func(m *devices.Machine, warm func(func() error) error, c *client) float64 {
+			if err := warm(c.execute); err != nil {
+				t.Fatal(err)
+			}
+			from := m.SoC().Now()
+			for range 40 {
+				if err := c.execute(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return (m.SoC().Now() - from).Microseconds() / 40
+		}
+		m := phone(t)
+		c := newClient(t, m, device, convolution(kind), hal.PriorityMedium)
+		quick := mean(m, m.Approximate, c)
+		if n := m.Simulated(); n != 2 {
+			t.Errorf("%s: %d executions ran on the engine, want 2", device, n)
+		}
+		other := newClient(t, m, device, convolution(kind), hal.PriorityMedium)
+		other.buffers.Inputs[0][5]++
+		if err := other.execute(); err != nil {
+			t.Fatal(err)
+		}
+		m.Exact()
+		before := m.Simulated()
+		m.SimulateAll = true
+		if err := c.execute(); err != nil {
+			t.Fatal(err)
+		}
+		if before != 3 || m.Simulated() != 4 {
+			t.Errorf("%s: %d and %d executions ran on the engine, want 3 and 4", device, before, m.Simulated())
+		}
+		exact := phone(t)
+		full := mean(exact, exact.Warm, newClient(t, exact, device, convolution(kind), hal.PriorityMedium))
+		if off := quick/full - 1; off > 0.03 || off < -0.03 {
+			t.Errorf("%s: %.1f us by repetition, %.1f simulated: %+.1f %%", device, quick, full, 100*off)
+		}
 	}
 }

@@ -14,10 +14,24 @@ import (
 // a loop of itself, then f is repeated with executions that take what they took, until
 // clocks and idle states are those of a loop of all of them.
 func (m *Machine) Warm(f func() error) error {
-	m.warmed = &warmUps{known: map[any][]*remembered{}}
+	m.warmed = &warmUps{known: map[any][]*remembered{}, most: maxWarmUps}
 	defer func() { m.warmed = nil }()
 	return m.warmUp(m.warmed, f)
 }
+
+// Approximate warms up like Warm, but runs each program no more than twice, and goes on so: until Exact, an execution
+// that has the program and inputs of one of the warm-up takes what that took, at the clock that it finds.
+func (m *Machine) Approximate(f func() error) error {
+	m.warmed = &warmUps{known: map[any][]*remembered{}, most: 1}
+	err := m.warmUp(m.warmed, f)
+	if m.warmed.repeating = true; err != nil {
+		m.warmed = nil
+	}
+	return err
+}
+
+// Exact ends what Approximate began.
+func (m *Machine) Exact() { m.warmed = nil }
 
 // warmUp calls f and repeats it for soc.WarmUp.
 func (m *Machine) warmUp(w *warmUps, f func() error) error {
@@ -43,6 +57,7 @@ func (m *Machine) warmUp(w *warmUps, f func() error) error {
 type warmUps struct {
 	known      map[any][]*remembered // by program
 	executions int
+	most       int // executions of a program that run on the engine before the one that counts
 	repeating  bool
 }
 
@@ -123,7 +138,7 @@ func (h *engineHost) warmUp(c *base.Call, r soc.Request, run func(hal.Tracer, ba
 	buffers.Trace, buffers.Profile = nil, nil
 	plain.Buffers = &buffers
 	k, err := h.m.soc.Saturated(r)
-	for range maxWarmUps {
+	for range h.m.warmed.most {
 		if err != nil {
 			return hal.Errorf(hal.GeneralFailure, "%w", err)
 		}

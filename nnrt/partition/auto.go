@@ -70,6 +70,14 @@ const (
 	solveIdle   = 4 // plans in a row that are no better when they run
 )
 
+// patience is how often Solve plans anew, and how many plans in a row may be no better.
+func (p *Problem) patience() (rounds, idle int) {
+	if p.Runs > 0 {
+		return p.Runs - 1, 1
+	}
+	return solveRounds, solveIdle
+}
+
 // Solve lets a strategy plan and, where costs can be measured, runs its plan, until
 // it answers with a plan that ran, or its plans no longer get better. The best of the
 // plans that it came to counts, for branch-bound and auto that of all that ran.
@@ -77,6 +85,7 @@ func Solve(p *Problem, s Strategy) (Plan, *Evaluation, error) {
 	var best Plan
 	var value *Evaluation
 	idle := 0
+	rounds, patience := p.patience()
 	for round := 0; ; round++ {
 		plan, err := Make(p, s)
 		if err != nil {
@@ -85,6 +94,13 @@ func Solve(p *Problem, s Strategy) (Plan, *Evaluation, error) {
 		plan = p.Canonical(plan)
 		final := p.Costs.Measure == nil || p.Costs.Ran(plan) != nil
 		if !final {
+			hopeless, err := p.hopeless(plan)
+			if err != nil {
+				return Plan{}, nil, err
+			}
+			if hopeless {
+				return p.bestRun()
+			}
 			if err := p.measure(plan); err != nil {
 				return Plan{}, nil, err
 			}
@@ -100,7 +116,7 @@ func Solve(p *Problem, s Strategy) (Plan, *Evaluation, error) {
 		if final {
 			return best, value, nil
 		}
-		if round == solveRounds || idle == solveIdle {
+		if round == rounds || idle == patience {
 			break
 		}
 	}
@@ -109,6 +125,19 @@ func Solve(p *Problem, s Strategy) (Plan, *Evaluation, error) {
 		return p.bestRun()
 	}
 	return best, value, nil
+}
+
+// hopeless reports whether a plan is predicted to be no better than one that ran, where runs are few.
+func (p *Problem) hopeless(plan Plan) (bool, error) {
+	if p.Runs == 0 {
+		return false, nil
+	}
+	_, known, err := p.bestRun()
+	if err != nil || known == nil {
+		return false, err
+	}
+	e, err := p.Predict(plan)
+	return err == nil && e.Score >= known.Score, err
 }
 
 // bestRun is the best of the plans that ran.

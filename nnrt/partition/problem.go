@@ -21,6 +21,7 @@ type Problem struct {
 	Objective  Objective
 	Costs      Costs
 	Seeds      []Plan // that branch-bound and auto must not fall behind
+	Runs       int    // plans that Solve may run for a strategy; 0 is as many as help
 
 	// Control is the control flow that the runtime can execute, and Subgraphs are the
 	// problems of what it calls, by index of the model's subgraphs, on the same devices.

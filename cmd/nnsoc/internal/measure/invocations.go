@@ -23,6 +23,8 @@ type Pace struct {
 	Burst       bool
 	// Longest ends the loop before all invocations, once it has lasted so long; 0 does not.
 	Longest sim.Time
+	// Approximate executes each program twice and repeats what it took: enough to choose among plans.
+	Approximate bool
 	Endurance
 }
 
@@ -101,6 +103,7 @@ func (p *Pace) Loop(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte, o 
 	if err != nil {
 		return err
 	}
+	defer m.Live.Exact()
 	for i := range p.Invocations {
 		if p.cold {
 			m.Live.Reset()
@@ -147,6 +150,8 @@ func (p *Pace) begin(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte, o
 			}
 			pause()
 		}
+	case p.Approximate:
+		err = m.Live.Approximate(func() error { _, err := once(false); return err })
 	default:
 		err = m.Live.Warm(func() error { _, err := once(false); return err })
 	}

@@ -43,6 +43,7 @@ type planner struct {
 	options   nnrt.CompileOptions
 	objective partition.Objective
 	costs     string
+	quick     bool // few runs, for a first answer
 	share     bool // strategies learn of the others' plans
 	progress  *cli.Progress
 	intervals map[planOf]float64      // microseconds between results of a stream
@@ -205,7 +206,7 @@ func (x *planner) systemCache(device string) (bytes int64, bytesPerSecond float6
 // governed reports whether a governor moves the clock of a device's engine.
 func (x *planner) governed(device string) bool {
 	e, ok := soc.EngineNamed(device)
-	return ok && x.ownDrivers() && x.machine.Config.Governed(e)
+	return ok && !x.quick && x.ownDrivers() && x.machine.Config.Governed(e)
 }
 
 // memoryClocks are the lowest and the highest clock of the DRAM at a clock of a device's engine.
@@ -377,15 +378,34 @@ func (x *planner) fit(other string) (*cost.Linear, error) {
 	return l, err
 }
 
-// Compile compiles a network as the best strategy by measured costs says.
-func (x *planner) Compile(f *input.Form) (*nnrt.Compilation, error) {
+// quickRuns are the plans that Compile runs besides those of single devices.
+const quickRuns = 2
+
+// Choice is a plan that Compile has chosen and what it was estimated to take.
+type Choice struct {
+	*nnrt.Compilation
+	PredictedUS float64 // before it ran
+}
+
+// Compile compiles a network for the best of few plans: those of single devices and the first ones of branch-bound,
+// while they get better. Each runs its programs twice, at the clocks that its loop comes to; what it takes at others
+// follows from their clocks. The command partition looks further.
+func (x *planner) Compile(f *input.Form) (*Choice, error) {
+	x.pace.Approximate, x.quick = true, true
+	x.store = x.store.Other("quick")
 	p, err := x.problem(f)
 	if err != nil {
 		return nil, err
 	}
+	p.Runs = quickRuns
 	plan, _, err := partition.Solve(p, partition.Auto{})
 	if err != nil {
 		return nil, err
 	}
-	return nnrt.CompilePlan(x.machine.Registry, p, plan, x.options)
+	predicted, err := p.Predict(plan)
+	if err != nil {
+		return nil, err
+	}
+	c, err := nnrt.CompilePlan(x.machine.Registry, p, plan, x.options)
+	return &Choice{c, predicted.LatencyFs / 1e9}, err
 }

@@ -36,7 +36,9 @@ type deviceEntry struct {
 	Status    string   `json:"status"`
 	Error     string   `json:"error,omitempty"` // why it failed
 	LatencyUS *float64 `json:"latency_us,omitempty"`
-	EnergyUJ  *float64 `json:"energy_uj,omitempty"`
+	// PredictedUS is what the plan of auto was estimated to take before it ran.
+	PredictedUS float64  `json:"predicted_us,omitempty"`
+	EnergyUJ    *float64 `json:"energy_uj,omitempty"`
 	// LatencyParts are the microseconds of the chain that the run is, by name; they add
 	// up to LatencyUS. EnergyParts are its energies, which add up to EnergyUJ.
 	LatencyParts map[string]float64 `json:"latency_parts,omitempty"`
@@ -152,7 +154,7 @@ func (r *report) lose(device string, cause error) {
 
 func (r *report) add(d *deviceRun, f *input.Form, labels []string) {
 	e := deviceEntry{
-		Device: d.device, Status: StatusOK,
+		Device: d.device, Status: StatusOK, PredictedUS: d.predictedUS,
 		Operations: []operationEntry{}, Outputs: []outputEntry{},
 	}
 	if f.Model.Name != r.data.Model.Name {

@@ -98,6 +98,9 @@ func (r *report) notes(w io.Writer) {
 		if e.Outside != "" {
 			fmt.Fprintf(w, "%s is a driver from outside in the place of the %s: host path, clocks, energy and heat are this phone's; what other engines and the system-level cache do to its memory is missing.\n", e.Device, e.Outside)
 		}
+		if e.PredictedUS > 0 && e.LatencyUS != nil {
+			fmt.Fprintf(w, "%s: %.1f us predicted, %.1f measured: the estimate is off by %+.1f %%\n", e.Device, e.PredictedUS, *e.LatencyUS, 100*(e.PredictedUS / *e.LatencyUS - 1))
+		}
 		if e.Fallback > 0 {
 			fmt.Fprintf(w, "%s leaves %d of %d operations to the CPU:\n", e.Device, e.Fallback, r.data.Model.Operations)
 			cli.WriteFallbacks(w, e.Fallbacks)

@@ -296,23 +296,24 @@ type deviceRun struct {
 	executeUser time.Duration        // of one execution that was simulated
 	layers      *layerCheck          // with --check-layers
 	invocations *measure.Invocations // nil: a functional run
+	predictedUS float64              // of a plan, before it ran; 0: of no plan
 }
 
 func runDevice(a *cli.App, m *machine.Machine, form *input.Form, name string, pref hal.Preference, f *runFlags, t *measure.Timeline, profile *measure.Profile, p *cli.Progress) (*deviceRun, error) {
 	p.Say("%s: compile", name)
 	start := cputime.User()
 	o := nnrt.CompileOptions{Preference: nnrt.Prefer(pref)}
-	var c *nnrt.Compilation
+	c := &partition.Choice{}
 	var err error
 	if name == nnrt.Auto {
 		c, err = partition.NewPlanner(a, m, o, f.pace, p).Compile(form)
 	} else {
-		c, err = nnrt.Compile(m.Registry, form.Model, name, o)
+		c.Compilation, err = nnrt.Compile(m.Registry, form.Model, name, o)
 	}
 	if err != nil {
 		return nil, err
 	}
-	r := &deviceRun{device: name, compilation: c, prepareUser: cputime.User() - start}
+	r := &deviceRun{device: name, compilation: c.Compilation, prepareUser: cputime.User() - start, predictedUS: c.PredictedUS}
 	cpu := m.Registry.CPU().Name()
 	if name != cpu && name != nnrt.Auto && c.Accelerated(cpu) == 0 {
 		return r, nil
@@ -336,7 +337,7 @@ func runDevice(a *cli.App, m *machine.Machine, form *input.Form, name string, pr
 	pace.Say = func(share float64) { p.Say("%s: %.0f %% of %v", name, 100*share, pace.Duration) }
 	start = cputime.User()
 	before := m.Live.Simulated()
-	r.result, r.invocations, err = pace.Invoke(m, c, form.Inputs, x)
+	r.result, r.invocations, err = pace.Invoke(m, c.Compilation, form.Inputs, x)
 	r.executeUser = cputime.User() - start
 	if err == nil {
 		parts := 0

@@ -107,7 +107,10 @@ func (l *lab) run(c *soc.Config, model, device string) (t *trial, err error) {
 	o := nnrt.CompileOptions{Preference: nnrt.Prefer(l.pref)}
 	t = &trial{status: run.StatusOK}
 	if device == nnrt.Auto {
-		t.compilation, err = partition.NewPlanner(l.app, m, o, l.pace, cli.NewProgress(io.Discard)).Compile(form)
+		var c *partition.Choice
+		if c, err = partition.NewPlanner(l.app, m, o, l.pace, cli.NewProgress(io.Discard)).Compile(form); err == nil {
+			t.compilation = c.Compilation
+		}
 	} else {
 		t.compilation, err = nnrt.Compile(m.Registry, form.Model, device, o)
 	}
