@@ -43,7 +43,7 @@ func newSoCList(a *cli.App) *cobra.Command {
 				SchemaVersion int           `json:"schema_version"`
 				Presets       []presetEntry `json:"presets"`
 			}{SchemaVersion: cli.SchemaVersion}
-			for _, name := range soc.Names() {
+			for _, name := range soc.Presets() {
 				c, err := soc.Load(name)
 				if err != nil {
 					return err

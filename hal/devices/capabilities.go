@@ -54,11 +54,11 @@ func Measured(c *soc.Config) bool {
 	return f != nil && f.hash == ContentHash(c)
 }
 
-// shippedFigures are those of the preset with the SoC's name, nil when there is
-// none.
+// shippedFigures are those of the preset with the SoC's name, or of which it is a variant, nil
+// when there is none.
 func shippedFigures(c *soc.Config) *socFigures {
 	for i := range shipped {
-		if shipped[i].name == c.SoC.Name {
+		if shipped[i].name == soc.Base(c.SoC.Name) {
 			return &shipped[i]
 		}
 	}

@@ -74,8 +74,11 @@ func open(nameOrPath string) (*source, error) {
 		return &source{nameOrPath, bytes.TrimPrefix(data, []byte("\ufeff"))}, nil
 	}
 	data, err := presets.ReadFile(path.Clean(nameOrPath) + ".toml")
+	if err != nil && slices.Contains(Presets(), nameOrPath) {
+		data, err = variant(nameOrPath)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("soc: no SoC named %q; known: %s; or give a file that ends in .toml", nameOrPath, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("soc: no SoC named %q; known: %s; or give a file that ends in .toml", nameOrPath, strings.Join(Presets(), ", "))
 	}
 	return &source{nameOrPath + ".toml", data}, nil
 }

@@ -22,7 +22,7 @@ const Default = "pixel4"
 // maxFile bounds what is read from a file.
 const maxFile = 1 << 20
 
-// Names lists the embedded presets in alphabetic order.
+// Names lists the presets with a file of their own in alphabetic order.
 func Names() []string {
 	entries, err := presets.ReadDir(".")
 	if err != nil {
@@ -39,7 +39,7 @@ func Names() []string {
 // Text is the file of a preset.
 func Text(preset string) ([]byte, error) {
 	if isFile(preset) {
-		return nil, fmt.Errorf("soc: %q is a file, want the name of a preset: %s", preset, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("soc: %q is a file, want the name of a preset: %s", preset, strings.Join(Presets(), ", "))
 	}
 	t, err := open(preset)
 	if err != nil {

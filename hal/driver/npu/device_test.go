@@ -657,7 +657,7 @@ func TestLargeTensors(t *testing.T) {
 	y := m.tensor(nn.TensorQuant8Asymm, 0.1, nn.TemporaryVariable, 1, 1024, 1024, 8)
 	b := m.add(nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{8}, Scale: float32(0.05) * 0.01, Lifetime: nn.SubgraphInput})
 	s, err := d.SupportedOperations(m.done(nn.OpConv2D, y, x, f, b, m.int32(nn.PaddingSame), m.int32(1), m.int32(1), m.int32(0)))
-	if err != nil || s[0].OK || !strings.Contains(s[0].Reason, "too many to be gathered") {
+	if err != nil || s[0].OK || !strings.Contains(s[0].Reason, "windows that are gathered") {
 		t.Errorf("a convolution of large windows: %+v, %v", s, err)
 	}
 }

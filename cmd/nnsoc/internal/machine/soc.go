@@ -34,10 +34,10 @@ func LoadNamed(a *cli.App, name string, more ...soc.Change) (*soc.Config, error)
 
 // preset ends the refusal of a preset's name with the one that was meant.
 func preset(name string, err error) error {
-	if strings.ContainsAny(name, "/.") || slices.Contains(soc.Names(), name) {
+	if strings.ContainsAny(name, "/.") || slices.Contains(soc.Presets(), name) {
 		return cli.Usage(err)
 	}
-	return cli.Usage(fmt.Errorf("%w%s", err, spelling.DidYouMean(name, soc.Names())))
+	return cli.Usage(fmt.Errorf("%w%s", err, spelling.DidYouMean(name, soc.Presets())))
 }
 
 // PresetText is the file of a preset.
@@ -70,7 +70,7 @@ func parseChanges(set []string) (changes []soc.Change, err error) {
 
 // CompleteSoC offers the presets; files complete by the shell.
 func CompleteSoC(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return soc.Names(), cobra.ShellCompDirectiveDefault
+	return soc.Presets(), cobra.ShellCompDirectiveDefault
 }
 
 // CompleteSet offers the numbers of the SoC, each with its value.

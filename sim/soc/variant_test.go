@@ -1,0 +1,75 @@
+package soc_test
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// TestVariants: every variant is a whole file that passes the checks, has the name it is asked
+// for by, changes what its lines say, and gives a source for each number.
+func TestVariants(t *testing.T) {
+	rows, err := os.ReadFile("../../docs/DEVIATIONS.md")
+	if err != nil {
+		t.Skip("skipped: needs docs/DEVIATIONS.md")
+	}
+	n := 0
+	for _, name := range soc.Presets() {
+		if soc.Base(name) == name {
+			continue
+		}
+		n++
+		text, err := soc.Text(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := soc.Parse(name, text)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if c.SoC.Name != name {
+			t.Errorf("%s is called %s", name, c.SoC.Name)
+		}
+		own, err := os.ReadFile("variants/" + name + ".txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range strings.Split(string(own), "\n") {
+			if regexp.MustCompile(`= (\[|-?[0-9])`).MatchString(line) && !regexp.MustCompile(`# .*(FVP|Alif|Kit|D-[0-9]+)`).MatchString(line) {
+				t.Errorf("%s: no source: %s", name, line)
+			}
+			for _, id := range regexp.MustCompile(`\bD-[0-9]+\b`).FindAllString(line, -1) {
+				if !regexp.MustCompile(`\b` + id + `\b`).Match(rows) {
+					t.Errorf("%s: %s is not in docs/DEVIATIONS.md", name, id)
+				}
+			}
+		}
+	}
+	if n < 13 || !slices.Contains(soc.Presets(), soc.Default) {
+		t.Errorf("%d variants among %v", n, soc.Presets())
+	}
+	plain, err := soc.Load("corstone310-u55-128")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kit, err := soc.Load("corstone300-u55-128")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := plain.NPU.Memories[1], kit.NPU.Memories[1]; a.ReadCycles != 0 || a.BytesPerCycle != 8 || b.ReadCycles != 64 {
+		t.Errorf("without adapters %+v, with %+v", a, b)
+	}
+	alif, err := soc.Load("alif-e7-he")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := alif.NPU.Clock.At(sim.FastSingleAnswer); p.Hz != 160e6 {
+		t.Errorf("the high-efficiency core runs at %d Hz", p.Hz)
+	}
+}
