@@ -1,6 +1,8 @@
 package soc
 
 import (
+	"fmt"
+
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -87,4 +89,74 @@ func (p *probe) access(addr uint64, k mem.Kind) {
 	p.window[p.at] = done
 	p.at = (p.at + 1) % len(p.window)
 	p.last = max(p.last, done)
+}
+
+// requester is an engine as its path to the shared memory sees it.
+type requester struct {
+	clock    *Clock
+	delay    sim.Time // of its path, there and back
+	piece    int      // bytes of a request
+	inFlight int      // requests under way, reads and as many writes
+}
+
+// regionBytes is what an NPU asks for at once: a piece of a tensor or of weights, of which it
+// fetches one while it works on another.
+const regionBytes = 64 << 10
+
+// requester describes an engine; of the CPU one core of the first cluster, whose prefetcher
+// keeps the misses of its L2 under way, behind three caches.
+func (c *Config) requester(e Engine) (requester, error) {
+	switch {
+	case e == EngineCPU && c.CPU != nil:
+		x := &c.CPU.Clusters[0]
+		cycles := x.L1D.HitCycles + x.L2.HitCycles + c.CPU.L3.HitCycles
+		return requester{&x.Clock, ns(float64(cycles) / x.Clock.FastMHz * 1e3), c.CPU.L3.LineBytes, x.L2.MSHRs}, nil
+	case e == EngineGPU && c.GPU != nil:
+		return requester{&c.GPU.Clock, ns(c.GPU.MemoryNs), c.GPU.L2.LineBytes, c.GPU.L2.MSHRs}, nil
+	case e == EngineDSP && c.DSP != nil:
+		return requester{&c.DSP.Clock, ns(c.DSP.MemoryNs), c.DSP.L2.LineBytes, c.DSP.L2.MSHRs}, nil
+	case e == EngineNPU && c.NPU != nil:
+		return requester{&c.NPU.Clock, ns(c.NPU.MemoryNs), regionBytes, 2}, nil
+	}
+	return requester{}, fmt.Errorf("soc: %s has no %s", c.SoC.Name, e)
+}
+
+// StreamRate is the bytes per second that an engine draws from the shared memory at the
+// point of a preference, at the clock that it votes for: it reads some streams and writes
+// some, a request of each in turn, once the system-level cache is full of them. Nothing is
+// computed.
+func (c *Config) StreamRate(e Engine, p sim.Preference, reads, writes int) (float64, error) {
+	x, err := c.requester(e)
+	if err != nil {
+		return 0, err
+	}
+	m, err := c.Voted(x.clock, p).NewSharedMemory()
+	if err != nil {
+		return 0, err
+	}
+	level := mem.Behind(m.Ports[e], x.delay)
+	r := probe{level: level, line: x.piece, window: make([]sim.Time, x.inFlight)}
+	w := probe{level: level, line: x.piece, window: make([]sim.Time, x.inFlight)}
+	total := 4 << 20
+	if c.SystemCache != nil {
+		total = 2 * c.SystemCache.KiB << 10
+	}
+	n := uint64(total / (x.piece * (reads + writes)))
+	apart := uint64(64<<20 + c.DRAM.RowBytes*c.DRAM.Channels) // streams begin in different banks
+	var start sim.Time
+	for i := range 3 * n {
+		if i == n {
+			start = max(r.last, w.last)
+		}
+		for s := range uint64(reads) {
+			r.read(s*apart + i*uint64(x.piece))
+		}
+		w.now = max(w.now, r.now)
+		for s := range uint64(writes) {
+			w.write((uint64(reads)+s)*apart + i*uint64(x.piece))
+		}
+		r.now = max(r.now, w.now)
+	}
+	bytes := 2 * n * uint64(reads+writes) * uint64(x.piece)
+	return float64(bytes) / (max(r.last, w.last) - start).Seconds(), nil
 }
