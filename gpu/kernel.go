@@ -142,6 +142,9 @@ type Options struct {
 	// from its start on; a dispatch runs at the one of its start. None: the Spec's.
 	Points []sim.Change
 
+	// Look, when set, is told each instant at which the run takes the point of its clock.
+	Look func(sim.Time)
+
 	// Turn, when set, is asked between dispatches whether another program comes in between.
 	Turn sim.Turn
 

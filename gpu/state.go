@@ -152,6 +152,9 @@ func (m *machine) retime(o sim.OPP) {
 // reclock takes the operating point of the present instant. Cycles go on counting.
 func (m *machine) reclock() {
 	at := m.clock.At(m.now)
+	if m.opt.Look != nil {
+		m.opt.Look(at)
+	}
 	o := m.point
 	for _, c := range m.opt.Points {
 		if c.At <= at {

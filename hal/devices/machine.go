@@ -26,12 +26,17 @@ type Machine struct {
 	// SimulateAll runs every execution on its engine. Without it an execution of the
 	// same program and inputs, on an engine in the same state, is not run again.
 	SimulateAll bool
-	memo        map[any][]*remembered // by program, those asked for last first
-	lines       []keptLines           // of memo, in the order in which they ran
-	programs    map[any]int           // numbers of programs
-	caches      [soc.NumEngines]base.Caches
-	runs        int
-	loop        *Loop // under way; nil: none
+	// Sampled takes one execution for others of its program and inputs at the same clocks, whatever
+	// they find in the system-level cache; TakeSampling says how well. Reports differ from those without.
+	Sampled  bool
+	sampling Sampling
+	samples  map[any][]*representative // by program
+	memo     map[any][]*remembered     // by program, those asked for last first
+	lines    []keptLines               // of memo, in the order in which they ran
+	programs map[any]int               // numbers of programs
+	caches   [soc.NumEngines]base.Caches
+	runs     int
+	loop     *Loop // under way; nil: none
 }
 
 // maxPrograms bounds the programs that a machine tells apart. It forgets all of them, with
@@ -45,6 +50,7 @@ func (m *Machine) number(program any) int {
 		if len(m.programs) == maxPrograms {
 			clear(m.programs)
 			clear(m.memo)
+			clear(m.samples)
 			m.lines = nil
 		}
 		n = len(m.programs)
@@ -213,7 +219,18 @@ func (h *engineHost) run(c *base.Call, k soc.Conditions, spans *recorder, run fu
 			return x.replay(b), x.traffic, nil
 		}
 	}
+	var like *representative
+	sampled := keep && m.Sampled && h.engine != soc.EngineCPU
+	if sampled {
+		m.sampling.Executions++
+		if like = h.sampleOf(c, k); like.take() {
+			return like.replay(b), like.traffic, nil
+		}
+		m.sampling.Simulated++
+	}
 	m.runs++
+	var looks []sim.Time
+	at.Look = func(t sim.Time) { looks = append(looks, t) }
 	used := m.soc.MemoryUse(h.engine)
 	res, err := run(to, at)
 	if err != nil {
@@ -231,7 +248,12 @@ func (h *engineHost) run(c *base.Call, k soc.Conditions, spans *recorder, run fu
 		s.HighestHz = s.LowestHz
 	}
 	if keep {
-		h.keep(c, k.Points, before, res, traffic)
+		x := remember(b, k.Points, before, res)
+		x.looks, x.traffic = looks, traffic
+		if sampled {
+			m.compared(c, like, x)
+		}
+		h.keep(c, x)
 	}
 	return res, traffic, nil
 }
@@ -248,15 +270,13 @@ const maxLines = 64
 
 // keep remembers an execution that has begun in a state. What the first one of a program has
 // found in the system-level cache does not come back, so it is not kept if it has changed that.
-func (h *engineHost) keep(c *base.Call, points []sim.Change, before memoryState, res *hal.Result, traffic *soc.Traffic) {
-	m, after := h.m, h.memory(c.Program)
+func (h *engineHost) keep(c *base.Call, x *remembered) {
+	m, before, after := h.m, x.memory, h.memory(c.Program)
 	list, again := m.memo[c.Program]
 	if before.system != after.system && !again {
 		m.memo[c.Program] = nil
 		return
 	}
-	x := remember(c.Buffers, points, before, res)
-	x.traffic = traffic
 	if before != after {
 		left := m.caches[h.engine].Clone()
 		x.left = &left
@@ -286,6 +306,7 @@ type remembered struct {
 	inputs, outputs [][]byte
 	dimensions      [][]uint32 // of the inputs
 	points          []sim.Change
+	looks           []sim.Time          // at which the engine took its point, nil: it depends on all points
 	memory          memoryState         // in which it began
 	left            *base.Caches        // what it left in the engine's caches, nil: what it had found
 	lines           *interconnect.Lines // and in the system-level cache
@@ -326,9 +347,22 @@ func (h *engineHost) recall(c *base.Call, k soc.Conditions, before memoryState, 
 }
 
 // began reports whether an execution at these points is the same: changes of the clock
-// after its end do not count.
+// after its end do not count, nor does when a change comes that no look of the engine lies before.
 func (x *remembered) began(points []sim.Change) bool {
+	if x.looks != nil {
+		return !slices.ContainsFunc(x.looks, func(t sim.Time) bool { return pointAt(x.points, t) != pointAt(points, t) })
+	}
 	return slices.Equal(x.during(x.points), x.during(points))
+}
+
+// pointAt is the operating point at an instant, the first before all changes.
+func pointAt(points []sim.Change, t sim.Time) (o sim.OPP) {
+	for i, c := range points {
+		if i == 0 || c.At <= t {
+			o = c.OPP
+		}
+	}
+	return o
 }
 
 // same reports whether the buffers are alike and the inputs are the same.

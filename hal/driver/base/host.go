@@ -43,6 +43,9 @@ type Place struct {
 	// Begin tells the machine that one of several runs begins at an instant of the
 	// execution; nil without a machine.
 	Begin func(at sim.Time)
+	// Look tells the machine that the engine takes the point of an instant of the execution. One
+	// that looks depends on no other points. nil without a machine.
+	Look func(at sim.Time)
 	// Turn is what cores ask between operations; nil when no other client may need the
 	// engine.
 	Turn sim.Turn
@@ -55,6 +58,9 @@ func (p Place) from(at sim.Time) Place {
 	}
 	if p.Begin != nil {
 		p.Begin(at)
+	}
+	if look := p.Look; look != nil {
+		p.Look = func(t sim.Time) { look(at + t) }
 	}
 	var first, later []sim.Change
 	for _, c := range p.Points {
@@ -87,6 +93,9 @@ func (k *Cores[S, C]) At(p *Place) (*C, error) {
 		return k.Own, nil
 	}
 	point := p.Points[0].OPP
+	if p.Look != nil {
+		p.Look(0)
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if c := k.made[point]; c != nil {

@@ -97,7 +97,7 @@ func (p *executable) Run(inputs [][]byte, r base.RunOptions) (base.Run, error) {
 		}
 	}
 	profile := statistics.ProfileOf(r.Profile)
-	o := core.Options{State: m.state, Profile: profile, Points: r.Points, Functional: r.Functional, Turn: r.Turn, Span: statistics.Trace(r.Trace, r.StartFs, 0)}
+	o := core.Options{State: m.state, Profile: profile, Points: r.Points, Look: r.Look, Functional: r.Functional, Turn: r.Turn, Span: statistics.Trace(r.Trace, r.StartFs, 0)}
 	report, err := p.dev.core.Run(&m.space, p.program.Dispatches, o)
 	if err != nil {
 		return nil, err // the machine is dropped

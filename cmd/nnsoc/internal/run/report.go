@@ -64,7 +64,8 @@ type deviceEntry struct {
 	Fallbacks  []cli.FallbackEntry `json:"fallbacks,omitempty"`
 	Operations []operationEntry    `json:"operations"`
 	Outputs    []outputEntry       `json:"outputs"`
-	Layers     *layerCheck         `json:"layers,omitempty"` // with --check-layers
+	Layers     *layerCheck         `json:"layers,omitempty"`  // with --check-layers
+	Sampled    *devices.Sampling   `json:"sampled,omitempty"` // with --sampled
 }
 
 // costEntry is time on one device. The stalls add up to the cycles.
@@ -177,6 +178,7 @@ func (r *report) add(d *deviceRun, f *input.Form, labels []string) {
 		return
 	}
 	res := d.result
+	e.Sampled = d.sampling
 	if e.Layers = d.layers; e.Layers != nil && e.Layers.First != nil {
 		e.Status = StatusMismatch
 	}

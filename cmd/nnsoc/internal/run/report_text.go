@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
@@ -87,6 +88,19 @@ func (r *report) row(t io.Writer, e, cpu *deviceEntry) {
 	}
 }
 
+// sampledText says what --sampled has saved, and the differences that it has measured.
+func sampledText(device string, s *devices.Sampling) string {
+	text := fmt.Sprintf("%s, sampled: %d of %d executions that no state repeats were simulated", device, s.Simulated, s.Executions)
+	if s.Measured == 0 {
+		return text + ", none was taken for another."
+	}
+	text += fmt.Sprintf("; %d of them measured how far what was taken lies from a simulation: latency %.2f %%, energy %.2f %%", s.Measured, 100*s.Latency, 100*s.Energy)
+	if s.CounterName != "" {
+		text += fmt.Sprintf(", counters %.2f %% (%s)", 100*s.Counter, s.CounterName)
+	}
+	return text + " at most."
+}
+
 // notes are what the table has no column for.
 func (r *report) notes(w io.Writer) {
 	fmt.Fprintln(w)
@@ -104,6 +118,9 @@ func (r *report) notes(w io.Writer) {
 		if e.Fallback > 0 {
 			fmt.Fprintf(w, "%s leaves %d of %d operations to the CPU:\n", e.Device, e.Fallback, r.data.Model.Operations)
 			cli.WriteFallbacks(w, e.Fallbacks)
+		}
+		if s := e.Sampled; s != nil {
+			fmt.Fprintln(w, sampledText(e.Device, s))
 		}
 		if e.Layers != nil {
 			fmt.Fprintf(w, "%s: %s\n", e.Device, e.Layers.text())

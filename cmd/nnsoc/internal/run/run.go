@@ -14,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/partition"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/vlog"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/internal/cputime"
@@ -36,6 +37,7 @@ type runFlags struct {
 	layers     bool
 	all        bool
 	concurrent bool
+	sampled    bool
 	priorities []string
 	pace       measure.Pace
 }
@@ -109,6 +111,7 @@ cost each other. Networks on the same device wait for it; --priority says who go
 	fl.Var((*cli.Finite)(&f.Norm.Std), "std", "see --mean")
 	f.limits.Add(cmd)
 	fl.BoolVar(&f.layers, "check-layers", false, "compare the output of every operation, name the first that leaves the rule")
+	fl.BoolVar(&f.sampled, "sampled", false, "simulate some executions at the same clocks and take them for the others; prints the difference that it measures")
 	fl.BoolVar(&f.all, "all", false, "print every operation of every device, and their sums by type")
 	machine.CompleteDevices(a, cmd)
 	return cmd
@@ -120,7 +123,7 @@ func start(a *cli.App, f *runFlags, cmd *cobra.Command, args []string) error {
 		if len(f.socs) > 1 {
 			return cli.Usage(errors.New("--concurrent runs on one SoC, --soc names several"))
 		}
-		if err := cli.Exclude(cmd, "concurrent", "html", "functional", "check-layers", "profile", "profile-value", "cold", "interval-us", "input", "shape", "labels", "mean", "std", "output", "duration", "csv", "all"); err != nil {
+		if err := cli.Exclude(cmd, "concurrent", "html", "functional", "check-layers", "profile", "profile-value", "sampled", "cold", "interval-us", "input", "shape", "labels", "mean", "std", "output", "duration", "csv", "all"); err != nil {
 			return err
 		}
 		if !cmd.Flags().Changed("invocations") {
@@ -134,10 +137,10 @@ func start(a *cli.App, f *runFlags, cmd *cobra.Command, args []string) error {
 	if err := cli.Distinct(f.devices); err != nil {
 		return cli.Usage(fmt.Errorf("--device: %w", err))
 	}
-	if err := cli.Exclude(cmd, "functional", "html", "trace", "trace-format", "profile", "profile-value", "preference", "invocations", "interval-us", "cold", "burst", "duration", "csv", "all"); err != nil {
+	if err := cli.Exclude(cmd, "functional", "html", "trace", "trace-format", "profile", "profile-value", "sampled", "preference", "invocations", "interval-us", "cold", "burst", "duration", "csv", "all"); err != nil {
 		return err
 	}
-	if err := cli.Exclude(cmd, "duration", "html", "invocations", "cold", "trace", "trace-format", "profile", "profile-value"); err != nil {
+	if err := cli.Exclude(cmd, "duration", "html", "invocations", "cold", "trace", "trace-format", "profile", "profile-value", "sampled"); err != nil {
 		return err
 	}
 	f.Normalized = cmd.Flags().Changed("mean") || cmd.Flags().Changed("std")
@@ -194,7 +197,7 @@ func collect(a *cli.App, f *runFlags, args []string) (*report, error) {
 	if err != nil {
 		return nil, err
 	}
-	devices, err := m.Choose(f.devices)
+	chosen, err := m.Choose(f.devices)
 	if err != nil {
 		return nil, err
 	}
@@ -243,8 +246,8 @@ func collect(a *cli.App, f *runFlags, args []string) (*report, error) {
 	report := newReport(m, w.Primary)
 	report.drawn = drawn
 	report.all = f.all
-	for i, name := range devices {
-		p.Part(i, len(devices))
+	for i, name := range chosen {
+		p.Part(i, len(chosen))
 		form, err := w.Form(name, m)
 		if err != nil {
 			return nil, err
@@ -254,7 +257,7 @@ func collect(a *cli.App, f *runFlags, args []string) (*report, error) {
 			return nil, err
 		}
 		r, err := runDevice(a, m, form, name, pref, f, timeline, profile, p)
-		if len(devices) > 1 && hal.StatusOf(err) == hal.DeviceUnavailable {
+		if len(chosen) > 1 && hal.StatusOf(err) == hal.DeviceUnavailable {
 			report.lose(name, err) // the others have their rows
 			continue
 		}
@@ -297,6 +300,7 @@ type deviceRun struct {
 	layers      *layerCheck          // with --check-layers
 	invocations *measure.Invocations // nil: a functional run
 	predictedUS float64              // of a plan, before it ran; 0: of no plan
+	sampling    *devices.Sampling    // with --sampled
 }
 
 func runDevice(a *cli.App, m *machine.Machine, form *input.Form, name string, pref hal.Preference, f *runFlags, t *measure.Timeline, profile *measure.Profile, p *cli.Progress) (*deviceRun, error) {
@@ -337,8 +341,14 @@ func runDevice(a *cli.App, m *machine.Machine, form *input.Form, name string, pr
 	pace.Say = func(share float64) { p.Say("%s: %.0f %% of %v", name, 100*share, pace.Duration) }
 	start = cputime.User()
 	before := m.Live.Simulated()
+	m.Live.Sampled = f.sampled
+	m.Live.TakeSampling()
 	r.result, r.invocations, err = pace.Invoke(m, c.Compilation, form.Inputs, x)
 	r.executeUser = cputime.User() - start
+	if f.sampled {
+		s := m.Live.TakeSampling()
+		r.sampling = &s
+	}
 	if err == nil {
 		parts := 0
 		for _, d := range r.result.Devices {

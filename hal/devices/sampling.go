@@ -1,0 +1,119 @@
+package devices
+
+import (
+	"math"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// Sampling says what Machine.Sampled has saved, and how far what is taken lies from what a
+// simulation gives. Differences are relative, the largest of those measured.
+type Sampling struct {
+	Executions int `json:"executions"` // that were not found in a state that has been simulated
+	Simulated  int `json:"simulated"`  // of them
+	Measured   int `json:"measured"`   // of those simulated, beside what would have been taken for them
+
+	Latency     float64 `json:"latency_difference"`
+	Energy      float64 `json:"energy_difference"`
+	Counter     float64 `json:"counter_difference"` // of the counter that differs most
+	CounterName string  `json:"counter,omitempty"`
+}
+
+// An execution is taken for others once a second one has come within sampleTolerance of its latency
+// and energy; after sampleGap uses one is simulated again, and after sampleGrowth times as many the
+// next. Counters of fewer than sampleEvents are not compared. Assumed: D-1301.
+const (
+	sampleTolerance = 0.02
+	sampleGap       = 4
+	sampleGrowth    = 4
+	sampleEvents    = 1000
+)
+
+// representative is an execution that stands for those of its program at the same clocks, whatever they
+// find in the system-level cache.
+type representative struct {
+	*remembered
+	trusted bool
+	uses    int // since it was last compared
+	gap     int // uses until the next comparison
+}
+
+// sampleOf finds the sample for a call, nil: none.
+func (h *engineHost) sampleOf(c *base.Call, k soc.Conditions) *representative {
+	for _, s := range h.m.samples[c.Program] {
+		if s.began(k.Points) && h.m.soc.Fits(s.traffic) && s.same(c.Buffers) {
+			return s
+		}
+	}
+	return nil
+}
+
+// take reports whether the sample is taken for an execution.
+func (s *representative) take() bool {
+	if s == nil || !s.trusted || s.uses >= s.gap {
+		return false
+	}
+	s.uses++
+	return true
+}
+
+// compared notes an execution that was simulated, x, and was or was not like its sample.
+func (m *Machine) compared(c *base.Call, s *representative, x *remembered) {
+	if m.samples == nil {
+		m.samples = map[any][]*representative{}
+	}
+	if s == nil {
+		list := append([]*representative{{remembered: x, gap: sampleGap}}, m.samples[c.Program]...)
+		m.samples[c.Program] = list[:min(len(list), maxRemembered)]
+		return
+	}
+	d := difference(&s.result.Stats, &x.result.Stats)
+	near := d.Latency <= sampleTolerance && d.Energy <= sampleTolerance
+	if s.trusted || near {
+		t := &m.sampling
+		t.Measured++
+		t.Latency, t.Energy = max(t.Latency, d.Latency), max(t.Energy, d.Energy)
+		if d.Counter > t.Counter {
+			t.Counter, t.CounterName = d.Counter, d.CounterName
+		}
+	}
+	if s.trusted && near {
+		s.gap *= sampleGrowth
+	} else {
+		s.gap = sampleGap
+	}
+	s.remembered, s.trusted, s.uses = x, near, 0
+}
+
+// difference is how far costs lie from others.
+func difference(a, b *hal.Stats) (d Sampling) {
+	relative := func(a, b float64) float64 {
+		if a == b {
+			return 0
+		}
+		return math.Abs(a-b) / math.Max(math.Abs(a), math.Abs(b))
+	}
+	d.Latency = relative(float64(a.LatencyFs), float64(b.LatencyFs))
+	d.Energy = relative(a.EnergyPJ, b.EnergyPJ)
+	values := map[string]int64{}
+	for _, x := range a.Counters {
+		values[x.Name] += x.Value
+	}
+	for _, x := range b.Counters {
+		if v := values[x.Name]; max(v, x.Value) >= sampleEvents {
+			if e := relative(float64(v), float64(x.Value)); e > d.Counter {
+				d.Counter, d.CounterName = e, x.Name
+			}
+		}
+	}
+	return d
+}
+
+// TakeSampling is what Sampled has saved since the last call.
+func (m *Machine) TakeSampling() Sampling {
+	s := m.sampling
+	m.sampling = Sampling{}
+	return s
+}

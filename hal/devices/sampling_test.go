@@ -1,0 +1,85 @@
+package devices
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/sim"
+)
+
+// TestBegan: where the engine has looked, changes of the clock count at those instants alone.
+func TestBegan(t *testing.T) {
+	slow, fast := sim.OPP{Hz: 1}, sim.OPP{Hz: 2}
+	change := func(at sim.Time) []sim.Change { return []sim.Change{{OPP: slow}, {At: at, OPP: fast}} }
+	x := &remembered{points: change(50), looks: []sim.Time{0, 40, 60}}
+	x.result.Stats.LatencyFs = 100
+	for _, c := range []struct {
+		points []sim.Change
+		want   bool
+	}{
+		{change(50), true},
+		{change(41), true}, // between the same looks
+		{change(60), true},
+		{change(40), false}, // the look at 40 finds the new point
+		{change(61), false},
+		{[]sim.Change{{OPP: slow}}, false},
+		{append(change(55), sim.Change{At: 70, OPP: slow}), true}, // behind the last look
+		{[]sim.Change{{OPP: fast}}, false},
+	} {
+		if got := x.began(c.points); got != c.want {
+			t.Errorf("%v: %v, want %v", c.points, got, c.want)
+		}
+	}
+	x.looks = nil
+	if x.began(change(49)) || !x.began(change(50)) {
+		t.Error("an engine that does not look depends on every instant")
+	}
+}
+
+// TestSamples: an execution is taken once a second one has confirmed it, compared again after more
+// and more uses, and given up when it has moved away.
+func TestSamples(t *testing.T) {
+	m, c := &Machine{}, &base.Call{Program: 1}
+	ran := func(latency int64) *remembered {
+		x := &remembered{}
+		x.result.Stats = hal.Stats{LatencyFs: latency, EnergyPJ: float64(latency), Counters: []hal.Counter{{Name: "reads", Value: 10 * latency}, {Name: "rare", Value: latency / 100}}}
+		return x
+	}
+	like := func() *representative {
+		if list := m.samples[c.Program]; len(list) > 0 {
+			return list[0]
+		}
+		return nil
+	}
+	history := ""
+	// The first comes cold, the last ones at another latency.
+	for i := range 40 {
+		latency := int64(1000 + i%2)
+		if i == 0 || i >= 30 {
+			latency = 1500
+		}
+		s := like()
+		if s.take() {
+			history += "."
+			continue
+		}
+		history += "S"
+		m.compared(c, s, ran(latency))
+	}
+	// Cold, warm, confirmed, 4 taken, compared, 16 taken, compared, of 64 those that are left.
+	if want := "SSS....S................S..............."; history != want {
+		t.Errorf("%s, want %s", history, want)
+	}
+	got := m.TakeSampling()
+	if want := (Sampling{Measured: 3, Latency: 1.0 / 1001, Energy: 1.0 / 1001, Counter: 10.0 / 10010, CounterName: "reads"}); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	s := like()
+	s.uses = s.gap
+	m.compared(c, s, ran(1500))
+	if s.take() || m.TakeSampling().Latency < 0.3 {
+		t.Error("a sample that has moved away is still taken, or the difference is not told")
+	}
+}
