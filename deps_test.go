@@ -102,6 +102,7 @@ var layers = []struct {
 	{"testvectors", []string{"nn", "hal", "nnrt", "refcpu", "importer"}},
 	{"docs/examples/adder/driver", []string{"nn", "hal", "hal/driver/arena", "hal/driver/base", "hal/driver/graph"}},
 	{"docs/examples/adder", []string{"docs/examples/adder/driver", "hal"}},
+	{"docs/examples/gelu", []string{"nn", "hal/driver", "isa", "refcpu", "testvectors/randgraph"}},
 	{"docs/examples", nil},
 	{"cmd", []string{""}},
 }

@@ -142,7 +142,8 @@ func cpuConfig(c *soc.Config, p sim.Preference, around *surroundings) (cpudriver
 	}
 	description := fmt.Sprintf("%s, %d threads, %.2f GHz, reference kernels", s.Name, c.CPU.Threads, float64(s.Cores[0].ClockHz)/1e9)
 	return cpudriver.Config{
-		Spec: *s, Host: around.host(soc.EngineCPU), Clock: around.clock, Description: description,
+		Operations: around.added.table,
+		Spec:       *s, Host: around.host(soc.EngineCPU), Clock: around.clock, Description: description,
 		SpecAt: func(points []sim.OPP) (*timing.CPUSpec, error) { return cpuSpec(c, points) },
 	}, nil
 }

@@ -8,6 +8,7 @@ import (
 	dspdriver "github.com/nnsoc/nnsoc/hal/driver/dsp"
 	gpudriver "github.com/nnsoc/nnsoc/hal/driver/gpu"
 	npudriver "github.com/nnsoc/nnsoc/hal/driver/npu"
+	"github.com/nnsoc/nnsoc/refcpu"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -20,7 +21,12 @@ type added struct {
 	dsp     []func(*dspdriver.Config)
 	npu     []func(*npudriver.Config)
 	drivers []func(*surroundings) (hal.Device, error)
+	table   *refcpu.Table // of the CPU; nil: the standard one
 }
+
+// Operations gives the CPU a table of operations, those of vendor extensions among them, with their
+// reference: what a runtime needs to plan and to fall back.
+func Operations(t *refcpu.Table) Option { return func(a *added) { a.table = t } }
 
 // GPU changes the configuration of the GPU's driver: its kernels (Lowerings), its operations
 // (Operations).

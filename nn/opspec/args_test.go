@@ -138,7 +138,7 @@ func TestLstm(t *testing.T) {
 	if _, err := o.dims(ModelView(&o.Subgraph)); !errors.Is(err, ErrUnknown) {
 		t.Errorf("weights that a request may leave out: %v", err)
 	}
-	got, err := o.dims(FinalView(&o.Subgraph))
+	got, err := o.dims(finalView(&o.Subgraph))
 	if want := [][]uint32{{2, 20}, {2, 4}, {2, 5}, {2, 4}}; err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("shapes %v, %v, want %v", got, err, want)
 	}
@@ -161,7 +161,7 @@ func TestLstm(t *testing.T) {
 		s := lstmShapes()
 		change(s)
 		o := newOperation(nn.OpLstm, nn.TensorFloat32, 4, s)
-		if _, err := FinalView(&o.Subgraph).Lstm(&o.op); err == nil || !strings.Contains(err.Error(), reason) {
+		if _, err := finalView(&o.Subgraph).Lstm(&o.op); err == nil || !strings.Contains(err.Error(), reason) {
 			t.Errorf("%q: %v", reason, err)
 		}
 	}
@@ -242,13 +242,13 @@ func TestDetectionArguments(t *testing.T) {
 		}},
 	} {
 		o := newOperation(c.op, nn.TensorFloat32, c.outputs, c.shapes)
-		if _, err := o.dims(FinalView(&o.Subgraph)); err != nil && !errors.Is(err, ErrUnknown) {
+		if _, err := o.dims(finalView(&o.Subgraph)); err != nil && !errors.Is(err, ErrUnknown) {
 			t.Errorf("%s: %v", c.op, err)
 		}
 		for reason, change := range c.reasons {
 			o := newOperation(c.op, nn.TensorFloat32, c.outputs, c.shapes)
 			change(o)
-			if _, err := o.dims(FinalView(&o.Subgraph)); err == nil || !strings.Contains(err.Error(), reason) {
+			if _, err := o.dims(finalView(&o.Subgraph)); err == nil || !strings.Contains(err.Error(), reason) {
 				t.Errorf("%s, %q: %v", c.op, reason, err)
 			}
 		}
@@ -299,3 +299,6 @@ func TestWithoutDefaults(t *testing.T) {
 		}
 	}
 }
+
+// finalView is the view of a subgraph whose inputs have their final shapes.
+func finalView(g *nn.Subgraph) View { return View{Operands: g.Operands, Final: true} }

@@ -38,10 +38,6 @@ func ModelView(g *nn.Subgraph) View { return View{Operands: g.Operands} }
 // ModelView is the view of a subgraph before execution.
 func (t *Table) ModelView(g *nn.Subgraph) View { return View{Operands: g.Operands, Table: t} }
 
-// FinalView is the view of a subgraph whose inputs have their final shapes: a
-// dimension of 0 is an empty tensor.
-func FinalView(g *nn.Subgraph) View { return View{Operands: g.Operands, Final: true} }
-
 // Dims returns the dimensions of an operand. An unknown dimension or rank is
 // ErrUnknown.
 func (v View) Dims(i uint32) ([]uint32, error) {

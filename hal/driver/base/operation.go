@@ -1,8 +1,11 @@
 package base
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -22,6 +25,52 @@ type OperationLowering[L any] interface {
 	Check(v opspec.View, op *nn.Operation) error
 	// Lower lowers an operation that Check has accepted, with known shapes.
 	Lower(l L, op *nn.Operation) error
+}
+
+// Operation is an operation of a vendor extension that the author of a driver adds to a device in
+// its Config. Models name the extension; what prefix they give it is theirs.
+type Operation[L any] struct {
+	// Row describes the operation: the extension, types, arguments, shape rule, work. Its code
+	// has a prefix that no other extension of the device has.
+	Row opspec.Row
+	// Types are the operand types of the extension, for getSupportedExtensions.
+	Types []hal.ExtensionOperandType
+	// Lowering is how the device computes it.
+	Lowering OperationLowering[L]
+}
+
+// Extended is a device with operations of its user: the operations that its models may have, the
+// extensions that it lists, the lowerings that it asks first.
+type Extended[L any] struct {
+	Table      *opspec.Table // nil: the standard one
+	Extensions []hal.Extension
+	Lowerings  []OperationLowering[L]
+}
+
+// Extend adds operations to a device.
+func Extend[L any](extensions []hal.Extension, lowerings []OperationLowering[L], list []Operation[L]) (x Extended[L], err error) {
+	x = Extended[L]{Extensions: slices.Clone(extensions), Lowerings: slices.Clone(lowerings)}
+	for i := range list {
+		o := &list[i]
+		if o.Lowering == nil {
+			return x, fmt.Errorf("base: %s of %s has no lowering", o.Row.Op, o.Row.Extension)
+		}
+		if x.Table, err = x.Table.With(o.Row); err != nil {
+			return x, err
+		}
+		at := slices.IndexFunc(x.Extensions, func(e hal.Extension) bool { return e.Name == o.Row.Extension })
+		if at < 0 {
+			at, x.Extensions = len(x.Extensions), append(x.Extensions, hal.Extension{Name: o.Row.Extension})
+		}
+		e := &x.Extensions[at]
+		for _, t := range o.Types {
+			if !slices.Contains(e.OperandTypes, t) {
+				e.OperandTypes = append(e.OperandTypes[:len(e.OperandTypes):len(e.OperandTypes)], t)
+			}
+		}
+		x.Lowerings = append(x.Lowerings, o.Lowering)
+	}
+	return x, nil
 }
 
 // Choose returns the first lowering that takes an operation, nil when none does.

@@ -36,6 +36,8 @@ type Config struct {
 	// Lowerings are asked first for every operation: kernels that this driver does not
 	// have, written against kernel/hvx.
 	Lowerings []lower.Operation
+	// Operations are operations of vendor extensions that this driver does not have.
+	Operations []base.Operation[*lower.Lowering]
 }
 
 // Kernels keeps compiled kernels, of any machine. It is bounded, and may be used from several
@@ -60,6 +62,11 @@ func New(cfg Config) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
+	own, err := base.Extend([]hal.Extension{hal.VendorExtension(nn.QuantizationExtension), hal.VendorExtension(nn.CodebookExtension)}, cfg.Lowerings, cfg.Operations)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Lowerings = own.Lowerings
 	d := &Device{cfg: cfg, kernels: cfg.Kernels}
 	d.cores.Own, d.cores.SpecAt, d.cores.New = c, cfg.SpecAt, dsp.New
 	if d.kernels == nil {
@@ -68,7 +75,7 @@ func New(cfg Config) (*Device, error) {
 	d.Device = base.New(base.Config{
 		Name: "dsp", Description: cfg.Description, Version: base.Identity("1.0-"+cfg.Spec.Name, cfg.Lowerings), Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities, Host: cfg.Host, Clock: cfg.Clock,
 		Identity:   identity,
-		Extensions: []hal.Extension{hal.VendorExtension(nn.QuantizationExtension), hal.VendorExtension(nn.CodebookExtension)},
+		Operations: own.Table, Extensions: own.Extensions,
 	}, base.NewCompiler(middleEnd{d}))
 	return d, nil
 }

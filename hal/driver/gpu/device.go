@@ -34,6 +34,8 @@ type Config struct {
 	// Lowerings are asked first for every operation: kernels that this driver does not
 	// have, written against kernel/rdna.
 	Lowerings []lower.Operation
+	// Operations are operations of vendor extensions that this driver does not have.
+	Operations []base.Operation[*lower.Lowering]
 }
 
 // Device is the GPU as the runtime sees it.
@@ -53,10 +55,15 @@ func New(cfg Config) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
+	own, err := base.Extend([]hal.Extension{hal.VendorExtension(nn.QuantizationExtension)}, cfg.Lowerings, cfg.Operations)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Lowerings = own.Lowerings
 	d := &Device{cfg: cfg, core: c}
 	d.Device = base.New(base.Config{
 		Name: "gpu", Description: cfg.Description, Version: base.Identity("1.0-"+cfg.Spec.Name, cfg.Lowerings), Type: hal.DeviceGPU, Capabilities: cfg.Capabilities, Host: cfg.Host, Clock: cfg.Clock,
-		Identity: identity, Extensions: []hal.Extension{hal.VendorExtension(nn.QuantizationExtension)},
+		Identity: identity, Operations: own.Table, Extensions: own.Extensions,
 	}, base.NewCompiler(middleEnd{d}))
 	return d, nil
 }

@@ -44,7 +44,8 @@ func New(g *graph.Graph, o *step.Object, first []Operation) *Lowering {
 
 // Graph makes the steps of a graph whose shapes and parameters are known.
 func Graph(g *graph.Graph, o *step.Object, first []Operation) (*step.List, error) {
-	v := opspec.FinalView(&g.Subgraph)
+	v := g.View()
+	v.Final = true
 	l := &Lowering{Legalization: base.Legalize(Table(), first, g, v), Object: o, list: step.List{Object: o}, graph: g, view: v, own: first, final: true}
 	l.assignForms()
 	weights := 0

@@ -1,0 +1,36 @@
+package gelu
+
+import (
+	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
+)
+
+// DSP is GELU of TENSOR_QUANT8_ASYMM on the DSP.
+var DSP = base.Operation[*lower.Lowering]{Row: Row, Lowering: onDSP{}}
+
+type onDSP struct{}
+
+func (onDSP) Identity() string { return Extension + "/gelu-1" }
+
+func (onDSP) Check(v opspec.View, op *nn.Operation) error {
+	return takes(v, op, nn.TensorQuant8Asymm, "DSP")
+}
+
+// Lower looks every byte up (vlut32), with the driver's kernel for that.
+func (onDSP) Lower(l *lower.Lowering, op *nn.Operation) error {
+	g, err := opspec.Read[arguments](l.View(), op)
+	if err != nil {
+		return err
+	}
+	in, out, err := l.FlatPair(g.Input, g.Output)
+	if err != nil {
+		return err
+	}
+	t := table(l.Operand(g.Input), l.Operand(g.Output))
+	l.Add("gelu", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.LookupFlat{Out: out, In: in, Table: &t})
+	return nil
+}
