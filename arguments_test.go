@@ -30,6 +30,7 @@ var byPlace = map[string]string{
 var byName = []string{
 	"nn/opspec",
 	"hal/driver/graph",       // passes replace an input of operations of any family
+	"docs/examples/gelu",     // an operation that nn/opspec does not have
 	"importer/tflite/export", // another format takes the operands as they are, not what they mean
 }
 
