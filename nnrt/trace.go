@@ -192,11 +192,11 @@ func (p *partTrace) emit(to Tracer, r *Result, number int) {
 // power samples the power: the area under the counter is the energy of the part.
 func (p *partTrace) power(to Tracer) {
 	watts := func(o *hal.OperationStats) float64 { return o.EnergyPJ * 1e3 }
-	p.spread(watts, func(atFs int64, value float64) { to.Sample(p.device, Power, atFs, value) })
+	p.samples(watts, func(atFs int64, value float64) { to.Sample(p.device, Power, atFs, value) })
 }
 
 // stalls samples each reason that cycles went to: the area under its counter is the time of
-// those cycles.
+// those cycles, and at no instant are the counters more than 100 % together.
 func (p *partTrace) stalls(to Tracer) {
 	for i := range p.stats.Stalls {
 		reason := p.stats.Stalls[i].Reason
@@ -208,51 +208,93 @@ func (p *partTrace) stalls(to Tracer) {
 			}
 			return 0
 		}
-		p.spread(percent, func(atFs int64, value float64) { to.Stall(p.device, reason, atFs, value) })
+		p.samples(percent, func(atFs int64, value float64) { to.Stall(p.device, reason, atFs, value) })
 	}
 }
 
-// spread spreads an amount of each operation evenly over its spans, and samples the sum of all
-// per femtosecond.
-func (p *partTrace) spread(amount func(*hal.OperationStats) float64, sample func(atFs int64, value float64)) {
-	busy := map[int]int64{} // femtoseconds by operation, all tracks together
-	for _, s := range p.spans {
-		busy[s.Operation] += s.EndFs - s.StartFs
-	}
-	type edge struct {
-		atFs int64
-		rate float64 // change
-	}
-	perFs, some := map[int]float64{}, false
-	for i := range p.stats.Operations {
-		if o := &p.stats.Operations[i]; busy[o.Index] > 0 {
-			x := amount(o)
-			some = some || x != 0
-			perFs[o.Index] = x / float64(busy[o.Index])
+// turn is the time that is charged to an operation, or a piece of that of LAUNCH.
+type turn struct {
+	startFs, endFs int64
+	of             *hal.OperationStats
+}
+
+// turns lays out what operations were charged one after the other, by when they began: operations that overlap
+// on their units have been charged what each made the execution longer by. LAUNCH is around them.
+func (p *partTrace) turns() []turn {
+	began := map[int]int64{}
+	first := p.startFs + p.stats.LatencyFs
+	for i := range p.spans {
+		s := &p.spans[i]
+		if at, known := began[s.Operation]; !known || s.StartFs < at {
+			began[s.Operation] = s.StartFs
 		}
+		if s.Operation != hal.LaunchIndex {
+			first = min(first, s.StartFs)
+		}
+	}
+	var launch *hal.OperationStats
+	var order []turn
+	last := p.startFs
+	for i := range p.stats.Operations {
+		o := &p.stats.Operations[i]
+		if o.Index == hal.LaunchIndex {
+			launch = o
+			continue
+		}
+		if at, known := began[o.Index]; known {
+			last = at
+		}
+		order = append(order, turn{startFs: last, of: o})
+	}
+	slices.SortStableFunc(order, func(a, b turn) int { return cmp.Compare(a.startFs, b.startFs) })
+	at := p.startFs
+	put := func(o *hal.OperationStats, fs int64) turn {
+		at += fs
+		return turn{at - fs, at, o}
+	}
+	var list []turn
+	var before int64
+	if launch != nil {
+		before = min(launch.TimeFs, first-p.startFs)
+		list = append(list, put(launch, before))
+	}
+	for _, x := range order {
+		list = append(list, put(x.of, x.of.TimeFs))
+	}
+	if launch != nil {
+		list = append(list, put(launch, launch.TimeFs-before))
+	}
+	return list
+}
+
+// samples samples an amount of each operation per femtosecond of the time that it was charged. An operation that
+// was charged no time has its amount with the next one.
+func (p *partTrace) samples(amount func(*hal.OperationStats) float64, sample func(atFs int64, value float64)) {
+	list, some := p.turns(), false
+	for _, x := range list {
+		some = some || amount(x.of) != 0
 	}
 	if !some {
 		return
 	}
-	var edges []edge
-	for _, s := range p.spans {
-		x := perFs[s.Operation]
-		edges = append(edges, edge{s.StartFs, x}, edge{s.EndFs, -x})
-	}
-	slices.SortStableFunc(edges, func(a, b edge) int { return cmp.Compare(a.atFs, b.atFs) })
-	now, last := 0.0, -1.0
-	for i, x := range edges {
-		now += x.rate
-		if i+1 < len(edges) && edges[i+1].atFs == x.atFs {
+	last, left := -1.0, 0.0
+	for _, x := range list {
+		share := 1.0
+		if x.of.TimeFs > 0 {
+			share = float64(x.endFs-x.startFs) / float64(x.of.TimeFs)
+		}
+		left += share * amount(x.of)
+		if x.endFs == x.startFs {
 			continue
 		}
-		if i+1 == len(edges) {
-			now = 0 // without the rounding of the sums
-		}
-		if v := max(now, 0); v != last {
-			sample(x.atFs, v)
+		if v := left / float64(x.endFs-x.startFs); v != last {
+			sample(x.startFs, v)
 			last = v
 		}
+		left = 0
+	}
+	if n := len(list); last != 0 && n > 0 {
+		sample(list[n-1].endFs, 0)
 	}
 }
 

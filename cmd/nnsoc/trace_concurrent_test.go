@@ -2,10 +2,13 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -135,6 +138,50 @@ func TestTraceOfConcurrent(t *testing.T) {
 		want := n.Together.DRAMGBps * n.Together.LatencyUS * float64(executed[networks[i]+" on "+e])
 		if got := traffic[name]; counted[name] < 20 || !(got > 0.6*want && got < 1.4*want) {
 			t.Errorf("%s: %.0f KB under %d samples, the report has %.0f", name, got, counted[name], want)
+		}
+	}
+}
+
+// TestStallsOfTrace: what an engine's cycles went to is all of them while an execution lasts, at each instant and
+// on engines whose units work on several operations at once; the area under the counters is its latency.
+func TestStallsOfTrace(t *testing.T) {
+	for _, engine := range []string{"npu", "dsp", "gpu"} {
+		path := filepath.Join(t.TempDir(), "t.json")
+		var out bytes.Buffer
+		if code := execute([]string{"run", "mobilenet_v1_0.25_128_quant", "--device", engine, "--json", "-q", "--invocations", "1", "--trace", path}, &out, io.Discard); code != cli.ExitOK {
+			t.Fatalf("exit code %d", code)
+		}
+		var r struct {
+			Runs []struct {
+				Latency float64 `json:"latency_us"`
+			}
+		}
+		if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+			t.Fatal(err)
+		}
+		events, _ := readTimeline(t, path)
+		slices.SortStableFunc(events, func(a, b timelineEvent) int { return cmp.Compare(a.Ts, b.Ts) })
+		now, at, area, most := map[string]float64{}, 0.0, 0.0, 0.0
+		for _, e := range events {
+			if e.Ph != "C" || !strings.HasPrefix(e.Name, "stall: ") {
+				continue
+			}
+			if e.Ts > at {
+				sum := 0.0
+				for _, v := range now {
+					sum += v
+				}
+				most = max(most, sum)
+				area += sum / 100 * (e.Ts - at)
+				at = e.Ts
+			}
+			now[e.Name] = e.Args["value"].(float64)
+		}
+		if !(most > 99.9 && most < 100.1) {
+			t.Errorf("%s: at most %.2f %% of the cycles at once", engine, most)
+		}
+		if latency := r.Runs[0].Latency; !(math.Abs(area/latency-1) < 0.001) {
+			t.Errorf("%s: %.1f us under the counters, the execution takes %.1f", engine, area, latency)
 		}
 	}
 }
