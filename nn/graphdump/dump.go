@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/nn"
@@ -28,9 +29,36 @@ var lifetimes = map[nn.Lifetime]string{
 	nn.ConstantCopy: ": COPY", nn.ConstantReference: ": REF", nn.NoValue: ": NO", nn.LifetimeSubgraph: ": SUBGRAPH",
 }
 
-// Write draws a model. Long constants are not printed; the subgraphs that IF and WHILE
+// colors colour parts by their device, in the order in which devices come; they repeat.
+var colors = []string{"#b3cde3", "#ccebc5", "#fbb4ae", "#decbe4", "#fed9a6", "#ffffcc"}
+
+// Devices says on which device each operation runs; nil says nothing.
+type Devices []string
+
+// color is that of an operation's device, "" for none.
+func (d Devices) color(op int) string {
+	if op >= len(d) || d[op] == "" {
+		return ""
+	}
+	return colors[slices.Index(d.names(), d[op])%len(colors)]
+}
+
+// names are the devices, in the order in which they come.
+func (d Devices) names() (list []string) {
+	for _, n := range d {
+		if n != "" && !slices.Contains(list, n) {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// Write draws a model.
+func Write(w io.Writer, title string, m *nn.Model) error { return WriteDivided(w, title, m, nil) }
+
+// WriteDivided draws a model, its operations in the colours of their devices. Long constants are not printed; the subgraphs that IF and WHILE
 // refer to are counted in a comment and not drawn.
-func Write(w io.Writer, title string, m *nn.Model) error {
+func WriteDivided(w io.Writer, title string, m *nn.Model, devices Devices) error {
 	out := bufio.NewWriter(w)
 	if title == "" {
 		title = "unnamed"
@@ -71,6 +99,10 @@ func Write(w io.Writer, title string, m *nn.Model) error {
 			if o := &g.Operands[x]; inLabel(o) && role[x] == "" {
 				label += fmt.Sprintf("\\n[%d] %s", k, shape(o))
 			}
+		}
+		if c := devices.color(i); c != "" {
+			label += "\\non " + devices[i]
+			order += fmt.Sprintf(" style=filled fillcolor=%q", c)
 		}
 		fmt.Fprintf(out, "    n%d [shape=box%s label=\"%d: %s\"]\n", i, order, i, label)
 		for k, x := range op.Inputs {

@@ -3,6 +3,7 @@ package inspect
 import (
 	"bytes"
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -10,28 +11,33 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/graphdump"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
 type graphReport struct {
-	SchemaVersion int    `json:"schema_version"`
-	Model         string `json:"model"`
-	Graphviz      string `json:"graphviz"`
+	SchemaVersion int      `json:"schema_version"`
+	Model         string   `json:"model"`
+	Devices       []string `json:"devices,omitempty"` // per operation, with --device
+	Graphviz      string   `json:"graphviz,omitempty"`
+	SVG           string   `json:"svg,omitempty"`
 }
 
 // NewGraph returns the command graph.
 func NewGraph(a *cli.App) *cobra.Command {
-	var output string
+	var output, device, format string
 	var shapes input.ShapeFlag
 	cmd := &cobra.Command{
 		Use:   "graph [MODEL]",
-		Short: "draw a network as a Graphviz graph",
-		Long: `graph prints a network (.tflite) in the language of Graphviz, as AOSP's graph dump
-draws it: a node for each operand and each operation, black ones for inputs and outputs
-of the network. Scalars stand in the labels of operations. Without MODEL it takes the
+		Short: "draw a network as a Graphviz graph or as SVG",
+		Long: `graph draws a network (.tflite). In the language of Graphviz, as AOSP's graph dump does:
+a node for each operand and each operation, black ones for inputs and outputs of the
+network. As SVG, without another program: operations in layers, values as edges. Scalars
+stand in the labels of operations. With --device operations have the colour of the device
+that takes them, as nnsoc compile divides the network. Without MODEL it takes the
 embedded MobileNet v1.`,
-		Example:           "  nnsoc graph model.tflite | dot -Tsvg -o model.svg\n  nnsoc graph model.tflite -o model.gv",
+		Example:           "  nnsoc graph model.tflite --device auto -o model.svg\n  nnsoc graph model.tflite | dot -Tpdf -o model.pdf",
 		Args:              cli.AtMostOne,
 		ValidArgsFunction: input.CompleteModel,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -46,21 +52,64 @@ embedded MobileNet v1.`,
 			if err := nnrt.Validate(model); err != nil {
 				return cli.Usage(fmt.Errorf("%s: %w", model.Name, err))
 			}
+			svg := format == "svg" || format == "" && filepath.Ext(output) == ".svg"
+			if format != "" && format != "svg" && format != "dot" {
+				return cli.Usage(fmt.Errorf("--format %s, want dot or svg", format))
+			}
+			devices, err := dividedOn(m, model, device)
+			if err != nil {
+				return err
+			}
 			var b bytes.Buffer
-			if err := graphdump.Write(&b, model.Name, model); err != nil {
+			draw := graphdump.WriteDivided
+			if svg {
+				draw = graphdump.SVG
+			}
+			if err := draw(&b, model.Name, model, devices); err != nil {
 				return err
 			}
 			if output != "" {
 				return cli.WriteFile(output, b.Bytes())
 			}
 			if a.JSON {
-				return cli.PrintJSON(a.Out, graphReport{cli.SchemaVersion, model.Name, b.String()})
+				r := graphReport{SchemaVersion: cli.SchemaVersion, Model: model.Name, Devices: devices, Graphviz: b.String()}
+				if svg {
+					r.Graphviz, r.SVG = "", r.Graphviz
+				}
+				return cli.PrintJSON(a.Out, r)
 			}
 			_, err = a.Out.Write(b.Bytes())
 			return err
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "write the graph to this file")
-	shapes.Add(cmd.Flags())
+	fl := cmd.Flags()
+	fl.StringVarP(&output, "output", "o", "", "write the drawing to this file")
+	fl.StringVar(&format, "format", "", "dot or svg (default: svg if the file ends with .svg, else dot)")
+	fl.StringVar(&device, "device", "", "colour operations by who takes them when the network is compiled for this device, or auto")
+	machine.CompleteDevices(a, cmd)
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"dot", "svg"}, cobra.ShellCompDirectiveNoFileComp))
+	shapes.Add(fl)
 	return cmd
+}
+
+// dividedOn are the devices of a model's operations when it is compiled for one; nil for none.
+func dividedOn(m *machine.Machine, model *nn.Model, device string) (graphdump.Devices, error) {
+	if device == "" {
+		return nil, nil
+	}
+	if _, err := m.Choose([]string{device}); err != nil {
+		return nil, err
+	}
+	c, err := nnrt.Compile(m.Registry, model, device, nnrt.CompileOptions{})
+	if err != nil {
+		return nil, err
+	}
+	list := make(graphdump.Devices, len(model.Main.Operations))
+	for k := range c.Steps() {
+		s := c.Step(k)
+		for _, i := range s.Operations {
+			list[i] = s.Device
+		}
+	}
+	return list, nil
 }

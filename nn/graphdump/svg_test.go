@@ -1,0 +1,107 @@
+package graphdump
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/nn"
+)
+
+// fan is a model of one input that n operations read, whose results a chain of n-1 more adds up.
+func fan(n int) *nn.Model {
+	m := &nn.Model{Name: "fan"}
+	g := &m.Main
+	value := func(l nn.Lifetime) uint32 {
+		g.Operands = append(g.Operands, nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{2}, Lifetime: l})
+		return uint32(len(g.Operands) - 1)
+	}
+	x := value(nn.SubgraphInput)
+	g.Operands = append(g.Operands, nn.Operand{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: []byte{3, 0, 0, 0}})
+	var read []uint32
+	for range n {
+		y := value(nn.TemporaryVariable)
+		g.Operations = append(g.Operations, nn.Operation{Type: nn.OpTanh, Inputs: []uint32{x}, Outputs: []uint32{y}})
+		read = append(read, y)
+	}
+	sum := read[0]
+	for _, y := range read[1:] {
+		z := value(nn.TemporaryVariable)
+		g.Operations = append(g.Operations, nn.Operation{Type: nn.OpAdd, Inputs: []uint32{sum, y, 1}, Outputs: []uint32{z}})
+		sum = z
+	}
+	g.Operands[sum].Lifetime = nn.SubgraphOutput
+	g.Inputs, g.Outputs = []uint32{x}, []uint32{sum}
+	return m
+}
+
+// TestLayers: what reads lies below what it reads, no two boxes of a layer overlap, and long edges do not bend.
+func TestLayers(t *testing.T) {
+	const n = 200
+	d := layered(fan(n), nil)
+	for _, e := range d.edges {
+		for i := range len(e.through) - 1 {
+			if a, b := &d.nodes[e.through[i]], &d.nodes[e.through[i+1]]; b.layer <= a.layer {
+				t.Fatalf("%v in layer %d is read by %v in layer %d", a.lines, a.layer, b.lines, b.layer)
+			}
+		}
+		if len(e.through) > longest+1 {
+			t.Errorf("%d bends", len(e.through)-2)
+		}
+	}
+	if len(d.nodes) > 2*n+longest*longest || len(d.edges) != n+2*(n-1)+1 {
+		t.Errorf("%d nodes, %d edges", len(d.nodes), len(d.edges))
+	}
+	for _, list := range d.layers {
+		for k := range len(list) - 1 {
+			a, b := &d.nodes[list[k]], &d.nodes[list[k+1]]
+			if a.x+a.width/2 > b.x-b.width/2 {
+				t.Errorf("%v and %v overlap", a.lines, b.lines)
+			}
+		}
+	}
+}
+
+// TestSVG: the drawing is XML with a box for each operation, in the colour of its device, and names escaped.
+func TestSVG(t *testing.T) {
+	m := fan(3)
+	m.Main.Operands[0].Name = "<a & b>"
+	var b strings.Builder
+	if err := SVG(&b, "x < y", m, Devices{"npu", "npu", "", "cpu", "npu"}); err != nil {
+		t.Fatal(err)
+	}
+	boxes := map[string]int{}
+	for dec := xml.NewDecoder(strings.NewReader(b.String())); ; {
+		tok, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("%v in\n%s", err, b.String())
+		}
+		if e, ok := tok.(xml.StartElement); ok && e.Name.Local == "rect" {
+			for _, a := range e.Attr {
+				if a.Name.Local == "fill" {
+					boxes[a.Value]++
+				}
+			}
+		}
+	}
+	// With the legend; two of input and output, the ground and the operation of no device.
+	if boxes[colors[0]] != 4 || boxes[colors[1]] != 2 || boxes["#e0e0e0"] != 2 || boxes["white"] != 2 {
+		t.Errorf("boxes %v", boxes)
+	}
+	for _, want := range []string{"input 0 &lt;a &amp; b&gt;", "3: ADD", "[2] I32 = 3", "<title>x &lt; y</title>"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+	b.Reset()
+	if err := WriteDivided(&b, "x", m, Devices{"npu", "npu", "", "cpu", "npu"}); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(b.String(), colors[0]); n != 3 || !strings.Contains(b.String(), `label="3: ADD\n[2] I32 = 3\non cpu"`) {
+		t.Errorf("%d operations in the first colour:\n%s", n, b.String())
+	}
+}
