@@ -21,7 +21,8 @@ func operationsDoc(t *testing.T) (text string, rows [][]string) {
 		t.Fatal(err)
 	}
 	name := ""
-	for _, line := range strings.Split(string(b), "\n") {
+	table, _, _ := strings.Cut(string(b), "\n## ") // the rules of devices follow
+	for _, line := range strings.Split(table, "\n") {
 		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| operation") {
 			continue
 		}

@@ -22,7 +22,9 @@ type OpsReport struct {
 	SchemaVersion int      `json:"schema_version"`
 	Devices       []string `json:"devices"`
 	Rows          []opsRow `json:"rows"`
-	files         []*vectors.File
+	// Rules are the tables of the devices, operations of a family and their types together.
+	Rules []deviceRules `json:"rules"`
+	files []*vectors.File
 }
 
 type opsRow struct {
@@ -31,19 +33,25 @@ type opsRow struct {
 	Since     string         `json:"since"`
 	Cases     int            `json:"cases"`
 	Passed    map[string]int `json:"passed"`
+	// Takes is what the table of each device says that has one: legal, expand, widen or refuse.
+	Takes map[string]string `json:"takes"`
 }
 
 // NewOps returns the command ops.
 func NewOps(a *cli.App) *cobra.Command {
 	var devices []string
-	var markdown bool
+	var markdown, rules bool
 	cmd := &cobra.Command{
 		Use:   "ops [PATH...]",
 		Short: "print operations by type, HAL version and device",
 		Long: `ops prints a row for every operation and key type that NNAPI allows: the HAL version
 that added it and, with PATHs of test vectors as vts takes them, the cases that contain
-it and how many pass on each device. docs/OPERATIONS.md is its output over the public corpus (nnapi).`,
-		Example: "  nnsoc ops\n  nnsoc ops nnapi --markdown > docs/OPERATIONS.md\n  nnsoc ops nnapi --device npu --json",
+it and how many pass on each device. Without PATHs it says of each device what its table does
+with them: legal, expand to other operations, widen to another type, or refused (-); ? stands for
+a device without a table.
+With --rules it prints these tables: the rules that operations must keep, and why others are
+refused. docs/OPERATIONS.md is its output over the public corpus (nnapi).`,
+		Example: "  nnsoc ops\n  nnsoc ops --rules --device npu\n  nnsoc ops nnapi --markdown > docs/OPERATIONS.md\n  nnsoc ops nnapi --device npu --json",
 		RunE: func(_ *cobra.Command, args []string) error {
 			m, err := machine.Open(a, hal.FastSingleAnswer)
 			if err != nil {
@@ -53,34 +61,40 @@ it and how many pass on each device. docs/OPERATIONS.md is its output over the p
 			defer show.Done()
 			r := OpsReport{SchemaVersion: cli.SchemaVersion}
 			var list []hal.Device
-			if len(args) > 0 {
-				names, err := m.Choose(devices)
+			names, err := m.Choose(devices)
+			if err != nil {
+				return err
+			}
+			for _, name := range names {
+				d, err := m.Find(name)
 				if err != nil {
-					return err
+					return cli.Usage(err)
 				}
-				for _, name := range names {
-					d, err := m.Find(name)
-					if err != nil {
-						return cli.Usage(err)
-					}
-					list = append(list, d)
-				}
+				list = append(list, d)
+			}
+			if len(args) > 0 {
 				if r.files, err = input.ReadAllSpecs(args, show); err != nil {
 					return err
 				}
 			}
+			r.Rules = rulesOf(list)
+			takes := takesOf(list)
 			r.Devices = []string{}
 			for _, d := range list {
 				r.Devices = append(r.Devices, d.Name())
 			}
+			run := list
+			if len(args) == 0 {
+				run = nil
+			}
 			step := -1
-			for _, c := range testvectors.Cover(list, r.files, func(device string, done, total int) {
+			for _, c := range testvectors.Cover(run, r.files, func(device string, done, total int) {
 				if s := 10 * done / total; s != step {
 					step = s
 					show.Say("%s: %d of %d cases", device, done, total)
 				}
 			}) {
-				row := opsRow{c.Operation.String(), c.Type.String(), c.Since.String(), c.Cases, map[string]int{}}
+				row := opsRow{c.Operation.String(), c.Type.String(), c.Since.String(), c.Cases, map[string]int{}, takes[taken{c.Operation, c.Type}]}
 				for i, n := range c.Passed {
 					row.Passed[r.Devices[i]] = n
 				}
@@ -92,12 +106,16 @@ it and how many pass on each device. docs/OPERATIONS.md is its output over the p
 				return cli.PrintJSON(a.Out, r)
 			case markdown:
 				return r.markdown(a.Out)
+			case rules:
+				return r.writeRules(a.Out)
 			}
 			return r.text(a.Out)
 		},
 	}
 	cmd.Flags().Var(cli.NameList{Names: &devices, Once: true}, "device", "devices to run PATHs on (default: all)")
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "print a Markdown document")
+	cmd.Flags().BoolVar(&rules, "rules", false, "print what the table of each device takes by which rules, and why it refuses the rest")
+	cmd.MarkFlagsMutuallyExclusive("markdown", "rules")
 	machine.CompleteDevices(a, cmd)
 	return cmd
 }
@@ -105,7 +123,10 @@ it and how many pass on each device. docs/OPERATIONS.md is its output over the p
 // cells are the columns of a row after operation and type.
 func (r *OpsReport) cells(row *opsRow) []string {
 	c := []string{row.Since}
-	if len(r.Devices) == 0 {
+	if len(r.files) == 0 {
+		for _, d := range r.Devices {
+			c = append(c, short(row.Takes[d]))
+		}
 		return c
 	}
 	c = append(c, fmt.Sprint(row.Cases))
@@ -121,10 +142,10 @@ func (r *OpsReport) cells(row *opsRow) []string {
 
 func (r *OpsReport) head() []string {
 	h := []string{"operation", "type", "HAL"}
-	if len(r.Devices) > 0 {
-		h = append(append(h, "cases"), r.Devices...)
+	if len(r.files) > 0 {
+		h = append(h, "cases")
 	}
-	return h
+	return append(h, r.Devices...)
 }
 
 func (r *OpsReport) text(w io.Writer) error {
@@ -138,7 +159,7 @@ func (r *OpsReport) text(w io.Writer) error {
 }
 
 func (r *OpsReport) markdown(w io.Writer) error {
-	fmt.Fprintf(w, "# Operations\n\nEvery operation and key type of NNAPI HAL 1.0 to 1.3 and of the feature levels (FL) above it, the version that added it, the\ncases of the test-vector corpus that contain it and how many of those each device runs and passes on its own. Written by\n`nnsoc ops PATH --markdown` (`make docs`).\n\n")
+	fmt.Fprintf(w, "# Operations\n\nEvery operation and key type of NNAPI HAL 1.0 to 1.3 and of the feature levels (FL) above it, the version that added it, the\ncases of the test-vector corpus that contain it and how many of those each device runs and passes on its own. Written by\n`nnsoc ops PATH --markdown` (`make docs`). Below, what the table of each driver takes, by which rules, and why not\n(a refusal is worded OPERATION: value; rule).\n\n")
 	h := r.head()
 	fmt.Fprintf(w, "| %s |\n|%s\n", strings.Join(h, " | "), strings.Repeat("---|", len(h)))
 	for i := range r.Rows {
@@ -151,7 +172,7 @@ func (r *OpsReport) markdown(w io.Writer) error {
 			return err
 		}
 	}
-	return nil
+	return r.rulesMarkdown(w)
 }
 
 // ShortType drops the prefix that all tensor types share.
