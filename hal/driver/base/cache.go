@@ -157,6 +157,10 @@ func (d *Device) load(l Loader, r *cache.Reader) (*prepared, error) {
 		return nil, err
 	}
 	p := &staged{lowering: l, options: o, model: m, graph: g}
+	c := d.compiler.(compiler)
+	if err := c.compileCalled(p, parts); err != nil {
+		return nil, err
+	}
 	for _, s := range parts {
 		st := &stage{Stage: s}
 		if r.Bool() {

@@ -75,6 +75,12 @@ func (p *prepared) Explain(w io.Writer) (err error) {
 // Explain prints the steps of all stages that are lowered already.
 func (p *staged) Explain(w io.Writer) error {
 	for _, s := range p.stages {
+		if s.Control {
+			if err := p.ofChildren(s, w, (*staged).Explain); err != nil {
+				return err
+			}
+			continue
+		}
 		if s.fixed == nil {
 			if _, err := fmt.Fprintf(w, "%s: lowered when parameters are known\n", s.describe()); err != nil {
 				return err

@@ -85,18 +85,21 @@ func NewCompiler(l Lowering) Compiler { return compiler{Lowering: l} }
 
 type compiler struct {
 	Lowering
-	table *opspec.Table // the device's
+	table   *opspec.Table // the device's
+	nesting int           // of the subgraph that is compiled, 0 of the model
+	known   *known        // of the subgraphs of the model
 }
 
 // graph is the graph of a model.
 func (c compiler) graph(m *nn.Model) *graph.Graph {
 	g := graph.New(m)
-	g.Table = c.table
+	g.Table, g.Called = c.table, c.nesting > 0
 	return g
 }
 
 // Supports implements Compiler.
 func (c compiler) Supports(m *nn.Model) ([]hal.Support, error) {
+	c.begin()
 	g := c.graph(m)
 	answers := make([]hal.Support, len(g.Operations))
 	for i := range answers {
@@ -106,7 +109,11 @@ func (c compiler) Supports(m *nn.Model) ([]hal.Support, error) {
 	check := c.Check(g)
 	for i, of := range g.Origin {
 		reason := err
-		if reason == nil {
+		switch op := &g.Operations[i]; {
+		case reason != nil:
+		case opspec.Calls(op.Type):
+			reason = c.controls(m, g, op)
+		default:
 			reason = supported(g, check, i)
 		}
 		if reason != nil && answers[of].OK {
@@ -134,12 +141,23 @@ func supported(g *graph.Graph, check Checker, i int) error {
 
 // Compile implements Compiler.
 func (c compiler) Compile(m *nn.Model, o hal.PrepareOptions) (Program, error) {
+	return c.compile(m, o)
+}
+
+func (c compiler) compile(m *nn.Model, o hal.PrepareOptions) (*staged, error) {
+	c.begin()
 	g := c.graph(m)
 	if err := c.Passes().Run(g, nil); err != nil {
 		return nil, err
 	}
 	check := c.Check(g)
 	for i := range g.Operations {
+		if opspec.Calls(g.Operations[i].Type) {
+			if err := c.controls(m, g, &g.Operations[i]); err != nil {
+				return nil, fmt.Errorf("operation %d: %w", g.Origin[i], err)
+			}
+			continue
+		}
 		if err := check.Types(i); err != nil {
 			return nil, fmt.Errorf("operation %d: %w", g.Origin[i], err)
 		}
@@ -152,6 +170,9 @@ func (c compiler) Compile(m *nn.Model, o hal.PrepareOptions) (Program, error) {
 		return nil, err
 	}
 	p := &staged{lowering: c.Lowering, options: o, model: m, graph: g}
+	if err := c.compileCalled(p, parts); err != nil {
+		return nil, err
+	}
 	for _, s := range parts {
 		st := &stage{Stage: s}
 		if s.Ready() {
@@ -162,6 +183,38 @@ func (c compiler) Compile(m *nn.Model, o hal.PrepareOptions) (Program, error) {
 		p.stages = append(p.stages, st)
 	}
 	return p, nil
+}
+
+// compileCalled compiles the subgraphs that the stages of a program call.
+func (c compiler) compileCalled(p *staged, parts []*graph.Stage) error {
+	c.begin()
+	c.nesting++
+	for _, s := range parts {
+		if !s.Control {
+			continue
+		}
+		list, err := subgraphs(p.model, s.Graph, &s.Graph.Operations[0])
+		if err != nil {
+			return err
+		}
+		for _, k := range list {
+			if p.children[k] != nil {
+				continue
+			}
+			child := c.known.programs[k]
+			if child == nil {
+				if child, err = c.compile(c.called(p.model, k), p.options); err != nil {
+					return fmt.Errorf("operation %d: subgraph %d: %w", s.Graph.Origin[0], k, err)
+				}
+				c.known.programs[k] = child
+			}
+			if p.children == nil {
+				p.children = map[uint32]*staged{}
+			}
+			p.children[k] = child
+		}
+	}
+	return nil
 }
 
 // results runs the passes on a model and records what each makes of it.

@@ -21,6 +21,7 @@ type staged struct {
 	model    *nn.Model
 	graph    *graph.Graph // canonical, its shapes resolved as far as they can be
 	stages   []*stage
+	children map[uint32]*staged // of subgraphs that control stages call
 }
 
 // stage is a stage with the programs made of it.
@@ -68,26 +69,17 @@ func (p *staged) Execute(r *hal.Buffers, at Place) (*hal.Result, error) {
 			return nil, hal.Errorf(hal.InvalidArgument, "input %d has %d bytes, want %d", i, len(r.Inputs[i]), n)
 		}
 	}
-	res := &hal.Result{OutputDimensions: make([][]uint32, len(g.Outputs))}
-	values, dims := make([][]byte, len(g.Operands)), make([][]uint32, len(g.Operands))
+	shapes := make([][]uint32, len(g.Inputs))
 	for i, x := range g.Inputs {
-		values[x], dims[x] = r.Inputs[i], g.Operands[x].Dimensions
+		shapes[i] = g.Operands[x].Dimensions
 	}
-	for k, s := range p.stages {
-		run, stats, err := p.runStage(s, r, at, res.Stats.LatencyFs, values, dims)
-		if err != nil {
-			return nil, err
-		}
-		defer run.Release()
-		for i, x := range s.Graph.Outputs {
-			values[x], dims[x] = run.Output(i)
-		}
-		if k == 0 {
-			res.Stats = stats
-		} else {
-			statistics.Append(&res.Stats, &stats)
-		}
+	a, err := p.call(r.Inputs, shapes, r, at, 0)
+	if err != nil {
+		return nil, err
 	}
+	defer a.release()
+	res := &hal.Result{OutputDimensions: make([][]uint32, len(g.Outputs)), Stats: a.stats}
+	values, dims := a.values, a.dims
 	for i, x := range g.Outputs {
 		res.OutputDimensions[i] = dims[x]
 	}
@@ -102,8 +94,51 @@ func (p *staged) Execute(r *hal.Buffers, at Place) (*hal.Result, error) {
 	return res, nil
 }
 
+// activation is a run of all stages: values and shapes of operands, valid until release.
+type activation struct {
+	values [][]byte
+	dims   [][]uint32
+	stats  hal.Stats
+	runs   []Run
+}
+
+func (a *activation) release() {
+	for _, r := range a.runs {
+		r.Release()
+	}
+}
+
+// call runs the stages on inputs of these shapes, from an instant of the execution on.
+func (p *staged) call(in [][]byte, shapes [][]uint32, r *hal.Buffers, at Place, startFs int64) (*activation, error) {
+	g := p.graph
+	a := &activation{values: make([][]byte, len(g.Operands)), dims: make([][]uint32, len(g.Operands))}
+	for i, x := range g.Inputs {
+		a.values[x], a.dims[x] = in[i], shapes[i]
+	}
+	for k, s := range p.stages {
+		run, stats, err := p.runStage(s, r, at, startFs+a.stats.LatencyFs, a.values, a.dims)
+		if err != nil {
+			a.release()
+			return nil, err
+		}
+		a.runs = append(a.runs, run)
+		for i, x := range s.Graph.Outputs {
+			a.values[x], a.dims[x] = run.Output(i)
+		}
+		if k == 0 {
+			a.stats = stats
+		} else {
+			statistics.Append(&a.stats, &stats)
+		}
+	}
+	return a, nil
+}
+
 // runStage runs one stage on the values so far.
 func (p *staged) runStage(s *stage, r *hal.Buffers, at Place, startFs int64, values [][]byte, dims [][]uint32) (Run, hal.Stats, error) {
+	if s.Control {
+		return p.runControl(s, r, at, startFs, values, dims)
+	}
 	in, shapes := make([][]byte, len(s.Graph.Inputs)), make([][]uint32, len(s.Graph.Inputs))
 	for i, x := range s.Graph.Inputs {
 		in[i], shapes[i] = values[x], dims[x]
@@ -205,6 +240,12 @@ func (s *stage) keep(b boundProgram) {
 // as well.
 func (p *staged) WriteListing(w io.Writer) error {
 	for _, s := range p.stages {
+		if s.Control {
+			if err := p.ofChildren(s, w, (*staged).WriteListing); err != nil {
+				return err
+			}
+			continue
+		}
 		if s.fixed != nil {
 			if err := s.fixed.WriteListing(w); err != nil {
 				return err
@@ -226,6 +267,24 @@ func (p *staged) WriteListing(w io.Writer) error {
 	return nil
 }
 
+// ofChildren prints something of each subgraph that a stage calls.
+func (p *staged) ofChildren(s *stage, w io.Writer, write func(*staged, io.Writer) error) error {
+	op := &s.Graph.Operations[0]
+	list, err := subgraphs(p.model, s.Graph, op)
+	if err != nil {
+		return err
+	}
+	for _, k := range list {
+		if _, err := fmt.Fprintf(w, "; operation %d %s: subgraph %d\n", s.Graph.Origin[0], op.Type, k); err != nil {
+			return err
+		}
+		if err := write(p.children[k], w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // describe names the operations of a stage.
 func (s *stage) describe() string {
 	first, last := s.Graph.Origin[0], s.Graph.Origin[len(s.Graph.Origin)-1]
@@ -240,6 +299,11 @@ func (p *staged) WriteProgram(w io.Writer) error {
 	for _, s := range p.stages {
 		if _, err := fmt.Fprintln(w, "stage", s.Graph.Origin[0], len(s.Graph.Operations), s.fixed != nil); err != nil {
 			return err
+		}
+		if s.Control {
+			if err := p.ofChildren(s, w, (*staged).WriteProgram); err != nil {
+				return err
+			}
 		}
 		if s.fixed != nil {
 			if err := s.fixed.WriteProgram(w); err != nil {
@@ -280,6 +344,12 @@ func ProgramFor(p hal.PreparedModel, inputs [][]byte, dims [][]uint32) (Executab
 // WriteSteps prints the steps of all stages that are lowered already.
 func (p *staged) WriteSteps(w io.Writer) error {
 	for _, s := range p.stages {
+		if s.Control {
+			if err := p.ofChildren(s, w, (*staged).WriteSteps); err != nil {
+				return err
+			}
+			continue
+		}
 		if s.fixed == nil {
 			if _, err := fmt.Fprintf(w, "%s: lowered when parameters are known\n", s.describe()); err != nil {
 				return err

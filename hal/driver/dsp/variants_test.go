@@ -30,7 +30,7 @@ func TestVariants(t *testing.T) {
 			t.Fatal(err)
 		}
 		g := &c.Model.Main
-		if usesFloat(g) || len(c.Model.Referenced) > 0 { // control flow runs on the CPU
+		if usesFloat(g) || len(c.Model.Referenced) > 0 { // whose subgraphs may have floats
 			continue
 		}
 		drawn[c.Variants[0].String()]++

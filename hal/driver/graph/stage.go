@@ -17,7 +17,9 @@ import (
 type Stage struct {
 	// Graph has the operands of the whole graph and the stage's own operations,
 	// inputs and outputs. Origin names operations of the model as before.
-	Graph      *Graph
+	Graph *Graph
+	// Control is set for a stage of an IF or WHILE alone, which is not lowered.
+	Control    bool
 	parameters []int  // inputs whose values the lowering needs
 	open       []int  // inputs whose shapes only an execution gives
 	optional   []bool // of each input, whether every operation that reads it may do without
@@ -72,7 +74,7 @@ func (g *Graph) Deferred(op *nn.Operation) (bool, error) {
 			if o.Type.IsScalar() || o.Known() || o.Lifetime == nn.NoValue || o.IsConst() {
 				continue
 			}
-			if k == 0 && o.Lifetime == nn.SubgraphInput && !a.Optional(i) {
+			if k == 0 && o.Lifetime == nn.SubgraphInput && !g.Called && !a.Optional(i) {
 				return false, fmt.Errorf("operand %d, an input of the model, has shape %v, which must be known", x, o.Dimensions)
 			}
 			return true, nil
@@ -92,7 +94,7 @@ func (g *Graph) Stages() ([]*Stage, error) {
 		if err != nil {
 			return nil, fmt.Errorf("operation %d: %w", g.Origin[i], err)
 		}
-		begins := i > start && g.OpenShape(g.Operations[i-1].Type)
+		begins := i > start && (g.OpenShape(g.Operations[i-1].Type) || g.calls(i-1) || g.calls(i))
 		for _, x := range list {
 			begins = begins || producer[x] > start
 		}
@@ -105,7 +107,10 @@ func (g *Graph) Stages() ([]*Stage, error) {
 		}
 	}
 	bounds = append(bounds, len(g.Operations))
-	if len(bounds) == 1 {
+	if len(g.Operations) == 0 {
+		return nil, nil
+	}
+	if len(bounds) == 1 && !g.calls(0) {
 		s := &Stage{Graph: g}
 		return []*Stage{s}, s.classify()
 	}
@@ -124,7 +129,7 @@ func (g *Graph) Stages() ([]*Stage, error) {
 
 // part makes a stage of operations from to to-1.
 func (g *Graph) part(from, to int) *Stage {
-	p := &Graph{Table: g.Table, Relaxed: g.Relaxed, Origin: g.Origin[from:to], model: g.model}
+	p := &Graph{Table: g.Table, Relaxed: g.Relaxed, Called: g.Called, Origin: g.Origin[from:to], model: g.model}
 	p.Name, p.Operations, p.Operands = g.Name, g.Operations[from:to], slices.Clone(g.Operands)
 	inside, after := make([]bool, len(g.Operands)), make([]bool, len(g.Operands))
 	seen := make([]bool, len(g.Operands))
@@ -140,7 +145,7 @@ func (g *Graph) part(from, to int) *Stage {
 		op := &p.Operations[i]
 		for _, x := range op.Inputs {
 			o := &p.Operands[x]
-			if inside[x] || seen[x] || o.IsConst() || o.Lifetime == nn.NoValue {
+			if inside[x] || seen[x] || o.IsConst() || o.Lifetime == nn.NoValue || o.Lifetime == nn.LifetimeSubgraph {
 				continue
 			}
 			seen[x] = true
@@ -156,11 +161,17 @@ func (g *Graph) part(from, to int) *Stage {
 			}
 		}
 	}
-	return &Stage{Graph: p}
+	return &Stage{Graph: p, Control: g.calls(from)}
 }
+
+// calls reports whether operation i calls subgraphs.
+func (g *Graph) calls(i int) bool { return opspec.Calls(g.Operations[i].Type) }
 
 // classify finds the inputs that an execution must bring before the lowering.
 func (s *Stage) classify() error {
+	if s.Control {
+		return nil
+	}
 	g := s.Graph
 	needed, due := make([]bool, len(g.Operands)), make([]bool, len(g.Operands))
 	for i := range g.Operations {
@@ -189,7 +200,7 @@ func (s *Stage) classify() error {
 }
 
 // Ready reports whether the stage can be lowered before an execution.
-func (s *Stage) Ready() bool { return len(s.parameters)+len(s.open) == 0 }
+func (s *Stage) Ready() bool { return !s.Control && len(s.parameters)+len(s.open) == 0 }
 
 // Omits reports whether an execution leaves out input k, as it may an optional
 // operand: it brings no bytes of a value that has some, or that nobody needs.

@@ -106,8 +106,36 @@ func Append(s, next *hal.Stats) {
 	}
 }
 
+// Join makes the rows of all operations one, of the operation that has called them.
+func Join(s *hal.Stats, operation int) {
+	var own *hal.OperationStats
+	var list []hal.OperationStats
+	for _, o := range s.Operations {
+		switch {
+		case o.Index < 0:
+			list = append(list, o)
+		case own == nil:
+			o.Index = operation
+			own = &o
+		default:
+			merge(own, &o)
+		}
+	}
+	if own == nil {
+		return
+	}
+	var most int64
+	for _, x := range own.Stalls {
+		if x.Cycles > most {
+			own.BoundBy, most = x.Reason, x.Cycles
+		}
+	}
+	s.Operations = append(list, *own)
+}
+
 // merge adds the costs of another execution to a row.
 func merge(s, next *hal.OperationStats) {
+	s.MACs += next.MACs
 	s.Cycles += next.Cycles
 	s.TimeFs += next.TimeFs
 	s.EnergyPJ += next.EnergyPJ

@@ -105,7 +105,7 @@ func rows(facts []legal.Fact) []ruleRow {
 		}
 		list[k].Operations = append(list[k].Operations, r.Operations...)
 	}
-	rank := map[string]int{legal.Legally.String(): 0, legal.Widened.String(): 1, legal.Expanded.String(): 2, legal.Refused.String(): 3}
+	rank := map[string]int{legal.Legally.String(): 0, legal.Widened.String(): 1, legal.Expanded.String(): 2, legal.Controlled.String(): 3, legal.Refused.String(): 4}
 	slices.SortStableFunc(list, func(a, b ruleRow) int { return cmp.Compare(rank[a.Action], rank[b.Action]) })
 	return list
 }

@@ -170,6 +170,6 @@ var detectionRows = []row{
 }
 
 var refusedRows = []row{
-	{Operations: legal.Ops(nn.OpIf, nn.OpWhile), Types: legal.All, Action: refuses("subgraphs run on the CPU")},
+	{Operations: legal.Ops(nn.OpIf, nn.OpWhile), Types: legal.All, Action: legal.Control[*Lowering]()},
 	{Operations: legal.Others, Types: legal.All, Action: refuses("this DSP computes on integers")},
 }

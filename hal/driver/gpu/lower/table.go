@@ -200,6 +200,6 @@ var otherRows = []legal.Row[*Lowering]{
 	{Operations: legal.Ops(nn.OpDetectionPostprocessing), Types: legal.Floats, Action: takes((*Lowering).detections), Rules: []legal.Rule{maxDetections}},
 	{Operations: legal.Ops(nn.OpLshProjection), Types: legal.All, Action: refuses("hashes of features have no kernel on this GPU")},
 	{Operations: legal.Ops(nn.OpRandomMultinomial), Types: legal.All, Action: refuses("random numbers have no kernel on this GPU")},
-	{Operations: legal.Ops(nn.OpIf, nn.OpWhile), Types: legal.All, Action: refuses("subgraphs run on the CPU")},
+	{Operations: legal.Ops(nn.OpIf, nn.OpWhile), Types: legal.All, Action: legal.Control[*Lowering]()},
 	{Operations: legal.Ops(nn.OpDecodeCodebook), Types: legal.All, Action: refuses("codebooks have no storage on this GPU")},
 }

@@ -59,10 +59,11 @@ const (
 	Legally Kind = 1 + iota
 	Expanded
 	Widened
+	Controlled
 	Refused
 )
 
-var kindNames = [...]string{Legally: "legal", Expanded: "expand", Widened: "widen", Refused: "refuse"}
+var kindNames = [...]string{Legally: "legal", Expanded: "expand", Widened: "widen", Controlled: "control", Refused: "refuse"}
 
 // String returns the kind as `nnsoc ops` prints it.
 func (k Kind) String() string {
@@ -97,6 +98,10 @@ func Widen[L any](to nn.OperandType, lower Lower[L]) Action[L] {
 func Expand[L any](pass string, into ...nn.OperationType) Action[L] {
 	return Action[L]{kind: Expanded, pass: pass, into: into}
 }
+
+// Control leaves IF and WHILE to the driver, which runs their subgraphs where the table takes all
+// that is in them.
+func Control[L any]() Action[L] { return Action[L]{kind: Controlled} }
 
 // Refuse refuses operations; why is read behind "OPERATION: TYPE; ".
 func Refuse[L any](why string) Action[L] { return Action[L]{kind: Refused, why: why} }

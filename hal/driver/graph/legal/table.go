@@ -157,6 +157,10 @@ func (r *Row[L]) check(passes graph.Pipeline) error {
 		}) {
 			fail("the device has no pass %q that expands it", a.pass)
 		}
+	case Controlled:
+		if slices.ContainsFunc(r.Operations, func(op nn.OperationType) bool { return !opspec.Calls(op) }) {
+			fail("it calls no subgraphs")
+		}
 	case Refused:
 		if a.why == "" || len(r.Rules) > 0 {
 			fail("a refusal has a reason, and no rules")
@@ -265,6 +269,9 @@ func (t *Table[L]) Lower(l L, g *graph.Graph, v opspec.View, op *nn.Operation) e
 	}
 	if r.Action.kind == Expanded {
 		return &Refusal{op.Type, Any, fmt.Errorf("the pass %q does not expand it with these types and sizes", r.Action.pass)}
+	}
+	if r.Action.kind == Controlled {
+		return &Refusal{op.Type, Any, errors.New("subgraphs are not lowered with other operations")}
 	}
 	return about(op, r.Action.lower(l, op))
 }

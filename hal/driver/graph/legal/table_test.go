@@ -46,6 +46,7 @@ func TestNew(t *testing.T) {
 		{name: "two rows", want: "two rows for ADD of TENSOR_FLOAT16", rows: []Row[*trace]{rest, split, slice, {Operations: add, Types: Floats, Action: called("a")}, {Operations: add, Types: Of(nn.TensorFloat16), Action: called("b")}}},
 		{name: "no such type", want: "NNAPI has it of none of BOOL8", rows: []Row[*trace]{rest, split, slice, {Operations: add, Types: Booleans, Action: called("a")}}},
 		{name: "others are lowered", want: "can only be refused", rows: []Row[*trace]{split, slice, {Operations: Others, Types: All, Action: called("all")}}},
+		{name: "control of what calls nothing", want: "it calls no subgraphs", rows: []Row[*trace]{rest, split, slice, {Operations: add, Types: Floats, Action: Control[*trace]()}}},
 		{name: "no such pass", want: `no pass "expand grouped convolution"`, rows: []Row[*trace]{rest, split, slice, {Operations: Ops(nn.OpGroupedConv2D), Types: Bytes, Action: Expand[*trace](graph.ExpandGroupedConv, nn.OpSlice)}}},
 		{name: "pass of other operations", want: `no pass "SPLIT to SLICE" that expands it`, rows: []Row[*trace]{rest, split, slice, {Operations: add, Types: Bytes, Action: Expand[*trace](graph.ExpandSplit, nn.OpSlice)}}},
 		{name: "expansion into what is refused", want: "SPLIT of TENSOR_QUANT8_ASYMM expands to SLICE, which the table refuses", rows: []Row[*trace]{rest, split}},

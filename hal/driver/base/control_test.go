@@ -1,0 +1,192 @@
+package base_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// doubling is
+//
+//	while x < limit { x = x < 4 ? x + 1 : x * factor }
+//
+// for a TENSOR_FLOAT32 x of one element.
+func doubling(limit, factor float32) *nn.Model {
+	f32 := func(l nn.Lifetime, v ...float32) nn.Operand {
+		o := nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{1}, Lifetime: l}
+		for _, x := range v {
+			o.Data = binary.LittleEndian.AppendUint32(nil, math.Float32bits(x))
+		}
+		return o
+	}
+	truth := func(l nn.Lifetime) nn.Operand {
+		return nn.Operand{Type: nn.TensorBool8, Dimensions: []uint32{1}, Lifetime: l}
+	}
+	ref := func(k byte) nn.Operand {
+		return nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{k, 0, 0, 0}}
+	}
+	none := nn.Operand{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: make([]byte, 4)}
+	in, temp, out, constant := nn.SubgraphInput, nn.TemporaryVariable, nn.SubgraphOutput, nn.ConstantCopy
+	return &nn.Model{
+		Main: nn.Subgraph{Operands: []nn.Operand{f32(in), f32(out), ref(0), ref(1)}, Inputs: []uint32{0}, Outputs: []uint32{1},
+			Operations: []nn.Operation{{Type: nn.OpWhile, Inputs: []uint32{2, 3, 0}, Outputs: []uint32{1}}}},
+		Referenced: []nn.Subgraph{
+			{Operands: []nn.Operand{f32(in), f32(constant, limit), truth(out)}, Inputs: []uint32{0}, Outputs: []uint32{2},
+				Operations: []nn.Operation{{Type: nn.OpLess, Inputs: []uint32{0, 1}, Outputs: []uint32{2}}}},
+			{Operands: []nn.Operand{f32(in), f32(constant, 4), truth(temp), ref(2), ref(3), f32(out)}, Inputs: []uint32{0}, Outputs: []uint32{5},
+				Operations: []nn.Operation{
+					{Type: nn.OpLess, Inputs: []uint32{0, 1}, Outputs: []uint32{2}},
+					{Type: nn.OpIf, Inputs: []uint32{2, 3, 4, 0}, Outputs: []uint32{5}},
+				}},
+			{Operands: []nn.Operand{f32(in), f32(constant, 1), none, f32(out)}, Inputs: []uint32{0}, Outputs: []uint32{3},
+				Operations: []nn.Operation{{Type: nn.OpAdd, Inputs: []uint32{0, 1, 2}, Outputs: []uint32{3}}}},
+			{Operands: []nn.Operand{f32(in), f32(constant, factor), none, f32(out)}, Inputs: []uint32{0}, Outputs: []uint32{3},
+				Operations: []nn.Operation{{Type: nn.OpMul, Inputs: []uint32{0, 1, 2}, Outputs: []uint32{3}}}},
+		},
+	}
+}
+
+// gpuOf is the GPU of a phone.
+func gpuOf(t *testing.T) hal.Device {
+	t.Helper()
+	c, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := devices.Open(c, hal.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range list {
+		if d.Type() == hal.DeviceGPU {
+			return d
+		}
+	}
+	t.Fatal("no GPU")
+	return nil
+}
+
+// run executes a prepared model on one number.
+func run(p hal.PreparedModel, x float32, o hal.ExecuteOptions) (float32, *hal.Result, error) {
+	in, out := binary.LittleEndian.AppendUint32(nil, math.Float32bits(x)), make([]byte, 4)
+	r, err := p.Execute((&hal.Buffers{Inputs: [][]byte{in}, Outputs: [][]byte{out}}).Request(), o)
+	return math.Float32frombits(binary.LittleEndian.Uint32(out)), r, err
+}
+
+// TestControl: a WHILE with an IF in its body has its result, its costs are those of one operation and
+// grow with the rounds, and a compilation cache gives the same.
+func TestControl(t *testing.T) {
+	d := gpuOf(t)
+	m := doubling(30, 2)
+	support, err := d.SupportedOperations(m)
+	if err != nil || !support[0].OK {
+		t.Fatal(support, err)
+	}
+	dir := t.TempDir()
+	file := func(name string) []hal.CacheHandle {
+		f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		return []hal.CacheHandle{{f}}
+	}
+	c := hal.Cache{Model: file("model"), Data: file("data")}
+	p, err := d.PrepareModel(m, hal.PrepareOptions{Cache: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := d.PrepareModelFromCache(nil, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before int64
+	for _, x := range []struct{ in, want float32 }{{31, 31}, {20, 40}, {1, 32}} { // 0, 1 and 6 rounds
+		for _, p := range []hal.PreparedModel{p, loaded} {
+			got, r, err := run(p, x.in, hal.ExecuteOptions{})
+			if err != nil || got != x.want {
+				t.Fatalf("%g: %g, %v; want %g", x.in, got, err, x.want)
+			}
+			var sum int64
+			rows := 0
+			for _, o := range r.Stats.Operations {
+				sum += o.Cycles
+				if o.Index >= 0 {
+					rows++
+				}
+			}
+			if rows != 1 || sum != r.Stats.Cycles {
+				t.Errorf("%g: %d rows of operations, %d cycles of %d", x.in, rows, sum, r.Stats.Cycles)
+			}
+			if p == loaded {
+				if r.Stats.Cycles <= before {
+					t.Errorf("%g: %d cycles, no more than the %d of fewer rounds", x.in, r.Stats.Cycles, before)
+				}
+				before = r.Stats.Cycles
+			}
+		}
+	}
+}
+
+// TestLoopWithoutEnd: a WHILE whose condition stays true ends with its limit, with time and without.
+func TestLoopWithoutEnd(t *testing.T) {
+	p, err := gpuOf(t).PrepareModel(doubling(100, 0), hal.PrepareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, functional := range []bool{false, true} {
+		_, _, err := run(p, 1, hal.ExecuteOptions{Functional: functional, LoopTimeout: 300 * time.Microsecond})
+		if hal.StatusOf(err) != hal.MissedDeadlineTransient {
+			t.Errorf("functional %v: %v", functional, err)
+		}
+	}
+}
+
+// TestRefusedSubgraph: what a device does not take in a subgraph is why it refuses the WHILE.
+func TestRefusedSubgraph(t *testing.T) {
+	m := doubling(30, 2)
+	m.Referenced[3].Operations[0].Type = nn.OpRandomMultinomial
+	s := &m.Referenced[3]
+	s.Operands[0] = nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{1}, Lifetime: nn.SubgraphInput}
+	support, err := gpuOf(t).SupportedOperations(m)
+	if err == nil && support[0].OK {
+		t.Error("a WHILE that calls RANDOM_MULTINOMIAL is taken")
+	}
+}
+
+// TestSharedSubgraphs: subgraphs that many operations call are compiled once: 2^24 paths through 24
+// levels take no time.
+func TestSharedSubgraphs(t *testing.T) {
+	const levels = 24
+	truth := func(l nn.Lifetime) nn.Operand {
+		return nn.Operand{Type: nn.TensorBool8, Dimensions: []uint32{1}, Lifetime: l}
+	}
+	level := func(k byte) nn.Subgraph {
+		ref := nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{k, 0, 0, 0}}
+		return nn.Subgraph{Operands: []nn.Operand{truth(nn.SubgraphInput), ref, ref, truth(nn.SubgraphOutput)}, Inputs: []uint32{0}, Outputs: []uint32{3},
+			Operations: []nn.Operation{{Type: nn.OpIf, Inputs: []uint32{0, 1, 2, 0}, Outputs: []uint32{3}}}}
+	}
+	m := &nn.Model{Main: level(0)}
+	for k := range byte(levels) {
+		m.Referenced = append(m.Referenced, level(k+1))
+	}
+	m.Referenced = append(m.Referenced, nn.Subgraph{Operands: []nn.Operand{truth(nn.SubgraphInput), truth(nn.SubgraphOutput)}, Inputs: []uint32{0}, Outputs: []uint32{1},
+		Operations: []nn.Operation{{Type: nn.OpLogicalNot, Inputs: []uint32{0}, Outputs: []uint32{1}}}})
+	p, err := gpuOf(t).PrepareModel(m, hal.PrepareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]byte, 1)
+	if _, err := p.Execute((&hal.Buffers{Inputs: [][]byte{{1}}, Outputs: [][]byte{out}}).Request(), hal.ExecuteOptions{Functional: true}); err != nil || out[0] != 0 {
+		t.Error(out, errors.Unwrap(err), err)
+	}
+}
