@@ -119,7 +119,7 @@ func TestCopyTiming(t *testing.T) {
 			checkReport(t, rep)
 			commands := 6 // before the copy and with it, one cycle each
 			// The commands themselves come through the same port first.
-			start := max(float64(commands*s.CommandCycles+s.DMASetup), commandBurst/m.BytesPerCycle)
+			start := max(float64(commands*s.CommandCycles+s.DMASetup), transaction/m.BytesPerCycle)
 			want := int64(float64(s.LaunchCycles+m.ReadLatency) + start + float64(n)/m.BytesPerCycle + 0.999)
 			if d := rep.Cycles - want; d < -2 || d > 2 {
 				t.Errorf("%s: copy of %d bytes takes %d cycles, want %d", preset, n, rep.Cycles, want)

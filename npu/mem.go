@@ -12,7 +12,8 @@ import (
 type memory struct {
 	spec   *MemorySpec
 	level  mem.Level
-	free   float64 // cycle at which the port is free
+	free   [2]float64 // cycle at which the port, or its channel of reads and that of writes, is free
+	rate   [2]float64 // bytes per cycle of reads and of writes
 	reason sim.Reason
 
 	readBytes, writeBytes int64
@@ -66,18 +67,45 @@ func (m *memory) transfer(clock *sim.Clock, at int64, r run, kind mem.Kind) int6
 	if m.level != nil {
 		return m.access(clock, at, r, kind)
 	}
-	m.free = m.busy(at, r, 1)
-	return int64(math.Ceil(m.free)) + int64(latency)
+	free := m.busy(at, r, 1, kind)
+	*m.channel(kind) = free
+	return int64(math.Ceil(free)) + int64(latency)
+}
+
+// channel is the one that transfers of a kind take.
+func (m *memory) channel(kind mem.Kind) *float64 {
+	if !m.spec.Duplex {
+		return &m.free[0]
+	}
+	return &m.free[index(kind)]
 }
 
 // busy is until when rows times the runs would take the port from cycle at. A
 // run shorter than a burst takes a burst, unless the next one touches it.
-func (m *memory) busy(at int64, r run, rows int) float64 {
+func (m *memory) busy(at int64, r run, rows int, kind mem.Kind) float64 {
 	bytes := r.bytes
 	if r.stride != bytes {
 		bytes = max(bytes, m.spec.BurstBytes)
 	}
-	return max(m.free, float64(at)) + float64(bytes)*float64(r.count)*float64(rows)/m.spec.BytesPerCycle
+	return max(*m.channel(kind), float64(at)) + float64(bytes)*float64(r.count)*float64(rows)/m.rate[index(kind)]
+}
+
+func index(kind mem.Kind) int {
+	if kind == mem.Write {
+		return 1
+	}
+	return 0
+}
+
+// limited is the bytes per cycle of a memory with so many transactions in flight, each of which
+// takes its latency and the beats of its data: eight on the port of either product, which is the
+// longest burst that Arm's driver allows on U55 and that of Vela's external memory on U65 (assumed, D-1321).
+func (m *MemorySpec) limited(inFlight, latency, beat int) float64 {
+	const beats = 8
+	if inFlight == 0 {
+		return m.BytesPerCycle
+	}
+	return min(m.BytesPerCycle, float64(inFlight*beats*beat)/float64(latency+beats))
 }
 
 // access is transfer on an attached Level. Runs that touch are one access.
@@ -103,6 +131,8 @@ func placeRegions(s *Spec, ms []memory, levels []mem.Level, r *Regions) (base [N
 	next := make([]uint64, len(ms))
 	for i := range ms {
 		ms[i] = memory{spec: &s.Memories[i], reason: sim.StallScratchpad, beatBytes: s.BeatBytes()}
+		m := ms[i].spec
+		ms[i].rate = [2]float64{m.limited(m.Reads, m.ReadLatency, s.BeatBytes()), m.limited(m.Writes, m.WriteLatency, s.BeatBytes())}
 		if s.Memories[i].OffChip {
 			ms[i].reason = sim.StallDRAM
 		}

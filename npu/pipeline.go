@@ -298,7 +298,7 @@ func (t *timer) writeOutput(b *block, start, end int64) int64 {
 	t.pending[t.npending] = w
 	t.npending++
 	// The write streams behind the output unit.
-	return max(int64(m.busy(start, r, rows))+1, end) + int64(m.spec.WriteLatency)
+	return max(int64(m.busy(start, r, rows, mem.Write))+1, end) + int64(m.spec.WriteLatency)
 }
 
 // flush issues the writes that start no later than a cycle, so that a memory

@@ -46,7 +46,7 @@ func FromSoCAt(c *soc.Config, opp sim.OPP) (Spec, error) {
 		m := &n.Memories[i]
 		spec := MemorySpec{
 			Name: m.Name, BytesPerCycle: m.BytesPerCycle, BurstBytes: m.BurstBytes,
-			ReadLatency: m.ReadCycles, WriteLatency: m.WriteCycles, OffChip: m.OffChip, ReadPJ: m.ReadPJ, WritePJ: m.WritePJ,
+			ReadLatency: m.ReadCycles, WriteLatency: m.WriteCycles, Reads: m.Reads, Writes: m.Writes, Duplex: m.Duplex, OffChip: m.OffChip, ReadPJ: m.ReadPJ, WritePJ: m.WritePJ,
 		}
 		if m.IsDRAM() { // its Level times and charges transfers; these are for estimates
 			x := &c.Interconnect

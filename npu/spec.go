@@ -15,6 +15,8 @@ type MemorySpec struct {
 	BurstBytes    int     // shorter runs cost a whole burst
 	ReadLatency   int     // cycles
 	WriteLatency  int     // cycles until a write is accepted
+	Reads, Writes int     // transactions in flight, 0: no limit
+	Duplex        bool    // reads and writes have channels of their own, as those of AXI; a cap counts both
 	OffChip       bool    // waits are charged to DRAM, not to the scratchpad
 	ReadPJ        float64 // per byte
 	WritePJ       float64 // per byte

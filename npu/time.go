@@ -163,9 +163,9 @@ func (t *timer) command(at int, c ethosu.Command) {
 	t.energy(t.spec.Energy.Command)
 }
 
-// commandBurst is the bytes of one read of commands: the longest burst that Arm's
-// driver allows by default (MAX_BEATS of AXI_LIMIT).
-const commandBurst = 64
+// transaction is the bytes of a read of commands: the longest burst that Arm's driver allows by
+// default (MAX_BEATS of AXI_LIMIT).
+const transaction = 64
 
 // fetchCommand reads the stream ahead of the command processor, which does not
 // wait for it. The stream lies beside region 0: Arm's driver reads it through
@@ -174,11 +174,11 @@ func (t *timer) fetchCommand(bytes int) {
 	if t.unread -= bytes; t.unread >= 0 {
 		return
 	}
-	t.unread += commandBurst
+	t.unread += transaction
 	m := &t.mems[t.spec.RegionMemory[0]]
-	m.transfer(&t.clock, t.cmd, run{t.stream, commandBurst, commandBurst, 1}, mem.Read)
-	t.energy(commandBurst * m.spec.ReadPJ)
-	t.stream += commandBurst
+	m.transfer(&t.clock, t.cmd, run{t.stream, transaction, transaction, 1}, mem.Read)
+	t.energy(transaction * m.spec.ReadPJ)
+	t.stream += transaction
 }
 
 // hold makes the command processor wait until cycle end.

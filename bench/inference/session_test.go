@@ -46,8 +46,8 @@ func copyPayload(t testing.TB, accelerator string) []byte {
 	return payload
 }
 
-func machine(t testing.TB, name string) *inference.Machine {
-	c, err := soc.Load(name)
+func machine(t testing.TB, name string, changes ...soc.Change) *inference.Machine {
+	c, err := soc.LoadChanged(name, changes...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -286,6 +286,9 @@ type Memory struct {
 	BurstBytes    int     `toml:"burst_bytes" range:"8..4096"`
 	ReadCycles    int     `toml:"read_cycles" range:"0..100000"`
 	WriteCycles   int     `toml:"write_cycles" range:"0..100000" soc:"optional"`
+	Reads         int     `toml:"reads_in_flight" range:"0..64" soc:"optional"`  // transactions of 8 beats, 0 = no limit
+	Writes        int     `toml:"writes_in_flight" range:"0..64" soc:"optional"` // the same
+	Duplex        bool    `toml:"duplex" soc:"optional"`                         // bytes_per_cycle of reads, and as many of writes
 	OffChip       bool    `toml:"off_chip"`
 	ReadPJ        float64 `toml:"read_pj" range:"0..10000" soc:"optional"` // per byte
 	WritePJ       float64 `toml:"write_pj" range:"0..10000" soc:"optional"`

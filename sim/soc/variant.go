@@ -10,7 +10,8 @@ import (
 
 // variants are presets that differ from a file in some lines: the same machine at another
 // clock, or with other memory. A variant is text of its own: "of" names the preset, and each
-// further line, KEY = VALUE # source, takes the place of the line of that key.
+// further line, KEY = VALUE # source, takes the place of the line of that key, or stands beside
+// the other keys of its table.
 //
 //go:embed variants/*.txt
 var variants embed.FS
@@ -84,18 +85,23 @@ func variantHead(text string) string {
 	return head.String()
 }
 
-// replace writes a key's value and comment in place of the former ones, which may take lines up
-// to a closing bracket.
+// replace writes a key's value and comment in place of the former ones, if there are any, which
+// may take lines up to a closing bracket.
 func replace(text, key, value string) (string, error) {
 	pos, err := positions([]byte(text))
 	if err != nil {
 		return "", err
 	}
-	at, ok := pos[key]
-	if !ok {
-		return "", fmt.Errorf("the preset has no %s", key)
-	}
+	dot := strings.LastIndexByte(key, '.')
 	lines := strings.SplitAfter(text, "\n")
+	at, ok := pos[key]
+	if !ok { // an optional key: behind the header of its table
+		header, ok := pos[key[:max(dot, 0)]]
+		if !ok {
+			return "", fmt.Errorf("the preset has no %s", key)
+		}
+		return strings.Join(lines[:header.line], "") + key[dot+1:] + " = " + value + "\n" + strings.Join(lines[header.line:], ""), nil
+	}
 	end, open := at.line-1, 0
 	for {
 		code, _, _ := strings.Cut(lines[end], "#")
@@ -104,6 +110,5 @@ func replace(text, key, value string) (string, error) {
 			break
 		}
 	}
-	name := key[strings.LastIndexByte(key, '.')+1:]
-	return strings.Join(lines[:at.line-1], "") + name + " = " + value + "\n" + strings.Join(lines[end:], ""), nil
+	return strings.Join(lines[:at.line-1], "") + key[dot+1:] + " = " + value + "\n" + strings.Join(lines[end:], ""), nil
 }
