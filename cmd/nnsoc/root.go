@@ -16,6 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/mlts"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/partition"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/serving"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/verify"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/workbench"
 	"github.com/nnsoc/nnsoc/hal/vlog"
@@ -70,7 +71,7 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 	root.PersistentFlags().DurationVar(&a.DriverTimeout, "driver-timeout", 10*time.Minute, "give a driver of --driver or --drivers up that does not return from a call for so long")
 	root.AddCommand(
 		run.New(a), partition.New(a), inspect.NewCompile(a), inspect.NewSupported(a), inspect.NewGraph(a), inspect.NewModels(a), verify.NewEval(a),
-		newSoC(a), inspect.NewDevices(a), inspect.NewCapabilities(a), inspect.NewOps(a), newServe(a), driverkit.New(a),
+		newSoC(a), inspect.NewDevices(a), inspect.NewCapabilities(a), inspect.NewOps(a), serving.New(a), driverkit.New(a),
 		engine.NewDSP(a), engine.NewGPU(a), engine.NewNPU(a),
 		verify.NewVTS(a), mlts.New(a), verify.NewConformance(a), verify.NewFuzz(a),
 		bench.New(a), inspect.NewTraceSummary(a), newVersion(a),

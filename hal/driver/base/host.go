@@ -77,6 +77,9 @@ func (p Place) from(at sim.Time) Place {
 	return p
 }
 
+// maxCores bounds the cores that are kept: a client that tells the clock may tell any.
+const maxCores = 64
+
 // Cores are the cores C of an engine, one for each operating point that executions have found it at.
 type Cores[S, C any] struct {
 	Own    *C                       // at the point of the Spec
@@ -112,19 +115,35 @@ func (k *Cores[S, C]) At(p *Place) (*C, error) {
 	if err != nil {
 		return nil, err
 	}
-	if k.made == nil {
+	if k.made == nil || len(k.made) >= maxCores {
 		k.made = map[sim.OPP]*C{}
 	}
 	k.made[point] = c
 	return c, nil
 }
 
+// Bounds of the clocks that a client may tell, far beyond those of machines.
+const (
+	maxClockPoints = 1 << 12
+	maxClockHz     = 1e12
+	maxVolts       = 10
+	maxClusters    = 16
+)
+
 // engineOnly is the place of an execution whose client has the machine: it tells the clocks.
-func engineOnly(b *hal.Buffers) (at Place) {
-	for _, c := range b.Clock {
+func engineOnly(b *hal.Buffers) (at Place, err error) {
+	if len(b.Clock) > maxClockPoints {
+		return at, hal.Errorf(hal.InvalidArgument, "%d points of the engine's clock, at most %d", len(b.Clock), maxClockPoints)
+	}
+	for i, c := range b.Clock {
+		switch {
+		case c.AtFs < 0 || i == 0 && c.AtFs > 0 || i > 0 && c.AtFs < b.Clock[i-1].AtFs,
+			c.Hz <= 0, c.Hz > maxClockHz, !(c.Volts >= 0 && c.Volts <= maxVolts), c.Cluster < 0, c.Cluster >= maxClusters:
+			return at, hal.Errorf(hal.InvalidArgument, "point %d of the engine's clock cannot be: %+v", i, c)
+		}
 		at.Points = append(at.Points, sim.Change{At: sim.Time(c.AtFs), OPP: sim.OPP{Hz: c.Hz, Volts: c.Volts}, Cluster: c.Cluster})
 	}
-	return at
+	return at, nil
 }
 
 // through executes a program on the device's host; a functional execution, or a device
@@ -132,7 +151,11 @@ func engineOnly(b *hal.Buffers) (at Place) {
 func (p *prepared) through(b *hal.Buffers) (*hal.Result, error) {
 	host := p.device.cfg.Host
 	if host == nil || b.Functional || b.EngineOnly {
-		return p.program.Execute(b, engineOnly(b))
+		at, err := engineOnly(b)
+		if err != nil {
+			return nil, err
+		}
+		return p.program.Execute(b, at)
 	}
 	return host.Execute(&Call{p.options, b, p}, func(t hal.Tracer, at Place) (*hal.Result, error) {
 		inner := *b

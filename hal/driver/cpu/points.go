@@ -8,6 +8,9 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
+// maxSpecs bounds the machines that are kept: a client that tells the clocks may tell any.
+const maxSpecs = 64
+
 // specs are the machines that the CPU is at different operating points of its clusters.
 type specs struct {
 	base *timing.CPUSpec // of an execution without points
@@ -21,7 +24,8 @@ func (s *specs) find(points []sim.OPP) (*timing.CPUSpec, error) {
 	is := func(x *timing.CPUSpec) bool {
 		return slices.EqualFunc(x.Cores, points, func(c timing.CoreSpec, o sim.OPP) bool { return c.ClockHz == o.Hz })
 	}
-	if len(points) == 0 || s.at == nil || is(s.base) {
+	// Points of another number of clusters are those of another engine, whose place this CPU has.
+	if len(points) != len(s.base.Cores) || s.at == nil || is(s.base) {
 		return s.base, nil
 	}
 	s.mu.Lock()
@@ -31,7 +35,7 @@ func (s *specs) find(points []sim.OPP) (*timing.CPUSpec, error) {
 	}
 	x, err := s.at(points)
 	if err == nil {
-		s.made = append(s.made, x)
+		s.made = append(s.made[max(0, len(s.made)+1-maxSpecs):], x)
 	}
 	return x, err
 }

@@ -1,9 +1,11 @@
-package main
+package serving
 
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/signal"
+	"regexp"
 
 	"github.com/spf13/cobra"
 
@@ -13,8 +15,11 @@ import (
 	"github.com/nnsoc/nnsoc/hal/service"
 )
 
-func newServe(a *cli.App) *cobra.Command {
-	var device, socket string
+// New returns the command serve.
+func New(a *cli.App) *cobra.Command {
+	var device, socket, unsupported, dump string
+	var front options
+	retire := -1
 	var q service.Quotas
 	var megabytes int64
 	cmd := &cobra.Command{
@@ -24,8 +29,13 @@ func newServe(a *cli.App) *cobra.Command {
 services do: control calls over gRPC on a Unix socket, models, tensors and bursts in
 shared memory. It runs until it is interrupted, then removes the socket. Clients are
 "nnsoc run --driver PATH" and Go programs with package hal/service. What a client holds
-is freed when it ends, however it ends; quotas bound what each can hold.`,
-		Example: "  nnsoc serve --device dsp --socket dsp.sock &\n  nnsoc run --driver dsp.sock --device dsp",
+is freed when it ends, however it ends; quotas bound what each can hold.
+
+For tests of clients and planners it can stand before the driver: --name gives the device another
+name, --force-unsupported refuses operations by their number in a model that is asked about, --retire
+runs one request at a time by priority, and --dump writes every request's tensors as .npy and every
+model's graph, before and after the driver's passes, as .dot and .json.`,
+		Example: "  nnsoc serve --device dsp --socket dsp.sock &\n  nnsoc run --driver dsp.sock --device dsp\n  nnsoc serve --device dsp --name acme --force-unsupported 3,7-9 --dump seen --socket acme.sock",
 		Args:    cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if socket == "" || device == "" {
@@ -35,6 +45,9 @@ is freed when it ends, however it ends; quotas bound what each can hold.`,
 				return cli.Usage(fmt.Errorf("a quota below 0"))
 			}
 			q.Memory = megabytes << 20
+			if err := front.read(a, unsupported, dump, retire, cmd.Flags().Changed("retire")); err != nil {
+				return cli.Usage(err)
+			}
 			m, err := machine.Open(a, hal.FastSingleAnswer)
 			if err != nil {
 				return err
@@ -45,12 +58,16 @@ is freed when it ends, however it ends; quotas bound what each can hold.`,
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), cli.EndSignals()...)
 			defer stop()
-			return serve(a, ctx, d, socket, q)
+			return serve(a, ctx, front.before(d), socket, q)
 		},
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&device, "device", "", "device to serve (nnsoc devices)")
 	fl.StringVar(&socket, "socket", "", "path of the Unix socket")
+	fl.StringVar(&front.name, "name", "", "name of the device for its clients (default: its own)")
+	fl.StringVar(&unsupported, "force-unsupported", "", "operations that support queries refuse, by their numbers in the model: 3,7-9")
+	fl.StringVar(&dump, "dump", "", "folder for the tensors of every request and the graphs of every model")
+	fl.IntVar(&retire, "retire", -1, "run one request at a time, by priority; a waiting one goes when so many of higher priority have passed it")
 	fl.Int64Var(&megabytes, "memory-mib", 0, "shared and device memory of a client in MiB; 0 is 1024")
 	fl.IntVar(&q.Sessions, "max-sessions", 0, "sessions of a client; 0 is 256")
 	fl.IntVar(&q.Buffers, "max-buffers", 0, "buffers of device memory of a client; 0 is 1024")
@@ -58,6 +75,7 @@ is freed when it ends, however it ends; quotas bound what each can hold.`,
 	fl.IntVar(&q.Prepared, "max-prepared", 0, "prepared models of a client; 0 is 256")
 	fl.IntVar(&q.Bursts, "max-bursts", 0, "bursts of a client; 0 is 256")
 	fl.IntVar(&q.Calls, "max-calls", 0, "calls of a client that run at a time; 0 is 16")
+	_ = cmd.RegisterFlagCompletionFunc("force-unsupported", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveNoFileComp))
 	machine.CompleteDevices(a, cmd)
 	return cmd
 }
@@ -86,4 +104,37 @@ func serve(a *cli.App, ctx context.Context, d hal.Device, socket string, q servi
 		err = <-done
 	}
 	return err
+}
+
+// read takes the values of flags.
+func (o *options) read(a *cli.App, unsupported, dump string, retire int, queued bool) (err error) {
+	if o.name != "" && !regexp.MustCompile(`^[a-z][a-z0-9_.:-]{0,63}$`).MatchString(o.name) {
+		return fmt.Errorf("--name %q: want at most 64 small letters, digits and _.:-, a letter first", o.name)
+	}
+	if unsupported != "" {
+		if o.unsupported, err = parseNumbers(unsupported); err != nil {
+			return err
+		}
+	}
+	if queued {
+		if retire < 0 {
+			return fmt.Errorf("--retire %d, want 0 or more", retire)
+		}
+		o.queue = &queue{retire: retire}
+	}
+	if dump != "" {
+		if err := os.MkdirAll(dump, 0o700); err != nil {
+			return err
+		}
+		o.dump = &recorder{folder: dump, warn: func(text string) { fmt.Fprintln(a.Err, "nnsoc: warning:", text) }}
+	}
+	return nil
+}
+
+// before puts the options before a driver, if there are any.
+func (o *options) before(d hal.Device) hal.Device {
+	if o.name == "" && o.unsupported == nil && o.queue == nil && o.dump == nil {
+		return d
+	}
+	return &front{d, *o}
 }

@@ -1,0 +1,166 @@
+package serving
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/docs/examples/adder/driver"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/importer/npy"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/builder"
+	"github.com/nnsoc/nnsoc/testvectors/conformance"
+)
+
+// chain is three additions.
+func chain(t *testing.T) *nn.Model {
+	t.Helper()
+	b := builder.New(builder.Config{})
+	x := b.Values("x", 1, 2)
+	for range 3 {
+		x = b.Add(x, x, builder.Linear)
+	}
+	b.Output(x, "y")
+	m, err := b.Model("chain")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// A driver behind all options, seen through the service.
+func TestFront(t *testing.T) {
+	dir := t.TempDir()
+	unsupported, err := parseNumbers("0, 2-9")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := options{name: "acme", unsupported: unsupported, queue: &queue{retire: 2}, dump: &recorder{folder: dir, warn: func(s string) { t.Error(s) }}}
+	d, stop, err := service.Loopback(o.before(driver.New()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	m := chain(t)
+	s, err := d.SupportedOperations(m)
+	if err != nil || d.Name() != "acme" || s[0].OK || !s[1].OK || s[2].OK || s[0].Reason != "operation 0 is refused on request" {
+		t.Fatalf("%s: %+v, %v", d.Name(), s, err)
+	}
+	p, err := d.PrepareModel(m, hal.PrepareOptions{Priority: hal.PriorityMedium})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := []byte{0, 0, 0x80, 0x3f, 0, 0, 0, 0x40} // 1, 2
+	b := &hal.Buffers{Inputs: [][]byte{one}, Outputs: [][]byte{make([]byte, 8)}}
+	if _, err := hal.Execute(p, b); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]byte{"request-000001-model-0001-input-0.npy": one, "request-000001-model-0001-output-0.npy": b.Outputs[0]} {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := npy.Parse(data)
+		if err != nil || a.Descr != "<f4" || !slices.Equal(a.Shape, []int{1, 2}) || !bytes.Equal(a.Data, want) {
+			t.Errorf("%s: %+v, %v", name, a, err)
+		}
+	}
+	if bytes.Equal(b.Outputs[0], one) {
+		t.Error("the driver computed nothing")
+	}
+	for _, when := range []string{"before", "after"} {
+		dot, err := os.ReadFile(filepath.Join(dir, "model-0001-"+when+".dot"))
+		if err != nil || strings.Count(string(dot), ": ADD") != 3 {
+			t.Errorf("%s: %v\n%s", when, err, dot)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "model-0001-"+when+".json"))
+		var g graphJSON
+		if err == nil {
+			err = json.Unmarshal(text, &g)
+		}
+		if err != nil || len(g.Operations) != 3 || g.Operations[2].Type != "ADD" || g.Operands[g.Inputs[0]].Type != "TENSOR_FLOAT32" {
+			t.Errorf("%s: %v\n%s", when, err, text)
+		}
+	}
+	if (&options{}).before(driver.New()).Name() != driver.Name {
+		t.Error("no option changes the driver")
+	}
+}
+
+// What stands before a driver keeps the contract.
+func TestFrontConforms(t *testing.T) {
+	o := options{name: "acme", queue: &queue{retire: 1}, dump: &recorder{folder: t.TempDir(), warn: func(s string) { t.Error(s) }}}
+	d, stop, err := service.Loopback(o.before(driver.New()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	if s := conformance.Run(t, d); s.Passed < 80 {
+		t.Errorf("%d checks passed", s.Passed)
+	}
+}
+
+func TestRecordIsBounded(t *testing.T) {
+	said := 0
+	d := &recorder{folder: t.TempDir(), files: maxFiles - 1, warn: func(string) { said++ }}
+	for _, name := range []string{"a", "b", "c"} {
+		d.write(name, nil)
+	}
+	list, err := os.ReadDir(d.folder)
+	if err != nil || len(list) != 1 || said != 1 {
+		t.Errorf("%d files, %d warnings, %v", len(list), said, err)
+	}
+}
+
+// The order is that of the priorities, but nobody is passed more often than the rate says.
+func TestQueue(t *testing.T) {
+	const low, medium, high = hal.PriorityLow, hal.PriorityMedium, hal.PriorityHigh
+	for _, c := range []struct {
+		retire int
+		want   string
+	}{
+		{0, "lmhhhh"}, // as they come
+		{1, "hlmhhh"},
+		{2, "hhlmhh"}, // both were passed twice
+		{9, "hhhhml"},
+	} {
+		q := &queue{retire: c.retire}
+		var order []byte
+		for _, p := range []hal.Priority{low, medium, high, high, high, high} {
+			q.waiting = append(q.waiting, &waiter{priority: p, turn: make(chan struct{})})
+		}
+		q.busy = true
+		for range 6 {
+			before := slices.Clone(q.waiting)
+			q.leave()
+			for _, w := range before {
+				if !slices.Contains(q.waiting, w) {
+					order = append(order, "lmh"[w.priority-low])
+				}
+			}
+		}
+		if string(order) != c.want {
+			t.Errorf("retire %d: %s, want %s", c.retire, order, c.want)
+		}
+		if q.leave(); q.busy {
+			t.Error("an empty queue is busy")
+		}
+	}
+}
+
+func TestParseNumbers(t *testing.T) {
+	if list, err := parseNumbers("3,7-9"); err != nil || !slices.Equal(list, []numbers{{3, 3}, {7, 9}}) {
+		t.Errorf("%v, %v", list, err)
+	}
+	for _, bad := range []string{"x", "3,", "9-7", "-1", "1-2-3", "99999999999999"} {
+		if list, err := parseNumbers(bad); err == nil {
+			t.Errorf("%q is %v", bad, list)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package devices_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/nn/builder"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// Clocks that no machine has are refused by every device, in process and as a service; a clock of
+// another kind of engine is none of its own.
+func TestClocksOfClients(t *testing.T) {
+	c, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := devices.Open(c, hal.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := hal.ClockPoint{Hz: 500_000_000, Volts: 0.8}
+	with := func(edit func(*hal.ClockPoint)) hal.ClockPoint { p := good; edit(&p); return p }
+	for i, d := range list {
+		b := builder.New(builder.Config{Format: []builder.Format{builder.Float32, builder.Float32, builder.Quant8, builder.Quant8}[i]})
+		x := b.Values("x", 1, 8)
+		b.Output(b.Add(x, x, builder.Linear), "y")
+		m, err := b.Model("twice")
+		if err != nil {
+			t.Fatal(err)
+		}
+		there, stop, err := service.Loopback(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stop()
+		for _, d := range []hal.Device{d, there} {
+			p, err := d.PrepareModel(m, hal.PrepareOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			run := func(clock ...hal.ClockPoint) (*hal.Result, error) {
+				b := buffersOf(m)
+				b.EngineOnly, b.Clock = true, clock
+				return hal.Execute(p, b)
+			}
+			fast, err := run(with(func(p *hal.ClockPoint) { p.Hz *= 2 }))
+			if err != nil {
+				t.Fatalf("%s: %v", d.Name(), err)
+			}
+			slow, err := run(good)
+			if err != nil || len(slow.Stats.Parts) != 0 {
+				t.Fatalf("%s: %v, parts %v", d.Name(), err, partNames(&slow.Stats))
+			}
+			if d.Type() != hal.DeviceCPU && slow.Stats.LatencyFs <= fast.Stats.LatencyFs {
+				t.Errorf("%s: %d fs at 500 MHz, %d at 1 GHz", d.Name(), slow.Stats.LatencyFs, fast.Stats.LatencyFs)
+			}
+			for _, bad := range [][]hal.ClockPoint{
+				{with(func(p *hal.ClockPoint) { p.Hz = 0 })}, {with(func(p *hal.ClockPoint) { p.Hz = -1 })},
+				{with(func(p *hal.ClockPoint) { p.Hz = math.MaxInt64 })}, {with(func(p *hal.ClockPoint) { p.Volts = math.NaN() })},
+				{with(func(p *hal.ClockPoint) { p.Cluster = 1 << 30 })}, {with(func(p *hal.ClockPoint) { p.AtFs = 5 })},
+				{good, with(func(p *hal.ClockPoint) { p.AtFs = 7 }), with(func(p *hal.ClockPoint) { p.AtFs = 6 })},
+				make([]hal.ClockPoint, 1<<13),
+			} {
+				if _, err := run(bad...); hal.StatusOf(err) != hal.InvalidArgument {
+					t.Errorf("%s takes the clock %.80v: %v", d.Name(), bad, err)
+				}
+			}
+		}
+	}
+}
