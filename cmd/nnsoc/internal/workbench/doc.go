@@ -10,5 +10,5 @@ import (
 
 // Commands returns the commands of the package.
 func Commands(a *cli.App) []*cobra.Command {
-	return []*cobra.Command{NewSweep(a), NewDiff(a), NewSensitivity(a), NewPlot(a)}
+	return []*cobra.Command{NewSweep(a), NewDiff(a), NewSensitivity(a), NewAdvise(a), NewPlot(a)}
 }

@@ -86,17 +86,22 @@ type trial struct {
 	invocations *measure.Invocations
 }
 
-// run runs a network on a machine of its own. A panic is an error of that run.
-func (l *lab) run(c *soc.Config, model, device string) (t *trial, err error) {
+// run runs a network on a machine of its own.
+func (l *lab) run(c *soc.Config, model, device string) (*trial, error) {
+	form, err := l.form(model)
+	if err != nil {
+		return nil, err
+	}
+	return l.runForm(c, form, device, l.pace)
+}
+
+// runForm runs a form of a network. A panic is an error of that run.
+func (l *lab) runForm(c *soc.Config, form *input.Form, device string, pace measure.Pace) (t *trial, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &cli.ExitError{Code: cli.ExitInternal, Err: fmt.Errorf("internal error: %v\n%s", p, debug.Stack())}
 		}
 	}()
-	form, err := l.form(model)
-	if err != nil {
-		return nil, err
-	}
 	m, err := machine.OpenConfig(l.app, c, l.pref)
 	if err != nil {
 		return nil, err
@@ -108,7 +113,7 @@ func (l *lab) run(c *soc.Config, model, device string) (t *trial, err error) {
 	t = &trial{status: run.StatusOK}
 	if device == nnrt.Auto {
 		var c *partition.Choice
-		if c, err = partition.NewPlanner(l.app, m, o, l.pace, cli.NewProgress(io.Discard)).Compile(form); err == nil {
+		if c, err = partition.NewPlanner(l.app, m, o, pace, cli.NewProgress(io.Discard)).Compile(form); err == nil {
 			t.compilation = c.Compilation
 		}
 	} else {
@@ -121,7 +126,7 @@ func (l *lab) run(c *soc.Config, model, device string) (t *trial, err error) {
 		t.status = run.StatusUnsupported
 		return t, nil
 	}
-	if t.result, t.invocations, err = l.pace.Invoke(m, t.compilation, form.Inputs, nnrt.ExecuteOptions{}); err != nil {
+	if t.result, t.invocations, err = pace.Invoke(m, t.compilation, form.Inputs, nnrt.ExecuteOptions{}); err != nil {
 		return nil, err
 	}
 	for _, c := range form.Compare(t.result) {

@@ -1,0 +1,148 @@
+package advise
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nnsoc/nnsoc/hal/validate"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/builder"
+	"github.com/nnsoc/nnsoc/refcpu"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// network is a convolution to 40 channels, a depthwise one, a pool, a convolution to 8, and
+// a function.
+func network(t *testing.T) *nn.Model {
+	t.Helper()
+	b := builder.New(builder.Config{Format: builder.Float32})
+	x := b.Conv(b.Image(8), builder.Conv{Out: 40, Kernel: 3})
+	x = b.Depthwise(x, builder.Conv{Kernel: 3})
+	x = b.Conv(b.MaxPool(x, builder.Pool{Window: 2, Stride: 2}), builder.Conv{Out: 8, Kernel: 1})
+	b.Output(b.Apply(nn.OpTanh, nn.TensorFloat32, builder.Quant{}, x), "y")
+	m, err := b.Model("forty")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func outputs(t *testing.T, m *nn.Model) []byte {
+	t.Helper()
+	if err := validate.Model(m); err != nil {
+		t.Fatal(err)
+	}
+	c, err := refcpu.Compile(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := make([]byte, 0, 4*8*8*3)
+	for i := range 8 * 8 * 3 {
+		in = binary.LittleEndian.AppendUint32(in, math.Float32bits(float32(i%11)/11-0.5))
+	}
+	out, err := c.Execute([]refcpu.Tensor{{Dimensions: []uint32{1, 8, 8, 3}, Data: in}}, refcpu.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out[0].Data
+}
+
+// TestNarrow: a narrowed network gives what the network gives whose further channels nobody
+// reads.
+func TestNarrow(t *testing.T) {
+	m := network(t)
+	e := cloned(m)
+	touched, err := e.narrow(0, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []int{0, 1, 2, 3}; !slices.Equal(touched, want) {
+		t.Errorf("operations %v change, want %v", touched, want)
+	}
+	unread := cloned(m)
+	last := &unread.m.Main.Operations[3]
+	filter := unread.m.Main.Operands[last.Inputs[1]]
+	filter.Data = slices.Clone(filter.Data)
+	for i := range 8 {
+		clear(filter.Data[4*(40*i+32) : 4*40*(i+1)])
+	}
+	unread.m.Main.Operands[last.Inputs[1]] = filter
+	if diff := cmp.Diff(outputs(t, unread.model()), outputs(t, e.model())); diff != "" {
+		t.Errorf("(-unread +narrowed):\n%s", diff)
+	}
+	if len(m.Main.Operands[m.Main.Operations[0].Outputs[0]].Dimensions) != 4 || m.Main.Operands[m.Main.Operations[0].Outputs[0]].Dimensions[3] != 40 {
+		t.Error("the original network has changed")
+	}
+	if _, err := cloned(m).narrow(3, 4); err == nil {
+		t.Error("the channels of an output are narrowed")
+	}
+}
+
+func find(t *testing.T, list []Change, what string) *Change {
+	t.Helper()
+	for i := range list {
+		if strings.Contains(list[i].What, what) {
+			return &list[i]
+		}
+	}
+	t.Fatalf("no change %q in %+v", what, list)
+	return nil
+}
+
+// TestPropose: predictions follow from the shares of a run, by hand.
+func TestPropose(t *testing.T) {
+	m := network(t)
+	stalls := func(reason string, share float64) map[string]float64 {
+		return map[string]float64{reason: share, "issue": 1 - share}
+	}
+	r := &Run{
+		Model: m, Device: "dsp", CPU: "cpu", LatencyUS: 1000, Parts: map[string]float64{"binder": 40, "cpu_wake": 60},
+		Operations: []Operation{
+			{Index: 0, Device: "dsp", US: 200, Stalls: stalls("dram", 0.5)}, {Index: 1, Device: "dsp", US: 100, Stalls: stalls("l2", 0.2)},
+			{Index: 2, Device: "dsp", US: 100, Stalls: stalls("l2", 0)}, {Index: 3, Device: "dsp", US: 100, Stalls: stalls("l2", 0)},
+			{Index: 4, Device: "cpu", US: 70, Reason: "TANH has no lowering"}, {Index: -1, Device: "dsp", US: 300}, {Index: -1, Device: "cpu", US: 30},
+		},
+		Keys: []soc.Key{
+			{Path: "dram.mt_per_s", Value: 4000, Hi: 1e6}, {Path: "system_cache.kib", Value: 1024, Hi: 1 << 20, Whole: true}, {Path: "host.binder_us", Value: 44, Hi: 1e6},
+			{Path: "dsp.clock.fast_mhz", Value: 1000, Hi: 1e6}, {Path: "dsp.clock.opps[2].mhz", Value: 1000, Hi: 1e6}, {Path: "gpu.clusters", Value: 2, Hi: 64, Whole: true},
+			{Path: "host.idle[0].exit_us", Value: 50, Hi: 1e6}, {Path: "host.idle[1].exit_us", Value: 500, Hi: 1e6},
+		},
+	}
+	list := Propose(r)
+	for what, want := range map[string]float64{
+		"dram.mt_per_s=5000":           100 * (1 - 1/1.25),
+		"system_cache.kib=2048":        100 * (1 - 1/math.Sqrt2),
+		"host.binder_us=22":            20,
+		"host.idle[0].exit_us=25":      30,
+		"--burst":                      100,
+		"dsp.clock.fast_mhz=1100":      400 * (1 - 1/1.1),
+		"1 of TANH less":               70 + 300,
+		"half precision":               (100 + 20) / 2.,
+		"operation 0: 32 output chann": (100 + 80 + 100 + 100) * (64 - 32) / 64.,
+	} {
+		if c := find(t, list, what); !(math.Abs(c.PredictedUS-want) < 1e-9) {
+			t.Errorf("%s: %v us predicted, want %v", what, c.PredictedUS, want)
+		}
+	}
+	for i := range list {
+		if strings.Contains(list[i].What, "gpu.") {
+			t.Errorf("a key of another engine: %s", list[i].What)
+		}
+		if i > 0 && list[i].PredictedUS > list[i-1].PredictedUS {
+			t.Errorf("%s stands behind %s", list[i].What, list[i-1].What)
+		}
+	}
+	if keys := find(t, list, "host.idle[0]").Keys; len(keys) != 2 {
+		t.Errorf("%d of the two idle states change", len(keys))
+	}
+	without := find(t, list, "1 of TANH less").Model
+	if op := &without.Main.Operations[4]; op.Type != nn.OpReshape {
+		t.Errorf("operation 4 is %v", op.Type)
+	}
+	outputs(t, without)
+}

@@ -1,0 +1,245 @@
+package workbench
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/bench/advise"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
+	"github.com/nnsoc/nnsoc/importer/tensor"
+	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+type adviseFlags struct {
+	device, preference string
+	top, workers       int
+	least              percentFlag
+	pace               measure.Pace
+}
+
+// NewAdvise returns the command advise.
+func NewAdvise(a *cli.App) *cobra.Command {
+	f := &adviseFlags{least: 0.5}
+	cmd := &cobra.Command{
+		Use:   "advise MODEL",
+		Short: "name the changes that make a network faster on a device",
+		Long: `advise runs a network on a device, derives from where its time goes which changes may help -
+to the network (operations that the device declines, channels that do not fill the engine,
+half precision), to how it is called, to the numbers of the SoC - predicts what each saves,
+and simulates those that promise the most. It prints what was simulated: predicted and
+simulated latency side by side, the largest gain first. A changed network computes something
+else; it is compared with its own reference.`,
+		Example:           "  nnsoc advise mobilenet_v1_0.25_128_quant --device npu\n  nnsoc advise model.tflite --device gpu --top 30 --json",
+		Args:              cli.OneModel,
+		ValidArgsFunction: input.CompleteModel,
+		RunE:              func(_ *cobra.Command, args []string) error { return runAdvise(a, f, args[0]) },
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.device, "device", "", "device to run on")
+	fl.IntVar(&f.top, "top", 16, "changes to simulate, those of the largest predicted gain")
+	fl.Var(&f.least, "least", "print changes that save at least so many percent")
+	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
+	fl.IntVar(&f.workers, "workers", runtime.GOMAXPROCS(0), "runs at the same time")
+	f.pace.Add(fl)
+	machine.CompleteDevices(a, cmd)
+	return cmd
+}
+
+// adviseReport is the JSON object of advise.
+type adviseReport struct {
+	SchemaVersion int         `json:"schema_version"`
+	Model         string      `json:"model"`
+	SoC           string      `json:"soc"`
+	Device        string      `json:"device"`
+	LatencyUS     float64     `json:"latency_us"`
+	EnergyUJ      float64     `json:"energy_uj"`
+	Proposed      int         `json:"proposed"`
+	Changes       []adviceRow `json:"changes"` // all that were simulated, the largest gain first
+
+	least float64 // percent that a printed change saves
+}
+
+// adviceRow is a simulated change.
+type adviceRow struct {
+	Kind        string  `json:"kind"`
+	What        string  `json:"what"`
+	Why         string  `json:"why"`
+	PredictedUS float64 `json:"predicted_latency_us"`
+	SimulatedUS float64 `json:"simulated_latency_us,omitempty"`
+	EnergyUJ    float64 `json:"simulated_energy_uj,omitempty"`
+	GainPercent float64 `json:"gain_percent"` // of latency, simulated
+	Status      string  `json:"status"`       // ok, mismatch, unsupported, error
+	Error       string  `json:"error,omitempty"`
+}
+
+func runAdvise(a *cli.App, f *adviseFlags, model string) error {
+	l, err := newLab(a, f.preference, f.pace)
+	if err != nil {
+		return err
+	}
+	switch {
+	case f.device == "":
+		return cli.Usage(errors.New("no device: give --device"))
+	case f.device == nnrt.Auto:
+		return cli.Usage(errors.New("--device auto: advise is about one device; \"nnsoc partition\" compares divisions"))
+	case f.top < 1 || f.top > 1000:
+		return cli.Usage(fmt.Errorf("--top %d, want 1 to 1000", f.top))
+	case !(f.least >= 0 && f.least < 100):
+		return cli.Usage(fmt.Errorf("--least %v, want 0 to 100 percent", &f.least))
+	case f.workers < 1 || f.workers > 1024:
+		return cli.Usage(fmt.Errorf("--workers %d, want 1 to 1024", f.workers))
+	}
+	c, err := machine.LoadSoC(a)
+	if err != nil {
+		return err
+	}
+	p := a.Progress()
+	defer p.Done()
+	base, err := l.run(c, model, f.device)
+	if err != nil {
+		return err
+	}
+	if base.result == nil {
+		return cli.Usage(fmt.Errorf("%s runs nothing of %s: %s", f.device, model, firstFallback(base.compilation)))
+	}
+	form, err := l.form(model)
+	if err != nil {
+		return err
+	}
+	keys, err := soc.Keys(a.SoC)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	changes := advise.Propose(adviceRun(form, f, base, keys))
+	r := &adviseReport{SchemaVersion: cli.SchemaVersion, Model: form.Model.Name, SoC: c.SoC.Name, Device: f.device, least: float64(f.least),
+		LatencyUS: base.invocations.MeanUS, EnergyUJ: base.invocations.Energy, Proposed: len(changes), Changes: []adviceRow{}}
+	changes = changes[:min(f.top, len(changes))]
+	r.Changes = make([]adviceRow, len(changes))
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	next, done := make(chan int), 0
+	for range min(f.workers, max(len(changes), 1)) {
+		wait.Go(func() {
+			for i := range next {
+				r.Changes[i] = l.advice(&changes[i], c, form, f, base)
+				mu.Lock()
+				done++
+				p.Say("%d of %d changes", done, len(changes))
+				mu.Unlock()
+			}
+		})
+	}
+	for i := range changes {
+		next <- i
+	}
+	close(next)
+	wait.Wait()
+	p.Done()
+	slices.SortStableFunc(r.Changes, func(x, y adviceRow) int { return cmp.Compare(y.GainPercent, x.GainPercent) })
+	if a.JSON {
+		return cli.PrintJSON(a.Out, r)
+	}
+	return r.print(a)
+}
+
+func firstFallback(c *nnrt.Compilation) string {
+	if len(c.Fallbacks) == 0 {
+		return "it has no operations"
+	}
+	return c.Fallbacks[0].Reason
+}
+
+// adviceRun is what changes are derived from.
+func adviceRun(form *input.Form, f *adviseFlags, base *trial, keys []soc.Key) *advise.Run {
+	r := &advise.Run{Model: form.Model, Device: f.device, LatencyUS: base.invocations.MeanUS, Parts: base.invocations.Parts, Burst: f.pace.Burst, Keys: keys}
+	reasons := map[int]string{}
+	for _, x := range slices.Concat(base.compilation.Fallbacks, base.result.Fallbacks) {
+		reasons[x.Operation] = x.Reason
+	}
+	for _, o := range slices.Concat(base.result.Operations, base.result.Overheads) {
+		x := advise.Operation{Index: o.Index, Device: o.Device, US: float64(o.TimeFs) / 1e9, Reason: reasons[o.Index], Stalls: map[string]float64{}}
+		for _, s := range o.Stalls {
+			x.Stalls[s.Reason] += float64(s.Cycles) / float64(max(o.Cycles, 1))
+		}
+		r.Operations = append(r.Operations, x)
+	}
+	return r
+}
+
+// advice simulates a change.
+func (l *lab) advice(x *advise.Change, c *soc.Config, form *input.Form, f *adviseFlags, base *trial) adviceRow {
+	row := adviceRow{Kind: x.Kind, What: x.What, Why: x.Why, PredictedUS: base.invocations.MeanUS - x.PredictedUS}
+	t, err := l.changed(x, c, form, f)
+	switch {
+	case err != nil:
+		row.Status, row.Error = run.StatusFailed, err.Error()
+	case t.result == nil:
+		row.Status = run.StatusUnsupported
+	default:
+		row.Status, row.Error = t.status, t.difference
+		row.SimulatedUS, row.EnergyUJ = t.invocations.MeanUS, t.invocations.Energy
+		row.GainPercent = 100 * (1 - row.SimulatedUS/base.invocations.MeanUS)
+	}
+	return row
+}
+
+// changed runs a network with a change.
+func (l *lab) changed(x *advise.Change, c *soc.Config, form *input.Form, f *adviseFlags) (*trial, error) {
+	var err error
+	if len(x.Keys) > 0 {
+		if c, err = l.load(x.Keys...); err != nil {
+			return nil, err
+		}
+	}
+	if x.Model != nil {
+		if form, err = input.NewForm(x.Model, &input.Flags{Norm: tensor.DefaultNormalization}); err != nil {
+			return nil, err
+		}
+		if err := form.Reference(nil); err != nil {
+			return nil, err
+		}
+	}
+	pace := l.pace
+	pace.Burst = pace.Burst || x.Burst
+	return l.runForm(c, form, f.device, pace)
+}
+
+func (r *adviseReport) print(a *cli.App) error {
+	fmt.Fprintf(a.Out, "%s on %s of %s: %.1f us, %.1f uJ; %d changes proposed, %d simulated\n\n", r.Model, r.Device, r.SoC, r.LatencyUS, r.EnergyUJ, r.Proposed, len(r.Changes))
+	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "kind\tpredicted us\tsimulated us\tlatency\tenergy\tchange\twhy")
+	without, broken := 0, []adviceRow{}
+	for i := range r.Changes {
+		x := &r.Changes[i]
+		switch {
+		case x.Status != run.StatusOK:
+			broken = append(broken, *x)
+		case x.GainPercent < r.least:
+			without++
+		default:
+			fmt.Fprintf(t, "%s\t%.1f\t%.1f\t%+.1f %%\t%+.1f %%\t%s\t%s\n", x.Kind, x.PredictedUS, x.SimulatedUS, -x.GainPercent, 100*(x.EnergyUJ/r.EnergyUJ-1), x.What, x.Why)
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if without > 0 {
+		fmt.Fprintf(a.Out, "\n%d more save less than %g %%\n", without, r.least)
+	}
+	for _, x := range broken {
+		fmt.Fprintf(a.Out, "not possible: %s: %s %s\n", x.What, x.Status, x.Error)
+	}
+	return nil
+}
