@@ -58,24 +58,28 @@ func (c *conversion) convolution(x, w, bias *value) convolution {
 
 func conv(c *conversion) {
 	p := c.convolution(c.v(0), c.v(1), c.optional(2))
-	if t, ok := c.quantizable(true, 0, 1); ok {
+	if t, ok := c.quantizableProduct(); ok {
 		p.quantized, p.to, p.activation = true, t, t.activation
 		c.giveTarget(c.conv(p), true, p.rank, t)
 		return
 	}
-	if norm := c.followingNorm(p.w); norm != nil {
-		if p.scale, p.shift = c.normOf(norm); p.scale != nil {
-			c.fused[norm] = true
-			c.giveAs(0, realImage, c.conv(p), p.rank)
-			c.values[norm.Outputs[0]] = c.values[c.node.Outputs[0]]
-			return
+	if name := c.text("activation", ""); name != "" { // of FusedConv
+		c.giveAs(0, realImage, c.activated(c.conv(p), name, c.floats("activation_params")), p.rank)
+		return
+	}
+	norm := c.followingNorm(p.w)
+	if norm != nil {
+		if p.scale, p.shift = c.normOf(norm); p.scale == nil {
+			norm = nil
 		}
 	}
-	y := c.conv(p)
-	if name := c.text("activation", ""); name != "" { // of FusedConv
-		y = c.activated(y, name, c.floats("activation_params"))
+	last := c.node.Outputs[0]
+	if norm != nil {
+		last = norm.Outputs[0]
 	}
-	c.giveAs(0, realImage, y, p.rank)
+	act, code := c.follower(last)
+	p.activation = code
+	c.giveThrough(realImage, c.conv(p), p.rank, norm, act)
 }
 
 // followingNorm is the batch normalization that alone reads output 0, where its factors can
@@ -270,7 +274,7 @@ func (c *conversion) shifted(bias uint32, scale, shift []float32) uint32 {
 // do: what output_padding adds are rows of zeros at the end of the weights. Dilation spreads
 // the weights, groups are taken one by one.
 func convTranspose(c *conversion) {
-	t, integers := c.quantizable(true, 0, 1)
+	t, integers := c.quantizableProduct()
 	kind, out := real, nn.Operand{Type: nn.TensorFloat32}
 	if integers {
 		kind, out = quant, t.Operand
@@ -304,12 +308,16 @@ func convTranspose(c *conversion) {
 	extra := c.extent(&win, c.heightWidth(x), rank)
 	w = c.spread(w, win, extra)
 	bias := c.biasOf(c.optional(2), x, w, shape[1]*uint32(group), integers)
+	var act *onnxfile.Node
+	if !integers {
+		act, t.activation = c.follower(c.node.Outputs[0])
+	}
 	y := c.transposeGroups(x, w, bias, win, group, t.activation, out)
 	if integers {
 		c.giveTarget(y, true, rank, t)
 		return
 	}
-	c.giveAs(0, realImage, y, rank)
+	c.giveThrough(realImage, y, rank, act)
 }
 
 // extent works out the paddings of a transposed convolution, and how many rows the output

@@ -46,10 +46,6 @@ func floatTensor(name string, dims []int64, list ...float32) *onnxfile.Tensor {
 	return &onnxfile.Tensor{Name: name, Type: onnxfile.Float, Dims: dims, Floats: list}
 }
 
-func intTensor(name string, list ...int64) *onnxfile.Tensor {
-	return &onnxfile.Tensor{Name: name, Type: onnxfile.Int64, Dims: []int64{int64(len(list))}, Int64s: list}
-}
-
 func byteTensor(t onnxfile.DataType, name string, dims []int64, list ...byte) *onnxfile.Tensor {
 	return &onnxfile.Tensor{Name: name, Type: t, Dims: dims, Raw: list}
 }

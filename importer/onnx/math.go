@@ -86,7 +86,19 @@ func arithmetic(op nn.OperationType) func(*conversion) {
 			return
 		}
 		s := c.together(real, 0, 1)
-		c.giveSame(c.integral(s.x[0], c.Binary(op, c.plain(s.x[0]), c.plain(s.x[1]))), s)
+		x, y := c.plain(s.x[0]), c.plain(s.x[1])
+		if t := c.Operand(x).Type; t == nn.TensorFloat32 || t == nn.TensorFloat16 {
+			act, code := c.follower(c.node.Outputs[0])
+			z := c.Emit(op, nn.Operand{Type: t}, x, y, c.Int32Scalar(code))
+			c.BroadcastShape(z, x, y)
+			form := real
+			if s.image {
+				form = realImage
+			}
+			c.giveThrough(form, z, s.rank, act)
+			return
+		}
+		c.giveSame(c.integral(s.x[0], c.Binary(op, x, y)), s)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -102,7 +103,7 @@ func (c *conversion) squeezed(y uint32, row, column bool) uint32 {
 }
 
 func matMul(c *conversion) {
-	if t, ok := c.quantizable(true, 0, 1); ok {
+	if t, ok := c.quantizableProduct(); ok {
 		b := c.quant(c.v(1), false)
 		rank2 := c.Rank(b) == 2
 		ch := c.Operand(b).Channel
@@ -111,13 +112,38 @@ func matMul(c *conversion) {
 			return
 		}
 	}
+	if w, add := c.followingBias(); add != nil {
+		act, code := c.follower(add.Outputs[0])
+		y := c.matmul(c.x(0), c.v(1), false, target{activation: code}, w)
+		c.giveThrough(real, y, 0, add, act)
+		return
+	}
 	c.give(0, c.matmul(c.x(0), c.v(1), false, target{}, none))
+}
+
+// followingBias is the constant that an Add behind a product with constant weights adds to
+// each column, where nothing else reads the product.
+func (c *conversion) followingBias() (bias uint32, add *onnxfile.Node) {
+	list := c.uses[c.node.Outputs[0]]
+	w := c.v(1)
+	if len(list) != 1 || list[0].node == nil || list[0].node.Op != "Add" || domain(list[0].node.Domain) != "" || !w.has(real) || !c.IsConst(w.forms[real]) {
+		return none, nil
+	}
+	v, ok := c.find(list[0].node.Inputs[1-list[0].input])
+	if !ok || v.missing || !v.has(real) || !c.IsConst(v.forms[real]) {
+		return none, nil
+	}
+	b, weights := v.forms[real], c.Dims(w.forms[real])
+	if d := c.Dims(b); len(weights) != 2 || len(d) != 1 || d[0] != weights[1] || c.Operand(b).Type != c.Operand(w.forms[real]).Type {
+		return none, nil
+	}
+	return b, list[0].node
 }
 
 // gemm is alpha * A B + beta * C, with either matrix given transposed.
 func gemm(c *conversion) {
 	alpha, beta := c.float("alpha", 1), c.float("beta", 1)
-	t, integers := c.quantizable(true, 0, 1)
+	t, integers := c.quantizableProduct()
 	integers = integers && alpha == 1 && beta == 1 && !c.flag("transA", 0)
 	kind := real
 	if integers {
@@ -159,6 +185,11 @@ func gemm(c *conversion) {
 	}
 	if bias == none {
 		bias = c.floatLike(a, []uint32{columns}, make([]float32, columns))
+	}
+	if alpha == 1 && rest == none {
+		act, code := c.follower(c.node.Outputs[0])
+		c.giveThrough(real, c.fully(a, b, bias, float, code), 0, act)
+		return
 	}
 	y := c.fully(a, b, bias, float, 0)
 	if alpha != 1 {

@@ -70,17 +70,39 @@ var quantizedInputs = map[string][]int{
 	"QLinearSigmoid": {0}, "QLinearLeakyRelu": {0}, "QLinearGlobalAveragePool": {0},
 }
 
-// quantizationOfUses is the quantization of an 8-bit tensor that all its readers agree on.
+// movers are operators that pass an 8-bit tensor on as it is.
+var movers = map[string]bool{"Transpose": true, "Reshape": true, "Flatten": true, "Squeeze": true, "Unsqueeze": true, "Identity": true, "Slice": true, "MaxPool": true}
+
+// quantizationOfUses is the quantization of an 8-bit tensor that all its readers agree on,
+// also behind operators that only move it.
 func (g *graph) quantizationOfUses(name string) (scale float32, zero int32, ok bool) {
+	return g.usesAgree(name, 16)
+}
+
+func (g *graph) usesAgree(name string, depth int) (scale float32, zero int32, ok bool) {
 	for i, u := range g.uses[name] {
-		if u.node == nil || !slices.Contains(quantizedInputs[u.node.Op], u.input) {
+		var s float32
+		var z int32
+		switch {
+		case u.node == nil || depth == 0:
+			return 0, 0, false
+		case movers[u.node.Op] && u.input == 0 && len(u.node.Outputs) > 0:
+			if s, z, ok = g.usesAgree(u.node.Outputs[0], depth-1); !ok {
+				return 0, 0, false
+			}
+		case slices.Contains(quantizedInputs[u.node.Op], u.input):
+			o, known := g.quantization(input(u.node, u.input+1), input(u.node, u.input+2))
+			if !known {
+				return 0, 0, false
+			}
+			s, z = o.Scale, o.ZeroPoint
+		default:
 			return 0, 0, false
 		}
-		o, known := g.quantization(input(u.node, u.input+1), input(u.node, u.input+2))
-		if !known || i > 0 && (o.Scale != scale || o.ZeroPoint != zero) {
+		if i > 0 && (s != scale || z != zero) {
 			return 0, 0, false
 		}
-		scale, zero, ok = o.Scale, o.ZeroPoint, true
+		scale, zero, ok = s, z, true
 	}
 	return scale, zero, ok
 }
@@ -144,6 +166,30 @@ func (c *conversion) fusable(n *onnxfile.Node, k int) (code int64, ok bool) {
 	return 0, false
 }
 
+// follower is the activation that alone reads a tensor of reals, with NNAPI's code of it; nil
+// where there is none that can be fused.
+func (c *conversion) follower(name string) (n *onnxfile.Node, code int64) {
+	list := c.uses[name]
+	if len(list) != 1 || list[0].node == nil {
+		return nil, 0
+	}
+	if code, ok := c.fusable(list[0].node, list[0].input); ok {
+		return list[0].node, code
+	}
+	return nil, 0
+}
+
+// giveThrough makes y the value of output 0 and of the nodes that were fused into it.
+func (c *conversion) giveThrough(form int, y uint32, rank int, through ...*onnxfile.Node) {
+	c.giveAs(0, form, y, rank)
+	for _, n := range through {
+		if n != nil {
+			c.fused[n] = true
+			c.values[n.Outputs[0]] = c.values[c.node.Outputs[0]]
+		}
+	}
+}
+
 // giveTarget makes a quantized operand the value of output 0, and of the activation that it
 // went through.
 func (c *conversion) giveTarget(x uint32, image bool, rank int, t target) {
@@ -151,11 +197,7 @@ func (c *conversion) giveTarget(x uint32, image bool, rank int, t target) {
 	if image {
 		form = quantImage
 	}
-	c.giveAs(0, form, x, rank)
-	for _, n := range t.through {
-		c.fused[n] = true
-		c.values[n.Outputs[0]] = c.values[c.node.Outputs[0]]
-	}
+	c.giveThrough(form, x, rank, t.through...)
 }
 
 // stands reports whether x already has type and quantization of o.

@@ -183,15 +183,6 @@ func (g *graph) valueOf(x uint32) *value {
 	return v
 }
 
-// constantInts is the value of a name that is a constant of integers.
-func (g *graph) constantInts(name string) ([]int64, bool) {
-	v, ok := g.find(name)
-	if !ok || v.missing || v.forms[real] == none {
-		return nil, false
-	}
-	return g.Ints(v.forms[real])
-}
-
 // constantFloats is the value of a name that is a constant of reals.
 func (g *graph) constantFloats(name string) ([]float32, bool) {
 	v, ok := g.find(name)

@@ -82,6 +82,15 @@ func (c *conversion) quantizable(fuse bool, ks ...int) (t target, ok bool) {
 	return c.target(fuse)
 }
 
+// quantizableProduct is quantizable for an input and weights, which may have a scale per
+// channel.
+func (c *conversion) quantizableProduct() (t target, ok bool) {
+	if w := c.v(1); w.has(quant) && c.Operand(w.forms[quant]).Channel != nil {
+		return c.quantizable(true, 0)
+	}
+	return c.quantizable(true, 0, 1)
+}
+
 // giveSame makes y the value of output 0, in the order of the operands.
 func (c *conversion) giveSame(y uint32, s same) {
 	form := real

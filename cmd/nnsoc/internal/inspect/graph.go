@@ -31,7 +31,7 @@ func NewGraph(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "graph [MODEL]",
 		Short: "draw a network as a Graphviz graph or as SVG",
-		Long: `graph draws a network (.tflite). In the language of Graphviz, as AOSP's graph dump does:
+		Long: `graph draws a network (.tflite, .onnx). In the language of Graphviz, as AOSP's graph dump does:
 a node for each operand and each operation, black ones for inputs and outputs of the
 network. As SVG, without another program: operations in layers, values as edges. Scalars
 stand in the labels of operations. With --device operations have the colour of the device

@@ -3,32 +3,44 @@ package inspect
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
+	onnxexport "github.com/nnsoc/nnsoc/importer/onnx/export"
 	"github.com/nnsoc/nnsoc/importer/tflite/export"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 type exportModelReport struct {
 	SchemaVersion int    `json:"schema_version"`
 	Model         string `json:"model"`
+	Format        string `json:"format"`
 	Path          string `json:"path"`
 	Bytes         int    `json:"bytes"`
 }
 
+// exporters write a model as a file, by format.
+var exporters = map[string]func(*nn.Model) ([]byte, error){"tflite": export.Bytes, "onnx": onnxexport.Bytes}
+
 // newModelsExport returns the command models export.
 func newModelsExport(a *cli.App) *cobra.Command {
-	var output string
+	var output, format string
 	cmd := &cobra.Command{
 		Use:   "export MODEL -o FILE",
-		Short: "write a network as a TensorFlow Lite file",
-		Long: `export writes a network as a TensorFlow Lite file, which other tools open too: one that
-nnsoc builds by its name, or a model file as nnsoc understands it. Operations become
-builtin operators; what the format does not have is an error that names the operation.
-States of recurrent operations become variable tensors, which the interpreter keeps.`,
-		Example: "  nnsoc models export mobilenet_v1_0.25_128_quant -o model.tflite",
+		Short: "write a network as a TensorFlow Lite or ONNX file",
+		Long: `export writes a network as a file of TensorFlow Lite or ONNX, which other tools open too:
+one that nnsoc builds by its name, or a model file as nnsoc understands it. Operations
+become operators of the format; what it does not have is an error that names the operation.
+The format is that of --format, or of the file's ending.
+
+TensorFlow Lite: states of recurrent operations become variable tensors, which the
+interpreter keeps. ONNX (operator set 17): quantized operations stand between
+DequantizeLinear and QuantizeLinear, convolutions between Transpose where neighbours do
+not have channels second; recurrent cells, IF and WHILE are not written.`,
+		Example: "  nnsoc models export mobilenet_v1_0.25_128_quant -o model.tflite\n  nnsoc models export mobilenet_v1_0.25_128_quant --format onnx -o model.onnx",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return cli.Usage(errors.New("export takes one MODEL"))
@@ -40,18 +52,28 @@ States of recurrent operations become variable tensors, which the interpreter ke
 			if output == "" {
 				return cli.Usage(errors.New("export needs the file to write: -o model.tflite"))
 			}
+			kind := format
+			if kind == "" {
+				if kind = "tflite"; filepath.Ext(output) == ".onnx" {
+					kind = "onnx"
+				}
+			}
+			write, ok := exporters[kind]
+			if !ok {
+				return cli.Usage(fmt.Errorf("--format %s: want tflite or onnx", kind))
+			}
 			m, err := input.ReadModel(args[0], nil)
 			if err != nil {
 				return err
 			}
-			file, err := export.Bytes(m)
+			file, err := write(m)
 			if err != nil {
 				return cli.Usage(err)
 			}
 			if err := cli.WriteFile(output, file); err != nil {
 				return err
 			}
-			r := exportModelReport{cli.SchemaVersion, m.Name, output, len(file)}
+			r := exportModelReport{cli.SchemaVersion, m.Name, kind, output, len(file)}
 			if a.JSON {
 				return cli.PrintJSON(a.Out, r)
 			}
@@ -60,5 +82,7 @@ States of recurrent operations become variable tensors, which the interpreter ke
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the file to write")
+	cmd.Flags().StringVar(&format, "format", "", "format of the file: tflite or onnx (default: by the file's ending)")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"tflite", "onnx"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

@@ -49,7 +49,7 @@ func NewSupported(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "supported [MODEL]",
 		Short: "list which operations of a network each device takes, and why not",
-		Long: `supported asks each device which operations of a network (.tflite) it can run and
+		Long: `supported asks each device which operations of a network (.tflite, .onnx) it can run and
 prints the answers operation by operation, with the reason where the answer is no, and
 the share of the operations and of the multiply-accumulates that each device takes.
 Without MODEL it takes the embedded MobileNet v1. For test vectors see vts --declined.`,
