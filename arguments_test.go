@@ -32,6 +32,7 @@ var byName = []string{
 	"hal/driver/graph",       // passes replace an input of operations of any family
 	"docs/examples/gelu",     // an operation that nn/opspec does not have
 	"importer/tflite/export", // another format takes the operands as they are, not what they mean
+	"importer/onnx/export",
 }
 
 // TestArguments: nobody but nn/opspec reads the inputs of an operation by place or name.
