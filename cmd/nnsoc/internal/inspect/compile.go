@@ -38,6 +38,7 @@ func NewCompile(a *cli.App) *cobra.Command {
 	var device, output string
 	var listing, relaxed, hashes, passes, steps, explain bool
 	var shapes input.ShapeFlag
+	var kept machine.ModelCache
 	cmd := &cobra.Command{
 		Use:               "compile [MODEL]...",
 		ValidArgsFunction: input.CompleteModels,
@@ -66,6 +67,9 @@ were estimated to take.`,
 				if listing || steps || explain || output != "" || len(shapes.Given) > 0 {
 					return cli.Usage(errors.New("--hash prints no program and takes files as they are: leave out -S, --steps, --explain, -o and --shape"))
 				}
+				if kept.Given() {
+					return cli.Usage(errors.New("--hash compiles what it hashes: leave out --cache-dir and --token"))
+				}
 				return printHashes(a, m, args, device)
 			}
 			if len(args) > 1 {
@@ -83,6 +87,9 @@ were estimated to take.`,
 				if listing || steps || explain || output != "" {
 					return cli.Usage(errors.New("--passes prints no program: leave out -S, --steps, --explain and -o"))
 				}
+				if kept.Given() {
+					return cli.Usage(errors.New("--passes compiles nothing to keep: leave out --cache-dir and --token"))
+				}
 				return printPasses(a, m, model, device)
 			}
 			if steps && listing || explain && (steps || listing) {
@@ -90,7 +97,11 @@ were estimated to take.`,
 			}
 			p := a.Progress()
 			p.Say("%s: compile %s", device, model.Name)
-			c, err := nnrt.Compile(m.Registry, model, device, nnrt.CompileOptions{})
+			var o nnrt.CompileOptions
+			if o.Cache, err = kept.For(model); err != nil {
+				return err
+			}
+			c, err := nnrt.Compile(m.Registry, model, device, o)
 			p.Done()
 			if err != nil {
 				return err
@@ -101,6 +112,7 @@ were estimated to take.`,
 	fl := cmd.Flags()
 	fl.StringVar(&device, "device", nnrt.Auto, "device to compile for, or auto")
 	shapes.Add(fl)
+	kept.Add(cmd)
 	fl.BoolVarP(&listing, "listing", "S", false, "print the program of each part")
 	fl.BoolVar(&hashes, "hash", false, "print the SHA-256 of each program")
 	fl.BoolVar(&passes, "passes", false, "print the graph before and after each pass that makes it canonical for the device")

@@ -69,6 +69,9 @@ func (p *Pace) Check() error {
 	return p.Endurance.check()
 }
 
+// BackToBack reports whether invocations follow one another on a phone that is warm.
+func (p *Pace) BackToBack() bool { return !p.cold && p.intervalUs == 0 }
+
 // warmups are the invocations of a paced run that are not measured: what slept when
 // the machine was switched on sleeps as long as between two of them after that.
 const warmups = 3

@@ -28,6 +28,7 @@ type partitionFlags struct {
 	strategies                   []string
 	limits                       machine.Limits
 	shapes                       input.ShapeFlag
+	cache                        machine.ModelCache
 	share, csv, markdown, dot    bool
 }
 
@@ -64,6 +65,7 @@ device per operation; see docs/Strategies.md.`,
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
 	f.limits.Add(cmd)
 	f.shapes.Add(fl)
+	f.cache.Add(cmd)
 	fl.BoolVar(&f.share, "share-plans", false, "let auto and branch-bound begin with the plans of the other strategies")
 	fl.BoolVar(&f.csv, "csv", false, "print comma-separated values")
 	fl.BoolVar(&f.markdown, "markdown", false, "print a Markdown table")
@@ -120,7 +122,11 @@ func runPartition(a *cli.App, f *partitionFlags, model string) error {
 	if err != nil {
 		return err
 	}
-	x := NewPlanner(a, m, nnrt.CompileOptions{Preference: nnrt.Prefer(pref)}, measure.PlanPace(), a.Progress())
+	kept, err := f.cache.For(form.Model)
+	if err != nil {
+		return err
+	}
+	x := NewPlanner(a, m, nnrt.CompileOptions{Preference: nnrt.Prefer(pref), Cache: kept}, measure.PlanPace(), a.Progress())
 	defer x.progress.Done()
 	x.objective, x.costs, x.share = objective, f.costs, f.share
 	r, err := x.compare(form, strategies)

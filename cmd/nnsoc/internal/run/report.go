@@ -45,6 +45,8 @@ type deviceEntry struct {
 	EnergyParts  map[string]float64 `json:"energy_parts,omitempty"`
 	// EnergyComponents are where EnergyUJ went, by component of the phone; they add up to it.
 	EnergyComponents map[string]float64 `json:"energy_components,omitempty"`
+	// FirstUse is absent from a functional run, and where a driver does not tell how long it compiles.
+	FirstUse *firstUse `json:"first_use,omitempty"`
 	// Invocations are those that LatencyUS is the mean of; all else is of the last one, of
 	// the first one with --duration.
 	Invocations *measure.Invocations `json:"invocations,omitempty"`
@@ -155,7 +157,7 @@ func (r *report) lose(device string, cause error) {
 
 func (r *report) add(d *deviceRun, f *input.Form, labels []string) {
 	e := deviceEntry{
-		Device: d.device, Status: StatusOK, PredictedUS: d.predictedUS,
+		Device: d.device, Status: StatusOK, PredictedUS: d.predictedUS, FirstUse: d.first,
 		Operations: []operationEntry{}, Outputs: []outputEntry{},
 	}
 	if f.Model.Name != r.data.Model.Name {
@@ -187,6 +189,9 @@ func (r *report) add(d *deviceRun, f *input.Form, labels []string) {
 	if x := d.invocations; x != nil {
 		e.LatencyUS, e.EnergyUJ, e.LatencyParts, e.EnergyParts, e.Invocations = &x.MeanUS, &x.Energy, x.Parts, x.Energies, x
 		e.EnergyComponents = x.Components
+		if e.FirstUse != nil {
+			e.FirstUse.WarmUS = x.MeanUS
+		}
 	}
 	outputs := cli.OutputsOf(f.Model)
 	for i, c := range f.Compare(res) {

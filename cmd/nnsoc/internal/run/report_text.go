@@ -45,6 +45,9 @@ func (r *report) print(w io.Writer) error {
 	if err := r.hostParts(w); err != nil {
 		return err
 	}
+	if err := r.firstUses(w); err != nil {
+		return err
+	}
 	if r.all {
 		return r.everything(w)
 	}

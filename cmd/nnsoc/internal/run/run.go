@@ -34,6 +34,7 @@ type runFlags struct {
 	socs       []string
 	html       string
 	limits     machine.Limits
+	cache      machine.ModelCache
 	layers     bool
 	all        bool
 	concurrent bool
@@ -110,6 +111,7 @@ cost each other. Networks on the same device wait for it; --priority says who go
 	fl.Var((*cli.Finite)(&f.Norm.Mean), "mean", "float inputs from pictures are (pixel-mean)/std")
 	fl.Var((*cli.Finite)(&f.Norm.Std), "std", "see --mean")
 	f.limits.Add(cmd)
+	f.cache.Add(cmd)
 	fl.BoolVar(&f.layers, "check-layers", false, "compare the output of every operation, name the first that leaves the rule")
 	fl.BoolVar(&f.sampled, "sampled", false, "simulate some executions at the same clocks and take them for the others; prints the difference that it measures")
 	fl.BoolVar(&f.all, "all", false, "print every operation of every device, and their sums by type")
@@ -299,6 +301,7 @@ type deviceRun struct {
 	executeUser time.Duration        // of one execution that was simulated
 	layers      *layerCheck          // with --check-layers
 	invocations *measure.Invocations // nil: a functional run
+	first       *firstUse            // nil: not known
 	predictedUS float64              // of a plan, before it ran; 0: of no plan
 	sampling    *devices.Sampling    // with --sampled
 }
@@ -309,6 +312,9 @@ func runDevice(a *cli.App, m *machine.Machine, form *input.Form, name string, pr
 	o := nnrt.CompileOptions{Preference: nnrt.Prefer(pref)}
 	c := &partition.Choice{}
 	var err error
+	if o.Cache, err = f.cache.For(form.Model); err != nil {
+		return nil, err
+	}
 	if name == nnrt.Auto {
 		c, err = partition.NewPlanner(a, m, o, f.pace, p).Compile(form)
 	} else {
@@ -336,6 +342,11 @@ func runDevice(a *cli.App, m *machine.Machine, form *input.Form, name string, pr
 	}
 	if profile != nil {
 		x.Profile = profile.Of(name)
+	}
+	if !f.functional && f.pace.BackToBack() {
+		if r.first, err = measureFirst(m, c.Compilation, form); err != nil {
+			return nil, err
+		}
 	}
 	pace := f.pace
 	pace.Say = func(share float64) { p.Say("%s: %.0f %% of %v", name, 100*share, pace.Duration) }

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// firstUse is what run --json says of a network's first use.
+type firstUse struct {
+	Compile float64 `json:"compile_us"`
+	Cached  int     `json:"cached_parts"`
+	First   float64 `json:"first_us"`
+	Warm    float64 `json:"warm_us"`
+}
+
+func firstUses(t *testing.T, args ...string) map[string]firstUse {
+	t.Helper()
+	var out, errs strings.Builder
+	args = append([]string{"run", "mobilenet_v1_0.25_128_quant", "--invocations", "2", "--json", "-q"}, args...)
+	if code := execute(args, &out, &errs); code != 0 {
+		t.Fatalf("%v: exit code %d: %s", args, code, errs.String())
+	}
+	var r struct {
+		Runs []struct {
+			Device   string
+			Latency  float64  `json:"latency_us"`
+			FirstUse firstUse `json:"first_use"`
+		}
+	}
+	if err := json.Unmarshal([]byte(out.String()), &r); err != nil {
+		t.Fatal(err)
+	}
+	uses := map[string]firstUse{}
+	for _, x := range r.Runs {
+		if x.FirstUse.Warm != x.Latency {
+			t.Errorf("%s: %v us warm, the latency is %v", x.Device, x.FirstUse.Warm, x.Latency)
+		}
+		uses[x.Device] = x.FirstUse
+	}
+	return uses
+}
+
+// TestFirstUse: the first result of a network takes its compiling and an execution on a cold phone. From a compilation
+// cache it is compiled faster and computes the same, unless the name, the network's options or the machine are others.
+func TestFirstUse(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cache")
+	kept := []string{"--device", "cpu,dsp,npu", "--cache-dir", dir}
+	plain := firstUses(t, "--device", "cpu,dsp,npu")
+	fresh := firstUses(t, kept...)
+	again := firstUses(t, kept...)
+	for _, device := range []string{"cpu", "dsp", "npu"} {
+		p, f, a := plain[device], fresh[device], again[device]
+		if !(p.First > p.Warm && p.Warm > 0 && p.First == a.First && p.Warm == a.Warm) {
+			t.Errorf("%s: first result after %v us, from the cache after %v; warm %v and %v", device, p.First, a.First, p.Warm, a.Warm)
+		}
+		if device == "cpu" { // whose driver keeps nothing
+			if p.Compile <= 0 || a != p {
+				t.Errorf("cpu: %+v, with a cache %+v", p, a)
+			}
+			continue
+		}
+		if p.Cached != 0 || f.Cached != 0 || a.Cached != 1 {
+			t.Errorf("%s: %d, %d and %d parts from the cache", device, p.Cached, f.Cached, a.Cached)
+		}
+		// What a driver compiles it also writes, and reading is less work than compiling.
+		if !(f.Compile > p.Compile && a.Compile < p.Compile/2 && a.Compile > 0) {
+			t.Errorf("%s: %v us to compile, %v with writing, %v from the cache", device, p.Compile, f.Compile, a.Compile)
+		}
+	}
+	for _, other := range [][]string{{"--token", "another name"}, {"--preference", "low-power"}, {"--set", "npu.ublock=1x1x32"}} {
+		if n := firstUses(t, append(kept, other...)...)["npu"].Cached; n != 0 {
+			t.Errorf("%v: %d parts come from the cache", other, n)
+		}
+	}
+	for _, c := range []struct{ args, says string }{
+		{"run mobilenet_v1_0.25_128_quant --device npu --token x", "give --cache-dir too"},
+		{"compile mobilenet_v1_0.25_128_quant --device npu --hash --cache-dir x", "leave out --cache-dir"},
+		{"compile mobilenet_v1_0.25_128_quant --device npu --passes --token x", "leave out --cache-dir"},
+		{"partition mobilenet_v1_0.25_128_quant --token x", "give --cache-dir too"},
+	} {
+		var out, errs strings.Builder
+		if code := execute(append(strings.Fields(c.args), "-q"), &out, &errs); code != 2 || !strings.Contains(errs.String(), c.says) {
+			t.Errorf("%s: exit code %d: %s", c.args, code, errs.String())
+		}
+	}
+}
