@@ -207,6 +207,9 @@ func (m *machine) finish(r *sim.Report) {
 		r.Cycles = m.cycles
 		r.Time = m.clock.At(m.cycles)
 		r.Stalls = m.stalls
+		for i := range m.regions {
+			m.regions[i].Counters = m.events[i].counters()
+		}
 	}
 	r.EnergyPJ = m.energy
 	r.Regions = m.regions

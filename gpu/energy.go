@@ -57,6 +57,7 @@ func (m *machine) region(id int) *sim.RegionReport {
 		}
 	}
 	m.regions = append(m.regions, sim.RegionReport{ID: id})
+	m.events = append(m.events, regionEvents{})
 	return &m.regions[len(m.regions)-1]
 }
 
@@ -65,12 +66,20 @@ func (m *machine) region(id int) *sim.RegionReport {
 func (m *machine) tally(p *program, cycles int64) {
 	var classes [NumClasses]int64
 	var instrs, visits, lanes int64
+	ev := m.eventsOf(m.region(m.d.Region))
 	for i := range p.Ops {
 		visits += m.executions[i].visits
 		lanes += m.executions[i].lanes
 		instrs += visits
 		classes[p.Ops[i].Class] += lanes
+		if p.vector[i] {
+			ev.laneSlots += visits * int64(p.k.WaveSize)
+			ev.lanes += lanes
+			ev.flops += lanes * int64(p.flops[i])
+		}
 	}
+	ev.waveCycles += m.waveCycles
+	ev.waveSlots += cycles * int64(len(m.simds)*m.spec.WavesPerSIMD)
 	pj := float64(instrs) * m.spec.Energy.InstrPJ
 	for c, n := range classes {
 		m.classes[c] += n
@@ -98,6 +107,11 @@ func (m *machine) charge(r *sim.RegionReport, pj float64, cycles int64) float64 
 		seconds := float64(cycles) / float64(m.point.Hz)
 		pj += float64(watts * seconds * 1e12)
 		r.DRAMBytes += t.dram - l.dram
+		ev := m.eventsOf(r)
+		ev.l0 += t.counts[cntL0Bytes] - l.counts[cntL0Bytes]
+		ev.scalar += t.counts[cntScalarBytes] - l.counts[cntScalarBytes]
+		ev.lds += t.counts[cntLDSBytes] - l.counts[cntLDSBytes]
+		ev.l2 += t.l2 - l.l2
 		*l = t
 	} else {
 		pj = 0

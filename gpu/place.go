@@ -23,6 +23,7 @@ func (m *machine) releaseBarrier(g *workgroup, t int64) {
 // endWave frees the wave's place and, with its work-group, starts the next.
 func (m *machine) endWave(s *simd, w *wave, t int64) {
 	s.end = max(s.end, t+1, w.vs.last)
+	m.waveCycles += t + 1 - w.born
 	i := w.slot
 	s.waves = append(s.waves[:i], s.waves[i+1:]...)
 	copy(s.next[i:], s.next[i+1:])
@@ -86,6 +87,7 @@ func (m *machine) place(c *cu, t int64) bool {
 		w.simd, w.slot = s, len(s.waves)
 		s.rows += rows
 		s.waves = append(s.waves, w)
+		w.born = c.launch
 		w.prepare(c.launch, sim.StallLaunch)
 		c.launch += int64(m.spec.WaveLaunch)
 		s.choose()

@@ -14,6 +14,8 @@ type program struct {
 	k      *Kernel
 	timed  []timed
 	touch  []touched // of the operation, and of all vector ones up to the next of another kind if it is one
+	vector []bool    // of the operation: it works on lanes
+	flops  []uint8   // of a lane
 	latest int64     // longest latency of a vector instruction
 	spec   Spec      // it was decoded for
 }

@@ -105,13 +105,15 @@ func (q *timed) registers(d *state.Deps) {
 // when everything from before the run is ready.
 func (p *program) schedule(spec *Spec) {
 	n := len(p.Ops)
-	p.timed = make([]timed, n)
+	p.timed, p.vector, p.flops = make([]timed, n), make([]bool, n), make([]uint8, n)
 	cost, shift := int32(0), shiftOf(spec.ICache.Line)
 	for i := range p.Ops {
 		u, q := &p.Ops[i], &p.timed[i]
 		q.registers(&p.Deps[i])
 		q.counted(u)
 		q.unit, q.line, q.cost = u.Unit, p.Offsets[i]>>shift, cost
+		p.vector[i] = u.Unit <= state.UnitTrans || u.Unit == state.UnitVMEM || u.Unit == state.UnitLDS
+		p.flops[i] = flopsOf(u)
 		q.latency = int32(spec.Vector[u.Class].Result)
 		if u.Unit > state.UnitTrans {
 			continue

@@ -63,7 +63,9 @@ type machine struct {
 	last       *simd     // of the last dispatch: the one that ended it
 	profiler   *profiler // nil: no run had a profile
 	count      [numCounts]int64
+	waveCycles int64 // of the waves of the dispatch that have ended
 	regions    []sim.RegionReport
+	events     []regionEvents // of regions
 	energy     float64
 	classes    [NumClasses]int64 // active lanes
 	instrs     int64
@@ -118,7 +120,7 @@ func (m *machine) begin(space *mem.Space, opt Options) {
 	m.count = [numCounts]int64{}
 	m.classes = [NumClasses]int64{}
 	m.stalls = sim.StallTable{}
-	m.regions = nil
+	m.regions, m.events = nil, m.events[:0]
 	m.bases = m.bases[:0]
 	if m.profiler != nil {
 		clear(m.profiler.rows)

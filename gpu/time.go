@@ -47,7 +47,7 @@ func (m *machine) runTimed() {
 	for i := range m.cus {
 		m.cus[i].groups, m.cus[i].launch, m.cus[i].accept = 0, first, first
 	}
-	m.live = 0
+	m.live, m.waveCycles = 0, 0
 	// One work-group per compute unit in turn, until none takes another.
 	for placed := true; placed; {
 		placed = false

@@ -54,6 +54,7 @@ type wave struct {
 	regs            []uint32
 	done, atBarrier bool
 	barrierPC       int32
+	born            int64 // cycle of its launch
 }
 
 // workgroup is one resident work-group.

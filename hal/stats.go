@@ -44,8 +44,9 @@ type OperationStats struct {
 	// DRAMBytes are the bytes moved to and from DRAM.
 	DRAMBytes int64
 	// Of an execution with Detail, from devices that have it: the cycles of all
-	// hardware threads by reason, with "idle" where one had no work, and event counts.
-	Threads  []StallCycles
+	// hardware threads by reason, with "idle" where one had no work.
+	Threads []StallCycles
+	// Counters are events of the operation, from devices that count them; more with Detail.
 	Counters []Counter
 }
 

@@ -38,7 +38,7 @@ type OperationCost struct {
 	Stalls    []hal.StallCycles // they add up to Cycles
 	Inputs    [][]uint32        // shapes of the operands, nil where unknown; empty for scalars
 	Outputs   [][]uint32
-	// With ExecuteOptions.Detail, from devices that have it; see hal.OperationStats.
+	// Threads and Counters are from devices that have them; see hal.OperationStats.
 	Threads  []hal.StallCycles
 	Counters []hal.Counter
 }

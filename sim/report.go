@@ -28,6 +28,8 @@ type RegionReport struct {
 	// Threads are the cycles of all hardware threads while the region ran, "idle"
 	// where one had nothing to do; empty for cores that do not tell.
 	Threads StallTable
+	// Counters are events of the region, from cores that tell.
+	Counters []Counter
 }
 
 // Report is what a core says about one run. Stalls.Total() == Cycles, and the

@@ -26,6 +26,9 @@ func Stats(r *sim.Report) hal.Stats {
 			Index: g.ID, Cycles: g.Cycles, TimeFs: int64(clock.At(cycles) - start), EnergyPJ: g.EnergyPJ,
 			Stalls: list(&g.Stalls), BoundBy: g.Stalls.Largest().String(), DRAMBytes: g.DRAMBytes,
 		})
+		for _, c := range g.Counters {
+			s.Operations[i].Counters = append(s.Operations[i].Counters, hal.Counter(c))
+		}
 		if took += g.Time; g.Time > 0 {
 			s.Operations[i].TimeFs = int64(g.Time)
 		}

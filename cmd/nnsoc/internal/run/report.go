@@ -104,6 +104,8 @@ type operationCost struct {
 	costEntry
 	DRAMBytes int64  `json:"dram_bytes"`
 	BoundBy   string `json:"bound_by"`
+	// Counters are events of the operation, of engines that count them.
+	Counters map[string]int64 `json:"counters,omitempty"`
 }
 
 type outputEntry struct {
@@ -246,7 +248,7 @@ func (e *deviceEntry) costs(res *nnrt.Result, from [][]int) {
 			if timed {
 				row.operationCost = &operationCost{
 					costEntry: costEntry{o.Cycles, cli.Microseconds(o.TimeFs), o.EnergyPJ / 1e6, cli.StallMap(o.Stalls)},
-					DRAMBytes: o.DRAMBytes, BoundBy: o.BoundBy,
+					DRAMBytes: o.DRAMBytes, BoundBy: o.BoundBy, Counters: counted(o.Counters),
 				}
 			}
 			e.Operations = append(e.Operations, row)

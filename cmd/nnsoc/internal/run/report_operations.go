@@ -129,6 +129,9 @@ func (r *report) everything(w io.Writer) error {
 		if err := operationTable(w, res, rows); err != nil {
 			return err
 		}
+		if err := r.lanes(w, rows); err != nil {
+			return err
+		}
 		fmt.Fprintf(w, "\nBy type on %s:\n", r.data.Runs[i].Device)
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintln(t, "operation\tdevice\tcount\tMMAC\tus\tshare\tenergy uJ\tDRAM KB\t")
