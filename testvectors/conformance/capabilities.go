@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/compat"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/nnrt/partition"
 )
 
@@ -19,6 +20,7 @@ func capabilityChecks() []Check {
 		{Name: "what a device promises for an operation", Rows: []string{"B-6", "B-10", "B-11", "E6-4", "I4-15"}, Run: promises},
 		{Name: "the best device of each operation", Rows: []string{"B-13", "E6-1", "I4-16"}, Run: bestDevice},
 		{Name: "the CPU counts one", Rows: []string{"B-16"}, Run: cpuFigures, EachDevice: true},
+		{Name: "a type of which a device takes a network has figures", Rows: []string{"B-19"}, Run: measuredFigures, EachDevice: true},
 		{Name: "support queries of an earlier version", Rows: []string{"B-17"}, Run: filters, EachDevice: true},
 	}
 }
@@ -226,6 +228,34 @@ func cpuFigures(t *T) {
 	Equal(t, "cache files", m+d, 0)
 	if len(t.Device.SupportedExtensions()) > 0 && t.Device.Name() == "nnapi-reference" {
 		t.Errorf("the reference has extensions")
+	}
+}
+
+// measuredFigures asks for figures of the types whose networks a driver's author measures: a
+// device that takes such a network whole is not as slow as can be there.
+func measuredFigures(t *T) {
+	c := t.Device.Capabilities()
+	taken := 0
+	for format, operand := range map[builder.Format]nn.OperandType{
+		builder.Float32: nn.TensorFloat32, builder.Quant8: nn.TensorQuant8Asymm, builder.Quant8Signed: nn.TensorQuant8AsymmSigned,
+	} {
+		b := builder.New(builder.Config{Format: format})
+		x := b.Depthwise(b.Conv(b.Image(8), builder.Conv{Out: 8, Kernel: 3, Stride: 2, Act: builder.ReLU6}), builder.Conv{Kernel: 3, Act: builder.ReLU6})
+		b.Output(b.Softmax(b.Dense(b.GlobalPool(x), 8, builder.Logits)), "classes")
+		m, err := b.Model("classifier")
+		t.OK("build", err)
+		support, err := t.Device.SupportedOperations(m)
+		t.OK("support", err)
+		if slices.ContainsFunc(support, func(s hal.Support) bool { return !s.OK }) {
+			continue
+		}
+		taken++
+		if p := c.Lookup(operand); !(p.ExecTime < math.MaxFloat32) || !(p.PowerUsage < math.MaxFloat32) {
+			t.Errorf("%v: %+v, although the device takes a network of it", operand, p)
+		}
+	}
+	if taken == 0 {
+		t.Skipf("takes no classifier whole")
 	}
 }
 
