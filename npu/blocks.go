@@ -41,8 +41,8 @@ func (s *Spec) coreCycles(o *state.Op, h, w, d int) int64 {
 		u.H, u.W, h = 1, 4, 1 // one-dimensional: the micro-block is a row
 	}
 	xy, nz := ceilDiv(w, u.W)*ceilDiv(h, u.H), ceilDiv(d, u.D)
-	if s.PackTaps && o.Reduces() {
-		return s.arrayCycles(o, xy, nz)
+	if s.PackTaps && (o.Reduces() || o.Kind == state.Depthwise) {
+		return s.arrayCycles(o, xy, d)
 	}
 	wide := 1
 	if o.IFM.ElemSize == 2 {
@@ -90,12 +90,19 @@ func (s *Spec) coreCycles(o *state.Op, h, w, d int) int64 {
 	return total
 }
 
-// arrayCycles is macCycles of a weight-stationary array whose rows hold any
-// mix of taps and groups of 8 input channels: per tile of weights the pixels
-// stream through, no faster than the next tile is loaded.
-func (s *Spec) arrayCycles(o *state.Op, pixels, nz int) int64 {
-	rows := s.UBlock.IFM
-	tiles := ceilDiv(o.Window.H*o.Window.W*roundUp(o.IFM.C, 8), rows) * nz
+// arrayCycles is macCycles of a weight-stationary array for d output channels: per tile of
+// weights the pixels stream through, no faster than the next tile is loaded.
+//
+// A row of the array takes one input, a tap of an input channel, and gives it to all columns; a
+// column sums one output channel. A convolution fills rows with taps x channels. A depthwise
+// one needs rows of its own for each channel, whose weights in the columns of other channels are
+// zero: as many channels at a time as have room for their taps, or a part of the taps of one.
+func (s *Spec) arrayCycles(o *state.Op, pixels, d int) int64 {
+	rows, taps := s.UBlock.IFM, o.Window.H*o.Window.W
+	tiles := ceilDiv(taps*o.IFM.C, rows) * ceilDiv(d, s.UBlock.D)
+	if o.Kind == state.Depthwise {
+		tiles = ceilDiv(d, max(1, min(rows/taps, s.UBlock.D))) * ceilDiv(taps, rows)
+	}
 	if o.IFM.ElemSize == 2 {
 		pixels *= 2
 	}

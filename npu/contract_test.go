@@ -189,6 +189,7 @@ func TestBottlenecks(t *testing.T) {
 	// Weights are read again for every block of pixels: from a memory that keeps up.
 	base.Memories = append([]MemorySpec(nil), base.Memories...)
 	base.Memories[1].BytesPerCycle = 8
+	base.Memories[1].Reads = 0
 	l := conv(32, 32, 64, 64, 3, 1)
 	l.blk = [3]int{8, 16, 32}
 	full := runLayer(t, base, l)
@@ -242,8 +243,12 @@ func TestArrayCycles(t *testing.T) {
 		want int64
 	}{
 		{conv(16, 16, 128, 128, 1, 1), 2 * 2 * 256},
-		{conv(4, 4, 128, 128, 1, 1), 2 * 2 * 64}, // 16 pixels, loading a tile takes 64 cycles
-		{conv(16, 16, 3, 64, 3, 1), 2 * 256},     // 9 taps of 8 channels are 72 rows
+		{conv(4, 4, 128, 128, 1, 1), 2 * 2 * 64},     // 16 pixels, loading a tile takes 64 cycles
+		{conv(16, 16, 3, 64, 3, 1), 256},             // 9 taps of 3 channels are 27 rows
+		{conv(16, 16, 8, 64, 3, 1), 2 * 256},         // of 8 they are 72
+		{conv(16, 16, 32, 32, 3, 1).dw(), 5 * 256},   // 64 rows hold 9 taps of 7 channels
+		{conv(16, 16, 8, 8, 9, 1).dw(), 8 * 2 * 256}, // 81 taps of a channel are two tiles
+		{conv(4, 4, 64, 64, 1, 1).dw(), 64},          // one tap: all channels at once
 	} {
 		c.l.blk = [3]int{16, 16, 128}
 		r := runLayer(t, s, c.l)

@@ -110,3 +110,45 @@ func TestCopyShapes(t *testing.T) {
 		}
 	}
 }
+
+// TestInFlight: a copy takes no fewer cycles than its transactions of eight beats, so many at a
+// time, each its latency and its beats; on a duplex memory copies from it to itself take the
+// channels beside each other.
+func TestInFlight(t *testing.T) {
+	const n = 1 << 16
+	copied := func(change func(s *Spec)) int64 {
+		s := *mustCore(t, "ethos-u55-128").Spec()
+		s.Memories = append([]MemorySpec(nil), s.Memories...)
+		for i := range s.Memories {
+			s.Memories[i].BytesPerCycle, s.Memories[i].ReadLatency, s.Memories[i].WriteLatency = 8, 64, 0
+			s.Memories[i].Reads, s.Memories[i].Writes = 0, 0
+		}
+		s.RegionMemory[2] = s.RegionMemory[0]
+		change(&s)
+		c, err := New(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rep, err := c.Run(copyProgram(t, s.Product, n, 1), &Regions{make([]byte, n), nil, make([]byte, n)}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rep.Cycles
+	}
+	limit := func(reads int, duplex bool) func(s *Spec) {
+		return func(s *Spec) {
+			m := &s.Memories[s.RegionMemory[0]]
+			m.Reads, m.Duplex = reads, duplex
+		}
+	}
+	one, both := copied(limit(0, false)), copied(limit(0, true))
+	if d := one - both - n/8; d < -66 || d > 2 { // the latency of the reads passes beside the writes
+		t.Errorf("one channel takes %d cycles, two %d: want %d less", one, both, n/8)
+	}
+	for _, reads := range []int{1, 2, 8} {
+		want := max(int64(n/(reads*64)*(64+8)), n/8) - n/8
+		if d := copied(limit(reads, true)) - both - want; d < -2 || d > 80 {
+			t.Errorf("%d reads in flight: %d cycles more than without a limit, want %d", reads, d+want, want)
+		}
+	}
+}

@@ -20,6 +20,7 @@ func ideal(t *testing.T) Spec {
 	s.Memories = append([]MemorySpec(nil), s.Memories...)
 	for i := range s.Memories {
 		s.Memories[i].BytesPerCycle, s.Memories[i].ReadLatency, s.Memories[i].WriteLatency = 1e6, 0, 0
+		s.Memories[i].Reads, s.Memories[i].Writes = 0, 0
 	}
 	return s
 }

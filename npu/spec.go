@@ -66,11 +66,11 @@ type Spec struct {
 	// UBlockStream is the output depth by which weight streams are ordered: 8,
 	// or 4 on U55-32. It equals UBlock.D on Arm's machines.
 	UBlockStream int
-	// PackTaps lets the reduction of the array mix kernel taps and groups of 8
-	// input channels freely, as a weight-stationary array does.
+	// PackTaps makes the array weight-stationary: its rows hold any mix of kernel taps and
+	// input channels.
 	PackTaps        bool
 	WeightsPerCycle int // the decoder's rate, per core
-	DepthwiseTaps   int // kernel taps of a channel summed in 4 cycles
+	DepthwiseTaps   int // kernel taps of a channel summed in 4 cycles, without PackTaps
 	PipelineDelay   int // cycles between dependent micro-block steps
 	PipelineDelay40 int // with 40-bit accumulators
 
@@ -136,7 +136,7 @@ func (s *Spec) Validate() error {
 		return bad("micro-block of the weight stream", s.UBlockStream)
 	case s.WeightsPerCycle < 1:
 		return bad("weights per cycle", s.WeightsPerCycle)
-	case s.DepthwiseTaps < 1:
+	case s.DepthwiseTaps < 1 && !s.PackTaps:
 		return bad("depthwise taps", s.DepthwiseTaps)
 	case s.ShramBytes < 2*state.LUTBytes || s.ShramBytes > 1<<24 || s.ShramBank < 1:
 		return bad("SHRAM size", s.ShramBytes)

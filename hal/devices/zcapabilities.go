@@ -65,11 +65,13 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"pixel4", "a83b7dc2b6c866aa", []deviceFigures{
+	{"pixel4", "4806e1795d136a68", []deviceFigures{
 		{
 			device:        "gpu",
 			relaxedScalar: [2]float32{0.42, 0.18},
 			relaxedTensor: [2]float32{0.42, 0.18},
+			ifs:           [2]float32{2.5, 0.28},
+			while:         [2]float32{32, 2.5},
 			operand: []typeFigure{
 				{nn.Float32, 0.53, 0.26},
 				{nn.Int32, 3.1, 1.4},
@@ -107,9 +109,9 @@ var shipped = [...]socFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
-				{nn.TensorQuant8Asymm, 0.57, 0.088},
-				{nn.TensorQuant8SymmPerChannel, 0.57, 0.088},
-				{nn.TensorQuant8AsymmSigned, 0.57, 0.088},
+				{nn.TensorQuant8Asymm, 0.51, 0.082},
+				{nn.TensorQuant8SymmPerChannel, 0.51, 0.082},
+				{nn.TensorQuant8AsymmSigned, 0.51, 0.082},
 			},
 		},
 	}},
@@ -136,6 +138,8 @@ var shipped = [...]socFigures{
 			device:        "gpu",
 			relaxedScalar: [2]float32{0.36, 0.22},
 			relaxedTensor: [2]float32{0.36, 0.22},
+			ifs:           [2]float32{3, 0.28},
+			while:         [2]float32{28, 2.2},
 			operand: []typeFigure{
 				{nn.Float32, 0.36, 0.25},
 				{nn.Int32, 3.4, 1.5},

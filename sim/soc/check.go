@@ -190,9 +190,24 @@ func (k *checker) npu(c *Config) {
 			k.fail(fmt.Sprintf("npu.ublock[%d]", i), "%d, at most %d", n.Ublock[i], most)
 		}
 	}
+	for i := range 2 {
+		if u := n.Ublock[i]; u&(u-1) != 0 {
+			k.fail(fmt.Sprintf("npu.ublock[%d]", i), "%d, want a power of two: blocks are cut into halves", u)
+		}
+	}
+	if s := n.UblockStream; s > 0 && n.Ublock[2]%s != 0 {
+		k.fail("npu.ublock[2]", "%d, want a multiple of ublock_stream (%d), the order in which weights come", n.Ublock[2], s)
+	}
+	if n.IFMDepth%8 != 0 {
+		k.fail("npu.ifm_depth", "%d, want a multiple of 8, the input channels that weights come for together", n.IFMDepth)
+	}
+	if n.ShramBankKiB > 0 && (n.ShramKiB%n.ShramBankKiB != 0 || n.ShramKiB/n.ShramBankKiB > 64) {
+		k.fail("npu.shram_bank_kib", "%d KiB in banks of %d, want up to 64 whole banks: registers of 6 bits name them", n.ShramKiB, n.ShramBankKiB)
+	}
 	if n.Cores == 2 && n.Product == "ethos-u55" {
 		k.fail("npu.cores", "2, an ethos-u55 has 1")
 	}
+	k.only("npu.depthwise_taps", !n.PackTaps, "pack_taps = false")
 	k.only("npu.pipeline_delay", !n.PackTaps, "pack_taps = false")
 	k.only("npu.pipeline_delay_40", !n.PackTaps, "pack_taps = false")
 	for i, r := range n.Regions {

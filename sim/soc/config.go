@@ -247,7 +247,7 @@ type NPU struct {
 	// PackTaps lets the array's reduction mix kernel taps and input channels.
 	PackTaps        bool `toml:"pack_taps"`
 	WeightsPerCycle int  `toml:"weights_per_cycle" range:"1..65536"`               // decoder, per core
-	DepthwiseTaps   int  `toml:"depthwise_taps" range:"1..256"`                    // kernel taps of a channel summed in 4 cycles
+	DepthwiseTaps   int  `toml:"depthwise_taps" range:"1..256" soc:"optional"`     // kernel taps of a channel summed in 4 cycles, without pack_taps
 	PipelineDelay   int  `toml:"pipeline_delay" range:"0..1000" soc:"optional"`    // between dependent steps, without pack_taps
 	PipelineDelay40 int  `toml:"pipeline_delay_40" range:"0..1000" soc:"optional"` // with 40-bit accumulators
 	ShramKiB        int  `toml:"shram_kib" range:"4..16384"`                       // per core

@@ -97,9 +97,12 @@ func arrayCycles(s *core.Spec, k *kernel.Kernel) float64 {
 	pixels := divideUp(ofm.H, u.H) * divideUp(ofm.W, u.W)
 	groups := divideUp(divideUp(ofm.C, s.Cores), u.D)
 	taps := k.KH * k.KW
-	if s.PackTaps && k.Reduces() {
+	if s.PackTaps && (k.Reduces() || k.Kind == kernel.Depthwise) {
 		xy := divideUp(ofm.H, k.Block.H) * divideUp(ofm.W, k.Block.W)
-		tiles := divideUp(taps*roundUp(k.IFM.C, 8), u.IFM) * groups
+		tiles := divideUp(taps*k.IFM.C, u.IFM) * groups
+		if k.Kind == kernel.Depthwise {
+			tiles = divideUp(ofm.C, max(1, min(u.IFM/taps, u.D, k.Block.D))) * divideUp(taps, u.IFM)
+		}
 		load := divideUp(u.IFM*u.D, s.WeightsPerCycle)
 		return float64(tiles) * float64(xy) * math.Max(float64(pixels)/float64(xy), float64(load))
 	}
