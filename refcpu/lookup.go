@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"sort"
 
+	"golang.org/x/exp/constraints"
+
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/refcpu/internal/farm"
@@ -111,7 +113,7 @@ func prepareTopK(v opspec.View, op *nn.Operation) (Kernel, error) {
 }
 
 // topRows keeps the K best of each row in a heap whose root is the worst.
-func topRows[T byte | int8 | int32 | float32](t *opspec.TopK, values []T, indices []int32, in []T) {
+func topRows[T constraints.Integer | constraints.Float](t *opspec.TopK, values []T, indices []int32, in []T) {
 	heap := make([]int32, 0, t.K)
 	for r := range t.Rows {
 		row := in[r*t.Depth : (r+1)*t.Depth]

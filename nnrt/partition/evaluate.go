@@ -1,6 +1,10 @@
 package partition
 
-import "fmt"
+import (
+	"fmt"
+
+	"golang.org/x/exp/constraints"
+)
 
 // Plan is the answer of a strategy.
 type Plan struct {
@@ -274,7 +278,7 @@ func insert(list []int, x int) []int {
 // time: a step begins when the steps that it reads from have ended and its
 // device is free, which serves its steps in order. In sequence, it begins when
 // the step before has ended.
-func Schedule[T int64 | float64](steps []Step, links []Links, time []T, sequential bool) (start []T, end T) {
+func Schedule[T constraints.Integer | constraints.Float](steps []Step, links []Links, time []T, sequential bool) (start []T, end T) {
 	start = make([]T, len(steps))
 	free := map[int]T{}
 	for k := range steps {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/exp/constraints"
+
 	"github.com/nnsoc/nnsoc/gpu/internal/asm"
 	"github.com/nnsoc/nnsoc/gpu/internal/float"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
@@ -39,7 +41,7 @@ var floatRelations = map[string]int{
 	"nle": asm.Greater | asm.Unordered, "neq": asm.Less | asm.Greater | asm.Unordered, "nlt": asm.Greater | asm.Equal | asm.Unordered, "tru": 15,
 }
 
-func relOf[T int32 | uint32 | int64 | uint64 | int16 | uint16 | float32 | float64](a, b T) int {
+func relOf[T constraints.Integer | constraints.Float](a, b T) int {
 	switch {
 	case a < b:
 		return asm.Less

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -24,19 +25,25 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	if fi.Mode().IsRegular() && fi.Size() > limit {
 		return nil, tooLarge(path, limit)
 	}
-	return ReadAll(path, f, limit)
+	return readSized(path, f, limit, fi.Size())
 }
 
 // ReadAll reads at most limit bytes; name is used in errors.
 func ReadAll(name string, r io.Reader, limit int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, limit+1))
-	if err != nil {
+	return readSized(name, r, limit, 0)
+}
+
+// readSized is ReadAll of what is expected to have a size, so that memory is taken once and not as it grows.
+func readSized(name string, r io.Reader, limit, size int64) ([]byte, error) {
+	var b bytes.Buffer
+	b.Grow(int(min(size, limit)) + bytes.MinRead)
+	if _, err := b.ReadFrom(io.LimitReader(r, limit+1)); err != nil {
 		return nil, Usage(err)
 	}
-	if int64(len(data)) > limit {
+	if int64(b.Len()) > limit {
 		return nil, tooLarge(name, limit)
 	}
-	return data, nil
+	return b.Bytes(), nil
 }
 
 func tooLarge(name string, limit int64) error {

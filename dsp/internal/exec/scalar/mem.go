@@ -3,17 +3,15 @@ package scalar
 import (
 	"unsafe"
 
+	"golang.org/x/exp/constraints"
+
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
 )
 
 // Scalar loads and stores. An address mode is a function from micro-op to
 // address; x is the index of the operand that holds the address register.
 
-type scalarT interface {
-	int8 | uint8 | int16 | uint16 | uint32 | uint64
-}
-
-func sizeOf[T scalarT]() uint32 { var x T; return uint32(unsafe.Sizeof(x)) }
+func sizeOf[T constraints.Integer]() uint32 { var x T; return uint32(unsafe.Sizeof(x)) }
 
 // eaIndexed is Rs + Rt<<#u2.
 func eaIndexed(t *state.Thread, u *state.Uop, x int) uint32 {
@@ -21,7 +19,7 @@ func eaIndexed(t *state.Thread, u *state.Uop, x int) uint32 {
 }
 
 // ldTo loads into the register at o.
-func ldTo[T scalarT](t *state.Thread, u *state.Uop, o uint16, ea uint32) bool {
+func ldTo[T constraints.Integer](t *state.Thread, u *state.Uop, o uint16, ea uint32) bool {
 	p := t.Scalar(u, ea, sizeOf[T](), false)
 	if p == nil {
 		return false
@@ -35,7 +33,7 @@ func ldTo[T scalarT](t *state.Thread, u *state.Uop, o uint16, ea uint32) bool {
 }
 
 // stFrom stores the register at o.
-func stFrom[T scalarT](t *state.Thread, u *state.Uop, o uint16, ea uint32) bool {
+func stFrom[T constraints.Integer](t *state.Thread, u *state.Uop, o uint16, ea uint32) bool {
 	p := t.Scalar(u, ea, sizeOf[T](), true)
 	if p == nil {
 		return false
@@ -48,48 +46,56 @@ func stFrom[T scalarT](t *state.Thread, u *state.Uop, o uint16, ea uint32) bool 
 	return true
 }
 
-func loadIO[T scalarT](t *state.Thread, u *state.Uop) { ldTo[T](t, u, u.Arg[0], t.EA(u, 1)) }
-func loadRR[T scalarT](t *state.Thread, u *state.Uop) { ldTo[T](t, u, u.Arg[0], eaIndexed(t, u, 1)) }
+func loadIO[T constraints.Integer](t *state.Thread, u *state.Uop) {
+	ldTo[T](t, u, u.Arg[0], t.EA(u, 1))
+}
+func loadRR[T constraints.Integer](t *state.Thread, u *state.Uop) {
+	ldTo[T](t, u, u.Arg[0], eaIndexed(t, u, 1))
+}
 
 // loadPI uses the address, then adds the immediate to it.
-func loadPI[T scalarT](t *state.Thread, u *state.Uop) {
+func loadPI[T constraints.Integer](t *state.Thread, u *state.Uop) {
 	if x := t.R(u.Arg[1]); ldTo[T](t, u, u.Arg[0], *x) {
 		*x += uint32(u.Imm)
 	}
 }
 
 // loadPR adds a modifier register.
-func loadPR[T scalarT](t *state.Thread, u *state.Uop) {
+func loadPR[T constraints.Integer](t *state.Thread, u *state.Uop) {
 	if x := t.R(u.Arg[1]); ldTo[T](t, u, u.Arg[0], *x) {
 		*x += *t.R(u.Arg[2])
 	}
 }
 
 // Rt<<#u2 + #u6, absolute base.
-func loadUR[T scalarT](t *state.Thread, u *state.Uop) {
+func loadUR[T constraints.Integer](t *state.Thread, u *state.Uop) {
 	ldTo[T](t, u, u.Arg[0], *t.R(u.Arg[1])<<(u.Imm&3)+uint32(u.Imm2))
 }
-func storeUR[T scalarT](t *state.Thread, u *state.Uop) {
+func storeUR[T constraints.Integer](t *state.Thread, u *state.Uop) {
 	stFrom[T](t, u, u.Arg[1], *t.R(u.Arg[0])<<(u.Imm&3)+uint32(u.Imm2))
 }
 
-func storeIO[T scalarT](t *state.Thread, u *state.Uop) { stFrom[T](t, u, u.Arg[1], t.EA(u, 0)) }
-func storeRR[T scalarT](t *state.Thread, u *state.Uop) { stFrom[T](t, u, u.Arg[2], eaIndexed(t, u, 0)) }
+func storeIO[T constraints.Integer](t *state.Thread, u *state.Uop) {
+	stFrom[T](t, u, u.Arg[1], t.EA(u, 0))
+}
+func storeRR[T constraints.Integer](t *state.Thread, u *state.Uop) {
+	stFrom[T](t, u, u.Arg[2], eaIndexed(t, u, 0))
+}
 
-func storePI[T scalarT](t *state.Thread, u *state.Uop) {
+func storePI[T constraints.Integer](t *state.Thread, u *state.Uop) {
 	if x := t.R(u.Arg[0]); stFrom[T](t, u, u.Arg[1], *x) {
 		*x += uint32(u.Imm)
 	}
 }
 
-func storePR[T scalarT](t *state.Thread, u *state.Uop) {
+func storePR[T constraints.Integer](t *state.Thread, u *state.Uop) {
 	if x := t.R(u.Arg[0]); stFrom[T](t, u, u.Arg[2], *x) {
 		*x += *t.R(u.Arg[1])
 	}
 }
 
 // storeImm stores an immediate: memw(Rs+#u6) = #S8.
-func storeImm[T scalarT](t *state.Thread, u *state.Uop) {
+func storeImm[T constraints.Integer](t *state.Thread, u *state.Uop) {
 	if p := t.Scalar(u, t.EA(u, 0), sizeOf[T](), true); p != nil {
 		*(*T)(p) = T(u.Imm2)
 	}
@@ -97,7 +103,7 @@ func storeImm[T scalarT](t *state.Thread, u *state.Uop) {
 
 // Read-modify-write of memory.
 
-func memop[T scalarT](f func(m, r uint32) uint32) state.Semantic {
+func memop[T constraints.Integer](f func(m, r uint32) uint32) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
 		if p := t.Scalar(u, t.EA(u, 0), sizeOf[T](), true); p != nil {
 			*(*T)(p) = T(f(uint32(*(*T)(p)), *t.R(u.Arg[1])))
@@ -105,7 +111,7 @@ func memop[T scalarT](f func(m, r uint32) uint32) state.Semantic {
 	}
 }
 
-func memopImm[T scalarT](f func(m, r uint32) uint32) state.Semantic {
+func memopImm[T constraints.Integer](f func(m, r uint32) uint32) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
 		if p := t.Scalar(u, t.EA(u, 0), sizeOf[T](), true); p != nil {
 			*(*T)(p) = T(f(uint32(*(*T)(p)), uint32(u.Imm2)))

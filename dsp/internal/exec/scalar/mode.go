@@ -3,6 +3,8 @@ package scalar
 import (
 	"math/bits"
 
+	"golang.org/x/exp/constraints"
+
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
 )
 
@@ -43,7 +45,7 @@ func ldHalves(n int, signed bool) mover {
 }
 
 // ldFifo shifts a pair right and loads a byte or halfword into its top.
-func ldFifo[T uint8 | uint16](t *state.Thread, u *state.Uop, o uint16, ea uint32) bool {
+func ldFifo[T constraints.Unsigned](t *state.Thread, u *state.Uop, o uint16, ea uint32) bool {
 	p := t.Scalar(u, ea, sizeOf[T](), false)
 	if p == nil {
 		return false

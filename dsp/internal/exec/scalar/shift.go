@@ -3,6 +3,8 @@ package scalar
 import (
 	"math/bits"
 
+	"golang.org/x/exp/constraints"
+
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
 )
 
@@ -18,12 +20,12 @@ func rol32(x uint32, s int32) uint32 { return bits.RotateLeft32(x, int(s)) }
 func rol64(x uint64, s int32) uint64 { return bits.RotateLeft64(x, int(s)) }
 func lsl64(x uint64, s int32) uint64 { return lsr64(x, -s) }
 
-func opAdd[T uint32 | uint64](x, y T) T   { return x + y }
-func opSub[T uint32 | uint64](x, y T) T   { return x - y }
-func opAnd2[T uint32 | uint64](x, y T) T  { return x & y }
-func opOr2[T uint32 | uint64](x, y T) T   { return x | y }
-func opXor2[T uint32 | uint64](x, y T) T  { return x ^ y }
-func opFirst[T uint32 | uint64](_, y T) T { return y }
+func opAdd[T constraints.Unsigned](x, y T) T   { return x + y }
+func opSub[T constraints.Unsigned](x, y T) T   { return x - y }
+func opAnd2[T constraints.Unsigned](x, y T) T  { return x & y }
+func opOr2[T constraints.Unsigned](x, y T) T   { return x | y }
+func opXor2[T constraints.Unsigned](x, y T) T  { return x ^ y }
+func opFirst[T constraints.Unsigned](_, y T) T { return y }
 
 // shiftRI, shiftRR: 32 bits by an immediate, by a register; shiftPI, shiftPR:
 // 64 bits.

@@ -1,6 +1,8 @@
 package scalar
 
 import (
+	"golang.org/x/exp/constraints"
+
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -17,7 +19,7 @@ func tfrpcp(t *state.Thread, u *state.Uop) {
 	*t.R(u.Arg[0]), *t.R(u.Arg[0] + 4) = uint32(x), uint32(x>>32)
 }
 
-func loadLocked[T uint32 | uint64](t *state.Thread, u *state.Uop) {
+func loadLocked[T constraints.Unsigned](t *state.Thread, u *state.Uop) {
 	ea := *t.R(u.Arg[1])
 	p := t.Scalar(u, ea, sizeOf[T](), false)
 	if p == nil {
@@ -37,7 +39,7 @@ func loadLocked[T uint32 | uint64](t *state.Thread, u *state.Uop) {
 
 // storeLocked stores if the address is the watched one and still holds what
 // the load saw.
-func storeLocked[T uint32 | uint64](t *state.Thread, u *state.Uop) {
+func storeLocked[T constraints.Unsigned](t *state.Thread, u *state.Uop) {
 	ea, w := *t.R(u.Arg[0]), t.Reserved
 	t.Reserved.On = false
 	if !w.On || w.Addr != ea {
