@@ -8,7 +8,8 @@ import (
 
 // cProgram writes random kernels of structured C that mean the same on every machine: integers are
 // unsigned, shifts and divisors are made safe, floats are added, subtracted and multiplied without
-// contraction, and a NaN is stored as one value. Loops end by a counter of their own. Barriers stand
+// contraction, and NaNs and zeros are stored as one value each: clang-19 for gfx1030 makes 0 - x the
+// negation of x, which has another sign where x is 0. Loops end by a counter of their own. Barriers stand
 // where all work-items come.
 type cProgram struct {
 	strings.Builder
