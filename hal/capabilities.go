@@ -37,7 +37,7 @@ type OperandPerformance struct {
 func (c Capabilities) OperandPerformance() []OperandPerformance {
 	var list []OperandPerformance
 	for t, p := range c.Operand {
-		if t.Valid() && t != nn.SubgraphRef {
+		if (t.Valid() || nn.IsOEM(t)) && t != nn.SubgraphRef {
 			list = append(list, OperandPerformance{t, p})
 		}
 	}

@@ -141,9 +141,21 @@ func extensionText(what string, code int32) string {
 	return fmt.Sprintf("%s(%d of extension %d)", what, number, prefix)
 }
 
-// IsForeign reports whether a type is of an extension that this package does not have, so
+// Codes that NNAPI gave to vendors before it had extensions. What they mean only a driver knows.
+const (
+	OEM           OperandType   = 10000 // a scalar of the driver's size
+	TensorOEMByte OperandType   = 10001 // of bytes
+	OpOEM         OperationType = 10000
+)
+
+// IsOEM reports whether a type is one of those that vendors have had since HAL 1.0.
+func IsOEM(t OperandType) bool { return t == OEM || t == TensorOEMByte }
+
+// IsForeign reports whether a type is OEM or of an extension that this package does not have, so
 // that only a driver knows the size of its elements and whether it has dimensions.
-func IsForeign(t OperandType) bool { return IsExtensionOperandType(t) && extensionOperand(t) == nil }
+func IsForeign(t OperandType) bool {
+	return t == OEM || IsExtensionOperandType(t) && extensionOperand(t) == nil
+}
 
 // ExtensionOf is the name of the extension that a code of the model is of.
 func (m *Model) ExtensionOf(code int32) (name string, ok bool) {

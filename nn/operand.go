@@ -60,6 +60,12 @@ func (t OperandType) String() string {
 	if t.Valid() {
 		return operandInfos[t].name
 	}
+	switch t {
+	case OEM:
+		return "OEM"
+	case TensorOEMByte:
+		return "TENSOR_OEM_BYTE"
+	}
 	if x := extensionOperand(t); x != nil {
 		return x.name
 	}
@@ -70,10 +76,13 @@ func (t OperandType) String() string {
 }
 
 // ElementBytes is the size of a scalar of the type or of one tensor element; 0 when only
-// a driver knows it, for a type of an extension that this package does not have.
+// a driver knows it, for OEM and a type of an extension that this package does not have.
 func (t OperandType) ElementBytes() int {
 	if t.Valid() {
 		return operandInfos[t].bytes
+	}
+	if t == TensorOEMByte {
+		return 1
 	}
 	if x := extensionOperand(t); x != nil {
 		return int(x.ByteSize)
@@ -85,7 +94,7 @@ func (t OperandType) ElementBytes() int {
 // extension that this package does not have counts as one of tensors.
 func (t OperandType) IsScalar() bool {
 	switch t {
-	case Float32, Int32, Uint32, Bool, Float16, SubgraphRef:
+	case Float32, Int32, Uint32, Bool, Float16, SubgraphRef, OEM:
 		return true
 	}
 	return false

@@ -277,6 +277,8 @@ func (t OperationType) String() string {
 		return operationNames[t]
 	case IsExtensionOperationType(t):
 		return extensionText("OperationType", int32(t))
+	case t == OpOEM:
+		return "OEM_OPERATION"
 	}
 	return fmt.Sprintf("OperationType(%d)", int32(t))
 }

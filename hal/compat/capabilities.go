@@ -37,6 +37,7 @@ type CapabilitiesV1_3 struct {
 var (
 	floats = []nn.OperandType{nn.Float32, nn.TensorFloat32}
 	quants = []nn.OperandType{nn.Int32, nn.Uint32, nn.TensorInt32, nn.TensorQuant8Asymm}
+	oems   = []nn.OperandType{nn.OEM, nn.TensorOEMByte} // go with them, where a version has no table
 )
 
 // ToV1_3 says capabilities in HAL 1.3.
@@ -90,7 +91,7 @@ func FromV1_1(v CapabilitiesV1_1) hal.Capabilities {
 	for _, t := range floats {
 		c.Operand[t] = v.Float32Performance
 	}
-	for _, t := range quants {
+	for _, t := range slices.Concat(quants, oems) {
 		c.Operand[t] = v.Quantized8Performance
 	}
 	return c

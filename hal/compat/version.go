@@ -36,6 +36,8 @@ func OperandTypeVersion(t nn.OperandType) Version {
 		return V1_2
 	case t < nn.Float32:
 		return Later
+	case nn.IsOEM(t):
+		return V1_0
 	case t <= nn.TensorQuant8Asymm:
 		return V1_0
 	case t <= nn.TensorQuant8Symm:
@@ -62,7 +64,10 @@ func of(v opspec.Version) Version {
 func OperationVersion(g *nn.Subgraph, op *nn.Operation) Version {
 	version := V1_2
 	var a opspec.Args
-	if !nn.IsExtensionOperationType(op.Type) {
+	switch {
+	case op.Type == nn.OpOEM:
+		version = V1_0
+	case !nn.IsExtensionOperationType(op.Type):
 		var err error
 		if a, err = opspec.ModelView(g).Bind(op); err != nil {
 			return Later

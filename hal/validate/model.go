@@ -103,7 +103,7 @@ func (c *checker) operand(o *nn.Operand) error {
 		if err := c.extensionType(o); err != nil {
 			return err
 		}
-	} else if !o.Type.Valid() {
+	} else if !o.Type.Valid() && !nn.IsOEM(o.Type) {
 		return c.errorf("no operand type %d", int32(o.Type))
 	}
 	if len(o.Dimensions) > MaxRank {
@@ -273,6 +273,9 @@ func (c *checker) operations() error {
 	for i := range r.Operations {
 		op := &r.Operations[i]
 		c.at.Operation, c.at.Type = i, op.Type
+		if op.Type == nn.OpOEM {
+			continue // its driver knows its operands
+		}
 		if nn.IsExtensionOperationType(op.Type) {
 			foreign, err := c.extensionOperation(op)
 			if err != nil {

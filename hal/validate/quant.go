@@ -34,6 +34,12 @@ func (c *checker) quantization(o *nn.Operand) error {
 	if len(o.Extension) > 0 {
 		return c.errorf("%s with %d bytes of extension data", o.Type, len(o.Extension))
 	}
+	if nn.IsOEM(o.Type) {
+		if o.Channel != nil {
+			return c.errorf("%s with channel quantization", o.Type)
+		}
+		return nil // scale and zero point are the driver's
+	}
 	r := quantRanges[o.Type]
 	s := float64(o.Scale)
 	switch {

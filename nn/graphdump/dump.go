@@ -20,6 +20,7 @@ import (
 
 // shortTypes are the names that drawings use; other types have their own.
 var shortTypes = map[nn.OperandType]string{
+	nn.OEM: "OEM", nn.TensorOEMByte: "TOEMB",
 	nn.Float32: "F32", nn.Int32: "I32", nn.Uint32: "U32",
 	nn.TensorFloat32: "TF32", nn.TensorInt32: "TI32", nn.TensorQuant8Asymm: "TQ8A",
 }

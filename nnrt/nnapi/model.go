@@ -99,6 +99,8 @@ var scaled = map[nn.OperandType]bool{
 
 func (t *OperandType) check(call string) error {
 	switch {
+	case nn.IsOEM(t.Type):
+		return nil // what scale, zero point and dimensions mean only a driver knows
 	case !t.Type.Valid():
 		return fail(BadData, "%s: no operand type %d", call, t.Type)
 	case t.Type.IsScalar() && len(t.Dimensions) > 0:
@@ -177,6 +179,9 @@ func (m *Model) SetOperandValueFromMemory(i uint32, memory *Memory, offset, leng
 		}
 		if memory.roles != nil {
 			return fail(BadData, "%s: device memory holds no constants", call)
+		}
+		if memory.private {
+			return fail(BadData, "%s: a hardware buffer of another format than blob holds no constants", call)
 		}
 		b, err := memory.part(call, offset, length)
 		if err != nil {
@@ -269,7 +274,7 @@ func (m *Model) AddOperation(t nn.OperationType, inputs, outputs []uint32) error
 			return fail(BadData, "%s: too many operations", call)
 		}
 		op := nn.Operation{Type: t, Inputs: slices.Clone(inputs), Outputs: slices.Clone(outputs)}
-		if !nn.IsExtensionOperationType(t) || opspec.Lookup(t) != nil { // others only their driver knows
+		if t != nn.OpOEM && (!nn.IsExtensionOperationType(t) || opspec.Lookup(t) != nil) { // others only their driver knows
 			if _, err := opspec.ModelView(&m.graph).Bind(&op); err != nil {
 				return fail(BadData, "%s: %w", call, err)
 			}

@@ -69,7 +69,7 @@ func retype(o *nn.Operand, t nn.OperandType) {
 
 func operationType(m *nn.Model) []Mutant {
 	return operations(m, func(l *list, i int, _ *nn.Operation) {
-		for _, t := range []nn.OperationType{-1, nn.OperationType(nn.OperationCount), oem - 1, oem, oem + 1} {
+		for _, t := range []nn.OperationType{-1, nn.OperationType(nn.OperationCount), oem - 1, oem + 1} {
 			l.add(func(g *nn.Subgraph) { g.Operations[i].Type = t }, "operation %d has code %d", i, t)
 		}
 	})

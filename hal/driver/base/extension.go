@@ -33,11 +33,14 @@ func (d *Device) local(m *nn.Model) (*nn.Model, error) {
 }
 
 func notSupported(extension string) string {
+	if extension == nn.OpOEM.String() {
+		return extension + " is not supported"
+	}
 	return fmt.Sprintf("extension %s is not supported", extension)
 }
 
 // foreign names the extension of each operation of the main subgraph that the table does
-// not have, or of such an operation in a subgraph that it refers to; nil when there is none.
+// not have, OEM_OPERATION by its own name, or of such an operation in a subgraph that it refers to; nil when there is none.
 func (d *Device) foreign(m *nn.Model) []string {
 	var names []string
 	for i := range m.Main.Operations {
@@ -55,6 +58,9 @@ func (d *Device) foreignOf(m *nn.Model, g *nn.Subgraph, op *nn.Operation) string
 	if nn.IsExtensionOperationType(op.Type) && d.cfg.Operations.Lookup(op.Type) == nil {
 		name, _ := m.ExtensionOf(int32(op.Type))
 		return name
+	}
+	if op.Type == nn.OpOEM {
+		return op.Type.String()
 	}
 	for _, x := range op.Inputs {
 		if g.Operands[x].Lifetime != nn.LifetimeSubgraph {
