@@ -88,6 +88,11 @@ func (e *Execution) run(call string, burst *nnrt.Burst, timeout time.Duration, c
 			return e.end(nil, fail(BadData, "%s: the memory of input %d was never written", call, i))
 		}
 	}
+	for _, list := range [][]slot{e.inputs, e.outputs} {
+		if i := slices.IndexFunc(list, func(s slot) bool { return s.memory != nil && s.memory.private }); i >= 0 {
+			return e.end(nil, fail(Unmappable, "%s: argument %d is a hardware buffer of another format than blob, which no device here reads", call, i))
+		}
+	}
 	inputs, dims := e.values()
 	c, err := e.c.withShapes(dims)
 	if err != nil {

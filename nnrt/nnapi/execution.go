@@ -161,6 +161,12 @@ func (e *Execution) fromMemory(call string, i uint32, t *OperandType, m *Memory,
 		if err != nil {
 			return err
 		}
+		if m.private {
+			if offset != 0 || length != 0 {
+				return fail(BadData, "%s: a hardware buffer of another format than blob has no range, got %d bytes at offset %d", call, length, offset)
+			}
+			return set(call, list, i, slot{memory: m, dims: dims})
+		}
 		if m.roles == nil {
 			b, err := m.part(call, offset, length)
 			if err != nil {

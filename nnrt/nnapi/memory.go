@@ -16,7 +16,8 @@ import (
 // Memory is a region that an app shares with the runtime, or the opaque memory
 // of a MemoryDesc.
 type Memory struct {
-	data []byte
+	data    []byte
+	private bool // a hardware buffer whose layout only its maker knows
 
 	// Of a MemoryDesc:
 	roles   []role // nil for a region
@@ -100,6 +101,30 @@ func (m *Memory) Data() []byte {
 		return nil
 	}
 	return m.data
+}
+
+// HardwareBufferFormat is the format of an AHardwareBuffer.
+type HardwareBufferFormat int
+
+// Formats: bytes, and an example of those whose layout only the maker of the phone knows.
+const (
+	FormatRGBA8 HardwareBufferFormat = 1
+	FormatBlob  HardwareBufferFormat = 0x21
+)
+
+// HardwareBuffer is an AHardwareBuffer: memory that processors share.
+type HardwareBuffer struct {
+	Format HardwareBufferFormat
+	Data   []byte
+}
+
+// NewMemoryFromHardwareBuffer is Memory_createFromAHardwareBuffer. Of a format other than blob the memory has no
+// ranges and holds no constants, and no device of a phone here can read it: an execution fails with UNMAPPABLE.
+func NewMemoryFromHardwareBuffer(b *HardwareBuffer) (*Memory, error) {
+	if b == nil {
+		return nil, fail(UnexpectedNull, "Memory_createFromAHardwareBuffer: no buffer")
+	}
+	return &Memory{data: b.Data, private: b.Format != FormatBlob}, nil
 }
 
 // part is a range of a region; 0 and 0 is no range.
@@ -290,6 +315,8 @@ func CopyMemory(src, dst *Memory) error {
 		return fail(BadState, "%s: a memory was freed", call)
 	case src == dst:
 		return nil
+	case src.private || dst.private:
+		return fail(BadData, "%s: a hardware buffer of another format than blob", call)
 	case src.roles != nil && !src.isWritten():
 		return fail(BadData, "%s: the source was never written", call)
 	case src.roles != nil && dst.roles != nil && (!sameValue(&src.operand, &dst.operand) || !slices.Equal(src.operand.Dimensions, dst.operand.Dimensions)):

@@ -35,6 +35,13 @@ func (p *prepared) bind(r *hal.Request, o hal.ExecuteOptions) (*bound, error) {
 	if b.memory, err = p.uses(r); err != nil {
 		return nil, err
 	}
+	for _, list := range [2][]hal.RequestArgument{r.Inputs, r.Outputs} {
+		for i := range list {
+			if l := list[i].Location; !list[i].HasNoValue && r.Pools[l.PoolIndex].Memory != nil && r.Pools[l.PoolIndex].Memory.Name == hal.HardwareBuffer {
+				return nil, hal.Errorf(hal.GeneralFailure, "%s driver: pool %d is a hardware buffer whose layout is its maker's, which cannot be mapped", p.device.cfg.Name, l.PoolIndex)
+			}
+		}
+	}
 	plain := *r
 	if len(b.memory) > 0 {
 		plain.Pools = slices.Clone(r.Pools)
