@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/burst"
@@ -83,7 +84,11 @@ func (b *burstEnd) serve(requests, results int) error {
 	if err != nil {
 		return hal.Errorf(hal.InvalidArgument, "service: %w", err)
 	}
-	b.server, err = burst.NewServer(burst.ServerConfig{Callback: b, Requests: in, Results: out, Poll: burst.PollWindow, Execute: b.execute})
+	poll := burst.PollWindow
+	if x, ok := hal.As[interface{ PollWindow() time.Duration }](b.model.PreparedModel); ok {
+		poll = x.PollWindow()
+	}
+	b.server, err = burst.NewServer(burst.ServerConfig{Callback: b, Requests: in, Results: out, Poll: poll, Execute: b.execute})
 	return err
 }
 

@@ -3,6 +3,7 @@ package base
 import (
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/burst"
@@ -23,6 +24,15 @@ func (p *prepared) ConfigureExecutionBurst() (hal.Burst, error) {
 	return c, nil
 }
 
+// PollWindow is how long a server of bursts looks for the next request before it sleeps: not at all where the
+// client prefers low power.
+func (p *prepared) PollWindow() time.Duration {
+	if p.options.Preference == hal.LowPower {
+		return 0
+	}
+	return burst.PollWindow
+}
+
 // BurstServer is a prepared model that serves a burst on queues of the caller.
 type BurstServer interface {
 	// ServeBurst is IPreparedModel.configureExecutionBurst.
@@ -37,10 +47,7 @@ func (p *prepared) ServeBurst(callback burst.Callback, requests, results burst.C
 // serveBurst serves a burst; observe gets the result of each execution before its packet
 // is sent.
 func (p *prepared) serveBurst(callback burst.Callback, requests, results burst.Channel, observe func(*hal.Result)) (burst.Context, error) {
-	poll := burst.PollWindow
-	if p.options.Preference == hal.LowPower {
-		poll = 0
-	}
+	poll := p.PollWindow()
 	s, err := burst.NewServer(burst.ServerConfig{
 		Callback: callback, Requests: requests, Results: results, Poll: poll,
 		Execute: func(r *hal.Request, measure bool) (*hal.Result, error) {
