@@ -280,6 +280,8 @@ func (t *T) added(set func(m *nnapi.Model) error) (*nnapi.Model, error) {
 func modelValues(t *T) {
 	_, err := t.added(func(m *nnapi.Model) error { return m.SetOperandValue(1, make([]byte, 23)) })
 	t.code("a value of another length", err, nnapi.BadData)
+	_, err = t.added(func(m *nnapi.Model) error { return m.SetOperandValue(1, make([]byte, 25)) })
+	t.code("a value that is longer", err, nnapi.BadData)
 	_, err = t.added(func(m *nnapi.Model) error { return m.SetOperandValue(9, make([]byte, 24)) })
 	t.code("a value of no operand", err, nnapi.BadData)
 	_, err = t.added(func(m *nnapi.Model) error { return m.SetOperandValueFromMemory(1, nnapi.NewMemory(24), 4, 24) })

@@ -54,6 +54,10 @@ func executionStates(t *T) {
 	t.code("input again", e.SetInput(0, nil, make([]byte, 24)), nnapi.BadState)
 	t.code("padding after an argument", e.EnableInputAndOutputPadding(true), nnapi.BadState)
 	t.code("no output", e.Compute(), nnapi.BadData)
+	half, err := nnapi.NewExecution(c)
+	t.OK("create", err)
+	t.OK("output", half.SetOutput(0, nil, make([]byte, 24)))
+	t.code("no input", half.Compute(), nnapi.BadData)
 	t.OK("output", e.SetOutput(0, nil, out))
 	t.OK("compute", e.Compute())
 	t.same("compute", out, floats(0, 0, 0.5, 1, 5, 9))
@@ -100,6 +104,29 @@ func memoryArguments(t *T) {
 	t.OK("an offset", e.SetOutputFromMemory(0, nil, out, 8, 24))
 	t.OK("compute", e.Compute())
 	t.same("memories", out.Data(), append(make([]byte, 8), floats(0, 2, 0, 4, 0, 6)...))
+	_, err = nnapi.NewMemoryFromHardwareBuffer(nil)
+	t.code("no hardware buffer", err, nnapi.UnexpectedNull)
+	for format, blob := range map[nnapi.HardwareBufferFormat]bool{nnapi.FormatBlob: true, nnapi.FormatRGBA8: false} {
+		m, err := nnapi.NewMemoryFromHardwareBuffer(&nnapi.HardwareBuffer{Format: format, Data: floats(-1, 2, -3, 4, -5, 6)})
+		t.OK("hardware buffer", err)
+		_, err = t.added(func(x *nnapi.Model) error { return x.SetOperandValueFromMemory(1, m, 0, 24) })
+		e, _ := nnapi.NewExecution(c)
+		ranged := e.SetInputFromMemory(0, nil, m, 0, 24)
+		out := make([]byte, 24)
+		t.OK("output", e.SetOutput(0, nil, out))
+		if blob {
+			t.OK("a constant in a blob", err)
+			t.OK("a range of a blob", ranged)
+			t.OK("a blob", e.Compute())
+			t.same("a blob", out, floats(0, 2, 0, 4, 0, 6))
+			continue
+		}
+		t.code("a constant in another format", err, nnapi.BadData)
+		t.code("a range of another format", ranged, nnapi.BadData)
+		t.OK("another format as a whole", e.SetInputFromMemory(0, nil, m, 0, 0))
+		t.code("another format", e.Compute(), nnapi.Unmappable)
+		t.code("a copy of another format", nnapi.CopyMemory(m, nnapi.NewMemory(24)), nnapi.BadData)
+	}
 }
 
 // small is the first of a float and a quantized RELU6 that the device runs, as an app
@@ -537,6 +564,8 @@ func sharedMemory(t *T) {
 		t.OK("input", e.SetInput(0, nil, floats(-1, 2, 3, 4, 5, 9)))
 		t.OK("output", e.SetOutputFromMemory(0, nil, x, 0, 0))
 		t.OK("the first", e.Compute())
+		_, err = t.added(func(m *nnapi.Model) error { return m.SetOperandValueFromMemory(1, x, 0, 24) })
+		t.code("a constant in opaque memory", err, nnapi.BadData)
 		e, err = nnapi.NewExecution(d)
 		t.OK("create", err)
 		t.OK("input", e.SetInputFromMemory(0, nil, x, 0, 0))

@@ -33,6 +33,7 @@ func planChecks() []Check {
 		{Name: "temporaries of unknown and of no size", Rows: []string{"C6-6", "C6-7"}, Run: openTemporaries},
 		{Name: "shapes that a driver reports are checked", Rows: []string{"C6-10"}, Run: reportedShapes},
 		{Name: "settings of a compilation", Rows: []string{"C0-3", "C2-1", "C2-2", "C2-4", "C2-5", "C2-6", "C2-14", "C6-12"}, Run: compilationSettings},
+		{Name: "preference, priority and timeout reach a driver", Rows: []string{"C2-4", "C2-5", "C2-6"}, Run: settingsArrive},
 		{Name: "ways of partitioning and falling back", Rows: []string{"C2-3", "C2-8", "C2-9", "C2-10", "C2-12", "C5-12c"}, Run: partitioningModes},
 	}
 }
@@ -369,6 +370,43 @@ func reportedShapes(t *T) {
 			t.Errorf("%s: error %v", what, err)
 		} else if err != nil {
 			t.Status(what, err, hal.GeneralFailure)
+		}
+	}
+}
+
+// noted keeps the options of what it prepares.
+type noted struct {
+	*picky
+	options []hal.PrepareOptions
+}
+
+func (d *noted) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
+	d.options = append(d.options, o)
+	return d.picky.PrepareModel(m, o)
+}
+
+func settingsArrive(t *T) {
+	d := &noted{picky: newPicky("a", nn.OpRelu)}
+	r := t.app(d)
+	for app, want := range map[nnapi.Priority]hal.Priority{nnapi.PriorityLow: hal.PriorityLow, nnapi.PriorityMedium: hal.PriorityMedium, nnapi.PriorityHigh: hal.PriorityHigh} {
+		for _, p := range []hal.Preference{hal.LowPower, hal.FastSingleAnswer, hal.SustainedSpeed} {
+			c, err := r.NewCompilationForDevices(t.built(nn.OpRelu), t.all(r)[:1])
+			t.OK("create", err)
+			t.OK("preference", c.SetPreference(p))
+			t.OK("priority", c.SetPriority(app))
+			t.OK("timeout", c.SetTimeout(time.Hour))
+			d.options = nil
+			deadline := d.Now().Add(time.Hour)
+			t.OK("finish", c.Finish())
+			if len(d.options) != 1 {
+				t.Fatalf("%d models are prepared", len(d.options))
+			}
+			o := d.options[0]
+			Equal(t, "preference", o.Preference, p)
+			Equal(t, "priority", o.Priority, want)
+			if o.Deadline == nil || *o.Deadline != deadline {
+				t.Errorf("the deadline of an hour is %v, want %v", o.Deadline, deadline)
+			}
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/burst"
@@ -21,7 +22,8 @@ func burstChecks() []Check {
 		{Name: "a request that the queue cannot hold goes another way", Rows: []string{"A6-11", "A6-21", "I4-8"}, Run: burstFallback, EachDevice: true},
 		{Name: "slots name memories while they are held", Rows: []string{"A6-15"}, Run: slotNumbers},
 		{Name: "memories travel as slots and are asked for once", Rows: []string{"A6-13", "A6-14", "A6-16", "A6-17", "E3-3"}, Run: burstSlots, EachDevice: true},
-		{Name: "a burst ends, and a dead peer is noticed", Rows: []string{"A6-18", "A6-19", "A6-20"}, Run: burstEnds, EachDevice: true},
+		{Name: "a driver polls unless power is dear", Rows: []string{"A6-18"}, Run: pollWindow, EachDevice: true, InProcess: true},
+		{Name: "a burst ends, and a dead peer is noticed", Rows: []string{"A6-19", "A6-20"}, Run: burstEnds, EachDevice: true},
 	}
 }
 
@@ -39,6 +41,12 @@ func burstComputes(t *T) {
 			t.Errorf("shapes %v", res.OutputDimensions)
 		}
 		measured(t, res)
+	}
+	for range 80 { // more memories than an end keeps mapped
+		buffers, want := sums(m)
+		_, err := b.Execute(buffers.Request(), hal.ExecuteOptions{})
+		t.OK("burst with another memory", err)
+		t.same("burst with another memory", buffers.Outputs[0], want)
 	}
 }
 
@@ -64,6 +72,47 @@ func (s *server) GetMemories(slots []int32) ([]*hal.Memory, error) {
 }
 
 // serve opens a burst whose result queue has n datums.
+// directServer is a burst on queues of the check, nil where the driver is in another process.
+func (t *T) directServer(p hal.PreparedModel) *server {
+	if _, ok := p.(base.BurstServer); !ok {
+		return nil
+	}
+	return t.serve(p, burst.ChannelLength)
+}
+
+// watchedQueue tells how long a reader polls.
+type watchedQueue struct {
+	*burst.Queue
+	polls chan time.Duration
+}
+
+func (q *watchedQueue) Read(poll time.Duration) ([]burst.Datum, error) {
+	select {
+	case q.polls <- poll:
+	default:
+	}
+	return q.Queue.Read(poll)
+}
+
+// pollWindow: a driver looks for the next request for a while, unless the client wants low power.
+func pollWindow(t *T) {
+	t.inDriver()
+	m := t.supported(addModel)
+	for preference, want := range map[hal.Preference]bool{hal.LowPower: false, hal.FastSingleAnswer: true, hal.SustainedSpeed: true} {
+		p, ok := t.prepare(m, hal.PrepareOptions{Preference: preference}).(base.BurstServer)
+		if !ok {
+			t.Skipf("%s serves no bursts on foreign queues", t.Device.Name())
+		}
+		q := &watchedQueue{burst.NewQueue(burst.ChannelLength), make(chan time.Duration, 1)}
+		s, err := p.ServeBurst(&server{}, q, burst.NewQueue(burst.ChannelLength))
+		t.OK("configureExecutionBurst", err)
+		if poll := <-q.polls; (poll > 0) != want {
+			t.Errorf("with preference %d the driver polls for %v", preference, poll)
+		}
+		s.Close()
+	}
+}
+
 func (t *T) serve(p hal.PreparedModel, n int) *server {
 	s := &server{requests: burst.NewQueue(burst.ChannelLength), results: burst.NewQueue(n), memories: map[int32]*hal.Memory{}}
 	x, ok := p.(base.BurstServer)
@@ -149,6 +198,20 @@ func burstDatums(t *T) {
 	t.OK("result", err)
 	if !slices.Equal(out.Packet(), results) || out.Timing != hal.NoTiming {
 		t.Errorf("a result does not survive: %+v", out)
+	}
+	for _, by := range []byte{1, 255} { // a number in the head that is one off
+		for word := range 4 {
+			wrong := slices.Clone(list)
+			wrong[0][8+4*word] += by
+			if _, err := burst.ParseRequest(wrong); err == nil {
+				t.Errorf("word %d of the head is %d instead of %d", word, wrong[0][8+4*word], list[0][8+4*word])
+			}
+		}
+	}
+	longer := append(slices.Clone(list), list[len(list)-1])
+	longer[0][8]++
+	if _, err := burst.ParseRequest(longer); err == nil {
+		t.Errorf("a datum behind the end is accepted")
 	}
 	// Bytes that a kind does not use are zero, and a reader insists on it.
 	used := map[burst.Kind]int{burst.RequestPacket: 16, burst.InputOperand: 20, burst.OutputOperand: 20}
@@ -262,6 +325,12 @@ func burstFallback(t *T) {
 		t.OK(name, err)
 	}
 	Equal(t, "synchronous executions", ways, 3)
+	real, err := p.ConfigureExecutionBurst()
+	t.OK("configureExecutionBurst", err)
+	defer real.Close()
+	now := t.Device.Now()
+	_, err = real.Execute(b.Request(), hal.ExecuteOptions{Deadline: &now})
+	t.Status("a burst after its deadline", err, hal.MissedDeadlinePersistent)
 }
 
 type noContext struct{}
@@ -290,6 +359,12 @@ func slotNumbers(t *T) {
 	release[2]() // has no effect
 	if !slices.Equal(freed, []int32{1, 2}) {
 		t.Errorf("freed %v", freed)
+	}
+	for _, slot := range freed {
+		list, err := s.GetMemories([]int32{0, slot})
+		if t.Status("memories of a freed slot", err, hal.InvalidArgument); len(list) > 0 {
+			t.Errorf("getMemories gives %d memories with an error", len(list))
+		}
 	}
 	for _, want := range []int32{2, 1, 4} { // last freed first
 		slot, _, _ := s.Hold(hal.NewMemory(1))
@@ -357,6 +432,10 @@ func burstEnds(t *T) {
 	_, err = c.Execute(buffers.Request(), hal.ExecuteOptions{})
 	t.OK("a dead peer before sending", err)
 	t.same("a dead peer before sending", buffers.Outputs[0], want)
+	if s := t.directServer(p); s != nil {
+		s.Close()
+		Equal(t, "queues after the end", [2]bool{s.requests.Valid(), s.results.Valid()}, [2]bool{})
+	}
 	// It dies after that: nothing runs twice.
 	c.Requests = burst.NewQueue(64)
 	c.Results.Invalidate()

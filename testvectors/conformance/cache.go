@@ -149,6 +149,13 @@ func cacheComputes(t *T) {
 	got, err := hal.Execute(p, y)
 	t.OK("execute", err)
 	Equal(t, "cycles from cache", got.Stats.Cycles, want.Stats.Cycles)
+	// Files that were used for something longer.
+	used := newFiles()
+	used.model.data, used.data.data = bytes.Repeat([]byte{7}, 1<<20), bytes.Repeat([]byte{7}, 1<<20)
+	t.prepare(m, hal.PrepareOptions{Cache: used.cache()})
+	p, err = t.Device.PrepareModelFromCache(nil, used.cache())
+	t.OK("prepareModelFromCache of files used before", err)
+	t.compute("from files used before", p, m)
 	before := t.Device.Now()
 	_, err = t.Device.PrepareModelFromCache(&before, f.cache())
 	t.Status("from cache after the deadline", err, hal.MissedDeadlinePersistent)
@@ -227,6 +234,15 @@ func cacheCorrupt(t *T) {
 	t.prepare(&relu, hal.PrepareOptions{Cache: hal.Cache{Model: other.cache().Model, Data: other.cache().Data, Token: hal.CacheToken{9}}})
 	swapped := &files{other.model, f.data}
 	refused("the model file of another model", swapped, swapped.cache())
+	own, w := newFiles(), &cache.Writer{}
+	w.Uint(7)
+	c := own.cache()
+	t.OK("save", cache.Save(&c, "one device", w))
+	_, err := cache.Load(&c, "one device")
+	t.OK("load", err)
+	if _, err := cache.Load(&c, "another device"); err == nil {
+		t.Errorf("the cache of another device is taken")
+	}
 	// Content that is signed but makes no sense is an error and no crash.
 	for n := range 40 {
 		g, c := newFiles(), hal.Cache{}
@@ -284,11 +300,12 @@ func appCaching(t *T) {
 	dir, remove := t.folder()
 	defer remove()
 	m, _ := t.small()
+	var last byte // of the token
 	compile := func(dir string, first byte, p nnapi.Preference) int {
 		c, err := r.NewCompilationForDevices(m, t.all(r)[:1])
 		t.OK("create", err)
 		t.OK("preference", c.SetPreference(p))
-		t.OK("caching", c.SetCaching(dir, append([]byte{first}, make([]byte, 31)...)))
+		t.OK("caching", c.SetCaching(dir, append(append([]byte{first}, make([]byte, 30)...), last)))
 		t.OK("finish", c.Finish())
 		t.OK("compute", t.plain(c, n).Compute())
 		return c.CacheHits()
@@ -297,6 +314,9 @@ func appCaching(t *T) {
 	Equal(t, "the first compilation", compile(dir, 1, fast), 0)
 	Equal(t, "the second", compile(dir, 1, fast), 1)
 	Equal(t, "another token", compile(dir, 2, fast), 0)
+	last = 1
+	Equal(t, "another end of the token", compile(dir, 1, fast), 0)
+	last = 0
 	Equal(t, "another preference", compile(dir, 1, hal.LowPower), 0)
 	files, err := os.ReadDir(dir)
 	t.OK("files", err)
@@ -316,6 +336,7 @@ func appCaching(t *T) {
 	c, err := r.NewCompilation(m)
 	t.OK("create", err)
 	t.code("a token of 31 bytes", c.SetCaching(dir, make([]byte, 31)), nnapi.BadData)
+	t.code("a token of 33 bytes", c.SetCaching(dir, make([]byte, 33)), nnapi.BadData)
 	t.code("no token", c.SetCaching(dir, nil), nnapi.UnexpectedNull)
 }
 

@@ -168,9 +168,9 @@ func figure(v float32) hal.PerformanceInfo {
 
 func promises(t *T) {
 	c := hal.Capabilities{RelaxedScalar: figure(0.5), RelaxedTensor: figure(0.25), If: figure(3), While: figure(4),
-		Operand: map[nn.OperandType]hal.PerformanceInfo{nn.TensorFloat32: figure(1), nn.TensorInt32: figure(2)}}
+		Operand: map[nn.OperandType]hal.PerformanceInfo{nn.TensorFloat32: {ExecTime: 2, PowerUsage: 10}, nn.TensorInt32: figure(2)}}
 	m := *addModel(nn.TensorFloat32)
-	for pref, want := range map[hal.Preference]float32{hal.LowPower: 10, hal.FastSingleAnswer: 1, hal.SustainedSpeed: 1} {
+	for pref, want := range map[hal.Preference]float32{hal.LowPower: 10, hal.FastSingleAnswer: 2, hal.SustainedSpeed: 2} {
 		Equal(t, "ADD", partition.Performance(&c, &m, &m.Main, 0, pref), want)
 	}
 	m.Relaxed = true

@@ -29,13 +29,18 @@ func deviceChecks() []Check {
 }
 
 func supportQueries(t *T) {
-	for _, m := range []*nn.Model{addModel(nn.TensorFloat32), addModel(nn.TensorQuant8Asymm), loopModel(false)} {
+	for _, m := range []*nn.Model{addModel(nn.TensorFloat32), addModel(nn.TensorQuant8Asymm), loopModel(false), requantModel(), lookupModel()} {
 		before := validate.Model(m)
 		a, err := t.Device.SupportedOperations(m)
 		t.OK("getSupportedOperations", err)
 		Equal(t, "answers", len(a), len(m.Main.Operations))
 		b, err := t.Device.SupportedOperations(m)
 		t.OK("getSupportedOperations", err)
+		status, answers := compat.NewDevice(t.Device).GetSupportedOperations(compat.V1_3, m)
+		Equal(t, "getSupportedOperations_1_3", status, hal.StatusNone)
+		if !slices.EqualFunc(a, answers, func(s hal.Support, ok bool) bool { return s.OK == ok }) {
+			t.Errorf("%s: getSupportedOperations_1_3 answers %v, the driver %v", m.Name, answers, a)
+		}
 		if !slices.Equal(a, b) || before != nil || validate.Model(m) != nil {
 			t.Errorf("%s: the answers change or the model does", m.Name)
 		}
@@ -49,6 +54,17 @@ func supportQueries(t *T) {
 	s, err := t.Device.SupportedOperations(bad)
 	t.Status("getSupportedOperations of an invalid model", err, hal.InvalidArgument)
 	Equal(t, "answers for an invalid model", len(s), 0)
+}
+
+// lookupModel is an operation that no accelerator of a phone takes.
+func lookupModel() *nn.Model {
+	i32, f32 := func(l nn.Lifetime, n uint32) nn.Operand { return tensor(nn.TensorInt32, l, n) }, func(l nn.Lifetime, n uint32) nn.Operand { return tensor(nn.TensorFloat32, l, n) }
+	hits := nn.Operand{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{2}, Scale: 1, Lifetime: nn.SubgraphOutput}
+	return &nn.Model{Name: "lookup", Main: nn.Subgraph{
+		Operands:   []nn.Operand{i32(nn.SubgraphInput, 2), i32(nn.SubgraphInput, 3), f32(nn.SubgraphInput, 3), f32(nn.SubgraphOutput, 2), hits},
+		Operations: []nn.Operation{{Type: nn.OpHashtableLookup, Inputs: []uint32{0, 1, 2}, Outputs: []uint32{3, 4}}},
+		Inputs:     []uint32{0, 1, 2}, Outputs: []uint32{3, 4},
+	}}
 }
 
 func launches(t *T) {
@@ -154,15 +170,17 @@ func openShapes(t *T) {
 			t.Errorf("%d rows: shape %v", rows, res.OutputDimensions)
 		}
 	}
-	for _, dims := range [][]uint32{{2}, {2, 4}, {2, 3, 1}} {
+	for _, dims := range [][]uint32{{2}, {2, 4}, {3, 2}, {2, 3, 1}} {
 		b := &hal.Buffers{Inputs: [][]byte{make([]byte, 6*n)}, Outputs: [][]byte{make([]byte, 6*n)}, InputDimensions: [][]uint32{dims}}
 		_, err := hal.Execute(p, b)
 		t.Status("dimensions that contradict the model", err, hal.InvalidArgument)
+		t.Status("dimensions that contradict the model, validateRequest", validate.Request(m, b.Request()), hal.InvalidArgument)
 	}
 	for what, dims := range map[string][]uint32{"no dimensions": nil, "a dimension that stays open": {0, 3}} {
 		b := &hal.Buffers{Inputs: [][]byte{make([]byte, 6*n)}, Outputs: [][]byte{make([]byte, 6*n)}, InputDimensions: [][]uint32{dims}}
 		_, err := hal.Execute(p, b)
 		t.Status("an input with "+what, err, hal.InvalidArgument)
+		t.Status("an input with "+what+", validateRequest", validate.Request(m, b.Request()), hal.InvalidArgument)
 	}
 	static := t.supported(func(typ nn.OperandType) *nn.Model { return reluModel(typ, 2, 3) })
 	r := (&hal.Buffers{Inputs: [][]byte{make([]byte, 6*n)}, Outputs: [][]byte{make([]byte, 6*n)}}).Request()
@@ -264,6 +282,8 @@ func priorities(t *T) {
 	for _, p := range []hal.Priority{-1, 3} {
 		_, err := t.Device.PrepareModel(m, hal.PrepareOptions{Priority: p})
 		t.Status("priority", err, hal.InvalidArgument)
+		_, err = t.Device.PrepareModel(m, hal.PrepareOptions{Preference: hal.Preference(p)})
+		t.Status("preference", err, hal.InvalidArgument)
 	}
 }
 
@@ -303,9 +323,11 @@ func subgraphs(t *T) {
 	t.Status("getSupportedOperations of a cycle", err, hal.InvalidArgument)
 	_, err = t.Device.PrepareModel(cyclic, hal.PrepareOptions{})
 	t.Status("prepareModel of a cycle", err, hal.InvalidArgument)
-	beyond := loopModel(false)
-	beyond.Main.Operands[2].Data = []byte{9, 0, 0, 0}
-	t.Status("a subgraph that is not there", validate.Model(beyond), hal.InvalidArgument)
+	for what, data := range map[string][]byte{"the first subgraph beyond": {2, 0, 0, 0}, "a subgraph far beyond": {9, 0, 0, 0}, "a number of 5 bytes": {0, 0, 0, 0, 0}, "a number of 3 bytes": {0, 0, 0}} {
+		beyond := loopModel(false)
+		beyond.Main.Operands[2].Data = data
+		t.Status(what, validate.Model(beyond), hal.InvalidArgument)
+	}
 	inner := loopModel(false)
 	inner.Referenced[0].Operations[0].Inputs[0] = 99
 	t.Status("a fault inside a subgraph", validate.Model(inner), hal.InvalidArgument)

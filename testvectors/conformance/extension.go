@@ -19,6 +19,7 @@ import (
 func extensionChecks() []Check {
 	return []Check{
 		{Name: "a type of an extension with data for each operand", Rows: []string{"A4-4", "A4-6", "A4-11"}, Run: extensionOperands, EachDevice: true},
+		{Name: "types and operations of vendors before there were extensions", Rows: []string{"A0-7", "A0-8", "B-7", "D2-13", "D2-14", "D3-7", "C1-9"}, Run: oemCodes, EachDevice: true},
 		{Name: "an extension that nobody knows", Rows: []string{"A4-6", "D2-14"}, Run: foreignExtension, EachDevice: true},
 		{Name: "extensions, prefixes and extension data of a model", Rows: []string{"A4-6", "A4-11", "D2-4", "D2-13", "D2-14", "I4-17"}, Run: extensionRules},
 		{Name: "a model of an app with an extension", Rows: []string{"C0-2", "C1-2", "C1-8", "C3-5"}, Run: appExtensions},
@@ -157,6 +158,47 @@ func foreignModel(typ nn.OperandType) *nn.Model {
 		},
 		Inputs: []uint32{0, 2}, Outputs: []uint32{4, 5},
 	}}
+}
+
+// oemCodes: OEM, TENSOR_OEM_BYTE and OEM_OPERATION are valid in every version; devices without a meaning for them
+// decline that operation alone.
+func oemCodes(t *T) {
+	typ := t.supported(func(typ nn.OperandType) *nn.Model { return reluModel(typ, 2, 3) }).Main.Operands[0].Type
+	m := foreignModel(typ)
+	m.Name, m.Extensions = "oem", nil
+	m.Main.Operands[2] = nn.Operand{Type: nn.TensorOEMByte, Dimensions: []uint32{5}, Lifetime: nn.ConstantCopy, Data: []byte("value")}
+	m.Main.Operands[5] = nn.Operand{Type: nn.OEM, Lifetime: nn.SubgraphOutput}
+	m.Main.Operations[1].Type, m.Main.Inputs = nn.OpOEM, m.Main.Inputs[:1]
+	t.OK("an OEM_OPERATION", validate.Model(m))
+	m = t.serialized(m)
+	Equal(t, "version", compat.ModelVersion(m), compat.V1_0)
+	Equal(t, "names", fmt.Sprint(nn.OEM, nn.TensorOEMByte, nn.OpOEM), "OEM TENSOR_OEM_BYTE OEM_OPERATION")
+	Equal(t, "codes", [3]int32{int32(nn.OEM), int32(nn.TensorOEMByte), nn.OpOEM.Code()}, [3]int32{10000, 10001, 10000})
+	Equal(t, "bytes", [2]int{nn.TensorOEMByte.ElementBytes(), nn.OEM.ElementBytes()}, [2]int{1, 0})
+	for _, typ := range []nn.OperandType{nn.OEM - 1, nn.TensorOEMByte + 1} {
+		bad := damaged(m, func(g *nn.Subgraph) { g.Operands[2].Type = typ })
+		t.Status(typ.String(), validate.Model(bad), hal.InvalidArgument)
+	}
+	t.Status("OEM with dimensions", validate.Model(damaged(m, func(g *nn.Subgraph) { g.Operands[5].Dimensions = []uint32{1} })), hal.InvalidArgument)
+	t.Status("an operation with an OEM operand", validate.Model(damaged(m, func(g *nn.Subgraph) { g.Operations[2].Inputs[0] = 2 })), hal.InvalidArgument)
+	s, err := t.Device.SupportedOperations(m)
+	t.OK("getSupportedOperations", err)
+	var ok []bool
+	for _, x := range s {
+		ok = append(ok, x.OK)
+	}
+	Equal(t, "operations that the device takes", fmt.Sprint(ok), "[true false true]")
+	if len(s) == 3 && !strings.Contains(s[1].Reason, "OEM_OPERATION") {
+		t.Errorf("the reason %q does not name the operation", s[1].Reason)
+	}
+	_, err = t.Device.PrepareModel(m, hal.PrepareOptions{})
+	t.Status("prepareModel", err, hal.InvalidArgument)
+	old := compat.FromV1_0(compat.CapabilitiesV1_0{Float32Performance: figure(1), Quantized8Performance: figure(2)})
+	Equal(t, "figures", [2]hal.PerformanceInfo{old.Lookup(nn.OEM), old.Lookup(nn.TensorOEMByte)}, [2]hal.PerformanceInfo{figure(2), figure(2)})
+	app := nnapi.NewModel()
+	t.OK("addOperand", app.AddOperand(nnapi.OperandType{Type: nn.TensorOEMByte, Dimensions: []uint32{4}}))
+	t.OK("addOperand", app.AddOperand(nnapi.OperandType{Type: nn.OEM}))
+	t.OK("addOperation", app.AddOperation(nn.OpOEM, []uint32{0}, []uint32{1}))
 }
 
 func foreignExtension(t *T) {

@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/nn"
@@ -41,6 +42,16 @@ func fences(t *T) {
 	if after <= at {
 		t.Errorf("the next execution ends at %d, the one before at %d", after, at)
 	}
+	early, late := hal.NewSyncFence(), hal.NewSyncFence()
+	d, _ := sums(m)
+	f, err = p.ExecuteFenced(d.Request(), []*hal.SyncFence{early, late}, hal.ExecuteOptions{}, 0)
+	t.OK("executeFenced", err)
+	early.Signal(t.Device.Now(), nil)
+	soon, done := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer done()
+	Equal(t, "state when the last fence is late", f.Fence.Wait(soon), hal.FenceActive)
+	late.Signal(t.Device.Now(), nil)
+	Equal(t, "state when all have signalled", f.Fence.Wait(context.Background()), hal.FenceSignaled)
 	Equal(t, "state of no fence", (*hal.SyncFence)(nil).State(), hal.FenceUnknown)
 	for s, want := range []string{"ACTIVE", "SIGNALED", "ERROR", "UNKNOWN"} {
 		Equal(t, "name of a state", hal.FenceState(s).String(), want)
@@ -94,6 +105,22 @@ func fencedFailures(t *T) {
 	good := hal.NewSyncFence()
 	good.Signal(t.Device.Now(), nil)
 	run([]*hal.SyncFence{good}, measure, func(*hal.FencedExecution) {}, hal.MissedDeadlineTransient)
+	// The time after the fences counts from their signal, and of two bounds the nearer holds.
+	later := hal.NewSyncFence()
+	later.Signal(t.Device.Now().Add(10*time.Second), nil)
+	x, err := p.ExecuteFenced(b.Request(), []*hal.SyncFence{later}, hal.ExecuteOptions{}, time.Second)
+	t.OK("a second after a fence", err)
+	Equal(t, "fence of an execution that has a second", x.Fence.Wait(context.Background()), hal.FenceSignaled)
+	start := hal.NewSyncFence()
+	start.Signal(t.Device.Now(), nil)
+	near := t.Device.Now() + 1
+	x, err = p.ExecuteFenced(b.Request(), []*hal.SyncFence{start}, hal.ExecuteOptions{Deadline: &near}, time.Hour)
+	t.OK("a deadline before the timeout", err)
+	Equal(t, "fence of an execution whose deadline is nearer", x.Fence.Wait(context.Background()), hal.FenceError)
+	far := hal.MaxTimePoint
+	x, err = p.ExecuteFenced(b.Request(), []*hal.SyncFence{start}, hal.ExecuteOptions{Deadline: &far}, 1)
+	t.OK("a timeout before the deadline", err)
+	Equal(t, "fence of an execution whose timeout is nearer", x.Fence.Wait(context.Background()), hal.FenceError)
 	now := t.Device.Now()
 	measure.Deadline = &now
 	run([]*hal.SyncFence{good}, measure, func(*hal.FencedExecution) {}, hal.MissedDeadlinePersistent, hal.MissedDeadlineTransient)

@@ -232,6 +232,7 @@ func hanging(t *T) {
 		t.agrees("a driver that hangs in "+call.String(), m, c, floats(-1, 0, 0.5, 1, 5, 9))
 		_, err = watched.PrepareModel(m, hal.PrepareOptions{})
 		t.Status("a call of a driver that was given up", err, hal.DeviceUnavailable)
+		Equal(t, "its status", watched.Status(), hal.DeviceOffline)
 		d.Release()
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/sample"
+	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -12,7 +15,7 @@ func memoryChecks() []Check {
 	return []Check{
 		{Name: "roles of device memory are checked", Rows: []string{"A8-11", "A10-1", "A10-2", "A10-4", "E1-12", "D2-10"}, Run: allocateRules, EachDevice: true},
 		{Name: "unsupported memory is a failure", Rows: []string{"A10-3"}, Run: allocateOpen, EachDevice: true},
-		{Name: "device memory that is too small for an output fails", Rows: []string{"A5-4"}, Run: shortMemory, EachDevice: true},
+		{Name: "device memory that is too small for an output fails", Rows: []string{"A5-4", "A10-12"}, Run: shortMemory, EachDevice: true},
 		{Name: "tokens live as long as their buffers", Rows: []string{"A10-5", "A10-10", "E1-14", "I4-9"}, Run: tokens, EachDevice: true},
 		{Name: "copies to and from device memory", Rows: []string{"A10-6", "A10-7", "A10-14", "E1-13"}, Run: copies, EachDevice: true},
 		{Name: "executions initialize device memory and need it so", Rows: []string{"A10-8", "A10-9", "A10-11", "A10-12", "A11-4", "E1-4", "E1-14", "I4-10"}, Run: memoryState, EachDevice: true},
@@ -87,6 +90,11 @@ func allocateRules(t *T) {
 		},
 		"a prepared model of another driver": func() (hal.Buffer, error) {
 			return t.Device.Allocate(hal.BufferDesc{}, []hal.PreparedModel{hal.UnimplementedPreparedModel{}}, []hal.BufferRole{good}, nil)
+		},
+		"a prepared model of another device": func() (hal.Buffer, error) {
+			twin, err := sample.New("sample_all", cpu.Config{})
+			t.OK("another device", err)
+			return t.Device.Allocate(hal.BufferDesc{}, []hal.PreparedModel{t.on(twin).prepare(m, hal.PrepareOptions{})}, []hal.BufferRole{good}, nil)
 		},
 		"a model index": func() (hal.Buffer, error) {
 			return t.Device.Allocate(hal.BufferDesc{}, one, with(func(r *hal.BufferRole) { r.ModelIndex = 1 }), nil)
@@ -174,6 +182,14 @@ func shortMemory(t *T) {
 		_, err = p.Execute(r, hal.ExecuteOptions{})
 		t.Status(fmt.Sprint(rows, " rows into device memory of two"), err, want)
 	}
+	buffers := &hal.Buffers{Inputs: [][]byte{make([]byte, 6*n)}, Outputs: [][]byte{make([]byte, 6*n)}, InputDimensions: [][]uint32{{2, 3}}}
+	for _, rows := range []uint32{1, 5} {
+		r := buffers.Request()
+		withToken(r, &r.Outputs[0], b.Token())
+		r.Outputs[0].Dimensions = []uint32{rows, 3}
+		_, err = p.Execute(r, hal.ExecuteOptions{})
+		t.Status("other dimensions than the memory's", err, hal.InvalidArgument)
+	}
 }
 
 func tokens(t *T) {
@@ -202,6 +218,9 @@ func tokens(t *T) {
 		t.Status(name, err, hal.InvalidArgument)
 		_, err = p.ExecuteFenced(r, nil, hal.ExecuteOptions{}, 0)
 		t.Status(name+", fenced", err, hal.InvalidArgument)
+		if name == "an offset" || name == "a length" {
+			t.Status(name+", validateRequest", validate.Request(m, r), hal.InvalidArgument)
+		}
 	}
 	b.Release()
 	_, err = p.Execute(r, hal.ExecuteOptions{})

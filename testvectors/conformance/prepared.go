@@ -2,13 +2,17 @@ package conformance
 
 import (
 	"bytes"
+	"fmt"
+	"io"
 	"math"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/compat"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 func preparedChecks() []Check {
@@ -17,6 +21,7 @@ func preparedChecks() []Check {
 		{Name: "arguments, pools, offsets and omitted values", Rows: []string{"A2-2", "A2-3", "A2-5", "A2-6", "A2-12", "D2-9", "D2-11", "I4-20", "I4-21"}, Run: requestRules, EachDevice: true},
 		{Name: "a valid request of a full model succeeds and leaves inputs alone", Rows: []string{"A2-7", "A2-8"}, Run: success, EachDevice: true},
 		{Name: "shapes of outputs, and buffers that are too short", Rows: []string{"A4-12", "A5-3", "A5-4", "E1-3", "J-6"}, Run: outputShapes, EachDevice: true},
+		{Name: "what a driver says of its outputs is checked", Rows: []string{"A5-4"}, Run: wrongShapes},
 		{Name: "timing only when it was asked for", Rows: []string{"A5-5", "A5-6", "A5-7", "I4-3"}, Run: timings, EachDevice: true},
 		{Name: "reusable executions", Rows: []string{"E1-2"}, Run: reusable, EachDevice: true},
 	}
@@ -102,6 +107,9 @@ func requestRules(t *T) {
 		t.OK(string(name), err)
 		Equal(t, string(name)+" in HAL 1.0", compat.RequestCompliantWith(compat.V1_0, r), name != hal.HardwareBufferBlob)
 	}
+	memory.Name = hal.HardwareBuffer
+	_, err = p.Execute(r, hal.ExecuteOptions{})
+	t.Status("a hardware buffer that is no blob", err, hal.GeneralFailure)
 	in, _ := values(m.Main.Operands[0].Type)
 	for i := range in { // at odd offsets, in memory that a driver may not write to
 		text := append([]byte{77}, in[i]...)
@@ -118,6 +126,9 @@ func requestRules(t *T) {
 		"an offset behind the end":    func(r *hal.Request) { r.Inputs[0].Location.Offset = 1 << 20 },
 		"offset and length overflow":  func(r *hal.Request) { r.Inputs[0].Location.Offset = ^uint32(0) },
 		"a length of 2^32-1":          func(r *hal.Request) { r.Outputs[0].Location.Length = ^uint32(0) },
+		"an input too many":           func(r *hal.Request) { r.Inputs = append(r.Inputs, r.Inputs[0]) },
+		"an output too many":          func(r *hal.Request) { r.Outputs = append(r.Outputs, r.Outputs[0]) },
+		"a long input":                func(r *hal.Request) { r.Inputs[0].Location.Length++ },
 		"a short input":               func(r *hal.Request) { r.Inputs[0].Location.Length-- },
 		"a short output":              func(r *hal.Request) { r.Outputs[0].Location.Length-- },
 		"no value at a location":      func(r *hal.Request) { r.Inputs[0].HasNoValue = true },
@@ -140,6 +151,14 @@ func requestRules(t *T) {
 		}
 		_, err := p.Execute(r, hal.ExecuteOptions{})
 		t.Status(name, err, hal.InvalidArgument)
+		t.Status(name+", validateRequest", validate.Request(m, r), hal.InvalidArgument)
+	}
+	for v := compat.V1_0; v <= compat.V1_3; v++ {
+		pool := func(p hal.RequestPool) bool {
+			return compat.RequestCompliantWith(v, &hal.Request{Pools: []hal.RequestPool{p}})
+		}
+		Equal(t, fmt.Sprint("a hardware buffer in HAL ", v), pool(hal.RequestPool{Memory: &hal.Memory{Name: hal.HardwareBufferBlob}}), v >= compat.V1_2)
+		Equal(t, fmt.Sprint("a token in HAL ", v), pool(hal.RequestPool{Token: 1}), v >= compat.V1_3)
 	}
 	t.Status("no memory", validate.Pool(nil), hal.InvalidArgument)
 }
@@ -173,6 +192,14 @@ func outputShapes(t *T) {
 				continue
 			}
 			t.Status("an open output without room", err, hal.OutputInsufficientSize)
+			old := notified(t, "prepareModel", func(cb compat.PreparedModelCallback) hal.Status {
+				return compat.NewDevice(t.Device).PrepareModel_1_3(m, hal.PrepareOptions{}, cb)
+			})
+			status, told, timing := old.ExecuteSynchronously_1_3(b.Request(), true, nil, 0)
+			Equal(t, "executeSynchronously without room", status, hal.OutputInsufficientSize)
+			if len(told) != 1 || told[0].IsSufficient || !slices.Equal(told[0].Dimensions, []uint32{2, 3}) || timing != hal.NoTiming {
+				t.Errorf("executeSynchronously without room: shapes %+v, timing %+v", told, timing)
+			}
 			Equal(t, "timing of a short buffer", res.Timing, hal.NoTiming)
 		}
 	}
@@ -181,6 +208,51 @@ func outputShapes(t *T) {
 	res, err := hal.Execute(t.prepare(m, hal.PrepareOptions{}), &hal.Buffers{Inputs: [][]byte{make([]byte, n)}, Outputs: [][]byte{make([]byte, n-1)}})
 	t.Status("a known output without room", err, hal.InvalidArgument)
 	Equal(t, "shapes with INVALID_ARGUMENT", len(res.OutputShapes()), 0)
+}
+
+// teller is a driver whose programs say what they are told to.
+type teller struct{ shapes [][]uint32 }
+
+func (x *teller) Supports(m *nn.Model) ([]hal.Support, error)                 { return []hal.Support{{OK: true}}, nil }
+func (x *teller) Compile(*nn.Model, hal.PrepareOptions) (base.Program, error) { return x, nil }
+func (x *teller) WriteListing(io.Writer) error                                { return nil }
+func (x *teller) WriteProgram(io.Writer) error                                { return nil }
+func (x *teller) Execute(*hal.Buffers, base.Place) (*hal.Result, error) {
+	return &hal.Result{OutputDimensions: x.shapes}, hal.Errorf(hal.OutputInsufficientSize, "too small")
+}
+
+// wrongShapes: an output of known shape is never too small, one that fits is not either, and of two outputs the
+// one that is short is told.
+func wrongShapes(t *T) {
+	two := func(dims []uint32) *nn.Model { // the best of three values, and their places
+		return &nn.Model{Name: "best", Main: nn.Subgraph{
+			Operands:   []nn.Operand{tensor(nn.TensorFloat32, nn.SubgraphInput, 3), tensor(nn.Int32, nn.SubgraphInput), tensor(nn.TensorFloat32, nn.SubgraphOutput, dims...), tensor(nn.TensorInt32, nn.SubgraphOutput, dims...)},
+			Operations: []nn.Operation{{Type: nn.OpTopkV2, Inputs: []uint32{0, 1}, Outputs: []uint32{2, 3}}},
+			Inputs:     []uint32{0, 1}, Outputs: []uint32{2, 3},
+		}}
+	}
+	for _, c := range []struct {
+		what  string
+		dims  []uint32
+		tells []uint32 // of the first output
+		room  [2]int
+		want  hal.Status
+		short [2]bool
+	}{
+		{"outputs of known shape", []uint32{2}, []uint32{2}, [2]int{8, 8}, hal.GeneralFailure, [2]bool{}},
+		{"an output of another shape than is known", []uint32{2}, []uint32{3}, [2]int{8, 8}, hal.GeneralFailure, [2]bool{}},
+		{"outputs that fit", []uint32{0}, []uint32{2}, [2]int{8, 8}, hal.GeneralFailure, [2]bool{}},
+		{"one output that does not", []uint32{0}, []uint32{2}, [2]int{8, 4}, hal.OutputInsufficientSize, [2]bool{false, true}},
+	} {
+		d := base.New(base.Config{Name: "teller", Version: "1"}, &teller{[][]uint32{c.tells, {2}}})
+		p, err := d.PrepareModel(two(c.dims), hal.PrepareOptions{})
+		t.OK("prepareModel", err)
+		res, err := hal.Execute(p, &hal.Buffers{Inputs: [][]byte{make([]byte, 12), {2, 0, 0, 0}}, Outputs: [][]byte{make([]byte, c.room[0]), make([]byte, c.room[1])}})
+		t.Status(c.what, err, c.want)
+		if s := res.OutputShapes(); c.want == hal.OutputInsufficientSize && (len(s) != 2 || s[0].IsSufficient == c.short[0] || s[1].IsSufficient == c.short[1]) {
+			t.Errorf("%s: shapes %+v", c.what, s)
+		}
+	}
 }
 
 func timings(t *T) {
@@ -201,6 +273,15 @@ func timings(t *T) {
 		}
 		if res.Timing.InDriver > uint64(res.Stats.LatencyFs/1e9) {
 			t.Errorf("%d us in the driver of an execution of %d fs", res.Timing.InDriver, res.Stats.LatencyFs)
+		}
+		outside := int64(0) // of the driver: the runtime's work and calls between processes
+		for _, x := range res.Stats.Parts {
+			if slices.Contains([]string{soc.PartRuntime, soc.PartBinder, soc.PartBurst, soc.PartThread}, x.Name) {
+				outside += x.TimeFs
+			}
+		}
+		if res.Timing.InDriver > uint64((res.Stats.LatencyFs-outside)/1e9) {
+			t.Errorf("%d us in the driver of %d fs, %d of them outside", res.Timing.InDriver, res.Stats.LatencyFs, outside)
 		}
 		if gone := uint64(t.Device.Now()-before) / 1000; gone < res.Timing.InDriver {
 			t.Errorf("the clock moved by %d us in an execution of %d us", gone, res.Timing.InDriver)

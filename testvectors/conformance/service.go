@@ -6,12 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
 	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 func serviceChecks() []Check {
@@ -19,6 +21,7 @@ func serviceChecks() []Check {
 		{Name: "each driver is a service of its own", Rows: []string{"J-1", "J-2", "H2-10", "H3-9"}, Run: registration},
 		{Name: "what a client may hold is limited", Rows: []string{"A8-9"}, Run: quotas, EachDevice: true},
 		{Name: "a client that is gone leaves nothing, and the driver goes on", Rows: []string{"A1-8", "J-9"}, Run: clientGone, EachDevice: true},
+		{Name: "the status waits for no other call", Rows: []string{"A1-6"}, Run: statusAtOnce},
 		{Name: "a client has nothing of what another holds", Rows: []string{"J-12"}, Run: clientsApart, EachDevice: true},
 	}
 }
@@ -83,6 +86,15 @@ func registration(t *T) {
 			bm, bd := d.NumberOfCacheFilesNeeded()
 			Equal(t, d.Name()+": cache files", [2]int{am, ad}, [2]int{bm, bd})
 			Equal(t, d.Name()+": status", there.Status(), hal.DeviceAvailable)
+			for _, m := range []*nn.Model{addModel(nn.TensorFloat32), addModel(nn.TensorQuant8Asymm), lookupModel(), requantModel()} {
+				want, err := d.SupportedOperations(m)
+				t.OK(d.Name(), err)
+				got, err := there.SupportedOperations(m)
+				t.OK(d.Name(), err)
+				if !slices.Equal(got, want) {
+					t.Errorf("%s answers %v for %s, through the service %v", d.Name(), want, m.Name, got)
+				}
+			}
 		}
 		for _, d := range list {
 			_ = d.Close()
@@ -157,7 +169,17 @@ func quotas(t *T) {
 			<-f.Fence.Done()
 		}, nil
 	}, 1)
-	_, _, err := d.NewMemory(1 << 21)
+	gone, err := service.Dial(filepath.Join(folder, d.Name()))
+	t.OK("a second session", err)
+	_, _, err = gone.NewMemory(600 << 10)
+	t.OK("memory of a session that ends", err)
+	t.OK("its end", gone.Close())
+	t.settled("sessions", func() int { return servers[0].Held().Sessions }, 1)
+	_, release, err := d.NewMemory(600 << 10)
+	t.OK("memory after it", err)
+	release()
+	t.settled("device memories", func() int { return servers[0].Held().Buffers }, 0)
+	_, _, err = d.NewMemory(1 << 21)
 	t.Status("memory that never fits", err, hal.ResourceExhaustedPersistent)
 	held := []hal.PreparedModel{own.prepare(m, hal.PrepareOptions{}), own.prepare(m, hal.PrepareOptions{})}
 	_, err = d.PrepareModel(m, hal.PrepareOptions{})
@@ -179,6 +201,42 @@ func (t *T) waitFor(what string, s *service.Server, want service.Holdings) {
 	Equal(t, what, s.Held(), want)
 }
 
+// statusAtOnce asks for the status while another call takes the only place that the client has.
+func statusAtOnce(t *T) {
+	hangs, err := sample.NewSynthetic("hangs", newPicky("hangs", nn.OpRelu), map[sample.Call]sample.Fault{sample.CallSupportedOperations: {Hang: true}})
+	t.OK("driver", err)
+	_, folder, stop := t.serviceOf(service.Quotas{Calls: 1}, hangs)
+	defer stop()
+	d := t.dial(folder)
+	defer d.Close()
+	ended := make(chan struct{})
+	go func() {
+		_, _ = d.SupportedOperations(reluModel(nn.TensorFloat32, 2, 3))
+		close(ended)
+	}()
+	for end := time.Now().Add(settles); hangs.Calls(sample.CallSupportedOperations) == 0 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	told := make(chan hal.DeviceStatus, 1)
+	go func() { told <- d.Status() }()
+	select {
+	case s := <-told:
+		Equal(t, "status", s, hal.DeviceAvailable)
+	case <-time.After(settles / 4):
+		t.Errorf("getStatus waits for another call")
+	}
+	hangs.Release()
+	<-ended
+}
+
+// settled waits until a number is what it should be.
+func (t *T) settled(what string, now func() int, want int) {
+	for end := time.Now().Add(settles); now() != want && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	Equal(t, what, now(), want)
+}
+
 func clientGone(t *T) {
 	m := t.supported(addModel)
 	servers, folder, stop := t.serviceOf(service.Quotas{}, t.Device)
@@ -188,7 +246,7 @@ func clientGone(t *T) {
 	other := t.on(stays)
 	p := other.prepare(m, hal.PrepareOptions{})
 	other.compute("before", p, m)
-	before := servers[0].Held()
+	before, threads := servers[0].Held(), runtime.NumGoroutine()
 	gone := t.dial(folder)
 	own := t.on(gone)
 	q := own.prepare(m, hal.PrepareOptions{})
@@ -215,6 +273,12 @@ func clientGone(t *T) {
 	_, err = hal.Execute(q, b)
 	t.Status("a call after its session", err, hal.DeviceUnavailable)
 	other.compute("afterwards", p, m)
+	for end := time.Now().Add(settles); runtime.NumGoroutine() > threads && time.Now().Before(end); {
+		time.Sleep(time.Millisecond) // those of its burst end too
+	}
+	if n := runtime.NumGoroutine(); n > threads {
+		t.Errorf("%d goroutines are left of a client that has gone", n-threads)
+	}
 }
 
 func clientsApart(t *T) {

@@ -6,7 +6,9 @@ import (
 	"sync"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/burst"
 	"github.com/nnsoc/nnsoc/hal/compat"
+	"github.com/nnsoc/nnsoc/hal/driver/sample"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -32,6 +34,20 @@ func statusCodes(t *T) {
 			old = hal.GeneralFailure
 		}
 		Equal(t, want+" in HAL 1.2", s.ToV1_2(), old)
+	}
+	for s, old := range map[hal.Status]hal.Status{hal.ResourceExhaustedTransient: hal.GeneralFailure, hal.DeviceUnavailable: hal.DeviceUnavailable} {
+		failing, err := sample.NewSynthetic("fails", newPicky("fails", nn.OpAdd), map[sample.Call]sample.Fault{sample.CallPrepareModel: {Status: s}})
+		t.OK("driver", err)
+		d, m := compat.NewDevice(failing), addModel(nn.TensorFloat32)
+		told := make(chan hal.Status, 1)
+		cb := func(s hal.Status, _ *compat.PreparedModel) { told <- s }
+		d.PrepareModel_1_2(m, hal.FastSingleAnswer, hal.Cache{}, cb)
+		Equal(t, s.String()+" in HAL 1.2", <-told, old)
+		d.PrepareModel_1_3(m, hal.PrepareOptions{}, cb)
+		Equal(t, s.String()+" in HAL 1.3", <-told, s)
+		back, err := burst.ParseResult((&burst.ResultMessage{Status: s, Timing: hal.NoTiming}).Packet())
+		t.OK(s.String()+" in a packet", err)
+		Equal(t, s.String()+" in a packet", back.Status, old)
 	}
 	Equal(t, "status of a wrapped error", hal.StatusOf(fmt.Errorf("x: %w", hal.Errorf(hal.DeviceUnavailable, "y"))), hal.DeviceUnavailable)
 	Equal(t, "status of any other error", hal.StatusOf(errors.New("x")), hal.GeneralFailure)

@@ -154,19 +154,25 @@ func modelRules(t *T) {
 	}
 	m := seeds()[2]
 	for name, damage := range map[string]func(g *nn.Subgraph){
-		"a type that is none":             func(g *nn.Subgraph) { g.Operands[0].Type = 16 },
-		"a scalar with dimensions":        func(g *nn.Subgraph) { g.Operands[3].Dimensions = []uint32{1} },
-		"a constant of unknown shape":     func(g *nn.Subgraph) { g.Operands[1].Dimensions = []uint32{0, 1, 1, 4} },
-		"a constant of another length":    func(g *nn.Subgraph) { g.Operands[1].Data = make([]byte, 9) },
-		"an input with a value":           func(g *nn.Subgraph) { g.Operands[0].Data = make([]byte, 36) },
-		"type SUBGRAPH":                   func(g *nn.Subgraph) { g.Operands[6].Type = nn.SubgraphRef },
-		"lifetime SUBGRAPH":               func(g *nn.Subgraph) { g.Operands[3].Lifetime = nn.LifetimeSubgraph },
-		"scale 0 of a quantized tensor":   func(g *nn.Subgraph) { g.Operands[0].Scale = 0 },
-		"a scale that is no number":       func(g *nn.Subgraph) { g.Operands[0].Scale = float32(math.NaN()) },
-		"zero point 256":                  func(g *nn.Subgraph) { g.Operands[0].ZeroPoint = 256 },
-		"a zero point of TENSOR_INT32":    func(g *nn.Subgraph) { g.Operands[2].ZeroPoint = 1 },
-		"a negative scale of a bias":      func(g *nn.Subgraph) { g.Operands[2].Scale = -1 },
-		"a scale of a scalar":             func(g *nn.Subgraph) { g.Operands[3].Scale = 1 },
+		"a type that is none":           func(g *nn.Subgraph) { g.Operands[0].Type = 16 },
+		"a scalar with dimensions":      func(g *nn.Subgraph) { g.Operands[3].Dimensions = []uint32{1} },
+		"a constant of unknown shape":   func(g *nn.Subgraph) { g.Operands[1].Dimensions = []uint32{0, 1, 1, 4} },
+		"a constant of another length":  func(g *nn.Subgraph) { g.Operands[1].Data = make([]byte, 9) },
+		"an input with a value":         func(g *nn.Subgraph) { g.Operands[0].Data = make([]byte, 36) },
+		"type SUBGRAPH":                 func(g *nn.Subgraph) { g.Operands[6].Type = nn.SubgraphRef },
+		"lifetime SUBGRAPH":             func(g *nn.Subgraph) { g.Operands[3].Lifetime = nn.LifetimeSubgraph },
+		"scale 0 of a quantized tensor": func(g *nn.Subgraph) { g.Operands[0].Scale = 0 },
+		"a scale that is no number":     func(g *nn.Subgraph) { g.Operands[0].Scale = float32(math.NaN()) },
+		"zero point 256":                func(g *nn.Subgraph) { g.Operands[0].ZeroPoint = 256 },
+		"a zero point of TENSOR_INT32":  func(g *nn.Subgraph) { g.Operands[2].ZeroPoint = 1 },
+		"a negative scale of a bias":    func(g *nn.Subgraph) { g.Operands[2].Scale = -1 },
+		"a scale of a scalar":           func(g *nn.Subgraph) { g.Operands[3].Scale = 1 },
+		"a constant that is short":      func(g *nn.Subgraph) { g.Operands[1].Data = make([]byte, 7) },
+		"an input that is not listed":   func(g *nn.Subgraph) { g.Operands = append(g.Operands, tensor(nn.TensorFloat32, nn.SubgraphInput, 2)) },
+		"an unused tensor of scale 0": func(g *nn.Subgraph) {
+			g.Operands = append(g.Operands, nn.Operand{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{2}})
+		},
+		"an unused output":                func(g *nn.Subgraph) { g.Operands = append(g.Operands, tensor(nn.TensorFloat32, nn.SubgraphOutput, 2)) },
 		"an input twice":                  func(g *nn.Subgraph) { g.Inputs = []uint32{0, 0} },
 		"an output that is not listed":    func(g *nn.Subgraph) { g.Operands[6].Lifetime = nn.SubgraphOutput },
 		"two writers":                     func(g *nn.Subgraph) { g.Operations[1].Outputs[0] = 6 },
@@ -201,6 +207,12 @@ func controlRules(t *T) {
 			g := &m.Referenced[1]
 			g.Operands = append(g.Operands, nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{1}, Lifetime: nn.SubgraphInput})
 			g.Inputs = append(g.Inputs, uint32(len(g.Operands)-1))
+		},
+		"a condition of two outputs": func(m *nn.Model) {
+			g := &m.Referenced[0]
+			g.Operands = append(g.Operands, g.Operands[2])
+			g.Operations = append(g.Operations, nn.Operation{Type: nn.OpLess, Inputs: []uint32{0, 1}, Outputs: []uint32{3}})
+			g.Outputs = append(g.Outputs, 3)
 		},
 		"no subgraph": func(m *nn.Model) { m.Main.Operands[2] = int32Scalar(0) },
 	} {
