@@ -14,7 +14,7 @@ STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: build run test given check fidelity declared generate capabilities docs sweep oracle browser bench bench-compare fuzz mutants clean
+.PHONY: build run test given check fidelity declared generate capabilities docs sweep oracle browser bench bench-compare fuzz planted mutants clean
 
 build: ## build ./nnsoc
 	$(GO) build -o nnsoc ./cmd/nnsoc
@@ -86,7 +86,10 @@ fuzz: ## every fuzz target for FUZZTIME
 	    echo "$$p $$f"; $(GO) test -run xxx -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
 	  done; done
 
-mutants: ## plant MUTANTS single-token faults, one at a time, and report the share that tests find; takes hours
+planted: ## wake each fault of internal/mutants/planted.txt, which breaks an obligation: the conformance suite must find it; takes minutes
+	$(GO) run ./internal/mutants -planted internal/mutants/planted.txt
+
+mutants: planted ## then plant MUTANTS single-token faults, one at a time, and report the share that tests find; takes hours
 	$(GO) run ./internal/mutants -n $(MUTANTS) -seed $(SEED)
 
 clean:

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -33,7 +34,10 @@ func run() int {
 		known   = flag.String("survivors", "internal/mutants/survivors.txt", "list of known survivors")
 		asJSON  = flag.Bool("json", false, "print the result as JSON")
 		list    = flag.Bool("list", false, "print the sample and stop")
+		planted = flag.String("planted", "", "try the faults of this table instead, each of which the conformance suite must find")
+		row     = flag.String("row", "", "with -planted: only rows that begin so")
 	)
+	near := flag.Bool("near", false, "with -planted: only the checks of a fault's row look")
 	flag.Usage = func() {
 		fmt.Fprint(flag.CommandLine.Output(), "usage: go run ./internal/mutants [flags], in the root of the module\n\nexample: go run ./internal/mutants -seed 7 -n 20 -areas gpu\n\n")
 		flag.PrintDefaults()
@@ -42,6 +46,9 @@ func run() int {
 	if flag.NArg() > 0 || *n < 1 || *workers < 1 || *stages < 0 || *share < 0 || *share > 1 {
 		flag.Usage()
 		return 2
+	}
+	if *planted != "" {
+		return runTable(*planted, *row, *near, *limit, *asJSON)
 	}
 	reasons, err := readSurvivors(*known)
 	if err != nil {
@@ -89,6 +96,37 @@ func run() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 3
 	case r.Share() < *share:
+		return 1
+	}
+	return 0
+}
+
+// runTable tries a table of faults.
+func runTable(file, row string, near bool, limit time.Duration, asJSON bool) int {
+	var w io.Writer = os.Stdout
+	if asJSON {
+		w = os.Stderr
+	}
+	table, err := tryTable(w, file, row, near, limit)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 3
+	}
+	found := 0
+	for i := range table {
+		if table[i].Found {
+			found++
+		}
+	}
+	if asJSON {
+		err = json.NewEncoder(os.Stdout).Encode(table)
+	} else {
+		_, err = fmt.Printf("%d of %d faults found\n", found, len(table))
+	}
+	switch {
+	case err != nil:
+		return 3
+	case found < len(table):
 		return 1
 	}
 	return 0

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"go/format"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/testvectors/conformance"
+)
+
+// TestTable: every fault of the table still has its place, and breaks a row that checks prove.
+func TestTable(t *testing.T) {
+	table, err := readPlanted("planted.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	proved := map[string]bool{}
+	for _, c := range conformance.Checks() {
+		for _, row := range c.Rows {
+			proved[row] = true
+		}
+	}
+	seen := map[string]bool{}
+	for _, p := range table {
+		if !proved[p.Row] {
+			t.Errorf("line %d: no check proves row %s", p.line, p.Row)
+		}
+		key := p.File + p.Function + p.Old + p.New
+		if seen[key] {
+			t.Errorf("line %d: the fault stands there twice", p.line)
+		}
+		seen[key] = true
+	}
+	if len(table) < 150 {
+		t.Errorf("%d faults", len(table))
+	}
+	t.Chdir("../..")
+	if _, err := overlay(table, t.TempDir()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPlant: a function begins with a copy of itself for each fault, whose own end returns.
+func TestPlant(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.go")
+	src := "package a\n\ntype T struct{}\n\nfunc (t *T) f(a int) int {\n\treturn a + 1\n}\n\nfunc g(p *int) {\n\t*p = 2\n}\n"
+	if err := os.WriteFile(file, []byte(src), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got, err := plant(file, []Planted{{File: file, Function: "T.f", Old: "+ 1", New: "- 1"}, {File: "other.go"}, {File: file, Function: "g", Old: "*p = 2", New: "*p = 3"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "package a\n\nimport planted \"github.com/nnsoc/nnsoc/internal/planted\"\n\ntype T struct{}\n\n" +
+		"func (t *T) f(a int) int {\n\tif planted.On(1) {\n\t\treturn a - 1\n\n\t}\n\n\treturn a + 1\n}\n\n" +
+		"func g(p *int) {\n\tif planted.On(3) {\n\t\t*p = 3\n\n\t\treturn\n\t}\n\n\t*p = 2\n}\n"
+	if text, err := format.Source(got); err != nil || string(text) != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, text, want)
+	}
+	for _, bad := range []Planted{{Function: "f", Old: "+ 1"}, {Function: "T.f", Old: "+ 2"}, {Function: "T.f", Old: "r"}} {
+		bad.File = file
+		if _, err := plant(file, []Planted{bad}); err == nil {
+			t.Errorf("%+v is planted", bad)
+		}
+	}
+}
+
+// TestReadPlanted: what is no fault is an error with its line.
+func TestReadPlanted(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "p.txt")
+	for text, want := range map[string]string{
+		"A1-1 a.go f\n- x\n- y\n+ z\n": "", "A1-1 a.go\n": ":1: ", "# c\n\nA1-1 a.go f\n- x\n+ x\n": ":3: no change", "A1-1 a.go f\n+ x\n": "no change", "- x\n": ":1: ",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		table, err := readPlanted(file)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+		if err == nil && !slices.Equal(table, []Planted{{Row: "A1-1", File: "a.go", Function: "f", Old: "x\ny", New: "z", line: 1}}) {
+			t.Errorf("%q: %+v", text, table)
+		}
+	}
+}
