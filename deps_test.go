@@ -55,6 +55,7 @@ var layers = []struct {
 	{"hal", []string{"nn", "internal/perfetto"}},
 	{"isa", nil},
 	{"sim", []string{"internal/perfetto"}},
+	{"internal/mutants", []string{"testvectors/conformance"}},
 	{"internal/perfetto", nil},
 	{"dsp/internal/float", nil},
 	{"dsp/internal/energy", []string{"isa"}},
