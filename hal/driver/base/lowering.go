@@ -94,6 +94,9 @@ type compiler struct {
 func (c compiler) graph(m *nn.Model) *graph.Graph {
 	g := graph.New(m)
 	g.Table, g.Called = c.table, c.nesting > 0
+	if l, ok := c.Lowering.(Legalized); ok {
+		g.Leaves = l.Leaves
+	}
 	return g
 }
 

@@ -77,6 +77,11 @@ func (middleEnd) Passes() graph.Pipeline { return lower.Table().Passes }
 // Facts implements base.Legalized.
 func (middleEnd) Facts() []legal.Fact { return lower.Table().Facts() }
 
+// Leaves implements base.Legalized.
+func (d middleEnd) Leaves(g *graph.Graph, op *nn.Operation, pass string) bool {
+	return base.Leaves(lower.Table(), d.cfg.Lowerings, g, op, pass)
+}
+
 // Check implements base.Lowering.
 func (d middleEnd) Check(g *graph.Graph) base.Checker {
 	return lower.New(g, d.cfg.Lowerings)

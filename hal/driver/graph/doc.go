@@ -13,11 +13,21 @@
 //	expand transposed convolution  transposeconv.go  a CONV_2D of the image with zeros between its pixels
 //	selections to GATHER  selection.go  RESIZE_NEAREST_NEIGHBOR and MIRROR_PAD are GATHERs of rows and columns
 //	SPLIT to SLICE        selection.go  a SLICE of each output
+//	expand recurrent cells  recurrent.go  RNN, LSTM, SVDF and their sequences are products and functions, step after step
+//	expand normalizations  normalize.go  L2 pool, L2, local response and instance normalization are sums of squares
+//	expand bilinear resize  matmul.go    weighted sums of gathered rows and columns
+//	BATCH_MATMUL to FULLY_CONNECTED  matmul.go  a FULLY_CONNECTED of each pair of matrices
+//	expand functions      elementary.go  PRELU, HARD_SWISH and ELU are sums and products
+//	comparisons to GREATER  elementary.go  EQUAL, GREATER and GREATER_EQUAL of six comparisons
+//	PACK and PAD_V2 to CONCATENATION  elementary.go  of reshaped inputs, or of constants around the input
 //	axis last             axis.go       operations along an axis work along the last one
 //	join reduced axes     axis.go       reductions of axes that are not neighbours reduce one
 //	explicit padding      padding.go     SAME and VALID become numbers
 //	fuse activations      activation.go  RELU, RELU1 and RELU6 join the operation before them
 //	remove dead operations  dead.go      what nobody reads is not computed
+//
+// An expansion replaces what the device leaves to it (Graph.Leaves, which asks the table of package
+// legal); those on reals compute in TENSOR_FLOAT32 (expand.go).
 //
 // Analyses (analysis.go) are values computed from a graph: who reads what, when a
 // value is needed, which operands share their bytes. They hold until the graph

@@ -18,10 +18,14 @@ type Graph struct {
 	// helps to compute. Statistics are reported by it.
 	Origin []int
 
+	// Leaves reports whether the device leaves an operation to a pass that expands it; nil leaves
+	// all.
+	Leaves func(g *Graph, op *nn.Operation, pass string) bool
 	// Called is set for subgraphs that IF and WHILE call: the shapes of inputs come with a call.
 	Called bool
 
-	bound bool // shapes are those of an execution, and so is which inputs are left out
+	pass  *Pass // that runs
+	bound bool  // shapes are those of an execution, and so is which inputs are left out
 	model []nn.Operation
 }
 
@@ -46,7 +50,7 @@ func FromSubgraph(s *nn.Subgraph) *Graph {
 // Clone returns a graph that can be changed without changing g.
 func (g *Graph) Clone() *Graph {
 	c := FromSubgraph(&g.Subgraph)
-	c.Table, c.Relaxed, c.Called, c.Origin, c.model, c.bound = g.Table, g.Relaxed, g.Called, slices.Clone(g.Origin), g.model, g.bound
+	c.Table, c.Relaxed, c.Called, c.Leaves, c.Origin, c.model, c.bound = g.Table, g.Relaxed, g.Called, g.Leaves, slices.Clone(g.Origin), g.model, g.bound
 	return c
 }
 

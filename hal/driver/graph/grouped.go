@@ -55,14 +55,22 @@ func expandGroupedConv(g *Graph) (changed bool, err error) {
 	})
 }
 
-// expand replaces each operation of a type for which rewrite returns true by those that it
-// has emitted.
-func (g *Graph) expand(t nn.OperationType, rewrite func(r *rewriter, op *nn.Operation) bool) (changed bool, err error) {
+// expansion emits what an operation is replaced by, and returns whether it is.
+type expansion func(r *rewriter, op *nn.Operation) bool
+
+// expand replaces operations of a type.
+func (g *Graph) expand(t nn.OperationType, rewrite expansion) (changed bool, err error) {
+	return g.expandAll(map[nn.OperationType]expansion{t: rewrite})
+}
+
+// expandAll replaces operations of several types, of those that the device leaves to the pass.
+func (g *Graph) expandAll(rewrites map[nn.OperationType]expansion) (changed bool, err error) {
 	r := &rewriter{g: g}
 	for i := range g.Operations {
 		op := g.Operations[i]
 		r.now = g.Origin[i]
-		if op.Type == t && rewrite(r, &op) {
+		rewrite := rewrites[op.Type]
+		if rewrite != nil && g.leaves(&op) && rewrite(r, &op) {
 			changed = true
 			continue
 		}
@@ -70,6 +78,12 @@ func (g *Graph) expand(t nn.OperationType, rewrite func(r *rewriter, op *nn.Oper
 	}
 	r.commit()
 	return changed, nil
+}
+
+// leaves reports whether the pass that runs may replace an operation: one that the device would take
+// itself it does not expand.
+func (g *Graph) leaves(op *nn.Operation) bool {
+	return g.Leaves == nil || g.pass == nil || !slices.Contains(g.pass.Expands, op.Type) || g.Leaves(g, op, g.pass.Name)
 }
 
 // emit appends an operation of the one being expanded.

@@ -40,6 +40,13 @@ const (
 	ExpandTransposeConv  = "expand transposed convolution"
 	ExpandSelections     = "selections to GATHER"
 	ExpandSplit          = "SPLIT to SLICE"
+	ExpandNormalizations = "expand normalizations"
+	ExpandFunctions      = "expand functions"
+	ExpandComparisons    = "comparisons to GREATER"
+	ExpandJoins          = "PACK and PAD_V2 to CONCATENATION"
+	ExpandBilinear       = "expand bilinear resize"
+	ExpandBatchMatmul    = "BATCH_MATMUL to FULLY_CONNECTED"
+	ExpandCells          = "expand recurrent cells"
 	AxisLast             = "axis last"
 	JoinReducedAxes      = "join reduced axes"
 	ExplicitPadding      = "explicit padding"
@@ -61,6 +68,16 @@ var passes = []Pass{
 	{Name: ExpandTransposeConv, Run: expandTransposeConv, Expands: []nn.OperationType{nn.OpTransposeConv2D}, Rounds: true, After: []string{ConvertNCHW}},
 	{Name: ExpandSelections, Run: expandSelections, Expands: []nn.OperationType{nn.OpResizeNearestNeighbor, nn.OpMirrorPad}, After: []string{ConvertNCHW}},
 	{Name: ExpandSplit, Run: expandSplit, Expands: []nn.OperationType{nn.OpSplit}, After: []string{ResolveShapes}},
+	// What expansions emit may be expanded itself: cells come first.
+	{Name: ExpandCells, Run: expandCells, Rounds: true, After: []string{ResolveShapes}, Expands: []nn.OperationType{nn.OpRnn, nn.OpUnidirectionalSequenceRnn,
+		nn.OpBidirectionalSequenceRnn, nn.OpLstm, nn.OpUnidirectionalSequenceLstm, nn.OpBidirectionalSequenceLstm, nn.OpSvdf}},
+	{Name: ExpandNormalizations, Run: expandNormalizations, Rounds: true, After: []string{ResolveShapes, ConvertNCHW},
+		Expands: []nn.OperationType{nn.OpL2Pool2D, nn.OpL2Normalization, nn.OpLocalResponseNormalization, nn.OpInstanceNormalization}},
+	{Name: ExpandBilinear, Run: expandBilinear, Rounds: true, After: []string{ResolveShapes, ConvertNCHW}, Expands: []nn.OperationType{nn.OpResizeBilinear}},
+	{Name: ExpandBatchMatmul, Run: expandBatchMatmul, Rounds: true, After: []string{ResolveShapes}, Expands: []nn.OperationType{nn.OpBatchMatmul}},
+	{Name: ExpandFunctions, Run: expandFunctions, Rounds: true, After: []string{ResolveShapes}, Expands: []nn.OperationType{nn.OpPrelu, nn.OpHardSwish, nn.OpElu}},
+	{Name: ExpandComparisons, Run: expandComparisons, After: []string{ResolveShapes}, Expands: []nn.OperationType{nn.OpLess, nn.OpLessEqual, nn.OpNotEqual}},
+	{Name: ExpandJoins, Run: expandJoins, After: []string{ResolveShapes}, Expands: []nn.OperationType{nn.OpPack, nn.OpPadV2}},
 	{Name: AxisLast, Run: axisLast, After: []string{ResolveShapes}},
 	{Name: JoinReducedAxes, Run: joinReducedAxes, After: []string{ResolveShapes}},
 	// SAME depends on the size of the image.
@@ -110,6 +127,7 @@ func (l Pipeline) Bound() Pipeline {
 // graph, unless it is nil.
 func (l Pipeline) Run(g *Graph, observe func(pass string, changed bool, g *Graph)) error {
 	for i := range l {
+		g.pass = &l[i]
 		changed, err := l[i].Run(g)
 		if err != nil {
 			return fmt.Errorf("%s: %w", l[i].Name, err)

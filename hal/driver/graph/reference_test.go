@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,7 +22,7 @@ import (
 // a sample of the corpus, which has images in NCHW order and constant operands, and
 // random graphs, which have activations behind other operations.
 func TestPassesKeepResults(t *testing.T) {
-	changes := map[string]int{}
+	changes, constant := map[string]int{}, map[nn.OperationType]bool{}
 	random, err := randgraph.NewGenerator(7, regexp.MustCompile("^(ADD|SUB|MUL|CONV_2D|FULLY_CONNECTED|AVERAGE_POOL_2D|TRANSPOSE|RESHAPE|RELU.*)$"))
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +39,7 @@ func TestPassesKeepResults(t *testing.T) {
 			t.Errorf("%q changed none of the random graphs", name)
 		}
 	}
-	expanded := regexp.MustCompile("__(grouped_conv2d|transpose_conv2d|resize_nearest|mirror_pad|split_|softmax_v1_2|l2_norm|local_response|argm|mean|reduce_)")
+	expanded := regexp.MustCompile("__(grouped_conv2d|transpose_conv2d|resize_|mirror_pad|split_|softmax_v1_2|l2_|local_response|instance|argm|mean|reduce_|lstm|rnn|svdf|.*sequence|prelu|elu|hard_swish|pack|pad_v2|less|not_equal|batch_matmul)")
 	for k, name := range nnapi.Names() {
 		if k%12 != 0 && !expanded.MatchString(name) {
 			continue
@@ -56,14 +57,61 @@ func TestPassesKeepResults(t *testing.T) {
 				inputs = append(inputs, v.Data)
 			}
 			keepsResult(t, c.Name, c.Model, inputs, changes)
+			if m, rest := withParameters(c.Model, inputs); m != nil {
+				keepsResult(t, c.Name+" with constant parameters", m, rest, changes)
+				for i := range m.Main.Operations {
+					constant[m.Main.Operations[i].Type] = true
+				}
+			}
+		}
+	}
+	for _, op := range []nn.OperationType{nn.OpLstm, nn.OpUnidirectionalSequenceLstm, nn.OpBidirectionalSequenceLstm, nn.OpBidirectionalSequenceRnn, nn.OpSvdf} {
+		if !constant[op] {
+			t.Errorf("no model has %s with constant parameters", op)
 		}
 	}
 	for _, name := range []string{graph.ConvertNCHW, graph.FoldConstants, graph.ExpandGroupedConv, graph.ExpandTransposeConv,
-		graph.ExpandSelections, graph.ExpandSplit, graph.AxisLast, graph.JoinReducedAxes} {
+		graph.ExpandSelections, graph.ExpandSplit, graph.ExpandNormalizations, graph.ExpandFunctions, graph.ExpandComparisons,
+		graph.ExpandJoins, graph.ExpandBilinear, graph.ExpandCells, graph.AxisLast, graph.JoinReducedAxes} {
 		if changes[name] == 0 {
 			t.Errorf("%q changed none of the models", name)
 		}
 	}
+}
+
+// withParameters is a model whose optional operands are constants or left out, instead of inputs, nil if
+// it has none.
+func withParameters(m *nn.Model, inputs [][]byte) (*nn.Model, [][]byte) {
+	c := *m
+	c.Main.Operands = slices.Clone(m.Main.Operands)
+	optional := map[uint32]bool{}
+	for i := range m.Main.Operations {
+		op := &m.Main.Operations[i]
+		if a, err := opspec.ModelView(&m.Main).Bind(op); err == nil {
+			for k, x := range op.Inputs {
+				optional[x] = optional[x] || a.Optional(k)
+			}
+		}
+	}
+	c.Main.Inputs = nil
+	var rest [][]byte
+	found := false
+	for i, x := range m.Main.Inputs {
+		switch o := &c.Main.Operands[x]; {
+		case !optional[x]:
+			c.Main.Inputs, rest = append(c.Main.Inputs, x), append(rest, inputs[i])
+			continue
+		case len(inputs[i]) == 0:
+			o.Lifetime = nn.NoValue
+		default:
+			o.Lifetime, o.Data = nn.ConstantCopy, inputs[i]
+		}
+		found = true
+	}
+	if !found {
+		return nil, nil
+	}
+	return &c, rest
 }
 
 // keepsResult runs a model before and after all passes and counts those that changed

@@ -129,7 +129,7 @@ func (g *Graph) Stages() ([]*Stage, error) {
 
 // part makes a stage of operations from to to-1.
 func (g *Graph) part(from, to int) *Stage {
-	p := &Graph{Table: g.Table, Relaxed: g.Relaxed, Called: g.Called, Origin: g.Origin[from:to], model: g.model}
+	p := &Graph{Table: g.Table, Relaxed: g.Relaxed, Called: g.Called, Leaves: g.Leaves, Origin: g.Origin[from:to], model: g.model}
 	p.Name, p.Operations, p.Operands = g.Name, g.Operations[from:to], slices.Clone(g.Operands)
 	inside, after := make([]bool, len(g.Operands)), make([]bool, len(g.Operands))
 	seen := make([]bool, len(g.Operands))

@@ -25,7 +25,7 @@ func refuses(why string) legal.Action[*Lowering] { return legal.Refuse[*Lowering
 
 // passes make a model canonical for the GPU.
 var passes = graph.NewPipeline(graph.ResolveShapes, graph.FoldConstants, graph.ConvertNCHW, graph.CancelTransposes,
-	graph.ExplicitPadding, graph.FuseActivations, graph.RemoveDeadOperations)
+	graph.ExpandBatchMatmul, graph.ExplicitPadding, graph.FuseActivations, graph.RemoveDeadOperations)
 
 // Table says what the GPU takes.
 var Table = sync.OnceValue(func() *legal.Table[*Lowering] {
@@ -53,7 +53,9 @@ var productRows = []legal.Row[*Lowering]{
 	{Operations: legal.Ops(nn.OpLstm, nn.OpUnidirectionalSequenceLstm, nn.OpBidirectionalSequenceLstm), Types: legal.Floats, Action: takes((*Lowering).lstm), Rules: []legal.Rule{maxSequence}},
 	{Operations: legal.Ops(nn.OpSvdf), Types: legal.Floats, Action: takes((*Lowering).svdf)},
 	{Operations: legal.Ops(nn.OpQuantized16bitLstm, nn.OpQuantizedLstm), Types: legal.All, Action: refuses("cells of 8-bit weights and 16-bit states have no kernel on this GPU")},
-	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.All, Action: refuses("products of two computed matrices have no kernel on this GPU")},
+	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Floats.Or(legal.Of(nn.TensorQuant8AsymmSigned)),
+		Action: legal.Expand[*Lowering](graph.ExpandBatchMatmul, nn.OpFullyConnected, nn.OpConcatenation, nn.OpSlice, nn.OpReshape, nn.OpTranspose)},
+	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Integers, Action: refuses("products of integers of 32 bits have no kernel on this GPU")},
 }
 
 // elementwiseRows name the function of a row's kernel.

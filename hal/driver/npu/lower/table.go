@@ -26,7 +26,7 @@ func refuses(why string) legal.Action[*Lowering] { return legal.Refuse[*Lowering
 
 // passes make a model canonical for the NPU.
 var passes = graph.NewPipeline(graph.ResolveShapes, graph.FoldConstants, graph.ConvertNCHW, graph.CancelTransposes,
-	graph.ExpandGroupedConv, graph.ExpandTransposeConv, graph.ExpandSelections, graph.ExpandSplit,
+	graph.ExpandGroupedConv, graph.ExpandTransposeConv, graph.ExpandSelections, graph.ExpandSplit, graph.ExpandBatchMatmul,
 	graph.AxisLast, graph.JoinReducedAxes, graph.ExplicitPadding, graph.FuseActivations, graph.RemoveDeadOperations)
 
 // Table says what the NPU takes.
@@ -43,6 +43,8 @@ var productRows = []row{
 		Rules: []legal.Rule{sumsFit, maxTaps, paddingRegisters, maxBatches, maxPatches, maxMultiplied, maxProducts, outputScale}},
 	{Operations: legal.Ops(nn.OpGroupedConv2D), Types: legal.Bytes, Action: expands(graph.ExpandGroupedConv, nn.OpConv2D, nn.OpConcatenation, nn.OpSlice), Rules: []legal.Rule{sumsFit}},
 	{Operations: legal.Ops(nn.OpTransposeConv2D), Types: legal.Bytes, Action: expands(graph.ExpandTransposeConv, nn.OpConv2D, nn.OpConcatenation, nn.OpReverse), Rules: []legal.Rule{sumsFit}},
+	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Of(nn.TensorQuant8AsymmSigned),
+		Action: expands(graph.ExpandBatchMatmul, nn.OpFullyConnected, nn.OpConcatenation, nn.OpSlice, nn.OpReshape, nn.OpTranspose)},
 	{Operations: legal.Ops(nn.OpFullyConnected), Types: legal.Bytes, Action: takes((*Lowering).fullyConnected), Rules: []legal.Rule{sumsFit, maxProducts, outputScale}},
 	{Operations: legal.Ops(nn.OpAveragePool2D), Types: legal.Bytes, Action: takes(pooling(true)), Rules: []legal.Rule{maxPaddedAverage, maxPoolWindow, paddingRegisters, maxBatches, maxPatches, maxAverage}},
 	{Operations: legal.Ops(nn.OpMaxPool2D), Types: legal.Bytes, Action: takes(pooling(false)), Rules: []legal.Rule{maxPoolWindow, paddingRegisters, maxBatches, maxPatches}},
@@ -104,7 +106,7 @@ var refusedRows = []row{
 	{Operations: legal.Ops(nn.OpRoiAlign, nn.OpRoiPooling, nn.OpHeatmapMaxKeypoint), Types: legal.Bytes, Action: refuses("the NPU has no addresses that depend on data")},
 	{Operations: legal.Ops(nn.OpHashtableLookup), Types: moved, Action: refuses("the NPU does not search for keys")},
 	{Operations: legal.Ops(nn.OpQuantized16bitLstm, nn.OpQuantizedLstm), Types: legal.Bytes, Action: refuses("cells with 16-bit states have no expansion")},
-	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Of(nn.TensorInt32, nn.TensorQuant8AsymmSigned), Action: refuses("the array multiplies by constants")},
+	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Integers, Action: refuses("the NPU multiplies bytes")},
 	{Operations: legal.Ops(nn.OpDequantize), Types: legal.All, Action: refuses("the NPU has no floating point")},
 	{Operations: legal.Ops(nn.OpRank), Types: legal.All, Action: refuses("the NPU has no scalars")},
 	{Operations: legal.Ops(nn.OpIf, nn.OpWhile), Types: legal.All, Action: legal.Control[*Lowering]()},
