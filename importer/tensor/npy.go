@@ -16,15 +16,24 @@ var npyTypes = map[nn.OperandType]string{
 	nn.TensorQuant8SymmPerChannel: "|i1", nn.TensorQuant16Symm: "<i2", nn.TensorQuant16Asymm: "<u2",
 }
 
-// WriteNpy writes a dense tensor of type t.
-func WriteNpy(w io.Writer, t nn.OperandType, dims []uint32, data []byte) error {
+// Array is a dense tensor of type t as NumPy has it.
+func Array(t nn.OperandType, dims []uint32, data []byte) (*npy.Array, error) {
 	descr, ok := npyTypes[t]
 	if !ok {
-		return fmt.Errorf("%v has no .npy type", t)
+		return nil, fmt.Errorf("%v has no .npy type", t)
 	}
-	a := npy.Array{Descr: descr, Data: data}
+	a := &npy.Array{Descr: descr, Data: data}
 	for _, d := range dims {
 		a.Shape = append(a.Shape, int(d))
+	}
+	return a, nil
+}
+
+// WriteNpy writes a dense tensor of type t.
+func WriteNpy(w io.Writer, t nn.OperandType, dims []uint32, data []byte) error {
+	a, err := Array(t, dims, data)
+	if err != nil {
+		return err
 	}
 	return a.Write(w)
 }
@@ -34,6 +43,10 @@ func decodeNpy(data []byte, o *nn.Operand) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return decodeArray(a, o)
+}
+
+func decodeArray(a *npy.Array, o *nn.Operand) ([]byte, error) {
 	var wide *integers
 	for i := range integerWidths {
 		if w := &integerWidths[i]; w.descr == a.Descr && o.Type == nn.TensorInt32 {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/importer/npy"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
@@ -16,10 +17,12 @@ import (
 
 // output collects the tensors of a command and writes them when it succeeded.
 type output struct {
-	dir   string
+	dir   string   // or an .npz file
 	made  []string // folders that were not there, from the outermost on
 	files map[string][]byte
 	order []string
+	// arrays are the tensors of an .npz file.
+	arrays []npy.Named
 }
 
 // OpenOutput makes the folder now, so that a bad path fails before the work. Discard, which
@@ -29,6 +32,14 @@ func OpenOutput(dir string) (*output, error) {
 		return nil, nil
 	}
 	o := &output{dir: dir, files: map[string][]byte{}}
+	if o.isArchive() {
+		f, err := CreateFile(dir) // fails now where it cannot be written
+		if err != nil {
+			return nil, Usage(err)
+		}
+		f.Discard()
+		return o, nil
+	}
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
 		if _, err := os.Lstat(at); !errors.Is(err, fs.ErrNotExist) {
 			break
@@ -44,6 +55,9 @@ func OpenOutput(dir string) (*output, error) {
 	}
 	return o, nil
 }
+
+// isArchive reports whether all tensors go to one file.
+func (o *output) isArchive() bool { return filepath.Ext(o.dir) == ".npz" }
 
 // Discard removes the folders that the output has made, but those with files.
 func (o *output) Discard() {
@@ -83,11 +97,20 @@ func (o *output) AddTensors(device string, operands []*nn.Operand, data [][]byte
 }
 
 func (o *output) addTensor(device string, i int, t nn.OperandType, dims []uint32, data []byte) error {
-	var b bytes.Buffer
-	if err := tensor.WriteNpy(&b, t, dims, data); err != nil {
+	a, err := tensor.Array(t, dims, data)
+	if err != nil {
 		return fmt.Errorf("output %d: %w", i, err)
 	}
-	name := fmt.Sprintf("%s.out%d.npy", device, i)
+	name := fmt.Sprintf("%s.out%d", device, i)
+	if o.isArchive() {
+		o.arrays = append(o.arrays, npy.Named{Name: name, Array: a})
+		return nil
+	}
+	var b bytes.Buffer
+	if err := a.Write(&b); err != nil {
+		return fmt.Errorf("output %d: %w", i, err)
+	}
+	name += ".npy"
 	o.files[name] = b.Bytes()
 	o.order = append(o.order, name)
 	return nil
@@ -97,6 +120,13 @@ func (o *output) addTensor(device string, i int, t nn.OperandType, dims []uint32
 func (o *output) Commit() error {
 	if o == nil {
 		return nil
+	}
+	if o.isArchive() {
+		var b bytes.Buffer
+		if err := npy.WriteArchive(&b, o.arrays); err != nil {
+			return err
+		}
+		return WriteFile(o.dir, b.Bytes())
 	}
 	for _, name := range o.order {
 		if err := WriteFile(filepath.Join(o.dir, name), o.files[name]); err != nil {

@@ -68,7 +68,7 @@ Without --input the inputs are reproducible noise.`,
 		ValidArgsFunction: cli.CompleteFiles("tflite"),
 	}
 	fl := cmd.Flags()
-	fl.StringSliceVar(&f.inputs, "input", nil, "picture, .npy or raw tensor, one per input (default: reproducible noise)")
+	fl.StringSliceVar(&f.inputs, "input", nil, "picture, .npy or raw tensor, one per input, or one .npz for all (default: reproducible noise)")
 	fl.StringVar(&f.outputDir, "output", "", "write the output tensors as .npy files to this folder")
 	f.trace.Add(fl)
 	f.profile.Add(fl)
@@ -196,21 +196,12 @@ func npuExec(a *cli.App, path string, f *npuExecFlags, socGiven bool) error {
 // readInputs reads a tensor for each operand, or makes noise where there are
 // no files.
 func readInputs(operands []*nn.Operand, files []string, norm tensor.Normalization) ([][]byte, error) {
-	if len(files) > 0 && len(files) != len(operands) {
-		return nil, fmt.Errorf("%d inputs, --input gives %d", len(operands), len(files))
+	if len(files) > 0 {
+		return tensor.ReadAll(files, operands, norm)
 	}
 	var inputs [][]byte
 	for i, o := range operands {
-		b := []byte(nil)
-		if len(files) == 0 {
-			b = tensor.Synthetic(o, 0x9E3779B9^uint32(i))
-		} else {
-			var err error
-			if b, err = tensor.Read(files[i], o, norm); err != nil {
-				return nil, fmt.Errorf("input %d: %w", i, err)
-			}
-		}
-		inputs = append(inputs, b)
+		inputs = append(inputs, tensor.Synthetic(o, 0x9E3779B9^uint32(i)))
 	}
 	return inputs, nil
 }

@@ -81,27 +81,26 @@ func NewForm(m *nn.Model, f *Flags) (*Form, error) {
 	}
 	g := &m.Main
 	positions := nnrt.GivenInputs(m)
-	if len(f.Inputs) > 0 && len(f.Inputs) != len(positions) {
-		return nil, cli.Usage(fmt.Errorf("%s has %d inputs, --input gives %d", m.Name, len(positions), len(f.Inputs)))
-	}
 	if f.Normalized {
 		if err := checkNormalization(g, positions, f); err != nil {
 			return nil, cli.Usage(err)
 		}
 	}
 	var given [][]byte
-	for k, i := range positions {
-		if len(f.Inputs) == 0 {
-			given = append(given, tensor.SyntheticInput(g, i, 0x9E3779B9^uint32(i)))
-			continue
-		}
-		b, err := tensor.Read(f.Inputs[k], &g.Operands[g.Inputs[i]], f.Norm)
-		if err != nil {
-			return nil, cli.Usage(fmt.Errorf("input %d: %w", k, err))
-		}
-		given = append(given, b)
-	}
 	var err error
+	if len(f.Inputs) > 0 {
+		var operands []*nn.Operand
+		for _, i := range positions {
+			operands = append(operands, &g.Operands[g.Inputs[i]])
+		}
+		if given, err = tensor.ReadAll(f.Inputs, operands, f.Norm); err != nil {
+			return nil, cli.Usage(fmt.Errorf("%s: %w", m.Name, err))
+		}
+	} else {
+		for _, i := range positions {
+			given = append(given, tensor.SyntheticInput(g, i, 0x9E3779B9^uint32(i)))
+		}
+	}
 	w.Inputs, err = nnrt.NewStates(m).Inputs(given)
 	return w, err
 }
@@ -112,7 +111,7 @@ func checkNormalization(g *nn.Subgraph, positions []int, f *Flags) error {
 	if !(f.Norm.Std > 0) {
 		return fmt.Errorf("--std %v: want a number above 0", f.Norm.Std)
 	}
-	for k, path := range f.Inputs {
+	for k, path := range f.Inputs[:min(len(f.Inputs), len(positions))] {
 		t := g.Operands[g.Inputs[positions[k]]].Type
 		if real := t == nn.TensorFloat32 || t == nn.TensorFloat16; real && tensor.IsPicture(path) {
 			return nil
