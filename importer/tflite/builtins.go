@@ -20,6 +20,7 @@ type builtin struct {
 	// outputs are one where they are not given.
 	inputs, outputs [2]int
 	options         string // the table of the schema that its options are read from
+	complex         int    // what it does with complex numbers
 	convert         func(c *conversion)
 	// lacks says why NNAPI has no form of an operator without convert.
 	lacks string
@@ -33,7 +34,7 @@ var builtins = sync.OnceValue(func() map[int]*builtin {
 	rows := map[int]*builtin{}
 	for _, family := range [][]builtin{
 		convBuiltins, mathBuiltins, activationBuiltins, shapeBuiltins, sliceBuiltins, indexBuiltins, reduceBuiltins, recurrentBuiltins,
-		controlBuiltins, quantizationBuiltins, absentBuiltins,
+		controlBuiltins, quantizationBuiltins, signalBuiltins, absentBuiltins,
 	} {
 		for i := range family {
 			r := &family[i]
@@ -106,7 +107,7 @@ func (g *graph) operator(i int, op table) {
 		}
 		c.bindInputs(op, row)
 		c.readOptions(op, row)
-		row.convert(c)
+		c.convertParts(row)
 		if c.given != len(c.outTensors) {
 			g.Failf("%d of %d outputs have a value", c.given, len(c.outTensors))
 		}
@@ -264,6 +265,9 @@ func (c *conversion) out(k int) nn.Operand {
 // give makes x the value of output k, converted to its type and quantization.
 func (c *conversion) give(k int, x uint32) {
 	t := c.outTensors[k]
+	if scale, ok := c.unsigned16(t); ok {
+		x = c.inSteps(x, scale)
+	}
 	y := c.To(x, c.out(k))
 	if y == x {
 		c.ShapeLike(y, x)

@@ -11,12 +11,12 @@ import (
 
 // shapeBuiltins are the operators of shape and data movement but those that take parts.
 var shapeBuiltins = []builtin{
-	{code: 22, name: "RESHAPE", version: 1, inputs: [2]int{1, 2}, options: "ReshapeOptions", convert: reshape},
-	{code: 43, name: "SQUEEZE", version: 2, inputs: [2]int{1, 1}, options: "SqueezeOptions", convert: squeeze},
-	{code: 70, name: "EXPAND_DIMS", version: 1, inputs: [2]int{2, 2}, convert: expandDims},
-	{code: 39, name: "TRANSPOSE", version: 7, inputs: [2]int{2, 2}, convert: transpose},
-	{code: 2, name: "CONCATENATION", version: 4, inputs: [2]int{1, many}, options: "ConcatenationOptions", convert: concatenation},
-	{code: 83, name: "PACK", version: 4, inputs: [2]int{1, many}, options: "PackOptions", convert: pack},
+	{code: 22, name: "RESHAPE", version: 1, inputs: [2]int{1, 2}, complex: complexEach, options: "ReshapeOptions", convert: reshape},
+	{code: 43, name: "SQUEEZE", version: 2, inputs: [2]int{1, 1}, complex: complexEach, options: "SqueezeOptions", convert: squeeze},
+	{code: 70, name: "EXPAND_DIMS", version: 1, inputs: [2]int{2, 2}, complex: complexEach, convert: expandDims},
+	{code: 39, name: "TRANSPOSE", version: 7, inputs: [2]int{2, 2}, complex: complexEach, convert: transpose},
+	{code: 2, name: "CONCATENATION", version: 4, inputs: [2]int{1, many}, complex: complexEach, options: "ConcatenationOptions", convert: concatenation},
+	{code: 83, name: "PACK", version: 4, inputs: [2]int{1, many}, complex: complexEach, options: "PackOptions", convert: pack},
 	{code: 34, name: "PAD", version: 4, inputs: [2]int{2, 2}, convert: pad},
 	{code: 60, name: "PADV2", version: 4, inputs: [2]int{3, 3}, convert: padV2},
 	{code: 100, name: "MIRROR_PAD", version: 3, inputs: [2]int{2, 2}, options: "MirrorPadOptions", convert: mirrorPad},

@@ -9,11 +9,11 @@ import (
 
 // sliceBuiltins are the operators that take parts of a tensor, or walk an axis backwards.
 var sliceBuiltins = []builtin{
-	{code: 49, name: "SPLIT", version: 4, inputs: [2]int{2, 2}, outputs: [2]int{1, many}, options: "SplitOptions", convert: split},
-	{code: 102, name: "SPLIT_V", version: 2, inputs: [2]int{3, 3}, outputs: [2]int{1, many}, options: "SplitVOptions", convert: splitV},
-	{code: 88, name: "UNPACK", version: 4, inputs: [2]int{1, 1}, outputs: [2]int{1, many}, options: "UnpackOptions", convert: unpack},
-	{code: 65, name: "SLICE", version: 6, inputs: [2]int{3, 3}, convert: sliceOperator},
-	{code: 45, name: "STRIDED_SLICE", version: 8, inputs: [2]int{4, 4}, options: "StridedSliceOptions", convert: stridedSlice},
+	{code: 49, name: "SPLIT", version: 4, inputs: [2]int{2, 2}, complex: complexEach, outputs: [2]int{1, many}, options: "SplitOptions", convert: split},
+	{code: 102, name: "SPLIT_V", version: 2, inputs: [2]int{3, 3}, complex: complexEach, outputs: [2]int{1, many}, options: "SplitVOptions", convert: splitV},
+	{code: 88, name: "UNPACK", version: 4, inputs: [2]int{1, 1}, complex: complexEach, outputs: [2]int{1, many}, options: "UnpackOptions", convert: unpack},
+	{code: 65, name: "SLICE", version: 6, inputs: [2]int{3, 3}, complex: complexEach, convert: sliceOperator},
+	{code: 45, name: "STRIDED_SLICE", version: 8, inputs: [2]int{4, 4}, complex: complexEach, options: "StridedSliceOptions", convert: stridedSlice},
 	{code: 105, name: "REVERSE_V2", version: 3, inputs: [2]int{2, 2}, convert: reverse},
 }
 

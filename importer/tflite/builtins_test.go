@@ -228,16 +228,19 @@ func TestBuiltins(t *testing.T) {
 		}
 	}
 	for _, r := range builtins() { // those of control flow have tests of their own
-		if r.convert != nil && !tested[r.name] && !slices.ContainsFunc(controlBuiltins, func(b builtin) bool { return b.name == r.name }) {
+		if r.convert != nil && !tested[r.name] && !slices.ContainsFunc(slices.Concat(controlBuiltins, signalBuiltins), func(b builtin) bool { return b.name == r.name }) {
 			t.Errorf("%s has no test", r.name)
 		}
 		if (r.convert == nil) == (r.lacks == "") {
 			t.Errorf("%s has neither a conversion nor a reason, or both", r.name)
 		}
 	}
-	for name := range customs {
-		if !tested[name] {
+	for name, r := range customs {
+		if r.convert != nil && !tested[name] {
 			t.Errorf("%s has no test", name)
+		}
+		if (r.convert == nil) == (r.lacks == "") {
+			t.Errorf("%s has neither a conversion nor a reason, or both", name)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package tflite
 
 import (
+	"encoding/binary"
 	"math"
 
 	"github.com/nnsoc/nnsoc/nn"
@@ -9,6 +10,50 @@ import (
 // customs are the custom operators that NNAPI has operations for, by name.
 var customs = map[string]*builtin{
 	"TFLite_Detection_PostProcess": {name: "TFLite_Detection_PostProcess", version: 1, inputs: [2]int{3, 3}, outputs: [2]int{4, 4}, convert: detectionPostProcess},
+	"Convolution2DTransposeBias":   {name: "Convolution2DTransposeBias", version: 1, inputs: [2]int{3, 3}, outputs: [2]int{1, 1}, convert: transposeConvBias},
+	"MaxPoolingWithArgmax2D":       {name: "MaxPoolingWithArgmax2D", lacks: noIndices},
+	"MaxUnpooling2D":               {name: "MaxUnpooling2D", lacks: noUnpooling},
+	"TransformTensorBilinear":      {name: "TransformTensorBilinear", lacks: noSampling},
+	"TransformLandmarks":           {name: "TransformLandmarks", lacks: noSampling},
+	"Landmarks2TransformMatrix":    {name: "Landmarks2TransformMatrix", lacks: noLandmarks},
+}
+
+// Why other operators of MediaPipe's segmentation and holistic networks have no form.
+const (
+	noIndices   = "NNAPI's pooling does not say where the greatest elements are"
+	noUnpooling = "NNAPI puts no elements among zeros where indices say"
+	noSampling  = "NNAPI samples images along no transformation"
+	noLandmarks = "NNAPI derives no transformation from landmarks"
+)
+
+// transposeConvBias is MediaPipe's transposed convolution with a bias: input, weights
+// [out, h, w, in] and bias. Its options are TensorFlow Lite's structure of a transposed
+// convolution: padding (1 SAME, 2 VALID), width and height of the stride, each of 32 bits.
+func transposeConvBias(c *conversion) {
+	if len(c.custom) < 12 {
+		c.Failf("its options have %d bytes, 12 needed", len(c.custom))
+	}
+	option := func(i int) int64 { return int64(int32(binary.LittleEndian.Uint32(c.custom[4*i:]))) }
+	scheme, sw, sh := option(0), option(1), option(2)
+	if sw < 1 || sh < 1 || sw > 1<<10 || sh > 1<<10 {
+		c.Failf("strides %d and %d", sh, sw)
+	}
+	p := c.product(0, 1, 2, 0, []int64{1, 2, 3})
+	x, w := c.Dims(p.x), c.Dims(p.w)
+	if len(x) != 4 || len(w) != 4 {
+		c.Failf("input %v with weights %v", x, w)
+	}
+	var padding, h, v int64
+	switch scheme {
+	case 1:
+		padding, h, v = nn.PaddingSame, int64(x[1])*sh, int64(x[2])*sw
+	case 2:
+		padding, h, v = nn.PaddingValid, (int64(x[1])-1)*sh+int64(w[1]), (int64(x[2])-1)*sw+int64(w[2])
+	default:
+		c.Failf("padding %d", scheme)
+	}
+	c.give(0, c.Emit(nn.OpTransposeConv2D, p.out, p.x, p.w, p.bias, c.Int32Tensor(int64(x[0]), h, v, int64(w[0])), c.Int32Scalar(padding),
+		c.Int32Scalar(sw), c.Int32Scalar(sh), c.Int32Scalar(0), c.BoolScalar(false)))
 }
 
 // detectionPostProcess decodes boxes and suppresses those that overlap better
@@ -48,6 +93,9 @@ func detectionPostProcess(c *conversion) {
 	if background != 0 && background != 1 {
 		c.Failf("scores of %d classes, its options say %d", dims[2], classes)
 	}
+	if background == 0 { // class 0 is the background in NNAPI, which is never found
+		scores = c.Pad(*c.Operand(scores), scores, [][2]int64{{}, {}, {1, 0}}, none)
+	}
 	n := integer(need("max_detections"))
 	if n < 1 || n > 1<<20 {
 		c.Failf("%d detections", n)
@@ -62,7 +110,7 @@ func detectionPostProcess(c *conversion) {
 		scores, boxes, anchors, real("y_scale"), real("x_scale"), real("h_scale"), real("w_scale"),
 		c.BoolScalar(or("use_regular_nms", 0) != 0), c.Int32Scalar(n),
 		c.Int32Scalar(integer(need("max_classes_per_detection"))), c.Int32Scalar(integer(or("detections_per_class", 100))),
-		real("nms_score_threshold"), real("nms_iou_threshold"), c.BoolScalar(background == 1))
+		real("nms_score_threshold"), real("nms_iou_threshold"), c.BoolScalar(false))
 	for k, from := range []int{1, 2, 0, 3} { // boxes, classes, scores, count
 		c.give(k, results[from])
 	}

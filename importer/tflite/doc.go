@@ -22,6 +22,9 @@
 // 8-bit types is REQUANTIZE of nnsoc's vendor extension, one operation that no
 // partition can split.
 //
+// COMPLEX64 is a pair of float32 tensors, and a Fourier transform a product of matrices
+// (builtins_signal.go).
+//
 // Variable tensors and resource variables become inputs and outputs at the end
 // of the lists, paired in nn.Model.States. IF and WHILE become NNAPI's; their
 // subgraphs are converted for the shapes of each use. CALL_ONCE is run by the

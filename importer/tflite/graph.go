@@ -30,7 +30,9 @@ type graph struct {
 	initial bool // the subgraph of a CALL_ONCE
 	// handles are the names of resource variables by tensor.
 	handles map[int]string
-	where   string
+	// imaginaries are the imaginary parts of complex tensors, whose value is the real part.
+	imaginaries map[int]uint32
+	where       string
 }
 
 // unforeseen begins the error of a file that its operator's conversion does not
@@ -85,6 +87,9 @@ func (g *graph) takeOutputs() {
 	}
 	for k := range outputs.n {
 		t := g.tensorAt("output", k, outputs.int(k))
+		if g.isComplex(t) {
+			g.Failf("output %d has complex numbers, which NNAPI lacks", k)
+		}
 		x := g.load(t)
 		if list, ok := g.Wide[x]; ok {
 			g.Failf("output %d is the constant %v, which does not fit 32 bits", k, list)

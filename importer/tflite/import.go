@@ -113,7 +113,7 @@ func (g *graph) convertMain() (err error) {
 		name := tensor.text("name")
 		names = append(names, fmt.Sprintf("%q", name))
 		o, ok := g.declare(t)
-		if !ok {
+		if !ok || g.isComplex(t) {
 			im.refused[place{0, -1 - k}] = refusal{"input " + fmt.Sprintf("%q", name), "is a tensor of type " + typeName(tensor.int("type")) + ", which NNAPI lacks"}
 			o.Type = nn.TensorInt32
 		}
@@ -150,7 +150,7 @@ func (im *importer) open(index int) (*graph, error) {
 		return nil, &Error{Err: fmt.Errorf("subgraphs are used more than %d times", maxSubgraphs)}
 	}
 	t := im.root.tableAt("subgraphs", index)
-	g := &graph{Graph: lowering.New(&im.budget), im: im, index: index, table: t, handles: map[int]string{}}
+	g := &graph{Graph: lowering.New(&im.budget), im: im, index: index, table: t, handles: map[int]string{}, imaginaries: map[int]uint32{}}
 	count := t.tables("tensors")
 	g.tensors, g.value = make([]table, count), make([]uint32, count)
 	for i := range count {

@@ -50,7 +50,7 @@ var typesOfTensors = [...]tensorType{
 	typeString:     {"STRING", 0, 0},
 	typeBool:       {"BOOL", nn.TensorBool8, 8},
 	typeInt16:      {"INT16", nn.TensorInt32, 16},
-	typeComplex64:  {"COMPLEX64", 0, 0},
+	typeComplex64:  {"COMPLEX64", nn.TensorFloat32, 64},
 	typeInt8:       {"INT8", nn.TensorQuant8AsymmSigned, 8},
 	typeFloat64:    {"FLOAT64", nn.TensorFloat32, 64},
 	typeComplex128: {"COMPLEX128", 0, 0},
@@ -113,8 +113,39 @@ func (g *graph) declare(t int) (o nn.Operand, ok bool) {
 		return o, false
 	}
 	o.Type = typesOfTensors[code].nnapi
+	if _, ok := g.unsigned16(t); ok {
+		o.Type = nn.TensorFloat32
+		return o, true
+	}
 	g.quantize(&o, t, code)
 	return o, true
+}
+
+// unsigned16 is the scale of an int16 tensor whose zero point is the least value: 16 bits
+// without a sign. NNAPI has no operation that gives TENSOR_QUANT16_ASYMM, so such a tensor is
+// held as the reals that it stands for, rounded to its steps.
+func (g *graph) unsigned16(t int) (scale float32, ok bool) {
+	if g.tensors[t].int("type") != typeInt16 {
+		return 0, false
+	}
+	q, ok := g.tensors[t].table("quantization")
+	if !ok {
+		return 0, false
+	}
+	scales, zeros := q.vector("scale"), q.vector("zero_point")
+	if scales.n != 1 || zeros.n != 1 || zeros.int(0) != math.MinInt16 {
+		return 0, false
+	}
+	if scale = scales.float(0); !(scale > 0) || math.IsInf(float64(scale), 1) {
+		g.Failf("tensor %d: scale 0 is %v", t, scale)
+	}
+	return scale, true
+}
+
+// inSteps rounds reals to what 16 bits without a sign hold.
+func (g *graph) inSteps(x uint32, scale float32) uint32 {
+	steps := g.Clamp(g.Round(g.Binary(nn.OpDiv, g.As(x, nn.TensorFloat32), g.Real(scale))), 0, math.MaxUint16)
+	return g.Binary(nn.OpMul, steps, g.Real(scale))
 }
 
 // template is declare for a tensor of an operator.
@@ -200,6 +231,9 @@ func (g *graph) load(t int) uint32 {
 		return g.openState(t)
 	}
 	o := g.template(t)
+	if g.isComplex(t) && data != nil {
+		g.Refusef("tensor %q is a constant of complex numbers", o.Name)
+	}
 	shape := g.fileShape(t)
 	if data == nil && nn.Elements(shape) != 0 {
 		g.Failf("tensor %d (%q) is read before it is written", t, o.Name)
@@ -215,7 +249,15 @@ func (g *graph) load(t int) uint32 {
 	}
 	var wide []int64
 	o.Lifetime = nn.ConstantReference
-	o.Data, wide = g.convertElements(data, g.tensors[t].int("type"))
+	if scale, ok := g.unsigned16(t); ok {
+		g.Spend(2 * int64(len(data)))
+		for i := 0; i < len(data); i += 2 {
+			v := float32(int(int16(binary.LittleEndian.Uint16(data[i:])))-math.MinInt16) * scale
+			o.Data = binary.LittleEndian.AppendUint32(o.Data, math.Float32bits(v))
+		}
+	} else {
+		o.Data, wide = g.convertElements(data, g.tensors[t].int("type"))
+	}
 	x := g.Add(o)
 	g.value[t] = x
 	g.SetShape(x, shape)
