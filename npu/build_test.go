@@ -297,6 +297,13 @@ func BenchmarkMobileNetV1(b *testing.B) {
 			}
 		}
 	})
+	b.Run("timing", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := c.Run(p, r, Options{TimingOnly: true}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 	b.Run("functional", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := c.Run(p, r, Options{Functional: true}); err != nil {

@@ -304,3 +304,55 @@ func TestEnergy(t *testing.T) {
 		}
 	}
 }
+
+// TestTimingOnly: without arithmetic the report is the same, and nothing is written.
+func TestTimingOnly(t *testing.T) {
+	for _, preset := range []string{"ethos-u55-128", "ethos-u65-512", "pixel4"} {
+		c := mustCore(t, preset)
+		for i, l := range []layer{conv(16, 16, 24, 40, 3, 1), conv(9, 9, 32, 32, 3, 2).dw(), conv(1, 1, 64, 100, 1, 1)} {
+			m := newMachine(c.Spec(), uint64(i))
+			l.ofm = mapBytes(l.ih, l.iw, l.ic, 1, l.b16in)
+			m.emit(t, l)
+			p := m.program(t)
+			var reports [2]*sim.Report
+			var arena [2][]byte
+			for k, only := range []bool{false, true} {
+				arena[k] = make([]byte, l.ofm+mapBytes(l.oh, l.ow, l.oc, l.out, l.b16))
+				var err error
+				if reports[k], err = c.Run(p, &Regions{m.flash, arena[k]}, Options{TimingOnly: only}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if d := cmp.Diff(reports[0], reports[1]); d != "" {
+				t.Errorf("%s, layer %d: %s", preset, i, d)
+			}
+			if bytes.Equal(arena[0], arena[1]) || !bytes.Equal(arena[1], make([]byte, len(arena[1]))) {
+				t.Errorf("%s, layer %d: the arithmetic was not left out", preset, i)
+			}
+		}
+	}
+	if _, err := mustCore(t, "pixel4").Run(&Program{}, &Regions{}, Options{TimingOnly: true, Functional: true}); err == nil {
+		t.Error("a run of nothing")
+	}
+}
+
+// TestRegionCounters: bytes of memories and cycles of units of the regions add up to those of
+// the run.
+func TestRegionCounters(t *testing.T) {
+	s := specOf(t, "ethos-u55-128")
+	r := runLayer(t, s, conv(16, 16, 24, 40, 3, 1))
+	sums := map[string]int64{}
+	for _, g := range r.Regions {
+		for _, c := range g.Counters {
+			sums[c.Name] += c.Value
+		}
+	}
+	if len(sums) != 2+2*len(s.Memories) {
+		t.Errorf("regions count %v", sums)
+	}
+	for _, c := range r.Counters {
+		if n, ok := sums[c.Name]; ok && n != c.Value || ok && c.Value == 0 && c.Name != "flash_write_bytes" {
+			t.Errorf("%s: %d of the regions, %d of the run", c.Name, n, c.Value)
+		}
+	}
+}

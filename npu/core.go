@@ -39,6 +39,9 @@ type Regions [NumRegions][]byte
 type Options struct {
 	// Functional skips the timing model: same bytes, an empty report.
 	Functional bool
+	// TimingOnly skips the arithmetic of kernels: the same report, and bytes that mean nothing.
+	// What weights are is not looked at.
+	TimingOnly bool
 	// ConvSingle makes OP_CONV round once, half up, where the hardware's mode
 	// 0 rounds twice. TensorFlow Lite's int8 kernels do that.
 	ConvSingle bool
@@ -84,6 +87,9 @@ func (c *Core) Spec() *Spec { return &c.spec }
 func (c *Core) Run(p *Program, r *Regions, o Options) (*sim.Report, error) {
 	if err := c.checkProgram(p, r, o); err != nil {
 		return nil, err
+	}
+	if o.TimingOnly && o.Functional {
+		return nil, errors.New("npu: run: functional and timing only leave nothing to do")
 	}
 	st := o.State
 	switch {
@@ -172,8 +178,10 @@ func (st *State) step(index int, cmd ethosu.Command, r *Regions, t *timer, left 
 		if err := st.hz.kernel(o, st.spec, index); err != nil {
 			return false, err
 		}
-		if err := st.engine.Execute(o); err != nil {
-			return false, err
+		if !st.timingOnly {
+			if err := st.engine.Execute(o); err != nil {
+				return false, err
+			}
 		}
 		t.op(o)
 	case ethosu.OpDMAStart:

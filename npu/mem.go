@@ -20,6 +20,9 @@ type memory struct {
 	beatBytes             int
 	readBeats, writeBeats int64
 	charged               float64 // energy of level that a region has been charged
+
+	readName, writeName       string // of the counters of bytes
+	chargedRead, chargedWrite int64  // bytes that a region has been charged
 }
 
 // run is a regular series of equal byte runs.
@@ -130,7 +133,11 @@ func (m *memory) access(clock *sim.Clock, at int64, r run, kind mem.Kind) int64 
 func placeRegions(s *Spec, ms []memory, levels []mem.Level, r *Regions) (base [NumRegions]uint64, stream uint64) {
 	next := make([]uint64, len(ms))
 	for i := range ms {
-		ms[i] = memory{spec: &s.Memories[i], reason: sim.StallScratchpad, beatBytes: s.BeatBytes()}
+		readName, writeName := ms[i].readName, ms[i].writeName
+		if ms[i].spec != &s.Memories[i] || readName == "" {
+			readName, writeName = s.Memories[i].Name+"_read_bytes", s.Memories[i].Name+"_write_bytes"
+		}
+		ms[i] = memory{spec: &s.Memories[i], reason: sim.StallScratchpad, beatBytes: s.BeatBytes(), readName: readName, writeName: writeName}
 		m := ms[i].spec
 		ms[i].rate = [2]float64{m.limited(m.Reads, m.ReadLatency, s.BeatBytes()), m.limited(m.Writes, m.WriteLatency, s.BeatBytes())}
 		if s.Memories[i].OffChip {

@@ -93,6 +93,7 @@ func (t *timer) block(b *block, prev *kernel) job {
 	// MAC array; elementwise operations use only the output unit.
 	elements := (b.y1 - b.y0) * (b.x1 - b.x0) * (b.z1 - b.z0)
 	out := s.outputCycles(o, elements)
+	t.events.outputActive += out
 	var j job
 	accFree := older.outEnd
 	if o.Kind == state.Elementwise {
@@ -103,6 +104,7 @@ func (t *timer) block(b *block, prev *kernel) job {
 	work := out
 	if o.Kind != state.Elementwise {
 		work = s.macCycles(o, b.y1-b.y0, b.x1-b.x0, b.z1-b.z0)
+		t.events.macActive += work
 		if b.index == 0 {
 			j.macStart += s.fill()
 		}

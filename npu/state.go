@@ -23,6 +23,8 @@ type State struct {
 	hz      hazards
 	op      state.Op
 	timer   timer
+
+	timingOnly bool
 }
 
 // NewState makes a state in front of memories: entries take the place of the Spec's
@@ -45,6 +47,7 @@ func (st *State) begin(p *Program, r *Regions, o Options) {
 	clear(m.SHRAM)
 	m.TablesLost = false
 	st.engine.ConvSingle, st.engine.Cache = o.ConvSingle, &p.weights
+	st.timingOnly = o.TimingOnly
 	st.hz = newHazards(st.spec, r)
 	st.timer.begin(st.spec, &o, st.memories, r)
 }

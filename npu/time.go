@@ -43,6 +43,7 @@ type timer struct {
 	pending   [4]write   // output blocks whose write is still to be issued
 	npending  int
 	events    events
+	charged   events // what regions have been charged of them
 }
 
 // kernel is what later commands need to know of an operation.
@@ -107,6 +108,7 @@ func (t *timer) region(id int) {
 // chargeTraffic charges the off-chip bytes and the energy of attached memories
 // since the last call to the current region.
 func (t *timer) chargeTraffic() {
+	t.chargeLocal()
 	var total int64
 	for i := range t.mems {
 		m := &t.mems[i]

@@ -41,6 +41,42 @@ type Operation struct {
 	Stalls   sim.StallTable   // of a command, adds up to Cycles
 	TimeFs   int64
 	EnergyPJ float64
+	Work     Work // of a command
+}
+
+// Work is what the units of the NPU and its ports did for a command.
+type Work struct {
+	MACActive, OutputActive int64     // cycles
+	Ports                   []Traffic // as Result.Ports
+}
+
+// Traffic is the bytes read from and written to the memory of a port.
+type Traffic struct{ Read, Written int64 }
+
+// Utilization is the share of the multipliers' cycles, while a command ran, that went into its
+// multiply-accumulates.
+func (o *Operation) Utilization(s *npu.Spec) float64 {
+	return float64(o.NPU.MACs) / float64(max(o.Cycles, 1)*int64(s.MACsPerCycle()))
+}
+
+// PaddingWaste is the share of the multipliers' cycles, while the array worked, that went into
+// what pads micro-blocks, channels and taps.
+func (o *Operation) PaddingWaste(s *npu.Spec) float64 {
+	if o.Work.MACActive == 0 || o.NPU.MACs == 0 {
+		return 0
+	}
+	return 1 - min(1, float64(o.NPU.MACs)/float64(o.Work.MACActive*int64(s.MACsPerCycle())))
+}
+
+// counters reads the work of a region: two units, then reads and writes of each memory.
+func (w *Work) counters(list []sim.Counter, memories int) {
+	if len(list) < 2+2*memories {
+		return
+	}
+	w.MACActive, w.OutputActive = list[0].Value, list[1].Value
+	for i := range memories {
+		w.Ports = append(w.Ports, Traffic{list[2+2*i].Value, list[3+2*i].Value})
+	}
 }
 
 func (r *Result) addNPU(step int, operations []npu.Operation, rep *sim.Report, spec *npu.Spec) {
@@ -64,6 +100,7 @@ func (r *Result) addNPU(step int, operations []npu.Operation, rep *sim.Report, s
 		}
 		o := &r.Operations[first+g.ID]
 		o.Cycles, o.Stalls, o.EnergyPJ, o.TimeFs = g.Cycles, g.Stalls, g.EnergyPJ, int64(clock.At(g.Cycles))
+		o.Work.counters(g.Counters, len(spec.Memories))
 	}
 }
 

@@ -128,6 +128,8 @@ func (s *Session) prepareCPU(st *step) error {
 type Options struct {
 	// Functional computes the tensors only: no cycles, no energy.
 	Functional bool
+	// TimingOnly computes no tensors on the NPU: the same times, and outputs that mean nothing.
+	TimingOnly bool
 	// ConvSingle makes the NPU's convolutions round once, as TensorFlow Lite's
 	// int8 kernels do; the hardware rounds twice.
 	ConvSingle bool
@@ -183,7 +185,7 @@ func (s *Session) runNPU(st *step, index int, values [][]byte, o Options, r *Res
 	for _, x := range st.Inputs {
 		copy(st.regions[1][s.net.Tensors[x].Offset:], values[x])
 	}
-	c := npu.Options{Functional: o.Functional, ConvSingle: o.ConvSingle, MaxWork: o.MaxWork}
+	c := npu.Options{Functional: o.Functional, TimingOnly: o.TimingOnly, ConvSingle: o.ConvSingle, MaxWork: o.MaxWork}
 	if o.Span != nil {
 		base, first := r.TimeFs, len(r.Operations)
 		c.Span = func(s sim.Span) {

@@ -31,6 +31,8 @@ type npuExecFlags struct {
 	trace       measure.TraceFlags
 	profile     measure.ProfileFlags
 	functional  bool
+	timingOnly  bool
+	csv         string
 	singleRound bool
 	operations  bool
 	estimator   string
@@ -58,6 +60,10 @@ With --estimator vela nothing is timed: cycles are those that Vela's own perform
 estimates for each operation, as in the column NPU of its per-layer table where it has not cut
 the operation into slices.
 
+With --timing-only kernels compute nothing: the same cycles, sooner, and no outputs. --csv writes
+the operations in the columns of Vela's per-layer table. In JSON, "pmu" has the names of Arm's
+events of the performance monitor.
+
 Without --input the inputs are reproducible noise.`,
 		Example: "  nnsoc npu exec net_vela.tflite\n  nnsoc npu exec net_vela.tflite --input picture.png --operations\n  nnsoc npu exec net_vela.tflite --input in0.npy,in1.npy --output tensors --json\n  nnsoc npu exec net_vela.tflite --estimator vela --operations",
 		Args:    cli.OneFile("compiled network"),
@@ -73,6 +79,8 @@ Without --input the inputs are reproducible noise.`,
 	f.trace.Add(fl)
 	f.profile.Add(fl)
 	fl.BoolVar(&f.functional, "functional", false, "compute the tensors only: no cycles, no energy")
+	fl.BoolVar(&f.timingOnly, "timing-only", false, "count cycles only: no arithmetic on the NPU, no outputs")
+	fl.StringVar(&f.csv, "csv", "", "write the operations to this file, in the columns of Vela's per-layer table")
 	fl.BoolVar(&f.singleRound, "single-rounding", false, "convolutions round once, as TensorFlow Lite's int8 kernels; the hardware rounds twice")
 	fl.BoolVar(&f.operations, "operations", false, "list the operations with their cycles")
 	fl.StringVar(&f.estimator, "estimator", "", "estimate cycles instead of simulating them: vela")
@@ -92,6 +100,10 @@ func npuExec(a *cli.App, path string, f *npuExecFlags, socGiven bool) error {
 	switch {
 	case f.estimator != "" && f.estimator != "vela":
 		return cli.Usage(fmt.Errorf("--estimator %q: there is vela", f.estimator))
+	case f.timingOnly && (f.functional || f.estimator != "" || f.outputDir != ""):
+		return cli.Usage(fmt.Errorf("--timing-only computes no tensors, --functional, --estimator and --output go without it"))
+	case f.csv != "" && f.functional:
+		return cli.Usage(fmt.Errorf("--csv needs times, --functional has none"))
 	case f.estimator != "" && (f.functional || f.trace.File+f.profile.File != ""):
 		return cli.Usage(fmt.Errorf("--estimator gives cycles without a simulation, --functional, --trace and --profile go without it"))
 	}
@@ -148,7 +160,7 @@ func npuExec(a *cli.App, path string, f *npuExecFlags, socGiven bool) error {
 		return err
 	}
 	defer profile.Discard()
-	o := inference.Options{Functional: f.functional || f.estimator != "", ConvSingle: f.singleRound, MaxWork: f.limit}
+	o := inference.Options{Functional: f.functional || f.estimator != "", TimingOnly: f.timingOnly, ConvSingle: f.singleRound, MaxWork: f.limit}
 	if timeline != nil {
 		o.Span = func(device string, s hal.Span) {
 			name := s.Name
@@ -171,8 +183,10 @@ func npuExec(a *cli.App, path string, f *npuExecFlags, socGiven bool) error {
 		res.EstimateVela()
 	}
 	operands := inference.Operands(net, net.Outputs)
-	if err := out.AddTensors("npu", operands, res.Outputs); err != nil {
-		return err
+	if !f.timingOnly {
+		if err := out.AddTensors("npu", operands, res.Outputs); err != nil {
+			return err
+		}
 	}
 	if err := out.Commit(); err != nil {
 		return err
@@ -185,8 +199,19 @@ func npuExec(a *cli.App, path string, f *npuExecFlags, socGiven bool) error {
 	}
 	r := newNPUReport(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), config, there, net, res)
 	r.Accelerator = accelerator.String()
-	r.Functional, r.Estimator = f.functional, f.estimator
-	r.outputs(operands, res.Outputs)
+	r.Functional, r.TimingOnly, r.Estimator = f.functional, f.timingOnly, f.estimator
+	if !f.timingOnly {
+		r.outputs(operands, res.Outputs)
+	}
+	if f.csv != "" {
+		table, err := perLayer(net, res, &there.Spec)
+		if err != nil {
+			return err
+		}
+		if err := cli.WriteFile(f.csv, table); err != nil {
+			return err
+		}
+	}
 	if a.JSON {
 		return cli.PrintJSON(a.Out, r)
 	}
@@ -214,6 +239,7 @@ type npuReport struct {
 	SoC           string            `json:"soc"`
 	Steps         string            `json:"steps"`
 	Functional    bool              `json:"functional,omitempty"`
+	TimingOnly    bool              `json:"timing_only,omitempty"`
 	Estimator     string            `json:"estimator,omitempty"` // of the cycles; without, they are simulated
 	Cycles        int64             `json:"cycles"`
 	ActiveCycles  int64             `json:"active_cycles"`
@@ -225,6 +251,7 @@ type npuReport struct {
 	Stalls        map[string]int64  `json:"stalls"`
 	AXI           []axiPort         `json:"axi"`
 	Counters      map[string]int64  `json:"counters"`
+	PMU           map[string]int64  `json:"pmu,omitempty"` // events of Arm's performance monitor
 	Operations    []npuOperation    `json:"operations"`
 	Outputs       []npuOutputTensor `json:"outputs"`
 
@@ -243,24 +270,37 @@ type axiPort struct {
 // npuOperation is a command that starts work, or an operator of the CPU. Shapes
 // are height, width, depth.
 type npuOperation struct {
-	Index    int              `json:"index"`
-	Step     int              `json:"step"`
-	Device   string           `json:"device"`
-	Name     string           `json:"name"`
-	Offset   *int             `json:"offset,omitempty"` // bytes from the start of the commands
-	IFM      *[3]int          `json:"ifm,omitempty"`
-	IFM2     *[3]int          `json:"ifm2,omitempty"`
-	OFM      *[3]int          `json:"ofm,omitempty"`
-	Kernel   *[2]int          `json:"kernel,omitempty"`
-	Stride   *[2]int          `json:"stride,omitempty"`
-	Block    *[3]int          `json:"block,omitempty"`
-	MACs     int64            `json:"macs,omitempty"`
-	Bytes    int              `json:"bytes,omitempty"` // of a copy
-	Cycles   int64            `json:"cycles"`
-	TimeUs   float64          `json:"time_us"`
-	EnergyUJ float64          `json:"energy_uj"`
-	BoundBy  string           `json:"bound_by,omitempty"`
-	Stalls   map[string]int64 `json:"stalls,omitempty"` // adds up to cycles
+	Index  int     `json:"index"`
+	Step   int     `json:"step"`
+	Device string  `json:"device"`
+	Name   string  `json:"name"`
+	Offset *int    `json:"offset,omitempty"` // bytes from the start of the commands
+	IFM    *[3]int `json:"ifm,omitempty"`
+	IFM2   *[3]int `json:"ifm2,omitempty"`
+	OFM    *[3]int `json:"ofm,omitempty"`
+	Kernel *[2]int `json:"kernel,omitempty"`
+	Stride *[2]int `json:"stride,omitempty"`
+	Block  *[3]int `json:"block,omitempty"`
+	MACs   int64   `json:"macs,omitempty"`
+	// Of the multipliers: the share of the operation's cycles that its multiply-accumulates
+	// take, and of the array's that pad micro-blocks, channels and taps.
+	Utilization  float64          `json:"utilization,omitempty"`
+	PaddingWaste float64          `json:"padding_waste,omitempty"`
+	Traffic      []portTraffic    `json:"traffic,omitempty"`
+	Bytes        int              `json:"bytes,omitempty"` // of a copy
+	Cycles       int64            `json:"cycles"`
+	TimeUs       float64          `json:"time_us"`
+	EnergyUJ     float64          `json:"energy_uj"`
+	BoundBy      string           `json:"bound_by,omitempty"`
+	Stalls       map[string]int64 `json:"stalls,omitempty"` // adds up to cycles
+}
+
+// portTraffic is the bytes of an operation through a port.
+type portTraffic struct {
+	Port         int    `json:"port"`
+	Memory       string `json:"memory"`
+	ReadBytes    int64  `json:"read_bytes"`
+	WrittenBytes int64  `json:"written_bytes"`
 }
 
 type npuOutputTensor struct {
@@ -283,13 +323,14 @@ func newNPUReport(name string, c *soc.Config, m *inference.Machine, n *vela.Netw
 	for _, c := range res.Counters {
 		r.Counters[c.Name] = c.Value
 	}
+	r.PMU = pmu(res)
 	for i := range res.Operations {
-		r.Operations = append(r.Operations, newNPUOperation(i, &res.Operations[i]))
+		r.Operations = append(r.Operations, newNPUOperation(i, &res.Operations[i], &m.Spec))
 	}
 	return r
 }
 
-func newNPUOperation(index int, x *inference.Operation) npuOperation {
+func newNPUOperation(index int, x *inference.Operation, s *npu.Spec) npuOperation {
 	o := npuOperation{Index: index, Step: x.Step, Device: "npu", Name: x.NPU.Name, MACs: x.NPU.MACs, Bytes: x.NPU.Bytes,
 		Cycles: x.Cycles, TimeUs: cli.Microseconds(x.TimeFs), EnergyUJ: x.EnergyPJ / 1e6}
 	if x.CPU {
@@ -304,6 +345,14 @@ func newNPUOperation(index int, x *inference.Operation) npuOperation {
 	}
 	if x.NPU.OFM != [3]int{} {
 		o.IFM, o.OFM, o.Kernel, o.Stride, o.Block = &x.NPU.IFM, &x.NPU.OFM, &x.NPU.Kernel, &x.NPU.Stride, &x.NPU.Block
+	}
+	if len(x.Work.Ports) > 0 {
+		o.Utilization, o.PaddingWaste = x.Utilization(s), x.PaddingWaste(s)
+		for i, p := range x.Work.Ports {
+			if p != (inference.Traffic{}) {
+				o.Traffic = append(o.Traffic, portTraffic{i, s.Memories[i].Name, p.Read, p.Written})
+			}
+		}
 	}
 	if x.NPU.IFM2 != [3]int{} {
 		o.IFM2 = &x.NPU.IFM2
@@ -367,7 +416,7 @@ func (r *npuReport) printTimes(w io.Writer) {
 
 func (r *npuReport) printOperations(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "#\tdevice\toperation\toutput\tkernel\tMACs\tcycles\tus\tbound by\t")
+	fmt.Fprintln(t, "#\tdevice\toperation\toutput\tkernel\tMACs\tcycles\tus\tutilization\tpadding\tbytes\tbound by\t")
 	for i := range r.Operations {
 		o := &r.Operations[i]
 		shape, kernel := "-", "-"
@@ -378,7 +427,12 @@ func (r *npuReport) printOperations(w io.Writer) error {
 		case o.Bytes > 0:
 			shape = fmt.Sprintf("%d bytes", o.Bytes)
 		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%d\t%d\t%.2f\t%s\t\n", o.Index, o.Device, o.Name, shape, kernel, o.MACs, o.Cycles, o.TimeUs, o.BoundBy)
+		bytes := int64(0)
+		for _, p := range o.Traffic {
+			bytes += p.ReadBytes + p.WrittenBytes
+		}
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%d\t%d\t%.2f\t%.1f %%\t%.1f %%\t%d\t%s\t\n", o.Index, o.Device, o.Name, shape, kernel, o.MACs, o.Cycles, o.TimeUs,
+			100*o.Utilization, 100*o.PaddingWaste, bytes, o.BoundBy)
 	}
 	return t.Flush()
 }
