@@ -79,7 +79,7 @@ func New(cfg Config, next mem.Level) (*Cache, error) {
 		lineShift: model.Log2(cfg.LineBytes),
 		lineMask:  uint64(cfg.LineBytes - 1),
 	}
-	c.table.init(lines/cfg.Ways, cfg.Ways)
+	c.table.init(lines/cfg.Ways, cfg.Ways, cfg.HashSets)
 	if c.lru {
 		c.quick[mem.Read], c.quick[mem.Prefetch] = uint64(cfg.BytesPerCycle), uint64(cfg.BytesPerCycle)
 		if cfg.Write == WriteBack {
@@ -411,7 +411,7 @@ func (c *Cache) point(at uint32) {
 // pointed points away from an empty line of the set of line ln, else from the one
 // that the tree points to, and answers which.
 func (c *Cache) pointed(ln uint64) uint32 {
-	set, sets := uint32(ln&c.setMask), uint32(len(c.recent))
+	set, sets := uint32(c.setOf(ln)), uint32(len(c.recent))
 	w, n, tree := uint32(0), 1, c.tree[set]
 	for half := uint32(c.ways) >> 1; half > 0; half >>= 1 {
 		n <<= 1

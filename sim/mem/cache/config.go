@@ -38,8 +38,9 @@ type Config struct {
 	Name          string
 	Hz            int64
 	Bytes         int
-	LineBytes     int // power of two
-	Ways          int // Bytes/LineBytes/Ways sets, a power of two
+	LineBytes     int  // power of two
+	Ways          int  // Bytes/LineBytes/Ways sets, a power of two
+	HashSets      bool // higher bits of a line's number are added to its set: strides of a power of two use all sets
 	Replacement   Replacement
 	Write         WritePolicy
 	HitCycles     int        // load to data

@@ -31,14 +31,18 @@ type table struct {
 	recent  []uint32 // by set: the line that was used last
 	first   []uint32 // by place: the line that came last
 	setMask uint64
+	fold    uint   // bits of a line's number that are added to its set, 64: none
 	none    uint32 // index behind all lines: ends the chain of a place
 	ways    int
 }
 
-func (c *table) init(sets, ways int) {
-	n := sets * ways
+func (c *table) init(sets, ways int, hash bool) {
+	n, fold := sets*ways, uint(64)
+	if hash {
+		fold = max(uint(bits.Len(uint(sets-1))), 1)
+	}
 	*c = table{
-		lines: make([]line, n+1), ways: ways, setMask: uint64(sets - 1), none: uint32(n),
+		lines: make([]line, n+1), ways: ways, setMask: uint64(sets - 1), fold: fold, none: uint32(n),
 		first: make([]uint32, 2<<bits.Len(uint(n-1))), recent: make([]uint32, sets),
 	}
 }
@@ -95,10 +99,14 @@ func (c *table) empty(at uint32) {
 	l.tag, l.ready, l.from, l.flags = noTag, 0, 0, 0
 }
 
+// setOf is the set of a line: the low bits of its number, with higher ones added modulo 2 where sets are
+// hashed.
+func (c *table) setOf(ln uint64) uint64 { return (ln ^ ln>>c.fold ^ ln>>(2*c.fold)) & c.setMask }
+
 // take makes the least recently used line of the set of line ln the most recently
 // used.
 func (c *table) take(ln uint64) uint32 {
-	recent := &c.recent[ln&c.setMask]
+	recent := &c.recent[c.setOf(ln)]
 	at := c.lines[*recent].newer
 	*recent = at
 	return at
