@@ -31,7 +31,7 @@ func newHierarchy(s *Spec, dram mem.Level) (*hierarchy, error) {
 		cfg := cache.Config{
 			Name: name, Hz: s.Hz, Bytes: c.Bytes, LineBytes: c.Line, Ways: c.Ways, Write: w,
 			HitCycles: max(c.LatencyCycles-above, 1), BytesPerCycle: min(c.BytesPerCycle, c.Line),
-			Banks: 1, MSHRs: c.MSHRs, Reason: r,
+			Banks: 1, MSHRs: c.MSHRs, Reason: r, HashSets: name == "l0" || name == "l2",
 		}
 		// More than a line per cycle comes from as many banks.
 		for cfg.Banks < 64 && cfg.Banks*2*c.Line <= c.BytesPerCycle {
@@ -232,12 +232,40 @@ func (m *machine) vectorAccess(c *cu, t int64, mask uint64, op *state.Access, la
 	if hold != sim.StallUnit {
 		c.accept, c.hold = max(c.accept, m.clock.Cycle(at)), hold
 	}
+	if port := m.portCycles(mask) - 1; port > 0 {
+		if next := t + port + 1; next > c.accept {
+			c.accept, c.hold = next, sim.StallUnit
+		}
+		// Data waits for the last address, as it does for the last line.
+		if more := port - int64(len(m.lines)-1); more > 0 {
+			done += m.clock.At(t+more) - m.clock.At(t)
+		}
+	}
 	if op.Store {
 		m.count[cntL0Bytes] += int64(len(m.lines)) * int64(min(size, op.Size*bits.OnesCount64(mask)))
 	} else {
 		m.count[cntL0Bytes] += int64(len(m.lines)) * int64(size)
 	}
 	return max(m.clock.Cycle(done), t+1), from
+}
+
+// portCycles is how long the addresses of an access take the port of a compute unit: a few
+// lanes per cycle, more of quads of lanes that share an address.
+func (m *machine) portCycles(mask uint64) int64 {
+	n := bits.OnesCount64(mask)
+	if n <= m.spec.AddressLanes {
+		return 1
+	}
+	shared := 0
+	if m.Block == 0 && m.spec.BroadcastLanes > m.spec.AddressLanes {
+		for q := 0; mask>>q != 0; q += 4 {
+			if a := m.Addr[q : q+4]; mask>>q&15 == 15 && a[0] == a[1] && a[0] == a[2] && a[0] == a[3] {
+				shared += 4
+			}
+		}
+	}
+	x, y := m.spec.AddressLanes, m.spec.BroadcastLanes
+	return int64(((n-shared)*y + shared*x + x*y - 1) / (x * y))
 }
 
 // conflictCycles is how long the LDS banks are taken: a pass serves the lanes

@@ -226,6 +226,36 @@ func TestCoalescing(t *testing.T) {
 	}
 }
 
+// TestAddressPort: a compute unit takes the addresses of an access a few lanes per cycle, more where quads of lanes
+// share one, and an LDS so many bytes per cycle.
+func TestAddressPort(t *testing.T) {
+	const n = 8
+	s := spec()
+	for _, c := range []struct {
+		name         string
+		before, load string
+		each         int64
+	}{
+		{"neighbours", "v_lshlrev_b32 v1, 2, v0", "global_load_dword v%d, v1, s[4:5]", 32 / 4},
+		{"one address", "v_mov_b32 v1, 0", "global_load_dword v%d, v1, s[4:5]", 5},  // 32 / 7, whole cycles
+		{"quads", "v_and_b32 v1, 0x7c, v0", "global_load_dword v%d, v1, s[4:5]", 5}, // of one address each
+		{"pairs", "v_and_b32 v1, 0x7e, v0\nv_lshlrev_b32 v1, 2, v1", "global_load_dword v%d, v1, s[4:5]", 8},
+		{"half of the lanes", "v_lshlrev_b32 v1, 2, v0\ns_mov_b32 exec_lo, 0xffff", "global_load_dword v%d, v1, s[4:5]", 4},
+		{"half of the quads", "v_and_b32 v1, 0x7c, v0\nv_lshlrev_b32 v2, 2, v0\nv_cmp_gt_u32 vcc_lo, 16, v0\nv_cndmask_b32 v1, v1, v2, vcc_lo",
+			"global_load_dword v%d, v1, s[4:5]", 7}, // 16/4 + 16/7
+		{"three lanes", "v_lshlrev_b32 v1, 2, v0\ns_mov_b32 exec_lo, 7", "global_load_dword v%d, v1, s[4:5]", 1},
+	} {
+		load := lines(n, func(i int) string { return strings.ReplaceAll(c.load, "%d", fmt.Sprint(4+i)) })
+		f := form{name: c.name, before: base + c.before, edit: func(s *Spec) { s.AddressLanes, s.BroadcastLanes = 4, 7 }, body: load + "s_waitcnt vmcnt(0)", want: n*c.each + int64(s.L0.LatencyCycles)}
+		f.check(t)
+	}
+	for rate, want := range map[int]int64{128: 1, 88: 2, 64: 2, 32: 4} {
+		f := form{name: fmt.Sprintf("%d bytes of LDS per cycle", rate), before: "v_lshlrev_b32 v1, 2, v0", edit: func(s *Spec) { s.LDSRate = rate },
+			body: lines(n, func(i int) string { return fmt.Sprintf("ds_read_b32 v%d, v1", 2+i) }) + "s_waitcnt lgkmcnt(0)", want: n*want + int64(s.LDSLatency)}
+		f.check(t)
+	}
+}
+
 // TestMemoryForms: waits, counters and the levels that serve an access.
 func TestMemoryForms(t *testing.T) {
 	s := spec()
@@ -282,7 +312,8 @@ func TestOccupancyForms(t *testing.T) {
 		{name: "two by LDS", kernel: func(k *Kernel) { k.VGPRs, k.LDSBytes = 8, 16<<10 }, want: 4 * chain},
 		{name: "one by LDS", kernel: func(k *Kernel) { k.VGPRs, k.LDSBytes = 8, 16<<10+4 }, want: 8 * chain},
 		{name: "two by slots", edit: func(s *Spec) { s.WavesPerSIMD = 2 }, kernel: func(k *Kernel) { k.LDSBytes = 0 }, want: 4 * chain},
-		{name: "four by work-groups", edit: func(s *Spec) { s.WorkgroupsMax = 4 }, kernel: func(k *Kernel) { k.LDSBytes = 0 }, want: 2 * chain},
+		{name: "all at once: a group of one wave needs no barrier", edit: func(s *Spec) { s.WorkgroupsMax = 4 }, kernel: func(k *Kernel) { k.LDSBytes = 0 }, want: chain},
+		{name: "two by work-groups of two waves", edit: func(s *Spec) { s.WorkgroupsMax = 2 }, kernel: func(k *Kernel) { k.LDSBytes = 0 }, size: 64, want: 4 * chain},
 		{name: "two SIMDs, two each", edit: func(s *Spec) { s.SIMDsPerCU, s.WavesPerSIMD = 2, 2 }, kernel: func(k *Kernel) { k.LDSBytes = 0 }, want: 2 * chain},
 	} {
 		f.groups, f.body = 8, body

@@ -58,17 +58,18 @@ func (m *machine) endWave(s *simd, w *wave, t int64) {
 	}
 }
 
-// place starts the next work-group on c at t if it has room.
+// place starts the next work-group on c at t if it has room. A group of one wave needs no
+// barrier, so the limit of groups is for larger ones.
 func (m *machine) place(c *cu, t int64) bool {
-	if m.next >= m.total || c.groups >= m.spec.WorkgroupsMax || c.lds.used+m.p.k.LDSBytes > m.spec.LDSBytes {
-		return false
-	}
-	rows := rowsOf(m.spec, m.p.k)
 	items := 1
 	for i := range 3 {
 		items *= max(m.d.Workgroup[i], 1)
 	}
 	need := (items + m.p.k.WaveSize - 1) / m.p.k.WaveSize
+	if m.next >= m.total || need > 1 && c.groups >= m.spec.WorkgroupsMax || c.lds.used+m.p.k.LDSBytes > m.spec.LDSBytes {
+		return false
+	}
+	rows := rowsOf(m.spec, m.p.k)
 	for i := range c.simds {
 		s := &c.simds[i]
 		need -= min(m.spec.WavesPerSIMD-len(s.waves), (m.spec.VGPRRows-s.rows)/rows)

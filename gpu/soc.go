@@ -20,7 +20,7 @@ func FromSoC(c *soc.Config, p sim.Preference) (Spec, error) {
 		Clusters: g.Clusters, CUsPerCluster: g.CUsPerCluster, SIMDsPerCU: g.SIMDsPerCU, Lanes: g.Lanes,
 		WavesPerSIMD: g.WavesPerSIMD, VGPRRows: g.VGPRRows, VGPRGranule: g.VGPRGranule,
 		MaxWorkgroup: g.MaxWorkgroup, WorkgroupsMax: g.WorkgroupsMax,
-		LDSBytes: g.LDSKiB << 10, LDSBanks: g.LDSBanks, LDSPerCluster: g.LDSPerCluster, LDSLatency: g.LDSCycles,
+		LDSBytes: g.LDSKiB << 10, LDSBanks: g.LDSBanks, LDSPerCluster: g.LDSPerCluster, LDSLatency: g.LDSCycles, LDSRate: g.LDSBytesPerCycle, AddressLanes: g.AddressLanes, BroadcastLanes: g.BroadcastLanes,
 		SALULatency: g.SALUCycles, BranchCycles: g.BranchCycles, BarrierCycles: g.BarrierCycles,
 		LaunchCycles: g.DispatchCycles, WaveLaunch: g.WaveStartCycles, MaxOutstanding: g.MaxOutstanding,
 		Prefetch: g.ICachePrefetch, MemoryNs: g.MemoryNs,
@@ -35,7 +35,9 @@ func FromSoC(c *soc.Config, p sim.Preference) (Spec, error) {
 			s.Vector[k] = Latency{Result: v[0], Issue: v[1]}
 		}
 	}
-	lat(g.VALU.Simple, ClassMove, ClassInt, ClassF32, ClassFMA32, ClassDot)
+	lat(g.VALU.Simple, ClassMove, ClassF32, ClassFMA32)
+	lat(g.VALU.Int, ClassInt)
+	lat(g.VALU.Dot, ClassDot)
 	// A packed instruction does two halves per lane; machines without packed
 	// math take two passes.
 	lat([2]int{g.VALU.Simple[0], g.VALU.Simple[1] * 2 / min(g.VALU.F16Rate, 2)}, ClassF16)

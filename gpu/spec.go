@@ -54,6 +54,7 @@ type Spec struct {
 	LDSBanks       int  // 4 bytes each per cycle
 	LDSPerCluster  bool // one LDS for the cluster rather than one per CU
 	LDSLatency     int
+	LDSRate        int // bytes per cycle of one LDS, at most what its banks give
 	SALULatency    int
 	BranchCycles   int // from a taken branch to the next issue of that wave
 	BarrierCycles  int // from the last arrival to the next issue
@@ -61,6 +62,8 @@ type Spec struct {
 	WaveLaunch     int // cycles between two wave starts on one CU
 	MaxOutstanding int // of one wait counter
 	Prefetch       int // instruction lines fetched ahead of a miss
+	AddressLanes   int // lanes of a vector load or store that a compute unit takes per cycle
+	BroadcastLanes int // the same of quads of lanes with one address
 	Vector         [NumClasses]Latency
 
 	L0     CacheSpec // vector data, per CU
@@ -125,7 +128,7 @@ func DefaultSpec() Spec {
 		Clusters: 2, CUsPerCluster: 3, SIMDsPerCU: 4, Lanes: 32,
 		WavesPerSIMD: 8, VGPRRows: 384, VGPRGranule: 8,
 		MaxWorkgroup: 1024, WorkgroupsMax: 16,
-		LDSBytes: 32 << 10, LDSBanks: 32, LDSPerCluster: true, LDSLatency: 22,
+		LDSBytes: 32 << 10, LDSBanks: 32, LDSPerCluster: true, LDSLatency: 22, LDSRate: 128, AddressLanes: 64, BroadcastLanes: 64,
 		SALULatency: 2, BranchCycles: 4, BarrierCycles: 4,
 		LaunchCycles: 600, WaveLaunch: 4, MaxOutstanding: 63, Prefetch: 4,
 		Vector: RDNA2(),
@@ -170,7 +173,7 @@ func (s *Spec) Validate() error {
 		{"clusters", s.Clusters}, {"cus per cluster", s.CUsPerCluster}, {"simds per cu", s.SIMDsPerCU},
 		{"waves per simd", s.WavesPerSIMD}, {"vgpr rows", s.VGPRRows}, {"vgpr granule", s.VGPRGranule},
 		{"max workgroup", s.MaxWorkgroup}, {"workgroups max", s.WorkgroupsMax}, {"lds banks", s.LDSBanks},
-		{"max outstanding", s.MaxOutstanding},
+		{"max outstanding", s.MaxOutstanding}, {"lds rate", s.LDSRate}, {"address lanes", s.AddressLanes}, {"broadcast lanes", s.BroadcastLanes},
 	}
 	for _, p := range pos {
 		if p.v <= 0 || p.v > 1<<20 {

@@ -159,6 +159,7 @@ func (m *machine) issueLDS(s *simd, w *wave, u *state.Op, pc int32, t int64) {
 		if op.Pair != 0 {
 			n *= 2
 		}
+		busy = max(busy, (n+int64(m.spec.LDSRate)-1)/int64(m.spec.LDSRate))
 		m.count[cntLDSBytes] += n
 		m.count[cntLDSCycles] += busy
 	}

@@ -88,10 +88,14 @@ func (c *chain) add(name string, d sim.Time, mw float64) {
 
 // longest is the longest exit of an idle state that is allowed, -1 without a bound.
 func (c *chain) longest() sim.Time {
-	if c.burst() == nil {
-		return -1
+	bound := sim.Time(-1)
+	if x := c.e.path.CPULatencyUs; x > 0 {
+		bound = us(x)
 	}
-	return us(c.burst().WakeUs)
+	if b := c.burst(); b != nil && (bound < 0 || us(b.WakeUs) < bound) {
+		bound = us(b.WakeUs)
+	}
+	return bound
 }
 
 // burst are the votes of a burst object, nil without one.

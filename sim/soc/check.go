@@ -138,7 +138,7 @@ func (k *checker) gpu(c *Config) {
 	for _, class := range []struct {
 		key   string
 		issue int
-	}{{"simple", g.VALU.Simple[1]}, {"int_mul", g.VALU.IntMul[1]}, {"int64", g.VALU.Int64[1]}, {"special", g.VALU.Special[1]}, {"f64", g.VALU.F64[1]}} {
+	}{{"simple", g.VALU.Simple[1]}, {"int", g.VALU.Int[1]}, {"dot", g.VALU.Dot[1]}, {"int_mul", g.VALU.IntMul[1]}, {"int64", g.VALU.Int64[1]}, {"special", g.VALU.Special[1]}, {"f64", g.VALU.F64[1]}} {
 		if class.issue < 1 {
 			k.fail("gpu.valu."+class.key+"[1]", "%d, want 1 or more", class.issue)
 		}

@@ -145,34 +145,39 @@ type CPUKernels struct {
 // GPU runs RDNA2 code. The hit_cycles of its caches count from the issue of the
 // instruction to the data in the register, the levels above included.
 type GPU struct {
-	Name            string `toml:"name"`
-	Clock           Clock  `toml:"clock"`
-	Clusters        int    `toml:"clusters" range:"1..64"`          // WGPs, or SPs of an Adreno
-	CUsPerCluster   int    `toml:"cus_per_cluster" range:"1..16"`   //
-	SIMDsPerCU      int    `toml:"simds_per_cu" range:"1..16"`      //
-	Lanes           int    `toml:"lanes" range:"32..64"`            // lanes one SIMD executes per cycle
-	WavesPerSIMD    int    `toml:"waves_per_simd" range:"1..32"`    //
-	VGPRRows        int    `toml:"vgpr_rows" range:"64..4096"`      // register file of one SIMD, rows of 32 lanes x 4 bytes
-	VGPRGranule     int    `toml:"vgpr_granule" range:"1..64"`      // registers of a wave32
-	MaxWorkgroup    int    `toml:"max_workgroup" range:"64..4096"`  // lanes
-	WorkgroupsMax   int    `toml:"workgroups_max" range:"1..64"`    // resident per CU
-	LDSKiB          int    `toml:"lds_kib" range:"1..1024"`         // of one LDS
-	LDSBanks        int    `toml:"lds_banks" range:"1..64"`         // 4 bytes each per cycle
-	LDSPerCluster   bool   `toml:"lds_per_cluster"`                 // else one per CU
-	LDSCycles       int    `toml:"lds_cycles" range:"0..10000"`     // issue to data, no conflict
-	SALUCycles      int    `toml:"salu_cycles" range:"0..1000"`     //
-	BranchCycles    int    `toml:"branch_cycles" range:"0..1000"`   // taken branch to the wave's next issue
-	BarrierCycles   int    `toml:"barrier_cycles" range:"0..10000"` // last arrival to next issue
-	DispatchCycles  int    `toml:"dispatch_cycles" range:"0..1000000"`
-	WaveStartCycles int    `toml:"wave_start_cycles" range:"0..10000"` // between two wave starts on one CU
-	MaxOutstanding  int    `toml:"max_outstanding" range:"1..63"`      // of one wait counter
-	ICachePrefetch  int    `toml:"icache_prefetch" range:"0..64"`      // lines fetched ahead of a miss
-	VALU            VALU   `toml:"valu"`
-	L0              Cache  `toml:"l0"`                 // vector data, per CU
-	Scalar          Cache  `toml:"scalar"`             // constants, per cluster
-	ICache          Cache  `toml:"icache"`             // per cluster
-	GL1             *Cache `toml:"gl1" soc:"optional"` // shared by all clusters
-	L2              Cache  `toml:"l2"`                 //
+	Name             string `toml:"name"`
+	Clock            Clock  `toml:"clock"`
+	Clusters         int    `toml:"clusters" range:"1..64"`              // WGPs, or SPs of an Adreno
+	CUsPerCluster    int    `toml:"cus_per_cluster" range:"1..16"`       //
+	SIMDsPerCU       int    `toml:"simds_per_cu" range:"1..16"`          //
+	Lanes            int    `toml:"lanes" range:"32..64"`                // lanes one SIMD executes per cycle
+	WavesPerSIMD     int    `toml:"waves_per_simd" range:"1..32"`        //
+	VGPRRows         int    `toml:"vgpr_rows" range:"64..4096"`          // register file of one SIMD, rows of 32 lanes x 4 bytes
+	VGPRGranule      int    `toml:"vgpr_granule" range:"1..64"`          // registers of a wave32
+	MaxWorkgroup     int    `toml:"max_workgroup" range:"64..4096"`      // lanes
+	WorkgroupsMax    int    `toml:"workgroups_max" range:"1..64"`        // resident per CU
+	LDSKiB           int    `toml:"lds_kib" range:"1..1024"`             // of one LDS
+	LDSBanks         int    `toml:"lds_banks" range:"1..64"`             // 4 bytes each per cycle
+	LDSPerCluster    bool   `toml:"lds_per_cluster"`                     // else one per CU
+	LDSCycles        int    `toml:"lds_cycles" range:"0..10000"`         // issue to data, no conflict
+	LDSBytesPerCycle int    `toml:"lds_bytes_per_cycle" range:"1..4096"` // of one LDS, at most what its banks give
+	SALUCycles       int    `toml:"salu_cycles" range:"0..1000"`         //
+	BranchCycles     int    `toml:"branch_cycles" range:"0..1000"`       // taken branch to the wave's next issue
+	BarrierCycles    int    `toml:"barrier_cycles" range:"0..10000"`     // last arrival to next issue
+	DispatchCycles   int    `toml:"dispatch_cycles" range:"0..1000000"`
+	WaveStartCycles  int    `toml:"wave_start_cycles" range:"0..10000"` // between two wave starts on one CU
+	MaxOutstanding   int    `toml:"max_outstanding" range:"1..63"`      // of one wait counter
+	ICachePrefetch   int    `toml:"icache_prefetch" range:"0..64"`      // lines fetched ahead of a miss
+	AddressLanes     int    `toml:"address_lanes" range:"1..64"`        // lanes of a vector load or store that a CU takes per cycle
+	BroadcastLanes   int    `toml:"broadcast_lanes" range:"1..64"`      // the same of quads of lanes with one address
+	// Texels gives convolutions of floats the form of a library whose tensors are textures.
+	Texels bool   `toml:"texels"`
+	VALU   VALU   `toml:"valu"`
+	L0     Cache  `toml:"l0"`                 // vector data, per CU
+	Scalar Cache  `toml:"scalar"`             // constants, per cluster
+	ICache Cache  `toml:"icache"`             // per cluster
+	GL1    *Cache `toml:"gl1" soc:"optional"` // shared by all clusters
+	L2     Cache  `toml:"l2"`                 //
 	// MemoryNs is what the device's path to DRAM adds to a read, both ways.
 	MemoryNs float64 `toml:"memory_ns" range:"0..10000"`
 	Path     Path    `toml:"path"`
@@ -184,7 +189,9 @@ type GPU struct {
 // VALU is result latency and unit occupancy of a wave32 by instruction class,
 // in cycles: [result, issue].
 type VALU struct {
-	Simple  [2]int `toml:"simple" range:"0..1000"`  // 32-bit ALU, fma, convert, packed, dot
+	Simple  [2]int `toml:"simple" range:"0..1000"`  // 32-bit floats, moves, logic, shifts
+	Int     [2]int `toml:"int" range:"0..1000"`     // 32-bit add, min, max, compare
+	Dot     [2]int `toml:"dot" range:"0..1000"`     // dot products of halves or bytes
 	IntMul  [2]int `toml:"int_mul" range:"0..1000"` // 32-bit multiply, 64-bit multiply-add
 	Int64   [2]int `toml:"int64" range:"0..1000"`   // 64-bit shift and compare
 	Special [2]int `toml:"special" range:"0..1000"` // exp log rcp rsq sqrt sin cos

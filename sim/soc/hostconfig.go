@@ -59,6 +59,9 @@ type Path struct {
 	UnmapUs     float64 `toml:"unmap_us" range:"0..100000"`  // per execution that has mapped buffers
 	RPCUs       float64 `toml:"rpc_us" range:"0..100000"`    // messages to the engine's own system and back, at the reference clock
 	LaunchUs    float64 `toml:"launch_us" range:"0..100000"` // submission to the engine's queue and its interrupt, at the reference clock
+	// CPULatencyUs is the longest exit of the idle states that the driver's request to the CPU leaves while the engine is
+	// awake: a quality of service of power management. Without one all are allowed.
+	CPULatencyUs float64 `toml:"cpu_latency_us" range:"1..1e6" soc:"optional"`
 	// Preempt lets programs of higher priority come in between.
 	Preempt *Preempt `toml:"preempt" soc:"optional"`
 }

@@ -91,9 +91,8 @@ func TestFastRPC(t *testing.T) {
 }
 
 // TestInterceptsOfNNAPI compares the chains of executions that compute next to nothing
-// with published figures: the intercept of a Pixel 3's quantized networks on its DSP, a
-// 4-element ADD on the NPU of an Exynos 2400, and the intercept of a Pixel 3's networks
-// on TensorFlow Lite's GPU delegate.
+// with published figures: the intercept of a Pixel 3's quantized networks on its DSP, and a
+// 4-element ADD on the NPU of an Exynos 2400. TestLoopsOnGPU has those of a GPU.
 func TestInterceptsOfNNAPI(t *testing.T) {
 	for _, x := range []struct {
 		engine soc.Engine
@@ -103,7 +102,6 @@ func TestInterceptsOfNNAPI(t *testing.T) {
 	}{
 		{soc.EngineDSP, 5 * sim.Microsecond, 2400, "intercept of a Pixel 3's networks on its DSP"},
 		{soc.EngineNPU, 10 * sim.Microsecond, 922, "4-element ADD"},
-		{soc.EngineGPU, 10 * sim.Microsecond, 1500, "intercept of a Pixel 3's networks on its GPU"},
 	} {
 		r := soc.Request{Engine: x.engine, Preference: sim.FastSingleAnswer, Buffers: 3, In: 32, Out: 16}
 		e := loop(t, machine(t, "pixel4", nil), r, soc.Outcome{Time: x.work})

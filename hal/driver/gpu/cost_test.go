@@ -41,7 +41,7 @@ func TestCost(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := &cost.Machine{Spec: &spec, MemoryBytesPerSecond: rates.StreamPerSecond, MemoryNs: rates.Alone.Seconds()*1e9 + spec.MemoryNs}
-		d, err := New(Config{Spec: spec, NewMemory: func() (mem.Level, error) { l, _, err := c.NewPath("gpu", 0); return l, err }})
+		d, err := New(Config{Spec: spec, Texels: c.GPU.Texels, NewMemory: func() (mem.Level, error) { l, _, err := c.NewPath("gpu", 0); return l, err }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +64,7 @@ func costErrors(t *testing.T, d *Device, m *cost.Machine, model *nn.Model) (whol
 	if err := lower.Table().Passes.Run(g, nil); err != nil {
 		t.Fatal(err)
 	}
-	prog, err := newProgram(g)
+	prog, err := newProgram(g, d.machine())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,9 @@ import (
 // Config is the device behind the driver.
 type Config struct {
 	Spec core.Spec
+	// Texels gives convolutions of floats the form of a phone's library, whose tensors are
+	// textures: see kernel/texel. Otherwise they are products of matrices with scalar inputs.
+	Texels bool
 	// NewMemory makes what the device's L2 reads from, cold; nil allows only
 	// functional executions.
 	NewMemory func() (mem.Level, error)
@@ -51,7 +54,7 @@ func New(cfg Config) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	identity, err := cache.Fingerprint(cfg.Spec, cfg.Machine)
+	identity, err := cache.Fingerprint(cfg.Spec, cfg.Texels, cfg.Machine)
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +69,11 @@ func New(cfg Config) (*Device, error) {
 		Identity: identity, Operations: own.Table, Extensions: own.Extensions,
 	}, base.NewCompiler(middleEnd{d}))
 	return d, nil
+}
+
+// machine is what lowering knows of the device.
+func (d *Device) machine() lower.Machine {
+	return lower.Machine{Clusters: d.cfg.Spec.Clusters, Texels: d.cfg.Texels}
 }
 
 // middleEnd lowers canonical graphs for a device.
@@ -84,12 +92,12 @@ func (d middleEnd) Leaves(g *graph.Graph, op *nn.Operation, pass string) bool {
 
 // Check implements base.Lowering.
 func (d middleEnd) Check(g *graph.Graph) base.Checker {
-	return lower.New(g, d.cfg.Lowerings)
+	return lower.New(g, d.machine(), d.cfg.Lowerings)
 }
 
 // Lower implements base.Lowering.
 func (d middleEnd) Lower(g *graph.Graph, _ hal.PrepareOptions) (base.Executable, error) {
-	list, err := lower.Graph(g, d.cfg.Lowerings)
+	list, err := lower.Graph(g, d.machine(), d.cfg.Lowerings)
 	if err != nil {
 		return nil, err
 	}

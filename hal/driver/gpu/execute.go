@@ -176,7 +176,7 @@ func (p *executable) WriteListing(w io.Writer) error {
 // WriteSteps implements base.StepWriter: what lowering makes of the graph, which is lowered
 // once more.
 func (p *executable) WriteSteps(w io.Writer) error {
-	list, err := lower.Graph(p.graph, p.dev.cfg.Lowerings)
+	list, err := lower.Graph(p.graph, p.dev.machine(), p.dev.cfg.Lowerings)
 	if err != nil {
 		return err
 	}

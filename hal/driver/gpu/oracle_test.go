@@ -43,7 +43,7 @@ func TestOracleKernels(t *testing.T) {
 		if err := lower.Table().Passes.Run(g, nil); err != nil {
 			t.Fatal(err)
 		}
-		p, err := newProgram(g)
+		p, err := newProgram(g, lower.Machine{Clusters: 2, Texels: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,8 +89,8 @@ func TestOracleKernels(t *testing.T) {
 }
 
 // newProgram lowers a graph and plans it.
-func newProgram(g *graph.Graph) (*plan.Program, error) {
-	list, err := lower.Graph(g, nil)
+func newProgram(g *graph.Graph, m lower.Machine) (*plan.Program, error) {
+	list, err := lower.Graph(g, m, nil)
 	if err != nil {
 		return nil, err
 	}

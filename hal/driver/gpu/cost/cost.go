@@ -21,6 +21,7 @@ type Machine struct {
 // Parts are what a launch takes of each unit, in cycles.
 type Parts struct {
 	Issue  float64 // vector instructions of the busiest SIMD
+	Port   float64 // addresses of vector loads of a compute unit
 	Memory float64 // distinct bytes to and from memory
 	Chain  float64 // loads of a wave that wait for each other, by all waves of a SIMD
 	Fixed  float64 // dispatch, first instruction lines, last stores
@@ -36,7 +37,7 @@ const (
 
 // Cycles is the time of a launch.
 func (p Parts) Cycles() int64 {
-	return int64(p.Issue + memoryShare*p.Memory + chainShare*p.Chain + p.Fixed)
+	return int64(max(p.Issue, p.Port) + memoryShare*p.Memory + chainShare*p.Chain + p.Fixed)
 }
 
 // residency is the waves of a SIMD that hide each other's loads: registers allow the
@@ -52,8 +53,15 @@ func Estimate(m *Machine, w kernel.Work) Parts {
 	half := math.Ceil(32 / float64(s.Lanes))
 	far := m.MemoryNs * float64(s.Hz) / 1e9
 	near := float64(s.L0.LatencyCycles + s.L2.LatencyCycles)
+	loads := w.Loads
+	if w.VectorLoads > 0 {
+		loads = w.VectorLoads
+	}
+	issue := float64(w.Instructions) + float64(w.Dots)*float64(s.Vector[core.ClassDot].Issue-1)
+	perCU := perSIMD * float64(s.SIMDsPerCU)
 	p := Parts{
-		Issue:  perSIMD * float64(w.Instructions) / float64(waves) * half,
+		Issue:  perSIMD * issue / float64(waves) * half,
+		Port:   perCU * float64(loads) / float64(waves) * math.Ceil(32/float64(s.AddressLanes)),
 		Memory: float64(w.ReadBytes+w.WriteBytes) / m.MemoryBytesPerSecond * float64(s.Hz),
 		Chain:  math.Ceil(perSIMD/min(residency, float64(s.WavesPerSIMD))) * float64(w.Chain) * near,
 		Fixed:  float64(s.LaunchCycles) + 2*far,

@@ -69,7 +69,9 @@ type Work struct {
 	ReadBytes    int64 // distinct bytes read, constants included
 	WriteBytes   int64
 	// Chain is the loads of one wave that wait for each other.
-	Chain int
+	Chain       int
+	VectorLoads int64 // of Loads; 0: all are
+	Dots        int64 // of Instructions: dot products
 }
 
 // Add adds the work of another launch.
@@ -80,4 +82,6 @@ func (w *Work) Add(x Work) {
 	w.ReadBytes += x.ReadBytes
 	w.WriteBytes += x.WriteBytes
 	w.Chain += x.Chain
+	w.VectorLoads += x.VectorLoads
+	w.Dots += x.Dots
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/direct"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/gemm"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/move"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/texel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/window"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/nn"
@@ -33,6 +34,8 @@ func (l *Lowering) conv(op *nn.Operation) error {
 		return l.direct(op, &c, direct.Depthwise, 1)
 	case c.Depthwise:
 		return l.depthwise(op, &c, rows)
+	case fits && l.texels(&c, 1):
+		return l.texel(&c, 1)
 	case !fits || gatherFits(&c.Window, rows, c.C) != nil || c.K <= narrow && c.C%4 == 0 && rows >= manyRows:
 		return l.direct(op, &c, direct.Grouped, 1)
 	}
@@ -65,7 +68,41 @@ func (l *Lowering) groupedConv(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
+	if l.constants(c.Filter, c.Bias) && l.texels(&c.Conv, c.Groups) {
+		return l.texel(&c.Conv, c.Groups)
+	}
 	return l.direct(op, &c.Conv, direct.Grouped, c.Groups)
+}
+
+// texelShape is a convolution in the form of package texel.
+func (l *Lowering) texelShape(c *opspec.Conv, groups int) texel.Shape {
+	s := texel.Shape{Window: c.Window, Batches: c.N, InC: c.C, OutC: c.K, Groups: groups}
+	s.Lo, s.Hi = opspec.FloatActRange(c.Act)
+	return s
+}
+
+// texels reports whether a convolution with constant filters takes the form of package texel.
+func (l *Lowering) texels(c *opspec.Conv, groups int) bool {
+	s := l.texelShape(c, groups)
+	t := l.graph.Operands[c.Input].Type
+	return l.machine.Texels && (t == nn.TensorFloat16 || t == nn.TensorFloat32) && s.Fits() && c.N*c.OutH*c.OutW*c.C*c.K > 0
+}
+
+// texel adds a convolution of texels.
+func (l *Lowering) texel(c *opspec.Conv, groups int) error {
+	k := &texel.Kernel{Shape: l.texelShape(c, groups)}
+	var err error
+	if k.In, k.Out, err = l.Pair(c.Input, c.Output); err != nil {
+		return err
+	}
+	if k.Weights, k.Bias, err = l.filter(c.Filter, c.Bias); err != nil {
+		return err
+	}
+	k.Elem, k.In = k.In.Elem, l.inArena(k.In)
+	k.Cut(l.machine.Clusters)
+	l.Pages().Need(0, k.InC*k.Elem.Bytes())
+	l.Add(k, []*layout.Tensor{k.In}, []*layout.Tensor{k.Out})
+	return nil
 }
 
 // transposeConv lowers TRANSPOSE_CONV_2D.

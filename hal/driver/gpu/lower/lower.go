@@ -28,6 +28,7 @@ type Lowering struct {
 	graph   *graph.Graph
 	view    opspec.View
 	relaxed bool
+	machine Machine
 	storage []uint32 // of each operand, see graph.Storage; nil where only support is asked about
 
 	op     int // of the model, being lowered
@@ -35,15 +36,21 @@ type Lowering struct {
 	list   step.List
 }
 
+// Machine is what lowering knows of the GPU.
+type Machine struct {
+	Clusters int
+	Texels   bool // convolutions of floats take the form of package texel
+}
+
 // New begins to lower a graph; first are asked before this driver's own lowerings.
-func New(g *graph.Graph, first []Operation) *Lowering {
+func New(g *graph.Graph, machine Machine, first []Operation) *Lowering {
 	v := g.View()
-	return &Lowering{Legalization: base.Legalize(Table(), first, g, v), graph: g, view: v, relaxed: g.Relaxed, values: map[uint32]*layout.Tensor{}}
+	return &Lowering{Legalization: base.Legalize(Table(), first, g, v), graph: g, view: v, relaxed: g.Relaxed, machine: machine, values: map[uint32]*layout.Tensor{}}
 }
 
 // Graph lowers a graph whose operations are all supported.
-func Graph(g *graph.Graph, first []Operation) (*step.List, error) {
-	l := New(g, first)
+func Graph(g *graph.Graph, machine Machine, first []Operation) (*step.List, error) {
+	l := New(g, machine, first)
 	l.storage = g.Storage()
 	var err error
 	if l.list.Inputs, err = l.clients(g.Inputs, true); err != nil {

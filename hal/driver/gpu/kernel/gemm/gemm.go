@@ -203,8 +203,14 @@ func (k *Kernel) Work() kernel.Work {
 	waves := k.rowTiles() * k.tiles()
 	chunks := k.Taps * k.Depth / per
 	loads := chunks * (k.P + k.Q)
+	dots := 0
+	if k.Elem != layout.F32 {
+		dots = chunks * k.P * k.Q * 4
+	}
 	return kernel.Work{
 		Waves:        waves,
+		VectorLoads:  int64(waves) * int64(chunks*k.Q),
+		Dots:         int64(waves) * int64(dots),
 		Instructions: int64(waves) * int64(chunks*(k.P*k.Q*4+4)+k.P*k.Q*4+60),
 		Loads:        int64(waves) * int64(loads),
 		ReadBytes:    int64(k.Rows)*int64(k.Depth)*int64(k.Elem.Bytes()) + int64(k.tiles()*32*k.Q*k.Taps)*int64(k.Depth*k.Elem.Bytes()),

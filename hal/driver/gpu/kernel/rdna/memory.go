@@ -107,8 +107,17 @@ const (
 
 // StoreFour is the inverse of LoadFour.
 func (a *Builder) StoreFour(e layout.Element, base, off codegen.Reg, y []codegen.Reg) {
-	t := tuple[e.Shift()]
-	d := a.Reg(t.class, "four")
+	a.StoreQuad(e, base, off, a.Pack4(e, y))
+}
+
+// StoreQuad stores four consecutive elements as they are stored, the inverse of LoadQuad.
+func (a *Builder) StoreQuad(e layout.Element, base, off, d codegen.Reg) {
+	a.Emit(tuple[e.Shift()].store, off, d, base, 0)
+}
+
+// Pack4 packs four float32 or int32 as they are stored.
+func (a *Builder) Pack4(e layout.Element, y []codegen.Reg) codegen.Reg {
+	d := a.Reg(tuple[e.Shift()].class, "four")
 	pair := func(d codegen.Reg, lo, hi codegen.Reg) {
 		if e == layout.F16 {
 			a.Emit(rdna2.V_PACK_B32_F16, d, a.Narrow(e, lo), a.Narrow(e, hi))
@@ -129,7 +138,7 @@ func (a *Builder) StoreFour(e layout.Element, base, off codegen.Reg, y []codegen
 		hi := a.Op3(rdna2.V_PERM_B32, a.V("high bytes"), y[3], y[2], uint32(lowBytes))
 		a.Emit(rdna2.V_LSHL_OR_B32, d, hi, 16, lo)
 	}
-	a.Emit(t.store, off, d, base, 0)
+	return d
 }
 
 // Scalars loads n words of a table, n a multiple of four.
