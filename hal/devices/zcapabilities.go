@@ -5,7 +5,7 @@ package devices
 import "github.com/nnsoc/nnsoc/nn"
 
 var shipped = [...]socFigures{
-	{"ethos-u55-128", "12924eedb1f3e186", []deviceFigures{
+	{"ethos-u55-128", "f01b52a171958170", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -15,7 +15,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u55-256", "6fe8c03193225e5b", []deviceFigures{
+	{"ethos-u55-256", "4d1a66b897198eb5", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -25,7 +25,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u55-32", "94d2891e70fe13b4", []deviceFigures{
+	{"ethos-u55-32", "3ba4329bc1d306a3", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -35,7 +35,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u55-64", "ccad31f2601e6ae0", []deviceFigures{
+	{"ethos-u55-64", "72f40e1224ee2106", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -45,7 +45,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u65-256", "b31a1a7b8321d453", []deviceFigures{
+	{"ethos-u65-256", "82ff4c433c21b38c", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -55,7 +55,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u65-512", "2a105487ec8e91d9", []deviceFigures{
+	{"ethos-u65-512", "e6e77ae0848aea02", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -65,29 +65,29 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"pixel4", "4806e1795d136a68", []deviceFigures{
+	{"pixel4", "d222fe7f62c76d17", []deviceFigures{
 		{
 			device:        "gpu",
-			relaxedScalar: [2]float32{0.42, 0.18},
-			relaxedTensor: [2]float32{0.42, 0.18},
+			relaxedScalar: [2]float32{0.67, 0.28},
+			relaxedTensor: [2]float32{0.67, 0.28},
 			ifs:           [2]float32{2.5, 0.28},
-			while:         [2]float32{32, 2.5},
+			while:         [2]float32{24, 5.3},
 			operand: []typeFigure{
-				{nn.Float32, 0.53, 0.26},
-				{nn.Int32, 3.1, 1.4},
-				{nn.Uint32, 3.1, 1.4},
-				{nn.TensorFloat32, 0.53, 0.26},
-				{nn.TensorInt32, 3.1, 1.4},
-				{nn.TensorQuant8Asymm, 0.6, 0.27},
-				{nn.Bool, 7.7, 3.1},
-				{nn.TensorQuant16Symm, 3.1, 1.1},
-				{nn.TensorFloat16, 0.61, 0.27},
-				{nn.TensorBool8, 7.7, 3.1},
-				{nn.Float16, 0.61, 0.27},
-				{nn.TensorQuant8SymmPerChannel, 0.63, 0.27},
-				{nn.TensorQuant16Asymm, 3.1, 1.1},
-				{nn.TensorQuant8Symm, 4.8, 1.6},
-				{nn.TensorQuant8AsymmSigned, 0.63, 0.27},
+				{nn.Float32, 0.73, 0.36},
+				{nn.Int32, 2.6, 1.3},
+				{nn.Uint32, 2.6, 1.3},
+				{nn.TensorFloat32, 0.73, 0.36},
+				{nn.TensorInt32, 2.6, 1.3},
+				{nn.TensorQuant8Asymm, 0.66, 0.29},
+				{nn.Bool, 6.8, 3},
+				{nn.TensorQuant16Symm, 2.5, 0.95},
+				{nn.TensorFloat16, 1.1, 0.44},
+				{nn.TensorBool8, 6.8, 3},
+				{nn.Float16, 1.1, 0.44},
+				{nn.TensorQuant8SymmPerChannel, 0.67, 0.29},
+				{nn.TensorQuant16Asymm, 2.5, 0.95},
+				{nn.TensorQuant8Symm, 3.7, 1.3},
+				{nn.TensorQuant8AsymmSigned, 0.67, 0.29},
 			},
 		},
 		{
@@ -115,7 +115,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"sd888", "f4c9bbc9efa27d88", []deviceFigures{
+	{"sd888", "1354d1c7f607144a", []deviceFigures{
 		{
 			device: "dsp",
 			operand: []typeFigure{
@@ -133,7 +133,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"xclipse920", "0db34ea5fa47ed5d", []deviceFigures{
+	{"xclipse920", "f8760034f638c39c", []deviceFigures{
 		{
 			device:        "gpu",
 			relaxedScalar: [2]float32{0.36, 0.22},
@@ -141,17 +141,17 @@ var shipped = [...]socFigures{
 			ifs:           [2]float32{3, 0.28},
 			while:         [2]float32{28, 2.2},
 			operand: []typeFigure{
-				{nn.Float32, 0.36, 0.25},
+				{nn.Float32, 0.35, 0.25},
 				{nn.Int32, 3.4, 1.5},
 				{nn.Uint32, 3.4, 1.5},
-				{nn.TensorFloat32, 0.36, 0.25},
+				{nn.TensorFloat32, 0.35, 0.25},
 				{nn.TensorInt32, 3.4, 1.5},
 				{nn.TensorQuant8Asymm, 0.48, 0.26},
 				{nn.Bool, 8.1, 3.4},
 				{nn.TensorQuant16Symm, 3.6, 1.2},
-				{nn.TensorFloat16, 0.47, 0.28},
+				{nn.TensorFloat16, 0.46, 0.28},
 				{nn.TensorBool8, 8.1, 3.4},
-				{nn.Float16, 0.47, 0.28},
+				{nn.Float16, 0.46, 0.28},
 				{nn.TensorQuant8SymmPerChannel, 0.49, 0.26},
 				{nn.TensorQuant16Asymm, 3.6, 1.2},
 				{nn.TensorQuant8Symm, 5.3, 1.7},
