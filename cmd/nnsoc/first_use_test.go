@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -84,5 +85,32 @@ func TestFirstUse(t *testing.T) {
 		if code := execute(append(strings.Fields(c.args), "-q"), &out, &errs); code != 2 || !strings.Contains(errs.String(), c.says) {
 			t.Errorf("%s: exit code %d: %s", c.args, code, errs.String())
 		}
+	}
+}
+
+// TestFirstResult: with objective first-result a plan takes what run says of the first use of a network, plans of several
+// parts are predicted by what compiling their operations takes, and the best strategy is no worse than any device.
+func TestFirstResult(t *testing.T) {
+	const network = "mobilenet_v1_0.25_128_quant"
+	uses := firstUses(t, "--device", "cpu,dsp,npu")
+	rows := partitionRows(t, network, "--objective", "first-result", "--strategies", "cpu,single:dsp,single:npu,branch-bound,auto")
+	for _, device := range []string{"cpu", "dsp", "npu"} {
+		name := device
+		if device != "cpu" {
+			name = "single:" + device
+		}
+		want := uses[device].Compile + uses[device].First
+		if got := rows[name].Latency; !(math.Abs(got/want-1) < 1e-6) {
+			t.Errorf("%s: %.1f us to the first result, run has %.1f", name, got, want)
+		}
+		for _, best := range []string{"branch-bound", "auto"} {
+			if rows[best].Latency > rows[name].Latency*(1+1e-9) {
+				t.Errorf("%s takes %.1f us, %s %.1f", best, rows[best].Latency, name, rows[name].Latency)
+			}
+		}
+	}
+	cut := partitionRows(t, network, "--objective", "first-result", "--strategies", "single:npu", "--force-unsupported", "AVERAGE_POOL_2D:npu")["single:npu"]
+	if cut.Latency < rows["single:npu"].Latency+1000 { // a part more to compile, and to begin
+		t.Errorf("%.1f us to the first result of two parts on the NPU, %.1f of one", cut.Latency, rows["single:npu"].Latency)
 	}
 }

@@ -50,13 +50,14 @@ const (
 	Energy                       // energy of all devices
 	EnergyDelay                  // their product
 	Throughput                   // time between results of a stream; see Evaluation.IntervalFs
+	FirstResult                  // time of compiling and of an execution on a cold phone
 )
 
 // InFlight is how many inputs of a stream are under way at most: each takes a thread
 // and buffers of the application.
 const InFlight = 8
 
-var objectiveNames = [...]string{"latency", "energy", "energy-delay", "throughput"}
+var objectiveNames = [...]string{"latency", "energy", "energy-delay", "throughput", "first-result"}
 
 // Objectives lists all objectives by name.
 func Objectives() []string { return objectiveNames[:] }

@@ -69,6 +69,11 @@ func (p *Pace) Check() error {
 	return p.Endurance.check()
 }
 
+// Once is one invocation on a cold machine.
+func (p Pace) Once() Pace {
+	return Pace{Invocations: 1, cold: true, Burst: p.Burst, Longest: p.Longest}
+}
+
 // BackToBack reports whether invocations follow one another on a phone that is warm.
 func (p *Pace) BackToBack() bool { return !p.cold && p.intervalUs == 0 }
 

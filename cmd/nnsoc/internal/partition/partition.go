@@ -129,6 +129,9 @@ func runPartition(a *cli.App, f *partitionFlags, model string) error {
 	x := NewPlanner(a, m, nnrt.CompileOptions{Preference: nnrt.Prefer(pref), Cache: kept}, measure.PlanPace(), a.Progress())
 	defer x.progress.Done()
 	x.objective, x.costs, x.share = objective, f.costs, f.share
+	if objective == partition.FirstResult {
+		x.first()
+	}
 	r, err := x.compare(form, strategies)
 	if err != nil {
 		return err

@@ -103,6 +103,9 @@ func (x *planner) problem(f *input.Form) (*partition.Problem, error) {
 	default:
 		err = cli.Usage(fmt.Errorf("no costs %q; there are %s", x.costs, strings.Join(costSources, ", ")))
 	}
+	if err == nil && p.Objective == partition.FirstResult {
+		err = x.compileCosts(p)
+	}
 	if err == nil {
 		err = x.remember(p, f.Inputs)
 	}
@@ -278,6 +281,9 @@ func (x *planner) loop(p *partition.Problem, plan partition.Plan, held cost.Cloc
 	}
 	r := &planRun{invocations: measure.NewInvocations()}
 	err = x.pace.Loop(m, c, inputs, nnrt.ExecuteOptions{}, func(res *nnrt.Result) {
+		if p.Objective == partition.FirstResult {
+			res = compiled(c, res)
+		}
 		r.invocations.Add(res)
 		r.result = res
 		each(res)
