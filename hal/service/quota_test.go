@@ -3,13 +3,16 @@
 package service_test
 
 import (
+	"runtime"
 	"testing"
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/service"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // heavy is a model of an ADD with a constant of a mebibyte.
@@ -24,6 +27,47 @@ func heavy(t *testing.T) *nn.Model {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// What is compiled counts beside the copies of models, until it is released.
+func TestProgramsCount(t *testing.T) {
+	phone, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := devices.Open(phone, hal.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range list[1:] { // the CPU runs models as they are
+		_, path := serve(t, d, service.Quotas{Memory: 8 << 20})
+		m := heavy(t)
+		if s, err := d.SupportedOperations(m); err != nil || !s[0].OK {
+			continue
+		}
+		there := dial(t, path)
+		count := func() (n int, kept []hal.PreparedModel) {
+			for n = range 16 {
+				p, err := there.PrepareModel(m, hal.PrepareOptions{})
+				if hal.StatusOf(err) == hal.ResourceExhaustedTransient {
+					return n, kept
+				}
+				if err != nil {
+					t.Fatalf("%s: %v", d.Name(), err)
+				}
+				kept = append(kept, p)
+			}
+			return n, kept
+		}
+		if n, kept := count(); n < 1 || n > 3 { // 1 MiB each of a model and of its program, beside that in the client's memory
+			t.Errorf("%s: %d programs of 1 MiB and their models within 8 MiB", d.Name(), n)
+		} else {
+			runtime.KeepAlive(kept)
+		}
+		if err := there.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // The driver's copies of models count against the client's memory as long as what is

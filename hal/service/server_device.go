@@ -114,7 +114,14 @@ func (x *session) keep(c cost, prepare func() (hal.PreparedModel, error)) (*pb.H
 	c[preparedModels]++
 	id, p, err := hold(x, c, func() (*model, error) {
 		p, err := prepare()
-		return &model{p}, err
+		if err != nil {
+			return nil, err
+		}
+		m := &model{PreparedModel: p, client: x.client}
+		if s, ok := hal.As[interface{ ProgramBytes() int64 }](p); ok {
+			m.program = cost{memoryBytes: s.ProgramBytes()}
+		}
+		return m, x.client.reserve(m.program)
 	})
 	h := &pb.Handle{Id: id}
 	if err == nil {

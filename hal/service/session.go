@@ -136,10 +136,14 @@ func (x *session) count(h *Holdings) {
 }
 
 // model is a prepared model of a client.
-type model struct{ hal.PreparedModel }
+type model struct {
+	hal.PreparedModel
+	client  *client
+	program cost // of code and constants, which are known when they are there
+}
 
 func (*model) kind() string { return "prepared model" }
-func (*model) close()       {}
+func (m *model) close()     { m.client.free(m.program) }
 
 // buffer is device memory of a client.
 type buffer struct {

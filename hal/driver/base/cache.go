@@ -24,6 +24,20 @@ type Saver interface {
 	Save(w *cache.Writer)
 }
 
+// ProgramBytes is about how much memory the program keeps, which a service counts against the quota of its client.
+func (p *prepared) ProgramBytes() (n int64) {
+	s, ok := p.program.(*staged)
+	if !ok {
+		return 0
+	}
+	for _, st := range s.stages {
+		if st.fixed != nil {
+			n += int64(st.fixed.Bytes())
+		}
+	}
+	return n
+}
+
 // loader is the lowering behind a compiler that can load programs.
 func (d *Device) loader() (Loader, bool) {
 	c, ok := d.compiler.(compiler)
