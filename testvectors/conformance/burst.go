@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/burst"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 func burstChecks() []Check {
@@ -22,6 +23,7 @@ func burstChecks() []Check {
 		{Name: "a request that the queue cannot hold goes another way", Rows: []string{"A6-11", "A6-21", "I4-8"}, Run: burstFallback, EachDevice: true},
 		{Name: "slots name memories while they are held", Rows: []string{"A6-15"}, Run: slotNumbers},
 		{Name: "memories travel as slots and are asked for once", Rows: []string{"A6-13", "A6-14", "A6-16", "A6-17", "E3-3"}, Run: burstSlots, EachDevice: true},
+		{Name: "an end of a burst has one execution at a time", Rows: []string{"A6-8"}, Run: oneAtATime},
 		{Name: "a driver polls unless power is dear", Rows: []string{"A6-18"}, Run: pollWindow, EachDevice: true, InProcess: true},
 		{Name: "a burst ends, and a dead peer is noticed", Rows: []string{"A6-19", "A6-20"}, Run: burstEnds, EachDevice: true},
 	}
@@ -72,6 +74,30 @@ func (s *server) GetMemories(slots []int32) ([]*hal.Memory, error) {
 }
 
 // serve opens a burst whose result queue has n datums.
+// oneAtATime: while the client's end waits for a result, another execution is refused at once.
+func oneAtATime(t *T) {
+	c := &burst.Controller{Slots: burst.NewSlots(func(int32) {}), Requests: burst.NewQueue(64), Results: burst.NewQueue(64), Context: noContext{}}
+	m := addModel(nn.TensorFloat32)
+	ended := make(chan error, 2)
+	execute := func() {
+		b, _ := sums(m)
+		_, err := c.Execute(b.Request(), hal.ExecuteOptions{})
+		ended <- err
+	}
+	go execute()
+	_, err := c.Requests.Read(0) // sent: the first waits for its result
+	t.OK("the first request", err)
+	go execute()
+	select {
+	case err := <-ended:
+		t.Status("a second execution", err, hal.GeneralFailure)
+	case <-time.After(settles / 4):
+		t.Errorf("a second execution waits for the first")
+	}
+	c.Results.Invalidate()
+	t.Status("the first without a driver", <-ended, hal.GeneralFailure)
+}
+
 // directServer is a burst on queues of the check, nil where the driver is in another process.
 func (t *T) directServer(p hal.PreparedModel) *server {
 	if _, ok := p.(base.BurstServer); !ok {
