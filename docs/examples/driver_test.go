@@ -1,0 +1,181 @@
+package examples_test
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/hal/service/driverpb"
+	"github.com/nnsoc/nnsoc/importer/vectors"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/testvectors"
+	"github.com/nnsoc/nnsoc/testvectors/conformance"
+	"github.com/nnsoc/nnsoc/testvectors/randgraph"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/types/descriptorpb"
+)
+
+// lacking are the checks that driver.py cannot pass, by what it leaves out.
+var lacking = map[string][]string{
+	"bursts": {
+		"asynchronous execution tells a bad request twice and a result once", "a burst computes what synchronous execution computes",
+		"malformed packets are answered and the burst goes on", "a result that the queue cannot hold is an error",
+		"memories travel as slots and are asked for once", "a burst ends, and a dead peer is noticed",
+		"prepared models live as long as somebody refers to them",
+	},
+	"device memory": {
+		"device memory is looked at when the execution starts", "roles of device memory are checked", "tokens live as long as their buffers",
+		"copies to and from device memory", "executions initialize device memory and need it so", "generated models compute the same in every executor",
+		"a client that is gone leaves nothing, and the driver goes on", "a client has nothing of what another holds", "what a client may hold is limited",
+	},
+	"the rules of other operations and of control flow": {
+		"models of HAL 1.3 and cycles of subgraphs", "validateModel: mutateOperandScale", "validateModel: mutateOperandZeroPoint",
+		"validateModel: mutateOperationOperandType", "validateModel: removeOperand", "validateModel: removeOperationInput",
+		"validateModel: addOperationInput", "validateModel: addOperationOutput",
+	},
+	"kinds of pools": {"arguments, pools, offsets and omitted values"},
+}
+
+// python is an interpreter that can run driver.py.
+func python(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"python3", "/usr/bin/python3"} {
+		if exec.Command(name, "-c", "import grpc, google.protobuf").Run() == nil {
+			return name
+		}
+	}
+	t.Skip("skipped: needs python3 with grpcio and protobuf")
+	return ""
+}
+
+// TestPythonDriver: a driver that shares no code with this project conforms for its three
+// operations: every vector of them, random models, and what the contract asks of a driver without
+// the parts in lacking.
+func TestPythonDriver(t *testing.T) {
+	interpreter := python(t)
+	dir := t.TempDir()
+	set, err := proto.Marshal(&descriptorpb.FileDescriptorSet{File: []*descriptorpb.FileDescriptorProto{protodesc.ToFileDescriptorProto(driverpb.File_driver_proto)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	descriptor, socket := filepath.Join(dir, "driver.binpb"), filepath.Join(dir, "python.sock")
+	if err := os.WriteFile(descriptor, set, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(interpreter, "driver.py", descriptor, socket)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}()
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "python serves "+socket+"\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	d, err := service.Dial(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = d.Close() }()
+
+	has := []nn.OperationType{nn.OpAdd, nn.OpMul, nn.OpRelu}
+	s := testvectors.Run(t, d, func(c *vectors.Case) bool {
+		return c.Model != nil && !slices.ContainsFunc(c.Model.Main.Operations, func(o nn.Operation) bool { return !slices.Contains(has, o.Type) })
+	})
+	if s.Passed == 0 {
+		t.Error("no vector passes")
+	}
+	r, err := randgraph.Run(d, randgraph.Options{Seed: 1, Count: 120, Operations: regexp.MustCompile("^(ADD|MUL|RELU)$"), Workers: 4})
+	if err != nil || r.Failed != 0 || r.Passed < 20 {
+		t.Errorf("random models: %d passed, %d failed, %v", r.Passed, r.Failed, err)
+	}
+	for _, op := range has {
+		if !slices.ContainsFunc(r.Coverage, func(c randgraph.Coverage) bool { return c.Variant.Op == op && c.Passed > 0 }) {
+			t.Errorf("no model with %s", op)
+		}
+	}
+
+	left := map[string]string{}
+	for why, list := range lacking {
+		for _, name := range list {
+			left[name] = why
+		}
+	}
+	passed := 0
+	for _, c := range conformance.Checks() {
+		if !c.EachDevice {
+			continue
+		}
+		why, without := left[c.Name]
+		delete(left, c.Name)
+		ended := make(chan conformance.Outcome, 1)
+		go func() { ended <- c.RunOn(d) }()
+		select {
+		case o := <-ended:
+			switch {
+			case without && o.Err == nil:
+				t.Errorf("%s passes, though the driver lacks %s", c.Name, why)
+			case !without && o.Err != nil:
+				t.Errorf("%s (%s): %v", c.Name, strings.Join(c.Rows, " "), o.Err)
+			case o.Err == nil && o.Skipped == "":
+				passed++
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("%s does not end", c.Name)
+		}
+	}
+	if len(left) > 0 || passed < 45 {
+		t.Errorf("%d checks passed, no checks %v", passed, left)
+	}
+	t.Logf("%d vectors, %d random models, %d checks passed; %d need what the driver lacks", s.Passed, r.Passed, passed, 25)
+}
+
+// TestProtocolIsDocumented: docs/Protocol.md names every call and every message, and no others.
+func TestProtocolIsDocumented(t *testing.T) {
+	text, err := os.ReadFile("../Protocol.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	f := driverpb.File_driver_proto
+	for i := range f.Services().Get(0).Methods().Len() {
+		known[string(f.Services().Get(0).Methods().Get(i).Name())] = true
+	}
+	for i := range f.Messages().Len() {
+		m := f.Messages().Get(i)
+		known[string(m.Name())] = true
+		if !strings.Contains(string(text), "`"+string(m.Name())+"`") {
+			t.Errorf("message %s is not there", m.Name())
+			continue
+		}
+		row := regexp.MustCompile(`(?m)^\| ` + "`" + string(m.Name()) + "`" + ` \|.*$`).Find(text)
+		for k := range m.Fields().Len() {
+			if name := string(m.Fields().Get(k).Name()); !strings.Contains(string(row), "`"+name+"`") {
+				t.Errorf("field %s of %s is not in its row", name, m.Name())
+			}
+		}
+	}
+	for i := range f.Services().Get(0).Methods().Len() {
+		if name := string(f.Services().Get(0).Methods().Get(i).Name()); !strings.Contains(string(text), "| `"+name+"` |") {
+			t.Errorf("call %s is not there", name)
+		}
+	}
+	for _, m := range regexp.MustCompile("(?m)^\\| `([A-Z][A-Za-z]*)` \\|").FindAllSubmatch(text, -1) {
+		if !known[string(m[1])] {
+			t.Errorf("%s is no call and no message", m[1])
+		}
+	}
+}
