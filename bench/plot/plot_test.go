@@ -26,7 +26,10 @@ func TestFormats(t *testing.T) {
 		"pareto":   func() (*gonum.Plot, error) { return Pareto("t", points) },
 		"scaling":  func() (*gonum.Plot, error) { return Scaling("t", "k", "us", points) },
 		"roofline": func() (*gonum.Plot, error) { return Roofline("t", points, map[string]Roof{"a": {1e3, 1e2}}) },
-		"tornado":  func() (*gonum.Plot, error) { return Tornado("t", "latency", []Effect{{"k", -1, 2}, {"l", 0, 0}}) },
+		"timeline": func() (*gonum.Plot, error) {
+			return Timeline("t", []Lane{{"a", []Span{{0, 5, "k"}, {1, 2, "l"}}}, {"b", []Span{{3, 3, "k"}}}})
+		},
+		"tornado": func() (*gonum.Plot, error) { return Tornado("t", "latency", []Effect{{"k", -1, 2}, {"l", 0, 0}}) },
 	} {
 		for name, want := range begin {
 			var out [2]bytes.Buffer
@@ -59,6 +62,9 @@ func TestRefusals(t *testing.T) {
 		"0 on a log axis":   second(Roofline("", zero, nil)),
 		"no effects":        second(Tornado("", "", nil)),
 		"infinite effect":   second(Tornado("", "", []Effect{{"k", math.Inf(1), 0}})),
+		"no spans":          second(Timeline("", []Lane{{"a", nil}})),
+		"a span backwards":  second(Timeline("", []Lane{{"a", []Span{{2, 1, ""}}}})),
+		"a span of NaN":     second(Timeline("", []Lane{{"a", []Span{{0, math.NaN(), ""}}}})),
 		"too many points":   second(Pareto("", []Series{{"a", make(plotter.XYs, maxPoints+1)}})),
 		"an unknown format": Write(nil, "x.gif", gonum.New(), Sizes["page"]),
 	} {

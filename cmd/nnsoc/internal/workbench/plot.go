@@ -30,7 +30,7 @@ type plotFlags struct {
 
 // kinds are the plots, by name.
 var kinds = map[string]func(f *plotFlags, files []string) (*gonum.Plot, error){
-	"roofline": roofline, "pareto": pareto, "scaling": scaling, "sensitivity": tornado,
+	"roofline": roofline, "pareto": pareto, "scaling": scaling, "sensitivity": tornado, "timeline": timeline,
 }
 
 // NewPlot returns the command plot.
@@ -44,7 +44,8 @@ func NewPlot(a *cli.App) *cobra.Command {
   pareto       energy over latency of the rows of sweeps (results.csv), with their frontier
   scaling      a column of sweeps over the values of a key (--x), a line per network and device
   roofline     the operations of runs (nnsoc run --json) below what engines and memory can do
-  sensitivity  what lower and higher values of keys change (nnsoc sensitivity --json)`,
+  sensitivity  what lower and higher values of keys change (nnsoc sensitivity --json)
+  timeline     what engines and their threads do over time (nnsoc run --trace FILE.json)`,
 		Example:   "  nnsoc plot pareto sweep/results.csv -o pareto.svg\n  nnsoc plot scaling sweep/results.csv --x dram.mt_per_s -o scaling.png --size column",
 		ValidArgs: names,
 		Args: func(cmd *cobra.Command, args []string) error {

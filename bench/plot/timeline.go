@@ -1,0 +1,128 @@
+package plot
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"image/color"
+	"maps"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Span is a time in microseconds in which a lane of a timeline does something.
+type Span struct {
+	Start, End float64
+	Kind       string // spans of a kind have a colour
+}
+
+// Lane is a row of a timeline. Spans may lie inside one another.
+type Lane struct {
+	Name  string
+	Spans []Span
+}
+
+// Bounds of what a page has room for.
+const (
+	maxLanes = 64
+	maxKinds = 7
+)
+
+// other is the kind of spans that have no colour of their own.
+const other = "other"
+
+// Timeline draws what lanes do over time, the first lane at the top. The kinds that take
+// the most time have a colour each; a span inside another one covers its lower part.
+func Timeline(title string, lanes []Lane) (*plot.Plot, error) {
+	time, spans := map[string]float64{}, 0
+	for _, l := range lanes {
+		spans += len(l.Spans)
+		for _, s := range l.Spans {
+			if !(s.End >= s.Start) || math.IsInf(s.Start, 0) || math.IsInf(s.End, 0) {
+				return nil, fmt.Errorf("%s has a span from %v to %v", l.Name, s.Start, s.End)
+			}
+			time[s.Kind] += s.End - s.Start
+		}
+	}
+	switch {
+	case spans == 0:
+		return nil, errors.New("there is nothing to draw")
+	case spans > maxPoints || len(lanes) > maxLanes:
+		return nil, fmt.Errorf("%d spans in %d lanes, at most %d in %d", spans, len(lanes), maxPoints, maxLanes)
+	}
+	kinds := slices.SortedFunc(maps.Keys(time), func(a, b string) int { return cmp.Or(cmp.Compare(time[b], time[a]), cmp.Compare(a, b)) })
+	b := &bars{lanes: lanes, colours: map[string]color.Color{}}
+	p := axes(title, "time (us)", "")
+	for i, k := range kinds[:min(maxKinds, len(kinds))] {
+		b.colours[k] = colours[i]
+		p.Legend.Add(k, swatch{colours[i]})
+	}
+	if len(kinds) > maxKinds {
+		p.Legend.Add(other, swatch{colours[maxKinds]})
+	}
+	p.Add(b)
+	names := make([]string, len(lanes))
+	for i := range lanes {
+		names[len(lanes)-1-i] = lanes[i].Name
+	}
+	p.NominalY(names...)
+	p.Y.Min, p.Y.Max = -0.5, float64(len(lanes))-0.5
+	p.X.Min, p.X.Max = b.span()
+	return p, nil
+}
+
+// swatch is the mark of a colour in the legend.
+type swatch struct{ color.Color }
+
+// Thumbnail implements plot.Thumbnailer.
+func (s swatch) Thumbnail(c *draw.Canvas) {
+	c.FillPolygon(s.Color, c.ClipPolygonXY([]vg.Point{{X: c.Min.X, Y: c.Min.Y}, {X: c.Max.X, Y: c.Min.Y}, {X: c.Max.X, Y: c.Max.Y}, {X: c.Min.X, Y: c.Max.Y}}))
+}
+
+// bars draws the spans of lanes.
+type bars struct {
+	lanes   []Lane
+	colours map[string]color.Color
+}
+
+func (b *bars) span() (lo, hi float64) {
+	lo, hi = math.Inf(1), math.Inf(-1)
+	for _, l := range b.lanes {
+		for _, s := range l.Spans {
+			lo, hi = min(lo, s.Start), max(hi, s.End)
+		}
+	}
+	if hi <= lo {
+		hi = lo + 1
+	}
+	return lo, hi
+}
+
+// Plot implements plot.Plotter.
+func (b *bars) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	for i, l := range b.lanes {
+		at := float64(len(b.lanes) - 1 - i)
+		sorted := slices.Clone(l.Spans) // those around before those inside
+		slices.SortStableFunc(sorted, func(a, b Span) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) })
+		var around []float64 // the ends of the spans that the present one lies in
+		for _, s := range sorted {
+			for len(around) > 0 && around[len(around)-1] <= s.Start {
+				around = around[:len(around)-1]
+			}
+			top := 0.4 - 0.25*float64(min(len(around), 2))
+			around = append(around, s.End)
+			colour, ok := b.colours[s.Kind]
+			if !ok {
+				colour = colours[maxKinds]
+			}
+			left, right := x(s.Start), max(x(s.End), x(s.Start)+vg.Points(0.25)) // a moment is seen too
+			low, high := y(at-0.4), y(at+top)
+			c.FillPolygon(colour, c.ClipPolygonXY([]vg.Point{{X: left, Y: low}, {X: right, Y: low}, {X: right, Y: high}, {X: left, Y: high}}))
+		}
+	}
+}
