@@ -4,7 +4,9 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -105,4 +107,106 @@ func TestClusterScript(t *testing.T) {
 	if n := bytes.Count(b, []byte(",ok,")); n != 16 {
 		t.Errorf("%d of 16 points", n)
 	}
+}
+
+// slurmConf is a cluster of this machine alone: of its name, a folder and two ports.
+const slurmConf = `ClusterName=test
+SlurmctldHost=%[1]s(127.0.0.1)
+AuthType=auth/none
+CredType=cred/none
+SlurmUser=root
+SlurmdUser=root
+StateSaveLocation=%[2]s/state
+SlurmdSpoolDir=%[2]s/spool
+SlurmctldPidFile=%[2]s/slurmctld.pid
+SlurmdPidFile=%[2]s/slurmd.pid
+SlurmctldPort=%[3]d
+SlurmdPort=%[4]d
+ProctrackType=proctrack/pgid
+TaskPlugin=task/none
+SchedulerType=sched/builtin
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+MpiDefault=none
+JobAcctGatherType=jobacct_gather/none
+NodeName=%[1]s NodeAddr=127.0.0.1 CPUs=2 State=UNKNOWN
+PartitionName=all Nodes=ALL Default=YES State=UP
+`
+
+// TestSlurm gives the script of docs/Cluster.md to a real Slurm: a job array of four tasks
+// that share a folder.
+func TestSlurm(t *testing.T) {
+	for _, tool := range []string{"slurmctld", "slurmd", "sbatch"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skip("skipped: needs " + tool)
+		}
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("skipped: needs root, for slurmd")
+	}
+	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "Cluster.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := clusterScript.FindSubmatch(doc)
+	host, err := os.Hostname()
+	if err != nil || script == nil {
+		t.Fatal("no script, or no name of this machine: ", err)
+	}
+	host, _, _ = strings.Cut(host, ".")
+	command, dir := asCommand(t), t.TempDir()
+	write := func(name string, data []byte) {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, d := range []string{"state", "spool"} {
+		if err := os.Mkdir(filepath.Join(dir, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("slurm.conf", fmt.Appendf(nil, slurmConf, host, dir, freePort(t), freePort(t)))
+	write("sweep.sbatch", script[1])
+	env := append(os.Environ(), "SLURM_CONF="+filepath.Join(dir, "slurm.conf"), "PATH="+filepath.Dir(command)+":"+os.Getenv("PATH"))
+	for _, daemon := range []string{"slurmctld", "slurmd"} {
+		cmd := exec.Command(daemon, "-D")
+		cmd.Env = env
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_ = cmd.Process.Signal(os.Interrupt)
+			_ = cmd.Wait()
+		})
+	}
+	var out []byte
+	for range 20 { // until the controller answers
+		cmd := exec.Command("sbatch", "--wait", "sweep.sbatch")
+		cmd.Dir, cmd.Env = dir, env
+		if out, err = cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "ontact") {
+			break
+		}
+		time.Sleep(500 * time.Millisecond)
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "results", "results.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(b, []byte(",ok,")); n != 16 {
+		t.Errorf("%d of 16 points", n)
+	}
+}
+
+// freePort is a port that nothing listens at.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
 }
