@@ -2,10 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/doctable"
 )
 
 // firstUse is what run --json says of a network's first use.
@@ -84,6 +87,28 @@ func TestFirstUse(t *testing.T) {
 		var out, errs strings.Builder
 		if code := execute(append(strings.Fields(c.args), "-q"), &out, &errs); code != 2 || !strings.Contains(errs.String(), c.says) {
 			t.Errorf("%s: exit code %d: %s", c.args, code, errs.String())
+		}
+	}
+}
+
+// TestFirstUseTable: docs/Time.md has what run prints without a cache and with one.
+func TestFirstUseTable(t *testing.T) {
+	devices := []string{"cpu", "gpu", "dsp", "npu"}
+	args := []string{"--device", strings.Join(devices, ","), "--invocations", "50", "--cache-dir", t.TempDir()}
+	firstUses(t, args...)
+	plain, kept := firstUses(t, args[:4]...), firstUses(t, args...)
+	var want []string
+	for _, d := range devices {
+		cached := "-"
+		if kept[d].Cached > 0 {
+			cached = fmt.Sprintf("%.1f", kept[d].Compile)
+		}
+		want = append(want, fmt.Sprintf("| %s | %.1f | %s | %.1f | %.1f |", d, plain[d].Compile, cached, plain[d].First, plain[d].Warm))
+	}
+	rows := doctable.Rows(t, "../../docs/Time.md", "| device | compile | from the cache | first | warm |")
+	for i, w := range want {
+		if i >= len(rows) || "| "+strings.Join(rows[i], " | ")+" |" != w {
+			t.Errorf("docs/Time.md has not, as nnsoc run prints it:\n%s", w)
 		}
 	}
 }
