@@ -7,12 +7,16 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
 	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/hal/vlog"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -21,6 +25,7 @@ func serviceChecks() []Check {
 		{Name: "each driver is a service of its own", Rows: []string{"J-1", "J-2", "H2-10", "H3-9"}, Run: registration},
 		{Name: "what a client may hold is limited", Rows: []string{"A8-9"}, Run: quotas, EachDevice: true},
 		{Name: "a client that is gone leaves nothing, and the driver goes on", Rows: []string{"A1-8", "J-9"}, Run: clientGone, EachDevice: true},
+		{Name: "models, programs and device memory count until they are released", Rows: []string{"A8-9"}, Run: largeThings, EachDevice: true},
 		{Name: "the status waits for no other call", Rows: []string{"A1-6"}, Run: statusAtOnce},
 		{Name: "a client has nothing of what another holds", Rows: []string{"J-12"}, Run: clientsApart, EachDevice: true},
 	}
@@ -201,6 +206,64 @@ func (t *T) waitFor(what string, s *service.Server, want service.Holdings) {
 	Equal(t, what, s.Held(), want)
 }
 
+// largeThings holds a quota of 3 MiB to what a model of 1 MiB, its program and device memory take.
+func largeThings(t *T) {
+	var bytes int
+	m := t.supported(func(typ nn.OperandType) *nn.Model {
+		n := uint32(1<<20) / uint32(typ.ElementBytes())
+		m := addModel(typ)
+		for i := range 3 {
+			m.Main.Operands[i].Dimensions = []uint32{n}
+		}
+		m.Main.Operands[1].Lifetime, m.Main.Operands[1].Data = nn.ConstantCopy, make([]byte, 1<<20)
+		m.Main.Inputs = m.Main.Inputs[:1]
+		bytes = int(m.Main.Operands[0].Bytes())
+		return m
+	})
+	_, folder, stop := t.serviceOf(service.Quotas{Memory: 7 << 20}, t.Device)
+	defer stop()
+	d := t.dial(folder)
+	defer d.Close()
+	p, err := d.PrepareModel(m, hal.PrepareOptions{})
+	t.OK("prepareModel", err)
+	for range 9 { // each is given back
+		b, err := d.Allocate(hal.BufferDesc{}, []hal.PreparedModel{p}, []hal.BufferRole{{Frequency: 1}}, nil)
+		t.OK("allocate", err)
+		if b.(interface{ Bytes() int }).Bytes() != bytes {
+			t.Errorf("%d bytes of device memory for %d", b.(interface{ Bytes() int }).Bytes(), bytes)
+		}
+		b.Release()
+	}
+	var held []hal.PreparedModel
+	for err == nil && len(held) < 8 {
+		var p hal.PreparedModel
+		if p, err = d.PrepareModel(m, hal.PrepareOptions{}); err == nil {
+			held = append(held, p)
+		}
+	}
+	t.Status("one model too many", err, hal.ResourceExhaustedTransient)
+	programs := 0 // an accelerator's program has the constants once more; a process boundary hides it
+	_, remote := t.Device.(*service.Device)
+	if !remote && (t.Device.Type() == hal.DeviceAccelerator || t.Device.Type() == hal.DeviceGPU) {
+		programs = 1
+	}
+	if most := 6 / (1 + programs); len(held) >= most {
+		t.Errorf("%d models of 1 MiB beside the first are prepared within 7 MiB", len(held))
+	}
+	runtime.KeepAlive(held)
+	runtime.KeepAlive(p)
+}
+
+// releasedMemories counts device memories that a driver logs as released. It implements base.Logger.
+type releasedMemories struct{ n atomic.Int32 }
+
+func (l *releasedMemories) Enabled(tag string) bool { return tag == vlog.Memory }
+func (l *releasedMemories) Log(_, _, message string) {
+	if strings.HasPrefix(message, "release") {
+		l.n.Add(1)
+	}
+}
+
 // statusAtOnce asks for the status while another call takes the only place that the client has.
 func statusAtOnce(t *T) {
 	hangs, err := sample.NewSynthetic("hangs", newPicky("hangs", nn.OpRelu), map[sample.Call]sample.Fault{sample.CallSupportedOperations: {Hang: true}})
@@ -255,6 +318,12 @@ func clientGone(t *T) {
 	b, _ := sums(m)
 	_, err = burst.Execute(b.Request(), hal.ExecuteOptions{})
 	t.OK("burst", err)
+	var told releasedMemories
+	logs, logged := t.Device.(interface{ SetLogger(base.Logger) })
+	if logged {
+		logs.SetLogger(&told)
+		defer logs.SetLogger(nil)
+	}
 	own.allocate(q, 1, 0)
 	_, release, err := gone.NewMemory(1 << 12)
 	t.OK("memory", err)
@@ -267,6 +336,9 @@ func clientGone(t *T) {
 	runtime.KeepAlive(burst) // one that nobody refers to ends
 	t.OK("the client ends", gone.Close())
 	t.waitFor("held after a client has gone", servers[0], before)
+	if logged {
+		t.settled("device memories that the driver has back", func() int { return int(told.n.Load()) }, 1)
+	}
 	<-f.Fence.Done()
 	_, err = f.ExecutionInfo()
 	t.Status("its execution", err, hal.DeviceUnavailable)
