@@ -3,6 +3,8 @@ package input
 import (
 	"errors"
 	"fmt"
+	"runtime"
+	"runtime/debug"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
@@ -163,6 +165,25 @@ func (f *Form) Compare(res *nnrt.Result) []compare.Result {
 func (f *Form) Reference(m *machine.Machine) (err error) {
 	if f.Expected == nil {
 		f.Expected, err = cpu.ReferenceTensors(f.Model, f.Inputs)
+		if err == nil && large(f.Model) {
+			// The reference's copies of them go before a device makes its own: what pools keep
+			// outlives one collection.
+			runtime.GC()
+			debug.FreeOSMemory()
+		}
 	}
 	return err
+}
+
+// large reports whether a model has more constants than are worth waiting for the collector:
+// its next cycle comes when as much memory again is in use.
+func large(m *nn.Model) bool {
+	const many = 64 << 20
+	n := int64(0)
+	for i := range m.Main.Operands {
+		if o := &m.Main.Operands[i]; o.IsConst() {
+			n += o.Bytes()
+		}
+	}
+	return n > many
 }

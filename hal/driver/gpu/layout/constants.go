@@ -3,12 +3,17 @@ package layout
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // Constants collects the read-only region.
 type Constants struct{ Data []byte }
+
+// Expect makes room for constants of so many bytes as the model has them, and for what padding
+// adds to most, so that large ones are not copied as more come.
+func (c *Constants) Expect(n int) { c.Data = slices.Grow(c.Data, min(n+n/16, MaxRegion)) }
 
 // Reserve adds n bytes of zeros and returns their offset.
 func (c *Constants) Reserve(n int) uint32 {

@@ -52,6 +52,7 @@ func New(g *graph.Graph, machine Machine, first []Operation) *Lowering {
 func Graph(g *graph.Graph, machine Machine, first []Operation) (*step.List, error) {
 	l := New(g, machine, first)
 	l.storage = g.Storage()
+	l.list.Consts.Expect(constantBytes(g))
 	var err error
 	if l.list.Inputs, err = l.clients(g.Inputs, true); err != nil {
 		return nil, err
@@ -68,6 +69,16 @@ func Graph(g *graph.Graph, machine Machine, first []Operation) (*step.List, erro
 		l.list.Counts = append(l.list.Counts, l.list.Extents[x])
 	}
 	return &l.list, nil
+}
+
+// constantBytes are those of the graph's constant operands.
+func constantBytes(g *graph.Graph) (n int) {
+	for i := range g.Operands {
+		if o := &g.Operands[i]; o.IsConst() {
+			n += int(o.Bytes())
+		}
+	}
+	return n
 }
 
 // Lowers lowers operation i; the error says why it cannot be.
