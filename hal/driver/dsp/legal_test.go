@@ -11,6 +11,3 @@ func TestTable(t *testing.T) {
 	legaltest.Run(t, device(t), 700, // of variants that are drawn with another type on the other side
 		"QUANTIZE/TENSOR_FLOAT16", "CAST/TENSOR_FLOAT32")
 }
-
-// TestEveryFunctionHasItsRow needs no device.
-func TestEveryFunctionHasItsRow(t *testing.T) { legaltest.Functions(t, "lower") }

@@ -8,6 +8,3 @@ import (
 
 // TestTable: what the table of legalization takes and refuses is true of the device.
 func TestTable(t *testing.T) { legaltest.Run(t, newDevice(t), 700) }
-
-// TestEveryFunctionHasItsRow needs no device.
-func TestEveryFunctionHasItsRow(t *testing.T) { legaltest.Functions(t, "lower") }

@@ -10,6 +10,3 @@ import (
 func TestTable(t *testing.T) {
 	legaltest.Run(t, machines(t)[0], 700, "WHILE/SUBGRAPH") // whose drawn conditions are of integers
 }
-
-// TestEveryFunctionHasItsRow needs no device.
-func TestEveryFunctionHasItsRow(t *testing.T) { legaltest.Functions(t, "lower") }
