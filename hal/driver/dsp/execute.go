@@ -1,7 +1,6 @@
 package dsp
 
 import (
-	"encoding/binary"
 	"errors"
 	"slices"
 	"sync"
@@ -22,7 +21,7 @@ import (
 )
 
 // executable is a graph as a program, its constants and its jobs. It implements
-// base.Executable.
+// base.Executable and base.Engine.
 type executable struct {
 	dev            *Device
 	graph          *graph.Graph
@@ -156,45 +155,16 @@ func regionOf(t *layout.Tensor) region {
 	return region{from, from + t.Bytes()}
 }
 
-// finished is a run of a plan; its outputs are parts of the memory until that is
-// released. It implements base.Run.
-type finished struct {
-	*executable
-	memory *memory
-	stats  hal.Stats
-}
-
-// Output implements base.Run.
-func (r *finished) Output(i int) (data []byte, dims []uint32) {
-	at, x := r.outputs[i], r.graph.Outputs[i]
-	data, dims = r.memory.Arena[at.from:at.to], r.graph.Operands[x].Dimensions
-	n, ok := r.extents[x]
-	if !ok || len(dims) == 0 || dims[0] == 0 {
-		return data, dims
-	}
-	entry := len(data) / int(dims[0])
-	dims = slices.Clone(dims)
-	dims[0] = min(dims[0], binary.LittleEndian.Uint32(r.memory.Arena[n.from:]))
-	return data[:int(dims[0])*entry], dims
-}
-
-// Stats implements base.Run.
-func (r *finished) Stats() hal.Stats { return r.stats }
-
-// Release implements base.Run.
-func (r *finished) Release() { r.idle.Put(r.memory) }
-
 // Bytes implements base.Executable.
 func (p *executable) Bytes() int { return len(p.consts) + len(p.program.Code) }
 
 // Run implements base.Executable.
 func (p *executable) Run(inputs [][]byte, o base.RunOptions) (base.Run, error) {
-	for i, x := range p.inputs {
-		o := &p.graph.Operands[p.graph.Inputs[i]]
-		if read := !o.IsConst() && o.Lifetime != nn.NoValue; read && len(inputs[i]) != x.to-x.from {
-			return nil, hal.Errorf(hal.InvalidArgument, "input %d has %d bytes, want %d", i, len(inputs[i]), x.to-x.from)
-		}
-	}
+	return base.RunOn(p, p.graph, inputs, o)
+}
+
+// Acquire implements base.Engine.
+func (p *executable) Acquire(*base.RunOptions) (*memory, error) {
 	m, ok := p.idle.Get().(*memory)
 	if ok {
 		clear(m.Arena)
@@ -202,68 +172,84 @@ func (p *executable) Run(inputs [][]byte, o base.RunOptions) (base.Run, error) {
 	} else {
 		m = &memory{Memory: plan.NewMemory(&p.dev.cfg.Spec, p.arena, p.dmaDescriptors)}
 	}
-	done := &finished{executable: p, memory: m}
-	for i, x := range p.inputs {
-		copy(m.Arena[x.from:x.to], inputs[i])
-	}
 	copy(m.DMADescriptors, p.dmaDescriptors)
-	space, err := m.Space(&p.dev.cfg.Spec, p.consts)
-	if err == nil {
-		err = p.execute(done, space, o)
-	}
-	if err != nil {
-		done.Release()
-		return nil, err
-	}
-	return done, nil
+	return m, nil
 }
 
-// execute runs the jobs and checks the faults that they leave.
-func (p *executable) execute(r *finished, space *mem.Space, o base.RunOptions) error {
+// Release implements base.Engine.
+func (p *executable) Release(m *memory) { p.idle.Put(m) }
+
+// Input implements base.Engine.
+func (p *executable) Input(m *memory, i int) []byte {
+	if o := &p.graph.Operands[p.graph.Inputs[i]]; o.IsConst() || o.Lifetime == nn.NoValue {
+		return nil
+	}
+	return m.Arena[p.inputs[i].from:p.inputs[i].to]
+}
+
+// Execute implements base.Engine: it runs the jobs.
+func (p *executable) Execute(m *memory, o *base.RunOptions) (stats hal.Stats, err error) {
+	space, err := m.Space(&p.dev.cfg.Spec, p.consts)
+	if err != nil {
+		return stats, err
+	}
 	options := dsp.Options{Functional: o.Functional, Turn: o.Turn, Span: statistics.Trace(o.Trace, o.StartFs, 0)}
 	c, err := p.dev.cores.At(&o.Place)
 	if err != nil {
-		return err
+		return stats, err
 	}
 	switch {
 	case o.Functional:
 	case o.Memory != nil:
-		err = p.warm(r.memory, c, &o.Place)
+		err = p.warm(m, c, &o.Place)
 	default:
-		err = r.memory.cold(p.dev, c)
+		err = m.cold(p.dev, c)
 	}
 	if err != nil {
-		return err
+		return stats, err
 	}
 	if !o.Functional {
-		options.State = r.memory.caches
+		options.State = m.caches
 	}
 	if o.Detail || o.Profile != nil {
 		options.Profile = &dsp.Profile{}
 	}
 	report, err := c.Run(&p.program, space, p.jobs, options)
 	if err != nil {
-		return err
+		return stats, err
 	}
 	if o.Memory != nil && !o.Functional {
-		p.leave(r.memory, &o.Place, report.Time)
+		p.leave(m, &o.Place, report.Time)
 	}
-	for _, c := range p.faults {
-		if err := c.failed(r.memory.Arena); err != nil {
-			return hal.Errorf(hal.GeneralFailure, "operation %d: %w", c.op, err)
-		}
-	}
-	r.stats = statistics.Stats(report)
+	stats = statistics.Stats(report)
 	if o.Detail {
 		if err := p.decode(); err != nil {
-			return err
+			return stats, err
 		}
-		p.detail(&r.stats, report, options.Profile)
+		p.detail(&stats, report, options.Profile)
 	}
 	if o.Profile != nil {
-		return p.profile(o.Profile, c, report, options.Profile)
+		return stats, p.profile(o.Profile, c, report, options.Profile)
 	}
-	return nil
+	return stats, nil
+}
+
+// Fault implements base.Engine.
+func (p *executable) Fault(m *memory) (int, string, bool) {
+	for i := range p.faults {
+		if f := &p.faults[i]; slices.ContainsFunc(m.Arena[f.at.from:f.at.to], func(b byte) bool { return b != 0 }) {
+			return f.op, f.reason, true
+		}
+	}
+	return 0, "", false
+}
+
+// Output implements base.Engine.
+func (p *executable) Output(m *memory, i int) (data, entries []byte) {
+	if n, ok := p.extents[p.graph.Outputs[i]]; ok {
+		entries = m.Arena[n.from:]
+	}
+	return m.Arena[p.outputs[i].from:p.outputs[i].to], entries
 }
 
 // faultAt is a fault whose word has its place.
@@ -272,17 +258,3 @@ type faultAt struct {
 	at     region
 	reason string
 }
-
-func (c *faultAt) failed(arena []byte) error {
-	for _, b := range arena[c.at.from:c.at.to] {
-		if b != 0 {
-			return errInvalid(c.reason)
-		}
-	}
-	return nil
-}
-
-// errInvalid is the reason why an execution failed.
-type errInvalid string
-
-func (e errInvalid) Error() string { return string(e) }

@@ -80,14 +80,21 @@ func (p *executable) emulate(file string, inputs [][]byte) error {
 	if err != nil {
 		return fmt.Errorf("qemu-hexagon: %w", err)
 	}
-	done, err := p.Run(inputs, base.RunOptions{})
+	o := base.RunOptions{}
+	m, err := p.Acquire(&o)
 	if err != nil {
 		return err
 	}
-	defer done.Release()
+	defer p.Release(m)
+	for i := range inputs {
+		copy(p.Input(m, i), inputs[i])
+	}
+	if _, err := p.Execute(m, &o); err != nil {
+		return err
+	}
 	var ours []byte
 	for _, x := range p.outputs { // with the room that an output of open shape leaves
-		ours = append(ours, done.(*finished).memory.Arena[x.from:x.to]...)
+		ours = append(ours, m.Arena[x.from:x.to]...)
 	}
 	if len(ours) != len(theirs) {
 		return fmt.Errorf("QEMU writes %d bytes, the core %d", len(theirs), len(ours))

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"slices"
 
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
@@ -18,7 +17,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// executable is a lowered graph on its device. It implements base.Executable.
+// executable is a lowered graph on its device. It implements base.Executable and base.Engine.
 type executable struct {
 	dev     *Device
 	graph   *graph.Graph
@@ -47,7 +46,9 @@ func (m *machine) cold() {
 	m.state.Reset()
 }
 
-func (p *executable) machine(functional bool, at *base.Place) (*machine, error) {
+// Acquire implements base.Engine.
+func (p *executable) Acquire(o *base.RunOptions) (*machine, error) {
+	at := &o.Place
 	if m, ok := p.idle.Take(at); ok {
 		m.cold()
 		return m, nil
@@ -60,7 +61,7 @@ func (p *executable) machine(functional bool, at *base.Place) (*machine, error) 
 		if m.memory, err = p.dev.cfg.NewMemory(); err != nil {
 			return nil, err
 		}
-	case !functional:
+	case !o.Functional:
 		return nil, fmt.Errorf("no memory for a timed execution")
 	}
 	if m.state, err = p.dev.core.NewState(m.memory); err != nil {
@@ -73,71 +74,59 @@ func (p *executable) machine(functional bool, at *base.Place) (*machine, error) 
 	return m, m.space.Map(mem.Segment{Name: "arena", Base: layout.ArenaBase, Data: m.arena})
 }
 
-// run is a finished execution. It implements base.Run.
-type run struct {
-	*executable
-	machine *machine
-	stats   hal.Stats
+// Release implements base.Engine.
+func (p *executable) Release(m *machine) { p.idle.Leave(m, m.home) }
+
+// Input implements base.Engine.
+func (p *executable) Input(m *machine, i int) []byte {
+	t := p.program.Inputs[i]
+	if t == nil {
+		return nil
+	}
+	return m.arena[t.Off : int(t.Off)+t.Bytes()]
 }
 
 // Run implements base.Executable.
-func (p *executable) Run(inputs [][]byte, r base.RunOptions) (base.Run, error) {
-	for i, t := range p.program.Inputs {
-		if t != nil && len(inputs[i]) != t.Bytes() {
-			return nil, hal.Errorf(hal.InvalidArgument, "input %d has %d bytes, want %d", i, len(inputs[i]), t.Bytes())
-		}
-	}
-	m, err := p.machine(r.Functional, &r.Place)
-	if err != nil {
-		return nil, err
-	}
-	for i, t := range p.program.Inputs {
-		if t != nil {
-			copy(m.arena[t.Off:], inputs[i])
-		}
-	}
+func (p *executable) Run(inputs [][]byte, o base.RunOptions) (base.Run, error) {
+	return base.RunOn(p, p.graph, inputs, o)
+}
+
+// Execute implements base.Engine.
+func (p *executable) Execute(m *machine, r *base.RunOptions) (hal.Stats, error) {
 	profile := statistics.ProfileOf(r.Profile)
 	o := core.Options{State: m.state, Profile: profile, Points: r.Points, Look: r.Look, Functional: r.Functional, Turn: r.Turn, Span: statistics.Trace(r.Trace, r.StartFs, 0)}
 	report, err := p.dev.core.Run(&m.space, p.program.Dispatches, o)
 	if err != nil {
-		return nil, err // the machine is dropped
+		return hal.Stats{}, err
 	}
 	if profile != nil {
 		statistics.Profile(r.Profile, profile)
 	}
+	return statistics.Stats(report), nil
+}
+
+// Fault implements base.Engine.
+func (p *executable) Fault(m *machine) (int, string, bool) {
 	for _, f := range p.program.Faults {
 		if binary.LittleEndian.Uint32(m.arena[f.Word.Off:]) != 0 {
-			p.idle.Leave(m, m.home)
-			return nil, hal.Errorf(hal.GeneralFailure, "operation %d: %s", f.Op, f.Reason)
+			return f.Op, f.Reason, true
 		}
 	}
-	return &run{p, m, statistics.Stats(report)}, nil
+	return 0, "", false
 }
 
-// Output implements base.Run.
-func (r *run) Output(i int) ([]byte, []uint32) {
-	t, g := r.program.Outputs[i], r.graph
-	data := r.machine.arena
+// Output implements base.Engine.
+func (p *executable) Output(m *machine, i int) (data, entries []byte) {
+	t := p.program.Outputs[i]
+	data = m.arena
 	if t.Region == layout.Consts {
-		data = r.program.Consts
+		data = p.program.Consts
 	}
-	data = data[t.Off : int(t.Off)+t.Bytes()]
-	dims := g.Operands[g.Outputs[i]].Dimensions
-	n := r.program.Counts[i]
-	if n == nil {
-		return data, dims
+	if n := p.program.Counts[i]; n != nil {
+		entries = m.arena[n.Off:]
 	}
-	entry := len(data) / int(dims[0])
-	dims = slices.Clone(dims)
-	dims[0] = min(dims[0], binary.LittleEndian.Uint32(r.machine.arena[n.Off:]))
-	return data[:int(dims[0])*entry], dims
+	return data[t.Off : int(t.Off)+t.Bytes()], entries
 }
-
-// Stats implements base.Run.
-func (r *run) Stats() hal.Stats { return r.stats }
-
-// Release implements base.Run.
-func (r *run) Release() { r.idle.Leave(r.machine, r.machine.home) }
 
 // Bytes implements base.Executable.
 func (p *executable) Bytes() int {

@@ -13,7 +13,7 @@ import (
 
 // launchCycles are those of each launch in a run on zeros with cold caches.
 func (p *executable) launchCycles() (map[int]int64, error) {
-	m, err := p.machine(false, &base.Place{})
+	m, err := p.Acquire(&base.RunOptions{})
 	if err != nil {
 		return nil, err
 	}

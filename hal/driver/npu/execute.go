@@ -18,7 +18,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// executable is a lowered graph. It implements base.Executable.
+// executable is a lowered graph. It implements base.Executable and base.Engine.
 type executable struct {
 	dev   *Device
 	graph *graph.Graph
@@ -47,7 +47,9 @@ func (m *machine) cold() {
 	}
 }
 
-func (p *executable) machine(at *base.Place) (*machine, error) {
+// Acquire implements base.Engine.
+func (p *executable) Acquire(o *base.RunOptions) (*machine, error) {
+	at := &o.Place
 	c, err := p.dev.cores.At(at)
 	if err != nil {
 		return nil, err
@@ -74,48 +76,46 @@ func (p *executable) machine(at *base.Place) (*machine, error) {
 	return m, nil
 }
 
-// run is a finished execution. It implements base.Run.
-type run struct {
-	*executable
-	machine *machine
-	stats   hal.Stats
+// Release implements base.Engine.
+func (p *executable) Release(m *machine) { p.idle.Leave(m, m.home) }
+
+// buffer is the bytes of a buffer.
+func (m *machine) buffer(b layout.Buffer) []byte { return m.regions[b.Region][b.Addr : b.Addr+b.Bytes] }
+
+// Input implements base.Engine.
+func (p *executable) Input(m *machine, i int) []byte {
+	if p.prog.Inputs[i].Bytes == 0 {
+		return nil
+	}
+	return m.buffer(p.prog.Inputs[i])
 }
 
 // Run implements base.Executable.
-func (p *executable) Run(inputs [][]byte, r base.RunOptions) (base.Run, error) {
-	m, err := p.machine(&r.Place)
-	if err != nil {
-		return nil, err
-	}
-	for i, b := range p.prog.Inputs {
-		if b.Bytes > 0 && len(inputs[i]) != b.Bytes {
-			return nil, hal.Errorf(hal.InvalidArgument, "input %d has %d bytes, want %d", i, len(inputs[i]), b.Bytes)
-		}
-		copy(m.regions[b.Region][b.Addr:b.Addr+b.Bytes], inputs[i])
-	}
+func (p *executable) Run(inputs [][]byte, o base.RunOptions) (base.Run, error) {
+	return base.RunOn(p, p.graph, inputs, o)
+}
+
+// Execute implements base.Engine.
+func (p *executable) Execute(m *machine, r *base.RunOptions) (hal.Stats, error) {
 	profile := statistics.ProfileOf(r.Profile)
 	o := core.Options{State: m.state, Profile: profile, Functional: r.Functional, Turn: r.Turn, Span: statistics.Trace(r.Trace, r.StartFs, 0)}
 	report, err := m.core.Run(&p.prog.Code, &m.regions, o)
 	if err != nil {
-		return nil, err // the machine is dropped
+		return hal.Stats{}, err
 	}
 	if profile != nil {
 		statistics.Profile(r.Profile, profile)
 	}
-	return &run{p, m, statistics.Stats(report)}, nil
+	return statistics.Stats(report), nil
 }
 
-// Output implements base.Run.
-func (r *run) Output(i int) ([]byte, []uint32) {
-	b := r.prog.Outputs[i]
-	return r.machine.regions[b.Region][b.Addr : b.Addr+b.Bytes], r.graph.Operands[r.graph.Outputs[i]].Dimensions
+// Fault implements base.Engine: what an execution brings decides nothing here.
+func (p *executable) Fault(*machine) (int, string, bool) { return 0, "", false }
+
+// Output implements base.Engine.
+func (p *executable) Output(m *machine, i int) (data, entries []byte) {
+	return m.buffer(p.prog.Outputs[i]), nil
 }
-
-// Stats implements base.Run.
-func (r *run) Stats() hal.Stats { return r.stats }
-
-// Release implements base.Run.
-func (r *run) Release() { r.idle.Leave(r.machine, r.machine.home) }
 
 // Bytes implements base.Executable.
 func (p *executable) Bytes() int { return 4*len(p.prog.Code.Commands) + len(p.prog.Consts) }

@@ -15,7 +15,7 @@ import (
 // cycles are those of each mark of the program, and of all of it, in a run on zeros: they do not
 // depend on data.
 func (p *executable) cycles() (marks map[int]int64, all int64, err error) {
-	m, err := p.machine(&base.Place{})
+	m, err := p.Acquire(&base.RunOptions{})
 	if err != nil {
 		return nil, 0, err
 	}
