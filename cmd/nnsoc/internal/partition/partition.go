@@ -15,6 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
+	"github.com/nnsoc/nnsoc/hal/driver/sample"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/internal/cputime"
 	"github.com/nnsoc/nnsoc/nnrt"
@@ -24,6 +25,7 @@ import (
 
 // partitionFlags are the flags of partition.
 type partitionFlags struct {
+	with                         []string
 	objective, costs, preference string
 	strategies                   []string
 	limits                       machine.Limits
@@ -66,10 +68,12 @@ device per operation; see docs/Strategies.md.`,
 	f.limits.Add(cmd)
 	f.shapes.Add(fl)
 	f.cache.Add(cmd)
+	fl.Var(cli.NameList{Names: &f.with, Once: true}, "with", "sample or faulty drivers that take part besides the SoC's devices (nnsoc driver samples)")
 	fl.BoolVar(&f.share, "share-plans", false, "let auto and branch-bound begin with the plans of the other strategies")
 	fl.BoolVar(&f.csv, "csv", false, "print comma-separated values")
 	fl.BoolVar(&f.markdown, "markdown", false, "print a Markdown table")
 	fl.BoolVar(&f.dot, "dot", false, "print the plan of the best strategy as a Graphviz graph, coloured by device")
+	_ = cmd.RegisterFlagCompletionFunc("with", cobra.FixedCompletions(sample.Names(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("objective", cobra.FixedCompletions(partition.Objectives(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("costs", cobra.FixedCompletions(costSources, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -99,6 +103,11 @@ func runPartition(a *cli.App, f *partitionFlags, model string) error {
 	m, err := machine.OpenLive(a, pref)
 	if err != nil {
 		return err
+	}
+	for _, name := range f.with {
+		if _, err := m.Find(name); err != nil {
+			return err
+		}
 	}
 	if err := m.Limit(&f.limits); err != nil {
 		return err

@@ -267,8 +267,11 @@ func (x *planner) outline() func(*partition.Problem, partition.Plan, [][]byte, [
 	}
 }
 
-// ownDrivers reports whether all drivers are those of the machine.
-func (x *planner) ownDrivers() bool { return len(x.app.Drivers) == 0 && x.app.DriverFolder == "" }
+// ownDrivers reports whether all drivers are those of the machine: none of another process, and no
+// sample driver, has joined it.
+func (x *planner) ownDrivers() bool {
+	return len(x.app.Drivers) == 0 && x.app.DriverFolder == "" && len(x.machine.Registry.Devices()) == len(x.machine.Live.Devices())
+}
 
 // loop executes a plan as nnsoc run does: in a loop, after a warm-up, or with clocks held.
 func (x *planner) loop(p *partition.Problem, plan partition.Plan, held cost.Clock, inputs [][]byte, each func(*nnrt.Result)) error {
