@@ -86,6 +86,7 @@ var layers = []struct {
 	{"bench/mlts/crash", []string{"nn", "hal", "nnrt", "importer", "bench/zoo"}},
 	{"bench/mlts/page", []string{"bench/mlts"}},
 	{"bench/mlts", []string{"nn", "hal", "hal/devices", "nnrt", "importer", "sim", "bench/zoo"}},
+	{"bench/gpu/micro", []string{"gpu", "isa", "sim"}},
 	{"bench/gpu", []string{"nn", "hal", "hal/devices", "sim"}},
 	{"bench/cpu", []string{"nn", "hal", "hal/devices", "refcpu/timing", "sim"}},
 	{"bench/dram", []string{"sim"}},

@@ -8,14 +8,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/bench/gpu"
+	"github.com/nnsoc/nnsoc/bench/gpu/micro"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/sim"
 )
 
 // gpuReport is the JSON object of bench gpu.
 type gpuReport struct {
 	SchemaVersion int         `json:"schema_version"`
+	Micro         []micro.Row `json:"microbenchmarks"`
 	Groups        []gpu.Group `json:"groups"`
 	Kernels       []gpu.Row   `json:"kernels"`
 }
@@ -24,8 +27,10 @@ func newBenchGPU(a *cli.App) *cobra.Command {
 	every := 1
 	c := &cobra.Command{
 		Use:   "gpu",
-		Short: "compare kernels of the GPU with those of a phone",
-		Long: `gpu executes single float16 operations on the simulated GPU at its top clock and prints the
+		Short: "compare rates and kernels of the GPU with those of a phone",
+		Long: `gpu runs microbenchmarks on the simulated GPU and prints what they give beside what was
+measured on an Adreno 640; their sources, in assembly and OpenCL C, are in
+bench/gpu/micro/kernels, and "nnsoc gpu exec" runs them alone. Then it executes single float16 operations on the simulated GPU at its top clock and prints the
 time of their kernels beside that of TensorFlow Lite's on a Pixel 4, by shape, then per class
 the median of ours / published, its spread, and the share between 2/3 and 3/2.`,
 		Example: "  nnsoc bench gpu\n  nnsoc bench gpu --every 10 --json",
@@ -46,6 +51,10 @@ the median of ours / published, its spread, and the share between 2/3 and 3/2.`,
 			for i := 0; i < len(all); i += every {
 				list = append(list, all[i])
 			}
+			rates, err := micro.Run(m.Config, sim.FastSingleAnswer)
+			if err != nil {
+				return err
+			}
 			progress := a.Progress()
 			defer progress.Done()
 			i := 0
@@ -56,7 +65,7 @@ the median of ours / published, its spread, and the share between 2/3 and 3/2.`,
 			if err != nil {
 				return err
 			}
-			r := gpuReport{SchemaVersion: cli.SchemaVersion, Groups: gpu.Groups(rows), Kernels: rows}
+			r := gpuReport{SchemaVersion: cli.SchemaVersion, Micro: rates, Groups: gpu.Groups(rows), Kernels: rows}
 			if a.JSON {
 				return cli.PrintJSON(a.Out, r)
 			}
@@ -69,6 +78,11 @@ the median of ours / published, its spread, and the share between 2/3 and 3/2.`,
 
 func (r *gpuReport) text(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "microbenchmark\tpublished\tours\tunit\tratio\tsource")
+	for _, x := range r.Micro {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.2f\t%s\n", x.What, significant(x.Published), significant(x.Ours), x.Unit, x.Ratio, x.Source)
+	}
+	fmt.Fprintln(t)
 	fmt.Fprintln(t, "operation\tin\tchannels\tout\tchannels\twindow\tstride\tgroups\tpublished us\tours\tratio")
 	for _, x := range r.Kernels {
 		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%.2f\n", x.Operation, x.InSize, x.InChannels, x.OutSize, x.OutChannels, x.Window, x.Stride, x.Groups,
