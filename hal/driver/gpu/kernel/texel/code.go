@@ -19,7 +19,6 @@ type generator struct {
 	image    codegen.Reg     // line 0 of the image, in lines of all images
 	cols     []codegen.Reg   // byte offset of each x within its line, the lane's group included
 	rows     []codegen.Reg   // byte offset of the line of each y
-	corner   [2]codegen.Reg  // x and y of the block's first position
 	acc      [][]codegen.Reg // [position][unit]
 	pixel    int             // bytes of a position
 	edges    bool            // some tap is outside the image
