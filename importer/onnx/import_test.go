@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/validate"
+	"github.com/nnsoc/nnsoc/importer/lowering"
 	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
 	"github.com/nnsoc/nnsoc/nn"
 )
@@ -164,6 +165,51 @@ func TestQuantized(t *testing.T) {
 		if got := run(t, m, []byte{14, 30, 12, 10}); !slices.Equal(got, []float64{12, 32}) {
 			t.Errorf("%s: %v", name, got)
 		}
+	}
+}
+
+// TestHalves: a network in float16 computes in float16 all the way.
+func TestHalves(t *testing.T) {
+	f := convNet()
+	for _, v := range append(f.Graph.Inputs, f.Graph.Outputs...) {
+		v.Type = onnxfile.Float16
+	}
+	for _, w := range f.Graph.Initializers {
+		for _, v := range w.Floats {
+			w.Int32s = append(w.Int32s, int32(lowering.Half(v)))
+		}
+		w.Type, w.Floats = onnxfile.Float16, nil
+	}
+	m := written(t, f, nil)
+	for _, op := range m.Main.Operations {
+		if o := m.Main.Operands[op.Outputs[0]]; o.Type != nn.TensorFloat16 {
+			t.Errorf("%v gives %v", op.Type, o.Type)
+		}
+	}
+	var in []byte
+	for _, v := range []float32{1, -2, 3, 4} {
+		in = binary.LittleEndian.AppendUint16(in, lowering.Half(v))
+	}
+	if got := run(t, m, in); !slices.Equal(got, []float64{10.5, 0.5, 31.5, 40}) {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestBlocks: weights of 4 bits with a scale for each two elements are reals.
+func TestBlocks(t *testing.T) {
+	f := model(&onnxfile.Graph{
+		Nodes: []*onnxfile.Node{
+			node("DequantizeLinear", []string{"w", "s", "z"}, []string{"r"}, intAttribute("axis", 0), intAttribute("block_size", 2)),
+			node("MatMul", []string{"x", "r"}, []string{"y"}),
+		},
+		Initializers: []*onnxfile.Tensor{
+			{Name: "w", Type: onnxfile.Int4, Dims: []int64{4, 1}, Int32s: []int32{0x21, 0xf3}},                                     // 1 2 3 -1
+			floatTensor("s", []int64{2, 1}, 10, 0.5), {Name: "z", Type: onnxfile.Int4, Dims: []int64{2, 1}, Int32s: []int32{0x10}}, // 0 1
+		},
+		Inputs: []*onnxfile.Value{value32("x", 1, 4)}, Outputs: []*onnxfile.Value{value32("y", 1, 1)},
+	}, 21)
+	if got := run(t, written(t, f, nil), floats32(1, 1, 1, 1)); !slices.Equal(got, []float64{30}) { // 10 + 20 + 1 - 1
+		t.Errorf("%v", got)
 	}
 }
 

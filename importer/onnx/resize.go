@@ -348,7 +348,14 @@ func (c *conversion) resizedImage(list []scaling, s sampling) (y uint32, form in
 	if len(list) != 4 || list[0].in != list[0].out || list[1].in != list[1].out || s.mode == "cubic" {
 		return none, 0, false
 	}
-	for _, flags := range [][2]bool{{false, false}, {true, false}, {false, true}} {
+	ways := [][2]bool{{false, false}, {true, false}, {false, true}}
+	switch s.coordinates { // the file's own way first, where several agree
+	case "align_corners":
+		ways[0], ways[1] = ways[1], ways[0]
+	case "half_pixel", "pytorch_half_pixel":
+		ways[0], ways[2] = ways[2], ways[0]
+	}
+	for _, flags := range ways {
 		if !c.matches(&list[2], s, flags[0], flags[1]) || !c.matches(&list[3], s, flags[0], flags[1]) {
 			continue
 		}

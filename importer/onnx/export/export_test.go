@@ -13,6 +13,8 @@ import (
 	"github.com/nnsoc/nnsoc/importer/onnx"
 	"github.com/nnsoc/nnsoc/importer/onnx/export"
 	"github.com/nnsoc/nnsoc/importer/tensor"
+	tfliteimport "github.com/nnsoc/nnsoc/importer/tflite"
+	tflite "github.com/nnsoc/nnsoc/importer/tflite/export"
 	"github.com/nnsoc/nnsoc/importer/vectors"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/refcpu"
@@ -169,4 +171,50 @@ func sameResults(c *vectors.Case, r *nn.Model) error {
 		return err
 	}
 	return testvectors.Check(c, nil, got)
+}
+
+// TestTransposedProduct: both matrices of a BATCH_MATMUL may be given transposed.
+func TestTransposedProduct(t *testing.T) {
+	flag := func(v byte) nn.Operand {
+		return nn.Operand{Type: nn.Bool, Lifetime: nn.ConstantCopy, Data: []byte{v}}
+	}
+	for _, c := range [][2]byte{{0, 0}, {1, 0}, {0, 1}, {1, 1}} {
+		a, b := []uint32{1, 2, 3}, []uint32{1, 3, 4}
+		if c[0] != 0 {
+			a = []uint32{1, 3, 2}
+		}
+		if c[1] != 0 {
+			b = []uint32{1, 4, 3}
+		}
+		m := &nn.Model{Name: "product", Main: nn.Subgraph{
+			Operands: []nn.Operand{
+				{Type: nn.TensorFloat32, Dimensions: a, Lifetime: nn.SubgraphInput}, {Type: nn.TensorFloat32, Dimensions: b, Lifetime: nn.SubgraphInput},
+				flag(c[0]), flag(c[1]), {Type: nn.TensorFloat32, Dimensions: []uint32{1, 2, 4}, Lifetime: nn.SubgraphOutput},
+			},
+			Operations: []nn.Operation{{Type: nn.OpBatchMatmul, Inputs: []uint32{0, 1, 2, 3}, Outputs: []uint32{4}}},
+			Inputs:     []uint32{0, 1}, Outputs: []uint32{4},
+		}}
+		in := [][]byte{tensor.SyntheticInput(&m.Main, 0, 3), tensor.SyntheticInput(&m.Main, 1, 4)}
+		want, err := results(m, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := tflite.Bytes(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := tfliteimport.Import(file, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for format, read := range map[string]*nn.Model{"onnx": again(t, m), "tflite": r} {
+			got, err := results(read, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if far := farthest(nn.TensorFloat32, got[0], want[0]); !(far <= 1e-6) {
+				t.Errorf("%s, transposed %v: %v apart", format, c, far)
+			}
+		}
+	}
 }

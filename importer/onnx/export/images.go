@@ -22,7 +22,7 @@ func window(w *opspec.Window, dilation bool) []*onnxfile.Attribute {
 
 // weights are constant weights in the file's order of dimensions, as reals.
 func (c *call) weights(name string, perm []int) string {
-	x := c.args.In(name)
+	x := c.at(name)
 	o := c.in.Operands[x]
 	if !o.IsConst() {
 		list := make([]int64, len(perm))
@@ -79,7 +79,7 @@ func permuted(dims []uint32, data []byte, size int, perm []int) ([]uint32, []byt
 
 // bias is the bias of a product as reals: an INT32 counts in steps of input times weights.
 func (c *call) bias(filter string) string {
-	x := c.args.In("bias")
+	x := c.at("bias")
 	o := c.in.Operands[x]
 	if o.Type != nn.TensorInt32 {
 		return c.real(x, plain)
@@ -192,7 +192,7 @@ func batchMatmul(c *call) {
 		perm[n-1], perm[n-2] = perm[n-2], perm[n-1]
 		return c.node("Transpose", []string{c.input(name)}, c.fresh(), ints("perm", perm...))
 	}
-	c.end(plain, "MatMul", []string{side("a", "adj_a"), side("b", "adj_b")})
+	c.end(plain, "MatMul", []string{side("lhs", "adj_x"), side("rhs", "adj_y")})
 }
 
 // resize states the size of its output.

@@ -103,13 +103,22 @@ func (c *call) list(name string) []int64 {
 	return wide(v)
 }
 
-func (c *call) operand(name string) *nn.Operand { return &c.in.Operands[c.args.In(name)] }
+// at is a named input, which must be there.
+func (c *call) at(name string) uint32 {
+	x := c.args.In(name)
+	if x == opspec.None {
+		c.failf("it has no %s", name)
+	}
+	return x
+}
+
+func (c *call) operand(name string) *nn.Operand { return &c.in.Operands[c.at(name)] }
 
 // input is a named input as reals in its own order of dimensions.
-func (c *call) input(name string) string { return c.real(c.args.In(name), plain) }
+func (c *call) input(name string) string { return c.real(c.at(name), plain) }
 
 // image is the named input with channels second.
-func (c *call) image(name string) string { return c.real(c.args.In(name), second) }
+func (c *call) image(name string) string { return c.real(c.at(name), second) }
 
 // output is operand 0 of the outputs.
 func (c *call) output() *nn.Operand { return &c.in.Operands[c.op.Outputs[0]] }
@@ -171,7 +180,7 @@ func (c *call) order(names ...string) int {
 	shape := c.output().Dimensions
 	form := plain
 	for _, n := range names {
-		x := c.args.In(n)
+		x := c.at(n)
 		o := &c.in.Operands[x]
 		switch {
 		case slices.Equal(o.Dimensions, shape) && len(shape) == 4:
@@ -190,7 +199,7 @@ func (c *call) order(names ...string) int {
 func (c *call) elementwise(names ...string) (in []string, form int) {
 	form = c.order(names...)
 	for _, n := range names {
-		x := c.args.In(n)
+		x := c.at(n)
 		if form == second && len(c.in.Operands[x].Dimensions) == 4 {
 			in = append(in, c.real(x, second))
 		} else {

@@ -35,7 +35,7 @@ func init() { // the rows of control flow refer to graphs, whose operations have
 		nn.OpAveragePool2D:   {code: 1, signed: 2, options: "Pool2DOptions", write: pool},
 		nn.OpMaxPool2D:       {code: 17, signed: 2, options: "Pool2DOptions", write: pool},
 		nn.OpL2Pool2D:        {code: 12, options: "Pool2DOptions", write: pool},
-		nn.OpBatchMatmul:     {code: 126, signed: 2, options: "BatchMatMulOptions", inputs: []string{"a", "b"}, write: batchMatmul},
+		nn.OpBatchMatmul:     {code: 126, signed: 2, options: "BatchMatMulOptions", inputs: []string{"lhs", "rhs"}, write: batchMatmul},
 
 		nn.OpAdd:          {code: 0, signed: 2, options: "AddOptions", inputs: pair, write: (*call).activation},
 		nn.OpMul:          {code: 18, signed: 2, options: "MulOptions", inputs: pair, write: (*call).activation},
@@ -141,8 +141,8 @@ func (c *call) lastAxis() {
 }
 
 func batchMatmul(c *call) {
-	c.option("adj_x", c.flag("adj_a"))
-	c.option("adj_y", c.flag("adj_b"))
+	c.option("adj_x", c.flag("adj_x"))
+	c.option("adj_y", c.flag("adj_y"))
 }
 
 func cast(c *call) {
