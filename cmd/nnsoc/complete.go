@@ -33,7 +33,7 @@ var extensions = map[string][]string{
 }
 
 // folders are flags that take a folder.
-var folders = map[string]bool{"out": true, "export": true, "drivers": true, "data": true, "dir": true, "checkout": true, "dump": true}
+var folders = map[string]bool{"out": true, "export": true, "drivers": true, "data": true, "dir": true, "checkout": true, "dump": true, "cache-dir": true}
 
 // complete completes the values of flags whose commands do not do so themselves.
 func complete(a *cli.App, root *cobra.Command) {

@@ -32,8 +32,8 @@ func TestHelpFits(t *testing.T) {
 
 // free are the flags whose values cannot be listed.
 var free = []string{
-	"address", "arg", "block", "client", "elements", "env", "estimator", "filter", "function", "grid", "kernel", "keys", "module", "name", "operations", "points", "results", "run", "save", "shape", "shard", "size",
-	"title", "vary", "x", "y",
+	"address", "arg", "block", "client", "elements", "env", "estimator", "filter", "function", "grid", "kernel", "keys", "module", "name", "only", "operations", "points", "results", "run", "save", "shape", "shard", "size",
+	"title", "token", "vary", "x", "y",
 }
 
 // TestFlagsComplete: a flag that takes a name or a file completes it.
