@@ -6,7 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// profiler collects what the operations of a run cost. Cycles are those of the SIMD that ends
+// profiler collects what the operations of a run cost; nil costs one comparison per issue. Cycles are those of the SIMD that ends
 // its dispatch last, as in the account of the run; energy is that of the whole machine.
 type profiler struct {
 	simds  [][]sim.StallTable // of the dispatch, by SIMD and operation; the last row is of no operation
