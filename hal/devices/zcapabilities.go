@@ -49,9 +49,9 @@ var shipped = [...]socFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
-				{nn.TensorQuant8Asymm, 0.43, 0.069},
-				{nn.TensorQuant8SymmPerChannel, 0.43, 0.069},
-				{nn.TensorQuant8AsymmSigned, 0.43, 0.069},
+				{nn.TensorQuant8Asymm, 0.28, 0.061},
+				{nn.TensorQuant8SymmPerChannel, 0.28, 0.061},
+				{nn.TensorQuant8AsymmSigned, 0.28, 0.061},
 			},
 		},
 	}},
@@ -59,9 +59,9 @@ var shipped = [...]socFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
-				{nn.TensorQuant8Asymm, 0.33, 0.064},
-				{nn.TensorQuant8SymmPerChannel, 0.33, 0.064},
-				{nn.TensorQuant8AsymmSigned, 0.33, 0.064},
+				{nn.TensorQuant8Asymm, 0.25, 0.057},
+				{nn.TensorQuant8SymmPerChannel, 0.25, 0.057},
+				{nn.TensorQuant8AsymmSigned, 0.25, 0.057},
 			},
 		},
 	}},

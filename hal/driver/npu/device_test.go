@@ -142,6 +142,35 @@ func TestNetworks(t *testing.T) {
 	}
 }
 
+// TestSpill: with little memory on chip activations and weights lie elsewhere, and the bytes stay the
+// reference's; more memory takes no more cycles.
+func TestSpill(t *testing.T) {
+	m := zoo.MustBuild("mobilenet_v2_0.35_96_quant")
+	for _, name := range []string{"ethos-u55-64", "ethos-u65-512"} {
+		c, err := soc.Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := core.FromSoC(c, sim.FastSingleAnswer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.RegionMemory[4] = 1 // where activations go that have no room
+		before := int64(1) << 62
+		for _, onChip := range []int{0, 16 << 10, 64 << 10, 1 << 20} {
+			d, err := New(Config{Spec: s, OnChipBytes: onChip})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := check(t, d, m, [][]byte{tensor.SyntheticInput(&m.Main, 0, 1)}, false)
+			if r.Stats.Cycles > before {
+				t.Errorf("%s with %d bytes on chip takes %d cycles, with less %d", name, onChip, r.Stats.Cycles, before)
+			}
+			before = r.Stats.Cycles
+		}
+	}
+}
+
 // randomModel is one operation on random data.
 type randomModel struct {
 	r *rand.Rand

@@ -2,11 +2,12 @@
 // to Arm Ethos-U command streams.
 //
 // Feature maps are dense NHWC. Constants (weight streams, bias and scale
-// records, lookup tables) lie in region 0, off chip; a copy engine moves each
-// operation's weights to a ring of on-chip buffers (region 2) while the
-// operation before computes. Activations lie in on-chip memory (region 1) as
-// long as they fit, in DRAM (region 4) otherwise; model inputs and outputs are
-// region 3.
+// records, lookup tables) lie in region 0, off chip; a copy engine moves weights to
+// buffers on chip while operations in front compute, or they are read where they lie
+// when that takes no longer. Activations and buffers lie behind the first base pointer with
+// memory on chip as long as they fit, in DRAM (region 4) otherwise; model inputs and outputs
+// are region 3. Device.Operator compiles for Arm's driver stack instead: inputs and outputs in an
+// arena, two base pointers.
 //
 // Arithmetic is the NNAPI reference's to the bit: the hardware's double
 // rounding is gemmlowp's, ADD uses the 32-bit operand scaling, functions of

@@ -15,15 +15,16 @@ type Parts struct {
 	Array  float64 // MAC array
 	Output float64 // output unit
 	Memory float64 // activations on chip
+	Far    float64 // activations off chip
 	Fetch  float64 // packed weights and records from off-chip memory
 	Fixed  float64 // until the first and behind the last block: latencies
 }
 
 // Cycles is the time of a kernel whose neighbours keep the copy engine busy meanwhile.
-func (p Parts) Cycles() int64 { return int64(max(p.Array, p.Output, p.Memory, p.Fetch) + p.Fixed) }
+func (p Parts) Cycles() int64 { return int64(max(p.Array, p.Output, p.Memory, p.Far, p.Fetch) + p.Fixed) }
 
 // Working is the time of a kernel whose weights are there.
-func (p Parts) Working() float64 { return max(p.Array, p.Output, p.Memory) + p.Fixed }
+func (p Parts) Working() float64 { return max(p.Array, p.Output, p.Memory, p.Far) + p.Fixed }
 
 // Planes is how many blocks of pixels a kernel's output has: it reads its weights for each.
 func Planes(k *kernel.Kernel) float64 {
@@ -56,11 +57,19 @@ func Estimate(s *core.Spec, k *kernel.Kernel) Parts {
 		input *= float64(k.IFM.C) / float64(min(depth, k.IFM.C))
 		depth = max(depth, k.IFM.C-depth)
 	}
-	p.Memory = input / rate(chip, &k.IFM.FeatureMap, depth)
-	if k.IFM2 != nil {
-		p.Memory += float64(k.IFM2.H*k.IFM2.W*k.IFM2.C*k.IFM2.Bytes) / rate(chip, &k.IFM2.FeatureMap, k.Block.D)
+	move := func(f *layout.FeatureMap, bytes float64, channels, latency int) {
+		if f.Far {
+			// Two blocks are on their way.
+			p.Far += max(bytes/rate(far, f, channels), blocks*float64(latency)/2)
+			return
+		}
+		p.Memory += bytes / rate(chip, f, channels)
 	}
-	p.Memory += elements * float64(ofm.Bytes) / rate(chip, ofm, k.Block.D)
+	move(&k.IFM.FeatureMap, input, depth, far.ReadLatency)
+	if k.IFM2 != nil {
+		move(&k.IFM2.FeatureMap, float64(k.IFM2.H*k.IFM2.W*k.IFM2.C*k.IFM2.Bytes), k.Block.D, far.ReadLatency)
+	}
+	move(ofm, elements*float64(ofm.Bytes), k.Block.D, far.WriteLatency)
 	if w := k.Weights; w != nil {
 		buffers := chip
 		planes := Planes(k) // weights are read again for each

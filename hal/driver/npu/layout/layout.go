@@ -82,6 +82,7 @@ type FeatureMap struct {
 	StrideY, StrideX int
 	Bytes            int // per element: 1 or 4
 	Signed           bool
+	Far              bool // off chip, as far as a plan has found
 	Zero             int // subtracted from, or added to, elements
 }
 

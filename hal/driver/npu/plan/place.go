@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/nnsoc/nnsoc/hal/driver/arena"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 )
@@ -9,41 +11,62 @@ import (
 // need not wait for them.
 const apart = 2
 
-// place gives values and buffers of weights their addresses. Where activations do not all fit
-// on chip, buffers give way to them, the largest first.
+// place gives values and buffers of weights their addresses. Where buffers take room on chip that
+// activations need, they give way, the largest first; a buffer without room is none.
 func (p *Program) place(t Target, values []layout.Value, jobs []job) []layout.Value {
 	reached := t.Map[layout.RegionSpill] == t.Map[layout.RegionArena]
+	alone := slices.Clone(values)
+	placeAll(alone, t.OnChip, reached)
+	least := spilled(alone) // without buffers
 	for {
-		all, of := values[:len(values):len(values)], []int{}
+		all, of := slices.Clone(values), []int{}
 		for i := range jobs {
 			if j := &jobs[i]; j.buffered {
 				all = append(all, layout.Value{Bytes: j.packed.Fetch.Bytes, First: max(j.fetch-apart, 0), Last: i + 1})
 				of = append(of, i)
 			}
 		}
-		arenaBytes, spillBytes := placeAll(all, t.OnChip, reached)
-		evicted, largest := false, -1
-		for i := range all {
-			evicted = evicted || all[i].At.Region == layout.RegionSpill && (i >= len(values) || !all[i].Client)
-		}
-		for k, i := range of {
-			jobs[i].weights = all[len(values)+k].At
-			if largest < 0 || jobs[i].packed.Fetch.Bytes > jobs[largest].packed.Fetch.Bytes {
-				largest = i
+		placeAll(all, t.OnChip, reached)
+		activations := all[:len(values)]
+		if spilled(activations) <= least || len(of) == 0 {
+			for k, i := range of {
+				if j := &jobs[i]; all[len(values)+k].At.Region == layout.RegionArena {
+					j.weights = all[len(values)+k].At
+				} else {
+					j.buffered = false
+				}
 			}
+			p.Sizes[layout.RegionArena], p.Sizes[layout.RegionSpill] = end(all, layout.RegionArena), end(activations, layout.RegionSpill)
+			return activations
 		}
-		if !evicted || largest < 0 {
-			p.Sizes[layout.RegionArena], p.Sizes[layout.RegionSpill] = arenaBytes, spillBytes
-			return all
-		}
-		jobs[largest].buffered, jobs[largest].weights = false, jobs[largest].packed.Fetch
+		largest := slices.MaxFunc(of, func(a, b int) int { return jobs[a].packed.Fetch.Bytes - jobs[b].packed.Fetch.Bytes })
+		jobs[largest].buffered = false
 	}
 }
 
+// end is where the values of a memory end.
+func end(values []layout.Value, region int) (n int) {
+	for i := range values {
+		if v := &values[i]; v.At.Region == region && !v.Fixed && v.First >= 0 {
+			n = max(n, v.At.Addr+layout.Align(v.At.Bytes))
+		}
+	}
+	return n
+}
+
+// spilled is the bytes of values off chip.
+func spilled(values []layout.Value) (n int) {
+	for i := range values {
+		if values[i].At.Region == layout.RegionSpill && values[i].First >= 0 {
+			n += values[i].Bytes
+		}
+	}
+	return n
+}
+
 // placeAll gives every value an address: on chip below the capacity, off chip where there is no
-// room, and what the client must reach unless it reaches the memory on chip. It returns the
-// bytes used of both.
-func placeAll(values []layout.Value, onChip int, reached bool) (inArena, inSpill int) {
+// room, and what the client must reach unless it reaches the memory on chip.
+func placeAll(values []layout.Value, onChip int, reached bool) {
 	var near, far []int
 	for i := range values {
 		switch v := &values[i]; {
@@ -54,14 +77,12 @@ func placeAll(values []layout.Value, onChip int, reached bool) (inArena, inSpill
 			near = append(near, i)
 		}
 	}
-	left, inArena := placeIn(layout.RegionArena, values, near, onChip)
-	_, inSpill = placeIn(layout.RegionSpill, values, append(far, left...), arena.Unlimited)
-	return inArena, inSpill
+	left := placeIn(layout.RegionArena, values, near, onChip)
+	placeIn(layout.RegionSpill, values, append(far, left...), arena.Unlimited)
 }
 
-// placeIn places some of the values in a memory. It returns those without room, and the bytes
-// that the others take.
-func placeIn(region int, values []layout.Value, some []int, limit int) (left []int, end int) {
+// placeIn places some of the values in a memory. It returns those without room.
+func placeIn(region int, values []layout.Value, some []int, limit int) (left []int) {
 	lives := make([]arena.Interval, len(some))
 	for k, i := range some {
 		v := &values[i]
@@ -69,7 +90,7 @@ func placeIn(region int, values []layout.Value, some []int, limit int) (left []i
 			lives[k].Bytes = 0 // no step uses it
 		}
 	}
-	offsets, end := arena.Place(lives, arena.Options{Align: layout.Alignment, Limit: limit})
+	offsets, _ := arena.Place(lives, arena.Options{Align: layout.Alignment, Limit: limit})
 	for k, i := range some {
 		if offsets[k] == arena.Unplaced {
 			left = append(left, i)
@@ -77,5 +98,5 @@ func placeIn(region int, values []layout.Value, some []int, limit int) (left []i
 		}
 		values[i].At = layout.Buffer{Region: region, Addr: offsets[k], Bytes: values[i].Bytes}
 	}
-	return left, end
+	return left
 }

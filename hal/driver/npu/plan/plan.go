@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal/driver/npu/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/step"
@@ -22,6 +23,7 @@ type Program struct {
 	Map             layout.Map      // and where they are
 	Inputs, Outputs []layout.Buffer // no bytes for an input that is not read
 	EncodedWeights  int             // bytes of Consts
+	far             []bool          // values off chip
 }
 
 // Region is the bytes of a region that holds no constants.
@@ -52,11 +54,45 @@ type job struct {
 	fetch    int
 }
 
-// New makes the program of steps for a target.
+// New makes the program of steps for a target. Where activations do not fit on chip, it chooses
+// the blocks of the kernels that use them again, and plans once more.
 func New(t Target, l *step.List) (*Program, error) {
+	p, err := once(t, l)
+	if err != nil || p.Sizes[layout.RegionSpill] == 0 || !blocksAgain(t, l, p.far) {
+		return p, err
+	}
+	return once(t, l)
+}
+
+// blocksAgain chooses the blocks of kernels again some of whose values lie off chip, and reports
+// whether there are any.
+func blocksAgain(t Target, l *step.List, far []bool) (changed bool) {
+	if !t.Spec.Memories[t.Spec.RegionMemory[t.Map[layout.RegionSpill]]].OffChip {
+		return false
+	}
+	for i := range l.Steps {
+		k := &l.Steps[i].Kernel
+		if k.Kind == kernel.Copy {
+			continue
+		}
+		moved := false
+		for _, r := range k.Maps() {
+			if r.Far = r.Value != layout.Placed && far[r.Value]; r.Far {
+				moved = true
+			}
+		}
+		if moved {
+			k.Block, changed = cost.ChooseBlock(t.Spec, k), true
+		}
+	}
+	return changed
+}
+
+// once makes the program with the blocks that the kernels have.
+func once(t Target, l *step.List) (*Program, error) {
 	s := t.Spec
 	p := &Program{Map: t.Map}
-	consts := l.Consts
+	consts := layout.Constants{Data: slices.Clone(l.Consts.Data)}
 	jobs := make([]job, len(l.Steps))
 	room := 0
 	for i := range l.Steps {
@@ -84,6 +120,9 @@ func New(t Target, l *step.List) (*Program, error) {
 	p.Sizes[layout.RegionIO] = l.IO
 	bufferWeights(s, jobs)
 	values := p.place(t, lives(l), jobs)
+	for i := range l.Values {
+		p.far = append(p.far, values[i].At.Region == layout.RegionSpill)
+	}
 	p.resolve(jobs, values)
 	p.clients(l, values)
 	e := &emitter{b: ethosu.NewBuilder(s.Product), spec: s, luts: s.LUTBase(), writer: map[int]int{}}
