@@ -21,7 +21,9 @@ type Parts struct {
 }
 
 // Cycles is the time of a kernel whose neighbours keep the copy engine busy meanwhile.
-func (p Parts) Cycles() int64 { return int64(max(p.Array, p.Output, p.Memory, p.Far, p.Fetch) + p.Fixed) }
+func (p Parts) Cycles() int64 {
+	return int64(max(p.Array, p.Output, p.Memory, p.Far, p.Fetch) + p.Fixed)
+}
 
 // Working is the time of a kernel whose weights are there.
 func (p Parts) Working() float64 { return max(p.Array, p.Output, p.Memory, p.Far) + p.Fixed }

@@ -83,7 +83,7 @@ type FeatureMap struct {
 	Bytes            int // per element: 1 or 4
 	Signed           bool
 	Far              bool // off chip, as far as a plan has found
-	Zero             int // subtracted from, or added to, elements
+	Zero             int  // subtracted from, or added to, elements
 }
 
 // Dense is a map of h x w x c elements without gaps at an offset of a value.
