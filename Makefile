@@ -47,7 +47,7 @@ generate: ## write the generated files again
 
 capabilities: ## measure what devices report of every preset, and check it
 	$(GO) generate ./hal/devices
-	NNSOC_SWEEP=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^TestShippedCapabilities$$' ./bench/capability
+	NNSOC_SWEEP=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^(TestShippedCapabilities|TestPredictions)$$' ./bench/capability
 
 docs: build ## write docs/OPERATIONS.md again from the test-vector corpus
 	@mkdir -p out; ./nnsoc ops nnapi --markdown >out/OPERATIONS.md && cp out/OPERATIONS.md docs/

@@ -82,7 +82,7 @@ var layers = []struct {
 	{"importer", []string{"nn", "refcpu"}},
 	{"bench/inference", []string{"nn", "hal", "hal/devices", "nnrt", "importer", "isa", "sim", "npu"}},
 	{"bench/offline", []string{"bench/inference", "nn", "hal", "hal/devices", "hal/driver/arena", "hal/driver/npu", "nnrt", "importer", "isa", "sim", "npu"}},
-	{"bench/capability", []string{"nn", "hal", "hal/devices", "nnrt", "sim/soc"}},
+	{"bench/capability", []string{"nn", "hal", "hal/devices", "nnrt", "sim/soc", "bench/mlts", "bench/zoo"}},
 	{"bench/mlts/crash", []string{"nn", "hal", "nnrt", "importer", "bench/zoo"}},
 	{"bench/mlts/page", []string{"bench/mlts"}},
 	{"bench/mlts", []string{"nn", "hal", "hal/devices", "nnrt", "importer", "sim", "bench/zoo"}},

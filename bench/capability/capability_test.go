@@ -1,14 +1,20 @@
 package capability
 
 import (
+	"fmt"
+	"math"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nnsoc/nnsoc/bench/mlts"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/validate"
+	"github.com/nnsoc/nnsoc/internal/doctable"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt/partition/cost"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -37,8 +43,16 @@ func TestShippedCapabilities(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := Meter{Store: cost.NewStore("", name), Options: hal.PrepareOptions{Preference: hal.FastSingleAnswer}}
+		app, err := OpenApp(c, hal.FastSingleAnswer, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, d := range list[1:] {
-			f, err := x.Measure(d, list[0])
+			micro, err := x.Measure(d, list[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := app.Measure(micro)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,5 +114,103 @@ func TestSuiteIsValid(t *testing.T) {
 		if err := validate.Model(m); err != nil {
 			t.Errorf("%s: %v", m.Name, err)
 		}
+	}
+}
+
+// TestNetworks: figures of the benchmark's networks are the geometric mean of those that a
+// device takes whole; where it takes none, single operations count.
+func TestNetworks(t *testing.T) {
+	micro := Figure{PerformanceInfo: hal.PerformanceInfo{ExecTime: 0.5, PowerUsage: 0.25}, MeasuredOn: []string{"ADD"}, Suite: SuiteMicro}
+	ratios := []Ratio{{Network: "a", ExecTime: 0.2, PowerUsage: 0.1}, {Network: "b", Skipped: "one operation is left"}, {Network: "c", ExecTime: 0.8, PowerUsage: 0.9}}
+	f := byNetworks(micro, ratios)
+	if f.ExecTime != 0.4 || f.PowerUsage != 0.3 || f.Suite != SuiteMLTS || !slices.Equal(f.MeasuredOn, []string{"a", "c"}) || f.Micro != micro.PerformanceInfo {
+		t.Errorf("got %+v, want the geometric means 0.4 and 0.3 of a and c", f)
+	}
+	f = byNetworks(micro, ratios[1:2])
+	if f.PerformanceInfo != micro.PerformanceInfo || f.Suite != SuiteMicro || !slices.Equal(f.MeasuredOn, micro.MeasuredOn) {
+		t.Errorf("got %+v, want the figures of single operations", f)
+	}
+}
+
+// TestNetworksOfApp: an NPU for 8-bit types has figures of both quantized networks and
+// refuses float32; the ratios follow from the benchmark's own results.
+func TestNetworksOfApp(t *testing.T) {
+	c, err := soc.Load("ethos-u55-32")
+	if err != nil {
+		t.Fatal(err)
+	}
+	app, err := OpenApp(c, hal.FastSingleAnswer, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const network = "mobilenet_v1_0.25_128_quant_topk_aosp"
+	list, err := app.Ratios("npu", []string{network, "tts_float"}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != 2 || list[0].Skipped != "" || !strings.Contains(list[1].Skipped, "npu takes 0 of 6 operations") {
+		t.Fatalf("got %+v, want a ratio and a network that the NPU does not take", list)
+	}
+	l, err := mlts.Named([]string{network})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bench := *app.bench
+	bench.List, bench.Accelerators = l, []string{"npu"}
+	results, err := bench.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean := map[string]float64{}
+	for _, r := range results {
+		if r.Inference != nil {
+			mean[r.Device] = r.Inference.MeanSec
+		}
+	}
+	if got, want := list[0].ExecTime, mean["npu"]/mean["cpu"]; !(math.Abs(got/want-1) < 1e-9) {
+		t.Errorf("exec time %v, the benchmark has %v", got, want)
+	}
+}
+
+const page = "../../docs/Capabilities.md"
+
+// TestPredictions: how well one number predicts networks that it was not measured on stands
+// in docs. make capabilities measures pixel4, otherwise an Ethos-U is measured.
+func TestPredictions(t *testing.T) {
+	for name, networks := range map[string][]string{
+		"ethos-u55-256": {"mobilenet_v1_0.25_128_quant", "mobilenet_v1_0.5_160_quant", "mobilenet_v2_0.35_128_quant", "inception_v1_quant", "squeezenet_quant", "efficientnet_lite0_quant"},
+		"pixel4": {
+			"mobilenet_v1_0.25_128_float", "mobilenet_v1_0.5_160_float", "mobilenet_v2_0.35_128_float", "squeezenet_float", "efficientnet_lite0_float",
+			"mobilenet_v1_0.25_128_quant", "mobilenet_v1_0.5_160_quant", "mobilenet_v2_0.35_128_quant", "inception_v1_quant", "squeezenet_quant", "efficientnet_lite0_quant",
+		},
+	} {
+		if name == "pixel4" && os.Getenv("NNSOC_SWEEP") == "" {
+			continue
+		}
+		c, err := soc.Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		app, err := OpenApp(c, hal.FastSingleAnswer, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := app.Predict(networks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rows []string
+		for i := range list {
+			if p := &list[i]; p.Comparable() {
+				rows = append(rows, fmt.Sprintf("| %s | %s | %.2g / %.2g | %.2g / %.2g | %.2f |", p.Network, p.Device,
+					p.Reported.ExecTime, p.Reported.PowerUsage, p.Ratio.ExecTime, p.Ratio.PowerUsage, p.Off()))
+			}
+		}
+		off, n := GeometricError(list)
+		if n < len(networks) {
+			t.Errorf("%s: %d rows of %d networks", name, n, len(networks))
+		}
+		rows = append(rows, fmt.Sprintf("| all | | | | off by %.0f %% |", 100*off))
+		doctable.Hold(t, page, fmt.Sprintf("| network, %s | device | reported time / energy | measured | measured / reported time |", name), rows)
 	}
 }

@@ -1,15 +1,21 @@
 // Package capability measures what devices report through getCapabilities: time
 // and energy relative to the CPU of the same SoC, by type of operand.
 //
-// The suite is fixed. For float32, float16 and both quantized types it is the
-// layers of MobileNet v1 1.0 224 by kind, weighted as they occur there, for the
-// other types one to three elementwise operations (suite.go). A figure is
+// Suite "mlts" is what Android asks driver authors for: networks of the benchmark app of
+// the ML Test Suite through its loops (networks.go), for float32, relaxed float32 and 8-bit
+// types. A figure is the geometric mean over the networks that a device takes whole.
+//
+// Suite "micro" is the layers of MobileNet v1 1.0 224 by kind, weighted as they occur there,
+// for float32, float16 and 8-bit types, and one to three elementwise operations for the
+// others (suite.go). A figure is
 //
 //	(launch + sum of weight x operation on the device) / (the same on the CPU)
 //
-// over the workloads that the device supports, rounded to two digits as vendors
-// do. A launch counts once, as a network has one. A type of which a device
-// supports nothing has figures that AOSP's planner never chooses.
+// over the workloads that the device supports. A launch counts once, as a network has one.
+// It stands in where the benchmark has no network of a type, or a device takes none whole.
+//
+// Figures are rounded to two digits as vendors do. A type of which a device supports nothing
+// has figures that AOSP's planner never chooses.
 package capability
 
 import (
@@ -25,9 +31,12 @@ import (
 // Figure is a measured PerformanceInfo.
 type Figure struct {
 	hal.PerformanceInfo
-	// MeasuredOn are the workloads that the device supports; none when it refuses
-	// the type.
+	// MeasuredOn are the workloads or networks that the device supports; none when it
+	// refuses the type.
 	MeasuredOn []string
+	Suite      string              // that MeasuredOn is of: SuiteMLTS or SuiteMicro
+	Networks   []Ratio             // all networks of the type, where suite "mlts" was asked for
+	Micro      hal.PerformanceInfo // by single operations, where suite "mlts" was asked for
 
 	exact sum // without rounding
 }
@@ -101,7 +110,7 @@ func (s *sum) add(r cost.Row, weight float64) {
 
 // figure compares two devices on what the first supports.
 func (x *Meter) figure(d, cpu hal.Device, list []Workload) (Figure, error) {
-	f := Figure{PerformanceInfo: refused}
+	f := Figure{PerformanceInfo: refused, Suite: SuiteMicro}
 	var mine, base sum
 	var launch [2]cost.Row
 	for i := range list {
@@ -141,7 +150,7 @@ func (x *Meter) figure(d, cpu hal.Device, list []Workload) (Figure, error) {
 
 // control is what IF or WHILE itself costs: less its body.
 func (x *Meter) control(d, cpu hal.Device, op nn.OperationType) (Figure, error) {
-	f := Figure{PerformanceInfo: refused}
+	f := Figure{PerformanceInfo: refused, Suite: SuiteMicro}
 	whole, body := control(op)
 	var cost [2]sum
 	for i, device := range []hal.Device{d, cpu} {

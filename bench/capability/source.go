@@ -32,7 +32,7 @@ func (x *Meter) MeasureSoC(c *soc.Config, p hal.Preference) ([]*Figures, error) 
 	return all, nil
 }
 
-// Source measures a preset and returns its entry in the generated file of
+// Source measures a preset by the suite "mlts" and returns its entry in the generated file of
 // package hal/devices.
 func Source(preset string, progress func(format string, args ...any)) (string, error) {
 	c, err := soc.Load(preset)
@@ -43,6 +43,15 @@ func Source(preset string, progress func(format string, args ...any)) (string, e
 	all, err := x.MeasureSoC(c, hal.FastSingleAnswer)
 	if err != nil {
 		return "", err
+	}
+	app, err := OpenApp(c, hal.FastSingleAnswer, progress)
+	if err != nil {
+		return "", err
+	}
+	for i := range all {
+		if all[i], err = app.Measure(all[i]); err != nil {
+			return "", err
+		}
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "{%q, %q, []deviceFigures{\n", preset, devices.ContentHash(c))

@@ -239,24 +239,14 @@ const maxTimed = 2
 
 // measure measures a model on a backend.
 func (b *Benchmark) measure(w *work, x backend, r *Result) error {
-	net := w.net
-	if x.relaxed {
-		relaxed := *net
-		relaxed.Relaxed = true
-		net = &relaxed
-	}
-	b.Machine.Reset()
-	c, err := nnrt.Compile(b.Registry, net, x.device, nnrt.CompileOptions{})
+	net, c, err := b.compile(w, x)
 	if err != nil {
 		return err
 	}
 	cpu := b.Registry.CPU().Name()
 	r.Accelerated, r.Operations = c.Accelerated(cpu), len(net.Main.Operations)
 	if x.device != cpu && x.device != nnrt.Auto && r.Accelerated == 0 {
-		r.Skipped = fmt.Sprintf("%s takes none of the %d operations", x.device, r.Operations)
-		if len(c.Fallbacks) > 0 {
-			r.Skipped += ": " + c.Fallbacks[0].Reason
-		}
+		r.Skipped = fmt.Sprintf("%s takes none of the %d operations%s", x.device, r.Operations, firstReason(c))
 		return nil
 	}
 	var turns []func() (turn, error)
@@ -283,23 +273,50 @@ func (b *Benchmark) measure(w *work, x backend, r *Result) error {
 	if err := judged.verdict(r); err != nil {
 		return err
 	}
+	if r.Inference, r.EnergyUJ, r.EndedEarly, err = b.loop(turns); err != nil {
+		return err
+	}
+	r.Compilation, err = b.compilations(net, x.device)
+	return err
+}
+
+// compile makes the machine cold and compiles a model for a backend.
+func (b *Benchmark) compile(w *work, x backend) (*nn.Model, *nnrt.Compilation, error) {
+	net := w.net
+	if x.relaxed {
+		relaxed := *net
+		relaxed.Relaxed = true
+		net = &relaxed
+	}
+	b.Machine.Reset()
+	c, err := nnrt.Compile(b.Registry, net, x.device, nnrt.CompileOptions{})
+	return net, c, err
+}
+
+// firstReason is why a device leaves the first operation to the CPU, for a message.
+func firstReason(c *nnrt.Compilation) string {
+	if len(c.Fallbacks) == 0 {
+		return ""
+	}
+	return ": " + c.Fallbacks[0].Reason
+}
+
+// loop lets inferences take turns for the span of the benchmark. The energy is the mean of the
+// last turn of each.
+func (b *Benchmark) loop(turns []func() (turn, error)) (l *Latency, energyUJ float64, early bool, err error) {
 	n := 0
-	energy := make([]float64, len(turns)) // of the last turn of each
-	r.Inference, r.EndedEarly, err = b.Span.repeat(len(turns), func() (sim.Time, error) {
+	energy := make([]float64, len(turns))
+	l, early, err = b.Span.repeat(len(turns), func() (sim.Time, error) {
 		i := n % len(turns)
 		n++
 		x, err := turns[i]()
 		energy[i] = x.energyPJ
 		return x.took, err
 	})
-	if err != nil {
-		return err
-	}
 	for _, pj := range energy {
-		r.EnergyUJ += pj / 1e6 / float64(len(turns))
+		energyUJ += pj / 1e6 / float64(len(turns))
 	}
-	r.Compilation, err = b.compilations(net, x.device)
-	return err
+	return l, energyUJ, early, err
 }
 
 // turn is what an inference of a loop came to.

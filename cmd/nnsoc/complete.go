@@ -24,6 +24,7 @@ var values = map[string][]string{
 	"overlap":       {"none", "preload"},
 	"format":        {"text", "benchstat"},
 	"engine":        {"cpu", "gpu", "dsp", "npu"},
+	"suite":         {"mlts\tnetworks of the benchmark app", "micro\tsingle operations"},
 	"strategies":    partition.Names([]partition.Device{{Name: "cpu"}, {Name: "gpu"}, {Name: "dsp"}, {Name: "npu"}}),
 }
 

@@ -9,7 +9,7 @@ var shipped = [...]socFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
-				{nn.TensorQuant8Asymm, 0.055, 0.023},
+				{nn.TensorQuant8Asymm, 0.043, 0.02},
 				{nn.TensorQuant8SymmPerChannel, 0.055, 0.023},
 				{nn.TensorQuant8AsymmSigned, 0.055, 0.023},
 			},
@@ -19,7 +19,7 @@ var shipped = [...]socFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
-				{nn.TensorQuant8Asymm, 0.041, 0.02},
+				{nn.TensorQuant8Asymm, 0.031, 0.017},
 				{nn.TensorQuant8SymmPerChannel, 0.041, 0.02},
 				{nn.TensorQuant8AsymmSigned, 0.041, 0.02},
 			},
@@ -29,7 +29,7 @@ var shipped = [...]socFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
-				{nn.TensorQuant8Asymm, 0.15, 0.059},
+				{nn.TensorQuant8Asymm, 0.14, 0.037},
 				{nn.TensorQuant8SymmPerChannel, 0.15, 0.059},
 				{nn.TensorQuant8AsymmSigned, 0.15, 0.059},
 			},
@@ -39,7 +39,7 @@ var shipped = [...]socFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
-				{nn.TensorQuant8Asymm, 0.086, 0.029},
+				{nn.TensorQuant8Asymm, 0.072, 0.026},
 				{nn.TensorQuant8SymmPerChannel, 0.086, 0.029},
 				{nn.TensorQuant8AsymmSigned, 0.086, 0.029},
 			},
@@ -49,7 +49,7 @@ var shipped = [...]socFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
-				{nn.TensorQuant8Asymm, 0.28, 0.061},
+				{nn.TensorQuant8Asymm, 0.19, 0.041},
 				{nn.TensorQuant8SymmPerChannel, 0.28, 0.061},
 				{nn.TensorQuant8AsymmSigned, 0.28, 0.061},
 			},
@@ -59,7 +59,7 @@ var shipped = [...]socFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
-				{nn.TensorQuant8Asymm, 0.25, 0.057},
+				{nn.TensorQuant8Asymm, 0.17, 0.04},
 				{nn.TensorQuant8SymmPerChannel, 0.25, 0.057},
 				{nn.TensorQuant8AsymmSigned, 0.25, 0.057},
 			},
@@ -68,17 +68,17 @@ var shipped = [...]socFigures{
 	{"pixel4", "d222fe7f62c76d17", []deviceFigures{
 		{
 			device:        "gpu",
-			relaxedScalar: [2]float32{0.67, 0.28},
-			relaxedTensor: [2]float32{0.67, 0.28},
+			relaxedScalar: [2]float32{1.3, 0.53},
+			relaxedTensor: [2]float32{1.3, 0.53},
 			ifs:           [2]float32{2.5, 0.28},
 			while:         [2]float32{24, 5.3},
 			operand: []typeFigure{
-				{nn.Float32, 0.73, 0.36},
+				{nn.Float32, 1.6, 0.73},
 				{nn.Int32, 2.6, 1.3},
 				{nn.Uint32, 2.6, 1.3},
-				{nn.TensorFloat32, 0.73, 0.36},
+				{nn.TensorFloat32, 1.6, 0.73},
 				{nn.TensorInt32, 2.6, 1.3},
-				{nn.TensorQuant8Asymm, 0.66, 0.29},
+				{nn.TensorQuant8Asymm, 0.74, 0.33},
 				{nn.Bool, 6.8, 3},
 				{nn.TensorQuant16Symm, 2.5, 0.95},
 				{nn.TensorFloat16, 1.1, 0.44},
@@ -96,7 +96,7 @@ var shipped = [...]socFigures{
 				{nn.Int32, 5.4, 1.1},
 				{nn.Uint32, 5.4, 1.1},
 				{nn.TensorInt32, 5.4, 1.1},
-				{nn.TensorQuant8Asymm, 0.89, 0.13},
+				{nn.TensorQuant8Asymm, 0.94, 0.14},
 				{nn.Bool, 12, 2.1},
 				{nn.TensorQuant16Symm, 5.3, 0.89},
 				{nn.TensorBool8, 12, 2.1},
@@ -109,7 +109,7 @@ var shipped = [...]socFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
-				{nn.TensorQuant8Asymm, 0.51, 0.082},
+				{nn.TensorQuant8Asymm, 0.62, 0.093},
 				{nn.TensorQuant8SymmPerChannel, 0.51, 0.082},
 				{nn.TensorQuant8AsymmSigned, 0.51, 0.082},
 			},
@@ -122,7 +122,7 @@ var shipped = [...]socFigures{
 				{nn.Int32, 5.9, 1.1},
 				{nn.Uint32, 5.9, 1.1},
 				{nn.TensorInt32, 5.9, 1.1},
-				{nn.TensorQuant8Asymm, 0.81, 0.12},
+				{nn.TensorQuant8Asymm, 0.92, 0.14},
 				{nn.Bool, 12, 1.9},
 				{nn.TensorQuant16Symm, 5.9, 0.89},
 				{nn.TensorBool8, 12, 1.9},
@@ -136,17 +136,17 @@ var shipped = [...]socFigures{
 	{"xclipse920", "f8760034f638c39c", []deviceFigures{
 		{
 			device:        "gpu",
-			relaxedScalar: [2]float32{0.36, 0.22},
-			relaxedTensor: [2]float32{0.36, 0.22},
+			relaxedScalar: [2]float32{1.3, 0.45},
+			relaxedTensor: [2]float32{1.3, 0.45},
 			ifs:           [2]float32{3, 0.28},
 			while:         [2]float32{28, 2.2},
 			operand: []typeFigure{
-				{nn.Float32, 0.35, 0.25},
+				{nn.Float32, 1.4, 0.7},
 				{nn.Int32, 3.4, 1.5},
 				{nn.Uint32, 3.4, 1.5},
-				{nn.TensorFloat32, 0.35, 0.25},
+				{nn.TensorFloat32, 1.4, 0.7},
 				{nn.TensorInt32, 3.4, 1.5},
-				{nn.TensorQuant8Asymm, 0.48, 0.26},
+				{nn.TensorQuant8Asymm, 0.88, 0.26},
 				{nn.Bool, 8.1, 3.4},
 				{nn.TensorQuant16Symm, 3.6, 1.2},
 				{nn.TensorFloat16, 0.46, 0.28},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/capability"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
@@ -24,6 +25,7 @@ type capabilitiesReport struct {
 	SchemaVersion int                  `json:"schema_version"`
 	SoC           string               `json:"soc"`
 	Preference    string               `json:"preference"`
+	Suite         string               `json:"suite"`
 	Devices       []deviceCapabilities `json:"devices"`
 }
 
@@ -35,19 +37,35 @@ type deviceCapabilities struct {
 	RelaxedScalar figureEntry            `json:"relaxed_scalar"`
 	RelaxedTensor figureEntry            `json:"relaxed_tensor"`
 	Explain       []sensitivityEntry     `json:"explain,omitempty"`
-	figures       *capability.Figures
 }
 
 // figureEntry is a figure; a refused type is 3.4e38, the largest float32, and
 // was measured on nothing.
 type figureEntry struct {
-	ExecTime   float32  `json:"exec_time"`
-	PowerUsage float32  `json:"power_usage"`
-	MeasuredOn []string `json:"measured_on"`
+	ExecTime   float32       `json:"exec_time"`
+	PowerUsage float32       `json:"power_usage"`
+	MeasuredOn []string      `json:"measured_on"`
+	Suite      string        `json:"suite"`
+	Networks   []ratioEntry  `json:"networks,omitempty"` // with --explain
+	Micro      *microFigures `json:"micro,omitempty"`    // with --explain
 }
 
-// sensitivityEntry is how far a figure moves, relative to it, when a part of the
-// machine grows by 10 %.
+// microFigures are figures of single operations.
+type microFigures struct {
+	ExecTime   float32 `json:"exec_time"`
+	PowerUsage float32 `json:"power_usage"`
+}
+
+// ratioEntry is a network on a device, relative to the CPU.
+type ratioEntry struct {
+	Network    string  `json:"network"`
+	ExecTime   float64 `json:"exec_time,omitempty"`
+	PowerUsage float64 `json:"power_usage,omitempty"`
+	Skipped    string  `json:"skipped,omitempty"`
+}
+
+// sensitivityEntry is how far a figure of single operations moves, relative to it, when a
+// part of the machine grows by 10 %.
 type sensitivityEntry struct {
 	Part       string  `json:"part"`
 	Change     string  `json:"change"`
@@ -57,29 +75,67 @@ type sensitivityEntry struct {
 	Error      string  `json:"error,omitempty"`
 }
 
+// capabilitiesFlags are the flags of capabilities.
+type capabilitiesFlags struct {
+	preference, suite string
+	explain           bool
+	predict           []string
+}
+
 // NewCapabilities returns the command capabilities.
 func NewCapabilities(a *cli.App) *cobra.Command {
-	var preference string
-	var explain bool
+	var f capabilitiesFlags
 	cmd := &cobra.Command{
 		Use:   "capabilities",
 		Short: "measure what the devices report through getCapabilities",
 		Long: `capabilities measures time and energy of every device relative to the CPU of the same SoC,
-by type of operand: on the layers of MobileNet v1 for float32, float16 and quantized types,
-on elementwise operations for the others, and on IF and WHILE. A type that a device
-refuses has the largest figure there is. The presets carry the result; a SoC file of your
-own is measured when a command first needs it.`,
-		Example: "  nnsoc capabilities --json\n  nnsoc capabilities --soc ethos-u55-128 --explain",
+by type of operand, and on IF and WHILE. Suite mlts is what Android asks of driver authors:
+MobileNet v1 and v2, asr_float and tts_float for float32 and relaxed float32, MobileNet v1
+and v2 for 8-bit types, through the loops of "nnsoc mlts benchmark"; a figure is the
+geometric mean over the networks that a device takes whole. Suite micro is the layers of
+MobileNet v1 and elementwise operations one by one; in suite mlts it stands in, marked by
+*, for types without a network. A type that a device refuses has the largest figure there
+is. The presets carry the result of mlts; a SoC file of your own is measured by micro when
+a command first needs it.
+
+--predict runs other networks and compares what the reported figure of their type says of
+their time and energy with what they take.`,
+		Example: "  nnsoc capabilities --soc ethos-u55-128 --explain\n  nnsoc capabilities --suite micro --json\n  nnsoc capabilities --predict mobilenet_v1_0.25_128_quant,efficientnet_lite0_float",
 		Args:    cli.NoArguments,
-		RunE:    func(*cobra.Command, []string) error { return capabilities(a, preference, explain) },
+		RunE: func(*cobra.Command, []string) error {
+			if len(f.predict) > 0 {
+				return predict(a, &f)
+			}
+			return capabilities(a, &f)
+		},
 	}
-	cmd.Flags().StringVar(&preference, "preference", "fast", "execution preference that clocks follow: fast, sustained or low-power")
-	cmd.Flags().BoolVar(&explain, "explain", false, "measure how far each figure moves when clock, memory, array or threads grow by 10 %")
+	fl := cmd.Flags()
+	fl.StringVar(&f.preference, "preference", "fast", "execution preference that clocks follow: fast, sustained or low-power")
+	fl.StringVar(&f.suite, "suite", "", "workloads: mlts or micro (default: mlts for presets, micro for other SoCs)")
+	fl.BoolVar(&f.explain, "explain", false, "show both suites and every network, and measure how far each figure of suite micro moves when clock, memory, array or threads grow by 10 %")
+	fl.Var(cli.NameList{Names: &f.predict, Once: true}, "predict", "networks whose time the reported figures should predict")
+	_ = cmd.RegisterFlagCompletionFunc("predict", input.CompleteModels)
+	cmd.MarkFlagsMutuallyExclusive("predict", "explain")
+	cmd.MarkFlagsMutuallyExclusive("predict", "suite")
 	return cmd
 }
 
-func capabilities(a *cli.App, preference string, explain bool) error {
-	pref, err := machine.ParsePreference(preference)
+// suiteOf is the suite that the flags choose.
+func (f *capabilitiesFlags) suiteOf(c *soc.Config) (string, error) {
+	switch f.suite {
+	case capability.SuiteMLTS, capability.SuiteMicro:
+		return f.suite, nil
+	case "":
+		if devices.Measured(c) {
+			return capability.SuiteMLTS, nil
+		}
+		return capability.SuiteMicro, nil
+	}
+	return "", cli.Usage(fmt.Errorf("--suite %q, want %s or %s", f.suite, capability.SuiteMLTS, capability.SuiteMicro))
+}
+
+func capabilities(a *cli.App, f *capabilitiesFlags) error {
+	pref, err := machine.ParsePreference(f.preference)
 	if err != nil {
 		return err
 	}
@@ -87,25 +143,42 @@ func capabilities(a *cli.App, preference string, explain bool) error {
 	if err != nil {
 		return err
 	}
+	suite, err := f.suiteOf(m.Config)
+	if err != nil {
+		return err
+	}
 	p := a.Progress()
 	defer p.Done()
 	x := machine.Meter(m.Config, pref, p)
-	r := capabilitiesReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Preference: preference, Devices: []deviceCapabilities{}}
+	r := capabilitiesReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Preference: f.preference, Suite: suite, Devices: []deviceCapabilities{}}
+	var app *capability.App
+	if suite == capability.SuiteMLTS {
+		live, err := machine.OpenLive(a, pref)
+		if err != nil {
+			return err
+		}
+		app = capability.NewApp(live.Registry, live.Live, p.Say)
+	}
 	all := m.Registry.Devices()
-	var figures []*capability.Figures
+	var micro []*capability.Figures
 	for _, d := range all {
-		f, err := x.Measure(d, all[0])
+		figures, err := x.Measure(d, all[0])
 		if err != nil {
 			return err
 		}
 		if d != all[0] {
-			figures = append(figures, f)
+			micro = append(micro, figures)
 		}
-		r.Devices = append(r.Devices, newDeviceCapabilities(f))
+		if app != nil {
+			if figures, err = app.Measure(figures); err != nil {
+				return err
+			}
+		}
+		r.Devices = append(r.Devices, newDeviceCapabilities(figures, f.explain))
 	}
-	if explain {
+	if f.explain {
 		var kernels devices.Kernels
-		list, err := x.Explain(m.Config, figures, func(c *soc.Config) ([]hal.Device, error) { return kernels.Open(c, pref) })
+		list, err := x.Explain(m.Config, micro, func(c *soc.Config) ([]hal.Device, error) { return kernels.Open(c, pref) })
 		if err != nil {
 			return err
 		}
@@ -120,17 +193,23 @@ func capabilities(a *cli.App, preference string, explain bool) error {
 	return r.text(a.Out)
 }
 
-func newDeviceCapabilities(f *capability.Figures) deviceCapabilities {
-	d := deviceCapabilities{Device: f.Device, Operands: map[string]figureEntry{}, figures: f,
+func newDeviceCapabilities(f *capability.Figures, explain bool) deviceCapabilities {
+	entry := func(f capability.Figure) figureEntry {
+		e := figureEntry{ExecTime: f.ExecTime, PowerUsage: f.PowerUsage, MeasuredOn: append([]string{}, f.MeasuredOn...), Suite: f.Suite}
+		if explain && f.Networks != nil {
+			e.Micro = &microFigures{f.Micro.ExecTime, f.Micro.PowerUsage}
+			for _, r := range f.Networks {
+				e.Networks = append(e.Networks, ratioEntry{r.Network, r.ExecTime, r.PowerUsage, r.Skipped})
+			}
+		}
+		return e
+	}
+	d := deviceCapabilities{Device: f.Device, Operands: map[string]figureEntry{},
 		If: entry(f.If), While: entry(f.While), RelaxedScalar: entry(f.RelaxedScalar), RelaxedTensor: entry(f.RelaxedTensor)}
 	for t, x := range f.Operand {
 		d.Operands[t.String()] = entry(x)
 	}
 	return d
-}
-
-func entry(f capability.Figure) figureEntry {
-	return figureEntry{f.ExecTime, f.PowerUsage, append([]string{}, f.MeasuredOn...)}
 }
 
 func (d *deviceCapabilities) explain(list []capability.Sensitivity) {
@@ -149,35 +228,97 @@ func (d *deviceCapabilities) explain(list []capability.Sensitivity) {
 }
 
 func (r *capabilitiesReport) text(w io.Writer) error {
-	fmt.Fprintf(w, "%s, preference %s: execTime/powerUsage relative to the CPU, lower is better\n\n", r.SoC, r.Preference)
+	fmt.Fprintf(w, "%s, preference %s, suite %s: execTime/powerUsage relative to the CPU, lower is better\n\n", r.SoC, r.Preference, r.Suite)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "operand")
 	for _, d := range r.Devices {
 		fmt.Fprint(t, "\t", d.Device)
 	}
 	fmt.Fprintln(t)
-	row := func(name string, of func(*deviceCapabilities) figureEntry) {
-		fmt.Fprint(t, name)
+	standIn := false
+	for _, row := range r.rows() {
+		fmt.Fprint(t, row.name)
 		for i := range r.Devices {
-			fmt.Fprint(t, "\t", of(&r.Devices[i]).cell())
+			e := row.of(&r.Devices[i])
+			cell := ratioCell(e.ExecTime, e.PowerUsage)
+			if r.Suite == capability.SuiteMLTS && e.Suite == capability.SuiteMicro && len(e.MeasuredOn) > 0 {
+				cell, standIn = cell+"*", true
+			}
+			fmt.Fprint(t, "\t", cell)
 		}
 		fmt.Fprintln(t)
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.Devices[0].Operands)) {
-		row(name, func(d *deviceCapabilities) figureEntry { return d.Operands[name] })
-	}
-	row("relaxed scalar", func(d *deviceCapabilities) figureEntry { return d.RelaxedScalar })
-	row("relaxed tensor", func(d *deviceCapabilities) figureEntry { return d.RelaxedTensor })
-	row("IF", func(d *deviceCapabilities) figureEntry { return d.If })
-	row("WHILE", func(d *deviceCapabilities) figureEntry { return d.While })
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	t = tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	if standIn {
+		fmt.Fprintln(w, "\n* single operations (suite micro): no network of this type, or none that the device takes whole")
+	}
+	if err := r.networks(w); err != nil {
+		return err
+	}
+	return r.sensitivities(w)
+}
+
+// capabilityRow is a line of the table of figures.
+type capabilityRow struct {
+	name string
+	of   func(*deviceCapabilities) figureEntry
+}
+
+func (r *capabilitiesReport) rows() (list []capabilityRow) {
+	for _, name := range slices.Sorted(maps.Keys(r.Devices[0].Operands)) {
+		list = append(list, capabilityRow{name, func(d *deviceCapabilities) figureEntry { return d.Operands[name] }})
+	}
+	return append(list,
+		capabilityRow{"relaxed scalar", func(d *deviceCapabilities) figureEntry { return d.RelaxedScalar }},
+		capabilityRow{"relaxed tensor", func(d *deviceCapabilities) figureEntry { return d.RelaxedTensor }},
+		capabilityRow{"IF", func(d *deviceCapabilities) figureEntry { return d.If }},
+		capabilityRow{"WHILE", func(d *deviceCapabilities) figureEntry { return d.While }})
+}
+
+// networks prints the figures of both suites beside each other, and the networks of mlts.
+func (r *capabilitiesReport) networks(w io.Writer) error {
+	for i := range r.Devices {
+		d := &r.Devices[i]
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		first := true
+		for _, row := range r.rows() {
+			e := row.of(d)
+			if e.Networks == nil || !strings.Contains(strings.ToLower(row.name), "tensor") {
+				continue // a scalar has the figures of its tensor
+			}
+			if first {
+				fmt.Fprintf(t, "\n%s, by suite\tmlts\tmicro\n", d.Device)
+				first = false
+			}
+			mlts := "-"
+			if e.Suite == capability.SuiteMLTS {
+				mlts = ratioCell(e.ExecTime, e.PowerUsage)
+			}
+			fmt.Fprintf(t, "  %s\t%s\t%s\n", row.name, mlts, ratioCell(e.Micro.ExecTime, e.Micro.PowerUsage))
+			for _, n := range e.Networks {
+				cell := n.Skipped
+				if cell == "" {
+					cell = ratioCell(float32(n.ExecTime), float32(n.PowerUsage))
+				}
+				fmt.Fprintf(t, "    %s\t%s\t\n", n.Network, cell)
+			}
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sensitivities prints how figures move with the machine.
+func (r *capabilitiesReport) sensitivities(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, d := range r.Devices {
 		for i, s := range d.Explain {
 			if i == 0 {
-				fmt.Fprintf(t, "\n%s, per 10 %%\tchange\toperand\texecTime\tpowerUsage\n", d.Device)
+				fmt.Fprintf(t, "\n%s, micro, per 10 %%\tchange\toperand\texecTime\tpowerUsage\n", d.Device)
 			}
 			if s.Error != "" {
 				fmt.Fprintf(t, "  %s\t%s\tnot possible: %s\n", s.Part, s.Change, s.Error)
@@ -189,10 +330,10 @@ func (r *capabilitiesReport) text(w io.Writer) error {
 	return t.Flush()
 }
 
-// cell is a figure in a table.
-func (f figureEntry) cell() string {
-	if f.ExecTime == math.MaxFloat32 {
+// ratioCell is a figure in a table.
+func ratioCell(execTime, powerUsage float32) string {
+	if execTime == math.MaxFloat32 {
 		return "refused"
 	}
-	return strings.ReplaceAll(fmt.Sprintf("%.2g/%.2g", f.ExecTime, f.PowerUsage), "e+02", "00")
+	return strings.ReplaceAll(fmt.Sprintf("%.2g/%.2g", execTime, powerUsage), "e+02", "00")
 }
