@@ -23,9 +23,10 @@ run: build ## run MobileNet v1 on every device of the default SoC
 	./nnsoc run
 
 # make check vets; vetting every test binary again would take a quarter of the time.
-# Less frequent garbage collection saves the compiler a tenth of its time.
+# Less frequent garbage collection saves the compiler a tenth of its time; the limit keeps two
+# packages of tests side by side within a small machine.
 test: ## every test that needs nothing but Go
-	GOGC=400 $(GO) test -vet=off -timeout $(TIMEOUT) ./...
+	GOGC=400 GOMEMLIMIT=3GiB $(GO) test -vet=off -timeout $(TIMEOUT) ./...
 
 given: ## the tests of published networks, whose files and recorded results lie in ../shared
 	$(GO) test -vet=off -timeout $(TIMEOUT) -run '^(TestNetworks|TestGivenNetworks|TestRecordedNetworks|TestReference(LayersUint8|Int8|Float)|TestNetworksInParts|TestStatesCarry|TestImportModels|TestPredictGivenControlFlow|TestPictureMatchesRecordedInput|TestScripts)$$' \
