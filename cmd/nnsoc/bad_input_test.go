@@ -134,9 +134,9 @@ func TestBadInput(t *testing.T) {
 		{"dsp exec missing.elf", "missing.elf"},
 		{"dsp disasm text.tflite", "text.tflite"},
 		// Commands and flags.
-		{"nope", `unknown command "nope"; there are bench, `},
+		{"nope", `unknown command "nope"; there are advise, bench, `},
 		{"dsp nope", `unknown command "nope"; there are asm, `},
-		{"help nope", `unknown command "nope"; there are bench, `},
+		{"help nope", `unknown command "nope"; there are advise, bench, `},
 		{"help run nope", `nnsoc run takes no argument, got "nope"`},
 		{"completion nope", `unknown command "nope"; there are bash`},
 		{"run --bogus", "unknown flag: --bogus (see \"nnsoc run --help\")"},

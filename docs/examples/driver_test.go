@@ -28,20 +28,22 @@ var lacking = map[string][]string{
 	"bursts": {
 		"asynchronous execution tells a bad request twice and a result once", "a burst computes what synchronous execution computes",
 		"malformed packets are answered and the burst goes on", "a result that the queue cannot hold is an error",
-		"memories travel as slots and are asked for once", "a burst ends, and a dead peer is noticed",
+		"memories travel as slots and are asked for once", "a burst ends, and a dead peer is noticed", "a request that the queue cannot hold goes another way",
 		"prepared models live as long as somebody refers to them",
 	},
 	"device memory": {
 		"device memory is looked at when the execution starts", "roles of device memory are checked", "tokens live as long as their buffers",
 		"copies to and from device memory", "executions initialize device memory and need it so", "generated models compute the same in every executor",
 		"a client that is gone leaves nothing, and the driver goes on", "a client has nothing of what another holds", "what a client may hold is limited",
+		"models, programs and device memory count until they are released",
 	},
 	"the rules of other operations and of control flow": {
 		"models of HAL 1.3 and cycles of subgraphs", "validateModel: mutateOperandScale", "validateModel: mutateOperandZeroPoint",
 		"validateModel: mutateOperationOperandType", "validateModel: removeOperand", "validateModel: removeOperationInput",
 		"validateModel: addOperationInput", "validateModel: addOperationOutput",
 	},
-	"kinds of pools": {"arguments, pools, offsets and omitted values"},
+	"types of vendors": {"types and operations of vendors before there were extensions"},
+	"kinds of pools":   {"arguments, pools, offsets and omitted values"},
 }
 
 // python is an interpreter that can run driver.py.

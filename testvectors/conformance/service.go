@@ -242,9 +242,10 @@ func largeThings(t *T) {
 		}
 	}
 	t.Status("one model too many", err, hal.ResourceExhaustedTransient)
-	programs := 0 // an accelerator's program has the constants once more; a process boundary hides it
-	_, remote := t.Device.(*service.Device)
-	if !remote && (t.Device.Type() == hal.DeviceAccelerator || t.Device.Type() == hal.DeviceGPU) {
+	programs := 0 // a compiled program may have the constants once more; a process boundary hides it
+	own, err := t.Device.PrepareModel(m, hal.PrepareOptions{})
+	t.OK("prepareModel", err)
+	if x, ok := hal.As[interface{ ProgramBytes() int64 }](own); ok && x.ProgramBytes() >= 1<<20 {
 		programs = 1
 	}
 	if most := 6 / (1 + programs); len(held) >= most {

@@ -114,7 +114,7 @@ func TestReportAddsUp(t *testing.T) {
 		if one := len(devices) == 1; cycles != one || stalls != one || one != (c.device != nnrt.Auto) {
 			t.Errorf("%s: %d devices, cycles %v, stalls %v", c.device, len(devices), cycles, stalls)
 		}
-		if c.device == nnrt.Auto && (!strings.Contains(text, "on cpu") || !strings.Contains(text, "on npu")) {
+		if c.device == nnrt.Auto && (!strings.Contains(text, "on cpu") || !strings.Contains(text, "on gpu")) {
 			t.Errorf("no rows of the devices of a mixed run:\n%s", text)
 		}
 	}

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"math"
 	"testing"
 
 	core "github.com/nnsoc/nnsoc/gpu"
@@ -24,7 +25,7 @@ func TestEstimate(t *testing.T) {
 		{"a wave for each SIMD", kernel.Work{Waves: simds, Instructions: int64(100 * simds)}, Parts{Issue: 100 * passes, Fixed: fixed}},
 		{"a wave more", kernel.Work{Waves: simds + 1, Instructions: int64(100 * (simds + 1))}, Parts{Issue: 200 * passes, Fixed: fixed}},
 		{"8 bytes a cycle", kernel.Work{Waves: 1, ReadBytes: 600, WriteBytes: 200}, Parts{Memory: 100, Fixed: fixed}},
-		{"loads wait for the first", kernel.Work{Waves: 1, Loads: 1}, Parts{Fixed: fixed + far}},
+		{"loads wait for the first", kernel.Work{Waves: 1, Loads: 1}, Parts{Port: float64(s.SIMDsPerCU) * math.Ceil(32/float64(s.AddressLanes)), Fixed: fixed + far}},
 		{"a chain of loads", kernel.Work{Waves: simds, Chain: 3}, Parts{Chain: 3 * float64(s.L0.LatencyCycles+s.L2.LatencyCycles), Fixed: fixed}},
 	} {
 		if got := Estimate(m, c.work); got != c.want {
