@@ -43,7 +43,7 @@ const callWork = 64
 // slack is room behind every buffer that vector loops may read.
 const slack = 64
 
-// run is the state of one execution.
+// Run is the state of one execution.
 type Run struct {
 	prog    *Program
 	view    opspec.View // bound
@@ -298,13 +298,13 @@ func (x *Run) alloc(i uint32, n int) []byte {
 	return o.Data
 }
 
-// bytes is the value of operand i.
+// Bytes is the value of operand i.
 func (x *Run) Bytes(i uint32) []byte { return x.view.Operands[i].Data }
 
 // padded is the value of operand i with slack readable bytes behind it.
 func (x *Run) padded(i uint32) []byte { return x.buf[i][:cap(x.buf[i])] }
 
-// parallel calls f for [0, n) cut into ranges of at least grain, one per
+// Parallel calls f for [0, n) cut into ranges of at least grain, one per
 // thread. worker numbers the thread.
 func (x *Run) Parallel(n, grain int, f func(worker, lo, hi int)) {
 	threads := min(x.threads, (n+grain-1)/max(grain, 1))

@@ -18,7 +18,7 @@ import (
 
 // recordedSteps is how far quantized outputs may lie from the recorded ones
 // where that is more than one step; see the table of differences among the
-// kernels of the recording in the shared models' INDEX.md.
+// kernels of the recording in the index of the shared models.
 var recordedSteps = map[string]float64{
 	"mlperf_tiny_ad_int8": 2, "mlperf_tiny_kws_int8": 6, "tf2_mobilenet_v2_1.0_224_ptq": 9,
 }

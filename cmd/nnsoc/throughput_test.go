@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// partitionRows are the strategies of a report of partition.
+// partitionRow is a strategy of a report of partition.
 type partitionRow struct {
 	Name      string   `json:"name"`
 	Predicted float64  `json:"predicted_interval_us"`

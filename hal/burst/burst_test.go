@@ -130,7 +130,7 @@ func TestFreedWhileAsking(t *testing.T) {
 	_ = p.Close()
 }
 
-// CacheMemory keeps a memory mapped until all that asked for it have released it.
+// A memory in the cache stays mapped until all that asked for it have released it.
 func TestCacheMemory(t *testing.T) {
 	p := connect(t)
 	m, other := hal.NewMemory(4), hal.NewMemory(4)

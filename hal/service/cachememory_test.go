@@ -12,7 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// CacheMemory keeps a memory mapped in the driver until all that asked for it have
+// A memory in the cache stays mapped in the driver until all that asked for it have
 // released it, however many others executions bring.
 func TestCacheMemory(t *testing.T) {
 	phone, err := soc.Load("pixel4")

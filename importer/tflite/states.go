@@ -87,7 +87,7 @@ func (g *graph) takeStates() {
 	}
 }
 
-// handleOf is the name of the resource variable that input k refers to.
+// variable returns the resource variable that input k refers to, and its name.
 func (c *conversion) variable(k int) (string, *variable) {
 	if k >= len(c.inTensors) || c.inTensors[k] < 0 {
 		c.Failf("input %d is missing", k)

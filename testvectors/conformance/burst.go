@@ -73,7 +73,6 @@ func (s *server) GetMemories(slots []int32) ([]*hal.Memory, error) {
 	return list, nil
 }
 
-// serve opens a burst whose result queue has n datums.
 // oneAtATime: while the client's end waits for a result, another execution is refused at once.
 func oneAtATime(t *T) {
 	c := &burst.Controller{Slots: burst.NewSlots(func(int32) {}), Requests: burst.NewQueue(64), Results: burst.NewQueue(64), Context: noContext{}}
@@ -139,6 +138,7 @@ func pollWindow(t *T) {
 	}
 }
 
+// serve opens a burst whose result queue has n datums.
 func (t *T) serve(p hal.PreparedModel, n int) *server {
 	s := &server{requests: burst.NewQueue(burst.ChannelLength), results: burst.NewQueue(n), memories: map[int32]*hal.Memory{}}
 	x, ok := p.(base.BurstServer)

@@ -22,7 +22,7 @@ func memoryChecks() []Check {
 	}
 }
 
-// adderRelu is an operand of an adder whose output can be an input of it.
+// allocate makes device memory that so many inputs and outputs of an adder can use.
 func (t *T) allocate(p hal.PreparedModel, inputs, outputs int) hal.Buffer {
 	var in, out []hal.BufferRole
 	for i := range inputs {

@@ -11,10 +11,10 @@ import (
 	"github.com/nnsoc/nnsoc/refcpu"
 )
 
-// Failure kinds.
+// Kind is what went wrong with a case.
 type Kind uint8
 
-// What went wrong with a case.
+// Kinds of failures.
 const (
 	Mismatch    Kind = iota // a result violates its criterion
 	Shape                   // a result has the wrong shape

@@ -394,7 +394,7 @@ func pad(c *call) {
 	c.end(plain, "Pad", in)
 }
 
-// window is a Slice by lists of the format.
+// sliced is a Slice by lists of the format.
 func (c *call) sliced(starts, ends, steps []int64) []string {
 	base := c.value(c.op.Outputs[0]).base
 	axes := make([]int64, len(starts))

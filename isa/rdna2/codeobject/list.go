@@ -18,7 +18,7 @@ type Instruction struct {
 	Err    error  // why the words are no instruction
 }
 
-// Code disassembles an executable segment. wave64 decides how lane masks are
+// Instructions disassembles an executable segment. wave64 decides how lane masks are
 // named; a symbol that is a kernel decides for what follows it.
 func (f *File) Instructions(s *Segment) []Instruction {
 	var out []Instruction

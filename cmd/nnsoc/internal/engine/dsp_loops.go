@@ -18,12 +18,13 @@ func (r codeRange) inside(o codeRange) bool {
 	return r != o && r.lo >= o.lo && r.hi <= o.hi
 }
 
-// ranPackets are the packets of a profile, decoded, in order of address.
+// ranPacket is a packet of a profile, decoded.
 type ranPacket struct {
 	hexagon.Packet
 	cost *dsp.PacketProfile
 }
 
+// ranPackets are those of a profile, in order of address.
 func ranPackets(program *dsp.Program, prof *dsp.Profile) (out []ranPacket) {
 	words := hexagon.Words(program.Code)
 	for i := range prof.Packets {

@@ -8,7 +8,7 @@ import (
 // HVX histograms. All 32 vector registers are counters; the input is the
 // vector that a .tmp load of the packet makes (the decoder puts it in Arg[5]).
 
-// vhist: each 16-byte lane of the input is counted in the same lane of the
+// hist is vhist: each 16-byte lane of the input is counted in the same lane of the
 // registers: byte value v in halfword v&7 of register v>>3.
 func hist(t *state.Thread, u *state.Uop, q *state.VecUB) {
 	in := t.UB(u.Arg[5])
@@ -22,7 +22,7 @@ func hist(t *state.Thread, u *state.Uop, q *state.VecUB) {
 func vhist(t *state.Thread, u *state.Uop)  { hist(t, u, nil) }
 func vhistq(t *state.Thread, u *state.Uop) { hist(t, u, t.UB(u.Arg[0])) }
 
-// vwhist256: the low byte of each halfword names a counter, the high byte is
+// whist256 is vwhist256: the low byte of each halfword names a counter, the high byte is
 // added to it.
 func whist256(t *state.Thread, u *state.Uop, q *state.VecUB, top uint32) {
 	in := t.UB(u.Arg[5])
@@ -43,7 +43,7 @@ func vwhist256Sat(t *state.Thread, u *state.Uop)  { whist256(t, u, nil, simd.Max
 func vwhist256q(t *state.Thread, u *state.Uop)    { whist256(t, u, t.UB(u.Arg[0]), noTop) }
 func vwhist256qSat(t *state.Thread, u *state.Uop) { whist256(t, u, t.UB(u.Arg[0]), simd.MaxUH) }
 
-// vwhist128 has word counters for pairs of values; with an immediate it counts
+// whist128 is vwhist128: it has word counters for pairs of values; with an immediate it counts
 // the values of that parity only.
 func whist128(t *state.Thread, u *state.Uop, q *state.VecUB, parity uint8, any bool) {
 	in := t.UB(u.Arg[5])

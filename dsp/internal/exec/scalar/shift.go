@@ -54,7 +54,7 @@ func shiftPR(f func(x, y uint64) uint64, s shift64) state.Semantic {
 	}
 }
 
-// shiftLanesI and shiftLanesR shift each lane of w bits.
+// shiftLanes shifts each lane of w bits; the counts of shiftLanesI are immediates, those of shiftLanesR in registers.
 func shiftLanes(x uint64, w uint, signed bool, s int32, f shift64) (d uint64) {
 	for i := uint(0); i < 64; i += w {
 		d |= f(uint64(lane(x, i, w, signed)), s) & (1<<w - 1) << i

@@ -173,7 +173,7 @@ func (e *gemmRun) block(from, to int) {
 	e.strips = newStrips(e.g, e.c, e.entries)
 }
 
-// launch emits some rows of the result.
+// Launch emits some rows of the result.
 func (e *gemmRun) Launch(l *step.Launcher, r step.Rows) error {
 	c := e.c
 	e.block(r.From, r.To)

@@ -113,7 +113,7 @@ func (e *spatialRun) pack() {
 	e.weights = e.l.Constant(append(weights, make([]byte, 4)...)) // they are loaded in pairs
 }
 
-// launch emits some rows of the result.
+// Launch emits some rows of the result.
 func (e *spatialRun) Launch(l *step.Launcher, r step.Rows) error {
 	g, d := e.g, &e.d
 	rec := e.records

@@ -64,7 +64,7 @@ func (g *Convolution) fetchAhead(l *step.Launcher, d *depthwise.Kernel, chunks i
 	}
 }
 
-// launch emits some rows of the result.
+// Launch emits some rows of the result.
 func (w *depthwiseRun) Launch(l *step.Launcher, r step.Rows) error {
 	g, d, rec, first, last := w.Convolution, w.kernel, w.records, r.From, r.To
 	if w.bytes <= l.VTCM {

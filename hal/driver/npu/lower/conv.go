@@ -221,10 +221,10 @@ func (l *Lowering) sliceGranule() int { return max(16, l.spec.UBlock.D) * l.spec
 
 func roundDown(n, m int) int { return n / m * m }
 
-// partKernel chooses the traversal that wastes less of the array: taps in
-// groups of four over 8 channels, or 32 channels tap by tap.
 func roundUp(n, m int) int { return (n + m - 1) / m * m }
 
+// partKernel chooses the traversal that wastes less of the array: taps in
+// groups of four over 8 channels, or 32 channels tap by tap.
 func partKernel(c, taps int) bool {
 	byTaps := float64(c) / float64(roundUp(c, 8)) * float64(taps) / float64(roundUp(taps, 4))
 	byDepth := float64(c) / float64(roundUp(c, 32))

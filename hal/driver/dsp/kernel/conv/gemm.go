@@ -18,7 +18,7 @@ import (
 //
 // Requantization leaves slots that the next chunk's, or where there is only one
 // chunk the next block's, first instructions fill: its biases minus the
-// zero-point correction, whose window sums are computed strip by strip (kernel_zeropoint.go).
+// zero-point correction, whose window sums are computed strip by strip (zeropoint.go).
 type GEMM struct {
 	Positions  int // per block
 	Words      int // per run

@@ -14,10 +14,10 @@ const MaxSpatialWords = 640
 const NarrowOutputs = 16
 
 // A convolution with few output channels leaves most lanes of the GEMM kernel
-// (kernel_conv.go), where a lane is a channel, idle. In the spatial kernel a lane is a
+// (gemm.go), where a lane is a channel, idle. In the spatial kernel a lane is a
 // position: a plane is a vector that holds one word of four input channels of each of
 // SpatialPositions positions, weights are scalar words, and one vrmpy adds four products of
-// one output channel to all positions. The kernel deals vectors of positions to planes as it
+// one output channel to all positions. The kernel de-interleaves vectors of positions into planes as it
 // loads them (vdeal), and shuffles the results, which requantization leaves as planes of
 // four channels, back to positions (vshuff).
 //

@@ -7,7 +7,7 @@ import (
 )
 
 // A 3x3 depthwise convolution whose vectors hold several positions has a kernel of its
-// own. This file holds its loop over output rows, kernel_depthwise3x3_packed.go how
+// own. This file holds its loop over output rows, direct3x3_window.go how
 // windows are read. The nine taps are two words of four bytes for vrmpy and a single byte:
 //
 //	first   rows a and b of columns 0 and 1

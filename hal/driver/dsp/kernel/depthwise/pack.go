@@ -11,11 +11,10 @@ import (
 // words.
 type weightParts [4]int
 
-// partTable is a list of weightParts, and rowTable one of rows, as digits: a kernel with
-// them can be compared, and read. Row -1 is a dash.
+// Lists as digits: a kernel with them can be compared, and read.
 type (
-	partTable string
-	rowTable  string
+	partTable string // of weightParts
+	rowTable  string // of rows; row -1 is a dash
 )
 
 func (t *partTable) add(p weightParts) {

@@ -7,7 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 )
 
-// chooseTaps says how a 3x3 kernel divides the nine taps between its instructions.
+// Taps3x3 is how a 3x3 kernel divides the nine taps between its instructions.
 type Taps3x3 struct {
 	row, col int            // of the single tap
 	Parts    [2]weightParts // of the words: how many signed bytes weights need

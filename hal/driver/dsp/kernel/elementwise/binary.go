@@ -127,7 +127,7 @@ func binaryEntries(a *hvx.Builder, table, entries codegen.Reg, most int, body fu
 	})
 }
 
-// newAddTerm rescales an input of ADD: RDPOT(SRDHM(x << 20, m), right).
+// addTerm rescales an input of ADD: RDPOT(SRDHM(x << 20, m), right).
 type addTerm struct {
 	mult                codegen.Reg
 	left, c31, right, z codegen.Reg

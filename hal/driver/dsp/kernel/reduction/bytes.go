@@ -112,7 +112,7 @@ func (Norm) Emit(a *hvx.Builder, s *Walk, c []codegen.Reg) {
 	})
 }
 
-// newRowScale is the inverse root of rows of words: a factor, a right shift, and what
+// rowScale is the inverse root of rows of words: a factor, a right shift, and what
 // rounding adds to that - half of the divisor, and the sign where something is
 // shifted out, because halves round away from zero.
 type rowScale struct{ factor, right, half, some codegen.Reg }
