@@ -110,7 +110,7 @@ func TestDocCommentsCanFail(t *testing.T) {
 		{"// Other is wrong.\nfunc f() {}\n\nfunc Other() {}", "Other"},
 		{"// oldName was renamed.\nfunc f() {}", "oldName"},
 		{"// f is right.\nfunc f() {}", ""},
-		{"// Other files hold it.\nfunc f() {}\n\nfunc Other() {}", ""},
+		{"// Other code is below.\nfunc f() {}\n\nfunc Other() {}", ""},
 		{"// Lanes of a wave.\ntype lane int\n\ntype Lanes int", ""},
 	} {
 		f, err := parser.ParseFile(token.NewFileSet(), "f.go", "package p\n\n"+c.source, parser.ParseComments)

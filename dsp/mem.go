@@ -160,7 +160,7 @@ func (m *memory) retime(s *Spec) {
 // begin starts a run.
 func (m *memory) begin() {
 	for _, c := range [...]*cache.Cache{m.l1i, m.l1d, m.l2} {
-		c.Settle()
+		c.Quiesce()
 	}
 	m.forgetLast()
 	clear(m.boxes)

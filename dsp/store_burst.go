@@ -139,7 +139,7 @@ func (tm *timing) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) in
 		}
 		s.line = line
 	}
-	tm.settle()
+	tm.addPending()
 	now := m.clock.at(cycle)
 	i := q.pos & (storeDepth - 1)
 	q.pos++
@@ -183,8 +183,8 @@ func (tm *timing) beginBurst(t *thread, ea uint32) bool {
 	return true
 }
 
-// settle adds the pending stall-free stores to the burst.
-func (tm *timing) settle() {
+// addPending adds the pending stall-free stores to the burst.
+func (tm *timing) addPending() {
 	if s := &tm.store; s.stallFree > 0 {
 		s.AddStallFree(tm.instant(s.last), s.stallFree)
 		s.stallFree = 0
@@ -199,7 +199,7 @@ func (tm *timing) endBurst() {
 }
 
 func (tm *timing) closeBurst() {
-	tm.settle()
+	tm.addPending()
 	tm.store.line = noLine
 	tm.mem.events[energy.L2] += tm.mem.l1d.EndBurst(&tm.store.Burst)
 }

@@ -230,10 +230,10 @@ func (w *wave) rebuild() {
 	w.dup = w.vm.n+w.lgkm.n > 0
 }
 
-// settle takes off the counters what a wait guarantees to be back. Scalar
+// retire takes off the counters what a wait guarantees to be back. Scalar
 // loads return in any order, so with one outstanding only a wait for zero
 // guarantees anything.
-func (w *wave) settle(u *state.Op) {
+func (w *wave) retire(u *state.Op) {
 	if n := int(u.A); w.vm.n > n {
 		w.pop(&w.vm, w.vm.n-n)
 	}

@@ -70,7 +70,7 @@ func (w *wave) runUntilBarrier() {
 			}
 			m.Block, m.InLDS, m.Swizzled = 0, 0, false
 		case u.Control == state.ControlWait:
-			w.settle(u)
+			w.retire(u)
 		}
 	}
 }

@@ -127,7 +127,7 @@ func (m *machine) begin(space *mem.Space, opt Options) {
 	}
 	m.Cycle = 0
 	if !opt.Functional {
-		m.h.each((*cache.Cache).Settle)
+		m.h.each((*cache.Cache).Quiesce)
 		m.lineShift = shiftOf(m.spec.L0.Line)
 		m.clearUnits()
 		m.charged = m.traffic()

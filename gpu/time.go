@@ -253,7 +253,7 @@ func (m *machine) issue(s *simd) {
 func (m *machine) control(s *simd, w *wave, u *state.Op, t int64) bool {
 	switch u.Control {
 	case state.ControlWait:
-		w.settle(u)
+		w.retire(u)
 	case state.ControlInvalidate:
 		s.cu.invalidate(u.Details.Form.Mnemonic)
 	case state.ControlBarrier:

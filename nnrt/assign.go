@@ -141,11 +141,11 @@ func knownControlFlow(m *nn.Model, op *nn.Operation) bool {
 
 // assignment is which device runs which operation, and why not another.
 type assignment struct {
-	problem *partition.Problem
-	plan    partition.Plan
-	wanted  []int    // the choice if every device supported everything
-	failed  []string // why a device was withdrawn later
-	named   bool     // one device was asked for by name
+	problem   *partition.Problem
+	plan      partition.Plan
+	preferred []int    // the choice if every device supported everything
+	failed    []string // why a device was withdrawn later
+	named     bool     // one device was asked for by name
 
 	subgraphs map[uint32]*assignment // of control flow that the runtime executes
 }
@@ -219,14 +219,14 @@ func assign(r *Registry, m *nn.Model, device string, o CompileOptions) (*assignm
 	if err := p.CheckPlan(plan); err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}
-	a := &assignment{problem: p, plan: plan, failed: make([]string, len(plan.Device)), named: true, wanted: make([]int, len(plan.Device))}
-	for i := range a.wanted {
-		a.wanted[i] = target
+	a := &assignment{problem: p, plan: plan, failed: make([]string, len(plan.Device)), named: true, preferred: make([]int, len(plan.Device))}
+	for i := range a.preferred {
+		a.preferred[i] = target
 	}
 	return a, nil
 }
 
-// newAssignment checks a plan; what operations were wanted for is AOSP's
+// newAssignment checks a plan; preferred is AOSP's
 // answer if every device supported everything.
 func newAssignment(p *partition.Problem, plan partition.Plan) (*assignment, error) {
 	if err := p.CheckPlan(plan); err != nil {
@@ -253,16 +253,16 @@ func newAssignment(p *partition.Problem, plan partition.Plan) (*assignment, erro
 		}
 	}
 	best, err := partition.AOSP{}.Plan(&all)
-	a.wanted = best.Device
+	a.preferred = best.Device
 	return a, err
 }
 
 // fallbacks lists the operations that ended on the CPU although a device was
-// wanted for them that declined them or could not prepare their part.
+// preferred for them that declined them or could not prepare their part.
 func (a *assignment) fallbacks() []Fallback {
 	var list []Fallback
 	for i, d := range a.plan.Device {
-		w := a.wanted[i]
+		w := a.preferred[i]
 		if d == 0 && (a.failed[i] != "" || w != 0 && !a.problem.Devices[w].Support[i].OK) {
 			list = append(list, Fallback{i, a.reason(i)})
 		}
@@ -276,7 +276,7 @@ func (a *assignment) reason(i int) string {
 		return a.failed[i]
 	}
 	if a.named {
-		return a.problem.Devices[a.wanted[i]].Support[i].Reason
+		return a.problem.Devices[a.preferred[i]].Support[i].Reason
 	}
 	var all []string
 	for _, d := range a.problem.Devices[1:] {

@@ -107,7 +107,7 @@ func Make(p *Problem, s Strategy) (Plan, error) {
 		if !known && p.Costs.Operation != nil {
 			continue
 		}
-		plan, err := settled(sub, s)
+		plan, err := planned(sub, s)
 		var own *strategyError
 		if errors.As(err, &own) {
 			return Plan{}, fmt.Errorf("subgraph %d: %w", k, err)
@@ -141,8 +141,8 @@ func asked(err error) error {
 	return &strategyError{err}
 }
 
-// settled is the plan of a subgraph, measured where that is possible.
-func settled(p *Problem, s Strategy) (Plan, error) {
+// planned is the plan of a subgraph, measured where that is possible.
+func planned(p *Problem, s Strategy) (Plan, error) {
 	if p.Costs.Measure == nil {
 		return Make(p, s)
 	}

@@ -53,13 +53,13 @@ func (c *Config) NewEngineMemory(e Engine) (mem.Level, error) {
 	return m.Ports[e], nil
 }
 
-// settle begins again at time 0: nothing is in flight, counters are 0. What the system cache
+// quiesce begins again at time 0: nothing is in flight, counters are 0. What the system cache
 // holds stays. The DRAM's clock begins by itself.
-func (m *SharedMemory) settle() {
+func (m *SharedMemory) quiesce() {
 	if m.Cache != nil {
-		m.Cache.Settle()
+		m.Cache.Quiesce()
 	}
-	m.Bus.Settle()
+	m.Bus.Quiesce()
 	m.foreign = [NumEngines]MemoryUse{}
 }
 
@@ -102,7 +102,7 @@ type MemoryUse struct {
 	PJ                                                              float64 // of the events
 }
 
-// use is what an engine has had since the memory has settled.
+// use is what an engine has had since quiesce.
 func (m *SharedMemory) use(e Engine) MemoryUse {
 	p := m.Ports[e]
 	u := MemoryUse{Use: m.DRAM.Use(p.Master()), PJ: p.OwnPJ()}
@@ -147,7 +147,7 @@ func (m *Machine) place(e Engine, start sim.Time, points []sim.Change) mem.Level
 	}
 	m.measured(sim.Never)
 	s.Bus.Share(nil) // the clients of a group that has ended are gone
-	s.settle()
+	s.quiesce()
 	k.alone(e, m.engines[e].section, start, points)
 	k.begin(s, start, true)
 	return s.Ports[e]

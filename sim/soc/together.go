@@ -103,7 +103,7 @@ func (m *Machine) Go(f func() error) (*Client, error) {
 func (m *Machine) begin() error {
 	me := m.client
 	m.measured(sim.Never)
-	m.memory.settle()
+	m.memory.quiesce()
 	m.clock.pass(me.now, 0)
 	m.clock.votes = [NumEngines][]vote{} // those of executions alone have ended
 	m.clock.begin(m.memory, me.now, false)

@@ -199,7 +199,7 @@ func place(k hexagon.Kind, reg uint8) (off uint16, res, width uint8) {
 	return state.OffC + 4*r, resC + reg, 1
 }
 
-// control settles what a transfer from or to a control register does.
+// control handles what a transfer from or to a control register does.
 func (c *packetBuilder) control(n *node, in *hexagon.Inst) error {
 	switch in.Op {
 	case hexagon.A2_tfrcrr:

@@ -75,7 +75,7 @@ func (p *prepared) execute(b *bound, startFs int64) (res *hal.Result, err error)
 	if err := p.acquire(b); err != nil {
 		return nil, err
 	}
-	defer func() { b.settle(res, err) }()
+	defer func() { b.markWritten(res, err) }()
 	buffers := b.buffers
 	short := p.short(&buffers)
 	if short != nil {

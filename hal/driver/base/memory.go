@@ -209,8 +209,8 @@ func (p *prepared) acquire(b *bound) error {
 	return nil
 }
 
-// settle gives the device memory that an execution wrote its state.
-func (b *bound) settle(res *hal.Result, err error) {
+// markWritten records whether the device memory that an execution wrote holds a value.
+func (b *bound) markWritten(res *hal.Result, err error) {
 	for _, u := range b.memory {
 		if !u.input {
 			u.mu.Lock()

@@ -82,7 +82,7 @@ func (a *assembler) exprLevel(toks []token, i, level, depth int) (value, int, er
 		var y value
 		if y, i, err = a.exprLevel(toks, i+len(op), level+1, depth); err == nil {
 			if op != "+" && op != "-" {
-				x, y = a.settle(x, 0), a.settle(y, 0)
+				x, y = a.fold(x, 0), a.fold(y, 0)
 			}
 			if x, err = combine(op, x, y); err != nil {
 				err = a.errorf(at, "%s", err)
@@ -183,7 +183,7 @@ func (a *assembler) unary(toks []token, i, depth int) (value, int, error) {
 			return x, j, err
 		}
 		if t.text != "-" {
-			x = a.settle(x, 0)
+			x = a.fold(x, 0)
 		}
 		switch t.text {
 		case "-":
@@ -268,14 +268,14 @@ func (a *assembler) absolute() (int64, error) {
 	t := a.peek()
 	v, n, err := a.expr(a.toks, a.pos)
 	a.pos = min(n, len(a.toks)-1)
-	if v = a.settle(v, 0); err == nil && v.open() {
+	if v = a.fold(v, 0); err == nil && v.open() {
 		err = a.errorf(t, "number expected, the value of %s is not known here", v.plus+v.minus)
 	}
 	return v.add, err
 }
 
-// settle makes a difference of two places a number if nothing between them can still grow.
-func (a *assembler) settle(v value, depth int) value {
+// fold makes a difference of two places a number if nothing between them can still grow.
+func (a *assembler) fold(v value, depth int) value {
 	for k, name := range [...]string{v.plus, v.minus} {
 		if s := a.symbols[name]; s != nil && s.defined && !s.place && depth < maxExprDepth {
 			rest, op := v, "+"
@@ -284,7 +284,7 @@ func (a *assembler) settle(v value, depth int) value {
 				rest.minus = ""
 			}
 			if w, err := combine(op, rest, s.value); err == nil {
-				return a.settle(w, depth+1)
+				return a.fold(w, depth+1)
 			}
 		}
 	}

@@ -401,7 +401,7 @@ func (a *assembler) resolve() error {
 
 func (a *assembler) fill(f *fixup) error {
 	data := a.unit.Sections[f.section].Data[f.offset:]
-	v := a.settle(f.expr)
+	v := a.fold(f.expr)
 	if f.branch {
 		return a.fillBranch(f, data, v)
 	}

@@ -287,8 +287,8 @@ func (a *assembler) combine(op string, x, y value) (value, error) {
 	return value{add: m}, nil
 }
 
-// settle replaces symbols that are values.
-func (a *assembler) settle(v value) value {
+// fold replaces symbols that are values.
+func (a *assembler) fold(v value) value {
 	if i, ok := a.symbols[v.plus]; ok && v.plus != "" && a.unit.Symbols[i].Section == absolute {
 		v.plus, v.add = "", v.add+int64(a.unit.Symbols[i].Addr)
 	}
@@ -303,7 +303,7 @@ func (a *assembler) settle(v value) value {
 
 // constant is the number of a value, when it is known by now.
 func (a *assembler) constant(v value) (int64, bool) {
-	v = a.settle(v)
+	v = a.fold(v)
 	if v.plain() {
 		return v.add, true
 	}

@@ -133,10 +133,10 @@ func (c *Cache) Clear() {
 	c.count = [numEvents]int64{}
 }
 
-// Settle keeps the lines and begins again at time 0: nothing is in flight, every
+// Quiesce keeps the lines and begins again at time 0: nothing is in flight, every
 // bank is free, and the counters are 0. A core calls it between two runs whose
 // times both count from 0.
-func (c *Cache) Settle() {
+func (c *Cache) Quiesce() {
 	for i := range c.lines {
 		c.lines[i].ready = 0
 	}
@@ -488,7 +488,7 @@ func (c *Cache) Copy(o *Cache) {
 	copy(c.first, o.first)
 	copy(c.tree, o.tree)
 	c.regions = o.regions
-	c.Settle()
+	c.Quiesce()
 }
 
 // Fingerprint tells states of the cache apart: which lines it holds, in which order they

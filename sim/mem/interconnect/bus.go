@@ -88,12 +88,12 @@ func (b *Bus) Port(name string) *Port {
 
 // Reset frees the channels, resets every port and the level behind.
 func (b *Bus) Reset() {
-	b.Settle()
+	b.Quiesce()
 	b.next.Reset()
 }
 
-// Settle is Reset without the level behind.
-func (b *Bus) Settle() {
+// Quiesce is Reset without the level behind.
+func (b *Bus) Quiesce() {
 	b.readFree, b.writeFree = 0, 0
 	for _, p := range b.ports {
 		clear(p.flight)

@@ -64,7 +64,7 @@ type SystemCache struct {
 	bankShift  uint
 	limits     [dram.MaxMasters]Allocation
 
-	moved   bool // lines have come since Settle
+	moved   bool // lines have come since Quiesce
 	changed bool // since fingerprint
 	print   uint64
 }
@@ -104,12 +104,12 @@ func (c *SystemCache) Reset() {
 func (c *SystemCache) clear() {
 	c.joinAll()
 	c.moved, c.changed = false, true
-	c.Settle()
+	c.Quiesce()
 }
 
-// Settle keeps the lines and begins again at time 0: nothing is in flight, every bank
+// Quiesce keeps the lines and begins again at time 0: nothing is in flight, every bank
 // is free, and the counters are 0. The level behind is left as it is.
-func (c *SystemCache) Settle() {
+func (c *SystemCache) Quiesce() {
 	if c.moved {
 		c.eachSet(func(set uint64, s *lineSet, more uint64) {
 			for held := s.held; held != 0 && more == 0; held &= held - 1 {

@@ -235,12 +235,12 @@ func TestFingerprint(t *testing.T) {
 	bus.Reset()
 	memtest.Read(a, 0, 0, 64)
 	memtest.Read(a, 500, 1<<18, 64)
-	c.Settle()
+	c.Quiesce()
 	if c.Fingerprint() != two {
 		t.Error("one state, two fingerprints")
 	}
 	if hit(c, a, 0, 0) != 1 {
-		t.Error("Settle loses lines")
+		t.Error("Quiesce loses lines")
 	}
 }
 
@@ -257,7 +257,7 @@ func TestLines(t *testing.T) {
 		return l
 	}
 	run := func(list []uint64) (counts [2][6]int64) {
-		c.Settle()
+		c.Quiesce()
 		for i, addr := range list {
 			port, k := a, mem.Read
 			if i%3 == 0 {

@@ -12,25 +12,26 @@ func isBit0(a, _ uint32) bool { return a&1 != 0 }
 // cmpJump compares two registers.
 func cmpJump(cmp relation, want bool) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
-		settle(t, u, cmp(*t.R(u.Arg[1]), *t.R(u.Arg[2])), want, u.Imm)
+		compareJump(t, u, cmp(*t.R(u.Arg[1]), *t.R(u.Arg[2])), want, u.Imm)
 	}
 }
 
 // cmpJumpI compares a register with an immediate.
 func cmpJumpI(cmp relation, want bool) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
-		settle(t, u, cmp(*t.R(u.Arg[1]), uint32(u.Imm)), want, u.Imm2)
+		compareJump(t, u, cmp(*t.R(u.Arg[1]), uint32(u.Imm)), want, u.Imm2)
 	}
 }
 
 // cmpJumpC compares a register with -1, or looks at its lowest bit.
 func cmpJumpC(cmp relation, want bool) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
-		settle(t, u, cmp(*t.R(u.Arg[1]), ^uint32(0)), want, u.Imm)
+		compareJump(t, u, cmp(*t.R(u.Arg[1]), ^uint32(0)), want, u.Imm)
 	}
 }
 
-func settle(t *state.Thread, u *state.Uop, is, want bool, target int32) {
+// compareJump writes the outcome of a comparison and jumps if it is the wanted one.
+func compareJump(t *state.Thread, u *state.Uop, is, want bool, target int32) {
 	*t.P(u.Arg[0]) = flag(is)
 	if is == want {
 		t.Jump(uint32(target))

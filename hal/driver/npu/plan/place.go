@@ -12,7 +12,7 @@ import (
 const apart = 2
 
 // place gives values and buffers of weights their addresses. Where buffers take room on chip that
-// activations need, they give way, the largest first; a buffer without room is none.
+// activations need, buffers are dropped, the largest first; one without room is dropped as well.
 func (p *Program) place(t Target, values []layout.Value, jobs []job) []layout.Value {
 	reached := t.Map[layout.RegionSpill] == t.Map[layout.RegionArena]
 	alone := slices.Clone(values)

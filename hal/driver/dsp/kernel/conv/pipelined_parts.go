@@ -245,7 +245,7 @@ func (w *pipelinedCode) requantize(units []*pipelinedUnit) {
 			}
 			h = rq.Narrow(rq.Scale(u.acc[0], l[0]), rq.Scale(u.acc[1], l[1]), l[0], l[1])
 		}
-		rq.Settle(h, u.part.full)
+		rq.AddZeroPoint(h, u.part.full)
 		if u.waits {
 			a.Op(hexagon.V6_vassign, u.scaled, h)
 		} else {

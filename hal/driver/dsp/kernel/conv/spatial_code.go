@@ -210,8 +210,8 @@ func (e *spatialCode) multiply(planes, quads []int) {
 	})
 }
 
-// settle ends the sums of a quad.
-func (e *spatialCode) settle(q int) {
+// finishSums subtracts the share of the zero point from the sums of a quad, for requantization.
+func (e *spatialCode) finishSums(q int) {
 	a := e.a
 	a.SetPhase(hvx.PhaseRequantize)
 	acc := e.acc[q]
@@ -293,7 +293,7 @@ func (e *spatialCode) passQuads(list []spatialFetch) {
 		default:
 			products()
 		}
-		e.settle(q)
+		e.finishSums(q)
 	}
 	fetch := func() { e.fetch(list, 4*e.EntryWords()) }
 	if e.Carried {
@@ -325,7 +325,7 @@ func (e *spatialCode) passPlanes(list []spatialFetch) {
 		products()
 	}
 	for q := range e.Quads() {
-		e.settle(q)
+		e.finishSums(q)
 	}
 	e.a.Func.Weave(func() { e.fetch(list[:1], 4*e.EntryWords()) }, func() {
 		for q := range e.Quads() {

@@ -47,7 +47,7 @@ func (s *slidingCode) steps(n int, dst codegen.Reg) {
 		for k := range 2 {
 			b.products(k, group)
 			if i+each >= len(units) {
-				b.settle(k)
+				b.finishOutputs(k)
 			}
 		}
 	}
@@ -193,9 +193,9 @@ func (s *slidingCode) addBiases() {
 	a.SetPhase(hvx.PhaseProducts)
 }
 
-// settle adds the biases to the outputs that began, unless the next block does, and
+// finishOutputs adds the biases to the outputs that began, unless the next block does, and
 // completes those that end.
-func (b *slidingBlock) settle(k int) {
+func (b *slidingBlock) finishOutputs(k int) {
 	a := b.a
 	a.SetPhase(hvx.PhaseRequantize)
 	for n := b.step - b.first; n < b.end-b.first; n++ {

@@ -168,13 +168,13 @@ func (r *Requantizer) roundLanes(v codegen.Reg, l ChannelVectors) {
 // dealt first (its even halfwords, then its odd ones) and y follows x.
 func (r *Requantizer) Finish(x, y codegen.Reg, interleaved bool) codegen.Reg {
 	for _, v := range [2]codegen.Reg{x, y} {
-		r.Settle(v, interleaved)
+		r.AddZeroPoint(v, interleaved)
 	}
 	return r.Join(x, y, interleaved)
 }
 
-// Settle adds the zero point to a vector of halfwords and deals it.
-func (r *Requantizer) Settle(v codegen.Reg, interleaved bool) {
+// AddZeroPoint adds the zero point to a vector of halfwords and de-interleaves it (vdeal).
+func (r *Requantizer) AddZeroPoint(v codegen.Reg, interleaved bool) {
 	if r.Zero.Valid() && !r.Halfword {
 		r.a.Op(hexagon.V6_vaddhsat, v, v, r.Zero)
 	}
@@ -183,7 +183,7 @@ func (r *Requantizer) Settle(v codegen.Reg, interleaved bool) {
 	}
 }
 
-// Join makes bytes of two vectors of halfwords that are settled.
+// Join makes bytes of two vectors of halfwords from AddZeroPoint.
 func (r *Requantizer) Join(x, y codegen.Reg, interleaved bool) codegen.Reg {
 	a := r.a
 	out := a.V("bytes")
