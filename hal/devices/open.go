@@ -68,7 +68,10 @@ func Open(c *soc.Config, p hal.Preference, options ...Option) ([]hal.Device, err
 // Kernels keeps what drivers compiled, for a process that opens the same or similar
 // SoCs many times. It is bounded, and may be used from several goroutines. The zero
 // Kernels is empty.
-type Kernels struct{ dsp dspdriver.Kernels }
+type Kernels struct {
+	dsp dspdriver.Kernels
+	gpu gpudriver.Kernels
+}
 
 // Open is the function Open for devices that share these kernels.
 func (k *Kernels) Open(c *soc.Config, p hal.Preference, options ...Option) ([]hal.Device, error) {
@@ -220,7 +223,7 @@ func newGPU(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, 
 			r, err := c.MemoryRates(s.L2.Line, s.L2.MSHRs)
 			return gpucost.Machine{MemoryBytesPerSecond: r.StreamPerSecond, MemoryNs: r.Alone.Seconds()*1e9 + s.MemoryNs}, err
 		},
-		Host: around.host(soc.EngineGPU), Clock: around.clock, Capabilities: capabilities(c, "gpu"), Machine: around.machine,
+		Host: around.host(soc.EngineGPU), Clock: around.clock, Kernels: &around.kernels.gpu, Capabilities: capabilities(c, "gpu"), Machine: around.machine,
 		Description: fmt.Sprintf("%s, %d lanes at %.0f MHz", s.Name, lanes, float64(s.Hz)/1e6),
 	}
 	around.added.editGPU(&cfg)

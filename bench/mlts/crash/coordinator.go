@@ -108,11 +108,16 @@ func (c *Coordinator) one(m *Mode, config int, device string) (*Verdict, error) 
 		return nil, err
 	}
 	defer p.end()
-	message, ok, late := p.next(scaled(v.Config.Duration, c.Scale) + limit)
+	allowed := q.startLimit()
+	message, ok, late := p.next(allowed)
+	for ok && message.Kind == KindReady { // the duration begins
+		allowed = scaled(v.Config.Duration, c.Scale) + limit + message.Late
+		message, ok, late = p.next(allowed)
+	}
 	v.HostSec = time.Since(start).Seconds()
 	switch {
 	case late:
-		v.Outcome, v.Text = Hang, fmt.Sprintf("nothing was heard within %v", (scaled(v.Config.Duration, c.Scale)+limit).Round(time.Millisecond))
+		v.Outcome, v.Text = Hang, fmt.Sprintf("nothing was heard within %v", allowed.Round(time.Millisecond))
 	case !ok:
 		v.Outcome, v.Text = Crash, p.how()
 	case message.Kind == KindSuccess:

@@ -22,10 +22,14 @@ import (
 const processVariable = "NNSOC_CRASH_PROCESS"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(processVariable) == "" {
+	process := work
+	switch os.Getenv(processVariable) {
+	case "":
 		os.Exit(m.Run())
+	case "slow":
+		process = slowHost
 	}
-	if err := work(); err != nil {
+	if err := process(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
@@ -71,6 +75,40 @@ func open(name string) (d, cpu hal.Device, err error) {
 		return d, list[0], err
 	}
 	return samples[0], list[0], nil
+}
+
+// slowHost is a test that takes a second longer than its duration and margin, with as much
+// more time as its seed says ms.
+func slowHost() error {
+	q, err := crash.ReadRequest(os.Stdin)
+	if err != nil {
+		return err
+	}
+	say := func(m crash.Message) error { return json.NewEncoder(os.Stdout).Encode(m) }
+	if err := say(crash.Message{Kind: crash.KindReady, Late: time.Duration(q.Seed) * time.Millisecond}); err != nil {
+		return err
+	}
+	time.Sleep(q.Margin + time.Second)
+	return say(crash.Message{Kind: crash.KindSuccess})
+}
+
+// TestSlowHost: a test of many threads may end later by what the host takes for them, and no
+// more.
+func TestSlowHost(t *testing.T) {
+	for late, want := range map[uint64]crash.Outcome{0: crash.Hang, 600: crash.Hang, 60_000: crash.Success} {
+		c := crash.Coordinator{Modes: []string{"scoring"}, Devices: []string{"sample_all"}, Scale: 1e-6, Margin: time.Second, Seed: late, Command: func() *exec.Cmd {
+			x := command()
+			x.Env = append(os.Environ(), processVariable+"=slow")
+			return x
+		}}
+		list, err := c.Run()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := list[0]; v.Outcome != want {
+			t.Errorf("with %d ms more: %s %q, want %s", late, v.Outcome, v.Text, want)
+		}
+	}
 }
 
 // run runs one configuration's worth of a mode on a device.

@@ -10,6 +10,8 @@ type Mode struct {
 	Name, About string
 	Configs     []Config
 	run         func(*test, *Config) error
+	infers      bool // in its threads
+	clients     bool // have the threads
 }
 
 // Config is a run of a mode: how long and with how much, as AOSP has them.
@@ -38,21 +40,21 @@ var random = []Config{
 // modes have the durations, threads and processes of AOSP; those of scoring are assumed:
 // the app's loops of five models (D-981).
 var modes = []Mode{
-	{"scoring", "compile, warm up and infer each model as the benchmark does; outputs are judged", []Config{{Threads: 1, Duration: time.Minute}}, (*test).inference},
-	{"inference-stress", "infer again and again", []Config{{Threads: 1, Duration: time.Hour}}, (*test).inference},
-	{"model-loading-stress", "compile again and again", []Config{{Threads: 1, Duration: 30 * time.Minute}}, (*test).loading},
-	{"parallel-inference-stress", "threads of another process compile and infer", parallel, (*test).parallelProcess},
-	{"parallel-inference-stress-in-process", "threads of the test's process compile and infer", parallel, (*test).inference},
-	{"client-early-termination-stress", "a client is killed while its threads compile", []Config{{Threads: 4, Duration: 70 * time.Second, Processes: 1, KillPercent: 100}}, (*test).earlyTermination},
+	{"scoring", "compile, warm up and infer each model as the benchmark does; outputs are judged", []Config{{Threads: 1, Duration: time.Minute}}, (*test).inference, true, false},
+	{"inference-stress", "infer again and again", []Config{{Threads: 1, Duration: time.Hour}}, (*test).inference, true, false},
+	{"model-loading-stress", "compile again and again", []Config{{Threads: 1, Duration: 30 * time.Minute}}, (*test).loading, false, false},
+	{"parallel-inference-stress", "threads of another process compile and infer", parallel, (*test).parallelProcess, true, true},
+	{"parallel-inference-stress-in-process", "threads of the test's process compile and infer", parallel, (*test).inference, true, false},
+	{"client-early-termination-stress", "a client is killed while its threads compile", []Config{{Threads: 4, Duration: 70 * time.Second, Processes: 1, KillPercent: 100}}, (*test).earlyTermination, false, true},
 	{"multi-process-inference-stress", "processes compile and infer, and are killed", []Config{
-		{Processes: 6, Threads: 10, Duration: 30 * time.Minute}, {Processes: 6, Threads: 10, Duration: 20 * time.Minute, KillPercent: 80}}, (*test).processes},
+		{Processes: 6, Threads: 10, Duration: 30 * time.Minute}, {Processes: 6, Threads: 10, Duration: 20 * time.Minute, KillPercent: 80}}, (*test).processes, true, true},
 	{"multi-process-model-load-stress", "processes compile, and are killed", []Config{
 		{Processes: 6, Threads: 10, Duration: 20 * time.Minute}, {Processes: 6, Threads: 10, Duration: 20 * time.Minute, KillPercent: 50},
-		{Processes: 6, Threads: 10, Duration: 10 * time.Minute, KillPercent: 100}}, (*test).loadProcesses},
-	{"memory-mapped-model-load-stress", "threads compile models whose constants are mapped from a file", []Config{{Threads: 4, Duration: 70 * time.Second}}, (*test).mapped},
-	{"model-load-random-stress", "compile random models", random, (*test).randomLoad},
-	{"inference-random-stress", "compile random models and infer", random, (*test).randomInference},
-	{"performance-degradation-stress", "infer while a thread compiles: at most half as slow again", []Config{{Threads: 1, Duration: 50 * time.Second}}, (*test).degradation},
+		{Processes: 6, Threads: 10, Duration: 10 * time.Minute, KillPercent: 100}}, (*test).loadProcesses, false, true},
+	{"memory-mapped-model-load-stress", "threads compile models whose constants are mapped from a file", []Config{{Threads: 4, Duration: 70 * time.Second}}, (*test).mapped, true, false},
+	{"model-load-random-stress", "compile random models", random, (*test).randomLoad, false, false},
+	{"inference-random-stress", "compile random models and infer", random, (*test).randomInference, true, false},
+	{"performance-degradation-stress", "infer while a thread compiles: at most half as slow again", []Config{{Threads: 1, Duration: 50 * time.Second}}, (*test).degradation, true, false},
 }
 
 // findMode returns the mode of a name.

@@ -237,7 +237,10 @@ func (p *Program) client(q *Request) error {
 		if t.loads, err = loadsOf(t.registry, q); err != nil {
 			return err
 		}
-		if err := say(p.Out, Message{Kind: KindReady}); err != nil {
+		if err := t.measureHost(q.Threads, !q.Load); err != nil {
+			return err
+		}
+		if err := t.begin(); err != nil {
 			return err
 		}
 		work := t.rounds
@@ -272,23 +275,30 @@ func (t *test) startClient(c *Config, load bool) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m, ok, late := x.next(startLimit); !ok || m.Kind != KindReady {
+	m, ok, late := x.next(q.startLimit())
+	if !ok || m.Kind != KindReady {
 		how := x.how()
 		x.end()
 		switch {
 		case late:
-			return nil, errors.New("a client is not ready after " + startLimit.String())
+			return nil, fmt.Errorf("a client is not ready after %v", q.startLimit())
 		case m.Kind == KindFailure:
 			return nil, errors.New("a client: " + m.Text)
 		}
-		return nil, errors.New("a client ended: " + how)
+		return nil, errors.New("a client died: " + how)
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.late = max(t.late, m.Late) // clients start side by side, and see each other's load
 	return x, nil
 }
 
 // finished waits for a client. One that was killed on purpose is no failure.
 func (t *test) finished(x *process, d time.Duration) error {
-	m, ok, late := x.next(d + t.request.late()/2)
+	t.mu.Lock()
+	limit := d + t.request.late()/2 + t.late
+	t.mu.Unlock()
+	m, ok, late := x.next(limit)
 	switch {
 	case x.killed.Load():
 		t.mu.Lock()
@@ -327,12 +337,13 @@ func (t *test) loadProcesses(c *Config) error { return t.clients(c, true) }
 // waits for the others. The driver must live on.
 func (t *test) clients(c *Config, load bool) error {
 	random := rand.New(rand.NewPCG(t.request.Seed, uint64(t.request.Config)))
-	errs := make(chan error, c.Processes)
+	errs, started := make(chan error, c.Processes), make(chan struct{}, c.Processes)
 	for range c.Processes {
 		kill := random.IntN(100) < c.KillPercent
 		after := c.Duration/4 + time.Duration(random.Int64N(int64(c.Duration/4)+1))
 		go func() {
 			x, err := t.startClient(c, load)
+			started <- struct{}{}
 			if err != nil {
 				errs <- err
 				return
@@ -344,7 +355,10 @@ func (t *test) clients(c *Config, load bool) error {
 			errs <- t.finished(x, c.Duration)
 		}()
 	}
-	var first error
+	for range c.Processes {
+		<-started
+	}
+	first := t.begin()
 	for range c.Processes {
 		if err := <-errs; first == nil {
 			first = err

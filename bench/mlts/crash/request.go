@@ -85,6 +85,8 @@ type Message struct {
 	Text string `json:"text,omitempty"`
 	// Of a success: how much was done.
 	Count Counts `json:"count,omitzero"`
+	// Late is of a client or a test that is ready: how much later it may end.
+	Late time.Duration `json:"late,omitempty"`
 }
 
 // Kind is that of a message.
@@ -92,7 +94,7 @@ type Kind string
 
 // Kinds.
 const (
-	KindReady    Kind = "ready" // of a driver and a client
+	KindReady    Kind = "ready" // of a driver, a client, and a test whose duration begins
 	KindProgress Kind = "progress"
 	KindSuccess  Kind = "success"
 	KindFailure  Kind = "failure"

@@ -80,6 +80,9 @@ func (t *test) parallelProcess(c *Config) error {
 		return err
 	}
 	defer x.end()
+	if err := t.begin(); err != nil {
+		return err
+	}
 	return t.finished(x, c.Duration)
 }
 

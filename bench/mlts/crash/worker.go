@@ -58,6 +58,7 @@ type test struct {
 	// crowded tests have many threads, which the host serves one after the other: they
 	// infer without the timing model.
 	crowded bool
+	late    time.Duration // how much later than its margin the test may end: see host.go
 
 	mu           sync.Mutex
 	count        Counts
@@ -91,6 +92,14 @@ func (t *test) whole() error {
 	defer t.driver.end()
 	if err := t.checkLiveness(); err != nil {
 		return fmt.Errorf("before the test: %w", err)
+	}
+	if !m.clients {
+		if err := t.measureHost(max(c.Threads, 1), m.infers); err != nil {
+			return err
+		}
+	}
+	if err := t.begin(); err != nil {
+		return err
 	}
 	if err := m.run(t, &c); err != nil {
 		return err
@@ -155,6 +164,10 @@ func (q *Request) late() time.Duration {
 	}
 	return margin
 }
+
+// startLimit is how long a test or its clients may take to be ready, where a driver that does not
+// answer would be noticed by the liveness check.
+func (q *Request) startLimit() time.Duration { return 10 * q.late() }
 
 // compile compiles a load for the device under test, wholly.
 func (t *test) compile(l *load) (*nnrt.Compilation, error) {

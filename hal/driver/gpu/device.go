@@ -34,6 +34,8 @@ type Config struct {
 	// Machine is a text that changes with the machine around the device. A compilation
 	// cache of another machine is refused.
 	Machine string
+	// Kernels are shared with other devices; nil: the device has its own.
+	Kernels *Kernels
 	// Lowerings are asked first for every operation: kernels that this driver does not
 	// have, written against kernel/rdna.
 	Lowerings []lower.Operation
@@ -41,11 +43,16 @@ type Config struct {
 	Operations []base.Operation[*lower.Lowering]
 }
 
+// Kernels keeps the code of kernels. It is bounded, and may be used from several goroutines. The
+// zero Kernels is empty.
+type Kernels = plan.Kernels
+
 // Device is the GPU as the runtime sees it.
 type Device struct {
 	*base.Device
-	cfg  Config
-	core *core.Core
+	cfg     Config
+	core    *core.Core
+	kernels *Kernels
 }
 
 // New checks the configuration.
@@ -63,7 +70,10 @@ func New(cfg Config) (*Device, error) {
 		return nil, err
 	}
 	cfg.Lowerings = own.Lowerings
-	d := &Device{cfg: cfg, core: c}
+	d := &Device{cfg: cfg, core: c, kernels: cfg.Kernels}
+	if d.kernels == nil {
+		d.kernels = &Kernels{}
+	}
 	d.Device = base.New(base.Config{
 		Name: "gpu", Description: cfg.Description, Version: base.Identity("1.0-"+cfg.Spec.Name, cfg.Lowerings), Type: hal.DeviceGPU, Capabilities: cfg.Capabilities, Host: cfg.Host, Clock: cfg.Clock,
 		Identity: identity, Operations: own.Table, Extensions: own.Extensions,
@@ -101,7 +111,7 @@ func (d middleEnd) Lower(g *graph.Graph, _ hal.PrepareOptions) (base.Executable,
 	if err != nil {
 		return nil, err
 	}
-	p, err := plan.New(list)
+	p, err := plan.New(list, d.kernels)
 	if err != nil {
 		return nil, err
 	}

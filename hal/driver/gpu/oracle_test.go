@@ -94,5 +94,5 @@ func newProgram(g *graph.Graph, m lower.Machine) (*plan.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return plan.New(list)
+	return plan.New(list, &plan.Kernels{})
 }

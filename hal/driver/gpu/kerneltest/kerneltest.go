@@ -162,7 +162,7 @@ func (c *Case) run(functional bool) (*Result, error) {
 			list.Tensors = append(list.Tensors, t)
 		}
 	}
-	p, err := plan.New(&list)
+	p, err := plan.New(&list, &plan.Kernels{})
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,6 @@ import (
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal/driver/arena"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
-	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/rdna"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/step"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
@@ -39,8 +38,9 @@ type Launch struct {
 	Code *rdna2.Program
 }
 
-// New makes the program of steps. It gives their tensors lifetimes and places.
-func New(l *step.List) (*Program, error) {
+// New makes the program of steps. It gives their tensors lifetimes and places. Kernels keeps the
+// code for other programs.
+func New(l *step.List, kernels *Kernels) (*Program, error) {
 	p := &Program{Inputs: l.Inputs, Outputs: l.Outputs, Counts: l.Counts, Faults: l.Faults, Pages: l.Pages.Bytes()}
 	lifetimes(l)
 	var err error
@@ -48,18 +48,17 @@ func New(l *step.List) (*Program, error) {
 		return nil, err
 	}
 	memory := kernel.Memory{Consts: l.Consts, Pages: &l.Pages}
-	target := rdna2.NewTarget()
 	for i := range l.Steps {
 		s := &l.Steps[i]
 		launch := Launch{Op: s.Op, Key: s.Kernel.Pack(&memory), Work: s.Kernel.Work()}
 		if c, ok := s.Kernel.(kernel.Chooser); ok {
 			launch.Cuts = c.Cuts()
 		}
-		b := rdna.New(target, launch.Key.Name(), s.Op)
-		launch.Grid = launch.Key.Emit(b)
-		if launch.Code, err = b.Link(); err != nil {
+		code, err := kernels.link(launch.Key, s.Op)
+		if err != nil {
 			return nil, fmt.Errorf("operation %d: %w", s.Op, err)
 		}
+		launch.Grid, launch.Code = code.grid, code.code
 		p.Launches = append(p.Launches, launch)
 	}
 	if len(memory.Consts.Data) > layout.MaxRegion {

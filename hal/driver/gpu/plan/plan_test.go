@@ -4,8 +4,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/rdna"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/step"
+	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
 // TestPlace: tensors that are needed at once share no bytes, with a guard behind each; inputs are
@@ -48,6 +51,51 @@ func TestPlace(t *testing.T) {
 					t.Fatalf("steps %d to %d at %d, and %d to %d at %d", x.First, x.Last, x.Off, y.First, y.Last, y.Off)
 				}
 			}
+		}
+	}
+}
+
+// fixed is a kernel of some instructions.
+type fixed struct{ n int }
+
+func (fixed) Name() string { return "fixed" }
+
+func (k fixed) Emit(b *rdna.Builder) kernel.Grid {
+	for i := range k.n {
+		b.Emit(rdna2.V_MOV_B32_E32, b.V("x"), i)
+	}
+	return kernel.Flat(k.n)
+}
+
+// TestKernelsBounded: a kernel is kept once for an operation, and the kept instructions never
+// exceed their bound.
+func TestKernelsBounded(t *testing.T) {
+	var kept Kernels
+	first, err := kept.link(fixed{3}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if l, err := kept.link(fixed{3}, 0); err != nil || l.code != first.code || l.grid != kernel.Flat(3) {
+			t.Errorf("%+v, %v", l, err)
+		}
+		kept.put(linkedKey{fixed{3}, 0}, first)
+	}
+	if other, err := kept.link(fixed{3}, 1); err != nil || other.code == first.code || other.code.Source[0] != 1 {
+		t.Errorf("%+v, %v: not the code of operation 1", other.code, err)
+	}
+	if n := 2 * len(first.code.Insts); kept.instructions != n {
+		t.Errorf("%d instructions are counted, %d are kept", kept.instructions, n)
+	}
+	big := linked{code: &rdna2.Program{Insts: make([]rdna2.Inst, maxKeptInstructions/4+1)}}
+	for i := range 20 {
+		kept.put(linkedKey{fixed{1000 + i}, 0}, big)
+		sum := 0
+		for _, l := range kept.linked {
+			sum += len(l.code.Insts)
+		}
+		if sum != kept.instructions || sum > maxKeptInstructions {
+			t.Fatalf("%d instructions are kept, %d are counted, at most %d", sum, kept.instructions, maxKeptInstructions)
 		}
 	}
 }
