@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"sort"
 
 	"golang.org/x/exp/constraints"
@@ -13,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/refcpu/internal/farm"
 	"github.com/nnsoc/nnsoc/refcpu/internal/kernel"
+	"github.com/nnsoc/nnsoc/refcpu/internal/philox"
 )
 
 // lookupKernels pick elements by index, key, hash or size, or at random.
@@ -218,7 +218,8 @@ func prepareLsh(v opspec.View, op *nn.Operation) (Kernel, error) {
 }
 
 // prepareMultinomial is RANDOM_MULTINOMIAL: classes drawn with probabilities
-// kernel.Exp(logit). The same seeds draw the same classes.
+// kernel.Exp(logit), draw by draw of a counter-based generator. The same seeds draw the same
+// classes.
 func prepareMultinomial(v opspec.View, op *nn.Operation) (Kernel, error) {
 	m, err := v.Multinomial(op)
 	if err != nil {
@@ -226,7 +227,7 @@ func prepareMultinomial(v opspec.View, op *nn.Operation) (Kernel, error) {
 	}
 	return func(x *Run) error {
 		logits, seeds, out := x.floats(m.Logits, &x.shared), x.int32s(m.Seeds), x.int32s(m.Output)
-		r := rand.New(rand.NewPCG(uint64(uint32(seeds[0])), uint64(uint32(seeds[1]))))
+		key := [2]uint32{uint32(seeds[0]), uint32(seeds[1])}
 		sums := make([]float64, m.Classes)
 		for b := range m.Batches {
 			row := logits[b*m.Classes : (b+1)*m.Classes]
@@ -240,7 +241,7 @@ func prepareMultinomial(v opspec.View, op *nn.Operation) (Kernel, error) {
 				sums[c] = total
 			}
 			for i := range m.Samples {
-				u := r.Float64() * total
+				u := philox.Float64(uint32(b*m.Samples+i), key) * total
 				c := sort.Search(m.Classes, func(c int) bool { return sums[c] > u })
 				out[b*m.Samples+i] = int32(min(c, m.Classes-1))
 			}

@@ -133,14 +133,15 @@ func (q Format) Scale(x int32, n int) int32 {
 	return q.saturate(int64(x) << uint(n))
 }
 
-// expSteps are round(exp(-2^e) * 2^31) for e = -2 .. 4.
-var expSteps = [...]int32{1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242}
+// ExpSteps are round(exp(-2^e) * 2^31) for e = -2 .. 4, the factors of exp.
+var ExpSteps = [...]int32{1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242}
 
+// Constants of the functions, of 31 fractional bits but for the last two.
 const (
-	expEighth    = 1895147668  // exp(-1/8) in Q0.31
-	oneThird     = 715827883   // 1/3 in Q0.31
-	fortyEight17 = 1515870810  // 48/17 in Q2.29
-	minus32by17  = -1010580540 // -32/17 in Q2.29
+	ExpEighth    = 1895147668  // exp(-1/8) in Q0.31
+	OneThird     = 715827883   // 1/3 in Q0.31
+	FortyEight17 = 1515870810  // 48/17 in Q2.29
+	Minus32by17  = -1010580540 // -32/17 in Q2.29
 )
 
 // wrap keeps a sum inside the width, as integer addition does.
@@ -154,8 +155,8 @@ func (q Format) expQuarter(a int32) int32 {
 	x3 := q.Mul(x2, x)
 	x4 := q.Mul(x2, x2)
 	// x^4/24 + x^3/6 + x^2/2 = ((x^4/4 + x^3)/3 + x^2)/2
-	tail := RDPOT(q.Mul(RDPOT(x4, 2)+x3, q.constant(oneThird))+x2, 1)
-	e := q.constant(expEighth)
+	tail := RDPOT(q.Mul(RDPOT(x4, 2)+x3, q.constant(OneThird))+x2, 1)
+	e := q.constant(ExpEighth)
 	return q.wrap(e + q.Mul(e, x+tail))
 }
 
@@ -170,7 +171,7 @@ func (q Format) ExpNegative(a int32, intBits int) int32 {
 	part := a&(quarter-1) - quarter // in [-1/4, 0)
 	result := q.expQuarter(q.Scale(part, intBits))
 	rest := part - a // a multiple of 1/4
-	for i, step := range expSteps {
+	for i, step := range ExpSteps {
 		e := i - 2
 		if e < intBits && rest&(1<<(frac+uint(e))) != 0 {
 			result = q.Mul(result, q.constant(step))
@@ -187,7 +188,7 @@ func (q Format) reciprocal(a int32) int32 {
 	if sum < 0 {
 		d = int32((sum - 1) / 2)
 	}
-	x := q.wrap(q.constant(fortyEight17) + q.Mul(d, q.constant(minus32by17)))
+	x := q.wrap(q.constant(FortyEight17) + q.Mul(d, q.constant(Minus32by17)))
 	for range 3 {
 		miss := int32(1<<(q-2)) - q.Mul(d, x)
 		x = q.wrap(x + q.Scale(q.Mul(x, miss), 2))

@@ -90,12 +90,12 @@ func TestFixedPoint(t *testing.T) {
 
 // TestExpSteps holds the constants to their formula.
 func TestExpSteps(t *testing.T) {
-	for i, s := range expSteps {
+	for i, s := range ExpSteps {
 		if want := int32(math.Round(math.Exp(-math.Ldexp(1, i-2)) * (1 << 31))); s != want {
 			t.Errorf("step %d is %d, want %d", i, s, want)
 		}
 	}
-	if want := int32(math.Round(math.Exp(-0.125) * (1 << 31))); expEighth != want {
-		t.Errorf("exp(-1/8) is %d, want %d", expEighth, want)
+	if want := int32(math.Round(math.Exp(-0.125) * (1 << 31))); ExpEighth != want {
+		t.Errorf("exp(-1/8) is %d, want %d", ExpEighth, want)
 	}
 }

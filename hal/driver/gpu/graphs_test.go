@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"regexp"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
@@ -22,5 +23,21 @@ func TestRandomGraphs(t *testing.T) {
 	}
 	if r.Passed < o.Count*9/10 {
 		t.Errorf("%d of %d models ran", r.Passed, o.Count)
+	}
+}
+
+// TestRandomFixedCells: LSTM cells in fixed point with any of their optional parts are the
+// reference's to the bit.
+func TestRandomFixedCells(t *testing.T) {
+	names := regexp.MustCompile("^QUANTIZED_(16BIT_)?LSTM$")
+	r, err := randgraph.Run(newDevice(t), randgraph.Options{Seed: 31, Count: 120, Operations: names, Exact: true, Functional: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range r.Failures {
+		t.Errorf("%+v", f)
+	}
+	if r.Passed != 120 {
+		t.Errorf("%d of 120 models ran and passed", r.Passed)
 	}
 }

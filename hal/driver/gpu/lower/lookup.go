@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/move"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/step"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -135,5 +136,75 @@ func (l *Lowering) densify(op *nn.Operation) error {
 	}
 	o := &l.graph.Operands[d.Values]
 	l.Add(&move.Index{List: list, Fill: uint32(o.ZeroPoint), In: in, Out: out}, []*layout.Tensor{in}, []*layout.Tensor{out})
+	return nil
+}
+
+// maxHashedBytes bounds the texts that a hash of LSH_PROJECTION reads.
+const maxHashedBytes = 1 << 24
+
+// lsh lowers LSH_PROJECTION.
+func (l *Lowering) lsh(op *nn.Operation) error {
+	p, err := l.view.Lsh(op)
+	if err != nil {
+		return err
+	}
+	if p.Bits*p.Items*(p.ItemBytes+4) > maxHashedBytes {
+		return maxHashed.Broken("%d of %d bytes for each of %d bits", p.Items, p.ItemBytes, p.Bits)
+	}
+	seeds, err := l.Value(p.Hash)
+	if err != nil {
+		return err
+	}
+	in, err := l.Value(p.Input)
+	if err != nil {
+		return err
+	}
+	weights, err := l.given(p.Weight)
+	if err != nil {
+		return err
+	}
+	out, err := l.Value(p.Output)
+	if err != nil {
+		return err
+	}
+	reads := []*layout.Tensor{seeds, in}
+	if weights != nil {
+		reads = append(reads, weights)
+	}
+	l.Add(&lookup.Lsh{Hashes: p.Hashes, Bits: p.Bits, Items: p.Items, ItemBytes: p.ItemBytes, Kind: p.Kind, Seeds: seeds, In: in, Weights: weights, Out: out},
+		reads, []*layout.Tensor{out})
+	return nil
+}
+
+// hashes are the operands whose bits operations hash: they stay float32 in relaxed models, too.
+func hashes(g *graph.Graph) map[uint32]bool {
+	set := map[uint32]bool{}
+	for i := range g.Operations {
+		if op := &g.Operations[i]; op.Type == nn.OpLshProjection {
+			if p, err := g.View().Lsh(op); err == nil { // else the table says why
+				set[p.Hash], set[p.Input] = true, true
+			}
+		}
+	}
+	return set
+}
+
+// multinomial lowers RANDOM_MULTINOMIAL.
+func (l *Lowering) multinomial(op *nn.Operation) error {
+	m, err := l.view.Multinomial(op)
+	if err != nil {
+		return err
+	}
+	in, out, err := l.Pair(m.Logits, m.Output)
+	if err != nil {
+		return err
+	}
+	seeds, err := l.Value(m.Seeds)
+	if err != nil {
+		return err
+	}
+	sums := l.Temporary(layout.I32, 2*m.Batches*m.Classes)
+	l.Add(&lookup.Weights{Rows: m.Batches, Classes: m.Classes, In: in, Sums: sums}, []*layout.Tensor{in}, []*layout.Tensor{sums})
+	l.Add(&lookup.Draw{Rows: m.Batches, Classes: m.Classes, Samples: m.Samples, Sums: sums, Seeds: seeds, Out: out}, []*layout.Tensor{sums, seeds}, []*layout.Tensor{out})
 	return nil
 }

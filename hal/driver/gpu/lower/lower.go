@@ -29,7 +29,8 @@ type Lowering struct {
 	view    opspec.View
 	relaxed bool
 	machine Machine
-	storage []uint32 // of each operand, see graph.Storage; nil where only support is asked about
+	exact   map[uint32]bool // operands that stay float32 in a relaxed model
+	storage []uint32        // of each operand, see graph.Storage; nil where only support is asked about
 
 	op     int // of the model, being lowered
 	values map[uint32]*layout.Tensor
@@ -45,7 +46,7 @@ type Machine struct {
 // New begins to lower a graph; first are asked before this driver's own lowerings.
 func New(g *graph.Graph, machine Machine, first []Operation) *Lowering {
 	v := g.View()
-	return &Lowering{Legalization: base.Legalize(Table(), first, g, v), graph: g, view: v, relaxed: g.Relaxed, machine: machine, values: map[uint32]*layout.Tensor{}}
+	return &Lowering{Legalization: base.Legalize(Table(), first, g, v), graph: g, view: v, relaxed: g.Relaxed, machine: machine, exact: hashes(g), values: map[uint32]*layout.Tensor{}}
 }
 
 // Graph lowers a graph whose operations are all supported.
@@ -182,6 +183,9 @@ func (l *Lowering) Value(i uint32) (*layout.Tensor, error) {
 	e, err := l.Element(o.Type)
 	if err != nil {
 		return nil, err
+	}
+	if l.exact[i] && e == layout.F16 && o.Type == nn.TensorFloat32 {
+		e = layout.F32
 	}
 	n := int(o.Elements())
 	if n == 0 && !l.view.Final {

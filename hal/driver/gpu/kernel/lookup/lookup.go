@@ -1,5 +1,5 @@
 // Package lookup picks elements by indexes, keys and sizes that only an execution knows:
-// GATHER, EMBEDDING_LOOKUP, HASHTABLE_LOOKUP and TOPK_V2.
+// GATHER, EMBEDDING_LOOKUP, HASHTABLE_LOOKUP, TOPK_V2 and LSH_PROJECTION.
 package lookup
 
 import (

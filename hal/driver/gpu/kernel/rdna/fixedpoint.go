@@ -137,11 +137,10 @@ func (a *Builder) InverseSqrt(x codegen.Reg) (factor, shift codegen.Reg) {
 // ReciprocalOfSum is fixedpoint.ReciprocalOfSum of x > 0: a factor, and the right shift behind
 // it.
 func (a *Builder) ReciprocalOfSum(x codegen.Reg) (factor, shift codegen.Reg) {
-	const fortyEight17, minus32by17 = 1515870810, -1010580540 // fractions in Q2.29
 	zeros := a.LeadingZeros(x)
 	over := a.Op2(rdna2.V_XOR_B32_E32, a.V("over 1"), uint32(1)<<31, a.Op2(rdna2.V_LSHLREV_B32_E32, a.V("aligned"), zeros, x))
 	d := a.Sum(a.Op2(rdna2.V_LSHRREV_B32_E32, a.V("half"), 1, over), uint32(1<<30))
-	r := a.Variable(a.Sum(a.DoublingHigh(d, int32(minus32by17)), uint32(fortyEight17)))
+	r := a.Variable(a.Sum(a.DoublingHigh(d, int32(fixedpoint.Minus32by17)), uint32(fixedpoint.FortyEight17)))
 	a.Loop(3, "newton", func() {
 		miss := a.Less(uint32(1<<29), a.DoublingHigh(d, r))
 		a.Set(r, a.Sum(r, a.SaturatingShift(a.DoublingHigh(r, miss), 2)))
