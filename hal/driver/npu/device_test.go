@@ -12,6 +12,8 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/importer/tflite"
 	"github.com/nnsoc/nnsoc/internal/shared"
@@ -167,6 +169,44 @@ func TestSpill(t *testing.T) {
 				t.Errorf("%s with %d bytes on chip takes %d cycles, with less %d", name, onChip, r.Stats.Cycles, before)
 			}
 			before = r.Stats.Cycles
+		}
+	}
+}
+
+// TestCascades: on chips of many sizes, on which kernels take turns at stripes of rows, the bytes stay the
+// reference's, the steps name the cascades, and they are found on several of them.
+func TestCascades(t *testing.T) {
+	c, err := soc.Load("ethos-u65-256")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := core.FromSoC(c, sim.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"mobilenet_v2_0.35_96_quant", "mobilenet_v1_0.25_128_quant"} {
+		m := zoo.MustBuild(name)
+		cascaded := 0
+		for onChip := 4 << 10; onChip < 80<<10; onChip += 9 << 10 {
+			d, err := New(Config{Spec: s, OnChipBytes: onChip})
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, d, m, [][]byte{tensor.SyntheticInput(&m.Main, 0, 1)}, false)
+			g := graph.New(m)
+			if err := lower.Table().Passes.Run(g, nil); err != nil {
+				t.Fatal(err)
+			}
+			var b strings.Builder
+			if err := (&executable{dev: d, graph: g}).WriteSteps(&b); err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(b.String(), " cascade 1 stage 1 rows ") {
+				cascaded++
+			}
+		}
+		if cascaded < 3 {
+			t.Errorf("%s: cascades on %d sizes of chips", name, cascaded)
 		}
 	}
 }

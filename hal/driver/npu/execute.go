@@ -10,7 +10,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
-	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/statistics"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
@@ -152,10 +151,9 @@ func (p *executable) WriteListing(w io.Writer) error {
 	return out.Flush()
 }
 
-// WriteSteps implements base.StepWriter: what lowering makes of the graph, which is lowered
-// once more.
+// WriteSteps implements base.StepWriter: the steps of the program, with cascades.
 func (p *executable) WriteSteps(w io.Writer) error {
-	list, err := lower.Graph(&p.dev.cfg.Spec, p.graph, p.dev.cfg.Lowerings)
+	list, _, err := p.planned()
 	if err != nil {
 		return err
 	}

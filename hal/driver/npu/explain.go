@@ -3,12 +3,14 @@ package npu
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/plan"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/step"
 	core "github.com/nnsoc/nnsoc/npu"
 )
 
@@ -39,24 +41,37 @@ const explained = 4
 
 // Explain implements base.Explainer: each kernel and copy with its estimated and its simulated
 // cycles, and the blocks that it was chosen from. The graph is lowered once more, with a mark
-// for each step in place of each operation.
+// for each step in place of each operation; the parts of a kernel in a cascade are one row.
 func (p *executable) Explain(w io.Writer) error {
 	s := &p.dev.cfg.Spec
-	list, err := lower.Graph(s, p.graph, p.dev.cfg.Lowerings)
+	list, estimates, err := p.planned()
 	if err != nil {
 		return err
 	}
-	rows := make([]base.StepCost, len(list.Steps))
-	for i := range list.Steps {
-		x := &list.Steps[i]
-		rows[i] = base.StepCost{Operation: x.Op, Name: "in or out", What: x.Kernel.Kind.String(), Estimated: cost.Estimate(s, &x.Kernel).Cycles(), Choices: blocks(s, &x.Kernel)}
-		if x.Op >= 0 {
-			rows[i].Name = p.graph.NameOf(x.Op)
+	var rows []base.StepCost
+	stages := map[step.Cascade]int{} // rows of the stages of cascades
+	marks := *list
+	marks.Steps = slices.Clone(list.Steps)
+	for i := range marks.Steps {
+		x := &marks.Steps[i]
+		stage := step.Cascade{ID: x.Cascade.ID, Stage: x.Cascade.Stage}
+		at, more := stages[stage]
+		if !more || stage.ID == 0 {
+			at = len(rows)
+			stages[stage] = at
+			rows = append(rows, base.StepCost{Operation: x.Op, Name: "in or out", What: x.Kernel.Kind.String(), Choices: blocks(s, &x.Kernel)})
+			if x.Op >= 0 {
+				rows[at].Name = p.graph.NameOf(x.Op)
+			}
+			if stage.ID != 0 {
+				rows[at].What += fmt.Sprintf(", cascade %d", stage.ID)
+			}
 		}
-		x.Op = i
+		rows[at].Estimated += int64(estimates[i])
+		x.Op = at
 	}
 	marked := &executable{dev: p.dev, graph: p.graph}
-	if marked.prog, err = plan.New(p.dev.target(), list); err != nil {
+	if marked.prog, err = plan.Build(p.dev.target(), &marks); err != nil {
 		return err
 	}
 	cycles, _, err := marked.cycles()
@@ -67,6 +82,20 @@ func (p *executable) Explain(w io.Writer) error {
 		rows[i].Simulated = cycles[i]
 	}
 	return base.WriteCosts(w, rows)
+}
+
+// planned is the steps that the graph's program is made of, with what each is estimated to take. The graph
+// is lowered and planned once more: a program from a cache does not have them.
+func (p *executable) planned() (*step.List, []float64, error) {
+	list, err := lower.Graph(&p.dev.cfg.Spec, p.graph, p.dev.cfg.Lowerings)
+	if err != nil {
+		return nil, nil, err
+	}
+	prog, err := plan.New(p.dev.target(), list)
+	if err != nil {
+		return nil, nil, err
+	}
+	return prog.Steps, prog.Estimates, nil
 }
 
 // blocks prints the best blocks of a kernel, with what each is estimated to take.

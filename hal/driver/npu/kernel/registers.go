@@ -83,12 +83,17 @@ var (
 
 func featureMap(b *ethosu.Builder, c *mapCodes, f *layout.FeatureMap) {
 	b.Set(c.region, f.Region)
-	b.SetAddr(c.base[0], uint64(f.Addr))
-	for _, base := range c.base[1:] {
-		b.SetAddr(base, 0)
+	tile := f.Tile()
+	b.SetAddr(c.base[0], uint64(f.Addr+f.Row*f.StrideY))
+	below := 0 // where the rows behind the first tile are
+	if tile < f.H {
+		below = f.Addr
 	}
-	b.Set(c.height0, f.H-1)
-	b.Set(c.height1, f.H-1)
+	b.SetAddr(c.base[1], 0)
+	b.SetAddr(c.base[2], uint64(below))
+	b.SetAddr(c.base[3], 0)
+	b.Set(c.height0, tile-1)
+	b.Set(c.height1, tile-1)
 	b.Set(c.width0, f.W-1)
 	b.SetAddr(c.strideY, uint64(f.StrideY))
 	b.SetAddr(c.strideX, uint64(f.StrideX))

@@ -121,6 +121,13 @@ type Packed struct {
 	TableOffset int
 }
 
+// At is packed constants that were made for the begin of a region, so many bytes behind it.
+func (p Packed) At(offset int) Packed {
+	p.Fetch.Addr += offset
+	p.TableOffset += offset
+	return p
+}
+
 // Pack encodes records, weights and table: per core the scale records, padded, then the
 // weight stream; a lookup table by itself.
 func (k *Kernel) Pack(s *core.Spec, c *layout.Constants) (p Packed, err error) {

@@ -84,6 +84,30 @@ type FeatureMap struct {
 	Signed           bool
 	Far              bool // off chip, as far as a plan has found
 	Zero             int  // subtracted from, or added to, elements
+	// Ring is the rows of a rolling buffer, in which row y of a larger map lies at y mod Ring, and
+	// Row where the first row of this part lies; 0: the map lies in one piece.
+	Ring, Row int
+}
+
+// Tile is the rows of a map in front of the end of its rolling buffer; the others are at its begin.
+func (f *FeatureMap) Tile() int {
+	if f.Ring == 0 {
+		return f.H
+	}
+	return min(f.H, f.Ring-f.Row)
+}
+
+// Rows is rows [lo,hi) of a map that lies in one piece.
+func (f FeatureMap) Rows(lo, hi int) FeatureMap {
+	f.Addr += lo * f.StrideY
+	f.H = hi - lo
+	return f
+}
+
+// Rolled is rows [lo,hi) of a map in a rolling buffer of so many rows.
+func (f FeatureMap) Rolled(ring, lo, hi int) FeatureMap {
+	f.Ring, f.Row, f.H = ring, lo%ring, hi-lo
+	return f
 }
 
 // Dense is a map of h x w x c elements without gaps at an offset of a value.
@@ -91,9 +115,9 @@ func Dense(at, h, w, c, bytes int, signed bool) FeatureMap {
 	return FeatureMap{Addr: at, H: h, W: w, C: c, StrideY: w * c * bytes, StrideX: c * bytes, Bytes: bytes, Signed: signed}
 }
 
-// End is the address behind the last byte.
+// End is the address behind the last byte, of a rolling buffer behind its last one.
 func (f *FeatureMap) End() int {
-	return f.Addr + (f.H-1)*f.StrideY + (f.W-1)*f.StrideX + f.C*f.Bytes
+	return f.Addr + (max(f.H, f.Ring)-1)*f.StrideY + (f.W-1)*f.StrideX + f.C*f.Bytes
 }
 
 // Overlaps reports whether two maps share bytes.

@@ -18,10 +18,14 @@ type emitter struct {
 	copies  int // issued
 	// kernelsDone and copiesDone are known to be complete.
 	kernelsDone, copiesDone int
+	table, tableCopy        int // offset of the table in SHRAM, and the copy that brought it
 	lutReader               int
 	recent                  []*job // kernels that may still run, newest last
 	writer                  map[int]int
 }
+
+// noTable is the offset of the table while there is none.
+const noTable = -1
 
 // mark charges what follows to an operation.
 func (e *emitter) mark(op int) {
@@ -41,7 +45,7 @@ func (e *emitter) program(list []job) {
 	next := 0                       // job whose weights have not been looked at
 	for i := range list {
 		for ; next < len(list) && (!list[next].buffered || list[next].fetch <= i); next++ {
-			if w := &list[next]; w.buffered {
+			if w := &list[next]; w.buffered && w.first == next {
 				e.mark(w.Op)
 				e.fetch(w)
 				ready[next] = e.copies
@@ -53,10 +57,10 @@ func (e *emitter) program(list []job) {
 			e.copy(w)
 			continue
 		}
-		need := max(ready[i], e.inputCopy(w))
+		need := max(ready[w.first], e.inputCopy(w))
 		if w.Kernel.Table != nil {
 			e.loadTable(w)
-			need = e.copies
+			need = max(need, e.tableCopy)
 		}
 		e.waitCopies(need)
 		e.kernel(w)
@@ -121,11 +125,15 @@ func (j *job) uses(b *layout.Buffer) bool {
 	return j.buffered && j.weights.Overlaps(b)
 }
 
-// loadTable copies a lookup table into SHRAM; the slots are shared, so the
+// loadTable copies a lookup table into SHRAM, unless it is there; the slots are shared, so the
 // kernel that used them last must be done.
 func (e *emitter) loadTable(w *job) {
+	if e.table == w.packed.TableOffset {
+		return
+	}
 	e.waitKernels(e.lutReader)
 	e.dma(layout.Buffer{Region: layout.RegionConst, Addr: w.packed.TableOffset, Bytes: len(w.Kernel.Table)}, layout.Buffer{Addr: e.luts}, true)
+	e.table, e.tableCopy = w.packed.TableOffset, e.copies
 }
 
 // copy moves an input or output of the model.

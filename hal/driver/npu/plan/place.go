@@ -18,11 +18,15 @@ func (p *Program) place(t Target, values []layout.Value, jobs []job) []layout.Va
 	alone := slices.Clone(values)
 	placeAll(alone, t.OnChip, reached)
 	least := spilled(alone) // without buffers
+	lastUse := make([]int, len(jobs))
+	for i := range jobs {
+		lastUse[jobs[i].first] = i
+	}
 	for {
 		all, of := slices.Clone(values), []int{}
 		for i := range jobs {
-			if j := &jobs[i]; j.buffered {
-				all = append(all, layout.Value{Bytes: j.packed.Fetch.Bytes, First: max(j.fetch-apart, 0), Last: i + 1})
+			if j := &jobs[i]; j.buffered && j.first == i {
+				all = append(all, layout.Value{Bytes: j.packed.Fetch.Bytes, First: max(j.fetch-apart, 0), Last: lastUse[i] + 1})
 				of = append(of, i)
 			}
 		}
@@ -34,6 +38,11 @@ func (p *Program) place(t Target, values []layout.Value, jobs []job) []layout.Va
 					j.weights = all[len(values)+k].At
 				} else {
 					j.buffered = false
+				}
+			}
+			for i := range jobs {
+				if j := &jobs[i]; j.first != i {
+					j.buffered, j.weights = jobs[j.first].buffered, jobs[j.first].weights
 				}
 			}
 			p.Sizes[layout.RegionArena], p.Sizes[layout.RegionSpill] = end(all, layout.RegionArena), end(activations, layout.RegionSpill)

@@ -4,7 +4,6 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/cost"
@@ -17,6 +16,9 @@ import (
 
 // Program is a model as a command stream and the memory it needs.
 type Program struct {
+	Steps           *step.List // that it was made of, with cascades; nil of a program from a cache
+	Estimates       []float64  // cycles of each step
+	Cycles          float64    // their sum
 	Code            core.Program
 	Consts          []byte
 	Sizes           layout.Sizes    // bytes of each kind of memory
@@ -47,60 +49,106 @@ func Own(s *core.Spec, onChip int) Target {
 type job struct {
 	step.Step
 	packed kernel.Packed
+	first  int // job that the kernel's constants were packed for; others of a cascade share them
 	// weights is where the kernel reads its constants: where they are packed, or a buffer on
 	// chip into which they are copied in front of job fetch.
 	weights  layout.Buffer
 	buffered bool
 	fetch    int
+	exposed  float64 // cycles that the copy is estimated to take beyond what runs beside it
 }
 
 // New makes the program of steps for a target. Where activations do not fit on chip, it chooses
-// the blocks of the kernels that use them again, and plans once more.
+// the blocks of the kernels that use them again, and tries cascades: the program that is estimated to
+// take the fewest cycles is the result.
 func New(t Target, l *step.List) (*Program, error) {
-	p, err := once(t, l)
-	if err != nil || p.Sizes[layout.RegionSpill] == 0 || !blocksAgain(t, l, p.far) {
-		return p, err
+	k := &packer{spec: t.Spec, blobs: map[packKey]*blob{}}
+	best, err := k.once(t, l)
+	if err != nil || best.Sizes[layout.RegionSpill] == 0 || !offChip(t) {
+		return best, err
 	}
-	return once(t, l)
-}
-
-// blocksAgain chooses the blocks of kernels again some of whose values lie off chip, and reports
-// whether there are any.
-func blocksAgain(t Target, l *step.List, far []bool) (changed bool) {
-	if !t.Spec.Memories[t.Spec.RegionMemory[t.Map[layout.RegionSpill]]].OffChip {
-		return false
-	}
-	for i := range l.Steps {
-		k := &l.Steps[i].Kernel
-		if k.Kind == kernel.Copy {
-			continue
-		}
-		moved := false
-		for _, r := range k.Maps() {
-			if r.Far = r.Value != layout.Placed && far[r.Value]; r.Far {
-				moved = true
+	first := best
+	lists := []*step.List{farBlocks(t, l, first.far)}
+	if crowded(l, first.far) {
+		c := newCascades(t, l, first.far)
+		for _, share := range cascadeShares {
+			for _, all := range []bool{false, true} {
+				if list := c.list(int(share*float64(t.OnChip)), all); list != nil {
+					lists = append(lists, list)
+				}
 			}
 		}
-		if moved {
-			k.Block, changed = cost.ChooseBlock(t.Spec, k), true
+	}
+	for _, list := range lists {
+		for range 2 { // with blocks for the maps that are off chip then
+			p, err := k.once(t, list)
+			if err != nil {
+				return nil, err
+			}
+			if p.Cycles < best.Cycles {
+				best = p
+			}
+			list = farBlocks(t, list, p.far)
 		}
 	}
-	return changed
+	return best, nil
+}
+
+// crowded reports whether values lie off chip for want of room.
+func crowded(l *step.List, far []bool) bool {
+	for i, x := range far {
+		if v := &l.Values[i]; x && !v.Client && !v.Fixed {
+			return true
+		}
+	}
+	return false
+}
+
+// offChip reports whether the activations of a target that have no room on chip are off chip.
+func offChip(t Target) bool {
+	return t.Spec.Memories[t.Spec.RegionMemory[t.Map[layout.RegionSpill]]].OffChip
+}
+
+// farBlocks is a list with the blocks of those kernels chosen again some of whose values lie off chip.
+func farBlocks(t Target, l *step.List, far []bool) *step.List {
+	own := *l
+	own.Steps = slices.Clone(l.Steps)
+	for i := range own.Steps {
+		k := &own.Steps[i].Kernel
+		if k.Kind == kernel.Copy || own.Steps[i].Cascade.ID != 0 {
+			continue
+		}
+		if markFar(k, far) {
+			k.Block = cost.ChooseBlock(t.Spec, k)
+		}
+	}
+	return &own
+}
+
+// markFar says of the maps of a kernel whether they are off chip, and reports whether one is.
+func markFar(k *kernel.Kernel, far []bool) (some bool) {
+	if k.IFM2 != nil {
+		own := *k.IFM2
+		k.IFM2 = &own
+	}
+	for _, r := range k.Maps() {
+		r.Far = r.Value != layout.Placed && far[r.Value]
+		some = some || r.Far
+	}
+	return some
+}
+
+// Build makes the program of steps as they are.
+func Build(t Target, l *step.List) (*Program, error) {
+	k := &packer{spec: t.Spec, blobs: map[packKey]*blob{}}
+	return k.once(t, l)
 }
 
 // once makes the program with the blocks that the kernels have.
-func once(t Target, l *step.List) (*Program, error) {
+func (k *packer) once(t Target, l *step.List) (*Program, error) {
 	s := t.Spec
-	p := &Program{Map: t.Map}
-	consts := layout.Constants{Data: slices.Clone(l.Consts.Data)}
+	p := &Program{Steps: l, Map: t.Map}
 	jobs := make([]job, len(l.Steps))
-	room := 0
-	for i := range l.Steps {
-		if w := l.Steps[i].Kernel.Weights; w != nil {
-			room += w.Room()
-		}
-	}
-	consts.Data = slices.Grow(consts.Data, room)
 	for i := range jobs {
 		j := &jobs[i]
 		j.Step = l.Steps[i]
@@ -108,24 +156,20 @@ func once(t Target, l *step.List) (*Program, error) {
 			own := *m
 			j.Kernel.IFM2 = &own
 		}
-		var err error
-		if j.packed, err = j.Kernel.Pack(s, &consts); err != nil {
-			return nil, fmt.Errorf("operation %d: %w", j.Op, err)
-		}
-		j.weights = j.packed.Fetch
-		p.EncodedWeights += j.packed.WeightBytes[0] + j.packed.WeightBytes[1]
 	}
-	consts.Pad()
-	p.Consts = consts.Data
+	if err := k.pack(p, jobs, l.Consts.Data); err != nil {
+		return nil, err
+	}
 	p.Sizes[layout.RegionIO] = l.IO
 	bufferWeights(s, jobs)
 	values := p.place(t, lives(l), jobs)
 	for i := range l.Values {
 		p.far = append(p.far, values[i].At.Region == layout.RegionSpill)
 	}
+	p.estimate(t, jobs)
 	p.resolve(jobs, values)
 	p.clients(l, values)
-	e := &emitter{b: ethosu.NewBuilder(s.Product), spec: s, luts: s.LUTBase(), writer: map[int]int{}}
+	e := &emitter{b: ethosu.NewBuilder(s.Product), spec: s, luts: s.LUTBase(), writer: map[int]int{}, table: noTable}
 	e.program(jobs)
 	var err error
 	if p.Code.Commands, err = e.b.Words(); err != nil {
@@ -133,6 +177,24 @@ func once(t Target, l *step.List) (*Program, error) {
 	}
 	p.Code.Marks = e.marks
 	return p, nil
+}
+
+// estimate adds up what the jobs are estimated to take where their maps and weights lie.
+func (p *Program) estimate(t Target, jobs []job) {
+	off := offChip(t)
+	for i := range jobs {
+		j := &jobs[i]
+		k := j.Kernel
+		if off {
+			markFar(&k, p.far)
+		}
+		e := cost.Estimate(t.Spec, &k)
+		cycles := float64(e.Cycles())
+		if j.buffered {
+			cycles = e.Working() + j.exposed
+		}
+		p.Estimates, p.Cycles = append(p.Estimates, cycles), p.Cycles+cycles
+	}
 }
 
 // lives are the values with the first and last step that uses each.

@@ -16,6 +16,12 @@ func bufferWeights(s *core.Spec, jobs []job) {
 	if !far.OffChip {
 		return // they are on chip
 	}
+	group := make([]float64, len(jobs)) // planes of all jobs that share the weights of one
+	for i := range jobs {
+		if j := &jobs[i]; j.Kernel.Weights != nil {
+			group[j.first] += cost.Planes(&j.Kernel)
+		}
+	}
 	idle := make([]float64, len(jobs)) // cycles in which a job leaves the memory of constants alone
 	last := 0                          // earliest job in front of which the next copy may begin
 	for i := range jobs {
@@ -28,17 +34,26 @@ func bufferWeights(s *core.Spec, jobs []job) {
 			idle[i] = float64(e.Cycles())
 			continue
 		}
-		copying := float64(j.packed.Fetch.Bytes)/far.BytesPerCycle + float64(s.DMASetup+far.ReadLatency)
-		planes := cost.Planes(&j.Kernel)
-		streaming := planes * (float64(j.packed.Fetch.Bytes)/far.BytesPerCycle + float64(far.ReadLatency))
+		work := e.Working()
+		once := float64(j.packed.Fetch.Bytes)/far.BytesPerCycle + float64(far.ReadLatency)
+		streaming := cost.Planes(&j.Kernel) * once
+		if first := &jobs[j.first]; j.first != i {
+			if j.buffered = first.buffered; j.buffered {
+				streaming = 0
+			}
+			idle[i] = max(work-streaming, 0)
+			continue
+		}
+		copying := once + float64(s.DMASetup)
 		hidden, from := 0.0, i
 		for from > last && hidden < copying {
 			from--
 			hidden += idle[from]
 		}
-		work := e.Working()
-		direct, copied := max(work, streaming), work+max(copying-hidden, 0)
-		if direct < copied || direct == copied && planes == 1 {
+		// What the other jobs of a cascade would wait for weights comes on top.
+		others := (group[i] - cost.Planes(&j.Kernel)) * max(once-work/cost.Planes(&j.Kernel), 0)
+		direct, copied := max(work, streaming)+others, work+max(copying-hidden, 0)
+		if direct < copied || direct == copied && group[i] == 1 {
 			idle[i] = max(work-streaming, 0)
 			continue
 		}
@@ -48,6 +63,6 @@ func bufferWeights(s *core.Spec, jobs []job) {
 			idle[k], left = idle[k]-used, left-used
 		}
 		idle[i] = work
-		j.buffered, j.fetch, last = true, from, i
+		j.buffered, j.fetch, j.exposed, last = true, from, left, i
 	}
 }

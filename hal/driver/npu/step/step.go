@@ -12,8 +12,17 @@ import (
 
 // Step is one kernel or copy.
 type Step struct {
-	Op     int // operation of the model; -1 for inputs and outputs of the model
-	Kernel kernel.Kernel
+	Op      int // operation of the model; -1 for inputs and outputs of the model
+	Kernel  kernel.Kernel
+	Cascade Cascade
+}
+
+// Cascade says that a step computes a part of the rows of a kernel: kernels whose maps in between lie
+// in rolling buffers take turns.
+type Cascade struct {
+	ID    int // from 1; 0: the kernel is computed at once
+	Stage int // of the cascade, from 0
+	Row   int // first row of the kernel's output
 }
 
 // List is a lowered graph.
@@ -29,7 +38,8 @@ type List struct {
 }
 
 // Write prints the steps, one per line: operation, kind, output and inputs with the
-// values they are in, window and block.
+// values they are in, those in a rolling buffer with its rows, window and block, and of a part of a
+// kernel its cascade and the rows of its output.
 func (l *List) Write(w io.Writer) error {
 	for i := range l.Steps {
 		s := &l.Steps[i]
@@ -38,8 +48,12 @@ func (l *List) Write(w io.Writer) error {
 		if k.IFM2 != nil {
 			in += " " + describe(k.IFM2)
 		}
-		if _, err := fmt.Fprintf(w, "%d: operation %d %s %d: %s = %s kernel %dx%d stride %dx%d block %dx%dx%d\n",
-			i, s.Op, k.Kind, k.Mode, describe(&k.OFM), in, k.KH, k.KW, k.SY, k.SX, k.Block.H, k.Block.W, k.Block.D); err != nil {
+		cascade := ""
+		if c := &s.Cascade; c.ID != 0 {
+			cascade = fmt.Sprintf(" cascade %d stage %d rows %d-%d", c.ID, c.Stage, c.Row, c.Row+k.OFM.H-1)
+		}
+		if _, err := fmt.Fprintf(w, "%d: operation %d %s %d: %s = %s kernel %dx%d stride %dx%d block %dx%dx%d%s\n",
+			i, s.Op, k.Kind, k.Mode, describe(&k.OFM), in, k.KH, k.KW, k.SY, k.SX, k.Block.H, k.Block.W, k.Block.D, cascade); err != nil {
 			return err
 		}
 	}
@@ -50,6 +64,9 @@ func describe(r *layout.Ref) string {
 	at := fmt.Sprintf("v%d", r.Value)
 	if r.Value == layout.Placed {
 		at = fmt.Sprintf("r%d", r.Region)
+	}
+	if r.Ring > 0 {
+		at = fmt.Sprintf("%s(row %d of %d)", at, r.Row, r.Ring)
 	}
 	return fmt.Sprintf("%s+%d[%dx%dx%d]", at, r.Addr, r.H, r.W, r.C)
 }

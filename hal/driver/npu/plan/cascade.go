@@ -1,0 +1,263 @@
+package plan
+
+import (
+	"math"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/driver/npu/cost"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/step"
+	"github.com/nnsoc/nnsoc/isa/ethosu"
+)
+
+// cascadeShares are the parts of the memory on chip that cascades are built for: what fits is known when
+// everything has its place, so that a plan tries each.
+var cascadeShares = [...]float64{1, 0.75, 0.5}
+
+// stripeRows are the heights of stripes that are tried.
+var stripeRows = [...]int{1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 64}
+
+// cascades builds cascades of the kernels of a list: consecutive kernels that take turns at computing
+// a stripe of rows, so that of the maps between them only a few rows are kept, in rolling buffers on chip.
+type cascades struct {
+	t      Target
+	list0  *step.List
+	far    []bool // values that lie off chip without cascades
+	lives  []layout.Value
+	blocks map[blockKey]kernel.Block
+}
+
+// blockKey is what the block of the stripes of a step depends on.
+type blockKey struct {
+	step, rows    int
+	farIn, farOut bool
+}
+
+func newCascades(t Target, l *step.List, far []bool) *cascades {
+	return &cascades{t, farBlocks(t, l, far), far, lives(l), map[blockKey]kernel.Block{}}
+}
+
+// segment is consecutive steps [first,last]: a cascade with stripes of so many rows, or a step as it is.
+type segment struct {
+	first, last, rows int
+	cycles            float64
+}
+
+// list is the steps with the cascades that take the fewest cycles by estimates and fit in so many bytes
+// on chip, all that do or only those that keep a map from lying off chip; nil where there are none.
+func (c *cascades) list(budget int, all bool) *step.List {
+	l := *c.list0
+	l.Steps, l.Values = nil, slices.Clone(c.list0.Values)
+	id := 0
+	for at := 0; at < len(c.list0.Steps); {
+		end := c.chainEnd(at)
+		for _, s := range c.divide(at, end, budget, all) {
+			if s.rows == 0 {
+				l.Steps = append(l.Steps, c.list0.Steps[s.first])
+				continue
+			}
+			id++
+			c.append(&l, s, id)
+		}
+		at = end + 1
+	}
+	if id == 0 {
+		return nil
+	}
+	return &l
+}
+
+// chainEnd is the last of the steps from at on each of which alone reads what the one before writes.
+func (c *cascades) chainEnd(at int) int {
+	for at+1 < len(c.list0.Steps) && c.linked(at) {
+		at++
+	}
+	return at
+}
+
+// linked reports whether a step and the next one may be in one cascade.
+func (c *cascades) linked(i int) bool {
+	a, b := &c.list0.Steps[i].Kernel, &c.list0.Steps[i+1].Kernel
+	if !striped(a) || !striped(b) || a.OFM.Value == layout.Placed || a.OFM.Value != b.IFM.Value || b.IFM2 != nil && b.IFM2.Value == a.OFM.Value {
+		return false
+	}
+	v := &c.lives[a.OFM.Value]
+	from, to := a.OFM.FeatureMap, b.IFM.FeatureMap
+	from.Zero, to.Zero, from.Signed, to.Signed = 0, 0, false, false
+	return v.First == i && v.Last == i+1 && !v.Client && !v.Fixed && from == to && from.Addr == 0 && from.H > 1
+}
+
+// striped reports whether a kernel can be computed by rows.
+func striped(k *kernel.Kernel) bool {
+	switch k.Kind {
+	case kernel.Conv, kernel.Depthwise:
+		return true
+	case kernel.Pool:
+		return k.Mode == ethosu.PoolMax || k.Mode == ethosu.PoolAverage
+	case kernel.Elementwise:
+		m := k.IFM2
+		return k.IFM.H == k.OFM.H && (m == nil || m.H == 1 || m.H == k.OFM.H)
+	}
+	return false
+}
+
+// divide cuts the steps [first,last] into segments of the fewest cycles, by dynamic programming over their
+// ends.
+func (c *cascades) divide(first, last, budget int, all bool) []segment {
+	best := make([]float64, last-first+2) // of the steps in front of each
+	by := make([]segment, last-first+2)
+	for end := first; end <= last; end++ {
+		n := end - first + 1
+		best[n] = math.Inf(1)
+		saves := all // a map between the steps would lie off chip
+		for begin := end; begin >= first; begin-- {
+			if begin < end {
+				saves = saves || c.far[c.list0.Steps[begin].Kernel.OFM.Value]
+				if !saves {
+					continue
+				}
+			}
+			s := segment{begin, end, 0, 0}
+			if begin == end {
+				if k := c.list0.Steps[end].Kernel; k.Kind != kernel.Copy {
+					s.cycles = cost.Estimate(c.t.Spec, &k).Working()
+				}
+			} else {
+				s = c.cascade(begin, end, budget)
+			}
+			if total := best[begin-first] + s.cycles; total < best[n] {
+				best[n], by[n] = total, s
+			}
+		}
+	}
+	var list []segment
+	for n := len(by) - 1; n > 0; n = by[n].first - first {
+		list = append(list, by[n])
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// cascade is the best height of stripes for steps [first,last].
+func (c *cascades) cascade(first, last, budget int) segment {
+	best := segment{first, last, 0, math.Inf(1)}
+	room := budget - c.passing(first, last)
+	chain := c.chain(first, last)
+	for _, k := range chain {
+		if w := k.Weights; w != nil {
+			room -= int(float64(w.Outputs*w.Taps*w.PerInput())*w.Bits/8) + w.Outputs*ethosu.ScaleRecordSize
+		}
+	}
+	for _, rows := range stripeRows {
+		if rows >= chain[len(chain)-1].OFM.H {
+			break
+		}
+		parts, rings := turns(chain, rows)
+		bytes := 0
+		for i, ring := range rings {
+			bytes += ringBytes(chain[i], ring)
+		}
+		if bytes > room {
+			continue
+		}
+		cycles := 0.0
+		known := map[part]float64{} // by stage and heights
+		for _, p := range parts {
+			k := c.part(chain, rings, p)
+			shape := part{p.stage, k.OFM.H, k.IFM.H}
+			if _, ok := known[shape]; !ok {
+				k.Block = c.block(chain, rings, first, parts, p.stage)
+				known[shape] = math.Inf(1)
+				if k.Block.D > 0 {
+					known[shape] = cost.Estimate(c.t.Spec, &k).Working()
+				}
+			}
+			cycles += known[shape]
+		}
+		if cycles < best.cycles {
+			best.rows, best.cycles = rows, cycles
+		}
+	}
+	return best
+}
+
+// chain is the kernels of steps, with the maps between them on chip.
+func (c *cascades) chain(first, last int) (list []*kernel.Kernel) {
+	for i := first; i <= last; i++ {
+		k := c.list0.Steps[i].Kernel
+		k.IFM.Far = k.IFM.Far && i == first
+		k.OFM.Far = k.OFM.Far && i == last
+		list = append(list, &k)
+	}
+	return list
+}
+
+// passing is the bytes on chip of values that steps [first,last] read or write or that pass them by, but
+// for those between the steps.
+func (c *cascades) passing(first, last int) (n int) {
+	for v := range c.lives {
+		x := &c.lives[v]
+		if x.First < 0 || x.First > last || x.Last < first || x.First >= first && x.Last <= last || c.far[v] || x.Fixed {
+			continue
+		}
+		n += layout.Align(x.Bytes)
+	}
+	return n
+}
+
+// ringBytes is the bytes of the rows that are kept of a kernel's output.
+func ringBytes(k *kernel.Kernel, ring int) int {
+	if ring == 0 {
+		ring = k.OFM.H
+	}
+	return layout.Align(ring * k.OFM.StrideY)
+}
+
+// part is the kernel of a part of a cascade whose first step is given.
+func (c *cascades) part(chain []*kernel.Kernel, rings []int, p part) kernel.Kernel {
+	in, out := 0, 0
+	if p.stage > 0 {
+		in = rings[p.stage-1]
+	}
+	if p.stage < len(rings) {
+		out = rings[p.stage]
+	}
+	return stripe(chain[p.stage], p.lo, p.hi, in, out)
+}
+
+// block is the block of all parts of a stage, chosen for the height in which most rows are computed.
+func (c *cascades) block(chain []*kernel.Kernel, rings []int, first int, parts []part, stage int) kernel.Block {
+	var typical part
+	rows := map[int]int{} // by height
+	for _, p := range parts {
+		if p.stage == stage {
+			h := p.hi - p.lo
+			if rows[h] += h; rows[h] > rows[typical.hi-typical.lo] {
+				typical = p
+			}
+		}
+	}
+	k := c.part(chain, rings, typical)
+	key := blockKey{first + stage, k.OFM.H, k.IFM.Far, k.OFM.Far}
+	b, ok := c.blocks[key]
+	if !ok {
+		b = cost.ChooseBlock(c.t.Spec, &k)
+		c.blocks[key] = b
+	}
+	return b
+}
+
+// append appends the steps of a cascade to a list.
+func (c *cascades) append(l *step.List, s segment, id int) {
+	chain := c.chain(s.first, s.last)
+	parts, rings := turns(chain, s.rows)
+	for i, ring := range rings {
+		l.Values[chain[i].OFM.Value].Bytes = ringBytes(chain[i], ring)
+	}
+	for _, p := range parts {
+		k := c.part(chain, rings, p)
+		k.Block = c.block(chain, rings, s.first, parts, p.stage)
+		l.Steps = append(l.Steps, step.Step{Op: c.list0.Steps[s.first+p.stage].Op, Kernel: k, Cascade: step.Cascade{ID: id, Stage: p.stage, Row: p.lo}})
+	}
+}
