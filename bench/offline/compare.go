@@ -29,7 +29,8 @@ type Stream struct {
 type Comparison struct {
 	Accelerator ethosu.Config
 	Vela, Own   Stream
-	// Elements is those of all outputs, Different those whose values differ.
+	// Elements is those of all outputs, Different those whose values differ; 0 where the networks are
+	// alike only.
 	Elements, Different int
 }
 
@@ -39,42 +40,73 @@ func (c *Comparison) Ratio() float64 { return float64(c.Own.Cycles) / float64(ma
 // Compare runs a file of Vela's and the model it was made from, compiled for the same
 // accelerator, on the same inputs and the machine that load gives for a name.
 func Compare(file []byte, m *nn.Model, load func(name string) (*soc.Config, error)) (*Comparison, error) {
-	theirs, err := vela.Read(file)
+	c, outputs, err := run(file, m, load)
 	if err != nil {
 		return nil, err
 	}
+	return c, c.outputs(outputs)
+}
+
+// CompareAlike is Compare for a model of the same operations and shapes as the one that Vela's file was
+// made from, but with other weights: the outputs are not compared.
+func CompareAlike(file []byte, m *nn.Model, load func(name string) (*soc.Config, error)) (*Comparison, error) {
+	c, _, err := run(file, m, load)
+	return c, err
+}
+
+// outputs are those of a network and their elements' bytes.
+type outputs struct {
+	data  [][]byte
+	sizes []int
+}
+
+// run runs Vela's file and the compiled one.
+func run(file []byte, m *nn.Model, load func(name string) (*soc.Config, error)) (*Comparison, [2]outputs, error) {
+	var out [2]outputs
 	c := &Comparison{}
+	theirs, err := vela.Read(file)
+	if err != nil {
+		return nil, out, err
+	}
 	if c.Accelerator, err = inference.Accelerator(theirs); err != nil {
-		return nil, err
+		return nil, out, err
 	}
 	config, err := load(c.Accelerator.String())
 	if err != nil {
-		return nil, err
+		return nil, out, err
 	}
 	compiled, err := Compile(m, config, c.Accelerator)
 	if err != nil {
-		return nil, err
+		return nil, out, err
 	}
 	ours, err := vela.Read(compiled.File)
 	if err != nil {
-		return nil, err
+		return nil, out, err
 	}
-	var outputs [2][][]byte
 	for i, n := range []*vela.Network{theirs, ours} {
 		s := []*Stream{&c.Vela, &c.Own}[i]
-		if outputs[i], err = s.run(n, config); err != nil {
-			return nil, fmt.Errorf("%s: %w", []string{"Vela's file", "the compiled file"}[i], err)
+		if out[i].data, err = s.run(n, config); err != nil {
+			return nil, out, fmt.Errorf("%s: %w", []string{"Vela's file", "the compiled file"}[i], err)
+		}
+		for _, x := range n.Outputs {
+			out[i].sizes = append(out[i].sizes, max(1, n.Tensors[x].Operand.Type.ElementBytes()))
 		}
 	}
-	if len(outputs[0]) != len(outputs[1]) {
-		return nil, fmt.Errorf("%d outputs, Vela's file has %d", len(outputs[1]), len(outputs[0]))
+	return c, out, nil
+}
+
+// outputs counts the elements that differ.
+func (c *Comparison) outputs(of [2]outputs) error {
+	theirs, ours := of[0].data, of[1].data
+	if len(ours) != len(theirs) {
+		return fmt.Errorf("%d outputs, Vela's file has %d", len(ours), len(theirs))
 	}
-	for i, want := range outputs[0] {
-		got := outputs[1][i]
+	for i, want := range theirs {
+		got := ours[i]
 		if len(got) != len(want) {
-			return nil, fmt.Errorf("output %d has %d bytes, Vela's %d", i, len(got), len(want))
+			return fmt.Errorf("output %d has %d bytes, Vela's %d", i, len(got), len(want))
 		}
-		size := max(1, ours.Tensors[ours.Outputs[i]].Operand.Type.ElementBytes())
+		size := of[1].sizes[i]
 		for at := 0; at+size <= len(want); at += size {
 			c.Elements++
 			if !bytes.Equal(got[at:at+size], want[at:at+size]) {
@@ -82,7 +114,7 @@ func Compare(file []byte, m *nn.Model, load func(name string) (*soc.Config, erro
 			}
 		}
 	}
-	return c, nil
+	return nil
 }
 
 // run runs a network once, on inputs that depend on their shapes alone.

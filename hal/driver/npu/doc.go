@@ -24,7 +24,7 @@
 //	kernel   what a command starts: shape, weights and their packer, registers
 //	cost     the block of a kernel, and its cycles
 //	layout   regions, feature maps, constants
-//	plan     steps to a command stream: addresses, weights and tables ahead of their kernels, waits
+//	plan     steps to a command stream: cascades, addresses, weights and tables ahead of their kernels, waits
 //
 // Batches are repetitions of kernels. Not lowered: float tensors, indices that
 // only an execution brings, detection (regions, boxes, keypoints), TOPK_V2 and

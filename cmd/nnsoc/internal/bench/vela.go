@@ -39,11 +39,12 @@ type velaRow struct {
 	Own         offline.Stream `json:"own"`
 	Ratio       float64        `json:"ratio"` // of cycles
 	Elements    int            `json:"elements"`
-	Different   int            `json:"different"` // elements of the outputs
+	Different   int            `json:"different"` // elements of the outputs; of none where networks are alike only
 }
 
 func newBenchVela(a *cli.App) *cobra.Command {
 	var models string
+	var alike map[string]string
 	cmd := &cobra.Command{
 		Use:   "vela PATH...",
 		Short: "compare the driver's command streams with those of Arm's Vela",
@@ -54,23 +55,26 @@ ports, Vela's first. Outputs are compared, too: they may differ where Vela has a
 arithmetic for an operation than NNAPI.
 
 --models is the folder with the networks: NETWORK/model.tflite or NETWORK.tflite, where NETWORK is
-the name of the file before _vela.tflite or that of a folder it lies in.`,
-		Example: "  nnsoc bench vela compiled --models networks\n  nnsoc bench vela compiled/kws/ethos-u55-128/kws_vela.tflite --models networks --json",
+the name of the file before _vela.tflite or that of a folder it lies in. Where that network is
+not to be had, --alike NETWORK=OTHER takes one of the same operations and shapes; its weights are
+others, so that outputs are not compared, and the bytes of constants tell little.`,
+		Example: "  nnsoc bench vela compiled --models networks\n  nnsoc bench vela compiled --models networks --alike mobilenet_v2_int8=mobilenet_v2_quant\n  nnsoc bench vela compiled/kws/ethos-u55-128/kws_vela.tflite --models networks --json",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cli.Usage(errors.New("bench vela takes files of Vela's, or folders of them"))
 			}
 			return nil
 		},
-		RunE:              func(_ *cobra.Command, args []string) error { return benchVela(a, args, models) },
+		RunE:              func(_ *cobra.Command, args []string) error { return benchVela(a, args, models, alike) },
 		ValidArgsFunction: cli.CompleteFiles("tflite"),
 	}
 	cmd.Flags().StringVar(&models, "models", ".", "folder of the networks that were compiled")
+	cmd.Flags().StringToStringVar(&alike, "alike", nil, "take OTHER in the place of NETWORK: NETWORK=OTHER, ...")
 	_ = cmd.MarkFlagDirname("models")
 	return cmd
 }
 
-func benchVela(a *cli.App, paths []string, models string) error {
+func benchVela(a *cli.App, paths []string, models string, alike map[string]string) error {
 	files, err := velaFiles(paths)
 	if err != nil {
 		return cli.Usage(err)
@@ -81,7 +85,7 @@ func benchVela(a *cli.App, paths []string, models string) error {
 	sum := 0.0
 	for i, path := range files {
 		p.Say("%s (%d of %d)", path, i+1, len(files))
-		row, err := compareVela(a, path, models)
+		row, err := compareVela(a, path, models, alike)
 		if err != nil {
 			return cli.Usage(fmt.Errorf("%s: %w", path, err))
 		}
@@ -131,12 +135,12 @@ func velaFiles(paths []string) (files []string, err error) {
 // velaSuffix is how the files of Vela end.
 const velaSuffix = "_vela.tflite"
 
-func compareVela(a *cli.App, path, models string) (*velaRow, error) {
+func compareVela(a *cli.App, path, models string, alike map[string]string) (*velaRow, error) {
 	file, err := input.ReadModelFile(path)
 	if err != nil {
 		return nil, err
 	}
-	name, network, err := originOf(path, models)
+	name, network, err := originOf(path, models, alike)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +152,13 @@ func compareVela(a *cli.App, path, models string) (*velaRow, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", network, err)
 	}
-	c, err := offline.Compare(file, m, func(name string) (*soc.Config, error) { return machine.LoadNamed(a, name) })
+	compare := offline.Compare
+	for _, other := range alike {
+		if other == name {
+			compare = offline.CompareAlike
+		}
+	}
+	c, err := compare(file, m, func(name string) (*soc.Config, error) { return machine.LoadNamed(a, name) })
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +166,7 @@ func compareVela(a *cli.App, path, models string) (*velaRow, error) {
 }
 
 // originOf finds the network that a file of Vela's was made from.
-func originOf(path, models string) (name, network string, err error) {
+func originOf(path, models string, alike map[string]string) (name, network string, err error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		return "", "", err
@@ -164,6 +174,9 @@ func originOf(path, models string) (name, network string, err error) {
 	folder := filepath.Dir(absolute)
 	names := []string{strings.TrimSuffix(filepath.Base(path), velaSuffix), filepath.Base(folder), filepath.Base(filepath.Dir(folder))}
 	for _, n := range names {
+		if other, ok := alike[n]; ok {
+			n = other
+		}
 		for _, at := range []string{filepath.Join(models, n, "model.tflite"), filepath.Join(models, n+".tflite")} {
 			if _, err := os.Stat(at); err == nil {
 				return n, at, nil

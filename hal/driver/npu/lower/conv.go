@@ -123,6 +123,10 @@ func (l *Lowering) gemm(g *gemm) error {
 	if err != nil {
 		return err
 	}
+	weights := filter.Data
+	if own, data, ok := l.folded(g, win, weights); ok {
+		g, win, weights = &own, own.win, data
+	}
 	// A depthwise kernel maps channel i to channel i; with several outputs per
 	// channel it becomes a convolution whose other weights are zero.
 	depthwise := g.depthwise && g.multiplier == 1 && g.c > 1
@@ -152,7 +156,7 @@ func (l *Lowering) gemm(g *gemm) error {
 			w.OFM.C = width
 			setWindow(&w, &win)
 			w.Weights = &kernel.Weights{
-				Filter: filter.Data, Signed: isSigned(filter.Type), Zero: int(g.quant.FilterZero),
+				Filter: weights, Signed: isSigned(filter.Type), Zero: int(g.quant.FilterZero),
 				First: k, Outputs: width, Taps: win.KH * win.KW, Inputs: g.c, Channels: g.k, Multiplier: g.multiplier,
 			}
 			switch {

@@ -164,19 +164,3 @@ func (e *emitter) kernel(w *job) {
 		e.recent = e.recent[1:]
 	}
 }
-
-// blockDep lets blocks of a kernel start before the kernels in front of it are
-// done, unless they share data.
-func (e *emitter) blockDep(w *job) int {
-	out := layout.Buffer{Region: w.Kernel.OFM.Region, Addr: w.Kernel.OFM.Addr, Bytes: w.Kernel.OFM.End() - w.Kernel.OFM.Addr}
-	for _, p := range e.recent {
-		if p.buffered && p.weights.Overlaps(&out) {
-			return 0
-		}
-		if w.Kernel.IFM.Overlaps(&p.Kernel.OFM.FeatureMap) || w.Kernel.OFM.Overlaps(&p.Kernel.IFM.FeatureMap) || w.Kernel.OFM.Overlaps(&p.Kernel.OFM.FeatureMap) ||
-			w.Kernel.IFM2 != nil && w.Kernel.IFM2.Overlaps(&p.Kernel.OFM.FeatureMap) || p.Kernel.IFM2 != nil && w.Kernel.OFM.Overlaps(&p.Kernel.IFM2.FeatureMap) {
-			return 0
-		}
-	}
-	return 3
-}
