@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/nnsoc/nnsoc/gpu/internal/asm"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 	"github.com/nnsoc/nnsoc/sim"
@@ -120,14 +121,49 @@ func (c *cu) invalidate(m rdna2.Mnemonic) {
 	}
 }
 
+// neighbours compares the addresses of lanes that follow each other: other are those that are not within the line of
+// 1<<shift bytes in which the lane before begins, same those at its address.
+func (m *machine) neighbours(mask uint64, size int, shift uint, lanes int) (other, same uint64) {
+	if mask == state.FullMask(lanes) {
+		other, same = asm.Neighbours(&m.Addr, size, shift, lanes)
+		return other & mask, same & mask
+	}
+	before := mask & (mask << 1) // lanes that have one before
+	other = mask &^ before
+	for k := before; k != 0; k &= k - 1 {
+		l := state.FirstLane(k)
+		a, b := m.Addr[l], m.Addr[l-1]
+		if line := a >> shift; line != b>>shift || line != (a+uint64(size-1))>>shift {
+			other |= 1 << l
+		}
+		if a == b {
+			same |= 1 << l
+		}
+	}
+	return other, same
+}
+
+// readLines collects the cache lines that lanes read, in lane order. Those but other read what the lanes before do.
+func (m *machine) readLines(other uint64, size int, shift uint) {
+	m.lines = m.lines[:0]
+	top := uint64(0) // no line is above
+	for k := other; k != 0; k &= k - 1 {
+		a := m.Addr[state.FirstLane(k)]
+		for line, last := a>>shift, (a+uint64(size-1))>>shift; line <= last; line++ {
+			if line > top || len(m.lines) == 0 {
+				top = line
+				m.lines = append(m.lines, lineUse{line: line})
+			} else if line < top {
+				m.touchLine(line, 0)
+			}
+		}
+	}
+}
+
 // coalesce collects the cache lines that the lanes of mask touch, in lane
 // order, with how many bytes of each.
 func (m *machine) coalesce(mask uint64, size int, shift uint) {
 	m.lines = m.lines[:0]
-	if m.Block > 0 {
-		m.block(m.Addr[0], m.Block, shift)
-		return
-	}
 	if mask&(mask+1) == 0 && mask != 0 {
 		a := m.Addr[:min(bits.TrailingZeros64(^mask), 64)]
 		if step := uint64(size); a[len(a)-1]-a[0] == step*uint64(len(a)-1) && (len(a) < 2 || a[1]-a[0] == step && regular(a, step)) {
@@ -191,10 +227,21 @@ func (m *machine) touchLine(line uint64, bytes int) {
 // in turn through the compute unit's L0.
 func (m *machine) vectorAccess(c *cu, t int64, mask uint64, op *state.Access, lanes int) (int64, sim.Reason) {
 	size := m.spec.L0.Line
-	if m.Swizzled {
+	var same uint64
+	switch {
+	case m.Swizzled:
 		m.coalesceSwizzled(mask, op.Size, lanes)
-	} else {
+		_, same = m.neighbours(mask, op.Size, m.lineShift, lanes)
+	case m.Block > 0:
+		m.lines = m.lines[:0]
+		m.block(m.Addr[0], m.Block, m.lineShift)
+	case op.Store || op.Atomic != nil:
 		m.coalesce(mask, op.Size, m.lineShift)
+		_, same = m.neighbours(mask, op.Size, m.lineShift, lanes)
+	default:
+		var other uint64
+		other, same = m.neighbours(mask, op.Size, m.lineShift, lanes)
+		m.readLines(other, op.Size, m.lineShift)
 	}
 	at := m.clock.At(t)
 	done, from := at, sim.StallL1
@@ -232,7 +279,7 @@ func (m *machine) vectorAccess(c *cu, t int64, mask uint64, op *state.Access, la
 	if hold != sim.StallUnit {
 		c.accept, c.hold = max(c.accept, m.clock.Cycle(at)), hold
 	}
-	if port := m.portCycles(mask) - 1; port > 0 {
+	if port := m.portCycles(mask, same) - 1; port > 0 {
 		if next := t + port + 1; next > c.accept {
 			c.accept, c.hold = next, sim.StallUnit
 		}
@@ -250,19 +297,16 @@ func (m *machine) vectorAccess(c *cu, t int64, mask uint64, op *state.Access, la
 }
 
 // portCycles is how long the addresses of an access take the port of a compute unit: a few
-// lanes per cycle, more of quads of lanes that share an address.
-func (m *machine) portCycles(mask uint64) int64 {
+// lanes per cycle, more of quads of lanes that share an address. same are lanes with the address of the one before.
+func (m *machine) portCycles(mask, same uint64) int64 {
 	n := bits.OnesCount64(mask)
 	if n <= m.spec.AddressLanes {
 		return 1
 	}
 	shared := 0
-	if m.Block == 0 && m.spec.BroadcastLanes > m.spec.AddressLanes {
-		for q := 0; mask>>q != 0; q += 4 {
-			if a := m.Addr[q : q+4]; mask>>q&15 == 15 && a[0] == a[1] && a[0] == a[2] && a[0] == a[3] {
-				shared += 4
-			}
-		}
+	if m.spec.BroadcastLanes > m.spec.AddressLanes {
+		const first = 0x1111_1111_1111_1111
+		shared = 4 * bits.OnesCount64(same>>1&(same>>2)&(same>>3)&first)
 	}
 	x, y := m.spec.AddressLanes, m.spec.BroadcastLanes
 	return int64(((n-shared)*y + shared*x + x*y - 1) / (x * y))

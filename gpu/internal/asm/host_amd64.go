@@ -155,3 +155,33 @@ func Deal(d []uint32, b []byte, n int) {
 	_, _ = d[4*n-1], b[16*n-1]
 	dealAVX2(&d[0], &b[0], n)
 }
+
+// Gather fills rows of n lanes, 32 or 64, one behind the other, with words: those of lane l begin at b[offsets[l]-less].
+// No offset is below less, and every lane's words are in b.
+func Gather(d []uint32, b []byte, offsets *[64]uint32, less uint32, words, n int) {
+	_ = d[words*n-1]
+	switch {
+	case words == 4 && HasAVX2:
+		gather4AVX2(&d[0], &b[0], offsets, less, n)
+	case words == 1 && HasAVX2:
+		gatherAVX2(&d[0], &b[0], offsets, less, n)
+	default:
+		GatherLanes(d, b, offsets, less, words, n)
+	}
+}
+
+// Addresses adds the offset of each of n lanes, 32 or 64, to a base, and returns the lowest and the highest offset.
+func Addresses(addr *[64]uint64, offsets *[64]uint32, base uint64, n int) (low, high uint32) {
+	if !HasAVX2 {
+		return AddressLanes(addr, offsets, base, n)
+	}
+	return addressesAVX2(addr, offsets, base, n)
+}
+
+// Neighbours compares the address of each of n lanes, 32 or 64, with that of the lane before; see NeighbourLanes.
+func Neighbours(addr *[64]uint64, size int, shift uint, n int) (other, same uint64) {
+	if !HasAVX2 {
+		return NeighbourLanes(addr, size, shift, n)
+	}
+	return neighboursAVX2(addr, uint64(size-1), uint64(shift), n)
+}

@@ -20,3 +20,18 @@ func Deal(d []uint32, b []byte, n int) { DealLanes(d, b, n) }
 
 // Splat fills the lanes of a row with a scalar.
 func Splat(t *[64]uint32, v uint32, n int) { SplatLanes(t, v, n) }
+
+// Gather fills rows of n lanes, one behind the other, with words: those of lane l begin at b[offsets[l]-less].
+func Gather(d []uint32, b []byte, offsets *[64]uint32, less uint32, words, n int) {
+	GatherLanes(d, b, offsets, less, words, n)
+}
+
+// Addresses adds the offset of each of n lanes to a base, and returns the lowest and the highest offset.
+func Addresses(addr *[64]uint64, offsets *[64]uint32, base uint64, n int) (low, high uint32) {
+	return AddressLanes(addr, offsets, base, n)
+}
+
+// Neighbours compares the address of each of n lanes with that of the lane before; see NeighbourLanes.
+func Neighbours(addr *[64]uint64, size int, shift uint, n int) (other, same uint64) {
+	return NeighbourLanes(addr, size, shift, n)
+}

@@ -99,3 +99,41 @@ func SplatLanes(t *[64]uint32, v uint32, n int) {
 		t[l&63] = v
 	}
 }
+
+// GatherLanes fills rows of n lanes, one behind the other, with words: those of lane l begin at b[offsets[l]-less].
+func GatherLanes(d []uint32, b []byte, offsets *[64]uint32, less uint32, words, n int) {
+	for l := range n {
+		at := b[offsets[l&63]-less:]
+		for j := range words {
+			d[j*n+l] = binary.LittleEndian.Uint32(at[4*j:])
+		}
+	}
+}
+
+// AddressLanes adds the offset of each of n lanes to a base, and returns the lowest and the highest offset.
+func AddressLanes(addr *[64]uint64, offsets *[64]uint32, base uint64, n int) (low, high uint32) {
+	low = ^uint32(0)
+	for l := range n {
+		v := offsets[l&63]
+		addr[l&63] = base + uint64(v)
+		low, high = min(low, v), max(high, v)
+	}
+	return low, high
+}
+
+// NeighbourLanes compares the address of each of n lanes with that of the lane before: other are the lanes whose bytes,
+// size of them, are not all in that block of 1<<shift bytes in which the lane before begins; same those with its address.
+// The first lane is one of others. Bits from n on are of no account.
+func NeighbourLanes(addr *[64]uint64, size int, shift uint, n int) (other, same uint64) {
+	other = 1
+	for l := 1; l < n; l++ {
+		a, before := addr[l&63], addr[(l-1)&63]
+		if block := a >> shift; block != before>>shift || block != (a+uint64(size-1))>>shift {
+			other |= 1 << l
+		}
+		if a == before {
+			same |= 1 << l
+		}
+	}
+	return other, same
+}

@@ -399,3 +399,15 @@ func regularAVX2(a *[64]uint32, step uint32, n int) bool
 
 //go:noescape
 func dealAVX2(d *uint32, b *byte, n int)
+
+//go:noescape
+func gather4AVX2(d *uint32, b *byte, offsets *[64]uint32, less uint32, n int)
+
+//go:noescape
+func gatherAVX2(d *uint32, b *byte, offsets *[64]uint32, less uint32, n int)
+
+//go:noescape
+func addressesAVX2(addr *[64]uint64, offsets *[64]uint32, base uint64, n int) (low uint32, high uint32)
+
+//go:noescape
+func neighboursAVX2(addr *[64]uint64, last uint64, shift uint64, n int) (other uint64, same uint64)

@@ -20882,3 +20882,188 @@ lanes:
 	JNZ         lanes
 	VZEROUPPER
 	RET
+
+// func gather4AVX2(d *uint32, b *byte, offsets *[64]uint32, less uint32, n int)
+// Requires: AVX, AVX2
+TEXT ·gather4AVX2(SB), NOSPLIT, $0-40
+	MOVQ d+0(FP), AX
+	MOVQ b+8(FP), CX
+	MOVQ n+32(FP), DX
+	MOVQ offsets+16(FP), BX
+	MOVL less+24(FP), SI
+	SUBQ SI, CX
+	MOVQ DX, SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*2), DI
+
+lanes:
+	MOVL        (BX), R8
+	VMOVDQU     (CX)(R8*1), X0
+	MOVL        16(BX), R8
+	VINSERTI128 $0x01, (CX)(R8*1), Y0, Y1
+	MOVL        4(BX), R8
+	VMOVDQU     (CX)(R8*1), X0
+	MOVL        20(BX), R8
+	VINSERTI128 $0x01, (CX)(R8*1), Y0, Y2
+	MOVL        8(BX), R8
+	VMOVDQU     (CX)(R8*1), X0
+	MOVL        24(BX), R8
+	VINSERTI128 $0x01, (CX)(R8*1), Y0, Y3
+	MOVL        12(BX), R8
+	VMOVDQU     (CX)(R8*1), X0
+	MOVL        28(BX), R8
+	VINSERTI128 $0x01, (CX)(R8*1), Y0, Y4
+	VUNPCKLPS   Y2, Y1, Y5
+	VUNPCKHPS   Y2, Y1, Y1
+	VUNPCKLPS   Y4, Y3, Y2
+	VUNPCKHPS   Y4, Y3, Y3
+	VUNPCKLPD   Y2, Y5, Y4
+	VMOVUPS     Y4, (AX)
+	VUNPCKHPD   Y2, Y5, Y2
+	VMOVUPS     Y2, (AX)(SI*1)
+	VUNPCKLPD   Y3, Y1, Y2
+	VMOVUPS     Y2, (AX)(SI*2)
+	VUNPCKHPD   Y3, Y1, Y1
+	VMOVUPS     Y1, (AX)(DI*1)
+	ADDQ        $0x20, AX
+	ADDQ        $0x20, BX
+	SUBQ        $0x08, DX
+	JNZ         lanes
+	VZEROUPPER
+	RET
+
+// func gatherAVX2(d *uint32, b *byte, offsets *[64]uint32, less uint32, n int)
+TEXT ·gatherAVX2(SB), NOSPLIT, $0-40
+	MOVQ d+0(FP), AX
+	MOVQ b+8(FP), CX
+	MOVQ n+32(FP), DX
+	MOVQ offsets+16(FP), BX
+	MOVL less+24(FP), SI
+	SUBQ SI, CX
+
+lanes:
+	MOVL (BX), SI
+	MOVL (CX)(SI*1), SI
+	MOVL SI, (AX)
+	MOVL 4(BX), SI
+	MOVL (CX)(SI*1), SI
+	MOVL SI, 4(AX)
+	MOVL 8(BX), SI
+	MOVL (CX)(SI*1), SI
+	MOVL SI, 8(AX)
+	MOVL 12(BX), SI
+	MOVL (CX)(SI*1), SI
+	MOVL SI, 12(AX)
+	ADDQ $0x10, AX
+	ADDQ $0x10, BX
+	SUBQ $0x04, DX
+	JNZ  lanes
+	RET
+
+// func addressesAVX2(addr *[64]uint64, offsets *[64]uint32, base uint64, n int) (low uint32, high uint32)
+// Requires: AVX, AVX2
+TEXT ·addressesAVX2(SB), NOSPLIT, $0-40
+	MOVQ         addr+0(FP), AX
+	MOVQ         offsets+8(FP), CX
+	MOVQ         n+24(FP), DX
+	MOVQ         base+16(FP), BX
+	VMOVQ        BX, X0
+	VPBROADCASTQ X0, Y0
+	VPCMPEQD     Y1, Y1, Y1
+	VPXOR        Y2, Y2, Y2
+
+lanes:
+	VMOVUPS      (CX), Y3
+	VPMINUD      Y3, Y1, Y1
+	VPMAXUD      Y3, Y2, Y2
+	VPMOVZXDQ    (CX), Y3
+	VPADDQ       Y0, Y3, Y3
+	VMOVDQU      Y3, (AX)
+	VPMOVZXDQ    16(CX), Y3
+	VPADDQ       Y0, Y3, Y3
+	VMOVDQU      Y3, 32(AX)
+	ADDQ         $0x20, CX
+	ADDQ         $0x40, AX
+	SUBQ         $0x08, DX
+	JNZ          lanes
+	VEXTRACTI128 $0x01, Y1, X0
+	VPMINUD      X0, X1, X0
+	VPSHUFD      $0x4e, X0, X1
+	VPMINUD      X1, X0, X0
+	VPSHUFD      $0xb1, X0, X1
+	VPMINUD      X1, X0, X0
+	VMOVD        X0, AX
+	MOVL         AX, low+32(FP)
+	VEXTRACTI128 $0x01, Y2, X0
+	VPMAXUD      X0, X2, X0
+	VPSHUFD      $0x4e, X0, X1
+	VPMAXUD      X1, X0, X0
+	VPSHUFD      $0xb1, X0, X1
+	VPMAXUD      X1, X0, X0
+	VMOVD        X0, AX
+	MOVL         AX, high+36(FP)
+	VZEROUPPER
+	RET
+
+// func neighboursAVX2(addr *[64]uint64, last uint64, shift uint64, n int) (other uint64, same uint64)
+// Requires: AVX, AVX2
+TEXT ·neighboursAVX2(SB), NOSPLIT, $0-48
+	MOVQ         addr+0(FP), AX
+	MOVQ         n+24(FP), DX
+	MOVQ         last+8(FP), CX
+	VMOVQ        CX, X0
+	VPBROADCASTQ X0, Y0
+	MOVQ         shift+16(FP), CX
+	VMOVQ        CX, X1
+	XORQ         BX, BX
+	XORQ         SI, SI
+	XORQ         DI, DI
+	VMOVUPS      (AX), Y2
+	VPERMQ       $0x90, Y2, Y3
+	VPSRLQ       X1, Y2, Y4
+	VPADDQ       Y0, Y2, Y5
+	VPSRLQ       X1, Y5, Y5
+	VPSRLQ       X1, Y3, Y6
+	VPCMPEQQ     Y4, Y5, Y5
+	VPCMPEQQ     Y4, Y6, Y6
+	VPAND        Y6, Y5, Y5
+	MOVQ         DI, CX
+	VMOVMSKPD    Y5, R8
+	SHLQ         CL, R8
+	ORQ          R8, BX
+	VPCMPEQQ     Y2, Y3, Y6
+	VMOVMSKPD    Y6, R8
+	SHLQ         CL, R8
+	ORQ          R8, SI
+
+lanes:
+	ADDQ      $0x04, DI
+	CMPQ      DI, DX
+	JE        done
+	VMOVUPS   (AX)(DI*8), Y2
+	VMOVUPS   -8(AX)(DI*8), Y3
+	VPSRLQ    X1, Y2, Y4
+	VPADDQ    Y0, Y2, Y5
+	VPSRLQ    X1, Y5, Y5
+	VPSRLQ    X1, Y3, Y6
+	VPCMPEQQ  Y4, Y5, Y5
+	VPCMPEQQ  Y4, Y6, Y6
+	VPAND     Y6, Y5, Y5
+	MOVQ      DI, CX
+	VMOVMSKPD Y5, R8
+	SHLQ      CL, R8
+	ORQ       R8, BX
+	VPCMPEQQ  Y2, Y3, Y6
+	VMOVMSKPD Y6, R8
+	SHLQ      CL, R8
+	ORQ       R8, SI
+	JMP       lanes
+
+done:
+	VZEROUPPER
+	ANDQ $-2, BX
+	ANDQ $-2, SI
+	NOTQ BX
+	MOVQ BX, other+32(FP)
+	MOVQ SI, same+40(FP)
+	RET

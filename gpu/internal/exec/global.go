@@ -4,7 +4,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+	"unsafe"
 
+	"github.com/nnsoc/nnsoc/gpu/internal/asm"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 )
 
@@ -45,10 +47,9 @@ func execGlobal(w *state.Wave, u *state.Op) {
 		}
 		low, high := ^uint32(0), uint32(0)
 		if m == w.Full() {
-			for l := range n {
-				v := lo[l&63]
-				addr[l&63] = base + uint64(v)
-				low, high = min(low, v), max(high, v)
+			low, high = asm.Addresses(addr, lo, base, n)
+			if gather(w, u, op, base, low, high) {
+				return
 			}
 		} else {
 			for k := m; k != 0; k &= k - 1 {
@@ -90,6 +91,21 @@ func execGlobal(w *state.Wave, u *state.Op) {
 	}
 }
 
+// gather loads whole registers for all lanes, from offsets between low and high from base. It reports whether the access
+// is one that it does; if not, nothing has happened.
+func gather(w *state.Wave, u *state.Op, op *state.Access, base uint64, low, high uint32) bool {
+	if op.Store || !op.PlainDwords() {
+		return false
+	}
+	b := w.Machine.Bytes(base+uint64(low), int(high-low)+op.Size, false)
+	if b == nil {
+		return false
+	}
+	words := op.Size / 4
+	asm.Gather(unsafe.Slice(&w.Row(u.Dst)[0], words*w.Lanes), b, w.Row(u.A), low, words, w.Lanes)
+	return true
+}
+
 // access moves the bytes of the lanes of m; b begins at address base.
 func access(w *state.Wave, u *state.Op, op *state.Access, m uint64, b []byte, base uint64) {
 	addr := &w.Machine.Addr
@@ -120,15 +136,8 @@ func access(w *state.Wave, u *state.Op, op *state.Access, m uint64, b []byte, ba
 			}
 		}
 	case op.Size >= 4:
-		full := m == w.Full()
 		for j := uint32(0); j < uint32(op.Size)/4; j++ {
 			d := w.Row(u.Dst + j*n)
-			if full {
-				for l := range w.Lanes {
-					d[l&63] = binary.LittleEndian.Uint32(b[addr[l&63]-base+uint64(4*j):])
-				}
-				continue
-			}
 			for k := m; k != 0; k &= k - 1 {
 				l := state.FirstLane(k)
 				d[l] = binary.LittleEndian.Uint32(b[addr[l]-base+uint64(4*j):])

@@ -148,6 +148,80 @@ func TestDeal(t *testing.T) {
 	}
 }
 
+// TestGather: words at scattered offsets, also where a row of the result holds the offsets.
+func TestGather(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	b := make([]byte, 4096)
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	const less = 1 << 31
+	for _, n := range []int{32, 64} {
+		for words := 1; words <= 4; words++ {
+			for over := range words + 1 {
+				got, want := make([]uint32, words*n+64), make([]uint32, words*n+64)
+				var offsets state.Row
+				for l := range n {
+					offsets[l] = less + uint32(r.IntN(len(b)-4*words+1))
+				}
+				offsets[5], offsets[9] = less, less+uint32(len(b)-4*words)
+				asm.GatherLanes(want, b, &offsets, less, words, n)
+				at := &offsets
+				if over < words { // this row of the result
+					at = (*state.Row)(got[over*n:])
+					copy(at[:n], offsets[:n])
+				}
+				asm.Gather(got, b, at, less, words, n)
+				if !slices.Equal(got[:words*n], want[:words*n]) {
+					t.Errorf("%d lanes of %d words differ, offsets in row %d", n, words, over)
+				}
+			}
+		}
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, n := range []int{32, 64} {
+		for range 50 {
+			var offsets state.Row
+			for l := range offsets {
+				offsets[l] = r.Uint32() >> r.IntN(20)
+			}
+			var got, want [64]uint64
+			base := r.Uint64()
+			low, high := asm.Addresses(&got, &offsets, base, n)
+			least, most := asm.AddressLanes(&want, &offsets, base, n)
+			if got != want || low != least || high != most {
+				t.Fatalf("%d lanes: %#x to %#x, want %#x to %#x", n, low, high, least, most)
+			}
+		}
+	}
+}
+
+func TestNeighbours(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, n := range []int{32, 64} {
+		for round := range 400 {
+			var addr [64]uint64
+			a := r.Uint64() >> 3
+			for l := range addr {
+				if r.IntN(3) > 0 {
+					a += uint64(r.IntN(40)) - 20
+				}
+				addr[l] = a
+			}
+			size, shift := 1<<(round%5), uint(4+round%4)
+			got, same := asm.Neighbours(&addr, size, shift, n)
+			want, alike := asm.NeighbourLanes(&addr, size, shift, n)
+			m := state.FullMask(n)
+			if (got^want)&m != 0 || (same^alike)&m != 0 {
+				t.Fatalf("%d lanes of %d bytes, blocks of %d: others %#x same %#x, want %#x %#x", n, size, 1<<shift, got&m, same&m, want, alike)
+			}
+		}
+	}
+}
+
 func TestSplat(t *testing.T) {
 	for _, n := range []int{32, 64} {
 		var got, want state.Row
