@@ -48,9 +48,9 @@ type Cache struct {
 	through through
 
 	bankFree []sim.Time
-	mshr     ring   // when each entry is free again
-	regions  uint64 // bit per region of memory, modulo 64: clear when it has had no line here
-	stamp    uint64 // grows whenever something may have changed
+	mshr     instants // when each entry is free again
+	regions  uint64   // bit per region of memory, modulo 64: clear when it has had no line here
+	stamp    uint64   // grows whenever something may have changed
 	lru      bool
 	plain    bool      // LRU without a prefetcher
 	quick    [4]uint64 // by kind: bytes that Access can serve at once, 0: none
@@ -74,7 +74,7 @@ func New(cfg Config, next mem.Level) (*Cache, error) {
 		cfg: cfg, next: next,
 		tree:      make([]uint64, lines/cfg.Ways),
 		bankFree:  make([]sim.Time, cfg.Banks),
-		mshr:      newRing(cfg.MSHRs),
+		mshr:      newInstants(cfg.MSHRs),
 		lru:       cfg.Replacement == LRU,
 		lineShift: model.Log2(cfg.LineBytes),
 		lineMask:  uint64(cfg.LineBytes - 1),
@@ -316,7 +316,7 @@ func (c *Cache) readMiss(t, done sim.Time, ln uint64) (sim.Time, sim.Reason) {
 // when fetch is set, reads the line from the next level. It answers when the
 // MSHR was taken, when the line is there, and who served it.
 func (c *Cache) allocate(t sim.Time, ln uint64, place *uint32, fetch bool, flags uint8) (start, ready sim.Time, from sim.Reason) {
-	if free := c.mshr.first(); free > t {
+	if free := c.mshr.first; free > t {
 		c.count[MSHRFull]++
 		t = free
 	}
@@ -330,6 +330,8 @@ func (c *Cache) allocate(t sim.Time, ln uint64, place *uint32, fetch bool, flags
 		if addr := ln << (c.lineShift & 63); c.port != nil {
 			ready = c.port.Read(t, addr, c.cfg.LineBytes) + c.delay
 			from = sim.StallDRAM
+		} else if c.cache != nil {
+			ready, from = c.cache.Access(t, addr, c.cfg.LineBytes, mem.Read)
 		} else {
 			ready, from = c.next.Access(t, addr, c.cfg.LineBytes, mem.Read)
 		}
@@ -347,11 +349,7 @@ func (c *Cache) allocate(t sim.Time, ln uint64, place *uint32, fetch bool, flags
 			release = max(release, c.writeBack(at, l.tag))
 		}
 	}
-	if c.mshr.pop(); release >= c.mshr.last {
-		c.mshr.push(release)
-	} else {
-		c.mshr.insert(release)
-	}
+	c.mshr.replace(release)
 	if l.tag != noTag {
 		c.unlink(at)
 	}
@@ -386,7 +384,7 @@ func (c *Cache) prefetch(t sim.Time, ln uint64) {
 		return
 	}
 	// A prefetch never waits: without a free MSHR it is dropped.
-	if c.mshr.first() <= t {
+	if c.mshr.first <= t {
 		c.allocate(t, ln, place, true, linePrefetched)
 		c.count[PrefetchFill]++
 	}
