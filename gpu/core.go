@@ -183,8 +183,12 @@ func (m *machine) shape(p *program, d *Dispatch) error {
 	waves := (items + p.k.WaveSize - 1) / p.k.WaveSize
 	rows := rowsOf(m.spec, p.k)
 	perSIMD := min(m.spec.WavesPerSIMD, m.spec.VGPRRows/rows)
-	if waves > perSIMD*m.spec.SIMDsPerCU {
-		return fmt.Errorf("work-group of %d waves with %d registers does not fit a compute unit", waves, p.k.VGPRs)
+	simds, where := m.spec.SIMDsPerCU, "compute unit"
+	if p.k.WGP {
+		simds, where = simds*m.spec.CUsPerCluster, "cluster"
+	}
+	if waves > perSIMD*simds {
+		return fmt.Errorf("work-group of %d waves with %d registers does not fit a %s", waves, p.k.VGPRs, where)
 	}
 	m.total = total
 	return nil

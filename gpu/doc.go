@@ -46,8 +46,7 @@
 // # Not modelled
 //
 // Graphics, images, exports, GDS, trap handlers (a trap is a fault of the kernel),
-// preemption, WGP mode placement (a
-// work-group stays in one compute unit), packet processing beyond a fixed
+// preemption, several queues and dispatches that overlap (D-1416), packet processing beyond a fixed
 // launch cost. Rounding other than nearest-even and flushed denormals are
 // refused. A load's result is visible to the program at once: reading it before
 // its wait counter says so is reported as an error instead of giving the stale

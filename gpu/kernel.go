@@ -54,6 +54,10 @@ type Kernel struct {
 	LDSBytes     int // per work-group
 	ScratchBytes int // per lane
 
+	// WGP is the mode in which the waves of a work-group may be in all compute units of a cluster, each with
+	// its own L0; else they are in one.
+	WGP bool
+
 	User          UserSGPRs // 0 means UserKernargPtr
 	WorkgroupID   [3]bool   // which ids follow the user registers; none set means all three
 	NoWorkgroupID bool      // really none
@@ -81,7 +85,7 @@ func FromDescriptor(name string, d *rdna2.Descriptor, code []byte, base, entry u
 		Name: name, Code: code, Base: base, Entry: int(entry - base), WaveSize: d.WaveSize(),
 		VGPRs: d.VGPRs, LDSBytes: int(d.LDSBytes), ScratchBytes: int(d.ScratchBytes),
 		User: UserSGPRs(d.Properties & 0x7F), WorkgroupID: d.WorkgroupID, WorkItemIDs: d.WorkItemIDs,
-		GroupInfo: d.Info, ScratchOffset: d.Scratch,
+		GroupInfo: d.Info, ScratchOffset: d.Scratch, WGP: d.WGPMode,
 	}
 	if n := k.User.registers(); d.UserSGPRs != n {
 		return nil, fmt.Errorf("gpu: kernel %s: descriptor has %d user registers, its properties make %d", name, d.UserSGPRs, n)

@@ -262,9 +262,10 @@ func (m *machine) vectorAccess(c *cu, t int64, mask uint64, op *state.Access, la
 			at, hold = back, c.flightFrom[c.at]
 		}
 		if op.Atomic != nil {
-			// Atomics execute at L2, one line after the other, and pass what is above it.
+			// Atomics execute at L2 and pass what is above it: a bank reads and writes the line, and takes the next
+			// behind that (D-1415).
 			d, f = m.h.l2.Access(at+way, addr, min(l.bytes, size), mem.Read)
-			m.h.l2.Access(d, addr, min(l.bytes, size), mem.Write)
+			m.h.l2.Access(at+way, addr, min(l.bytes, size), mem.Write)
 		} else {
 			d, f = c.l0.Access(at, addr, size, mem.Read)
 		}

@@ -47,8 +47,8 @@ func (m *machine) endWave(s *simd, w *wave, t int64) {
 	m.woken = true
 	for m.place(c, t+1) {
 	}
-	if m.spec.LDSPerCluster && m.p.k.LDSBytes > 0 {
-		// The LDS it held may have kept a neighbour empty.
+	if m.spec.LDSPerCluster && m.p.k.LDSBytes > 0 || m.p.k.WGP {
+		// The LDS or the SIMDs it held may have kept a neighbour empty.
 		for i := range m.cus {
 			if o := &m.cus[i]; o.cluster == c.cluster && o != c {
 				for m.place(o, t+1) {
@@ -69,9 +69,9 @@ func (m *machine) place(c *cu, t int64) bool {
 	if m.next >= m.total || need > 1 && c.groups >= m.spec.WorkgroupsMax || c.lds.used+m.p.k.LDSBytes > m.spec.LDSBytes {
 		return false
 	}
-	rows := rowsOf(m.spec, m.p.k)
-	for i := range c.simds {
-		s := &c.simds[i]
+	rows, simds := rowsOf(m.spec, m.p.k), m.simdsFor(c)
+	for i := range simds {
+		s := &simds[i]
 		need -= min(m.spec.WavesPerSIMD-len(s.waves), (m.spec.VGPRRows-s.rows)/rows)
 	}
 	if need > 0 {
@@ -83,7 +83,7 @@ func (m *machine) place(c *cu, t int64) bool {
 	c.lds.used += m.p.k.LDSBytes
 	m.live++
 	for _, w := range g.waves {
-		s := c.emptiest(m.spec, rows)
+		s := emptiest(simds, m.spec, rows)
 		c.launch = max(c.launch, t)
 		w.simd, w.slot = s, len(s.waves)
 		s.rows += rows
@@ -96,11 +96,20 @@ func (m *machine) place(c *cu, t int64) bool {
 	return true
 }
 
-// emptiest is the SIMD of c with the fewest waves that has room.
-func (c *cu) emptiest(spec *Spec, rows int) *simd {
+// simdsFor are the SIMDs that the waves of a work-group of c may be in.
+func (m *machine) simdsFor(c *cu) []simd {
+	if !m.p.k.WGP {
+		return c.simds
+	}
+	n := len(m.simds) / m.spec.Clusters
+	return m.simds[c.cluster*n : (c.cluster+1)*n]
+}
+
+// emptiest is the SIMD with the fewest waves that has room, the first of equals.
+func emptiest(simds []simd, spec *Spec, rows int) *simd {
 	var best *simd
-	for i := range c.simds {
-		s := &c.simds[i]
+	for i := range simds {
+		s := &simds[i]
 		if len(s.waves) >= spec.WavesPerSIMD || s.rows+rows > spec.VGPRRows {
 			continue
 		}

@@ -106,7 +106,7 @@ func (m *machine) issueVector(s *simd, w *wave, u *state.Op, pc int32, t int64) 
 	done, from := t+1, sim.StallL1
 	if lds := mask & m.InLDS; lds != 0 {
 		busy := m.conflictCycles(&m.Addr, lds, op.Size, w.Lanes)
-		done, from = m.ldsAccess(s.cu, t, busy), sim.StallScratchpad
+		done, from = m.ldsAccess(w.wg.cu, t, busy), sim.StallScratchpad
 		m.count[cntLDSCycles] += busy
 		m.count[cntLDSBytes] += int64(op.Size) * int64(bits.OnesCount64(lds))
 		mask &^= lds
@@ -163,7 +163,7 @@ func (m *machine) issueLDS(s *simd, w *wave, u *state.Op, pc int32, t int64) {
 		m.count[cntLDSBytes] += n
 		m.count[cntLDSCycles] += busy
 	}
-	done := m.ldsAccess(s.cu, t, busy)
+	done := m.ldsAccess(w.wg.cu, t, busy)
 	w.lgkm.last = max(w.lgkm.last, done)
 	w.track(u, pc, w.lgkm.last, sim.StallScratchpad)
 }

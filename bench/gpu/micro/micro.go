@@ -48,7 +48,7 @@ var benchmarks = []benchmark{
 	{"mul_i32", "integer multiplication", 0, 256, 4, 20, 32, "Gop/s", 62, notes},
 	{"rcp_f32", "reciprocal", 0, 256, 4, 20, 32, "Gop/s", 55, notes},
 	{"chain_f32", "dependent multiplication", 1, 1, 16, 80, 32, "cycles", 4, archProbe},
-	{"local", "local memory", 0, 256, 4, 20, 8 * 16, "GB/s", 100.9, archProbe},
+	{"local_read", "local memory", 0, 256, 4, 20, 8 * 16, "GB/s", 100.9, archProbe},
 	{"broadcast", "one address, 1024 lanes", 1, 1024, 4, 20, 16, "cycles", 146, archProbe},
 	{"read_l2", "L2, 32 KB", 0, 256, 4, 12, 8 * 16, "GB/s", 95.8, archProbe},
 	{"read_dram", "DRAM", 48, 256, 4, 14, 8 * 16, "GB/s", 30.3, archProbe},

@@ -1,10 +1,11 @@
 // The microbenchmarks of micro.s in OpenCL C, to run on silicon. Each kernel takes a buffer and the number of
-// iterations; what an iteration takes is the difference between two numbers of them, by event times. A condition
-// that never holds keeps compilers from dropping the work.
+// iterations; what an iteration takes is the difference between two numbers of them, by event times. A result that
+// none has keeps compilers from dropping the work, and indices that could change from doing it once for all.
 
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 
-#define KEEP(x) if (n == -1) out[get_global_id(0)] = (x)
+#define KEEP(x) if ((x) == 1234) out[get_global_id(0)] = 1
+#define ZERO(i) ((i) >> 30) // of fewer than 2^30 iterations
 #define TIMES4(s) s s s s
 #define TIMES32(s) TIMES4(s) TIMES4(s) TIMES4(s) TIMES4(s) TIMES4(s) TIMES4(s) TIMES4(s) TIMES4(s)
 
@@ -34,9 +35,9 @@ __kernel void add_i32(__global int *out, int n) {
 }
 
 __kernel void mul_i32(__global int *out, int n) {
-  int4 a = (int4)(get_local_id(0) | 3), c = 3, d = 5;
+  int4 c = (int4)(get_local_id(0) | 3), d = 5;
   for (int i = 0; i < n; i++) {
-    TIMES4(c *= a; d *= a;)
+    TIMES4(c *= d; d *= c;)
   }
   KEEP(c.x + c.y + c.z + c.w + d.x + d.y + d.z + d.w);
 }
@@ -57,7 +58,7 @@ __kernel void chain_f32(__global float *out, int n) {
   KEEP(x);
 }
 
-__kernel void local(__global float *out, int n) {
+__kernel void local_read(__global float *out, int n) {
   __local float4 m[1024];
   int at = get_local_id(0);
   m[at] = (float4)(at);
@@ -65,8 +66,7 @@ __kernel void local(__global float *out, int n) {
   float4 x = 0;
   for (int i = 0; i < n; i++) {
     for (int k = 0; k < 8; k++) {
-      x += m[at];
-      at ^= (n == -1);
+      x += m[at ^ ZERO(i + 977 * k)];
     }
   }
   KEEP(x.x + x.y + x.z + x.w);
@@ -76,7 +76,7 @@ __kernel void broadcast(__global float *out, int n) {
   float x = 0;
   for (int i = 0; i < n; i++) {
     for (int k = 0; k < 16; k++) {
-      x += out[k & (n == -1)];
+      x += out[ZERO(16 * i + k + (int)get_local_id(0))];
     }
   }
   KEEP(x);
@@ -87,7 +87,7 @@ __kernel void read_l2(__global float *out, int n) {
   float4 x = 0;
   for (int i = 0; i < n; i++) {
     for (int k = 0; k < 8; k++) {
-      x += in[k * 256 + get_local_id(0)];
+      x += in[(k * 256 + get_local_id(0)) ^ ZERO(i + 977 * k)];
     }
   }
   KEEP(x.x + x.y + x.z + x.w);

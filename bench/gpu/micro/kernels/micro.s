@@ -55,6 +55,7 @@ mad_f32:
 	.section	.rodata,"a",@progbits
 	.p2align	6
 	.amdhsa_kernel mad_f32
+		.amdhsa_workgroup_processor_mode 0
 		.amdhsa_group_segment_fixed_size 0
 		.amdhsa_user_sgpr_kernarg_segment_ptr 1
 		.amdhsa_kernarg_size 16
@@ -114,6 +115,7 @@ mad_f16:
 	.section	.rodata,"a",@progbits
 	.p2align	6
 	.amdhsa_kernel mad_f16
+		.amdhsa_workgroup_processor_mode 0
 		.amdhsa_group_segment_fixed_size 0
 		.amdhsa_user_sgpr_kernarg_segment_ptr 1
 		.amdhsa_kernarg_size 16
@@ -173,6 +175,7 @@ add_i32:
 	.section	.rodata,"a",@progbits
 	.p2align	6
 	.amdhsa_kernel add_i32
+		.amdhsa_workgroup_processor_mode 0
 		.amdhsa_group_segment_fixed_size 0
 		.amdhsa_user_sgpr_kernarg_segment_ptr 1
 		.amdhsa_kernarg_size 16
@@ -232,6 +235,7 @@ mul_i32:
 	.section	.rodata,"a",@progbits
 	.p2align	6
 	.amdhsa_kernel mul_i32
+		.amdhsa_workgroup_processor_mode 0
 		.amdhsa_group_segment_fixed_size 0
 		.amdhsa_user_sgpr_kernarg_segment_ptr 1
 		.amdhsa_kernarg_size 16
@@ -291,6 +295,7 @@ rcp_f32:
 	.section	.rodata,"a",@progbits
 	.p2align	6
 	.amdhsa_kernel rcp_f32
+		.amdhsa_workgroup_processor_mode 0
 		.amdhsa_group_segment_fixed_size 0
 		.amdhsa_user_sgpr_kernarg_segment_ptr 1
 		.amdhsa_kernarg_size 16
@@ -350,6 +355,7 @@ chain_f32:
 	.section	.rodata,"a",@progbits
 	.p2align	6
 	.amdhsa_kernel chain_f32
+		.amdhsa_workgroup_processor_mode 0
 		.amdhsa_group_segment_fixed_size 0
 		.amdhsa_user_sgpr_kernarg_segment_ptr 1
 		.amdhsa_kernarg_size 16
@@ -360,10 +366,10 @@ chain_f32:
 	.text
 
 ; 8 reads of 16 bytes of local memory, lanes beside each other.
-	.globl	local
+	.globl	local_read
 	.p2align	8
-	.type	local,@function
-local:
+	.type	local_read,@function
+local_read:
 	s_load_dwordx2 s[4:5], s[0:1], 0x0
 	s_load_dword s6, s[0:1], 0x8
 	s_waitcnt lgkmcnt(0)
@@ -383,10 +389,11 @@ local:
 	s_cbranch_scc1 .Llocal
 	s_endpgm
 .Llocal_end:
-	.size	local, .Llocal_end-local
+	.size	local_read, .Llocal_end-local_read
 	.section	.rodata,"a",@progbits
 	.p2align	6
-	.amdhsa_kernel local
+	.amdhsa_kernel local_read
+		.amdhsa_workgroup_processor_mode 0
 		.amdhsa_group_segment_fixed_size 16384
 		.amdhsa_user_sgpr_kernarg_segment_ptr 1
 		.amdhsa_kernarg_size 16
@@ -432,6 +439,7 @@ broadcast:
 	.section	.rodata,"a",@progbits
 	.p2align	6
 	.amdhsa_kernel broadcast
+		.amdhsa_workgroup_processor_mode 0
 		.amdhsa_group_segment_fixed_size 0
 		.amdhsa_user_sgpr_kernarg_segment_ptr 1
 		.amdhsa_kernarg_size 16
@@ -476,6 +484,7 @@ read_l2:
 	.section	.rodata,"a",@progbits
 	.p2align	6
 	.amdhsa_kernel read_l2
+		.amdhsa_workgroup_processor_mode 0
 		.amdhsa_group_segment_fixed_size 0
 		.amdhsa_user_sgpr_kernarg_segment_ptr 1
 		.amdhsa_kernarg_size 16
@@ -524,6 +533,7 @@ read_dram:
 	.section	.rodata,"a",@progbits
 	.p2align	6
 	.amdhsa_kernel read_dram
+		.amdhsa_workgroup_processor_mode 0
 		.amdhsa_group_segment_fixed_size 0
 		.amdhsa_user_sgpr_kernarg_segment_ptr 1
 		.amdhsa_kernarg_size 16

@@ -1,0 +1,94 @@
+package micro_test
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/bench/gpu/micro"
+	"github.com/nnsoc/nnsoc/gpu"
+	"github.com/nnsoc/nnsoc/gpu/launch"
+	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/isa/rdna2/asm"
+	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// TestOracleOpenCL: clang compiles the OpenCL kernels for gfx1030, and each runs on the core: it stores nothing, takes the same
+// more for the same number of iterations more, and so much as the kernel of micro.s that does the same work: no
+// compiler has found a way around it.
+func TestOracleOpenCL(t *testing.T) {
+	oracle.Need(t, "clang-19", "ld.lld-19")
+	object := filepath.Join(t.TempDir(), "micro.co")
+	args := []string{"-x", "cl", "-cl-std=CL2.0", "-Xclang", "-finclude-default-header", "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx1030",
+		"-nogpulib", "-O2", "-cl-mad-enable", "-Werror", "-include", "testdata/library.cl", "-o", object, "kernels/micro.cl"}
+	if out, err := exec.Command("clang-19", args...).CombinedOutput(); err != nil {
+		t.Fatalf("clang-19: %v\n%s", err, out)
+	}
+	image, err := os.ReadFile(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := codeobject.Read(image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unit, err := asm.Assemble(micro.Assembly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	assembly, err := unit.Link()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := gpu.FromSoC(config, sim.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	core, err := gpu.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range assembly.Names() {
+		groups, step := 6, 8
+		if name == "read_dram" { // as many as its strides are for
+			groups, step = 48, 4
+		}
+		buffer := make([]byte, 24<<20)
+		cycles := func(file *codeobject.File, n int) float64 {
+			memory, _, err := config.NewPath("gpu", 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			count, err := launch.ParseValue("i32", fmt.Sprint(n))
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := launch.Launch{File: file, Kernel: name, Groups: [3]int{groups, 1, 1}, Block: [3]int{256, 1, 1},
+				Args: []launch.Arg{{Buffer: buffer, Type: "a buffer"}, count}, Memory: memory}
+			r, err := l.Run(core)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			return float64(r.Cycles)
+		}
+		few, some, more := cycles(file, 4), cycles(file, 4+step), cycles(file, 4+2*step)
+		want := (cycles(assembly, 4+2*step) - cycles(assembly, 4)) / 2
+		a, b := some-few, more-some
+		if math.Abs(a-b) > b/10 || b < 0.9*want || b > 1.5*want {
+			t.Errorf("%s: %d iterations more take %.0f cycles, then %.0f; %.0f in assembly", name, step, a, b, want)
+		}
+		if slices.ContainsFunc(buffer, func(b byte) bool { return b != 0 }) {
+			t.Errorf("%s stores", name)
+		}
+	}
+}
