@@ -3,7 +3,8 @@
 //
 // # Layout
 //
-// Tensors live in NHWC order as unsigned bytes; signed tensors are stored
+// Passes bring images into NHWC order and padding into numbers before anything is lowered
+// (lower/table.go lists them). Tensors live as unsigned bytes; signed tensors are stored
 // with 128 added, zero points and ranges with them. A position's channels are
 // padded to a pitch of 4, 8, 16, 32, 64 or a multiple of 128 bytes, so a vector
 // holds whole positions or a part of one, and a scalar word four channels. Rows

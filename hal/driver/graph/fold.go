@@ -13,8 +13,8 @@ import (
 const maxFoldedElements = 1 << 26
 
 // foldConstants computes when the model is prepared what depends on constants alone:
-// the reshape family, operations that reorder elements, DEQUANTIZE. Results that the
-// graph returns stay computed by the device.
+// the reshape family, operations that reorder elements, DEQUANTIZE and QUANTIZE. Results that
+// the graph returns stay computed by the device.
 func foldConstants(g *Graph) (changed bool, err error) {
 	r := rewriter{g: g}
 	for i := range g.Operations {
@@ -43,7 +43,7 @@ func fold(g *Graph, op *nn.Operation) ([]byte, bool) {
 		return nil, false
 	}
 	v := g.View()
-	if !IsReshape(op.Type) && op.Type != nn.OpDequantize && !opspec.IsStrided(op.Type) {
+	if !IsReshape(op.Type) && op.Type != nn.OpDequantize && op.Type != nn.OpQuantize && !opspec.IsStrided(op.Type) {
 		return nil, false
 	}
 	in := g.Input(op)
@@ -56,6 +56,8 @@ func fold(g *Graph, op *nn.Operation) ([]byte, bool) {
 		return data, int64(len(data)) == out.Bytes()
 	case op.Type == nn.OpDequantize:
 		return dequantized(&g.Operands[in], out, data)
+	case op.Type == nn.OpQuantize:
+		return quantized(&g.Operands[in], out, data), true
 	}
 	s, err := v.Strided(op)
 	if err != nil || s.Padded != nil || nn.Elements(s.Walk) != out.Elements() {
@@ -109,4 +111,15 @@ func dequantized(in, out *nn.Operand, data []byte) ([]byte, bool) {
 		}
 	}
 	return b, true
+}
+
+// quantized is QUANTIZE of each element.
+func quantized(in, out *nn.Operand, data []byte) []byte {
+	lo, hi := opspec.QuantLimits(out.Type)
+	size := in.Type.ElementBytes()
+	b := make([]byte, 0, len(data)/size)
+	for at := 0; at < len(data); at += size {
+		b = append(b, byte(opspec.QuantizeValue(float32(opspec.Element(in.Type, data[at:])), out.Scale, out.ZeroPoint, lo, hi)))
+	}
+	return b
 }

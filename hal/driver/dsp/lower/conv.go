@@ -55,7 +55,7 @@ func lowerConv(l *Lowering, op *nn.Operation) error {
 	if !l.direct(&c) {
 		return l.groupedConv(&c, c.C)
 	}
-	in, err := l.imageValue(c.Input, c.NCHW)
+	in, err := l.Value(c.Input)
 	if err != nil {
 		return err
 	}
@@ -78,13 +78,8 @@ func lowerConv(l *Lowering, op *nn.Operation) error {
 		return err
 	}
 	shape := layout.Shape{N: c.N, H: c.OutH, W: c.OutW, C: c.K}
-	out, done := l.imageResult(c.Output, shape, l.pitchOf(c.Output, shape), c.NCHW)
-	g.Out = out
-	if err := l.depthwise(&g); err != nil {
-		return err
-	}
-	done()
-	return nil
+	g.Out = l.Result(c.Output, l.pitchOf(c.Output, shape))
+	return l.depthwise(&g)
 }
 
 func lowerFullyConnected(l *Lowering, op *nn.Operation) error {

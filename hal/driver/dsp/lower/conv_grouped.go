@@ -17,20 +17,20 @@ func lowerGroupedConv(l *Lowering, op *nn.Operation) error {
 }
 
 // convOperands are a convolution's operands, its filter with per inputs for each
-// output channel; done ends the result.
-func (l *Lowering) convOperands(c *opspec.Conv, per int) (p convPart, q opspec.GEMMQuant, done func(), err error) {
+// output channel.
+func (l *Lowering) convOperands(c *opspec.Conv, per int) (p convPart, q opspec.GEMMQuant, err error) {
 	if q, err = c.Quant(l.view); err != nil {
-		return p, q, nil, err
+		return p, q, err
 	}
 	p.Window = c.Window
-	if p.in, err = l.imageValue(c.Input, c.NCHW); err != nil {
-		return p, q, nil, err
+	if p.in, err = l.Value(c.Input); err != nil {
+		return p, q, err
 	}
 	if p.weights, err = l.newWeights(c.Filter, c.Bias, c.K, c.KH, c.KW, per); err != nil {
-		return p, q, nil, err
+		return p, q, err
 	}
-	p.out, done = l.imageResult(c.Output, layout.Shape{N: c.N, H: c.OutH, W: c.OutW, C: c.K}, 0, c.NCHW)
-	return p, q, done, nil
+	p.out = l.Result(c.Output, 0)
+	return p, q, nil
 }
 
 // groupedConv lowers a convolution whose channels are divided among groups: slices
@@ -41,18 +41,16 @@ func (l *Lowering) groupedConv(c *opspec.Conv, groups int) error {
 	if groups > 1 && !c.Depthwise {
 		per /= groups
 	}
-	whole, q, done, err := l.convOperands(c, per)
+	whole, q, err := l.convOperands(c, per)
 	if err != nil {
 		return err
 	}
 	in, out, w := whole.in, whole.out, whole.weights
 	if groups == 1 && !c.Depthwise {
-		if !c.NCHW && l.form(c.Output) == layout.Small {
+		if l.form(c.Output) == layout.Small {
 			whole.narrow = out.Shape.SmallPitch()
 		}
-		err := l.conv(&whole, q, c.Output)
-		done()
-		return err
+		return l.conv(&whole, q, c.Output)
 	}
 	w.c = c.C
 	m := sliceGroups(c, groups)
@@ -86,7 +84,6 @@ func (l *Lowering) groupedConv(c *opspec.Conv, groups int) error {
 		}
 		l.join(j)
 	}
-	done()
 	return nil
 }
 
@@ -165,7 +162,7 @@ func lowerTransposeConv(l *Lowering, op *nn.Operation) error {
 		return err
 	}
 	c := &t.Conv
-	whole, q, done, err := l.convOperands(c, c.C)
+	whole, q, err := l.convOperands(c, c.C)
 	if err != nil {
 		return err
 	}
@@ -196,6 +193,5 @@ func lowerTransposeConv(l *Lowering, op *nn.Operation) error {
 	if len(j.Parts) > 0 {
 		l.join(j)
 	}
-	done()
 	return nil
 }

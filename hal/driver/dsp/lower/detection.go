@@ -44,7 +44,7 @@ func lowerHeatmap(l *Lowering, op *nn.Operation) error {
 	if p.Size > maxHeatmap {
 		return maxMaps.Broken("%dx%d", p.Size, p.Size)
 	}
-	heat, err := l.nhwc(p.Heat, p.NCHW)
+	heat, err := l.Flat(p.Heat)
 	if err != nil {
 		return err
 	}
@@ -62,18 +62,6 @@ func lowerHeatmap(l *Lowering, op *nn.Operation) error {
 	return nil
 }
 
-// nhwc is an image operand in flat form, channels last.
-func (l *Lowering) nhwc(i uint32, nchw bool) (*layout.Tensor, error) {
-	in, err := l.Flat(i)
-	if err != nil || !nchw {
-		return in, err
-	}
-	d := l.graph.Operands[i].Dimensions
-	plane := d[2] * d[3]
-	out := l.NewFlat(in.Name+" as NHWC", int(nn.Elements(d)), 1)
-	return out, l.walk("to NHWC", out, in, []uint32{d[0], plane, d[1]}, []int{int(d[1] * plane), 1, int(plane)}, 0, 1)
-}
-
 // invalid makes the word that a kernel sets when an input is not valid.
 func (l *Lowering) invalid(reason string) *layout.Tensor {
 	bad := l.NewFlat("invalid", layout.VectorBytes, 1)
@@ -86,18 +74,6 @@ func (l *Lowering) invalid(reason string) *layout.Tensor {
 func (l *Lowering) roomFor(n int) *layout.Tensor {
 	t := l.NewFlat("frames", l.Threads*layout.RoundUp(4*n, layout.VectorBytes), 1)
 	return t
-}
-
-// orderedResult is where a kernel writes the image of an operation's output in
-// NHWC order; the returned function puts it into the order of the operand.
-func (l *Lowering) orderedResult(i uint32, n, h, w, c int, nchw bool) (*layout.Tensor, func() error) {
-	if !nchw {
-		return l.FlatResult(i), func() error { return nil }
-	}
-	t := l.NewFlat("NHWC result", n*h*w*c, 1)
-	return t, func() error {
-		return l.walk("to NCHW", l.FlatResult(i), t, []uint32{uint32(n), uint32(c), uint32(h * w)}, []int{h * w * c, 1, c}, 0, 1)
-	}
 }
 
 // regions lowers ROI_ALIGN, or ROI_POOLING: threads share the regions.
@@ -116,7 +92,7 @@ func (l *Lowering) regions(op *nn.Operation, align bool) error {
 	if min(p.StrideH, p.StrideW) < detection.MinNormal { // a quotient by it is not rounded as the reference rounds it
 		return minStride.Broken("%g and %g", p.StrideH, p.StrideW)
 	}
-	in, err := l.nhwc(p.Input, p.NCHW)
+	in, err := l.Flat(p.Input)
 	if err != nil {
 		return err
 	}
@@ -131,12 +107,12 @@ func (l *Lowering) regions(op *nn.Operation, align bool) error {
 	o := l.graph.Operands
 	k := detection.ROI{Align: align, N: p.N, H: p.H, W: p.W, C: p.C, OutH: p.OutH, OutW: p.OutW,
 		StrideH: p.StrideH, StrideW: p.StrideW, SampleH: p.SampleH, SampleW: p.SampleW, Box: affineOf(&o[p.Regions]), Out: affineOf(&o[p.Output])}
-	out, finish := l.orderedResult(p.Output, p.Rois, p.OutH, p.OutW, p.C, p.NCHW)
+	out := l.FlatResult(p.Output)
 	bad := l.invalid("a region is upside down, too large or of no image")
 	frames := l.roomFor(detection.RoiFrame + p.C)
 	value := affineOf(&o[p.Input])
 	l.Add(op.Type.String(), []*layout.Tensor{in, regions, batches}, []*layout.Tensor{out, bad, frames}, launch.ROI{Kernel: k, Value: value, Op: p, Frames: frames, In: in, Regions: regions, Batches: batches, Out: out, Bad: bad})
-	return finish()
+	return nil
 }
 
 // Bounds of non-maximum suppression: work grows with the square of the boxes.
@@ -218,7 +194,7 @@ func lowerProposals(l *Lowering, op *nn.Operation) error {
 	}
 	var in [4]*layout.Tensor
 	for i, x := range [4]uint32{p.Scores, p.Deltas, p.Anchors, p.Images} {
-		if in[i], err = l.nhwc(x, p.NCHW && i < 2); err != nil {
+		if in[i], err = l.Flat(x); err != nil {
 			return err
 		}
 	}

@@ -20,6 +20,9 @@ import (
 // Accepts is which forms of its inputs a lowering takes as they are. Others are converted
 // before it, or it converts them.
 type Accepts struct {
+	// Pitched: whole positions with a pitch between them. An operation that takes no form reads
+	// and writes flat values.
+	Pitched bool
 	// Plain: the bytes of a client, channels side by side. It asks for no halo around them,
 	// and passes the tensor on under no other name.
 	Plain bool
@@ -43,9 +46,9 @@ func (l *Lowering) accepts(op *nn.Operation) Accepts {
 	}
 	if op.Type == nn.OpDepthwiseConv2D {
 		c, err := l.view.Conv(op)
-		return Accepts{Small: err == nil && !c.NCHW && l.direct(&c) && c.StrideW <= 2}
+		return Accepts{Pitched: true, Small: err == nil && l.direct(&c) && c.StrideW <= 2}
 	}
-	return accepted()[op.Type]
+	return l.taken[op.Type]
 }
 
 // direct reports whether a depthwise convolution has a kernel of its own.
@@ -179,7 +182,7 @@ func (l *Lowering) candidates(i uint32, readers []*nn.Operation) []layout.Form {
 // forms at hand: layout.Impossible where it fails, or where a result is in another form.
 func (l *Lowering) trial(lower func(t *Lowering) error) (cycles int) {
 	o := &step.Object{Threads: l.Threads, Machine: l.Machine, VTCM: l.VTCM, DMA: l.DMA, Image: l.Image.Outlines()}
-	t := &Lowering{Legalization: l.Legalization, Object: o, list: step.List{Object: o}, graph: l.graph, view: l.view, own: l.own, forms: l.forms, final: true}
+	t := &Lowering{Legalization: l.Legalization, Object: o, list: step.List{Object: o}, graph: l.graph, view: l.view, own: l.own, taken: l.taken, forms: l.forms, final: true}
 	t.forget()
 	if lower(t) != nil {
 		return layout.Impossible

@@ -81,7 +81,7 @@ func formsOf(g *graph.Graph, first ...Operation) *Lowering {
 	o := &step.Object{Threads: 4, Machine: machine, VTCM: 1 << 18, Image: hvx.NewImage(layout.CodeBase, hvx.Machine{IssueInterval: 2}, &hvx.Cache{})}
 	v := g.View()
 	v.Final = true
-	l := &Lowering{Legalization: base.Legalize(Table(), first, g, v), Object: o, list: step.List{Object: o}, graph: g, view: v, own: first, final: true}
+	l := &Lowering{Legalization: base.Legalize(Table(), first, g, v), Object: o, list: step.List{Object: o}, graph: g, view: v, own: first, taken: accepted(), final: true}
 	l.assignForms()
 	return l
 }

@@ -25,28 +25,29 @@ type Lowering struct {
 	view    opspec.View
 	own     []Operation // of the user
 	list    step.List
-	op      int              // of the model, being lowered
-	values  []*layout.Tensor // of each operand, nil while it has none
-	flats   []*layout.Tensor // of each operand in flat form
-	clients []*layout.Tensor // of each model input: the bytes of the client
-	forms   []layout.Form    // of each operand, nil: all have the usual one
-	usual   []*layout.Tensor // of each operand that is converted for who takes no other form
-	takes   Accepts          // of the operation being lowered
-	final   bool             // what is lowered will run; otherwise only whether operations are supported is asked
+	op      int                          // of the model, being lowered
+	values  []*layout.Tensor             // of each operand, nil while it has none
+	flats   []*layout.Tensor             // of each operand in flat form
+	clients []*layout.Tensor             // of each model input: the bytes of the client
+	forms   []layout.Form                // of each operand, nil: all have the usual one
+	usual   []*layout.Tensor             // of each operand that is converted for who takes no other form
+	taken   map[nn.OperationType]Accepts // of the operations of the table
+	takes   Accepts                      // of the operation being lowered
+	final   bool                         // what is lowered will run; otherwise only whether operations are supported is asked
 }
 
 // New begins to lower a graph, to ask whether its operations can be lowered; first are asked
 // before this driver's own lowerings.
 func New(g *graph.Graph, o *step.Object, first []Operation) *Lowering {
 	v := g.View()
-	return &Lowering{Legalization: base.Legalize(Table(), first, g, v), Object: o, graph: g, view: v, own: first}
+	return &Lowering{Legalization: base.Legalize(Table(), first, g, v), Object: o, graph: g, view: v, own: first, taken: accepted()}
 }
 
 // Graph makes the steps of a graph whose shapes and parameters are known.
 func Graph(g *graph.Graph, o *step.Object, first []Operation) (*step.List, error) {
 	v := g.View()
 	v.Final = true
-	l := &Lowering{Legalization: base.Legalize(Table(), first, g, v), Object: o, list: step.List{Object: o}, graph: g, view: v, own: first, final: true}
+	l := &Lowering{Legalization: base.Legalize(Table(), first, g, v), Object: o, list: step.List{Object: o}, graph: g, view: v, own: first, taken: accepted(), final: true}
 	l.assignForms()
 	weights := 0
 	for i := range g.Operands {

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
@@ -35,14 +36,74 @@ func (l *Lowering) reshape(dst, src *layout.Tensor) {
 // Result is dimension perm[i] of the value, whose dimensions are given.
 func (l *Lowering) permute(src *layout.Tensor, dims []uint32, perm []int) *layout.Tensor {
 	to := make([]uint32, len(dims))
-	from := [4]int{0, 1, 2, 3} // perm over [N, H, W, C]
 	for i, p := range perm {
 		to[i] = dims[p]
-		from[4-len(dims)+i] = 4 - len(dims) + p
 	}
 	dst := l.NewTensor(src.Name+" permuted", layout.ShapeOf(to), 0, int32(src.Zero))
-	l.moveAlong("permute", launch.Reorder{Dst: dst, Src: src, Size: 1, Permute: &from}, true)
+	l.permuteInto(dst, src, perm)
 	return dst
+}
+
+// permuteInto copies a value into a tensor with its dimensions reordered. Either may be flat.
+func (l *Lowering) permuteInto(dst, src *layout.Tensor, perm []int) {
+	from := [4]int{0, 1, 2, 3} // perm over [N, H, W, C]
+	for i, p := range perm {
+		from[4-len(perm)+i] = 4 - len(perm) + p
+	}
+	l.moveAlong("permute", launch.Reorder{Dst: dst, Src: src, Size: 1, Permute: &from}, true)
+}
+
+// lowerTranspose lowers TRANSPOSE: from the form that the value has into the one that those who
+// read the result take.
+func lowerTranspose(l *Lowering, op *nn.Operation) error {
+	s, err := l.view.Strided(op)
+	if err != nil {
+		return err
+	}
+	src := l.flats[s.Input]
+	if src == nil {
+		src = l.values[s.Input]
+	}
+	if src == nil {
+		src = l.clients[s.Input]
+	}
+	if src == nil {
+		if src, err = l.Flat(s.Input); err != nil {
+			return err
+		}
+	}
+	flat := !l.readPitched(s.Output)
+	if flat && src.Dense || nn.Elements(s.In) > layout.MaxPositions { // as a walk, which knows its runs
+		return lowerStrided(l, op)
+	}
+	a, err := l.view.Bind(op)
+	if err != nil {
+		return err
+	}
+	perm := []int{1, 0}
+	if a.Has("perm") {
+		list, err := a.Int32s("perm")
+		if err != nil {
+			return err
+		}
+		perm = perm[:0]
+		for _, p := range list {
+			perm = append(perm, int(p))
+		}
+	}
+	if flat {
+		l.permuteInto(l.FlatResult(s.Output), src, perm)
+	} else {
+		l.permuteInto(l.Result(s.Output, l.pitchOf(s.Output, layout.ShapeOf(s.Dims))), src, perm)
+	}
+	return nil
+}
+
+// readPitched reports whether an operation reads a value with a pitch between its positions.
+func (l *Lowering) readPitched(x uint32) bool {
+	return slices.ContainsFunc(l.graph.Operations, func(op nn.Operation) bool {
+		return slices.Contains(op.Inputs, x) && l.accepts(&op).Pitched
+	})
 }
 
 // lowerReshape lowers RESHAPE and SQUEEZE: nothing when the internal forms

@@ -18,7 +18,7 @@ func lowerPool(l *Lowering, op *nn.Operation) error {
 	if err := poolLimits(&p, isMax); err != nil {
 		return err
 	}
-	in, err := l.imageValue(p.Input, p.NCHW)
+	in, err := l.Value(p.Input)
 	if err != nil {
 		return err
 	}
@@ -26,9 +26,8 @@ func lowerPool(l *Lowering, op *nn.Operation) error {
 	bias := unsignedBias(o.Type)
 	lo, hi := opspec.ActRange(p.Act, o.Type, o.Scale, o.ZeroPoint)
 	shaped := layout.Shape{N: p.N, H: p.OutH, W: p.OutW, C: p.C}
-	out, done := l.imageResult(p.Output, shaped, max(shaped.Pitch(), layout.VectorBytes), p.NCHW)
+	out := l.Result(p.Output, max(shaped.Pitch(), layout.VectorBytes))
 	l.AddRows("pool", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.WindowDependence(&p.Window, p.N*p.OutH), launch.Pool{Pool: p, In: in, Out: out, Lo: lo + bias, Hi: hi + bias, IsMax: isMax, Signed: bias != 0})
-	done()
 	return nil
 }
 

@@ -43,9 +43,6 @@ func lowerBilinear(l *Lowering, op *nn.Operation) error {
 		return nil
 	}
 	planes, size := p.N, p.C
-	if p.NCHW {
-		planes, size = p.N*p.C, 1
-	}
 	var used []int // rows of the input
 	place := make([]int, p.H)
 	for y := range p.H {
@@ -118,9 +115,6 @@ func fractionBitsOf(list []float64) int {
 // blendExactly lowers a RESIZE_BILINEAR of few elements.
 func (l *Lowering) blendExactly(p *opspec.Resize, in *layout.Tensor, ys, xs launch.Samples) {
 	planes, size := p.N, p.C
-	if p.NCHW {
-		planes, size = p.N*p.C, 1
-	}
 	out := l.FlatResult(p.Output)
 	k := resize.Exact{Size: size, Bias: int(unsignedBias(p.Type))}
 	l.Add("blend", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.BlendExactly{Kernel: k, Out: out, Planes: planes, Op: p, Ys: ys, Xs: xs, In: in, Size: size})
@@ -138,9 +132,6 @@ func lowerNearest(l *Lowering, op *nn.Operation) error {
 	}
 	ys, xs := p.Nearest()
 	planes, n := p.N, p.C
-	if p.NCHW {
-		planes, n = p.N*p.C, 1
-	}
 	if planes == 0 || n == 0 {
 		return someElements.Broken("shape %v", l.graph.Operands[p.Output].Dimensions)
 	}

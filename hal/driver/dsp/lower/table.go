@@ -29,9 +29,9 @@ func takes(f lowering) legal.Action[*Lowering] { return legal.Legal(f) }
 
 func refuses(why string) legal.Action[*Lowering] { return legal.Refuse[*Lowering](why) }
 
-// passes make a model canonical for the DSP, which takes images in either order and padding in
-// either form.
-var passes = graph.NewPipeline(graph.ResolveShapes)
+// passes make a model canonical for the DSP.
+var passes = graph.NewPipeline(graph.ResolveShapes, graph.FoldConstants, graph.ConvertNCHW, graph.CancelTransposes,
+	graph.ExplicitPadding, graph.FuseActivations, graph.RemoveDeadOperations)
 
 // Table says what the DSP takes.
 var Table = sync.OnceValue(func() *legal.Table[*Lowering] {
@@ -39,7 +39,7 @@ var Table = sync.OnceValue(func() *legal.Table[*Lowering] {
 	for _, r := range allRows() {
 		rows = append(rows, legal.Row[*Lowering]{Operations: r.Operations, Types: r.Types, Action: r.Action, Rules: r.Rules, Differs: r.Differs})
 	}
-	return legal.Must(legal.New(legal.Config{Device: "this DSP", Passes: passes, Deferred: legal.Promised, Rules: []legal.Rule{onIntegers}}, rows...))
+	return legal.Must(legal.New(legal.Config{Device: "this DSP", Passes: passes, Deferred: legal.Promised, Rules: []legal.Rule{onIntegers, legal.ChannelsLast}}, rows...))
 })
 
 // accepted are the forms that the lowerings of operations take.
@@ -47,7 +47,8 @@ var accepted = sync.OnceValue(func() map[nn.OperationType]Accepts {
 	forms := map[nn.OperationType]Accepts{}
 	for _, r := range allRows() {
 		for _, op := range r.Operations {
-			forms[op] = Accepts{Plain: forms[op].Plain || r.Forms.Plain, Small: forms[op].Small || r.Forms.Small}
+			f := forms[op]
+			forms[op] = Accepts{Pitched: f.Pitched || r.Forms.Pitched, Plain: f.Plain || r.Forms.Plain, Small: f.Small || r.Forms.Small}
 		}
 	}
 	return forms
@@ -65,16 +66,17 @@ var (
 
 var (
 	productRules = []legal.Rule{maxShift, maxFilter, maxPacked}
-	anyForm      = Accepts{Small: true, Plain: true}
-	small        = Accepts{Small: true}
-	plain        = Accepts{Plain: true}
+	anyForm      = Accepts{Pitched: true, Small: true, Plain: true}
+	small        = Accepts{Pitched: true, Small: true}
+	plain        = Accepts{Pitched: true, Plain: true}
+	usual        = Accepts{Pitched: true}
 )
 
 var productRows = []row{
 	{Operations: legal.Ops(nn.OpConv2D), Types: legal.Bytes, Action: takes(lowerConv), Rules: productRules, Forms: small},
-	{Operations: legal.Ops(nn.OpDepthwiseConv2D), Types: legal.Bytes, Action: takes(lowerConv), Rules: productRules}, // forms: see accepts
-	{Operations: legal.Ops(nn.OpGroupedConv2D), Types: legal.Bytes, Action: takes(lowerGroupedConv), Rules: productRules},
-	{Operations: legal.Ops(nn.OpTransposeConv2D), Types: legal.Bytes, Action: takes(lowerTransposeConv), Rules: productRules},
+	{Operations: legal.Ops(nn.OpDepthwiseConv2D), Types: legal.Bytes, Action: takes(lowerConv), Rules: productRules, Forms: usual}, // or small, see accepts
+	{Operations: legal.Ops(nn.OpGroupedConv2D), Types: legal.Bytes, Action: takes(lowerGroupedConv), Rules: productRules, Forms: usual},
+	{Operations: legal.Ops(nn.OpTransposeConv2D), Types: legal.Bytes, Action: takes(lowerTransposeConv), Rules: productRules, Forms: usual},
 	{Operations: legal.Ops(nn.OpFullyConnected), Types: legal.Bytes, Action: takes(lowerFullyConnected), Rules: productRules, Forms: plain},
 	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Of(nn.TensorInt32, nn.TensorQuant8AsymmSigned), Action: takes(lowerBatchMatmul), Rules: []legal.Rule{maxBytes}},
 	{Operations: legal.Ops(nn.OpAveragePool2D), Types: legal.Bytes, Action: takes(lowerPool), Rules: []legal.Rule{maxAveraged}, Forms: plain},
@@ -146,7 +148,8 @@ var moveRows = []row{
 	{Operations: legal.Ops(nn.OpPadV2), Types: legal.Bytes, Action: takes(lowerPadV2), Rules: []legal.Rule{maxBytes}},
 	{Operations: legal.Ops(nn.OpMirrorPad), Types: words, Action: takes(lowerMirrorPad), Rules: []legal.Rule{maxRuns}},
 	{Operations: legal.Ops(nn.OpConcatenation), Types: legal.Bytes, Action: takes(lowerConcat), Rules: []legal.Rule{maxRank}, Forms: plain},
-	{Operations: legal.Ops(nn.OpTranspose, nn.OpStridedSlice, nn.OpDepthToSpace, nn.OpSpaceToDepth, nn.OpBatchToSpaceNd, nn.OpSpaceToBatchNd, nn.OpChannelShuffle),
+	{Operations: legal.Ops(nn.OpTranspose), Types: legal.Bytes, Action: takes(lowerTranspose), Rules: []legal.Rule{maxRuns}, Forms: small},
+	{Operations: legal.Ops(nn.OpStridedSlice, nn.OpDepthToSpace, nn.OpSpaceToDepth, nn.OpBatchToSpaceNd, nn.OpSpaceToBatchNd, nn.OpChannelShuffle),
 		Types: legal.Bytes, Action: takes(lowerStrided), Rules: []legal.Rule{maxRuns}},
 	{Operations: legal.Ops(nn.OpSlice, nn.OpReverse), Types: words, Action: takes(lowerStrided), Rules: []legal.Rule{maxRuns}},
 	{Operations: legal.Ops(nn.OpSplit), Types: words, Action: takes(lowerSplit), Rules: []legal.Rule{maxRuns}},

@@ -147,33 +147,6 @@ func (l *Lowering) AddRows(name string, reads, writes []*layout.Tensor, rows ste
 	l.list.Steps = append(l.list.Steps, step.NewRows(l.op, name, reads, writes, rows, w))
 }
 
-// Layouts of images.
-var (
-	nchwToNHWC = []int{0, 2, 3, 1}
-	nhwcToNCHW = []int{0, 3, 1, 2}
-)
-
-// imageValue is the value of an image operand in NHWC order.
-func (l *Lowering) imageValue(i uint32, nchw bool) (*layout.Tensor, error) {
-	t, err := l.Value(i)
-	if err != nil || !nchw {
-		return t, err
-	}
-	return l.permute(t, l.graph.Operands[i].Dimensions, nchwToNHWC), nil
-}
-
-// imageResult makes the tensor of an image in NHWC order that an operation
-// writes; done must be called once its step is added.
-func (l *Lowering) imageResult(i uint32, s layout.Shape, pitch int, nchw bool) (t *layout.Tensor, done func()) {
-	if !nchw {
-		return l.Result(i, pitch), func() {}
-	}
-	t = l.NewTensor(fmt.Sprintf("operand %d as NHWC", i), s, pitch, zeroOf(&l.graph.Operands[i]))
-	return t, func() {
-		l.values[i] = l.permute(t, []uint32{uint32(s.N), uint32(s.H), uint32(s.W), uint32(s.C)}, nhwcToNCHW)
-	}
-}
-
 // carried reports whether tensors of a type have a flat form here.
 func carried(t nn.OperandType) bool { return storable(t) || t == nn.TensorFloat32 }
 

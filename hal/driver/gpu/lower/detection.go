@@ -91,7 +91,7 @@ func (l *Lowering) roi(op *nn.Operation) error {
 		return err
 	}
 	k := &detection.Roi{RoiShape: detection.RoiShape{Align: op.Type == nn.OpRoiAlign, N: p.N, H: p.H, W: p.W, C: p.C, Rois: p.Rois, OutH: p.OutH, OutW: p.OutW,
-		StrideH: p.StrideH, StrideW: p.StrideW, SampleH: p.SampleH, SampleW: p.SampleW, NCHW: p.NCHW},
+		StrideH: p.StrideH, StrideW: p.StrideW, SampleH: p.SampleH, SampleW: p.SampleW},
 		In: in[0], Regions: in[1], Batches: in[2], Out: out, Fault: l.fault(op.Type.String() + ": a region is upside down, too large or of no image")}
 	l.Add(k, in, []*layout.Tensor{out, k.Fault})
 	finish()
@@ -116,7 +116,7 @@ func (l *Lowering) heatmap(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	k := &detection.Heatmap{Boxes: p.Boxes, Size: p.Size, Points: p.Points, NCHW: p.NCHW, Heat: in[0], Regions: in[1], Scores: scores, Out: out,
+	k := &detection.Heatmap{Boxes: p.Boxes, Size: p.Size, Points: p.Points, Heat: in[0], Regions: in[1], Scores: scores, Out: out,
 		Fault: l.fault(op.Type.String() + ": a box is upside down")}
 	l.Add(k, in, []*layout.Tensor{scores, out, k.Fault})
 	finishScores()
@@ -195,16 +195,6 @@ func (l *Lowering) ranked(s detection.RankedShape, order, scores, boxes *layout.
 	return kept, count
 }
 
-// channelsLast is images with their channels last.
-func (l *Lowering) channelsLast(t *layout.Tensor, n, c, plane int, nchw bool) (*layout.Tensor, error) {
-	if !nchw {
-		return t, nil
-	}
-	out := l.Temporary(t.Elem, t.N)
-	dims := []int{n, plane, c}
-	return out, l.copy(t, out, block{dims: dims, from: []int{c * plane, 1, plane}, to: layout.Dense(dims)})
-}
-
 // proposals lowers GENERATE_PROPOSALS.
 func (l *Lowering) proposals(op *nn.Operation) error {
 	p, err := l.view.Proposals(op)
@@ -230,14 +220,7 @@ func (l *Lowering) proposals(op *nn.Operation) error {
 	if int64(p.N)*int64(before)*int64(after) > maxNmsPairs {
 		return maxPairs.Broken("%d of %d boxes of %d images", after, before, p.N)
 	}
-	scores, err := l.channelsLast(in[0], p.N, p.Count, p.H*p.W, p.NCHW)
-	if err != nil {
-		return err
-	}
-	deltas, err := l.channelsLast(in[1], p.N, 4*p.Count, p.H*p.W, p.NCHW)
-	if err != nil {
-		return err
-	}
+	scores, deltas := in[0], in[1]
 	boxes := l.Temporary(layout.F32, 4*p.N*all)
 	l.Add(&detection.Proposed{AnchorShape: detection.AnchorShape{Batches: p.N, H: p.H, W: p.W, Anchors: p.Count, StrideH: p.StrideH, StrideW: p.StrideW, Least: p.Least},
 		Deltas: deltas, AnchorBoxes: in[2], Images: in[3], Out: boxes}, []*layout.Tensor{deltas, in[2], in[3]}, []*layout.Tensor{boxes})

@@ -186,9 +186,6 @@ func (l *Lowering) instanceNorm(op *nn.Operation) error {
 	}
 	k := &reduce.InstanceNorm{InstanceNormShape: reduce.InstanceNormShape{Outer: p.N, Depth: p.H * p.W, Inner: p.C,
 		Gamma: p.Gamma, Beta: p.Beta, Epsilon: p.Epsilon}, In: in, Out: out}
-	if p.NCHW {
-		k.Outer, k.Inner = p.N*p.C, 1
-	}
 	l.Add(k, []*layout.Tensor{in}, []*layout.Tensor{out})
 	return nil
 }

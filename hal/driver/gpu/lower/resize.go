@@ -6,8 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// resize lowers RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR. Images with the channels first
-// are images of one channel each.
+// resize lowers RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR.
 func (l *Lowering) resize(op *nn.Operation) error {
 	p, err := l.view.Resize(op)
 	if err != nil {
@@ -21,9 +20,6 @@ func (l *Lowering) resize(op *nn.Operation) error {
 		return err
 	}
 	k := &resize.Kernel{Shape: resize.Shape{Batches: p.N, H: p.H, W: p.W, C: p.C, OutH: p.OutH, OutW: p.OutW}, In: in, Out: out}
-	if p.NCHW {
-		k.Batches, k.C = p.N*p.C, 1
-	}
 	if op.Type == nn.OpResizeBilinear {
 		k.Bilinear = true
 		k.Y, k.X = p.Bilinear()

@@ -30,7 +30,7 @@ var passes = graph.NewPipeline(graph.ResolveShapes, graph.FoldConstants, graph.C
 // Table says what the GPU takes.
 var Table = sync.OnceValue(func() *legal.Table[*Lowering] {
 	return legal.Must(legal.New(legal.Config{Device: "this GPU", Passes: passes, Deferred: legal.Promised,
-		Rules: []legal.Rule{legal.Stored(slices.Sorted(maps.Keys(elements)))}}, rows()...))
+		Rules: []legal.Rule{legal.Stored(slices.Sorted(maps.Keys(elements))), legal.ChannelsLast}}, rows()...))
 })
 
 // numbers are the element types that most kernels compute with.

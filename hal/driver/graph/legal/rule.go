@@ -110,3 +110,23 @@ func Stored(types Types) Rule {
 
 // Promised is the rule of devices that lower with every parameter and shape that an execution brings.
 var Promised = Rule{Text: "parameters and shapes may come with an execution", Phase: Deferred, Check: func(Rule, *Subject) error { return nil }}
+
+// ChannelsLast is the rule of devices that leave images in NCHW order to the pass that converts
+// them, which converts all that have elements.
+var ChannelsLast = Rule{Text: "images are in NHWC order", Phase: Known, Check: func(r Rule, s *Subject) error {
+	if s.Position("nchw") < 0 {
+		return nil
+	}
+	nchw, err := s.Bool("nchw")
+	if err != nil || !nchw {
+		return err
+	}
+	for _, list := range [2][]uint32{s.Op.Inputs, s.Op.Outputs} {
+		for _, x := range list {
+			if o := &s.View.Operands[x]; o.Known() && len(o.Dimensions) == 4 {
+				return r.Broken("operand %d is in NCHW order", x)
+			}
+		}
+	}
+	return nil
+}}

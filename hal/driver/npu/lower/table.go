@@ -31,7 +31,7 @@ var passes = graph.NewPipeline(graph.ResolveShapes, graph.FoldConstants, graph.C
 
 // Table says what the NPU takes.
 var Table = sync.OnceValue(func() *legal.Table[*Lowering] {
-	return legal.Must(legal.New(legal.Config{Device: "this NPU", Passes: passes, Deferred: knownParameters, Rules: []legal.Rule{legal.Stored(moved.Or(legal.Of(nn.TensorQuant8SymmPerChannel)))}},
+	return legal.Must(legal.New(legal.Config{Device: "this NPU", Passes: passes, Deferred: knownParameters, Rules: []legal.Rule{legal.Stored(moved.Or(legal.Of(nn.TensorQuant8SymmPerChannel))), legal.ChannelsLast}},
 		slices.Concat(productRows, elementwiseRows, reductionRows, moveRows, refusedRows)...))
 })
 

@@ -13,14 +13,12 @@ import (
 // word of 0, is set where a box is upside down.
 type Heatmap struct {
 	Boxes, Size, Points               int
-	NCHW                              bool
 	Heat, Regions, Scores, Out, Fault *layout.Tensor
 }
 
 // HeatmapKey is what the code depends on.
 type HeatmapKey struct {
 	Boxes, Size, Points               int
-	NCHW                              bool
 	Heat, Regions, Scores, Out, Fault layout.Place
 }
 
@@ -29,7 +27,7 @@ func (HeatmapKey) Name() string { return "heatmap" }
 
 // Pack implements kernel.Kernel.
 func (k *Heatmap) Pack(*kernel.Memory) kernel.Key {
-	return HeatmapKey{k.Boxes, k.Size, k.Points, k.NCHW, k.Heat.Place(), k.Regions.Place(), k.Scores.Place(), k.Out.Place(), k.Fault.Place()}
+	return HeatmapKey{k.Boxes, k.Size, k.Points, k.Heat.Place(), k.Regions.Place(), k.Scores.Place(), k.Out.Place(), k.Fault.Place()}
 }
 
 // Work implements kernel.Kernel.
@@ -44,9 +42,6 @@ func (k HeatmapKey) Emit(a *rdna.Builder) kernel.Grid {
 	region := loadBox(a, k.Regions, a.ShiftLeft(b, 2, "box"))
 	a.Fault(k.Fault, region.upright(a))
 	first, step := a.Sum(a.Times(b, k.Size*k.Size*k.Points), point), k.Points
-	if k.NCHW {
-		first, step = a.Times(lane, k.Size*k.Size), 1
-	}
 	at := func(y, x codegen.Reg) codegen.Reg {
 		return a.Element(k.Heat, a.Sum(first, a.Times(a.Sum(a.Times(y, k.Size), x), step)))
 	}

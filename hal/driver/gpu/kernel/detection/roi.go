@@ -17,7 +17,6 @@ type RoiShape struct {
 	Rois, OutH, OutW int
 	StrideH, StrideW float32
 	SampleH, SampleW int // 0 is as many as a bin has pixels
-	NCHW             bool
 }
 
 // Roi pools the bins of regions. Lanes are elements of the output. Fault, a word of 0, is set
@@ -66,18 +65,10 @@ type roiBin struct {
 func (k RoiKey) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
 	b := &roiBin{Builder: a, RoiKey: &k, rowStep: k.W * k.C, step: k.C}
-	var roi, c, rest codegen.Reg
-	channel := 1
-	if k.NCHW {
-		b.rowStep, b.step, channel = k.W, 1, k.H*k.W
-		rest, b.x = a.DivConstV(lane, k.OutW, "x")
-		rest, b.y = a.DivConstV(rest, k.OutH, "y")
-		roi, c = a.DivConstV(rest, k.C, "channel")
-	} else {
-		rest, c = a.DivConstV(lane, k.C, "channel")
-		rest, b.x = a.DivConstV(rest, k.OutW, "x")
-		roi, b.y = a.DivConstV(rest, k.OutH, "y")
-	}
+	rest, c := a.DivConstV(lane, k.C, "channel")
+	rest, b.x = a.DivConstV(rest, k.OutW, "x")
+	var roi codegen.Reg
+	roi, b.y = a.DivConstV(rest, k.OutH, "y")
 	b.region = loadBox(a, k.Regions, a.ShiftLeft(roi, 2, "region"))
 	batch := a.Element(k.Batches, roi)
 	valid := b.region.valid(a, batch, k.N)
@@ -85,7 +76,7 @@ func (k RoiKey) Emit(a *rdna.Builder) kernel.Grid {
 	for i, x := range b.region {
 		b.region[i] = a.Choose(0, x, valid)
 	}
-	b.image = a.Sum(a.Times(a.Choose(0, batch, valid), k.H*k.W*k.C), a.Times(c, channel))
+	b.image = a.Sum(a.Times(a.Choose(0, batch, valid), k.H*k.W*k.C), c)
 	if k.Align {
 		a.SetElement(k.Out, lane, b.align())
 	} else {
