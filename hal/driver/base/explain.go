@@ -95,5 +95,5 @@ func (p *staged) Explain(w io.Writer) error {
 			return err
 		}
 	}
-	return nil
+	return writeChoices(w, p.graph)
 }

@@ -52,12 +52,6 @@ func (z *Legalization[L]) LowerWith(l L, op *nn.Operation) error {
 	return z.table.Lower(l, z.graph, z.view, op)
 }
 
-// Leaves reports whether a table leaves an operation to a pass, where no lowering of the user takes it.
-func Leaves[L any](t *legal.Table[L], first []OperationLowering[L], g *graph.Graph, op *nn.Operation, pass string) bool {
-	v := g.View()
-	return Choose(first, v, op) == nil && t.Expands(g, v, op, pass)
-}
-
 // Legalized is a Lowering that has a table of what its device takes.
 type Legalized interface {
 	Facts() []legal.Fact

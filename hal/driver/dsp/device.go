@@ -91,7 +91,7 @@ func (middleEnd) Facts() []legal.Fact { return lower.Table().Facts() }
 
 // Leaves implements base.Legalized.
 func (d middleEnd) Leaves(g *graph.Graph, op *nn.Operation, pass string) bool {
-	return base.Leaves(lower.Table(), d.cfg.Lowerings, g, op, pass)
+	return base.Leaves(lower.Table(), d.cfg.Lowerings, g, op, pass, d.price)
 }
 
 // Check implements base.Lowering.
@@ -102,4 +102,20 @@ func (d middleEnd) Check(g *graph.Graph) base.Checker {
 // Lower implements base.Lowering.
 func (d middleEnd) Lower(g *graph.Graph, _ hal.PrepareOptions) (base.Executable, error) {
 	return prepare(d.Device, g)
+}
+
+// price is what the DSP is estimated to take for a graph, in cycles.
+func (d middleEnd) price(g *graph.Graph) (cycles int64, err error) {
+	list, err := lower.Graph(g, plan.NewObject(&d.cfg.Spec, d.kernels), d.cfg.Lowerings)
+	if err != nil {
+		return 0, err
+	}
+	p, err := plan.New(list, &d.cfg.Spec)
+	if err != nil {
+		return 0, err
+	}
+	for _, j := range p.Jobs {
+		cycles += int64(j.Cost.Cycles)
+	}
+	return cycles, nil
 }

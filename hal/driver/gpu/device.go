@@ -1,6 +1,8 @@
 package gpu
 
 import (
+	"errors"
+
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/cache"
@@ -97,7 +99,31 @@ func (middleEnd) Facts() []legal.Fact { return lower.Table().Facts() }
 
 // Leaves implements base.Legalized.
 func (d middleEnd) Leaves(g *graph.Graph, op *nn.Operation, pass string) bool {
-	return base.Leaves(lower.Table(), d.cfg.Lowerings, g, op, pass)
+	return base.Leaves(lower.Table(), d.cfg.Lowerings, g, op, pass, d.price)
+}
+
+// price is what the GPU is estimated to take for a graph, in cycles.
+func (d middleEnd) price(g *graph.Graph) (cycles int64, err error) {
+	if d.cfg.MemoryRates == nil {
+		return 0, errors.New("gpu: the rates of the memory are not known")
+	}
+	machine, err := d.cfg.MemoryRates()
+	if err != nil {
+		return 0, err
+	}
+	machine.Spec = &d.cfg.Spec
+	list, err := lower.Graph(g, d.machine(), d.cfg.Lowerings)
+	if err != nil {
+		return 0, err
+	}
+	p, err := plan.New(list, d.kernels)
+	if err != nil {
+		return 0, err
+	}
+	for i := range p.Launches {
+		cycles += cost.Estimate(&machine, p.Launches[i].Work).Cycles()
+	}
+	return cycles, nil
 }
 
 // Check implements base.Lowering.

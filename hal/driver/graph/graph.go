@@ -24,6 +24,9 @@ type Graph struct {
 	// Called is set for subgraphs that IF and WHILE call: the shapes of inputs come with a call.
 	Called bool
 
+	// Choices are the operations that passes have expanded, or left, for what the device takes.
+	Choices []Choice
+
 	pass  *Pass // that runs
 	bound bool  // shapes are those of an execution, and so is which inputs are left out
 	model []nn.Operation
@@ -50,6 +53,7 @@ func FromSubgraph(s *nn.Subgraph) *Graph {
 // Clone returns a graph that can be changed without changing g.
 func (g *Graph) Clone() *Graph {
 	c := FromSubgraph(&g.Subgraph)
+	c.Choices = slices.Clone(g.Choices)
 	c.Table, c.Relaxed, c.Called, c.Leaves, c.Origin, c.model, c.bound = g.Table, g.Relaxed, g.Called, g.Leaves, slices.Clone(g.Origin), g.model, g.bound
 	return c
 }

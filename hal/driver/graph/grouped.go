@@ -69,8 +69,13 @@ func (g *Graph) expandAll(rewrites map[nn.OperationType]expansion) (changed bool
 	for i := range g.Operations {
 		op := g.Operations[i]
 		r.now = g.Origin[i]
+		decided := len(g.Choices)
 		rewrite := rewrites[op.Type]
-		if rewrite != nil && g.leaves(&op) && rewrite(r, &op) {
+		expanded := rewrite != nil && g.leaves(&op) && rewrite(r, &op)
+		for k := range g.Choices[decided:] {
+			g.Choices[decided+k].Origin = r.now
+		}
+		if expanded {
 			changed = true
 			continue
 		}

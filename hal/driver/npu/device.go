@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/plan"
 	"github.com/nnsoc/nnsoc/nn"
@@ -83,7 +84,7 @@ func (middleEnd) Facts() []legal.Fact { return lower.Table().Facts() }
 
 // Leaves implements base.Legalized.
 func (d middleEnd) Leaves(g *graph.Graph, op *nn.Operation, pass string) bool {
-	return base.Leaves(lower.Table(), d.cfg.Lowerings, g, op, pass)
+	return base.Leaves(lower.Table(), d.cfg.Lowerings, g, op, pass, d.price)
 }
 
 // Check implements base.Lowering.
@@ -102,6 +103,18 @@ func (d middleEnd) Lower(g *graph.Graph, _ hal.PrepareOptions) (base.Executable,
 		return nil, err
 	}
 	return &executable{dev: d.Device, graph: g, prog: p}, nil
+}
+
+// price is what the NPU is estimated to take for a graph, in cycles.
+func (d middleEnd) price(g *graph.Graph) (cycles int64, err error) {
+	list, err := lower.Graph(&d.cfg.Spec, g, d.cfg.Lowerings)
+	if err != nil {
+		return 0, err
+	}
+	for i := range list.Steps {
+		cycles += cost.Estimate(&d.cfg.Spec, &list.Steps[i].Kernel).Cycles()
+	}
+	return cycles, nil
 }
 
 // target is the machine of a device for its plans.

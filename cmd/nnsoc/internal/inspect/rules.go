@@ -116,12 +116,16 @@ func rowOf(f *legal.Fact) ruleRow {
 	if f.Differs != "" {
 		r.Rules = append(r.Rules, "differs from the reference by "+f.Differs)
 	}
+	var into []string
+	for _, op := range f.Into {
+		into = append(into, op.String())
+	}
 	switch f.Kind {
-	case legal.Expanded:
-		var into []string
-		for _, op := range f.Into {
-			into = append(into, op.String())
+	case legal.Legally:
+		if len(into) > 0 {
+			r.Detail = "or to " + strings.Join(into, ", ") + " where that is cheaper"
 		}
+	case legal.Expanded:
 		r.Detail = "to " + strings.Join(into, ", ")
 	case legal.Widened:
 		r.Detail = "to " + ShortType(f.To.String())

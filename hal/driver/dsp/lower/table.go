@@ -31,7 +31,7 @@ func refuses(why string) legal.Action[*Lowering] { return legal.Refuse[*Lowering
 
 // passes make a model canonical for the DSP.
 var passes = graph.NewPipeline(graph.ResolveShapes, graph.FoldConstants, graph.ConvertNCHW, graph.CancelTransposes,
-	graph.ExplicitPadding, graph.FuseActivations, graph.RemoveDeadOperations)
+	graph.ExpandBatchMatmul, graph.ExplicitPadding, graph.FuseActivations, graph.RemoveDeadOperations)
 
 // Table says what the DSP takes.
 var Table = sync.OnceValue(func() *legal.Table[*Lowering] {
@@ -78,7 +78,9 @@ var productRows = []row{
 	{Operations: legal.Ops(nn.OpGroupedConv2D), Types: legal.Bytes, Action: takes(lowerGroupedConv), Rules: productRules, Forms: usual},
 	{Operations: legal.Ops(nn.OpTransposeConv2D), Types: legal.Bytes, Action: takes(lowerTransposeConv), Rules: productRules, Forms: usual},
 	{Operations: legal.Ops(nn.OpFullyConnected), Types: legal.Bytes, Action: takes(lowerFullyConnected), Rules: productRules, Forms: plain},
-	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Of(nn.TensorInt32, nn.TensorQuant8AsymmSigned), Action: takes(lowerBatchMatmul), Rules: []legal.Rule{maxBytes}},
+	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Integers, Action: takes(lowerBatchMatmul), Rules: []legal.Rule{maxBytes}},
+	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Of(nn.TensorQuant8AsymmSigned), Rules: []legal.Rule{maxBytes},
+		Action: takes(lowerBatchMatmul).Or(graph.ExpandBatchMatmul, nn.OpFullyConnected, nn.OpConcatenation, nn.OpSlice, nn.OpReshape, nn.OpTranspose)},
 	{Operations: legal.Ops(nn.OpAveragePool2D), Types: legal.Bytes, Action: takes(lowerPool), Rules: []legal.Rule{maxAveraged}, Forms: plain},
 	{Operations: legal.Ops(nn.OpMaxPool2D), Types: legal.Bytes, Action: takes(lowerPool), Forms: plain},
 	{Operations: legal.Ops(nn.OpQuantized16bitLstm), Types: legal.Bytes, Action: takes(lowerLstm16), Rules: []legal.Rule{maxBytes}},

@@ -25,7 +25,7 @@ func refuses(why string) legal.Action[*Lowering] { return legal.Refuse[*Lowering
 
 // passes make a model canonical for the GPU.
 var passes = graph.NewPipeline(graph.ResolveShapes, graph.FoldConstants, graph.ConvertNCHW, graph.CancelTransposes,
-	graph.ExpandBatchMatmul, graph.ExplicitPadding, graph.FuseActivations, graph.RemoveDeadOperations)
+	graph.ExpandGroupedConv, graph.ExpandBatchMatmul, graph.ExplicitPadding, graph.FuseActivations, graph.RemoveDeadOperations)
 
 // Table says what the GPU takes.
 var Table = sync.OnceValue(func() *legal.Table[*Lowering] {
@@ -43,7 +43,7 @@ func rows() []legal.Row[*Lowering] {
 
 var productRows = []legal.Row[*Lowering]{
 	{Operations: legal.Ops(nn.OpConv2D, nn.OpDepthwiseConv2D), Types: numbers, Action: takes((*Lowering).conv)},
-	{Operations: legal.Ops(nn.OpGroupedConv2D), Types: numbers, Action: takes((*Lowering).groupedConv)},
+	{Operations: legal.Ops(nn.OpGroupedConv2D), Types: numbers, Action: takes((*Lowering).groupedConv).Or(graph.ExpandGroupedConv, nn.OpConv2D, nn.OpConcatenation, nn.OpSlice)},
 	{Operations: legal.Ops(nn.OpTransposeConv2D), Types: numbers, Action: takes((*Lowering).transposeConv)},
 	{Operations: legal.Ops(nn.OpFullyConnected), Types: numbers, Action: takes((*Lowering).fullyConnected)},
 	{Operations: legal.Ops(nn.OpAveragePool2D), Types: numbers, Action: takes((*Lowering).averagePool)},

@@ -12,7 +12,7 @@ type Fact struct {
 	Operation nn.OperationType
 	Type      nn.OperandType
 	Kind      Kind
-	Into      []nn.OperationType // of an expansion
+	Into      []nn.OperationType // of an expansion, or of one that runs where it is cheaper
 	To        nn.OperandType     // of a widening
 	Why       string             // of a refusal
 	Rules     []string           // what an operation must keep, beside the table's own

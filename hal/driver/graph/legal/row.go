@@ -86,6 +86,13 @@ type Action[L any] struct {
 	why   string
 }
 
+// Or names a pass that makes other operations of those that a device lowers itself. It runs where
+// the device's cost model says that they take less time.
+func (a Action[L]) Or(pass string, into ...nn.OperationType) Action[L] {
+	a.pass, a.into = pass, into
+	return a
+}
+
 // Legal lowers operations by a function.
 func Legal[L any](lower Lower[L]) Action[L] { return Action[L]{kind: Legally, lower: lower} }
 

@@ -151,11 +151,12 @@ func (r *Row[L]) check(passes graph.Pipeline) error {
 		if slices.Equal(r.Operations, Others) {
 			fail("operations without a row of their own can only be refused")
 		}
+		if (a.pass == "") != (len(a.into) == 0) {
+			fail("an alternative has a pass, and operations that it makes")
+		}
 	case Expanded:
-		if !slices.ContainsFunc(passes, func(p graph.Pass) bool {
-			return p.Name == a.pass && !slices.ContainsFunc(r.Operations, func(op nn.OperationType) bool { return !slices.Contains(p.Expands, op) })
-		}) {
-			fail("the device has no pass %q that expands it", a.pass)
+		if len(a.into) == 0 {
+			fail("an expansion makes some operations")
 		}
 	case Controlled:
 		if slices.ContainsFunc(r.Operations, func(op nn.OperationType) bool { return !opspec.Calls(op) }) {
@@ -167,6 +168,11 @@ func (r *Row[L]) check(passes graph.Pipeline) error {
 		}
 	default:
 		fail("it has no action")
+	}
+	if (a.kind == Expanded || a.pass != "") && !slices.ContainsFunc(passes, func(p graph.Pass) bool {
+		return p.Name == a.pass && !slices.ContainsFunc(r.Operations, func(op nn.OperationType) bool { return !slices.Contains(p.Expands, op) })
+	}) {
+		fail("the device has no pass %q that expands it", a.pass)
 	}
 	for _, rule := range r.Rules {
 		if rule.Text == "" || rule.Phase < Always || rule.Phase > Lowering || (rule.Check == nil) != (rule.Phase == Lowering) {
@@ -180,9 +186,6 @@ func (r *Row[L]) check(passes graph.Pipeline) error {
 // again, and passes that expand what has no such row.
 func (t *Table[L]) checkExpansions() (wrong []error) {
 	for k, r := range t.at {
-		if r.Action.kind != Expanded {
-			continue
-		}
 		for _, op := range r.Action.into {
 			next := t.at[key{op, k.t}]
 			if next == nil || next.Action.kind == Refused || op == k.op {
@@ -194,7 +197,7 @@ func (t *Table[L]) checkExpansions() (wrong []error) {
 		for _, op := range p.Expands {
 			if !slices.ContainsFunc(keyTypes(op), func(typ nn.OperandType) bool {
 				r := t.at[key{op, typ}]
-				return r != nil && r.Action.kind == Expanded && r.Action.pass == p.Name
+				return r != nil && r.Action.pass == p.Name
 			}) {
 				wrong = append(wrong, fmt.Errorf("legal: pass %q expands %s, no row says so", p.Name, op))
 			}
@@ -274,6 +277,13 @@ func (t *Table[L]) Lower(l L, g *graph.Graph, v opspec.View, op *nn.Operation) e
 		return &Refusal{op.Type, Any, errors.New("subgraphs are not lowered with other operations")}
 	}
 	return about(op, r.Action.lower(l, op))
+}
+
+// Instead reports whether a pass expands an operation that the device takes itself, where that is
+// cheaper.
+func (t *Table[L]) Instead(g *graph.Graph, v opspec.View, op *nn.Operation, pass string) bool {
+	r, _, err := t.row(g, v, op)
+	return err == nil && r.Action.kind != Expanded && r.Action.pass == pass
 }
 
 // Expands reports whether a device leaves an operation to a pass.
