@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
@@ -65,6 +66,7 @@ func (l *Lowering) rescaled(in *layout.Tensor, from, to uint32) *layout.Tensor {
 
 // onWords lowers a binary operation on TENSOR_INT32.
 func onWords(k elementwise.Function) lowering {
+	legal.Given("kernel", k)
 	return func(l *Lowering, op *nn.Operation) error {
 		e, err := l.view.Elementwise(op)
 		if err != nil {
@@ -81,6 +83,7 @@ func onWords(k elementwise.Function) lowering {
 
 // extreme lowers MAXIMUM or MINIMUM of bytes.
 func extreme(instruction hexagon.Op) lowering {
+	legal.Given("instruction", instruction)
 	return func(l *Lowering, op *nn.Operation) error {
 		e, err := l.view.Elementwise(op)
 		if err != nil {
@@ -98,6 +101,7 @@ func extreme(instruction hexagon.Op) lowering {
 
 // logical lowers LOGICAL_AND or LOGICAL_OR.
 func logical(instruction hexagon.Op) lowering {
+	legal.Given("instruction", instruction)
 	return func(l *Lowering, op *nn.Operation) error {
 		e, err := l.view.Elementwise(op)
 		if err != nil {
@@ -142,12 +146,30 @@ func lowerNeg(l *Lowering, op *nn.Operation) error {
 }
 
 // comparison says how an operation follows from "equal" or "greater".
-type comparison struct{ equal, swap, not bool }
+type comparison struct {
+	relation
+	swap, not bool
+}
 
-// lower lowers the comparisons. For bytes, the values of b for which
+// relation is one of a and b.
+type relation uint8
+
+// Relations. There is no zero one.
+const (
+	equal relation = 1 + iota
+	greater
+)
+
+// compares lowers a comparison.
+func compares(c comparison) lowering {
+	legal.Given("relation", c.relation)
+	return func(l *Lowering, op *nn.Operation) error { return l.compare(op, c) }
+}
+
+// compare lowers the comparisons. For bytes, the values of b for which
 // "a equals b" or "a is greater than b" holds are an interval that depends on a
 // only: its ends come from two tables.
-func (c comparison) lower(l *Lowering, op *nn.Operation) error {
+func (l *Lowering) compare(op *nn.Operation, c comparison) error {
 	e, err := l.view.Elementwise(op)
 	if err != nil {
 		return err
@@ -157,7 +179,7 @@ func (c comparison) lower(l *Lowering, op *nn.Operation) error {
 		return err
 	}
 	if e.Type == nn.TensorInt32 {
-		l.flatStep("compare", elementwise.CompareWords{Equal: c.equal, Swap: c.swap, Not: c.not}, l.FlatResult(e.Output), in[:], 1, 0)
+		l.flatStep("compare", elementwise.CompareWords{Equal: c.relation == equal, Swap: c.swap, Not: c.not}, l.FlatResult(e.Output), in[:], 1, 0)
 		return nil
 	}
 	va, vb := l.realValues(e.A), l.realValues(e.B)
@@ -168,7 +190,7 @@ func (c comparison) lower(l *Lowering, op *nn.Operation) error {
 	for i, x := range va {
 		first[i], last[i] = 255, 0
 		for j, y := range vb {
-			if c.equal && x == y || !c.equal && x > y {
+			if c.relation == equal && x == y || c.relation == greater && x > y {
 				first[i], last[i] = min(first[i], byte(j)), byte(j)
 			}
 		}

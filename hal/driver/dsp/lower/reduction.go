@@ -6,12 +6,14 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/reduction"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
 // fold lowers REDUCE_MAX and REDUCE_ANY, or REDUCE_MIN and REDUCE_ALL, of bytes.
 func fold(instruction hexagon.Op) lowering {
+	legal.Given("instruction", instruction)
 	return func(l *Lowering, op *nn.Operation) error { return l.fold(op, instruction) }
 }
 

@@ -13,3 +13,14 @@ func TestEveryFunctionHasItsRow(t *testing.T) {
 		t.Errorf("the table says something of %d operations and types", n)
 	}
 }
+
+// TestRowsGive: a row that forgets an instruction or a function does not lower as another operation.
+func TestRowsGive(t *testing.T) {
+	legaltest.Forgotten(t, map[string]func(){
+		"compares": func() { compares(comparison{swap: true}) },
+		"extreme":  func() { extreme(0) },
+		"logical":  func() { logical(0) },
+		"fold":     func() { fold(0) },
+		"onWords":  func() { onWords(nil) },
+	})
+}

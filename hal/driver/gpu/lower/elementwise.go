@@ -1,8 +1,11 @@
 package lower
 
 import (
+	"fmt"
+
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -30,8 +33,16 @@ func (l *Lowering) pair(op *nn.Operation) (k *elementwise.Kernel, e opspec.Eleme
 	return &elementwise.Kernel{Axes: axes, In: []*layout.Tensor{x, y}, Out: out}, e, err
 }
 
+// given demands a function that has code.
+func given(f elementwise.Op) {
+	if legal.Given("function", f); !f.HasCode() {
+		panic(fmt.Sprintf("gpu: function %d of a row has no code", f))
+	}
+}
+
 // pairwise lowers an operation on two tensors by a function that has its activation.
 func pairwise(f elementwise.Op) lowering {
+	given(f)
 	return func(l *Lowering, op *nn.Operation) error {
 		k, e, err := l.pair(op)
 		if err != nil {
@@ -46,6 +57,7 @@ func pairwise(f elementwise.Op) lowering {
 
 // truths is pairwise of tensors whose bytes are false or, whatever else they are, true.
 func truths(f elementwise.Op) lowering {
+	given(f)
 	return func(l *Lowering, op *nn.Operation) error {
 		k, e, err := l.pair(op)
 		if err != nil {
@@ -63,6 +75,7 @@ func truths(f elementwise.Op) lowering {
 
 // comparison is pairwise of the real values of quantized tensors.
 func comparison(f elementwise.Op) lowering {
+	given(f)
 	return func(l *Lowering, op *nn.Operation) error {
 		k, e, err := l.pair(op)
 		if err != nil {
@@ -80,6 +93,7 @@ func comparison(f elementwise.Op) lowering {
 
 // rescaled is pairwise of quantized tensors that are brought to the output's quantization.
 func rescaled(f elementwise.Op) lowering {
+	given(f)
 	return func(l *Lowering, op *nn.Operation) error {
 		k, e, err := l.pair(op)
 		if err != nil {
@@ -164,6 +178,7 @@ func (l *Lowering) lookup(t *[256]byte) elementwise.Function {
 
 // unary lowers a function of one tensor.
 func unary(f elementwise.Op) lowering {
+	given(f)
 	return func(l *Lowering, op *nn.Operation) error {
 		u, err := l.view.Unary(op)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/reduce"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -37,6 +38,7 @@ const maxMean = 1 << 23
 
 // fold lowers MEAN and REDUCE_*.
 func fold(f reduce.Op) lowering {
+	legal.Given("fold", f)
 	return func(l *Lowering, op *nn.Operation) error { return l.fold(op, f) }
 }
 
@@ -120,6 +122,7 @@ func (l *Lowering) foldParts(s *reduce.FoldShape, in *layout.Tensor) (*layout.Te
 
 // argument lowers ARGMAX and ARGMIN.
 func argument(f reduce.Op) lowering {
+	legal.Given("fold", f)
 	return func(l *Lowering, op *nn.Operation) error { return l.argument(op, f) }
 }
 

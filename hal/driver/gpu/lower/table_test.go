@@ -3,6 +3,8 @@ package lower
 import (
 	"testing"
 
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/elementwise"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/reduce"
 	"github.com/nnsoc/nnsoc/testvectors/legaltest"
 )
 
@@ -12,4 +14,18 @@ func TestEveryFunctionHasItsRow(t *testing.T) {
 	if n := len(Table().Facts()); n < 300 {
 		t.Errorf("the table says something of %d operations and types", n)
 	}
+}
+
+// TestRowsGive: a row that forgets an instruction or a function does not lower as another operation.
+func TestRowsGive(t *testing.T) {
+	legaltest.Forgotten(t, map[string]func(){
+		"pairwise":                         func() { pairwise(elementwise.None) },
+		"truths":                           func() { truths(elementwise.None) },
+		"comparison":                       func() { comparison(elementwise.None) },
+		"rescaled":                         func() { rescaled(elementwise.None) },
+		"unary":                            func() { unary(elementwise.None) },
+		"fold":                             func() { fold(reduce.None) },
+		"argument":                         func() { argument(reduce.None) },
+		"unary of a function without code": func() { unary(255) },
+	})
 }

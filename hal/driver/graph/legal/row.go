@@ -51,6 +51,16 @@ var (
 // Or is the union of two sets.
 func (t Types) Or(more ...Types) Types { return slices.Concat(append([]Types{t}, more...)...) }
 
+// Given returns what a row gives a lowering that serves several operations: an instruction, a function.
+// It panics where that is forgotten, when the table is made: nothing has a meaning by default.
+func Given[T comparable](what string, x T) T {
+	var zero T
+	if x == zero {
+		panic("legal: a row gives no " + what)
+	}
+	return x
+}
+
 // Kind is what a device does with an operation.
 type Kind uint8
 

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
@@ -166,6 +167,7 @@ func (l *Lowering) negated(r layout.Ref) (layout.Ref, error) {
 
 // extreme is MAXIMUM or MINIMUM of inputs brought to the output's quantization.
 func extreme(mode int) lowering {
+	legal.Given("mode", mode)
 	return func(l *Lowering, op *nn.Operation) error { return l.extreme(op, mode) }
 }
 
@@ -257,7 +259,7 @@ func (l *Lowering) prelu(op *nn.Operation) error {
 
 // comparison is a comparison by whether it holds of a < b, a = b and a > b.
 func comparison(less, equal, greater byte) lowering {
-	holds := [3]byte{less, equal, greater}
+	holds := legal.Given("relation", [3]byte{less, equal, greater})
 	return func(l *Lowering, op *nn.Operation) error { return l.compare(op, holds) }
 }
 

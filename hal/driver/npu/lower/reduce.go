@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
@@ -38,6 +39,7 @@ func reduced(m *opspec.Mean) (outer, rows, columns, inner int, err error) {
 
 // reduction is REDUCE_MAX or REDUCE_MIN: the larger or smaller of both halves, again and again.
 func reduction(mode int) lowering {
+	legal.Given("mode", mode)
 	return func(l *Lowering, op *nn.Operation) error { return l.reduceExtreme(op, mode) }
 }
 
@@ -91,6 +93,7 @@ func (c *chain) halve(mode int, at layout.Ref) layout.Ref {
 // indexOf is ARGMAX or ARGMIN along the last axis: the least index of those whose value is
 // the extreme one.
 func indexOf(mode int) lowering {
+	legal.Given("mode", mode)
 	return func(l *Lowering, op *nn.Operation) error { return l.indexOf(op, mode) }
 }
 

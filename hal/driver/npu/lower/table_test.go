@@ -13,3 +13,13 @@ func TestEveryFunctionHasItsRow(t *testing.T) {
 		t.Errorf("the table says something of %d operations and types", n)
 	}
 }
+
+// TestRowsGive: a row that forgets an instruction or a function does not lower as another operation.
+func TestRowsGive(t *testing.T) {
+	legaltest.Forgotten(t, map[string]func(){
+		"comparison": func() { comparison(0, 0, 0) },
+		"extreme":    func() { extreme(0) },
+		"reduction":  func() { reduction(0) },
+		"indexOf":    func() { indexOf(0) },
+	})
+}

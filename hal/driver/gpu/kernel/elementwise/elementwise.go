@@ -124,5 +124,8 @@ func (k *Kernel) Work() kernel.Work {
 	return w
 }
 
+// HasCode reports whether a kernel computes the function.
+func (o Op) HasCode() bool { return o < numOps && functions[o].emit != nil }
+
 // String is the name of a function.
 func (o Op) String() string { return strings.ToUpper(functions[o].name) }

@@ -16,7 +16,8 @@ type Op uint8
 // The folds, on float32 or int32. Those of arguments give the index of the first extreme
 // along their one reduced axis.
 const (
-	Mean Op = iota // of integers: truncated
+	None Op = iota // no fold
+	Mean           // of integers: truncated
 	Sum
 	Product
 	Maximum
