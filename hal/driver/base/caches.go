@@ -60,3 +60,11 @@ func (c *Caches) Clone() Caches {
 	}
 	return Caches{c.program, c.state.Clone()}
 }
+
+// Home is where an execution leaves what outlives it on the engine of a machine, nil when the place is none.
+func (p *Place) Home() *Caches {
+	if p.Memory == nil {
+		return nil
+	}
+	return p.Caches
+}

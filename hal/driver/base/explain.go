@@ -1,12 +1,8 @@
 package base
 
 import (
-	"bufio"
-	"bytes"
 	"fmt"
 	"io"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/nnsoc/nnsoc/hal"
 )
@@ -15,51 +11,6 @@ import (
 // compiled, what they take when it runs alone, and which candidates it was chosen from.
 type Explainer interface {
 	Explain(w io.Writer) error
-}
-
-// StepCost is a step of a program as Explain prints it.
-type StepCost struct {
-	Operation            int
-	Name                 string // of the operation
-	What                 string // the step
-	Estimated, Simulated int64  // cycles
-	Guess                bool   // the estimate does not know how often a loop runs
-	Choices              []string
-}
-
-// WriteCosts prints steps with the ratio of estimated and simulated cycles, the sum, and below
-// each step the candidates that were compared.
-func WriteCosts(w io.Writer, rows []StepCost) error {
-	var table bytes.Buffer
-	t := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "operation\tstep\testimated\tsimulated\tratio")
-	row := func(label string, c *StepCost) {
-		mark := ""
-		if c.Guess {
-			mark = "~"
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s%d\t%d\t%.2f\n", label, c.What, mark, c.Estimated, c.Simulated, float64(c.Estimated)/float64(max(c.Simulated, 1)))
-	}
-	var sum StepCost
-	for i := range rows {
-		c := &rows[i]
-		row(fmt.Sprintf("%d %s", c.Operation, c.Name), c)
-		sum.Estimated, sum.Simulated = sum.Estimated+c.Estimated, sum.Simulated+c.Simulated
-	}
-	row("all", &sum)
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	out := bufio.NewWriter(w)
-	for i, line := range strings.SplitAfter(table.String(), "\n") {
-		out.WriteString(line)
-		if at := i - 1; at >= 0 && at < len(rows) {
-			for _, text := range rows[at].Choices {
-				fmt.Fprintf(out, "    %s\n", text)
-			}
-		}
-	}
-	return out.Flush()
 }
 
 // Explain prints what the steps of the program take, if the device can (Explainer).
@@ -74,24 +25,28 @@ func (p *prepared) Explain(w io.Writer) (err error) {
 
 // Explain prints the steps of all stages that are lowered already.
 func (p *staged) Explain(w io.Writer) error {
-	for _, s := range p.stages {
-		if s.Control {
-			if err := p.ofChildren(s, w, (*staged).Explain); err != nil {
-				return err
-			}
-			continue
-		}
-		if s.fixed == nil {
-			if _, err := fmt.Fprintf(w, "%s: lowered when parameters are known\n", s.describe()); err != nil {
-				return err
-			}
-			continue
-		}
-		x, ok := s.fixed.(Explainer)
+	return p.writeLowered(w, func(e Executable, w io.Writer) error {
+		x, ok := e.(Explainer)
 		if !ok {
 			return hal.Errorf(hal.InvalidArgument, "this device explains no steps")
 		}
-		if err := x.Explain(w); err != nil {
+		return x.Explain(w)
+	})
+}
+
+// writeLowered prints something of all stages that are lowered already, those of called subgraphs among them.
+func (p *staged) writeLowered(w io.Writer, write func(Executable, io.Writer) error) error {
+	for _, s := range p.stages {
+		var err error
+		switch {
+		case s.Control:
+			err = p.ofChildren(s, w, func(p *staged, w io.Writer) error { return p.writeLowered(w, write) })
+		case s.fixed == nil:
+			_, err = fmt.Fprintf(w, "%s: lowered when parameters are known\n", s.describe())
+		default:
+			err = write(s.fixed, w)
+		}
+		if err != nil {
 			return err
 		}
 	}

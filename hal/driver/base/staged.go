@@ -343,26 +343,11 @@ func ProgramFor(p hal.PreparedModel, inputs [][]byte, dims [][]uint32) (Executab
 
 // WriteSteps prints the steps of all stages that are lowered already.
 func (p *staged) WriteSteps(w io.Writer) error {
-	for _, s := range p.stages {
-		if s.Control {
-			if err := p.ofChildren(s, w, (*staged).WriteSteps); err != nil {
-				return err
-			}
-			continue
-		}
-		if s.fixed == nil {
-			if _, err := fmt.Fprintf(w, "%s: lowered when parameters are known\n", s.describe()); err != nil {
-				return err
-			}
-			continue
-		}
-		x, ok := s.fixed.(StepWriter)
+	return p.writeLowered(w, func(e Executable, w io.Writer) error {
+		x, ok := e.(StepWriter)
 		if !ok {
 			return hal.Errorf(hal.InvalidArgument, "this device prints no steps")
 		}
-		if err := x.WriteSteps(w); err != nil {
-			return err
-		}
-	}
-	return nil
+		return x.WriteSteps(w)
+	})
 }

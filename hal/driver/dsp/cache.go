@@ -3,11 +3,9 @@ package dsp
 import (
 	"encoding/binary"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
-	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal/cache"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
@@ -15,137 +13,74 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// Save implements base.Saver: code and what its kernels are, constants, DMA descriptors,
-// jobs with their arguments and estimates, and the places of inputs, outputs and faults.
-func (p *executable) Save(w *cache.Writer) {
-	w.Uint(uint64(p.program.Base))
-	w.Bytes(p.program.Code)
-	w.Constants(p.consts)
-	w.Bytes(p.dmaDescriptors)
-	w.Uint(uint64(p.arena))
-	w.Uint(uint64(len(p.all)))
-	for _, k := range p.all {
-		w.String(k.Name)
-		w.Uint(uint64(k.Entry))
-		shares := make([]byte, 0, len(k.Shares)*len(hvx.PhaseShares{}))
-		for i := range k.Shares {
-			for _, n := range k.Shares[i] {
-				shares = append(shares, byte(n)) // twelfths of a packet's four instructions
-			}
-		}
-		w.Bytes(shares)
-		w.Uint(uint64(len(k.Sources)))
-		for _, s := range k.Sources {
-			w.Int(int64(s))
-		}
-	}
-	w.Uint(uint64(len(p.jobs)))
-	for i := range p.jobs {
-		j := &p.jobs[i]
-		w.Int(int64(j.Region))
-		w.String(j.Name)
-		w.Uint(uint64(j.Entry))
-		w.Uint(uint64(j.Threads))
-		w.Uint(uint64(slices.Index(p.all, p.kernels[i])))
-		w.Uint(uint64(len(j.Args)))
-		for _, a := range j.Args {
-			w.Uint32s(a)
-		}
-		w.Uint(uint64(p.estimates[i].slots))
-		w.Uint(uint64(p.estimates[i].cycles))
-	}
-	for _, list := range [2][]region{p.inputs, p.outputs} {
-		w.Uint(uint64(len(list)))
-		for _, r := range list {
-			r.save(w)
-		}
-	}
-	for _, x := range p.graph.Outputs {
-		w.Uint32s(p.graph.Operands[x].Dimensions)
-	}
-	w.Uint(uint64(len(p.extents)))
-	for _, x := range slices.Sorted(maps.Keys(p.extents)) {
-		w.Uint(uint64(x))
-		p.extents[x].save(w)
-	}
-	w.Uint(uint64(len(p.faults)))
-	for _, f := range p.faults {
-		w.Int(int64(f.op))
-		f.at.save(w)
-		w.String(f.reason)
-	}
-}
-
-func (r region) save(w *cache.Writer) {
-	w.Uint(uint64(r.from))
-	w.Uint(uint64(r.to))
-}
-
 // maxSaved bounds what a cache may ask for.
 const maxSaved = 1 << 31
 
-// loadRegion takes a part of an arena.
-func loadRegion(r *cache.Reader, arena int) region {
-	x := region{r.IntUpTo(maxSaved), r.IntUpTo(maxSaved)}
-	if x.from > x.to || x.to > arena {
-		r.Fail("bytes %d to %d of an arena of %d", x.from, x.to, arena)
+// Save implements base.Saver.
+func (p *executable) Save(w *cache.Writer) { p.code(w.Coder()) }
+
+// code saves and loads code and what its kernels are, constants, DMA descriptors, jobs with their arguments and
+// estimates, and the places of inputs, outputs and faults.
+func (p *executable) code(c *cache.Coder) {
+	cache.Number(c, &p.program.Base, 0, math.MaxUint32)
+	c.Bytes(&p.program.Code)
+	c.Constants(&p.consts)
+	c.Bytes(&p.dmaDescriptors)
+	cache.Number(c, &p.arena, 0, maxSaved)
+	after := int64(p.program.Base) // the entry before
+	end := after + int64(len(p.program.Code))
+	cache.List(c, &p.all, func(k **hvx.Linked) {
+		if c.Reading() {
+			*k = &hvx.Linked{}
+		}
+		p.codeKernel(c, *k)
+		entry := int64((*k).Entry)
+		c.Check(entry >= after && entry <= end, "a kernel at 0x%x in code at 0x%x to 0x%x", entry, after, end)
+		after = entry + 1
+	})
+	cache.List(c, &p.jobs, func(j *job) {
+		cache.Number(c, &j.Region, math.MinInt32, math.MaxInt32)
+		c.String(&j.Name)
+		cache.Number(c, &j.Entry, 0, math.MaxUint32)
+		cache.Number(c, &j.Threads, 0, math.MaxInt32)
+		kernel := slices.Index(p.all, j.kernel)
+		cache.Number(c, &kernel, 0, int64(len(p.all))-1)
+		if c.Valid() {
+			j.kernel = p.all[kernel]
+		}
+		cache.List(c, &j.Args, c.Uint32s)
+		cache.Number(c, &j.slots, 0, math.MaxInt64)
+		cache.Number(c, &j.cycles, 0, math.MaxInt64)
+	})
+	for _, x := range p.graph.Outputs {
+		c.Uint32s(&p.graph.Operands[x].Dimensions)
 	}
-	return x
+	p.places.Code(c, p.graph, p.arena)
+}
+
+// codeKernel saves and loads what a kernel is but for its packets, which decode makes.
+func (p *executable) codeKernel(c *cache.Coder, k *hvx.Linked) {
+	c.String(&k.Name)
+	cache.Number(c, &k.Entry, 0, math.MaxUint32)
+	var shares []byte
+	for i := range k.Shares {
+		for _, n := range k.Shares[i] {
+			shares = append(shares, byte(n)) // twelfths of a packet's four instructions
+		}
+	}
+	if c.Bytes(&shares); c.Reading() {
+		p.shares = append(p.shares, shares)
+	}
+	cache.List(c, &k.Sources, func(s *int) { cache.Number(c, s, math.MinInt32, math.MaxInt32) })
 }
 
 // Load implements base.Loader.
 func (d middleEnd) Load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
 	p := &executable{dev: d.Device, graph: g}
-	p.program = dsp.Program{Base: uint32(r.IntUpTo(math.MaxUint32)), Code: r.Bytes()}
-	p.consts, p.dmaDescriptors, p.arena = r.Constants(), r.Bytes(), r.IntUpTo(maxSaved)
-	end := uint64(p.program.Base) + uint64(len(p.program.Code))
-	for range r.Count() {
-		k := &hvx.Linked{Name: r.String(), Entry: uint32(r.IntUpTo(math.MaxUint32))}
-		p.shares = append(p.shares, r.Bytes())
-		for range r.Count() {
-			k.Sources = append(k.Sources, r.IntIn(math.MinInt32, math.MaxInt32))
-		}
-		if n := len(p.all); uint64(k.Entry) > end || k.Entry < p.program.Base || n > 0 && k.Entry <= p.all[n-1].Entry {
-			r.Fail("a kernel at 0x%x in code at 0x%x to 0x%x", k.Entry, p.program.Base, end)
-		}
-		p.all = append(p.all, k)
+	if p.code(r.Coder()); r.Err() != nil {
+		return nil, r.Err()
 	}
-	for range r.Count() {
-		j := dsp.Job{Region: r.IntIn(math.MinInt32, math.MaxInt32), Name: r.String(), Entry: uint32(r.IntUpTo(math.MaxUint32)), Threads: r.IntUpTo(math.MaxInt32)}
-		kernel := r.IntUpTo(int64(len(p.all)) - 1)
-		for range r.Count() {
-			j.Args = append(j.Args, r.Uint32s())
-		}
-		p.estimates = append(p.estimates, jobEstimate{r.IntUpTo(math.MaxInt64), r.IntUpTo(math.MaxInt64)})
-		if r.Err() != nil {
-			return nil, r.Err()
-		}
-		p.jobs, p.kernels = append(p.jobs, j), append(p.kernels, p.all[kernel])
-	}
-	for k, list := range [2]*[]region{&p.inputs, &p.outputs} {
-		if n := r.Count(); n != len([2][]uint32{g.Inputs, g.Outputs}[k]) {
-			return nil, fmt.Errorf("dsp: places of %d tensors, the graph has %d", n, len([2][]uint32{g.Inputs, g.Outputs}[k]))
-		}
-		for range [2][]uint32{g.Inputs, g.Outputs}[k] {
-			*list = append(*list, loadRegion(r, p.arena))
-		}
-	}
-	for _, x := range g.Outputs {
-		g.Operands[x].Dimensions = r.Uint32s()
-	}
-	for range r.Count() {
-		if p.extents == nil {
-			p.extents = map[uint32]region{}
-		}
-		x := uint32(r.IntUpTo(math.MaxUint32))
-		if p.extents[x] = loadRegion(r, p.arena); p.extents[x].to-p.extents[x].from < 4 {
-			r.Fail("a count of %d bytes", p.extents[x].to-p.extents[x].from)
-		}
-	}
-	for range r.Count() {
-		p.faults = append(p.faults, faultAt{r.IntIn(math.MinInt32, math.MaxInt32), loadRegion(r, p.arena), r.String()})
-	}
-	return p, r.Err()
+	return p, nil
 }
 
 // decode gives kernels that come from a cache their packets, for listings and profiles.

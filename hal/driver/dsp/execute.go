@@ -13,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
+	"github.com/nnsoc/nnsoc/hal/driver/engine"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/statistics"
 	"github.com/nnsoc/nnsoc/nn"
@@ -21,32 +22,31 @@ import (
 )
 
 // executable is a graph as a program, its constants and its jobs. It implements
-// base.Executable and base.Engine.
+// base.Executable and engine.Program.
 type executable struct {
 	dev            *Device
 	graph          *graph.Graph
 	program        dsp.Program
 	consts         []byte
-	dmaDescriptors []byte // DMA descriptors
-	jobs           []dsp.Job
-	kernels        []*hvx.Linked // of each job
-	steps          []*step.Step  // nil when it comes from a cache
-	plan           []*step.Job   // of the jobs; nil when it comes from a cache
+	dmaDescriptors []byte
+	jobs           []job
+	steps          []*step.Step // nil when it comes from a cache
+	plan           []*step.Job  // of the jobs; nil when it comes from a cache
 	forms          []step.FormChoice
-	estimates      []jobEstimate // of the jobs
-	all            []*hvx.Linked
-	inputs         []region
-	outputs        []region
-	faults         []faultAt
-	extents        map[uint32]region // of outputs whose first dimension is a word in memory
-	arena          int               // bytes, guards included
-	idle           sync.Pool         // *memory
-	decoding       sync.Mutex        // held by decode
-	shares         [][]byte          // of the kernels' packets, when they come from a cache
+	all            []*hvx.Linked // in order of their entries
+	places         engine.Places // memory 0 is the arena
+	arena          int           // bytes, guards included
+	idle           sync.Pool     // *memory
+	decoding       sync.Mutex    // held by decode
+	shares         [][]byte      // of the kernels' packets, when they come from a cache
 }
 
-// jobEstimate is what the estimator says of a job.
-type jobEstimate struct{ slots, cycles int }
+// job is a job of the core, its kernel, and what the estimator says of it.
+type job struct {
+	dsp.Job
+	kernel        *hvx.Linked
+	slots, cycles int
+}
 
 // memory is what an execution writes; executions do not share one.
 type memory struct {
@@ -72,10 +72,8 @@ func (p *executable) warm(m *memory, c *dsp.Core, at *base.Place) (err error) {
 // outputs and writes inputs before that: they go to memory. The time of this maintenance
 // is part of the execution's chain.
 func (p *executable) leave(m *memory, at *base.Place, end sim.Time) {
-	for _, list := range [2][]region{p.inputs, p.outputs} {
-		for _, x := range list {
-			m.caches.Flush(end, uint64(layout.ArenaBase-layout.EndGuard+x.from), x.to-x.from)
-		}
+	for _, x := range slices.Concat(p.places.Inputs, p.places.Outputs) {
+		m.caches.Flush(end, uint64(layout.ArenaBase-layout.EndGuard+x.From), x.Bytes())
 	}
 	at.Caches.Leave(p, heldCaches{m.caches})
 	m.caches = nil
@@ -104,9 +102,6 @@ func (m *memory) cold(d *Device, c *dsp.Core) (err error) {
 	return err
 }
 
-// region is a part of the arena.
-type region struct{ from, to int }
-
 // prepare lowers a graph whose shapes and parameters are known.
 func prepare(d *Device, g *graph.Graph) (*executable, error) {
 	list, err := lower.Graph(g, plan.NewObject(&d.cfg.Spec, d.kernels), d.cfg.Lowerings)
@@ -122,37 +117,36 @@ func prepare(d *Device, g *graph.Graph) (*executable, error) {
 
 // assemble is the program of a planned graph.
 func assemble(d *Device, g *graph.Graph, l *plan.Program) *executable {
-	p := &executable{dev: d, graph: g, program: dsp.Program{Base: l.Image.Base, Code: l.Image.Code}, consts: l.Consts, steps: l.Steps, forms: l.Forms, plan: l.Jobs, jobs: l.CoreJobs(),
+	p := &executable{dev: d, graph: g, program: dsp.Program{Base: l.Image.Base, Code: l.Image.Code}, consts: l.Consts, steps: l.Steps, forms: l.Forms, plan: l.Jobs,
 		dmaDescriptors: l.DMADescriptors, all: l.Image.Kernels, arena: l.Arena}
+	for i, x := range l.CoreJobs() {
+		cost := l.Jobs[i].Cost
+		p.jobs = append(p.jobs, job{x, l.Jobs[i].Kernel, cost.Slots, cost.Cycles})
+	}
+	for i, x := range g.Inputs {
+		s := span(l.Inputs[i])
+		if o := &g.Operands[x]; o.IsConst() || o.Lifetime == nn.NoValue {
+			s = engine.Span{}
+		}
+		p.places.Inputs = append(p.places.Inputs, s)
+	}
+	for i, x := range g.Outputs {
+		p.places.Outputs = append(p.places.Outputs, span(l.Outputs[i]))
+		p.places.Counts = append(p.places.Counts, span(l.Extents[x]))
+	}
 	for _, f := range l.Faults {
-		p.faults = append(p.faults, faultAt{f.Op, regionOf(f.Word), f.Reason})
-	}
-	for _, x := range l.Jobs {
-		p.kernels = append(p.kernels, x.Kernel)
-		p.estimates = append(p.estimates, jobEstimate{x.Cost.Slots, x.Cost.Cycles})
-	}
-	for _, t := range l.Inputs {
-		if t == nil { // nothing that the program reads
-			p.inputs = append(p.inputs, region{})
-			continue
-		}
-		p.inputs = append(p.inputs, regionOf(t))
-	}
-	for _, t := range l.Outputs {
-		p.outputs = append(p.outputs, regionOf(t))
-	}
-	for x, t := range l.Extents {
-		if p.extents == nil {
-			p.extents = map[uint32]region{}
-		}
-		p.extents[x] = regionOf(t)
+		p.places.Faults = append(p.places.Faults, engine.Fault{Operation: f.Op, Reason: f.Reason, Word: span(f.Word)})
 	}
 	return p
 }
 
-func regionOf(t *layout.Tensor) region {
+// span is the place of a tensor, none where there is no tensor.
+func span(t *layout.Tensor) engine.Span {
+	if t == nil {
+		return engine.Span{}
+	}
 	from := plan.Offset(t)
-	return region{from, from + t.Bytes()}
+	return engine.Span{From: from, To: from + t.Bytes()}
 }
 
 // Bytes implements base.Executable.
@@ -160,10 +154,10 @@ func (p *executable) Bytes() int { return len(p.consts) + len(p.program.Code) }
 
 // Run implements base.Executable.
 func (p *executable) Run(inputs [][]byte, o base.RunOptions) (base.Run, error) {
-	return base.RunOn(p, p.graph, inputs, o)
+	return engine.Run(p, &p.places, p.graph, inputs, o)
 }
 
-// Acquire implements base.Engine.
+// Acquire implements engine.Program.
 func (p *executable) Acquire(*base.RunOptions) (*memory, error) {
 	m, ok := p.idle.Get().(*memory)
 	if ok {
@@ -176,18 +170,13 @@ func (p *executable) Acquire(*base.RunOptions) (*memory, error) {
 	return m, nil
 }
 
-// Release implements base.Engine.
+// Release implements engine.Program.
 func (p *executable) Release(m *memory) { p.idle.Put(m) }
 
-// Input implements base.Engine.
-func (p *executable) Input(m *memory, i int) []byte {
-	if o := &p.graph.Operands[p.graph.Inputs[i]]; o.IsConst() || o.Lifetime == nn.NoValue {
-		return nil
-	}
-	return m.Arena[p.inputs[i].from:p.inputs[i].to]
-}
+// Memory implements engine.Program.
+func (p *executable) Memory(m *memory, _ int) []byte { return m.Arena }
 
-// Execute implements base.Engine: it runs the jobs.
+// Execute implements engine.Program: it runs the jobs.
 func (p *executable) Execute(m *memory, o *base.RunOptions) (stats hal.Stats, err error) {
 	space, err := m.Space(&p.dev.cfg.Spec, p.consts)
 	if err != nil {
@@ -214,7 +203,11 @@ func (p *executable) Execute(m *memory, o *base.RunOptions) (stats hal.Stats, er
 	if o.Detail || o.Profile != nil {
 		options.Profile = &dsp.Profile{}
 	}
-	report, err := c.Run(&p.program, space, p.jobs, options)
+	jobs := make([]dsp.Job, len(p.jobs))
+	for i := range jobs {
+		jobs[i] = p.jobs[i].Job
+	}
+	report, err := c.Run(&p.program, space, jobs, options)
 	if err != nil {
 		return stats, err
 	}
@@ -232,29 +225,4 @@ func (p *executable) Execute(m *memory, o *base.RunOptions) (stats hal.Stats, er
 		return stats, p.profile(o.Profile, c, report, options.Profile)
 	}
 	return stats, nil
-}
-
-// Fault implements base.Engine.
-func (p *executable) Fault(m *memory) (int, string, bool) {
-	for i := range p.faults {
-		if f := &p.faults[i]; slices.ContainsFunc(m.Arena[f.at.from:f.at.to], func(b byte) bool { return b != 0 }) {
-			return f.op, f.reason, true
-		}
-	}
-	return 0, "", false
-}
-
-// Output implements base.Engine.
-func (p *executable) Output(m *memory, i int) (data, entries []byte) {
-	if n, ok := p.extents[p.graph.Outputs[i]]; ok {
-		entries = m.Arena[n.from:]
-	}
-	return m.Arena[p.outputs[i].from:p.outputs[i].to], entries
-}
-
-// faultAt is a fault whose word has its place.
-type faultAt struct {
-	op     int
-	at     region
-	reason string
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
+	"github.com/nnsoc/nnsoc/hal/driver/engine"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -27,8 +28,8 @@ func (s *threadSpans) Span(x hal.Span) {
 // takes from the end of the one before. The first begins when the threads have woken up.
 func (p *executable) jobCycles() ([]int64, error) {
 	var inputs [][]byte
-	for _, x := range p.inputs {
-		inputs = append(inputs, make([]byte, x.to-x.from))
+	for _, x := range p.places.Inputs {
+		inputs = append(inputs, make([]byte, x.Bytes()))
 	}
 	var spans threadSpans
 	run, err := p.Run(inputs, base.RunOptions{Trace: &spans})
@@ -63,17 +64,17 @@ func (p *executable) Explain(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	rows, at := []base.StepCost{}, map[*step.Step]int{}
+	rows, at := []engine.StepCost{}, map[*step.Step]int{}
 	for i, j := range p.plan {
 		k, known := at[j.Step]
 		if !known {
 			k, at[j.Step] = len(rows), len(rows)
-			rows = append(rows, base.StepCost{Operation: j.Step.Op, Name: p.graph.NameOf(j.Step.Op), What: j.Step.Name, Choices: choices(j.Step)})
+			rows = append(rows, engine.StepCost{Operation: j.Step.Op, Name: p.graph.NameOf(j.Step.Op), What: j.Step.Name, Choices: choices(j.Step)})
 		}
 		c := &rows[k]
 		c.Estimated, c.Simulated, c.Guess = c.Estimated+int64(j.Cost.Cycles), c.Simulated+took[i], c.Guess || j.Cost.Guess
 	}
-	if err := base.WriteCosts(w, rows); err != nil {
+	if err := engine.WriteCosts(w, rows); err != nil {
 		return err
 	}
 	return writeForms(w, p.forms)

@@ -24,7 +24,7 @@ func (p *executable) WriteListing(w io.Writer) error {
 	for i := range p.jobs {
 		j := &p.jobs[i]
 		fmt.Fprintf(out, "; job %d: operation %d %s, %s: %s at 0x%x, %d threads, estimated %d slots, %d cycles\n",
-			i, j.Region, p.graph.NameOf(j.Region), j.Name, p.kernels[i].Name, j.Entry, j.Threads, p.estimates[i].slots, p.estimates[i].cycles)
+			i, j.Region, p.graph.NameOf(j.Region), j.Name, j.kernel.Name, j.Entry, j.Threads, j.slots, j.cycles)
 		for t, a := range j.Args {
 			fmt.Fprintf(out, ";   thread %d:", t)
 			for r, x := range a {

@@ -24,8 +24,8 @@ import (
 // every thread, one after another, and writes the outputs.
 func (p *executable) elf(inputs [][]byte) ([]byte, error) {
 	arena := make([]byte, p.arena)
-	for i, x := range p.inputs {
-		copy(arena[x.from:x.to], inputs[i])
+	for i, x := range p.places.Inputs {
+		copy(arena[x.From:x.To], inputs[i])
 	}
 	var stub hexagon.Stub
 	for _, j := range p.jobs {
@@ -39,9 +39,9 @@ func (p *executable) elf(inputs [][]byte) ([]byte, error) {
 			stub.Calls = append(stub.Calls, c)
 		}
 	}
-	for _, x := range p.outputs {
-		if x.to > x.from {
-			stub.Dump = append(stub.Dump, hexagon.MemRange{Addr: uint32(layout.ArenaBase - layout.EndGuard + x.from), Len: uint32(x.to - x.from)})
+	for _, x := range p.places.Outputs {
+		if x.To > x.From {
+			stub.Dump = append(stub.Dump, hexagon.MemRange{Addr: uint32(layout.ArenaBase - layout.EndGuard + x.From), Len: uint32(x.To - x.From)})
 		}
 	}
 	const stubBase = 0x00010000
@@ -87,14 +87,15 @@ func (p *executable) emulate(file string, inputs [][]byte) error {
 	}
 	defer p.Release(m)
 	for i := range inputs {
-		copy(p.Input(m, i), inputs[i])
+		x := p.places.Inputs[i]
+		copy(m.Arena[x.From:x.To], inputs[i])
 	}
 	if _, err := p.Execute(m, &o); err != nil {
 		return err
 	}
 	var ours []byte
-	for _, x := range p.outputs { // with the room that an output of open shape leaves
-		ours = append(ours, m.Arena[x.from:x.to]...)
+	for _, x := range p.places.Outputs { // with the room that an output of open shape leaves
+		ours = append(ours, m.Arena[x.From:x.To]...)
 	}
 	if len(ours) != len(theirs) {
 		return fmt.Errorf("QEMU writes %d bytes, the core %d", len(theirs), len(ours))
@@ -181,8 +182,8 @@ func TestOracleOperations(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			programs++
-			for _, x := range pl.outputs {
-				bytesOut += x.to - x.from
+			for _, x := range pl.places.Outputs {
+				bytesOut += x.To - x.From
 			}
 			for i := range c.Model.Main.Operations {
 				operations[c.Model.Main.Operations[i].Type] = true

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
 )
@@ -32,12 +30,8 @@ func (p *executable) WriteProgram(w io.Writer) error {
 		j := &p.jobs[i]
 		fmt.Fprintln(out, j.Region, j.Entry, j.Threads, j.Args)
 	}
-	fmt.Fprintln(out, p.inputs, p.outputs)
-	for _, x := range slices.Sorted(maps.Keys(p.extents)) {
-		fmt.Fprintln(out, x, p.extents[x])
-	}
-	for _, f := range p.faults {
-		fmt.Fprintln(out, f.op, f.reason, f.at)
+	if err := p.places.Write(out); err != nil {
+		return err
 	}
 	return out.Flush()
 }

@@ -141,5 +141,5 @@ func (d middleEnd) Lower(g *graph.Graph, _ hal.PrepareOptions) (base.Executable,
 	if err != nil {
 		return nil, err
 	}
-	return &executable{dev: d.Device, graph: g, program: p}, nil
+	return assemble(d.Device, g, p), nil
 }

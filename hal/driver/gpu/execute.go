@@ -2,13 +2,13 @@ package gpu
 
 import (
 	"bufio"
-	"encoding/binary"
 	"fmt"
 	"io"
 
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/engine"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/plan"
@@ -17,12 +17,55 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// executable is a lowered graph on its device. It implements base.Executable and base.Engine.
+// executable is a lowered graph on its device. It implements base.Executable and engine.Program.
 type executable struct {
 	dev     *Device
 	graph   *graph.Graph
 	program *plan.Program
-	idle    base.Idle[*machine]
+	places  engine.Places
+	idle    engine.Idle[*machine]
+}
+
+// Memories of places.
+const (
+	inArena = iota
+	inConsts
+)
+
+// assemble is the executable of a planned graph.
+func assemble(d *Device, g *graph.Graph, prog *plan.Program) *executable {
+	p := &executable{dev: d, graph: g, program: prog}
+	spans := func(tensors []*layout.Tensor) (list []engine.Span) {
+		for _, t := range tensors {
+			list = append(list, span(t))
+		}
+		return list
+	}
+	p.places = engine.Places{Inputs: spans(prog.Inputs), Outputs: spans(prog.Outputs), Counts: spans(prog.Counts)}
+	for _, f := range prog.Faults {
+		p.places.Faults = append(p.places.Faults, engine.Fault{Operation: f.Op, Reason: f.Reason, Word: span(f.Word)})
+	}
+	return p
+}
+
+// span is the place of a tensor, none where there is no tensor.
+func span(t *layout.Tensor) engine.Span {
+	if t == nil {
+		return engine.Span{}
+	}
+	s := engine.Span{Memory: inArena, From: int(t.Off), To: int(t.Off) + t.Bytes()}
+	if t.Region == layout.Consts {
+		s.Memory = inConsts
+	}
+	return s
+}
+
+// Memory implements engine.Program.
+func (p *executable) Memory(m *machine, i int) []byte {
+	if i == inConsts {
+		return p.program.Consts
+	}
+	return m.arena
 }
 
 // machine is what an execution works on; executions do not share one.
@@ -46,7 +89,7 @@ func (m *machine) cold() {
 	m.state.Reset()
 }
 
-// Acquire implements base.Engine.
+// Acquire implements engine.Program.
 func (p *executable) Acquire(o *base.RunOptions) (*machine, error) {
 	at := &o.Place
 	if m, ok := p.idle.Take(at); ok {
@@ -74,24 +117,15 @@ func (p *executable) Acquire(o *base.RunOptions) (*machine, error) {
 	return m, m.space.Map(mem.Segment{Name: "arena", Base: layout.ArenaBase, Data: m.arena})
 }
 
-// Release implements base.Engine.
+// Release implements engine.Program.
 func (p *executable) Release(m *machine) { p.idle.Leave(m, m.home) }
-
-// Input implements base.Engine.
-func (p *executable) Input(m *machine, i int) []byte {
-	t := p.program.Inputs[i]
-	if t == nil {
-		return nil
-	}
-	return m.arena[t.Off : int(t.Off)+t.Bytes()]
-}
 
 // Run implements base.Executable.
 func (p *executable) Run(inputs [][]byte, o base.RunOptions) (base.Run, error) {
-	return base.RunOn(p, p.graph, inputs, o)
+	return engine.Run(p, &p.places, p.graph, inputs, o)
 }
 
-// Execute implements base.Engine.
+// Execute implements engine.Program.
 func (p *executable) Execute(m *machine, r *base.RunOptions) (hal.Stats, error) {
 	profile := statistics.ProfileOf(r.Profile)
 	o := core.Options{State: m.state, Profile: profile, Points: r.Points, Look: r.Look, Functional: r.Functional, Turn: r.Turn, Span: statistics.Trace(r.Trace, r.StartFs, 0)}
@@ -103,29 +137,6 @@ func (p *executable) Execute(m *machine, r *base.RunOptions) (hal.Stats, error) 
 		statistics.Profile(r.Profile, profile)
 	}
 	return statistics.Stats(report), nil
-}
-
-// Fault implements base.Engine.
-func (p *executable) Fault(m *machine) (int, string, bool) {
-	for _, f := range p.program.Faults {
-		if binary.LittleEndian.Uint32(m.arena[f.Word.Off:]) != 0 {
-			return f.Op, f.Reason, true
-		}
-	}
-	return 0, "", false
-}
-
-// Output implements base.Engine.
-func (p *executable) Output(m *machine, i int) (data, entries []byte) {
-	t := p.program.Outputs[i]
-	data = m.arena
-	if t.Region == layout.Consts {
-		data = p.program.Consts
-	}
-	if n := p.program.Counts[i]; n != nil {
-		entries = m.arena[n.Off:]
-	}
-	return data[t.Off : int(t.Off)+t.Bytes()], entries
 }
 
 // Bytes implements base.Executable.
@@ -187,13 +198,8 @@ func (p *executable) WriteProgram(w io.Writer) error {
 	fmt.Fprintln(out, prog.Arena, len(prog.Consts), len(prog.Pages))
 	out.Write(prog.Consts)
 	out.Write(prog.Pages)
-	for _, list := range [2][]*layout.Tensor{prog.Inputs, prog.Outputs} {
-		for _, t := range list {
-			if t == nil {
-				continue
-			}
-			fmt.Fprintln(out, uint8(t.Region), t.Off, uint8(t.Elem), t.N)
-		}
+	if err := p.places.Write(out); err != nil {
+		return err
 	}
 	return out.Flush()
 }

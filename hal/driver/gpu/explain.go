@@ -7,35 +7,21 @@ import (
 	"slices"
 
 	core "github.com/nnsoc/nnsoc/gpu"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/engine"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/cost"
+	"github.com/nnsoc/nnsoc/sim"
 )
 
 // launchCycles are those of each launch in a run on zeros with cold caches.
 func (p *executable) launchCycles() (map[int]int64, error) {
-	m, err := p.Acquire(&base.RunOptions{})
-	if err != nil {
-		return nil, err
-	}
-	defer p.idle.Leave(m, nil)
-	for _, t := range p.program.Inputs {
-		if t != nil {
-			clear(m.arena[t.Off : int(t.Off)+t.Bytes()])
-		}
-	}
 	list := slices.Clone(p.program.Dispatches)
 	for i := range list {
 		list[i].Region = i
 	}
-	report, err := p.dev.core.Run(&m.space, list, core.Options{State: m.state})
-	if err != nil {
-		return nil, err
-	}
-	cycles := map[int]int64{}
-	for _, r := range report.Regions {
-		cycles[r.ID] = r.Cycles
-	}
-	return cycles, nil
+	cycles, _, err := engine.Cycles(p, &p.places, func(m *machine) (*sim.Report, error) {
+		return p.dev.core.Run(&m.space, list, core.Options{State: m.state})
+	})
+	return cycles, err
 }
 
 // Explain implements base.Explainer: each launch with its estimated and its simulated cycles, and
@@ -49,13 +35,13 @@ func (p *executable) Explain(w io.Writer) error {
 		return err
 	}
 	machine.Spec = &p.dev.cfg.Spec
-	var rows []base.StepCost
+	var rows []engine.StepCost
 	for i := range p.program.Launches {
 		l := &p.program.Launches[i]
 		if l.Work.Waves == 0 {
 			return errors.New("gpu: a program from a compilation cache does not know what its launches do")
 		}
-		c := base.StepCost{Operation: l.Op, Name: p.graph.NameOf(l.Op), What: l.Code.Name, Estimated: cost.Estimate(&machine, l.Work).Cycles()}
+		c := engine.StepCost{Operation: l.Op, Name: p.graph.NameOf(l.Op), What: l.Code.Name, Estimated: cost.Estimate(&machine, l.Work).Cycles()}
 		for _, x := range l.Cuts {
 			verdict := "weighs more"
 			if x.Chosen {
@@ -72,5 +58,5 @@ func (p *executable) Explain(w io.Writer) error {
 	for i := range rows {
 		rows[i].Simulated = took[i]
 	}
-	return base.WriteCosts(w, rows)
+	return engine.WriteCosts(w, rows)
 }

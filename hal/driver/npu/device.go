@@ -102,7 +102,7 @@ func (d middleEnd) Lower(g *graph.Graph, _ hal.PrepareOptions) (base.Executable,
 	if err != nil {
 		return nil, err
 	}
-	return &executable{dev: d.Device, graph: g, prog: p}, nil
+	return assemble(d.Device, g, p), nil
 }
 
 // price is what the NPU is estimated to take for a graph, in cycles.

@@ -2,12 +2,12 @@ package npu
 
 import (
 	"bufio"
-	"encoding/binary"
 	"fmt"
 	"io"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/engine"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/plan"
@@ -17,13 +17,30 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// executable is a lowered graph. It implements base.Executable and base.Engine.
+// executable is a lowered graph. It implements base.Executable and engine.Program.
 type executable struct {
-	dev   *Device
-	graph *graph.Graph
-	prog  *plan.Program
-	idle  base.Idle[*machine]
+	dev    *Device
+	graph  *graph.Graph
+	prog   *plan.Program
+	places engine.Places
+	idle   engine.Idle[*machine]
 }
+
+// assemble is the executable of a planned graph.
+func assemble(d *Device, g *graph.Graph, prog *plan.Program) *executable {
+	spans := func(buffers []layout.Buffer) (list []engine.Span) {
+		for _, b := range buffers {
+			list = append(list, engine.Span{Memory: b.Region, From: b.Addr, To: b.Addr + b.Bytes})
+		}
+		return list
+	}
+	return &executable{dev: d, graph: g, prog: prog, places: engine.Places{
+		Inputs: spans(prog.Inputs), Outputs: spans(prog.Outputs), Counts: make([]engine.Span, len(prog.Outputs)),
+	}}
+}
+
+// Memory implements engine.Program.
+func (p *executable) Memory(m *machine, i int) []byte { return m.regions[i] }
 
 // machine is what an execution works on; executions do not share one.
 type machine struct {
@@ -46,7 +63,7 @@ func (m *machine) cold() {
 	}
 }
 
-// Acquire implements base.Engine.
+// Acquire implements engine.Program.
 func (p *executable) Acquire(o *base.RunOptions) (*machine, error) {
 	at := &o.Place
 	c, err := p.dev.cores.At(at)
@@ -75,26 +92,15 @@ func (p *executable) Acquire(o *base.RunOptions) (*machine, error) {
 	return m, nil
 }
 
-// Release implements base.Engine.
+// Release implements engine.Program.
 func (p *executable) Release(m *machine) { p.idle.Leave(m, m.home) }
-
-// buffer is the bytes of a buffer.
-func (m *machine) buffer(b layout.Buffer) []byte { return m.regions[b.Region][b.Addr : b.Addr+b.Bytes] }
-
-// Input implements base.Engine.
-func (p *executable) Input(m *machine, i int) []byte {
-	if p.prog.Inputs[i].Bytes == 0 {
-		return nil
-	}
-	return m.buffer(p.prog.Inputs[i])
-}
 
 // Run implements base.Executable.
 func (p *executable) Run(inputs [][]byte, o base.RunOptions) (base.Run, error) {
-	return base.RunOn(p, p.graph, inputs, o)
+	return engine.Run(p, &p.places, p.graph, inputs, o)
 }
 
-// Execute implements base.Engine.
+// Execute implements engine.Program.
 func (p *executable) Execute(m *machine, r *base.RunOptions) (hal.Stats, error) {
 	profile := statistics.ProfileOf(r.Profile)
 	o := core.Options{State: m.state, Profile: profile, Functional: r.Functional, Turn: r.Turn, Span: statistics.Trace(r.Trace, r.StartFs, 0)}
@@ -106,14 +112,6 @@ func (p *executable) Execute(m *machine, r *base.RunOptions) (hal.Stats, error) 
 		statistics.Profile(r.Profile, profile)
 	}
 	return statistics.Stats(report), nil
-}
-
-// Fault implements base.Engine: what an execution brings decides nothing here.
-func (p *executable) Fault(*machine) (int, string, bool) { return 0, "", false }
-
-// Output implements base.Engine.
-func (p *executable) Output(m *machine, i int) (data, entries []byte) {
-	return m.buffer(p.prog.Outputs[i]), nil
 }
 
 // Bytes implements base.Executable.
@@ -164,19 +162,11 @@ func (p *executable) WriteSteps(w io.Writer) error {
 // the memory regions and places of inputs and outputs.
 func (p *executable) WriteProgram(w io.Writer) error {
 	g := p.prog
-	head := []int64{int64(len(g.Code.Commands)), int64(len(g.Consts))}
-	for _, n := range g.Sizes[1:] {
-		head = append(head, int64(n))
+	out := bufio.NewWriter(w)
+	fmt.Fprintln(out, g.Code.Commands, len(g.Consts), g.Sizes[1:])
+	out.Write(g.Consts)
+	if err := p.places.Write(out); err != nil {
+		return err
 	}
-	for _, list := range [2][]layout.Buffer{g.Inputs, g.Outputs} {
-		for _, b := range list {
-			head = append(head, int64(b.Region), int64(b.Addr), int64(b.Bytes))
-		}
-	}
-	for _, part := range []any{head, g.Code.Commands, g.Consts} {
-		if err := binary.Write(w, binary.LittleEndian, part); err != nil {
-			return err
-		}
-	}
-	return nil
+	return out.Flush()
 }

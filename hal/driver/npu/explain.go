@@ -5,35 +5,22 @@ import (
 	"io"
 	"slices"
 
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/engine"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/step"
 	core "github.com/nnsoc/nnsoc/npu"
+	"github.com/nnsoc/nnsoc/sim"
 )
 
 // cycles are those of each mark of the program, and of all of it, in a run on zeros: they do not
 // depend on data.
 func (p *executable) cycles() (marks map[int]int64, all int64, err error) {
-	m, err := p.Acquire(&base.RunOptions{})
-	if err != nil {
-		return nil, 0, err
-	}
-	defer p.idle.Leave(m, nil)
-	for _, b := range p.prog.Inputs {
-		clear(m.regions[b.Region][b.Addr : b.Addr+b.Bytes])
-	}
-	report, err := m.core.Run(&p.prog.Code, &m.regions, core.Options{State: m.state})
-	if err != nil {
-		return nil, 0, err
-	}
-	marks = map[int]int64{}
-	for _, r := range report.Regions {
-		marks[r.ID] = r.Cycles
-	}
-	return marks, report.Cycles, nil
+	return engine.Cycles(p, &p.places, func(m *machine) (*sim.Report, error) {
+		return m.core.Run(&p.prog.Code, &m.regions, core.Options{State: m.state})
+	})
 }
 
 // explained is how many blocks of a kernel Explain prints.
@@ -48,7 +35,7 @@ func (p *executable) Explain(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var rows []base.StepCost
+	var rows []engine.StepCost
 	stages := map[step.Cascade]int{} // rows of the stages of cascades
 	marks := *list
 	marks.Steps = slices.Clone(list.Steps)
@@ -59,7 +46,7 @@ func (p *executable) Explain(w io.Writer) error {
 		if !more || stage.ID == 0 {
 			at = len(rows)
 			stages[stage] = at
-			rows = append(rows, base.StepCost{Operation: x.Op, Name: "in or out", What: x.Kernel.Kind.String(), Choices: blocks(s, &x.Kernel)})
+			rows = append(rows, engine.StepCost{Operation: x.Op, Name: "in or out", What: x.Kernel.Kind.String(), Choices: blocks(s, &x.Kernel)})
 			if x.Op >= 0 {
 				rows[at].Name = p.graph.NameOf(x.Op)
 			}
@@ -70,18 +57,18 @@ func (p *executable) Explain(w io.Writer) error {
 		rows[at].Estimated += int64(estimates[i])
 		x.Op = at
 	}
-	marked := &executable{dev: p.dev, graph: p.graph}
-	if marked.prog, err = plan.Build(p.dev.target(), &marks); err != nil {
+	marked, err := plan.Build(p.dev.target(), &marks)
+	if err != nil {
 		return err
 	}
-	cycles, _, err := marked.cycles()
+	cycles, _, err := assemble(p.dev, p.graph, marked).cycles()
 	if err != nil {
 		return err
 	}
 	for i := range rows {
 		rows[i].Simulated = cycles[i]
 	}
-	return base.WriteCosts(w, rows)
+	return engine.WriteCosts(w, rows)
 }
 
 // planned is the steps that the graph's program is made of, with what each is estimated to take. The graph

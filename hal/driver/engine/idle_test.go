@@ -1,8 +1,9 @@
-package base
+package engine
 
 import (
 	"testing"
 
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/sim/coretest"
 )
 
@@ -11,14 +12,14 @@ import (
 func TestIdle(t *testing.T) {
 	type machine struct{ id int }
 	var a, b Idle[*machine]
-	var caches Caches
-	engine := Place{Memory: &coretest.Flat{}, Caches: &caches}
+	var caches base.Caches
+	engine := base.Place{Memory: &coretest.Flat{}, Caches: &caches}
 	if m, ok := a.Take(&engine); ok {
 		t.Fatalf("an idle engine has %v", m)
 	}
 	first := &machine{1}
 	a.Leave(first, engine.Home())
-	if m, ok := a.Take(&Place{}); ok {
+	if m, ok := a.Take(&base.Place{}); ok {
 		t.Errorf("a place of its own has %v", m)
 	}
 	if m, ok := a.Take(&engine); !ok || m != first {
