@@ -11,8 +11,27 @@ import (
 )
 
 // maxFiles is how many files a package may have, tests not counted. docs/RATIONALE.md says why, under
-// "Why has no package more than 25 files?".
-const maxFiles = 25
+// "Why has no package more than 20 files?".
+const maxFiles = 20
+
+// larger are the packages with more files, whose files refer to each other in circles: methods of one type, or a
+// table and what its rows call. None of them may grow.
+var larger = map[string]int{
+	"gpu":                     23, // stages of one pipeline
+	"gpu/internal/exec":       23, // operations and the binders that choose them
+	"hal/driver/dsp/lower":    25, // functions of one table
+	"hal/driver/graph":        23, // passes of one table
+	"hal/service":             22, // two ends of one connection, with what tests start of both
+	"importer/modpy":          21, // methods of one interpreter
+	"importer/onnx":           25, // functions of one table
+	"importer/tflite":         24, // functions of one table
+	"nn/opspec":               25, // rows of one table
+	"nnrt":                    25, // steps of one execution
+	"refcpu":                  25, // functions of one table
+	"sim/soc":                 25, // one machine and the file that describes it
+	"testvectors/conformance": 25, // checks of one list
+	"testvectors/randgraph":   23, // operations of one generator
+}
 
 // TestPackageFiles keeps packages small enough to be read as one thing.
 func TestPackageFiles(t *testing.T) {
@@ -42,16 +61,19 @@ func TestPackageFiles(t *testing.T) {
 // tooLarge lists the packages with more files than they may have.
 func tooLarge(count map[string]int) (problems []string) {
 	for _, name := range slices.Sorted(maps.Keys(count)) {
-		if n := count[name]; n > maxFiles {
-			problems = append(problems, fmt.Sprintf("%s has %d files, at most %d", name, n, maxFiles))
+		most := max(maxFiles, larger[name])
+		if n := count[name]; n > most {
+			problems = append(problems, fmt.Sprintf("%s has %d files, at most %d", name, n, most))
+		} else if n < larger[name] {
+			problems = append(problems, fmt.Sprintf("%s has %d files only: lower its entry of %d", name, n, most))
 		}
 	}
 	return problems
 }
 
 func TestPackageFilesCanFail(t *testing.T) {
-	got := tooLarge(map[string]int{"a": 25, "b": 26, "c": 30})
-	want := []string{"b has 26 files, at most 25", "c has 30 files, at most 25"}
+	got := tooLarge(map[string]int{"a": 20, "b": 21, "refcpu": 26, "sim/soc": 19})
+	want := []string{"b has 21 files, at most 20", "refcpu has 26 files, at most 25", "sim/soc has 19 files only: lower its entry of 25"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -145,7 +145,7 @@ func DefaultSpec() Spec {
 // DefaultEnergy is a 7 nm table: arithmetic from published per-operation
 // figures (fp32 mul 1.31 + add 0.38, fp16 0.34 + 0.16, int8 0.07, int32 add
 // 0.03 and mul 1.48 pJ; SRAM 7.5..14 pJ per 64 bit), LPDDR4X 5 pJ/bit. Instr
-// and static power are assumed.
+// and static power are assumed (D-47).
 func DefaultEnergy() EnergySpec {
 	e := EnergySpec{
 		Vref: 0.8, StaticW: 0.15,

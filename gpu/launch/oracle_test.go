@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -97,26 +96,7 @@ func hostResults(t *testing.T) map[string][]byte {
 		if _, err := os.Stat(exe); err != nil {
 			build(t, "-x", "c", "-DHOST", "-O1", "-ffp-contract=on", "-mfma", "-Xclang", "-ffloat16-excess-precision=none", "-w", "-rdynamic", "-o", exe, filepath.Join("testdata/kernels", k.file), "testdata/kernels/host.c", "-x", "none", "-lm", "-ldl")
 		}
-		var files []string
-		for i, b := range [][]byte{inputs(1), inputs(2), pattern()} {
-			f := filepath.Join(dir, fmt.Sprint("buf", i))
-			if err := os.WriteFile(f, b, 0o666); err != nil {
-				t.Fatal(err)
-			}
-			files = append(files, f)
-		}
-		args := []string{k.name}
-		for _, v := range append(append(k.groups[:], k.block[:]...), k.n) {
-			args = append(args, strconv.Itoa(v))
-		}
-		if msg, err := exec.Command(exe, append(args, files...)...).CombinedOutput(); err != nil {
-			t.Fatalf("%s on the host: %v %s", k.name, err, msg)
-		}
-		b, err := os.ReadFile(files[2])
-		if err != nil {
-			t.Fatal(err)
-		}
-		out[k.name] = b
+		out[k.name] = onHost(t, exe, k)
 	}
 	return out
 }

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nnsoc/nnsoc/hal/service/internal/wire"
+
 	"google.golang.org/grpc"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -69,9 +71,9 @@ func (d *Device) attach(limit time.Duration) error {
 		return hal.Errorf(hal.DeviceUnavailable, "service: %s does not answer within %v", d.path, limit)
 	}
 	if err != nil {
-		return fromStatus(d.path, err)
+		return wire.FromStatus(d.path, err)
 	}
-	d.caps = capabilities(d.about)
+	d.caps = wire.Capabilities(d.about)
 	go func() {
 		defer close(d.gone)
 		for {
@@ -134,7 +136,7 @@ func (d *Device) Type() hal.DeviceType { return hal.DeviceType(d.about.Type) }
 func (d *Device) Capabilities() hal.Capabilities { return d.caps }
 
 // SupportedExtensions implements hal.Device.
-func (d *Device) SupportedExtensions() []hal.Extension { return extensions(d.about) }
+func (d *Device) SupportedExtensions() []hal.Extension { return wire.Extensions(d.about) }
 
 // NumberOfCacheFilesNeeded implements hal.Device.
 func (d *Device) NumberOfCacheFilesNeeded() (model, data int) {
@@ -179,7 +181,7 @@ func (d *Device) failed(err error) error {
 	case <-d.gone:
 		return hal.Errorf(hal.DeviceUnavailable, "%s: the driver is gone: %w", d.path, err)
 	default:
-		return fromStatus(d.path, err)
+		return wire.FromStatus(d.path, err)
 	}
 }
 

@@ -3,13 +3,15 @@ package service
 import (
 	"runtime"
 
+	"github.com/nnsoc/nnsoc/hal/service/internal/wire"
+
 	"github.com/nnsoc/nnsoc/hal"
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
 )
 
 // Allocate implements hal.Device.
 func (d *Device) Allocate(desc hal.BufferDesc, models []hal.PreparedModel, inputs, outputs []hal.BufferRole) (hal.Buffer, error) {
-	r := &pb.AllocateRequest{Session: d.about.Session, Dimensions: desc.Dimensions, Inputs: toRoles(inputs), Outputs: toRoles(outputs)}
+	r := &pb.AllocateRequest{Session: d.about.Session, Dimensions: desc.Dimensions, Inputs: wire.ToRoles(inputs), Outputs: wire.ToRoles(outputs)}
 	for i, m := range models {
 		p, ok := m.(*prepared)
 		if !ok || p == nil || p.device != d {

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nnsoc/nnsoc/hal/service/internal/wire"
+
 	"google.golang.org/grpc"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -107,9 +109,9 @@ func (x *fenced) finish() {
 	case end.Status != 0:
 		x.err = hal.Errorf(hal.Status(end.Status), "%s", end.Message)
 	default:
-		x.info.TimingLaunched, x.info.TimingFenced = fromTiming(end.Launched), fromTiming(end.Fenced)
+		x.info.TimingLaunched, x.info.TimingFenced = wire.FromTiming(end.Launched), wire.FromTiming(end.Fenced)
 		replay(end.Result, x.trace)
-		x.info.Result, x.err = fromReply(end.Result)
+		x.info.Result, x.err = wire.FromReply(end.Result)
 	}
 	x.mu.Lock() // forward may copy
 	if x.err != nil {

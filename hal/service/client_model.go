@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nnsoc/nnsoc/hal/service/internal/wire"
+
 	"github.com/nnsoc/nnsoc/hal"
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
 )
@@ -38,10 +40,10 @@ func (p *prepared) request(r *hal.Request, o *hal.ExecuteOptions) (*pb.ExecuteRe
 		return nil, nil, err
 	}
 	return &pb.ExecuteRequest{
-		Session: p.device.about.Session, Prepared: p.id, Inputs: toArguments(r.Inputs), Outputs: toArguments(r.Outputs), Pools: pools.pools,
+		Session: p.device.about.Session, Prepared: p.id, Inputs: wire.ToArguments(r.Inputs), Outputs: wire.ToArguments(r.Outputs), Pools: pools.pools,
 		MeasureTiming: o.MeasureTiming, Deadline: (*uint64)(o.Deadline), LoopTimeoutNs: int64(o.LoopTimeout),
 		Functional: o.Functional, Detail: o.Detail, Trace: o.Trace != nil, InBurst: o.InBurst,
-		EngineOnly: o.EngineOnly, Clock: toClock(o.Clock),
+		EngineOnly: o.EngineOnly, Clock: wire.ToClock(o.Clock),
 	}, pools, nil
 }
 
@@ -65,7 +67,7 @@ func (p *prepared) Execute(r *hal.Request, o hal.ExecuteOptions) (res *hal.Resul
 		return nil, p.device.failed(err)
 	}
 	replay(reply, o.Trace)
-	return fromReply(reply)
+	return wire.FromReply(reply)
 }
 
 // CreateReusableExecution implements hal.PreparedModel.

@@ -4,6 +4,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/nnsoc/nnsoc/hal/service/internal/wire"
+
 	"github.com/nnsoc/nnsoc/hal"
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
 )
@@ -166,7 +168,7 @@ func (x *session) private(r *pb.ExecuteRequest) (*model, *privateRequest, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := newPrivate(x.client, fromArguments(r.GetInputs()), fromArguments(r.GetOutputs()), pools)
+	p, err := newPrivate(x.client, wire.FromArguments(r.GetInputs()), wire.FromArguments(r.GetOutputs()), pools)
 	return m, p, err
 }
 
@@ -175,6 +177,6 @@ func executeOptions(r *pb.ExecuteRequest) hal.ExecuteOptions {
 	return hal.ExecuteOptions{
 		MeasureTiming: r.GetMeasureTiming(), Deadline: (*hal.TimePoint)(r.Deadline), LoopTimeout: time.Duration(r.GetLoopTimeoutNs()),
 		Functional: r.GetFunctional(), Detail: r.GetDetail(), InBurst: r.GetInBurst(),
-		EngineOnly: r.GetEngineOnly(), Clock: fromClock(r.GetClock()),
+		EngineOnly: r.GetEngineOnly(), Clock: wire.FromClock(r.GetClock()),
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nnsoc/nnsoc/hal/service/internal/wire"
+
 	"google.golang.org/grpc"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -104,7 +106,7 @@ func (s *Server) Held() (h Holdings) {
 // intercept finds the session of a call, contains panics and gives errors their HAL
 // status.
 func (s *Server) intercept(ctx context.Context, req any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (res any, err error) {
-	defer func() { err = toStatus(err) }()
+	defer func() { err = wire.ToStatus(err) }()
 	defer hal.Contain(&err, s.device.Name(), info.FullMethod)
 	r, ok := req.(interface{ GetSession() uint64 })
 	if !ok {
@@ -180,14 +182,14 @@ func (s *Server) close(x *session) {
 func (s *Server) Attach(_ *pb.AttachRequest, stream grpc.ServerStreamingServer[pb.Attached]) error {
 	pid, err := callerPID(stream.Context())
 	if err != nil {
-		return toStatus(err)
+		return wire.ToStatus(err)
 	}
 	x, err := s.open(pid)
 	if err != nil {
-		return toStatus(err)
+		return wire.ToStatus(err)
 	}
 	defer s.close(x)
-	if err := stream.Send(describe(s.device, x.id)); err != nil {
+	if err := stream.Send(wire.Describe(s.device, x.id)); err != nil {
 		return err
 	}
 	<-stream.Context().Done()

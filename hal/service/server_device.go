@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 
+	"github.com/nnsoc/nnsoc/hal/service/internal/wire"
+
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/cache"
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
@@ -144,7 +146,7 @@ func (s *Server) Allocate(ctx context.Context, r *pb.AllocateRequest) (*pb.Buffe
 		models[i] = m.PreparedModel
 	}
 	id, b, err := hold(x, cost{deviceBuffers: 1}, func() (*buffer, error) {
-		b, err := s.device.Allocate(hal.BufferDesc{Dimensions: r.Dimensions}, models, fromRoles(r.Inputs), fromRoles(r.Outputs))
+		b, err := s.device.Allocate(hal.BufferDesc{Dimensions: r.Dimensions}, models, wire.FromRoles(r.Inputs), wire.FromRoles(r.Outputs))
 		if err != nil {
 			return nil, err
 		}
@@ -213,7 +215,7 @@ func (s *Server) Execute(ctx context.Context, r *pb.ExecuteRequest) (*pb.Execute
 	if err != nil && hal.StatusOf(err) != hal.OutputInsufficientSize {
 		return nil, err
 	}
-	reply := toReply(res, err)
+	reply := wire.ToReply(res, err)
 	return reply, trace.into(reply)
 }
 

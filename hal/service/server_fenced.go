@@ -4,6 +4,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/nnsoc/nnsoc/hal/service/internal/wire"
+
 	"google.golang.org/grpc"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -16,7 +18,7 @@ const maxFences = 1 << 10
 // ExecuteFenced implements the service. It occupies no place among the calls that a
 // client may have at a time: it may wait for another one.
 func (s *Server) ExecuteFenced(stream grpc.BidiStreamingServer[pb.FencedRequest, pb.FencedReply]) (err error) {
-	defer func() { err = toStatus(err) }()
+	defer func() { err = wire.ToStatus(err) }()
 	defer hal.Contain(&err, s.device.Name(), "ExecuteFenced")
 	end, err := s.executeFenced(stream)
 	if err != nil {
@@ -90,19 +92,19 @@ func (s *Server) executeFenced(stream grpc.BidiStreamingServer[pb.FencedRequest,
 func fencedEnd(f *hal.FencedExecution, p *privateRequest, trace *spans) *pb.FencedEnd {
 	at, _ := f.Fence.SignalTime()
 	info, err := f.ExecutionInfo()
-	end := &pb.FencedEnd{At: uint64(at), Launched: toTiming(hal.NoTiming), Fenced: toTiming(hal.NoTiming)}
+	end := &pb.FencedEnd{At: uint64(at), Launched: wire.ToTiming(hal.NoTiming), Fenced: wire.ToTiming(hal.NoTiming)}
 	if err == nil {
 		err = p.store()
 	}
 	if err == nil {
-		end.Result = toReply(info.Result, nil)
+		end.Result = wire.ToReply(info.Result, nil)
 		err = trace.into(end.Result)
 	}
 	if err != nil {
 		end.Status, end.Message = int32(hal.StatusOf(err)), err.Error()
 		return end
 	}
-	end.Launched, end.Fenced = toTiming(info.TimingLaunched), toTiming(info.TimingFenced)
+	end.Launched, end.Fenced = wire.ToTiming(info.TimingLaunched), wire.ToTiming(info.TimingFenced)
 	return end
 }
 

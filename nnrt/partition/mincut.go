@@ -1,6 +1,10 @@
 package partition
 
-import "math"
+import (
+	"math"
+
+	"github.com/nnsoc/nnsoc/nnrt/partition/internal/flow"
+)
 
 // MinCut minimizes the cost of operations plus that of every edge between two
 // devices, or between a device and the application: its transfer and half the fixed
@@ -131,7 +135,7 @@ func (c *cutter) expand(device []int, to int) (moved bool) {
 	n := len(device)
 	source, sink := n, n+1
 	change := make([]int64, n) // cost of moving an operation less that of keeping it
-	f := newFlow(n + 2)
+	f := flow.New(n + 2)
 	for i, d := range device {
 		change[i] = c.capacity(i, to) - c.capacity(i, d)
 	}
@@ -141,17 +145,17 @@ func (c *cutter) expand(device []int, to int) (moved bool) {
 		change[e.from] += first - both
 		change[e.to] -= first
 		if w := first + second - both; w > 0 {
-			f.add(e.from, e.to, w)
+			f.Add(e.from, e.to, w)
 		}
 	}
 	for i, x := range change {
 		if x > 0 {
-			f.add(source, i, x)
+			f.Add(source, i, x)
 		} else if x < 0 {
-			f.add(i, sink, -x)
+			f.Add(i, sink, -x)
 		}
 	}
-	move := f.cut(source, sink)
+	move := f.Cut(source, sink)
 	for i := range device {
 		if move[i] && device[i] != to {
 			device[i], moved = to, true

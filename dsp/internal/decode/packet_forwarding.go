@@ -72,7 +72,7 @@ func (c *packetBuilder) special(n *node, f *hexagon.Form) error {
 }
 
 // Operand cycles of the counters of a histogram, for which the tables have
-// none: assumed those of an accumulator.
+// none: assumed those of an accumulator (D-152).
 const histUse, histDef = 7, 9
 
 // histograms makes them count the vector of the packet's .tmp load.

@@ -3,6 +3,7 @@ package launch
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/detection"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx/hvxmath"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -16,7 +17,7 @@ type Boxes struct {
 	In     []*layout.Tensor
 	Out    *layout.Tensor
 	Bad    *layout.Tensor
-	Deltas hvx.Quant
+	Deltas hvxmath.Quant
 }
 
 // Launch implements step.Work.
@@ -40,7 +41,7 @@ type Heatmap struct {
 	Scores *layout.Tensor
 	Points *layout.Tensor
 	Bad    *layout.Tensor
-	Score  hvx.Quant
+	Score  hvxmath.Quant
 }
 
 // Launch implements step.Work.
@@ -59,7 +60,7 @@ type NMS struct {
 	Kernel  detection.NMS
 	In      []*layout.Tensor
 	Bad     *layout.Tensor
-	Score   hvx.Quant
+	Score   hvxmath.Quant
 	Out     []*layout.Tensor
 	Scratch *layout.Tensor
 }
@@ -82,7 +83,7 @@ func (w NMS) Launch(l *step.Launcher, _ step.Rows) error {
 type Proposals struct {
 	Kernel  detection.Proposals
 	In      [4]*layout.Tensor
-	Deltas  hvx.Quant
+	Deltas  hvxmath.Quant
 	Out     []*layout.Tensor
 	Scratch *layout.Tensor
 }
@@ -116,7 +117,7 @@ func launchRange(l *step.Launcher, k *hvx.Linked, items int, frames *layout.Tens
 // ROI is ROI_ALIGN or ROI_POOLING: threads share the regions.
 type ROI struct {
 	Kernel  detection.ROI
-	Value   hvx.Quant
+	Value   hvxmath.Quant
 	Op      opspec.Roi
 	Frames  *layout.Tensor
 	In      *layout.Tensor

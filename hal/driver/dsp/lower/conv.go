@@ -4,14 +4,14 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/conv"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/filter"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch/convolution"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // gemm lowers a convolution to the conv kernel.
-func (l *Lowering) gemm(g *launch.Convolution) {
+func (l *Lowering) gemm(g *convolution.Convolution) {
 	writes := []*layout.Tensor{g.Out}
 	var scratch *layout.Tensor
 	if g.Filter.Zero != 0 && g.Spatial == nil {
@@ -23,7 +23,7 @@ func (l *Lowering) gemm(g *launch.Convolution) {
 	if g.RuntimeWeights != nil {
 		reads = append(reads, g.RuntimeWeights)
 	}
-	l.AddRows("conv", reads, writes, launch.WindowDependence(&g.Window, g.Out.Shape.N*g.Out.Shape.H), launch.Conv{Convolution: g, Scratch: scratch})
+	l.AddRows("conv", reads, writes, convolution.WindowDependence(&g.Window, g.Out.Shape.N*g.Out.Shape.H), convolution.Conv{Convolution: g, Scratch: scratch})
 	if g.Recounts() || g.RuntimeWeights != nil {
 		l.list.Steps[len(l.list.Steps)-1].Rows = nil
 	}
@@ -71,7 +71,7 @@ func lowerConv(l *Lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	g := launch.Convolution{Window: c.Window, In: in, Conv: filter.Conv{Filter: f, Bias: bias, InZero: int32(in.Zero),
+	g := convolution.Convolution{Window: c.Window, In: in, Conv: filter.Conv{Filter: f, Bias: bias, InZero: int32(in.Zero),
 		Rq: hvx.NewRequant(q.Mult, q.OutZero, q.Lo, q.Hi, unsignedBias(l.graph.Operands[c.Output].Type))}}
 	g.Rq.UseHalfword(g.MaxSum())
 	if err := in.NeedHalo(&c.Window); err != nil {
@@ -114,7 +114,7 @@ func lowerFullyConnected(l *Lowering, op *nn.Operation) error {
 
 // depthwise lowers a depthwise convolution with one output channel per input
 // channel.
-func (l *Lowering) depthwise(g *launch.Convolution) error {
+func (l *Lowering) depthwise(g *convolution.Convolution) error {
 	// Vectors hold whole positions on both sides alike.
 	if g.In.Pitch != g.Out.Pitch {
 		g.In = l.withPitch(g.In, g.Out.Pitch)
@@ -122,8 +122,8 @@ func (l *Lowering) depthwise(g *launch.Convolution) error {
 			return err
 		}
 	}
-	rows := launch.WindowDependence(&g.Window, g.Out.Shape.N*g.Out.Shape.H)
-	l.AddRows("depthwise", []*layout.Tensor{g.In}, []*layout.Tensor{g.Out}, rows, launch.Depthwise{Convolution: g})
+	rows := convolution.WindowDependence(&g.Window, g.Out.Shape.N*g.Out.Shape.H)
+	l.AddRows("depthwise", []*layout.Tensor{g.In}, []*layout.Tensor{g.Out}, rows, convolution.Depthwise{Convolution: g})
 	return nil
 }
 

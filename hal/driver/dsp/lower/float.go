@@ -2,7 +2,7 @@ package lower
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx/hvxmath"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/nn"
@@ -69,7 +69,7 @@ func lowerDequantize(l *Lowering, op *nn.Operation) error {
 	if signedBytes(o.Type) {
 		zero += 128
 	}
-	reals := func(scale float32) []uint32 { return hvx.Quant{Scale: scale, Zero: zero}.Floats() }
+	reals := func(scale float32) []uint32 { return hvxmath.Quant{Scale: scale, Zero: zero}.Floats() }
 	runs, tables := l.evenly(n), [][]uint32{reals(o.Scale)}
 	if o.Type == nn.TensorQuant8SymmPerChannel {
 		c := o.Channel

@@ -15,8 +15,8 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// convolution is operands 10 to 16: 1x1 over 4 channels, with stride 1 and no padding.
-const convolution = `
+// convolutionText is operands 10 to 16: 1x1 over 4 channels, with stride 1 and no padding.
+const convolutionText = `
 %10 CONSTANT_COPY TENSOR_QUANT8_ASYMM [4 1 1 4] scale 0.5 data 00010203040506070809000102030405
 %11 CONSTANT_COPY TENSOR_INT32 [4] scale 0.25 data 00000000000000000000000000000000
 %12 CONSTANT_COPY INT32 data 02000000
@@ -53,7 +53,7 @@ func TestForms(t *testing.T) {
 		for _, x := range []string{"%1", "%2"} {
 			text += x + " TEMPORARY_VARIABLE " + image(c.size, c.channels)
 		}
-		g, err := graph.Parse(text + convolution + c.operations + "inputs %0\noutputs %9\n")
+		g, err := graph.Parse(text + convolutionText + c.operations + "inputs %0\noutputs %9\n")
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}

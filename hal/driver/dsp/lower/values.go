@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx/hvxmath"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
 	"github.com/nnsoc/nnsoc/nn"
@@ -151,12 +151,12 @@ func (l *Lowering) AddRows(name string, reads, writes []*layout.Tensor, rows ste
 func carried(t nn.OperandType) bool { return storable(t) || t == nn.TensorFloat32 }
 
 // affineOf is the quantization of a flat tensor.
-func affineOf(o *nn.Operand) hvx.Quant {
+func affineOf(o *nn.Operand) hvxmath.Quant {
 	switch o.Type {
 	case nn.TensorQuant16Asymm:
-		return hvx.Quant{Scale: o.Scale, Zero: o.ZeroPoint, Lo: 0, Hi: math.MaxUint16}
+		return hvxmath.Quant{Scale: o.Scale, Zero: o.ZeroPoint, Lo: 0, Hi: math.MaxUint16}
 	case nn.TensorQuant16Symm:
-		return hvx.Quant{Scale: o.Scale, Zero: 0, Lo: math.MinInt16, Hi: math.MaxInt16}
+		return hvxmath.Quant{Scale: o.Scale, Zero: 0, Lo: math.MinInt16, Hi: math.MaxInt16}
 	}
-	return hvx.Quant{Scale: o.Scale, Zero: zeroOf(o), Lo: 0, Hi: math.MaxUint8}
+	return hvxmath.Quant{Scale: o.Scale, Zero: zeroOf(o), Lo: 0, Hi: math.MaxUint8}
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch/convolution"
+
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/conv"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/filter"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
@@ -143,7 +145,7 @@ func (l *Lowering) conv(p *convPart, q opspec.GEMMQuant, output uint32) error {
 	if len(q.Mult) > 1 {
 		q.Mult = q.Mult[w.first:][:w.k]
 	}
-	g := launch.Convolution{Window: p.Window, In: p.in, Out: p.out, Conv: filter.Conv{Filter: w.filter(), InZero: int32(p.in.Zero),
+	g := convolution.Convolution{Window: p.Window, In: p.in, Out: p.out, Conv: filter.Conv{Filter: w.filter(), InZero: int32(p.in.Zero),
 		Rq: hvx.NewRequant(q.Mult, q.OutZero, q.Lo, q.Hi, unsignedBias(l.graph.Operands[output].Type))}}
 	if w.runtimeFilter == nil {
 		g.Bias = w.biasData[4*w.first:][:4*w.k]
@@ -165,8 +167,8 @@ func (l *Lowering) conv(p *convPart, q opspec.GEMMQuant, output uint32) error {
 		n, out := g, *g.Out
 		out.Pitch, n.Out = p.narrow, &out
 		n.Rq.UseByteFactor(n.MaxSum())
-		if d, ok := launch.SpatialKernelOf(l.Object, &n); ok {
-			if d, ok = launch.ChooseSpatial(l.Object, d); ok {
+		if d, ok := convolution.SpatialKernelOf(l.Object, &n); ok {
+			if d, ok = convolution.ChooseSpatial(l.Object, d); ok {
 				g.Out.Pitch, g.Rq, g.Spatial = p.narrow, n.Rq, &d
 			}
 		}
@@ -243,10 +245,10 @@ type packedWeights struct {
 
 // packRuntimeWeights emits the steps that pack the records of g and of the n-1 convolutions
 // behind it.
-func (l *Lowering) packRuntimeWeights(g *launch.Convolution, w *weights, n int) (*packedWeights, error) {
-	p := launch.PlanGEMM(l.Object, g)
+func (l *Lowering) packRuntimeWeights(g *convolution.Convolution, w *weights, n int) (*packedWeights, error) {
+	p := convolution.PlanGEMM(l.Object, g)
 	c := &p.C
-	launch.ShapeBlock(c, g.Out.Shape.Positions())
+	convolution.ShapeBlock(c, g.Out.Shape.Positions())
 	size := p.Full * c.Record(4)
 	if c.Tail > 0 {
 		size += c.Record(c.Tail)
@@ -300,7 +302,7 @@ func (l *Lowering) packRuntimeWeights(g *launch.Convolution, w *weights, n int) 
 
 // factors are the multipliers per channel in memory, kind by kind; nil when there
 // is one for all.
-func (l *Lowering) factors(g *launch.Convolution, kind hvx.RequantKind) *layout.Tensor {
+func (l *Lowering) factors(g *convolution.Convolution, kind hvx.RequantKind) *layout.Tensor {
 	n := kind.Vectors()
 	if n == 0 {
 		return nil
@@ -319,7 +321,7 @@ func (l *Lowering) factors(g *launch.Convolution, kind hvx.RequantKind) *layout.
 
 // foldInputZeroPoint emits the subtraction of the products with the inputs' zero point from
 // the biases.
-func (l *Lowering) foldInputZeroPoint(g *launch.Convolution, p *launch.GEMMPlan, packed *packedWeights) {
+func (l *Lowering) foldInputZeroPoint(g *convolution.Convolution, p *convolution.GEMMPlan, packed *packedWeights) {
 	f, rec := &g.Filter, packed.records
-	l.Add("fold biases", []*layout.Tensor{rec}, []*layout.Tensor{rec}, launch.FoldBiases{Plan: p, Rec: rec, Size: packed.size, Conv: g, Filter: f})
+	l.Add("fold biases", []*layout.Tensor{rec}, []*layout.Tensor{rec}, convolution.FoldBiases{Plan: p, Rec: rec, Size: packed.size, Conv: g, Filter: f})
 }

@@ -40,18 +40,37 @@ func given(f elementwise.Op) {
 	}
 }
 
+// paired lowers an operation on two tensors by a function whose kernel prepare completes.
+func (l *Lowering) paired(op *nn.Operation, f elementwise.Op, prepare func(k *elementwise.Kernel, e *opspec.Elementwise) error) error {
+	k, e, err := l.pair(op)
+	if err != nil {
+		return err
+	}
+	k.Op = f
+	if err := prepare(k, &e); err != nil {
+		return err
+	}
+	l.elementwise(k)
+	return nil
+}
+
+// single is the tensors of an operation on one.
+func (l *Lowering) single(op *nn.Operation) (u opspec.Unary, x, out *layout.Tensor, err error) {
+	if u, err = l.view.Unary(op); err != nil {
+		return u, nil, nil, err
+	}
+	x, out, err = l.Pair(u.Input, u.Output)
+	return u, x, out, err
+}
+
 // pairwise lowers an operation on two tensors by a function that has its activation.
 func pairwise(f elementwise.Op) lowering {
 	given(f)
 	return func(l *Lowering, op *nn.Operation) error {
-		k, e, err := l.pair(op)
-		if err != nil {
-			return err
-		}
-		k.Op = f
-		k.Lo, k.Hi = opspec.FloatActRange(e.Act)
-		l.elementwise(k)
-		return nil
+		return l.paired(op, f, func(k *elementwise.Kernel, e *opspec.Elementwise) error {
+			k.Lo, k.Hi = opspec.FloatActRange(e.Act)
+			return nil
+		})
 	}
 }
 
@@ -59,17 +78,13 @@ func pairwise(f elementwise.Op) lowering {
 func truths(f elementwise.Op) lowering {
 	given(f)
 	return func(l *Lowering, op *nn.Operation) error {
-		k, e, err := l.pair(op)
-		if err != nil {
-			return err
-		}
-		k.Op = f
-		for i, t := range k.In {
-			k.In[i] = l.mappedTemporary(elementwise.Function{Op: elementwise.Truth}, t, layout.U8)
-		}
-		k.Lo, k.Hi = opspec.FloatActRange(e.Act)
-		l.elementwise(k)
-		return nil
+		return l.paired(op, f, func(k *elementwise.Kernel, e *opspec.Elementwise) error {
+			for i, t := range k.In {
+				k.In[i] = l.mappedTemporary(elementwise.Function{Op: elementwise.Truth}, t, layout.U8)
+			}
+			k.Lo, k.Hi = opspec.FloatActRange(e.Act)
+			return nil
+		})
 	}
 }
 
@@ -77,17 +92,13 @@ func truths(f elementwise.Op) lowering {
 func comparison(f elementwise.Op) lowering {
 	given(f)
 	return func(l *Lowering, op *nn.Operation) error {
-		k, e, err := l.pair(op)
-		if err != nil {
-			return err
-		}
-		k.Op = f
-		for i, x := range [2]uint32{e.A, e.B} {
-			k.In[i] = l.real(x, k.In[i])
-		}
-		k.Lo, k.Hi = opspec.FloatActRange(nn.ActNone)
-		l.elementwise(k)
-		return nil
+		return l.paired(op, f, func(k *elementwise.Kernel, e *opspec.Elementwise) error {
+			for i, x := range [2]uint32{e.A, e.B} {
+				k.In[i] = l.real(x, k.In[i])
+			}
+			k.Lo, k.Hi = opspec.FloatActRange(nn.ActNone)
+			return nil
+		})
 	}
 }
 
@@ -95,66 +106,45 @@ func comparison(f elementwise.Op) lowering {
 func rescaled(f elementwise.Op) lowering {
 	given(f)
 	return func(l *Lowering, op *nn.Operation) error {
-		k, e, err := l.pair(op)
-		if err != nil {
-			return err
-		}
-		k.Op = f
-		out := &l.graph.Operands[e.Output]
-		for i, x := range [2]uint32{e.A, e.B} {
-			k.In[i] = l.lookedUp(opspec.RescaleTable(&l.graph.Operands[x], out), k.In[i])
-		}
-		l.elementwise(k)
-		return nil
+		return l.paired(op, f, func(k *elementwise.Kernel, e *opspec.Elementwise) error {
+			out := &l.graph.Operands[e.Output]
+			for i, x := range [2]uint32{e.A, e.B} {
+				k.In[i] = l.lookedUp(opspec.RescaleTable(&l.graph.Operands[x], out), k.In[i])
+			}
+			return nil
+		})
 	}
 }
 
 // fixedSum lowers ADD and SUB of quantized tensors.
 func (l *Lowering) fixedSum(op *nn.Operation) error {
-	k, e, err := l.pair(op)
-	if err != nil {
-		return err
-	}
-	q, err := e.AddQuant(l.view)
-	k.Op = elementwise.FixedAdd
+	f := elementwise.FixedAdd
 	if op.Type == nn.OpSub {
-		k.Op = elementwise.FixedSub
+		f = elementwise.FixedSub
 	}
-	k.Fixed = elementwise.Fixed{ZeroA: q.ZeroA, ZeroB: q.ZeroB, OutZero: q.OutZero, A: q.A, B: q.B, Out: q.Out, Shift: opspec.AddShift, Lo: q.Lo, Hi: q.Hi}
-	if err == nil {
-		l.elementwise(k)
-	}
-	return err
+	return l.paired(op, f, func(k *elementwise.Kernel, e *opspec.Elementwise) error {
+		q, err := e.AddQuant(l.view)
+		k.Fixed = elementwise.Fixed{ZeroA: q.ZeroA, ZeroB: q.ZeroB, OutZero: q.OutZero, A: q.A, B: q.B, Out: q.Out, Shift: opspec.AddShift, Lo: q.Lo, Hi: q.Hi}
+		return err
+	})
 }
 
 // fixedProduct lowers MUL of quantized tensors.
 func (l *Lowering) fixedProduct(op *nn.Operation) error {
-	k, e, err := l.pair(op)
-	if err != nil {
+	return l.paired(op, elementwise.FixedMul, func(k *elementwise.Kernel, e *opspec.Elementwise) error {
+		q, err := e.MulQuant(l.view)
+		k.Fixed = elementwise.Fixed{ZeroA: q.ZeroA, ZeroB: q.ZeroB, OutZero: q.OutZero, Out: q.Mult, Lo: q.Lo, Hi: q.Hi}
 		return err
-	}
-	q, err := e.MulQuant(l.view)
-	k.Op = elementwise.FixedMul
-	k.Fixed = elementwise.Fixed{ZeroA: q.ZeroA, ZeroB: q.ZeroB, OutZero: q.OutZero, Out: q.Mult, Lo: q.Lo, Hi: q.Hi}
-	if err == nil {
-		l.elementwise(k)
-	}
-	return err
+	})
 }
 
 // fixedPrelu lowers PRELU of quantized tensors.
 func (l *Lowering) fixedPrelu(op *nn.Operation) error {
-	k, e, err := l.pair(op)
-	if err != nil {
+	return l.paired(op, elementwise.FixedPrelu, func(k *elementwise.Kernel, e *opspec.Elementwise) error {
+		q, err := e.PreluQuant(l.view)
+		k.Fixed = elementwise.Fixed{ZeroA: q.InZero, ZeroB: q.AlphaZero, OutZero: q.OutZero, A: q.Positive, B: q.Negative, Lo: q.Lo, Hi: q.Hi}
 		return err
-	}
-	q, err := e.PreluQuant(l.view)
-	k.Op = elementwise.FixedPrelu
-	k.Fixed = elementwise.Fixed{ZeroA: q.InZero, ZeroB: q.AlphaZero, OutZero: q.OutZero, A: q.Positive, B: q.Negative, Lo: q.Lo, Hi: q.Hi}
-	if err == nil {
-		l.elementwise(k)
-	}
-	return err
+	})
 }
 
 // real is a quantized tensor as float32.
@@ -180,11 +170,7 @@ func (l *Lowering) lookup(t *[256]byte) elementwise.Function {
 func unary(f elementwise.Op) lowering {
 	given(f)
 	return func(l *Lowering, op *nn.Operation) error {
-		u, err := l.view.Unary(op)
-		if err != nil {
-			return err
-		}
-		x, out, err := l.Pair(u.Input, u.Output)
+		u, x, out, err := l.single(op)
 		if err != nil {
 			return err
 		}
@@ -199,11 +185,7 @@ func unary(f elementwise.Op) lowering {
 
 // clampBytes lowers RELU, RELU1 and RELU6 of quantized tensors.
 func (l *Lowering) clampBytes(op *nn.Operation) error {
-	u, err := l.view.Unary(op)
-	if err != nil {
-		return err
-	}
-	x, out, err := l.Pair(u.Input, u.Output)
+	u, x, out, err := l.single(op)
 	if err != nil {
 		return err
 	}
@@ -217,11 +199,7 @@ func (l *Lowering) clampBytes(op *nn.Operation) error {
 // byTable lowers a function of single bytes.
 func byTable(table func(*opspec.Unary, opspec.View) (*[256]byte, error)) lowering {
 	return func(l *Lowering, op *nn.Operation) error {
-		u, err := l.view.Unary(op)
-		if err != nil {
-			return err
-		}
-		x, out, err := l.Pair(u.Input, u.Output)
+		u, x, out, err := l.single(op)
 		if err != nil {
 			return err
 		}

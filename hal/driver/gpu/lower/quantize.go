@@ -12,11 +12,7 @@ import (
 
 // quantize lowers QUANTIZE from a float type.
 func (l *Lowering) quantize(op *nn.Operation) error {
-	u, err := l.view.Unary(op)
-	if err != nil {
-		return err
-	}
-	x, out, err := l.Pair(u.Input, u.Output)
+	u, x, out, err := l.single(op)
 	if err != nil {
 		return err
 	}
@@ -33,11 +29,7 @@ func quantizer(o *nn.Operand) elementwise.Function {
 // dequantize lowers DEQUANTIZE of 8-bit types and of TENSOR_FLOAT16. Channels with scales of
 // their own are the product of the integers with a tensor of scales.
 func (l *Lowering) dequantize(op *nn.Operation) error {
-	u, err := l.view.Unary(op)
-	if err != nil {
-		return err
-	}
-	x, out, err := l.Pair(u.Input, u.Output)
+	u, x, out, err := l.single(op)
 	if err != nil {
 		return err
 	}
@@ -73,11 +65,7 @@ func (l *Lowering) dequantizeChannels(op *nn.Operation, in *nn.Operand, dims []i
 
 // requantize lowers REQUANTIZE: every lane reads its byte's entry of a table.
 func (l *Lowering) requantize(op *nn.Operation) error {
-	u, err := l.view.Unary(op)
-	if err != nil {
-		return err
-	}
-	x, out, err := l.Pair(u.Input, u.Output)
+	u, x, out, err := l.single(op)
 	if err != nil {
 		return err
 	}
@@ -88,11 +76,7 @@ func (l *Lowering) requantize(op *nn.Operation) error {
 // cast lowers CAST, which takes bytes as unsigned whatever their type is. Floats truncate;
 // all saturate.
 func (l *Lowering) cast(op *nn.Operation) error {
-	u, err := l.view.Unary(op)
-	if err != nil {
-		return err
-	}
-	x, out, err := l.Pair(u.Input, u.Output)
+	u, x, out, err := l.single(op)
 	if err != nil {
 		return err
 	}

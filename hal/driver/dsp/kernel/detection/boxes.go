@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx/hvxmath"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -64,7 +65,7 @@ func (k Boxes) Emit(a *hvx.Builder) {
 		a.For(k.Classes, func(codegen.Reg) {
 			b := decode(a, n, deltas, a.Word(block, boxReals, "reals"), a.Word(block, boxExps, "exps"), width, height)
 			for i := range b {
-				a.Op(hexagon.S2_storerh_io, to, 2*i, hvx.Quantize(a, b[i], k.Out)).Stores(hvx.AliasOut)
+				a.Op(hexagon.S2_storerh_io, to, 2*i, hvxmath.Quantize(a, b[i], k.Out)).Stores(hvx.AliasOut)
 			}
 			a.Bump(deltas, 4)
 			a.Bump(to, 8)
@@ -76,5 +77,5 @@ func (k Boxes) Emit(a *hvx.Builder) {
 // Boxes is AXIS_ALIGNED_BBOX_TRANSFORM.
 type Boxes struct {
 	Classes, Images int
-	Box, Image, Out hvx.Quant
+	Box, Image, Out hvxmath.Quant
 }

@@ -7,21 +7,21 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx/hvxmath"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/kerneltest"
 )
 
 // The quantizations of the tests: boxes of eighths, and scores and deltas of bytes.
 var (
-	boxes  = hvx.Quant{Scale: 0.125, Lo: 0, Hi: math.MaxUint16}
-	scores = hvx.Quant{Scale: 1. / 256, Lo: 0, Hi: 255}
-	deltas = hvx.Quant{Scale: 1. / 32, Zero: 128, Lo: 0, Hi: 255}
+	boxes  = hvxmath.Quant{Scale: 0.125, Lo: 0, Hi: math.MaxUint16}
+	scores = hvxmath.Quant{Scale: 1. / 256, Lo: 0, Hi: 255}
+	deltas = hvxmath.Quant{Scale: 1. / 32, Zero: 128, Lo: 0, Hi: 255}
 )
 
 // real is the value of a stored number, and stored the number of a value.
-func real(q hvx.Quant, v int) float32 { return float32(int32(v)-q.Zero) * q.Scale }
+func real(q hvxmath.Quant, v int) float32 { return float32(int32(v)-q.Zero) * q.Scale }
 
-func stored(q hvx.Quant, v float32) int {
+func stored(q hvxmath.Quant, v float32) int {
 	return int(min(max(int32(math.Round(float64(v/q.Scale)))+q.Zero, q.Lo), q.Hi))
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx/hvxmath"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -49,12 +50,12 @@ func (k Heatmap) Emit(a *hvx.Builder) {
 		a.For(k.Points, func(codegen.Reg) {
 			g := k.neighbours(a, f, block, maps)
 			dx, dy, top := k.refine(a, g)
-			a.Op(hexagon.S2_storerb_io, score, 0, hvx.Quantize(a, top, k.Score)).Stores(hvx.AliasOut)
+			a.Op(hexagon.S2_storerb_io, score, 0, hvxmath.Quantize(a, top, k.Score)).Stores(hvx.AliasOut)
 			for i, d := range [2]codegen.Reg{dx, dy} {
 				at := a.FAdd(a.FAdd(a.FloatOf(f.Get(heatColumn+i)), d), a.Float(0.5))
 				at = a.FMul(a.FDiv(at, a.Float(float32(k.Size))), f.Get(heatW+i))
 				at = a.FAdd(f.Get(heatX+i), at)
-				a.Op(hexagon.S2_storerh_io, point, 2*i, hvx.Quantize(a, at, k.At)).Stores(hvx.AliasOut)
+				a.Op(hexagon.S2_storerh_io, point, 2*i, hvxmath.Quantize(a, at, k.At)).Stores(hvx.AliasOut)
 			}
 			a.Bump(maps, 1)
 			a.Bump(score, 1)
@@ -149,5 +150,5 @@ func singular(a *hvx.Builder, det, product codegen.Reg) codegen.Reg {
 // Heatmap is HEATMAP_MAX_KEYPOINT on maps in NHWC order.
 type Heatmap struct {
 	Size, Points   int
-	Box, Score, At hvx.Quant
+	Box, Score, At hvxmath.Quant
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx/hvxmath"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -254,12 +255,12 @@ func (k NMS) report(a *hvx.Builder, f hvx.Frame, block, list codegen.Reg) {
 	a.While(func() codegen.Reg { return below(a, at, end) }, func(codegen.Label) {
 		e := loadEntry(a, at, 0)
 		index, class := hvx.Lo(e), hvx.Hi(e)
-		s := hvx.Quantize(a, scoreOf(a, scores, index), k.OutScore)
+		s := hvxmath.Quantize(a, scoreOf(a, scores, index), k.OutScore)
 		a.Op(hexagon.S4_storerb_rr, a.Word(block, nmsOutScores, "scores"), n, 0, s).Stores(hvx.AliasOut)
 		b := corners(a, hvx.Indexed(a, a.Word(block, nmsBoxes, "boxes"), index, 8), k.In)
 		to := hvx.Indexed(a, a.Word(block, nmsOutBoxes, "boxes"), n, 8)
 		for i := range b {
-			a.Op(hexagon.S2_storerh_io, to, 2*i, hvx.Quantize(a, b[i], k.OutBox)).Stores(hvx.AliasOut)
+			a.Op(hexagon.S2_storerh_io, to, 2*i, hvxmath.Quantize(a, b[i], k.OutBox)).Stores(hvx.AliasOut)
 		}
 		a.Op(hexagon.S4_storeri_rr, a.Word(block, nmsOutClasses, "classes"), n, 2, class).Stores(hvx.AliasOut)
 		// Exact: the index is far below 2^24.
@@ -343,9 +344,9 @@ type NMS struct {
 	AtLeast        float32
 	Overlap, Sigma float32
 	Least          float32
-	In             hvx.Quant // boxes
-	OutScore       hvx.Quant
-	OutBox         hvx.Quant
+	In             hvxmath.Quant // boxes
+	OutScore       hvxmath.Quant
+	OutBox         hvxmath.Quant
 }
 
 // expTerms is where the series of e^-r ends: r is below 0.7.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx/hvxmath"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -176,12 +177,12 @@ func (k Proposals) keep(a *hvx.Builder, f hvx.Frame, block codegen.Reg) {
 	for i := range 4 {
 		c := f.Get(proposalBox + i)
 		hvx.Frame{B: a, Base: to}.Put(i, c)
-		a.Op(hexagon.S2_storerh_io, out, 2*i, hvx.Quantize(a, c, k.Box)).Stores(hvx.AliasOut)
+		a.Op(hexagon.S2_storerh_io, out, 2*i, hvxmath.Quantize(a, c, k.Box)).Stores(hvx.AliasOut)
 	}
 	f.Put(proposalKept, a.Add(to, 16))
 	i := a.R("anchor")
 	a.Op(hexagon.L2_loadri_io, i, f.Get(proposalAt), 0).Loads(hvx.AliasScratch)
-	score := hvx.Quantize(a, byteReal(a, f.Get(proposalScoresAt), i, a.Word(block, proposalReals, "reals")), k.OutScore)
+	score := hvxmath.Quantize(a, byteReal(a, f.Get(proposalScoresAt), i, a.Word(block, proposalReals, "reals")), k.OutScore)
 	a.Op(hexagon.S4_storerb_rr, a.Word(block, proposalOutScores, "scores"), n, 0, score).Stores(hvx.AliasOut)
 	a.Op(hexagon.S4_storeri_rr, a.Word(block, proposalOutImages, "images"), n, 2, f.Get(proposalImage)).Stores(hvx.AliasOut)
 	f.Put(proposalNext, a.Add(n, 1))
@@ -193,8 +194,8 @@ type Proposals struct {
 	StrideH, StrideW       float32
 	Overlap, Least         float32
 	Before, After          int // anchors of an image to look at, and to keep
-	Anchor, Image          hvx.Quant
-	Score, OutScore, Box   hvx.Quant
+	Anchor, Image          hvxmath.Quant
+	Score, OutScore, Box   hvxmath.Quant
 }
 
 // All is the number of anchors of an image.

@@ -2,12 +2,13 @@ package detection
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx/hvxmath"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
 // corners loads four values of 16 bits and makes floats of them.
-func corners(a *hvx.Builder, at codegen.Reg, q hvx.Quant) [4]codegen.Reg {
+func corners(a *hvx.Builder, at codegen.Reg, q hvxmath.Quant) [4]codegen.Reg {
 	var r [4]codegen.Reg
 	for i := range r {
 		r[i] = halfReal(a, at, 2*i, q, hvx.AliasIn)
@@ -15,7 +16,7 @@ func corners(a *hvx.Builder, at codegen.Reg, q hvx.Quant) [4]codegen.Reg {
 	return r
 }
 
-func halfReal(a *hvx.Builder, at codegen.Reg, off int, q hvx.Quant, alias uint16) codegen.Reg {
+func halfReal(a *hvx.Builder, at codegen.Reg, off int, q hvxmath.Quant, alias uint16) codegen.Reg {
 	v, load := a.R("stored"), hexagon.L2_loadruh_io
 	if q.Lo < 0 {
 		load = hexagon.L2_loadrh_io

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx/hvxmath"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -174,7 +175,7 @@ func (k ROI) finish(a *hvx.Builder, f hvx.Frame) {
 	a.Loop0(k.C, func() {
 		v := a.R("sum")
 		a.Op(hexagon.L2_loadri_pi, v, sums, 4).Loads(hvx.AliasScratch)
-		a.Op(hexagon.S2_storerb_pi, to, 1, hvx.Quantize(a, a.FDiv(v, area), k.Out)).Stores(hvx.AliasOut)
+		a.Op(hexagon.S2_storerb_pi, to, 1, hvxmath.Quantize(a, a.FDiv(v, area), k.Out)).Stores(hvx.AliasOut)
 	})
 	f.Put(roiTo, to)
 }
@@ -253,5 +254,5 @@ type ROI struct {
 	OutH, OutW       int
 	StrideH, StrideW float32 // of the regions' coordinates to the input's
 	SampleH, SampleW int     // ROI_ALIGN: samples per bin, 0 adapts
-	Box, Out         hvx.Quant
+	Box, Out         hvxmath.Quant
 }

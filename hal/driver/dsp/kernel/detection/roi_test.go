@@ -6,14 +6,14 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx/hvxmath"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/kerneltest"
 )
 
 // Quantizations of the images that regions are cut from.
 var (
-	pixels = hvx.Quant{Scale: 1. / 16, Zero: 100, Lo: 0, Hi: 255}
-	means  = hvx.Quant{Scale: 1. / 32, Zero: 90, Lo: 0, Hi: 255}
+	pixels = hvxmath.Quant{Scale: 1. / 16, Zero: 100, Lo: 0, Hi: 255}
+	means  = hvxmath.Quant{Scale: 1. / 32, Zero: 90, Lo: 0, Hi: 255}
 )
 
 // bilinear is the value of an image at a point: pixels are points, and the outermost are

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx/hvxmath"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -58,14 +59,16 @@ func (k Scalar) Emit(b *hvx.Builder) {
 }
 
 // Quantize is QUANTIZE of a float to a byte.
-type Quantize struct{ To hvx.Quant }
+type Quantize struct{ To hvxmath.Quant }
 
 func (f Quantize) Name() string              { return fmt.Sprintf("quantize_%g_%d", f.To.Scale, f.To.Zero) }
 func (Quantize) Form() (in, out, unroll int) { return 4, 1, 2 }
 
-func (f Quantize) Emit(b *hvx.Builder, v, _ codegen.Reg) codegen.Reg { return hvx.Quantize(b, v, f.To) }
+func (f Quantize) Emit(b *hvx.Builder, v, _ codegen.Reg) codegen.Reg {
+	return hvxmath.Quantize(b, v, f.To)
+}
 
-// Dequantize looks a byte up in a table of 256 floats (hvx.Quant.Floats).
+// Dequantize looks a byte up in a table of 256 floats (hvxmath.Quant.Floats).
 type Dequantize struct{}
 
 func (Dequantize) Name() string                { return "dequantize" }

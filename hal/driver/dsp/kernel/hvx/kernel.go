@@ -3,6 +3,7 @@ package hvx
 import (
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/nnsoc/nnsoc/isa/codegen"
 )
@@ -85,4 +86,14 @@ func outline(k Kernel, m Machine, t *target) (o outlined, err error) {
 	b.Func.EachInstr(func(int, *codegen.Instr) { o.bytes += instrBytes })
 	o.Linked = &Linked{Name: k.Name(), Loops: b.finishLoops(sections), Fetches: b.fetches}
 	return o, nil
+}
+
+// Symbol makes one word of a kernel's name with printed slices in it.
+func Symbol(name string) string { return strings.NewReplacer(" ", ".", "[", "", "]", "").Replace(name) }
+
+func Flag(on bool, s string) string {
+	if on {
+		return s
+	}
+	return ""
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx/hvxmath"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
@@ -108,7 +109,7 @@ func (f Root) Emit(a *hvx.Builder, x [][]codegen.Reg, _ []codegen.Reg) []codegen
 	a.Op(hexagon.V6_vgtw, large, x[0][0], a.Splat(a.Imm(1<<29-1), "bound"))
 	a.Op(hexagon.V6_vlsrw, quarter, x[0][0], a.Imm(2))
 	a.Op(hexagon.V6_vmux, v, large, quarter, x[0][0])
-	factor, right := hvx.InverseRoot(a, v)
+	factor, right := hvxmath.InverseRoot(a, v)
 	if !f.Shift {
 		a.Op(hexagon.V6_vassign, out, factor)
 		return []codegen.Reg{out}
@@ -176,6 +177,6 @@ func (f Normalize) Emit(a *hvx.Builder, x [][]codegen.Reg, _ []codegen.Reg) []co
 	a.Op(hexagon.V6_vor, w, w, high)
 	a.Op(hexagon.V6_vxor, w, w, m)
 	a.Op(hexagon.V6_vsubw, w, w, m)
-	a.Op(hexagon.V6_vassign, out, hvx.Saturate16(a, hvx.ApplyMultiplier(a, w, f.Scale)))
+	a.Op(hexagon.V6_vassign, out, hvxmath.Saturate16(a, hvxmath.ApplyMultiplier(a, w, f.Scale)))
 	return []codegen.Reg{out}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx/hvxmath"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
@@ -46,11 +47,11 @@ func (f Sum8) Emit(a *hvx.Builder, x [][]codegen.Reg, _ []codegen.Reg) []codegen
 	}
 	var sum codegen.Reg
 	for i, m := range scales {
-		part := hvx.ApplyMultiplier(a, parts[i], m)
+		part := hvxmath.ApplyMultiplier(a, parts[i], m)
 		if i > 0 {
 			a.Op(hexagon.V6_vaddw, part, part, sum)
 		}
-		sum = hvx.Saturate16(a, part)
+		sum = hvxmath.Saturate16(a, part)
 	}
 	a.Op(hexagon.V6_vassign, out, sum)
 	return []codegen.Reg{out}
@@ -118,7 +119,7 @@ func (f Cell8) Emit(a *hvx.Builder, x [][]codegen.Reg, _ []codegen.Reg) []codege
 	newEven, newOdd := products(a, in, h.Tanh(packHalfwords(a, x[1]), 3))
 	sum := func(kept, added codegen.Reg) codegen.Reg {
 		s := a.V("sum")
-		a.Op(hexagon.V6_vaddw, s, hvx.RoundShift(a, kept, 15), hvx.RoundShift(a, added, 30+f.Shift))
+		a.Op(hexagon.V6_vaddw, s, hvxmath.RoundShift(a, kept, 15), hvxmath.RoundShift(a, added, 30+f.Shift))
 		return s
 	}
 	even := sum(keptEven, newEven)
@@ -154,7 +155,7 @@ func (f Hidden8) Emit(a *hvx.Builder, x [][]codegen.Reg, _ []codegen.Reg) []code
 	for i := range y {
 		open := h.Logistic(packHalfwords(a, x[0][2*i:2*i+2]), 3)
 		even, odd := products(a, open, h.Tanh(x[1][i], 15+f.Shift))
-		w := [2]codegen.Reg{hvx.ApplyMultiplier(a, even, f.Scale), hvx.ApplyMultiplier(a, odd, f.Scale)}
+		w := [2]codegen.Reg{hvxmath.ApplyMultiplier(a, even, f.Scale), hvxmath.ApplyMultiplier(a, odd, f.Scale)}
 		zero := a.Splat(a.Imm(int(f.Zero)+128), "zero")
 		for _, r := range w {
 			a.Op(hexagon.V6_vaddw, r, r, zero)
@@ -189,7 +190,7 @@ func (f Output8) Emit(a *hvx.Builder, x [][]codegen.Reg, _ []codegen.Reg) []code
 	}
 	var w [4]codegen.Reg
 	for i := range w {
-		w[i] = hvx.ApplyMultiplier(a, x[0][i], f.Scale)
+		w[i] = hvxmath.ApplyMultiplier(a, x[0][i], f.Scale)
 		a.Op(hexagon.V6_vaddw, w[i], w[i], a.Splat(a.Imm(int(f.Zero)+128), "zero"))
 	}
 	out := a.NarrowWords(w)

@@ -2,6 +2,7 @@ package reduction
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx/hvxmath"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -119,7 +120,7 @@ type rowScale struct{ factor, right, half, some codegen.Reg }
 
 func newRowScale(a *hvx.Builder, sum codegen.Reg) rowScale {
 	var r rowScale
-	r.factor, r.right = hvx.InverseRoot(a, sum)
+	r.factor, r.right = hvxmath.InverseRoot(a, sum)
 	one, zero, q := a.Splat(a.Imm(1), "one"), a.Zero(), a.Q("shifts")
 	r.half, r.some = a.V("half"), a.V("some")
 	a.Op(hexagon.V6_vaslwv, r.half, one, r.right)

@@ -1,9 +1,10 @@
-package partition
+// Package flow finds maximum flows and minimum cuts.
+package flow
 
 import "math"
 
-// flow is a network for maximum flow by Dinic's algorithm.
-type flow struct {
+// Network is one for maximum flow by Dinic's algorithm.
+type Network struct {
 	head []int // per node, the first arc; -1 for none
 	arcs []arc
 	rank []int
@@ -16,23 +17,23 @@ type arc struct {
 	left     int64
 }
 
-func newFlow(nodes int) *flow {
-	f := &flow{head: make([]int, nodes), rank: make([]int, nodes), at: make([]int, nodes)}
+func New(nodes int) *Network {
+	f := &Network{head: make([]int, nodes), rank: make([]int, nodes), at: make([]int, nodes)}
 	for i := range f.head {
 		f.head[i] = -1
 	}
 	return f
 }
 
-// add adds an arc.
-func (f *flow) add(from, to int, capacity int64) {
+// Add adds an arc.
+func (f *Network) Add(from, to int, capacity int64) {
 	f.arcs = append(f.arcs, arc{to, f.head[from], capacity}, arc{from, f.head[to], 0})
 	f.head[from], f.head[to] = len(f.arcs)-2, len(f.arcs)-1
 }
 
-// cut saturates the network and reports which nodes lie on the sink's side of
+// Cut saturates the network and reports which nodes lie on the sink's side of
 // the minimum cut whose sink side is smallest.
-func (f *flow) cut(source, sink int) []bool {
+func (f *Network) Cut(source, sink int) []bool {
 	for f.layers(source, sink) {
 		copy(f.at, f.head)
 		for f.push(source, sink, math.MaxInt64) > 0 {
@@ -55,7 +56,7 @@ func (f *flow) cut(source, sink int) []bool {
 }
 
 // layers ranks nodes by their distance from the source over arcs with room.
-func (f *flow) layers(source, sink int) bool {
+func (f *Network) layers(source, sink int) bool {
 	clear(f.rank)
 	f.rank[source] = 1
 	queue := []int{source}
@@ -73,7 +74,7 @@ func (f *flow) layers(source, sink int) bool {
 }
 
 // push sends flow along one path of increasing rank.
-func (f *flow) push(u, sink int, most int64) int64 {
+func (f *Network) push(u, sink int, most int64) int64 {
 	if u == sink {
 		return most
 	}

@@ -1,8 +1,9 @@
-package hvx
+package hvxmath
 
 import (
 	"math"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -24,7 +25,7 @@ func (q Quant) Floats() []uint32 {
 }
 
 // Quantize is the stored value nearest to a float; a NaN gives the least.
-func Quantize(a *Builder, v codegen.Reg, q Quant) codegen.Reg {
+func Quantize(a *hvx.Builder, v codegen.Reg, q Quant) codegen.Reg {
 	x := a.FDiv(v, a.Float(q.Scale))
 	i := a.Into(hexagon.A2_addsat, a.Round(x), a.Imm(int(q.Zero)))
 	i = a.Into(hexagon.A2_min, i, a.Imm(int(q.Hi)))

@@ -1,4 +1,4 @@
-package launch
+package convolution
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/conv"

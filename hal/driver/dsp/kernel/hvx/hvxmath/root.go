@@ -1,6 +1,7 @@
-package hvx
+package hvxmath
 
 import (
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -8,7 +9,7 @@ import (
 // InverseRoot is 1/sqrt of every word, which is 0 to 2^29-1, as a factor in
 // Q0.31 and a right shift: five Newton steps on a value brought into [1/4, 1) in
 // Q3.28.
-func InverseRoot(a *Builder, sum codegen.Reg) (factor, right codegen.Reg) {
+func InverseRoot(a *hvx.Builder, sum codegen.Reg) (factor, right codegen.Reg) {
 	one, zero := a.Splat(a.Imm(1), "one"), a.Zero()
 	pairs, double, x := a.V("pairs"), a.V("double"), a.V("aligned")
 	a.Op(hexagon.V6_vcl0w, pairs, sum)

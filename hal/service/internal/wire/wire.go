@@ -1,4 +1,4 @@
-package service
+package wire
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// toStatus is an error as it travels: with its HAL status as a detail.
-func toStatus(err error) error {
+// ToStatus is an error as it travels: with its HAL status as a detail.
+func ToStatus(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -24,9 +24,9 @@ func toStatus(err error) error {
 	return s.Err()
 }
 
-// fromStatus is the error that a call ended with. One without a HAL status says that the
+// FromStatus is the error that a call ended with. One without a HAL status says that the
 // driver is gone, or that the call broke a rule of gRPC.
-func fromStatus(name string, err error) error {
+func FromStatus(name string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -59,8 +59,8 @@ func fromPerformance(p *pb.Performance) hal.PerformanceInfo {
 	return hal.PerformanceInfo{ExecTime: p.GetExecTime(), PowerUsage: p.GetPowerUsage()}
 }
 
-// describe is what a client hears of a device first.
-func describe(d hal.Device, session uint64) *pb.Attached {
+// Describe is what a client hears of a device first.
+func Describe(d hal.Device, session uint64) *pb.Attached {
 	c := d.Capabilities()
 	a := &pb.Attached{
 		Session: session, Name: d.Name(), Description: d.Description(), Version: d.Version(), Type: int32(d.Type()),
@@ -82,8 +82,8 @@ func describe(d hal.Device, session uint64) *pb.Attached {
 	return a
 }
 
-// capabilities is the inverse.
-func capabilities(a *pb.Attached) hal.Capabilities {
+// Capabilities is the inverse.
+func Capabilities(a *pb.Attached) hal.Capabilities {
 	c := hal.Capabilities{
 		RelaxedScalar: fromPerformance(a.RelaxedScalar), RelaxedTensor: fromPerformance(a.RelaxedTensor),
 		If: fromPerformance(a.If), While: fromPerformance(a.While),
@@ -94,7 +94,7 @@ func capabilities(a *pb.Attached) hal.Capabilities {
 	return c
 }
 
-func extensions(a *pb.Attached) []hal.Extension {
+func Extensions(a *pb.Attached) []hal.Extension {
 	var list []hal.Extension
 	for _, e := range a.Extensions {
 		x := hal.Extension{Name: e.Name}
@@ -106,18 +106,18 @@ func extensions(a *pb.Attached) []hal.Extension {
 	return list
 }
 
-func toTiming(t hal.Timing) *pb.Timing {
+func ToTiming(t hal.Timing) *pb.Timing {
 	return &pb.Timing{OnDevice: t.OnDevice, InDriver: t.InDriver}
 }
 
-func fromTiming(t *pb.Timing) hal.Timing {
+func FromTiming(t *pb.Timing) hal.Timing {
 	if t == nil {
 		return hal.NoTiming
 	}
 	return hal.Timing{OnDevice: t.OnDevice, InDriver: t.InDriver}
 }
 
-func toRoles(list []hal.BufferRole) []*pb.Role {
+func ToRoles(list []hal.BufferRole) []*pb.Role {
 	out := make([]*pb.Role, len(list))
 	for i, r := range list {
 		out[i] = &pb.Role{Model: r.ModelIndex, Io: r.IOIndex, Frequency: r.Frequency}
@@ -125,7 +125,7 @@ func toRoles(list []hal.BufferRole) []*pb.Role {
 	return out
 }
 
-func fromRoles(list []*pb.Role) []hal.BufferRole {
+func FromRoles(list []*pb.Role) []hal.BufferRole {
 	out := make([]hal.BufferRole, len(list))
 	for i, r := range list {
 		out[i] = hal.BufferRole{ModelIndex: r.GetModel(), IOIndex: r.GetIo(), Frequency: r.GetFrequency()}
@@ -133,9 +133,9 @@ func fromRoles(list []*pb.Role) []hal.BufferRole {
 	return out
 }
 
-// toReply says how an execution ended well, or with OUTPUT_INSUFFICIENT_SIZE.
-func toReply(res *hal.Result, err error) *pb.ExecuteReply {
-	reply := &pb.ExecuteReply{Status: int32(hal.StatusOf(err)), Timing: toTiming(hal.NoTiming)}
+// ToReply says how an execution ended well, or with OUTPUT_INSUFFICIENT_SIZE.
+func ToReply(res *hal.Result, err error) *pb.ExecuteReply {
+	reply := &pb.ExecuteReply{Status: int32(hal.StatusOf(err)), Timing: ToTiming(hal.NoTiming)}
 	if err != nil {
 		reply.Message = err.Error()
 	}
@@ -145,14 +145,14 @@ func toReply(res *hal.Result, err error) *pb.ExecuteReply {
 	if res == nil {
 		return reply
 	}
-	reply.Timing = toTiming(res.Timing)
+	reply.Timing = ToTiming(res.Timing)
 	reply.Stats = toStats(&res.Stats)
 	return reply
 }
 
-// fromReply is the inverse.
-func fromReply(r *pb.ExecuteReply) (*hal.Result, error) {
-	res := &hal.Result{Timing: fromTiming(r.GetTiming())}
+// FromReply is the inverse.
+func FromReply(r *pb.ExecuteReply) (*hal.Result, error) {
+	res := &hal.Result{Timing: FromTiming(r.GetTiming())}
 	status := hal.Status(r.GetStatus())
 	for _, s := range r.GetShapes() {
 		res.OutputDimensions = append(res.OutputDimensions, s.GetDimensions())
@@ -167,7 +167,7 @@ func fromReply(r *pb.ExecuteReply) (*hal.Result, error) {
 	return res, nil
 }
 
-func toArguments(list []hal.RequestArgument) []*pb.Argument {
+func ToArguments(list []hal.RequestArgument) []*pb.Argument {
 	out := make([]*pb.Argument, len(list))
 	for i, a := range list {
 		out[i] = &pb.Argument{
@@ -177,7 +177,7 @@ func toArguments(list []hal.RequestArgument) []*pb.Argument {
 	return out
 }
 
-func fromArguments(list []*pb.Argument) []hal.RequestArgument {
+func FromArguments(list []*pb.Argument) []hal.RequestArgument {
 	out := make([]hal.RequestArgument, len(list))
 	for i, a := range list {
 		out[i] = hal.RequestArgument{

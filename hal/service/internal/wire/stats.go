@@ -1,4 +1,4 @@
-package service
+package wire
 
 import (
 	"github.com/nnsoc/nnsoc/hal"
@@ -93,15 +93,15 @@ func fromCounters(list []*pb.Count) (out []hal.Counter) {
 	return out
 }
 
-// toClock and fromClock carry operating points.
-func toClock(list []hal.ClockPoint) (out []*pb.ClockPoint) {
+// ToClock and fromClock carry operating points.
+func ToClock(list []hal.ClockPoint) (out []*pb.ClockPoint) {
 	for _, c := range list {
 		out = append(out, &pb.ClockPoint{AtFs: c.AtFs, Hz: c.Hz, Volts: c.Volts, Cluster: uint32(c.Cluster)})
 	}
 	return out
 }
 
-func fromClock(list []*pb.ClockPoint) (out []hal.ClockPoint) {
+func FromClock(list []*pb.ClockPoint) (out []hal.ClockPoint) {
 	for _, c := range list {
 		out = append(out, hal.ClockPoint{AtFs: c.GetAtFs(), Hz: c.GetHz(), Volts: c.GetVolts(), Cluster: int(c.GetCluster())})
 	}
