@@ -99,7 +99,7 @@ var layers = []struct {
 	{"bench/pprof", nil},
 	{"bench/report", []string{"sim/trace"}},
 	{"bench", []string{"nn", "hal", "hal/devices", "nnrt"}},
-	{"testvectors/legaltest", []string{"nn", "hal", "hal/driver/graph", "testvectors"}},
+	{"testvectors/legaltest", []string{"nn", "hal", "hal/driver/base", "hal/driver/graph", "testvectors"}},
 	{"testvectors/conformance", []string{"nn", "hal", "hal/driver/base", "hal/driver/cpu", "hal/driver/graph", "hal/driver/sample", "hal/devices", "testvectors", "nnrt", "refcpu", "importer", "bench/mlts", "sim"}},
 	{"testvectors/nnapi", nil},
 	{"testvectors/fuzzing", []string{"nn", "hal", "testvectors"}},
