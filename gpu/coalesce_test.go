@@ -1,0 +1,82 @@
+package gpu
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/gpu/internal/state"
+)
+
+// TestReadLines: the lines of a load and the cycles of its addresses are those that a look at each lane gives.
+func TestReadLines(t *testing.T) {
+	const shift = 6
+	s := DefaultSpec()
+	s.AddressLanes, s.BroadcastLanes = 4, 7
+	m := &machine{spec: &s}
+	r := rand.New(rand.NewPCG(1, 2))
+	for round := range 3000 {
+		lanes, size := 32<<(round&1), 1<<r.IntN(5)
+		if round%7 == 0 {
+			size = 12
+		}
+		mask := state.FullMask(lanes)
+		if round%3 == 0 {
+			mask &= r.Uint64() | r.Uint64()
+		}
+		stride, group := uint64(r.IntN(100)), 1<<r.IntN(5)
+		a := uint64(r.IntN(1 << 20))
+		for l := range lanes {
+			if r.IntN(20) == 0 {
+				a = uint64(r.IntN(1 << 12))
+			} else if l%group == 0 {
+				a += stride
+			}
+			m.Addr[l] = a
+		}
+		if mask == 0 {
+			continue
+		}
+		var want []uint64
+		shared := 0
+		for l := range lanes {
+			if mask>>l&1 == 0 {
+				continue
+			}
+			for line := m.Addr[l] >> shift; line <= (m.Addr[l]+uint64(size)-1)>>shift; line++ {
+				if !slices.Contains(want, line) {
+					want = append(want, line)
+				}
+			}
+			if q := m.Addr[l&^3 : l|3+1]; mask>>(l&^3)&15 == 15 && q[0] == q[1] && q[1] == q[2] && q[2] == q[3] {
+				shared++
+			}
+		}
+		other, same := m.neighbours(mask, size, shift, lanes)
+		m.readLines(other, size, shift)
+		var got []uint64
+		for _, l := range m.lines {
+			got = append(got, l.line)
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("round %d: lines %#x of %d bytes by lanes %#x, want %#x", round, got, size, mask, want)
+		}
+		n := len(laneList(mask))
+		cycles := int64(1)
+		if n > s.AddressLanes { // shared / 7 + others / 4, whole cycles
+			cycles = int64((shared*4 + (n-shared)*7 + 27) / 28)
+		}
+		if got := m.portCycles(mask, same); got != cycles {
+			t.Fatalf("round %d: %d cycles for lanes %#x, want %d: %d share an address", round, got, mask, cycles, shared)
+		}
+	}
+}
+
+func laneList(mask uint64) (list []int) {
+	for l := range 64 {
+		if mask>>l&1 != 0 {
+			list = append(list, l)
+		}
+	}
+	return list
+}
