@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
@@ -218,7 +219,6 @@ func (v View) SumsFit(op *nn.Operation) error {
 	}
 	lo, hi := QuantLimits(v.Operands[o.Input].Type)
 	most := int64(max(hi-o.Quant.InZero, o.Quant.InZero-lo))
-	sums := make([]int64, o.Channels)
 	signed := v.Operands[o.Filter].Type != nn.TensorQuant8Asymm
 	var size [256]int64 // |w - zero| of each byte
 	for b := range size {
@@ -229,6 +229,27 @@ func (v View) SumsFit(op *nn.Operation) error {
 		w -= int64(o.Quant.FilterZero)
 		size[b] = max(w, -w)
 	}
+	fits := func(c int, sum int64) error {
+		bias := int64(int32(binary.LittleEndian.Uint32(biases[4*c:])))
+		bound := sum*most + max(bias, -bias)
+		m := o.Quant.Mult[min(c, len(o.Quant.Mult)-1)]
+		if shift := max(m.Shift, 0); bound > math.MaxInt32>>min(shift, 31) {
+			return fmt.Errorf("%s: sums of output channel %d may reach %d (bias %d), shifted left by %d for the output scale; 32 bits hold %d",
+				op.Type, c, bound, bias, shift, math.MaxInt32)
+		}
+		return nil
+	}
+	// Most sums fit whatever the weights are.
+	round := max(o.Inner*o.Channels, 1)
+	largest := int64((len(weights)+round-1)/round*o.Inner) * slices.Max(size[:])
+	near := false
+	for c := 0; c < o.Channels && !near; c++ {
+		near = fits(c, largest) != nil
+	}
+	if !near {
+		return nil
+	}
+	sums := make([]int64, o.Channels)
 	for c := 0; len(weights) > 0; c = (c + 1) % o.Channels {
 		n := min(o.Inner, len(weights))
 		for _, b := range weights[:n] {
@@ -237,12 +258,8 @@ func (v View) SumsFit(op *nn.Operation) error {
 		weights = weights[n:]
 	}
 	for c, s := range sums {
-		bias := int64(int32(binary.LittleEndian.Uint32(biases[4*c:])))
-		bound := s*most + max(bias, -bias)
-		m := o.Quant.Mult[min(c, len(o.Quant.Mult)-1)]
-		if shift := max(m.Shift, 0); bound > math.MaxInt32>>min(shift, 31) {
-			return fmt.Errorf("%s: sums of output channel %d may reach %d (bias %d), shifted left by %d for the output scale; 32 bits hold %d",
-				op.Type, c, bound, bias, shift, math.MaxInt32)
+		if err := fits(c, s); err != nil {
+			return err
 		}
 	}
 	return nil

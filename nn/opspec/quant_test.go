@@ -1,6 +1,7 @@
 package opspec
 
 import (
+	"encoding/binary"
 	"math"
 	"testing"
 
@@ -58,5 +59,40 @@ func TestSoftmaxQuant(t *testing.T) {
 	v.Operands[2].ZeroPoint = 1
 	if _, err := s.Quant(v); err == nil {
 		t.Error("an output with a zero point of 1 was accepted")
+	}
+}
+
+// TestSumsFit: the bound is that of the weights there are, also where the largest weights would go beyond it.
+func TestSumsFit(t *testing.T) {
+	const depth = 50
+	weights := make([]byte, 2*depth)
+	sum := 0
+	for i := range weights {
+		weights[i] = byte(128 + i%7)
+		if i >= depth {
+			sum += i % 7
+		}
+	}
+	for over, want := range []bool{true, false} {
+		bias := make([]byte, 8)
+		binary.LittleEndian.PutUint32(bias[4:], uint32(math.MaxInt32-255*sum+over))
+		v := View{Operands: []nn.Operand{
+			{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{1, depth}, Scale: 0.5},
+			{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{2, depth}, Scale: 0.5, ZeroPoint: 128, Lifetime: nn.ConstantCopy, Data: weights},
+			{Type: nn.TensorInt32, Dimensions: []uint32{2}, Scale: 0.25, Lifetime: nn.ConstantCopy, Data: bias},
+			{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: make([]byte, 4)},
+			{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{1, 2}, Scale: 1},
+		}}
+		op := nn.Operation{Type: nn.OpFullyConnected, Inputs: []uint32{0, 1, 2, 3}, Outputs: []uint32{4}}
+		if _, ok := v.Sums(&op); !ok {
+			t.Fatal("the operation adds up nothing")
+		}
+		if err := v.SumsFit(&op); (err == nil) != want {
+			t.Errorf("%d beyond 32 bits: %v", over, err)
+		}
+		binary.LittleEndian.PutUint32(bias[4:], 1)
+		if err := v.SumsFit(&op); err != nil {
+			t.Error(err)
+		}
 	}
 }
