@@ -58,6 +58,7 @@ type Strided struct {
 	Offset        int
 	Padded        []uint32
 	Before        []int // padding before each dimension, with Padded
+	Perm          []int // of TRANSPOSE: the dimension of the input that each of the output is
 }
 
 // Strided reads an operation that only reorders or selects elements.
@@ -118,6 +119,7 @@ func readTranspose(a *Args) (Strided, error) {
 			return s, a.errorf("perm", "%v is no permutation", perm)
 		}
 		used[p] = true
+		s.Perm = append(s.Perm, int(p))
 		s.step(int(s.In[p]), strides[p])
 	}
 	s.Dims = s.Walk

@@ -76,25 +76,10 @@ func lowerTranspose(l *Lowering, op *nn.Operation) error {
 	if flat && src.Dense || nn.Elements(s.In) > layout.MaxPositions { // as a walk, which knows its runs
 		return lowerStrided(l, op)
 	}
-	a, err := l.view.Bind(op)
-	if err != nil {
-		return err
-	}
-	perm := []int{1, 0}
-	if a.Has("perm") {
-		list, err := a.Int32s("perm")
-		if err != nil {
-			return err
-		}
-		perm = perm[:0]
-		for _, p := range list {
-			perm = append(perm, int(p))
-		}
-	}
 	if flat {
-		l.permuteInto(l.FlatResult(s.Output), src, perm)
+		l.permuteInto(l.FlatResult(s.Output), src, s.Perm)
 	} else {
-		l.permuteInto(l.Result(s.Output, l.pitchOf(s.Output, layout.ShapeOf(s.Dims))), src, perm)
+		l.permuteInto(l.Result(s.Output, l.pitchOf(s.Output, layout.ShapeOf(s.Dims))), src, s.Perm)
 	}
 	return nil
 }
