@@ -15,14 +15,14 @@ import (
 // Unix socket. They encrypt nothing: nobody else can read the socket.
 type unixCredentials struct{}
 
-// peerInfo is the process at the other end.
+// peerInfo is the connection of a process. There is one of it for each connection.
 type peerInfo struct {
 	credentials.CommonAuthInfo
-	pid int
+	pid int // of the process at the other end
 }
 
 // AuthType implements credentials.AuthInfo.
-func (peerInfo) AuthType() string { return "unix" }
+func (*peerInfo) AuthType() string { return "unix" }
 
 // ServerHandshake implements credentials.TransportCredentials.
 func (unixCredentials) ServerHandshake(c net.Conn) (net.Conn, credentials.AuthInfo, error) {
@@ -30,12 +30,12 @@ func (unixCredentials) ServerHandshake(c net.Conn) (net.Conn, credentials.AuthIn
 	if err != nil {
 		return nil, nil, err
 	}
-	return c, peerInfo{credentials.CommonAuthInfo{SecurityLevel: credentials.PrivacyAndIntegrity}, pid}, nil
+	return c, &peerInfo{credentials.CommonAuthInfo{SecurityLevel: credentials.PrivacyAndIntegrity}, pid}, nil
 }
 
 // ClientHandshake implements credentials.TransportCredentials.
 func (unixCredentials) ClientHandshake(_ context.Context, _ string, c net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	return c, peerInfo{CommonAuthInfo: credentials.CommonAuthInfo{SecurityLevel: credentials.PrivacyAndIntegrity}}, nil
+	return c, &peerInfo{CommonAuthInfo: credentials.CommonAuthInfo{SecurityLevel: credentials.PrivacyAndIntegrity}}, nil
 }
 
 // Info implements credentials.TransportCredentials.
@@ -49,12 +49,12 @@ func (c unixCredentials) Clone() credentials.TransportCredentials { return c }
 // OverrideServerName implements credentials.TransportCredentials.
 func (unixCredentials) OverrideServerName(string) error { return nil }
 
-// callerPID is the process that makes a call.
-func callerPID(ctx context.Context) (int, error) {
+// caller is the connection that a call came through.
+func caller(ctx context.Context) (*peerInfo, error) {
 	if p, ok := peer.FromContext(ctx); ok {
-		if i, ok := p.AuthInfo.(peerInfo); ok && i.pid > 0 {
-			return i.pid, nil
+		if i, ok := p.AuthInfo.(*peerInfo); ok && i.pid > 0 {
+			return i, nil
 		}
 	}
-	return 0, hal.Errorf(hal.InvalidArgument, "service: %w", fmt.Errorf("the caller is unknown"))
+	return nil, hal.Errorf(hal.InvalidArgument, "service: %w", fmt.Errorf("the caller is unknown"))
 }

@@ -127,40 +127,40 @@ func (s *Server) intercept(ctx context.Context, req any, info *grpc.UnaryServerI
 	return handle(context.WithValue(ctx, sessionKey{}, x), req)
 }
 
-// session is the session of the calling process with a number.
+// session is the session with a number that the calling connection has opened.
 func (s *Server) session(ctx context.Context, id uint64) (*session, error) {
-	pid, err := callerPID(ctx)
+	from, err := caller(ctx)
 	if err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x := s.sessions[id]
-	if x == nil || x.client.pid != pid {
+	if x == nil || x.from != from {
 		return nil, hal.Errorf(hal.InvalidArgument, "service: no session of this client has that number")
 	}
 	return x, nil
 }
 
-// open makes a session of a process.
-func (s *Server) open(pid int) (*session, error) {
+// open makes a session of a connection.
+func (s *Server) open(from *peerInfo) (*session, error) {
 	var random [8]byte
 	if _, err := rand.Read(random[:]); err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "service: %w", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.clients[pid]
+	c := s.clients[from.pid]
 	if c == nil {
-		c = &client{pid: pid, calls: make(chan struct{}, s.quotas.Calls)}
+		c = &client{pid: from.pid, calls: make(chan struct{}, s.quotas.Calls)}
 		c.usage = usage{whose: "a client has", all: &s.all, limits: s.quotas.limits()}
 	}
 	if err := c.reserve(cost{openSessions: 1}); err != nil {
 		return nil, err
 	}
-	x := newSession(binary.LittleEndian.Uint64(random[:])|1, c)
+	x := newSession(binary.LittleEndian.Uint64(random[:])|1, from, c)
 	c.sessions++
-	s.clients[pid], s.sessions[x.id] = c, x
+	s.clients[from.pid], s.sessions[x.id] = c, x
 	s.ending.Add(1)
 	return x, nil
 }
@@ -180,11 +180,11 @@ func (s *Server) close(x *session) {
 
 // Attach implements the service: it opens a session and frees it when the stream ends.
 func (s *Server) Attach(_ *pb.AttachRequest, stream grpc.ServerStreamingServer[pb.Attached]) error {
-	pid, err := callerPID(stream.Context())
+	from, err := caller(stream.Context())
 	if err != nil {
 		return wire.ToStatus(err)
 	}
-	x, err := s.open(pid)
+	x, err := s.open(from)
 	if err != nil {
 		return wire.ToStatus(err)
 	}

@@ -11,6 +11,7 @@ import (
 // session is what a client holds through one connection: objects, by number.
 type session struct {
 	id     uint64
+	from   *peerInfo // the connection that opened it, and that alone may use it
 	client *client
 
 	mu      sync.Mutex
@@ -32,8 +33,8 @@ type held struct {
 	cost cost
 }
 
-func newSession(id uint64, c *client) *session {
-	return &session{id: id, client: c, objects: map[uint64]held{}}
+func newSession(id uint64, from *peerInfo, c *client) *session {
+	return &session{id: id, from: from, client: c, objects: map[uint64]held{}}
 }
 
 type sessionKey struct{}

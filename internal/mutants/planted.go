@@ -228,7 +228,7 @@ func tryTable(w io.Writer, file, only string, near bool, limit time.Duration) (t
 		c.Dir = suite
 		c.Env = append(os.Environ(), fmt.Sprint("NNSOC_PLANTED=", fault))
 		out, err := c.CombinedOutput()
-		name := "the program ends"
+		name := "the program, which ends" // with a panic in another goroutine, or without an end
 		if m := regexp.MustCompile(`--- FAIL: TestChecks/(\S+)`).FindSubmatch(out); m != nil {
 			name = strings.ReplaceAll(string(m[1]), "_", " ")
 		}

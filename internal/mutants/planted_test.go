@@ -34,7 +34,7 @@ func TestTable(t *testing.T) {
 		}
 		seen[key] = true
 	}
-	if len(table) < 150 {
+	if len(table) < 450 {
 		t.Errorf("%d faults", len(table))
 	}
 	t.Chdir("../..")

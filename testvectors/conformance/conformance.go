@@ -35,8 +35,8 @@ func groups() [][]Check {
 	return [][]Check{
 		statusChecks(), deviceChecks(), extensionChecks(), preparedChecks(), burstChecks(), cacheChecks(),
 		fencedChecks(), memoryChecks(), capabilityChecks(), utilityChecks(), vtsChecks(), mutationChecks(), lifecycleChecks(),
-		editChecks(), serviceChecks(), runtimeChecks(), ruleChecks(), appChecks(), executionChecks(), planChecks(), propertyChecks(),
-		mltsChecks(), trapChecks(),
+		editChecks(), serviceChecks(), runtimeChecks(), ruleChecks(), appChecks(), appRuleChecks(), halRuleChecks(), modelRuleChecks(), operationRuleChecks(), executionChecks(), planChecks(), propertyChecks(),
+		mltsChecks(), mltsRuleChecks(), trapChecks(),
 	}
 }
 

@@ -27,6 +27,7 @@ func serviceChecks() []Check {
 		{Name: "a client that is gone leaves nothing, and the driver goes on", Rows: []string{"A1-8", "J-9"}, Run: clientGone, EachDevice: true},
 		{Name: "models, programs and device memory count until they are released", Rows: []string{"A8-9"}, Run: largeThings, EachDevice: true},
 		{Name: "the status waits for no other call", Rows: []string{"A1-6"}, Run: statusAtOnce},
+		{Name: "no call takes the session of another connection", Rows: []string{"J-12", "A0-9"}, Run: foreignSessions},
 		{Name: "a client has nothing of what another holds", Rows: []string{"J-12"}, Run: clientsApart, EachDevice: true},
 	}
 }
