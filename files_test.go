@@ -29,7 +29,7 @@ var larger = map[string]int{
 	"nnrt":                    25, // steps of one execution
 	"refcpu":                  25, // functions of one table
 	"sim/soc":                 25, // one machine and the file that describes it
-	"testvectors/conformance": 25, // checks of one list
+	"testvectors/conformance": 30, // checks of one list
 	"testvectors/randgraph":   23, // operations of one generator
 }
 

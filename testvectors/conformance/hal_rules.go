@@ -24,7 +24,7 @@ func halRuleChecks() []Check {
 		{Name: "a passed deadline is told by the callback", Rows: []string{"E1-9", "I4-24"}, Run: passedAtLaunch, EachDevice: true},
 		{Name: "each word of a packet", Rows: []string{"E4-1", "E4-2", "E4-3", "A6-5", "A6-6", "A6-12"}, Run: packetWords},
 		{Name: "what a burst's client answers for slots, and a queue that just holds a result", Rows: []string{"E3-3", "E4-4", "A6-17", "A5-5"}, Run: burstCallbacks, EachDevice: true, InProcess: true},
-		{Name: "tolerances at their limits", Rows: []string{"E5-1", "E5-2", "E5-4", "E5-7", "E5-8"}, Run: limitsOfTolerances},
+		{Name: "tolerances at their limits", Rows: []string{"E5-1", "E5-2", "E5-4", "E5-5", "E5-7", "E5-8"}, Run: limitsOfTolerances},
 		{Name: "device memories keep apart", Rows: []string{"A10-6", "A10-7", "A10-1", "A10-4"}, Run: memoriesApart, EachDevice: true},
 		{Name: "subgraphs that are called twice", Rows: []string{"E1-1", "A8-2"}, Run: calledTwice},
 		{Name: "kinds of types and parts of codes", Rows: []string{"D2-2", "A0-7", "D3-10"}, Run: kindsOfTypes},
@@ -364,6 +364,25 @@ func limitsOfTolerances(t *T) {
 	turned := three(1, 2, 3)
 	turned.Dimensions = []uint32{1, 3}
 	Equal(t, "another rank", compare.Tensors(three(1, 2, 3), turned, exact).First == nil, false)
+	six := func(dims ...uint32) compare.Tensor {
+		return compare.Tensor{Type: nn.TensorFloat32, Dimensions: dims, Data: floats(1, 2, 3, 4, 5, 6)}
+	}
+	Equal(t, "the same shape", compare.Tensors(six(2, 3), six(2, 3), exact).First == nil, true)
+	Equal(t, "another shape of as many elements", compare.Tensors(six(2, 3), six(3, 2), exact).First == nil, false)
+	tenth := compare.Criterion{WrongPercent: 10} // rounded up
+	for _, c := range []struct {
+		n, wrong int
+		accepts  bool
+	}{{3, 0, true}, {3, 1, true}, {3, 2, false}, {10, 1, true}, {10, 2, false}, {11, 2, true}, {11, 3, false}} {
+		e, a := make([]byte, c.n), make([]byte, c.n)
+		for i := range c.wrong {
+			a[i] = 1
+		}
+		x := func(b []byte) compare.Tensor {
+			return compare.Tensor{Type: nn.TensorBool8, Dimensions: []uint32{uint32(c.n)}, Data: b}
+		}
+		Equal(t, fmt.Sprintf("%d of %d booleans wrong of a tenth", c.wrong, c.n), compare.Tensors(x(e), x(a), tenth).First == nil, c.accepts)
+	}
 	// Means: from ten elements on, of either sign, floats relative to values above 1.
 	many := func(n int, v float32) compare.Tensor {
 		x := make([]float32, n)

@@ -264,7 +264,15 @@ func oneBeyond(t *T) {
 		m.Main.Outputs = nil
 	}
 	for _, n := range []int{-1, 1} {
-		cases[fmt.Sprint("numbers of consumers for ", n, " operands more")] = func(m *nn.Model) { m.Main.Consumers = make([]uint32, len(m.Main.Operands)+n) }
+		cases[fmt.Sprint("right numbers of consumers for ", n, " operands more")] = func(m *nn.Model) {
+			counts := make([]uint32, len(m.Main.Operands)+1)
+			for i := range m.Main.Operations {
+				for _, x := range m.Main.Operations[i].Inputs {
+					counts[x]++
+				}
+			}
+			m.Main.Consumers = counts[:len(m.Main.Operands)+n]
+		}
 	}
 	extra := func(o nn.Operand) func(m *nn.Model) {
 		return func(m *nn.Model) { m.Main.Operands = append(m.Main.Operands, o) }
