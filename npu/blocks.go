@@ -30,26 +30,43 @@ func (s *Spec) ifmBlockDepth(o *state.Op) int {
 // macCycles is how long the MAC arrays work on a block of h x w x d outputs, all
 // input channels and taps included. Two cores take half of its channels each.
 // Elementwise operations do not use it.
-func (s *Spec) macCycles(o *state.Op, h, w, d int) int64 {
-	return s.coreCycles(o, h, w, ceilDiv(d, o.Cores))
+//
+// products is what of that the multipliers take: the rest waits for decoded weights.
+func (s *Spec) macCycles(o *state.Op, h, w, d int) (cycles, products int64) {
+	d = ceilDiv(d, o.Cores)
+	cycles = s.coreCycles(o, h, w, d, s.WeightsPerCycle)
+	if products = cycles; s.decodes(o, h, w) {
+		products = s.coreCycles(o, h, w, d, math.MaxInt32)
+	}
+	return cycles, products
 }
 
-// coreCycles is how long the MAC array of one core works on h x w x d outputs.
-func (s *Spec) coreCycles(o *state.Op, h, w, d int) int64 {
+// decodes reports whether h x w outputs of a channel may take less time than its weights take to decode.
+func (s *Spec) decodes(o *state.Op, h, w int) bool {
+	u := s.UBlock
+	if s.PackTaps {
+		return h*w < ceilDiv(u.IFM*u.D, s.WeightsPerCycle)
+	}
+	return o.Kind <= state.Depthwise && ceilDiv(h*w, u.H*u.W) < 8*u.D/s.WeightsPerCycle
+}
+
+// coreCycles is how long the MAC array of one core works on h x w x d outputs, with a decoder of so many
+// weights per cycle.
+func (s *Spec) coreCycles(o *state.Op, h, w, d, decoder int) int64 {
 	u := s.UBlock
 	if u.H == 2 && u.W == 2 && o.Kind <= state.Depthwise && o.OFM.H == 1 && o.OFM.W%2 == 0 && o.Window.H == 1 {
 		u.H, u.W, h = 1, 4, 1 // one-dimensional: the micro-block is a row
 	}
 	xy, nz := ceilDiv(w, u.W)*ceilDiv(h, u.H), ceilDiv(d, u.D)
 	if s.PackTaps && (o.Reduces() || o.Kind == state.Depthwise) {
-		return s.arrayCycles(o, xy, d)
+		return s.arrayCycles(o, xy, d, decoder)
 	}
 	wide := 1
 	if o.IFM.ElemSize == 2 {
 		wide = 2
 	}
 	const step = 4 // cycles: 32 products of a micro-block's element
-	weights := step * 8 * u.D / s.WeightsPerCycle
+	weights := step * 8 * u.D / decoder
 	delay := s.PipelineDelay
 	if o.Acc40 {
 		delay = s.PipelineDelay40
@@ -97,7 +114,7 @@ func (s *Spec) coreCycles(o *state.Op, h, w, d int) int64 {
 // column sums one output channel. A convolution fills rows with taps x channels. A depthwise
 // one needs rows of its own for each channel, whose weights in the columns of other channels are
 // zero: as many channels at a time as have room for their taps, or a part of the taps of one.
-func (s *Spec) arrayCycles(o *state.Op, pixels, d int) int64 {
+func (s *Spec) arrayCycles(o *state.Op, pixels, d, decoder int) int64 {
 	rows, taps := s.UBlock.IFM, o.Window.H*o.Window.W
 	tiles := ceilDiv(taps*o.IFM.C, rows) * ceilDiv(d, s.UBlock.D)
 	if o.Kind == state.Depthwise {
@@ -106,7 +123,7 @@ func (s *Spec) arrayCycles(o *state.Op, pixels, d int) int64 {
 	if o.IFM.ElemSize == 2 {
 		pixels *= 2
 	}
-	load := ceilDiv(rows*s.UBlock.D, s.WeightsPerCycle)
+	load := ceilDiv(rows*s.UBlock.D, decoder)
 	return int64(tiles) * int64(max(pixels, load))
 }
 

@@ -235,7 +235,7 @@ func TestBottlenecks(t *testing.T) {
 }
 
 // The weight-stationary array takes the closed form: tiles times the larger of
-// pixels and the load of a tile.
+// pixels and the load of a tile, which is what the decoder takes beyond the pixels.
 func TestArrayCycles(t *testing.T) {
 	s := specOf(t, "pixel4")
 	for _, c := range []struct {
@@ -252,8 +252,12 @@ func TestArrayCycles(t *testing.T) {
 	} {
 		c.l.blk = [3]int{16, 16, 128}
 		r := runLayer(t, s, c.l)
-		if got := r.Stalls[sim.StallIssue]; got != c.want {
+		if got := r.Stalls[sim.StallIssue] + r.Stalls[sim.StallWeightDecode]; got != c.want {
 			t.Errorf("%dx%dx%d: %d cycles of work, want %d", c.l.oh, c.l.ow, c.l.oc, got, c.want)
+		}
+		pixels, load := int64(c.l.oh*c.l.ow), int64(64)
+		if got, want := r.Stalls[sim.StallWeightDecode], c.want/max(pixels, load)*max(load-pixels, 0); got != want {
+			t.Errorf("%dx%dx%d: %d cycles for weights, want %d", c.l.oh, c.l.ow, c.l.oc, got, want)
 		}
 	}
 }

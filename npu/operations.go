@@ -207,7 +207,7 @@ func (s *Spec) estimate(o *state.Op) int64 {
 	if s.UBlock.H == 2 && o.Kind <= state.Depthwise && oh == 1 && ow%2 == 0 && o.Window.H == 1 {
 		bh = 1
 	}
-	dpu := float64(s.coreCycles(o, bh, bw, bd)) / float64(o.Cores) // Vela halves cycles, not channels
+	dpu := float64(s.coreCycles(o, bh, bw, bd, s.WeightsPerCycle)) / float64(o.Cores) // Vela halves cycles, not channels
 	out := math.Ceil(cpe * float64(bh*bw*bd))
 	if o.Kind <= state.Depthwise {
 		out = max(out, float64(10*bd*s.Memories[s.RegionMemory[o.ScaleRegion]].ReadLatency)/256)

@@ -101,9 +101,9 @@ func (t *timer) block(b *block, prev *kernel) job {
 	}
 	ready := max(firstIn, firstW)
 	j.macStart = max(ready, before.macEnd, accFree)
-	work := out
+	work, products := out, int64(0)
 	if o.Kind != state.Elementwise {
-		work = s.macCycles(o, b.y1-b.y0, b.x1-b.x0, b.z1-b.z0)
+		work, products = s.macCycles(o, b.y1-b.y0, b.x1-b.x0, b.z1-b.z0)
 		t.events.macActive += work
 		if b.index == 0 {
 			j.macStart += s.fill()
@@ -123,7 +123,7 @@ func (t *timer) block(b *block, prev *kernel) job {
 	j.written = t.writeOutput(b, outStart, j.outEnd)
 
 	t.account(b, prev, &accounts{start: start, dep: dep, firstIn: firstIn, firstW: firstW, accFree: accFree,
-		allIn: allIn, allW: allW, work: work, in: inMem.reason, w: wMem.reason}, &j)
+		allIn: allIn, allW: allW, work: work, products: products, in: inMem.reason, w: wMem.reason}, &j)
 	t.jobs[1], t.jobs[0] = t.jobs[0], j
 	t.events.blocks++
 	return j
@@ -131,8 +131,9 @@ func (t *timer) block(b *block, prev *kernel) job {
 
 // accounts is what a block waited for.
 type accounts struct {
-	start, dep, firstIn, firstW, accFree, allIn, allW, work int64
-	in, w                                                   sim.Reason
+	start, dep, firstIn, firstW, accFree, allIn, allW int64
+	work, products                                    int64 // of the array, or of the output unit; of its multipliers
+	in, w                                             sim.Reason
 }
 
 // account charges the cycles up to the end of a block's work.
@@ -140,7 +141,7 @@ func (t *timer) account(b *block, prev *kernel, a *accounts, j *job) {
 	// Until the fetch could start: the command processor, the previous kernel,
 	// or the array still holding both input buffers.
 	if a.start == a.dep && a.dep > b.issue {
-		t.chargeTo(prev.cur, prev.word, a.dep, sim.StallDrain)
+		t.charge(a.dep, sim.StallBarrier)
 	}
 	if a.start == b.issue {
 		t.charge(min(t.waitEnd, a.start), t.waitFor)
@@ -157,7 +158,11 @@ func (t *timer) account(b *block, prev *kernel, a *accounts, j *job) {
 	}
 	t.charge(j.macStart, sim.StallDrain)
 	// While it works: what its own rate needs, then data that came late.
-	t.charge(min(j.macStart+a.work, j.macEnd), sim.StallIssue)
+	t.charge(min(j.macStart+a.products, j.macEnd), sim.StallIssue)
+	if b.o.Kind == state.Elementwise {
+		t.charge(min(j.macStart+a.work, j.macEnd), sim.StallUnit)
+	}
+	t.charge(min(j.macStart+a.work, j.macEnd), sim.StallWeightDecode)
 	why = a.in
 	if a.allW > a.allIn {
 		why = a.w

@@ -23,12 +23,13 @@ const (
 	StallLaunch                    // submitting work from the host, starting the device
 	StallDrain                     // pipeline filling or emptying around an operation
 	StallIdle                      // no work for this engine
+	StallWeightDecode              // a decoder of weights is slower than the multipliers
 	NumReasons
 )
 
 var reasonNames = [NumReasons]string{
 	"issue", "operand", "unit", "branch", "fetch", "l1", "l2", "system_cache", "dram",
-	"scratchpad", "dma", "barrier", "queue", "clock", "launch", "drain", "idle",
+	"scratchpad", "dma", "barrier", "queue", "clock", "launch", "drain", "idle", "weight_decode",
 }
 
 // String returns the name used in reports and JSON.

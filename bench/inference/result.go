@@ -157,7 +157,8 @@ func (r *Result) addCPU(step int, m *nn.Model, res *nnrt.Result) {
 	for i := range m.Main.Operations {
 		o := Operation{Step: step, CPU: true, Type: m.Main.Operations[i].Type}
 		if i < len(res.Operations) {
-			o.Cycles, o.TimeFs = res.Operations[i].Cycles, res.Operations[i].TimeFs
+			x := &res.Operations[i]
+			o.Cycles, o.TimeFs, o.EnergyPJ = x.Cycles, x.TimeFs, x.EnergyPJ
 		}
 		r.Operations = append(r.Operations, o)
 	}

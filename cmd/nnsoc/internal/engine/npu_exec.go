@@ -60,6 +60,11 @@ With --estimator vela nothing is timed: cycles are those that Vela's own perform
 estimates for each operation, as in the column NPU of its per-layer table where it has not cut
 the operation into slices.
 
+Of each operation the report has cycles, energy, bytes of each memory, utilization of the
+multipliers, what of the array pads, and what it is bound by: compute, weight decode, output unit,
+scratchpad, DRAM, DMA, dependency (a kernel in front), fill and drain, commands, or launch, the class
+of most of its cycles. The rows add up to the run, their cycles to those of the NPU.
+
 With --timing-only kernels compute nothing: the same cycles, sooner, and no outputs. --csv writes
 the operations in the columns of Vela's per-layer table. In JSON, "pmu" has the names of Arm's
 events of the performance monitor.
@@ -341,7 +346,7 @@ func newNPUOperation(index int, x *inference.Operation, s *npu.Spec) npuOperatio
 	o.Offset = &offset
 	o.Stalls = stallCycles(&x.Stalls)
 	if len(o.Stalls) > 0 {
-		o.BoundBy = x.Stalls.Largest().String()
+		o.BoundBy = npu.BoundBy(&x.Stalls).String()
 	}
 	if x.NPU.OFM != [3]int{} {
 		o.IFM, o.OFM, o.Kernel, o.Stride, o.Block = &x.NPU.IFM, &x.NPU.OFM, &x.NPU.Kernel, &x.NPU.Stride, &x.NPU.Block
@@ -403,10 +408,10 @@ func (r *npuReport) printTimes(w io.Writer) {
 	if r.CPUUs > 0 {
 		fmt.Fprintf(w, ", CPU %.1f us, %.1f us in all", r.CPUUs, r.TimeUs)
 	}
-	fmt.Fprintf(w, ", %.2f uJ\n  cycles by reason\n", r.EnergyUJ)
-	for reason, n := range r.stalls {
+	fmt.Fprintf(w, ", %.2f uJ\n  cycles bound by\n", r.EnergyUJ)
+	for bound, n := range npu.Bounds(&r.stalls) {
 		if n != 0 {
-			fmt.Fprintf(w, "    %-12s %12d  %5.1f %%\n", sim.Reason(reason), n, 100*float64(n)/float64(max(r.Cycles, 1)))
+			fmt.Fprintf(w, "    %-14s %12d  %5.1f %%\n", npu.Bound(bound), n, 100*float64(n)/float64(max(r.Cycles, 1)))
 		}
 	}
 	for _, p := range r.AXI {
@@ -414,11 +419,19 @@ func (r *npuReport) printTimes(w io.Writer) {
 	}
 }
 
+// printOperations prints a row for each operation, one for what is outside of them, and the
+// sum, which is the run's: the cycles of the NPU, time and energy of all.
 func (r *npuReport) printOperations(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "#\tdevice\toperation\toutput\tkernel\tMACs\tcycles\tus\tutilization\tpadding\tbytes\tbound by\t")
-	for i := range r.Operations {
-		o := &r.Operations[i]
+	head := "#\tdevice\toperation\toutput\tkernel\tMACs\tcycles\tus\tuJ\tutilization\tpadding\t"
+	for _, p := range r.AXI {
+		head += p.Memory + " bytes\t"
+	}
+	fmt.Fprintln(t, head+"bound by\t")
+	var rest, all npuOperation
+	rest.Cycles, rest.TimeUs, rest.EnergyUJ = r.Cycles, r.TimeUs, r.EnergyUJ
+	traffic := make([]int64, len(r.AXI))
+	row := func(index string, o *npuOperation, bytes []int64) {
 		shape, kernel := "-", "-"
 		switch {
 		case o.OFM != nil:
@@ -427,12 +440,33 @@ func (r *npuReport) printOperations(w io.Writer) error {
 		case o.Bytes > 0:
 			shape = fmt.Sprintf("%d bytes", o.Bytes)
 		}
-		bytes := int64(0)
-		for _, p := range o.Traffic {
-			bytes += p.ReadBytes + p.WrittenBytes
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d\t%d\t%.2f\t%.3f\t%.1f %%\t%.1f %%\t", index, o.Device, o.Name, shape, kernel, o.MACs, o.Cycles, o.TimeUs, o.EnergyUJ,
+			100*o.Utilization, 100*o.PaddingWaste)
+		for _, n := range bytes {
+			fmt.Fprintf(t, "%d\t", n)
 		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%d\t%d\t%.2f\t%.1f %%\t%.1f %%\t%d\t%s\t\n", o.Index, o.Device, o.Name, shape, kernel, o.MACs, o.Cycles, o.TimeUs,
-			100*o.Utilization, 100*o.PaddingWaste, bytes, o.BoundBy)
+		fmt.Fprintf(t, "%s\t\n", o.BoundBy)
 	}
+	for i := range r.Operations {
+		o := &r.Operations[i]
+		bytes := make([]int64, len(r.AXI))
+		for _, p := range o.Traffic {
+			bytes[p.Port] += p.ReadBytes + p.WrittenBytes
+			traffic[p.Port] += p.ReadBytes + p.WrittenBytes
+		}
+		row(fmt.Sprint(o.Index), o, bytes)
+		all.MACs += o.MACs
+		rest.TimeUs, rest.EnergyUJ = rest.TimeUs-o.TimeUs, rest.EnergyUJ-o.EnergyUJ
+		if o.Device == "npu" {
+			rest.Cycles -= o.Cycles
+		}
+	}
+	none := make([]int64, len(r.AXI))
+	rest.Device, rest.Name, rest.BoundBy = "-", "launch", npu.Launch.String()
+	if rest.Cycles > 0 && r.Estimator == "" {
+		row("", &rest, none)
+	}
+	all.Device, all.Name, all.Cycles, all.TimeUs, all.EnergyUJ = "-", "all", r.Cycles, r.TimeUs, r.EnergyUJ
+	row("", &all, traffic)
 	return t.Flush()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/importer/vela"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/npu"
+	"github.com/nnsoc/nnsoc/sim"
 )
 
 // pmu is what Arm's performance monitor would count, by the names of its events.
@@ -26,6 +27,7 @@ func pmu(r *inference.Result) map[string]int64 {
 			m["AO_ACTIVE"] = c.Value
 		}
 	}
+	m["MAC_STALLED_BY_WD"] = r.Stalls[sim.StallWeightDecode]
 	for i, p := range r.Ports {
 		m[fmt.Sprintf("AXI%d_RD_DATA_BEAT_RECEIVED", i)] = p.ReadBeats
 		m[fmt.Sprintf("AXI%d_WR_DATA_BEAT_WRITTEN", i)] = p.WriteBeats

@@ -1,0 +1,49 @@
+package npu
+
+import (
+	"testing"
+
+	"github.com/nnsoc/nnsoc/sim"
+)
+
+// TestBounds: every cycle has one class, and the class of most is what a kernel is bound by.
+func TestBounds(t *testing.T) {
+	var table sim.StallTable
+	for r := range table {
+		table[r] = int64(r + 1)
+	}
+	sum := int64(0)
+	for b, n := range Bounds(&table) {
+		if sum += n; n == 0 || Bound(b).String() == "" {
+			t.Errorf("class %d, %v, has %d cycles", b, Bound(b), n)
+		}
+	}
+	if sum != table.Total() {
+		t.Errorf("%d of %d cycles have a class", sum, table.Total())
+	}
+	if got := BoundBy(&sim.StallTable{sim.StallBarrier: 3, sim.StallQueue: 3, sim.StallIssue: 5}); got != Dependency {
+		t.Errorf("bound by %v", got)
+	}
+}
+
+// TestBoundBy: a machine of which one part is slow is bound by that part, by its name.
+func TestBoundBy(t *testing.T) {
+	l := conv(32, 8, 64, 64, 1, 1)
+	l.blk = [3]int{8, 8, 64}
+	for name, slow := range map[string]func(*Spec){
+		"compute":        func(s *Spec) {},
+		"weight decode":  func(s *Spec) { s.WeightsPerCycle = 1 },
+		"output unit":    func(s *Spec) { s.OutputCycles[OutOther] = 100; l.blk[2] = 16 },
+		"DRAM":           func(s *Spec) { s.Memories[1].BytesPerCycle = 0.001 },
+		"fill and drain": func(s *Spec) { s.Memories[s.RegionMemory[1]].WriteLatency = 1 << 16 },
+		"launch":         func(s *Spec) { s.LaunchCycles = 1 << 20 },
+	} {
+		l.blk[2] = 64
+		s := ideal(t)
+		s.Memories = append([]MemorySpec(nil), s.Memories...)
+		slow(&s)
+		if got := BoundBy(&runLayer(t, s, l).Stalls).String(); got != name {
+			t.Errorf("bound by %s, want %s", got, name)
+		}
+	}
+}
