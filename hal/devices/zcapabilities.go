@@ -49,7 +49,7 @@ var shipped = [...]socFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
-				{nn.TensorQuant8Asymm, 0.14, 0.027},
+				{nn.TensorQuant8Asymm, 0.14, 0.025},
 				{nn.TensorQuant8SymmPerChannel, 0.28, 0.061},
 				{nn.TensorQuant8AsymmSigned, 0.28, 0.061},
 			},
@@ -59,7 +59,7 @@ var shipped = [...]socFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
-				{nn.TensorQuant8Asymm, 0.11, 0.027},
+				{nn.TensorQuant8Asymm, 0.096, 0.024},
 				{nn.TensorQuant8SymmPerChannel, 0.25, 0.057},
 				{nn.TensorQuant8AsymmSigned, 0.25, 0.057},
 			},

@@ -79,6 +79,9 @@ func Estimate(s *core.Spec, k *kernel.Kernel) Parts {
 		again := planes * packed / buffers.BytesPerCycle
 		p.Memory += again
 		p.Fetch = max(packed/far.BytesPerCycle, again)
+		if k.Direct {
+			p.Fetch = planes * packed / far.BytesPerCycle
+		}
 		if far == chip { // one port for both
 			p.Memory += packed / far.BytesPerCycle
 		}

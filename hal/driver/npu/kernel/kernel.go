@@ -66,6 +66,7 @@ type Kernel struct {
 	IFM2    *layout.Ref
 	OFM     layout.Ref
 	Weights *Weights
+	Direct  bool   // weights are read where they are stored, as far as a plan has found
 	Table   []byte // lookup table of the output stage, 256 or 1024 bytes
 }
 

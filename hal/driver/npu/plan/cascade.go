@@ -22,20 +22,51 @@ var stripeRows = [...]int{1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 4
 // a stripe of rows, so that of the maps between them only a few rows are kept, in rolling buffers on chip.
 type cascades struct {
 	t      Target
-	list0  *step.List
-	far    []bool // values that lie off chip without cascades
+	list0  *step.List  // with elementwise kernels in the shape of what they read
+	alone  []step.Step // without
+	far    []bool      // values that lie off chip without cascades
 	lives  []layout.Value
 	blocks map[blockKey]kernel.Block
 }
 
 // blockKey is what the block of the stripes of a step depends on.
 type blockKey struct {
-	step, rows    int
-	farIn, farOut bool
+	step, rows          int
+	farIn, far2, farOut bool
 }
 
-func newCascades(t Target, l *step.List, far []bool) *cascades {
-	return &cascades{t, farBlocks(t, l, far), far, lives(l), map[blockKey]kernel.Block{}}
+func newCascades(t Target, l *step.List, p *Program) *cascades {
+	own := farBlocks(t, l, p)
+	c := &cascades{t, own, slices.Clone(own.Steps), p.far, lives(l), map[blockKey]kernel.Block{}}
+	for i := 1; i < len(own.Steps); i++ {
+		out := &own.Steps[i-1].Kernel.OFM
+		if k, ok := regrouped(&own.Steps[i].Kernel, out); ok {
+			own.Steps[i].Kernel = k
+		}
+	}
+	return c
+}
+
+// regrouped is an elementwise kernel in the height, width and depth of one of its inputs as it was written: what
+// it computes does not depend on how elements are grouped.
+func regrouped(k *kernel.Kernel, as *layout.Ref) (kernel.Kernel, bool) {
+	own := *k
+	if k.Kind != kernel.Elementwise || k.Broadcast != 0 || as.Value == layout.Placed || reads(k, as.Value).Value != as.Value {
+		return own, false
+	}
+	if k.IFM2 != nil {
+		second := *k.IFM2
+		own.IFM2 = &second
+	}
+	for _, r := range own.Maps() {
+		if r.H*r.W*r.C != as.H*as.W*as.C || r.StrideX != r.C*r.Bytes || r.StrideY != r.W*r.StrideX {
+			return own, false
+		}
+		f := layout.Dense(r.Addr, as.H, as.W, as.C, r.Bytes, r.Signed)
+		f.Region, f.Far, f.Zero = r.Region, r.Far, r.Zero
+		r.FeatureMap = f
+	}
+	return own, true
 }
 
 // segment is consecutive steps [first,last]: a cascade with stripes of so many rows, or a step as it is.
@@ -54,7 +85,7 @@ func (c *cascades) list(budget int, all bool) *step.List {
 		end := c.chainEnd(at)
 		for _, s := range c.divide(at, end, budget, all) {
 			if s.rows == 0 {
-				l.Steps = append(l.Steps, c.list0.Steps[s.first])
+				l.Steps = append(l.Steps, c.alone[s.first])
 				continue
 			}
 			id++
@@ -79,11 +110,15 @@ func (c *cascades) chainEnd(at int) int {
 // linked reports whether a step and the next one may be in one cascade.
 func (c *cascades) linked(i int) bool {
 	a, b := &c.list0.Steps[i].Kernel, &c.list0.Steps[i+1].Kernel
-	if !striped(a) || !striped(b) || a.OFM.Value == layout.Placed || a.OFM.Value != b.IFM.Value || b.IFM2 != nil && b.IFM2.Value == a.OFM.Value {
+	if !striped(a) || !striped(b) || a.OFM.Value == layout.Placed || b.IFM2 != nil && b.IFM.Value == b.IFM2.Value {
+		return false
+	}
+	in := reads(b, a.OFM.Value)
+	if in.Value != a.OFM.Value {
 		return false
 	}
 	v := &c.lives[a.OFM.Value]
-	from, to := a.OFM.FeatureMap, b.IFM.FeatureMap
+	from, to := a.OFM.FeatureMap, in.FeatureMap
 	from.Zero, to.Zero, from.Signed, to.Signed = 0, 0, false, false
 	return v.First == i && v.Last == i+1 && !v.Client && !v.Fixed && from == to && from.Addr == 0 && from.H > 1
 }
@@ -120,8 +155,11 @@ func (c *cascades) divide(first, last, budget int, all bool) []segment {
 			}
 			s := segment{begin, end, 0, 0}
 			if begin == end {
-				if k := c.list0.Steps[end].Kernel; k.Kind != kernel.Copy {
-					s.cycles = cost.Estimate(c.t.Spec, &k).Working()
+				if k := c.alone[end].Kernel; k.Kind != kernel.Copy {
+					e := cost.Estimate(c.t.Spec, &k)
+					if s.cycles = e.Working(); k.Direct {
+						s.cycles = float64(e.Cycles())
+					}
 				}
 			} else {
 				s = c.cascade(begin, end, budget)
@@ -186,7 +224,14 @@ func (c *cascades) cascade(first, last, budget int) segment {
 func (c *cascades) chain(first, last int) (list []*kernel.Kernel) {
 	for i := first; i <= last; i++ {
 		k := c.list0.Steps[i].Kernel
-		k.IFM.Far = k.IFM.Far && i == first
+		k.Direct = false // a cascade keeps its weights
+		if i > first {
+			if k.IFM2 != nil {
+				own := *k.IFM2
+				k.IFM2 = &own
+			}
+			reads(&k, list[len(list)-1].OFM.Value).Far = false
+		}
 		k.OFM.Far = k.OFM.Far && i == last
 		list = append(list, &k)
 	}
@@ -216,14 +261,14 @@ func ringBytes(k *kernel.Kernel, ring int) int {
 
 // part is the kernel of a part of a cascade whose first step is given.
 func (c *cascades) part(chain []*kernel.Kernel, rings []int, p part) kernel.Kernel {
-	in, out := 0, 0
+	in, out, value := 0, 0, layout.Placed
 	if p.stage > 0 {
-		in = rings[p.stage-1]
+		in, value = rings[p.stage-1], chain[p.stage-1].OFM.Value
 	}
 	if p.stage < len(rings) {
 		out = rings[p.stage]
 	}
-	return stripe(chain[p.stage], p.lo, p.hi, in, out)
+	return stripe(chain[p.stage], p.lo, p.hi, value, in, out)
 }
 
 // block is the block of all parts of a stage, chosen for the height in which most rows are computed.
@@ -239,7 +284,7 @@ func (c *cascades) block(chain []*kernel.Kernel, rings []int, first int, parts [
 		}
 	}
 	k := c.part(chain, rings, typical)
-	key := blockKey{first + stage, k.OFM.H, k.IFM.Far, k.OFM.Far}
+	key := blockKey{first + stage, k.OFM.H, k.IFM.Far, k.IFM2 != nil && k.IFM2.Far, k.OFM.Far}
 	b, ok := c.blocks[key]
 	if !ok {
 		b = cost.ChooseBlock(c.t.Spec, &k)

@@ -12,8 +12,9 @@ import (
 const apart = 2
 
 // place gives values and buffers of weights their addresses. Where buffers take room on chip that
-// activations need, buffers are dropped, the largest first; one without room is dropped as well.
-func (p *Program) place(t Target, values []layout.Value, jobs []job) []layout.Value {
+// activations need, buffers are dropped, the largest first, unless they are to keep it; one without room is
+// dropped as well.
+func (p *Program) place(t Target, values []layout.Value, jobs []job, keep bool) []layout.Value {
 	reached := t.Map[layout.RegionSpill] == t.Map[layout.RegionArena]
 	alone := slices.Clone(values)
 	placeAll(alone, t.OnChip, reached)
@@ -32,7 +33,7 @@ func (p *Program) place(t Target, values []layout.Value, jobs []job) []layout.Va
 		}
 		placeAll(all, t.OnChip, reached)
 		activations := all[:len(values)]
-		if spilled(activations) <= least || len(of) == 0 {
+		if keep || spilled(activations) <= least || len(of) == 0 {
 			for k, i := range of {
 				if j := &jobs[i]; all[len(values)+k].At.Region == layout.RegionArena {
 					j.weights = all[len(values)+k].At

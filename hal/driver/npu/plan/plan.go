@@ -26,6 +26,7 @@ type Program struct {
 	Inputs, Outputs []layout.Buffer // no bytes for an input that is not read
 	EncodedWeights  int             // bytes of Consts
 	far             []bool          // values off chip
+	direct          []bool          // steps whose weights are read where they are stored
 }
 
 // Region is the bytes of a region that holds no constants.
@@ -63,14 +64,14 @@ type job struct {
 // take the fewest cycles is the result.
 func New(t Target, l *step.List) (*Program, error) {
 	k := &packer{spec: t.Spec, blobs: map[packKey]*blob{}}
-	best, err := k.once(t, l)
+	best, err := k.once(t, l, false)
 	if err != nil || best.Sizes[layout.RegionSpill] == 0 || !offChip(t) {
 		return best, err
 	}
 	first := best
-	lists := []*step.List{farBlocks(t, l, first.far)}
+	lists := []*step.List{farBlocks(t, l, first)}
 	if crowded(l, first.far) {
-		c := newCascades(t, l, first.far)
+		c := newCascades(t, l, first)
 		for _, share := range cascadeShares {
 			for _, all := range []bool{false, true} {
 				if list := c.list(int(share*float64(t.OnChip)), all); list != nil {
@@ -80,15 +81,21 @@ func New(t Target, l *step.List) (*Program, error) {
 		}
 	}
 	for _, list := range lists {
-		for range 2 { // with blocks for the maps that are off chip then
-			p, err := k.once(t, list)
-			if err != nil {
-				return nil, err
+		for _, keep := range []bool{false, true} {
+			for again := list; again != nil; { // with blocks for the maps and weights that are off chip then
+				p, err := k.once(t, again, keep)
+				if err != nil {
+					return nil, err
+				}
+				if p.Cycles < best.Cycles {
+					best = p
+				}
+				if again == list {
+					again = farBlocks(t, list, p)
+				} else {
+					again = nil
+				}
 			}
-			if p.Cycles < best.Cycles {
-				best = p
-			}
-			list = farBlocks(t, list, p.far)
 		}
 	}
 	return best, nil
@@ -109,8 +116,9 @@ func offChip(t Target) bool {
 	return t.Spec.Memories[t.Spec.RegionMemory[t.Map[layout.RegionSpill]]].OffChip
 }
 
-// farBlocks is a list with the blocks of those kernels chosen again some of whose values lie off chip.
-func farBlocks(t Target, l *step.List, far []bool) *step.List {
+// farBlocks is a list with the blocks of those kernels chosen again some of whose values, or whose weights, lie
+// off chip in a program of it.
+func farBlocks(t Target, l *step.List, p *Program) *step.List {
 	own := *l
 	own.Steps = slices.Clone(l.Steps)
 	for i := range own.Steps {
@@ -118,7 +126,7 @@ func farBlocks(t Target, l *step.List, far []bool) *step.List {
 		if k.Kind == kernel.Copy || own.Steps[i].Cascade.ID != 0 {
 			continue
 		}
-		if markFar(k, far) {
+		if k.Direct = p.direct[i]; markFar(k, p.far) || k.Direct {
 			k.Block = cost.ChooseBlock(t.Spec, k)
 		}
 	}
@@ -141,11 +149,12 @@ func markFar(k *kernel.Kernel, far []bool) (some bool) {
 // Build makes the program of steps as they are.
 func Build(t Target, l *step.List) (*Program, error) {
 	k := &packer{spec: t.Spec, blobs: map[packKey]*blob{}}
-	return k.once(t, l)
+	return k.once(t, l, false)
 }
 
-// once makes the program with the blocks that the kernels have.
-func (k *packer) once(t Target, l *step.List) (*Program, error) {
+// once makes the program with the blocks that the kernels have. Activations have room on chip before buffers
+// of weights, unless keep says that they lie where there is room for both.
+func (k *packer) once(t Target, l *step.List, keep bool) (*Program, error) {
 	s := t.Spec
 	p := &Program{Steps: l, Map: t.Map}
 	jobs := make([]job, len(l.Steps))
@@ -162,7 +171,7 @@ func (k *packer) once(t Target, l *step.List) (*Program, error) {
 	}
 	p.Sizes[layout.RegionIO] = l.IO
 	bufferWeights(s, jobs)
-	values := p.place(t, lives(l), jobs)
+	values := p.place(t, lives(l), jobs, keep)
 	for i := range l.Values {
 		p.far = append(p.far, values[i].At.Region == layout.RegionSpill)
 	}
@@ -188,6 +197,8 @@ func (p *Program) estimate(t Target, jobs []job) {
 		if off {
 			markFar(&k, p.far)
 		}
+		k.Direct = k.Weights != nil && !j.buffered
+		p.direct = append(p.direct, k.Direct)
 		e := cost.Estimate(t.Spec, &k)
 		cycles := float64(e.Cycles())
 		if j.buffered {

@@ -55,10 +55,22 @@ func turns(chain []*kernel.Kernel, rows int) (parts []part, rings []int) {
 	return parts, rings
 }
 
-// stripe is the kernel that computes rows [lo,hi) of a kernel's output, whose input and output lie in
-// rolling buffers of so many rows, or in one piece.
-func stripe(k *kernel.Kernel, lo, hi, ringIn, ringOut int) kernel.Kernel {
+// reads is the map in which a kernel reads a value: its second one, where both have the value the first.
+func reads(k *kernel.Kernel, value int) *layout.Ref {
+	if k.IFM2 != nil && k.IFM2.Value == value && k.IFM.Value != value {
+		return k.IFM2
+	}
+	return &k.IFM
+}
+
+// stripe is the kernel that computes rows [lo,hi) of a kernel's output, which lies in a rolling buffer of so
+// many rows, or in one piece, as does its input that is the given value; other inputs lie in one piece.
+func stripe(k *kernel.Kernel, lo, hi, value, ringIn, ringOut int) kernel.Kernel {
 	s := *k
+	second := 0
+	if k.IFM2 != nil && reads(k, value) == k.IFM2 {
+		ringIn, second = 0, ringIn
+	}
 	first, last := inputRows(k, lo, hi)
 	cut := func(f layout.FeatureMap, ring, lo, hi int) layout.FeatureMap {
 		if ring > 0 {
@@ -75,7 +87,7 @@ func stripe(k *kernel.Kernel, lo, hi, ringIn, ringOut int) kernel.Kernel {
 	}
 	if k.IFM2 != nil && k.IFM2.H > 1 {
 		own := *k.IFM2
-		own.FeatureMap = own.Rows(lo, hi)
+		own.FeatureMap = cut(own.FeatureMap, second, lo, hi)
 		s.IFM2 = &own
 	}
 	return s

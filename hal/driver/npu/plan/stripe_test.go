@@ -83,7 +83,7 @@ func TestTurnsAreComplete(t *testing.T) {
 				}
 				ringOut = rings[p.stage]
 			}
-			s := stripe(chain[p.stage], p.lo, p.hi, ringIn, ringOut)
+			s := stripe(chain[p.stage], p.lo, p.hi, 0, ringIn, ringOut)
 			full := chain[p.stage]
 			if s.IFM.H != hi-lo || s.OFM.H != p.hi-p.lo || s.Top+s.IFM.H+s.Bottom < (s.OFM.H-1)*s.SY+(s.KH-1)*s.DY+1 ||
 				s.Top > full.Top || s.Bottom > full.Bottom || lo > 0 && s.Top > full.Top-p.lo*full.SY && s.Top != 0 {
