@@ -6,24 +6,24 @@ type Reason uint8
 
 // Reasons, from doing work to having none.
 const (
-	StallIssue       Reason = iota // an instruction or a beat of work was issued
-	StallOperand                   // waiting for the result of an earlier instruction
-	StallUnit                      // the execution unit or slot was taken
-	StallBranch                    // refetch after a taken or mispredicted branch
-	StallFetch                     // instruction cache miss
-	StallL1                        // data served by the first-level cache
-	StallL2                        // data served by the second-level cache
-	StallSystemCache               // data served by the cache that all engines share
-	StallDRAM                      // data served by DRAM
-	StallScratchpad                // scratchpad, LDS or VTCM bank or port
-	StallDMA                       // waiting for a DMA transfer
-	StallBarrier                   // waiting for other threads, waves or kernels
-	StallQueue                     // a queue or counter was full
-	StallClock                     // ramping or changing the clock
-	StallLaunch                    // submitting work from the host, starting the device
-	StallDrain                     // pipeline filling or emptying around an operation
-	StallIdle                      // no work for this engine
-	StallWeightDecode              // a decoder of weights is slower than the multipliers
+	StallIssue        Reason = iota // an instruction or a beat of work was issued
+	StallOperand                    // waiting for the result of an earlier instruction
+	StallUnit                       // the execution unit or slot was taken
+	StallBranch                     // refetch after a taken or mispredicted branch
+	StallFetch                      // instruction cache miss
+	StallL1                         // data served by the first-level cache
+	StallL2                         // data served by the second-level cache
+	StallSystemCache                // data served by the cache that all engines share
+	StallDRAM                       // data served by DRAM
+	StallScratchpad                 // scratchpad, LDS or VTCM bank or port
+	StallDMA                        // waiting for a DMA transfer
+	StallBarrier                    // waiting for other threads, waves or kernels
+	StallQueue                      // a queue or counter was full
+	StallClock                      // ramping or changing the clock
+	StallLaunch                     // submitting work from the host, starting the device
+	StallDrain                      // pipeline filling or emptying around an operation
+	StallIdle                       // no work for this engine
+	StallWeightDecode               // a decoder of weights is slower than the multipliers
 	NumReasons
 )
 
