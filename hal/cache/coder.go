@@ -35,9 +35,6 @@ func code[T any](c *Coder, v *T, write func(*Writer, T), read func(*Reader) T) {
 	}
 }
 
-// Bool codes a truth value.
-func (c *Coder) Bool(v *bool) { code(c, v, (*Writer).Bool, (*Reader).Bool) }
-
 // Bytes codes code or other bytes whose change must be found.
 func (c *Coder) Bytes(v *[]byte) { code(c, v, (*Writer).Bytes, (*Reader).Bytes) }
 
