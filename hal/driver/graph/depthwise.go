@@ -6,8 +6,9 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// maxDense bounds the elements of a filter that the expansion of a depthwise convolution makes.
-const maxDense = 1 << 20
+// maxDense bounds the elements of a filter that the expansion of a depthwise convolution makes: 3x3 taps of
+// 170 channels (assumed, D-1396). It bounds the time that preparing takes.
+const maxDense = 1 << 18
 
 // expandDepthwiseConv makes a convolution whose filter has zeros between the channels:
 //
