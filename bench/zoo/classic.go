@@ -58,3 +58,20 @@ func squeezeNet(b *builder.Builder) {
 	}
 	classify(b, b.GlobalPool(b.Conv(x, builder.Conv{Out: classes, Kernel: 1, Act: builder.ReLU})), classes)
 }
+
+// squeezeNet11 is SqueezeNet 1.1 (as in torchvision): a smaller stem, poolings earlier.
+func squeezeNet11(b *builder.Builder) {
+	valid := builder.Pool{Window: 3, Stride: 2, Valid: true}
+	x := b.Conv(b.Image(224), builder.Conv{Out: 64, Kernel: 3, Stride: 2, Valid: true, Act: builder.ReLU})
+	x = b.MaxPool(x, valid) // 111 to 55
+	for i, squeeze := range []uint32{16, 16, 32, 32, 48, 48, 64, 64} {
+		s := b.Conv(x, builder.Conv{Out: squeeze, Kernel: 1, Act: builder.ReLU})
+		x = b.Concat(
+			b.Conv(s, builder.Conv{Out: 4 * squeeze, Kernel: 1, Act: builder.ReLU}),
+			b.Conv(s, builder.Conv{Out: 4 * squeeze, Kernel: 3, Act: builder.ReLU}))
+		if i == 1 || i == 3 {
+			x = b.MaxPool(x, valid) // 55 to 27 to 13
+		}
+	}
+	classify(b, b.GlobalPool(b.Conv(x, builder.Conv{Out: classes, Kernel: 1, Act: builder.ReLU})), classes)
+}

@@ -61,6 +61,37 @@ func inceptionV1(g *builder.Builder) {
 	slimHead(g, x)
 }
 
+// bnInception is BN-Inception (Ioffe and Szegedy, arXiv 1502.03167): Inception v1 with two 3x3
+// convolutions for each 5x5 one, and modules that halve the image.
+func bnInception(g *builder.Builder) {
+	b := inception{g, builder.ReLU}
+	half := builder.Pool{Window: 3, Stride: 2}
+	x := b.MaxPool(b.same(b.Image(224), 64, 7, 2), half)
+	x = b.MaxPool(b.same(b.point(x, 64), 192, 3, 1), half)
+	for i, m := range []struct {
+		one           uint32    // channels of the 1x1 convolution; 0: the module halves the image
+		three, double [2]uint32 // before and behind one 3x3 convolution, two of them
+		pooled        uint32
+	}{
+		{64, [2]uint32{64, 64}, [2]uint32{64, 96}, 32}, {64, [2]uint32{64, 96}, [2]uint32{64, 96}, 64}, {0, [2]uint32{128, 160}, [2]uint32{64, 96}, 0},
+		{224, [2]uint32{64, 96}, [2]uint32{96, 128}, 128}, {192, [2]uint32{96, 128}, [2]uint32{96, 128}, 128}, {160, [2]uint32{128, 160}, [2]uint32{128, 160}, 128},
+		{96, [2]uint32{128, 192}, [2]uint32{160, 192}, 128}, {0, [2]uint32{128, 192}, [2]uint32{192, 256}, 0},
+		{352, [2]uint32{192, 320}, [2]uint32{160, 224}, 128}, {352, [2]uint32{192, 320}, [2]uint32{192, 224}, 128},
+	} {
+		double := b.same(b.point(x, m.double[0]), m.double[1], 3, 1)
+		if m.one == 0 {
+			x = b.Concat(b.same(b.point(x, m.three[0]), m.three[1], 3, 2), b.same(double, m.double[1], 3, 2), b.MaxPool(x, half))
+			continue
+		}
+		pool := b.average
+		if i == 9 {
+			pool = func(x tensor) tensor { return b.MaxPool(x, builder.Pool{Window: 3}) }
+		}
+		x = b.Concat(b.point(x, m.one), b.same(b.point(x, m.three[0]), m.three[1], 3, 1), b.same(double, m.double[1], 3, 1), b.point(pool(x), m.pooled))
+	}
+	denseHead(g, x)
+}
+
 // inceptionV3 is Inception v3 (Szegedy et al., arXiv 1512.00567).
 func inceptionV3(g *builder.Builder) {
 	b := inception{g, builder.ReLU6}

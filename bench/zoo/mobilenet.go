@@ -67,6 +67,21 @@ func mobileNetV2Body(b *builder.Builder, x tensor, hundredths, outputStride uint
 	return x
 }
 
+// mobileNetV2Cut is MobileNet v2 as PyTorchCV narrows it: widths are cut to whole channels, not
+// rounded to eights, and the first bottleneck has a pointwise convolution that does not widen.
+func mobileNetV2Cut(hundredths uint32) architecture {
+	return func(b *builder.Builder) {
+		x := b.Conv(b.Image(224), builder.Conv{Out: 32 * hundredths / 100, Kernel: 3, Stride: 2, Act: builder.ReLU6})
+		x = b.Conv(x, builder.Conv{Out: b.Channels(x), Kernel: 1, Act: builder.ReLU6})
+		for _, s := range []struct{ factor, out, n, stride uint32 }{
+			{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2}, {6, 64, 4, 2}, {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1},
+		} {
+			x = stage(b, x, s.n, s.factor, bottleneck{out: s.out * hundredths / 100, kernel: 3, stride: s.stride, act: builder.ReLU6})
+		}
+		slimHead(b, b.Conv(x, builder.Conv{Out: 1280, Kernel: 1, Act: builder.ReLU6}))
+	}
+}
+
 // bottleneck is an inverted residual: a pointwise convolution that widens, a
 // depthwise one, squeeze-and-excitation if wanted, and a pointwise one without
 // activation. The input is added when the shape stays.
@@ -192,6 +207,30 @@ func mnasNet(b *builder.Builder) {
 		{24, 3, 2, 3, 3}, {40, 5, 2, 3, 3}, {80, 5, 2, 6, 3}, {96, 3, 1, 6, 2}, {192, 5, 2, 6, 4}, {320, 3, 1, 6, 1},
 	} {
 		x = stage(b, x, s.n, s.factor, bottleneck{out: s.out, kernel: s.kernel, stride: s.stride, act: re})
+	}
+	denseHead(b, b.Conv(x, builder.Conv{Out: 1280, Kernel: 1, Act: re}))
+}
+
+// spNASNet is Single-Path NAS (Stamoulis et al., arXiv 1904.02877, as in PyTorchCV).
+func spNASNet(b *builder.Builder) {
+	x := b.Conv(b.Image(224), builder.Conv{Out: 32, Kernel: 3, Stride: 2, Act: re})
+	x = bottleneck{expand: 32, out: 16, kernel: 3, act: re}.add(b, x)
+	for _, s := range []struct {
+		out, stride uint32
+		rows        [][2]uint32 // widening and kernel of each bottleneck
+	}{
+		{24, 2, [][2]uint32{{3, 3}, {3, 3}, {3, 3}}},
+		{40, 2, [][2]uint32{{6, 5}, {3, 3}, {3, 3}, {3, 3}}},
+		{80, 2, [][2]uint32{{6, 5}, {3, 3}, {3, 3}, {3, 3}}},
+		{96, 1, [][2]uint32{{6, 5}, {3, 5}, {3, 5}, {3, 5}}},
+		{192, 2, [][2]uint32{{6, 5}, {6, 5}, {6, 5}, {6, 5}}},
+		{320, 1, [][2]uint32{{6, 3}}},
+	} {
+		stride := s.stride
+		for _, r := range s.rows {
+			x = bottleneck{expand: r[0] * b.Channels(x), out: s.out, kernel: r[1], stride: stride, act: re}.add(b, x)
+			stride = 1
+		}
 	}
 	denseHead(b, b.Conv(x, builder.Conv{Out: 1280, Kernel: 1, Act: re}))
 }

@@ -22,6 +22,28 @@ func resNet(bottlenecks bool, depths ...int) architecture {
 	}
 }
 
+// regNetX is RegNetX-800MF (Radosavovic et al., arXiv 2003.13678, as in torchvision): blocks of
+// a bottleneck without widening, whose 3x3 convolution has groups of 16 channels.
+func regNetX(b *builder.Builder) {
+	x := b.Conv(b.Image(224), builder.Conv{Out: 32, Kernel: 3, Stride: 2, Act: builder.ReLU})
+	for _, stage := range []struct{ n, width uint32 }{{1, 64}, {3, 128}, {7, 288}, {5, 672}} {
+		for i := range stage.n {
+			stride := uint32(1)
+			if i == 0 {
+				stride = 2
+			}
+			y := b.Conv(x, builder.Conv{Out: stage.width, Kernel: 1, Act: builder.ReLU})
+			y = b.Conv(y, builder.Conv{Out: stage.width, Kernel: 3, Stride: stride, Pad: 1, Groups: stage.width / 16, Act: builder.ReLU})
+			y = b.Conv(y, builder.Conv{Out: stage.width, Kernel: 1})
+			if i == 0 {
+				x = b.Conv(x, builder.Conv{Out: stage.width, Kernel: 1, Stride: stride})
+			}
+			x = b.Add(y, x, builder.ReLU)
+		}
+	}
+	denseHead(b, x)
+}
+
 func resNetStem(b *builder.Builder) tensor {
 	x := b.Conv(b.Image(224), builder.Conv{Out: 64, Kernel: 7, Stride: 2, Pad: 3, Act: builder.ReLU})
 	return b.MaxPool(x, builder.Pool{Window: 3, Stride: 2, Pad: 1})

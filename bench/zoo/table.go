@@ -14,6 +14,7 @@ const (
 	slimV2      = "TensorFlow-Slim, mobilenet/README.md"
 	mlperfTiny  = "MLCommons Tiny, benchmark/training"
 	torchvision = "torchvision, table of pre-trained weights"
+	pytorchcv   = "PyTorchCV, README.md; qed-usc/mobile-ml-benchmark (its multiply-accumulates)"
 	modelZoo    = "OpenVINO Open Model Zoo (operations count twice)"
 )
 
@@ -102,12 +103,19 @@ var others = []row{
 	{"efficientnet_lite2", floatSigned, efficientNetLite(1.1, 1.2, 260), Figures{Parameters: "6.1", MACs: "899", Source: lite, PerElement: 3}},
 	{"efficientnet_lite3", floatSigned, efficientNetLite(1.2, 1.4, 280), Figures{Parameters: "8.2", MACs: "1440", Source: lite, PerElement: 3}},
 	{"efficientnet_lite4", floatSigned, efficientNetLite(1.4, 1.8, 300), Figures{Parameters: "13.0", MACs: "2640", Source: lite, PerElement: 3}},
+	{"spnasnet", floatOnly, spNASNet, Figures{Parameters: "4.422", MACs: "333", Source: pytorchcv}},
+	{"mobilenetv2_w3d4", floatOnly, mobileNetV2Cut(75), Figures{Parameters: "2.628", MACs: "187", Source: pytorchcv}},
+	{"mobilenetv2_wd2", floatOnly, mobileNetV2Cut(50), Figures{Parameters: "1.965", MACs: "92", Source: pytorchcv}},
+	{"regnet_x_800mf", floatOnly, regNetX, Figures{Parameters: "7.260", MACs: "800", Source: torchvision}},
+	{"resnet_12", floatOnly, resNet(false, 2, 1, 1, 1), Figures{Parameters: "5.493", MACs: "1121", Source: pytorchcv}},
+	{"resnet_14", floatOnly, resNet(false, 2, 2, 1, 1), Figures{Parameters: "5.788", MACs: "1353", Source: pytorchcv}},
 	{"resnet_18", floatSigned, resNet(false, 2, 2, 2, 2), Figures{Parameters: "11.690", MACs: "1814", Source: torchvision}},
 	{"resnet_34", floatSigned, resNet(false, 3, 4, 6, 3), Figures{Parameters: "21.798", MACs: "3664", Source: torchvision}},
 	{"resnet_50", floatSigned, resNet(true, 3, 4, 6, 3), Figures{Parameters: "25.557", MACs: "4089", Source: torchvision}},
 	{"resnet_101v2", floatSigned, resNet101V2, Figures{Parameters: "44.54", MACs: "7830", Source: "timm, resnetv2_101"}},
 	{"densenet121", floatOnly, denseNet121, Figures{Parameters: "7.979", MACs: "2834", Source: torchvision}},
 	{"inception_v1", floatQuant, inceptionV1, Figures{Parameters: "6.619", MACs: "1508", Source: modelZoo}},
+	{"bn_inception", floatOnly, bnInception, Figures{Parameters: "11.296", MACs: "2041", Source: pytorchcv}},
 	{"inception_v3", floatQuant, inceptionV3, Figures{Parameters: "23.819", MACs: "5734", Source: modelZoo}},
 	{"inception_v4", floatQuant, inceptionV4, Figures{Parameters: "42.648", MACs: "12292", Source: modelZoo}},
 	{"inception_resnet_v2", floatOnly, inceptionResNetV2, Figures{Parameters: "55.84", MACs: "13180", Source: "timm, inception_resnet_v2"}},
@@ -116,6 +124,7 @@ var others = []row{
 	{"vgg19", floatOnly, vgg(2, 2, 4, 4, 4), Figures{Parameters: "143.667", MACs: "19632", Source: torchvision}},
 	{"alexnet", floatOnly, alexNet, Figures{Parameters: "61.101", MACs: "714", Source: torchvision}},
 	{"squeezenet", floatSigned, squeezeNet, Figures{Parameters: "1.248", MACs: "819", Source: torchvision + ", squeezenet1_0"}},
+	{"squeezenet_1_1", floatOnly, squeezeNet11, Figures{Parameters: "1.235", MACs: "352", Source: torchvision + "; qed-usc/mobile-ml-benchmark"}},
 	{"nasnet_mobile", floatOnly, nasNetMobile, Figures{Parameters: "5.3", MACs: "564", Source: "arXiv 1707.07012, table 3"}},
 	{"ssd_mobilenet_v1", floatQuant, ssdMobileNetV1, Figures{Parameters: "6.807", MACs: "1235", Source: "OpenVINO Open Model Zoo; MLPerf inference (2.47 GOPs)"}},
 	{"mobiledet_dsp", quantOnly, mobileDetDSP, Figures{Parameters: "7.16", MACs: "2820", Source: "TensorFlow object detection, ssdlite_mobiledet_dsp_320x320_coco_sync_4x4.config", Normalized: true}},

@@ -24,6 +24,7 @@ func TestNames(t *testing.T) {
 		"mobilenet_v3_{large,small}_float",
 		"efficientnet_lite{0,1,2,3,4}_{float,quant}",
 		"resnet_{18,34,50,101v2}_{float,quant}",
+		"{resnet_12,resnet_14,regnet_x_800mf,spnasnet,bn_inception,squeezenet_1_1,mobilenetv2_w3d4,mobilenetv2_wd2}_float",
 		"inception_{v1,v3,v4}_{float,quant}",
 		"{inception_resnet_v2,vgg11,vgg16,vgg19,alexnet,densenet121,mnasnet,nasnet_mobile,mobilebert,asr,tts}_float",
 		"{squeezenet,ssd_mobilenet_v1,deeplab_v3_mnv2}_{float,quant}",
