@@ -32,10 +32,10 @@ func newHierarchy(s *Spec, dram mem.Level) (*hierarchy, error) {
 		cfg := cache.Config{
 			Name: name, Hz: s.Hz, Bytes: c.Bytes, LineBytes: c.Line, Ways: c.Ways, Write: w,
 			HitCycles: max(c.LatencyCycles-above, 1), BytesPerCycle: min(c.BytesPerCycle, c.Line),
-			Banks: 1, MSHRs: c.MSHRs, Reason: r, HashSets: name == "l0" || name == "l2",
+			Banks: 1, Rate: c.BytesPerCycle, MSHRs: c.MSHRs, Reason: r, HashSets: name == "l0" || name == "l2",
 		}
 		// More than a line per cycle comes from as many banks.
-		for cfg.Banks < 64 && cfg.Banks*2*c.Line <= c.BytesPerCycle {
+		for cfg.Banks < 64 && cfg.Banks*c.Line < c.BytesPerCycle {
 			cfg.Banks *= 2
 		}
 		if name == "icache" && s.Prefetch > 0 {

@@ -298,6 +298,25 @@ func TestBarrierForms(t *testing.T) {
 	}
 }
 
+// TestPartitionForms: the waves of 128 lanes of a work-group share the SIMDs of one partition, so
+// that they issue half as often on two SIMDs as on four; a second work-group has the other one.
+func TestPartitionForms(t *testing.T) {
+	const n = 10
+	body := repeat(n, "v_fma_f32 v%d, v1, v1, v1")
+	four := func(s *Spec) { s.SIMDsPerCU = 4 }
+	halves := func(s *Spec) { s.SIMDsPerCU, s.PartitionSIMDs, s.PartitionLanes = 4, 2, 128 }
+	for _, f := range []form{
+		{name: "four waves on four SIMDs", size: 128, edit: four, want: n},
+		{name: "four waves in a partition", size: 128, edit: halves, want: 2 * n},
+		{name: "two groups in two partitions", size: 128, groups: 2, edit: halves, want: 2 * n},
+		{name: "a group that is two", size: 256, edit: halves, want: 2 * n},
+		{name: "three groups", size: 128, groups: 3, edit: halves, want: 4 * n},
+	} {
+		f.body = body
+		f.check(t)
+	}
+}
+
 // TestOccupancyForms: of eight work-groups of a wave as many run at once as registers, LDS, wave slots and barrier
 // resources allow; each has a chain of its own. Waves start WaveLaunch cycles after each other.
 func TestOccupancyForms(t *testing.T) {

@@ -82,8 +82,15 @@ func (m *machine) place(c *cu, t int64) bool {
 	c.groups++
 	c.lds.used += m.p.k.LDSBytes
 	m.live++
-	for _, w := range g.waves {
-		s := emptiest(simds, m.spec, rows)
+	part := simds
+	for i, w := range g.waves {
+		if i%m.spec.partitionWaves(m.p.k.WaveSize) == 0 {
+			part = partition(simds, m.spec)
+		}
+		s := emptiest(part, m.spec, rows)
+		if s == nil {
+			s = emptiest(simds, m.spec, rows)
+		}
 		c.launch = max(c.launch, t)
 		w.simd, w.slot = s, len(s.waves)
 		s.rows += rows
@@ -105,7 +112,29 @@ func (m *machine) simdsFor(c *cu) []simd {
 	return m.simds[c.cluster*n : (c.cluster+1)*n]
 }
 
-// emptiest is the SIMD with the fewest waves that has room, the first of equals.
+// partitionWaves is how many waves of a work-group, of so many lanes, stay in one partition.
+func (s *Spec) partitionWaves(lanes int) int { return max(s.PartitionLanes/lanes, 1) }
+
+// partition is the partition of SIMDs with the fewest waves, the first of equals.
+func partition(simds []simd, spec *Spec) []simd {
+	n := spec.PartitionSIMDs
+	if n == 0 || n >= len(simds) {
+		return simds
+	}
+	best, least := 0, 0
+	for at := 0; at < len(simds); at += n {
+		waves := 0
+		for i := range simds[at : at+n] {
+			waves += len(simds[at+i].waves)
+		}
+		if at == 0 || waves < least {
+			best, least = at, waves
+		}
+	}
+	return simds[best : best+n]
+}
+
+// emptiest is the SIMD with the fewest waves that has room, the first of equals; nil: none has.
 func emptiest(simds []simd, spec *Spec, rows int) *simd {
 	var best *simd
 	for i := range simds {

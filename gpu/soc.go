@@ -18,7 +18,7 @@ func FromSoC(c *soc.Config, p sim.Preference) (Spec, error) {
 	s := Spec{
 		Name: g.Name, Hz: opp.Hz, V: opp.Volts,
 		Clusters: g.Clusters, CUsPerCluster: g.CUsPerCluster, SIMDsPerCU: g.SIMDsPerCU, Lanes: g.Lanes,
-		WavesPerSIMD: g.WavesPerSIMD, VGPRRows: g.VGPRRows, VGPRGranule: g.VGPRGranule,
+		WavesPerSIMD: g.WavesPerSIMD, PartitionSIMDs: g.PartitionSIMDs, PartitionLanes: g.PartitionLanes, VGPRRows: g.VGPRRows, VGPRGranule: g.VGPRGranule,
 		MaxWorkgroup: g.MaxWorkgroup, WorkgroupsMax: g.WorkgroupsMax,
 		LDSBytes: g.LDSKiB << 10, LDSBanks: g.LDSBanks, LDSPerCluster: g.LDSPerCluster, LDSLatency: g.LDSCycles, LDSRate: g.LDSBytesPerCycle, AddressLanes: g.AddressLanes, BroadcastLanes: g.BroadcastLanes,
 		SALULatency: g.SALUCycles, BranchCycles: g.BranchCycles, BarrierCycles: g.BarrierCycles,

@@ -41,30 +41,34 @@ type Spec struct {
 	Hz   int64
 	V    float64 // core voltage at Hz
 
-	Clusters       int // WGPs (RDNA) or SPs (Adreno)
-	CUsPerCluster  int
-	SIMDsPerCU     int
-	Lanes          int // lanes one SIMD executes per cycle, 32 or 64
-	WavesPerSIMD   int
-	VGPRRows       int  // vector register file of one SIMD in rows of 32 lanes x 4 bytes
-	VGPRGranule    int  // allocation unit in registers of a wave32 (half of it in wave64)
-	MaxWorkgroup   int  // lanes in one work-group
-	WorkgroupsMax  int  // resident work-groups per CU (barrier resources)
-	LDSBytes       int  // of one LDS
-	LDSBanks       int  // 4 bytes each per cycle
-	LDSPerCluster  bool // one LDS for the cluster rather than one per CU
-	LDSLatency     int
-	LDSRate        int // bytes per cycle of one LDS, at most what its banks give
-	SALULatency    int
-	BranchCycles   int // from a taken branch to the next issue of that wave
-	BarrierCycles  int // from the last arrival to the next issue
-	LaunchCycles   int // fixed cost of starting a dispatch
-	WaveLaunch     int // cycles between two wave starts on one CU
-	MaxOutstanding int // of one wait counter
-	Prefetch       int // instruction lines fetched ahead of a miss
-	AddressLanes   int // lanes of a vector load or store that a compute unit takes per cycle
-	BroadcastLanes int // the same of quads of lanes with one address
-	Vector         [NumClasses]Latency
+	Clusters      int // WGPs (RDNA) or SPs (Adreno)
+	CUsPerCluster int
+	SIMDsPerCU    int
+	Lanes         int // lanes one SIMD executes per cycle, 32 or 64
+	WavesPerSIMD  int
+	// PartitionSIMDs share a scheduler of the hardware that the machine stands for, and
+	// PartitionLanes are those of its wave: waves of a work-group with so many lanes together
+	// stay in one partition while it has room. 0 SIMDs: the compute unit is one partition.
+	PartitionSIMDs, PartitionLanes int
+	VGPRRows                       int  // vector register file of one SIMD in rows of 32 lanes x 4 bytes
+	VGPRGranule                    int  // allocation unit in registers of a wave32 (half of it in wave64)
+	MaxWorkgroup                   int  // lanes in one work-group
+	WorkgroupsMax                  int  // resident work-groups per CU (barrier resources)
+	LDSBytes                       int  // of one LDS
+	LDSBanks                       int  // 4 bytes each per cycle
+	LDSPerCluster                  bool // one LDS for the cluster rather than one per CU
+	LDSLatency                     int
+	LDSRate                        int // bytes per cycle of one LDS, at most what its banks give
+	SALULatency                    int
+	BranchCycles                   int // from a taken branch to the next issue of that wave
+	BarrierCycles                  int // from the last arrival to the next issue
+	LaunchCycles                   int // fixed cost of starting a dispatch
+	WaveLaunch                     int // cycles between two wave starts on one CU
+	MaxOutstanding                 int // of one wait counter
+	Prefetch                       int // instruction lines fetched ahead of a miss
+	AddressLanes                   int // lanes of a vector load or store that a compute unit takes per cycle
+	BroadcastLanes                 int // the same of quads of lanes with one address
+	Vector                         [NumClasses]Latency
 
 	L0     CacheSpec // vector data, per CU
 	Scalar CacheSpec // constants, per cluster
@@ -199,6 +203,9 @@ func (s *Spec) Validate() error {
 		if v < 0 || v > 1<<24 {
 			return fmt.Errorf("gpu: spec %s: a size or latency of %d", s.Name, v)
 		}
+	}
+	if n := s.PartitionSIMDs; n < 0 || n > 0 && s.SIMDsPerCU%n != 0 || s.PartitionLanes < 0 || s.PartitionLanes > 1<<20 {
+		return fmt.Errorf("gpu: spec %s: partitions of %d of %d SIMDs, waves of %d lanes", s.Name, n, s.SIMDsPerCU, s.PartitionLanes)
 	}
 	for i := range s.Vector {
 		if s.Vector[i].Issue < 1 || s.Vector[i].Result < 0 {

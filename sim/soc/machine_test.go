@@ -95,15 +95,17 @@ func TestFastRPC(t *testing.T) {
 // 4-element ADD on the NPU of an Exynos 2400. TestLoopsOnGPU has those of a GPU.
 func TestInterceptsOfNNAPI(t *testing.T) {
 	for _, x := range []struct {
-		engine soc.Engine
-		work   sim.Time
-		want   float64
-		row    string
+		engine  soc.Engine
+		work    sim.Time
+		in, out int64
+		want    float64
+		row     string
 	}{
-		{soc.EngineDSP, 5 * sim.Microsecond, 2400, "intercept of a Pixel 3's networks on its DSP"},
-		{soc.EngineNPU, 10 * sim.Microsecond, 922, "4-element ADD"},
+		{soc.EngineDSP, 5 * sim.Microsecond, 32, 16, 2400, "intercept of a Pixel 3's networks on its DSP"},
+		{soc.EngineGPU, 754 * sim.Microsecond, 224 * 224 * 3 * 4, 4000, 1733, "MobileNet v1 0.25 in float16 on a Pixel 4's GPU"}, // of kernels, and in all: qed-usc/mobile-ml-benchmark
+		{soc.EngineNPU, 10 * sim.Microsecond, 32, 16, 922, "4-element ADD"},
 	} {
-		r := soc.Request{Engine: x.engine, Preference: sim.FastSingleAnswer, Buffers: 3, In: 32, Out: 16}
+		r := soc.Request{Engine: x.engine, Preference: sim.FastSingleAnswer, Buffers: 3, In: x.in, Out: x.out}
 		e := loop(t, machine(t, "pixel4", nil), r, soc.Outcome{Time: x.work})
 		within(t, x.engine.String(), e.Latency, x.want, 0.2)
 		documented(t, x.row, fmt.Sprintf("%.0f", e.Latency.Microseconds()))

@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/cache"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/cost"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/texel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
@@ -85,7 +86,16 @@ func New(cfg Config) (*Device, error) {
 
 // machine is what lowering knows of the device.
 func (d *Device) machine() lower.Machine {
-	return lower.Machine{Clusters: d.cfg.Spec.Clusters, Texels: d.cfg.Texels}
+	s := &d.cfg.Spec
+	local := s.LDSBytes
+	if s.LDSPerCluster {
+		local /= s.CUsPerCluster
+	}
+	return lower.Machine{Texels: d.cfg.Texels, Texel: texel.Machine{
+		CUs: s.Clusters * s.CUsPerCluster, SIMDs: s.SIMDsPerCU, AddressLanes: s.AddressLanes, BroadcastLanes: s.BroadcastLanes,
+		Line: s.L2.Line, L2Rate: s.L2.BytesPerCycle, Near: s.L2.LatencyCycles, Scalar: s.Scalar.LatencyCycles,
+		Local: s.LDSLatency, LocalBytes: local, DotCycles: s.Vector[core.ClassDot].Issue,
+	}}
 }
 
 // middleEnd lowers canonical graphs for a device.

@@ -21,7 +21,7 @@
 //	step     a lowered graph as data: kernels with their arguments, tensors, operations
 //	kernel   one package per family: what it computes, its key, its constants, its code
 //	         gemm         CONV_2D, FULLY_CONNECTED: lanes are output channels, weights in vector registers, activations of up to 16 positions in scalar registers, so nearly every instruction is v_fmac with a scalar operand
-//	         texel        CONV_2D, GROUPED_CONV_2D of floats on a machine with Config.Texels, in the form of a phone's library: a load per texel of four channels
+//	         texel        CONV_2D, GROUPED_CONV_2D, DEPTHWISE_CONV_2D of floats on a machine with Config.Texels, in the form of a phone's library: a load per texel of four channels
 //	         window       DEPTHWISE_CONV_2D, AVERAGE_POOL_2D, MAX_POOL_2D: lanes are channels
 //	         elementwise  functions of one or two tensors, QUANTIZE, DEQUANTIZE, conversions: lanes are elements
 //	         move         CONCATENATION, PAD, RESHAPE, SQUEEZE and what reorders elements: strided copies; rows of a convolution's input as a matrix, where channels are no multiple of 16 bytes

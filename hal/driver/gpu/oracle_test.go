@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/texel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
@@ -43,7 +44,7 @@ func TestOracleKernels(t *testing.T) {
 		if err := lower.Table().Passes.Run(g, nil); err != nil {
 			t.Fatal(err)
 		}
-		p, err := newProgram(g, lower.Machine{Clusters: 2, Texels: true})
+		p, err := newProgram(g, lower.Machine{Texels: true, Texel: texel.Machine{CUs: 6, SIMDs: 4, AddressLanes: 4, BroadcastLanes: 7, Line: 64, L2Rate: 164, LocalBytes: 10 << 10, DotCycles: 2}})
 		if err != nil {
 			t.Fatal(err)
 		}

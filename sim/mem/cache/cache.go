@@ -55,10 +55,11 @@ type Cache struct {
 	plain    bool      // LRU without a prefetcher
 	quick    [4]uint64 // by kind: bytes that Access can serve at once, 0: none
 
-	hit, cycle, fill sim.Time
-	lineShift        uint
-	lineMask         uint64 // LineBytes - 1
-	count            [numEvents]int64
+	hit, fill sim.Time
+	cycle     sim.Time // that an access of at most BytesPerCycle takes its bank
+	lineShift uint
+	lineMask  uint64 // LineBytes - 1
+	count     [numEvents]int64
 }
 
 // regionLines is the size of a region in lines.
@@ -112,6 +113,10 @@ func (c *Cache) Retime(hz int64) {
 	c.hit = model.Period(c.cfg.HitCycles, hz)
 	c.fill = model.Period(c.cfg.FillCycles, hz)
 	c.cycle = model.Period(1, hz)
+	if all := c.cfg.Banks * c.cfg.BytesPerCycle; c.cfg.Rate > 0 && c.cfg.Rate < all {
+		// Banks that together have less than they could take turns longer.
+		c.cycle = c.cycle * sim.Time(all) / sim.Time(c.cfg.Rate)
+	}
 }
 
 // Reset implements Level: empty and clean, without writing anything back, and

@@ -270,6 +270,22 @@ func TestCacheBanks(t *testing.T) {
 	}
 }
 
+// TestCacheRate: banks that together have less than they could take turns as much longer: four of
+// 32 bytes that have 80 take 1.6 cycles each.
+func TestCacheRate(t *testing.T) {
+	c := memtest.NewCache(t, &memtest.Flat{}, func(c *cache.Config) { c.Banks, c.BytesPerCycle, c.Rate = 4, 32, 80 })
+	for l := range uint64(8) {
+		c.Access(0, l*128, 128, mem.Read)
+	}
+	const at = sim.Millisecond
+	for i := range 8 {
+		want := 12*memtest.Cycle + sim.Time(i/4)*memtest.Cycle*8/5
+		if done, _ := c.Access(at, uint64(i)*128, 32, mem.Read); done-at != want {
+			t.Errorf("hit %d takes %d fs, want %d", i, done-at, want)
+		}
+	}
+}
+
 // TestCachePrefetch: a stream finds its lines; the prefetcher never makes a
 // core wait and never fetches a line twice.
 func TestCachePrefetch(t *testing.T) {

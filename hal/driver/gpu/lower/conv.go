@@ -32,10 +32,10 @@ func (l *Lowering) conv(op *nn.Operation) error {
 	switch {
 	case c.Depthwise && !fits:
 		return l.direct(op, &c, direct.Depthwise, 1)
-	case c.Depthwise:
-		return l.depthwise(op, &c, rows)
 	case fits && l.texels(&c, 1):
 		return l.texel(&c, 1)
+	case c.Depthwise:
+		return l.depthwise(op, &c, rows)
 	case !fits || gatherFits(&c.Window, rows, c.C) != nil || c.K <= narrow && c.C%4 == 0 && rows >= manyRows:
 		return l.direct(op, &c, direct.Grouped, 1)
 	}
@@ -76,7 +76,7 @@ func (l *Lowering) groupedConv(op *nn.Operation) error {
 
 // texelShape is a convolution in the form of package texel.
 func (l *Lowering) texelShape(c *opspec.Conv, groups int) texel.Shape {
-	s := texel.Shape{Window: c.Window, Batches: c.N, InC: c.C, OutC: c.K, Groups: groups}
+	s := texel.Shape{Window: c.Window, Batches: c.N, InC: c.C, OutC: c.K, Groups: groups, Depthwise: c.Depthwise}
 	s.Lo, s.Hi = opspec.FloatActRange(c.Act)
 	return s
 }
@@ -85,7 +85,10 @@ func (l *Lowering) texelShape(c *opspec.Conv, groups int) texel.Shape {
 func (l *Lowering) texels(c *opspec.Conv, groups int) bool {
 	s := l.texelShape(c, groups)
 	t := l.graph.Operands[c.Input].Type
-	return l.machine.Texels && (t == nn.TensorFloat16 || t == nn.TensorFloat32) && s.Fits() && c.N*c.OutH*c.OutW*c.C*c.K > 0
+	if !c.Depthwise && groups == 1 && c.KH*c.KW*c.H*c.W == 1 {
+		return false // the library makes it FULLY_CONNECTED
+	}
+	return l.machine.Texels && !(c.Depthwise && c.Multiplier > 1) && (t == nn.TensorFloat16 || t == nn.TensorFloat32) && s.Fits() && c.N*c.OutH*c.OutW*c.C*c.K > 0
 }
 
 // texel adds a convolution of texels.
@@ -99,7 +102,7 @@ func (l *Lowering) texel(c *opspec.Conv, groups int) error {
 		return err
 	}
 	k.Elem, k.In = k.In.Elem, l.inArena(k.In)
-	k.Cut(l.machine.Clusters)
+	k.Cut(&l.machine.Texel)
 	l.Pages().Need(0, k.InC*k.Elem.Bytes())
 	l.Add(k, []*layout.Tensor{k.In}, []*layout.Tensor{k.Out})
 	return nil

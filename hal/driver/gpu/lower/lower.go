@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/elementwise"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/texel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/step"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
@@ -39,8 +40,8 @@ type Lowering struct {
 
 // Machine is what lowering knows of the GPU.
 type Machine struct {
-	Clusters int
-	Texels   bool // convolutions of floats take the form of package texel
+	Texels bool // convolutions of floats take the form of package texel
+	Texel  texel.Machine
 }
 
 // New begins to lower a graph; first are asked before this driver's own lowerings.

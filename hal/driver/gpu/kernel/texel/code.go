@@ -42,6 +42,8 @@ func (k Key) Emit(a *rdna.Builder) kernel.Grid {
 		g.acc = append(g.acc, units)
 	}
 	switch {
+	case k.Depthwise:
+		g.depthwiseLoop()
 	case k.staged():
 		g.stagedLoop()
 	case k.pointwise():
@@ -62,27 +64,44 @@ func (k Key) Emit(a *rdna.Builder) kernel.Grid {
 
 // place finds the lane's block and the offsets that do not change from tap to tap: neighbouring
 // lanes are blocks of positions, which share the addresses of their weights. Lanes beyond the
-// last block of positions repeat it, waves beyond the last units end.
+// last block of positions repeat it, waves beyond the last end.
 func (g *generator) place() {
 	w, b := &g.Window, &g.Block
-	per := g.perWave()
-	item := g.Op2(rdna2.V_AND_B32_E32, g.V("lane"), 31, g.WorkItem(0))
-	wave := g.Op1(rdna2.V_READFIRSTLANE_B32, g.S("wave"), g.Op2(rdna2.V_LSHRREV_B32_E32, g.V("wave"), 5, g.WorkItem(0)))
-	pWave, zWave := g.DivConst(wave, g.ZWaves, "wave of positions")
-	zGroup := g.Op2(rdna2.S_ADD_U32, g.S("group of units"), g.MulConst(g.Workgroup(1), g.ZWaves, "groups of units"), zWave)
-	if g.zGroups()%g.ZWaves != 0 {
-		g.Builder.Emit(rdna2.S_CMP_GE_U32, zGroup, g.zGroups())
-		g.Exit()
+	g.item = g.Op2(rdna2.V_AND_B32_E32, g.V("lane"), 31, g.WorkItem(0))
+	g.wave = g.Op1(rdna2.V_READFIRSTLANE_B32, g.S("wave"), g.Op2(rdna2.V_LSHRREV_B32_E32, g.V("wave"), 5, g.WorkItem(0)))
+	pWave, zGroup := g.wave, codegen.Reg{}
+	if !g.Flat {
+		var zWave codegen.Reg
+		pWave, zWave = g.DivConst(g.wave, g.ZWaves, "wave of positions")
+		zGroup = g.Op2(rdna2.S_ADD_U32, g.S("group of units"), g.MulConst(g.Workgroup(1), g.ZWaves, "groups of units"), zWave)
+		if g.zGroups()%g.ZWaves != 0 {
+			g.Builder.Emit(rdna2.S_CMP_GE_U32, zGroup, g.zGroups())
+			g.Exit()
+		}
 	}
 	pGroup := g.Op2(rdna2.S_ADD_U32, g.S("group of positions"), g.MulConst(g.Workgroup(0), groupWaves/g.ZWaves, "groups of positions"), pWave)
-	z, p := g.DivConstV(item, per, "lane of units")
-	g.item, g.wave, g.first = item, wave, g.MulConst(pGroup, per, "blocks")
-	p = g.Sum(g.first, p)
-	positions, _ := g.groups()
-	if all := g.positionBlocks(); all != positions*per*groupWaves/g.ZWaves {
-		p = g.Least(p, all-1)
+	if waves := g.waves(); waves%(groupWaves/g.ZWaves) != 0 {
+		g.Builder.Emit(rdna2.S_CMP_GE_U32, pGroup, waves)
+		g.Exit()
 	}
-	g.zBlock = g.Sum(g.MulConst(zGroup, g.ZLanes, "blocks of units"), z)
+	var z, p codegen.Reg
+	if all := g.positionBlocks(); g.Flat {
+		n := g.Sum(g.MulConst(pGroup, 32, "lanes"), g.item)
+		if all*g.ZLanes%32 != 0 {
+			n = g.Least(n, all*g.ZLanes-1)
+		}
+		p, z = g.DivConstV(n, g.ZLanes, "position")
+		g.zBlock = z
+	} else {
+		per := g.perWave()
+		z, p = g.DivConstV(g.item, per, "lane of units")
+		g.first = g.MulConst(pGroup, per, "blocks")
+		p = g.Sum(g.first, p)
+		if all%per != 0 {
+			p = g.Least(p, all-1)
+		}
+		g.zBlock = g.Sum(g.MulConst(zGroup, g.ZLanes, "blocks of units"), z)
+	}
 	g.lane = g.ShiftLeft(z, 2+g.Elem.Shift(), "lane of weights")
 	nx, ny, _ := g.across()
 	p, x := g.DivConstV(p, nx, "x block")
@@ -112,13 +131,19 @@ func (g *generator) place() {
 		g.rows = append(g.rows, g.Sum(g.Times(at, w.W*g.pixel), g.In.Off))
 	}
 	g.image = g.Times(n, w.OutH)
-	step := g.taps() * g.texels() * 4 * b.Z * g.ZLanes * 4 * g.Elem.Bytes()
+	step := g.taps() * g.texels() * g.perTexel() * g.ZLanes * g.quadBytes()
 	g.weight = g.Cursor(layout.Consts, g.Weights, "weights")
-	g.Advance(g.weight, g.MulConst(zGroup, step, "weights of the wave"))
+	if !g.Flat {
+		g.Advance(g.weight, g.MulConst(zGroup, step, "weights of the wave"))
+	}
 }
 
-// group is the byte offset of the first channel of the lane's group.
+// group is the byte offset of the first channel of the lane's group; of a depthwise convolution
+// that of its quad, of the last one where there is none.
 func (g *generator) group() (none codegen.Reg) {
+	if g.Depthwise {
+		return g.Times(g.Least(g.zBlock, g.quads()-1), g.quadBytes())
+	}
 	if g.Groups == 1 {
 		return none
 	}
@@ -175,20 +200,58 @@ func (g *generator) channelLoop() {
 		}
 		return x
 	}
-	if whole > 0 {
+	switch {
+	case g.Pairs:
+		g.Loop(whole/2, "pair of texels", func() {
+			var x []codegen.Reg
+			for _, at := range g.position {
+				d := g.Reg(rdna2.V4, "pair")
+				g.Builder.Emit(rdna2.GLOBAL_LOAD_DWORDX4_SADDR, d, in, at, 0)
+				x = append(x, d)
+			}
+			g.step(x, 0, 4)
+			g.step(x, 1, 4)
+			g.Advance(in, 2*g.quadBytes())
+		})
+	case whole > 0:
 		g.Loop(whole, "texel", func() {
-			g.step(load(), 4)
-			g.Advance(in, 4*g.Elem.Bytes())
+			g.step(load(), 0, 4)
+			g.Advance(in, g.quadBytes())
 		})
 	}
 	if rest := g.channels() % 4; rest > 0 {
-		g.step(load(), rest)
+		g.step(load(), 0, rest)
 	}
 }
 
-// step adds the products of a texel of input channels of each position, of which the first so
-// many count.
-func (g *generator) step(x []codegen.Reg, channels int) {
+// depthwiseLoop adds the products of all taps, channel by channel: the texels of a row of taps
+// and their weights are loaded at once.
+func (g *generator) depthwiseLoop() {
+	g.For(g.Window.KH, "filter row", func(ky codegen.Reg) {
+		var x, w []codegen.Reg
+		for column := range g.Window.KW {
+			kx := g.Op1(rdna2.S_MOV_B32, g.S("filter column"), column)
+			g.positions(&ky, &kx)
+			x = append(x, g.LoadQuad(g.Elem, g.Base(layout.Arena), g.position[0], 0))
+			w = append(w, g.LoadQuad(g.Elem, g.weight, g.lane, 0))
+			g.Advance(g.weight, g.ZLanes*g.quadBytes())
+		}
+		for i := range x {
+			for c, acc := range g.acc[0] {
+				if g.Elem == layout.F32 {
+					g.Builder.Emit(rdna2.V_FMAC_F32_E32, acc, rdna.At(x[i], c), rdna.At(w[i], c))
+					continue
+				}
+				half := rdna2.Mods{OpSelHi: 3, OpSel: uint8(3 * (c % 2))} // both factors are halves, low or high ones
+				half.With(g.Builder.Emit(rdna2.V_FMA_MIX_F32, acc, rdna.At(x[i], c/2), rdna.At(w[i], c/2), acc))
+			}
+		}
+	})
+}
+
+// step adds the products of the texel of input channels that stands at a place in the registers
+// of each position; the first so many channels count.
+func (g *generator) step(x []codegen.Reg, place, channels int) {
 	if g.Constants {
 		g.constantSteps([]codegen.Reg{x[0]}, channels)
 		return
@@ -201,7 +264,7 @@ func (g *generator) step(x []codegen.Reg, channels int) {
 	g.Advance(g.weight, units*g.ZLanes*g.quadBytes())
 	for i := range x {
 		for u := range w {
-			g.multiply(g.acc[i][u], x[i], w[u])
+			g.multiply(g.acc[i][u], x[i], place*g.Elem.Bytes(), w[u])
 		}
 	}
 }
@@ -236,19 +299,19 @@ func (g *generator) constantSteps(x []codegen.Reg, channels int) {
 			g.Advance(g.weight, len(x)*units*4*words)
 		}
 		for u := range p.n {
-			g.multiply(g.acc[0][p.unit+u], x[p.texel], now[u*words:][:words])
+			g.multiply(g.acc[0][p.unit+u], x[p.texel], 0, now[u*words:][:words])
 		}
 	}
 }
 
-// multiply adds the products of a texel with the words of weights of a unit.
-func (g *generator) multiply(acc, x codegen.Reg, w []codegen.Reg) {
+// multiply adds the products of a texel, from a word of x on, with the words of weights of a unit.
+func (g *generator) multiply(acc, x codegen.Reg, from int, w []codegen.Reg) {
 	op := rdna2.V_FMAC_F32_E32
 	if g.Elem == layout.F16 {
 		op = rdna2.V_DOT2C_F32_F16_E32
 	}
 	for d := range w {
-		g.Builder.Emit(op, acc, w[d], rdna.At(x, d))
+		g.Builder.Emit(op, acc, w[d], rdna.At(x, from+d))
 	}
 }
 

@@ -46,9 +46,12 @@ func (s *Shape) inPitch() int { return s.line() + 16 }
 
 func (s *Shape) outPitch() int { return s.quads()*s.quadBytes() + s.quadBytes() }
 
+// stageBytes are the local memory of a wave.
+func (s *Shape) stageBytes() int { return 32 * max(s.inPitch(), s.outPitch()) }
+
 // stage is the wave's part of local memory.
 func (g *generator) stage() (off codegen.Reg) {
-	bytes := 32 * max(g.inPitch(), g.outPitch())
+	bytes := g.stageBytes()
 	g.LDSBytes = groupWaves * bytes
 	return g.MulConst(g.wave, bytes, "stage")
 }

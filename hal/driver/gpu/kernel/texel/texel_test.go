@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/texel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kerneltest"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
@@ -21,79 +23,124 @@ func numbers(r *rand.Rand, n int) []float32 {
 	return v
 }
 
-// shapes are convolutions of all blocks, with and without a rest in channels, units, lines and
-// columns, with padding, strides, dilation, groups and weights that fit the constants.
-var shapes = []struct {
+// shape is a convolution.
+type shape struct {
 	w                                opspec.Window
 	batches, channels, units, groups int
-	clusters                         int // more of them make blocks smaller
-	name                             string
-}{
-	{opspec.Window{H: 9, W: 7, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 9, OutW: 7}, 1, 20, 204, 1, 1, "texel_2x2x2"},
-	{opspec.Window{H: 9, W: 7, KH: 3, KW: 3, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, Top: 1, Bottom: 1, Left: 1, Right: 1, OutH: 9, OutW: 7}, 2, 6, 40, 1, 1, "texel_2x1x1"},
-	{opspec.Window{H: 9, W: 8, KH: 2, KW: 3, StrideH: 2, StrideW: 3, DilationH: 3, DilationW: 2, Top: 2, Left: 3, Right: 1, OutH: 4, OutW: 3}, 2, 16, 70, 1, 1, "texel_1x1x1"},
-	{opspec.Window{H: 11, W: 11, KH: 3, KW: 3, StrideH: 2, StrideW: 2, DilationH: 1, DilationW: 1, OutH: 5, OutW: 5}, 3, 3, 101, 1, 1, "texel_2x1x2"},
-	{opspec.Window{H: 7, W: 7, KH: 3, KW: 3, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, Top: 1, Bottom: 1, Left: 1, Right: 1, OutH: 7, OutW: 7}, 1, 24, 48, 4, 1, "texel_1x1x1"},
-	{opspec.Window{H: 14, W: 14, KH: 3, KW: 3, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, Top: 1, Bottom: 1, Left: 1, Right: 1, OutH: 14, OutW: 14}, 1, 15, 60, 3, 1, "texel_2x1x1"},
-	{opspec.Window{H: 1, W: 1, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 1, OutW: 1}, 1, 64, 250, 1, 1, "texel_1x1x1"},
-	{opspec.Window{H: 9, W: 7, KH: 1, KW: 1, StrideH: 2, StrideW: 2, DilationH: 1, DilationW: 1, OutH: 5, OutW: 4}, 2, 30, 26, 1, 1, "texel_constants"},
-	{opspec.Window{H: 9, W: 7, KH: 3, KW: 3, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, Top: 1, Bottom: 1, Left: 1, Right: 1, OutH: 9, OutW: 7}, 1, 2, 24, 1, 1, "texel_constants"},
-	{opspec.Window{H: 9, W: 7, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 9, OutW: 7}, 2, 54, 20, 1, 1, "texel_constants"},
-	{opspec.Window{H: 9, W: 7, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 9, OutW: 7}, 3, 64, 10, 1, 1, "texel_constants"},
-	{opspec.Window{H: 9, W: 7, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 9, OutW: 7}, 1, 13, 32, 1, 1, "texel_constants"},
 }
 
-// TestConv: convolutions against their sum, and neighbours that are not numbers stay outside.
+// shapes are convolutions with and without a rest in channels, units, lines and
+// columns, with padding, strides, dilation, groups and weights that fit the constants.
+var shapes = []shape{
+	{opspec.Window{H: 9, W: 7, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 9, OutW: 7}, 1, 20, 204, 1},
+	{opspec.Window{H: 9, W: 7, KH: 3, KW: 3, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, Top: 1, Bottom: 1, Left: 1, Right: 1, OutH: 9, OutW: 7}, 2, 6, 40, 1},
+	{opspec.Window{H: 9, W: 8, KH: 2, KW: 3, StrideH: 2, StrideW: 3, DilationH: 3, DilationW: 2, Top: 2, Left: 3, Right: 1, OutH: 4, OutW: 3}, 2, 16, 70, 1},
+	{opspec.Window{H: 11, W: 11, KH: 3, KW: 3, StrideH: 2, StrideW: 2, DilationH: 1, DilationW: 1, OutH: 5, OutW: 5}, 3, 3, 101, 1},
+	{opspec.Window{H: 7, W: 7, KH: 3, KW: 3, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, Top: 1, Bottom: 1, Left: 1, Right: 1, OutH: 7, OutW: 7}, 1, 24, 48, 4},
+	{opspec.Window{H: 14, W: 14, KH: 3, KW: 3, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, Top: 1, Bottom: 1, Left: 1, Right: 1, OutH: 14, OutW: 14}, 1, 15, 60, 3},
+	{opspec.Window{H: 1, W: 1, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 1, OutW: 1}, 1, 64, 250, 1},
+	{opspec.Window{H: 9, W: 7, KH: 1, KW: 1, StrideH: 2, StrideW: 2, DilationH: 1, DilationW: 1, OutH: 5, OutW: 4}, 2, 30, 26, 1},
+	{opspec.Window{H: 9, W: 7, KH: 3, KW: 3, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, Top: 1, Bottom: 1, Left: 1, Right: 1, OutH: 9, OutW: 7}, 1, 2, 24, 1},
+	{opspec.Window{H: 9, W: 7, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 9, OutW: 7}, 2, 54, 20, 1},
+	{opspec.Window{H: 9, W: 7, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 9, OutW: 7}, 3, 64, 10, 1},
+	{opspec.Window{H: 9, W: 7, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 9, OutW: 7}, 1, 13, 32, 1},
+	{opspec.Window{H: 29, W: 27, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 29, OutW: 27}, 1, 48, 150, 1},
+	{opspec.Window{H: 9, W: 7, KH: 3, KW: 3, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, Top: 1, Bottom: 1, Left: 1, Right: 1, OutH: 9, OutW: 7}, 2, 8, 8, 8},
+	{opspec.Window{H: 9, W: 8, KH: 5, KW: 3, StrideH: 2, StrideW: 3, DilationH: 1, DilationW: 2, Top: 2, Bottom: 2, Left: 3, Right: 1, OutH: 5, OutW: 3}, 1, 70, 70, 70},
+}
+
+// phone is the machine of tests.
+var phone = texel.Machine{CUs: 6, SIMDs: 4, AddressLanes: 4, BroadcastLanes: 7, Line: 64, L2Rate: 164, Near: 107, Scalar: 30, Local: 22, LocalBytes: 10 << 10, DotCycles: 2}
+
+// TestConv: convolutions in ways of all forms against their sum, and neighbours that are not
+// numbers stay outside.
 func TestConv(t *testing.T) {
 	r := rand.New(rand.NewPCG(26, 1))
-	for _, s := range shapes {
+	tried := map[string]int{}
+	for i, s := range shapes {
 		for e, tolerance := range map[layout.Element]float64{layout.F32: 1e-5, layout.F16: 1. / 512} {
-			t.Run(fmt.Sprintf("%s/%d-%d/%s", s.name, s.channels, s.units, e), func(t *testing.T) {
-				w, taps := &s.w, s.w.KH*s.w.KW
-				rows, depth := s.batches*w.OutH*w.OutW, s.channels/s.groups
-				k := &texel.Kernel{
-					Shape:   texel.Shape{Elem: e, Window: s.w, Batches: s.batches, InC: s.channels, OutC: s.units, Groups: s.groups, Lo: -5, Hi: 5},
-					Weights: numbers(r, s.units*taps*depth), Bias: numbers(r, s.units),
-					In: kerneltest.Tensor(e, s.batches*w.H*w.W*s.channels), Out: kerneltest.Tensor(e, rows*s.units),
+			k := s.kernel(r, e)
+			k.Cut(&phone)
+			byName := map[string][]texel.Shape{}
+			for _, c := range k.Candidates() {
+				name := (texel.Key{Shape: c}).Name()
+				byName[name] = append(byName[name], c)
+			}
+			for name, list := range byName {
+				own := *k
+				own.Shape = list[i*7%len(list)]
+				tried[name]++
+				t.Run(fmt.Sprintf("%s/%d-%d/%d lanes", name, s.channels, s.units, own.ZLanes), func(t *testing.T) { s.compare(t, &own, tolerance) })
+			}
+		}
+	}
+	for _, form := range []string{"texel_2x2x2", "texel_2x1x2", "texel_2x1x1", "texel_1x1x1", "texel_constants", "texel_depthwise"} {
+		if tried[form+"_f16"] == 0 || tried[form+"_f32"] == 0 {
+			t.Errorf("%s was not tried", form)
+		}
+	}
+}
+
+// kernel is a convolution of a shape.
+func (s *shape) kernel(r *rand.Rand, e layout.Element) *texel.Kernel {
+	w, taps := &s.w, s.w.KH*s.w.KW
+	rows, depth := s.batches*w.OutH*w.OutW, s.channels/s.groups
+	return &texel.Kernel{
+		Shape:   texel.Shape{Elem: e, Window: s.w, Batches: s.batches, InC: s.channels, OutC: s.units, Groups: s.groups, Depthwise: s.groups == s.channels, Lo: -5, Hi: 5},
+		Weights: numbers(r, s.units*taps*depth), Bias: numbers(r, s.units),
+		In: kerneltest.Tensor(e, s.batches*w.H*w.W*s.channels), Out: kerneltest.Tensor(e, rows*s.units),
+	}
+}
+
+// compare runs the kernel as it is cut.
+func (s *shape) compare(t *testing.T, k *texel.Kernel, tolerance float64) {
+	w, taps, depth := &s.w, s.w.KH*s.w.KW, s.channels/s.groups
+	x := numbers(rand.New(rand.NewPCG(26, 2)), k.In.N)
+	x[k.In.N-1] = float32(math.NaN())
+	c := kerneltest.Case{Kernel: k, Inputs: []*layout.Tensor{k.In}, Data: [][]byte{kerneltest.Stored(k.Elem, x)}, Output: k.Out}
+	c.Pages.Need(0, s.channels*k.Elem.Bytes())
+	weight := func(unit, tap, ch int) int {
+		if k.Depthwise {
+			return tap*s.units + unit
+		}
+		return (unit*taps+tap)*depth + ch
+	}
+	c.Compare(t, tolerance, func(i int) float64 {
+		row, unit := i/s.units, i%s.units
+		image, oy, ox := row/(w.OutH*w.OutW), row/w.OutW%w.OutH, row%w.OutW
+		first := unit / (s.units / s.groups) * depth
+		sum := float64(k.Bias[unit])
+		for tap := range taps {
+			y, xx := oy*w.StrideH-w.Top+tap/w.KW*w.DilationH, ox*w.StrideW-w.Left+tap%w.KW*w.DilationW
+			for ch := range depth {
+				if y >= 0 && y < w.H && xx >= 0 && xx < w.W {
+					sum += float64(x[((image*w.H+y)*w.W+xx)*s.channels+first+ch]) * float64(k.Weights[weight(unit, tap, ch)])
 				}
-				k.Cut(s.clusters)
-				x := numbers(r, k.In.N)
-				x[k.In.N-1] = float32(math.NaN())
-				c := kerneltest.Case{Kernel: k, Inputs: []*layout.Tensor{k.In}, Data: [][]byte{kerneltest.Stored(e, x)}, Output: k.Out}
-				c.Pages.Need(0, s.channels*e.Bytes())
-				c.Compare(t, tolerance, func(i int) float64 {
-					row, unit := i/s.units, i%s.units
-					image, oy, ox := row/(w.OutH*w.OutW), row/w.OutW%w.OutH, row%w.OutW
-					first := unit / (s.units / s.groups) * depth
-					sum := float64(k.Bias[unit])
-					for tap := range taps {
-						y, xx := oy*w.StrideH-w.Top+tap/w.KW*w.DilationH, ox*w.StrideW-w.Left+tap%w.KW*w.DilationW
-						for ch := range depth {
-							if y >= 0 && y < w.H && xx >= 0 && xx < w.W {
-								sum += float64(x[((image*w.H+y)*w.W+xx)*s.channels+first+ch]) * float64(k.Weights[(unit*taps+tap)*depth+ch])
-							}
-						}
-					}
-					return min(max(sum, -5), 5)
-				})
-				if got := c.Kernel.(*texel.Kernel); e == layout.F16 {
-					chosen := ""
-					for _, x := range got.Cuts() {
-						if x.Chosen {
-							chosen += x.Name
-							if x.Work != got.Work() {
-								t.Errorf("%s does %+v, the kernel %+v", x.Name, x.Work, got.Work())
-							}
-						}
-					}
-					if chosen == "" {
-						t.Error("no cut is chosen")
-					}
-					if name := (texel.Key{Shape: got.Shape}).Name(); name != s.name+"_f16" {
-						t.Errorf("the kernel is %s, want %s_f16", name, s.name)
-					}
-				}
-			})
+			}
+		}
+		return min(max(sum, -5), 5)
+	})
+}
+
+// TestChoice: the way that is chosen is the one with the fewest cycles, and says what it does.
+func TestChoice(t *testing.T) {
+	r := rand.New(rand.NewPCG(26, 3))
+	for _, s := range shapes {
+		k := s.kernel(r, layout.F16)
+		k.Cut(&phone)
+		cuts := k.Cuts()
+		chosen := slices.IndexFunc(cuts, func(c kernel.Cut) bool { return c.Chosen })
+		if chosen < 0 {
+			t.Errorf("%s: none of %d ways is chosen", (texel.Key{Shape: k.Shape}).Name(), len(cuts))
+			continue
+		}
+		if cuts[chosen].Work != k.Work() {
+			t.Errorf("%s does %+v, the kernel %+v", cuts[chosen].Name, cuts[chosen].Work, k.Work())
+		}
+		for _, c := range cuts {
+			if c.Weight < cuts[chosen].Weight {
+				t.Errorf("%s takes %.0f cycles, %s, which is chosen, %.0f", c.Name, c.Weight, cuts[chosen].Name, cuts[chosen].Weight)
+			}
 		}
 	}
 }
