@@ -69,10 +69,12 @@ func Kernels() ([]Kernel, error) {
 	return list, nil
 }
 
-// model is the operation with constant weights, in TENSOR_FLOAT16.
+// model is the operation with constant weights, in TENSOR_FLOAT16, behind another that has just
+// written its input, as in the middle of a network.
 func (k *Kernel) model() *nn.Model {
 	b := &modelBuilder{}
-	in := b.tensor(nn.SubgraphInput, 1, k.InSize, k.InSize, k.InChannels)
+	in := b.tensor(nn.TemporaryVariable, 1, k.InSize, k.InSize, k.InChannels)
+	b.add(nn.OpRelu, []uint32{b.tensor(nn.SubgraphInput, 1, k.InSize, k.InSize, k.InChannels)}, in)
 	out := k.OutChannels
 	before, after := k.padding()
 	pads := b.ints(before, after, before, after)
@@ -82,28 +84,28 @@ func (k *Kernel) model() *nn.Model {
 		filter, bias := b.tensor(nn.ConstantCopy, out, k.Window, k.Window, k.InChannels/k.Groups), b.tensor(nn.ConstantCopy, out)
 		inputs := append(append([]uint32{in, filter, bias}, pads...), strides...)
 		if k.Operation == "grouped" {
-			b.add(nn.OpGroupedConv2D, append(append(inputs, b.ints(k.Groups)...), append(relu, b.flag())...), 1, k.OutSize, k.OutSize, out)
+			b.add(nn.OpGroupedConv2D, append(append(inputs, b.ints(k.Groups)...), append(relu, b.flag())...), b.tensor(nn.SubgraphOutput, 1, k.OutSize, k.OutSize, out))
 		} else {
-			b.add(nn.OpConv2D, append(inputs, relu...), 1, k.OutSize, k.OutSize, out)
+			b.add(nn.OpConv2D, append(inputs, relu...), b.tensor(nn.SubgraphOutput, 1, k.OutSize, k.OutSize, out))
 		}
 	case "depthwise":
 		out *= k.InChannels
 		filter, bias := b.tensor(nn.ConstantCopy, 1, k.Window, k.Window, out), b.tensor(nn.ConstantCopy, out)
 		inputs := append(append([]uint32{in, filter, bias}, pads...), strides...)
-		b.add(nn.OpDepthwiseConv2D, append(append(inputs, b.ints(k.OutChannels)...), relu...), 1, k.OutSize, k.OutSize, out)
+		b.add(nn.OpDepthwiseConv2D, append(append(inputs, b.ints(k.OutChannels)...), relu...), b.tensor(nn.SubgraphOutput, 1, k.OutSize, k.OutSize, out))
 	case "average_pool", "max_pool":
 		op := nn.OpAveragePool2D
 		if k.Operation == "max_pool" {
 			op = nn.OpMaxPool2D
 		}
 		inputs := append(append(append([]uint32{in}, pads...), strides...), b.ints(k.Window, k.Window, int(nn.ActNone))...)
-		b.add(op, inputs, 1, k.OutSize, k.OutSize, k.InChannels)
+		b.add(op, inputs, b.tensor(nn.SubgraphOutput, 1, k.OutSize, k.OutSize, k.InChannels))
 	case "mean":
 		axes := b.constant(nn.TensorInt32, words(1, 2), 2)
-		b.add(nn.OpMean, append([]uint32{in, axes}, b.ints(0)...), 1, k.InChannels)
+		b.add(nn.OpMean, append([]uint32{in, axes}, b.ints(0)...), b.tensor(nn.SubgraphOutput, 1, k.InChannels))
 	case "fully_connected":
 		filter, bias := b.tensor(nn.ConstantCopy, out, k.InSize*k.InSize*k.InChannels), b.tensor(nn.ConstantCopy, out)
-		b.add(nn.OpFullyConnected, append([]uint32{in, filter, bias}, relu...), 1, out)
+		b.add(nn.OpFullyConnected, append([]uint32{in, filter, bias}, relu...), b.tensor(nn.SubgraphOutput, 1, out))
 	default:
 		return nil
 	}
@@ -138,8 +140,11 @@ func (b *modelBuilder) tensor(l nn.Lifetime, dims ...int) uint32 {
 		}
 	}
 	x := b.operand(o)
-	if l == nn.SubgraphInput {
+	switch l {
+	case nn.SubgraphInput:
 		b.m.Main.Inputs = append(b.m.Main.Inputs, x)
+	case nn.SubgraphOutput:
+		b.m.Main.Outputs = append(b.m.Main.Outputs, x)
 	}
 	return x
 }
@@ -165,10 +170,8 @@ func words(values ...int) (data []byte) {
 	return data
 }
 
-// add appends the operation.
-func (b *modelBuilder) add(op nn.OperationType, inputs []uint32, dims ...int) {
-	out := b.tensor(nn.SubgraphOutput, dims...)
+// add appends an operation.
+func (b *modelBuilder) add(op nn.OperationType, inputs []uint32, out uint32) {
 	g := &b.m.Main
-	g.Outputs = []uint32{out}
-	g.Operations = []nn.Operation{{Type: op, Inputs: inputs, Outputs: []uint32{out}}}
+	g.Operations = append(g.Operations, nn.Operation{Type: op, Inputs: inputs, Outputs: []uint32{out}})
 }

@@ -30,7 +30,8 @@ type latencyReport struct {
 	Engines       []engineEntry  `json:"engines"`
 	Rows          []latencyEntry `json:"rows"`
 
-	kernels []gpu.Group // of single kernels of the GPU, in docs/FIDELITY.md
+	kernels  []gpu.Group // of single kernels of the GPU, in docs/FIDELITY.md
+	networks *networksReport
 }
 
 // engineEntry sums up the rows of an engine that are checks.
@@ -125,6 +126,9 @@ func latencies(a *cli.App, engines []string, markdown bool) error {
 			if r.kernels, err = kernelGroups(m.Config, p); err != nil {
 				return err
 			}
+			if r.networks, err = measureNetworks(m, 1, p); err != nil {
+				return err
+			}
 		}
 		return r.markdown(a.Out)
 	}
@@ -133,26 +137,49 @@ func latencies(a *cli.App, engines []string, markdown bool) error {
 
 // measureNetwork runs a network in a loop, and in one through burst objects.
 func measureNetwork(m *machine.Machine, row *bench.Published) (x [2]*measure.Invocations, err error) {
-	model, err := zoo.Build(row.Network)
+	l, err := newRepeated(m, row.Network, row.Engine, false)
 	if err != nil {
 		return x, err
 	}
-	c, err := nnrt.Compile(m.Registry, model, row.Engine, nnrt.CompileOptions{})
-	if err != nil {
-		return x, err
-	}
-	if len(c.Fallbacks) > 0 {
-		return x, fmt.Errorf("operation %d runs elsewhere: %s", c.Fallbacks[0].Operation, c.Fallbacks[0].Reason)
-	}
-	in := [][]byte{tensor.Synthetic(&model.Main.Operands[model.Main.Inputs[0]], 1)}
 	for i, burst := range [2]bool{false, true} {
-		at := measure.PlanPace()
-		at.Burst = burst
-		if _, x[i], err = at.Invoke(m, c, in, nnrt.ExecuteOptions{}); err != nil {
+		if x[i], err = l.run(burst); err != nil {
 			return x, err
 		}
 	}
 	return x, nil
+}
+
+// repeated is a network of one input that an engine executes again and again.
+type repeated struct {
+	machine *machine.Machine
+	network *nnrt.Compilation
+	inputs  [][]byte
+}
+
+// newRepeated compiles a network of the zoo, relaxed to float16 or not, for one engine, which must
+// take all of it.
+func newRepeated(m *machine.Machine, network, engine string, relaxed bool) (*repeated, error) {
+	model, err := zoo.Build(network)
+	if err != nil {
+		return nil, err
+	}
+	model.Relaxed = relaxed
+	c, err := nnrt.Compile(m.Registry, model, engine, nnrt.CompileOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if len(c.Fallbacks) > 0 {
+		return nil, fmt.Errorf("operation %d runs elsewhere: %s", c.Fallbacks[0].Operation, c.Fallbacks[0].Reason)
+	}
+	return &repeated{m, c, [][]byte{tensor.Synthetic(&model.Main.Operands[model.Main.Inputs[0]], 1)}}, nil
+}
+
+// run measures the loop, through burst objects or not.
+func (l *repeated) run(burst bool) (*measure.Invocations, error) {
+	pace := measure.PlanPace()
+	pace.Burst = burst
+	_, x, err := pace.Invoke(l.machine, l.network, l.inputs, nnrt.ExecuteOptions{})
+	return x, err
 }
 
 func newLatencyEntry(p *bench.Published, loop, burst *measure.Invocations) latencyEntry {
@@ -246,6 +273,14 @@ has each, and microbenchmarks):
 |---|---|---|---|---|---|
 `
 
+// networksHead begins the networks in float16.
+const networksHead = `
+Float16 networks on a Pixel 4's GPU in a loop, ms (` + "`nnsoc bench gpu --networks`" + `):
+
+| gpu network | published | ours | ratio | kernels, published | ours | ratio |
+|---|---|---|---|---|---|---|
+`
+
 // kernelGroups are the classes of single kernels of the GPU.
 func kernelGroups(c *soc.Config, p *cli.Progress) ([]gpu.Group, error) {
 	list, err := gpu.Kernels()
@@ -275,6 +310,13 @@ func (r *latencyReport) markdown(w io.Writer) error {
 	}
 	for _, g := range r.kernels {
 		fmt.Fprintf(&b, "| gpu %s | %d | %.2f | %.2f | %.2f | %.0f %% |\n", g.Class, g.Rows, g.Median, g.Low, g.High, 100*g.Within)
+	}
+	if r.networks != nil {
+		b.WriteString(networksHead)
+		for i := range r.networks.Rows {
+			fmt.Fprintf(&b, "| gpu %s |\n", strings.Join(cellsOf(&r.networks.Rows[i]), " | "))
+		}
+		fmt.Fprintf(&b, "| gpu median | | | %.2f | | | %.2f |\n", r.networks.Latency.Median, r.networks.Kernels.Median)
 	}
 	b.WriteString("\nWhy ours differs, where it does:\n\n")
 	var reasons []string

@@ -24,7 +24,7 @@ type gpuReport struct {
 }
 
 func newBenchGPU(a *cli.App) *cobra.Command {
-	every := 1
+	every, networks := 1, false
 	c := &cobra.Command{
 		Use:   "gpu",
 		Short: "compare rates and kernels of the GPU with those of a phone",
@@ -32,12 +32,18 @@ func newBenchGPU(a *cli.App) *cobra.Command {
 measured on an Adreno 640; their sources, in assembly and OpenCL C, are in
 bench/gpu/micro/kernels, and "nnsoc gpu exec" runs them alone. Then it executes single float16 operations on the simulated GPU at its top clock and prints the
 time of their kernels beside that of TensorFlow Lite's on a Pixel 4, by shape, then per class
-the median of ours / published, its spread, and the share between 2/3 and 3/2.`,
-		Example: "  nnsoc bench gpu\n  nnsoc bench gpu --every 10 --json",
+the median of ours / published, its spread, and the share between 2/3 and 3/2.
+
+With --networks it runs whole networks instead, in float16 in a loop as "nnsoc run --relaxed"
+does, and prints their latency and their time on the engine beside those of a Pixel 4.`,
+		Example: "  nnsoc bench gpu\n  nnsoc bench gpu --every 10 --json\n  nnsoc bench gpu --networks --every 13",
 		Args:    cli.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			if every < 1 {
 				return cli.Usage(fmt.Errorf("--every %d: at least 1", every))
+			}
+			if networks {
+				return benchNetworks(a, every)
 			}
 			m, err := machine.Open(a, hal.SustainedSpeed)
 			if err != nil {
@@ -72,7 +78,8 @@ the median of ours / published, its spread, and the share between 2/3 and 3/2.`,
 			return r.text(a.Out)
 		},
 	}
-	c.Flags().IntVar(&every, "every", every, "take every Nth kernel of the table")
+	c.Flags().IntVar(&every, "every", every, "take every Nth row of the table")
+	c.Flags().BoolVar(&networks, "networks", false, "run whole networks instead of single kernels")
 	return c
 }
 
