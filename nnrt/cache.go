@@ -79,28 +79,59 @@ func (c Cache) open(d hal.Device, t hal.CacheToken, flag int) (files hal.Cache, 
 }
 
 // prepareCached prepares a part from the client's cache, or else from the model with new
-// files of the cache for the driver to write. A device without a cache, and files that
-// cannot be opened, are none of the client's concern.
+// files of the cache for the driver to write.
 func (l *layout) prepareCached(d hal.Device, m *nn.Model, o hal.PrepareOptions, source int, operations []int) (hal.PreparedModel, error) {
-	c := l.options.Cache
-	if model, data := d.NumberOfCacheFilesNeeded(); c.Dir == "" || model+data == 0 || model > hal.MaxCacheFiles || data > hal.MaxCacheFiles {
-		return prepareModel(d, m, o)
-	}
 	if source == 0 && len(operations) == len(l.Model.Main.Operations) {
 		operations = nil
+	}
+	p, hit, err := l.options.Cache.prepare(d, m, o, source, operations)
+	if hit {
+		l.CacheHits++
+	}
+	return p, err
+}
+
+// prepare prepares a part from the cache, which is a hit, or from its model. A device without a
+// cache, and files that cannot be opened, are none of the client's concern.
+func (c Cache) prepare(d hal.Device, m *nn.Model, o hal.PrepareOptions, source int, operations []int) (p hal.PreparedModel, hit bool, err error) {
+	if model, data := d.NumberOfCacheFilesNeeded(); c.Dir == "" || model+data == 0 || model > hal.MaxCacheFiles || data > hal.MaxCacheFiles {
+		p, err = prepareModel(d, m, o)
+		return p, false, err
 	}
 	t := c.token(d, o, source, operations)
 	if files, shut, err := c.open(d, t, os.O_RDWR); err == nil {
 		p, err := prepareModelFromCache(d, o.Deadline, files)
 		shut()
 		if err == nil {
-			l.CacheHits++
-			return p, nil
+			return p, true, nil
 		}
 	}
 	if files, shut, err := c.open(d, t, os.O_RDWR|os.O_CREATE|os.O_TRUNC); err == nil {
 		defer shut()
 		o.Cache = files
 	}
-	return prepareModel(d, m, o)
+	p, err = prepareModel(d, m, o)
+	return p, false, err
 }
+
+// Keeping is a device that keeps what it prepares in caches of its client, for one that calls
+// drivers without a runtime.
+func Keeping(d hal.Device, cache func(*nn.Model) Cache) hal.Device { return &keeping{d, cache} }
+
+// keeping implements hal.Device.
+type keeping struct {
+	hal.Device
+	cache func(*nn.Model) Cache
+}
+
+// PrepareModel implements hal.Device. A client that brings files of its own has those written.
+func (k *keeping) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
+	if len(o.Cache.Model)+len(o.Cache.Data) > 0 {
+		return k.Device.PrepareModel(m, o)
+	}
+	p, _, err := k.cache(m).prepare(k.Device, m, o, 0, nil)
+	return p, err
+}
+
+// Unwrap is the device behind.
+func (k *keeping) Unwrap() hal.Device { return k.Device }

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/idle"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt/partition"
 )
@@ -74,8 +74,8 @@ type Compilation struct {
 
 	sources []source // the main subgraph first
 	known   *knownShapes
-	rows    []OperationCost // of the model's operations, without costs
-	frame   *sync.Pool      // frames of the main subgraph
+	rows    []OperationCost    // of the model's operations, without costs
+	idle    *idle.Pool[*frame] // frames of the main subgraph
 	steps   []step
 	cpu     hal.Device
 	options hal.PrepareOptions
@@ -132,6 +132,9 @@ func CompilePlan(r *Registry, p *partition.Problem, plan partition.Plan, o Compi
 
 func compile(r *Registry, a *assignment, device string, o CompileOptions) (*Compilation, error) {
 	m := a.problem.Model
+	if o.Cache.Dir == "" && r.cache != nil {
+		o.Cache = r.cache(m)
+	}
 	c := &Compilation{Model: m, Device: device, owner: make([]string, len(m.Main.Operations)), cpu: r.CPU(), machine: r.machine, options: o.prepare(), sequential: a.plan.Sequential, partitioning: o.Partitioning}
 	if err := c.prepare(r, a, o); err != nil {
 		return nil, err
@@ -147,7 +150,7 @@ func compile(r *Registry, a *assignment, device string, o CompileOptions) (*Comp
 	}
 	c.handovers = c.findHandovers()
 	c.placeTemporaries()
-	c.frame = &sync.Pool{New: func() any { return newFrame(c.sources[0].values) }}
+	c.idle = &idle.Pool[*frame]{}
 	for i := range m.Main.Operations {
 		shapes := &c.known.operations[i]
 		c.rows = append(c.rows, OperationCost{Index: i, Type: m.Main.Operations[i].Type, Device: c.owner[i], BoundBy: "none", Inputs: shapes.inputs, Outputs: shapes.outputs})

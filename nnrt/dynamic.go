@@ -85,7 +85,9 @@ func newExecution(c *Compilation, inputs [][]byte, o ExecuteOptions) (*execution
 func (e *execution) enter(source int) []*value {
 	var f *frame
 	if source == 0 { // once in an execution: one of an earlier execution serves
-		f = e.frame.Get().(*frame)
+		if f, _ = e.idle.Take(nil); f == nil {
+			f = newFrame(e.sources[0].values)
+		}
 		copy(f.values, e.sources[0].values)
 		e.main = f
 	} else {
@@ -113,7 +115,7 @@ func newFrame(values []value) *frame {
 func (e *execution) leave() {
 	e.release()
 	clear(e.main.values)
-	e.frame.Put(e.main)
+	e.idle.Put(e.main, nil)
 }
 
 // valuesOf are the values of a subgraph's operands before an execution: constants and

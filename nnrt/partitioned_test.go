@@ -264,7 +264,7 @@ func pixel4(t *testing.T) []hal.Device {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := devices.Open(c, hal.FastSingleAnswer)
+	list, err := devices.Open(c, hal.FastSingleAnswer, devices.Cold())
 	if err != nil {
 		t.Fatal(err)
 	}

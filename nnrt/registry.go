@@ -6,6 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/internal/spelling"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // Registry is an ordered set of devices. The first is the CPU: it runs
@@ -13,8 +14,9 @@ import (
 type Registry struct {
 	devices []hal.Device
 	forced  []forced
-	machine hal.Machine // nil: each device has a time of its own
-	strict  bool        // a slice of a model for an old driver that breaks a rule is an error
+	machine hal.Machine           // nil: each device has a time of its own
+	cache   func(*nn.Model) Cache // of compilations that name none; nil: they have none
+	strict  bool                  // a slice of a model for an old driver that breaks a rule is an error
 }
 
 // NewRegistry returns a registry with the CPU and the given accelerators.
@@ -41,6 +43,9 @@ func (r *Registry) Add(d hal.Device) error {
 // SetMachine names the machine that devices of the registry are part of. Compilations
 // made from then on run parts that may overlap beside each other on it.
 func (r *Registry) SetMachine(m hal.Machine) { r.machine = m }
+
+// SetCache gives compilations whose options name no cache that of their model.
+func (r *Registry) SetCache(of func(*nn.Model) Cache) { r.cache = of }
 
 // SetStrictSlicing makes it an error of compilations when the slice of a model that an old
 // driver is asked about breaks a rule. Otherwise that driver supports nothing of it.

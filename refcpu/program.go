@@ -3,9 +3,9 @@ package refcpu
 import (
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
+	"github.com/nnsoc/nnsoc/internal/idle"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -43,8 +43,8 @@ type Program struct {
 	operations []operation
 	kernels    []Kernel
 	static     bool
-	work       int64     // of one execution of a static program
-	states     sync.Pool // *Run of a static program
+	work       int64           // of one execution of a static program
+	states     idle.Pool[*Run] // of a static program
 }
 
 // Compile prepares a model, which should have passed validation and must not

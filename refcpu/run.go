@@ -84,7 +84,7 @@ func (p *Program) Run(inputs, outputs [][]byte, o Options) error {
 	if err != nil {
 		return fmt.Errorf("refcpu: %w", err)
 	}
-	defer p.states.Put(x)
+	defer p.states.Put(x, nil)
 	x.depth, x.deadline = 0, math.MaxInt64
 	if err := x.execute(o); err != nil {
 		return fmt.Errorf("refcpu: %w", err)
@@ -121,7 +121,7 @@ func (p *Program) execute(inputs []Tensor, o Options, left *budget, caller *Run)
 	if caller != nil {
 		x.depth, x.deadline = caller.depth+1, caller.deadline
 	}
-	defer p.states.Put(x)
+	defer p.states.Put(x, nil)
 	if err := x.execute(o); err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (p *Program) start(inputs []Tensor, o Options, left *budget) (*Run, error) 
 	if len(inputs) != len(g.Inputs) {
 		return nil, fmt.Errorf("%d inputs given, the model has %d", len(inputs), len(g.Inputs))
 	}
-	x, _ := p.states.Get().(*Run)
+	x, _ := p.states.Take(nil)
 	if x == nil {
 		x = &Run{prog: p, buf: make([][]byte, len(g.Operands))}
 		x.view = opspec.View{Operands: make([]nn.Operand, len(g.Operands)), Bound: true, Table: p.table.spec}

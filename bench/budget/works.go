@@ -83,7 +83,7 @@ func (b *bench) prepare(name string) (*meter, error) {
 
 // compile prepares a model on a device that has kept nothing of what was compiled before.
 func (b *bench) compile(device string, m *nn.Model) (*nnrt.Compilation, error) {
-	list, err := devices.Open(b.SoC, hal.FastSingleAnswer)
+	list, err := devices.Open(b.SoC, hal.FastSingleAnswer, devices.Cold())
 	if err != nil {
 		return nil, err
 	}

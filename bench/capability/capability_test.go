@@ -38,7 +38,7 @@ func TestShippedCapabilities(t *testing.T) {
 		if name != "ethos-u55-32" && !sweep {
 			continue
 		}
-		list, err := devices.Open(c, hal.FastSingleAnswer)
+		list, err := devices.Open(c, hal.FastSingleAnswer, devices.Cold())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestCPUIsOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := devices.Open(c, hal.FastSingleAnswer)
+	list, err := devices.Open(c, hal.FastSingleAnswer, devices.Cold())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 // MeasureSoC measures every device of a SoC but the CPU, at the clocks that a
 // preference chooses.
 func (x *Meter) MeasureSoC(c *soc.Config, p hal.Preference) ([]*Figures, error) {
-	list, err := devices.Open(c, p)
+	list, err := devices.Open(c, p, devices.Cold())
 	if err != nil {
 		return nil, err
 	}

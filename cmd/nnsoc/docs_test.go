@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -91,6 +92,24 @@ func TestQuotaFlags(t *testing.T) {
 		}
 	}
 	if len(rows) < 7 {
+		t.Errorf("%d rows", len(rows))
+	}
+}
+
+// TestServeFlags: what docs/Service.md lists as standing before a driver are flags of nnsoc serve.
+func TestServeFlags(t *testing.T) {
+	cmd, _, err := newRoot(io.Discard, io.Discard).Find([]string{"serve"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := doctable.Rows(t, "../../docs/Service.md", "| flag | does |")
+	for _, r := range rows {
+		name, _, _ := strings.Cut(strings.TrimPrefix(strings.Trim(r[0], "`"), "--"), " ")
+		if cmd.Flags().Lookup(name) == nil {
+			t.Errorf("serve has no --%s", name)
+		}
+	}
+	if len(rows) < 4 {
 		t.Errorf("%d rows", len(rows))
 	}
 }

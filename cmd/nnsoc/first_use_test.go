@@ -81,7 +81,7 @@ func TestFirstUse(t *testing.T) {
 	for _, c := range []struct{ args, says string }{
 		{"run mobilenet_v1_0.25_128_quant --device npu --token x", "give --cache-dir too"},
 		{"compile mobilenet_v1_0.25_128_quant --device npu --hash --cache-dir x", "leave out --cache-dir"},
-		{"compile mobilenet_v1_0.25_128_quant --device npu --passes --token x", "leave out --cache-dir"},
+		{"compile mobilenet_v1_0.25_128_quant --device npu --passes --cache-dir x", "leave out --cache-dir"},
 		{"partition mobilenet_v1_0.25_128_quant --token x", "give --cache-dir too"},
 	} {
 		var out, errs strings.Builder

@@ -54,8 +54,7 @@ func (m *Machine) Foreign(d hal.Device, e soc.Engine) hal.Device {
 // Foreign is Machine.Foreign for a device beside those of Open: each execution costs what it costs
 // in a loop of its like.
 func Foreign(c *soc.Config, d hal.Device, e soc.Engine) hal.Device {
-	around := apart(c)
-	return &foreign{d, around.host(e), around.clock}
+	return apart(c).attach(d, e)
 }
 
 // foreign is a driver from outside behind a host. All calls are the driver's; executions

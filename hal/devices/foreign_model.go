@@ -42,14 +42,14 @@ func (p *foreignModel) execute(r *hal.Request, o hal.ExecuteOptions, f execution
 		inner := o
 		inner.Client, inner.Trace, inner.EngineOnly, inner.Clock = nil, to, true, clockOf(at.Points)
 		inner.Deadline = d.theirs(o.Deadline)
+		if at.Rehearsal {
+			inner.Profile = nil
+		}
 		res, err := f(r, inner)
 		if res == nil || err != nil && hal.StatusOf(err) != hal.OutputInsufficientSize {
 			return res, err
 		}
 		engineOf(&res.Stats)
-		if h, ok := d.host.(*engineHost); ok {
-			h.moved(0, sim.Time(res.Stats.LatencyFs), outcomeOf(&res.Stats).DRAMBytes)
-		}
 		short = err
 		return res, nil
 	})

@@ -15,10 +15,12 @@ import (
 // costs in a loop of the same execution, back to back, after a warm-up. It has no
 // state, so results do not depend on what ran before. It implements base.Host.
 type loop struct {
-	config *soc.Config
-	engine soc.Engine
-	clock  *hal.Clock
-	queue  *queue
+	config  *soc.Config
+	engine  soc.Engine
+	clock   *hal.Clock
+	queue   *queue
+	cold    bool // see Cold
+	foreign bool // of a driver from outside, whose memory is its own
 }
 
 // queue is that of an engine that no machine keeps.
@@ -51,23 +53,20 @@ func (q *queue) execute(m *soc.Machine, r soc.Request, out soc.Outcome, calledFs
 
 // Execute implements base.Host.
 func (l *loop) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*hal.Result, error)) (*hal.Result, error) {
-	var spans recorder
-	var to hal.Tracer
 	calledFs := l.clock.NowFs()
-	if c.Buffers.Trace != nil {
-		to = &spans
-	}
-	res, err := run(to, base.Place{})
-	if err != nil {
-		return res, err
-	}
 	m, err := soc.NewMachine(l.config)
 	if err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}
-	r, out := requestOf(l.engine, c), outcomeOf(&res.Stats)
-	if err := m.Settle(r, out, soc.WarmUp); err != nil {
-		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
+	var spans recorder
+	r := requestOf(l.engine, c)
+	settle := l.settled
+	if l.cold {
+		settle = l.once
+	}
+	res, out, err := settle(m, r, c, &spans, run)
+	if err != nil {
+		return res, err
 	}
 	x, err := l.queue.execute(m, r, out, calledFs, c.Buffers.Deadline)
 	if err != nil {
@@ -75,6 +74,25 @@ func (l *loop) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*hal.Resu
 	}
 	wrap(res, &x, c.Buffers.Trace, spans)
 	return res, nil
+}
+
+// once runs an execution on a cold memory of its own, at the highest clocks, and brings a machine
+// to where a loop of such has it.
+func (l *loop) once(m *soc.Machine, r soc.Request, c *base.Call, spans *recorder,
+	run func(hal.Tracer, base.Place) (*hal.Result, error)) (*hal.Result, soc.Outcome, error) {
+	var to hal.Tracer
+	if c.Buffers.Trace != nil {
+		to = spans
+	}
+	res, err := run(to, base.Place{})
+	if err != nil {
+		return res, soc.Outcome{}, err
+	}
+	out := outcomeOf(&res.Stats)
+	if err := m.Settle(r, out, soc.WarmUp); err != nil {
+		return nil, out, hal.Errorf(hal.GeneralFailure, "%w", err)
+	}
+	return res, out, nil
 }
 
 // requestOf is a call as the machine sees it. Operands in memory of the device are
@@ -146,6 +164,23 @@ type recorder []hal.Span
 
 // Span implements hal.Tracer.
 func (r *recorder) Span(s hal.Span) { *r = append(*r, s) }
+
+// until are the spans of the engine's own time that begin before it was stopped, cut off there.
+func (r recorder) until(x *soc.Execution) (list recorder) {
+	var end int64
+	for _, p := range x.Parts {
+		if p.Name == soc.PartExecution {
+			end += int64(p.Time)
+		}
+	}
+	for _, s := range r {
+		if s.StartFs < end {
+			s.EndFs = min(s.EndFs, end)
+			list = append(list, s)
+		}
+	}
+	return list
+}
 
 // replay passes on the spans that begin before an instant, or all, later by a time, and
 // returns the others.

@@ -2,6 +2,7 @@ package devices
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"sync"
 
@@ -152,6 +153,9 @@ func (h *engineHost) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*ha
 			return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 		}
 	}
+	if d := c.Buffers.Deadline; d != nil {
+		r.Longest = sim.Time(max(1, int64(min(*d, math.MaxInt64/1_000_000))*1_000_000-m.clock.NowFs()))
+	}
 	var spans recorder
 	var res *hal.Result
 	var failed error
@@ -175,6 +179,12 @@ func (h *engineHost) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*ha
 		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}
 	m.loop.executed(h, c, run, r, &x)
+	if x.Aborted {
+		spans = spans.until(&x)
+		wrap(res, &x, c.Buffers.Trace, spans)
+		m.clock.AdvanceTo(int64(*c.Buffers.Deadline) * 1e6)
+		return nil, hal.Errorf(hal.MissedDeadlineTransient, "%s: stopped at the deadline, %.1f us after the request", h.engine, r.Longest.Microseconds())
+	}
 	wrap(res, &x, c.Buffers.Trace, spans)
 	return res, nil
 }
@@ -235,6 +245,9 @@ func (h *engineHost) run(c *base.Call, k soc.Conditions, spans *recorder, run fu
 	res, err := run(to, at)
 	if err != nil {
 		return res, nil, err
+	}
+	if h.foreign {
+		h.moved(0, sim.Time(res.Stats.LatencyFs), outcomeOf(&res.Stats).DRAMBytes)
 	}
 	var traffic *soc.Traffic
 	if h.engine != soc.EngineCPU {
@@ -403,7 +416,7 @@ func copyOf(res *hal.Result) hal.Result {
 	return r
 }
 
-func cloned(list [][]uint32) [][]uint32 {
+func cloned[T any](list [][]T) [][]T {
 	c := slices.Clone(list)
 	for i := range c {
 		c[i] = slices.Clone(c[i])

@@ -47,16 +47,24 @@ type surroundings struct {
 func apart(c *soc.Config) *surroundings {
 	x := &surroundings{clock: hal.NewClock(), kernels: &Kernels{}}
 	var queues [soc.NumEngines]queue
-	x.host = func(e soc.Engine) base.Host { return &loop{config: c, engine: e, clock: x.clock, queue: &queues[e]} }
-	x.attach = func(d hal.Device, e soc.Engine) hal.Device { return &foreign{d, x.host(e), x.clock} }
+	host := func(e soc.Engine) *loop {
+		return &loop{config: c, engine: e, clock: x.clock, queue: &queues[e], cold: x.added.cold}
+	}
+	x.host = func(e soc.Engine) base.Host { return host(e) }
+	x.attach = func(d hal.Device, e soc.Engine) hal.Device {
+		h := host(e)
+		h.foreign = true
+		return &foreign{d, h, x.clock}
+	}
 	return x
 }
 
 // Open returns the devices that the file of a SoC has sections for: the CPU
-// first, then GPU, DSP and NPU. Clocks run at the highest operating points for p, and
-// every execution costs what it costs in a loop of its like: devices have no memory of
-// what ran before. A Machine's devices have. The error is one of the file: a machine
-// that a driver cannot drive.
+// first, then GPU, DSP and NPU. Every execution costs what it costs in a loop of its like:
+// at the clocks to which governors bring such a loop, and on the caches that it fills.
+// Devices have no memory of what ran before; a Machine's devices have. To find that state
+// an execution may run up to four times; with Cold it runs once. The error is one of the
+// file: a machine that a driver cannot drive.
 //
 // Calls that come while an execution of another goroutine is under way find the engine taken:
 // on the devices' clock they wait in its queue until that has ended. Options add drivers and

@@ -22,7 +22,13 @@ type added struct {
 	npu     []func(*npudriver.Config)
 	drivers []func(*surroundings) (hal.Device, error)
 	table   *refcpu.Table // of the CPU; nil: the standard one
+	cold    bool
 }
+
+// Cold makes each execution of Open's devices run once, at the highest clocks of the
+// preference that they are opened with and on a cold memory of its own: for those who ask what
+// it computes, or what a program costs at those clocks. A Machine takes no notice.
+func Cold() Option { return func(a *added) { a.cold = true } }
 
 // Operations gives the CPU a table of operations, those of vendor extensions among them, with their
 // reference: what a runtime needs to plan and to fall back.

@@ -14,7 +14,7 @@ import (
 // a loop of itself, then f is repeated with executions that take what they took, until
 // clocks and idle states are those of a loop of all of them.
 func (m *Machine) Warm(f func() error) error {
-	m.warmed = &warmUps{known: map[any][]*remembered{}, most: maxWarmUps}
+	m.warmed = &warmUps{known: map[any][]*remembered{}, most: maxSettleRuns}
 	defer func() { m.warmed = nil }()
 	return m.warmUp(m.warmed, f)
 }
@@ -73,11 +73,17 @@ func (w *warmUps) note(e soc.Engine, c *base.Call, k soc.Conditions, res *hal.Re
 		return
 	}
 	x := remember(c.Buffers, k.Points, memoryState{}, res)
-	x.traffic = traffic
-	if e != soc.EngineCPU && res.Stats.LatencyFs > 0 { // the clusters of the CPU have clocks of their own
-		x.hz = float64(res.Stats.Cycles) / float64(res.Stats.LatencyFs) * 1e15
-	}
+	x.traffic, x.hz = traffic, clockHz(e, res)
 	w.known[c.Program] = append(w.known[c.Program], x)
+}
+
+// clockHz is the mean clock of an engine in an execution; 0 of the CPU, whose clusters have clocks of
+// their own.
+func clockHz(e soc.Engine, res *hal.Result) float64 {
+	if e == soc.EngineCPU || res.Stats.LatencyFs <= 0 {
+		return 0
+	}
+	return float64(res.Stats.Cycles) / float64(res.Stats.LatencyFs) * 1e15
 }
 
 func (w *warmUps) find(c *base.Call) *remembered {
@@ -126,34 +132,27 @@ func scaled(took sim.Time, hz int64, points []sim.Change) sim.Time {
 	return took
 }
 
-// maxWarmUps bounds the executions of a warm-up that are run on the engine. Clocks and
-// caches are settled after two or three.
-const maxWarmUps = 4
-
-// warmUp lets the loop of a call go on until its clocks and caches have settled: each
-// time at the clock and with the caches that the loop has come to.
+// warmUp lets the loop of a call go on until its clocks and caches have settled.
 func (h *engineHost) warmUp(c *base.Call, r soc.Request, run func(hal.Tracer, base.Place) (*hal.Result, error)) error {
-	plain := *c
-	buffers := *c.Buffers
+	_, err := h.settling(c, h.m.warmed.most, run).settle(r, func(int64) bool { return h.engine != soc.EngineCPU && !h.foreign })
+	return err
+}
+
+// unobserved is a call whose client is shown nothing but the results.
+func unobserved(c *base.Call) *base.Call {
+	plain, buffers := *c, *c.Buffers
 	buffers.Trace, buffers.Profile = nil, nil
 	plain.Buffers = &buffers
-	k, err := h.m.soc.Saturated(r)
-	for range h.m.warmed.most {
-		if err != nil {
-			return hal.Errorf(hal.GeneralFailure, "%w", err)
-		}
-		before := h.memory(c.Program)
-		res, traffic, err := h.run(&plain, k, &recorder{}, run)
-		if err != nil {
-			return err
-		}
-		if err := h.m.soc.Settle(r, outcome(res, traffic), soc.WarmUp); err != nil {
-			return hal.Errorf(hal.GeneralFailure, "%w", err)
-		}
-		points := k.Points
-		if k, err = h.m.soc.Present(r); err == nil && slices.Equal(points, k.Points) && before == h.memory(c.Program) {
-			return nil
-		}
+	return &plain
+}
+
+// rehearsal runs a call without its client's profile: of an execution that is none of the client's.
+func rehearsal(c *base.Call, run func(hal.Tracer, base.Place) (*hal.Result, error)) func(hal.Tracer, base.Place) (*hal.Result, error) {
+	if c.Buffers.Profile == nil {
+		return run
 	}
-	return nil
+	return func(t hal.Tracer, at base.Place) (*hal.Result, error) {
+		at.Rehearsal = true
+		return run(t, at)
+	}
 }

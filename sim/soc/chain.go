@@ -54,6 +54,7 @@ type chain struct {
 	slept   sim.Time // when the driver's thread began to wait
 	asleep  int      // the first part of that wait
 	woken   bool     // the engine was asleep
+	aborted bool     // the engine stopped at the deadline
 }
 
 // code adds a part that keeps a host core busy for a time at the reference clock.
@@ -208,6 +209,28 @@ func (c *chain) switchPJ(x *Part) float64 {
 func (c *chain) begin(own sim.Time) {
 	c.began = own
 	c.m.memory.Ports[c.r.Engine].Place(c.base+c.paused+own, uint64(c.r.Program)*programBytes)
+}
+
+// abort cuts off what a run comes to after its request's deadline. Beside other clients, which
+// have seen it on the memory, it stops no earlier than its last access. What it has drawn and
+// moved until then is a share of the whole by time.
+func (c *chain) abort(out *Outcome) {
+	me, begin := c.m.client, c.t+c.paused
+	if c.r.Longest <= 0 || begin+out.Time <= me.now+c.r.Longest {
+		return
+	}
+	left := max(0, me.now+c.r.Longest-begin, c.ran)
+	if c.m.group != nil {
+		left = max(left, me.at-begin)
+	}
+	if left >= out.Time {
+		return
+	}
+	share := float64(left) / float64(out.Time)
+	out.Time, out.Launches = left, 1
+	out.EnergyPJ *= share
+	out.DRAMBytes = int64(float64(out.DRAMBytes) * share)
+	c.aborted = true
 }
 
 // finish adds the engine's own time and the way back. Further launches repeat what the

@@ -169,6 +169,9 @@ type Request struct {
 	In, Out    int64 // their bytes
 	// Priority ranks requests that wait for one engine: the higher goes first.
 	Priority int
+	// Longest is how long after the request its deadline is, at which the engine stops; 0: there is
+	// none.
+	Longest sim.Time
 	// Program numbers the program. Executions of one program find in the memory what
 	// those before have left; those of others have addresses of their own.
 	Program int
@@ -212,6 +215,8 @@ type Execution struct {
 	EnergyPJ float64
 	Rails    [NumRails]float64 // that by rail, pJ
 	Parts    []Part            // in order; a name may come several times
+	// Aborted: the engine had not ended at the deadline, and stopped.
+	Aborted bool
 }
 
 // Execute carries a request from the client through the machine and back. run is
@@ -253,6 +258,9 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 		k.Turn = me.turn
 	}
 	out, err := run(k)
+	if err == nil {
+		c.abort(&out)
+	}
 	m.clock.system.end(c.t + c.paused + out.Time)
 	if g != nil {
 		g.activate(r.Engine, nil)
@@ -287,7 +295,7 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 	if g == nil {
 		m.clock.pass(c.t, 0)
 	}
-	x := Execution{Start: me.now, Latency: c.t - me.now, Parts: c.parts}
+	x := Execution{Start: me.now, Latency: c.t - me.now, Parts: c.parts, Aborted: c.aborted}
 	a := m.account
 	a.own = &x.Rails
 	a.execution(me.now, &c)
@@ -323,8 +331,9 @@ func (m *Machine) Occupy(e Engine, until sim.Time) {
 }
 
 // Settle lets a request of known outcome come back to back for a time: a warm-up,
-// after which clocks and idle states are those of such a loop. Few of the executions
-// are gone through one by one; the load of each stands for those that follow it.
+// after which clocks and idle states are those of such a loop. Few of the executions, the
+// last one among them, are gone through one by one; the load of each other stands for those
+// that follow it.
 func (m *Machine) Settle(r Request, out Outcome, span sim.Time) error {
 	e := m.engines[r.Engine]
 	if e == nil {
@@ -332,16 +341,23 @@ func (m *Machine) Settle(r Request, out Outcome, span sim.Time) error {
 	}
 	const step = 10 * sim.Millisecond
 	c := chain{m: m, r: &r, e: e}
-	for end := m.client.now + span; m.client.now < end; {
+	once := func() (latency sim.Time) {
 		c = chain{m: m, r: &r, e: e, t: m.client.now, parts: c.parts[:0]}
 		c.request()
 		c.start()
 		c.finish(out)
-		latency := c.t - m.client.now
+		latency = c.t - m.client.now
 		m.account.execution(m.client.now, &c)
 		m.clock.spread(m.client.now, c.t, out.DRAMBytes)
 		m.client.now = c.t
 		m.account.close(c.t)
+		return latency
+	}
+	for end := m.client.now + span; ; {
+		latency := once()
+		if m.client.now >= end {
+			return nil
+		}
 		if latency >= step {
 			continue
 		}
@@ -358,7 +374,6 @@ func (m *Machine) Settle(r Request, out Outcome, span sim.Time) error {
 		m.client.pool = m.client.now - (c.t - m.client.pool)
 		e.free = m.client.now
 	}
-	return nil
 }
 
 // Present are the conditions that a request would find on its engine now; they hold

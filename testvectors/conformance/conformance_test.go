@@ -21,7 +21,7 @@ func open(t testing.TB) []hal.Device {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := devices.Open(c, hal.FastSingleAnswer)
+	list, err := devices.Open(c, hal.FastSingleAnswer, devices.Cold())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func TestEveryDevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := devices.Open(c, hal.FastSingleAnswer)
+	list, err := devices.Open(c, hal.FastSingleAnswer, devices.Cold())
 	if err != nil {
 		t.Fatal(err)
 	}

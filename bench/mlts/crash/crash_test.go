@@ -62,7 +62,7 @@ func open(name string) (d, cpu hal.Device, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	list, err := devices.Open(c, hal.FastSingleAnswer)
+	list, err := devices.Open(c, hal.FastSingleAnswer, devices.Cold())
 	if err != nil {
 		return nil, nil, err
 	}

@@ -23,17 +23,26 @@ type CacheState interface {
 func (c *Caches) Take(program any) CacheState {
 	s := c.state
 	if c.program != program {
-		s = nil
+		c.Clear()
+		return nil
 	}
-	c.Clear()
+	c.program, c.state = nil, nil
 	return s
 }
+
+// dropper is a CacheState with something of the host's that nobody takes any more.
+type dropper interface{ Drop() }
 
 // Leave leaves the caches of a program.
 func (c *Caches) Leave(program any, s CacheState) { c.program, c.state = program, s }
 
 // Clear makes the caches empty.
-func (c *Caches) Clear() { c.program, c.state = nil, nil }
+func (c *Caches) Clear() {
+	if d, ok := c.state.(dropper); ok {
+		d.Drop()
+	}
+	c.program, c.state = nil, nil
+}
 
 // Reset is called when the engine has been asleep.
 func (c *Caches) Reset() {

@@ -49,6 +49,9 @@ type Place struct {
 	// Turn is what cores ask between operations; nil when no other client may need the
 	// engine.
 	Turn sim.Turn
+	// Rehearsal: the execution is one that warms the engine up, of which the client's profile
+	// has nothing.
+	Rehearsal bool
 }
 
 // from is the place as a run finds it that begins later than the execution.
@@ -160,6 +163,9 @@ func (p *prepared) through(b *hal.Buffers) (*hal.Result, error) {
 	return host.Execute(&Call{p.options, b, p}, func(t hal.Tracer, at Place) (*hal.Result, error) {
 		inner := *b
 		inner.Trace = t
+		if at.Rehearsal {
+			inner.Profile = nil
+		}
 		return p.program.Execute(&inner, at)
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/engine"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/statistics"
+	"github.com/nnsoc/nnsoc/internal/idle"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -36,9 +37,9 @@ type executable struct {
 	all            []*hvx.Linked // in order of their entries
 	places         engine.Places // memory 0 is the arena
 	arena          int           // bytes, guards included
-	idle           sync.Pool     // *memory
-	decoding       sync.Mutex    // held by decode
-	shares         [][]byte      // of the kernels' packets, when they come from a cache
+	idle           idle.Pool[*memory]
+	decoding       sync.Mutex // held by decode
+	shares         [][]byte   // of the kernels' packets, when they come from a cache
 }
 
 // job is a job of the core, its kernel, and what the estimator says of it.
@@ -159,7 +160,7 @@ func (p *executable) Run(inputs [][]byte, o base.RunOptions) (base.Run, error) {
 
 // Acquire implements engine.Program.
 func (p *executable) Acquire(*base.RunOptions) (*memory, error) {
-	m, ok := p.idle.Get().(*memory)
+	m, ok := p.idle.Take(nil)
 	if ok {
 		clear(m.Arena)
 		clear(m.VTCM)
@@ -171,7 +172,7 @@ func (p *executable) Acquire(*base.RunOptions) (*memory, error) {
 }
 
 // Release implements engine.Program.
-func (p *executable) Release(m *memory) { p.idle.Put(m) }
+func (p *executable) Release(m *memory) { p.idle.Put(m, nil) }
 
 // Memory implements engine.Program.
 func (p *executable) Memory(m *memory, _ int) []byte { return m.Arena }

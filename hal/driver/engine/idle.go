@@ -1,43 +1,45 @@
 package engine
 
 import (
-	"sync"
-
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/internal/idle"
 )
 
 // Idle keeps what the executions of a program work on, M, for the next ones: on the engine of a machine, where
-// it stays until another program runs there, or else in a pool. For engines whose own caches are cold when an
-// execution begins. The zero Idle is empty.
-type Idle[M any] struct{ pool sync.Pool }
+// it stays until another program runs there, or else for all. What no execution has taken for idle.Time is
+// let go of, so that a client that makes a pause holds no buffers. For engines whose own caches are cold when
+// an execution begins. The zero Idle is empty.
+type Idle[M any] struct{ pool idle.Pool[M] }
 
 // Take returns what an earlier execution at a place has left, if there is something.
 func (s *Idle[M]) Take(at *base.Place) (m M, ok bool) {
-	if home := at.Home(); home != nil {
-		left, ok := home.Take(s).(coldState[M])
-		return left.m, ok
+	home := at.Home()
+	if home != nil && home.Take(s) == nil {
+		return m, false
 	}
-	m, ok = s.pool.Get().(M)
-	return m, ok
+	return s.pool.Take(home)
 }
 
 // Leave gives m back. home is that of its place.
 func (s *Idle[M]) Leave(m M, home *base.Caches) {
+	s.pool.Put(m, home)
 	if home != nil {
-		home.Leave(s, coldState[M]{m})
-	} else {
-		s.pool.Put(m)
+		home.Leave(s, coldState{func() { s.pool.Drop(home) }})
 	}
 }
 
-// coldState implements base.CacheState for an engine whose caches say nothing of earlier executions.
-type coldState[M any] struct{ m M }
+// coldState says that an engine whose caches say nothing of earlier executions has run a program last.
+// It implements base.CacheState.
+type coldState struct{ drop func() }
 
 // Fingerprint implements base.CacheState.
-func (coldState[M]) Fingerprint() uint64 { return 0 }
+func (coldState) Fingerprint() uint64 { return 0 }
 
 // Reset implements base.CacheState.
-func (coldState[M]) Reset() {}
+func (coldState) Reset() {}
 
 // Clone implements base.CacheState.
-func (s coldState[M]) Clone() base.CacheState { return s }
+func (s coldState) Clone() base.CacheState { return s }
+
+// Drop lets go of what an engine has left.
+func (s coldState) Drop() { s.drop() }

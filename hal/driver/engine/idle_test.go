@@ -2,13 +2,16 @@ package engine
 
 import (
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/internal/idle"
 	"github.com/nnsoc/nnsoc/sim/coretest"
 )
 
 // TestIdle: on an engine an execution finds what its program has left there last, until another program has
-// run; elsewhere it finds what is in the pool, which engines do not share.
+// run; elsewhere it finds what is for all, which engines do not share.
 func TestIdle(t *testing.T) {
 	type machine struct{ id int }
 	var a, b Idle[*machine]
@@ -32,10 +35,40 @@ func TestIdle(t *testing.T) {
 	if _, ok := b.Take(&engine); ok {
 		t.Error("another program has found it")
 	}
+	if a.pool.Len() != 0 {
+		t.Error("it is kept after another program has run")
+	}
 	if _, ok := a.Take(&engine); ok {
 		t.Error("found after another program has run")
 	}
 	if _, fingerprint := caches.State(); fingerprint != 0 {
 		t.Errorf("fingerprint %#x of caches that are cold", fingerprint)
+	}
+}
+
+// TestIdleWatchdog: a program whose client makes a pause keeps nothing, wherever it has run; one whose
+// executions follow one another does.
+func TestIdleWatchdog(t *testing.T) {
+	for name, place := range map[string]base.Place{
+		"for all": {}, "on an engine": {Memory: &coretest.Flat{}, Caches: &base.Caches{}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var a Idle[*int]
+			a.Leave(new(int), place.Home())
+			time.Sleep(idle.Time / 2)
+			m, ok := a.Take(&place)
+			if !ok {
+				t.Fatalf("%s: gone after half of the time", name)
+			}
+			a.Leave(m, place.Home())
+			time.Sleep(idle.Time)
+			synctest.Wait()
+			if n := a.pool.Len(); n != 0 {
+				t.Errorf("%s: %d are left after a pause", name, n)
+			}
+			if _, ok := a.Take(&place); ok {
+				t.Errorf("%s: found after a pause", name)
+			}
+		})
 	}
 }

@@ -77,6 +77,7 @@ a network takes up to minutes.`,
 	}
 	cmd.Flags().Var(cli.NameList{Names: &engines, Once: true}, "engine", "only these engines: cpu, gpu, dsp, npu (default: all)")
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "print docs/FIDELITY.md")
+	machine.AddCache(a, cmd)
 	return cmd
 }
 

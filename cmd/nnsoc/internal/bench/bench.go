@@ -75,6 +75,7 @@ the simulator: multiply-accumulates, instructions and, for the GPU, lane-instruc
 	fl.IntVar(&f.size, "size", 512, "rows, columns and depth")
 	fl.IntVar(&f.repeat, "repeat", 3, "executions to add up")
 	fl.BoolVar(&f.functional, "functional", false, "skip the timing model")
+	machine.AddCache(a, cmd)
 	machine.CompleteDevices(a, cmd)
 	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions([]string{"u8", "i8", "f32", "f16"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd

@@ -103,7 +103,7 @@ var anchors = []anchor{
 }
 
 func newBenchDSP(a *cli.App) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "dsp",
 		Short: "compare the DSP with published figures of real ones",
 		Long: `dsp measures the SoC's DSP with small programs and whole networks and prints each
@@ -139,6 +139,8 @@ independent of it. Nothing is fitted to a check.`,
 			return r.print(a.Out)
 		},
 	}
+	machine.AddCache(a, cmd)
+	return cmd
 }
 
 // compare fills in the ratio.

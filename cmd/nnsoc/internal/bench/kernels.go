@@ -96,6 +96,7 @@ all packets that the threads had time for. The network is a file or a name that
 	fl.StringVar(&network, "network", "mobilenet_v1", "short name of a quantized network: "+strings.Join(networkNames(), ", "))
 	_ = cmd.RegisterFlagCompletionFunc("network", cobra.FixedCompletions(networkNames(), cobra.ShellCompDirectiveNoFileComp))
 	fl.StringVar(&device, "device", "dsp", "device to measure; it must count packets")
+	machine.AddCache(a, cmd)
 	machine.CompleteDevices(a, cmd)
 	_ = cmd.RegisterFlagCompletionFunc("model", input.CompleteModel)
 	return cmd

@@ -19,6 +19,8 @@ type App struct {
 	DriverFolder string
 	// DriverTimeout is the host time after which such a driver is given up.
 	DriverTimeout time.Duration
+	// CacheDir and CacheToken are --cache-dir and --token of commands that compile.
+	CacheDir, CacheToken string
 	verbosity
 	// Wrap stands between the commands and each device; a test plants faults
 	// with it. nil without.

@@ -178,7 +178,7 @@ func capabilities(a *cli.App, f *capabilitiesFlags) error {
 	}
 	if f.explain {
 		var kernels devices.Kernels
-		list, err := x.Explain(m.Config, micro, func(c *soc.Config) ([]hal.Device, error) { return kernels.Open(c, pref) })
+		list, err := x.Explain(m.Config, micro, func(c *soc.Config) ([]hal.Device, error) { return kernels.Open(c, pref, devices.Cold()) })
 		if err != nil {
 			return err
 		}

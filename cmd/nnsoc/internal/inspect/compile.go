@@ -38,7 +38,6 @@ func NewCompile(a *cli.App) *cobra.Command {
 	var device, output string
 	var listing, relaxed, hashes, passes, steps, explain bool
 	var shapes input.ShapeFlag
-	var kept machine.ModelCache
 	cmd := &cobra.Command{
 		Use:               "compile [MODEL]...",
 		ValidArgsFunction: input.CompleteModels,
@@ -67,7 +66,7 @@ were estimated to take.`,
 				if listing || steps || explain || output != "" || len(shapes.Given) > 0 {
 					return cli.Usage(errors.New("--hash prints no program and takes files as they are: leave out -S, --steps, --explain, -o and --shape"))
 				}
-				if kept.Given() {
+				if machine.CacheGiven(a) {
 					return cli.Usage(errors.New("--hash compiles what it hashes: leave out --cache-dir and --token"))
 				}
 				return printHashes(a, m, args, device)
@@ -87,7 +86,7 @@ were estimated to take.`,
 				if listing || steps || explain || output != "" {
 					return cli.Usage(errors.New("--passes prints no program: leave out -S, --steps, --explain and -o"))
 				}
-				if kept.Given() {
+				if machine.CacheGiven(a) {
 					return cli.Usage(errors.New("--passes compiles nothing to keep: leave out --cache-dir and --token"))
 				}
 				return printPasses(a, m, model, device)
@@ -97,11 +96,7 @@ were estimated to take.`,
 			}
 			p := a.Progress()
 			p.Say("%s: compile %s", device, model.Name)
-			var o nnrt.CompileOptions
-			if o.Cache, err = kept.For(model); err != nil {
-				return err
-			}
-			c, err := nnrt.Compile(m.Registry, model, device, o)
+			c, err := nnrt.Compile(m.Registry, model, device, nnrt.CompileOptions{})
 			p.Done()
 			if err != nil {
 				return err
@@ -112,7 +107,7 @@ were estimated to take.`,
 	fl := cmd.Flags()
 	fl.StringVar(&device, "device", nnrt.Auto, "device to compile for, or auto")
 	shapes.Add(fl)
-	kept.Add(cmd)
+	machine.AddCache(a, cmd)
 	fl.BoolVarP(&listing, "listing", "S", false, "print the program of each part")
 	fl.BoolVar(&hashes, "hash", false, "print the SHA-256 of each program")
 	fl.BoolVar(&passes, "passes", false, "print the graph before and after each pass that makes it canonical for the device")

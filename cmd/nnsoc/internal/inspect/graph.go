@@ -86,6 +86,7 @@ embedded MobileNet v1.`,
 	fl.StringVarP(&output, "output", "o", "", "write the drawing to this file")
 	fl.StringVar(&format, "format", "", "dot or svg (default: svg if the file ends with .svg, else dot)")
 	fl.StringVar(&device, "device", "", "colour operations by who takes them when the network is compiled for this device, or auto")
+	machine.AddCache(a, cmd)
 	machine.CompleteDevices(a, cmd)
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"dot", "svg"}, cobra.ShellCompDirectiveNoFileComp))
 	shapes.Add(fl)

@@ -24,8 +24,8 @@ type Machine struct {
 	preference hal.Preference
 }
 
-// Open builds the devices of the SoC that --soc names, at the operating
-// points that their governors choose for a preference.
+// Open builds the devices of the SoC that --soc names for those who ask what they compute, or what
+// a program costs alone: at the highest clocks of a preference, on cold memories (devices.Cold).
 func Open(a *cli.App, pref hal.Preference) (*Machine, error) {
 	return OpenChanged(a, pref, func(*soc.Config) {})
 }
@@ -41,13 +41,22 @@ func OpenLive(a *cli.App, pref hal.Preference) (*Machine, error) {
 	return open(a, pref, func(*soc.Config) {}, true)
 }
 
+// OpenSettled is Open of devices whose executions cost what a loop of them does.
+func OpenSettled(a *cli.App, pref hal.Preference) (*Machine, error) {
+	c, err := LoadSoC(a)
+	if err != nil {
+		return nil, err
+	}
+	return openConfig(a, c, pref, false)
+}
+
 func open(a *cli.App, pref hal.Preference, change func(*soc.Config), persistent bool) (*Machine, error) {
 	c, err := LoadSoC(a)
 	if err != nil {
 		return nil, err
 	}
 	change(c)
-	return openConfig(a, c, pref, persistent)
+	return openConfig(a, c, pref, persistent, devices.Cold())
 }
 
 // OpenConfig is OpenLive of a SoC that has been read.
@@ -55,11 +64,14 @@ func OpenConfig(a *cli.App, c *soc.Config, pref hal.Preference) (*Machine, error
 	return openConfig(a, c, pref, true)
 }
 
-func openConfig(a *cli.App, c *soc.Config, pref hal.Preference, persistent bool) (*Machine, error) {
+func openConfig(a *cli.App, c *soc.Config, pref hal.Preference, persistent bool, apart ...devices.Option) (*Machine, error) {
 	if c.CPU == nil {
 		return nil, cli.Usage(fmt.Errorf("%s has no [cpu] section; the reference CPU is what devices are compared with", c.SoC.Name))
 	}
-	var err error
+	err := openCache(a)
+	if err != nil {
+		return nil, err
+	}
 	var list []hal.Device
 	var live *devices.Machine
 	if persistent {
@@ -67,7 +79,7 @@ func openConfig(a *cli.App, c *soc.Config, pref hal.Preference, persistent bool)
 			list = live.Devices()
 		}
 	} else {
-		list, err = devices.Open(c, pref)
+		list, err = devices.Open(c, pref, apart...)
 	}
 	if err != nil {
 		return nil, cli.Usage(err)
@@ -93,6 +105,9 @@ func openConfig(a *cli.App, c *soc.Config, pref hal.Preference, persistent bool)
 	}
 	if live != nil {
 		r.SetMachine(live)
+	}
+	if a.CacheDir != "" {
+		r.SetCache(cacheOf(a, c))
 	}
 	return &Machine{c, r, live, pref}, nil
 }

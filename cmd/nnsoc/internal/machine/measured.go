@@ -52,7 +52,7 @@ func withFigures(a *cli.App, c *soc.Config, p hal.Preference, list []hal.Device)
 // figures measures a device of a SoC. It opens devices of its own: those of a machine
 // that keeps its state would answer by what ran before, and remember the measuring.
 func figures(a *cli.App, c *soc.Config, p hal.Preference, device string) (*capability.Figures, error) {
-	list, err := devices.Open(c, p)
+	list, err := devices.Open(c, p, devices.Cold())
 	if err != nil {
 		return nil, err
 	}

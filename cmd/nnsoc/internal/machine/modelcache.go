@@ -12,44 +12,65 @@ import (
 	"github.com/nnsoc/nnsoc/hal/cache"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// ModelCache is the folder in which an application has drivers keep what they compiled, with its name for it.
-type ModelCache struct{ dir, token string }
-
-// Add adds the flags.
-func (c *ModelCache) Add(cmd *cobra.Command) {
+// AddCache gives a command that compiles networks the flags of NNAPI's compilation cache. All that
+// it compiles on the registry of a Machine is kept there.
+func AddCache(a *cli.App, cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&c.dir, "cache-dir", "", "compilation cache of NNAPI: a folder where drivers keep what they compiled, and take it from the next time")
-	fl.StringVar(&c.token, "token", "", "name of the network in --cache-dir, as an application gives one (default: a hash of the network)")
+	fl.StringVar(&a.CacheDir, "cache-dir", "", "compilation cache of NNAPI: a folder where drivers keep what they compiled, and take it from the next time")
+	fl.StringVar(&a.CacheToken, "token", "", "name of the network in --cache-dir, as an application gives one (default: a hash of the network)")
 }
 
-// Given reports whether the flags were.
-func (c *ModelCache) Given() bool { return c.dir != "" || c.token != "" }
+// CacheGiven reports whether the flags were.
+func CacheGiven(a *cli.App) bool { return a.CacheDir != "" || a.CacheToken != "" }
 
-// For is the cache of a model, whose folder is made if there is none. The zero ModelCache is no cache.
-func (c *ModelCache) For(m *nn.Model) (nnrt.Cache, error) {
-	if c.dir == "" {
-		if c.token != "" {
-			return nnrt.Cache{}, cli.Usage(errors.New("--token names a network in a compilation cache: give --cache-dir too"))
+// openCache makes the folder of the compilation cache if there is none.
+func openCache(a *cli.App) error {
+	if a.CacheDir == "" {
+		if a.CacheToken != "" {
+			return cli.Usage(errors.New("--token names a network in a compilation cache: give --cache-dir too"))
 		}
-		return nnrt.Cache{}, nil
+		return nil
 	}
-	if err := os.MkdirAll(c.dir, 0o700); err != nil {
-		return nnrt.Cache{}, cli.Usage(err)
+	if err := os.MkdirAll(a.CacheDir, 0o700); err != nil {
+		return cli.Usage(err)
 	}
-	return nnrt.Cache{Dir: c.dir, Token: c.name(m)}, nil
+	return nil
 }
 
-// name is the token: of a name or of all that the model is.
-func (c *ModelCache) name(m *nn.Model) hal.CacheToken {
-	if c.token != "" {
-		return sha256.Sum256([]byte(c.token))
+// cacheOf is the cache of a network of an application on a SoC. Without a name for it, SoCs that a
+// sweep runs beside each other have caches of their own.
+func cacheOf(a *cli.App, c *soc.Config) func(m *nn.Model) nnrt.Cache {
+	phone, _ := cache.Fingerprint(c) // a SoC that was read has one
+	return func(m *nn.Model) nnrt.Cache {
+		c := nnrt.Cache{Dir: a.CacheDir, Token: contents(m, phone)}
+		if a.CacheToken != "" {
+			c.Token = sha256.Sum256([]byte(a.CacheToken))
+		}
+		return c
 	}
+}
+
+// Keeping is a device that keeps what it compiles in the cache, for commands that call drivers without a
+// runtime. They compile many models: a token names one of them together with its contents.
+func Keeping(a *cli.App, d hal.Device) hal.Device {
+	if a.CacheDir == "" {
+		return d
+	}
+	return nnrt.Keeping(d, func(m *nn.Model) nnrt.Cache {
+		return nnrt.Cache{Dir: a.CacheDir, Token: contents(m, a.CacheToken)}
+	})
+}
+
+// contents is a token of all that a model is, and of something besides.
+func contents(m *nn.Model, besides string) hal.CacheToken {
 	var w cache.Writer
 	w.Model(m, true)
 	model, data := w.Parts()
 	h := sha256.New()
+	h.Write([]byte(besides + "\x00"))
 	h.Write(model)
 	h.Write(data)
 	return hal.CacheToken(h.Sum(nil))

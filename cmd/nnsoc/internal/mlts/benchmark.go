@@ -103,6 +103,7 @@ SOURCE_DATE_EPOCH is set, that time. A model without a baseline has no lines the
 	fl.StringVar(&f.csv, "csv", "", "write the result file of the app")
 	fl.StringVar(&f.html, "html", "", "write a page of the results: one file, readable without network")
 	fl.BoolVar(&f.hostTime, "host-time", false, "add the time that the simulator took")
+	machine.AddCache(a, cmd)
 	machine.CompleteDevices(a, cmd)
 	return cmd
 }

@@ -30,7 +30,6 @@ type partitionFlags struct {
 	strategies                   []string
 	limits                       machine.Limits
 	shapes                       input.ShapeFlag
-	cache                        machine.ModelCache
 	share, csv, markdown, dot    bool
 }
 
@@ -67,7 +66,7 @@ device per operation; see docs/Strategies.md.`,
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
 	f.limits.Add(cmd)
 	f.shapes.Add(fl)
-	f.cache.Add(cmd)
+	machine.AddCache(a, cmd)
 	fl.Var(cli.NameList{Names: &f.with, Once: true}, "with", "sample or faulty drivers that take part besides the SoC's devices (nnsoc driver samples)")
 	fl.BoolVar(&f.share, "share-plans", false, "let auto and branch-bound begin with the plans of the other strategies")
 	fl.BoolVar(&f.csv, "csv", false, "print comma-separated values")
@@ -131,11 +130,7 @@ func runPartition(a *cli.App, f *partitionFlags, model string) error {
 	if err != nil {
 		return err
 	}
-	kept, err := f.cache.For(form.Model)
-	if err != nil {
-		return err
-	}
-	x := NewPlanner(a, m, nnrt.CompileOptions{Preference: nnrt.Prefer(pref), Cache: kept}, measure.PlanPace(), a.Progress())
+	x := NewPlanner(a, m, nnrt.CompileOptions{Preference: nnrt.Prefer(pref)}, measure.PlanPace(), a.Progress())
 	defer x.progress.Done()
 	x.objective, x.costs, x.share = objective, f.costs, f.share
 	if objective == partition.FirstResult {

@@ -138,9 +138,6 @@ func (x *contention) add(f *runFlags, pref hal.Preference, args []string, p *cli
 		}
 		p.Say("%s: compile for %s", model.Name, c.device)
 		o := nnrt.CompileOptions{Preference: nnrt.Prefer(pref), Priority: nnrt.Rank(priority)}
-		if o.Cache, err = f.cache.For(model); err != nil {
-			return err
-		}
 		c.compiled, err = nnrt.Compile(x.machine.Registry, model, c.device, o)
 		if err != nil {
 			return fmt.Errorf("%s on %s: %w", model.Name, c.device, err)

@@ -124,6 +124,7 @@ two SoCs or before and after a change, it says what changed operation by operati
 	fl.Var(cli.NameList{Names: &f.devices, Once: true}, "device", "devices to run on: names of the SoC's devices, or auto (default: all)")
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
 	f.pace.Add(fl)
+	machine.AddCache(a, cmd)
 	machine.CompleteDevices(a, cmd)
 	return cmd
 }

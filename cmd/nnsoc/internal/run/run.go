@@ -34,7 +34,6 @@ type runFlags struct {
 	socs       []string
 	html       string
 	limits     machine.Limits
-	cache      machine.ModelCache
 	layers     bool
 	all        bool
 	concurrent bool
@@ -111,7 +110,7 @@ cost each other. Networks on the same device wait for it; --priority says who go
 	fl.Var((*cli.Finite)(&f.Norm.Mean), "mean", "float inputs from pictures are (pixel-mean)/std")
 	fl.Var((*cli.Finite)(&f.Norm.Std), "std", "see --mean")
 	f.limits.Add(cmd)
-	f.cache.Add(cmd)
+	machine.AddCache(a, cmd)
 	fl.BoolVar(&f.layers, "check-layers", false, "compare the output of every operation, name the first that leaves the rule")
 	fl.BoolVar(&f.sampled, "sampled", false, "simulate some executions at the same clocks and take them for the others; prints the difference that it measures")
 	fl.BoolVar(&f.all, "all", false, "print every operation of every device, and their sums by type")
@@ -312,9 +311,6 @@ func runDevice(a *cli.App, m *machine.Machine, form *input.Form, name string, pr
 	o := nnrt.CompileOptions{Preference: nnrt.Prefer(pref)}
 	c := &partition.Choice{}
 	var err error
-	if o.Cache, err = f.cache.For(form.Model); err != nil {
-		return nil, err
-	}
 	if name == nnrt.Auto {
 		c, err = partition.NewPlanner(a, m, o, f.pace, p).Compile(form)
 	} else {

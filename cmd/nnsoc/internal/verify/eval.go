@@ -30,7 +30,6 @@ type evalFlags struct {
 	limit                            int
 	norm                             tensor.Normalization
 	shapes                           input.ShapeFlag
-	cache                            machine.ModelCache
 }
 
 // EvalReport is the JSON object of eval.
@@ -92,7 +91,7 @@ wer takes the alphabet as --labels, one symbol per line, the blank of CTC last.`
 	fl.Var((*cli.Finite)(&f.norm.Mean), "mean", "float inputs from pixels are (pixel-mean)/std")
 	fl.Var((*cli.Finite)(&f.norm.Std), "std", "see --mean")
 	f.shapes.Add(fl)
-	f.cache.Add(cmd)
+	machine.AddCache(a, cmd)
 	machine.CompleteDevices(a, cmd)
 	_ = cmd.RegisterFlagCompletionFunc("metric", cobra.FixedCompletions(metric.Names(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -156,7 +155,7 @@ func eval(a *cli.App, f *evalFlags, name string) error {
 		return err
 	}
 	defer results.close()
-	e := evaluation{a: a, machine: m, model: model, set: set, metric: score, labels: labels, results: results, cache: &f.cache, count: count, progress: a.Progress()}
+	e := evaluation{a: a, machine: m, model: model, set: set, metric: score, labels: labels, results: results, count: count, progress: a.Progress()}
 	defer e.progress.Done()
 	r := EvalReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Dataset: f.dataset, Metric: score.Name, Better: score.Better, Samples: count,
 		Model: cli.ModelReport{Name: model.Name, Operations: len(model.Main.Operations), MACs: nnrt.MACs(model)}}
@@ -199,7 +198,6 @@ type evaluation struct {
 	metric   *metric.Metric
 	labels   []string
 	results  *results
-	cache    *machine.ModelCache
 	count    int
 	progress *cli.Progress
 }
@@ -210,11 +208,7 @@ func (e *evaluation) run(device string) (scores []metric.Score, fallback int, er
 	var c *nnrt.Compilation
 	if device != referenceName {
 		e.progress.Say("%s: compile", device)
-		var o nnrt.CompileOptions
-		if o.Cache, err = e.cache.For(e.model); err != nil {
-			return nil, 0, err
-		}
-		if c, err = nnrt.Compile(e.machine.Registry, e.model, device, o); err != nil {
+		if c, err = nnrt.Compile(e.machine.Registry, e.model, device, nnrt.CompileOptions{}); err != nil {
 			return nil, 0, fmt.Errorf("%s: %w", device, err)
 		}
 		cpu := e.machine.Registry.CPU().Name()

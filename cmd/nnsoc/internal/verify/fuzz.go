@@ -93,6 +93,7 @@ the same models.`,
 	fl.BoolVar(&f.options.Exact, "exact", false, "integer, boolean and quantized results must equal the reference's")
 	fl.BoolVar(&f.options.Float, "float", false, "judge by the equivalent float32 model, as CTS does; tests the reference itself too")
 	fl.BoolVar(&f.functional, "functional", false, "skip the timing model")
+	machine.AddCache(a, cmd)
 	machine.CompleteDevices(a, cmd)
 	return cmd
 }
@@ -142,7 +143,7 @@ func fuzz(a *cli.App, f *fuzzFlags) error {
 			show.Say("%s: %d of %d %s", f.device, done, total, phase)
 		}
 	}
-	r, err := randgraph.Run(d, o)
+	r, err := randgraph.Run(machine.Keeping(a, d), o)
 	if err != nil {
 		return cli.Usage(err)
 	}

@@ -103,6 +103,7 @@ which --run matches too; forms that the rules leave out count as skipped.`,
 	fl.BoolVar(&f.declined, "declined", false, "list the unsupported cases with the reason")
 	fl.BoolVar(&f.variations, "variations", false, "also run the variations of VTS and empty batches")
 	fl.BoolVar(&f.functional, "functional", false, "skip the timing model")
+	machine.AddCache(a, cmd)
 	machine.CompleteDevices(a, cmd)
 	return cmd
 }
@@ -122,6 +123,7 @@ func vts(a *cli.App, f *vtsFlags, args []string) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
+	d = machine.Keeping(a, d)
 	var stop func()
 	if p.Device, stop, err = m.Through(f.way, d); err != nil {
 		return err

@@ -53,6 +53,7 @@ else; it is compared with its own reference.`,
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
 	fl.IntVar(&f.workers, "workers", runtime.GOMAXPROCS(0), "runs at the same time")
 	f.pace.Add(fl)
+	machine.AddCache(a, cmd)
 	machine.CompleteDevices(a, cmd)
 	return cmd
 }

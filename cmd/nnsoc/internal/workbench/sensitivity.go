@@ -59,6 +59,7 @@ sections of the device are tried, beside all that they share.`,
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
 	fl.IntVar(&f.workers, "workers", runtime.GOMAXPROCS(0), "runs at the same time")
 	f.pace.Add(fl)
+	machine.AddCache(a, cmd)
 	machine.CompleteDevices(a, cmd)
 	return cmd
 }

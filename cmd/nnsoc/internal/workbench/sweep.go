@@ -86,6 +86,7 @@ A point that fails is a row with its error.`,
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
 	fl.IntVar(&f.workers, "workers", runtime.GOMAXPROCS(0), "points that run at the same time")
 	f.pace.Add(fl)
+	machine.AddCache(a, cmd)
 	return cmd
 }
 

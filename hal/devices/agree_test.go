@@ -1,0 +1,135 @@
+package devices_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/bench/zoo"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// One network has one latency and one energy: on a device of Open, on that of a machine after a
+// warm-up, and on a driver from outside in the place of either. The networks are small, so that
+// governors find their engines busy for a part of the time.
+func TestOneNetworkOneCost(t *testing.T) {
+	for _, x := range []struct {
+		preset   string
+		networks []string
+	}{
+		{"pixel4", []string{"mlperf_tiny_ad_quant", "mlperf_tiny_kws_quant", "mlperf_tiny_ic_quant", "mlperf_tiny_kws_float", "mobilenet_v1_0.25_128_quant"}},
+		{"sd888", []string{"mlperf_tiny_kws_quant"}},
+		{"xclipse920", []string{"mlperf_tiny_ad_quant", "mlperf_tiny_kws_float"}},
+	} {
+		c, err := soc.Load(x.preset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ran := map[string]bool{}
+		for _, name := range x.networks {
+			for _, device := range []string{"gpu", "dsp", "npu"} {
+				ran[device] = agree(t, c, name, device) || ran[device]
+			}
+		}
+		for _, device := range []string{"gpu", "dsp", "npu"} {
+			if x.preset == "pixel4" && !ran[device] {
+				t.Errorf("no network ran on the %s", device)
+			}
+		}
+	}
+}
+
+// agree compares what a network costs on the devices of a SoC, and reports whether the device takes it.
+func agree(t *testing.T, c *soc.Config, name, device string) bool {
+	t.Helper()
+	model, err := zoo.Build(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := hal.PrepareOptions{Preference: hal.FastSingleAnswer}
+	find := func(list []hal.Device, err error) hal.Device {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i := slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == device }); i >= 0 {
+			return list[i]
+		}
+		return nil
+	}
+	opened := find(devices.Open(c, hal.FastSingleAnswer))
+	if opened == nil {
+		return false
+	}
+	if s, err := opened.SupportedOperations(model); err != nil || slices.ContainsFunc(s, func(s hal.Support) bool { return !s.OK }) {
+		return false
+	}
+	served, stop, err := service.Loopback(opened)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	open := func(o ...devices.Option) *hal.Result {
+		t.Helper()
+		p, err := find(devices.Open(c, hal.FastSingleAnswer, o...)).PrepareModel(model, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := hal.Execute(p, buffersOf(model))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	// The first execution after a warm-up, and the means of a loop for some time.
+	machine := func(loop sim.Time, o ...devices.Option) (res *hal.Result, latency, energy float64) {
+		t.Helper()
+		m, err := devices.NewMachine(c, hal.FastSingleAnswer, o...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := find(m.Devices(), nil).PrepareModel(model, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := func() (err error) { res, err = hal.Execute(p, buffersOf(model)); return err }
+		if err := m.Warm(f); err != nil {
+			t.Fatal(err)
+		}
+		first, n := res, 0.0
+		for end := m.SoC().Now() + loop; m.SoC().Now() < end; n++ {
+			if err := f(); err != nil {
+				t.Fatal(err)
+			}
+			latency += float64(res.Stats.LatencyFs)
+			energy += res.Stats.EnergyPJ
+		}
+		return first, latency / n, energy / n
+	}
+	outside := devices.Attach(served, devices.PlaceOf(c, served))
+	want, latency, energy := machine(200 * sim.Millisecond)
+	fromOutside, _, _ := machine(0, outside)
+	mean := &hal.Result{}
+	mean.Stats.LatencyFs, mean.Stats.EnergyPJ = int64(latency), energy
+	for _, x := range []struct {
+		way       string
+		got, want *hal.Result
+		within    float64
+	}{
+		{"Open", open(), want, 0.001}, {"Open, attached", open(outside), fromOutside, 0.001},
+		{"Machine, in a loop", mean, want, 0.03},      // where a governor goes up and down
+		{"Machine, attached", fromOutside, want, 0.1}, // whose memory is cold (D-1201)
+	} {
+		latency := float64(x.got.Stats.LatencyFs) / float64(x.want.Stats.LatencyFs)
+		energy := x.got.Stats.EnergyPJ / x.want.Stats.EnergyPJ
+		t.Logf("%s on the %s of %s, %s: latency %.4f, energy %.4f", name, device, c.SoC.Name, x.way, latency, energy)
+		if math.Abs(latency-1) > x.within || math.Abs(energy-1) > x.within {
+			t.Errorf("%s on the %s of %s, %s: %.4f of the latency and %.4f of the energy", name, device, c.SoC.Name, x.way, latency, energy)
+		}
+	}
+	return true
+}

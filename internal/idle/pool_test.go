@@ -1,0 +1,80 @@
+package idle
+
+import (
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// What is taken again stays, what is not is gone after Time, on the clock of the test.
+func TestPool(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	synctest.Test(t, func(t *testing.T) {
+		var p Pool[*int]
+		put := func(group any) { p.Put(new(int), group) }
+		put("a")
+		if _, ok := p.Take("b"); ok {
+			t.Error("took what another group has left")
+		}
+		for range 10 { // executions that follow one another keep it
+			time.Sleep(Time / 2)
+			x, ok := p.Take("a")
+			if !ok {
+				t.Fatal("gone before its time")
+			}
+			p.Put(x, "a")
+		}
+		time.Sleep(Time / 2)
+		put("b")
+		time.Sleep(Time/2 - 1)
+		if n := p.Len(); n != 2 {
+			t.Fatalf("%d values before the first one's time, want 2", n)
+		}
+		time.Sleep(1)
+		synctest.Wait()
+		if n := p.Len(); n != 1 {
+			t.Fatalf("%d values after the first one's time, want 1", n)
+		}
+		if _, ok := p.Take("a"); ok {
+			t.Error("the first is still there")
+		}
+		time.Sleep(Time / 2)
+		synctest.Wait()
+		if n := p.Len(); n != 0 || p.timer != nil {
+			t.Errorf("%d values and a timer %v when all is over", n, p.timer)
+		}
+		put("c")
+		if p.Drop("c"); p.Len() != 0 {
+			t.Errorf("%d values after Drop", p.Len())
+		}
+		time.Sleep(Time)
+		synctest.Wait()
+		if p.timer != nil {
+			t.Error("a timer that has found nothing goes on")
+		}
+	})
+}
+
+// The host's memory is free again: the pool refers to nothing that it has let go of.
+func TestPoolFrees(t *testing.T) {
+	var p Pool[*[]byte]
+	freed := make(chan bool, 1)
+	x := &[]byte{1}
+	runtime.AddCleanup(x, func(struct{}) { freed <- true }, struct{}{})
+	p.Put(x, nil)
+	p.left[0].since = time.Now().Add(-Time)
+	x = nil
+	p.expire()
+	for range 200 {
+		runtime.GC()
+		select {
+		case <-freed:
+			return
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	t.Error("what the pool let go of is not free")
+}
