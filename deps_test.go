@@ -94,7 +94,7 @@ var layers = []struct {
 	{"bench/dram", []string{"sim"}},
 	{"internal/benchcompare", []string{"bench/budget"}},
 	{"bench/budget", []string{"nn", "hal", "hal/devices", "nnrt", "importer", "isa", "dsp", "sim", "bench", "internal/cputime"}},
-	{"bench/advise", []string{"nn", "sim/soc"}},
+	{"bench/advise", []string{"nn", "hal", "sim/soc"}},
 	{"bench/sweep", []string{"sim/soc"}},
 	{"bench/plot", nil},
 	{"bench/pprof", nil},

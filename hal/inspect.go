@@ -33,6 +33,25 @@ type Explainer interface {
 	Explain(w io.Writer) error
 }
 
+// Candidate is a kernel, or a way to cut one, that a driver considered.
+type Candidate struct {
+	Name   string
+	Cycles int64 // estimated
+	Chosen bool
+}
+
+// Choice is a step of a program that was chosen among candidates.
+type Choice struct {
+	Operation  int // of the model
+	Candidates []Candidate
+}
+
+// Chooser is a PreparedModel that can tell what its steps were chosen from; steps without an
+// alternative are left out. PrepareOptions.Candidates makes it choose otherwise.
+type Chooser interface {
+	Choices() ([]Choice, error)
+}
+
 // As finds the first that implements T of a device or prepared model and those that it wraps,
 // by their methods Unwrap.
 func As[T any](x any) (t T, ok bool) {

@@ -5,10 +5,20 @@ import (
 	"strings"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt/partition"
 )
+
+// Validate checks a model against the rules of the HAL. The error, with status
+// InvalidArgument, names the operation or operand and the rule.
+func Validate(m *nn.Model) error {
+	if err := validate.Model(m); err != nil {
+		return hal.Errorf(hal.InvalidArgument, "%w", err)
+	}
+	return nil
+}
 
 // NewProblem asks the devices what they support of a model and states the
 // partitioning problem, without costs. A device whose support query fails

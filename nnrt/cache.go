@@ -81,6 +81,9 @@ func (c Cache) open(d hal.Device, t hal.CacheToken, flag int) (files hal.Cache, 
 // prepareCached prepares a part from the client's cache, or else from the model with new
 // files of the cache for the driver to write.
 func (l *layout) prepareCached(d hal.Device, m *nn.Model, o hal.PrepareOptions, source int, operations []int) (hal.PreparedModel, error) {
+	if len(o.Candidates) > 0 {
+		return prepareModel(d, m, o)
+	}
 	if source == 0 && len(operations) == len(l.Model.Main.Operations) {
 		operations = nil
 	}

@@ -101,6 +101,11 @@ type CompileOptions struct {
 	Timeout time.Duration
 	// Cache keeps the prepared parts for later compilations of the same model.
 	Cache Cache
+	// Candidates are kernels that drivers take in place of those that their estimates prefer,
+	// by operation of the main subgraph: see hal.Choice. One that the device of the operation
+	// does not consider is an error that matches ErrCandidate. Parts with such operations are not
+	// kept in the cache.
+	Candidates map[int]string
 }
 
 func (o CompileOptions) prepare() hal.PrepareOptions {
@@ -175,7 +180,7 @@ func (c *Compilation) prepare(r *Registry, a *assignment, o CompileOptions) erro
 				c.links = partition.Link(a.problem.Graph, c.order)
 			}
 			return nil
-		case !errors.As(err, &failed) || failed.device == 0 || c.partitioning == WithoutFallback:
+		case errors.Is(err, ErrCandidate) || !errors.As(err, &failed) || failed.device == 0 || c.partitioning == WithoutFallback:
 			return err
 		case a.plan.Sequential && !a.named:
 			a.wholeOnCPU(failed)
@@ -252,9 +257,15 @@ func (l *layout) addPart(source int, a *assignment, s partition.Step) error {
 		if l.options.Timeout > 0 {
 			o.Deadline = hal.MakeDeadline(d, l.options.Timeout)
 		}
+		if source == 0 {
+			o.Candidates = candidatesOf(l.options.Candidates, s.Operations)
+		}
 		var err error
 		if p, err = l.prepareCached(d, part.Model, o, source, s.Operations); err != nil {
 			return &partError{a, s.Device, s.Operations, err}
+		}
+		if err := taken(d, p, o.Candidates, s.Operations); err != nil {
+			return err
 		}
 	}
 	l.steps = append(l.steps, step{source, d, p, s.Operations, part.Inputs, part.Outputs})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
@@ -145,4 +146,49 @@ func TestPropose(t *testing.T) {
 		t.Errorf("operation 4 is %v", op.Type)
 	}
 	outputs(t, without)
+}
+
+// TestClose: candidates by what they may gain, two of an operation at most, none that lost by
+// more than estimates err; one of several steps is compared where it stands.
+func TestClose(t *testing.T) {
+	c := func(name string, cycles int64) hal.Candidate { return hal.Candidate{Name: name, Cycles: cycles} }
+	taken := func(name string, cycles int64) hal.Candidate {
+		return hal.Candidate{Name: name, Cycles: cycles, Chosen: true}
+	}
+	r := &Run{
+		Model: network(t), Device: "dsp",
+		Operations: []Operation{{Index: 0, Device: "dsp", US: 1000}, {Index: 1, Device: "dsp", US: 100}, {Index: 2, Device: "cpu", US: 5000}},
+		Choices: []hal.Choice{
+			{Operation: 0, Candidates: []hal.Candidate{taken("a", 600), c("b", 640), c("c", 660), c("d", 670), c("e", 900)}},
+			{Operation: 0, Candidates: []hal.Candidate{taken("a", 200), c("b", 220)}},
+			{Operation: 1, Candidates: []hal.Candidate{c("fast", 90), taken("a", 100), c("slow", 121)}},
+			{Operation: 2, Candidates: []hal.Candidate{taken("a", 100), c("b", 100)}},
+		},
+	}
+	type row struct {
+		candidates  map[int]string
+		predictedUS float64
+	}
+	var got []row
+	for _, x := range Close(r) {
+		got = append(got, row{x.Candidates, math.Round(1e6*x.PredictedUS) / 1e6})
+		if x.Kind != Lowering || !strings.Contains(x.What, "--candidate") {
+			t.Errorf("%s: %s", x.Kind, x.What)
+		}
+	}
+	want := []row{{map[int]string{0: "b"}, -1000 * 60. / 800}, {map[int]string{0: "c"}, -1000 * 60. / 800}, {map[int]string{1: "fast"}, 10}}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(row{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestTogether: the best of each operation, and the sum of what they save.
+func TestTogether(t *testing.T) {
+	one := func(op int, name string, us float64) Change {
+		return Change{Kind: Lowering, Candidates: map[int]string{op: name}, PredictedUS: us}
+	}
+	all := Together([]Change{one(3, "a", 1), one(3, "b", 4), one(5, "c", 2)})
+	if diff := cmp.Diff(map[int]string{3: "b", 5: "c"}, all.Candidates); diff != "" || all.PredictedUS != 6 {
+		t.Errorf("%v us are saved, (-want +got):\n%s", all.PredictedUS, diff)
+	}
 }

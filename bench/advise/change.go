@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -21,12 +22,14 @@ type Change struct {
 	What string // what to do
 	Why  string // what of the run asks for it
 	// PredictedUS is the latency that it is expected to save.
-	PredictedUS float64
+	PredictedUS float64 // below 0: to lose
 
 	// What to simulate: a network in place of the run's, keys of the SoC, burst objects.
 	Model *nn.Model
 	Keys  []soc.Change
 	Burst bool
+	// Candidates are kernels to take, by operation (nnrt.CompileOptions).
+	Candidates map[int]string
 }
 
 // Run is what a run of a network on a device came to.
@@ -40,6 +43,7 @@ type Run struct {
 	Operations []Operation
 	Burst      bool      // it executed through burst objects
 	Keys       []soc.Key // the numbers of the SoC
+	Choices    []hal.Choice
 }
 
 // Operation is what an operation of the network took.

@@ -1,5 +1,5 @@
 // Package advise proposes changes that may make a network faster on a device: to the network,
-// to how it is executed, and to the machine. Each has a predicted gain, derived from what a run
+// to its lowering, to how it is executed, and to the machine. Each has a predicted gain, derived from what a run
 // says of its time; whoever asks simulates the change and prints both.
 //
 // A prediction is the share of the latency that a change touches, times how much of it is

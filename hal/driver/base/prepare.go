@@ -111,6 +111,34 @@ func (p *prepared) WriteProgram(w io.Writer) (err error) {
 // Unwrap returns the driver's program behind a prepared model of a Device.
 func Unwrap(p hal.PreparedModel) Program { return p.(*prepared).program }
 
+// Chooser is an Executable that can say what its steps were chosen from: see hal.Chooser.
+type Chooser interface {
+	Choices() ([]hal.Choice, error)
+}
+
+// Choices implements hal.Chooser; a device that chooses among nothing has none.
+func (p *prepared) Choices() (list []hal.Choice, err error) {
+	defer hal.Contain(&err, p.device.cfg.Name, "Choices")
+	if x, ok := p.program.(Chooser); ok {
+		return x.Choices()
+	}
+	return nil, nil
+}
+
+// Choices are those of all stages that are lowered already, called subgraphs left out.
+func (p *staged) Choices() (list []hal.Choice, err error) {
+	for _, s := range p.stages {
+		if x, ok := s.fixed.(Chooser); ok {
+			more, err := x.Choices()
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, more...)
+		}
+	}
+	return list, nil
+}
+
 // Explainer is an Executable that can say what its steps were estimated to take when it was
 // compiled, what they take when it runs alone, and which candidates it was chosen from.
 type Explainer interface {

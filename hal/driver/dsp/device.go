@@ -100,8 +100,8 @@ func (d middleEnd) Check(g *graph.Graph) base.Checker {
 }
 
 // Lower implements base.Lowering.
-func (d middleEnd) Lower(g *graph.Graph, _ hal.PrepareOptions) (base.Executable, error) {
-	return prepare(d.Device, g)
+func (d middleEnd) Lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable, error) {
+	return prepare(d.Device, g, o.Candidates)
 }
 
 // price is what the DSP is estimated to take for a graph, in cycles.

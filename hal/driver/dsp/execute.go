@@ -103,9 +103,11 @@ func (m *memory) cold(d *Device, c *dsp.Core) (err error) {
 	return err
 }
 
-// prepare lowers a graph whose shapes and parameters are known.
-func prepare(d *Device, g *graph.Graph) (*executable, error) {
-	list, err := lower.Graph(g, plan.NewObject(&d.cfg.Spec, d.kernels), d.cfg.Lowerings)
+// prepare lowers a graph whose shapes and parameters are known; candidates are kernels to take.
+func prepare(d *Device, g *graph.Graph, candidates map[int]string) (*executable, error) {
+	object := plan.NewObject(&d.cfg.Spec, d.kernels)
+	object.Candidates = candidates
+	list, err := lower.Graph(g, object, d.cfg.Lowerings)
 	if err != nil {
 		return nil, err
 	}

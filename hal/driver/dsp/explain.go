@@ -115,8 +115,28 @@ func choices(s *step.Step) (list []string) {
 		return nil
 	}
 	for _, c := range s.Choices {
-		verdict := [...]string{cost.Slower: "slower", cost.Chosen: "chosen", cost.NoRegisters: "needs too many registers"}[c.Verdict]
+		verdict := [...]string{cost.Slower: "slower", cost.Chosen: "chosen", cost.NoRegisters: "needs too many registers", cost.PassedOver: "passed over"}[c.Verdict]
 		list = append(list, fmt.Sprintf("%s: %d cycles, %s", c.Kernel.Name(), c.Cycles, verdict))
 	}
 	return list
+}
+
+// Choices implements base.Chooser.
+func (p *executable) Choices() (list []hal.Choice, err error) {
+	if p.plan == nil {
+		return nil, errors.New("dsp: a program from a compilation cache has no steps")
+	}
+	for _, s := range p.steps {
+		if len(s.Choices) < 2 {
+			continue
+		}
+		c := hal.Choice{Operation: s.Op}
+		for _, x := range s.Choices {
+			if x.Verdict != cost.NoRegisters {
+				c.Candidates = append(c.Candidates, hal.Candidate{Name: x.Kernel.Name(), Cycles: int64(x.Cycles), Chosen: x.Verdict == cost.Chosen})
+			}
+		}
+		list = append(list, c)
+	}
+	return list, nil
 }

@@ -142,8 +142,10 @@ func (d middleEnd) Check(g *graph.Graph) base.Checker {
 }
 
 // Lower implements base.Lowering.
-func (d middleEnd) Lower(g *graph.Graph, _ hal.PrepareOptions) (base.Executable, error) {
-	list, err := lower.Graph(g, d.machine(), d.cfg.Lowerings)
+func (d middleEnd) Lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable, error) {
+	machine := d.machine()
+	machine.Candidates = o.Candidates
+	list, err := lower.Graph(g, machine, d.cfg.Lowerings)
 	if err != nil {
 		return nil, err
 	}
@@ -151,5 +153,7 @@ func (d middleEnd) Lower(g *graph.Graph, _ hal.PrepareOptions) (base.Executable,
 	if err != nil {
 		return nil, err
 	}
-	return assemble(d.Device, g, p), nil
+	x := assemble(d.Device, g, p)
+	x.candidates = o.Candidates
+	return x, nil
 }

@@ -24,6 +24,8 @@ type executable struct {
 	program *plan.Program
 	places  engine.Places
 	idle    engine.Idle[*machine]
+	// candidates are those that the client asked for.
+	candidates map[int]string
 }
 
 // Memories of places.
@@ -176,7 +178,9 @@ func (p *executable) WriteListing(w io.Writer) error {
 // WriteSteps implements base.StepWriter: what lowering makes of the graph, which is lowered
 // once more.
 func (p *executable) WriteSteps(w io.Writer) error {
-	list, err := lower.Graph(p.graph, p.dev.machine(), p.dev.cfg.Lowerings)
+	machine := p.dev.machine()
+	machine.Candidates = p.candidates
+	list, err := lower.Graph(p.graph, machine, p.dev.cfg.Lowerings)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	core "github.com/nnsoc/nnsoc/gpu"
+	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/engine"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/cost"
 	"github.com/nnsoc/nnsoc/sim"
@@ -24,23 +25,51 @@ func (p *executable) launchCycles() (map[int]int64, error) {
 	return cycles, err
 }
 
+// rates are the machine that launches are estimated for; the error says why they cannot be.
+func (p *executable) rates() (m cost.Machine, err error) {
+	if p.dev.cfg.MemoryRates == nil {
+		return m, errors.New("gpu: the rates of the memory are not known")
+	}
+	for i := range p.program.Launches {
+		if p.program.Launches[i].Work.Waves == 0 {
+			return m, errors.New("gpu: a program from a compilation cache does not know what its launches do")
+		}
+	}
+	m, err = p.dev.cfg.MemoryRates()
+	m.Spec = &p.dev.cfg.Spec
+	return m, err
+}
+
+// Choices implements base.Chooser.
+func (p *executable) Choices() (list []hal.Choice, err error) {
+	machine, err := p.rates()
+	if err != nil {
+		return nil, err
+	}
+	for i := range p.program.Launches {
+		l := &p.program.Launches[i]
+		if len(l.Cuts) < 2 {
+			continue
+		}
+		c := hal.Choice{Operation: l.Op}
+		for _, x := range l.Cuts {
+			c.Candidates = append(c.Candidates, hal.Candidate{Name: x.Name, Cycles: cost.Estimate(&machine, x.Work).Cycles(), Chosen: x.Chosen})
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
 // Explain implements base.Explainer: each launch with its estimated and its simulated cycles, and
 // the ways to cut it that it was chosen from.
 func (p *executable) Explain(w io.Writer) error {
-	if p.dev.cfg.MemoryRates == nil {
-		return errors.New("gpu: the rates of the memory are not known")
-	}
-	machine, err := p.dev.cfg.MemoryRates()
+	machine, err := p.rates()
 	if err != nil {
 		return err
 	}
-	machine.Spec = &p.dev.cfg.Spec
 	var rows []engine.StepCost
 	for i := range p.program.Launches {
 		l := &p.program.Launches[i]
-		if l.Work.Waves == 0 {
-			return errors.New("gpu: a program from a compilation cache does not know what its launches do")
-		}
 		c := engine.StepCost{Operation: l.Op, Name: p.graph.NameOf(l.Op), What: l.Code.Name, Estimated: cost.Estimate(&machine, l.Work).Cycles()}
 		for _, x := range l.Cuts {
 			verdict := "weighs more"

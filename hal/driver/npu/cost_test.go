@@ -58,7 +58,7 @@ func costErrors(t *testing.T, d *Device, m *nn.Model) (whole float64, errors []f
 	if err := lower.Table().Passes.Run(g, nil); err != nil {
 		t.Fatal(err)
 	}
-	list, err := lower.Graph(&d.cfg.Spec, g, nil)
+	list, err := lower.Graph(&d.cfg.Spec, g, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -93,8 +93,8 @@ func (d middleEnd) Check(g *graph.Graph) base.Checker {
 }
 
 // Lower implements base.Lowering.
-func (d middleEnd) Lower(g *graph.Graph, _ hal.PrepareOptions) (base.Executable, error) {
-	list, err := lower.Graph(&d.cfg.Spec, g, d.cfg.Lowerings)
+func (d middleEnd) Lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable, error) {
+	list, err := lower.Graph(&d.cfg.Spec, g, d.cfg.Lowerings, o.Candidates)
 	if err != nil {
 		return nil, err
 	}
@@ -102,12 +102,14 @@ func (d middleEnd) Lower(g *graph.Graph, _ hal.PrepareOptions) (base.Executable,
 	if err != nil {
 		return nil, err
 	}
-	return assemble(d.Device, g, p), nil
+	x := assemble(d.Device, g, p)
+	x.candidates = o.Candidates
+	return x, nil
 }
 
 // price is what the NPU is estimated to take for a graph, in cycles.
 func (d middleEnd) price(g *graph.Graph) (cycles int64, err error) {
-	list, err := lower.Graph(&d.cfg.Spec, g, d.cfg.Lowerings)
+	list, err := lower.Graph(&d.cfg.Spec, g, d.cfg.Lowerings, nil)
 	if err != nil {
 		return 0, err
 	}

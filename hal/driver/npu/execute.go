@@ -24,6 +24,8 @@ type executable struct {
 	prog   *plan.Program
 	places engine.Places
 	idle   engine.Idle[*machine]
+	// candidates are those that the client asked for.
+	candidates map[int]string
 }
 
 // assemble is the executable of a planned graph.

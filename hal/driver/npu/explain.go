@@ -3,8 +3,10 @@ package npu
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/engine"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
@@ -23,8 +25,8 @@ func (p *executable) cycles() (marks map[int]int64, all int64, err error) {
 	})
 }
 
-// explained is how many blocks of a kernel Explain prints.
-const explained = 4
+// explained is how many blocks of a kernel Explain prints beside the chosen one.
+const explained = 3
 
 // Explain implements base.Explainer: each kernel and copy with its estimated and its simulated
 // cycles, and the blocks that it was chosen from. The graph is lowered once more, with a mark
@@ -46,7 +48,11 @@ func (p *executable) Explain(w io.Writer) error {
 		if !more || stage.ID == 0 {
 			at = len(rows)
 			stages[stage] = at
-			rows = append(rows, engine.StepCost{Operation: x.Op, Name: "in or out", What: x.Kernel.Kind.String(), Choices: blocks(s, &x.Kernel)})
+			rows = append(rows, engine.StepCost{Operation: x.Op, Name: "in or out", What: x.Kernel.Kind.String()})
+			blocks := candidates(s, &x.Kernel, explained)
+			for k := range blocks {
+				rows[at].Choices = append(rows[at].Choices, describe(&blocks[k], &blocks[0]))
+			}
 			if x.Op >= 0 {
 				rows[at].Name = p.graph.NameOf(x.Op)
 			}
@@ -74,7 +80,7 @@ func (p *executable) Explain(w io.Writer) error {
 // planned is the steps that the graph's program is made of, with what each is estimated to take. The graph
 // is lowered and planned once more: a program from a cache does not have them.
 func (p *executable) planned() (*step.List, []float64, error) {
-	list, err := lower.Graph(&p.dev.cfg.Spec, p.graph, p.dev.cfg.Lowerings)
+	list, err := lower.Graph(&p.dev.cfg.Spec, p.graph, p.dev.cfg.Lowerings, p.candidates)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -85,26 +91,53 @@ func (p *executable) planned() (*step.List, []float64, error) {
 	return prog.Steps, prog.Estimates, nil
 }
 
-// blocks prints the best blocks of a kernel, with what each is estimated to take.
-func blocks(s *core.Spec, k *kernel.Kernel) (list []string) {
+// candidates are the chosen block of a kernel and the best others, at most so many; none where
+// there was nothing to choose.
+func candidates(s *core.Spec, k *kernel.Kernel, most int) []cost.Candidate {
 	if k.Kind == kernel.Copy {
 		return nil
 	}
-	candidates := cost.Blocks(s, k, explained)
-	if len(candidates) < 2 {
+	all := cost.Blocks(s, k, math.MaxInt)
+	i := slices.IndexFunc(all, func(c cost.Candidate) bool { return c.Block == k.Block })
+	if len(all) < 2 || i < 0 {
 		return nil
 	}
-	for i, c := range candidates {
-		verdict := "moves as much"
-		switch {
-		case i == 0:
-			verdict = "chosen"
-		case c.Bytes > candidates[0].Bytes:
-			verdict = "moves more"
-		case c.Bytes < candidates[0].Bytes:
-			verdict = "slower"
-		}
-		list = append(list, fmt.Sprintf("block %dx%dx%d: %d cycles, %d bytes, %s", c.Block.H, c.Block.W, c.Block.D, c.Cycles, c.Bytes, verdict))
+	chosen := all[i]
+	all = slices.Insert(slices.Delete(all, i, i+1), 0, chosen)
+	return all[:1+min(most, len(all)-1)]
+}
+
+// describe prints a block beside the chosen one, with what it is estimated to take.
+func describe(c, chosen *cost.Candidate) string {
+	verdict := "moves as much"
+	switch {
+	case c == chosen:
+		verdict = "chosen"
+	case c.Bytes > chosen.Bytes:
+		verdict = "moves more"
+	case c.Bytes < chosen.Bytes && c.Cycles > chosen.Cycles:
+		verdict = "slower"
+	case c.Bytes < chosen.Bytes:
+		verdict = "passed over"
 	}
-	return list
+	return fmt.Sprintf("%s: %d cycles, %d bytes, %s", c.Name(), c.Cycles, c.Bytes, verdict)
+}
+
+// Choices implements base.Chooser. The graph is lowered once more.
+func (p *executable) Choices() (list []hal.Choice, err error) {
+	planned, _, err := p.planned()
+	if err != nil {
+		return nil, err
+	}
+	for i := range planned.Steps {
+		s := &planned.Steps[i]
+		c := hal.Choice{Operation: s.Op}
+		for k, x := range candidates(&p.dev.cfg.Spec, &s.Kernel, math.MaxInt) {
+			c.Candidates = append(c.Candidates, hal.Candidate{Name: x.Name(), Cycles: x.Cycles, Chosen: k == 0})
+		}
+		if len(c.Candidates) > 1 {
+			list = append(list, c)
+		}
+	}
+	return list, nil
 }

@@ -36,7 +36,7 @@ func TestExplain(t *testing.T) {
 	if err := lower.Table().Passes.Run(g, nil); err != nil {
 		t.Fatal(err)
 	}
-	list, err := lower.Graph(&spec, g, nil)
+	list, err := lower.Graph(&spec, g, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

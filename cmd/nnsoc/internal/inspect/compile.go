@@ -38,6 +38,7 @@ func NewCompile(a *cli.App) *cobra.Command {
 	var device, output string
 	var listing, relaxed, hashes, passes, steps, explain bool
 	var shapes input.ShapeFlag
+	var candidates machine.CandidateFlag
 	cmd := &cobra.Command{
 		Use:               "compile [MODEL]...",
 		ValidArgsFunction: input.CompleteModels,
@@ -51,9 +52,9 @@ prints the graph as the device's middle end changes it, pass by pass. With --ste
 lowering made of each part before it was planned: kernels with their parameters, the tensors
 that they read and write, and which rows depend on which. With --explain it runs each part
 alone, on inputs of zeros and with cold caches, and prints the estimated beside the simulated
-cycles of its steps, and the kernels that each could have used with the issue slots that they
-were estimated to take.`,
-		Example: "  nnsoc compile model.tflite --device auto\n  nnsoc compile model.tflite --device dsp -S -o model.s\n  nnsoc compile model.tflite cases.json.gz --device npu --hash\n  nnsoc compile model.tflite --device npu --passes\n  nnsoc compile model.tflite --device dsp --steps\n  nnsoc compile model.tflite --device dsp --explain",
+cycles of its steps, and the kernels that each could have used with the cycles that they were
+estimated to take. --candidate has an operation take one of these instead, here and in run.`,
+		Example: "  nnsoc compile model.tflite --device auto\n  nnsoc compile model.tflite --device dsp -S -o model.s\n  nnsoc compile model.tflite cases.json.gz --device npu --hash\n  nnsoc compile model.tflite --device npu --passes\n  nnsoc compile model.tflite --device dsp --steps\n  nnsoc compile model.tflite --device dsp --explain\n  nnsoc compile model.tflite --device npu --candidate 3='block 8x8x32' --explain",
 		RunE: func(_ *cobra.Command, args []string) error {
 			m, err := machine.Open(a, hal.FastSingleAnswer)
 			if err != nil {
@@ -65,6 +66,9 @@ were estimated to take.`,
 			if hashes {
 				if listing || steps || explain || output != "" || len(shapes.Given) > 0 {
 					return cli.Usage(errors.New("--hash prints no program and takes files as they are: leave out -S, --steps, --explain, -o and --shape"))
+				}
+				if candidates.Given() {
+					return cli.Usage(errors.New("--hash takes programs as they are: leave out --candidate"))
 				}
 				if machine.CacheGiven(a) {
 					return cli.Usage(errors.New("--hash compiles what it hashes: leave out --cache-dir and --token"))
@@ -89,6 +93,9 @@ were estimated to take.`,
 				if machine.CacheGiven(a) {
 					return cli.Usage(errors.New("--passes compiles nothing to keep: leave out --cache-dir and --token"))
 				}
+				if candidates.Given() {
+					return cli.Usage(errors.New("--passes chooses no kernels: leave out --candidate"))
+				}
 				return printPasses(a, m, model, device)
 			}
 			if steps && listing || explain && (steps || listing) {
@@ -96,10 +103,14 @@ were estimated to take.`,
 			}
 			p := a.Progress()
 			p.Say("%s: compile %s", device, model.Name)
-			c, err := nnrt.Compile(m.Registry, model, device, nnrt.CompileOptions{})
+			var o nnrt.CompileOptions
+			if o.Candidates, err = candidates.For(model, device); err != nil {
+				return err
+			}
+			c, err := nnrt.Compile(m.Registry, model, device, o)
 			p.Done()
 			if err != nil {
-				return err
+				return machine.CandidateError(err)
 			}
 			return printCompilation(a, m, c, listing, steps, explain, output)
 		},
@@ -108,6 +119,7 @@ were estimated to take.`,
 	fl.StringVar(&device, "device", nnrt.Auto, "device to compile for, or auto")
 	shapes.Add(fl)
 	machine.AddCache(a, cmd)
+	candidates.Add(fl)
 	fl.BoolVarP(&listing, "listing", "S", false, "print the program of each part")
 	fl.BoolVar(&hashes, "hash", false, "print the SHA-256 of each program")
 	fl.BoolVar(&passes, "passes", false, "print the graph before and after each pass that makes it canonical for the device")

@@ -34,6 +34,7 @@ type runFlags struct {
 	socs       []string
 	html       string
 	limits     machine.Limits
+	candidates machine.CandidateFlag
 	layers     bool
 	all        bool
 	concurrent bool
@@ -111,6 +112,7 @@ cost each other. Networks on the same device wait for it; --priority says who go
 	fl.Var((*cli.Finite)(&f.Norm.Std), "std", "see --mean")
 	f.limits.Add(cmd)
 	machine.AddCache(a, cmd)
+	f.candidates.Add(fl)
 	fl.BoolVar(&f.layers, "check-layers", false, "compare the output of every operation, name the first that leaves the rule")
 	fl.BoolVar(&f.sampled, "sampled", false, "simulate some executions at the same clocks and take them for the others; prints the difference that it measures")
 	fl.BoolVar(&f.all, "all", false, "print every operation of every device, and their sums by type")
@@ -124,7 +126,7 @@ func start(a *cli.App, f *runFlags, cmd *cobra.Command, args []string) error {
 		if len(f.socs) > 1 {
 			return cli.Usage(errors.New("--concurrent runs on one SoC, --soc names several"))
 		}
-		if err := cli.Exclude(cmd, "concurrent", "html", "functional", "check-layers", "profile", "profile-value", "sampled", "cold", "interval-us", "input", "shape", "labels", "mean", "std", "output", "duration", "csv", "all"); err != nil {
+		if err := cli.Exclude(cmd, "concurrent", "html", "functional", "check-layers", "profile", "profile-value", "sampled", "cold", "interval-us", "candidate", "input", "shape", "labels", "mean", "std", "output", "duration", "csv", "all"); err != nil {
 			return err
 		}
 		if !cmd.Flags().Changed("invocations") {
@@ -143,6 +145,9 @@ func start(a *cli.App, f *runFlags, cmd *cobra.Command, args []string) error {
 	}
 	if err := cli.Exclude(cmd, "duration", "html", "invocations", "cold", "trace", "trace-format", "profile", "profile-value", "sampled"); err != nil {
 		return err
+	}
+	if f.candidates.Given() && len(f.devices) != 1 {
+		return cli.Usage(errors.New("--candidate names kernels of one device: give one --device"))
 	}
 	f.Normalized = cmd.Flags().Changed("mean") || cmd.Flags().Changed("std")
 	if len(f.socs) > 1 {
@@ -311,13 +316,16 @@ func runDevice(a *cli.App, m *machine.Machine, form *input.Form, name string, pr
 	o := nnrt.CompileOptions{Preference: nnrt.Prefer(pref)}
 	c := &partition.Choice{}
 	var err error
+	if o.Candidates, err = f.candidates.For(form.Model, name); err != nil {
+		return nil, err
+	}
 	if name == nnrt.Auto {
 		c, err = partition.NewPlanner(a, m, o, f.pace, p).Compile(form)
 	} else {
 		c.Compilation, err = nnrt.Compile(m.Registry, form.Model, name, o)
 	}
 	if err != nil {
-		return nil, err
+		return nil, machine.CandidateError(err)
 	}
 	r := &deviceRun{device: name, compilation: c.Compilation, prepareUser: cputime.User() - start, predictedUS: c.PredictedUS}
 	cpu := m.Registry.CPU().Name()

@@ -24,7 +24,8 @@ import (
 
 type adviseFlags struct {
 	device, preference string
-	top, workers       int
+	top, choices       int
+	workers            int
 	least              percentFlag
 	pace               measure.Pace
 }
@@ -38,17 +39,20 @@ func NewAdvise(a *cli.App) *cobra.Command {
 		Long: `advise runs a network on a device, derives from where its time goes which changes may help -
 to the network (operations that the device declines, channels that do not fill the engine,
 half precision), to how it is called, to the numbers of the SoC - predicts what each saves,
-and simulates those that promise the most. It prints what was simulated: predicted and
-simulated latency side by side, the largest gain first. A changed network computes something
-else; it is compared with its own reference.`,
-		Example:           "  nnsoc advise mobilenet_v1_0.25_128_quant --device npu\n  nnsoc advise model.tflite --device gpu --top 30 --json",
+and simulates those that promise the most. Of the lowering it simulates choices that were lost
+by little: kernels, tiles and blocks whose estimate comes close to that of the one taken; then
+all that save time together. It prints what was simulated: predicted and simulated latency side
+by side, the largest gain first. A changed network computes something else; it is compared with
+its own reference.`,
+		Example:           "  nnsoc advise mobilenet_v1_0.25_128_quant --device npu\n  nnsoc advise model.tflite --device gpu --top 30 --json\n  nnsoc advise model.tflite --device dsp --top 0 --choices 40",
 		Args:              cli.OneModel,
 		ValidArgsFunction: input.CompleteModel,
 		RunE:              func(_ *cobra.Command, args []string) error { return runAdvise(a, f, args[0]) },
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.device, "device", "", "device to run on")
-	fl.IntVar(&f.top, "top", 16, "changes to simulate, those of the largest predicted gain")
+	fl.IntVar(&f.top, "top", 16, "changes to network, calls and machine to simulate, those of the largest predicted gain")
+	fl.IntVar(&f.choices, "choices", 8, "choices of the lowering that were lost by little to simulate")
 	fl.Var(&f.least, "least", "print changes that save at least so many percent")
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
 	fl.IntVar(&f.workers, "workers", runtime.GOMAXPROCS(0), "runs at the same time")
@@ -79,10 +83,12 @@ type adviceRow struct {
 	Why         string  `json:"why"`
 	PredictedUS float64 `json:"predicted_latency_us"`
 	SimulatedUS float64 `json:"simulated_latency_us,omitempty"`
-	EnergyUJ    float64 `json:"simulated_energy_uj,omitempty"`
-	GainPercent float64 `json:"gain_percent"` // of latency, simulated
-	Status      string  `json:"status"`       // ok, mismatch, unsupported, error
-	Error       string  `json:"error,omitempty"`
+	// Candidates are those of a change to the lowering, by operation.
+	Candidates  map[int]string `json:"candidates,omitempty"`
+	EnergyUJ    float64        `json:"simulated_energy_uj,omitempty"`
+	GainPercent float64        `json:"gain_percent"` // of latency, simulated
+	Status      string         `json:"status"`       // ok, mismatch, unsupported, error
+	Error       string         `json:"error,omitempty"`
 }
 
 func runAdvise(a *cli.App, f *adviseFlags, model string) error {
@@ -95,8 +101,12 @@ func runAdvise(a *cli.App, f *adviseFlags, model string) error {
 		return cli.Usage(errors.New("no device: give --device"))
 	case f.device == nnrt.Auto:
 		return cli.Usage(errors.New("--device auto: advise is about one device; \"nnsoc partition\" compares divisions"))
-	case f.top < 1 || f.top > 1000:
-		return cli.Usage(fmt.Errorf("--top %d, want 1 to 1000", f.top))
+	case f.top < 0 || f.top > 1000:
+		return cli.Usage(fmt.Errorf("--top %d, want 0 to 1000", f.top))
+	case f.choices < 0 || f.choices > 1000:
+		return cli.Usage(fmt.Errorf("--choices %d, want 0 to 1000", f.choices))
+	case f.top+f.choices == 0:
+		return cli.Usage(errors.New("--top 0 --choices 0: nothing to simulate"))
 	case !(f.least >= 0 && f.least < 100):
 		return cli.Usage(fmt.Errorf("--least %v, want 0 to 100 percent", &f.least))
 	case f.workers < 1 || f.workers > 1024:
@@ -123,10 +133,14 @@ func runAdvise(a *cli.App, f *adviseFlags, model string) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	changes := advise.Propose(adviceRun(form, f, base, keys))
+	from, err := adviceRun(form, f, base, keys)
+	if err != nil {
+		return err
+	}
+	changes, lost := advise.Propose(from), advise.Close(from)
 	r := &adviseReport{SchemaVersion: cli.SchemaVersion, Model: form.Model.Name, SoC: c.SoC.Name, Device: f.device, least: float64(f.least),
-		LatencyUS: base.invocations.MeanUS, EnergyUJ: base.invocations.Energy, Proposed: len(changes), Changes: []adviceRow{}}
-	changes = changes[:min(f.top, len(changes))]
+		LatencyUS: base.invocations.MeanUS, EnergyUJ: base.invocations.Energy, Proposed: len(changes) + len(lost), Changes: []adviceRow{}}
+	changes = slices.Concat(changes[:min(f.top, len(changes))], lost[:min(f.choices, len(lost))])
 	r.Changes = make([]adviceRow, len(changes))
 	var wait sync.WaitGroup
 	var mu sync.Mutex
@@ -147,12 +161,26 @@ func runAdvise(a *cli.App, f *adviseFlags, model string) error {
 	}
 	close(next)
 	wait.Wait()
+	if all := advise.Together(r.gaining(changes)); len(all.Candidates) > 1 {
+		r.Changes = append(r.Changes, l.advice(&all, c, form, f, base))
+	}
 	p.Done()
 	slices.SortStableFunc(r.Changes, func(x, y adviceRow) int { return cmp.Compare(y.GainPercent, x.GainPercent) })
 	if a.JSON {
 		return cli.PrintJSON(a.Out, r)
 	}
 	return r.print(a)
+}
+
+// gaining are the changes to the lowering that save time, each with what it saves.
+func (r *adviseReport) gaining(changes []advise.Change) (list []advise.Change) {
+	for i, x := range r.Changes {
+		if c := changes[i]; c.Kind == advise.Lowering && x.Status == run.StatusOK && x.GainPercent > 0 {
+			c.PredictedUS = r.LatencyUS - x.SimulatedUS
+			list = append(list, c)
+		}
+	}
+	return list
 }
 
 func firstFallback(c *nnrt.Compilation) string {
@@ -163,7 +191,7 @@ func firstFallback(c *nnrt.Compilation) string {
 }
 
 // adviceRun is what changes are derived from.
-func adviceRun(form *input.Form, f *adviseFlags, base *trial, keys []soc.Key) *advise.Run {
+func adviceRun(form *input.Form, f *adviseFlags, base *trial, keys []soc.Key) (*advise.Run, error) {
 	r := &advise.Run{Model: form.Model, Device: f.device, LatencyUS: base.invocations.MeanUS, Parts: base.invocations.Parts, Burst: f.pace.Burst, Keys: keys}
 	reasons := map[int]string{}
 	for _, x := range slices.Concat(base.compilation.Fallbacks, base.result.Fallbacks) {
@@ -176,12 +204,16 @@ func adviceRun(form *input.Form, f *adviseFlags, base *trial, keys []soc.Key) *a
 		}
 		r.Operations = append(r.Operations, x)
 	}
-	return r
+	var err error
+	if f.choices > 0 {
+		r.Choices, err = base.compilation.Choices()
+	}
+	return r, err
 }
 
 // advice simulates a change.
 func (l *lab) advice(x *advise.Change, c *soc.Config, form *input.Form, f *adviseFlags, base *trial) adviceRow {
-	row := adviceRow{Kind: x.Kind, What: x.What, Why: x.Why, PredictedUS: base.invocations.MeanUS - x.PredictedUS}
+	row := adviceRow{Kind: x.Kind, What: x.What, Why: x.Why, Candidates: x.Candidates, PredictedUS: base.invocations.MeanUS - x.PredictedUS}
 	t, err := l.changed(x, c, form, f)
 	switch {
 	case err != nil:
@@ -212,9 +244,9 @@ func (l *lab) changed(x *advise.Change, c *soc.Config, form *input.Form, f *advi
 			return nil, err
 		}
 	}
-	pace := l.pace
-	pace.Burst = pace.Burst || x.Burst
-	return l.runForm(c, form, f.device, pace)
+	h := how{pace: l.pace, candidates: x.Candidates}
+	h.pace.Burst = h.pace.Burst || x.Burst
+	return l.runForm(c, form, f.device, h)
 }
 
 func (r *adviseReport) print(a *cli.App) error {

@@ -92,11 +92,17 @@ func (l *lab) run(c *soc.Config, model, device string) (*trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.runForm(c, form, device, l.pace)
+	return l.runForm(c, form, device, how{pace: l.pace})
+}
+
+// how is what a run has beside network, device and machine.
+type how struct {
+	pace       measure.Pace
+	candidates map[int]string // kernels to take, by operation
 }
 
 // runForm runs a form of a network. A panic is an error of that run.
-func (l *lab) runForm(c *soc.Config, form *input.Form, device string, pace measure.Pace) (t *trial, err error) {
+func (l *lab) runForm(c *soc.Config, form *input.Form, device string, h how) (t *trial, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &cli.ExitError{Code: cli.ExitInternal, Err: fmt.Errorf("internal error: %v\n%s", p, debug.Stack())}
@@ -109,11 +115,11 @@ func (l *lab) runForm(c *soc.Config, form *input.Form, device string, pace measu
 	if _, err := m.Choose([]string{device}); err != nil {
 		return nil, err
 	}
-	o := nnrt.CompileOptions{Preference: nnrt.Prefer(l.pref)}
+	o := nnrt.CompileOptions{Preference: nnrt.Prefer(l.pref), Candidates: h.candidates}
 	t = &trial{status: run.StatusOK}
 	if device == nnrt.Auto {
 		var c *partition.Choice
-		if c, err = partition.NewPlanner(l.app, m, o, pace, cli.NewProgress(io.Discard)).Compile(form); err == nil {
+		if c, err = partition.NewPlanner(l.app, m, o, h.pace, cli.NewProgress(io.Discard)).Compile(form); err == nil {
 			t.compilation = c.Compilation
 		}
 	} else {
@@ -126,7 +132,7 @@ func (l *lab) runForm(c *soc.Config, form *input.Form, device string, pace measu
 		t.status = run.StatusUnsupported
 		return t, nil
 	}
-	if t.result, t.invocations, err = pace.Invoke(m, t.compilation, form.Inputs, nnrt.ExecuteOptions{}); err != nil {
+	if t.result, t.invocations, err = h.pace.Invoke(m, t.compilation, form.Inputs, nnrt.ExecuteOptions{}); err != nil {
 		return nil, err
 	}
 	for _, c := range form.Compare(t.result) {

@@ -16,4 +16,5 @@ const (
 	Slower      Verdict = iota // another one takes fewer cycles
 	Chosen                     // the first one that fits
 	NoRegisters                // it takes fewer cycles than the chosen one but more registers than there are
+	PassedOver                 // it takes fewer cycles than the chosen one, which was asked for
 )

@@ -18,6 +18,8 @@ type Object struct {
 	DMA     bool // the core has user DMA
 	Image   *hvx.Image
 	Consts  []byte
+	// Candidates are kernels to take in place of those estimated to be the fastest, by operation.
+	Candidates map[int]string
 }
 
 // Reserve makes room for packed weights of so many bytes of weights, so that constants need

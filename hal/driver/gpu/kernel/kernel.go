@@ -31,6 +31,8 @@ type Cut struct {
 type Chooser interface {
 	// Cuts are the ways that were compared.
 	Cuts() []Cut
+	// Take cuts the computation as the one of a name does; it reports whether there is one.
+	Take(name string) bool
 }
 
 // Key is a comparable value that holds everything the code of a kernel depends on.

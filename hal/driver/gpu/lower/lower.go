@@ -42,6 +42,8 @@ type Lowering struct {
 type Machine struct {
 	Texels bool // convolutions of floats take the form of package texel
 	Texel  texel.Machine
+	// Candidates are the cuts that kernels take in place of those that weigh least, by operation.
+	Candidates map[int]string
 }
 
 // New begins to lower a graph; first are asked before this driver's own lowerings.
@@ -242,6 +244,11 @@ func (l *Lowering) Temporary(e layout.Element, n int) *layout.Tensor {
 
 // Add appends a step of the operation being lowered.
 func (l *Lowering) Add(k kernel.Kernel, reads, writes []*layout.Tensor) {
+	if c, ok := k.(kernel.Chooser); ok {
+		if name, asked := l.machine.Candidates[l.op]; asked {
+			c.Take(name)
+		}
+	}
 	l.list.Steps = append(l.list.Steps, step.Step{Op: l.op, Kernel: k, Reads: reads, Writes: writes})
 }
 

@@ -4,6 +4,7 @@ package cost
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -45,17 +46,30 @@ type Candidate struct {
 // estimate knows what a kernel waits for, but little of what each of its blocks costs (assumed, D-690).
 const alike = 1.1
 
+// Name is the name of a candidate: the height, width and depth of its block.
+func (c *Candidate) Name() string {
+	return fmt.Sprintf("block %dx%dx%d", c.Block.H, c.Block.W, c.Block.D)
+}
+
 // ChooseBlock picks the block that moves the fewest bytes of those that take about the fewest cycles:
-// weights are read again for every block of pixels, the input for every block of channels.
+// weights are read again for every block of pixels, the input for every block of channels. The one
+// that the kernel wants comes first.
 func ChooseBlock(s *core.Spec, k *kernel.Kernel) kernel.Block {
 	list := candidates(s, k)
 	if len(list) == 0 {
 		return kernel.Block{}
 	}
+	if k.Wanted != "" {
+		for i := range list {
+			if list[i].Name() == k.Wanted {
+				return list[i].Block
+			}
+		}
+	}
 	return slices.MinFunc(list, preference(list)).Block
 }
 
-// Blocks are the best candidates, at most so many, the chosen one first.
+// Blocks are the best candidates, at most so many, the best first.
 func Blocks(s *core.Spec, k *kernel.Kernel, most int) []Candidate {
 	list := candidates(s, k)
 	slices.SortStableFunc(list, preference(list))

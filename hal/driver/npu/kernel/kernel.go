@@ -68,6 +68,7 @@ type Kernel struct {
 	Weights *Weights
 	Direct  bool   // weights are read where they are stored, as far as a plan has found
 	Table   []byte // lookup table of the output stage, 256 or 1024 bytes
+	Wanted  string // name of the block to take where it fits, "" for the best estimate
 }
 
 // Key is the registers of a kernel as far as they are known before memory is laid out: a

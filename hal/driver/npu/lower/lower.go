@@ -34,6 +34,8 @@ type Lowering struct {
 	list  step.List
 
 	inPlace *InPlace // nil: inputs and outputs are copied
+	// candidates are the blocks to take where they fit, by operation.
+	candidates map[int]string
 }
 
 // New begins to lower a graph; first are asked before this driver's own lowerings.
@@ -58,8 +60,11 @@ func Anywhere(s *core.Spec, g *graph.Graph, first []Operation) *Lowering {
 }
 
 // Graph lowers a whole graph, with copies of its inputs and outputs.
-func Graph(s *core.Spec, g *graph.Graph, first []Operation) (*step.List, error) {
-	return New(s, g, first).all()
+// Kernels take the blocks that candidates names, by operation, where such a block fits.
+func Graph(s *core.Spec, g *graph.Graph, first []Operation, candidates map[int]string) (*step.List, error) {
+	l := New(s, g, first)
+	l.candidates = candidates
+	return l.all()
 }
 
 // GraphInPlace lowers a whole graph whose inputs and outputs are read and written where they
@@ -203,6 +208,7 @@ func (l *Lowering) Add(k kernel.Kernel) error {
 	if k.Weights != nil {
 		k.Weights.Bits = k.Weights.Entropy()
 	}
+	k.Wanted = l.candidates[l.op]
 	k.Block = cost.ChooseBlock(l.spec, &k)
 	if k.Block.D == 0 {
 		return fitsSHRAM.Broken("none of a %dx%d kernel fits %d KiB", k.KH, k.KW, l.spec.ShramBytes>>10)

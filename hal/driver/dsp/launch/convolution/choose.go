@@ -24,7 +24,8 @@ type candidate[K hvx.Kernel] struct {
 }
 
 // choose begins the work of a step with the candidate that is estimated to take the fewest
-// cycles, the first of equal ones, and packs its records. Where there are no registers for it, its
+// cycles, the first of equal ones, and packs its records; one that Object.Candidates names comes
+// before all. Where there are no registers for it, its
 // next form is a candidate in its place. What has been compared is noted in the step.
 func choose[K hvx.Kernel](l *step.Launcher, list [][]K, begin func(l *step.Launcher, k K) (run, error)) (step.Work, error) {
 	list = slices.DeleteFunc(list, func(forms []K) bool { return len(forms) == 0 })
@@ -49,6 +50,12 @@ func choose[K hvx.Kernel](l *step.Launcher, list [][]K, begin func(l *step.Launc
 	for _, forms := range list {
 		add(forms)
 	}
+	if name := l.Candidates[l.Step.Op]; name != "" {
+		if i := slices.IndexFunc(queue, func(c candidate[K]) bool { return c.forms[0].Name() == name }); i > 0 {
+			c := queue[i]
+			queue = slices.Insert(slices.Delete(queue, i, i+1), 0, c)
+		}
+	}
 	l.Step.Choices = nil
 	note := func(c candidate[K], v cost.Verdict) {
 		l.Step.Choices = append(l.Step.Choices, cost.Choice{Kernel: c.forms[0], Cycles: c.cycles, Verdict: v})
@@ -64,8 +71,12 @@ func choose[K hvx.Kernel](l *step.Launcher, list [][]K, begin func(l *step.Launc
 			continue
 		}
 		note(c, cost.Chosen)
-		for _, c := range queue {
-			note(c, cost.Slower)
+		for _, x := range queue {
+			v := cost.Slower
+			if x.cycles < c.cycles {
+				v = cost.PassedOver
+			}
+			note(x, v)
 		}
 		if !l.IsTrial {
 			w.pack()

@@ -44,15 +44,19 @@ func TestChoose(t *testing.T) {
 	fast, next := counted{"fast", 2}, counted{"next form", 4}
 	for _, c := range []struct {
 		except []counted // have no registers
+		asked  string    // for by a client
 		want   counted
 		order  []counted // of what is compared
 	}{
-		{nil, fast, []counted{fast, first, second, slow}},
-		{[]counted{fast}, next, []counted{fast, next, first, second, slow}},
-		{[]counted{fast, next}, first, []counted{fast, next, first, second, slow}},
-		{[]counted{fast, next, first}, second, []counted{fast, next, first, second, slow}},
+		{nil, "", fast, []counted{fast, first, second, slow}},
+		{[]counted{fast}, "", next, []counted{fast, next, first, second, slow}},
+		{[]counted{fast, next}, "", first, []counted{fast, next, first, second, slow}},
+		{[]counted{fast, next, first}, "", second, []counted{fast, next, first, second, slow}},
+		{nil, "second", second, []counted{second, fast, first, slow}},
+		{[]counted{second}, "second", fast, []counted{second, fast, first, slow}},
+		{nil, "another", fast, []counted{fast, first, second, slow}},
 	} {
-		l := &step.Launcher{Object: &step.Object{Threads: 1, Machine: cost.Machine{IssueInterval: 2, MemoryRate: 1e6}, Image: hvx.NewImage(0, hvx.Machine{IssueInterval: 2}, &hvx.Cache{})}, Step: &step.Step{}}
+		l := &step.Launcher{Object: &step.Object{Candidates: map[int]string{0: c.asked}, Threads: 1, Machine: cost.Machine{IssueInterval: 2, MemoryRate: 1e6}, Image: hvx.NewImage(0, hvx.Machine{IssueInterval: 2}, &hvx.Cache{})}, Step: &step.Step{}}
 		w, err := choose(l, [][]counted{{slow}, {first}, {}, {second}, {fast, next}}, func(to *step.Launcher, k counted) (run, error) {
 			if to == l && slices.Contains(c.except, k) {
 				return nil, fmt.Errorf("%s has no registers", k.name)
@@ -75,6 +79,8 @@ func TestChoose(t *testing.T) {
 				want = cost.Chosen
 			} else if slices.Contains(c.except, k) {
 				want = cost.NoRegisters
+			} else if k.rounds < c.want.rounds {
+				want = cost.PassedOver
 			}
 			if x.Verdict != want || x.Cycles <= 0 {
 				t.Errorf("without %v: %s: %d cycles, verdict %d, want %d", c.except, k.name, x.Cycles, x.Verdict, want)

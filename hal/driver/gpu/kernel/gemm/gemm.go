@@ -94,9 +94,24 @@ func (k *Kernel) Cuts() (list []kernel.Cut) {
 		own := *k
 		own.P = t.p
 		own.share()
-		list = append(list, kernel.Cut{Name: fmt.Sprintf("tile %dx%d", own.P, 32*own.Q), Weight: k.tileCost(t.p, t.cost), Work: own.Work(), Chosen: t.p == k.P})
+		list = append(list, kernel.Cut{Name: own.cutName(), Weight: k.tileCost(t.p, t.cost), Work: own.Work(), Chosen: t.p == k.P})
 	}
 	return list
+}
+
+func (s *Shape) cutName() string { return fmt.Sprintf("tile %dx%d", s.P, 32*s.Q) }
+
+// Take implements kernel.Chooser.
+func (k *Kernel) Take(name string) bool {
+	for _, t := range tileCosts {
+		own := k.Shape
+		if own.P = t.p; own.cutName() == name {
+			own.share()
+			k.Shape = own
+			return true
+		}
+	}
+	return false
 }
 
 // share chooses the waves of a work-group: a block of tiles of rows by tiles of

@@ -126,6 +126,14 @@ func TestCuts(t *testing.T) {
 		if chosen != 1 {
 			t.Errorf("%d rows: %d tiles are chosen", rows, chosen)
 		}
+		for _, c := range k.Cuts() {
+			if own := *k; !own.Take(c.Name) || own.Work() != c.Work {
+				t.Errorf("%d rows: with %s the kernel does %+v, want %+v", rows, c.Name, own.Work(), c.Work)
+			}
+		}
+		if k.Take("tile 3x32") {
+			t.Error("takes a tile that there is not")
+		}
 	}
 }
 

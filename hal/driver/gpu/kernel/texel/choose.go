@@ -159,3 +159,14 @@ func (k *Kernel) Cuts() (list []kernel.Cut) {
 	}
 	return list
 }
+
+// Take implements kernel.Chooser.
+func (k *Kernel) Take(name string) bool {
+	for _, c := range k.candidates() {
+		if c.label() == name {
+			k.Shape = c
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,125 @@
+package advise
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal"
+)
+
+// Lowering is the kind of a change to the program: another kernel, or another cut of one, for
+// an operation.
+const Lowering = "lowering"
+
+// Estimates of kernels err by so much of what they take (assumed, D-1435): a candidate that
+// lost by less may be the better one. At most so many are proposed for an operation.
+const (
+	estimateError  = 0.2
+	mostCandidates = 2
+)
+
+// Close returns the choices of the lowering that were lost by little. What is predicted for
+// most is a loss: drivers take the candidate of the best estimate, unless they compare by
+// something else, like the bytes that a block of the NPU moves. They are in the order of what
+// they may gain, the time of the operation times how much of the error of estimates the
+// difference leaves.
+func Close(r *Run) []Change {
+	us := map[int]float64{}
+	for i := range r.Operations {
+		if o := &r.Operations[i]; o.Device == r.Device && o.Index >= 0 {
+			us[o.Index] += o.US
+		}
+	}
+	of := map[int][]hal.Choice{}
+	for _, c := range r.Choices {
+		of[c.Operation] = append(of[c.Operation], c)
+	}
+	type open struct {
+		Change
+		mayGain float64
+	}
+	var list []open
+	for op, choices := range of {
+		for _, x := range others(choices) {
+			part := float64(x.cycles-x.chosen) / float64(x.all)
+			c := open{mayGain: us[op] * (estimateError - part)}
+			if c.mayGain <= 0 {
+				continue
+			}
+			c.Kind, c.PredictedUS, c.Candidates = Lowering, -us[op]*part, map[int]string{op: x.name}
+			c.What = fmt.Sprintf("operation %d: %s (--candidate '%d=%s')", op, x.name, op, x.name)
+			c.Why = fmt.Sprintf("%s was estimated at %d cycles, this at %d", x.instead, x.chosen, x.cycles)
+			list = append(list, c)
+		}
+	}
+	slices.SortFunc(list, func(x, y open) int {
+		return cmp.Or(cmp.Compare(y.mayGain, x.mayGain), cmp.Compare(x.What, y.What))
+	})
+	changes := make([]Change, len(list))
+	for i := range list {
+		changes[i] = list[i].Change
+	}
+	return changes
+}
+
+// other is a candidate that an operation did not take.
+type other struct {
+	name, instead       string
+	cycles, chosen, all int64 // of it, of what was taken in its steps, of all steps with a choice
+}
+
+// others are the candidates of an operation that come closest, each in all steps that have it.
+func others(choices []hal.Choice) (list []other) {
+	all := int64(0)
+	for _, c := range choices {
+		taken := slices.IndexFunc(c.Candidates, func(x hal.Candidate) bool { return x.Chosen })
+		if taken < 0 {
+			continue
+		}
+		all += c.Candidates[taken].Cycles
+		for _, x := range c.Candidates {
+			if x.Chosen {
+				continue
+			}
+			i := slices.IndexFunc(list, func(o other) bool { return o.name == x.Name })
+			if i < 0 {
+				i = len(list)
+				list = append(list, other{name: x.Name, instead: c.Candidates[taken].Name})
+			}
+			list[i].cycles += x.Cycles
+			list[i].chosen += c.Candidates[taken].Cycles
+		}
+	}
+	list = slices.DeleteFunc(list, func(o other) bool { return o.cycles <= 0 || o.chosen <= 0 })
+	slices.SortStableFunc(list, func(x, y other) int { return cmp.Compare(x.cycles-x.chosen, y.cycles-y.chosen) })
+	list = list[:min(mostCandidates, len(list))]
+	for i := range list {
+		list[i].all = all
+	}
+	return list
+}
+
+// Together is all choices of some changes in one, which are expected to save what each saves.
+// Of several for an operation it takes the one that saves the most.
+func Together(list []Change) Change {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(x, y Change) int { return cmp.Compare(y.PredictedUS, x.PredictedUS) })
+	all := Change{Kind: Lowering, Candidates: map[int]string{}}
+	for _, c := range list {
+		taken := false
+		for op := range c.Candidates {
+			_, taken = all.Candidates[op]
+		}
+		if taken {
+			continue
+		}
+		for op, name := range c.Candidates {
+			all.Candidates[op] = name
+		}
+		all.PredictedUS += c.PredictedUS
+	}
+	all.What = fmt.Sprintf("the best candidates of %d operations together", len(all.Candidates))
+	all.Why = "each saves time alone"
+	return all
+}

@@ -1,0 +1,92 @@
+package nnrt
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/nnsoc/nnsoc/hal"
+)
+
+// ErrCandidate is matched by errors of Compile about kernels that a device does not consider.
+var ErrCandidate = errors.New("no such candidate")
+
+// candidatesOf are those of a part, by operation of the part.
+func candidatesOf(all map[int]string, operations []int) map[int]string {
+	var list map[int]string
+	for k, i := range operations {
+		if name, ok := all[i]; ok {
+			if list == nil {
+				list = map[int]string{}
+			}
+			list[k] = name
+		}
+	}
+	return list
+}
+
+// taken checks that a device has chosen the candidates of a part.
+func taken(d hal.Device, p hal.PreparedModel, asked map[int]string, operations []int) error {
+	if len(asked) == 0 {
+		return nil
+	}
+	x, ok := hal.As[hal.Chooser](p)
+	if !ok {
+		return fmt.Errorf("%w: %s does not tell what it chooses among", ErrCandidate, d.Name())
+	}
+	choices, err := x.Choices()
+	if err != nil {
+		return fmt.Errorf("%s: %w", d.Name(), err)
+	}
+	for _, k := range slices.Sorted(maps.Keys(asked)) {
+		found := false
+		var names []string
+		for _, c := range choices {
+			if c.Operation != k {
+				continue
+			}
+			for _, y := range c.Candidates {
+				found = found || y.Chosen && y.Name == asked[k]
+				names = append(names, y.Name)
+			}
+		}
+		if found {
+			continue
+		}
+		const most = 12
+		text := "chooses among nothing there"
+		if len(names) > 0 {
+			text = "has " + strings.Join(names[:min(most, len(names))], ", ")
+			if len(names) > most {
+				text += fmt.Sprintf(" and %d more", len(names)-most)
+			}
+		}
+		return fmt.Errorf("operation %d: %w as %q on %s, which %s", operations[k], ErrCandidate, asked[k], d.Name(), text)
+	}
+	return nil
+}
+
+// Choices are what the steps of the main subgraph were chosen from, by its operations. Devices
+// that tell nothing have none.
+func (c *Compilation) Choices() (list []hal.Choice, err error) {
+	for i := range c.steps {
+		s := &c.steps[i]
+		x, ok := hal.As[hal.Chooser](s.prepared)
+		if s.source != 0 || !ok {
+			continue
+		}
+		part, err := x.Choices()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.device.Name(), err)
+		}
+		for _, y := range part {
+			if y.Operation >= 0 && y.Operation < len(s.operations) {
+				y.Operation = s.operations[y.Operation]
+				list = append(list, y)
+			}
+		}
+	}
+	return list, nil
+}
