@@ -121,7 +121,7 @@ func detector() []byte {
 			{Code: tfliteSlice, Inputs: []int32{1, 11, 12}, Outputs: []int32{3}},
 			{Code: tfliteCustom, Custom: "TFLite_Detection_PostProcess", Inputs: []int32{2, 3, 13}, Outputs: []int32{4, 5, 6, 7}, CustomOptions: tflitefile.FlexMap(map[string]float32{
 				"nms_iou_threshold": 0.5, "nms_score_threshold": 0.3, "y_scale": 0.25, "x_scale": 0.25, "h_scale": 1, "w_scale": 1,
-				"max_classes_per_detection": 1, "max_detections": n, "num_classes": 2})},
+				"max_classes_per_detection": 1, "max_detections": n, "num_classes": 2}, nil)},
 		},
 	}}}
 	return m.Bytes()

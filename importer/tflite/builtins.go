@@ -61,6 +61,7 @@ type conversion struct {
 	outTensors, inTensors, innerTensors []int
 	options                             table
 	custom                              []byte // options of a custom operator
+	version                             int    // of the operator
 	given                               int    // outputs that have a value
 }
 
@@ -91,7 +92,7 @@ func (g *graph) operator(i int, op table) {
 	if err := im.budget.Operation(); err != nil {
 		g.Failf("%v", err)
 	}
-	c := &conversion{graph: g, custom: op.bytes("custom_options")}
+	c := &conversion{graph: g, custom: op.bytes("custom_options"), version: version}
 	mark := len(g.Sub.Operations)
 	err := c.attempt(func() {
 		c.bindOutputs(op)

@@ -154,5 +154,5 @@ func bidirectionalInputs() []arg {
 // detectionOptions is a FlexBuffers map of integers in 8 bits and float32.
 func detectionOptions() []byte {
 	return tflitefile.FlexMap(map[string]float32{"nms_iou_threshold": 0.5, "nms_score_threshold": 0.3, "h_scale": 5, "w_scale": 5, "x_scale": 10, "y_scale": 10,
-		"max_classes_per_detection": 1, "max_detections": 2, "num_classes": 1})
+		"max_classes_per_detection": 1, "max_detections": 2, "num_classes": 1}, nil)
 }

@@ -91,6 +91,7 @@ type opCase struct {
 	in, out []arg
 	inner   []arg
 	custom  []byte
+	version int
 }
 
 func codeOf(name string) int {
@@ -104,7 +105,7 @@ func codeOf(name string) int {
 
 // file is a network of the operator.
 func (c *opCase) file() []byte {
-	o := tflitefile.Operator{Code: codeOf(c.op), Kind: c.kind, Options: c.options, CustomOptions: c.custom}
+	o := tflitefile.Operator{Code: codeOf(c.op), Kind: c.kind, Options: c.options, CustomOptions: c.custom, Version: c.version}
 	if o.Code == customCode {
 		o.Custom = c.op
 	}
@@ -221,7 +222,7 @@ func (c *opCase) run(t *testing.T) {
 // TestBuiltins runs an operator of each row on the reference.
 func TestBuiltins(t *testing.T) {
 	tested := map[string]bool{}
-	for _, family := range [][]opCase{convCases, mathCases, activationCases, shapeCases, indexCases, reduceCases, recurrentCases, quantizationCases, customCases} {
+	for _, family := range [][]opCase{convCases, mathCases, activationCases, shapeCases, indexCases, reduceCases, recurrentCases, quantizationCases, customCases, poolCases, landmarkCases()} {
 		for _, c := range family {
 			tested[c.op] = true
 			t.Run(c.op, c.run)

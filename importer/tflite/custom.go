@@ -11,20 +11,13 @@ import (
 var customs = map[string]*builtin{
 	"TFLite_Detection_PostProcess": {name: "TFLite_Detection_PostProcess", version: 1, inputs: [2]int{3, 3}, outputs: [2]int{4, 4}, convert: detectionPostProcess},
 	"Convolution2DTransposeBias":   {name: "Convolution2DTransposeBias", version: 1, inputs: [2]int{3, 3}, outputs: [2]int{1, 1}, convert: transposeConvBias},
-	"MaxPoolingWithArgmax2D":       {name: "MaxPoolingWithArgmax2D", lacks: noIndices},
-	"MaxUnpooling2D":               {name: "MaxUnpooling2D", lacks: noUnpooling},
-	"TransformTensorBilinear":      {name: "TransformTensorBilinear", lacks: noSampling},
-	"TransformLandmarks":           {name: "TransformLandmarks", lacks: noSampling},
-	"Landmarks2TransformMatrix":    {name: "Landmarks2TransformMatrix", lacks: noLandmarks},
+	"MaxPoolingWithArgmax2D":       {name: "MaxPoolingWithArgmax2D", version: 1, inputs: [2]int{1, 1}, outputs: [2]int{2, 2}, convert: maxPoolPlaces},
+	"MaxUnpooling2D":               {name: "MaxUnpooling2D", version: 1, inputs: [2]int{2, 2}, outputs: [2]int{1, 1}, convert: maxUnpool},
+	"TransformTensor":              {name: "TransformTensor", version: 1, inputs: [2]int{2, 2}, outputs: [2]int{1, 1}, convert: transformTensor},
+	"TransformTensorBilinear":      {name: "TransformTensorBilinear", version: 2, inputs: [2]int{2, 2}, outputs: [2]int{1, 1}, convert: transformTensor},
+	"TransformLandmarks":           {name: "TransformLandmarks", version: 2, inputs: [2]int{2, 2}, outputs: [2]int{1, 1}, convert: transformLandmarks},
+	"Landmarks2TransformMatrix":    {name: "Landmarks2TransformMatrix", version: 2, inputs: [2]int{1, 1}, outputs: [2]int{1, 1}, convert: landmarksMatrix},
 }
-
-// Why other operators of MediaPipe's segmentation and holistic networks have no form.
-const (
-	noIndices   = "NNAPI's pooling does not say where the greatest elements are"
-	noUnpooling = "NNAPI puts no elements among zeros where indices say"
-	noSampling  = "NNAPI samples images along no transformation"
-	noLandmarks = "NNAPI derives no transformation from landmarks"
-)
 
 // transposeConvBias is MediaPipe's transposed convolution with a bias: input, weights
 // [out, h, w, in] and bias. Its options are TensorFlow Lite's structure of a transposed

@@ -11,21 +11,43 @@ const (
 	flexInt       = 1
 	flexUint      = 2
 	flexFloat     = 3
-	flexMap       = 9
+	flexString    = 5
 	flexIndirect  = 6 // int, uint and float behind an offset: 6, 7, 8
+	flexMap       = 9
+	flexVector    = 11 // of int, uint and float: 11, 12, 13
 	flexBool      = 26
+	flexElements  = 1 << 16 // most elements of a vector
 	flexKeys      = 1 << 10 // most keys of a map
 	flexNameBytes = 256     // longest key
 )
 
 var errFlex = errors.New("the FlexBuffers map of its options is damaged")
 
-// flexScalars reads a FlexBuffers map of scalars: the last byte is the width of
-// the root, the one before it the root's packed type, its value an offset to
-// the map. A map is a vector of values, whose types follow it, and before it the
-// offset to the vector of keys, the width of keys and the number of values.
-// Values that are no scalars are left out.
+// flexValue is a value of a map: numbers, one of a scalar, or a text.
+type flexValue struct {
+	numbers []float64
+	scalar  bool
+	text    string
+}
+
+// flexScalars are the scalars of a FlexBuffers map.
 func flexScalars(b []byte) (map[string]float64, error) {
+	m, err := flexValues(b)
+	scalars := map[string]float64{}
+	for name, v := range m {
+		if v.scalar {
+			scalars[name] = v.numbers[0]
+		}
+	}
+	return scalars, err
+}
+
+// flexValues reads a FlexBuffers map: the last byte is the width of the root, the one before it
+// the root's packed type, its value an offset to the map. A map is a vector of values, whose
+// types follow it, and before it the offset to the vector of keys, the width of keys and the
+// number of values. Values that are neither scalars nor vectors of numbers nor texts are left
+// out.
+func flexValues(b []byte) (map[string]flexValue, error) {
 	if len(b) < 3 {
 		return nil, errFlex
 	}
@@ -46,7 +68,7 @@ func flexScalars(b []byte) (map[string]float64, error) {
 	if !ok1 || !ok2 || !ok3 || n > flexKeys || keyWidth > 8 || !flexWidth(int(keyWidth)) {
 		return nil, errFlex
 	}
-	m := map[string]float64{}
+	m := map[string]flexValue{}
 	for i := range int(n) {
 		at, ok := f.back(keys+i*int(keyWidth), int(keyWidth))
 		kind := values + int(n)*w + i
@@ -57,11 +79,11 @@ func flexScalars(b []byte) (map[string]float64, error) {
 		if !ok {
 			return nil, errFlex
 		}
-		v, scalar, ok := f.scalar(values+i*w, w, b[kind])
+		v, ok := f.value(values+i*w, w, b[kind])
 		if !ok {
 			return nil, errFlex
 		}
-		if scalar {
+		if v.numbers != nil || v.text != "" {
 			m[name] = v
 		}
 	}
@@ -100,6 +122,37 @@ func (f flex) text(at int) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// value reads a value of a map: nothing for one that is neither numbers nor a text.
+func (f flex) value(at, width int, packed byte) (v flexValue, ok bool) {
+	kind, w := int(packed>>2), 1<<(packed&3)
+	switch {
+	case kind == flexString:
+		if at, ok = f.back(at, width); ok {
+			v.text, ok = f.text(at)
+		}
+		return v, ok
+	case kind >= flexVector && kind <= flexVector+2:
+		at, ok = f.back(at, width)
+		n, known := f.uint(at-w, w)
+		if !ok || !known || n > flexElements || n > uint64(len(f.b)-at)/uint64(w) {
+			return v, false
+		}
+		for i := range int(n) {
+			x, _, ok := f.scalar(at+i*w, w, byte(kind-flexVector+flexInt)<<2)
+			if !ok {
+				return v, false
+			}
+			v.numbers = append(v.numbers, x)
+		}
+		return v, true
+	}
+	x, scalar, ok := f.scalar(at, width, packed)
+	if scalar {
+		v.numbers, v.scalar = []float64{x}, true
+	}
+	return v, ok
 }
 
 // scalar reads a value of a map; scalar is false for one that is none.

@@ -9,13 +9,17 @@ import (
 
 // Types of FlexBuffers.
 const (
-	flexFloat = 3
-	flexMap   = 9
+	flexFloat     = 3
+	flexMap       = 9
+	flexVectorInt = 11
 )
 
-// FlexMap writes a FlexBuffers map of float32 values, as options of custom operators are.
-func FlexMap(values map[string]float32) []byte {
+// FlexMap writes a FlexBuffers map of float32 values and of vectors of integers, as options of
+// custom operators are.
+func FlexMap(values map[string]float32, vectors map[string][]int32) []byte {
 	names := slices.Sorted(maps.Keys(values))
+	names = slices.AppendSeq(names, maps.Keys(vectors))
+	slices.Sort(names)
 	var b []byte
 	at := make([]int, len(names))
 	for i, n := range names {
@@ -26,6 +30,15 @@ func FlexMap(values map[string]float32) []byte {
 		b = append(b, 0)
 	}
 	word := func(v int) { b = binary.LittleEndian.AppendUint32(b, uint32(v)) }
+	elements := map[string]int{} // of each vector, behind their number
+	for _, n := range slices.Sorted(maps.Keys(vectors)) {
+		list := vectors[n]
+		word(len(list))
+		elements[n] = len(b)
+		for _, v := range list {
+			word(int(v))
+		}
+	}
 	word(len(names))
 	keys := len(b)
 	for i := range names {
@@ -36,10 +49,18 @@ func FlexMap(values map[string]float32) []byte {
 	word(len(names))
 	vector := len(b)
 	for _, n := range names {
+		if at, ok := elements[n]; ok {
+			word(len(b) - at)
+			continue
+		}
 		word(int(math.Float32bits(values[n])))
 	}
-	for range names {
-		b = append(b, flexFloat<<2|2)
+	for _, n := range names {
+		kind := byte(flexFloat)
+		if _, ok := vectors[n]; ok {
+			kind = flexVectorInt
+		}
+		b = append(b, kind<<2|2)
 	}
 	return append(b, byte(len(b)-vector), flexMap<<2|2, 1)
 }
