@@ -39,7 +39,8 @@ type ExtensionOperandType struct {
 // Vendor extensions of this project. A driver or runtime without an extension declines its
 // operations. docs/RATIONALE.md says what they are for.
 const (
-	// QuantizationExtension has the operation REQUANTIZE.
+	// QuantizationExtension has REQUANTIZE, and the ways between float32 and 16 bits that NNAPI's
+	// QUANTIZE and DEQUANTIZE lack.
 	QuantizationExtension = "org.nnsoc.quantization"
 	// CodebookExtension has 8-bit codes whose values a table lists, as mu-law samples
 	// and clustered weights have them.
@@ -48,7 +49,7 @@ const (
 
 // Operations and operand types of these extensions. The codes have the prefixes that the
 // importers and builders of this project give; a model of another origin may have others,
-// and opspec.Table.Localize turns them into these. Each is number 0 of its extension.
+// and opspec.Table.Localize turns them into these. Types are number 0 of their extension.
 const (
 	quantizationPrefix = 1
 	codebookPrefix     = 2
@@ -56,6 +57,10 @@ const (
 	// OpRequantize maps an 8-bit quantized tensor to another scale, zero point or
 	// signedness.
 	OpRequantize OperationType = quantizationPrefix << prefixBits
+	// OpQuantize16 and OpDequantize16 are QUANTIZE to TENSOR_QUANT16_ASYMM and DEQUANTIZE from
+	// it, of float32.
+	OpQuantize16   OperationType = OpRequantize + 1
+	OpDequantize16 OperationType = OpRequantize + 2
 	// OpDecodeCodebook maps a TENSOR_QUANT8_CODEBOOK to an 8-bit quantized tensor.
 	OpDecodeCodebook OperationType = codebookPrefix << prefixBits
 	// TensorQuant8Codebook has elements of one byte. Element q stands for the real
@@ -78,7 +83,7 @@ type vendorType struct {
 }
 
 var vendorExtensions = [...]vendorExtension{
-	{ExtensionPrefix{QuantizationExtension, quantizationPrefix}, nil, []string{"REQUANTIZE"}},
+	{ExtensionPrefix{QuantizationExtension, quantizationPrefix}, nil, []string{"REQUANTIZE", "QUANTIZE_16", "DEQUANTIZE_16"}},
 	{ExtensionPrefix{CodebookExtension, codebookPrefix}, []vendorType{
 		{"TENSOR_QUANT8_CODEBOOK", ExtensionOperandType{Type: 0, IsTensor: true, ByteSize: 1}},
 	}, []string{"DECODE_CODEBOOK"}},

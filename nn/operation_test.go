@@ -22,7 +22,7 @@ func TestOperationCodes(t *testing.T) {
 			t.Errorf("%d is %q, which reads as %d", op, op, back)
 		}
 	}
-	for _, op := range []OperationType{OpRequantize, OpDecodeCodebook} {
+	for _, op := range []OperationType{OpRequantize, OpQuantize16, OpDequantize16, OpDecodeCodebook} {
 		if back, ok := ParseOperationType(op.String()); !ok || back != op || !op.Valid() || op.Code() != int32(op) {
 			t.Errorf("%d is %q, which reads as %d", int32(op), op, back)
 		}

@@ -1,7 +1,9 @@
 package refcpu
 
 import (
+	"encoding/binary"
 	"fmt"
+	"math"
 
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -12,6 +14,8 @@ var quantizeKernels = []operation{
 	{op: nn.OpQuantize, prepare: prepareQuantize},
 	{op: nn.OpDequantize, prepare: prepareDequantize},
 	{op: nn.OpRequantize, prepare: prepareRequantize},
+	{op: nn.OpQuantize16, prepare: prepareQuantize16},
+	{op: nn.OpDequantize16, prepare: prepareDequantize16},
 	{op: nn.OpDecodeCodebook, prepare: prepareDecode},
 	{op: nn.OpCast, prepare: prepareCast},
 }
@@ -87,6 +91,41 @@ func prepareRequantize(v opspec.View, op *nn.Operation) (Kernel, error) {
 		return nil, err
 	}
 	return unaryTable(u, u.RequantizeTable(v)), nil
+}
+
+// prepareQuantize16 is QUANTIZE to 16 bits without a sign.
+func prepareQuantize16(v opspec.View, op *nn.Operation) (Kernel, error) {
+	u, err := v.Unary(op)
+	if err != nil {
+		return nil, err
+	}
+	o := &v.Operands[u.Output]
+	scale, zero := o.Scale, o.ZeroPoint
+	return func(x *Run) error {
+		in, out := x.floats(u.Input, &x.shared), x.Bytes(u.Output)
+		for i, r := range in {
+			binary.LittleEndian.PutUint16(out[2*i:], uint16(opspec.QuantizeValue(r, scale, zero, 0, math.MaxUint16)))
+		}
+		return nil
+	}, nil
+}
+
+// prepareDequantize16 is DEQUANTIZE of 16 bits without a sign.
+func prepareDequantize16(v opspec.View, op *nn.Operation) (Kernel, error) {
+	u, err := v.Unary(op)
+	if err != nil {
+		return nil, err
+	}
+	o := v.Operands[u.Input]
+	return func(x *Run) error {
+		in := x.Bytes(u.Input)
+		out, done := x.floatsOut(u.Output, &x.shared)
+		for i := range out {
+			out[i] = o.Scale * float32(int32(binary.LittleEndian.Uint16(in[2*i:]))-o.ZeroPoint)
+		}
+		done()
+		return nil
+	}, nil
 }
 
 // prepareDecode is DECODE_CODEBOOK: QUANTIZE of the number that the input's codebook has

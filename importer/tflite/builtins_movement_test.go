@@ -116,8 +116,9 @@ var (
 	}
 
 	customCases = []opCase{
-		{op: "QUANTIZE", in: []arg{f32(dims(4), -1, 0.26, 0.5, 1e6)}, out: []arg{quantized(typeInt16, 0.25, math.MinInt16, dims(4), []float64{0, 0.25, 0.5, 16383.75})}},
+		{op: "QUANTIZE", in: []arg{f32(dims(4), -1, 0.26, 0.5, 1e6)}, out: []arg{quantized(typeInt16, 0.25, math.MinInt16, dims(4), []float64{0, 1, 2, 65535})}},
 		{op: "DEQUANTIZE", in: []arg{k(quantized(typeInt16, 0.25, math.MinInt16, dims(2), []float64{-32768, -32764}))}, out: []arg{f32(dims(2), 0, 1)}},
+		{op: "DEQUANTIZE", in: []arg{quantized(typeInt16, 0.25, math.MinInt16, dims(2), []float64{0, 4})}, out: []arg{f32(dims(2), 0, 1)}},
 		{op: "Convolution2DTransposeBias", custom: []byte{2, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0},
 			in: []arg{f32(dims(1, 1, 2, 1), 3, 5), k(f32(dims(1, 1, 2, 1), 1, 10)), k(f32(dims(1), 0.5))}, out: []arg{f32(dims(1, 1, 4, 1), 3.5, 30.5, 5.5, 50.5)}},
 		{op: "Convolution2DTransposeBias", custom: []byte{1, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0},

@@ -189,7 +189,7 @@ func (c *opCase) run(t *testing.T) {
 		if a.constant || a.omitted || a.Variable {
 			continue
 		}
-		if a.Type == typeInt64 || a.Type == typeInt16 { // NNAPI's are 32 bits wide
+		if a.Type == typeInt64 || a.Type == typeInt16 && !slices.Contains(a.Zero, math.MinInt16) { // NNAPI's are 32 bits wide
 			a.Type = typeInt32
 		}
 		given = append(given, a.bytes())

@@ -94,6 +94,9 @@ func (g *graph) takeOutputs() {
 		if list, ok := g.Wide[x]; ok {
 			g.Failf("output %d is the constant %v, which does not fit 32 bits", k, list)
 		}
+		if scale, ok := g.unsigned16(t); ok {
+			x = g.Emit(nn.OpQuantize16, nn.Operand{Type: nn.TensorQuant16Asymm, Scale: scale}, x)
+		}
 		g.Output(x)
 		if o := g.Operand(g.Sub.Outputs[k]); o.Name == "" {
 			o.Name = g.tensors[t].text("name")

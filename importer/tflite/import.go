@@ -127,6 +127,13 @@ func (g *graph) convertMain() (err error) {
 				g.Failf("input %q has the shape %v: dimension %d is open; --shape %s=... gives it", name, shape, d, name)
 			}
 		}
+		if scale, ok := g.unsigned16(t); ok {
+			o.Type, o.Scale = nn.TensorQuant16Asymm, scale
+			g.input(t, o, shape)
+			g.value[t] = g.Emit(nn.OpDequantize16, nn.Operand{Type: nn.TensorFloat32}, g.value[t])
+			g.SetShape(g.value[t], shape)
+			continue
+		}
 		g.input(t, o, shape)
 	}
 	for name := range im.shapes {

@@ -122,8 +122,9 @@ func (g *graph) declare(t int) (o nn.Operand, ok bool) {
 }
 
 // unsigned16 is the scale of an int16 tensor whose zero point is the least value: 16 bits
-// without a sign. NNAPI has no operation that gives TENSOR_QUANT16_ASYMM, so such a tensor is
-// held as the reals that it stands for, rounded to its steps.
+// without a sign. As inputs and outputs of the network such tensors are TENSOR_QUANT16_ASYMM.
+// NNAPI computes with that type nowhere but in boxes, so that inside the network they are held as
+// the reals that they stand for, rounded to their steps.
 func (g *graph) unsigned16(t int) (scale float32, ok bool) {
 	if g.tensors[t].int("type") != typeInt16 {
 		return 0, false

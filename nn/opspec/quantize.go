@@ -8,7 +8,8 @@ import (
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 )
 
-// quantizeRows change the type of a tensor. REQUANTIZE is of an extension.
+// quantizeRows change the type of a tensor. REQUANTIZE, QUANTIZE_16 and DEQUANTIZE_16 are of an
+// extension.
 var quantizeRows = []Row{
 	{Op: nn.OpQuantize, Since: V12, Types: float12, Args: unaryArgs, Work: WorkRule{Float: 4}, Forms: []Form{
 		{V12, "input:T", "output:Q8 | 1.3 output:Q8S"},
@@ -23,6 +24,10 @@ var quantizeRows = []Row{
 		Forms: []Form{
 			{Extension, "input:T", "output:Q8 | output:Q8S"},
 		}},
+	{Op: nn.OpQuantize16, Since: Extension, Extension: nn.QuantizationExtension, Types: "F32@extension", Args: unaryArgs, Work: WorkRule{Float: 4},
+		Forms: []Form{{Extension, "input:T", "output:Q16"}}},
+	{Op: nn.OpDequantize16, Since: Extension, Extension: nn.QuantizationExtension, Types: "Q16@extension", Args: unaryArgs, Work: WorkRule{Quant: 8},
+		Forms: []Form{{Extension, "input:T", "output:F32"}}},
 	{Op: nn.OpCast, Since: V12, Types: "F16@1.2 F32@1.2 I32@1.2 Q8@1.2 B8@1.3 Q16@1.3 Q16S@1.3 Q8S@1.3 Q8SYM@1.3", Args: unaryArgs,
 		Work: WorkRule{Float: 2, Quant: 4},
 		Forms: []Form{

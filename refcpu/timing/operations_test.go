@@ -39,6 +39,7 @@ var operationCases = map[nn.OperationType]string{
 	nn.OpRsqrt: unary1, nn.OpRelu: unary1, nn.OpRelu1: unary1, nn.OpRelu6: unary1, nn.OpLogistic: unary1, nn.OpTanh: unary1,
 	nn.OpElu: "f:N,64 r1 > f:N,64", nn.OpHardSwish: unary1, nn.OpSoftmax: "f:N,64 r1 > f:N,64",
 	nn.OpLogSoftmax: "f:N,64 r1 i1 > f:N,64", nn.OpQuantize: "f:N,64 > q:N,64", nn.OpDequantize: "q:N,64 > f:N,64", nn.OpRequantize: "q:N,64 > q:N,64",
+	nn.OpQuantize16: "f:N,64 > a:N,64", nn.OpDequantize16: "a:N,64 > f:N,64",
 	nn.OpDecodeCodebook: "c:N,64 > q:N,64",
 	nn.OpCast:           "f:N,64 > d:N,64",
 
@@ -98,7 +99,7 @@ const (
 
 var caseTypes = map[byte]nn.OperandType{
 	'f': nn.TensorFloat32, 'q': nn.TensorQuant8Asymm, 's': nn.TensorQuant8AsymmSigned, 'y': nn.TensorQuant8Symm,
-	'h': nn.TensorQuant16Symm, 'c': nn.TensorQuant8Codebook, 'd': nn.TensorInt32, 'o': nn.TensorBool8,
+	'h': nn.TensorQuant16Symm, 'a': nn.TensorQuant16Asymm, 'c': nn.TensorQuant8Codebook, 'd': nn.TensorInt32, 'o': nn.TensorBool8,
 	'i': nn.Int32, 'r': nn.Float32, 'b': nn.Bool, 'z': nn.Int32,
 }
 

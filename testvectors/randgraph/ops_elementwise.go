@@ -124,6 +124,15 @@ func makeRequantize(g *gen, op nn.OperationType, k nn.OperandType) bool {
 		g.typed(pick(g.source, nn.TensorQuant8Asymm, nn.TensorQuant8AsymmSigned), nil))
 }
 
+// makeQuantize16 is QUANTIZE_16 or DEQUANTIZE_16.
+func makeQuantize16(g *gen, op nn.OperationType, k nn.OperandType) bool {
+	to := nn.TensorFloat32
+	if op == nn.OpQuantize16 {
+		to = nn.TensorQuant16Asymm
+	}
+	return g.finish(op, []uint32{g.tensor(k, 1, 4, filler{})}, g.typed(to, nil))
+}
+
 func makeCast(g *gen, op nn.OperationType, k nn.OperandType) bool {
 	f := filler{}
 	to := k

@@ -67,6 +67,8 @@ var signatures = []signature{
 	{op: nn.OpQuantize, class: Medium, make: makeQuantize, noFloat: true},
 	{op: nn.OpDequantize, class: Medium, make: makeDequantize, noFloat: true},
 	{op: nn.OpRequantize, class: Medium, make: makeRequantize, noFloat: true},
+	{op: nn.OpQuantize16, class: Medium, make: makeQuantize16, noFloat: true},
+	{op: nn.OpDequantize16, class: Medium, make: makeQuantize16, noFloat: true},
 	{op: nn.OpDecodeCodebook, class: Strict, make: makeRequantize, noFloat: true},
 	{op: nn.OpCast, class: Medium, make: makeCast, noFloat: true},
 

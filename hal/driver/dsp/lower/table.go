@@ -100,6 +100,7 @@ var elementwiseRows = []row{
 	{Operations: legal.Ops(nn.OpRsqrt), Types: legal.Bytes, Action: takes(byTable((*opspec.Unary).RsqrtTable)), Forms: small},
 	{Operations: legal.Ops(nn.OpRequantize), Types: legal.Bytes, Action: takes(byTable(requantizeTable)), Forms: small},
 	{Operations: legal.Ops(nn.OpDecodeCodebook), Types: legal.Of(nn.TensorQuant8Codebook), Action: takes(lowerDecode), Forms: small},
+	{Operations: legal.Ops(nn.OpQuantize16, nn.OpDequantize16), Types: legal.All, Action: refuses("no kernel converts between reals and 16 bits")},
 	{Operations: legal.Ops(nn.OpQuantize), Types: legal.Floats, Action: takes(lowerQuantize), Forms: small},
 	{Operations: legal.Ops(nn.OpDequantize), Types: legal.All, Action: takes(lowerDequantize), Rules: []legal.Rule{channelScales, maxRuns}},
 	{Operations: legal.Ops(nn.OpCast), Types: whole.Or(legal.Of(nn.TensorFloat32)), Action: takes(lowerCast), Rules: []legal.Rule{castTypes}},
