@@ -81,9 +81,6 @@ func (c Cache) open(d hal.Device, t hal.CacheToken, flag int) (files hal.Cache, 
 // prepareCached prepares a part from the client's cache, or else from the model with new
 // files of the cache for the driver to write.
 func (l *layout) prepareCached(d hal.Device, m *nn.Model, o hal.PrepareOptions, source int, operations []int) (hal.PreparedModel, error) {
-	if len(o.Candidates) > 0 {
-		return prepareModel(d, m, o)
-	}
 	if source == 0 && len(operations) == len(l.Model.Main.Operations) {
 		operations = nil
 	}
@@ -95,9 +92,10 @@ func (l *layout) prepareCached(d hal.Device, m *nn.Model, o hal.PrepareOptions, 
 }
 
 // prepare prepares a part from the cache, which is a hit, or from its model. A device without a
-// cache, and files that cannot be opened, are none of the client's concern.
+// cache, and files that cannot be opened, are none of the client's concern. Parts with candidates
+// of the client's are not kept.
 func (c Cache) prepare(d hal.Device, m *nn.Model, o hal.PrepareOptions, source int, operations []int) (p hal.PreparedModel, hit bool, err error) {
-	if model, data := d.NumberOfCacheFilesNeeded(); c.Dir == "" || model+data == 0 || model > hal.MaxCacheFiles || data > hal.MaxCacheFiles {
+	if model, data := d.NumberOfCacheFilesNeeded(); c.Dir == "" || len(o.Candidates) > 0 || model+data == 0 || model > hal.MaxCacheFiles || data > hal.MaxCacheFiles {
 		p, err = prepareModel(d, m, o)
 		return p, false, err
 	}
