@@ -33,7 +33,7 @@ func TestPool(t *testing.T) {
 		if n := p.Len(); n != 2 {
 			t.Fatalf("%d values before the first one's time, want 2", n)
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if n := p.Len(); n != 1 {
 			t.Fatalf("%d values after the first one's time, want 1", n)
