@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/nnsoc/nnsoc/importer/lowering"
+	"github.com/nnsoc/nnsoc/importer/tflite/internal/flexbuffer"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -54,7 +55,7 @@ func transposeConvBias(c *conversion) {
 // ones. Inputs are encodings, scores with or without a background class, and
 // anchors; outputs boxes, classes, scores and how many there are, all float32.
 func detectionPostProcess(c *conversion) {
-	o, err := flexScalars(c.custom)
+	o, err := flexbuffer.Scalars(c.custom)
 	if err != nil {
 		c.Failf("%v", err)
 	}

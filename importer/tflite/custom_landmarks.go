@@ -3,6 +3,7 @@ package tflite
 import (
 	"math"
 
+	"github.com/nnsoc/nnsoc/importer/tflite/internal/flexbuffer"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -14,11 +15,11 @@ import (
 // numbers are the options of an operator as a FlexBuffers map.
 type numbers struct {
 	*conversion
-	values map[string]flexValue
+	values map[string]flexbuffer.Value
 }
 
 func (c *conversion) numbers() numbers {
-	m, err := flexValues(c.custom)
+	m, err := flexbuffer.Values(c.custom)
 	if err != nil {
 		c.Failf("%v", err)
 	}
@@ -26,7 +27,7 @@ func (c *conversion) numbers() numbers {
 }
 
 func (o numbers) list(name string) []float64 {
-	v := o.values[name].numbers
+	v := o.values[name].Numbers
 	if len(v) == 0 {
 		o.Failf("its options lack %q", name)
 	}
@@ -135,7 +136,7 @@ func transformTensor(c *conversion) {
 	}
 	var outH, outW int64
 	if c.version < 2 {
-		if mode := o.values["mode"].text; mode != "" && mode != "bilinear" {
+		if mode := o.values["mode"].Text; mode != "" && mode != "bilinear" {
 			c.Refusef("mode %q", mode)
 		}
 		outH, outW = o.size("output_size", 0), o.size("output_size", 1)
@@ -206,7 +207,7 @@ func landmarksMatrix(c *conversion) {
 		ct, st := math.Cos(t), math.Sin(t)
 		cos, sin = c.plus(c.scaled(cos, ct), c.scaled(sin, st)), c.minus(c.scaled(sin, ct), c.scaled(cos, st))
 	}
-	subset := make([]int64, 0, len(o.values[name].numbers))
+	subset := make([]int64, 0, len(o.values[name].Numbers))
 	for _, v := range o.list(name) {
 		subset = append(subset, o.index(v, count))
 	}

@@ -177,7 +177,7 @@ func TestPlanted(t *testing.T) {
 		{"wrong", slowed, crash.Failure, "wrong result"},
 		{"wrong", load, crash.Success, ""},   // compiles only
 		{"wrong", random, crash.Success, ""}, // results of random models are not judged
-		{"wrong-after=40", infer, crash.Failure, "is not what it was at first"},
+		{"wrong-after=12", infer, crash.Failure, "is not what it was at first"},
 		{"wrong-after=100000", infer, crash.Success, ""},
 		{"fail", infer, crash.Failure, "before the test: faulty:fail fails on purpose"},
 		{"fail-after=3", several, crash.Failure, "fails on purpose"},
@@ -201,8 +201,8 @@ func TestPlanted(t *testing.T) {
 		{"slow=4", infer, crash.Success, ""},
 		{"late=4000", load, crash.Failure, "a small inference takes longer"},
 		{"late=1", infer, crash.Success, ""},
-		{"leak-memory=2048", infer, crash.Failure, "bytes of memory more"},
-		{"leak-memory=2048", scoring, crash.Failure, "bytes of memory more"},
+		{"leak-memory=4096", infer, crash.Failure, "bytes of memory more"},
+		{"leak-memory=4096", scoring, crash.Failure, "bytes of memory more"},
 		{"leak-memory=1", infer, crash.Success, ""},
 		{"leak-files", infer, crash.Failure, "open files more"},
 		{"leak-goroutines", infer, crash.Failure, "goroutines more"},
