@@ -34,6 +34,7 @@ var tables = map[string]map[string]string{
 		"| engine | network | phone | measure | role | published ms | ours | ratio | execution | in a burst | verdict (tolerance) |": "cmd/nnsoc TestFidelity",
 		"| engine | checks | miss | geometric mean of ours / published |":                                                            "cmd/nnsoc TestFidelity",
 		"| gpu class | rows | median | a tenth is below | a tenth is above | between 2/3 and 3/2 |":                                  "cmd/nnsoc TestFidelity",
+		"| gpu network | published | ours | ratio | kernels, published | ours | ratio |":                                             "cmd/nnsoc TestFidelity",
 	},
 	"HexagonNN.md": {"| hexagon_nn | here |": text, "| hvxservice | here |": text},
 	"HexagonTiming.md": {
