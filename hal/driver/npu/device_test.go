@@ -194,6 +194,7 @@ func TestCascades(t *testing.T) {
 			}
 			check(t, d, m, [][]byte{tensor.SyntheticInput(&m.Main, 0, 1)}, false)
 			g := graph.New(m)
+			g.Leaves = middleEnd{d}.Leaves
 			if err := lower.Table().Passes.Run(g, nil); err != nil {
 				t.Fatal(err)
 			}
@@ -207,6 +208,39 @@ func TestCascades(t *testing.T) {
 		}
 		if cascaded < 3 {
 			t.Errorf("%s: cascades on %d sizes of chips", name, cascaded)
+		}
+	}
+}
+
+// TestWideIndices: indices of ARGMAX and ARGMIN whose bytes are no signed ones.
+func TestWideIndices(t *testing.T) {
+	const depth = 700
+	for _, op := range []nn.OperationType{nn.OpArgmax, nn.OpArgmin} {
+		for _, typ := range []nn.OperandType{nn.TensorQuant8Asymm, nn.TensorQuant8AsymmSigned} {
+			at := []int{0, 127, 128, 255, 256, 397, 511, depth - 1}
+			extreme, data := byte(100), make([]byte, len(at)*depth)
+			if op == nn.OpArgmin {
+				extreme = 1
+			}
+			for i := range data {
+				data[i] = 50
+			}
+			for row, i := range at {
+				data[row*depth+i] = extreme
+			}
+			rows := uint32(len(at))
+			m := &nn.Model{Main: nn.Subgraph{
+				Operands: []nn.Operand{
+					{Type: typ, Scale: 0.5, Dimensions: []uint32{rows, depth}, Lifetime: nn.SubgraphInput},
+					{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: []byte{1, 0, 0, 0}},
+					{Type: nn.TensorInt32, Dimensions: []uint32{rows}, Lifetime: nn.SubgraphOutput},
+				},
+				Operations: []nn.Operation{{Type: op, Inputs: []uint32{0, 1}, Outputs: []uint32{2}}},
+				Inputs:     []uint32{0}, Outputs: []uint32{2},
+			}}
+			for _, d := range machines(t) {
+				check(t, d, m, [][]byte{data}, false)
+			}
 		}
 	}
 }

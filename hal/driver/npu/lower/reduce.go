@@ -139,7 +139,7 @@ func (l *Lowering) indexOf(op *nn.Operation, mode int) error {
 	if err != nil {
 		return err
 	}
-	return l.moveAll(bytesOf(first), to, n, nil, 0, 255)
+	return l.moveAll(bytesOf(first), bytesOf(to), n, nil, 0, 255)
 }
 
 // bytesOf is the bytes of a dense map.
