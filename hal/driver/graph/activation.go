@@ -34,7 +34,7 @@ func fuseActivations(g *Graph) (changed bool, err error) {
 		}
 		producer := &g.Operations[j]
 		a, err := g.View().Bind(producer)
-		if err != nil || !a.Has("activation") || len(producer.Outputs) != 1 {
+		if err != nil || !a.Has("activation") || len(producer.Outputs) != 1 || slices.Contains(cells, producer.Type) {
 			continue
 		}
 		if none, err := a.Int32("activation"); err != nil || nn.FusedActivation(none) != nn.ActNone {
@@ -56,6 +56,13 @@ func fuseActivations(g *Graph) (changed bool, err error) {
 	}
 	r.commit()
 	return true, nil
+}
+
+// cells are the operations whose activation is a function of every step: what follows sees its
+// result, so it is no clamp of the output alone.
+var cells = []nn.OperationType{
+	nn.OpRnn, nn.OpUnidirectionalSequenceRnn, nn.OpBidirectionalSequenceRnn,
+	nn.OpLstm, nn.OpUnidirectionalSequenceLstm, nn.OpBidirectionalSequenceLstm, nn.OpSvdf,
 }
 
 // sameForm reports whether two operands have the same type, shape and quantization.
