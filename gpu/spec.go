@@ -193,6 +193,9 @@ func (s *Spec) Validate() error {
 	if s.LDSBanks > 64 || s.LDSBanks&(s.LDSBanks-1) != 0 {
 		return fmt.Errorf("gpu: spec %s: %d LDS banks, want a power of two up to 64", s.Name, s.LDSBanks)
 	}
+	if s.BroadcastLanes < s.AddressLanes {
+		return fmt.Errorf("gpu: spec %s: %d lanes of one address per cycle, %d of different ones", s.Name, s.BroadcastLanes, s.AddressLanes)
+	}
 	if s.WavesPerSIMD > maxWaves || s.MaxOutstanding > 63 {
 		return fmt.Errorf("gpu: spec %s: at most 32 waves per SIMD and 63 outstanding operations", s.Name)
 	}

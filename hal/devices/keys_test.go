@@ -351,6 +351,7 @@ var fixed = map[string]string{
 	"cpu.threads":          "of a CPU with one core: more threads than cores are an error",
 	"cpu.cluster[0].cores": "of a CPU with one thread: a second core is used by the shared machine",
 	"npu.cores":            "of an Ethos-U55: it has one",
+	"gpu.broadcast_lanes":  "of a GPU that takes the addresses of all lanes at once: no fewer of one address",
 
 	"cpu.cluster[0].clock.idle_after_us": "of a CPU with one thread: its core is awake when it executes",
 	"cpu.cluster[0].clock.idle_exit_us":  "of a CPU with one thread: its core is awake when it executes",

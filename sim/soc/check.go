@@ -135,6 +135,9 @@ func (k *checker) gpu(c *Config) {
 	if g.LDSBanks&(g.LDSBanks-1) != 0 {
 		k.fail("gpu.lds_banks", "%d, want a power of two", g.LDSBanks)
 	}
+	if g.BroadcastLanes < g.AddressLanes {
+		k.fail("gpu.broadcast_lanes", "%d, want gpu.address_lanes or more: %d", g.BroadcastLanes, g.AddressLanes)
+	}
 	for _, class := range []struct {
 		key   string
 		issue int

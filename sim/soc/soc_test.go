@@ -501,6 +501,7 @@ func TestEditedFiles(t *testing.T) {
 		{"\nthreads = 4 ", "\nthreads = 4.5 ", ": cpu.threads: a float, want a whole number"},
 		{"\nmt_per_s = 4266", "\nmt_per_s = \"a\"", ": dram.mt_per_s: a string, want a number"},
 		{"\nlds_banks = ", "\nlds_banks = 3 #", ": gpu.lds_banks: 3, want a power of two"},
+		{"\nbroadcast_lanes = 7", "\nbroadcast_lanes = 3", ": gpu.broadcast_lanes: 3, want gpu.address_lanes or more: 4"},
 		{"\nsimple = [4, 1]", "\nsimple = [4, 0]", ": gpu.valu.simple[1]: 0, want 1 or more"},
 		{"\nublock = [1,", "\nublock = [256,", ": npu.ublock[0]: 256, at most 64"},
 		{"\nname = \"pixel4\"", "\nname = 4", ": soc.name: a"},
