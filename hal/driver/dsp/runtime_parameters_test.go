@@ -80,11 +80,34 @@ func execute(t testing.TB, p hal.PreparedModel, m *nn.Model, inputs [][]byte) (*
 		if fmt.Sprint(res.OutputDimensions[i]) != fmt.Sprint(want[i].Dimensions) {
 			t.Fatalf("output %d has shape %v, want %v", i, res.OutputDimensions[i], want[i].Dimensions)
 		}
-		if !bytes.Equal(out[i], want[i].Data) {
+		if !bytes.Equal(out[i], want[i].Data) && !blended(&m.Main, out[i], want[i].Data) {
 			t.Fatalf("output %d of shape %v:\n% d, want\n% d", i, want[i].Dimensions, out[i], want[i].Data)
 		}
 	}
 	return res, nil
+}
+
+// blended reports whether a large RESIZE_BILINEAR differs from the reference as D-74 says: by one,
+// where the exact result is near a half, which few are.
+func blended(g *nn.Subgraph, got, want []byte) bool {
+	if len(g.Operations) != 1 || g.Operations[0].Type != nn.OpResizeBilinear || len(want) <= 1<<14 {
+		return false
+	}
+	bias := byte(0)
+	if g.Operands[g.Outputs[0]].Type == nn.TensorQuant8AsymmSigned {
+		bias = 128
+	}
+	differ := 0
+	for i, w := range want {
+		switch d := int(got[i]^bias) - int(w^bias); d {
+		case 0:
+		case 1, -1:
+			differ++
+		default:
+			return false
+		}
+	}
+	return differ <= len(want)/50
 }
 
 // checkRuntimeParameters runs a model all of whose parameters are inputs.

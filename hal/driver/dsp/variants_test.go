@@ -49,7 +49,7 @@ func TestVariants(t *testing.T) {
 			continue
 		}
 		switch v.Op {
-		case nn.OpDequantize, nn.OpQuantize: // have a float side
+		case nn.OpDequantize, nn.OpDequantize16, nn.OpQuantize: // have a float side
 		default:
 			t.Errorf("%s was not drawn", v)
 		}
