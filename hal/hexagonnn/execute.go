@@ -84,9 +84,13 @@ func (g *Graph) account(s *hal.Stats) {
 			n.executions++
 		}
 	}
+	for _, n := range g.made.origin {
+		n.fused = len(s.Operations) > 0
+	}
 	for _, o := range s.Operations {
 		if o.Index >= 0 && o.Index < len(g.made.origin) {
-			g.made.origin[o.Index].cycles += o.Cycles
+			n := g.made.origin[o.Index]
+			n.cycles, n.fused = n.cycles+o.Cycles, false
 		}
 	}
 	g.last = s.Cycles
@@ -104,6 +108,9 @@ type PerfInfo struct {
 	Op         Op
 	Executions uint32
 	Cycles     int64 // of all executions
+	// Fused: the last execution had no steps for it. The device computes it within another node,
+	// which has its cycles, as an activation within the convolution before it, or it moves nothing.
+	Fused bool
 }
 
 // PerfInfo is hexagon_nn_get_perfinfo: a row per node that is no constant, in the order
@@ -115,7 +122,7 @@ func (g *Graph) PerfInfo() []PerfInfo {
 	var list []PerfInfo
 	for _, n := range g.order {
 		if n.op != opConst {
-			list = append(list, PerfInfo{n.id, n.op, n.executions, n.cycles})
+			list = append(list, PerfInfo{n.id, n.op, n.executions, n.cycles, n.fused})
 		}
 	}
 	return list
@@ -126,7 +133,7 @@ func (g *Graph) ResetPerfInfo() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, n := range g.order {
-		n.executions, n.cycles = 0, 0
+		n.executions, n.cycles, n.fused = 0, 0, false
 	}
 }
 

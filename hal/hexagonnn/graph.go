@@ -81,6 +81,7 @@ type node struct {
 	operations int // of the model
 	cycles     int64
 	executions uint32
+	fused      bool // the last execution had no steps of its own for it
 }
 
 // Graph is a graph under construction, or prepared. Its methods may be called from

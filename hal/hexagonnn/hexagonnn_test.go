@@ -185,12 +185,13 @@ func TestConvolutionChain(t *testing.T) {
 		if out[0].Height != 3 || out[0].Depth != k || out[0].ValidLen != 3*3*k {
 			t.Errorf("%s: output %+v", name, out[0])
 		}
-		checkAccounts(t, m.g)
+		checkAccounts(t, m.g, name == "dsp")
 	}
 }
 
-// checkAccounts looks at the cycles, the log and the text of a graph that ran once.
-func checkAccounts(t *testing.T, g *hexagonnn.Graph) {
+// checkAccounts looks at the cycles, the log and the text of a graph that ran once, on a device that
+// fuses activations into convolutions or one that does not.
+func checkAccounts(t *testing.T, g *hexagonnn.Graph, fuses bool) {
 	t.Helper()
 	var cycles int64
 	for _, p := range g.PerfInfo() {
@@ -198,8 +199,12 @@ func checkAccounts(t *testing.T, g *hexagonnn.Graph) {
 		if p.Executions != 1 {
 			t.Errorf("node %#x (%s): %d executions", p.Node, p.Op, p.Executions)
 		}
-		if computes := strings.HasPrefix(p.Op.String(), "QuantizedConv2d") || strings.HasPrefix(p.Op.String(), "QuantizedRelu"); computes && p.Cycles == 0 {
-			t.Errorf("node %#x (%s) took no cycles", p.Node, p.Op)
+		conv, act := strings.HasPrefix(p.Op.String(), "QuantizedConv2d"), strings.HasPrefix(p.Op.String(), "QuantizedRelu")
+		if p.Fused != (act && fuses) {
+			t.Errorf("node %#x (%s): fused %t", p.Node, p.Op, p.Fused)
+		}
+		if (conv || act) && (p.Cycles == 0) != p.Fused {
+			t.Errorf("node %#x (%s) took %d cycles, fused %t", p.Node, p.Op, p.Cycles, p.Fused)
 		}
 	}
 	// What is not of a node moves tensors between the client's layout and the DSP's; the way
@@ -215,7 +220,7 @@ func checkAccounts(t *testing.T, g *hexagonnn.Graph) {
 	}
 	g.ResetPerfInfo()
 	for _, p := range g.PerfInfo() {
-		if p.Executions != 0 || p.Cycles != 0 {
+		if p.Executions != 0 || p.Cycles != 0 || p.Fused {
 			t.Errorf("after the reset: %+v", p)
 		}
 	}
