@@ -66,21 +66,16 @@ func TestCacheFlags(t *testing.T) {
 func TestCacheIsUsed(t *testing.T) {
 	for _, line := range []string{
 		"vts nnapi/*relu1* --device npu --functional",
-		"fuzz --device npu --count 3 --functional",
+		"fuzz --device npu --operations ^RELU1$ --count 8 --functional",
 		"graph mobilenet_v1_0.25_128_quant --device npu",
 		"bench gemm --device npu --size 16 --repeat 1",
-		"sweep mobilenet_v1_0.25_128_quant --devices npu --vary npu.clock.fast_mhz=500,600 --invocations 1",
+		"sweep --models mobilenet_v1_0.25_128_quant --devices npu --vary npu.ublock=1x1x32,1x1x64 --invocations 1 -o FILE",
 		"report mobilenet_v1_0.25_128_quant --device npu --invocations 1 -o FILE",
 	} {
 		dir := t.TempDir()
-		args := strings.Fields(line)
-		for i := range args {
-			if args[i] == "FILE" {
-				args[i] = dir + "/page.html"
-			}
-		}
-		args = append(args, "--cache-dir", dir+"/kept", "-q", "--json")
-		files := func() (list []os.DirEntry) {
+		files := func(result string) (list []os.DirEntry) {
+			args := strings.Fields(strings.ReplaceAll(line, "FILE", dir+"/"+result))
+			args = append(args, "--cache-dir", dir+"/kept", "-q", "--json")
 			var out, errs strings.Builder
 			if code := execute(args, &out, &errs); code != 0 {
 				t.Fatalf("%s: exit code %d: %s", line, code, errs.String())
@@ -91,8 +86,8 @@ func TestCacheIsUsed(t *testing.T) {
 			}
 			return list
 		}
-		first := files()
-		if again := files(); len(first) == 0 || len(again) != len(first) {
+		first := files("first")
+		if again := files("again"); len(first) == 0 || len(again) != len(first) {
 			t.Errorf("%s: %d files in the cache, %d after the same again", line, len(first), len(again))
 		}
 	}
