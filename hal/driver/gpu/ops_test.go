@@ -3,6 +3,7 @@ package gpu
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -421,6 +422,33 @@ func TestListing(t *testing.T) {
 	for _, want := range []string{"operation 0 CONV_2D", "v_fmac_f32_e32", "global_load_dwordx4", "s_load_dwordx4", "s_endpgm"} {
 		if !strings.Contains(s.String(), want) {
 			t.Errorf("no %q in the listing", want)
+		}
+	}
+}
+
+// TestInfiniteMeans: means of infinite numbers are infinite, with the sign of the sum.
+func TestInfiniteMeans(t *testing.T) {
+	for _, typ := range []nn.OperandType{nn.TensorFloat32, nn.TensorFloat16} {
+		inf := float32(math.Inf(1))
+		for name, build := range map[string]func(b *modelBuilder, x, y uint32){
+			"pool": func(b *modelBuilder, x, y uint32) {
+				b.op(nn.OpAveragePool2D, y, x, b.i32(2), b.i32(2), b.i32(1), b.i32(2), b.i32(1), b.i32(0)) // VALID
+			},
+			"mean": func(b *modelBuilder, x, y uint32) {
+				b.op(nn.OpMean, y, x, b.i32s([]uint32{1}, 2), b.i32(1))
+			},
+		} {
+			t.Run(fmt.Sprintf("%s/%s", typ, name), func(t *testing.T) {
+				b := newModel(typ)
+				x, v := b.input(1, 1, 3, 2, 1)
+				y := b.output(1, 3, 1, 1)
+				build(b, x, y)
+				copy(v, []float32{inf, 1, -inf, 2, 3, 5})
+				outs, _ := b.run(t)
+				if got, want := decode(typ, outs[0]), []float32{inf, -inf, 4}; !slices.Equal(got, want) {
+					t.Errorf("%v, want %v", got, want)
+				}
+			})
 		}
 	}
 }

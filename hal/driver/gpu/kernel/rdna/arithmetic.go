@@ -43,6 +43,11 @@ func (a *Builder) Divide(x, y codegen.Reg) codegen.Reg {
 	return a.Op3(rdna2.V_FMA_F32, a.V("quotient"), e, r, q)
 }
 
+// MeanOf is a sum divided by a count, as Divide does; infinite sums stay so.
+func (a *Builder) MeanOf(sum, count codegen.Reg) codegen.Reg {
+	return a.Op3(rdna2.V_DIV_FIXUP_F32, a.V("mean"), a.Divide(sum, count), count, sum)
+}
+
 // Logistic is 1 / (1 + 2^(x*scale)).
 func (a *Builder) Logistic(x codegen.Reg, scale float64) codegen.Reg {
 	t := a.Op2(rdna2.V_MUL_F32_E32, a.V("scaled"), float32(scale), x)

@@ -152,7 +152,7 @@ func (k *FoldKey) accumulate(a *rdna.Builder, load func() codegen.Reg) (join fun
 	return join, func() codegen.Reg {
 		switch {
 		case k.Op == Mean && float:
-			return a.Divide(acc, a.Constant(float32(k.Count)))
+			return a.MeanOf(acc, a.Constant(float32(k.Count)))
 		case k.Op == Mean:
 			return a.TruncatingDivide(acc, k.Count)
 		}
