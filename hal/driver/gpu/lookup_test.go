@@ -86,3 +86,25 @@ func TestMultinomial(t *testing.T) {
 		}
 	}
 }
+
+// TestLshBehindReshape: what is hashed keeps its bits in a relaxed model where it is another shape
+// of the client's tensor.
+func TestLshBehindReshape(t *testing.T) {
+	b := newModel(nn.TensorFloat32)
+	b.m.Relaxed = true
+	x, v := b.input(1, 2, 3)
+	for i := range v {
+		v[i] = 1 + float32(i)*0x1p-20 // equal in half precision
+	}
+	y := b.temporary(6)
+	b.op(nn.OpReshape, y, x, b.i32s([]uint32{1}, 6))
+	seeds, _ := b.constant(1, 2, 8)
+	out := b.operand(nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{16}, Lifetime: nn.SubgraphOutput})
+	b.m.Main.Outputs = []uint32{out}
+	none := b.operand(nn.Operand{Type: nn.TensorFloat32, Lifetime: nn.NoValue})
+	b.op(nn.OpLshProjection, out, seeds, y, none, b.i32(opspec.LshDense))
+	data := [][]byte{encode(nn.TensorFloat32, v)}
+	if want, got := reference(t, &b.m, data), execute(t, &b.m, data); !bytes.Equal(got[0], want[0]) {
+		t.Errorf("hashes %v, want %v", got[0], want[0])
+	}
+}

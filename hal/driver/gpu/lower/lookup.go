@@ -176,13 +176,13 @@ func (l *Lowering) lsh(op *nn.Operation) error {
 	return nil
 }
 
-// hashes are the operands whose bits operations hash: they stay float32 in relaxed models, too.
-func hashes(g *graph.Graph) map[uint32]bool {
+// hashed is the storage of the operands whose bits LSH_PROJECTION reads.
+func hashed(g *graph.Graph, storage []uint32) map[uint32]bool {
 	set := map[uint32]bool{}
 	for i := range g.Operations {
 		if op := &g.Operations[i]; op.Type == nn.OpLshProjection {
 			if p, err := g.View().Lsh(op); err == nil { // else the table says why
-				set[p.Hash], set[p.Input] = true, true
+				set[storage[p.Hash]], set[storage[p.Input]] = true, true
 			}
 		}
 	}

@@ -30,7 +30,7 @@ type Lowering struct {
 	view    opspec.View
 	relaxed bool
 	machine Machine
-	exact   map[uint32]bool // operands that stay float32 in a relaxed model
+	exact   map[uint32]bool // storage that stays float32 in a relaxed model
 	storage []uint32        // of each operand, see graph.Storage; nil where only support is asked about
 
 	op     int // of the model, being lowered
@@ -49,13 +49,14 @@ type Machine struct {
 // New begins to lower a graph; first are asked before this driver's own lowerings.
 func New(g *graph.Graph, machine Machine, first []Operation) *Lowering {
 	v := g.View()
-	return &Lowering{Legalization: base.Legalize(Table(), first, g, v), graph: g, view: v, relaxed: g.Relaxed, machine: machine, exact: hashes(g), values: map[uint32]*layout.Tensor{}}
+	return &Lowering{Legalization: base.Legalize(Table(), first, g, v), graph: g, view: v, relaxed: g.Relaxed, machine: machine, values: map[uint32]*layout.Tensor{}}
 }
 
 // Graph lowers a graph whose operations are all supported.
 func Graph(g *graph.Graph, machine Machine, first []Operation) (*step.List, error) {
 	l := New(g, machine, first)
 	l.storage = g.Storage()
+	l.exact = hashed(g, l.storage)
 	l.list.Consts.Expect(constantBytes(g))
 	var err error
 	if l.list.Inputs, err = l.clients(g.Inputs, true); err != nil {
