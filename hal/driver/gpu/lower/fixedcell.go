@@ -74,6 +74,9 @@ func overlap(size, units int, in, last, w, r recurrent.Rows, zero int32) (list [
 	return list
 }
 
+// lstm16Shift is the logarithm of the scale of the state of a QUANTIZED_16BIT_LSTM, 1/2048.
+const lstm16Shift = -11
+
 // lstm16 lowers QUANTIZED_16BIT_LSTM.
 func (l *Lowering) lstm16(op *nn.Operation) error {
 	p, err := l.view.Lstm16(op)
@@ -96,8 +99,8 @@ func (l *Lowering) lstm16(op *nn.Operation) error {
 		l.fixedGate(&recurrent.FixedSum{Batch: p.Batch, Units: p.Units, Terms: []recurrent.FixedTerm{{Products: products, Bias: t[2], Scale: p.Scale}},
 			Lo: -1 << 15, Hi: 1<<15 - 1, Out: [2]recurrent.Rows{denseRows(gate[g], p.Units)}})
 	}
-	l.fixedCell(&recurrent.FixedCell{N: n, Forget: gate[opspec.GateForget], In: gate[opspec.GateInput], Gate: gate[opspec.GateCell], Old: old, Out: next})
-	l.Add(&recurrent.FixedHidden{Batch: p.Batch, Units: p.Units, Gate: gate[opspec.GateOutput], Cell: next, Zero: 128, Out: [2]recurrent.Rows{denseRows(out, p.Units)}},
+	l.fixedCell(&recurrent.FixedCell{N: n, Forget: gate[opspec.GateForget], In: gate[opspec.GateInput], Gate: gate[opspec.GateCell], Old: old, Out: next, Shift: lstm16Shift, RoundProducts: true})
+	l.Add(&recurrent.FixedHidden{Batch: p.Batch, Units: p.Units, Gate: gate[opspec.GateOutput], Cell: next, Shift: lstm16Shift, RoundProducts: true, Out: [2]recurrent.Rows{denseRows(out, p.Units)}},
 		[]*layout.Tensor{gate[opspec.GateOutput], next}, []*layout.Tensor{out})
 	return nil
 }

@@ -150,10 +150,9 @@ type FixedCell struct {
 	N                     int
 	Forget, In, Gate, Old *layout.Tensor
 	Out                   *layout.Tensor
-	// Shift is the logarithm of the scale of the state of a QUANTIZED_LSTM; 0 is the state of
-	// a QUANTIZED_16BIT_LSTM, whose products round before they are added.
-	Shift int
-	Clip  int32
+	Shift                 int   // logarithm of the scale of the state, -15 to -11
+	RoundProducts         bool  // to 16 bits before they are rescaled and added, as QUANTIZED_16BIT_LSTM does
+	Clip                  int32 // of both signs; 0 is none
 }
 
 // FixedCellKey is what the code depends on.
@@ -162,6 +161,7 @@ type FixedCellKey struct {
 	Forget, In, Gate, Old RowsPlace
 	Out                   layout.Place
 	Shift                 int
+	RoundProducts         bool
 	Clip                  int32
 }
 
@@ -170,7 +170,7 @@ func (FixedCellKey) Name() string { return "cell_fixed_state" }
 
 // Pack implements kernel.Kernel.
 func (k *FixedCell) Pack(*kernel.Memory) kernel.Key {
-	return FixedCellKey{k.N, Rows{T: k.Forget}.place(), Rows{T: k.In}.place(), Rows{T: k.Gate}.place(), Rows{T: k.Old}.place(), k.Out.Place(), k.Shift, k.Clip}
+	return FixedCellKey{k.N, Rows{T: k.Forget}.place(), Rows{T: k.In}.place(), Rows{T: k.Gate}.place(), Rows{T: k.Old}.place(), k.Out.Place(), k.Shift, k.RoundProducts, k.Clip}
 }
 
 // Work implements kernel.Kernel.
@@ -183,19 +183,8 @@ func fixedWork(n, cost int, out *layout.Tensor) kernel.Work {
 	return w
 }
 
-// Integer bits of the sums of gates, and of the state of a QUANTIZED_16BIT_LSTM.
-const (
-	gateInteger  = 3
-	stateInteger = 4
-)
-
-// stateBits are the integer bits of a state.
-func stateBits(shift int) int {
-	if shift == 0 {
-		return stateInteger
-	}
-	return 15 + shift
-}
+// gateInteger are the integer bits of the sums of gates.
+const gateInteger = 3
 
 // Emit implements kernel.Key.
 func (k FixedCellKey) Emit(a *rdna.Builder) kernel.Grid {
@@ -207,8 +196,8 @@ func (k FixedCellKey) Emit(a *rdna.Builder) kernel.Grid {
 	}
 	update, old := a.TanhOfFraction(a.Element(k.Gate.Place, lane), gateInteger), a.Element(k.Old.Place, lane)
 	var c codegen.Reg
-	if k.Shift == 0 {
-		c = a.Sum(a.RoundingShift(a.ProductOfFractions(admit, update), stateInteger), a.ProductOfFractions(forget, old))
+	if k.RoundProducts {
+		c = a.Sum(a.RoundingShift(a.ProductOfFractions(admit, update), 15+k.Shift), a.ProductOfFractions(forget, old))
 	} else {
 		c = a.Sum(a.RoundingShift(a.Times(forget, old), 15), a.RoundingShift(a.Times(admit, update), 30+k.Shift))
 	}
@@ -221,25 +210,27 @@ func (k FixedCellKey) Emit(a *rdna.Builder) kernel.Grid {
 }
 
 // FixedHidden is the output of cells of fixed point: the hyperbolic tangent of the state that
-// the output gate lets out. Shift is that of FixedCell; Scale and Zero are the quantization of
-// the output of a QUANTIZED_LSTM, that of a QUANTIZED_16BIT_LSTM is fixed.
+// the output gate lets out. Shift and RoundProducts are those of FixedCell. Scale and Zero are the
+// quantization of the output; with RoundProducts it is that of 1/128 and 128.
 type FixedHidden struct {
-	Batch, Units int
-	Gate, Cell   *layout.Tensor
-	Shift        int
-	Scale        fixedpoint.Multiplier
-	Zero         int32
-	Out          [2]Rows // the second may have no tensor
+	Batch, Units  int
+	Gate, Cell    *layout.Tensor
+	Shift         int
+	RoundProducts bool
+	Scale         fixedpoint.Multiplier
+	Zero          int32
+	Out           [2]Rows // the second may have no tensor
 }
 
 // FixedHiddenKey is what the code depends on.
 type FixedHiddenKey struct {
-	Batch, Units int
-	Gate, Cell   layout.Place
-	Shift        int
-	Scale        fixedpoint.Multiplier
-	Zero         int32
-	Out          [2]RowsPlace
+	Batch, Units  int
+	Gate, Cell    layout.Place
+	Shift         int
+	RoundProducts bool
+	Scale         fixedpoint.Multiplier
+	Zero          int32
+	Out           [2]RowsPlace
 }
 
 // Name implements kernel.Key.
@@ -247,7 +238,7 @@ func (FixedHiddenKey) Name() string { return "cell_fixed_hidden" }
 
 // Pack implements kernel.Kernel.
 func (k *FixedHidden) Pack(*kernel.Memory) kernel.Key {
-	return FixedHiddenKey{k.Batch, k.Units, k.Gate.Place(), k.Cell.Place(), k.Shift, k.Scale, k.Zero, [2]RowsPlace{k.Out[0].place(), k.Out[1].place()}}
+	return FixedHiddenKey{k.Batch, k.Units, k.Gate.Place(), k.Cell.Place(), k.Shift, k.RoundProducts, k.Scale, k.Zero, [2]RowsPlace{k.Out[0].place(), k.Out[1].place()}}
 }
 
 // Work implements kernel.Kernel.
@@ -257,11 +248,10 @@ func (k *FixedHidden) Work() kernel.Work { return fixedWork(k.Batch*k.Units, 200
 func (k FixedHiddenKey) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
 	b, u := a.DivConstV(lane, k.Units, "batch")
-	open, c := a.LogisticOfFraction(a.Element(k.Gate, lane), gateInteger), a.TanhOfFraction(a.Element(k.Cell, lane), stateBits(k.Shift))
+	open, c := a.LogisticOfFraction(a.Element(k.Gate, lane), gateInteger), a.TanhOfFraction(a.Element(k.Cell, lane), 15+k.Shift)
 	var h codegen.Reg
-	if k.Shift == 0 {
-		h = a.RoundingShift(a.ProductOfFractions(open, c), 8)
-		h = a.Saturate(h, k.Zero, 0, 255)
+	if k.RoundProducts {
+		h = a.Saturate(a.RoundingShift(a.ProductOfFractions(open, c), 8), 128, 0, 255)
 	} else {
 		h = a.Saturate(a.Rescale(a.Times(open, c), k.Scale), k.Zero, -128, 127)
 	}
