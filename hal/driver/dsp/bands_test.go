@@ -27,7 +27,7 @@ func lower1(t *testing.T, d *Device, m *nn.Model) *plan.Program {
 // planned plans the graph of an executable once more.
 func planned(t *testing.T, p *executable) *plan.Program {
 	t.Helper()
-	list, err := lower.Graph(p.graph, plan.NewObject(&p.dev.cfg.Spec, p.dev.kernels), nil)
+	list, err := lower.Graph(p.Graph, plan.NewObject(&p.dev.cfg.Spec, p.dev.kernels), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

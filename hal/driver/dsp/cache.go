@@ -3,6 +3,7 @@ package dsp
 import (
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 
@@ -16,12 +17,9 @@ import (
 // maxSaved bounds what a cache may ask for.
 const maxSaved = 1 << 31
 
-// Save implements base.Saver.
-func (p *executable) Save(w *cache.Writer) { p.code(w.Coder()) }
-
-// code saves and loads code and what its kernels are, constants, DMA descriptors, jobs with their arguments and
-// estimates, and the places of inputs, outputs and faults.
-func (p *executable) code(c *cache.Coder) {
+// Code implements engine.Program: code and what its kernels are, constants, DMA descriptors, jobs with their
+// arguments and estimates, and shapes of outputs.
+func (p *executable) Code(c *cache.Coder) (sizes []int) {
 	cache.Number(c, &p.program.Base, 0, math.MaxUint32)
 	c.Bytes(&p.program.Code)
 	c.Constants(&p.consts)
@@ -52,10 +50,10 @@ func (p *executable) code(c *cache.Coder) {
 		cache.Number(c, &j.slots, 0, math.MaxInt64)
 		cache.Number(c, &j.cycles, 0, math.MaxInt64)
 	})
-	for _, x := range p.graph.Outputs {
-		c.Uint32s(&p.graph.Operands[x].Dimensions)
+	for _, x := range p.Graph.Outputs {
+		c.Uint32s(&p.Graph.Operands[x].Dimensions)
 	}
-	p.places.Code(c, p.graph, p.arena)
+	return []int{p.arena}
 }
 
 // codeKernel saves and loads what a kernel is but for its packets, which decode makes.
@@ -76,11 +74,21 @@ func (p *executable) codeKernel(c *cache.Coder, k *hvx.Linked) {
 
 // Load implements base.Loader.
 func (d middleEnd) Load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
-	p := &executable{dev: d.Device, graph: g}
-	if p.code(r.Coder()); r.Err() != nil {
-		return nil, r.Err()
+	p := &executable{dev: d.Device}
+	p.Init(p, g)
+	return p, p.Executable.Load(r)
+}
+
+// Write implements engine.Program: code, constants, DMA descriptors, and jobs with their arguments.
+func (p *executable) Write(w io.Writer) {
+	fmt.Fprintln(w, p.program.Base, len(p.program.Code), len(p.consts), len(p.dmaDescriptors), p.arena)
+	w.Write(p.program.Code)
+	w.Write(p.consts)
+	w.Write(p.dmaDescriptors)
+	for i := range p.jobs {
+		j := &p.jobs[i]
+		fmt.Fprintln(w, j.Region, j.Entry, j.Threads, j.Args)
 	}
-	return p, nil
 }
 
 // decode gives kernels that come from a cache their packets, for listings and profiles.

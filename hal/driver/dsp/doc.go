@@ -92,8 +92,9 @@
 //	plan     steps to jobs: places, row bands, constants in VTCM, prefetches
 //
 // What remains here: the device (device.go), a planned graph as a program that runs
-// (execute.go), its form in a compilation cache (cache.go), for readers (program.go,
-// listing.go), and counters by operation (detail.go).
+// (execute.go), its form in a compilation cache (cache.go), for readers (listing.go,
+// explain.go), and counters by operation (detail.go). What all engines share of it is in
+// hal/driver/engine.
 //
 // # Stages
 //

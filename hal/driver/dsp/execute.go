@@ -12,7 +12,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/plan"
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
 	"github.com/nnsoc/nnsoc/hal/driver/engine"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/statistics"
@@ -25,21 +24,18 @@ import (
 // executable is a graph as a program, its constants and its jobs. It implements
 // base.Executable and engine.Program.
 type executable struct {
-	dev            *Device
-	graph          *graph.Graph
-	program        dsp.Program
-	consts         []byte
-	dmaDescriptors []byte
-	jobs           []job
-	steps          []*step.Step // nil when it comes from a cache
-	plan           []*step.Job  // of the jobs; nil when it comes from a cache
-	forms          []step.FormChoice
-	all            []*hvx.Linked // in order of their entries
-	places         engine.Places // memory 0 is the arena
-	arena          int           // bytes, guards included
-	idle           idle.Pool[*memory]
-	decoding       sync.Mutex // held by decode
-	shares         [][]byte   // of the kernels' packets, when they come from a cache
+	engine.Executable[*memory] // memory 0 of the places is the arena
+	dev                        *Device
+	program                    dsp.Program
+	consts                     []byte
+	dmaDescriptors             []byte
+	jobs                       []job
+	planned                    *plan.Program // nil when it comes from a cache
+	all                        []*hvx.Linked // in order of their entries
+	arena                      int           // bytes, guards included
+	idle                       idle.Pool[*memory]
+	decoding                   sync.Mutex // held by decode
+	shares                     [][]byte   // of the kernels' packets, when they come from a cache
 }
 
 // job is a job of the core, its kernel, and what the estimator says of it.
@@ -73,7 +69,7 @@ func (p *executable) warm(m *memory, c *dsp.Core, at *base.Place) (err error) {
 // outputs and writes inputs before that: they go to memory. The time of this maintenance
 // is part of the execution's chain.
 func (p *executable) leave(m *memory, at *base.Place, end sim.Time) {
-	for _, x := range slices.Concat(p.places.Inputs, p.places.Outputs) {
+	for _, x := range slices.Concat(p.Places.Inputs, p.Places.Outputs) {
 		m.caches.Flush(end, uint64(layout.ArenaBase-layout.EndGuard+x.From), x.Bytes())
 	}
 	at.Caches.Leave(p, heldCaches{m.caches})
@@ -120,8 +116,9 @@ func prepare(d *Device, g *graph.Graph, candidates map[int]string) (*executable,
 
 // assemble is the program of a planned graph.
 func assemble(d *Device, g *graph.Graph, l *plan.Program) *executable {
-	p := &executable{dev: d, graph: g, program: dsp.Program{Base: l.Image.Base, Code: l.Image.Code}, consts: l.Consts, steps: l.Steps, forms: l.Forms, plan: l.Jobs,
+	p := &executable{dev: d, program: dsp.Program{Base: l.Image.Base, Code: l.Image.Code}, consts: l.Consts, planned: l,
 		dmaDescriptors: l.DMADescriptors, all: l.Image.Kernels, arena: l.Arena}
+	p.Init(p, g)
 	for i, x := range l.CoreJobs() {
 		cost := l.Jobs[i].Cost
 		p.jobs = append(p.jobs, job{x, l.Jobs[i].Kernel, cost.Slots, cost.Cycles})
@@ -131,14 +128,14 @@ func assemble(d *Device, g *graph.Graph, l *plan.Program) *executable {
 		if o := &g.Operands[x]; o.IsConst() || o.Lifetime == nn.NoValue {
 			s = engine.Span{}
 		}
-		p.places.Inputs = append(p.places.Inputs, s)
+		p.Places.Inputs = append(p.Places.Inputs, s)
 	}
 	for i, x := range g.Outputs {
-		p.places.Outputs = append(p.places.Outputs, span(l.Outputs[i]))
-		p.places.Counts = append(p.places.Counts, span(l.Extents[x]))
+		p.Places.Outputs = append(p.Places.Outputs, span(l.Outputs[i]))
+		p.Places.Counts = append(p.Places.Counts, span(l.Extents[x]))
 	}
 	for _, f := range l.Faults {
-		p.places.Faults = append(p.places.Faults, engine.Fault{Operation: f.Op, Reason: f.Reason, Word: span(f.Word)})
+		p.Places.Faults = append(p.Places.Faults, engine.Fault{Operation: f.Op, Reason: f.Reason, Word: span(f.Word)})
 	}
 	return p
 }
@@ -154,11 +151,6 @@ func span(t *layout.Tensor) engine.Span {
 
 // Bytes implements base.Executable.
 func (p *executable) Bytes() int { return len(p.consts) + len(p.program.Code) }
-
-// Run implements base.Executable.
-func (p *executable) Run(inputs [][]byte, o base.RunOptions) (base.Run, error) {
-	return engine.Run(p, &p.places, p.graph, inputs, o)
-}
 
 // Acquire implements engine.Program.
 func (p *executable) Acquire(*base.RunOptions) (*memory, error) {

@@ -1,7 +1,6 @@
 package dsp
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -26,17 +25,15 @@ func (s *threadSpans) Span(x hal.Span) {
 
 // jobCycles runs the program on inputs of zeros and cold caches, and returns what each job
 // takes from the end of the one before. The first begins when the threads have woken up.
-func (p *executable) jobCycles() ([]int64, error) {
-	var inputs [][]byte
-	for _, x := range p.places.Inputs {
-		inputs = append(inputs, make([]byte, x.Bytes()))
-	}
+func (p *executable) jobCycles() (list []int64, err error) {
 	var spans threadSpans
-	run, err := p.Run(inputs, base.RunOptions{Trace: &spans})
+	err = p.OnZeros(func(m *memory) error {
+		_, err := p.Execute(m, &base.RunOptions{Trace: &spans})
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	run.Release()
 	clock := sim.Clock{Hz: p.dev.cfg.Spec.ClockHz}
 	list, last := make([]int64, len(p.jobs)), int64(0)
 	for i := range p.jobs {
@@ -54,37 +51,50 @@ func (p *executable) jobCycles() ([]int64, error) {
 	return list, nil
 }
 
-// Explain implements base.Explainer: each step with the estimated and the simulated cycles of its
-// jobs, and the kernels that it could have used; then the forms of values that could have another.
-func (p *executable) Explain(w io.Writer) error {
-	if p.plan == nil {
-		return errors.New("dsp: a program from a compilation cache has no steps")
-	}
-	took, err := p.jobCycles()
-	if err != nil {
-		return err
-	}
-	rows, at := []engine.StepCost{}, map[*step.Step]int{}
-	for i, j := range p.plan {
+// Steps implements engine.Program.
+func (p *executable) Steps(w io.Writer) error { return step.Write(w, p.planned.Steps, p.Graph.NameOf) }
+
+// Plan implements engine.Program: each step with the sums of its jobs, and the kernels that it could have
+// used; then the forms of values that could have another.
+func (p *executable) Plan() (*engine.Plan, error) {
+	l, at := &engine.Plan{}, map[*step.Step]int{}
+	for _, j := range p.planned.Jobs {
 		k, known := at[j.Step]
 		if !known {
-			k, at[j.Step] = len(rows), len(rows)
-			rows = append(rows, engine.StepCost{Operation: j.Step.Op, Name: p.graph.NameOf(j.Step.Op), What: j.Step.Name, Choices: choices(j.Step)})
+			k, at[j.Step] = len(l.Steps), len(l.Steps)
+			l.Steps = append(l.Steps, engine.Step{Operation: j.Step.Op, What: j.Step.Name, Candidates: candidates(j.Step)})
 		}
-		c := &rows[k]
-		c.Estimated, c.Simulated, c.Guess = c.Estimated+int64(j.Cost.Cycles), c.Simulated+took[i], c.Guess || j.Cost.Guess
+		s := &l.Steps[k]
+		s.Estimated, s.Guess = s.Estimated+int64(j.Cost.Cycles), s.Guess || j.Cost.Guess
 	}
-	if err := engine.WriteCosts(w, rows); err != nil {
-		return err
+	l.Cycles = func() ([]int64, error) {
+		took, err := p.jobCycles()
+		cycles := make([]int64, len(l.Steps))
+		for i, n := range took {
+			cycles[at[p.planned.Jobs[i].Step]] += n
+		}
+		return cycles, err
 	}
-	return writeForms(w, p.forms)
+	l.Notes = forms(p.planned.Forms)
+	return l, nil
 }
 
-// writeForms prints the forms of values that have several, with the cycles that all operations around such
+// candidates are those of a step, the best estimate first.
+func candidates(s *step.Step) (list []engine.Candidate) {
+	for _, c := range s.Choices {
+		list = append(list, engine.Candidate{
+			Candidate: hal.Candidate{Name: c.Kernel.Name(), Cycles: int64(c.Cycles), Chosen: c.Verdict == cost.Chosen},
+			Verdict:   c.Verdict.String(), Impossible: c.Verdict == cost.NoRegisters,
+		})
+	}
+	return list
+}
+
+// forms prints the forms of values that have several, with the cycles that all operations around such
 // values are estimated to take with each.
-func writeForms(w io.Writer, forms []step.FormChoice) error {
+func forms(list []step.FormChoice) string {
 	var b strings.Builder
-	for i, x := range forms {
+	for i, x := range list {
 		if i == 0 {
 			fmt.Fprintln(&b, "forms of values, by the operations around all of them")
 		}
@@ -105,38 +115,5 @@ func writeForms(w io.Writer, forms []step.FormChoice) error {
 		}
 		fmt.Fprintln(&b)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// choices prints the candidates of a step, the best estimate first; none where there was one only.
-func choices(s *step.Step) (list []string) {
-	if len(s.Choices) < 2 {
-		return nil
-	}
-	for _, c := range s.Choices {
-		verdict := [...]string{cost.Slower: "slower", cost.Chosen: "chosen", cost.NoRegisters: "needs too many registers", cost.PassedOver: "passed over"}[c.Verdict]
-		list = append(list, fmt.Sprintf("%s: %d cycles, %s", c.Kernel.Name(), c.Cycles, verdict))
-	}
-	return list
-}
-
-// Choices implements base.Chooser.
-func (p *executable) Choices() (list []hal.Choice, err error) {
-	if p.plan == nil {
-		return nil, errors.New("dsp: a program from a compilation cache has no steps")
-	}
-	for _, s := range p.steps {
-		if len(s.Choices) < 2 {
-			continue
-		}
-		c := hal.Choice{Operation: s.Op}
-		for _, x := range s.Choices {
-			if x.Verdict != cost.NoRegisters {
-				c.Candidates = append(c.Candidates, hal.Candidate{Name: x.Kernel.Name(), Cycles: int64(x.Cycles), Chosen: x.Verdict == cost.Chosen})
-			}
-		}
-		list = append(list, c)
-	}
-	return list, nil
+	return b.String()
 }

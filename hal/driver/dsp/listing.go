@@ -1,7 +1,6 @@
 package dsp
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"strings"
@@ -11,20 +10,19 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// WriteListing implements base.Executable: the launches in order, then each kernel,
-// packet by packet. The cycle of a packet is an estimate for one thread with every
-// access served at once: packets issue at the machine's interval and wait for operands.
-func (p *executable) WriteListing(w io.Writer) error {
+// List implements engine.Program: the launches in order, then each kernel, packet by packet. The cycle
+// of a packet is an estimate for one thread with every access served at once: packets issue at the
+// machine's interval and wait for operands.
+func (p *executable) List(out io.Writer) error {
 	if err := p.decode(); err != nil {
 		return err
 	}
-	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "; %s: %d bytes of code at 0x%x, %d of constants at 0x%x, %d of activations at 0x%x\n",
 		p.dev.cfg.Spec.Name, len(p.program.Code), p.program.Base, len(p.consts), layout.ConstBase, p.arena, layout.ArenaBase)
 	for i := range p.jobs {
 		j := &p.jobs[i]
 		fmt.Fprintf(out, "; job %d: operation %d %s, %s: %s at 0x%x, %d threads, estimated %d slots, %d cycles\n",
-			i, j.Region, p.graph.NameOf(j.Region), j.Name, j.kernel.Name, j.Entry, j.Threads, j.slots, j.cycles)
+			i, j.Region, p.Graph.NameOf(j.Region), j.Name, j.kernel.Name, j.Entry, j.Threads, j.slots, j.cycles)
 		for t, a := range j.Args {
 			fmt.Fprintf(out, ";   thread %d:", t)
 			for r, x := range a {
@@ -36,13 +34,13 @@ func (p *executable) WriteListing(w io.Writer) error {
 	for _, k := range p.all {
 		p.listKernel(out, k)
 	}
-	return out.Flush()
+	return nil
 }
 
-func (p *executable) listKernel(out *bufio.Writer, k *hvx.Linked) {
+func (p *executable) listKernel(out io.Writer, k *hvx.Linked) {
 	var names, ids []string
 	for _, i := range k.Sources {
-		names = append(names, fmt.Sprintf("%d %s", i, p.graph.NameOf(i)))
+		names = append(names, fmt.Sprintf("%d %s", i, p.Graph.NameOf(i)))
 		ids = append(ids, fmt.Sprint(i))
 	}
 	fmt.Fprintf(out, "\n; kernel %s for operation %s\n; address    packet / operation @ cycle\n", k.Name, strings.Join(names, ", "))

@@ -43,7 +43,7 @@ func TestStepsHoldNoFunctions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, s := range base.Programs(p)[0][0].(*executable).steps {
+		for _, s := range base.Programs(p)[0][0].(*executable).planned.Steps {
 			if at := function(reflect.TypeOf(s.Work), map[reflect.Type]bool{}); at != "" {
 				t.Errorf("step %s of operation %d has a function: %T%s", s.Name, s.Op, s.Work, at)
 			}

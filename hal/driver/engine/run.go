@@ -6,26 +6,13 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
-	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// Program is what a device adds to run the program of a graph: what an execution works on, M, and how
-// its core runs there. Its methods may be called from several goroutines, each with an M of its own.
-type Program[M any] interface {
-	// Acquire returns what an execution works on, with nothing of another in it.
-	Acquire(o *base.RunOptions) (M, error)
-	// Memory is memory i of the Places.
-	Memory(m M, i int) []byte
-	// Execute runs the program. After an error m is not used again.
-	Execute(m M, o *base.RunOptions) (hal.Stats, error)
-	// Release takes m back when nobody reads its outputs any more.
-	Release(m M)
-}
-
-// Run is the Run of a base.Executable: inputs go to their places, the program runs, and what it leaves in the
-// places of outputs is valid until the base.Run is released.
-func Run[M any](e Program[M], p *Places, g *graph.Graph, inputs [][]byte, o base.RunOptions) (base.Run, error) {
+// Run implements base.Executable: inputs go to their places, the program runs, and what it leaves in the places
+// of outputs is valid until the base.Run is released.
+func (x *Executable[M]) Run(inputs [][]byte, o base.RunOptions) (base.Run, error) {
+	e, p := x.program, &x.Places
 	m, err := e.Acquire(&o)
 	if err != nil {
 		return nil, err
@@ -48,32 +35,35 @@ func Run[M any](e Program[M], p *Places, g *graph.Graph, inputs [][]byte, o base
 		return nil, hal.Errorf(hal.GeneralFailure, "operation %d: %s", f.Operation, f.Reason)
 	}
 	r := &ran{stats: stats, release: func() { e.Release(m) }}
-	for i, x := range g.Outputs {
-		r.outputs = append(r.outputs, counted(p.Outputs[i].of(memory), g.Operands[x].Dimensions, p.Counts[i].of(memory)))
+	for i, k := range x.Graph.Outputs {
+		r.outputs = append(r.outputs, counted(p.Outputs[i].of(memory), x.Graph.Operands[k].Dimensions, p.Counts[i].of(memory)))
 	}
 	return r, nil
 }
 
-// Cycles runs a program on inputs of zeros and cold caches, and returns the cycles of each region of its report
-// and of all.
-func Cycles[M any](e Program[M], p *Places, run func(M) (*sim.Report, error)) (regions map[int]int64, all int64, err error) {
-	m, err := e.Acquire(&base.RunOptions{})
+// OnZeros runs the program on inputs of zeros and cold caches.
+func (x *Executable[M]) OnZeros(run func(M) error) error {
+	m, err := x.program.Acquire(&base.RunOptions{})
 	if err != nil {
-		return nil, 0, err
+		return err
 	}
-	for _, s := range p.Inputs {
-		clear(s.of(func(i int) []byte { return e.Memory(m, i) }))
+	for _, s := range x.Places.Inputs {
+		clear(s.of(func(i int) []byte { return x.program.Memory(m, i) }))
 	}
-	report, err := run(m)
-	if err != nil {
-		return nil, 0, err
+	if err := run(m); err != nil {
+		return err
 	}
-	e.Release(m)
-	regions = map[int]int64{}
-	for _, r := range report.Regions {
-		regions[r.ID] = r.Cycles
+	x.program.Release(m)
+	return nil
+}
+
+// Regions are the cycles of each region of a report.
+func Regions(r *sim.Report) map[int]int64 {
+	cycles := map[int]int64{}
+	for i := range r.Regions {
+		cycles[r.Regions[i].ID] = r.Regions[i].Cycles
 	}
-	return regions, report.Cycles, nil
+	return cycles
 }
 
 // counted is an output of which so many entries along dimension 0 count.

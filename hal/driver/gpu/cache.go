@@ -1,6 +1,8 @@
 package gpu
 
 import (
+	"fmt"
+	"io"
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal/cache"
@@ -11,11 +13,8 @@ import (
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
-// Save implements base.Saver.
-func (p *executable) Save(w *cache.Writer) { p.code(w.Coder()) }
-
-// code saves and loads sizes, kernels with their code, constants, and the places of inputs and outputs.
-func (p *executable) code(c *cache.Coder) {
+// Code implements engine.Program: sizes, kernels with their code, and constants.
+func (p *executable) Code(c *cache.Coder) (sizes []int) {
 	prog := p.program
 	cache.Number(c, &prog.Arena, 0, layout.MaxRegion)
 	c.Bytes(&prog.Pages)
@@ -40,15 +39,30 @@ func (p *executable) code(c *cache.Coder) {
 		c.Bytes(&k.Code)
 		cache.List(c, &k.Source, func(s *int32) { cache.Number(c, s, math.MinInt32, math.MaxInt32) })
 	})
-	p.places.Code(c, p.graph, prog.Arena, len(prog.Consts))
+	return []int{inArena: prog.Arena, inConsts: len(prog.Consts)}
 }
 
 // Load implements base.Loader.
 func (d middleEnd) Load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
-	p := &executable{dev: d.Device, graph: g, program: &plan.Program{}}
-	if p.code(r.Coder()); r.Err() != nil {
-		return nil, r.Err()
+	p := newExecutable(d.Device, g, &plan.Program{})
+	if err := p.Executable.Load(r); err != nil {
+		return nil, err
 	}
 	p.program.Dispatch()
 	return p, nil
+}
+
+// Write implements engine.Program: per launch the code, its resources and its grid, then constants.
+func (p *executable) Write(w io.Writer) {
+	prog := p.program
+	for i := range prog.Dispatches {
+		d := &prog.Dispatches[i]
+		k := d.Kernel
+		fmt.Fprintln(w, d.Region, d.Grid, d.Workgroup, k.Base, k.WaveSize, k.VGPRs, k.LDSBytes, k.WorkItemIDs, len(k.Code))
+		w.Write(k.Code)
+		w.Write(d.Kernarg)
+	}
+	fmt.Fprintln(w, prog.Arena, len(prog.Consts), len(prog.Pages))
+	w.Write(prog.Consts)
+	w.Write(prog.Pages)
 }

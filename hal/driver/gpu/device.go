@@ -154,6 +154,6 @@ func (d middleEnd) Lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable,
 		return nil, err
 	}
 	x := assemble(d.Device, g, p)
-	x.candidates = o.Candidates
+	x.Candidates = o.Candidates
 	return x, nil
 }

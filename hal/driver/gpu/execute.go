@@ -1,16 +1,13 @@
 package gpu
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/engine"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
-	"github.com/nnsoc/nnsoc/hal/driver/gpu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/statistics"
@@ -19,13 +16,17 @@ import (
 
 // executable is a lowered graph on its device. It implements base.Executable and engine.Program.
 type executable struct {
+	engine.Executable[*machine]
 	dev     *Device
-	graph   *graph.Graph
 	program *plan.Program
-	places  engine.Places
 	idle    engine.Idle[*machine]
-	// candidates are those that the client asked for.
-	candidates map[int]string
+}
+
+// newExecutable is a graph with its program, whose places are not known yet.
+func newExecutable(d *Device, g *graph.Graph, prog *plan.Program) *executable {
+	p := &executable{dev: d, program: prog}
+	p.Init(p, g)
+	return p
 }
 
 // Memories of places.
@@ -36,16 +37,16 @@ const (
 
 // assemble is the executable of a planned graph.
 func assemble(d *Device, g *graph.Graph, prog *plan.Program) *executable {
-	p := &executable{dev: d, graph: g, program: prog}
+	p := newExecutable(d, g, prog)
 	spans := func(tensors []*layout.Tensor) (list []engine.Span) {
 		for _, t := range tensors {
 			list = append(list, span(t))
 		}
 		return list
 	}
-	p.places = engine.Places{Inputs: spans(prog.Inputs), Outputs: spans(prog.Outputs), Counts: spans(prog.Counts)}
+	p.Places = engine.Places{Inputs: spans(prog.Inputs), Outputs: spans(prog.Outputs), Counts: spans(prog.Counts)}
 	for _, f := range prog.Faults {
-		p.places.Faults = append(p.places.Faults, engine.Fault{Operation: f.Op, Reason: f.Reason, Word: span(f.Word)})
+		p.Places.Faults = append(p.Places.Faults, engine.Fault{Operation: f.Op, Reason: f.Reason, Word: span(f.Word)})
 	}
 	return p
 }
@@ -122,11 +123,6 @@ func (p *executable) Acquire(o *base.RunOptions) (*machine, error) {
 // Release implements engine.Program.
 func (p *executable) Release(m *machine) { p.idle.Leave(m, m.home) }
 
-// Run implements base.Executable.
-func (p *executable) Run(inputs [][]byte, o base.RunOptions) (base.Run, error) {
-	return engine.Run(p, &p.places, p.graph, inputs, o)
-}
-
 // Execute implements engine.Program.
 func (p *executable) Execute(m *machine, r *base.RunOptions) (hal.Stats, error) {
 	profile := statistics.ProfileOf(r.Profile)
@@ -148,62 +144,4 @@ func (p *executable) Bytes() int {
 		n += len(p.program.Dispatches[i].Kernel.Code)
 	}
 	return n
-}
-
-// WriteListing implements base.Executable: every kernel with its grid and
-// registers, instruction by instruction: byte offset, cycles the unit is
-// taken, source operation, text.
-func (p *executable) WriteListing(w io.Writer) error {
-	out := bufio.NewWriter(w)
-	prog := p.program
-	fmt.Fprintf(out, "; %s: %d kernels, %d bytes of constants, arena of %d bytes\n", p.dev.cfg.Spec.Name, len(prog.Launches), len(prog.Consts), prog.Arena)
-	for i := range prog.Launches {
-		l := &prog.Launches[i]
-		k := l.Code
-		if k.Insts == nil { // it comes from a compilation cache
-			var err error
-			if k, err = k.Decoded(); err != nil {
-				return err
-			}
-		}
-		fmt.Fprintf(out, "\n; kernel %d %s: operation %d %s, grid %v by %d, %d VGPRs, %d bytes, %d issue cycles per pass over the code\n",
-			i, k.Name, l.Op, p.graph.NameOf(l.Op), l.Grid.Lanes, l.Grid.Workgroup, k.VGPRs, len(k.Code), k.IssueCycles())
-		if err := k.WriteListing(out); err != nil {
-			return err
-		}
-	}
-	return out.Flush()
-}
-
-// WriteSteps implements base.StepWriter: what lowering makes of the graph, which is lowered
-// once more.
-func (p *executable) WriteSteps(w io.Writer) error {
-	machine := p.dev.machine()
-	machine.Candidates = p.candidates
-	list, err := lower.Graph(p.graph, machine, p.dev.cfg.Lowerings)
-	if err != nil {
-		return err
-	}
-	return list.Write(w)
-}
-
-// WriteProgram implements base.Executable: per launch the code, its resources
-// and its grid, then constants and places of inputs and outputs.
-func (p *executable) WriteProgram(w io.Writer) error {
-	prog := p.program
-	out := bufio.NewWriter(w)
-	for i := range prog.Dispatches {
-		d := &prog.Dispatches[i]
-		k := d.Kernel
-		fmt.Fprintln(out, d.Region, d.Grid, d.Workgroup, k.Base, k.WaveSize, k.VGPRs, k.LDSBytes, k.WorkItemIDs, len(k.Code))
-		out.Write(k.Code)
-		out.Write(d.Kernarg)
-	}
-	fmt.Fprintln(out, prog.Arena, len(prog.Consts), len(prog.Pages))
-	out.Write(prog.Consts)
-	out.Write(prog.Pages)
-	if err := p.places.Write(out); err != nil {
-		return err
-	}
-	return out.Flush()
 }

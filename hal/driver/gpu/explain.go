@@ -10,82 +10,84 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/engine"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/cost"
-	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/lower"
 )
 
+// List implements engine.Program: every kernel with its grid and registers, instruction by instruction: byte
+// offset, cycles the unit is taken, source operation, text.
+func (p *executable) List(w io.Writer) error {
+	prog := p.program
+	fmt.Fprintf(w, "; %s: %d kernels, %d bytes of constants, arena of %d bytes\n", p.dev.cfg.Spec.Name, len(prog.Launches), len(prog.Consts), prog.Arena)
+	for i := range prog.Launches {
+		l := &prog.Launches[i]
+		k := l.Code
+		if k.Insts == nil { // it comes from a compilation cache
+			var err error
+			if k, err = k.Decoded(); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintf(w, "\n; kernel %d %s: operation %d %s, grid %v by %d, %d VGPRs, %d bytes, %d issue cycles per pass over the code\n",
+			i, k.Name, l.Op, p.Graph.NameOf(l.Op), l.Grid.Lanes, l.Grid.Workgroup, k.VGPRs, len(k.Code), k.IssueCycles())
+		if err := k.WriteListing(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Steps implements engine.Program. The graph is lowered once more.
+func (p *executable) Steps(w io.Writer) error {
+	machine := p.dev.machine()
+	machine.Candidates = p.Candidates
+	list, err := lower.Graph(p.Graph, machine, p.dev.cfg.Lowerings)
+	if err != nil {
+		return err
+	}
+	return list.Write(w)
+}
+
+// Plan implements engine.Program: launches and the ways to cut them.
+func (p *executable) Plan() (*engine.Plan, error) {
+	if p.dev.cfg.MemoryRates == nil {
+		return nil, errors.New("gpu: the rates of the memory are not known")
+	}
+	machine, err := p.dev.cfg.MemoryRates()
+	if err != nil {
+		return nil, err
+	}
+	machine.Spec = &p.dev.cfg.Spec
+	l := &engine.Plan{Cycles: p.launchCycles}
+	for i := range p.program.Launches {
+		x := &p.program.Launches[i]
+		s := engine.Step{Operation: x.Op, What: x.Code.Name, Estimated: cost.Estimate(&machine, x.Work).Cycles()}
+		for _, c := range x.Cuts {
+			s.Candidates = append(s.Candidates, engine.Candidate{
+				Candidate: hal.Candidate{Name: c.Name, Cycles: cost.Estimate(&machine, c.Work).Cycles(), Chosen: c.Chosen},
+				Measure:   fmt.Sprintf("weighs %.0f", c.Weight), Verdict: "weighs more",
+			})
+		}
+		l.Steps = append(l.Steps, s)
+	}
+	return l, nil
+}
+
 // launchCycles are those of each launch in a run on zeros with cold caches.
-func (p *executable) launchCycles() (map[int]int64, error) {
+func (p *executable) launchCycles() (cycles []int64, err error) {
 	list := slices.Clone(p.program.Dispatches)
 	for i := range list {
 		list[i].Region = i
 	}
-	cycles, _, err := engine.Cycles(p, &p.places, func(m *machine) (*sim.Report, error) {
-		return p.dev.core.Run(&m.space, list, core.Options{State: m.state})
+	err = p.OnZeros(func(m *machine) error {
+		report, err := p.dev.core.Run(&m.space, list, core.Options{State: m.state})
+		if err != nil {
+			return err
+		}
+		took := engine.Regions(report)
+		for i := range list {
+			cycles = append(cycles, took[i])
+		}
+		return nil
 	})
 	return cycles, err
-}
-
-// rates are the machine that launches are estimated for; the error says why they cannot be.
-func (p *executable) rates() (m cost.Machine, err error) {
-	if p.dev.cfg.MemoryRates == nil {
-		return m, errors.New("gpu: the rates of the memory are not known")
-	}
-	for i := range p.program.Launches {
-		if p.program.Launches[i].Work.Waves == 0 {
-			return m, errors.New("gpu: a program from a compilation cache does not know what its launches do")
-		}
-	}
-	m, err = p.dev.cfg.MemoryRates()
-	m.Spec = &p.dev.cfg.Spec
-	return m, err
-}
-
-// Choices implements base.Chooser.
-func (p *executable) Choices() (list []hal.Choice, err error) {
-	machine, err := p.rates()
-	if err != nil {
-		return nil, err
-	}
-	for i := range p.program.Launches {
-		l := &p.program.Launches[i]
-		if len(l.Cuts) < 2 {
-			continue
-		}
-		c := hal.Choice{Operation: l.Op}
-		for _, x := range l.Cuts {
-			c.Candidates = append(c.Candidates, hal.Candidate{Name: x.Name, Cycles: cost.Estimate(&machine, x.Work).Cycles(), Chosen: x.Chosen})
-		}
-		list = append(list, c)
-	}
-	return list, nil
-}
-
-// Explain implements base.Explainer: each launch with its estimated and its simulated cycles, and
-// the ways to cut it that it was chosen from.
-func (p *executable) Explain(w io.Writer) error {
-	machine, err := p.rates()
-	if err != nil {
-		return err
-	}
-	var rows []engine.StepCost
-	for i := range p.program.Launches {
-		l := &p.program.Launches[i]
-		c := engine.StepCost{Operation: l.Op, Name: p.graph.NameOf(l.Op), What: l.Code.Name, Estimated: cost.Estimate(&machine, l.Work).Cycles()}
-		for _, x := range l.Cuts {
-			verdict := "weighs more"
-			if x.Chosen {
-				verdict = "chosen"
-			}
-			c.Choices = append(c.Choices, fmt.Sprintf("%s: weighs %.0f, %d cycles, %s", x.Name, x.Weight, cost.Estimate(&machine, x.Work).Cycles(), verdict))
-		}
-		rows = append(rows, c)
-	}
-	took, err := p.launchCycles()
-	if err != nil {
-		return err
-	}
-	for i := range rows {
-		rows[i].Simulated = took[i]
-	}
-	return engine.WriteCosts(w, rows)
 }

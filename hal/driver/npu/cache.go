@@ -1,6 +1,8 @@
 package npu
 
 import (
+	"fmt"
+	"io"
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal/cache"
@@ -10,12 +12,9 @@ import (
 	core "github.com/nnsoc/nnsoc/npu"
 )
 
-// Save implements base.Saver.
-func (p *executable) Save(w *cache.Writer) { p.code(w.Coder()) }
-
-// code saves and loads command words and what they were made from, constants, sizes of the memories, and the
-// places of inputs and outputs.
-func (p *executable) code(c *cache.Coder) {
+// Code implements engine.Program: command words and what they were made from, constants, and sizes of the
+// memories.
+func (p *executable) Code(c *cache.Coder) (sizes []int) {
 	const most = 1 << 31 // bytes of a memory
 	g := p.prog
 	c.Uint32s(&g.Code.Commands)
@@ -27,18 +26,21 @@ func (p *executable) code(c *cache.Coder) {
 	for i := range g.Sizes {
 		cache.Number(c, &g.Sizes[i], 0, most)
 	}
-	sizes := make([]int, core.NumRegions)
-	for i := range sizes {
-		sizes[i] = g.Region(i)
+	for i := range core.NumRegions {
+		sizes = append(sizes, g.Region(i))
 	}
-	p.places.Code(c, p.graph, sizes...)
+	return sizes
 }
 
 // Load implements base.Loader.
 func (d middleEnd) Load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
-	p := &executable{dev: d.Device, graph: g, prog: &plan.Program{Map: d.target().Map}}
-	if p.code(r.Coder()); r.Err() != nil {
-		return nil, r.Err()
-	}
-	return p, nil
+	p := newExecutable(d.Device, g, &plan.Program{Map: d.target().Map})
+	return p, p.Executable.Load(r)
+}
+
+// Write implements engine.Program: command words, constants, and sizes of the memory regions.
+func (p *executable) Write(w io.Writer) {
+	g := p.prog
+	fmt.Fprintln(w, g.Code.Commands, len(g.Consts), g.Sizes[1:])
+	w.Write(g.Consts)
 }

@@ -199,7 +199,7 @@ func TestCascades(t *testing.T) {
 				t.Fatal(err)
 			}
 			var b strings.Builder
-			if err := (&executable{dev: d, graph: g}).WriteSteps(&b); err != nil {
+			if err := newExecutable(d, g, nil).WriteSteps(&b); err != nil {
 				t.Fatal(err)
 			}
 			if strings.Contains(b.String(), " cascade 1 stage 1 rows ") {

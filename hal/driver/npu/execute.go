@@ -1,10 +1,6 @@
 package npu
 
 import (
-	"bufio"
-	"fmt"
-	"io"
-
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/engine"
@@ -12,20 +8,23 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/statistics"
-	"github.com/nnsoc/nnsoc/isa/ethosu"
 	core "github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
 // executable is a lowered graph. It implements base.Executable and engine.Program.
 type executable struct {
-	dev    *Device
-	graph  *graph.Graph
-	prog   *plan.Program
-	places engine.Places
-	idle   engine.Idle[*machine]
-	// candidates are those that the client asked for.
-	candidates map[int]string
+	engine.Executable[*machine]
+	dev  *Device
+	prog *plan.Program
+	idle engine.Idle[*machine]
+}
+
+// newExecutable is a graph with its program, whose places are not known yet.
+func newExecutable(d *Device, g *graph.Graph, prog *plan.Program) *executable {
+	p := &executable{dev: d, prog: prog}
+	p.Init(p, g)
+	return p
 }
 
 // assemble is the executable of a planned graph.
@@ -36,9 +35,9 @@ func assemble(d *Device, g *graph.Graph, prog *plan.Program) *executable {
 		}
 		return list
 	}
-	return &executable{dev: d, graph: g, prog: prog, places: engine.Places{
-		Inputs: spans(prog.Inputs), Outputs: spans(prog.Outputs), Counts: make([]engine.Span, len(prog.Outputs)),
-	}}
+	p := newExecutable(d, g, prog)
+	p.Places = engine.Places{Inputs: spans(prog.Inputs), Outputs: spans(prog.Outputs), Counts: make([]engine.Span, len(prog.Outputs))}
+	return p
 }
 
 // Memory implements engine.Program.
@@ -97,11 +96,6 @@ func (p *executable) Acquire(o *base.RunOptions) (*machine, error) {
 // Release implements engine.Program.
 func (p *executable) Release(m *machine) { p.idle.Leave(m, m.home) }
 
-// Run implements base.Executable.
-func (p *executable) Run(inputs [][]byte, o base.RunOptions) (base.Run, error) {
-	return engine.Run(p, &p.places, p.graph, inputs, o)
-}
-
 // Execute implements engine.Program.
 func (p *executable) Execute(m *machine, r *base.RunOptions) (hal.Stats, error) {
 	profile := statistics.ProfileOf(r.Profile)
@@ -122,57 +116,3 @@ func (p *executable) Execute(m *machine, r *base.RunOptions) (hal.Stats, error) 
 
 // Bytes implements base.Executable.
 func (p *executable) Bytes() int { return 4*len(p.prog.Code.Commands) + len(p.prog.Consts) }
-
-// WriteListing implements base.Executable: the command stream with the
-// operation each part was made from and its cycles, from a run on zeros (they
-// do not depend on data).
-func (p *executable) WriteListing(w io.Writer) error {
-	cycles, all, err := p.cycles()
-	if err != nil {
-		return err
-	}
-	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "; %s: %d command words, %d bytes of constants, %d on chip, %d spilled, %d cycles\n",
-		p.dev.cfg.Spec.Name, len(p.prog.Code.Commands), len(p.prog.Consts), p.prog.Sizes[layout.RegionArena], p.prog.Sizes[layout.RegionSpill], all)
-	words, mark := p.prog.Code.Commands, 0
-	for at := 0; at < len(words); {
-		for mark < len(p.prog.Code.Marks) && p.prog.Code.Marks[mark].Word <= at {
-			id := p.prog.Code.Marks[mark].ID
-			if id < 0 {
-				fmt.Fprintf(out, "; inputs and outputs: %d cycles\n", cycles[id])
-			} else {
-				fmt.Fprintf(out, "; operation %d %s: %d cycles in all\n", id, p.graph.NameOf(id), cycles[id])
-			}
-			mark++
-		}
-		c, err := ethosu.Next(words, at)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintln(out, c.Text(4*at))
-		at += c.Words()
-	}
-	return out.Flush()
-}
-
-// WriteSteps implements base.StepWriter: the steps of the program, with cascades.
-func (p *executable) WriteSteps(w io.Writer) error {
-	list, _, err := p.planned()
-	if err != nil {
-		return err
-	}
-	return list.Write(w)
-}
-
-// WriteProgram implements base.Executable: command words, constants, sizes of
-// the memory regions and places of inputs and outputs.
-func (p *executable) WriteProgram(w io.Writer) error {
-	g := p.prog
-	out := bufio.NewWriter(w)
-	fmt.Fprintln(out, g.Code.Commands, len(g.Consts), g.Sizes[1:])
-	out.Write(g.Consts)
-	if err := p.places.Write(out); err != nil {
-		return err
-	}
-	return out.Flush()
-}

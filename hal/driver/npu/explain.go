@@ -10,35 +10,79 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/engine"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/step"
+	"github.com/nnsoc/nnsoc/isa/ethosu"
 	core "github.com/nnsoc/nnsoc/npu"
-	"github.com/nnsoc/nnsoc/sim"
 )
 
 // cycles are those of each mark of the program, and of all of it, in a run on zeros: they do not
 // depend on data.
 func (p *executable) cycles() (marks map[int]int64, all int64, err error) {
-	return engine.Cycles(p, &p.places, func(m *machine) (*sim.Report, error) {
-		return m.core.Run(&p.prog.Code, &m.regions, core.Options{State: m.state})
+	err = p.OnZeros(func(m *machine) error {
+		report, err := m.core.Run(&p.prog.Code, &m.regions, core.Options{State: m.state})
+		if err == nil {
+			marks, all = engine.Regions(report), report.Cycles
+		}
+		return err
 	})
+	return marks, all, err
+}
+
+// List implements engine.Program: the command stream with the operation each part was made from and its
+// cycles.
+func (p *executable) List(w io.Writer) error {
+	cycles, all, err := p.cycles()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "; %s: %d command words, %d bytes of constants, %d on chip, %d spilled, %d cycles\n",
+		p.dev.cfg.Spec.Name, len(p.prog.Code.Commands), len(p.prog.Consts), p.prog.Sizes[layout.RegionArena], p.prog.Sizes[layout.RegionSpill], all)
+	words, mark := p.prog.Code.Commands, 0
+	for at := 0; at < len(words); {
+		for mark < len(p.prog.Code.Marks) && p.prog.Code.Marks[mark].Word <= at {
+			id := p.prog.Code.Marks[mark].ID
+			if id < 0 {
+				fmt.Fprintf(w, "; inputs and outputs: %d cycles\n", cycles[id])
+			} else {
+				fmt.Fprintf(w, "; operation %d %s: %d cycles in all\n", id, p.Graph.NameOf(id), cycles[id])
+			}
+			mark++
+		}
+		c, err := ethosu.Next(words, at)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(w, c.Text(4*at))
+		at += c.Words()
+	}
+	return nil
+}
+
+// Steps implements engine.Program: with cascades.
+func (p *executable) Steps(w io.Writer) error {
+	list, _, err := p.planned()
+	if err != nil {
+		return err
+	}
+	return list.Write(w)
 }
 
 // explained is how many blocks of a kernel Explain prints beside the chosen one.
 const explained = 3
 
-// Explain implements base.Explainer: each kernel and copy with its estimated and its simulated
-// cycles, and the blocks that it was chosen from. The graph is lowered once more, with a mark
-// for each step in place of each operation; the parts of a kernel in a cascade are one row.
-func (p *executable) Explain(w io.Writer) error {
-	s := &p.dev.cfg.Spec
+// Plan implements engine.Program: each kernel and copy, and the blocks that it was chosen from. The parts of a
+// kernel in a cascade are one step. Cycles are those of a program with a mark for each step in place of each
+// operation.
+func (p *executable) Plan() (*engine.Plan, error) {
 	list, estimates, err := p.planned()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var rows []engine.StepCost
-	stages := map[step.Cascade]int{} // rows of the stages of cascades
+	l := &engine.Plan{}
+	stages := map[step.Cascade]int{} // steps of the stages of cascades
 	marks := *list
 	marks.Steps = slices.Clone(list.Steps)
 	for i := range marks.Steps {
@@ -46,41 +90,35 @@ func (p *executable) Explain(w io.Writer) error {
 		stage := step.Cascade{ID: x.Cascade.ID, Stage: x.Cascade.Stage}
 		at, more := stages[stage]
 		if !more || stage.ID == 0 {
-			at = len(rows)
+			at = len(l.Steps)
 			stages[stage] = at
-			rows = append(rows, engine.StepCost{Operation: x.Op, Name: "in or out", What: x.Kernel.Kind.String()})
-			blocks := candidates(s, &x.Kernel, explained)
-			for k := range blocks {
-				rows[at].Choices = append(rows[at].Choices, describe(&blocks[k], &blocks[0]))
-			}
-			if x.Op >= 0 {
-				rows[at].Name = p.graph.NameOf(x.Op)
-			}
+			s := engine.Step{Operation: x.Op, What: x.Kernel.Kind.String(), Candidates: candidates(&p.dev.cfg.Spec, &x.Kernel), Most: 1 + explained}
 			if stage.ID != 0 {
-				rows[at].What += fmt.Sprintf(", cascade %d", stage.ID)
+				s.What += fmt.Sprintf(", cascade %d", stage.ID)
 			}
+			l.Steps = append(l.Steps, s)
 		}
-		rows[at].Estimated += int64(estimates[i])
+		l.Steps[at].Estimated += int64(estimates[i])
 		x.Op = at
 	}
-	marked, err := plan.Build(p.dev.target(), &marks)
-	if err != nil {
-		return err
+	l.Cycles = func() (cycles []int64, err error) {
+		marked, err := plan.Build(p.dev.target(), &marks)
+		if err != nil {
+			return nil, err
+		}
+		took, _, err := assemble(p.dev, p.Graph, marked).cycles()
+		for i := range l.Steps {
+			cycles = append(cycles, took[i])
+		}
+		return cycles, err
 	}
-	cycles, _, err := assemble(p.dev, p.graph, marked).cycles()
-	if err != nil {
-		return err
-	}
-	for i := range rows {
-		rows[i].Simulated = cycles[i]
-	}
-	return engine.WriteCosts(w, rows)
+	return l, nil
 }
 
 // planned is the steps that the graph's program is made of, with what each is estimated to take. The graph
-// is lowered and planned once more: a program from a cache does not have them.
+// is lowered and planned once more.
 func (p *executable) planned() (*step.List, []float64, error) {
-	list, err := lower.Graph(&p.dev.cfg.Spec, p.graph, p.dev.cfg.Lowerings, p.candidates)
+	list, err := lower.Graph(&p.dev.cfg.Spec, p.Graph, p.dev.cfg.Lowerings, p.Candidates)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -91,53 +129,36 @@ func (p *executable) planned() (*step.List, []float64, error) {
 	return prog.Steps, prog.Estimates, nil
 }
 
-// candidates are the chosen block of a kernel and the best others, at most so many; none where
-// there was nothing to choose.
-func candidates(s *core.Spec, k *kernel.Kernel, most int) []cost.Candidate {
+// candidates are the chosen block of a kernel and the others, the best first; none where there was nothing to
+// choose.
+func candidates(s *core.Spec, k *kernel.Kernel) (list []engine.Candidate) {
 	if k.Kind == kernel.Copy {
 		return nil
 	}
 	all := cost.Blocks(s, k, math.MaxInt)
-	i := slices.IndexFunc(all, func(c cost.Candidate) bool { return c.Block == k.Block })
-	if len(all) < 2 || i < 0 {
+	at := slices.IndexFunc(all, func(c cost.Candidate) bool { return c.Block == k.Block })
+	if at < 0 {
 		return nil
 	}
-	chosen := all[i]
-	all = slices.Insert(slices.Delete(all, i, i+1), 0, chosen)
-	return all[:1+min(most, len(all)-1)]
+	chosen := all[at]
+	for i, c := range slices.Insert(slices.Delete(all, at, at+1), 0, chosen) {
+		list = append(list, engine.Candidate{
+			Candidate: hal.Candidate{Name: c.Name(), Cycles: c.Cycles, Chosen: i == 0},
+			Measure:   fmt.Sprintf("%d bytes", c.Bytes), Verdict: verdict(&c, &chosen),
+		})
+	}
+	return list
 }
 
-// describe prints a block beside the chosen one, with what it is estimated to take.
-func describe(c, chosen *cost.Candidate) string {
-	verdict := "moves as much"
+// verdict says why another block was chosen.
+func verdict(c, chosen *cost.Candidate) string {
 	switch {
-	case c == chosen:
-		verdict = "chosen"
 	case c.Bytes > chosen.Bytes:
-		verdict = "moves more"
+		return "moves more"
 	case c.Bytes < chosen.Bytes && c.Cycles > chosen.Cycles:
-		verdict = "slower"
+		return "slower"
 	case c.Bytes < chosen.Bytes:
-		verdict = "passed over"
+		return "passed over"
 	}
-	return fmt.Sprintf("%s: %d cycles, %d bytes, %s", c.Name(), c.Cycles, c.Bytes, verdict)
-}
-
-// Choices implements base.Chooser. The graph is lowered once more.
-func (p *executable) Choices() (list []hal.Choice, err error) {
-	planned, _, err := p.planned()
-	if err != nil {
-		return nil, err
-	}
-	for i := range planned.Steps {
-		s := &planned.Steps[i]
-		c := hal.Choice{Operation: s.Op}
-		for k, x := range candidates(&p.dev.cfg.Spec, &s.Kernel, math.MaxInt) {
-			c.Candidates = append(c.Candidates, hal.Candidate{Name: x.Name(), Cycles: x.Cycles, Chosen: k == 0})
-		}
-		if len(c.Candidates) > 1 {
-			list = append(list, c)
-		}
-	}
-	return list, nil
+	return "moves as much"
 }

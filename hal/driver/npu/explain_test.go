@@ -62,7 +62,7 @@ func TestExplain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &executable{dev: d, graph: g, prog: prog}
+	x := newExecutable(d, g, prog)
 	_, all, err := x.cycles()
 	if err != nil {
 		t.Fatal(err)

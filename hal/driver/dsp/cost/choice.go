@@ -13,8 +13,13 @@ type Choice struct {
 type Verdict uint8
 
 const (
-	Slower      Verdict = iota // another one takes fewer cycles
-	Chosen                     // the first one that fits
-	NoRegisters                // it takes fewer cycles than the chosen one but more registers than there are
-	PassedOver                 // it takes fewer cycles than the chosen one, which was asked for
+	Slower      Verdict = iota + 1 // another one takes fewer cycles
+	Chosen                         // the first one that fits
+	NoRegisters                    // it takes fewer cycles than the chosen one but more registers than there are
+	PassedOver                     // it takes fewer cycles than the chosen one, which was asked for
 )
+
+// String is a verdict for readers.
+func (v Verdict) String() string {
+	return [...]string{Slower: "slower", Chosen: "chosen", NoRegisters: "needs too many registers", PassedOver: "passed over"}[v]
+}

@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"bufio"
+	"io"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/cache"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
+)
+
+// Program is what a device adds to run, save and show the program of a graph. M is what an execution
+// works on. Its methods may be called from several goroutines, Acquire to Release each with an M of its own.
+type Program[M any] interface {
+	// Acquire returns what an execution works on, with nothing of another in it.
+	Acquire(o *base.RunOptions) (M, error)
+	// Memory is memory i of the Places.
+	Memory(m M, i int) []byte
+	// Execute runs the program. After an error m is not used again.
+	Execute(m M, o *base.RunOptions) (hal.Stats, error)
+	// Release takes m back when nobody reads its outputs any more.
+	Release(m M)
+
+	// Code saves or loads all but the Places, and returns the sizes of the memories that these are in.
+	Code(c *cache.Coder) (sizes []int)
+	// Write prints what an execution depends on but for the Places.
+	Write(w io.Writer)
+	// List prints the code for readers.
+	List(w io.Writer) error
+	// Steps prints what lowering has made of the graph. Neither it nor Plan is called for a loaded program.
+	Steps(w io.Writer) error
+	Plan() (*Plan, error)
+}
+
+// Executable is a program with its graph as package base runs, saves and shows it. An executable of a device
+// embeds it and calls Init. It implements base.Executable but for Bytes, base.Saver, base.StepWriter,
+// base.Chooser and base.Explainer.
+type Executable[M any] struct {
+	Graph      *graph.Graph
+	Places     Places
+	Candidates map[int]string // that the client asked for
+	program    Program[M]
+	loaded     bool // from a compilation cache, which does not keep what it was planned from
+}
+
+// Init sets the graph and the program, which is what embeds x.
+func (x *Executable[M]) Init(p Program[M], g *graph.Graph) { x.program, x.Graph = p, g }
+
+// code saves and loads the program and its places.
+func (x *Executable[M]) code(c *cache.Coder) {
+	sizes := x.program.Code(c)
+	x.Places.Code(c, x.Graph, sizes...)
+}
+
+// Save implements base.Saver.
+func (x *Executable[M]) Save(w *cache.Writer) { x.code(w.Coder()) }
+
+// Load reads what Save has written.
+func (x *Executable[M]) Load(r *cache.Reader) error {
+	x.loaded = true
+	x.code(r.Coder())
+	return r.Err()
+}
+
+// WriteListing implements base.Executable.
+func (x *Executable[M]) WriteListing(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	if err := x.program.List(out); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// WriteProgram implements base.Executable.
+func (x *Executable[M]) WriteProgram(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	x.program.Write(out)
+	if err := x.Places.Write(out); err != nil {
+		return err
+	}
+	return out.Flush()
+}
