@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math"
 	"strings"
@@ -35,7 +36,7 @@ func TestTensors(t *testing.T) {
 		name             string
 		expected, actual Tensor
 		c                Criterion
-		kind             Kind // with mismatches
+		kind             Kind // with mismatches, if not WrongElement
 		mismatches       int
 	}{
 		{name: "equal", expected: floats(1, -2, 0), actual: floats(1, -2, 0)},
@@ -77,8 +78,8 @@ func TestTensors(t *testing.T) {
 		r := Tensors(c.expected, c.actual, c.c)
 		if r.Mismatches != c.mismatches || (r.First != nil) != (c.mismatches > 0) {
 			t.Errorf("%s: %d mismatches, want %d: %v", c.name, r.Mismatches, c.mismatches, r.Err())
-		} else if r.First != nil && r.First.Kind != c.kind {
-			t.Errorf("%s: %v, want %v: %v", c.name, r.First.Kind, c.kind, r.Err())
+		} else if want := cmp.Or(c.kind, WrongElement); r.First != nil && r.First.Kind != want {
+			t.Errorf("%s: %v, want %v: %v", c.name, r.First.Kind, want, r.Err())
 		}
 	}
 }

@@ -10,9 +10,9 @@ type Kind uint8
 
 // Kinds of differences.
 const (
-	WrongElement    Kind = iota // an element is outside its tolerance
-	MissingElements             // there are fewer elements than expected
-	ExtraElements               // there are more
+	WrongElement    Kind = iota + 1 // an element is outside its tolerance
+	MissingElements                 // there are fewer elements than expected
+	ExtraElements                   // there are more
 	WrongShape
 	WrongType
 	WrongMean // an element bound holds, the bound on a mean does not
@@ -21,7 +21,8 @@ const (
 )
 
 var kindNames = [...]string{
-	"wrong element", "missing elements", "extra elements", "wrong shape", "wrong type", "wrong mean", "missing output", "extra output",
+	WrongElement: "wrong element", MissingElements: "missing elements", ExtraElements: "extra elements", WrongShape: "wrong shape",
+	WrongType: "wrong type", WrongMean: "wrong mean", MissingOutput: "missing output", ExtraOutput: "extra output",
 }
 
 // String returns the kind in words.

@@ -127,18 +127,18 @@ type Form struct {
 type slotClass uint8
 
 const (
-	classFixed  slotClass = iota // the type named
-	classKey                     // T
-	classFilter                  // W: T, or per-channel symmetric when T is 8-bit quantized
-	classBias                    // B: T when float, TENSOR_INT32 when quantized
-	classScalar                  // S: FLOAT16 for TENSOR_FLOAT16, else FLOAT32
-	classAny                     // ANY type
-	classCast                    // C: a type CAST converts to
-	classDelta                   // D: T, or 8-bit quantized when T is TENSOR_QUANT16_ASYMM
-	classRegion                  // R: T when float, else TENSOR_QUANT16_ASYMM
-	classAnchor                  // A: T when float, else TENSOR_QUANT16_SYMM
-	classFill                    // E: FLOAT32, FLOAT16 or INT32 to match the key type
-	classPad                     // P: FLOAT32, FLOAT16, or INT32 when T is quantized
+	classFixed  slotClass = iota + 1 // the type named
+	classKey                         // T
+	classFilter                      // W: T, or per-channel symmetric when T is 8-bit quantized
+	classBias                        // B: T when float, TENSOR_INT32 when quantized
+	classScalar                      // S: FLOAT16 for TENSOR_FLOAT16, else FLOAT32
+	classAny                         // ANY type
+	classCast                        // C: a type CAST converts to
+	classDelta                       // D: T, or 8-bit quantized when T is TENSOR_QUANT16_ASYMM
+	classRegion                      // R: T when float, else TENSOR_QUANT16_ASYMM
+	classAnchor                      // A: T when float, else TENSOR_QUANT16_SYMM
+	classFill                        // E: FLOAT32, FLOAT16 or INT32 to match the key type
+	classPad                         // P: FLOAT32, FLOAT16, or INT32 when T is quantized
 )
 
 var classNames = map[string]slotClass{
@@ -291,6 +291,7 @@ func parseSlot(w string) (slot, error) {
 		sl.class = class
 		return sl, nil
 	}
+	sl.class = classFixed
 	if sl.fixed, ok = typeNames[typ]; !ok || name == "" {
 		return sl, fmt.Errorf("bad slot %q", w)
 	}

@@ -41,7 +41,7 @@ type MemKind uint8
 
 // Kinds of memory operations.
 const (
-	ScalarLoad MemKind = iota
+	ScalarLoad MemKind = iota + 1
 	ScalarStore
 	ScalarUpdate // read-modify-write
 	VectorLoad

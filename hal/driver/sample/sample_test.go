@@ -173,8 +173,10 @@ func TestSynthetic(t *testing.T) {
 	if _, _, r, err := run(map[sample.Call]sample.Fault{sample.CallExecute: {WrongCount: true}}); err != nil || len(r.OutputDimensions) != 0 {
 		t.Errorf("shapes %v, %v", r, err)
 	}
-	if _, err := sample.NewSynthetic("x", all, map[sample.Call]sample.Fault{99: {}}); err == nil {
-		t.Error("call 99 is taken")
+	for _, c := range []sample.Call{0, 99} {
+		if _, err := sample.NewSynthetic("x", all, map[sample.Call]sample.Fault{c: {}}); err == nil {
+			t.Errorf("call %d is taken", c)
+		}
 	}
 
 	func() {

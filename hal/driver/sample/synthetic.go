@@ -14,17 +14,17 @@ type Call uint8
 
 // Calls.
 const (
-	CallSupportedOperations Call = iota
+	CallSupportedOperations Call = iota + 1
 	CallPrepareModel
 	CallExecute
 	numCalls
 )
 
-var callNames = [numCalls]string{"getSupportedOperations", "prepareModel", "execute"}
+var callNames = [numCalls]string{CallSupportedOperations: "getSupportedOperations", CallPrepareModel: "prepareModel", CallExecute: "execute"}
 
 // String returns the HAL's name of the call.
 func (c Call) String() string {
-	if c < numCalls {
+	if c > 0 && c < numCalls {
 		return callNames[c]
 	}
 	return fmt.Sprintf("Call(%d)", uint8(c))
@@ -64,7 +64,7 @@ type Synthetic struct {
 func NewSynthetic(name string, d hal.Device, faults map[Call]Fault) (*Synthetic, error) {
 	s := &Synthetic{Device: d, name: name, done: make(chan struct{})}
 	for c, f := range faults {
-		if c >= numCalls {
+		if c == 0 || c >= numCalls {
 			return nil, fmt.Errorf("sample: no call %d", c)
 		}
 		s.faults[c] = f

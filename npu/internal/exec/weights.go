@@ -15,10 +15,10 @@ import (
 type weightForm uint8
 
 const (
-	formPlain     weightForm = iota // [o][tap][i], int16
-	formU8                          // mac.PackU8, less an offset
-	formI16                         // mac.PackI16
-	formDepthwise                   // mac.PackDepthwise
+	formPlain     weightForm = iota + 1 // [o][tap][i], int16
+	formU8                              // mac.PackU8, less an offset
+	formI16                             // mac.PackI16
+	formDepthwise                       // mac.PackDepthwise
 )
 
 // weightKey is everything the decoded form depends on besides the bytes.
@@ -218,7 +218,7 @@ func (s *weightSet) layout(plain []int16, key weightKey, per int) {
 		s.i16 = mac.PackI16(plain, key.oc, taps, key.ic)
 	case formDepthwise:
 		s.i16 = mac.PackDepthwise(key.oc, taps, func(c, t int) int16 { return plain[c*per+t] })
-	default:
+	case formPlain:
 		s.plain = append([]int16(nil), plain...)
 	}
 }

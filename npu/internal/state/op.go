@@ -10,7 +10,7 @@ type Kind uint8
 
 // Kinds. The first two have weights.
 const (
-	Conv Kind = iota
+	Conv Kind = iota + 1
 	Depthwise
 	Pool
 	Elementwise

@@ -9,7 +9,7 @@ import "github.com/nnsoc/nnsoc/dsp/internal/state"
 type qop uint8
 
 const (
-	qset qop = iota
+	qset qop = iota + 1
 	qand
 	qor
 	qxor

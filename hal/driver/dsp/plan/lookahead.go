@@ -31,9 +31,9 @@ type constUse struct {
 type constWay uint8
 
 const (
-	once   constWay = iota // from L2, each a few times
-	toVTCM                 // by a fetch job
-	byDMA                  // to VTCM beside L2
+	once   constWay = iota + 1 // from L2, each a few times
+	toVTCM                     // by a fetch job
+	byDMA                      // to VTCM beside L2
 )
 
 // claim says that a job is the first to read the constants up to an offset that

@@ -75,10 +75,10 @@ func TestStarving(t *testing.T) {
 	l := &planner{
 		jobs: []*step.Job{{Cost: cost.Job{Slots: 100}, PrefetchArg: 1}, {Cost: cost.Job{Slots: 100}, PrefetchArg: 1}, {Cost: cost.Job{Slots: 100}, PrefetchArg: 1}, {PrefetchArg: 1}, {}},
 		constUses: []constUse{
-			{job: 0, off: 0, to: 100 * prefetchRate},
-			{job: 1, off: 4000, to: 4001}, {job: 1, off: 5000, to: 5000 + 100*prefetchRate},
+			{job: 0, off: 0, to: 100 * prefetchRate, how: once},
+			{job: 1, off: 4000, to: 4001, how: once}, {job: 1, off: 5000, to: 5000 + 100*prefetchRate, how: once},
 			{job: 2, off: 9000, to: 99000, how: toVTCM},
-			{job: 3, off: 99000, to: 99100}, {job: 4, off: 99100, to: 99200},
+			{job: 3, off: 99000, to: 99100, how: once}, {job: 4, off: 99100, to: 99200, how: once},
 		},
 	}
 	l.markConstantBound()

@@ -23,7 +23,9 @@ import (
 )
 
 // Tensor is a tensor that no step has used yet.
-func Tensor(e layout.Element, n int) *layout.Tensor { return &layout.Tensor{Elem: e, N: n, First: -1} }
+func Tensor(e layout.Element, n int) *layout.Tensor {
+	return &layout.Tensor{Region: layout.Arena, Elem: e, N: n, First: -1}
+}
 
 // Case is a kernel with the data of the tensors that it reads.
 type Case struct {

@@ -5,8 +5,8 @@ type Region uint8
 
 // The regions.
 const (
-	Arena  Region = iota // tensors
-	Consts               // packed weights, tables
+	Arena  Region = iota + 1 // tensors
+	Consts                   // packed weights, tables
 )
 
 // Addresses of the regions and of the code. Offsets in them are unsigned 32-bit
@@ -26,7 +26,7 @@ type Element uint8
 
 // The elements. Booleans are bytes of U8.
 const (
-	F32 Element = iota
+	F32 Element = iota + 1
 	F16
 	I32
 	I16

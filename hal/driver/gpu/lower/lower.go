@@ -195,7 +195,7 @@ func (l *Lowering) Value(i uint32) (*layout.Tensor, error) {
 	if n == 0 && !l.view.Final {
 		return nil, someElements.Broken("operand %d has the shape %v", i, o.Dimensions)
 	}
-	t := &layout.Tensor{Elem: e, N: n, First: -1}
+	t := &layout.Tensor{Region: layout.Arena, Elem: e, N: n, First: -1}
 	if o.IsConst() {
 		if err := l.constant(i, t); err != nil {
 			return nil, err
@@ -238,7 +238,7 @@ func (l *Lowering) Pair(in, out uint32) (x, y *layout.Tensor, err error) {
 
 // Temporary is a tensor between two steps of one operation.
 func (l *Lowering) Temporary(e layout.Element, n int) *layout.Tensor {
-	t := &layout.Tensor{Elem: e, N: n, First: -1}
+	t := &layout.Tensor{Region: layout.Arena, Elem: e, N: n, First: -1}
 	l.list.Tensors = append(l.list.Tensors, t)
 	return t
 }

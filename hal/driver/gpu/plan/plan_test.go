@@ -18,7 +18,7 @@ func TestPlace(t *testing.T) {
 	for range 100 {
 		l := &step.List{}
 		tensor := func() *layout.Tensor {
-			x := &layout.Tensor{Elem: layout.F32, N: 1 + r.IntN(500), First: -1}
+			x := &layout.Tensor{Region: layout.Arena, Elem: layout.F32, N: 1 + r.IntN(500), First: -1}
 			l.Tensors = append(l.Tensors, x)
 			return x
 		}

@@ -28,7 +28,7 @@ func TestBlocks(t *testing.T) {
 			h, w, in, out := 1+r.IntN(40), 1+r.IntN(40), 1+r.IntN(96), 1+r.IntN(96)
 			k := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Conv, KH: 1 + r.IntN(3), KW: 1 + r.IntN(3)},
 				IFM: layout.Ref{FeatureMap: layout.Dense(0, h+2, w+2, in, 1, false)}, OFM: layout.Ref{FeatureMap: layout.Dense(0, h, w, out, 1, false)}}
-			k.Weights = &kernel.Weights{Outputs: out, Taps: k.KH * k.KW, Inputs: in, Channels: out}
+			k.Weights = &kernel.Weights{Form: kernel.PerOutput, Outputs: out, Taps: k.KH * k.KW, Inputs: in, Channels: out}
 			k.Defaults()
 			list := Blocks(&s, &k, 1<<20)
 			if len(list) == 0 {

@@ -14,7 +14,7 @@ type Kind uint8
 
 // The kinds.
 const (
-	Conv Kind = iota
+	Conv Kind = iota + 1
 	Depthwise
 	Pool
 	Elementwise
@@ -23,7 +23,7 @@ const (
 
 // String is the name of a kind.
 func (k Kind) String() string {
-	return [...]string{"conv", "depthwise", "pool", "elementwise", "copy"}[k]
+	return [...]string{Conv: "conv", Depthwise: "depthwise", Pool: "pool", Elementwise: "elementwise", Copy: "copy"}[k]
 }
 
 // Block is how a kernel is cut for the MAC array and the output unit, and where its

@@ -144,6 +144,7 @@ func TestConv(t *testing.T) {
 					t.Run(fmt.Sprintf("%d/%d/%v", i, form, signed), func(t *testing.T) {
 						const h, w, times, before = 9, 7, 3, 8 // times: outputs per input of Multiplied; before: channels of the operand left out
 						k := kernel.Kernel{Shape: shape}
+						k.Kind = kernel.Conv
 						k.Defaults()
 						inputs, outputs := 5+r.IntN(40), 1+r.IntN(50)
 						k.Weights = &kernel.Weights{Signed: signed, Zero: 7, Form: form, First: before, Outputs: outputs, Taps: k.KH * k.KW, Inputs: inputs, Multiplier: 1}

@@ -32,7 +32,7 @@ func (k *Kernel) Emit(b *ethosu.Builder, p *Packed, at layout.Buffer, cores, blo
 	if k.Global || k.Kind == Elementwise {
 		b.SetScale(ethosu.SetOFMScale, k.Scale, k.Shift)
 	}
-	code := [...]ethosu.Code{ethosu.OpConv, ethosu.OpDepthwise, ethosu.OpPool, ethosu.OpElementwise}[k.Kind]
+	code := [...]ethosu.Code{Conv: ethosu.OpConv, Depthwise: ethosu.OpDepthwise, Pool: ethosu.OpPool, Elementwise: ethosu.OpElementwise}[k.Kind]
 	b.Op(code, k.Mode)
 }
 

@@ -56,10 +56,10 @@ type Form uint8
 // The forms. A depthwise kernel maps channel i to channel i; with several outputs per
 // channel it becomes a convolution whose other weights are zero.
 const (
-	PerOutput  Form = iota // [output][tap][input]
-	PerTap                 // [1][tap][output], one input per output
-	Multiplied             // the same, for Conv
-	Ones                   // no operand: one tap of 1
+	PerOutput  Form = iota + 1 // [output][tap][input]
+	PerTap                     // [1][tap][output], one input per output
+	Multiplied                 // the same, for Conv
+	Ones                       // no operand: one tap of 1
 )
 
 // PerInput is the inputs that an output reads.

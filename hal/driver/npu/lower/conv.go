@@ -156,7 +156,7 @@ func (l *Lowering) gemm(g *gemm) error {
 			w.OFM.C = width
 			setWindow(&w, &win)
 			w.Weights = &kernel.Weights{
-				Filter: weights, Signed: isSigned(filter.Type), Zero: int(g.quant.FilterZero),
+				Form: kernel.PerOutput, Filter: weights, Signed: isSigned(filter.Type), Zero: int(g.quant.FilterZero),
 				First: k, Outputs: width, Taps: win.KH * win.KW, Inputs: g.c, Channels: g.k, Multiplier: g.multiplier,
 			}
 			switch {

@@ -31,7 +31,7 @@ type Value struct {
 type ValueOp uint8
 
 const (
-	ValueConst      ValueOp = iota
+	ValueConst      ValueOp = iota + 1
 	ValueArg                // argument N of the thread
 	ValueWord               // the word in memory at Of + N
 	ValuePlus               // Of + N

@@ -39,10 +39,10 @@ type NmsStage uint8
 
 // The stages.
 const (
-	Suppress NmsStage = iota // each list by itself
-	Limit                    // the best of all lists of an image
-	Scan                     // places in the output
-	Collect                  // the output
+	Suppress NmsStage = iota + 1 // each list by itself
+	Limit                        // the best of all lists of an image
+	Scan                         // places in the output
+	Collect                      // the output
 	numStages
 )
 

@@ -21,16 +21,16 @@ type Mode uint8
 
 // The modes.
 const (
-	Grouped    Mode = iota // filter [OutC][KH][KW][InC/Groups]
-	Depthwise              // filter [KH][KW][OutC]
-	Transposed             // as Grouped; the window spreads inputs over outputs
+	Grouped    Mode = iota + 1 // filter [OutC][KH][KW][InC/Groups]
+	Depthwise                  // filter [KH][KW][OutC]
+	Transposed                 // as Grouped; the window spreads inputs over outputs
 	Average
 	L2
 	Maximum
 )
 
 // names are the kernels in listings.
-var names = [...]string{"conv_grouped", "conv_depthwise", "conv_transposed", "pool_average", "pool_l2", "pool_maximum"}
+var names = [...]string{Grouped: "conv_grouped", Depthwise: "conv_depthwise", Transposed: "conv_transposed", Average: "pool_average", L2: "pool_l2", Maximum: "pool_maximum"}
 
 // Shape is the size of a computation.
 type Shape struct {

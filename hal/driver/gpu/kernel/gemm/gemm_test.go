@@ -108,7 +108,7 @@ func TestTable(t *testing.T) {
 // what the kernel does.
 func TestCuts(t *testing.T) {
 	for _, rows := range []int{1, 3, 7, 12, 49, 1000} {
-		k := &gemm.Kernel{Shape: gemm.Shape{Elem: layout.F32, Rows: rows, Units: 40, Taps: 1, Depth: 16}, Out: &layout.Tensor{Elem: layout.F32, N: rows * 40}}
+		k := &gemm.Kernel{Shape: gemm.Shape{Elem: layout.F32, Rows: rows, Units: 40, Taps: 1, Depth: 16}, Out: &layout.Tensor{Region: layout.Arena, Elem: layout.F32, N: rows * 40}}
 		k.Cut()
 		chosen := 0
 		for _, c := range k.Cuts() {

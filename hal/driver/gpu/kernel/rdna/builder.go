@@ -42,7 +42,9 @@ func At(r codegen.Reg, i int) codegen.Reg { return r.Sub(rdna2.V1, i) }
 func SAt(r codegen.Reg, i int) codegen.Reg { return r.Sub(rdna2.S1, i) }
 
 // Base is the address of a region, a register pair.
-func (a *Builder) Base(r layout.Region) codegen.Reg { return a.bases.Sub(rdna2.S2, 2*int(r)) }
+func (a *Builder) Base(r layout.Region) codegen.Reg {
+	return a.bases.Sub(rdna2.S2, 2*int(r-layout.Arena))
+}
 
 // Op1 emits an instruction of one source and returns its destination.
 func (a *Builder) Op1(op rdna2.Op, d codegen.Reg, x any) codegen.Reg { a.Emit(op, d, x); return d }

@@ -20,7 +20,7 @@ type Mode uint8
 
 // The modes.
 const (
-	Depthwise Mode = iota
+	Depthwise Mode = iota + 1
 	Average
 	Maximum
 )
@@ -60,7 +60,9 @@ type Key struct {
 }
 
 // Name implements kernel.Key.
-func (k Key) Name() string { return [...]string{"depthwise", "average", "maximum"}[k.Mode] }
+func (k Key) Name() string {
+	return [...]string{Depthwise: "depthwise", Average: "average", Maximum: "maximum"}[k.Mode]
+}
 
 // Cut chooses the positions of a wave and the taps of a step: those that divide the
 // taps with the least waste, where there are more than 12.

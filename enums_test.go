@@ -1,0 +1,125 @@
+package nnsoc
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// enumTrees are where a forgotten field of a row or of a kernel's shape would be a silent choice.
+var enumTrees = regexp.MustCompile(`^(hal/driver|dsp|gpu|npu|nn)/`)
+
+// nothing are names of values that say that there is nothing.
+var nothing = regexp.MustCompile(`None$|^None|^No[A-Z]|^_$`)
+
+// meaningful are the types below enumTrees whose zero value means something, and why it may.
+var meaningful = map[string]string{
+	"dsp/internal/float.Kind":                "zero is the class of the number 0",
+	"dsp/internal/state.FaultKind":           "an error of the host is what is left where no rule of the program is broken",
+	"gpu/internal/state.Class":               "indexes tables of times and energies; a row of an instruction without a class is found by the times that TestMicroprograms pins",
+	"gpu/internal/state.Result":              "a row of an instruction whose result is no float leaves it out",
+	"gpu/internal/state.Unit":                "indexes the units of a SIMD, whose number is a power of two",
+	"hal/driver/dsp/kernel/datamove.Network": "all are tried in turn; none is left out of a record",
+	"hal/driver/dsp/kernel/hvx.Phase":        "what a kernel does not name is other work",
+	"hal/driver/dsp/layout.Form":             "the usual form is what every operation can have",
+	"nn.Lifetime":                            "a number of NNAPI",
+	"nn/builder.Activation":                  "a layer without an activation is linear",
+	"nn/builder.Format":                      "a documented default",
+	"nn/opspec.Kernel":                       "an operation without products; the work of a row with products must name a kernel",
+	"nn/opspec.OutQuant":                     "a row that says nothing of the scale of its result leaves it open",
+	"nn/opspec.Version":                      "the first version",
+	"npu.Bound":                              "indexes the classes of a stall table",
+	"npu/internal/exec.Form":                 "a documented default",
+}
+
+// enum is a type of constants that count from 0.
+type enum struct{ name, first string }
+
+// countedFromZero are the types of a file whose constants begin at iota.
+func countedFromZero(f *ast.File) (list []enum) {
+	for _, d := range f.Decls {
+		g, ok := d.(*ast.GenDecl)
+		if !ok || g.Tok != token.CONST {
+			continue
+		}
+		for _, s := range g.Specs {
+			v := s.(*ast.ValueSpec)
+			t, named := v.Type.(*ast.Ident)
+			if !named || len(v.Values) != 1 {
+				continue
+			}
+			if x, ok := v.Values[0].(*ast.Ident); ok && x.Name == "iota" && !builtin[t.Name] {
+				list = append(list, enum{t.Name, v.Names[0].Name})
+			}
+		}
+	}
+	return list
+}
+
+// builtin are types whose constants are mere numbers.
+var builtin = map[string]bool{"int": true, "uint8": true, "uint16": true, "uint32": true, "byte": true}
+
+// TestZeroMeansNothing holds that the zero value of a type of constants is no valid one, so that a field that was
+// forgotten is noticed, or that it is listed with a reason.
+func TestZeroMeansNothing(t *testing.T) {
+	_, files := goFiles(t)
+	left, seen := map[string]bool{}, 0
+	for name := range meaningful {
+		left[name] = true
+	}
+	for path, f := range files {
+		if strings.HasSuffix(path, "_test.go") || !enumTrees.MatchString(path) {
+			continue
+		}
+		for _, e := range countedFromZero(f) {
+			seen++
+			name := filepath.ToSlash(filepath.Dir(path)) + "." + e.name
+			switch {
+			case nothing.MatchString(e.first):
+			case meaningful[name] == "":
+				t.Errorf("%s: %s is the zero value: begin at iota + 1", name, e.first)
+			default:
+				delete(left, name)
+			}
+		}
+	}
+	for name := range left {
+		t.Errorf("%s is listed, and has no meaning at 0", name)
+	}
+	if seen < 10 {
+		t.Errorf("only %d types of constants", seen)
+	}
+}
+
+// TestZeroMeansNothingCanFail shows what is found, and what is none.
+func TestZeroMeansNothingCanFail(t *testing.T) {
+	for src, want := range map[string]string{
+		"const (\n A Mode = iota\n B\n)":                 "Mode A",
+		"const (\n A mode = iota\n B\n)":                 "mode A",
+		"const (\n A Mode = iota + 1\n B\n)":             "",
+		"const (\n A = iota\n B\n)":                      "",
+		"const (\n A int = iota\n B\n)":                  "",
+		"const C = 1\nconst (\n None Mode = iota\n B\n)": "Mode None",
+	} {
+		f, err := parser.ParseFile(token.NewFileSet(), "", "package x\n"+src, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, e := range countedFromZero(f) {
+			got += e.name + " " + e.first
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", src, got, want)
+		}
+	}
+	for name, want := range map[string]bool{"NoViolation": true, "DMANone": true, "None": true, "SourceNone": true, "Normal": false, "Conv": false} {
+		if nothing.MatchString(name) != want {
+			t.Errorf("%s: %v", name, !want)
+		}
+	}
+}
