@@ -59,7 +59,7 @@ type Energy struct {
 type Cache struct {
 	KiB           float64 `toml:"kib" range:"0.25..65536"`
 	LineBytes     int     `toml:"line_bytes" range:"16..4096"`
-	Ways          int     `toml:"ways" range:"1..64"`
+	Ways          int     `toml:"ways" range:"1..16"`
 	HitCycles     int     `toml:"hit_cycles" range:"0..10000"`
 	BytesPerCycle int     `toml:"bytes_per_cycle" range:"1..4096"`
 	MSHRs         int     `toml:"mshrs" range:"1..1024"` // lines in flight

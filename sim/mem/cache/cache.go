@@ -48,7 +48,7 @@ type Cache struct {
 	through through
 
 	bankFree []sim.Time
-	mshr     instants // when each entry is free again
+	mshr     instants // when each entry is free again; all 0 without a limit
 	regions  uint64   // bit per region of memory, modulo 64: clear when it has had no line here
 	stamp    uint64   // grows whenever something may have changed
 	lru      bool
@@ -75,7 +75,7 @@ func New(cfg Config, next mem.Level) (*Cache, error) {
 		cfg: cfg, next: next,
 		tree:      make([]uint64, lines/cfg.Ways),
 		bankFree:  make([]sim.Time, cfg.Banks),
-		mshr:      newInstants(cfg.MSHRs),
+		mshr:      newInstants(max(cfg.MSHRs, 1)),
 		lru:       cfg.Replacement == LRU,
 		lineShift: model.Log2(cfg.LineBytes),
 		lineMask:  uint64(cfg.LineBytes - 1),
@@ -170,8 +170,8 @@ func (c *Cache) Access(t sim.Time, addr uint64, bytes int, k mem.Kind) (sim.Time
 	// This is what serve does where one cycle of a bank is enough.
 	if last < c.quick[k&3] {
 		ln := addr >> (c.lineShift & 63)
-		place := c.place(ln)
-		at := c.find(place, ln)
+		set := c.setOf(ln)
+		at := c.find(set, ln)
 		bank := &c.bankFree[ln&uint64(len(c.bankFree)-1)]
 		if at == c.none {
 			if c.plain {
@@ -180,10 +180,10 @@ func (c *Cache) Access(t sim.Time, addr uint64, bytes int, k mem.Kind) (sim.Time
 				c.count[k&1]++
 				c.count[ReadMiss+k&1]++
 				if k == mem.Write {
-					start, _, _ = c.allocate(start+c.hit, ln, place, last != c.lineMask, lineDirty)
+					start, _, _ = c.allocate(start+c.hit, ln, set, last != c.lineMask, lineDirty)
 					return start, c.cfg.Reason
 				}
-				_, ready, from := c.allocate(start+c.hit, ln, place, true, 0)
+				_, ready, from := c.allocate(start+c.hit, ln, set, true, 0)
 				return ready, from
 			}
 		} else if l := &c.lines[at]; l.flags&linePrefetched == 0 {
@@ -192,9 +192,7 @@ func (c *Cache) Access(t sim.Time, addr uint64, bytes int, k mem.Kind) (sim.Time
 			done += c.hit
 			c.count[k&1]++ // CacheRead or CacheWrite
 			c.stamp++
-			if !c.isRecent(at) {
-				c.use(at)
-			}
+			c.use(at, set)
 			if k == mem.Write {
 				l.flags |= lineDirty
 			} else if l.ready > done {
@@ -212,7 +210,7 @@ func (c *Cache) serve(t sim.Time, addr uint64, bytes int, k mem.Kind) (sim.Time,
 	ln := addr >> (c.lineShift & 63)
 	bank := &c.bankFree[ln&uint64(len(c.bankFree)-1)]
 	t = max(t, *bank)
-	at := c.find(c.place(ln), ln)
+	at := c.find(c.setOf(ln), ln)
 	busy := c.cycle
 	if bytes > c.cfg.BytesPerCycle {
 		busy *= sim.Time((bytes + c.cfg.BytesPerCycle - 1) / c.cfg.BytesPerCycle)
@@ -283,8 +281,8 @@ func (c *Cache) touch(at uint32) {
 	c.stamp++
 	if !c.lru {
 		c.point(at)
-	} else if !c.isRecent(at) {
-		c.use(at)
+	} else {
+		c.use(at, uint64(at/c.ways))
 	}
 }
 
@@ -299,7 +297,7 @@ func (c *Cache) empty(at uint32) {
 // writeMiss gives a written line a way and answers when its miss is registered.
 // A write of the whole line does not fetch it.
 func (c *Cache) writeMiss(t, done sim.Time, ln uint64, bytes int) sim.Time {
-	start, _, _ := c.allocate(done, ln, c.place(ln), bytes != c.cfg.LineBytes, lineDirty)
+	start, _, _ := c.allocate(done, ln, c.setOf(ln), bytes != c.cfg.LineBytes, lineDirty)
 	if c.cfg.Prefetch != PrefetchNone {
 		c.prefetchAfter(t, ln)
 	}
@@ -310,7 +308,7 @@ func (c *Cache) writeMiss(t, done sim.Time, ln uint64, bytes int) sim.Time {
 // hit latency.
 func (c *Cache) readMiss(t, done sim.Time, ln uint64) (sim.Time, sim.Reason) {
 	c.count[ReadMiss]++
-	_, ready, from := c.allocate(done, ln, c.place(ln), true, 0)
+	_, ready, from := c.allocate(done, ln, c.setOf(ln), true, 0)
 	if c.cfg.Prefetch != PrefetchNone {
 		c.prefetchAfter(t, ln)
 	}
@@ -320,14 +318,16 @@ func (c *Cache) readMiss(t, done sim.Time, ln uint64) (sim.Time, sim.Reason) {
 // allocate gives line ln a way: it waits for an MSHR, evicts the victim and,
 // when fetch is set, reads the line from the next level. It answers when the
 // MSHR was taken, when the line is there, and who served it.
-func (c *Cache) allocate(t sim.Time, ln uint64, place *uint32, fetch bool, flags uint8) (start, ready sim.Time, from sim.Reason) {
+func (c *Cache) allocate(t sim.Time, ln, set uint64, fetch bool, flags uint8) (start, ready sim.Time, from sim.Reason) {
 	if free := c.mshr.first; free > t {
 		c.count[MSHRFull]++
 		t = free
 	}
-	at := c.take(ln)
-	if !c.lru {
-		at = c.pointed(ln)
+	var at uint32
+	if c.lru {
+		at = c.take(set)
+	} else {
+		at = c.pointed(set)
 	}
 	l := &c.lines[at]
 	ready, from = t, c.cfg.Reason
@@ -354,11 +354,10 @@ func (c *Cache) allocate(t sim.Time, ln uint64, place *uint32, fetch bool, flags
 			release = max(release, c.writeBack(at, l.tag))
 		}
 	}
-	c.mshr.replace(release)
-	if l.tag != noTag {
-		c.unlink(at)
+	if c.cfg.MSHRs > 0 {
+		c.mshr.replace(release)
 	}
-	l.tag, l.next, *place = ln, *place, at
+	c.name(at, set, ln)
 	c.regions |= 1 << (ln / regionLines & 63)
 	l.ready, l.from, l.flags = ready, from, flags
 	c.stamp++
@@ -384,13 +383,13 @@ func (c *Cache) prefetchAfter(t sim.Time, ln uint64) {
 }
 
 func (c *Cache) prefetch(t sim.Time, ln uint64) {
-	place := c.place(ln)
-	if c.find(place, ln) != c.none {
+	set := c.setOf(ln)
+	if c.find(set, ln) != c.none {
 		return
 	}
 	// A prefetch never waits: without a free MSHR it is dropped.
 	if c.mshr.first <= t {
-		c.allocate(t, ln, place, true, linePrefetched)
+		c.allocate(t, ln, set, true, linePrefetched)
 		c.count[PrefetchFill]++
 	}
 }
@@ -398,7 +397,7 @@ func (c *Cache) prefetch(t sim.Time, ln uint64) {
 // point lets the tree of the set of the line at an index point away from it:
 // node n has children 2n and 2n+1.
 func (c *Cache) point(at uint32) {
-	w, set := int(at)/len(c.recent), uint64(at)&c.setMask
+	set, w := at/c.ways, at%c.ways
 	tree := &c.tree[set]
 	for n, half := 1, c.ways>>1; half > 0; half >>= 1 {
 		if w&half != 0 {
@@ -411,39 +410,36 @@ func (c *Cache) point(at uint32) {
 	}
 }
 
-// pointed points away from an empty line of the set of line ln, else from the one
-// that the tree points to, and answers which.
-func (c *Cache) pointed(ln uint64) uint32 {
-	set, sets := uint32(c.setOf(ln)), uint32(len(c.recent))
+// pointed points away from an empty line of a set, else from the one that the tree points
+// to, and answers which.
+func (c *Cache) pointed(set uint64) uint32 {
+	first := uint32(set) * c.ways
 	w, n, tree := uint32(0), 1, c.tree[set]
-	for half := uint32(c.ways) >> 1; half > 0; half >>= 1 {
+	for half := c.ways >> 1; half > 0; half >>= 1 {
 		n <<= 1
 		if tree>>(n>>1)&1 != 0 {
 			w |= half
 			n++
 		}
 	}
-	for i := range uint32(c.ways) {
-		if c.lines[i*sets+set].tag == noTag {
+	for i := range c.ways {
+		if c.lines[first+i].tag == noTag {
 			w = i
 			break
 		}
 	}
-	c.point(w*sets + set)
-	return w*sets + set
+	c.point(first + w)
+	return first + w
 }
 
 // Clean writes every dirty line back and answers when the last is accepted.
 func (c *Cache) Clean(t sim.Time) sim.Time {
 	done := t
 	c.stamp++
-	sets := uint32(len(c.recent))
-	for set := range sets {
-		for at := set; at < c.none; at += sets {
-			if l := &c.lines[at]; l.flags&lineDirty != 0 {
-				l.flags &^= lineDirty
-				done = max(done, c.writeBack(max(t, l.ready), l.tag))
-			}
+	for at := range c.lines {
+		if l := &c.lines[at]; l.flags&lineDirty != 0 {
+			l.flags &^= lineDirty
+			done = max(done, c.writeBack(max(t, l.ready), l.tag))
 		}
 	}
 	return done
@@ -458,11 +454,7 @@ func (c *Cache) Drop(addr uint64, n int) (dropped bool) {
 		return false
 	}
 	for ; ln <= last; ln++ {
-		place := c.place(ln)
-		if *place == c.none {
-			continue
-		}
-		if at := c.find(place, ln); at != c.none {
+		if at := c.find(c.setOf(ln), ln); at != c.none {
 			c.empty(at)
 			dropped = true
 		}
@@ -475,7 +467,7 @@ func (c *Cache) Drop(addr uint64, n int) (dropped bool) {
 func (c *Cache) Flush(t sim.Time, addr uint64, n int) sim.Time {
 	done := t
 	for ln, last := addr>>(c.lineShift&63), (addr+uint64(n)-1)>>(c.lineShift&63); ln <= last; ln++ {
-		if at := c.find(c.place(ln), ln); at != c.none && c.lines[at].flags&lineDirty != 0 {
+		if at := c.find(c.setOf(ln), ln); at != c.none && c.lines[at].flags&lineDirty != 0 {
 			done = max(done, c.writeBack(max(t, c.lines[at].ready), ln))
 		}
 	}
@@ -487,8 +479,7 @@ func (c *Cache) Flush(t sim.Time, addr uint64, n int) sim.Time {
 // flight.
 func (c *Cache) Copy(o *Cache) {
 	copy(c.lines, o.lines)
-	copy(c.recent, o.recent)
-	copy(c.first, o.first)
+	copy(c.sets, o.sets)
 	copy(c.tree, o.tree)
 	c.regions = o.regions
 	c.Quiesce()
@@ -498,12 +489,12 @@ func (c *Cache) Copy(o *Cache) {
 // were used, and which are dirty.
 func (c *Cache) Fingerprint() uint64 {
 	h := uint64(model.FNVBasis)
-	for set := range c.recent {
-		at := c.recent[set]
+	for set := range c.sets {
+		order := c.sets[set].order
 		for range c.ways {
-			l := &c.lines[at]
+			l := &c.lines[uint32(set)*c.ways+uint32(order&15)]
 			h = model.Mixed(h, l.tag<<8|uint64(l.flags))
-			at = l.older
+			order >>= 4
 		}
 		h = model.Mixed(h, c.tree[set])
 	}

@@ -1,6 +1,7 @@
 package cache_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -81,15 +82,22 @@ func (m *model) drop(line uint64) bool {
 	return true
 }
 
-// TestCacheLRU compares misses and write-backs with a model, access by access.
+// TestCacheLRU compares misses and write-backs with a model, access by access. Some lines differ
+// in high bits of their numbers only.
 func TestCacheLRU(t *testing.T) {
+	for _, ways := range []int{1, 2, 3, 4, 8, 12, 16} {
+		t.Run(fmt.Sprint(ways, " ways"), func(t *testing.T) { testLRU(t, ways) })
+	}
+}
+
+func testLRU(t *testing.T, ways int) {
 	f := &memtest.Flat{Latency: 10 * memtest.Cycle}
-	c := memtest.NewCache(t, f, func(c *cache.Config) { c.Bytes, c.Ways = 1<<14, 4 })
-	m := &model{sets: make([][]uint64, 32), dirty: map[uint64]bool{}, ways: 4}
+	c := memtest.NewCache(t, f, func(c *cache.Config) { c.Bytes, c.Ways = 32*128*ways, ways })
+	m := &model{sets: make([][]uint64, 32), dirty: map[uint64]bool{}, ways: ways}
 	r := rand.New(rand.NewPCG(5, 6))
 	var misses, backs int64
-	for i := range sim.Time(50_000) {
-		line := r.Uint64N(300) + r.Uint64N(2)<<12
+	for i := range sim.Time(20_000) {
+		line := r.Uint64N(uint64(75*ways)) + r.Uint64N(2)<<12 + r.Uint64N(2)<<30
 		if r.IntN(20) == 0 {
 			line := line - min(line, r.Uint64N(700))
 			want, n := false, 1+r.IntN(400)*r.IntN(400)
@@ -220,6 +228,21 @@ func TestCacheMissBandwidth(t *testing.T) {
 	}
 }
 
+// TestCacheUnlimited: without a limit of MSHRs lines stream at the bank's one per cycle, however long memory takes.
+func TestCacheUnlimited(t *testing.T) {
+	f := &memtest.Flat{Latency: 1e6 * memtest.Cycle}
+	c := memtest.NewCache(t, f, func(c *cache.Config) { c.MSHRs = 0 })
+	for i := range sim.Time(4096) {
+		done, _ := c.Access(0, uint64(i)*128, 128, mem.Read)
+		if want := (i+12)*memtest.Cycle + f.Latency; done != want {
+			t.Fatalf("line %d done at %d, want %d", i, done, want)
+		}
+	}
+	if full := memtest.Counter(t, c, "mshr_full"); full != 0 {
+		t.Errorf("%d misses waited", full)
+	}
+}
+
 // slowWrites accepts a write after a while and answers reads at once.
 type slowWrites struct{ memtest.Flat }
 
@@ -339,7 +362,8 @@ func TestCacheConfigErrors(t *testing.T) {
 		"Ways":             func(c *cache.Config) { c.Ways = 0 },
 		"sets":             func(c *cache.Config) { c.Bytes = 3 << 16 },
 		"multiple":         func(c *cache.Config) { c.Bytes = 1<<18 + 64 },
-		"MSHRs":            func(c *cache.Config) { c.MSHRs = 0 },
+		"MSHRs":            func(c *cache.Config) { c.MSHRs = -1 },
+		"Ways = 17":        func(c *cache.Config) { c.Ways, c.Bytes = 17, 17<<14 },
 		"Banks":            func(c *cache.Config) { c.Banks = 3 },
 		"Bytes =":          func(c *cache.Config) { c.Bytes = 1 << 40 },
 		"unknown policy":   func(c *cache.Config) { c.Write = 7 },

@@ -47,7 +47,7 @@ type Config struct {
 	BytesPerCycle int        // of each bank
 	Banks         int        // power of two, interleaved by line; each serves one access at a time
 	Rate          int        // bytes per cycle of all banks together, at most; 0: BytesPerCycle of each
-	MSHRs         int        // lines in flight: fills and the write-backs they force; a miss beyond waits
+	MSHRs         int        // lines in flight: fills and the write-backs they force; a miss beyond waits; 0: no limit
 	FillCycles    int        // from the next level's answer to the waiting core
 	Reason        sim.Reason // charged for a hit
 
@@ -61,13 +61,13 @@ func (c *Config) Validate() error {
 	k.Hz(c.Hz)
 	k.In("Bytes", int64(c.Bytes), 64, model.MaxCacheBytes)
 	k.Pow2("LineBytes", c.LineBytes, 16, 1<<12)
-	k.In("Ways", int64(c.Ways), 1, 64)
+	k.In("Ways", int64(c.Ways), 1, maxWays)
 	k.In("HitCycles", int64(c.HitCycles), 0, 1e6)
 	k.In("FillCycles", int64(c.FillCycles), 0, 1e6)
 	k.In("BytesPerCycle", int64(c.BytesPerCycle), 1, 1<<12)
 	k.Pow2("Banks", c.Banks, 1, 64)
 	k.In("Rate", int64(c.Rate), 0, 1<<16)
-	k.In("MSHRs", int64(c.MSHRs), 1, 1024)
+	k.In("MSHRs", int64(c.MSHRs), 0, 1024)
 	k.In("Reason", int64(c.Reason), 0, int64(sim.NumReasons)-1)
 	k.In("PrefetchDegree", int64(c.PrefetchDegree), 0, 64)
 	if c.Replacement > TreePLRU || c.Write > ReadOnly || c.Prefetch > PrefetchNextLine {

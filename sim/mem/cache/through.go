@@ -91,13 +91,13 @@ func (c *Cache) WriteThrough(t sim.Time, addr uint64, n int) (done sim.Time, ok 
 func (c *Cache) findThrough(addr, first uint64) bool {
 	b := c.behind
 	ln := addr >> (b.lineShift & 63)
-	at := b.find(b.place(ln), ln)
+	at := b.find(b.setOf(ln), ln)
 	l := &b.lines[at]
 	if at == b.none || l.flags&linePrefetched != 0 {
 		return false
 	}
 	w := through{line: first}
-	if i := c.find(c.place(first), first); i != c.none {
+	if i := c.find(c.setOf(first), first); i != c.none {
 		c.touch(i)
 	} else {
 		c.stamp++

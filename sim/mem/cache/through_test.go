@@ -111,12 +111,10 @@ func TestWriteThrough(t *testing.T) {
 // held is what a cache holds, set by set, from the line used last to that used
 // first.
 func held(c *Cache) (lines []line) {
-	for _, at := range c.recent {
+	for set, s := range c.sets {
 		for range c.ways {
-			l := c.lines[at]
-			at = l.older
-			l.next, l.older, l.newer = 0, 0, 0
-			lines = append(lines, l)
+			lines = append(lines, c.lines[uint32(set)*c.ways+uint32(s.order&15)])
+			s.order >>= 4
 		}
 	}
 	return lines
