@@ -1,11 +1,14 @@
 package gpu
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem/cache"
 )
 
 // TestReadLines: the lines of a load and the cycles of its addresses are those that a look at each lane gives.
@@ -79,4 +82,40 @@ func laneList(mask uint64) (list []int) {
 		}
 	}
 	return list
+}
+
+// TestMissEntries: an L0 with as many miss entries as its compute unit has misses in flight never waits for one.
+func TestMissEntries(t *testing.T) {
+	for _, n := range []int{1, 3, 80} {
+		c := newCore(t, func(s *Spec) { s.L0.MSHRs = n })
+		k := gemmKernel(t)
+		var got [2]string
+		for i := range got {
+			s, _ := space(t, 12*128*128)
+			st, err := c.NewState(&flat{latency: 200 * sim.Nanosecond})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j, l0 := range st.m.h.l0 {
+				cfg := l0.Config()
+				if cfg.MSHRs != 0 {
+					t.Fatalf("the L0 has %d miss entries of its own", cfg.MSHRs)
+				}
+				if cfg.MSHRs = i * n; i > 0 {
+					if st.m.h.l0[j], err = cache.New(cfg, st.m.h.l2); err != nil {
+						t.Fatal(err)
+					}
+					st.m.cus[j].l0 = st.m.h.l0[j]
+				}
+			}
+			r, err := c.Core.Run(s, []Dispatch{gemmDispatch(k, 128)}, Options{State: st})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got[i] = fmt.Sprint(r.Cycles, r.Stalls, r.Counters)
+		}
+		if got[0] != got[1] {
+			t.Errorf("%d in flight:\n%s\nwith entries of L0:\n%s", n, got[0], got[1])
+		}
+	}
 }

@@ -38,8 +38,11 @@ func newHierarchy(s *Spec, dram mem.Level) (*hierarchy, error) {
 		for cfg.Banks < 64 && cfg.Banks*c.Line < c.BytesPerCycle {
 			cfg.Banks *= 2
 		}
-		if name == "icache" && s.Prefetch > 0 {
+		switch {
+		case name == "icache" && s.Prefetch > 0:
 			cfg.Prefetch, cfg.PrefetchDegree = cache.PrefetchNextLine, s.Prefetch
+		case name == "l0" && s.GL1.Bytes == 0:
+			cfg.MSHRs = 0 // the compute unit counts what is in flight behind it
 		}
 		return cache.New(cfg, next)
 	}
