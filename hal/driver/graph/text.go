@@ -22,7 +22,8 @@ import (
 //	outputs %4
 //
 // The number behind "of" is the operation's origin. Text prints and Parse reads it;
-// constants longer than maxData bytes are printed as "bytes N", which Parse refuses.
+// constants longer than maxData bytes are printed as "bytes N", which Parse refuses and
+// Outline takes.
 
 // Text writes the graph. Constants longer than maxData bytes are only counted;
 // maxData below 0 writes all.
@@ -99,21 +100,27 @@ func operandList(list []uint32) string {
 const maxOperands = 1 << 20
 
 // Parse reads the text form. Empty lines and lines that begin with # are comments.
-func Parse(text string) (*Graph, error) {
+func Parse(text string) (*Graph, error) { return parse(text, false) }
+
+// Outline reads the text form of a graph to look at: constants that are only counted are
+// zeros.
+func Outline(text string) (*Graph, error) { return parse(text, true) }
+
+func parse(text string, outline bool) (*Graph, error) {
 	g := &Graph{}
 	for n, line := range strings.Split(text, "\n") {
 		line = strings.TrimSpace(line)
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		if err := g.parseLine(line); err != nil {
+		if err := g.parseLine(line, outline); err != nil {
 			return nil, fmt.Errorf("graph: line %d: %w", n+1, err)
 		}
 	}
 	return g, g.Check()
 }
 
-func (g *Graph) parseLine(line string) (err error) {
+func (g *Graph) parseLine(line string, outline bool) (err error) {
 	first, rest, _ := strings.Cut(line, " ")
 	switch {
 	case line == "relaxed":
@@ -123,7 +130,7 @@ func (g *Graph) parseLine(line string) (err error) {
 	case first == "outputs":
 		g.Outputs, err = parseList(rest)
 	case first[0] == '%':
-		return g.parseOperand(first, rest)
+		return g.parseOperand(first, rest, outline)
 	default:
 		return g.parseOperation(first, rest)
 	}
@@ -174,7 +181,7 @@ func parseName(s string) (uint32, error) {
 	return uint32(x), nil
 }
 
-func (g *Graph) parseOperand(name, rest string) error {
+func (g *Graph) parseOperand(name, rest string, outline bool) error {
 	x, err := parseName(name)
 	if err != nil {
 		return err
@@ -218,6 +225,12 @@ func (g *Graph) parseOperand(name, rest string) error {
 			o.Extension, err = hex.DecodeString(f[1])
 		case "data":
 			o.Data, err = hex.DecodeString(f[1])
+		case "bytes":
+			if outline && f[1] == strconv.FormatInt(o.Bytes(), 10) {
+				o.Data = make([]byte, o.Bytes())
+			} else {
+				err = fmt.Errorf("bytes %s is no value that can be read", f[1])
+			}
 		default:
 			err = fmt.Errorf("%q is no property of an operand that can be read", f[0])
 		}

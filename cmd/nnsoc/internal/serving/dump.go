@@ -87,9 +87,15 @@ func (d *recorder) model(device hal.Device, m *nn.Model) *modelRecord {
 			last = p.Graph
 		}
 	}
-	if g, err := graph.Parse(last); err == nil && last != "" {
-		x.graph("after", &nn.Model{Name: m.Name, Main: g.Subgraph, Referenced: m.Referenced, Extensions: m.Extensions})
+	if last == "" {
+		return x
 	}
+	g, err := graph.Outline(last)
+	if err != nil {
+		d.warn(fmt.Sprintf("--dump: the graph of model %d behind the passes: %v", x.number, err))
+		return x
+	}
+	x.graph("after", &nn.Model{Name: m.Name, Main: g.Subgraph, Referenced: m.Referenced, Extensions: m.Extensions})
 	return x
 }
 

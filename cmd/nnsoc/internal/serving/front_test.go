@@ -93,6 +93,27 @@ func TestFront(t *testing.T) {
 	}
 }
 
+// The graph behind the passes is there for models whose constants are too long to be printed.
+func TestDumpLongConstants(t *testing.T) {
+	b := builder.New(builder.Config{})
+	x := b.Values("x", 1, 32)
+	b.Output(b.Add(x, b.Floats([]uint32{1, 32}, make([]float32, 32)...), builder.Linear), "y")
+	m, err := b.Model("long")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	(&recorder{folder: dir, warn: func(s string) { t.Error(s) }}).model(driver.New(), m)
+	text, err := os.ReadFile(filepath.Join(dir, "model-0001-after.json"))
+	var g graphJSON
+	if err == nil {
+		err = json.Unmarshal(text, &g)
+	}
+	if err != nil || !slices.ContainsFunc(g.Operands, func(o operandJSON) bool { return o.Bytes == 128 }) {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
+
 // What stands before a driver keeps the contract.
 func TestFrontConforms(t *testing.T) {
 	o := options{name: "acme", queue: &queue{retire: 1}, dump: &recorder{folder: t.TempDir(), warn: func(s string) { t.Error(s) }}}
