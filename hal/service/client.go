@@ -250,6 +250,7 @@ func (d *Device) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedMo
 			return d.failed(err)
 		}
 		p = newPrepared(d, h)
+		p.outputs = signature(m)
 		return nil
 	})
 	if err != nil {

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 
@@ -44,6 +45,9 @@ func (p *prepared) openBurst(requests, results int) (*burstLink, error) {
 	h, err := d.client.ConfigureExecutionBurst(d.ctx, &pb.BurstRequest{
 		Session: d.about.Session, Prepared: p.id, Memory: rings.id, Requests: uint32(requests), Results: uint32(results),
 	})
+	if leftOut(err) {
+		return fail(errLeftOut)
+	}
 	if err != nil {
 		return fail(d.failed(err))
 	}
@@ -153,6 +157,13 @@ type burstHandle struct{ *clientBurst }
 // ConfigureExecutionBurst implements hal.PreparedModel.
 func (p *prepared) ConfigureExecutionBurst() (hal.Burst, error) {
 	l, err := p.openBurst(burst.ChannelLength, burst.ChannelLength)
+	if errors.Is(err, errLeftOut) {
+		c, err := burst.Local(p.Execute, burst.PollWindow)
+		if err != nil {
+			return nil, err
+		}
+		return c, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 	"time"
@@ -9,9 +10,12 @@ import (
 	"github.com/nnsoc/nnsoc/hal/service/internal/wire"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/nnsoc/nnsoc/hal"
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
+	"github.com/nnsoc/nnsoc/hal/validate"
 )
 
 // ExecuteFenced implements hal.PreparedModel.
@@ -42,7 +46,11 @@ func (p *prepared) ExecuteFenced(r *hal.Request, waitFor []*hal.SyncFence, o hal
 	_ = stream.Send(&pb.FencedRequest{Part: &pb.FencedRequest_Launch{Launch: &pb.FencedLaunch{
 		Request: call, Fences: uint32(len(waitFor)), AfterFenceNs: int64(afterFence),
 	}}})
-	if _, err := stream.Recv(); err != nil {
+	if _, err := stream.Recv(); leftOut(err) {
+		cancel()
+		pools.done(nil)
+		return p.fencedHere(r, waitFor, o, afterFence)
+	} else if err != nil {
 		return fail(err)
 	}
 	x := &fenced{prepared: p, inputs: r.Inputs, outputs: r.Outputs, pools: pools, stream: stream, pending: len(waitFor), fence: hal.NewSyncFence(), trace: o.Trace}
@@ -128,4 +136,121 @@ func (x *fenced) executionInfo() (hal.FencedInfo, error) {
 		return hal.FencedInfo{TimingLaunched: hal.NoTiming, TimingFenced: hal.NoTiming}, hal.Errorf(hal.GeneralFailure, "service: the execution has not ended")
 	}
 	return x.info, x.err
+}
+
+// What a driver leaves out its client does, as the adapters of Android do: bursts are
+// served in the client's process, and the client waits for fences.
+
+// errLeftOut is the error of a call that the driver does not have.
+var errLeftOut = errors.New("service: the driver leaves this call out")
+
+// leftOut reports whether the driver does not have the call that ended so.
+func leftOut(err error) bool { return err != nil && status.Code(err) == codes.Unimplemented }
+
+// fencedHere is ExecuteFenced for a driver without fences. The launch is checked as a
+// reusable execution is; the request is executed by a call when the fences have signalled.
+func (p *prepared) fencedHere(r *hal.Request, waitFor []*hal.SyncFence, o hal.ExecuteOptions, afterFence time.Duration) (*hal.FencedExecution, error) {
+	if len(p.outputs.Main.Outputs) <= len(r.Outputs) {
+		if err := validate.Fenced(&p.outputs, r, waitFor, afterFence); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := p.CreateReusableExecution(r, o); err != nil {
+		return nil, err
+	}
+	x := &waiting{prepared: p, request: r, options: o, waitFor: waitFor, after: afterFence, launched: p.device.Now(), fence: hal.NewSyncFence()}
+	x.info = hal.FencedInfo{TimingLaunched: hal.NoTiming, TimingFenced: hal.NoTiming}
+	go x.work()
+	return hal.NewFencedExecution(x.fence, x.executionInfo), nil
+}
+
+// waiting is an execution behind fences that the client waits for.
+type waiting struct {
+	*prepared
+	request  *hal.Request
+	options  hal.ExecuteOptions
+	waitFor  []*hal.SyncFence
+	after    time.Duration
+	launched hal.TimePoint
+	fence    *hal.SyncFence
+
+	// Written before the fence signals.
+	info hal.FencedInfo
+	err  error
+}
+
+// executionInfo is getExecutionInfo.
+func (x *waiting) executionInfo() (hal.FencedInfo, error) {
+	if x.fence.State() == hal.FenceActive {
+		return hal.FencedInfo{TimingLaunched: hal.NoTiming, TimingFenced: hal.NoTiming}, hal.Errorf(hal.GeneralFailure, "service: the execution has not ended")
+	}
+	return x.info, x.err
+}
+
+// work waits, executes and signals.
+func (x *waiting) work() {
+	at, err := x.wait()
+	if err == nil {
+		at, err = x.execute(at)
+	}
+	x.err = err
+	x.fence.Signal(max(at, x.device.Now()), err)
+}
+
+// clockPeriod is how often the driver's clock is looked at while fences are waited for, in
+// the host's time.
+const clockPeriod = 10 * time.Millisecond
+
+// wait returns when the last fence has signalled.
+func (x *waiting) wait() (at hal.TimePoint, err error) {
+	at = x.launched
+	tick := time.NewTicker(clockPeriod)
+	defer tick.Stop()
+	for i, f := range x.waitFor {
+		for f.State() == hal.FenceActive {
+			select {
+			case <-f.Done():
+			case <-x.device.gone:
+				return at, hal.Errorf(hal.DeviceUnavailable, "%s: the driver is gone", x.device.path)
+			case <-tick.C:
+				if d := x.options.Deadline; d != nil && x.device.Now() >= *d {
+					return at, hal.Errorf(hal.MissedDeadlineTransient, "service: fence %d has not signalled before the deadline", i)
+				}
+			}
+		}
+		signalled, err := f.SignalTime()
+		if err != nil {
+			return at, hal.Errorf(hal.GeneralFailure, "service: fence %d signals an error: %w", i, err)
+		}
+		at = max(at, signalled)
+	}
+	return at, nil
+}
+
+// execute starts the execution at an instant that the driver's clock may not have reached,
+// and returns when it ends.
+func (x *waiting) execute(at hal.TimePoint) (hal.TimePoint, error) {
+	at = max(at, x.device.Now())
+	o := x.options
+	if limit := at.Add(x.after); x.after > 0 && len(x.waitFor) > 0 && (o.Deadline == nil || limit < *o.Deadline) {
+		o.Deadline = &limit
+	}
+	res, err := x.Execute(x.request, o)
+	if hal.StatusOf(err) == hal.OutputInsufficientSize {
+		err = hal.Errorf(hal.GeneralFailure, "%w", err) // the shapes were known, so the driver is wrong
+	}
+	if err != nil {
+		return at, err
+	}
+	end := at.Add(time.Duration((res.Stats.LatencyFs + 999_999) / 1_000_000))
+	if o.Deadline != nil && end > *o.Deadline {
+		return end, hal.Errorf(hal.MissedDeadlineTransient, "service: the execution ends after its deadline")
+	}
+	x.info.Result = res
+	if o.MeasureTiming && res.Timing != hal.NoTiming {
+		waited := uint64(at-x.launched) / 1000 // us
+		x.info.TimingFenced = res.Timing
+		x.info.TimingLaunched = hal.Timing{OnDevice: res.Timing.OnDevice + waited, InDriver: res.Timing.InDriver + waited}
+	}
+	return end, nil
 }

@@ -3,6 +3,7 @@ package service
 import (
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // prepared is a prepared model in another process. It implements hal.PreparedModel. The
@@ -18,12 +20,26 @@ type prepared struct {
 	device     *Device
 	id         uint64
 	preparedFs int64
+	outputs    nn.Model // the outputs of the model alone; empty when it came from a cache
 }
 
 func newPrepared(d *Device, h *pb.Handle) *prepared {
-	p := &prepared{d, h.Id, h.PreparedFs}
+	p := &prepared{device: d, id: h.Id, preparedFs: h.PreparedFs}
 	runtime.AddCleanup(p, func(id uint64) { go d.release(id) }, h.Id)
 	return p
+}
+
+// signature is the outputs of a model without the rest of it.
+func signature(m *nn.Model) (s nn.Model) {
+	for i, x := range m.Main.Outputs {
+		if int(x) >= len(m.Main.Operands) { // the driver should have refused it
+			return nn.Model{}
+		}
+		o := m.Main.Operands[x]
+		s.Main.Operands = append(s.Main.Operands, nn.Operand{Type: o.Type, Dimensions: slices.Clone(o.Dimensions)})
+		s.Main.Outputs = append(s.Main.Outputs, uint32(i))
+	}
+	return s
 }
 
 // request is a request as it travels, on the pools that it needs. The driver must not

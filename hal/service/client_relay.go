@@ -1,6 +1,7 @@
 package service
 
 import (
+	"errors"
 	"slices"
 	"sync"
 
@@ -21,6 +22,13 @@ func (p *prepared) ServeBurst(callback burst.Callback, requests, results burst.C
 		return nil, hal.Errorf(hal.InvalidArgument, "service: no callback")
 	}
 	l, err := p.openBurst(requests.Len(), results.Len())
+	if errors.Is(err, errLeftOut) {
+		s, err := burst.Serve(p.Execute, burst.PollWindow, callback, requests, results)
+		if err != nil {
+			return nil, err
+		}
+		return s, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,36 @@
+package service
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
+)
+
+// LeaveOut makes the driver of a device one without bursts and fences.
+func LeaveOut(d *Device) { d.client = leavesOut{d.client} }
+
+// leavesOut is what a client sees of a driver without bursts and fences.
+type leavesOut struct{ pb.DriverClient }
+
+var errUnimplemented = status.Error(codes.Unimplemented, "not here")
+
+func (leavesOut) ConfigureExecutionBurst(context.Context, *pb.BurstRequest, ...grpc.CallOption) (*pb.Handle, error) {
+	return nil, errUnimplemented
+}
+
+func (c leavesOut) ExecuteFenced(ctx context.Context, o ...grpc.CallOption) (grpc.BidiStreamingClient[pb.FencedRequest, pb.FencedReply], error) {
+	s, err := c.DriverClient.ExecuteFenced(ctx, o...)
+	return leftStream{s}, err
+}
+
+// leftStream ends as a stream of a call that a server does not have.
+type leftStream struct {
+	grpc.BidiStreamingClient[pb.FencedRequest, pb.FencedReply]
+}
+
+func (leftStream) Send(*pb.FencedRequest) error   { return nil }
+func (leftStream) Recv() (*pb.FencedReply, error) { return nil, errUnimplemented }
