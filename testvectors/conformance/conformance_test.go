@@ -71,6 +71,9 @@ func TestChecks(t *testing.T) {
 				if o.Err != nil {
 					t.Errorf("%s: %v", d.name, o.Err)
 				}
+				if strings.Contains(o.Skipped, "no device memory") {
+					t.Errorf("%s: %s", d.name, o.Skipped)
+				}
 				if o.Skipped == "" {
 					ran[strings.HasSuffix(d.name, " as a service")]++
 				}
