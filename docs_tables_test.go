@@ -61,6 +61,7 @@ var tables = map[string]map[string]string{
 		"| number | status of HAL 1.3 |":                    text,
 		"| call | request, answer | what it does | needs |": "docs/examples TestProtocolIsDocumented",
 		"| message | fields |":                              "docs/examples TestProtocolIsDocumented",
+		"| left out | what clients of it have |":            text,
 		"| structure | in order |":                          text,
 	},
 	"RATIONALE.md": {

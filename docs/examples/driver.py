@@ -15,7 +15,6 @@ import itertools
 import math
 import mmap
 import os
-import queue
 import struct
 import sys
 import threading
@@ -24,12 +23,14 @@ import grpc
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 # Statuses of HAL 1.3.
-DEVICE_UNAVAILABLE, GENERAL_FAILURE, OUTPUT_INSUFFICIENT_SIZE, INVALID_ARGUMENT = 1, 2, 3, 4
+DEVICE_UNAVAILABLE, GENERAL_FAILURE, INVALID_ARGUMENT = 1, 2, 4
 MISSED_DEADLINE_TRANSIENT, MISSED_DEADLINE_PERSISTENT = 5, 6
 # Operations, operand types and lifetimes of NNAPI.
 ADD, MUL, RELU = 0, 18, 19
 FLOAT32, INT32, TENSOR_FLOAT32 = 0, 1, 3
 TEMPORARY, INPUT, OUTPUT, CONSTANT_COPY, CONSTANT_REFERENCE, NO_VALUE, SUBGRAPH = range(7)
+OEM = (10000, 10001)  # of vendors, before there were extensions
+POOLS = ("ashmem", "mmap_fd", "hardware_buffer_blob")
 ZEROS = {5: (0, 255), 7: (0, 0), 12: (0, 65535), 14: (-128, 127)}  # zero points of quantized types
 INPUTS = {ADD: 3, MUL: 3, RELU: 1}  # the activation of ADD and MUL is an operand
 NO_TIME = 2**64 - 1
@@ -136,7 +137,7 @@ def validate(g):
             require(x < len(operands) and operands[x]["lifetime"] == life, f"operand {x} is none of the {name}")
     for x, o in enumerate(operands):
         require(0 <= o["lifetime"] <= 6, "no such lifetime")
-        require(0 <= o["type"] <= 15 or o["type"] >> 16 > 0, f"no type {o['type']}")
+        require(0 <= o["type"] <= 15 or o["type"] in OEM or o["type"] >> 16 > 0, f"no type {o['type']}")
         require((o["lifetime"] == INPUT) == (x in g["inputs"]), f"operand {x} is in the wrong list")
         require((o["lifetime"] == OUTPUT) == (x in g["outputs"]), f"operand {x} is in the wrong list")
         require((o["lifetime"] == SUBGRAPH) == (o["type"] == 15), "a subgraph that is none")
@@ -160,7 +161,9 @@ def validate(g):
             require(x < len(operands) and operands[x]["lifetime"] in (TEMPORARY, OUTPUT) and x not in written,
                     "an operation writes what it may not")
             written.add(x)
-        require(0 <= op < 107 or op >> 16 > 0, f"no operation {op}")
+        require(0 <= op < 107 or op == OEM[0] or op >> 16 > 0, f"no operation {op}")
+        vendor = op == OEM[0] or op >> 16 > 0
+        require(vendor or not any(operands[x]["type"] in OEM for x in ins + outs), f"operation {op} of a vendor's type")
         if op in INPUTS:
             require(len(ins) == INPUTS[op] and len(outs) == 1, f"operation {op} with {len(ins)} inputs")
             types = [operands[x]["type"] for x in ins + outs]
@@ -176,7 +179,7 @@ def refusal(g, op, ins, outs):
     if op >> 16 in g["extensions"]:
         return f"extension {g['extensions'][op >> 16]} is not supported"
     if op not in INPUTS:
-        return f"operation {op}: this driver has ADD, MUL and RELU"
+        return f"{'OEM_OPERATION' if op == OEM[0] else f'operation {op}'}: this driver has ADD, MUL and RELU"
     tensors = [g["operands"][x] for x in (ins[:2] if op != RELU else ins) + outs]
     if any(o["type"] != TENSOR_FLOAT32 or not elements(o["dims"]) for o in tensors):
         return "this driver computes TENSOR_FLOAT32 of known shape"
@@ -264,22 +267,23 @@ class Driver:
             require(not refusal(g, *op), refusal(g, *op))
         return self.hold(request, g)
 
-    def PrepareModelFromCache(self, request, context):
-        raise Failure(GENERAL_FAILURE, "this driver has no compilation cache")
-
     def arguments(self, r, g, name):
         """The places of the tensors of a request, as slices of memories."""
         list_, operands = getattr(r, name), [g["operands"][x] for x in g[name]]
         require(len(list_) == len(operands), f"{len(list_)} {name}, the model has {len(operands)}")
+        for pool in r.pools:
+            require(pool.memory, "this driver has no device memory")
+            require(pool.name != "hardware_buffer", "a hardware buffer that is no blob", GENERAL_FAILURE)
+            require(pool.name in POOLS, "no such kind of memory")
         for a, o in zip(list_, operands):
             require(not a.has_no_value and a.pool < len(r.pools), "an argument without a pool")
             require(not a.dimensions or list(a.dimensions) == o["dims"], "other dimensions than the model's")
             pool = r.pools[a.pool]
-            require(pool.memory, "this driver has no device memory")
             require(name == "inputs" or not pool.read_only, "an output in a memory to read only")
             m = self.held(r, pool.memory, Memory)
+            size = 4 * elements(o["dims"])
             require(a.offset + a.length <= len(m.map), "an argument beyond its memory")
-            require(a.length == 4 * elements(o["dims"]) or name == "outputs", "an input of another size than its type")
+            require(a.length == size or name == "outputs" and a.length > size, "an argument of another size than its type")
             yield m.map, a.offset, a.length, o
 
     def Execute(self, r, context):
@@ -289,10 +293,7 @@ class Driver:
         start = self.fs
         if r.HasField("deadline"):
             require(r.deadline > start // 10**6, "the deadline has passed", MISSED_DEADLINE_PERSISTENT)
-        reply.shapes.extend(self.pb.Shape(dimensions=o["dims"], insufficient=n < 4 * elements(o["dims"])) for _, _, n, o in outs)
-        if any(s.insufficient for s in reply.shapes):
-            reply.status, reply.message = OUTPUT_INSUFFICIENT_SIZE, "an output has too few bytes"
-            return reply
+        reply.shapes.extend(self.pb.Shape(dimensions=o["dims"]) for *_, o in outs)
         values = {x: array.array("f", m[at:at + n]) for x, (m, at, n, _) in zip(g["inputs"], ins)}
         for x, o in enumerate(g["operands"]):
             if o["type"] == TENSOR_FLOAT32 and o["data"]:
@@ -326,40 +327,6 @@ class Driver:
         g = self.held(r, r.prepared, dict)
         list(self.arguments(r, g, "inputs")), list(self.arguments(r, g, "outputs"))
         return self.pb.Empty()
-
-    def ExecuteFenced(self, requests, context):
-        launch = next(requests).launch
-        r = launch.request
-        require(launch.after_fence_ns >= 0, "a time below 0")
-        self.CreateReusableExecution(r, context)
-        launched, signals = self.fs, queue.Queue()
-        threading.Thread(target=lambda: [signals.put(m.signal) for m in requests], daemon=True).start()
-        yield self.pb.FencedReply(launched=self.pb.Empty())
-        none = self.pb.Timing(on_device=NO_TIME, in_driver=NO_TIME)
-        end = self.pb.FencedEnd(launched=none, fenced=none)
-        try:
-            started, left = launched, launch.fences
-            while left:
-                try:
-                    signal = signals.get(timeout=0.01)
-                    require(not signal.error, signal.error, GENERAL_FAILURE)
-                    started, left = max(started, signal.at * 10**6), left - 1
-                except queue.Empty:
-                    late = r.HasField("deadline") and self.fs >= r.deadline * 10**6 or not context.is_active()
-                    require(not late, "the deadline passes before the fences signal", MISSED_DEADLINE_TRANSIENT)
-            self.fs = max(self.fs, started)
-            if launch.after_fence_ns and launch.fences:
-                limit = self.fs // 10**6 + launch.after_fence_ns
-                r.deadline = min(limit, r.deadline) if r.HasField("deadline") else limit
-            end.result.CopyFrom(self.Execute(r, context))
-            if r.measure_timing and not end.result.status:
-                end.fenced.CopyFrom(end.result.timing)
-                end.launched.on_device, end.launched.in_driver = end.fenced.on_device, (self.fs - launched) // 10**9 + 1
-            end.status, end.message = end.result.status, end.result.message
-        except Failure as e:
-            end.status, end.message = e.status, str(e)
-        end.at = -(-self.fs // 10**6)
-        yield self.pb.FencedReply(end=end)
 
     def text(self, request, context):
         g = self.held(request, request.id, dict)
@@ -422,7 +389,7 @@ def main(descriptor, socket):
     driver, handlers = Driver(pb), {}
     for m, p in zip(service.methods, files.file[0].service[0].method):
         if not hasattr(driver, m.name):
-            continue  # bursts, device memory, passes: the client is told that they are not there
+            continue  # bursts, fences, caches, device memory, passes: the client is told that they are not there
         kind = {(False, False): grpc.unary_unary_rpc_method_handler, (False, True): grpc.unary_stream_rpc_method_handler,
                 (True, True): grpc.stream_stream_rpc_method_handler}[p.client_streaming, p.server_streaming]
         handlers[m.name] = kind(guarded(pb, getattr(driver, m.name), p.server_streaming), request_deserializer=make(m.input_type).FromString,
