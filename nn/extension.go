@@ -80,12 +80,13 @@ type vendorExtension struct {
 type vendorType struct {
 	name string
 	ExtensionOperandType
+	codes bool // elements are bytes without a sign that the operand's extension data gives a meaning
 }
 
 var vendorExtensions = [...]vendorExtension{
 	{ExtensionPrefix{QuantizationExtension, quantizationPrefix}, nil, []string{"REQUANTIZE", "QUANTIZE_16", "DEQUANTIZE_16"}},
 	{ExtensionPrefix{CodebookExtension, codebookPrefix}, []vendorType{
-		{"TENSOR_QUANT8_CODEBOOK", ExtensionOperandType{Type: 0, IsTensor: true, ByteSize: 1}},
+		{"TENSOR_QUANT8_CODEBOOK", ExtensionOperandType{Type: 0, IsTensor: true, ByteSize: 1}, true},
 	}, []string{"DECODE_CODEBOOK"}},
 }
 
@@ -130,6 +131,25 @@ func extensionOperand(t OperandType) *vendorType {
 		return &e.types[n]
 	}
 	return nil
+}
+
+// IsCode reports whether elements of a type are bytes without a sign that the extension data of the operand
+// gives a meaning.
+func (t OperandType) IsCode() bool {
+	x := extensionOperand(t)
+	return x != nil && x.codes
+}
+
+// ExtensionOperandTypeNamed returns the operand type of this project's extensions that has a name.
+func ExtensionOperandTypeNamed(name string) (t OperandType, ok bool) {
+	for _, e := range vendorExtensions {
+		for i := range e.types {
+			if e.types[i].name == name {
+				return OperandType(ExtensionCode(e.Prefix, uint16(i))), true
+			}
+		}
+	}
+	return 0, false
 }
 
 // extensionOperation names an operation of this project's extensions.

@@ -16,7 +16,6 @@ var quantizeKernels = []operation{
 	{op: nn.OpRequantize, prepare: prepareRequantize},
 	{op: nn.OpQuantize16, prepare: prepareQuantize16},
 	{op: nn.OpDequantize16, prepare: prepareDequantize16},
-	{op: nn.OpDecodeCodebook, prepare: prepareDecode},
 	{op: nn.OpCast, prepare: prepareCast},
 }
 
@@ -126,14 +125,4 @@ func prepareDequantize16(v opspec.View, op *nn.Operation) (Kernel, error) {
 		done()
 		return nil
 	}, nil
-}
-
-// prepareDecode is DECODE_CODEBOOK: QUANTIZE of the number that the input's codebook has
-// for each code.
-func prepareDecode(v opspec.View, op *nn.Operation) (Kernel, error) {
-	d, err := opspec.Read[opspec.Decode](v, op)
-	if err != nil {
-		return nil, err
-	}
-	return unaryTable(opspec.Unary{Input: d.Input, Output: d.Output, Dims: d.Dims}, d.Table(v)), nil
 }

@@ -151,7 +151,15 @@ var typeNames = map[string]nn.OperandType{
 	"Q8": nn.TensorQuant8Asymm, "Q8S": nn.TensorQuant8AsymmSigned, "Q8SYM": nn.TensorQuant8Symm,
 	"Q8CH": nn.TensorQuant8SymmPerChannel, "Q16": nn.TensorQuant16Asymm, "Q16S": nn.TensorQuant16Symm,
 	"float32": nn.Float32, "float16": nn.Float16, "int32": nn.Int32, "uint32": nn.Uint32, "bool": nn.Bool,
-	"subgraph": nn.SubgraphRef, "CODEBOOK": nn.TensorQuant8Codebook,
+	"subgraph": nn.SubgraphRef,
+}
+
+// typeNamed is a type by its short name, or by that of an extension.
+func typeNamed(name string) (nn.OperandType, bool) {
+	if t, ok := typeNames[name]; ok {
+		return t, true
+	}
+	return nn.ExtensionOperandTypeNamed(name)
 }
 
 // Sets of key types that many operations share.
@@ -200,7 +208,7 @@ func (r *Row) parse() error {
 	r.keys, r.keyOut, r.keyIdx, r.forms, r.calls = nil, false, 0, nil, false
 	for _, f := range strings.Fields(r.Types) {
 		name, ver, _ := strings.Cut(f, "@")
-		t, ok := typeNames[name]
+		t, ok := typeNamed(name)
 		v, ok2 := parseVersion(ver)
 		if !ok || !ok2 {
 			return fmt.Errorf("bad key type %q", f)
@@ -292,7 +300,7 @@ func parseSlot(w string) (slot, error) {
 		return sl, nil
 	}
 	sl.class = classFixed
-	if sl.fixed, ok = typeNames[typ]; !ok || name == "" {
+	if sl.fixed, ok = typeNamed(typ); !ok || name == "" {
 		return sl, fmt.Errorf("bad slot %q", w)
 	}
 	return sl, nil

@@ -305,7 +305,7 @@ func Element(t nn.OperandType, b []byte) float64 {
 		return float64(int32(binary.LittleEndian.Uint32(b)))
 	case nn.Uint32:
 		return float64(binary.LittleEndian.Uint32(b))
-	case nn.TensorQuant8Asymm, nn.TensorQuant8Codebook:
+	case nn.TensorQuant8Asymm:
 		return float64(b[0])
 	case nn.TensorQuant16Asymm:
 		return float64(binary.LittleEndian.Uint16(b))
@@ -316,6 +316,9 @@ func Element(t nn.OperandType, b []byte) float64 {
 			return 1
 		}
 		return 0
+	}
+	if t.IsCode() {
+		return float64(b[0])
 	}
 	return float64(int8(b[0]))
 }

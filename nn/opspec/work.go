@@ -196,10 +196,10 @@ func product(op *nn.Operation, factors ...int64) (int64, error) {
 func quantized(t nn.OperandType) bool {
 	switch t {
 	case nn.TensorQuant8Asymm, nn.TensorQuant8AsymmSigned, nn.TensorQuant8Symm, nn.TensorQuant8SymmPerChannel,
-		nn.TensorQuant16Asymm, nn.TensorQuant16Symm, nn.TensorQuant8Codebook:
+		nn.TensorQuant16Asymm, nn.TensorQuant16Symm:
 		return true
 	}
-	return false
+	return t.IsCode()
 }
 
 func outputElements(a *Args) (int64, error) {

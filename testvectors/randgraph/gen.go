@@ -101,7 +101,8 @@ func (g *gen) typed(t nn.OperandType, dims []uint32) nn.Operand {
 		for range dims[o.Channel.Dim] {
 			o.Channel.Scales = append(o.Channel.Scales, g.scale())
 		}
-	case nn.TensorQuant8Codebook:
+	}
+	if t.IsCode() { // a codebook
 		for range 2 + g.choose(255) {
 			o.Extension = binary.LittleEndian.AppendUint32(o.Extension, math.Float32bits(float32(g.choose(4001)-2000)/500))
 		}

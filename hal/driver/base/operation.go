@@ -47,9 +47,12 @@ type Extended[L any] struct {
 	Lowerings  []OperationLowering[L]
 }
 
-// Extend adds operations to a device.
-func Extend[L any](extensions []hal.Extension, lowerings []OperationLowering[L], list []Operation[L]) (x Extended[L], err error) {
-	x = Extended[L]{Extensions: slices.Clone(extensions), Lowerings: slices.Clone(lowerings)}
+// Extend adds operations to a device that has some of this project's extensions.
+func Extend[L any](extensions []string, lowerings []OperationLowering[L], list []Operation[L]) (x Extended[L], err error) {
+	x.Lowerings = slices.Clone(lowerings)
+	for _, name := range extensions {
+		x.Extensions = append(x.Extensions, hal.VendorExtension(name))
+	}
 	for i := range list {
 		o := &list[i]
 		if o.Lowering == nil {

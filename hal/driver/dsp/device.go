@@ -62,7 +62,7 @@ func New(cfg Config) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, err := base.Extend([]hal.Extension{hal.VendorExtension(nn.QuantizationExtension), hal.VendorExtension(nn.CodebookExtension)}, cfg.Lowerings, cfg.Operations)
+	own, err := base.Extend(lower.Table().Extensions(), cfg.Lowerings, cfg.Operations)
 	if err != nil {
 		return nil, err
 	}

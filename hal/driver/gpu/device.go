@@ -68,7 +68,7 @@ func New(cfg Config) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, err := base.Extend([]hal.Extension{hal.VendorExtension(nn.QuantizationExtension)}, cfg.Lowerings, cfg.Operations)
+	own, err := base.Extend(lower.Table().Extensions(), cfg.Lowerings, cfg.Operations)
 	if err != nil {
 		return nil, err
 	}

@@ -181,23 +181,6 @@ func (l *Lowering) vectorPitch(output uint32, in ...*layout.Tensor) int {
 	return pitch
 }
 
-// lowerDecode lowers DECODE_CODEBOOK to a table: what each code of the input's codebook is
-// in the quantization of the output.
-func lowerDecode(l *Lowering, op *nn.Operation) error {
-	d, err := opspec.Read[opspec.Decode](l.view, op)
-	if err != nil {
-		return err
-	}
-	in, err := l.Value(d.Input)
-	if err != nil {
-		return err
-	}
-	i, o := &l.graph.Operands[d.Input], &l.graph.Operands[d.Output]
-	in, out := l.vectors(in, d.Output)
-	l.lookup(out, in, storedTable(d.Table(l.view), i.Type, o.Type))
-	return nil
-}
-
 // lookup maps every byte of a value through a table.
 func (l *Lowering) lookup(out, in *layout.Tensor, t *[256]byte) {
 	l.addVectors("lookup", []*layout.Tensor{in}, out, true, launch.Lookup{In: in, Out: out, Table: t})

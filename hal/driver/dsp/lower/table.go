@@ -1,3 +1,6 @@
+// Package lower turns the operations of a graph into steps: one file per family of
+// operations, one table from operation to function (operations.go). What is supported is what
+// lowers (support.go).
 package lower
 
 import (
@@ -55,7 +58,7 @@ var accepted = sync.OnceValue(func() map[nn.OperationType]Accepts {
 })
 
 func allRows() []row {
-	return slices.Concat(productRows, elementwiseRows, wordRows, reductionRows, moveRows, detectionRows, refusedRows)
+	return slices.Concat(productRows, elementwiseRows, wordRows, reductionRows, moveRows, detectionRows, codebookRows, refusedRows)
 }
 
 // Sets of element types.
@@ -99,7 +102,6 @@ var elementwiseRows = []row{
 	{Operations: legal.Ops(nn.OpHardSwish), Types: legal.Bytes, Action: takes(byTable((*opspec.Unary).HardSwishTable)), Forms: small},
 	{Operations: legal.Ops(nn.OpRsqrt), Types: legal.Bytes, Action: takes(byTable((*opspec.Unary).RsqrtTable)), Forms: small},
 	{Operations: legal.Ops(nn.OpRequantize), Types: legal.Bytes, Action: takes(byTable(requantizeTable)), Forms: small},
-	{Operations: legal.Ops(nn.OpDecodeCodebook), Types: legal.Of(nn.TensorQuant8Codebook), Action: takes(lowerDecode), Forms: small},
 	{Operations: legal.Ops(nn.OpQuantize16, nn.OpDequantize16), Types: legal.All, Action: refuses("no kernel converts between reals and 16 bits")},
 	{Operations: legal.Ops(nn.OpQuantize), Types: legal.Floats, Action: takes(lowerQuantize), Forms: small},
 	{Operations: legal.Ops(nn.OpDequantize), Types: legal.All, Action: takes(lowerDequantize), Rules: []legal.Rule{channelScales, maxRuns}},

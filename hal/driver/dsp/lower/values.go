@@ -27,7 +27,7 @@ func storable(t nn.OperandType) bool {
 
 // isBytes reports whether tensors of a type are values of one unsigned byte, with a pitch
 // between positions.
-func isBytes(t nn.OperandType) bool { return t.IsQuant8() || t == nn.TensorQuant8Codebook }
+func isBytes(t nn.OperandType) bool { return t.IsQuant8() || t.IsCode() }
 
 // zeroOf is the zero point of an operand in the unsigned domain.
 func zeroOf(o *nn.Operand) int32 {

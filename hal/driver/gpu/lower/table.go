@@ -204,6 +204,6 @@ var otherRows = []legal.Row[*Lowering]{
 	{Operations: legal.Ops(nn.OpLshProjection), Types: legal.All, Action: takes((*Lowering).lsh), Rules: []legal.Rule{maxHashed}},
 	{Operations: legal.Ops(nn.OpRandomMultinomial), Types: legal.Floats, Action: takes((*Lowering).multinomial)},
 	{Operations: legal.Ops(nn.OpIf, nn.OpWhile), Types: legal.All, Action: legal.Control[*Lowering]()},
-	{Operations: legal.Ops(nn.OpDecodeCodebook), Types: legal.All, Action: refuses("codebooks have no storage on this GPU")},
+	{Operations: legal.Others, Types: legal.Codes(), Action: refuses("codes of an extension have no storage on this GPU")},
 	{Operations: legal.Ops(nn.OpQuantize16, nn.OpDequantize16), Types: legal.All, Action: refuses("no kernel converts between reals and 16 bits")},
 }

@@ -48,6 +48,18 @@ var (
 	Booleans = Of(nn.TensorBool8)
 )
 
+// Codes are the types of this project's extensions whose elements are codes.
+func Codes() (list Types) {
+	for _, e := range nn.VendorExtensions() {
+		for _, x := range nn.ExtensionOperandTypes(e.Name) {
+			if t := nn.OperandType(nn.ExtensionCode(e.Prefix, x.Type)); t.IsCode() {
+				list = append(list, t)
+			}
+		}
+	}
+	return list
+}
+
 // Or is the union of two sets.
 func (t Types) Or(more ...Types) Types { return slices.Concat(append([]Types{t}, more...)...) }
 

@@ -110,6 +110,20 @@ func New[L any](c Config, rows ...Row[L]) (*Table[L], error) {
 	return t, errors.Join(wrong...)
 }
 
+// Extensions are the names of this project's extensions of which the table takes an operation.
+func (t *Table[L]) Extensions() (names []string) {
+	for _, op := range nn.Operations() {
+		r := opspec.Lookup(op)
+		if r == nil || r.Extension == "" || slices.Contains(names, r.Extension) {
+			continue
+		}
+		if slices.ContainsFunc(r.KeyTypes(), func(typ nn.OperandType) bool { return t.at[key{op, typ}].Action.kind != Refused }) {
+			names = append(names, r.Extension)
+		}
+	}
+	return names
+}
+
 // keyTypes are the element types of an operation. Operations that nn does not name have none.
 func keyTypes(op nn.OperationType) []nn.OperandType {
 	if r := opspec.Lookup(op); r != nil {

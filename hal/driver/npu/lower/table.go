@@ -113,6 +113,5 @@ var refusedRows = []row{
 	{Operations: legal.Ops(nn.OpRank), Types: legal.All, Action: refuses("the NPU has no scalars")},
 	{Operations: legal.Ops(nn.OpIf, nn.OpWhile), Types: legal.All, Action: legal.Control[*Lowering]()},
 	{Operations: legal.Ops(nn.OpQuantize16, nn.OpDequantize16), Types: legal.All, Action: refuses("the NPU has no floating point")},
-	{Operations: legal.Ops(nn.OpDecodeCodebook), Types: legal.All, Action: refuses("the NPU has no codebooks")},
 	{Operations: legal.Others, Types: legal.All, Action: refuses("this NPU computes on 8-bit quantized tensors")},
 }
