@@ -20,6 +20,7 @@ type DeviceCost struct {
 	EnergyPJ float64
 	Stalls   []hal.StallCycles // they add up to Cycles
 	Memory   hal.MemoryStats   // the use of the memory that a machine's engines share
+	Counters []hal.Counter     // events of all parts, each name once, in the device's order
 }
 
 // OperationCost is what one operation cost, wherever it ran. Cycles are of the
@@ -80,7 +81,6 @@ func (r *Result) On(device string) DeviceCost {
 func (r *Result) add(of *source, device hal.Device, operations []int, st *hal.Stats) {
 	r.EnergyPJ += st.EnergyPJ
 	r.Instructions += st.Instructions
-	r.Counters = append(r.Counters, st.Counters...)
 	r.chain(st.Parts)
 	r.Components = hal.AddComponents(r.Components, st.Components)
 	r.device(device.Name()).add(st)
@@ -168,6 +168,16 @@ func (d *DeviceCost) add(st *hal.Stats) {
 	d.EnergyPJ += st.EnergyPJ
 	d.Stalls = sumStalls(d.Stalls, st.Stalls)
 	d.Memory.Add(&st.Memory)
+	if d.Counters == nil {
+		d.Counters = make([]hal.Counter, 0, len(st.Counters))
+	}
+	for _, c := range st.Counters {
+		if i := slices.IndexFunc(d.Counters, func(x hal.Counter) bool { return x.Name == c.Name }); i >= 0 {
+			d.Counters[i].Value += c.Value
+		} else {
+			d.Counters = append(d.Counters, c)
+		}
+	}
 }
 
 func (c *OperationCost) add(op *hal.OperationStats) {

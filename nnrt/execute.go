@@ -41,7 +41,6 @@ type Result struct {
 	Chain []hal.Part
 
 	Instructions int64
-	Counters     []hal.Counter // of all parts, in order
 
 	// Fallbacks are operations that moved to the CPU in this execution, besides
 	// those of the compilation: a device declined them once their shapes were known.

@@ -162,9 +162,11 @@ func (r *gemmReport) execute(c *nnrt.Compilation, in [][]byte, functional bool) 
 
 // laneInstructions is the count that a GPU reports, 0 elsewhere.
 func laneInstructions(r *nnrt.Result) float64 {
-	for _, c := range r.Counters {
-		if c.Name == "lane_instructions" {
-			return float64(c.Value)
+	for i := range r.Devices {
+		for _, c := range r.Devices[i].Counters {
+			if c.Name == "lane_instructions" {
+				return float64(c.Value)
+			}
 		}
 	}
 	return 0

@@ -172,15 +172,15 @@ func (t *trial) numbers() map[string]float64 {
 		for _, s := range d.Stalls {
 			n[prefix+"stall."+s.Reason] = float64(s.Cycles)
 		}
+		for _, c := range d.Counters {
+			n["counter."+c.Name] += float64(c.Value)
+		}
 	}
 	if memory.Bursts+memory.CacheHits+memory.CacheMisses > 0 {
 		n["memory.read_bytes"], n["memory.write_bytes"] = float64(memory.ReadBytes), float64(memory.WriteBytes)
 		n["memory.bursts"], n["memory.row_hits"] = float64(memory.Bursts), float64(memory.RowHits)
 		n["memory.wait_ns"] = float64(memory.WaitFs) / 1e6 / float64(max(memory.ReadBursts, 1))
 		n["memory.cache_hits"], n["memory.cache_misses"] = float64(memory.CacheHits), float64(memory.CacheMisses)
-	}
-	for _, c := range t.result.Counters {
-		n["counter."+c.Name] += float64(c.Value)
 	}
 	return n
 }
