@@ -78,13 +78,26 @@ func logarithmic(list ...*plot.Axis) {
 	}
 }
 
+// pad makes room beside the outermost points, which would be cut in half.
+func pad(list ...*plot.Axis) {
+	for _, a := range list {
+		if _, ok := a.Scale.(plot.LogScale); ok {
+			room := math.Pow(a.Max/a.Min, 0.05)
+			a.Min, a.Max = a.Min/room, a.Max*room
+			continue
+		}
+		room := 0.05 * (a.Max - a.Min)
+		a.Min, a.Max = a.Min-room, a.Max+room
+	}
+}
+
 // scatter adds the points of a series.
 func scatter(p *plot.Plot, i int, s Series) error {
 	points, err := plotter.NewScatter(s.Points)
 	if err != nil {
 		return err
 	}
-	points.Color, points.Shape, points.Radius = colours[i%len(colours)], shapes[i%len(shapes)], vg.Points(2.5)
+	points.Color, points.Shape, points.Radius = colours[i%len(colours)], shapes[(i+i/len(shapes))%len(shapes)], vg.Points(2.5)
 	p.Add(points)
 	p.Legend.Add(s.Name, points)
 	return nil
@@ -135,7 +148,11 @@ func Pareto(title string, list []Series) (*plot.Plot, error) {
 		}
 		steps = append(steps, x)
 	}
-	return p, line(p, len(colours)-1, steps)
+	if err := line(p, len(colours)-1, steps); err != nil {
+		return nil, err
+	}
+	pad(&p.X, &p.Y)
+	return p, nil
 }
 
 // Scaling draws a figure over the value of a key, a line per series.
@@ -154,6 +171,9 @@ func Scaling(title, key, figure string, list []Series) (*plot.Plot, error) {
 			return nil, err
 		}
 	}
+	top := p.Y.Max
+	pad(&p.X, &p.Y)
+	p.Y.Min, p.Y.Max = 0, max(p.Y.Max, 1.05*top)
 	return p, nil
 }
 
@@ -185,6 +205,8 @@ func Roofline(title string, list []Series, roofs map[string]Roof) (*plot.Plot, e
 			return nil, err
 		}
 	}
+	pad(&p.X, &p.Y)
+	p.Y.Max *= 3 // for the legend above the roofs
 	return p, nil
 }
 

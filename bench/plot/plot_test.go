@@ -52,6 +52,43 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// TestRoom: no point lies on the border of a plot, and no two series look the same.
+func TestRoom(t *testing.T) {
+	var list []Series
+	for i := range 20 {
+		list = append(list, Series{string(rune('a' + i)), plotter.XYs{{X: float64(i + 1), Y: float64(20 - i)}}})
+	}
+	roofs := map[string]Roof{"a": {100, 10}}
+	for kind, p := range map[string]*gonum.Plot{"pareto": must(Pareto("", list)), "scaling": must(Scaling("", "", "", list)), "roofline": must(Roofline("", list, roofs))} {
+		if !(p.X.Min < 1 && p.X.Max > 20 && p.Y.Min < 1 && p.Y.Max > 20) {
+			t.Errorf("%s goes from %v, %v to %v, %v", kind, p.X.Min, p.Y.Min, p.X.Max, p.Y.Max)
+		}
+	}
+	looks := map[string]string{}
+	for _, s := range list {
+		p := gonum.New()
+		p.HideAxes()
+		if err := scatter(p, slices.IndexFunc(list, func(x Series) bool { return x.Name == s.Name }), Series{"", plotter.XYs{{X: 1, Y: 1}}}); err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := Write(&b, "x.svg", p, Sizes["column"]); err != nil {
+			t.Fatal(err)
+		}
+		if other := looks[b.String()]; other != "" {
+			t.Errorf("%s looks as %s", s.Name, other)
+		}
+		looks[b.String()] = s.Name
+	}
+}
+
+func must(p *gonum.Plot, err error) *gonum.Plot {
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
 func TestRefusals(t *testing.T) {
 	bad := []Series{{"a", plotter.XYs{{X: 1, Y: math.NaN()}}}}
 	zero := []Series{{"a", plotter.XYs{{X: 0, Y: 1}}}}
