@@ -46,6 +46,7 @@ type RunDiff struct {
 	EnergyUJ  Change            `json:"energy_uj"`
 	Parts     map[string]Change `json:"latency_parts"` // those that differ
 	Counters  map[string]Change `json:"counters"`      // of the memory; those that differ
+	Events    []CounterChange   `json:"events"`        // the devices' counters that differ, as in OperationDiff
 	// Operations differ in time, energy, device or traffic, the largest difference in time first.
 	Operations []OperationDiff `json:"operations"`
 	Same       int             `json:"same_operations"`
@@ -62,6 +63,14 @@ type OperationDiff struct {
 	EnergyUJ  Change      `json:"energy_uj"`
 	DRAMBytes Change      `json:"dram_bytes"`
 	Why       []WhyChange `json:"why,omitempty"` // the largest first
+	// Counters are events that differ, of engines that count them, the largest in percent first.
+	Counters []CounterChange `json:"counters,omitempty"`
+}
+
+// CounterChange is how often something happened.
+type CounterChange struct {
+	Name  string `json:"name"`
+	Count Change `json:"count"`
 }
 
 // WhyChange is a stall reason's part in the change of an operation's time.
@@ -108,7 +117,7 @@ func compareRuns(a, b *Run) RunDiff {
 	d := RunDiff{
 		Device: a.Device, Status: [2]string{a.Status, b.Status}, Parts: changes(a.LatencyParts, b.LatencyParts),
 		LatencyUS: Change{*a.LatencyUS, *b.LatencyUS}, EnergyUJ: Change{*a.EnergyUJ, *b.EnergyUJ},
-		Counters: changes(a.counters(), b.counters()), Operations: []OperationDiff{},
+		Counters: changes(a.counters(), b.counters()), Events: events(a.events(), b.events()), Operations: []OperationDiff{},
 	}
 	if b.Device != a.Device {
 		d.Device += " -> " + b.Device
@@ -124,6 +133,41 @@ func compareRuns(a, b *Run) RunDiff {
 		return cmp.Compare(math.Abs(y.TimeUS.Delta()), math.Abs(x.TimeUS.Delta()))
 	})
 	return d
+}
+
+// events are the counters of a run's devices, led by their names where there are several.
+func (r *Run) events() map[string]int64 {
+	m := map[string]int64{}
+	for i := range r.Devices {
+		prefix := ""
+		if len(r.Devices) > 1 {
+			prefix = r.Devices[i].Device + " "
+		}
+		for k, v := range r.Devices[i].Counters {
+			m[prefix+k] = v
+		}
+	}
+	return m
+}
+
+// events are the counts that differ, the largest change in percent first; one that is missing
+// is 0.
+func events(a, b map[string]int64) []CounterChange {
+	list := []CounterChange{}
+	floats := func(m map[string]int64) map[string]float64 {
+		f := map[string]float64{}
+		for k, v := range m {
+			f[k] = float64(v)
+		}
+		return f
+	}
+	for k, c := range changes(floats(a), floats(b)) {
+		list = append(list, CounterChange{k, c})
+	}
+	slices.SortFunc(list, func(x, y CounterChange) int {
+		return cmp.Or(cmp.Compare(math.Abs(y.Count.Percent()), math.Abs(x.Count.Percent())), cmp.Compare(x.Name, y.Name))
+	})
+	return list
 }
 
 // counters are what the devices of a run had of the memory.
@@ -246,6 +290,7 @@ func equalShapes(a, b [][]uint32) bool {
 
 func compareOperations(ra, rb *Run, a, b *Operation) (d OperationDiff, differs bool) {
 	var times [2]map[string]float64
+	var counts [2]map[string]int64
 	for side, x := range [2]*Operation{a, b} {
 		if x == nil {
 			continue
@@ -255,7 +300,7 @@ func compareOperations(ra, rb *Run, a, b *Operation) (d OperationDiff, differs b
 			d.Output = x.Outputs[0]
 		}
 		run := [2]*Run{ra, rb}[side]
-		times[side] = x.stallTimes(run.clock(x.Device))
+		times[side], counts[side] = x.stallTimes(run.clock(x.Device)), x.Counters
 		for _, f := range []struct {
 			c *Change
 			v float64
@@ -268,6 +313,11 @@ func compareOperations(ra, rb *Run, a, b *Operation) (d OperationDiff, differs b
 		}
 	}
 	differs = d.Where[0] != d.Where[1] || d.TimeUS.Delta() != 0 || d.EnergyUJ.Delta() != 0 || d.DRAMBytes.Delta() != 0
+	if a != nil && b != nil && a.Device == b.Device { // engines count different events
+		if d.Counters = events(counts[0], counts[1]); len(d.Counters) > 0 {
+			differs = true
+		}
+	}
 	why := changes(times[0], times[1])
 	for _, reason := range slices.Sorted(maps.Keys(why)) {
 		d.Why = append(d.Why, WhyChange{reason, why[reason]})

@@ -22,8 +22,15 @@ type File struct {
 		Operations int    `json:"operations"`
 		MACs       int64  `json:"macs"`
 	} `json:"model"`
-	SoC  string `json:"soc"`
-	Runs []Run  `json:"runs"`
+	SoC   string          `json:"soc"`
+	Roofs map[string]Roof `json:"roofs,omitempty"` // by device
+	Runs  []Run           `json:"runs"`
+}
+
+// Roof is what an engine can do at best.
+type Roof struct {
+	MACsPerS  float64 `json:"macs_per_s"`
+	BytesPerS float64 `json:"bytes_per_s"` // of DRAM
 }
 
 // Run is a run on a device. Without costs it was a functional one.
@@ -43,6 +50,11 @@ type Run struct {
 		MaxUS   float64 `json:"max_us"`
 		StdUS   float64 `json:"std_us"`
 	} `json:"invocations,omitempty"`
+	FirstUse *struct {
+		CompileUS float64 `json:"compile_us"`
+		FirstUS   float64 `json:"first_us"` // on a phone that has been idle
+		WarmUS    float64 `json:"warm_us"`
+	} `json:"first_use,omitempty"`
 	Cycles     *int64           `json:"cycles,omitempty"`
 	Stalls     map[string]int64 `json:"stalls,omitempty"`
 	Devices    []Part           `json:"devices,omitempty"`
@@ -61,6 +73,7 @@ type Part struct {
 	EnergyUJ float64          `json:"energy_uj"`
 	Stalls   map[string]int64 `json:"stalls"`
 	Memory   *Memory          `json:"memory,omitempty"`
+	Counters map[string]int64 `json:"counters,omitempty"` // events of the device
 }
 
 // Memory is the use of the memory that all engines share.
@@ -100,6 +113,7 @@ type Operation struct {
 	Stalls    map[string]int64 `json:"stalls"`
 	DRAMBytes int64            `json:"dram_bytes"`
 	BoundBy   string           `json:"bound_by"`
+	Counters  map[string]int64 `json:"counters,omitempty"` // events of the operation
 }
 
 // Output is a result, compared with the reference.

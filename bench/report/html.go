@@ -18,20 +18,12 @@ var pageCSS string
 //go:embed page/page.js
 var pageJS string
 
-// Roof is what an engine can do at best.
-type Roof struct {
-	MACsPerS  float64 `json:"macs_per_s"`
-	BytesPerS float64 `json:"bytes_per_s"` // of DRAM
-}
-
 // Page is one report: files, each with a name that tells it from the others.
 type Page struct {
-	Title string
-	Names []string
-	Files []json.RawMessage // objects of "run --json"
-	// Timelines and Roofs by file and, of roofs, by device; nil where there are none.
-	Timelines []*Timeline
-	Roofs     []map[string]Roof
+	Title     string
+	Names     []string
+	Files     []json.RawMessage // objects of "run --json"
+	Timelines []*Timeline       // by file; nil where there is none
 }
 
 // pageData is what the script of a page reads.
@@ -39,7 +31,6 @@ type pageData struct {
 	Names     []string          `json:"names"`
 	Files     []json.RawMessage `json:"files"`
 	Timelines []*Timeline       `json:"timelines,omitempty"`
-	Roofs     []map[string]Roof `json:"roofs,omitempty"`
 	Diff      *Diff             `json:"diff,omitempty"`
 }
 
@@ -49,7 +40,7 @@ func (p *Page) WriteHTML(w io.Writer) error {
 	if len(p.Files) == 0 || len(p.Names) != len(p.Files) {
 		return errors.New("a report of nothing")
 	}
-	d := pageData{Names: p.Names, Files: p.Files, Timelines: p.Timelines, Roofs: p.Roofs}
+	d := pageData{Names: p.Names, Files: p.Files, Timelines: p.Timelines}
 	files := make([]File, len(p.Files))
 	for i := range p.Files {
 		if err := json.Unmarshal(p.Files[i], &files[i]); err != nil {

@@ -43,8 +43,40 @@ func TestCompare(t *testing.T) {
 	if diff := cmp.Diff([]WhyChange{{"dma", Change{0, 3.5}}}, r.Operations[0].Explain()); diff != "" {
 		t.Errorf("why (-want +got):\n%s", diff)
 	}
+	if len(r.Operations[1].Counters) != 0 || len(r.Events) != 0 {
+		t.Errorf("counters of engines that do not count: %v, %v", r.Operations[1].Counters, r.Events)
+	}
 	if p, what := d.Worst(); p != 30 || what != "latency on npu" {
 		t.Errorf("worst %v of %s", p, what)
+	}
+}
+
+// TestCompareCounters: events that differ are in the order of their change in percent, those of
+// two engines are not compared.
+func TestCompareCounters(t *testing.T) {
+	counted := func(device string, counters map[string]int64) *File {
+		f := file(1, op(0, "A", 1, nil))
+		f.Runs[0].Operations[0].Counters, f.Runs[0].Devices[0].Counters = counters, counters
+		f.Runs[0].Operations[0].Device = device
+		return f
+	}
+	a := counted("npu", map[string]int64{"same": 5, "half": 10, "gone": 1, "more": 100})
+	d, err := Compare(a, counted("npu", map[string]int64{"same": 5, "half": 5, "new": 7, "more": 101}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []CounterChange{{"new", Change{0, 7}}, {"gone", Change{1, 0}}, {"half", Change{10, 5}}, {"more", Change{100, 101}}}
+	r := d.Runs[0]
+	if r.Same != 0 || len(r.Operations) != 1 {
+		t.Fatalf("%+v", r)
+	}
+	for what, got := range map[string][]CounterChange{"operation": r.Operations[0].Counters, "run": r.Events} {
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", what, diff)
+		}
+	}
+	if d, err = Compare(a, counted("gpu", map[string]int64{"same": 6})); err != nil || d.Runs[0].Operations[0].Counters != nil {
+		t.Errorf("events of two engines: %v, error %v", d.Runs[0].Operations[0].Counters, err)
 	}
 }
 

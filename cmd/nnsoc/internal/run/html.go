@@ -25,7 +25,7 @@ func (r *report) page(name string) (*htmlreport.Page, error) {
 	if err := cli.PrintJSON(&b, r.object()); err != nil {
 		return nil, err
 	}
-	p := &htmlreport.Page{Title: name, Names: []string{name}, Files: []json.RawMessage{b.Bytes()}, Roofs: []map[string]htmlreport.Roof{Roofs(r.machine.Config, quantized(r.model))}}
+	p := &htmlreport.Page{Title: name, Names: []string{name}, Files: []json.RawMessage{b.Bytes()}}
 	if r.drawn != nil {
 		p.Timelines = append(p.Timelines, r.drawn.Timeline())
 	}
@@ -58,9 +58,9 @@ const dotProducts = 4
 // vectorWords are the 32-bit words of an HVX vector.
 const vectorWords = 32
 
-// Roofs are the multiply-accumulates of each engine at its highest clock, of 8-bit elements
+// engineRoofs are the multiply-accumulates of each engine at its highest clock, of 8-bit elements
 // or of float32, and the bytes that the memory can deliver.
-func Roofs(c *soc.Config, eightBits bool) map[string]htmlreport.Roof {
+func engineRoofs(c *soc.Config, eightBits bool) map[string]htmlreport.Roof {
 	d := c.DRAM.Config()
 	bytes := d.PeakBytesPerSecond()
 	hz := func(k *soc.Clock) float64 { return float64(k.At(sim.FastSingleAnswer).Hz) }
@@ -162,7 +162,7 @@ func makeReport(a *cli.App, f *runFlags, args []string) error {
 			return err
 		}
 		all.Names, all.Files = append(all.Names, p.Names...), append(all.Files, p.Files...)
-		all.Timelines, all.Roofs = append(all.Timelines, p.Timelines...), append(all.Roofs, p.Roofs...)
+		all.Timelines = append(all.Timelines, p.Timelines...)
 	}
 	all.Title = strings.Join(all.Names, ", ")
 	if err := writeHTML(f.html, all); err != nil {
@@ -180,5 +180,5 @@ func readPage(path string) (*htmlreport.Page, error) {
 	if _, err := htmlreport.Read(path, bytes.NewReader(data)); err != nil {
 		return nil, cli.Usage(err)
 	}
-	return &htmlreport.Page{Names: []string{path}, Files: []json.RawMessage{data}, Timelines: []*htmlreport.Timeline{nil}, Roofs: []map[string]htmlreport.Roof{nil}}, nil
+	return &htmlreport.Page{Names: []string{path}, Files: []json.RawMessage{data}, Timelines: []*htmlreport.Timeline{nil}}, nil
 }

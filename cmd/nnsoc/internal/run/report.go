@@ -26,7 +26,9 @@ type runReport struct {
 	Model         cli.ModelReport `json:"model"`
 	Tensors       *tensorEntry    `json:"tensors,omitempty"`
 	SoC           string          `json:"soc"`
-	Runs          []deviceEntry   `json:"runs"`
+	// Roofs are what engines can do at best with elements of the network's type, by device.
+	Roofs map[string]htmlreport.Roof `json:"roofs,omitempty"`
+	Runs  []deviceEntry              `json:"runs"`
 }
 
 // deviceEntry is one run. A functional run has no costs.
@@ -84,6 +86,8 @@ type partEntry struct {
 	ClockMHz   float64 `json:"clock_mhz"`
 	costEntry
 	Memory *memoryEntry `json:"memory,omitempty"`
+	// Counters are events of the device, of engines that count them.
+	Counters map[string]int64 `json:"counters,omitempty"`
 }
 
 // operationEntry is an operation of the model or, with an index below 0, a cost
@@ -142,7 +146,7 @@ func newReport(m *machine.Machine, f *input.Form) *report {
 	return &report{machine: m, model: f.Model, data: runReport{
 		SchemaVersion: runSchemaVersion, SoC: m.Config.SoC.Name, Runs: []deviceEntry{},
 		Model:   cli.ModelReport{Name: f.Model.Name, Operations: len(f.Model.Main.Operations), MACs: nnrt.MACs(f.Model)},
-		Tensors: tensorMemory(f.Model),
+		Tensors: tensorMemory(f.Model), Roofs: engineRoofs(m.Config, quantized(f.Model)),
 	}}
 }
 
@@ -231,7 +235,7 @@ func (e *deviceEntry) costs(res *nnrt.Result, from [][]int) {
 			e.Devices = append(e.Devices, partEntry{
 				Device: d.Device, Executions: d.Parts, ClockMHz: float64(d.ClockHz) / 1e6,
 				costEntry: costEntry{d.Cycles, cli.Microseconds(d.TimeFs), d.EnergyPJ / 1e6, cli.StallMap(d.Stalls)},
-				Memory:    newMemoryEntry(&d.Memory),
+				Memory:    newMemoryEntry(&d.Memory), Counters: counted(d.Counters),
 			})
 		}
 		if d, ok := res.Clock(); ok {

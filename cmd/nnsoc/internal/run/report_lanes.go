@@ -14,7 +14,7 @@ import (
 // and the share of what the roofline allows, and bytes per level. An engine that does not count
 // these has no table.
 func (r *report) lanes(w io.Writer, rows []nnrt.OperationCost) error {
-	roofs := Roofs(r.machine.Config, false)
+	roofs := engineRoofs(r.machine.Config, false)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	header := false
 	for i := range rows {

@@ -202,6 +202,9 @@ func printRunDiff(w io.Writer, r *report.RunDiff, all bool) error {
 		}
 		fmt.Fprintln(w)
 	}
+	if len(r.Events) > 0 {
+		fmt.Fprintf(w, "\n%s, counters: %s\n", r.Device, strings.Join(counted(r.Events, shownCounters, all), ", "))
+	}
 	if len(r.Operations) == 0 {
 		fmt.Fprintf(w, "\n%s: no operation changed\n", r.Device)
 		return nil
@@ -247,5 +250,27 @@ func because(o *report.OperationDiff) string {
 	if b := o.DRAMBytes.Delta(); b != 0 {
 		list = append(list, fmt.Sprintf("DRAM %+.0f bytes", b))
 	}
-	return strings.Join(list, ", ")
+	other := slices.DeleteFunc(slices.Clone(o.Counters), func(c report.CounterChange) bool { return strings.HasPrefix(c.Name, "dram_") })
+	return strings.Join(append(list, counted(other, operationCounters, false)...), ", ")
+}
+
+// Counters that are shown of a run and of an operation, those of the largest change.
+const (
+	shownCounters     = 8
+	operationCounters = 2
+)
+
+// counted are the largest changes of counters, or all.
+func counted(list []report.CounterChange, n int, all bool) (texts []string) {
+	for i, c := range list {
+		if i == n && !all {
+			break
+		}
+		change := signed(c.Count)
+		if c.Count.Before == 0 {
+			change = fmt.Sprintf("0 -> %.0f", c.Count.After)
+		}
+		texts = append(texts, c.Name+" "+change)
+	}
+	return texts
 }

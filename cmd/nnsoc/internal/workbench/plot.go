@@ -18,14 +18,14 @@ import (
 	"gonum.org/v1/plot/plotter"
 
 	"github.com/nnsoc/nnsoc/bench/plot"
+	"github.com/nnsoc/nnsoc/bench/report"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
-	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 type plotFlags struct {
-	out, size, title, x, y, elements string
+	out, size, title, x, y string
 }
 
 // kinds are the plots, by name.
@@ -41,12 +41,15 @@ func NewPlot(a *cli.App) *cobra.Command {
 		Use:   "plot KIND FILE...",
 		Short: "draw results for a publication",
 		Long: `plot draws files of results as SVG, PNG or PDF:
-  pareto       energy over latency of the rows of sweeps (results.csv), with their frontier
+  pareto       energy over latency with their frontier: rows of sweeps (results.csv), plans
+               of strategies (nnsoc partition --json), runs on devices (nnsoc run --json)
   scaling      a column of sweeps over the values of a key (--x), a line per network and device
   roofline     the operations of runs (nnsoc run --json) below what engines and memory can do
   sensitivity  what lower and higher values of keys change (nnsoc sensitivity --json)
   timeline     what engines and their threads do over time (nnsoc run --trace FILE.json)`,
-		Example:   "  nnsoc plot pareto sweep/results.csv -o pareto.svg\n  nnsoc plot scaling sweep/results.csv --x dram.mt_per_s -o scaling.png --size column",
+		Example: "  nnsoc plot pareto sweep/results.csv -o pareto.svg\n" +
+			"  nnsoc partition mobilenet_v1_0.25_128_quant --json > plans.json && nnsoc plot pareto plans.json -o plans.svg\n" +
+			"  nnsoc plot scaling sweep/results.csv --x dram.mt_per_s -o scaling.png --size column",
 		ValidArgs: names,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 {
@@ -58,7 +61,7 @@ func NewPlot(a *cli.App) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			for flag, kind := range map[string]string{"x": "scaling", "y": "scaling", "elements": "roofline"} {
+			for flag, kind := range map[string]string{"x": "scaling", "y": "scaling"} {
 				if cmd.Flags().Changed(flag) && args[0] != kind {
 					return cli.Usage(fmt.Errorf("--%s does nothing with %s", flag, args[0]))
 				}
@@ -72,7 +75,6 @@ func NewPlot(a *cli.App) *cobra.Command {
 	fl.StringVar(&f.title, "title", "", "title above the plot")
 	fl.StringVar(&f.x, "x", "", "of scaling: the key along the x axis")
 	fl.StringVar(&f.y, "y", "latency_us", "of scaling: the column along the y axis")
-	fl.StringVar(&f.elements, "elements", "i8", "of roofline: the elements of which the engines' best is shown, i8 or f32")
 	return cmd
 }
 
@@ -83,8 +85,6 @@ func draw(a *cli.App, f *plotFlags, args []string) error {
 		return cli.Usage(errors.New("no file to write: give --output"))
 	case !ok:
 		return cli.Usage(fmt.Errorf("unknown --size %q; there are %s", f.size, strings.Join(slices.Sorted(maps.Keys(plot.Sizes)), ", ")))
-	case f.elements != "i8" && f.elements != "f32":
-		return cli.Usage(fmt.Errorf("unknown --elements %q; there are i8, f32", f.elements))
 	}
 	p, err := kinds[args[0]](f, args[1:])
 	if err != nil {
@@ -156,11 +156,72 @@ func rows(files []string, x, y string) ([]plot.Series, error) {
 	return list, nil
 }
 
+// costs reads latency and energy of plans or runs: of each strategy or device a series. They
+// are of a network on a SoC.
+func costs(name string) (list []plot.Series, of string, err error) {
+	data, err := input.ReadModelFile(name)
+	if err != nil {
+		return nil, "", err
+	}
+	var f struct {
+		Model      struct{ Name string }
+		SoC        string
+		Strategies []struct {
+			Name      string
+			LatencyUS float64 `json:"simulated_latency_us"`
+			EnergyUJ  float64 `json:"energy_uj"`
+		}
+	}
+	if err := json.Unmarshal(data, &f); err != nil {
+		return nil, "", fmt.Errorf("%s: %w", name, err)
+	}
+	of = f.Model.Name + " on " + f.SoC
+	add := func(what string, us, uj float64) {
+		list = append(list, plot.Series{Name: what, Points: plotter.XYs{{X: us, Y: uj}}})
+	}
+	for _, s := range f.Strategies {
+		add(s.Name, s.LatencyUS, s.EnergyUJ)
+	}
+	if f.Strategies != nil {
+		return list, of, nil
+	}
+	r, err := report.Read(name, bytes.NewReader(data))
+	if err != nil {
+		return nil, "", err
+	}
+	for i := range r.Runs {
+		if x := &r.Runs[i]; x.Status == run.StatusOK && x.LatencyUS != nil && x.EnergyUJ != nil {
+			add(x.Device, *x.LatencyUS, *x.EnergyUJ)
+		}
+	}
+	return list, of, nil
+}
+
 func pareto(f *plotFlags, files []string) (*gonum.Plot, error) {
-	list, err := rows(files, "latency_us", "energy_uj")
+	tables, list := []string{}, []plot.Series{}
+	for _, name := range files {
+		if !strings.HasSuffix(name, ".json") {
+			tables = append(tables, name)
+			continue
+		}
+		more, of, err := costs(name)
+		switch {
+		case err != nil:
+			return nil, err
+		case len(files) > 1: // the title of one alone says what it is of
+			for i := range more {
+				more[i].Name += ": " + of
+			}
+		case f.title == "":
+			f.title = of
+		}
+		list = append(list, more...)
+	}
+	points, err := rows(tables, "latency_us", "energy_uj")
 	if err != nil {
 		return nil, err
 	}
+	list = append(points, list...)
 	for _, s := range list {
 		for i := range s.Points {
 			s.Points[i].X, s.Points[i].Y = s.Points[i].X/1e3, s.Points[i].Y/1e3
@@ -188,10 +249,6 @@ func roofline(f *plotFlags, files []string) (*gonum.Plot, error) {
 		if err != nil {
 			return nil, err
 		}
-		c, err := soc.Load(r.SoC)
-		if err != nil {
-			c = nil // a file of the user's, or changed keys: points without a roof
-		}
 		for i := range r.Runs {
 			for _, o := range r.Runs[i].Operations {
 				if o.MACs == 0 || o.TimeUS <= 0 || o.DRAMBytes <= 0 {
@@ -202,10 +259,8 @@ func roofline(f *plotFlags, files []string) (*gonum.Plot, error) {
 					k += " of " + r.SoC
 				}
 				by[k] = append(by[k], plotter.XY{X: float64(o.MACs) / float64(o.DRAMBytes), Y: float64(o.MACs) / o.TimeUS * 1e6})
-				if c != nil {
-					if x, ok := run.Roofs(c, f.elements == "i8")[o.Device]; ok {
-						roofs[k] = plot.Roof{MACsPerS: x.MACsPerS, BytesPerS: x.BytesPerS}
-					}
+				if x, ok := r.Roofs[o.Device]; ok {
+					roofs[k] = plot.Roof(x)
 				}
 			}
 		}
