@@ -67,7 +67,7 @@ oracle: ## compare with llvm-mc, llvm-objdump, qemu-hexagon and recorded runs; t
 	NNSOC_ORACLE=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^(TestOracle|TestPythonDriver$$)' -v ./... | grep -v -e '=== RUN' -e 'no test files' -e 'no tests to run'
 
 browser: ## look at the pages that commands write, in headless Chromium
-	$(GO) test -count=1 -timeout $(TIMEOUT) -run '^(TestBrowser|TestReportViews)$$' -v ./bench/mlts/page ./cmd/nnsoc
+	$(GO) test -count=1 -timeout $(TIMEOUT) -run '^(TestBrowser|TestReportViews|TestReportReader)$$' -v ./bench/mlts/page ./cmd/nnsoc
 
 bench: build ## benchmarks beside the code, then the speed budget
 	$(GO) test -run xxx -bench . -benchtime 200ms ./...

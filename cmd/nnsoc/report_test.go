@@ -1,15 +1,19 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/nnsoc/nnsoc/bench/report"
 	"github.com/nnsoc/nnsoc/internal/browser"
@@ -46,9 +50,12 @@ func TestReportData(t *testing.T) {
 			Processes []struct{ Name string }
 			Counters  []struct{ Name string }
 		}
-		Roofs []map[string]report.Roof
 	}
 	if err := json.Unmarshal(m[1], &data); err != nil {
+		t.Fatal(err)
+	}
+	f, err := report.Read("page", bytes.NewReader(firstFile(t, m[1])))
+	if err != nil {
 		t.Fatal(err)
 	}
 	var want map[string]any
@@ -60,17 +67,17 @@ func TestReportData(t *testing.T) {
 			delete(r.(map[string]any), "host_user_s")
 		}
 	}
-	if diff := cmp.Diff(want, data.Files[0]); diff != "" {
+	if diff := gocmp.Diff(want, data.Files[0]); diff != "" {
 		t.Errorf("the page has other figures (-run +page):\n%s", diff)
 	}
 	if len(data.Timelines[0].Processes) < 4 || len(data.Timelines[0].Counters) < 10 {
 		t.Errorf("timeline of %d processes, %d counters", len(data.Timelines[0].Processes), len(data.Timelines[0].Counters))
 	}
 	// 64 x 64 multiply-accumulates at 500 MHz; four channels of 16 bits at 4266 MT/s.
-	if got, want := data.Roofs[0]["npu"], (report.Roof{MACsPerS: 64 * 64 * 500e6, BytesPerS: 4266e6 * 8}); got != want {
+	if got, want := f.Roofs["npu"], (report.Roof{MACsPerS: 64 * 64 * 500e6, BytesPerS: 4266e6 * 8}); got != want {
 		t.Errorf("roof of the NPU %v, want %v", got, want)
 	}
-	if got := data.Roofs[0]["cpu"]; got.MACsPerS <= 0 {
+	if got := f.Roofs["cpu"]; got.MACsPerS <= 0 {
 		t.Errorf("roof of the CPU %v", got)
 	}
 	rest := strings.Replace(string(html), "http://www.w3.org/2000/svg", "", -1)
@@ -79,6 +86,16 @@ func TestReportData(t *testing.T) {
 			t.Errorf("the page has %s", x)
 		}
 	}
+}
+
+// firstFile is the first file of runs in the data of a page.
+func firstFile(t *testing.T, data []byte) []byte {
+	t.Helper()
+	var d struct{ Files []json.RawMessage }
+	if err := json.Unmarshal(data, &d); err != nil || len(d.Files) == 0 {
+		t.Fatalf("%d files, error %v", len(d.Files), err)
+	}
+	return d.Files[0]
 }
 
 // dom is a page after its script has run.
@@ -119,7 +136,10 @@ func TestReportViews(t *testing.T) {
 	r, page := &f.Runs[0], dom(t, chromium, path)
 	value := func(x float64) string { return `data-value="` + strconv.FormatFloat(x, 'f', -1, 64) + `"` }
 	devices, operations := view(t, page, "summary"), view(t, page, "operations")
-	for _, x := range []float64{*r.LatencyUS, *r.EnergyUJ, float64(*r.Cycles)} {
+	if r.FirstUse.FirstUS <= *r.LatencyUS {
+		t.Errorf("an idle phone takes %v us, one in use %v", r.FirstUse.FirstUS, *r.LatencyUS)
+	}
+	for _, x := range []float64{*r.LatencyUS, r.FirstUse.FirstUS, r.FirstUse.CompileUS, *r.EnergyUJ, float64(*r.Cycles)} {
 		if !strings.Contains(devices, value(x)) {
 			t.Errorf("devices: no %s", value(x))
 		}
@@ -155,7 +175,7 @@ func TestReportViews(t *testing.T) {
 		}
 	}
 	for id, want := range map[string][]string{
-		"timeline": {`data-op="1"`, "npu / "}, "stalls": {"<title>issue: ", "<title>launch: ", "1 DEPTHWISE_CONV_2D"}, "memory": {"system cache hits", value(float64(r.Devices[0].Memory.SystemCache.Hits))},
+		"timeline": {`data-op="1"`, "npu / "}, "stalls": {"<title>issue: ", "<title>launch: ", "1 DEPTHWISE_CONV_2D"}, "memory": {"system cache hits", value(float64(r.Devices[0].Memory.SystemCache.Hits)), ">sram<", value(float64(r.Devices[0].Counters["sram_read_bytes"])), value(float64(r.Devices[0].Counters["dram_write_bytes"]))},
 		"phone": {"npu clock (MHz)", "npu temperature (C)", "power (W)"}, "placement": {strconv.Itoa(inside) + " operations on npu"}, "reference": {value(0), value(1001)},
 	} {
 		for _, x := range want {
@@ -176,5 +196,161 @@ func TestReportViews(t *testing.T) {
 	changes := view(t, dom(t, chromium, path), "changes")
 	if strings.Contains(changes, "hidden") || !strings.Contains(changes, value(*r.LatencyUS)) || !strings.Contains(changes, "issue +") {
 		t.Errorf("what changed:\n%s", changes)
+	}
+	if n := strings.Count(view(t, dom(t, chromium, path), "roofline"), `class="axis"`); n != 1 {
+		t.Errorf("%d roofs in a report of files", n)
+	}
+}
+
+// actions are what a reader does with a page, and what it shows then; the report's last script.
+const actions = `<script>
+const seen = {}, q = s => document.querySelector(s), all = s => [...document.querySelectorAll(s)];
+const order = () => all("#operations tbody tr").map(r => Number(r.dataset.op)), press = (e, key) => e.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+const button = (view, text) => all("#" + view + " button").find(b => b.textContent === text);
+button("operations", "us").click(); seen.down = order();
+button("operations", "us").click(); seen.up = order();
+button("operations", "#").click(); seen.index = order();
+const input = q("#operations input"); input.value = "depthwise"; input.dispatchEvent(new Event("input")); seen.filtered = order();
+input.value = ""; input.dispatchEvent(new Event("input"));
+const first = q('#operations tr[data-op="3"]'); first.focus(); press(first, "Enter");
+seen.linked = ["operations", "graph", "timeline", "roofline", "stalls"].map(v => all("#" + v + " .selected").map(e => Number(e.dataset.op)));
+seen.said = q("#selection").textContent;
+press(first, "ArrowDown"); seen.next = Number(q("#operations tr.selected").dataset.op);
+press(q("#graph .scroll"), "ArrowDown"); press(q("#graph .scroll"), "ArrowDown"); press(q("#graph .scroll"), "ArrowUp"); seen.inGraph = Number(q("#graph .selected").dataset.op);
+q('#graph rect[data-op="0"]').dispatchEvent(new Event("click")); seen.clicked = Number(q("#operations tr.selected").dataset.op);
+const times = () => all("#timeline svg text").map(e => e.textContent).filter(s => / us$/.test(s)).map(parseFloat);
+const t0 = times(); press(q("#timeline .scroll"), "+"); const t1 = times(); press(q("#timeline .scroll"), "ArrowRight"); const t2 = times(); button("timeline", "all").click();
+seen.zoom = [t0, t1, t2, times()].map(t => [t[0], t[t.length - 1]]);
+const fills = () => new Set(all("#graph rect").map(e => e.getAttribute("fill"))).size;
+seen.colours = ["device", "time", "energy", "stall"].map(k => { button("graph", k).click(); return [button("graph", k).getAttribute("aria-pressed"), fills()]; });
+seen.paper = getComputedStyle(document.body).backgroundColor;
+seen.small = all("nav select, button, input, .scroll, tr[data-op]").filter(e => e.tabIndex < 0).length;
+for (const r of document.styleSheets[0].cssRules) if (r.media && r.media.mediaText === "print") r.media.mediaText = "all";
+seen.printed = [getComputedStyle(q("nav")).display, all("svg").filter(g => g.getBoundingClientRect().right > g.closest("section").getBoundingClientRect().right + 1 || g.getBoundingClientRect().height > 22 / 2.54 * 96 + 1).length, getComputedStyle(document.body).backgroundColor];
+document.documentElement.dataset.seen = JSON.stringify(seen);
+</script></body>`
+
+// TestReportReader uses a page as a reader does, by keyboard and mouse, on paper, in the light
+// and in the dark; with -update it keeps pictures.
+func TestReportReader(t *testing.T) {
+	chromium := browser.New(t)
+	dir := t.TempDir()
+	path, acted, changed := filepath.Join(dir, "out.html"), filepath.Join(dir, "acted.html"), filepath.Join(dir, "changed.html")
+	network := "mobilenet_v1_0.25_128_quant"
+	printed(t, "report", "-o", path, network, "--device", "npu")
+	html, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(acted, bytes.Replace(html, []byte("</body>"), []byte(actions), 1), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	file, err := report.Read("page", bytes.NewReader(firstFile(t, pageData.FindSubmatch(html)[1])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	type state struct {
+		Down, Up, Index, Filtered []int
+		Linked                    [][]int
+		Said                      string
+		Next, InGraph, Clicked    int
+		Zoom                      [4][2]float64
+		Colours                   [4][2]any
+		Paper                     string
+		Small                     int
+		Printed                   [3]any
+	}
+	read := func(flags ...string) (s state) {
+		m := regexp.MustCompile(`data-seen="([^"]*)"`).FindStringSubmatch(chromium.DOM(acted, flags...))
+		if m == nil {
+			t.Fatal("the page's script or the reader's has failed")
+		}
+		if err := json.Unmarshal([]byte(strings.ReplaceAll(m[1], "&quot;", `"`)), &s); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := read()
+	ops := file.Runs[0].Operations
+	order := func(less func(a, b *report.Operation) int, keep func(o *report.Operation) bool) (list []int) {
+		sorted := slices.Clone(ops)
+		slices.SortStableFunc(sorted, func(a, b report.Operation) int { return less(&a, &b) })
+		for i := range sorted {
+			if keep(&sorted[i]) {
+				list = append(list, sorted[i].Index)
+			}
+		}
+		return list
+	}
+	every := func(*report.Operation) bool { return true }
+	time := func(a, b *report.Operation) int { return cmp.Compare(a.TimeUS, b.TimeUS) }
+	index := func(a, b *report.Operation) int { return cmp.Compare(a.Index, b.Index) }
+	for what, x := range map[string][2][]int{
+		"longest first":  {order(func(a, b *report.Operation) int { return time(b, a) }, every), s.Down},
+		"shortest first": {order(time, every), s.Up},
+		"by index":       {order(index, every), s.Index},
+		"filtered":       {order(index, func(o *report.Operation) bool { return o.Type == "DEPTHWISE_CONV_2D" }), s.Filtered},
+	} {
+		if !slices.Equal(x[0], x[1]) {
+			t.Errorf("operations, %s: %v, want %v", what, x[1], x[0])
+		}
+	}
+	for i, l := range s.Linked {
+		if len(l) == 0 || slices.ContainsFunc(l, func(op int) bool { return op != 3 }) {
+			t.Errorf("view %d marks operations %v, want 3", i, l)
+		}
+	}
+	if !strings.HasPrefix(s.Said, "3 DEPTHWISE_CONV_2D on npu: ") || s.Next != 4 || s.InGraph != 5 || s.Clicked != 0 {
+		t.Errorf("said %q, the next is %d, in the graph %d, clicked %d", s.Said, s.Next, s.InGraph, s.Clicked)
+	}
+	a, b := s.Zoom[0][0], s.Zoom[0][1]
+	want := [4][2]float64{{a, b}, {a + (b-a)/4, a + (b-a)*3/4}, {a + (b-a)*3/8, a + (b-a)*7/8}, {a, b}}
+	for i := range want {
+		for k := range want[i] {
+			if math.Abs(want[i][k]-s.Zoom[i][k]) > 0.1 {
+				t.Errorf("timeline %d goes from %v, want %v", i, s.Zoom[i], want[i])
+			}
+		}
+	}
+	for i, c := range s.Colours {
+		if n := c[1].(float64); c[0] != "true" || i == 0 && n != 1 || i > 0 && n < 2 {
+			t.Errorf("colours %d: pressed %v, %v colours", i, c[0], n)
+		}
+	}
+	light, paper := "rgb(255, 255, 255)", [3]any{"none", 0.0, "rgb(255, 255, 255)"}
+	if s.Paper != light || s.Printed != paper || s.Small != 0 {
+		t.Errorf("paper %s, printed %v, want %v; %d controls that the keyboard does not reach", s.Paper, s.Printed, paper, s.Small)
+	}
+	if dark := read(browser.Dark); dark.Paper == light || dark.Printed != paper {
+		t.Errorf("dark paper %s, printed %v", dark.Paper, dark.Printed)
+	}
+
+	printed(t, "report", "-o", path, network)
+	var files []string
+	for _, memory := range []string{"4266", "1600"} {
+		name := filepath.Join(dir, memory+".json")
+		if err := os.WriteFile(name, []byte(printed(t, "run", "--json", network, "--device", "npu,gpu", "--set", "dram.mt_per_s="+memory, "--set", "npu.memory[0].kib=512", "--cold")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, name)
+	}
+	printed(t, append([]string{"report", "-o", changed}, files...)...)
+	for _, x := range []struct {
+		page, picture, size string
+		flags               []string
+	}{
+		{path, "report.png", "1300,4600", nil}, {path, "report_dark.png", "1300,1500", []string{browser.Dark}}, {changed, "report_changes.png", "1300,1500", nil},
+	} {
+		picture := filepath.Join(dir, x.picture)
+		chromium.Screenshot(x.page, picture, x.size, x.flags...)
+		b, err := os.ReadFile(picture)
+		if err != nil || len(b) < 50_000 {
+			t.Fatalf("%s: %d bytes, %v", x.picture, len(b), err)
+		}
+		if *update {
+			if err := os.WriteFile(filepath.Join("..", "..", "docs", x.picture), b, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }

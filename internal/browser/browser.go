@@ -26,16 +26,19 @@ func New(t testing.TB) *Browser {
 	return nil
 }
 
-// DOM is the document of a file as HTML, after its scripts have run.
-func (b *Browser) DOM(file string) string {
+// Dark makes a page one for a reader who prefers dark colours.
+const Dark = "--force-dark-mode"
+
+// DOM is the document of a file as HTML, after its scripts have run. Flags are Chromium's.
+func (b *Browser) DOM(file string, flags ...string) string {
 	b.t.Helper()
-	return string(b.run("--virtual-time-budget=10000", "--dump-dom", "file://"+file))
+	return string(b.run(append(flags, "--virtual-time-budget=10000", "--dump-dom", "file://"+file)...))
 }
 
 // Screenshot writes a picture of a file, a PNG; size is WIDTH,HEIGHT in pixels.
-func (b *Browser) Screenshot(file, picture, size string) {
+func (b *Browser) Screenshot(file, picture, size string, flags ...string) {
 	b.t.Helper()
-	b.run("--hide-scrollbars", "--window-size="+size, "--screenshot="+picture, "file://"+file)
+	b.run(append(flags, "--hide-scrollbars", "--window-size="+size, "--screenshot="+picture, "file://"+file)...)
 }
 
 // run runs the browser: without what it would fetch by itself.

@@ -21,6 +21,7 @@ function el(parent, tag, attributes, ...children) {
 }
 const section = id => { const s = document.getElementById(id); while (s.children.length > 1) s.lastChild.remove(); return s; };
 const svg = (parent, w, h, label) => el(parent, "svg:svg", { width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": label });
+const scroll = parent => el(parent, "div", { class: "scroll", tabindex: 0 }); // the keyboard reaches it
 const fixed = (x, n) => x === undefined || x === null ? "-" : Number(x).toFixed(n);
 const sum = list => list.reduce((a, b) => a + b, 0);
 const si = x => { for (const [s, u] of [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]]) if (Math.abs(x) >= s) return +(x / s).toPrecision(3) + u; return String(+x.toPrecision(3)); };
@@ -45,16 +46,18 @@ function table(parent, heads, id) {
 
 function summary() {
   const s = section("summary");
-  const body = table(s, ["run", "latency us", "first us", "energy uJ", "cycles", "MHz", "speed", "mismatches", "on the CPU", { name: "status", text: true }], "devices");
+  const body = table(s, ["run", "latency us", "first us", "compile us", "energy uJ", "cycles", "MHz", "speed", "mismatches", "on the CPU", { name: "status", text: true }], "devices");
   const first = timed.length ? timed[0].run.latency_us : 0;
   runs.forEach(r => {
     const row = el(body, "tr"), d = (r.run.devices || []).length === 1 ? r.run.devices[0] : undefined;
     el(row, "th", { scope: "row" }, r.name);
-    number(row, r.run.latency_us, 1); number(row, r.run.invocations && r.run.invocations.first_us, 1); number(row, r.run.energy_uj, 1);
+    const cold = r.run.first_use || {};
+    for (const v of [r.run.latency_us, cold.first_us, cold.compile_us, r.run.energy_uj]) number(row, v, 1);
     number(row, r.run.cycles, 0); number(row, d && d.clock_mhz, 0);
     el(row, "td", {}, r.run.latency_us > 0 ? (first / r.run.latency_us).toFixed(2) + "x" : "-");
     number(row, sum((r.run.outputs || []).map(o => o.mismatches)), 0); number(row, r.run.fallback_operations, 0); el(row, "td", { class: "text" }, r.run.status);
   });
+  el(s, "p", { class: "note" }, "Latency: of later results, the caches warm. First: of a phone that has been idle, after compiling.");
   const most = Math.max(...timed.map(r => r.run.latency_us), 0), all = new Set();
   const g = svg(s, 1000, timed.length * 26 + 6, "parts of the latency");
   timed.forEach((r, i) => {
@@ -127,7 +130,12 @@ function graph() {
     l.sort((a, b) => key(a) - key(b) || a.o.index - b.o.index).forEach((n, i) => n.place = i - (l.length - 1) / 2);
   }
   const W = 176, H = 46, wide = Math.max(1, ...layers.map(l => l.length)), width = Math.max(600, wide * W + 20);
-  const g = svg(el(s, "div", { class: "scroll" }), width, layers.length * H + 10, "network");
+  const box = el(s, "div", { class: "scroll", tabindex: 0, "aria-label": "network: arrows select the next operation" });
+  box.addEventListener("keydown", e => {
+    const d = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[e.key], next = d && ops[ops.findIndex(o => o.index === state.op) + d];
+    if (next) { select(next.index); box.querySelector(".selected").scrollIntoView({ block: "nearest" }); e.preventDefault(); }
+  });
+  const g = svg(box, width, layers.length * H + 10, "network");
   const x = n => width / 2 + n.place * W - 80, y = n => n.layer * H + 6;
   for (const n of at.values()) for (const f of n.o.from || []) if (at.has(f)) { const p = at.get(f); el(g, "svg:path", { class: "edge", d: `M${x(p) + 80} ${y(p) + 30}C${x(p) + 80} ${y(p) + 42} ${x(n) + 80} ${y(n) - 12} ${x(n) + 80} ${y(n)}` }); }
   const most = Math.max(...ops.map(o => state.colour === "energy" ? o.energy_uj || 0 : o.time_us || 0), 1e-12), seen = new Set();
@@ -148,7 +156,7 @@ const columns = [["index", "#", o => o.index, 0], ["type", "operation", o => o.t
 function operations() {
   const s = section("operations"), r = runs[state.run].run;
   const c = el(s, "p", { class: "controls" }), input = el(c, "input", { type: "search", placeholder: "filter: type, device, stall", "aria-label": "filter operations", value: state.filter });
-  const t = el(el(s, "div", { class: "scroll" }), "table"), head = el(el(t, "thead"), "tr"), body = el(t, "tbody");
+  const t = el(scroll(s), "table"), head = el(el(t, "thead"), "tr"), body = el(t, "tbody");
   for (const [k, name, , digits] of columns) { const th = el(head, "th", { scope: "col", class: digits === undefined ? "text" : undefined, "data-key": k }); el(th, "button", { onclick: () => { state.down = state.sort === k ? !state.down : digits !== undefined && k !== "index"; state.sort = k; rows(); } }, name); }
   const rows = () => {
     body.replaceChildren();
@@ -168,7 +176,7 @@ function operations() {
 }
 
 function roofline() {
-  const s = section("roofline"), { run, source } = runs[state.run], roofs = (data.roofs && data.roofs[source]) || {};
+  const s = section("roofline"), { run, file } = runs[state.run], roofs = file.roofs || {};
   el(s, "p", { class: "note" }, "Multiply-accumulates per second over multiply-accumulates per byte of DRAM; an operation without traffic stands at the right edge. Lines: what the engine and the memory can do at best.");
   for (const device of [...new Set(run.operations.map(o => o.device))]) {
     const ops = run.operations.filter(o => o.device === device && o.macs > 0 && o.time_us > 0).map(o => ({ o, x: o.dram_bytes > 0 ? o.macs / o.dram_bytes : Infinity, y: o.macs / o.time_us * 1e6 }));
@@ -191,7 +199,7 @@ function roofline() {
 function stalls() {
   const s = section("stalls"), run = runs[state.run].run, ops = run.operations.filter(o => o.cycles > 0).sort((a, b) => b.time_us - a.time_us).slice(0, 60), all = new Set(), H = 18;
   el(s, "p", { class: "note" }, "Cycles of each operation by what they were spent on, the costliest first.");
-  const most = Math.max(...ops.map(o => o.time_us), 0), g = svg(el(s, "div", { class: "scroll" }), 1220, ops.length * H + 6, "stalls");
+  const most = Math.max(...ops.map(o => o.time_us), 0), g = svg(scroll(s), 1220, ops.length * H + 6, "stalls");
   ops.forEach((o, i) => {
     const parts = Object.entries(o.stalls || {}).sort((a, b) => b[1] - a[1]), scale = sum(parts.map(p => p[1])); parts.forEach(p => all.add(p[0]));
     el(g, "svg:text", { x: 2, y: i * H + 14 }, `${o.index < 0 ? "-" : o.index} ${o.type}`.slice(0, 34));
@@ -210,17 +218,48 @@ function memory() {
     for (const v of [m.read_bytes, m.write_bytes, m.bursts, m.row_hits]) number(row, v, 0);
     number(row, m.wait_ns, 1); for (const v of [c.hits, c.misses, c.write_backs]) number(row, v, 0);
   }
+  traffic(s);
+}
+
+// levels are what a device counted of each level of its memory: bytes, accesses, misses.
+function levels(counters) {
+  const of = new Map();
+  for (const [k, v] of Object.entries(counters)) {
+    const m = /^(.+?)_(read_bytes|write_bytes|bytes|read|read_miss|write|write_miss|fill|write_back)$/.exec(k) || (k === "vtcm" ? [k, k, "read"] : undefined);
+    if (!m || m[1] === "dma" || m[1] === "weight") continue;
+    if (!of.has(m[1])) of.set(m[1], {});
+    of.get(m[1])[m[2]] = v;
+  }
+  return of;
+}
+
+function traffic(s) {
+  const counts = ["read_bytes", "write_bytes", "bytes", "read", "read_miss", "write", "write_miss", "fill", "write_back"], list = [];
+  for (const r of runs) for (const d of r.run.devices || []) for (const [name, l] of levels(d.counters || {})) if (Object.values(l).some(v => v > 0)) list.push([r.name, d.device, name, l]);
+  if (!list.length) return;
+  el(s, "h3", {}, "Traffic of each level");
+  const body = table(s, ["run", { name: "device", text: true }, { name: "level", text: true }, "bytes read", "bytes written", "bytes", "reads", "read misses", "writes", "write misses", "fills", "written back"], "levels");
+  for (const [run, device, name, l] of list) {
+    const row = el(body, "tr");
+    el(row, "th", { scope: "row" }, run); el(row, "td", { class: "text" }, device);
+    el(row, "td", { class: "text" }, name === "dram" ? "system cache and DRAM" : name);
+    for (const k of counts) number(row, l[k], 0);
+  }
 }
 
 function phone() {
   const s = section("phone"), r = runs[state.run], t = data.timelines && data.timelines[r.source];
   const list = t ? t.counters.filter(c => c.process.startsWith(r.run.device) && c.samples.length > 1) : [];
   if (!list.length) { el(s, "p", { class: "note" }, "Not in this data: reports of networks have it, those of JSON files do not."); return; }
-  const W = 600, H = 60;
+  const W = 600, H = 60, times = list.flatMap(c => c.samples.map(p => p[0])), x0 = times.reduce((a, b) => Math.min(a, b)), x1 = times.reduce((a, b) => Math.max(a, b));
+  const axis = svg(s, W + 380, 20, "time");
+  for (let i = 0; i <= 4; i++) el(axis, "svg:text", { x: 300 + W * i / 4, y: 14 }, fixed(x0 + (x1 - x0) * i / 4, 1) + " us");
   for (const c of list) {
-    const xs = c.samples.map(p => p[0]), ys = c.samples.map(p => p[1]), x0 = Math.min(...xs), x1 = Math.max(...xs) || 1, y0 = Math.min(...ys), y1 = Math.max(...ys), g = svg(s, W + 320, H + 6, c.name);
+    const ys = c.samples.map(p => p[1]), y0 = Math.min(...ys), y1 = Math.max(...ys), g = svg(s, W + 380, H + 6, c.name);
+    for (let i = 0; i <= 4; i++) el(g, "svg:line", { class: "grid", x1: 300 + W * i / 4, x2: 300 + W * i / 4, y1: 0, y2: H });
     let d = "";
     c.samples.forEach(([x, y], i) => { const px = 300 + (x - x0) / (x1 - x0 || 1) * W, py = H - (y - y0) / (y1 - y0 || 1) * (H - 8); d += i ? `H${px}V${py}` : `M${px} ${py}`; });
+    d += `H${300 + W}`; // until the end
     el(g, "svg:text", { x: 0, y: 20 }, c.name); el(g, "svg:text", { x: 0, y: 36 }, y0 === y1 ? fixed(y0, 2) : `${fixed(y0, 2)} to ${fixed(y1, 2)}`); el(g, "svg:path", { class: "axis", d });
   }
 }
@@ -231,7 +270,7 @@ function placement() {
   el(s, "p", {}, [...count].map(([d, n]) => `${n} operations on ${d}`).join(", ") || "none");
   if (!(run.fallbacks || []).length) { el(s, "p", { class: "note" }, "The device takes all operations that were left to it."); return; }
   const body = table(s, ["#", { name: "operation", text: true }, { name: "why it is on the CPU", text: true }]);
-  for (const f of run.fallbacks) { const row = el(body, "tr", { "data-op": f.index, onclick: () => select(f.index) }); el(row, "td", {}, f.index); el(row, "td", { class: "text" }, f.type); el(row, "td", { class: "text" }, f.reason); }
+  for (const f of run.fallbacks) { const row = el(body, "tr", { "data-op": f.index, tabindex: 0, onclick: () => select(f.index), onkeydown: e => { if (e.key === "Enter") select(f.index); } }); el(row, "td", {}, f.index); el(row, "td", { class: "text" }, f.type); el(row, "td", { class: "text" }, f.reason); }
 }
 
 function reference() {
@@ -250,12 +289,13 @@ function changes() {
   for (const r of d.runs) { const row = el(head, "tr"); el(row, "th", { scope: "row" }, r.device); for (const c of [r.latency_us, r.energy_uj]) { number(row, c.after, 1); number(row, c.before, 1); number(row, percent(c), 2); } }
   for (const r of d.runs) {
     el(s, "p", {}, `${r.device}: operations that changed: ${r.operations.length}, that did not: ${r.same_operations}`);
-    const body = table(el(s, "div", { class: "scroll" }), ["#", { name: "operation", text: true }, "us", "before", "change us", "change uJ", "DRAM bytes", { name: "because", text: true }]);
+    const body = table(scroll(s), ["#", { name: "operation", text: true }, "us", "before", "change us", "change uJ", "DRAM bytes", { name: "because", text: true }]);
     for (const o of r.operations) {
       const row = el(body, "tr"), delta = c => c.after - c.before; el(row, "td", {}, o.index < 0 ? "-" : o.index); el(row, "td", { class: "text" }, o.type);
       number(row, o.time_us.after, 1); number(row, o.time_us.before, 1); number(row, delta(o.time_us), 1); number(row, delta(o.energy_uj), 1); number(row, delta(o.dram_bytes), 0);
       const where = o.devices[0] === o.devices[1] ? "" : `${o.devices[0] || "new"} → ${o.devices[1] || "gone"} `;
-      el(row, "td", { class: "text" }, where + (o.why || []).slice(0, 3).map(w => `${w.reason} ${delta(w.us) < 0 ? "−" : "+"}${Math.abs(delta(w.us)).toFixed(1)} us`).join(", "));
+      el(row, "td", { class: "text" }, where + (o.why || []).slice(0, 3).map(w => `${w.reason} ${delta(w.us) < 0 ? "−" : "+"}${Math.abs(delta(w.us)).toFixed(1)} us`)
+        .concat((o.counters || []).slice(0, 2).map(c => `${c.name} ${c.count.before} → ${c.count.after}`)).join(", "));
     }
   }
 }
