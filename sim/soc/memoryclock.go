@@ -30,7 +30,10 @@ type Traffic struct {
 	moved  []int64 // until each quantum since the start
 	points []int   // of the DRAM: at the start and behind each quantum
 	total  int64
+	length sim.Time
+	votes  []vote // since the start
 
+	lowest, highest     int // points
 	lowestHz, highestHz int64
 }
 
@@ -124,12 +127,12 @@ func (k *memoryClock) begin(m *SharedMemory, start sim.Time, alone bool) {
 		k.learns, k.live = start+k.quantum, k.governor
 		if alone {
 			k.ahead = *k.governor
-			k.live, k.traffic = &k.ahead, &Traffic{}
+			k.live = &k.ahead
 		}
 	}
 	k.set(start)
-	if k.traffic != nil {
-		k.traffic.points = append(k.traffic.points, k.point)
+	if alone {
+		k.traffic = &Traffic{points: []int{k.point}, lowest: k.point, highest: k.point}
 	}
 	d := m.DRAM
 	d.Start(k.configs[k.point])
@@ -239,8 +242,11 @@ func (k *memoryClock) Clock(at sim.Time, bytes int64) (*dram.Config, sim.Time) {
 		k.learns += k.quantum
 	}
 	k.set(at)
-	if x := k.traffic; x != nil && learns {
-		x.moved, x.points = append(x.moved, bytes), append(x.points, k.point)
+	if x := k.traffic; x != nil {
+		x.lowest, x.highest = min(x.lowest, k.point), max(x.highest, k.point)
+		if learns {
+			x.moved, x.points = append(x.moved, bytes), append(x.points, k.point)
+		}
 	}
 	next := k.next(at)
 	if next != sim.Never {
@@ -293,15 +299,32 @@ func (k *memoryClock) end(d *dram.DRAM, length sim.Time) *Traffic {
 		k.Clock(k.learns-k.start, d.Bytes())
 	}
 	x := k.traffic
-	x.total = d.Bytes()
-	x.lowestHz, x.highestHz = k.configs[slices.Min(x.points)].ClockHz(), k.configs[slices.Max(x.points)].ClockHz()
+	x.total, x.length, x.votes = d.Bytes(), length, k.asked(length)
+	x.lowestHz, x.highestHz = k.configs[x.lowest].ClockHz(), k.configs[x.highest].ClockHz()
 	return x
 }
 
-// fits reports whether an execution with such traffic that begins now would find the DRAM at
-// the same points all the time.
+// asked is what all engines together ask for since the start of the memory's time, for a length.
+func (k *memoryClock) asked(length sim.Time) (list []vote) {
+	for t := k.start; t == k.start || t < k.start+length; t = k.nextVote(t) {
+		v := k.voted(t)
+		if n := len(list); n == 0 || list[n-1].point != v.point || list[n-1].system != v.system {
+			list = append(list, vote{t - k.start, v.point, v.system})
+		}
+	}
+	return list
+}
+
+// fits reports whether an execution with such traffic that begins now would find the DRAM and the
+// system-level cache at the same points all the time.
 func (k *memoryClock) fits(x *Traffic) bool {
-	if k.governor == nil || x == nil {
+	if x == nil {
+		return true
+	}
+	if !slices.Equal(x.votes, k.asked(x.length)) {
+		return false
+	}
+	if k.governor == nil {
 		return true
 	}
 	held := k.live
