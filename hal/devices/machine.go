@@ -281,15 +281,10 @@ const maxRemembered = 32
 // each with as much memory as the cache has tags.
 const maxLines = 64
 
-// keep remembers an execution that has begun in a state. What the first one of a program has
-// found in the system-level cache does not come back, so it is not kept if it has changed that.
+// keep remembers an execution that has begun in a state.
 func (h *engineHost) keep(c *base.Call, x *remembered) {
 	m, before, after := h.m, x.memory, h.memory(c.Program)
-	list, again := m.memo[c.Program]
-	if before.system != after.system && !again {
-		m.memo[c.Program] = nil
-		return
-	}
+	list := m.memo[c.Program]
 	if before != after {
 		left := m.caches[h.engine].Clone()
 		x.left = &left

@@ -10,8 +10,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// settling brings a machine to where a loop of one execution has it. The execution runs at the
-// clocks of work without a pause first; then a loop goes on for soc.WarmUp with what that came to,
+// settling brings a machine to where a loop of one execution has it. The execution runs once; then
+// a loop goes on for soc.WarmUp with what that comes to at the clocks of work without a pause,
 // and from there turn by turn until the engine's clock stays. Where it has not after soc.WarmUp, the
 // loop ends before a turn at the point at which most began. The execution runs
 // again where a turn comes to clocks at which it has not run, or to caches that are no longer cold.
@@ -39,18 +39,28 @@ func (h *engineHost) settling(c *base.Call, most int, run func(hal.Tracer, base.
 	return &settling{host: h, call: c, most: most, run: run, given: cloned(c.Buffers.Inputs)}
 }
 
-// settle brings the machine there. The result is that of a failed execution.
-func (s *settling) settle(r soc.Request, warms func(bytes int64) bool) (*hal.Result, error) {
+// settle brings the machine there. A first turn begins as the machine is: one that is cold may have
+// run it before, for an application that waits for its first result. Without one the execution
+// runs at the clocks of work without a pause. The result is that of a failed execution.
+func (s *settling) settle(r soc.Request, firstTurn bool, warms func(bytes int64) bool) (*hal.Result, error) {
 	m := s.host.m.soc
+	if firstTurn {
+		if _, res, err := s.turn(r); err != nil {
+			return res, err
+		}
+	}
 	k, err := m.Saturated(r)
 	if err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}
-	first, res, err := s.at(k)
-	if err != nil {
-		return res, err
+	if !firstTurn {
+		if _, res, err := s.at(k); err != nil {
+			return res, err
+		}
 	}
+	first := s.known[0]
 	out := outcome(&first.result, first.traffic)
+	out.Time = scaled(out.Time, int64(first.hz), k.Points)
 	s.cold = s.most > 1 && warms(out.DRAMBytes)
 	if err := m.Settle(r, out, soc.WarmUp); err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
@@ -117,7 +127,7 @@ func (l *loop) settled(m *soc.Machine, r soc.Request, c *base.Call, spans *recor
 	r.Program = h.m.number(c.Program)
 	defer h.m.caches[h.engine].Clear() // nobody comes back to this machine
 	s := h.settling(c, maxSettleRuns, run)
-	if res, err := s.settle(r, l.warms); err != nil {
+	if res, err := s.settle(r, false, l.warms); err != nil {
 		return res, soc.Outcome{}, err
 	}
 	k, err := m.Present(r)

@@ -1,6 +1,7 @@
 package devices_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -172,6 +173,48 @@ func TestApproximate(t *testing.T) {
 		full := mean(exact, exact.Warm, newClient(t, exact, device, convolution(kind), hal.PriorityMedium))
 		if off := quick/full - 1; off > 0.03 || off < -0.03 {
 			t.Errorf("%s: %.1f us by repetition, %.1f simulated: %+.1f %%", device, quick, full, 100*off)
+		}
+	}
+}
+
+// TestFirstExecutionIsRemembered: a loop on a machine that is made cold again begins with the
+// execution that an application waits for first, and with the one after it; no engine runs them
+// twice, and all take what they would if it did.
+func TestFirstExecutionIsRemembered(t *testing.T) {
+	for _, x := range []struct {
+		device string
+		model  *nn.Model
+		most   int // executions on the engine
+	}{
+		{"dsp", convolution(nn.TensorQuant8Asymm), 3}, {"npu", convolution(nn.TensorQuant8Asymm), 2},
+		{"gpu", convolution(nn.TensorFloat32), 12}, // whose clock goes up and down
+	} {
+		run := func(all bool) (string, int) {
+			m := phone(t)
+			m.SimulateAll = all
+			c := newClient(t, m, x.device, x.model, hal.PriorityMedium)
+			m.Reset()
+			if err := c.execute(); err != nil {
+				t.Fatal(err)
+			}
+			m.Reset()
+			if err := m.Warm(c.execute); err != nil {
+				t.Fatal(err)
+			}
+			for range 5 {
+				if err := c.execute(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return fmt.Sprint(c.latency, m.SoC().Spent()), m.Simulated()
+		}
+		got, n := run(false)
+		want, _ := run(true)
+		if got != want {
+			t.Errorf("%s: latencies and energies %s, all simulated %s", x.device, got, want)
+		}
+		if n > x.most {
+			t.Errorf("%s: %d executions ran on the engine, want at most %d", x.device, n, x.most)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func (m *Machine) Warm(f func() error) error {
 // Approximate warms up like Warm, but runs each program no more than twice, and goes on so: until Exact, an execution
 // that has the program and inputs of one of the warm-up takes what that took, at the clock that it finds.
 func (m *Machine) Approximate(f func() error) error {
-	m.warmed = &warmUps{known: map[any][]*remembered{}, most: 1}
+	m.warmed = &warmUps{known: map[any][]*remembered{}, most: 2, approximate: true}
 	err := m.warmUp(m.warmed, f)
 	if m.warmed.repeating = true; err != nil {
 		m.warmed = nil
@@ -55,10 +55,11 @@ func (m *Machine) warmUp(w *warmUps, f func() error) error {
 
 // warmUps are the executions of a warm-up.
 type warmUps struct {
-	known      map[any][]*remembered // by program
-	executions int
-	most       int // executions of a program that run on the engine before the one that counts
-	repeating  bool
+	known       map[any][]*remembered // by program
+	executions  int
+	most        int // executions of a program that bring the machine to where its loop has it
+	approximate bool
+	repeating   bool
 }
 
 // first reports whether executions are those that are repeated later.
@@ -97,7 +98,7 @@ func (w *warmUps) find(c *base.Call) *remembered {
 // recall is what a call of a program on the same inputs came to, at the present clock of its
 // engine; nil: it has to run.
 func (w *warmUps) recall(c *base.Call, k soc.Conditions) (*hal.Result, *soc.Traffic) {
-	if w == nil || !w.repeating {
+	if w == nil || !w.repeating && !w.approximate {
 		return nil, nil
 	}
 	x := w.find(c)
@@ -132,10 +133,18 @@ func scaled(took sim.Time, hz int64, points []sim.Change) sim.Time {
 	return took
 }
 
-// warmUp lets the loop of a call go on until its clocks and caches have settled.
+// warmUp lets the loop of a call go on until its clocks and caches have settled. Where that is
+// enough, the call takes what the last of them took.
 func (h *engineHost) warmUp(c *base.Call, r soc.Request, run func(hal.Tracer, base.Place) (*hal.Result, error)) error {
-	_, err := h.settling(c, h.m.warmed.most, run).settle(r, func(int64) bool { return h.engine != soc.EngineCPU && !h.foreign })
-	return err
+	w, s := h.m.warmed, h.settling(c, h.m.warmed.most, run)
+	engine := h.engine != soc.EngineCPU && !h.foreign
+	if _, err := s.settle(r, engine, func(int64) bool { return engine }); err != nil {
+		return err
+	}
+	if w.approximate && w.find(c) == nil {
+		w.known[c.Program] = append(w.known[c.Program], s.known[len(s.known)-1])
+	}
+	return nil
 }
 
 // unobserved is a call whose client is shown nothing but the results.
