@@ -20,6 +20,7 @@ func (l *Limits) Add(cmd *cobra.Command) {
 
 // Limit applies limits to the devices.
 func (m *Machine) Limit(l *Limits) error {
+	m.limits = *l
 	for _, r := range l.forced {
 		if err := m.Registry.ForceUnsupported(r); err != nil {
 			return cli.Usage(err)

@@ -22,6 +22,7 @@ type Machine struct {
 	Live     *devices.Machine // of OpenLive only
 
 	preference hal.Preference
+	limits     Limits
 }
 
 // Open builds the devices of the SoC that --soc names for those who ask what they compute, or what
@@ -62,6 +63,15 @@ func open(a *cli.App, pref hal.Preference, change func(*soc.Config), persistent 
 // OpenConfig is OpenLive of a SoC that has been read.
 func OpenConfig(a *cli.App, c *soc.Config, pref hal.Preference) (*Machine, error) {
 	return openConfig(a, c, pref, true)
+}
+
+// Another opens a machine of the same SoC, on which the devices have the same limits.
+func (m *Machine) Another(a *cli.App) (*Machine, error) {
+	x, err := OpenConfig(a, m.Config, m.preference)
+	if err == nil {
+		err = x.Limit(&m.limits)
+	}
+	return x, err
 }
 
 func openConfig(a *cli.App, c *soc.Config, pref hal.Preference, persistent bool, apart ...devices.Option) (*Machine, error) {
@@ -109,7 +119,7 @@ func openConfig(a *cli.App, c *soc.Config, pref hal.Preference, persistent bool,
 	if a.CacheDir != "" {
 		r.SetCache(cacheOf(a, c))
 	}
-	return &Machine{c, r, live, pref}, nil
+	return &Machine{Config: c, Registry: r, Live: live, preference: pref}, nil
 }
 
 // Choose checks device names; none means all devices of the SoC.

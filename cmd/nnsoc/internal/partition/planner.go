@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
@@ -12,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/cputime"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/partition"
@@ -68,6 +70,9 @@ func planKey(p *partition.Problem, plan partition.Plan) planOf {
 type planRun struct {
 	result      *nnrt.Result
 	invocations *measure.Invocations
+	machine     *machine.Machine // that it ran on, which remembers its executions
+	compilation *nnrt.Compilation
+	executeUser time.Duration // of the host, for one execution that was simulated
 }
 
 // NewPlanner returns a planner for a live machine whose executions follow one another at
@@ -282,7 +287,8 @@ func (x *planner) loop(p *partition.Problem, plan partition.Plan, held cost.Cloc
 	if held != (cost.Clock{}) {
 		return x.held(m, c, held, inputs, each)
 	}
-	r := &planRun{invocations: measure.NewInvocations()}
+	r := &planRun{invocations: measure.NewInvocations(), machine: m, compilation: c}
+	before, start := m.Live.Simulated(), cputime.User()
 	err = x.pace.Loop(m, c, inputs, nnrt.ExecuteOptions{}, func(res *nnrt.Result) {
 		if p.Objective == partition.FirstResult {
 			res = compiled(c, res)
@@ -293,6 +299,7 @@ func (x *planner) loop(p *partition.Problem, plan partition.Plan, held cost.Cloc
 	})
 	if err == nil {
 		r.invocations.Finish()
+		r.executeUser = (cputime.User() - start) * time.Duration(len(r.result.Parts)) / time.Duration(max(1, m.Live.Simulated()-before))
 		x.runs[planKey(p, plan)] = r
 	}
 	return err
@@ -352,7 +359,7 @@ func (x *planner) apart(p *partition.Problem, plan partition.Plan) (*machine.Mac
 	m := x.machine
 	if x.ownDrivers() {
 		var err error
-		if m, err = machine.OpenLive(x.app, x.options.Preference.HAL()); err != nil {
+		if m, err = m.Another(x.app); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -393,12 +400,15 @@ const quickRuns = 2
 // Choice is a plan that Compile has chosen and what it was estimated to take.
 type Choice struct {
 	*nnrt.Compilation
-	PredictedUS float64 // before it ran
+	Machine     *machine.Machine // that it is compiled for
+	PredictedUS float64          // before it ran
+	ExecuteUser time.Duration    // of the host, for one execution; 0: none was simulated
 }
 
 // Compile compiles a network for the best of few plans: those of single devices and the first ones of branch-bound,
 // while they get better. Each runs its programs twice, at the clocks that its loop comes to; what it takes at others
-// follows from their clocks. The command partition looks further.
+// follows from their clocks. The machine that the best has run on goes on with it: what is known of its executions is
+// not simulated again. The command partition looks further.
 func (x *planner) Compile(f *input.Form) (*Choice, error) {
 	x.pace.Approximate, x.quick = true, true
 	x.store = x.store.Other("quick")
@@ -415,6 +425,11 @@ func (x *planner) Compile(f *input.Form) (*Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := nnrt.CompilePlan(x.machine.Registry, p, plan, x.options)
-	return &Choice{c, predicted.LatencyFs / 1e9}, err
+	c := &Choice{Machine: x.machine, PredictedUS: predicted.LatencyFs / 1e9}
+	if r := x.runs[planKey(p, plan)]; r != nil {
+		c.Machine, c.Compilation, c.ExecuteUser = r.machine, r.compilation, r.executeUser
+		return c, nil
+	}
+	c.Compilation, err = nnrt.CompilePlan(x.machine.Registry, p, plan, x.options)
+	return c, err
 }

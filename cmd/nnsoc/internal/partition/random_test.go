@@ -17,6 +17,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/partition"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // How plans may be beside others in simulations of 50 invocations each. What they were
@@ -173,4 +174,46 @@ func simulateAnew(t *testing.T, x *planner, p *partition.Problem, plan partition
 		t.Fatal(err)
 	}
 	return all.MeanUS
+}
+
+// TestChoiceRunsOnItsMachine: what Compile has simulated of the plan that it chooses is not simulated
+// again when that runs, and the plan is made for the machine at hand, not for that of --soc.
+func TestChoiceRunsOnItsMachine(t *testing.T) {
+	t.Setenv(machine.CacheVariable, "")
+	a := &cli.App{Out: io.Discard, Err: io.Discard, SoC: "ethos-u55-32"}
+	c, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := machine.OpenConfig(a, c, hal.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	form, err := partitionForm("mobilenet_v1_1.0_224_quant", &input.ShapeFlag{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pace := measure.PlanPace()
+	choice, err := NewPlanner(a, m, nnrt.CompileOptions{}, pace, a.Progress()).Compile(form)
+	if err != nil {
+		t.Fatal(err)
+	}
+	live := choice.Machine.Live
+	live.Reset() // as nnsoc run does, for the first use
+	if _, err := choice.Execute(form.Inputs, nnrt.ExecuteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	_, all, err := pace.Invoke(choice.Machine, choice.Compilation, form.Inputs, nnrt.ExecuteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if off := choice.PredictedUS/all.MeanUS - 1; !(math.Abs(off) < 0.05) {
+		t.Errorf("%v us predicted, %v simulated", choice.PredictedUS, all.MeanUS)
+	}
+	if n, parts := live.Simulated(), choice.Steps(); n > 3*parts {
+		t.Errorf("%d executions of %d parts ran on engines", n, parts)
+	}
+	if choice.ExecuteUser <= 0 {
+		t.Error("no time of the host")
+	}
 }

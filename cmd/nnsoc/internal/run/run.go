@@ -314,7 +314,7 @@ func runDevice(a *cli.App, m *machine.Machine, form *input.Form, name string, pr
 	p.Say("%s: compile", name)
 	start := cputime.User()
 	o := nnrt.CompileOptions{Preference: nnrt.Prefer(pref)}
-	c := &partition.Choice{}
+	c := &partition.Choice{Machine: m}
 	var err error
 	if o.Candidates, err = f.candidates.For(form.Model, name); err != nil {
 		return nil, err
@@ -327,6 +327,7 @@ func runDevice(a *cli.App, m *machine.Machine, form *input.Form, name string, pr
 	if err != nil {
 		return nil, machine.CandidateError(err)
 	}
+	m = c.Machine
 	r := &deviceRun{device: name, compilation: c.Compilation, prepareUser: cputime.User() - start, predictedUS: c.PredictedUS}
 	cpu := m.Registry.CPU().Name()
 	if name != cpu && name != nnrt.Auto && c.Accelerated(cpu) == 0 {
@@ -371,6 +372,8 @@ func runDevice(a *cli.App, m *machine.Machine, form *input.Form, name string, pr
 		}
 		if n := m.Live.Simulated() - before; n > parts {
 			r.executeUser = r.executeUser * time.Duration(parts) / time.Duration(n)
+		} else if n < parts && c.ExecuteUser > 0 { // the rest is remembered
+			r.executeUser = c.ExecuteUser
 		}
 		for _, d := range r.result.Devices {
 			a.VLog(vlog.Execution).Str("run", name).Str("device", d.Device).Int("executions", d.Parts).Int64("cycles", d.Cycles).

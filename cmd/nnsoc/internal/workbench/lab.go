@@ -120,7 +120,7 @@ func (l *lab) runForm(c *soc.Config, form *input.Form, device string, h how) (t 
 	if device == nnrt.Auto {
 		var c *partition.Choice
 		if c, err = partition.NewPlanner(l.app, m, o, h.pace, cli.NewProgress(io.Discard)).Compile(form); err == nil {
-			t.compilation = c.Compilation
+			m, t.compilation = c.Machine, c.Compilation
 		}
 	} else {
 		t.compilation, err = nnrt.Compile(m.Registry, form.Model, device, o)
