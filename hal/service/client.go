@@ -14,7 +14,6 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/cache"
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
 	"github.com/nnsoc/nnsoc/nn"
 )
@@ -190,9 +189,10 @@ func (d *Device) send(m *nn.Model, call func(*pb.Model) error) error {
 	if m == nil {
 		return hal.Errorf(hal.InvalidArgument, "service: no model")
 	}
-	w := &cache.Writer{}
-	w.Model(m, true)
-	head, constants := w.Parts()
+	head, constants, err := wire.ToModel(m)
+	if err != nil {
+		return err
+	}
 	s, err := d.shared.take(len(head) + len(constants))
 	if err != nil {
 		return err

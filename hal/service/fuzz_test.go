@@ -14,9 +14,9 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/cache"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
+	"github.com/nnsoc/nnsoc/hal/service/internal/wire"
 	"github.com/nnsoc/nnsoc/hal/service/shm"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
@@ -58,9 +58,10 @@ func FuzzCalls(f *testing.F) {
 	}
 	methods := pb.Driver_ServiceDesc.Methods
 	file := pb.File_driver_proto.Services().Get(0).Methods()
-	w := &cache.Writer{}
-	w.Model(m, true)
-	head, constants := w.Parts()
+	head, constants, err := wire.ToModel(m)
+	if err != nil {
+		f.Fatal(err)
+	}
 	for _, x := range []proto.Message{
 		&pb.ExecuteRequest{Prepared: 2, Inputs: []*pb.Argument{{Length: 8}}, Outputs: []*pb.Argument{{Pool: 1, Length: 8}}, Pools: []*pb.Pool{{Memory: 1, Name: "ashmem"}, {Memory: 1, Name: "ashmem"}}},
 		&pb.PrepareRequest{Model: &pb.Model{Memory: 1, ModelBytes: uint64(len(head)), ConstantBytes: uint64(len(constants))}},

@@ -7,7 +7,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/service/internal/wire"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/cache"
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
 	"github.com/nnsoc/nnsoc/hal/service/shm"
 	"github.com/nnsoc/nnsoc/nn"
@@ -49,12 +48,7 @@ func (x *session) model(r *pb.Model) (*nn.Model, error) {
 	if err := m.copyOut(data, 0); err != nil {
 		return nil, err
 	}
-	in := cache.NewReader(data[:head], data[head:])
-	model := in.Model()
-	if err := in.End(); err != nil {
-		return nil, hal.Errorf(hal.InvalidArgument, "service: the model: %w", err)
-	}
-	return model, nil
+	return wire.FromModel(data[:head], data[head:])
 }
 
 // GetSupportedOperations implements the service.

@@ -743,6 +743,564 @@ func (x *Model) GetConstantBytes() uint64 {
 	return 0
 }
 
+// ModelHead is the first part of a model in memory; the second is its constants. Names are bytes: a
+// model may break every rule.
+type ModelHead struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          []byte                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Relaxed       bool                   `protobuf:"varint,2,opt,name=relaxed,proto3" json:"relaxed,omitempty"`
+	Extensions    []*ExtensionPrefix     `protobuf:"bytes,3,rep,name=extensions,proto3" json:"extensions,omitempty"`
+	Main          *Subgraph              `protobuf:"bytes,4,opt,name=main,proto3" json:"main,omitempty"`
+	Referenced    []*Subgraph            `protobuf:"bytes,5,rep,name=referenced,proto3" json:"referenced,omitempty"`
+	States        []*State               `protobuf:"bytes,6,rep,name=states,proto3" json:"states,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ModelHead) Reset() {
+	*x = ModelHead{}
+	mi := &file_driver_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ModelHead) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ModelHead) ProtoMessage() {}
+
+func (x *ModelHead) ProtoReflect() protoreflect.Message {
+	mi := &file_driver_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ModelHead.ProtoReflect.Descriptor instead.
+func (*ModelHead) Descriptor() ([]byte, []int) {
+	return file_driver_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ModelHead) GetName() []byte {
+	if x != nil {
+		return x.Name
+	}
+	return nil
+}
+
+func (x *ModelHead) GetRelaxed() bool {
+	if x != nil {
+		return x.Relaxed
+	}
+	return false
+}
+
+func (x *ModelHead) GetExtensions() []*ExtensionPrefix {
+	if x != nil {
+		return x.Extensions
+	}
+	return nil
+}
+
+func (x *ModelHead) GetMain() *Subgraph {
+	if x != nil {
+		return x.Main
+	}
+	return nil
+}
+
+func (x *ModelHead) GetReferenced() []*Subgraph {
+	if x != nil {
+		return x.Referenced
+	}
+	return nil
+}
+
+func (x *ModelHead) GetStates() []*State {
+	if x != nil {
+		return x.States
+	}
+	return nil
+}
+
+// ExtensionPrefix says which extension the types with a prefix are of.
+type ExtensionPrefix struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          []byte                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Prefix        uint32                 `protobuf:"varint,2,opt,name=prefix,proto3" json:"prefix,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExtensionPrefix) Reset() {
+	*x = ExtensionPrefix{}
+	mi := &file_driver_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExtensionPrefix) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExtensionPrefix) ProtoMessage() {}
+
+func (x *ExtensionPrefix) ProtoReflect() protoreflect.Message {
+	mi := &file_driver_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExtensionPrefix.ProtoReflect.Descriptor instead.
+func (*ExtensionPrefix) Descriptor() ([]byte, []int) {
+	return file_driver_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *ExtensionPrefix) GetName() []byte {
+	if x != nil {
+		return x.Name
+	}
+	return nil
+}
+
+func (x *ExtensionPrefix) GetPrefix() uint32 {
+	if x != nil {
+		return x.Prefix
+	}
+	return 0
+}
+
+type Subgraph struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          []byte                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Operands      []*Operand             `protobuf:"bytes,2,rep,name=operands,proto3" json:"operands,omitempty"`
+	Operations    []*Operation           `protobuf:"bytes,3,rep,name=operations,proto3" json:"operations,omitempty"`
+	Inputs        []uint32               `protobuf:"varint,4,rep,packed,name=inputs,proto3" json:"inputs,omitempty"`
+	Outputs       []uint32               `protobuf:"varint,5,rep,packed,name=outputs,proto3" json:"outputs,omitempty"`
+	Consumers     []uint32               `protobuf:"varint,6,rep,packed,name=consumers,proto3" json:"consumers,omitempty"` // of each operand, or none
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Subgraph) Reset() {
+	*x = Subgraph{}
+	mi := &file_driver_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Subgraph) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Subgraph) ProtoMessage() {}
+
+func (x *Subgraph) ProtoReflect() protoreflect.Message {
+	mi := &file_driver_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Subgraph.ProtoReflect.Descriptor instead.
+func (*Subgraph) Descriptor() ([]byte, []int) {
+	return file_driver_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Subgraph) GetName() []byte {
+	if x != nil {
+		return x.Name
+	}
+	return nil
+}
+
+func (x *Subgraph) GetOperands() []*Operand {
+	if x != nil {
+		return x.Operands
+	}
+	return nil
+}
+
+func (x *Subgraph) GetOperations() []*Operation {
+	if x != nil {
+		return x.Operations
+	}
+	return nil
+}
+
+func (x *Subgraph) GetInputs() []uint32 {
+	if x != nil {
+		return x.Inputs
+	}
+	return nil
+}
+
+func (x *Subgraph) GetOutputs() []uint32 {
+	if x != nil {
+		return x.Outputs
+	}
+	return nil
+}
+
+func (x *Subgraph) GetConsumers() []uint32 {
+	if x != nil {
+		return x.Consumers
+	}
+	return nil
+}
+
+// Operand has a value when it has a constant.
+type Operand struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Type          int32                  `protobuf:"varint,1,opt,name=type,proto3" json:"type,omitempty"`
+	Lifetime      int32                  `protobuf:"varint,2,opt,name=lifetime,proto3" json:"lifetime,omitempty"`
+	Dimensions    []uint32               `protobuf:"varint,3,rep,packed,name=dimensions,proto3" json:"dimensions,omitempty"`
+	Scale         float32                `protobuf:"fixed32,4,opt,name=scale,proto3" json:"scale,omitempty"`
+	ZeroPoint     int32                  `protobuf:"zigzag32,5,opt,name=zero_point,json=zeroPoint,proto3" json:"zero_point,omitempty"`
+	Channel       *ChannelQuant          `protobuf:"bytes,6,opt,name=channel,proto3" json:"channel,omitempty"`
+	ExtensionData []byte                 `protobuf:"bytes,7,opt,name=extension_data,json=extensionData,proto3" json:"extension_data,omitempty"`
+	Name          []byte                 `protobuf:"bytes,8,opt,name=name,proto3" json:"name,omitempty"`
+	Constant      *Constant              `protobuf:"bytes,9,opt,name=constant,proto3" json:"constant,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Operand) Reset() {
+	*x = Operand{}
+	mi := &file_driver_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Operand) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Operand) ProtoMessage() {}
+
+func (x *Operand) ProtoReflect() protoreflect.Message {
+	mi := &file_driver_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Operand.ProtoReflect.Descriptor instead.
+func (*Operand) Descriptor() ([]byte, []int) {
+	return file_driver_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *Operand) GetType() int32 {
+	if x != nil {
+		return x.Type
+	}
+	return 0
+}
+
+func (x *Operand) GetLifetime() int32 {
+	if x != nil {
+		return x.Lifetime
+	}
+	return 0
+}
+
+func (x *Operand) GetDimensions() []uint32 {
+	if x != nil {
+		return x.Dimensions
+	}
+	return nil
+}
+
+func (x *Operand) GetScale() float32 {
+	if x != nil {
+		return x.Scale
+	}
+	return 0
+}
+
+func (x *Operand) GetZeroPoint() int32 {
+	if x != nil {
+		return x.ZeroPoint
+	}
+	return 0
+}
+
+func (x *Operand) GetChannel() *ChannelQuant {
+	if x != nil {
+		return x.Channel
+	}
+	return nil
+}
+
+func (x *Operand) GetExtensionData() []byte {
+	if x != nil {
+		return x.ExtensionData
+	}
+	return nil
+}
+
+func (x *Operand) GetName() []byte {
+	if x != nil {
+		return x.Name
+	}
+	return nil
+}
+
+func (x *Operand) GetConstant() *Constant {
+	if x != nil {
+		return x.Constant
+	}
+	return nil
+}
+
+type ChannelQuant struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Dimension     uint32                 `protobuf:"varint,1,opt,name=dimension,proto3" json:"dimension,omitempty"`
+	Scales        []float32              `protobuf:"fixed32,2,rep,packed,name=scales,proto3" json:"scales,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChannelQuant) Reset() {
+	*x = ChannelQuant{}
+	mi := &file_driver_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChannelQuant) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChannelQuant) ProtoMessage() {}
+
+func (x *ChannelQuant) ProtoReflect() protoreflect.Message {
+	mi := &file_driver_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChannelQuant.ProtoReflect.Descriptor instead.
+func (*ChannelQuant) Descriptor() ([]byte, []int) {
+	return file_driver_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *ChannelQuant) GetDimension() uint32 {
+	if x != nil {
+		return x.Dimension
+	}
+	return 0
+}
+
+func (x *ChannelQuant) GetScales() []float32 {
+	if x != nil {
+		return x.Scales
+	}
+	return nil
+}
+
+// Constant lies in the second part.
+type Constant struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Offset        uint64                 `protobuf:"varint,1,opt,name=offset,proto3" json:"offset,omitempty"`
+	Bytes         uint64                 `protobuf:"varint,2,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Constant) Reset() {
+	*x = Constant{}
+	mi := &file_driver_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Constant) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Constant) ProtoMessage() {}
+
+func (x *Constant) ProtoReflect() protoreflect.Message {
+	mi := &file_driver_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Constant.ProtoReflect.Descriptor instead.
+func (*Constant) Descriptor() ([]byte, []int) {
+	return file_driver_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *Constant) GetOffset() uint64 {
+	if x != nil {
+		return x.Offset
+	}
+	return 0
+}
+
+func (x *Constant) GetBytes() uint64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+type Operation struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Type          int32                  `protobuf:"varint,1,opt,name=type,proto3" json:"type,omitempty"`
+	Inputs        []uint32               `protobuf:"varint,2,rep,packed,name=inputs,proto3" json:"inputs,omitempty"`
+	Outputs       []uint32               `protobuf:"varint,3,rep,packed,name=outputs,proto3" json:"outputs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Operation) Reset() {
+	*x = Operation{}
+	mi := &file_driver_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Operation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Operation) ProtoMessage() {}
+
+func (x *Operation) ProtoReflect() protoreflect.Message {
+	mi := &file_driver_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Operation.ProtoReflect.Descriptor instead.
+func (*Operation) Descriptor() ([]byte, []int) {
+	return file_driver_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *Operation) GetType() int32 {
+	if x != nil {
+		return x.Type
+	}
+	return 0
+}
+
+func (x *Operation) GetInputs() []uint32 {
+	if x != nil {
+		return x.Inputs
+	}
+	return nil
+}
+
+func (x *Operation) GetOutputs() []uint32 {
+	if x != nil {
+		return x.Outputs
+	}
+	return nil
+}
+
+// State is an input that takes the value of an output of the execution before.
+type State struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Input         uint32                 `protobuf:"varint,1,opt,name=input,proto3" json:"input,omitempty"` // position among the inputs
+	Output        uint32                 `protobuf:"varint,2,opt,name=output,proto3" json:"output,omitempty"`
+	Initial       *Constant              `protobuf:"bytes,3,opt,name=initial,proto3" json:"initial,omitempty"` // none is zeros
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *State) Reset() {
+	*x = State{}
+	mi := &file_driver_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *State) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*State) ProtoMessage() {}
+
+func (x *State) ProtoReflect() protoreflect.Message {
+	mi := &file_driver_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use State.ProtoReflect.Descriptor instead.
+func (*State) Descriptor() ([]byte, []int) {
+	return file_driver_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *State) GetInput() uint32 {
+	if x != nil {
+		return x.Input
+	}
+	return 0
+}
+
+func (x *State) GetOutput() uint32 {
+	if x != nil {
+		return x.Output
+	}
+	return 0
+}
+
+func (x *State) GetInitial() *Constant {
+	if x != nil {
+		return x.Initial
+	}
+	return nil
+}
+
 type SupportRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Session       uint64                 `protobuf:"varint,1,opt,name=session,proto3" json:"session,omitempty"`
@@ -753,7 +1311,7 @@ type SupportRequest struct {
 
 func (x *SupportRequest) Reset() {
 	*x = SupportRequest{}
-	mi := &file_driver_proto_msgTypes[12]
+	mi := &file_driver_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -765,7 +1323,7 @@ func (x *SupportRequest) String() string {
 func (*SupportRequest) ProtoMessage() {}
 
 func (x *SupportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[12]
+	mi := &file_driver_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -778,7 +1336,7 @@ func (x *SupportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SupportRequest.ProtoReflect.Descriptor instead.
 func (*SupportRequest) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{12}
+	return file_driver_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *SupportRequest) GetSession() uint64 {
@@ -804,7 +1362,7 @@ type SupportReply struct {
 
 func (x *SupportReply) Reset() {
 	*x = SupportReply{}
-	mi := &file_driver_proto_msgTypes[13]
+	mi := &file_driver_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -816,7 +1374,7 @@ func (x *SupportReply) String() string {
 func (*SupportReply) ProtoMessage() {}
 
 func (x *SupportReply) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[13]
+	mi := &file_driver_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -829,7 +1387,7 @@ func (x *SupportReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SupportReply.ProtoReflect.Descriptor instead.
 func (*SupportReply) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{13}
+	return file_driver_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *SupportReply) GetRefusals() []string {
@@ -853,7 +1411,7 @@ type PrepareRequest struct {
 
 func (x *PrepareRequest) Reset() {
 	*x = PrepareRequest{}
-	mi := &file_driver_proto_msgTypes[14]
+	mi := &file_driver_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -865,7 +1423,7 @@ func (x *PrepareRequest) String() string {
 func (*PrepareRequest) ProtoMessage() {}
 
 func (x *PrepareRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[14]
+	mi := &file_driver_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -878,7 +1436,7 @@ func (x *PrepareRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PrepareRequest.ProtoReflect.Descriptor instead.
 func (*PrepareRequest) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{14}
+	return file_driver_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *PrepareRequest) GetSession() uint64 {
@@ -934,7 +1492,7 @@ type PrepareFromCacheRequest struct {
 
 func (x *PrepareFromCacheRequest) Reset() {
 	*x = PrepareFromCacheRequest{}
-	mi := &file_driver_proto_msgTypes[15]
+	mi := &file_driver_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -946,7 +1504,7 @@ func (x *PrepareFromCacheRequest) String() string {
 func (*PrepareFromCacheRequest) ProtoMessage() {}
 
 func (x *PrepareFromCacheRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[15]
+	mi := &file_driver_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -959,7 +1517,7 @@ func (x *PrepareFromCacheRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PrepareFromCacheRequest.ProtoReflect.Descriptor instead.
 func (*PrepareFromCacheRequest) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{15}
+	return file_driver_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *PrepareFromCacheRequest) GetSession() uint64 {
@@ -995,7 +1553,7 @@ type Cache struct {
 
 func (x *Cache) Reset() {
 	*x = Cache{}
-	mi := &file_driver_proto_msgTypes[16]
+	mi := &file_driver_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1007,7 +1565,7 @@ func (x *Cache) String() string {
 func (*Cache) ProtoMessage() {}
 
 func (x *Cache) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[16]
+	mi := &file_driver_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1020,7 +1578,7 @@ func (x *Cache) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cache.ProtoReflect.Descriptor instead.
 func (*Cache) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{16}
+	return file_driver_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Cache) GetModel() []*CacheHandle {
@@ -1053,7 +1611,7 @@ type CacheHandle struct {
 
 func (x *CacheHandle) Reset() {
 	*x = CacheHandle{}
-	mi := &file_driver_proto_msgTypes[17]
+	mi := &file_driver_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1065,7 +1623,7 @@ func (x *CacheHandle) String() string {
 func (*CacheHandle) ProtoMessage() {}
 
 func (x *CacheHandle) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[17]
+	mi := &file_driver_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1078,7 +1636,7 @@ func (x *CacheHandle) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CacheHandle.ProtoReflect.Descriptor instead.
 func (*CacheHandle) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{17}
+	return file_driver_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *CacheHandle) GetFiles() []*CacheFile {
@@ -1100,7 +1658,7 @@ type CacheFile struct {
 
 func (x *CacheFile) Reset() {
 	*x = CacheFile{}
-	mi := &file_driver_proto_msgTypes[18]
+	mi := &file_driver_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1112,7 +1670,7 @@ func (x *CacheFile) String() string {
 func (*CacheFile) ProtoMessage() {}
 
 func (x *CacheFile) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[18]
+	mi := &file_driver_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1125,7 +1683,7 @@ func (x *CacheFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CacheFile.ProtoReflect.Descriptor instead.
 func (*CacheFile) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{18}
+	return file_driver_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *CacheFile) GetFd() int32 {
@@ -1162,7 +1720,7 @@ type Argument struct {
 
 func (x *Argument) Reset() {
 	*x = Argument{}
-	mi := &file_driver_proto_msgTypes[19]
+	mi := &file_driver_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1174,7 +1732,7 @@ func (x *Argument) String() string {
 func (*Argument) ProtoMessage() {}
 
 func (x *Argument) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[19]
+	mi := &file_driver_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1187,7 +1745,7 @@ func (x *Argument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Argument.ProtoReflect.Descriptor instead.
 func (*Argument) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{19}
+	return file_driver_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Argument) GetHasNoValue() bool {
@@ -1238,7 +1796,7 @@ type Pool struct {
 
 func (x *Pool) Reset() {
 	*x = Pool{}
-	mi := &file_driver_proto_msgTypes[20]
+	mi := &file_driver_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1250,7 +1808,7 @@ func (x *Pool) String() string {
 func (*Pool) ProtoMessage() {}
 
 func (x *Pool) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[20]
+	mi := &file_driver_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1263,7 +1821,7 @@ func (x *Pool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pool.ProtoReflect.Descriptor instead.
 func (*Pool) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{20}
+	return file_driver_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Pool) GetMemory() uint64 {
@@ -1316,7 +1874,7 @@ type ExecuteRequest struct {
 
 func (x *ExecuteRequest) Reset() {
 	*x = ExecuteRequest{}
-	mi := &file_driver_proto_msgTypes[21]
+	mi := &file_driver_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1328,7 +1886,7 @@ func (x *ExecuteRequest) String() string {
 func (*ExecuteRequest) ProtoMessage() {}
 
 func (x *ExecuteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[21]
+	mi := &file_driver_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1341,7 +1899,7 @@ func (x *ExecuteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecuteRequest.ProtoReflect.Descriptor instead.
 func (*ExecuteRequest) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{21}
+	return file_driver_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ExecuteRequest) GetSession() uint64 {
@@ -1455,7 +2013,7 @@ type ClockPoint struct {
 
 func (x *ClockPoint) Reset() {
 	*x = ClockPoint{}
-	mi := &file_driver_proto_msgTypes[22]
+	mi := &file_driver_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1467,7 +2025,7 @@ func (x *ClockPoint) String() string {
 func (*ClockPoint) ProtoMessage() {}
 
 func (x *ClockPoint) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[22]
+	mi := &file_driver_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1480,7 +2038,7 @@ func (x *ClockPoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClockPoint.ProtoReflect.Descriptor instead.
 func (*ClockPoint) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{22}
+	return file_driver_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ClockPoint) GetAtFs() int64 {
@@ -1521,7 +2079,7 @@ type Shape struct {
 
 func (x *Shape) Reset() {
 	*x = Shape{}
-	mi := &file_driver_proto_msgTypes[23]
+	mi := &file_driver_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1533,7 +2091,7 @@ func (x *Shape) String() string {
 func (*Shape) ProtoMessage() {}
 
 func (x *Shape) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[23]
+	mi := &file_driver_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1546,7 +2104,7 @@ func (x *Shape) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shape.ProtoReflect.Descriptor instead.
 func (*Shape) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{23}
+	return file_driver_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Shape) GetDimensions() []uint32 {
@@ -1573,7 +2131,7 @@ type Timing struct {
 
 func (x *Timing) Reset() {
 	*x = Timing{}
-	mi := &file_driver_proto_msgTypes[24]
+	mi := &file_driver_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1585,7 +2143,7 @@ func (x *Timing) String() string {
 func (*Timing) ProtoMessage() {}
 
 func (x *Timing) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[24]
+	mi := &file_driver_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1598,7 +2156,7 @@ func (x *Timing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timing.ProtoReflect.Descriptor instead.
 func (*Timing) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{24}
+	return file_driver_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Timing) GetOnDevice() uint64 {
@@ -1629,7 +2187,7 @@ type ExecuteReply struct {
 
 func (x *ExecuteReply) Reset() {
 	*x = ExecuteReply{}
-	mi := &file_driver_proto_msgTypes[25]
+	mi := &file_driver_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1641,7 +2199,7 @@ func (x *ExecuteReply) String() string {
 func (*ExecuteReply) ProtoMessage() {}
 
 func (x *ExecuteReply) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[25]
+	mi := &file_driver_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1654,7 +2212,7 @@ func (x *ExecuteReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecuteReply.ProtoReflect.Descriptor instead.
 func (*ExecuteReply) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{25}
+	return file_driver_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ExecuteReply) GetStatus() int32 {
@@ -1721,7 +2279,7 @@ type Stats struct {
 
 func (x *Stats) Reset() {
 	*x = Stats{}
-	mi := &file_driver_proto_msgTypes[26]
+	mi := &file_driver_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1733,7 +2291,7 @@ func (x *Stats) String() string {
 func (*Stats) ProtoMessage() {}
 
 func (x *Stats) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[26]
+	mi := &file_driver_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1746,7 +2304,7 @@ func (x *Stats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stats.ProtoReflect.Descriptor instead.
 func (*Stats) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{26}
+	return file_driver_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Stats) GetCycles() int64 {
@@ -1852,7 +2410,7 @@ type OperationStats struct {
 
 func (x *OperationStats) Reset() {
 	*x = OperationStats{}
-	mi := &file_driver_proto_msgTypes[27]
+	mi := &file_driver_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1864,7 +2422,7 @@ func (x *OperationStats) String() string {
 func (*OperationStats) ProtoMessage() {}
 
 func (x *OperationStats) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[27]
+	mi := &file_driver_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1877,7 +2435,7 @@ func (x *OperationStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OperationStats.ProtoReflect.Descriptor instead.
 func (*OperationStats) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{27}
+	return file_driver_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *OperationStats) GetIndex() int64 {
@@ -1960,7 +2518,7 @@ type Count struct {
 
 func (x *Count) Reset() {
 	*x = Count{}
-	mi := &file_driver_proto_msgTypes[28]
+	mi := &file_driver_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1972,7 +2530,7 @@ func (x *Count) String() string {
 func (*Count) ProtoMessage() {}
 
 func (x *Count) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[28]
+	mi := &file_driver_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1985,7 +2543,7 @@ func (x *Count) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Count.ProtoReflect.Descriptor instead.
 func (*Count) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{28}
+	return file_driver_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Count) GetName() string {
@@ -2014,7 +2572,7 @@ type Part struct {
 
 func (x *Part) Reset() {
 	*x = Part{}
-	mi := &file_driver_proto_msgTypes[29]
+	mi := &file_driver_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2026,7 +2584,7 @@ func (x *Part) String() string {
 func (*Part) ProtoMessage() {}
 
 func (x *Part) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[29]
+	mi := &file_driver_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2039,7 +2597,7 @@ func (x *Part) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Part.ProtoReflect.Descriptor instead.
 func (*Part) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{29}
+	return file_driver_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Part) GetName() string {
@@ -2086,7 +2644,7 @@ type MemoryStats struct {
 
 func (x *MemoryStats) Reset() {
 	*x = MemoryStats{}
-	mi := &file_driver_proto_msgTypes[30]
+	mi := &file_driver_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2098,7 +2656,7 @@ func (x *MemoryStats) String() string {
 func (*MemoryStats) ProtoMessage() {}
 
 func (x *MemoryStats) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[30]
+	mi := &file_driver_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2111,7 +2669,7 @@ func (x *MemoryStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryStats.ProtoReflect.Descriptor instead.
 func (*MemoryStats) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{30}
+	return file_driver_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *MemoryStats) GetReadBytes() int64 {
@@ -2226,7 +2784,7 @@ type Span struct {
 
 func (x *Span) Reset() {
 	*x = Span{}
-	mi := &file_driver_proto_msgTypes[31]
+	mi := &file_driver_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2238,7 +2796,7 @@ func (x *Span) String() string {
 func (*Span) ProtoMessage() {}
 
 func (x *Span) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[31]
+	mi := &file_driver_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2251,7 +2809,7 @@ func (x *Span) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Span.ProtoReflect.Descriptor instead.
 func (*Span) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{31}
+	return file_driver_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Span) GetTrack() string {
@@ -2302,7 +2860,7 @@ type FencedRequest struct {
 
 func (x *FencedRequest) Reset() {
 	*x = FencedRequest{}
-	mi := &file_driver_proto_msgTypes[32]
+	mi := &file_driver_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2314,7 +2872,7 @@ func (x *FencedRequest) String() string {
 func (*FencedRequest) ProtoMessage() {}
 
 func (x *FencedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[32]
+	mi := &file_driver_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2327,7 +2885,7 @@ func (x *FencedRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FencedRequest.ProtoReflect.Descriptor instead.
 func (*FencedRequest) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{32}
+	return file_driver_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *FencedRequest) GetPart() isFencedRequest_Part {
@@ -2382,7 +2940,7 @@ type FencedLaunch struct {
 
 func (x *FencedLaunch) Reset() {
 	*x = FencedLaunch{}
-	mi := &file_driver_proto_msgTypes[33]
+	mi := &file_driver_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2394,7 +2952,7 @@ func (x *FencedLaunch) String() string {
 func (*FencedLaunch) ProtoMessage() {}
 
 func (x *FencedLaunch) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[33]
+	mi := &file_driver_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2407,7 +2965,7 @@ func (x *FencedLaunch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FencedLaunch.ProtoReflect.Descriptor instead.
 func (*FencedLaunch) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{33}
+	return file_driver_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *FencedLaunch) GetRequest() *ExecuteRequest {
@@ -2442,7 +3000,7 @@ type FenceSignal struct {
 
 func (x *FenceSignal) Reset() {
 	*x = FenceSignal{}
-	mi := &file_driver_proto_msgTypes[34]
+	mi := &file_driver_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2454,7 +3012,7 @@ func (x *FenceSignal) String() string {
 func (*FenceSignal) ProtoMessage() {}
 
 func (x *FenceSignal) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[34]
+	mi := &file_driver_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2467,7 +3025,7 @@ func (x *FenceSignal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FenceSignal.ProtoReflect.Descriptor instead.
 func (*FenceSignal) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{34}
+	return file_driver_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *FenceSignal) GetFence() uint32 {
@@ -2504,7 +3062,7 @@ type FencedReply struct {
 
 func (x *FencedReply) Reset() {
 	*x = FencedReply{}
-	mi := &file_driver_proto_msgTypes[35]
+	mi := &file_driver_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2516,7 +3074,7 @@ func (x *FencedReply) String() string {
 func (*FencedReply) ProtoMessage() {}
 
 func (x *FencedReply) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[35]
+	mi := &file_driver_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2529,7 +3087,7 @@ func (x *FencedReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FencedReply.ProtoReflect.Descriptor instead.
 func (*FencedReply) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{35}
+	return file_driver_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *FencedReply) GetPart() isFencedReply_Part {
@@ -2587,7 +3145,7 @@ type FencedEnd struct {
 
 func (x *FencedEnd) Reset() {
 	*x = FencedEnd{}
-	mi := &file_driver_proto_msgTypes[36]
+	mi := &file_driver_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2599,7 +3157,7 @@ func (x *FencedEnd) String() string {
 func (*FencedEnd) ProtoMessage() {}
 
 func (x *FencedEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[36]
+	mi := &file_driver_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2612,7 +3170,7 @@ func (x *FencedEnd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FencedEnd.ProtoReflect.Descriptor instead.
 func (*FencedEnd) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{36}
+	return file_driver_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *FencedEnd) GetAt() uint64 {
@@ -2666,7 +3224,7 @@ type Text struct {
 
 func (x *Text) Reset() {
 	*x = Text{}
-	mi := &file_driver_proto_msgTypes[37]
+	mi := &file_driver_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2678,7 +3236,7 @@ func (x *Text) String() string {
 func (*Text) ProtoMessage() {}
 
 func (x *Text) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[37]
+	mi := &file_driver_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2691,7 +3249,7 @@ func (x *Text) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Text.ProtoReflect.Descriptor instead.
 func (*Text) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{37}
+	return file_driver_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Text) GetText() []byte {
@@ -2710,7 +3268,7 @@ type PassesReply struct {
 
 func (x *PassesReply) Reset() {
 	*x = PassesReply{}
-	mi := &file_driver_proto_msgTypes[38]
+	mi := &file_driver_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2722,7 +3280,7 @@ func (x *PassesReply) String() string {
 func (*PassesReply) ProtoMessage() {}
 
 func (x *PassesReply) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[38]
+	mi := &file_driver_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2735,7 +3293,7 @@ func (x *PassesReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PassesReply.ProtoReflect.Descriptor instead.
 func (*PassesReply) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{38}
+	return file_driver_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *PassesReply) GetPasses() []*Pass {
@@ -2756,7 +3314,7 @@ type Pass struct {
 
 func (x *Pass) Reset() {
 	*x = Pass{}
-	mi := &file_driver_proto_msgTypes[39]
+	mi := &file_driver_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2768,7 +3326,7 @@ func (x *Pass) String() string {
 func (*Pass) ProtoMessage() {}
 
 func (x *Pass) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[39]
+	mi := &file_driver_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2781,7 +3339,7 @@ func (x *Pass) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pass.ProtoReflect.Descriptor instead.
 func (*Pass) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{39}
+	return file_driver_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Pass) GetName() string {
@@ -2818,7 +3376,7 @@ type BurstRequest struct {
 
 func (x *BurstRequest) Reset() {
 	*x = BurstRequest{}
-	mi := &file_driver_proto_msgTypes[40]
+	mi := &file_driver_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2830,7 +3388,7 @@ func (x *BurstRequest) String() string {
 func (*BurstRequest) ProtoMessage() {}
 
 func (x *BurstRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[40]
+	mi := &file_driver_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2843,7 +3401,7 @@ func (x *BurstRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BurstRequest.ProtoReflect.Descriptor instead.
 func (*BurstRequest) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{40}
+	return file_driver_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *BurstRequest) GetSession() uint64 {
@@ -2893,7 +3451,7 @@ type SlotRequest struct {
 
 func (x *SlotRequest) Reset() {
 	*x = SlotRequest{}
-	mi := &file_driver_proto_msgTypes[41]
+	mi := &file_driver_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2905,7 +3463,7 @@ func (x *SlotRequest) String() string {
 func (*SlotRequest) ProtoMessage() {}
 
 func (x *SlotRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[41]
+	mi := &file_driver_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2918,7 +3476,7 @@ func (x *SlotRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SlotRequest.ProtoReflect.Descriptor instead.
 func (*SlotRequest) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{41}
+	return file_driver_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *SlotRequest) GetSession() uint64 {
@@ -2961,7 +3519,7 @@ type Role struct {
 
 func (x *Role) Reset() {
 	*x = Role{}
-	mi := &file_driver_proto_msgTypes[42]
+	mi := &file_driver_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2973,7 +3531,7 @@ func (x *Role) String() string {
 func (*Role) ProtoMessage() {}
 
 func (x *Role) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[42]
+	mi := &file_driver_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2986,7 +3544,7 @@ func (x *Role) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Role.ProtoReflect.Descriptor instead.
 func (*Role) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{42}
+	return file_driver_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Role) GetModel() uint32 {
@@ -3023,7 +3581,7 @@ type AllocateRequest struct {
 
 func (x *AllocateRequest) Reset() {
 	*x = AllocateRequest{}
-	mi := &file_driver_proto_msgTypes[43]
+	mi := &file_driver_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3035,7 +3593,7 @@ func (x *AllocateRequest) String() string {
 func (*AllocateRequest) ProtoMessage() {}
 
 func (x *AllocateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[43]
+	mi := &file_driver_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3048,7 +3606,7 @@ func (x *AllocateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AllocateRequest.ProtoReflect.Descriptor instead.
 func (*AllocateRequest) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{43}
+	return file_driver_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *AllocateRequest) GetSession() uint64 {
@@ -3097,7 +3655,7 @@ type Buffer struct {
 
 func (x *Buffer) Reset() {
 	*x = Buffer{}
-	mi := &file_driver_proto_msgTypes[44]
+	mi := &file_driver_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3109,7 +3667,7 @@ func (x *Buffer) String() string {
 func (*Buffer) ProtoMessage() {}
 
 func (x *Buffer) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[44]
+	mi := &file_driver_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3122,7 +3680,7 @@ func (x *Buffer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Buffer.ProtoReflect.Descriptor instead.
 func (*Buffer) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{44}
+	return file_driver_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Buffer) GetId() uint64 {
@@ -3161,7 +3719,7 @@ type CopyRequest struct {
 
 func (x *CopyRequest) Reset() {
 	*x = CopyRequest{}
-	mi := &file_driver_proto_msgTypes[45]
+	mi := &file_driver_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3173,7 +3731,7 @@ func (x *CopyRequest) String() string {
 func (*CopyRequest) ProtoMessage() {}
 
 func (x *CopyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_driver_proto_msgTypes[45]
+	mi := &file_driver_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3186,7 +3744,7 @@ func (x *CopyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CopyRequest.ProtoReflect.Descriptor instead.
 func (*CopyRequest) Descriptor() ([]byte, []int) {
-	return file_driver_proto_rawDescGZIP(), []int{45}
+	return file_driver_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *CopyRequest) GetSession() uint64 {
@@ -3291,7 +3849,57 @@ const file_driver_proto_rawDesc = "" +
 	"\x06memory\x18\x01 \x01(\x04R\x06memory\x12\x1f\n" +
 	"\vmodel_bytes\x18\x02 \x01(\x04R\n" +
 	"modelBytes\x12%\n" +
-	"\x0econstant_bytes\x18\x03 \x01(\x04R\rconstantBytes\"U\n" +
+	"\x0econstant_bytes\x18\x03 \x01(\x04R\rconstantBytes\"\x89\x02\n" +
+	"\tModelHead\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\fR\x04name\x12\x18\n" +
+	"\arelaxed\x18\x02 \x01(\bR\arelaxed\x12=\n" +
+	"\n" +
+	"extensions\x18\x03 \x03(\v2\x1d.nnsoc.driver.ExtensionPrefixR\n" +
+	"extensions\x12*\n" +
+	"\x04main\x18\x04 \x01(\v2\x16.nnsoc.driver.SubgraphR\x04main\x126\n" +
+	"\n" +
+	"referenced\x18\x05 \x03(\v2\x16.nnsoc.driver.SubgraphR\n" +
+	"referenced\x12+\n" +
+	"\x06states\x18\x06 \x03(\v2\x13.nnsoc.driver.StateR\x06states\"=\n" +
+	"\x0fExtensionPrefix\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\fR\x04name\x12\x16\n" +
+	"\x06prefix\x18\x02 \x01(\rR\x06prefix\"\xda\x01\n" +
+	"\bSubgraph\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\fR\x04name\x121\n" +
+	"\boperands\x18\x02 \x03(\v2\x15.nnsoc.driver.OperandR\boperands\x127\n" +
+	"\n" +
+	"operations\x18\x03 \x03(\v2\x17.nnsoc.driver.OperationR\n" +
+	"operations\x12\x16\n" +
+	"\x06inputs\x18\x04 \x03(\rR\x06inputs\x12\x18\n" +
+	"\aoutputs\x18\x05 \x03(\rR\aoutputs\x12\x1c\n" +
+	"\tconsumers\x18\x06 \x03(\rR\tconsumers\"\xb3\x02\n" +
+	"\aOperand\x12\x12\n" +
+	"\x04type\x18\x01 \x01(\x05R\x04type\x12\x1a\n" +
+	"\blifetime\x18\x02 \x01(\x05R\blifetime\x12\x1e\n" +
+	"\n" +
+	"dimensions\x18\x03 \x03(\rR\n" +
+	"dimensions\x12\x14\n" +
+	"\x05scale\x18\x04 \x01(\x02R\x05scale\x12\x1d\n" +
+	"\n" +
+	"zero_point\x18\x05 \x01(\x11R\tzeroPoint\x124\n" +
+	"\achannel\x18\x06 \x01(\v2\x1a.nnsoc.driver.ChannelQuantR\achannel\x12%\n" +
+	"\x0eextension_data\x18\a \x01(\fR\rextensionData\x12\x12\n" +
+	"\x04name\x18\b \x01(\fR\x04name\x122\n" +
+	"\bconstant\x18\t \x01(\v2\x16.nnsoc.driver.ConstantR\bconstant\"D\n" +
+	"\fChannelQuant\x12\x1c\n" +
+	"\tdimension\x18\x01 \x01(\rR\tdimension\x12\x16\n" +
+	"\x06scales\x18\x02 \x03(\x02R\x06scales\"8\n" +
+	"\bConstant\x12\x16\n" +
+	"\x06offset\x18\x01 \x01(\x04R\x06offset\x12\x14\n" +
+	"\x05bytes\x18\x02 \x01(\x04R\x05bytes\"Q\n" +
+	"\tOperation\x12\x12\n" +
+	"\x04type\x18\x01 \x01(\x05R\x04type\x12\x16\n" +
+	"\x06inputs\x18\x02 \x03(\rR\x06inputs\x12\x18\n" +
+	"\aoutputs\x18\x03 \x03(\rR\aoutputs\"g\n" +
+	"\x05State\x12\x14\n" +
+	"\x05input\x18\x01 \x01(\rR\x05input\x12\x16\n" +
+	"\x06output\x18\x02 \x01(\rR\x06output\x120\n" +
+	"\ainitial\x18\x03 \x01(\v2\x16.nnsoc.driver.ConstantR\ainitial\"U\n" +
 	"\x0eSupportRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\x04R\asession\x12)\n" +
 	"\x05model\x18\x02 \x01(\v2\x13.nnsoc.driver.ModelR\x05model\"*\n" +
@@ -3547,7 +4155,7 @@ func file_driver_proto_rawDescGZIP() []byte {
 	return file_driver_proto_rawDescData
 }
 
-var file_driver_proto_msgTypes = make([]protoimpl.MessageInfo, 47)
+var file_driver_proto_msgTypes = make([]protoimpl.MessageInfo, 55)
 var file_driver_proto_goTypes = []any{
 	(*Empty)(nil),                   // 0: nnsoc.driver.Empty
 	(*AttachRequest)(nil),           // 1: nnsoc.driver.AttachRequest
@@ -3561,131 +4169,148 @@ var file_driver_proto_goTypes = []any{
 	(*HandleRequest)(nil),           // 9: nnsoc.driver.HandleRequest
 	(*ShareMemoryRequest)(nil),      // 10: nnsoc.driver.ShareMemoryRequest
 	(*Model)(nil),                   // 11: nnsoc.driver.Model
-	(*SupportRequest)(nil),          // 12: nnsoc.driver.SupportRequest
-	(*SupportReply)(nil),            // 13: nnsoc.driver.SupportReply
-	(*PrepareRequest)(nil),          // 14: nnsoc.driver.PrepareRequest
-	(*PrepareFromCacheRequest)(nil), // 15: nnsoc.driver.PrepareFromCacheRequest
-	(*Cache)(nil),                   // 16: nnsoc.driver.Cache
-	(*CacheHandle)(nil),             // 17: nnsoc.driver.CacheHandle
-	(*CacheFile)(nil),               // 18: nnsoc.driver.CacheFile
-	(*Argument)(nil),                // 19: nnsoc.driver.Argument
-	(*Pool)(nil),                    // 20: nnsoc.driver.Pool
-	(*ExecuteRequest)(nil),          // 21: nnsoc.driver.ExecuteRequest
-	(*ClockPoint)(nil),              // 22: nnsoc.driver.ClockPoint
-	(*Shape)(nil),                   // 23: nnsoc.driver.Shape
-	(*Timing)(nil),                  // 24: nnsoc.driver.Timing
-	(*ExecuteReply)(nil),            // 25: nnsoc.driver.ExecuteReply
-	(*Stats)(nil),                   // 26: nnsoc.driver.Stats
-	(*OperationStats)(nil),          // 27: nnsoc.driver.OperationStats
-	(*Count)(nil),                   // 28: nnsoc.driver.Count
-	(*Part)(nil),                    // 29: nnsoc.driver.Part
-	(*MemoryStats)(nil),             // 30: nnsoc.driver.MemoryStats
-	(*Span)(nil),                    // 31: nnsoc.driver.Span
-	(*FencedRequest)(nil),           // 32: nnsoc.driver.FencedRequest
-	(*FencedLaunch)(nil),            // 33: nnsoc.driver.FencedLaunch
-	(*FenceSignal)(nil),             // 34: nnsoc.driver.FenceSignal
-	(*FencedReply)(nil),             // 35: nnsoc.driver.FencedReply
-	(*FencedEnd)(nil),               // 36: nnsoc.driver.FencedEnd
-	(*Text)(nil),                    // 37: nnsoc.driver.Text
-	(*PassesReply)(nil),             // 38: nnsoc.driver.PassesReply
-	(*Pass)(nil),                    // 39: nnsoc.driver.Pass
-	(*BurstRequest)(nil),            // 40: nnsoc.driver.BurstRequest
-	(*SlotRequest)(nil),             // 41: nnsoc.driver.SlotRequest
-	(*Role)(nil),                    // 42: nnsoc.driver.Role
-	(*AllocateRequest)(nil),         // 43: nnsoc.driver.AllocateRequest
-	(*Buffer)(nil),                  // 44: nnsoc.driver.Buffer
-	(*CopyRequest)(nil),             // 45: nnsoc.driver.CopyRequest
-	nil,                             // 46: nnsoc.driver.Attached.OperandsEntry
+	(*ModelHead)(nil),               // 12: nnsoc.driver.ModelHead
+	(*ExtensionPrefix)(nil),         // 13: nnsoc.driver.ExtensionPrefix
+	(*Subgraph)(nil),                // 14: nnsoc.driver.Subgraph
+	(*Operand)(nil),                 // 15: nnsoc.driver.Operand
+	(*ChannelQuant)(nil),            // 16: nnsoc.driver.ChannelQuant
+	(*Constant)(nil),                // 17: nnsoc.driver.Constant
+	(*Operation)(nil),               // 18: nnsoc.driver.Operation
+	(*State)(nil),                   // 19: nnsoc.driver.State
+	(*SupportRequest)(nil),          // 20: nnsoc.driver.SupportRequest
+	(*SupportReply)(nil),            // 21: nnsoc.driver.SupportReply
+	(*PrepareRequest)(nil),          // 22: nnsoc.driver.PrepareRequest
+	(*PrepareFromCacheRequest)(nil), // 23: nnsoc.driver.PrepareFromCacheRequest
+	(*Cache)(nil),                   // 24: nnsoc.driver.Cache
+	(*CacheHandle)(nil),             // 25: nnsoc.driver.CacheHandle
+	(*CacheFile)(nil),               // 26: nnsoc.driver.CacheFile
+	(*Argument)(nil),                // 27: nnsoc.driver.Argument
+	(*Pool)(nil),                    // 28: nnsoc.driver.Pool
+	(*ExecuteRequest)(nil),          // 29: nnsoc.driver.ExecuteRequest
+	(*ClockPoint)(nil),              // 30: nnsoc.driver.ClockPoint
+	(*Shape)(nil),                   // 31: nnsoc.driver.Shape
+	(*Timing)(nil),                  // 32: nnsoc.driver.Timing
+	(*ExecuteReply)(nil),            // 33: nnsoc.driver.ExecuteReply
+	(*Stats)(nil),                   // 34: nnsoc.driver.Stats
+	(*OperationStats)(nil),          // 35: nnsoc.driver.OperationStats
+	(*Count)(nil),                   // 36: nnsoc.driver.Count
+	(*Part)(nil),                    // 37: nnsoc.driver.Part
+	(*MemoryStats)(nil),             // 38: nnsoc.driver.MemoryStats
+	(*Span)(nil),                    // 39: nnsoc.driver.Span
+	(*FencedRequest)(nil),           // 40: nnsoc.driver.FencedRequest
+	(*FencedLaunch)(nil),            // 41: nnsoc.driver.FencedLaunch
+	(*FenceSignal)(nil),             // 42: nnsoc.driver.FenceSignal
+	(*FencedReply)(nil),             // 43: nnsoc.driver.FencedReply
+	(*FencedEnd)(nil),               // 44: nnsoc.driver.FencedEnd
+	(*Text)(nil),                    // 45: nnsoc.driver.Text
+	(*PassesReply)(nil),             // 46: nnsoc.driver.PassesReply
+	(*Pass)(nil),                    // 47: nnsoc.driver.Pass
+	(*BurstRequest)(nil),            // 48: nnsoc.driver.BurstRequest
+	(*SlotRequest)(nil),             // 49: nnsoc.driver.SlotRequest
+	(*Role)(nil),                    // 50: nnsoc.driver.Role
+	(*AllocateRequest)(nil),         // 51: nnsoc.driver.AllocateRequest
+	(*Buffer)(nil),                  // 52: nnsoc.driver.Buffer
+	(*CopyRequest)(nil),             // 53: nnsoc.driver.CopyRequest
+	nil,                             // 54: nnsoc.driver.Attached.OperandsEntry
 }
 var file_driver_proto_depIdxs = []int32{
 	3,  // 0: nnsoc.driver.Attached.relaxed_scalar:type_name -> nnsoc.driver.Performance
 	3,  // 1: nnsoc.driver.Attached.relaxed_tensor:type_name -> nnsoc.driver.Performance
-	46, // 2: nnsoc.driver.Attached.operands:type_name -> nnsoc.driver.Attached.OperandsEntry
+	54, // 2: nnsoc.driver.Attached.operands:type_name -> nnsoc.driver.Attached.OperandsEntry
 	3,  // 3: nnsoc.driver.Attached.if:type_name -> nnsoc.driver.Performance
 	3,  // 4: nnsoc.driver.Attached.while:type_name -> nnsoc.driver.Performance
 	4,  // 5: nnsoc.driver.Attached.extensions:type_name -> nnsoc.driver.Extension
 	5,  // 6: nnsoc.driver.Extension.operands:type_name -> nnsoc.driver.ExtensionOperand
-	11, // 7: nnsoc.driver.SupportRequest.model:type_name -> nnsoc.driver.Model
-	11, // 8: nnsoc.driver.PrepareRequest.model:type_name -> nnsoc.driver.Model
-	16, // 9: nnsoc.driver.PrepareRequest.cache:type_name -> nnsoc.driver.Cache
-	16, // 10: nnsoc.driver.PrepareFromCacheRequest.cache:type_name -> nnsoc.driver.Cache
-	17, // 11: nnsoc.driver.Cache.model:type_name -> nnsoc.driver.CacheHandle
-	17, // 12: nnsoc.driver.Cache.data:type_name -> nnsoc.driver.CacheHandle
-	18, // 13: nnsoc.driver.CacheHandle.files:type_name -> nnsoc.driver.CacheFile
-	19, // 14: nnsoc.driver.ExecuteRequest.inputs:type_name -> nnsoc.driver.Argument
-	19, // 15: nnsoc.driver.ExecuteRequest.outputs:type_name -> nnsoc.driver.Argument
-	20, // 16: nnsoc.driver.ExecuteRequest.pools:type_name -> nnsoc.driver.Pool
-	22, // 17: nnsoc.driver.ExecuteRequest.clock:type_name -> nnsoc.driver.ClockPoint
-	23, // 18: nnsoc.driver.ExecuteReply.shapes:type_name -> nnsoc.driver.Shape
-	24, // 19: nnsoc.driver.ExecuteReply.timing:type_name -> nnsoc.driver.Timing
-	31, // 20: nnsoc.driver.ExecuteReply.spans:type_name -> nnsoc.driver.Span
-	26, // 21: nnsoc.driver.ExecuteReply.stats:type_name -> nnsoc.driver.Stats
-	28, // 22: nnsoc.driver.Stats.stalls:type_name -> nnsoc.driver.Count
-	27, // 23: nnsoc.driver.Stats.operations:type_name -> nnsoc.driver.OperationStats
-	28, // 24: nnsoc.driver.Stats.counters:type_name -> nnsoc.driver.Count
-	29, // 25: nnsoc.driver.Stats.parts:type_name -> nnsoc.driver.Part
-	29, // 26: nnsoc.driver.Stats.components:type_name -> nnsoc.driver.Part
-	30, // 27: nnsoc.driver.Stats.memory:type_name -> nnsoc.driver.MemoryStats
-	28, // 28: nnsoc.driver.OperationStats.stalls:type_name -> nnsoc.driver.Count
-	28, // 29: nnsoc.driver.OperationStats.threads:type_name -> nnsoc.driver.Count
-	28, // 30: nnsoc.driver.OperationStats.counters:type_name -> nnsoc.driver.Count
-	33, // 31: nnsoc.driver.FencedRequest.launch:type_name -> nnsoc.driver.FencedLaunch
-	34, // 32: nnsoc.driver.FencedRequest.signal:type_name -> nnsoc.driver.FenceSignal
-	21, // 33: nnsoc.driver.FencedLaunch.request:type_name -> nnsoc.driver.ExecuteRequest
-	0,  // 34: nnsoc.driver.FencedReply.launched:type_name -> nnsoc.driver.Empty
-	36, // 35: nnsoc.driver.FencedReply.end:type_name -> nnsoc.driver.FencedEnd
-	25, // 36: nnsoc.driver.FencedEnd.result:type_name -> nnsoc.driver.ExecuteReply
-	24, // 37: nnsoc.driver.FencedEnd.launched:type_name -> nnsoc.driver.Timing
-	24, // 38: nnsoc.driver.FencedEnd.fenced:type_name -> nnsoc.driver.Timing
-	39, // 39: nnsoc.driver.PassesReply.passes:type_name -> nnsoc.driver.Pass
-	42, // 40: nnsoc.driver.AllocateRequest.inputs:type_name -> nnsoc.driver.Role
-	42, // 41: nnsoc.driver.AllocateRequest.outputs:type_name -> nnsoc.driver.Role
-	3,  // 42: nnsoc.driver.Attached.OperandsEntry.value:type_name -> nnsoc.driver.Performance
-	1,  // 43: nnsoc.driver.Driver.Attach:input_type -> nnsoc.driver.AttachRequest
-	6,  // 44: nnsoc.driver.Driver.GetStatus:input_type -> nnsoc.driver.SessionRequest
-	10, // 45: nnsoc.driver.Driver.ShareMemory:input_type -> nnsoc.driver.ShareMemoryRequest
-	12, // 46: nnsoc.driver.Driver.GetSupportedOperations:input_type -> nnsoc.driver.SupportRequest
-	14, // 47: nnsoc.driver.Driver.PrepareModel:input_type -> nnsoc.driver.PrepareRequest
-	15, // 48: nnsoc.driver.Driver.PrepareModelFromCache:input_type -> nnsoc.driver.PrepareFromCacheRequest
-	21, // 49: nnsoc.driver.Driver.Execute:input_type -> nnsoc.driver.ExecuteRequest
-	21, // 50: nnsoc.driver.Driver.CreateReusableExecution:input_type -> nnsoc.driver.ExecuteRequest
-	32, // 51: nnsoc.driver.Driver.ExecuteFenced:input_type -> nnsoc.driver.FencedRequest
-	9,  // 52: nnsoc.driver.Driver.WriteListing:input_type -> nnsoc.driver.HandleRequest
-	9,  // 53: nnsoc.driver.Driver.WriteSteps:input_type -> nnsoc.driver.HandleRequest
-	9,  // 54: nnsoc.driver.Driver.Explain:input_type -> nnsoc.driver.HandleRequest
-	12, // 55: nnsoc.driver.Driver.GetPasses:input_type -> nnsoc.driver.SupportRequest
-	9,  // 56: nnsoc.driver.Driver.WriteProgram:input_type -> nnsoc.driver.HandleRequest
-	40, // 57: nnsoc.driver.Driver.ConfigureExecutionBurst:input_type -> nnsoc.driver.BurstRequest
-	41, // 58: nnsoc.driver.Driver.SetSlot:input_type -> nnsoc.driver.SlotRequest
-	43, // 59: nnsoc.driver.Driver.Allocate:input_type -> nnsoc.driver.AllocateRequest
-	45, // 60: nnsoc.driver.Driver.CopyTo:input_type -> nnsoc.driver.CopyRequest
-	45, // 61: nnsoc.driver.Driver.CopyFrom:input_type -> nnsoc.driver.CopyRequest
-	9,  // 62: nnsoc.driver.Driver.Release:input_type -> nnsoc.driver.HandleRequest
-	2,  // 63: nnsoc.driver.Driver.Attach:output_type -> nnsoc.driver.Attached
-	7,  // 64: nnsoc.driver.Driver.GetStatus:output_type -> nnsoc.driver.StatusReply
-	8,  // 65: nnsoc.driver.Driver.ShareMemory:output_type -> nnsoc.driver.Handle
-	13, // 66: nnsoc.driver.Driver.GetSupportedOperations:output_type -> nnsoc.driver.SupportReply
-	8,  // 67: nnsoc.driver.Driver.PrepareModel:output_type -> nnsoc.driver.Handle
-	8,  // 68: nnsoc.driver.Driver.PrepareModelFromCache:output_type -> nnsoc.driver.Handle
-	25, // 69: nnsoc.driver.Driver.Execute:output_type -> nnsoc.driver.ExecuteReply
-	0,  // 70: nnsoc.driver.Driver.CreateReusableExecution:output_type -> nnsoc.driver.Empty
-	35, // 71: nnsoc.driver.Driver.ExecuteFenced:output_type -> nnsoc.driver.FencedReply
-	37, // 72: nnsoc.driver.Driver.WriteListing:output_type -> nnsoc.driver.Text
-	37, // 73: nnsoc.driver.Driver.WriteSteps:output_type -> nnsoc.driver.Text
-	37, // 74: nnsoc.driver.Driver.Explain:output_type -> nnsoc.driver.Text
-	38, // 75: nnsoc.driver.Driver.GetPasses:output_type -> nnsoc.driver.PassesReply
-	37, // 76: nnsoc.driver.Driver.WriteProgram:output_type -> nnsoc.driver.Text
-	8,  // 77: nnsoc.driver.Driver.ConfigureExecutionBurst:output_type -> nnsoc.driver.Handle
-	0,  // 78: nnsoc.driver.Driver.SetSlot:output_type -> nnsoc.driver.Empty
-	44, // 79: nnsoc.driver.Driver.Allocate:output_type -> nnsoc.driver.Buffer
-	0,  // 80: nnsoc.driver.Driver.CopyTo:output_type -> nnsoc.driver.Empty
-	0,  // 81: nnsoc.driver.Driver.CopyFrom:output_type -> nnsoc.driver.Empty
-	0,  // 82: nnsoc.driver.Driver.Release:output_type -> nnsoc.driver.Empty
-	63, // [63:83] is the sub-list for method output_type
-	43, // [43:63] is the sub-list for method input_type
-	43, // [43:43] is the sub-list for extension type_name
-	43, // [43:43] is the sub-list for extension extendee
-	0,  // [0:43] is the sub-list for field type_name
+	13, // 7: nnsoc.driver.ModelHead.extensions:type_name -> nnsoc.driver.ExtensionPrefix
+	14, // 8: nnsoc.driver.ModelHead.main:type_name -> nnsoc.driver.Subgraph
+	14, // 9: nnsoc.driver.ModelHead.referenced:type_name -> nnsoc.driver.Subgraph
+	19, // 10: nnsoc.driver.ModelHead.states:type_name -> nnsoc.driver.State
+	15, // 11: nnsoc.driver.Subgraph.operands:type_name -> nnsoc.driver.Operand
+	18, // 12: nnsoc.driver.Subgraph.operations:type_name -> nnsoc.driver.Operation
+	16, // 13: nnsoc.driver.Operand.channel:type_name -> nnsoc.driver.ChannelQuant
+	17, // 14: nnsoc.driver.Operand.constant:type_name -> nnsoc.driver.Constant
+	17, // 15: nnsoc.driver.State.initial:type_name -> nnsoc.driver.Constant
+	11, // 16: nnsoc.driver.SupportRequest.model:type_name -> nnsoc.driver.Model
+	11, // 17: nnsoc.driver.PrepareRequest.model:type_name -> nnsoc.driver.Model
+	24, // 18: nnsoc.driver.PrepareRequest.cache:type_name -> nnsoc.driver.Cache
+	24, // 19: nnsoc.driver.PrepareFromCacheRequest.cache:type_name -> nnsoc.driver.Cache
+	25, // 20: nnsoc.driver.Cache.model:type_name -> nnsoc.driver.CacheHandle
+	25, // 21: nnsoc.driver.Cache.data:type_name -> nnsoc.driver.CacheHandle
+	26, // 22: nnsoc.driver.CacheHandle.files:type_name -> nnsoc.driver.CacheFile
+	27, // 23: nnsoc.driver.ExecuteRequest.inputs:type_name -> nnsoc.driver.Argument
+	27, // 24: nnsoc.driver.ExecuteRequest.outputs:type_name -> nnsoc.driver.Argument
+	28, // 25: nnsoc.driver.ExecuteRequest.pools:type_name -> nnsoc.driver.Pool
+	30, // 26: nnsoc.driver.ExecuteRequest.clock:type_name -> nnsoc.driver.ClockPoint
+	31, // 27: nnsoc.driver.ExecuteReply.shapes:type_name -> nnsoc.driver.Shape
+	32, // 28: nnsoc.driver.ExecuteReply.timing:type_name -> nnsoc.driver.Timing
+	39, // 29: nnsoc.driver.ExecuteReply.spans:type_name -> nnsoc.driver.Span
+	34, // 30: nnsoc.driver.ExecuteReply.stats:type_name -> nnsoc.driver.Stats
+	36, // 31: nnsoc.driver.Stats.stalls:type_name -> nnsoc.driver.Count
+	35, // 32: nnsoc.driver.Stats.operations:type_name -> nnsoc.driver.OperationStats
+	36, // 33: nnsoc.driver.Stats.counters:type_name -> nnsoc.driver.Count
+	37, // 34: nnsoc.driver.Stats.parts:type_name -> nnsoc.driver.Part
+	37, // 35: nnsoc.driver.Stats.components:type_name -> nnsoc.driver.Part
+	38, // 36: nnsoc.driver.Stats.memory:type_name -> nnsoc.driver.MemoryStats
+	36, // 37: nnsoc.driver.OperationStats.stalls:type_name -> nnsoc.driver.Count
+	36, // 38: nnsoc.driver.OperationStats.threads:type_name -> nnsoc.driver.Count
+	36, // 39: nnsoc.driver.OperationStats.counters:type_name -> nnsoc.driver.Count
+	41, // 40: nnsoc.driver.FencedRequest.launch:type_name -> nnsoc.driver.FencedLaunch
+	42, // 41: nnsoc.driver.FencedRequest.signal:type_name -> nnsoc.driver.FenceSignal
+	29, // 42: nnsoc.driver.FencedLaunch.request:type_name -> nnsoc.driver.ExecuteRequest
+	0,  // 43: nnsoc.driver.FencedReply.launched:type_name -> nnsoc.driver.Empty
+	44, // 44: nnsoc.driver.FencedReply.end:type_name -> nnsoc.driver.FencedEnd
+	33, // 45: nnsoc.driver.FencedEnd.result:type_name -> nnsoc.driver.ExecuteReply
+	32, // 46: nnsoc.driver.FencedEnd.launched:type_name -> nnsoc.driver.Timing
+	32, // 47: nnsoc.driver.FencedEnd.fenced:type_name -> nnsoc.driver.Timing
+	47, // 48: nnsoc.driver.PassesReply.passes:type_name -> nnsoc.driver.Pass
+	50, // 49: nnsoc.driver.AllocateRequest.inputs:type_name -> nnsoc.driver.Role
+	50, // 50: nnsoc.driver.AllocateRequest.outputs:type_name -> nnsoc.driver.Role
+	3,  // 51: nnsoc.driver.Attached.OperandsEntry.value:type_name -> nnsoc.driver.Performance
+	1,  // 52: nnsoc.driver.Driver.Attach:input_type -> nnsoc.driver.AttachRequest
+	6,  // 53: nnsoc.driver.Driver.GetStatus:input_type -> nnsoc.driver.SessionRequest
+	10, // 54: nnsoc.driver.Driver.ShareMemory:input_type -> nnsoc.driver.ShareMemoryRequest
+	20, // 55: nnsoc.driver.Driver.GetSupportedOperations:input_type -> nnsoc.driver.SupportRequest
+	22, // 56: nnsoc.driver.Driver.PrepareModel:input_type -> nnsoc.driver.PrepareRequest
+	23, // 57: nnsoc.driver.Driver.PrepareModelFromCache:input_type -> nnsoc.driver.PrepareFromCacheRequest
+	29, // 58: nnsoc.driver.Driver.Execute:input_type -> nnsoc.driver.ExecuteRequest
+	29, // 59: nnsoc.driver.Driver.CreateReusableExecution:input_type -> nnsoc.driver.ExecuteRequest
+	40, // 60: nnsoc.driver.Driver.ExecuteFenced:input_type -> nnsoc.driver.FencedRequest
+	9,  // 61: nnsoc.driver.Driver.WriteListing:input_type -> nnsoc.driver.HandleRequest
+	9,  // 62: nnsoc.driver.Driver.WriteSteps:input_type -> nnsoc.driver.HandleRequest
+	9,  // 63: nnsoc.driver.Driver.Explain:input_type -> nnsoc.driver.HandleRequest
+	20, // 64: nnsoc.driver.Driver.GetPasses:input_type -> nnsoc.driver.SupportRequest
+	9,  // 65: nnsoc.driver.Driver.WriteProgram:input_type -> nnsoc.driver.HandleRequest
+	48, // 66: nnsoc.driver.Driver.ConfigureExecutionBurst:input_type -> nnsoc.driver.BurstRequest
+	49, // 67: nnsoc.driver.Driver.SetSlot:input_type -> nnsoc.driver.SlotRequest
+	51, // 68: nnsoc.driver.Driver.Allocate:input_type -> nnsoc.driver.AllocateRequest
+	53, // 69: nnsoc.driver.Driver.CopyTo:input_type -> nnsoc.driver.CopyRequest
+	53, // 70: nnsoc.driver.Driver.CopyFrom:input_type -> nnsoc.driver.CopyRequest
+	9,  // 71: nnsoc.driver.Driver.Release:input_type -> nnsoc.driver.HandleRequest
+	2,  // 72: nnsoc.driver.Driver.Attach:output_type -> nnsoc.driver.Attached
+	7,  // 73: nnsoc.driver.Driver.GetStatus:output_type -> nnsoc.driver.StatusReply
+	8,  // 74: nnsoc.driver.Driver.ShareMemory:output_type -> nnsoc.driver.Handle
+	21, // 75: nnsoc.driver.Driver.GetSupportedOperations:output_type -> nnsoc.driver.SupportReply
+	8,  // 76: nnsoc.driver.Driver.PrepareModel:output_type -> nnsoc.driver.Handle
+	8,  // 77: nnsoc.driver.Driver.PrepareModelFromCache:output_type -> nnsoc.driver.Handle
+	33, // 78: nnsoc.driver.Driver.Execute:output_type -> nnsoc.driver.ExecuteReply
+	0,  // 79: nnsoc.driver.Driver.CreateReusableExecution:output_type -> nnsoc.driver.Empty
+	43, // 80: nnsoc.driver.Driver.ExecuteFenced:output_type -> nnsoc.driver.FencedReply
+	45, // 81: nnsoc.driver.Driver.WriteListing:output_type -> nnsoc.driver.Text
+	45, // 82: nnsoc.driver.Driver.WriteSteps:output_type -> nnsoc.driver.Text
+	45, // 83: nnsoc.driver.Driver.Explain:output_type -> nnsoc.driver.Text
+	46, // 84: nnsoc.driver.Driver.GetPasses:output_type -> nnsoc.driver.PassesReply
+	45, // 85: nnsoc.driver.Driver.WriteProgram:output_type -> nnsoc.driver.Text
+	8,  // 86: nnsoc.driver.Driver.ConfigureExecutionBurst:output_type -> nnsoc.driver.Handle
+	0,  // 87: nnsoc.driver.Driver.SetSlot:output_type -> nnsoc.driver.Empty
+	52, // 88: nnsoc.driver.Driver.Allocate:output_type -> nnsoc.driver.Buffer
+	0,  // 89: nnsoc.driver.Driver.CopyTo:output_type -> nnsoc.driver.Empty
+	0,  // 90: nnsoc.driver.Driver.CopyFrom:output_type -> nnsoc.driver.Empty
+	0,  // 91: nnsoc.driver.Driver.Release:output_type -> nnsoc.driver.Empty
+	72, // [72:92] is the sub-list for method output_type
+	52, // [52:72] is the sub-list for method input_type
+	52, // [52:52] is the sub-list for extension type_name
+	52, // [52:52] is the sub-list for extension extendee
+	0,  // [0:52] is the sub-list for field type_name
 }
 
 func init() { file_driver_proto_init() }
@@ -3693,14 +4318,14 @@ func file_driver_proto_init() {
 	if File_driver_proto != nil {
 		return
 	}
-	file_driver_proto_msgTypes[14].OneofWrappers = []any{}
-	file_driver_proto_msgTypes[15].OneofWrappers = []any{}
-	file_driver_proto_msgTypes[21].OneofWrappers = []any{}
-	file_driver_proto_msgTypes[32].OneofWrappers = []any{
+	file_driver_proto_msgTypes[22].OneofWrappers = []any{}
+	file_driver_proto_msgTypes[23].OneofWrappers = []any{}
+	file_driver_proto_msgTypes[29].OneofWrappers = []any{}
+	file_driver_proto_msgTypes[40].OneofWrappers = []any{
 		(*FencedRequest_Launch)(nil),
 		(*FencedRequest_Signal)(nil),
 	}
-	file_driver_proto_msgTypes[35].OneofWrappers = []any{
+	file_driver_proto_msgTypes[43].OneofWrappers = []any{
 		(*FencedReply_Launched)(nil),
 		(*FencedReply_End)(nil),
 	}
@@ -3710,7 +4335,7 @@ func file_driver_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_driver_proto_rawDesc), len(file_driver_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   47,
+			NumMessages:   55,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

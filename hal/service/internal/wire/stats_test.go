@@ -2,9 +2,12 @@ package wire
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
@@ -52,5 +55,20 @@ func TestStatsTravelWhole(t *testing.T) {
 	}
 	if got := fromStats(toStats(&hal.Stats{})); !reflect.DeepEqual(got, hal.Stats{}) {
 		t.Errorf("nothing becomes %+v", got)
+	}
+}
+
+func TestStatusOfCodes(t *testing.T) {
+	for code, want := range map[codes.Code]hal.Status{
+		codes.InvalidArgument: hal.InvalidArgument, codes.OutOfRange: hal.MissedDeadlineTransient, codes.FailedPrecondition: hal.MissedDeadlinePersistent,
+		codes.ResourceExhausted: hal.ResourceExhaustedPersistent, codes.Unavailable: hal.DeviceUnavailable, codes.Unimplemented: hal.GeneralFailure,
+		codes.DeadlineExceeded: hal.GeneralFailure, codes.Unknown: hal.GeneralFailure,
+	} {
+		if err := FromStatus("x", status.Error(code, "because")); hal.StatusOf(err) != want || !strings.Contains(err.Error(), "because") {
+			t.Errorf("%v: %v, want %v", code, err, want)
+		}
+	}
+	if err := FromStatus("x", ToStatus(hal.Errorf(hal.OutputInsufficientSize, "short"))); hal.StatusOf(err) != hal.OutputInsufficientSize {
+		t.Errorf("a detail: %v", err)
 	}
 }

@@ -40,6 +40,12 @@ func FromStatus(name string, err error) error {
 		}
 	}
 	switch s.Code() {
+	case codes.InvalidArgument:
+		return hal.Errorf(hal.InvalidArgument, "%s: %s", name, s.Message())
+	case codes.FailedPrecondition:
+		return hal.Errorf(hal.MissedDeadlinePersistent, "%s: %s", name, s.Message())
+	case codes.OutOfRange:
+		return hal.Errorf(hal.MissedDeadlineTransient, "%s: %s", name, s.Message())
 	case codes.Unavailable, codes.Canceled, codes.Aborted:
 		return hal.Errorf(hal.DeviceUnavailable, "%s: the driver is gone: %s", name, s.Message())
 	case codes.ResourceExhausted:

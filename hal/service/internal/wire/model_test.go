@@ -1,0 +1,83 @@
+package wire
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/nn"
+)
+
+// everything is a model that has a value in each field.
+func everything() *nn.Model {
+	value := []byte{1, 2, 3}
+	g := nn.Subgraph{
+		Name: "main\xff", Inputs: []uint32{0}, Outputs: []uint32{1}, Consumers: []uint32{2, 0},
+		Operands: []nn.Operand{
+			{
+				Type: nn.TensorQuant8SymmPerChannel, Lifetime: nn.ConstantCopy, Dimensions: []uint32{1, 0}, Scale: 0.5, ZeroPoint: -7,
+				Channel: &nn.ChannelQuant{Dim: 1, Scales: []float32{1, 2}}, Extension: []byte{9}, Name: "x\xfe", Data: value,
+			},
+			{Type: -5, Lifetime: nn.SubgraphOutput},
+			{Type: nn.TensorInt32, Lifetime: nn.ConstantReference, Data: value},
+		},
+		Operations: []nn.Operation{{Type: nn.OpAdd, Inputs: []uint32{0, 1<<32 - 1}, Outputs: []uint32{1}}},
+	}
+	return &nn.Model{
+		Name: "everything", Relaxed: true, Main: g, Referenced: []nn.Subgraph{{Name: "empty"}, g},
+		Extensions: []nn.ExtensionPrefix{{Name: "org.x", Prefix: 77}},
+		States:     []nn.State{{Input: 1, Output: 2, Initial: []byte{4}}, {}, {Initial: []byte{}}},
+	}
+}
+
+func TestModelsTravelWhole(t *testing.T) {
+	m := everything()
+	for name, x := range map[string]any{"model": *m, "subgraph": m.Main, "operand": m.Main.Operands[0], "state": m.States[0]} {
+		for v, i := reflect.ValueOf(x), 0; i < v.NumField(); i++ {
+			if v.Field(i).IsZero() {
+				t.Errorf("the model says nothing of %s.%s", name, v.Type().Field(i).Name)
+			}
+		}
+	}
+	head, values, err := ToModel(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(values) != constantAlign+1 {
+		t.Errorf("%d bytes of constants", len(values))
+	}
+	back, err := FromModel(head, values)
+	if err != nil || !reflect.DeepEqual(back, m) {
+		t.Errorf("%v\n%+v\n%+v", err, back, m)
+	}
+	for name, cut := range map[string][2]int{"head": {len(head) - 1, len(values)}, "constants": {len(head), len(values) - 1}} {
+		if _, err := FromModel(head[:cut[0]], values[:cut[1]]); hal.StatusOf(err) != hal.InvalidArgument {
+			t.Errorf("a shorter %s: %v", name, err)
+		}
+	}
+	m.States[0].Input = -1
+	if _, _, err := ToModel(m); hal.StatusOf(err) != hal.InvalidArgument {
+		t.Errorf("a state of no input: %v", err)
+	}
+}
+
+func FuzzFromModel(f *testing.F) {
+	head, values, err := ToModel(everything())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(head, values)
+	f.Fuzz(func(t *testing.T, head, values []byte) {
+		m, err := FromModel(head, values)
+		if err != nil {
+			return
+		}
+		again, moved, err := ToModel(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back, err := FromModel(again, moved); err != nil || len(back.Main.Operands) != len(m.Main.Operands) {
+			t.Errorf("%v, %d operands of %d", err, len(back.Main.Operands), len(m.Main.Operands))
+		}
+	})
+}
