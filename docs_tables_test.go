@@ -62,7 +62,6 @@ var tables = map[string]map[string]string{
 		"| call | request, answer | what it does | needs |": "docs/examples TestProtocolIsDocumented",
 		"| message | fields |":                              "docs/examples TestProtocolIsDocumented",
 		"| left out | what clients of it have |":            text,
-		"| structure | in order |":                          text,
 	},
 	"RATIONALE.md": {
 		"| benchmark | runs | before | after |":                            recorded,

@@ -68,6 +68,9 @@ func ownModel(t *testing.T) *nn.Model {
 // the parts in lacking.
 func TestPythonDriver(t *testing.T) {
 	interpreter := python(t)
+	if text, err := os.ReadFile("driver.py"); err != nil || strings.Count(string(text), "\n") > 300 {
+		t.Errorf("driver.py has %d lines, at most 300; %v", strings.Count(string(text), "\n"), err)
+	}
 	dir := t.TempDir()
 	set, err := proto.Marshal(&descriptorpb.FileDescriptorSet{File: []*descriptorpb.FileDescriptorProto{protodesc.ToFileDescriptorProto(driverpb.File_driver_proto)}})
 	if err != nil {
