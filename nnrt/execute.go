@@ -19,7 +19,7 @@ type Result struct {
 	// Components are EnergyPJ by component of the phone, when all devices report them.
 	Components []hal.ComponentEnergy
 	// Shared is what is divided among this and executions beside it, of clients or of parts
-	// that overlap. It is in EnergyPJ once Settle has been called, which Execute without a
+	// that overlap. It is in EnergyPJ once AddShared has been called, which Execute without a
 	// client does.
 	Shared     hal.Account
 	Devices    []DeviceCost    // in the order of their first parts
@@ -98,7 +98,7 @@ func (c *Compilation) Execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 		return err
 	})
 	if err == nil {
-		r.Settle()
+		r.AddShared()
 	}
 	return r, err
 }
@@ -106,9 +106,9 @@ func (c *Compilation) Execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 // PartShared is the part of Result.Chain that holds Shared. It takes no time of its own.
 const PartShared = "shared"
 
-// Settle adds Shared to the energy, once: when the clients beside the execution have come to
+// AddShared adds Shared to the energy, once: when the clients beside the execution have come to
 // its end.
-func (r *Result) Settle() {
+func (r *Result) AddShared() {
 	if r.Shared == nil {
 		return
 	}

@@ -201,7 +201,7 @@ func (d *Domain) Advance(t Time, busy bool) {
 // AdvanceLoad moves the domain to t with work for a share of the time, spread evenly.
 func (d *Domain) AdvanceLoad(t Time, share float64) {
 	for d.at < t {
-		if share == 0 && d.settled() && t > d.next { // only the last decision is made
+		if share == 0 && d.steady() && t > d.next { // only the last decision is made
 			d.next += (t - d.next) / d.cfg.Governor.Interval() * d.cfg.Governor.Interval()
 		}
 		to := min(t, d.next)
@@ -212,8 +212,8 @@ func (d *Domain) AdvanceLoad(t Time, share float64) {
 	}
 }
 
-// settled reports whether more idle time changes nothing that a decision shows.
-func (d *Domain) settled() bool {
+// steady reports whether more idle time changes nothing that a decision shows.
+func (d *Domain) steady() bool {
 	const nothing = 1e-6
 	return d.load.Point == d.load.Low && d.load.Util < nothing && d.load.Busy == 0 && d.load.Streak == 0
 }

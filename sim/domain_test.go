@@ -124,7 +124,7 @@ func TestFirstStep(t *testing.T) {
 }
 
 // TestSchedutil: the clock follows 1.25 times the utilization, up at once, down after
-// 20 ms; a load of a fifth settles where it is.
+// 20 ms; a load of a fifth stays where it is.
 func TestSchedutil(t *testing.T) {
 	d := domain(t, sim.Schedutil{Up: 500 * sim.Microsecond, Down: 20 * sim.Millisecond})
 	d.Advance(350*sim.Millisecond, true)

@@ -24,7 +24,7 @@ const maxIterations = 10_000_000
 
 // Of a loop that takes the same times again and again: how many turns make a period, by
 // the number of inputs that take turns, and how many equal periods are believed. The
-// machine takes the last four executions in turn once their clocks are settled (D-720).
+// machine takes the last four executions in turn once their clocks are steady (D-720).
 const (
 	periodTurns = 4
 	periods     = 3

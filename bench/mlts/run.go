@@ -234,7 +234,7 @@ func (w *work) pass(infer func(sequence, step int, inputs [][]byte, x *Input) ([
 }
 
 // maxTimed bounds the inputs that take turns in the timed loop (assumed, D-980): each has
-// to be simulated until its times settle.
+// to be simulated until its times are steady.
 const maxTimed = 2
 
 // measure measures a model on a backend.

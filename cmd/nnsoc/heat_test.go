@@ -59,9 +59,9 @@ func TestTenMinutes(t *testing.T) {
 	}
 }
 
-// TestHeatSettles: a load that never ends makes the phone slower, not switch itself off, at room
+// TestHeatSteadyState: a load that never ends makes the phone slower, not switch itself off, at room
 // temperature: its rules come to an end with the skin below the next of Android's steps.
-func TestHeatSettles(t *testing.T) {
+func TestHeatSteadyState(t *testing.T) {
 	s := endure(t, "cpu", "30m")
 	before, last := s[len(s)*5/6], s[len(s)-1]
 	skin := last.TemperatureC["skin"]

@@ -90,7 +90,7 @@ func (a account) Components() []hal.ComponentEnergy { return components(&a.share
 // executions find the clocks of their engines as after work without a pause, and repeats it with
 // executions that take what they took until soc.WarmUp has passed.
 func (c *Client) Warm(f func() error) error {
-	c.warmed = &warmUps{known: map[any][]*remembered{}, most: maxSettleRuns}
+	c.warmed = &warmUps{known: map[any][]*remembered{}, most: maxSteadyRuns}
 	defer func() { c.warmed = nil }()
 	return c.m.warmUp(c.warmed, f)
 }

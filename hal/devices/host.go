@@ -30,7 +30,7 @@ type queue struct {
 }
 
 // execute lets a request that was called at an instant of the devices' clock go through a
-// settled machine: it waits there for the executions of other callers that have the engine.
+// machine in its steady state: it waits there for the executions of other callers that have the engine.
 // One that its deadline ends leaves the engine then.
 func (q *queue) execute(m *soc.Machine, r soc.Request, out soc.Outcome, calledFs int64, deadline *hal.TimePoint) (soc.Execution, error) {
 	q.mu.Lock()
@@ -60,11 +60,11 @@ func (l *loop) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*hal.Resu
 	}
 	var spans recorder
 	r := requestOf(l.engine, c)
-	settle := l.settled
+	execute := l.steady
 	if l.cold {
-		settle = l.once
+		execute = l.once
 	}
-	res, out, err := settle(m, r, c, &spans, run)
+	res, out, err := execute(m, r, c, &spans, run)
 	if err != nil {
 		return res, err
 	}
@@ -89,7 +89,7 @@ func (l *loop) once(m *soc.Machine, r soc.Request, c *base.Call, spans *recorder
 		return res, soc.Outcome{}, err
 	}
 	out := outcomeOf(&res.Stats)
-	if err := m.Settle(r, out, soc.WarmUp); err != nil {
+	if err := m.Repeat(r, out, soc.WarmUp); err != nil {
 		return nil, out, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}
 	return res, out, nil

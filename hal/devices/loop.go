@@ -36,30 +36,30 @@ type loopCall struct {
 	run     func(hal.Tracer, base.Place) (*hal.Result, error)
 	request soc.Request
 	same    map[*remembered]bool // those of the same inputs
-	settled []*settled
+	samples []*clockSamples
 }
 
-// settled are executions of a call at the same clocks whose caches differed.
-type settled struct {
+// clockSamples are executions of a call at the same clocks whose caches differed.
+type clockSamples struct {
 	woken bool
 	last  []*remembered // a ring
 	ran   int
 	taken int
 }
 
-// Executions whose caches differ are simulated settledRuns times at the same clocks; then the
-// last settledTurns of them are taken in turn.
+// Executions whose caches differ are simulated sampleRuns times at the same clocks; then the
+// last sampleTurns of them are taken in turn.
 const (
-	settledRuns  = 6
-	settledTurns = 4
+	sampleRuns  = 6
+	sampleTurns = 4
 )
 
 // find returns the executions at the clocks that a call finds under conditions, nil: none.
-func (c *loopCall) find(k soc.Conditions) *settled {
-	for i, s := range c.settled {
+func (c *loopCall) find(k soc.Conditions) *clockSamples {
+	for i, s := range c.samples {
 		if x := s.last[0]; s.woken == k.Woken && x.began(k.Points) && c.host.m.soc.Fits(x.traffic) {
-			copy(c.settled[1:i+1], c.settled[:i]) // it is likely the next as well
-			c.settled[0] = s
+			copy(c.samples[1:i+1], c.samples[:i]) // it is likely the next as well
+			c.samples[0] = s
 			return s
 		}
 	}
@@ -67,16 +67,16 @@ func (c *loopCall) find(k soc.Conditions) *settled {
 }
 
 // ran notes an execution that was simulated.
-func (c *loopCall) ran(s *settled, k soc.Conditions, res *hal.Result, traffic *soc.Traffic) {
+func (c *loopCall) ran(s *clockSamples, k soc.Conditions, res *hal.Result, traffic *soc.Traffic) {
 	if s == nil {
-		s = &settled{woken: k.Woken}
-		c.settled = append(c.settled, s)
+		s = &clockSamples{woken: k.Woken}
+		c.samples = append(c.samples, s)
 	}
 	x := &remembered{points: k.Points, result: copyOf(res), traffic: traffic}
-	if len(s.last) < settledTurns {
+	if len(s.last) < sampleTurns {
 		s.last = append(s.last, x)
 	} else {
-		s.last[s.ran%settledTurns] = x
+		s.last[s.ran%sampleTurns] = x
 	}
 	s.ran++
 }
@@ -171,8 +171,8 @@ func (c *loopCall) outcome(k soc.Conditions) (soc.Outcome, error) {
 		return outcome(&x.result, x.traffic), nil
 	}
 	s := c.find(k)
-	if s != nil && s.ran >= settledRuns {
-		x := s.last[s.taken%settledTurns]
+	if s != nil && s.ran >= sampleRuns {
+		x := s.last[s.taken%sampleTurns]
 		s.taken++
 		return outcome(&x.result, x.traffic), nil
 	}

@@ -105,10 +105,10 @@ func TestCPUIsThrottled(t *testing.T) {
 	}
 }
 
-// TestLoopSettles: a program that finds the clock of the memory in a few states but the caches
+// TestLoopSteady: a program that finds the clock of the memory in a few states but the caches
 // never as before, since that clock changes while it runs, is not simulated for ever, and a loop
 // of it takes as long on average as one that simulates every execution.
-func TestLoopSettles(t *testing.T) {
+func TestLoopSteady(t *testing.T) {
 	const turns = 60
 	var mean [2]float64
 	var runs [2]int

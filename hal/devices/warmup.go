@@ -14,7 +14,7 @@ import (
 // a loop of itself, then f is repeated with executions that take what they took, until
 // clocks and idle states are those of a loop of all of them.
 func (m *Machine) Warm(f func() error) error {
-	m.warmed = &warmUps{known: map[any][]*remembered{}, most: maxSettleRuns}
+	m.warmed = &warmUps{known: map[any][]*remembered{}, most: maxSteadyRuns}
 	defer func() { m.warmed = nil }()
 	return m.warmUp(m.warmed, f)
 }
@@ -133,12 +133,12 @@ func scaled(took sim.Time, hz int64, points []sim.Change) sim.Time {
 	return took
 }
 
-// warmUp lets the loop of a call go on until its clocks and caches have settled. Where that is
+// warmUp lets the loop of a call go on until its clocks and caches are steady. Where that is
 // enough, the call takes what the last of them took.
 func (h *engineHost) warmUp(c *base.Call, r soc.Request, run func(hal.Tracer, base.Place) (*hal.Result, error)) error {
-	w, s := h.m.warmed, h.settling(c, h.m.warmed.most, run)
+	w, s := h.m.warmed, h.steadyState(c, h.m.warmed.most, run)
 	engine := h.engine != soc.EngineCPU && !h.foreign
-	if _, err := s.settle(r, engine, func(int64) bool { return engine }); err != nil {
+	if _, err := s.reach(r, engine, func(int64) bool { return engine }); err != nil {
 		return err
 	}
 	if w.approximate && w.find(c) == nil {

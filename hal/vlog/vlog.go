@@ -30,18 +30,18 @@ func Tags() []string {
 // Parse reads the value of the variable: tags separated by spaces, commas or colons, or
 // "all" or "1" for all tags. Nothing is none. The list is in the order of Tags.
 func Parse(value string) ([]string, error) {
-	wanted := map[string]bool{}
+	enabled := map[string]bool{}
 	for _, tag := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" ,:", r) }) {
 		switch {
 		case tag == "all" || tag == "1":
 			for _, t := range Tags() {
-				wanted[t] = true
+				enabled[t] = true
 			}
 		case slices.Contains(Tags(), tag):
-			wanted[tag] = true
+			enabled[tag] = true
 		default:
 			return nil, fmt.Errorf("%s: no tag %q; there are %s and all", Variable, tag, strings.Join(Tags(), ", "))
 		}
 	}
-	return slices.DeleteFunc(Tags(), func(t string) bool { return !wanted[t] }), nil
+	return slices.DeleteFunc(Tags(), func(t string) bool { return !enabled[t] }), nil
 }

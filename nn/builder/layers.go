@@ -98,10 +98,11 @@ func (b *Builder) convolution(op nn.OperationType, x, filter, bias Tensor, c Con
 		dilation := b.Int32(int32(c.Dilation))
 		in = append(in, b.Bool(false), dilation, dilation)
 	}
-	return b.layer(op, c.Act, Spread{0, wanted(c.Deviation)}, in...)
+	return b.layer(op, c.Act, Spread{0, orPreActivation(c.Deviation)}, in...)
 }
 
-func wanted(deviation float64) float64 {
+// orPreActivation is a deviation, PreActivation where none is given.
+func orPreActivation(deviation float64) float64 {
 	if deviation == 0 {
 		return PreActivation
 	}
@@ -172,7 +173,7 @@ func (b *Builder) Dense(x Tensor, n uint32, act Activation) Tensor { return b.De
 func (b *Builder) DenseTo(x Tensor, n uint32, act Activation, deviation float64) Tensor {
 	depth := b.Channels(x)
 	w, bias := b.weights(x, kernel{n: int(n), k: int(depth), dims: []uint32{n, depth}, deviation: deviation})
-	return b.layer(nn.OpFullyConnected, act, Spread{0, wanted(deviation)}, x, w, bias, b.Int32(int32(act.fused())))
+	return b.layer(nn.OpFullyConnected, act, Spread{0, orPreActivation(deviation)}, x, w, bias, b.Int32(int32(act.fused())))
 }
 
 // Pool describes a square pooling window.

@@ -42,7 +42,7 @@ func Extract(m *nn.Model, operations []int) Part {
 		inside[i] = true
 	}
 	produced := make([]bool, len(g.Operands)) // by this part
-	wanted := make([]bool, len(g.Operands))   // outside this part
+	needed := make([]bool, len(g.Operands))   // outside this part
 	for i := range g.Operations {
 		op := &g.Operations[i]
 		for _, x := range op.Outputs {
@@ -50,26 +50,26 @@ func Extract(m *nn.Model, operations []int) Part {
 		}
 		if !inside[i] {
 			for _, x := range op.Inputs {
-				wanted[x] = true
+				needed[x] = true
 			}
 		}
 	}
 	for _, x := range g.Outputs {
-		wanted[x] = true
+		needed[x] = true
 	}
 
 	var s Part
 	if s.Unread = !slices.ContainsFunc(operations, func(i int) bool {
-		return slices.ContainsFunc(g.Operations[i].Outputs, func(x uint32) bool { return wanted[x] })
+		return slices.ContainsFunc(g.Operations[i].Outputs, func(x uint32) bool { return needed[x] })
 	}); s.Unread {
 		for _, i := range operations {
 			for _, x := range g.Operations[i].Outputs {
-				wanted[x] = true
+				needed[x] = true
 			}
 		}
 		for _, i := range operations {
 			for _, x := range g.Operations[i].Inputs {
-				wanted[x] = wanted[x] && !produced[x]
+				needed[x] = needed[x] && !produced[x]
 			}
 		}
 	}
@@ -83,7 +83,7 @@ func Extract(m *nn.Model, operations []int) Part {
 		n := uint32(len(part.Operands))
 		index[x] = n + 1
 		switch {
-		case produced[x] && wanted[x]:
+		case produced[x] && needed[x]:
 			o.Lifetime = nn.SubgraphOutput
 			s.Outputs = append(s.Outputs, x)
 			part.Outputs = append(part.Outputs, n)

@@ -119,7 +119,7 @@ func contractBandwidth(t *testing.T, s subject) {
 	s.level.Reset()
 	const total = 1 << 17 // fits the cache of every subject with one
 	warm(s.level, total)
-	base := settle(s.level)
+	base := quiet(s.level)
 	var last sim.Time
 	for a := 0; a < total; a += 128 {
 		done, _ := s.level.Access(base, uint64(a), 128, mem.Read)
@@ -142,8 +142,8 @@ func warm(l mem.Level, total int) {
 	}
 }
 
-// settle is an instant after everything under way.
-func settle(l mem.Level) sim.Time {
+// quiet is an instant after everything under way.
+func quiet(l mem.Level) sim.Time {
 	done, _ := l.Access(0, 0, 1, mem.Read)
 	return done + sim.Millisecond
 }

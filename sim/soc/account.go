@@ -118,7 +118,7 @@ func (a *account) reset() {
 	}
 	a.status = thermal.NewLimiter(a.cfg.status())
 	a.power(0, sim.Second)
-	a.network.Settle(a.watts)
+	a.network.SteadyState(a.watts)
 	a.limit()
 }
 

@@ -330,11 +330,11 @@ func (m *Machine) Occupy(e Engine, until sim.Time) {
 	}
 }
 
-// Settle lets a request of known outcome come back to back for a time: a warm-up,
+// Repeat lets a request of known outcome come back to back for a time: a warm-up,
 // after which clocks and idle states are those of such a loop. Few of the executions, the
 // last one among them, are gone through one by one; the load of each other stands for those
 // that follow it.
-func (m *Machine) Settle(r Request, out Outcome, span sim.Time) error {
+func (m *Machine) Repeat(r Request, out Outcome, span sim.Time) error {
 	e := m.engines[r.Engine]
 	if e == nil {
 		return fmt.Errorf("soc: machine: %s has no %s", m.cfg.SoC.Name, r.Engine)

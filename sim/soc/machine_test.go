@@ -32,7 +32,7 @@ func machine(t *testing.T, preset string, edit func(*soc.Config)) *soc.Machine {
 // loop is an execution of a loop that has warmed up.
 func loop(t *testing.T, m *soc.Machine, r soc.Request, out soc.Outcome) soc.Execution {
 	t.Helper()
-	if err := m.Settle(r, out, soc.WarmUp); err != nil {
+	if err := m.Repeat(r, out, soc.WarmUp); err != nil {
 		t.Fatal(err)
 	}
 	x, err := m.Execute(r, func(soc.Conditions) (soc.Outcome, error) { return out, nil })
@@ -181,7 +181,7 @@ func TestPreferenceOfCPU(t *testing.T) {
 	out := soc.Outcome{Time: 5 * sim.Millisecond}
 	highest := func(p sim.Preference) (hz int64) {
 		r := soc.Request{Engine: soc.EngineCPU, Preference: p}
-		if err := m.Settle(r, out, soc.WarmUp); err != nil {
+		if err := m.Repeat(r, out, soc.WarmUp); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := m.Execute(r, func(k soc.Conditions) (soc.Outcome, error) {
@@ -207,7 +207,7 @@ func TestPreferenceOfCPU(t *testing.T) {
 	host := slices.Index(m.Clocks(), "host")
 	var hz int64
 	m.Observe(func(s *soc.Sample) { hz = max(hz, s.Hz[host]) })
-	if err := m.Settle(r, soc.Outcome{Time: sim.Microsecond}, 200*sim.Millisecond); err != nil {
+	if err := m.Repeat(r, soc.Outcome{Time: sim.Microsecond}, 200*sim.Millisecond); err != nil {
 		t.Fatal(err)
 	}
 	if hz <= 1401e6 {
@@ -259,7 +259,7 @@ func TestWorkedExample(t *testing.T) {
 	}
 }
 
-func BenchmarkSettle(b *testing.B) {
+func BenchmarkRepeat(b *testing.B) {
 	c, err := soc.Load("pixel4")
 	if err != nil {
 		b.Fatal(err)
@@ -270,7 +270,7 @@ func BenchmarkSettle(b *testing.B) {
 			b.Fatal(err)
 		}
 		r := soc.Request{Engine: soc.EngineNPU, Buffers: 2, In: 32, Out: 32}
-		if err := m.Settle(r, soc.Outcome{Time: 10 * sim.Microsecond}, soc.WarmUp); err != nil {
+		if err := m.Repeat(r, soc.Outcome{Time: 10 * sim.Microsecond}, soc.WarmUp); err != nil {
 			b.Fatal(err)
 		}
 	}

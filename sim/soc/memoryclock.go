@@ -150,7 +150,7 @@ func (k *memoryClock) alone(e Engine, clock *Clock, start sim.Time, points []sim
 	k.pass(start, 0)
 	k.votes = [NumEngines][]vote{}
 	k.ask(e, clock, start, points)
-	k.take(start)
+	k.update(start)
 }
 
 // pass moves the clock to an instant, with traffic of a share of the governor's peak, while the
@@ -159,7 +159,7 @@ func (k *memoryClock) pass(t sim.Time, share float64) {
 	k.live = k.governor
 	for next := k.nextVote(k.passed); next <= t; next = k.nextVote(next) {
 		k.measured(next, share)
-		k.take(next)
+		k.update(next)
 	}
 	k.measured(t, share)
 	k.passed = max(k.passed, t)
@@ -175,8 +175,8 @@ func (k *memoryClock) measured(t sim.Time, share float64) {
 	k.governor.Watch(nil)
 }
 
-// take takes the points of an instant, of the system-level cache too.
-func (k *memoryClock) take(t sim.Time) {
+// update sets the points of an instant, of the system-level cache too.
+func (k *memoryClock) update(t sim.Time) {
 	k.set(t)
 	k.system.set(t, k.voted(t))
 }

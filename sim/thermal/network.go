@@ -94,8 +94,8 @@ func (w *Network) Advance(span sim.Time, watts []float64) {
 	w.update()
 }
 
-// Settle puts the network where constant power has it after a long time.
-func (w *Network) Settle(watts []float64) {
+// SteadyState puts the network where constant power has it after a long time.
+func (w *Network) SteadyState(watts []float64) {
 	for k, rate := range w.rate {
 		w.mode[k] = w.force(k, watts) / rate
 	}

@@ -59,9 +59,9 @@ func TestStepOfTwoNodes(t *testing.T) {
 		now += span
 		near(t, "die", w.Celsius()[0], 20+final+a1*math.Exp(-l1*now)+a2*math.Exp(-l2*now))
 	}
-	w.Settle([]float64{p, 0})
-	near(t, "settled die", w.Celsius()[0], 20+final)
-	near(t, "settled skin", w.Celsius()[1], 20+p*r2)
+	w.SteadyState([]float64{p, 0})
+	near(t, "steady die", w.Celsius()[0], 20+final)
+	near(t, "steady skin", w.Celsius()[1], 20+p*r2)
 	w.Reset()
 	near(t, "after Reset", w.Celsius()[0], 20)
 }

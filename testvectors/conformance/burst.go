@@ -90,7 +90,7 @@ func oneAtATime(t *T) {
 	select {
 	case err := <-ended:
 		t.Status("a second execution", err, hal.GeneralFailure)
-	case <-time.After(settles / 4):
+	case <-time.After(patience / 4):
 		t.Errorf("a second execution waits for the first")
 	}
 	c.Results.Invalidate()

@@ -204,7 +204,7 @@ func heardOutcomes(t *T) {
 		c := crash.Coordinator{Modes: []string{"scoring"}, Devices: []string{"x"}, Scale: 1e-6, Margin: 300 * time.Millisecond, Seed: 1,
 			Command: func() *exec.Cmd { return exec.Command("sh", "-c", script) }}
 		if want != crash.Hang {
-			c.Margin = settles
+			c.Margin = patience
 		}
 		list, err := c.Run()
 		t.OK("run", err)

@@ -148,7 +148,7 @@ func quotas(t *T) {
 		}
 		return func() {
 			_ = x.Close()
-			for end := time.Now().Add(settles); servers[0].Held().Sessions > 1 && time.Now().Before(end); {
+			for end := time.Now().Add(patience); servers[0].Held().Sessions > 1 && time.Now().Before(end); {
 				time.Sleep(time.Millisecond)
 			}
 		}, nil
@@ -191,11 +191,11 @@ func quotas(t *T) {
 	_, _, err = gone.NewMemory(600 << 10)
 	t.OK("memory of a session that ends", err)
 	t.OK("its end", gone.Close())
-	t.settled("sessions", func() int { return servers[0].Held().Sessions }, 1)
+	t.eventually("sessions", func() int { return servers[0].Held().Sessions }, 1)
 	_, release, err := d.NewMemory(600 << 10)
 	t.OK("memory after it", err)
 	release()
-	t.settled("device memories", func() int { return servers[0].Held().Buffers }, 0)
+	t.eventually("device memories", func() int { return servers[0].Held().Buffers }, 0)
 	_, _, err = d.NewMemory(1 << 21)
 	t.Status("memory that never fits", err, hal.ResourceExhaustedPersistent)
 	held := []hal.PreparedModel{own.prepare(m, hal.PrepareOptions{}), own.prepare(m, hal.PrepareOptions{})}
@@ -206,12 +206,12 @@ func quotas(t *T) {
 	}
 }
 
-// settles is how long a driver may take to see that a client has gone, in host time.
-const settles = 20 * time.Second
+// patience is how long a driver may take to see that a client has gone, in host time.
+const patience = 20 * time.Second
 
 // waitFor waits until a service holds as much.
 func (t *T) waitFor(what string, s *service.Server, want service.Holdings) {
-	end := time.Now().Add(settles)
+	end := time.Now().Add(patience)
 	for s.Held() != want && time.Now().Before(end) {
 		time.Sleep(time.Millisecond)
 	}
@@ -292,7 +292,7 @@ func statusAtOnce(t *T) {
 		_, _ = d.SupportedOperations(reluModel(nn.TensorFloat32, 2, 3))
 		close(ended)
 	}()
-	for end := time.Now().Add(settles); hangs.Calls(sample.CallSupportedOperations) == 0 && time.Now().Before(end); {
+	for end := time.Now().Add(patience); hangs.Calls(sample.CallSupportedOperations) == 0 && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 	told := make(chan hal.DeviceStatus, 1)
@@ -300,16 +300,16 @@ func statusAtOnce(t *T) {
 	select {
 	case s := <-told:
 		Equal(t, "status", s, hal.DeviceAvailable)
-	case <-time.After(settles / 4):
+	case <-time.After(patience / 4):
 		t.Errorf("getStatus waits for another call")
 	}
 	hangs.Release()
 	<-ended
 }
 
-// settled waits until a number is what it should be.
-func (t *T) settled(what string, now func() int, want int) {
-	for end := time.Now().Add(settles); now() != want && time.Now().Before(end); {
+// eventually waits until a number is what it should be.
+func (t *T) eventually(what string, now func() int, want int) {
+	for end := time.Now().Add(patience); now() != want && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 	Equal(t, what, now(), want)
@@ -355,7 +355,7 @@ func clientGone(t *T) {
 	t.OK("the client ends", gone.Close())
 	t.waitFor("held after a client has gone", servers[0], before)
 	if logged {
-		t.settled("device memories that the driver has back", func() int { return int(told.n.Load()) }, buffers)
+		t.eventually("device memories that the driver has back", func() int { return int(told.n.Load()) }, buffers)
 	}
 	<-f.Fence.Done()
 	_, err = f.ExecutionInfo()
@@ -363,7 +363,7 @@ func clientGone(t *T) {
 	_, err = hal.Execute(q, b)
 	t.Status("a call after its session", err, hal.DeviceUnavailable)
 	other.compute("afterwards", p, m)
-	for end := time.Now().Add(settles); runtime.NumGoroutine() > threads && time.Now().Before(end); {
+	for end := time.Now().Add(patience); runtime.NumGoroutine() > threads && time.Now().Before(end); {
 		time.Sleep(time.Millisecond) // those of its burst end too
 	}
 	if n := runtime.NumGoroutine(); n > threads {

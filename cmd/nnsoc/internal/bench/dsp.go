@@ -268,7 +268,7 @@ func (x *anchorRun) launch() (float64, error) {
 		return 0, err
 	}
 	r := soc.Request{Engine: soc.EngineDSP, Preference: sim.FastSingleAnswer, Buffers: 2, In: 4, Out: 4}
-	if err := m.Settle(r, soc.Outcome{}, soc.WarmUp); err != nil {
+	if err := m.Repeat(r, soc.Outcome{}, soc.WarmUp); err != nil {
 		return 0, err
 	}
 	e, err := m.Execute(r, func(soc.Conditions) (soc.Outcome, error) { return soc.Outcome{}, nil })

@@ -104,7 +104,7 @@ func (f *File) Commit(mode os.FileMode) error {
 	if e := f.Close(); err == nil {
 		err = e
 	}
-	return Temporaries.settle(f.Name(), func() error {
+	return Temporaries.finish(f.Name(), func() error {
 		if err == nil {
 			err = os.Rename(f.Name(), f.Path)
 		}
@@ -119,6 +119,6 @@ func (f *File) Commit(mode os.FileMode) error {
 func (f *File) Discard() {
 	f.Close()
 	if !f.direct {
-		_ = Temporaries.settle(f.Name(), func() error { return os.Remove(f.Name()) })
+		_ = Temporaries.finish(f.Name(), func() error { return os.Remove(f.Name()) })
 	}
 }

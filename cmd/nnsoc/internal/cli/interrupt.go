@@ -43,8 +43,8 @@ func (s *fileSet) Add(path string) {
 	s.paths[path] = true
 }
 
-// settle ends a file's construction: it is renamed or removed by done.
-func (s *fileSet) settle(path string, done func() error) error {
+// finish ends a file's construction: it is renamed or removed by done.
+func (s *fileSet) finish(path string, done func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.paths, path)

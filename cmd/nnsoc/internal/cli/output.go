@@ -65,7 +65,7 @@ func (o *output) Discard() {
 		return
 	}
 	for _, d := range slices.Backward(o.made) {
-		_ = Temporaries.settle(d, func() error { return os.Remove(d) })
+		_ = Temporaries.finish(d, func() error { return os.Remove(d) })
 	}
 	o.made = nil
 }

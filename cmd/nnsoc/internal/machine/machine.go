@@ -42,8 +42,8 @@ func OpenLive(a *cli.App, pref hal.Preference) (*Machine, error) {
 	return open(a, pref, func(*soc.Config) {}, true)
 }
 
-// OpenSettled is Open of devices whose executions cost what a loop of them does.
-func OpenSettled(a *cli.App, pref hal.Preference) (*Machine, error) {
+// OpenSteady is Open of devices whose executions cost what a loop of them does.
+func OpenSteady(a *cli.App, pref hal.Preference) (*Machine, error) {
 	c, err := LoadSoC(a)
 	if err != nil {
 		return nil, err

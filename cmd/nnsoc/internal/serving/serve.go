@@ -48,7 +48,7 @@ model's graph, before and after the driver's passes, as .dot and .json.`,
 			if err := front.read(a, unsupported, dump, retire, cmd.Flags().Changed("retire")); err != nil {
 				return cli.Usage(err)
 			}
-			m, err := machine.OpenSettled(a, hal.FastSingleAnswer)
+			m, err := machine.OpenSteady(a, hal.FastSingleAnswer)
 			if err != nil {
 				return err
 			}

@@ -193,7 +193,7 @@ func (l *planner) launchBands(g group) error {
 		for i := len(steps) - 1; i >= 0; i-- {
 			w := steps[i].Rows
 			if ends[i] = w.Count * (band + 1) / g.bands; i < len(steps)-1 && band < g.bands-1 {
-				ends[i] = wanted(steps, ends, i)
+				ends[i] = rowsNeeded(steps, ends, i)
 			}
 			if band == g.bands-1 {
 				ends[i] = w.Count
@@ -245,9 +245,9 @@ func (l *planner) wantBand(s *step.Step, from, to int, before map[*layout.Tensor
 	return cold
 }
 
-// wanted is how many rows of step i those behind it need to make the rows that
-// are wanted of them.
-func wanted(steps []*step.Step, to []int, i int) int {
+// rowsNeeded is how many rows of step i those behind it need to make the rows that
+// are needed of them.
+func rowsNeeded(steps []*step.Step, to []int, i int) int {
 	n := 0
 	for j := i + 1; j < len(steps); j++ {
 		for _, t := range steps[i].Writes {

@@ -36,7 +36,7 @@ func (s *slidingCode) steps(n int, dst codegen.Reg) {
 		group := units[i:min(i+each, len(units))]
 		words := func() {
 			for _, u := range group {
-				b.take(u)
+				b.makeWords(u)
 			}
 		}
 		if i == 0 {
@@ -52,7 +52,7 @@ func (s *slidingCode) steps(n int, dst codegen.Reg) {
 		}
 	}
 	for n := s.step - s.last; n < b.end-s.last; n++ {
-		if s.wanted(n) {
+		if s.isOutput(n) {
 			s.done++
 		}
 	}
@@ -85,8 +85,8 @@ func (b *slidingBlock) contributions() map[int]int {
 	return left
 }
 
-// wanted reports whether output n is made.
-func (s *slidingCode) wanted(n int) bool { return n >= 0 && n < s.bound }
+// isOutput reports whether output n is made.
+func (s *slidingCode) isOutput(n int) bool { return n >= 0 && n < s.bound }
 
 // stepUnits lists what a step takes.
 func (s *slidingCode) stepUnits(step int) []slidingUnit {
@@ -95,7 +95,7 @@ func (s *slidingCode) stepUnits(step int) []slidingUnit {
 		needed := false
 		for _, c := range s.columns {
 			if c.stream == q {
-				needed = needed || s.wanted(step-c.delay()) || c.shift > 0 && s.wanted(step+1-c.delay())
+				needed = needed || s.isOutput(step-c.delay()) || c.shift > 0 && s.isOutput(step+1-c.delay())
 			}
 		}
 		for set := range s.sets() {
@@ -119,7 +119,7 @@ func (b *slidingBlock) products(k int, group []slidingUnit) {
 			var outs []int
 			var x []codegen.Reg
 			for _, u := range group {
-				if n := u.step - c.delay(); u.stream == c.stream && u.set == set && b.wanted(n) {
+				if n := u.step - c.delay(); u.stream == c.stream && u.set == set && b.isOutput(n) {
 					outs = append(outs, n)
 					x = append(x, b.column(u, k, c.shift))
 				}
@@ -176,7 +176,7 @@ func (b *slidingBlock) add(n int, t codegen.Reg, at, k, part int) {
 func (s *slidingCode) addBiases() {
 	a := s.a
 	a.SetPhase(hvx.PhaseRequantize)
-	list := slices.DeleteFunc(s.fresh, func(n int) bool { return !s.wanted(n) })
+	list := slices.DeleteFunc(s.fresh, func(n int) bool { return !s.isOutput(n) })
 	s.fresh = nil
 	for i := 0; i < len(list); i += 2 {
 		for j := range 4 {
@@ -279,8 +279,8 @@ func (s *slidingCode) readyRegs(i int) []codegen.Reg {
 	return all[:]
 }
 
-// take makes the words of a unit.
-func (b *slidingBlock) take(u slidingUnit) {
+// makeWords makes the words of a unit.
+func (b *slidingBlock) makeWords(u slidingUnit) {
 	a := b.a
 	a.SetPhase(hvx.PhaseProducts)
 	x, ok := b.homes[b.block%2][slidingUnit{0, u.stream, u.set}]

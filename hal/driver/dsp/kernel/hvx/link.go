@@ -109,7 +109,7 @@ func (l *linker) relax() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("branch distances do not settle")
+	return fmt.Errorf("branch distances do not converge")
 }
 
 // move gives packets the addresses that follow from their sizes; it reports whether these

@@ -10,12 +10,12 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// settling brings a machine to where a loop of one execution has it. The execution runs once; then
+// steadyState brings a machine to where a loop of one execution has it. The execution runs once; then
 // a loop goes on for soc.WarmUp with what that comes to at the clocks of work without a pause,
 // and from there turn by turn until the engine's clock stays. Where it has not after soc.WarmUp, the
 // loop ends before a turn at the point at which most began. The execution runs
 // again where a turn comes to clocks at which it has not run, or to caches that are no longer cold.
-type settling struct {
+type steadyState struct {
 	host  *engineHost
 	call  *base.Call
 	run   func(hal.Tracer, base.Place) (*hal.Result, error)
@@ -26,23 +26,23 @@ type settling struct {
 	cold  bool // what is known began on caches that its like had not filled
 }
 
-// settleSpan is how long the clock of a loop must have stayed before it counts as settled. The GPU's
+// steadySpan is how long the clock of a loop must have stayed before it counts as steady. The GPU's
 // governor decides after 50 ms of work, which takes a loop that keeps it busy for a third three times
 // as long; the DRAM's waits 40 ms, the CPU's 20.
-const settleSpan = 200 * sim.Millisecond
+const steadySpan = 200 * sim.Millisecond
 
-// maxSettleRuns bounds the executions of a warm-up that are run on the engine: one at each point
+// maxSteadyRuns bounds the executions of a warm-up that are run on the engine: one at each point
 // of the clocks that a loop comes to, and one more where the first has found the caches cold.
-const maxSettleRuns = 4
+const maxSteadyRuns = 4
 
-func (h *engineHost) settling(c *base.Call, most int, run func(hal.Tracer, base.Place) (*hal.Result, error)) *settling {
-	return &settling{host: h, call: c, most: most, run: run, given: cloned(c.Buffers.Inputs)}
+func (h *engineHost) steadyState(c *base.Call, most int, run func(hal.Tracer, base.Place) (*hal.Result, error)) *steadyState {
+	return &steadyState{host: h, call: c, most: most, run: run, given: cloned(c.Buffers.Inputs)}
 }
 
-// settle brings the machine there. A first turn begins as the machine is: one that is cold may have
+// reach brings the machine there. A first turn begins as the machine is: one that is cold may have
 // run it before, for an application that waits for its first result. Without one the execution
 // runs at the clocks of work without a pause. The result is that of a failed execution.
-func (s *settling) settle(r soc.Request, firstTurn bool, warms func(bytes int64) bool) (*hal.Result, error) {
+func (s *steadyState) reach(r soc.Request, firstTurn bool, warms func(bytes int64) bool) (*hal.Result, error) {
 	m := s.host.m.soc
 	if firstTurn {
 		if _, res, err := s.turn(r); err != nil {
@@ -62,12 +62,12 @@ func (s *settling) settle(r soc.Request, firstTurn bool, warms func(bytes int64)
 	out := outcome(&first.result, first.traffic)
 	out.Time = scaled(out.Time, int64(first.hz), k.Points)
 	s.cold = s.most > 1 && warms(out.DRAMBytes)
-	if err := m.Settle(r, out, soc.WarmUp); err != nil {
+	if err := m.Repeat(r, out, soc.WarmUp); err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}
 	turns := map[sim.OPP]int{} // by the point of the engine at which they began
 	now, usual := m.Now(), k.Points[0].OPP
-	for since, end := now, now+soc.WarmUp; now < min(end, since+settleSpan); now = m.Now() {
+	for since, end := now, now+soc.WarmUp; now < min(end, since+steadySpan); now = m.Now() {
 		point, res, err := s.turn(r)
 		if err != nil {
 			return res, err
@@ -97,7 +97,7 @@ func (s *settling) settle(r soc.Request, firstTurn bool, warms func(bytes int64)
 
 // turn is one of the loop. It returns the point of the engine at which it began, and the result of
 // a failed execution.
-func (s *settling) turn(r soc.Request) (point sim.OPP, res *hal.Result, err error) {
+func (s *steadyState) turn(r soc.Request) (point sim.OPP, res *hal.Result, err error) {
 	var failed error
 	_, err = s.host.m.soc.Execute(r, func(k soc.Conditions) (soc.Outcome, error) {
 		point = k.Points[0].OPP
@@ -120,14 +120,14 @@ func (s *settling) turn(r soc.Request) (point sim.OPP, res *hal.Result, err erro
 	return point, nil, nil
 }
 
-// settled is an execution on a machine that a loop of it has settled.
-func (l *loop) settled(m *soc.Machine, r soc.Request, c *base.Call, spans *recorder,
+// steady is an execution on a machine in the steady state of a loop of it.
+func (l *loop) steady(m *soc.Machine, r soc.Request, c *base.Call, spans *recorder,
 	run func(hal.Tracer, base.Place) (*hal.Result, error)) (*hal.Result, soc.Outcome, error) {
 	h := &engineHost{m: &Machine{config: l.config, soc: m, programs: map[any]int{}, SimulateAll: true}, engine: l.engine, foreign: l.foreign}
 	r.Program = h.m.number(c.Program)
 	defer h.m.caches[h.engine].Clear() // nobody comes back to this machine
-	s := h.settling(c, maxSettleRuns, run)
-	if res, err := s.settle(r, false, l.warms); err != nil {
+	s := h.steadyState(c, maxSteadyRuns, run)
+	if res, err := s.reach(r, false, l.warms); err != nil {
 		return res, soc.Outcome{}, err
 	}
 	k, err := m.Present(r)
@@ -149,7 +149,7 @@ func (l *loop) settled(m *soc.Machine, r soc.Request, c *base.Call, spans *recor
 }
 
 // find is the execution that has begun under conditions, nil: there was none.
-func (s *settling) find(k soc.Conditions) *remembered {
+func (s *steadyState) find(k soc.Conditions) *remembered {
 	for _, x := range s.known {
 		if x.began(k.Points) && s.host.m.soc.Fits(x.traffic) {
 			return x
@@ -159,7 +159,7 @@ func (s *settling) find(k soc.Conditions) *remembered {
 }
 
 // at is what the execution comes to under conditions.
-func (s *settling) at(k soc.Conditions) (*remembered, *hal.Result, error) {
+func (s *steadyState) at(k soc.Conditions) (*remembered, *hal.Result, error) {
 	x := s.find(k)
 	if x != nil && !s.cold {
 		return x, nil, nil
