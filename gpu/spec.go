@@ -184,6 +184,9 @@ func (s *Spec) Validate() error {
 			return fmt.Errorf("gpu: spec %s: %s is %d", s.Name, p.name, p.v)
 		}
 	}
+	if n := int64(s.Clusters) * int64(s.CUsPerCluster) * int64(s.SIMDsPerCU); n > 1<<simdBits {
+		return fmt.Errorf("gpu: spec %s: clusters times cus per cluster times simds per cu is %d, at most %d", s.Name, n, 1<<simdBits)
+	}
 	if s.Hz <= 0 {
 		return fmt.Errorf("gpu: spec %s: clock is %d Hz", s.Name, s.Hz)
 	}

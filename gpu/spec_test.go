@@ -16,12 +16,14 @@ func TestValidate(t *testing.T) {
 		mentions string // in the message; "" for the name
 	}
 	var list []bounds
-	count := func(name string, at func(s *Spec) *int) {
-		list = append(list, bounds{name, func(s *Spec, v int) { *at(s) = v }, 1, 1 << 20, ""})
+	most := func(name string, n int, at func(s *Spec) *int) {
+		list = append(list, bounds{name, func(s *Spec, v int) { *at(s) = v }, 1, n, ""})
 	}
-	count("clusters", func(s *Spec) *int { return &s.Clusters })
-	count("cus per cluster", func(s *Spec) *int { return &s.CUsPerCluster })
-	count("simds per cu", func(s *Spec) *int { return &s.SIMDsPerCU })
+	const simds = 1 << 14
+	most("clusters", simds/12, func(s *Spec) *int { return &s.Clusters })
+	most("cus per cluster", simds/8, func(s *Spec) *int { return &s.CUsPerCluster })
+	most("simds per cu", simds/6, func(s *Spec) *int { return &s.SIMDsPerCU })
+	count := func(name string, at func(s *Spec) *int) { most(name, 1<<20, at) }
 	count("vgpr rows", func(s *Spec) *int { return &s.VGPRRows })
 	count("vgpr granule", func(s *Spec) *int { return &s.VGPRGranule })
 	count("max workgroup", func(s *Spec) *int { return &s.MaxWorkgroup })

@@ -83,60 +83,60 @@ func (m *machine) runTimed() {
 // machine are compared by their leads.
 const leadSIMDs = 4
 
-// lead is the earliest issue of some SIMDs, which of them has it, the first of equals, and the one after it.
-type lead struct {
-	best, second int64
-	at           int
-}
+// issueAt is the earliest issue of a SIMD above its number, so that of equals the first is the least.
+type issueAt int64
+
+// simdBits are those of the number of a SIMD in issueAt.
+const simdBits = 14
+
+// lead is the earliest issue of some SIMDs and the one after it.
+type lead struct{ best, second issueAt }
 
 // lead finds the leads of SIMDs from one that begins a lead to another. Which SIMD comes first is not to be
 // foreseen, so nothing branches on it.
 func (m *machine) lead(from, to int) {
 	for ; from < to; from += leadSIMDs {
-		best, second, at := never, never, -1
+		best, second := issueAt(never<<simdBits), issueAt(never<<simdBits)
 		for i, c := range m.cands[from:min(from+leadSIMDs, len(m.cands))] {
-			earlier := int((c - best) >> 63) // all ones
-			at += (from + i - at) & earlier
-			second = min(second, max(best, c))
-			best = min(best, c)
+			k := issueAt(c<<simdBits | int64(from+i))
+			second = min(second, max(best, k))
+			best = min(best, k)
 		}
-		m.leads[from/leadSIMDs] = lead{best, second, at}
+		m.leads[from/leadSIMDs] = lead{best, second}
 	}
 }
 
 // earliest is the SIMD that issues next, the first of equals, and the time of the one after it; -1 when no wave
 // of any can.
 func (m *machine) earliest() (int, int64) {
-	best, second, at := never, never, -1
+	best, second := issueAt(never<<simdBits), issueAt(never<<simdBits)
 	for i := range m.leads {
 		l := &m.leads[i]
-		earlier := int((l.best - best) >> 63)
-		at += (l.at - at) & earlier
 		second = min(second, max(best, l.best), l.second)
 		best = min(best, l.best)
 	}
-	return at, second
+	if best>>simdBits >= issueAt(never) {
+		return -1, never
+	}
+	return int(best & (1<<simdBits - 1)), int64(second >> simdBits)
 }
+
+// waveBits are those of the number of a wave of a SIMD.
+const waveBits = 5
 
 // choose finds the wave of s that issues next: the earliest, the oldest of
 // equals; and the one after it. As in lead, nothing branches on the times.
 func (s *simd) choose() {
-	best, pick := never, -1
-	second, after := never, maxWaves
+	best, second := never<<waveBits, never<<waveBits
 	free := s.free
 	free[state.UnitVMEM] = max(free[state.UnitVMEM], s.cu.accept)
-	n := min(len(s.waves), maxWaves)
-	for i := range n {
-		t := max(s.next[i], free[s.unit[i]&(state.NumUnits-1)])
-		earlier := int((t - best) >> 63) // all ones
-		loser, at := max(best, t), i+(pick-i)&earlier
-		after += (at - after) & (int((loser-second)>>63) | earlier)
-		second = min(second, loser)
-		pick += (i - pick) & earlier
-		best = min(best, t)
+	for i := range min(len(s.waves), maxWaves) {
+		k := max(s.next[i], free[s.unit[i]&(state.NumUnits-1)])<<waveBits | int64(i)
+		second = min(second, max(best, k))
+		best = min(best, k)
 	}
-	*s.cand, s.pick = best, pick
-	s.second, s.after = second, after
+	*s.cand, s.pick = best>>waveBits, int(best&(maxWaves-1))
+	s.second, s.after = second>>waveBits, int(second&(maxWaves-1))
 }
 
 // follow is choose after wave i alone has changed: it stays the next one while

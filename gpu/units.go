@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem/cache"
 )
 
-const never = int64(1) << 62
+const never = int64(1) << (62 - simdBits)
 
 // ldsUnit is the port of one LDS.
 type ldsUnit struct {
@@ -40,7 +40,7 @@ type cu struct {
 }
 
 // maxWaves bounds WavesPerSIMD.
-const maxWaves = 32
+const maxWaves = 1 << waveBits
 
 // simd is one SIMD: its waves, oldest first, and when each unit is free.
 type simd struct {
