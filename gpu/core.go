@@ -200,7 +200,7 @@ func rowsOf(s *Spec, k *Kernel) int {
 	if k.WaveSize == 64 {
 		g = max(g/2, 1)
 	}
-	return (k.VGPRs + g - 1) / g * g * (k.WaveSize / 32)
+	return (max(k.VGPRs, k.Registers) + g - 1) / g * g * (k.WaveSize / 32)
 }
 
 // finish fills in the report.

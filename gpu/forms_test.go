@@ -34,6 +34,10 @@ func TestWGPForms(t *testing.T) {
 		f.edit = two
 		f.check(t)
 	}
+	// Clusters take work-groups in turn.
+	f := form{name: "two groups, one in each cluster", kernel: mode(true), groups: 2, size: 128, body: independent, want: 16 * fma,
+		edit: func(s *Spec) { two(s); s.Clusters = 2 }}
+	f.check(t)
 	// A work-group of as many waves as a cluster has places runs in WGP mode only.
 	c := newCore(t, func(s *Spec) { distinct(s); two(s); s.WavesPerSIMD = 2 })
 	mem, _ := space(t, 64)
@@ -44,6 +48,19 @@ func TestWGPForms(t *testing.T) {
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("WGP %v: %v", wgp, err)
 		}
+	}
+}
+
+// TestRegistersForms: a wave occupies the registers that its kernel says, whether or not its code uses them: waves for
+// which there are none left wait until others have ended.
+func TestRegistersForms(t *testing.T) {
+	s := spec()
+	chain := int64(s.Vector[ClassF32].Result)
+	for registers, want := range map[int]int64{0: chain, s.VGPRRows / 2: chain, s.VGPRRows/2 + 1: 2 * chain} {
+		f := form{name: fmt.Sprint("registers ", registers), groups: 2, body: "v_add_f32 v2, v2, v2", want: want,
+			edit:   func(s *Spec) { s.Clusters, s.CUsPerCluster, s.SIMDsPerCU = 1, 1, 1 },
+			kernel: func(k *Kernel) { k.Registers, k.LDSBytes = registers, 0 }}
+		f.check(t)
 	}
 }
 

@@ -51,6 +51,7 @@ type Kernel struct {
 	WaveSize int    // 32 or 64
 
 	VGPRs        int // vector registers per lane, 1..256
+	Registers    int // that a lane occupies, where more than VGPRs
 	LDSBytes     int // per work-group
 	ScratchBytes int // per lane
 

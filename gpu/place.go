@@ -103,6 +103,15 @@ func (m *machine) place(c *cu, t int64) bool {
 	return true
 }
 
+// inTurn is the compute unit that comes i-th where each is offered a work-group: one of each cluster in turn if a
+// work-group has its whole cluster.
+func (m *machine) inTurn(i int) int {
+	if !m.p.k.WGP {
+		return i
+	}
+	return i%m.spec.Clusters*m.spec.CUsPerCluster + i/m.spec.Clusters
+}
+
 // simdsFor are the SIMDs that the waves of a work-group of c may be in.
 func (m *machine) simdsFor(c *cu) []simd {
 	if !m.p.k.WGP {

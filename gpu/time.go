@@ -52,7 +52,7 @@ func (m *machine) runTimed() {
 	for placed := true; placed; {
 		placed = false
 		for i := range m.cus {
-			placed = m.place(&m.cus[i], first) || placed
+			placed = m.place(&m.cus[m.inTurn(i)], first) || placed
 		}
 	}
 	m.lead(0, len(m.cands))

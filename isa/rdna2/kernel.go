@@ -22,6 +22,10 @@ type Kernel struct {
 	Name string
 	// LDSBytes is the local data share that a work-group needs.
 	LDSBytes int
+	// Registers are the vector registers that a lane occupies, where the code uses fewer.
+	Registers int
+	// WGP is the mode in which the waves of a work-group may be in all compute units of a cluster.
+	WGP bool
 
 	target *Target
 	err    error

@@ -14,7 +14,9 @@ type Program struct {
 	VGPRs       int // registers per lane
 	SGPRs       int
 	LDSBytes    int
-	WorkItemIDs int // 0: v0 = x; 1: v1 = y too; 2: v2 = z too
+	Registers   int  // vector registers that a lane occupies, where more than VGPRs
+	WGP         bool // waves of a work-group may be in all compute units of a cluster
+	WorkItemIDs int  // 0: v0 = x; 1: v1 = y too; 2: v2 = z too
 	Insts       []Inst
 	Source      []int32 // operation of the model per instruction, -1 none
 	Offset      []int32 // byte offset of each instruction
@@ -32,7 +34,7 @@ func (k *Kernel) Link() (*Program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("rdna2: kernel %s: %w", k.Name, err)
 	}
-	p := &Program{Name: k.Name, VGPRs: max(code.Used[FileV], k.dims), SGPRs: max(code.Used[FileS], 5), LDSBytes: k.LDSBytes, WorkItemIDs: k.dims - 1}
+	p := &Program{Name: k.Name, VGPRs: max(code.Used[FileV], k.dims), SGPRs: max(code.Used[FileS], 5), LDSBytes: k.LDSBytes, Registers: k.Registers, WGP: k.WGP, WorkItemIDs: k.dims - 1}
 	waits := k.placeWaits(code)
 	at := make([]int32, len(code.Groups)+1) // index into Insts of each group, its waits first
 	type fixup struct {

@@ -32,10 +32,16 @@ func (p *executable) Code(c *cache.Coder) (sizes []int) {
 		cache.Number(c, &l.Grid.Workgroup, 0, math.MaxInt32)
 		k := l.Code
 		c.String(&k.Name)
-		for _, n := range []*int{&k.VGPRs, &k.SGPRs, &k.LDSBytes} {
+		for _, n := range []*int{&k.VGPRs, &k.Registers, &k.SGPRs, &k.LDSBytes} {
 			cache.Number(c, n, 0, math.MaxInt32)
 		}
 		cache.Number(c, &k.WorkItemIDs, 0, 2)
+		mode := 0
+		if k.WGP {
+			mode = 1
+		}
+		cache.Number(c, &mode, 0, 1)
+		k.WGP = mode == 1
 		c.Bytes(&k.Code)
 		cache.List(c, &k.Source, func(s *int32) { cache.Number(c, s, math.MinInt32, math.MaxInt32) })
 	})

@@ -75,8 +75,8 @@ func (p *Program) Dispatch() {
 	for i := range p.Launches {
 		l := &p.Launches[i]
 		k := &core.Kernel{
-			Name: l.Code.Name, Code: l.Code.Code, Base: code, WaveSize: 32, VGPRs: l.Code.VGPRs,
-			LDSBytes: l.Code.LDSBytes, WorkItemIDs: l.Code.WorkItemIDs,
+			Name: l.Code.Name, Code: l.Code.Code, Base: code, WaveSize: 32, VGPRs: l.Code.VGPRs, Registers: l.Code.Registers,
+			LDSBytes: l.Code.LDSBytes, WGP: l.Code.WGP, WorkItemIDs: l.Code.WorkItemIDs,
 		}
 		code += uint64(len(k.Code)+255) &^ 255
 		p.Dispatches = append(p.Dispatches, core.Dispatch{
