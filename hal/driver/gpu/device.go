@@ -92,7 +92,7 @@ func (d *Device) machine() lower.Machine {
 		local /= s.CUsPerCluster
 	}
 	return lower.Machine{Texels: d.cfg.Texels, Texel: texel.Machine{
-		CUs: s.Clusters * s.CUsPerCluster, SIMDs: s.SIMDsPerCU, AddressLanes: s.AddressLanes, BroadcastLanes: s.BroadcastLanes,
+		Clusters: s.Clusters, WaveLanes: max(s.PartitionLanes, 32), Rows: s.VGPRRows, CUs: s.Clusters * s.CUsPerCluster, SIMDs: s.SIMDsPerCU, AddressLanes: s.AddressLanes, BroadcastLanes: s.BroadcastLanes,
 		Line: s.L2.Line, L2Rate: s.L2.BytesPerCycle, Near: s.L2.LatencyCycles, Scalar: s.Scalar.LatencyCycles,
 		Local: s.LDSLatency, LocalBytes: local, DotCycles: s.Vector[core.ClassDot].Issue,
 	}}

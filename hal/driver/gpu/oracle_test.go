@@ -44,7 +44,7 @@ func TestOracleKernels(t *testing.T) {
 		if err := lower.Table().Passes.Run(g, nil); err != nil {
 			t.Fatal(err)
 		}
-		p, err := newProgram(g, lower.Machine{Texels: true, Texel: texel.Machine{CUs: 6, SIMDs: 4, AddressLanes: 4, BroadcastLanes: 7, Line: 64, L2Rate: 164, LocalBytes: 10 << 10, DotCycles: 2}})
+		p, err := newProgram(g, lower.Machine{Texels: true, Texel: texel.Machine{Clusters: 2, CUs: 6, SIMDs: 4, WaveLanes: 128, Rows: 384, AddressLanes: 4, BroadcastLanes: 7, Line: 64, L2Rate: 164, LocalBytes: 10 << 10, Local: 22, DotCycles: 2}})
 		if err != nil {
 			t.Fatal(err)
 		}

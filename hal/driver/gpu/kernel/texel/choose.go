@@ -9,7 +9,10 @@ import (
 
 // Machine is what the choice among blocks depends on.
 type Machine struct {
+	Clusters       int // of compute units
 	CUs, SIMDs     int // compute units of all clusters, SIMDs of one
+	WaveLanes      int // of a wave of the hardware that the machine stands for
+	Rows           int // of a SIMD's vector registers
 	AddressLanes   int // lanes of a load that a compute unit takes per cycle
 	BroadcastLanes int // the same of quads of lanes with one address
 	Line           int // bytes of a cache line
@@ -19,10 +22,6 @@ type Machine struct {
 	LocalBytes     int // of local memory, per compute unit
 	DotCycles      int // that a dot product of halves takes a SIMD
 }
-
-// blocks are the blocks of the library, TensorFlow Lite for Adreno 6xx: a larger one loads less
-// per product, and leaves fewer waves that hide each other's loads.
-var blocks = [...]Block{{2, 2, 2}, {2, 1, 2}, {2, 1, 1}, {1, 1, 1}}
 
 // manyLines are the positions of a wave whose lines of memory, one per load, L2 gives more slowly
 // than a compute unit takes the loads.
@@ -36,43 +35,71 @@ func (s *Shape) pairs(b Block, positions int) bool {
 	return b.X*b.Y == 4 && s.Elem == layout.F16 && s.channels()%8 == 0 && (s.taps() == 1 || positions >= manyLines)
 }
 
+// rows are the ways of a depthwise convolution, whose lanes are blocks of positions in a row.
+func (s *Shape) rows() (list []Shape) {
+	own := *s
+	own.Constants, own.Flat, own.Block = false, false, Block{1, 1, 1}
+	z := own.quads()
+	for own.ZLanes = 1; own.ZLanes <= 32; own.ZLanes *= 2 {
+		for own.ZWaves = 1; own.ZWaves <= s.groupWaves(); own.ZWaves *= 2 {
+			list = append(list, own)
+		}
+		if own.ZLanes >= z {
+			break
+		}
+	}
+	if own.Flat = z&(z-1) != 0; own.Flat {
+		own.ZLanes, own.ZWaves = z, 1
+		list = append(list, own)
+	}
+	return list
+}
+
+// positionsOfWave are the blocks of positions of a wave of a tile.
+func (s *Shape) positionsOfWave() int {
+	return max(s.Tile.Across, 32/s.ZLanes)
+}
+
 // candidates are the ways to divide the work among lanes.
-func (s *Shape) candidates() (list []Shape) {
+func (s *Shape) candidates(m *Machine) (list []Shape) {
 	if s.fitsConstants() {
 		own := *s
 		own.Constants, own.Flat, own.Pairs, own.Block, own.ZLanes, own.ZWaves = true, false, false, Block{1, 1, s.quads()}, 1, 1
 		list = append(list, own)
 	}
-	for _, b := range blocks {
+	if s.Depthwise {
+		return append(list, s.rows()...)
+	}
+	for i := range blocks {
 		own := *s
-		own.Constants, own.Flat, own.Block = false, false, b
-		if s.Depthwise && b != (Block{1, 1, 1}) || !s.Depthwise && s.Groups > 1 && s.OutC/s.Groups%(4*b.Z) != 0 {
-			continue
-		}
-		_, _, z := own.across()
-		for own.ZLanes = 1; own.ZLanes <= 32; own.ZLanes *= 2 {
-			own.Pairs = s.pairs(b, 32/own.ZLanes)
-			for own.ZWaves = 1; own.ZWaves <= groupWaves; own.ZWaves *= 2 {
-				list = append(list, own)
-			}
-			if own.ZLanes >= z {
+		own.Constants, own.Flat, own.Block = false, false, s.inGroup(blocks[i].Block)
+		t := own.tile()
+		own.ZLanes, own.ZWaves = t.Z, 1
+		for t.Across = 1; t.Across <= 32; t.Across *= 2 {
+			own.Tile = t
+			own.Pairs = s.pairs(own.Block, own.positionsOfWave())
+			own.Registers = own.registers(m)
+			list = append(list, own)
+			if t.Across >= t.X*t.Y {
 				break
 			}
-		}
-		if own.Flat = z&(z-1) != 0; own.Flat {
-			own.ZLanes, own.ZWaves, own.Pairs = z, 1, s.pairs(b, 32/z)
-			list = append(list, own)
 		}
 	}
 	return list
 }
 
-// Cut chooses the way that takes the fewest cycles.
+// allowed reports whether a way is the library's: scalars where weights fit the constants, else
+// its block for so many outputs.
+func (s *Shape) allowed(m *Machine) bool {
+	return s.Constants || !s.fitsConstants() && (s.Depthwise || s.Block == s.block(m))
+}
+
+// Cut chooses the library's block, and for it the lanes that take the fewest cycles.
 func (k *Kernel) Cut(m *Machine) {
 	k.machine = *m
 	best := 0.0
-	for _, c := range k.candidates() {
-		if t := c.cycles(m); best == 0 || t < best {
+	for _, c := range k.candidates(m) {
+		if t := c.cycles(m); c.allowed(m) && (best == 0 || t < best) {
 			best, k.Shape = t, c
 		}
 	}
@@ -83,7 +110,11 @@ func (k *Kernel) Cut(m *Machine) {
 // for, or as a work-group alone takes to load and to multiply.
 func (s *Shape) cycles(m *Machine) float64 {
 	positions, units := s.groups()
-	waves := float64(groupWaves * ((positions*units + m.CUs - 1) / m.CUs)) // of the busiest compute unit
+	own := s.groupWaves() // waves of a work-group
+	if s.tiled() {
+		own = s.Tile.lanes() / 32
+	}
+	waves := float64(own * up(positions*units, m.CUs)) // of the busiest compute unit
 	x, w := s.Block.X*s.Block.Y, s.perTexel()
 	loads := x // of input
 	if s.Pairs {
@@ -97,7 +128,6 @@ func (s *Shape) cycles(m *Machine) float64 {
 		products = products / 2 * float64(m.DotCycles)
 	}
 	steps := float64(s.taps() * s.texels())
-	up := func(n, by int) int { return (n + by - 1) / by }
 	each, shared := up(32, m.AddressLanes), up(32, m.BroadcastLanes)
 	if s.Constants {
 		pieces := up(w, maxScalars/s.Elem.Bytes())
@@ -111,7 +141,11 @@ func (s *Shape) cycles(m *Machine) float64 {
 	}
 	load, weights := each, each
 	across, lanes := up(32, s.ZLanes), min(32, s.ZLanes)
-	if !s.Flat && across >= 4 {
+	if s.tiled() {
+		across = s.positionsOfWave()
+		lanes = up(32, across)
+	}
+	if !s.Flat && (across >= 4 && !s.tiled() || s.Tile.Across >= 4) {
 		weights = shared
 	}
 	if !s.Flat && across == 1 {
@@ -120,7 +154,7 @@ func (s *Shape) cycles(m *Machine) float64 {
 	port := float64(loads*load + w*weights)
 	lines := loads*across + w*up(lanes*s.quadBytes(), m.Line)
 	fill := float64(lines*m.Line*m.CUs) / float64(m.L2Rate)
-	alone := groupWaves*port + float64(m.Near) + 2*products
+	alone := float64(own)*port + float64(m.Near) + 2*products
 	return steps * max(alone, waves*max(port, fill, products/float64(m.SIMDs)))
 }
 
@@ -130,6 +164,9 @@ func (s *Shape) label() string {
 	switch {
 	case s.Constants:
 		return fmt.Sprintf("constants, %d quads of units", s.quads())
+	case s.tiled():
+		g := &s.Tile
+		lanes = fmt.Sprintf("work-groups of %dx%dx%d, %d lanes of positions", g.X, g.Y, g.Z, g.Across)
 	case s.Flat:
 		lanes = "lanes in a row"
 	case s.ZWaves > 1:
@@ -145,7 +182,7 @@ func (k *Kernel) Cuts() (list []kernel.Cut) {
 		constants bool
 	}
 	at := map[form]int{}
-	for _, c := range k.candidates() {
+	for _, c := range k.candidates(&k.machine) {
 		own := *k
 		own.Shape = c
 		x := kernel.Cut{Name: c.label(), Weight: c.cycles(&k.machine), Work: own.Work(), Chosen: c == k.Shape}
@@ -162,7 +199,7 @@ func (k *Kernel) Cuts() (list []kernel.Cut) {
 
 // Take implements kernel.Chooser.
 func (k *Kernel) Take(name string) bool {
-	for _, c := range k.candidates() {
+	for _, c := range k.candidates(&k.machine) {
 		if c.label() == name {
 			k.Shape = c
 			return true

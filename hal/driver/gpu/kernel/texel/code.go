@@ -13,6 +13,7 @@ type generator struct {
 	*rdna.Builder
 	*Key
 	zBlock   codegen.Reg // the lane's block of units
+	zWave    codegen.Reg // number of the weights that the wave shares with others, a scalar; none: all share them
 	weight   codegen.Reg // address of the weights of the current texel
 	lane     codegen.Reg // the lane's place in them
 	xs, ys   []codegen.Reg
@@ -33,6 +34,9 @@ func (k Key) Emit(a *rdna.Builder) kernel.Grid {
 	g := generator{Builder: a, Key: &k, pixel: k.InC * k.Elem.Bytes()}
 	w := &k.Window
 	g.edges = k.edges()
+	if k.Constants {
+		g.touchWeights()
+	}
 	g.place()
 	for range k.Block.X * k.Block.Y {
 		var units []codegen.Reg
@@ -58,15 +62,19 @@ func (k Key) Emit(a *rdna.Builder) kernel.Grid {
 		})
 	}
 	g.finish()
+	if g.Builder.Registers = k.Registers; k.tiled() {
+		g.WGP = true
+		x, y, z := k.tiles()
+		return kernel.Grid{Lanes: [3]int{x * k.Tile.lanes(), y, z}, Workgroup: k.Tile.lanes()}
+	}
 	positions, units := k.groups()
-	return kernel.Grid{Lanes: [3]int{positions * groupWaves * 32, units, 1}, Workgroup: groupWaves * 32}
+	return kernel.Grid{Lanes: [3]int{positions * g.groupWaves() * 32, units, 1}, Workgroup: g.groupWaves() * 32}
 }
 
-// place finds the lane's block and the offsets that do not change from tap to tap: neighbouring
-// lanes are blocks of positions, which share the addresses of their weights. Lanes beyond the
-// last block of positions repeat it, waves beyond the last end.
-func (g *generator) place() {
-	w, b := &g.Window, &g.Block
+// placeRow finds the lane's block like placeTile, where lanes are blocks of positions in a row:
+// neighbouring lanes share the addresses of their weights. Lanes beyond the last block of
+// positions repeat it, waves beyond the last end.
+func (g *generator) placeRow() (x, y, n, z codegen.Reg) {
 	g.item = g.Op2(rdna2.V_AND_B32_E32, g.V("lane"), 31, g.WorkItem(0))
 	g.wave = g.Op1(rdna2.V_READFIRSTLANE_B32, g.S("wave"), g.Op2(rdna2.V_LSHRREV_B32_E32, g.V("wave"), 5, g.WorkItem(0)))
 	pWave, zGroup := g.wave, codegen.Reg{}
@@ -79,12 +87,12 @@ func (g *generator) place() {
 			g.Exit()
 		}
 	}
-	pGroup := g.Op2(rdna2.S_ADD_U32, g.S("group of positions"), g.MulConst(g.Workgroup(0), groupWaves/g.ZWaves, "groups of positions"), pWave)
-	if waves := g.waves(); waves%(groupWaves/g.ZWaves) != 0 {
+	pGroup := g.Op2(rdna2.S_ADD_U32, g.S("group of positions"), g.MulConst(g.Workgroup(0), g.groupWaves()/g.ZWaves, "groups of positions"), pWave)
+	if waves := g.waves(); waves%(g.groupWaves()/g.ZWaves) != 0 {
 		g.Builder.Emit(rdna2.S_CMP_GE_U32, pGroup, waves)
 		g.Exit()
 	}
-	var z, p codegen.Reg
+	var p codegen.Reg
 	if all := g.positionBlocks(); g.Flat {
 		n := g.Sum(g.MulConst(pGroup, 32, "lanes"), g.item)
 		if all*g.ZLanes%32 != 0 {
@@ -102,12 +110,26 @@ func (g *generator) place() {
 		}
 		g.zBlock = g.Sum(g.MulConst(zGroup, g.ZLanes, "blocks of units"), z)
 	}
-	g.lane = g.ShiftLeft(z, 2+g.Elem.Shift(), "lane of weights")
 	nx, ny, _ := g.across()
-	p, x := g.DivConstV(p, nx, "x block")
-	n, y := g.DivConstV(p, ny, "y block")
+	p, x = g.DivConstV(p, nx, "x block")
+	n, y = g.DivConstV(p, ny, "y block")
+	if !g.Flat {
+		g.zWave = zGroup
+	}
+	return x, y, n, z
+}
+
+// place finds the lane's block and the offsets that do not change from tap to tap.
+func (g *generator) place() {
+	w, b := &g.Window, &g.Block
+	place := g.placeRow
+	if g.tiled() {
+		place = g.placeTile
+	}
+	x, y, n, z := place()
+	g.lane = g.ShiftLeft(z, 2+g.Elem.Shift(), "lane of weights")
 	g.image = g.Times(n, w.H)
-	group := g.group()
+	group := g.channelGroup()
 	for i := range b.X {
 		o := g.Sum(g.Times(x, b.X), i)
 		if w.OutW%b.X != 0 {
@@ -133,14 +155,14 @@ func (g *generator) place() {
 	g.image = g.Times(n, w.OutH)
 	step := g.taps() * g.texels() * g.perTexel() * g.ZLanes * g.quadBytes()
 	g.weight = g.Cursor(layout.Consts, g.Weights, "weights")
-	if !g.Flat {
-		g.Advance(g.weight, g.MulConst(zGroup, step, "weights of the wave"))
+	if g.zWave.Valid() {
+		g.Advance(g.weight, g.MulConst(g.zWave, step, "weights of the wave"))
 	}
 }
 
-// group is the byte offset of the first channel of the lane's group; of a depthwise convolution
+// channelGroup is the byte offset of the first channel of the lane's group; of a depthwise convolution
 // that of its quad, of the last one where there is none.
-func (g *generator) group() (none codegen.Reg) {
+func (g *generator) channelGroup() (none codegen.Reg) {
 	if g.Depthwise {
 		return g.Times(g.Least(g.zBlock, g.quads()-1), g.quadBytes())
 	}
@@ -261,7 +283,6 @@ func (g *generator) step(x []codegen.Reg, place, channels int) {
 	for i := range x {
 		g.clear(x[i], channels)
 	}
-	g.Advance(g.weight, units*g.ZLanes*g.quadBytes())
 	for i := range x {
 		for u := range w {
 			g.multiply(g.acc[i][u], x[i], place*g.Elem.Bytes(), w[u])
@@ -271,6 +292,26 @@ func (g *generator) step(x []codegen.Reg, place, channels int) {
 
 // maxScalars are the words of weights that are fetched at once; as many are being multiplied.
 const maxScalars = 32
+
+// touched are the lines of weights that are asked for at once.
+const touched = 32
+
+// touchWeights brings the lines of the weights to the scalar cache, many at once: each step would
+// wait for its own otherwise, where a phone's driver loads them before the kernel.
+func (g *generator) touchWeights() {
+	at := g.Pointer(layout.Consts, g.Weights, "weights")
+	bytes := g.taps() * g.texels() * g.perTexel() * g.quadBytes()
+	for from := 0; from < bytes; from += 64 * touched {
+		var lines []codegen.Reg
+		for off := from; off < min(bytes, from+64*touched); off += 64 {
+			lines = append(lines, g.S("line"))
+			g.Builder.Emit(rdna2.S_LOAD_DWORD_IMM, lines[len(lines)-1], at, off)
+		}
+		for _, l := range lines { // a register that nothing reads could be the next one's
+			g.Builder.Emit(rdna2.S_OR_B32, l, l, 0)
+		}
+	}
+}
 
 // constantSteps adds the products of texels behind each other, of so many channels in all:
 // while some weights are multiplied the next are fetched. Scalar loads return in any order, so
@@ -315,17 +356,26 @@ func (g *generator) multiply(acc, x codegen.Reg, from int, w []codegen.Reg) {
 	}
 }
 
-// weights loads the weights of a texel, the words of each unit of the block.
+// maxOffset is the largest distance of a load from its address.
+const maxOffset = 2047
+
+// weights loads the weights of a texel, the words of each unit of the block, and moves behind them.
 func (g *generator) weights(units int) (list [][]codegen.Reg) {
-	words := g.Elem.Bytes() // of four elements
-	for u := range units {
-		q := g.LoadQuad(g.Elem, g.weight, g.lane, u*g.ZLanes*4*words)
+	words, per, at := g.Elem.Bytes(), g.ZLanes*g.quadBytes(), 0 // words of four elements
+	for range units {
+		if at > maxOffset {
+			g.Advance(g.weight, at)
+			at = 0
+		}
+		q := g.LoadQuad(g.Elem, g.weight, g.lane, at)
 		var w []codegen.Reg
 		for d := range words {
 			w = append(w, rdna.At(q, d))
 		}
 		list = append(list, w)
+		at += per
 	}
+	g.Advance(g.weight, at)
 	return list
 }
 

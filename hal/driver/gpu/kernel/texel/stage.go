@@ -11,10 +11,14 @@ import (
 // positions in a row, a wave's share of the tensor is one block of memory: it goes through
 // local memory, a line of each position at a time, and every line is read and written once.
 
-// line is what is staged of a position at once: a cache line, less where there is less.
+// maxStage are the bytes of a position that are staged at once: with half a cache line a cluster of
+// a Pixel 4's size has room for two waves of each SIMD, with a whole one for one.
+const maxStage = 32
+
+// line is what is staged of a position's input at once, less where there is less.
 func (s *Shape) line() int {
 	bytes := 16
-	for bytes < 64 && bytes < s.InC*s.Elem.Bytes() {
+	for bytes < maxStage && bytes < s.InC*s.Elem.Bytes() {
 		bytes *= 2
 	}
 	return bytes
@@ -44,7 +48,10 @@ func (s *Shape) quadBytes() int { return 4 * s.Elem.Bytes() }
 // neighbouring lanes over the banks.
 func (s *Shape) inPitch() int { return s.line() + 16 }
 
-func (s *Shape) outPitch() int { return s.quads()*s.quadBytes() + s.quadBytes() }
+func (s *Shape) outPitch() int { return s.outQuads()*s.quadBytes() + s.quadBytes() }
+
+// outQuads are the quads of units that are staged at once.
+func (s *Shape) outQuads() int { return min(s.quads(), maxStage/s.quadBytes()) }
 
 // stageBytes are the local memory of a wave.
 func (s *Shape) stageBytes() int { return 32 * max(s.inPitch(), s.outPitch()) }
@@ -52,7 +59,7 @@ func (s *Shape) stageBytes() int { return 32 * max(s.inPitch(), s.outPitch()) }
 // stage is the wave's part of local memory.
 func (g *generator) stage() (off codegen.Reg) {
 	bytes := g.stageBytes()
-	g.LDSBytes = groupWaves * bytes
+	g.LDSBytes = g.groupWaves() * bytes
 	return g.MulConst(g.wave, bytes, "stage")
 }
 
@@ -111,24 +118,26 @@ func (g *generator) stagedLoop() {
 	}
 }
 
-// storeStaged writes the outputs of a wave, which are one block: lane i quad i, 32+i, ...
+// storeStaged writes the outputs of a wave, as many quads of each position as are staged: lane i
+// quad i, 32+i, ...
 func (g *generator) storeStaged() {
-	stage, quads, bytes, move := g.stage(), g.quads(), g.quadBytes(), ds[g.Elem]
+	stage, bytes, move := g.stage(), g.quadBytes(), ds[g.Elem]
 	put := g.Sum(stage, g.Times(g.item, g.outPitch()))
-	for q := range quads {
-		g.Builder.Emit(move.write, put, g.Pack4(g.Elem, g.acc[0][4*q:4*q+4]), q*bytes)
-	}
 	out := g.Pointer(layout.Arena, g.Out.Off, "out")
-	first := g.MulConst(g.first, quads, "first quad")
-	for i := range quads {
-		n := g.Sum(g.item, 32*i)
-		row, column := g.DivConstV(n, quads, "row")
-		from := g.Sum(g.Sum(stage, g.Times(row, g.outPitch())), g.Times(column, bytes))
-		x := g.Reg(move.class, "four")
-		g.Builder.Emit(move.read, x, from, 0)
-		all := g.Sum(first, n)
-		g.Masked(g.Where(rdna2.V_CMP_GT_U32_E64, g.positionBlocks()*quads, all), func() {
-			g.StoreQuad(g.Elem, out, g.Times(all, bytes), x)
-		})
+	for from := 0; from < g.quads(); from += g.outQuads() {
+		quads := min(g.outQuads(), g.quads()-from)
+		for q := range quads {
+			g.Builder.Emit(move.write, put, g.Pack4(g.Elem, g.acc[0][4*(from+q):4*(from+q)+4]), q*bytes)
+		}
+		for i := range quads {
+			row, column := g.DivConstV(g.Sum(g.item, 32*i), quads, "row")
+			x := g.Reg(move.class, "four")
+			g.Builder.Emit(move.read, x, g.Sum(g.Sum(stage, g.Times(row, g.outPitch())), g.Times(column, bytes)), 0)
+			p := g.Sum(g.first, row)
+			g.Masked(g.Where(rdna2.V_CMP_GT_U32_E64, g.positionBlocks(), p), func() {
+				at := g.Sum(g.Times(p, g.quads()), column)
+				g.StoreQuad(g.Elem, out, g.Times(g.Sum(at, from), bytes), x)
+			})
+		}
 	}
 }

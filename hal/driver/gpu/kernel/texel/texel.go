@@ -7,7 +7,7 @@
 // A lane computes a block of BX x BY positions by BZ quads of units. Per tap and texel of
 // input channels it loads BX*BY texels of input and 4*BZ of weights, each a load of its own,
 // and adds BX*BY*BZ*16 products. Nothing is fetched ahead: a wave waits for its texels, and
-// other waves compute meanwhile. Of a depthwise convolution a lane computes a quad of channels
+// other waves compute meanwhile. A work-group is a tile of such blocks. Of a depthwise convolution a lane computes a quad of channels
 // of one position, with a load of input and one of weights per tap. Where the weights fit what phones keep for constants, lanes
 // are positions, do all units, and read weights as scalars.
 package texel
@@ -31,15 +31,21 @@ type Shape struct {
 	Lo, Hi    float32 // fused activation
 
 	Block     Block
-	ZLanes    int  // lanes of a wave that are blocks of units; the others are blocks of positions
+	Tile      Tile
+	ZLanes    int  // lanes of a wave that are blocks of units; the others are blocks of positions. Tiled: of a work-group
 	ZWaves    int  // the same of the waves of a work-group
 	Flat      bool // lanes are blocks of units and then of positions in a row, ZLanes are all those of units
 	Pairs     bool // a load of input brings two texels of a position
 	Constants bool // weights are scalars
+	Registers int  // vector registers that a lane occupies; 0: those that the code uses
 }
 
 // Block is what a lane computes: positions along x and y, quads of units.
 type Block struct{ X, Y, Z int }
+
+// Tile is the blocks of a work-group along x, along y and of units, none where its lanes are blocks of positions
+// in a row, and how many of its lanes in a row are blocks of positions.
+type Tile struct{ X, Y, Z, Across int }
 
 // Kernel is one convolution.
 type Kernel struct {
@@ -103,9 +109,10 @@ func (s *Shape) texels() int {
 
 // across are the blocks along x, along y and of units.
 func (s *Shape) across() (x, y, z int) {
-	up := func(n, by int) int { return (n + by - 1) / by }
 	return up(s.Window.OutW, s.Block.X), up(s.Window.OutH, s.Block.Y), up(s.quads(), s.Block.Z)
 }
+
+func up(n, by int) int { return (n + by - 1) / by }
 
 // positionBlocks are the blocks of positions of all images.
 func (s *Shape) positionBlocks() int {
@@ -113,31 +120,63 @@ func (s *Shape) positionBlocks() int {
 	return s.Batches * x * y
 }
 
-// fitsConstants reports whether weights may be scalars.
+// fitsConstants reports whether weights are scalars: the library keeps them by units where that
+// takes fewer numbers, and units are not whole quads.
 func (s *Shape) fitsConstants() bool {
-	return s.Groups == 1 && !s.Depthwise && s.quads() <= maxConstantQuads && s.taps()*s.InC*4*s.quads()*s.Elem.Bytes() <= maxConstants
+	n := s.InC * 4 * s.quads()
+	if byUnit := s.OutC * 4 * s.texels(); s.OutC%4 != 0 && (s.InC%4 == 0 || byUnit < n) {
+		n = byUnit
+	}
+	return s.Groups == 1 && !s.Depthwise && s.quads() <= maxConstantQuads && s.taps()*n*s.Elem.Bytes() <= maxConstants
 }
 
-// Waves of a work-group: 128 lanes, a wave of the phones whose library this is.
-const groupWaves = 4
+// groupWaves are the waves of a work-group of rows: 128 lanes, a wave of the phones whose library this
+// is; one where waves share nothing but local memory, of which fewer would leave a part.
+func (s *Shape) groupWaves() int {
+	if s.Constants {
+		return 1
+	}
+	return 4
+}
 
 // perWave are the blocks of positions of a wave.
 func (s *Shape) perWave() int { return 32 / s.ZLanes }
 
 // waves are the waves of positions that have work.
 func (s *Shape) waves() int {
+	if s.tiled() {
+		x, y, _ := s.tiles()
+		return x * y * s.Tile.lanes() / 32
+	}
 	if s.Flat {
 		return (s.positionBlocks()*s.ZLanes + 31) / 32
 	}
 	return (s.positionBlocks() + s.perWave() - 1) / s.perWave()
 }
 
+// tiled reports whether a work-group is a tile of blocks.
+func (s *Shape) tiled() bool { return s.Tile.X > 0 }
+
+// tiles are the work-groups along x, along y of all images and of units.
+func (s *Shape) tiles() (x, y, z int) {
+	nx, ny, nz := s.across()
+	g := &s.Tile
+	return up(nx, g.X), s.Batches * up(ny, g.Y), up(nz, g.Z)
+}
+
+// lanes are those of a work-group, in whole waves.
+func (g *Tile) lanes() int { return up(g.Across*g.Z*up(g.X*g.Y, g.Across), 32) * 32 }
+
 // groups are the work-groups along positions and units.
 func (s *Shape) groups() (positions, units int) {
-	if s.Flat {
-		return (s.waves() + groupWaves - 1) / groupWaves, 1
+	if s.tiled() {
+		x, y, z := s.tiles()
+		return x * y, z
 	}
-	per := s.perWave() * groupWaves / s.ZWaves
+	if s.Flat {
+		return (s.waves() + s.groupWaves() - 1) / s.groupWaves(), 1
+	}
+	per := s.perWave() * s.groupWaves() / s.ZWaves
 	return (s.positionBlocks() + per - 1) / per, (s.zGroups() + s.ZWaves - 1) / s.ZWaves
 }
 

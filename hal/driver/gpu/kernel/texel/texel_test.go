@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
@@ -38,6 +39,7 @@ var shapes = []shape{
 	{opspec.Window{H: 11, W: 11, KH: 3, KW: 3, StrideH: 2, StrideW: 2, DilationH: 1, DilationW: 1, OutH: 5, OutW: 5}, 3, 3, 101, 1},
 	{opspec.Window{H: 7, W: 7, KH: 3, KW: 3, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, Top: 1, Bottom: 1, Left: 1, Right: 1, OutH: 7, OutW: 7}, 1, 24, 48, 4},
 	{opspec.Window{H: 14, W: 14, KH: 3, KW: 3, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, Top: 1, Bottom: 1, Left: 1, Right: 1, OutH: 14, OutW: 14}, 1, 15, 60, 3},
+	{opspec.Window{H: 29, W: 29, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 29, OutW: 29}, 1, 16, 40, 2},
 	{opspec.Window{H: 1, W: 1, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 1, OutW: 1}, 1, 64, 250, 1},
 	{opspec.Window{H: 9, W: 7, KH: 1, KW: 1, StrideH: 2, StrideW: 2, DilationH: 1, DilationW: 1, OutH: 5, OutW: 4}, 2, 30, 26, 1},
 	{opspec.Window{H: 9, W: 7, KH: 3, KW: 3, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, Top: 1, Bottom: 1, Left: 1, Right: 1, OutH: 9, OutW: 7}, 1, 2, 24, 1},
@@ -50,7 +52,7 @@ var shapes = []shape{
 }
 
 // phone is the machine of tests.
-var phone = texel.Machine{CUs: 6, SIMDs: 4, AddressLanes: 4, BroadcastLanes: 7, Line: 64, L2Rate: 164, Near: 107, Scalar: 30, Local: 22, LocalBytes: 10 << 10, DotCycles: 2}
+var phone = texel.Machine{Clusters: 2, CUs: 6, SIMDs: 4, WaveLanes: 128, Rows: 384, AddressLanes: 4, BroadcastLanes: 7, Line: 64, L2Rate: 164, Near: 107, Scalar: 30, LocalBytes: 10 << 10, Local: 22, DotCycles: 2}
 
 // TestConv: convolutions in ways of all forms against their sum, and neighbours that are not
 // numbers stay outside.
@@ -122,7 +124,8 @@ func (s *shape) compare(t *testing.T, k *texel.Kernel, tolerance float64) {
 	})
 }
 
-// TestChoice: the way that is chosen is the one with the fewest cycles, and says what it does.
+// TestChoice: the way that is chosen has the library's block, for which it takes the fewest cycles, and
+// says what it does.
 func TestChoice(t *testing.T) {
 	r := rand.New(rand.NewPCG(26, 3))
 	for _, s := range shapes {
@@ -137,13 +140,57 @@ func TestChoice(t *testing.T) {
 		if cuts[chosen].Work != k.Work() {
 			t.Errorf("%s does %+v, the kernel %+v", cuts[chosen].Name, cuts[chosen].Work, k.Work())
 		}
+		form := func(c kernel.Cut) string { f, _, _ := strings.Cut(c.Name, ","); return f }
 		for _, c := range cuts {
-			if c.Weight < cuts[chosen].Weight {
+			if form(c) == form(cuts[chosen]) && c.Weight < cuts[chosen].Weight {
 				t.Errorf("%s takes %.0f cycles, %s, which is chosen, %.0f", c.Name, c.Weight, cuts[chosen].Name, cuts[chosen].Weight)
 			}
 			if own := *k; !own.Take(c.Name) || own.Work() != c.Work {
 				t.Errorf("with %s the kernel does %+v, want %+v", c.Name, own.Work(), c.Work)
 			}
+		}
+	}
+}
+
+// TestRules: blocks, work-groups and registers are those of the library's rules, worked out by hand. A Pixel 4 has
+// two clusters and waves of 128 lanes, so that 6, 12 and 24 waves of outputs are 1536, 3072 and 6144 quads.
+func TestRules(t *testing.T) {
+	r := rand.New(rand.NewPCG(26, 4))
+	for _, c := range []struct {
+		size, channels, units, window int
+		block                         texel.Block
+		tile                          texel.Tile
+		registers                     int
+	}{
+		{7, 512, 64, 1, texel.Block{X: 1, Y: 1, Z: 1}, texel.Tile{X: 7, Y: 2, Z: 16}, 128},  // 784 quads; 256/16/7 lines
+		{14, 184, 32, 1, texel.Block{X: 2, Y: 1, Z: 1}, texel.Tile{X: 7, Y: 4, Z: 8}, 128},  // 1568; 7 x 14 x 8 blocks
+		{14, 64, 64, 3, texel.Block{X: 2, Y: 1, Z: 2}, texel.Tile{X: 7, Y: 4, Z: 8}, 192},   // 3136
+		{7, 128, 512, 3, texel.Block{X: 2, Y: 2, Z: 2}, texel.Tile{X: 4, Y: 1, Z: 64}, 192}, // 6272; 4 x 4 x 64
+		{28, 128, 128, 1, texel.Block{X: 2, Y: 2, Z: 2}, texel.Tile{X: 14, Y: 1, Z: 16}, 128},
+		{7, 184, 1104, 1, texel.Block{X: 2, Y: 2, Z: 2}, texel.Tile{X: 4, Y: 1, Z: 46}, 128}, // 138 = 3 x 46
+		{56, 16, 40, 3, texel.Block{X: 2, Y: 2, Z: 2}, texel.Tile{X: 28, Y: 1, Z: 5}, 192},
+		{28, 128, 16, 1, texel.Block{X: 2, Y: 1, Z: 2}, texel.Tile{X: 14, Y: 9, Z: 2}, 128},
+	} {
+		w := opspec.Window{H: c.size, W: c.size, KH: c.window, KW: c.window, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: c.size, OutW: c.size}
+		w.Top, w.Bottom, w.Left, w.Right = c.window/2, c.window/2, c.window/2, c.window/2
+		k := (&shape{w, 1, c.channels, c.units, 1}).kernel(r, layout.F16)
+		k.Cut(&phone)
+		c.tile.Across = k.Tile.Across
+		if k.Block != c.block || k.Tile != c.tile || k.Registers != c.registers {
+			t.Errorf("%d x %d, %d to %d: block %v, work-group %v, %d registers, want %v, %v, %d", c.size, c.size, c.channels, c.units, k.Block, k.Tile, k.Registers, c.block, c.tile, c.registers)
+		}
+	}
+	// Groups of 20 units have no blocks of 8.
+	k := (&shape{opspec.Window{H: 56, W: 56, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 56, OutW: 56}, 1, 40, 40, 2}).kernel(r, layout.F16)
+	if k.Cut(&phone); k.Block != (texel.Block{X: 2, Y: 2, Z: 1}) {
+		t.Errorf("groups of 20 units have the block %v", k.Block)
+	}
+	// Weights of at most 3584 bytes, by units where that takes fewer numbers: 64 x 28 by inputs, 26 x 64 by units.
+	for units, want := range map[int]bool{26: true, 28: true, 30: false, 32: false} {
+		w := opspec.Window{H: 56, W: 56, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 56, OutW: 56}
+		k := (&shape{w, 1, 64, units, 1}).kernel(r, layout.F16)
+		if k.Cut(&phone); k.Constants != want {
+			t.Errorf("64 to %d channels: constants %v", units, k.Constants)
 		}
 	}
 }
