@@ -23,7 +23,7 @@ var layers = []struct {
 	{"hal/driver/arena", nil},
 	{"hal/driver/graph", []string{"nn"}},
 	{"hal/driver/base", []string{"nn", "hal/driver/graph", "hal/driver/statistics", "hal", "sim"}},
-	{"hal/driver/engine", []string{"hal", "hal/driver/base", "hal/driver/graph", "internal/idle", "sim"}},
+	{"hal/driver/engine", []string{"nn", "hal", "hal/driver/base", "hal/driver/graph", "internal/idle", "sim"}},
 	{"hal/driver/statistics", []string{"hal", "sim"}},
 	{"hal/driver/cpu", []string{"nn", "hal", "hal/driver/base", "hal/driver/statistics", "refcpu", "sim"}},
 	{"hal/driver/gpu/layout", []string{"nn/opspec"}},                                                  // for the format of halves alone

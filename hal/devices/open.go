@@ -231,8 +231,11 @@ func newGPU(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, 
 			r, err := c.MemoryRates(s.L2.Line, s.L2.MSHRs)
 			return gpucost.Machine{MemoryBytesPerSecond: r.StreamPerSecond, MemoryNs: r.Alone.Seconds()*1e9 + s.MemoryNs}, err
 		},
-		Host: around.host(soc.EngineGPU), Clock: around.clock, Kernels: &around.kernels.gpu, Capabilities: capabilities(c, "gpu"), Machine: around.machine,
-		Description: fmt.Sprintf("%s, %d lanes at %.0f MHz", s.Name, lanes, float64(s.Hz)/1e6),
+		Kernels: &around.kernels.gpu,
+		Settings: gpudriver.Settings{
+			Host: around.host(soc.EngineGPU), Clock: around.clock, Capabilities: capabilities(c, "gpu"), Machine: around.machine,
+			Description: fmt.Sprintf("%s, %d lanes at %.0f MHz", s.Name, lanes, float64(s.Hz)/1e6),
+		},
 	}
 	around.added.editGPU(&cfg)
 	return gpudriver.New(cfg)
@@ -247,14 +250,16 @@ func newDSP(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, 
 		return c.Voted(&c.DSP.Clock, p).NewEngineMemory(soc.EngineDSP)
 	}
 	cfg := dspdriver.Config{
-		Spec: s, NewMemory: memory, Host: around.host(soc.EngineDSP), Clock: around.clock, Kernels: &around.kernels.dsp,
+		Spec: s, NewMemory: memory, Kernels: &around.kernels.dsp,
 		SpecAt: func(o sim.OPP) (dsp.Spec, error) {
 			at := s
 			at.ClockHz, at.VoltageV = o.Hz, o.Volts
 			return at, nil
 		},
-		Capabilities: capabilities(c, "dsp"), Machine: around.machine,
-		Description: fmt.Sprintf("%s, %d threads, %d HVX contexts at %.0f MHz", s.Name, s.Threads, s.Contexts, float64(s.ClockHz)/1e6),
+		Settings: dspdriver.Settings{
+			Host: around.host(soc.EngineDSP), Clock: around.clock, Capabilities: capabilities(c, "dsp"), Machine: around.machine,
+			Description: fmt.Sprintf("%s, %d threads, %d HVX contexts at %.0f MHz", s.Name, s.Threads, s.Contexts, float64(s.ClockHz)/1e6),
+		},
 	}
 	around.added.editDSP(&cfg)
 	return dspdriver.New(cfg)
@@ -282,8 +287,10 @@ func newNPU(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, 
 		Spec: s, OnChipBytes: onChip, NewLevels: levels,
 		SpecAt: func(o sim.OPP) (npu.Spec, error) { return npu.FromSoCAt(c, o) },
 		Share:  func(dram mem.Level) []mem.Level { return npu.ShareFromSoC(c, dram) },
-		Host:   around.host(soc.EngineNPU), Clock: around.clock, Capabilities: capabilities(c, "npu"), Machine: around.machine,
-		Description: fmt.Sprintf("%s, %d MAC/cycle at %.0f MHz, %d KiB on chip", s.Name, s.MACsPerCycle(), float64(s.Hz)/1e6, onChip>>10),
+		Settings: npudriver.Settings{
+			Host: around.host(soc.EngineNPU), Clock: around.clock, Capabilities: capabilities(c, "npu"), Machine: around.machine,
+			Description: fmt.Sprintf("%s, %d MAC/cycle at %.0f MHz, %d KiB on chip", s.Name, s.MACsPerCycle(), float64(s.Hz)/1e6, onChip>>10),
+		},
 	}
 	around.added.editNPU(&cfg)
 	return npudriver.New(cfg)

@@ -73,7 +73,7 @@ func (p *executable) codeKernel(c *cache.Coder, k *hvx.Linked) {
 }
 
 // Load implements base.Loader.
-func (d middleEnd) Load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
+func (d *middleEnd) Load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
 	p := &executable{dev: d.Device}
 	p.Init(p, g)
 	return p, p.Executable.Load(r)

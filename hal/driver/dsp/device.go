@@ -3,14 +3,12 @@ package dsp
 import (
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/cache"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/plan"
+	"github.com/nnsoc/nnsoc/hal/driver/engine"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
-	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
-	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -23,26 +21,17 @@ type Config struct {
 	// NewMemory makes what the device's L2 reads from, cold; nil allows only
 	// functional executions.
 	NewMemory func() (mem.Level, error)
-	// Host is what lies between clients and the device.
-	Host         base.Host
-	Clock        *hal.Clock // of the machine; nil is one of its own
-	Capabilities hal.Capabilities
-	Description  string
-	// Machine is a text that changes with the machine around the device. A compilation
-	// cache of another machine is refused.
-	Machine string
 	// Kernels are shared with other devices; nil: the device has its own.
 	Kernels *Kernels
-	// Lowerings are asked first for every operation: kernels that this driver does not
-	// have, written against kernel/hvx.
-	Lowerings []lower.Operation
-	// Operations are operations of vendor extensions that this driver does not have.
-	Operations []base.Operation[*lower.Lowering]
+	Settings
 }
 
 // Kernels keeps compiled kernels, of any machine. It is bounded, and may be used from several
 // goroutines. The zero Kernels is empty.
 type Kernels = hvx.Cache
+
+// Settings are what the Configs of all engines have in common.
+type Settings = engine.Settings[*lower.Lowering]
 
 // Device is the DSP as the runtime sees it.
 type Device struct {
@@ -58,54 +47,42 @@ func New(cfg Config) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	identity, err := cache.Fingerprint(cfg.Spec, cfg.Machine)
+	b, err := cfg.Base("dsp", cfg.Spec.Name, lower.Table(), cfg.Spec)
 	if err != nil {
 		return nil, err
 	}
-	own, err := base.Extend(lower.Table().Extensions(), cfg.Lowerings, cfg.Operations)
-	if err != nil {
-		return nil, err
-	}
-	cfg.Lowerings = own.Lowerings
+	b.Type = hal.DeviceAccelerator
 	d := &Device{cfg: cfg, kernels: cfg.Kernels}
 	d.cores.Own, d.cores.SpecAt, d.cores.New = c, cfg.SpecAt, dsp.New
 	if d.kernels == nil {
 		d.kernels = &Kernels{}
 	}
-	d.Device = base.New(base.Config{
-		Name: "dsp", Description: cfg.Description, Version: base.Identity("1.0-"+cfg.Spec.Name, cfg.Lowerings), Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities, Host: cfg.Host, Clock: cfg.Clock,
-		Identity:   identity,
-		Operations: own.Table, Extensions: own.Extensions,
-	}, base.NewCompiler(middleEnd{d}))
+	d.Device = base.New(b, base.NewCompiler(d.middleEnd()))
 	return d, nil
 }
 
 // middleEnd lowers canonical graphs for a device.
-type middleEnd struct{ *Device }
+type middleEnd struct {
+	engine.MiddleEnd[*lower.Lowering]
+	*Device
+}
 
-// Passes implements base.Lowering.
-func (middleEnd) Passes() graph.Pipeline { return lower.Table().Passes }
-
-// Facts implements base.Legalized.
-func (middleEnd) Facts() []legal.Fact { return lower.Table().Facts() }
-
-// Leaves implements base.Legalized.
-func (d middleEnd) Leaves(g *graph.Graph, op *nn.Operation, pass string) bool {
-	return base.Leaves(lower.Table(), d.cfg.Lowerings, g, op, pass, d.price)
+func (d *Device) middleEnd() *middleEnd {
+	return &middleEnd{engine.MiddleEnd[*lower.Lowering]{Table: lower.Table(), Lowerings: d.cfg.Lowerings, Price: d.price}, d}
 }
 
 // Check implements base.Lowering.
-func (d middleEnd) Check(g *graph.Graph) base.Checker {
+func (d *middleEnd) Check(g *graph.Graph) base.Checker {
 	return lower.New(g, plan.NewObject(&d.cfg.Spec, &hvx.Cache{}), d.cfg.Lowerings)
 }
 
 // Lower implements base.Lowering.
-func (d middleEnd) Lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable, error) {
+func (d *middleEnd) Lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable, error) {
 	return prepare(d.Device, g, o.Candidates)
 }
 
 // price is what the DSP is estimated to take for a graph, in cycles.
-func (d middleEnd) price(g *graph.Graph) (cycles int64, err error) {
+func (d *Device) price(g *graph.Graph) (cycles int64, err error) {
 	list, err := lower.Graph(g, plan.NewObject(&d.cfg.Spec, d.kernels), d.cfg.Lowerings)
 	if err != nil {
 		return 0, err

@@ -126,7 +126,7 @@ func newDSP(own ...lower.Operation) (*dsp.Device, core.Spec) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	d, err := dsp.New(dsp.Config{Spec: spec, Lowerings: own, NewMemory: func() (mem.Level, error) { return phone.NewDRAM() }})
+	d, err := dsp.New(dsp.Config{Spec: spec, Settings: dsp.Settings{Lowerings: own}, NewMemory: func() (mem.Level, error) { return phone.NewDRAM() }})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func (p *executable) Code(c *cache.Coder) (sizes []int) {
 }
 
 // Load implements base.Loader.
-func (d middleEnd) Load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
+func (d *middleEnd) Load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
 	p := newExecutable(d.Device, g, &plan.Program{})
 	if err := p.Executable.Load(r); err != nil {
 		return nil, err

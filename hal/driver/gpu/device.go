@@ -5,15 +5,13 @@ import (
 
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/cache"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/engine"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/texel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
-	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
-	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
@@ -29,26 +27,17 @@ type Config struct {
 	// MemoryRates measures the memory behind L2, for estimates; nil allows none. The Spec of
 	// what it returns is not set.
 	MemoryRates func() (cost.Machine, error)
-	// Host is what lies between clients and the device.
-	Host         base.Host
-	Clock        *hal.Clock // of the machine; nil is one of its own
-	Capabilities hal.Capabilities
-	Description  string
-	// Machine is a text that changes with the machine around the device. A compilation
-	// cache of another machine is refused.
-	Machine string
 	// Kernels are shared with other devices; nil: the device has its own.
 	Kernels *Kernels
-	// Lowerings are asked first for every operation: kernels that this driver does not
-	// have, written against kernel/rdna.
-	Lowerings []lower.Operation
-	// Operations are operations of vendor extensions that this driver does not have.
-	Operations []base.Operation[*lower.Lowering]
+	Settings
 }
 
 // Kernels keeps the code of kernels. It is bounded, and may be used from several goroutines. The
 // zero Kernels is empty.
 type Kernels = plan.Kernels
+
+// Settings are what the Configs of all engines have in common.
+type Settings = engine.Settings[*lower.Lowering]
 
 // Device is the GPU as the runtime sees it.
 type Device struct {
@@ -64,23 +53,16 @@ func New(cfg Config) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	identity, err := cache.Fingerprint(cfg.Spec, cfg.Texels, cfg.Machine)
+	b, err := cfg.Base("gpu", cfg.Spec.Name, lower.Table(), cfg.Spec, cfg.Texels)
 	if err != nil {
 		return nil, err
 	}
-	own, err := base.Extend(lower.Table().Extensions(), cfg.Lowerings, cfg.Operations)
-	if err != nil {
-		return nil, err
-	}
-	cfg.Lowerings = own.Lowerings
+	b.Type = hal.DeviceGPU
 	d := &Device{cfg: cfg, core: c, kernels: cfg.Kernels}
 	if d.kernels == nil {
 		d.kernels = &Kernels{}
 	}
-	d.Device = base.New(base.Config{
-		Name: "gpu", Description: cfg.Description, Version: base.Identity("1.0-"+cfg.Spec.Name, cfg.Lowerings), Type: hal.DeviceGPU, Capabilities: cfg.Capabilities, Host: cfg.Host, Clock: cfg.Clock,
-		Identity: identity, Operations: own.Table, Extensions: own.Extensions,
-	}, base.NewCompiler(middleEnd{d}))
+	d.Device = base.New(b, base.NewCompiler(d.middleEnd()))
 	return d, nil
 }
 
@@ -99,21 +81,17 @@ func (d *Device) machine() lower.Machine {
 }
 
 // middleEnd lowers canonical graphs for a device.
-type middleEnd struct{ *Device }
+type middleEnd struct {
+	engine.MiddleEnd[*lower.Lowering]
+	*Device
+}
 
-// Passes implements base.Lowering.
-func (middleEnd) Passes() graph.Pipeline { return lower.Table().Passes }
-
-// Facts implements base.Legalized.
-func (middleEnd) Facts() []legal.Fact { return lower.Table().Facts() }
-
-// Leaves implements base.Legalized.
-func (d middleEnd) Leaves(g *graph.Graph, op *nn.Operation, pass string) bool {
-	return base.Leaves(lower.Table(), d.cfg.Lowerings, g, op, pass, d.price)
+func (d *Device) middleEnd() *middleEnd {
+	return &middleEnd{engine.MiddleEnd[*lower.Lowering]{Table: lower.Table(), Lowerings: d.cfg.Lowerings, Price: d.price}, d}
 }
 
 // price is what the GPU is estimated to take for a graph, in cycles.
-func (d middleEnd) price(g *graph.Graph) (cycles int64, err error) {
+func (d *Device) price(g *graph.Graph) (cycles int64, err error) {
 	if d.cfg.MemoryRates == nil {
 		return 0, errors.New("gpu: the rates of the memory are not known")
 	}
@@ -137,12 +115,12 @@ func (d middleEnd) price(g *graph.Graph) (cycles int64, err error) {
 }
 
 // Check implements base.Lowering.
-func (d middleEnd) Check(g *graph.Graph) base.Checker {
+func (d *middleEnd) Check(g *graph.Graph) base.Checker {
 	return lower.New(g, d.machine(), d.cfg.Lowerings)
 }
 
 // Lower implements base.Lowering.
-func (d middleEnd) Lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable, error) {
+func (d *middleEnd) Lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable, error) {
 	machine := d.machine()
 	machine.Candidates = o.Candidates
 	list, err := lower.Graph(g, machine, d.cfg.Lowerings)

@@ -100,7 +100,7 @@ func newGPU(own ...lower.Operation) *gpu.Device {
 	if err != nil {
 		log.Fatal(err)
 	}
-	d, err := gpu.New(gpu.Config{Spec: core.DefaultSpec(), Lowerings: own, NewMemory: func() (mem.Level, error) {
+	d, err := gpu.New(gpu.Config{Spec: core.DefaultSpec(), Settings: gpu.Settings{Lowerings: own}, NewMemory: func() (mem.Level, error) {
 		l, _, err := phone.NewPath("gpu", 0)
 		return l, err
 	}})

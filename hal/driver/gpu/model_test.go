@@ -24,7 +24,7 @@ func (flatMemory) Reset() {}
 
 func newDevice(t testing.TB) *Device {
 	t.Helper()
-	d, err := New(Config{Spec: core.DefaultSpec(), Texels: true, NewMemory: func() (mem.Level, error) { return flatMemory{}, nil }, Description: "test"})
+	d, err := New(Config{Spec: core.DefaultSpec(), Texels: true, NewMemory: func() (mem.Level, error) { return flatMemory{}, nil }, Settings: Settings{Description: "test"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func TestAlternatives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := middleEnd{d}
+	l := d.middleEnd()
 	if c := legaltest.Cheaper(t, l, legaltest.Depthwise(28, 64)); !c.Taken() {
 		t.Error("64 channels of 28x28 on the depthwise kernel")
 	}

@@ -33,7 +33,7 @@ func (p *executable) Code(c *cache.Coder) (sizes []int) {
 }
 
 // Load implements base.Loader.
-func (d middleEnd) Load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
+func (d *middleEnd) Load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
 	p := newExecutable(d.Device, g, &plan.Program{Map: d.target().Map})
 	return p, p.Executable.Load(r)
 }

@@ -55,7 +55,7 @@ func TestCost(t *testing.T) {
 // its operations, rising.
 func costErrors(t *testing.T, d *Device, m *nn.Model) (whole float64, errors []float64) {
 	g := graph.New(m)
-	g.Leaves = middleEnd{d}.Leaves
+	g.Leaves = d.middleEnd().Leaves
 	if err := lower.Table().Passes.Run(g, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -2,14 +2,12 @@ package npu
 
 import (
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/cache"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/engine"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
-	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/plan"
-	"github.com/nnsoc/nnsoc/nn"
 	core "github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -27,20 +25,11 @@ type Config struct {
 	NewLevels func() ([]mem.Level, error)
 	// Share makes the memories of a run in front of a DRAM that others use.
 	Share func(dram mem.Level) []mem.Level
-	// Host is what lies between clients and the device.
-	Host         base.Host
-	Clock        *hal.Clock // of the machine; nil is one of its own
-	Capabilities hal.Capabilities
-	Description  string
-	// Machine is a text that changes with the machine around the device. A compilation
-	// cache of another machine is refused.
-	Machine string
-	// Lowerings are asked first for every operation: kernels that this driver does not
-	// have, written against kernel.
-	Lowerings []lower.Operation
-	// Operations are operations of vendor extensions that this driver does not have.
-	Operations []base.Operation[*lower.Lowering]
+	Settings
 }
+
+// Settings are what the Configs of all engines have in common.
+type Settings = engine.Settings[*lower.Lowering]
 
 // Device is the NPU as the runtime sees it.
 type Device struct {
@@ -55,45 +44,34 @@ func New(cfg Config) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	identity, err := cache.Fingerprint(cfg.Spec, cfg.OnChipBytes, cfg.Machine)
+	b, err := cfg.Base("npu", cfg.Spec.Name, lower.Table(), cfg.Spec, cfg.OnChipBytes)
 	if err != nil {
 		return nil, err
 	}
-	own, err := base.Extend(lower.Table().Extensions(), cfg.Lowerings, cfg.Operations)
-	if err != nil {
-		return nil, err
-	}
-	cfg.Lowerings = own.Lowerings
+	b.Type = hal.DeviceAccelerator
 	d := &Device{cfg: cfg}
 	d.cores.Own, d.cores.SpecAt, d.cores.New = c, cfg.SpecAt, core.New
-	d.Device = base.New(base.Config{
-		Name: "npu", Description: cfg.Description, Version: base.Identity("1.0-"+cfg.Spec.Name, cfg.Lowerings), Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities, Host: cfg.Host, Clock: cfg.Clock,
-		Identity: identity, Operations: own.Table, Extensions: own.Extensions,
-	}, base.NewCompiler(middleEnd{d}))
+	d.Device = base.New(b, base.NewCompiler(d.middleEnd()))
 	return d, nil
 }
 
 // middleEnd lowers canonical graphs for a device.
-type middleEnd struct{ *Device }
+type middleEnd struct {
+	engine.MiddleEnd[*lower.Lowering]
+	*Device
+}
 
-// Passes implements base.Lowering.
-func (middleEnd) Passes() graph.Pipeline { return lower.Table().Passes }
-
-// Facts implements base.Legalized.
-func (middleEnd) Facts() []legal.Fact { return lower.Table().Facts() }
-
-// Leaves implements base.Legalized.
-func (d middleEnd) Leaves(g *graph.Graph, op *nn.Operation, pass string) bool {
-	return base.Leaves(lower.Table(), d.cfg.Lowerings, g, op, pass, d.price)
+func (d *Device) middleEnd() *middleEnd {
+	return &middleEnd{engine.MiddleEnd[*lower.Lowering]{Table: lower.Table(), Lowerings: d.cfg.Lowerings, Price: d.price}, d}
 }
 
 // Check implements base.Lowering.
-func (d middleEnd) Check(g *graph.Graph) base.Checker {
+func (d *middleEnd) Check(g *graph.Graph) base.Checker {
 	return lower.Anywhere(&d.cfg.Spec, g, d.cfg.Lowerings)
 }
 
 // Lower implements base.Lowering.
-func (d middleEnd) Lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable, error) {
+func (d *middleEnd) Lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable, error) {
 	list, err := lower.Graph(&d.cfg.Spec, g, d.cfg.Lowerings, o.Candidates)
 	if err != nil {
 		return nil, err
@@ -108,7 +86,7 @@ func (d middleEnd) Lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable,
 }
 
 // price is what the NPU is estimated to take for a graph, in cycles.
-func (d middleEnd) price(g *graph.Graph) (cycles int64, err error) {
+func (d *Device) price(g *graph.Graph) (cycles int64, err error) {
 	list, err := lower.Graph(&d.cfg.Spec, g, d.cfg.Lowerings, nil)
 	if err != nil {
 		return 0, err

@@ -194,7 +194,7 @@ func TestCascades(t *testing.T) {
 			}
 			check(t, d, m, [][]byte{tensor.SyntheticInput(&m.Main, 0, 1)}, false)
 			g := graph.New(m)
-			g.Leaves = middleEnd{d}.Leaves
+			g.Leaves = d.middleEnd().Leaves
 			if err := lower.Table().Passes.Run(g, nil); err != nil {
 				t.Fatal(err)
 			}

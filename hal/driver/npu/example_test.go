@@ -117,7 +117,7 @@ func Example_kernel() {
 		log.Fatal(err)
 	}
 	for _, own := range [][]lower.Operation{nil, {tanh{}}} {
-		d, err := npu.New(npu.Config{Spec: spec, OnChipBytes: 1 << 20, Lowerings: own})
+		d, err := npu.New(npu.Config{Spec: spec, OnChipBytes: 1 << 20, Settings: npu.Settings{Lowerings: own}})
 		if err != nil {
 			log.Fatal(err)
 		}

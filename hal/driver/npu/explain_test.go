@@ -33,7 +33,7 @@ func TestExplain(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := graph.New(zoo.MustBuild("mobilenet_v1_0.25_128_quant"))
-	g.Leaves = middleEnd{d}.Leaves
+	g.Leaves = d.middleEnd().Leaves
 	if err := lower.Table().Passes.Run(g, nil); err != nil {
 		t.Fatal(err)
 	}
