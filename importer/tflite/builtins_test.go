@@ -182,9 +182,8 @@ func execute(t *testing.T, m *nn.Model, given [][]byte) []refcpu.Tensor {
 	return out
 }
 
-func (c *opCase) run(t *testing.T) {
-	m := open(t, c.file(), nil)
-	var given [][]byte
+// given are the inputs of the network.
+func (c *opCase) given() (list [][]byte) {
 	for _, a := range c.in {
 		if a.constant || a.omitted || a.Variable {
 			continue
@@ -192,9 +191,19 @@ func (c *opCase) run(t *testing.T) {
 		if a.Type == typeInt64 || a.Type == typeInt16 && !slices.Contains(a.Zero, math.MinInt16) { // NNAPI's are 32 bits wide
 			a.Type = typeInt32
 		}
-		given = append(given, a.bytes())
+		list = append(list, a.bytes())
 	}
-	results := execute(t, m, given)
+	return list
+}
+
+func (c *opCase) run(t *testing.T) {
+	m := open(t, c.file(), nil)
+	c.compare(t, m, execute(t, m, c.given()), 1e-5)
+}
+
+// compare compares results with those wanted, reals as near as near times their size.
+func (c *opCase) compare(t *testing.T, m *nn.Model, results []refcpu.Tensor, near float64) {
+	t.Helper()
 	for i, want := range c.out {
 		o := m.Main.Operands[m.Main.Outputs[i]]
 		got := results[i]
@@ -212,7 +221,7 @@ func (c *opCase) run(t *testing.T) {
 		}
 		for e, w := range want.values {
 			v := opspec.Element(o.Type, got.Data[e*o.Type.ElementBytes():])
-			if !(math.Abs(v-w) <= want.near+1e-5*math.Max(1, math.Abs(w))) {
+			if !(math.Abs(v-w) <= want.near+near*math.Max(1, math.Abs(w))) {
 				t.Errorf("output %d element %d is %v, want %v", i, e, v, w)
 			}
 		}

@@ -5,9 +5,16 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/refcpu"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // poolOf are options of MediaPipe's poolings: padding, stride and window as width and height,
@@ -160,6 +167,70 @@ func relativeCrop(face []float64) []float64 {
 	sin, cos := math.Sincos(-turn)
 	return affineOf(productOf([2][3]float64{{15.5, 0, 15.5}, {0, 11.5, 11.5}}, [2][3]float64{{cos, -sin, 2*mx/64 - 1}, {sin, cos, 2*my/64 - 1}},
 		[2][3]float64{{1.5 * width / 64, 0, 0}, {0, 1.5 * height / 64, 0}}, [2][3]float64{{2. / 11, 0, -1}, {0, 2. / 7, -1}}))
+}
+
+// TestComposedOnDevices: what custom operators and the transform of Fourier are composed of
+// runs on the devices of a phone, whole on the GPU, which computes with reals. Only 16-bit
+// tensors of networks are the CPU's to convert (D-1347).
+func TestComposedOnDevices(t *testing.T) {
+	config, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := devices.Open(config, hal.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	registry, err := nnrt.NewRegistry(list[0], list[1:]...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, device := range []string{"gpu", "dsp", "npu"} {
+		run := func(t *testing.T, m *nn.Model, given [][]byte) (results []refcpu.Tensor) {
+			p, err := nnrt.Compile(registry, m, device, nnrt.CompileOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range p.Fallbacks {
+				if device == "gpu" && !strings.HasSuffix(m.Main.Operations[f.Operation].Type.String(), "QUANTIZE_16") {
+					t.Errorf("operation %d: %s", f.Operation, f.Reason)
+				}
+			}
+			r, err := p.Execute(given, nnrt.ExecuteOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range r.Outputs {
+				results = append(results, refcpu.Tensor{Dimensions: r.Dimensions[i], Data: r.Outputs[i]})
+			}
+			return results
+		}
+		for _, c := range slices.Concat(customCases, poolCases, landmarkCases()) {
+			t.Run(device+"/"+c.op, func(t *testing.T) {
+				m := open(t, c.file(), nil)
+				c.compare(t, m, run(t, m, c.given()), 1e-4)
+			})
+		}
+		for _, op := range []string{"COMPLEX_ABS", "REAL", "IMAG"} {
+			t.Run(device+"/RFFT2D and "+op, func(t *testing.T) {
+				m := open(t, spectrum(op, 3, 9, [2]int32{4, 16}), nil)
+				x := f32(dims(2, 3, 9))
+				for i := range 2 * 3 * 9 {
+					x.values = append(x.values, float64(i*i%31)/8-2)
+				}
+				given := [][]byte{x.bytes()}
+				want, got := floatsOf(execute(t, m, given)[0].Data), floatsOf(run(t, m, given)[0].Data)
+				if len(got) != len(want) {
+					t.Fatalf("%d elements, want %d", len(got), len(want))
+				}
+				for i := range want {
+					if !(math.Abs(float64(got[i]-want[i])) <= 5e-4) {
+						t.Errorf("element %d is %v, want %v", i, got[i], want[i])
+					}
+				}
+			})
+		}
+	}
 }
 
 // TestCustomRefusals: options that make no sense are errors, forms that no composition takes
