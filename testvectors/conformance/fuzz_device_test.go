@@ -23,3 +23,14 @@ func FuzzEdited(f *testing.F) {
 		fuzzing.Model(t, list[int(device)%len(list)], conformance.Edited(models[int(model)%len(models)], edits[:min(len(edits), 16)]))
 	})
 }
+
+// TestEdited: each of the devices refuses, declines or executes random models with random edits.
+func TestEdited(t *testing.T) {
+	n := 3000
+	if testing.Short() {
+		n = 200
+	}
+	for i, d := range open(t) {
+		fuzzing.Random(t, d, uint64(i), n)
+	}
+}

@@ -13,6 +13,7 @@
 package fuzzing
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -64,12 +65,37 @@ func Device(f *testing.F, table *randgraph.Table, devices ...hal.Device) {
 	})
 }
 
-// Model gives a device a model that may break every rule.
-func Model(t testing.TB, d hal.Device, m *nn.Model) {
+// Random gives a device n models with edits that a seed draws. Some of them must run, and some be refused.
+func Random(t *testing.T, d hal.Device, seed uint64, n int) {
+	t.Helper()
+	table, r, ran, all := randgraph.Standard(), rand.New(rand.NewPCG(seed, 1)), 0, 0
+	bytes := func(n int) []byte {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = byte(r.Uint32())
+		}
+		return b
+	}
+	for range n {
+		if c := table.Decode(bytes(2 + r.IntN(40))); c != nil {
+			all++
+			if Model(t, d, conformance.Edited(c.Model, bytes(4*(1+r.IntN(3))))) {
+				ran++
+			}
+		}
+	}
+	t.Logf("%s: %d of %d models with edits run", d.Name(), ran, all)
+	if ran == 0 || ran == all {
+		t.Errorf("%s: the edits test nothing", d.Name())
+	}
+}
+
+// Model gives a device a model that may break every rule. It reports whether the device takes it.
+func Model(t testing.TB, d hal.Device, m *nn.Model) bool {
 	t.Helper()
 	for _, g := range append([]nn.Subgraph{m.Main}, m.Referenced...) {
 		if slices.ContainsFunc(g.Operands, func(o nn.Operand) bool { n := o.Elements(); return n < 0 || n > MaxElements }) {
-			return
+			return false
 		}
 	}
 	s, err := d.SupportedOperations(m)
@@ -83,6 +109,7 @@ func Model(t testing.TB, d hal.Device, m *nn.Model) {
 	if takes {
 		Execute(t, d, p, m)
 	}
+	return takes
 }
 
 // Execute asks for an execution on zeros of a model that is not too large.

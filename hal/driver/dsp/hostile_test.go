@@ -54,21 +54,6 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// What the device declines it declines with a reason.
-func TestDeclined(t *testing.T) {
-	d := device(t)
-	b := newBuilder(rand.New(rand.NewPCG(1, 1)))
-	x := b.input(nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{1, 4}})
-	b.add(nn.OpRelu, []uint32{x}, b.output(nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{1, 4}}))
-	s, err := d.SupportedOperations(&b.m)
-	if err != nil || s[0].OK || !strings.Contains(s[0].Reason, "TENSOR_FLOAT32") {
-		t.Fatalf("%v %v", s, err)
-	}
-	if _, err := d.PrepareModel(&b.m, hal.PrepareOptions{}); err == nil {
-		t.Error("prepared a float model")
-	}
-}
-
 // Strides whose quotients are not those of the reference are declined by name.
 func TestDenormalStride(t *testing.T) {
 	for stride, ok := range map[float32]bool{0x1p-126: true, 0x1p-127: false, 0x1p-149: false, 1: true} {
@@ -86,52 +71,6 @@ func TestDenormalStride(t *testing.T) {
 			if err != nil || s[0].OK != ok || !ok && !strings.Contains(s[0].Reason, "strides are at least") {
 				t.Errorf("%v, stride %g: %+v, %v", op, stride, s, err)
 			}
-		}
-	}
-}
-
-// An execution with buffers of the wrong number or size is refused.
-func TestRequests(t *testing.T) {
-	m, in := smallNetwork()
-	p, err := device(t).PrepareModel(m, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := outputs(m)
-	for name, r := range map[string]struct {
-		request hal.Buffers
-		status  hal.Status
-	}{
-		"no input":     {hal.Buffers{Outputs: out}, hal.InvalidArgument},
-		"short input":  {hal.Buffers{Inputs: [][]byte{in[1:]}, Outputs: out}, hal.InvalidArgument},
-		"short output": {hal.Buffers{Inputs: [][]byte{in}, Outputs: [][]byte{out[0][1:]}}, hal.InvalidArgument},
-	} {
-		if _, err := hal.Execute(p, &r.request); hal.StatusOf(err) != r.status {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// Operand numbers and operation codes that do not exist are errors.
-func TestBrokenModels(t *testing.T) {
-	d := device(t)
-	for name, change := range map[string]func(g *nn.Subgraph){
-		"input":     func(g *nn.Subgraph) { g.Inputs[0] = 1 << 20 },
-		"output":    func(g *nn.Subgraph) { g.Outputs[0] = 1 << 20 },
-		"argument":  func(g *nn.Subgraph) { g.Operations[1].Inputs[1] = 1 << 20 },
-		"result":    func(g *nn.Subgraph) { g.Operations[1].Outputs[0] = 1 << 20 },
-		"code":      func(g *nn.Subgraph) { g.Operations[1].Type = 9999 },
-		"no inputs": func(g *nn.Subgraph) { g.Operations[1].Inputs = nil },
-		"order":     func(g *nn.Subgraph) { g.Operations[0], g.Operations[2] = g.Operations[2], g.Operations[0] },
-		"no data":   func(g *nn.Subgraph) { g.Operands[g.Operations[0].Inputs[1]].Data = nil },
-	} {
-		m, _ := smallNetwork()
-		change(&m.Main)
-		if _, err := d.PrepareModel(m, hal.PrepareOptions{}); hal.StatusOf(err) != hal.InvalidArgument {
-			t.Errorf("%s: preparing: %v", name, err)
-		}
-		if _, err := d.SupportedOperations(m); hal.StatusOf(err) != hal.InvalidArgument {
-			t.Errorf("%s: support: %v", name, err)
 		}
 	}
 }

@@ -1,12 +1,9 @@
 package npu
 
 import (
-	"math"
-	"slices"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
-	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
@@ -15,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/soc"
+	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
 
 // TestCost holds the estimates of kernels against the simulator: the time of a network
@@ -40,20 +38,13 @@ func TestCost(t *testing.T) {
 		}
 		for _, name := range names {
 			m := zoo.MustBuild(name)
-			whole, errors := costErrors(t, d, m)
-			median := errors[len(errors)/2]
-			t.Logf("%s on %s: estimate / simulated %.2f; of %d operations: median error %.0f %%, worst %.0f %%",
-				name, machine, whole, len(errors), 100*median, 100*errors[len(errors)-1])
-			if !(math.Abs(whole-1) < worstNetwork) || !(median < worstMedian) {
-				t.Errorf("%s on %s: estimates are off: network %.2f, median of operations %.2f", name, machine, whole, median)
-			}
+			drivertest.Estimates(t, d, m, estimates(t, d, m), worstNetwork, worstMedian)
 		}
 	}
 }
 
-// costErrors is the estimate of a network over its simulated cycles, and the errors of
-// its operations, rising.
-func costErrors(t *testing.T, d *Device, m *nn.Model) (whole float64, errors []float64) {
+// estimates are those of the operations of a network, in cycles.
+func estimates(t *testing.T, d *Device, m *nn.Model) map[int]float64 {
 	g := graph.New(m)
 	g.Leaves = d.middleEnd().Leaves
 	if err := lower.Table().Passes.Run(g, nil); err != nil {
@@ -63,38 +54,10 @@ func costErrors(t *testing.T, d *Device, m *nn.Model) (whole float64, errors []f
 	if err != nil {
 		t.Fatal(err)
 	}
-	estimates := map[int]float64{}
+	cycles := map[int]float64{}
 	for i := range list.Steps {
 		s := &list.Steps[i]
-		estimates[s.Op] += float64(cost.Estimate(&d.cfg.Spec, &s.Kernel).Cycles())
+		cycles[s.Op] += float64(cost.Estimate(&d.cfg.Spec, &s.Kernel).Cycles())
 	}
-	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &hal.Buffers{}
-	for _, x := range m.Main.Inputs {
-		b.Inputs = append(b.Inputs, make([]byte, m.Main.Operands[x].Bytes()))
-	}
-	for _, x := range m.Main.Outputs {
-		b.Outputs = append(b.Outputs, make([]byte, m.Main.Operands[x].Bytes()))
-	}
-	res, err := hal.Execute(p, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var sum, simulated float64
-	for _, o := range res.Stats.Operations {
-		if o.Index < 0 || o.Cycles == 0 {
-			continue
-		}
-		sum += estimates[o.Index]
-		simulated += float64(o.Cycles)
-		errors = append(errors, math.Abs(estimates[o.Index]/float64(o.Cycles)-1))
-		if testing.Verbose() {
-			t.Logf("  %2d %-20s %8d simulated %8.0f estimated", o.Index, m.Main.Operations[o.Index].Type, o.Cycles, estimates[o.Index])
-		}
-	}
-	slices.Sort(errors)
-	return sum / simulated, errors
+	return cycles
 }

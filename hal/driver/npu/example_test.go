@@ -89,9 +89,16 @@ func tanhModel(n uint32) *nn.Model {
 	}}
 }
 
-// A kernel from outside the driver: alone against Go, then in a network, where support
-// queries, compilations and the version of the device know it.
-func Example_kernel() {
+// newNPU is the NPU of a phone with lowerings of its user.
+func newNPU(own ...lower.Operation) *npu.Device {
+	d, err := npu.New(npu.Config{Spec: phoneSpec(), OnChipBytes: 1 << 20, Settings: npu.Settings{Lowerings: own}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return d
+}
+
+func phoneSpec() core.Spec {
 	phone, err := soc.Load("pixel4")
 	if err != nil {
 		log.Fatal(err)
@@ -100,12 +107,18 @@ func Example_kernel() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	return spec
+}
+
+// A kernel from outside the driver: alone against Go, then in a network, where support
+// queries, compilations and the version of the device know it.
+func Example_kernel() {
 	x, want := make([]byte, 256), tanhTable(1.0/32, 128)
 	for i := range x {
 		x[i] = byte(i)
 	}
 	line := layout.Ref{FeatureMap: layout.Dense(0, 1, 1, 256, 1, false)}
-	r, err := (&kerneltest.Case{Spec: spec, Kernel: mapped(line, line, want), Input: x}).Run()
+	r, err := (&kerneltest.Case{Spec: phoneSpec(), Kernel: mapped(line, line, want), Input: x}).Run()
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -117,10 +130,7 @@ func Example_kernel() {
 		log.Fatal(err)
 	}
 	for _, own := range [][]lower.Operation{nil, {tanh{}}} {
-		d, err := npu.New(npu.Config{Spec: spec, OnChipBytes: 1 << 20, Settings: npu.Settings{Lowerings: own}})
-		if err != nil {
-			log.Fatal(err)
-		}
+		d := newNPU(own...)
 		s, err := d.SupportedOperations(m)
 		if err != nil {
 			log.Fatal(err)

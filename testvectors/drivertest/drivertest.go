@@ -1,0 +1,81 @@
+// Package drivertest has what the tests of the drivers of simulated engines share. It knows none of them, so
+// that tests inside their packages can use it.
+package drivertest
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/nn"
+)
+
+// KeepsLowerings holds that a program into which lowerings of a user were compiled is taken from a cache by a
+// device with the same lowerings, own, and refused by one without, plain.
+func KeepsLowerings(t *testing.T, own func() hal.Device, plain hal.Device, m *nn.Model) {
+	t.Helper()
+	dir := t.TempDir()
+	open := func(name string) []hal.CacheHandle {
+		f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		return []hal.CacheHandle{{f}}
+	}
+	c := hal.Cache{Model: open("model"), Data: open("data")}
+	if _, err := own().PrepareModel(m, hal.PrepareOptions{Cache: c}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := own().PrepareModelFromCache(nil, c); err != nil {
+		t.Errorf("the same kernels: %v", err)
+	}
+	if _, err := plain.PrepareModelFromCache(nil, c); hal.StatusOf(err) != hal.GeneralFailure {
+		t.Errorf("without the kernels: %v", err)
+	}
+}
+
+// Estimates holds the cycles that a device is estimated to take for a network, by operations, against an
+// execution: those of all are off by less than a share worstNetwork, half of the operations by less than
+// worstMedian.
+func Estimates(t *testing.T, d hal.Device, m *nn.Model, estimates map[int]float64, worstNetwork, worstMedian float64) {
+	t.Helper()
+	p, err := d.PrepareModel(m, hal.PrepareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &hal.Buffers{}
+	for _, x := range m.Main.Inputs {
+		b.Inputs = append(b.Inputs, make([]byte, m.Main.Operands[x].Bytes()))
+	}
+	for _, x := range m.Main.Outputs {
+		b.Outputs = append(b.Outputs, make([]byte, m.Main.Operands[x].Bytes()))
+	}
+	res, err := hal.Execute(p, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var estimated, simulated float64
+	var errors []float64 // of operations
+	for _, o := range res.Stats.Operations {
+		if o.Index < 0 || o.Cycles == 0 {
+			continue
+		}
+		estimated += estimates[o.Index]
+		simulated += float64(o.Cycles)
+		errors = append(errors, math.Abs(estimates[o.Index]/float64(o.Cycles)-1))
+		if testing.Verbose() {
+			t.Logf("  %2d %-20s %8d simulated %8.0f estimated", o.Index, m.Main.Operations[o.Index].Type, o.Cycles, estimates[o.Index])
+		}
+	}
+	slices.Sort(errors)
+	whole, median := estimated/simulated, errors[len(errors)/2]
+	t.Logf("%s on %s: estimate / simulated %.2f; of %d operations: median error %.0f %%, worst %.0f %%",
+		m.Name, d.Version(), whole, len(errors), 100*median, 100*errors[len(errors)-1])
+	if !(math.Abs(whole-1) < worstNetwork) || !(median < worstMedian) {
+		t.Errorf("%s on %s: estimates are off: network %.2f, median of operations %.2f", m.Name, d.Version(), whole, median)
+	}
+}
