@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal/service/internal/wire"
@@ -29,6 +31,8 @@ type Device struct {
 	cancel context.CancelFunc
 	gone   chan struct{} // closed when the stream has ended
 	shared sharedMemories
+	// released counts what the driver was told to free.
+	released atomic.Int64
 }
 
 // Dial connects a driver that serves a socket and opens a session.
@@ -233,8 +237,30 @@ func (d *Device) Passes(m *nn.Model) (list []hal.PassResult, err error) {
 	return list, err
 }
 
-// PrepareModel implements hal.Device.
+// PrepareModel implements hal.Device. When the driver has no room, models that nobody
+// refers to go first.
 func (d *Device) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
+	p, err := d.prepareModel(m, o)
+	if hal.StatusOf(err) == hal.ResourceExhaustedTransient && d.collect() {
+		return d.prepareModel(m, o)
+	}
+	return p, err
+}
+
+// collectTime is how long a client waits for what it has released to be free, in host time.
+const collectTime = time.Second
+
+// collect releases prepared models that nobody refers to; false when there is none.
+func (d *Device) collect() bool {
+	before := d.released.Load()
+	runtime.GC()
+	for end := time.Now().Add(collectTime); d.released.Load() == before && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	return d.released.Load() != before
+}
+
+func (d *Device) prepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
 	files, err := passCache(&o.Cache, false)
 	if err != nil {
 		return nil, err
@@ -281,6 +307,7 @@ func (d *Device) release(id uint64) {
 	ctx, cancel := context.WithTimeout(d.ctx, statusTimeout)
 	defer cancel()
 	_, _ = d.client.Release(ctx, &pb.HandleRequest{Session: d.about.Session, Id: id})
+	d.released.Add(1)
 }
 
 // sharedMemories are the regions that a client shares with its driver.

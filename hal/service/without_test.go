@@ -3,11 +3,14 @@
 package service_test
 
 import (
+	"runtime/debug"
 	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/docs/examples/adder/driver"
+	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/testvectors/conformance"
 )
 
@@ -36,5 +39,28 @@ func TestLeftOut(t *testing.T) {
 	}
 	if ran < 7 {
 		t.Errorf("%d checks of bursts and fences", ran)
+	}
+}
+
+// TestUnusedModelsGo: a client that prepares models one after the other has room for the next, though
+// nothing collects garbage in between.
+func TestUnusedModelsGo(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	d, stop, err := service.Loopback(driver.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	b := builder.New(builder.Config{})
+	x := b.Values("x", 2, 3)
+	b.Output(b.Add(x, x, builder.Linear), "y")
+	m, err := b.Model("sum")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 600 { // a client may have 256
+		if _, err := d.PrepareModel(m, hal.PrepareOptions{}); err != nil {
+			t.Fatalf("model %d: %v", i, err)
+		}
 	}
 }
