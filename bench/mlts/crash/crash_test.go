@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/nnsoc/nnsoc/bench/mlts/crash"
+	"github.com/nnsoc/nnsoc/docs/examples/adder/driver"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
@@ -74,6 +76,9 @@ func open(name string) (d, cpu hal.Device, err error) {
 		d, err = sample.NewFaulty(name, samples[0])
 		return d, list[0], err
 	}
+	if name != "" && name != "sample_all" {
+		return nil, nil, fmt.Errorf("no device %q", name)
+	}
 	return samples[0], list[0], nil
 }
 
@@ -128,6 +133,31 @@ func run(t *testing.T, mode, device string, viaService bool) []crash.Verdict {
 		t.Fatal(err)
 	}
 	return list
+}
+
+// TestForeignDriver: a driver of a name that no SoC has, which takes two operations, behind its socket.
+func TestForeignDriver(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "adder.sock")
+	l, err := service.Listen(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := service.NewServer(driver.New(), service.Quotas{})
+	go func() { _ = s.Serve(l) }()
+	defer s.Close()
+	c := crash.Coordinator{
+		Modes: []string{"scoring", "model-loading-stress", "multi-process-model-load-stress", "inference-random-stress"}, Devices: []string{"adder"},
+		Socket: func(string) string { return socket }, Scale: 0.0005, Margin: 6 * time.Second, Seed: 1, Command: command,
+	}
+	list, err := c.Run()
+	if err != nil || len(list) < 4 {
+		t.Fatalf("%d verdicts, %v", len(list), err)
+	}
+	for _, v := range list {
+		if v.Outcome != crash.Success || v.Counts.Compilations+v.Counts.Killed == 0 {
+			t.Errorf("%+v", v)
+		}
+	}
 }
 
 // TestModes: a driver without a fault passes every mode, in the test's process and through

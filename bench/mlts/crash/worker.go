@@ -17,7 +17,7 @@ import (
 
 // Program is what a process of the crash tests gets from the program around it.
 type Program struct {
-	// Open opens a device of the SoC, and its CPU.
+	// Open opens a device of the SoC, and its CPU; no name is the CPU alone.
 	Open func(device string) (d, cpu hal.Device, err error)
 	// Dial connects to the driver that serves a socket.
 	Dial func(socket string) (hal.Device, error)
@@ -133,7 +133,10 @@ func (t *test) start(c *Config) error {
 
 // device opens the device of a request in this process, or the driver of a socket.
 func (p *Program) device(q *Request, socket string) (d, cpu hal.Device, err error) {
-	if d, cpu, err = p.Open(q.Device); err == nil && socket != "" {
+	if socket == "" {
+		return p.Open(q.Device)
+	}
+	if _, cpu, err = p.Open(""); err == nil { // the SoC may have no device of that name
 		d, err = p.Dial(socket)
 	}
 	return d, cpu, err

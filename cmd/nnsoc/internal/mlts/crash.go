@@ -102,10 +102,8 @@ func runCrash(a *cli.App, f *crashFlags, modes []string) error {
 	defer progress.Done()
 	c := &crash.Coordinator{
 		Modes: modes, Devices: names, Service: f.via == "service", Models: f.models, Scale: f.scale, Seed: f.seed, Progress: progress.Say,
-		Socket: func(device string) string { return sockets[device] },
-		Command: func() *exec.Cmd {
-			return exec.Command(program, "mlts", "crash-worker", "--soc", a.SoC)
-		},
+		Socket:  func(device string) string { return sockets[device] },
+		Command: workerCommand(a, program),
 	}
 	list, err := c.Run()
 	if err != nil {
@@ -207,6 +205,15 @@ func (r *CrashReport) text(out io.Writer) error {
 	return t.Flush()
 }
 
+// workerCommand makes processes of the crash tests, of this one's SoC.
+func workerCommand(a *cli.App, program string) func() *exec.Cmd {
+	args := []string{"mlts", "crash-worker", "--soc", a.SoC}
+	for _, s := range a.Set {
+		args = append(args, "--set", s)
+	}
+	return func() *exec.Cmd { return exec.Command(program, args...) }
+}
+
 // newCrashWorker is the process of a crash test, a client or a driver.
 func newCrashWorker(a *cli.App) *cobra.Command {
 	return &cobra.Command{
@@ -226,6 +233,9 @@ func newCrashWorker(a *cli.App) *cobra.Command {
 					if err != nil {
 						return nil, nil, err
 					}
+					if device == "" {
+						return nil, m.Registry.CPU(), nil
+					}
 					d, err = m.Find(device)
 					return d, m.Registry.CPU(), err
 				},
@@ -236,10 +246,8 @@ func newCrashWorker(a *cli.App) *cobra.Command {
 					}
 					return nnrt.GiveUpAfter(d, a.DriverTimeout), nil
 				},
-				Command: func() *exec.Cmd {
-					return exec.Command(os.Args[0], "mlts", "crash-worker", "--soc", a.SoC)
-				},
-				In: cmd.InOrStdin(), Out: a.Out,
+				Command: workerCommand(a, os.Args[0]),
+				In:      cmd.InOrStdin(), Out: a.Out,
 			}
 			return p.Work(q)
 		},

@@ -1,0 +1,17 @@
+package mlts
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+)
+
+// TestWorkersHaveTheSoC: processes of crash tests simulate the SoC that was asked for.
+func TestWorkersHaveTheSoC(t *testing.T) {
+	a := &cli.App{SoC: "xclipse920", Set: []string{"dram.mt_per_s=3733", "npu.hz=1"}}
+	const want = "nnsoc mlts crash-worker --soc xclipse920 --set dram.mt_per_s=3733 --set npu.hz=1"
+	if got := strings.Join(workerCommand(a, "nnsoc")().Args, " "); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
