@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/bench"
@@ -24,7 +25,10 @@ func TestCost(t *testing.T) {
 		t.Fatal(err)
 	}
 	models := []*nn.Model{gemm, zoo.MustBuild("mobilenet_v1_0.25_128_float")}
-	const worstNetwork, worstMedian = 0.5, 0.5
+	for _, units := range []uint32{64, 512, 4096} {
+		models = append(models, denseModel(nn.TensorFloat32, 512, units), denseModel(nn.TensorFloat16, 1024, units))
+	}
+	const worstNetwork, worstMedian = 0.55, 0.55
 	for _, machine := range []string{"pixel4", "xclipse920"} {
 		c, err := soc.Load(machine)
 		if err != nil {
@@ -47,6 +51,20 @@ func TestCost(t *testing.T) {
 			drivertest.Estimates(t, d, model, estimates(t, d, m, model), worstNetwork, worstMedian)
 		}
 	}
+}
+
+// denseModel is a FULLY_CONNECTED of one row whose weights are inputs.
+func denseModel(e nn.OperandType, depth, units uint32) *nn.Model {
+	m := &nn.Model{Name: fmt.Sprintf("%d to %d, %s weights of run time", depth, units, e)}
+	g := &m.Main
+	for _, dims := range [][]uint32{{1, depth}, {units, depth}, {units}} {
+		g.Inputs = append(g.Inputs, uint32(len(g.Operands)))
+		g.Operands = append(g.Operands, nn.Operand{Type: e, Dimensions: dims, Lifetime: nn.SubgraphInput})
+	}
+	g.Operands = append(g.Operands, nn.Operand{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: make([]byte, 4)}, nn.Operand{Type: e, Dimensions: []uint32{1, units}, Lifetime: nn.SubgraphOutput})
+	g.Operations = []nn.Operation{{Type: nn.OpFullyConnected, Inputs: []uint32{0, 1, 2, 3}, Outputs: []uint32{4}}}
+	g.Outputs = []uint32{4}
+	return m
 }
 
 // estimates are those of the operations of a network, in cycles.

@@ -21,7 +21,7 @@ type Machine struct {
 // Parts are what a launch takes of each unit, in cycles.
 type Parts struct {
 	Issue  float64 // vector instructions of the busiest SIMD
-	Port   float64 // addresses of vector loads of a compute unit
+	Port   float64 // addresses and lines of vector loads of a compute unit, lines of all from L2
 	Memory float64 // distinct bytes to and from memory
 	Chain  float64 // loads of a wave that wait for each other, by all waves of a SIMD
 	Fixed  float64 // dispatch, first instruction lines, last stores
@@ -57,12 +57,20 @@ func Estimate(m *Machine, w kernel.Work) Parts {
 	if w.VectorLoads > 0 {
 		loads = w.VectorLoads
 	}
+	lines := 32 * float64(w.FarLoads)
+	bytes := float64(w.ReadBytes + w.WriteBytes)
+	// Of lines that L2 does not hold for all resident waves, the rest is read again.
+	resident := float64(min(waves, s.WavesPerSIMD*simds) * 32 * s.L2.Line)
+	held := max(lines*float64(s.L2.Line)-bytes, 0)
+	again := held * max(1-float64(s.L2.Bytes)/resident, 0)
+	held, bytes = held-again, bytes+again
 	issue := float64(w.Instructions) + float64(w.Dots)*float64(s.Vector[core.ClassDot].Issue-1)
-	perCU := perSIMD * float64(s.SIMDsPerCU)
+	perCU := math.Ceil(float64(waves) / float64(s.Clusters*s.CUsPerCluster))
 	p := Parts{
-		Issue:  perSIMD * issue / float64(waves) * half,
-		Port:   perCU * float64(loads) / float64(waves) * math.Ceil(32/float64(s.AddressLanes)),
-		Memory: float64(w.ReadBytes+w.WriteBytes) / m.MemoryBytesPerSecond * float64(s.Hz),
+		Issue: perSIMD * issue / float64(waves) * half,
+		Port: max(perCU*float64(loads-w.FarLoads)/float64(waves)*math.Ceil(32/float64(s.AddressLanes))+perCU*lines/float64(waves),
+			held/float64(s.L2.BytesPerCycle)),
+		Memory: bytes / m.MemoryBytesPerSecond * float64(s.Hz),
 		Chain:  math.Ceil(perSIMD/min(residency, float64(s.WavesPerSIMD))) * float64(w.Chain) * near,
 		Fixed:  float64(s.LaunchCycles) + 2*far,
 	}

@@ -74,6 +74,7 @@ type Work struct {
 	Chain       int
 	VectorLoads int64 // of Loads; 0: all are
 	Dots        int64 // of Instructions: dot products
+	FarLoads    int64 // of the vector loads: those whose lanes are each in a cache line of its own
 }
 
 // Add adds the work of another launch.
@@ -86,4 +87,5 @@ func (w *Work) Add(x Work) {
 	w.Chain += x.Chain
 	w.VectorLoads += x.VectorLoads
 	w.Dots += x.Dots
+	w.FarLoads += x.FarLoads
 }

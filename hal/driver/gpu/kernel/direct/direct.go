@@ -115,6 +115,9 @@ func (k *Kernel) Work() kernel.Work {
 	if k.Filter != nil {
 		w.ReadBytes += int64(k.Filter.Bytes())
 	}
+	if k.quads() && k.Filter.Region == layout.Arena { // lanes are units, whose weights are far from each other
+		w.FarLoads = w.Loads / 2
+	}
 	return w
 }
 
