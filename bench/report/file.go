@@ -39,6 +39,7 @@ type Run struct {
 	Model        string             `json:"model,omitempty"` // when it is another form than the file's
 	Status       string             `json:"status"`
 	LatencyUS    *float64           `json:"latency_us,omitempty"`
+	PredictedUS  float64            `json:"predicted_us,omitempty"` // of the plan of auto
 	EnergyUJ     *float64           `json:"energy_uj,omitempty"`
 	LatencyParts map[string]float64 `json:"latency_parts,omitempty"`
 	EnergyParts  map[string]float64 `json:"energy_parts,omitempty"`

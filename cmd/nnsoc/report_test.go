@@ -200,6 +200,19 @@ func TestReportViews(t *testing.T) {
 	if n := strings.Count(view(t, dom(t, chromium, path), "roofline"), `class="axis"`); n != 1 {
 		t.Errorf("%d roofs in a report of files", n)
 	}
+
+	// A plan: why operations stand where they do.
+	printed(t, "report", "mlperf_tiny_ad_quant", "--device", "auto", "-o", path)
+	html, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, err = report.Read("page", bytes.NewReader(firstFile(t, pageData.FindSubmatch(html)[1]))); err != nil {
+		t.Fatal(err)
+	}
+	if us := f.Runs[0].PredictedUS; us <= 0 || !strings.Contains(view(t, dom(t, chromium, path), "placement"), value(us)) {
+		t.Errorf("the plan of auto: no prediction of %v us", us)
+	}
 }
 
 // actions are what a reader does with a page, and what it shows then; the report's last script.

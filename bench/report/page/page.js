@@ -268,6 +268,10 @@ function placement() {
   const s = section("placement"), run = runs[state.run].run, count = new Map();
   for (const o of run.operations) if (o.index >= 0) count.set(o.device, (count.get(o.device) || 0) + 1);
   el(s, "p", {}, [...count].map(([d, n]) => `${n} operations on ${d}`).join(", ") || "none");
+  if (run.predicted_us) {
+    const p = el(s, "p", { class: "note" }, "Each operation stands where the plan of the least predicted latency has it: predicted us ");
+    el(p, "span", { "data-value": run.predicted_us }, fixed(run.predicted_us, 1)); p.append(`, simulated us ${fixed(run.latency_us, 1)}; plans of other strategies: nnsoc partition.`);
+  }
   if (!(run.fallbacks || []).length) { el(s, "p", { class: "note" }, "The device takes all operations that were left to it."); return; }
   const body = table(s, ["#", { name: "operation", text: true }, { name: "why it is on the CPU", text: true }]);
   for (const f of run.fallbacks) { const row = el(body, "tr", { "data-op": f.index, tabindex: 0, onclick: () => select(f.index), onkeydown: e => { if (e.key === "Enter") select(f.index); } }); el(row, "td", {}, f.index); el(row, "td", { class: "text" }, f.type); el(row, "td", { class: "text" }, f.reason); }
