@@ -82,18 +82,20 @@ class Model:
             require(vendor or not {OEM, TENSOR_OEM_BYTE} & set(types), f"operation {op.type} of a vendor's type")
             if op.type in INPUTS:
                 require(len(op.inputs) == INPUTS[op.type] and len(op.outputs) == 1, "other numbers of operands")
+                require(NO_VALUE not in (operands[x].lifetime for x in op.inputs), "an operand is left out")
                 require(types[:2] == types[:1] * 2 and types[-1] == types[0], f"operation {op.type} of several types")
                 require(types[0] not in (FLOAT32, INT32) and (op.type == RELU or types[2] == INT32), "wrong types")
+                sizes = zip(*(operands[x].dimensions[::-1] for x in op.inputs[:2]))  # 0 is not known yet
+                require(all(len(set(s) - {0, 1}) < 2 for s in sizes), "sizes that do not agree")
         require(set(self.outputs) <= written, "an output that nothing writes")
         uses = [sum(list(op.inputs).count(x) for op in self.operations) for x in range(len(operands))]
         require(self.consumers in ([], uses), "wrong numbers of consumers")
 
     def validate_operand(self, o):
-        value = self.value(o)
+        value, constant = self.value(o), o.lifetime in (CONSTANT_COPY, CONSTANT_REFERENCE)
         known = 0 <= o.type <= 15 or o.type in (OEM, TENSOR_OEM_BYTE) or o.type >> 16 > 0
         require(known and 0 <= o.lifetime <= 6, "no such type or lifetime")
         require((o.lifetime == SUBGRAPH) == (o.type == 15), "a subgraph that is none")
-        constant = o.lifetime in (CONSTANT_COPY, CONSTANT_REFERENCE)
         require(not value or constant or o.lifetime == SUBGRAPH, "a value that is no constant")
         if o.type in ZEROS:
             lo, hi = ZEROS[o.type]
@@ -190,8 +192,7 @@ class Driver:
         model = self.model(request)
         require(0 <= request.preference <= 2 and 0 <= request.priority <= 2, "no such preference or priority")
         self.in_time(request)
-        reasons = list(filter(None, map(model.refusal, model.operations)))
-        require(not reasons, "; ".join(reasons))
+        require(not (why := "; ".join(filter(None, map(model.refusal, model.operations)))), why)
         return self.hold(request, model)
 
     def in_time(self, request, end=0):
@@ -220,8 +221,7 @@ class Driver:
         return m, list(self.arguments(r, m, m.inputs, r.inputs)), list(self.arguments(r, m, m.outputs, r.outputs))
 
     def Execute(self, r, context):
-        model, ins, outs = self.bound(r)
-        start = self.fs
+        (model, ins, outs), start = self.bound(r), self.fs
         self.in_time(r)
         values = {x: array.array("f", m[at]) for x, (m, at) in zip(model.inputs, ins)}
         values.update((x, array.array("f", model.value(o))) for x, o in enumerate(model.operands)

@@ -20,6 +20,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/testvectors"
 	"github.com/nnsoc/nnsoc/testvectors/conformance"
+	"github.com/nnsoc/nnsoc/testvectors/conformance/traps"
 	"github.com/nnsoc/nnsoc/testvectors/mutation"
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
 	"google.golang.org/protobuf/proto"
@@ -61,6 +62,13 @@ func ownModel(t *testing.T) *nn.Model {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// isOwn reports whether a model has these operations only, of floats.
+func isOwn(m *nn.Model, has []nn.OperationType) bool {
+	return !slices.ContainsFunc(m.Main.Operations, func(o nn.Operation) bool {
+		return !slices.Contains(has, o.Type) || m.Main.Operands[o.Inputs[0]].Type != nn.TensorFloat32
+	})
 }
 
 // TestPythonDriver: a driver that shares no code with this project conforms for its three
@@ -155,6 +163,26 @@ func TestPythonDriver(t *testing.T) {
 				t.Errorf("%s: %s: %v", k.Name, x.What, err)
 			}
 		}
+	}
+	cases, err := traps.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	trapped := 0
+	for _, x := range cases {
+		if m := x.Case.Model; m == nil || !x.Case.ExpectFailure || !isOwn(m, has) {
+			continue
+		}
+		trapped++
+		if _, err := d.PrepareModel(x.Case.Model, hal.PrepareOptions{}); hal.StatusOf(err) != hal.InvalidArgument {
+			t.Errorf("%s: %v", x.Case.Name, err)
+		}
+		if _, err := d.SupportedOperations(x.Case.Model); hal.StatusOf(err) != hal.InvalidArgument {
+			t.Errorf("%s: getSupportedOperations: %v", x.Case.Name, err)
+		}
+	}
+	if trapped == 0 {
+		t.Error("no trap of its operations")
 	}
 	if refused < 100 {
 		t.Errorf("%d broken models", refused)
