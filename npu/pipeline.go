@@ -144,7 +144,7 @@ func (t *timer) account(b *block, prev *kernel, a *accounts, j *job) {
 		t.charge(a.dep, sim.StallBarrier)
 	}
 	if a.start == b.issue {
-		t.charge(min(t.waitEnd, a.start), t.waitFor)
+		t.chargeTo(t.waitCur, t.waitWord, min(t.waitEnd, a.start), t.waitFor)
 		t.charge(a.start, sim.StallFetch)
 	}
 	// Until the array could start: data, or a free accumulator.

@@ -34,6 +34,8 @@ type timer struct {
 	stream    uint64     // address of the next ones
 	waitEnd   int64      // end of its last wait
 	waitFor   sim.Reason // and what that was for
+	waitCur   int        // index of the region of the command that waited
+	waitWord  int        // and where it is
 	kernels   [3]kernel  // the last ones, newest first
 	copies    [16]int64  // completion of the last copies, newest first
 	copyFree  int64      // DMA engine
@@ -86,7 +88,7 @@ func (t *timer) begin(s *Spec, o *Options, levels []mem.Level, r *Regions) {
 	regions[-1] = 0
 	*t.report = sim.Report{Hz: s.Hz, Regions: []sim.RegionReport{{ID: -1}}}
 	t.cmd = int64(s.LaunchCycles)
-	t.waitEnd, t.waitFor = t.cmd, sim.StallLaunch
+	t.waitEnd, t.waitFor, t.waitWord = t.cmd, sim.StallLaunch, t.word()
 	t.charge(t.cmd, sim.StallLaunch)
 }
 
@@ -126,12 +128,14 @@ func (t *timer) chargeTraffic() {
 }
 
 // charge charges the cycles from cursor to end to a reason.
-func (t *timer) charge(end int64, why sim.Reason) {
-	word := noWord
-	if t.profile != nil {
-		word = t.profile.word
+func (t *timer) charge(end int64, why sim.Reason) { t.chargeTo(t.cur, t.word(), end, why) }
+
+// word is where the command is that a profile charges costs to.
+func (t *timer) word() int {
+	if t.profile == nil {
+		return noWord
 	}
-	t.chargeTo(t.cur, word, end, why)
+	return t.profile.word
 }
 
 // chargeTo charges them to a region, and to a command in it.
@@ -186,7 +190,7 @@ func (t *timer) fetchCommand(bytes int) {
 // hold makes the command processor wait until cycle end.
 func (t *timer) hold(end int64, why sim.Reason) {
 	if end > t.cmd {
-		t.cmd, t.waitEnd, t.waitFor = end, end, why
+		t.cmd, t.waitEnd, t.waitFor, t.waitCur, t.waitWord = end, end, why, t.cur, t.word()
 	}
 }
 

@@ -78,6 +78,9 @@ func TestExplain(t *testing.T) {
 		if len(f) == 6 && (f[2] == "conv" || f[2] == "depthwise" || f[2] == "pool") {
 			rows++
 		}
+		if strings.Contains(line, "in or out") && (len(f) != 8 || number(t, f[6]) < number(t, f[5])/2) {
+			t.Errorf("a copy takes less than half of its estimate: %s", line)
+		}
 		if len(f) == 4 && f[0] == "all" {
 			sum = number(t, f[2])
 		}

@@ -16,6 +16,8 @@ type emitter struct {
 
 	kernels int // issued
 	copies  int // issued
+	// copied is the operation that each copy belongs to: what a kernel waits for it is charged there.
+	copied []int
 	// kernelsDone and copiesDone are known to be complete.
 	kernelsDone, copiesDone int
 	table, tableCopy        int // offset of the table in SHRAM, and the copy that brought it
@@ -63,6 +65,7 @@ func (e *emitter) program(list []job) {
 			need = max(need, e.tableCopy)
 		}
 		e.waitCopies(need)
+		e.mark(w.Op)
 		e.kernel(w)
 		if w.Kernel.Table != nil {
 			e.lutReader = e.kernels
@@ -76,6 +79,7 @@ func (e *emitter) program(list []job) {
 // waitCopies waits until the first n copies are done.
 func (e *emitter) waitCopies(n int) {
 	if n > e.copiesDone {
+		e.mark(e.copied[n-1])
 		e.b.Op(ethosu.OpDMAWait, min(e.copies-n, 15))
 		e.copiesDone = n
 	}
@@ -90,7 +94,8 @@ func (e *emitter) waitKernels(n int) {
 	}
 }
 
-func (e *emitter) dma(src, dst layout.Buffer, internal bool) {
+// dma starts a copy for an operation.
+func (e *emitter) dma(op int, src, dst layout.Buffer, internal bool) {
 	b := e.b
 	to := dst.Region
 	if internal {
@@ -103,6 +108,7 @@ func (e *emitter) dma(src, dst layout.Buffer, internal bool) {
 	b.SetAddr(ethosu.SetDMA0Len, uint64(src.Bytes))
 	b.Op(ethosu.OpDMAStart, 0)
 	e.copies++
+	e.copied = append(e.copied, op)
 }
 
 // fetch copies a kernel's weights on chip, when no kernel uses the buffer's memory any more.
@@ -112,7 +118,7 @@ func (e *emitter) fetch(w *job) {
 			e.waitKernels(e.kernels - len(e.recent) + i + 1)
 		}
 	}
-	e.dma(w.packed.Fetch, w.weights, false)
+	e.dma(w.Op, w.packed.Fetch, w.weights, false)
 }
 
 // uses reports whether a kernel reads or writes memory of a buffer.
@@ -132,7 +138,7 @@ func (e *emitter) loadTable(w *job) {
 		return
 	}
 	e.waitKernels(e.lutReader)
-	e.dma(layout.Buffer{Region: layout.RegionConst, Addr: w.packed.TableOffset, Bytes: len(w.Kernel.Table)}, layout.Buffer{Addr: e.luts}, true)
+	e.dma(w.Op, layout.Buffer{Region: layout.RegionConst, Addr: w.packed.TableOffset, Bytes: len(w.Kernel.Table)}, layout.Buffer{Addr: e.luts}, true)
 	e.table, e.tableCopy = w.packed.TableOffset, e.copies
 }
 
@@ -140,7 +146,7 @@ func (e *emitter) loadTable(w *job) {
 func (e *emitter) copy(w *job) {
 	e.waitKernels(e.kernels)
 	src := layout.Buffer{Region: w.Kernel.IFM.Region, Addr: w.Kernel.IFM.Addr, Bytes: layout.Align(w.Kernel.IFM.End() - w.Kernel.IFM.Addr)}
-	e.dma(src, layout.Buffer{Region: w.Kernel.OFM.Region, Addr: w.Kernel.OFM.Addr, Bytes: src.Bytes}, false)
+	e.dma(w.Op, src, layout.Buffer{Region: w.Kernel.OFM.Region, Addr: w.Kernel.OFM.Addr, Bytes: src.Bytes}, false)
 	if w.Kernel.OFM.Value >= 0 {
 		e.writer[w.Kernel.OFM.Value] = e.copies
 	}
