@@ -131,6 +131,55 @@ func TestCopyTiming(t *testing.T) {
 	}
 }
 
+// A wait for a copy belongs to the region of the command that waits, and a run that enters a program behind it has none.
+func TestWaitRegion(t *testing.T) {
+	for _, preset := range []string{"ethos-u55-128", "ethos-u65-512", "pixel4"} {
+		spec := specOf(t, preset)
+		c := mustCore(t, preset)
+		m := newMachine(&spec, 1)
+		l := conv(6, 6, 16, 16, 3, 1)
+		l.ofm = 4096
+		m.emit(t, l)
+		kernel := m.program(t).Commands
+		const n = 1 << 16
+		words := copyProgram(t, spec.Product, n, 1).Commands
+		words = words[:len(words)-1] // without NPU_OP_STOP
+		enter := len(words)
+		p := &Program{Commands: append(words, kernel...), Marks: []Mark{{0, 7}, {enter, 8}}}
+		r := &Regions{make([]byte, n), make([]byte, 1<<15), make([]byte, n)}
+		copy(r[0], m.flash)
+		cycles := map[bool]map[int]int64{}
+		for _, behind := range []bool{false, true} {
+			o := Options{}
+			if behind {
+				o.Enter = enter
+			}
+			rep, err := c.Run(p, r, o)
+			if err != nil {
+				t.Fatalf("%s: %v", preset, err)
+			}
+			checkReport(t, rep)
+			cycles[behind] = map[int]int64{}
+			for _, g := range rep.Regions {
+				cycles[behind][g.ID] += g.Cycles
+			}
+		}
+		least := int64(n / spec.Memories[spec.RegionMemory[0]].BytesPerCycle)
+		if got := cycles[false][7]; got < least {
+			t.Errorf("%s: %d cycles of the copy's region, it takes %d", preset, got, least)
+		}
+		if _, there := cycles[true][7]; there {
+			t.Errorf("%s: a run behind the copy has its region", preset)
+		}
+		if a, b := cycles[false][8], cycles[true][8]; a == 0 || a > b+b/4 {
+			t.Errorf("%s: %d cycles of the kernel behind the copy, %d alone", preset, a, b)
+		}
+		if _, err := c.Run(p, r, Options{Enter: len(p.Commands) + 1}); err == nil {
+			t.Errorf("%s: a run began behind the program", preset)
+		}
+	}
+}
+
 // With a DRAM attached a copy runs at its bandwidth and the wait shows.
 func TestAttachedLevel(t *testing.T) {
 	cfg := dram.Config{Name: "test", Channels: 2, Banks: 8, RowBytes: 2048, BusBits: 16, BurstLength: 16, TransfersPerSec: 4e9,

@@ -37,6 +37,8 @@ type Regions [NumRegions][]byte
 
 // Options of a run.
 type Options struct {
+	// Enter is the word with which the run begins, as a driver may give a stream another start (QBASE).
+	Enter int
 	// Functional skips the timing model: same bytes, an empty report.
 	Functional bool
 	// TimingOnly skips the arithmetic of kernels: the same report, and bytes that mean nothing.
@@ -81,7 +83,7 @@ func New(spec Spec) (*Core, error) {
 // Spec is the machine the core was built with. It must not be changed.
 func (c *Core) Spec() *Spec { return &c.spec }
 
-// Run executes a program from its first word to NPU_OP_STOP. Errors are a
+// Run executes a program from its first word, or from that to enter at, to NPU_OP_STOP. Errors are a
 // *CommandError where a command is to blame; the regions then hold what
 // earlier commands wrote. Times count from 0 where the run begins.
 func (c *Core) Run(p *Program, r *Regions, o Options) (*sim.Report, error) {
@@ -116,14 +118,18 @@ func (st *State) run(r *Regions, o Options) (*sim.Report, error) {
 	if left <= 0 {
 		left = DefaultMaxWork
 	}
-	mark, index := 0, 0
-	for at := 0; at < len(p.Commands); index++ {
+	first, index := 0, 0
+	for first+1 < len(p.Marks) && p.Marks[first+1].Word <= o.Enter {
+		first++
+	}
+	mark := first
+	for at := o.Enter; at < len(p.Commands); index++ {
 		cmd, err := ethosu.Next(p.Commands, at)
 		if err != nil {
 			return nil, fmt.Errorf("npu: command %d: %w", index, err)
 		}
 		for mark < len(p.Marks) && p.Marks[mark].Word <= at {
-			if o.Turn != nil && mark > 0 {
+			if o.Turn != nil && mark > first {
 				t.giveWay(o.Turn)
 			}
 			t.region(p.Marks[mark].ID)
@@ -144,6 +150,9 @@ func (st *State) run(r *Regions, o Options) (*sim.Report, error) {
 }
 
 func (c *Core) checkProgram(p *Program, r *Regions, o Options) error {
+	if o.Enter < 0 || o.Enter > len(p.Commands) {
+		return fmt.Errorf("npu: a run that begins at word %d of %d", o.Enter, len(p.Commands))
+	}
 	for i := 1; i < len(p.Marks); i++ {
 		if p.Marks[i].Word < p.Marks[i-1].Word {
 			return fmt.Errorf("npu: mark %d at word %d precedes mark %d", i, p.Marks[i].Word, i-1)
