@@ -59,19 +59,19 @@ func Estimate(s *core.Spec, k *kernel.Kernel) Parts {
 		input *= float64(k.IFM.C) / float64(min(depth, k.IFM.C))
 		depth = max(depth, k.IFM.C-depth)
 	}
-	move := func(f *layout.FeatureMap, bytes float64, channels, latency int) {
+	move := func(f *layout.FeatureMap, bytes float64, channels, width, latency int) {
 		if f.Far {
 			// Two blocks are on their way.
-			p.Far += max(bytes/rate(far, f, channels), blocks*float64(latency)/2)
+			p.Far += max(bytes/rate(far, f, channels, width), blocks*float64(latency)/2)
 			return
 		}
-		p.Memory += bytes / rate(chip, f, channels)
+		p.Memory += bytes / rate(chip, f, channels, width)
 	}
-	move(&k.IFM.FeatureMap, input, depth, far.ReadLatency)
+	move(&k.IFM.FeatureMap, input, depth, (k.Block.W-1)*max(k.SX, 1)+1, far.ReadLatency)
 	if k.IFM2 != nil {
-		move(&k.IFM2.FeatureMap, float64(k.IFM2.H*k.IFM2.W*k.IFM2.C*k.IFM2.Bytes), k.Block.D, far.ReadLatency)
+		move(&k.IFM2.FeatureMap, float64(k.IFM2.H*k.IFM2.W*k.IFM2.C*k.IFM2.Bytes), k.Block.D, k.Block.W, far.ReadLatency)
 	}
-	move(ofm, elements*float64(ofm.Bytes), k.Block.D, far.WriteLatency)
+	move(ofm, elements*float64(ofm.Bytes), k.Block.D, k.Block.W, far.WriteLatency)
 	if w := k.Weights; w != nil {
 		buffers := chip
 		planes := Planes(k) // weights are read again for each
@@ -94,13 +94,17 @@ func Estimate(s *core.Spec, k *kernel.Kernel) Parts {
 }
 
 // rate is the bytes per cycle of a memory for the runs of a feature map, so many
-// channels at a time: a run shorter than a burst takes a burst.
-func rate(m *core.MemorySpec, f *layout.FeatureMap, channels int) float64 {
-	run := f.C * f.W * f.Bytes
-	if channels < f.C {
+// channels and columns at a time: a run shorter than a burst takes a burst, and bricks come whole.
+func rate(m *core.MemorySpec, f *layout.FeatureMap, channels, width int) float64 {
+	run, used := f.C*f.W*f.Bytes, 1.0
+	switch {
+	case f.StrideC > 0:
+		run = min(width, f.W) * f.StrideX
+		used = float64(f.C) / float64(roundUp(f.C, layout.BrickDepth))
+	case channels < f.C:
 		run = channels * f.Bytes
 	}
-	return m.BytesPerCycle * min(1, float64(run)/float64(m.BurstBytes))
+	return m.BytesPerCycle * used * min(1, float64(run)/float64(m.BurstBytes))
 }
 
 // arrayCycles is the work of the MAC array: on a weight-stationary array tiles of weights

@@ -97,14 +97,22 @@ func featureMap(b *ethosu.Builder, c *mapCodes, f *layout.FeatureMap) {
 	b.Set(c.width0, f.W-1)
 	b.SetAddr(c.strideY, uint64(f.StrideY))
 	b.SetAddr(c.strideX, uint64(f.StrideX))
-	b.SetAddr(c.strideC, uint64(f.Bytes))
+	b.SetAddr(c.strideC, uint64(max(f.StrideC, f.Bytes)))
 	b.Set(c.zero, f.Zero)
+}
+
+// format is the code of a map's order of elements.
+func format(f *layout.FeatureMap) int {
+	if f.StrideC > 0 {
+		return ethosu.NHCWB16
+	}
+	return ethosu.NHWC
 }
 
 func (k *Kernel) input(b *ethosu.Builder) {
 	featureMap(b, &ifmCodes, &k.IFM.FeatureMap)
 	b.Set(ethosu.SetIFMDepthM1, k.IFM.C-1)
-	b.Set(ethosu.SetIFMPrecision, ethosu.IFMPrecision(k.IFM.Signed, k.IFM.Bytes, ethosu.NHWC, k.ScaleMode))
+	b.Set(ethosu.SetIFMPrecision, ethosu.IFMPrecision(k.IFM.Signed, k.IFM.Bytes, format(&k.IFM.FeatureMap), k.ScaleMode))
 	b.Set(ethosu.SetIFMUpscale, 0)
 	if k.Kind != Elementwise {
 		b.Set(ethosu.SetIFMPadTop, k.Top)
@@ -115,7 +123,7 @@ func (k *Kernel) input(b *ethosu.Builder) {
 	}
 	if k.IFM2 != nil {
 		featureMap(b, &ifm2Codes, &k.IFM2.FeatureMap)
-		b.Set(ethosu.SetIFM2Precision, ethosu.IFMPrecision(k.IFM2.Signed, k.IFM2.Bytes, ethosu.NHWC, 0))
+		b.Set(ethosu.SetIFM2Precision, ethosu.IFMPrecision(k.IFM2.Signed, k.IFM2.Bytes, format(&k.IFM2.FeatureMap), 0))
 		b.Set(ethosu.SetIFM2Broadcast, k.Broadcast)
 		b.Set(ethosu.SetIFM2IBStart, k.Block.IB2Start)
 	}
@@ -127,7 +135,7 @@ func (k *Kernel) output(b *ethosu.Builder) {
 	b.Set(ethosu.SetOFMHeightM1, f.H-1)
 	b.Set(ethosu.SetOFMWidthM1, f.W-1)
 	b.Set(ethosu.SetOFMDepthM1, f.C-1)
-	b.Set(ethosu.SetOFMPrecision, ethosu.OFMPrecision(f.Signed, f.Bytes, ethosu.NHWC, k.Global || k.Kind == Elementwise, k.Round))
+	b.Set(ethosu.SetOFMPrecision, ethosu.OFMPrecision(f.Signed, f.Bytes, format(f), k.Global || k.Kind == Elementwise, k.Round))
 	act := ethosu.ActNone
 	if k.Table != nil {
 		act = ethosu.ActTable

@@ -75,11 +75,12 @@ type Value struct {
 }
 
 // FeatureMap is a feature map as commands see it: height, width and channels with byte
-// strides, in a region. Channels are dense.
+// strides, in a region. Channels are dense (NHWC), or in bricks of 16 of a row each (NHCWB16).
 type FeatureMap struct {
 	Region, Addr     int
 	H, W, C          int
 	StrideY, StrideX int
+	StrideC          int // between bricks; 0: there are none
 	Bytes            int // per element: 1 or 4
 	Signed           bool
 	Far              bool // off chip, as far as a plan has found
@@ -115,10 +116,28 @@ func Dense(at, h, w, c, bytes int, signed bool) FeatureMap {
 	return FeatureMap{Addr: at, H: h, W: w, C: c, StrideY: w * c * bytes, StrideX: c * bytes, Bytes: bytes, Signed: signed}
 }
 
-// End is the address behind the last byte, of a rolling buffer behind its last one.
-func (f *FeatureMap) End() int {
-	return f.Addr + (max(f.H, f.Ring)-1)*f.StrideY + (f.W-1)*f.StrideX + f.C*f.Bytes
+// BrickDepth is the channels of a brick.
+const BrickDepth = 16
+
+// Bricks is a dense map of the same extents in bricks: 16 channels of a row of pixels, then the next 16, then
+// the next row.
+func (f FeatureMap) Bricks() FeatureMap {
+	f.StrideX = BrickDepth * f.Bytes
+	f.StrideC = f.W * f.StrideX
+	f.StrideY = (f.C + BrickDepth - 1) / BrickDepth * f.StrideC
+	return f
 }
+
+// RowBytes is the bytes from the first to the last element of a row.
+func (f *FeatureMap) RowBytes() int {
+	if f.StrideC > 0 {
+		return f.StrideY
+	}
+	return (f.W-1)*f.StrideX + f.C*f.Bytes
+}
+
+// End is the address behind the last byte, of a rolling buffer behind its last one.
+func (f *FeatureMap) End() int { return f.Addr + (max(f.H, f.Ring)-1)*f.StrideY + f.RowBytes() }
 
 // Overlaps reports whether two maps share bytes.
 func (f *FeatureMap) Overlaps(o *FeatureMap) bool {

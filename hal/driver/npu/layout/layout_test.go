@@ -35,6 +35,31 @@ func TestMap(t *testing.T) {
 	}
 }
 
+// TestBricks: elements of a map in bricks lie where NHCWB16 has them, 16 channels of a row of pixels, the next 16, the
+// next row, and the map ends behind the last.
+func TestBricks(t *testing.T) {
+	for _, c := range []int{1, 16, 17, 40, 48} {
+		for _, bytes := range []int{1, 4} {
+			f := Dense(32, 3, 5, c, bytes, false).Bricks()
+			last := 0
+			for y := range 3 {
+				for brick := range (c + 15) / 16 {
+					for x := range 5 {
+						at := f.Addr + y*f.StrideY + brick*f.StrideC + x*f.StrideX
+						if want := 32 + ((y*((c+15)/16)+brick)*5+x)*16*bytes; at != want {
+							t.Fatalf("%d channels: row %d, brick %d, column %d at %d, want %d", c, y, brick, x, at, want)
+						}
+						last = at + 16*bytes
+					}
+				}
+			}
+			if rest, top := f.Rows(1, 3), f.Rows(0, 1); f.End() != last || rest.End() != last || top.End() != 32+f.StrideY {
+				t.Errorf("%d channels: ends at %d, want %d", c, f.End(), last)
+			}
+		}
+	}
+}
+
 // TestFeatureMap: the end of a map is behind its last byte, and maps that share one overlap.
 func TestFeatureMap(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))

@@ -59,7 +59,7 @@ func regrouped(k *kernel.Kernel, as *layout.Ref) (kernel.Kernel, bool) {
 		own.IFM2 = &second
 	}
 	for _, r := range own.Maps() {
-		if r.H*r.W*r.C != as.H*as.W*as.C || r.StrideX != r.C*r.Bytes || r.StrideY != r.W*r.StrideX {
+		if r.H*r.W*r.C != as.H*as.W*as.C || r.StrideC > 0 || r.StrideX != r.C*r.Bytes || r.StrideY != r.W*r.StrideX {
 			return own, false
 		}
 		f := layout.Dense(r.Addr, as.H, as.W, as.C, r.Bytes, r.Signed)

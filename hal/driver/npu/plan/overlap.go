@@ -108,7 +108,7 @@ func rowSpans(spans []layout.Buffer, r *layout.Ref, lo, hi int) []layout.Buffer 
 	hi = min(hi, r.H)
 	piece := func(row, n int) {
 		if n > 0 {
-			spans = append(spans, layout.Buffer{Region: r.Region, Addr: r.Addr + row*r.StrideY, Bytes: (n-1)*r.StrideY + (r.W-1)*r.StrideX + r.C*r.Bytes})
+			spans = append(spans, layout.Buffer{Region: r.Region, Addr: r.Addr + row*r.StrideY, Bytes: (n-1)*r.StrideY + r.RowBytes()})
 		}
 	}
 	tile := r.Tile()

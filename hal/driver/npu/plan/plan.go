@@ -60,10 +60,28 @@ type job struct {
 }
 
 // New makes the program of steps for a target. Where activations do not fit on chip, it chooses
-// the blocks of the kernels that use them again, and tries cascades: the program that is estimated to
-// take the fewest cycles is the result.
+// the blocks of the kernels that use them again, and tries cascades, and it tries maps in bricks: the program
+// that is estimated to take the fewest cycles is the result.
 func New(t Target, l *step.List) (*Program, error) {
 	k := &packer{spec: t.Spec, blobs: map[packKey]*blob{}}
+	best, err := k.search(t, l)
+	if err != nil {
+		return nil, err
+	}
+	if bricks := inBricks(t, l, best); bricks != nil {
+		p, err := k.search(t, bricks)
+		if err != nil {
+			return nil, err
+		}
+		if p.Cycles < best.Cycles {
+			best = p
+		}
+	}
+	return best, nil
+}
+
+// search makes the program of the fewest estimated cycles of steps whose maps have their order of elements.
+func (k *packer) search(t Target, l *step.List) (*Program, error) {
 	best, err := k.once(t, l, false)
 	if err != nil || best.Sizes[layout.RegionSpill] == 0 || !offChip(t) {
 		return best, err

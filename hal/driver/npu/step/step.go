@@ -38,7 +38,7 @@ type List struct {
 }
 
 // Write prints the steps, one per line: operation, kind, output and inputs with the
-// values they are in, those in a rolling buffer with its rows, window and block, and of a part of a
+// values they are in, "bricks" where their order is NHCWB16, those in a rolling buffer with its rows, window and block, and of a part of a
 // kernel its cascade and the rows of its output.
 func (l *List) Write(w io.Writer) error {
 	for i := range l.Steps {
@@ -68,5 +68,9 @@ func describe(r *layout.Ref) string {
 	if r.Ring > 0 {
 		at = fmt.Sprintf("%s(row %d of %d)", at, r.Row, r.Ring)
 	}
-	return fmt.Sprintf("%s+%d[%dx%dx%d]", at, r.Addr, r.H, r.W, r.C)
+	bricks := ""
+	if r.StrideC > 0 {
+		bricks = " bricks"
+	}
+	return fmt.Sprintf("%s+%d[%dx%dx%d%s]", at, r.Addr, r.H, r.W, r.C, bricks)
 }

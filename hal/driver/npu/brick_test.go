@@ -1,0 +1,90 @@
+package npu
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/plan"
+	"github.com/nnsoc/nnsoc/importer/tensor"
+	"github.com/nnsoc/nnsoc/nn/builder"
+	core "github.com/nnsoc/nnsoc/npu"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// TestBricks: maps between kernels lie in bricks where that is estimated to take fewer cycles; the program then
+// takes fewer, and its outputs are the reference's.
+func TestBricks(t *testing.T) {
+	c, err := soc.Load("ethos-u55-128")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := core.FromSoC(c, sim.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := New(Config{Spec: s, OnChipBytes: 4 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := builder.New(builder.Config{Format: builder.Quant8Signed})
+	x := b.Values("input", 1, 6, 6, 64)
+	for range 3 { // what a block of 16 channels reads of a pixel is shorter than a burst
+		x = b.Conv(x, builder.Conv{Out: 128, Kernel: 1})
+		x = b.Depthwise(x, builder.Conv{Kernel: 3})
+	}
+	b.Output(x, "output")
+	m, err := b.Model("pointwise and depthwise")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range m.Main.Operands { // of 1x1: they compress well
+		if o := &m.Main.Operands[i]; len(o.Dimensions) == 4 && o.Dimensions[0] == 128 {
+			for k := range o.Data {
+				o.Data[k] = byte(k % 2)
+			}
+		}
+	}
+	g := graph.New(m)
+	g.Leaves = middleEnd{d}.Leaves
+	if err := lower.Table().Passes.Run(g, nil); err != nil {
+		t.Fatal(err)
+	}
+	list, err := lower.Graph(&s, g, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chosen, err := plan.New(d.target(), list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := plan.Build(d.target(), list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var steps strings.Builder
+	if err := chosen.Steps.Write(&steps); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(steps.String(), " bricks]"); n < 2 || n%2 != 0 {
+		t.Errorf("%d maps in bricks, want both sides of some\n%s", n, steps.String())
+	}
+	_, with, err := assemble(d, g, chosen).cycles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, without, err := assemble(d, g, plain).cycles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if chosen.Cycles >= plain.Cycles || with >= without {
+		t.Errorf("%d cycles in bricks (estimated %.0f), %d without (%.0f)", with, chosen.Cycles, without, plain.Cycles)
+	}
+	var inputs [][]byte
+	for i, in := range m.Main.Inputs {
+		inputs = append(inputs, tensor.Synthetic(&m.Main.Operands[in], uint32(i)))
+	}
+	check(t, d, m, inputs, true)
+}
