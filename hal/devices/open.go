@@ -284,7 +284,7 @@ func newNPU(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, 
 		}
 	}
 	cfg := npudriver.Config{
-		Spec: s, OnChipBytes: onChip, NewLevels: levels,
+		Spec: s, OnChipBytes: onChip, KeepsParameters: c.NPU.KeepsParameters, NewLevels: levels,
 		SpecAt: func(o sim.OPP) (npu.Spec, error) { return npu.FromSoCAt(c, o) },
 		Share:  func(dram mem.Level) []mem.Level { return npu.ShareFromSoC(c, dram) },
 		Settings: npudriver.Settings{

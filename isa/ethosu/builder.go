@@ -22,6 +22,9 @@ func (b *Builder) Len() int { return len(b.words) }
 // Words is the stream so far. The error is the first of all calls.
 func (b *Builder) Words() ([]uint32, error) { return b.words, b.err }
 
+// Forget makes the builder write every register again: a run may begin where the stream ends now.
+func (b *Builder) Forget() { b.known = [NumSlots]bool{} }
+
 func (b *Builder) fail(c Code, format string, args ...any) {
 	if b.err == nil {
 		b.err = fmt.Errorf("ethosu: %s: %s", c, fmt.Sprintf(format, args...))

@@ -273,6 +273,9 @@ type NPU struct {
 	Memories      []Memory   `toml:"memory" len:"1..8"`
 	// Regions names the memory behind each of the eight base pointers.
 	Regions [8]string `toml:"regions"`
+	// KeepsParameters lets constants stay, from one execution to the next of the same program, in memory on
+	// chip that its activations leave free.
+	KeepsParameters bool `toml:"keeps_parameters" soc:"optional"`
 	// AccessPerMAC is SHRAM bytes the array reads per multiply-accumulate.
 	AccessPerMAC float64 `toml:"access_per_mac" range:"0..16"`
 	// MemoryNs is added to a read of the SoC's DRAM by the device's path, both ways;

@@ -9,33 +9,50 @@ import (
 // it stays until another program runs there, or else for all. What no execution has taken for idle.Time is
 // let go of, so that a client that makes a pause holds no buffers. For engines whose own caches are cold when
 // an execution begins. The zero Idle is empty.
-type Idle[M any] struct{ pool idle.Pool[M] }
+type Idle[M any] struct {
+	// Keeps says that an execution leaves something in the engine, parameters, for the next one of its program.
+	Keeps bool
+	pool  idle.Pool[M]
+}
 
-// Take returns what an earlier execution at a place has left, if there is something.
-func (s *Idle[M]) Take(at *base.Place) (m M, ok bool) {
+// Take returns what an earlier execution at a place has left, if there is something, and whether the program has
+// been the last on the engine there and keeps something in it: that does not depend on the host's time.
+func (s *Idle[M]) Take(at *base.Place) (m M, ok, kept bool) {
 	home := at.Home()
-	if home != nil && home.Take(s) == nil {
-		return m, false
+	if home != nil {
+		if home.Take(s) == nil {
+			return m, false, false
+		}
+		kept = s.Keeps
 	}
-	return s.pool.Take(home)
+	m, ok = s.pool.Take(home)
+	return m, ok, kept
 }
 
 // Leave gives m back. home is that of its place.
 func (s *Idle[M]) Leave(m M, home *base.Caches) {
 	s.pool.Put(m, home)
 	if home != nil {
-		home.Leave(s, coldState{func() { s.pool.Drop(home) }})
+		home.Leave(s, coldState{s.Keeps, func() { s.pool.Drop(home) }})
 	}
 }
 
-// coldState says that an engine whose caches say nothing of earlier executions has run a program last.
-// It implements base.CacheState.
-type coldState struct{ drop func() }
+// coldState says that an engine whose caches say nothing of earlier executions has run a program last, and whether
+// that keeps something in the engine. It implements base.CacheState.
+type coldState struct {
+	keeps bool
+	drop  func()
+}
 
 // Fingerprint implements base.CacheState.
-func (coldState) Fingerprint() uint64 { return 0 }
+func (s coldState) Fingerprint() uint64 {
+	if s.keeps {
+		return 1
+	}
+	return 0
+}
 
-// Reset implements base.CacheState.
+// Reset implements base.CacheState: what is kept outlives sleep (assumed, D-1530).
 func (coldState) Reset() {}
 
 // Clone implements base.CacheState.

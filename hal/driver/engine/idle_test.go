@@ -17,28 +17,28 @@ func TestIdle(t *testing.T) {
 	var a, b Idle[*machine]
 	var caches base.Caches
 	engine := base.Place{Memory: &coretest.Flat{}, Caches: &caches}
-	if m, ok := a.Take(&engine); ok {
+	if m, ok, _ := a.Take(&engine); ok {
 		t.Fatalf("an idle engine has %v", m)
 	}
 	first := &machine{1}
 	a.Leave(first, engine.Home())
-	if m, ok := a.Take(&base.Place{}); ok {
+	if m, ok, _ := a.Take(&base.Place{}); ok {
 		t.Errorf("a place of its own has %v", m)
 	}
-	if m, ok := a.Take(&engine); !ok || m != first {
+	if m, ok, _ := a.Take(&engine); !ok || m != first {
 		t.Errorf("took %v, %v", m, ok)
 	}
-	if m, ok := a.Take(&engine); ok {
+	if m, ok, _ := a.Take(&engine); ok {
 		t.Errorf("took %v twice", m)
 	}
 	a.Leave(first, engine.Home())
-	if _, ok := b.Take(&engine); ok {
+	if _, ok, _ := b.Take(&engine); ok {
 		t.Error("another program has found it")
 	}
 	if a.pool.Len() != 0 {
 		t.Error("it is kept after another program has run")
 	}
-	if _, ok := a.Take(&engine); ok {
+	if _, ok, _ := a.Take(&engine); ok {
 		t.Error("found after another program has run")
 	}
 	if _, fingerprint := caches.State(); fingerprint != 0 {
@@ -56,7 +56,7 @@ func TestIdleWatchdog(t *testing.T) {
 			var a Idle[*int]
 			a.Leave(new(int), place.Home())
 			time.Sleep(idle.Time / 2)
-			m, ok := a.Take(&place)
+			m, ok, _ := a.Take(&place)
 			if !ok {
 				t.Fatalf("%s: gone after half of the time", name)
 			}
@@ -66,7 +66,7 @@ func TestIdleWatchdog(t *testing.T) {
 			if n := a.pool.Len(); n != 0 {
 				t.Errorf("%s: %d are left after a pause", name, n)
 			}
-			if _, ok := a.Take(&place); ok {
+			if _, ok, _ := a.Take(&place); ok {
 				t.Errorf("%s: found after a pause", name)
 			}
 		})

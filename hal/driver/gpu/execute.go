@@ -95,7 +95,7 @@ func (m *machine) cold() {
 // Acquire implements engine.Program.
 func (p *executable) Acquire(o *base.RunOptions) (*machine, error) {
 	at := &o.Place
-	if m, ok := p.idle.Take(at); ok {
+	if m, ok, _ := p.idle.Take(at); ok {
 		m.cold()
 		return m, nil
 	}

@@ -48,7 +48,7 @@ func TestBricks(t *testing.T) {
 		}
 	}
 	g := graph.New(m)
-	g.Leaves = middleEnd{d}.Leaves
+	g.Leaves = d.middleEnd().Leaves
 	if err := lower.Table().Passes.Run(g, nil); err != nil {
 		t.Fatal(err)
 	}

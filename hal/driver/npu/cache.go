@@ -22,6 +22,7 @@ func (p *executable) Code(c *cache.Coder) (sizes []int) {
 		cache.Number(c, &m.Word, 0, most)
 		cache.Number(c, &m.ID, math.MinInt32, math.MaxInt32)
 	})
+	cache.Number(c, &g.Enter, 0, int64(len(g.Code.Commands)))
 	c.Constants(&g.Consts)
 	for i := range g.Sizes {
 		cache.Number(c, &g.Sizes[i], 0, most)
@@ -35,7 +36,9 @@ func (p *executable) Code(c *cache.Coder) (sizes []int) {
 // Load implements base.Loader.
 func (d *middleEnd) Load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
 	p := newExecutable(d.Device, g, &plan.Program{Map: d.target().Map})
-	return p, p.Executable.Load(r)
+	err := p.Executable.Load(r)
+	p.idle.Keeps = p.prog.Enter > 0
+	return p, err
 }
 
 // Write implements engine.Program: command words, constants, and sizes of the memory regions.

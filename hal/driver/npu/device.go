@@ -20,6 +20,9 @@ type Config struct {
 	SpecAt func(sim.OPP) (core.Spec, error)
 	// OnChipBytes is the memory for activations and weight buffers.
 	OnChipBytes int
+	// KeepsParameters lets constants stay on chip, where activations leave room, from one execution to the
+	// next: nothing else uses that memory until another program runs.
+	KeepsParameters bool
 	// NewLevels makes the timed memories of a run, cold; nil keeps the Spec's
 	// bandwidths and latencies.
 	NewLevels func() ([]mem.Level, error)
@@ -44,7 +47,7 @@ func New(cfg Config) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := cfg.Base("npu", cfg.Spec.Name, lower.Table(), cfg.Spec, cfg.OnChipBytes)
+	b, err := cfg.Base("npu", cfg.Spec.Name, lower.Table(), cfg.Spec, cfg.OnChipBytes, cfg.KeepsParameters)
 	if err != nil {
 		return nil, err
 	}
@@ -98,4 +101,8 @@ func (d *Device) price(g *graph.Graph) (cycles int64, err error) {
 }
 
 // target is the machine of a device for its plans.
-func (d *Device) target() plan.Target { return plan.Own(&d.cfg.Spec, d.cfg.OnChipBytes) }
+func (d *Device) target() plan.Target {
+	t := plan.Own(&d.cfg.Spec, d.cfg.OnChipBytes)
+	t.KeepsParameters = d.cfg.KeepsParameters
+	return t
+}

@@ -1,10 +1,10 @@
 // Package npu is the NNAPI driver of the NPU: it lowers 8-bit quantized graphs
 // to Arm Ethos-U command streams.
 //
-// Feature maps are dense NHWC. Constants (weight streams, bias and scale
+// Feature maps are dense NHWC, or in bricks (NHCWB16) between two kernels that take less time so. Constants (weight streams, bias and scale
 // records, lookup tables) lie in region 0, off chip; a copy engine moves weights to
 // buffers on chip while operations in front compute, or they are read where they lie
-// when that takes no longer. Activations and buffers lie behind the first base pointer with
+// when that takes no longer, or stay on chip from one execution to the next where the machine lets them. Activations and buffers lie behind the first base pointer with
 // memory on chip as long as they fit, in DRAM (region 4) otherwise; model inputs and outputs
 // are region 3. Device.Operator compiles for Arm's driver stack instead: inputs and outputs in an
 // arena, two base pointers.

@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/statistics"
+	"github.com/nnsoc/nnsoc/isa/ethosu"
 	core "github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -36,6 +37,7 @@ func assemble(d *Device, g *graph.Graph, prog *plan.Program) *executable {
 		return list
 	}
 	p := newExecutable(d, g, prog)
+	p.idle.Keeps = prog.Enter > 0
 	p.Places = engine.Places{Inputs: spans(prog.Inputs), Outputs: spans(prog.Outputs), Counts: make([]engine.Span, len(prog.Outputs))}
 	return p
 }
@@ -50,6 +52,7 @@ type machine struct {
 	core     *core.Core
 	state    *core.State
 	regions  core.Regions
+	loaded   bool // parameters are on chip: the last execution on its engine has been one of the same program
 }
 
 // cold makes the memories cold that are the machine's own.
@@ -71,11 +74,13 @@ func (p *executable) Acquire(o *base.RunOptions) (*machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m, ok := p.idle.Take(at); ok && m.core == c {
+	m, ok, kept := p.idle.Take(at)
+	if ok && m.core == c {
 		m.cold()
+		m.loaded = kept
 		return m, nil
 	}
-	m := &machine{core: c, home: at.Home()}
+	m = &machine{core: c, home: at.Home(), loaded: kept}
 	if at.Memory != nil {
 		m.memories = p.dev.cfg.Share(at.Memory)
 	} else if p.dev.cfg.NewLevels != nil {
@@ -90,7 +95,11 @@ func (p *executable) Acquire(o *base.RunOptions) (*machine, error) {
 	for i := 1; i < len(m.regions); i++ {
 		m.regions[i] = make([]byte, p.prog.Region(i))
 	}
-	return m, nil
+	if m.loaded { // on the engine that is simulated, though the host has let go of it
+		code := p.prog.Code.Commands[:p.prog.Enter:p.prog.Enter]
+		_, err = m.core.Run(&core.Program{Commands: append(code, uint32(ethosu.OpStop))}, &m.regions, core.Options{Functional: true})
+	}
+	return m, err
 }
 
 // Release implements engine.Program.
@@ -100,6 +109,9 @@ func (p *executable) Release(m *machine) { p.idle.Leave(m, m.home) }
 func (p *executable) Execute(m *machine, r *base.RunOptions) (hal.Stats, error) {
 	profile := statistics.ProfileOf(r.Profile)
 	o := core.Options{State: m.state, Profile: profile, Functional: r.Functional, Turn: r.Turn, Span: statistics.Trace(r.Trace, r.StartFs, 0)}
+	if m.loaded {
+		o.Enter = p.prog.Enter
+	}
 	report, err := m.core.Run(&p.prog.Code, &m.regions, o)
 	if err != nil {
 		return hal.Stats{}, err

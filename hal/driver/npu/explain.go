@@ -18,11 +18,11 @@ import (
 	core "github.com/nnsoc/nnsoc/npu"
 )
 
-// cycles are those of each mark of the program, and of all of it, in a run on zeros: they do not
+// cycles are those of each mark of the program, and of all of it, in a run with its parameters on chip: they do not
 // depend on data.
 func (p *executable) cycles() (marks map[int]int64, all int64, err error) {
 	err = p.OnZeros(func(m *machine) error {
-		report, err := m.core.Run(&p.prog.Code, &m.regions, core.Options{State: m.state})
+		report, err := m.core.Run(&p.prog.Code, &m.regions, core.Options{State: m.state, TimingOnly: true, Enter: p.prog.Enter})
 		if err == nil {
 			marks, all = engine.Regions(report), report.Cycles
 		}
@@ -40,6 +40,9 @@ func (p *executable) List(w io.Writer) error {
 	}
 	fmt.Fprintf(w, "; %s: %d command words, %d bytes of constants, %d on chip, %d spilled, %d cycles\n",
 		p.dev.cfg.Spec.Name, len(p.prog.Code.Commands), len(p.prog.Consts), p.prog.Sizes[layout.RegionArena], p.prog.Sizes[layout.RegionSpill], all)
+	if n := p.prog.Enter; n > 0 {
+		fmt.Fprintf(w, "; the first %d words load parameters, which stay on chip until another program runs\n", n)
+	}
 	words, mark := p.prog.Code.Commands, 0
 	for at := 0; at < len(words); {
 		for mark < len(p.prog.Code.Marks) && p.prog.Code.Marks[mark].Word <= at {

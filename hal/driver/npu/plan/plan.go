@@ -20,6 +20,7 @@ type Program struct {
 	Estimates       []float64  // cycles of each step
 	Cycles          float64    // their sum
 	Code            core.Program
+	Enter           int // word of Code behind the copies of parameters, where an execution begins that finds them on chip
 	Consts          []byte
 	Sizes           layout.Sizes    // bytes of each kind of memory
 	Map             layout.Map      // and where they are
@@ -38,12 +39,14 @@ type Target struct {
 	Spec   *core.Spec
 	OnChip int
 	Map    layout.Map
+	// KeepsParameters says that constants may stay on chip between executions.
+	KeepsParameters bool
 }
 
 // Own is the target of a driver that gives each kind of memory a base pointer of its own.
 func Own(s *core.Spec, onChip int) Target {
 	const io, spill = 3, 4 // behind constants, and two that may be on chip
-	return Target{s, onChip, layout.Map{layout.RegionArena: s.OnChipRegion(), layout.RegionIO: io, layout.RegionSpill: spill}}
+	return Target{Spec: s, OnChip: onChip, Map: layout.Map{layout.RegionArena: s.OnChipRegion(), layout.RegionIO: io, layout.RegionSpill: spill}}
 }
 
 // job is a step whose maps have addresses and whose constants are packed.
@@ -55,6 +58,7 @@ type job struct {
 	// chip into which they are copied in front of job fetch.
 	weights  layout.Buffer
 	buffered bool
+	kept     bool // the constants stay on chip
 	fetch    int
 	exposed  float64 // cycles that the copy is estimated to take beyond what runs beside it
 }
@@ -188,8 +192,12 @@ func (k *packer) once(t Target, l *step.List, keep bool) (*Program, error) {
 		return nil, err
 	}
 	p.Sizes[layout.RegionIO] = l.IO
+	kept := keepParameters(t, lives(l), jobs)
 	bufferWeights(s, jobs)
-	values := p.place(t, lives(l), jobs, keep)
+	room := t
+	room.OnChip -= kept
+	values := p.place(room, lives(l), jobs, keep)
+	p.placeParameters(jobs, kept)
 	for i := range l.Values {
 		p.far = append(p.far, values[i].At.Region == layout.RegionSpill)
 	}
@@ -197,6 +205,8 @@ func (k *packer) once(t Target, l *step.List, keep bool) (*Program, error) {
 	p.resolve(jobs, values)
 	p.clients(l, values)
 	e := &emitter{b: ethosu.NewBuilder(s.Product), spec: s, luts: s.LUTBase(), writer: map[int]int{}, table: noTable}
+	e.parameters(jobs)
+	p.Enter = e.b.Len()
 	e.program(jobs)
 	var err error
 	if p.Code.Commands, err = e.b.Words(); err != nil {
@@ -215,11 +225,14 @@ func (p *Program) estimate(t Target, jobs []job) {
 		if off {
 			markFar(&k, p.far)
 		}
-		k.Direct = k.Weights != nil && !j.buffered
+		k.Direct = k.Weights != nil && !j.buffered && !j.kept
 		p.direct = append(p.direct, k.Direct)
 		e := cost.Estimate(t.Spec, &k)
 		cycles := float64(e.Cycles())
-		if j.buffered {
+		switch {
+		case j.kept && k.Weights != nil:
+			cycles = e.Working()
+		case j.buffered:
 			cycles = e.Working() + j.exposed
 		}
 		p.Estimates, p.Cycles = append(p.Estimates, cycles), p.Cycles+cycles

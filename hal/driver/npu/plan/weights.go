@@ -35,6 +35,10 @@ func bufferWeights(s *core.Spec, jobs []job) {
 			continue
 		}
 		work := e.Working()
+		if j.kept {
+			idle[i] = work
+			continue
+		}
 		once := float64(j.packed.Fetch.Bytes)/far.BytesPerCycle + float64(far.ReadLatency)
 		streaming := cost.Planes(&j.Kernel) * once
 		if first := &jobs[j.first]; j.first != i {
