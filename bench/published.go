@@ -44,6 +44,9 @@ var Latencies = [...]Published{
 	{"dsp", "mobilenet_v1_0.5_128_quant", 2.6, false, pixel3, hosted, v65},
 	{"dsp", "inception_v3_quant", 74, false, pixel3, hosted, v65},
 	{"npu", "efficientnet_lite0_quant", 3.8, false, pixel4, efficientNet + ", Edge TPU", ""},
+	{"npu", "efficientnet_lite1_quant", 5.4, false, pixel4, efficientNet + ", Edge TPU", ""},
+	{"npu", "efficientnet_lite2_quant", 7.9, false, pixel4, efficientNet + ", Edge TPU", ""},
+	{"npu", "efficientnet_lite3_quant", 9.7, false, pixel4, efficientNet + ", Edge TPU", ""},
 }
 
 // The phone of the preset, others, and sources.
