@@ -26,10 +26,12 @@ func view[T int32 | float32](b []byte) []T {
 // alignConstants copies constants to aligned storage with slack behind them.
 func alignConstants(g *nn.Subgraph) {
 	for i := range g.Operands {
-		o := &g.Operands[i]
-		if !o.IsConst() || len(o.Data) == 0 {
-			continue
-		}
+		alignConstant(&g.Operands[i])
+	}
+}
+
+func alignConstant(o *nn.Operand) {
+	if o.IsConst() && len(o.Data) > 0 {
 		b := alignedBytes(len(o.Data) + slack)
 		copy(b, o.Data)
 		o.Data = b[:len(o.Data)]

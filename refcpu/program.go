@@ -1,6 +1,7 @@
 package refcpu
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"time"
@@ -126,6 +127,49 @@ func (t *Table) compile(m *nn.Model, source *nn.Subgraph, limits Limits, budget 
 	}
 	p.work = before - budget.work
 	return p, nil
+}
+
+// Check returns for each operation of the main subgraph why it cannot be prepared, nil for one that can, or
+// whose parameters an execution brings. An operation that calls subgraphs needs all that is in them.
+func (t *Table) Check(m *nn.Model) []error {
+	if t == nil {
+		t = Standard()
+	}
+	return t.check(m, &m.Main)
+}
+
+func (t *Table) check(m *nn.Model, source *nn.Subgraph) []error {
+	wrong := make([]error, len(source.Operations))
+	g, err := t.spec.Resolve(source)
+	if err != nil {
+		for i := range wrong {
+			wrong[i] = err
+		}
+		return wrong
+	}
+	v := t.spec.ModelView(g)
+	for i := range g.Operations {
+		op := &g.Operations[i]
+		if !t.Supported(op.Type) {
+			wrong[i] = fmt.Errorf("%s is not supported", op.Type)
+			continue
+		}
+		// Kernels of products fail for nothing that a valid model has; to pack their weights takes time.
+		if r := t.spec.Lookup(op.Type); r == nil || r.Work.Kernel == opspec.KernelElementwise {
+			for _, x := range op.Inputs {
+				alignConstant(&g.Operands[x])
+			}
+			if _, err := t.operations[op.Type].prepare(v, op); !errors.Is(err, opspec.ErrUnknown) {
+				wrong[i] = err
+			}
+		}
+		for _, x := range op.Inputs {
+			if o := &g.Operands[x]; wrong[i] == nil && o.Lifetime == nn.LifetimeSubgraph {
+				wrong[i] = errors.Join(t.check(m, &m.Referenced[binary.LittleEndian.Uint32(o.Data)])...)
+			}
+		}
+	}
+	return wrong
 }
 
 // budget counts down what a model may use.

@@ -78,10 +78,9 @@ type compiler struct {
 // Supports implements base.Compiler.
 func (c *compiler) Supports(m *nn.Model) ([]hal.Support, error) {
 	s := make([]hal.Support, len(m.Main.Operations))
-	for i := range s {
-		t := m.Main.Operations[i].Type
-		if s[i].OK = c.cfg.Operations.Supported(t); !s[i].OK {
-			s[i].Reason = fmt.Sprintf("the reference CPU lacks %v", t)
+	for i, err := range c.cfg.Operations.Check(m) {
+		if s[i].OK = err == nil; err != nil {
+			s[i].Reason = "the reference CPU: " + err.Error()
 		}
 	}
 	return s, nil
