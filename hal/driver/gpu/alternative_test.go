@@ -5,6 +5,7 @@ import (
 
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/cost"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/testvectors/legaltest"
 )
@@ -22,5 +23,15 @@ func TestAlternatives(t *testing.T) {
 	}
 	if c := legaltest.Cheaper(t, l, legaltest.Grouped(14, 64, 16)); c.Taken() {
 		t.Error("16 groups one after the other")
+	}
+}
+
+// TestVerdict: a way that weighs less than the chosen one was not lost by its weight.
+func TestVerdict(t *testing.T) {
+	cuts := []kernel.Cut{{Weight: 2, Chosen: true}, {Weight: 1}, {Weight: 3}}
+	for i, want := range []string{"weighs more", "against the rule of the library", "weighs more"} {
+		if got := verdict(&cuts[i], cuts); got != want {
+			t.Errorf("cut %d: %s, want %s", i, got, want)
+		}
 	}
 }

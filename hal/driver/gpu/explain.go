@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/engine"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/cost"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/lower"
 )
 
@@ -64,7 +65,7 @@ func (p *executable) Plan() (*engine.Plan, error) {
 		for _, c := range x.Cuts {
 			s.Candidates = append(s.Candidates, engine.Candidate{
 				Candidate: hal.Candidate{Name: c.Name, Cycles: cost.Estimate(&machine, c.Work).Cycles(), Chosen: c.Chosen},
-				Measure:   fmt.Sprintf("weighs %.0f", c.Weight), Verdict: "weighs more",
+				Measure:   fmt.Sprintf("weighs %.0f", c.Weight), Verdict: verdict(&c, x.Cuts),
 			})
 		}
 		l.Steps = append(l.Steps, s)
@@ -90,4 +91,13 @@ func (p *executable) launchCycles() (cycles []int64, err error) {
 		return nil
 	})
 	return cycles, err
+}
+
+// verdict says why a way to cut a kernel was not chosen.
+func verdict(c *kernel.Cut, all []kernel.Cut) string {
+	chosen := slices.IndexFunc(all, func(x kernel.Cut) bool { return x.Chosen })
+	if chosen >= 0 && c.Weight < all[chosen].Weight {
+		return "against the rule of the library"
+	}
+	return "weighs more"
 }
