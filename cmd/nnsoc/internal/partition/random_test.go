@@ -134,7 +134,7 @@ func TestPlanLoopSeesGovernors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	form, err := partitionForm("mobilenet_v1_0.25_224_float", &input.ShapeFlag{})
+	form, err := partitionForm("mobilenet_v1_0.25_160_float", &input.ShapeFlag{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,10 @@ func TestPlanLoopSeesGovernors(t *testing.T) {
 	}
 	ran, loop := simulateAnew(t, x, p, plan, form.Inputs), compared.invocations
 	t.Logf("compared by %.0f us, %.0f to %.0f, of %d invocations; 50 take %.0f", loop.MeanUS, loop.MinUS, loop.MaxUS, loop.Count, ran)
-	if !(math.Abs(loop.MeanUS/ran-1) <= 0.03) {
+	if !(loop.MaxUS > loop.MinUS) {
+		t.Error("no clock moves")
+	}
+	if !(math.Abs(loop.MeanUS/ran-1) <= 0.01) {
 		t.Errorf("the plan is compared by %.0f us, nnsoc run says %.0f", loop.MeanUS, ran)
 	}
 }
