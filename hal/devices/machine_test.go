@@ -3,7 +3,6 @@ package devices_test
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -251,6 +250,7 @@ func TestClientWarms(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		want := float64(alone.latency[len(alone.latency)-1]) / 1e9
 		m = phone(t)
 		c := newClient(t, m, "gpu", x.model, hal.PriorityMedium)
 		warm := 0 // executions
@@ -266,11 +266,17 @@ func TestClientWarms(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
+		same, first := 0, float64(c.latency[0])/1e9
 		for k, fs := range c.latency[warm:] {
-			us, want, first := float64(fs)/1e9, float64(alone.latency[len(alone.latency)-1])/1e9, float64(c.latency[0])/1e9
-			if !(math.Abs(us/want-1) < 0.02) || us < x.slower*first {
+			us := float64(fs) / 1e9
+			if off := us/want - 1; off > -0.02 && off < 0.02 {
+				same++
+			} else if off := us/first - 1; !(off > -0.02 && off < 0.02) {
 				t.Errorf("%s: execution %d takes %.1f us, %.1f in a loop, %.1f at the clocks of work without a pause", name, k, us, want, first)
 			}
+		}
+		if same < 3 || want < x.slower*first { // the governor may go up once
+			t.Errorf("%s: %d executions as in a loop, which takes %.1f us, %.1f at the clocks of work without a pause", name, same, want, first)
 		}
 		if warm < 50 || m.Simulated() > 5 {
 			t.Errorf("%s: %d executions to warm up, %d simulated in all", name, warm, m.Simulated())
