@@ -50,7 +50,7 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 			if err := cli.CheckSoC(cmd); err != nil {
 				return err
 			}
-			if cmd.Flags().Changed("driver-timeout") && len(a.Drivers) == 0 && a.DriverFolder == "" {
+			if !cmd.Hidden && cmd.Flags().Changed("driver-timeout") && len(a.Drivers) == 0 && a.DriverFolder == "" {
 				return cli.Usage(fmt.Errorf("--driver-timeout does nothing without --driver or --drivers"))
 			}
 			return a.OpenLog()

@@ -205,9 +205,10 @@ func (r *CrashReport) text(out io.Writer) error {
 	return t.Flush()
 }
 
-// workerCommand makes processes of the crash tests, of this one's SoC.
+// workerCommand makes processes of the crash tests, of this one's SoC, which wait for drivers as
+// long as this one does.
 func workerCommand(a *cli.App, program string) func() *exec.Cmd {
-	args := []string{"mlts", "crash-worker", "--soc", a.SoC}
+	args := []string{"mlts", "crash-worker", "--soc", a.SoC, "--driver-timeout", a.DriverTimeout.String()}
 	for _, s := range a.Set {
 		args = append(args, "--set", s)
 	}
