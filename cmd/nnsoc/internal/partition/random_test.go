@@ -155,9 +155,6 @@ func TestPlanLoopSeesGovernors(t *testing.T) {
 	}
 	ran, loop := simulateAnew(t, x, p, plan, form.Inputs), compared.invocations
 	t.Logf("compared by %.0f us, %.0f to %.0f, of %d invocations; 50 take %.0f", loop.MeanUS, loop.MinUS, loop.MaxUS, loop.Count, ran)
-	if !(loop.MaxUS > loop.MinUS) {
-		t.Error("no clock moves")
-	}
 	if !(math.Abs(loop.MeanUS/ran-1) <= 0.01) {
 		t.Errorf("the plan is compared by %.0f us, nnsoc run says %.0f", loop.MeanUS, ran)
 	}
