@@ -139,8 +139,18 @@ func TestLstm(t *testing.T) {
 		t.Errorf("weights that a request may leave out: %v", err)
 	}
 	got, err := o.dims(finalView(&o.Subgraph))
-	if want := [][]uint32{{2, 20}, {2, 4}, {2, 5}, {2, 4}}; err != nil || !reflect.DeepEqual(got, want) {
+	want := [][]uint32{{2, 20}, {2, 4}, {2, 5}, {2, 4}}
+	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("shapes %v, %v, want %v", got, err, want)
+	}
+	scratch := &o.Operands[o.op.Outputs[0]]
+	scratch.Dimensions = []uint32{2, 20}
+	if got, err := o.dims(ModelView(&o.Subgraph)); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("a scratch output that needs the weights: shapes %v, %v, want %v", got, err, want)
+	}
+	scratch.Dimensions = []uint32{2, 15}
+	if _, err := o.dims(ModelView(&o.Subgraph)); !errors.Is(err, ErrUnknown) {
+		t.Errorf("a scratch output without a part for the input gate: %v", err)
 	}
 	coupled := lstmShapes()
 	for _, name := range []string{"input_to_input_weights", "recurrent_to_input_weights", "input_gate_bias"} {

@@ -101,7 +101,7 @@ func readLstm(a *Args) (l Lstm, err error) {
 		shapes[a.Out("output")] = l.Cells[0].Input.Dims(width)
 	}
 	if l.Scratch != None {
-		if shapes[l.Scratch], err = a.scratch(&l.Cells[0]); err != nil {
+		if shapes[l.Scratch], err = a.scratch(&l.Cells[0], a.View.Operands[l.Scratch].Dimensions); err != nil {
 			return l, err
 		}
 	}
@@ -110,15 +110,18 @@ func readLstm(a *Args) (l Lstm, err error) {
 }
 
 // scratch is the shape of the scratch output: a value for each gate. The weights of the
-// input gate decide whether there is one, and a request may leave them out.
-func (a *Args) scratch(c *LstmCell) ([]uint32, error) {
+// input gate decide whether there is one, and a request may leave them out, unless the model
+// declares the shape that it has with them.
+func (a *Args) scratch(c *LstmCell, declared []uint32) ([]uint32, error) {
 	n := Gates
 	if c.Coupled {
 		n--
-	} else if o := &a.View.Operands[c.Weights[GateInput]]; o.Lifetime == nn.SubgraphInput && !a.View.Bound && !a.View.Final {
-		return nil, fmt.Errorf("%s: whether it has input_to_input_weights: %w", a.Op.Type, ErrUnknown)
 	}
-	return []uint32{uint32(c.Input.Batch), uint32(n * c.Units)}, nil
+	dims := []uint32{uint32(c.Input.Batch), uint32(n * c.Units)}
+	if c.Coupled || a.View.Bound || a.View.Final || sameDims(declared, dims) || a.View.Operands[c.Weights[GateInput]].Lifetime != nn.SubgraphInput {
+		return dims, nil
+	}
+	return nil, fmt.Errorf("%s: whether it has input_to_input_weights: %w", a.Op.Type, ErrUnknown)
 }
 
 // lstmCell reads the operands of one direction.
