@@ -40,7 +40,7 @@ type OperationStats struct {
 	EnergyPJ float64
 	MACs     int64         // multiply-accumulates of the operation as defined, without padding waste
 	Stalls   []StallCycles // fixed order; they add up to Cycles exactly
-	BoundBy  string        // the resource that limits it: the largest reason, "issue" when none stalls; of an NPU by the names of its units
+	BoundBy  string        // what limits it: the Reason of most cycles in Stalls, "issue" without stalls
 	// DRAMBytes are the bytes moved to and from DRAM.
 	DRAMBytes int64
 	// Of an execution with Detail, from devices that have it: the cycles of all

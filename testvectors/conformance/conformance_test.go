@@ -184,6 +184,13 @@ func TestChecksCanFail(t *testing.T) {
 			}
 			return res, err
 		})}, "A5-5"},
+		"bound by another name than that of its stalls": {faulty{prepared: model(func(_ *hal.Request, res *hal.Result, err error) (*hal.Result, error) {
+			if res != nil && len(res.Stats.Operations) > 0 {
+				o := &res.Stats.Operations[0]
+				o.BoundBy = strings.ToUpper(o.BoundBy)
+			}
+			return res, err
+		})}, "A5-5"},
 		"parts without their energy": {faulty{prepared: model(func(_ *hal.Request, res *hal.Result, err error) (*hal.Result, error) {
 			if res != nil && len(res.Stats.Parts) > 0 {
 				res.Stats.Parts[0].EnergyPJ *= 2

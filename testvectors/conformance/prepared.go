@@ -295,7 +295,7 @@ func timings(t *T) {
 }
 
 // addsUp checks what an execution says that it cost: stalls, operations, parts and components
-// add up to the whole.
+// add up to the whole, and an operation is bound by one of its stalls, by its name.
 func (t *T) addsUp(s *hal.Stats) {
 	stalls := func(list []hal.StallCycles) (sum int64) {
 		for _, x := range list {
@@ -317,6 +317,12 @@ func (t *T) addsUp(s *hal.Stats) {
 	for i := range s.Operations {
 		o := &s.Operations[i]
 		Equal(t, "cycles of an operation's stalls", stalls(o.Stalls), o.Cycles)
+		for _, x := range o.Stalls {
+			if by := slices.IndexFunc(o.Stalls, func(y hal.StallCycles) bool { return y.Reason == o.BoundBy }); by < 0 || o.Stalls[by].Cycles < x.Cycles {
+				t.Errorf("an operation with stalls %v is bound by %q", o.Stalls, o.BoundBy)
+				break
+			}
+		}
 		cycles, fs, pj = cycles+o.Cycles, fs+o.TimeFs, pj+o.EnergyPJ
 	}
 	Equal(t, "cycles of all operations", cycles, s.Cycles)

@@ -119,11 +119,7 @@ func (p *executable) Execute(m *machine, r *base.RunOptions) (hal.Stats, error) 
 	if profile != nil {
 		statistics.Profile(r.Profile, profile)
 	}
-	s := statistics.Stats(report)
-	for i := range s.Operations {
-		s.Operations[i].BoundBy = core.BoundBy(&report.Regions[i].Stalls).String()
-	}
-	return s, nil
+	return statistics.Stats(report), nil
 }
 
 // Bytes implements base.Executable.

@@ -63,7 +63,8 @@ the operation into slices.
 Of each operation the report has cycles, energy, bytes of each memory, utilization of the
 multipliers, what of the array pads, and what it is bound by: compute, weight decode, output unit,
 scratchpad, DRAM, DMA, dependency (a kernel in front), fill and drain, commands, or launch, the class
-of most of its cycles. The rows add up to the run, their cycles to those of the NPU.
+of most of its cycles. In JSON, "bound_by" is the largest of the row's "stalls". The rows
+add up to the run, their cycles to those of the NPU.
 
 With --timing-only kernels compute nothing: the same cycles, sooner, and no outputs. --csv writes
 the operations in the columns of Vela's per-layer table. In JSON, "pmu" has the names of Arm's
@@ -296,8 +297,9 @@ type npuOperation struct {
 	Cycles       int64            `json:"cycles"`
 	TimeUs       float64          `json:"time_us"`
 	EnergyUJ     float64          `json:"energy_uj"`
-	BoundBy      string           `json:"bound_by,omitempty"`
-	Stalls       map[string]int64 `json:"stalls,omitempty"` // adds up to cycles
+	BoundBy      string           `json:"bound_by,omitempty"` // of most stalls
+	Stalls       map[string]int64 `json:"stalls,omitempty"`   // adds up to cycles
+	bound        string           // the class of most cycles, of the text
 }
 
 // portTraffic is the bytes of an operation through a port.
@@ -346,7 +348,7 @@ func newNPUOperation(index int, x *inference.Operation, s *npu.Spec) npuOperatio
 	o.Offset = &offset
 	o.Stalls = stallCycles(&x.Stalls)
 	if len(o.Stalls) > 0 {
-		o.BoundBy = npu.BoundBy(&x.Stalls).String()
+		o.BoundBy, o.bound = x.Stalls.Largest().String(), npu.BoundBy(&x.Stalls).String()
 	}
 	if x.NPU.OFM != [3]int{} {
 		o.IFM, o.OFM, o.Kernel, o.Stride, o.Block = &x.NPU.IFM, &x.NPU.OFM, &x.NPU.Kernel, &x.NPU.Stride, &x.NPU.Block
@@ -445,7 +447,7 @@ func (r *npuReport) printOperations(w io.Writer) error {
 		for _, n := range bytes {
 			fmt.Fprintf(t, "%d\t", n)
 		}
-		fmt.Fprintf(t, "%s\t\n", o.BoundBy)
+		fmt.Fprintf(t, "%s\t\n", o.bound)
 	}
 	for i := range r.Operations {
 		o := &r.Operations[i]
@@ -462,7 +464,7 @@ func (r *npuReport) printOperations(w io.Writer) error {
 		}
 	}
 	none := make([]int64, len(r.AXI))
-	rest.Device, rest.Name, rest.BoundBy = "-", "launch", npu.Launch.String()
+	rest.Device, rest.Name, rest.bound = "-", "launch", npu.Launch.String()
 	if rest.Cycles > 0 && r.Estimator == "" {
 		row("", &rest, none)
 	}

@@ -121,7 +121,7 @@ func (r *finished) charge(operation int, c *cycles, hz int64) {
 	fs := n * (1e15 / hz)
 	o := hal.OperationStats{Index: operation, Cycles: n, TimeFs: fs, EnergyPJ: c.pj, DRAMBytes: c.bytes, BoundBy: "issue"}
 	o.Stalls = []hal.StallCycles{{Reason: "issue", Cycles: c.issue}, {Reason: "memory", Cycles: c.memory}}
-	if c.memory > 0 {
+	if c.memory > c.issue {
 		o.BoundBy = "memory"
 	}
 	s := &r.stats
