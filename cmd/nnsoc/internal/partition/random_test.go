@@ -126,15 +126,23 @@ func TestExactIsNotBeaten(t *testing.T) {
 }
 
 // TestPlanLoopSeesGovernors: a plan is compared by what nnsoc run says of it, also where its GPU
-// is busy for a part of the time only.
+// is busy for a part of the time only, so that its clock goes up and down again and again.
 func TestPlanLoopSeesGovernors(t *testing.T) {
+	t.Run("pixel4", func(t *testing.T) { loopSeesGovernors(t, "mlperf_tiny_kws_float") })
+	// A share of load between those that the network has at the lowest and the highest clock.
+	t.Run("soon lower", func(t *testing.T) {
+		loopSeesGovernors(t, "mobilenet_v1_0.25_128_float", "gpu.clock.governor.down_share=0.45", "gpu.clock.governor.up_share=0.7")
+	})
+}
+
+func loopSeesGovernors(t *testing.T, network string, set ...string) {
 	t.Setenv(machine.CacheVariable, "")
-	a := &cli.App{Out: io.Discard, Err: io.Discard, SoC: "pixel4"}
+	a := &cli.App{Out: io.Discard, Err: io.Discard, SoC: "pixel4", Set: set}
 	live, err := machine.OpenLive(a, hal.FastSingleAnswer)
 	if err != nil {
 		t.Fatal(err)
 	}
-	form, err := partitionForm("mobilenet_v1_0.25_160_float", &input.ShapeFlag{})
+	form, err := partitionForm(network, &input.ShapeFlag{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,6 +163,9 @@ func TestPlanLoopSeesGovernors(t *testing.T) {
 	}
 	ran, loop := simulateAnew(t, x, p, plan, form.Inputs), compared.invocations
 	t.Logf("compared by %.0f us, %.0f to %.0f, of %d invocations; 50 take %.0f", loop.MeanUS, loop.MinUS, loop.MaxUS, loop.Count, ran)
+	if !(loop.MaxUS > 1.05*loop.MinUS) {
+		t.Error("no clock moves")
+	}
 	if !(math.Abs(loop.MeanUS/ran-1) <= 0.01) {
 		t.Errorf("the plan is compared by %.0f us, nnsoc run says %.0f", loop.MeanUS, ran)
 	}
