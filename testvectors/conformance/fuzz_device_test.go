@@ -1,8 +1,10 @@
 package conformance_test
 
 import (
+	"encoding/binary"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors/conformance"
 	"github.com/nnsoc/nnsoc/testvectors/fuzzing"
 )
@@ -32,5 +34,51 @@ func TestEdited(t *testing.T) {
 	}
 	for i, d := range open(t) {
 		fuzzing.Random(t, d, uint64(i), n)
+	}
+}
+
+// TestSupportPrepares: a device prepares what its support query takes, and no more, where an
+// execution decides about shapes.
+func TestSupportPrepares(t *testing.T) {
+	constant := func(typ nn.OperandType, bytes int, dims ...uint32) nn.Operand {
+		return nn.Operand{Type: typ, Lifetime: nn.ConstantCopy, Data: make([]byte, bytes), Dimensions: dims}
+	}
+	scalar := func(v uint32) nn.Operand {
+		return nn.Operand{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: binary.LittleEndian.AppendUint32(nil, v)}
+	}
+	in := func(o nn.Operand) nn.Operand { o.Lifetime = nn.SubgraphInput; return o }
+	out := func(o nn.Operand) nn.Operand { o.Lifetime = nn.SubgraphOutput; return o }
+	f16 := func(dims ...uint32) nn.Operand { return nn.Operand{Type: nn.TensorFloat16, Dimensions: dims} }
+	i32 := func(dims ...uint32) nn.Operand { return nn.Operand{Type: nn.TensorInt32, Dimensions: dims} }
+	q8 := func(dims ...uint32) nn.Operand {
+		return nn.Operand{Type: nn.TensorQuant8Asymm, Scale: 1, Dimensions: dims}
+	}
+	half := nn.Operand{Type: nn.Float16, Lifetime: nn.ConstantCopy, Data: []byte{0, 0x38}}
+	for _, c := range []struct {
+		name  string
+		takes map[string]bool
+		model nn.Subgraph
+	}{
+		{"a hash with a weight for each of the boxes that suppression leaves", map[string]bool{"cpu": true, "gpu": true}, nn.Subgraph{
+			Operands: []nn.Operand{constant(nn.TensorFloat16, 96, 12, 4), constant(nn.TensorFloat16, 384, 12, 16), constant(nn.TensorInt32, 48, 12),
+				half, scalar(3), scalar(0), half, half, half, out(f16(0)), out(f16(0, 4)), out(i32(0)), out(i32(0)),
+				constant(nn.TensorFloat16, 64, 4, 8), in(f16(12)), scalar(2), out(i32(32))},
+			Operations: []nn.Operation{
+				{Type: nn.OpBoxWithNmsLimit, Inputs: []uint32{0, 1, 2, 3, 4, 5, 6, 7, 8}, Outputs: []uint32{9, 10, 11, 12}},
+				{Type: nn.OpLshProjection, Inputs: []uint32{13, 12, 14, 15}, Outputs: []uint32{16}},
+			},
+			Inputs: []uint32{14}, Outputs: []uint32{9, 10, 11, 12, 16},
+		}},
+		{"a large copy with its places in the request", map[string]bool{"cpu": true, "gpu": true, "dsp": true}, nn.Subgraph{
+			Operands:   []nn.Operand{in(q8(128, 128)), in(i32(2)), out(q8(128, 128))},
+			Operations: []nn.Operation{{Type: nn.OpTranspose, Inputs: []uint32{0, 1}, Outputs: []uint32{2}}},
+			Inputs:     []uint32{0, 1}, Outputs: []uint32{2},
+		}},
+	} {
+		for _, d := range open(t) {
+			if takes := fuzzing.Model(t, d, &nn.Model{Main: c.model}); takes != c.takes[d.Name()] {
+				t.Errorf("%s: %s: taken %v", c.name, d.Name(), takes)
+			}
+		}
 	}
 }

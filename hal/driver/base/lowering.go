@@ -139,7 +139,15 @@ func supported(g *graph.Graph, check Checker, i int) error {
 	case deferred:
 		return check.Defers(i)
 	}
-	return check.Lowers(i)
+	declared := make([][]uint32, len(op.Outputs))
+	for k, x := range op.Outputs {
+		declared[k] = g.Operands[x].Dimensions
+	}
+	err = check.Lowers(i)
+	for k, x := range op.Outputs { // of open shapes, to which a lowering gives the bound that it knows
+		g.Operands[x].Dimensions = declared[k]
+	}
+	return err
 }
 
 // Compile implements Compiler.
@@ -176,14 +184,23 @@ func (c compiler) compile(m *nn.Model, o hal.PrepareOptions) (*staged, error) {
 	if err := c.compileCalled(p, parts); err != nil {
 		return nil, err
 	}
+	at := 0
 	for _, s := range parts {
 		st := &stage{Stage: s}
-		if s.Ready() {
+		switch {
+		case s.Ready():
 			if st.fixed, err = p.lower(st, nil, nil); err != nil {
 				return nil, err
 			}
+		case !s.Control: // lowered by an execution, as the support query promises
+			for i := range s.Graph.Operations {
+				if err := supported(g, check, at+i); err != nil {
+					return nil, fmt.Errorf("operation %d: %w", g.Origin[at+i], err)
+				}
+			}
 		}
 		p.stages = append(p.stages, st)
+		at += len(s.Graph.Operations)
 	}
 	return p, nil
 }
