@@ -123,6 +123,9 @@ func DialAll(folder string) (list []*Device, dead []error, err error) {
 	return list, dead, nil
 }
 
+// Socket is the path of the socket that the driver serves.
+func (d *Device) Socket() string { return d.path }
+
 // Name implements hal.Device.
 func (d *Device) Name() string { return d.about.Name }
 

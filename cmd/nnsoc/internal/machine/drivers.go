@@ -38,11 +38,11 @@ func connect(a *cli.App, list []hal.Device, c *soc.Config, live *devices.Machine
 	var remote []*service.Device
 	places := map[string]soc.Engine{} // of devices for which --driver names one
 	from := map[string]string{}       // by name of a device, what names its socket
-	add := func(flag, path string, d *service.Device) error {
+	add := func(flag string, d *service.Device) error {
 		if other, twice := from[d.Name()]; twice {
-			return cli.Usage(fmt.Errorf("%s %s serves a device %s, and so does %s", flag, path, d.Name(), other))
+			return cli.Usage(fmt.Errorf("%s %s serves a device %s, and so does %s", flag, d.Socket(), d.Name(), other))
 		}
-		from[d.Name()] = flag + " " + path
+		from[d.Name()] = flag + " " + d.Socket()
 		remote = append(remote, d)
 		return nil
 	}
@@ -52,7 +52,7 @@ func connect(a *cli.App, list []hal.Device, c *soc.Config, live *devices.Machine
 		if err != nil {
 			return nil, cli.Usage(fmt.Errorf("--driver %s: %w", path, err))
 		}
-		if err := add("--driver", path, d); err != nil {
+		if err := add("--driver", d); err != nil {
 			return nil, err
 		}
 		if named {
@@ -68,7 +68,7 @@ func connect(a *cli.App, list []hal.Device, c *soc.Config, live *devices.Machine
 			fmt.Fprintf(a.Err, "nnsoc: warning: --drivers %s: left out: %v\n", a.DriverFolder, err)
 		}
 		for _, d := range found {
-			if err := add("--drivers", a.DriverFolder, d); err != nil {
+			if err := add("--drivers", d); err != nil {
 				return nil, err
 			}
 		}

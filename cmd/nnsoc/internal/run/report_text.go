@@ -113,7 +113,7 @@ func (r *report) notes(w io.Writer) {
 			fmt.Fprintf(w, "%s runs %s and is compared with that form's reference; speed and energy are relative to the quantized network on the CPU.\n", e.Device, e.Model)
 		}
 		if e.Outside != "" {
-			fmt.Fprintf(w, "%s is a driver from outside in the place of the %s: host path, clocks, energy and heat are this phone's; what other engines and the system-level cache do to its memory is missing.\n", e.Device, e.Outside)
+			fmt.Fprintf(w, "%s is a driver from outside in the place of the %s: host path, clocks, energy and heat are this phone's; its memory is its own and cold when an execution begins: what the system-level cache keeps and other engines do to it is missing.\n", e.Device, e.Outside)
 		}
 		if e.PredictedUS > 0 && e.LatencyUS != nil {
 			fmt.Fprintf(w, "%s: %.1f us predicted, %.1f measured: the estimate is off by %+.1f %%\n", e.Device, e.PredictedUS, *e.LatencyUS, 100*(e.PredictedUS / *e.LatencyUS - 1))
