@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
+	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
@@ -172,6 +173,10 @@ func (r *report) add(d *deviceRun, f *input.Form, labels []string) {
 	if dev, err := r.machine.Registry.Find(d.device); err == nil {
 		if at, ok := devices.Outside(dev); ok {
 			e.Outside = at.String()
+		}
+		if d.result == nil && dev.Status() == hal.DeviceOffline { // before it was asked what it takes
+			r.lose(d.device, hal.Errorf(hal.DeviceUnavailable, "the driver is gone"))
+			return
 		}
 	}
 	moved := d.compilation.Fallbacks

@@ -1,0 +1,55 @@
+package run
+
+import (
+	"io"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nnrt"
+)
+
+// gone is a device whose process has ended.
+type gone struct{ hal.Device }
+
+func (gone) Name() string             { return "gone" }
+func (gone) Status() hal.DeviceStatus { return hal.DeviceOffline }
+func (gone) SupportedOperations(*nn.Model) ([]hal.Support, error) {
+	return nil, hal.Errorf(hal.DeviceUnavailable, "the connection is closed")
+}
+
+// TestGoneBeforeAsked: a driver that has ended before it is asked what it takes has failed; it is
+// no driver that takes nothing.
+func TestGoneBeforeAsked(t *testing.T) {
+	m, err := machine.OpenLive(&cli.App{SoC: "pixel4", Err: io.Discard}, hal.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Registry.Add(gone{m.Registry.CPU()}); err != nil {
+		t.Fatal(err)
+	}
+	model, err := bench.Gemm("f32", 16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	form, err := input.NewForm(model, &input.Flags{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := nnrt.Compile(m.Registry, model, "gone", nnrt.CompileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newReport(m, form)
+	r.add(&deviceRun{device: "gone", compilation: c}, form, nil)
+	if e := r.data.Runs[0]; len(r.data.Runs) != 1 || e.Status != StatusFailed || e.Error == "" {
+		t.Errorf("%d rows, status %q, error %q", len(r.data.Runs), e.Status, e.Error)
+	}
+	if r.verdict() == nil {
+		t.Error("all is well")
+	}
+}
