@@ -21,7 +21,8 @@ import (
 
 // TestOracleOpenCL: clang compiles the OpenCL kernels for gfx1030, and each runs on the core: it stores nothing, takes the same
 // more for the same number of iterations more, and so much as the kernel of micro.s that does the same work: no
-// compiler has found a way around it.
+// compiler has found a way around it, which would leave half of the work or less. Rows of DRAM that are open when
+// work-groups come in another order are worth a seventh.
 func TestOracleOpenCL(t *testing.T) {
 	oracle.Need(t, "clang-19", "ld.lld-19")
 	object := filepath.Join(t.TempDir(), "micro.co")
@@ -84,7 +85,7 @@ func TestOracleOpenCL(t *testing.T) {
 		few, some, more := cycles(file, 4), cycles(file, 4+step), cycles(file, 4+2*step)
 		want := (cycles(assembly, 4+2*step) - cycles(assembly, 4)) / 2
 		a, b := some-few, more-some
-		if math.Abs(a-b) > b/10 || b < 0.9*want || b > 1.5*want {
+		if math.Abs(a-b) > b/10 || b < 0.8*want || b > 1.5*want {
 			t.Errorf("%s: %d iterations more take %.0f cycles, then %.0f; %.0f in assembly", name, step, a, b, want)
 		}
 		if slices.ContainsFunc(buffer, func(b byte) bool { return b != 0 }) {
