@@ -492,7 +492,7 @@ func (c *Cache) Fingerprint() uint64 {
 	for set := range c.sets {
 		order := c.sets[set].order
 		for range c.ways {
-			l := &c.lines[uint32(set)*c.ways+uint32(order&15)]
+			l := &c.lines[uint32(set)*c.ways+uint32(order.Way(0))]
 			h = model.Mixed(h, l.tag<<8|uint64(l.flags))
 			order >>= 4
 		}

@@ -2,6 +2,7 @@ package cache
 
 import (
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem/internal/lru"
 	"github.com/nnsoc/nnsoc/sim/mem/internal/model"
 )
 
@@ -61,7 +62,7 @@ func (c *Config) Validate() error {
 	k.Hz(c.Hz)
 	k.In("Bytes", int64(c.Bytes), 64, model.MaxCacheBytes)
 	k.Pow2("LineBytes", c.LineBytes, 16, 1<<12)
-	k.In("Ways", int64(c.Ways), 1, maxWays)
+	k.In("Ways", int64(c.Ways), 1, lru.MaxWays)
 	k.In("HitCycles", int64(c.HitCycles), 0, 1e6)
 	k.In("FillCycles", int64(c.FillCycles), 0, 1e6)
 	k.In("BytesPerCycle", int64(c.BytesPerCycle), 1, 1<<12)

@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/dram"
+	"github.com/nnsoc/nnsoc/sim/mem/internal/lru"
 	"github.com/nnsoc/nnsoc/sim/mem/internal/model"
 )
 
@@ -58,9 +59,9 @@ type SystemCache struct {
 	lineShift  uint
 	lineMask   uint64
 	setMask    uint64
-	setShift   uint   // bits of a set's index
-	groupShift uint   // log2 of the sets of a group
-	unused     uint64 // order of a set that gets its first line
+	setShift   uint      // bits of a set's index
+	groupShift uint      // log2 of the sets of a group
+	unused     lru.Order // order of a set that gets its first line
 	bankShift  uint
 	limits     [dram.MaxMasters]Allocation
 
@@ -215,7 +216,7 @@ func (c *SystemCache) Fingerprint() uint64 {
 			h = model.Mixed(h, set)
 			order := s.order
 			for range c.cfg.Ways {
-				w := order & 15
+				w := order.Way(0)
 				order >>= 4
 				line := uint64(0) // that and 1 more
 				if s.held>>(4*w)&1 != 0 {
@@ -397,12 +398,12 @@ func (c *SystemCache) behind(t sim.Time, addr uint64, n int, k mem.Kind, master 
 func (c *SystemCache) find(ln uint64) int {
 	set := ln & c.setMask
 	s := &c.sets[set]
-	sign := (ln >> (c.setShift & 63) & 0xffff) * everySign
-	if s.match(0, sign)|s.match(1, sign)|s.match(2, sign)|s.match(3, sign) == 0 {
+	sign := lru.Sign(ln >> (c.setShift & 63))
+	if s.signs.Match(0, sign)|s.signs.Match(1, sign)|s.signs.Match(2, sign)|s.signs.Match(3, sign) == 0 {
 		return -1
 	}
 	for i := range s.signs {
-		for match := s.match(i, sign); match != 0; match &= match - 1 {
+		for match := s.signs.Match(i, sign); match != 0; match &= match - 1 {
 			w := uint64(i*4 + bits.TrailingZeros64(match)/16)
 			if at := c.index(set, w); s.held>>(4*w)&1 != 0 && c.ways[at].line == ln {
 				c.changed = s.use(w) || c.changed
@@ -433,12 +434,12 @@ func (c *SystemCache) insert(ready sim.Time, ln, lines uint64, dirty bool) {
 		s.order = c.unused
 	}
 	at := 4*c.cfg.Ways - 4
-	w := s.order >> (at & 63)
+	w := s.order.Way(at)
 	if limit := c.limits[c.master].Ways; limit < c.cfg.Ways {
 		if own := s.own(uint64(c.master)); bits.OnesCount64(own) >= limit {
 			for own>>(4*w)&1 == 0 {
 				at -= 4
-				w = s.order >> (at & 63) & 15
+				w = s.order.Way(at)
 			}
 		}
 	}
@@ -446,15 +447,14 @@ func (c *SystemCache) insert(ready sim.Time, ln, lines uint64, dirty bool) {
 	if s.dirty&bit != 0 {
 		c.writeBack(max(ready, way.ready), way.line, lines, int(s.owners>>(4*w)&15))
 	}
-	s.front(w, at)
+	s.order = s.order.Front(w, at)
 	s.held |= bit
 	s.dirty &^= bit
 	if dirty {
 		s.dirty |= bit
 	}
 	s.owners = s.owners&^(15*bit) | uint64(c.master)*bit
-	sign := &s.signs[w/4&3]
-	*sign = *sign&^(0xffff<<(w%4*16)) | (ln>>(c.setShift&63)&0xffff)<<(w%4*16)
+	s.signs.Set(w, ln>>(c.setShift&63))
 	way.line, way.ready = ln, ready
 	c.changed, c.moved = true, true
 }

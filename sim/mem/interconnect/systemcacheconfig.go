@@ -2,6 +2,7 @@ package interconnect
 
 import (
 	"github.com/nnsoc/nnsoc/sim/mem/dram"
+	"github.com/nnsoc/nnsoc/sim/mem/internal/lru"
 	"github.com/nnsoc/nnsoc/sim/mem/internal/model"
 )
 
@@ -42,7 +43,7 @@ func (c *SystemCacheConfig) Validate() error {
 	k.Hz(c.Hz)
 	k.In("Bytes", int64(c.Bytes), 64, model.MaxCacheBytes)
 	k.Pow2("LineBytes", c.LineBytes, 16, 1<<12)
-	k.In("Ways", int64(c.Ways), 1, maxWays)
+	k.In("Ways", int64(c.Ways), 1, lru.MaxWays)
 	k.Pow2("Banks", c.Banks, 1, 64)
 	k.Pow2("BankBytes", c.BankBytes, max(c.LineBytes, 1), 1<<16)
 	k.In("BytesPerCycle", int64(c.BytesPerCycle), 1, 1<<12)
