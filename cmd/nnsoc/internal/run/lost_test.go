@@ -2,6 +2,7 @@ package run
 
 import (
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/bench"
@@ -46,7 +47,7 @@ func TestGoneBeforeAsked(t *testing.T) {
 	}
 	r := newReport(m, form)
 	r.add(&deviceRun{device: "gone", compilation: c}, form, nil)
-	if e := r.data.Runs[0]; len(r.data.Runs) != 1 || e.Status != StatusFailed || e.Error == "" {
+	if e := r.data.Runs[0]; len(r.data.Runs) != 1 || e.Status != StatusFailed || !strings.Contains(e.Error, "the connection is closed") {
 		t.Errorf("%d rows, status %q, error %q", len(r.data.Runs), e.Status, e.Error)
 	}
 	if r.verdict() == nil {

@@ -170,18 +170,20 @@ func (r *report) add(d *deviceRun, f *input.Form, labels []string) {
 	if f.Model.Name != r.data.Model.Name {
 		e.Model = f.Model.Name
 	}
+	gone := false
 	if dev, err := r.machine.Registry.Find(d.device); err == nil {
 		if at, ok := devices.Outside(dev); ok {
 			e.Outside = at.String()
 		}
-		if d.result == nil && dev.Status() == hal.DeviceOffline { // before it was asked what it takes
-			r.lose(d.device, hal.Errorf(hal.DeviceUnavailable, "the driver is gone"))
-			return
-		}
+		gone = dev.Status() == hal.DeviceOffline
 	}
 	moved := d.compilation.Fallbacks
 	if d.result != nil {
 		moved = append(moved[:len(moved):len(moved)], d.result.Fallbacks...)
+	}
+	if d.result == nil && gone && len(moved) > 0 { // before it took anything
+		r.lose(d.device, errors.New(moved[0].Reason))
+		return
 	}
 	e.Fallback, e.Fallbacks = len(moved), cli.FallbackEntries(f.Model, moved)
 	r.runs = append(r.runs, d)
