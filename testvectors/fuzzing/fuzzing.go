@@ -112,7 +112,8 @@ func Model(t testing.TB, d hal.Device, m *nn.Model) bool {
 	return takes
 }
 
-// Execute asks for an execution on zeros of a model that is not too large.
+// Execute asks for executions on zeros of a model that is not too large: one with all inputs, one that leaves
+// every second one out.
 func Execute(t testing.TB, d hal.Device, p hal.PreparedModel, m *nn.Model) {
 	t.Helper()
 	b := &hal.Buffers{ExecuteOptions: hal.ExecuteOptions{Functional: true, LoopTimeout: time.Millisecond}}
@@ -131,6 +132,11 @@ func Execute(t testing.TB, d hal.Device, p hal.PreparedModel, m *nn.Model) {
 	}
 	_, err := hal.Execute(p, b)
 	Sane(t, d.Name()+": execute", err)
+	for i := 1; i < len(b.Inputs); i += 2 {
+		b.Inputs[i] = nil
+	}
+	_, err = hal.Execute(p, b)
+	Sane(t, d.Name()+": execute without some inputs", err)
 }
 
 // Sane fails for an error that hides a panic of driver code.
