@@ -4,31 +4,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/plan"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/nn/builder"
-	core "github.com/nnsoc/nnsoc/npu"
-	"github.com/nnsoc/nnsoc/sim"
-	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // TestBricks: maps between kernels lie in bricks where that is estimated to take fewer cycles; the program then
 // takes fewer, and its outputs are the reference's.
 func TestBricks(t *testing.T) {
-	c, err := soc.Load("ethos-u55-128")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := core.FromSoC(c, sim.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := New(Config{Spec: s, OnChipBytes: 4 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := newDevice(t, "ethos-u55-128", Config{OnChipBytes: 4 << 20})
 	b := builder.New(builder.Config{Format: builder.Quant8Signed})
 	x := b.Values("input", 1, 6, 6, 64)
 	for range 3 { // what a block of 16 channels reads of a pixel is shorter than a burst
@@ -47,12 +32,8 @@ func TestBricks(t *testing.T) {
 			}
 		}
 	}
-	g := graph.New(m)
-	g.Leaves = d.middleEnd().Leaves
-	if err := lower.Table().Passes.Run(g, nil); err != nil {
-		t.Fatal(err)
-	}
-	list, err := lower.Graph(&s, g, nil, nil)
+	g := canonical(t, d, m)
+	list, err := lower.Graph(&d.cfg.Spec, g, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
-	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
 	"github.com/nnsoc/nnsoc/nn"
@@ -45,11 +44,7 @@ func TestCost(t *testing.T) {
 
 // estimates are those of the operations of a network, in cycles.
 func estimates(t *testing.T, d *Device, m *nn.Model) map[int]float64 {
-	g := graph.New(m)
-	g.Leaves = d.middleEnd().Leaves
-	if err := lower.Table().Passes.Run(g, nil); err != nil {
-		t.Fatal(err)
-	}
+	g := canonical(t, d, m)
 	list, err := lower.Graph(&d.cfg.Spec, g, nil, nil)
 	if err != nil {
 		t.Fatal(err)

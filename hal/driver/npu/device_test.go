@@ -28,21 +28,37 @@ import (
 func machines(t *testing.T) []*Device {
 	var l []*Device
 	for _, name := range []string{"pixel4", "ethos-u55-32", "ethos-u65-512"} {
-		c, err := soc.Load(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := core.FromSoC(c, sim.FastSingleAnswer)
-		if err != nil {
-			t.Fatal(err)
-		}
-		d, err := New(Config{Spec: s, OnChipBytes: 1 << 20})
-		if err != nil {
-			t.Fatal(err)
-		}
-		l = append(l, d)
+		l = append(l, newDevice(t, name, Config{OnChipBytes: 1 << 20}))
 	}
 	return l
+}
+
+// newDevice is a device with the array of a SoC's NPU.
+func newDevice(t *testing.T, name string, cfg Config) *Device {
+	t.Helper()
+	c, err := soc.Load(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cfg.Spec, err = core.FromSoC(c, sim.FastSingleAnswer); err != nil {
+		t.Fatal(err)
+	}
+	d, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// canonical is the graph of a model behind the passes of a device.
+func canonical(t *testing.T, d *Device, m *nn.Model) *graph.Graph {
+	t.Helper()
+	g := graph.New(m)
+	g.Leaves = d.middleEnd().Leaves
+	if err := lower.Table().Passes.Run(g, nil); err != nil {
+		t.Fatal(err)
+	}
+	return g
 }
 
 // check runs a model on a device and demands the reference's bytes.
@@ -176,28 +192,13 @@ func TestSpill(t *testing.T) {
 // TestCascades: on chips of many sizes, on which kernels take turns at stripes of rows, the bytes stay the
 // reference's, the steps name the cascades, and they are found on several of them.
 func TestCascades(t *testing.T) {
-	c, err := soc.Load("ethos-u65-256")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := core.FromSoC(c, sim.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, name := range []string{"mobilenet_v2_0.35_96_quant", "mobilenet_v1_0.25_128_quant"} {
 		m := zoo.MustBuild(name)
 		cascaded := 0
 		for onChip := 4 << 10; onChip < 80<<10; onChip += 9 << 10 {
-			d, err := New(Config{Spec: s, OnChipBytes: onChip})
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := newDevice(t, "ethos-u65-256", Config{OnChipBytes: onChip})
 			check(t, d, m, [][]byte{tensor.SyntheticInput(&m.Main, 0, 1)}, false)
-			g := graph.New(m)
-			g.Leaves = d.middleEnd().Leaves
-			if err := lower.Table().Passes.Run(g, nil); err != nil {
-				t.Fatal(err)
-			}
+			g := canonical(t, d, m)
 			var b strings.Builder
 			if err := newExecutable(d, g, nil).WriteSteps(&b); err != nil {
 				t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
-	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
@@ -32,11 +31,7 @@ func TestExplain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := graph.New(zoo.MustBuild("mobilenet_v1_0.25_128_quant"))
-	g.Leaves = d.middleEnd().Leaves
-	if err := lower.Table().Passes.Run(g, nil); err != nil {
-		t.Fatal(err)
-	}
+	g := canonical(t, d, zoo.MustBuild("mobilenet_v1_0.25_128_quant"))
 	list, err := lower.Graph(&spec, g, nil, nil)
 	if err != nil {
 		t.Fatal(err)

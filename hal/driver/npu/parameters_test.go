@@ -9,14 +9,11 @@ import (
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
-	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
-	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/internal/idle"
 	core "github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/refcpu"
-	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/coretest"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -29,15 +26,7 @@ func keeping(t *testing.T, onChip int) *Device {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := core.FromSoC(c, sim.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := New(Config{Spec: s, OnChipBytes: onChip, KeepsParameters: true, Share: func(dram mem.Level) []mem.Level { return core.ShareFromSoC(c, dram) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return newDevice(t, "pixel4", Config{OnChipBytes: onChip, KeepsParameters: true, Share: func(dram mem.Level) []mem.Level { return core.ShareFromSoC(c, dram) }})
 }
 
 // network is a network of the zoo on a device, with its inputs and the reference's outputs.
@@ -49,12 +38,7 @@ type network struct {
 func lowered(t *testing.T, d *Device, name string) *network {
 	t.Helper()
 	m := zoo.MustBuild(name)
-	g := graph.New(m)
-	g.Leaves = d.middleEnd().Leaves
-	if err := lower.Table().Passes.Run(g, nil); err != nil {
-		t.Fatal(err)
-	}
-	x, err := d.middleEnd().Lower(g, hal.PrepareOptions{})
+	x, err := d.middleEnd().Lower(canonical(t, d, m), hal.PrepareOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
