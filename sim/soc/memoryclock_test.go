@@ -139,6 +139,41 @@ func TestMeasuredTraffic(t *testing.T) {
 	}
 }
 
+// TestTrafficFitsVotes: the traffic of an execution fits one in which engines ask for the same clocks at the
+// same instants, and not one that begins at the same clock but asks for more sooner.
+func TestTrafficFitsVotes(t *testing.T) {
+	m := machine(t, "pixel4", func(c *soc.Config) { withoutCache(c); c.DRAM.Clock.Governor = nil })
+	var first *soc.Traffic
+	execute := func(length sim.Time) (fits bool, hz int64) {
+		_, err := m.Execute(soc.Request{Engine: soc.EngineGPU, Preference: sim.FastSingleAnswer, Buffers: 1}, func(k soc.Conditions) (soc.Outcome, error) {
+			fits, hz = first != nil && m.Fits(first), k.Points[0].OPP.Hz
+			stream(k.Memory, 0, 1<<16, 64)
+			x := m.Traffic(length)
+			if first == nil {
+				first = x
+			}
+			return soc.Outcome{Time: length, Traffic: x}, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fits, hz
+	}
+	const long = 30 * sim.Millisecond
+	pause := func() { m.Sleep(m.Now() + 2*sim.Second) }
+	pause()
+	_, low := execute(long)
+	pause()
+	if fits, hz := execute(long); !fits || hz != low {
+		t.Errorf("behind the same pause: fits %v, %d Hz, %d before", fits, hz, low)
+	}
+	pause()
+	execute(sim.Millisecond)
+	if fits, hz := execute(long); fits || hz != low {
+		t.Errorf("a millisecond later: fits %v, %d Hz, %d before", fits, hz, low)
+	}
+}
+
 // spell is a time with one clock.
 type spell struct {
 	hz   int64
