@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
@@ -188,7 +190,8 @@ func simulateAnew(t *testing.T, x *planner, p *partition.Problem, plan partition
 }
 
 // TestChoiceRunsOnItsMachine: what Compile has simulated of the plan that it chooses is not simulated
-// again when that runs, and the plan is made for the machine at hand, not for that of --soc.
+// again when that runs, and the plan is made for the machine at hand, not for that of --soc, with its
+// limits.
 func TestChoiceRunsOnItsMachine(t *testing.T) {
 	t.Setenv(machine.CacheVariable, "")
 	a := &cli.App{Out: io.Discard, Err: io.Discard, SoC: "ethos-u55-32"}
@@ -198,6 +201,15 @@ func TestChoiceRunsOnItsMachine(t *testing.T) {
 	}
 	m, err := machine.OpenConfig(a, c, hal.FastSingleAnswer)
 	if err != nil {
+		t.Fatal(err)
+	}
+	var limits machine.Limits
+	cmd := &cobra.Command{}
+	limits.Add(cmd)
+	if err := cmd.Flags().Set("force-unsupported", "SOFTMAX:npu"); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Limit(&limits); err != nil {
 		t.Fatal(err)
 	}
 	form, err := partitionForm("mobilenet_v1_1.0_224_quant", &input.ShapeFlag{})
@@ -223,6 +235,9 @@ func TestChoiceRunsOnItsMachine(t *testing.T) {
 	}
 	if n, parts := live.Simulated(), choice.Steps(); n > 3*parts {
 		t.Errorf("%d executions of %d parts ran on engines", n, parts)
+	}
+	if one, err := nnrt.Compile(choice.Machine.Registry, form.Model, "npu", nnrt.CompileOptions{}); err != nil || len(one.Fallbacks) == 0 {
+		t.Errorf("the plan's machine has no limits: %v", err)
 	}
 	if choice.ExecuteUser <= 0 {
 		t.Error("no time of the host")
