@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -28,8 +29,16 @@ type Options struct {
 	// Shapes gives inputs of the network other shapes than the file's, by name.
 	Shapes map[string][]uint32
 	// External opens the file that a tensor's data stands in, by the location that the
-	// model states. Without it such a tensor is an error.
-	External func(location string) ([]byte, error)
+	// model states. Without it such a tensor is an error. Import reads the bytes of tensors,
+	// not the whole, and closes it.
+	External func(location string) (ExternalFile, error)
+}
+
+// ExternalFile is a file with data of tensors.
+type ExternalFile interface {
+	io.ReaderAt
+	io.Closer
+	Len() int // bytes
 }
 
 // Error is a model that cannot be imported.
@@ -67,8 +76,13 @@ func ImportFile(file *onnxfile.Model, o *Options) (*nn.Model, error) {
 	}
 	im := &importer{
 		rows: operators(), options: o, functions: map[[2]string]*onnxfile.Function{}, model: &nn.Model{}, refused: map[string]*UnsupportedOperator{},
-		files: map[string][]byte{},
+		files: map[string]ExternalFile{},
 	}
+	defer func() {
+		for _, f := range im.files {
+			_ = f.Close() // it was read only
+		}
+	}()
 	opset, err := standardOpset(file.Opsets)
 	if err != nil {
 		return nil, &Error{Err: err}
@@ -114,7 +128,7 @@ type importer struct {
 	functions map[[2]string]*onnxfile.Function
 	model     *nn.Model
 	refused   map[string]*UnsupportedOperator
-	files     map[string][]byte // of external data
+	files     map[string]ExternalFile
 	depth     int
 	subgraphs int
 	budget    lowering.Budget

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -218,11 +219,13 @@ func TestExternalData(t *testing.T) {
 	w := f.Graph.Initializers[2]
 	w.Floats, w.External = nil, map[string]string{"location": "weights.bin", "offset": "4", "length": "8"}
 	data := onnxfile.Append(nil, f)
-	open := func(name string) ([]byte, error) {
+	opened, closed := 0, 0
+	open := func(name string) (ExternalFile, error) {
 		if name != "weights.bin" {
 			return nil, errors.New("no such file")
 		}
-		return floats32(7, 10, 1), nil
+		opened++
+		return &weightsFile{bytes.NewReader(floats32(7, 10, 1)), &closed}, nil
 	}
 	m, err := Import(data, &Options{External: open})
 	if err != nil {
@@ -238,7 +241,19 @@ func TestExternalData(t *testing.T) {
 	if _, err := Import(onnxfile.Append(nil, f), &Options{External: open}); err == nil || !strings.Contains(err.Error(), "reach beyond") {
 		t.Errorf("beyond the file: %v", err)
 	}
+	if opened != 2 || closed != 2 {
+		t.Errorf("%d files opened, %d closed", opened, closed)
+	}
 }
+
+// weightsFile is a file of external data.
+type weightsFile struct {
+	*bytes.Reader
+	closed *int
+}
+
+// Close implements io.Closer.
+func (f *weightsFile) Close() error { *f.closed++; return nil }
 
 // TestUnsupported names every operator without NNAPI form, with its attributes.
 func TestUnsupported(t *testing.T) {

@@ -219,10 +219,15 @@ func (g *graph) external(t *onnxfile.Tensor, n int64) []byte {
 	}
 	at := number("offset", 0)
 	size := number("length", (n*int64(t.Type.Bits())+7)/8)
-	if at > int64(len(file)) || size > int64(len(file))-at {
-		g.Failf("tensor %q: %d bytes at %d reach beyond %q, which has %d", t.Name, size, at, location, len(file))
+	if has := int64(file.Len()); at > has || size > has-at {
+		g.Failf("tensor %q: %d bytes at %d reach beyond %q, which has %d", t.Name, size, at, location, has)
 	}
-	return file[at : at+size : at+size]
+	g.Spend(size)
+	data := make([]byte, size)
+	if _, err := file.ReadAt(data, at); err != nil {
+		g.Failf("tensor %q: %s: %v", t.Name, location, err)
+	}
+	return data
 }
 
 // floatElements are the elements of a float32 or float16 constant.

@@ -3,7 +3,6 @@ package input
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
+	"github.com/nnsoc/nnsoc/internal/mapped"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -103,31 +103,20 @@ func importModel(path string, shapes map[string][]uint32) (*nn.Model, error) {
 	return m, nil
 }
 
-// beside opens files that a model file names: those in its folder and below it.
-func beside(path string) func(location string) ([]byte, error) {
-	return func(location string) ([]byte, error) {
-		root, err := os.OpenRoot(filepath.Dir(path))
+// beside opens files that a model file names: those in its folder and below it. They may
+// be larger than memory.
+func beside(path string) func(location string) (onnx.ExternalFile, error) {
+	return func(location string) (onnx.ExternalFile, error) {
+		dir := filepath.Dir(path)
+		root, err := os.OpenRoot(dir)
 		if err != nil {
 			return nil, err
 		}
 		defer root.Close()
-		f, err := root.Open(location)
-		if err != nil {
+		if _, err := root.Stat(location); err != nil { // it may lead out of the folder
 			return nil, err
 		}
-		defer f.Close()
-		info, err := f.Stat()
-		if err != nil {
-			return nil, err
-		}
-		if !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("%s: not a regular file", location)
-		}
-		data, err := io.ReadAll(io.LimitReader(f, maxModelFile+1))
-		if err == nil && len(data) > maxModelFile {
-			err = fmt.Errorf("%s: larger than %d MiB", location, maxModelFile>>20)
-		}
-		return data, err
+		return mapped.Open(filepath.Join(dir, location))
 	}
 }
 

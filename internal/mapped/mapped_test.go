@@ -1,0 +1,52 @@
+package mapped_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/mapped"
+)
+
+// TestFile: a mapped file reads as its bytes; a file that shrinks meanwhile is an error.
+func TestFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	want := bytes.Repeat([]byte("0123456789abcdef"), 1<<12)
+	if err := os.WriteFile(path, want, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := mapped.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if got, err := io.ReadAll(f.Reader()); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	var b [16]byte
+	if _, err := f.ReadAt(b[:], int64(len(want))-8); !errors.Is(err, io.EOF) {
+		t.Errorf("a read beyond the end: %v", err)
+	}
+	if runtime.GOOS == "windows" {
+		t.Skip("a mapped file cannot shrink on Windows")
+	}
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.ReadAt(b[:], 1<<14); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("a read of lost bytes: %v", err)
+	}
+}
+
+// TestOpen: what is no regular file is refused.
+func TestOpen(t *testing.T) {
+	for _, path := range []string{t.TempDir(), filepath.Join(t.TempDir(), "none"), os.DevNull} {
+		if _, err := mapped.Open(path); err == nil {
+			t.Errorf("%s: no error", path)
+		}
+	}
+}
