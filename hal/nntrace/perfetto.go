@@ -1,9 +1,12 @@
 package nntrace
 
 import (
+	"bufio"
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,27 +75,99 @@ func fields(b []byte, f func(field) error) error {
 
 // perfettoReader reads packets.
 type perfettoReader struct {
-	names  map[uint64]map[uint64]string // by sequence and number
-	events []Event
+	names   map[uint64]map[uint64]string // by sequence and number
+	threads map[string]string            // one copy of each name
+	text    []byte
+	events  []Event
 }
 
+// maxPacket bounds a packet of a trace, which is held in memory while it is read. Perfetto's
+// own buffers hold at most so much.
+const maxPacket = 1 << 26
+
 // readPerfetto reads Perfetto's format: slices of track events, and the marks of atrace in
-// the ftrace events of a device.
-func readPerfetto(data []byte) ([]Event, error) {
-	p := &perfettoReader{names: map[uint64]map[uint64]string{}}
+// the ftrace events of a device. One packet is in memory at a time.
+func readPerfetto(r *bufio.Reader) ([]Event, error) {
+	p := &perfettoReader{names: map[uint64]map[uint64]string{}, threads: map[string]string{}}
 	packets := 0
-	err := fields(data, func(f field) error {
-		if f.number != perfetto.TracePacket || f.bytes == nil {
+	err := eachField(r, func(number protowire.Number, b []byte) error {
+		if number != perfetto.TracePacket {
 			return nil
 		}
 		packets++
-		return p.packet(f.bytes)
+		return p.packet(b)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("nntrace: packet %d: %w", packets, err)
 	}
 	slices.SortStableFunc(p.events, func(a, b Event) int { return cmp.Compare(a.Us, b.Us) })
 	return p.events, nil
+}
+
+// eachField calls f for each field with bytes of the message that r holds. The bytes are
+// f's until it returns.
+func eachField(r *bufio.Reader, f func(protowire.Number, []byte) error) error {
+	var b []byte
+	for {
+		tag, err := binary.ReadUvarint(r)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		number, kind := protowire.DecodeTag(tag)
+		size := uint64(0)
+		switch kind {
+		case protowire.VarintType, protowire.BytesType:
+			size, err = binary.ReadUvarint(r)
+		case protowire.Fixed32Type:
+			size = 4
+		case protowire.Fixed64Type:
+			size = 8
+		default:
+			err = fmt.Errorf("a field of wire type %d", kind)
+		}
+		if err != nil {
+			return notEnd(err)
+		}
+		if kind == protowire.VarintType {
+			continue
+		}
+		if size > maxPacket {
+			return fmt.Errorf("it has %d bytes, at most %d", size, maxPacket)
+		}
+		if b, err = readFull(r, b[:0], int(size)); err != nil {
+			return notEnd(err)
+		}
+		if kind == protowire.BytesType {
+			if err := f(number, b); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// readFull appends n bytes of r to b, in steps, so that a size that is a lie takes no memory.
+func readFull(r io.Reader, b []byte, n int) ([]byte, error) {
+	const step = 1 << 20
+	for n > 0 {
+		at, k := len(b), min(n, step)
+		b = slices.Grow(b, k)[:at+k]
+		if _, err := io.ReadFull(r, b[at:]); err != nil {
+			return b, err
+		}
+		n -= k
+	}
+	return b, nil
+}
+
+// notEnd is err of a place where a file must not end.
+func notEnd(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 func (p *perfettoReader) packet(b []byte) error {
@@ -175,7 +250,7 @@ func (p *perfettoReader) slice(b []byte, sequence, at uint64) error {
 		return nil
 	})
 	if kind == begins || kind == ends {
-		p.events = append(p.events, Event{Thread: "track " + strconv.FormatUint(track, 10), Name: name, Begin: kind == begins, Us: float64(at) / 1e3})
+		return cmp.Or(err, p.add("track ", track, Event{Name: name, Begin: kind == begins, Us: float64(at) / 1e3}))
 	}
 	return err
 }
@@ -204,13 +279,28 @@ func (p *perfettoReader) print(f field) error {
 		return nil
 	})
 	mark := strings.SplitN(strings.TrimRight(string(text), "\n"), "|", 3)
-	e := Event{Thread: strconv.FormatUint(thread, 10), Us: float64(at) / 1e3}
+	e := Event{Us: float64(at) / 1e3}
 	switch {
 	case mark[0] == "B" && len(mark) == 3:
 		e.Name, e.Begin = mark[2], true
 	case mark[0] != "E":
 		return err
 	}
+	return cmp.Or(err, p.add("", thread, e))
+}
+
+// add adds an event of a thread.
+func (p *perfettoReader) add(prefix string, thread uint64, e Event) error {
+	if len(p.events) >= maxEvents {
+		return errTooMany
+	}
+	p.text = strconv.AppendUint(append(p.text[:0], prefix...), thread, 10)
+	name, ok := p.threads[string(p.text)]
+	if !ok {
+		name = string(p.text)
+		p.threads[name] = name
+	}
+	e.Thread = name
 	p.events = append(p.events, e)
-	return err
+	return nil
 }

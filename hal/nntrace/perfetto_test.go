@@ -2,6 +2,8 @@ package nntrace_test
 
 import (
 	"bytes"
+	"io"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -74,5 +76,50 @@ func TestReadPerfetto(t *testing.T) {
 	text := "\n app-10 (10) [000] .... 1.000000: tracing_mark_write: B|10|[NN_LA_PO]run\n"
 	if events, err := nntrace.Read(strings.NewReader(text)); err != nil || len(events) != 1 {
 		t.Errorf("text that begins like a packet: %v, %v", events, err)
+	}
+}
+
+// endless repeats a part of a trace n times.
+func endless(part []byte, n int) io.Reader {
+	parts := make([]io.Reader, n)
+	for i := range parts {
+		parts[i] = bytes.NewReader(part)
+	}
+	return io.MultiReader(parts...)
+}
+
+// TestReadTakesSlicesOnly: memory is that of the slices, so that traces larger than it can
+// be read; a packet or an event without an end is an error.
+func TestReadTakesSlicesOnly(t *testing.T) {
+	padding := bytesField(nil, 1, bytesField(nil, 900, make([]byte, 1<<16)))
+	slice := bytesField(nil, 1, number(bytesField(nil, 11, bytesField(number(number(nil, 9, 1), 11, 5), 23, []byte("[NN_LR_PE]run"))), 8, 3000))
+	other := []byte(`{"ph":"M","args":"` + strings.Repeat("x", 1<<16) + `"},`)
+	const copies = 1000
+	for name, in := range map[string]io.Reader{
+		"Perfetto": io.MultiReader(bytes.NewReader(slice), endless(padding, copies)),
+		"Chrome":   io.MultiReader(strings.NewReader(`[`), endless(other, copies), strings.NewReader(`{"ph":"B","name":"[NN_LR_PE]run","ts":3}]`)),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		events, err := nntrace.Read(in)
+		runtime.ReadMemStats(&after)
+		if err != nil || len(events) != 1 || events[0].Name != "[NN_LR_PE]run" || events[0].Us != 3 {
+			t.Errorf("%s: %v, %v", name, events, err)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > copies<<16/8 {
+			t.Errorf("%s: a trace of %d MiB took %d MiB", name, copies<<16>>20, took>>20)
+		}
+	}
+	long := protowire.AppendVarint([]byte{0x0a}, 1<<33)
+	long = append(long, number(nil, 8, 1)...)
+	for name, in := range map[string]io.Reader{
+		"a packet of 8 GiB":       endless(append(long, make([]byte, 1<<16)...), 1),
+		"a string without an end": io.MultiReader(strings.NewReader(`["`), endless(bytes.Repeat([]byte("x"), 1<<16), 2000)),
+		"no list":                 strings.NewReader(`{"traceEvents":7}`),
+		"an object cut short":     strings.NewReader(`{"traceEvents":[{"ph":"B"}`),
+	} {
+		if events, err := nntrace.Read(in); err == nil {
+			t.Errorf("%s: %d events", name, len(events))
+		}
 	}
 }

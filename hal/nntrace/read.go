@@ -2,7 +2,7 @@ package nntrace
 
 import (
 	"bufio"
-	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
@@ -24,9 +24,10 @@ type Event struct {
 // ftrace is a line of Linux's trace with a marker of atrace: "B|pid|name" or "E|pid".
 var ftrace = regexp.MustCompile(`^\s*(?:<[^>]*>)?\s*(\S.*?)-(\d+)\s.*?(\d+\.\d+): (?:tracing_mark_write|print):(?: \S+:)? ([BE])(?:\|(\d+)(?:\|(.*))?)?\s*$`)
 
-// maxTrace bounds what is read of a trace in JSON or Perfetto's format, which take the
-// file in memory.
-const maxTrace = 1 << 30
+// maxEvents bounds what a trace takes of memory: its slices do, its size does not.
+const maxEvents = 1 << 24
+
+var errTooMany = fmt.Errorf("more than %d slices begin or end", maxEvents)
 
 // Read reads a trace: ftrace text, also inside the HTML file of systrace, Chrome trace
 // events in JSON, or Perfetto's format; any of them compressed by gzip as well. Lines and
@@ -41,11 +42,7 @@ func Read(r io.Reader) ([]Event, error) {
 		in = bufio.NewReaderSize(z, headBytes)
 	}
 	if head, _ := in.Peek(headBytes); looksLikePerfetto(head) {
-		data, err := readAll(in)
-		if err != nil {
-			return nil, err
-		}
-		return readPerfetto(data)
+		return readPerfetto(in)
 	}
 	for {
 		b, err := in.Peek(1)
@@ -65,15 +62,6 @@ func Read(r io.Reader) ([]Event, error) {
 	}
 }
 
-// readAll reads the rest of a trace.
-func readAll(r io.Reader) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxTrace+1))
-	if err == nil && len(data) > maxTrace {
-		err = fmt.Errorf("nntrace: larger than %d MiB", maxTrace>>20)
-	}
-	return data, err
-}
-
 func readText(r io.Reader) ([]Event, error) {
 	var list []Event
 	s := bufio.NewScanner(r)
@@ -87,7 +75,11 @@ func readText(r io.Reader) ([]Event, error) {
 		if err != nil {
 			return nil, fmt.Errorf("nntrace: line %d: time %q", line, m[3])
 		}
-		list = append(list, Event{Thread: m[2], Name: m[6], Begin: m[4] == "B", Us: seconds * 1e6})
+		if len(list) >= maxEvents {
+			return nil, fmt.Errorf("nntrace: line %d: %w", line, errTooMany)
+		}
+		// Copies: the match is a part of the line.
+		list = append(list, Event{Thread: strings.Clone(m[2]), Name: strings.Clone(m[6]), Begin: m[4] == "B", Us: seconds * 1e6})
 	}
 	if err := s.Err(); err != nil {
 		return nil, fmt.Errorf("nntrace: %w", err)
@@ -108,45 +100,43 @@ type chromeEvent struct {
 	Dur  float64         `json:"dur"`
 }
 
+// chromeSlice is a complete slice.
+type chromeSlice struct {
+	Event
+	end float64
+}
+
+// readChrome reads Chrome trace events: a list of them, or an object with the list traceEvents.
 func readChrome(r io.Reader) ([]Event, error) {
-	data, err := readAll(r)
-	if err != nil {
-		return nil, err
-	}
-	var file struct {
-		TraceEvents []chromeEvent `json:"traceEvents"`
-	}
-	if bytes.HasPrefix(data, []byte("[")) {
-		err = json.Unmarshal(data, &file.TraceEvents)
-	} else {
-		err = json.Unmarshal(data, &file)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("nntrace: %w", err)
-	}
-	type slice struct {
-		Event
-		end float64
-	}
 	var list []Event
-	whole := map[string][]slice{}
-	for _, e := range file.TraceEvents {
+	whole := map[string][]chromeSlice{}
+	n := 0
+	in := &meter{r, maxPacket}
+	err := eachChromeEvent(json.NewDecoder(in), func(e *chromeEvent) error {
+		if n++; n > maxEvents {
+			return errTooMany
+		}
+		in.left = maxPacket
 		thread := strings.Trim(string(e.Pid), `"`) + "/" + strings.Trim(string(e.Tid), `"`)
 		switch e.Ph {
 		case "B", "E":
 			list = append(list, Event{thread, e.Name, e.Ph == "B", e.Ts})
 		case "X":
-			whole[thread] = append(whole[thread], slice{Event{thread, e.Name, true, e.Ts}, e.Ts + e.Dur})
+			whole[thread] = append(whole[thread], chromeSlice{Event{thread, e.Name, true, e.Ts}, e.Ts + e.Dur})
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("nntrace: %w", err)
 	}
 	for _, slices_ := range whole { // complete slices become pairs: parents before children
-		slices.SortStableFunc(slices_, func(a, b slice) int {
+		slices.SortStableFunc(slices_, func(a, b chromeSlice) int {
 			if a.Us != b.Us {
-				return compare(a.Us, b.Us)
+				return cmp.Compare(a.Us, b.Us)
 			}
-			return compare(b.end, a.end)
+			return cmp.Compare(b.end, a.end)
 		})
-		var open []slice
+		var open []chromeSlice
 		closeUntil := func(us float64) {
 			for len(open) > 0 && open[len(open)-1].end <= us+rounding {
 				top := open[len(open)-1]
@@ -164,17 +154,74 @@ func readChrome(r io.Reader) ([]Event, error) {
 	return list, nil
 }
 
+// meter is a reader that fails when what it read since left was set is more than that: an
+// event has a bound, a trace has none.
+type meter struct {
+	io.Reader
+	left int
+}
+
+// Read implements io.Reader.
+func (m *meter) Read(b []byte) (int, error) {
+	if m.left <= 0 {
+		return 0, fmt.Errorf("more than %d MiB without an event", maxPacket>>20)
+	}
+	n, err := m.Reader.Read(b[:min(len(b), m.left)])
+	m.left -= n
+	return n, err
+}
+
+// eachChromeEvent calls f for each event, one of which is in memory at a time.
+func eachChromeEvent(d *json.Decoder, f func(*chromeEvent) error) error {
+	first, err := d.Token()
+	if err != nil {
+		return notEnd(err)
+	}
+	if first == json.Delim('[') {
+		return eachElement(d, f)
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return notEnd(err)
+		}
+		if key != "traceEvents" {
+			var other json.RawMessage
+			if err := d.Decode(&other); err != nil {
+				return notEnd(err)
+			}
+			continue
+		}
+		switch begin, err := d.Token(); {
+		case err != nil:
+			return notEnd(err)
+		case begin != json.Delim('['):
+			return fmt.Errorf("traceEvents is no list: %v", begin)
+		}
+		if err := eachElement(d, f); err != nil {
+			return err
+		}
+	}
+	_, err = d.Token()
+	return notEnd(err)
+}
+
+// eachElement calls f for the elements of a list and reads its end.
+func eachElement(d *json.Decoder, f func(*chromeEvent) error) error {
+	for d.More() {
+		var e chromeEvent
+		if err := d.Decode(&e); err != nil {
+			return notEnd(err)
+		}
+		if err := f(&e); err != nil {
+			return err
+		}
+	}
+	_, err := d.Token()
+	return notEnd(err)
+}
+
 const (
 	maxTime  = 1e300
 	rounding = 1e-6 // us: the end of a slice is a sum
 )
-
-func compare(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"fmt"
-	"os"
 	"text/tabwriter"
 
 	"github.com/nnsoc/nnsoc/bench/pprof"
@@ -45,20 +44,6 @@ func newProfileRows(list []pprof.Row) []profileRow {
 
 // profileRows is how many rows of a kind are printed; --json has all.
 const profileRows = 15
-
-// summarizeProfile reads a profile; the error is pprof.ErrFormat when the file is none.
-func summarizeProfile(path string) (*pprof.Summary, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	p, err := pprof.Read(f)
-	if err != nil {
-		return nil, err
-	}
-	return pprof.Summarize(p, pprof.Time)
-}
 
 func printProfileSummary(a *cli.App, path string, s *pprof.Summary) error {
 	if a.JSON {

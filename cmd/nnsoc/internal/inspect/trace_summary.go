@@ -1,8 +1,10 @@
 package inspect
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"text/tabwriter"
@@ -12,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench/pprof"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/hal/nntrace"
+	"github.com/nnsoc/nnsoc/internal/mapped"
 )
 
 // TraceSummary is the JSON object of trace-summary.
@@ -51,18 +54,23 @@ Of a profile of "nnsoc run --profile" it adds up operations, programs, reasons a
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			switch p, err := summarizeProfile(args[0]); {
-			case err == nil:
-				return printProfileSummary(a, args[0], p)
-			case !errors.Is(err, pprof.ErrFormat):
-				return cli.Usage(fmt.Errorf("%s: %w", args[0], err))
-			}
-			f, err := os.Open(args[0])
+			begin, done, err := openTrace(args[0])
 			if err != nil {
 				return cli.Usage(err)
 			}
-			defer f.Close()
-			events, err := nntrace.Read(f)
+			defer done()
+			p, notProfile := pprof.Read(begin())
+			if notProfile == nil {
+				s, err := pprof.Summarize(p, pprof.Time)
+				if err != nil {
+					return cli.Usage(fmt.Errorf("%s: %w", args[0], err))
+				}
+				return printProfileSummary(a, args[0], s)
+			}
+			events, err := nntrace.Read(begin())
+			if err != nil && !errors.Is(notProfile, pprof.ErrFormat) {
+				err = notProfile
+			}
 			if err != nil {
 				return cli.Usage(fmt.Errorf("%s: %w", args[0], err))
 			}
@@ -80,6 +88,33 @@ Of a profile of "nnsoc run --profile" it adds up operations, programs, reasons a
 			return printTraceSummary(a, s)
 		},
 	}
+}
+
+// maxPiped bounds what a pipe gives, which is held in memory.
+const maxPiped = 1 << 30
+
+// openTrace opens a trace or profile to be read from its beginning, more than once. Files
+// may be larger than memory.
+func openTrace(path string) (begin func() io.Reader, done func(), err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil {
+		return nil, nil, err
+	} else if info.Mode().IsRegular() {
+		m, err := mapped.Open(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		return m.Reader, func() { _ = m.Close() }, nil
+	}
+	data, err := cli.ReadAll(path, f, maxPiped)
+	if err != nil {
+		return nil, nil, err
+	}
+	return func() io.Reader { return bytes.NewReader(data) }, func() {}, nil
 }
 
 func printTraceSummary(a *cli.App, s *nntrace.Summary) error {
