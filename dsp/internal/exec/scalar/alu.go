@@ -291,19 +291,6 @@ func asrIRrnd(t *state.Thread, u *state.Uop) {
 	*t.R(u.Arg[0]) = uint32((int64(t.S(u.Arg[1]))>>u.Imm + 1) >> 1)
 }
 
-func aslAcc(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) += *t.R(u.Arg[1]) << u.Imm }
-func aslNac(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) -= *t.R(u.Arg[1]) << u.Imm }
-func aslAnd(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) &= *t.R(u.Arg[1]) << u.Imm }
-func aslOr(t *state.Thread, u *state.Uop)  { *t.R(u.Arg[0]) |= *t.R(u.Arg[1]) << u.Imm }
-func asrAcc(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) += uint32(t.S(u.Arg[1]) >> u.Imm) }
-func asrNac(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) -= uint32(t.S(u.Arg[1]) >> u.Imm) }
-func asrAnd(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) &= uint32(t.S(u.Arg[1]) >> u.Imm) }
-func asrOr(t *state.Thread, u *state.Uop)  { *t.R(u.Arg[0]) |= uint32(t.S(u.Arg[1]) >> u.Imm) }
-func lsrAcc(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) += *t.R(u.Arg[1]) >> u.Imm }
-func lsrNac(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) -= *t.R(u.Arg[1]) >> u.Imm }
-func lsrAnd(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) &= *t.R(u.Arg[1]) >> u.Imm }
-func lsrOr(t *state.Thread, u *state.Uop)  { *t.R(u.Arg[0]) |= *t.R(u.Arg[1]) >> u.Imm }
-
 func addasl(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) = *t.R(u.Arg[1]) + *t.R(u.Arg[2])<<u.Imm }
 func addaddi(t *state.Thread, u *state.Uop) {
 	*t.R(u.Arg[0]) = *t.R(u.Arg[1]) + *t.R(u.Arg[2]) + uint32(u.Imm)

@@ -140,12 +140,6 @@ func (d dot) highWord() state.Semantic {
 	}
 }
 
-// Terms of complex products of halves.
-const (
-	complexProduct   = "+00-11 +10+01"
-	complexConjugate = "+00+11 +10-01"
-)
-
 // wordsTimesHalves is the product of words and even (0) or odd (1) halves.
 func wordsTimesHalves(odd int, unsigned bool, shift uint, rounded bool) dot {
 	d := dots(32, 16, []string{"+00 +12", "+01 +13"}[odd]).unsigned(false, unsigned).by(16).sat()

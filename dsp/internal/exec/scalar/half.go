@@ -110,8 +110,3 @@ func logicAcc(outer, inner func(x, y uint32) uint32) state.Semantic {
 		*d = outer(*d, inner(*t.R(u.Arg[1]), *t.R(u.Arg[2])))
 	}
 }
-
-func opAnd(x, y uint32) uint32  { return x & y }
-func opOr(x, y uint32) uint32   { return x | y }
-func opXor(x, y uint32) uint32  { return x ^ y }
-func opAndn(x, y uint32) uint32 { return x &^ y }

@@ -67,14 +67,6 @@ func loadPR[T constraints.Integer](t *state.Thread, u *state.Uop) {
 	}
 }
 
-// Rt<<#u2 + #u6, absolute base.
-func loadUR[T constraints.Integer](t *state.Thread, u *state.Uop) {
-	ldTo[T](t, u, u.Arg[0], *t.R(u.Arg[1])<<(u.Imm&3)+uint32(u.Imm2))
-}
-func storeUR[T constraints.Integer](t *state.Thread, u *state.Uop) {
-	stFrom[T](t, u, u.Arg[1], *t.R(u.Arg[0])<<(u.Imm&3)+uint32(u.Imm2))
-}
-
 func storeIO[T constraints.Integer](t *state.Thread, u *state.Uop) {
 	stFrom[T](t, u, u.Arg[1], t.EA(u, 0))
 }

@@ -35,14 +35,6 @@ func dpmpyuu(t *state.Thread, u *state.Uop)    { *t.D(u.Arg[0]) = umul64(t, u) }
 func dpmpyssAcc(t *state.Thread, u *state.Uop) { *t.D(u.Arg[0]) += uint64(mul64(t, u)) }
 func dpmpyuuAcc(t *state.Thread, u *state.Uop) { *t.D(u.Arg[0]) += umul64(t, u) }
 
-func mpyHalf(t *state.Thread, u *state.Uop, a, b int) {
-	*t.R(u.Arg[0]) = uint32(simd.H(*t.R(u.Arg[1]), a) * simd.H(*t.R(u.Arg[2]), b))
-}
-func mpyHH(t *state.Thread, u *state.Uop) { mpyHalf(t, u, 1, 1) }
-func mpyHL(t *state.Thread, u *state.Uop) { mpyHalf(t, u, 1, 0) }
-func mpyLH(t *state.Thread, u *state.Uop) { mpyHalf(t, u, 0, 1) }
-func mpyLL(t *state.Thread, u *state.Uop) { mpyHalf(t, u, 0, 0) }
-
 func mpyriAddi(t *state.Thread, u *state.Uop) {
 	*t.R(u.Arg[0]) = uint32(u.Imm) + *t.R(u.Arg[1])*uint32(u.Imm2)
 }

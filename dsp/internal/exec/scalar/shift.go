@@ -22,9 +22,10 @@ func lsl64(x uint64, s int32) uint64 { return lsr64(x, -s) }
 
 func opAdd[T constraints.Unsigned](x, y T) T   { return x + y }
 func opSub[T constraints.Unsigned](x, y T) T   { return x - y }
-func opAnd2[T constraints.Unsigned](x, y T) T  { return x & y }
-func opOr2[T constraints.Unsigned](x, y T) T   { return x | y }
-func opXor2[T constraints.Unsigned](x, y T) T  { return x ^ y }
+func opAnd[T constraints.Unsigned](x, y T) T   { return x & y }
+func opOr[T constraints.Unsigned](x, y T) T    { return x | y }
+func opXor[T constraints.Unsigned](x, y T) T   { return x ^ y }
+func opAndn[T constraints.Unsigned](x, y T) T  { return x &^ y }
 func opFirst[T constraints.Unsigned](_, y T) T { return y }
 
 // shiftRI, shiftRR: 32 bits by an immediate, by a register; shiftPI, shiftPR:
