@@ -3,6 +3,7 @@ package gpu
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -24,7 +25,7 @@ func New(spec Spec) (*Core, error) {
 // Spec is the machine.
 func (c *Core) Spec() Spec { return c.spec }
 
-// Run executes dispatches one after the other on the bytes of space and returns
+// Run executes dispatches, in the order that their queues and barriers make, on the bytes of space and returns
 // what it cost, from the first cycle of the first dispatch until the last byte
 // has reached DRAM. Errors of the program are *Fault; the space then holds
 // whatever was written before. Times count from 0 where the run begins.
@@ -50,17 +51,21 @@ func (c *Core) Run(space *mem.Space, dispatches []Dispatch, opt Options) (*sim.R
 	}
 	m.begin(space, opt)
 	report := &sim.Report{Hz: c.spec.Hz}
-	for i := range dispatches {
-		if err := m.dispatch(&dispatches[i]); err != nil {
+	queues := slices.ContainsFunc(dispatches, func(d Dispatch) bool { return d.Queue != dispatches[0].Queue })
+	for n := 0; len(dispatches) > 0; dispatches = dispatches[n:] {
+		for n = 1; n < len(dispatches) && (queues || dispatches[n].Beside); {
+			n++
+		}
+		if err := m.dispatch(dispatches[:n]); err != nil {
 			return nil, err
 		}
-		if i < len(dispatches)-1 && opt.Turn != nil && !opt.Functional {
+		if n < len(dispatches) && opt.Turn != nil && !opt.Functional {
 			m.giveWay(opt.Turn)
 		}
 	}
 	m.finish(report)
 	report.Hz = m.point.Hz
-	m.opt, m.Space, m.regions, m.last = Options{}, nil, nil, nil
+	m.opt, m.Space, m.regions = Options{}, nil, nil
 	return report, nil
 }
 
@@ -103,37 +108,21 @@ func (m *machine) runaway(w *wave) {
 	w.Fail(errors.New("instruction limit reached; the kernel may not end"))
 }
 
-// dispatch runs one grid.
-func (m *machine) dispatch(d *Dispatch) error {
-	if d.Kernel == nil {
-		return errors.New("gpu: dispatch without a kernel")
+// dispatch runs grids that are under way together.
+func (m *machine) dispatch(ds []Dispatch) error {
+	m.grids = m.grids[:0]
+	for i := range ds {
+		if err := m.newGrid(&ds[i]); err != nil {
+			return err
+		}
 	}
-	p, err := d.Kernel.program(m.spec)
-	if err != nil {
-		return err
-	}
-	if err := m.shape(p, d); err != nil {
-		return fmt.Errorf("gpu: kernel %s: %w", d.Kernel.Name, err)
-	}
-	m.p, m.Machine.Program, m.d = p, &p.Program, d
-	m.next, m.Err, m.Failed = 0, nil, nil
-	m.arguments(d)
-	m.CodeBase = m.codeAt(d.Kernel)
-	m.Code = mem.Segment{Name: "code", Base: m.CodeBase, Data: d.Kernel.Code, ReadOnly: true}
-	if n := len(p.Ops) + 1; cap(m.executions) < n {
-		m.executions = make([]executions, n)
-	} else {
-		m.executions = m.executions[:n]
-		clear(m.executions)
-	}
-	before := m.cycles
-	if !m.opt.Functional {
-		m.reclock()
-	}
-	start := m.clock.At(before)
+	m.Err, m.Failed = nil, nil
+	m.arguments()
+	m.begun(m.grids[0])
 	if m.opt.Functional {
 		m.runFunctional()
 	} else {
+		m.reclock()
 		m.runTimed()
 	}
 	if m.Err != nil {
@@ -141,8 +130,6 @@ func (m *machine) dispatch(d *Dispatch) error {
 		m.drop()
 		return err
 	}
-	m.tally(p, m.cycles-before)
-	m.region(d.Region).Time += m.clock.At(m.cycles) - start
 	return nil
 }
 
@@ -162,20 +149,21 @@ func (m *machine) giveWay(turn sim.Turn) {
 }
 
 // shape checks the grid and counts work-groups.
-func (m *machine) shape(p *program, d *Dispatch) error {
+func (m *machine) shape(g *grid) error {
+	p, d := g.p, g.d
 	items := 1
 	total := int64(1)
 	for i := range 3 {
-		g, w := max(d.Grid[i], 1), max(d.Workgroup[i], 1)
-		if d.Grid[i] < 0 || d.Workgroup[i] < 0 || g > 1<<31-1 || w > m.spec.MaxWorkgroup {
+		n, w := max(d.Grid[i], 1), max(d.Workgroup[i], 1)
+		if d.Grid[i] < 0 || d.Workgroup[i] < 0 || n > 1<<31-1 || w > m.spec.MaxWorkgroup {
 			return fmt.Errorf("grid %v, work-group %v: out of range", d.Grid, d.Workgroup)
 		}
 		items *= w
-		m.size[i] = (g + w - 1) / w
-		if total > 1<<40/int64(m.size[i]) {
+		g.size[i] = (n + w - 1) / w
+		if total > 1<<40/int64(g.size[i]) {
 			return fmt.Errorf("grid %v: too many work-groups", d.Grid)
 		}
-		total *= int64(m.size[i])
+		total *= int64(g.size[i])
 	}
 	if items > m.spec.MaxWorkgroup {
 		return fmt.Errorf("work-group of %d work-items, the machine takes %d", items, m.spec.MaxWorkgroup)
@@ -190,7 +178,7 @@ func (m *machine) shape(p *program, d *Dispatch) error {
 	if waves > perSIMD*simds {
 		return fmt.Errorf("work-group of %d waves with %d registers does not fit a %s", waves, p.k.VGPRs, where)
 	}
-	m.total = total
+	g.total = total
 	return nil
 }
 

@@ -20,10 +20,13 @@ const (
 	widestScalarLoad = 64
 )
 
-// arguments builds that segment: queue, packet, kernel arguments.
-func (m *machine) arguments(d *Dispatch) {
-	size := packetBytes + len(d.Kernarg) + widestScalarLoad
-	size = queueBytes + (size+argumentGranule-1)&^(argumentGranule-1)
+// arguments builds that segment: the queue, then for each dispatch its packet and arguments.
+func (m *machine) arguments() {
+	size := queueBytes
+	for _, g := range m.grids {
+		g.packet = QueueAddress + uint64(size)
+		size += (packetBytes + len(g.d.Kernarg) + widestScalarLoad + argumentGranule - 1) &^ (argumentGranule - 1)
+	}
 	data := m.Args.Data
 	if cap(data) < size {
 		data = make([]byte, size)
@@ -31,9 +34,19 @@ func (m *machine) arguments(d *Dispatch) {
 		data = data[:size]
 		clear(data)
 	}
-	queue, b := data[:queueBytes], data[queueBytes:]
+	m.Args = mem.Segment{Name: "arguments", Base: QueueAddress, Data: data, ReadOnly: true}
+	// amd_queue_t: the high halves of the apertures.
 	le := binary.LittleEndian
-	dims := 1
+	le.PutUint32(data[0x40:], SharedAperture>>32)
+	le.PutUint32(data[0x44:], PrivateAperture>>32)
+	for _, g := range m.grids {
+		g.write(data[g.packet-QueueAddress:])
+	}
+}
+
+// write fills in the packet of a dispatch and what follows it.
+func (g *grid) write(b []byte) {
+	d, le, dims := g.d, binary.LittleEndian, 1
 	for i := range 3 {
 		if d.Grid[i] > 1 || d.Workgroup[i] > 1 {
 			dims = i + 1
@@ -43,20 +56,16 @@ func (m *machine) arguments(d *Dispatch) {
 	}
 	le.PutUint32(b[24:], uint32(d.Kernel.ScratchBytes))
 	le.PutUint32(b[28:], uint32(d.Kernel.LDSBytes))
-	le.PutUint64(b[40:], m.kernarg())
+	le.PutUint64(b[40:], g.kernarg())
 	le.PutUint16(b[2:], uint16(dims))
-	// amd_queue_t: the high halves of the apertures.
-	le.PutUint32(queue[0x40:], SharedAperture>>32)
-	le.PutUint32(queue[0x44:], PrivateAperture>>32)
 	copy(b[packetBytes:], d.Kernarg)
-	m.Args = mem.Segment{Name: "arguments", Base: QueueAddress, Data: data, ReadOnly: true}
 }
 
-func (m *machine) kernarg() uint64 {
-	if m.d.KernargAddr != 0 {
-		return m.d.KernargAddr
+func (g *grid) kernarg() uint64 {
+	if g.d.KernargAddr != 0 {
+		return g.d.KernargAddr
 	}
-	return state.ArgsWindow + packetBytes
+	return g.packet + packetBytes
 }
 
 // newWorkgroup makes the next work-group of the grid and its waves.
@@ -64,6 +73,7 @@ func (m *machine) newWorkgroup() *workgroup {
 	n := m.next
 	m.next++
 	g := m.freeGroup()
+	g.grid = m.grid
 	g.number = n
 	g.ID[0] = int(n % int64(m.size[0]))
 	g.ID[1] = int(n / int64(m.size[0]) % int64(m.size[1]))
@@ -170,7 +180,7 @@ func (w *wave) start(dim [3]int, first, items int) {
 		at = 4
 	}
 	if user&UserDispatchPtr != 0 {
-		pair(state.ArgsWindow)
+		pair(m.packet)
 	}
 	if user&UserQueuePtr != 0 {
 		pair(QueueAddress)
@@ -240,5 +250,65 @@ func (m *machine) drop() {
 		m.simds[i].waves = m.simds[i].waves[:0]
 	}
 	m.live = 0
-	clear(m.slots)
+}
+
+// scratchGranule is the unit of a wave's scratch in bytes.
+const scratchGranule = 1024
+
+// scratchDescriptor describes the segment to buffer instructions: swizzled by
+// lane in dwords, no bound.
+func scratchDescriptor(lanes int) [4]uint32 {
+	const (
+		swizzle = 1 << 31
+		addLane = 1 << 23
+		raw     = 3 << 28
+	)
+	stride := uint32(2) // 32 lanes beside each other
+	if lanes == 64 {
+		stride = 3
+	}
+	return [4]uint32{state.ScratchWindow & 0xFFFFFFFF, state.ScratchWindow>>32 | swizzle, ^uint32(0), stride<<21 | addLane | raw}
+}
+
+// scratchOf is what a wave with so many bytes of scratch takes.
+func scratchOf(bytes int) int { return (bytes + scratchGranule - 1) &^ (scratchGranule - 1) }
+
+// scratchDwords is the size of a lane's scratch, rounded up.
+func (k *Kernel) scratchDwords() int { return (k.ScratchBytes + 3) / 4 }
+
+// newScratch gives the wave zeroed scratch in the lowest free slot.
+func (w *wave) newScratch() {
+	m, k := w.machine, w.machine.p.k
+	w.ScratchBase, w.FlatScratch = state.ScratchWindow, 0
+	bytes := 4 * k.scratchDwords() * w.Lanes
+	if cap(w.Scratch) < bytes {
+		w.Scratch = make([]byte, bytes)
+	} else {
+		w.Scratch = w.Scratch[:bytes]
+		clear(w.Scratch)
+	}
+	if bytes == 0 {
+		return
+	}
+	slot := 0
+	for slot < len(m.slots) && m.slots[slot] {
+		slot++
+	}
+	if slot == len(m.slots) {
+		m.slots = append(m.slots, false)
+	}
+	m.slots[slot] = true
+	w.ScratchBase += m.scratch + uint64(slot)*uint64(scratchOf(bytes))
+	if user := k.User; user&(UserFlatScratch|UserSegmentBuffer) == 0 {
+		// Programs of our own builder do not set FLAT_SCRATCH.
+		w.FlatScratch = w.ScratchBase
+	}
+}
+
+// freeScratch gives the slot back.
+func (w *wave) freeScratch() {
+	if bytes := len(w.Scratch); bytes > 0 {
+		g := w.wg.grid
+		g.slots[(w.ScratchBase-state.ScratchWindow-g.scratch)/uint64(scratchOf(bytes))] = false
+	}
 }

@@ -13,7 +13,7 @@
 // operation; internal/decode makes operations, internal/exec has their handlers and the
 // tables that say what each computes, internal/float its arithmetic, internal/asm the
 // routines of the hot ones. This package has the machine and its time: core.go the run,
-// dispatch.go and place.go work-groups, time.go and issue_run.go the issue, score.go
+// overlap.go queues and their dispatches, dispatch.go and place.go work-groups, time.go and issue_run.go the issue, score.go
 // and check.go results on their way, units.go and mem.go what is shared, energy.go.
 //
 // # Modelled
@@ -22,6 +22,7 @@
 // oldest wave first; result latencies and unit occupancy; the four wait
 // counters and their limits; EXEC masks, VCC, SCC, M0; LDS with bank conflicts;
 // barriers; work-group placement limited by registers, LDS and wave slots;
+// dispatches beside each other, of one queue without a barrier or of several queues;
 // coalescing of lane addresses into cache lines; vector L0, scalar and
 // instruction caches; GL1 and L2 in front of whatever mem.Level is given.
 //
@@ -46,7 +47,7 @@
 // # Not modelled
 //
 // Graphics, images, exports, GDS, trap handlers (a trap is a fault of the kernel),
-// preemption, several queues and dispatches that overlap (D-1416), packet processing beyond a fixed
+// preemption, priorities of queues (D-1416), packet processing beyond a fixed
 // launch cost. Rounding other than nearest-even and flushed denormals are
 // refused. A load's result is visible to the program at once: reading it before
 // its wait counter says so is reported as an error instead of giving the stale

@@ -36,16 +36,27 @@ func (m *machine) traffic() traffic {
 	if m.h == nil {
 		return t
 	}
-	t.l2 = moved(m.h.l2) * int64(m.spec.L2.Line)
+	t.l2 = lookups(m.h.l2) * int64(m.spec.L2.Line)
 	t.dram = (m.h.l2.Count(cache.Fill) + m.h.l2.Count(cache.LineWriteBack)) * int64(m.spec.L2.Line)
 	t.dramPJ, _ = mem.EnergyOf(m.h.dram)
 	if m.h.gl1 != nil {
-		t.gl1 = moved(m.h.gl1) * int64(m.spec.GL1.Line)
+		t.gl1 = lookups(m.h.gl1) * int64(m.spec.GL1.Line)
 	}
 	return t
 }
 
-func moved(c *cache.Cache) int64 {
+// add adds what was moved between two instants.
+func (t *traffic) add(now, before *traffic) {
+	t.gl1 += now.gl1 - before.gl1
+	t.l2 += now.l2 - before.l2
+	t.dram += now.dram - before.dram
+	t.dramPJ += now.dramPJ - before.dramPJ
+	for i := range t.counts {
+		t.counts[i] += now.counts[i] - before.counts[i]
+	}
+}
+
+func lookups(c *cache.Cache) int64 {
 	return c.Count(cache.ReadLookup) + c.Count(cache.WriteLookup)
 }
 
@@ -61,9 +72,10 @@ func (m *machine) region(id int) *sim.RegionReport {
 	return &m.regions[len(m.regions)-1]
 }
 
-// tally adds the executions of a dispatch's operations to the run and charges the
-// energy of what happened since the last call to its region.
-func (m *machine) tally(p *program, cycles int64) {
+// tally adds the executions of a dispatch's operations to the run and charges the energy of what it did to
+// its region, and that of its cycles, which SIMD last tells of.
+func (m *machine) tally(last int, cycles int64) {
+	p := m.p
 	var classes [NumClasses]int64
 	var instrs, visits, lanes int64
 	ev := m.eventsOf(m.region(m.d.Region))
@@ -89,30 +101,30 @@ func (m *machine) tally(p *program, cycles int64) {
 	m.laneInstrs += instrs * int64(p.k.WaveSize)
 	pj = m.charge(m.region(m.d.Region), pj, cycles)
 	if m.opt.Profile != nil && !m.opt.Functional {
-		m.collect(pj)
+		m.collect(last, pj)
 	}
 }
 
-// charge adds dynamic energy, the traffic since the last charge and the static
+// charge adds dynamic energy, the traffic of the dispatch since the last charge and the static
 // energy of some cycles to a region, and returns the sum.
 func (m *machine) charge(r *sim.RegionReport, pj float64, cycles int64) float64 {
 	e := &m.spec.Energy
 	if !m.opt.Functional {
-		t := m.traffic()
-		l := &m.charged
+		m.settle()
+		t := &m.moved
 		scale, watts := m.supply()
-		pj = e.trafficPJ(pj, &t, l) * scale
+		pj = e.trafficPJ(pj, t, &traffic{}) * scale
 		// DRAM has its own supply.
-		pj += t.dramPJ - l.dramPJ
+		pj += t.dramPJ
 		seconds := float64(cycles) / float64(m.point.Hz)
 		pj += float64(watts * seconds * 1e12)
-		r.DRAMBytes += t.dram - l.dram
+		r.DRAMBytes += t.dram
 		ev := m.eventsOf(r)
-		ev.l0 += t.counts[cntL0Bytes] - l.counts[cntL0Bytes]
-		ev.scalar += t.counts[cntScalarBytes] - l.counts[cntScalarBytes]
-		ev.lds += t.counts[cntLDSBytes] - l.counts[cntLDSBytes]
-		ev.l2 += t.l2 - l.l2
-		*l = t
+		ev.l0 += t.counts[cntL0Bytes]
+		ev.scalar += t.counts[cntScalarBytes]
+		ev.lds += t.counts[cntLDSBytes]
+		ev.l2 += t.l2
+		*t = traffic{}
 	} else {
 		pj = 0
 	}

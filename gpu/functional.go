@@ -7,16 +7,26 @@ import (
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 )
 
-// runFunctional executes the work-groups one after the other. The waves of a
+// runFunctional executes the work-groups of the dispatches one after the other. The waves of a
 // work-group take turns at barriers.
 func (m *machine) runFunctional() {
+	for _, g := range m.grids {
+		if m.begun(g); !m.runGroups() {
+			return
+		}
+		m.tally(0, 0)
+	}
+}
+
+// runGroups executes the work-groups of a dispatch and reports whether all have ended well.
+func (m *machine) runGroups() bool {
 	for m.next < m.total {
 		g := m.newWorkgroup()
 		for g.live > 0 {
 			for _, w := range g.waves {
 				if !w.done && !w.atBarrier {
 					if w.runUntilBarrier(); m.Err != nil {
-						return
+						return false
 					}
 				}
 			}
@@ -27,6 +37,7 @@ func (m *machine) runFunctional() {
 		}
 		m.retire(g)
 	}
+	return true
 }
 
 func (w *wave) runUntilBarrier() {

@@ -21,7 +21,7 @@ func (m *machine) issueRun(s *simd, w *wave, t int64) {
 		}
 		limit = min(limit, at)
 	}
-	until := t + runAhead
+	until := min(t+m.ahead, m.due)
 	first := pc // of those that are not counted yet
 	w.clear = w.clear || w.untouched(pc)
 	for {

@@ -118,6 +118,12 @@ type Dispatch struct {
 	Grid      [3]int // work-items per dimension; zero means 1; need not be a multiple of Workgroup
 	Workgroup [3]int // work-items per dimension; zero means 1
 	Region    int    // RegionReport.ID the cycles are charged to
+
+	// Queue is the queue that the dispatch stands in. Queues of a run go on beside each other. In
+	// one queue a dispatch is launched when those before it have ended or, with Beside, as a
+	// packet without a barrier bit: its work-groups start behind theirs.
+	Queue  int
+	Beside bool
 }
 
 // DefaultMaxInstructions is the watchdog of a run: at some 40 million wave
@@ -153,7 +159,7 @@ type Options struct {
 	// Turn, when set, is asked between dispatches whether another program comes in between.
 	Turn sim.Turn
 
-	Span func(sim.Span) // called in time order per dispatch; may be nil
+	Span func(sim.Span) // called as dispatches end; may be nil
 
 	// Profile, when set, receives what each instruction of a timed run cost. Cycles are those
 	// of the SIMD that ends a dispatch last, as in the report.

@@ -31,8 +31,9 @@ func (m *machine) endWave(s *simd, w *wave, t int64) {
 	for ; i < len(s.waves); i++ {
 		s.waves[i].slot = i
 	}
-	s.rows -= rowsOf(m.spec, m.p.k)
-	g := w.wg
+	k, g := m.p.k, w.wg
+	s.rows -= rowsOf(m.spec, k)
+	m.end = max(m.end, t+1, w.vs.last)
 	w.done = true
 	g.live--
 	if g.live > 0 {
@@ -41,13 +42,16 @@ func (m *machine) endWave(s *simd, w *wave, t int64) {
 	}
 	m.live--
 	c := g.cu
-	c.groups--
-	c.lds.used -= m.p.k.LDSBytes
+	if len(g.waves) > 1 {
+		c.groups--
+	}
+	c.lds.used -= k.LDSBytes
 	m.retire(g)
 	m.woken = true
+	m.retireGroup()
 	for m.place(c, t+1) {
 	}
-	if m.spec.LDSPerCluster && m.p.k.LDSBytes > 0 || m.p.k.WGP {
+	if m.spec.LDSPerCluster && k.LDSBytes > 0 || k.WGP {
 		// The LDS or the SIMDs it held may have kept a neighbour empty.
 		for i := range m.cus {
 			if o := &m.cus[i]; o.cluster == c.cluster && o != c {
@@ -58,15 +62,15 @@ func (m *machine) endWave(s *simd, w *wave, t int64) {
 	}
 }
 
-// place starts the next work-group on c at t if it has room. A group of one wave needs no
+// room reports whether the next work-group of the dispatch has room on c. A group of one wave needs no
 // barrier, so the limit of groups is for larger ones.
-func (m *machine) place(c *cu, t int64) bool {
+func (m *machine) room(c *cu) bool {
 	items := 1
 	for i := range 3 {
 		items *= max(m.d.Workgroup[i], 1)
 	}
 	need := (items + m.p.k.WaveSize - 1) / m.p.k.WaveSize
-	if m.next >= m.total || need > 1 && c.groups >= m.spec.WorkgroupsMax || c.lds.used+m.p.k.LDSBytes > m.spec.LDSBytes {
+	if need > 1 && c.groups >= m.spec.WorkgroupsMax || c.lds.used+m.p.k.LDSBytes > m.spec.LDSBytes {
 		return false
 	}
 	rows, simds := rowsOf(m.spec, m.p.k), m.simdsFor(c)
@@ -74,12 +78,17 @@ func (m *machine) place(c *cu, t int64) bool {
 		s := &simds[i]
 		need -= min(m.spec.WavesPerSIMD-len(s.waves), (m.spec.VGPRRows-s.rows)/rows)
 	}
-	if need > 0 {
-		return false
-	}
+	return need <= 0
+}
+
+// start starts the next work-group of the dispatch on c at t.
+func (m *machine) start(c *cu, t int64) {
+	rows, simds := rowsOf(m.spec, m.p.k), m.simdsFor(c)
 	g := m.newWorkgroup()
 	g.cu = c
-	c.groups++
+	if len(g.waves) > 1 {
+		c.groups++
+	}
 	c.lds.used += m.p.k.LDSBytes
 	m.live++
 	part := simds
@@ -100,13 +109,12 @@ func (m *machine) place(c *cu, t int64) bool {
 		c.launch += int64(m.spec.WaveLaunch)
 		s.choose()
 	}
-	return true
 }
 
-// inTurn is the compute unit that comes i-th where each is offered a work-group: one of each cluster in turn if a
-// work-group has its whole cluster.
-func (m *machine) inTurn(i int) int {
-	if !m.p.k.WGP {
+// inTurn is the compute unit that comes i-th where each is offered a work-group of a dispatch: one of each cluster
+// in turn if a work-group has its whole cluster.
+func (m *machine) inTurn(g *grid, i int) int {
+	if !g.p.k.WGP {
 		return i
 	}
 	return i%m.spec.Clusters*m.spec.CUsPerCluster + i/m.spec.Clusters

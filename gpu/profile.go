@@ -9,8 +9,6 @@ import (
 // profiler collects what the operations of a run cost; nil costs one comparison per issue. Cycles are those of the SIMD that ends
 // its dispatch last, as in the account of the run; energy is that of the whole machine.
 type profiler struct {
-	simds  [][]sim.StallTable // of the dispatch, by SIMD and operation; the last row is of no operation
-	energy []memoryEnergy     // of the memory accesses of each operation in the dispatch
 	before traffic            // the issue that is under way
 	rows   map[profiledAt]int // places in the profile
 }
@@ -26,22 +24,25 @@ type profiledAt struct {
 	what   string // without an instruction
 }
 
-// profile begins the profile of a dispatch.
+// profile begins the profiles of the dispatches under way.
 func (m *machine) profile() {
 	if m.opt.Profile == nil {
 		return
 	}
-	f := m.profiler
-	if f == nil {
-		f = &profiler{simds: make([][]sim.StallTable, len(m.simds)), rows: map[profiledAt]int{}}
-		m.profiler = f
+	if m.profiler == nil {
+		m.profiler = &profiler{rows: map[profiledAt]int{}}
 	}
-	n := len(m.p.Ops) + 1
-	for i := range f.simds {
-		f.simds[i] = resized(f.simds[i], n)
-		m.simds[i].profile = f.simds[i]
+	for _, g := range m.grids {
+		if g.profiles == nil {
+			g.profiles = make([][]sim.StallTable, len(m.simds))
+		}
+		n := len(g.p.Ops) + 1
+		for i := range g.profiles {
+			g.profiles[i] = resized(g.profiles[i], n)
+			m.simds[i].profile = m.grids[0].profiles[i]
+		}
+		g.accesses = resized(g.accesses, n)
 	}
-	f.energy = resized(f.energy, n)
 }
 
 // resized is a list of n zero elements, in the memory of an old one if it fits.
@@ -84,10 +85,10 @@ func (m *machine) spendRun(s *simd, pc, end int32, busy, issue int64) {
 	s.profile[pc][sim.StallIssue] += issue
 }
 
-// accesses charges an operation with the memory traffic of its issue.
-func (m *machine) accesses(pc int32) {
+// access charges an operation with the memory traffic of its issue.
+func (m *machine) access(pc int32) {
 	now, before := m.traffic(), &m.profiler.before
-	x := &m.profiler.energy[pc]
+	x := &m.grid.accesses[pc]
 	x.chip += m.spec.Energy.trafficPJ(0, &now, before)
 	x.dram += now.dramPJ - before.dramPJ
 }
@@ -108,10 +109,10 @@ func (m *machine) row(at profiledAt) *sim.Sample {
 	return &p.Samples[i]
 }
 
-// collect adds the costs of a dispatch, of which pj is the energy, to the profile.
-func (m *machine) collect(pj float64) {
-	f, p := m.profiler, m.p
-	table := m.last.profile
+// collect adds the costs of a dispatch, of which pj is the energy, to the profile: the cycles of SIMD last.
+func (m *machine) collect(last int, pj float64) {
+	p := m.p
+	table := m.profiles[last]
 	scale, watts := m.supply()
 	perCycle := watts / float64(m.point.Hz) * 1e12
 	var visits, lanes int64
@@ -123,7 +124,7 @@ func (m *machine) collect(pj float64) {
 		if visits == 0 && *stalls == (sim.StallTable{}) {
 			continue
 		}
-		e := f.energy[i]
+		e := m.accesses[i]
 		own := (float64(visits)*m.spec.Energy.InstrPJ+float64(lanes)*m.spec.Energy.LanePJ[p.Ops[i].Class]+e.chip)*scale + e.dram +
 			float64(stalls.Total())*perCycle
 		x := m.row(profiledAt{region: m.d.Region, kernel: m.d.Kernel, at: int64(p.Offsets[i])})

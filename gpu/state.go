@@ -31,17 +31,15 @@ type machine struct {
 	clock sim.Clock
 	point sim.OPP // of the clock
 
-	// The dispatch under way.
-	p          *program
-	executions []executions
-	d          *Dispatch
-	size       [3]int // work-groups
-	next       int64  // work-group to place
-	total      int64
-	executed   int64
-	limit      int64
+	*grid            // whose wave issues
+	grids    []*grid // the dispatches under way
+	spare    []*grid // for them
+	queues   []packets
+	turn     int   // queue that is asked first for the next work-group
+	due      int64 // when a dispatch may start that none of the compute units was offered
+	executed int64
+	limit    int64
 
-	slots     []bool // scratch slots in use
 	lines     []lineUse
 	lineShift uint
 	bankWord  [64][64]uint64
@@ -52,18 +50,15 @@ type machine struct {
 	cands      []int64 // earliest issue of each SIMD
 	leads      []lead
 	lds        []ldsUnit
-	half       int64 // issue cycles of one wave on a SIMD
 	codeShift  uint
-	codeFits   bool // the code fits the instruction cache
+	ahead      int64 // how many cycles a SIMD may be ahead of the others
+	codeFits   bool  // the code fits the instruction cache
 	charged    traffic
-	fetch      [][]int64 // per cluster: cycle at which each code line is there, 0 unknown
-	now        int64     // start of the dispatch
-	live       int       // work-groups resident
+	now        int64 // start of the dispatches
+	live       int   // work-groups resident
 	woken      bool
-	last       *simd     // of the last dispatch: the one that ended it
 	profiler   *profiler // nil: no run had a profile
 	count      [numCounts]int64
-	waveCycles int64 // of the waves of the dispatch that have ended
 	regions    []sim.RegionReport
 	events     []regionEvents // of regions
 	energy     float64
@@ -122,6 +117,7 @@ func (m *machine) begin(space *mem.Space, opt Options) {
 	m.stalls = sim.StallTable{}
 	m.regions, m.events = nil, m.events[:0]
 	m.bases = m.bases[:0]
+	m.grid = nil
 	if m.profiler != nil {
 		clear(m.profiler.rows)
 	}

@@ -10,10 +10,11 @@ import (
 
 // runAhead is how many cycles a SIMD may be ahead of the others with
 // instructions that none of them can notice. It bounds how late a wave that
-// another SIMD starts meanwhile joins in.
+// another SIMD starts meanwhile joins in. Dispatches beside each other notice also the lines of code that the others
+// fetch: none is ahead.
 const runAhead = 200
 
-// runTimed executes the dispatch in time order: at each step the SIMD whose
+// runTimed executes the dispatches in time order: at each step the SIMD whose
 // next issue is earliest issues one instruction, or a run of vector
 // instructions, which no other SIMD can see.
 func (m *machine) runTimed() {
@@ -23,7 +24,7 @@ func (m *machine) runTimed() {
 	for i := range m.simds {
 		w := m.simds[i].waves[:0]
 		cu := &m.cus[i/m.spec.SIMDsPerCU]
-		m.simds[i] = simd{cu: cu, waves: w, cursor: start, end: start, cand: &m.cands[i]}
+		m.simds[i] = simd{id: i, cu: cu, waves: w, cursor: start, end: start, cand: &m.cands[i], grid: m.grids[0]}
 		m.cands[i] = never
 		for u := range m.simds[i].free {
 			m.simds[i].free[u] = first
@@ -32,38 +33,27 @@ func (m *machine) runTimed() {
 	for i := range m.lds {
 		m.lds[i] = ldsUnit{free: first}
 	}
-	m.profile()
-	m.half = int64(max(m.p.k.WaveSize/m.spec.Lanes, 1))
-	m.codeShift = shiftOf(m.spec.ICache.Line)
-	m.codeFits = len(m.p.k.Code) <= m.spec.ICache.Bytes
-	lines := len(m.p.k.Code)/m.spec.ICache.Line + 2
-	for i := range m.fetch {
-		if cap(m.fetch[i]) < lines {
-			m.fetch[i] = make([]int64, lines)
-		}
-		m.fetch[i] = m.fetch[i][:lines]
-		clear(m.fetch[i])
-	}
 	for i := range m.cus {
 		m.cus[i].groups, m.cus[i].launch, m.cus[i].accept = 0, first, first
 	}
-	m.live, m.waveCycles = 0, 0
-	// One work-group per compute unit in turn, until none takes another.
-	for placed := true; placed; {
-		placed = false
-		for i := range m.cus {
-			placed = m.place(&m.cus[m.inTurn(i)], first) || placed
-		}
-	}
+	m.live = 0
+	m.submit(start)
 	m.lead(0, len(m.cands))
-	for m.live > 0 {
+	for m.live > 0 || m.due < never {
 		at, second := m.earliest()
-		if at < 0 {
+		switch {
+		case m.due < never && (at < 0 || m.due <= m.cands[at]):
+			m.offer()
+			m.lead(0, len(m.cands))
+			continue
+		case at < 0:
 			m.deadlock()
 			return
 		}
 		s := &m.simds[at]
-		for *s.cand < never && !m.woken && (*s.cand <= second || *s.cand <= second+runAhead && s.private()) {
+		ahead := min(second+m.ahead, m.due-1)
+		second = min(second, ahead)
+		for *s.cand < never && !m.woken && (*s.cand <= second || *s.cand <= ahead && s.private()) {
 			m.issue(s)
 			if m.Err != nil {
 				return
@@ -189,6 +179,10 @@ func (m *machine) issue(s *simd) {
 		s.choose()
 		return
 	}
+	if len(m.grids) > 1 {
+		m.enter(w.wg.grid)
+		s.attribute(w.wg.grid)
+	}
 	s.advance(w, t)
 	if unit <= state.UnitTrans {
 		m.issueRun(s, w, t)
@@ -242,7 +236,7 @@ func (m *machine) issue(s *simd) {
 		next += int64(u.Imm)
 	}
 	if s.profile != nil {
-		m.accesses(pc)
+		m.access(pc)
 	}
 	w.prepare(next, why)
 	s.follow(s.pick)
@@ -272,29 +266,44 @@ func (m *machine) control(s *simd, w *wave, u *state.Op, t int64) bool {
 	return false
 }
 
-// account closes the dispatch: its time is that of the SIMD that finished
-// last, and so are its reasons.
+// account closes the dispatches: their time is that of the SIMD that finished last, and so are its reasons. Of
+// several, each has those of its waves.
 func (m *machine) account(start int64) {
-	last := &m.simds[0]
-	done := func(s *simd) int64 { return max(s.end, s.cursor) }
+	at := 0
+	done := func(i int) int64 { return max(m.simds[i].end, m.simds[i].cursor) }
 	for i := range m.simds {
-		if s := &m.simds[i]; done(s) > done(last) {
-			last = s
+		if done(i) > done(at) {
+			at = i
 		}
 	}
-	end := done(last)
+	last, end := &m.simds[at], done(at)
 	last.stalls[sim.StallDrain] += end - last.cursor
 	last.spend(0, sim.StallDrain, end-last.cursor)
-	m.last = last
-	r := m.region(m.d.Region)
-	r.Cycles += end - start
-	r.Stalls.Add(&last.stalls)
+	m.settle()
+	last.attribute(last.grid)
+	cycles := m.cycles
 	m.stalls.Add(&last.stalls)
 	m.cycles += end - start
 	m.now = end
-	if m.opt.Span != nil {
-		m.opt.Span(sim.Span{Track: "dispatch", Name: m.p.k.Name, Region: m.d.Region, Start: m.clock.At(start), End: m.clock.At(end)})
+	for i, g := range m.grids {
+		m.grid = g
+		stalls := &g.shares[at]
+		n := stalls.Total()
+		r := m.region(g.d.Region)
+		r.Cycles += n
+		r.Stalls.Add(stalls)
+		r.Time += m.clock.At(cycles+n) - m.clock.At(cycles)
+		cycles += n
+		m.tally(at, n)
+		if m.opt.Span != nil {
+			track := "dispatch"
+			if i > 0 {
+				track = fmt.Sprintf("dispatch %d", i+1)
+			}
+			m.opt.Span(sim.Span{Track: track, Name: g.p.k.Name, Region: g.d.Region, Start: m.clock.At(g.ready - int64(m.spec.LaunchCycles)), End: m.clock.At(g.end)})
+		}
 	}
+	m.grid = last.grid
 }
 
 // drain writes L2 back at the end of a run.
@@ -320,6 +329,7 @@ func (m *machine) deadlock() {
 	for i := range m.simds {
 		for _, w := range m.simds[i].waves {
 			if w.atBarrier {
+				m.enter(w.wg.grid)
 				m.Current = w.barrierPC
 				w.Fail(fmt.Errorf("deadlock: %d of %d waves have arrived at the barrier", w.wg.arrived, w.wg.live))
 				return

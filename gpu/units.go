@@ -26,7 +26,7 @@ type cu struct {
 	scalar  *cache.Cache
 	icache  *cache.Cache
 	gl1     *cache.Cache
-	groups  int
+	groups  int   // resident that need a barrier
 	launch  int64 // when the next wave may start
 
 	// The vector memory pipeline takes the lines of an instruction in order and
@@ -44,6 +44,7 @@ const maxWaves = 1 << waveBits
 
 // simd is one SIMD: its waves, oldest first, and when each unit is free.
 type simd struct {
+	id     int
 	cu     *cu
 	waves  []*wave
 	next   [maxWaves]int64      // of each wave: earliest issue by its own state
@@ -59,6 +60,8 @@ type simd struct {
 	after  int   // which of them
 	stalls sim.StallTable
 
+	grid    *grid // whose waves the stalls from mark on are charged to
+	mark    sim.StallTable
 	profile []sim.StallTable // by operation, and those of none; nil: nobody asked
 }
 
@@ -71,7 +74,6 @@ func (m *machine) buildUnits() {
 	m.cands = make([]int64, n*s.SIMDsPerCU)
 	m.leads = make([]lead, (len(m.cands)+leadSIMDs-1)/leadSIMDs)
 	m.lds = make([]ldsUnit, n)
-	m.fetch = make([][]int64, s.Clusters)
 	for i := range m.simds {
 		m.simds[i].waves = make([]*wave, 0, s.WavesPerSIMD)
 	}

@@ -60,6 +60,7 @@ type wave struct {
 // workgroup is one resident work-group.
 type workgroup struct {
 	state.Workgroup
+	grid    *grid
 	waves   []*wave
 	arrived int
 	live    int

@@ -13,6 +13,9 @@ const (
 	CodeWindow    = 0x7D00_0000_0000
 )
 
+// ScratchBytes is the size of the window of scratch.
+const ScratchBytes = 1 << 32
+
 // The generic addresses of LDS and scratch: 4 GiB each.
 const (
 	SharedAperture  = 1 << 48
@@ -95,7 +98,7 @@ func (m *Machine) Why(addr uint64, n int) string {
 }
 
 // InScratch reports whether an address is in the scratch segment of any wave.
-func InScratch(addr uint64) bool { return addr-ScratchWindow < 1<<32 }
+func InScratch(addr uint64) bool { return addr-ScratchWindow < ScratchBytes }
 
 // ScratchError is an access outside a lane's scratch.
 type ScratchError struct {

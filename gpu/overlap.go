@@ -1,0 +1,253 @@
+package gpu
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/gpu/internal/state"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
+
+// grid is a dispatch under way.
+type grid struct {
+	p          *program
+	d          *Dispatch
+	size       [3]int // work-groups
+	next       int64  // work-group to place
+	total      int64
+	running    int64  // work-groups resident
+	packet     uint64 // its address; the arguments follow
+	code       mem.Segment
+	scratch    uint64 // of its first wave in the window
+	slots      []bool // scratch slots in use
+	executions []executions
+
+	half       int64     // issue cycles of one wave on a SIMD
+	fetch      [][]int64 // per cluster: cycle at which each code line is there, 0 unknown
+	ready      int64     // when its work-groups may start, never: it waits for a barrier
+	offered    bool      // to all compute units
+	end        int64     // of its waves
+	waveCycles int64     // of its waves that have ended
+	moved      traffic   // for its waves, not charged yet
+
+	shares   []sim.StallTable   // by SIMD: while its waves issue
+	profiles [][]sim.StallTable // by SIMD and operation, the last row of none
+	accesses []memoryEnergy     // of each operation
+}
+
+// packets is a queue: its dispatches in order.
+type packets struct {
+	id     int
+	grids  []*grid
+	placed int   // dispatches all of whose work-groups have started
+	read   int   // packets that were processed
+	free   int64 // when the next one may be
+}
+
+// newGrid prepares a dispatch.
+func (m *machine) newGrid(d *Dispatch) error {
+	if d.Kernel == nil {
+		return fmt.Errorf("gpu: dispatch without a kernel")
+	}
+	n := len(m.grids)
+	if n == len(m.spare) {
+		m.spare = append(m.spare, &grid{})
+	}
+	g := m.spare[n]
+	m.grids = append(m.grids, g)
+	var err error
+	if g.p, err = d.Kernel.program(m.spec); err != nil {
+		return err
+	}
+	g.d = d
+	if err := m.shape(g); err != nil {
+		return fmt.Errorf("gpu: kernel %s: %w", d.Kernel.Name, err)
+	}
+	g.next, g.running = 0, 0
+	g.code = mem.Segment{Name: "code", Base: m.codeAt(d.Kernel), Data: d.Kernel.Code, ReadOnly: true}
+	g.executions = resized(g.executions, len(g.p.Ops)+1)
+	clear(g.slots)
+	g.scratch = 0
+	if n > 0 {
+		before := m.grids[n-1]
+		g.scratch = before.scratch + uint64(before.window(m.spec))
+	}
+	if at := g.scratch + uint64(g.window(m.spec)); n > 0 && at > state.ScratchBytes {
+		return fmt.Errorf("gpu: kernel %s: %d bytes of scratch for dispatches beside each other, at most %d", d.Kernel.Name, at, uint64(state.ScratchBytes))
+	}
+	return nil
+}
+
+// window is the scratch of all waves that can be resident.
+func (g *grid) window(s *Spec) int {
+	return s.Clusters * s.CUsPerCluster * s.SIMDsPerCU * s.WavesPerSIMD * scratchOf(4*g.p.k.scratchDwords()*g.p.k.WaveSize)
+}
+
+// begun makes a dispatch the one whose instructions execute.
+func (m *machine) begun(g *grid) {
+	m.grid = g
+	m.Machine.Program, m.CodeBase, m.Code = &g.p.Program, g.code.Base, g.code
+}
+
+// enter is begun in a timed run: what was moved until now was for the dispatch before.
+func (m *machine) enter(g *grid) {
+	if m.grid != g {
+		m.settle()
+		m.begun(g)
+	}
+}
+
+// settle notes what was moved for the dispatch since it was noted last.
+func (m *machine) settle() {
+	now := m.traffic()
+	m.moved.add(&now, &m.charged)
+	m.charged = now
+}
+
+// attribute charges the stalls of a SIMD up to now to the dispatch whose waves it had, and further ones to g.
+func (s *simd) attribute(g *grid) {
+	share := &s.grid.shares[s.id]
+	for why, n := range s.stalls {
+		share[why] += n - s.mark[why]
+	}
+	s.mark, s.grid = s.stalls, g
+	if s.profile != nil {
+		s.profile = g.profiles[s.id]
+	}
+}
+
+// submit puts the dispatches under way into their queues at a cycle. A packet takes the processor of its queue
+// LaunchCycles, and the next one begins behind that or, with a barrier, when all before it have ended.
+func (m *machine) submit(start int64) {
+	m.codeShift = shiftOf(m.spec.ICache.Line)
+	m.queues = m.queues[:0]
+	code := 0
+	for _, g := range m.grids {
+		g.half = int64(max(g.p.k.WaveSize/m.spec.Lanes, 1))
+		g.ready, g.offered, g.end, g.waveCycles, g.moved = never, false, start, 0, traffic{}
+		g.shares = resized(g.shares, len(m.simds))
+		code += len(g.p.k.Code)
+		if g.fetch == nil {
+			g.fetch = make([][]int64, m.spec.Clusters)
+		}
+		for i := range g.fetch {
+			g.fetch[i] = resized(g.fetch[i], len(g.p.k.Code)/m.spec.ICache.Line+2)
+		}
+		q := m.queueOf(g.d.Queue)
+		q.free = start
+		q.grids = append(q.grids, g)
+	}
+	if m.ahead = runAhead; len(m.grids) > 1 {
+		m.ahead = 0
+	}
+	m.codeFits = code <= m.spec.ICache.Bytes
+	m.profile()
+	m.turn, m.due = 0, never
+	for i := range m.queues {
+		m.process(&m.queues[i])
+	}
+}
+
+// queueOf is a queue by its number, made when it is new.
+func (m *machine) queueOf(id int) *packets {
+	for i := range m.queues {
+		if m.queues[i].id == id {
+			return &m.queues[i]
+		}
+	}
+	n := len(m.queues)
+	if n < cap(m.queues) {
+		m.queues = m.queues[:n+1]
+	} else {
+		m.queues = append(m.queues, packets{})
+	}
+	q := &m.queues[n]
+	*q = packets{id: id, grids: q.grids[:0]}
+	return q
+}
+
+// process reads the packets of a queue up to one that waits for a barrier.
+func (m *machine) process(q *packets) {
+	for ; q.read < len(q.grids); q.read++ {
+		g := q.grids[q.read]
+		if !g.d.Beside {
+			for _, before := range q.grids[:q.read] {
+				if before.next < before.total || before.running > 0 {
+					return
+				}
+				q.free = max(q.free, before.end)
+			}
+		}
+		q.free += int64(m.spec.LaunchCycles)
+		if g.ready = q.free; q.placed == q.read {
+			m.due = min(m.due, g.ready)
+		}
+	}
+}
+
+// offer offers dispatches that are due to the compute units: one work-group to each in turn, until none
+// takes another.
+func (m *machine) offer() {
+	at := m.due
+	m.due = never
+	var next *grid
+	for i := range m.queues {
+		if g := m.queues[i].head(); g == nil || g.offered {
+			continue
+		} else if g.ready > at {
+			m.due = min(m.due, g.ready)
+		} else {
+			g.offered = true
+			next = g
+		}
+	}
+	for placed := next != nil; placed; {
+		placed = false
+		for i := range m.cus {
+			placed = m.place(&m.cus[m.inTurn(next, i)], at) || placed
+		}
+	}
+}
+
+// head is the dispatch of a queue whose work-groups start, nil: none that was read.
+func (q *packets) head() *grid {
+	if q.placed < q.read {
+		return q.grids[q.placed]
+	}
+	return nil
+}
+
+// place starts the next work-group on c at t, of the first queue in turn whose one has room.
+func (m *machine) place(c *cu, t int64) bool {
+	for range m.queues {
+		q := &m.queues[m.turn]
+		if m.turn++; m.turn == len(m.queues) {
+			m.turn = 0
+		}
+		g := q.head()
+		if g == nil || !g.offered {
+			continue
+		}
+		if m.enter(g); !m.room(c) {
+			continue
+		}
+		m.start(c, t)
+		g.running++
+		if g.next == g.total {
+			q.placed++
+			if next := q.head(); next != nil {
+				next.ready = max(next.ready, t)
+				m.due = min(m.due, next.ready)
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// retireGroup notes that a work-group of the dispatch has ended.
+func (m *machine) retireGroup() {
+	if m.running--; m.running == 0 && m.next == m.total {
+		m.process(m.queueOf(m.d.Queue))
+	}
+}

@@ -1,0 +1,192 @@
+package gpu
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/sim"
+)
+
+// overlapped runs dispatches with their code in the instruction cache, and when each has ended, in cycles.
+func overlapped(t *testing.T, edit func(*Spec), ds []Dispatch) (*sim.Report, []int64) {
+	t.Helper()
+	c := newCore(t, func(s *Spec) {
+		distinct(s)
+		s.LaunchCycles = 300
+		edit(s)
+	})
+	s, _ := space(t, 1<<16)
+	ends := make([]int64, len(ds))
+	clock := sim.Clock{Hz: c.Spec().Hz}
+	for i := range ds {
+		ds[i].Region = i
+	}
+	var r *sim.Report
+	for range 2 {
+		var err error
+		r, err = c.Core.Run(s, ds, Options{State: c.state, Span: func(x sim.Span) { ends[x.Region] = clock.Cycle(x.End) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkReport(t, r)
+	}
+	return r, ends
+}
+
+// TestQueues: what dispatches take beside each other is a formula of what one takes alone: launch of 300 cycles, then c.
+func TestQueues(t *testing.T) {
+	const launch = 300
+	kernel := func(chain, lds int) *Kernel {
+		k := kernelOf(t, 32, repeat(chain, "v_fma_f32 v2, v2, v2, v2"))
+		k.LDSBytes = lds
+		return k
+	}
+	none := func(*Spec) {}
+	clusters := func(s *Spec) { s.Clusters = 2 }
+	simds := func(s *Spec) { s.SIMDsPerCU = 4 }
+	alone := func(k *Kernel, edit func(*Spec)) int64 {
+		r, _ := overlapped(t, edit, []Dispatch{{Kernel: k}})
+		return r.Cycles - launch
+	}
+	long, short := kernel(200, 0), kernel(100, 0)
+	full, unit := kernel(200, 32<<10), kernelOf(t, 32, repeat(200, "v_fma_f32 v%d, v0, v0, v0"))
+	unit.LDSBytes = 0
+	c, b, f := alone(long, none), alone(short, none), alone(full, none)
+	if c != b+100*8 || f != c {
+		t.Fatalf("one dispatch takes %d, %d and %d cycles", c, b, f)
+	}
+	again := c - int64(DefaultSpec().ICache.LatencyCycles) // the first wave of a dispatch alone waits for its code
+	const code = 2                                         // its line of code comes behind two of another one, which asks for the next as well
+	groups := func(n int, k *Kernel) Dispatch {
+		return Dispatch{Kernel: k, Grid: [3]int{32 * n}, Workgroup: [3]int{32}}
+	}
+	beside := func(d Dispatch) Dispatch { d.Beside = true; return d }
+	in := func(queue int, d Dispatch) Dispatch { d.Queue = queue; return d }
+	for _, x := range []struct {
+		name string
+		edit func(*Spec)
+		ds   []Dispatch
+		ends []int64
+	}{
+		{"barriers", none, []Dispatch{groups(1, long), groups(1, long), groups(1, short)}, []int64{launch + c, 2*launch + 2*c, 3*launch + 2*c + b}},
+		{"no barrier: the next packet is read meanwhile", simds, []Dispatch{groups(1, long), beside(groups(1, long)), beside(groups(1, long))}, []int64{launch + c, 2*launch + c, 3*launch + c}},
+		{"a barrier behind both", simds, []Dispatch{groups(1, long), beside(groups(1, short)), groups(1, short)}, []int64{launch + c, 2*launch + b, 2*launch + c + b}},
+		{"two queues on two clusters", clusters, []Dispatch{groups(1, full), in(1, groups(1, full))}, []int64{launch + c, launch + c}},
+		{"chains of two queues on one SIMD fill each other's gaps", none, []Dispatch{groups(1, long), in(1, groups(1, short))}, []int64{launch + c, launch + b + code}},
+		{"each queue has its barriers", clusters, []Dispatch{groups(1, long), in(1, groups(1, short)), groups(1, long), in(1, groups(1, short))},
+			[]int64{launch + c, launch + b, 2*launch + 2*c, 2*launch + 2*b}},
+		{"local memory for one work-group: queues take turns", none, []Dispatch{groups(2, full), in(1, groups(2, full))}, []int64{launch + 2*c + again, launch + 2*c + 2*again}},
+		{"the same in one queue: in order", none, []Dispatch{groups(2, full), beside(groups(2, full))}, []int64{launch + c + again, launch + 2*c + 2*again}},
+		{"work-groups of the next start behind the last of the one before", simds, []Dispatch{groups(2, full), beside(groups(1, long))}, []int64{launch + c + again, launch + 2*c}},
+		{"another queue need not wait for them", simds, []Dispatch{groups(2, full), in(1, groups(1, short))}, []int64{launch + c + again, launch + b + code}},
+		{"a barrier limit of one: waves without a barrier are exempt", func(s *Spec) { simds(s); s.WorkgroupsMax = 1 },
+			[]Dispatch{{Kernel: long, Grid: [3]int{64}, Workgroup: [3]int{64}}, in(1, groups(2, short))}, []int64{launch + c, launch + b + code}},
+	} {
+		r, ends := overlapped(t, x.edit, x.ds)
+		if !slices.Equal(ends, x.ends) || r.Cycles != slices.Max(x.ends) {
+			t.Errorf("%s: ends at %d, in all %d, want %d", x.name, ends, r.Cycles, x.ends)
+		}
+	}
+	// Two queues that want the vector unit all the time take the sum.
+	u := alone(unit, none)
+	r, _ := overlapped(t, none, []Dispatch{groups(1, unit), in(1, groups(1, unit))})
+	if got := r.Cycles - launch; got != u+200 {
+		t.Errorf("two queues of %d instructions each on one SIMD take %d cycles, one takes %d", 200, got, u)
+	}
+}
+
+// TestQueuesShare: cycles, energy and counters of dispatches beside each other add up to those of the run, and what
+// each computes and moves is what it does alone.
+func TestQueuesShare(t *testing.T) {
+	k := kernelOf(t, 32, base+"v_lshlrev_b32 v1, 2, v0\nglobal_load_dword v2, v1, s[4:5]\ns_waitcnt vmcnt(0)\n"+
+		repeat(30, "v_fma_f32 v2, v2, v2, v2")+"global_store_dword v1, v2, s[4:5]")
+	other := kernelOf(t, 64, repeat(50, "v_add_nc_u32 v2, v2, v2"))
+	run := func(profile *sim.Profile, ds ...Dispatch) *sim.Report {
+		c := newCore(t, nil)
+		s, _ := space(t, 1<<16)
+		r, err := c.Run(s, ds, Options{Profile: profile})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkReport(t, r)
+		return r
+	}
+	d := Dispatch{Kernel: k, Grid: [3]int{512}, Workgroup: [3]int{128}, Kernarg: args(dataBase)}
+	e := Dispatch{Kernel: other, Grid: [3]int{1024}, Workgroup: [3]int{64}, Region: 1, Beside: true, Queue: 3}
+	var p sim.Profile
+	both := run(&p, d, e)
+	e.Queue, e.Beside = 0, false
+	after := run(nil, d, e)
+	if both.Cycles >= after.Cycles || both.Instructions != after.Instructions || !slices.Equal(both.Counters[:1+int(NumClasses)], after.Counters[:1+int(NumClasses)]) {
+		t.Errorf("beside: %d cycles, %d instructions; behind: %d, %d", both.Cycles, both.Instructions, after.Cycles, after.Instructions)
+	}
+	for i, a := range both.Regions {
+		b := after.Regions[i]
+		for j, name := range []string{"", "", "lanes", "lane_slots", "flops", "l0_bytes", "scalar_bytes", "lds_bytes"} {
+			if name != "" && a.Counters[j] != b.Counters[j] {
+				t.Errorf("region %d: %v beside, %v alone", i, a.Counters[j], b.Counters[j])
+			}
+		}
+	}
+	var cycles int64
+	var pj float64
+	for _, x := range p.Samples {
+		cycles += x.Stalls.Total()
+		pj += x.EnergyPJ
+	}
+	if cycles != both.Cycles || math.Abs(pj-both.EnergyPJ) > 1e-6*pj {
+		t.Errorf("the profile has %d cycles and %g pJ, the run %d and %g", cycles, pj, both.Cycles, both.EnergyPJ)
+	}
+}
+
+// TestQueuesAddresses: dispatches beside each other have arguments and scratch of their own, also where waves of both
+// are resident, and compute what they do in turn.
+func TestQueuesAddresses(t *testing.T) {
+	text := `s_load_dwordx4 s[4:7], s[0:1], 0x0
+		v_lshlrev_b32 v1, 2, v0
+		s_waitcnt lgkmcnt(0)
+		v_add_nc_u32 v2, s6, v0
+		scratch_store_dword off, v2, off offset:4
+		` + repeat(40, "v_fma_f32 v3, v3, v3, v3") + `scratch_load_dword v4, off, off offset:4
+		s_waitcnt vmcnt(0)
+		global_store_dword v1, v4, s[4:5]`
+	small, large := kernelOf(t, 32, text), kernelOf(t, 64, text)
+	small.ScratchBytes, large.ScratchBytes, small.LDSBytes, large.LDSBytes = 16, 3000, 0, 0
+	var want []byte
+	for _, functional := range []bool{true, false} {
+		c := newCore(t, nil)
+		s, data := space(t, 1<<16)
+		var ds []Dispatch
+		for i := range 6 {
+			k := small
+			if i%2 == 1 {
+				k = large
+			}
+			ds = append(ds, Dispatch{Kernel: k, Grid: [3]int{64}, Workgroup: [3]int{64}, Beside: i%3 != 0, Queue: i % 2,
+				Kernarg: args(dataBase+uint64(i)*256, uint64(1000*i))})
+		}
+		if _, err := c.Run(s, ds, Options{Functional: functional}); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 6 * 64 {
+			if got := word(data, i); got != uint32(i/64*1000+i%64) {
+				t.Fatalf("functional %v: element %d is %d", functional, i, got)
+			}
+		}
+		if functional {
+			want = slices.Clone(data)
+		} else if !slices.Equal(data, want) {
+			t.Error("a timed run computes other bytes")
+		}
+	}
+	huge := kernelOf(t, 64, text)
+	huge.ScratchBytes = 64 << 10
+	s, _ := space(t, 1<<16)
+	_, err := newCore(t, func(s *Spec) { s.Clusters = 64 }).Run(s, []Dispatch{{Kernel: huge}, {Kernel: huge, Beside: true}}, Options{Functional: true})
+	if want := fmt.Sprint("at most ", uint64(1)<<32); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("scratch beyond the window: %v", err)
+	}
+}
