@@ -4,6 +4,7 @@
 package exec
 
 import (
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/family"
 	"github.com/nnsoc/nnsoc/dsp/internal/exec/hvx"
 	"github.com/nnsoc/nnsoc/dsp/internal/exec/scalar"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
@@ -14,7 +15,7 @@ import (
 // unit. Forms that execute under a scalar predicate are not in it, see Guarded.
 var table = join(&scalar.Table, &hvx.Table)
 
-func join(parts ...*[hexagon.NumOps]state.Semantic) (t [hexagon.NumOps]state.Semantic) {
+func join(parts ...*family.Table) (t family.Table) {
 	for _, part := range parts {
 		for op, f := range part {
 			if f != nil {

@@ -42,15 +42,13 @@ func vsubcarryo(t *state.Thread, u *state.Uop) {
 }
 
 func vaddcarrysat(t *state.Thread, u *state.Uop) {
-	d, a, b := w3(t, u)
-	q := t.UB(u.Arg[3])
+	d, a, b, q := t.W(u.Arg[0]), t.W(u.Arg[1]), t.W(u.Arg[2]), t.UB(u.Arg[3])
 	for i := range d {
 		d[i] = satw(int64(a[i]) + int64(b[i]) + int64(q[4*i]&1))
 	}
 }
 
-func vsatdw(t *state.Thread, u *state.Uop) {
-	d, a, b := w3(t, u)
+func vsatdw(d, a, b []int32) {
 	for i := range d {
 		d[i] = satw(int64(a[i])<<32 | int64(uint32(b[i])))
 	}
@@ -58,22 +56,19 @@ func vsatdw(t *state.Thread, u *state.Uop) {
 
 // vadd(vclb): how many leading bits equal the sign, plus Vv.
 
-func vaddclbw(t *state.Thread, u *state.Uop) {
-	d, a, b := w3(t, u)
+func vaddclbw(d, a, b []int32) {
 	for i := range d {
 		d[i] = int32(bits.LeadingZeros32(uint32(a[i]^a[i]>>31))) + b[i]
 	}
 }
 
-func vaddclbh(t *state.Thread, u *state.Uop) {
-	d, a, b := h3(t, u)
+func vaddclbh(d, a, b []int16) {
 	for i := range d {
 		d[i] = int16(bits.LeadingZeros16(uint16(a[i]^a[i]>>15))) + b[i]
 	}
 }
 
-func vrotr(t *state.Thread, u *state.Uop) {
-	d, a, b := uw3(t, u)
+func vrotr(d, a, b []uint32) {
 	for i := range d {
 		d[i] = bits.RotateLeft32(a[i], -int(b[i]&31))
 	}
@@ -100,17 +95,14 @@ func vasrInto(t *state.Thread, u *state.Uop) {
 	}
 }
 
-// prefixsum counts the set bytes of a predicate up to the end of each lane.
-func prefix[D number](d []D, q *state.VecUB) {
-	n, sum := 128/len(d), D(0)
+// prefix counts the set bytes of a predicate up to the end of each lane.
+func prefix[T number](t *state.Thread, u *state.Uop) {
+	q, d, sum := *t.UB(u.Arg[1]), lanes[T](t, u.Arg[0]), T(0)
+	n := len(q) / len(d)
 	for i := range d {
 		for _, b := range q[i*n:][:n] {
-			sum += D(b & 1)
+			sum += T(b & 1)
 		}
 		d[i] = sum
 	}
 }
-
-func vprefixqb(t *state.Thread, u *state.Uop) { q := *t.UB(u.Arg[1]); prefix(t.UB(u.Arg[0])[:], &q) }
-func vprefixqh(t *state.Thread, u *state.Uop) { q := *t.UB(u.Arg[1]); prefix(t.UH(u.Arg[0])[:], &q) }
-func vprefixqw(t *state.Thread, u *state.Uop) { q := *t.UB(u.Arg[1]); prefix(t.UW(u.Arg[0])[:], &q) }

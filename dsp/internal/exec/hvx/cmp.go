@@ -46,49 +46,20 @@ func eq[T number](q *state.VecUB, a, b []T, op qop) {
 	}
 }
 
-// vcmp makes the semantics of one compare form.
-func vgtb(op qop) state.Semantic {
-	return func(t *state.Thread, u *state.Uop) { _, a, b := b3(t, u); gt(t.UB(u.Arg[0]), a, b, op) }
-}
-func vgtub(op qop) state.Semantic {
-	return func(t *state.Thread, u *state.Uop) { _, a, b := ub3(t, u); gt(t.UB(u.Arg[0]), a, b, op) }
-}
-func vgth(op qop) state.Semantic {
-	return func(t *state.Thread, u *state.Uop) { _, a, b := h3(t, u); gt(t.UB(u.Arg[0]), a, b, op) }
-}
-func vgtuh(op qop) state.Semantic {
-	return func(t *state.Thread, u *state.Uop) { _, a, b := uh3(t, u); gt(t.UB(u.Arg[0]), a, b, op) }
-}
-func vgtw(op qop) state.Semantic {
-	return func(t *state.Thread, u *state.Uop) { _, a, b := w3(t, u); gt(t.UB(u.Arg[0]), a, b, op) }
-}
-func vgtuw(op qop) state.Semantic {
-	return func(t *state.Thread, u *state.Uop) { _, a, b := uw3(t, u); gt(t.UB(u.Arg[0]), a, b, op) }
-}
-func veqb(op qop) state.Semantic {
-	return func(t *state.Thread, u *state.Uop) { _, a, b := b3(t, u); eq(t.UB(u.Arg[0]), a, b, op) }
-}
-func veqh(op qop) state.Semantic {
-	return func(t *state.Thread, u *state.Uop) { _, a, b := h3(t, u); eq(t.UB(u.Arg[0]), a, b, op) }
-}
-func veqw(op qop) state.Semantic {
-	return func(t *state.Thread, u *state.Uop) { _, a, b := w3(t, u); eq(t.UB(u.Arg[0]), a, b, op) }
+// compare combines the outcome of f with the predicate.
+func compare[T number](f func(q *state.VecUB, a, b []T, op qop), op qop) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) {
+		f(t.UB(u.Arg[0]), lanes[T](t, u.Arg[1]), lanes[T](t, u.Arg[2]), op)
+	}
 }
 
-func predAnd(t *state.Thread, u *state.Uop) { vand(t, u) }
-func predOr(t *state.Thread, u *state.Uop)  { vor(t, u) }
-func predXor(t *state.Thread, u *state.Uop) { vxor(t, u) }
-func predNot(t *state.Thread, u *state.Uop) { vnot(t, u) }
-
-func predAndNot(t *state.Thread, u *state.Uop) {
-	d, a, b := w3(t, u)
+func andNot(d, a, b []uint32) {
 	for i := range d {
 		d[i] = a[i] &^ b[i]
 	}
 }
 
-func predOrNot(t *state.Thread, u *state.Uop) {
-	d, a, b := w3(t, u)
+func orNot(d, a, b []uint32) {
 	for i := range d {
 		d[i] = a[i] | ^b[i]
 	}
@@ -160,10 +131,7 @@ func vandnqrtAcc(t *state.Thread, u *state.Uop) {
 	}
 }
 
-func vandvqv(t *state.Thread, u *state.Uop) { vand(t, u) }
-
-func vandvnqv(t *state.Thread, u *state.Uop) {
-	d, q, a := w3(t, u)
+func notAnd(d, q, a []uint32) {
 	for i := range d {
 		d[i] = a[i] &^ q[i]
 	}

@@ -11,8 +11,10 @@ import (
 // vrmpy by a pair: the low word of Rtt weighs the low result, the high word the
 // high one. Source: the description of gvconv2dbbb_circ_d32_v65 in Qualcomm's
 // public NN library; no public emulator has the instruction.
-func rmpyRtt[A number](t *state.Thread, u *state.Uop, a []A, keep int32) {
+func rmpyRtt[A number](t *state.Thread, u *state.Uop, keep int32) {
 	l, h := ww(t, u.Arg[0])
+	v := *t.UB(u.Arg[1])
+	a := view[A](&v)
 	r := *t.D(u.Arg[2])
 	for i := range l {
 		var x, y int32
@@ -25,11 +27,6 @@ func rmpyRtt[A number](t *state.Thread, u *state.Uop, a []A, keep int32) {
 	}
 }
 
-func vrmpybubRtt(t *state.Thread, u *state.Uop)    { a := *t.B(u.Arg[1]); rmpyRtt(t, u, a[:], 0) }
-func vrmpybubRttAcc(t *state.Thread, u *state.Uop) { a := *t.B(u.Arg[1]); rmpyRtt(t, u, a[:], -1) }
-func vrmpyubRtt(t *state.Thread, u *state.Uop)     { a := *t.UB(u.Arg[1]); rmpyRtt(t, u, a[:], 0) }
-func vrmpyubRttAcc(t *state.Thread, u *state.Uop)  { a := *t.UB(u.Arg[1]); rmpyRtt(t, u, a[:], -1) }
-
 // dmpySat is x[i]*r0 + y[i]*r1, added to the destination, saturated.
 func dmpySat(d *state.VecW, x, y func(i int) int16, r0, r1, keep int32) {
 	for i := range d {
@@ -37,23 +34,20 @@ func dmpySat(d *state.VecW, x, y func(i int) int16, r0, r1, keep int32) {
 	}
 }
 
-func vdmpyhsu(t *state.Thread, u *state.Uop, keep int32) {
-	a, r := *t.H(u.Arg[1]), *t.R(u.Arg[2])
-	dmpySat(t.W(u.Arg[0]), func(i int) int16 { return a[2*i] }, func(i int) int16 { return a[2*i+1] }, simd.UH(r, 0), simd.UH(r, 1), keep)
+func dmpyhSat(part func(uint32, int) int32) func(*state.Thread, *state.Uop, int32) {
+	return func(t *state.Thread, u *state.Uop, keep int32) {
+		a, r := *t.H(u.Arg[1]), *t.R(u.Arg[2])
+		dmpySat(t.W(u.Arg[0]), func(i int) int16 { return a[2*i] }, func(i int) int16 { return a[2*i+1] }, part(r, 0), part(r, 1), keep)
+	}
 }
-func vdmpyhsusat(t *state.Thread, u *state.Uop)    { vdmpyhsu(t, u, 0) }
-func vdmpyhsusatAcc(t *state.Thread, u *state.Uop) { vdmpyhsu(t, u, -1) }
 
-// The forms over a pair take the odd half of the low vector and the even half
-// of the high one.
-func dmpyi(t *state.Thread, u *state.Uop, part func(uint32, int) int32, keep int32) {
-	a, b, r := *t.H(u.Arg[1]), *t.H(state.High(u.Arg[1])), *t.R(u.Arg[2])
-	dmpySat(t.W(u.Arg[0]), func(i int) int16 { return a[2*i+1] }, func(i int) int16 { return b[2*i] }, part(r, 0), part(r, 1), keep)
+// dmpyhiSat is over a pair: the odd half of the low vector and the even half of the high one.
+func dmpyhiSat(part func(uint32, int) int32) func(*state.Thread, *state.Uop, int32) {
+	return func(t *state.Thread, u *state.Uop, keep int32) {
+		a, b, r := *t.H(u.Arg[1]), *t.H(state.High(u.Arg[1])), *t.R(u.Arg[2])
+		dmpySat(t.W(u.Arg[0]), func(i int) int16 { return a[2*i+1] }, func(i int) int16 { return b[2*i] }, part(r, 0), part(r, 1), keep)
+	}
 }
-func vdmpyhisat(t *state.Thread, u *state.Uop)      { dmpyi(t, u, simd.H, 0) }
-func vdmpyhisatAcc(t *state.Thread, u *state.Uop)   { dmpyi(t, u, simd.H, -1) }
-func vdmpyhsuisat(t *state.Thread, u *state.Uop)    { dmpyi(t, u, simd.UH, 0) }
-func vdmpyhsuisatAcc(t *state.Thread, u *state.Uop) { dmpyi(t, u, simd.UH, -1) }
 
 func absdiff(a, b int32) int32 { return max(a-b, b-a) }
 
@@ -67,8 +61,6 @@ func dsaduh(t *state.Thread, u *state.Uop, keep int32) {
 		h[i] = h[i]&keep + absdiff(y, r0) + absdiff(z, r1)
 	}
 }
-func vdsaduh(t *state.Thread, u *state.Uop)    { dsaduh(t, u, 0) }
-func vdsaduhAcc(t *state.Thread, u *state.Uop) { dsaduh(t, u, -1) }
 
 // vrsad has the windows of the vrmpy with an immediate.
 func rsadubi(t *state.Thread, u *state.Uop, keep int32) {
@@ -80,8 +72,6 @@ func rsadubi(t *state.Thread, u *state.Uop, keep int32) {
 		h[i] = h[i]&keep + d(1, 0, 2) + d(1, 1, 3) + d(n, 2, 0) + d(0, 3, 1)
 	}
 }
-func vrsadubi(t *state.Thread, u *state.Uop)    { rsadubi(t, u, 0) }
-func vrsadubiAcc(t *state.Thread, u *state.Uop) { rsadubi(t, u, -1) }
 
 // quarter is the halfword of a table of four that the top bits of x choose.
 func quarter(table uint64, x uint16) uint16 { return uint16(table >> (x >> 14 * 16)) }

@@ -1,9 +1,17 @@
 package hvx
 
-import "github.com/nnsoc/nnsoc/dsp/internal/state"
+import (
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/family"
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
+)
 
 // Vector loads and stores ignore the low seven address bits, but for vmemu.
 // The decoder has turned offsets into bytes.
+
+const aligned = ^uint32(127)
+
+// mover loads or stores the vector at v and reports whether it could.
+type mover = func(t *state.Thread, u *state.Uop, v uint16, ea uint32) bool
 
 func vld(t *state.Thread, u *state.Uop, d uint16, ea uint32) bool {
 	p := t.Access(u, ea, 128, false)
@@ -23,92 +31,39 @@ func vst(t *state.Thread, u *state.Uop, s uint16, ea uint32) bool {
 	return true
 }
 
-const vmask = ^uint32(127)
-
-func vloadAI(t *state.Thread, u *state.Uop)  { vld(t, u, u.Arg[0], t.EA(u, 1)&vmask) }
-func vloaduAI(t *state.Thread, u *state.Uop) { vld(t, u, u.Arg[0], t.EA(u, 1)) }
-
-func vloadPI(t *state.Thread, u *state.Uop) {
-	if x := t.R(u.Arg[1]); vld(t, u, u.Arg[0], *x&vmask) {
-		*x += uint32(u.Imm)
-	}
-}
-func vloaduPI(t *state.Thread, u *state.Uop) {
-	if x := t.R(u.Arg[1]); vld(t, u, u.Arg[0], *x) {
-		*x += uint32(u.Imm)
-	}
-}
-func vloadPPU(t *state.Thread, u *state.Uop) {
-	if x := t.R(u.Arg[1]); vld(t, u, u.Arg[0], *x&vmask) {
-		*x += *t.R(u.Arg[2])
-	}
-}
-func vloaduPPU(t *state.Thread, u *state.Uop) {
-	if x := t.R(u.Arg[1]); vld(t, u, u.Arg[0], *x) {
-		*x += *t.R(u.Arg[2])
+// vstq stores the byte lanes whose predicate, the first operand, xor flip, is set.
+func vstq(flip byte) mover {
+	return func(t *state.Thread, u *state.Uop, s uint16, ea uint32) bool {
+		p := t.Access(u, ea, 128, true)
+		if p == nil {
+			return false
+		}
+		d, m, v := (*state.VecUB)(p), t.UB(u.Arg[0]), t.UB(s)
+		for i := range d {
+			k := m[i] ^ flip
+			d[i] = v[i]&k | d[i]&^k
+		}
+		return true
 	}
 }
 
-func vstoreAI(t *state.Thread, u *state.Uop)  { vst(t, u, u.Arg[1], t.EA(u, 0)&vmask) }
-func vstoreuAI(t *state.Thread, u *state.Uop) { vst(t, u, u.Arg[1], t.EA(u, 0)) }
-
-func vstorePI(t *state.Thread, u *state.Uop) {
-	if x := t.R(u.Arg[0]); vst(t, u, u.Arg[1], *x&vmask) {
-		*x += uint32(u.Imm)
+// modes puts in a load or store by its address modes: base and offset, base with an increment by an immediate or by
+// a modifier register. Operand base is the address register; what is loaded is the first operand, what is stored the
+// last one.
+func modes(r *family.Table, tag string, base int, load bool, mask uint32, move mover) {
+	value, behind := base+1, base+2
+	if load {
+		value, behind = 0, 0
 	}
-}
-func vstoreuPI(t *state.Thread, u *state.Uop) {
-	if x := t.R(u.Arg[0]); vst(t, u, u.Arg[1], *x) {
-		*x += uint32(u.Imm)
-	}
-}
-func vstorePPU(t *state.Thread, u *state.Uop) {
-	if x := t.R(u.Arg[0]); vst(t, u, u.Arg[2], *x&vmask) {
-		*x += *t.R(u.Arg[1])
-	}
-}
-func vstoreuPPU(t *state.Thread, u *state.Uop) {
-	if x := t.R(u.Arg[0]); vst(t, u, u.Arg[2], *x) {
-		*x += *t.R(u.Arg[1])
-	}
-}
-
-// vstq stores the byte lanes whose predicate, xor flip, is set.
-func vstq(t *state.Thread, u *state.Uop, q, s uint16, ea uint32, flip byte) bool {
-	p := t.Access(u, ea, 128, true)
-	if p == nil {
-		return false
-	}
-	d, m, v := (*state.VecUB)(p), t.UB(q), t.UB(s)
-	for i := range d {
-		k := m[i] ^ flip
-		d[i] = v[i]&k | d[i]&^k
-	}
-	return true
-}
-
-func vstoreQAI(t *state.Thread, u *state.Uop) { vstq(t, u, u.Arg[0], u.Arg[2], t.EA(u, 1)&vmask, 0) }
-func vstoreNQAI(t *state.Thread, u *state.Uop) {
-	vstq(t, u, u.Arg[0], u.Arg[2], t.EA(u, 1)&vmask, 0xff)
-}
-
-func vstoreQPI(t *state.Thread, u *state.Uop) {
-	if x := t.R(u.Arg[1]); vstq(t, u, u.Arg[0], u.Arg[2], *x&vmask, 0) {
-		*x += uint32(u.Imm)
-	}
-}
-func vstoreNQPI(t *state.Thread, u *state.Uop) {
-	if x := t.R(u.Arg[1]); vstq(t, u, u.Arg[0], u.Arg[2], *x&vmask, 0xff) {
-		*x += uint32(u.Imm)
-	}
-}
-func vstoreQPPU(t *state.Thread, u *state.Uop) {
-	if x := t.R(u.Arg[1]); vstq(t, u, u.Arg[0], u.Arg[3], *x&vmask, 0) {
-		*x += *t.R(u.Arg[2])
-	}
-}
-func vstoreNQPPU(t *state.Thread, u *state.Uop) {
-	if x := t.R(u.Arg[1]); vstq(t, u, u.Arg[0], u.Arg[3], *x&vmask, 0xff) {
-		*x += *t.R(u.Arg[2])
-	}
+	r.Put(tag+"_ai", func(t *state.Thread, u *state.Uop) { move(t, u, u.Arg[value], t.EA(u, base)&mask) })
+	r.Put(tag+"_pi", func(t *state.Thread, u *state.Uop) {
+		if x := t.R(u.Arg[base]); move(t, u, u.Arg[value], *x&mask) {
+			*x += uint32(u.Imm)
+		}
+	})
+	r.Put(tag+"_ppu", func(t *state.Thread, u *state.Uop) {
+		if x := t.R(u.Arg[base]); move(t, u, u.Arg[behind], *x&mask) {
+			*x += *t.R(u.Arg[base+1])
+		}
+	})
 }

@@ -9,117 +9,67 @@ import (
 // splat, insert and extract.
 
 // packSat concatenates: the low half comes from Vv, the high half from Vu.
-func packSat[D, S number](d []D, u, v []S, lo, hi int64) {
-	n := len(u)
-	for i := range u {
-		d[i] = D(simd.Clamp(int64(v[i]), lo, hi))
-		d[n+i] = D(simd.Clamp(int64(u[i]), lo, hi))
+func packSat[D, S number](t *state.Thread, u *state.Uop) {
+	v, w := *t.UB(u.Arg[1]), *t.UB(u.Arg[2])
+	d, a, b := lanes[D](t, u.Arg[0]), view[S](&v), view[S](&w)
+	lo, hi := limits[D]()
+	for i := range a {
+		d[i] = D(simd.Clamp(int64(b[i]), lo, hi))
+		d[len(a)+i] = D(simd.Clamp(int64(a[i]), lo, hi))
 	}
-}
-
-func vpackhubSat(t *state.Thread, u *state.Uop) {
-	a, b := *t.H(u.Arg[1]), *t.H(u.Arg[2])
-	packSat(t.UB(u.Arg[0])[:], a[:], b[:], 0, simd.MaxUB)
-}
-func vpackhbSat(t *state.Thread, u *state.Uop) {
-	a, b := *t.H(u.Arg[1]), *t.H(u.Arg[2])
-	packSat(t.B(u.Arg[0])[:], a[:], b[:], simd.MinB, simd.MaxB)
-}
-func vpackwhSat(t *state.Thread, u *state.Uop) {
-	a, b := *t.W(u.Arg[1]), *t.W(u.Arg[2])
-	packSat(t.H(u.Arg[0])[:], a[:], b[:], simd.MinH, simd.MaxH)
-}
-func vpackwuhSat(t *state.Thread, u *state.Uop) {
-	a, b := *t.W(u.Arg[1]), *t.W(u.Arg[2])
-	packSat(t.UH(u.Arg[0])[:], a[:], b[:], 0, simd.MaxUH)
 }
 
 // pick takes every second lane from a given one: of Vv, then of Vu.
-func pick[T number](d, u, v []T, from int) {
-	n := len(d) / 2
-	for i := range n {
-		d[i], d[n+i] = v[2*i+from], u[2*i+from]
+func pick[T number](from int) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) {
+		v, w := *t.UB(u.Arg[1]), *t.UB(u.Arg[2])
+		d, a, b := lanes[T](t, u.Arg[0]), view[T](&v), view[T](&w)
+		n := len(d) / 2
+		for i := range n {
+			d[i], d[n+i] = b[2*i+from], a[2*i+from]
+		}
 	}
 }
 
-func pickB(t *state.Thread, u *state.Uop, from int) {
-	a, b := *t.UB(u.Arg[1]), *t.UB(u.Arg[2])
-	pick(t.UB(u.Arg[0])[:], a[:], b[:], from)
-}
-func pickH(t *state.Thread, u *state.Uop, from int) {
-	a, b := *t.UH(u.Arg[1]), *t.UH(u.Arg[2])
-	pick(t.UH(u.Arg[0])[:], a[:], b[:], from)
-}
-func vpackeb(t *state.Thread, u *state.Uop) { pickB(t, u, 0) }
-func vpackob(t *state.Thread, u *state.Uop) { pickB(t, u, 1) }
-func vpackeh(t *state.Thread, u *state.Uop) { pickH(t, u, 0) }
-func vpackoh(t *state.Thread, u *state.Uop) { pickH(t, u, 1) }
-
-// vsat narrows and interleaves: even lanes from Vv, odd lanes from Vu.
-func vsathub(t *state.Thread, u *state.Uop) {
-	a, b := *t.H(u.Arg[1]), *t.H(u.Arg[2])
-	narrow(t.UB(u.Arg[0])[:], a[:], b[:], 0, false, 0, simd.MaxUB)
-}
-func vsatwh(t *state.Thread, u *state.Uop) {
-	a, b := *t.W(u.Arg[1]), *t.W(u.Arg[2])
-	narrow(t.H(u.Arg[0])[:], a[:], b[:], 0, false, simd.MinH, simd.MaxH)
-}
-func vsatuwuh(t *state.Thread, u *state.Uop) {
-	a, b := *t.UW(u.Arg[1]), *t.UW(u.Arg[2])
-	narrow(t.UH(u.Arg[0])[:], a[:], b[:], 0, false, 0, simd.MaxUH)
-}
-
 // weave interleaves every second lane of Vv and Vu, beginning with lane from.
-func weave[T number](d, u, v []T, from int) {
+func weave[T number](from int) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) {
+		v, w := *t.UB(u.Arg[1]), *t.UB(u.Arg[2])
+		woven(lanes[T](t, u.Arg[0]), view[T](&v), view[T](&w), from)
+	}
+}
+
+// weaveBoth puts the even lanes into the low vector, the odd ones into the high vector of a pair.
+func weaveBoth[T number](t *state.Thread, u *state.Uop) {
+	v, w := *t.UB(u.Arg[1]), *t.UB(u.Arg[2])
+	woven(lanes[T](t, u.Arg[0]), view[T](&v), view[T](&w), 0)
+	woven(upper[T](t, u.Arg[0]), view[T](&v), view[T](&w), 1)
+}
+
+func woven[T number](d, u, v []T, from int) {
 	for i := 0; i < len(d); i += 2 {
 		d[i], d[i+1] = v[i+from], u[i+from]
 	}
 }
 
-func weaveB(t *state.Thread, d uint16, u *state.Uop, from int) {
-	a, b := *t.UB(u.Arg[1]), *t.UB(u.Arg[2])
-	weave(t.UB(d)[:], a[:], b[:], from)
-}
-func weaveH(t *state.Thread, d uint16, u *state.Uop, from int) {
-	a, b := *t.UH(u.Arg[1]), *t.UH(u.Arg[2])
-	weave(t.UH(d)[:], a[:], b[:], from)
-}
-func vshuffeb(t *state.Thread, u *state.Uop) { weaveB(t, u.Arg[0], u, 0) }
-func vshuffob(t *state.Thread, u *state.Uop) { weaveB(t, u.Arg[0], u, 1) }
-func vshufeh(t *state.Thread, u *state.Uop)  { weaveH(t, u.Arg[0], u, 0) }
-func vshufoh(t *state.Thread, u *state.Uop)  { weaveH(t, u.Arg[0], u, 1) }
-
-func vshufoeb(t *state.Thread, u *state.Uop) {
-	a, b := *t.UB(u.Arg[1]), *t.UB(u.Arg[2])
-	weave(t.UB(u.Arg[0])[:], a[:], b[:], 0)
-	weave(t.UB(state.High(u.Arg[0]))[:], a[:], b[:], 1)
-}
-
-func vshufoeh(t *state.Thread, u *state.Uop) {
-	a, b := *t.UH(u.Arg[1]), *t.UH(u.Arg[2])
-	weave(t.UH(u.Arg[0])[:], a[:], b[:], 0)
-	weave(t.UH(state.High(u.Arg[0]))[:], a[:], b[:], 1)
-}
-
-// vshuff of one vector interleaves its halves; vdeal is the inverse.
-func shuffle[T number](d, a []T) {
+// shuffle (vshuff of one vector) interleaves its halves; deal is the inverse.
+func shuffle[T number](t *state.Thread, u *state.Uop) {
+	v := *t.UB(u.Arg[1])
+	d, a := lanes[T](t, u.Arg[0]), view[T](&v)
 	n := len(d) / 2
 	for i := range n {
 		d[2*i], d[2*i+1] = a[i], a[n+i]
 	}
 }
 
-func deal[T number](d, a []T) {
+func deal[T number](t *state.Thread, u *state.Uop) {
+	v := *t.UB(u.Arg[1])
+	d, a := lanes[T](t, u.Arg[0]), view[T](&v)
 	n := len(d) / 2
 	for i := range n {
 		d[i], d[n+i] = a[2*i], a[2*i+1]
 	}
 }
-
-func vshuffb(t *state.Thread, u *state.Uop) { a := *t.UB(u.Arg[1]); shuffle(t.UB(u.Arg[0])[:], a[:]) }
-func vshuffh(t *state.Thread, u *state.Uop) { a := *t.UH(u.Arg[1]); shuffle(t.UH(u.Arg[0])[:], a[:]) }
-func vdealb(t *state.Thread, u *state.Uop)  { a := *t.UB(u.Arg[1]); deal(t.UB(u.Arg[0])[:], a[:]) }
-func vdealh(t *state.Thread, u *state.Uop)  { a := *t.UH(u.Arg[1]); deal(t.UH(u.Arg[0])[:], a[:]) }
 
 func vdealb4w(t *state.Thread, u *state.Uop) {
 	d, a, b := t.UB(u.Arg[0]), *t.UB(u.Arg[1]), *t.UB(u.Arg[2])
@@ -303,51 +253,20 @@ func vlutvwhOracci(t *state.Thread, u *state.Uop) { vlut16Into(t, u, uint32(u.Im
 
 // Extension: vzxt and vsxt split even and odd lanes, vunpack the halves.
 
-func split[D, S number](even, odd []D, a []S) {
+func splitLanes[D, S number](t *state.Thread, u *state.Uop) {
+	v := *t.UB(u.Arg[1])
+	even, odd, a := lanes[D](t, u.Arg[0]), upper[D](t, u.Arg[0]), view[S](&v)
 	for i := range even {
 		even[i], odd[i] = D(a[2*i]), D(a[2*i+1])
 	}
 }
 
-func vzb(t *state.Thread, u *state.Uop) {
-	a := *t.UB(u.Arg[1])
-	split(t.UH(u.Arg[0])[:], t.UH(state.High(u.Arg[0]))[:], a[:])
-}
-func vsb(t *state.Thread, u *state.Uop) {
-	a := *t.B(u.Arg[1])
-	split(t.H(u.Arg[0])[:], t.H(state.High(u.Arg[0]))[:], a[:])
-}
-func vzh(t *state.Thread, u *state.Uop) {
-	a := *t.UH(u.Arg[1])
-	split(t.UW(u.Arg[0])[:], t.UW(state.High(u.Arg[0]))[:], a[:])
-}
-func vsh(t *state.Thread, u *state.Uop) {
-	a := *t.H(u.Arg[1])
-	split(t.W(u.Arg[0])[:], t.W(state.High(u.Arg[0]))[:], a[:])
-}
-
-func unpack[D, S number](low, high []D, a []S) {
-	n := len(low)
+func unpackLanes[D, S number](t *state.Thread, u *state.Uop) {
+	v := *t.UB(u.Arg[1])
+	low, high, a := lanes[D](t, u.Arg[0]), upper[D](t, u.Arg[0]), view[S](&v)
 	for i := range low {
-		low[i], high[i] = D(a[i]), D(a[n+i])
+		low[i], high[i] = D(a[i]), D(a[len(low)+i])
 	}
-}
-
-func vunpackub(t *state.Thread, u *state.Uop) {
-	a := *t.UB(u.Arg[1])
-	unpack(t.UH(u.Arg[0])[:], t.UH(state.High(u.Arg[0]))[:], a[:])
-}
-func vunpackb(t *state.Thread, u *state.Uop) {
-	a := *t.B(u.Arg[1])
-	unpack(t.H(u.Arg[0])[:], t.H(state.High(u.Arg[0]))[:], a[:])
-}
-func vunpackuh(t *state.Thread, u *state.Uop) {
-	a := *t.UH(u.Arg[1])
-	unpack(t.UW(u.Arg[0])[:], t.UW(state.High(u.Arg[0]))[:], a[:])
-}
-func vunpackh(t *state.Thread, u *state.Uop) {
-	a := *t.H(u.Arg[1])
-	unpack(t.W(u.Arg[0])[:], t.W(state.High(u.Arg[0]))[:], a[:])
 }
 
 // vunpacko ors the lanes into the upper half of wider ones.
@@ -366,22 +285,9 @@ func vunpackoh(t *state.Thread, u *state.Uop) {
 	}
 }
 
-func lvsplatw(t *state.Thread, u *state.Uop) {
-	d, r := t.UW(u.Arg[0]), *t.R(u.Arg[1])
-	for i := range d {
-		d[i] = r
-	}
-}
-
-func lvsplath(t *state.Thread, u *state.Uop) {
-	d, r := t.UH(u.Arg[0]), uint16(*t.R(u.Arg[1]))
-	for i := range d {
-		d[i] = r
-	}
-}
-
-func lvsplatb(t *state.Thread, u *state.Uop) {
-	d, r := t.UB(u.Arg[0]), uint8(*t.R(u.Arg[1]))
+// fill repeats a scalar.
+func fill[T number](t *state.Thread, u *state.Uop) {
+	d, r := lanes[T](t, u.Arg[0]), T(*t.R(u.Arg[1]))
 	for i := range d {
 		d[i] = r
 	}

@@ -9,60 +9,17 @@ import (
 
 // HVX shifts, narrowing shifts, bit counts.
 
-func vaslwR(t *state.Thread, u *state.Uop, keep int32) {
-	d, a, s := t.W(u.Arg[0]), t.W(u.Arg[1]), *t.R(u.Arg[2])&31
+// aslR and asrR shift by the low bits of Rt; asrR of unsigned lanes is the logical shift.
+func aslR[T number](t *state.Thread, u *state.Uop, keep T) {
+	d, a, s := lanes[T](t, u.Arg[0]), lanes[T](t, u.Arg[1]), *t.R(u.Arg[2])&(bitsOf[T]()-1)
 	for i := range d {
 		d[i] = d[i]&keep + a[i]<<s
 	}
 }
-func vaslw(t *state.Thread, u *state.Uop)    { vaslwR(t, u, 0) }
-func vaslwAcc(t *state.Thread, u *state.Uop) { vaslwR(t, u, -1) }
-
-func vasrwR(t *state.Thread, u *state.Uop, keep int32) {
-	d, a, s := t.W(u.Arg[0]), t.W(u.Arg[1]), *t.R(u.Arg[2])&31
+func asrR[T number](t *state.Thread, u *state.Uop, keep T) {
+	d, a, s := lanes[T](t, u.Arg[0]), lanes[T](t, u.Arg[1]), *t.R(u.Arg[2])&(bitsOf[T]()-1)
 	for i := range d {
 		d[i] = d[i]&keep + a[i]>>s
-	}
-}
-func vasrw(t *state.Thread, u *state.Uop)    { vasrwR(t, u, 0) }
-func vasrwAcc(t *state.Thread, u *state.Uop) { vasrwR(t, u, -1) }
-
-func vlsrw(t *state.Thread, u *state.Uop) {
-	d, a, s := t.UW(u.Arg[0]), t.UW(u.Arg[1]), *t.R(u.Arg[2])&31
-	for i := range d {
-		d[i] = a[i] >> s
-	}
-}
-
-func vaslhR(t *state.Thread, u *state.Uop, keep int16) {
-	d, a, s := t.H(u.Arg[0]), t.H(u.Arg[1]), *t.R(u.Arg[2])&15
-	for i := range d {
-		d[i] = d[i]&keep + a[i]<<s
-	}
-}
-func vaslh(t *state.Thread, u *state.Uop)    { vaslhR(t, u, 0) }
-func vaslhAcc(t *state.Thread, u *state.Uop) { vaslhR(t, u, -1) }
-
-func vasrhR(t *state.Thread, u *state.Uop, keep int16) {
-	d, a, s := t.H(u.Arg[0]), t.H(u.Arg[1]), *t.R(u.Arg[2])&15
-	for i := range d {
-		d[i] = d[i]&keep + a[i]>>s
-	}
-}
-func vasrh(t *state.Thread, u *state.Uop)    { vasrhR(t, u, 0) }
-func vasrhAcc(t *state.Thread, u *state.Uop) { vasrhR(t, u, -1) }
-
-func vlsrh(t *state.Thread, u *state.Uop) {
-	d, a, s := t.UH(u.Arg[0]), t.UH(u.Arg[1]), *t.R(u.Arg[2])&15
-	for i := range d {
-		d[i] = a[i] >> s
-	}
-}
-
-func vlsrb(t *state.Thread, u *state.Uop) {
-	d, a, s := t.UB(u.Arg[0]), t.UB(u.Arg[1]), *t.R(u.Arg[2])&7
-	for i := range d {
-		d[i] = a[i] >> s
 	}
 }
 
@@ -70,13 +27,14 @@ func vlsrb(t *state.Thread, u *state.Uop) {
 // wider than the lane's index needs. Go's shifts give 0 or the sign beyond the
 // lane's width, as the hardware does.
 
-func amountW(x int32) int32 { return x << 26 >> 26 }
-func amountH(x int16) int16 { return x << 11 >> 11 }
+func amount[T number](x T) int32 {
+	n := 32 - bits.Len32(bitsOf[T]())
+	return int32(x) << n >> n
+}
 
-func vaslwv(t *state.Thread, u *state.Uop) {
-	d, a, b := w3(t, u)
+func aslV[T number](d, a, b []T) {
 	for i := range d {
-		if s := amountW(b[i]); s < 0 {
+		if s := amount(b[i]); s < 0 {
 			d[i] = a[i] >> -s
 		} else {
 			d[i] = a[i] << s
@@ -84,57 +42,12 @@ func vaslwv(t *state.Thread, u *state.Uop) {
 	}
 }
 
-func vasrwv(t *state.Thread, u *state.Uop) {
-	d, a, b := w3(t, u)
+func asrV[T number](d, a, b []T) {
 	for i := range d {
-		if s := amountW(b[i]); s < 0 {
+		if s := amount(b[i]); s < 0 {
 			d[i] = a[i] << -s
 		} else {
 			d[i] = a[i] >> s
-		}
-	}
-}
-
-func vlsrwv(t *state.Thread, u *state.Uop) {
-	d, a, b := w3(t, u)
-	for i := range d {
-		if s := amountW(b[i]); s < 0 {
-			d[i] = a[i] << -s
-		} else {
-			d[i] = int32(uint32(a[i]) >> s)
-		}
-	}
-}
-
-func vaslhv(t *state.Thread, u *state.Uop) {
-	d, a, b := h3(t, u)
-	for i := range d {
-		if s := amountH(b[i]); s < 0 {
-			d[i] = a[i] >> -s
-		} else {
-			d[i] = a[i] << s
-		}
-	}
-}
-
-func vasrhv(t *state.Thread, u *state.Uop) {
-	d, a, b := h3(t, u)
-	for i := range d {
-		if s := amountH(b[i]); s < 0 {
-			d[i] = a[i] << -s
-		} else {
-			d[i] = a[i] >> s
-		}
-	}
-}
-
-func vlsrhv(t *state.Thread, u *state.Uop) {
-	d, a, b := h3(t, u)
-	for i := range d {
-		if s := amountH(b[i]); s < 0 {
-			d[i] = a[i] << -s
-		} else {
-			d[i] = int16(uint16(a[i]) >> s)
 		}
 	}
 }
@@ -149,8 +62,9 @@ func half(s uint32, rnd bool) int64 {
 	return 1 << (s - 1)
 }
 
-func narrow[D, S number](d []D, u, v []S, s uint32, rnd bool, lo, hi int64) {
+func narrow[D, S number](d []D, u, v []S, s uint32, rnd bool) {
 	h := half(s, rnd)
+	lo, hi := limits[D]()
 	for i := range u {
 		d[2*i] = D(simd.Clamp((int64(v[i])+h)>>s, lo, hi))
 		d[2*i+1] = D(simd.Clamp((int64(u[i])+h)>>s, lo, hi))
@@ -164,73 +78,18 @@ func vasrwh(t *state.Thread, u *state.Uop) {
 	}
 }
 
-func asrwh(t *state.Thread, u *state.Uop, rnd bool) {
-	a, b := *t.W(u.Arg[1]), *t.W(u.Arg[2])
-	narrow(t.H(u.Arg[0])[:], a[:], b[:], *t.R(u.Arg[3])&15, rnd, simd.MinH, simd.MaxH)
+// asrNarrow shifts by Rt, narrowBy by a number: 0 saturates only, half the width of a lane rounds it to its top half.
+func asrNarrow[D, S number](rnd bool) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) {
+		a, b := *t.UB(u.Arg[1]), *t.UB(u.Arg[2])
+		narrow(lanes[D](t, u.Arg[0]), view[S](&a), view[S](&b), *t.R(u.Arg[3])&(bitsOf[D]()-1), rnd)
+	}
 }
-func vasrwhsat(t *state.Thread, u *state.Uop)    { asrwh(t, u, false) }
-func vasrwhrndsat(t *state.Thread, u *state.Uop) { asrwh(t, u, true) }
-
-func asrwuh(t *state.Thread, u *state.Uop, rnd bool) {
-	a, b := *t.W(u.Arg[1]), *t.W(u.Arg[2])
-	narrow(t.UH(u.Arg[0])[:], a[:], b[:], *t.R(u.Arg[3])&15, rnd, 0, simd.MaxUH)
-}
-func vasrwuhsat(t *state.Thread, u *state.Uop)    { asrwuh(t, u, false) }
-func vasrwuhrndsat(t *state.Thread, u *state.Uop) { asrwuh(t, u, true) }
-
-func asruwuh(t *state.Thread, u *state.Uop, rnd bool) {
-	a, b := *t.UW(u.Arg[1]), *t.UW(u.Arg[2])
-	narrow(t.UH(u.Arg[0])[:], a[:], b[:], *t.R(u.Arg[3])&15, rnd, 0, simd.MaxUH)
-}
-func vasruwuhsat(t *state.Thread, u *state.Uop)    { asruwuh(t, u, false) }
-func vasruwuhrndsat(t *state.Thread, u *state.Uop) { asruwuh(t, u, true) }
-
-func asrhub(t *state.Thread, u *state.Uop, rnd bool) {
-	a, b := *t.H(u.Arg[1]), *t.H(u.Arg[2])
-	narrow(t.UB(u.Arg[0])[:], a[:], b[:], *t.R(u.Arg[3])&7, rnd, 0, simd.MaxUB)
-}
-func vasrhubsat(t *state.Thread, u *state.Uop)    { asrhub(t, u, false) }
-func vasrhubrndsat(t *state.Thread, u *state.Uop) { asrhub(t, u, true) }
-
-func asrhb(t *state.Thread, u *state.Uop, rnd bool) {
-	a, b := *t.H(u.Arg[1]), *t.H(u.Arg[2])
-	narrow(t.B(u.Arg[0])[:], a[:], b[:], *t.R(u.Arg[3])&7, rnd, simd.MinB, simd.MaxB)
-}
-func vasrhbsat(t *state.Thread, u *state.Uop)    { asrhb(t, u, false) }
-func vasrhbrndsat(t *state.Thread, u *state.Uop) { asrhb(t, u, true) }
-
-func asruhub(t *state.Thread, u *state.Uop, rnd bool) {
-	a, b := *t.UH(u.Arg[1]), *t.UH(u.Arg[2])
-	narrow(t.UB(u.Arg[0])[:], a[:], b[:], *t.R(u.Arg[3])&7, rnd, 0, simd.MaxUB)
-}
-func vasruhubsat(t *state.Thread, u *state.Uop)    { asruhub(t, u, false) }
-func vasruhubrndsat(t *state.Thread, u *state.Uop) { asruhub(t, u, true) }
-
-// vround: the top half of each lane, rounded.
-
-func vroundhb(t *state.Thread, u *state.Uop) {
-	a, b := *t.H(u.Arg[1]), *t.H(u.Arg[2])
-	narrow(t.B(u.Arg[0])[:], a[:], b[:], 8, true, simd.MinB, simd.MaxB)
-}
-func vroundhub(t *state.Thread, u *state.Uop) {
-	a, b := *t.H(u.Arg[1]), *t.H(u.Arg[2])
-	narrow(t.UB(u.Arg[0])[:], a[:], b[:], 8, true, 0, simd.MaxUB)
-}
-func vrounduhub(t *state.Thread, u *state.Uop) {
-	a, b := *t.UH(u.Arg[1]), *t.UH(u.Arg[2])
-	narrow(t.UB(u.Arg[0])[:], a[:], b[:], 8, true, 0, simd.MaxUB)
-}
-func vroundwh(t *state.Thread, u *state.Uop) {
-	a, b := *t.W(u.Arg[1]), *t.W(u.Arg[2])
-	narrow(t.H(u.Arg[0])[:], a[:], b[:], 16, true, simd.MinH, simd.MaxH)
-}
-func vroundwuh(t *state.Thread, u *state.Uop) {
-	a, b := *t.W(u.Arg[1]), *t.W(u.Arg[2])
-	narrow(t.UH(u.Arg[0])[:], a[:], b[:], 16, true, 0, simd.MaxUH)
-}
-func vrounduwuh(t *state.Thread, u *state.Uop) {
-	a, b := *t.UW(u.Arg[1]), *t.UW(u.Arg[2])
-	narrow(t.UH(u.Arg[0])[:], a[:], b[:], 16, true, 0, simd.MaxUH)
+func narrowBy[D, S number](s uint32, rnd bool) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) {
+		a, b := *t.UB(u.Arg[1]), *t.UB(u.Arg[2])
+		narrow(lanes[D](t, u.Arg[0]), view[S](&a), view[S](&b), s, rnd)
+	}
 }
 
 func vcl0w(t *state.Thread, u *state.Uop) {

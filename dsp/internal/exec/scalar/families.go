@@ -5,126 +5,104 @@ import (
 
 	"golang.org/x/exp/constraints"
 
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/family"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
-	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// Families: forms whose tags are made of parts, each of which says one thing about the operation.
-
-// rows is a table under construction.
-type rows [hexagon.NumOps]state.Semantic
-
-// tags are the forms by LLVM's tag.
-var tags = func() map[string]hexagon.Op {
-	m := map[string]hexagon.Op{}
-	for op := hexagon.Op(1); int(op) < hexagon.NumOps; op++ {
-		m[op.Form().Name] = op
-	}
-	return m
-}()
-
-// put gives a member of a family its semantics: where the instruction set has the form, for no family is complete,
-// and where the table has no row for it, as it has for forms of inner loops.
-func (r *rows) put(tag string, f state.Semantic) {
-	if op := tags[tag]; op != 0 && r[op] == nil {
-		r[op] = f
-	}
-}
-
 // families adds the families to the rows of the table.
-func families(r rows) [hexagon.NumOps]state.Semantic {
+func families(r family.Table) family.Table {
 	loads[int8](&r, "rb", 0)
 	loads[uint8](&r, "rub", 0)
 	loads[int16](&r, "rh", 1)
 	loads[uint16](&r, "ruh", 1)
 	loads[uint32](&r, "ri", 2)
 	loads[uint64](&r, "rd", 3)
-	r.loadModes("bsw2", 1, ldHalves(2, true))
-	r.loadModes("bzw2", 1, ldHalves(2, false))
-	r.loadModes("bsw4", 2, ldHalves(4, true))
-	r.loadModes("bzw4", 2, ldHalves(4, false))
-	r.loadModes("alignb", 0, ldFifo[uint8])
-	r.loadModes("alignh", 1, ldFifo[uint16])
+	loadModes(&r, "bsw2", 1, ldHalves(2, true))
+	loadModes(&r, "bzw2", 1, ldHalves(2, false))
+	loadModes(&r, "bsw4", 2, ldHalves(4, true))
+	loadModes(&r, "bzw4", 2, ldHalves(4, false))
+	loadModes(&r, "alignb", 0, ldFifo[uint8])
+	loadModes(&r, "alignh", 1, ldFifo[uint16])
 
 	stores[uint8](&r, "b", 0)
 	stores[uint16](&r, "h", 1)
 	stores[uint32](&r, "i", 2)
 	stores[uint64](&r, "d", 3)
-	r.storeModes("rf", 1, stHigh)
+	storeModes(&r, "rf", 1, stHigh)
 
 	memops[uint8](&r, "b")
 	memops[uint16](&r, "h")
 	memops[uint32](&r, "w")
 
-	r.shifts()
-	r.jumps()
-	r.halfProducts()
-	r.wordsTimesHalves()
-	r.complexProducts()
+	shifts(&r)
+	jumps(&r)
+	halfProducts(&r)
+	wordProducts(&r)
+	complexProducts(&r)
 	return r
 }
 
 // loads are those of one element, 1<<size bytes large; the letters of a tag behind its name are the address mode.
-func loads[T constraints.Integer](r *rows, name string, size uint) {
-	r.put("L2_load"+name+"_io", loadIO[T])
-	r.put("L2_load"+name+"_pi", loadPI[T])
-	r.put("L2_load"+name+"_pr", loadPR[T])
-	r.put("L4_load"+name+"_rr", loadRR[T])
-	r.loadModes(name, size, ldTo[T])
+func loads[T constraints.Integer](r *family.Table, name string, size uint) {
+	r.Put("L2_load"+name+"_io", loadIO[T])
+	r.Put("L2_load"+name+"_pi", loadPI[T])
+	r.Put("L2_load"+name+"_pr", loadPR[T])
+	r.Put("L4_load"+name+"_rr", loadRR[T])
+	loadModes(r, name, size, ldTo[T])
 }
 
-func (r *rows) loadModes(name string, size uint, f mover) {
-	r.put("L2_load"+name+"_io", loadOff(f))
-	r.put("L2_load"+name+"_pi", loadInc(f))
-	r.put("L2_load"+name+"_pr", loadMod(f))
-	r.put("L2_load"+name+"_pci", loadCirc(f))
-	r.put("L2_load"+name+"_pcr", loadCircM(f, size))
-	r.put("L2_load"+name+"_pbr", loadBrev(f))
-	r.put("L4_load"+name+"_ap", loadSet(f))
-	r.put("L4_load"+name+"_ur", loadShift(f))
-	r.put("L2_load"+name+"gp", moveGlobal(f))
+func loadModes(r *family.Table, name string, size uint, f mover) {
+	r.Put("L2_load"+name+"_io", loadOff(f))
+	r.Put("L2_load"+name+"_pi", loadInc(f))
+	r.Put("L2_load"+name+"_pr", loadMod(f))
+	r.Put("L2_load"+name+"_pci", loadCirc(f))
+	r.Put("L2_load"+name+"_pcr", loadCircM(f, size))
+	r.Put("L2_load"+name+"_pbr", loadBrev(f))
+	r.Put("L4_load"+name+"_ap", loadSet(f))
+	r.Put("L4_load"+name+"_ur", loadShift(f))
+	r.Put("L2_load"+name+"gp", moveGlobal(f))
 }
 
 // stores are those of one element, from a register, of a value that the packet makes, and of a constant.
-func stores[T constraints.Integer](r *rows, name string, size uint) {
+func stores[T constraints.Integer](r *family.Table, name string, size uint) {
 	for _, name := range []string{"r" + name, "r" + name + "new"} {
-		r.put("S2_store"+name+"_io", storeIO[T])
-		r.put("S2_store"+name+"_pi", storePI[T])
-		r.put("S2_store"+name+"_pr", storePR[T])
-		r.put("S4_store"+name+"_rr", storeRR[T])
-		r.storeModes(name, size, stFrom[T])
+		r.Put("S2_store"+name+"_io", storeIO[T])
+		r.Put("S2_store"+name+"_pi", storePI[T])
+		r.Put("S2_store"+name+"_pr", storePR[T])
+		r.Put("S4_store"+name+"_rr", storeRR[T])
+		storeModes(r, name, size, stFrom[T])
 	}
-	r.put("S4_storeir"+name+"_io", storeImm[T])
+	r.Put("S4_storeir"+name+"_io", storeImm[T])
 }
 
-func (r *rows) storeModes(name string, size uint, f mover) {
-	r.put("S2_store"+name+"_io", storeOff(f))
-	r.put("S2_store"+name+"_pi", storeInc(f))
-	r.put("S2_store"+name+"_pr", storeMod(f))
-	r.put("S4_store"+name+"_rr", storeIndexed(f))
-	r.put("S2_store"+name+"_pci", storeCirc(f))
-	r.put("S2_store"+name+"_pcr", storeCircM(f, size))
-	r.put("S2_store"+name+"_pbr", storeBrev(f))
-	r.put("S4_store"+name+"_ap", storeSet(f))
-	r.put("S4_store"+name+"_ur", storeShift(f))
-	r.put("S2_store"+name+"gp", moveGlobal(f))
+func storeModes(r *family.Table, name string, size uint, f mover) {
+	r.Put("S2_store"+name+"_io", storeOff(f))
+	r.Put("S2_store"+name+"_pi", storeInc(f))
+	r.Put("S2_store"+name+"_pr", storeMod(f))
+	r.Put("S4_store"+name+"_rr", storeIndexed(f))
+	r.Put("S2_store"+name+"_pci", storeCirc(f))
+	r.Put("S2_store"+name+"_pcr", storeCircM(f, size))
+	r.Put("S2_store"+name+"_pbr", storeBrev(f))
+	r.Put("S4_store"+name+"_ap", storeSet(f))
+	r.Put("S4_store"+name+"_ur", storeShift(f))
+	r.Put("S2_store"+name+"gp", moveGlobal(f))
 }
 
 // memops read, change and write an element of memory: with a register, with an immediate, one bit of it.
-func memops[T constraints.Integer](r *rows, size string) {
-	r.put("L4_add_memop"+size+"_io", memop[T](mAdd))
-	r.put("L4_sub_memop"+size+"_io", memop[T](mSub))
-	r.put("L4_and_memop"+size+"_io", memop[T](mAnd))
-	r.put("L4_or_memop"+size+"_io", memop[T](mOr))
-	r.put("L4_iadd_memop"+size+"_io", memopImm[T](mAdd))
-	r.put("L4_isub_memop"+size+"_io", memopImm[T](mSub))
-	r.put("L4_iand_memop"+size+"_io", memopImm[T](mClrBit))
-	r.put("L4_ior_memop"+size+"_io", memopImm[T](mSetBit))
+func memops[T constraints.Integer](r *family.Table, size string) {
+	r.Put("L4_add_memop"+size+"_io", memop[T](mAdd))
+	r.Put("L4_sub_memop"+size+"_io", memop[T](mSub))
+	r.Put("L4_and_memop"+size+"_io", memop[T](mAnd))
+	r.Put("L4_or_memop"+size+"_io", memop[T](mOr))
+	r.Put("L4_iadd_memop"+size+"_io", memopImm[T](mAdd))
+	r.Put("L4_isub_memop"+size+"_io", memopImm[T](mSub))
+	r.Put("L4_iand_memop"+size+"_io", memopImm[T](mClrBit))
+	r.Put("L4_ior_memop"+size+"_io", memopImm[T](mSetBit))
 }
 
 // shifts are by an immediate (i) or a register (r), of a register (r), a pair (p) or its lanes (vh, vw); the last
 // part of the tag says how the result is combined with the destination.
-func (r *rows) shifts() {
+func shifts(r *family.Table) {
 	for _, s := range []struct {
 		tag    string
 		word   shift32
@@ -150,21 +128,21 @@ func (r *rows) shifts() {
 			{"_xor", opXor[uint32], opXor[uint64]},
 			{"_xacc", opXor[uint32], opXor[uint64]},
 		} {
-			r.put(s.tag+"_i_r"+c.tag, shiftRI(c.word, s.word))
-			r.put(s.tag+"_r_r"+c.tag, shiftRR(c.word, s.word))
-			r.put(s.tag+"_i_p"+c.tag, shiftPI(c.pair, s.pair))
-			r.put(s.tag+"_r_p"+c.tag, shiftPR(c.pair, s.pair))
+			r.Put(s.tag+"_i_r"+c.tag, shiftRI(c.word, s.word))
+			r.Put(s.tag+"_r_r"+c.tag, shiftRR(c.word, s.word))
+			r.Put(s.tag+"_i_p"+c.tag, shiftPI(c.pair, s.pair))
+			r.Put(s.tag+"_r_p"+c.tag, shiftPR(c.pair, s.pair))
 		}
-		r.put(s.tag+"_i_vh", shiftLanesI(16, s.signed, s.pair))
-		r.put(s.tag+"_i_vw", shiftLanesI(32, s.signed, s.pair))
-		r.put(s.tag+"_r_vh", shiftLanesR(16, s.signed, s.pair))
-		r.put(s.tag+"_r_vw", shiftLanesR(32, s.signed, s.pair))
+		r.Put(s.tag+"_i_vh", shiftLanesI(16, s.signed, s.pair))
+		r.Put(s.tag+"_i_vw", shiftLanesI(32, s.signed, s.pair))
+		r.Put(s.tag+"_r_vh", shiftLanesR(16, s.signed, s.pair))
+		r.Put(s.tag+"_r_vw", shiftLanesR(32, s.signed, s.pair))
 	}
 }
 
 // jumps compare and jump where the outcome is t or f: compound ones leave it in p0 or p1, the others compare a
 // value that the packet makes. What is predicted (t, nt) changes no meaning.
-func (r *rows) jumps() {
+func jumps(r *family.Table) {
 	type jump = func(relation, bool) state.Semantic
 	for _, c := range []struct {
 		tag           string
@@ -185,16 +163,16 @@ func (r *rows) jumps() {
 	} {
 		for _, on := range []string{"_t", "_f"} {
 			for _, predicted := range []string{"_t", "_nt"} {
-				r.put(c.tag+on+"p0_jump"+predicted, c.compound(c.is, on == "_t"))
-				r.put(c.tag+on+"p1_jump"+predicted, c.compound(c.is, on == "_t"))
-				r.put(c.tag+on+"_jumpnv"+predicted, c.new(c.is, on == "_t"))
+				r.Put(c.tag+on+"p0_jump"+predicted, c.compound(c.is, on == "_t"))
+				r.Put(c.tag+on+"p1_jump"+predicted, c.compound(c.is, on == "_t"))
+				r.Put(c.tag+on+"_jumpnv"+predicted, c.new(c.is, on == "_t"))
 			}
 		}
 	}
 }
 
 // halfProducts are products and sums of a high or low half of one register and of another.
-func (r *rows) halfProducts() {
+func halfProducts(r *family.Table) {
 	for _, h := range []struct {
 		tag  string
 		a, b int
@@ -215,33 +193,33 @@ func (r *rows) halfProducts() {
 			m.a, m.b = h.a, h.b
 			for _, s := range []string{"_s0", "_s1"} {
 				m.shift, m.unsigned = uint(s[2]-'0'), false
-				r.put("M2_mpy"+m.tag+h.tag+s, m.word())
-				r.put("M2_mpyd"+m.tag+h.tag+s, m.pair())
+				r.Put("M2_mpy"+m.tag+h.tag+s, m.word())
+				r.Put("M2_mpyd"+m.tag+h.tag+s, m.pair())
 				m.unsigned = true
-				r.put("M2_mpyu"+m.tag+h.tag+s, m.word())
-				r.put("M2_mpyud"+m.tag+h.tag+s, m.pair())
+				r.Put("M2_mpyu"+m.tag+h.tag+s, m.word())
+				r.Put("M2_mpyud"+m.tag+h.tag+s, m.pair())
 			}
 		}
 		for _, sat := range []string{"", "_sat"} {
-			r.put("A2_addh_h16"+sat+h.tag, addHalves(h.a, h.b, false, sat != "", true))
-			r.put("A2_subh_h16"+sat+h.tag, addHalves(h.a, h.b, true, sat != "", true))
+			r.Put("A2_addh_h16"+sat+h.tag, addHalves(h.a, h.b, false, sat != "", true))
+			r.Put("A2_subh_h16"+sat+h.tag, addHalves(h.a, h.b, true, sat != "", true))
 			// The tag names the half of the second source first.
-			r.put("A2_addh_l16"+sat+h.tag, addHalves(h.b, h.a, false, sat != "", false))
-			r.put("A2_subh_l16"+sat+h.tag, addHalves(h.b, h.a, true, sat != "", false))
+			r.Put("A2_addh_l16"+sat+h.tag, addHalves(h.b, h.a, false, sat != "", false))
+			r.Put("A2_subh_l16"+sat+h.tag, addHalves(h.b, h.a, true, sat != "", false))
 		}
 	}
 }
 
-// wordsTimesHalves are products of words and the low or high halves of words: doubled (s1), rounded (r).
-func (r *rows) wordsTimesHalves() {
+// wordProducts are products of words and the low or high halves of words: doubled (s1), rounded (r).
+func wordProducts(r *family.Table) {
 	for odd, half := range []string{"l", "h"} {
 		for _, sign := range []string{"", "u"} {
 			for _, rounded := range []string{"", "r"} {
 				for shift := range uint(2) {
 					d := wordsTimesHalves(odd, sign != "", shift, rounded != "")
 					tail := "_" + rounded + "s" + strconv.Itoa(int(shift))
-					r.put("M2_mmpy"+sign+half+tail, d.words())
-					r.put("M2_mmac"+sign+half+"s"+tail, d.add().words())
+					r.Put("M2_mmpy"+sign+half+tail, d.words())
+					r.Put("M2_mmac"+sign+half+"s"+tail, d.add().words())
 				}
 			}
 		}
@@ -249,7 +227,7 @@ func (r *rows) wordsTimesHalves() {
 }
 
 // complexProducts are of halves with saturation, and of words; c in the tag takes the conjugate of the second factor.
-func (r *rows) complexProducts() {
+func complexProducts(r *family.Table) {
 	for _, m := range []struct{ conjugate, halves, imaginary, real string }{
 		{"", "+00-11 +10+01", "+01+10", "+00-11"},
 		{"c", "+00+11 +10-01", "+10-01", "+00+11"},
@@ -257,18 +235,18 @@ func (r *rows) complexProducts() {
 		for _, s := range []string{"_s0", "_s1"} {
 			d := dots(16, 16, m.halves)
 			d.shift = uint(s[2] - '0')
-			r.put("M2_cmpys"+m.conjugate+s, d.sat().words())
-			r.put("M2_cmacs"+m.conjugate+s, d.add().sat().words())
-			r.put("M2_cnacs"+m.conjugate+s, d.subtract().sat().words())
-			r.put("M2_cmpyrs"+m.conjugate+s, d.packs())
+			r.Put("M2_cmpys"+m.conjugate+s, d.sat().words())
+			r.Put("M2_cmacs"+m.conjugate+s, d.add().sat().words())
+			r.Put("M2_cnacs"+m.conjugate+s, d.subtract().sat().words())
+			r.Put("M2_cmpyrs"+m.conjugate+s, d.packs())
 		}
 		for part, terms := range map[string]string{"i": m.imaginary, "r": m.real} {
 			d := dots(32, 32, terms)
-			r.put("M4_cmpy"+part+"_wh"+m.conjugate, dots(32, 16, terms).plus(0x4000).by(15).sat().word())
-			r.put("M7_dcmpy"+part+"w"+m.conjugate, d.total())
-			r.put("M7_dcmpy"+part+"w"+m.conjugate+"_acc", d.add().total())
-			r.put("M7_wcmpy"+part+"w"+m.conjugate, d.highWord())
-			r.put("M7_wcmpy"+part+"w"+m.conjugate+"_rnd", d.plus(0x40000000).highWord())
+			r.Put("M4_cmpy"+part+"_wh"+m.conjugate, dots(32, 16, terms).plus(0x4000).by(15).sat().word())
+			r.Put("M7_dcmpy"+part+"w"+m.conjugate, d.total())
+			r.Put("M7_dcmpy"+part+"w"+m.conjugate+"_acc", d.add().total())
+			r.Put("M7_wcmpy"+part+"w"+m.conjugate, d.highWord())
+			r.Put("M7_wcmpy"+part+"w"+m.conjugate+"_rnd", d.plus(0x40000000).highWord())
 		}
 	}
 }

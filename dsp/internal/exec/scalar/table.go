@@ -3,6 +3,7 @@
 package scalar
 
 import (
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/family"
 	"github.com/nnsoc/nnsoc/dsp/internal/exec/simd"
 	"github.com/nnsoc/nnsoc/dsp/internal/float"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
@@ -13,7 +14,7 @@ import (
 // Forms that execute under a scalar predicate are not in it: they run the
 // semantics of the form without the predicate behind a guard (hexagon.Form.Plain).
 // It is never written to.
-var Table = families(rows{
+var Table = families(family.Table{
 	// ALU32: moves, add, logic.
 	hexagon.A2_nop:        nop,
 	hexagon.A2_tfr:        tfr,
