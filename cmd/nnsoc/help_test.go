@@ -32,7 +32,7 @@ func TestHelpFits(t *testing.T) {
 
 // free are the flags whose values cannot be listed.
 var free = []string{
-	"address", "arg", "block", "candidate", "client", "elements", "env", "estimator", "filter", "function", "grid", "kernel", "keys", "module", "name", "only", "operations", "points", "results", "run", "save", "shape", "shard", "size",
+	"address", "also", "arg", "block", "candidate", "client", "elements", "env", "estimator", "filter", "function", "grid", "kernel", "keys", "module", "name", "only", "operations", "points", "results", "run", "save", "shape", "shard", "size",
 	"title", "token", "vary", "x", "y",
 }
 

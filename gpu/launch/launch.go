@@ -44,6 +44,11 @@ type Launch struct {
 	// compilers count a recursion once.
 	StackBytes int
 
+	// Queue and Beside are those of gpu.Dispatch. Start and End are when the launch has begun and ended in a timed run.
+	Queue      int
+	Beside     bool
+	Start, End sim.Time
+
 	// Memory serves what misses in the GPU's caches, which are cold; a functional
 	// launch needs none.
 	Memory mem.Level
@@ -52,16 +57,15 @@ type Launch struct {
 // Run executes the launch. The buffers of the arguments hold the results
 // afterwards. An error of the program is a *gpu.Fault whose PC is an address of the
 // file.
-func (l *Launch) Run(core *gpu.Core) (*sim.Report, error) {
-	k, err := l.File.Kernel(l.Kernel)
-	if err != nil {
-		return nil, err
-	}
-	if err := l.check(k); err != nil {
-		return nil, fmt.Errorf("kernel %s: %w", k.Name, err)
-	}
+func (l *Launch) Run(core *gpu.Core) (*sim.Report, error) { return RunAll(core, []*Launch{l}) }
+
+// RunAll executes launches of kernels of one file, in the order that their queues and barriers make. Arguments with one
+// buffer share it. The first launch says what concerns the whole run: MaxInstructions, Functional, Profile and Memory.
+// Regions of the report and of the profile are numbers of launches.
+func RunAll(core *gpu.Core, list []*Launch) (*sim.Report, error) {
+	first := list[0]
 	space := &mem.Space{}
-	segs, err := l.File.Load(codeBase)
+	segs, err := first.File.Load(codeBase)
 	if err != nil {
 		return nil, err
 	}
@@ -74,50 +78,96 @@ func (l *Launch) Run(core *gpu.Core) (*sim.Report, error) {
 		}
 	}
 	at := uint64(bufferBase)
-	for i := range l.Args {
-		a := &l.Args[i]
-		if a.Buffer == nil {
-			continue
+	var ds []gpu.Dispatch
+	for i, l := range list {
+		if l.File != first.File {
+			return nil, errors.New("launches of several files")
 		}
-		a.addr = at
-		if err := space.Map(mem.Segment{Name: fmt.Sprintf("argument %d", i), Base: at, Data: a.Buffer}); err != nil {
+		k, err := l.File.Kernel(l.Kernel)
+		if err != nil {
 			return nil, err
 		}
-		at += uint64(len(a.Buffer)+4095)&^4095 + bufferGap
+		if at, err = l.mapBuffers(space, list[:i], at); err != nil {
+			return nil, err
+		}
+		d, err := l.dispatch(k, segs)
+		if err != nil {
+			return nil, fmt.Errorf("kernel %s: %w", k.Name, err)
+		}
+		d.Region = i
+		ds = append(ds, d)
 	}
-	kernarg, lds, err := l.kernarg(k)
-	if err != nil {
-		return nil, fmt.Errorf("kernel %s: %w", k.Name, err)
-	}
-	gk, err := l.kernel(k, segs)
-	if err != nil {
-		return nil, err
-	}
-	gk.LDSBytes += lds
-	limit := l.MaxInstructions
+	limit := first.MaxInstructions
 	if limit <= 0 {
 		limit = DefaultMaxInstructions
 	}
-	d := gpu.Dispatch{Kernel: gk, Kernarg: kernarg, Workgroup: l.Block}
-	for i := range d.Grid {
-		d.Grid[i] = l.Groups[i] * l.Block[i]
-	}
-	rep, err := core.Run(space, []gpu.Dispatch{d}, gpu.Options{MaxInstructions: limit, Functional: l.Functional, Memory: l.Memory, Profile: l.Profile})
-	if l.Profile != nil {
-		for i := range l.Profile.Samples {
-			if x := &l.Profile.Samples[i]; x.At != sim.NoInstruction {
-				x.At += int64(gk.Base - codeBase)
+	rep, err := core.Run(space, ds, gpu.Options{MaxInstructions: limit, Functional: first.Functional, Memory: first.Memory, Profile: first.Profile,
+		Span: func(s sim.Span) { list[s.Region].Start, list[s.Region].End = s.Start, s.End }})
+	base := ds[0].Kernel.Base - codeBase
+	if first.Profile != nil {
+		for i := range first.Profile.Samples {
+			if x := &first.Profile.Samples[i]; x.At != sim.NoInstruction {
+				x.At += int64(base)
 			}
 		}
 	}
 	var fault *gpu.Fault
 	if errors.As(err, &fault) {
-		fault.PC += int(gk.Base - codeBase) // as in a listing of the file
+		fault.PC += int(base) // as in a listing of the file
 		if beyond := (*gpu.ScratchError)(nil); errors.As(fault.Err, &beyond) && beyond.Offset >= beyond.Have {
-			fault.Err = &StackError{Kernel: k.Name, Bytes: gk.ScratchBytes, Dynamic: dynamicStack(k), Err: fault.Err}
+			k, _ := first.File.Kernel(fault.Kernel) // it has run
+			fault.Err = &StackError{Kernel: k.Name, Bytes: int(beyond.Have), Dynamic: dynamicStack(k), Err: fault.Err}
 		}
 	}
 	return rep, err
+}
+
+// mapBuffers gives the buffers of the arguments addresses from at on, those of launches before the ones that they have
+// there, and returns the address behind.
+func (l *Launch) mapBuffers(space *mem.Space, before []*Launch, at uint64) (uint64, error) {
+	for i := range l.Args {
+		a := &l.Args[i]
+		if a.addr = 0; a.Buffer == nil {
+			continue
+		}
+		for _, b := range before {
+			for j := range b.Args {
+				if o := &b.Args[j]; len(a.Buffer) > 0 && len(o.Buffer) == len(a.Buffer) && &o.Buffer[0] == &a.Buffer[0] {
+					a.addr = o.addr
+				}
+			}
+		}
+		if a.addr != 0 {
+			continue
+		}
+		a.addr = at
+		if err := space.Map(mem.Segment{Name: fmt.Sprintf("argument %d", i), Base: at, Data: a.Buffer}); err != nil {
+			return 0, err
+		}
+		at += uint64(len(a.Buffer)+4095)&^4095 + bufferGap
+	}
+	return at, nil
+}
+
+// dispatch is the launch as the core takes it.
+func (l *Launch) dispatch(k *codeobject.Kernel, segs []codeobject.Segment) (gpu.Dispatch, error) {
+	if err := l.check(k); err != nil {
+		return gpu.Dispatch{}, err
+	}
+	kernarg, lds, err := l.kernarg(k)
+	if err != nil {
+		return gpu.Dispatch{}, err
+	}
+	gk, err := l.kernel(k, segs)
+	if err != nil {
+		return gpu.Dispatch{}, err
+	}
+	gk.LDSBytes += lds
+	d := gpu.Dispatch{Kernel: gk, Kernarg: kernarg, Workgroup: l.Block, Queue: l.Queue, Beside: l.Beside}
+	for i := range d.Grid {
+		d.Grid[i] = l.Groups[i] * l.Block[i]
+	}
+	return d, nil
 }
 
 // check refuses shapes that the kernel was not compiled for.

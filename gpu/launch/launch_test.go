@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/isa/rdna2/asm"
 	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
+	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
 // assemble links a source of testdata and reads the file that it makes.
@@ -83,6 +84,39 @@ func TestVAdd(t *testing.T) {
 		if !functional && (rep.Cycles == 0 || rep.Stalls.Total() != rep.Cycles) {
 			t.Errorf("%d cycles, stalls of %d", rep.Cycles, rep.Stalls.Total())
 		}
+	}
+}
+
+// TestRunAll: launches of a run share buffers, and those in two queues begin together.
+func TestRunAll(t *testing.T) {
+	f := assemble(t, source(t, "../../cmd/nnsoc/testdata/vadd.s"))
+	n := Arg{Value: binary.LittleEndian.AppendUint32(nil, 64)}
+	launches := func(memory mem.Level) ([]*Launch, []byte) {
+		a, sum, twice := ints(64, func(i int) uint32 { return uint32(i) }), make([]byte, 256), make([]byte, 256)
+		add := func(x, y, out []byte) *Launch {
+			return &Launch{File: f, Kernel: "vadd", Groups: [3]int{1, 1, 1}, Block: [3]int{64, 1, 1}, Memory: memory, Functional: memory == nil,
+				Args: []Arg{{Buffer: x}, {Buffer: y}, {Buffer: out}, n}}
+		}
+		return []*Launch{add(a, a, sum), add(sum, a, twice)}, twice
+	}
+	for _, m := range []mem.Level{nil, memory{}} {
+		list, out := launches(m)
+		if _, err := RunAll(newCore(t), list); err != nil {
+			t.Fatal(err)
+		}
+		wantInts(t, out, func(i int) uint32 { return uint32(3 * i) })
+		if m != nil && (list[0].Start != 0 || list[0].End != list[1].Start || list[1].End <= list[1].Start) {
+			t.Errorf("one from %d to %d, the next from %d to %d", list[0].Start, list[0].End, list[1].Start, list[1].End)
+		}
+	}
+	list, _ := launches(memory{})
+	list[1].Queue = 1
+	if r, err := RunAll(newCore(t), list); err != nil || list[1].Start != 0 || len(r.Regions) != 2 {
+		t.Errorf("the launch of another queue begins at %d of %d regions: %v", list[1].Start, len(r.Regions), err)
+	}
+	list[1].File = assemble(t, source(t, "../../cmd/nnsoc/testdata/vadd.s"))
+	if _, err := RunAll(newCore(t), list); err == nil || err.Error() != "launches of several files" {
+		t.Error(err)
 	}
 }
 

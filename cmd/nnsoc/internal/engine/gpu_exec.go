@@ -1,13 +1,9 @@
 package engine
 
 import (
-	"bytes"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,18 +11,15 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/gpu/launch"
-	"github.com/nnsoc/nnsoc/importer/npy"
 	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
 type gpuExecFlags struct {
-	kernel      string
-	grid, block string
-	args, save  []string
-	limit       int64
-	stack       int
-	profile     measure.ProfileFlags
+	gpuLaunchFlags
+	also    []string
+	limit   int64
+	profile measure.ProfileFlags
 }
 
 func newGPUExec(a *cli.App) *cobra.Command {
@@ -49,35 +42,31 @@ explicit argument of the kernel is one --arg, in order:
 Hidden arguments (block counts, group sizes, apertures) come from the metadata.
 --save I:FILE.npy writes the buffer of argument I, counted from 0, after the run.
 
+--also 'FLAGS' launches one more kernel of the file in the same run (repeat for more): FLAGS
+are --kernel, --grid, --block, --arg, --save, --stack and --queue of it; --arg same:K.I is the
+buffer of argument I of the K-th kernel, counted from 0. Kernels of one --queue run one after the other;
+with --beside one does not wait for the end of those before it, as a packet of AQL without a
+barrier bit. Queues run beside each other. The report has when each began and ended.
+
 The report has cycles, what they went to, caches, energy and a hash of each buffer.
 --limit ends a kernel that executes more wave instructions, so that one that never ends
 is found; --limit 0 means the default. --stack gives each lane more scratch than the
 kernel declares, which recursion needs: compilers count it once. A fault names kernel, instruction, lane and
 address (exit code 1).`,
 		Example: "  nnsoc gpu exec kernels.co --kernel vadd --grid 16 --block 64 --arg buf:a.npy --arg buf:b.npy --arg new:f4:1024 --arg i32:1024 --save 2:out.npy\n" +
-			"  clang -x cl -target amdgcn-amd-amdhsa -mcpu=gfx1030 -nogpulib -S -o - k.cl | nnsoc gpu exec - --grid 4,4 --block 8,8 --arg buf:in.npy --json",
+			"  clang -x cl -target amdgcn-amd-amdhsa -mcpu=gfx1030 -nogpulib -S -o - k.cl | nnsoc gpu exec - --grid 4,4 --block 8,8 --arg buf:in.npy --json\n" +
+			"  nnsoc gpu exec kernels.s --kernel blur --grid 64 --arg new:f4:4096 --also '--kernel sum --queue 1 --grid 8 --arg new:f4:512'",
 		Args: cli.OneFile("code object or source file"),
 		RunE: func(_ *cobra.Command, args []string) error { return gpuExec(a, args[0], &f) },
 
 		ValidArgsFunction: cli.CompleteFiles("co", "o", "s", "S", "hsaco"),
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.kernel, "kernel", "", "name of the kernel")
-	fl.StringVar(&f.grid, "grid", "1", "work-groups as X,Y,Z")
-	fl.StringVar(&f.block, "block", "64", "work-items of a work-group as X,Y,Z")
-	fl.StringArrayVar(&f.args, "arg", nil, "kernel argument, in order: buf:FILE.npy, new:DTYPE:SHAPE, i32:N, f32:X, ...")
-	fl.StringArrayVar(&f.save, "save", nil, "ARGINDEX:FILE.npy, write a buffer after the run")
+	f.add(fl)
+	fl.StringArrayVar(&f.also, "also", nil, "flags of one more kernel of the run, in quotes")
 	fl.Int64Var(&f.limit, "limit", 0, fmt.Sprintf("wave instructions after which a kernel is ended (default %d)", int64(launch.DefaultMaxInstructions)))
-	fl.IntVar(&f.stack, "stack", 0, "bytes of scratch per lane, when more than the kernel declares")
 	f.profile.Add(fl)
 	return cmd
-}
-
-// gpuArg is an argument with what the report and --save need of it.
-type gpuArg struct {
-	launch.Arg
-	array *npy.Array // of a buffer
-	file  string
 }
 
 // gpuReport is the JSON object of gpu exec.
@@ -104,57 +93,29 @@ type gpuReport struct {
 	DRAMBytes     int64                 `json:"dram_bytes"`
 	EnergyUJ      float64               `json:"energy_uj"`
 	Buffers       []gpuBuffer           `json:"buffers"`
+	Dispatches    []gpuDispatch         `json:"dispatches,omitempty"`
 
 	stalls sim.StallTable
-}
-
-// gpuBuffer is a buffer after the run.
-type gpuBuffer struct {
-	Arg    int    `json:"arg"`
-	File   string `json:"file,omitempty"`
-	Dtype  string `json:"dtype"`
-	Shape  []int  `json:"shape"`
-	Bytes  int    `json:"bytes"`
-	SHA256 string `json:"sha256"`
-	Saved  string `json:"saved,omitempty"`
 }
 
 func gpuExec(a *cli.App, path string, f *gpuExecFlags) error {
 	if f.limit < 0 {
 		return cli.Usage(fmt.Errorf("a limit of %d instructions", f.limit))
 	}
-	l := launch.Launch{Kernel: f.kernel, MaxInstructions: f.limit, StackBytes: f.stack}
-	var err error
-	if l.Groups, err = parseDims("grid", f.grid); err != nil {
-		return err
-	}
-	if l.Block, err = parseDims("block", f.block); err != nil {
-		return err
-	}
 	data, err := readInput(path)
 	if err != nil {
 		return err
 	}
-	if l.File, err = readCodeObject(path, data); err != nil {
-		return err
-	}
-	if l.Kernel == "" {
-		if len(l.File.Kernels) != 1 {
-			return cli.Usage(fmt.Errorf("%s: --kernel says which of the %d kernels to run: %s", path, len(l.File.Kernels), strings.Join(l.File.Names(), ", ")))
-		}
-		l.Kernel = l.File.Kernels[0].Name
-	}
-	args := make([]gpuArg, len(f.args))
-	for i, s := range f.args {
-		if args[i], err = parseGPUArg(s); err != nil {
-			return cli.Usage(fmt.Errorf("argument %d, %q: %w", i, s, err))
-		}
-		l.Args = append(l.Args, args[i].Arg)
-	}
-	saves, err := parseSaves(f.save, args)
+	file, err := readCodeObject(path, data)
 	if err != nil {
 		return err
 	}
+	launches, err := parseLaunches(path, file, f)
+	if err != nil {
+		return err
+	}
+	l := &launches[0].Launch
+	l.MaxInstructions = f.limit
 	profile, err := f.profile.Open()
 	if err != nil {
 		return err
@@ -168,7 +129,11 @@ func gpuExec(a *cli.App, path string, f *gpuExecFlags) error {
 		l.Profile = &sim.Profile{}
 	}
 	l.Memory = memory
-	rep, err := l.Run(core)
+	list := make([]*launch.Launch, len(launches))
+	for i := range launches {
+		list[i] = &launches[i].Launch
+	}
+	rep, err := launch.RunAll(core, list)
 	var fault *gpu.Fault
 	if errors.As(err, &fault) {
 		if full := (*launch.StackError)(nil); errors.As(err, &full) {
@@ -178,28 +143,27 @@ func gpuExec(a *cli.App, path string, f *gpuExecFlags) error {
 	} else if err != nil {
 		return cli.Usage(fmt.Errorf("%s: %w", path, err))
 	}
-	for i, file := range saves {
-		var b bytes.Buffer
-		if err := args[i].array.Write(&b); err != nil {
-			return cli.Usage(err)
-		}
-		if err := cli.WriteFile(file, b.Bytes()); err != nil {
+	for i := range launches {
+		if err := launches[i].write(); err != nil {
 			return err
 		}
 	}
 	if profile != nil {
-		profile.Core("gpu", l.Profile, rep.Hz, func(int) string { return "" }, path, func(at int64) int { return l.File.Line(uint64(at)) })
+		profile.Core("gpu", l.Profile, rep.Hz, func(i int) string {
+			if len(list) > 1 {
+				return list[i].Kernel
+			}
+			return ""
+		}, path, func(at int64) int { return l.File.Line(uint64(at)) })
 	}
 	if err := profile.Commit(); err != nil {
 		return err
 	}
-	r := newGPUReport(&l, core.Spec().Name, rep)
-	r.Program = path
-	for i := range args {
-		if v := args[i].array; v != nil {
-			r.Buffers = append(r.Buffers, gpuBuffer{
-				Arg: i, File: args[i].file, Dtype: strings.TrimLeft(v.Descr, "<|="), Shape: v.Shape, Bytes: len(v.Data), SHA256: fmt.Sprintf("%x", sha256.Sum256(v.Data)), Saved: saves[i],
-			})
+	r := newGPUReport(l, core.Spec().Name, rep)
+	r.Program, r.Buffers = path, launches[0].buffers()
+	if len(launches) > 1 {
+		for i := range launches {
+			r.Dispatches = append(r.Dispatches, launches[i].report(&rep.Regions[i]))
 		}
 	}
 	if a.JSON {
@@ -220,73 +184,6 @@ func readCodeObject(path string, data []byte) (*codeobject.File, error) {
 	return f, nil
 }
 
-// parseDims reads X,Y,Z; what is left out is 1.
-func parseDims(what, s string) ([3]int, error) {
-	out := [3]int{1, 1, 1}
-	parts := strings.Split(s, ",")
-	if len(parts) > 3 {
-		return out, cli.Usage(fmt.Errorf("--%s %q: want X,Y,Z", what, s))
-	}
-	for i, p := range parts {
-		n, err := strconv.Atoi(strings.TrimSpace(p))
-		if err != nil || n < 1 || n > 1<<31-1 {
-			return out, cli.Usage(fmt.Errorf("--%s %q: want X,Y,Z, each from 1 to 2^31-1", what, s))
-		}
-		out[i] = n
-	}
-	return out, nil
-}
-
-func parseGPUArg(s string) (gpuArg, error) {
-	kind, value, ok := strings.Cut(s, ":")
-	if !ok {
-		return gpuArg{}, errors.New("want KIND:VALUE, as buf:FILE.npy or i32:5")
-	}
-	switch kind {
-	case "buf":
-		data, err := readInput(value)
-		if err != nil {
-			return gpuArg{}, err
-		}
-		v, err := npy.Parse(data)
-		if err != nil {
-			return gpuArg{}, fmt.Errorf("%s: %w", value, err)
-		}
-		v.Data = append(make([]byte, 0, max(len(v.Data), 1)), v.Data...)
-		return gpuArg{Arg: launch.Arg{Buffer: v.Data, Type: "a buffer"}, array: v, file: value}, nil
-	case "new":
-		v, err := launch.NewArray(value)
-		if err != nil {
-			return gpuArg{}, err
-		}
-		b := &npy.Array{Descr: v.Descr, Shape: v.Shape, Data: v.Data}
-		return gpuArg{Arg: launch.Arg{Buffer: b.Data, Type: "a buffer"}, array: b}, nil
-	}
-	arg, err := launch.ParseValue(kind, value)
-	return gpuArg{Arg: arg}, err
-}
-
-// parseSaves reads ARGINDEX:FILE pairs.
-func parseSaves(list []string, args []gpuArg) (map[int]string, error) {
-	out := map[int]string{}
-	for _, s := range list {
-		index, file, ok := strings.Cut(s, ":")
-		i, err := strconv.Atoi(index)
-		switch {
-		case !ok || err != nil || file == "":
-			return nil, cli.Usage(fmt.Errorf("--save %q: want ARGINDEX:FILE.npy", s))
-		case i < 0 || i >= len(args):
-			return nil, cli.Usage(fmt.Errorf("--save %q: there are %d arguments, counted from 0", s, len(args)))
-		case args[i].array == nil:
-			return nil, cli.Usage(fmt.Errorf("--save %q: argument %d is no buffer", s, i))
-		case out[i] != "":
-			return nil, cli.Usage(fmt.Errorf("--save %q: argument %d is saved twice", s, i))
-		}
-		out[i] = file
-	}
-	return out, nil
-}
-
 func newGPUReport(l *launch.Launch, name string, rep *sim.Report) *gpuReport {
 	k, _ := l.File.Kernel(l.Kernel) // it has run
 	d := &k.Descriptor
@@ -295,7 +192,7 @@ func newGPUReport(l *launch.Launch, name string, rep *sim.Report) *gpuReport {
 		WaveSize: d.WaveSize(), VGPRs: d.VGPRs, LDSBytes: int(d.LDSBytes), ScratchBytes: int(d.ScratchBytes),
 		Cycles: rep.Cycles, Hz: rep.Hz, TimeUs: rep.Time.Microseconds(), Instructions: rep.Instructions,
 		Stalls: map[string]int64{}, Caches: map[string]cacheStats{}, Counters: map[string]int64{}, EnergyUJ: rep.EnergyPJ / 1e6,
-		Buffers: []gpuBuffer{}, stalls: rep.Stalls,
+		stalls: rep.Stalls,
 	}
 	if r.Cycles > 0 {
 		r.IPC = float64(r.Instructions) / float64(r.Cycles)
@@ -339,8 +236,18 @@ func (r *gpuReport) print(w io.Writer) error {
 		}
 	}
 	_, err := fmt.Fprintf(w, "  DRAM %d bytes\n", r.DRAMBytes)
-	for _, b := range r.Buffers {
-		_, err = fmt.Fprintf(w, "  argument %d  %s %v  sha256 %s\n", b.Arg, b.Dtype, b.Shape, b.SHA256)
+	if len(r.Dispatches) == 0 {
+		r.Dispatches = []gpuDispatch{{Buffers: r.Buffers}}
+	} else {
+		fmt.Fprintln(w, "  dispatches: queue, start and end in us, cycles of the run, uJ")
+	}
+	for i, d := range r.Dispatches {
+		if d.Kernel != "" {
+			fmt.Fprintf(w, "    %d %s  queue %d  %.2f to %.2f  %d  %.2f\n", i, d.Kernel, d.Queue, d.StartUs, d.EndUs, d.Cycles, d.EnergyUJ)
+		}
+		for _, b := range d.Buffers {
+			_, err = fmt.Fprintf(w, "  argument %d  %s %v  sha256 %s\n", b.Arg, b.Dtype, b.Shape, b.SHA256)
+		}
 	}
 	return err
 }
