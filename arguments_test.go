@@ -23,7 +23,7 @@ import (
 // why. Elsewhere nn/opspec alone knows the places, and the defaults of what is left out.
 var byPlace = map[string]string{
 	"nnrt/partition/aosp.go":                 "AOSP's rule goes by the type of the first operand, whatever it is",
-	"testvectors/conformance/model_rules.go": "a check looks how a slice of the model that it built is wired",
+	"testvectors/conformance/model/model.go": "a check looks how a slice of the model that it built is wired",
 }
 
 // byName are the packages that may read an input by its name. Elsewhere operations are

@@ -20,6 +20,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/testvectors"
 	"github.com/nnsoc/nnsoc/testvectors/conformance"
+	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 	"github.com/nnsoc/nnsoc/testvectors/conformance/traps"
 	"github.com/nnsoc/nnsoc/testvectors/mutation"
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
@@ -139,7 +140,7 @@ func TestPythonDriver(t *testing.T) {
 		}
 		why, without := left[c.Name]
 		delete(left, c.Name)
-		ended := make(chan conformance.Outcome, 1)
+		ended := make(chan check.Outcome, 1)
 		go func() { ended <- c.RunOn(d) }()
 		select {
 		case o := <-ended:

@@ -1,47 +1,42 @@
 // Package conformance proves the obligations of the NNAPI HAL and runtime row by row: rows.txt lists
-// them with their ids, a Check proves some of them on every device or once, and a row
+// them with their ids, a check.Check proves some of them on every device or once, and a row
 // with neither check nor reason fails a test. docs/CONFORMANCE.md is generated from both;
 // nnsoc conformance runs the checks of a row.
 //
 // The rows are of ten sections: A the HAL's interfaces, B capabilities, C the runtime, D utilities, E the
 // vendor test suite, F the ML Test Suite, G types and versions, H what drivers of others do, I traps, J the life
-// of a driver.
+// of a driver. Checks of them are in packages by whom they ask: driver (what the HAL asks of one), app (what an app sees
+// of the runtime), model (what models, operations and tools must and must not do), mlts; those of traps are here.
 package conformance
 
 import (
 	_ "embed"
-	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/testvectors/conformance/app"
+	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
+	"github.com/nnsoc/nnsoc/testvectors/conformance/driver"
+	"github.com/nnsoc/nnsoc/testvectors/conformance/mlts"
+	"github.com/nnsoc/nnsoc/testvectors/conformance/model"
 )
 
-// Check proves rows of the table of obligations.
-type Check struct {
-	Name string   // what holds, in a few words
-	Rows []string // ids of the table
-	Run  func(t *T)
-	// EachDevice runs the check on every device; otherwise it needs none.
-	EachDevice bool
-	// InProcess says that a device behind a process boundary has nothing to check.
-	InProcess bool
-}
-
 // groups are the checks in the order of the table.
-func groups() [][]Check {
-	return [][]Check{
-		statusChecks(), deviceChecks(), extensionChecks(), preparedChecks(), burstChecks(), cacheChecks(),
-		fencedChecks(), memoryChecks(), capabilityChecks(), utilityChecks(), vtsChecks(), mutationChecks(), lifecycleChecks(),
-		editChecks(), serviceChecks(), runtimeChecks(), ruleChecks(), appChecks(), appRuleChecks(), halRuleChecks(), modelRuleChecks(), operationRuleChecks(), executionChecks(), planChecks(), propertyChecks(),
-		mltsChecks(), mltsRuleChecks(), trapChecks(),
+func groups() [][]check.Check {
+	return [][]check.Check{
+		driver.StatusChecks(), driver.DeviceChecks(), driver.ExtensionChecks(), driver.PreparedChecks(), driver.BurstChecks(),
+		driver.CacheChecks(), driver.FencedChecks(), driver.MemoryChecks(), driver.CapabilityChecks(), model.UtilityChecks(),
+		model.VTSChecks(), model.MutationChecks(), driver.LifecycleChecks(), model.EditChecks(), driver.ServiceChecks(),
+		app.RuntimeChecks(), model.RuleChecks(), app.Checks(), app.RuleChecks(), driver.RuleChecks(), model.Checks(),
+		model.OperationChecks(), app.ExecutionChecks(), app.PlanChecks(), app.PropertyChecks(), mlts.Checks(), mlts.RuleChecks(),
+		trapChecks(),
 	}
 }
 
 // Checks lists all checks.
-func Checks() []Check { return slices.Concat(groups()...) }
+func Checks() []check.Check { return slices.Concat(groups()...) }
 
 // Row is one obligation.
 type Row struct {
@@ -73,91 +68,6 @@ func Rows() []Row {
 		list = append(list, r)
 	}
 	return list
-}
-
-// T collects what a check finds.
-type T struct {
-	Device  hal.Device // nil unless the check is for each device
-	errs    []error
-	skipped string
-	whole   *T // of the check, for one on another device
-}
-
-// on is the same check on another device.
-func (t *T) on(d hal.Device) *T {
-	if t.whole != nil {
-		t = t.whole
-	}
-	return &T{Device: d, whole: t}
-}
-
-// stop ends a check.
-type stop struct{}
-
-// Errorf records a failure.
-func (t *T) Errorf(format string, args ...any) {
-	if t.whole != nil {
-		t = t.whole
-	}
-	t.errs = append(t.errs, fmt.Errorf(format, args...))
-}
-
-// Fatalf records a failure and ends the check.
-func (t *T) Fatalf(format string, args ...any) {
-	t.Errorf(format, args...)
-	panic(stop{})
-}
-
-// Skipf ends a check that does not concern the device.
-func (t *T) Skipf(format string, args ...any) {
-	if t.whole != nil {
-		t = t.whole
-	}
-	t.skipped = fmt.Sprintf(format, args...)
-	panic(stop{})
-}
-
-// Status checks the status of an error.
-func (t *T) Status(what string, err error, want ...hal.Status) {
-	if got := hal.StatusOf(err); !slices.Contains(want, got) {
-		t.Errorf("%s: status %v, want %v: %v", what, got, want, err)
-	}
-}
-
-// OK ends the check unless err is nil.
-func (t *T) OK(what string, err error) {
-	if err != nil {
-		t.Fatalf("%s: %v", what, err)
-	}
-}
-
-// Equal checks a value.
-func Equal[V comparable](t *T, what string, got, want V) {
-	if got != want {
-		t.Errorf("%s: %v, want %v", what, got, want)
-	}
-}
-
-// Outcome is what a check found on a device.
-type Outcome struct {
-	Err     error
-	Skipped string // why it does not concern the device
-}
-
-// RunOn runs the check on a device, nil for one that needs none.
-func (c *Check) RunOn(d hal.Device) (o Outcome) {
-	t := &T{Device: d}
-	defer func() {
-		switch v := recover().(type) {
-		case nil, stop:
-		default:
-			_, file, line, _ := runtime.Caller(2)
-			t.Errorf("panic: %v (%s:%d)", v, file, line)
-		}
-		o = Outcome{errors.Join(t.errs...), t.skipped}
-	}()
-	c.Run(t)
-	return o
 }
 
 // Reporter is what Run needs of *testing.T; it keeps package testing out of the command line.

@@ -5,7 +5,8 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/testvectors/conformance"
+	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
+	"github.com/nnsoc/nnsoc/testvectors/conformance/model"
 	"github.com/nnsoc/nnsoc/testvectors/fuzzing"
 )
 
@@ -15,14 +16,14 @@ func FuzzDevice(f *testing.F) { fuzzing.Device(f, nil, open(f)...) }
 // FuzzEdited: the models of the checks with any edits are refused, declined with reasons, or
 // prepared as declared and executed, by each of the devices.
 func FuzzEdited(f *testing.F) {
-	list, models := open(f), conformance.Models()
+	list, models := open(f), check.Models()
 	for i := range list {
 		f.Add(uint8(i), uint16(0), []byte{})
 		f.Add(uint8(i), uint16(40+i), []byte{1, 0, 0, 5})
 		f.Add(uint8(i), uint16(90+i), []byte{11, 0, 0, 3, 4, 1, 0, 5})
 	}
-	f.Fuzz(func(t *testing.T, device uint8, model uint16, edits []byte) {
-		fuzzing.Model(t, list[int(device)%len(list)], conformance.Edited(models[int(model)%len(models)], edits[:min(len(edits), 16)]))
+	f.Fuzz(func(t *testing.T, device uint8, which uint16, edits []byte) {
+		fuzzing.Model(t, list[int(device)%len(list)], model.Edited(models[int(which)%len(models)], edits[:min(len(edits), 16)]))
 	})
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/service"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
-	"github.com/nnsoc/nnsoc/testvectors/conformance"
+	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 	"github.com/nnsoc/nnsoc/testvectors/fuzzing"
 )
 
@@ -130,7 +130,7 @@ func FuzzCacheFiles(f *testing.F) {
 // and what is prepared can be asked to execute.
 func FuzzModel(f *testing.F) {
 	list := open(f)
-	for _, m := range conformance.Models() {
+	for _, m := range check.Models() {
 		w := &cache.Writer{}
 		w.Model(m, true)
 		model, data := w.Parts()

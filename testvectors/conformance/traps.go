@@ -10,11 +10,11 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/compat"
-	"github.com/nnsoc/nnsoc/hal/service"
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/importer/vectors"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors"
+	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 	"github.com/nnsoc/nnsoc/testvectors/conformance/traps"
 	"github.com/nnsoc/nnsoc/testvectors/nnapi"
 )
@@ -24,7 +24,7 @@ var complaints = map[string]string{"I1-8": "H3-3", "I1-21": "H3-5", "I1-31": "H3
 
 // trapChecks has a check for each row of section I that specifications prove, and those that need more than
 // one request.
-func trapChecks() []Check {
+func trapChecks() []check.Check {
 	titles := map[string]string{}
 	for _, r := range Rows() {
 		titles[r.ID] = r.Title
@@ -33,7 +33,7 @@ func trapChecks() []Check {
 	if err != nil {
 		panic(err) // they are part of the program
 	}
-	var checks []Check
+	var checks []check.Check
 	seen := map[string]bool{}
 	for _, x := range list {
 		if seen[x.Row] {
@@ -45,28 +45,21 @@ func trapChecks() []Check {
 			rows = append(rows, c)
 		}
 		if x.Version > 0 {
-			checks = append(checks, Check{Name: "versions: " + titles[x.Row], Rows: rows, Run: func(t *T) { versionsOf(t, x.Row) }})
+			checks = append(checks, check.Check{Name: "versions: " + titles[x.Row], Rows: rows, Run: func(t *check.T) { versionsOf(t, x.Row) }})
 			continue
 		}
-		checks = append(checks, Check{Name: "trap: " + titles[x.Row], Rows: rows, EachDevice: true, InProcess: true, Run: func(t *T) { trapsOf(t, x.Row) }})
+		checks = append(checks, check.Check{Name: "trap: " + titles[x.Row], Rows: rows, EachDevice: true, InProcess: true, Run: func(t *check.T) { trapsOf(t, x.Row) }})
 	}
 	return append(checks,
-		Check{Name: "any byte but 0 is true", Rows: []string{"I2-18"}, Run: anyTrue, EachDevice: true},
-		Check{Name: "hashes of projections", Rows: []string{"I3-12"}, Run: projections, EachDevice: true},
-		Check{Name: "seeds of random draws", Rows: []string{"I3-13"}, Run: draws, EachDevice: true},
+		check.Check{Name: "any byte but 0 is true", Rows: []string{"I2-18"}, Run: anyTrue, EachDevice: true},
+		check.Check{Name: "hashes of projections", Rows: []string{"I3-12"}, Run: projections, EachDevice: true},
+		check.Check{Name: "seeds of random draws", Rows: []string{"I3-13"}, Run: draws, EachDevice: true},
 	)
 }
 
-// inDriver ends a check of what a driver computes whatever way leads to it.
-func (t *T) inDriver() {
-	if _, remote := t.Device.(*service.Device); remote {
-		t.Skipf("checked in the process of the driver")
-	}
-}
-
 // trapsOf runs the cases of a row. Floats may differ as generated tests allow, codes and integers not at all.
-func trapsOf(t *T, row string) {
-	t.inDriver()
+func trapsOf(t *check.T, row string) {
+	t.InDriver()
 	list, err := traps.All()
 	t.OK("specifications", err)
 	declined, ran := "", 0
@@ -87,7 +80,7 @@ func trapsOf(t *T, row string) {
 			continue
 		}
 		why, err := testvectors.RunCase(t.Device, c, false)
-		t.contained(c.Name, err)
+		t.Contained(c.Name, err)
 		if err != nil {
 			t.Errorf("%s: %v", c.Name, err)
 		} else if why != "" {
@@ -96,7 +89,7 @@ func trapsOf(t *T, row string) {
 		}
 		ran++
 		if !c.ExpectFailure && slices.ContainsFunc(c.Outputs, func(v vectors.Value) bool { return exact(v.Type) }) {
-			t.exactly(c)
+			exactly(t, c)
 		}
 	}
 	if ran == 0 && declined != "" {
@@ -105,7 +98,7 @@ func trapsOf(t *T, row string) {
 }
 
 // versionsOf looks for the lowest version that can say each model of a row.
-func versionsOf(t *T, row string) {
+func versionsOf(t *check.T, row string) {
 	list, err := traps.All()
 	t.OK("specifications", err)
 	for _, x := range list {
@@ -114,10 +107,10 @@ func versionsOf(t *T, row string) {
 		}
 		t.OK(x.Case.Name, validate.Model(x.Case.Model))
 		want := compat.Version(x.Version - 10)
-		Equal(t, x.Case.Name, compat.ModelVersion(x.Case.Model), want)
+		check.Equal(t, x.Case.Name, compat.ModelVersion(x.Case.Model), want)
 		for v := compat.V1_0; v <= compat.V1_3; v++ {
 			ok, _ := compat.CompliantWith(v, x.Case.Model)
-			Equal(t, fmt.Sprint(x.Case.Name, " in ", v), ok, v >= want)
+			check.Equal(t, fmt.Sprint(x.Case.Name, " in ", v), ok, v >= want)
 		}
 	}
 }
@@ -128,7 +121,7 @@ func exact(typ nn.OperandType) bool {
 }
 
 // exactly runs a case and compares its bytes.
-func (t *T) exactly(c *vectors.Case) {
+func exactly(t *check.T, c *vectors.Case) {
 	b := &hal.Buffers{}
 	for _, v := range c.Inputs {
 		b.Inputs = append(b.Inputs, v.Data)
@@ -136,7 +129,7 @@ func (t *T) exactly(c *vectors.Case) {
 	for _, v := range c.Outputs {
 		b.Outputs = append(b.Outputs, make([]byte, len(v.Data)))
 	}
-	_, err := hal.Execute(t.prepare(c.Model, hal.PrepareOptions{}), b)
+	_, err := hal.Execute(t.Prepare(c.Model, hal.PrepareOptions{}), b)
 	t.OK(c.Name, err)
 	for i, v := range c.Outputs {
 		if exact(v.Type) && !v.Ignored && !bytes.Equal(b.Outputs[i], v.Data) {
@@ -146,10 +139,10 @@ func (t *T) exactly(c *vectors.Case) {
 }
 
 // anyTrue computes with bytes of BOOL8 that are neither 0 nor 1.
-func anyTrue(t *T) {
-	b8 := func(l nn.Lifetime) nn.Operand { return tensor(nn.TensorBool8, l, 4) }
+func anyTrue(t *check.T) {
+	b8 := func(l nn.Lifetime) nn.Operand { return check.Tensor(nn.TensorBool8, l, 4) }
 	m := &nn.Model{Name: "select", Main: nn.Subgraph{
-		Operands: []nn.Operand{b8(nn.SubgraphInput), tensor(nn.TensorFloat32, nn.SubgraphInput, 4), tensor(nn.TensorFloat32, nn.SubgraphInput, 4), tensor(nn.TensorFloat32, nn.SubgraphOutput, 4),
+		Operands: []nn.Operand{b8(nn.SubgraphInput), check.Tensor(nn.TensorFloat32, nn.SubgraphInput, 4), check.Tensor(nn.TensorFloat32, nn.SubgraphInput, 4), check.Tensor(nn.TensorFloat32, nn.SubgraphOutput, 4),
 			b8(nn.SubgraphOutput)},
 		Operations: []nn.Operation{
 			{Type: nn.OpSelect, Inputs: []uint32{0, 1, 2}, Outputs: []uint32{3}},
@@ -157,17 +150,17 @@ func anyTrue(t *T) {
 		},
 		Inputs: []uint32{0, 1, 2}, Outputs: []uint32{3, 4},
 	}}
-	t.takes(m)
-	b := &hal.Buffers{Inputs: [][]byte{{0, 1, 2, 255}, floats(1, 1, 1, 1), floats(2, 2, 2, 2)}, Outputs: [][]byte{make([]byte, 16), make([]byte, 4)}}
-	_, err := hal.Execute(t.prepare(m, hal.PrepareOptions{}), b)
+	t.Takes(m)
+	b := &hal.Buffers{Inputs: [][]byte{{0, 1, 2, 255}, check.Floats(1, 1, 1, 1), check.Floats(2, 2, 2, 2)}, Outputs: [][]byte{make([]byte, 16), make([]byte, 4)}}
+	_, err := hal.Execute(t.Prepare(m, hal.PrepareOptions{}), b)
 	t.OK("execute", err)
-	t.same("SELECT", b.Outputs[0], floats(2, 1, 1, 1))
-	t.same("LOGICAL_NOT", b.Outputs[1], []byte{1, 0, 0, 0})
+	t.Same("SELECT", b.Outputs[0], check.Floats(2, 1, 1, 1))
+	t.Same("LOGICAL_NOT", b.Outputs[1], []byte{1, 0, 0, 0})
 }
 
 // projections runs the published cases of LSH_PROJECTION, and a sparse one of three hashes of four bits, whose
 // values lie 16 apart.
-func projections(t *T) {
+func projections(t *check.T) {
 	ran := 0
 	for _, name := range nnapi.Names() {
 		if !strings.Contains(name, "lsh_projection") {
@@ -194,8 +187,8 @@ func projections(t *T) {
 	project := func(kind int32, weight nn.Operand) error {
 		m := &nn.Model{Name: "projection", Main: nn.Subgraph{
 			Operands: []nn.Operand{
-				constant(nn.TensorFloat32, floats(.1, .2, .3, .4, .5, .6, .7, .8, .9, -.1, -.2, -.3), hashes, bits),
-				tensor(nn.TensorInt32, nn.SubgraphInput, 2), weight, int32Scalar(kind), tensor(nn.TensorInt32, nn.SubgraphOutput, hashes),
+				check.Constant(nn.TensorFloat32, check.Floats(.1, .2, .3, .4, .5, .6, .7, .8, .9, -.1, -.2, -.3), hashes, bits),
+				check.Tensor(nn.TensorInt32, nn.SubgraphInput, 2), weight, check.Int32Scalar(kind), check.Tensor(nn.TensorInt32, nn.SubgraphOutput, hashes),
 			},
 			Operations: []nn.Operation{{Type: nn.OpLshProjection, Inputs: []uint32{0, 1, 2, 3}, Outputs: []uint32{4}}},
 			Inputs:     []uint32{1}, Outputs: []uint32{4},
@@ -220,7 +213,7 @@ func projections(t *T) {
 		return nil
 	}
 	omitted := nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{0}, Lifetime: nn.NoValue}
-	weights := constant(nn.TensorFloat32, floats(1, 1), 2)
+	weights := check.Constant(nn.TensorFloat32, check.Floats(1, 1), 2)
 	t.OK("sparse without weights", project(3, omitted))
 	t.OK("dense with weights", project(2, weights))
 	if project(4, weights) == nil {
@@ -229,25 +222,25 @@ func projections(t *T) {
 }
 
 // draws: the same seeds repeat, others do not; seeds of 0 are any (D-1221), and draw by the probabilities too.
-func draws(t *T) {
+func draws(t *check.T) {
 	const count = 4096
 	seeded := func(a, b uint32) []byte {
 		m := &nn.Model{Name: "draw", Main: nn.Subgraph{
-			Operands: []nn.Operand{tensor(nn.TensorFloat32, nn.SubgraphInput, 1, 2), int32Scalar(count),
-				constant(nn.TensorInt32, binary.LittleEndian.AppendUint64(nil, uint64(b)<<32|uint64(a)), 2), tensor(nn.TensorInt32, nn.SubgraphOutput, 1, count)},
+			Operands: []nn.Operand{check.Tensor(nn.TensorFloat32, nn.SubgraphInput, 1, 2), check.Int32Scalar(count),
+				check.Constant(nn.TensorInt32, binary.LittleEndian.AppendUint64(nil, uint64(b)<<32|uint64(a)), 2), check.Tensor(nn.TensorInt32, nn.SubgraphOutput, 1, count)},
 			Operations: []nn.Operation{{Type: nn.OpRandomMultinomial, Inputs: []uint32{0, 1, 2}, Outputs: []uint32{3}}},
 			Inputs:     []uint32{0}, Outputs: []uint32{3},
 		}}
-		t.takes(m)
-		x := &hal.Buffers{Inputs: [][]byte{floats(0, float32(math.Log(3)))}, Outputs: [][]byte{make([]byte, 4*count)}}
-		_, err := hal.Execute(t.prepare(m, hal.PrepareOptions{}), x)
+		t.Takes(m)
+		x := &hal.Buffers{Inputs: [][]byte{check.Floats(0, float32(math.Log(3)))}, Outputs: [][]byte{make([]byte, 4*count)}}
+		_, err := hal.Execute(t.Prepare(m, hal.PrepareOptions{}), x)
 		t.OK("execute", err)
 		if n := bytes.Count(x.Outputs[0], []byte{1}); n < count*70/100 || n > count*80/100 {
 			t.Errorf("seeds %d and %d: %d of %d draws have a class of probability 3/4", a, b, n, count)
 		}
 		return x.Outputs[0]
 	}
-	t.same("the same seeds", seeded(3, 4), seeded(3, 4))
+	t.Same("the same seeds", seeded(3, 4), seeded(3, 4))
 	for _, other := range [][2]uint32{{4, 4}, {3, 5}, {0, 0}} {
 		if bytes.Equal(seeded(3, 4), seeded(other[0], other[1])) {
 			t.Errorf("seeds %v draw what 3 and 4 do", other)

@@ -21,7 +21,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/testvectors/conformance"
+	"github.com/nnsoc/nnsoc/testvectors/conformance/model"
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
 )
 
@@ -60,7 +60,7 @@ func Device(f *testing.F, table *randgraph.Table, devices ...hal.Device) {
 				}
 				continue
 			}
-			Model(t, d, conformance.Edited(c.Model, edits))
+			Model(t, d, model.Edited(c.Model, edits))
 		}
 	})
 }
@@ -79,7 +79,7 @@ func Random(t *testing.T, d hal.Device, seed uint64, n int) {
 	for range n {
 		if c := table.Decode(bytes(2 + r.IntN(40))); c != nil {
 			all++
-			if Model(t, d, conformance.Edited(c.Model, bytes(4*(1+r.IntN(3))))) {
+			if Model(t, d, model.Edited(c.Model, bytes(4*(1+r.IntN(3))))) {
 				ran++
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/testvectors/conformance"
+	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 
 type conformanceReport struct {
@@ -148,7 +149,7 @@ func namesOf(list []hal.Device) string {
 }
 
 // chosenChecks are the checks of rows, all without one.
-func chosenChecks(rows []string) ([]conformance.Check, error) {
+func chosenChecks(rows []string) ([]check.Check, error) {
 	matches := func(id, row string) bool {
 		rest, ok := strings.CutPrefix(id, row)
 		return ok && (rest == "" || rest[0] == '-' || len(row) == 1)
@@ -166,14 +167,14 @@ func chosenChecks(rows []string) ([]conformance.Check, error) {
 	if len(rows) == 0 {
 		return list, nil
 	}
-	return slices.DeleteFunc(list, func(c conformance.Check) bool {
+	return slices.DeleteFunc(list, func(c check.Check) bool {
 		return !slices.ContainsFunc(c.Rows, func(id string) bool {
 			return slices.ContainsFunc(rows, func(row string) bool { return matches(id, row) })
 		})
 	}), nil
 }
 
-func runConformance(a *cli.App, checks []conformance.Check, subjects []subject) error {
+func runConformance(a *cli.App, checks []check.Check, subjects []subject) error {
 	r := conformanceReport{SchemaVersion: cli.SchemaVersion, Checks: []conformanceResult{}}
 	p := a.Progress()
 	defer p.Done()
