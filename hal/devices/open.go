@@ -227,7 +227,7 @@ func newGPU(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, 
 	}
 	lanes := s.Clusters * s.CUsPerCluster * s.SIMDsPerCU * s.Lanes
 	cfg := gpudriver.Config{
-		Spec: s, Texels: c.GPU.Texels, NewMemory: memory, MemoryRates: func() (gpucost.Machine, error) {
+		Spec: s, Texels: c.GPU.Driver.Texels, Overlap: c.GPU.Driver.Overlap, NewMemory: memory, MemoryRates: func() (gpucost.Machine, error) {
 			r, err := c.MemoryRates(s.L2.Line, s.L2.MSHRs)
 			return gpucost.Machine{MemoryBytesPerSecond: r.StreamPerSecond, MemoryNs: r.Alone.Seconds()*1e9 + s.MemoryNs}, err
 		},

@@ -172,20 +172,28 @@ type GPU struct {
 	ICachePrefetch   int    `toml:"icache_prefetch" range:"0..64"`      // lines fetched ahead of a miss
 	AddressLanes     int    `toml:"address_lanes" range:"1..64"`        // lanes of a vector load or store that a CU takes per cycle
 	BroadcastLanes   int    `toml:"broadcast_lanes" range:"1..64"`      // the same of quads of lanes with one address
-	// Texels gives convolutions of floats the form of a library whose tensors are textures.
-	Texels bool   `toml:"texels"`
-	VALU   VALU   `toml:"valu"`
-	L0     Cache  `toml:"l0"`                 // vector data, per CU
-	Scalar Cache  `toml:"scalar"`             // constants, per cluster
-	ICache Cache  `toml:"icache"`             // per cluster
-	GL1    *Cache `toml:"gl1" soc:"optional"` // shared by all clusters
-	L2     Cache  `toml:"l2"`                 //
+
+	Driver GPUDriver `toml:"driver"`
+	VALU   VALU      `toml:"valu"`
+	L0     Cache     `toml:"l0"`                 // vector data, per CU
+	Scalar Cache     `toml:"scalar"`             // constants, per cluster
+	ICache Cache     `toml:"icache"`             // per cluster
+	GL1    *Cache    `toml:"gl1" soc:"optional"` // shared by all clusters
+	L2     Cache     `toml:"l2"`                 //
 	// MemoryNs is what the device's path to DRAM adds to a read, both ways.
 	MemoryNs float64 `toml:"memory_ns" range:"0..10000"`
 	Path     Path    `toml:"path"`
 	// SystemCache is what the engine may keep in the system-level cache.
 	SystemCache *Allocation `toml:"system_cache" soc:"optional"`
 	Energy      Energy      `toml:"energy"` // GPUEvents
+}
+
+// GPUDriver is what the software of the phone does, where it is no property of the hardware.
+type GPUDriver struct {
+	// Texels gives convolutions of floats the form of a library whose tensors are textures.
+	Texels bool `toml:"texels"`
+	// Overlap launches operations beside each other that need nothing of each other.
+	Overlap bool `toml:"overlap"`
 }
 
 // VALU is result latency and unit occupancy of a wave32 by instruction class,

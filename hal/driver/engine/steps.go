@@ -71,16 +71,15 @@ func (x *Executable[M]) Choices() (list []hal.Choice, err error) {
 	}
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		if len(s.Candidates) < 2 {
-			continue
-		}
 		c := hal.Choice{Operation: s.Operation}
 		for _, y := range s.Candidates {
 			if !y.Impossible {
 				c.Candidates = append(c.Candidates, y.Candidate)
 			}
 		}
-		list = append(list, c)
+		if len(c.Candidates) > 1 {
+			list = append(list, c)
+		}
 	}
 	return list, nil
 }

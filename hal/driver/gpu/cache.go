@@ -42,6 +42,12 @@ func (p *executable) Code(c *cache.Coder) (sizes []int) {
 		}
 		cache.Number(c, &mode, 0, 1)
 		k.WGP = mode == 1
+		beside := 0
+		if l.Beside {
+			beside = 1
+		}
+		cache.Number(c, &beside, 0, 1)
+		l.Beside = beside == 1
 		c.Bytes(&k.Code)
 		cache.List(c, &k.Source, func(s *int32) { cache.Number(c, s, math.MinInt32, math.MaxInt32) })
 	})
@@ -65,6 +71,9 @@ func (p *executable) Write(w io.Writer) {
 		d := &prog.Dispatches[i]
 		k := d.Kernel
 		fmt.Fprintln(w, d.Region, d.Grid, d.Workgroup, k.Base, k.WaveSize, k.VGPRs, k.LDSBytes, k.WorkItemIDs, len(k.Code))
+		if d.Beside {
+			fmt.Fprintln(w, "beside")
+		}
 		w.Write(k.Code)
 		w.Write(d.Kernarg)
 	}

@@ -43,7 +43,7 @@ func TestCost(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := &cost.Machine{Spec: &spec, MemoryBytesPerSecond: rates.StreamPerSecond, MemoryNs: rates.Alone.Seconds()*1e9 + spec.MemoryNs}
-		d, err := New(Config{Spec: spec, Texels: c.GPU.Texels, NewMemory: func() (mem.Level, error) { l, _, err := c.NewPath("gpu", 0); return l, err }})
+		d, err := New(Config{Spec: spec, Texels: c.GPU.Driver.Texels, NewMemory: func() (mem.Level, error) { l, _, err := c.NewPath("gpu", 0); return l, err }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,13 +67,19 @@ func denseModel(e nn.OperandType, depth, units uint32) *nn.Model {
 	return m
 }
 
-// estimates are those of the operations of a network, in cycles.
-func estimates(t *testing.T, d *Device, m *cost.Machine, model *nn.Model) map[int]float64 {
+// graphOf is a model made canonical.
+func graphOf(t *testing.T, model *nn.Model) *graph.Graph {
+	t.Helper()
 	g := graph.New(model)
 	if err := lower.Table().Passes.Run(g, nil); err != nil {
 		t.Fatal(err)
 	}
-	prog, err := newProgram(g, d.machine())
+	return g
+}
+
+// estimates are those of the operations of a network, in cycles.
+func estimates(t *testing.T, d *Device, m *cost.Machine, model *nn.Model) map[int]float64 {
+	prog, err := newProgram(graphOf(t, model), d.machine())
 	if err != nil {
 		t.Fatal(err)
 	}

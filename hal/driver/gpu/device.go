@@ -8,9 +8,11 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/engine"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/cost"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/texel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/plan"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/step"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -21,6 +23,9 @@ type Config struct {
 	// Texels gives convolutions of floats the form of a phone's library, whose tensors are
 	// textures: see kernel/texel. Otherwise they are products of matrices with scalar inputs.
 	Texels bool
+	// Overlap launches steps beside each other that need nothing of each other, where that is estimated to take
+	// fewer cycles; it needs MemoryRates.
+	Overlap bool
 	// NewMemory makes what the device's L2 reads from, cold; nil allows only
 	// functional executions.
 	NewMemory func() (mem.Level, error)
@@ -53,7 +58,7 @@ func New(cfg Config) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := cfg.Base("gpu", cfg.Spec.Name, lower.Table(), cfg.Spec, cfg.Texels)
+	b, err := cfg.Base("gpu", cfg.Spec.Name, lower.Table(), cfg.Spec, cfg.Texels, cfg.Overlap)
 	if err != nil {
 		return nil, err
 	}
@@ -92,26 +97,65 @@ func (d *Device) middleEnd() *middleEnd {
 
 // price is what the GPU is estimated to take for a graph, in cycles.
 func (d *Device) price(g *graph.Graph) (cycles int64, err error) {
-	if d.cfg.MemoryRates == nil {
-		return 0, errors.New("gpu: the rates of the memory are not known")
-	}
-	machine, err := d.cfg.MemoryRates()
+	machine, err := d.rates()
 	if err != nil {
 		return 0, err
 	}
-	machine.Spec = &d.cfg.Spec
 	list, err := lower.Graph(g, d.machine(), d.cfg.Lowerings)
 	if err != nil {
 		return 0, err
 	}
-	p, err := plan.New(list, d.kernels)
+	p, err := d.plan(list)
 	if err != nil {
 		return 0, err
 	}
-	for i := range p.Launches {
-		cycles += cost.Estimate(&machine, p.Launches[i].Work).Cycles()
+	for _, n := range launchEstimates(&machine, p.Launches) {
+		cycles += n
 	}
 	return cycles, nil
+}
+
+// rates is the machine as estimates know it.
+func (d *Device) rates() (m cost.Machine, err error) {
+	if d.cfg.MemoryRates == nil {
+		return m, errors.New("gpu: the rates of the memory are not known")
+	}
+	m, err = d.cfg.MemoryRates()
+	m.Spec = &d.cfg.Spec
+	return m, err
+}
+
+// plan is the program of a lowered graph.
+func (d *Device) plan(list *step.List) (*plan.Program, error) {
+	if !d.cfg.Overlap {
+		return plan.New(list, d.kernels, nil)
+	}
+	machine, err := d.rates()
+	if err != nil {
+		return nil, err
+	}
+	return plan.New(list, d.kernels, func(list []kernel.Work) (beside, after int64) {
+		for _, w := range list {
+			after += cost.Estimate(&machine, w).Cycles()
+		}
+		return cost.Beside(&machine, list), after
+	})
+}
+
+// launchEstimates is what each launch is estimated to take, in cycles: one beside others has what it takes all of them longer.
+func launchEstimates(m *cost.Machine, list []plan.Launch) []int64 {
+	cycles := make([]int64, len(list))
+	var works []kernel.Work
+	before := int64(0)
+	for i := range list {
+		if !list[i].Beside {
+			works, before = works[:0], 0
+		}
+		works = append(works, list[i].Work)
+		all := cost.Beside(m, works)
+		cycles[i], before = all-before, all
+	}
+	return cycles
 }
 
 // Check implements base.Lowering.
@@ -127,7 +171,7 @@ func (d *middleEnd) Lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable
 	if err != nil {
 		return nil, err
 	}
-	p, err := plan.New(list, d.kernels)
+	p, err := d.plan(list)
 	if err != nil {
 		return nil, err
 	}

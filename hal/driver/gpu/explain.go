@@ -1,7 +1,6 @@
 package gpu
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/plan"
 )
 
 // List implements engine.Program: every kernel with its grid and registers, instruction by instruction: byte
@@ -50,27 +50,36 @@ func (p *executable) Steps(w io.Writer) error {
 
 // Plan implements engine.Program: launches and the ways to cut them.
 func (p *executable) Plan() (*engine.Plan, error) {
-	if p.dev.cfg.MemoryRates == nil {
-		return nil, errors.New("gpu: the rates of the memory are not known")
-	}
-	machine, err := p.dev.cfg.MemoryRates()
+	machine, err := p.dev.rates()
 	if err != nil {
 		return nil, err
 	}
-	machine.Spec = &p.dev.cfg.Spec
+	cycles := launchEstimates(&machine, p.program.Launches)
 	l := &engine.Plan{Cycles: p.launchCycles}
 	for i := range p.program.Launches {
 		x := &p.program.Launches[i]
-		s := engine.Step{Operation: x.Op, What: x.Code.Name, Estimated: cost.Estimate(&machine, x.Work).Cycles()}
+		s := engine.Step{Operation: x.Op, What: x.Code.Name, Estimated: cycles[i]}
 		for _, c := range x.Cuts {
 			s.Candidates = append(s.Candidates, engine.Candidate{
 				Candidate: hal.Candidate{Name: c.Name, Cycles: cost.Estimate(&machine, c.Work).Cycles(), Chosen: c.Chosen},
 				Measure:   fmt.Sprintf("weighs %.0f", c.Weight), Verdict: verdict(&c, x.Cuts),
 			})
 		}
+		s.Candidates = append(s.Candidates, order(&x.Compared)...)
 		l.Steps = append(l.Steps, s)
 	}
 	return l, nil
+}
+
+// order is what a launch was compared with, beside others and behind them; nobody can ask for it.
+func order(c *plan.Comparison) []engine.Candidate {
+	if c.After == 0 {
+		return nil
+	}
+	way := func(name string, cycles int64, chosen bool) engine.Candidate {
+		return engine.Candidate{Candidate: hal.Candidate{Name: name, Cycles: cycles, Chosen: chosen}, Verdict: "takes longer", Impossible: true}
+	}
+	return []engine.Candidate{way(fmt.Sprintf("beside the launch of operation %d", c.With), c.Beside, c.Chosen), way("behind it", c.After, !c.Chosen)}
 }
 
 // launchCycles are those of each launch in a run on zeros with cold caches.

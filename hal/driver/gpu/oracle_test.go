@@ -95,5 +95,5 @@ func newProgram(g *graph.Graph, m lower.Machine) (*plan.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return plan.New(list, &plan.Kernels{})
+	return plan.New(list, &plan.Kernels{}, nil)
 }

@@ -45,7 +45,37 @@ func (p Parts) Cycles() int64 {
 const residency = 4
 
 // Estimate is what a launch takes.
-func Estimate(m *Machine, w kernel.Work) Parts {
+func Estimate(m *Machine, w kernel.Work) Parts { return estimate(m, w, max(w.Waves, 1)) }
+
+// Beside is what launches take that are under way together, in cycles: their waves fill the machine as those of one,
+// all lines that they keep resident share L2, each waits for its own loads, and packets are read one behind the other.
+func Beside(m *Machine, list []kernel.Work) int64 {
+	s := m.Spec
+	simds := float64(s.Clusters * s.CUsPerCluster * s.SIMDsPerCU)
+	resident := 0
+	for _, w := range list {
+		resident += max(w.Waves, 1)
+	}
+	var all, most Parts
+	for _, w := range list {
+		p := estimate(m, w, resident)
+		waves := float64(max(w.Waves, 1))
+		// Of a launch that does not fill the SIMDs evenly others take the rest.
+		even := waves / simds / math.Ceil(waves/simds)
+		all.Issue += p.Issue * even
+		all.Port += p.Port * even
+		all.Memory += p.Memory
+		all.Chain += p.Chain * waves / simds / min(residency, float64(s.WavesPerSIMD)) / math.Ceil(math.Ceil(waves/simds)/min(residency, float64(s.WavesPerSIMD)))
+		most = Parts{max(most.Issue, p.Issue), max(most.Port, p.Port), 0, max(most.Chain, p.Chain), max(most.Fixed, p.Fixed)}
+	}
+	all.Issue, all.Port = max(all.Issue, most.Issue), max(all.Port, most.Port)
+	all.Chain = max(most.Chain, all.Chain)
+	all.Fixed = most.Fixed + float64((len(list)-1)*s.LaunchCycles)
+	return all.Cycles()
+}
+
+// estimate is what a launch takes beside others, with so many waves in all.
+func estimate(m *Machine, w kernel.Work, beside int) Parts {
 	s := m.Spec
 	simds := s.Clusters * s.CUsPerCluster * s.SIMDsPerCU
 	waves := max(w.Waves, 1)
@@ -60,7 +90,7 @@ func Estimate(m *Machine, w kernel.Work) Parts {
 	lines := 32 * float64(w.FarLoads)
 	bytes := float64(w.ReadBytes + w.WriteBytes)
 	// Of lines that L2 does not hold for all resident waves, the rest is read again.
-	resident := float64(min(waves, s.WavesPerSIMD*simds) * 32 * s.L2.Line)
+	resident := float64(min(beside, s.WavesPerSIMD*simds) * 32 * s.L2.Line)
 	held := max(lines*float64(s.L2.Line)-bytes, 0)
 	again := held * max(1-float64(s.L2.Bytes)/resident, 0)
 	held, bytes = held-again, bytes+again

@@ -164,7 +164,7 @@ func (c *Case) run(functional bool) (*Result, error) {
 			list.Tensors = append(list.Tensors, t)
 		}
 	}
-	p, err := plan.New(&list, &plan.Kernels{})
+	p, err := plan.New(&list, &plan.Kernels{}, nil)
 	if err != nil {
 		return nil, err
 	}

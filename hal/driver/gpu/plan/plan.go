@@ -27,22 +27,31 @@ type Program struct {
 	Faults          []step.Fault
 }
 
-// Launch is a kernel with its code. Key, Work and Cuts are unknown where the program comes
+// Launch is a kernel with its code. Key, Work, Cuts and Compared are unknown where the program comes
 // from a compilation cache.
 type Launch struct {
 	Op   int
 	Key  kernel.Key
 	Work kernel.Work
 	Cuts []kernel.Cut // that were compared
-	Grid kernel.Grid
-	Code *rdna2.Program
+	// Beside is a launch that needs nothing of those before it, back to the last that is not beside others.
+	Beside   bool
+	Compared Comparison
+	Grid     kernel.Grid
+	Code     *rdna2.Program
 }
 
 // New makes the program of steps. It gives their tensors lifetimes and places. Kernels keeps the
-// code for other programs.
-func New(l *step.List, kernels *Kernels) (*Program, error) {
+// code for other programs. By an estimator, steps that need nothing of each other are launched beside each other;
+// nil: a machine has one launch under way.
+func New(l *step.List, kernels *Kernels, estimate Estimator) (*Program, error) {
 	p := &Program{Inputs: l.Inputs, Outputs: l.Outputs, Counts: l.Counts, Faults: l.Faults, Pages: l.Pages.Bytes()}
-	lifetimes(l)
+	var sets []int
+	var compared []Comparison
+	if estimate != nil {
+		sets, compared = overlap(l, estimate)
+	}
+	lifetimes(l, sets)
 	var err error
 	if p.Arena, err = place(l.Tensors, len(p.Pages)); err != nil {
 		return nil, err
@@ -59,6 +68,9 @@ func New(l *step.List, kernels *Kernels) (*Program, error) {
 			return nil, fmt.Errorf("operation %d: %w", s.Op, err)
 		}
 		launch.Grid, launch.Code = code.grid, code.code
+		if compared != nil {
+			launch.Beside, launch.Compared = i > 0 && sets[i] == sets[i-1], compared[i]
+		}
 		p.Launches = append(p.Launches, launch)
 	}
 	if len(memory.Consts.Data) > layout.MaxRegion {
@@ -80,7 +92,7 @@ func (p *Program) Dispatch() {
 		}
 		code += uint64(len(k.Code)+255) &^ 255
 		p.Dispatches = append(p.Dispatches, core.Dispatch{
-			Kernel: k, Kernarg: arguments, Grid: l.Grid.Lanes, Workgroup: [3]int{l.Grid.Workgroup, 1, 1}, Region: l.Op,
+			Kernel: k, Kernarg: arguments, Grid: l.Grid.Lanes, Workgroup: [3]int{l.Grid.Workgroup, 1, 1}, Region: l.Op, Beside: l.Beside,
 		})
 	}
 }
@@ -91,11 +103,14 @@ func arguments() []byte {
 	return binary.LittleEndian.AppendUint64(b, layout.ConstsBase)
 }
 
-// lifetimes finds the first and last step of every tensor. Model inputs are there
-// before the first step, outputs behind the last.
-func lifetimes(l *step.List) {
+// lifetimes finds the first and last step of every tensor, or of steps in sets the first of each set. Model inputs are
+// there before the first step, outputs behind the last.
+func lifetimes(l *step.List, sets []int) {
 	for i := range l.Steps {
 		s := &l.Steps[i]
+		if sets != nil {
+			i = sets[i]
+		}
 		for _, list := range [2][]*layout.Tensor{s.Reads, s.Writes} {
 			for _, t := range list {
 				if t.First < 0 {

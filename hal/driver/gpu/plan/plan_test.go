@@ -32,7 +32,7 @@ func TestPlace(t *testing.T) {
 		}
 		word := all[1+r.IntN(len(all)-1)]
 		l.Outputs, l.Faults = all[len(all)-1:], []step.Fault{{Word: word}}
-		lifetimes(l)
+		lifetimes(l, nil)
 		const start = 512
 		end, err := place(l.Tensors, start)
 		if err != nil {
@@ -54,6 +54,70 @@ func TestPlace(t *testing.T) {
 		}
 	}
 }
+
+// TestOverlapSets: steps of a set need nothing of each other, come behind all that they need, and what one of a set
+// uses shares no bytes with what others do.
+func TestOverlapSets(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	beside := 0
+	for range 200 {
+		l := &step.List{}
+		for i := range 1 + r.IntN(6) {
+			l.Tensors = append(l.Tensors, &layout.Tensor{Region: layout.Arena, Elem: layout.F32, N: 1 + i, First: -1})
+		}
+		for i := range 2 + r.IntN(100) {
+			s := step.Step{Op: i, Kernel: worker{i}}
+			for range r.IntN(3) {
+				s.Reads = append(s.Reads, l.Tensors[r.IntN(len(l.Tensors))])
+			}
+			out := l.Tensors[r.IntN(len(l.Tensors))] // a tensor may be written again
+			if r.IntN(2) > 0 {
+				out = &layout.Tensor{Region: layout.Arena, Elem: layout.F32, N: 1, First: -1}
+				l.Tensors = append(l.Tensors, out)
+			}
+			s.Writes = append(s.Writes, out)
+			l.Steps = append(l.Steps, s)
+		}
+		needs := needed(l.Steps)
+		sets, compared := overlap(l, func(list []kernel.Work) (int64, int64) {
+			return int64(len(list)), int64(len(list) + list[len(list)-1].Waves%3 - 1)
+		})
+		set, place := map[int]int{}, map[int]int{}
+		for i := range l.Steps {
+			set[l.Steps[i].Op], place[l.Steps[i].Op] = sets[i], i
+			if i > 0 && sets[i] < sets[i-1] || compared[i].Chosen != (i > 0 && sets[i] == sets[i-1]) {
+				t.Fatalf("step %d of set %d behind one of %d, %+v", i, sets[i], sets[max(i-1, 0)], compared[i])
+			}
+			if compared[i].Chosen {
+				beside++
+			}
+		}
+		for i := range needs {
+			for _, j := range needs[i] {
+				if set[j] >= set[i] || place[j] >= place[i] {
+					t.Fatalf("step %d of set %d needs step %d of set %d", i, set[i], j, set[j])
+				}
+			}
+		}
+		lifetimes(l, sets)
+		for i := range l.Steps {
+			for _, x := range l.Steps[i].Writes {
+				if x.First > sets[i] || x.Last < sets[i] {
+					t.Fatalf("a tensor lives from %d to %d, set %d writes it", x.First, x.Last, sets[i])
+				}
+			}
+		}
+	}
+	if beside < 1000 {
+		t.Errorf("%d steps are beside others", beside)
+	}
+}
+
+// worker is a kernel of some waves.
+type worker struct{ waves int }
+
+func (w worker) Pack(*kernel.Memory) kernel.Key { return fixed{1} }
+func (w worker) Work() kernel.Work              { return kernel.Work{Waves: w.waves} }
 
 // fixed is a kernel of some instructions.
 type fixed struct{ n int }
