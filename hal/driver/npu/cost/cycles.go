@@ -59,19 +59,30 @@ func Estimate(s *core.Spec, k *kernel.Kernel) Parts {
 		input *= float64(k.IFM.C) / float64(min(depth, k.IFM.C))
 		depth = max(depth, k.IFM.C-depth)
 	}
-	move := func(f *layout.FeatureMap, bytes float64, channels, width, latency int) {
-		if f.Far {
-			// Two blocks are on their way.
-			p.Far += max(bytes/rate(far, f, channels, width), blocks*float64(latency)/2)
+	stored := func(r *layout.Ref) bool {
+		return r.Value == layout.Placed && r.Region == layout.RegionConst && far != chip
+	}
+	if stored(&k.IFM) || k.IFM2 != nil && stored(k.IFM2) {
+		p.Fixed += float64(far.ReadLatency - chip.ReadLatency)
+	}
+	move := func(r *layout.Ref, bytes float64, channels, width, latency int) {
+		f := &r.FeatureMap
+		if f.Far || stored(r) {
+			// Two blocks are on their way; the first of constants is waited for behind the kernel in front.
+			waits := blocks
+			if !f.Far {
+				waits--
+			}
+			p.Far += max(bytes/rate(far, f, channels, width), waits*float64(latency)/2)
 			return
 		}
 		p.Memory += bytes / rate(chip, f, channels, width)
 	}
-	move(&k.IFM.FeatureMap, input, depth, (k.Block.W-1)*max(k.SX, 1)+1, far.ReadLatency)
+	move(&k.IFM, input, depth, (k.Block.W-1)*max(k.SX, 1)+1, far.ReadLatency)
 	if k.IFM2 != nil {
-		move(&k.IFM2.FeatureMap, float64(k.IFM2.H*k.IFM2.W*k.IFM2.C*k.IFM2.Bytes), k.Block.D, k.Block.W, far.ReadLatency)
+		move(k.IFM2, float64(k.IFM2.H*k.IFM2.W*k.IFM2.C*k.IFM2.Bytes), k.Block.D, k.Block.W, far.ReadLatency)
 	}
-	move(ofm, elements*float64(ofm.Bytes), k.Block.D, k.Block.W, far.WriteLatency)
+	move(&k.OFM, elements*float64(ofm.Bytes), k.Block.D, k.Block.W, far.WriteLatency)
 	if w := k.Weights; w != nil {
 		buffers := chip
 		planes := Planes(k) // weights are read again for each
