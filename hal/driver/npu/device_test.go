@@ -675,6 +675,10 @@ func (m *randomModel) along(op nn.OperationType) *nn.Model {
 	dims, axis := []int{1 + r.IntN(4), 1 + r.IntN(7), 1 + r.IntN(60)}, r.IntN(3)
 	x := m.tensor(t, 0.1, nn.SubgraphInput, dims...)
 	if op == nn.OpL2Normalization {
+		if r.IntN(5) == 0 { // squares of more than 29 bits
+			dims = []int{1, 1 + r.IntN(2), 8257 + r.IntN(33025-8256)}
+			axis, m.g.Operands[x].Dimensions = 2, []uint32{1, uint32(dims[1]), uint32(dims[2])}
+		}
 		y := m.tensor(t, 1./128, nn.TemporaryVariable, dims...)
 		m.g.Operands[y].ZeroPoint = map[bool]int32{true: 0, false: 128}[t != nn.TensorQuant8Asymm]
 		return m.done(op, y, x, m.int32(axis))

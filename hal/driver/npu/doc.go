@@ -13,7 +13,8 @@
 // Arithmetic is the NNAPI reference's to the bit: the hardware's double
 // rounding is gemmlowp's, ADD uses the 32-bit operand scaling, functions of
 // one byte are lookup tables, SOFTMAX is a chain of 32-bit elementwise
-// operations. Filters and biases that come at run time are multiplied
+// operations, and so are the cells of quantized LSTMs, whose 16-bit states and gates are held in
+// 32 bits. Filters and biases that come at run time are multiplied
 // elementwise, since the array takes encoded weights only.
 //
 // # Rooms
@@ -30,5 +31,5 @@
 // Batches are repetitions of kernels. Not lowered (refusedRows in lower/table.go): float
 // tensors, QUANTIZE and DEQUANTIZE of anything but constants; arithmetic of 32-bit integers
 // and truth values; indices that only an execution brings; HASHTABLE_LOOKUP and RANK;
-// detection (regions, boxes, keypoints) and TOPK_V2; LSTMs, the quantized ones too.
+// detection (regions, boxes, keypoints) and TOPK_V2.
 package npu

@@ -73,13 +73,13 @@ func (o *operands) op(c *chain, mode int, out layout.Ref, t tweak) {
 	c.op(mode, o.a, o.b, out, t)
 }
 
-// widen makes 32-bit elements of bytes, less their zero point.
+// widen makes 32-bit elements of bytes or 16-bit elements, less their zero point.
 func (c *chain) widen(a, out layout.Ref) {
-	one := layout.Ref{Value: layout.Placed, FeatureMap: layout.Dense(c.l.list.Consts.Add([]byte{1}), 1, 1, 1, 1, a.Signed)}
+	one := layout.Ref{Value: layout.Placed, FeatureMap: layout.Dense(c.l.list.Consts.Add([]byte{1, 0}[:a.Bytes]), 1, 1, 1, a.Bytes, a.Signed)}
 	c.op(ethosu.EltMul, a, one, out, plain)
 }
 
-// narrow makes bytes of 32-bit elements: plus the zero point of out, clamped.
+// narrow makes bytes or 16-bit elements of those of 32 bits: plus the zero point of out, clamped.
 func (c *chain) narrow(a, out layout.Ref, lo, hi int) {
 	t := natural
 	t.lo, t.hi = lo, hi

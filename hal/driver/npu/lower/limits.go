@@ -73,6 +73,10 @@ var (
 	factors     = legal.Limit("the elements must divide into height, width and depth of a feature map")
 	castTypes   = legal.Limit("integers and bytes are cast to each other")
 
+	gateSums      = legal.Limit("sums of gates are below 2^31")
+	hiddenZero    = legal.Limit("hidden_state_zero_point is -128 to 127")
+	maxNormalized = legal.Limit("layer normalization of at most %d units", maxUnits)
+
 	lastAxis      = legal.Limit("along the last axis only")
 	adjacentAxes  = legal.Limit("the axes must be neighbours")
 	maxMeanWindow = legal.Limit("means are over at most %dx%d elements, %d times", maxPool, maxPool, maxBatch)
@@ -93,16 +97,16 @@ var (
 // Registers of the command set and what follows from them.
 const (
 	maxTensorElements = 1 << 28
-	maxReach          = 64                      // rows and columns of a dilated kernel
-	maxKernel         = 4096                    // taps
-	maxBefore         = 127                     // NPU_SET_IFM_PAD_TOP, _LEFT
-	maxBehind         = 255                     // NPU_SET_IFM_PAD_BOTTOM, _RIGHT
-	maxPadded         = 8                       // of an average whose divisor counts taps inside
-	maxPool           = 256                     // rows and columns of a pooling window
-	maxDense          = 1 << 16                 // weights of an output where others are zero
-	maxShift          = 52                      // 63 of the register, 11 of the fixed point
-	maxInputShift     = 22                      // bytes times 2^22 fit 31 bits
-	maxSlopeShift     = 14                      // products of bytes times 2^14 do
-	maxSquared        = (1 << 29) / (255 * 255) // squares of bytes below 2^29
-	maxSum            = math.MaxInt32           // of products with filters that come at run time
+	maxReach          = 64                          // rows and columns of a dilated kernel
+	maxKernel         = 4096                        // taps
+	maxBefore         = 127                         // NPU_SET_IFM_PAD_TOP, _LEFT
+	maxBehind         = 255                         // NPU_SET_IFM_PAD_BOTTOM, _RIGHT
+	maxPadded         = 8                           // of an average whose divisor counts taps inside
+	maxPool           = 256                         // rows and columns of a pooling window
+	maxDense          = 1 << 16                     // weights of an output where others are zero
+	maxShift          = 52                          // 63 of the register, 11 of the fixed point
+	maxInputShift     = 22                          // bytes times 2^22 fit 31 bits
+	maxSlopeShift     = 14                          // products of bytes times 2^14 do
+	maxSquared        = math.MaxInt32 / (255 * 255) // squares of bytes below 2^31
+	maxSum            = math.MaxInt32               // of products with filters that come at run time
 )

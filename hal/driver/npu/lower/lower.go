@@ -126,15 +126,17 @@ func (l *Lowering) operand(x uint32) (*nn.Operand, error) {
 // elementBytes is the size of an element that feature maps can hold, 0 of other types.
 func elementBytes(t nn.OperandType) int {
 	switch {
-	case t.IsQuant8(), t == nn.TensorBool8, t == nn.TensorQuant8SymmPerChannel:
+	case t.IsQuant8(), t == nn.TensorBool8, t == nn.TensorQuant8SymmPerChannel, t == nn.TensorQuant8Symm:
 		return 1
+	case t == nn.TensorQuant16Symm, t == nn.TensorQuant16Asymm:
+		return 2
 	case t == nn.TensorInt32:
 		return 4
 	}
 	return 0
 }
 
-// tensor checks that x is a tensor of known shape that can be moved: 8-bit quantized or of
+// tensor checks that x is a tensor of known shape that can be moved: quantized or of
 // integers or truth values.
 func (l *Lowering) tensor(x uint32) (*nn.Operand, error) {
 	o := &l.graph.Operands[x]

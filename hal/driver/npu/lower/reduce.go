@@ -176,7 +176,7 @@ func (l *Lowering) l2Normalize(op *nn.Operation) error {
 	c.op(ethosu.EltMul, x, x, terms, plain)
 	sum := c.wide(1)
 	c.reduce(terms, sum)
-	root, left, right := c.inverseSqrt(sum)
+	root, left, right := c.inverseSqrt(sum, int64(r.Depth)*255*255)
 
 	// 128 * x in two factors that signed bytes hold.
 	factor := layout.Ref{Value: layout.Placed, FeatureMap: layout.Dense(l.list.Consts.Add([]byte{64}), 1, 1, 1, 1, x.Signed)}
@@ -197,56 +197,6 @@ func (l *Lowering) l2Normalize(op *nn.Operation) error {
 	}
 	c.op(ethosu.EltShr, terms, right, out, last)
 	return c.err
-}
-
-// inverseSqrt is fixedpoint.InverseSqrt of sums below 2^29: a root, a factor that saturates
-// and a right shift. The sum is brought into [1/4, 1) by pairs of bits and refined by five
-// Newton steps r = (3/2 - x/2 r^2) r in Q3.28.
-func (c *chain) inverseSqrt(sum layout.Ref) (root, factor, right layout.Ref) {
-	// pairs = (leading zeros - 3) / 2, rounded down.
-	pairs := c.wide(1)
-	c.unary(ethosu.EltClz, sum, pairs)
-	c.op(ethosu.EltSub, pairs, c.constant(4), pairs, plain)
-	c.op(ethosu.EltShr, pairs, c.constant(1), pairs, natural)
-	twice := c.wide(1)
-	c.op(ethosu.EltAdd, pairs, pairs, twice, plain)
-	half := c.wide(1)
-	c.op(ethosu.EltShl, sum, twice, half, shiftLeft)
-	// x >> 1, then half of that, away from zero on a tie. The low bit that is lost is 0 but
-	// for sums that are not shifted.
-	c.op(ethosu.EltSub, half, c.constant(1), half, plain)
-	c.op(ethosu.EltShr, half, c.constant(1), half, natural)
-	c.op(ethosu.EltShr, half, c.constant(1), half, natural)
-
-	r, cube, next := c.wide(1), c.wide(1), c.wide(1)
-	c.op(ethosu.EltMul, sum, c.constant(0), r, plain)
-	c.op(ethosu.EltAdd, r, c.constant(1<<28), r, plain)
-	for range 5 {
-		c.op(ethosu.EltMul, r, r, cube, product)
-		c.op(ethosu.EltMul, cube, r, cube, product)
-		c.op(ethosu.EltMul, cube, c.constant(1<<6), cube, plain)
-		c.op(ethosu.EltMul, r, c.constant(3<<27), next, product)
-		c.op(ethosu.EltMul, half, cube, cube, product)
-		c.op(ethosu.EltSub, next, cube, next, plain)
-		c.op(ethosu.EltMul, next, c.constant(1<<3), r, plain)
-	}
-	c.op(ethosu.EltMul, r, c.constant(1518500250), r, product) // the root of 1/2 in Q0.31
-	// The shift is 11 - pairs: to the right, or to the left as a factor.
-	right = c.wide(1)
-	c.op(ethosu.EltSub, pairs, c.constant(11), right, tweak{scale: 1, copies: 1, swap: true})
-	factor = twice
-	c.op(ethosu.EltSub, pairs, c.constant(11), factor, plain)
-	c.op(ethosu.EltMax, factor, c.constant(0), factor, plain)
-	c.op(ethosu.EltShl, c.ones(), factor, factor, shiftLeft)
-	c.op(ethosu.EltMax, right, c.constant(0), right, plain)
-	return r, factor, right
-}
-
-// ones is a 1 for each row.
-func (c *chain) ones() layout.Ref {
-	one := c.constant(1)
-	one.W, one.StrideX = c.rows, 0
-	return one
 }
 
 // cast is CAST between bytes and integers: the same value, clamped.

@@ -53,32 +53,38 @@ func (l *Lowering) runtimeGEMM(g *gemm) error {
 		return maxProducts.Broken("%d windows of %d elements", pixels, sum)
 	}
 	acc := l.wide(g.n*g.win.OutH, g.win.OutW, g.k)
-	across := min(pixels, max(productBytes/(4*sum), 1), maxExtent)
-	down := min(g.k, max(productBytes/(4*sum*across), 1), maxExtent)
-	if kernels := (pixels + across - 1) / across * ((g.k + down - 1) / down); kernels > maxMoves {
-		return maxProducts.Broken("%d windows and %d outputs of %d elements", pixels, g.k, sum)
-	}
-	c := chain{l: l}
-	products := l.wide(down, across, sum)
-	for p := 0; p < pixels; p += across {
-		for k := 0; k < g.k; k += down {
-			h, w := min(down, g.k-k), min(across, pixels-p)
-			// Every output channel reads the same patches again.
-			a := within(patches, p*sum, h, w, sum, 0, sum)
-			b := within(filter, k*sum, h, 1, sum, sum, sum)
-			to := within(products, 0, h, w, sum, 4*w*sum, 4*sum)
-			c.op(ethosu.EltMul, a, b, to, plain)
-			c.reduce(to, within(acc, 4*(p*g.k+k), h, w, 1, 4, 4*g.k))
-		}
-	}
-	if c.err != nil {
-		return c.err
+	if err := l.products(patches, filter, acc, pixels, g.k, sum); err != nil {
+		return err
 	}
 	out, err := l.Out(g.output, g.n*g.win.OutH, g.win.OutW, g.k)
 	if err != nil {
 		return err
 	}
 	return l.requantizeSums(g, acc, out)
+}
+
+// products are the sums of products of each of so many dense rows of bytes with each row of a filter, of n
+// elements both: acc[pixel][output], dense.
+func (l *Lowering) products(rows, filter, acc layout.Ref, pixels, outputs, n int) error {
+	across := min(pixels, max(productBytes/(4*n), 1), maxExtent)
+	down := min(outputs, max(productBytes/(4*n*across), 1), maxExtent)
+	if kernels := (pixels + across - 1) / across * ((outputs + down - 1) / down); kernels > maxMoves {
+		return maxProducts.Broken("%d windows and %d outputs of %d elements", pixels, outputs, n)
+	}
+	c := chain{l: l}
+	room := l.wide(down, across, n)
+	for p := 0; p < pixels; p += across {
+		for k := 0; k < outputs; k += down {
+			h, w := min(down, outputs-k), min(across, pixels-p)
+			// Every output reads the same rows again.
+			a := within(rows, p*n, h, w, n, 0, n)
+			b := within(filter, k*n, h, 1, n, n, n)
+			to := within(room, 0, h, w, n, 4*w*n, 4*n)
+			c.op(ethosu.EltMul, a, b, to, plain)
+			c.reduce(to, within(acc, 4*(p*outputs+k), h, w, 1, 4, 4*outputs))
+		}
+	}
+	return c.err
 }
 
 // runtimeDepthwise adds the products of one tap after the other.

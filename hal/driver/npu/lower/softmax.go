@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 )
 
 // softmax is NNAPI's fixed-point softmax as a chain of kernels on rows of 32
@@ -61,7 +62,8 @@ func (l *Lowering) softmax(op *nn.Operation) error {
 	c.op(ethosu.EltSub, fraction, c.constant(1<<30), fraction, plain)
 	c.op(ethosu.EltShl, fraction, c.constant(1), fraction, shiftLeft)
 
-	reciprocal := c.reciprocal(fraction)
+	reciprocal := c.reciprocal(fraction, fixedpoint.Q31)
+	c.op(ethosu.EltMul, reciprocal, c.constant(2), reciprocal, plain)
 	c.op(ethosu.EltMul, e, reciprocal, e, product)
 	right := c.wide(1)
 	c.op(ethosu.EltSub, headroom, c.constant(35), right, tweak{scale: 1, copies: 1, swap: true})
@@ -74,26 +76,6 @@ func (l *Lowering) softmax(op *nn.Operation) error {
 	last.lo, last.hi = int(q.Lo), int(q.Hi)
 	c.op(ethosu.EltShr, e, right, out, last)
 	return c.err
-}
-
-// reciprocal is 1/(1+x) of x in Q0.31, in Q0.31: d = (1+x)/2, three steps of
-// y += 4 * y * (1 - d*y) in Q2.29 from y = 48/17 - 32/17 d.
-func (c *chain) reciprocal(x layout.Ref) layout.Ref {
-	d := c.wide(1)
-	c.op(ethosu.EltAdd, x, c.constant(1<<31-1), d, tweak{scale: 1, shift: 1, copies: 1, round: doubleRound})
-	y := c.wide(1)
-	c.op(ethosu.EltMul, d, c.constant(-1010580540), y, product) // 32/17 in Q2.29
-	c.op(ethosu.EltAdd, y, c.constant(1515870810), y, plain)    // 48/17
-	for range 3 {
-		t := c.wide(1)
-		c.op(ethosu.EltMul, y, d, t, product)
-		c.op(ethosu.EltSub, t, c.constant(1<<29), t, tweak{scale: 1, copies: 1, swap: true})
-		c.op(ethosu.EltMul, y, t, t, product)
-		c.op(ethosu.EltMul, t, c.constant(4), t, plain)
-		c.op(ethosu.EltAdd, y, t, y, plain)
-	}
-	c.op(ethosu.EltMul, y, c.constant(2), y, plain)
-	return y
 }
 
 // chain writes elementwise kernels on rows: maps of 1 x rows x channels.

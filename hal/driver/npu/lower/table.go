@@ -31,7 +31,7 @@ var passes = graph.NewPipeline(graph.ResolveShapes, graph.FoldConstants, graph.C
 
 // Table says what the NPU takes.
 var Table = sync.OnceValue(func() *legal.Table[*Lowering] {
-	return legal.Must(legal.New(legal.Config{Device: "this NPU", Passes: passes, Deferred: knownParameters, Rules: []legal.Rule{legal.Stored(moved.Or(legal.Of(nn.TensorQuant8SymmPerChannel))), legal.ChannelsLast}},
+	return legal.Must(legal.New(legal.Config{Device: "this NPU", Passes: passes, Deferred: knownParameters, Rules: []legal.Rule{legal.Stored(moved.Or(legal.Of(nn.TensorQuant8SymmPerChannel, nn.TensorQuant8Symm, nn.TensorQuant16Symm))), legal.ChannelsLast}},
 		slices.Concat(productRows, elementwiseRows, reductionRows, moveRows, refusedRows)...))
 })
 
@@ -48,6 +48,8 @@ var productRows = []row{
 	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Of(nn.TensorQuant8AsymmSigned),
 		Action: expands(graph.ExpandBatchMatmul, nn.OpFullyConnected, nn.OpConcatenation, nn.OpSlice, nn.OpReshape, nn.OpTranspose)},
 	{Operations: legal.Ops(nn.OpFullyConnected), Types: legal.Bytes, Action: takes((*Lowering).fullyConnected), Rules: []legal.Rule{sumsFit, maxProducts, outputScale}},
+	{Operations: legal.Ops(nn.OpQuantized16bitLstm), Types: legal.Bytes, Action: takes((*Lowering).lstm16), Rules: []legal.Rule{gateSums, maxProducts}},
+	{Operations: legal.Ops(nn.OpQuantizedLstm), Types: legal.Bytes, Action: takes((*Lowering).lstm8), Rules: []legal.Rule{gateSums, maxProducts, hiddenZero, maxNormalized}},
 	{Operations: legal.Ops(nn.OpAveragePool2D), Types: legal.Bytes, Action: takes(pooling(true)), Rules: []legal.Rule{maxPaddedAverage, maxPoolWindow, paddingRegisters, maxBatches, maxPatches, maxAverage}},
 	{Operations: legal.Ops(nn.OpMaxPool2D), Types: legal.Bytes, Action: takes(pooling(false)), Rules: []legal.Rule{maxPoolWindow, paddingRegisters, maxBatches, maxPatches}},
 }
@@ -107,7 +109,6 @@ var refusedRows = []row{
 	{Operations: legal.Ops(nn.OpBoxWithNmsLimit, nn.OpGenerateProposals, nn.OpTopkV2), Types: moved, Action: refuses("the NPU does not sort")},
 	{Operations: legal.Ops(nn.OpRoiAlign, nn.OpRoiPooling, nn.OpHeatmapMaxKeypoint), Types: legal.Bytes, Action: refuses("the NPU has no addresses that depend on data")},
 	{Operations: legal.Ops(nn.OpHashtableLookup), Types: moved, Action: refuses("the NPU does not search for keys")},
-	{Operations: legal.Ops(nn.OpQuantized16bitLstm, nn.OpQuantizedLstm), Types: legal.Bytes, Action: refuses("cells with 16-bit states have no expansion")},
 	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Integers, Action: refuses("the NPU multiplies bytes")},
 	{Operations: legal.Ops(nn.OpDequantize), Types: legal.All, Action: refuses("the NPU has no floating point")},
 	{Operations: legal.Ops(nn.OpRank), Types: legal.All, Action: refuses("the NPU has no scalars")},
