@@ -13,21 +13,20 @@ import (
 	"strings"
 )
 
-// area is a part of the module and the packages whose tests must notice its faults: those of the package with the
-// fault first, then each stage in turn until a test fails.
+// area is a part of the module and the packages whose tests must notice its faults.
 type area struct {
 	name   string
-	in     []string   // patterns of packages that get faults
-	except []string   // parts of directories that do not: generators and helpers of tests
-	stages [][]string // patterns of packages to test
+	in     []string // patterns of packages that get faults
+	except []string // parts of directories that do not: generators and helpers of tests
+	users  []string // patterns of further packages to test
 }
 
 var areas = []area{
-	{"gpu", []string{"./gpu/..."}, []string{"asmgen", "floattest"}, [][]string{{"./gpu/..."}, {"./hal/driver/gpu/kernel/...", "./hal/driver/gpu"}}},
-	{"npu", []string{"./npu/..."}, []string{"/gen"}, [][]string{{"./npu/..."}, {"./hal/driver/npu/..."}}},
-	{"dsp", []string{"./dsp/..."}, []string{"asmgen"}, [][]string{{"./dsp/..."}, {"./hal/driver/dsp/kernel/..."}, {"./hal/driver/dsp"}}},
-	{"hal/driver", []string{"./hal/driver/..."}, []string{"kerneltest", "sample"}, [][]string{{"./testvectors/conformance"}, {"./hal/devices"}}},
-	{"sim", []string{"./sim/..."}, []string{"coretest", "memtest"}, [][]string{{"./sim/..."}, {"./gpu", "./dsp", "./npu"}, {"./hal/devices"}}},
+	{"gpu", []string{"./gpu/..."}, []string{"asmgen", "floattest"}, []string{"./hal/driver/gpu/kernel/...", "./hal/driver/gpu"}},
+	{"npu", []string{"./npu/..."}, []string{"/gen"}, []string{"./hal/driver/npu/..."}},
+	{"dsp", []string{"./dsp/..."}, []string{"asmgen"}, []string{"./hal/driver/dsp/kernel/...", "./hal/driver/dsp"}},
+	{"hal/driver", []string{"./hal/driver/..."}, []string{"kerneltest", "sample"}, []string{"./testvectors/conformance", "./hal/devices"}},
+	{"sim", []string{"./sim/..."}, []string{"coretest", "memtest"}, []string{"./gpu", "./dsp", "./npu", "./hal/devices"}},
 }
 
 // areasNamed are some of the areas.

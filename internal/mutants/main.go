@@ -1,10 +1,11 @@
 // Command mutants measures how many faults the tests notice. It plants single-token faults into the cores, the
-// drivers and the simulation, one at a time, by an overlay of the build, and runs the tests of the package and of
-// its nearest users.
+// drivers and the simulation, all into one build by an overlay, wakes one at a time, and runs those tests of the
+// area and its nearest users that reach it, the fastest first.
 //
 // The sample is a function of the seed: an equal share of each area, in the order of a random permutation. A fault
-// that does not compile is passed over. A fault that no test notices is a survivor; survivors.txt lists the known
-// ones with the reason, most of which is that the fault changes nothing. What is left over is a gap in the tests.
+// that does not compile is passed over. A fault that no test notices is a survivor, and unreached where no test
+// comes by; survivors.txt lists the known ones with the reason, most of which is that the fault changes nothing.
+// What is left over is a gap in the tests.
 package main
 
 import (
@@ -29,8 +30,8 @@ func run() int {
 		within  = flag.String("within", "", "only files whose path contains this text")
 		share   = flag.Float64("share", 0.9, "least share of the faults that change behaviour which tests must find")
 		workers = flag.Int("j", 1, "faults to try at a time")
-		limit   = flag.Duration("timeout", 4*time.Minute, "of the tests of one package")
-		stages  = flag.Int("stages", 0, "stop after so many stages of tests: 1 is the package's own (default all)")
+		limit   = flag.Duration("timeout", 4*time.Minute, "with -planted: of the suite")
+		own     = flag.Bool("own", false, "run only the tests of the fault's package")
 		known   = flag.String("survivors", "internal/mutants/survivors.txt", "list of known survivors")
 		asJSON  = flag.Bool("json", false, "print the result as JSON")
 		list    = flag.Bool("list", false, "print the sample and stop")
@@ -43,7 +44,7 @@ func run() int {
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	if flag.NArg() > 0 || *n < 1 || *workers < 1 || *stages < 0 || *share < 0 || *share > 1 {
+	if flag.NArg() > 0 || *n < 1 || *workers < 1 || *share < 0 || *share > 1 {
 		flag.Usage()
 		return 2
 	}
@@ -77,7 +78,7 @@ func run() int {
 		}
 		return 0
 	}
-	results, err := try(samples, *n, *workers, &options{*limit, *stages, reasons})
+	results, err := try(picked, samples, *n, *workers, &options{*own, reasons})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 3

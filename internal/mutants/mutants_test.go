@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestFaults: every kind of fault is there, and none in texts.
@@ -70,38 +69,40 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestOne plants a fault that a test finds, one that none can, the same when it is listed, and one that does not
-// compile.
-func TestOne(t *testing.T) {
+// TestTry plants faults that a test finds, that no test reaches, the same when it is listed, into a table, and one
+// that does not compile.
+func TestTry(t *testing.T) {
 	t.Chdir("testdata/module")
 	list, err := faults("a.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	outcome := map[string]Outcome{
-		"a.go Sum: return a + b => return a - b":            Found,
-		"a.go Unused: return a + b => return a - b":         Survived,
-		"a.go Text: return Join(n, s) => return Join(s, n)": unfit,
-	}
 	for i := range list {
-		f := &list[i]
-		want, ok := outcome[f.Key()]
-		if !ok {
-			continue
-		}
-		delete(outcome, f.Key())
-		for _, reasons := range []map[string]string{nil, {f.Key(): "why"}} {
-			r, err := one(f, t.TempDir(), &options{time.Minute, 1, reasons})
-			if want == Survived && reasons != nil {
-				want = Known
-			}
-			if err != nil || r.Outcome != want {
-				t.Errorf("%s: %q, %v, want %q", f.Key(), r.Outcome, err, want)
-			}
-		}
+		list[i].Area, list[i].Package = "all", "."
 	}
-	if len(outcome) > 0 {
-		t.Errorf("not tried: %v", outcome)
+	unused := "a.go Unused: return a + b => return a - b"
+	want := map[string]Outcome{
+		"a.go Sum: return a + b => return a - b": Found,
+		unused:                                   Known,
+		"a.go Text: return Join(n, s) => return Join(s, n)":                                                        "", // not tried
+		"a.go steps: var steps = []int{2, 30} => var steps = []int{3, 30}":                                         Found,
+		"a.go steps: var steps = []int{2, 30} => var steps = []int{2, 31}":                                         Survived,
+		"a.go twice: var twice = func(n int) int { return n * 2 } => var twice = func(n int) int { return n + 2 }": Found,
+		"a.go Join: out += s => out -= s":                                                                          "",
+	}
+	all := []area{{name: "all", in: []string{"./..."}}}
+	results, err := try(all, [][]Fault{list}, len(list), 1, &options{reasons: map[string]string{unused: "why"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]Outcome{}
+	for i := range results {
+		got[results[i].Key()] = results[i].Outcome
+	}
+	for key, o := range want {
+		if got[key] != o {
+			t.Errorf("%s: %q, want %q", key, got[key], o)
+		}
 	}
 }
 
@@ -113,7 +114,7 @@ func TestReport(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	var out strings.Builder
-	if err := r.print(&out); err != nil || !slices.Contains(rows(out.String()), "all 6 4 1 1 80.0 %") {
+	if err := r.print(&out); err != nil || !slices.Contains(rows(out.String()), "all 6 4 1 1 0 80.0 %") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 }

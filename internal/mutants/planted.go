@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -143,47 +142,23 @@ func function(tree *ast.File, p *Planted) (*ast.FuncDecl, error) {
 	return nil, fmt.Errorf("line %d: no function %s in %s", p.line, p.Function, p.File)
 }
 
-// switchSource is the package that tells which fault is awake.
-const switchSource = "// Package planted exists in builds of cmd mutants alone.\npackage planted\n\nimport (\n\t\"os\"\n\t\"strconv\"\n)\n\n" +
-	"var active, _ = strconv.Atoi(os.Getenv(\"NNSOC_PLANTED\"))\n\n// On reports whether fault n is awake.\nfunc On(n int) bool { return active == n }\n"
-
 // overlay writes the files with the faults into a folder, and a list of them for the go command.
 func overlay(table []Planted, dir string) (list string, err error) {
-	replace := map[string]string{}
-	put := func(file string, text []byte) error {
-		at, err := filepath.Abs(file)
-		if err != nil {
-			return err
-		}
-		replace[at] = filepath.Join(dir, fmt.Sprintf("%d.go", len(replace)))
-		return os.WriteFile(replace[at], text, 0o644)
-	}
-	if err := put("internal/planted/planted.go", []byte(switchSource)); err != nil {
-		return "", err
-	}
+	texts := map[string][]byte{switchFile: []byte(switchSource)}
 	var wrong []error
-	seen := map[string]bool{}
 	for i := range table {
 		file := table[i].File
-		if seen[file] {
+		if texts[file] != nil {
 			continue
 		}
-		seen[file] = true
 		text, err := plant(file, table)
-		if err == nil {
-			err = put(file, text)
-		}
+		texts[file] = text
 		wrong = append(wrong, err)
 	}
 	if err := errors.Join(wrong...); err != nil {
 		return "", err
 	}
-	b, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return "", err
-	}
-	list = filepath.Join(dir, "overlay.json")
-	return list, os.WriteFile(list, b, 0o644)
+	return writeOverlay(dir, texts)
 }
 
 // suite is the test that must find the faults.

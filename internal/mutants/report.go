@@ -19,11 +19,12 @@ type Report struct {
 
 // Count is how many faults of an area there were and what became of them.
 type Count struct {
-	Area     string `json:"area"`
-	Planted  int    `json:"planted"`
-	Found    int    `json:"found"`
-	Known    int    `json:"known"` // survivors whose reason is listed
-	Survived int    `json:"survived"`
+	Area      string `json:"area"`
+	Planted   int    `json:"planted"`
+	Found     int    `json:"found"`
+	Known     int    `json:"known"` // survivors whose reason is listed
+	Survived  int    `json:"survived"`
+	Unreached int    `json:"unreached"` // of the survivors
 }
 
 func (c *Count) add(o Outcome) {
@@ -33,6 +34,9 @@ func (c *Count) add(o Outcome) {
 		c.Found++
 	case Known:
 		c.Known++
+	case Unreached:
+		c.Unreached++
+		fallthrough
 	default:
 		c.Survived++
 	}
@@ -68,16 +72,16 @@ func summarize(picked []area, results []Result) *Report {
 // print writes a table and the survivors that are not listed.
 func (r *Report) print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "area\tplanted\tfound\tlisted\tsurvived\tshare\t")
+	fmt.Fprintln(t, "area\tplanted\tfound\tlisted\tsurvived\tunreached\tshare\t")
 	for _, c := range append(r.Areas, r.All) {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%.1f %%\t\n", c.Area, c.Planted, c.Found, c.Known, c.Survived, 100*c.Share())
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%.1f %%\t\n", c.Area, c.Planted, c.Found, c.Known, c.Survived, c.Unreached, 100*c.Share())
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
 	for i := range r.Results {
-		if x := &r.Results[i]; x.Outcome == Survived {
-			if _, err := fmt.Fprintln(w, x.Key()); err != nil {
+		if x := &r.Results[i]; x.Outcome == Survived || x.Outcome == Unreached {
+			if _, err := fmt.Fprintf(w, "%s: %s\n", x.Outcome, x.Key()); err != nil {
 				return err
 			}
 		}

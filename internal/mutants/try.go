@@ -1,13 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,162 +19,216 @@ type Outcome string
 
 // The outcomes. A fault that is out of memory or time counts as found.
 const (
-	Found    Outcome = "found"
-	Survived Outcome = "survived"
-	Known    Outcome = "known" // survived and listed
-	unfit    Outcome = ""      // it does not compile
+	Found     Outcome = "found"
+	Survived  Outcome = "survived"
+	Unreached Outcome = "unreached" // survived, since no test comes by
+	Known     Outcome = "known"     // survived and listed
 )
 
 // Result is a fault with its outcome.
 type Result struct {
 	Fault
 	Outcome Outcome `json:"outcome"`
-	By      string  `json:"by,omitempty"`     // package whose tests found it
+	By      string  `json:"by,omitempty"`     // package and test that found it
 	Reason  string  `json:"reason,omitempty"` // of a known survivor
+	Tests   int     `json:"tests"`            // that reach it
 	Seconds float64 `json:"seconds"`
 }
 
 // options are how faults are tried.
 type options struct {
-	limit   time.Duration // of the tests of one package
-	stages  int           // 0: all
+	own     bool // only tests of the fault's package
 	reasons map[string]string
 }
 
-// try plants faults until each area has its share of n results.
-func try(samples [][]Fault, n, workers int, o *options) ([]Result, error) {
+// program is a package's tests, built with the faults.
+type program struct {
+	area, dir, file string
+	tests           []*probe
+}
+
+// probe is one test: how long it takes and the faults that it reaches.
+type probe struct {
+	name    string
+	took    time.Duration
+	reached []byte
+}
+
+// try plants n faults, each area's share, and runs the tests that reach each, cheapest first.
+func try(picked []area, samples [][]Fault, n, workers int, o *options) ([]Result, error) {
 	dir, err := os.MkdirTemp("", "mutants")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
+	s, err := newSchema(dir, samples, (n+len(samples)-1)/len(samples))
+	if err != nil {
+		return nil, err
+	}
+	var programs []*program
+	for _, a := range picked {
+		list, err := s.programs(&a, o.own)
+		if err != nil {
+			return nil, err
+		}
+		programs = append(programs, list...)
+	}
 	var (
 		mu      sync.Mutex
 		results []Result
-		failed  error
 		wg      sync.WaitGroup
 	)
-	next := make(chan []Fault)
-	for w := range workers {
+	next := make(chan int)
+	for range workers {
 		wg.Go(func() {
-			for quota := range next {
-				// quota[0] is to be tried; those behind it stand in when it does not compile.
-				for i := range quota {
-					r, err := one(&quota[i], filepath.Join(dir, fmt.Sprint(w)), o)
-					mu.Lock()
-					if err != nil {
-						failed = errors.Join(failed, err)
-					}
-					if err == nil && r.Outcome != unfit {
-						results = append(results, r)
-						fmt.Fprintf(os.Stderr, "%d %s %.0fs %s:%d %s\n", len(results), r.Outcome, r.Seconds, r.File, r.Line, r.Key())
-					}
-					mu.Unlock()
-					if err != nil || r.Outcome != unfit {
-						break
-					}
-				}
+			for i := range next {
+				r := one(programs, s.faults[i], i+1, o)
+				mu.Lock()
+				results = append(results, r)
+				fmt.Fprintf(os.Stderr, "%d %s %.0fs %s:%d %s\n", len(results), cmp.Or(r.By, string(r.Outcome)), r.Seconds, r.File, r.Line, r.Key())
+				mu.Unlock()
 			}
 		})
 	}
-	// A fault and its stand-ins: every k-th of the list.
-	for i := range n {
-		list := samples[i%len(samples)]
-		each := (n + len(samples) - 1) / len(samples)
-		var quota []Fault
-		for j := i / len(samples); j < len(list); j += each {
-			quota = append(quota, list[j])
-		}
-		next <- quota
+	for i := range s.faults {
+		next <- i
 	}
 	close(next)
 	wg.Wait()
-	return results, failed
+	return results, nil
 }
 
-// one plants a fault and runs the tests.
-func one(f *Fault, dir string, o *options) (Result, error) {
-	start := time.Now()
-	r := Result{Fault: *f}
-	src, err := f.apply()
-	if err != nil {
-		return r, err
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return r, err
-	}
-	abs, err := filepath.Abs(f.File)
-	if err != nil {
-		return r, err
-	}
-	changed, overlay := filepath.Join(dir, "fault.go"), filepath.Join(dir, "overlay.json")
-	b, err := json.Marshal(map[string]map[string]string{"Replace": {abs: changed}})
-	if err != nil {
-		return r, err
-	}
-	if err := errors.Join(os.WriteFile(changed, src, 0o644), os.WriteFile(overlay, b, 0o644)); err != nil {
-		return r, err
-	}
-	if exec.Command("go", "build", "-overlay", overlay, "./"+f.Package).Run() != nil {
-		return r, nil
-	}
-	r.Outcome = Survived
-	for i, stage := range stagesOf(f) {
-		if o.stages > 0 && i >= o.stages {
-			break
+// programs builds the tests of an area and runs each by itself with all faults asleep. One that fails so is left out.
+func (s *schema) programs(a *area, own bool) ([]*program, error) {
+	patterns := append(slices.Clone(a.in), a.users...)
+	if own {
+		patterns = nil
+		for _, f := range s.faults {
+			if f.Area == a.name && !slices.Contains(patterns, "./"+f.Package) {
+				patterns = append(patterns, "./"+f.Package)
+			}
 		}
-		found, by, err := test(stage, overlay, o.limit)
+	}
+	root, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	out, err := exec.Command("go", append([]string{"list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}"}, patterns...)...).Output()
+	if err != nil {
+		return nil, fmt.Errorf("mutants: go list: %w", err)
+	}
+	var programs []*program
+	for i, folder := range strings.Fields(string(out)) {
+		dir, err := filepath.Rel(root, folder)
 		if err != nil {
-			return r, err
+			return nil, err
 		}
-		if found {
-			r.Outcome, r.By = Found, by
-			break
+		p := &program{area: a.name, dir: dir, file: filepath.Join(s.dir, fmt.Sprintf("%s%d.test", strings.ReplaceAll(a.name, "/", "_"), i))}
+		if out, err := exec.Command("go", "test", "-c", "-vet=off", "-overlay", s.overlay, "-o", p.file, folder).CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("mutants: tests of %s: %w\n%s", folder, err, out)
 		}
+		if err := s.probe(p); err != nil {
+			return nil, err
+		}
+		programs = append(programs, p)
 	}
-	if reason, ok := o.reasons[f.Key()]; ok && r.Outcome == Survived {
-		r.Outcome, r.Reason = Known, reason
-	}
-	r.Seconds = time.Since(start).Seconds()
-	return r, nil
+	return programs, nil
 }
 
-// stagesOf are the tests of the fault's package, of its neighbours in the driver it is of, then those of its area.
-func stagesOf(f *Fault) [][]string {
-	stages := [][]string{{"./" + f.Package}}
-	if dir := strings.Split(f.Package, "/"); f.Area == "hal/driver" {
-		switch dir[min(2, len(dir)-1)] {
-		case "dsp", "gpu", "npu":
-			stages = append(stages, []string{"./" + strings.Join(dir[:3], "/") + "/..."})
-		default: // what all drivers share
-			stages = append(stages, []string{"./hal/driver/..."})
-		}
+// probe times the tests of a program and notes the faults that each reaches.
+func (s *schema) probe(p *program) error {
+	list := exec.Command(p.file, "-test.list", ".")
+	list.Dir = p.dir
+	out, err := list.Output()
+	if err != nil {
+		return fmt.Errorf("mutants: tests of %s: %w", p.dir, err)
 	}
-	for _, a := range areas {
-		if a.name == f.Area {
-			stages = append(stages, a.stages...)
+	file := filepath.Join(s.dir, "reached")
+	var sum time.Duration
+	for _, name := range strings.Fields(string(out)) {
+		if strings.HasPrefix(name, "Benchmark") {
+			continue
 		}
+		if err := os.WriteFile(file, make([]byte, len(s.faults)+1), 0o644); err != nil {
+			return err
+		}
+		start := time.Now()
+		if failed, _ := p.run([]string{name}, 0, "NNSOC_REACHED="+file, 30*time.Minute); failed {
+			fmt.Fprintf(os.Stderr, "%s %s fails without a fault\n", p.dir, name)
+			continue
+		}
+		b, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		t := &probe{name, time.Since(start), b}
+		sum += t.took
+		p.tests = append(p.tests, t)
 	}
-	return stages
+	fmt.Fprintf(os.Stderr, "%s: %d tests, %.1f s\n", p.dir, len(p.tests), sum.Seconds())
+	return nil
 }
 
 // memoryKiB is the address space that tests with a fault may take.
 const memoryKiB = 24 << 20
 
-// test reports whether a test of some packages fails, and of which.
-func test(patterns []string, overlay string, limit time.Duration) (bool, string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*limit)
+// failure is the line that names a test that fails.
+var failure = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
+
+// run reports whether one of some tests fails with a fault awake, and which.
+func (p *program) run(tests []string, fault int, environment string, limit time.Duration) (bool, string) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit+time.Minute)
 	defer cancel()
-	args := []string{"-c", fmt.Sprintf("ulimit -v %d; exec go \"$@\"", memoryKiB), "go", "test", "-vet=off", "-failfast", "-timeout", limit.String(), "-overlay", overlay}
-	out, err := exec.CommandContext(ctx, "sh", append(args, patterns...)...).CombinedOutput()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		return false, "", fmt.Errorf("mutants: go test: %w", err)
+	c := exec.CommandContext(ctx, "sh", "-c", fmt.Sprintf("ulimit -v %d; exec \"$@\"", memoryKiB), "sh",
+		p.file, "-test.run", "^("+strings.Join(tests, "|")+")$", "-test.failfast", "-test.timeout", limit.String())
+	c.Dir, c.Env = p.dir, append(os.Environ(), fmt.Sprint("NNSOC_PLANTED=", fault), environment)
+	out, err := c.CombinedOutput()
+	if err == nil {
+		return false, ""
 	}
-	for line := range strings.Lines(string(out)) {
-		if name, ok := strings.CutPrefix(line, "FAIL\t"); ok {
-			return true, strings.Fields(name)[0], nil
+	name := tests[0]
+	if m := failure.FindSubmatch(out); m != nil {
+		name = string(m[1])
+	}
+	return true, name
+}
+
+// tiers are limits of the time of a test: all tests below the first look before any other does.
+var tiers = []time.Duration{0, 200 * time.Millisecond, time.Second, 5 * time.Second, time.Hour}
+
+// one wakes a fault and runs the tests that reach it.
+func one(programs []*program, f *Fault, k int, o *options) Result {
+	start := time.Now()
+	r := Result{Fault: *f, Outcome: Unreached}
+	programs = slices.DeleteFunc(slices.Clone(programs), func(p *program) bool { return p.area != f.Area || o.own && p.dir != f.Package })
+	if i := slices.IndexFunc(programs, func(p *program) bool { return p.dir == f.Package }); i > 0 {
+		programs[0], programs[i] = programs[i], programs[0]
+	}
+search:
+	for i := range tiers[1:] {
+		for _, p := range programs {
+			var names []string
+			var sum time.Duration
+			for _, t := range p.tests {
+				if t.reached[k] != 0 && t.took > tiers[i] && t.took <= tiers[i+1] {
+					names = append(names, t.name)
+					sum += t.took
+				}
+			}
+			if len(names) == 0 {
+				continue
+			}
+			r.Tests += len(names)
+			r.Outcome = Survived
+			if found, by := p.run(names, k, "NNSOC_REACHED=", 30*time.Second+10*sum); found {
+				r.Outcome, r.By = Found, p.dir+" "+by
+				break search
+			}
 		}
 	}
-	return err != nil, "", nil
+	if reason, ok := o.reasons[f.Key()]; ok && r.Outcome != Found {
+		r.Outcome, r.Reason = Known, reason
+	}
+	r.Seconds = time.Since(start).Seconds()
+	return r
 }

@@ -24,3 +24,13 @@ func Join(n int, s string) string {
 	}
 	return out
 }
+
+// Steps are weights; Weight tells one.
+var steps = []int{2, 30}
+
+// Weight is that of step i.
+func Weight(i int) int {
+	return steps[i]
+}
+
+var twice = func(n int) int { return n * 2 }

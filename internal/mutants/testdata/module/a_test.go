@@ -7,3 +7,15 @@ func TestSum(t *testing.T) {
 		t.Error("2 + 3 is not 5")
 	}
 }
+
+func TestWeight(t *testing.T) {
+	if Weight(0) != 2 {
+		t.Error("the first step has another weight than 2")
+	}
+}
+
+func TestTwice(t *testing.T) {
+	if twice(3) != 6 {
+		t.Error("twice 3 is not 6")
+	}
+}
