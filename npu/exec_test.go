@@ -120,6 +120,7 @@ type elt struct {
 	lo, hi           int
 	a, b             []int32 // 1 x 1 x n
 	activation, clip int
+	table            []byte // copied to the slot of activation
 }
 
 func (e elt) run(t *testing.T, c *Core) ([]int32, error) {
@@ -171,13 +172,22 @@ func (e elt) timed(t *testing.T, c *Core) ([]int32, *sim.Report, error) {
 	b.Set(ethosu.SetActivation, e.activation|e.clip<<12)
 	b.Set(ethosu.SetActivationMin, e.lo)
 	b.Set(ethosu.SetActivationMax, e.hi)
+	if e.table != nil {
+		b.Set(ethosu.SetDMA0SrcRegion, 0)
+		b.Set(ethosu.SetDMA0DstRegion, ethosu.DMAInternal|3)
+		b.SetAddr(ethosu.SetDMA0Src, 0)
+		b.SetAddr(ethosu.SetDMA0Dst, uint64(c.Spec().LUTBase()+(e.activation-ethosu.ActTable)*256))
+		b.SetAddr(ethosu.SetDMA0Len, uint64(len(e.table)))
+		b.Op(ethosu.OpDMAStart, 0)
+		b.Op(ethosu.OpDMAWait, 0)
+	}
 	b.Op(ethosu.OpElementwise, e.mode)
 	b.Op(ethosu.OpStop, 0)
 	words, err := b.Words()
 	if err != nil {
 		t.Fatal(err)
 	}
-	rep, err := c.Run(&Program{Commands: words}, &Regions{nil, arena}, Options{})
+	rep, err := c.Run(&Program{Commands: words}, &Regions{e.table, arena}, Options{})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestFaults: every kind of fault is there, and none in texts.
@@ -91,7 +92,7 @@ func TestTry(t *testing.T) {
 		"a.go Join: out += s => out -= s":                                                                          "",
 	}
 	all := []area{{name: "all", in: []string{"./..."}}}
-	results, err := try(all, [][]Fault{list}, len(list), 1, &options{reasons: map[string]string{unused: "why"}})
+	results, err := try(all, [][]Fault{list}, len(list), 1, &options{longest: time.Minute, reasons: map[string]string{unused: "why"}})
 	if err != nil {
 		t.Fatal(err)
 	}

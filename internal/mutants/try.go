@@ -37,7 +37,8 @@ type Result struct {
 
 // options are how faults are tried.
 type options struct {
-	own     bool // only tests of the fault's package
+	own     bool          // only tests of the fault's package
+	longest time.Duration // no test that takes longer
 	reasons map[string]string
 }
 
@@ -210,7 +211,7 @@ search:
 			var names []string
 			var sum time.Duration
 			for _, t := range p.tests {
-				if t.reached[k] != 0 && t.took > tiers[i] && t.took <= tiers[i+1] {
+				if t.reached[k] != 0 && t.took > tiers[i] && t.took <= min(tiers[i+1], o.longest) {
 					names = append(names, t.name)
 					sum += t.took
 				}
