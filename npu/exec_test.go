@@ -343,6 +343,7 @@ func TestErrors(t *testing.T) {
 		{"reserved clip range 7", set(ethosu.SetActivation, 7<<12)},
 		{"accumulator format 2", set(ethosu.SetAccFormat, 2)},
 		{"register does not exist on Ethos-U55-128", set(ethosu.SetParallelMode, 1)},
+		{"32-bit input of a convolution", set(ethosu.SetIFMPrecision, 8)},
 		{"custom DMA", set(ethosu.SetOFMRegion, 0x8001)},
 	} {
 		if e.want == "is no multiple of the dilation" {

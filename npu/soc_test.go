@@ -1,6 +1,7 @@
 package npu
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/isa/ethosu"
@@ -38,6 +39,56 @@ func TestAccelerators(t *testing.T) {
 		if got := s.MACsPerCycle(); got != want[name] {
 			t.Errorf("%s: %d multiply-accumulates per cycle, want %d", name, got, want[name])
 		}
+	}
+}
+
+// TestPoints: energies grow with the square of the voltage; what the DRAM's port takes a second and how long it
+// takes do not depend on the clock.
+func TestPoints(t *testing.T) {
+	c, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Interconnect.BytesPerCycle, c.Interconnect.MHz, c.Interconnect.LatencyCycles = 16, 1000, 11
+	at := func(v float64, hz int64) Spec {
+		s, err := FromSoCAt(c, sim.OPP{Hz: hz, Volts: v * c.NPU.Energy.VRef})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	one, two := at(1, 500e6), at(2, 250e6)
+	pj := c.NPU.Energy.PJ
+	for name, x := range map[string][2]float64{
+		"mac": {one.Energy.MAC, two.Energy.MAC}, "output": {one.Energy.Output, two.Energy.Output}, "elementwise": {one.Energy.Elementwise, two.Energy.Elementwise},
+		"shram_byte": {one.Energy.ShramByte, two.Energy.ShramByte}, "weight_byte": {one.Energy.WeightByte, two.Energy.WeightByte}, "command": {one.Energy.Command, two.Energy.Command},
+	} {
+		if x[0] != pj[name] || x[1] != 4*x[0] || x[0] == 0 {
+			t.Errorf("%s: %g pJ, at twice the voltage %g, want %g and four times that", name, x[0], x[1], pj[name])
+		}
+	}
+	if w := c.NPU.Energy.StaticMW / 1e3; one.Energy.StaticW != w || two.Energy.StaticW != w {
+		t.Errorf("static %g and %g W, want %g", one.Energy.StaticW, two.Energy.StaticW, w)
+	}
+	for k := range c.NPU.Memories {
+		if a, b := one.Memories[k], two.Memories[k]; c.NPU.Memories[k].IsDRAM() &&
+			(a.BytesPerCycle != 32 || b.BytesPerCycle != 64 || a.WriteLatency != 6 || b.WriteLatency != 3) {
+			t.Errorf("DRAM: %+v and %+v", a, b)
+		}
+	}
+	levels, err := LevelsFromSoC(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared := ShareFromSoC(c, levels[len(levels)-1])
+	for k := range c.NPU.Memories {
+		if dram := c.NPU.Memories[k].IsDRAM(); dram != (levels[k] != nil) || dram != (shared[k] != nil) {
+			t.Errorf("%s: levels %v and %v", c.NPU.Memories[k].Name, levels[k], shared[k])
+		}
+	}
+	c.NPU.Product = "ethos-u85"
+	if _, err := FromSoCAt(c, sim.OPP{Hz: 1, Volts: 1}); err == nil || !strings.Contains(err.Error(), `"ethos-u85"`) {
+		t.Errorf("another product: %v", err)
 	}
 }
 
