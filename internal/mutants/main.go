@@ -39,7 +39,7 @@ func run() int {
 		planted = flag.String("planted", "", "try the faults of this table instead, each of which the conformance suite must find")
 		row     = flag.String("row", "", "with -planted: only rows that begin so")
 	)
-	near := flag.Bool("near", false, "with -planted: only the checks of a fault's row look")
+	near := flag.Bool("near", false, "only tests of the fault's area, none of its users; with -planted only the checks of its row")
 	flag.Usage = func() {
 		fmt.Fprint(flag.CommandLine.Output(), "usage: go run ./internal/mutants [flags], in the root of the module\n\nexample: go run ./internal/mutants -seed 7 -n 20 -areas gpu\n\n")
 		flag.PrintDefaults()
@@ -79,7 +79,7 @@ func run() int {
 		}
 		return 0
 	}
-	results, err := try(picked, samples, *n, *workers, &options{*own, *longest, reasons})
+	results, err := try(picked, samples, *n, *workers, &options{*own, *near, *longest, reasons})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 3

@@ -38,6 +38,7 @@ type Result struct {
 // options are how faults are tried.
 type options struct {
 	own     bool          // only tests of the fault's package
+	near    bool          // only tests of its area
 	longest time.Duration // no test that takes longer
 	reasons map[string]string
 }
@@ -68,7 +69,7 @@ func try(picked []area, samples [][]Fault, n, workers int, o *options) ([]Result
 	}
 	var programs []*program
 	for _, a := range picked {
-		list, err := s.programs(&a, o.own)
+		list, err := s.programs(&a, o)
 		if err != nil {
 			return nil, err
 		}
@@ -100,9 +101,12 @@ func try(picked []area, samples [][]Fault, n, workers int, o *options) ([]Result
 }
 
 // programs builds the tests of an area and runs each by itself with all faults asleep. One that fails so is left out.
-func (s *schema) programs(a *area, own bool) ([]*program, error) {
-	patterns := append(slices.Clone(a.in), a.users...)
-	if own {
+func (s *schema) programs(a *area, o *options) ([]*program, error) {
+	patterns := a.in
+	if !o.near {
+		patterns = append(slices.Clone(a.in), a.users...)
+	}
+	if o.own {
 		patterns = nil
 		for _, f := range s.faults {
 			if f.Area == a.name && !slices.Contains(patterns, "./"+f.Package) {
