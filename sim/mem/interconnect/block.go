@@ -1,6 +1,10 @@
 package interconnect
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/nnsoc/nnsoc/sim/mem/internal/lru"
+)
 
 // Lines in a row that a bank has together, a group, lie in neighbouring sets. As long as
 // all accesses to a group are to whole blocks of 2, 4 or more lines, the sets of a block are
@@ -46,7 +50,7 @@ func (c *SystemCache) divide(group, n uint64) {
 	for set := first; set < first+1<<(c.groupShift&63); set += 2 * n {
 		s := &c.sets[set]
 		c.sets[set+n] = *s
-		for held := s.held; held != 0; held &= held - 1 {
+		for held := s.held & lru.EveryWay; held != 0; held &= held - 1 {
 			w := uint64(bits.TrailingZeros64(held)) / 4
 			from := &c.ways[c.index(set, w)]
 			c.ways[c.index(set+n, w)] = lineWay{from.line + n, from.ready}

@@ -15,9 +15,12 @@ type lineSet struct {
 	order  lru.Order // 0 in a set without lines
 	signs  lru.Signs // of lines' numbers without the set's
 	owners uint64    // masters that have brought the lines
-	held   uint64    // lowest bit: the way has a line
+	held   uint64    // lowest bit: the way has a line; next one: it may be on its way still
 	dirty  uint64    // lowest bit: it was written
 }
+
+// coming is the bit of held, of way 0, of a line that may be on its way.
+const coming = 2
 
 // lineWay is what is known of one line. Without held in its set it is that of an earlier one.
 type lineWay struct {
@@ -39,5 +42,5 @@ func (s *lineSet) own(master uint64) uint64 {
 	x := s.owners ^ master*lru.EveryWay
 	x |= x >> 2
 	x |= x >> 1
-	return s.held &^ x
+	return s.held & lru.EveryWay &^ x
 }

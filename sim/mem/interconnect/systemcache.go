@@ -65,6 +65,7 @@ type SystemCache struct {
 	bankShift  uint
 	limits     [dram.MaxMasters]Allocation
 
+	wide    bool // a line's number has more bits than set and sign
 	moved   bool // lines have come since Quiesce
 	changed bool // since fingerprint
 	print   uint64
@@ -113,8 +114,11 @@ func (c *SystemCache) clear() {
 func (c *SystemCache) Quiesce() {
 	if c.moved {
 		c.eachSet(func(set uint64, s *lineSet, more uint64) {
-			for held := s.held; held != 0 && more == 0; held &= held - 1 {
-				c.ways[c.index(set, uint64(bits.TrailingZeros64(held))/4)].ready = 0
+			if more == 0 {
+				for held := s.held & lru.EveryWay; held != 0; held &= held - 1 {
+					c.ways[c.index(set, uint64(bits.TrailingZeros64(held))/4)].ready = 0
+				}
+				s.held &= lru.EveryWay
 			}
 		})
 		c.moved = false
@@ -284,7 +288,7 @@ func (c *SystemCache) read(start sim.Time, addr uint64, n int) (done sim.Time, f
 			count[SystemReadHit] += int64(lines)
 			c.bytes[c.master] += int64(min(end, next) - at)
 			served = true
-			done = max(done, c.ways[i].ready)
+			done = max(done, c.ready(i, start))
 			if run < at {
 				done, from = c.fetch(start, run, at, done), sim.StallDRAM
 			}
@@ -402,16 +406,32 @@ func (c *SystemCache) find(ln uint64) int {
 	if s.signs.Match(0, sign)|s.signs.Match(1, sign)|s.signs.Match(2, sign)|s.signs.Match(3, sign) == 0 {
 		return -1
 	}
+	exact := !c.wide && ln>>(c.setShift&63)>>16 == 0
 	for i := range s.signs {
 		for match := s.signs.Match(i, sign); match != 0; match &= match - 1 {
 			w := uint64(i*4 + bits.TrailingZeros64(match)/16)
-			if at := c.index(set, w); s.held>>(4*w)&1 != 0 && c.ways[at].line == ln {
+			if at := c.index(set, w); s.held>>(4*w)&1 != 0 && (exact || c.ways[at].line == ln) {
 				c.changed = s.use(w) || c.changed
 				return at
 			}
+			exact = false // what follows in the word may be wrong
 		}
 	}
 	return -1
+}
+
+// ready is when the line of the way at an index is there, 0 when that is not after start. A bank takes accesses
+// one after the other, so a line that one of them finds there is there for all that follow, without a look at its way.
+func (c *SystemCache) ready(i int, start sim.Time) sim.Time {
+	s, bit := &c.sets[uint64(i)&c.setMask], uint64(coming)<<(i>>(c.setShift&63)*4&63)
+	if s.held&bit == 0 {
+		return 0
+	}
+	ready := c.ways[i].ready
+	if ready <= start {
+		s.held &^= bit
+	}
+	return ready
 }
 
 // index is where the line of a way is.
@@ -448,7 +468,7 @@ func (c *SystemCache) insert(ready sim.Time, ln, lines uint64, dirty bool) {
 		c.writeBack(max(ready, way.ready), way.line, lines, int(s.owners>>(4*w)&15))
 	}
 	s.order = s.order.Front(w, at)
-	s.held |= bit
+	s.held |= bit | coming*bit
 	s.dirty &^= bit
 	if dirty {
 		s.dirty |= bit
@@ -456,6 +476,7 @@ func (c *SystemCache) insert(ready sim.Time, ln, lines uint64, dirty bool) {
 	s.owners = s.owners&^(15*bit) | uint64(c.master)*bit
 	s.signs.Set(w, ln>>(c.setShift&63))
 	way.line, way.ready = ln, ready
+	c.wide = c.wide || ln>>(c.setShift&63)>>16 != 0
 	c.changed, c.moved = true, true
 }
 

@@ -289,6 +289,36 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// TestSystemCacheComing: a line that is on its way is there for everyone when its fill has come, then at once.
+func TestSystemCacheComing(t *testing.T) {
+	c := memtest.NewSystemCache(t, memtest.NewDRAM(t, nil), nil)
+	ready, _ := c.Access(0, 4096, 64, mem.Read)
+	at := 4 * sim.Nanosecond // when the bank is free
+	for at < ready+100*sim.Nanosecond {
+		done, from := c.Access(at, 4096, 64, mem.Read)
+		switch hit := at + 24*sim.Nanosecond; { // 20 of the hit, four beats of the bank
+		case hit > ready && (done != hit || from != sim.StallSystemCache):
+			t.Errorf("after %v a line that came at %v takes until %v and is charged to %s", at, ready, done, from)
+		case hit <= ready && (done != ready || from != sim.StallDRAM):
+			t.Errorf("after %v a line that comes at %v is there at %v and charged to %s", at, ready, done, from)
+		}
+		at += 4 * sim.Nanosecond
+	}
+}
+
+// TestSystemCacheFarLines: lines whose numbers differ above set and sign are different ones.
+func TestSystemCacheFarLines(t *testing.T) {
+	c := memtest.NewSystemCache(t, memtest.NewDRAM(t, nil), nil)
+	for i, addr := range []uint64{4096, 4096 + 1<<40, 4096 + 1<<41} {
+		for j := range 2 {
+			c.Access(sim.Time(2*i+j)*sim.Microsecond, addr, 64, mem.Read)
+		}
+	}
+	if got := events(c, 0); got[interconnect.SystemReadHit] != 3 || got[interconnect.SystemReadMiss] != 3 {
+		t.Errorf("events %v, want three misses and as many hits", got)
+	}
+}
+
 // TestSystemCacheConfig: values out of range are told.
 func TestSystemCacheConfig(t *testing.T) {
 	for name, change := range map[string]func(*interconnect.SystemCacheConfig){
