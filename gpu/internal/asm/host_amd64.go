@@ -138,6 +138,18 @@ func Splat(t *[64]uint32, v uint32, n int) {
 	}
 }
 
+// Select takes each of n lanes, 32 or 64, from b where its bit is set, else from a. d may be one of both.
+func Select(d, a, b *[64]uint32, from uint64, n int) {
+	switch {
+	case HasAVX512:
+		selectAVX512(d, a, b, from, n)
+	case HasAVX2:
+		selectAVX2(d, a, b, from, n)
+	default:
+		SelectLanes(d, a, b, from, n)
+	}
+}
+
 // Regular reports whether each of n values, 32 or 64, is step above the one before.
 func Regular(a *[64]uint32, step uint32, n int) bool {
 	if !HasAVX2 {

@@ -21,6 +21,9 @@ func Deal(d []uint32, b []byte, n int) { DealLanes(d, b, n) }
 // Splat fills the lanes of a row with a scalar.
 func Splat(t *[64]uint32, v uint32, n int) { SplatLanes(t, v, n) }
 
+// Select takes each of n lanes from b where its bit is set, else from a. d may be one of both.
+func Select(d, a, b *[64]uint32, from uint64, n int) { SelectLanes(d, a, b, from, n) }
+
 // Gather fills rows of n lanes, one behind the other, with words: those of lane l begin at b[offsets[l]-less].
 func Gather(d []uint32, b []byte, offsets *[64]uint32, less uint32, words, n int) {
 	GatherLanes(d, b, offsets, less, words, n)

@@ -100,6 +100,17 @@ func SplatLanes(t *[64]uint32, v uint32, n int) {
 	}
 }
 
+// SelectLanes takes each of n lanes from b where its bit is set, else from a.
+func SelectLanes(d, a, b *[64]uint32, from uint64, n int) {
+	for l := range n {
+		v := a[l&63]
+		if from>>uint(l)&1 != 0 {
+			v = b[l&63]
+		}
+		d[l&63] = v
+	}
+}
+
 // GatherLanes fills rows of n lanes, one behind the other, with words: those of lane l begin at b[offsets[l]-less].
 func GatherLanes(d []uint32, b []byte, offsets *[64]uint32, less uint32, words, n int) {
 	for l := range n {

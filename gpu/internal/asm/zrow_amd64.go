@@ -383,6 +383,9 @@ func cmpFAVX512(a *[64]uint32, b *[64]uint32, n int) (lt uint64, eq uint64, un u
 func splatAVX512(d *[64]uint32, v uint32, n int)
 
 //go:noescape
+func selectAVX512(d *[64]uint32, a *[64]uint32, b *[64]uint32, from uint64, n int)
+
+//go:noescape
 func cmpIAVX2(a *[64]uint32, b *[64]uint32, n int) (lt uint64, eq uint64, un uint64)
 
 //go:noescape
@@ -393,6 +396,9 @@ func cmpFAVX2(a *[64]uint32, b *[64]uint32, n int) (lt uint64, eq uint64, un uin
 
 //go:noescape
 func splatAVX2(d *[64]uint32, v uint32, n int)
+
+//go:noescape
+func selectAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, from uint64, n int)
 
 //go:noescape
 func regularAVX2(a *[64]uint32, step uint32, n int) bool

@@ -20408,6 +20408,29 @@ done:
 	VZEROUPPER
 	RET
 
+// func selectAVX512(d *[64]uint32, a *[64]uint32, b *[64]uint32, from uint64, n int)
+// Requires: AVX, AVX512F
+TEXT ·selectAVX512(SB), NOSPLIT, $0-40
+	MOVQ d+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+32(FP), SI
+	MOVQ from+24(FP), BX
+
+lanes:
+	VMOVUPS (CX), Z0
+	KMOVW   BX, K1
+	VMOVUPS (DX), K1, Z0
+	VMOVUPS Z0, (AX)
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, AX
+	SHRQ    $0x10, BX
+	SUBQ    $0x10, SI
+	JNZ     lanes
+	VZEROUPPER
+	RET
+
 // func cmpIAVX2(a *[64]uint32, b *[64]uint32, n int) (lt uint64, eq uint64, un uint64)
 // Requires: AVX, AVX2
 TEXT ·cmpIAVX2(SB), NOSPLIT, $0-48
@@ -20790,6 +20813,35 @@ TEXT ·splatAVX2(SB), NOSPLIT, $0-24
 	VMOVUPS      Y0, 224(AX)
 
 done:
+	VZEROUPPER
+	RET
+
+// func selectAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, from uint64, n int)
+// Requires: AVX, AVX2
+TEXT ·selectAVX2(SB), NOSPLIT, $0-40
+	MOVQ      d+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      b+16(FP), DX
+	MOVQ      n+32(FP), SI
+	MOVQ      from+24(FP), BX
+	MOVQ      $0x8040201008040201, DI
+	VMOVQ     DI, X0
+	VPMOVZXBD X0, Y0
+
+lanes:
+	VMOVUPS      (CX), Y1
+	VMOVD        BX, X2
+	VPBROADCASTD X2, Y2
+	VPAND        Y0, Y2, Y2
+	VPCMPEQD     Y0, Y2, Y2
+	VBLENDVPS    Y2, (DX), Y1, Y1
+	VMOVUPS      Y1, (AX)
+	ADDQ         $0x20, CX
+	ADDQ         $0x20, DX
+	ADDQ         $0x20, AX
+	SHRQ         $0x08, BX
+	SUBQ         $0x08, SI
+	JNZ          lanes
 	VZEROUPPER
 	RET
 

@@ -655,6 +655,52 @@ func emitSplat(wide bool) {
 	RET()
 }
 
+// emitSelect writes the choice of a lane of b where a bit is set, of a elsewhere.
+func emitSelect(wide bool) {
+	suffix := "AVX2"
+	if wide {
+		suffix = "AVX512"
+	}
+	TEXT("select"+suffix, NOSPLIT, "func(d, a, b *[64]uint32, from uint64, n int)")
+	Pragma("noescape")
+	x := &isa{wide: wide}
+	d, a, b := Load(Param("d"), GP64()), Load(Param("a"), GP64()), Load(Param("b"), GP64())
+	from, n := GP64(), Load(Param("n"), GP64())
+	Load(Param("from"), from)
+	var each vec // the bit of each lane
+	if !wide {
+		each = YMM()
+		t := GP64()
+		MOVQ(U64(0x8040201008040201), t)
+		low := XMM()
+		VMOVQ(t, low)
+		VPMOVZXBD(low, each)
+	}
+	Label("lanes")
+	r := x.load(Mem{Base: a})
+	if wide {
+		k := K()
+		KMOVW(from.As32(), k)
+		VMOVUPS(Mem{Base: b}, k, r)
+	} else {
+		t, chosen := XMM(), YMM()
+		VMOVD(from.As32(), t)
+		VPBROADCASTD(t, chosen)
+		VPAND(each, chosen, chosen)
+		VPCMPEQD(each, chosen, chosen)
+		VBLENDVPS(chosen, Mem{Base: b}, r, r)
+	}
+	VMOVUPS(r, Mem{Base: d})
+	for _, p := range []reg.Register{a, b, d} {
+		ADDQ(U8(4*x.lanes()), p)
+	}
+	SHRQ(U8(x.lanes()), from)
+	SUBQ(U8(x.lanes()), n)
+	JNZ(LabelRef("lanes"))
+	VZEROUPPER()
+	RET()
+}
+
 // emitRegular writes the comparison of neighbours: of lanes 1 to 8 with 0 to 7 and so on, and of the last eight.
 func emitRegular() {
 	TEXT("regularAVX2", NOSPLIT, "func(a *[64]uint32, step uint32, n int) bool")
@@ -894,6 +940,7 @@ func main() {
 			emitCompare(typ, wide)
 		}
 		emitSplat(wide)
+		emitSelect(wide)
 	}
 	emitRegular()
 	emitDeal(false)

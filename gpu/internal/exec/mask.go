@@ -3,6 +3,7 @@ package exec
 import (
 	"math/bits"
 
+	"github.com/nnsoc/nnsoc/gpu/internal/asm"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
@@ -91,13 +92,7 @@ func execCndmask(w *state.Wave, u *state.Op) {
 	}
 	d := w.Row(u.Dst)
 	if m == w.Full() {
-		for l := range w.Lanes {
-			v := a[l&63]
-			if sel>>uint(l)&1 != 0 {
-				v = b[l&63]
-			}
-			d[l&63] = v
-		}
+		asm.Select(d, a, b, sel, w.Lanes)
 		return
 	}
 	for ; m != 0; m &= m - 1 {

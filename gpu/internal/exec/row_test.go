@@ -232,3 +232,28 @@ func TestSplat(t *testing.T) {
 		}
 	}
 }
+
+// TestSelect: lanes of the one or the other row, also where one of them is the result's.
+func TestSelect(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for _, n := range []int{32, 64} {
+		for over := range 3 {
+			var rows [3]state.Row
+			for i := range rows {
+				for l := range rows[i] {
+					rows[i][l] = r.Uint32()
+				}
+			}
+			want, from := rows[2], r.Uint64()
+			asm.SelectLanes(&want, &rows[0], &rows[1], from, n)
+			got := &rows[over]
+			if over < 2 {
+				copy(want[n:], got[n:])
+			}
+			asm.Select(got, &rows[0], &rows[1], from, n)
+			if *got != want {
+				t.Errorf("%d lanes differ in the row of source %d", n, over)
+			}
+		}
+	}
+}
