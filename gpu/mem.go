@@ -148,19 +148,36 @@ func (m *machine) neighbours(mask uint64, size int, shift uint, lanes int) (othe
 
 // readLines collects the cache lines that lanes read, in lane order. Those but other read what the lanes before do.
 func (m *machine) readLines(other uint64, size int, shift uint) {
-	m.lines = m.lines[:0]
+	lines := m.lines[:0]
 	top := uint64(0) // no line is above
 	for k := other; k != 0; k &= k - 1 {
-		a := m.Addr[state.FirstLane(k)]
-		for line, last := a>>shift, (a+uint64(size-1))>>shift; line <= last; line++ {
-			if line > top || len(m.lines) == 0 {
+		a := m.Addr[state.FirstLane(k)&63]
+		line, last := a>>(shift&63), (a+uint64(size-1))>>(shift&63)
+		for {
+			switch {
+			case line > top || len(lines) == 0:
 				top = line
-				m.lines = append(m.lines, lineUse{line: line})
-			} else if line < top {
-				m.touchLine(line, 0)
+				lines = append(lines, lineUse{line: line})
+			case line < top && !known(lines, line):
+				lines = append(lines, lineUse{line: line})
 			}
+			if line >= last {
+				break
+			}
+			line++
 		}
 	}
+	m.lines = lines
+}
+
+// known reports whether a line is among others.
+func known(lines []lineUse, line uint64) bool {
+	for i := len(lines) - 1; i >= 0; i-- {
+		if lines[i].line == line {
+			return true
+		}
+	}
+	return false
 }
 
 // coalesce collects the cache lines that the lanes of mask touch, in lane
@@ -246,11 +263,10 @@ func (m *machine) vectorAccess(c *cu, t int64, mask uint64, op *state.Access, la
 		other, same = m.neighbours(mask, op.Size, m.lineShift, lanes)
 		m.readLines(other, op.Size, m.lineShift)
 	}
-	at := m.clock.At(t)
-	done, from := at, sim.StallL1
+	issued := m.clock.At(t)
+	at, done, from := issued, issued, sim.StallL1
 	m.count[cntLines] += int64(len(m.lines))
 	hold := sim.StallUnit
-	way := m.clock.At(t+m.h.above) - at
 	for i := range m.lines {
 		l := &m.lines[i]
 		addr := l.line << m.lineShift
@@ -267,8 +283,9 @@ func (m *machine) vectorAccess(c *cu, t int64, mask uint64, op *state.Access, la
 		if op.Atomic != nil {
 			// Atomics execute at L2 and pass what is above it: a bank reads and writes the line, and takes the next
 			// behind that (D-1415).
-			d, f = m.h.l2.Access(at+way, addr, min(l.bytes, size), mem.Read)
-			m.h.l2.Access(at+way, addr, min(l.bytes, size), mem.Write)
+			l2 := at + m.clock.At(t+m.h.above) - issued
+			d, f = m.h.l2.Access(l2, addr, min(l.bytes, size), mem.Read)
+			m.h.l2.Access(l2, addr, min(l.bytes, size), mem.Write)
 		} else {
 			d, f = c.l0.Access(at, addr, size, mem.Read)
 		}
@@ -289,7 +306,7 @@ func (m *machine) vectorAccess(c *cu, t int64, mask uint64, op *state.Access, la
 		}
 		// Data waits for the last address, as it does for the last line.
 		if more := port - int64(len(m.lines)-1); more > 0 {
-			done += m.clock.At(t+more) - m.clock.At(t)
+			done += m.clock.At(t+more) - issued
 		}
 	}
 	if op.Store {

@@ -53,6 +53,9 @@ func (m *machine) runTimed() {
 		s := &m.simds[at]
 		ahead := min(second+m.ahead, m.due-1)
 		second = min(second, ahead)
+		if s.unit[s.pick] == state.UnitVMEM && *s.cand < s.cu.accept {
+			s.choose() // another SIMD of the compute unit has used the pipeline since
+		}
 		for *s.cand < never && !m.woken && (*s.cand <= second || *s.cand <= ahead && s.private()) {
 			m.issue(s)
 			if m.Err != nil {
@@ -173,18 +176,12 @@ func (s *simd) advance(w *wave, t int64) {
 func (m *machine) issue(s *simd) {
 	w := s.waves[s.pick]
 	t := *s.cand
-	unit := s.unit[s.pick]
-	if unit == state.UnitVMEM && t < s.cu.accept {
-		// Another SIMD of the compute unit has used the pipeline since.
-		s.choose()
-		return
-	}
 	if len(m.grids) > 1 {
 		m.enter(w.wg.grid)
 		s.attribute(w.wg.grid)
 	}
 	s.advance(w, t)
-	if unit <= state.UnitTrans {
+	if s.unit[s.pick] <= state.UnitTrans {
 		m.issueRun(s, w, t)
 		s.follow(s.pick)
 		return
