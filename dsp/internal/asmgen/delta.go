@@ -18,9 +18,7 @@ func deltas() {
 	}
 	for _, name := range []string{"V6_vdelta", "V6_vrdelta"} {
 		op(name, func() {
-			ptr(0, RAX)
-			ptr(1, RCX)
-			ptr(2, RDX)
+			ptrs(3)
 			parts := 128 / width()
 			chunks(128, func(i, off int) {
 				mov(in(RCX, off), z(i))

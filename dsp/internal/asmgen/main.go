@@ -87,6 +87,13 @@ func ptr(k int, r GPPhysical) GPPhysical {
 	return r.As64().(GPPhysical)
 }
 
+// ptrs loads the offsets of the first n operands into RAX, RCX, RDX and RBX.
+func ptrs(n int) {
+	for k, r := range []GPPhysical{RAX, RCX, RDX, RBX}[:n] {
+		ptr(k, r)
+	}
+}
+
 // in addresses bytes of the thread behind an offset.
 func in(r GPPhysical, disp int) Mem { return Mem{Base: thread, Index: r.As64(), Scale: 1, Disp: disp} }
 

@@ -53,9 +53,7 @@ func multiplies() {
 
 	acc3 := func(name string, f func(a, b, t Register), add ins) {
 		op(name, func() {
-			ptr(0, RAX)
-			ptr(1, RCX)
-			ptr(2, RDX)
+			ptrs(3)
 			chunks(128, func(i, off int) {
 				mov(in(RCX, off), z(0))
 				mov(in(RDX, off), z(1))
@@ -87,9 +85,7 @@ func multiplies() {
 	if level == 1 {
 		odd := func(name string, rnd, acc bool) {
 			op(name, func() {
-				ptr(0, RAX)
-				ptr(1, RCX)
-				ptr(2, RDX)
+				ptrs(3)
 				if rnd {
 					MOVQ(U64(1), R9)
 					VPBROADCASTQ(R9, z(8))
@@ -137,8 +133,7 @@ func multiplies() {
 	// Word by a byte or halfword of Rt.
 	wordBy := func(name string, load func(d Register), add ins) {
 		op(name, func() {
-			ptr(0, RAX)
-			ptr(1, RCX)
+			ptrs(2)
 			load(z(1))
 			chunks(128, func(i, off int) {
 				mov(in(RCX, off), z(0))
@@ -208,8 +203,7 @@ func dots() {
 // more products with 64.
 func dotVNNI(name string, aSign, bSign, scalar, acc bool) {
 	op(name, func() {
-		ptr(0, RAX)
-		ptr(1, RCX)
+		ptrs(2)
 		switch {
 		case !scalar:
 			ptr(2, RDX)
@@ -265,8 +259,7 @@ func dotVNNI(name string, aSign, bSign, scalar, acc bool) {
 // dotAVX2 extends even and odd bytes to halfwords and adds pairs of products.
 func dotAVX2(name string, aSign, bSign, scalar, acc bool) {
 	op(name, func() {
-		ptr(0, RAX)
-		ptr(1, RCX)
+		ptrs(2)
 		if scalar {
 			splatR(2, z(4))
 			halfwords(bSign, z(4), z(5), z(6))
@@ -317,8 +310,7 @@ func widen(name string, bits uint64, aSign, bSign, scalar, acc bool) {
 		return srl
 	}
 	op(name, func() {
-		ptr(0, RAX)
-		ptr(1, RCX)
+		ptrs(2)
 		if scalar {
 			splatR(2, z(12))
 			left(Imm(bits), z(12), z(13))
@@ -367,9 +359,7 @@ func widenAdd(name string, bits uint64, signed bool, f, acc ins) {
 		}
 	}
 	op(name, func() {
-		ptr(0, RAX)
-		ptr(1, RCX)
-		ptr(2, RDX)
+		ptrs(3)
 		n := 128 / width()
 		chunks(128, func(i, off int) {
 			mov(in(RCX, off), z(n+i))

@@ -53,9 +53,7 @@ func narrowing() {
 	}
 	write := func(name string, bits uint64, c *clamp, shift, round, add ins) {
 		op(name, func() {
-			ptr(0, RAX)
-			ptr(1, RCX)
-			ptr(2, RDX)
+			ptrs(3)
 			if shift != nil {
 				count(3, uint32(bits-1), X1)
 				if round != nil {
@@ -102,9 +100,7 @@ func narrowing() {
 	write("V6_vshufeh", 16, nil, nil, nil, nil)
 	write2 := func(name string, bits uint64, f ins) {
 		op(name, func() {
-			ptr(0, RAX)
-			ptr(1, RCX)
-			ptr(2, RDX)
+			ptrs(3)
 			chunks(128, func(i, off int) {
 				f(Imm(bits), orLoad(in(RCX, off), z(0)), z(0))
 				f(Imm(bits), orLoad(in(RDX, off), z(3)), z(3))
@@ -119,9 +115,7 @@ func narrowing() {
 	// the high register.
 	both := func(name string, bits uint64, left, right ins, mask uint32) {
 		op(name, func() {
-			ptr(0, RAX)
-			ptr(1, RCX)
-			ptr(2, RDX)
+			ptrs(3)
 			splat(mask, z(9))
 			chunks(128, func(i, off int) {
 				mov(in(RCX, off), z(0))
@@ -147,9 +141,7 @@ func packs() {
 	// order afterwards.
 	pack := func(name string, f ins, before func(r Register)) {
 		op(name, func() {
-			ptr(0, RAX)
-			ptr(1, RCX)
-			ptr(2, RDX)
+			ptrs(3)
 			w := width()
 			if level == 1 {
 				VMOVDQU64(constants("packorder"), z(6))
@@ -187,8 +179,7 @@ func packs() {
 	// Extension of even and odd lanes.
 	split := func(name string, bits uint64, left, right ins) {
 		op(name, func() {
-			ptr(0, RAX)
-			ptr(1, RCX)
+			ptrs(2)
 			n := 128 / width()
 			chunks(128, func(i, off int) { mov(in(RCX, off), z(i)) })
 			chunks(128, func(i, off int) {
@@ -206,8 +197,7 @@ func packs() {
 	// Extension of the halves.
 	unpack := func(name string, f ins) {
 		op(name, func() {
-			ptr(0, RAX)
-			ptr(1, RCX)
+			ptrs(2)
 			chunks(256, func(i, off int) { f(in(RCX, off/2), z(i)) })
 			chunks(256, func(i, off int) { mov(z(i), in(RAX, off)) })
 		})

@@ -15,8 +15,7 @@ func pairDots() {
 			sign bool // of the vector; weights are unsigned
 		}{{"V6_vrmpybub_rtt", true}, {"V6_vrmpyub_rtt", false}} {
 			op(x.op+acc, func() {
-				ptr(0, RAX)
-				ptr(1, RCX)
+				ptrs(2)
 				ptr(2, R9)
 				if level == 1 {
 					pairVNNI(x.sign, acc != "")

@@ -40,8 +40,7 @@ func permutes() {
 			half[h] = data(fmt.Sprintf("%s%d", name[3:], h), func(i int) byte { return byte(at(64*h + i)) })
 		}
 		op(name, func() {
-			ptr(0, RAX)
-			ptr(1, RCX)
+			ptrs(2)
 			mov(in(RCX, 0), Z0)
 			mov(in(RCX, 64), Z1)
 			mov(half[0], Z2)
@@ -104,9 +103,7 @@ func permutes() {
 	// vlut32: byte 2*(x & 63) + odd of the table where the top bits fit.
 	lut := func(name string, imm, or bool) {
 		op(name, func() {
-			ptr(0, RAX)
-			ptr(1, RCX)
-			ptr(2, RDX)
+			ptrs(3)
 			if imm {
 				MOVL(field(uopImm), R9L)
 			} else {

@@ -18,8 +18,7 @@ func products() {
 		}
 		// Word i takes bytes 0 and 1 or 2 and 3.
 		op("V6_vdmpyhb"+suffix, func() {
-			ptr(0, RAX)
-			ptr(1, RCX)
+			ptrs(2)
 			VPMOVSXBW(in(ptr(2, R9), 0), X15)
 			VPBROADCASTQ(X15, z(1))
 			chunks(128, func(i, off int) {
@@ -31,8 +30,7 @@ func products() {
 		// The even halfwords of both registers side by side take bytes 0 and 1, the
 		// odd ones bytes 2 and 3.
 		op("V6_vmpahb"+suffix, func() {
-			ptr(0, RAX)
-			ptr(1, RCX)
+			ptrs(2)
 			VPMOVSXBW(in(ptr(2, R9), 0), X15)
 			VPBROADCASTD(X15, z(8))
 			VPSRLQ(Imm(32), X15, X15)
@@ -60,8 +58,7 @@ func products() {
 			extend ins
 		}{{"V6_vmpyiwb", VPMOVSXBD}, {"V6_vmpyiwub", VPMOVZXBD}} {
 			op(x.op+suffix, func() {
-				ptr(0, RAX)
-				ptr(1, RCX)
+				ptrs(2)
 				VPBROADCASTD(in(ptr(2, R9), 0), X15)
 				x.extend(X15, z(1))
 				chunks(128, func(i, off int) {
@@ -98,8 +95,7 @@ func products() {
 		f  func(a, b, d Register)
 	}{{"V6_vmpyhsrs", rounded}, {"V6_vmpyhss", cut}} {
 		op(x.op, func() {
-			ptr(0, RAX)
-			ptr(1, RCX)
+			ptrs(2)
 			splatR(2, z(1))
 			chunks(128, func(i, off int) {
 				mov(in(RCX, off), z(0))

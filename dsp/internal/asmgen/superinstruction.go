@@ -40,8 +40,7 @@ func dotsTwice() {
 			name = "V6_vrmpybus_acc"
 		}
 		super(name, func() {
-			ptr(0, RAX)
-			ptr(1, RCX)
+			ptrs(2)
 			ptr2(0, RDX)
 			VPBROADCASTD(in(ptr(2, R9), 0), z(4))
 			VPBROADCASTD(in(ptr2(2, R9), 0), z(5))

@@ -13,9 +13,7 @@ type ins = func(...Op)
 // the chunk is written, and lanes do not move, so operands may coincide.
 func lanes(name string, n int, f func(a, b, d Register)) {
 	op(name, func() {
-		ptr(0, RAX)
-		ptr(1, RCX)
-		ptr(2, RDX)
+		ptrs(3)
 		chunks(n, func(i, off int) {
 			mov(in(RCX, off), z(0))
 			mov(in(RDX, off), z(1))
@@ -143,29 +141,22 @@ func vector() {
 	})
 	satw()
 	op("V6_vassign", func() {
-		ptr(0, RAX)
-		ptr(1, RCX)
+		ptrs(2)
 		chunks(128, func(i, off int) { mov(in(RCX, off), z(i)); mov(z(i), in(RAX, off)) })
 	})
 	op("V6_vnot", func() {
-		ptr(0, RAX)
-		ptr(1, RCX)
+		ptrs(2)
 		splat(0xffffffff, z(4))
 		chunks(128, func(i, off int) { mov(in(RCX, off), z(0)); vpxor(z(4), z(0), z(0)); mov(z(0), in(RAX, off)) })
 	})
 	op("V6_vcombine", func() {
-		ptr(0, RAX)
-		ptr(1, RCX)
-		ptr(2, RDX)
+		ptrs(3)
 		n := 128 / width()
 		chunks(128, func(i, off int) { mov(in(RDX, off), z(i)); mov(in(RCX, off), z(n+i)) })
 		chunks(256, func(i, off int) { mov(z(i), in(RAX, off)) })
 	})
 	op("V6_vmux", func() {
-		ptr(0, RAX)
-		ptr(1, RCX)
-		ptr(2, RDX)
-		ptr(3, RBX)
+		ptrs(4)
 		chunks(128, func(i, off int) {
 			mov(in(RCX, off), z(0))
 			mov(in(RDX, off), z(1))
@@ -295,9 +286,7 @@ func compare() {
 	} {
 		for _, with := range []string{"", "_and", "_or", "_xor"} {
 			op(c.op+with, func() {
-				ptr(0, RAX)
-				ptr(1, RCX)
-				ptr(2, RDX)
+				ptrs(3)
 				if c.flip != 0 {
 					splat(c.flip, Y4)
 				}
@@ -323,8 +312,7 @@ func compare() {
 		}
 	}
 	op("V6_vandqrt", func() {
-		ptr(0, RAX)
-		ptr(1, RCX)
+		ptrs(2)
 		splatR(2, z(1))
 		chunks(128, func(i, off int) {
 			mov(in(RCX, off), z(0))
@@ -333,8 +321,7 @@ func compare() {
 		})
 	})
 	op("V6_vandvrt", func() {
-		ptr(0, RAX)
-		ptr(1, RCX)
+		ptrs(2)
 		splatR(2, Y1)
 		VPXOR(Y2, Y2, Y2)
 		VPCMPEQB(Y2, Y2, Y3)
@@ -351,8 +338,7 @@ func compare() {
 func shifts() {
 	byR := func(name string, mask uint32, f ins, acc ins) {
 		op(name, func() {
-			ptr(0, RAX)
-			ptr(1, RCX)
+			ptrs(2)
 			count(2, mask, X1)
 			chunks(128, func(i, off int) {
 				f(X1, orLoad(in(RCX, off), z(0)), z(0))
