@@ -80,7 +80,8 @@ func (l *lowering) node(n *node) error {
 		return fmt.Errorf("%d inputs, takes %d to %d", len(n.inputs), r.least, r.most)
 	}
 	a := &args{l: l, n: n, ranges: r.ranges}
-	values, err := r.lower(a)
+	var values []value
+	err := attempt(func() { values = r.lower(a) })
 	if err == nil {
 		err = l.b.Err()
 	}

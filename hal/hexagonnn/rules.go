@@ -11,7 +11,7 @@ import (
 type rule struct {
 	least, most int // inputs
 	ranges      func(inputs int) []ranged
-	lower       func(a *args) ([]value, error)
+	lower       func(a *args) []value
 }
 
 // at is the places of ranges that do not depend on the number of inputs.
@@ -110,42 +110,42 @@ var (
 
 // lowerInput makes the inputs of the model. How an 8-bit input is quantized says the
 // first node that reads it.
-func lowerInput(a *args) ([]value, error) {
+func lowerInput(a *args) []value {
 	if len(a.l.inputs) > 0 {
-		return nil, fmt.Errorf("a second INPUT node")
+		panic(refuse("a second INPUT node"))
 	}
 	var values []value
 	for i, o := range a.n.outputs {
 		n := elements(o.MaxSizes)
 		if n == 0 || n*uint64(o.ElementSize) > maxBytes {
-			return nil, fmt.Errorf("output %d has the shape %v", i, o.MaxSizes)
+			panic(refuse("output %d has the shape %v", i, o.MaxSizes))
 		}
 		operand := nn.Operand{Dimensions: append([]uint32(nil), o.MaxSizes[:]...)}
 		switch o.ElementSize {
 		case 1:
 			q, err := a.l.readAs(Input{a.n.id, uint32(i)})
 			if err != nil {
-				return nil, fmt.Errorf("output %d: %w", i, err)
+				panic(refuse("output %d: %w", i, err))
 			}
 			operand.Type, operand.Scale, operand.ZeroPoint = nn.TensorQuant8Asymm, q.Scale, q.ZeroPoint
 		case 4:
 			operand.Type = nn.TensorFloat32
 		default:
-			return nil, fmt.Errorf("output %d has elements of %d bytes, takes 1 (codes) and 4 (floats)", i, o.ElementSize)
+			panic(refuse("output %d has elements of %d bytes, takes 1 (codes) and 4 (floats)", i, o.ElementSize))
 		}
 		t := a.l.b.Input(a.l.b.Operand(operand), fmt.Sprintf("input %d", i))
 		values = append(values, value{kind: valueTensor, tensor: t, quant: builder.Quant{Scale: operand.Scale, ZeroPoint: operand.ZeroPoint}})
 		a.l.inputs = append(a.l.inputs, tensorSpec{o.MaxSizes, int(n) * int(o.ElementSize)})
 	}
 	if len(values) == 0 {
-		return nil, fmt.Errorf("no outputs")
+		panic(refuse("no outputs"))
 	}
-	return values, nil
+	return values
 }
 
 // readAs is the quantization that the first node with a range for in reads it with; one
 // without a reader has steps of 1.
-func (l *lowering) readAs(in Input) (builder.Quant, error) {
+func (l *lowering) readAs(in Input) (q builder.Quant, err error) {
 	for _, n := range l.graph.order {
 		r, ok := l.rules[n.op.base()]
 		if !ok || len(n.inputs) < r.least || len(n.inputs) > r.most {
@@ -153,7 +153,8 @@ func (l *lowering) readAs(in Input) (builder.Quant, error) {
 		}
 		for _, x := range r.ranges(len(n.inputs)) {
 			if x.tensor < len(n.inputs) && n.inputs[x.tensor] == in {
-				return (&args{l: l, n: n, ranges: r.ranges}).quant(x.tensor)
+				err = attempt(func() { q = (&args{l: l, n: n, ranges: r.ranges}).quant(x.tensor) })
+				return q, err
 			}
 		}
 	}
@@ -161,17 +162,14 @@ func (l *lowering) readAs(in Input) (builder.Quant, error) {
 }
 
 // lowerOutput makes the outputs of the model.
-func lowerOutput(a *args) ([]value, error) {
+func lowerOutput(a *args) []value {
 	if a.l.ended {
-		return nil, fmt.Errorf("a second OUTPUT node")
+		panic(refuse("a second OUTPUT node"))
 	}
 	a.l.ended = true
 	seen := map[builder.Tensor]bool{}
 	for i := range a.n.inputs {
-		c, v, err := a.source(i)
-		if err != nil {
-			return nil, err
-		}
+		c, v := a.source(i)
 		if c == nil && v.kind == valueReal {
 			a.l.outs = append(a.l.outs, outSpec{known: true, real: v.real, bytes: 4})
 			continue
@@ -180,17 +178,17 @@ func lowerOutput(a *args) ([]value, error) {
 		size := 4
 		if c == nil && v.quant.Scale != 0 {
 			t, size = v.tensor, 1
-		} else if t, err = a.floats(i); err != nil {
-			return nil, err
+		} else {
+			t = a.floats(i)
 		}
 		if c != nil || seen[t] || a.n.inputs[i].Source == a.l.inputNode() {
-			return nil, fmt.Errorf("input %d is a constant, an input of the graph or an output already", i)
+			panic(refuse("input %d is a constant, an input of the graph or an output already", i))
 		}
 		seen[t] = true
 		a.l.b.Output(t, fmt.Sprintf("output %d", i))
 		a.l.outs = append(a.l.outs, outSpec{bytes: size * int(elements(aligned(a.l.b.Dims(t))))})
 	}
-	return nil, nil
+	return nil
 }
 
 // inputNode is the INPUT node, 0 when there is none.
@@ -204,19 +202,16 @@ func (l *lowering) inputNode() NodeID {
 }
 
 // pass hands all inputs on. Constants are no values, and stay where they are.
-func pass(a *args) ([]value, error) {
+func pass(a *args) []value {
 	values := make([]value, len(a.n.inputs))
 	for i := range values {
-		c, v, err := a.source(i)
-		if err != nil {
-			return nil, err
-		}
+		c, v := a.source(i)
 		if c != nil {
-			return nil, fmt.Errorf("input %d is a constant", i)
+			panic(refuse("input %d is a constant", i))
 		}
 		values[i] = v
 	}
-	return values, nil
+	return values
 }
 
 // Supported are the operations that graphs may have, Const aside, in the order of the
