@@ -184,19 +184,20 @@ func (c compiler) compile(m *nn.Model, o hal.PrepareOptions) (*staged, error) {
 	if err := c.compileCalled(p, parts); err != nil {
 		return nil, err
 	}
+	_, refuses := c.Lowering.(Legalized) // what the table lowers it has checked
 	at := 0
 	for _, s := range parts {
 		st := &stage{Stage: s}
-		switch {
-		case s.Ready():
-			if st.fixed, err = p.lower(st, nil, nil); err != nil {
-				return nil, err
-			}
-		case !s.Control: // lowered by an execution, as the support query promises
+		if !s.Control && !(s.Ready() && refuses) {
 			for i := range s.Graph.Operations {
 				if err := supported(g, check, at+i); err != nil {
 					return nil, fmt.Errorf("operation %d: %w", g.Origin[at+i], err)
 				}
+			}
+		}
+		if s.Ready() {
+			if st.fixed, err = p.lower(st, nil, nil); err != nil {
+				return nil, err
 			}
 		}
 		p.stages = append(p.stages, st)
