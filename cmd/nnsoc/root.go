@@ -53,6 +53,9 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 			if !cmd.Hidden && cmd.Flags().Changed("driver-timeout") && len(a.Drivers) == 0 && a.DriverFolder == "" {
 				return cli.Usage(fmt.Errorf("--driver-timeout does nothing without --driver or --drivers"))
 			}
+			if err := cli.CheckFiles(cmd); err != nil {
+				return err
+			}
 			return a.OpenLog()
 		},
 	}

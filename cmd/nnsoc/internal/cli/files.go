@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // ReadFile reads a file of at most limit bytes. A larger one is refused by its
@@ -33,17 +34,28 @@ func ReadAll(name string, r io.Reader, limit int64) ([]byte, error) {
 	return readSized(name, r, limit, 0)
 }
 
-// readSized is ReadAll of what is expected to have a size, so that memory is taken once and not as it grows.
+// readSized is ReadAll of what is expected to have a size, so that memory is taken once. What is
+// longer comes in pieces that are joined at its end: what is refused never has a copy.
 func readSized(name string, r io.Reader, limit, size int64) ([]byte, error) {
-	var b bytes.Buffer
-	b.Grow(int(min(size, limit)) + bytes.MinRead)
-	if _, err := b.ReadFrom(io.LimitReader(r, limit+1)); err != nil {
-		return nil, Usage(err)
+	var pieces [][]byte
+	total, next := int64(0), min(size, limit)+bytes.MinRead
+	for {
+		piece := make([]byte, next)
+		n, err := io.ReadFull(r, piece)
+		pieces, total = append(pieces, piece[:n]), total+int64(n)
+		switch {
+		case total > limit:
+			return nil, tooLarge(name, limit)
+		case err == nil:
+			next = min(total, limit+1-total)
+		case err != io.EOF && err != io.ErrUnexpectedEOF:
+			return nil, Usage(err)
+		case len(pieces) == 1:
+			return pieces[0], nil
+		default:
+			return slices.Concat(pieces...), nil
+		}
 	}
-	if int64(b.Len()) > limit {
-		return nil, tooLarge(name, limit)
-	}
-	return b.Bytes(), nil
 }
 
 func tooLarge(name string, limit int64) error {

@@ -22,6 +22,7 @@ type assembler struct {
 func (f *assembler) addFlags(cmd *cobra.Command, formats ...string) {
 	f.formats = formats
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "file to write, - for standard output")
+	cli.MarkFile(cmd.Flags(), "output")
 	cmd.Flags().StringVar(&f.format, "format", "", fmt.Sprintf("%s (default %s with -o, list without)", f.choices(), formats[0]))
 	_ = cmd.RegisterFlagCompletionFunc("format", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return formats, cobra.ShellCompDirectiveNoFileComp

@@ -65,6 +65,7 @@ the thread that ended last.`,
 		ValidArgsFunction: cli.CompleteFiles("elf", "s", "S"),
 	}
 	cmd.Flags().StringVar(&f.report, "report", "", "write the report to a file")
+	cli.MarkFile(cmd.Flags(), "report")
 	cmd.Flags().IntVar(&f.threads, "threads", 1, "hardware threads that run the program")
 	cmd.Flags().Int64Var(&f.limit, "max-packets", 0, "end a program that runs longer (default 2^34)")
 	cmd.Flags().StringArrayVarP(&f.env, "env", "E", nil, "NAME=VALUE for the program's environment (default empty)")

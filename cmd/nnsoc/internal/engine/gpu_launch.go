@@ -33,6 +33,7 @@ func (f *gpuLaunchFlags) add(fl *pflag.FlagSet) {
 	fl.StringVar(&f.block, "block", "64", "work-items of a work-group as X,Y,Z")
 	fl.StringArrayVar(&f.args, "arg", nil, "kernel argument, in order: buf:FILE.npy, new:DTYPE:SHAPE, i32:N, f32:X, ...")
 	fl.StringArrayVar(&f.save, "save", nil, "ARGINDEX:FILE.npy, write a buffer after the run")
+	cli.MarkFile(fl, "save")
 	fl.IntVar(&f.stack, "stack", 0, "bytes of scratch per lane, when more than the kernel declares")
 	fl.IntVar(&f.queue, "queue", 0, "queue of the kernel, beside --also")
 }

@@ -75,6 +75,7 @@ must be of that configuration.`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.accelerator, "accelerator", "ethos-u55-128", "what to compile for: "+strings.Join(ethosu.Accelerators(), ", "))
 	fl.StringVarP(&f.output, "output", "o", "", "file to write")
+	cli.MarkFile(fl, "output")
 	_ = cmd.MarkFlagRequired("output")
 	f.shapes.Add(fl)
 	_ = cmd.RegisterFlagCompletionFunc("accelerator", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

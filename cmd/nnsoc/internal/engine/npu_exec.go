@@ -87,6 +87,7 @@ Without --input the inputs are reproducible noise.`,
 	fl.BoolVar(&f.functional, "functional", false, "compute the tensors only: no cycles, no energy")
 	fl.BoolVar(&f.timingOnly, "timing-only", false, "count cycles only: no arithmetic on the NPU, no outputs")
 	fl.StringVar(&f.csv, "csv", "", "write the operations to this file, in the columns of Vela's per-layer table")
+	cli.MarkFile(fl, "csv")
 	fl.BoolVar(&f.singleRound, "single-rounding", false, "convolutions round once, as TensorFlow Lite's int8 kernels; the hardware rounds twice")
 	fl.BoolVar(&f.operations, "operations", false, "list the operations with their cycles")
 	fl.StringVar(&f.estimator, "estimator", "", "estimate cycles instead of simulating them: vela")

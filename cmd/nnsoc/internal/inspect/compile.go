@@ -127,6 +127,7 @@ estimated to take. --candidate has an operation take one of these instead, here 
 	fl.BoolVar(&explain, "explain", false, "run each part and print estimated beside simulated cycles of its steps, and the candidates for each")
 	fl.BoolVar(&relaxed, "relaxed", false, "allow float32 operations to compute in float16")
 	fl.StringVarP(&output, "output", "o", "", "write to this file instead of standard output")
+	cli.MarkFile(fl, "output")
 	machine.CompleteDevices(a, cmd)
 	return cmd
 }

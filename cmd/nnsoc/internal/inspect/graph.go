@@ -84,6 +84,7 @@ embedded MobileNet v1.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVarP(&output, "output", "o", "", "write the drawing to this file")
+	cli.MarkFile(fl, "output")
 	fl.StringVar(&format, "format", "", "dot or svg (default: svg if the file ends with .svg, else dot)")
 	fl.StringVar(&device, "device", "", "colour operations by who takes them when the network is compiled for this device, or auto")
 	machine.AddCache(a, cmd)

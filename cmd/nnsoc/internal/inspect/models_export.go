@@ -82,6 +82,7 @@ not have channels second; recurrent cells, IF and WHILE are not written.`,
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the file to write")
+	cli.MarkFile(cmd.Flags(), "output")
 	cmd.Flags().StringVar(&format, "format", "", "format of the file: tflite or onnx (default: by the file's ending)")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"tflite", "onnx"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd

@@ -22,6 +22,7 @@ type ProfileFlags struct {
 // Add adds the flags.
 func (f *ProfileFlags) Add(fl *pflag.FlagSet) {
 	fl.StringVar(&f.File, "profile", "", `write where cycles and energy went, down to the instruction, to this file: folded stacks if it ends with .folded, else what "go tool pprof" opens`)
+	cli.MarkFile(fl, "profile")
 	fl.StringVar(&f.value, "profile-value", "", "what --profile counts, or shows first: cycles, time, energy or executions (default cycles)")
 }
 

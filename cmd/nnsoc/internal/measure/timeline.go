@@ -33,6 +33,7 @@ var perfettoEndings = []string{".pftrace", ".perfetto-trace"}
 // Add adds the flags.
 func (f *TraceFlags) Add(fl *pflag.FlagSet) {
 	fl.StringVar(&f.File, "trace", "", "write a timeline to this file, compressed if it ends with .gz")
+	cli.MarkFile(fl, "trace")
 	fl.StringVar(&f.format, "trace-format", "", "format of the timeline: json (Chrome trace events) or pftrace (Perfetto); default: pftrace if the file ends with .pftrace, else json")
 }
 

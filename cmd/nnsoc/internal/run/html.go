@@ -121,6 +121,7 @@ two SoCs or before and after a change, it says what changed operation by operati
 	}
 	fl := cmd.Flags()
 	fl.StringVarP(&f.html, "output", "o", "", "file to write")
+	cli.MarkFile(fl, "output")
 	fl.Var(cli.NameList{Names: &f.devices, Once: true}, "device", "devices to run on: names of the SoC's devices, or auto (default: all)")
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
 	f.pace.Add(fl)

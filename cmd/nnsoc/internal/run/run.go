@@ -107,6 +107,7 @@ cost each other. Networks on the same device wait for it; --priority says who go
 	fl.Var(cli.NameList{Names: &f.priorities, Once: false}, "priority", "with --concurrent: low, medium or high for each network (default: medium)")
 	fl.StringVar(&f.outputDir, "output", "", "write the output tensors as .npy files to this folder, or to one .npz file")
 	fl.StringVar(&f.html, "html", "", "write a report to look at to this file")
+	cli.MarkFile(fl, "html")
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
 	fl.Var((*cli.Finite)(&f.Norm.Mean), "mean", "float inputs from pictures are (pixel-mean)/std")
 	fl.Var((*cli.Finite)(&f.Norm.Std), "std", "see --mean")

@@ -71,6 +71,7 @@ func NewPlot(a *cli.App) *cobra.Command {
 	}
 	fl := cmd.Flags()
 	fl.StringVarP(&f.out, "output", "o", "", "file to write: .svg, .png or .pdf")
+	cli.MarkFile(fl, "output")
 	fl.StringVar(&f.size, "size", "page", "size: "+strings.Join(slices.Sorted(maps.Keys(plot.Sizes)), ", "))
 	fl.StringVar(&f.title, "title", "", "title above the plot")
 	fl.StringVar(&f.x, "x", "", "of scaling: the key along the x axis")

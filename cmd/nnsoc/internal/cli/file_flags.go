@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// writtenFile annotates flags that name a file to write.
+const writtenFile = "nnsoc_written_file"
+
+// MarkFile says that a flag names a file to write, which CheckFiles tries before the command runs.
+// A value of a list may have the form N:FILE.
+func MarkFile(fl *pflag.FlagSet, name string) {
+	if err := fl.SetAnnotation(name, writtenFile, nil); err != nil {
+		panic(err) // the flag is not there
+	}
+}
+
+// CheckFiles refuses a command whose files cannot be written, or two of which are one: what fails
+// when the work is done has wasted it.
+func CheckFiles(cmd *cobra.Command) error {
+	flags := map[string]string{} // by path
+	var bad error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if _, ok := f.Annotations[writtenFile]; !ok || bad != nil {
+			return
+		}
+		paths := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			paths = nil
+			for _, v := range list.GetSlice() {
+				if _, file, ok := strings.Cut(v, ":"); ok {
+					paths = append(paths, file)
+				}
+			}
+		}
+		for _, path := range paths {
+			if path == "" || path == "-" {
+				continue
+			}
+			at := filepath.Clean(path)
+			if other, ok := flags[at]; ok && regular(path) {
+				bad = Usage(fmt.Errorf("%s: --%s and --%s write the same file", path, other, f.Name))
+				return
+			}
+			flags[at] = f.Name
+			if bad = writable(path); bad != nil {
+				return
+			}
+		}
+	})
+	return bad
+}
+
+// regular reports whether a path is a regular file or none yet.
+func regular(path string) bool {
+	fi, err := os.Stat(path)
+	return err != nil || fi.Mode().IsRegular()
+}
+
+// writable returns why a file cannot be written. A device or a pipe is not tried, since opening
+// one may wait.
+func writable(path string) error {
+	if fi, err := os.Stat(path); err == nil && fi.IsDir() {
+		return Usage(&os.PathError{Op: "open", Path: path, Err: syscall.EISDIR})
+	}
+	if !regular(path) {
+		return nil
+	}
+	f, err := CreateFile(path)
+	if err != nil {
+		return err
+	}
+	f.Discard()
+	return nil
+}
