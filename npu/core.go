@@ -55,7 +55,8 @@ type Options struct {
 	// Turn, when set, is asked where costs begin to belong to another region whether another
 	// program comes in between.
 	Turn sim.Turn
-	// Span, when set, is told what each engine did: track is "kernel" or "dma".
+	// Span, when set, is told what each engine did: track is "dma", or "kernel" with a
+	// number where several run at a time.
 	Span func(sim.Span)
 	// Profile, when set, receives what each command of a timed run cost.
 	Profile *sim.Profile

@@ -47,8 +47,22 @@ func (t *timer) op(o *state.Op) {
 	t.kernels[0] = k
 	t.opEvents(o)
 	if t.span != nil {
-		t.emit("kernel", o.Name(), first, last)
+		t.emit(t.lane(first, last), o.Name(), first, last)
 	}
+}
+
+// kernelTracks are those of kernels that run at a time, as many as a timer keeps.
+var kernelTracks = [...]string{"kernel", "kernel 1", "kernel 2"}
+
+// lane is the track of a kernel: the first that is free when it starts, since a kernel's input is
+// fetched while the one before it is written.
+func (t *timer) lane(first, last int64) string {
+	i := 0
+	for i < len(t.lanes)-1 && t.lanes[i] > first {
+		i++
+	}
+	t.lanes[i] = last
+	return kernelTracks[i]
 }
 
 // block is one block job and where it is in its operation.

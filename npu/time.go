@@ -29,20 +29,21 @@ type timer struct {
 	cursor  int64       // cycles charged so far
 
 	// Command processor.
-	cmd       int64      // cycle at which it takes the next command
-	unread    int        // bytes of commands that have been fetched
-	stream    uint64     // address of the next ones
-	waitEnd   int64      // end of its last wait
-	waitFor   sim.Reason // and what that was for
-	waitCur   int        // index of the region of the command that waited
-	waitWord  int        // and where it is
-	kernels   [3]kernel  // the last ones, newest first
-	copies    [16]int64  // completion of the last copies, newest first
-	copyFree  int64      // DMA engine
-	fetchFree int64      // order of input fetches
-	scales    int64      // completion of the last fetch of scale records
-	jobs      [2]job     // the last two block jobs, newest first
-	pending   [4]write   // output blocks whose write is still to be issued
+	cmd       int64                    // cycle at which it takes the next command
+	unread    int                      // bytes of commands that have been fetched
+	stream    uint64                   // address of the next ones
+	waitEnd   int64                    // end of its last wait
+	waitFor   sim.Reason               // and what that was for
+	waitCur   int                      // index of the region of the command that waited
+	waitWord  int                      // and where it is
+	kernels   [3]kernel                // the last ones, newest first
+	lanes     [len(kernelTracks)]int64 // ends of the last spans of kernelTracks
+	copies    [16]int64                // completion of the last copies, newest first
+	copyFree  int64                    // DMA engine
+	fetchFree int64                    // order of input fetches
+	scales    int64                    // completion of the last fetch of scale records
+	jobs      [2]job                   // the last two block jobs, newest first
+	pending   [4]write                 // output blocks whose write is still to be issued
 	npending  int
 	events    events
 	charged   events // what regions have been charged of them
