@@ -68,3 +68,50 @@ func TestInterrupt(t *testing.T) {
 		}
 	}
 }
+
+// TestInterruptTemporaries ends commands that make sockets and folders for what they test, drivers
+// in processes of their own among it: nothing of these is left.
+func TestInterruptTemporaries(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := filepath.Join(t.TempDir(), "nnsoc")
+	if err := os.Symlink(self, command); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range []string{"conformance --device cpu", "vts --via service --device cpu", "bench service --repeat 1000000", "mlts crash model-load-random-stress -f cpu --reference --via service"} {
+		temp := t.TempDir()
+		cmd := exec.Command(command, strings.Fields(args)...)
+		cmd.Env = append(os.Environ(), "TMPDIR="+temp)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+			if sockets(temp) > 0 || time.Now().After(deadline) {
+				break
+			}
+		}
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		var exit *exec.ExitError
+		if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 128+int(syscall.SIGTERM) {
+			t.Errorf("%s: %v", args, err)
+		}
+		if left, _ := os.ReadDir(temp); len(left) != 0 {
+			t.Errorf("%s: left behind: %v", args, left)
+		}
+	}
+}
+
+// sockets counts those in a folder and below it.
+func sockets(dir string) (n int) {
+	_ = filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
+		if err == nil && d.Type() == os.ModeSocket {
+			n++
+		}
+		return nil
+	})
+	return n
+}

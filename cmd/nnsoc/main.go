@@ -14,7 +14,10 @@ import (
 
 func main() {
 	cli.ExitOnInterrupt(os.Exit)
-	os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
+	remove := cli.OwnTemporaries(os.Args[1:])
+	code := execute(os.Args[1:], os.Stdout, os.Stderr)
+	remove()
+	os.Exit(code)
 }
 
 // execute runs one command line and returns its exit code.

@@ -17,6 +17,14 @@ var Temporaries fileSet
 type fileSet struct {
 	mu    sync.Mutex
 	paths map[string]bool
+	tree  string // a folder that goes with all that is in it
+}
+
+// own names the folder that goes with all that is in it.
+func (s *fileSet) own(dir string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tree = dir
 }
 
 // create makes a file by way of open and keeps its path.
@@ -56,6 +64,9 @@ func (s *fileSet) removeAll() {
 	s.mu.Lock()                                                               // for good: the process ends
 	for _, path := range slices.Backward(slices.Sorted(maps.Keys(s.paths))) { // what is in a folder before it
 		os.Remove(path)
+	}
+	if s.tree != "" {
+		os.RemoveAll(s.tree)
 	}
 }
 
