@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"syscall"
 
 	"github.com/nnsoc/nnsoc/docs/examples/adder/driver"
 	"github.com/nnsoc/nnsoc/hal/service"
@@ -31,7 +32,7 @@ func serve(args []string) error {
 	}
 	s := service.NewServer(driver.New(), service.Quotas{})
 	interrupted := make(chan os.Signal, 1)
-	signal.Notify(interrupted, os.Interrupt)
+	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-interrupted
 		s.Close()

@@ -99,12 +99,23 @@ func CreateFile(path string) (*File, error) {
 		f.File, err = Temporaries.create(func() (*os.File, error) { return os.CreateTemp(filepath.Dir(path), ".nnsoc-*") })
 	}
 	if err != nil {
-		if e := (*fs.PathError)(nil); errors.As(err, &e) {
-			e.Path = f.Path // not the temporary file's
-		}
-		return nil, Usage(err)
+		return nil, Usage(f.named(err))
 	}
 	return f, nil
+}
+
+// Write implements io.Writer. Its errors name the path, not the temporary file.
+func (f *File) Write(b []byte) (int, error) {
+	n, err := f.File.Write(b)
+	return n, f.named(err)
+}
+
+// named is an error of the file with its path, which the user knows.
+func (f *File) named(err error) error {
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		e.Path = f.Path
+	}
+	return err
 }
 
 // Commit puts the file in its place.
@@ -112,9 +123,9 @@ func (f *File) Commit(mode os.FileMode) error {
 	if f.direct {
 		return f.Close()
 	}
-	err := f.Chmod(mode)
+	err := f.named(f.Chmod(mode))
 	if e := f.Close(); err == nil {
-		err = e
+		err = f.named(e)
 	}
 	return Temporaries.finish(f.Name(), func() error {
 		if err == nil {

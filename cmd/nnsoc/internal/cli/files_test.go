@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"io"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -46,5 +47,21 @@ func TestReadEndless(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if n := after.TotalAlloc - before.TotalAlloc; n > limit*5/4 {
 		t.Errorf("%d MiB for a limit of %d MiB", n>>20, limit>>20)
+	}
+}
+
+// TestFileErrors: an error of writing names the file that the user asked for.
+func TestFileErrors(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "report.html")
+	f, err := CreateFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.File.Close() // as a disk that fails
+	_, written := f.Write([]byte("x"))
+	for _, err := range []error{written, f.Commit(0o644)} {
+		if err == nil || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), ".nnsoc-") {
+			t.Errorf("%v", err)
+		}
 	}
 }
