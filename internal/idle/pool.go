@@ -6,13 +6,15 @@ import (
 	"slices"
 	"sync"
 	"time"
+	"weak"
 )
 
 // Time is how long something that nobody takes is kept (D-1360).
 const Time = time.Second
 
 // Pool keeps values of T. What nobody has taken for Time is let go of by a timer, which is on no
-// goroutine of its own and ends when it finds nothing. It may be used from several goroutines.
+// goroutine of its own and ends when it finds nothing. The timer does not keep the pool: with what the pool is a part
+// of its values go at once. It may be used from several goroutines.
 // The zero Pool is empty.
 type Pool[T any] struct {
 	mu    sync.Mutex
@@ -32,8 +34,18 @@ func (p *Pool[T]) Put(value T, group any) {
 	defer p.mu.Unlock()
 	p.left = append(p.left, entry[T]{value, group, time.Now()})
 	if p.timer == nil {
-		p.timer = time.AfterFunc(Time, p.expire)
+		p.expireAfter(Time)
 	}
+}
+
+// expireAfter lets a timer expire what has been left for Time by then.
+func (p *Pool[T]) expireAfter(d time.Duration) {
+	pool := weak.Make(p)
+	p.timer = time.AfterFunc(d, func() {
+		if p := pool.Value(); p != nil {
+			p.expire()
+		}
+	})
 }
 
 // Take returns the value of a group that was put last, if there is one.
@@ -74,6 +86,6 @@ func (p *Pool[T]) expire() {
 	}
 	p.left = slices.Delete(p.left, 0, n)
 	if p.timer = nil; len(p.left) > 0 {
-		p.timer = time.AfterFunc(Time-now.Sub(p.left[0].since), p.expire)
+		p.expireAfter(Time - now.Sub(p.left[0].since))
 	}
 }

@@ -58,23 +58,34 @@ func TestPool(t *testing.T) {
 	})
 }
 
-// The host's memory is free again: the pool refers to nothing that it has let go of.
+// The host's memory is free again: the pool refers to nothing that it has let go of, and nothing to the pool.
 func TestPoolFrees(t *testing.T) {
-	var p Pool[*[]byte]
-	freed := make(chan bool, 1)
-	x := &[]byte{1}
-	runtime.AddCleanup(x, func(struct{}) { freed <- true }, struct{}{})
-	p.Put(x, nil)
-	p.left[0].since = time.Now().Add(-Time)
-	x = nil
-	p.expire()
-	for range 200 {
-		runtime.GC()
-		select {
-		case <-freed:
-			return
-		case <-time.After(10 * time.Millisecond):
+	for name, end := range map[string]func(p *Pool[*[]byte]){
+		"expired": func(p *Pool[*[]byte]) {
+			p.left[0].since = time.Now().Add(-Time)
+			p.expire()
+		},
+		"dropped":   func(p *Pool[*[]byte]) { p.Drop(nil) },
+		"abandoned": func(p *Pool[*[]byte]) {},
+	} {
+		freed := make(chan bool, 2)
+		free := func(struct{}) { freed <- true }
+		p, x := &Pool[*[]byte]{}, &[]byte{1}
+		runtime.AddCleanup(x, free, struct{}{})
+		runtime.AddCleanup(p, free, struct{}{})
+		p.Put(x, nil)
+		end(p)
+		p, x = nil, nil
+		waiting := time.After(Time / 2) // less than the timer
+		for n := 0; n < 2; {
+			runtime.GC()
+			select {
+			case <-freed:
+				n++
+			case <-time.After(10 * time.Millisecond):
+			case <-waiting:
+				t.Fatalf("%s: value or pool are still there", name)
+			}
 		}
 	}
-	t.Error("what the pool let go of is not free")
 }
