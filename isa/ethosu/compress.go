@@ -3,6 +3,7 @@ package ethosu
 import (
 	"fmt"
 	mathbits "math/bits"
+	"slices"
 	"sort"
 )
 
@@ -31,21 +32,17 @@ const (
 // coded, with or without a palette, zeros as weights or as run lengths.
 // The choice is one for the whole stream.
 func CompressWeights(dst []byte, weights []int16) ([]byte, error) {
-	zeros := 0
-	for i, v := range weights {
-		if v < -maxWeight || v > maxWeight {
-			return dst, fmt.Errorf("ethosu: weight %d is %d, outside -255..255", i, v)
-		}
-		if v == 0 {
-			zeros++
-		}
+	hist, ok := histogram(weights)
+	if !ok {
+		i := slices.IndexFunc(weights, func(v int16) bool { return v < -maxWeight || v > maxWeight })
+		return dst, fmt.Errorf("ethosu: weight %d is %d, outside -255..255", i, weights[i])
 	}
 	best := codingPlan{bits: -1}
 	for _, runs := range []bool{false, true} {
-		if runs && zeros*maxZeroBits < len(weights) {
+		if runs && hist[0]*maxZeroBits < int64(len(weights)) {
 			break // a run costs each other weight a bit at least
 		}
-		for _, p := range plans(weights, runs) {
+		for _, p := range plans(weights, *hist, runs) {
 			if best.bits < 0 || p.bits < best.bits {
 				best = p
 			}
@@ -60,32 +57,55 @@ func CompressWeights(dst []byte, weights []int16) ([]byte, error) {
 	return w.finish(start), nil
 }
 
-// plans lists the ways to code the weights with or without zero runs, with an
-// estimate of their size from the frequencies of weights and runs.
-func plans(weights []int16, runs bool) []codingPlan {
-	var hist [maxWeightCode + 1]int64
-	var runBits [maxZdiv + 1]int64
-	n := int64(0)
-	run := 0
-	endRun := func() {
-		for d := range runBits {
-			runBits[d] += int64(run>>d) + 1 + int64(d)
-		}
-		run = 0
+// histogram counts weights by their codes; ok is false where one has none.
+func histogram(weights []int16) (hist *[maxWeightCode + 1]int64, ok bool) {
+	var count [2][2 * (maxWeight + 1)]uint32 // from -256; of equal neighbours, neither waits for the other
+	beyond := uint16(0)
+	at := func(v int16) uint16 {
+		i := uint16(v + maxWeight + 1)
+		beyond |= i
+		return i % uint16(len(count[0]))
 	}
-	for _, v := range weights {
-		if runs && v == 0 && run < maxZeroRun {
-			run++
-			continue
+	for i := 1; i < len(weights); i += 2 {
+		count[0][at(weights[i-1])]++
+		count[1][at(weights[i])]++
+	}
+	if len(weights)%2 > 0 {
+		count[0][at(weights[len(weights)-1])]++
+	}
+	hist = &[maxWeightCode + 1]int64{}
+	for v := int16(-maxWeight); v <= maxWeight; v++ {
+		hist[weightCode(v)] = int64(count[0][at(v)]) + int64(count[1][at(v)])
+	}
+	return hist, int(beyond) < len(count[0]) && count[0][0]+count[1][0] == 0
+}
+
+// plans lists the ways to code the weights of a histogram with or without zero runs, with an
+// estimate of their size from the frequencies of weights and runs.
+func plans(weights []int16, hist [maxWeightCode + 1]int64, runs bool) []codingPlan {
+	var runBits [maxZdiv + 1]int64
+	n, zdiv := int64(len(weights)), 0
+	if runs {
+		hist[0] = 0
+		run := 0
+		endRun := func() {
+			for d := range runBits {
+				runBits[d] += int64(run>>d) + 1 + int64(d)
+			}
+			run = 0
 		}
-		hist[weightCode(v)]++
-		n++
-		if runs {
+		for _, v := range weights {
+			switch {
+			case v != 0:
+			case run < maxZeroRun:
+				run++
+				n--
+				continue
+			default:
+				hist[0]++
+			}
 			endRun()
 		}
-	}
-	zdiv := 0
-	if runs {
 		endRun()
 		for d := range runBits {
 			if runBits[d] < runBits[zdiv] {
@@ -126,7 +146,7 @@ func plans(weights []int16, runs bool) []codingPlan {
 						continue
 					}
 					p.bits += n * int64(p.rawWidth(top))
-				} else if bits, ok := p.codedBits(&hist, rank); ok {
+				} else if bits, ok := p.codedBits(order, &hist, rank); ok {
 					p.bits += bits
 				} else {
 					continue
@@ -138,14 +158,11 @@ func plans(weights []int16, runs bool) []codingPlan {
 	return out
 }
 
-// codedBits is the bits of all codes of a histogram, with a divisor; ok is false where a
+// codedBits is the bits of the codes of a histogram, with a divisor; ok is false where a
 // quotient is too large for the form.
-func (p *codingPlan) codedBits(hist *[maxWeightCode + 1]int64, rank *[maxWeightCode + 1]uint16) (bits int64, ok bool) {
-	for c, k := range hist {
-		if k == 0 {
-			continue
-		}
-		q := int(rank[c]) >> p.wdiv
+func (p *codingPlan) codedBits(codes []uint32, hist *[maxWeightCode + 1]int64, rank *[maxWeightCode + 1]uint16) (bits int64, ok bool) {
+	for _, c := range codes {
+		q, k := int(rank[c])>>p.wdiv, hist[c]
 		switch {
 		case p.trunc && q > 2, q > maxQuotient:
 			return 0, false

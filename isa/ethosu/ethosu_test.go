@@ -233,8 +233,9 @@ func TestEveryPlan(t *testing.T) {
 			}
 		}
 		tried := 0
+		hist, _ := histogram(w)
 		for _, runs := range []bool{false, true} {
-			for _, p := range plans(w, runs) {
+			for _, p := range plans(w, *hist, runs) {
 				tried++
 				var b bitWriter
 				p.write(&b, w)

@@ -1,37 +1,49 @@
 package ethosu
 
-import mathbits "math/bits"
+import (
+	"encoding/binary"
+	mathbits "math/bits"
+	"slices"
+)
 
 // Chunks of unary bits: so many positions of the first row at a time.
 const chunkPositions = 12
 
-// symbol is a weight as Golomb-Rice code: bits of the first row, one of the second row for
-// each that is set, and the remainder.
-type symbol struct {
-	first, second      uint32
-	positions, seconds uint8
-	rest               uint16
-}
+// symbol is a weight as Golomb-Rice code: two bits for each of its positions, that of the first row below that of the
+// second, which counts where the first is set; behind them (from bit 32) how many bits these are, and (from bit 40) the
+// remainder.
+type symbol uint64
 
-// symbolTable is the symbols of all weights, from the least one. A quotient q takes q/2 positions
-// whose bits are both set, then one whose bits say whether q is odd; truncated quotients,
-// 0 to 2, take one position.
-func (p *codingPlan) symbolTable() *[2*maxWeight + 1]symbol {
-	var table [2*maxWeight + 1]symbol
+const (
+	symbolBits = 32
+	symbolRest = 40
+)
+
+func (s symbol) bits() uint { return uint(s>>symbolBits) & 63 }
+
+// symbols are those of all weights, from -256, which is none.
+type symbols [2 * (maxWeight + 1)]symbol
+
+func (t *symbols) at(v int16) *symbol { return &t[uint16(v+maxWeight+1)%uint16(len(t))] }
+
+// symbolTable is the symbols of a plan. A quotient q takes q/2 positions whose bits are both set, then one whose bits
+// say whether q is odd; truncated quotients, 0 to 2, take one position.
+func (p *codingPlan) symbolTable() *symbols {
+	var table symbols
 	rank := ranks(p.palette)
 	for v := -maxWeight; v <= maxWeight; v++ {
-		index := uint32(rank[weightCode(int16(v))])
-		q, s := index>>p.wdiv, &table[v+maxWeight]
-		s.rest = uint16(index & (1<<p.wdiv - 1))
+		index := uint64(rank[weightCode(int16(v))])
+		q, rest := index>>p.wdiv, index&(1<<p.wdiv-1)
+		code, bits := uint64(0), uint64(2)
 		switch {
 		case q > maxQuotient || p.trunc && q > 2: // of no weight here
-		case p.trunc && q > 0:
-			*s = symbol{1, q - 1, 1, 1, s.rest}
+			continue
+		case p.trunc:
+			code = [...]uint64{0b00, 0b01, 0b11}[q]
 		default:
-			half := q / 2
-			s.first, s.positions = 1<<half-1|q&1<<half, uint8(half+1)
-			s.second, s.seconds = 1<<half-1, uint8(half+q&1)
+			code, bits = 1<<(q/2*2)-1|q&1<<(q/2*2), q/2*2+2
 		}
+		*table.at(int16(v)) = symbol(rest<<symbolRest | bits<<symbolBits | code)
 	}
 	return &table
 }
@@ -43,60 +55,129 @@ func (p *codingPlan) writeGolomb(w *bitWriter, weights []int16) {
 		entry = max(entry, mathbits.Len32(c))
 	}
 	table := p.symbolTable()
+	var r golombRows
 	for at := 0; at < len(weights); at += sliceMax {
 		part := weights[at:min(at+sliceMax, len(weights))]
 		p.header(w, zdivNone, len(part), entry, at == 0)
-		golombSlice(w, part, table, p.wdiv)
+		r.fill(part, table, p.wdiv)
+		r.write(w, len(part), p.wdiv, p.trunc)
 	}
 }
 
-// golombSlice writes the chunks of a slice: twelve bits of the first row, those of the second
-// row that belong to them, and the remainders of the symbols that ended in the chunk before.
-func golombSlice(w *bitWriter, weights []int16, table *[2*maxWeight + 1]symbol, wdiv int) {
-	var first, second uint64     // rows not yet written
-	var positions, seconds uint  // bits of them
-	var rest, before uint64      // remainders of this chunk and of the one before
-	var restBits, beforeBits int // bits of them
-	var open bool                // the last symbol reaches into the next chunk
-	var openRest uint64
-	for {
-		rest, restBits = 0, 0
-		if open && positions <= chunkPositions {
-			rest, restBits, open = openRest, wdiv, false
-		}
-		for positions < chunkPositions && len(weights) > 0 && !open {
-			s := &table[uint(int(weights[0])+maxWeight)%uint(len(table))]
-			weights = weights[1:]
-			first |= uint64(s.first) << positions
-			second |= uint64(s.second) << seconds
-			positions += uint(s.positions)
-			seconds += uint(s.seconds)
-			if positions > chunkPositions {
-				openRest, open = uint64(s.rest), true
-				break
-			}
-			rest |= uint64(s.rest) << restBits
-			restBits += wdiv
-		}
-		more := positions > 0
-		if more {
-			row := first & (1<<chunkPositions - 1)
-			n := uint(mathbits.OnesCount64(row))
-			w.put(uint32(row|second&(1<<n-1)<<chunkPositions), chunkPositions+int(n))
-			first >>= chunkPositions
-			positions -= min(positions, chunkPositions)
-			second >>= n
-			seconds -= n
-		}
-		low := min(beforeBits, 32)
-		w.put(uint32(before)&uint32(1<<low-1), low)
-		w.put(uint32(before>>32), beforeBits-low)
-		if !more {
-			return
-		}
-		before, beforeBits = rest, restBits
-	}
+// golombRows are the bits of a slice in the order of its weights: those of positions, and remainders.
+type golombRows struct {
+	positions, rests []byte
+	bits             uint // of positions
 }
+
+// row is a growing row of bits: up to a byte of them waits in acc.
+type row struct {
+	dst []byte
+	acc uint64
+	at  int
+	n   uint // bits in acc
+}
+
+// add appends n bits, at most 57.
+func (r *row) add(v uint64, n uint) {
+	r.acc |= v << (r.n & 7)
+	r.n += n
+	binary.LittleEndian.PutUint64(r.dst[r.at:], r.acc)
+	r.at += int(r.n >> 3)
+	r.acc >>= r.n & 56
+	r.n &= 7
+}
+
+// copy appends n bits of another row, at most 60, and returns where they end.
+func (r *row) copy(from []byte, bit, n uint) (end uint) {
+	v := binary.LittleEndian.Uint64(from[bit>>3:]) >> (bit & 7)
+	if n > 57 {
+		r.add(v&0xFF, 8)
+		return r.copy(from, bit+8, n-8)
+	}
+	r.add(v&(1<<n-1), n)
+	return bit + n
+}
+
+// fill sets the rows to those of a slice.
+func (g *golombRows) fill(weights []int16, table *symbols, wdiv int) {
+	const slack = 16 // bytes that a store or load of a word touches behind the row
+	for _, b := range []struct {
+		row  *[]byte
+		bits int // of a weight
+	}{{&g.positions, maxQuotient + 1}, {&g.rests, wdiv}} {
+		size := len(weights)*b.bits/8 + slack
+		*b.row = slices.Grow((*b.row)[:0], size)[:size]
+	}
+	positions, rests := row{dst: g.positions}, row{dst: g.rests}
+	one, two := uint64(1)<<wdiv, uint64(1)<<(2*wdiv)
+	for ; len(weights) >= 4; weights = weights[4:] { // four symbols as one, where they are short enough
+		v := (*[4]int16)(weights)
+		a, b, c, d := *table.at(v[0]), *table.at(v[1]), *table.at(v[2]), *table.at(v[3])
+		ab, cd := a.bits()+b.bits(), c.bits()+d.bits()
+		low := uint64(uint32(a)) | uint64(uint32(b))<<a.bits()
+		high := uint64(uint32(c)) | uint64(uint32(d))<<c.bits()
+		if ab+cd <= 56 {
+			positions.add(low|high<<(ab&63), ab+cd)
+		} else {
+			for _, s := range [...]symbol{a, b, c, d} {
+				positions.add(uint64(uint32(s)), s.bits())
+			}
+		}
+		rests.add(uint64(a>>symbolRest|b>>symbolRest*symbol(one))|uint64(c>>symbolRest|d>>symbolRest*symbol(one))*two, uint(4*wdiv))
+	}
+	for _, v := range weights {
+		s := *table.at(v)
+		positions.add(uint64(uint32(s)), s.bits())
+		rests.add(uint64(s>>symbolRest), uint(wdiv))
+	}
+	g.bits = uint(8*positions.at) + positions.n
+	clear(positions.dst[positions.at+1 : positions.at+slack/2])
+}
+
+// write writes the chunks of a slice of so many symbols: twelve bits of the first row, those of the second
+// row that belong to them, and the remainders of the symbols that ended in the chunk before. A
+// position whose bits are both set continues its symbol.
+func (g *golombRows) write(w *bitWriter, symbols, wdiv int, trunc bool) {
+	w.flush()
+	w.dst = slices.Grow(w.dst, int(g.bits)/8+symbols*wdiv/8+64)
+	out := row{dst: w.dst[len(w.dst):cap(w.dst)], acc: w.acc, n: uint(w.n)}
+	var rest, before uint // remainders that are written, and those of the chunk before, in bits
+	for at := uint(0); at < g.bits; at += 2 * chunkPositions {
+		v := binary.LittleEndian.Uint32(g.positions[at/8:]) & (1<<(2*chunkPositions) - 1)
+		low, high := &splits[v%(1<<chunkPositions)], &splits[v>>chunkPositions]
+		rows := uint64(low.first) | uint64(high.first)<<(chunkPositions/2) |
+			(uint64(low.second)|uint64(high.second)<<low.n)<<chunkPositions
+		out.add(rows, uint(chunkPositions+low.n+high.n))
+		rest = out.copy(g.rests, rest, before)
+		ended := chunkPositions
+		if !trunc {
+			ended -= mathbits.OnesCount32(v & (v >> 1) & 0x555555)
+		}
+		ended = min(ended, symbols)
+		symbols -= ended
+		before = uint(ended * wdiv)
+	}
+	out.copy(g.rests, rest, before)
+	w.dst, w.acc, w.n = w.dst[:len(w.dst)+out.at], out.acc, int(out.n)
+}
+
+// split is six positions by their rows, of which the second has a bit for each that is set in the first.
+type split struct{ first, second, n uint8 }
+
+// splits are those of all twelve bits of six positions.
+var splits = func() (table [1 << chunkPositions]split) {
+	for v := range table {
+		s := &table[v]
+		for i := range chunkPositions / 2 {
+			bits := v >> (2 * i)
+			s.first |= uint8(bits&1) << i
+			s.second |= uint8(bits>>1&bits&1) << s.n
+			s.n += uint8(bits & 1)
+		}
+	}
+	return table
+}()
 
 // half is what six positions of a chunk stand for: quotients that end in them, the first
 // without what the positions before it carry, and what they carry themselves.
