@@ -5,6 +5,7 @@ package cost
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -55,26 +56,39 @@ func (c *Candidate) Name() string {
 // weights are read again for every block of pixels, the input for every block of channels. The one
 // that the kernel wants comes first.
 func ChooseBlock(s *core.Spec, k *kernel.Kernel) kernel.Block {
-	list := candidates(s, k)
+	var list []Candidate // without those that are slower for sure
+	least := int64(math.MaxInt64)
+	for c := range candidates(s, k) {
+		if k.Wanted != "" && c.Name() == k.Wanted {
+			return c.Block
+		}
+		if least = min(least, c.Cycles); !slower(c.Cycles, least) {
+			list = append(list, c)
+		}
+	}
 	if len(list) == 0 {
 		return kernel.Block{}
-	}
-	if k.Wanted != "" {
-		for i := range list {
-			if list[i].Name() == k.Wanted {
-				return list[i].Block
-			}
-		}
 	}
 	return slices.MinFunc(list, preference(list)).Block
 }
 
+// AnyBlock is a block that fits, without an estimate of its own.
+func AnyBlock(s *core.Spec, k *kernel.Kernel) kernel.Block {
+	for c := range candidates(s, k) {
+		return c.Block
+	}
+	return kernel.Block{}
+}
+
 // Blocks are the best candidates, at most so many, the best first.
 func Blocks(s *core.Spec, k *kernel.Kernel, most int) []Candidate {
-	list := candidates(s, k)
+	list := slices.Collect(candidates(s, k))
 	slices.SortStableFunc(list, preference(list))
 	return list[:min(most, len(list))]
 }
+
+// slower reports whether cycles are not alike to the least ones.
+func slower(cycles, least int64) bool { return float64(cycles) > alike*float64(least) }
 
 // preference compares two candidates of a list: those alike to the one of the fewest cycles first, then by
 // bytes, the larger of equal ones first.
@@ -83,82 +97,73 @@ func preference(list []Candidate) func(x, y Candidate) int {
 	for _, c := range list {
 		least = min(least, c.Cycles)
 	}
-	slower := func(c Candidate) int {
-		if float64(c.Cycles) > alike*float64(least) {
+	order := func(c Candidate) int {
+		if slower(c.Cycles, least) {
 			return 1
 		}
 		return 0
 	}
 	return func(x, y Candidate) int {
-		return cmp.Or(slower(x)-slower(y), cmp.Compare(x.Bytes, y.Bytes), y.Block.H*y.Block.W*y.Block.D-x.Block.H*x.Block.W*x.Block.D)
+		return cmp.Or(order(x)-order(y), cmp.Compare(x.Bytes, y.Bytes), y.Block.H*y.Block.W*y.Block.D-x.Block.H*x.Block.W*x.Block.D)
 	}
 }
 
 // candidates are the blocks whose buffers fit in SHRAM.
-func candidates(s *core.Spec, k *kernel.Kernel) (list []Candidate) {
-	own := *k
-	banks := min(s.ShramBytes/s.ShramBank, 63)
-	tables := max(1, 2048/s.ShramBank)
-	inGranule, accGranule := granules(s.ShramBytes / s.ShramBank)
-	u := s.UBlock
-	ofm := &k.OFM.FeatureMap
-	for d := u.D; d <= maxBlockD && d < ofm.C+u.D; d += u.D {
-		for h := u.H; h <= maxBlockH && h < ofm.H+u.H; h += u.H {
-			for bw := u.W; bw <= maxBlockW && bw < ofm.W+u.W; bw += u.W {
-				ib, depth := inputBlock(s, k, h, bw, d)
-				ibBanks := roundUp(2*divideUp(ib, s.ShramBank), inGranule)
-				accBanks := roundUp(2*divideUp(h*bw*roundUp(d, 8)*4, s.ShramBank), accGranule)
-				inputs := 1
-				if k.IFM2 != nil {
-					inputs = 2
+func candidates(s *core.Spec, k *kernel.Kernel) iter.Seq[Candidate] {
+	return func(yield func(Candidate) bool) {
+		e := newEstimator(s, k)
+		banks := min(s.ShramBytes/s.ShramBank, 63)
+		tables := max(1, 2048/s.ShramBank)
+		inGranule, accGranule := granules(s.ShramBytes / s.ShramBank)
+		inputs := 1
+		if k.IFM2 != nil {
+			inputs = 2
+		}
+		u, ofm := s.UBlock, &k.OFM.FeatureMap
+		rows, columns := sides(e.row, u.H, min(maxBlockH, ofm.H+u.H-1)), sides(e.column, u.W, min(maxBlockW, ofm.W+u.W-1))
+		for _, d := range sides(e.depth, u.D, min(maxBlockD, ofm.C+u.D-1)) {
+			for _, h := range rows {
+				for _, w := range columns {
+					ib := e.inputBytes(h.input, w.input, d.input)
+					ibBanks := roundUp(2*divideUp(ib, s.ShramBank), inGranule)
+					accBanks := 0
+					if k.Kind != kernel.Elementwise {
+						accBanks = roundUp(2*divideUp(h.size*w.size*roundUp(d.size, 8)*4, s.ShramBank), accGranule)
+					}
+					abStart := banks - tables - accBanks
+					if 2+inputs*ibBanks > abStart {
+						break // and so for wider ones
+					}
+					b := kernel.Block{H: h.size, W: w.size, D: d.size, IBEnd: 2 + inputs*ibBanks, ABStart: abStart, IB2Start: 2 + ibBanks}
+					if !yield(Candidate{b, e.at(h, w, d).Cycles(), e.moved(h, w, d)}) {
+						return
+					}
 				}
-				if k.Kind == kernel.Elementwise {
-					accBanks = 0
-				}
-				abStart := banks - tables - accBanks
-				if 2+inputs*ibBanks > abStart {
-					continue
-				}
-				own.Block = kernel.Block{H: h, W: bw, D: d, IBEnd: 2 + inputs*ibBanks, ABStart: abStart, IB2Start: 2 + ibBanks}
-				list = append(list, Candidate{own.Block, Estimate(s, &own).Cycles(), movedBytes(k, h, bw, d, ib, depth)})
 			}
 		}
+	}
+}
+
+// sides are those of so many units each up to a size.
+func sides(of func(int) side, unit, most int) (list []side) {
+	for n := unit; n <= most; n += unit {
+		list = append(list, of(n))
 	}
 	return list
 }
 
-// inputBlock is the bytes of input that one block needs at a time, and its
-// depth.
-func inputBlock(s *core.Spec, k *kernel.Kernel, h, bw, d int) (bytes, depth int) {
-	depth = d
-	if k.Reduces() {
-		limit := 32
-		if k.PartKernel {
-			limit = 16
-		}
-		depth = min(roundUp(k.IFM.C, 8), max(limit, s.UBlock.IFM))
-	}
-	kh, kw := min((k.KH-1)*k.DY+1, 8), min((k.KW-1)*k.DX+1, 8)
-	ih, iw := roundUp((h-1)*k.SY+kh, s.UBlock.H), roundUp((bw-1)*k.SX+kw, s.UBlock.W)
-	if k.Kind == kernel.Elementwise {
-		ih, iw = h, bw
-	}
-	return ih * iw * roundUp(depth*k.IFM.Bytes, 8), depth
-}
-
-// movedBytes estimates what a block size costs in buffer traffic.
-func movedBytes(k *kernel.Kernel, h, bw, d, ib, depth int) int64 {
-	ofm := &k.OFM.FeatureMap
-	blocksXY := int64(divideUp(ofm.H, h)) * int64(divideUp(ofm.W, bw))
-	blocksD := int64(divideUp(ofm.C, d))
-	input := int64(ib) * blocksXY * blocksD
+// moved estimates what a block costs in traffic of the buffers, in bytes.
+func (e *estimator) moved(row, column, deep side) int64 {
+	k := e.k
+	planes, blocks := int64(row.blocks*column.blocks), int64(deep.blocks)
+	input := int64(e.inputBytes(row.input, column.input, deep.input)) * planes * blocks
 	if k.Kind == kernel.Conv {
-		input *= int64(divideUp(k.IFM.C, depth))
+		input *= int64(divideUp(k.IFM.C, deep.input))
 	}
-	padded := blocksXY * int64(h*bw) * blocksD * int64(d)
+	padded := planes * int64(row.size*column.size) * blocks * int64(deep.size)
 	var filter int64
 	if k.Weights != nil {
-		filter = int64(k.KH*k.KW) * int64(k.Weights.PerInput()) * int64(ofm.C) * blocksXY
+		filter = int64(k.KH*k.KW) * int64(k.Weights.PerInput()) * int64(k.OFM.C) * planes
 	}
 	return input + filter + padded
 }

@@ -34,6 +34,7 @@ type Lowering struct {
 	list  step.List
 
 	inPlace *InPlace // nil: inputs and outputs are copied
+	checks  bool     // steps are thrown away: whether there is a block is all that is asked
 	// candidates are the blocks to take where they fit, by operation.
 	candidates map[int]string
 }
@@ -51,6 +52,7 @@ func New(s *core.Spec, g *graph.Graph, first []Operation) *Lowering {
 // Anywhere begins to lower single operations of a graph, wherever their inputs come from.
 func Anywhere(s *core.Spec, g *graph.Graph, first []Operation) *Lowering {
 	l := New(s, g, first)
+	l.checks = true
 	for i := range g.Operands {
 		if o := &g.Operands[i]; elementBytes(o.Type) > 0 && o.Known() && !o.IsConst() {
 			l.value[i] = l.Temporary(0)
@@ -207,11 +209,15 @@ func (l *Lowering) Add(k kernel.Kernel) error {
 			return extents.Broken("one of %dx%dx%d", f.H, f.W, f.C)
 		}
 	}
-	if k.Weights != nil {
-		k.Weights.Bits = k.Weights.Entropy()
+	if l.checks {
+		k.Block = cost.AnyBlock(l.spec, &k)
+	} else {
+		if k.Weights != nil {
+			k.Weights.Bits = k.Weights.Entropy()
+		}
+		k.Wanted = l.candidates[l.op]
+		k.Block = cost.ChooseBlock(l.spec, &k)
 	}
-	k.Wanted = l.candidates[l.op]
-	k.Block = cost.ChooseBlock(l.spec, &k)
 	if k.Block.D == 0 {
 		return fitsSHRAM.Broken("none of a %dx%d kernel fits %d KiB", k.KH, k.KW, l.spec.ShramBytes>>10)
 	}

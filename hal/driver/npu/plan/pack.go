@@ -58,39 +58,46 @@ func (p *packer) blob(k *kernel.Kernel) (*blob, error) {
 	return b, nil
 }
 
-// pack gives jobs their constants behind those of a list; jobs of one kernel share them.
-func (p *packer) pack(prog *Program, jobs []job, consts []byte) error {
-	size := len(consts)
-	blobs := make([]*blob, len(jobs))
-	for i := range jobs {
-		k := &jobs[i].Kernel
-		if k.Weights == nil && k.Table == nil {
-			continue
-		}
-		var err error
-		if blobs[i], err = p.blob(k); err != nil {
-			return fmt.Errorf("operation %d: %w", jobs[i].Op, err)
-		}
-		size += layout.Align(len(blobs[i].data)) + layout.Alignment
-	}
-	c := layout.Constants{Data: append(make([]byte, 0, size), consts...)}
+// pack gives jobs places for their constants behind so many bytes of a list; jobs of one kernel share them.
+func (p *packer) pack(jobs []job, end int) error {
 	first := map[*blob]int{}
-	for i, b := range blobs {
+	for i := range jobs {
 		j := &jobs[i]
 		j.first = i
-		if b == nil {
+		if j.Kernel.Weights == nil && j.Kernel.Table == nil {
 			continue
+		}
+		b, err := p.blob(&j.Kernel)
+		if err != nil {
+			return fmt.Errorf("operation %d: %w", j.Op, err)
 		}
 		if k, ok := first[b]; ok {
 			j.first, j.packed, j.weights = k, jobs[k].packed, jobs[k].weights
 			continue
 		}
 		first[b] = i
-		j.packed = b.packed.At(c.Add(b.data))
+		j.constants = b.data
+		at := layout.Align(end)
+		j.packed = b.packed.At(at)
 		j.weights = j.packed.Fetch
-		prog.EncodedWeights += j.packed.WeightBytes[0] + j.packed.WeightBytes[1]
+		end = at + len(b.data)
+	}
+	return nil
+}
+
+// constants are those of a list and, behind them, of the jobs that have some of their own.
+func (p *Program) constants(own []byte, jobs []job) {
+	size := len(own)
+	for i := range jobs {
+		size = layout.Align(size) + len(jobs[i].constants)
+	}
+	c := layout.Constants{Data: append(make([]byte, 0, layout.Align(size)), own...)}
+	for i := range jobs {
+		if j := &jobs[i]; j.constants != nil {
+			c.Add(j.constants)
+			p.EncodedWeights += j.packed.WeightBytes[0] + j.packed.WeightBytes[1]
+		}
 	}
 	c.Pad()
-	prog.Consts = c.Data
-	return nil
+	p.Consts = c.Data
 }

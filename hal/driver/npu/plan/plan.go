@@ -28,6 +28,8 @@ type Program struct {
 	EncodedWeights  int             // bytes of Consts
 	far             []bool          // values off chip
 	direct          []bool          // steps whose weights are read where they are stored
+	jobs            []job           // until the program is written
+	values          []layout.Value
 }
 
 // Region is the bytes of a region that holds no constants.
@@ -52,8 +54,9 @@ func Own(s *core.Spec, onChip int) Target {
 // job is a step whose maps have addresses and whose constants are packed.
 type job struct {
 	step.Step
-	packed kernel.Packed
-	first  int // job that the kernel's constants were packed for; others of a cascade share them
+	packed    kernel.Packed
+	constants []byte // that were packed for this job
+	first     int    // job that the kernel's constants were packed for; others of a cascade share them
 	// weights is where the kernel reads its constants: where they are packed, or a buffer on
 	// chip into which they are copied in front of job fetch.
 	weights  layout.Buffer
@@ -81,7 +84,7 @@ func New(t Target, l *step.List) (*Program, error) {
 			best = p
 		}
 	}
-	return best, nil
+	return best, best.write(t.Spec)
 }
 
 // search makes the program of the fewest estimated cycles of steps whose maps have their order of elements.
@@ -171,11 +174,15 @@ func markFar(k *kernel.Kernel, far []bool) (some bool) {
 // Build makes the program of steps as they are.
 func Build(t Target, l *step.List) (*Program, error) {
 	k := &packer{spec: t.Spec, blobs: map[packKey]*blob{}}
-	return k.once(t, l, false)
+	p, err := k.once(t, l, false)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.write(t.Spec)
 }
 
-// once makes the program with the blocks that the kernels have. Activations have room on chip before buffers
-// of weights, unless keep says that they lie where there is room for both.
+// once makes a program, but for addresses, constants and commands, with the blocks that the kernels have. Activations
+// have room on chip before buffers of weights, unless keep says that they lie where there is room for both.
 func (k *packer) once(t Target, l *step.List, keep bool) (*Program, error) {
 	s := t.Spec
 	p := &Program{Steps: l, Map: t.Map}
@@ -188,7 +195,7 @@ func (k *packer) once(t Target, l *step.List, keep bool) (*Program, error) {
 			j.Kernel.IFM2 = &own
 		}
 	}
-	if err := k.pack(p, jobs, l.Consts.Data); err != nil {
+	if err := k.pack(jobs, len(l.Consts.Data)); err != nil {
 		return nil, err
 	}
 	p.Sizes[layout.RegionIO] = l.IO
@@ -202,18 +209,24 @@ func (k *packer) once(t Target, l *step.List, keep bool) (*Program, error) {
 		p.far = append(p.far, values[i].At.Region == layout.RegionSpill)
 	}
 	p.estimate(t, jobs)
-	p.resolve(jobs, values)
-	p.clients(l, values)
+	p.jobs, p.values = jobs, values
+	return p, nil
+}
+
+// write completes the program that a plan has decided for: addresses, constants, commands.
+func (p *Program) write(s *core.Spec) (err error) {
+	l, jobs := p.Steps, p.jobs
+	p.resolve(jobs, p.values)
+	p.clients(l, p.values)
+	p.constants(l.Consts.Data, jobs)
 	e := &emitter{b: ethosu.NewBuilder(s.Product), spec: s, luts: s.LUTBase(), writer: map[int]int{}, table: noTable}
 	e.parameters(jobs)
 	p.Enter = e.b.Len()
 	e.program(jobs)
-	var err error
-	if p.Code.Commands, err = e.b.Words(); err != nil {
-		return nil, err
-	}
 	p.Code.Marks = e.marks
-	return p, nil
+	p.jobs, p.values = nil, nil
+	p.Code.Commands, err = e.b.Words()
+	return err
 }
 
 // estimate adds up what the jobs are estimated to take where their maps and weights lie.
