@@ -188,10 +188,14 @@ func (k *checker) npu(c *Config) {
 	if n.UblockStream != 4 && n.UblockStream != 8 {
 		k.fail("npu.ublock_stream", "%d, want 4 or 8", n.UblockStream)
 	}
-	for i, most := range [...]int{64, 64} {
-		if n.Ublock[i] > most {
-			k.fail(fmt.Sprintf("npu.ublock[%d]", i), "%d, at most %d", n.Ublock[i], most)
+	elements := 1
+	for i, most := range [...]int{32, 64, 128} {
+		if elements *= n.Ublock[i]; n.Ublock[i] > most {
+			k.fail(fmt.Sprintf("npu.ublock[%d]", i), "%d, at most %d: the registers of blocks hold no more", n.Ublock[i], most)
 		}
+	}
+	if sums := 2 * elements * 4; sums > n.ShramKiB<<10 {
+		k.fail("npu.ublock", "%d elements, whose sums in two buffers are %d KiB, the SHRAM is %d", elements, sums>>10, n.ShramKiB)
 	}
 	for i := range 2 {
 		if u := n.Ublock[i]; u&(u-1) != 0 {

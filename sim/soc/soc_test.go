@@ -503,7 +503,12 @@ func TestEditedFiles(t *testing.T) {
 		{"\nlds_banks = ", "\nlds_banks = 3 #", ": gpu.lds_banks: 3, want a power of two"},
 		{"\nbroadcast_lanes = 7", "\nbroadcast_lanes = 3", ": gpu.broadcast_lanes: 3, want gpu.address_lanes or more: 4"},
 		{"\nsimple = [4, 1]", "\nsimple = [4, 0]", ": gpu.valu.simple[1]: 0, want 1 or more"},
-		{"\nublock = [1,", "\nublock = [256,", ": npu.ublock[0]: 256, at most 64"},
+		{"\nublock = [1,", "\nublock = [256,", ": npu.ublock[0]: 256, at most 32"},
+		{"\nublock = [1, 1, 64]", "\nublock = [1, 1, 63]", ": npu.ublock[2]: 63, want a multiple of ublock_stream (8)"},
+		{"\nublock = [1, 1, 64]", "\nublock = [3, 1, 64]", ": npu.ublock[0]: 3, want a power of two"},
+		{"\nublock = [1, 1, 64]", "\nublock = [1, 64, 136]", ": npu.ublock[2]: 136, at most 128"},
+		{"\nublock = [1, 1, 64]", "\nublock = [32, 64, 64]", ": npu.ublock: 131072 elements, whose sums in two buffers are 1024 KiB, the SHRAM is 512"},
+		{"\nublock = [1, 1, 64]", "\nublock = [1, 2, 64]", ""},
 		{"\nname = \"pixel4\"", "\nname = 4", ": soc.name: a"},
 	} {
 		i := strings.Index(string(text), c.old)
