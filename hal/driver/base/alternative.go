@@ -11,7 +11,8 @@ import (
 
 // Leaves reports whether a device leaves an operation to a pass: no lowering of the user takes it, and
 // the table expands it, or names the pass as an alternative that is cheaper. price is what the
-// device is estimated to take for a graph, in cycles. What it decides by price it adds to g.Choices.
+// device is estimated to take for a graph, in cycles. What it decides by price it adds to g.Choices; a query
+// for support, which both ways would answer alike, decides nothing.
 func Leaves[L any](t *legal.Table[L], first []OperationLowering[L], g *graph.Graph, op *nn.Operation, pass string, price func(*graph.Graph) (int64, error)) bool {
 	v := g.View()
 	if Choose(first, v, op) != nil {
@@ -20,7 +21,7 @@ func Leaves[L any](t *legal.Table[L], first []OperationLowering[L], g *graph.Gra
 	if t.Expands(g, v, op, pass) {
 		return true
 	}
-	if !t.Instead(g, v, op, pass) {
+	if g.Query || !t.Instead(g, v, op, pass) {
 		return false
 	}
 	c, ok := g.Price(op, t.Passes, price)

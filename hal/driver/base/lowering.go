@@ -104,6 +104,7 @@ func (c compiler) graph(m *nn.Model) *graph.Graph {
 func (c compiler) Supports(m *nn.Model) ([]hal.Support, error) {
 	c.begin()
 	g := c.graph(m)
+	g.Query = true
 	answers := make([]hal.Support, len(g.Operations))
 	for i := range answers {
 		answers[i].OK = true

@@ -53,23 +53,23 @@ func (g *Graph) Alone(op *nn.Operation) (alone *Graph, ok bool) {
 func (g *Graph) Price(op *nn.Operation, passes Pipeline, price func(*Graph) (int64, error)) (c Choice, ok bool) {
 	c = Choice{Operation: op.Type, Pass: g.pass.Name}
 	from := slices.IndexFunc(passes, func(p Pass) bool { return p.Name == g.pass.Name })
-	for expanded := range 2 {
+	for _, expanded := range [...]bool{true, false} {
 		alone, ok := g.Alone(op)
 		if !ok {
 			return c, false
 		}
-		alone.Leaves = func(_ *Graph, _ *nn.Operation, pass string) bool { return expanded == 1 && pass == c.Pass }
+		alone.Leaves = func(_ *Graph, _ *nn.Operation, pass string) bool { return expanded && pass == c.Pass }
 		if err := passes[from:].Bound().Run(alone, nil); err != nil {
 			return c, false
 		}
-		if expanded == 1 && len(alone.Operations) == 1 && alone.Operations[0].Type == op.Type {
+		if expanded && len(alone.Operations) == 1 && alone.Operations[0].Type == op.Type {
 			return c, false
 		}
 		cycles, err := price(alone)
 		switch {
-		case expanded == 0 && err != nil:
+		case !expanded && err != nil:
 			return c, false
-		case expanded == 0:
+		case !expanded:
 			c.Legal = cycles
 		case err != nil:
 			c.Refusal = err.Error()

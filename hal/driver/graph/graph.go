@@ -23,6 +23,8 @@ type Graph struct {
 	Leaves func(g *Graph, op *nn.Operation, pass string) bool
 	// Called is set for subgraphs that IF and WHILE call: the shapes of inputs come with a call.
 	Called bool
+	// Query is set where the graph tells what a device supports and is not lowered.
+	Query bool
 
 	// Choices are the operations that passes have expanded, or left, for what the device takes.
 	Choices []Choice
@@ -54,7 +56,7 @@ func FromSubgraph(s *nn.Subgraph) *Graph {
 func (g *Graph) Clone() *Graph {
 	c := FromSubgraph(&g.Subgraph)
 	c.Choices = slices.Clone(g.Choices)
-	c.Table, c.Relaxed, c.Called, c.Leaves, c.Origin, c.model, c.bound = g.Table, g.Relaxed, g.Called, g.Leaves, slices.Clone(g.Origin), g.model, g.bound
+	c.Table, c.Relaxed, c.Called, c.Query, c.Leaves, c.Origin, c.model, c.bound = g.Table, g.Relaxed, g.Called, g.Query, g.Leaves, slices.Clone(g.Origin), g.model, g.bound
 	return c
 }
 
