@@ -38,6 +38,8 @@ type scratch struct {
 	acc           []int32
 	out           []byte
 	row, row2     []int32
+	rows          [][]int32
+	upscaled      []int32
 	outRow        []int32
 	bias          []int32
 	scale, shift  []int32

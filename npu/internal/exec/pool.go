@@ -17,32 +17,32 @@ func (e *Engine) inputRows(o *state.Op) padded {
 	f, k := &o.IFM, &o.Window
 	n := f.W * f.C
 	e.scratch.row = grow(e.scratch.row, n*f.H)
-	p := padded{c: f.C, rows: make([][]int32, k.InH)}
+	e.scratch.rows = grow(e.scratch.rows, k.InH)
+	p := padded{c: f.C, rows: e.scratch.rows}
 	for y := range f.H {
 		f.ReadRow(e.scratch.row[y*n:][:n], y)
 	}
+	wide := k.InW * f.C
+	if k.Upscale != 0 {
+		e.scratch.upscaled = grow(e.scratch.upscaled, k.InH*wide)
+	}
 	for y := range p.rows {
-		switch k.Upscale {
-		case 0:
+		switch {
+		case k.Upscale == 0:
 			p.rows[y] = e.scratch.row[y*n:][:n]
-		case 1:
-			if y&1 == 1 {
-				p.rows[y] = p.rows[y-1]
-				continue
-			}
-			row := make([]int32, k.InW*f.C)
-			for x := range k.InW {
-				copy(row[x*f.C:][:f.C], e.scratch.row[y/2*n+x/2*f.C:])
-			}
-			p.rows[y] = row
-		default:
-			row := make([]int32, k.InW*f.C)
-			if y&1 == 0 {
-				for x := 0; x < k.InW; x += 2 {
-					copy(row[x*f.C:][:f.C], e.scratch.row[y/2*n+x/2*f.C:])
-				}
-			}
-			p.rows[y] = row
+			continue
+		case k.Upscale == 1 && y&1 == 1:
+			p.rows[y] = p.rows[y-1]
+			continue
+		}
+		row, step := e.scratch.upscaled[y*wide:][:wide], 1
+		p.rows[y] = row
+		if k.Upscale != 1 { // zeros between
+			clear(row)
+			step = 2
+		}
+		for x := 0; x < k.InW && y%step == 0; x += step {
+			copy(row[x*f.C:][:f.C], e.scratch.row[y/2*n+x/2*f.C:])
 		}
 	}
 	return p
