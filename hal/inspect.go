@@ -52,6 +52,18 @@ type Chooser interface {
 	Choices() ([]Choice, error)
 }
 
+// Cascade is operations of the model, in their order, that a program computes by turns, a few rows of each at a
+// time, so that the values between them never exist as a whole.
+type Cascade struct {
+	Operations []int
+	Parts      int // turns of all operations together
+}
+
+// Cascader is a PreparedModel that can tell its cascades.
+type Cascader interface {
+	Cascades() []Cascade
+}
+
 // As finds the first that implements T of a device or prepared model and those that it wraps,
 // by their methods Unwrap.
 func As[T any](x any) (t T, ok bool) {

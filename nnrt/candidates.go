@@ -68,6 +68,27 @@ func taken(d hal.Device, p hal.PreparedModel, asked map[int]string, operations [
 	return nil
 }
 
+// Cascades are those of the main subgraph, by its operations.
+func (c *Compilation) Cascades() (list []hal.Cascade) {
+	for i := range c.steps {
+		s := &c.steps[i]
+		x, ok := hal.As[hal.Cascader](s.prepared)
+		if s.source != 0 || !ok {
+			continue
+		}
+		for _, y := range x.Cascades() {
+			own := hal.Cascade{Parts: y.Parts}
+			for _, op := range y.Operations {
+				if op >= 0 && op < len(s.operations) {
+					own.Operations = append(own.Operations, s.operations[op])
+				}
+			}
+			list = append(list, own)
+		}
+	}
+	return list
+}
+
 // Choices are what the steps of the main subgraph were chosen from, by its operations. Devices
 // that tell nothing have none.
 func (c *Compilation) Choices() (list []hal.Choice, err error) {

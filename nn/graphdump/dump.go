@@ -36,6 +36,19 @@ var colors = []string{"#b3cde3", "#ccebc5", "#fbb4ae", "#decbe4", "#fed9a6", "#f
 // Devices says on which device each operation runs; nil says nothing.
 type Devices []string
 
+// Placement is what runs each operation, and a line to say of it beneath its type; "" and missing ones say nothing.
+type Placement struct {
+	Devices Devices
+	Notes   []string
+}
+
+func (p *Placement) note(op int) string {
+	if op >= len(p.Notes) {
+		return ""
+	}
+	return p.Notes[op]
+}
+
 // color is that of an operation's device, "" for none.
 func (d Devices) color(op int) string {
 	if op >= len(d) || d[op] == "" {
@@ -55,11 +68,13 @@ func (d Devices) names() (list []string) {
 }
 
 // Write draws a model.
-func Write(w io.Writer, title string, m *nn.Model) error { return WriteDivided(w, title, m, nil) }
+func Write(w io.Writer, title string, m *nn.Model) error {
+	return WriteDivided(w, title, m, Placement{})
+}
 
-// WriteDivided draws a model, its operations in the colours of their devices. Long constants are not printed; the subgraphs that IF and WHILE
+// WriteDivided draws a model, its operations in the colours of their devices, with their notes. Long constants are not printed; the subgraphs that IF and WHILE
 // refer to are counted in a comment and not drawn.
-func WriteDivided(w io.Writer, title string, m *nn.Model, devices Devices) error {
+func WriteDivided(w io.Writer, title string, m *nn.Model, p Placement) error {
 	out := bufio.NewWriter(w)
 	if title == "" {
 		title = "unnamed"
@@ -101,8 +116,11 @@ func WriteDivided(w io.Writer, title string, m *nn.Model, devices Devices) error
 				label += fmt.Sprintf("\\n[%d] %s", k, shape(o))
 			}
 		}
-		if c := devices.color(i); c != "" {
-			label += "\\non " + devices[i]
+		if n := p.note(i); n != "" {
+			label += "\\n" + n
+		}
+		if c := p.Devices.color(i); c != "" {
+			label += "\\non " + p.Devices[i]
 			order += fmt.Sprintf(" style=filled fillcolor=%q", c)
 		}
 		fmt.Fprintf(out, "    n%d [shape=box%s label=\"%d: %s\"]\n", i, order, i, label)

@@ -42,7 +42,7 @@ const longest = 32
 const sweeps = 8
 
 // layered places the nodes of a model.
-func layered(m *nn.Model, devices Devices) *drawing {
+func layered(m *nn.Model, p Placement) *drawing {
 	g := &m.Main
 	d := &drawing{}
 	from := make([]int, len(g.Operands)) // node of each value
@@ -54,7 +54,10 @@ func layered(m *nn.Model, devices Devices) *drawing {
 	}
 	for i := range g.Operations {
 		op := &g.Operations[i]
-		n := node{lines: operationLines(g, i), fill: devices.color(i)}
+		n := node{lines: operationLines(g, i), fill: p.Devices.color(i)}
+		if note := p.note(i); note != "" {
+			n.lines = slices.Insert(n.lines, 1, note)
+		}
 		for _, x := range op.Inputs {
 			if s := from[x]; s >= 0 {
 				n.layer = max(n.layer, d.nodes[s].layer+1)

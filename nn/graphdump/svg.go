@@ -21,9 +21,9 @@ const (
 
 // SVG draws a model as an SVG file that needs no other program: operations as boxes in the colours of their devices,
 // values as edges, constants in the labels of the operations that take them.
-func SVG(w io.Writer, title string, m *nn.Model, devices Devices) error {
+func SVG(w io.Writer, title string, m *nn.Model, p Placement) error {
 	m = opspec.Standard().Localize(m)
-	d := layered(m, devices)
+	d := layered(m, p)
 	top, height := d.heights()
 	width := 2.0 * margin
 	for i := range d.nodes {
@@ -33,7 +33,7 @@ func SVG(w io.Writer, title string, m *nn.Model, devices Devices) error {
 	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" font-family="monospace" font-size="11">`+"\n<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
 		width, height, html.EscapeString(title))
 	at := float64(margin)
-	for k, n := range devices.names() {
+	for k, n := range p.Devices.names() {
 		fmt.Fprintf(out, "<rect x=\"%.0f\" y=\"%d\" width=\"12\" height=\"12\" fill=\"%s\" stroke=\"black\"/><text x=\"%.0f\" y=\"%d\">%s</text>\n", at, margin, colors[k%len(colors)], at+16, margin+10, html.EscapeString(n))
 		at += 16 + textWidth*float64(len(n)) + margin
 	}

@@ -40,7 +40,7 @@ func fan(n int) *nn.Model {
 // TestLayers: what reads lies below what it reads, no two boxes of a layer overlap, and long edges do not bend.
 func TestLayers(t *testing.T) {
 	const n = 200
-	d := layered(fan(n), nil)
+	d := layered(fan(n), Placement{})
 	for _, e := range d.edges {
 		for i := range len(e.through) - 1 {
 			if a, b := &d.nodes[e.through[i]], &d.nodes[e.through[i+1]]; b.layer <= a.layer {
@@ -69,7 +69,8 @@ func TestSVG(t *testing.T) {
 	m := fan(3)
 	m.Main.Operands[0].Name = "<a & b>"
 	var b strings.Builder
-	if err := SVG(&b, "x < y", m, Devices{"npu", "npu", "", "cpu", "npu"}); err != nil {
+	p := Placement{Devices{"npu", "npu", "", "cpu", "npu"}, []string{"", "cascade 1 of 4 turns"}}
+	if err := SVG(&b, "x < y", m, p); err != nil {
 		t.Fatal(err)
 	}
 	boxes := map[string]int{}
@@ -92,16 +93,19 @@ func TestSVG(t *testing.T) {
 	if boxes[colors[0]] != 4 || boxes[colors[1]] != 2 || boxes["#e0e0e0"] != 2 || boxes["white"] != 2 {
 		t.Errorf("boxes %v", boxes)
 	}
-	for _, want := range []string{"input 0 &lt;a &amp; b&gt;", "3: ADD", "[2] I32 = 3", "<title>x &lt; y</title>"} {
+	for _, want := range []string{"input 0 &lt;a &amp; b&gt;", "3: ADD", "[2] I32 = 3", ">cascade 1 of 4 turns</text>", "<title>x &lt; y</title>"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}
 	}
 	b.Reset()
-	if err := WriteDivided(&b, "x", m, Devices{"npu", "npu", "", "cpu", "npu"}); err != nil {
+	if err := WriteDivided(&b, "x", m, p); err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(b.String(), colors[0]); n != 3 || !strings.Contains(b.String(), `label="3: ADD\n[2] I32 = 3\non cpu"`) {
 		t.Errorf("%d operations in the first colour:\n%s", n, b.String())
+	}
+	if n := strings.Count(b.String(), `\ncascade 1 of 4 turns\non npu"`); n != 1 {
+		t.Errorf("%d notes:\n%s", n, b.String())
 	}
 }

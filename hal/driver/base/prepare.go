@@ -139,6 +139,24 @@ func (p *staged) Choices() (list []hal.Choice, err error) {
 	return list, nil
 }
 
+// Cascades implements hal.Cascader; a program without such has none.
+func (p *prepared) Cascades() []hal.Cascade {
+	if x, ok := p.program.(hal.Cascader); ok {
+		return x.Cascades()
+	}
+	return nil
+}
+
+// Cascades are those of all stages that are lowered already, called subgraphs left out.
+func (p *staged) Cascades() (list []hal.Cascade) {
+	for _, s := range p.stages {
+		if x, ok := s.fixed.(hal.Cascader); ok {
+			list = append(list, x.Cascades()...)
+		}
+	}
+	return list
+}
+
 // Explainer is an Executable that can say what its steps were estimated to take when it was
 // compiled, what they take when it runs alone, and which candidates it was chosen from.
 type Explainer interface {

@@ -73,6 +73,30 @@ func (p *executable) Steps(w io.Writer) error {
 	return list.Write(w)
 }
 
+// Cascades implements hal.Cascader; a program from a cache has none.
+func (p *executable) Cascades() (list []hal.Cascade) {
+	if p.prog.Steps == nil {
+		return nil
+	}
+	for i := range p.prog.Steps.Steps {
+		s := &p.prog.Steps.Steps[i]
+		if s.Cascade.ID == 0 {
+			continue
+		}
+		if s.Cascade.ID > len(list) {
+			list = append(list, hal.Cascade{})
+		}
+		c := &list[s.Cascade.ID-1]
+		if c.Parts++; !slices.Contains(c.Operations, s.Op) {
+			c.Operations = append(c.Operations, s.Op)
+		}
+	}
+	for i := range list {
+		slices.Sort(list[i].Operations)
+	}
+	return list
+}
+
 // explained is how many blocks of a kernel Explain prints beside the chosen one.
 const explained = 3
 

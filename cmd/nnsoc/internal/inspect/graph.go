@@ -17,11 +17,18 @@ import (
 )
 
 type graphReport struct {
-	SchemaVersion int      `json:"schema_version"`
-	Model         string   `json:"model"`
-	Devices       []string `json:"devices,omitempty"` // per operation, with --device
-	Graphviz      string   `json:"graphviz,omitempty"`
-	SVG           string   `json:"svg,omitempty"`
+	SchemaVersion int            `json:"schema_version"`
+	Model         string         `json:"model"`
+	Devices       []string       `json:"devices,omitempty"` // per operation, with --device
+	Cascades      []graphCascade `json:"cascades,omitempty"`
+	Graphviz      string         `json:"graphviz,omitempty"`
+	SVG           string         `json:"svg,omitempty"`
+}
+
+// graphCascade is operations that take turns.
+type graphCascade struct {
+	Operations []int `json:"operations"`
+	Turns      int   `json:"turns"`
 }
 
 // NewGraph returns the command graph.
@@ -35,7 +42,9 @@ func NewGraph(a *cli.App) *cobra.Command {
 a node for each operand and each operation, black ones for inputs and outputs of the
 network. As SVG, without another program: operations in layers, values as edges. Scalars
 stand in the labels of operations. With --device operations have the colour of the device
-that takes them, as nnsoc compile divides the network. Without MODEL it takes the
+that takes them, as nnsoc compile divides the network, and say which cascade they are of: on
+an NPU whose memory does not hold the values between them, operations take turns at a few
+rows each. Without MODEL it takes the
 embedded MobileNet v1.`,
 		Example:           "  nnsoc graph model.tflite --device auto -o model.svg\n  nnsoc graph model.tflite | dot -Tpdf -o model.pdf",
 		Args:              cli.AtMostOne,
@@ -56,7 +65,7 @@ embedded MobileNet v1.`,
 			if format != "" && format != "svg" && format != "dot" {
 				return cli.Usage(fmt.Errorf("--format %s, want dot or svg", format))
 			}
-			devices, err := dividedOn(m, model, device)
+			p, cascades, err := dividedOn(m, model, device)
 			if err != nil {
 				return err
 			}
@@ -65,14 +74,14 @@ embedded MobileNet v1.`,
 			if svg {
 				draw = graphdump.SVG
 			}
-			if err := draw(&b, model.Name, model, devices); err != nil {
+			if err := draw(&b, model.Name, model, p); err != nil {
 				return err
 			}
 			if output != "" {
 				return cli.WriteFile(output, b.Bytes())
 			}
 			if a.JSON {
-				r := graphReport{SchemaVersion: cli.SchemaVersion, Model: model.Name, Devices: devices, Graphviz: b.String()}
+				r := graphReport{SchemaVersion: cli.SchemaVersion, Model: model.Name, Devices: p.Devices, Cascades: cascades, Graphviz: b.String()}
 				if svg {
 					r.Graphviz, r.SVG = "", r.Graphviz
 				}
@@ -94,24 +103,34 @@ embedded MobileNet v1.`,
 	return cmd
 }
 
-// dividedOn are the devices of a model's operations when it is compiled for one; nil for none.
-func dividedOn(m *machine.Machine, model *nn.Model, device string) (graphdump.Devices, error) {
+// dividedOn is where the operations of a model run when it is compiled for a device, "" for none, and their cascades.
+func dividedOn(m *machine.Machine, model *nn.Model, device string) (p graphdump.Placement, cascades []graphCascade, err error) {
 	if device == "" {
-		return nil, nil
+		return p, nil, nil
 	}
 	if _, err := m.Choose([]string{device}); err != nil {
-		return nil, err
+		return p, nil, err
 	}
 	c, err := nnrt.Compile(m.Registry, model, device, nnrt.CompileOptions{})
 	if err != nil {
-		return nil, err
+		return p, nil, err
 	}
-	list := make(graphdump.Devices, len(model.Main.Operations))
+	n := len(model.Main.Operations)
+	p = graphdump.Placement{Devices: make(graphdump.Devices, n), Notes: make([]string, n)}
 	for k := range c.Steps() {
 		s := c.Step(k)
 		for _, i := range s.Operations {
-			list[i] = s.Device
+			p.Devices[i] = s.Device
 		}
 	}
-	return list, nil
+	for k, x := range c.Cascades() {
+		for _, i := range x.Operations {
+			if p.Notes[i] != "" {
+				p.Notes[i] += ", "
+			}
+			p.Notes[i] += fmt.Sprintf("cascade %d of %d turns", k+1, x.Parts)
+		}
+		cascades = append(cascades, graphCascade{x.Operations, x.Parts})
+	}
+	return p, cascades, nil
 }
