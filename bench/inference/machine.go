@@ -19,8 +19,8 @@ type Machine struct {
 	// NewLevels makes the timed memories of an ethos-u operator, cold; nil keeps
 	// the Spec's bandwidths and latencies.
 	NewLevels func() ([]mem.Level, error)
-	// CPU runs what the NPU does not; a network without such operators needs none.
-	CPU hal.Device
+	// CPU opens what runs what the NPU does not; nil where the SoC has none.
+	CPU func() (hal.Device, error)
 }
 
 // NewMachine takes NPU, memories and CPU of a SoC, at the operating points that
@@ -34,12 +34,14 @@ func NewMachine(c *soc.Config, p hal.Preference) (*Machine, error) {
 	if m.Spec, err = npu.FromSoC(c, sim.Preference(p)); err != nil {
 		return nil, err
 	}
-	list, err := devices.Open(c, p)
-	if err != nil {
-		return nil, err
-	}
 	if c.CPU != nil {
-		m.CPU = list[0]
+		m.CPU = func() (hal.Device, error) {
+			list, err := devices.Open(c, p)
+			if err != nil {
+				return nil, err
+			}
+			return list[0], nil
+		}
 	}
 	return m, nil
 }

@@ -19,6 +19,7 @@ type Session struct {
 	net   *vela.Network
 	m     *Machine
 	core  *npu.Core
+	cpu   hal.Device // nil until a step needs it
 	steps []step
 }
 
@@ -116,11 +117,18 @@ func (s *Session) prepareCPU(st *step) error {
 	if err := nnrt.Validate(st.CPU); err != nil {
 		return err
 	}
-	r, err := nnrt.NewRegistry(s.m.CPU)
+	if s.cpu == nil {
+		d, err := s.m.CPU()
+		if err != nil {
+			return err
+		}
+		s.cpu = d
+	}
+	r, err := nnrt.NewRegistry(s.cpu)
 	if err != nil {
 		return err
 	}
-	st.cpu, err = nnrt.Compile(r, st.CPU, s.m.CPU.Name(), nnrt.CompileOptions{})
+	st.cpu, err = nnrt.Compile(r, st.CPU, s.cpu.Name(), nnrt.CompileOptions{})
 	return err
 }
 
