@@ -26,18 +26,12 @@ type cascades struct {
 	alone  []step.Step // without
 	far    []bool      // values that lie off chip without cascades
 	lives  []layout.Value
-	blocks map[blockKey]kernel.Block
+	packer *packer
 }
 
-// blockKey is what the block of the stripes of a step depends on.
-type blockKey struct {
-	step, rows          int
-	farIn, far2, farOut bool
-}
-
-func newCascades(t Target, l *step.List, p *Program) *cascades {
-	own := farBlocks(t, l, p)
-	c := &cascades{t, own, slices.Clone(own.Steps), p.far, lives(l), map[blockKey]kernel.Block{}}
+func newCascades(t Target, k *packer, l *step.List, p *Program) *cascades {
+	own := k.farBlocks(l, p)
+	c := &cascades{t, own, slices.Clone(own.Steps), p.far, lives(l), k}
 	for i := 1; i < len(own.Steps); i++ {
 		out := &own.Steps[i-1].Kernel.OFM
 		if k, ok := regrouped(&own.Steps[i].Kernel, out); ok {
@@ -205,7 +199,7 @@ func (c *cascades) cascade(first, last, budget int) segment {
 			k := c.part(chain, rings, p)
 			shape := part{p.stage, k.OFM.H, k.IFM.H}
 			if _, ok := known[shape]; !ok {
-				k.Block = c.block(chain, rings, first, parts, p.stage)
+				k.Block = c.block(chain, rings, parts, p.stage)
 				known[shape] = math.Inf(1)
 				if k.Block.D > 0 {
 					known[shape] = cost.Estimate(c.t.Spec, &k).Working()
@@ -272,7 +266,7 @@ func (c *cascades) part(chain []*kernel.Kernel, rings []int, p part) kernel.Kern
 }
 
 // block is the block of all parts of a stage, chosen for the height in which most rows are computed.
-func (c *cascades) block(chain []*kernel.Kernel, rings []int, first int, parts []part, stage int) kernel.Block {
+func (c *cascades) block(chain []*kernel.Kernel, rings []int, parts []part, stage int) kernel.Block {
 	var typical part
 	rows := map[int]int{} // by height
 	for _, p := range parts {
@@ -284,13 +278,7 @@ func (c *cascades) block(chain []*kernel.Kernel, rings []int, first int, parts [
 		}
 	}
 	k := c.part(chain, rings, typical)
-	key := blockKey{first + stage, k.OFM.H, k.IFM.Far, k.IFM2 != nil && k.IFM2.Far, k.OFM.Far}
-	b, ok := c.blocks[key]
-	if !ok {
-		b = cost.ChooseBlock(c.t.Spec, &k)
-		c.blocks[key] = b
-	}
-	return b
+	return c.packer.block(&k)
 }
 
 // append appends the steps of a cascade to a list.
@@ -302,7 +290,7 @@ func (c *cascades) append(l *step.List, s segment, id int) {
 	}
 	for _, p := range parts {
 		k := c.part(chain, rings, p)
-		k.Block = c.block(chain, rings, s.first, parts, p.stage)
+		k.Block = c.block(chain, rings, parts, p.stage)
 		l.Steps = append(l.Steps, step.Step{Op: c.list0.Steps[s.first+p.stage].Op, Kernel: k, Cascade: step.Cascade{ID: id, Stage: p.stage, Row: p.lo}})
 	}
 }

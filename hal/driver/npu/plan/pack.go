@@ -3,16 +3,46 @@ package plan
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/driver/npu/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	core "github.com/nnsoc/nnsoc/npu"
 )
 
 // packer packs the constants of kernels, those of each weights, table and block depth once for all
-// programs that a plan compares.
+// programs that a plan compares, and chooses the blocks of equal kernels once.
 type packer struct {
-	spec  *core.Spec
-	blobs map[packKey]*blob
+	spec   *core.Spec
+	blobs  map[packKey]*blob
+	blocks map[blockKey]kernel.Block
+}
+
+func newPacker(s *core.Spec) *packer {
+	return &packer{s, map[packKey]*blob{}, map[blockKey]kernel.Block{}}
+}
+
+// blockKey is what the block of a kernel depends on.
+type blockKey struct {
+	kernel  kernel.Key
+	weights *kernel.Weights
+	direct  bool
+	wanted  string
+	stored  [2]bool // inputs that are constants
+}
+
+// block is the block for a kernel.
+func (p *packer) block(k *kernel.Kernel) kernel.Block {
+	key := blockKey{k.Key(), k.Weights, k.Direct, k.Wanted, [2]bool{k.IFM.Value == layout.Placed, k.IFM2 != nil && k.IFM2.Value == layout.Placed}}
+	key.kernel.Block = kernel.Block{}
+	for _, f := range [...]*layout.FeatureMap{&key.kernel.IFM, &key.kernel.IFM2, &key.kernel.OFM} {
+		f.Addr, f.Row = 0, 0
+	}
+	b, ok := p.blocks[key]
+	if !ok {
+		b = cost.ChooseBlock(p.spec, k)
+		p.blocks[key] = b
+	}
+	return b
 }
 
 // packKey is what packed constants depend on.

@@ -70,7 +70,7 @@ type job struct {
 // the blocks of the kernels that use them again, and tries cascades, and it tries maps in bricks: the program
 // that is estimated to take the fewest cycles is the result.
 func New(t Target, l *step.List) (*Program, error) {
-	k := &packer{spec: t.Spec, blobs: map[packKey]*blob{}}
+	k := newPacker(t.Spec)
 	best, err := k.search(t, l)
 	if err != nil {
 		return nil, err
@@ -94,9 +94,9 @@ func (k *packer) search(t Target, l *step.List) (*Program, error) {
 		return best, err
 	}
 	first := best
-	lists := []*step.List{farBlocks(t, l, first)}
+	lists := []*step.List{k.farBlocks(l, first)}
 	if crowded(l, first.far) {
-		c := newCascades(t, l, first)
+		c := newCascades(t, k, l, first)
 		for _, share := range cascadeShares {
 			for _, all := range []bool{false, true} {
 				if list := c.list(int(share*float64(t.OnChip)), all); list != nil {
@@ -116,7 +116,7 @@ func (k *packer) search(t Target, l *step.List) (*Program, error) {
 					best = p
 				}
 				if again == list {
-					again = farBlocks(t, list, p)
+					again = k.farBlocks(list, p)
 				} else {
 					again = nil
 				}
@@ -143,16 +143,16 @@ func offChip(t Target) bool {
 
 // farBlocks is a list with the blocks of those kernels chosen again some of whose values, or whose weights, lie
 // off chip in a program of it.
-func farBlocks(t Target, l *step.List, p *Program) *step.List {
+func (k *packer) farBlocks(l *step.List, p *Program) *step.List {
 	own := *l
 	own.Steps = slices.Clone(l.Steps)
 	for i := range own.Steps {
-		k := &own.Steps[i].Kernel
-		if k.Kind == kernel.Copy || own.Steps[i].Cascade.ID != 0 {
+		x := &own.Steps[i].Kernel
+		if x.Kind == kernel.Copy || own.Steps[i].Cascade.ID != 0 {
 			continue
 		}
-		if k.Direct = p.direct[i]; markFar(k, p.far) || k.Direct {
-			k.Block = cost.ChooseBlock(t.Spec, k)
+		if x.Direct = p.direct[i]; markFar(x, p.far) || x.Direct {
+			x.Block = k.block(x)
 		}
 	}
 	return &own
@@ -173,7 +173,7 @@ func markFar(k *kernel.Kernel, far []bool) (some bool) {
 
 // Build makes the program of steps as they are.
 func Build(t Target, l *step.List) (*Program, error) {
-	k := &packer{spec: t.Spec, blobs: map[packKey]*blob{}}
+	k := newPacker(t.Spec)
 	p, err := k.once(t, l, false)
 	if err != nil {
 		return nil, err
