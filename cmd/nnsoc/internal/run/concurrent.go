@@ -293,10 +293,8 @@ func (r *measured) count(res *nnrt.Result, endFs int64) {
 	r.endFs = endFs
 	for _, d := range res.Devices {
 		r.dramBytes += d.Memory.ReadBytes + d.Memory.WriteBytes
+		r.cycles += engineCycles(d.Stalls)
 		for _, s := range d.Stalls {
-			if s.Reason != "launch" { // the host's part, in cycles of the engine
-				r.cycles += s.Cycles
-			}
 			if slices.Contains(memoryStalls, s.Reason) {
 				r.memory += s.Cycles
 			}

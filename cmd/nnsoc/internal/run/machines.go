@@ -106,8 +106,8 @@ func printMachines(a *cli.App, socs []string, reports []*report) error {
 				first[name] = e
 			}
 			cycles, clock, bound := "-", "-", "-"
-			if e.Cycles != nil && len(e.Devices) == 1 {
-				cycles, clock, bound = fmt.Sprint(*e.Cycles), fmt.Sprintf("%.0f", e.Devices[0].ClockMHz), largest(e.Stalls)
+			if e.EngineCycles != nil && len(e.Devices) == 1 {
+				cycles, clock, bound = fmt.Sprint(*e.EngineCycles), fmt.Sprintf("%.0f", e.Devices[0].ClockMHz), largest(e.Stalls)
 			}
 			mismatches := 0
 			for _, o := range e.Outputs {

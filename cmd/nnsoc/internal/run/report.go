@@ -54,10 +54,11 @@ type deviceEntry struct {
 	// the first one with --duration.
 	Invocations *measure.Invocations `json:"invocations,omitempty"`
 	HostUserS   *cli.HostTime        `json:"host_user_s,omitempty"`
-	// Cycles and Stalls are those of the run's device when there is one only:
-	// cycles of different clocks do not add up.
-	Cycles *int64           `json:"cycles,omitempty"`
-	Stalls map[string]int64 `json:"stalls,omitempty"`
+	// Cycles and Stalls are those of the run's device when there is one only: cycles of different
+	// clocks do not add up. They count the latency; EngineCycles leave out what the host does (launch).
+	Cycles       *int64           `json:"cycles,omitempty"`
+	EngineCycles *int64           `json:"engine_cycles,omitempty"`
+	Stalls       map[string]int64 `json:"stalls,omitempty"`
 	// Devices are the parts of the run by device; their times and energies add
 	// up to those of the run.
 	Devices []partEntry `json:"devices,omitempty"`
@@ -85,6 +86,8 @@ type partEntry struct {
 	Device     string  `json:"device"`
 	Executions int     `json:"executions"`
 	ClockMHz   float64 `json:"clock_mhz"`
+	// EngineCycles are the cycles without those of the host's part.
+	EngineCycles int64 `json:"engine_cycles"`
 	costEntry
 	Memory *memoryEntry `json:"memory,omitempty"`
 	// Counters are events of the device, of engines that count them.
@@ -240,13 +243,14 @@ func (e *deviceEntry) costs(res *nnrt.Result, from [][]int) {
 		for i := range res.Devices {
 			d := &res.Devices[i]
 			e.Devices = append(e.Devices, partEntry{
-				Device: d.Device, Executions: d.Parts, ClockMHz: float64(d.ClockHz) / 1e6,
+				Device: d.Device, Executions: d.Parts, ClockMHz: float64(d.ClockHz) / 1e6, EngineCycles: engineCycles(d.Stalls),
 				costEntry: costEntry{d.Cycles, cli.Microseconds(d.TimeFs), d.EnergyPJ / 1e6, cli.StallMap(d.Stalls)},
 				Memory:    newMemoryEntry(&d.Memory), Counters: counted(d.Counters),
 			})
 		}
 		if d, ok := res.Clock(); ok {
-			e.Cycles, e.Stalls = &d.Cycles, cli.StallMap(d.Stalls)
+			engine := engineCycles(d.Stalls)
+			e.Cycles, e.EngineCycles, e.Stalls = &d.Cycles, &engine, cli.StallMap(d.Stalls)
 		}
 	}
 	for k, rows := range [3][]nnrt.OperationCost{res.Operations, res.Inner, res.Overheads} {
@@ -265,6 +269,16 @@ func (e *deviceEntry) costs(res *nnrt.Result, from [][]int) {
 			e.Operations = append(e.Operations, row)
 		}
 	}
+}
+
+// engineCycles are the cycles of stalls without the host's part, which is counted in cycles of the engine too.
+func engineCycles(stalls []hal.StallCycles) (n int64) {
+	for _, s := range stalls {
+		if s.Reason != "launch" {
+			n += s.Cycles
+		}
+	}
+	return n
 }
 
 // producers are, for each operation, those whose outputs it reads, each once.

@@ -3,6 +3,7 @@ package run
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"math"
@@ -101,6 +102,10 @@ func TestReportAddsUp(t *testing.T) {
 					launches++
 				}
 				cycles, rowUS, rowUJ = cycles+number(o, "cycles"), rowUS+number(o, "time_us"), rowUJ+number(o, "energy_uj")
+			}
+			host := d.(map[string]any)["stalls"].(map[string]any)["launch"].(float64)
+			if engine := number(d, "engine_cycles"); engine != cycles-host || engine <= 0 || engine >= cycles || !strings.Contains(text, fmt.Sprintf(" %.0f ", engine)) {
+				t.Errorf("%s: %v cycles of the engine, of %v and the host's %v:\n%s", c.device, engine, cycles, host, text)
 			}
 			if cycles != number(d, "cycles") || total(d) != cycles || !close(rowUS, number(d, "time_us")) || !close(rowUJ, number(d, "energy_uj")) || launches != 1 {
 				t.Errorf("%s: rows of %v cycles, %v us, %v uJ, %v launches; the device has %v", c.device, cycles, rowUS, rowUJ, launches, d)

@@ -79,15 +79,15 @@ func (r *report) row(t io.Writer, e, cpu *deviceEntry) {
 		speed = fmt.Sprintf("%.2fx", *cpu.LatencyUS / *e.LatencyUS)
 		energy = fmt.Sprintf("%.2fx", *e.EnergyUJ / *cpu.EnergyUJ)
 	}
-	if e.Cycles != nil {
-		cycles = fmt.Sprint(*e.Cycles)
+	if e.EngineCycles != nil {
+		cycles = fmt.Sprint(*e.EngineCycles)
 	}
 	fmt.Fprintf(t, "%s\t%.1f\t%s\t%.1f\t%s\t%s\t%d\t%s\t\n", name, *e.LatencyUS, cycles, *e.EnergyUJ, speed, energy, mismatches, host)
 	if len(e.Devices) < 2 {
 		return
 	}
 	for _, d := range e.Devices {
-		fmt.Fprintf(t, "on %s\t%.1f\t%d\t%.1f\t\t\t\t\t\t\n", d.Device, d.TimeUS, d.Cycles, d.EnergyUJ)
+		fmt.Fprintf(t, "on %s\t%.1f\t%d\t%.1f\t\t\t\t\t\t\n", d.Device, d.TimeUS, d.EngineCycles, d.EnergyUJ)
 	}
 }
 

@@ -50,8 +50,8 @@ func New(a *cli.App) *cobra.Command {
 		Use:   "run [MODEL]...",
 		Short: "run a network on each device and compare with the reference CPU",
 		Long: `run executes a TensorFlow Lite network on the CPU and on every device of the SoC,
-compares each output with the reference CPU and prints latency, cycles and energy. The
-latency is the mean of invocations on a machine that has warmed up, back to back, as
+compares each output with the reference CPU and prints latency, cycles of the engine and
+energy. The latency is the mean of invocations on a machine that has warmed up, back to back, as
 TensorFlow Lite's benchmark_model measures it: --cold, --interval-us and --burst change
 that. docs/Time.md says what a latency is made of.
 With --duration it goes on for simulated minutes: the phone warms up, and its rules lower
