@@ -40,7 +40,7 @@ type taken struct {
 func takesOf(list []hal.Device) map[taken]map[string]string {
 	takes := map[taken]map[string]string{}
 	for _, d := range list {
-		l, ok := d.(legalized)
+		l, ok := hal.As[legalized](d)
 		if !ok {
 			continue
 		}
@@ -70,7 +70,7 @@ func short(action string) string {
 func rulesOf(list []hal.Device) []deviceRules {
 	all := []deviceRules{}
 	for _, d := range list {
-		l, ok := d.(legalized)
+		l, ok := hal.As[legalized](d)
 		if !ok {
 			continue
 		}

@@ -31,6 +31,9 @@ type measuredDevice struct {
 // Capabilities implements hal.Device.
 func (d *measuredDevice) Capabilities() hal.Capabilities { return d.figures() }
 
+// Unwrap returns the driver's device.
+func (d *measuredDevice) Unwrap() hal.Device { return d.Device }
+
 // withFigures replaces what the devices of a SoC report by measurements, unless
 // they are those of the very SoC.
 func withFigures(a *cli.App, c *soc.Config, p hal.Preference, list []hal.Device) {
