@@ -608,11 +608,8 @@ func (m *randomModel) conv(op nn.OperationType, t nn.OperandType, x uint32, n, h
 func (m *randomModel) pool(op nn.OperationType) *nn.Model {
 	t, r := m.typ(), m.r
 	n, h, w, c := 1+r.IntN(2), 1+r.IntN(14), 1+r.IntN(14), 1+r.IntN(40)
-	kh, kw := 1+r.IntN(min(h, 8)), 1+r.IntN(min(w, 8))
+	kh, kw := 1+r.IntN(h), 1+r.IntN(w)
 	sy, sx, padding := 1+r.IntN(5), 1+r.IntN(3), 1+r.IntN(2)
-	if op == nn.OpAveragePool2D && sy > 3 {
-		padding = nn.PaddingValid
-	}
 	oh, ow := (h+sy-1)/sy, (w+sx-1)/sx
 	if padding == nn.PaddingValid {
 		oh, ow = (h-kh)/sy+1, (w-kw)/sx+1

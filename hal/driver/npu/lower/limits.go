@@ -63,9 +63,8 @@ var (
 	maxMultiplied    = legal.Limit("depth multipliers above 1 are for at most %d weights per output", maxDense)
 	maxPatches       = legal.Limit("windows that are gathered (stride above 3, dilation above 2) have at most %d bytes, and %d taps of all batches", maxGathered, maxMoves)
 	maxProducts      = legal.Limit("filters and biases that come at run time have at most %d kernels, %d terms per output and sums below 2^31", maxMoves, maxExtent)
-	maxPaddedAverage = legal.Limit("padded averages are over at most %dx%d", maxPadded, maxPadded)
 	maxPoolWindow    = legal.Limit("windows are at most %dx%d", maxPool, maxPool)
-	maxAverage       = legal.Limit("averages with a stride above 3 are over at most %d taps without padding", maxRow)
+	maxWindows       = legal.Limit("padded averages over more than %dx%d, and pools with a stride above 3 that are not gathered, have at most %d windows", maxPadded, maxPadded, maxMoves)
 
 	likeScales  = legal.Limit("inputs differ in scale by at most 2^%d, the larger unscaled", maxShift)
 	slopeScales = legal.Limit("multipliers are at most 2^%d of inputs and 2^%d of slopes", maxInputShift, maxSlopeShift)

@@ -26,10 +26,17 @@ func (l *Lowering) pool(op *nn.Operation, average bool) error {
 		return err
 	}
 	win := single(p.Window)
-	if sparse(&win) {
+	padded := win.Top|win.Left|win.Bottom|win.Right != 0
+	switch {
+	case sparse(&win) && checkGather(&p.Window, p.N, p.C) == nil && !(average && (padded || win.KH*win.KW > maxRow)):
 		return l.gatheredPool(&p, average)
+	case sparse(&win), average && padded && (win.KH > maxPadded || win.KW > maxPadded):
+		return l.poolEach(&p, average)
 	}
-	if err := checkPool(&win, average); err != nil {
+	if win.KH > maxPool || win.KW > maxPool {
+		return maxPoolWindow.Broken("%dx%d", win.KH, win.KW)
+	}
+	if err := checkPadding(&win); err != nil {
 		return err
 	}
 	if p.N > maxBatch {
@@ -50,9 +57,7 @@ func (l *Lowering) pool(op *nn.Operation, average bool) error {
 		if average {
 			w.Mode, w.Round = ethosu.PoolAverage, doubleRound
 			if w.Top|w.Left|w.Bottom|w.Right == 0 { // else the divisor is the taps inside
-				w.Global = true
-				scale, shift := ethosu.AverageScale(win.KH*win.KW, 0)
-				w.Scale, w.Shift = scale, int(shift)
+				averages(&w, win.KH*win.KW)
 			}
 		}
 		if err := l.Add(w); err != nil {
@@ -62,28 +67,46 @@ func (l *Lowering) pool(op *nn.Operation, average bool) error {
 	return nil
 }
 
-// checkPool tests a pooling window against what the array takes.
-func checkPool(w *opspec.Window, average bool) error {
-	padded := w.Top|w.Left|w.Bottom|w.Right != 0
-	switch {
-	case average && padded && (w.KH > maxPadded || w.KW > maxPadded):
-		return maxPaddedAverage.Broken("%dx%d", w.KH, w.KW)
-	case w.KH > maxPool || w.KW > maxPool:
-		return maxPoolWindow.Broken("%dx%d", w.KH, w.KW)
+// poolEach pools one window after the other, each of the pixels inside the image.
+func (l *Lowering) poolEach(p *opspec.Pool, average bool) error {
+	win := &p.Window
+	if win.KH > maxPool || win.KW > maxPool {
+		return maxPoolWindow.Broken("%dx%d", win.KH, win.KW)
 	}
-	return checkPadding(w)
+	if n := p.N * win.OutH * win.OutW; n > maxMoves {
+		return maxWindows.Broken("%d of %dx%d with stride %dx%d", n, win.KH, win.KW, win.StrideH, win.StrideW)
+	}
+	from, err := l.whole(p.Input)
+	if err != nil {
+		return err
+	}
+	out, err := l.Out(p.Output, 1, 1, p.C)
+	if err != nil {
+		return err
+	}
+	o := &l.graph.Operands[p.Output]
+	lo, hi := opspec.ActRange(p.Act, p.Type, o.Scale, o.ZeroPoint)
+	for i := range p.N * win.OutH * win.OutW {
+		y, x := i/win.OutW%win.OutH*win.StrideH-win.Top, i%win.OutW*win.StrideW-win.Left
+		top, left := max(y, 0), max(x, 0)
+		h, w := min(y+win.KH, win.H)-top, min(x+win.KW, win.W)-left
+		at := ((i/(win.OutH*win.OutW)*win.H+top)*win.W + left) * p.C
+		k := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Pool, Mode: ethosu.PoolMax, Lo: int(lo), Hi: int(hi), KH: h, KW: w},
+			IFM: within(from, at, h, w, p.C, win.W*p.C, p.C), OFM: within(out, i*p.C, 1, 1, p.C, p.C, p.C)}
+		if average {
+			averages(&k, h*w)
+		}
+		if err := l.Add(k); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // gatheredPool is a pool of any stride: the pixels under each window are copied next to each
 // other, then pooled in one row, or by halves where the row is too long.
 func (l *Lowering) gatheredPool(p *opspec.Pool, average bool) error {
 	win, taps := &p.Window, p.KH*p.KW
-	if err := checkGather(win, p.N, p.C); err != nil {
-		return err
-	}
-	if average && (win.Top|win.Left|win.Bottom|win.Right != 0 || taps > maxRow) {
-		return maxAverage.Broken("an average over %dx%d with stride %dx%d", p.KH, p.KW, win.StrideH, win.StrideW)
-	}
 	from, err := l.whole(p.Input)
 	if err != nil {
 		return err
@@ -110,10 +133,15 @@ func (l *Lowering) gatheredPool(p *opspec.Pool, average bool) error {
 	}
 	w := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Pool, Mode: ethosu.PoolMax, Lo: int(least), Hi: int(most), KH: 1, KW: taps}, IFM: row, OFM: out}
 	if average {
-		scale, shift := ethosu.AverageScale(taps, 0)
-		w.Mode, w.Round, w.Global, w.Scale, w.Shift = ethosu.PoolAverage, doubleRound, true, scale, int(shift)
+		averages(&w, taps)
 	}
 	return l.Add(w)
+}
+
+// averages makes a kernel the average of so many taps.
+func averages(k *kernel.Kernel, taps int) {
+	scale, shift := ethosu.AverageScale(taps, 0)
+	k.Mode, k.Round, k.Global, k.Scale, k.Shift = ethosu.PoolAverage, doubleRound, true, scale, int(shift)
 }
 
 // maxRow is the widest window of a pool.

@@ -50,8 +50,8 @@ var productRows = []row{
 	{Operations: legal.Ops(nn.OpFullyConnected), Types: legal.Bytes, Action: takes((*Lowering).fullyConnected), Rules: []legal.Rule{sumsFit, maxProducts, outputScale}},
 	{Operations: legal.Ops(nn.OpQuantized16bitLstm), Types: legal.Bytes, Action: takes((*Lowering).lstm16), Rules: []legal.Rule{gateSums, maxProducts}},
 	{Operations: legal.Ops(nn.OpQuantizedLstm), Types: legal.Bytes, Action: takes((*Lowering).lstm8), Rules: []legal.Rule{gateSums, maxProducts, hiddenZero, maxNormalized}},
-	{Operations: legal.Ops(nn.OpAveragePool2D), Types: legal.Bytes, Action: takes(pooling(true)), Rules: []legal.Rule{maxPaddedAverage, maxPoolWindow, paddingRegisters, maxBatches, maxPatches, maxAverage}},
-	{Operations: legal.Ops(nn.OpMaxPool2D), Types: legal.Bytes, Action: takes(pooling(false)), Rules: []legal.Rule{maxPoolWindow, paddingRegisters, maxBatches, maxPatches}},
+	{Operations: legal.Ops(nn.OpAveragePool2D), Types: legal.Bytes, Action: takes(pooling(true)), Rules: []legal.Rule{maxPoolWindow, paddingRegisters, maxBatches, maxWindows}},
+	{Operations: legal.Ops(nn.OpMaxPool2D), Types: legal.Bytes, Action: takes(pooling(false)), Rules: []legal.Rule{maxPoolWindow, paddingRegisters, maxBatches, maxWindows}},
 }
 
 var elementwiseRows = []row{
