@@ -70,7 +70,7 @@ var (
 	slopeScales = legal.Limit("multipliers are at most 2^%d of inputs and 2^%d of slopes", maxInputShift, maxSlopeShift)
 	maxGroups   = legal.Limit("one operand is repeated, in at most three groups of neighbouring dimensions")
 	factors     = legal.Limit("the elements must divide into height, width and depth of a feature map")
-	castTypes   = legal.Limit("integers and bytes are cast to each other")
+	castTypes   = legal.Limit("integers and bytes are cast to each other, other types to themselves")
 
 	gateSums      = legal.Limit("sums of gates are below 2^31")
 	hiddenZero    = legal.Limit("hidden_state_zero_point is -128 to 127")

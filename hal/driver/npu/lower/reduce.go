@@ -199,7 +199,7 @@ func (l *Lowering) l2Normalize(op *nn.Operation) error {
 	return c.err
 }
 
-// cast is CAST between bytes and integers: the same value, clamped.
+// cast is CAST between bytes and integers: the same value, clamped. Of the same type it is a copy.
 func (l *Lowering) cast(op *nn.Operation) error {
 	u, err := l.view.Unary(op)
 	if err != nil {
@@ -226,8 +226,10 @@ func (l *Lowering) cast(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	if in.Type == nn.TensorBool8 || o.Type == nn.TensorBool8 {
-		return castTypes.Broken("from %v to %v", in.Type, o.Type)
+	for _, t := range [2]nn.OperandType{in.Type, o.Type} {
+		if in.Type != o.Type && !t.IsQuant8() && t != nn.TensorInt32 {
+			return castTypes.Broken("from %v to %v", in.Type, o.Type)
+		}
 	}
 	from.Bytes, to.Bytes = elementBytes(in.Type), elementBytes(o.Type)
 	from, to = shaped(from, h, w, ch), shaped(to, h, w, ch)

@@ -173,10 +173,7 @@ func (l *Lowering) densify(op *nn.Operation) error {
 		return err
 	}
 	size := elementBytes(o.Type)
-	zero := make([]byte, size)
-	if size == 1 {
-		zero[0] = byte(o.ZeroPoint)
-	}
+	zero := binary.LittleEndian.AppendUint32(nil, uint32(o.ZeroPoint))[:size]
 	if err := l.fill(to, int(o.Bytes()), zero); err != nil {
 		return err
 	}

@@ -31,12 +31,15 @@ var passes = graph.NewPipeline(graph.ResolveShapes, graph.FoldConstants, graph.C
 
 // Table says what the NPU takes.
 var Table = sync.OnceValue(func() *legal.Table[*Lowering] {
-	return legal.Must(legal.New(legal.Config{Device: "this NPU", Passes: passes, Deferred: knownParameters, Rules: []legal.Rule{legal.Stored(moved.Or(legal.Of(nn.TensorQuant8SymmPerChannel, nn.TensorQuant8Symm, nn.TensorQuant16Symm))), legal.ChannelsLast}},
+	return legal.Must(legal.New(legal.Config{Device: "this NPU", Passes: passes, Deferred: knownParameters, Rules: []legal.Rule{legal.Stored(moved.Or(quantized, legal.Of(nn.TensorQuant8SymmPerChannel))), legal.ChannelsLast}},
 		slices.Concat(productRows, elementwiseRows, reductionRows, moveRows, refusedRows)...))
 })
 
 // moved are the types of elements that can be copied.
 var moved = legal.Bytes.Or(legal.Integers, legal.Booleans)
+
+// quantized are the other types of quantized tensors, which few operations have.
+var quantized = legal.Of(nn.TensorQuant8Symm, nn.TensorQuant16Symm, nn.TensorQuant16Asymm)
 
 var convRules = []legal.Rule{sumsFit, maxTaps, paddingRegisters, maxBatches, maxPatches, maxMultiplied, maxProducts, outputScale}
 
@@ -75,7 +78,7 @@ var elementwiseRows = []row{
 	{Operations: legal.Ops(nn.OpHardSwish), Types: legal.Bytes, Action: takes(byTable((*opspec.Unary).HardSwishTable))},
 	{Operations: legal.Ops(nn.OpRequantize), Types: legal.Bytes, Action: takes((*Lowering).requantize)},
 	{Operations: legal.Ops(nn.OpRelu, nn.OpRelu1, nn.OpRelu6), Types: legal.Bytes, Action: takes((*Lowering).relu)},
-	{Operations: legal.Ops(nn.OpCast), Types: legal.Bytes.Or(legal.Integers), Action: takes((*Lowering).cast), Rules: []legal.Rule{factors, castTypes}},
+	{Operations: legal.Ops(nn.OpCast), Types: moved.Or(quantized), Action: takes((*Lowering).cast), Rules: []legal.Rule{factors, castTypes}},
 }
 
 var reductionRows = []row{
@@ -91,7 +94,7 @@ var reductionRows = []row{
 var moveRows = []row{
 	{Operations: legal.Ops(nn.OpConcatenation, nn.OpPack), Types: moved, Action: takes((*Lowering).concat)},
 	{Operations: legal.Ops(nn.OpTile), Types: moved, Action: takes((*Lowering).tile), Rules: []legal.Rule{maxCopies, smallMove}},
-	{Operations: legal.Ops(nn.OpDensify), Types: moved, Action: takes((*Lowering).densify), Rules: []legal.Rule{constantTree, distinctPlaces, maxRuns, smallMove}},
+	{Operations: legal.Ops(nn.OpDensify), Types: moved.Or(quantized), Action: takes((*Lowering).densify), Rules: []legal.Rule{constantTree, distinctPlaces, maxRuns, smallMove}},
 	{Operations: legal.Ops(nn.OpGather, nn.OpEmbeddingLookup), Types: moved, Action: takes((*Lowering).gatherRows), Rules: []legal.Rule{constantIndices, maxRuns}},
 	{Operations: legal.Ops(nn.OpReshape, nn.OpSqueeze, nn.OpExpandDims), Types: moved, Action: takes((*Lowering).alias), Rules: []legal.Rule{smallMove}},
 	{Operations: legal.Ops(nn.OpPad, nn.OpPadV2), Types: moved, Action: takes((*Lowering).pad), Rules: []legal.Rule{constantPadding, maxCopies, smallMove}},
