@@ -82,6 +82,7 @@ var (
 	maxSquares    = legal.Limit("at most %d squares are added", maxSquared)
 	middleZero    = legal.Limit("the output's zero point is in the middle of its type")
 
+	maxRanked         = legal.Limit("at most %d bytes or %d integers of a row are ranked, in at most %d kernels", maxRankedBytes, maxRankedIntegers, maxMoves)
 	constantTree      = legal.Limit("segments and indices must be constants")
 	distinctPlaces    = legal.Limit("each place has one value")
 	constantIndices   = legal.Limit("the indices must be constants within the input")

@@ -88,6 +88,7 @@ var reductionRows = []row{
 	{Operations: legal.Ops(nn.OpReduceMin), Types: legal.Bytes, Action: takes(reduction(ethosu.EltMin)), Rules: []legal.Rule{adjacentAxes, smallMove}},
 	{Operations: legal.Ops(nn.OpArgmax), Types: legal.Bytes, Action: takes(indexOf(ethosu.EltMax)), Rules: []legal.Rule{lastAxis}},
 	{Operations: legal.Ops(nn.OpArgmin), Types: legal.Bytes, Action: takes(indexOf(ethosu.EltMin)), Rules: []legal.Rule{lastAxis}},
+	{Operations: legal.Ops(nn.OpTopkV2), Types: legal.Bytes.Or(legal.Integers), Action: takes((*Lowering).topK), Rules: []legal.Rule{maxRanked}},
 	{Operations: legal.Ops(nn.OpL2Normalization), Types: legal.Bytes, Action: takes((*Lowering).l2Normalize), Rules: []legal.Rule{lastAxis, maxSquares, middleZero}},
 }
 
@@ -109,7 +110,7 @@ var moveRows = []row{
 // refusedRows are the operations on bytes, integers and truth values that the NPU does not have.
 var refusedRows = []row{
 	{Operations: legal.Ops(nn.OpLogicalAnd, nn.OpLogicalOr, nn.OpLogicalNot, nn.OpReduceAll, nn.OpReduceAny), Types: legal.Booleans, Action: refuses("the NPU has no truth values, of which each byte but 0 is true")},
-	{Operations: legal.Ops(nn.OpBoxWithNmsLimit, nn.OpGenerateProposals, nn.OpTopkV2), Types: moved, Action: refuses("the NPU does not sort")},
+	{Operations: legal.Ops(nn.OpBoxWithNmsLimit, nn.OpGenerateProposals), Types: moved, Action: refuses("the NPU does not sort")},
 	{Operations: legal.Ops(nn.OpRoiAlign, nn.OpRoiPooling, nn.OpHeatmapMaxKeypoint), Types: legal.Bytes, Action: refuses("the NPU has no addresses that depend on data")},
 	{Operations: legal.Ops(nn.OpHashtableLookup), Types: moved, Action: refuses("the NPU does not search for keys")},
 	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Integers, Action: refuses("the NPU multiplies bytes")},
