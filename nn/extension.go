@@ -36,23 +36,16 @@ type ExtensionOperandType struct {
 	ByteSize uint32 // of the value, or of one element of a tensor
 }
 
-// Vendor extensions of this project. A driver or runtime without an extension declines its
-// operations. docs/RATIONALE.md says what they are for.
-const (
-	// QuantizationExtension has REQUANTIZE, and the ways between float32 and 16 bits that NNAPI's
-	// QUANTIZE and DEQUANTIZE lack.
-	QuantizationExtension = "org.nnsoc.quantization"
-	// CodebookExtension has 8-bit codes whose values a table lists, as mu-law samples
-	// and clustered weights have them.
-	CodebookExtension = "org.nnsoc.codebook"
-)
+// QuantizationExtension has REQUANTIZE, and the ways between float32 and 16 bits that NNAPI's
+// QUANTIZE and DEQUANTIZE lack. It and CodebookExtension are the vendor extensions of this project. A driver or
+// runtime without an extension declines its operations. docs/RATIONALE.md says what they are for.
+const QuantizationExtension = "org.nnsoc.quantization"
 
-// Operations and operand types of these extensions. The codes have the prefixes that the
+// Operations of the extension. The codes of it and of CodebookExtension have the prefixes that the
 // importers and builders of this project give; a model of another origin may have others,
-// and opspec.Table.Localize turns them into these. Types are number 0 of their extension.
+// and opspec.Table.Localize turns them into these.
 const (
 	quantizationPrefix = 1
-	codebookPrefix     = 2
 
 	// OpRequantize maps an 8-bit quantized tensor to another scale, zero point or
 	// signedness.
@@ -61,12 +54,6 @@ const (
 	// it, of float32.
 	OpQuantize16   OperationType = OpRequantize + 1
 	OpDequantize16 OperationType = OpRequantize + 2
-	// OpDecodeCodebook maps a TENSOR_QUANT8_CODEBOOK to an 8-bit quantized tensor.
-	OpDecodeCodebook OperationType = codebookPrefix << prefixBits
-	// TensorQuant8Codebook has elements of one byte. Element q stands for the real
-	// number q of the codebook, which is the operand's extension data: 2 to 256 float32,
-	// little-endian. Codes beyond the last stand for the last.
-	TensorQuant8Codebook OperandType = codebookPrefix << prefixBits
 )
 
 // vendorExtension is an extension of this project. Types and operations are listed by
@@ -85,9 +72,7 @@ type vendorType struct {
 
 var vendorExtensions = [...]vendorExtension{
 	{ExtensionPrefix{QuantizationExtension, quantizationPrefix}, nil, []string{"REQUANTIZE", "QUANTIZE_16", "DEQUANTIZE_16"}},
-	{ExtensionPrefix{CodebookExtension, codebookPrefix}, []vendorType{
-		{"TENSOR_QUANT8_CODEBOOK", ExtensionOperandType{Type: 0, IsTensor: true, ByteSize: 1}, true},
-	}, []string{"DECODE_CODEBOOK"}},
+	codebookExtension,
 }
 
 // VendorExtensions are the extensions of this project with the prefixes of their codes

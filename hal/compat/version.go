@@ -54,7 +54,7 @@ func of(v opspec.Version) Version {
 	case v == opspec.Extension:
 		return V1_2
 	case v <= opspec.V13:
-		return Version(v)
+		return Version(v - opspec.V10)
 	}
 	return Later
 }

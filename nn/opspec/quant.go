@@ -81,17 +81,17 @@ func (v View) scales(a, b, out uint32) (sa, sb, so float64, err error) {
 }
 
 // checkFixedQuant checks an output whose quantization the operation fixes.
-func (v View) checkFixedQuant(i uint32, f OutQuant) error {
+func (v View) checkFixedQuant(i uint32, f outQuant) error {
 	o := &v.Operands[i]
 	scale, zero := fixedQuant(f, o.Type)
-	if f != AnyQuant && (o.Scale != scale || o.ZeroPoint != zero) {
+	if f != quantNone && (o.Scale != scale || o.ZeroPoint != zero) {
 		return fmt.Errorf("operand %d has scale %v and zero point %d, the operation gives %v and %d",
 			i, o.Scale, o.ZeroPoint, scale, zero)
 	}
 	return nil
 }
 
-func fixedQuant(f OutQuant, t nn.OperandType) (scale float32, zero int32) {
+func fixedQuant(f outQuant, t nn.OperandType) (scale float32, zero int32) {
 	lo, _ := QuantLimits(t)
 	if f == quant128 {
 		return 1. / 128, lo + 128
@@ -102,7 +102,7 @@ func fixedQuant(f OutQuant, t nn.OperandType) (scale float32, zero int32) {
 // FixedOutQuant is the scale and zero point that the output of an operation
 // must have when its type is t; ok is false when the operation fixes none.
 func (r *Row) FixedOutQuant(t nn.OperandType) (scale float32, zero int32, ok bool) {
-	if r.Out == AnyQuant || !t.IsQuant8() {
+	if r.Out == quantNone || !t.IsQuant8() {
 		return 0, 0, false
 	}
 	scale, zero = fixedQuant(r.Out, t)

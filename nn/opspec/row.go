@@ -2,6 +2,7 @@ package opspec
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,7 +14,7 @@ type Version int8
 
 // HAL versions.
 const (
-	V10 Version = iota
+	V10 Version = iota + 1
 	V11
 	V12
 	V13
@@ -28,35 +29,31 @@ const (
 	Extension
 )
 
-var versionNames = [...]string{"1.0", "1.1", "1.2", "1.3", "FL5", "FL6", "FL7", "FL8", "experimental", "extension"}
+var versionNames = [...]string{V10: "1.0", "1.1", "1.2", "1.3", "FL5", "FL6", "FL7", "FL8", "experimental", "extension"}
 
 // String returns the version as "1.2", a feature level as "FL6", and
 // "experimental" or "extension".
 func (v Version) String() string {
-	if v >= 0 && int(v) < len(versionNames) {
+	if v >= V10 && int(v) < len(versionNames) {
 		return versionNames[v]
 	}
 	return fmt.Sprintf("Version(%d)", int8(v))
 }
 
 func parseVersion(s string) (Version, bool) {
-	for v, n := range versionNames {
-		if n == s {
-			return Version(v), true
-		}
-	}
-	return 0, false
+	v := slices.Index(versionNames[:], s)
+	return Version(v), v >= int(V10)
 }
 
-// OutQuant is a quantization an output must have, because the kernel's
+// outQuant is a quantization an output must have, because the kernel's
 // fixed-point result has it.
-type OutQuant uint8
+type outQuant uint8
 
 // Fixed output quantizations.
 const (
-	AnyQuant OutQuant = iota
-	quant256          // scale 1/256, zero point 0 (signed -128)
-	quant128          // scale 1/128, zero point 128 (signed 0)
+	quantNone outQuant = iota // the scale is free
+	quant256                  // scale 1/256, zero point 0 (signed -128)
+	quant128                  // scale 1/128, zero point 128 (signed 0)
 )
 
 // Row is all that is known of an operation before it executes.
@@ -74,7 +71,7 @@ type Row struct {
 	// quantSources.
 	SameQuant bool
 	// Out is the only quantization a quantized output may have.
-	Out OutQuant
+	Out outQuant
 	// Rank is the exact rank of input 0, MaxRank its bound; 0 means no rule here.
 	Rank, MaxRank int
 	Forms         []Form

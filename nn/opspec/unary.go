@@ -134,7 +134,7 @@ func (u *Unary) TanhTable(v View) (*[256]byte, error) {
 }
 
 // sigmoidTable runs f (centred input to an unsigned result) over all bytes.
-func (u *Unary) sigmoidTable(v View, out OutQuant, f func(x, radius int32, m fixedpoint.Multiplier) int32) (*[256]byte, error) {
+func (u *Unary) sigmoidTable(v View, out outQuant, f func(x, radius int32, m fixedpoint.Multiplier) int32) (*[256]byte, error) {
 	scale, err := v.quantScale(u.Input)
 	if err != nil {
 		return nil, err

@@ -189,7 +189,7 @@ func codes(t *check.T) {
 			t.Errorf("%s is no operation up to HAL 1.3", op)
 			continue
 		}
-		for v := compat.Version(row.Since); v <= compat.V1_3; v++ {
+		for v := compat.Version(row.Since - opspec.V10); v <= compat.V1_3; v++ {
 			numbers[v]++
 		}
 	}

@@ -116,26 +116,21 @@ func eachVector(runs []CopyRun, visit func(v *vectorMove) bool) {
 
 // chooseNetwork compares the networks on the first patterns.
 func chooseNetwork(runs []CopyRun) datamove.Network {
-	var cost [datamove.AllNetworks]int
+	networks := []datamove.Network{datamove.VdeltaNetwork, datamove.VrdeltaNetwork, datamove.Vlut32Network}
+	cost := map[datamove.Network]int{}
 	seen := map[string]bool{}
 	vectors := 0
 	eachVector(runs, func(v *vectorMove) bool {
 		vectors++
 		if !seen[v.key] {
 			seen[v.key] = true
-			for k := range datamove.AllNetworks {
+			for _, k := range networks {
 				cost[k] += datamove.WindowCost[k] * len(k.Windows(v.chunks))
 			}
 		}
 		return vectors < 512 && len(seen) < 16
 	})
-	best := datamove.VdeltaNetwork
-	for k := range datamove.AllNetworks {
-		if cost[k] < cost[best] {
-			best = k
-		}
-	}
-	return best
+	return slices.MinFunc(networks, func(a, b datamove.Network) int { return cost[a] - cost[b] })
 }
 
 // add makes a vector part of an entry.

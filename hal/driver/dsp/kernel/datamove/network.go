@@ -15,14 +15,13 @@ import (
 type Network int
 
 const (
-	VdeltaNetwork  Network = iota // vdelta: strides 64 down to 1
-	VrdeltaNetwork                // vrdelta: strides 1 up to 64
-	Vlut32Network                 // vlut32 over the four banks of the window
-	AllNetworks
+	VdeltaNetwork  Network = iota + 1 // vdelta: strides 64 down to 1
+	VrdeltaNetwork                    // vrdelta: strides 1 up to 64
+	Vlut32Network                     // vlut32 over the four banks of the window
 )
 
-// packets of a window in each network.
-var WindowCost = [AllNetworks]int{3, 3, 6}
+// WindowCost is how many packets a window takes in each network.
+var WindowCost = [...]int{VdeltaNetwork: 3, VrdeltaNetwork: 3, Vlut32Network: 6}
 
 // Window is a part of the source, relative to the pattern's first, with the
 // controls of its bytes.
