@@ -22,7 +22,6 @@ var larger = map[string]int{
 	"hal/driver/dsp/lower":  25, // functions of one table
 	"hal/driver/graph":      25, // passes of one table
 	"hal/service":           22, // two ends of one connection, with what tests start of both
-	"importer/modpy":        21, // methods of one interpreter
 	"importer/onnx":         25, // functions of one table
 	"importer/tflite":       24, // functions of one table
 	"nn/opspec":             25, // rows of one table

@@ -8,7 +8,7 @@
 // the syntax tree that go.starlark.net compiles and runs. Where Starlark and
 // Python differ (power, comparison, several *args, multi-dimensional slices,
 // string formatting, arithmetic on arrays) the tree calls built-in
-// functions of this package. Modules that specifications import (math, copy,
+// functions of package internal/language. Modules that specifications import (math, copy,
 // itertools, collections, functools, operator, random, sys, numpy) exist as far
 // as specifications use them; random numbers are CPython's and NumPy's. Packages
 // internal/numpy and internal/random have those, internal/builtin what all of

@@ -10,6 +10,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/language"
 	"github.com/nnsoc/nnsoc/importer/vectors"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -322,7 +323,7 @@ func (x *expander) encode(code nn.OperandType, o *operand) ([]byte, error) {
 			continue
 		}
 		if math.IsNaN(v) || math.Abs(v) > 1<<53 {
-			return nil, fmt.Errorf("the value %s is no integer", floatText(v))
+			return nil, fmt.Errorf("the value %s is no integer", language.FloatText(v))
 		}
 		i := int64(v)
 		switch code {
@@ -350,7 +351,7 @@ func toFloat32(v float64) (float32, error) {
 	}
 	f, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', -1, 64), 32)
 	if err != nil {
-		return 0, fmt.Errorf("%s is beyond float32", floatText(v))
+		return 0, fmt.Errorf("%s is beyond float32", language.FloatText(v))
 	}
 	return float32(f), nil
 }

@@ -15,6 +15,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/language"
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/python"
 	"github.com/nnsoc/nnsoc/importer/vectors"
 )
@@ -41,16 +42,16 @@ func Load(name string) (*vectors.File, error) {
 	}
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 	if abs, err := filepath.Abs(name); err == nil && !strings.ContainsRune(filepath.ToSlash(name), '/') {
-		return run(name, filepath.ToSlash(abs), src, maxSteps, builtin.MaxValues)
+		return run(name, filepath.ToSlash(abs), src, language.MaxSteps, builtin.MaxValues)
 	}
-	return run(name, filepath.ToSlash(name), src, maxSteps, builtin.MaxValues)
+	return run(name, filepath.ToSlash(name), src, language.MaxSteps, builtin.MaxValues)
 }
 
 // Parse runs a specification. Its name, a path with slashes, appears in errors;
 // the base name starts the names of the cases, and the folder is the version.
 // The error is an *Error where a position is known.
 func Parse(name string, src []byte) (*vectors.File, error) {
-	return run(name, name, src, maxSteps, builtin.MaxValues)
+	return run(name, name, src, language.MaxSteps, builtin.MaxValues)
 }
 
 // run parses, executes and expands within a number of steps and values.
@@ -68,14 +69,14 @@ func run(name, slashed string, src []byte, steps uint64, values int64) (*vectors
 	if err != nil {
 		return nil, err
 	}
-	globals := pythonBuiltins()
+	globals := language.Builtins(isClass)
 	for k, v := range e.classes() {
 		globals[k] = v
 	}
-	for k, v := range helpers(consts) {
+	for k, v := range language.Helpers(consts) {
 		globals[k] = v
 	}
-	globals[python.FnImport] = importer(modules(globals))
+	globals[python.FnImport] = language.Importer(language.Modules(globals))
 	prog, err := starlark.FileProgram(tree, globals.Has)
 	if err != nil {
 		return nil, wrap(err)

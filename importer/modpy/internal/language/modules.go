@@ -1,4 +1,4 @@
-package modpy
+package language
 
 import (
 	"errors"
@@ -12,8 +12,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// modules are what a specification may import.
-func modules(builtins starlark.StringDict) map[string]*builtin.Namespace {
+// Modules are what a specification may import.
+func Modules(builtins starlark.StringDict) map[string]*builtin.Namespace {
 	numpy := numpy.Module()
 	return map[string]*builtin.Namespace{
 		"math": mathModule(), "copy": copyModule(), "itertools": itertoolsModule(), "random": random.Module(),
@@ -23,8 +23,8 @@ func modules(builtins starlark.StringDict) map[string]*builtin.Namespace {
 	}
 }
 
-// importer is the function behind import statements.
-func importer(known map[string]*builtin.Namespace) *starlark.Builtin {
+// Importer is the function behind import statements.
+func Importer(known map[string]*builtin.Namespace) *starlark.Builtin {
 	return builtin.Function("import", func(t *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 		name := string(args[0].(starlark.String))
 		m, ok := known[name]

@@ -1,4 +1,4 @@
-package modpy
+package language
 
 import (
 	"fmt"
@@ -16,8 +16,8 @@ const maxText = 1 << 20 // bytes of one string made from values
 
 var errText = fmt.Errorf("the text of a value exceeds %d bytes", maxText)
 
-// floatText is Python's repr of a float.
-func floatText(f float64) string {
+// FloatText is Python's repr of a float.
+func FloatText(f float64) string {
 	switch {
 	case math.IsNaN(f):
 		return "nan"
@@ -71,7 +71,7 @@ func writeRepr(b *strings.Builder, v starlark.Value, depth int) error {
 	}
 	switch v := v.(type) {
 	case starlark.Float:
-		b.WriteString(floatText(float64(v)))
+		b.WriteString(FloatText(float64(v)))
 	case starlark.String:
 		if len(v) > maxText {
 			return errText
@@ -322,7 +322,7 @@ func (f *formatting) text(v starlark.Value) (string, error) {
 func (f *formatting) float(x float64) (body string, err error) {
 	precision := f.precision
 	if f.verb == 0 && precision < 0 {
-		return floatText(x), nil
+		return FloatText(x), nil
 	}
 	if precision < 0 {
 		precision = 6

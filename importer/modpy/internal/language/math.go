@@ -1,4 +1,4 @@
-package modpy
+package language
 
 import (
 	"errors"
@@ -45,7 +45,7 @@ func mathModule() *builtin.Namespace {
 			}
 			y := f(x)
 			if math.IsNaN(y) && !math.IsNaN(x) {
-				return nil, fmt.Errorf("math.%s is not defined for %s", name, floatText(x))
+				return nil, fmt.Errorf("math.%s is not defined for %s", name, FloatText(x))
 			}
 			return starlark.Float(y), nil
 		})

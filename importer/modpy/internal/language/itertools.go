@@ -1,4 +1,4 @@
-package modpy
+package language
 
 import (
 	"errors"

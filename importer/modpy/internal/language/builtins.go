@@ -1,4 +1,6 @@
-package modpy
+// Package language is Python where Starlark is not it: operators, built-in functions, methods of strings and
+// containers, and the modules that specifications import.
+package language
 
 import (
 	"errors"
@@ -47,9 +49,9 @@ func merge(t *starlark.Thread, d, from *starlark.Dict) error {
 	return nil
 }
 
-// pythonBuiltins are Python's functions that Starlark lacks, or whose cost
-// Starlark does not bound.
-func pythonBuiltins() starlark.StringDict {
+// Builtins are Python's functions that Starlark lacks, or whose cost
+// Starlark does not bound. isClass reports whether a value is of a class that they do not know.
+func Builtins(isClass func(v, k starlark.Value) bool) starlark.StringDict {
 	d := starlark.StringDict{}
 	for _, name := range []string{"list", "tuple", "sorted", "reversed", "zip", "enumerate", "min", "max", "any", "all", "set"} {
 		d[name] = metered(name)

@@ -1,4 +1,4 @@
-package modpy
+package language
 
 import (
 	"errors"
@@ -36,13 +36,13 @@ func compareValues(t *starlark.Thread, op string, x, y starlark.Value) (starlark
 // chargeWeight charges the elements in containers, each as often as it occurs:
 // a list of lists may have far more than its memory tells.
 func chargeWeight(t *starlark.Thread, values ...starlark.Value) error {
-	left := maxSteps / 16
+	left := MaxSteps / 16
 	for _, v := range values {
 		if !weigh(v, &left, 0) {
 			return errors.New("the values are too large to compare")
 		}
 	}
-	t.Steps += uint64(maxSteps/16 - left)
+	t.Steps += uint64(MaxSteps/16 - left)
 	return nil
 }
 

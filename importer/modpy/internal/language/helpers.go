@@ -1,4 +1,4 @@
-package modpy
+package language
 
 import (
 	"errors"
@@ -10,8 +10,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// helpers are the functions that the parser's tree calls.
-func helpers(consts [][]starlark.Value) starlark.StringDict {
+// Helpers are the functions that the parser's tree calls.
+func Helpers(consts [][]starlark.Value) starlark.StringDict {
 	d := starlark.StringDict{}
 	for op := range python.Symbol {
 		d[op] = builtin.Fixed(op, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
