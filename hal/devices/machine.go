@@ -31,6 +31,11 @@ type Machine struct {
 	// they find in the system-level cache; TakeSampling says how well. Reports differ from those without.
 	Sampled  bool
 	sampling Sampling
+	// Most bounds how often a program runs with the same inputs on an engine that is no CPU: from then on an execution that finds
+	// a state in which none has run takes the costs of one that has, at its own clocks. 0: no bound. TakeBounded counts them.
+	Most     int
+	bounded  Bounded
+	ran      map[any][]*remembered     // by program, at most Most of its executions; nil: none has been kept
 	samples  map[any][]*representative // by program
 	memo     map[any][]*remembered     // by program, those asked for last first
 	lines    []keptLines               // of memo, in the order in which they ran
@@ -52,6 +57,7 @@ func (m *Machine) number(program any) int {
 			clear(m.programs)
 			clear(m.memo)
 			clear(m.samples)
+			clear(m.ran)
 			m.lines = nil
 		}
 		n = len(m.programs)
@@ -161,7 +167,7 @@ func (h *engineHost) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*ha
 	var failed error
 	x, err := m.soc.Execute(r, func(k soc.Conditions) (soc.Outcome, error) {
 		var traffic *soc.Traffic
-		if res, traffic = warmed.recall(c, k); res == nil {
+		if res, traffic = warmed.recall(h, c, k); res == nil {
 			res, traffic, failed = h.run(c, k, &spans, run)
 		} else if !m.soc.Alone() {
 			h.moved(0, sim.Time(res.Stats.LatencyFs), outcomeOf(&res.Stats).DRAMBytes)
@@ -229,6 +235,14 @@ func (h *engineHost) run(c *base.Call, k soc.Conditions, spans *recorder, run fu
 			return x.replay(b), x.traffic, nil
 		}
 	}
+	bounded := keep && m.Most > 0 && h.engine != soc.EngineCPU
+	if bounded {
+		m.bounded.Executions++
+		if x := h.nearest(c, k); x != nil {
+			return x.replay(b), x.traffic, nil
+		}
+		m.bounded.Simulated++
+	}
 	var like *representative
 	sampled := keep && m.Sampled && h.engine != soc.EngineCPU
 	if sampled {
@@ -265,6 +279,12 @@ func (h *engineHost) run(c *base.Call, k soc.Conditions, spans *recorder, run fu
 		x.looks, x.traffic = looks, traffic
 		if sampled {
 			m.compared(c, like, x)
+		}
+		if bounded {
+			if x.hz = clockHz(h.engine, res); m.ran == nil {
+				m.ran = map[any][]*remembered{}
+			}
+			m.ran[c.Program] = append(m.ran[c.Program], x)
 		}
 		h.keep(c, x)
 	}

@@ -192,19 +192,33 @@ func restore(buffers, given [][]byte) {
 }
 
 // warms reports whether an execution that has moved so many bytes on a cold memory may find
-// caches that its like have filled: those that it has moved fit into them.
-func (l *loop) warms(bytes int64) bool {
-	if l.engine == soc.EngineCPU || l.foreign || bytes == 0 {
+// caches that its like have filled.
+func (l *loop) warms(bytes int64) bool { return cachesHold(l.config, l.engine, l.foreign, bytes) }
+
+// CachesHold reports whether the caches of a device and that of the system may hold what an execution has moved on a cold
+// memory, so that the next one finds some of it.
+func (m *Machine) CachesHold(device string, bytes int64) bool {
+	e, ok := soc.EngineNamed(device)
+	return ok && cachesHold(m.config, e, false, bytes)
+}
+
+// cachesHold reports whether the caches of an engine and that of the system hold what an execution has moved on a cold
+// memory, or some of it may lie on the engine's chip.
+func cachesHold(c *soc.Config, e soc.Engine, foreign bool, bytes int64) bool {
+	if e == soc.EngineCPU || foreign || bytes == 0 {
 		return false
 	}
-	var holds int
-	switch l.engine {
-	case soc.EngineGPU:
-		holds = l.config.GPU.L2.Bytes()
-	case soc.EngineDSP:
-		holds = l.config.DSP.L2.Bytes()
+	if e == soc.EngineNPU && c.NPU.KeepsParameters {
+		return true
 	}
-	if c := l.config.SystemCache; c != nil {
+	var holds int
+	switch e {
+	case soc.EngineGPU:
+		holds = c.GPU.L2.Bytes()
+	case soc.EngineDSP:
+		holds = c.DSP.L2.Bytes()
+	}
+	if c := c.SystemCache; c != nil {
 		holds += c.KiB << 10
 	}
 	return bytes <= int64(holds)

@@ -19,8 +19,10 @@ func (m *Machine) Warm(f func() error) error {
 	return m.warmUp(m.warmed, f)
 }
 
-// Approximate warms up like Warm, but runs each program no more than twice, and goes on so: until Exact, an execution
-// that has the program and inputs of one of the warm-up takes what that took, at the clock that it finds.
+// Approximate warms up like Warm, but runs each program once, and a second time if its caches may hold what the first has
+// left there; and it goes on so: until Exact, an execution that has the program and inputs of one of the warm-up takes what
+// that took, at the clock that it finds. Of programs that are alike (base.Call.Alike) the first runs for all on an
+// engine, whatever their inputs: the others leave its outputs.
 func (m *Machine) Approximate(f func() error) error {
 	m.warmed = &warmUps{known: map[any][]*remembered{}, most: 2, approximate: true}
 	err := m.warmUp(m.warmed, f)
@@ -70,12 +72,20 @@ func (w *warmUps) note(e soc.Engine, c *base.Call, k soc.Conditions, res *hal.Re
 	if w == nil {
 		return
 	}
-	if w.executions++; w.find(c) != nil {
+	if w.executions++; w.find(e, c) != nil {
 		return
 	}
 	x := remember(c.Buffers, k.Points, memoryState{}, res)
 	x.traffic, x.hz = traffic, clockHz(e, res)
-	w.known[c.Program] = append(w.known[c.Program], x)
+	w.known[w.key(e, c)] = append(w.known[w.key(e, c)], x)
+}
+
+// key is what programs have in common whose executions are taken for each other.
+func (w *warmUps) key(e soc.Engine, c *base.Call) any {
+	if w.approximate && e != soc.EngineCPU && c.Alike != "" {
+		return c.Alike
+	}
+	return c.Program
 }
 
 // clockHz is the mean clock of an engine in an execution; 0 of the CPU, whose clusters have clocks of
@@ -87,26 +97,31 @@ func clockHz(e soc.Engine, res *hal.Result) float64 {
 	return float64(res.Stats.Cycles) / float64(res.Stats.LatencyFs) * 1e15
 }
 
-func (w *warmUps) find(c *base.Call) *remembered {
-	list := w.known[c.Program]
+func (w *warmUps) find(e soc.Engine, c *base.Call) *remembered {
+	key := w.key(e, c)
+	list := w.known[key]
+	if len(list) > 0 && key == c.Alike {
+		return list[0]
+	}
 	if i := slices.IndexFunc(list, func(x *remembered) bool { return x.same(c.Buffers) }); i >= 0 {
 		return list[i]
 	}
 	return nil
 }
 
-// recall is what a call of a program on the same inputs came to, at the present clock of its
-// engine; nil: it has to run.
-func (w *warmUps) recall(c *base.Call, k soc.Conditions) (*hal.Result, *soc.Traffic) {
+// recall is what a call of a program on the same inputs came to, at the present clocks; nil: it has to run.
+func (w *warmUps) recall(h *engineHost, c *base.Call, k soc.Conditions) (*hal.Result, *soc.Traffic) {
 	if w == nil || !w.repeating && !w.approximate {
 		return nil, nil
 	}
-	x := w.find(c)
-	if x == nil {
-		return nil, nil
+	x := w.find(h.engine, c)
+	if x == nil || h.engine == soc.EngineCPU && !x.began(k.Points) {
+		return nil, nil // a CPU takes little of the host's time
 	}
 	res := x.replay(c.Buffers)
-	res.Stats.LatencyFs = int64(scaled(sim.Time(res.Stats.LatencyFs), int64(x.hz), k.Points))
+	if x.hz > 0 && !(x.began(k.Points) && h.m.soc.Fits(x.traffic)) {
+		retime(&res.Stats, h.clocks(x), h.present(k.Points), k.Points)
+	}
 	return res, x.traffic
 }
 
@@ -136,13 +151,28 @@ func scaled(took sim.Time, hz int64, points []sim.Change) sim.Time {
 // warmUp lets the loop of a call go on until its clocks and caches are steady. Where that is
 // enough, the call takes what the last of them took.
 func (h *engineHost) warmUp(c *base.Call, r soc.Request, run func(hal.Tracer, base.Place) (*hal.Result, error)) error {
-	w, s := h.m.warmed, h.steadyState(c, h.m.warmed.most, run)
+	w := h.m.warmed
+	if w.approximate && w.find(h.engine, c) != nil {
+		return nil
+	}
+	s := h.steadyState(c, w.most, run)
 	engine := h.engine != soc.EngineCPU && !h.foreign
-	if _, err := s.reach(r, engine, func(int64) bool { return engine }); err != nil {
+	warms := func(int64) bool { return engine }
+	if w.approximate {
+		warms = func(bytes int64) bool {
+			holds := cachesHold(h.m.config, h.engine, h.foreign, bytes)
+			if !holds {
+				s.most = 1
+			}
+			return holds
+		}
+	}
+	if _, err := s.reach(r, engine && !w.approximate && h.m.Most == 0, warms); err != nil {
 		return err
 	}
-	if w.approximate && w.find(c) == nil {
-		w.known[c.Program] = append(w.known[c.Program], s.known[len(s.known)-1])
+	if w.approximate && w.find(h.engine, c) == nil {
+		key := w.key(h.engine, c)
+		w.known[key] = append(w.known[key], s.known[len(s.known)-1])
 	}
 	return nil
 }

@@ -33,6 +33,12 @@ func (c *Config) Governed(e Engine) bool {
 	return err == nil && e != EngineCPU && x.clock.Governor != nil
 }
 
+// ClocksOf are the lowest and the highest clock of an engine with one clock.
+func (m *Machine) ClocksOf(e Engine) (lowest, highest int64) {
+	opps := m.engines[e].clocks[0].Config().OPPs
+	return opps[0].Hz, opps[len(opps)-1].Hz
+}
+
 // Hold keeps the clock of an engine at one of its points whatever asks for another, also through
 // Reset; with 0 it is free again.
 func (m *Machine) Hold(e Engine, hz int64) error {

@@ -38,6 +38,9 @@ type Config struct {
 	// identity is refused.
 	Identity   string
 	Operations *opspec.Table // that models may have
+	// ValuesTell says that what an execution costs follows from the values of constant tensors too: of an engine with
+	// compressed weights.
+	ValuesTell bool
 	// Clock is that of the machine the device is part of; nil is one of its own.
 	Clock *hal.Clock
 	// Host is what lies between clients and the device; nil is nothing.

@@ -1,11 +1,14 @@
 package base
 
 import (
+	"crypto/sha256"
 	"fmt"
+	"hash"
 	"slices"
 	"sync"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -24,6 +27,9 @@ type Call struct {
 	Buffers *hal.Buffers
 	// Program is the same for executions of one program.
 	Program any
+	// Alike is the same for programs of models that differ in the values of tensors alone, which cost the same on an engine
+	// in the same state; "" where values tell on costs.
+	Alike string
 }
 
 // Place is what an execution finds on its engine. The zero Place is an engine at the
@@ -160,7 +166,7 @@ func (p *prepared) through(b *hal.Buffers) (*hal.Result, error) {
 		}
 		return p.program.Execute(b, at)
 	}
-	return host.Execute(&Call{p.options, b, p}, func(t hal.Tracer, at Place) (*hal.Result, error) {
+	return host.Execute(&Call{p.options, b, p, p.alike()}, func(t hal.Tracer, at Place) (*hal.Result, error) {
 		inner := *b
 		inner.Trace = t
 		if at.Rehearsal {
@@ -168,4 +174,52 @@ func (p *prepared) through(b *hal.Buffers) (*hal.Result, error) {
 		}
 		return p.program.Execute(&inner, at)
 	})
+}
+
+// alike is Call.Alike: a hash of all but the values of constant tensors of numbers. A model with control flow is
+// like no other.
+func (p *prepared) alike() string {
+	if p.device.cfg.ValuesTell || len(p.given.Referenced) > 0 {
+		return ""
+	}
+	p.hashed.Do(func() {
+		h := sha256.New()
+		fmt.Fprintln(h, p.device.cfg.Name, p.options.Preference, p.options.Priority, p.options.Candidates, p.given.Relaxed)
+		hashShape(h, &p.given.Main)
+		p.likeness = string(h.Sum(nil))
+	})
+	return p.likeness
+}
+
+// hashShape hashes a graph without the values of constants that no shape and no kernel follows from.
+func hashShape(h hash.Hash, g *nn.Subgraph) {
+	for i := range g.Operands {
+		o := &g.Operands[i]
+		fmt.Fprintln(h, o.Type, o.Dimensions, o.Scale, o.ZeroPoint, o.Lifetime, len(o.Data), len(o.Extension))
+		if c := o.Channel; c != nil {
+			fmt.Fprintln(h, c.Dim, c.Scales)
+		}
+		if !plainNumbers(o) {
+			h.Write(o.Data)
+			h.Write(o.Extension)
+		}
+	}
+	for i := range g.Operations {
+		op := &g.Operations[i]
+		fmt.Fprintln(h, op.Type, op.Inputs, op.Outputs)
+	}
+	fmt.Fprintln(h, g.Inputs, g.Outputs)
+}
+
+// plainNumbers reports whether an operand is a tensor of values that are computed with, not one of sizes or axes: of
+// floats, of quantized numbers, or a bias.
+func plainNumbers(o *nn.Operand) bool {
+	switch o.Type {
+	case nn.TensorFloat32, nn.TensorFloat16, nn.TensorQuant8Asymm, nn.TensorQuant8AsymmSigned, nn.TensorQuant8Symm,
+		nn.TensorQuant8SymmPerChannel, nn.TensorQuant16Asymm, nn.TensorQuant16Symm:
+		return true
+	case nn.TensorInt32:
+		return o.Scale != 0
+	}
+	return false
 }

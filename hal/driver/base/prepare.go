@@ -3,6 +3,7 @@ package base
 import (
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/vlog"
@@ -29,6 +30,9 @@ type prepared struct {
 	program Program
 	// preparedFs is the time of making it.
 	preparedFs int64
+
+	hashed   sync.Once
+	likeness string // see alike
 }
 
 // PrepareModel implements hal.Device.

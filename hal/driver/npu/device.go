@@ -51,7 +51,7 @@ func New(cfg Config) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.Type = hal.DeviceAccelerator
+	b.Type, b.ValuesTell = hal.DeviceAccelerator, true
 	d := &Device{cfg: cfg}
 	d.cores.Own, d.cores.SpecAt, d.cores.New = c, cfg.SpecAt, core.New
 	d.Device = base.New(b, base.NewCompiler(d.middleEnd()))

@@ -1,0 +1,123 @@
+package devices
+
+import (
+	"math"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// Bounded counts what Machine.Most has saved.
+type Bounded struct {
+	Executions int `json:"executions"` // that were not found in a state that has been simulated
+	Simulated  int `json:"simulated"`  // of them; the others took what their program had come to before
+}
+
+// TakeBounded is what Most has saved since the last call.
+func (m *Machine) TakeBounded() Bounded {
+	b := m.bounded
+	m.bounded = Bounded{}
+	return b
+}
+
+// nearest is what an execution comes to by one of those of its program and inputs that have run as often as they
+// may: the last at the same clocks, else the last at the nearest clocks of engine and DRAM, as retimed gives it. nil: it has to run.
+func (h *engineHost) nearest(c *base.Call, k soc.Conditions) *remembered {
+	var best *remembered
+	far, runs, now := math.Inf(1), 0, h.present(k.Points)
+	for _, x := range h.m.ran[c.Program] {
+		if !x.same(c.Buffers) {
+			continue
+		}
+		runs++
+		d := 0.0
+		if !x.began(k.Points) || !h.m.soc.Fits(x.traffic) {
+			from := h.clocks(x)
+			d = 1 + math.Abs(math.Log(from.hz/now.hz)) + math.Abs(math.Log(from.memoryHz/now.memoryHz))
+		}
+		if d <= far {
+			best, far = x, d
+		}
+	}
+	if runs < h.m.Most {
+		return nil
+	}
+	if far == 0 {
+		return best
+	}
+	y := *best
+	y.result = copyOf(&best.result)
+	retime(&y.result.Stats, h.clocks(best), now, k.Points)
+	return &y
+}
+
+// clocksOf are the clocks of an execution, with what its engine draws at a volt when it does not work.
+type clocksOf struct{ hz, volts, memoryHz, staticMW float64 }
+
+// clocks are those that an execution has had, means where they changed.
+func (h *engineHost) clocks(x *remembered) clocksOf {
+	m := &x.result.Stats.Memory
+	return clocksOf{x.hz, x.points[0].OPP.Volts, float64(m.LowestHz+m.HighestHz) / 2, h.staticMW()}
+}
+
+// staticMW is what the engine draws at a volt without work.
+func (h *engineHost) staticMW() float64 {
+	e := &soc.Energy{VRef: 1}
+	switch c := h.m.config; h.engine {
+	case soc.EngineGPU:
+		e = &c.GPU.Energy
+	case soc.EngineDSP:
+		e = &c.DSP.Energy
+	case soc.EngineNPU:
+		e = &c.NPU.Energy
+	}
+	return e.StaticMW / (e.VRef * e.VRef)
+}
+
+// present are those with which an execution begins: the engine's point asks for one of the DRAM's at least.
+func (h *engineHost) present(points []sim.Change) clocksOf {
+	o := points[0].OPP
+	vote, _ := h.m.soc.MemoryClocks(h.engine, o.Hz)
+	return clocksOf{float64(o.Hz), o.Volts, float64(max(vote, h.m.soc.MemoryHz())), h.staticMW()}
+}
+
+// retime gives an execution other clocks, the engine's at points: what it waited for the DRAM and the system-level cache takes
+// as many cycles of the DRAM, all else as many of the engine, and the engine's energy goes by the square of its voltage (D-1610).
+func retime(s *hal.Stats, from, to clocksOf, points []sim.Change) {
+	waits := 0.0
+	for _, x := range s.Stalls {
+		if s.Cycles > 0 && (x.Reason == sim.StallDRAM.String() || x.Reason == sim.StallSystemCache.String()) {
+			waits += float64(x.Cycles) / float64(s.Cycles)
+		}
+	}
+	idle := int64(waits * float64(s.LatencyFs))
+	took := s.LatencyFs
+	computes := scaled(sim.Time(took-idle), int64(from.hz), points)
+	if from.memoryHz > 0 && to.memoryHz > 0 {
+		idle = int64(float64(idle) * from.memoryHz / to.memoryHz)
+	}
+	s.LatencyFs = int64(computes) + idle
+	ratio := float64(s.LatencyFs) / float64(max(took, 1))
+	left, last := s.LatencyFs, -1
+	for i := range s.Operations {
+		if x := &s.Operations[i]; x.TimeFs > 0 {
+			x.TimeFs = int64(float64(x.TimeFs) * ratio)
+			left -= x.TimeFs
+			last = i
+		}
+	}
+	if last >= 0 { // rounding
+		s.Operations[last].TimeFs += left
+	}
+	if from.volts > 0 {
+		static := func(c clocksOf, fs int64) float64 { return c.staticMW * c.volts * c.volts * float64(fs) / 1e6 }
+		dynamic := max(0, s.EnergyPJ-static(from, took)) * (to.volts / from.volts) * (to.volts / from.volts)
+		before := s.EnergyPJ
+		s.EnergyPJ = dynamic + static(to, s.LatencyFs)
+		for i := range s.Operations {
+			s.Operations[i].EnergyPJ *= s.EnergyPJ / max(before, 1)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package devices_test
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/sim"
+)
+
+// TestMostRuns: a program runs no more often than Machine.Most says, whatever clocks it finds; what it then comes to is near
+// what a machine without the bound gives, row by row of its report adds up, and results are the same.
+func TestMostRuns(t *testing.T) {
+	const most, turns = 3, 30
+	var us, pj [2]float64
+	var outputs [2][]byte
+	for i, bound := range []int{0, most} {
+		m := phone(t)
+		m.Most = bound
+		c := newClient(t, m, "gpu", convolution(nn.TensorFloat32), hal.PriorityMedium)
+		d := newClient(t, m, "gpu", fullyConnected(nn.TensorFloat32, 512), hal.PriorityMedium)
+		execute := func() error {
+			if err := c.execute(); err != nil {
+				return err
+			}
+			m.SoC().Sleep(m.SoC().Now() + 2*sim.Millisecond) // so that the governor has something to do
+			return d.execute()
+		}
+		if err := m.Warm(execute); err != nil {
+			t.Fatal(err)
+		}
+		for range turns {
+			if err := execute(); err != nil {
+				t.Fatal(err)
+			}
+			res, err := hal.Execute(c.prepared, &c.buffers)
+			if err != nil {
+				t.Fatal(err)
+			}
+			us[i] += float64(res.Stats.LatencyFs) / 1e9 / turns
+			pj[i] += res.Stats.EnergyPJ / turns
+			var sum int64
+			for k := range res.Stats.Operations {
+				sum += res.Stats.Operations[k].TimeFs
+			}
+			if sum != res.Stats.LatencyFs {
+				t.Fatalf("rows of %d fs, in all %d", sum, res.Stats.LatencyFs)
+			}
+		}
+		outputs[i] = c.buffers.Outputs[0]
+		if n, b := m.Simulated(), m.TakeBounded(); bound > 0 && (n > 2*most || b.Simulated != n || b.Executions <= n) {
+			t.Errorf("%d executions ran, %+v", n, b)
+		} else if bound == 0 && n <= 2*most {
+			t.Errorf("without a bound %d executions ran: clocks and caches repeat", n)
+		}
+	}
+	if off := us[1]/us[0] - 1; !(math.Abs(off) < 0.03) {
+		t.Errorf("%.1f us, %.1f without a bound", us[1], us[0])
+	}
+	if off := pj[1]/pj[0] - 1; !(math.Abs(off) < 0.05) {
+		t.Errorf("%.0f pJ, %.0f without a bound", pj[1], pj[0])
+	}
+	if !bytes.Equal(outputs[0], outputs[1]) {
+		t.Error("other results")
+	}
+}
+
+// TestAlike: of programs that differ in the values of their weights alone Approximate runs one, but on an engine whose weights
+// are compressed all.
+func TestAlike(t *testing.T) {
+	for device, want := range map[string]int{"gpu": 1, "dsp": 1, "npu": 3} {
+		kind := nn.TensorQuant8Asymm
+		if device == "gpu" {
+			kind = nn.TensorFloat32
+		}
+		models := []*nn.Model{convolution(kind), convolution(kind), convolution(kind)}
+		for i, m := range models {
+			for k := range m.Main.Operands {
+				if o := &m.Main.Operands[k]; o.Lifetime == nn.ConstantCopy && len(o.Dimensions) == 4 {
+					o.Data = bytes.Clone(o.Data)
+					o.Data[i] ^= 3
+				}
+			}
+		}
+		count := func(models []*nn.Model) int {
+			m := phone(t)
+			var clients []*client
+			for _, x := range models {
+				clients = append(clients, newClient(t, m, device, x, hal.PriorityMedium))
+			}
+			if err := m.Approximate(func() error {
+				for _, c := range clients {
+					if err := c.execute(); err != nil {
+						return err
+					}
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			return m.Simulated()
+		}
+		if one, all := count(models[:1]), count(models); all != want*one {
+			t.Errorf("%s: %d executions of three programs ran, %d of one", device, all, one)
+		}
+	}
+}
