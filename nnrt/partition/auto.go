@@ -67,23 +67,51 @@ func (p *Problem) incumbent() (Plan, float64, error) {
 // estimates are too low, and there are many plans whose estimates are alike.
 const (
 	solveRounds = 24
-	solveIdle   = 4 // plans in a row that are no better when they run
+	solveIdle   = 4 // plans in a row that are no better when they are predicted, or run
 )
 
-// patience is how often Solve plans anew, and how many plans in a row may be no better.
+// patience is how often Solve plans anew, and how many plans in a row may be no better: few where each runs.
 func (p *Problem) patience() (rounds, idle int) {
-	if p.Runs > 0 {
+	if p.Runs > 0 && p.Costs.Predict == nil {
 		return p.Runs - 1, 1
 	}
 	return solveRounds, solveIdle
 }
 
-// Solve lets a strategy plan and, where costs can be measured, runs its plan, until
-// it answers with a plan that ran, or its plans no longer get better. The best of the
-// plans that it came to counts, for branch-bound and auto that of all that ran.
+// Solve lets a strategy plan by what plans are predicted to come to, or come to when they run where nothing
+// predicts them, until it answers with a plan that is known, or its plans no longer get better. The best of
+// these then runs, as long as Runs allows: of branch-bound and auto one after the other those that are predicted
+// to be better than the best that ran.
 func Solve(p *Problem, s Strategy) (Plan, *Evaluation, error) {
-	var best Plan
-	var value *Evaluation
+	best, value, err := p.search(s)
+	exact := false
+	switch s.(type) {
+	case BranchAndBound, Auto:
+		exact = true
+	}
+	switch {
+	case err != nil || p.Costs.Measure == nil:
+		return best, value, err
+	case exact:
+		return p.runBest()
+	case p.ran(best) || p.Runs < 0:
+		return best, value, nil
+	}
+	if err := p.measure(best); err != nil {
+		return Plan{}, nil, err
+	}
+	value, err = p.Evaluate(best)
+	return best, value, err
+}
+
+// ran reports whether a plan has run.
+func (p *Problem) ran(plan Plan) bool {
+	r := p.Costs.Ran(plan)
+	return r != nil && !r.Predicted
+}
+
+// search is the best of the plans that a strategy comes to.
+func (p *Problem) search(s Strategy) (best Plan, value *Evaluation, err error) {
 	idle := 0
 	rounds, patience := p.patience()
 	for round := 0; ; round++ {
@@ -94,14 +122,10 @@ func Solve(p *Problem, s Strategy) (Plan, *Evaluation, error) {
 		plan = p.Canonical(plan)
 		final := p.Costs.Measure == nil || p.Costs.Ran(plan) != nil
 		if !final {
-			hopeless, err := p.hopeless(plan)
-			if err != nil {
-				return Plan{}, nil, err
+			if hopeless, err := p.hopeless(plan); hopeless || err != nil {
+				return best, value, err
 			}
-			if hopeless {
-				return p.bestRun()
-			}
-			if err := p.measure(plan); err != nil {
+			if err := p.try(plan); err != nil {
 				return Plan{}, nil, err
 			}
 		}
@@ -113,26 +137,36 @@ func Solve(p *Problem, s Strategy) (Plan, *Evaluation, error) {
 		if value == nil || e.Score < value.Score {
 			best, value, idle = plan, e, 0
 		}
-		if final {
+		if final || round == rounds || idle == patience {
 			return best, value, nil
 		}
-		if round == rounds || idle == patience {
-			break
-		}
 	}
-	switch s.(type) {
-	case BranchAndBound, Auto:
-		return p.bestRun()
-	}
-	return best, value, nil
 }
 
-// hopeless reports whether a plan is predicted to be no better than one that ran, where runs are few.
+// try makes known what a plan comes to: predicted, else by running it.
+func (p *Problem) try(plan Plan) error {
+	e, err := p.Predict(plan)
+	if err != nil {
+		return err
+	}
+	switch {
+	case e.run != nil:
+		p.Costs.SetRun(plan, e.run)
+	case p.Runs < 0:
+		p.Costs.SetRun(plan, &Run{LatencyFs: e.LatencyFs, EnergyPJ: e.EnergyPJ, Predicted: true})
+	default:
+		return p.measure(plan)
+	}
+	return nil
+}
+
+// hopeless reports whether a plan is estimated to be no better than one that ran, where runs are few and nothing
+// predicts them.
 func (p *Problem) hopeless(plan Plan) (bool, error) {
-	if p.Runs == 0 {
+	if p.Runs <= 0 || p.Costs.Predict != nil {
 		return false, nil
 	}
-	_, known, err := p.bestRun()
+	_, known, err := p.bestRun(func(*Run) bool { return true })
 	if err != nil || known == nil {
 		return false, err
 	}
@@ -140,9 +174,44 @@ func (p *Problem) hopeless(plan Plan) (bool, error) {
 	return err == nil && e.Score >= known.Score, err
 }
 
-// bestRun is the best of the plans that ran.
-func (p *Problem) bestRun() (best Plan, value *Evaluation, err error) {
+// runBest runs the plans that are predicted to be better than the best that ran, the best first.
+func (p *Problem) runBest() (Plan, *Evaluation, error) {
+	all := func(*Run) bool { return true }
+	for n := 0; p.Runs >= 0; n++ {
+		plan, value, err := p.bestRun(all)
+		if err != nil || value == nil || p.ran(plan) {
+			return plan, value, err
+		}
+		if p.Runs > 0 && n == p.Runs {
+			return p.bestRun(func(r *Run) bool { return !r.Predicted })
+		}
+		if err := p.measure(plan); err != nil {
+			return Plan{}, nil, err
+		}
+	}
+	return p.bestRun(all)
+}
+
+// Prudent is the best of the plans that Solve has come to. One that is predicted must be better by a margin, a share, than the best
+// that ran.
+func (p *Problem) Prudent(margin float64) (Plan, error) {
+	ran, value, err := p.bestRun(func(r *Run) bool { return !r.Predicted })
+	if err != nil {
+		return Plan{}, err
+	}
+	best, e, err := p.bestRun(func(*Run) bool { return true })
+	if value == nil || e.Score < value.Score*(1-margin) {
+		return best, err
+	}
+	return ran, err
+}
+
+// bestRun is the best of the plans whose runs are some.
+func (p *Problem) bestRun(some func(*Run) bool) (best Plan, value *Evaluation, err error) {
 	for _, k := range slices.Sorted(maps.Keys(p.Costs.runs)) {
+		if !some(p.Costs.runs[k]) {
+			continue
+		}
 		plan := p.Costs.runs[k].plan
 		e, err := p.Evaluate(plan)
 		if err != nil {

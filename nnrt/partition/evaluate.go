@@ -32,6 +32,7 @@ type Evaluation struct {
 	Score       float64 // the objective: femtoseconds, picojoules or their product
 
 	load []float64 // for how long each device is held
+	run  *Run      // that predicts it; nil: a sum does
 }
 
 // Score is the value of an objective.
@@ -107,12 +108,12 @@ func (p *Problem) Predict(plan Plan) (*Evaluation, error) {
 		return nil, err
 	}
 	if p.Costs.Predict != nil {
-		c, ok, err := p.Costs.Predict(plan)
+		r, err := p.Costs.Predict(plan)
 		if err != nil {
 			return nil, err
 		}
-		if ok {
-			e.LatencyFs, e.EnergyPJ = c.TimeFs, c.EnergyPJ
+		if e.run = r; r != nil {
+			e.LatencyFs, e.EnergyPJ = r.LatencyFs, r.EnergyPJ
 			e.score(p.Objective)
 		}
 	}

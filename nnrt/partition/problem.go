@@ -21,7 +21,7 @@ type Problem struct {
 	Objective  Objective
 	Costs      Costs
 	Seeds      []Plan // that branch-bound and auto must not fall behind
-	Runs       int    // plans that Solve may run for a strategy; 0 is as many as help
+	Runs       int    // plans that Solve may run for a strategy; 0 is as many as help, a negative number none
 
 	// Control is the control flow that the runtime can execute, and Subgraphs are the
 	// problems of what it calls, by index of the model's subgraphs, on the same devices.
@@ -112,9 +112,9 @@ type Costs struct {
 	PerByte   []Cost   // by device, of a byte that enters or leaves a segment
 	// Measure runs a plan; nil when nothing can. The answer stands from then on.
 	Measure func(plan Plan) (*Run, error)
-	// Predict tells time and energy of an execution of a plan without running it: more than the sum of its parts, since clocks and idle states
-	// follow from all of them. nil is their sum. ok is false where it cannot tell.
-	Predict func(plan Plan) (c Cost, ok bool, err error)
+	// Predict tells what a plan comes to without running it: more than the sum of its parts, since clocks and idle states
+	// follow from all of them. nil is their sum; so is a nil Run, of a plan that it cannot tell.
+	Predict func(plan Plan) (*Run, error)
 	// Subgraphs are the costs of the problem's subgraphs, and Rounds how often its control
 	// flow, by operation, runs each of the two that it calls.
 	Subgraphs map[uint32]Costs
@@ -149,6 +149,8 @@ type Run struct {
 	// IntervalFs is the time between results of a stream; 0: none ran.
 	IntervalFs float64
 	Segments   []Segment // in the order of the plan's steps
+	// Predicted: the plan has not run; this is what is known of its steps, put together.
+	Predicted bool
 
 	plan Plan
 }

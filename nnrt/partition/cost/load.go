@@ -2,6 +2,7 @@ package cost
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/nnrt/partition"
@@ -42,10 +43,13 @@ type deviceLoads struct {
 	points     map[clocks]*pointLoads  // of a loop at its own clocks by zeros
 	measured   map[int64][]*pointLoads // at a clock of the engine, by rising clock of the DRAM
 	loop       *LoopRecord             // the device ran all that it supports
-	// held is such a loop with clocks held; nil for an engine whose clock no governor moves.
+	// moves says that a governor moves the engine's clock.
+	moves bool
+	// held is such a loop with clocks held; nil: what operations take at other clocks is worked out from the loop.
 	held func(clocks) (*LoopRecord, error)
-	// memory are the lowest and the highest clock of the DRAM at a clock of the engine.
+	// memory are the lowest and the highest clock of the DRAM at a clock of the engine, ends those of the engine.
 	memory func(hz int64) (lowest, highest int64)
+	ends   [2]int64
 
 	cache int64   // bytes of the system-level cache that the device may use
 	fast  float64 // bytes per second from there
@@ -66,6 +70,7 @@ type pointLoads struct {
 type operationLoad struct {
 	Work
 	warmFs float64 // the time when the system-level cache holds what it reads
+	waits  float64 // the share of its time in which it waits for the DRAM
 }
 
 func newLoads(p *partition.Problem) *loads {
@@ -96,11 +101,11 @@ func (l *loads) measured(d int, r *LoopRecord, systemCache func(device string) (
 }
 
 // at are the operations of a device at a pair of clocks: as the loop of all that it supports has
-// seen them there, or a loop with these clocks held; at a clock of the DRAM between two such,
-// what lies between by its period.
+// seen them there, or a loop with these clocks held; at a clock between two such, what lies between by its period. Where
+// no clock can be held, the time in which an operation waits for the DRAM stays and all other goes by the engine's clock.
 func (l *loads) at(d int, k clocks) (*pointLoads, error) {
 	x := &l.devices[d]
-	if x.held == nil {
+	if !x.moves {
 		k = clocks{}
 	}
 	if p, known := x.points[k]; known {
@@ -108,15 +113,79 @@ func (l *loads) at(d int, k clocks) (*pointLoads, error) {
 	}
 	name := l.problem.Devices[d].Name
 	p, ok := x.point(x.loop, name, k)
-	if !ok {
+	switch {
+	case ok:
+	case x.held == nil:
+		p, _ = x.point(x.loop, name, clocks{})
+		memory := 1.0
+		if hz := x.loop.meanMemoryHz(x.operations); hz > 0 {
+			memory = hz / float64(k.memoryHz)
+		}
+		p.scale(memory, float64(k.hz))
+	case x.ends[0] < k.hz && k.hz < x.ends[1]:
+		low, err := l.at(d, clocks{x.ends[0], k.memoryHz})
+		if err != nil {
+			return nil, err
+		}
+		high, err := l.at(d, clocks{x.ends[1], k.memoryHz})
+		if err != nil {
+			return nil, err
+		}
+		p = low.between(high, periods(x.ends[0], x.ends[1], k.hz))
+		log := func(hz int64) float64 { return math.Log(float64(hz) / float64(x.ends[0])) }
+		p.power(low, high, log(k.hz)/log(x.ends[1]))
+	default:
 		below, above, err := l.around(d, k)
 		if err != nil {
 			return nil, err
 		}
-		p = below.between(above, k.memoryHz)
+		p = below.between(above, periods(below.memoryHz, above.memoryHz, k.memoryHz))
 	}
+	p.memoryHz = k.memoryHz
 	x.points[k] = p
 	return p, nil
+}
+
+// periods is the share of the way from the period of a clock to that of another at which that of a third lies.
+func periods(from, to, hz int64) float64 {
+	if from == to {
+		return 0
+	}
+	period := func(hz int64) float64 { return 1 / float64(hz) }
+	return (period(hz) - period(from)) / (period(to) - period(from))
+}
+
+// power gives operations at a clock between two the energy of a power that goes by a power of the clock: share is that of the
+// logarithm's way.
+func (p *pointLoads) power(low, high *pointLoads, share float64) {
+	energy := func(w, a, b *Work) {
+		if a.TimeFs > 0 && b.TimeFs > 0 && a.EnergyPJ > 0 && b.EnergyPJ > 0 {
+			from, to := a.EnergyPJ/a.TimeFs, b.EnergyPJ/b.TimeFs
+			w.EnergyPJ = w.TimeFs * from * math.Pow(to/from, share)
+		}
+	}
+	energy(&p.begin, &low.begin, &high.begin)
+	for i := range p.operations {
+		energy(&p.operations[i].Work, &low.operations[i].Work, &high.operations[i].Work)
+	}
+}
+
+// scale gives operations another clock of their engine, and to what waits for it a period of the DRAM that is memory times as
+// long.
+func (p *pointLoads) scale(memory, hz float64) {
+	work := func(w *Work, waits float64) {
+		if w.Cycles > 0 && w.TimeFs > 0 {
+			w.TimeFs = w.Cycles/hz*1e15*(1-waits) + w.TimeFs*waits*memory
+			w.Cycles = w.TimeFs * hz / 1e15
+		}
+	}
+	work(&p.begin, 0)
+	for i := range p.operations {
+		o := &p.operations[i]
+		before := o.TimeFs
+		work(&o.Work, o.waits)
+		o.warmFs *= o.TimeFs / max(before, 1)
+	}
 }
 
 // around are the operations of a device as they were measured at an engine's clock and those of
@@ -167,17 +236,12 @@ func (l *loads) around(d int, k clocks) (below, above *pointLoads, err error) {
 
 func byMemoryClock(p *pointLoads, hz int64) int { return cmp.Compare(p.memoryHz, hz) }
 
-// between are the operations at a clock of the DRAM between those of two points.
-func (p *pointLoads) between(q *pointLoads, memoryHz int64) *pointLoads {
-	if p.memoryHz == q.memoryHz {
-		return p
-	}
-	period := func(hz int64) float64 { return 1 / float64(hz) }
-	share := (period(memoryHz) - period(p.memoryHz)) / (period(q.memoryHz) - period(p.memoryHz))
-	mid := &pointLoads{memoryHz: memoryHz, begin: p.begin.between(q.begin, share), operations: make([]operationLoad, len(p.operations))}
+// between are the operations at a share of the way from one point to another.
+func (p *pointLoads) between(q *pointLoads, share float64) *pointLoads {
+	mid := &pointLoads{begin: p.begin.between(q.begin, share), operations: make([]operationLoad, len(p.operations))}
 	for i := range mid.operations {
 		a, b := &p.operations[i], &q.operations[i]
-		mid.operations[i] = operationLoad{a.between(b.Work, share), a.warmFs + share*(b.warmFs-a.warmFs)}
+		mid.operations[i] = operationLoad{a.between(b.Work, share), a.warmFs + share*(b.warmFs-a.warmFs), a.waits + share*(b.waits-a.waits)}
 	}
 	return mid
 }
@@ -195,8 +259,11 @@ func (x *deviceLoads) point(r *LoopRecord, device string, k clocks) (*pointLoads
 		ok = ok && seen
 		y := operationLoad{Work: e.work()}
 		y.warmFs = y.TimeFs
+		if e.Cycles > 0 {
+			y.waits = min(1, e.DRAMCycles/e.Cycles)
+		}
 		if e.Cycles > 0 && x.fast > 0 {
-			waits := y.TimeFs * e.DRAMCycles / e.Cycles
+			waits := y.TimeFs * y.waits
 			missed := min(1, e.Missed/max(1, e.DRAMBytes))
 			y.warmFs -= missed * max(0, waits-e.DRAMBytes/x.fast*1e15)
 		}

@@ -24,15 +24,16 @@ type Measurer struct {
 	// is kept.
 	Loop func(p *partition.Problem, plan partition.Plan, held Clock, inputs [][]byte, each func(*nnrt.Result)) error
 	// Outline goes through a loop of a plan whose steps take their engines for loads that are
-	// given, in the order in which they are prepared, without running them, and returns what an execution takes; nil: nothing can.
-	Outline func(p *partition.Problem, plan partition.Plan, inputs [][]byte, steps []Load) (partition.Cost, error)
+	// given, in the order in which they are prepared, without running them, and tells each result; nil: nothing can.
+	Outline func(p *partition.Problem, plan partition.Plan, inputs [][]byte, steps []Load, each func(*nnrt.Result)) error
 	// SystemCache is what a device may keep in the system-level cache, and how fast that
 	// answers; nil, and 0, is nothing.
 	SystemCache func(device string) (bytes int64, bytesPerSecond float64)
-	// Governed reports whether a governor moves the clock of a device's engine by load; nil
-	// is none. What operations take there is measured at each clock that an outline meets.
+	// Governed reports whether a governor moves the clock of a device's engine by load; nil is none.
 	Governed func(device string) bool
-	// MemoryClocks are the lowest and the highest clock of the DRAM at a clock of such an engine.
+	// Clocks are the lowest and the highest clock of such an engine, at which what operations take is measured as far as
+	// needed; nil: at none but those of a device's loop. MemoryClocks are those of the DRAM at one of the engine's.
+	Clocks       func(device string) (lowest, highest int64)
 	MemoryClocks func(device string, hz int64) (lowest, highest int64)
 	// Limit bounds the loops, 0 is DefaultLimit; beyond, costs are predicted.
 	Limit int
@@ -97,18 +98,15 @@ func (m *Measurer) measured(p *partition.Problem) (partition.Costs, *loads, erro
 		loads.measured(d, r, m.SystemCache)
 		if m.Governed != nil && m.Governed(name) {
 			x := &loads.devices[d]
-			x.held = func(k clocks) (*LoopRecord, error) { return run.measure(plan, Clock{name, k.hz, k.memoryHz}) }
-			x.memory = func(hz int64) (lowest, highest int64) { return m.MemoryClocks(name, hz) }
+			if x.moves = true; m.Clocks != nil {
+				x.held = func(k clocks) (*LoopRecord, error) { return run.measure(plan, Clock{name, k.hz, k.memoryHz}) }
+				x.ends[0], x.ends[1] = m.Clocks(name)
+				x.memory = func(hz int64) (lowest, highest int64) { return m.MemoryClocks(name, hz) }
+			}
 		}
 	}
 	if m.Outline != nil {
-		c.Predict = func(plan partition.Plan) (cost partition.Cost, ok bool, err error) {
-			steps, ok := loads.of(plan)
-			if ok {
-				cost, err = m.Outline(p, plan, run.inputs(), steps)
-			}
-			return cost, ok, err
-		}
+		c.Predict = func(plan partition.Plan) (*partition.Run, error) { return run.predict(loads, plan) }
 	}
 	if err := run.rounds(&c); err != nil {
 		return c, nil, err
@@ -124,6 +122,21 @@ func (m *Measurer) measured(p *partition.Problem) (partition.Costs, *loads, erro
 		return r.run(p, plan), nil
 	}
 	return c, loads, nil
+}
+
+// predict goes through a plan; nil: it has operations that were not measured.
+func (r *run) predict(l *loads, plan partition.Plan) (*partition.Run, error) {
+	steps, ok := l.of(plan)
+	if !ok {
+		return nil, nil
+	}
+	rec := &LoopRecord{}
+	if err := r.Outline(r.problem, plan, r.inputs(), steps, rec.add); err != nil {
+		return nil, err
+	}
+	x := rec.run(r.problem, plan)
+	x.Predicted = true
+	return x, nil
 }
 
 // subgraphs measures those that the runtime can execute step by step, with inputs that are
@@ -182,7 +195,7 @@ func predicted(p *partition.Problem, plan partition.Plan) (*partition.Run, error
 	if err != nil {
 		return nil, err
 	}
-	return &partition.Run{LatencyFs: e.LatencyFs, EnergyPJ: e.EnergyPJ}, nil
+	return &partition.Run{LatencyFs: e.LatencyFs, EnergyPJ: e.EnergyPJ, Predicted: true}, nil
 }
 
 // run is a Measurer at work on a problem.

@@ -152,6 +152,20 @@ func (r *LoopRecord) memoryClocks(operation int, hz int64) (list []int64) {
 	return list
 }
 
+// meanMemoryHz is the clock of the DRAM in the executions of operations in which it did not change, a mean; 0: in none.
+func (r *LoopRecord) meanMemoryHz(operations []int) float64 {
+	sum, n := 0.0, 0.0
+	for _, i := range operations {
+		for _, e := range r.Engines[i] {
+			if e.MemoryHz > 0 {
+				sum += e.Executions * float64(e.MemoryHz)
+				n += e.Executions
+			}
+		}
+	}
+	return sum / max(n, 1)
+}
+
 // clocks are those of an engine and of the DRAM, in Hz.
 type clocks struct{ hz, memoryHz int64 }
 

@@ -59,7 +59,8 @@ func TestEnginesByClock(t *testing.T) {
 
 // TestHeldClock: clocks that a loop has not had are measured once, and only of an engine whose
 // clock a governor moves: at the lowest and the highest clock of the DRAM where that of the loop
-// is not beyond what is asked for. Between two, times follow the DRAM's period.
+// is not beyond what is asked for. Between two, times follow the DRAM's period, and between the ends of the
+// engine's clock its period.
 func TestHeldClock(t *testing.T) {
 	took := func(k clocks) float64 { return 1e15/float64(k.hz) + 4e15/float64(k.memoryHz) }
 	at := func(k clocks) *LoopRecord {
@@ -72,11 +73,12 @@ func TestHeldClock(t *testing.T) {
 		loop := clocks{100, 1000}
 		l := &loads{problem: p, devices: []deviceLoads{{operations: []int{0}, loop: at(loop), points: map[clocks]*pointLoads{}, measured: map[int64][]*pointLoads{}}}}
 		if governed {
+			l.devices[0].moves, l.devices[0].ends = true, [2]int64{100, 200}
 			l.devices[0].held = func(k clocks) (*LoopRecord, error) { asked = append(asked, k); return at(k), nil }
 			l.devices[0].memory = func(hz int64) (lowest, highest int64) { return hz, 20 * hz }
 		}
 		for range 2 {
-			for _, k := range []clocks{loop, {100, 1500}, {100, 1700}, {100, 2000}, {200, 3000}, {200, 200}} {
+			for _, k := range []clocks{loop, {100, 1500}, {100, 1700}, {100, 2000}, {200, 3000}, {200, 200}, {150, 1500}} {
 				x, err := l.at(0, k)
 				if err != nil {
 					t.Fatal(err)
@@ -96,6 +98,24 @@ func TestHeldClock(t *testing.T) {
 		}
 		if !slices.Equal(asked, want) {
 			t.Errorf("governed %v: %v measured, want %v", governed, asked, want)
+		}
+	}
+}
+
+// TestWorkedOutClock: where no clock can be held, the cycles of an operation take one of the engine's, but those in which it
+// waits for the DRAM one of that.
+func TestWorkedOutClock(t *testing.T) {
+	p := &partition.Problem{Devices: []partition.Device{{Name: "gpu"}}, Graph: &partition.Graph{Operations: make([]partition.Operation, 1)}}
+	loop := &LoopRecord{Executions: 1, Steps: []Step{{Device: "gpu", Operations: []int{0}}},
+		Engines: []Engines{{{Hz: 100, MemoryHz: 1000, Executions: 2, TimeFs: 2 * 4e15, Cycles: 2 * 400, DRAMCycles: 2 * 100}}}}
+	l := &loads{problem: p, devices: []deviceLoads{{moves: true, operations: []int{0}, loop: loop, points: map[clocks]*pointLoads{}}}}
+	for k, want := range map[clocks]float64{{100, 1000}: 4e15, {50, 1000}: 7e15, {100, 500}: 5e15, {200, 2000}: 2e15} {
+		x, err := l.at(0, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := x.operations[0].TimeFs; !(math.Abs(got-want) <= 1e-9*want) {
+			t.Errorf("%v fs at %v, want %v", got, k, want)
 		}
 	}
 }

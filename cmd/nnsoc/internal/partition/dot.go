@@ -19,9 +19,13 @@ func (r *PartitionReport) dot(out io.Writer) error {
 		}
 	}
 	p := r.problem
+	us, uj := best.PredictedLatencyUS, best.PredictedEnergyUJ
+	if best.Simulated {
+		us, uj = best.SimulatedLatencyUS, best.EnergyUJ
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "digraph %q {\n  label=%q; node [shape=box, style=filled];\n", r.Model.Name,
-		fmt.Sprintf("%s, strategy %s: %.1f us, %.1f uJ", r.Model.Name, best.Name, best.SimulatedLatencyUS, best.EnergyUJ))
+		fmt.Sprintf("%s, strategy %s: %.1f us, %.1f uJ", r.Model.Name, best.Name, us, uj))
 	for k, s := range best.steps {
 		fmt.Fprintf(&b, "  subgraph cluster_%d {\n    label=%q;\n", k, fmt.Sprintf("part %d on %s", k, p.DeviceName(s.Device)))
 		for _, i := range s.Operations {

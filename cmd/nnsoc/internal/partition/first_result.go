@@ -90,20 +90,24 @@ func (x *planner) compileCosts(p *partition.Problem) error {
 	if predict == nil {
 		return nil
 	}
-	p.Costs.Predict = func(plan partition.Plan) (c partition.Cost, ok bool, err error) {
-		if c, ok, err = predict(plan); !ok || err != nil {
-			return c, ok, err
+	p.Costs.Predict = func(plan partition.Plan) (*partition.Run, error) {
+		r, err := predict(plan)
+		if r == nil || err != nil {
+			return r, err
 		}
-		for _, s := range p.Steps(plan) {
+		for k := range r.Segments {
+			s := &r.Segments[k]
 			if s.Device >= len(p.Devices) {
 				continue // the runtime compiles nothing
 			}
-			c.TimeFs += fixed[s.Device]
+			fs := fixed[s.Device]
 			for _, i := range s.Operations {
-				c.TimeFs += each[s.Device][i]
+				fs += each[s.Device][i]
 			}
+			s.Cost.TimeFs += fs
+			r.LatencyFs += fs
 		}
-		return c, true, nil
+		return r, nil
 	}
 	return nil
 }

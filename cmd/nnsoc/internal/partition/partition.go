@@ -1,6 +1,7 @@
 package partition
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"runtime"
@@ -31,6 +32,7 @@ type partitionFlags struct {
 	limits                       machine.Limits
 	shapes                       input.ShapeFlag
 	share, csv, markdown, dot    bool
+	simulate                     int
 }
 
 // New returns the command partition.
@@ -39,9 +41,9 @@ func New(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "partition MODEL",
 		Short: "compare strategies that divide a network among the devices",
-		Long: `partition lets each strategy divide a network among the devices of the SoC, runs every
-plan as "nnsoc run" does, compares the results with the reference CPU and prints, per
-strategy, latency and energy as predicted before the plan ran and as simulated, transitions between devices and the
+		Long: `partition lets each strategy divide a network among the devices of the SoC, runs the
+plans as "nnsoc run" does, of large networks those that are predicted to be the best, compares
+the results with the reference CPU and prints, per strategy, latency and energy as predicted before the plan ran and as simulated, transitions between devices and the
 bytes they move, the CPU time of planning, whether the search proved that nothing is better
 under additive costs, and the distance of the simulated objective to that of the best plan
 found, that of branch-bound with measured costs among them. With --objective throughput each
@@ -68,6 +70,7 @@ device per operation; see docs/Strategies.md.`,
 	f.shapes.Add(fl)
 	machine.AddCache(a, cmd)
 	fl.Var(cli.NameList{Names: &f.with, Once: true}, "with", "sample or faulty drivers that take part besides the SoC's devices (nnsoc driver samples)")
+	fl.IntVar(&f.simulate, "simulate", 0, fmt.Sprintf("plans to run, the best by prediction; the others are predicted only (default: all of networks of up to %d million MACs, of others %d)", smallMACs/1_000_000, simulatedPlans))
 	fl.BoolVar(&f.share, "share-plans", false, "let auto and branch-bound begin with the plans of the other strategies")
 	fl.BoolVar(&f.csv, "csv", false, "print comma-separated values")
 	fl.BoolVar(&f.markdown, "markdown", false, "print a Markdown table")
@@ -87,6 +90,9 @@ func runPartition(a *cli.App, f *partitionFlags, model string) error {
 	}
 	if formats > 1 {
 		return cli.Usage(fmt.Errorf("--json, --csv, --markdown and --dot contradict each other"))
+	}
+	if f.simulate < 0 {
+		return cli.Usage(fmt.Errorf("--simulate %d, want 1 or more", f.simulate))
 	}
 	pref, err := machine.ParsePreference(f.preference)
 	if err != nil {
@@ -132,7 +138,7 @@ func runPartition(a *cli.App, f *partitionFlags, model string) error {
 	}
 	x := NewPlanner(a, m, nnrt.CompileOptions{Preference: nnrt.Prefer(pref)}, measure.PlanPace(), a.Progress())
 	defer x.progress.Done()
-	x.objective, x.costs, x.share = objective, f.costs, f.share
+	x.objective, x.costs, x.share, x.simulate = objective, f.costs, f.share, f.simulate
 	if objective == partition.FirstResult {
 		x.first()
 	}
@@ -176,6 +182,13 @@ func partitionForm(name string, shapes *input.ShapeFlag) (*input.Form, error) {
 	return input.NewForm(m, f)
 }
 
+// smallMACs is the size of networks of which every plan runs, simulatedPlans how many plans of larger ones do, unless
+// --simulate says how many.
+const (
+	smallMACs      = 200_000_000
+	simulatedPlans = 3
+)
+
 // compare plans with every strategy and runs the plans.
 func (x *planner) compare(f *input.Form, strategies []partition.Strategy) (*PartitionReport, error) {
 	p, err := x.problem(f)
@@ -201,6 +214,10 @@ func (x *planner) compare(f *input.Form, strategies []partition.Strategy) (*Part
 		*truth = *p
 		truth.Costs = measured
 	}
+	most := x.simulate
+	if most == 0 && r.Model.MACs > smallMACs && p.Costs.Predict != nil {
+		most = simulatedPlans
+	}
 	base := p.Costs.Clone()
 	var known []partition.Plan // those of all strategies
 	one := func(s partition.Strategy) error {
@@ -211,7 +228,7 @@ func (x *planner) compare(f *input.Form, strategies []partition.Strategy) (*Part
 			*q = *p
 			q.Costs = base.Clone()
 		}
-		e, err := x.one(f, q, s)
+		e, err := x.one(f, q, s, most)
 		if err != nil {
 			return err
 		}
@@ -240,13 +257,16 @@ func (x *planner) compare(f *input.Form, strategies []partition.Strategy) (*Part
 		}
 	}
 	x.progress.Part(0, 0)
+	if err := x.simulateBest(f, r.entries, most); err != nil {
+		return nil, err
+	}
 	best := math.Inf(1)
 	for _, e := range r.entries {
 		best = min(best, e.score)
 	}
 	if r.entry(partition.BranchAndBound{}.Name()) == nil || truth != p {
 		truth.Seeds = known
-		e, err := x.one(f, truth, partition.BranchAndBound{})
+		e, err := x.one(f, truth, partition.BranchAndBound{}, most)
 		if err != nil {
 			return nil, err
 		}
@@ -272,8 +292,16 @@ func planningTime(p *partition.Problem, s partition.Strategy) (time.Duration, er
 	return cputime.Thread() - start, err
 }
 
-// one plans with a strategy and runs the plan.
-func (x *planner) one(f *input.Form, p *partition.Problem, s partition.Strategy) (*strategyEntry, error) {
+// one plans with a strategy. With most 0 the plan runs; else at most so many plans of branch-bound and auto do, and
+// those of others if they are known.
+func (x *planner) one(f *input.Form, p *partition.Problem, s partition.Strategy, most int) (*strategyEntry, error) {
+	exact := s == partition.Strategy(partition.BranchAndBound{}) || s == partition.Strategy(partition.Auto{})
+	switch p.Runs = most; {
+	case most > 0 && !exact:
+		p.Runs = -1
+	case most > 0:
+		p.Runs = most
+	}
 	plan, _, err := partition.Solve(p, s)
 	if _, own := s.(*partition.External); own {
 		err = cli.Usage(err)
@@ -291,23 +319,52 @@ func (x *planner) one(f *input.Form, p *partition.Problem, s partition.Strategy)
 	}
 	e := &strategyEntry{Name: s.Name(), Objective: p.Objective.String(), Proven: plan.Proven, PlanningUS: float64(took.Nanoseconds()) / 1e3,
 		PredictedLatencyUS: predicted.LatencyFs / 1e9, PredictedEnergyUJ: predicted.EnergyPJ / 1e6, PredictedIntervalUS: predicted.IntervalFs / 1e9,
-		NotPromised: predicted.Never, Transitions: predicted.Transitions, BytesMoved: predicted.BytesMoved, plan: plan, steps: predicted.Steps}
+		NotPromised: predicted.Never, Transitions: predicted.Transitions, BytesMoved: predicted.BytesMoved, Parts: len(predicted.Steps),
+		plan: plan, steps: predicted.Steps, problem: p, predicted: predicted}
+	e.score = p.Objective.Score(e.PredictedLatencyUS, e.PredictedEnergyUJ, e.PredictedIntervalUS)
 	for _, d := range plan.Device {
 		e.Devices = append(e.Devices, p.DeviceName(d))
 	}
 	e.note(p)
-	x.progress.Say("%s: run", s.Name())
-	run, err := x.run(p, plan, f.Inputs)
-	if err != nil {
-		return nil, err
+	if r := p.Costs.Ran(plan); most > 0 && (r == nil || r.Predicted) {
+		return e, nil
 	}
-	e.simulated(f, run)
+	return e, x.simulated(f, e)
+}
+
+// simulated runs the plan of an entry.
+func (x *planner) simulated(f *input.Form, e *strategyEntry) error {
+	x.progress.Say("%s: run", e.Name)
+	p := e.problem
+	run, err := x.run(p, e.plan, f.Inputs)
+	if err != nil {
+		return err
+	}
+	e.ran(f, run)
 	e.moved(run, p.Devices[0].Name)
 	if p.Objective == partition.Throughput {
-		if e.SimulatedIntervalUS, err = x.interval(p, plan, f.Inputs, predicted); err != nil {
-			return nil, err
+		if e.SimulatedIntervalUS, err = x.interval(p, e.plan, f.Inputs, e.predicted); err != nil {
+			return err
 		}
 	}
 	e.score = p.Objective.Score(e.SimulatedLatencyUS, e.EnergyUJ, e.SimulatedIntervalUS)
-	return e, nil
+	return nil
+}
+
+// simulateBest runs the plans that are among the best by prediction.
+func (x *planner) simulateBest(f *input.Form, entries []*strategyEntry, most int) error {
+	byPrediction := slices.SortedStableFunc(slices.Values(entries), func(a, b *strategyEntry) int { return cmp.Compare(a.predicted.Score, b.predicted.Score) })
+	plans := map[planOf]bool{}
+	for _, e := range byPrediction {
+		key := planKey(e.problem, e.plan)
+		if len(plans) == most && !plans[key] {
+			return nil
+		}
+		if plans[key] = true; !e.Simulated {
+			if err := x.simulated(f, e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

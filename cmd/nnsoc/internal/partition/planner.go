@@ -47,6 +47,7 @@ type planner struct {
 	costs     string
 	quick     bool // few runs, for a first answer
 	share     bool // strategies learn of the others' plans
+	simulate  int  // plans that run; 0: as many as suits the network's size
 	progress  *cli.Progress
 	intervals map[planOf]float64      // microseconds between results of a stream
 	linear    map[string]*cost.Linear // by the network that it was not fitted to
@@ -142,6 +143,22 @@ func (x *planner) remember(p *partition.Problem, inputs [][]byte) error {
 	for d, by := range scales {
 		p.Costs.ScaleEngine(d, by)
 	}
+	scale := func(r *partition.Run) {
+		for i := range r.Segments {
+			if s := &r.Segments[i]; s.Control == nil && s.Device < len(scales) {
+				s.Cost.EngineFs *= scales[s.Device]
+			}
+		}
+	}
+	if predict := p.Costs.Predict; predict != nil {
+		p.Costs.Predict = func(plan partition.Plan) (*partition.Run, error) {
+			r, err := predict(plan)
+			if r != nil {
+				scale(r)
+			}
+			return r, err
+		}
+	}
 	measure := p.Costs.Measure
 	if measure == nil {
 		return nil
@@ -154,11 +171,7 @@ func (x *planner) remember(p *partition.Problem, inputs [][]byte) error {
 		}
 		r, err := measure(plan)
 		if err == nil {
-			for i := range r.Segments {
-				if s := &r.Segments[i]; s.Control == nil && s.Device < len(scales) {
-					s.Cost.EngineFs *= scales[s.Device]
-				}
-			}
+			scale(r)
 			err = stream(plan, r)
 		}
 		if err != nil {
@@ -199,7 +212,18 @@ func engineScales(p *partition.Problem) ([]float64, error) {
 func (x *planner) measurer(inputs [][]byte) *cost.Measurer {
 	return &cost.Measurer{
 		Store: x.store, Options: hal.PrepareOptions{Preference: x.options.Preference.HAL(), Priority: x.options.Priority.HAL()},
-		Inputs: inputs, Progress: x.progress.Say, Loop: x.loop, Outline: x.outline(), SystemCache: x.systemCache, Governed: x.governed, MemoryClocks: x.memoryClocks,
+		Inputs: inputs, Progress: x.progress.Say, Loop: x.loop, Outline: x.outline(), SystemCache: x.systemCache, Governed: x.governed, Clocks: x.clocks(), MemoryClocks: x.memoryClocks,
+	}
+}
+
+// clocks are the lowest and the highest clock of a device's engine; nil where little is to be measured.
+func (x *planner) clocks() func(string) (lowest, highest int64) {
+	if x.quick {
+		return nil
+	}
+	return func(device string) (lowest, highest int64) {
+		e, _ := soc.EngineNamed(device)
+		return x.machine.Live.SoC().ClocksOf(e)
 	}
 }
 
@@ -214,7 +238,7 @@ func (x *planner) systemCache(device string) (bytes int64, bytesPerSecond float6
 // governed reports whether a governor moves the clock of a device's engine.
 func (x *planner) governed(device string) bool {
 	e, ok := soc.EngineNamed(device)
-	return ok && !x.quick && x.ownDrivers() && x.machine.Config.Governed(e)
+	return ok && x.ownDrivers() && x.machine.Config.Governed(e)
 }
 
 // memoryClocks are the lowest and the highest clock of the DRAM at a clock of a device's engine.
@@ -225,11 +249,13 @@ func (x *planner) memoryClocks(device string, hz int64) (lowest, highest int64) 
 
 // outline is how plans are predicted: on a machine whose engines take what their operations
 // were measured to. nil with drivers of other processes, whose machine nobody knows.
-func (x *planner) outline() func(*partition.Problem, partition.Plan, [][]byte, []cost.Load) (partition.Cost, error) {
+func (x *planner) outline() func(*partition.Problem, partition.Plan, [][]byte, []cost.Load, func(*nnrt.Result)) error {
 	if !x.ownDrivers() || x.outliner == nil {
 		return nil
 	}
-	return func(p *partition.Problem, plan partition.Plan, inputs [][]byte, steps []cost.Load) (c partition.Cost, err error) {
+	pace := x.pace
+	pace.Approximate = false // it computes nothing
+	return func(p *partition.Problem, plan partition.Plan, inputs [][]byte, steps []cost.Load, each func(*nnrt.Result)) error {
 		next := 0 // parts are prepared in the order of the steps
 		live, err := x.outliner.New(func(device string, m *nn.Model) (l devices.Load, err error) {
 			if next == len(steps) || steps[next].Device != device || steps[next].Operations != len(m.Main.Operations) {
@@ -248,27 +274,21 @@ func (x *planner) outline() func(*partition.Problem, partition.Plan, [][]byte, [
 			return l, nil
 		}, len(plan.Subgraphs) > 0)
 		if err != nil {
-			return c, err
+			return err
 		}
 		list := live.Devices()
 		r, err := nnrt.NewRegistry(list[0], list[1:]...)
 		if err != nil {
-			return c, err
+			return err
 		}
 		r.SetMachine(live)
 		o := x.options
 		o.Partitioning, o.Cache = nnrt.WithoutFallback, nnrt.Cache{}
 		compiled, err := nnrt.CompilePlan(r, p, plan, o)
 		if err != nil {
-			return c, err
+			return err
 		}
-		n := 0.0
-		err = x.pace.Loop(&machine.Machine{Config: x.machine.Config, Registry: r, Live: live}, compiled, inputs, nnrt.ExecuteOptions{}, func(res *nnrt.Result) {
-			n++
-			c.TimeFs += float64(res.LatencyFs)
-			c.EnergyPJ += res.EnergyPJ
-		})
-		return partition.Cost{TimeFs: c.TimeFs / n, EnergyPJ: c.EnergyPJ / n}, err
+		return pace.Loop(&machine.Machine{Config: x.machine.Config, Registry: r, Live: live}, compiled, inputs, nnrt.ExecuteOptions{}, each)
 	}
 }
 
@@ -286,6 +306,11 @@ func (x *planner) loop(p *partition.Problem, plan partition.Plan, held cost.Cloc
 	}
 	if held != (cost.Clock{}) {
 		return x.held(m, c, held, inputs, each)
+	}
+	if x.ownDrivers() {
+		if m.Live.Most = planMost; x.quick {
+			m.Live.Most = networkRuns
+		}
 	}
 	r := &planRun{invocations: measure.NewInvocations(), machine: m, compilation: c}
 	before, start := m.Live.Simulated(), cputime.User()
@@ -306,7 +331,7 @@ func (x *planner) loop(p *partition.Problem, plan partition.Plan, held cost.Cloc
 }
 
 // held executes a plan with a clock held, and that of the DRAM. The first execution fills the
-// system-level cache, the second counts.
+// caches, the second counts, unless what one moves is more than they hold.
 func (x *planner) held(m *machine.Machine, c *nnrt.Compilation, held cost.Clock, inputs [][]byte, each func(*nnrt.Result)) error {
 	m.Live.Reset()
 	if err := m.Live.Hold(held.Device, held.Hz); err != nil {
@@ -316,14 +341,20 @@ func (x *planner) held(m *machine.Machine, c *nnrt.Compilation, held cost.Clock,
 		return err
 	}
 	o := nnrt.ExecuteOptions{Burst: x.pace.Burst}
-	if _, err := c.Execute(inputs, o); err != nil {
+	res, err := c.Execute(inputs, o)
+	if err != nil {
 		return err
 	}
-	res, err := c.Execute(inputs, o)
-	if err == nil {
-		each(res)
+	for i := range res.Devices {
+		if d := &res.Devices[i]; m.Live.CachesHold(d.Device, d.Memory.ReadBytes+d.Memory.WriteBytes) {
+			if res, err = c.Execute(inputs, o); err != nil {
+				return err
+			}
+			break
+		}
 	}
-	return err
+	each(res)
+	return nil
 }
 
 // run returns the run of a plan, which takes place unless costs were measured by it.
@@ -394,8 +425,20 @@ func (x *planner) fit(other string) (*cost.Linear, error) {
 	return l, err
 }
 
-// quickRuns are the plans that Compile runs besides those of single devices.
+// planMost is how often a program runs on an engine in the loop of a plan, which may come to many states of clocks and
+// caches.
+const planMost = 4
+
+// Compile runs a plan without predictions, of drivers of other processes, this often besides those of single devices.
 const quickRuns = 2
+
+// Compile accepts a plan that did not run if it is predicted to be this much better than the best device by itself: no
+// less than predictions may be off.
+const quickMargin = 0.05
+
+// networkRuns is how often Compile and the run of its choice simulate the programs of a network, where nothing differs from what
+// is known but the state of clocks and caches.
+const networkRuns = 3
 
 // Choice is a plan that Compile has chosen and what it was estimated to take.
 type Choice struct {
@@ -405,10 +448,10 @@ type Choice struct {
 	ExecuteUser time.Duration    // of the host, for one execution; 0: none was simulated
 }
 
-// Compile compiles a network for the best of few plans: those of single devices and the first ones of branch-bound,
-// while they get better. Each runs its programs twice, at the clocks that its loop comes to; what it takes at others
-// follows from their clocks. The machine that the best has run on goes on with it: what is known of its executions is
-// not simulated again. The command partition looks further.
+// Compile compiles a network for the best plan by prediction. Only those of single devices run, each program once, of those
+// that differ in their constants alone one; what operations take at other clocks follows from that. A machine that the
+// plan has run on goes on with it: what is known of its executions is not simulated again, and no program runs more than
+// networkRuns times in all. The command partition looks further.
 func (x *planner) Compile(f *input.Form) (*Choice, error) {
 	x.pace.Approximate, x.quick = true, true
 	x.store = x.store.Other("quick")
@@ -416,8 +459,13 @@ func (x *planner) Compile(f *input.Form) (*Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Runs = quickRuns
-	plan, _, err := partition.Solve(p, partition.Auto{})
+	if p.Runs = quickRuns; p.Costs.Predict != nil {
+		p.Runs = -1
+	}
+	if _, _, err := partition.Solve(p, partition.Auto{}); err != nil {
+		return nil, err
+	}
+	plan, err := p.Prudent(quickMargin)
 	if err != nil {
 		return nil, err
 	}
@@ -425,11 +473,13 @@ func (x *planner) Compile(f *input.Form) (*Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Choice{Machine: x.machine, PredictedUS: predicted.LatencyFs / 1e9}
+	c := &Choice{PredictedUS: predicted.LatencyFs / 1e9}
 	if r := x.runs[planKey(p, plan)]; r != nil {
 		c.Machine, c.Compilation, c.ExecuteUser = r.machine, r.compilation, r.executeUser
 		return c, nil
 	}
-	c.Compilation, err = nnrt.CompilePlan(x.machine.Registry, p, plan, x.options)
+	if c.Machine, c.Compilation, err = x.apart(p, plan); err == nil && x.ownDrivers() {
+		c.Machine.Live.Most = networkRuns
+	}
 	return c, err
 }

@@ -37,10 +37,11 @@ type PartitionReport struct {
 type strategyEntry struct {
 	Name                string  `json:"name"`
 	Objective           string  `json:"objective"`
+	Simulated           bool    `json:"simulated"` // the plan ran; else what is simulated is left out, and the gap is that of the prediction
 	PredictedLatencyUS  float64 `json:"predicted_latency_us"`
-	SimulatedLatencyUS  float64 `json:"simulated_latency_us"`
+	SimulatedLatencyUS  float64 `json:"simulated_latency_us,omitempty"`
 	PredictedEnergyUJ   float64 `json:"predicted_energy_uj"`
-	EnergyUJ            float64 `json:"energy_uj"`
+	EnergyUJ            float64 `json:"energy_uj,omitempty"`
 	PredictedIntervalUS float64 `json:"predicted_interval_us"`
 	SimulatedIntervalUS float64 `json:"simulated_interval_us,omitempty"` // with objective throughput
 	Parts               int     `json:"parts"`
@@ -56,9 +57,11 @@ type strategyEntry struct {
 	Note        string   `json:"note,omitempty"` // where a plan, or a strategy of one device, ran elsewhere
 	Devices     []string `json:"devices"`        // per operation
 
-	plan  partition.Plan
-	steps []partition.Step
-	score float64
+	plan      partition.Plan
+	steps     []partition.Step
+	problem   *partition.Problem
+	predicted *partition.Evaluation
+	score     float64
 }
 
 type costError struct {
@@ -76,8 +79,9 @@ type publishedRatio struct {
 	Ours    float64 `json:"simulated_ratio"` // strategy aosp over cpu
 }
 
-// simulated takes over what executions cost, and how the last one's results compare.
-func (e *strategyEntry) simulated(f *input.Form, r *planRun) {
+// ran takes over what executions cost, and how the last one's results compare.
+func (e *strategyEntry) ran(f *input.Form, r *planRun) {
+	e.Simulated = true
 	e.SimulatedLatencyUS, e.EnergyUJ, e.Parts = r.invocations.MeanUS, r.invocations.Energy, len(r.result.Parts)
 	for _, c := range f.Compare(r.result) {
 		e.Mismatches += c.Mismatches
@@ -177,17 +181,17 @@ func (r *PartitionReport) columns() []partitionColumn {
 var partitionColumns = []partitionColumn{
 	{"name", "strategy", func(e *strategyEntry) string { return e.Name }},
 	{"objective", "", func(e *strategyEntry) string { return e.Objective }}, // the same in all rows
-	{"predicted_latency_us", "predicted us", func(e *strategyEntry) string { return e.predicted(e.PredictedLatencyUS) }},
-	{"simulated_latency_us", "simulated us", func(e *strategyEntry) string { return tenth(e.SimulatedLatencyUS) }},
-	{"predicted_interval_us", "predicted interval", func(e *strategyEntry) string { return e.predicted(e.PredictedIntervalUS) }},
+	{"predicted_latency_us", "predicted us", func(e *strategyEntry) string { return e.promised(e.PredictedLatencyUS) }},
+	{"simulated_latency_us", "simulated us", func(e *strategyEntry) string { return e.measured(e.SimulatedLatencyUS) }},
+	{"predicted_interval_us", "predicted interval", func(e *strategyEntry) string { return e.promised(e.PredictedIntervalUS) }},
 	{"simulated_interval_us", "simulated interval", func(e *strategyEntry) string {
 		if e.Objective != partition.Throughput.String() {
 			return "" // no stream ran
 		}
-		return tenth(e.SimulatedIntervalUS)
+		return e.measured(e.SimulatedIntervalUS)
 	}},
-	{"predicted_energy_uj", "predicted uJ", func(e *strategyEntry) string { return e.predicted(e.PredictedEnergyUJ) }},
-	{"energy_uj", "energy uJ", func(e *strategyEntry) string { return tenth(e.EnergyUJ) }},
+	{"predicted_energy_uj", "predicted uJ", func(e *strategyEntry) string { return e.promised(e.PredictedEnergyUJ) }},
+	{"energy_uj", "energy uJ", func(e *strategyEntry) string { return e.measured(e.EnergyUJ) }},
 	{"parts", "parts", func(e *strategyEntry) string { return strconv.Itoa(e.Parts) }},
 	{"transitions", "transitions", func(e *strategyEntry) string { return strconv.Itoa(e.Transitions) }},
 	{"bytes_moved", "bytes moved", func(e *strategyEntry) string { return strconv.FormatInt(e.BytesMoved, 10) }},
@@ -199,12 +203,25 @@ var partitionColumns = []partitionColumn{
 		}
 		return "no"
 	}},
-	{"mismatches", "mismatches", func(e *strategyEntry) string { return strconv.Itoa(e.Mismatches) }},
+	{"mismatches", "mismatches", func(e *strategyEntry) string {
+		if !e.Simulated {
+			return "-"
+		}
+		return strconv.Itoa(e.Mismatches)
+	}},
 }
 
-// predicted is a prediction, "-" where there is none.
-func (e *strategyEntry) predicted(x float64) string {
+// promised is a prediction, "-" where there is none.
+func (e *strategyEntry) promised(x float64) string {
 	if e.NotPromised {
+		return "-"
+	}
+	return tenth(x)
+}
+
+// measured is a figure of a plan that ran, "-" of one that did not.
+func (e *strategyEntry) measured(x float64) string {
+	if !e.Simulated {
 		return "-"
 	}
 	return tenth(x)
@@ -297,6 +314,15 @@ func (r *PartitionReport) text(out io.Writer) error {
 	}
 	if err := t.Flush(); err != nil {
 		return err
+	}
+	simulated := 0
+	for _, e := range r.Strategies {
+		if e.Simulated {
+			simulated++
+		}
+	}
+	if n := len(r.Strategies); simulated < n {
+		fmt.Fprintf(out, "the plans of %d of %d strategies ran, the best by prediction and those of whole devices; gaps of the others are predicted (--simulate runs more)\n", simulated, n)
 	}
 	for _, e := range r.Strategies {
 		if e.Note != "" {

@@ -72,6 +72,7 @@ type deviceEntry struct {
 	Outputs    []outputEntry       `json:"outputs"`
 	Layers     *layerCheck         `json:"layers,omitempty"`  // with --check-layers
 	Sampled    *devices.Sampling   `json:"sampled,omitempty"` // with --sampled
+	Bounded    *devices.Bounded    `json:"bounded,omitempty"` // of auto: see devices.Machine.Most
 }
 
 // costEntry is time on one device. The stalls add up to the cycles.
@@ -196,7 +197,7 @@ func (r *report) add(d *deviceRun, f *input.Form, labels []string) {
 		return
 	}
 	res := d.result
-	e.Sampled = d.sampling
+	e.Sampled, e.Bounded = d.sampling, d.bounded
 	if e.Layers = d.layers; e.Layers != nil && e.Layers.First != nil {
 		e.Status = StatusMismatch
 	}

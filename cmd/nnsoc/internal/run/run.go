@@ -309,6 +309,7 @@ type deviceRun struct {
 	first       *firstUse            // nil: not known
 	predictedUS float64              // of a plan, before it ran; 0: of no plan
 	sampling    *devices.Sampling    // with --sampled
+	bounded     *devices.Bounded     // of a plan, where some executions were not simulated
 }
 
 func runDevice(a *cli.App, m *machine.Machine, form *input.Form, name string, pref hal.Preference, f *runFlags, t *measure.Timeline, profile *measure.Profile, p *cli.Progress) (*deviceRun, error) {
@@ -349,6 +350,7 @@ func runDevice(a *cli.App, m *machine.Machine, form *input.Form, name string, pr
 	if profile != nil {
 		x.Profile = profile.Of(name)
 	}
+	m.Live.TakeBounded()
 	if !f.functional && f.pace.BackToBack() {
 		if r.first, err = measureFirst(m, c.Compilation, form); err != nil {
 			return nil, err
@@ -365,6 +367,9 @@ func runDevice(a *cli.App, m *machine.Machine, form *input.Form, name string, pr
 	if f.sampled {
 		s := m.Live.TakeSampling()
 		r.sampling = &s
+	}
+	if b := m.Live.TakeBounded(); b.Simulated < b.Executions {
+		r.bounded = &b
 	}
 	if err == nil {
 		parts := 0
