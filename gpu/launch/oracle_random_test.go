@@ -24,6 +24,7 @@ const (
 // randomPrelude is what random programs need beside wi.h.
 const randomPrelude = `#include "wi.h"
 static inline uint BITS(float f) { union { float f; uint u; } x = {f}; return f != f ? 0x7FC00000u : f == 0 ? 0 : x.u; }
+static inline uint HBITS(half h) { union { half h; u16 u; } x = {h}; return h != h ? 0x7E00u : h == 0 ? 0 : x.u; }
 static inline uint TOINT(float f) { return f > -2000000000.f && f < 2000000000.f ? (uint)(int)f : 77u; }
 `
 

@@ -10,7 +10,8 @@ import (
 // unsigned, shifts and divisors are made safe, floats are added, subtracted and multiplied without
 // contraction, and NaNs and zeros are stored as one value each: clang-19 for gfx1030 makes 0 - x the
 // negation of x, which has another sign where x is 0. Loops end by a counter of their own. Barriers stand
-// where all work-items come.
+// where all work-items come. Atomics between two barriers are of one kind, whose order does not matter. An operation of
+// halves is rounded by itself.
 type cProgram struct {
 	strings.Builder
 	r     *rand.Rand
@@ -18,6 +19,8 @@ type cProgram struct {
 	loops int // around
 	names int
 	left  int // statements
+
+	atomic string // kind of those in this part of the kernel, none: outside of it
 }
 
 // randomKernel is the source of a kernel and of the functions that it calls.
@@ -25,24 +28,39 @@ func randomKernel(name string, seed uint64) string {
 	p := &cProgram{r: rand.New(rand.NewPCG(seed, 26))}
 	for i := range 2 {
 		p.left = 4
-		fmt.Fprintf(p, "static __attribute__((%s)) uint %s_f%d(GLOBAL const uint *a, GLOBAL const uint *b, uint v0, uint v1, uint v2) {\n  uint v3 = v0 ^ %#xu; u64 q0 = v1; float f0 = (float)(v2 & 0xFFFFu), f1 = 0.25f; uint s[8] = {v0, v1, v2};\n", pick(p.r, "noinline", "always_inline"), name, i, p.r.Uint32())
+		fmt.Fprintf(p, "static __attribute__((%s)) uint %s_f%d(GLOBAL const uint *a, GLOBAL const uint *b, uint v0, uint v1, uint v2) {\n  uint v3 = v0 ^ %#xu; u64 q0 = v1; float f0 = (float)(v2 & 0xFFFFu), f1 = 0.25f; uint s[8] = {v0, v1, v2};\n"+vectors, pick(p.r, "noinline", "always_inline"), name, i, p.r.Uint32())
 		p.block(1)
-		fmt.Fprintf(p, "  return v0 + 3 * v1 + 5 * v2 + 7 * v3 + (uint)q0 + (uint)(q0 >> 32) + BITS(f0) + BITS(f1) + s[v3 & 7];\n}\n")
+		fmt.Fprintf(p, "  return v0 + 3 * v1 + 5 * v2 + 7 * v3 + (uint)q0 + (uint)(q0 >> 32) + BITS(f0) + BITS(f1) + s[v3 & 7] + HBITS(h0) + x0.z;\n}\n")
 	}
-	fmt.Fprintf(p, "KERNEL(%s) {\n  LOCAL uint shared[64];\n  uint lid = LID(0), gid = GRP(0) * 64 + lid;\n", name)
-	p.WriteString("  uint v0 = a[gid & 2047], v1 = b[(gid * 7) & 2047], v2 = gid, v3 = n;\n  u64 q0 = ((u64)v0 << 32) | v1;\n  float f0 = (float)(v0 & 0xFFFFu) * 0.125f, f1 = (float)(int)v2;\n  uint s[8] = {1, 2, 3, 4, 5, 6, 7, 8};\n")
+	fmt.Fprintf(p, "KERNEL(%s) {\n  LOCAL uint shared[64], cells[16];\n  uint lid = LID(0), gid = GRP(0) * 64 + lid;\n", name)
+	p.WriteString("  uint v0 = a[gid & 2047], v1 = b[(gid * 7) & 2047], v2 = gid, v3 = n;\n  u64 q0 = ((u64)v0 << 32) | v1;\n  float f0 = (float)(v0 & 0xFFFFu) * 0.125f, f1 = (float)(int)v2;\n  uint s[8] = {1, 2, 3, 4, 5, 6, 7, 8};\n" + vectors)
 	p.left = 14
+	global := pick(p.r, atomics...)
 	for i := range 3 {
+		p.WriteString("  if (lid < 16) cells[lid] = lid * 0x01010101u;\n  BARRIER();\n")
+		p.atomic = pick(p.r, atomics...)
 		p.block(0)
+		p.line("ATOMIC(%s, GLOBAL, &out[1024 + (%s & 63)], %s);", global, p.integer(1), p.integer(1))
+		p.line("ATOMIC(%s, LOCAL, &cells[%s & 15], %s);", p.atomic, p.integer(1), p.integer(2))
+		p.atomic = ""
+		p.line("BARRIER();")
+		p.line("v%d += cells[(lid + %d) & 15];", p.r.IntN(4), p.r.IntN(16))
+		p.line("BARRIER();")
 		if i < 2 {
 			// All work-items come here.
 			fmt.Fprintf(p, "  shared[lid] = %s;\n  BARRIER();\n  v%d ^= shared[(lid + %d) & 63];\n  BARRIER();\n", p.integer(2), p.r.IntN(4), 1+p.r.IntN(63))
 		}
 		fmt.Fprintf(p, "  v%d += %s_f%d(a, b, v0, v1, %s);\n", p.r.IntN(4), name, p.r.IntN(2), p.integer(1))
 	}
-	p.WriteString("  uint h = v0;\n  h = h * 31 + v1; h = h * 31 + v2; h = h * 31 + v3; h = h * 31 + (uint)q0; h = h * 31 + (uint)(q0 >> 32);\n  h = h * 31 + BITS(f0); h = h * 31 + BITS(f1);\n  for (int i = 0; i < 8; i++) h = h * 31 + s[i];\n  if (gid < n) out[gid] = h;\n}\n")
+	p.WriteString("  uint h = v0;\n  h = h * 31 + v1; h = h * 31 + v2; h = h * 31 + v3; h = h * 31 + (uint)q0; h = h * 31 + (uint)(q0 >> 32);\n  h = h * 31 + BITS(f0); h = h * 31 + BITS(f1);\n  h = h * 31 + HBITS(h0); h = h * 31 + HBITS(h1);\n  for (int i = 0; i < 4; i++) h = h * 31 + x0[i];\n  for (int i = 0; i < 8; i++) h = h * 31 + s[i];\n  if (gid < n) out[gid] = h;\n}\n")
 	return p.String()
 }
+
+// vectors declares a vector of four and halves.
+const vectors = "  uint4 x0 = U4(v0, v1 ^ 5, v2, v3); half h0 = (half)(float)(v0 & 0x3FFu), h1 = (half)0.75f;\n"
+
+// atomics are kinds whose order does not matter.
+var atomics = []string{"add", "xor", "or", "and", "min", "max"}
 
 func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
 
@@ -70,11 +88,21 @@ func (p *cProgram) nested(depth int, head string) {
 
 func (p *cProgram) statement(depth int) {
 	p.left--
-	kind := p.r.IntN(12)
+	kind := p.r.IntN(15)
 	if depth > 3 || p.left < 0 {
 		kind = p.r.IntN(6)
 	}
 	switch kind {
+	case 12:
+		p.vector()
+	case 13:
+		p.half()
+	case 14:
+		if p.atomic == "" {
+			p.vector()
+			return
+		}
+		p.line("ATOMIC(%s, LOCAL, &cells[%s & 15], %s);", p.atomic, p.integer(1), p.integer(1))
 	case 0, 1:
 		p.line("v%d %s %s;", p.r.IntN(4), pick(p.r, "=", "+=", "-=", "^=", "|=", "&=", "*="), p.integer(3))
 	case 2:
@@ -128,6 +156,34 @@ func (p *cProgram) statement(depth int) {
 		}
 		p.line("default: v%d += %d; }", p.r.IntN(4), p.r.IntN(100))
 	}
+}
+
+// vector writes a statement of vectors.
+func (p *cProgram) vector() {
+	swizzle := ""
+	for range 4 {
+		swizzle += pick(p.r, "x", "y", "z", "w")
+	}
+	four := fmt.Sprintf("U4(%s, %s, %s, %s)", p.integer(1), p.integer(1), p.integer(1), p.integer(1))
+	p.line("%s", pick(p.r,
+		fmt.Sprintf("x0 %s %s;", pick(p.r, "=", "+=", "-=", "^=", "*=", "|="), four),
+		fmt.Sprintf("x0 = x0.%s %s %s;", swizzle, pick(p.r, "+", "*", "^"), four),
+		fmt.Sprintf("x0 = (x0 << (%s & 31u)) + (x0 >> (%s & 31u));", four, p.integer(0)),
+		fmt.Sprintf("x0 = __builtin_convertvector(__builtin_convertvector(x0, uchar4), uint4) + %s;", p.integer(1)),
+		fmt.Sprintf("x0 += __builtin_convertvector(__builtin_convertvector(x0 * %s, ushort4), uint4);", p.integer(1)),
+		fmt.Sprintf("x0.%s = %s;", pick(p.r, "x", "y", "z", "w"), p.integer(2)),
+		fmt.Sprintf("v%d = x0.%s + x0[%s & 3];", p.r.IntN(4), pick(p.r, "x", "y", "z", "w"), p.integer(1))))
+}
+
+// half writes a statement of halves.
+func (p *cProgram) half() {
+	p.line("%s", pick(p.r,
+		fmt.Sprintf("h%d = (half)(h0 %s h1);", p.r.IntN(2), pick(p.r, "+", "-", "*")),
+		fmt.Sprintf("h%d = (half)(h%d %s (half)%.2ff);", p.r.IntN(2), p.r.IntN(2), pick(p.r, "+", "-", "*"), p.r.Float64()*8-4),
+		fmt.Sprintf("h%d = (half)(float)(%s & 0x7FFu);", p.r.IntN(2), p.integer(1)),
+		fmt.Sprintf("h%d = (half)(%s);", p.r.IntN(2), p.float(1)),
+		fmt.Sprintf("f%d = (float)h%d * 0.5f;", p.r.IntN(2), p.r.IntN(2)),
+		fmt.Sprintf("if (h0 %s h1) v%d += 3;", pick(p.r, "<", ">", "==", "!="), p.r.IntN(4))))
 }
 
 // integer is an expression of type uint.

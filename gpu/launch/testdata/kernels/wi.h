@@ -14,6 +14,7 @@ typedef unsigned long u64;
 #ifdef HOST
 typedef unsigned int uint;
 typedef _Float16 half;
+typedef unsigned int uint4 __attribute__((ext_vector_type(4)));
 typedef float float4 __attribute__((ext_vector_type(4)));
 typedef int int4 __attribute__((ext_vector_type(4)));
 typedef unsigned char uchar4 __attribute__((ext_vector_type(4)));
@@ -31,6 +32,14 @@ void host_barrier(void);
 #define LSZ(d) ((uint)host_size[d])
 #define NGRP(d) ((uint)host_groups[d])
 #define BARRIER() host_barrier()
+#define U4(x, y, z, w) ((uint4){x, y, z, w})
+#define ATOMIC(op, space, p, v) host_##op(p, v)
+static inline void host_add(uint *p, uint v) { *p += v; }
+static inline void host_xor(uint *p, uint v) { *p ^= v; }
+static inline void host_or(uint *p, uint v) { *p |= v; }
+static inline void host_and(uint *p, uint v) { *p &= v; }
+static inline void host_min(uint *p, uint v) { *p = v < *p ? v : *p; }
+static inline void host_max(uint *p, uint v) { *p = v > *p ? v : *p; }
 #define KERNEL(name) void name(const uint *a, const uint *b, uint *out, uint n)
 #else
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
@@ -42,6 +51,9 @@ void host_barrier(void);
 #define GRP(d) ((d) == 0 ? __builtin_amdgcn_workgroup_id_x() : (d) == 1 ? __builtin_amdgcn_workgroup_id_y() : __builtin_amdgcn_workgroup_id_z())
 #define LSZ(d) ((d) == 0 ? __builtin_amdgcn_workgroup_size_x() : (d) == 1 ? __builtin_amdgcn_workgroup_size_y() : __builtin_amdgcn_workgroup_size_z())
 #define NGRP(d) ((((__constant uint *)__builtin_amdgcn_dispatch_ptr())[3 + (d)] + LSZ(d) - 1) / LSZ(d))
+#define U4(x, y, z, w) ((uint4)(x, y, z, w))
+// Of no order beside others, and without the value before.
+#define ATOMIC(op, space, p, v) ((void)__opencl_atomic_fetch_##op((volatile space atomic_uint *)(p), v, __ATOMIC_RELAXED, __OPENCL_MEMORY_SCOPE_DEVICE))
 #define BARRIER() do { __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup"); __builtin_amdgcn_s_barrier(); __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup"); } while (0)
 #define KERNEL(name) __kernel void name(GLOBAL const uint *a, GLOBAL const uint *b, GLOBAL uint *out, uint n)
 #endif
