@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/bench/gpu/micro"
+	"github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -15,11 +16,20 @@ func TestPixel4(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	spec, err := gpu.FromSoC(c, sim.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	launch := float64(spec.LaunchCycles) / float64(spec.Hz) * 1e6
 	rows, err := micro.Run(c, sim.FastSingleAnswer)
 	if err != nil {
 		t.Fatal(err)
 	}
+	ours := map[string]float64{}
 	for _, r := range rows {
+		if ours[r.What] = r.Ours; r.Published == 0 {
+			continue
+		}
 		within := 0.2
 		if r.Kernel == "read_dram" {
 			within = 0.35
@@ -34,5 +44,10 @@ func TestPixel4(t *testing.T) {
 				t.Errorf("a source has no kernel %s", r.Kernel)
 			}
 		}
+	}
+	// Kernels of one queue follow each other; in two they are launched at once. Fetching code and the last store are shared.
+	one, queue, beside := ours["kernel of one lane"], ours["two kernels of one lane, one queue"], ours["two kernels of one lane, two queues"]
+	if !(queue-one >= launch && queue <= 2*one && beside >= one && beside-one < 0.1*one) {
+		t.Errorf("one kernel takes %.3g us, two %.3g in one queue and %.3g in two; a launch takes %.3g", one, queue, beside, launch)
 	}
 }

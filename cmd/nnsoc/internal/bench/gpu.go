@@ -87,7 +87,11 @@ func (r *gpuReport) text(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "microbenchmark\tpublished\tours\tunit\tratio\tsource")
 	for _, x := range r.Micro {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.2f\t%s\n", x.What, significant(x.Published), significant(x.Ours), x.Unit, x.Ratio, x.Source)
+		published, ratio := "-", "-"
+		if x.Published > 0 {
+			published, ratio = significant(x.Published), fmt.Sprintf("%.2f", x.Ratio)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", x.What, published, significant(x.Ours), x.Unit, ratio, x.Source)
 	}
 	fmt.Fprintln(t)
 	fmt.Fprintln(t, "operation\tin\tchannels\tout\tchannels\twindow\tstride\tgroups\tpublished us\tours\tratio")
