@@ -170,7 +170,7 @@ func Lstms8(n int) (list []RandomCell) {
 		state, next := tensor(q8, 1./64, b.Int32N(256)-128, batch, out), tensor(q16, cell, 0, batch, units)
 		args = append(args, b.input(state, b.bytes(batch*out)), b.either(next, b.bytes(2*batch*units)))
 		for k := range 4 {
-			args = append(args, optional(norm && (k > 0 || !coupled), tensor(q16, b.power(-16), 0, units), b.bytes(2*units)))
+			args = append(args, optional(norm && (k > 0 || !coupled), tensor(q16, b.power(-16+b.IntN(9)), 0, units), b.bytes(2*units)))
 		}
 		args = append(args, b.float([]float64{0, 0.5, 8}[b.IntN(3)]), b.float([]float64{0, 0.7}[b.IntN(2)]))
 		for range 4 {
