@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
@@ -200,5 +202,27 @@ func TestMoments(t *testing.T) {
 				t.Errorf("%d values, row %d: mean %d, variance %d, want %d and %d", n, row, means[row], variances[row], mean, variance)
 			}
 		}
+	}
+}
+
+// TestKernelsOfFunctions: the functions of three gates take as many kernels as docs/RATIONALE.md says.
+func TestKernelsOfFunctions(t *testing.T) {
+	machine, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := core.FromSoC(machine, sim.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := New(&spec, &graph.Graph{}, nil)
+	c := chain{l: l}
+	c.functions(l.wide(3, 1, 8), []function{{integer: 3}, {integer: 3}, {tanh: true, integer: 3}})
+	text, err := os.ReadFile("../../../../docs/RATIONALE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if says := fmt.Sprintf("%d kernels for three gates at once", len(l.list.Steps)); c.err != nil || !strings.Contains(string(text), says) {
+		t.Errorf("RATIONALE.md does not say %q (%v)", says, c.err)
 	}
 }
