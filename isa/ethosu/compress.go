@@ -27,11 +27,19 @@ const (
 	maxZdiv     = 3
 )
 
-// CompressWeights appends a weight stream, each weight -255..255, in the
+// Compressor codes weight streams. It keeps memory from one to the next, and is ready for use.
+type Compressor struct{ rows golombRows }
+
+// CompressWeights is Append of a Compressor of its own.
+func CompressWeights(dst []byte, weights []int16) ([]byte, error) {
+	return new(Compressor).Append(dst, weights)
+}
+
+// Append appends a weight stream, each weight -255..255, in the
 // smallest of the forms the decoder knows: indices as they are or Golomb-Rice
 // coded, with or without a palette, zeros as weights or as run lengths.
 // The choice is one for the whole stream.
-func CompressWeights(dst []byte, weights []int16) ([]byte, error) {
+func (c *Compressor) Append(dst []byte, weights []int16) ([]byte, error) {
 	hist, ok := histogram(weights)
 	if !ok {
 		i := slices.IndexFunc(weights, func(v int16) bool { return v < -maxWeight || v > maxWeight })
@@ -53,7 +61,7 @@ func CompressWeights(dst []byte, weights []int16) ([]byte, error) {
 	}
 	start := len(dst)
 	w := bitWriter{dst: dst}
-	best.write(&w, weights)
+	best.write(&w, weights, &c.rows)
 	return w.finish(start), nil
 }
 
@@ -225,9 +233,9 @@ func (p *codingPlan) tokens(weights []int16) (codes []uint32, lead uint32, after
 }
 
 // write writes the slices of a stream.
-func (p *codingPlan) write(w *bitWriter, weights []int16) {
+func (p *codingPlan) write(w *bitWriter, weights []int16, rows *golombRows) {
 	if !p.runs && p.wdiv != wdivRaw {
-		p.writeGolomb(w, weights)
+		p.writeGolomb(w, weights, rows)
 		return
 	}
 	codes, lead, after := p.tokens(weights)

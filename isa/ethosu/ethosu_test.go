@@ -233,12 +233,13 @@ func TestEveryPlan(t *testing.T) {
 			}
 		}
 		tried := 0
+		var rows golombRows
 		hist, _ := histogram(w)
 		for _, runs := range []bool{false, true} {
 			for _, p := range plans(w, *hist, runs) {
 				tried++
 				var b bitWriter
-				p.write(&b, w)
+				p.write(&b, w, &rows)
 				b.put(zdivEnd, 3)
 				for b.n != 0 {
 					b.put(1, 1)

@@ -49,13 +49,12 @@ func (p *codingPlan) symbolTable() *symbols {
 }
 
 // writeGolomb is write for weights whose zeros are no runs.
-func (p *codingPlan) writeGolomb(w *bitWriter, weights []int16) {
+func (p *codingPlan) writeGolomb(w *bitWriter, weights []int16, r *golombRows) {
 	entry := 2
 	for _, c := range p.palette {
 		entry = max(entry, mathbits.Len32(c))
 	}
 	table := p.symbolTable()
-	var r golombRows
 	for at := 0; at < len(weights); at += sliceMax {
 		part := weights[at:min(at+sliceMax, len(weights))]
 		p.header(w, zdivNone, len(part), entry, at == 0)

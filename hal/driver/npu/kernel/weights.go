@@ -70,8 +70,8 @@ func (w *Weights) PerInput() int {
 	return w.Inputs
 }
 
-// Plain is the weights minus their zero point, [output][tap][input].
-func (w *Weights) Plain() []int16 {
+// AppendPlain appends the weights minus their zero point, [output][tap][input].
+func (w *Weights) AppendPlain(dst []int16) []int16 {
 	var value [256]int16 // of each byte
 	for b := range value {
 		if value[b] = int16(b) - int16(w.Zero); w.Signed {
@@ -80,7 +80,8 @@ func (w *Weights) Plain() []int16 {
 	}
 	at := func(i int) int16 { return value[w.Filter[i]] }
 	inputs := w.PerInput()
-	p := make([]int16, w.Outputs*w.Taps*inputs)
+	dst = append(dst, make([]int16, w.Outputs*w.Taps*inputs)...)
+	p := dst[len(dst)-w.Outputs*w.Taps*inputs:]
 	switch w.Form {
 	case Ones:
 		for i := range p {
@@ -104,7 +105,7 @@ func (w *Weights) Plain() []int16 {
 			p[i] = value[b]
 		}
 	}
-	return p
+	return dst
 }
 
 // Room is about as many bytes as the packed form takes: 9 bits for a weight, 10 bytes for a record.
@@ -128,9 +129,15 @@ func (p Packed) At(offset int) Packed {
 	return p
 }
 
+// Packer is memory that Pack keeps from one kernel to the next, ready for use.
+type Packer struct {
+	plain, core, stream []int16
+	compressor          ethosu.Compressor
+}
+
 // Pack encodes records, weights and table: per core the scale records, padded, then the
 // weight stream; a lookup table by itself.
-func (k *Kernel) Pack(s *core.Spec, c *layout.Constants) (p Packed, err error) {
+func (m *Packer) Pack(s *core.Spec, k *Kernel, c *layout.Constants) (p Packed, err error) {
 	if k.Table != nil {
 		p.TableOffset = c.Add(k.Table)
 	}
@@ -138,7 +145,7 @@ func (k *Kernel) Pack(s *core.Spec, c *layout.Constants) (p Packed, err error) {
 	if w == nil {
 		return p, nil
 	}
-	plain := w.Plain()
+	m.plain = w.AppendPlain(m.plain[:0])
 	start := layout.Align(len(c.Data))
 	for n := range min(s.Cores, w.Outputs) { // lengths of 0 leave the second core idle
 		c.Pad()
@@ -155,12 +162,16 @@ func (k *Kernel) Pack(s *core.Spec, c *layout.Constants) (p Packed, err error) {
 			BlockDepth: ethosu.CoreBlockDepth(k.Block.D, s.Cores, n), Depthwise: k.Kind == Depthwise,
 			PartKernel: k.PartKernel, IFMBits: 8, UBlockOFM: s.UBlockStream, DilationX: k.DX, DilationY: k.DY,
 		}
-		stream, err := t.Gather(nil, everyChannel(plain, w.Outputs, n, s.Cores))
-		if err != nil {
+		weights := m.plain
+		if s.Cores > 1 {
+			m.core = everyChannel(m.core[:0], m.plain, w.Outputs, n, s.Cores)
+			weights = m.core
+		}
+		if m.stream, err = t.Gather(m.stream[:0], weights); err != nil {
 			return p, err
 		}
 		before = len(c.Data)
-		if c.Data, err = ethosu.CompressWeights(c.Data, stream); err != nil {
+		if c.Data, err = m.compressor.Append(c.Data, m.stream); err != nil {
 			return p, err
 		}
 		p.WeightBytes[n] = len(c.Data) - before
@@ -170,13 +181,9 @@ func (k *Kernel) Pack(s *core.Spec, c *layout.Constants) (p Packed, err error) {
 	return p, nil
 }
 
-// everyChannel picks the weights of output channels first, first+step, ...
-func everyChannel(w []int16, channels, first, step int) []int16 {
-	if step == 1 {
-		return w
-	}
+// everyChannel appends the weights of output channels first, first+step, ...
+func everyChannel(part, w []int16, channels, first, step int) []int16 {
 	n := len(w) / channels
-	var part []int16
 	for o := first; o < channels; o += step {
 		part = append(part, w[o*n:(o+1)*n]...)
 	}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
@@ -15,10 +16,12 @@ type packer struct {
 	spec   *core.Spec
 	blobs  map[packKey]*blob
 	blocks map[blockKey]kernel.Block
+	kernel kernel.Packer
+	data   []byte // of the kernel that was packed last
 }
 
 func newPacker(s *core.Spec) *packer {
-	return &packer{s, map[packKey]*blob{}, map[blockKey]kernel.Block{}}
+	return &packer{spec: s, blobs: map[packKey]*blob{}, blocks: map[blockKey]kernel.Block{}}
 }
 
 // blockKey is what the block of a kernel depends on.
@@ -74,16 +77,16 @@ func (p *packer) blob(k *kernel.Kernel) (*blob, error) {
 	if b := p.blobs[key]; b != nil {
 		return b, nil
 	}
-	var c layout.Constants
+	c := layout.Constants{Data: p.data[:0]}
 	if k.Weights != nil {
-		c.Data = make([]byte, 0, k.Weights.Room()+len(k.Table))
+		c.Data = slices.Grow(c.Data, k.Weights.Room()+len(k.Table))
 	}
 	b := &blob{}
 	var err error
-	if b.packed, err = k.Pack(p.spec, &c); err != nil {
+	if b.packed, err = p.kernel.Pack(p.spec, k, &c); err != nil {
 		return nil, err
 	}
-	b.data = c.Data
+	p.data, b.data = c.Data, slices.Clone(c.Data)
 	p.blobs[key] = b
 	return b, nil
 }
