@@ -16,8 +16,12 @@ type lineSet struct {
 	signs  lru.Signs // of lines' numbers without the set's
 	owners uint64    // masters that have brought the lines
 	held   uint64    // lowest bit: the way has a line; next one: it may be on its way still
-	dirty  uint64    // lowest bit: it was written
+	dirty  uint64    // lowest bit: it was written; the others: its region
 }
+
+// regions is how many parts of memory, of as many bytes as set, sign and offset address, a set can tell apart; the lines of
+// further ones are told by their numbers. A program has a few: its tensors, its code, its arguments.
+const regions = 7
 
 // coming is the bit of held, of way 0, of a line that may be on its way.
 const coming = 2

@@ -65,9 +65,11 @@ type SystemCache struct {
 	bankShift  uint
 	limits     [dram.MaxMasters]Allocation
 
-	wide    bool // a line's number has more bits than set and sign
-	moved   bool // lines have come since Quiesce
-	changed bool // since fingerprint
+	region  uint64          // of the last line
+	number  uint64          // of that region
+	regions [regions]uint64 // plus 1, 0: none
+	moved   bool            // lines have come since Quiesce
+	changed bool            // since fingerprint
 	print   uint64
 }
 
@@ -406,18 +408,42 @@ func (c *SystemCache) find(ln uint64) int {
 	if s.signs.Match(0, sign)|s.signs.Match(1, sign)|s.signs.Match(2, sign)|s.signs.Match(3, sign) == 0 {
 		return -1
 	}
-	exact := !c.wide && ln>>(c.setShift&63)>>16 == 0
+	region := c.regionOf(ln)
+	sure := region < regions
 	for i := range s.signs {
 		for match := s.signs.Match(i, sign); match != 0; match &= match - 1 {
 			w := uint64(i*4 + bits.TrailingZeros64(match)/16)
-			if at := c.index(set, w); s.held>>(4*w)&1 != 0 && (exact || c.ways[at].line == ln) {
+			at := c.index(set, w)
+			if s.held>>(4*w)&1 != 0 && s.dirty>>(4*w+1)&7 == region && (sure || c.ways[at].line == ln) {
 				c.changed = s.use(w) || c.changed
 				return at
 			}
-			exact = false // what follows in the word may be wrong
+			sure = false // what follows in the word may be wrong
 		}
 	}
 	return -1
+}
+
+// regionOf is the number of the region of a line, regions for one without.
+func (c *SystemCache) regionOf(ln uint64) uint64 {
+	region := ln>>(c.setShift&63)>>16 + 1
+	if region != c.region {
+		c.region, c.number = region, c.numbered(region)
+	}
+	return c.number
+}
+
+// numbered finds the number of a region, or gives it one.
+//
+//go:noinline
+func (c *SystemCache) numbered(region uint64) uint64 {
+	for i, r := range c.regions {
+		if r == region || r == 0 {
+			c.regions[i] = region
+			return uint64(i)
+		}
+	}
+	return regions
 }
 
 // ready is when the line of the way at an index is there, 0 when that is not after start. A bank takes accesses
@@ -469,14 +495,13 @@ func (c *SystemCache) insert(ready sim.Time, ln, lines uint64, dirty bool) {
 	}
 	s.order = s.order.Front(w, at)
 	s.held |= bit | coming*bit
-	s.dirty &^= bit
+	s.dirty = s.dirty&^(15*bit) | c.regionOf(ln)<<1*bit
 	if dirty {
 		s.dirty |= bit
 	}
 	s.owners = s.owners&^(15*bit) | uint64(c.master)*bit
 	s.signs.Set(w, ln>>(c.setShift&63))
 	way.line, way.ready = ln, ready
-	c.wide = c.wide || ln>>(c.setShift&63)>>16 != 0
 	c.changed, c.moved = true, true
 }
 

@@ -306,16 +306,15 @@ func TestSystemCacheComing(t *testing.T) {
 	}
 }
 
-// TestSystemCacheFarLines: lines whose numbers differ above set and sign are different ones.
+// TestSystemCacheFarLines: lines whose numbers differ above set and sign are different ones, however many there are.
 func TestSystemCacheFarLines(t *testing.T) {
 	c := memtest.NewSystemCache(t, memtest.NewDRAM(t, nil), nil)
-	for i, addr := range []uint64{4096, 4096 + 1<<40, 4096 + 1<<41} {
-		for j := range 2 {
-			c.Access(sim.Time(2*i+j)*sim.Microsecond, addr, 64, mem.Read)
-		}
+	const far = 11 // of twelve ways
+	for i := range sim.Time(2 * far) {
+		c.Access(i*sim.Microsecond, 4096+uint64(i%far)<<36, 64, mem.Read)
 	}
-	if got := events(c, 0); got[interconnect.SystemReadHit] != 3 || got[interconnect.SystemReadMiss] != 3 {
-		t.Errorf("events %v, want three misses and as many hits", got)
+	if got := events(c, 0); got[interconnect.SystemReadHit] != far || got[interconnect.SystemReadMiss] != far {
+		t.Errorf("events %v, want %d misses and as many hits", got, far)
 	}
 }
 
