@@ -23,7 +23,7 @@ var larger = map[string]int{
 	"hal/driver/graph":      25, // passes of one table
 	"hal/service":           22, // two ends of one connection, with what tests start of both
 	"importer/onnx":         25, // functions of one table
-	"importer/tflite":       24, // functions of one table
+	"importer/tflite":       22, // functions of one table
 	"nn/opspec":             25, // rows of one table
 	"nnrt":                  25, // steps of one execution
 	"refcpu":                25, // functions of one table

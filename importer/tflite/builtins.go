@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/nnsoc/nnsoc/importer/lowering"
+	"github.com/nnsoc/nnsoc/importer/tflite/internal/flatbuffer"
 	"github.com/nnsoc/nnsoc/importer/tflite/internal/schema"
 	"github.com/nnsoc/nnsoc/nn"
 )
@@ -59,7 +60,7 @@ type conversion struct {
 	in []uint32 // operands, none where an input is omitted
 	// The file's tensors: outputs, inputs (-1 where omitted) and inner values.
 	outTensors, inTensors, innerTensors []int
-	options                             table
+	options                             flatbuffer.Table
 	custom                              []byte // options of a custom operator
 	version                             int    // of the operator
 	given                               int    // outputs that have a value
@@ -67,8 +68,8 @@ type conversion struct {
 
 // convertOperators converts all operators of the subgraph in order.
 func (g *graph) convertOperators() {
-	for i := range g.table.tables("operators") {
-		g.operator(i, g.table.tableAt("operators", i))
+	for i := range g.table.Tables("operators") {
+		g.operator(i, g.table.TableAt("operators", i))
 		g.where = ""
 	}
 }
@@ -76,7 +77,7 @@ func (g *graph) convertOperators() {
 // operator converts one operator. What NNAPI cannot express is noted, and its
 // outputs take the shapes that the file states, so that the rest of the network
 // is looked at too.
-func (g *graph) operator(i int, op table) {
+func (g *graph) operator(i int, op flatbuffer.Table) {
 	im := g.im
 	code, custom, version := g.opcode(i, op)
 	name := fmt.Sprintf("operator %d", code)
@@ -92,7 +93,7 @@ func (g *graph) operator(i int, op table) {
 	if err := im.budget.Operation(); err != nil {
 		g.Failf("%v", err)
 	}
-	c := &conversion{graph: g, custom: op.bytes("custom_options"), version: version}
+	c := &conversion{graph: g, custom: op.Bytes("custom_options"), version: version}
 	mark := len(g.Sub.Operations)
 	err := c.attempt(func() {
 		c.bindOutputs(op)
@@ -146,67 +147,67 @@ func (c *conversion) attempt(f func()) (r *lowering.Refusal) {
 }
 
 // opcode is the code of an operator, the name of a custom one and its version.
-func (g *graph) opcode(i int, op table) (code int, custom string, version int) {
-	k, n := op.int("opcode_index"), g.im.root.tables("operator_codes")
+func (g *graph) opcode(i int, op flatbuffer.Table) (code int, custom string, version int) {
+	k, n := op.Int("opcode_index"), g.im.root.Tables("operator_codes")
 	if k < 0 || k >= int64(n) {
 		g.where = fmt.Sprintf("subgraph %d operator %d", g.index, i)
 		g.Failf("operator code %d of %d", k, n)
 	}
-	t := g.im.root.tableAt("operator_codes", int(k))
+	t := g.im.root.TableAt("operator_codes", int(k))
 	// Codes above 127 do not fit the field of old files; new files fill both.
-	code = int(max(t.int("builtin_code"), t.int("deprecated_builtin_code")))
-	return code, t.text("custom_code"), int(t.int("version"))
+	code = int(max(t.Int("builtin_code"), t.Int("deprecated_builtin_code")))
+	return code, t.Text("custom_code"), int(t.Int("version"))
 }
 
-func (c *conversion) bindOutputs(op table) {
-	list := op.vector("outputs")
-	for k := range list.n {
-		c.outTensors = append(c.outTensors, c.tensorAt("output", k, list.int(k)))
+func (c *conversion) bindOutputs(op flatbuffer.Table) {
+	list := op.Vector("outputs")
+	for k := range list.N {
+		c.outTensors = append(c.outTensors, c.tensorAt("output", k, list.Int(k)))
 	}
 }
 
 // bindInputs loads the inputs and checks how many there are.
-func (c *conversion) bindInputs(op table, row *builtin) {
-	list := op.vector("inputs")
-	if n := len(c.outTensors); list.n < row.inputs[0] || list.n > row.inputs[1] || n < row.outputs[0] || n > row.outputs[1] {
-		c.Failf("%d inputs and %d outputs, %d to %d and %d to %d needed", list.n, n, row.inputs[0], row.inputs[1], row.outputs[0], row.outputs[1])
+func (c *conversion) bindInputs(op flatbuffer.Table, row *builtin) {
+	list := op.Vector("inputs")
+	if n := len(c.outTensors); list.N < row.inputs[0] || list.N > row.inputs[1] || n < row.outputs[0] || n > row.outputs[1] {
+		c.Failf("%d inputs and %d outputs, %d to %d and %d to %d needed", list.N, n, row.inputs[0], row.inputs[1], row.outputs[0], row.outputs[1])
 	}
-	for k := range list.n {
-		t := list.int(k)
+	for k := range list.N {
+		t := list.Int(k)
 		if t == -1 {
 			c.in, c.inTensors = append(c.in, none), append(c.inTensors, -1)
 			continue
 		}
 		i := c.tensorAt("input", k, t)
 		c.inTensors = append(c.inTensors, i)
-		if c.tensors[i].int("type") == typeResource {
+		if c.tensors[i].Int("type") == typeResource {
 			c.in = append(c.in, none) // a handle: its operators look it up by tensor
 			continue
 		}
 		c.in = append(c.in, c.load(i))
 	}
-	inner := op.vector("intermediates")
-	for k := range inner.n {
-		c.innerTensors = append(c.innerTensors, c.tensorAt("intermediate", k, inner.int(k)))
+	inner := op.Vector("intermediates")
+	for k := range inner.N {
+		c.innerTensors = append(c.innerTensors, c.tensorAt("intermediate", k, inner.Int(k)))
 	}
 }
 
 // readOptions opens the table of options that the row names. A file without
 // them has the initial values.
-func (c *conversion) readOptions(op table, row *builtin) {
+func (c *conversion) readOptions(op flatbuffer.Table, row *builtin) {
 	if row.options == "" {
 		return
 	}
 	t := schema.Types()[row.options]
-	c.options = table{t: t}
-	kind := op.int("options_type") & 0xff
-	if kind == 0 || !op.has("options") {
+	c.options = flatbuffer.Table{T: t}
+	kind := op.Int("options_type") & 0xff
+	if kind == 0 || !op.Has("options") {
 		return
 	}
 	if kind > int64(len(schema.OptionUnion)) || schema.OptionUnion[kind-1] != row.options {
 		c.Failf("options of kind %d, want %s", kind, row.options)
 	}
-	u, ok, err := op.union("options", t)
+	u, ok, err := op.Union("options", t)
 	if err != nil {
 		c.Failf("%v", err)
 	}
@@ -277,7 +278,7 @@ func (c *conversion) give(k int, x uint32) {
 	if o.Lifetime == nn.TemporaryVariable {
 		o.Name = c.template(t).Name
 	}
-	if _, ok := c.Shape[y]; !ok && len(o.Dimensions) == 1 && o.Dimensions[0] == 1 && c.tensors[t].vector("shape").n == 0 {
+	if _, ok := c.Shape[y]; !ok && len(o.Dimensions) == 1 && o.Dimensions[0] == 1 && c.tensors[t].Vector("shape").N == 0 {
 		if o.Lifetime == nn.ConstantCopy || o.Lifetime == nn.ConstantReference {
 			y = c.Add(*o) // constants of one element may be shared
 		}
@@ -304,7 +305,7 @@ func (c *conversion) floats(k int) uint32 {
 // activation is the operand of a fused activation and what else is to be done,
 // for one that NNAPI does not fuse.
 func (c *conversion) activation() (fused uint32, then func(uint32) uint32) {
-	code := c.options.int("activation")
+	code := c.options.Int("activation")
 	then = func(x uint32) uint32 { return x }
 	switch {
 	case code >= 0 && code <= int64(nn.ActRelu6): // the codes of both agree
@@ -322,7 +323,7 @@ func (c *conversion) activation() (fused uint32, then func(uint32) uint32) {
 func (c *conversion) activate(x uint32) uint32 {
 	_, then := c.activation()
 	ops := []nn.OperationType{nn.ActRelu: nn.OpRelu, nn.ActRelu1: nn.OpRelu1, nn.ActRelu6: nn.OpRelu6}
-	if code := c.options.int("activation"); code > 0 && code <= int64(nn.ActRelu6) {
+	if code := c.options.Int("activation"); code > 0 && code <= int64(nn.ActRelu6) {
 		o := *c.Operand(x)
 		return c.Emit(ops[code], o, x)
 	}
@@ -331,7 +332,7 @@ func (c *conversion) activate(x uint32) uint32 {
 
 // padding is the operand of an implicit padding.
 func (c *conversion) padding() uint32 {
-	switch code := c.options.int("padding"); code {
+	switch code := c.options.Int("padding"); code {
 	case 0:
 		return c.Int32Scalar(nn.PaddingSame)
 	case 1:
@@ -343,4 +344,4 @@ func (c *conversion) padding() uint32 {
 }
 
 // option is the operand of an int32 option.
-func (c *conversion) option(name string) uint32 { return c.Int32Scalar(c.options.int(name)) }
+func (c *conversion) option(name string) uint32 { return c.Int32Scalar(c.options.Int(name)) }

@@ -14,7 +14,7 @@ var activationBuiltins = []builtin{
 	{code: 28, name: "TANH", version: 3, inputs: [2]int{1, 1}, convert: unary(nn.OpTanh)},
 	{code: 111, name: "ELU", version: 1, inputs: [2]int{1, 1}, convert: elu},
 	{code: 117, name: "HARD_SWISH", version: 1, inputs: [2]int{1, 1}, convert: unary(nn.OpHardSwish)},
-	{code: 150, name: "GELU", version: 2, inputs: [2]int{1, 1}, options: "GeluOptions", convert: func(c *conversion) { c.give(0, c.Gelu(c.floats(0), c.options.bool("approximate"))) }},
+	{code: 150, name: "GELU", version: 2, inputs: [2]int{1, 1}, options: "GeluOptions", convert: func(c *conversion) { c.give(0, c.Gelu(c.floats(0), c.options.Bool("approximate"))) }},
 	{code: 54, name: "PRELU", version: 1, inputs: [2]int{2, 2}, convert: elementwise(nn.OpPrelu)},
 	{code: 98, name: "LEAKY_RELU", version: 2, inputs: [2]int{1, 1}, options: "LeakyReluOptions", convert: leakyRelu},
 	{code: 25, name: "SOFTMAX", version: 3, inputs: [2]int{1, 1}, options: "SoftmaxOptions", convert: softmax},
@@ -33,7 +33,7 @@ func elu(c *conversion) {
 // leakyRelu is PRELU with one slope. A quantized slope is 1 at a scale of the
 // slope.
 func leakyRelu(c *conversion) {
-	x, alpha := c.x(0), c.options.float("alpha")
+	x, alpha := c.x(0), c.options.Float("alpha")
 	o := *c.Operand(x)
 	var slope uint32
 	switch {
@@ -59,7 +59,7 @@ func softmax(c *conversion) {
 	if o := c.Operand(x); o.Type != out.Type {
 		x, out = c.As(x, nn.TensorFloat32), nn.Operand{Type: nn.TensorFloat32, Dimensions: out.Dimensions}
 	}
-	in := []uint32{x, c.ScalarLike(x, c.options.float("beta"))}
+	in := []uint32{x, c.ScalarLike(x, c.options.Float("beta"))}
 	if n := len(c.Operand(x).Dimensions); n != 2 && n != 4 { // HAL 1.0 has these two ranks
 		in = append(in, c.Int32Scalar(-1))
 	}
@@ -79,5 +79,5 @@ func lrn(c *conversion) {
 	x := c.floats(0)
 	o := c.options
 	c.give(0, c.Emit(nn.OpLocalResponseNormalization, nn.Operand{Type: c.Operand(x).Type}, x, c.option("radius"),
-		c.ScalarLike(x, o.float("bias")), c.ScalarLike(x, o.float("alpha")), c.ScalarLike(x, o.float("beta"))))
+		c.ScalarLike(x, o.Float("bias")), c.ScalarLike(x, o.Float("alpha")), c.ScalarLike(x, o.Float("beta"))))
 }

@@ -65,12 +65,12 @@ func (c *conversion) callee(index int64, in []value) *graph {
 		c.Failf("%v", err)
 	}
 	g.resized = true
-	inputs := g.table.vector("inputs")
-	if inputs.n != len(in) {
-		c.Failf("%d inputs for subgraph %d, which has %d", len(in), index, inputs.n)
+	inputs := g.table.Vector("inputs")
+	if inputs.N != len(in) {
+		c.Failf("%d inputs for subgraph %d, which has %d", len(in), index, inputs.N)
 	}
 	for k, v := range in {
-		t := g.tensorAt("input", k, inputs.int(k))
+		t := g.tensorAt("input", k, inputs.Int(k))
 		o := v.operand
 		if want := g.template(t).Type; o.Type != want {
 			c.Failf("input %d of subgraph %d is %v, its tensor %v", k, index, o.Type, want)
@@ -96,13 +96,13 @@ func (c *conversion) reference(g *graph) uint32 {
 
 // results are what a subgraph gives, in the types of the given values.
 func (g *graph) results(types []value) []uint32 {
-	outputs := g.table.vector("outputs")
-	if outputs.n != len(types) {
-		g.Failf("subgraph %d has %d outputs, %d needed", g.index, outputs.n, len(types))
+	outputs := g.table.Vector("outputs")
+	if outputs.N != len(types) {
+		g.Failf("subgraph %d has %d outputs, %d needed", g.index, outputs.N, len(types))
 	}
-	list := make([]uint32, outputs.n)
+	list := make([]uint32, outputs.N)
 	for k := range list {
-		list[k] = g.To(g.load(g.tensorAt("output", k, outputs.int(k))), types[k].operand)
+		list[k] = g.To(g.load(g.tensorAt("output", k, outputs.Int(k))), types[k].operand)
 	}
 	return list
 }
@@ -138,7 +138,7 @@ func ifOperator(c *conversion) {
 	}
 	var refs [2]uint32
 	for i, name := range [2]string{"then", "else"} {
-		g := c.callee(c.options.int(name), values)
+		g := c.callee(c.options.Int(name), values)
 		for k, x := range g.results(types) {
 			v := g.valueOf(x)
 			if i == 0 {
@@ -159,14 +159,14 @@ func whileOperator(c *conversion) {
 	in, values := c.arguments(0)
 	var body *graph
 	for again := true; again; {
-		body, again = c.callee(c.options.int("body"), values), false
+		body, again = c.callee(c.options.Int("body"), values), false
 		for k, x := range body.results(values) {
 			if values[k].widen(body.valueOf(x)) {
 				again = true
 			}
 		}
 	}
-	condition := c.callee(c.options.int("condition"), values)
+	condition := c.callee(c.options.Int("condition"), values)
 	for _, x := range body.results(values) {
 		body.Output(x)
 	}
@@ -186,12 +186,12 @@ func callOnce(c *conversion) {
 		c.Failf("subgraphs nest more than %d deep", maxDepth)
 	}
 	defer func() { im.depth-- }()
-	g, err := im.open(int(c.options.int("init")))
+	g, err := im.open(int(c.options.Int("init")))
 	if err != nil {
 		c.Failf("%v", err)
 	}
 	g.initial = true
-	if g.table.vector("inputs").n != 0 {
+	if g.table.Vector("inputs").N != 0 {
 		c.Failf("the subgraph has inputs")
 	}
 	g.convertOperators()

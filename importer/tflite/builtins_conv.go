@@ -53,7 +53,7 @@ func (c *conversion) product(input, weights, bias, channels int, rows []int64) p
 		return p
 	}
 	if x.Type == nn.TensorFloat32 && (w.Type.IsQuant8() || w.Channel != nil) {
-		asymmetric := w.Channel != nil && len(w.Dimensions) == 4 || c.options.t != nil && c.hasOption("asymmetric_quantize_inputs") && c.options.bool("asymmetric_quantize_inputs")
+		asymmetric := w.Channel != nil && len(w.Dimensions) == 4 || c.options.T != nil && c.hasOption("asymmetric_quantize_inputs") && c.options.Bool("asymmetric_quantize_inputs")
 		p.x = c.dynamicQuantization(p.x, rows, asymmetric)
 	}
 	p.bias = c.realBias(bias, outputs, &x, &w)
@@ -65,7 +65,7 @@ func (c *conversion) product(input, weights, bias, channels int, rows []int64) p
 }
 
 func (c *conversion) hasOption(name string) bool {
-	return slices.ContainsFunc(c.options.t.Fields, func(f schema.Field) bool { return f.Name == name })
+	return slices.ContainsFunc(c.options.T.Fields, func(f schema.Field) bool { return f.Name == name })
 }
 
 // integerBias is the bias of an 8-bit product; NNAPI has no omitted one, so
@@ -125,7 +125,7 @@ func conv(c *conversion) {
 	in := []uint32{p.x, p.w, p.bias, c.padding(), c.option("stride_w"), c.option("stride_h")}
 	depth, w := c.depth(p.x), c.Dims(p.w)
 	if len(w) == 4 && depth != w[3] && depth%w[3] == 0 {
-		if c.options.int("dilation_w") != 1 || c.options.int("dilation_h") != 1 {
+		if c.options.Int("dilation_w") != 1 || c.options.Int("dilation_h") != 1 {
 			c.Refusef("it has both groups and dilation")
 		}
 		in = append(in, c.Int32Scalar(int64(depth/w[3])), act, c.BoolScalar(false))
@@ -165,7 +165,7 @@ func depthwise(c *conversion) {
 // dilated appends layout and dilation where they are not the defaults, so
 // that a plain convolution stays one of HAL 1.0.
 func (c *conversion) dilated(in []uint32) []uint32 {
-	if c.options.int("dilation_w") == 1 && c.options.int("dilation_h") == 1 {
+	if c.options.Int("dilation_w") == 1 && c.options.Int("dilation_h") == 1 {
 		return in
 	}
 	return append(in, c.BoolScalar(false), c.option("dilation_w"), c.option("dilation_h"))
@@ -181,7 +181,7 @@ func transposeConv(c *conversion) {
 // fullyConnected takes inputs of any rank: TensorFlow Lite reads them as rows
 // of as many elements as the weights have columns.
 func fullyConnected(c *conversion) {
-	if f := c.options.int("weights_format"); f != 0 {
+	if f := c.options.Int("weights_format"); f != 0 {
 		c.Refusef("its weights have the shuffled format %d", f)
 	}
 	w := c.Dims(c.x(1))
@@ -190,7 +190,7 @@ func fullyConnected(c *conversion) {
 	}
 	x := c.x(0)
 	var shape []uint32 // of the output, where it is not a matrix
-	if c.options.bool("keep_num_dims") {
+	if c.options.Bool("keep_num_dims") {
 		if d := c.Dims(x); len(d) > 0 && len(d) != 2 {
 			shape = append(slices.Clone(d[:len(d)-1]), w[0])
 		}
@@ -239,12 +239,12 @@ func batchMatmul(c *conversion) {
 	o, t := c.Operand(a), c.Operand(b)
 	switch {
 	case o.Type == nn.TensorFloat32 && t.Type.IsQuant8():
-		if !c.options.bool("adj_x") {
-			a = c.dynamicQuantization(a, []int64{int64(len(c.Operand(a).Dimensions)) - 1}, c.options.bool("asymmetric_quantize_inputs"))
+		if !c.options.Bool("adj_x") {
+			a = c.dynamicQuantization(a, []int64{int64(len(c.Operand(a).Dimensions)) - 1}, c.options.Bool("asymmetric_quantize_inputs"))
 		}
 		b = c.As(b, nn.TensorFloat32)
 	case o.Type != t.Type || o.Type != out.Type:
 		a, b, out = c.As(a, nn.TensorFloat32), c.As(b, nn.TensorFloat32), nn.Operand{Type: nn.TensorFloat32}
 	}
-	c.give(0, c.BatchMatmul(out, a, b, c.options.bool("adj_x"), c.options.bool("adj_y")))
+	c.give(0, c.BatchMatmul(out, a, b, c.options.Bool("adj_x"), c.options.Bool("adj_y")))
 }

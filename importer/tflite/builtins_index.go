@@ -37,7 +37,7 @@ func (c *conversion) indices(k int) uint32 {
 
 func gather(c *conversion) {
 	x, idx := c.x(0), c.indices(1)
-	batch := int(c.options.int("batch_dims"))
+	batch := int(c.options.Int("batch_dims"))
 	if !c.ShapeKnown(x) || !c.ShapeKnown(idx) {
 		if batch != 0 {
 			c.Refusef("it has batches and shapes that are known only during execution")
@@ -46,7 +46,7 @@ func gather(c *conversion) {
 		return
 	}
 	dx, di := c.Dims(x), c.Dims(idx)
-	axis := c.Axis(c.options.int("axis"), len(dx))
+	axis := c.Axis(c.options.Int("axis"), len(dx))
 	if batch < 0 {
 		batch += len(di)
 	}
@@ -83,7 +83,7 @@ func hashtableLookup(c *conversion) {
 
 // lshProjection: NNAPI numbers the sparse form in which hashes have offsets 3.
 func lshProjection(c *conversion) {
-	kind := c.options.int("type")
+	kind := c.options.Int("type")
 	switch kind {
 	case 1:
 		kind = 3
@@ -101,7 +101,7 @@ func lshProjection(c *conversion) {
 func oneHot(c *conversion) {
 	idx := c.indices(0)
 	axis := c.Rank(idx)
-	if a := c.options.int("axis"); a != -1 {
+	if a := c.options.Int("axis"); a != -1 {
 		axis = c.Axis(a, axis+1)
 	}
 	c.give(0, c.OneHot(idx, c.one(1), c.x(2), c.x(3), axis))
@@ -110,7 +110,7 @@ func oneHot(c *conversion) {
 func reverseSequence(c *conversion) {
 	x := c.x(0)
 	rank := c.Rank(x)
-	c.give(0, c.ReverseSequence(x, c.indices(1), c.Axis(c.options.int("seq_dim"), rank), c.Axis(c.options.int("batch_dim"), rank)))
+	c.give(0, c.ReverseSequence(x, c.indices(1), c.Axis(c.options.Int("seq_dim"), rank), c.Axis(c.options.Int("batch_dim"), rank)))
 }
 
 func matrixDiag(c *conversion) {

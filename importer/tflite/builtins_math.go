@@ -157,23 +157,23 @@ func cast(c *conversion) {
 
 func cumsum(c *conversion) {
 	x := c.plain(0)
-	c.give(0, c.CumSum(x, c.Axis(c.one(1), c.Rank(x)), c.options.bool("exclusive"), c.options.bool("reverse")))
+	c.give(0, c.CumSum(x, c.Axis(c.one(1), c.Rank(x)), c.options.Bool("exclusive"), c.options.Bool("reverse")))
 }
 
 // bucketize counts the boundaries that an element reaches.
 func bucketize(c *conversion) {
 	x := c.As(c.x(0), nn.TensorFloat32)
-	v := c.options.vector("boundaries")
-	if v.n == 0 || v.n > 1<<16 {
-		c.Failf("%d boundaries", v.n)
+	v := c.options.Vector("boundaries")
+	if v.N == 0 || v.N > 1<<16 {
+		c.Failf("%d boundaries", v.N)
 	}
-	list := make([]float32, v.n)
+	list := make([]float32, v.N)
 	for i := range list {
-		list[i] = v.float(i)
+		list[i] = v.Float(i)
 	}
 	dims := c.Dims(x)
 	flat := c.Reshape(x, []uint32{uint32(nn.Elements(dims)), 1})
-	reached := c.As(c.Compare(nn.OpGreaterEqual, flat, c.FloatTensor([]uint32{1, uint32(v.n)}, list)), nn.TensorFloat32)
+	reached := c.As(c.Compare(nn.OpGreaterEqual, flat, c.FloatTensor([]uint32{1, uint32(v.N)}, list)), nn.TensorFloat32)
 	sum := c.Emit(nn.OpReduceSum, nn.Operand{Type: nn.TensorFloat32}, reached, c.Int32Tensor(1), c.BoolScalar(false))
 	c.give(0, c.Reshape(c.As(sum, nn.TensorInt32), dims))
 }

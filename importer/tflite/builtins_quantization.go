@@ -16,13 +16,13 @@ var quantizationBuiltins = []builtin{
 
 // fakeQuant rounds reals to the grid of a quantization whose zero is exact.
 func fakeQuant(c *conversion) {
-	bits := c.options.int("num_bits")
-	lo, hi := c.options.float("min"), c.options.float("max")
+	bits := c.options.Int("num_bits")
+	lo, hi := c.options.Float("min"), c.options.Float("max")
 	if bits < 2 || bits > 16 || !(lo <= 0 && hi >= 0 && lo < hi) {
 		c.Failf("%d bits from %v to %v", bits, lo, hi)
 	}
 	least, most := float64(0), float64(int(1)<<bits-1)
-	if c.options.bool("narrow_range") {
+	if c.options.Bool("narrow_range") {
 		least = 1
 	}
 	scale := (float64(hi) - float64(lo)) / (most - least)

@@ -41,7 +41,7 @@ func (c *conversion) dynamicInput(k, w int) uint32 {
 	x := c.x(k)
 	weights := c.Operand(c.x(w))
 	if c.Operand(x).Type == nn.TensorFloat32 && (weights.Type.IsQuant8() || weights.Channel != nil) {
-		return c.dynamicQuantization(x, []int64{int64(len(c.Operand(x).Dimensions)) - 1}, c.options.bool("asymmetric_quantize_inputs"))
+		return c.dynamicQuantization(x, []int64{int64(len(c.Operand(x).Dimensions)) - 1}, c.options.Bool("asymmetric_quantize_inputs"))
 	}
 	return c.As(x, nn.TensorFloat32)
 }
@@ -49,7 +49,7 @@ func (c *conversion) dynamicInput(k, w int) uint32 {
 // gateActivation is the activation code of recurrent operations: NNAPI's are
 // those of the format, tanh included.
 func (c *conversion) gateActivation() uint32 {
-	switch code := c.options.int("activation"); code {
+	switch code := c.options.Int("activation"); code {
 	case 0, 1, 3, 4:
 		return c.Int32Scalar(code)
 	default:
@@ -80,7 +80,7 @@ func sequenceRNN(c *conversion) {
 	x, w := c.shapeOf(0, 3), c.shapeOf(1, 2)
 	major := int64(0)
 	batch := x[0]
-	if c.options.bool("time_major") {
+	if c.options.Bool("time_major") {
 		major, batch = 1, x[1]
 	}
 	in := append([]uint32{c.dynamicInput(0, 1)}, c.operands(1, 5)...)
@@ -93,13 +93,13 @@ func sequenceRNN(c *conversion) {
 func bidirectionalRNN(c *conversion) {
 	x, fw, bw := c.shapeOf(0, 3), c.shapeOf(1, 2)[0], c.shapeOf(5, 2)[0]
 	batch := x[0]
-	if c.options.bool("time_major") {
+	if c.options.Bool("time_major") {
 		batch = x[1]
 	}
 	in := append([]uint32{c.dynamicInput(0, 1)}, c.operands(1, 12)...)
-	in = append(in, c.gateActivation(), c.BoolScalar(c.options.bool("time_major")), c.BoolScalar(c.options.bool("merge_outputs")))
+	in = append(in, c.gateActivation(), c.BoolScalar(c.options.Bool("time_major")), c.BoolScalar(c.options.Bool("merge_outputs")))
 	outs := []nn.Operand{real32(x[0], x[1], fw), real32(x[0], x[1], bw)}
-	if c.options.bool("merge_outputs") {
+	if c.options.Bool("merge_outputs") {
 		outs = []nn.Operand{real32(x[0], x[1], fw+bw)}
 	}
 	n := len(outs)
@@ -125,7 +125,7 @@ func (c *conversion) cell(first int) (units, out uint32) {
 }
 
 func lstm(c *conversion) {
-	if c.options.int("kernel_type") == 1 {
+	if c.options.Int("kernel_type") == 1 {
 		basicLSTM(c)
 		return
 	}
@@ -146,7 +146,7 @@ func lstm(c *conversion) {
 	units, out := c.cell(0)
 	in := append([]uint32{c.dynamicInput(0, 4)}, c.operands(1, 18)...)
 	in = append(in, c.dynamicInput(18, 8), c.As(c.x(19), nn.TensorFloat32), c.gateActivation(),
-		c.ScalarLike(in[0], c.options.float("cell_clip")), c.ScalarLike(in[0], c.options.float("proj_clip")))
+		c.ScalarLike(in[0], c.options.Float("cell_clip")), c.ScalarLike(in[0], c.options.Float("proj_clip")))
 	if len(c.in) == 24 {
 		in = append(in, c.operands(20, 24)...)
 	}
@@ -161,11 +161,11 @@ func lstm(c *conversion) {
 }
 
 func sequenceLSTM(c *conversion) {
-	if c.options.bool("diagonal_recurrent_tensors") {
+	if c.options.Bool("diagonal_recurrent_tensors") {
 		c.Refusef("its recurrent weights are diagonals")
 	}
 	x := c.shapeOf(0, 3)
-	major := c.options.bool("time_major")
+	major := c.options.Bool("time_major")
 	batch := x[0]
 	if major {
 		batch = x[1]
@@ -176,7 +176,7 @@ func sequenceLSTM(c *conversion) {
 	}
 	units, out := c.cell(0)
 	in := append([]uint32{c.dynamicInput(0, 4)}, c.operands(1, 20)...)
-	in = append(in, c.gateActivation(), c.ScalarLike(in[0], c.options.float("cell_clip")), c.ScalarLike(in[0], c.options.float("proj_clip")),
+	in = append(in, c.gateActivation(), c.ScalarLike(in[0], c.options.Float("cell_clip")), c.ScalarLike(in[0], c.options.Float("proj_clip")),
 		c.BoolScalar(major))
 	in = append(in, c.operands(20, 24)...)
 	results := c.EmitAll(nn.OpUnidirectionalSequenceLstm, []nn.Operand{real32(x[0], x[1], out), real32(batch, out), real32(batch, units)}, in...)
@@ -187,7 +187,7 @@ func sequenceLSTM(c *conversion) {
 
 func bidirectionalLSTM(c *conversion) {
 	x := c.shapeOf(0, 3)
-	major, merge := c.options.bool("time_major"), c.options.bool("merge_outputs")
+	major, merge := c.options.Bool("time_major"), c.options.Bool("merge_outputs")
 	batch := x[0]
 	if major {
 		batch = x[1]
@@ -195,7 +195,7 @@ func bidirectionalLSTM(c *conversion) {
 	units, fw := c.cell(0)
 	backUnits, bw := c.cell(17)
 	in := append([]uint32{c.dynamicInput(0, 4)}, c.operands(1, 48)...)
-	in = append(in, c.gateActivation(), c.ScalarLike(in[0], c.options.float("cell_clip")), c.ScalarLike(in[0], c.options.float("proj_clip")),
+	in = append(in, c.gateActivation(), c.ScalarLike(in[0], c.options.Float("cell_clip")), c.ScalarLike(in[0], c.options.Float("proj_clip")),
 		c.BoolScalar(merge), c.BoolScalar(major))
 	for range 8 {
 		in = append(in, c.NoValue(nn.TensorFloat32))
@@ -278,7 +278,7 @@ func (c *conversion) integerLSTM(x, h, s uint32) (nextH, nextS, y uint32) {
 	for k := 20; k < 24; k++ {
 		in = append(in, retyped(k, nn.TensorQuant16Symm))
 	}
-	in = append(in, c.ScalarLike(h, c.options.float("cell_clip")), c.ScalarLike(h, c.options.float("proj_clip")))
+	in = append(in, c.ScalarLike(h, c.options.Float("cell_clip")), c.ScalarLike(h, c.options.Float("proj_clip")))
 	if len(c.innerTensors) != 5 {
 		c.Failf("%d intermediate tensors, 5 needed", len(c.innerTensors))
 	}
@@ -323,8 +323,8 @@ func (c *conversion) stored16(x uint32) uint32 {
 // intermediate is a tensor that carries only a quantization.
 func (c *conversion) intermediate(t int) nn.Operand {
 	o, _ := c.declare(t)
-	if q, ok := c.tensors[t].table("quantization"); ok && o.Scale == 0 && q.vector("scale").n > 0 {
-		o.Scale = q.vector("scale").float(0)
+	if q, ok := c.tensors[t].Table("quantization"); ok && o.Scale == 0 && q.Vector("scale").N > 0 {
+		o.Scale = q.Vector("scale").Float(0)
 	}
 	return o
 }
@@ -393,7 +393,7 @@ func basicLSTM(c *conversion) {
 // where the kernel does: the features to the state's 16 bits, the result to 8.
 func svdf(c *conversion) {
 	x, features, memory := c.shapeOf(0, 2), c.shapeOf(1, 2)[0], c.shapeOf(2, 2)[1]
-	rank := c.options.int("rank")
+	rank := c.options.Int("rank")
 	if rank < 1 || int64(features)%rank != 0 {
 		c.Failf("rank %d of %d features", rank, features)
 	}

@@ -20,7 +20,7 @@ var reduceBuiltins = []builtin{
 
 func reduction(op nn.OperationType) func(*conversion) {
 	return func(c *conversion) {
-		x, keep := c.x(0), c.options.bool("keep_dims")
+		x, keep := c.x(0), c.options.Bool("keep_dims")
 		list, ok := c.Ints(c.in[1])
 		if !ok || !c.ShapeKnown(x) {
 			c.give(0, c.Emit(op, c.out(0), x, c.x(1), c.KeepDims(op, keep)))

@@ -49,7 +49,7 @@ func reshape(c *conversion) {
 		}
 		shape = list
 	default:
-		shape = c.options.vector("new_shape").ints()
+		shape = c.options.Vector("new_shape").Ints()
 		if len(shape) == 1 && shape[0] == 0 { // an old form of a scalar
 			shape = nil
 		}
@@ -98,7 +98,7 @@ func (c *conversion) giveShaped(x uint32, shape []uint32) {
 
 func squeeze(c *conversion) {
 	x := c.x(0)
-	list := c.options.vector("squeeze_dims").ints()
+	list := c.options.Vector("squeeze_dims").Ints()
 	if !c.ShapeKnown(x) {
 		c.give(0, c.Emit(nn.OpSqueeze, c.out(0), x, c.Int32Tensor(list...)))
 		return
@@ -164,7 +164,7 @@ func concatenation(c *conversion) {
 	if rank == 0 {
 		c.Refusef("the rank of its inputs is known only during execution")
 	}
-	axis := c.Axis(c.options.int("axis"), rank)
+	axis := c.Axis(c.options.Int("axis"), rank)
 	out := c.out(0)
 	for k, x := range list { // values of another type take that of the output
 		if c.Operand(x).Type != out.Type {
@@ -185,7 +185,7 @@ func pack(c *conversion) {
 		return
 	}
 	dims := c.Dims(list[0])
-	axis := c.Axis(c.options.int("axis"), len(dims)+1)
+	axis := c.Axis(c.options.Int("axis"), len(dims)+1)
 	shape := slices.Insert(slices.Clone(dims), axis, uint32(len(list)))
 	switch {
 	case len(dims) == 0: // NNAPI packs their one dimension too
@@ -403,7 +403,7 @@ func resize(op nn.OperationType) func(*conversion) {
 			c.Failf("a size of %d elements", len(size))
 		}
 		in := []uint32{c.x(0), c.Int32Scalar(size[1]), c.Int32Scalar(size[0])}
-		corners, centers := c.options.bool("align_corners"), c.options.bool("half_pixel_centers")
+		corners, centers := c.options.Bool("align_corners"), c.options.Bool("half_pixel_centers")
 		if op == nn.OpResizeNearestNeighbor || corners || centers {
 			in = append(in, c.BoolScalar(false))
 		}

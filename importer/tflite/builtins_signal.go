@@ -26,7 +26,7 @@ const (
 )
 
 // isComplex reports whether tensor t has complex numbers.
-func (g *graph) isComplex(t int) bool { return t >= 0 && g.tensors[t].int("type") == typeComplex64 }
+func (g *graph) isComplex(t int) bool { return t >= 0 && g.tensors[t].Int("type") == typeComplex64 }
 
 // imaginary is the imaginary part of input k.
 func (c *conversion) imaginary(k int) uint32 {

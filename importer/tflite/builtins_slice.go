@@ -25,7 +25,7 @@ func stridedSlice(c *conversion) {
 	end, ok2 := c.Ints(c.in[2])
 	steps, ok3 := c.Ints(c.in[3])
 	if !ok1 || !ok2 || !ok3 || !c.ShapeKnown(x) {
-		if c.options.int("ellipsis_mask") != 0 || c.options.int("new_axis_mask") != 0 || c.options.bool("offset") {
+		if c.options.Int("ellipsis_mask") != 0 || c.options.Int("new_axis_mask") != 0 || c.options.Bool("offset") {
 			c.Refusef("its bounds are known only during execution, NNAPI has no ellipsis, new axes or offsets there")
 		}
 		c.result(nn.OpStridedSlice, x, c.x(1), c.x(2), c.x(3), c.option("begin_mask"), c.option("end_mask"), c.option("shrink_axis_mask"))
@@ -41,7 +41,7 @@ func stridedSlice(c *conversion) {
 // walks resolves the bounds: the walk along each axis of the input, and the
 // shape of the result.
 func (c *conversion) walks(begin, end, steps []int64, dims []uint32) (walks []lowering.Walk, shape []uint32) {
-	bit := func(mask string, i int) bool { return c.options.int(mask)>>i&1 != 0 }
+	bit := func(mask string, i int) bool { return c.options.Int(mask)>>i&1 != 0 }
 	fresh := 0
 	for i := range begin {
 		if bit("new_axis_mask", i) && !bit("ellipsis_mask", i) {
@@ -68,7 +68,7 @@ func (c *conversion) walks(begin, end, steps []int64, dims []uint32) (walks []lo
 			c.Failf("%d bounds for rank %d", len(begin), len(dims))
 		}
 		e := end[i]
-		if c.options.bool("offset") {
+		if c.options.Bool("offset") {
 			e += begin[i]
 		}
 		w := c.Bound(begin[i], e, steps[i], int64(dims[len(walks)]), bit("begin_mask", i), bit("end_mask", i), bit("shrink_axis_mask", i))
@@ -143,7 +143,7 @@ func splitV(c *conversion) {
 func unpack(c *conversion) {
 	x := c.x(0)
 	dims, n := c.Dims(x), len(c.outTensors)
-	axis := c.Axis(c.options.int("axis"), len(dims))
+	axis := c.Axis(c.options.Int("axis"), len(dims))
 	if len(dims) == 0 || dims[axis] != uint32(n) {
 		c.Failf("%d outputs of shape %v", n, dims)
 	}

@@ -6,6 +6,7 @@ import (
 	"runtime"
 
 	"github.com/nnsoc/nnsoc/importer/lowering"
+	"github.com/nnsoc/nnsoc/importer/tflite/internal/flatbuffer"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -20,8 +21,8 @@ type graph struct {
 	*lowering.Graph
 	im      *importer
 	index   int // of the subgraph in the file
-	table   table
-	tensors []table
+	table   flatbuffer.Table
+	tensors []flatbuffer.Table
 	// value is the operand that holds each tensor of the file, none before an
 	// operator gives it. Two tensors may share an operand.
 	value   []uint32
@@ -81,12 +82,12 @@ func (g *graph) input(t int, o nn.Operand, shape []uint32) {
 
 // takeOutputs makes the outputs that the file lists outputs of the subgraph.
 func (g *graph) takeOutputs() {
-	outputs := g.table.vector("outputs")
-	if outputs.n == 0 {
+	outputs := g.table.Vector("outputs")
+	if outputs.N == 0 {
 		g.Failf("no outputs")
 	}
-	for k := range outputs.n {
-		t := g.tensorAt("output", k, outputs.int(k))
+	for k := range outputs.N {
+		t := g.tensorAt("output", k, outputs.Int(k))
 		if g.isComplex(t) {
 			g.Failf("output %d has complex numbers, which NNAPI lacks", k)
 		}
@@ -99,7 +100,7 @@ func (g *graph) takeOutputs() {
 		}
 		g.Output(x)
 		if o := g.Operand(g.Sub.Outputs[k]); o.Name == "" {
-			o.Name = g.tensors[t].text("name")
+			o.Name = g.tensors[t].Text("name")
 		}
 	}
 }

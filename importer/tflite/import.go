@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/nnsoc/nnsoc/importer/lowering"
+	"github.com/nnsoc/nnsoc/importer/tflite/internal/flatbuffer"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -44,14 +45,14 @@ func (e *Error) Unwrap() error { return e.Err }
 // change afterwards. Every failure is an *Error; a network that NNAPI cannot
 // express fails with an *Unsupported in it.
 func Import(data []byte, o *Options) (*nn.Model, error) {
-	root, err := verifyModel(data)
+	root, err := flatbuffer.OpenModel(data)
 	if err != nil {
 		return nil, &Error{Err: err}
 	}
-	if v := root.int("version"); v != 3 {
+	if v := root.Int("version"); v != 3 {
 		return nil, &Error{Err: fmt.Errorf("schema version %d, want 3", v)}
 	}
-	if root.tables("subgraphs") == 0 {
+	if root.Tables("subgraphs") == 0 {
 		return nil, &Error{Err: fmt.Errorf("no subgraphs")}
 	}
 	im := &importer{data: data, root: root, rows: builtins(), model: &nn.Model{}, variables: map[string]*variable{}, refused: map[place]refusal{}}
@@ -67,7 +68,7 @@ func Import(data []byte, o *Options) (*nn.Model, error) {
 // importer is one import.
 type importer struct {
 	data      []byte
-	root      table
+	root      flatbuffer.Table
 	rows      map[int]*builtin
 	shapes    map[string][]uint32
 	model     *nn.Model
@@ -91,7 +92,7 @@ func (im *importer) main() (err error) {
 	if err != nil {
 		return err
 	}
-	g.Sub.Name = g.table.text("name")
+	g.Sub.Name = g.table.Text("name")
 	im.model.Main = lowering.Compact(g.Sub)
 	for i, sub := range im.model.Referenced {
 		im.model.Referenced[i] = lowering.Compact(sub)
@@ -105,16 +106,16 @@ func (im *importer) main() (err error) {
 func (g *graph) convertMain() (err error) {
 	defer g.catch(&err)
 	im := g.im
-	inputs := g.table.vector("inputs")
+	inputs := g.table.Vector("inputs")
 	var names []string
-	for k := range inputs.n {
-		t := g.tensorAt("input", k, inputs.int(k))
+	for k := range inputs.N {
+		t := g.tensorAt("input", k, inputs.Int(k))
 		tensor := g.tensors[t]
-		name := tensor.text("name")
+		name := tensor.Text("name")
 		names = append(names, fmt.Sprintf("%q", name))
 		o, ok := g.declare(t)
 		if !ok || g.isComplex(t) {
-			im.refused[place{0, -1 - k}] = refusal{"input " + fmt.Sprintf("%q", name), "is a tensor of type " + typeName(tensor.int("type")) + ", which NNAPI lacks"}
+			im.refused[place{0, -1 - k}] = refusal{"input " + fmt.Sprintf("%q", name), "is a tensor of type " + typeName(tensor.Int("type")) + ", which NNAPI lacks"}
 			o.Type = nn.TensorInt32
 		}
 		shape := g.fileShape(t)
@@ -149,19 +150,19 @@ func (g *graph) convertMain() (err error) {
 
 // open begins a subgraph of the file.
 func (im *importer) open(index int) (*graph, error) {
-	n := im.root.tables("subgraphs")
+	n := im.root.Tables("subgraphs")
 	if index < 0 || index >= n {
 		return nil, &Error{Err: fmt.Errorf("subgraph %d of %d", index, n)}
 	}
 	if im.subgraphs++; im.subgraphs > maxSubgraphs {
 		return nil, &Error{Err: fmt.Errorf("subgraphs are used more than %d times", maxSubgraphs)}
 	}
-	t := im.root.tableAt("subgraphs", index)
+	t := im.root.TableAt("subgraphs", index)
 	g := &graph{Graph: lowering.New(&im.budget), im: im, index: index, table: t, handles: map[int]string{}, imaginaries: map[int]uint32{}}
-	count := t.tables("tensors")
-	g.tensors, g.value = make([]table, count), make([]uint32, count)
+	count := t.Tables("tensors")
+	g.tensors, g.value = make([]flatbuffer.Table, count), make([]uint32, count)
 	for i := range count {
-		g.tensors[i], g.value[i] = t.tableAt("tensors", i), none
+		g.tensors[i], g.value[i] = t.TableAt("tensors", i), none
 	}
 	return g, nil
 }

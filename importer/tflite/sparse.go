@@ -1,6 +1,7 @@
 package tflite
 
 import (
+	"github.com/nnsoc/nnsoc/importer/tflite/internal/flatbuffer"
 	"github.com/nnsoc/nnsoc/importer/tflite/internal/schema"
 	"github.com/nnsoc/nnsoc/nn"
 )
@@ -11,7 +12,7 @@ var sparseVectors = map[int64]string{1: "Int32Vector", 2: "Uint16Vector", 3: "Ui
 // densify is a sparse constant of the file as a dense operand. NNAPI's DENSIFY
 // reads the same description of the format: the traversal order, the map of
 // blocks and, per dimension, its size or its segments and indices.
-func (g *graph) densify(o nn.Operand, fileBits int, data []byte, s table) uint32 {
+func (g *graph) densify(o nn.Operand, fileBits int, data []byte, s flatbuffer.Table) uint32 {
 	if o.Known() {
 		g.Spend(o.Bytes())
 	}
@@ -24,7 +25,7 @@ func (g *graph) densify(o nn.Operand, fileBits int, data []byte, s table) uint32
 		g.Failf("the sparse tensor %q of shape %v has %d bytes", o.Name, o.Dimensions, len(data))
 	}
 	values.Dimensions, values.Lifetime, values.Data = []uint32{uint32(len(data) / bytes)}, nn.ConstantReference, data
-	traversal, blocks := s.vector("traversal_order").ints(), s.vector("block_map").ints()
+	traversal, blocks := s.Vector("traversal_order").Ints(), s.Vector("block_map").Ints()
 	in := []uint32{g.Add(values), g.Int32Tensor(traversal...)}
 	if len(blocks) > 0 {
 		in = append(in, g.Int32Tensor(blocks...))
@@ -33,13 +34,13 @@ func (g *graph) densify(o nn.Operand, fileBits int, data []byte, s table) uint32
 	}
 	var formats, sizes []int64
 	var metadata []uint32
-	levels := s.tables("dim_metadata")
+	levels := s.Tables("dim_metadata")
 	if levels != len(traversal) || levels > 16 {
 		g.Failf("the sparse tensor %q has %d levels, %d of them described", o.Name, len(traversal), levels)
 	}
 	for i := range levels {
-		d := s.tableAt("dim_metadata", i)
-		formats, sizes = append(formats, d.int("format")), append(sizes, d.int("dense_size"))
+		d := s.TableAt("dim_metadata", i)
+		formats, sizes = append(formats, d.Int("format")), append(sizes, d.Int("dense_size"))
 		metadata = append(metadata, g.sparseIndex(d, "segments"), g.sparseIndex(d, "indices"))
 	}
 	sparseSizes(sizes, formats, traversal, blocks, o.Dimensions)
@@ -76,22 +77,22 @@ func sparseSizes(sizes, formats, traversal, blocks []int64, shape []uint32) {
 }
 
 // sparseIndex is a vector of segments or indices; a dense dimension has none.
-func (g *graph) sparseIndex(d table, name string) uint32 {
-	kind := d.int(name + "_type")
+func (g *graph) sparseIndex(d flatbuffer.Table, name string) uint32 {
+	kind := d.Int(name + "_type")
 	if kind == 0 {
 		return g.NoValue(nn.TensorInt32)
 	}
 	if sparseVectors[kind] == "" {
 		g.Failf("sparse tensor: %s of kind %d", name, kind)
 	}
-	u, ok, err := d.union(name, schema.Types()[sparseVectors[kind]])
+	u, ok, err := d.Union(name, schema.Types()[sparseVectors[kind]])
 	if err != nil {
 		g.Failf("sparse tensor: %v", err)
 	}
-	v := u.vector("values")
-	if !ok || v.n == 0 {
+	v := u.Vector("values")
+	if !ok || v.N == 0 {
 		return g.NoValue(nn.TensorInt32)
 	}
-	g.Spend(12 * int64(v.n))
-	return g.Int32Tensor(v.ints()...)
+	g.Spend(12 * int64(v.N))
+	return g.Int32Tensor(v.Ints()...)
 }

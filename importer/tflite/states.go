@@ -26,7 +26,7 @@ type variable struct {
 // openState makes the variable tensor t an input of the network.
 func (g *graph) openState(t int) uint32 {
 	if g.index != 0 || g.im.depth > 0 {
-		g.Refusef("tensor %q is a state of an inner subgraph", g.tensors[t].text("name"))
+		g.Refusef("tensor %q is a state of an inner subgraph", g.tensors[t].Text("name"))
 	}
 	o, shape := g.template(t), g.fileShape(t)
 	if nn.Elements(shape) == 0 {
@@ -44,7 +44,7 @@ func (g *graph) openState(t int) uint32 {
 // next gives the variable tensor of input k its next value.
 func (c *conversion) next(k int, x uint32) {
 	t := c.inTensors[k]
-	if !c.tensors[t].bool("is_variable") {
+	if !c.tensors[t].Bool("is_variable") {
 		return // an input of the network, which the caller feeds
 	}
 	if c.Operand(x).Type != nn.TensorQuant16Symm { // which only an LSTM gives, to itself
@@ -101,7 +101,7 @@ func (c *conversion) variable(k int) (string, *variable) {
 
 // varHandle names a variable.
 func varHandle(c *conversion) {
-	name := c.options.text("container") + "/" + c.options.text("shared_name")
+	name := c.options.Text("container") + "/" + c.options.Text("shared_name")
 	if c.im.variables[name] == nil {
 		c.im.variables[name] = &variable{value: none}
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/nnsoc/nnsoc/importer/lowering"
+	"github.com/nnsoc/nnsoc/importer/tflite/internal/flatbuffer"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -72,13 +73,13 @@ func typeName(code int64) string {
 // fileShape is the shape of tensor t that the file states, 0 for a dimension
 // that it leaves open.
 func (g *graph) fileShape(t int) []uint32 {
-	v := g.tensors[t].vector("shape")
-	if v.n > 8 {
-		g.Failf("tensor %d has rank %d, at most 8", t, v.n)
+	v := g.tensors[t].Vector("shape")
+	if v.N > 8 {
+		g.Failf("tensor %d has rank %d, at most 8", t, v.N)
 	}
-	shape := make([]uint32, v.n)
+	shape := make([]uint32, v.N)
 	for i := range shape {
-		switch n := v.int(i); {
+		switch n := v.Int(i); {
 		case n > 0:
 			shape[i] = uint32(n)
 		case n < -1:
@@ -94,9 +95,9 @@ func (g *graph) fileShape(t int) []uint32 {
 // openShape is the shape of tensor t as far as it holds for every input: the
 // file's, 0 for the dimensions that its signature leaves open.
 func (g *graph) openShape(t int) []uint32 {
-	shape, signature := g.fileShape(t), g.tensors[t].vector("shape_signature")
+	shape, signature := g.fileShape(t), g.tensors[t].Vector("shape_signature")
 	for i := range shape {
-		if g.resized || signature.n != len(shape) || signature.int(i) < 0 {
+		if g.resized || signature.N != len(shape) || signature.Int(i) < 0 {
 			shape[i] = 0
 		}
 	}
@@ -107,8 +108,8 @@ func (g *graph) openShape(t int) []uint32 {
 // NNAPI lacks its type.
 func (g *graph) declare(t int) (o nn.Operand, ok bool) {
 	tensor := g.tensors[t]
-	o.Name = tensor.text("name")
-	code := tensor.int("type")
+	o.Name = tensor.Text("name")
+	code := tensor.Int("type")
 	if code < 0 || code >= int64(len(typesOfTensors)) || typesOfTensors[code].bits == 0 {
 		return o, false
 	}
@@ -126,18 +127,18 @@ func (g *graph) declare(t int) (o nn.Operand, ok bool) {
 // NNAPI computes with that type nowhere but in boxes, so that inside the network they are held as
 // the reals that they stand for, rounded to their steps.
 func (g *graph) unsigned16(t int) (scale float32, ok bool) {
-	if g.tensors[t].int("type") != typeInt16 {
+	if g.tensors[t].Int("type") != typeInt16 {
 		return 0, false
 	}
-	q, ok := g.tensors[t].table("quantization")
+	q, ok := g.tensors[t].Table("quantization")
 	if !ok {
 		return 0, false
 	}
-	scales, zeros := q.vector("scale"), q.vector("zero_point")
-	if scales.n != 1 || zeros.n != 1 || zeros.int(0) != math.MinInt16 {
+	scales, zeros := q.Vector("scale"), q.Vector("zero_point")
+	if scales.N != 1 || zeros.N != 1 || zeros.Int(0) != math.MinInt16 {
 		return 0, false
 	}
-	if scale = scales.float(0); !(scale > 0) || math.IsInf(float64(scale), 1) {
+	if scale = scales.Float(0); !(scale > 0) || math.IsInf(float64(scale), 1) {
 		g.Failf("tensor %d: scale 0 is %v", t, scale)
 	}
 	return scale, true
@@ -153,7 +154,7 @@ func (g *graph) inSteps(x uint32, scale float32) uint32 {
 func (g *graph) template(t int) nn.Operand {
 	o, ok := g.declare(t)
 	if !ok {
-		g.Refusef("tensor %q has the type %s, which NNAPI lacks", o.Name, typeName(g.tensors[t].int("type")))
+		g.Refusef("tensor %q has the type %s, which NNAPI lacks", o.Name, typeName(g.tensors[t].Int("type")))
 	}
 	return o
 }
@@ -171,30 +172,30 @@ func (g *graph) quantize(o *nn.Operand, t int, code int64) {
 	default:
 		return // an int32 bias takes the scale of its operator
 	}
-	q, ok := g.tensors[t].table("quantization")
-	scales := q.vector("scale")
-	if !ok || scales.n == 0 {
+	q, ok := g.tensors[t].Table("quantization")
+	scales := q.Vector("scale")
+	if !ok || scales.N == 0 {
 		return
 	}
-	if q.int("details_type") != 0 {
+	if q.Int("details_type") != 0 {
 		g.Refusef("tensor %q has a custom quantization", o.Name)
 	}
-	zeros := q.vector("zero_point")
-	for i := range scales.n {
-		if s := scales.float(i); !(s > 0) || math.IsInf(float64(s), 1) {
-			if s == 0 && scales.n > 1 {
+	zeros := q.Vector("zero_point")
+	for i := range scales.N {
+		if s := scales.Float(i); !(s > 0) || math.IsInf(float64(s), 1) {
+			if s == 0 && scales.N > 1 {
 				continue // a channel of zeros
 			}
 			g.Failf("tensor %d: scale %d is %v", t, i, s)
 		}
 	}
-	if scales.n > 1 {
-		g.perChannel(o, t, scales, zeros, q.int("quantized_dimension"))
+	if scales.N > 1 {
+		g.perChannel(o, t, scales, zeros, q.Int("quantized_dimension"))
 		return
 	}
-	o.Scale = scales.float(0)
-	if zeros.n > 0 {
-		z := zeros.int(0)
+	o.Scale = scales.Float(0)
+	if zeros.N > 0 {
+		z := zeros.Int(0)
 		if z < lo || z > hi {
 			g.Failf("tensor %d: zero point %d lies outside %d to %d", t, z, lo, hi)
 		}
@@ -202,19 +203,19 @@ func (g *graph) quantize(o *nn.Operand, t int, code int64) {
 	}
 }
 
-func (g *graph) perChannel(o *nn.Operand, t int, scales, zeros vector, d int64) {
+func (g *graph) perChannel(o *nn.Operand, t int, scales, zeros flatbuffer.Vector, d int64) {
 	shape := g.fileShape(t)
-	if o.Type != nn.TensorQuant8AsymmSigned || d < 0 || d >= int64(len(shape)) || int64(shape[d]) != int64(scales.n) {
-		g.Refusef("tensor %q has %d scales along dimension %d of %s %v", o.Name, scales.n, d, typeName(g.tensors[t].int("type")), shape)
+	if o.Type != nn.TensorQuant8AsymmSigned || d < 0 || d >= int64(len(shape)) || int64(shape[d]) != int64(scales.N) {
+		g.Refusef("tensor %q has %d scales along dimension %d of %s %v", o.Name, scales.N, d, typeName(g.tensors[t].Int("type")), shape)
 	}
-	for i := range zeros.n {
-		if z := zeros.int(i); z != 0 {
+	for i := range zeros.N {
+		if z := zeros.Int(i); z != 0 {
 			g.Refusef("tensor %q has the zero point %d in channel %d, NNAPI wants 0", o.Name, z, i)
 		}
 	}
-	c := &nn.ChannelQuant{Dim: uint32(d), Scales: make([]float32, scales.n)}
+	c := &nn.ChannelQuant{Dim: uint32(d), Scales: make([]float32, scales.N)}
 	for i := range c.Scales {
-		if c.Scales[i] = scales.float(i); c.Scales[i] == 0 {
+		if c.Scales[i] = scales.Float(i); c.Scales[i] == 0 {
 			c.Scales[i] = math.SmallestNonzeroFloat32
 		}
 	}
@@ -228,7 +229,7 @@ func (g *graph) load(t int) uint32 {
 		return x
 	}
 	data := g.buffer(t)
-	if data == nil && g.tensors[t].bool("is_variable") {
+	if data == nil && g.tensors[t].Bool("is_variable") {
 		return g.openState(t)
 	}
 	o := g.template(t)
@@ -240,13 +241,13 @@ func (g *graph) load(t int) uint32 {
 		g.Failf("tensor %d (%q) is read before it is written", t, o.Name)
 	}
 	o.Dimensions = lowering.Held(shape)
-	if s, ok := g.tensors[t].table("sparsity"); ok {
-		g.value[t] = g.densify(o, typesOfTensors[g.tensors[t].int("type")].bits, data, s)
+	if s, ok := g.tensors[t].Table("sparsity"); ok {
+		g.value[t] = g.densify(o, typesOfTensors[g.tensors[t].Int("type")].bits, data, s)
 		return g.value[t]
 	}
-	want := (nn.Elements(shape)*int64(typesOfTensors[g.tensors[t].int("type")].bits) + 7) / 8
+	want := (nn.Elements(shape)*int64(typesOfTensors[g.tensors[t].Int("type")].bits) + 7) / 8
 	if int64(len(data)) != want {
-		g.Failf("tensor %d: %s %v has %d bytes, its buffer %d", t, typeName(g.tensors[t].int("type")), shape, want, len(data))
+		g.Failf("tensor %d: %s %v has %d bytes, its buffer %d", t, typeName(g.tensors[t].Int("type")), shape, want, len(data))
 	}
 	var wide []int64
 	o.Lifetime = nn.ConstantReference
@@ -257,7 +258,7 @@ func (g *graph) load(t int) uint32 {
 			o.Data = binary.LittleEndian.AppendUint32(o.Data, math.Float32bits(v))
 		}
 	} else {
-		o.Data, wide = g.convertElements(data, g.tensors[t].int("type"))
+		o.Data, wide = g.convertElements(data, g.tensors[t].Int("type"))
 	}
 	x := g.Add(o)
 	g.value[t] = x
@@ -270,21 +271,21 @@ func (g *graph) load(t int) uint32 {
 
 // buffer is the data of tensor t in the file, nil when it has none.
 func (g *graph) buffer(t int) []byte {
-	i, n := g.tensors[t].int("buffer"), g.im.root.tables("buffers")
+	i, n := g.tensors[t].Int("buffer"), g.im.root.Tables("buffers")
 	if i == 0 && n == 0 {
 		return nil
 	}
 	if i < 0 || i >= int64(n) {
 		g.Failf("tensor %d: buffer %d of %d", t, i, n)
 	}
-	b := g.im.root.tableAt("buffers", int(i))
-	if at, size := b.int("offset"), b.int("size"); at > 1 { // behind the tables of a large file
+	b := g.im.root.TableAt("buffers", int(i))
+	if at, size := b.Int("offset"), b.Int("size"); at > 1 { // behind the tables of a large file
 		if at < 0 || size < 0 || at > int64(len(g.im.data)) || size > int64(len(g.im.data))-at {
 			g.Failf("buffer %d: %d bytes at %d reach beyond the file", i, size, at)
 		}
 		return g.im.data[at : at+size : at+size]
 	}
-	if data := b.bytes("data"); len(data) > 0 {
+	if data := b.Bytes("data"); len(data) > 0 {
 		return data
 	}
 	return nil

@@ -1,4 +1,4 @@
-package tflite
+package flatbuffer
 
 import (
 	"encoding/binary"
@@ -17,31 +17,31 @@ type verifier struct {
 	tables int
 }
 
-// verifyModel checks the frame and every table reachable from the root. Tables
+// OpenModel checks the frame and every table reachable from the root. Tables
 // of a union are checked where they are read: their kind follows from their
 // context.
-func verifyModel(buf []byte) (table, error) {
+func OpenModel(buf []byte) (Table, error) {
 	if len(buf) < 8 {
-		return table{}, fmt.Errorf("file of %d bytes is too short for a model", len(buf))
+		return Table{}, fmt.Errorf("file of %d bytes is too short for a model", len(buf))
 	}
 	if len(buf) > 1<<31-1 {
-		return table{}, fmt.Errorf("file of %d bytes exceeds the 2 GiB of the format", len(buf))
+		return Table{}, fmt.Errorf("file of %d bytes exceeds the 2 GiB of the format", len(buf))
 	}
 	if id := string(buf[4:8]); id != "TFL3" {
-		return table{}, fmt.Errorf("not a TensorFlow Lite model: identifier %q at offset 4, want \"TFL3\"", id)
+		return Table{}, fmt.Errorf("not a TensorFlow Lite model: identifier %q at offset 4, want \"TFL3\"", id)
 	}
 	v := &verifier{buf: buf}
 	root, err := v.offset(0, "root")
 	if err != nil {
-		return table{}, err
+		return Table{}, err
 	}
 	return v.open(root, schema.Types()["Model"])
 }
 
 // open checks the table at pos and everything that it refers to.
-func (v *verifier) open(pos int, t *schema.Table) (table, error) {
+func (v *verifier) open(pos int, t *schema.Table) (Table, error) {
 	if err := v.table(pos, t); err != nil {
-		return table{}, err
+		return Table{}, err
 	}
 	return newTable(v, pos, t), nil
 }
