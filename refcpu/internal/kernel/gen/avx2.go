@@ -19,10 +19,8 @@ func avx2() {
 		float2(rows)
 	}
 	requant2()
-	build.TEXT("depthwiseAVX2", build.NOSPLIT,
-		"func(acc *int32, x *byte, w *int32, xOff, wOff *int, taps, n int, zero int32)")
-	build.Pragma("noescape")
-	build.Doc("accumulates taps over n channels; see DepthwiseTaps. Needs AVX2.")
+	function("depthwiseAVX2", "func(acc *int32, x *byte, w *int32, xOff, wOff *int, taps, n int, zero int32)",
+		"accumulates taps over n channels; see DepthwiseTaps. Needs AVX2.")
 	build.Load(build.Param("zero"), reg.EAX)
 	build.VMOVD(reg.EAX, reg.X15)
 	build.VPBROADCASTD(reg.X15, ymm[15])
@@ -33,26 +31,23 @@ func avx2() {
 		build.VPMULLD(offset(reg.RDI, reg.RBX, 4, half*32), x, x)
 		build.VPADDD(x, ymm[half], ymm[half])
 	})
-	build.TEXT("depthwiseFloatAVX2", build.NOSPLIT,
-		"func(acc *float32, x *float32, w *float32, xOff, wOff *int, taps, n int)")
-	build.Pragma("noescape")
-	build.Doc("accumulates taps over n channels; see DepthwiseTapsF32. Needs AVX2.")
+	function("depthwiseFloatAVX2", "func(acc *float32, x *float32, w *float32, xOff, wOff *int, taps, n int)",
+		"accumulates taps over n channels; see DepthwiseTapsF32. Needs AVX2.")
 	taps2(4, func(half int) {
 		x := ymm[4+half]
 		build.VMOVUPS(offset(reg.RSI, reg.RAX, 4, half*32), x)
 		build.VMULPS(offset(reg.RDI, reg.RBX, 4, half*32), x, x)
 		build.VADDPS(x, ymm[half], ymm[half])
 	})
-	sumBytes2()
-	biasClamp2()
+	sumBytes(ymm[:], 32, "AVX2", "AVX2", func(a, b, d operand.Op) { build.VPXOR(a, b, d) })
+	biasClamp(ymm[:], 32, "AVX2", "AVX2")
 }
 
 // dot2 multiplies 16-bit pairs: even and odd bytes apart, so that nothing
 // saturates.
 func dot2(rows int) {
-	build.TEXT(name("dotTileAVX2r", rows, 1), build.NOSPLIT, "func(dst *int32, a *byte, lda int, b *int8, quads int)")
-	build.Pragma("noescape")
-	build.Doc("dst tile of one block = a times b in bytes; see DotTile. Needs AVX2.")
+	function(name("dotTileAVX2r", rows, 1), "func(dst *int32, a *byte, lda int, b *int8, quads int)",
+		"dst tile of one block = a times b in bytes; see DotTile. Needs AVX2.")
 	tileRegs("byte", "quads", 4*block)
 	even, odd, evenA, oddA, mask, tmp := ymm[8:10], ymm[10:12], ymm[12], ymm[13], ymm[14], ymm[15]
 	build.VPCMPEQW(mask, mask, mask)
@@ -97,9 +92,8 @@ func storeTile2(rows int) {
 }
 
 func float2(rows int) {
-	build.TEXT(name("floatTileAVX2r", rows, 1), build.NOSPLIT, "func(dst *float32, a *float32, lda int, b *float32, k int)")
-	build.Pragma("noescape")
-	build.Doc("dst tile of one block = a times b in float32; see FloatTile. Needs AVX2.")
+	function(name("floatTileAVX2r", rows, 1), "func(dst *float32, a *float32, lda int, b *float32, k int)",
+		"dst tile of one block = a times b in float32; see FloatTile. Needs AVX2.")
 	tileRegs("float32", "k", 4*block)
 	for r := range rows {
 		build.VXORPS(ymm[2*r], ymm[2*r], ymm[2*r])
@@ -125,10 +119,8 @@ func float2(rows int) {
 
 // requant2 converts n accumulators, n a positive multiple of 8.
 func requant2() {
-	build.TEXT("requantAVX2", build.NOSPLIT,
-		"func(dst *byte, acc, bias, m, left, right *int32, n int, add, zero, lo, hi int32)")
-	build.Pragma("noescape")
-	build.Doc("requantizes n accumulators, n a positive multiple of 8; see Requant.Row. Needs AVX2.")
+	function("requantAVX2", "func(dst *byte, acc, bias, m, left, right *int32, n int, add, zero, lo, hi int32)",
+		"requantizes n accumulators, n a positive multiple of 8; see Requant.Row. Needs AVX2.")
 	for _, p := range []struct {
 		name string
 		r    reg.Register
@@ -222,54 +214,5 @@ func taps2(xBytes int, tap func(half int)) {
 	build.ADDQ(operand.U8(uint8(xBytes*block)), reg.RSI)
 	build.SUBQ(operand.U8(block), reg.R11)
 	build.JNZ(operand.LabelRef("channels"))
-	ret()
-}
-
-func sumBytes2() {
-	build.TEXT("sumBytesAVX2", build.NOSPLIT, "func(a *byte, n int) int64")
-	build.Pragma("noescape")
-	build.Doc("adds n bytes, n a positive multiple of 32. Needs AVX2.")
-	build.Load(build.Param("a"), reg.RSI)
-	build.Load(build.Param("n"), reg.RCX)
-	build.VPXOR(ymm[0], ymm[0], ymm[0])
-	build.VPXOR(ymm[1], ymm[1], ymm[1])
-	build.Label("loop")
-	build.VPSADBW(at(reg.RSI, 0), ymm[1], ymm[2])
-	build.VPADDQ(ymm[2], ymm[0], ymm[0])
-	build.ADDQ(operand.U8(32), reg.RSI)
-	build.SUBQ(operand.U8(32), reg.RCX)
-	build.JNZ(operand.LabelRef("loop"))
-	build.VEXTRACTI128(operand.U8(1), reg.Y0, reg.X1)
-	build.VPADDQ(reg.X1, reg.X0, reg.X0)
-	build.VPSRLDQ(operand.U8(8), reg.X0, reg.X1)
-	build.VPADDQ(reg.X1, reg.X0, reg.X0)
-	build.VMOVQ(reg.X0, reg.RAX)
-	build.Store(reg.RAX, build.ReturnIndex(0))
-	ret()
-}
-
-func biasClamp2() {
-	build.TEXT("biasClampAVX2", build.NOSPLIT, "func(dst, acc, bias *float32, n int, lo, hi float32)")
-	build.Pragma("noescape")
-	build.Doc("adds bias and clamps n values, n a positive multiple of 8; see BiasClamp. Needs AVX2.")
-	build.Load(build.Param("dst"), reg.RDI)
-	build.Load(build.Param("acc"), reg.RSI)
-	build.Load(build.Param("bias"), reg.RDX)
-	build.Load(build.Param("n"), reg.RCX)
-	for i, p := range []string{"lo", "hi"} {
-		build.Load(build.Param(p), reg.X0)
-		build.VBROADCASTSS(reg.X0, ymm[1+i])
-	}
-	build.Label("loop")
-	build.VMOVUPS(at(reg.RSI, 0), ymm[0])
-	build.VADDPS(at(reg.RDX, 0), ymm[0], ymm[0])
-	build.VMAXPS(ymm[0], ymm[1], ymm[0])
-	build.VMINPS(ymm[0], ymm[2], ymm[0])
-	build.VMOVUPS(ymm[0], at(reg.RDI, 0))
-	for _, p := range []reg.Register{reg.RDI, reg.RSI, reg.RDX} {
-		build.ADDQ(operand.U8(32), p)
-	}
-	build.SUBQ(operand.U8(8), reg.RCX)
-	build.JNZ(operand.LabelRef("loop"))
 	ret()
 }

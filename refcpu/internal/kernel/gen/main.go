@@ -2,6 +2,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/ir"
 	"github.com/mmcloughlin/avo/operand"
@@ -25,8 +27,8 @@ func main() {
 	requant()
 	depthwise()
 	depthwiseFloat()
-	sumBytes()
-	biasClamp()
+	sumBytes(zmm[:], 64, "AVX512", "AVX-512", func(a, b, d operand.Op) { build.VPXORD(a, b, d) })
+	biasClamp(zmm[:], 64, "AVX512", "AVX-512")
 	avx2()
 	build.Generate()
 }
@@ -43,6 +45,13 @@ func at(base reg.Register, disp int) operand.Mem { return operand.Mem{Base: base
 
 func indexed(base, index reg.Register, scale uint8) operand.Mem {
 	return operand.Mem{Base: base, Index: index, Scale: scale}
+}
+
+// function begins one whose pointers do not escape.
+func function(name, signature, doc string) {
+	build.TEXT(name, build.NOSPLIT, signature)
+	build.Pragma("noescape")
+	build.Doc(doc)
 }
 
 // ret ends a function that used wide vectors.
@@ -95,9 +104,8 @@ func name(what string, rows, blocks int) string {
 
 // dot is a tile of byte dot products: unsigned a times signed b.
 func dot(rows, blocks int) {
-	build.TEXT(name("dotTile", rows, blocks), build.NOSPLIT, "func(dst *int32, a *byte, lda int, b *int8, quads int)")
-	build.Pragma("noescape")
-	build.Doc("dst tile = a times b in bytes; see DotTile. Needs AVX-512 VNNI.")
+	function(name("dotTile", rows, blocks), "func(dst *int32, a *byte, lda int, b *int8, quads int)",
+		"dst tile = a times b in bytes; see DotTile. Needs AVX-512 VNNI.")
 	tileRegs("byte", "quads", 4*block)
 	for r := range rows {
 		for b := range blocks {
@@ -133,9 +141,8 @@ func vpdpbusd(w, x, acc reg.Register) {
 
 // float is a tile of float32 sums, products and sums rounded separately.
 func float(rows, blocks int) {
-	build.TEXT(name("floatTile", rows, blocks), build.NOSPLIT, "func(dst *float32, a *float32, lda int, b *float32, k int)")
-	build.Pragma("noescape")
-	build.Doc("dst tile = a times b in float32; see FloatTile. Needs AVX-512.")
+	function(name("floatTile", rows, blocks), "func(dst *float32, a *float32, lda int, b *float32, k int)",
+		"dst tile = a times b in float32; see FloatTile. Needs AVX-512.")
 	tileRegs("float32", "k", 4*block)
 	for r := range rows {
 		for b := range blocks {
@@ -166,10 +173,8 @@ func float(rows, blocks int) {
 
 // requant converts n accumulators to bytes.
 func requant() {
-	build.TEXT("requantAVX512", build.NOSPLIT,
-		"func(dst *byte, acc, bias, m, left, right *int32, n int, add, zero, lo, hi int32)")
-	build.Pragma("noescape")
-	build.Doc("requantizes n > 0 accumulators; see Requant.Row. Needs AVX-512.")
+	function("requantAVX512", "func(dst *byte, acc, bias, m, left, right *int32, n int, add, zero, lo, hi int32)",
+		"requantizes n > 0 accumulators; see Requant.Row. Needs AVX-512.")
 	ptr := []struct {
 		name string
 		r    reg.Register
@@ -294,10 +299,8 @@ func offset(base, index reg.Register, scale uint8, disp int) operand.Mem {
 }
 
 func depthwise() {
-	build.TEXT("depthwiseAVX512", build.NOSPLIT,
-		"func(acc *int32, x *byte, w *int32, xOff, wOff *int, taps, n int, zero int32)")
-	build.Pragma("noescape")
-	build.Doc("accumulates taps over n channels; see DepthwiseTaps. Needs AVX-512.")
+	function("depthwiseAVX512", "func(acc *int32, x *byte, w *int32, xOff, wOff *int, taps, n int, zero int32)",
+		"accumulates taps over n channels; see DepthwiseTaps. Needs AVX-512.")
 	build.Load(build.Param("zero"), reg.EAX)
 	build.VPBROADCASTD(reg.EAX, zmm[31])
 	tapsLoop(1, zeroAcc, func(blocks int) {
@@ -312,10 +315,8 @@ func depthwise() {
 }
 
 func depthwiseFloat() {
-	build.TEXT("depthwiseFloatAVX512", build.NOSPLIT,
-		"func(acc *float32, x *float32, w *float32, xOff, wOff *int, taps, n int)")
-	build.Pragma("noescape")
-	build.Doc("accumulates taps over n channels; see DepthwiseTapsF32. Needs AVX-512.")
+	function("depthwiseFloatAVX512", "func(acc *float32, x *float32, w *float32, xOff, wOff *int, taps, n int)",
+		"accumulates taps over n channels; see DepthwiseTapsF32. Needs AVX-512.")
 	tapsLoop(4, zeroAcc, func(blocks int) {
 		for b := range blocks {
 			x := zmm[8+b]
@@ -326,23 +327,24 @@ func depthwiseFloat() {
 	})
 }
 
-// sumBytes adds up n bytes, n a positive multiple of 64.
-func sumBytes() {
-	build.TEXT("sumBytesAVX512", build.NOSPLIT, "func(a *byte, n int) int64")
-	build.Pragma("noescape")
-	build.Doc("adds n bytes, n a positive multiple of 64. Needs AVX-512.")
+// sumBytes adds up n bytes, n a positive multiple of a vector's size.
+func sumBytes(v []reg.VecPhysical, bytes int, isa, needs string, zero func(d, a, b operand.Op)) {
+	function("sumBytes"+isa, "func(a *byte, n int) int64",
+		fmt.Sprintf("adds n bytes, n a positive multiple of %d. Needs %s.", bytes, needs))
 	build.Load(build.Param("a"), reg.RSI)
 	build.Load(build.Param("n"), reg.RCX)
-	build.VPXORD(zmm[0], zmm[0], zmm[0])
-	build.VPXORD(zmm[1], zmm[1], zmm[1])
+	zero(v[0], v[0], v[0])
+	zero(v[1], v[1], v[1])
 	build.Label("loop")
-	build.VPSADBW(at(reg.RSI, 0), zmm[1], zmm[2])
-	build.VPADDQ(zmm[2], zmm[0], zmm[0])
-	build.ADDQ(operand.U8(64), reg.RSI)
-	build.SUBQ(operand.U8(64), reg.RCX)
+	build.VPSADBW(at(reg.RSI, 0), v[1], v[2])
+	build.VPADDQ(v[2], v[0], v[0])
+	build.ADDQ(operand.U8(uint8(bytes)), reg.RSI)
+	build.SUBQ(operand.U8(uint8(bytes)), reg.RCX)
 	build.JNZ(operand.LabelRef("loop"))
-	build.VEXTRACTI64X4(operand.U8(1), zmm[0], reg.Y1)
-	build.VPADDQ(reg.Y1, reg.Y0, reg.Y0)
+	if bytes == 64 {
+		build.VEXTRACTI64X4(operand.U8(1), v[0], reg.Y1)
+		build.VPADDQ(reg.Y1, reg.Y0, reg.Y0)
+	}
 	build.VEXTRACTI128(operand.U8(1), reg.Y0, reg.X1)
 	build.VPADDQ(reg.X1, reg.X0, reg.X0)
 	build.VPSRLDQ(operand.U8(8), reg.X0, reg.X1)
@@ -352,30 +354,29 @@ func sumBytes() {
 	ret()
 }
 
-// biasClamp adds bias and clamps n floats, n a positive multiple of 16. The
+// biasClamp adds bias and clamps n floats, n a positive multiple of those of a vector. The
 // second source of VMAXPS and VMINPS is what NaN and equal values give.
-func biasClamp() {
-	build.TEXT("biasClampAVX512", build.NOSPLIT, "func(dst, acc, bias *float32, n int, lo, hi float32)")
-	build.Pragma("noescape")
-	build.Doc("adds bias and clamps n values, n a positive multiple of 16; see BiasClamp. Needs AVX-512.")
+func biasClamp(v []reg.VecPhysical, bytes int, isa, needs string) {
+	function("biasClamp"+isa, "func(dst, acc, bias *float32, n int, lo, hi float32)",
+		fmt.Sprintf("adds bias and clamps n values, n a positive multiple of %d; see BiasClamp. Needs %s.", bytes/4, needs))
 	build.Load(build.Param("dst"), reg.RDI)
 	build.Load(build.Param("acc"), reg.RSI)
 	build.Load(build.Param("bias"), reg.RDX)
 	build.Load(build.Param("n"), reg.RCX)
 	for i, p := range []string{"lo", "hi"} {
 		build.Load(build.Param(p), reg.X0)
-		build.VBROADCASTSS(reg.X0, zmm[1+i])
+		build.VBROADCASTSS(reg.X0, v[1+i])
 	}
 	build.Label("loop")
-	build.VMOVUPS(at(reg.RSI, 0), zmm[0])
-	build.VADDPS(at(reg.RDX, 0), zmm[0], zmm[0])
-	build.VMAXPS(zmm[0], zmm[1], zmm[0])
-	build.VMINPS(zmm[0], zmm[2], zmm[0])
-	build.VMOVUPS(zmm[0], at(reg.RDI, 0))
+	build.VMOVUPS(at(reg.RSI, 0), v[0])
+	build.VADDPS(at(reg.RDX, 0), v[0], v[0])
+	build.VMAXPS(v[0], v[1], v[0])
+	build.VMINPS(v[0], v[2], v[0])
+	build.VMOVUPS(v[0], at(reg.RDI, 0))
 	for _, p := range []reg.Register{reg.RDI, reg.RSI, reg.RDX} {
-		build.ADDQ(operand.U8(64), p)
+		build.ADDQ(operand.U8(uint8(bytes)), p)
 	}
-	build.SUBQ(operand.U8(block), reg.RCX)
+	build.SUBQ(operand.U8(uint8(bytes/4)), reg.RCX)
 	build.JNZ(operand.LabelRef("loop"))
 	ret()
 }
