@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"testing"
 
@@ -87,6 +88,15 @@ func Integers(e layout.Element, v []int32) []byte {
 		b = append(b, binary.LittleEndian.AppendUint32(nil, uint32(x))[:e.Bytes()]...)
 	}
 	return b
+}
+
+// Numbers are n multiples of 1/parts that lie in [-steps/parts, steps/parts).
+func Numbers(r *rand.Rand, n, steps, parts int) []float32 {
+	v := make([]float32, n)
+	for i := range v {
+		v[i] = float32(r.IntN(2*steps)-steps) / float32(parts)
+	}
+	return v
 }
 
 // Bytes are float32 values as the GPU stores them.

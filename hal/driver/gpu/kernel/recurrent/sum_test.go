@@ -11,13 +11,7 @@ import (
 )
 
 // numbers are n values between -1 and 1, exact in halves.
-func numbers(r *rand.Rand, n int) []float32 {
-	v := make([]float32, n)
-	for i := range v {
-		v[i] = float32(r.IntN(512)-256) / 256
-	}
-	return v
-}
+func numbers(r *rand.Rand, n int) []float32 { return kerneltest.Numbers(r, n, 256, 256) }
 
 // TestSum: terms below, at and above the lanes of a wave, of whole blocks and with a rest, rows
 // that begin anywhere in a tensor, with bias and peephole.

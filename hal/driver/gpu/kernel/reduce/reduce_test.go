@@ -15,13 +15,7 @@ import (
 )
 
 // numbers are n values between -8 and 8, exact in halves.
-func numbers(r *rand.Rand, n int) []float32 {
-	v := make([]float32, n)
-	for i := range v {
-		v[i] = float32(r.IntN(4096)-2048) / 256
-	}
-	return v
-}
+func numbers(r *rand.Rand, n int) []float32 { return kerneltest.Numbers(r, n, 2048, 256) }
 
 // TestSoftmax: depths below, at and above the lanes of a wave, along the last axis and
 // another one, and values so far apart that most results are 0.

@@ -16,13 +16,7 @@ import (
 )
 
 // numbers are n values between -1 and 1, exact in halves.
-func numbers(r *rand.Rand, n int) []float32 {
-	v := make([]float32, n)
-	for i := range v {
-		v[i] = float32(r.IntN(1024)-512) / 512
-	}
-	return v
-}
+func numbers(r *rand.Rand, n int) []float32 { return kerneltest.Numbers(r, n, 512, 512) }
 
 // shape is a convolution.
 type shape struct {

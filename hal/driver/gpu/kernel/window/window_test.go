@@ -14,13 +14,7 @@ import (
 )
 
 // numbers are n values between -1 and 1, exact in halves.
-func numbers(r *rand.Rand, n int) []float32 {
-	v := make([]float32, n)
-	for i := range v {
-		v[i] = float32(r.IntN(1024)-512) / 512
-	}
-	return v
-}
+func numbers(r *rand.Rand, n int) []float32 { return kerneltest.Numbers(r, n, 512, 512) }
 
 // at is an output of a window: what is done with the taps inside the image.
 func at(k *window.Kernel, x []float32, i int) float64 {
