@@ -1,6 +1,7 @@
 package npu
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -14,6 +15,7 @@ import (
 func TestClipRanges(t *testing.T) {
 	for _, c := range []struct {
 		size, clip, lo, hi int
+		zero               int // 10 unless given
 		signed             bool
 		in, want           []int32
 	}{
@@ -26,8 +28,10 @@ func TestClipRanges(t *testing.T) {
 		{size: 4, signed: true, clip: ethosu.ClipInt16, lo: -32768, hi: 32767, in: []int32{-99999, -32778, -32777, 32756, 32757, 32758}, want: []int32{-32768, -32768, -32767, 32766, 32767, 32767}},
 		{size: 4, signed: true, clip: ethosu.ClipUint8, lo: -32768, hi: 32767, in: []int32{-11, 245, 246}, want: []int32{0, 255, 255}},
 		{size: 4, signed: true, clip: ethosu.ClipOFM, lo: -1, hi: 1, in: []int32{math.MinInt32, 70000, math.MaxInt32}, want: []int32{math.MinInt32, 70000, math.MaxInt32}},
+		{size: 4, signed: true, clip: ethosu.ClipInt8, zero: -10, lo: -500, hi: 500, in: []int32{-119, -118, -117, 137, 138}, want: []int32{-128, -128, -127, 127, 127}},
+		{size: 2, signed: true, clip: ethosu.ClipInt8, zero: -10, lo: -500, hi: 500, in: []int32{-119, -118, -117, 137, 138}, want: []int32{-128, -128, -127, 127, 127}},
 	} {
-		e := elt{mode: ethosu.EltAdd, esz: c.size, osz: c.size, signed: c.signed, scale: 1, opa: 1, opb: 1, ozp: 10, clip: c.clip, lo: c.lo, hi: c.hi, a: c.in, b: make([]int32, len(c.in))}
+		e := elt{mode: ethosu.EltAdd, esz: c.size, osz: c.size, signed: c.signed, scale: 1, opa: 1, opb: 1, ozp: cmp.Or(c.zero, 10), clip: c.clip, lo: c.lo, hi: c.hi, a: c.in, b: make([]int32, len(c.in))}
 		got, err := e.run(t, mustCore(t, "ethos-u55-128"))
 		if err != nil || fmt.Sprint(got) != fmt.Sprint(c.want) {
 			t.Errorf("%d bytes, clip %d to %d and %d of %v: %v, %v, want %v", c.size, c.clip, c.lo, c.hi, c.in, got, err, c.want)
@@ -137,8 +141,7 @@ func TestRangesOfAKernel(t *testing.T) {
 		return at
 	}
 	flash := len(m.flash)
-	copyTo := func(region int, to uint32) error {
-		b := ethosu.NewBuilder(ethosu.U65)
+	copyTo := func(region int, to uint32, b *ethosu.Builder) error {
 		b.Set(ethosu.SetDMA0SrcRegion, 2)
 		b.Set(ethosu.SetDMA0DstRegion, region)
 		b.SetAddr(ethosu.SetDMA0Src, 0)
@@ -155,6 +158,14 @@ func TestRangesOfAKernel(t *testing.T) {
 		r := Regions{append(append([]byte(nil), m.flash...), make([]byte, 64)...), make([]byte, 65536), make([]byte, 16)}
 		_, err = c.Run(&Program{Commands: all}, &r, Options{TimingOnly: true})
 		return err
+	}
+	// A wait for less than one kernel is none.
+	for left, bad := range []bool{false, true, true, true} {
+		b := ethosu.NewBuilder(ethosu.U65)
+		b.Op(ethosu.OpKernelWait, left)
+		if err := copyTo(1, 0, b); bad != (err != nil) {
+			t.Errorf("a wait until %d kernels are left: %v", left, err)
+		}
 	}
 	type span struct{ base, length ethosu.Code }
 	var ranges [][2]uint32
@@ -176,7 +187,7 @@ func TestRangesOfAKernel(t *testing.T) {
 	}
 	check := func(region int, at uint32, bad bool) {
 		t.Helper()
-		err := copyTo(region, at)
+		err := copyTo(region, at, ethosu.NewBuilder(ethosu.U65))
 		if bad != (err != nil) || err != nil && !strings.Contains(err.Error(), "NPU_OP_KERNEL_WAIT is missing") {
 			t.Errorf("copy to %d of region %d: %v, want an error: %v", at, region, err, bad)
 		}

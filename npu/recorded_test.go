@@ -137,6 +137,10 @@ func TestFormTimes(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(i), 25))
 		for n := range 24 {
 			l := random(r)
+			if n%4 == 3 { // a column of one brick
+				l = conv(8+n, 1, 16, 16, 1, 1)
+				l.b16, l.b16in = true, true
+			}
 			c := mustCore(t, machine)
 			m := newMachine(c.Spec(), 5)
 			l.ofm = mapBytes(l.ih, l.iw, l.ic, l.bits/8, l.b16in)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -86,11 +87,30 @@ func TestPoints(t *testing.T) {
 			t.Errorf("%s: levels %v and %v", c.NPU.Memories[k].Name, levels[k], shared[k])
 		}
 	}
+	// The path to a shared DRAM adds its time.
+	c.NPU.MemoryNs = 30
+	for _, l := range ShareFromSoC(c, fixed(50*sim.Nanosecond)) {
+		if l == nil {
+			continue
+		}
+		if done, _ := l.Access(sim.Microsecond, 0, 64, mem.Read); done != sim.Microsecond+80*sim.Nanosecond {
+			t.Errorf("a read behind 30 ns is done after %v", done-sim.Microsecond)
+		}
+	}
 	c.NPU.Product = "ethos-u85"
 	if _, err := FromSoCAt(c, sim.OPP{Hz: 1, Volts: 1}); err == nil || !strings.Contains(err.Error(), `"ethos-u85"`) {
 		t.Errorf("another product: %v", err)
 	}
 }
+
+// fixed is a memory that takes some time.
+type fixed sim.Time
+
+func (f fixed) Access(t sim.Time, _ uint64, _ int, _ mem.Kind) (sim.Time, sim.Reason) {
+	return t + sim.Time(f), sim.StallDRAM
+}
+
+func (fixed) Reset() {}
 
 // machineNames are the SoC files of the machines that tests run on.
 func machineNames() []string { return append(ethosu.Accelerators(), "pixel4") }

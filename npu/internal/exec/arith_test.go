@@ -77,6 +77,19 @@ func TestActivation(t *testing.T) {
 	}
 }
 
+// TestTanhSigmoid: both are the functions of x/12288 in units of 1/32768, but for what a line between points 1/24 apart
+// leaves out: a quarter of the step squared times the largest second derivative, and one rounding.
+func TestTanhSigmoid(t *testing.T) {
+	for x := int64(-135000); x <= 135000; x += 37 {
+		v := float64(x) / 12288
+		for tanh, want := range map[bool]float64{false: 32768 / (1 + math.Exp(-v)), true: 32768 * math.Tanh(v)} {
+			if got := float64(tanhSigmoid(x, tanh)); math.Abs(got-want) > 2.5 || math.Abs(got-want) > 1.5 && !tanh {
+				t.Errorf("tanh %v of %g: %g, want %g", tanh, v, got, want)
+			}
+		}
+	}
+}
+
 // TestSigmoidTable: the table is round(65536 / (1 + exp(-i/24))), one more where the hardware's is.
 func TestSigmoidTable(t *testing.T) {
 	more := map[int]bool{}

@@ -1,0 +1,99 @@
+package drivertest
+
+import (
+	"fmt"
+	"hash/crc32"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/testvectors/randgraph"
+)
+
+// Times holds what count random models that a device takes whole cost on it against a file, or with update writes it:
+// a line a model with instructions, cycles, energy, the cycles of each operation and a checksum of the results. It is
+// the sum of all decisions of a lowering: a change of a line must be meant.
+func Times(t *testing.T, d hal.Device, seed uint64, count int, file string, update bool) {
+	t.Helper()
+	accepts := func(m *nn.Model) bool {
+		list, err := d.SupportedOperations(m)
+		for _, s := range list {
+			if !s.OK {
+				return false
+			}
+		}
+		return err == nil
+	}
+	g, err := randgraph.NewGenerator(seed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for i := 0; count > 0; i++ {
+		c, err := g.Case(i, accepts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !accepts(c.Model) {
+			continue
+		}
+		count--
+		fmt.Fprintf(&text, "%s: %s\n", c.Name, outcome(d, c))
+	}
+	if update {
+		if err := os.WriteFile(file, []byte(text.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, wrong := strings.Split(string(want), "\n"), 0
+	for i, line := range strings.Split(text.String(), "\n") {
+		if i >= len(lines) || line != lines[i] {
+			if wrong++; wrong <= 5 {
+				t.Errorf("line %d of %s\nhas %s\nnow %s", i+1, file, strings.Join(lines[min(i, len(lines)):min(i+1, len(lines))], ""), line)
+			}
+		}
+	}
+	if wrong > 5 {
+		t.Errorf("%d lines differ", wrong)
+	}
+}
+
+// outcome tells how an execution went.
+func outcome(d hal.Device, c *randgraph.Case) string {
+	m := c.Model
+	p, err := d.PrepareModel(m, hal.PrepareOptions{})
+	if err != nil {
+		return err.Error()
+	}
+	b := &hal.Buffers{Inputs: c.Inputs}
+	for _, x := range m.Main.Outputs {
+		n := m.Main.Operands[x].Bytes()
+		if !m.Main.Operands[x].Known() {
+			n = 1 << 16
+		}
+		b.Outputs = append(b.Outputs, make([]byte, n))
+	}
+	r, err := hal.Execute(p, b)
+	if err != nil {
+		return err.Error()
+	}
+	sum := crc32.NewIEEE()
+	for _, data := range b.Outputs {
+		sum.Write(data)
+	}
+	s := fmt.Sprintf("%d instructions, %d cycles, %.5g pJ, results %08x", r.Stats.Instructions, r.Stats.Cycles, r.Stats.EnergyPJ, sum.Sum32())
+	for _, o := range r.Stats.Operations {
+		name := "-"
+		if o.Index >= 0 {
+			name = m.Main.Operations[o.Index].Type.String()
+		}
+		s += fmt.Sprintf(" %s %d", name, o.Cycles)
+	}
+	return s
+}
