@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/sim"
@@ -178,19 +179,30 @@ func TestAdvanceInSteps(t *testing.T) {
 }
 
 func TestDomainConfigErrors(t *testing.T) {
-	for name, breakIt := range map[string]func(*sim.DomainConfig){
-		"no points":  func(c *sim.DomainConfig) { c.OPPs = nil },
-		"zero clock": func(c *sim.DomainConfig) { c.OPPs = []sim.OPP{{0, 1}} },
-		"falling":    func(c *sim.DomainConfig) { c.OPPs = []sim.OPP{{2e9, 1}, {1e9, 1}} },
-		"no voltage": func(c *sim.DomainConfig) { c.OPPs = []sim.OPP{{1e9, 0}} },
-		"preference": func(c *sim.DomainConfig) { c.Points[1] = 3 },
-		"ramp":       func(c *sim.DomainConfig) { c.Ramp = -1 },
-		"governor":   func(c *sim.DomainConfig) { c.Governor = sim.AdrenoTZ{} },
+	for want, breakIt := range map[string]func(*sim.DomainConfig){
+		"no operating point":                 func(c *sim.DomainConfig) { c.OPPs = nil },
+		"point 0: 999 Hz, want":              func(c *sim.DomainConfig) { c.OPPs[0].Hz = 999 },
+		"point 2: 100000000001 Hz, want":     func(c *sim.DomainConfig) { c.OPPs[2].Hz = 1e11 + 1 },
+		"point 1: 1000000 Hz is not above":   func(c *sim.DomainConfig) { c.OPPs[0].Hz, c.OPPs[1].Hz = 1e6, 1e6 },
+		"point 2: 10 V":                      func(c *sim.DomainConfig) { c.OPPs[2].Volts = 10 },
+		"point 0: 0 V":                       func(c *sim.DomainConfig) { c.OPPs[0].Volts = 0 },
+		"preference 1 names point 3 of 3":    func(c *sim.DomainConfig) { c.Points[1] = 3 },
+		"preference 0 names point -1 of 3":   func(c *sim.DomainConfig) { c.Points[0] = -1 },
+		"negative span -1 fs":                func(c *sim.DomainConfig) { c.Ramp = -1 },
+		"negative span -2 fs":                func(c *sim.DomainConfig) { c.IdleAfter = -2 },
+		"negative span -3 fs":                func(c *sim.DomainConfig) { c.IdleExit = -3 },
+		"negative span -4 fs":                func(c *sim.DomainConfig) { c.Slumber = -4 },
+		"a governor that decides every 0 fs": func(c *sim.DomainConfig) { c.Governor = sim.AdrenoTZ{} },
+		"":                                   func(c *sim.DomainConfig) { c.OPPs[0].Hz, c.OPPs[2].Hz, c.Ramp = 1000, 1e11, 0 },
 	} {
 		c := clocks(nil)
+		c.OPPs = append([]sim.OPP(nil), c.OPPs...)
 		breakIt(&c)
-		if _, err := sim.NewDomain(c); err == nil {
-			t.Errorf("%s: accepted", name)
+		switch _, err := sim.NewDomain(c); {
+		case want == "" && err != nil:
+			t.Error(err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want) || strings.Count(err.Error(), "sim: clock") != 1 && want[0] != 'n'):
+			t.Errorf("%v, want %q", err, want)
 		}
 	}
 }

@@ -270,6 +270,37 @@ func TestEngineConfigErrors(t *testing.T) {
 	}
 }
 
+// TestDMALimits: each key's least and greatest value, and what lies beyond.
+func TestDMALimits(t *testing.T) {
+	for name, k := range map[string]struct {
+		set         func(*mem.DMAConfig, int)
+		least, most int
+		beyond      [2]int
+	}{
+		"BurstBytes":  {func(c *mem.DMAConfig, v int) { c.BurstBytes = v }, 16, 1 << 16, [2]int{8, 1 << 17}},
+		"Outstanding": {func(c *mem.DMAConfig, v int) { c.Outstanding = v }, 1, 1024, [2]int{0, 1025}},
+		"StartCycles": {func(c *mem.DMAConfig, v int) { c.StartCycles = v }, 0, 1e6, [2]int{-1, 1e6 + 1}},
+		"IssueCycles": {func(c *mem.DMAConfig, v int) { c.IssueCycles = v }, 0, 1e4, [2]int{-1, 1e4 + 1}},
+		"Queue":       {func(c *mem.DMAConfig, v int) { c.Queue = v }, 1, 1, [2]int{0, -1}},
+	} {
+		try := func(v int) error {
+			c := mem.DMAConfig{Name: "d", Hz: 1e9, BurstBytes: 64, Outstanding: 4, Queue: 2}
+			k.set(&c, v)
+			return c.Validate()
+		}
+		for _, v := range []int{k.least, k.most} {
+			if err := try(v); err != nil {
+				t.Errorf("%d: %v", v, err)
+			}
+		}
+		for _, v := range k.beyond {
+			if err := try(v); err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s %d: %v", name, v, err)
+			}
+		}
+	}
+}
+
 func BenchmarkDMA(b *testing.B) {
 	e := newDMA(b, 16)
 	d := memtest.NewDRAM(b, nil)
