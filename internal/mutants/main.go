@@ -32,6 +32,7 @@ func run() int {
 		workers = flag.Int("j", 1, "faults to try at a time")
 		limit   = flag.Duration("timeout", 4*time.Minute, "with -planted: of the suite")
 		own     = flag.Bool("own", false, "run only the tests of the fault's package")
+		tests   = flag.String("tests", "", "patterns of the packages to test, separated by commas (default those of the area)")
 		longest = flag.Duration("longest", time.Hour, "leave out tests that take longer")
 		known   = flag.String("survivors", "internal/mutants/survivors.txt", "list of known survivors")
 		asJSON  = flag.Bool("json", false, "print the result as JSON")
@@ -79,7 +80,7 @@ func run() int {
 		}
 		return 0
 	}
-	results, err := try(picked, samples, *n, *workers, &options{*own, *near, *longest, reasons})
+	results, err := try(picked, samples, *n, *workers, &options{*own, *near, *tests, *longest, reasons})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 3

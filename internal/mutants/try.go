@@ -39,6 +39,7 @@ type Result struct {
 type options struct {
 	own     bool          // only tests of the fault's package
 	near    bool          // only tests of its area
+	tests   string        // patterns of packages in place of the area's
 	longest time.Duration // no test that takes longer
 	reasons map[string]string
 }
@@ -106,6 +107,9 @@ func (s *schema) programs(a *area, o *options) ([]*program, error) {
 	if !o.near {
 		patterns = append(slices.Clone(a.in), a.users...)
 	}
+	if o.tests != "" {
+		patterns = strings.Split(o.tests, ",")
+	}
 	if o.own {
 		patterns = nil
 		for _, f := range s.faults {
@@ -132,7 +136,7 @@ func (s *schema) programs(a *area, o *options) ([]*program, error) {
 		if out, err := exec.Command("go", "test", "-c", "-vet=off", "-overlay", s.overlay, "-o", p.file, folder).CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("mutants: tests of %s: %w\n%s", folder, err, out)
 		}
-		if err := s.probe(p); err != nil {
+		if err := s.probe(p, o.longest); err != nil {
 			return nil, err
 		}
 		programs = append(programs, p)
@@ -141,7 +145,7 @@ func (s *schema) programs(a *area, o *options) ([]*program, error) {
 }
 
 // probe times the tests of a program and notes the faults that each reaches.
-func (s *schema) probe(p *program) error {
+func (s *schema) probe(p *program, longest time.Duration) error {
 	list := exec.Command(p.file, "-test.list", ".")
 	list.Dir = p.dir
 	out, err := list.Output()
@@ -158,8 +162,10 @@ func (s *schema) probe(p *program) error {
 			return err
 		}
 		start := time.Now()
-		if failed, _ := p.run([]string{name}, 0, "NNSOC_REACHED="+file, 30*time.Minute); failed {
-			fmt.Fprintf(os.Stderr, "%s %s fails without a fault\n", p.dir, name)
+		if failed, _ := p.run([]string{name}, 0, "NNSOC_REACHED="+file, longest); failed {
+			if time.Since(start) < longest {
+				fmt.Fprintf(os.Stderr, "%s %s fails without a fault\n", p.dir, name)
+			}
 			continue
 		}
 		b, err := os.ReadFile(file)
