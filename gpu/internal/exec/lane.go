@@ -223,9 +223,6 @@ func fldexp(a, n uint32) uint32 {
 }
 
 func ffrexpExp(a uint32) uint32 {
-	if a&0x7F800000 == 0x7F800000 {
-		return 0
-	}
 	_, e := math.Frexp(float64(float.F32(a)))
 	return uint32(int32(e))
 }
