@@ -6,6 +6,19 @@
 // that does not compile is passed over. A fault that no test notices is a survivor, and unreached where no test
 // comes by; survivors.txt lists the known ones with the reason, most of which is that the fault changes nothing.
 // What is left over is a gap in the tests.
+//
+// What samples have found, in a clone alone. Many of the gaps that they showed have got tests since; the samples were
+// not tried again after that. Equal are those of what was left over that survivors.txt lists.
+//
+//	area            seed  tests                   planted  found  equal
+//	npu             101   area and users               31     15      1
+//	npu             102   -near                        40     32      3
+//	gpu             102   -near                        40     34      2
+//	sim             102   -near                        40     25      2
+//	sim             103   -near                        30     24      0
+//	dsp             103   -near                        40     29      1
+//	hal/driver/gpu  104   its own below 25 s           20      8      1
+//	hal/driver/npu  104   its own below 25 s           20     15      0
 package main
 
 import (
