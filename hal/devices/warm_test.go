@@ -166,8 +166,8 @@ func TestApproximate(t *testing.T) {
 		if err := c.execute(); err != nil {
 			t.Fatal(err)
 		}
-		if before != 3 || m.Simulated() != 4 {
-			t.Errorf("%s: %d and %d executions ran on the engine, want 3 and 4", device, before, m.Simulated())
+		if before != 2 || m.Simulated() != 3 {
+			t.Errorf("%s: %d and %d executions ran on the engine, want 2 and 3: an equal program is taken for the other", device, before, m.Simulated())
 		}
 		exact := phone(t)
 		full := mean(exact, exact.Warm, newClient(t, exact, device, convolution(kind), hal.PriorityMedium))

@@ -307,11 +307,7 @@ func (x *planner) loop(p *partition.Problem, plan partition.Plan, held cost.Cloc
 	if held != (cost.Clock{}) {
 		return x.held(m, c, held, inputs, each)
 	}
-	if x.ownDrivers() {
-		if m.Live.Most = planMost; x.quick {
-			m.Live.Most = networkRuns
-		}
-	}
+	m.Live.Most = x.most(p.Model)
 	r := &planRun{invocations: measure.NewInvocations(), machine: m, compilation: c}
 	before, start := m.Live.Simulated(), cputime.User()
 	err = x.pace.Loop(m, c, inputs, nnrt.ExecuteOptions{}, func(res *nnrt.Result) {
@@ -328,6 +324,18 @@ func (x *planner) loop(p *partition.Problem, plan partition.Plan, held cost.Cloc
 		x.runs[planKey(p, plan)] = r
 	}
 	return err
+}
+
+// most is how often a program of a plan may run, 0: as often as it finds another state. Of drivers of other processes
+// the machine is that of others, too.
+func (x *planner) most(m *nn.Model) int {
+	switch {
+	case !x.ownDrivers() || nnrt.MACs(m) <= smallMACs:
+		return 0
+	case x.quick:
+		return networkRuns
+	}
+	return planMost
 }
 
 // held executes a plan with a clock held, and that of the DRAM. The first execution fills the
@@ -450,7 +458,7 @@ type Choice struct {
 
 // Compile compiles a network for the best plan by prediction. Only those of single devices run, each program once, of those
 // that differ in their constants alone one; what operations take at other clocks follows from that. A machine that the
-// plan has run on goes on with it: what is known of its executions is not simulated again, and no program runs more than
+// plan has run on goes on with it: what is known of its executions is not simulated again, and of a large network no program runs more than
 // networkRuns times in all. The command partition looks further.
 func (x *planner) Compile(f *input.Form) (*Choice, error) {
 	x.pace.Approximate, x.quick = true, true
@@ -478,8 +486,8 @@ func (x *planner) Compile(f *input.Form) (*Choice, error) {
 		c.Machine, c.Compilation, c.ExecuteUser = r.machine, r.compilation, r.executeUser
 		return c, nil
 	}
-	if c.Machine, c.Compilation, err = x.apart(p, plan); err == nil && x.ownDrivers() {
-		c.Machine.Live.Most = networkRuns
+	if c.Machine, c.Compilation, err = x.apart(p, plan); err == nil {
+		c.Machine.Live.Most = x.most(f.Model)
 	}
 	return c, err
 }
