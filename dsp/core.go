@@ -67,6 +67,9 @@ func (c *Core) newRun(p *Program, space *mem.Space, o Options, stop uint32) (*ru
 			return nil, err
 		}
 		r.timing = newTiming(&c.spec, m, &d.states)
+		if o.Until > 0 {
+			r.timing.until, r.timing.cut = o.Until, m.clock.Cycle(o.Until)
+		}
 	}
 	if c.spec.DMA != nil {
 		if r.dma, err = newCopiers(r); err != nil {

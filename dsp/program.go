@@ -58,6 +58,8 @@ type Options struct {
 	Functional bool
 	// MaxPackets ends a run that does not end by itself; 0 is 1<<34.
 	MaxPackets int64
+	// Until ends a timed run that has not ended then with a *sim.Late; 0: nothing does.
+	Until sim.Time
 	// Memory serves what misses in L2 during a run that begins with cold caches. The
 	// run does not reset it. State takes its place where caches outlive a run; a
 	// timed run needs one of the two.

@@ -16,7 +16,7 @@ func (tm *timing) runSingleThread(r *run, t *thread) error {
 	p, m := &t.pipe, tm.mem
 	b, w, start := p.block, p.way, p.start
 	var issue, operand int64
-	for t.Next != r.halt {
+	for t.Next != r.halt && start <= tm.cut {
 		var v *variant
 		if t.Next == b.Addr {
 			if v = w.same; v == nil {

@@ -28,10 +28,13 @@ type timing struct {
 	queue  eventQueue
 
 	store storeBurst // of a thread alone
+
+	until sim.Time // Options.Until
+	cut   int64    // its cycle
 }
 
 func newTiming(s *Spec, m *memory, known *states) *timing {
-	tm := &timing{spec: s, mem: m, states: known}
+	tm := &timing{spec: s, mem: m, states: known, cut: never}
 	tm.store.init(m)
 	return tm
 }
@@ -268,6 +271,9 @@ const atOnce = -1
 // DMA that the thread starts may lower.
 func (tm *timing) advance(r *run, t *thread, limit int64) (int64, int64, error) {
 	p := &t.pipe
+	if p.start > tm.cut {
+		return 0, 0, &sim.Late{At: tm.until}
+	}
 	if b := p.block; b != nil && !p.left {
 		if end := p.start + p.extra + p.plan.cycles; end > limit && !p.postponed {
 			p.postponed = true

@@ -149,6 +149,9 @@ type Options struct {
 	// instructions; 0 means DefaultMaxInstructions.
 	MaxInstructions int64
 
+	// Until ends a timed run that has not ended then with a *sim.Late; 0: nothing does.
+	Until sim.Time
+
 	// Points are the operating points that the clock takes during the run, the first
 	// from its start on; a dispatch runs at the one of its start. None: the Spec's.
 	Points []sim.Change

@@ -38,6 +38,7 @@ type machine struct {
 	turn     int   // queue that is asked first for the next work-group
 	due      int64 // when a dispatch may start that none of the compute units was offered
 	executed int64
+	cut      int64 // cycle of Options.Until in the present dispatches
 	limit    int64
 
 	lines     []lineUse

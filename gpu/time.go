@@ -36,7 +36,10 @@ func (m *machine) runTimed() {
 	for i := range m.cus {
 		m.cus[i].groups, m.cus[i].launch, m.cus[i].accept = 0, first, first
 	}
-	m.live = 0
+	m.live, m.cut = 0, never
+	if m.opt.Until > 0 {
+		m.cut = m.clock.Cycle(m.opt.Until)
+	}
 	m.submit(start)
 	m.lead(0, len(m.cands))
 	for m.live > 0 || m.due < never {
@@ -49,6 +52,9 @@ func (m *machine) runTimed() {
 		case at < 0:
 			m.deadlock()
 			return
+		case m.cands[at] > m.cut:
+			m.Err = &sim.Late{At: m.opt.Until}
+			return
 		}
 		s := &m.simds[at]
 		ahead := min(second+m.ahead, m.due-1)
@@ -56,7 +62,7 @@ func (m *machine) runTimed() {
 		if s.unit[s.pick] == state.UnitVMEM && *s.cand < s.cu.accept {
 			s.choose() // another SIMD of the compute unit has used the pipeline since
 		}
-		for *s.cand < never && !m.woken && (*s.cand <= second || *s.cand <= ahead && s.private()) {
+		for *s.cand <= m.cut && *s.cand < never && !m.woken && (*s.cand <= second || *s.cand <= ahead && s.private()) {
 			m.issue(s)
 			if m.Err != nil {
 				return

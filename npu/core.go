@@ -52,6 +52,8 @@ type Options struct {
 	// set, brings its own.
 	Memories []mem.Level
 	State    *State
+	// Until ends a timed run that has not ended then, at the next command, with a *sim.Late; 0: nothing does.
+	Until sim.Time
 	// Turn, when set, is asked where costs begin to belong to another region whether another
 	// program comes in between.
 	Turn sim.Turn
@@ -135,6 +137,9 @@ func (st *State) run(r *Regions, o Options) (*sim.Report, error) {
 			}
 			t.region(p.Marks[mark].ID)
 			mark++
+		}
+		if o.Until > 0 && !t.off && t.clock.At(t.cmd) > o.Until {
+			return nil, &sim.Late{At: o.Until}
 		}
 		t.command(at, cmd)
 		stop, err := st.step(index, cmd, r, t, &left)

@@ -2,6 +2,7 @@ package npu
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -366,5 +367,10 @@ func TestErrors(t *testing.T) {
 	words := append(base[:len(base):len(base)], uint32(ethosu.OpStop))
 	if _, err := c.Run(&Program{Commands: words}, &Regions{m.flash, arena}, Options{MaxWork: 1000}); err == nil || !strings.Contains(err.Error(), "more work") {
 		t.Errorf("work limit: %v", err)
+	}
+	// A run ends at the instant that its options say, before the operator that takes more work than it may.
+	_, err = c.Run(&Program{Commands: words}, &Regions{m.flash, arena}, Options{MaxWork: 1000, Until: 1})
+	if late := (*sim.Late)(nil); !errors.As(err, &late) || late.At != 1 {
+		t.Errorf("until 1 fs: %v", err)
 	}
 }

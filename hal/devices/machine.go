@@ -2,6 +2,7 @@ package devices
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"slices"
 	"sync"
@@ -168,9 +169,14 @@ func (h *engineHost) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*ha
 	x, err := m.soc.Execute(r, func(k soc.Conditions) (soc.Outcome, error) {
 		var traffic *soc.Traffic
 		if res, traffic = warmed.recall(h, c, k); res == nil {
-			res, traffic, failed = h.run(c, k, &spans, run)
+			res, traffic, failed = h.run(c, k, &spans, until(run, r.Longest, k.Start))
 		} else if !m.soc.Alone() {
 			h.moved(0, sim.Time(res.Stats.LatencyFs), outcomeOf(&res.Stats).DRAMBytes)
+		}
+		if late := (*sim.Late)(nil); r.Longest > 0 && errors.As(failed, &late) {
+			res, failed = &hal.Result{}, nil
+			spans.Span(hal.Span{Track: h.engine.String(), Name: "stopped", Operation: hal.LaunchIndex, StartFs: spans.end(), EndFs: int64(late.At)})
+			return h.stopped(c, k, max(0, r.Longest-k.Start)), nil
 		}
 		if failed != nil {
 			return soc.Outcome{}, failed

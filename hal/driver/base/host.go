@@ -55,6 +55,9 @@ type Place struct {
 	// Turn is what cores ask between operations; nil when no other client may need the
 	// engine.
 	Turn sim.Turn
+	// Until is the instant of the execution at which its engine stops; 0: when it has ended. What has not ended then is
+	// nobody's result: the error is, or wraps, a *sim.Late.
+	Until sim.Time
 	// Rehearsal: the execution is one that warms the engine up, of which the client's profile
 	// has nothing.
 	Rehearsal bool
@@ -67,6 +70,9 @@ func (p Place) from(at sim.Time) Place {
 	}
 	if p.Begin != nil {
 		p.Begin(at)
+	}
+	if p.Until > 0 {
+		p.Until = max(1, p.Until-at)
 	}
 	if look := p.Look; look != nil {
 		p.Look = func(t sim.Time) { look(at + t) }
