@@ -74,6 +74,28 @@ func New(b *Budget) *Graph {
 // Failf leaves with an error of the file.
 func (g *Graph) Failf(format string, args ...any) { panic(&Fault{fmt.Errorf(format, args...)}) }
 
+// Check leaves with an error of the file where there is one.
+func (g *Graph) Check(err error) {
+	if err != nil {
+		g.Failf("%v", err)
+	}
+}
+
+// Attempt runs f and returns the refusal it ends with.
+func Attempt(f func()) (r *Refusal) {
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case Refusal:
+			r = &e
+		default:
+			panic(e)
+		}
+	}()
+	f()
+	return nil
+}
+
 // Refusef leaves because NNAPI has no form of something.
 func (g *Graph) Refusef(format string, args ...any) { panic(Refusal{fmt.Sprintf(format, args...)}) }
 
@@ -181,9 +203,7 @@ func (g *Graph) EmitAll(op nn.OperationType, outs []nn.Operand, in ...uint32) []
 	if results, ok := g.adapt(op, outs, in); ok {
 		return results
 	}
-	if err := g.budget.Operation(); err != nil {
-		g.Failf("%v", err)
-	}
+	g.Check(g.budget.Operation())
 	o := nn.Operation{Type: op, Inputs: slices.Clone(in)}
 	for _, x := range outs {
 		x.Lifetime, x.Data, x.Channel = nn.TemporaryVariable, nil, nil
@@ -272,13 +292,9 @@ func (g *Graph) fold(o *nn.Operation) bool {
 	g.budget.folded += size
 	g.Spend(size)
 	program, err := refcpu.Compile(m)
-	if err != nil {
-		g.Failf("%v", err)
-	}
+	g.Check(err)
 	values, err := program.Execute(nil, refcpu.Options{})
-	if err != nil {
-		g.Failf("%v", err)
-	}
+	g.Check(err)
 	for k, x := range o.Outputs {
 		p := g.Operand(x)
 		p.Lifetime, p.Data = nn.ConstantCopy, values[k].Data

@@ -80,11 +80,9 @@ func (g *graph) convertNode(i int, n *onnxfile.Node) {
 		label = g.where + ", " + label
 	}
 	g.where = label + " (" + n.Op + ")"
-	if err := g.im.budget.Operation(); err != nil {
-		g.Failf("%v", err)
-	}
+	g.Check(g.im.budget.Operation())
 	mark := len(g.Sub.Operations)
-	r := attempt(func() { g.convert(n) })
+	r := lowering.Attempt(func() { g.convert(n) })
 	if r == nil {
 		return
 	}
@@ -101,21 +99,6 @@ func (g *graph) convertNode(i int, n *onnxfile.Node) {
 
 // passed is the reason of a node that reads what a refused one gives.
 const passed = "an input is missing"
-
-// attempt runs f and returns the refusal it ends with.
-func attempt(f func()) (r *lowering.Refusal) {
-	defer func() {
-		switch e := recover().(type) {
-		case nil:
-		case lowering.Refusal:
-			r = &e
-		default:
-			panic(e)
-		}
-	}()
-	f()
-	return nil
-}
 
 // convert converts a node by the row of its operator, or by the function of that name.
 func (g *graph) convert(n *onnxfile.Node) {

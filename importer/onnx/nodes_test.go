@@ -165,7 +165,7 @@ func importFor(file *onnxfile.Model, inputs []*onnxfile.Tensor, shapes map[strin
 func elementsOf(t *onnxfile.Tensor) (data []byte, err error) {
 	g := (&importer{options: &Options{}}).open(&onnxfile.Graph{}, nil, lowering.New(&lowering.Budget{}), maxOpset)
 	defer g.catch(&err)
-	r := attempt(func() {
+	r := lowering.Attempt(func() {
 		v := g.constant(t)
 		data = g.Operand(v.forms[real]).Data
 	})

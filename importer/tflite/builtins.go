@@ -90,12 +90,10 @@ func (g *graph) operator(i int, op flatbuffer.Table) {
 		row = customs[custom]
 	}
 	g.where = fmt.Sprintf("subgraph %d operator %d (%s)", g.index, i, name)
-	if err := im.budget.Operation(); err != nil {
-		g.Failf("%v", err)
-	}
+	g.Check(im.budget.Operation())
 	c := &conversion{graph: g, custom: op.Bytes("custom_options"), version: version}
 	mark := len(g.Sub.Operations)
-	err := c.attempt(func() {
+	err := lowering.Attempt(func() {
 		c.bindOutputs(op)
 		switch {
 		case row == nil && code == customCode:
@@ -129,21 +127,6 @@ func (g *graph) operator(i int, op flatbuffer.Table) {
 		g.value[t] = g.Add(o)
 		g.SetShape(g.value[t], shape)
 	}
-}
-
-// attempt runs f and returns the refusal it ends with.
-func (c *conversion) attempt(f func()) (r *lowering.Refusal) {
-	defer func() {
-		switch e := recover().(type) {
-		case nil:
-		case lowering.Refusal:
-			r = &e
-		default:
-			panic(e)
-		}
-	}()
-	f()
-	return nil
 }
 
 // opcode is the code of an operator, the name of a custom one and its version.
@@ -208,9 +191,7 @@ func (c *conversion) readOptions(op flatbuffer.Table, row *builtin) {
 		c.Failf("options of kind %d, want %s", kind, row.options)
 	}
 	u, ok, err := op.Union("options", t)
-	if err != nil {
-		c.Failf("%v", err)
-	}
+	c.Check(err)
 	if ok {
 		c.options = u
 	}

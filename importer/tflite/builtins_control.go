@@ -61,9 +61,7 @@ func (c *conversion) callee(index int64, in []value) *graph {
 	}
 	defer func() { im.depth-- }()
 	g, err := im.open(int(index))
-	if err != nil {
-		c.Failf("%v", err)
-	}
+	c.Check(err)
 	g.resized = true
 	inputs := g.table.Vector("inputs")
 	if inputs.N != len(in) {
@@ -187,9 +185,7 @@ func callOnce(c *conversion) {
 	}
 	defer func() { im.depth-- }()
 	g, err := im.open(int(c.options.Int("init")))
-	if err != nil {
-		c.Failf("%v", err)
-	}
+	c.Check(err)
 	g.initial = true
 	if g.table.Vector("inputs").N != 0 {
 		c.Failf("the subgraph has inputs")

@@ -56,9 +56,7 @@ func transposeConvBias(c *conversion) {
 // anchors; outputs boxes, classes, scores and how many there are, all float32.
 func detectionPostProcess(c *conversion) {
 	o, err := flexbuffer.Scalars(c.custom)
-	if err != nil {
-		c.Failf("%v", err)
-	}
+	c.Check(err)
 	need := func(name string) float64 {
 		v, ok := o[name]
 		if !ok {

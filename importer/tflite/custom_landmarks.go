@@ -20,9 +20,7 @@ type numbers struct {
 
 func (c *conversion) numbers() numbers {
 	m, err := flexbuffer.Values(c.custom)
-	if err != nil {
-		c.Failf("%v", err)
-	}
+	c.Check(err)
 	return numbers{c, m}
 }
 

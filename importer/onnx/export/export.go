@@ -86,6 +86,13 @@ func (g *graph) failf(format string, args ...any) {
 	panic(refusal{fmt.Errorf("onnx: %s%s", g.where, fmt.Sprintf(format, args...))})
 }
 
+// check refuses what an error says.
+func (g *graph) check(err error) {
+	if err != nil {
+		g.failf("%v", err)
+	}
+}
+
 func (g *graph) write() {
 	for i, x := range g.in.Inputs {
 		o := &g.in.Operands[x]

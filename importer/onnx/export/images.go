@@ -111,9 +111,7 @@ func (c *call) bias(filter string) string {
 
 func conv(c *call) {
 	k, err := c.view.Window(c.op)
-	if err != nil {
-		c.failf("%v", err)
-	}
+	c.check(err)
 	group, perm := int64(1), []int{0, 3, 1, 2} // [O H W I]
 	switch c.op.Type {
 	case nn.OpDepthwiseConv2D: // [1 H W O]
@@ -128,9 +126,7 @@ func conv(c *call) {
 // transposeConv: rows behind those that windows reach are output_padding, fewer are padding.
 func transposeConv(c *call) {
 	k, err := c.view.TransposeConv(c.op)
-	if err != nil {
-		c.failf("%v", err)
-	}
+	c.check(err)
 	w := k.Window
 	w.DilationH, w.DilationW = 1, 1
 	extra := [2]int64{}
@@ -151,9 +147,7 @@ func transposeConv(c *call) {
 func pool(op string) func(*call) {
 	return func(c *call) {
 		w, err := c.view.Window(c.op)
-		if err != nil {
-			c.failf("%v", err)
-		}
+		c.check(err)
 		c.end(second, op, []string{c.image("input")}, window(&w, false)...)
 	}
 }
@@ -161,9 +155,7 @@ func pool(op string) func(*call) {
 // l2Pool is the root of the average of squares.
 func l2Pool(c *call) {
 	w, err := c.view.Window(c.op)
-	if err != nil {
-		c.failf("%v", err)
-	}
+	c.check(err)
 	x := c.image("input")
 	square := c.node("Mul", []string{x, x}, c.fresh())
 	c.end(second, "Sqrt", []string{c.node("AveragePool", []string{square}, c.fresh(), window(&w, false)...)})
@@ -198,9 +190,7 @@ func batchMatmul(c *call) {
 // resize states the size of its output.
 func resize(c *call) {
 	r, err := c.view.Resize(c.op)
-	if err != nil {
-		c.failf("%v", err)
-	}
+	c.check(err)
 	mode, coordinates, nearest := "linear", "asymmetric", "floor"
 	if c.op.Type == nn.OpResizeNearestNeighbor {
 		mode = "nearest"

@@ -44,9 +44,7 @@ func (g *graph) operation(op *nn.Operation) {
 		g.failf("ONNX has no such operator, or this export none")
 	}
 	args, err := g.view.Bind(op)
-	if err != nil {
-		g.failf("%v", err)
-	}
+	g.check(err)
 	c := &call{graph: g, op: op, args: &args}
 	for _, x := range op.Outputs {
 		if d := g.in.Operands[x].Dimensions; slices.Contains(d, 0) || len(d) == 0 {
@@ -68,17 +66,13 @@ type call struct {
 
 func (c *call) number(name string) int64 {
 	v, err := c.args.Int32(name)
-	if err != nil {
-		c.failf("%v", err)
-	}
+	c.check(err)
 	return int64(v)
 }
 
 func (c *call) scalar(name string) float32 {
 	v, err := c.args.Float(name)
-	if err != nil {
-		c.failf("%v", err)
-	}
+	c.check(err)
 	return v
 }
 
@@ -88,18 +82,14 @@ func (c *call) flag(name string) bool {
 		return false
 	}
 	v, err := c.args.Bool(name)
-	if err != nil {
-		c.failf("%v", err)
-	}
+	c.check(err)
 	return v
 }
 
 // list is the value of a tensor of integers.
 func (c *call) list(name string) []int64 {
 	v, err := c.args.Int32s(name)
-	if err != nil {
-		c.failf("%v", err)
-	}
+	c.check(err)
 	return wide(v)
 }
 

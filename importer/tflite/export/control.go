@@ -14,9 +14,7 @@ func (c *call) callee(x uint32) int {
 
 func ifOperation(c *call) {
 	f, err := c.view.If(c.op)
-	if err != nil {
-		c.failf("%v", err)
-	}
+	c.check(err)
 	c.o.Inputs = append(c.o.Inputs, c.tensor(f.Condition))
 	for _, x := range f.Inputs {
 		c.o.Inputs = append(c.o.Inputs, c.tensor(x))
@@ -30,9 +28,7 @@ func ifOperation(c *call) {
 // that NNAPI's keeps to itself.
 func whileOperation(c *call) {
 	w, err := c.view.While(c.op)
-	if err != nil {
-		c.failf("%v", err)
-	}
+	c.check(err)
 	c.option("condition", c.callee(w.Condition))
 	c.option("body", c.callee(w.Body))
 	for _, x := range w.Inputs {

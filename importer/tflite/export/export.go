@@ -174,6 +174,13 @@ func (g *graph) failf(format string, args ...any) {
 	refuse("%s: %s", g.where, fmt.Sprintf(format, args...))
 }
 
+// check refuses what an error says.
+func (g *graph) check(err error) {
+	if err != nil {
+		g.failf("%v", err)
+	}
+}
+
 // operation writes one operation by its row.
 func (g *graph) operation(op *nn.Operation) {
 	r, ok := rows[op.Type]
@@ -181,9 +188,7 @@ func (g *graph) operation(op *nn.Operation) {
 		g.failf("TensorFlow Lite has no such builtin operator")
 	}
 	args, err := g.view.Bind(op)
-	if err != nil {
-		g.failf("%v", err)
-	}
+	g.check(err)
 	if args.Key == nn.TensorFloat16 && !r.halves {
 		g.failf("TensorFlow Lite does not compute in float16")
 	}
@@ -235,17 +240,13 @@ func (c *call) inputs(names ...string) {
 // number is the value of a scalar input.
 func (c *call) number(name string) int32 {
 	v, err := c.args.Int32(name)
-	if err != nil {
-		c.failf("%v", err)
-	}
+	c.check(err)
 	return v
 }
 
 func (c *call) real(name string) float32 {
 	v, err := c.args.Float(name)
-	if err != nil {
-		c.failf("%v", err)
-	}
+	c.check(err)
 	return v
 }
 
@@ -255,27 +256,21 @@ func (c *call) flag(name string) bool {
 		return false
 	}
 	v, err := c.args.Bool(name)
-	if err != nil {
-		c.failf("%v", err)
-	}
+	c.check(err)
 	return v
 }
 
 // list is the value of a tensor of integers.
 func (c *call) list(name string) []int32 {
 	v, err := c.args.Int32s(name)
-	if err != nil {
-		c.failf("%v", err)
-	}
+	c.check(err)
 	return v
 }
 
 // dims is the shape of the named input.
 func (c *call) dims(name string) []uint32 {
 	d, err := c.args.Dims(name)
-	if err != nil {
-		c.failf("%v", err)
-	}
+	c.check(err)
 	return d
 }
 

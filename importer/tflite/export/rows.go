@@ -261,9 +261,7 @@ func reduce(c *call) {
 // resize states the size of its output.
 func resize(c *call) {
 	r, err := c.view.Resize(c.op)
-	if err != nil {
-		c.failf("%v", err)
-	}
+	c.check(err)
 	c.o.Inputs = append(c.o.Inputs, c.vector(c.out.Tensors[c.o.Outputs[0]].Name+"/size", int32(r.OutH), int32(r.OutW)))
 	c.option("align_corners", r.AlignCorners)
 	c.option("half_pixel_centers", r.Center)

@@ -27,9 +27,7 @@ const (
 // operator before this one, which pads with the value given.
 func (c *call) window(value []byte) opspec.Window {
 	w, err := c.view.Window(c.op)
-	if err != nil {
-		c.failf("%v", err)
-	}
+	c.check(err)
 	c.option("stride_w", w.StrideW)
 	c.option("stride_h", w.StrideH)
 	switch {
@@ -116,9 +114,7 @@ func pool(c *call) {
 // transposeConv states the shape of its output.
 func transposeConv(c *call) {
 	k, err := c.view.TransposeConv(c.op)
-	if err != nil {
-		c.failf("%v", err)
-	}
+	c.check(err)
 	total := func(n, out, kernel, stride int) int { return max((n-1)*stride+kernel-out, 0) }
 	th, tw := total(k.H, k.OutH, k.KH, k.StrideH), total(k.W, k.OutW, k.KW, k.StrideW)
 	switch {
