@@ -34,6 +34,16 @@ func families(r family.Table) family.Table {
 	memops[uint16](&r, "h")
 	memops[uint32](&r, "w")
 
+	laneOps(&r, "b", 8, true)
+	laneOps(&r, "ub", 8, false)
+	laneOps(&r, "h", 16, true)
+	laneOps(&r, "uh", 16, false)
+	laneOps(&r, "w", 32, true)
+	laneOps(&r, "uw", 32, false)
+	laneCompares(&r, "b", 8)
+	laneCompares(&r, "h", 16)
+	laneCompares(&r, "w", 32)
+
 	shifts(&r)
 	jumps(&r)
 	halfProducts(&r)
@@ -98,6 +108,41 @@ func memops[T constraints.Integer](r *family.Table, size string) {
 	r.Put("L4_isub_memop"+size+"_io", memopImm[T](mSub))
 	r.Put("L4_iand_memop"+size+"_io", memopImm[T](mClrBit))
 	r.Put("L4_ior_memop"+size+"_io", memopImm[T](mSetBit))
+}
+
+// laneOps are arithmetic on the lanes of pairs, w bits wide: s in the tag saturates, r rounds, cr rounds halves to even.
+func laneOps(r *family.Table, name string, w uint, signed bool) {
+	lo, hi := int64(0), int64(1)<<w-1
+	if signed {
+		lo, hi = -1<<(w-1), 1<<(w-1)-1
+	}
+	for _, x := range []struct {
+		before, after string
+		f             laneOp
+	}{
+		{"A2_vadd", "", lAdd}, {"A2_vadd", "s", lSat(lAdd, lo, hi)},
+		{"A2_vsub", "", lSub}, {"A2_vsub", "s", lSat(lSub, lo, hi)},
+		{"A2_vmax", "", lMax}, {"A2_vmin", "", lMin},
+		{"A2_vavg", "", lAvg}, {"A2_vavg", "r", lAvgRnd}, {"A2_vavg", "cr", lAvgCnv},
+		{"A2_vnavg", "", lNavg}, {"A2_vnavg", "r", lSat(lNavgRnd, lo, hi)}, {"A2_vnavg", "cr", lSat(lNavgCnv, lo, hi)},
+		{"M2_vabsdiff", "", lAbsDiff}, {"M6_vabsdiff", "", lAbsDiff},
+	} {
+		r.Put(x.before+name+x.after, lanes(w, signed, x.f))
+	}
+	r.Put("A2_vabs"+name, lanes1(w, lAbs))
+	r.Put("A2_vabs"+name+"sat", lanes1(w, lAbsSat(lo, hi)))
+}
+
+// laneCompares compare lanes of pairs with those of another pair, or with an immediate.
+func laneCompares(r *family.Table, name string, w uint) {
+	for _, part := range []string{"A2_vcmp", "A4_vcmp"} {
+		r.Put(part+name+"eq", laneCmp(w, true, cEq))
+		r.Put(part+name+"gt", laneCmp(w, true, cGt))
+		r.Put(part+name+"gtu", laneCmp(w, false, cGt))
+	}
+	r.Put("A4_vcmp"+name+"eqi", laneCmpI(w, w > 8, cEq)) // the immediate of bytes has no sign
+	r.Put("A4_vcmp"+name+"gti", laneCmpI(w, true, cGt))
+	r.Put("A4_vcmp"+name+"gtui", laneCmpI(w, false, cGt))
 }
 
 // shifts are by an immediate (i) or a register (r), of a register (r), a pair (p) or its lanes (vh, vw); the last
