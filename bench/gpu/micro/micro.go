@@ -21,6 +21,11 @@ var (
 	Assembly string
 	//go:embed kernels/micro.cl
 	OpenCL string
+	// Machine and MachineCL are those whose figures nobody has published: conflicts, atomics, constants and barriers.
+	//go:embed kernels/machine.s
+	Machine string
+	//go:embed kernels/machine.cl
+	MachineCL string
 )
 
 // benchmark is a kernel and what one iteration of it does.
@@ -55,6 +60,10 @@ var benchmarks = []benchmark{
 	{kernel: "read_l2", what: "L2, 32 KB", size: 256, few: 4, more: 12, work: 8 * 16, unit: "GB/s", measured: 95.8, source: archProbe},
 	{kernel: "read_dram", what: "DRAM", groups: 48, size: 256, few: 4, more: 14, work: 8 * 16, unit: "GB/s", measured: 30.3, source: archProbe},
 	{kernel: "chain_f32", what: "kernel of one lane", groups: 1, size: 1, few: 1, more: 1, unit: "us", measured: 3.2, source: archProbe},
+	{kernel: "local_stride", what: "local memory, one bank", size: 256, few: 4, more: 20, work: 8 * 4, unit: "GB/s"},
+	{kernel: "atomics", what: "atomic additions, one address", size: 256, few: 4, more: 20, work: 16, unit: "Gop/s"},
+	{kernel: "uniform_chain", what: "dependent read of one address", groups: 1, size: 1, few: 4, more: 20, work: 16, unit: "cycles"},
+	{kernel: "barriers", what: "barrier of 256 lanes", groups: 1, size: 256, few: 4, more: 20, work: 16, unit: "cycles"},
 	{kernel: "chain_f32", what: "two kernels of one lane, one queue", groups: 1, size: 1, few: 1, more: 1, unit: "us", queues: 1},
 	{kernel: "chain_f32", what: "two kernels of one lane, two queues", groups: 1, size: 1, few: 1, more: 1, unit: "us", queues: 2},
 }
@@ -80,18 +89,23 @@ func Run(c *soc.Config, p sim.Preference) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	unit, err := asm.Assemble(Assembly)
-	if err != nil {
-		return nil, err
-	}
-	file, err := unit.Link()
-	if err != nil {
-		return nil, err
+	var files []*codeobject.File
+	for _, text := range []string{Assembly, Machine} {
+		unit, err := asm.Assemble(text)
+		if err != nil {
+			return nil, err
+		}
+		file, err := unit.Link()
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file)
 	}
 	var rows []Row
 	for i := range benchmarks {
 		b := &benchmarks[i]
-		ours, err := b.run(c, core, &spec, file)
+		at := slices.IndexFunc(files, func(f *codeobject.File) bool { return slices.Contains(f.Names(), b.kernel) })
+		ours, err := b.run(c, core, &spec, files[at])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", b.kernel, err)
 		}

@@ -24,9 +24,16 @@ import (
 // many bytes of DRAM: no compiler has found a way around it.
 func TestOracleOpenCL(t *testing.T) {
 	oracle.Need(t, "clang-19", "ld.lld-19")
+	for source, text := range map[string]string{"kernels/micro.cl": micro.Assembly, "kernels/machine.cl": micro.Machine} {
+		t.Run(source, func(t *testing.T) { compareSources(t, source, text) })
+	}
+}
+
+// compareSources compares the kernels of a file in OpenCL C with those of the same names in assembly.
+func compareSources(t *testing.T, source, text string) {
 	object := filepath.Join(t.TempDir(), "micro.co")
 	args := []string{"-x", "cl", "-cl-std=CL2.0", "-Xclang", "-finclude-default-header", "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx1030",
-		"-nogpulib", "-O2", "-cl-mad-enable", "-Werror", "-include", "testdata/library.cl", "-o", object, "kernels/micro.cl"}
+		"-nogpulib", "-O2", "-cl-mad-enable", "-Werror", "-include", "testdata/library.cl", "-o", object, source}
 	if out, err := exec.Command("clang-19", args...).CombinedOutput(); err != nil {
 		t.Fatalf("clang-19: %v\n%s", err, out)
 	}
@@ -38,7 +45,7 @@ func TestOracleOpenCL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unit, err := asm.Assemble(micro.Assembly)
+	unit, err := asm.Assemble(text)
 	if err != nil {
 		t.Fatal(err)
 	}

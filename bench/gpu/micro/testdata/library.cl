@@ -15,3 +15,6 @@ DEFINE float4 native_recip(float4 x) {
 }
 DEFINE float4 mad(float4 a, float4 b, float4 c) { return __builtin_elementwise_fma(a, b, c); }
 DEFINE half8 mad(half8 a, half8 b, half8 c) { return __builtin_elementwise_fma(a, b, c); }
+DEFINE int atomic_add(volatile __global int *p, int v) {
+  return __opencl_atomic_fetch_add((volatile __global atomic_int *)p, v, __ATOMIC_RELAXED, __OPENCL_MEMORY_SCOPE_DEVICE);
+}
