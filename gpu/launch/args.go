@@ -38,7 +38,7 @@ func (l *Launch) kernarg(k *codeobject.Kernel) (seg []byte, lds int, err error) 
 		if n := l.Args[i].LDS; n < 0 || n > 64<<10 || lds+n > 64<<10 {
 			return nil, 0, fmt.Errorf("argument %d: %d bytes of LDS, at most 65536", i, n)
 		}
-		lds += l.Args[i].LDS
+		lds += roundUp16(l.Args[i].LDS)
 	}
 	if k.Meta == nil {
 		seg, err = l.plain(k)
@@ -63,7 +63,7 @@ func (l *Launch) kernarg(k *codeobject.Kernel) (seg []byte, lds int, err error) 
 				return nil, 0, fmt.Errorf("argument %d: %w", next, err)
 			}
 			v = a.bytes(static)
-			static += (a.LDS + 15) &^ 15
+			static += roundUp16(a.LDS)
 			next++
 		}
 		if len(v) > p.Bytes {
@@ -77,6 +77,9 @@ func (l *Launch) kernarg(k *codeobject.Kernel) (seg []byte, lds int, err error) 
 	return seg, lds, nil
 }
 
+// roundUp16 is the room of a local buffer: the next begins at a multiple of 16 bytes behind it.
+func roundUp16(n int) int { return (n + 15) &^ 15 }
+
 // plain puts the arguments at their natural alignment, for kernels without
 // metadata.
 func (l *Launch) plain(k *codeobject.Kernel) ([]byte, error) {
@@ -85,7 +88,7 @@ func (l *Launch) plain(k *codeobject.Kernel) ([]byte, error) {
 	for i := range l.Args {
 		a := &l.Args[i]
 		v := a.bytes(static)
-		static += (a.LDS + 15) &^ 15
+		static += roundUp16(a.LDS)
 		for n := min(len(v), 8); len(seg)%max(n&-n, 1) != 0; {
 			seg = append(seg, 0)
 		}

@@ -303,3 +303,35 @@ func TestValues(t *testing.T) {
 		}
 	}
 }
+
+// TestLocalMemory: arguments in LDS lie behind the kernel's own and behind each other, at multiples of 16 bytes from
+// there, and what they reserve has room for all.
+func TestLocalMemory(t *testing.T) {
+	for _, c := range []struct {
+		sizes  []int
+		places []uint32
+		lds    int
+	}{
+		{[]int{16, 16}, []uint32{40, 56}, 32},
+		{[]int{17, 16, 1}, []uint32{40, 72, 88}, 64},
+		{[]int{1, 15}, []uint32{40, 56}, 32},
+	} {
+		k := &codeobject.Kernel{Meta: &codeobject.Meta{KernargBytes: 4 * len(c.sizes)}}
+		k.Descriptor.LDSBytes = 40
+		l := Launch{}
+		for i, n := range c.sizes {
+			k.Meta.Args = append(k.Meta.Args, codeobject.Arg{Kind: "dynamic_shared_pointer", Offset: 4 * i, Bytes: 4})
+			l.Args = append(l.Args, Arg{LDS: n})
+		}
+		seg, lds, err := l.kernarg(k)
+		if err != nil || lds != c.lds {
+			t.Errorf("%v: %d bytes reserved, %v, want %d", c.sizes, lds, err, c.lds)
+			continue
+		}
+		for i, want := range c.places {
+			if got := binary.LittleEndian.Uint32(seg[4*i:]); got != want {
+				t.Errorf("%v: argument %d at %d, want %d", c.sizes, i, got, want)
+			}
+		}
+	}
+}
