@@ -18,7 +18,7 @@
 //	sim             103   -near                        30     24      0
 //	dsp             103   -near                        40     29      1
 //	hal/driver/gpu  104   its own below 25 s           20      8      1
-//	hal/driver/npu  104   its own below 25 s           20     15      0
+//	hal/driver/npu  104   its own below 8 s            20     14      0
 package main
 
 import (

@@ -12,5 +12,5 @@ var update = flag.Bool("update", false, "write testdata/times.txt")
 
 // TestTimes: random models cost what testdata/times.txt says.
 func TestTimes(t *testing.T) {
-	drivertest.Times(t, device(t), 7, 120, filepath.Join("testdata", "times.txt"), *update)
+	drivertest.Times(t, device(t), 7, 300, filepath.Join("testdata", "times.txt"), *update)
 }

@@ -12,5 +12,5 @@ var update = flag.Bool("update", false, "write testdata/times.txt")
 
 // TestTimes: random models cost what testdata/times.txt says.
 func TestTimes(t *testing.T) {
-	drivertest.Times(t, newDevice(t), 7, 160, filepath.Join("testdata", "times.txt"), *update)
+	drivertest.Times(t, newDevice(t), 7, 400, filepath.Join("testdata", "times.txt"), *update)
 }
