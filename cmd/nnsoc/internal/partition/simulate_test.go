@@ -1,0 +1,75 @@
+package partition
+
+import (
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/nnrt"
+)
+
+// TestSimulateBest: of plans that did not run so many run as are asked for, the best by prediction, and what the report says of the
+// others is predicted.
+func TestSimulateBest(t *testing.T) {
+	t.Setenv(machine.CacheVariable, "")
+	a := &cli.App{Out: io.Discard, Err: io.Discard, SoC: "pixel4"}
+	m, err := machine.OpenLive(a, hal.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	form, err := partitionForm("mobilenet_v1_0.25_128_quant", &input.ShapeFlag{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := form.Reference(m); err != nil {
+		t.Fatal(err)
+	}
+	x := NewPlanner(a, m, nnrt.CompileOptions{}, measure.PlanPace(), a.Progress())
+	p, err := x.problem(form)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &PartitionReport{problem: p}
+	random := rand.New(rand.NewPCG(3, 4))
+	for _, name := range []string{"one", "two", "three"} {
+		plan := randomSplit(p, random, 2)
+		predicted, err := p.Predict(plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Strategies = append(r.Strategies, &strategyEntry{Name: name, problem: p, plan: plan, predicted: predicted, PredictedLatencyUS: predicted.LatencyFs / 1e9})
+	}
+	if err := x.simulateBest(form, r.Strategies, 1); err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for _, e := range r.Strategies {
+		for _, o := range r.Strategies {
+			if e.Simulated && o.PredictedLatencyUS < e.PredictedLatencyUS {
+				t.Errorf("%s ran, %s is predicted to be better", e.Name, o.Name)
+			}
+		}
+		if e.Simulated != (e.SimulatedLatencyUS > 0) {
+			t.Errorf("%s: simulated %v, %v us", e.Name, e.Simulated, e.SimulatedLatencyUS)
+		}
+		if e.Simulated {
+			ran++
+		}
+	}
+	var out strings.Builder
+	if err := r.text(&out); err != nil {
+		t.Fatal(err)
+	}
+	if ran != 1 || strings.Count(out.String(), "  -  ") < 4 || !strings.Contains(out.String(), "the plans of 1 of 3 strategies ran") {
+		t.Errorf("%d ran:\n%s", ran, out.String())
+	}
+	if err := x.simulateBest(form, r.Strategies, 3); err != nil || !r.Strategies[0].Simulated || !r.Strategies[1].Simulated || !r.Strategies[2].Simulated {
+		t.Errorf("not all ran: %v", err)
+	}
+}
