@@ -374,6 +374,23 @@ var generators = map[string]func(m *randomModel) *nn.Model{
 		o.Type, o.Scale, o.ZeroPoint = nn.TensorBool8, 0, 0
 		return model
 	},
+	"logical": func(m *randomModel) *nn.Model {
+		switch op := []nn.OperationType{nn.OpLogicalAnd, nn.OpLogicalOr, nn.OpReduceAll, nn.OpReduceAny, nn.OpLogicalNot}[m.r.IntN(5)]; op {
+		case nn.OpLogicalNot:
+			x := m.tensor(nn.TensorBool8, 0, nn.SubgraphInput, 1+m.r.IntN(900))
+			y := m.add(nn.Operand{Type: nn.TensorBool8, Dimensions: m.g.Operands[x].Dimensions})
+			return truths(m.done(op, y, x))
+		case nn.OpReduceAll, nn.OpReduceAny:
+			dims := []int{1 + m.r.IntN(4), 1 + m.r.IntN(5), 1 + m.r.IntN(9)}
+			x := m.tensor(nn.TensorBool8, 0, nn.SubgraphInput, dims...)
+			axis := m.r.IntN(3)
+			dims[axis] = 1
+			y := m.tensor(nn.TensorBool8, 0, nn.TemporaryVariable, dims...)
+			return truths(m.done(op, y, x, m.int32s([]uint32{1}, axis), m.bool(true)))
+		default:
+			return truths(m.binaryOf(op, true))
+		}
+	},
 	"SELECT": func(m *randomModel) *nn.Model {
 		t, r := m.typ(), m.r
 		dims := []int{1 + r.IntN(3), 1 + r.IntN(9), 1 + r.IntN(40)}
@@ -644,6 +661,16 @@ func (m *randomModel) binaryOf(op nn.OperationType, one bool) *nn.Model {
 		m.same(s, y)
 	}
 	return m.done(op, y, x, s)
+}
+
+// truths makes TENSOR_BOOL8 of the quantized tensors of a model; any byte but 0 is true.
+func truths(m *nn.Model) *nn.Model {
+	for i := range m.Main.Operands {
+		if o := &m.Main.Operands[i]; o.Type.IsQuant8() || o.Type == nn.TensorBool8 {
+			o.Type, o.Scale, o.ZeroPoint = nn.TensorBool8, 0, 0
+		}
+	}
+	return m
 }
 
 // reduce reduces any axes.

@@ -29,7 +29,7 @@
 //	         tables ahead of their kernels, waits
 //
 // Batches are repetitions of kernels. Not lowered (refusedRows in lower/table.go): float
-// tensors, QUANTIZE and DEQUANTIZE of anything but constants; arithmetic of 32-bit integers
-// and truth values; indices that only an execution brings; HASHTABLE_LOOKUP and RANK;
+// tensors, QUANTIZE and DEQUANTIZE of anything but constants; arithmetic of 32-bit
+// integers; indices that only an execution brings; HASHTABLE_LOOKUP and RANK;
 // detection (regions, boxes, keypoints).
 package npu

@@ -86,13 +86,10 @@ type pair struct {
 // pair folds the shapes of a binary operation into height, width and channels.
 // The operand that is repeated becomes the second.
 func (l *Lowering) pair(e *opspec.Elementwise) (pair, error) {
-	for _, x := range []uint32{e.A, e.B} {
-		if _, err := l.operand(x); err != nil {
+	for _, x := range []uint32{e.A, e.B, e.Output} {
+		if _, err := l.tensor(x); err != nil {
 			return pair{}, err
 		}
-	}
-	if _, err := l.tensor(e.Output); err != nil {
-		return pair{}, err
 	}
 	n := int(nn.Elements(e.Dims))
 	p := pair{a: e.A, b: e.B, out: e.Output}

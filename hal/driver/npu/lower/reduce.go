@@ -37,7 +37,8 @@ func reduced(m *opspec.Mean) (outer, rows, columns, inner int, err error) {
 	return outer, rows, columns, inner, nil
 }
 
-// reduction is REDUCE_MAX or REDUCE_MIN: the larger or smaller of both halves, again and again.
+// reduction is REDUCE_MAX or REDUCE_MIN, of truths REDUCE_ANY or REDUCE_ALL: the larger or smaller of both
+// halves, again and again.
 func reduction(mode int) lowering {
 	legal.Given("mode", mode)
 	return func(l *Lowering, op *nn.Operation) error { return l.reduceExtreme(op, mode) }
@@ -48,7 +49,7 @@ func (l *Lowering) reduceExtreme(op *nn.Operation, mode int) error {
 	if err != nil {
 		return err
 	}
-	if _, err := l.operand(m.Input); err != nil {
+	if _, err := l.tensor(m.Input); err != nil {
 		return err
 	}
 	outer, rows, columns, inner, err := reduced(&m)
@@ -56,6 +57,9 @@ func (l *Lowering) reduceExtreme(op *nn.Operation, mode int) error {
 		return err
 	}
 	from, err := l.whole(m.Input)
+	if m.Type == nn.TensorBool8 {
+		from, err = l.truth(m.Input, false)
+	}
 	if err != nil {
 		return err
 	}

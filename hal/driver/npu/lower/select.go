@@ -3,6 +3,7 @@ package lower
 import (
 	"encoding/binary"
 
+	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
@@ -214,19 +215,12 @@ func (l *Lowering) choose(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	condition, err := l.whole(s.Condition)
+	condition, err := l.truth(s.Condition, a.Signed)
 	if err != nil {
 		return err
 	}
-	var one [256]byte // of a true byte
-	for i := 1; i < 256; i++ {
-		one[i] = 1
-	}
-	truth := l.narrow(h, w, ch, a.Signed)
+	truth := shaped(condition, h, w, ch)
 	lo, hi := layout.Limits(truth.Signed)
-	if err := l.moveAll(condition, truth, int(o.Bytes()), &one, lo, hi); err != nil {
-		return err
-	}
 	out, err := l.Out(s.Output, h, w, ch)
 	if err != nil {
 		return err
@@ -240,6 +234,70 @@ func (l *Lowering) choose(op *nn.Operation) error {
 	c.op(ethosu.EltAdd, difference, sum, sum, plain)
 	c.narrow(sum, out, lo, hi)
 	return c.err
+}
+
+// truth is a TENSOR_BOOL8 with 1 for each byte but 0.
+func (l *Lowering) truth(x uint32, signed bool) (to layout.Ref, err error) {
+	from, err := l.whole(x)
+	if err != nil {
+		return to, err
+	}
+	var one [256]byte
+	for i := 1; i < len(one); i++ {
+		one[i] = 1
+	}
+	to = l.narrow(1, 1, from.C, signed)
+	lo, hi := layout.Limits(signed)
+	return to, l.moveAll(from, to, from.C, &one, lo, hi)
+}
+
+// logical is LOGICAL_AND, the lesser of truths, or LOGICAL_OR, the greater.
+func logical(mode int) lowering {
+	legal.Given("mode", mode)
+	return func(l *Lowering, op *nn.Operation) error {
+		e, err := l.view.Elementwise(op)
+		if err != nil {
+			return err
+		}
+		a, err := l.truth(e.A, false)
+		if err != nil {
+			return err
+		}
+		b, err := l.truth(e.B, false)
+		if err != nil {
+			return err
+		}
+		o, err := l.operands(&e, a, b)
+		if err != nil {
+			return err
+		}
+		to, err := l.Out(e.Output, o.h, o.w, o.c)
+		if err != nil {
+			return err
+		}
+		t := plain
+		t.lo, t.hi = 0, 1
+		c := chain{l: l}
+		o.op(&c, mode, to, t)
+		return c.err
+	}
+}
+
+// not is LOGICAL_NOT.
+func (l *Lowering) not(op *nn.Operation) error {
+	u, err := l.view.Unary(op)
+	if err != nil {
+		return err
+	}
+	from, err := l.whole(u.Input)
+	if err != nil {
+		return err
+	}
+	to, err := l.Out(u.Output, 1, 1, from.C)
+	if err != nil {
+		return err
+	}
+	return l.moveAll(from, to, from.C, &[256]byte{1}, 0, 1)
 }
 
 // rescaled is an 8-bit operand in the quantization of another, as MAXIMUM, MINIMUM and

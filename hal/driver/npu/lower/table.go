@@ -71,6 +71,9 @@ var elementwiseRows = []row{
 	{Operations: legal.Ops(nn.OpLessEqual), Types: legal.Bytes, Action: takes(comparison(1, 1, 0))},
 	{Operations: legal.Ops(nn.OpGreater), Types: legal.Bytes, Action: takes(comparison(0, 0, 1))},
 	{Operations: legal.Ops(nn.OpGreaterEqual), Types: legal.Bytes, Action: takes(comparison(0, 1, 1))},
+	{Operations: legal.Ops(nn.OpLogicalAnd), Types: legal.Booleans, Action: takes(logical(ethosu.EltMin))},
+	{Operations: legal.Ops(nn.OpLogicalOr), Types: legal.Booleans, Action: takes(logical(ethosu.EltMax))},
+	{Operations: legal.Ops(nn.OpLogicalNot), Types: legal.Booleans, Action: takes((*Lowering).not)},
 	{Operations: legal.Ops(nn.OpSelect), Types: legal.Bytes, Action: takes((*Lowering).choose), Rules: []legal.Rule{factors}},
 	{Operations: legal.Ops(nn.OpLogistic), Types: legal.Bytes, Action: takes(byTable((*opspec.Unary).LogisticTable))},
 	{Operations: legal.Ops(nn.OpTanh), Types: legal.Bytes, Action: takes(byTable((*opspec.Unary).TanhTable))},
@@ -86,6 +89,8 @@ var reductionRows = []row{
 	{Operations: legal.Ops(nn.OpMean), Types: legal.Bytes, Action: takes((*Lowering).mean), Rules: []legal.Rule{adjacentAxes, maxMeanWindow, smallMean}},
 	{Operations: legal.Ops(nn.OpReduceMax), Types: legal.Bytes, Action: takes(reduction(ethosu.EltMax)), Rules: []legal.Rule{adjacentAxes, smallMove}},
 	{Operations: legal.Ops(nn.OpReduceMin), Types: legal.Bytes, Action: takes(reduction(ethosu.EltMin)), Rules: []legal.Rule{adjacentAxes, smallMove}},
+	{Operations: legal.Ops(nn.OpReduceAny), Types: legal.Booleans, Action: takes(reduction(ethosu.EltMax)), Rules: []legal.Rule{adjacentAxes, smallMove}},
+	{Operations: legal.Ops(nn.OpReduceAll), Types: legal.Booleans, Action: takes(reduction(ethosu.EltMin)), Rules: []legal.Rule{adjacentAxes, smallMove}},
 	{Operations: legal.Ops(nn.OpArgmax), Types: legal.Bytes, Action: takes(indexOf(ethosu.EltMax)), Rules: []legal.Rule{lastAxis}},
 	{Operations: legal.Ops(nn.OpArgmin), Types: legal.Bytes, Action: takes(indexOf(ethosu.EltMin)), Rules: []legal.Rule{lastAxis}},
 	{Operations: legal.Ops(nn.OpTopkV2), Types: legal.Bytes.Or(legal.Integers), Action: takes((*Lowering).topK), Rules: []legal.Rule{maxRanked}},
@@ -109,8 +114,7 @@ var moveRows = []row{
 
 // refusedRows are the operations on bytes, integers and truth values that the NPU does not have.
 var refusedRows = []row{
-	{Operations: legal.Ops(nn.OpLogicalAnd, nn.OpLogicalOr, nn.OpLogicalNot, nn.OpReduceAll, nn.OpReduceAny), Types: legal.Booleans, Action: refuses("the NPU has no truth values, of which each byte but 0 is true")},
-	{Operations: legal.Ops(nn.OpBoxWithNmsLimit, nn.OpGenerateProposals), Types: moved, Action: refuses("the NPU does not sort")},
+	{Operations: legal.Ops(nn.OpBoxWithNmsLimit, nn.OpGenerateProposals), Types: moved, Action: refuses("the NPU has no loops and shapes that depend on data")},
 	{Operations: legal.Ops(nn.OpRoiAlign, nn.OpRoiPooling, nn.OpHeatmapMaxKeypoint), Types: legal.Bytes, Action: refuses("the NPU has no addresses that depend on data")},
 	{Operations: legal.Ops(nn.OpHashtableLookup), Types: moved, Action: refuses("the NPU does not search for keys")},
 	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Integers, Action: refuses("the NPU multiplies bytes")},

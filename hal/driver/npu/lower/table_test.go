@@ -20,6 +20,7 @@ func TestRowsGive(t *testing.T) {
 		"comparison": func() { comparison(0, 0, 0) },
 		"extreme":    func() { extreme(0) },
 		"reduction":  func() { reduction(0) },
+		"logical":    func() { logical(0) },
 		"indexOf":    func() { indexOf(0) },
 	})
 }
