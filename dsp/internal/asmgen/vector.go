@@ -26,38 +26,23 @@ func lanes(name string, n int, f func(a, b, d Register)) {
 // ab is an instruction that computes a op b; Go writes b first.
 func ab(f ins) func(a, b, d Register) { return func(a, b, d Register) { f(b, a, d) } }
 
-func vpand(b, a, d Op) {
-	if level == 0 {
-		VPAND(b, a, d)
-	} else {
-		VPANDD(b, a, d)
+// either is the form of AVX2 or that of AVX-512.
+func either(narrow func(b, a, d Op), wide ins) func(b, a, d Op) {
+	return func(b, a, d Op) {
+		if level == 0 {
+			narrow(b, a, d)
+		} else {
+			wide(b, a, d)
+		}
 	}
 }
 
-// vpandn computes a without the bits of b.
-func vpandn(a, b, d Op) {
-	if level == 0 {
-		VPANDN(a, b, d)
-	} else {
-		VPANDND(a, b, d)
-	}
-}
-
-func vpor(b, a, d Op) {
-	if level == 0 {
-		VPOR(b, a, d)
-	} else {
-		VPORD(b, a, d)
-	}
-}
-
-func vpxor(b, a, d Op) {
-	if level == 0 {
-		VPXOR(b, a, d)
-	} else {
-		VPXORD(b, a, d)
-	}
-}
+var (
+	vpand  = either(VPAND, VPANDD)
+	vpandn = either(VPANDN, VPANDND) // the second operand without the bits of the first
+	vpor   = either(VPOR, VPORD)
+	vpxor  = either(VPXOR, VPXORD)
+)
 
 // splat fills a register with a 32-bit constant.
 func splat(v uint32, d Register) {
