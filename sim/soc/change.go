@@ -17,7 +17,7 @@ import (
 // Change gives one key of a SoC another value.
 type Change struct {
 	Key   string // as in errors: dram.mt_per_s, cpu.cluster[0].l2.kib, npu.energy.pj.mac
-	Value string // a number, true or false, a name; numbers of an array joined by x: 1x1x64
+	Value string // a number, true or false, a name; numbers of an array joined by x: 1x1x64, or [1, 1, 64]
 }
 
 // String is the text that ParseChange reads.
@@ -349,13 +349,19 @@ func parseValue(v reflect.Value, s string) error {
 	return nil
 }
 
-// parseList reads elements joined by x, of names by +.
+// parseList reads elements joined by x, of names by +, or an array as a file has it: [1, 1, 64].
 func parseList(v reflect.Value, s string) error {
 	by := "x"
 	if v.Type().Elem().Kind() == reflect.String {
 		by = "+"
 	}
 	parts := strings.Split(s, by)
+	if inner, ok := strings.CutPrefix(s, "["); ok && strings.HasSuffix(inner, "]") {
+		parts = strings.Split(strings.TrimSuffix(inner, "]"), ",")
+		for i := range parts {
+			parts[i] = strings.TrimSpace(parts[i])
+		}
+	}
 	if v.Kind() == reflect.Array && len(parts) != v.Len() {
 		return fmt.Errorf("%q has %d elements, want %d joined by %s", s, len(parts), v.Len(), by)
 	}

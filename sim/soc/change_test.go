@@ -72,6 +72,7 @@ func TestLoadChanged(t *testing.T) {
 		{"dram.clock.mhz[10]=2100", func(c *soc.Config) bool { return c.GPU.Clock.OPPs[len(c.GPU.Clock.OPPs)-1].DDRMHz == 2100 }},
 		{"host.clean_us[0][1]=7", func(c *soc.Config) bool { return c.Host.Clean[0][1] == 7 }},
 		{"npu.ublock=1x1x32", func(c *soc.Config) bool { return c.NPU.Ublock == [3]int{1, 1, 32} }},
+		{"npu.ublock=[1,1,32]", func(c *soc.Config) bool { return c.NPU.Ublock == [3]int{1, 1, 32} }},
 		{"npu.ublock[2]=32", func(c *soc.Config) bool { return c.NPU.Ublock == [3]int{1, 1, 32} }},
 		{"npu.memory[0].kib=4096 dsp.threads=2 dsp.contexts=1", func(c *soc.Config) bool {
 			return c.NPU.Memories[0].KiB == 4096 && c.DSP.Threads == 2 && c.DSP.Contexts == 1
@@ -117,6 +118,12 @@ func TestLoadChangedRefuses(t *testing.T) {
 		{"pixel4", "npu.cores=1.5", `npu.cores: "1.5", want a whole number`},
 		{"pixel4", "npu.pack_taps=yes", `npu.pack_taps: "yes", want true or false`},
 		{"pixel4", "npu.ublock=32x32", `npu.ublock: "32x32" has 2 elements, want 3`},
+		{"pixel4", "npu.ublock=[32,32]", `npu.ublock: "[32,32]" has 2 elements, want 3`},
+		{"pixel4", "npu.ublock=[]", `npu.ublock: "[]" has 1 elements, want 3`},
+		{"pixel4", "gpu.vgpr_rows=255", "gpu.vgpr_rows: 255, want 256..4096"}, // fewer than an instruction can name
+		{"pixel4", "gpu.max_workgroup=64", "gpu.max_workgroup: 64, want 256 or more"},
+		{"pixel4", "gpu.vgpr_rows=256 gpu.simds_per_cu=2", "gpu.vgpr_rows: 256: a compute unit has 512 rows, want 1024 or more"},
+		{"xclipse920", "gpu.waves_per_simd=1 gpu.simds_per_cu=1", "gpu.waves_per_simd: 1: a compute unit holds 32 lanes, want 256 or more"},
 		{"pixel4", "npu.ublok=1", "unknown key npu.ublok: in npu there are name, product, clock"},
 		{"pixel4", "nnpu.x=1", "unknown key nnpu: there are soc, dram"},
 		{"pixel4", "npu=1", "npu is a table: name one of its keys, name, product, clock"},

@@ -135,6 +135,18 @@ func (k *checker) gpu(c *Config) {
 	if g.LDSBanks&(g.LDSBanks-1) != 0 {
 		k.fail("gpu.lds_banks", "%d, want a power of two", g.LDSBanks)
 	}
+	// Kernels have work-groups of up to 256 lanes (texel.maxGroup), or of those of a partition.
+	group := max(256, g.PartitionLanes)
+	if g.MaxWorkgroup < group {
+		k.fail("gpu.max_workgroup", "%d, want %d or more: a work-group of a kernel", g.MaxWorkgroup, group)
+	}
+	if n := 32 * g.WavesPerSIMD * g.SIMDsPerCU; n < group {
+		k.fail("gpu.waves_per_simd", "%d: a compute unit holds %d lanes, want %d or more: a work-group of a kernel", g.WavesPerSIMD, n, group)
+	}
+	const kernelRegisters = 128 // of a lane of the largest work-groups
+	if n, want := g.VGPRRows*g.SIMDsPerCU, group/32*kernelRegisters; n < want {
+		k.fail("gpu.vgpr_rows", "%d: a compute unit has %d rows, want %d or more: a work-group of a kernel", g.VGPRRows, n, want)
+	}
 	if g.BroadcastLanes < g.AddressLanes {
 		k.fail("gpu.broadcast_lanes", "%d, want gpu.address_lanes or more: %d", g.BroadcastLanes, g.AddressLanes)
 	}

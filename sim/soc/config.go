@@ -154,7 +154,7 @@ type GPU struct {
 	WavesPerSIMD     int    `toml:"waves_per_simd" range:"1..32"`        //
 	PartitionSIMDs   int    `toml:"partition_simds" range:"0..16"`       // share a scheduler of the hardware that this stands for; 0: all of a CU
 	PartitionLanes   int    `toml:"partition_lanes" range:"0..4096"`     // of a wave there: waves that make one stay in a partition
-	VGPRRows         int    `toml:"vgpr_rows" range:"64..4096"`          // register file of one SIMD, rows of 32 lanes x 4 bytes
+	VGPRRows         int    `toml:"vgpr_rows" range:"256..4096"`         // register file of one SIMD, rows of 32 lanes x 4 bytes; a wave names 256
 	VGPRGranule      int    `toml:"vgpr_granule" range:"1..64"`          // registers of a wave32
 	MaxWorkgroup     int    `toml:"max_workgroup" range:"64..4096"`      // lanes
 	WorkgroupsMax    int    `toml:"workgroups_max" range:"1..64"`        // resident per CU

@@ -49,6 +49,9 @@ func connect(a *cli.App, list []hal.Device, c *soc.Config, live *devices.Machine
 	for _, value := range a.Drivers {
 		e, named, path := split(value)
 		d, err := service.Dial(path)
+		if name, _, ok := strings.Cut(value, "="); err != nil && ok && !named {
+			err = fmt.Errorf("%w; and %q is no engine", err, name)
+		}
 		if err != nil {
 			return nil, cli.Usage(fmt.Errorf("--driver %s: %w", path, err))
 		}
