@@ -39,14 +39,22 @@ type Server struct {
 	ending   sync.WaitGroup  // sessions that are being freed
 }
 
-// NewServer returns a server for a device. Serve starts it.
+// NewServer returns a server for a device, which it has asked for its capabilities: a device
+// that measures them first does so here, where no client waits. Serve starts the server.
 func NewServer(d hal.Device, q Quotas) *Server {
+	measure(d)
 	s := &Server{device: d, quotas: q.withDefaults(), sessions: map[uint64]*session{}, clients: map[int]*client{}}
 	s.all = usage{whose: "all clients have", limits: cost{openBursts: maxBursts}}
 	s.grpc = grpc.NewServer(grpc.Creds(unixCredentials{}), grpc.MaxRecvMsgSize(maxMessage), grpc.MaxConcurrentStreams(1024),
 		grpc.UnaryInterceptor(s.intercept))
 	pb.RegisterDriverServer(s.grpc, s)
 	return s
+}
+
+// measure asks for capabilities. A panic is left to Attach, which meets it again and answers it.
+func measure(d hal.Device) {
+	defer func() { _ = recover() }()
+	d.Capabilities()
 }
 
 // Listen makes the socket of a server. One that a server left behind is replaced; one

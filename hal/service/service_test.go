@@ -719,3 +719,28 @@ func TestUnsealed(t *testing.T) {
 		_ = x.Close()
 	}
 }
+
+// measuring is a device that measures its capabilities when it is asked first.
+type measuring struct {
+	hal.Device
+	asked int
+}
+
+// Capabilities implements hal.Device.
+func (d *measuring) Capabilities() hal.Capabilities {
+	if d.asked++; d.asked == 1 {
+		panic("no capabilities")
+	}
+	return d.Device.Capabilities()
+}
+
+// TestCapabilitiesBeforeClients: a server has asked for the capabilities before a client
+// waits for them, and survives a device that panics.
+func TestCapabilitiesBeforeClients(t *testing.T) {
+	d := &measuring{Device: timed(t)}
+	s := service.NewServer(d, service.Quotas{})
+	defer s.Close()
+	if d.asked != 1 {
+		t.Errorf("asked %d times", d.asked)
+	}
+}

@@ -175,11 +175,11 @@ func (p *Program) drive(q *Request) error {
 	if err != nil {
 		return err
 	}
+	s := service.NewServer(d, service.Quotas{Sessions: maxThreads, Calls: maxThreads, Prepared: 1024})
 	l, err := service.Listen(q.Socket)
 	if err != nil {
 		return err
 	}
-	s := service.NewServer(d, service.Quotas{Sessions: maxThreads, Calls: maxThreads, Prepared: 1024})
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	if err := say(p.Out, Message{Kind: KindReady}); err != nil {

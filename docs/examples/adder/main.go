@@ -26,11 +26,11 @@ func serve(args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("want the path of a socket, got %d arguments", len(args))
 	}
+	s := service.NewServer(driver.New(), service.Quotas{})
 	l, err := service.Listen(args[0])
 	if err != nil {
 		return err
 	}
-	s := service.NewServer(driver.New(), service.Quotas{})
 	interrupted := make(chan os.Signal, 1)
 	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
 	go func() {

@@ -21,9 +21,9 @@ func (t *T) ServiceOf(q service.Quotas, list ...hal.Device) (servers []*service.
 		_ = os.RemoveAll(folder)
 	}
 	for _, d := range list {
+		s := service.NewServer(d, q)
 		l, err := service.Listen(filepath.Join(folder, d.Name()))
 		t.OK("listen", err)
-		s := service.NewServer(d, q)
 		go func() { _ = s.Serve(l) }()
 		servers = append(servers, s)
 	}

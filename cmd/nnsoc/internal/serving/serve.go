@@ -82,12 +82,12 @@ model's graph, before and after the driver's passes, as .dot and .json.`,
 
 // serve runs a driver until the context ends.
 func serve(a *cli.App, ctx context.Context, d hal.Device, socket string, q service.Quotas) error {
+	s := service.NewServer(d, q)
 	l, err := service.Listen(socket)
 	if err != nil {
 		return cli.Usage(err)
 	}
 	cli.Temporaries.Add(socket)
-	s := service.NewServer(d, q)
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
 	if a.JSON {
