@@ -87,7 +87,7 @@ func resume(t *state.Thread, c *state.Code) (left uint32) {
 			return left
 		}
 		u.Fn(t, u)
-		if t.Slots != 0 && u.EA != 0 {
+		if u.EA != 0 {
 			k := uint64(u.EA-state.OffEA) / 4
 			t.Addr[t.Slots/4+k] = t.Addr[k]
 		}

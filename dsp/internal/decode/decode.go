@@ -24,8 +24,6 @@ const (
 	maxRounds       = 256 // that a block runs at once
 )
 
-func containsSat(syntax string) bool { return strings.Contains(syntax, ":sat") }
-
 // hintsTaken reports conditional branches that the program expects to be taken.
 func hintsTaken(f *hexagon.Form) bool {
 	return strings.Contains(f.Syntax, "jump:t ") || strings.Contains(f.Syntax, "jumpr:t ")

@@ -279,7 +279,7 @@ func (c *packetBuilder) breakCircle(done uint16) error {
 				if j == i || done>>j&1 != 0 || !c.nodes[j].writesTo(r.res) && (r.n < 2 || !c.nodes[j].writesTo(r.res+1)) {
 					continue
 				}
-				if c.reaches(j, i, 1<<i|done) {
+				if c.reaches(j, i, done) {
 					return c.copyOld(i, r)
 				}
 			}

@@ -19,9 +19,6 @@ func (c *packetBuilder) vtmp() (v uint8, mask uint16, err error) {
 		if err != nil {
 			return 0, 0, err
 		}
-		if c.nextQ >= state.TempQ {
-			return 0, 0, errTemps
-		}
 		c.gatherV, c.gatherQ = t-state.NumV+1, c.nextQ+1
 		c.nextQ++
 	}

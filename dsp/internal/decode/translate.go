@@ -119,9 +119,8 @@ func (c *packetBuilder) inst(in *hexagon.Inst) error {
 	if err := c.control(n, in); err != nil {
 		return err
 	}
-	text := c.d.textOf(in.Op)
-	implied(n, op, f, text)
-	if text&textCircular != 0 {
+	implied(n, op, f)
+	if c.d.textOf(in.Op)&textCircular != 0 {
 		n.reads = append(n.reads, read{res: circularBuffer(in, f), n: 1, slot: implicit})
 	}
 	if c.d.textOf(op)&textGlobal != 0 {
@@ -253,15 +252,11 @@ func (n *node) ignoreReads() {
 }
 
 // implied adds the registers that a form uses without naming them.
-func implied(n *node, op hexagon.Op, f *hexagon.Form, text uint8) {
-	old := func(res ...uint8) {
-		for _, r := range res {
-			n.reads = append(n.reads, read{res: r, n: 1, slot: implicit})
-		}
-	}
+func implied(n *node, op hexagon.Op, f *hexagon.Form) {
+	old := func(res uint8) { n.reads = append(n.reads, read{res: res, n: 1, slot: implicit}) }
 	switch op {
 	case hexagon.S2_allocframe:
-		old(resR+30, resR+31)
+		old(resR + 31)
 		n.writes = append(n.writes, resR+30)
 	case hexagon.L2_deallocframe, hexagon.L4_return:
 		n.writes = append(n.writes, resR+29)
@@ -279,7 +274,7 @@ func implied(n *node, op hexagon.Op, f *hexagon.Form, text uint8) {
 			n.writes = append(n.writes, resP+3)
 		}
 	}
-	if f.Has(hexagon.FlagOvf) || saturates(op, f, text) {
+	if f.Has(hexagon.FlagOvf) {
 		n.writes = append(n.writes, resC+state.USR)
 	}
 	if f.Has(hexagon.FlagFloat) { // several may raise flags in one packet, all in the old rounding mode
@@ -321,7 +316,6 @@ const (
 	textKnown = 1 << iota
 	textGlobal
 	textCircular
-	textSat
 )
 
 // textOf looks at the text of a form, once in a program.
@@ -338,20 +332,8 @@ func (d *Decoder) textOf(op hexagon.Op) uint8 {
 	if strings.Contains(syntax, ":circ(") {
 		t |= textCircular
 	}
-	if containsSat(syntax) {
-		t |= textSat
-	}
 	d.text[op] = t
 	return t
-}
-
-// saturates reports scalar forms that may set the sticky overflow bit.
-func saturates(op hexagon.Op, f *hexagon.Form, text uint8) bool {
-	switch op {
-	case hexagon.A2_sat, hexagon.A2_satb, hexagon.A2_sath, hexagon.A2_satub, hexagon.A2_satuh:
-		return true
-	}
-	return !f.IsHVX() && text&textSat != 0
 }
 
 // modelledC are the control registers that a program may read and write. All
