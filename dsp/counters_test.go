@@ -2,6 +2,7 @@ package dsp
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -62,6 +63,36 @@ func TestCounters(t *testing.T) {
 				t.Errorf("low halves: upcycle %d, utimer %d and %d", st.R[14], st.R[16], st.R[17])
 			}
 		})
+	}
+}
+
+// TestCountersBehind: however few packets stand in front of a read in straight code, it counts all of them.
+func TestCountersBehind(t *testing.T) {
+	c := testCore(t)
+	slot := uint32(c.Spec().IssueInterval)
+	for n := range uint32(4) {
+		for _, k := range []struct {
+			read   string
+			cycles bool
+		}{{"r0 = c14", true}, {"r1:0 = c15:14", true}, {"r0 = c18", false}, {"r1:0 = c19:18", false}} {
+			for _, functional := range []bool{false, true} {
+				p := assemble(t, codeBase, "{ r2 = c14 }\n"+strings.Repeat("{ r20 = add(r20,#1) }\n", int(n))+"{ "+k.read+" }\n")
+				st := Registers{PC: codeBase}
+				if _, err := c.RunThread(p, new(mem.Space), &st, codeBase+uint32(len(p.Code)), Options{Functional: functional}); err != nil {
+					t.Fatal(err)
+				}
+				want := n + 1
+				switch {
+				case k.cycles && functional:
+					want += st.R[2]
+				case k.cycles:
+					want = st.R[2] + want*slot
+				}
+				if st.R[0] != want || st.R[20] != n {
+					t.Errorf("%s behind %d packets, functional %v: %d, want %d", k.read, n+1, functional, st.R[0], want)
+				}
+			}
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package dsp
 
 import (
 	"encoding/binary"
+	"slices"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/isa/hexagon"
@@ -50,4 +51,84 @@ func TestStoreBeforeLoad(t *testing.T) {
 			t.Errorf("%s: r2 = %#x, want %#x", c.text, st.R[2], c.want)
 		}
 	}
+}
+
+// TestOldValues: the order of a packet's words says nothing about its registers. All but .new operands are read as they
+// were before the packet, among them the registers that a form uses or changes without naming them. Every order of the
+// words gives r2 the value.
+func TestOldValues(t *testing.T) {
+	const base, old = 0x1000, 33
+	for _, c := range []struct {
+		packet, then string
+		want         uint32
+	}{
+		{"{ c5:4 = r1:0 ; if (p0) r2 = r3 }", "", 3}, {"{ c5:4 = r1:0 ; if (p1) r2 = r3 }", "", 3},
+		{"{ c5:4 = r1:0 ; if (p2) r2 = r3 }", "", 3}, {"{ c5:4 = r1:0 ; if (p3) r2 = r3 }", "", 3},
+		{"{ p3:0 = r0 ; if (p0) r2 = r3 }", "", 3}, {"{ p3:0 = r0 ; if (p1) r2 = r3 }", "", 3},
+		{"{ p3:0 = r0 ; if (p2) r2 = r3 }", "", 3}, {"{ p3:0 = r0 ; if (p3) r2 = r3 }", "", 3},
+		{"{ r3:2 = c5:4 ; p0 = cmp.eq(r0,r3) }", "", ^uint32(0)}, {"{ r3:2 = c5:4 ; p3 = cmp.eq(r0,r3) }", "", ^uint32(0)},
+		{"{ r2 = p3:0 ; p1 = cmp.eq(r0,r3) }", "", ^uint32(0)}, {"{ r2 = p3:0 ; p2 = cmp.eq(r0,r3) }", "", ^uint32(0)},
+		{"{ r2 = p3:0 ; p1 = cmp.eq(r0,r3) }", "{ r2 = p3:0 }", 0xffff00ff},
+		{"{ p0 = cmp.eq(r0,r0) ; p0 = cmp.eq(r0,r3) }", "{ r2 = p0 }", 0}, {"{ p0 = cmp.eq(r0,r0) ; p0 = cmp.eq(r3,r3) }", "{ r2 = p0 }", 0xff},
+		{"{ p0 = cmp.eq(r0,r0) ; p0 = cmp.eq(r0,r3) ; p0 = cmp.eq(r3,r3) }", "{ r2 = p0 }", 0},
+		{"{ p3 = sp1loop0(1f,#2) ; if (p3) r2 = r3 }", "1: { nop } :endloop0", 3},
+		{"{ p3 = sp2loop0(1f,r3) ; if (p3) r2 = r3 }", "1: { nop } :endloop0", 3},
+		{"{ p3 = sp3loop0(1f,#2) ; if (p3) r2 = r3 }", "1: { nop } :endloop0", 3},
+		{"{ r2 = usr ; r4 = add(r5,r5):sat }", "", 0}, {"{ r2 = usr ; r4 = add(r5,r5):sat }", "{ r2 = usr }", 1},
+		{"{ r2 = usr ; r4 = sath(r5) }", "", 0}, {"{ r2 = usr ; r4 = sath(r5) }", "{ r2 = usr }", 1},
+		{"{ r3:2 = c9:8 ; r4 = add(r5,r5):sat }", "", 0},
+		{"{ r2 = usr ; r4 = sfadd(r6,r7) }", "", 0}, {"{ r2 = usr ; r4 = sfadd(r6,r7) }", "{ r2 = usr }", 1 << 5},
+		{"{ r3:2 = c9:8 ; r4 = sfadd(r6,r7) }", "", 0},
+		{"{ usr = r8 ; r2 = sfadd(r6,r7) }", "", 0x3f800000}, // not rounded up, as r8 has it
+		{"{ call 1f ; r2 = r31 }", "1:", old},
+		{"{ allocframe(#8) ; r2 = r29 }", "", scratchBase + 512}, {"{ allocframe(#8) ; r2 = r30 }", "", old}, {"{ allocframe(#8) ; r31 = r3 }", "{ r2 = memw(r30+#4) }", old},
+		{"{ r31:30 = deallocframe(r9):raw ; r2 = r29 }", "", scratchBase + 512}, {"{ r31:30 = deallocframe(r9):raw }", "{ r2 = r29 }", scratchBase + 8},
+		{"{ r11:10 = decbin(r1:0,r13:12) ; if (p0) r2 = r3 }", "", 3},
+		{"{ gp = r3 ; r2 = memw(gp+#0) }", "", 0x11}, {"{ cs0 = r3 ; r10 = memw(r14++#-4:circ(m0)) }", "{ r2 = sub(r14,r9) }", 4},
+		{"{ m1 = r3 ; r10 = memw(r9++m1) }", "{ r2 = r9 }", scratchBase + 16},
+	} {
+		packets, err := asm.Assemble(c.packet+"\n"+c.then+"\n{ nop }", base)
+		if err != nil {
+			t.Errorf("%s: %v", c.packet, err)
+			continue
+		}
+		words, err := hexagon.EncodeAll(nil, packets)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, order := range orders(int(packets[0].N)) {
+			program := append([]uint32(nil), words...)
+			for at, from := range order { // all but the parse bits
+				program[at] = words[from]&^(3<<14) | words[at]&(3<<14)
+			}
+			memory := make([]byte, 1024)
+			binary.LittleEndian.PutUint32(memory, 0x11)
+			space := new(mem.Space)
+			if err := space.Map(mem.Segment{Name: "data", Base: scratchBase, Data: memory}); err != nil {
+				t.Fatal(err)
+			}
+			p := &Program{Base: base, Code: hexagon.Bytes(program)}
+			st := &Registers{PC: base, P: [4]byte{255, 255, 255, 255}, M: [2]uint32{8, 16}, CS: [2]uint32{scratchBase}, GP: scratchBase}
+			copy(st.R[:], []uint32{0, 0, 2, 3, 4, 0x7fffffff, 0x3f800000, 0x30800000, 3 << 22, scratchBase}) // 1 and 2^-30
+			st.R[14], st.R[29], st.R[30], st.R[31] = scratchBase, scratchBase+512, old, old
+			if _, err := testCore(t).RunThread(p, space, st, base+uint32(len(p.Code)), Options{Functional: true}); err != nil {
+				t.Errorf("%s in the order %d: %v", c.packet, order, err)
+			} else if st.R[2] != c.want {
+				t.Errorf("%s in the order %d, then %s: r2 = %#x, want %#x", c.packet, order, c.then, st.R[2], c.want)
+			}
+		}
+	}
+}
+
+// orders are the permutations of the numbers below n.
+func orders(n int) (all [][]int) {
+	if n == 0 {
+		return [][]int{nil}
+	}
+	for _, rest := range orders(n - 1) {
+		for at := range n {
+			all = append(all, slices.Insert(slices.Clone(rest), at, n-1))
+		}
+	}
+	return all
 }
