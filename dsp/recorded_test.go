@@ -292,13 +292,16 @@ func (r *recordedRow) run(core *coldCore, vector bool, base uint32) (before, aft
 	return before, makeImage(&st, memory), nil
 }
 
-// placed runs a row in two places and returns its changes; with an image of another machine, those of that.
+// placed runs a row in two places, in the second by the portable functions, and returns its changes; with an image of
+// another machine, those of that.
 func (r *recordedRow) placed(core *coldCore, vector bool, other image) (string, error) {
 	b1, a1, err := r.run(core, vector, codeBase)
 	if err != nil {
 		return "", err
 	}
-	b2, a2, err := r.run(core, vector, 3*codeBase)
+	portable := *core.Core
+	portable.asm = nil
+	b2, a2, err := r.run(&coldCore{&portable, core.newMemory}, vector, 3*codeBase)
 	if err != nil {
 		return "", err
 	}
@@ -310,6 +313,31 @@ func (r *recordedRow) placed(core *coldCore, vector bool, other image) (string, 
 		names = vectorNames
 	}
 	return b1.changes(names, other, a1, b2, a2), nil
+}
+
+// TestOverflowForms: a scalar form that says so, or that QEMU has seen doing it, may set the sticky bit of usr.
+func TestOverflowForms(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range readRecorded(t, "testdata/values/scalar.txt") {
+		seen[r.form] = seen[r.form] || strings.Contains(r.changes, "usr=") && r.prelude == ""
+	}
+	sets := 0
+	for op := hexagon.Op(1); int(op) < hexagon.NumOps; op++ {
+		f := op.Form()
+		overflows := f.Has(hexagon.FlagOvf)
+		if !f.IsHVX() && strings.Contains(f.Syntax, ":sat") && !overflows {
+			t.Errorf("%s saturates and does not overflow", f.Syntax)
+		}
+		if seen[f.Name] && !overflows && !f.Has(hexagon.FlagFloat) && !f.Has(hexagon.FlagLoop) && op != hexagon.A2_tfrrcr {
+			t.Errorf("%s has changed usr", f.Syntax)
+		}
+		if overflows && seen[f.Name] {
+			sets++
+		}
+	}
+	if sets < 50 {
+		t.Errorf("%d forms have changed usr", sets)
+	}
 }
 
 // TestRecordedValues runs what QEMU has recorded. Every form that QEMU knows has rows.
