@@ -148,6 +148,22 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// TestCallNames: the first and the last number of each run in Linux's asm-generic/unistd.h, some between, and their neighbours.
+func TestCallNames(t *testing.T) {
+	const none = "of unknown number"
+	for n, want := range map[uint32]string{
+		0: "io_setup", 4: "io_getevents", 17: "getcwd", 25: "fcntl64", 29: "ioctl", 48: "faccessat", 56: "openat", 62: "llseek", 66: "writev", 79: "fstatat64",
+		93: "exit", 98: "futex", 113: "clock_gettime", 124: "sched_yield", 129: "kill", 139: "rt_sigreturn", 160: "uname", 172: "getpid", 178: "gettid", 198: "socket",
+		214: "brk", 220: "clone", 222: "mmap", 233: "madvise", 243: "recvmmsg", 244: none, 259: none, 260: "wait4", 261: "prlimit64", 278: "getrandom", 291: "statx",
+		294: "kexec_file_load", 295: none, 402: none, 403: "clock_gettime64", 407: "clock_nanosleep_time64", 414: "ppoll_time64", 415: none, 421: none,
+		422: "futex_time64", 424: "pidfd_send_signal", 435: "clone3", 439: "faccessat2", 440: none, 1 << 31: none,
+	} {
+		if got := callName(n); got != want {
+			t.Errorf("system call %d: %s, want %s", n, got, want)
+		}
+	}
+}
+
 // TestProcessStack checks what a program finds on its stack.
 func TestProcessStack(t *testing.T) {
 	text := `_start:

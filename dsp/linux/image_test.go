@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -50,6 +51,47 @@ func TestExec(t *testing.T) {
 	}
 	if r.Instructions == 0 || r.Stalls.Total() == 0 {
 		t.Errorf("report %+v", r)
+	}
+}
+
+// decisions writes a hash of what decbin makes of every state, either symbol, every quarter of the range, and an offset in
+// the range of the more and of the less probable symbol.
+const decisions = `
+_start:
+	{ r16 = #0 ; r20 = #0 }
+	{ r10 = #1024 }
+	{ loop0(1f,r10) }
+1:	{ r6 = extractu(r20,#2,#7) }
+	{ r0 = asl(r6,#29) ; r2 = #0 }
+	{ r0 = or(r0,##0x81234567) ; r3 = and(r20,#63) }
+	{ r7 = extractu(r20,#1,#6) ; r8 = extractu(r20,#1,#9) }
+	{ r3 |= asl(r7,#8) ; r1 = mpyi(r0,r8) }
+	{ r5:4 = decbin(r1:0,r3:2) }
+	{ r16 = add(r4,mpyi(r16,#31)) ; r6 = p0 }
+	{ r16 = add(r5,mpyi(r16,#31)) }
+	{ r16 = add(r6,mpyi(r16,#31)) ; r20 = add(r20,#1) } :endloop0
+	{ r1 = add(r29,#-8) ; r2 = #4 }
+	{ memw(r1+#0) = r16 ; r0 = #1 ; r6 = #64 }
+	trap0(#1)
+	{ r0 = #0 ; r6 = #93 }
+	trap0(#1)
+`
+
+// TestDecisions: the hash is that of qemu-hexagon, as TestOracleAssembled shows; the tables are those of H.264.
+func TestDecisions(t *testing.T) {
+	im, err := LoadELF(executable(t, decisions))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, functional := range []bool{false, true} {
+		var out bytes.Buffer
+		p := Process{Image: im, Args: []string{"decisions"}, Stdout: &out, Stderr: &out}
+		if _, err := testCore(t).Exec([]*Process{&p}, dsp.Options{Functional: functional}); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprintf("%x", out.Bytes()); got != "50455245" {
+			t.Errorf("hash %s", got)
+		}
 	}
 }
 

@@ -51,13 +51,17 @@ func TestOracleExec(t *testing.T) {
 // compounds and duplexes, in QEMU and in the core.
 func TestOracleAssembled(t *testing.T) {
 	oracle.Need(t, "qemu-hexagon")
+	texts := map[string]string{"decisions": decisions}
 	for _, name := range []string{"hello.S", "core.S"} {
 		text, err := os.ReadFile(shared.Path(t, "hexagon", name))
 		if err != nil {
 			t.Fatal(err)
 		}
+		texts[name] = string(text)
+	}
+	for name, text := range texts {
 		for _, separate := range []bool{false, true} {
-			o, err := asm.AssembleObject(string(text), asm.Options{Base: 0x20000, Separate: separate})
+			o, err := asm.AssembleObject(text, asm.Options{Base: 0x20000, Separate: separate})
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
