@@ -1,0 +1,299 @@
+package dram
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/sim"
+)
+
+// nsDRAM has one channel of four banks and a clock of 1 GHz: a nanosecond is a clock. No two spans are alike.
+func nsDRAM(t *testing.T, change func(*Config)) *DRAM {
+	t.Helper()
+	const ns = sim.Nanosecond
+	c := Config{
+		Name: "ns", Channels: 1, Banks: 4, RowBytes: 2048, BusBits: 16, BurstLength: 16, TransfersPerSec: 2e9, InterleaveBytes: 256,
+		ReadLatency: 31 * ns, WriteLatency: 13 * ns, TRCD: 17 * ns, TRPpb: 19 * ns, TRPab: 23 * ns, TRAS: 41 * ns, TRC: 67 * ns, TRRD: 11 * ns, TFAW: 47 * ns,
+		TWR: 29 * ns, TWTR: 9 * ns, TRTP: 7 * ns, TRTW: 5 * ns, TRFCab: 280 * ns, TRFCpb: 140 * ns, TREFI: 4000 * ns, TXSR: 300 * ns,
+	}
+	if change != nil {
+		change(&c)
+	}
+	d, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestTimingInClocks: spans last whole clocks, rounded up but for a thousandth of one; what follows from them is JEDEC's: a
+// write command follows a read by RL + BL/2 + tRTW - WL, a read a write by WL + BL/2 + tWTR.
+func TestTimingInClocks(t *testing.T) {
+	plain := timing{
+		rl: 31, wl: 13, burst: 8, rcd: 17, rpPB: 19, rpAB: 23, ras: 41, rc: 67, rrd: 11, faw: 47, wr: 29, rtp: 7,
+		readWrite: 31 + 8 + 5 - 13, writeRead: 13 + 8 + 9, rfcAB: 280, rfcPB: 140, refi: 4000, xsr: 300,
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*Config)
+		want   func(*timing)
+	}{
+		{"as given", nil, func(*timing) {}},
+		{"part of a clock", func(c *Config) { c.TRCD += 2e3 }, func(t *timing) { t.rcd++ }},
+		{"rounding of a file", func(c *Config) { c.TRCD += 900 }, func(*timing) {}},
+		{"long write latency", func(c *Config) { c.WriteLatency = 37 * sim.Nanosecond }, func(t *timing) { t.wl, t.readWrite, t.writeRead = 37, 8, 37+8+9 }},
+		{"four transfers a clock", func(c *Config) { c.TransfersPerSec, c.TransfersPerClock = 4e9, 4 }, func(t *timing) { t.burst, t.readWrite, t.writeRead = 4, 27, 26 }},
+		{"self-refresh", func(c *Config) { c.SelfRefreshAfter = sim.Microsecond }, func(t *timing) { t.selfAfter = 1000 }},
+	} {
+		want := plain
+		c.want(&want)
+		if got := nsDRAM(t, c.change).t; got != want {
+			t.Errorf("%s:\n%+v, want\n%+v", c.name, got, want)
+		}
+	}
+}
+
+// TestRefreshIsPlanned: a row is open from clock 3000 on, with a read at 3500, and a refresh is due at 4000, of one bank of
+// four at 1000 times its number. Each refresh that is late is counted, the last may still run.
+func TestRefreshIsPlanned(t *testing.T) {
+	type result struct{ close, until, ready, due, other, refreshes int64 }
+	perBank := func(c *Config) { c.Refresh = RefreshPerBank }
+	allBanks := func(c *Config) { c.Refresh = RefreshAllBanks }
+	for _, c := range []struct {
+		name   string
+		change func(*Config)
+		read   int64 // the last column command
+		now    int64
+		want   result
+	}{
+		{"all banks", allBanks, 3500, 4000, result{4000, 4000, 4000 + 23 + 280, 8000, 8000, 1}},
+		{"all banks, late", allBanks, 3500, 7999, result{4000, 4000, 4000 + 23 + 280, 8000, 8000, 1}},
+		{"all banks, three", allBanks, 3500, 12000, result{4000, 4000, 12000 + 280, 16000, 16000, 3}},
+		{"all banks, late by a whole one", allBanks, 3500, 8000, result{4000, 4000, 8000 + 280, 12000, 12000, 2}},
+		{"row closes late", allBanks, 3999, 4000, result{3999 + 7, 4000, 4006 + 23 + 280, 8000, 8000, 1}},
+		{"one bank", perBank, 3500, 4000, result{4000, 4000, 4000 + 19 + 140, 8000, 1000, 1}},
+	} {
+		d := nsDRAM(t, c.change)
+		p := &d.ch[0].plan
+		b := &p.banks[3]
+		b.open(1, 3000)
+		p.commit(c.read, 1, b.newest(), &Request{Enter: 3000, Bank: 3, Row: 1})
+		p.refresh(b, c.now)
+		a := b.newest()
+		if got := (result{a.close, a.until, b.ready, b.due, p.banks[0].due, d.count[RefreshCommand]}); got != c.want || a.Waits != 4000 {
+			t.Errorf("%s: %+v, want %+v; waits %d", c.name, got, c.want, a.Waits)
+		}
+	}
+}
+
+// TestWakes: self-refresh begins some time after the last data and moves what is due by as long as it lasts.
+func TestWakes(t *testing.T) {
+	type result struct{ close, ready, due, idle, woken, slept, entries, refreshes int64 }
+	after := func(span sim.Time, kind RefreshKind) func(*Config) {
+		return func(c *Config) { c.SelfRefreshAfter, c.Refresh = span*sim.Nanosecond, kind }
+	}
+	const read, data = 500, 500 + 31 + 8 // the last column command and the end of its data
+	for _, c := range []struct {
+		name   string
+		change func(*Config)
+		now    int64
+		want   result
+	}{
+		{"awake", after(1000, RefreshAllBanks), data + 1000, result{never, longAgo, 4000, 4000, 0, 0, 0, 0}},
+		{"asleep", after(1000, RefreshAllBanks), data + 1000 + 70, result{data + 1000, data + 1370, 4070, 4070, data + 1070, 70, 1, 0}},
+		{"closes late", after(1, RefreshAllBanks), data + 1 + 70, result{490 + 67, data + 371, 4070, 4070, data + 71, 70, 1, 0}},
+		{"behind a refresh", after(5000, RefreshAllBanks), data + 5000 + 70, result{4000, data + 5370, 8070, 8070, data + 5070, 70, 1, 1}},
+		{"at a refresh", after(4000-data, RefreshAllBanks), 4000 + 70, result{4000, 4070 + 300, 8070, 8070, 4070, 70, 1, 1}},
+		{"bank by bank", after(1000, RefreshPerBank), data + 1000 + 70, result{data + 1000, data + 1370, 2070, 1000 + 4000 + 70, data + 1070, 70, 1, 1}},
+		{"no refresh", after(1000, RefreshNone), data + 1000 + 70, result{data + 1000, data + 1370, never, never, data + 1070, 70, 1, 0}},
+		{"never", after(0, RefreshAllBanks), 1e6, result{never, longAgo, 4000, 4000, 0, 0, 0, 0}},
+	} {
+		d := nsDRAM(t, func(cfg *Config) { cfg.TRAS = 67 * sim.Nanosecond; c.change(cfg) })
+		p := &d.ch[0].plan
+		b := &p.banks[1]
+		a := b.open(1, 400)
+		if c.name == "closes late" {
+			a.At = 490
+		}
+		p.commit(read, 1, a, &Request{Enter: 400, Bank: 1, Row: 1})
+		p.wake(c.now)
+		got := result{a.close, b.ready, b.due, p.banks[0].due, p.woken, p.selfClocks, d.count[SelfRefreshEntry], d.count[RefreshCommand]}
+		if got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+	}
+}
+
+// TestDelayed: an activation that comes later takes its column commands along, from the clocks that they had.
+func TestDelayed(t *testing.T) {
+	type result struct{ at, last, read, write, close int64 }
+	for _, c := range []struct {
+		name         string
+		close, taken int64 // taken: a command of another bank stands at this clock
+		want         result
+	}{
+		{"open", never, 0, result{1050, 1175, 1075, 1175, never}},
+		{"a while open", 2000, 0, result{1050, 1175, 1075, 1175, 2050}},
+		{"closes with its last write", 1125 + 13 + 8 + 29, 0, result{1050, 1175, 1075, 1175, 1175 + 13 + 8 + 29}},
+		{"data bus taken", 1125 + 13 + 8 + 29, 1175 + 3, result{1050, 1186, 1075, 1186, 1186 + 13 + 8 + 29}},
+	} {
+		d := nsDRAM(t, nil)
+		p := &d.ch[0].plan
+		a := p.banks[2].open(5, 1000)
+		p.commit(1025, 1, a, &Request{Enter: 900, Bank: 2, Row: 5})
+		p.commit(1125, 1, a, &Request{Enter: 900, Bank: 2, Row: 5, Write: true})
+		if c.taken > 0 {
+			p.commit(c.taken, 1, p.banks[0].open(1, 1100), &Request{Enter: 1100, Write: true})
+		}
+		a.close = c.close
+		p.markTail(0) // as place does
+		p.delay(a, 50)
+		if got := (result{a.At, a.Last, a.read, a.write, a.close}); got != c.want || a.Columns != 2 || a.kept != 2 {
+			t.Errorf("%s: %+v, want %+v; %d columns, %d kept", c.name, got, c.want, a.Columns, a.kept)
+		}
+		p.markTail(0)
+		for x := int64(1000); x < 1300; x++ {
+			read := x >= 1075 && x < 1083
+			write := x >= c.want.write && x < c.want.write+8 || c.taken > 0 && x >= c.taken && x < c.taken+8
+			if got := [2]uint64{p.reads.from(x) & 1, p.writes.from(x) & 1}; got != [2]uint64{bit(read), bit(write)} {
+				t.Errorf("%s: clock %d is taken by %v", c.name, x, got)
+			}
+		}
+	}
+}
+
+func bit(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// TestExtends: a row whose end is planned stays open for one more command as long as neither a refresh nor what was said of
+// the rows behind it stands against that; they come as much later as tRP and tRC ask for.
+func TestExtends(t *testing.T) {
+	type result struct{ close, next int64 }
+	for _, c := range []struct {
+		name             string
+		x                int64
+		write            bool
+		until, due       int64
+		nextAt, nextLast int64
+		ok               bool
+		want             result
+	}{
+		{"a read", 1100, false, never, never, 1090, 1200, true, result{1107, 1107 + 19}},
+		{"a write", 1100, true, never, never, 1090, 1200, true, result{1150, 1150 + 19}},
+		{"room behind it", 1100, false, never, never, 1500, 1600, true, result{1107, 1500}},
+		{"tRC", 1055, false, never, never, 1065, 1200, true, result{1062, 1062 + 19}},
+		{"its own refresh", 1100, false, 1200, never, 1090, 1200, false, result{1050, 1090}},
+		{"a refresh due at the last command", 1100, false, never, 1257, 1090, 1200, false, result{1050, 1090}},
+		{"a refresh due behind it", 1100, false, never, 1258, 1090, 1200, true, result{1107, 1107 + 19}},
+	} {
+		d := nsDRAM(t, nil)
+		b := &d.ch[0].banks[0]
+		a := b.open(1, 1000)
+		a.close, a.until = 1050, c.until
+		next := b.open(2, c.nextAt)
+		next.Last, b.due = c.nextLast, c.due
+		ok := d.ch[0].extend(b, 1, c.x, c.write)
+		if got := (result{b.nth(1).close, next.At}); ok != c.ok || got != c.want {
+			t.Errorf("%s: %v %+v, want %v %+v", c.name, ok, got, c.ok, c.want)
+		}
+	}
+}
+
+// TestCalendar compares the ring of bits with a list of clocks.
+func TestCalendar(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 40 {
+		var c calendar
+		const clocks = 2048
+		var taken [clocks + 128]bool
+		for range 1 + r.IntN(60) {
+			x, n := int64(r.IntN(clocks)), int64(1+r.IntN(128))
+			on := r.IntN(4) > 0
+			for i := x; i < x+n; i++ {
+				taken[i] = on
+			}
+			if on {
+				c.mark(x, n)
+			} else {
+				c.unmark(x, n)
+			}
+		}
+		for range 300 {
+			x, n := int64(r.IntN(clocks)), int64(1+r.IntN(64))
+			free, run := x, int64(0)
+			for i := x; run < n && i < clocks+128; i++ {
+				if run++; taken[i] {
+					free, run = i+1, 0
+				}
+			}
+			if got := c.free(x, n); got != free {
+				t.Fatalf("%d clocks are free from %d on, after %d: want %d", n, got, x, free)
+			}
+			last, found := int64(0), false
+			for i := x; i <= x+n; i++ {
+				if taken[i] {
+					last, found = i, true
+				}
+			}
+			if got, ok := c.last(x, x+n); ok != found || ok && got != last {
+				t.Fatalf("last in %d to %d: %d %v, want %d %v", x, x+n, got, ok, last, found)
+			}
+			if got := c.from(x)&1 == 1; got != taken[x] {
+				t.Fatalf("clock %d: %v", x, got)
+			}
+		}
+	}
+}
+
+// TestActivates compares the first clock for an activation with a search for one that keeps tRRD to each other and has no
+// five within tFAW.
+func TestActivates(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	var tm timing
+	fits := func(at []int64) bool {
+		for i := range at {
+			if i > 0 && at[i]-at[i-1] < tm.rrd || i > 3 && at[i]-at[i-4] < tm.faw {
+				return false
+			}
+		}
+		return true
+	}
+	for i := range 200 {
+		tm.rrd, tm.faw = 11, 47
+		if i%2 == 1 {
+			tm.rrd, tm.faw = 5, 60
+		}
+		var a activates
+		a.clear()
+		var list []int64
+		for range 12 {
+			x := int64(r.IntN(300))
+			want, after := x, 0
+			for ; ; want++ {
+				i := 0
+				for i < len(list) && list[i] <= want {
+					i++
+				}
+				next := append(append(append([]int64(nil), list[:i]...), want), list[i:]...)
+				if fits(next) {
+					after, list = len(list)-i, next
+					break
+				}
+			}
+			got, behind := a.first(x, &tm)
+			if got != want || int(behind) != after {
+				t.Fatalf("an activation from %d on: %d before %d others, want %d before %d of %v", x, got, behind, want, after, list)
+			}
+			a.insert(got, behind)
+		}
+		for i, at := range list {
+			if got := a.nth(uint(len(list) - 1 - i)); got != at {
+				t.Fatalf("activation %d at %d, want %d", i, got, at)
+			}
+		}
+	}
+}
