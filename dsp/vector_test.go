@@ -122,6 +122,46 @@ func TestRegion(t *testing.T) {
 	}
 }
 
+// TestScatterSums: sums go to the multiple of the element's size below the address, one after another, within the element.
+func TestScatterSums(t *testing.T) {
+	for _, c := range []struct {
+		text        string
+		n           int
+		offset, add []uint32
+		want        []byte
+	}{
+		{"{ vscatter(r0,m0,v1.h).h += v2 }", 2, []uint32{0, 3, 2, 5, 63, 64}, []uint32{0xffff, 1, 0x100, 0x203, 7, 9}, []byte{0xff, 0xff, 1, 1, 3, 2, 62: 7, 63: 0}},
+		{"{ vscatter(r0,m0,v1.h).h += v2 }", 2, []uint32{0, 1}, []uint32{0xffff, 2}, []byte{1, 0}},
+		{"{ vscatter(r0,m0,v1.w).w += v2 }", 4, []uint32{1, 6, 7, 15, 61}, []uint32{0x1ff, 0xffffffff, 3, 5, 8}, []byte{0xff, 1, 0, 0, 2, 0, 0, 0, 12: 5, 60: 8}},
+		{"{ vscatter(r0,m0,v5:4.w).h += v2 }", 2, []uint32{1, 2, 7, 8}, []uint32{1, 2, 3, 4}, []byte{1, 0, 2, 0, 0, 0, 3, 0, 4}},
+	} {
+		var st Registers
+		for i := range 128 / c.n {
+			off, add := uint32(0x7ff0), uint32(0) // outside of the region
+			if i < len(c.offset) {
+				off, add = c.offset[i], c.add[i]
+			}
+			if c.n == 4 {
+				binary.LittleEndian.PutUint32(st.V[1][4*i:], off)
+				binary.LittleEndian.PutUint32(st.V[2][4*i:], add)
+				continue
+			}
+			binary.LittleEndian.PutUint16(st.V[1][2*i:], uint16(off))
+			binary.LittleEndian.PutUint16(st.V[2][2*i:], uint16(add))
+			binary.LittleEndian.PutUint32(st.V[4+i%2][4*(i/2):], off) // even elements in the low vector
+		}
+		st.R[0], st.M[0] = scratchBase, 63
+		memory, want := make([]byte, 256), make([]byte, 256)
+		copy(want, c.want)
+		if err := runText(t, c.text, &st, memory); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(memory, want) {
+			t.Errorf("%s left\n%v, want\n%v", c.text, memory[:64], want[:64])
+		}
+	}
+}
+
 // TestTmpCur checks what QEMU 7.2 leaves open: a load that does not run leaves the register, and with it every reader, as
 // it was; a .new store of a .tmp load stores the loaded vector.
 func TestTmpCur(t *testing.T) {
