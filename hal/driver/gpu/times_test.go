@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
 
-var update = flag.Bool("update", false, "write testdata/times.txt")
+var update = flag.Bool("update", false, "write the files in testdata")
 
 // TestTimes: random models cost what testdata/times.txt says.
 func TestTimes(t *testing.T) {
