@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"hash/fnv"
 	"math/rand"
 	"os"
 	"os/exec"
@@ -18,48 +19,58 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// Hashes of what scalar forms on registers make of many operands, where the rows of recordedRow hold few. A row of
+// Hashes of what forms on registers make of many operands, where the rows of recordedRow hold few. A row of
 // testdata/values/hashes.txt is
 //
 //	form | instruction | hash
 //
-// over hashSets sets of operands: r1:0, r3:2, r5:4, p3:0 and usr before the instruction. Behind it r0, r1, p3:0 and usr
-// are added to 31 times the hash, one after another.
+// A scalar instruction finds hashSets sets of r1:0, r3:2, r5:4, p3:0 and usr. Behind it r0, r1, p3:0 and usr are added to
+// 31 times a word, one after another. A vector instruction finds hashVectors sets of v0 to v5 and of predicates, and r1:0
+// to r5:4 as the first ones above. Behind it v0, v1, q0 and r0 are added to 31 times a vector of words. The hash of the
+// table is FNV-1a of the 128 bytes that hold either.
 const (
-	hashFile  = "testdata/values/hashes.txt"
-	hashSets  = 192
-	hashTable = 32 * hashSets // bytes
+	hashFile    = "testdata/values/hashes.txt"
+	hashSets    = 192
+	hashVectors = 24
+	hashLanes   = 32 * hashSets                 // where the vectors begin
+	hashTable   = hashLanes + 7*128*hashVectors // where the results begin
 )
 
-// hashInst is the form with sources in r2 to r5 and p1 to p3, results in r1:0 and p0; an operand that is both is a result.
-func hashInst(r *rand.Rand, f *hexagon.Form) (text string, ok bool) {
+// hashInst is the form with its results in the registers 1:0, or 0 and 1, and p0 or q0, and its sources in 2 to 5 and the
+// predicates 1 to 3; an operand that is both is a result. Immediates are 5 in the n-th row 2 and else random.
+func hashInst(r *rand.Rand, f *hexagon.Form, n int) (text string, ok bool) {
 	const not = hexagon.FlagBranch | hexagon.FlagLoop | hexagon.FlagSolo | hexagon.FlagPredNew | hexagon.FlagLoad | hexagon.FlagStore
-	if f.IsHVX() || f.Has(not) || f.MemBytes > 0 || notInQEMU(f) != "" || strings.Contains(f.Syntax, "fetch") {
+	if f.Has(not) || f.MemBytes > 0 || notInQEMU(f) != "" || elementForm(f) || strings.HasPrefix(f.Syntax, "dc") || strings.HasPrefix(f.Syntax, "l2fetch") {
 		return "", false
 	}
 	in := hexagon.Inst{Op: f.Op}
-	registers, pairs, predicates := []uint8{2, 4, 3, 5}, []uint8{2, 4}, []uint8{1, 2, 3}
-	take := func(list *[]uint8) uint8 {
-		x := (*list)[0]
-		*list = (*list)[1:]
-		return x
+	free := map[hexagon.Kind][]uint8{}
+	for _, k := range []hexagon.Kind{hexagon.KindR, hexagon.KindV} {
+		free[k] = []uint8{2, 4, 3, 5}
 	}
+	for _, k := range []hexagon.Kind{hexagon.KindRR, hexagon.KindVV} {
+		free[k] = []uint8{2, 4}
+	}
+	for _, k := range []hexagon.Kind{hexagon.KindP, hexagon.KindQ} {
+		free[k] = []uint8{1, 2, 3}
+	}
+	results := map[hexagon.Kind]uint8{}
 	for i := range f.Operands {
 		o := &f.Operands[i]
-		switch {
+		switch list := free[o.Kind]; {
 		case o.PCRel:
 			return "", false
 		case o.Kind == hexagon.KindImm:
-			in.Imm[o.Index] = randomImm(r, o)
-		case o.Kind != hexagon.KindR && o.Kind != hexagon.KindRR && o.Kind != hexagon.KindP:
+			if in.Imm[o.Index] = randomImm(r, o); n == 2 {
+				in.Imm[o.Index] = 5 & (1<<(o.Width-uint8(b2i(o.Signed))) - 1) << o.Scale
+			}
+		case list == nil:
 			return "", false
 		case o.Role&hexagon.Def != 0:
-		case o.Kind == hexagon.KindR:
-			in.R[o.Index] = take(&registers)
-		case o.Kind == hexagon.KindRR:
-			in.R[o.Index] = take(&pairs)
+			in.R[o.Index] = results[o.Kind]
+			results[o.Kind]++
 		default:
-			in.R[o.Index] = take(&predicates)
+			in.R[o.Index], free[o.Kind] = list[0], list[1:]
 		}
 	}
 	p := hexagon.Packet{N: 1}
@@ -67,12 +78,7 @@ func hashInst(r *rand.Rand, f *hexagon.Form) (text string, ok bool) {
 	return in.Text(0), p.Check() == nil
 }
 
-// hashProgram is the code that fills the words behind the sets of operands, one for each instruction.
-func hashProgram(list [][2]string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "{ r20 = ##%#x }\n{ r21 = ##%#x }\n{ r10 = #%d }\n", scratchBase, scratchBase+hashTable, hashSets)
-	for _, x := range list {
-		fmt.Fprintf(&b, `{ loop0(1f,r10) ; r16 = #0 ; r22 = r20 }
+const hashScalarLoop = `{ loop0(1f,#%d) ; r16 = #0 ; r22 = r20 }
 1: { r1:0 = memd(r22++#8) }
 { r3:2 = memd(r22++#8) }
 { r5:4 = memd(r22++#8) }
@@ -85,10 +91,70 @@ func hashProgram(list [][2]string) string {
 { r16 = add(r1,mpyi(r16,#31)) }
 { r16 = add(r8,mpyi(r16,#31)) }
 { r16 = add(r9,mpyi(r16,#31)) } :endloop0
-{ memw(r21++#4) = r16 }
-`, x[1])
+{ memw(r21+#0) = r16 ; r21 = add(r21,#128) }
+`
+
+const hashVectorLoop = `{ loop0(1f,#%d) ; v30 = vxor(v30,v30) ; r22 = r20 }
+{ r23 = r19 }
+1: { r1:0 = memd(r22++#8) }
+{ r3:2 = memd(r22++#8) }
+{ r5:4 = memd(r22++#16) }
+{ v0 = vmem(r23++#1) }
+{ v1 = vmem(r23++#1) }
+{ v2 = vmem(r23++#1) }
+{ v3 = vmem(r23++#1) }
+{ v4 = vmem(r23++#1) }
+{ v5 = vmem(r23++#1) }
+{ v6 = vmem(r23++#1) }
+{ q0 = vand(v6,r11) }
+{ q1 = vand(v5,r11) }
+{ q2 = vand(v4,r11) }
+{ q3 = vand(v3,r11) }
+{ %s }
+{ v30.w = vmpyi(v30.w,r12.b) }
+{ v30.w = vadd(v30.w,v0.w) ; v7 = vand(q0,r11) }
+{ v30.w = vmpyi(v30.w,r12.b) }
+{ v30.w = vadd(v30.w,v1.w) ; v8 = vsplat(r0) }
+{ v30.w = vmpyi(v30.w,r12.b) }
+{ v30.w = vadd(v30.w,v7.w) }
+{ v30.w = vmpyi(v30.w,r12.b) }
+{ v30.w = vadd(v30.w,v8.w) } :endloop0
+{ vmem(r21++#1) = v30 }
+`
+
+// hashRow is a row of the table.
+type hashRow struct {
+	form, inst string
+	hash       uint32
+}
+
+// hashProgram is the code that fills 128 bytes behind the sets of operands for each instruction.
+func hashProgram(rows []hashRow) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "{ r20 = ##%#x }\n{ r19 = ##%#x }\n{ r21 = ##%#x }\n{ r11 = ##0x01010101 }\n{ r12 = ##0x1f1f1f1f }\n",
+		scratchBase, scratchBase+hashLanes, scratchBase+hashTable)
+	vector := map[string]bool{}
+	for _, f := range hexagon.Forms() {
+		vector[f.Name] = f.IsHVX()
+	}
+	for _, x := range rows {
+		if vector[x.form] {
+			fmt.Fprintf(&b, hashVectorLoop, hashVectors, x.inst)
+		} else {
+			fmt.Fprintf(&b, hashScalarLoop, hashSets, x.inst)
+		}
 	}
 	return b.String()
+}
+
+// hashes are those of the results.
+func hashes(results []byte) (list []uint32) {
+	for ; len(results) > 0; results = results[128:] {
+		h := fnv.New32a()
+		h.Write(results[:128])
+		list = append(list, h.Sum32())
+	}
+	return list
 }
 
 // hashOperands are the sets: words at the edges, small ones, singles and doubles; the inexact flag is often up, behind
@@ -115,6 +181,16 @@ func hashOperands() (b []byte) {
 		if i%8 == 0 {
 			w[4], w[5] = uint32(r.Intn(128)-64), uint32(r.Intn(128)-64)
 		}
+		switch i % 16 {
+		case 4: // equal
+			w[4], w[5] = w[2], w[3]
+		case 5, 13: // equal to the immediate of a third row
+			for k := range 6 {
+				w[k] = []uint32{5, 5, 0x05050505, 0x00050005}[r.Intn(4)]
+			}
+		case 12: // equal in part
+			w[4], w[5] = w[2]^0xff<<(8*r.Intn(4)), w[3]^0xffff<<(16*r.Intn(2))
+		}
 		if i == 2 || i == 10 { // the product is 2^-126 only after rounding
 			w[0], w[2], w[4] = 0, 0x3f7fffff, 0x00800000
 		}
@@ -128,29 +204,41 @@ func hashOperands() (b []byte) {
 			b = binary.LittleEndian.AppendUint32(b, x)
 		}
 	}
+	for i := range 7 * 32 * hashVectors {
+		x := corner(r)
+		switch i / (7 * 32) % 3 {
+		case 0:
+			x = r.Uint32()
+		case 1:
+			if i/32%7 == 4 && i%3 == 0 { // lanes of v4 that are those of v2
+				x = binary.LittleEndian.Uint32(b[len(b)-2*128:])
+			}
+		}
+		b = binary.LittleEndian.AppendUint32(b, x)
+	}
 	return b
 }
 
 // TestHashes runs the instructions of the table by the host's handlers and by the portable functions. Every form that can
 // be drawn has a row.
 func TestHashes(t *testing.T) {
-	list, want := readHashes(t)
-	rows := map[string]int{}
-	for _, x := range list {
-		rows[x[0]]++
+	rows := readHashes(t)
+	seen := map[string]bool{}
+	for _, x := range rows {
+		seen[x.form] = true
 	}
 	for _, f := range hexagon.Forms() {
-		if _, ok := hashInst(rand.New(rand.NewSource(1)), &f); ok && rows[f.Name] == 0 {
+		if _, ok := hashInst(rand.New(rand.NewSource(1)), &f, 0); ok && !seen[f.Name] {
 			t.Errorf("%s has no row", f.Name)
 		}
 	}
-	p := assemble(t, codeBase, hashProgram(list))
+	p := assemble(t, codeBase, hashProgram(rows))
 	for _, portable := range []bool{false, true} {
 		core := testCore(t)
 		if portable {
 			core.asm = nil
 		}
-		memory := append(hashOperands(), make([]byte, 4*len(list))...)
+		memory := append(hashOperands(), make([]byte, 128*len(rows))...)
 		space := new(mem.Space)
 		if err := space.Map(mem.Segment{Name: "scratch", Base: scratchBase, Data: memory}); err != nil {
 			t.Fatal(err)
@@ -159,15 +247,15 @@ func TestHashes(t *testing.T) {
 		if _, err := core.RunThread(p, space, &st, codeBase+uint32(len(p.Code)), Options{Functional: true}); err != nil {
 			t.Fatal(err)
 		}
-		for i, x := range list {
-			if got := le32(memory[hashTable+4*i:]); got != want[i] {
-				t.Errorf("%s, portable %v: %s hashes to %08x, want %08x", x[0], portable, x[1], got, want[i])
+		for i, got := range hashes(memory[hashTable:]) {
+			if x := &rows[i]; got != x.hash {
+				t.Errorf("%s, portable %v: %s hashes to %08x, want %08x", x.form, portable, x.inst, got, x.hash)
 			}
 		}
 	}
 }
 
-func readHashes(t *testing.T) (list [][2]string, hash []uint32) {
+func readHashes(t *testing.T) (rows []hashRow) {
 	t.Helper()
 	b, err := os.ReadFile(hashFile)
 	if err != nil {
@@ -185,34 +273,33 @@ func readHashes(t *testing.T) (list [][2]string, hash []uint32) {
 		if _, err := fmt.Sscanf(f[2], "%x", &h); err != nil {
 			t.Fatalf("%s:%d: %v", hashFile, n+1, err)
 		}
-		list, hash = append(list, [2]string{f[0], f[1]}), append(hash, h)
+		rows = append(rows, hashRow{f[0], f[1], h})
 	}
-	return list, hash
+	return rows
 }
 
 // TestOracleHashes runs the instructions in QEMU, which must leave the hashes of the table. With -update it draws them anew,
 // those with immediates three times.
 func TestOracleHashes(t *testing.T) {
 	oracle.Need(t, "qemu-hexagon")
-	var list [][2]string
-	var want []uint32
+	var rows []hashRow
 	if !*update {
-		list, want = readHashes(t)
+		rows = readHashes(t)
 	} else {
 		r := rand.New(rand.NewSource(recordSeed))
 		for _, f := range hexagon.Forms() {
-			for range min(1+2*int(f.NumImm), 3) {
-				if text, ok := hashInst(r, &f); ok {
-					list = append(list, [2]string{f.Name, text})
+			for n := range min(1+2*int(f.NumImm), 3) {
+				if text, ok := hashInst(r, &f, n); ok {
+					rows = append(rows, hashRow{f.Name, text, 0})
 				}
 			}
 		}
 	}
-	code := assemble(t, codeBase, hashProgram(list)+fmt.Sprintf("{ r1 = ##%#x }\n{ r2 = ##%d }\n{ r0 = #1 ; r6 = #64 }\n{ trap0(#1) }\n{ r0 = #0 ; r6 = #93 }\n{ trap0(#1) }\n",
-		scratchBase+hashTable, 4*len(list))).Code
+	code := assemble(t, codeBase, hashProgram(rows)+fmt.Sprintf("{ r1 = ##%#x }\n{ r2 = ##%d }\n{ r0 = #1 ; r6 = #64 }\n{ trap0(#1) }\n{ r0 = #0 ; r6 = #93 }\n{ trap0(#1) }\n",
+		scratchBase+hashTable, 128*len(rows))).Code
 	im := object.Image{Entry: codeBase, Segments: []object.Segment{
 		{Addr: codeBase, Data: code, Exec: true},
-		{Addr: scratchBase, Data: hashOperands(), Size: uint32(hashTable + 4*len(list)), Write: true},
+		{Addr: scratchBase, Data: hashOperands(), Size: uint32(hashTable + 128*len(rows)), Write: true},
 	}}
 	b, err := im.ELF()
 	if err != nil {
@@ -225,15 +312,15 @@ func TestOracleHashes(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "qemu-hexagon", path).Output()
-	if err != nil || len(out) != 4*len(list) {
+	if err != nil || len(out) != 128*len(rows) {
 		t.Fatalf("qemu: %v, %d bytes", err, len(out))
 	}
 	var table strings.Builder
 	fmt.Fprintf(&table, "# Hashes of what qemu-hexagon makes of many operands: see hashInst. Written by TestOracleHashes with -update.\n")
-	for i, x := range list {
-		got := le32(out[4*i:])
-		if fmt.Fprintf(&table, "%s | %s | %08x\n", x[0], x[1], got); !*update && got != want[i] {
-			t.Errorf("%s: QEMU hashes %s to %08x, the table has %08x", x[0], x[1], got, want[i])
+	for i, got := range hashes(out) {
+		x := &rows[i]
+		if fmt.Fprintf(&table, "%s | %s | %08x\n", x.form, x.inst, got); !*update && got != x.hash {
+			t.Errorf("%s: QEMU hashes %s to %08x, the table has %08x", x.form, x.inst, got, x.hash)
 		}
 	}
 	if *update {
