@@ -182,7 +182,7 @@ func TestOracleVelaCompression(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := ethosu.CompressWeights(nil, w)
+			b, err := new(ethosu.Compressor).Append(nil, w)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -54,13 +54,9 @@ type Launch struct {
 	Memory mem.Level
 }
 
-// Run executes the launch. The buffers of the arguments hold the results
-// afterwards. An error of the program is a *gpu.Fault whose PC is an address of the
-// file.
-func (l *Launch) Run(core *gpu.Core) (*sim.Report, error) { return RunAll(core, []*Launch{l}) }
-
 // RunAll executes launches of kernels of one file, in the order that their queues and barriers make. Arguments with one
-// buffer share it. The first launch says what concerns the whole run: MaxInstructions, Functional, Profile and Memory.
+// buffer share it and hold the results afterwards. An error of the program is a *gpu.Fault whose PC is an address of the
+// file. The first launch says what concerns the whole run: MaxInstructions, Functional, Profile and Memory.
 // Regions of the report and of the profile are numbers of launches.
 func RunAll(core *gpu.Core, list []*Launch) (*sim.Report, error) {
 	first := list[0]

@@ -10,8 +10,12 @@ import (
 	"github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/isa/rdna2/asm"
 	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
+	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
+
+// run executes a launch alone.
+func (l *Launch) run(core *gpu.Core) (*sim.Report, error) { return RunAll(core, []*Launch{l}) }
 
 // assemble links a source of testdata and reads the file that it makes.
 func assemble(t testing.TB, text string) *codeobject.File {
@@ -71,7 +75,7 @@ func TestVAdd(t *testing.T) {
 			{Buffer: ints(100, func(i int) uint32 { return uint32(i) })}, {Buffer: ints(100, func(i int) uint32 { return uint32(7 * i) })},
 			{Buffer: out}, {Value: binary.LittleEndian.AppendUint32(nil, 90)},
 		}}
-		rep, err := l.Run(newCore(t))
+		rep, err := l.run(newCore(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +131,7 @@ func TestPrivate(t *testing.T) {
 	for _, functional := range []bool{false, true} {
 		out := make([]byte, 4*32)
 		l := Launch{File: f, Kernel: "private", Groups: [3]int{9, 1, 1}, Block: [3]int{32, 1, 1}, Args: []Arg{{Buffer: out}}, Functional: functional, Memory: memory{}}
-		if _, err := l.Run(newCore(t)); err != nil {
+		if _, err := l.run(newCore(t)); err != nil {
 			t.Fatal(err)
 		}
 		wantInts(t, out, func(i int) uint32 {
@@ -161,7 +165,7 @@ func TestLaunchErrors(t *testing.T) {
 	} {
 		c.l.File = f
 		c.l.Memory = memory{}
-		if _, err := c.l.Run(newCore(t)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := c.l.run(newCore(t)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}
@@ -187,7 +191,7 @@ func TestFaults(t *testing.T) {
 		{"scratch_store_dword off, v0, off offset:8", "recursion needs a dynamic stack"},
 	} {
 		l := Launch{File: assemble(t, kernel(c.body)), Kernel: "k", Groups: [3]int{1, 1, 1}, Block: [3]int{32, 1, 1}, MaxInstructions: 10_000, Memory: memory{}}
-		_, err := l.Run(newCore(t))
+		_, err := l.run(newCore(t))
 		var fault *gpu.Fault
 		if !errors.As(err, &fault) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want a fault with %q", c.body, err, c.want)
@@ -227,7 +231,7 @@ func TestArgumentPages(t *testing.T) {
 		word := func(v byte) Arg { return Arg{Value: []byte{v, 0, 0, 0}, Type: "i32"} }
 		l := Launch{File: assemble(t, text), Kernel: "k", Groups: [3]int{1, 1, 1}, Block: [3]int{1, 1, 1}, Functional: functional, Memory: memory{},
 			Args: []Arg{{Buffer: out}, word(3), word(4), word(5)}}
-		if _, err := l.Run(newCore(t)); err != nil {
+		if _, err := l.run(newCore(t)); err != nil {
 			t.Fatal(err)
 		}
 		wantInts(t, out, func(int) uint32 { return 12 })
@@ -259,7 +263,7 @@ func TestStackBytes(t *testing.T) {
 		out := make([]byte, 4)
 		l := Launch{File: assemble(t, text+more+".end_amdhsa_kernel\n"), Kernel: "k", Groups: [3]int{1, 1, 1}, Block: [3]int{1, 1, 1}, Memory: memory{}, StackBytes: bytes,
 			Args: []Arg{{Buffer: out}}}
-		_, err := l.Run(newCore(t))
+		_, err := l.run(newCore(t))
 		return binary.LittleEndian.Uint32(out), err
 	}
 	for _, c := range []struct {

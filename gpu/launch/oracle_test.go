@@ -172,7 +172,7 @@ func runTest(t *testing.T, f *codeobject.File, k testKernel, functional bool) ([
 		File: f, Kernel: k.name, Groups: k.groups, Block: k.block, Functional: functional, Memory: memory{},
 		Args: []Arg{{Buffer: inputs(1)}, {Buffer: inputs(2)}, {Buffer: out}, {Value: binary.LittleEndian.AppendUint32(nil, uint32(k.n))}},
 	}
-	rep, err := l.Run(newCore(t))
+	rep, err := l.run(newCore(t))
 	if err != nil {
 		return nil, err
 	}
@@ -269,7 +269,7 @@ func TestOracleArguments(t *testing.T) {
 				if c.kernel == "recursion" {
 					l.StackBytes = 16 << 10
 				}
-				if _, err := l.Run(newCore(t)); err != nil {
+				if _, err := l.run(newCore(t)); err != nil {
 					t.Errorf("%s %v: %v", c.kernel, flags, err)
 					continue
 				}

@@ -178,12 +178,3 @@ func (c *collector) replace(pos, end token.Pos, with string) {
 		File: c.file, Line: c.set.Position(pos).Line, Function: c.function, Old: one(old), New: one(changed), from: from, to: to, with: with,
 	})
 }
-
-// apply is the file with the fault.
-func (f *Fault) apply() ([]byte, error) {
-	src, err := os.ReadFile(f.File)
-	if err != nil {
-		return nil, err
-	}
-	return append(append(append([]byte(nil), src[:f.from]...), f.with...), src[f.to:]...), nil
-}

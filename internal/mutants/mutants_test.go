@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +8,9 @@ import (
 	"testing"
 	"time"
 )
+
+// apply is the file with the fault.
+func (f *Fault) apply(src string) string { return src[:f.from] + f.with + src[f.to:] }
 
 // TestFaults: every kind of fault is there, and none in texts.
 func TestFaults(t *testing.T) {
@@ -26,9 +28,8 @@ func TestFaults(t *testing.T) {
 	var got []string
 	for i := range list {
 		got = append(got, list[i].Function+": "+list[i].New)
-		changed, err := list[i].apply()
-		if err != nil || bytes.Equal(changed, []byte(src)) {
-			t.Errorf("%s changes nothing: %v", list[i].Key(), err)
+		if list[i].apply(src) == src {
+			t.Errorf("%s changes nothing", list[i].Key())
 		}
 	}
 	want := []string{

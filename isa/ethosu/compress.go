@@ -30,11 +30,6 @@ const (
 // Compressor codes weight streams. It keeps memory from one to the next, and is ready for use.
 type Compressor struct{ rows golombRows }
 
-// CompressWeights is Append of a Compressor of its own.
-func CompressWeights(dst []byte, weights []int16) ([]byte, error) {
-	return new(Compressor).Append(dst, weights)
-}
-
 // Append appends a weight stream, each weight -255..255, in the
 // smallest of the forms the decoder knows: indices as they are or Golomb-Rice
 // coded, with or without a palette, zeros as weights or as run lengths.

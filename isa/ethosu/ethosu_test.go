@@ -182,8 +182,9 @@ func TestWeightsRoundTrip(t *testing.T) {
 
 // Compressed streams of every character decode to their weights and are no
 // longer than the uncompressed ones.
-func TestCompressWeights(t *testing.T) {
+func TestCompressor(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
+	var compressor Compressor
 	for _, c := range []struct {
 		name string
 		n    int
@@ -203,7 +204,7 @@ func TestCompressWeights(t *testing.T) {
 		for i := range w {
 			w[i] = int16(min(max(c.gen(), -255), 255))
 		}
-		b, err := CompressWeights(nil, w)
+		b, err := compressor.Append(nil, w)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -387,7 +388,8 @@ func BenchmarkWeights(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	packed, err := CompressWeights(nil, w)
+	var compressor Compressor
+	packed, err := compressor.Append(nil, w)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -409,7 +411,7 @@ func BenchmarkWeights(b *testing.B) {
 	})
 	b.Run("compress", func(b *testing.B) {
 		for b.Loop() {
-			packed, err = CompressWeights(packed[:0], w)
+			packed, err = compressor.Append(packed[:0], w)
 		}
 		perWeight(b)
 	})
