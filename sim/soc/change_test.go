@@ -73,6 +73,7 @@ func TestLoadChanged(t *testing.T) {
 		{"host.clean_us[0][1]=7", func(c *soc.Config) bool { return c.Host.Clean[0][1] == 7 }},
 		{"npu.ublock=1x1x32", func(c *soc.Config) bool { return c.NPU.Ublock == [3]int{1, 1, 32} }},
 		{"npu.ublock=[1,1,32]", func(c *soc.Config) bool { return c.NPU.Ublock == [3]int{1, 1, 32} }},
+		{"npu.shram_kib=56", func(c *soc.Config) bool { return c.NPU.ShramKiB == 56 }},
 		{"npu.ublock[2]=32", func(c *soc.Config) bool { return c.NPU.Ublock == [3]int{1, 1, 32} }},
 		{"npu.memory[0].kib=4096 dsp.threads=2 dsp.contexts=1", func(c *soc.Config) bool {
 			return c.NPU.Memories[0].KiB == 4096 && c.DSP.Threads == 2 && c.DSP.Contexts == 1
@@ -124,6 +125,9 @@ func TestLoadChangedRefuses(t *testing.T) {
 		{"pixel4", "gpu.max_workgroup=64", "gpu.max_workgroup: 64, want 256 or more"},
 		{"pixel4", "gpu.vgpr_rows=256 gpu.simds_per_cu=2", "gpu.vgpr_rows: 256: a compute unit has 512 rows, want 1024 or more"},
 		{"xclipse920", "gpu.waves_per_simd=1 gpu.simds_per_cu=1", "gpu.waves_per_simd: 1: a compute unit holds 32 lanes, want 256 or more"},
+		{"pixel4", "npu.shram_kib=16", "npu.shram_kib: 16: 2 banks of 8 KiB, a block of a convolution of 16 bits takes 7"},
+		{"pixel4", "npu.shram_kib=48", "npu.shram_kib: 48: 6 banks of 8 KiB, a block of a convolution of 16 bits takes 7"},
+		{"ethos-u55-128", "npu.shram_kib=16", "npu.shram_kib: 16: 16 banks of 1 KiB, a block of a convolution of 16 bits takes"},
 		{"pixel4", "npu.ublok=1", "unknown key npu.ublok: in npu there are name, product, clock"},
 		{"pixel4", "nnpu.x=1", "unknown key nnpu: there are soc, dram"},
 		{"pixel4", "npu=1", "npu is a table: name one of its keys, name, product, clock"},

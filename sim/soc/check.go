@@ -223,6 +223,7 @@ func (k *checker) npu(c *Config) {
 	if n.ShramBankKiB > 0 && (n.ShramKiB%n.ShramBankKiB != 0 || n.ShramKiB/n.ShramBankKiB > 64) {
 		k.fail("npu.shram_bank_kib", "%d KiB in banks of %d, want up to 64 whole banks: registers of 6 bits name them", n.ShramKiB, n.ShramBankKiB)
 	}
+	k.blocks(n)
 	if n.Cores == 2 && n.Product == "ethos-u55" {
 		k.fail("npu.cores", "2, an ethos-u55 has 1")
 	}
@@ -241,6 +242,39 @@ func (k *checker) npu(c *Config) {
 		dram = dram || m.IsDRAM()
 	}
 	k.only("npu.memory_ns", dram, "an off-chip memory named \"dram\"")
+}
+
+// blocks refuses a SHRAM that does not hold a micro-block of each kind of kernel: where kernels are promised before their windows
+// are known, the largest that registers name. Buffers lie as those of cost.ChooseBlock of the NPU's driver (D-1670).
+func (k *checker) blocks(n *NPU) {
+	if n.ShramBankKiB <= 0 || k.err() != nil {
+		return
+	}
+	const taps, stride = 8, 3 // of a block's window; more taps come in parts
+	bank, banks := n.ShramBankKiB<<10, n.ShramKiB/n.ShramBankKiB
+	input, sums := 2, 2 // units of buffers in banks; others of the machines that Vela knows
+	if u, ok := map[int][2]int{16: {2, 4}, 24: {4, 8}, 48: {8, 16}}[banks]; ok {
+		input, sums = u[0], u[1]
+	}
+	up := func(x, unit int) int { return (x + unit - 1) / unit * unit }
+	buffers := func(bytes, unit int) int { return up((2*bytes+bank-1)/bank, unit) }
+	h, w, d := n.Ublock[0], n.Ublock[1], n.Ublock[2]
+	window := up((h-1)*stride+taps, h) * up((w-1)*stride+taps, w)
+	adder := buffers(h*w*up(d, 8)*4, sums)
+	fixed := 2 + max(1, 2048/bank) // results and lookup tables
+	for _, x := range []struct {
+		kernel string
+		banks  int
+	}{
+		{"a convolution of 16 bits", buffers(window*max(32, n.IFMDepth)*2, input) + adder},
+		{"a depthwise convolution of 16 bits", buffers(window*up(d*2, 8), input) + adder},
+		{"an operation of two tensors of 32 bits", 2 * buffers(h*w*up(d*4, 8), input)},
+	} {
+		if have := min(banks, 63); fixed+x.banks > have {
+			k.fail("npu.shram_kib", "%d: %d banks of %d KiB, a block of %s takes %d", n.ShramKiB, have, n.ShramBankKiB, x.kernel, fixed+x.banks)
+			return
+		}
+	}
 }
 
 // walk checks required keys and ranges by the tags of the structs.

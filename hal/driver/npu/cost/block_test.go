@@ -1,7 +1,9 @@
 package cost
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
@@ -52,5 +54,73 @@ func TestBlocks(t *testing.T) {
 				t.Fatalf("%s: the chosen block takes %d cycles, another %d", name, list[0].Cycles, least)
 			}
 		}
+	}
+}
+
+// TestSmallSHRAM: a machine is accepted if and only if its SHRAM holds a block of every kind of kernel, with the largest windows
+// that registers name: no operation whose window is not known yet fails for want of one.
+func TestSmallSHRAM(t *testing.T) {
+	fm := func(size, c, bytes int) layout.Ref {
+		return layout.Ref{FeatureMap: layout.Dense(0, size, size, c, bytes, false)}
+	}
+	kernels := []kernel.Kernel{
+		{Shape: kernel.Shape{Kind: kernel.Conv}, IFM: fm(300, 512, 2), OFM: fm(100, 256, 2)},
+		{Shape: kernel.Shape{Kind: kernel.Depthwise}, IFM: fm(300, 256, 2), OFM: fm(100, 256, 2)},
+		{Shape: kernel.Shape{Kind: kernel.Elementwise}, IFM: fm(100, 256, 4), OFM: fm(100, 256, 4)},
+	}
+	kernels[2].IFM2 = &kernels[2].IFM
+	for i := range kernels[:2] {
+		k := &kernels[i]
+		k.KH, k.KW, k.SY, k.SX = 64, 64, 3, 3
+		k.Weights = &kernel.Weights{Form: kernel.PerOutput, Outputs: 256, Taps: k.KH * k.KW, Inputs: k.IFM.C, Channels: 256}
+	}
+	for i := range kernels {
+		kernels[i].Defaults()
+	}
+	r := rand.New(rand.NewPCG(11, 12))
+	pick := func(list ...int) int { return list[r.IntN(len(list))] }
+	accepted := map[bool]int{}
+	for range 400 {
+		bank := pick(1, 1, 2, 4, 8)
+		shram := bank * pick(2, 4, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64)
+		u, depth := [3]int{pick(1, 1, 2, 4), pick(1, 2, 4), 8 * pick(1, 2, 4, 8, 16)}, 8*pick(1, 2, 8, 32)
+		if 8*u[0]*u[1]*u[2] > shram<<10 || shram < 4 {
+			continue // refused by npu.ublock, and by the range
+		}
+		var changes []soc.Change
+		for _, text := range []string{
+			fmt.Sprint("npu.shram_kib=", shram), fmt.Sprint("npu.shram_bank_kib=", bank), fmt.Sprint("npu.ifm_depth=", depth),
+			fmt.Sprintf("npu.ublock=%dx%dx%d", u[0], u[1], u[2]),
+		} {
+			x, err := soc.ParseChange(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			changes = append(changes, x)
+		}
+		_, err := soc.LoadChanged("pixel4", changes...)
+		c, e := soc.Load("pixel4")
+		if e != nil {
+			t.Fatal(e)
+		}
+		c.NPU.ShramKiB, c.NPU.ShramBankKiB, c.NPU.IFMDepth, c.NPU.Ublock = shram, bank, depth, u
+		s, e := core.FromSoC(c, sim.FastSingleAnswer)
+		if e != nil {
+			t.Fatal(e)
+		}
+		fits := true
+		for i := range kernels {
+			fits = fits && AnyBlock(&s, &kernels[i]).D > 0
+		}
+		if fits != (err == nil) {
+			t.Errorf("%v: a block of each kernel: %v, error %v", changes, fits, err)
+		}
+		if err != nil && !strings.Contains(err.Error(), "npu.shram_kib: ") {
+			t.Errorf("%v: %v", changes, err)
+		}
+		accepted[fits]++
+	}
+	if accepted[true] < 100 || accepted[false] < 50 {
+		t.Errorf("machines by whether they hold a block of each kernel: %v", accepted)
 	}
 }
