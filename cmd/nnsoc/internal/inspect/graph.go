@@ -19,6 +19,7 @@ import (
 type graphReport struct {
 	SchemaVersion int            `json:"schema_version"`
 	Model         string         `json:"model"`
+	File          string         `json:"file,omitempty"`    // with --output, in place of the drawing
 	Devices       []string       `json:"devices,omitempty"` // per operation, with --device
 	Cascades      []graphCascade `json:"cascades,omitempty"`
 	Graphviz      string         `json:"graphviz,omitempty"`
@@ -78,12 +79,18 @@ embedded MobileNet v1.`,
 				return err
 			}
 			if output != "" {
-				return cli.WriteFile(output, b.Bytes())
+				if err := cli.WriteFile(output, b.Bytes()); err != nil || !a.JSON {
+					return err
+				}
 			}
 			if a.JSON {
-				r := graphReport{SchemaVersion: cli.SchemaVersion, Model: model.Name, Devices: p.Devices, Cascades: cascades, Graphviz: b.String()}
-				if svg {
-					r.Graphviz, r.SVG = "", r.Graphviz
+				r := graphReport{SchemaVersion: cli.SchemaVersion, Model: model.Name, File: output, Devices: p.Devices, Cascades: cascades}
+				switch {
+				case output != "": // it is there
+				case svg:
+					r.SVG = b.String()
+				default:
+					r.Graphviz = b.String()
 				}
 				return cli.PrintJSON(a.Out, r)
 			}

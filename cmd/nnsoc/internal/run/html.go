@@ -169,7 +169,19 @@ func makeReport(a *cli.App, f *runFlags, args []string) error {
 	if err := writeHTML(f.html, all); err != nil {
 		return err
 	}
+	if a.JSON {
+		if err := cli.PrintJSON(a.Out, writtenPage{cli.SchemaVersion, f.html, all.Names}); err != nil {
+			return err
+		}
+	}
 	return bad
+}
+
+// writtenPage is the JSON object of report.
+type writtenPage struct {
+	SchemaVersion int      `json:"schema_version"`
+	File          string   `json:"file"`
+	Networks      []string `json:"networks"` // names, or files of runs
 }
 
 // readPage reads a file of "run --json".
