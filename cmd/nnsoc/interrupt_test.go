@@ -69,6 +69,37 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// TestInterruptFuzz ends a search that has found nothing: its folder goes.
+func TestInterruptFuzz(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := filepath.Join(t.TempDir(), "nnsoc")
+	if err := os.Symlink(self, command); err != nil {
+		t.Fatal(err)
+	}
+	work := t.TempDir()
+	cmd := exec.Command(command, "fuzz", "--device", "cpu", "--count", "1000000", "--out", filepath.Join(work, "a", "finds"))
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for begun := false; !begun; time.Sleep(time.Millisecond) {
+		_, err := os.Stat(filepath.Join(work, "a", "finds"))
+		begun = err == nil
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 {
+		t.Errorf("%v, want exit code 130", err)
+	}
+	if left, _ := os.ReadDir(work); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
 // TestInterruptTemporaries ends commands that make sockets and folders for what they test, drivers
 // in processes of their own among it: nothing of these is left.
 func TestInterruptTemporaries(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/nnsoc/nnsoc/importer/npy"
 	"github.com/nnsoc/nnsoc/importer/tensor"
@@ -17,8 +16,8 @@ import (
 
 // output collects the tensors of a command and writes them when it succeeded.
 type output struct {
-	dir   string   // or an .npz file
-	made  []string // folders that were not there, from the outermost on
+	dir   string // or an .npz file
+	empty func() // removes the folders that the output has made, but those with files
 	files map[string][]byte
 	order []string
 	// arrays are the tensors of an .npz file.
@@ -31,7 +30,7 @@ func OpenOutput(dir string) (*output, error) {
 	if dir == "" {
 		return nil, nil
 	}
-	o := &output{dir: dir, files: map[string][]byte{}}
+	o := &output{dir: dir, empty: func() {}, files: map[string][]byte{}}
 	if o.isArchive() {
 		f, err := CreateFile(dir) // fails now where it cannot be written
 		if err != nil {
@@ -40,20 +39,34 @@ func OpenOutput(dir string) (*output, error) {
 		f.Discard()
 		return o, nil
 	}
+	var err error
+	if o.empty, err = MakeFolder(dir); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// MakeFolder makes a folder, and those above it. Those that were not there go with a signal that ends the process, and with empty,
+// but for those with files.
+func MakeFolder(dir string) (empty func(), err error) {
+	var made []string // from the innermost on
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
 		if _, err := os.Lstat(at); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
-		o.made = append([]string{at}, o.made...)
+		made = append(made, at)
+		Temporaries.Add(at)
 	}
-	for _, d := range o.made {
-		Temporaries.Add(d)
+	empty = func() {
+		for _, d := range made {
+			_ = Temporaries.finish(d, func() error { return os.Remove(d) })
+		}
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		o.Discard()
+		empty()
 		return nil, Usage(err)
 	}
-	return o, nil
+	return empty, nil
 }
 
 // isArchive reports whether all tensors go to one file.
@@ -61,13 +74,9 @@ func (o *output) isArchive() bool { return filepath.Ext(o.dir) == ".npz" }
 
 // Discard removes the folders that the output has made, but those with files.
 func (o *output) Discard() {
-	if o == nil {
-		return
+	if o != nil {
+		o.empty()
 	}
-	for _, d := range slices.Backward(o.made) {
-		_ = Temporaries.finish(d, func() error { return os.Remove(d) })
-	}
-	o.made = nil
 }
 
 // Add adds the outputs of a run of a model.

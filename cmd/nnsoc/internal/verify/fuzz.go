@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -127,9 +126,11 @@ func fuzz(a *cli.App, f *fuzzFlags) error {
 		}
 	}
 	if f.dir != "" { // a bad path fails before the work
-		if err := os.MkdirAll(f.dir, 0o777); err != nil {
-			return cli.Usage(err)
+		empty, err := cli.MakeFolder(f.dir)
+		if err != nil {
+			return err
 		}
+		defer empty()
 	}
 	show := a.Progress()
 	defer show.Done()

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 
@@ -189,9 +188,11 @@ type exportedFile struct {
 
 // exportSpecs writes the cases whose name matches run, nil for all.
 func exportSpecs(a *cli.App, dir string, files []*vectors.File, unreadable []input.UnreadableSpec, run *regexp.Regexp) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return cli.Usage(err)
+	empty, err := cli.MakeFolder(dir)
+	if err != nil {
+		return err
 	}
+	defer empty()
 	r := exportReport{SchemaVersion: cli.SchemaVersion, Files: []exportedFile{}}
 	seen := map[string]string{}
 	for _, f := range files {
