@@ -128,6 +128,7 @@ func TestBadInput(t *testing.T) {
 		{"devices --driver missing", "--driver missing"},
 		{"devices --driver-timeout 1s", "--driver-timeout does nothing without --driver or --drivers"},
 		{"devices --drivers folder", "no driver serves"},
+		{"devices --drivers folder --driver-timeout 0s", "--driver-timeout 0s, want a time above 0"},
 		{"bench service --repeat 0", "--repeat"},
 		{"ops missing", "missing"},
 		{"dsp exec bad.s", "bad.s:1:9"},

@@ -158,3 +158,20 @@ func TestDriverEnds(t *testing.T) {
 		t.Errorf("rows\n%swant\n%s", got, want)
 	}
 }
+
+// TestSilentDrivers: --driver-timeout bounds the wait for a driver that accepts a connection and says nothing.
+func TestSilentDrivers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.sock")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, flag := range [][]string{{"--driver", path}, {"--drivers", filepath.Dir(path)}} {
+		var out, errs bytes.Buffer
+		code := execute(append(flag, "devices", "--driver-timeout", "100ms"), &out, &errs)
+		if code != cli.ExitUsage || !strings.Contains(errs.String(), "does not answer within 100ms") {
+			t.Errorf("%v: exit code %d, %s", flag, code, errs.String())
+		}
+	}
+}

@@ -36,7 +36,10 @@ type Device struct {
 }
 
 // Dial connects a driver that serves a socket and opens a session.
-func Dial(path string) (*Device, error) {
+func Dial(path string) (*Device, error) { return DialWithin(path, attachTimeout) }
+
+// DialWithin is Dial that gives up after a time, or after 10 seconds where that is shorter.
+func DialWithin(path string, limit time.Duration) (*Device, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("service: %w", err)
@@ -52,7 +55,7 @@ func Dial(path string) (*Device, error) {
 	d := &Device{path: path, conn: conn, client: pb.NewDriverClient(conn), gone: make(chan struct{})}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	d.shared.device = d
-	if err := d.attach(attachTimeout); err != nil {
+	if err := d.attach(min(limit, attachTimeout)); err != nil {
 		d.cancel()
 		_ = conn.Close()
 		return nil, err
@@ -103,6 +106,11 @@ func (d *Device) Close() error {
 // file names. Sockets that no driver answers on are left out, dead says why; it is an
 // error when there is no other.
 func DialAll(folder string) (list []*Device, dead []error, err error) {
+	return DialAllWithin(folder, attachTimeout)
+}
+
+// DialAllWithin is DialAll that gives each driver up after a time, as DialWithin does.
+func DialAllWithin(folder string, limit time.Duration) (list []*Device, dead []error, err error) {
 	entries, err := os.ReadDir(folder) // sorted by name
 	if err != nil {
 		return nil, nil, fmt.Errorf("service: %w", err)
@@ -111,7 +119,7 @@ func DialAll(folder string) (list []*Device, dead []error, err error) {
 		if e.Type() != os.ModeSocket {
 			continue
 		}
-		if d, err := Dial(filepath.Join(folder, e.Name())); err == nil {
+		if d, err := DialWithin(filepath.Join(folder, e.Name()), limit); err == nil {
 			list = append(list, d)
 		} else {
 			dead = append(dead, fmt.Errorf("%s: %w", e.Name(), err))

@@ -12,7 +12,7 @@ import (
 // Loopback serves a device to its own process: all calls take the way that they would
 // take to another one. stop ends it.
 func Loopback(d hal.Device) (there *Device, stop func(), err error) {
-	dir, err := os.MkdirTemp("", "nnsoc-service")
+	dir, err := os.MkdirTemp("", "nnsoc-")
 	if err != nil {
 		return nil, nil, fmt.Errorf("service: %w", err)
 	}
@@ -44,7 +44,7 @@ func Loopback(d hal.Device) (there *Device, stop func(), err error) {
 // It returns how many sessions, memories, prepared models and bursts the server still
 // holds when all have closed theirs.
 func Crowd(d hal.Device, clients int, use func(*Device)) (held int, err error) {
-	dir, err := os.MkdirTemp("", "nnsoc-service")
+	dir, err := os.MkdirTemp("", "nnsoc-")
 	if err != nil {
 		return 0, fmt.Errorf("service: %w", err)
 	}

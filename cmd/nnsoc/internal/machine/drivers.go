@@ -46,9 +46,12 @@ func connect(a *cli.App, list []hal.Device, c *soc.Config, live *devices.Machine
 		remote = append(remote, d)
 		return nil
 	}
+	if (len(a.Drivers) > 0 || a.DriverFolder != "") && !(a.DriverTimeout > 0) {
+		return nil, cli.Usage(fmt.Errorf("--driver-timeout %v, want a time above 0", a.DriverTimeout))
+	}
 	for _, value := range a.Drivers {
 		e, named, path := split(value)
-		d, err := service.Dial(path)
+		d, err := service.DialWithin(path, a.DriverTimeout)
 		if name, _, ok := strings.Cut(value, "="); err != nil && ok && !named {
 			err = fmt.Errorf("%w; and %q is no engine", err, name)
 		}
@@ -63,7 +66,7 @@ func connect(a *cli.App, list []hal.Device, c *soc.Config, live *devices.Machine
 		}
 	}
 	if a.DriverFolder != "" {
-		found, dead, err := service.DialAll(a.DriverFolder)
+		found, dead, err := service.DialAllWithin(a.DriverFolder, a.DriverTimeout)
 		if err != nil {
 			return nil, cli.Usage(fmt.Errorf("--drivers %s: %w", a.DriverFolder, err))
 		}
@@ -75,9 +78,6 @@ func connect(a *cli.App, list []hal.Device, c *soc.Config, live *devices.Machine
 				return nil, err
 			}
 		}
-	}
-	if len(remote) > 0 && !(a.DriverTimeout > 0) {
-		return nil, cli.Usage(fmt.Errorf("--driver-timeout %v, want a time above 0", a.DriverTimeout))
 	}
 	list = slices.Clone(list)
 	for _, r := range remote {

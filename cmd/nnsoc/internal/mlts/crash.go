@@ -166,7 +166,7 @@ func socketsOf(a *cli.App) (map[string]string, error) {
 	sockets := map[string]string{}
 	for _, value := range a.Drivers {
 		path := machine.Socket(value)
-		d, err := service.Dial(path)
+		d, err := service.DialWithin(path, a.DriverTimeout)
 		if err != nil {
 			return nil, cli.Usage(fmt.Errorf("--driver %s: %w", path, err))
 		}
@@ -241,7 +241,7 @@ func newCrashWorker(a *cli.App) *cobra.Command {
 					return d, m.Registry.CPU(), err
 				},
 				Dial: func(socket string) (hal.Device, error) {
-					d, err := service.Dial(socket)
+					d, err := service.DialWithin(socket, a.DriverTimeout)
 					if err != nil {
 						return nil, err
 					}
