@@ -24,15 +24,16 @@ import (
 //
 //	form | instruction | hash
 //
-// A scalar instruction finds hashSets sets of r1:0, r3:2, r5:4, p3:0 and usr. Behind it r0, r1, p3:0 and usr are added to
+// A scalar instruction finds hashSets or hashFloats sets of r1:0, r3:2, r5:4, p3:0 and usr. Behind it r0, r1, p3:0 and usr are added to
 // 31 times a word, one after another. A vector instruction finds hashVectors sets of v0 to v5 and of predicates, and r1:0
 // to r5:4 as the first ones above. Behind it v0, v1, q0 and r0 are added to 31 times a vector of words. The hash of the
 // table is FNV-1a of the 128 bytes that hold either.
 const (
 	hashFile    = "testdata/values/hashes.txt"
 	hashSets    = 192
+	hashFloats  = hashSets + 8*8*8 // sets of forms with floating point: all triples of eight numbers more
 	hashVectors = 24
-	hashLanes   = 32 * hashSets                 // where the vectors begin
+	hashLanes   = 32 * hashFloats               // where the vectors begin
 	hashTable   = hashLanes + 7*128*hashVectors // where the results begin
 )
 
@@ -133,16 +134,19 @@ func hashProgram(rows []hashRow) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "{ r20 = ##%#x }\n{ r19 = ##%#x }\n{ r21 = ##%#x }\n{ r11 = ##0x01010101 }\n{ r12 = ##0x1f1f1f1f }\n",
 		scratchBase, scratchBase+hashLanes, scratchBase+hashTable)
-	vector := map[string]bool{}
+	loops := map[string]string{}
 	for _, f := range hexagon.Forms() {
-		vector[f.Name] = f.IsHVX()
+		switch {
+		case f.IsHVX():
+			loops[f.Name] = fmt.Sprintf(hashVectorLoop, hashVectors, "%s")
+		case f.Has(hexagon.FlagFloat):
+			loops[f.Name] = fmt.Sprintf(hashScalarLoop, hashFloats, "%s")
+		default:
+			loops[f.Name] = fmt.Sprintf(hashScalarLoop, hashSets, "%s")
+		}
 	}
 	for _, x := range rows {
-		if vector[x.form] {
-			fmt.Fprintf(&b, hashVectorLoop, hashVectors, x.inst)
-		} else {
-			fmt.Fprintf(&b, hashScalarLoop, hashSets, x.inst)
-		}
+		fmt.Fprintf(&b, loops[x.form], x.inst)
 	}
 	return b.String()
 }
@@ -162,7 +166,7 @@ func hashes(results []byte) (list []uint32) {
 func hashOperands() (b []byte) {
 	r := rand.New(rand.NewSource(recordSeed))
 	single, double := cornerFloats(false), cornerFloats(true)
-	for i := range hashSets {
+	for i := range hashFloats {
 		var w [8]uint32
 		for k := range 6 {
 			switch i % 4 {
@@ -193,6 +197,10 @@ func hashOperands() (b []byte) {
 		}
 		if i == 2 || i == 10 { // the product is 2^-126 only after rounding
 			w[0], w[2], w[4] = 0, 0x3f7fffff, 0x00800000
+		}
+		if i >= hashSets {
+			kinds := [8]uint32{0, 1 << 31, 0x3fc00000, 0xc0000000, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00001}
+			w[0], w[2], w[4] = kinds[i%8], kinds[i/8%8], kinds[i/64%8]
 		}
 		for k := range 4 {
 			w[6] |= uint32([]uint8{0, 0xff, 1, uint8(r.Intn(256))}[r.Intn(4)]) << (8 * k)
