@@ -175,12 +175,24 @@ func codeFetch(s *Spec) []micro {
 		fmt.Fprintf(&b, "b%d:\n\tjumpr r31\n", blocks)
 		return b.String(), f.p * int64(blocks+1) * int64(1+s.BranchSlots)
 	}
+	// full has blocks that end with their lines: nothing of the next line is waited for.
+	full := func(blocks int) (text string, cycles int64) {
+		var b strings.Builder
+		line := s.L1I.LineBytes / 4
+		for i := range blocks {
+			fmt.Fprintf(&b, "b%d:\n%s\t{ jump b%d }\n%s", i, strings.Repeat("\tnop\n", line-1), i+1, strings.Repeat("\tnop\n", (apart-1)*line))
+		}
+		fmt.Fprintf(&b, "b%d:\n\tjumpr r31\n", blocks)
+		return b.String(), f.p * int64(blocks*(line+s.BranchSlots)+1+s.BranchSlots)
+	}
 	const few = 32
+	lines, straight := full(few)
 	many := 2 * s.L1I.Bytes / (apart * s.L1I.LineBytes) // more than L1I keeps, less than L2
 	small, short := program(few)
 	large, long := program(many)
 	return []micro{
 		{name: "instruction cache cold", text: small, first: true, want: short + (few+1)*f.wait(f.miss(0))},
+		{name: "whole lines, cold", text: lines, first: true, want: straight + (few+1)*f.wait(f.miss(0))},
 		{name: "instruction cache warm", text: small, want: short},
 		{name: "instruction cache too small", text: large, want: long + int64(many+1)*f.wait(s.L2.HitCycles)},
 	}
