@@ -120,6 +120,50 @@ func TestOldValues(t *testing.T) {
 	}
 }
 
+// TestExchangedPairs: pairs of vectors that are read and written in a circle are copied whole.
+func TestExchangedPairs(t *testing.T) {
+	var st Registers
+	for v := range 6 {
+		for i := range 32 {
+			binary.LittleEndian.PutUint32(st.V[v][4*i:], uint32((v+1)*1000+i))
+		}
+	}
+	if err := runText(t, "{ v1:0.w = vadd(v3:2.w,v5:4.w) ; v3:2.w = vsub(v1:0.w,v5:4.w) }", &st, make([]byte, 128)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 32 {
+		want := [4]int32{8000 + 2*int32(i), 10000 + 2*int32(i), 1000 - 5000, 2000 - 6000}
+		for v, w := range want {
+			if got := int32(binary.LittleEndian.Uint32(st.V[v][4*i:])); got != w {
+				t.Fatalf("word %d of v%d is %d, want %d", i, v, got, w)
+			}
+		}
+	}
+}
+
+// TestJumpsOnRegisters: the jumps that look at a register, around zero.
+func TestJumpsOnRegisters(t *testing.T) {
+	for _, c := range []struct {
+		condition string
+		taken     [3]bool // for -1, 0 and 1
+	}{
+		{">=#0", [3]bool{false, true, true}}, {"<=#0", [3]bool{true, true, false}},
+		{"==#0", [3]bool{false, true, false}}, {"!=#0", [3]bool{true, false, true}},
+	} {
+		for i, taken := range c.taken {
+			for _, hint := range []string{"nt", "t"} {
+				st := Registers{R: [32]uint32{uint32(i - 1), 7}}
+				if err := runText(t, "{ if (r0"+c.condition+") jump:"+hint+" 1f }\n{ r1 = #8 }\n1: { nop }", &st, make([]byte, 128)); err != nil {
+					t.Fatal(err)
+				}
+				if (st.R[1] == 7) != taken {
+					t.Errorf("jump:%s if %d %s: taken %v", hint, i-1, c.condition, !taken)
+				}
+			}
+		}
+	}
+}
+
 // orders are the permutations of the numbers below n.
 func orders(n int) (all [][]int) {
 	if n == 0 {
