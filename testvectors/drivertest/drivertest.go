@@ -7,15 +7,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// KeepsLowerings holds that a program into which lowerings of a user were compiled is taken from a cache by a
-// device with the same lowerings, own, and refused by one without, plain.
-func KeepsLowerings(t *testing.T, own func() hal.Device, plain hal.Device, m *nn.Model) {
+// cacheFiles are the files of an empty cache.
+func cacheFiles(t *testing.T) hal.Cache {
 	t.Helper()
 	dir := t.TempDir()
 	open := func(name string) []hal.CacheHandle {
@@ -26,7 +26,14 @@ func KeepsLowerings(t *testing.T, own func() hal.Device, plain hal.Device, m *nn
 		t.Cleanup(func() { f.Close() })
 		return []hal.CacheHandle{{f}}
 	}
-	c := hal.Cache{Model: open("model"), Data: open("data")}
+	return hal.Cache{Model: open("model"), Data: open("data")}
+}
+
+// KeepsLowerings holds that a program into which lowerings of a user were compiled is taken from a cache by a
+// device with the same lowerings, own, and refused by one without, plain.
+func KeepsLowerings(t *testing.T, own func() hal.Device, plain hal.Device, m *nn.Model) {
+	t.Helper()
+	c := cacheFiles(t)
 	if _, err := own().PrepareModel(m, hal.PrepareOptions{Cache: c}); err != nil {
 		t.Fatal(err)
 	}
@@ -35,6 +42,26 @@ func KeepsLowerings(t *testing.T, own func() hal.Device, plain hal.Device, m *nn
 	}
 	if _, err := plain.PrepareModelFromCache(nil, c); hal.StatusOf(err) != hal.GeneralFailure {
 		t.Errorf("without the kernels: %v", err)
+	}
+}
+
+// ListsFromCache holds that a program that comes from a cache has the listing of the one that was saved.
+func ListsFromCache(t *testing.T, d hal.Device, m *nn.Model) {
+	t.Helper()
+	c := cacheFiles(t)
+	listing := func(p hal.PreparedModel, err error) string {
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		if err := p.WriteListing(&b); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	saved := listing(d.PrepareModel(m, hal.PrepareOptions{Cache: c}))
+	if loaded := listing(d.PrepareModelFromCache(nil, c)); loaded != saved {
+		t.Errorf("%s: listing of the program\n%.1500s\nfrom the cache\n%.1500s", d.Version(), saved, loaded)
 	}
 }
 
