@@ -18,6 +18,11 @@ func TestAutoIsQuick(t *testing.T) {
 	if n := strings.Count(errs.String(), "measure plan"); n < 4 || n > 6 {
 		t.Errorf("%d plans ran:\n%s", n, errs.String())
 	}
+	for _, want := range []string{"measure plan 1 of 4 ...", "measure plan 4 of 4 ..."} {
+		if !strings.Contains(errs.String(), want) {
+			t.Errorf("no %q:\n%s", want, errs.String())
+		}
+	}
 	var r struct {
 		Runs []struct {
 			Device    string  `json:"device"`

@@ -70,16 +70,21 @@ func (m *Measurer) measured(p *partition.Problem) (partition.Costs, *loads, erro
 	}
 	loads := newLoads(p)
 	loads.subgraphs = m.subgraphs(p, &c)
+	alone := map[int]partition.Plan{} // of devices that take anything
 	for d := range p.Devices {
 		c.Operation[d] = slices.Repeat([]partition.Cost{partition.Never}, n)
 		plan, err := partition.Single(d).Plan(p)
 		if err != nil {
 			return c, nil, err
 		}
-		plan = p.Canonical(plan)
-		if d > 0 && !slices.Contains(plan.Device, d) {
-			continue
+		if plan = p.Canonical(plan); d == 0 || slices.Contains(plan.Device, d) {
+			alone[d] = plan
 		}
+	}
+	run.total = len(alone)
+	for i, d := range slices.Sorted(maps.Keys(alone)) {
+		plan := alone[d]
+		run.count = i
 		r, err := run.measure(plan, Clock{})
 		if err != nil {
 			return c, nil, err
@@ -204,6 +209,7 @@ type run struct {
 	problem *partition.Problem
 	left    int
 	count   int
+	total   int // of the plans of single devices, which come first; how many others do nobody knows before
 }
 
 // inputs are those of the model, made up where there are none.
@@ -232,7 +238,11 @@ func (r *run) measure(plan partition.Plan, held Clock) (*LoopRecord, error) {
 		r.left--
 	}
 	r.count++
-	if r.Progress != nil {
+	switch {
+	case r.Progress == nil:
+	case r.count <= r.total:
+		r.Progress("measure plan %d of %d", r.count, r.total)
+	default:
 		r.Progress("measure plan %d", r.count)
 	}
 	rec = &LoopRecord{}
