@@ -222,6 +222,46 @@ func TestDMAQueue(t *testing.T) {
 	}
 }
 
+// TestDMAReset: an engine that stops in the middle of its descriptors is then as a new one.
+func TestDMAReset(t *testing.T) {
+	flat := &memtest.Flat{Latency: 10 * memtest.Cycle}
+	course := func(e *mem.DMA) (course [8]sim.Time) {
+		for i := range 3 {
+			id, _ := e.Submit(memtest.Cycle, mem.Descriptor{From: flat, To: flat, Bytes: 512})
+			if id != mem.Ticket(i) {
+				t.Errorf("descriptor %d is number %d", i, id)
+			}
+		}
+		e.Advance(45 * memtest.Cycle)
+		course[0], course[1] = e.Next(), sim.Time(memtest.Counter(t, e, "burst"))
+		for i := range 3 {
+			course[2+2*i], course[3+2*i] = e.Wait(mem.Ticket(i))
+		}
+		return course
+	}
+	e := newDMA(t, 3)
+	want := course(e)
+	// Of 4 bursts, 10 cycles to read and 10 to write, three are on their way at once.
+	const c = memtest.Cycle
+	if want[2] != 21*c || want[3] != (21+20+20)*c {
+		t.Errorf("the first lasts from %d to %d cycles", want[2]/c, want[3]/c)
+	}
+	for stop := sim.Time(0); stop < 120; stop += 3 {
+		e.Reset()
+		for range 4 {
+			e.Submit(0, mem.Descriptor{From: flat, To: flat, Bytes: 700})
+		}
+		e.Advance(stop * c)
+		e.Reset()
+		if e.Busy() || e.Next() != sim.Never || memtest.Counter(t, e, "descriptor")+memtest.Counter(t, e, "bytes")+memtest.Counter(t, e, "burst") != 0 {
+			t.Errorf("stopped after %d cycles: not idle", stop)
+		}
+		if got := course(e); got != want {
+			t.Errorf("stopped after %d cycles: %v, want %v", stop, got, want)
+		}
+	}
+}
+
 // TestDMABesideCore: a core that advances the engine before its accesses meets
 // only the bursts that came before, not the whole transfer.
 func TestDMABesideCore(t *testing.T) {

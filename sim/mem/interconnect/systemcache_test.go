@@ -400,3 +400,34 @@ func TestSystemCacheWritesBack(t *testing.T) {
 		t.Errorf("%d lines written back, %.2f GB/s both ways", back, gbps)
 	}
 }
+
+// TestSystemCacheBlockedWrite: a write whose line pushes out a dirty one waits with its bank until the DRAM has room for that,
+// and the bank serves again the moment that the write is done.
+func TestSystemCacheBlockedWrite(t *testing.T) {
+	d := memtest.NewDRAM(t, nil)
+	c := memtest.NewSystemCache(t, d, nil)
+	const line, lines, beats, hit = 64, 1 << 16, 4 * sim.Nanosecond, 20 * sim.Nanosecond
+	for i := range uint64(lines) {
+		memtest.Write(c, sim.Time(i)*sim.Microsecond, i*line, line)
+	}
+	now := sim.Time(lines) * sim.Microsecond
+	blocked := 0
+	for i := uint64(lines); i < 2*lines; i += 1024 {
+		at := i * line
+		memtest.Write(d, now, 1<<30+at, 1024*line) // fills the queues of writes
+		took := memtest.Write(c, now, at, line) - now
+		if took < beats {
+			t.Fatalf("a write takes %v", took)
+		} else if took > beats {
+			blocked++
+		}
+		now += took
+		if done := memtest.Read(c, now, at, line); done-now != hit+beats {
+			t.Fatalf("a read behind a write that took %v takes %v", took, done-now)
+		}
+		now += beats
+	}
+	if blocked < 60 {
+		t.Errorf("%d writes of 64 wait for the DRAM", blocked)
+	}
+}
