@@ -154,3 +154,19 @@ func TestAccumulatorsOfOneRow(t *testing.T) {
 		}
 	}
 }
+
+// TestFlights: the newest come first, and no more than the limit are in flight.
+func TestFlights(t *testing.T) {
+	var q flights
+	for i := range 5 {
+		q.push(&flight{nreads: i}, 2)
+		if q.n != min(i+1, 2) {
+			t.Errorf("%d pushed: %d in flight", i+1, q.n)
+		}
+		for back := range min(i+1, len(q.list)) {
+			if got := q.list[back].nreads; got != i-back {
+				t.Errorf("%d pushed: %d back is %d", i+1, back, got)
+			}
+		}
+	}
+}
