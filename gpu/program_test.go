@@ -330,6 +330,9 @@ func TestFaults(t *testing.T) {
 		{load + "global_load_dword v2, v1, s[4:5]\nv_add_f32 v3, v2, v2\ns_endpgm", "pc 0x18 (v_add_f32_e32 v3, v2, v2) work-group 0,0,0 wave 0: v2 is the target of a load that was not waited for (vmcnt)"},
 		{load + "global_load_dword v2, v1, s[4:5]\nglobal_load_dword v3, v1, s[4:5]\ns_waitcnt vmcnt(1)\nv_mov_b32 v4, v2\nv_mov_b32 v4, v3\ns_endpgm", "v3 is the target"},
 		{load + "global_load_dword v2, v1, s[4:5]\nglobal_store_dword v1, v2, s[4:5]\ns_endpgm", "v2 is the target"},
+		// Of two loads to a register the first is back: the register is not.
+		{load + "global_load_dword v2, v1, s[4:5]\nglobal_load_dword v2, v1, s[4:5]\ns_waitcnt vmcnt(1)\nv_mov_b32 v4, v2\ns_endpgm", "v2 is the target"},
+		{load + "global_load_dword v2, v1, s[4:5]\nglobal_load_dword v2, v1, s[4:5]\nds_read_b32 v3, v1\ns_waitcnt vmcnt(0)\nv_mov_b32 v4, v2\nv_mov_b32 v4, v3\ns_endpgm", "v3 is the target"},
 		{load + "global_load_dword v2, v1, s[4:5]\nv_mov_b32 v2, 0\ns_endpgm", "v2 is the target"},
 		{load + "global_load_dword v2, v1, s[4:5]\nds_read_b32 v2, v1\ns_endpgm", "v2 is the target of a load that was not waited for (vmcnt)"},
 		{load + "ds_read_b32 v2, v1\nv_mov_b32 v3, v2\ns_endpgm", "(lgkmcnt)"},

@@ -86,3 +86,28 @@ func TestFMARounding(t *testing.T) {
 		t.Errorf("%#x, rounded twice %#x", FMA(a, b, c), twice)
 	}
 }
+
+// TestNaNOperands: of several NaN operands the first gives the result, with its payload and
+// quieted; without one it is the default NaN.
+func TestNaNOperands(t *testing.T) {
+	const one, inf, zero = 0x3F800000, 0x7F800000, 0
+	const a, b, c = 0x7F80000A, 0xFF80000B, 0x7FC0000C // two signalling ones, a quiet one
+	for _, x := range []struct {
+		name      string
+		got, want uint32
+	}{
+		{"a+b", Add(a, b), 0x7FC0000A}, {"1+b", Add(one, b), 0xFFC0000B}, {"inf-inf", Add(inf, inf|1<<31), NaN32},
+		{"b-a", Sub(b, a), 0xFFC0000B}, {"1-c", Sub(one, c), c}, {"inf-inf, sub", Sub(inf, inf), NaN32},
+		{"c*a", Mul(c, a), c}, {"1*a", Mul(one, a), 0x7FC0000A}, {"0*inf", Mul(zero, inf), NaN32},
+		{"a*b+c", FMA(a, b, c), 0x7FC0000A}, {"1*b+c", FMA(one, b, c), 0xFFC0000B}, {"1*c+b", FMA(one, c, b), c},
+		{"1*1+c", FMA(one, one, c), c}, {"0*inf+c", FMA(zero, inf, c), c}, {"0*inf+1", FMA(zero, inf, one), NaN32},
+		{"inf*1-inf", FMA(inf, one, inf|1<<31), NaN32},
+		{"half a+b", AddHalf(0x7C0A, 0xFC0B), 0x7E0A}, {"half 1-b", SubHalf(0x3C00, 0xFC0B), 0xFE0B}, {"half 0*inf", MulHalf(0, 0x7C00), NaN16},
+		{"half a*b+c", FMAHalf(0x7C0A, 0xFC0B, 0x7E0C), 0x7E0A}, {"half 1*b+c", FMAHalf(0x3C00, 0xFC0B, 0x7E0C), 0xFE0B},
+		{"half 1*1+c", FMAHalf(0x3C00, 0x3C00, 0x7C0C), 0x7E0C}, {"half 0*inf+1", FMAHalf(0, 0x7C00, 0x3C00), NaN16},
+	} {
+		if x.got != x.want {
+			t.Errorf("%s = %#x, want %#x", x.name, x.got, x.want)
+		}
+	}
+}
