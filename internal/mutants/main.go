@@ -19,6 +19,9 @@
 //	dsp             103   -near                        40     29      1
 //	hal/driver/gpu  104   its own below 25 s           20      8      1
 //	hal/driver/npu  104   its own below 8 s            20     14      0
+//	npu             201   -near                        25     22      2
+//	gpu             201   -near                        25     19      2
+//	sim             201   -near                        25     18      0
 package main
 
 import (
