@@ -227,7 +227,7 @@ func TestDMAReset(t *testing.T) {
 	flat := &memtest.Flat{Latency: 10 * memtest.Cycle}
 	course := func(e *mem.DMA) (course [8]sim.Time) {
 		for i := range 3 {
-			id, _ := e.Submit(memtest.Cycle, mem.Descriptor{From: flat, To: flat, Bytes: 512})
+			id, _ := e.Submit(0, mem.Descriptor{From: flat, To: flat, Bytes: 512})
 			if id != mem.Ticket(i) {
 				t.Errorf("descriptor %d is number %d", i, id)
 			}
@@ -239,25 +239,27 @@ func TestDMAReset(t *testing.T) {
 		}
 		return course
 	}
-	e := newDMA(t, 3)
-	want := course(e)
-	// Of 4 bursts, 10 cycles to read and 10 to write, three are on their way at once.
 	const c = memtest.Cycle
-	if want[2] != 21*c || want[3] != (21+20+20)*c {
-		t.Errorf("the first lasts from %d to %d cycles", want[2]/c, want[3]/c)
-	}
-	for stop := sim.Time(0); stop < 120; stop += 3 {
-		e.Reset()
-		for range 4 {
-			e.Submit(0, mem.Descriptor{From: flat, To: flat, Bytes: 700})
+	// Of 4 bursts, 10 cycles to read and 10 to write, one or three are on their way at once.
+	for outstanding, last := range map[int]sim.Time{1: 20 + 4*20, 3: 20 + 2*20} {
+		e := newDMA(t, outstanding)
+		want := course(e)
+		if want[2] != 20*c || want[3] != last*c {
+			t.Errorf("%d outstanding: the first lasts from %d to %d cycles, want 20 to %d", outstanding, want[2]/c, want[3]/c, last)
 		}
-		e.Advance(stop * c)
-		e.Reset()
-		if e.Busy() || e.Next() != sim.Never || memtest.Counter(t, e, "descriptor")+memtest.Counter(t, e, "bytes")+memtest.Counter(t, e, "burst") != 0 {
-			t.Errorf("stopped after %d cycles: not idle", stop)
-		}
-		if got := course(e); got != want {
-			t.Errorf("stopped after %d cycles: %v, want %v", stop, got, want)
+		for stop := sim.Time(0); stop < 120; stop += 3 {
+			for range 4 {
+				e.Submit(0, mem.Descriptor{From: flat, To: flat, Bytes: 700})
+			}
+			e.Advance(stop * c)
+			e.Reset()
+			if e.Busy() || e.Next() != sim.Never || memtest.Counter(t, e, "descriptor")+memtest.Counter(t, e, "bytes")+memtest.Counter(t, e, "burst") != 0 {
+				t.Errorf("stopped after %d cycles: not idle", stop)
+			}
+			if got := course(e); got != want {
+				t.Errorf("stopped after %d cycles: %v, want %v", stop, got, want)
+			}
+			e.Reset()
 		}
 	}
 }
