@@ -40,6 +40,56 @@ func counting(limit float32) *nn.Model {
 	}
 }
 
+// branching is if condition { counting } else { x + 1 }, of inputs x and condition.
+func branching(limit float32) *nn.Model {
+	m := counting(limit)
+	ref := func(k byte) nn.Operand {
+		return nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{k, 0, 0, 0}}
+	}
+	loop := m.Main
+	in, out := loop.Operands[0], loop.Operands[3]
+	condition := nn.Operand{Type: nn.TensorBool8, Dimensions: []uint32{1}, Lifetime: nn.SubgraphInput}
+	m.Main = nn.Subgraph{Operands: []nn.Operand{in, condition, ref(2), ref(1), out}, Inputs: []uint32{0, 1}, Outputs: []uint32{4},
+		Operations: []nn.Operation{{Type: nn.OpIf, Inputs: []uint32{1, 2, 3, 0}, Outputs: []uint32{4}}}}
+	m.Referenced = append(m.Referenced, loop)
+	return m
+}
+
+// TestStoppedInBurst: executions of bursts stop at their deadlines as others do, and so does a loop in a branch.
+func TestStoppedInBurst(t *testing.T) {
+	for _, burst := range []bool{false, true} {
+		for _, model := range []*nn.Model{counting(1e7), branching(1e7)} {
+			m := phone(t)
+			c := newClient(t, m, "gpu", model, hal.PriorityMedium)
+			for _, x := range c.buffers.Inputs {
+				clear(x)
+			}
+			if len(c.buffers.Inputs) > 1 {
+				c.buffers.Inputs[1][0] = 1
+			}
+			execute := c.prepared.Execute
+			if burst {
+				b, err := c.prepared.ConfigureExecutionBurst()
+				if err != nil {
+					t.Fatal(err)
+				}
+				execute = b.Execute
+			}
+			const after = 4 * sim.Millisecond
+			deadline := m.Devices()[0].Now().Add(time.Duration(after / sim.Nanosecond))
+			b := c.buffers
+			b.Deadline = &deadline
+			from := m.SoC().Now()
+			if _, err := execute(b.Request(), b.ExecuteOptions); hal.StatusOf(err) != hal.MissedDeadlineTransient {
+				t.Errorf("%s, burst %v: %v", model.Main.Operations[0].Type, burst, err)
+			}
+			if took := m.SoC().Now() - from; took < after || took > after+5*sim.Millisecond {
+				t.Errorf("%s, burst %v: it took %.1f us of %.1f", model.Main.Operations[0].Type, burst, took.Microseconds(), after.Microseconds())
+			}
+		}
+	}
+}
+
 // halfway is the time of the first execution on a phone until its engine has done half of its work.
 func halfway(t *testing.T, device string, model *nn.Model) (after sim.Time) {
 	t.Helper()
