@@ -113,6 +113,8 @@ func TestSteps(t *testing.T) {
 			t.Errorf("kernel %d: %g cycles, want %g", i, got, c.want)
 		}
 	}
+	point := kernelOf(kernel.Depthwise, 33, 33)
+	point.KH, point.KW = 1, 1
 	array := hand
 	array.PackTaps, array.UBlock = true, core.UBlock{H: 1, W: 1, D: 16, IFM: 32} // 32 cycles to load a tile
 	for i, c := range []struct {
@@ -124,6 +126,7 @@ func TestSteps(t *testing.T) {
 		{kernelOf(kernel.Conv, 20, 20), 6, 16, 10 * 2 * 6 * 32},
 		{kernelOf(kernel.Depthwise, 20, 20), 1, 16, 10 * 120}, // 2 channels of 15 taps at a time
 		{kernelOf(kernel.Depthwise, 20, 20), 1, 1, 20 * 120},
+		{point, 1, 32, 3 * 120}, // 32 channels of a tap would fit, the columns take 16
 		{most, 2, 16, 120 * 2 * 15},
 	} {
 		e := newEstimator(&array, c.k)
