@@ -84,6 +84,7 @@ func TestOldValues(t *testing.T) {
 		{"{ allocframe(#8) ; r2 = r29 }", "", scratchBase + 512}, {"{ allocframe(#8) ; r2 = r30 }", "", old}, {"{ allocframe(#8) ; r31 = r3 }", "{ r2 = memw(r30+#4) }", old},
 		{"{ r31:30 = deallocframe(r9):raw ; r2 = r29 }", "", scratchBase + 512}, {"{ r31:30 = deallocframe(r9):raw }", "{ r2 = r29 }", scratchBase + 8},
 		{"{ r11:10 = decbin(r1:0,r13:12) ; if (p0) r2 = r3 }", "", 3},
+		{"{ r3:2 = add(r5:4,r1:0) ; r5:4 = add(r3:2,r1:0) }", "{ r2 = r3 }", 0x7fffffff}, {"{ r3:2 = add(r5:4,r1:0) ; r5:4 = add(r3:2,r1:0) }", "{ r2 = r5 }", 3},
 		{"{ gp = r3 ; r2 = memw(gp+#0) }", "", 0x11}, {"{ cs0 = r3 ; r10 = memw(r14++#-4:circ(m0)) }", "{ r2 = sub(r14,r9) }", 4},
 		{"{ m1 = r3 ; r10 = memw(r9++m1) }", "{ r2 = r9 }", scratchBase + 16},
 	} {
