@@ -82,7 +82,7 @@ func compareSources(t *testing.T, source, text string) {
 			}
 			l := launch.Launch{File: file, Kernel: name, Groups: [3]int{groups, 1, 1}, Block: [3]int{256, 1, 1},
 				Args: []launch.Arg{{Buffer: buffer, Type: "a buffer"}, count}, Memory: memory}
-			r, err := l.Run(core)
+			r, err := launch.RunAll(core, []*launch.Launch{&l})
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
