@@ -155,9 +155,9 @@ func roundsUp(name string) bool {
 	return strings.HasPrefix(name, "gemm_") || strings.HasPrefix(name, "texel_")
 }
 
-// unlike reports whether the instructions of a kernel depend on data, or are said for all passes of a reduction.
+// unlike reports whether the instructions of a kernel depend on data.
 func unlike(name string) bool {
-	for _, x := range []string{"nms_", "suppress_ranked", "reduce_", "mean"} {
+	for _, x := range []string{"nms_", "suppress_ranked"} {
 		if strings.HasPrefix(name, x) {
 			return true
 		}

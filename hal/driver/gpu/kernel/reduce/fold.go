@@ -101,10 +101,10 @@ func (m *Fold) Pack(*kernel.Memory) kernel.Key {
 
 // Work implements kernel.Kernel.
 func (m *Fold) Work() kernel.Work {
-	waves := (m.Kept.Size() + 31) / 32
+	waves, terms := (m.Kept.Size()+31)/32, m.Reduced.Size() // of this pass, Count is of all
 	return kernel.Work{
-		Waves: waves, Instructions: int64(waves) * int64(20+4*m.Count), Loads: int64(waves) * int64(m.Count),
-		ReadBytes: int64(m.In.Bytes()), WriteBytes: int64(m.Out.Bytes()), Chain: m.Count,
+		Waves: waves, Instructions: int64(waves) * int64(20+4*terms), Loads: int64(waves) * int64(terms),
+		ReadBytes: int64(m.In.Bytes()), WriteBytes: int64(m.Out.Bytes()), Chain: terms,
 	}
 }
 
