@@ -188,7 +188,12 @@ func (l *Lowering) extreme(op *nn.Operation, mode int) error {
 	if err != nil {
 		return err
 	}
-	o, err := l.operands(&e, a, b)
+	return l.lesserOrGreater(&e, a, b, mode)
+}
+
+// lesserOrGreater is MIN or MAX of the elements of two maps of one quantization.
+func (l *Lowering) lesserOrGreater(e *opspec.Elementwise, a, b layout.Ref, mode int) error {
+	o, err := l.operands(e, a, b)
 	if err != nil {
 		return err
 	}

@@ -267,19 +267,7 @@ func logical(mode int) lowering {
 		if err != nil {
 			return err
 		}
-		o, err := l.operands(&e, a, b)
-		if err != nil {
-			return err
-		}
-		to, err := l.Out(e.Output, o.h, o.w, o.c)
-		if err != nil {
-			return err
-		}
-		t := plain
-		t.lo, t.hi = 0, 1
-		c := chain{l: l}
-		o.op(&c, mode, to, t)
-		return c.err
+		return l.lesserOrGreater(&e, a, b, mode)
 	}
 }
 
