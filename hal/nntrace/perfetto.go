@@ -2,6 +2,7 @@ package nntrace
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
@@ -107,7 +108,7 @@ func readPerfetto(r *bufio.Reader) ([]Event, error) {
 // eachField calls f for each field with bytes of the message that r holds. The bytes are
 // f's until it returns.
 func eachField(r *bufio.Reader, f func(protowire.Number, []byte) error) error {
-	var b []byte
+	var b bytes.Buffer
 	for {
 		tag, err := binary.ReadUvarint(r)
 		if err == io.EOF {
@@ -137,29 +138,16 @@ func eachField(r *bufio.Reader, f func(protowire.Number, []byte) error) error {
 		if size > maxPacket {
 			return fmt.Errorf("it has %d bytes, at most %d", size, maxPacket)
 		}
-		if b, err = readFull(r, b[:0], int(size)); err != nil {
+		b.Reset() // it grows as bytes come: a size that is a lie takes no memory
+		if _, err := io.CopyN(&b, r, int64(size)); err != nil {
 			return notEnd(err)
 		}
 		if kind == protowire.BytesType {
-			if err := f(number, b); err != nil {
+			if err := f(number, b.Bytes()); err != nil {
 				return err
 			}
 		}
 	}
-}
-
-// readFull appends n bytes of r to b, in steps, so that a size that is a lie takes no memory.
-func readFull(r io.Reader, b []byte, n int) ([]byte, error) {
-	const step = 1 << 20
-	for n > 0 {
-		at, k := len(b), min(n, step)
-		b = slices.Grow(b, k)[:at+k]
-		if _, err := io.ReadFull(r, b[at:]); err != nil {
-			return b, err
-		}
-		n -= k
-	}
-	return b, nil
 }
 
 // notEnd is err of a place where a file must not end.
