@@ -96,21 +96,18 @@ const maxPiped = 1 << 30
 // openTrace opens a trace or profile to be read from its beginning, more than once. Files
 // may be larger than memory.
 func openTrace(path string) (begin func() io.Reader, done func(), err error) {
-	f, err := os.Open(path)
+	info, err := os.Stat(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil {
-		return nil, nil, err
-	} else if info.Mode().IsRegular() {
+	if info.Mode().IsRegular() {
 		m, err := mapped.Open(path)
 		if err != nil {
 			return nil, nil, err
 		}
 		return m.Reader, func() { _ = m.Close() }, nil
 	}
-	data, err := cli.ReadAll(path, f, maxPiped)
+	data, err := cli.ReadFile(path, maxPiped)
 	if err != nil {
 		return nil, nil, err
 	}
