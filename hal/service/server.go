@@ -42,7 +42,7 @@ type Server struct {
 // NewServer returns a server for a device, which it has asked for its capabilities: a device
 // that measures them first does so here, where no client waits. Serve starts the server.
 func NewServer(d hal.Device, q Quotas) *Server {
-	measure(d)
+	askCapabilities(d)
 	s := &Server{device: d, quotas: q.withDefaults(), sessions: map[uint64]*session{}, clients: map[int]*client{}}
 	s.all = usage{whose: "all clients have", limits: cost{openBursts: maxBursts}}
 	s.grpc = grpc.NewServer(grpc.Creds(unixCredentials{}), grpc.MaxRecvMsgSize(maxMessage), grpc.MaxConcurrentStreams(1024),
@@ -51,8 +51,8 @@ func NewServer(d hal.Device, q Quotas) *Server {
 	return s
 }
 
-// measure asks for capabilities. A panic is left to Attach, which meets it again and answers it.
-func measure(d hal.Device) {
+// askCapabilities lets a device measure them. A panic is left to Attach, which asks again and answers it.
+func askCapabilities(d hal.Device) {
 	defer func() { _ = recover() }()
 	d.Capabilities()
 }
