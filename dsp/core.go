@@ -100,9 +100,7 @@ func (c *Core) Run(p *Program, space *mem.Space, jobs []Job, o Options) (*sim.Re
 		if err := r.checkJob(j); err != nil {
 			return nil, err
 		}
-		if err := r.start(j); err != nil {
-			return nil, err
-		}
+		r.start(j)
 		cost, err := r.execute()
 		last := i == len(jobs)-1
 		if err == nil && last && r.timing != nil {
@@ -194,7 +192,7 @@ func (r *run) newThread(id int) *thread {
 
 // start gives the threads of a job their registers. Vectors and predicates
 // keep what the job before left in them.
-func (r *run) start(j *Job) error {
+func (r *run) start(j *Job) {
 	r.job = j
 	r.threads = r.threads[:0]
 	for i := range j.Threads {
@@ -207,7 +205,6 @@ func (r *run) start(j *Job) error {
 		t.Next, t.Halt, t.Fault = j.Entry, 0, state.Fault{}
 		t.vector = i < r.spec.Contexts
 	}
-	return nil
 }
 
 // execute runs the threads of a job to their ends.

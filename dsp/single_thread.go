@@ -72,7 +72,7 @@ func (tm *timing) runSingleThread(r *run, t *thread) error {
 			break
 		}
 		if rounds > 1 {
-			start, w = tm.rounds(r, t, b, v, start)
+			start, w = tm.rounds(t, b, v, start)
 		} else {
 			if len(v.mem) > 0 {
 				start = tm.round(t, v, t.Addr[:], 1, start)
@@ -112,7 +112,7 @@ func (tm *timing) known(r *run, w *way, addr uint32) *variant {
 
 // rounds times several runs in a row of block b, which a thread that runs alone entered at
 // start. It returns when the last run ends and the way out of the block.
-func (tm *timing) rounds(r *run, t *thread, b *block, v *variant, start int64) (int64, *way) {
+func (tm *timing) rounds(t *thread, b *block, v *variant, start int64) (int64, *way) {
 	p := &t.pipe
 	how := t.wayOut(b)
 	var issue, operand int64

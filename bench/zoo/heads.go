@@ -34,10 +34,11 @@ func classify(b *builder.Builder, logits tensor, n int32) {
 	b.Output(b.Softmax(logits), "probabilities")
 }
 
-// divisible rounds a number of channels to a multiple of by, at least by, and
+// divisible rounds a number of channels to a multiple of 8, at least 8, and
 // not more than 10 % down.
-func divisible(channels float64, by uint32) uint32 {
-	n := max(by, uint32(channels+float64(by)/2)/by*by)
+func divisible(channels float64) uint32 {
+	const by = 8
+	n := max(by, uint32(channels+by/2)/by*by)
 	if float64(n) < 0.9*channels {
 		n += by
 	}

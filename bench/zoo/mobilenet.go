@@ -37,7 +37,7 @@ func mobileNetV2(hundredths, side uint32) architecture {
 		x := mobileNetV2Body(b, b.Image(side), hundredths, 32)
 		last := uint32(1280)
 		if hundredths > 100 {
-			last = divisible(float64(last*hundredths)/100, 8)
+			last = divisible(float64(last*hundredths) / 100)
 		}
 		slimHead(b, b.Conv(x, builder.Conv{Out: last, Kernel: 1, Act: builder.ReLU6}))
 	}
@@ -46,7 +46,7 @@ func mobileNetV2(hundredths, side uint32) architecture {
 // mobileNetV2Body is the part up to the last bottleneck. Where the product of
 // strides would exceed outputStride, the layers dilate instead.
 func mobileNetV2Body(b *builder.Builder, x tensor, hundredths, outputStride uint32) tensor {
-	width := func(c uint32) uint32 { return divisible(float64(c*hundredths)/100, 8) }
+	width := func(c uint32) uint32 { return divisible(float64(c*hundredths) / 100) }
 	x = b.Conv(x, builder.Conv{Out: width(32), Kernel: 3, Stride: 2, Act: builder.ReLU6})
 	reached, dilation := uint32(2), uint32(1)
 	for _, stage := range []struct{ expand, out, n, stride uint32 }{
@@ -164,7 +164,7 @@ func mobileNetV3(rows []v3Row, wide, hidden uint32) architecture {
 		for _, r := range rows {
 			block := bottleneck{expand: r.expand, out: r.out, kernel: r.kernel, stride: r.stride, act: r.act}
 			if r.squeeze {
-				block.squeeze = divisible(float64(r.expand)/4, 8)
+				block.squeeze = divisible(float64(r.expand) / 4)
 			}
 			x = block.add(b, x)
 		}
@@ -259,7 +259,7 @@ func efficientNetLite(width, depth float64, side uint32) architecture {
 			if i > 0 && i < len(stages)-1 {
 				n = ceil(depth * float64(n))
 			}
-			x = stage(b, x, n, s.factor, bottleneck{out: divisible(width*float64(s.out), 8), kernel: s.kernel, stride: s.stride, act: builder.ReLU6})
+			x = stage(b, x, n, s.factor, bottleneck{out: divisible(width * float64(s.out)), kernel: s.kernel, stride: s.stride, act: builder.ReLU6})
 		}
 		denseHead(b, b.Conv(x, builder.Conv{Out: 1280, Kernel: 1, Act: builder.ReLU6}))
 	}

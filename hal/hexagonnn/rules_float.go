@@ -14,7 +14,7 @@ func (a *args) float(op nn.OperationType, inputs ...builder.Tensor) []value {
 func convFloat(a *args) []value {
 	x := a.floats(0)
 	c := a.constant(1, 4, -1)
-	s := a.convSums(x, c, 4)
+	s := a.convSums(c, 4)
 	s.inputs = []builder.Tensor{x, a.l.b.Constant("", nn.TensorFloat32, builder.Quant{}, s.filter, s.dims...)}
 	return []value{{kind: valueSums, sums: s.sums}}
 }

@@ -14,7 +14,7 @@ func conv(a *args) []value {
 	x, qx := a.codes(0)
 	qf := a.quant(1)
 	c := a.constant(1, 1, -1)
-	s := a.convSums(x, c, 1)
+	s := a.convSums(c, 1)
 	filter := a.l.b.Constant("", nn.TensorQuant8Asymm, qf, s.filter, s.dims...)
 	s.inputs, s.scale = []builder.Tensor{x, filter}, float64(qx.Scale)*float64(qf.Scale)
 	return []value{{kind: valueSums, sums: s.sums}, {}, {}}
@@ -29,7 +29,7 @@ type convolution struct {
 
 // convSums is what float and 8-bit convolutions share. The filter is height, width,
 // input depth, output depth; that of a depthwise one has the multiplier last.
-func (a *args) convSums(x builder.Tensor, filter *node, size int) convolution {
+func (a *args) convSums(filter *node, size int) convolution {
 	const stride = 2 // of floats; behind the ranges otherwise
 	at := stride
 	if size == 1 {

@@ -232,7 +232,7 @@ func (g *graph) declareInput(v *onnxfile.Value, shapes map[string][]uint32) {
 }
 
 // input makes an operand an input of the subgraph, by name.
-func (g *graph) input(name string, o nn.Operand, shape []uint32) uint32 {
+func (g *graph) input(name string, o nn.Operand, shape []uint32) {
 	if _, ok := g.values[name]; ok {
 		g.Failf("%q is an input twice", name)
 	}
@@ -245,7 +245,6 @@ func (g *graph) input(name string, o nn.Operand, shape []uint32) uint32 {
 	g.SetShape(x, shape)
 	g.Sub.Inputs = append(g.Sub.Inputs, x)
 	g.values[name] = plainValue(x)
-	return x
 }
 
 // Unsupported is the error of a network that NNAPI cannot express: all operators that have

@@ -62,7 +62,7 @@ func gather(c *conversion) {
 			return
 		}
 	}
-	x, form := c.moved(0, true)
+	x, form := c.moved(true)
 	axis := c.Axis(c.int("axis", 0), c.Rank(x))
 	c.giveMoved(0, c.GatherAxis(x, axis, c.counted(c.indices(1), c.Dims(x)[axis])), form)
 }
@@ -102,7 +102,7 @@ func (c *conversion) position(idx uint32, shape []uint32, axis int) uint32 {
 }
 
 func gatherElements(c *conversion) {
-	x, form := c.moved(0, true)
+	x, form := c.moved(true)
 	shape := c.Dims(x)
 	idx := c.indices(1)
 	at := c.position(idx, shape, c.Axis(c.int("axis", 0), len(shape)))
@@ -144,7 +144,7 @@ func (c *conversion) tuples(k int, shape []uint32) uint32 {
 }
 
 func gatherND(c *conversion) {
-	x, form := c.moved(0, true)
+	x, form := c.moved(true)
 	batch := int(c.int("batch_dims", 0))
 	shape := c.Dims(x)
 	if batch < 0 || batch >= len(shape) {

@@ -64,7 +64,7 @@ func (c *conversion) padConstant(pads [][2]int64) {
 	if c.has(2) && len(c.shape(c.v(2))) <= 1 {
 		value = c.scalar(2, 0)
 	}
-	x, form := c.moved(0, false)
+	x, form := c.moved(false)
 	rank := len(c.shape(c.v(0)))
 	if isImage(form) {
 		placed := make([][2]int64, 4)
@@ -124,7 +124,7 @@ func (c *conversion) cropped(x uint32, pads [][2]int64) uint32 {
 
 // padIndexed takes elements again: along each axis those that at says.
 func (c *conversion) padIndexed(shape []uint32, pads [][2]int64, at func(i, n int64) int64) {
-	x, form := c.moved(0, true)
+	x, form := c.moved(true)
 	for a, p := range pads {
 		if p == [2]int64{} {
 			continue

@@ -192,7 +192,7 @@ func globalPool(op nn.OperationType) func(*conversion) {
 			c.giveTarget(c.globalPool(op, x, image, t.Operand), image, v.rank, t)
 			return
 		}
-		x, form := c.moved(0, false)
+		x, form := c.moved(false)
 		if op == nn.OpMean && (form == quant || form == quantImage) {
 			form -= quant
 			x = c.form(c.v(0), real, form == realImage)

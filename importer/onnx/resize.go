@@ -211,7 +211,7 @@ func (c *conversion) resize(list []scaling, s sampling) {
 		return
 	}
 	if s.mode == "nearest" {
-		x, form := c.moved(0, true)
+		x, form := c.moved(true)
 		for a := range list {
 			if idx := c.nearestIndices(&list[a], s); idx != nil {
 				x = c.GatherAxis(x, a, c.Int32Tensor(idx...))

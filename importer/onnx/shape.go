@@ -18,7 +18,7 @@ var shapeOperators = []operator{
 	{name: "Transpose", inputs: [2]int{1, 1}, convert: transpose},
 	{name: "Concat", inputs: [2]int{1, many}, convert: concat},
 	{name: "Expand", inputs: [2]int{2, 2}, convert: expand},
-	{name: "Tile", inputs: [2]int{2, 2}, convert: func(c *conversion) { x, form := c.moved(0, true); c.giveMoved(0, c.TileAny(x, c.list(1)), form) }},
+	{name: "Tile", inputs: [2]int{2, 2}, convert: func(c *conversion) { x, form := c.moved(true); c.giveMoved(0, c.TileAny(x, c.list(1)), form) }},
 	{name: "Pad", inputs: [2]int{1, 4}, convert: pad},
 	{name: "Identity", inputs: [2]int{1, 1}, convert: func(c *conversion) { c.bind(0, c.v(0)) }},
 	{name: "Shape", inputs: [2]int{1, 1}, convert: shapeOperator},
@@ -44,7 +44,7 @@ func (c *conversion) giveInts(shape []uint32, list ...int64) {
 // giveShaped makes input 0 with another shape output 0. Shapes do not say what order an
 // image's elements are in, so they come in the file's.
 func (c *conversion) giveShaped(shape []uint32) {
-	x, form := c.moved(0, true)
+	x, form := c.moved(true)
 	y := c.reshaped(x, shape)
 	c.giveMoved(0, y, form)
 }
@@ -187,7 +187,7 @@ func transpose(c *conversion) {
 		c.giveAs(0, kind, c.transposed(y, composed), 0)
 		return
 	}
-	x, form := c.moved(0, true)
+	x, form := c.moved(true)
 	c.giveMoved(0, c.transposed(x, perm), form)
 }
 
@@ -249,7 +249,7 @@ func concat(c *conversion) {
 }
 
 func expand(c *conversion) {
-	x, form := c.moved(0, true)
+	x, form := c.moved(true)
 	c.giveMoved(0, c.BroadcastTo(x, c.Broadcast(c.Dims(x), c.Unsigned(c.list(1)))), form)
 }
 

@@ -15,7 +15,7 @@ var sliceOperators = []operator{
 	{name: "Trilu", inputs: [2]int{1, 2}, convert: trilu},
 	{name: "CenterCropPad", inputs: [2]int{2, 2}, convert: centerCropPad},
 	{name: "ReverseSequence", inputs: [2]int{2, 2}, convert: func(c *conversion) {
-		x, form := c.moved(0, true)
+		x, form := c.moved(true)
 		rank := c.Rank(x)
 		y := c.ReverseSequence(x, c.indices(1), c.Axis(c.int("time_axis", 0), rank), c.Axis(c.int("batch_axis", 1), rank))
 		c.giveMoved(0, y, form)
@@ -48,9 +48,9 @@ func slice(c *conversion) {
 	if len(starts) != len(ends) || len(starts) != len(axes) || len(starts) != len(steps) {
 		c.Failf("starts %v, ends %v, axes %v and steps %v", starts, ends, axes, steps)
 	}
-	x, form := c.moved(0, false)
+	x, form := c.moved(false)
 	if len(shape) == 3 && isImage(form) {
-		x, form = c.moved(0, true)
+		x, form = c.moved(true)
 	}
 	walks := make([]lowering.Walk, c.Rank(x))
 	for i, d := range c.Dims(x) {
@@ -121,9 +121,9 @@ func split(c *conversion) {
 	if int64(len(sizes)) != n {
 		c.Failf("%d sizes for %d outputs", len(sizes), n)
 	}
-	x, form := c.moved(0, false)
+	x, form := c.moved(false)
 	if len(shape) == 3 && isImage(form) {
-		x, form = c.moved(0, true)
+		x, form = c.moved(true)
 	}
 	at := axisOf(axis, form, len(shape))
 	equal := !slices.ContainsFunc(sizes, func(s int64) bool { return s != sizes[0] })
@@ -166,7 +166,7 @@ func (c *conversion) splittable(x uint32) bool {
 
 // compress takes the entries along an axis that a constant condition says.
 func compress(c *conversion) {
-	x, form := c.moved(0, true)
+	x, form := c.moved(true)
 	axis := 0
 	if a := c.attributes["axis"]; a != nil {
 		axis = c.Axis(c.int("axis", 0), c.Rank(x))

@@ -100,10 +100,10 @@ func (c *conversion) giveSame(y uint32, s same) {
 	c.giveAs(0, form, y, s.rank)
 }
 
-// moved is input k in the form that is there, for an operator that only moves elements:
+// moved is input 0 in the form that is there, for an operator that only moves elements:
 // quantized before reals, the file's order before channels last unless plain demands it.
-func (c *conversion) moved(k int, plain bool) (x uint32, form int) {
-	v := c.v(k)
+func (c *conversion) moved(plain bool) (x uint32, form int) {
+	v := c.v(0)
 	kind := real
 	if v.quantized() {
 		kind = quant

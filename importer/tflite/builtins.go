@@ -211,8 +211,8 @@ func (c *conversion) x(k int) uint32 {
 // has reports whether input k is there.
 func (c *conversion) has(k int) bool { return k < len(c.in) && c.in[k] != none }
 
-// type of input k.
-func (c *conversion) typeOf(k int) nn.OperandType { return c.Operand(c.x(k)).Type }
+// typeOf is the type of input 0.
+func (c *conversion) typeOf() nn.OperandType { return c.Operand(c.x(0)).Type }
 
 // list is the value of input k, a constant of integers.
 func (c *conversion) list(k int) []int64 {
@@ -274,9 +274,9 @@ func (c *conversion) result(op nn.OperationType, in ...uint32) {
 	c.give(0, c.Emit(op, c.out(0), in...))
 }
 
-// floats is input k in float32 or float16.
-func (c *conversion) floats(k int) uint32 {
-	x := c.x(k)
+// floats is input 0 in float32 or float16.
+func (c *conversion) floats() uint32 {
+	x := c.x(0)
 	if c.Operand(x).Type == nn.TensorFloat16 {
 		return x
 	}

@@ -14,7 +14,7 @@ var activationBuiltins = []builtin{
 	{code: 28, name: "TANH", version: 3, inputs: [2]int{1, 1}, convert: unary(nn.OpTanh)},
 	{code: 111, name: "ELU", version: 1, inputs: [2]int{1, 1}, convert: elu},
 	{code: 117, name: "HARD_SWISH", version: 1, inputs: [2]int{1, 1}, convert: unary(nn.OpHardSwish)},
-	{code: 150, name: "GELU", version: 2, inputs: [2]int{1, 1}, options: "GeluOptions", convert: func(c *conversion) { c.give(0, c.Gelu(c.floats(0), c.options.Bool("approximate"))) }},
+	{code: 150, name: "GELU", version: 2, inputs: [2]int{1, 1}, options: "GeluOptions", convert: func(c *conversion) { c.give(0, c.Gelu(c.floats(), c.options.Bool("approximate"))) }},
 	{code: 54, name: "PRELU", version: 1, inputs: [2]int{2, 2}, convert: elementwise(nn.OpPrelu)},
 	{code: 98, name: "LEAKY_RELU", version: 2, inputs: [2]int{1, 1}, options: "LeakyReluOptions", convert: leakyRelu},
 	{code: 25, name: "SOFTMAX", version: 3, inputs: [2]int{1, 1}, options: "SoftmaxOptions", convert: softmax},
@@ -24,7 +24,7 @@ var activationBuiltins = []builtin{
 }
 
 func elu(c *conversion) {
-	x := c.floats(0)
+	x := c.floats()
 	y := c.Emit(nn.OpElu, nn.Operand{Type: c.Operand(x).Type}, x, c.ScalarLike(x, 1))
 	c.ShapeLike(y, x)
 	c.give(0, y)
@@ -69,14 +69,14 @@ func softmax(c *conversion) {
 }
 
 func logSoftmax(c *conversion) {
-	x := c.floats(0)
+	x := c.floats()
 	y := c.Emit(nn.OpLogSoftmax, nn.Operand{Type: c.Operand(x).Type}, x, c.ScalarLike(x, 1), c.Int32Scalar(-1))
 	c.ShapeLike(y, x)
 	c.give(0, y)
 }
 
 func lrn(c *conversion) {
-	x := c.floats(0)
+	x := c.floats()
 	o := c.options
 	c.give(0, c.Emit(nn.OpLocalResponseNormalization, nn.Operand{Type: c.Operand(x).Type}, x, c.option("radius"),
 		c.ScalarLike(x, o.Float("bias")), c.ScalarLike(x, o.Float("alpha")), c.ScalarLike(x, o.Float("beta"))))

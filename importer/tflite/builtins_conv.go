@@ -36,12 +36,12 @@ type product struct {
 	out        nn.Operand
 }
 
-// product reads input, weights and bias. 8-bit quantized ones stay as they
+// product reads input, weights (input 1) and bias. 8-bit quantized ones stay as they
 // are. 16-bit inputs compute in float32. So do float inputs with 8-bit weights,
 // after the dynamic quantization of the input that TensorFlow Lite applies over
 // the given axes.
-func (c *conversion) product(input, weights, bias, channels int, rows []int64) product {
-	p := product{x: c.x(input), w: c.x(weights), out: c.out(0)}
+func (c *conversion) product(input, bias, channels int, rows []int64) product {
+	p := product{x: c.x(input), w: c.x(1), out: c.out(0)}
 	x, w := *c.Operand(p.x), *c.Operand(p.w)
 	if channels >= len(w.Dimensions) {
 		c.Failf("weights of rank %d", len(w.Dimensions))
@@ -120,7 +120,7 @@ func (c *conversion) realBias(k int, outputs uint32, x, w *nn.Operand) uint32 {
 }
 
 func conv(c *conversion) {
-	p := c.product(0, 1, 2, 0, []int64{1, 2, 3})
+	p := c.product(0, 2, 0, []int64{1, 2, 3})
 	act, then := c.activation()
 	in := []uint32{p.x, p.w, p.bias, c.padding(), c.option("stride_w"), c.option("stride_h")}
 	depth, w := c.depth(p.x), c.Dims(p.w)
@@ -149,7 +149,7 @@ func (c *conversion) depth(x uint32) uint32 {
 }
 
 func depthwise(c *conversion) {
-	p := c.product(0, 1, 2, 3, []int64{1, 2, 3})
+	p := c.product(0, 2, 3, []int64{1, 2, 3})
 	act, then := c.activation()
 	depth, w := c.depth(p.x), c.Dims(p.w)
 	if len(w) != 4 || w[3]%depth != 0 {
@@ -172,7 +172,7 @@ func (c *conversion) dilated(in []uint32) []uint32 {
 }
 
 func transposeConv(c *conversion) {
-	p := c.product(2, 1, 3, 0, []int64{1, 2, 3})
+	p := c.product(2, 3, 0, []int64{1, 2, 3})
 	act, then := c.activation()
 	c.give(0, then(c.Emit(nn.OpTransposeConv2D, p.out, p.x, p.w, p.bias, c.x(0), c.padding(), c.option("stride_w"), c.option("stride_h"),
 		act, c.BoolScalar(false))))
@@ -200,7 +200,7 @@ func fullyConnected(c *conversion) {
 		c.in[0] = c.Emit(nn.OpReshape, *c.Operand(x), x, c.Int32Tensor(-1, int64(w[1])))
 	}
 	rank := c.Rank(c.in[0])
-	p := c.product(0, 1, 2, 0, []int64{int64(rank - 1)})
+	p := c.product(0, 2, 0, []int64{int64(rank - 1)})
 	act, then := c.activation()
 	var y uint32
 	if perChannel {

@@ -179,7 +179,7 @@ func bucketize(c *conversion) {
 }
 
 func bitwiseXor(c *conversion) {
-	if c.typeOf(0) != nn.TensorBool8 {
+	if c.typeOf() != nn.TensorBool8 {
 		c.Refusef("NNAPI has no operations on bits of integers")
 	}
 	elementwise(nn.OpNotEqual)(c)

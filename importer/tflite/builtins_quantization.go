@@ -9,7 +9,7 @@ import (
 // quantizationBuiltins are the operators between reals and quantized values.
 var quantizationBuiltins = []builtin{
 	{code: 114, name: "QUANTIZE", version: 4, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.give(0, c.x(0)) }},
-	{code: 6, name: "DEQUANTIZE", version: 6, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.give(0, c.floats(0)) }},
+	{code: 6, name: "DEQUANTIZE", version: 6, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.give(0, c.floats()) }},
 	{code: 124, name: "DENSIFY", version: 1, inputs: [2]int{1, 1}, convert: func(c *conversion) { c.give(0, c.x(0)) }}, // constants are dense once read
 	{code: 80, name: "FAKE_QUANT", version: 2, inputs: [2]int{1, 1}, options: "FakeQuantOptions", convert: fakeQuant},
 }

@@ -136,7 +136,7 @@ func lstm(c *conversion) {
 		c.Failf("%d outputs, 1 needed", len(c.outTensors))
 	}
 	x := c.shapeOf(0, 2)
-	if c.typeOf(0) == nn.TensorQuant8AsymmSigned {
+	if c.typeOf() == nn.TensorQuant8AsymmSigned {
 		h, s, y := c.integerLSTM(c.x(0), c.x(18), c.x(19))
 		c.next(18, h)
 		c.next(19, s)
@@ -170,7 +170,7 @@ func sequenceLSTM(c *conversion) {
 	if major {
 		batch = x[1]
 	}
-	if c.typeOf(0) == nn.TensorQuant8AsymmSigned {
+	if c.typeOf() == nn.TensorQuant8AsymmSigned {
 		c.unrolled(x, major)
 		return
 	}
@@ -337,7 +337,7 @@ func basicLSTM(c *conversion) {
 		c.Failf("%d inputs and %d outputs, 5 and 4 needed", len(c.in), len(c.outTensors))
 	}
 	x, h, s := c.x(0), c.x(1), c.x(4)
-	if c.typeOf(0) != nn.TensorFloat32 {
+	if c.typeOf() != nn.TensorFloat32 {
 		s = c.stored16(s)
 	}
 	units, size := c.shapeOf(1, 2)[1], c.shapeOf(0, 2)[1]
@@ -345,7 +345,7 @@ func basicLSTM(c *conversion) {
 		c.Failf("weights of shape %v for %d inputs and %d units", w, size, units)
 	}
 	float := nn.Operand{Type: nn.TensorFloat32}
-	if c.typeOf(0) == nn.TensorFloat32 {
+	if c.typeOf() == nn.TensorFloat32 {
 		joined := c.Concat(float, 1, x, h)
 		sums := c.Emit(nn.OpFullyConnected, float, joined, c.x(2), c.x(3), c.Int32Scalar(0))
 		g := c.EmitAll(nn.OpSplit, []nn.Operand{float, float, float, float}, sums, c.Int32Scalar(1), c.Int32Scalar(4))
@@ -398,7 +398,7 @@ func svdf(c *conversion) {
 		c.Failf("rank %d of %d features", rank, features)
 	}
 	batch, units := x[0], features/uint32(rank)
-	if c.typeOf(0) == nn.TensorFloat32 {
+	if c.typeOf() == nn.TensorFloat32 {
 		in := append([]uint32{c.dynamicInput(0, 1)}, c.operands(1, 5)...)
 		results := c.EmitAll(nn.OpSvdf, []nn.Operand{real32(batch, features*memory), real32(batch, units)},
 			append(in, c.option("rank"), c.gateActivation())...)

@@ -308,7 +308,7 @@ func rangeOperator(c *conversion) {
 			c.Refusef("its bounds are known only during execution, NNAPI cannot count there")
 		}
 	}
-	if c.typeOf(0) == nn.TensorInt32 {
+	if c.typeOf() == nn.TensorInt32 {
 		start, limit, delta := c.one(0), c.one(1), c.one(2)
 		if delta == 0 {
 			c.Failf("a step of 0")

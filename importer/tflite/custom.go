@@ -33,7 +33,7 @@ func transposeConvBias(c *conversion) {
 	if sw < 1 || sh < 1 || sw > 1<<10 || sh > 1<<10 {
 		c.Failf("strides %d and %d", sh, sw)
 	}
-	p := c.product(0, 1, 2, 0, []int64{1, 2, 3})
+	p := c.product(0, 2, 0, []int64{1, 2, 3})
 	x, w := c.Dims(p.x), c.Dims(p.w)
 	if len(x) != 4 || len(w) != 4 {
 		c.Failf("input %v with weights %v", x, w)

@@ -124,7 +124,7 @@ func DecodePacket(words []uint32, addr uint32) (Packet, int, error) {
 		}
 	}
 	if !p.Duplex {
-		_, p.NoShuf = storeThenLoad(p.Insts[:p.N])
+		p.NoShuf = storeThenLoad(p.Insts[:p.N])
 	}
 	return p, int(p.Words), nil
 }

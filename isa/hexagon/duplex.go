@@ -55,12 +55,13 @@ const (
 	subConst
 )
 
-func sReg(shift uint8) subArg  { return subArg{from: subReg, shift: shift, width: 4} }
-func sPair(shift uint8) subArg { return subArg{from: subPair, shift: shift, width: 3} }
+func sReg(shift uint8) subArg { return subArg{from: subReg, shift: shift, width: 4} }
 func sImm(shift, width, scale uint8) subArg {
 	return subArg{from: subUnsigned, shift: shift, width: width, scale: scale}
 }
 func sVal(v int32) subArg { return subArg{from: subConst, value: v} }
+
+var sPair = subArg{from: subPair, width: 3}
 
 var subForms = [...][]subForm{
 	subL1: {
@@ -72,7 +73,7 @@ var subForms = [...][]subForm{
 		{0x1800, 0x0800, L2_loadruh_io, false, [4]subArg{sReg(0), sReg(4), sImm(8, 3, 1)}},
 		{0x1800, 0x1000, L2_loadrb_io, false, [4]subArg{sReg(0), sReg(4), sImm(8, 3, 0)}},
 		{0x1e00, 0x1c00, L2_loadri_io, false, [4]subArg{sReg(0), sVal(29), sImm(4, 5, 2)}},
-		{0x1f00, 0x1e00, L2_loadrd_io, false, [4]subArg{sPair(0), sVal(29), sImm(3, 5, 3)}},
+		{0x1f00, 0x1e00, L2_loadrd_io, false, [4]subArg{sPair, sVal(29), sImm(3, 5, 3)}},
 		{0x1fc4, 0x1f00, L2_deallocframe, false, [4]subArg{sVal(30), sVal(30)}},
 		{0x1fc4, 0x1f40, L4_return, false, [4]subArg{sVal(30), sVal(30)}},
 		{0x1fc7, 0x1f44, L4_return_t, false, [4]subArg{sVal(0), sVal(30), sVal(30)}},
@@ -92,7 +93,7 @@ var subForms = [...][]subForm{
 	subS2: {
 		{0x1800, 0x0000, S2_storerh_io, false, [4]subArg{sReg(4), sImm(8, 3, 1), sReg(0)}},
 		{0x1e00, 0x0800, S2_storeri_io, false, [4]subArg{sVal(29), sImm(4, 5, 2), sReg(0)}},
-		{0x1e00, 0x0a00, S2_storerd_io, false, [4]subArg{sVal(29), {from: subSigned, shift: 3, width: 6, scale: 3}, sPair(0)}},
+		{0x1e00, 0x0a00, S2_storerd_io, false, [4]subArg{sVal(29), {from: subSigned, shift: 3, width: 6, scale: 3}, sPair}},
 		{0x1e00, 0x1c00, S2_allocframe, false, [4]subArg{sVal(29), sImm(4, 5, 3)}},
 		{0x1f00, 0x1000, S4_storeiri_io, false, [4]subArg{sReg(4), sImm(0, 4, 2), sVal(0)}},
 		{0x1f00, 0x1100, S4_storeiri_io, false, [4]subArg{sReg(4), sImm(0, 4, 2), sVal(1)}},
@@ -116,12 +117,12 @@ var subForms = [...][]subForm{
 		{0x1f70, 0x1a50, C2_cmovenewif, false, [4]subArg{sVal(0), sReg(0), sVal(0)}},
 		{0x1f70, 0x1a60, C2_cmoveit, false, [4]subArg{sVal(0), sReg(0), sVal(0)}},
 		{0x1f70, 0x1a70, C2_cmoveif, false, [4]subArg{sVal(0), sReg(0), sVal(0)}},
-		{0x1f98, 0x1c00, A2_combineii, false, [4]subArg{sPair(0), sVal(0), sImm(5, 2, 0)}},
-		{0x1f98, 0x1c08, A2_combineii, false, [4]subArg{sPair(0), sVal(1), sImm(5, 2, 0)}},
-		{0x1f98, 0x1c10, A2_combineii, false, [4]subArg{sPair(0), sVal(2), sImm(5, 2, 0)}},
-		{0x1f98, 0x1c18, A2_combineii, false, [4]subArg{sPair(0), sVal(3), sImm(5, 2, 0)}},
-		{0x1f08, 0x1d00, A4_combineir, false, [4]subArg{sPair(0), sVal(0), sReg(4)}},
-		{0x1f08, 0x1d08, A4_combineri, false, [4]subArg{sPair(0), sReg(4), sVal(0)}},
+		{0x1f98, 0x1c00, A2_combineii, false, [4]subArg{sPair, sVal(0), sImm(5, 2, 0)}},
+		{0x1f98, 0x1c08, A2_combineii, false, [4]subArg{sPair, sVal(1), sImm(5, 2, 0)}},
+		{0x1f98, 0x1c10, A2_combineii, false, [4]subArg{sPair, sVal(2), sImm(5, 2, 0)}},
+		{0x1f98, 0x1c18, A2_combineii, false, [4]subArg{sPair, sVal(3), sImm(5, 2, 0)}},
+		{0x1f08, 0x1d00, A4_combineir, false, [4]subArg{sPair, sVal(0), sReg(4)}},
+		{0x1f08, 0x1d08, A4_combineri, false, [4]subArg{sPair, sReg(4), sVal(0)}},
 		{0x1800, 0x0000, A2_addi, true, [4]subArg{sReg(0), sReg(0), {from: subSigned, shift: 4, width: 7}}},
 		{0x1c00, 0x0800, A2_tfrsi, true, [4]subArg{sReg(0), sImm(4, 6, 0)}},
 	},

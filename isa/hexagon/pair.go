@@ -122,7 +122,7 @@ type Draft struct {
 // Join makes the compounds and the duplex that LLVM's assembler would make, and reports whether there is a duplex; noShuf
 // is the packet's :mem_noshuf.
 func (d *Draft) Join(noShuf bool) (duplex bool) {
-	_, behind := storeThenLoad(d.Insts)
+	behind := storeThenLoad(d.Insts)
 	d.joinCompounds()
 	return !(noShuf && behind) && d.joinDuplex()
 }

@@ -257,9 +257,9 @@ func (l *layout) memoryOrder(insts []Inst, s *summary) rule {
 	return ruleOK
 }
 
-// storeThenLoad finds a scalar store that can run in slot 1 and a scalar load behind it, if the packet touches memory by no
-// other instruction.
-func storeThenLoad(insts []Inst) (at [2]int, ok bool) {
+// storeThenLoad reports whether all that touches memory is a scalar store that can run in slot 1 and a scalar load
+// behind it.
+func storeThenLoad(insts []Inst) bool {
 	n := 0
 	for i := range insts {
 		f := &forms[insts[i].Op]
@@ -267,12 +267,11 @@ func storeThenLoad(insts []Inst) (at [2]int, ok bool) {
 			continue
 		}
 		if n == 2 || f.IsHVX() || f.Has(FlagLoad) != (n == 1) || f.Has(FlagStore) != (n == 0) || n == 0 && f.Slots&2 == 0 {
-			return at, false
+			return false
 		}
-		at[n] = i
 		n++
 	}
-	return at, n == 2
+	return n == 2
 }
 
 // othersOnlySlot0 reports whether another instruction can run in slot 0 only.

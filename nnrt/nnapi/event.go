@@ -82,7 +82,7 @@ func (e *Execution) StartComputeWithDependencies(events []*Event, duration time.
 		return nil, err
 	}
 	if e.c.runtime.machine == nil || len(events) > 0 {
-		if v, ok := e.fenced(call, events, duration); ok {
+		if v, ok := e.fenced(events, duration); ok {
 			return v, nil
 		}
 	}
@@ -111,7 +111,7 @@ func (e *Execution) inBackground(do func() error) *Event {
 }
 
 // fenced starts the execution with the fences of drivers; ok is false when they cannot.
-func (e *Execution) fenced(call string, events []*Event, duration time.Duration) (v *Event, ok bool) {
+func (e *Execution) fenced(events []*Event, duration time.Duration) (v *Event, ok bool) {
 	var waitFor []*hal.SyncFence
 	for _, x := range events {
 		if x.fence == nil {

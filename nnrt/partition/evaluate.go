@@ -147,7 +147,7 @@ func (p *Problem) evaluate(plan Plan, ran *Run) (*Evaluation, error) {
 		s := &e.Steps[k]
 		var c Cost
 		if s.Device < p.drivers() {
-			c, _ = p.segment(s, links[k].moves(shared))
+			c = p.segment(s, links[k].moves(shared))
 			e.load[s.Device] += c.EngineFs
 		} else {
 			var load []float64

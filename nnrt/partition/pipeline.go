@@ -59,7 +59,7 @@ func (Pipeline) Plan(p *Problem) (Plan, error) {
 		links := Link(p.Graph, e.Steps)
 		mean := 0.0
 		for k := range e.Steps {
-			c, _ := p.segment(&e.Steps[k], links[k].moves(false))
+			c := p.segment(&e.Steps[k], links[k].moves(false))
 			load[e.Steps[k].Device] += c.EngineFs
 			mean += c.EngineFs / float64(base.devices)
 		}

@@ -280,11 +280,11 @@ func (p *Problem) estimate(s *Step, bytes int64) Cost {
 
 // segment predicts the cost of a step: what is known of it as a whole, otherwise
 // the sum of its parts. bytes are those that enter and leave it.
-func (p *Problem) segment(s *Step, bytes int64) (c Cost, known bool) {
-	if c, known = p.Costs.segments[segmentKey(s.Device, s.Operations)]; known {
-		return c, true
+func (p *Problem) segment(s *Step, bytes int64) Cost {
+	if c, known := p.Costs.segments[segmentKey(s.Device, s.Operations)]; known {
+		return c
 	}
-	return p.estimate(s, bytes), false
+	return p.estimate(s, bytes)
 }
 
 // table is the additive part of the costs as one number each, by weights: what most strategies minimize. A device that cannot take an

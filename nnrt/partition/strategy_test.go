@@ -174,7 +174,7 @@ func TestSolve(t *testing.T) {
 			}
 			run := &Run{LatencyFs: e.LatencyFs, EnergyPJ: e.EnergyPJ}
 			for k, l := range Link(p.Graph, e.Steps) {
-				c, _ := truth.segment(&e.Steps[k], l.moves(plan.Sequential))
+				c := truth.segment(&e.Steps[k], l.moves(plan.Sequential))
 				more := float64(len(e.Steps[k].Operations) % 3)
 				run.Segments = append(run.Segments, Segment{Device: e.Steps[k].Device, Operations: e.Steps[k].Operations, Cost: c.times(1 + more)})
 				run.LatencyFs += more * c.TimeFs

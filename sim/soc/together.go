@@ -79,9 +79,7 @@ func (m *Machine) Together(clients ...func() error) ([]sim.Time, error) {
 func (m *Machine) Go(f func() error) (*Client, error) {
 	me := m.client
 	if m.group == nil {
-		if err := m.begin(); err != nil {
-			return nil, err
-		}
+		m.begin()
 	}
 	g := m.group
 	c := &Client{now: me.now, pool: me.pool, shared: me.shared, at: me.now, resume: make(chan struct{})}
@@ -100,7 +98,7 @@ func (m *Machine) Go(f func() error) (*Client, error) {
 }
 
 // begin makes a group of the present client.
-func (m *Machine) begin() error {
+func (m *Machine) begin() {
 	me := m.client
 	m.measured(sim.Never)
 	m.memory.quiesce()
@@ -112,7 +110,6 @@ func (m *Machine) begin() error {
 	me.at, me.resume = me.now, make(chan struct{})
 	g.add(me)
 	m.group = g
-	return nil
 }
 
 // Join waits until a client has ended and returns its error. The caller's time is then

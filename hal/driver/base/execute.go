@@ -62,13 +62,13 @@ func (p *prepared) bind(r *hal.Request, o hal.ExecuteOptions) (*bound, error) {
 	}
 	for i, x := range p.given.Main.Outputs {
 		operand := &p.given.Main.Operands[x]
-		b.partial = append(b.partial, !operand.Known() && !completes(operand, r.Outputs[i].Dimensions))
+		b.partial = append(b.partial, !operand.Known() && !complete(r.Outputs[i].Dimensions))
 	}
 	return b, nil
 }
 
-// completes reports whether the dimensions of a request complete a shape.
-func completes(o *nn.Operand, dims []uint32) bool {
+// complete reports whether the dimensions of a request are a whole shape.
+func complete(dims []uint32) bool {
 	return len(dims) > 0 && !slices.Contains(dims, 0)
 }
 

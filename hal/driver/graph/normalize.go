@@ -36,7 +36,7 @@ func expandL2Pool(r *rewriter, op *nn.Operation) bool {
 }
 
 // axisOf is the axis of an operation along one.
-func axisOf(g *Graph, p *opspec.Along) int32 {
+func axisOf(p *opspec.Along) int32 {
 	axis, inner := len(p.Dims)-1, 1
 	for inner < p.Inner || p.Depth != int(p.Dims[axis]) {
 		inner *= int(p.Dims[axis])
@@ -51,7 +51,7 @@ func expandL2Normalization(r *rewriter, op *nn.Operation) bool {
 		return false
 	}
 	x := r.real(p.Input)
-	norm := r.unary(nn.OpSqrt, r.sum(r.binary(nn.OpMul, x, x), axisOf(r.g, &p)))
+	norm := r.unary(nn.OpSqrt, r.sum(r.binary(nn.OpMul, x, x), axisOf(&p)))
 	r.into(r.binary(nn.OpDiv, x, r.binary(nn.OpMaximum, norm, r.number(1e-6))), p.Output)
 	return true
 }
@@ -65,7 +65,7 @@ func expandLocalResponse(r *rewriter, op *nn.Operation) bool {
 	if 2*radius+1 > maxPieces {
 		return false
 	}
-	axis := int(axisOf(r.g, &p))
+	axis := int(axisOf(&p))
 	x := r.real(p.Input)
 	squares := r.binary(nn.OpMul, x, x)
 	sum := squares

@@ -119,7 +119,7 @@ func conv(c *call) {
 	case nn.OpGroupedConv2D:
 		group = c.number("groups")
 	}
-	in := []string{c.image("input"), c.weights("filter", perm), c.bias("filter")}
+	in := []string{c.image(), c.weights("filter", perm), c.bias("filter")}
 	c.end(second, "Conv", in, append(window(&k, true), integer("group", group))...)
 }
 
@@ -140,7 +140,7 @@ func transposeConv(c *call) {
 			c.failf("a padding of %d before the image", *d.before)
 		}
 	}
-	in := []string{c.image("input"), c.weights("filter", []int{3, 0, 1, 2}), c.bias("filter")}
+	in := []string{c.image(), c.weights("filter", []int{3, 0, 1, 2}), c.bias("filter")}
 	c.end(second, "ConvTranspose", in, append(window(&w, true), ints("output_padding", extra[0], extra[1]))...)
 }
 
@@ -148,7 +148,7 @@ func pool(op string) func(*call) {
 	return func(c *call) {
 		w, err := c.view.Window(c.op)
 		c.check(err)
-		c.end(second, op, []string{c.image("input")}, window(&w, false)...)
+		c.end(second, op, []string{c.image()}, window(&w, false)...)
 	}
 }
 
@@ -156,7 +156,7 @@ func pool(op string) func(*call) {
 func l2Pool(c *call) {
 	w, err := c.view.Window(c.op)
 	c.check(err)
-	x := c.image("input")
+	x := c.image()
 	square := c.node("Mul", []string{x, x}, c.fresh())
 	c.end(second, "Sqrt", []string{c.node("AveragePool", []string{square}, c.fresh(), window(&w, false)...)})
 }
@@ -204,11 +204,11 @@ func resize(c *call) {
 		coordinates = "half_pixel"
 	}
 	size := c.int64s(c.value(c.op.Outputs[0]).base+"/size", int64(r.N), int64(r.C), int64(r.OutH), int64(r.OutW))
-	c.end(second, "Resize", []string{c.image("input"), "", "", size}, text("mode", mode), text("coordinate_transformation_mode", coordinates), text("nearest_mode", nearest))
+	c.end(second, "Resize", []string{c.image(), "", "", size}, text("mode", mode), text("coordinate_transformation_mode", coordinates), text("nearest_mode", nearest))
 }
 
 func blocks(op string) func(*call) {
 	return func(c *call) {
-		c.end(second, op, []string{c.image("input")}, integer("blocksize", c.number("block_size")))
+		c.end(second, op, []string{c.image()}, integer("blocksize", c.number("block_size")))
 	}
 }

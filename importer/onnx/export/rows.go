@@ -107,8 +107,8 @@ func (c *call) operand(name string) *nn.Operand { return &c.in.Operands[c.at(nam
 // input is a named input as reals in its own order of dimensions.
 func (c *call) input(name string) string { return c.real(c.at(name), plain) }
 
-// image is the named input with channels second.
-func (c *call) image(name string) string { return c.real(c.at(name), second) }
+// image is the input with channels second.
+func (c *call) image() string { return c.real(c.at("input"), second) }
 
 // output is operand 0 of the outputs.
 func (c *call) output() *nn.Operand { return &c.in.Operands[c.op.Outputs[0]] }
@@ -257,11 +257,11 @@ func cast(c *call) {
 	c.end(form, "Cast", in, integer("to", int64(c.typeOf(c.output()))))
 }
 
-// axis is the named axis counted from the front; initial where the form has none.
-func (c *call) axis(name string, initial int64) int64 {
+// axis is the axis counted from the front; initial where the form has none.
+func (c *call) axis(initial int64) int64 {
 	a := initial
-	if c.args.Has(name) {
-		a = c.number(name)
+	if c.args.Has("axis") {
+		a = c.number("axis")
 	}
 	if a < 0 {
 		a += int64(len(c.operand("input").Dimensions))
@@ -275,20 +275,20 @@ func softmax(op string) func(*call) {
 		if beta := c.scalar("beta"); beta != 1 {
 			x = c.node("Mul", []string{x, c.constant(beta)}, c.fresh())
 		}
-		c.end(plain, op, []string{x}, integer("axis", c.axis("axis", -1)))
+		c.end(plain, op, []string{x}, integer("axis", c.axis(-1)))
 	}
 }
 
 func l2Normalization(c *call) {
-	c.end(plain, "LpNormalization", []string{c.input("input")}, integer("axis", c.axis("axis", -1)), integer("p", 2))
+	c.end(plain, "LpNormalization", []string{c.input("input")}, integer("axis", c.axis(-1)), integer("p", 2))
 }
 
 func lrn(c *call) {
-	if c.axis("axis", -1) != 3 {
-		c.failf("it works along axis %d, the format along channels", c.axis("axis", -1))
+	if c.axis(-1) != 3 {
+		c.failf("it works along axis %d, the format along channels", c.axis(-1))
 	}
 	size := 2*c.number("radius") + 1
-	c.end(second, "LRN", []string{c.image("input")}, integer("size", size), float("bias", c.scalar("bias")),
+	c.end(second, "LRN", []string{c.image()}, integer("size", size), float("bias", c.scalar("bias")),
 		float("alpha", c.scalar("alpha")*float32(size)), float("beta", c.scalar("beta")))
 }
 
@@ -297,7 +297,7 @@ func instanceNormalization(c *call) {
 	vector := func(name string) string {
 		return c.floats(c.value(c.op.Outputs[0]).base+"/"+name, []int64{int64(channels)}, slices.Repeat([]float32{c.scalar(name)}, channels)...)
 	}
-	c.end(second, "InstanceNormalization", []string{c.image("input"), vector("gamma"), vector("beta")}, float("epsilon", c.scalar("epsilon")))
+	c.end(second, "InstanceNormalization", []string{c.image(), vector("gamma"), vector("beta")}, float("epsilon", c.scalar("epsilon")))
 }
 
 // shapeConstant is the shape of output 0 as a constant.
@@ -345,7 +345,7 @@ func concat(c *call) {
 }
 
 func split(c *call) {
-	axis := c.axis("axis", 0)
+	axis := c.axis(0)
 	var sizes []int64
 	n := &onnxfile.Node{Op: "Split", Attributes: []*onnxfile.Attribute{integer("axis", axis)}}
 	for _, x := range c.op.Outputs {
@@ -432,13 +432,13 @@ func stridedSlice(c *call) {
 }
 
 func gather(c *call) {
-	c.end(plain, "Gather", []string{c.input("input"), c.input("indices")}, integer("axis", c.axis("axis", 0)))
+	c.end(plain, "Gather", []string{c.input("input"), c.input("indices")}, integer("axis", c.axis(0)))
 }
 
 // argument gives int64, which NNAPI has as int32.
 func argument(op string) func(*call) {
 	return func(c *call) {
-		y := c.node(op, []string{c.input("input")}, c.fresh(), integer("axis", c.axis("axis", 0)), integer("keepdims", 0))
+		y := c.node(op, []string{c.input("input")}, c.fresh(), integer("axis", c.axis(0)), integer("keepdims", 0))
 		y = c.node("Cast", []string{y}, c.fresh(), integer("to", int64(onnxfile.Int32)))
 		c.end(plain, "Reshape", []string{y, c.shapeConstant()})
 	}

@@ -104,10 +104,10 @@ func (r *reader) attribute(data []byte) (*Attribute, error) {
 			return f.text(&a.String)
 		case 5:
 			there = AttributeTensor
-			return sub(r, f, &a.Tensor, r.tensor)
+			return sub(f, &a.Tensor, r.tensor)
 		case 6:
 			there = AttributeGraph
-			return sub(r, f, &a.Graph, r.graph)
+			return sub(f, &a.Graph, r.graph)
 		case 7:
 			there = AttributeFloats
 			return floats(r, f, &a.Floats)

@@ -58,7 +58,7 @@ func Read(data []byte) (*Model, error) {
 			if m.Graph != nil {
 				return errors.New("a second graph")
 			}
-			return sub(r, f, &m.Graph, r.graph)
+			return sub(f, &m.Graph, r.graph)
 		case 8:
 			return add(r, f, &m.Opsets, r.opset)
 		case 25:
@@ -167,7 +167,7 @@ func (f field) texts(p *[]string) error {
 }
 
 // sub reads a message that a message holds once.
-func sub[T any](r *reader, f field, p *T, read func([]byte) (T, error)) (err error) {
+func sub[T any](f field, p *T, read func([]byte) (T, error)) (err error) {
 	if err := f.want(protowire.BytesType); err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func sub[T any](r *reader, f field, p *T, read func([]byte) (T, error)) (err err
 // add reads a message that a message holds repeatedly.
 func add[T any](r *reader, f field, p *[]T, read func([]byte) (T, error)) error {
 	var v T
-	if err := sub(r, f, &v, read); err != nil {
+	if err := sub(f, &v, read); err != nil {
 		return err
 	}
 	*p = append(*p, v)

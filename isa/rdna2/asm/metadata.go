@@ -22,7 +22,7 @@ func (a *assembler) metadata() error {
 		}
 		p.lines = append(p.lines, yamlLine{indent: len(s) - len(t), text: t, line: first + i})
 	}
-	v, err := p.block(0, 0)
+	v, err := p.block(0)
 	if err == nil && p.at < len(p.lines) {
 		err = &Error{p.lines[p.at].line, "metadata: indentation"}
 	}
@@ -54,8 +54,8 @@ type yamlLine struct {
 
 const maxYAMLDepth = 32
 
-// block reads the lines from indent on.
-func (p *yamlParser) block(indent, depth int) (any, error) {
+// block reads a sequence or a mapping.
+func (p *yamlParser) block(depth int) (any, error) {
 	if p.at == len(p.lines) || depth > maxYAMLDepth {
 		return nil, nil
 	}
@@ -130,7 +130,7 @@ func (p *yamlParser) nested(indent, depth int) (any, error) {
 	}
 	l := p.lines[p.at]
 	if l.indent > indent || l.indent == indent && strings.HasPrefix(l.text, "-") {
-		return p.block(l.indent, depth+1)
+		return p.block(depth + 1)
 	}
 	return nil, nil
 }

@@ -130,18 +130,18 @@ func cacheHandles(t *check.T) {
 
 func cacheCorrupt(t *check.T) {
 	f, _ := saved(t)
-	refused := func(what string, f *check.Files, c hal.Cache) {
+	refused := func(what string, c hal.Cache) {
 		p, err := t.Device.PrepareModelFromCache(nil, c)
 		t.Status(what, err, hal.GeneralFailure)
 		if p != nil {
 			t.Errorf("%s: there is a prepared model", what)
 		}
 	}
-	refused("empty files", check.NewFiles(), check.NewFiles().Cache())
+	refused("empty files", check.NewFiles().Cache())
 	for bit := range 256 {
 		c := f.CopyOf().Cache()
 		c.Token[bit/8] ^= 1 << (bit % 8)
-		refused("one wrong bit of the token", f, c)
+		refused("one wrong bit of the token", c)
 	}
 	for k := range 2 {
 		file := func(f *check.Files) *check.MemoryFile { return []*check.MemoryFile{f.Model, f.Data}[k] }
@@ -149,14 +149,14 @@ func cacheCorrupt(t *check.T) {
 		for at := 0; at < n; at += max(n/97, 1) {
 			g := f.CopyOf()
 			file(g).Data[at] ^= 1 << (at % 8)
-			refused("one wrong bit of a file", g, g.Cache())
+			refused("one wrong bit of a file", g.Cache())
 			g = f.CopyOf()
 			file(g).Data = file(g).Data[:at]
-			refused("a truncated file", g, g.Cache())
+			refused("a truncated file", g.Cache())
 		}
 		g := f.CopyOf()
 		file(g).Data = append(file(g).Data, 0)
-		refused("an extended file", g, g.Cache())
+		refused("an extended file", g.Cache())
 	}
 	other := check.NewFiles()
 	m := t.Supported(check.AddModel)
@@ -169,7 +169,7 @@ func cacheCorrupt(t *check.T) {
 	}
 	t.Prepare(&relu, hal.PrepareOptions{Cache: hal.Cache{Model: other.Cache().Model, Data: other.Cache().Data, Token: hal.CacheToken{9}}})
 	swapped := &check.Files{Model: other.Model, Data: f.Data}
-	refused("the model file of another model", swapped, swapped.Cache())
+	refused("the model file of another model", swapped.Cache())
 	own, w := check.NewFiles(), &cache.Writer{}
 	w.Uint(7)
 	c := own.Cache()
@@ -188,7 +188,7 @@ func cacheCorrupt(t *check.T) {
 			w.Uint(uint64(i*n) % 5)
 		}
 		t.OK("save", cache.Save(&c, "", w))
-		refused("content of another identity", g, c)
+		refused("content of another identity", c)
 	}
 }
 

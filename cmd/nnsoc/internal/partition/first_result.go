@@ -44,7 +44,7 @@ func compiled(c *nnrt.Compilation, res *nnrt.Result) *nnrt.Result {
 
 // compileCosts adds what compiling takes to the costs of a problem. A part takes a fixed time and a time for each of its
 // operations: they follow from compiling each operation by itself, and all that a device supports at once.
-func (x *planner) compileCosts(p *partition.Problem) error {
+func (x *planner) compileCosts(p *partition.Problem) {
 	fixed := make([]float64, len(p.Devices))
 	each := make([][]float64, len(p.Devices))
 	o := hal.PrepareOptions{Preference: x.options.Preference.HAL(), Priority: x.options.Priority.HAL()}
@@ -88,7 +88,7 @@ func (x *planner) compileCosts(p *partition.Problem) error {
 	}
 	predict := p.Costs.Predict
 	if predict == nil {
-		return nil
+		return
 	}
 	p.Costs.Predict = func(plan partition.Plan) (*partition.Run, error) {
 		r, err := predict(plan)
@@ -109,5 +109,4 @@ func (x *planner) compileCosts(p *partition.Problem) error {
 		}
 		return r, nil
 	}
-	return nil
 }

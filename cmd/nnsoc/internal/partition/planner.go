@@ -110,7 +110,7 @@ func (x *planner) problem(f *input.Form) (*partition.Problem, error) {
 		err = cli.Usage(fmt.Errorf("no costs %q; there are %s", x.costs, strings.Join(costSources, ", ")))
 	}
 	if err == nil && p.Objective == partition.FirstResult {
-		err = x.compileCosts(p)
+		x.compileCosts(p)
 	}
 	if err == nil {
 		err = x.remember(p, f.Inputs)

@@ -29,7 +29,7 @@ type layerEntry struct {
 // checkLayers runs a network in a form in which every operation's output is an
 // output of the model, and compares all with the reference. Operations whose
 // results others hide by fusion are computed apart in this form.
-func checkLayers(a *cli.App, m *machine.Machine, f *input.Form, name string, pref hal.Preference, p *cli.Progress) (*layerCheck, error) {
+func checkLayers(m *machine.Machine, f *input.Form, name string, pref hal.Preference, p *cli.Progress) (*layerCheck, error) {
 	p.Say("%s: check layers", name)
 	all, operations := nnrt.Layers(f.Model)
 	expected, err := cpu.ReferenceTensors(all, f.Inputs)

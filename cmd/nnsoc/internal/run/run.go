@@ -272,7 +272,7 @@ func collect(a *cli.App, f *runFlags, args []string) (*report, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if f.layers && r.result != nil {
-			if r.layers, err = checkLayers(a, m, form, name, pref, p); err != nil {
+			if r.layers, err = checkLayers(m, form, name, pref, p); err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
 		}

@@ -177,9 +177,9 @@ func take(w uint, odd uint) state.Semantic {
 
 // interleave merges the even or odd lanes of two pairs: the first operand
 // supplies the odd lanes of the result.
-func interleave(w uint, odd uint, a, b int) state.Semantic {
+func interleave(w, odd uint) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
-		x, y := *t.D(u.Arg[a]), *t.D(u.Arg[b])
+		x, y := *t.D(u.Arg[1]), *t.D(u.Arg[2])
 		var d uint64
 		for i := uint(0); i < 64; i += 2 * w {
 			d |= uint64(lane(y, i+odd*w, w, false))<<i | uint64(lane(x, i+odd*w, w, false))<<(i+w)

@@ -337,10 +337,10 @@ var Table = families(family.Table{
 	hexagon.S2_vzxthw:   extendLanes(16, false),
 	hexagon.S2_vtrunehb: take(8, 0),
 	hexagon.S2_vtrunohb: take(8, 1),
-	hexagon.S2_shuffeb:  interleave(8, 0, 1, 2),
-	hexagon.S2_shuffob:  interleave(8, 1, 1, 2),
-	hexagon.S2_shuffeh:  interleave(16, 0, 1, 2),
-	hexagon.S2_shuffoh:  interleave(16, 1, 1, 2),
+	hexagon.S2_shuffeb:  interleave(8, 0),
+	hexagon.S2_shuffob:  interleave(8, 1),
+	hexagon.S2_shuffeh:  interleave(16, 0),
+	hexagon.S2_shuffoh:  interleave(16, 1),
 	hexagon.S2_valignrb: valignr,
 
 	// Compound jumps.

@@ -225,7 +225,7 @@ func (l *Lowering) proposals(op *nn.Operation) error {
 	l.Add(&detection.Proposed{AnchorShape: detection.AnchorShape{Batches: p.N, H: p.H, W: p.W, Anchors: p.Count, StrideH: p.StrideH, StrideW: p.StrideW, Least: p.Least},
 		Deltas: deltas, AnchorBoxes: in[2], Images: in[3], Out: boxes}, []*layout.Tensor{deltas, in[2], in[3]}, []*layout.Tensor{boxes})
 	best, order := l.Temporary(layout.F32, p.N*before), l.Temporary(layout.I32, p.N*before)
-	if err := l.rank(op, scores, p.N, all, before, best, order); err != nil {
+	if err := l.rank(scores, p.N, all, before, best, order); err != nil {
 		return err
 	}
 	s := detection.RankedShape{Rows: p.N, N: before, Groups: p.N, Boxes: all, Limit: after, Overlap: p.Overlap}
@@ -320,7 +320,7 @@ func (l *Lowering) rankDetections(op *nn.Operation, p *opspec.Detection, k *dete
 	if !p.Regular {
 		n := p.Batches * p.Boxes
 		k.ClassScores, k.Classes2D = l.Temporary(layout.F32, n*s.Ranked), l.Temporary(layout.I32, n*s.Ranked)
-		if err := l.rank(op, own, n, s.Classes, s.Ranked, k.ClassScores, k.Classes2D); err != nil {
+		if err := l.rank(own, n, s.Classes, s.Ranked, k.ClassScores, k.Classes2D); err != nil {
 			return nil, err
 		}
 		reads = append(reads, k.ClassScores, k.Classes2D)
@@ -332,7 +332,7 @@ func (l *Lowering) rankDetections(op *nn.Operation, p *opspec.Detection, k *dete
 	}
 	r.Rows, s.Survivors = rows, r.Limit
 	k.Order, k.Scores = l.Temporary(layout.I32, rows*p.Boxes), l.Temporary(layout.F32, rows*p.Boxes)
-	if err := l.rank(op, best, rows, p.Boxes, p.Boxes, k.Scores, k.Order); err != nil {
+	if err := l.rank(best, rows, p.Boxes, p.Boxes, k.Scores, k.Order); err != nil {
 		return nil, err
 	}
 	k.Kept, k.Counts = l.ranked(r, k.Order, k.Scores, k.Boxes2D)

@@ -86,11 +86,11 @@ func (l *Lowering) topK(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	return l.rank(op, in, t.Rows, t.Depth, t.K, values, indices)
+	return l.rank(in, t.Rows, t.Depth, t.K, values, indices)
 }
 
 // rank adds a ranking of the elements of rows.
-func (l *Lowering) rank(op *nn.Operation, in *layout.Tensor, rows, depth, n int, values, indices *layout.Tensor) error {
+func (l *Lowering) rank(in *layout.Tensor, rows, depth, n int, values, indices *layout.Tensor) error {
 	if int64(rows)*int64(depth)*int64(depth) > maxRanked {
 		return maxRanking.Broken("%d rows of %d elements", rows, depth)
 	}

@@ -58,7 +58,7 @@ func (k Boxes) Emit(a *hvx.Builder) {
 		a.Op(hexagon.L4_loadri_rr, batch, a.Word(block, boxBatches, "batches"), region, 2).Loads(hvx.AliasIn)
 		checkRegion(a, r, batch, k.Images, a.Word(block, boxBad, "bad"), next)
 		size := hvx.Indexed(a, a.Word(block, boxImages, "images"), batch, 4)
-		height, width := halfReal(a, size, 0, k.Image, hvx.AliasIn), halfReal(a, size, 2, k.Image, hvx.AliasIn)
+		height, width := halfReal(a, size, 0, k.Image), halfReal(a, size, 2, k.Image)
 		n := anchorOf(a, r)
 		deltas := hvx.Indexed(a, a.Word(block, boxDeltas, "deltas"), region, 4*k.Classes)
 		to := hvx.Indexed(a, a.Word(block, boxOut, "out"), region, 8*k.Classes)

@@ -137,15 +137,15 @@ func loadEntry(a *hvx.Builder, at codegen.Reg, off int) codegen.Reg {
 	return r
 }
 
-func setEntry(a *hvx.Builder, at codegen.Reg, off int, e codegen.Reg) {
-	a.Op(hexagon.S2_storerd_io, at, off, e).Stores(hvx.AliasScratch)
+func setEntry(a *hvx.Builder, at, e codegen.Reg) {
+	a.Op(hexagon.S2_storerd_io, at, 0, e).Stores(hvx.AliasScratch)
 }
 
 // swap exchanges two list entries.
 func swap(a *hvx.Builder, x, y codegen.Reg) {
 	p, q := loadEntry(a, x, 0), loadEntry(a, y, 0)
-	setEntry(a, x, 0, q)
-	setEntry(a, y, 0, p)
+	setEntry(a, x, q)
+	setEntry(a, y, p)
 }
 
 // below tests the order of two addresses; all are below 2^31.
@@ -242,10 +242,10 @@ func sortEntries(a *hvx.Builder, from, to codegen.Reg, key func(e codegen.Reg) c
 		a.While(func() codegen.Reg { return below(a, from, j) }, func(codegen.Label) {
 			p := loadEntry(a, j, -8)
 			a.Op(hexagon.J2_jumpf, before(rank, key(p)), found)
-			setEntry(a, j, 0, p)
+			setEntry(a, j, p)
 		}, func() { a.Bump(j, -8) })
 		a.Func.Bind(found)
-		setEntry(a, j, 0, e)
+		setEntry(a, j, e)
 	}, func() { a.Bump(i, 8) })
 }
 

@@ -52,8 +52,8 @@ func (k Proposals) Emit(a *hvx.Builder) {
 	a.ForEach(image, a.Imm(k.Batches), func(codegen.Label) {
 		f.Put(proposalImage, image)
 		size := hvx.Indexed(a, a.Word(block, proposalImages, "images"), image, 4)
-		f.Put(proposalHeight, halfReal(a, size, 0, k.Image, hvx.AliasIn))
-		f.Put(proposalWidth, halfReal(a, size, 2, k.Image, hvx.AliasIn))
+		f.Put(proposalHeight, halfReal(a, size, 0, k.Image))
+		f.Put(proposalWidth, halfReal(a, size, 2, k.Image))
 		f.Put(proposalScoresAt, hvx.Indexed(a, a.Word(block, proposalScores, "scores"), image, k.All()))
 		f.Put(proposalDeltasAt, hvx.Indexed(a, a.Word(block, proposalDeltas, "deltas"), image, 4*k.All()))
 		k.order(a, f)

@@ -11,17 +11,17 @@ import (
 func corners(a *hvx.Builder, at codegen.Reg, q hvxmath.Quant) [4]codegen.Reg {
 	var r [4]codegen.Reg
 	for i := range r {
-		r[i] = halfReal(a, at, 2*i, q, hvx.AliasIn)
+		r[i] = halfReal(a, at, 2*i, q)
 	}
 	return r
 }
 
-func halfReal(a *hvx.Builder, at codegen.Reg, off int, q hvxmath.Quant, alias uint16) codegen.Reg {
+func halfReal(a *hvx.Builder, at codegen.Reg, off int, q hvxmath.Quant) codegen.Reg {
 	v, load := a.R("stored"), hexagon.L2_loadruh_io
 	if q.Lo < 0 {
 		load = hexagon.L2_loadrh_io
 	}
-	a.Op(load, v, at, off).Loads(alias)
+	a.Op(load, v, at, off).Loads(hvx.AliasIn)
 	return a.FMul(a.FloatOf(a.Add(v, -int(q.Zero))), a.Float(q.Scale))
 }
 
