@@ -160,7 +160,7 @@ func (e *env) declare(class string) builtin.Impl {
 func (e *env) classes() starlark.StringDict {
 	d := starlark.StringDict{}
 	def := func(name, parent string, f builtin.Impl) *class {
-		c := &class{name: name, parent: parent, make: f}
+		c := &class{name: name, make: f}
 		d[name] = c
 		return c
 	}

@@ -13,7 +13,6 @@ import (
 // example is a model with values for its inputs and outputs, and the variations
 // that multiply it.
 type example struct {
-	env         *env
 	model       *model
 	name        string
 	pos         syntax.Position
@@ -32,7 +31,7 @@ func (e *env) makeExample(t *starlark.Thread, args starlark.Tuple, kwargs []star
 	if err := starlark.UnpackArgs("Example", nil, kwargs, "model?", &m, "name?", &name); err != nil {
 		return nil, err
 	}
-	x := &example{env: e, lifetimes: true, pos: t.CallFrame(1).Pos}
+	x := &example{lifetimes: true, pos: t.CallFrame(1).Pos}
 	switch m := m.(type) {
 	case *model:
 		x.model = m

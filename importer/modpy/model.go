@@ -259,9 +259,6 @@ func (m *model) compile(refs *[]*model) error {
 		return nil
 	}
 	m.compiled = true
-	for i, o := range m.operands {
-		o.index = i
-	}
 	if err := m.sort(); err != nil {
 		return err
 	}

@@ -19,7 +19,6 @@ import (
 // class is a constructor that specifications can also name in isinstance.
 type class struct {
 	name    string
-	parent  string
 	make    builtin.Impl
 	members starlark.StringDict // static methods
 	set     func(name string, v starlark.Value) error
@@ -173,7 +172,6 @@ type operand struct {
 	sub        *model    // of a SUBGRAPH
 	lifetime   nn.Lifetime
 	noInternal bool
-	index      int // in its model, once compiled
 	ref        int // of a SUBGRAPH, once compiled
 }
 

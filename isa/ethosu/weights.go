@@ -47,7 +47,6 @@ const (
 // WeightStats counts what a decoded stream is made of.
 type WeightStats struct {
 	Slices, Raw, ZeroRuns, Palettes int
-	Bits                            int // of the stream, padding included
 }
 
 // weightDecoder holds the state that outlives a slice and the scratch of one.
@@ -65,7 +64,7 @@ type weightDecoder struct {
 // stream may be several, each ended by its marker, up to the end of b.
 func DecodeWeights(dst []int16, b []byte, max int) ([]int16, WeightStats, error) {
 	d := weightDecoder{bitReader: bitReader{b: b}}
-	stats := WeightStats{Bits: 8 * len(b)}
+	var stats WeightStats
 	first := true
 	limit := len(dst) + max
 	// No more than an uncompressed stream can hold; zero runs grow it later.

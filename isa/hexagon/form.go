@@ -190,8 +190,6 @@ type Form struct {
 	NumImm      uint8 // immediates in Inst.Imm
 	Operands    []OperandSpec
 	Plain       Op // of a form under a scalar predicate: the one that does the same without; 0: none
-	Section     string
-	Doc         string
 
 	Template string // Syntax with operand k as the byte 0x80+k
 }

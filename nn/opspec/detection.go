@@ -57,7 +57,6 @@ var (
 // StrideH and StrideW times the size of the input.
 type Roi struct {
 	Input, Regions, Batches, Output uint32 // operand indexes
-	Type                            nn.OperandType
 	N, H, W, C                      int
 	Rois, OutH, OutW                int
 	StrideH, StrideW                float32
@@ -69,7 +68,7 @@ type Roi struct {
 func (v View) Roi(op *nn.Operation) (Roi, error) { return Read[Roi](v, op) }
 
 func readRoi(a *Args) (Roi, error) {
-	r := Roi{Input: a.In("input"), Regions: a.In("roi"), Batches: a.In("batches"), Output: a.Op.Outputs[0], Type: a.Key}
+	r := Roi{Input: a.In("input"), Regions: a.In("roi"), Batches: a.In("batches"), Output: a.Op.Outputs[0]}
 	var err error
 	if r.NCHW, err = a.Bool("nchw"); err != nil {
 		return r, err
@@ -138,7 +137,6 @@ func (a *Args) regions(roi, batches string, columns uint32) (int, error) {
 // Size x Size with Points channels.
 type Heatmap struct {
 	Heat, Regions, Scores, Output uint32 // operand indexes
-	Type                          nn.OperandType
 	Boxes, Size, Points           int
 	NCHW                          bool
 }
@@ -147,7 +145,7 @@ type Heatmap struct {
 func (v View) Heatmap(op *nn.Operation) (Heatmap, error) { return Read[Heatmap](v, op) }
 
 func readHeatmap(a *Args) (Heatmap, error) {
-	h := Heatmap{Heat: a.In("heatmap"), Regions: a.In("boxes"), Scores: a.Op.Outputs[0], Output: a.Op.Outputs[1], Type: a.Key}
+	h := Heatmap{Heat: a.In("heatmap"), Regions: a.In("boxes"), Scores: a.Op.Outputs[0], Output: a.Op.Outputs[1]}
 	var err error
 	if h.NCHW, err = a.Bool("nchw"); err != nil {
 		return h, err
@@ -171,7 +169,6 @@ func readHeatmap(a *Args) (Heatmap, error) {
 // Classes deltas and clipped to its image.
 type BoxTransform struct {
 	Regions, Deltas, Batches, Images, Output uint32 // operand indexes
-	Type                                     nn.OperandType
 	Rois, Classes, N                         int
 	Dims                                     []uint32
 }
@@ -181,7 +178,7 @@ func (v View) BoxTransform(op *nn.Operation) (BoxTransform, error) { return Read
 
 func readBoxTransform(a *Args) (BoxTransform, error) {
 	b := BoxTransform{Regions: a.In("roi"), Deltas: a.In("deltas"), Batches: a.In("batches"), Images: a.In("image_info"),
-		Output: a.Op.Outputs[0], Type: a.Key}
+		Output: a.Op.Outputs[0]}
 	var err error
 	for _, name := range []string{"roi", "image_info"} {
 		if err := a.eighths(name); err != nil {
@@ -256,7 +253,6 @@ const (
 type Nms struct {
 	Scores, Regions, Batches                    uint32 // operand indexes
 	OutScores, OutRegions, OutClass, OutBatches uint32
-	Type                                        nn.OperandType
 	Boxes, Classes                              int
 	AtLeast                                     float32 // scores up to it are not looked at
 	Limit                                       int32   // detections of an image; negative is all
@@ -268,7 +264,7 @@ type Nms struct {
 func (v View) Nms(op *nn.Operation) (Nms, error) { return Read[Nms](v, op) }
 
 func readNms(a *Args) (Nms, error) {
-	n := Nms{Scores: a.In("scores"), Regions: a.In("roi"), Batches: a.In("batches"), Type: a.Key,
+	n := Nms{Scores: a.In("scores"), Regions: a.In("roi"), Batches: a.In("batches"),
 		OutScores: a.Out("scores"), OutRegions: a.Out("roi"), OutClass: a.Out("classes"), OutBatches: a.Out("batches")}
 	if err := a.scalars(scalar{"score_threshold", &n.AtLeast}, scalar{"max_detections", &n.Limit}, scalar{"nms_kernel", &n.Kernel},
 		scalar{"iou_threshold", &n.Overlap}, scalar{"sigma", &n.Sigma}, scalar{"nms_score_threshold", &n.Least}); err != nil {
@@ -302,7 +298,6 @@ func readNms(a *Args) (Nms, error) {
 type Detection struct {
 	Scores, Deltas, Anchors                   uint32 // operand indexes
 	OutScores, OutRegions, OutClass, OutCount uint32
-	Type                                      nn.OperandType
 	Batches, Boxes, Classes                   int
 	Encoding                                  int        // values of a delta, of which four count
 	Scale                                     [4]float32 // of the deltas: y, x, height, width
@@ -324,7 +319,7 @@ func (p *Detection) FirstLabel() int {
 func (v View) Detection(op *nn.Operation) (Detection, error) { return Read[Detection](v, op) }
 
 func readDetection(a *Args) (Detection, error) {
-	p := Detection{Scores: a.In("scores"), Deltas: a.In("deltas"), Anchors: a.In("anchors"), Type: a.Key,
+	p := Detection{Scores: a.In("scores"), Deltas: a.In("deltas"), Anchors: a.In("anchors"),
 		OutScores: a.Out("scores"), OutRegions: a.Out("roi"), OutClass: a.Out("classes"), OutCount: a.Out("count")}
 	if err := a.scalars(scalar{"scale_y", &p.Scale[0]}, scalar{"scale_x", &p.Scale[1]}, scalar{"scale_h", &p.Scale[2]}, scalar{"scale_w", &p.Scale[3]},
 		scalar{"use_regular_nms", &p.Regular}, scalar{"max_detections", &p.Limit}, scalar{"max_classes_per_detection", &p.ClassesPerBox},
@@ -360,7 +355,6 @@ func readDetection(a *Args) (Detection, error) {
 type Proposals struct {
 	Scores, Deltas, Anchors, Images   uint32 // operand indexes
 	OutScores, OutRegions, OutBatches uint32
-	Type                              nn.OperandType
 	N, H, W, Count                    int // Count anchors of a position
 	StrideH, StrideW                  float32
 	Before, After                     int32   // boxes of an image that suppression takes, and leaves; not positive is all
@@ -373,7 +367,7 @@ type Proposals struct {
 func (v View) Proposals(op *nn.Operation) (Proposals, error) { return Read[Proposals](v, op) }
 
 func readProposals(a *Args) (Proposals, error) {
-	p := Proposals{Scores: a.In("scores"), Deltas: a.In("deltas"), Anchors: a.In("anchors"), Images: a.In("image_info"), Type: a.Key,
+	p := Proposals{Scores: a.In("scores"), Deltas: a.In("deltas"), Anchors: a.In("anchors"), Images: a.In("image_info"),
 		OutScores: a.Out("scores"), OutRegions: a.Out("roi"), OutBatches: a.Out("batches")}
 	err := a.scalars(scalar{"height_stride", &p.StrideH}, scalar{"width_stride", &p.StrideW}, scalar{"pre_nms_max", &p.Before},
 		scalar{"post_nms_max", &p.After}, scalar{"iou_threshold", &p.Overlap}, scalar{"min_size", &p.Least}, scalar{"nchw", &p.NCHW})

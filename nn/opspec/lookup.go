@@ -240,7 +240,6 @@ func readLsh(a *Args) (Lsh, error) {
 // Multinomial is a RANDOM_MULTINOMIAL.
 type Multinomial struct {
 	Logits, Seeds, Output     uint32 // operand indexes
-	Type                      nn.OperandType
 	Batches, Classes, Samples int
 	Dims                      []uint32
 }
@@ -249,7 +248,7 @@ type Multinomial struct {
 func (v View) Multinomial(op *nn.Operation) (Multinomial, error) { return Read[Multinomial](v, op) }
 
 func readMultinomial(a *Args) (Multinomial, error) {
-	m := Multinomial{Logits: a.In("logits"), Seeds: a.In("seeds"), Output: a.Op.Outputs[0], Type: a.Key}
+	m := Multinomial{Logits: a.In("logits"), Seeds: a.In("seeds"), Output: a.Op.Outputs[0]}
 	d, err := a.Dims("logits")
 	if err != nil {
 		return m, err

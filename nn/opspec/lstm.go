@@ -46,7 +46,6 @@ var lstmArgs = Arguments[Lstm]{Read: readLstm, Shapes: func(l *Lstm) [][]uint32 
 
 // Lstm is an LSTM, UNIDIRECTIONAL_SEQUENCE_LSTM or BIDIRECTIONAL_SEQUENCE_LSTM.
 type Lstm struct {
-	Type              nn.OperandType
 	Act               int32      // a fused activation, CellTanh or CellSigmoid
 	CellClip, OutClip float32    // bounds of cell state and projection; 0 is none
 	Cells             []LstmCell // forwards, and backwards
@@ -72,7 +71,7 @@ type LstmCell struct {
 func (v View) Lstm(op *nn.Operation) (Lstm, error) { return Read[Lstm](v, op) }
 
 func readLstm(a *Args) (l Lstm, err error) {
-	l.Type, l.Scratch = a.Key, a.Out("scratch")
+	l.Scratch = a.Out("scratch")
 	if l.Act, err = a.cellFunction(); err != nil {
 		return l, err
 	}

@@ -179,7 +179,6 @@ func (a *Args) shapesOf(byOutput map[uint32][]uint32) [][]uint32 {
 
 // Rnn is an RNN, UNIDIRECTIONAL_SEQUENCE_RNN or BIDIRECTIONAL_SEQUENCE_RNN.
 type Rnn struct {
-	Type  nn.OperandType
 	Act   int32     // a fused activation, CellTanh or CellSigmoid
 	Cells []RnnCell // forwards, and backwards
 	Merge bool      // the cells write one output, one after the other in each step
@@ -199,7 +198,6 @@ type RnnCell struct {
 func (v View) Rnn(op *nn.Operation) (Rnn, error) { return Read[Rnn](v, op) }
 
 func readRnn(a *Args) (r Rnn, err error) {
-	r.Type = a.Key
 	if r.Act, err = a.cellFunction(); err != nil {
 		return r, err
 	}
@@ -267,7 +265,6 @@ func (a *Args) outputOf(d *direction) uint32 {
 type Svdf struct {
 	Input, Feature, Time, Bias, State         uint32 // operand indexes; Bias may be None
 	NextState, Output                         uint32
-	Type                                      nn.OperandType
 	Batch, Size, Filters, Memory, Rank, Units int
 	Act                                       int32 // a fused activation, CellTanh or CellSigmoid
 }
@@ -277,7 +274,7 @@ func (v View) Svdf(op *nn.Operation) (Svdf, error) { return Read[Svdf](v, op) }
 
 func readSvdf(a *Args) (s Svdf, err error) {
 	s = Svdf{Input: a.In("input"), Feature: a.In("weights_feature"), Time: a.In("weights_time"), State: a.In("state_in"),
-		NextState: a.Out("state_out"), Output: a.Out("output"), Type: a.Key}
+		NextState: a.Out("state_out"), Output: a.Out("output")}
 	if s.Act, err = a.cellFunction(); err != nil {
 		return s, err
 	}

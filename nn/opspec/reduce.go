@@ -195,7 +195,6 @@ func readAlong(a *Args) (Along, error) {
 // InstanceNorm is an INSTANCE_NORMALIZATION.
 type InstanceNorm struct {
 	Input, Output        uint32 // operand indexes
-	Type                 nn.OperandType
 	Dims                 []uint32
 	N, H, W, C           int
 	NCHW                 bool
@@ -206,7 +205,7 @@ type InstanceNorm struct {
 func (v View) InstanceNorm(op *nn.Operation) (InstanceNorm, error) { return Read[InstanceNorm](v, op) }
 
 func readInstanceNorm(a *Args) (InstanceNorm, error) {
-	n := InstanceNorm{Input: a.In("input"), Output: a.Op.Outputs[0], Type: a.Key}
+	n := InstanceNorm{Input: a.In("input"), Output: a.Op.Outputs[0]}
 	var err error
 	if n.NCHW, err = a.Bool("nchw"); err != nil {
 		return n, err

@@ -33,7 +33,6 @@ type Model struct {
 	// extensions are those of which the app has asked for codes.
 	extensions []*extension
 	relaxed    bool
-	listed     bool // inputs and outputs were identified
 	finished   bool
 	broken     bool  // finish failed: nothing can be done with it any more
 	order      []int // operations in execution order, by the order they were added
@@ -306,7 +305,7 @@ func (m *Model) IdentifyInputsAndOutputs(inputs, outputs []uint32) error {
 			}
 		}
 		g.Inputs, g.Outputs = slices.Clone(inputs), slices.Clone(outputs)
-		m.graph, m.listed = g, true
+		m.graph = g
 		return nil
 	})
 }

@@ -39,7 +39,6 @@ type group struct {
 	started int       // ids given
 	start   sim.Time
 	window  sim.Time
-	running *Client
 	active  [NumEngines]*Client
 }
 
@@ -105,7 +104,7 @@ func (m *Machine) begin() {
 	m.clock.pass(me.now, 0)
 	m.clock.votes = [NumEngines][]vote{} // those of executions alone have ended
 	m.clock.begin(m.memory, me.now, false)
-	g := &group{m: m, start: me.now, window: m.window, running: me}
+	g := &group{m: m, start: me.now, window: m.window}
 	m.memory.Bus.Share(g)
 	me.at, me.resume = me.now, make(chan struct{})
 	g.add(me)
@@ -150,7 +149,7 @@ func (g *group) add(c *Client) {
 
 // run hands over to a client.
 func (g *group) run(c *Client) {
-	g.running, g.m.client = c, c
+	g.m.client = c
 	c.resume <- struct{}{}
 }
 

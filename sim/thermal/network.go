@@ -26,7 +26,6 @@ type Node struct {
 // positive definite A. In the directions of its eigenvectors each x decays on its own, so
 // that a step of any length under constant power is exact.
 type Network struct {
-	nodes   []Node
 	ambient float64
 	root    []float64   // square root of the capacity, by node
 	vector  [][]float64 // eigenvectors of A, by mode and node
@@ -47,7 +46,7 @@ func New(nodes []Node, ambient float64) (*Network, error) {
 	if !(ambient > -274 && ambient < 1000) {
 		return nil, fmt.Errorf("thermal: air of %v C", ambient)
 	}
-	w := &Network{nodes: nodes, ambient: ambient, root: make([]float64, n), mode: make([]float64, n), celsius: make([]float64, n)}
+	w := &Network{ambient: ambient, root: make([]float64, n), mode: make([]float64, n), celsius: make([]float64, n)}
 	a := make([][]float64, n)
 	for i := range nodes {
 		x := &nodes[i]

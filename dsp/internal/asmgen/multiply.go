@@ -20,18 +20,17 @@ func multiplies() {
 		bits         uint64
 		aSign, bSign bool
 		scalar       bool
-		noAcc        bool
 	}{
-		{"V6_vmpybus", 8, false, true, true, false},
-		{"V6_vmpyub", 8, false, false, true, false},
-		{"V6_vmpybusv", 8, false, true, false, false},
-		{"V6_vmpybv", 8, true, true, false, false},
-		{"V6_vmpyubv", 8, false, false, false, false},
-		{"V6_vmpyh", 16, true, true, true, false},
-		{"V6_vmpyuh", 16, false, false, true, false},
-		{"V6_vmpyhv", 16, true, true, false, false},
-		{"V6_vmpyuhv", 16, false, false, false, false},
-		{"V6_vmpyhus", 16, true, false, false, false},
+		{"V6_vmpybus", 8, false, true, true},
+		{"V6_vmpyub", 8, false, false, true},
+		{"V6_vmpybusv", 8, false, true, false},
+		{"V6_vmpybv", 8, true, true, false},
+		{"V6_vmpyubv", 8, false, false, false},
+		{"V6_vmpyh", 16, true, true, true},
+		{"V6_vmpyuh", 16, false, false, true},
+		{"V6_vmpyhv", 16, true, true, false},
+		{"V6_vmpyuhv", 16, false, false, false},
+		{"V6_vmpyhus", 16, true, false, false},
 	} {
 		for _, acc := range []bool{false, true} {
 			name := x.op

@@ -192,7 +192,7 @@ func (g *graph) operation(op *nn.Operation) {
 	if args.Key == nn.TensorFloat16 && !r.halves {
 		g.failf("TensorFlow Lite does not compute in float16")
 	}
-	c := &call{graph: g, op: op, args: &args, row: &r}
+	c := &call{graph: g, op: op, args: &args}
 	c.o = tflitefile.Operator{Code: r.code, Version: 1, Kind: r.options, Options: tflitefile.Table{}}
 	if r.signed > 0 && args.Key == nn.TensorQuant8AsymmSigned {
 		c.o.Version = r.signed
@@ -217,7 +217,6 @@ type call struct {
 	*graph
 	op   *nn.Operation
 	args *opspec.Args
-	row  *row
 	o    tflitefile.Operator
 }
 

@@ -89,7 +89,7 @@ func (a *assembler) set(name token) error {
 	if s.defined && s.place {
 		return a.errorf(name, "label %s is defined twice", name.text)
 	}
-	s.defined, s.value, s.at = true, v, name
+	s.defined, s.value = true, v
 	if name.text == pairingSymbol && !a.opt.Separate {
 		a.pairing = v.add != 0
 	}

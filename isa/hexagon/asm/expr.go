@@ -26,7 +26,6 @@ type symbol struct {
 	value   value
 	global  bool
 	isFunc  bool
-	at      token
 }
 
 // hiddenName begins the names of numbered labels and of places without a name; no symbol can have it.

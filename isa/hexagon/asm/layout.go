@@ -113,12 +113,12 @@ func (a *assembler) define(t token) error {
 	if s.defined {
 		return a.errorf(t, "label %s is defined twice", t.text)
 	}
-	a.place(s, t)
+	a.place(s)
 	return nil
 }
 
-func (a *assembler) place(s *symbol, t token) {
-	s.defined, s.place, s.at = true, true, t
+func (a *assembler) place(s *symbol) {
+	s.defined, s.place = true, true
 	s.section, s.item = a.cur, len(a.sections[a.cur].items)
 }
 
@@ -126,14 +126,14 @@ func (a *assembler) place(s *symbol, t token) {
 func (a *assembler) here() string {
 	a.dots++
 	name := hiddenName + "." + strconv.Itoa(a.dots)
-	a.place(a.symbol(name), token{})
+	a.place(a.symbol(name))
 	return name
 }
 
 // numbered defines the next of the labels that 1b and 1f name.
 func (a *assembler) numbered(t token) {
 	c := a.symbol(hiddenName + t.text)
-	a.place(a.symbol(numberedName(t.text, int(c.value.add))), t)
+	a.place(a.symbol(numberedName(t.text, int(c.value.add))))
 	c.value.add++
 }
 

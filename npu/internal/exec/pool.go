@@ -9,7 +9,6 @@ import (
 // the padded and upscaled frame. Rows outside the input are nil.
 type padded struct {
 	rows [][]int32 // each [inW*c]
-	c    int
 }
 
 // inputRows reads the whole input of an operation.
@@ -18,7 +17,7 @@ func (e *Engine) inputRows(o *state.Op) padded {
 	n := f.W * f.C
 	e.scratch.row = grow(e.scratch.row, n*f.H)
 	e.scratch.rows = grow(e.scratch.rows, k.InH)
-	p := padded{c: f.C, rows: e.scratch.rows}
+	p := padded{rows: e.scratch.rows}
 	for y := range f.H {
 		f.ReadRow(e.scratch.row[y*n:][:n], y)
 	}

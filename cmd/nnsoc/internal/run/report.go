@@ -144,11 +144,10 @@ type report struct {
 	runs    []*deviceRun
 	all     bool                 // print every operation
 	drawn   *htmlreport.Recorder // with --html
-	model   *nn.Model
 }
 
 func newReport(m *machine.Machine, f *input.Form) *report {
-	return &report{machine: m, model: f.Model, data: runReport{
+	return &report{machine: m, data: runReport{
 		SchemaVersion: runSchemaVersion, SoC: m.Config.SoC.Name, Runs: []deviceEntry{},
 		Model:   cli.ModelReport{Name: f.Model.Name, Operations: len(f.Model.Main.Operations), MACs: nnrt.MACs(f.Model)},
 		Tensors: tensorMemory(f.Model), Roofs: engineRoofs(m.Config, quantized(f.Model)),

@@ -155,7 +155,7 @@ func eval(a *cli.App, f *evalFlags, name string) error {
 		return err
 	}
 	defer results.close()
-	e := evaluation{a: a, machine: m, model: model, set: set, metric: score, labels: labels, results: results, count: count, progress: a.Progress()}
+	e := evaluation{machine: m, model: model, set: set, metric: score, labels: labels, results: results, count: count, progress: a.Progress()}
 	defer e.progress.Done()
 	r := EvalReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Dataset: f.dataset, Metric: score.Name, Better: score.Better, Samples: count,
 		Model: cli.ModelReport{Name: model.Name, Operations: len(model.Main.Operations), MACs: nnrt.MACs(model)}}
@@ -191,7 +191,6 @@ func eval(a *cli.App, f *evalFlags, name string) error {
 
 // evaluation runs a network over a data set.
 type evaluation struct {
-	a        *cli.App
 	machine  *machine.Machine
 	model    *nn.Model
 	set      *dataset.Set

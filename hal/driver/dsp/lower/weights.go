@@ -19,7 +19,6 @@ import (
 // weights are the filter of a convolution and its biases. Weight (k, y, x, c) lies
 // at from + k*channel + y*row + x*tap + c; distances may be negative.
 type weights struct {
-	operand, bias              uint32
 	data, biasData             []byte         // when both are known
 	runtimeFilter, runtimeBias *layout.Tensor // flat, when one is not
 	flip                       byte           // 0x80 when data is signed
@@ -31,7 +30,7 @@ type weights struct {
 
 // newWeights are a filter [k, kh, kw, c] and its biases.
 func (l *Lowering) newWeights(filter, bias uint32, k, kh, kw, c int) (w weights, err error) {
-	w = weights{operand: filter, bias: bias, k: k, kh: kh, kw: kw, c: c, channel: kh * kw * c, row: kw * c, tap: c}
+	w = weights{k: k, kh: kh, kw: kw, c: c, channel: kh * kw * c, row: kw * c, tap: c}
 	o := &l.graph.Operands[filter]
 	w.zero = o.ZeroPoint
 	if o.Type != nn.TensorQuant8Asymm {

@@ -16,7 +16,7 @@ const samplePositions = 1024
 // program does not have yet. Of many rows some are launched, and stand for the others.
 func (l *Launcher) Trial(begin func(l *Launcher) (Work, error)) ([]*cost.Job, error) {
 	o := &Object{Threads: l.Threads, Machine: l.Machine, VTCM: l.VTCM, DMA: l.DMA, Image: l.Image.Outlines()}
-	t := &trial{object: o, plan: l.Planner}
+	t := &trial{plan: l.Planner}
 	whole := l.Step.Whole()
 	sample := whole
 	if l.Step.Rows != nil {
@@ -57,9 +57,8 @@ func (l *Launcher) Estimate(begin func(l *Launcher) (Work, error)) (cycles int, 
 
 // trial is a Planner that keeps the jobs of one work.
 type trial struct {
-	object *Object
-	plan   Planner // says what is cold; nil: nothing is
-	jobs   []*Job
+	plan Planner // says what is cold; nil: nothing is
+	jobs []*Job
 }
 
 // AddJob implements Planner.

@@ -14,8 +14,7 @@ import (
 // Table is what a device takes. It does not change.
 type Table[L any] struct {
 	Config
-	rows []Row[L]
-	at   map[key]*Row[L]
+	at map[key]*Row[L]
 }
 
 type key struct {
@@ -48,7 +47,7 @@ func Must[L any](t *Table[L], err error) *Table[L] {
 // New returns the table of rows, with a row for every operation and element type of NNAPI and of
 // this project's extensions. The error joins all that is wrong with it.
 func New[L any](c Config, rows ...Row[L]) (*Table[L], error) {
-	t := &Table[L]{Config: c, rows: rows, at: map[key]*Row[L]{}}
+	t := &Table[L]{Config: c, at: map[key]*Row[L]{}}
 	var wrong []error
 	fail := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf("legal: "+format, args...)) }
 	if c.Device == "" || c.Deferred.Phase != Deferred {

@@ -76,7 +76,7 @@ func emitForm(b *bytes.Buffer, r *Row, plain string) error {
 	if plain != "" {
 		fmt.Fprintf(b, "Plain: %s, ", plain)
 	}
-	fmt.Fprintf(b, "NumReg: %d, NumImm: %d, Section: %q,\nDoc: %q, Template: \"%s\"", r.NumReg, r.NumImm, r.Section, r.Doc, r.goTemplate())
+	fmt.Fprintf(b, "NumReg: %d, NumImm: %d, Template: \"%s\"", r.NumReg, r.NumImm, r.goTemplate())
 	if len(r.Operands) > 0 {
 		b.WriteString(",\nOperands: []OperandSpec{\n")
 		for _, o := range r.Operands {
