@@ -214,7 +214,7 @@ func (s *Spec) Validate() error {
 		return fmt.Errorf("gpu: spec %s: partitions of %d of %d SIMDs, waves of %d lanes", s.Name, n, s.SIMDsPerCU, s.PartitionLanes)
 	}
 	for i := range s.Vector {
-		if s.Vector[i].Issue < 1 || s.Vector[i].Result < 0 {
+		if v := s.Vector[i]; v.Issue < 1 || v.Issue > 1<<24 || v.Result < 0 || v.Result > 1<<24 {
 			return fmt.Errorf("gpu: spec %s: class %d has issue %d, result %d", s.Name, i, s.Vector[i].Issue, s.Vector[i].Result)
 		}
 	}

@@ -119,6 +119,9 @@ func (s *Spec) BeatBytes() int {
 // LUTBase is the SHRAM address of lookup table slot 0.
 func (s *Spec) LUTBase() int { return s.ShramBytes - state.LUTBytes }
 
+// maxDelay bounds what something takes or waits, in cycles.
+const maxDelay = 1 << 24
+
 // Validate reports the first value that is out of range.
 func (s *Spec) Validate() error {
 	bad := func(what string, v any) error { return fmt.Errorf("npu: %s: %s is %v", s.Name, what, v) }
@@ -134,20 +137,23 @@ func (s *Spec) Validate() error {
 		return bad("micro-block", u)
 	case s.UBlockStream != 4 && s.UBlockStream != 8:
 		return bad("micro-block of the weight stream", s.UBlockStream)
-	case s.WeightsPerCycle < 1:
+	case s.WeightsPerCycle < 1 || s.WeightsPerCycle > 1<<16:
 		return bad("weights per cycle", s.WeightsPerCycle)
 	case s.DepthwiseTaps < 1 && !s.PackTaps:
 		return bad("depthwise taps", s.DepthwiseTaps)
-	case s.ShramBytes < 2*state.LUTBytes || s.ShramBytes > 1<<24 || s.ShramBank < 1:
+	case s.ShramBytes < 2*state.LUTBytes || s.ShramBytes > 1<<24 || s.ShramBank < 1 || s.ShramBank > s.ShramBytes:
 		return bad("SHRAM size", s.ShramBytes)
 	case s.DMAChannels < 1 || s.DMAChannels > 15:
 		return bad("DMA channels", s.DMAChannels)
 	case s.Kernels < 1 || s.Kernels > 3:
 		return bad("kernels", s.Kernels)
-	case s.LaunchCycles < 0 || s.CommandCycles < 0 || s.DMASetup < 0 || s.PipelineDelay < 0 || s.PipelineDelay40 < 0:
-		return bad("a delay", "negative")
 	case len(s.Memories) == 0:
 		return bad("number of memories", 0)
+	}
+	for _, d := range []int{s.LaunchCycles, s.CommandCycles, s.DMASetup, s.PipelineDelay, s.PipelineDelay40} {
+		if d < 0 || d > maxDelay {
+			return bad("a delay", d)
+		}
 	}
 	for i, c := range s.OutputCycles {
 		if !(c > 0 && c < 1e3) {
@@ -158,7 +164,7 @@ func (s *Spec) Validate() error {
 		return bad("table cycles", s.TableCycles)
 	}
 	for _, m := range s.Memories {
-		if !(m.BytesPerCycle > 0) || m.BytesPerCycle > 1e6 || m.BurstBytes < 1 || m.ReadLatency < 0 || m.WriteLatency < 0 {
+		if !(m.BytesPerCycle > 0) || m.BytesPerCycle > 1e6 || m.BurstBytes < 1 || m.BurstBytes > 1<<16 || m.ReadLatency < 0 || m.ReadLatency > maxDelay || m.WriteLatency < 0 || m.WriteLatency > maxDelay {
 			return bad("memory "+m.Name, m)
 		}
 	}

@@ -63,9 +63,13 @@ func (k *checker) fail(path, format string, a ...any) {
 
 func (k *checker) config(c *Config) {
 	k.walk("", reflect.ValueOf(c).Elem())
-	if len(k.errs) > 0 {
-		return // what follows relies on sane numbers
+	if len(k.errs) == 0 { // what follows relies on sane numbers
+		k.together(c)
 	}
+}
+
+// together checks what numbers in their ranges may not be beside each other.
+func (k *checker) together(c *Config) {
 	if c.SoC.Name == "" {
 		k.fail("soc.name", "empty")
 	}

@@ -21,7 +21,7 @@ type clockCourse struct {
 func (c *clockCourse) Clock(at sim.Time, bytes int64) (to *dram.Config, next sim.Time) {
 	c.bytes = append(c.bytes, bytes)
 	for i, x := range c.at {
-		if x == at {
+		if x == at && i < len(c.to) {
 			to = &c.to[i]
 		}
 		if x > at {
@@ -75,6 +75,43 @@ func TestClockChange(t *testing.T) {
 		d.Flush(quiet + sim.Microsecond)
 		if c.bytes[0] != 64 || c.bytes[1] != 256 || d.Bytes() != 5*64 {
 			t.Errorf("bytes %v and %d in the end", c.bytes, d.Bytes())
+		}
+	}
+}
+
+// TestClockStays: asking for the clock changes nothing where the answer is none, or the one that it has.
+func TestClockStays(t *testing.T) {
+	type answer struct {
+		done sim.Time
+		kept string
+	}
+	same := memtest.LPDDR4X()
+	same.SwitchTime = sim.Microsecond
+	run := func(clocking dram.Clocking) (all []answer) {
+		d, err := dram.New(same)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if clocking != nil {
+			d.SetClocking(clocking, 400*sim.Nanosecond)
+		}
+		for i := range sim.Time(40) {
+			done, _ := d.Access(100*i*sim.Nanosecond, uint64(i)*64, 64, mem.Kind(i%2))
+			all = append(all, answer{done, fmt.Sprint(d.Counters())})
+		}
+		return all
+	}
+	want := run(nil)
+	for name, c := range map[string]*clockCourse{
+		"none": {at: []sim.Time{400 * sim.Nanosecond, 2 * sim.Microsecond}},
+		"same": {at: []sim.Time{400 * sim.Nanosecond, 2 * sim.Microsecond}, to: []dram.Config{same, same}},
+	} {
+		got := run(c)
+		if len(c.bytes) != 2 {
+			t.Errorf("%s: asked %d times", name, len(c.bytes))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
 }
