@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/nnsoc/nnsoc/nn/builder"
 )
@@ -35,9 +36,7 @@ var (
 )
 
 // all is every network, sorted by name.
-var all = expand()
-
-func expand() (l []*Network) {
+var all = sync.OnceValue(func() (l []*Network) {
 	rows := slices.Concat(mobileNetsV1(), mobileNetsV2(), others)
 	for _, r := range rows {
 		for _, f := range r.formats {
@@ -51,7 +50,7 @@ func expand() (l []*Network) {
 	}
 	slices.SortFunc(l, func(x, y *Network) int { return cmp.Compare(x.Name, y.Name) })
 	return l
-}
+})
 
 func mobileNetsV1() (l []row) {
 	// The source also prints 34 for 0.25 at 192, and 104, 162, 233 and 317 for

@@ -65,12 +65,12 @@ func (n *Network) Type() string {
 }
 
 // Networks lists all networks by name.
-func Networks() []*Network { return slices.Clone(all) }
+func Networks() []*Network { return slices.Clone(all()) }
 
 // Names lists the names of all networks, sorted.
 func Names() []string {
-	l := make([]string, len(all))
-	for i, n := range all {
+	l := make([]string, len(all()))
+	for i, n := range all() {
 		l[i] = n.Name
 	}
 	return l
@@ -78,11 +78,11 @@ func Names() []string {
 
 // Find returns the network of a name.
 func Find(name string) (*Network, bool) {
-	i, ok := slices.BinarySearchFunc(all, name, func(n *Network, name string) int { return cmp.Compare(n.Name, name) })
+	i, ok := slices.BinarySearchFunc(all(), name, func(n *Network, name string) int { return cmp.Compare(n.Name, name) })
 	if !ok {
 		return nil, false
 	}
-	return all[i], true
+	return all()[i], true
 }
 
 // Build makes the network with all weights.
@@ -132,7 +132,7 @@ func Similar(name string, n int) []string {
 		distance int
 	}
 	var l []candidate
-	for _, x := range all {
+	for _, x := range all() {
 		l = append(l, candidate{x.Name, distance(letters(name), letters(x.Name))})
 	}
 	slices.SortStableFunc(l, func(x, y candidate) int { return cmp.Compare(x.distance, y.distance) })

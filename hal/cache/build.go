@@ -50,7 +50,7 @@ func executable() (*os.File, error) {
 // buildID is what the Go linker writes: a hash of the inputs of the link and one of its
 // output, with those of package main between. A program that somebody linked with an
 // identity of his own has another form.
-var buildID = regexp.MustCompile(`[\w-]{20}/[\w-]{20}/[\w-]{20}/[\w-]{20}`)
+var buildID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\w-]{20}/[\w-]{20}/[\w-]{20}/[\w-]{20}`) })
 
 // buildOf names the program in a file: by the linker's identity, or by all its bytes.
 func buildOf(f interface {
@@ -60,7 +60,7 @@ func buildOf(f interface {
 	if x, err := elf.NewFile(f); err == nil {
 		if s := x.Section(".note.go.buildid"); s != nil && s.Size < 1<<12 {
 			if data, err := s.Data(); err == nil {
-				if id := buildID.Find(data); id != nil {
+				if id := buildID().Find(data); id != nil {
 					return shorten(id), nil
 				}
 			}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Event is the beginning or the end of a slice on a thread.
@@ -22,7 +23,9 @@ type Event struct {
 }
 
 // ftrace is a line of Linux's trace with a marker of atrace: "B|pid|name" or "E|pid".
-var ftrace = regexp.MustCompile(`^\s*(?:<[^>]*>)?\s*(\S.*?)-(\d+)\s.*?(\d+\.\d+): (?:tracing_mark_write|print):(?: \S+:)? ([BE])(?:\|(\d+)(?:\|(.*))?)?\s*$`)
+var ftrace = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(?:<[^>]*>)?\s*(\S.*?)-(\d+)\s.*?(\d+\.\d+): (?:tracing_mark_write|print):(?: \S+:)? ([BE])(?:\|(\d+)(?:\|(.*))?)?\s*$`)
+})
 
 // maxEvents bounds what a trace takes of memory: its slices do, its size does not.
 const maxEvents = 1 << 24
@@ -67,7 +70,7 @@ func readText(r io.Reader) ([]Event, error) {
 	s := bufio.NewScanner(r)
 	s.Buffer(nil, 1<<22)
 	for line := 1; s.Scan(); line++ {
-		m := ftrace.FindStringSubmatch(s.Text())
+		m := ftrace().FindStringSubmatch(s.Text())
 		if m == nil {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
@@ -22,7 +23,7 @@ import (
 
 // versionFolder is the name of a folder that says which version of NNAPI its
 // specifications are for.
-var versionFolder = regexp.MustCompile(`^(V\d_\d|AIDL_V\d+)$`)
+var versionFolder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(V\d_\d|AIDL_V\d+)$`) })
 
 // Error is a failure to read a specification. It names file, line and column
 // (one-based, columns in runes) where these are known.
@@ -62,7 +63,7 @@ func run(name, slashed string, src []byte, steps uint64, values int64) (*vectors
 	base, folder := path.Base(slashed), path.Base(path.Dir(slashed))
 	spec, _, _ := strings.Cut(base, ".")
 	e := &env{spec: spec, names: map[string]int{}, overrides: map[string]string{}, tests: map[string]int{}}
-	if versionFolder.MatchString(folder) {
+	if versionFolder().MatchString(folder) {
 		e.version = folder
 	}
 	tree, consts, err := python.Parse(name, string(src))

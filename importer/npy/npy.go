@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // The format: magic, version, header length, a Python literal with descr,
@@ -26,10 +27,10 @@ type Array struct {
 }
 
 var (
-	descrField   = regexp.MustCompile(`'descr': *'([^']*)'`)
-	fortranField = regexp.MustCompile(`'fortran_order': *(True|False)`)
-	shapeField   = regexp.MustCompile(`'shape': *\(([0-9, ]*)\)`)
-	simpleDescr  = regexp.MustCompile(`^([<>|=])[biufc]([0-9]{1,2})$`)
+	descrField   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'descr': *'([^']*)'`) })
+	fortranField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'fortran_order': *(True|False)`) })
+	shapeField   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'shape': *\(([0-9, ]*)\)`) })
+	simpleDescr  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([<>|=])[biufc]([0-9]{1,2})$`) })
 )
 
 // Is reports whether data begins as a .npy file does.
@@ -56,7 +57,7 @@ func Parse(data []byte) (*Array, error) {
 		return nil, errors.New("npy: truncated header")
 	}
 	header, body := string(data[at:at+n]), data[at+n:]
-	descr, fortran, shape := descrField.FindStringSubmatch(header), fortranField.FindStringSubmatch(header), shapeField.FindStringSubmatch(header)
+	descr, fortran, shape := descrField().FindStringSubmatch(header), fortranField().FindStringSubmatch(header), shapeField().FindStringSubmatch(header)
 	if descr == nil || fortran == nil || shape == nil {
 		return nil, errors.New("npy: header lacks descr, fortran_order or shape")
 	}
@@ -85,7 +86,7 @@ func Parse(data []byte) (*Array, error) {
 
 // ElementBytes is the size of an element.
 func (a *Array) ElementBytes() (int, error) {
-	m := simpleDescr.FindStringSubmatch(a.Descr)
+	m := simpleDescr().FindStringSubmatch(a.Descr)
 	if m == nil {
 		return 0, fmt.Errorf("npy: elements of type %q are not supported", a.Descr)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	mathbits "math/bits"
 	"slices"
+	"sync"
 )
 
 // Chunks of unary bits: so many positions of the first row at a time.
@@ -142,9 +143,10 @@ func (g *golombRows) write(w *bitWriter, symbols, wdiv int, trunc bool) {
 	w.dst = slices.Grow(w.dst, int(g.bits)/8+symbols*wdiv/8+64)
 	out := row{dst: w.dst[len(w.dst):cap(w.dst)], acc: w.acc, n: uint(w.n)}
 	var rest, before uint // remainders that are written, and those of the chunk before, in bits
+	table := splits()
 	for at := uint(0); at < g.bits; at += 2 * chunkPositions {
 		v := binary.LittleEndian.Uint32(g.positions[at/8:]) & (1<<(2*chunkPositions) - 1)
-		low, high := &splits[v%(1<<chunkPositions)], &splits[v>>chunkPositions]
+		low, high := &table[v%(1<<chunkPositions)], &table[v>>chunkPositions]
 		rows := uint64(low.first) | uint64(high.first)<<(chunkPositions/2) |
 			(uint64(low.second)|uint64(high.second)<<low.n)<<chunkPositions
 		out.add(rows, uint(chunkPositions+low.n+high.n))
@@ -165,7 +167,8 @@ func (g *golombRows) write(w *bitWriter, symbols, wdiv int, trunc bool) {
 type split struct{ first, second, n uint8 }
 
 // splits are those of all twelve bits of six positions.
-var splits = func() (table [1 << chunkPositions]split) {
+var splits = sync.OnceValue(func() *[1 << chunkPositions]split {
+	table := new([1 << chunkPositions]split)
 	for v := range table {
 		s := &table[v]
 		for i := range chunkPositions / 2 {
@@ -176,7 +179,7 @@ var splits = func() (table [1 << chunkPositions]split) {
 		}
 	}
 	return table
-}()
+})
 
 // half is what six positions of a chunk stand for: quotients that end in them, the first
 // without what the positions before it carry, and what they carry themselves.
@@ -186,7 +189,8 @@ type half struct {
 }
 
 // halves are those of all bits of six positions, the first row below the second.
-var halves = func() (table [1 << chunkPositions]half) {
+var halves = sync.OnceValue(func() *[1 << chunkPositions]half {
+	table := new([1 << chunkPositions]half)
 	for i := range table {
 		h, first, second := &table[i], i%(1<<6), i>>6
 		for range h.quotients {
@@ -201,14 +205,14 @@ var halves = func() (table [1 << chunkPositions]half) {
 		}
 	}
 	return table
-}()
+})
 
 // quotients decodes a chunk's rows, of which the second has a bit for each that is set in the
-// first. It returns how many quotients end in the chunk, and what it carries to the next one.
-func quotients(q *[chunkPositions]uint32, first, second, carry uint32) (n int, out uint32) {
+// first, by the table halves. It returns how many quotients end in the chunk, and what it carries to the next one.
+func quotients(table *[1 << chunkPositions]half, q *[chunkPositions]uint32, first, second, carry uint32) (n int, out uint32) {
 	for range 2 {
 		low := first % (1 << 6)
-		h := &halves[low|second%(1<<6)<<6]
+		h := &table[low|second%(1<<6)<<6]
 		first, second = first>>6, second>>mathbits.OnesCount32(low)
 		if h.n == 0 {
 			carry += uint32(h.carry)

@@ -290,6 +290,7 @@ func (d *weightDecoder) symbols(n, nz, wdiv, zdiv int, raw, trunc bool, room int
 		rawLen = 8
 	}
 	prevW, prevZ := false, false
+	table := halves()
 	for cur := 0; ; cur ^= 1 {
 		if d.pos > d.end() {
 			return fmt.Errorf("cut short")
@@ -331,7 +332,7 @@ func (d *weightDecoder) symbols(n, nz, wdiv, zdiv int, raw, trunc bool, room int
 				if trunc {
 					k = truncated(&wq[cur], unary, second)
 				} else {
-					k, wcarry = quotients(&wq[cur], unary, second, wcarry)
+					k, wcarry = quotients(table, &wq[cur], unary, second, wcarry)
 				}
 				if wn[cur] = k; wcarry > maxWeightCode {
 					return fmt.Errorf("weight quotient is too large")

@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/pelletier/go-toml/v2"
 )
@@ -121,7 +122,7 @@ func decodeError(file string, err error) error {
 	if errors.As(err, &d) {
 		row, col := d.Position()
 		msg := strings.TrimPrefix(d.Error(), "toml: ")
-		if m := wrongType.FindStringSubmatch(msg); m != nil {
+		if m := wrongType().FindStringSubmatch(msg); m != nil {
 			msg = "a " + strings.ToLower(m[1]) + ", want " + kindText(m[2])
 		}
 		if len(d.Key()) > 0 {
@@ -133,7 +134,9 @@ func decodeError(file string, err error) error {
 }
 
 // wrongType is the decoder's text for a value of another type than its field's.
-var wrongType = regexp.MustCompile(`^cannot decode TOML (\w+) into (?:struct field \S+|a Go value) of type (\S+)$`)
+var wrongType = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^cannot decode TOML (\w+) into (?:struct field \S+|a Go value) of type (\S+)$`)
+})
 
 // kindText is a type of Go as a person who writes a SoC file calls it.
 func kindText(t string) string {

@@ -13,9 +13,9 @@ import (
 	"html/template"
 	"io"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nnsoc/nnsoc/bench/mlts"
@@ -24,7 +24,7 @@ import (
 //go:embed page.html
 var source string
 
-var page = template.Must(template.New("page").Parse(source))
+var page = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(source)) })
 
 // About is what the results are of.
 type About struct {
@@ -34,24 +34,21 @@ type About struct {
 	Run        float64
 }
 
-// groups are those of the app's page, by the beginning of a model's name.
-var groups = []struct {
-	name    *regexp.Regexp
-	heading string
-}{
-	{regexp.MustCompile(`^mobilenet_v1.*quant`), "MobileNet v1 Quantized"},
-	{regexp.MustCompile(`^mobilenet_v1`), "MobileNet v1 Float"},
-	{regexp.MustCompile(`^mobilenet_v2.*quant`), "MobileNet v2 Quantized"},
-	{regexp.MustCompile(`^mobilenet_v2`), "MobileNet v2 Float"},
-	{regexp.MustCompile(`^mobilenet_v3.*uint8`), "MobileNet v3 Quantized"},
-	{regexp.MustCompile(`^mobilenet_v3`), "MobileNet v3 Float"},
-	{regexp.MustCompile(`^tts`), "LSTM Text-to-speech"},
-	{regexp.MustCompile(`^asr`), "LSTM Automatic Speech Recognition"},
+// groups are those of the app's page, by the beginning of a model's name and what stands behind it.
+var groups = []struct{ name, with, heading string }{
+	{"mobilenet_v1", "quant", "MobileNet v1 Quantized"},
+	{"mobilenet_v1", "", "MobileNet v1 Float"},
+	{"mobilenet_v2", "quant", "MobileNet v2 Quantized"},
+	{"mobilenet_v2", "", "MobileNet v2 Float"},
+	{"mobilenet_v3", "uint8", "MobileNet v3 Quantized"},
+	{"mobilenet_v3", "", "MobileNet v3 Float"},
+	{"tts", "", "LSTM Text-to-speech"},
+	{"asr", "", "LSTM Automatic Speech Recognition"},
 }
 
 func groupOf(model string) string {
 	for _, g := range groups {
-		if g.name.MatchString(model) {
+		if rest, ok := strings.CutPrefix(model, g.name); ok && strings.Contains(rest, g.with) {
 			return g.heading
 		}
 	}
@@ -140,7 +137,7 @@ func Write(w io.Writer, about About, results []*mlts.Result) error {
 		}
 		g.add(r, base[r.Model])
 	}
-	return page.Execute(w, v)
+	return page().Execute(w, v)
 }
 
 // group is the group of a heading.

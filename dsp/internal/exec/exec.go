@@ -9,27 +9,34 @@ import (
 	"github.com/nnsoc/nnsoc/dsp/internal/exec/scalar"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"sync"
 )
 
 // table holds the semantics of every instruction form: those of the scalar and of the vector
-// unit. Forms that execute under a scalar predicate are not in it, see Guarded.
-var table = join(&scalar.Table, &hvx.Table)
+// unit. Forms that execute under a scalar predicate are not in it, see Guarded. The first call
+// of Of fills it: processes without a DSP have none.
+var (
+	table  family.Table
+	filled sync.Once
+)
 
-func join(parts ...*family.Table) (t family.Table) {
-	for _, part := range parts {
+func fill() {
+	for _, part := range []*family.Table{scalar.Table(), hvx.Table()} {
 		for op, f := range part {
 			if f != nil {
-				t[op] = f
+				table[op] = f
 			}
 		}
 	}
-	return t
 }
 
 // Of is what an operation does, nil when it has no semantics of its own.
-func Of(op hexagon.Op) state.Semantic { return table[op] }
+func Of(op hexagon.Op) state.Semantic {
+	filled.Do(fill)
+	return table[op]
+}
 
-// Guarded runs the operation when the low bit of its predicate has the wanted
+// Guarded runs an operation, one that Of was asked for, when the low bit of its predicate has the wanted
 // value; a memory operation that does not run tells the timing model so.
 func Guarded(t *state.Thread, u *state.Uop) {
 	if *t.P(u.Pred)&1 == u.Want {

@@ -11,14 +11,14 @@ import (
 // TestTables: an operation is in the table of its unit alone, and every form that a program may
 // use has semantics, its own or those of the form without the predicate.
 func TestTables(t *testing.T) {
-	if Of(0) != nil || scalar.Table[0] != nil || hvx.Table[0] != nil {
+	if Of(0) != nil || scalar.Table()[0] != nil || hvx.Table()[0] != nil {
 		t.Error("no form has semantics")
 	}
 	vectors := 0
 	for op := hexagon.Op(1); int(op) < hexagon.NumOps; op++ {
 		f := op.Form()
-		own := scalar.Table[op] != nil
-		other := hvx.Table[op] != nil
+		own := scalar.Table()[op] != nil
+		other := hvx.Table()[op] != nil
 		if f.IsHVX() {
 			own, other = other, own
 			vectors++

@@ -28,7 +28,9 @@ type Trap struct {
 }
 
 // rowOf finds the row in the name of a case, the specification's before that of the example, and the version.
-var rowOf = regexp.MustCompile(`^[a-z]+_([GI]\d)_(\d+)(?:_.*?)?(?:_v(1\d)(?:_\d+)?)?$`)
+var rowOf = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-z]+_([GI]\d)_(\d+)(?:_.*?)?(?:_v(1\d)(?:_\d+)?)?$`)
+})
 
 // All lists the traps in the order of the specifications. They are read once.
 var All = sync.OnceValues(func() ([]Trap, error) {
@@ -52,7 +54,7 @@ var All = sync.OnceValues(func() ([]Trap, error) {
 			return nil, fmt.Errorf("traps: prelude.py before %s: %w", name, err)
 		}
 		for _, c := range f.Cases {
-			row := rowOf.FindStringSubmatch(c.Name)
+			row := rowOf().FindStringSubmatch(c.Name)
 			if row == nil {
 				return nil, fmt.Errorf("traps: %s: case %s names no row", name, c.Name)
 			}

@@ -4,9 +4,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protodesc"
-	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
@@ -43,11 +40,7 @@ read messages without generated code. docs/Protocol.md explains it.`,
 		RunE: func(*cobra.Command, []string) error {
 			text := driverpb.Proto
 			if descriptor {
-				var err error
-				set := &descriptorpb.FileDescriptorSet{File: []*descriptorpb.FileDescriptorProto{protodesc.ToFileDescriptorProto(driverpb.File_driver_proto)}}
-				if text, err = proto.Marshal(set); err != nil {
-					return err
-				}
+				text = driverpb.Descriptor()
 			} else if a.JSON {
 				return cli.PrintJSON(a.Out, map[string]any{"schema_version": cli.SchemaVersion, "proto": string(text)})
 			}

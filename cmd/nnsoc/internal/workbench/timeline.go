@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	gonum "gonum.org/v1/plot"
 
@@ -39,7 +40,7 @@ type chromeEvent struct {
 
 // prefix is what precedes the kind of a span in its name: a layer and phase of NNAPI, or the
 // number of an operation.
-var prefix = regexp.MustCompile(`^(\[[A-Z_]+\]|[0-9]+ )`)
+var prefix = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\[[A-Z_]+\]|[0-9]+ )`) })
 
 // timeline draws the spans of traces, a lane for each thread that has any.
 func timeline(f *plotFlags, files []string) (*gonum.Plot, error) {
@@ -107,7 +108,7 @@ func readLanes(name string) ([]plot.Lane, error) {
 			of(e).order, _ = e.Args.Order.(float64)
 		case e.Phase == "X":
 			l := of(e)
-			l.Spans = append(l.Spans, plot.Span{Start: e.Start, End: e.Start + e.Length, Kind: prefix.ReplaceAllString(e.Name, "")})
+			l.Spans = append(l.Spans, plot.Span{Start: e.Start, End: e.Start + e.Length, Kind: prefix().ReplaceAllString(e.Name, "")})
 		}
 	}
 	var list []*lane

@@ -5,24 +5,25 @@ package family
 import (
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"sync"
 )
 
 // Table holds the semantics of instruction forms, indexed by operation.
 type Table [hexagon.NumOps]state.Semantic
 
 // tags are the forms by LLVM's tag.
-var tags = func() map[string]hexagon.Op {
+var tags = sync.OnceValue(func() map[string]hexagon.Op {
 	m := map[string]hexagon.Op{}
 	for op := hexagon.Op(1); int(op) < hexagon.NumOps; op++ {
 		m[op.Form().Name] = op
 	}
 	return m
-}()
+})
 
 // Put gives a member of a family its semantics: where the instruction set has the form, for no family is complete,
 // and where the table has no row for it, as it has for forms of inner loops.
 func (t *Table) Put(tag string, f state.Semantic) {
-	if op := tags[tag]; op != 0 && t[op] == nil {
+	if op := tags()[tag]; op != 0 && t[op] == nil {
 		t[op] = f
 	}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // families adds to the rows of the table what the tags of families say.
-func families(r family.Table) family.Table {
+func families(r family.Table) *family.Table {
 	for _, hint := range []string{"", "_nt"} {
 		for _, use := range []string{"", "_cur", "_tmp"} {
 			modes(&r, "V6_vL32b"+hint+use, 1, true, aligned, vld)
@@ -45,7 +45,7 @@ func families(r family.Table) family.Table {
 
 	products(&r)
 	shifts(&r)
-	return r
+	return &r
 }
 
 // lanewise are the operations on lanes of one type: name is the letters of it in a tag. Saturation, averages and

@@ -3,13 +3,18 @@
 package hvx
 
 import (
+	"sync"
+
 	"github.com/nnsoc/nnsoc/dsp/internal/exec/family"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
 // Table holds the semantics of the vector instruction forms, indexed by operation.
 // It is never written to.
-var Table = families(family.Table{
+var Table = sync.OnceValue(func() *family.Table { return families(rows) })
+
+// rows are the forms of no family.
+var rows = family.Table{
 
 	// Add, subtract, average.
 	hexagon.V6_vaddububb_sat: binary(addSat[uint8, int8]),
@@ -146,4 +151,4 @@ var Table = families(family.Table{
 	hexagon.V6_vlutvwh_oracc:  vlutvwhOracc,
 	hexagon.V6_vlutvwh_oracci: vlutvwhOracci,
 	hexagon.V6_vlutvwhi:       vlutvwhi,
-})
+}

@@ -10,7 +10,7 @@ import (
 )
 
 // families adds the families to the rows of the table.
-func families(r family.Table) family.Table {
+func families(r family.Table) *family.Table {
 	loads[int8](&r, "rb", 0)
 	loads[uint8](&r, "rub", 0)
 	loads[int16](&r, "rh", 1)
@@ -49,7 +49,7 @@ func families(r family.Table) family.Table {
 	halfProducts(&r)
 	wordProducts(&r)
 	complexProducts(&r)
-	return r
+	return &r
 }
 
 // loads are those of one element, 1<<size bytes large; the letters of a tag behind its name are the address mode.

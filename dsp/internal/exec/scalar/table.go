@@ -3,6 +3,8 @@
 package scalar
 
 import (
+	"sync"
+
 	"github.com/nnsoc/nnsoc/dsp/internal/exec/family"
 	"github.com/nnsoc/nnsoc/dsp/internal/exec/simd"
 	"github.com/nnsoc/nnsoc/dsp/internal/float"
@@ -14,7 +16,10 @@ import (
 // Forms that execute under a scalar predicate are not in it: they run the
 // semantics of the form without the predicate behind a guard (hexagon.Form.Plain).
 // It is never written to.
-var Table = families(family.Table{
+var Table = sync.OnceValue(func() *family.Table { return families(rows) })
+
+// rows are the forms of no family.
+var rows = family.Table{
 	// ALU32: moves, add, logic.
 	hexagon.A2_nop:        nop,
 	hexagon.A2_tfr:        tfr,
@@ -601,4 +606,4 @@ var Table = families(family.Table{
 	hexagon.Y2_syncht:        drain,
 	hexagon.J2_pause:         pause,
 	hexagon.J4_hintjumpr:     nop,
-})
+}
