@@ -41,8 +41,8 @@ type Options struct {
 	Enter int
 	// Functional skips the timing model: same bytes, an empty report.
 	Functional bool
-	// TimingOnly skips the arithmetic of kernels: the same report, and bytes that mean nothing.
-	// What weights are is not looked at.
+	// TimingOnly skips the arithmetic of kernels and what copies move: the same report. The bytes
+	// of regions are neither read nor written.
 	TimingOnly bool
 	// ConvSingle makes OP_CONV round once, half up, where the hardware's mode
 	// 0 rounds twice. TensorFlow Lite's int8 kernels do that.
@@ -193,7 +193,7 @@ func (st *State) step(index int, cmd ethosu.Command, r *Regions, t *timer, left 
 		if err := st.hz.kernel(o, st.spec, index); err != nil {
 			return false, err
 		}
-		if !st.timingOnly {
+		if !st.engine.TimingOnly {
 			if err := st.engine.Execute(o); err != nil {
 				return false, err
 			}

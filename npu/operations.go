@@ -25,6 +25,9 @@ type Operation struct {
 	Exposed int64
 
 	Bytes int // of a copy
+
+	// To is the region that the operation writes, -1 for SHRAM.
+	To int
 }
 
 // Operations lists the kernels and copies of a program in order. Nothing is
@@ -69,8 +72,13 @@ func (c *Core) Operations(p *Program, r *Regions) ([]Operation, error) {
 			slack = c.spec.estimateSlow(o)
 		case ethosu.OpDMAStart:
 			n := regs.Addr(ethosu.SetDMA0Len)
-			list = append(list, Operation{Word: at, Code: cmd.Code, Name: "dma", Bytes: n})
-			copies = append(copies, c.spec.velaCopy(regs.U(ethosu.SetDMA0SrcRegion), regs.U(ethosu.SetDMA0DstRegion), regs.Addr(ethosu.SetDMA0Dst), n))
+			d := c.spec.velaCopy(regs.U(ethosu.SetDMA0SrcRegion), regs.U(ethosu.SetDMA0DstRegion), regs.Addr(ethosu.SetDMA0Dst), n)
+			to := d.region
+			if d.table {
+				to = -1
+			}
+			list = append(list, Operation{Word: at, Code: cmd.Code, Name: "dma", Bytes: n, To: to})
+			copies = append(copies, d)
 		case ethosu.OpStop:
 			return list, nil
 		default:
@@ -89,7 +97,7 @@ func (s *Spec) operation(o *state.Op, word int, code ethosu.Code) Operation {
 		Word: word, Code: code, Name: o.Name(), MACs: o.MACs(),
 		IFM: [3]int{o.IFM.H, o.IFM.W, o.IFM.C}, OFM: [3]int{o.OFM.H, o.OFM.W, o.OFM.C},
 		Block: [3]int{o.BlockH, o.BlockW, o.BlockD}, Estimate: estimate,
-		Kernel: [2]int{o.Window.H, o.Window.W}, Stride: [2]int{o.Window.StrideY, o.Window.StrideX},
+		Kernel: [2]int{o.Window.H, o.Window.W}, Stride: [2]int{o.Window.StrideY, o.Window.StrideX}, To: o.OFM.Region,
 	}
 	if o.HasIFM2 {
 		d.IFM2 = [3]int{o.IFM2.H, o.IFM2.W, o.IFM2.C}

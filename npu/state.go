@@ -23,8 +23,6 @@ type State struct {
 	hz      hazards
 	op      state.Op
 	timer   timer
-
-	timingOnly bool
 }
 
 // NewState makes a state in front of memories: entries take the place of the Spec's
@@ -46,8 +44,7 @@ func (st *State) begin(p *Program, r *Regions, o Options) {
 	m.Registers = state.Registers{Wide: m.Product == ethosu.U65}
 	clear(m.SHRAM)
 	m.TablesLost = false
-	st.engine.ConvSingle, st.engine.Cache = o.ConvSingle, &p.weights
-	st.timingOnly = o.TimingOnly
+	st.engine.ConvSingle, st.engine.TimingOnly, st.engine.Cache = o.ConvSingle, o.TimingOnly, &p.weights
 	st.hz = newHazards(st.spec, r)
 	st.timer.begin(st.spec, &o, st.memories, r)
 }

@@ -3,6 +3,7 @@ package inference
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nntrace"
@@ -53,6 +54,13 @@ func New(n *vela.Network, m *Machine) (*Session, error) {
 		}
 		s.steps = append(s.steps, st)
 	}
+	if slices.ContainsFunc(s.steps, func(st step) bool {
+		return slices.ContainsFunc(st.operations, func(o npu.Operation) bool { return o.To == 0 })
+	}) {
+		for i := range s.steps {
+			s.steps[i].regions[0] = memory.region0(s.steps[i].regions[0])
+		}
+	}
 	return s, nil
 }
 
@@ -72,7 +80,7 @@ func newMemory(n *vela.Network) *memory {
 	return &memory{make([]byte, arena), make([]byte, fast), map[*byte][]byte{}}
 }
 
-// region0 is a copy of an operator's constants: a stream may write to it.
+// region0 is a copy of an operator's constants, which some operator writes to, one for all that have them.
 func (m *memory) region0(b []byte) []byte {
 	if len(b) == 0 {
 		return nil
@@ -94,7 +102,7 @@ func (s *Session) prepareNPU(st *step, m *memory) error {
 	if err := k.Check(&s.m.Spec); err != nil {
 		return err
 	}
-	st.regions = npu.Regions{m.region0(o.Flash), m.arena[:o.ArenaBytes], m.fast[:o.FastBytes]}
+	st.regions = npu.Regions{o.Flash, m.arena[:o.ArenaBytes], m.fast[:o.FastBytes]}
 	if o.FastBytes == 0 {
 		st.regions[2] = st.regions[1]
 	}
@@ -191,7 +199,9 @@ func (s *Session) Run(inputs [][]byte, o Options) (*Result, error) {
 
 func (s *Session) runNPU(st *step, index int, values [][]byte, o Options, r *Result) error {
 	for _, x := range st.Inputs {
-		copy(st.regions[1][s.net.Tensors[x].Offset:], values[x])
+		if !o.TimingOnly {
+			copy(st.regions[1][s.net.Tensors[x].Offset:], values[x])
+		}
 	}
 	c := npu.Options{Functional: o.Functional, TimingOnly: o.TimingOnly, ConvSingle: o.ConvSingle, MaxWork: o.MaxWork}
 	if o.Span != nil {
@@ -228,7 +238,10 @@ func (s *Session) runNPU(st *step, index int, values [][]byte, o Options, r *Res
 	}
 	for _, x := range st.Outputs {
 		t := &s.net.Tensors[x]
-		values[x] = append([]byte(nil), st.regions[1][t.Offset:t.Offset+int(t.Operand.Bytes())]...)
+		values[x] = make([]byte, t.Operand.Bytes())
+		if !o.TimingOnly {
+			copy(values[x], st.regions[1][t.Offset:])
+		}
 	}
 	r.addNPU(index, st.operations, rep, &s.m.Spec)
 	return nil

@@ -21,18 +21,33 @@ import (
 
 // copyPayload copies 128 bytes in the arena from 0 to 128.
 func copyPayload(t testing.TB, accelerator string) []byte {
+	return copies(t, accelerator, transfer{1, 0, 1, 128, 128})
+}
+
+// transfer is a copy: region and address of source and destination, and its bytes.
+type transfer struct {
+	from       int
+	src        uint64
+	to         int
+	dst, bytes uint64
+}
+
+// copies is a payload with copies, one after the other.
+func copies(t testing.TB, accelerator string, list ...transfer) []byte {
 	config, err := ethosu.ParseConfig(accelerator)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := ethosu.NewBuilder(config.Product)
-	b.Set(ethosu.SetDMA0SrcRegion, 1)
-	b.Set(ethosu.SetDMA0DstRegion, 1)
-	b.SetAddr(ethosu.SetDMA0Src, 0)
-	b.SetAddr(ethosu.SetDMA0Dst, 128)
-	b.SetAddr(ethosu.SetDMA0Len, 128)
-	b.Op(ethosu.OpDMAStart, 0)
-	b.Op(ethosu.OpDMAWait, 0)
+	for _, c := range list {
+		b.Set(ethosu.SetDMA0SrcRegion, c.from)
+		b.Set(ethosu.SetDMA0DstRegion, c.to)
+		b.SetAddr(ethosu.SetDMA0Src, c.src)
+		b.SetAddr(ethosu.SetDMA0Dst, c.dst)
+		b.SetAddr(ethosu.SetDMA0Len, c.bytes)
+		b.Op(ethosu.OpDMAStart, 0)
+		b.Op(ethosu.OpDMAWait, 0)
+	}
 	b.Op(ethosu.OpStop, 0xFFFF)
 	words, err := b.Words()
 	if err != nil {
@@ -128,6 +143,39 @@ func TestMixed(t *testing.T) {
 	}
 	if _, err := s.Run([][]byte{in}, inference.Options{MaxWork: 127}); err == nil || !strings.Contains(err.Error(), "more work than its limit") {
 		t.Error(err)
+	}
+}
+
+// TestConstants: a stream may write where its constants lie, which the file does not see; what is
+// only timed moves nothing.
+func TestConstants(t *testing.T) {
+	const name = "ethos-u55-128"
+	data := velatest.Mixed(copies(t, name, transfer{1, 0, 0, 0, 16}, transfer{0, 0, 1, 128, 16})).Bytes()
+	file := bytes.Clone(data)
+	n, err := vela.Read(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := inference.New(n, machine(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := bytes.Repeat([]byte{20}, 128)
+	for _, only := range []bool{true, false} {
+		r, err := s.Run([][]byte{in}, inference.Options{TimingOnly: only})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := make([]byte, 128)
+		if !only {
+			copy(want, in[:16])
+		}
+		if !bytes.Equal(r.Outputs[1], want) {
+			t.Errorf("only timed %v: %v", only, r.Outputs[1])
+		}
+	}
+	if !bytes.Equal(data, file) {
+		t.Error("the stream wrote into the file")
 	}
 }
 

@@ -32,15 +32,7 @@ func Open(path string) (*File, error) {
 // here, where a load of them would end the process.
 func (f *File) ReadAt(b []byte, at int64) (n int, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		switch p := recover().(type) {
-		case nil:
-		case interface{ Addr() uintptr }: // of a fault
-			n, err = 0, io.ErrUnexpectedEOF
-		default:
-			panic(p)
-		}
-	}()
+	defer lost(&err)
 	return f.ReaderAt.ReadAt(b, at)
 }
 

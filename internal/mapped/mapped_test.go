@@ -32,6 +32,31 @@ func TestFile(t *testing.T) {
 	}
 }
 
+// TestUse: the bytes of a file are there while they are used; a fault of another kind stays one.
+func TestUse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	for _, want := range []string{"", "some bytes"} {
+		if err := os.WriteFile(path, []byte(want), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, end := "none", errors.New("end")
+		if err := mapped.Use(path, func(b []byte) error { got = string(b); return end }); err != end || got != want {
+			t.Errorf("%q, want %q: %v", got, want, err)
+		}
+	}
+	for _, path := range []string{t.TempDir(), filepath.Join(t.TempDir(), "none"), os.DevNull} {
+		if err := mapped.Use(path, func([]byte) error { return nil }); err == nil {
+			t.Errorf("%s: no error", path)
+		}
+	}
+	defer func() {
+		if p := recover(); p != "planted" {
+			t.Errorf("recovered %v", p)
+		}
+	}()
+	_ = mapped.Use(path, func([]byte) error { panic("planted") })
+}
+
 // TestOpen: what is no regular file is refused.
 func TestOpen(t *testing.T) {
 	for _, path := range []string{t.TempDir(), filepath.Join(t.TempDir(), "none"), os.DevNull} {

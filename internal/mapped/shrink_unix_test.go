@@ -31,4 +31,17 @@ func TestLostBytes(t *testing.T) {
 	if _, err := f.ReadAt(b[:], 1<<14); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("a read of lost bytes: %v", err)
 	}
+	if err := os.Truncate(path, 1<<16); err != nil {
+		t.Fatal(err)
+	}
+	err = mapped.Use(path, func(data []byte) error {
+		if err := os.Truncate(path, 0); err != nil {
+			return err
+		}
+		copy(b[:], data)
+		return nil
+	})
+	if !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("a use of lost bytes: %v", err)
+	}
 }

@@ -13,6 +13,7 @@ import (
 type Engine struct {
 	*state.Machine
 	ConvSingle bool         // OP_CONV rounds once
+	TimingOnly bool         // copies move nothing
 	UBlock     int          // output depth by which weight streams are ordered
 	Cache      *WeightCache // of the program
 	Form       Form         // of convolutions; other than the fastest for tests
@@ -120,7 +121,9 @@ func (e *Engine) Copy(regions *state.Regions) (copied int, err error) {
 			if out > len(to) || length > len(to)-out {
 				return copied, fmt.Errorf("copy destination [%#x,%#x) outside its region of %#x bytes", out, out+length, len(to))
 			}
-			copy(to[out:out+length], from[at:at+length])
+			if !e.TimingOnly {
+				copy(to[out:out+length], from[at:at+length])
+			}
 			copied += length
 			at += length
 			out += length + skip0

@@ -117,10 +117,10 @@ func npuExec(a *cli.App, path string, f *npuExecFlags, socGiven bool) error {
 	if f.limit < 1 {
 		return cli.Usage(fmt.Errorf("--limit %d is not positive", f.limit))
 	}
-	data, err := input.ReadModelFile(path)
-	if err != nil {
-		return err
-	}
+	return input.UseModelFile(path, func(data []byte) error { return npuExecFile(a, path, data, f, socGiven) })
+}
+
+func npuExecFile(a *cli.App, path string, data []byte, f *npuExecFlags, socGiven bool) error {
 	net, err := vela.Read(data)
 	if err != nil {
 		return cli.Usage(fmt.Errorf("%s: %w", path, err))
@@ -148,7 +148,7 @@ func npuExec(a *cli.App, path string, f *npuExecFlags, socGiven bool) error {
 		}
 		return cli.Usage(fmt.Errorf("%s: %w", path, err))
 	}
-	inputs, err := readInputs(inference.Operands(net, net.Inputs), f.inputs, f.norm)
+	inputs, err := readInputs(inference.Operands(net, net.Inputs), f)
 	if err != nil {
 		return cli.Usage(fmt.Errorf("%s: %w", path, err))
 	}
@@ -226,13 +226,17 @@ func npuExec(a *cli.App, path string, f *npuExecFlags, socGiven bool) error {
 }
 
 // readInputs reads a tensor for each operand, or makes noise where there are
-// no files.
-func readInputs(operands []*nn.Operand, files []string, norm tensor.Normalization) ([][]byte, error) {
-	if len(files) > 0 {
-		return tensor.ReadAll(files, operands, norm)
+// no files, and zeros where nothing is computed.
+func readInputs(operands []*nn.Operand, f *npuExecFlags) ([][]byte, error) {
+	if len(f.inputs) > 0 {
+		return tensor.ReadAll(f.inputs, operands, f.norm)
 	}
 	var inputs [][]byte
 	for i, o := range operands {
+		if f.timingOnly {
+			inputs = append(inputs, make([]byte, o.Bytes()))
+			continue
+		}
 		inputs = append(inputs, tensor.Synthetic(o, 0x9E3779B9^uint32(i)))
 	}
 	return inputs, nil

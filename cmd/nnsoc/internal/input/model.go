@@ -81,6 +81,20 @@ const maxModelFile = 1 << 30
 // ReadModelFile reads a file that may be a model.
 func ReadModelFile(path string) ([]byte, error) { return cli.ReadFile(path, maxModelFile) }
 
+// UseModelFile calls f with the bytes of a file that may be a model, those of a regular file
+// without a copy of what f does not look at, see mapped.Use.
+func UseModelFile(path string, f func(data []byte) error) error {
+	info, err := os.Stat(path)
+	if err == nil && info.Mode().IsRegular() && info.Size() <= maxModelFile {
+		return mapped.Use(path, f)
+	}
+	data, err := ReadModelFile(path)
+	if err != nil {
+		return err
+	}
+	return f(data)
+}
+
 // importModel reads a model file.
 func importModel(path string, shapes map[string][]uint32) (*nn.Model, error) {
 	data, err := ReadModelFile(path)
