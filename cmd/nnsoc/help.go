@@ -45,6 +45,14 @@ func group(root *cobra.Command) {
 // helpColumns is how wide help is at most.
 const helpColumns = 100
 
+// fitted prints help whose paragraphs fit.
+func fitted(print func(*cobra.Command, []string)) func(*cobra.Command, []string) {
+	return func(c *cobra.Command, args []string) {
+		fit(c)
+		print(c, args)
+	}
+}
+
 // fit fills the paragraphs of a command's help that are too wide anew.
 func fit(c *cobra.Command) {
 	var out, block []string

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 )
 
 // TestHelpFits: help is at most 100 columns wide, examples apart, which are to be pasted.
@@ -66,5 +68,37 @@ func TestGroups(t *testing.T) {
 				t.Errorf("%s is in %q, want %q", name, c.GroupID, g.title)
 			}
 		}
+	}
+}
+
+// TestCommandsAlone: a command that the root has without the others is the one of its name, and prints the same help.
+func TestCommandsAlone(t *testing.T) {
+	help := func(args ...string) string {
+		var out strings.Builder
+		c := root(&cli.App{Out: &out, Err: &out}, args)
+		c.SetArgs(append(slices.Clone(args), "--help"))
+		if err := c.Execute(); err != nil {
+			t.Error(err)
+		}
+		return out.String()
+	}
+	for _, x := range commands {
+		alone := root(&cli.App{}, []string{x.name})
+		if l := alone.Commands(); len(l) != 1 || l[0].Name() != x.name || l[0].GroupID == "" {
+			t.Errorf("%s: %v", x.name, l)
+		}
+		all := newRoot(io.Discard, io.Discard)
+		var out strings.Builder
+		all.SetOut(&out)
+		all.SetArgs([]string{x.name, "--help"})
+		if err := all.Execute(); err != nil || out.String() != help(x.name) {
+			t.Errorf("%s --help differs from the one among all commands: %v", x.name, err)
+		}
+	}
+	if n := len(root(&cli.App{}, []string{"--version"}).Commands()); n != 0 {
+		t.Errorf("--version makes %d commands", n)
+	}
+	if n, m := len(root(&cli.App{}, []string{"--version", "run"}).Commands()), len(newRoot(io.Discard, io.Discard).Commands()); n != m || n < len(commands) {
+		t.Errorf("flags before a command: %d commands of %d", n, m)
 	}
 }

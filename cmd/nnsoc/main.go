@@ -15,14 +15,28 @@ import (
 
 func main() {
 	cli.ExitOnInterrupt(os.Exit)
-	// Bytes that are never touched, and so take no memory, count as live: the first collection comes at twice their
-	// size, and a command whose heap stays below spends nothing on it.
-	idle := make([]byte, 64<<20)
+	idle := postponeCollection()
 	remove := cli.OwnTemporaries(os.Args[1:])
 	code := execute(os.Args[1:], os.Stdout, os.Stderr)
 	remove()
 	runtime.KeepAlive(idle)
 	os.Exit(code)
+}
+
+// idleBytes of the heap count as live, though no byte of them is touched, so that they take no memory.
+const idleBytes = 64 << 20
+
+// postponeCollection makes the first collection come at a heap of twice idleBytes, the next ones at twice what is
+// live, idleBytes and what is returned included: a command whose heap stays below spends nothing on them. The runtime
+// takes GOGC percent of 4 MiB as the first goal, and to allocate idleBytes alone would begin a collection.
+func postponeCollection() any {
+	percent := debug.SetGCPercent(2 * idleBytes / (4 << 20) * 100)
+	if percent < 0 { // GOGC=off
+		debug.SetGCPercent(percent)
+		return nil
+	}
+	runtime.AddCleanup(new([64]byte), func(percent int) { debug.SetGCPercent(percent) }, percent)
+	return make([]byte, idleBytes)
 }
 
 // execute runs one command line and returns its exit code.
@@ -34,7 +48,7 @@ func execute(args []string, stdout, stderr io.Writer) (code int) {
 		}
 	}()
 	out := &cli.CheckedWriter{Writer: stdout}
-	root := newRoot(out, stderr)
+	root := root(&cli.App{Out: out, Err: stderr}, args)
 	root.SetArgs(args)
 	err := root.Execute()
 	if out.Err != nil {

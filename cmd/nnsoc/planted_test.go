@@ -91,7 +91,7 @@ func command(plant func(*hal.Buffers, *hal.Result), args ...string) (code int, s
 			return d
 		}
 	}
-	root := root(a)
+	root := root(a, args)
 	root.SetArgs(args)
 	err := root.Execute()
 	if err != nil {

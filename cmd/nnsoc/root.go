@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,11 +23,27 @@ import (
 	"github.com/nnsoc/nnsoc/hal/vlog"
 )
 
-func newRoot(stdout, stderr io.Writer) *cobra.Command {
-	return root(&cli.App{Out: stdout, Err: stderr})
+// commands are those of the root by their names.
+var commands = []struct {
+	name string
+	make func(*cli.App) *cobra.Command
+}{
+	{"run", run.New}, {"partition", partition.New}, {"compile", inspect.NewCompile}, {"supported", inspect.NewSupported}, {"graph", inspect.NewGraph},
+	{"models", inspect.NewModels}, {"eval", verify.NewEval}, {"soc", newSoC}, {"devices", inspect.NewDevices}, {"capabilities", inspect.NewCapabilities},
+	{"ops", inspect.NewOps}, {"serve", serving.New}, {"driver", driverkit.New}, {"dsp", engine.NewDSP}, {"gpu", engine.NewGPU}, {"npu", engine.NewNPU},
+	{"vts", verify.NewVTS}, {"mlts", mlts.New}, {"conformance", verify.NewConformance}, {"fuzz", verify.NewFuzz}, {"bench", bench.New},
+	{"trace-summary", inspect.NewTraceSummary}, {"version", newVersion}, {"report", run.NewReport}, {"sweep", workbench.NewSweep},
+	{"diff", workbench.NewDiff}, {"sensitivity", workbench.NewSensitivity}, {"advise", workbench.NewAdvise}, {"plot", workbench.NewPlot},
 }
 
-func root(a *cli.App) *cobra.Command {
+// newRoot returns the root with all commands.
+func newRoot(stdout, stderr io.Writer) *cobra.Command {
+	return root(&cli.App{Out: stdout, Err: stderr}, nil)
+}
+
+// root returns the root with the command that the first argument names, and no other one, which
+// nothing would use; with all where it names none.
+func root(a *cli.App, args []string) *cobra.Command {
 	version := false
 	root := &cobra.Command{
 		Use:   "nnsoc",
@@ -72,19 +89,22 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 	root.PersistentFlags().StringArrayVar(&a.Drivers, "driver", nil, "use the driver that serves this socket (nnsoc serve) for the device of its name; ENGINE=SOCKET says in the place of which engine of the SoC it stands")
 	root.PersistentFlags().StringVar(&a.DriverFolder, "drivers", "", "use all drivers that serve sockets in this folder")
 	root.PersistentFlags().DurationVar(&a.DriverTimeout, "driver-timeout", 10*time.Minute, "give a driver of --driver or --drivers up that does not return from a call for so long")
-	root.AddCommand(
-		run.New(a), partition.New(a), inspect.NewCompile(a), inspect.NewSupported(a), inspect.NewGraph(a), inspect.NewModels(a), verify.NewEval(a),
-		newSoC(a), inspect.NewDevices(a), inspect.NewCapabilities(a), inspect.NewOps(a), serving.New(a), driverkit.New(a),
-		engine.NewDSP(a), engine.NewGPU(a), engine.NewNPU(a),
-		verify.NewVTS(a), mlts.New(a), verify.NewConformance(a), verify.NewFuzz(a),
-		bench.New(a), inspect.NewTraceSummary(a), newVersion(a),
-	)
-	root.AddCommand(run.NewReport(a))
-	root.AddCommand(workbench.Commands(a)...)
-	strictHelp(root)
+	all := !slices.Equal(args, []string{"--version"})
+	for _, c := range commands {
+		if len(args) > 0 && args[0] == c.name {
+			root.AddCommand(c.make(a))
+			all = false
+		}
+	}
+	if all {
+		for _, c := range commands {
+			root.AddCommand(c.make(a))
+		}
+		strictHelp(root)
+		complete(a, root)
+	}
 	group(root)
-	walk(root, fit)
-	complete(a, root)
+	root.SetHelpFunc(fitted(root.HelpFunc()))
 	return root
 }
 

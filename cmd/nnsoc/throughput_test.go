@@ -134,7 +134,7 @@ func TestFailingDevice(t *testing.T) {
 		}
 		return d
 	}}
-	root := root(a)
+	root := root(a, nil)
 	root.SetArgs([]string{"partition", "mobilenet_v1_0.25_128_quant", "--strategies", "cpu,single:npu,mincut,dp,auto", "-q"})
 	if err := root.Execute(); err != nil {
 		t.Fatalf("%v: %s", err, errs.String())

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"math"
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"time"
+)
+
+// TestPostponeCollection: the first collection comes at twice the idle bytes, and with it the percentage of before.
+func TestPostponeCollection(t *testing.T) {
+	if limit := debug.SetMemoryLimit(-1); limit < 8*idleBytes {
+		t.Skip("collections come by the memory limit")
+	}
+	before := debug.SetGCPercent(100)
+	defer debug.SetGCPercent(before)
+	idle := postponeCollection()
+	if n := debug.SetGCPercent(2 * idleBytes / (4 << 20) * 100); n != 2*idleBytes/(4<<20)*100 {
+		t.Fatalf("%d percent", n)
+	}
+	runtime.GC()
+	percent := math.MaxInt
+	for range 1000 {
+		if percent = debug.SetGCPercent(100); percent == 100 {
+			break
+		}
+		debug.SetGCPercent(percent)
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+	}
+	if percent != 100 {
+		t.Errorf("%d percent behind a collection", percent)
+	}
+	runtime.KeepAlive(idle)
+	debug.SetGCPercent(-1)
+	if idle := postponeCollection(); idle != nil || debug.SetGCPercent(100) != -1 {
+		t.Error("collections that are off come")
+	}
+}
