@@ -3,13 +3,33 @@
 package family
 
 import (
+	"sync"
+
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
-	"sync"
 )
 
 // Table holds the semantics of instruction forms, indexed by operation.
 type Table [hexagon.NumOps]state.Semantic
+
+// Row is a form with its semantics.
+type Row = struct {
+	Op       hexagon.Op
+	Semantic state.Semantic
+}
+
+// Of is the table of all rows. It panics where two are of one form.
+func Of(lists ...[]Row) (t Table) {
+	for _, rows := range lists {
+		for _, r := range rows {
+			if t[r.Op] != nil {
+				panic(r.Op.Form().Name + " has two rows")
+			}
+			t[r.Op] = r.Semantic
+		}
+	}
+	return t
+}
 
 // tags are the forms by LLVM's tag.
 var tags = sync.OnceValue(func() map[string]hexagon.Op {

@@ -1,9 +1,36 @@
 package hvx
 
 import (
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/family"
 	"github.com/nnsoc/nnsoc/dsp/internal/exec/simd"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
+
+var aluRows = []family.Row{
+	// Min, max, compare, select.
+	{hexagon.V6_vmux, func(t *state.Thread, u *state.Uop) {
+		d, q, a, b := t.UB(u.Arg[0]), t.UB(u.Arg[1]), t.UB(u.Arg[2]), t.UB(u.Arg[3])
+		for i := range d {
+			d[i] = a[i]&q[i] | b[i]&^q[i]
+		}
+	}},
+	{hexagon.V6_vswap, func(t *state.Thread, u *state.Uop) {
+		q, a, b := *t.UB(u.Arg[1]), *t.UB(u.Arg[2]), *t.UB(u.Arg[3])
+		d, e := t.UB(u.Arg[0]), t.UB(state.High(u.Arg[0]))
+		for i := range d {
+			d[i] = a[i]&q[i] | b[i]&^q[i]
+			e[i] = b[i]&q[i] | a[i]&^q[i]
+		}
+	}},
+
+	// Logic and vector predicates.
+	{hexagon.V6_vassign, func(t *state.Thread, u *state.Uop) { *t.UB(u.Arg[0]) = *t.UB(u.Arg[1]) }},
+	{hexagon.V6_vcombine, func(t *state.Thread, u *state.Uop) {
+		high, low := *t.UB(u.Arg[1]), *t.UB(u.Arg[2])
+		*t.UB(u.Arg[0]), *t.UB(state.High(u.Arg[0])) = low, high
+	}},
+}
 
 // HVX lane-wise operations: add, subtract, min, max, average, logic, compare.
 // Operand order is that of the assembly text: Arg[0] is the destination.
@@ -111,29 +138,6 @@ func xor(d, a, b []uint32) {
 func not(d, a []uint32) {
 	for i := range d {
 		d[i] = ^a[i]
-	}
-}
-
-func vassign(t *state.Thread, u *state.Uop) { *t.UB(u.Arg[0]) = *t.UB(u.Arg[1]) }
-
-func vcombine(t *state.Thread, u *state.Uop) {
-	high, low := *t.UB(u.Arg[1]), *t.UB(u.Arg[2])
-	*t.UB(u.Arg[0]), *t.UB(state.High(u.Arg[0])) = low, high
-}
-
-func vmux(t *state.Thread, u *state.Uop) {
-	d, q, a, b := t.UB(u.Arg[0]), t.UB(u.Arg[1]), t.UB(u.Arg[2]), t.UB(u.Arg[3])
-	for i := range d {
-		d[i] = a[i]&q[i] | b[i]&^q[i]
-	}
-}
-
-func vswap(t *state.Thread, u *state.Uop) {
-	q, a, b := *t.UB(u.Arg[1]), *t.UB(u.Arg[2]), *t.UB(u.Arg[3])
-	d, e := t.UB(u.Arg[0]), t.UB(state.High(u.Arg[0]))
-	for i := range d {
-		d[i] = a[i]&q[i] | b[i]&^q[i]
-		e[i] = b[i]&q[i] | a[i]&^q[i]
 	}
 }
 

@@ -1,6 +1,61 @@
 package hvx
 
-import "github.com/nnsoc/nnsoc/dsp/internal/state"
+import (
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/family"
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+var cmpRows = []family.Row{
+	// Logic and vector predicates.
+	// vsetq: the first Rt mod 128 lanes.
+	{hexagon.V6_pred_scalar2, func(t *state.Thread, u *state.Uop) { setFirst(t.UB(u.Arg[0]), int(*t.R(u.Arg[1])&127)) }},
+	// Vsetq2: lanes up to and including (Rt-1) mod 128.
+	{hexagon.V6_pred_scalar2v2, func(t *state.Thread, u *state.Uop) { setFirst(t.UB(u.Arg[0]), int((*t.R(u.Arg[1])-1)&127)+1) }},
+	{hexagon.V6_vandvrt, func(t *state.Thread, u *state.Uop) {
+		q, a, r := t.UB(u.Arg[0]), t.UB(u.Arg[1]), *t.R(u.Arg[2])
+		for i := range q {
+			q[i] = 0
+			if a[i]&byteOf(r, i) != 0 {
+				q[i] = 0xff
+			}
+		}
+	}},
+	{hexagon.V6_vandvrt_acc, func(t *state.Thread, u *state.Uop) {
+		q, a, r := t.UB(u.Arg[0]), t.UB(u.Arg[1]), *t.R(u.Arg[2])
+		for i := range q {
+			if a[i]&byteOf(r, i) != 0 {
+				q[i] = 0xff
+			}
+		}
+	}},
+	{hexagon.V6_vandnqrt, func(t *state.Thread, u *state.Uop) {
+		d, q, r := t.UB(u.Arg[0]), t.UB(u.Arg[1]), *t.R(u.Arg[2])
+		for i := range d {
+			d[i] = ^q[i] & byteOf(r, i)
+		}
+	}},
+	{hexagon.V6_vandnqrt_acc, func(t *state.Thread, u *state.Uop) {
+		d, q, r := t.UB(u.Arg[0]), t.UB(u.Arg[1]), *t.R(u.Arg[2])
+		for i := range d {
+			d[i] |= ^q[i] & byteOf(r, i)
+		}
+	}},
+	{hexagon.V6_vandqrt, func(t *state.Thread, u *state.Uop) {
+		d, q, r := t.UB(u.Arg[0]), t.UB(u.Arg[1]), *t.R(u.Arg[2])
+		for i := range d {
+			d[i] = q[i] & byteOf(r, i)
+		}
+	}},
+	{hexagon.V6_vandqrt_acc, func(t *state.Thread, u *state.Uop) {
+		d, q, r := t.UB(u.Arg[0]), t.UB(u.Arg[1]), *t.R(u.Arg[2])
+		for i := range d {
+			d[i] |= q[i] & byteOf(r, i)
+		}
+	}},
+	{hexagon.V6_shuffeqh, func(t *state.Thread, u *state.Uop) { shuffeq(t, u, 1) }},
+	{hexagon.V6_shuffeqw, func(t *state.Thread, u *state.Uop) { shuffeq(t, u, 2) }},
+}
 
 // HVX compares and vector predicates. A predicate has one bit per byte lane,
 // held as 0 or 0xff; a compare of halfwords or words sets all bytes of a lane.
@@ -65,14 +120,6 @@ func orNot(d, a, b []uint32) {
 	}
 }
 
-// vsetq: the first Rt mod 128 lanes.
-func predScalar2(t *state.Thread, u *state.Uop) { setFirst(t.UB(u.Arg[0]), int(*t.R(u.Arg[1])&127)) }
-
-// vsetq2: lanes up to and including (Rt-1) mod 128.
-func predScalar2v2(t *state.Thread, u *state.Uop) {
-	setFirst(t.UB(u.Arg[0]), int((*t.R(u.Arg[1])-1)&127)+1)
-}
-
 func setFirst(q *state.VecUB, n int) {
 	for i := range q {
 		q[i] = 0
@@ -83,53 +130,6 @@ func setFirst(q *state.VecUB, n int) {
 }
 
 func byteOf(r uint32, i int) byte { return byte(r >> (8 * (i & 3))) }
-
-func vandvrt(t *state.Thread, u *state.Uop) {
-	q, a, r := t.UB(u.Arg[0]), t.UB(u.Arg[1]), *t.R(u.Arg[2])
-	for i := range q {
-		q[i] = 0
-		if a[i]&byteOf(r, i) != 0 {
-			q[i] = 0xff
-		}
-	}
-}
-
-func vandvrtAcc(t *state.Thread, u *state.Uop) {
-	q, a, r := t.UB(u.Arg[0]), t.UB(u.Arg[1]), *t.R(u.Arg[2])
-	for i := range q {
-		if a[i]&byteOf(r, i) != 0 {
-			q[i] = 0xff
-		}
-	}
-}
-
-func vandqrt(t *state.Thread, u *state.Uop) {
-	d, q, r := t.UB(u.Arg[0]), t.UB(u.Arg[1]), *t.R(u.Arg[2])
-	for i := range d {
-		d[i] = q[i] & byteOf(r, i)
-	}
-}
-
-func vandqrtAcc(t *state.Thread, u *state.Uop) {
-	d, q, r := t.UB(u.Arg[0]), t.UB(u.Arg[1]), *t.R(u.Arg[2])
-	for i := range d {
-		d[i] |= q[i] & byteOf(r, i)
-	}
-}
-
-func vandnqrt(t *state.Thread, u *state.Uop) {
-	d, q, r := t.UB(u.Arg[0]), t.UB(u.Arg[1]), *t.R(u.Arg[2])
-	for i := range d {
-		d[i] = ^q[i] & byteOf(r, i)
-	}
-}
-
-func vandnqrtAcc(t *state.Thread, u *state.Uop) {
-	d, q, r := t.UB(u.Arg[0]), t.UB(u.Arg[1]), *t.R(u.Arg[2])
-	for i := range d {
-		d[i] |= ^q[i] & byteOf(r, i)
-	}
-}
 
 func notAnd(d, q, a []uint32) {
 	for i := range d {
@@ -150,5 +150,3 @@ func shuffeq(t *state.Thread, u *state.Uop, n int) {
 		}
 	}
 }
-func shuffeqh(t *state.Thread, u *state.Uop) { shuffeq(t, u, 1) }
-func shuffeqw(t *state.Thread, u *state.Uop) { shuffeq(t, u, 2) }

@@ -1,9 +1,30 @@
 package hvx
 
 import (
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/family"
 	"github.com/nnsoc/nnsoc/dsp/internal/exec/simd"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
+
+var dotRows = []family.Row{
+	// Carries, counts, histograms, scatter and gather.
+	{hexagon.V6_vlut4, func(t *state.Thread, u *state.Uop) {
+		d, a, r := t.UH(u.Arg[0]), t.UH(u.Arg[1]), *t.D(u.Arg[2])
+		for i := range d {
+			d[i] = quarter(r, a[i])
+		}
+	}},
+	{hexagon.V6_vmpahhsat, func(t *state.Thread, u *state.Uop) {
+		d, a, r := t.H(u.Arg[0]), *t.UH(u.Arg[1]), *t.D(u.Arg[2])
+		for i := range d {
+			x := 2*int64(d[i])*int64(int16(a[i])) + int64(int16(quarter(r, a[i])))<<15
+			d[i] = int16(simd.Clamp(x>>16, simd.MinH, simd.MaxH))
+		}
+	}},
+	{hexagon.V6_vmpauhuhsat, func(t *state.Thread, u *state.Uop) { mpauhuh(t, u, 1) }},
+	{hexagon.V6_vmpsuhuhsat, func(t *state.Thread, u *state.Uop) { mpauhuh(t, u, -1) }},
+}
 
 // HVX dot products with a scalar pair or across a vector pair, sums of absolute
 // differences, piecewise functions from a table in a scalar pair.
@@ -76,22 +97,7 @@ func rsadubi(t *state.Thread, u *state.Uop, keep int32) {
 // quarter is the halfword of a table of four that the top bits of x choose.
 func quarter(table uint64, x uint16) uint16 { return uint16(table >> (x >> 14 * 16)) }
 
-func vlut4(t *state.Thread, u *state.Uop) {
-	d, a, r := t.UH(u.Arg[0]), t.UH(u.Arg[1]), *t.D(u.Arg[2])
-	for i := range d {
-		d[i] = quarter(r, a[i])
-	}
-}
-
 // Piecewise polynomials: the old value times Vu, and a coefficient from Rtt.
-
-func vmpahhsat(t *state.Thread, u *state.Uop) {
-	d, a, r := t.H(u.Arg[0]), *t.UH(u.Arg[1]), *t.D(u.Arg[2])
-	for i := range d {
-		x := 2*int64(d[i])*int64(int16(a[i])) + int64(int16(quarter(r, a[i])))<<15
-		d[i] = int16(simd.Clamp(x>>16, simd.MinH, simd.MaxH))
-	}
-}
 
 func mpauhuh(t *state.Thread, u *state.Uop, sign int64) {
 	d, a, r := t.H(u.Arg[0]), *t.UH(u.Arg[1]), *t.D(u.Arg[2])
@@ -100,5 +106,3 @@ func mpauhuh(t *state.Thread, u *state.Uop, sign int64) {
 		d[i] = int16(simd.Clamp(x>>16, simd.MinH, simd.MaxH))
 	}
 }
-func vmpauhuhsat(t *state.Thread, u *state.Uop) { mpauhuh(t, u, 1) }
-func vmpsuhuhsat(t *state.Thread, u *state.Uop) { mpauhuh(t, u, -1) }

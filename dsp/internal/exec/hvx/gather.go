@@ -1,6 +1,32 @@
 package hvx
 
-import "github.com/nnsoc/nnsoc/dsp/internal/state"
+import (
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/family"
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+var gatherRows = []family.Row{
+	// Carries, counts, histograms, scatter and gather.
+	{hexagon.V6_vgathermh, gather(2, false, offsetH)},
+	{hexagon.V6_vgathermhq, gather(2, true, offsetH)},
+	{hexagon.V6_vgathermhw, gather(2, false, offsetHW)},
+	{hexagon.V6_vgathermhwq, gather(2, true, offsetHW)},
+	{hexagon.V6_vgathermw, gather(4, false, offsetW)},
+	{hexagon.V6_vgathermwq, gather(4, true, offsetW)},
+	{hexagon.V6_vscattermh, scatter(2, false, false, offsetH)},
+	{hexagon.V6_vscattermh_add, scatter(2, false, true, offsetH)},
+	{hexagon.V6_vscattermhq, scatter(2, true, false, offsetH)},
+	{hexagon.V6_vscattermhw, scatter(2, false, false, offsetHW)},
+	{hexagon.V6_vscattermhw_add, scatter(2, false, true, offsetHW)},
+	{hexagon.V6_vscattermhwq, scatter(2, true, false, offsetHW)},
+	{hexagon.V6_vscattermw, scatter(4, false, false, offsetW)},
+	{hexagon.V6_vscattermw_add, scatter(4, false, true, offsetW)},
+	{hexagon.V6_vscattermwq, scatter(4, true, false, offsetW)},
+	{hexagon.V6_vS32b_srls_ai, scatterRelease},
+	{hexagon.V6_vS32b_srls_pi, scatterRelease},
+	{hexagon.V6_vS32b_srls_ppu, scatterRelease},
+}
 
 // HVX scatter and gather. Elements lie at Rt + offset; those that do not fit
 // the region [Rt, Rt+Mu] are dropped, so are those whose offset is negative.

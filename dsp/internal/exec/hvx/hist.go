@@ -1,9 +1,25 @@
 package hvx
 
 import (
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/family"
 	"github.com/nnsoc/nnsoc/dsp/internal/exec/simd"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
+
+var histRows = []family.Row{
+	// Carries, counts, histograms, scatter and gather.
+	{hexagon.V6_vhist, vhist},
+	{hexagon.V6_vhistq, func(t *state.Thread, u *state.Uop) { hist(t, u, t.UB(u.Arg[0])) }},
+	{hexagon.V6_vwhist256, vwhist256},
+	{hexagon.V6_vwhist256_sat, vwhist256Sat},
+	{hexagon.V6_vwhist256q, vwhist256q},
+	{hexagon.V6_vwhist256q_sat, func(t *state.Thread, u *state.Uop) { whist256(t, u, t.UB(u.Arg[0]), simd.MaxUH) }},
+	{hexagon.V6_vwhist128, vwhist128},
+	{hexagon.V6_vwhist128q, vwhist128q},
+	{hexagon.V6_vwhist128m, vwhist128m},
+	{hexagon.V6_vwhist128qm, func(t *state.Thread, u *state.Uop) { whist128(t, u, t.UB(u.Arg[0]), uint8(u.Imm), false) }},
+}
 
 // HVX histograms. All 32 vector registers are counters; the input is the
 // vector that a .tmp load of the packet makes (the decoder puts it in Arg[5]).
@@ -19,8 +35,7 @@ func hist(t *state.Thread, u *state.Uop, q *state.VecUB) {
 	}
 }
 
-func vhist(t *state.Thread, u *state.Uop)  { hist(t, u, nil) }
-func vhistq(t *state.Thread, u *state.Uop) { hist(t, u, t.UB(u.Arg[0])) }
+func vhist(t *state.Thread, u *state.Uop) { hist(t, u, nil) }
 
 // whist256 is vwhist256: the low byte of each halfword names a counter, the high byte is
 // added to it.
@@ -38,10 +53,9 @@ func whist256(t *state.Thread, u *state.Uop, q *state.VecUB, top uint32) {
 
 const noTop = 1<<32 - 1
 
-func vwhist256(t *state.Thread, u *state.Uop)     { whist256(t, u, nil, noTop) }
-func vwhist256Sat(t *state.Thread, u *state.Uop)  { whist256(t, u, nil, simd.MaxUH) }
-func vwhist256q(t *state.Thread, u *state.Uop)    { whist256(t, u, t.UB(u.Arg[0]), noTop) }
-func vwhist256qSat(t *state.Thread, u *state.Uop) { whist256(t, u, t.UB(u.Arg[0]), simd.MaxUH) }
+func vwhist256(t *state.Thread, u *state.Uop)    { whist256(t, u, nil, noTop) }
+func vwhist256Sat(t *state.Thread, u *state.Uop) { whist256(t, u, nil, simd.MaxUH) }
+func vwhist256q(t *state.Thread, u *state.Uop)   { whist256(t, u, t.UB(u.Arg[0]), noTop) }
 
 // whist128 is vwhist128: it has word counters for pairs of values; with an immediate it counts
 // the values of that parity only.
@@ -56,7 +70,6 @@ func whist128(t *state.Thread, u *state.Uop, q *state.VecUB, parity uint8, any b
 	}
 }
 
-func vwhist128(t *state.Thread, u *state.Uop)   { whist128(t, u, nil, 0, true) }
-func vwhist128q(t *state.Thread, u *state.Uop)  { whist128(t, u, t.UB(u.Arg[0]), 0, true) }
-func vwhist128m(t *state.Thread, u *state.Uop)  { whist128(t, u, nil, uint8(u.Imm), false) }
-func vwhist128qm(t *state.Thread, u *state.Uop) { whist128(t, u, t.UB(u.Arg[0]), uint8(u.Imm), false) }
+func vwhist128(t *state.Thread, u *state.Uop)  { whist128(t, u, nil, 0, true) }
+func vwhist128q(t *state.Thread, u *state.Uop) { whist128(t, u, t.UB(u.Arg[0]), 0, true) }
+func vwhist128m(t *state.Thread, u *state.Uop) { whist128(t, u, nil, uint8(u.Imm), false) }

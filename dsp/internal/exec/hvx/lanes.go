@@ -5,7 +5,49 @@ import (
 
 	"github.com/nnsoc/nnsoc/dsp/internal/exec/family"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
+
+var lanesRows = []family.Row{
+	// Add, subtract, average.
+	{hexagon.V6_vaddububb_sat, binary(addSat[uint8, int8])},
+	{hexagon.V6_vsubububb_sat, binary(subSat[uint8, int8])},
+
+	// Logic and vector predicates.
+	{hexagon.V6_vand, binary(and)},
+	{hexagon.V6_vor, binary(or)},
+	{hexagon.V6_vxor, binary(xor)},
+	{hexagon.V6_vnot, unary(not)},
+	{hexagon.V6_pred_and, binary(and)},
+	{hexagon.V6_pred_and_n, binary(andNot)},
+	{hexagon.V6_pred_not, unary(not)},
+	{hexagon.V6_pred_or, binary(or)},
+	{hexagon.V6_pred_or_n, binary(orNot)},
+	{hexagon.V6_pred_xor, binary(xor)},
+	{hexagon.V6_vandvnqv, binary(notAnd)},
+	{hexagon.V6_vandvqv, binary(and)},
+
+	// Multiply, 16-bit.
+	{hexagon.V6_vmpyhvsrs, binary(vmpyhvsrs)},
+
+	// Multiply, 32-bit.
+	{hexagon.V6_vmpyewuh, binary(vmpyewuh)},
+	{hexagon.V6_vmpyowh, binary(vmpyowh)},
+	{hexagon.V6_vmpyowh_rnd, binary(vmpyowhRnd)},
+	{hexagon.V6_vmpyowh_rnd_sacc, binary(vmpyowhRndSacc)},
+	{hexagon.V6_vmpyowh_sacc, binary(vmpyowhSacc)},
+	{hexagon.V6_vmpyieoh, binary(vmpyieoh)},
+	{hexagon.V6_vmpyiewh_acc, binary(vmpyiewhAcc)},
+	{hexagon.V6_vmpyiewuh, binary(vmpyiewuh)},
+	{hexagon.V6_vmpyiewuh_acc, binary(vmpyiewuhAcc)},
+	{hexagon.V6_vmpyiowh, binary(vmpyiowh)},
+
+	// Carries, counts, histograms, scatter and gather.
+	{hexagon.V6_vsatdw, binary(vsatdw)},
+	{hexagon.V6_vaddclbh, binary(vaddclbh)},
+	{hexagon.V6_vaddclbw, binary(vaddclbw)},
+	{hexagon.V6_vrotr, binary(vrotr)},
+}
 
 // number is a lane type narrow enough that sums fit int64.
 type number interface {

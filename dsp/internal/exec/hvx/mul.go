@@ -1,9 +1,44 @@
 package hvx
 
 import (
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/family"
 	"github.com/nnsoc/nnsoc/dsp/internal/exec/simd"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
+
+var mulRows = []family.Row{
+	// Multiply, 16-bit.
+	{hexagon.V6_vmpyhsat_acc, func(t *state.Thread, u *state.Uop) {
+		a, r := *t.H(u.Arg[1]), *t.R(u.Arg[2])
+		l, h := ww(t, u.Arg[0])
+		for i := range l {
+			l[i] = satw(int64(l[i]) + int64(int32(a[2*i])*simd.H(r, 0)))
+			h[i] = satw(int64(h[i]) + int64(int32(a[2*i+1])*simd.H(r, 1)))
+		}
+	}},
+	{hexagon.V6_vmpyhsrs, func(t *state.Thread, u *state.Uop) { fracR(t, u, 0x8000) }},
+	{hexagon.V6_vmpyhss, vmpyhss},
+
+	// Multiply, 32-bit.
+	{hexagon.V6_vmpyewuh_64, func(t *state.Thread, u *state.Uop) {
+		a, b := *t.W(u.Arg[1]), *t.W(u.Arg[2])
+		l, h := ww(t, u.Arg[0])
+		for i := range l {
+			x := int64(a[i]) * int64(uint16(b[i]))
+			l[i], h[i] = int32(x<<16), int32(x>>16)
+		}
+	}},
+	{hexagon.V6_vmpyowh_64_acc, func(t *state.Thread, u *state.Uop) {
+		a, b := *t.W(u.Arg[1]), *t.W(u.Arg[2])
+		l, h := ww(t, u.Arg[0])
+		for i := range l {
+			x := int64(a[i])*int64(b[i]>>16) + int64(h[i])
+			l[i] = int32(uint32(l[i])>>16 | uint32(x)<<16)
+			h[i] = int32(x >> 16)
+		}
+	}},
+}
 
 // HVX multiplies. Widening forms write a pair: the even register holds the
 // products of even lanes, the odd register those of odd lanes. Sources are
@@ -57,20 +92,10 @@ func mulVR[D, A, B number](t *state.Thread, u *state.Uop, keep D) {
 
 func ww(t *state.Thread, o uint16) (lo, high []int32) { return lanes[int32](t, o), upper[int32](t, o) }
 
-func vmpyhsatAcc(t *state.Thread, u *state.Uop) {
-	a, r := *t.H(u.Arg[1]), *t.R(u.Arg[2])
-	l, h := ww(t, u.Arg[0])
-	for i := range l {
-		l[i] = satw(int64(l[i]) + int64(int32(a[2*i])*simd.H(r, 0)))
-		h[i] = satw(int64(h[i]) + int64(int32(a[2*i+1])*simd.H(r, 1)))
-	}
-}
-
 // frac is the fractional halfword product: twice the product, optionally rounded, top half.
 func frac(a, b int16, rnd int64) int16 { return int16(satw(int64(a)*int64(b)*2+rnd) >> 16) }
 
-func vmpyhsrs(t *state.Thread, u *state.Uop) { fracR(t, u, 0x8000) }
-func vmpyhss(t *state.Thread, u *state.Uop)  { fracR(t, u, 0) }
+func vmpyhss(t *state.Thread, u *state.Uop) { fracR(t, u, 0) }
 
 func fracR(t *state.Thread, u *state.Uop, rnd int64) {
 	d, a, r := t.H(u.Arg[0]), t.H(u.Arg[1]), *t.R(u.Arg[2])
@@ -136,25 +161,6 @@ func vmpyieoh(d, a, b []int32) {
 func vmpyewuh(d, a, b []int32) {
 	for i := range d {
 		d[i] = int32(int64(a[i]) * int64(uint16(b[i])) >> 16)
-	}
-}
-
-func vmpyewuh64(t *state.Thread, u *state.Uop) {
-	a, b := *t.W(u.Arg[1]), *t.W(u.Arg[2])
-	l, h := ww(t, u.Arg[0])
-	for i := range l {
-		x := int64(a[i]) * int64(uint16(b[i]))
-		l[i], h[i] = int32(x<<16), int32(x>>16)
-	}
-}
-
-func vmpyowh64Acc(t *state.Thread, u *state.Uop) {
-	a, b := *t.W(u.Arg[1]), *t.W(u.Arg[2])
-	l, h := ww(t, u.Arg[0])
-	for i := range l {
-		x := int64(a[i])*int64(b[i]>>16) + int64(h[i])
-		l[i] = int32(uint32(l[i])>>16 | uint32(x)<<16)
-		h[i] = int32(x >> 16)
 	}
 }
 

@@ -1,9 +1,127 @@
 package hvx
 
 import (
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/family"
 	"github.com/nnsoc/nnsoc/dsp/internal/exec/simd"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
+
+var permRows = []family.Row{
+	// Broadcast, insert, extract.
+	{hexagon.V6_vinsertwr, func(t *state.Thread, u *state.Uop) { t.UW(u.Arg[0])[0] = *t.R(u.Arg[1]) }},
+	{hexagon.V6_extractw, func(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) = t.UW(u.Arg[1])[*t.R(u.Arg[2])>>2&31] }},
+
+	// Permute.
+	// vunpacko ors the lanes into the upper half of wider ones.
+	{hexagon.V6_vunpackob, func(t *state.Thread, u *state.Uop) {
+		a, d, e := *t.UB(u.Arg[1]), t.UH(u.Arg[0]), t.UH(state.High(u.Arg[0]))
+		for i := range d {
+			d[i] |= uint16(a[i]) << 8
+			e[i] |= uint16(a[64+i]) << 8
+		}
+	}},
+	{hexagon.V6_vunpackoh, func(t *state.Thread, u *state.Uop) {
+		a, d, e := *t.UH(u.Arg[1]), t.UW(u.Arg[0]), t.UW(state.High(u.Arg[0]))
+		for i := range d {
+			d[i] |= uint32(a[i]) << 16
+			e[i] |= uint32(a[32+i]) << 16
+		}
+	}},
+	{hexagon.V6_vdealb4w, func(t *state.Thread, u *state.Uop) {
+		d, a, b := t.UB(u.Arg[0]), *t.UB(u.Arg[1]), *t.UB(u.Arg[2])
+		for i := range 32 {
+			d[i], d[32+i] = b[4*i], b[4*i+2]
+			d[64+i], d[96+i] = a[4*i], a[4*i+2]
+		}
+	}},
+	// The forms that shuffle in place: vshuff(Vy,Vx,Rt) with Vy the high half.
+	{hexagon.V6_vshuff, func(t *state.Thread, u *state.Uop) {
+		high, low, r := t.UB(u.Arg[0]), t.UB(u.Arg[1]), *t.R(u.Arg[2])
+		for n := 1; n < 128; n <<= 1 {
+			if r&uint32(n) != 0 {
+				exchange(low, high, n)
+			}
+		}
+	}},
+	// Vshuff and vdeal of a pair: a butterfly of exchanges, one per set bit of Rt.
+	{hexagon.V6_vshuffvdd, func(t *state.Thread, u *state.Uop) {
+		high, low, r := *t.UB(u.Arg[1]), *t.UB(u.Arg[2]), *t.R(u.Arg[3])
+		for n := 1; n < 128; n <<= 1 {
+			if r&uint32(n) != 0 {
+				exchange(&low, &high, n)
+			}
+		}
+		*t.UB(u.Arg[0]), *t.UB(state.High(u.Arg[0])) = low, high
+	}},
+	{hexagon.V6_vdeal, func(t *state.Thread, u *state.Uop) {
+		high, low, r := t.UB(u.Arg[0]), t.UB(u.Arg[1]), *t.R(u.Arg[2])
+		for n := 64; n > 0; n >>= 1 {
+			if r&uint32(n) != 0 {
+				exchange(low, high, n)
+			}
+		}
+	}},
+	{hexagon.V6_vdealvdd, func(t *state.Thread, u *state.Uop) {
+		high, low, r := *t.UB(u.Arg[1]), *t.UB(u.Arg[2]), *t.R(u.Arg[3])
+		for n := 64; n > 0; n >>= 1 {
+			if r&uint32(n) != 0 {
+				exchange(&low, &high, n)
+			}
+		}
+		*t.UB(u.Arg[0]), *t.UB(state.High(u.Arg[0])) = low, high
+	}},
+	{hexagon.V6_valignb, func(t *state.Thread, u *state.Uop) {
+		align(t.UB(u.Arg[0]), *t.UB(u.Arg[1]), *t.UB(u.Arg[2]), int(*t.R(u.Arg[3])&127))
+	}},
+	{hexagon.V6_valignbi, func(t *state.Thread, u *state.Uop) {
+		align(t.UB(u.Arg[0]), *t.UB(u.Arg[1]), *t.UB(u.Arg[2]), int(u.Imm&7))
+	}},
+	{hexagon.V6_vlalignb, func(t *state.Thread, u *state.Uop) {
+		align(t.UB(u.Arg[0]), *t.UB(u.Arg[1]), *t.UB(u.Arg[2]), 128-int(*t.R(u.Arg[3])&127))
+	}},
+	{hexagon.V6_vlalignbi, func(t *state.Thread, u *state.Uop) {
+		align(t.UB(u.Arg[0]), *t.UB(u.Arg[1]), *t.UB(u.Arg[2]), 128-int(u.Imm&7))
+	}},
+	{hexagon.V6_vror, func(t *state.Thread, u *state.Uop) {
+		a := *t.UB(u.Arg[1])
+		align(t.UB(u.Arg[0]), a, a, int(*t.R(u.Arg[2])&127))
+	}},
+	{hexagon.V6_vdelta, func(t *state.Thread, u *state.Uop) {
+		a, c := *t.UB(u.Arg[1]), t.UB(u.Arg[2])
+		for n := 64; n > 0; n >>= 1 {
+			a = route(a, c, n)
+		}
+		*t.UB(u.Arg[0]) = a
+	}},
+	{hexagon.V6_vrdelta, func(t *state.Thread, u *state.Uop) {
+		a, c := *t.UB(u.Arg[1]), t.UB(u.Arg[2])
+		for n := 1; n < 128; n <<= 1 {
+			a = route(a, c, n)
+		}
+		*t.UB(u.Arg[0]) = a
+	}},
+	{hexagon.V6_vlutvvb, func(t *state.Thread, u *state.Uop) {
+		*t.UB(u.Arg[0]) = lut32(t.UB(u.Arg[1]), t.UB(u.Arg[2]), *t.R(u.Arg[3]), false)
+	}},
+	{hexagon.V6_vlutvvb_nm, func(t *state.Thread, u *state.Uop) {
+		*t.UB(u.Arg[0]) = lut32(t.UB(u.Arg[1]), t.UB(u.Arg[2]), *t.R(u.Arg[3]), true)
+	}},
+	{hexagon.V6_vlutvvb_oracc, func(t *state.Thread, u *state.Uop) {
+		orInto(t.UB(u.Arg[0]), lut32(t.UB(u.Arg[1]), t.UB(u.Arg[2]), *t.R(u.Arg[3]), false))
+	}},
+	{hexagon.V6_vlutvvb_oracci, func(t *state.Thread, u *state.Uop) {
+		orInto(t.UB(u.Arg[0]), lut32(t.UB(u.Arg[1]), t.UB(u.Arg[2]), uint32(u.Imm), false))
+	}},
+	{hexagon.V6_vlutvvbi, func(t *state.Thread, u *state.Uop) {
+		*t.UB(u.Arg[0]) = lut32(t.UB(u.Arg[1]), t.UB(u.Arg[2]), uint32(u.Imm), false)
+	}},
+	{hexagon.V6_vlutvwh, vlutvwh},
+	{hexagon.V6_vlutvwh_nm, vlutvwhNm},
+	{hexagon.V6_vlutvwh_oracc, vlutvwhOracc},
+	{hexagon.V6_vlutvwh_oracci, func(t *state.Thread, u *state.Uop) { vlut16Into(t, u, uint32(u.Imm), false, 0xffff) }},
+	{hexagon.V6_vlutvwhi, vlutvwhi},
+}
 
 // HVX permutes: pack, unpack, shuffle, deal, align, rotate, table lookup,
 // splat, insert and extract.
@@ -71,14 +189,6 @@ func deal[T number](t *state.Thread, u *state.Uop) {
 	}
 }
 
-func vdealb4w(t *state.Thread, u *state.Uop) {
-	d, a, b := t.UB(u.Arg[0]), *t.UB(u.Arg[1]), *t.UB(u.Arg[2])
-	for i := range 32 {
-		d[i], d[32+i] = b[4*i], b[4*i+2]
-		d[64+i], d[96+i] = a[4*i], a[4*i+2]
-	}
-}
-
 // exchange swaps, for one power of two n, the upper bytes of each group of 2n
 // in lo with the lower bytes in high.
 func exchange(lo, high *state.VecUB, n int) {
@@ -89,84 +199,10 @@ func exchange(lo, high *state.VecUB, n int) {
 	}
 }
 
-// vshuff and vdeal of a pair: a butterfly of exchanges, one per set bit of Rt.
-func vshuffvdd(t *state.Thread, u *state.Uop) {
-	high, low, r := *t.UB(u.Arg[1]), *t.UB(u.Arg[2]), *t.R(u.Arg[3])
-	for n := 1; n < 128; n <<= 1 {
-		if r&uint32(n) != 0 {
-			exchange(&low, &high, n)
-		}
-	}
-	*t.UB(u.Arg[0]), *t.UB(state.High(u.Arg[0])) = low, high
-}
-
-func vdealvdd(t *state.Thread, u *state.Uop) {
-	high, low, r := *t.UB(u.Arg[1]), *t.UB(u.Arg[2]), *t.R(u.Arg[3])
-	for n := 64; n > 0; n >>= 1 {
-		if r&uint32(n) != 0 {
-			exchange(&low, &high, n)
-		}
-	}
-	*t.UB(u.Arg[0]), *t.UB(state.High(u.Arg[0])) = low, high
-}
-
-// The forms that shuffle in place: vshuff(Vy,Vx,Rt) with Vy the high half.
-func vshuff(t *state.Thread, u *state.Uop) {
-	high, low, r := t.UB(u.Arg[0]), t.UB(u.Arg[1]), *t.R(u.Arg[2])
-	for n := 1; n < 128; n <<= 1 {
-		if r&uint32(n) != 0 {
-			exchange(low, high, n)
-		}
-	}
-}
-
-func vdeal(t *state.Thread, u *state.Uop) {
-	high, low, r := t.UB(u.Arg[0]), t.UB(u.Arg[1]), *t.R(u.Arg[2])
-	for n := 64; n > 0; n >>= 1 {
-		if r&uint32(n) != 0 {
-			exchange(low, high, n)
-		}
-	}
-}
-
 // align is the vector that begins at byte s of the pair Vu:Vv.
 func align(d *state.VecUB, u, v state.VecUB, s int) {
 	copy(d[:], v[s:])
 	copy(d[128-s:], u[:s])
-}
-
-func valignb(t *state.Thread, u *state.Uop) {
-	align(t.UB(u.Arg[0]), *t.UB(u.Arg[1]), *t.UB(u.Arg[2]), int(*t.R(u.Arg[3])&127))
-}
-func valignbi(t *state.Thread, u *state.Uop) {
-	align(t.UB(u.Arg[0]), *t.UB(u.Arg[1]), *t.UB(u.Arg[2]), int(u.Imm&7))
-}
-func vlalignb(t *state.Thread, u *state.Uop) {
-	align(t.UB(u.Arg[0]), *t.UB(u.Arg[1]), *t.UB(u.Arg[2]), 128-int(*t.R(u.Arg[3])&127))
-}
-func vlalignbi(t *state.Thread, u *state.Uop) {
-	align(t.UB(u.Arg[0]), *t.UB(u.Arg[1]), *t.UB(u.Arg[2]), 128-int(u.Imm&7))
-}
-
-func vror(t *state.Thread, u *state.Uop) {
-	a := *t.UB(u.Arg[1])
-	align(t.UB(u.Arg[0]), a, a, int(*t.R(u.Arg[2])&127))
-}
-
-func vdelta(t *state.Thread, u *state.Uop) {
-	a, c := *t.UB(u.Arg[1]), t.UB(u.Arg[2])
-	for n := 64; n > 0; n >>= 1 {
-		a = route(a, c, n)
-	}
-	*t.UB(u.Arg[0]) = a
-}
-
-func vrdelta(t *state.Thread, u *state.Uop) {
-	a, c := *t.UB(u.Arg[1]), t.UB(u.Arg[2])
-	for n := 1; n < 128; n <<= 1 {
-		a = route(a, c, n)
-	}
-	*t.UB(u.Arg[0]) = a
 }
 
 // route is one stage of a delta network: lane k takes its partner k^n where
@@ -195,22 +231,6 @@ func lut32(idx, table *state.VecUB, sel uint32, nomatch bool) (d state.VecUB) {
 		}
 	}
 	return d
-}
-
-func vlutvvb(t *state.Thread, u *state.Uop) {
-	*t.UB(u.Arg[0]) = lut32(t.UB(u.Arg[1]), t.UB(u.Arg[2]), *t.R(u.Arg[3]), false)
-}
-func vlutvvbNm(t *state.Thread, u *state.Uop) {
-	*t.UB(u.Arg[0]) = lut32(t.UB(u.Arg[1]), t.UB(u.Arg[2]), *t.R(u.Arg[3]), true)
-}
-func vlutvvbi(t *state.Thread, u *state.Uop) {
-	*t.UB(u.Arg[0]) = lut32(t.UB(u.Arg[1]), t.UB(u.Arg[2]), uint32(u.Imm), false)
-}
-func vlutvvbOracc(t *state.Thread, u *state.Uop) {
-	orInto(t.UB(u.Arg[0]), lut32(t.UB(u.Arg[1]), t.UB(u.Arg[2]), *t.R(u.Arg[3]), false))
-}
-func vlutvvbOracci(t *state.Thread, u *state.Uop) {
-	orInto(t.UB(u.Arg[0]), lut32(t.UB(u.Arg[1]), t.UB(u.Arg[2]), uint32(u.Imm), false))
 }
 
 func orInto(d *state.VecUB, a state.VecUB) {
@@ -245,11 +265,10 @@ func vlut16Into(t *state.Thread, u *state.Uop, sel uint32, nomatch bool, or uint
 		f[i] = f[i]&or | o[i]
 	}
 }
-func vlutvwh(t *state.Thread, u *state.Uop)       { vlut16Into(t, u, *t.R(u.Arg[3]), false, 0) }
-func vlutvwhNm(t *state.Thread, u *state.Uop)     { vlut16Into(t, u, *t.R(u.Arg[3]), true, 0) }
-func vlutvwhi(t *state.Thread, u *state.Uop)      { vlut16Into(t, u, uint32(u.Imm), false, 0) }
-func vlutvwhOracc(t *state.Thread, u *state.Uop)  { vlut16Into(t, u, *t.R(u.Arg[3]), false, 0xffff) }
-func vlutvwhOracci(t *state.Thread, u *state.Uop) { vlut16Into(t, u, uint32(u.Imm), false, 0xffff) }
+func vlutvwh(t *state.Thread, u *state.Uop)      { vlut16Into(t, u, *t.R(u.Arg[3]), false, 0) }
+func vlutvwhNm(t *state.Thread, u *state.Uop)    { vlut16Into(t, u, *t.R(u.Arg[3]), true, 0) }
+func vlutvwhi(t *state.Thread, u *state.Uop)     { vlut16Into(t, u, uint32(u.Imm), false, 0) }
+func vlutvwhOracc(t *state.Thread, u *state.Uop) { vlut16Into(t, u, *t.R(u.Arg[3]), false, 0xffff) }
 
 // Extension: vzxt and vsxt split even and odd lanes, vunpack the halves.
 
@@ -269,22 +288,6 @@ func unpackLanes[D, S number](t *state.Thread, u *state.Uop) {
 	}
 }
 
-// vunpacko ors the lanes into the upper half of wider ones.
-func vunpackob(t *state.Thread, u *state.Uop) {
-	a, d, e := *t.UB(u.Arg[1]), t.UH(u.Arg[0]), t.UH(state.High(u.Arg[0]))
-	for i := range d {
-		d[i] |= uint16(a[i]) << 8
-		e[i] |= uint16(a[64+i]) << 8
-	}
-}
-func vunpackoh(t *state.Thread, u *state.Uop) {
-	a, d, e := *t.UH(u.Arg[1]), t.UW(u.Arg[0]), t.UW(state.High(u.Arg[0]))
-	for i := range d {
-		d[i] |= uint32(a[i]) << 16
-		e[i] |= uint32(a[32+i]) << 16
-	}
-}
-
 // fill repeats a scalar.
 func fill[T number](t *state.Thread, u *state.Uop) {
 	d, r := lanes[T](t, u.Arg[0]), T(*t.R(u.Arg[1]))
@@ -292,7 +295,3 @@ func fill[T number](t *state.Thread, u *state.Uop) {
 		d[i] = r
 	}
 }
-
-func vinsertwr(t *state.Thread, u *state.Uop) { t.UW(u.Arg[0])[0] = *t.R(u.Arg[1]) }
-
-func extractw(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) = t.UW(u.Arg[1])[*t.R(u.Arg[2])>>2&31] }

@@ -3,9 +3,52 @@ package hvx
 import (
 	"math/bits"
 
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/family"
 	"github.com/nnsoc/nnsoc/dsp/internal/exec/simd"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
+
+var shiftRows = []family.Row{
+	// Shifts, rounding, counting.
+	{hexagon.V6_vasrwh, func(t *state.Thread, u *state.Uop) {
+		d, a, b, s := t.H(u.Arg[0]), *t.W(u.Arg[1]), *t.W(u.Arg[2]), *t.R(u.Arg[3])&15
+		for i := range a {
+			d[2*i], d[2*i+1] = int16(b[i]>>s), int16(a[i]>>s)
+		}
+	}},
+	{hexagon.V6_vcl0h, func(t *state.Thread, u *state.Uop) {
+		d, a := t.UH(u.Arg[0]), t.UH(u.Arg[1])
+		for i := range d {
+			d[i] = uint16(bits.LeadingZeros16(a[i]))
+		}
+	}},
+	{hexagon.V6_vcl0w, func(t *state.Thread, u *state.Uop) {
+		d, a := t.UW(u.Arg[0]), t.UW(u.Arg[1])
+		for i := range d {
+			d[i] = uint32(bits.LeadingZeros32(a[i]))
+		}
+	}},
+	{hexagon.V6_vnormamth, func(t *state.Thread, u *state.Uop) {
+		d, a := t.H(u.Arg[0]), t.H(u.Arg[1])
+		for i := range d {
+			d[i] = int16(bits.LeadingZeros16(uint16(a[i]^a[i]>>15))) - 1
+		}
+	}},
+	// Vnormamt is the number of redundant sign bits.
+	{hexagon.V6_vnormamtw, func(t *state.Thread, u *state.Uop) {
+		d, a := t.W(u.Arg[0]), t.W(u.Arg[1])
+		for i := range d {
+			d[i] = int32(bits.LeadingZeros32(uint32(a[i]^a[i]>>31))) - 1
+		}
+	}},
+	{hexagon.V6_vpopcounth, func(t *state.Thread, u *state.Uop) {
+		d, a := t.UH(u.Arg[0]), t.UH(u.Arg[1])
+		for i := range d {
+			d[i] = uint16(bits.OnesCount16(a[i]))
+		}
+	}},
+}
 
 // HVX shifts, narrowing shifts, bit counts.
 
@@ -71,13 +114,6 @@ func narrow[D, S number](d []D, u, v []S, s uint32, rnd bool) {
 	}
 }
 
-func vasrwh(t *state.Thread, u *state.Uop) {
-	d, a, b, s := t.H(u.Arg[0]), *t.W(u.Arg[1]), *t.W(u.Arg[2]), *t.R(u.Arg[3])&15
-	for i := range a {
-		d[2*i], d[2*i+1] = int16(b[i]>>s), int16(a[i]>>s)
-	}
-}
-
 // asrNarrow shifts by Rt, narrowBy by a number: 0 saturates only, half the width of a lane rounds it to its top half.
 func asrNarrow[D, S number](rnd bool) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
@@ -89,41 +125,5 @@ func narrowBy[D, S number](s uint32, rnd bool) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
 		a, b := *t.UB(u.Arg[1]), *t.UB(u.Arg[2])
 		narrow(lanes[D](t, u.Arg[0]), view[S](&a), view[S](&b), s, rnd)
-	}
-}
-
-func vcl0w(t *state.Thread, u *state.Uop) {
-	d, a := t.UW(u.Arg[0]), t.UW(u.Arg[1])
-	for i := range d {
-		d[i] = uint32(bits.LeadingZeros32(a[i]))
-	}
-}
-
-func vcl0h(t *state.Thread, u *state.Uop) {
-	d, a := t.UH(u.Arg[0]), t.UH(u.Arg[1])
-	for i := range d {
-		d[i] = uint16(bits.LeadingZeros16(a[i]))
-	}
-}
-
-// vnormamt is the number of redundant sign bits.
-func vnormamtw(t *state.Thread, u *state.Uop) {
-	d, a := t.W(u.Arg[0]), t.W(u.Arg[1])
-	for i := range d {
-		d[i] = int32(bits.LeadingZeros32(uint32(a[i]^a[i]>>31))) - 1
-	}
-}
-
-func vnormamth(t *state.Thread, u *state.Uop) {
-	d, a := t.H(u.Arg[0]), t.H(u.Arg[1])
-	for i := range d {
-		d[i] = int16(bits.LeadingZeros16(uint16(a[i]^a[i]>>15))) - 1
-	}
-}
-
-func vpopcounth(t *state.Thread, u *state.Uop) {
-	d, a := t.UH(u.Arg[0]), t.UH(u.Arg[1])
-	for i := range d {
-		d[i] = uint16(bits.OnesCount16(a[i]))
 	}
 }

@@ -1,6 +1,39 @@
 package scalar
 
-import "github.com/nnsoc/nnsoc/dsp/internal/state"
+import (
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/family"
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+var cabacRows = []family.Row{
+	// Rounding, saturation, bit fields and lanes.
+	// decodes one binary decision. First source: range and offset; second:
+	// shift of both, state and most probable symbol. The result holds the new
+	// state, symbol, range and offset; p0 is the decoded bit.
+	{hexagon.S2_cabacdecbin, func(t *state.Thread, u *state.Uop) {
+		x, y := *t.D(u.Arg[1]), *t.D(u.Arg[2])
+		shift := uint32(y) & 31
+		context, symbol := uint32(y>>32)&63, uint32(y>>40)&1
+		span, offset := uint32(x)<<shift, uint32(x>>32)<<shift
+		less := uint32(rangeLPS[context][span>>29&3]) << 23
+		more := span&0xff800000 - less
+		bit, next, width := symbol, context, more
+		if offset < more {
+			if context < 62 {
+				next++
+			}
+		} else {
+			bit, next, width = symbol^1, uint32(nextLPS[context]), less
+			offset -= more
+			if context == 0 {
+				symbol ^= 1
+			}
+		}
+		*t.D(u.Arg[0]) = pair(offset, width|symbol<<8|next)
+		*t.P(state.OffP) = uint8(bit)
+	}},
+}
 
 // The arithmetic decoder of H.264. Tables 9-44 and 9-45 of the standard: range
 // of the less probable symbol by state and range quarter, and the state after
@@ -28,30 +61,4 @@ var rangeLPS = [64][4]uint8{
 var nextLPS = [64]uint8{
 	0, 0, 1, 2, 2, 4, 4, 5, 6, 7, 8, 9, 9, 11, 11, 12, 13, 13, 15, 15, 16, 16, 18, 18, 19, 19, 21, 21, 22, 22, 23, 24,
 	24, 25, 26, 26, 27, 27, 28, 29, 29, 30, 30, 30, 31, 32, 32, 33, 33, 33, 34, 34, 35, 35, 35, 36, 36, 36, 37, 37, 37, 38, 38, 63,
-}
-
-// decbin decodes one binary decision. First source: range and offset; second:
-// shift of both, state and most probable symbol. The result holds the new
-// state, symbol, range and offset; p0 is the decoded bit.
-func decbin(t *state.Thread, u *state.Uop) {
-	x, y := *t.D(u.Arg[1]), *t.D(u.Arg[2])
-	shift := uint32(y) & 31
-	context, symbol := uint32(y>>32)&63, uint32(y>>40)&1
-	span, offset := uint32(x)<<shift, uint32(x>>32)<<shift
-	less := uint32(rangeLPS[context][span>>29&3]) << 23
-	more := span&0xff800000 - less
-	bit, next, width := symbol, context, more
-	if offset < more {
-		if context < 62 {
-			next++
-		}
-	} else {
-		bit, next, width = symbol^1, uint32(nextLPS[context]), less
-		offset -= more
-		if context == 0 {
-			symbol ^= 1
-		}
-	}
-	*t.D(u.Arg[0]) = pair(offset, width|symbol<<8|next)
-	*t.P(state.OffP) = uint8(bit)
 }

@@ -1,6 +1,32 @@
 package scalar
 
-import "github.com/nnsoc/nnsoc/dsp/internal/state"
+import (
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/family"
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+var compoundRows = []family.Row{
+	// Branches, calls, loops.
+	{hexagon.J2_jumprz, jumpZero(notZero)},
+	{hexagon.J2_jumprzpt, jumpZero(notZero)},
+	{hexagon.J2_jumprnz, jumpZero(isZero)},
+	{hexagon.J2_jumprnzpt, jumpZero(isZero)},
+	{hexagon.J2_jumprgtez, jumpZero(isGtez)},
+	{hexagon.J2_jumprgtezpt, jumpZero(isGtez)},
+	{hexagon.J2_jumprltez, jumpZero(isLtez)},
+	{hexagon.J2_jumprltezpt, jumpZero(isLtez)},
+
+	// Compound jumps.
+	{hexagon.J4_jumpseti, func(t *state.Thread, u *state.Uop) {
+		*t.R(u.Arg[0]) = uint32(u.Imm)
+		t.Jump(uint32(u.Imm2))
+	}},
+	{hexagon.J4_jumpsetr, func(t *state.Thread, u *state.Uop) {
+		*t.R(u.Arg[0]) = *t.R(u.Arg[1])
+		t.Jump(uint32(u.Imm))
+	}},
+}
 
 // Compound instructions: a compare or move together with a jump. The decoder
 // puts the predicate they make in front of the operands of the text.
@@ -36,15 +62,6 @@ func compareJump(t *state.Thread, u *state.Uop, is, want bool, target int32) {
 	if is == want {
 		t.Jump(uint32(target))
 	}
-}
-
-func jumpSetI(t *state.Thread, u *state.Uop) {
-	*t.R(u.Arg[0]) = uint32(u.Imm)
-	t.Jump(uint32(u.Imm2))
-}
-func jumpSetR(t *state.Thread, u *state.Uop) {
-	*t.R(u.Arg[0]) = *t.R(u.Arg[1])
-	t.Jump(uint32(u.Imm))
 }
 
 // jumpNewC compares a new value with -1, or looks at its lowest bit.

@@ -1,9 +1,76 @@
 package scalar
 
 import (
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/family"
 	"github.com/nnsoc/nnsoc/dsp/internal/exec/simd"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
+
+var dotRows = []family.Row{
+	// Complex and vector multiplies.
+	{hexagon.M2_cmpyi_s0, dots(16, 16, "+10+01").total()},
+	{hexagon.M2_cmaci_s0, dots(16, 16, "+10+01").add().total()},
+	{hexagon.M2_cmpyr_s0, dots(16, 16, "+00-11").total()},
+	{hexagon.M2_cmacr_s0, dots(16, 16, "+00-11").add().total()},
+	{hexagon.M2_vcmpy_s0_sat_i, dots(16, 16, "+10+01 +32+23").sat().words()},
+	{hexagon.M2_vcmpy_s1_sat_i, dots(16, 16, "+10+01 +32+23").doubled().sat().words()},
+	{hexagon.M2_vcmac_s0_sat_i, dots(16, 16, "+10+01 +32+23").add().sat().words()},
+	{hexagon.M2_vcmpy_s0_sat_r, dots(16, 16, "+00-11 +22-33").sat().words()},
+	{hexagon.M2_vcmpy_s1_sat_r, dots(16, 16, "+00-11 +22-33").doubled().sat().words()},
+	{hexagon.M2_vcmac_s0_sat_r, dots(16, 16, "+00-11 +22-33").add().sat().words()},
+	{hexagon.M2_vrcmpyi_s0, dots(16, 16, "+10+01+32+23").total()},
+	{hexagon.M2_vrcmaci_s0, dots(16, 16, "+10+01+32+23").add().total()},
+	{hexagon.M2_vrcmpyi_s0c, dots(16, 16, "+10-01+32-23").total()},
+	{hexagon.M2_vrcmaci_s0c, dots(16, 16, "+10-01+32-23").add().total()},
+	{hexagon.M2_vrcmpyr_s0, dots(16, 16, "+00-11+22-33").total()},
+	{hexagon.M2_vrcmacr_s0, dots(16, 16, "+00-11+22-33").add().total()},
+	{hexagon.M2_vrcmpyr_s0c, dots(16, 16, "+00+11+22+33").total()},
+	{hexagon.M2_vrcmacr_s0c, dots(16, 16, "+00+11+22+33").add().total()},
+	{hexagon.M2_vrcmpys_s1_h, dots(16, 16, "+02+23 +12+33").doubled().sat().words()},
+	{hexagon.M2_vrcmpys_acc_s1_h, dots(16, 16, "+02+23 +12+33").doubled().add().sat().words()},
+	{hexagon.M2_vrcmpys_s1rp_h, dots(16, 16, "+02+23 +12+33").doubled().packs()},
+	{hexagon.M2_vrcmpys_s1_l, dots(16, 16, "+00+21 +10+31").doubled().sat().words()},
+	{hexagon.M2_vrcmpys_acc_s1_l, dots(16, 16, "+00+21 +10+31").doubled().add().sat().words()},
+	{hexagon.M2_vrcmpys_s1rp_l, dots(16, 16, "+00+21 +10+31").doubled().packs()},
+	{hexagon.M2_vrmpy_s0, dots(16, 16, "+00+11+22+33").total()},
+	{hexagon.M2_vrmac_s0, dots(16, 16, "+00+11+22+33").add().total()},
+	{hexagon.M2_vdmpys_s0, dots(16, 16, "+00+11 +22+33").sat().words()},
+	{hexagon.M2_vdmacs_s0, dots(16, 16, "+00+11 +22+33").add().sat().words()},
+	{hexagon.M2_vdmpyrs_s0, dots(16, 16, "+00+11 +22+33").packs()},
+	{hexagon.M2_vmpy2es_s0, dots(16, 16, "+00 +22").sat().words()},
+	{hexagon.M2_vmac2es_s0, dots(16, 16, "+00 +22").add().sat().words()},
+	{hexagon.M2_vmpy2s_s0, dots(16, 16, "+00 +11").sat().words()},
+	{hexagon.M2_vmac2s_s0, dots(16, 16, "+00 +11").add().sat().words()},
+	{hexagon.M2_vmpy2s_s0pack, dots(16, 16, "+00 +11").packs()},
+	{hexagon.M2_vmpy2su_s0, dots(16, 16, "+00 +11").unsigned(false, true).sat().words()},
+	{hexagon.M2_vmac2su_s0, dots(16, 16, "+00 +11").unsigned(false, true).add().sat().words()},
+	{hexagon.M4_vrmpyeh_s0, dots(32, 16, "+00+12").total()},
+	{hexagon.M4_vrmpyeh_acc_s0, dots(32, 16, "+00+12").add().total()},
+	{hexagon.M4_vrmpyoh_s0, dots(32, 16, "+01+13").total()},
+	{hexagon.M4_vrmpyoh_acc_s0, dots(32, 16, "+01+13").add().total()},
+	{hexagon.M2_vdmpys_s1, dots(16, 16, "+00+11 +22+33").doubled().sat().words()},
+	{hexagon.M2_vdmacs_s1, dots(16, 16, "+00+11 +22+33").doubled().add().sat().words()},
+	{hexagon.M2_vdmpyrs_s1, dots(16, 16, "+00+11 +22+33").doubled().packs()},
+	{hexagon.M2_vmpy2es_s1, dots(16, 16, "+00 +22").doubled().sat().words()},
+	{hexagon.M2_vmac2es_s1, dots(16, 16, "+00 +22").doubled().add().sat().words()},
+	{hexagon.M2_vmpy2s_s1, dots(16, 16, "+00 +11").doubled().sat().words()},
+	{hexagon.M2_vmac2s_s1, dots(16, 16, "+00 +11").doubled().add().sat().words()},
+	{hexagon.M2_vmpy2s_s1pack, dots(16, 16, "+00 +11").doubled().packs()},
+	{hexagon.M2_vmpy2su_s1, dots(16, 16, "+00 +11").unsigned(false, true).doubled().sat().words()},
+	{hexagon.M2_vmac2su_s1, dots(16, 16, "+00 +11").unsigned(false, true).doubled().add().sat().words()},
+	{hexagon.M4_vrmpyeh_s1, dots(32, 16, "+00+12").doubled().total()},
+	{hexagon.M4_vrmpyeh_acc_s1, dots(32, 16, "+00+12").doubled().add().total()},
+	{hexagon.M4_vrmpyoh_s1, dots(32, 16, "+01+13").doubled().total()},
+	{hexagon.M4_vrmpyoh_acc_s1, dots(32, 16, "+01+13").doubled().add().total()},
+	{hexagon.M2_vmac2, dots(16, 16, "+00 +11").add().words()},
+	{hexagon.M2_vmac2es, dots(16, 16, "+00 +22").add().words()},
+	{hexagon.M5_vmpybsu, dots(8, 8, "+00 +11 +22 +33").unsigned(false, true).halves()},
+	{hexagon.M5_vmpybuu, dots(8, 8, "+00 +11 +22 +33").unsigned(true, true).halves()},
+	{hexagon.M5_vmacbsu, dots(8, 8, "+00 +11 +22 +33").unsigned(false, true).add().halves()},
+	{hexagon.M5_vdmpybsu, dots(8, 8, "+00+11 +22+33 +44+55 +66+77").unsigned(false, true).sat().halves()},
+	{hexagon.M5_vdmacbsu, dots(8, 8, "+00+11 +22+33 +44+55 +66+77").unsigned(false, true).add().sat().halves()},
+}
 
 // Multiplies of lanes whose products are summed: complex products, dot
 // products, words times halves.

@@ -3,9 +3,47 @@ package scalar
 import (
 	"math"
 
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/family"
 	"github.com/nnsoc/nnsoc/dsp/internal/float"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
+
+var estimateRows = []family.Row{
+	// Scalar floating point.
+	{hexagon.F2_sffixupd, func(t *state.Thread, u *state.Uop) {
+		*t.R(u.Arg[0]) = uint32(divide(t, f32(t, u.Arg[1]), f32(t, u.Arg[2])).den)
+	}},
+	{hexagon.F2_sffixupn, func(t *state.Thread, u *state.Uop) {
+		*t.R(u.Arg[0]) = uint32(divide(t, f32(t, u.Arg[1]), f32(t, u.Arg[2])).num)
+	}},
+	{hexagon.F2_sffixupr, func(t *state.Thread, u *state.Uop) {
+		rad, _, _, _ := root(t, f32(t, u.Arg[1]))
+		*t.R(u.Arg[0]) = uint32(rad)
+	}},
+	{hexagon.F2_sfinvsqrta, func(t *state.Thread, u *state.Uop) {
+		x, est, scale, estimate := root(t, f32(t, u.Arg[2]))
+		*t.P(u.Arg[1]) = scale
+		if !estimate {
+			*t.R(u.Arg[0]) = uint32(est)
+			return
+		}
+		man := rootTable[x>>17&0x7f] << 15
+		exp := 127 - (int32(x>>23&0xff)-127)>>1 - 1
+		*t.R(u.Arg[0]) = uint32(exp)<<23 | man
+	}},
+	{hexagon.F2_sfrecipa, func(t *state.Thread, u *state.Uop) {
+		d := divide(t, f32(t, u.Arg[2]), f32(t, u.Arg[3]))
+		if !d.estimate {
+			*t.R(u.Arg[0]), *t.P(u.Arg[1]) = uint32(d.den), 0
+			return
+		}
+		den := uint32(d.den)
+		man := recipTable[den>>16&0x7f]<<15 | 1
+		exp := 2*127 - 1 - den>>23&0xff
+		*t.R(u.Arg[0]), *t.P(u.Arg[1]) = den&(1<<31)|exp<<23|man, d.scale
+	}},
+}
 
 // Estimates and scaling for division and square root in software: sfrecipa and sfinvsqrta give a first estimate, the sffixup
 // instructions the operands as the estimate's refinement needs them.
@@ -98,25 +136,6 @@ func divide(t *state.Thread, num, den uint64) (d division) {
 	return d
 }
 
-func sfrecipa(t *state.Thread, u *state.Uop) {
-	d := divide(t, f32(t, u.Arg[2]), f32(t, u.Arg[3]))
-	if !d.estimate {
-		*t.R(u.Arg[0]), *t.P(u.Arg[1]) = uint32(d.den), 0
-		return
-	}
-	den := uint32(d.den)
-	man := recipTable[den>>16&0x7f]<<15 | 1
-	exp := 2*127 - 1 - den>>23&0xff
-	*t.R(u.Arg[0]), *t.P(u.Arg[1]) = den&(1<<31)|exp<<23|man, d.scale
-}
-
-func sffixupn(t *state.Thread, u *state.Uop) {
-	*t.R(u.Arg[0]) = uint32(divide(t, f32(t, u.Arg[1]), f32(t, u.Arg[2])).num)
-}
-func sffixupd(t *state.Thread, u *state.Uop) {
-	*t.R(u.Arg[0]) = uint32(divide(t, f32(t, u.Arg[1]), f32(t, u.Arg[2])).den)
-}
-
 // root prepares a square root like divide a quotient: radicand, estimate where none is to be looked up, scale. An infinite
 // radicand gives minus infinity, as in qemu-hexagon.
 func root(t *state.Thread, x uint64) (rad, est uint64, scale uint8, estimate bool) {
@@ -138,21 +157,4 @@ func root(t *state.Thread, x uint64) (rad, est uint64, scale uint8, estimate boo
 		return scaled(t, x, 64), 0, 0xe0, true
 	}
 	return x, 0, 0, true
-}
-
-func sfinvsqrta(t *state.Thread, u *state.Uop) {
-	x, est, scale, estimate := root(t, f32(t, u.Arg[2]))
-	*t.P(u.Arg[1]) = scale
-	if !estimate {
-		*t.R(u.Arg[0]) = uint32(est)
-		return
-	}
-	man := rootTable[x>>17&0x7f] << 15
-	exp := 127 - (int32(x>>23&0xff)-127)>>1 - 1
-	*t.R(u.Arg[0]) = uint32(exp)<<23 | man
-}
-
-func sffixupr(t *state.Thread, u *state.Uop) {
-	rad, _, _, _ := root(t, f32(t, u.Arg[1]))
-	*t.R(u.Arg[0]) = uint32(rad)
 }

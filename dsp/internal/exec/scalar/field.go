@@ -1,6 +1,88 @@
 package scalar
 
-import "github.com/nnsoc/nnsoc/dsp/internal/state"
+import (
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/family"
+	"github.com/nnsoc/nnsoc/dsp/internal/state"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+var fieldRows = []family.Row{
+	// Rounding, saturation, bit fields and lanes.
+	{hexagon.S2_extractu_rp, extractRP(false)},
+	{hexagon.S4_extract_rp, extractRP(true)},
+	{hexagon.S2_extractup_rp, extractPRP(false)},
+	{hexagon.S4_extractp_rp, extractPRP(true)},
+	{hexagon.S2_insert_rp, func(t *state.Thread, u *state.Uop) {
+		d := t.R(u.Arg[0])
+		*d = uint32(inserted(uint64(*d), uint64(*t.R(u.Arg[1])), *t.D(u.Arg[2])))
+	}},
+	{hexagon.S2_insertp_rp, func(t *state.Thread, u *state.Uop) {
+		d := t.D(u.Arg[0])
+		*d = inserted(*d, *t.D(u.Arg[1]), *t.D(u.Arg[2]))
+	}},
+	{hexagon.S2_tableidxb, tableIndex(0)},
+	{hexagon.S2_tableidxh, tableIndex(1)},
+	{hexagon.S2_tableidxw, tableIndex(2)},
+	{hexagon.S2_tableidxd, tableIndex(3)},
+	{hexagon.S2_interleave, func(t *state.Thread, u *state.Uop) {
+		x := *t.D(u.Arg[1])
+		*t.D(u.Arg[0]) = zipped(uint32(x>>32))<<1 | zipped(uint32(x))
+	}},
+	{hexagon.S2_deinterleave, func(t *state.Thread, u *state.Uop) {
+		x := *t.D(u.Arg[1])
+		*t.D(u.Arg[0]) = pair(unzipped(x>>1), unzipped(x))
+	}},
+	{hexagon.S2_vspliceib, func(t *state.Thread, u *state.Uop) {
+		*t.D(u.Arg[0]) = spliced(*t.D(u.Arg[1]), *t.D(u.Arg[2]), uint8(u.Imm))
+	}},
+	{hexagon.S2_vsplicerb, func(t *state.Thread, u *state.Uop) {
+		*t.D(u.Arg[0]) = spliced(*t.D(u.Arg[1]), *t.D(u.Arg[2]), *t.P(u.Arg[3]))
+	}},
+	{hexagon.S2_vtrunewh, evenOdd(16, 0)},
+	{hexagon.S2_vtrunowh, evenOdd(16, 1)},
+	{hexagon.S6_vtrunehb_ppp, evenOdd(8, 0)},
+	{hexagon.S6_vtrunohb_ppp, evenOdd(8, 1)},
+	{hexagon.S6_vsplatrbp, func(t *state.Thread, u *state.Uop) {
+		*t.D(u.Arg[0]) = uint64(*t.R(u.Arg[1])&0xff) * 0x0101010101010101
+	}},
+	{hexagon.C2_vitpack, func(t *state.Thread, u *state.Uop) {
+		*t.R(u.Arg[0]) = uint32(*t.P(u.Arg[1])&0x55 | *t.P(u.Arg[2])&0xaa)
+	}},
+	{hexagon.A4_addp_c, withCarry(0)},
+	{hexagon.A4_subp_c, withCarry(1<<64 - 1)},
+	{hexagon.A4_boundscheck_hi, boundscheck(1)},
+	{hexagon.A4_boundscheck_lo, boundscheck(0)},
+	{hexagon.A4_modwrapu, func(t *state.Thread, u *state.Uop) {
+		x, n := *t.R(u.Arg[1]), *t.R(u.Arg[2])
+		switch {
+		case int32(x) < 0:
+			x += n
+		case x >= n:
+			x -= n
+		}
+		*t.R(u.Arg[0]) = x
+	}},
+	// Compares an address with a TLB entry; the number of trailing zeros
+	// of its low word is the size of the page.
+	{hexagon.A4_tlbmatch, func(t *state.Thread, u *state.Uop) {
+		entry, va := *t.D(u.Arg[1]), *t.R(u.Arg[2])
+		low, high := uint32(entry), uint32(entry>>32)
+		size := 0
+		for size < 6 && low>>size&1 == 0 {
+			size++
+		}
+		mask := uint32(0x07ffffff) & (^uint32(0) << (2 * size))
+		*t.P(u.Arg[0]) = flag(high>>31 != 0 && high&mask == va&mask)
+	}},
+	{hexagon.A4_vcmpbeq_any, anyByte(true)},
+	{hexagon.A6_vcmpbeq_notany, anyByte(false)},
+	{hexagon.C4_fastcorner9, fastcorner9(true)},
+	{hexagon.C4_fastcorner9_not, fastcorner9(false)},
+	{hexagon.A4_pzxtbt, zxtbIf(1)},
+	{hexagon.A4_pzxtbtnew, zxtbIf(1)},
+	{hexagon.A4_pzxtbf, zxtbIf(0)},
+	{hexagon.A4_pzxtbfnew, zxtbIf(0)},
+}
 
 // Bit fields named by registers, carries, comparisons of pairs and other
 // instructions on bits.
@@ -39,15 +121,6 @@ func inserted(d, x, p uint64) uint64 {
 	return d&^(mask<<offset) | x&mask<<offset
 }
 
-func insertRP(t *state.Thread, u *state.Uop) {
-	d := t.R(u.Arg[0])
-	*d = uint32(inserted(uint64(*d), uint64(*t.R(u.Arg[1])), *t.D(u.Arg[2])))
-}
-func insertPRP(t *state.Thread, u *state.Uop) {
-	d := t.D(u.Arg[0])
-	*d = inserted(*d, *t.D(u.Arg[1]), *t.D(u.Arg[2]))
-}
-
 // tableIndex puts bits of the source into the destination, above the bits of
 // an element's size. The raw form counts them from bit Imm2 + size on.
 func tableIndex(size int) state.Semantic {
@@ -74,26 +147,10 @@ func unzipped(x uint64) (w uint32) {
 	return w
 }
 
-func zipBits(t *state.Thread, u *state.Uop) {
-	x := *t.D(u.Arg[1])
-	*t.D(u.Arg[0]) = zipped(uint32(x>>32))<<1 | zipped(uint32(x))
-}
-func unzipBits(t *state.Thread, u *state.Uop) {
-	x := *t.D(u.Arg[1])
-	*t.D(u.Arg[0]) = pair(unzipped(x>>1), unzipped(x))
-}
-
 // spliced puts the low n bytes of x below the low bytes of y.
 func spliced(x, y uint64, n uint8) uint64 {
 	s := 8 * uint(n&7)
 	return y<<s | x&(1<<s-1)
-}
-
-func vspliceI(t *state.Thread, u *state.Uop) {
-	*t.D(u.Arg[0]) = spliced(*t.D(u.Arg[1]), *t.D(u.Arg[2]), uint8(u.Imm))
-}
-func vspliceR(t *state.Thread, u *state.Uop) {
-	*t.D(u.Arg[0]) = spliced(*t.D(u.Arg[1]), *t.D(u.Arg[2]), *t.P(u.Arg[3]))
 }
 
 // evenOdd collects the even or odd lanes of w bits of two pairs: those of the
@@ -107,14 +164,6 @@ func evenOdd(w, odd uint) state.Semantic {
 		}
 		*t.D(u.Arg[0]) = d
 	}
-}
-
-func splat8(t *state.Thread, u *state.Uop) {
-	*t.D(u.Arg[0]) = uint64(*t.R(u.Arg[1])&0xff) * 0x0101010101010101
-}
-
-func vitpack(t *state.Thread, u *state.Uop) {
-	*t.R(u.Arg[0]) = uint32(*t.P(u.Arg[1])&0x55 | *t.P(u.Arg[2])&0xaa)
 }
 
 // withCarry adds two pairs and the carry; invert makes it a subtraction.
@@ -137,35 +186,11 @@ func boundscheck(high uint) state.Semantic {
 	}
 }
 
-func modwrap(t *state.Thread, u *state.Uop) {
-	x, n := *t.R(u.Arg[1]), *t.R(u.Arg[2])
-	switch {
-	case int32(x) < 0:
-		x += n
-	case x >= n:
-		x -= n
-	}
-	*t.R(u.Arg[0]) = x
-}
-
 // anyByte reports equal bytes of two pairs.
 func anyByte(want bool) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
 		*t.P(u.Arg[0]) = flag((cmpBits(*t.D(u.Arg[1]), *t.D(u.Arg[2]), 8, false, cEq) != 0) == want)
 	}
-}
-
-// tlbmatch compares an address with a TLB entry; the number of trailing zeros
-// of its low word is the size of the page.
-func tlbmatch(t *state.Thread, u *state.Uop) {
-	entry, va := *t.D(u.Arg[1]), *t.R(u.Arg[2])
-	low, high := uint32(entry), uint32(entry>>32)
-	size := 0
-	for size < 6 && low>>size&1 == 0 {
-		size++
-	}
-	mask := uint32(0x07ffffff) & (^uint32(0) << (2 * size))
-	*t.P(u.Arg[0]) = flag(high>>31 != 0 && high&mask == va&mask)
 }
 
 // fastcorner9 looks for nine set bits side by side in a circle of sixteen.

@@ -4,9 +4,176 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/family"
 	"github.com/nnsoc/nnsoc/dsp/internal/float"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
+
+var floatRows = []family.Row{
+	// Scalar floating point.
+	{hexagon.F2_sfadd, sfSum(func(x, y float32) float32 { return x + y }, (*float.Env).Add)},
+	{hexagon.F2_sfmpy, func(t *state.Thread, u *state.Uop) {
+		if x, y := r32(t, u.Arg[1]), r32(t, u.Arg[2]); hostRounds(t) {
+			if r := x * y; plain32(r) {
+				*t.R(u.Arg[0]) = math.Float32bits(r)
+				return
+			}
+		}
+		*t.R(u.Arg[0]) = uint32(env(t).Mul(float.Single, f32(t, u.Arg[1]), f32(t, u.Arg[2])))
+	}},
+	{hexagon.F2_sfsub, sfSum(func(x, y float32) float32 { return x - y }, (*float.Env).Sub)},
+	{hexagon.F2_sffma, func(t *state.Thread, u *state.Uop) {
+		x, y, z := f32(t, u.Arg[1]), f32(t, u.Arg[2]), f32(t, u.Arg[0])
+		if hostRounds(t) {
+			if r, ok := hostFMA(x, y, z); ok {
+				*t.R(u.Arg[0]) = r
+				return
+			}
+		}
+		*t.R(u.Arg[0]) = uint32(env(t).FMA(x, y, z, 0))
+	}},
+	{hexagon.F2_sffma_lib, sffmaLib(0)},
+	{hexagon.F2_sffma_sc, func(t *state.Thread, u *state.Uop) {
+		x, y, z := f32(t, u.Arg[1]), f32(t, u.Arg[2]), f32(t, u.Arg[0])
+		out := env(t).FMA(x, y, z, int(int8(*t.P(u.Arg[3]))))
+		if !keepsZero(x, y, z) {
+			*t.R(u.Arg[0]) = uint32(out)
+		}
+	}},
+	// Takes the product from 0 - Rs, which is not -Rs for a zero.
+	{hexagon.F2_sffms, func(t *state.Thread, u *state.Uop) {
+		x, y, z := f32(t, u.Arg[1]), f32(t, u.Arg[2]), f32(t, u.Arg[0])
+		if hostRounds(t) {
+			if r, ok := hostFMA(x^float.Single.Sign(), y, z); ok {
+				*t.R(u.Arg[0]) = r
+				return
+			}
+		}
+		*t.R(u.Arg[0]) = uint32(env(t).FMA(env(t).Sub(float.Single, 0, x), y, z, 0))
+	}},
+	{hexagon.F2_sffms_lib, sffmaLib(1 << 31)},
+	{hexagon.F2_sfmax, sfOp(extremum(true))},
+	{hexagon.F2_sfmin, sfOp(extremum(false))},
+	{hexagon.F2_sfclass, func(t *state.Thread, u *state.Uop) {
+		*t.P(u.Arg[0]) = flag(float.Single.ClassOf(f32(t, u.Arg[1]))&u.Imm != 0)
+	}},
+	{hexagon.F2_sfcmpeq, sfCmp(floatEq)},
+	{hexagon.F2_sfcmpge, sfCmp(floatGe)},
+	{hexagon.F2_sfcmpgt, sfCmp(floatGt)},
+	{hexagon.F2_sfcmpuo, sfCmp(unordered)},
+	{hexagon.F2_sfimm_n, sfmake(1)},
+	{hexagon.F2_sfimm_p, sfmake(0)},
+	{hexagon.F2_dfadd, dfOp((*float.Env).Add)},
+	{hexagon.F2_dfsub, dfOp((*float.Env).Sub)},
+	// Scales one factor by 2^52 or 2^-52 where a denormal would make the parts of the product useless and the other
+	// factor is large enough to take it.
+	{hexagon.F2_dfmpyfix, func(t *state.Thread, u *state.Uop) {
+		x, y := *t.D(u.Arg[1]), *t.D(u.Arg[2])
+		const large = 512
+		ex, ey := float.Double.RawExp(x), float.Double.RawExp(y)
+		n := float.Double.Unpack(x)
+		switch {
+		case float.Double.ClassOf(x) == 4 && float.Double.ClassOf(y) == 2 && ey >= large:
+			n.Exp += 52
+		case float.Double.ClassOf(y) == 4 && float.Double.ClassOf(x) == 2 && ex >= large:
+			n.Exp -= 52
+		default:
+			*t.D(u.Arg[0]) = x
+			return
+		}
+		*t.D(u.Arg[0]) = env(t).Pack(float.Double, n)
+	}},
+	// Adds the product of the high words and rounds; a denormal factor counts as too small to matter.
+	{hexagon.F2_dfmpyhh, func(t *state.Thread, u *state.Uop) {
+		x, y, acc := *t.D(u.Arg[1]), *t.D(u.Arg[2]), *t.D(u.Arg[0])
+		a, b := float.Double.Unpack(x), float.Double.Unpack(y)
+		if a.Kind != float.Finite || b.Kind != float.Finite {
+			*t.D(u.Arg[0]) = env(t).Mul(float.Double, x, y)
+			return
+		}
+		n := float.Unpacked{Kind: float.Finite, Neg: a.Neg != b.Neg, Exp: -4 * float.Double.MaxExp(), Man: 1 << float.Leading}
+		if float.Double.RawExp(x) != 0 && float.Double.RawExp(y) != 0 {
+			// In units of 2^-72: high words << 32, and half of what the other parts have accumulated.
+			hi, lo := bits.Mul64(x>>32&(dfHidden-1)|dfHidden, (y>>32&(dfHidden-1)|dfHidden)<<32)
+			lo, carry := bits.Add64(lo, acc>>1, 0)
+			hi += carry
+			s := bits.LeadingZeros64(hi) - 1 // the product has 73 bits at least
+			n.Exp = a.Exp + b.Exp + 64 + float.Leading - 72 - s
+			n.Man = hi<<s | lo>>(64-s) | float.Bit(lo<<s != 0 || acc&1 != 0)
+		}
+		*t.D(u.Arg[0]) = env(t).Pack(float.Double, n)
+	}},
+	{hexagon.F2_dfmpylh, func(t *state.Thread, u *state.Uop) {
+		high := *t.D(u.Arg[2])>>32&(dfHidden-1) | dfHidden
+		*t.D(u.Arg[0]) += (*t.D(u.Arg[1]) & math.MaxUint32) * high << 1
+	}},
+	{hexagon.F2_dfmpyll, func(t *state.Thread, u *state.Uop) {
+		p := (*t.D(u.Arg[1]) & math.MaxUint32) * (*t.D(u.Arg[2]) & math.MaxUint32)
+		*t.D(u.Arg[0]) = p>>32<<1 | float.Bit(p&math.MaxUint32 != 0)
+	}},
+	{hexagon.F2_dfmax, dfOp(extremum(true))},
+	{hexagon.F2_dfmin, dfOp(extremum(false))},
+	{hexagon.F2_dfclass, func(t *state.Thread, u *state.Uop) {
+		*t.P(u.Arg[0]) = flag(float.Double.ClassOf(*t.D(u.Arg[1]))&u.Imm != 0)
+	}},
+	{hexagon.F2_dfcmpeq, dfCmp(floatEq)},
+	{hexagon.F2_dfcmpge, dfCmp(floatGe)},
+	{hexagon.F2_dfcmpgt, dfCmp(floatGt)},
+	{hexagon.F2_dfcmpuo, dfCmp(unordered)},
+	{hexagon.F2_dfimm_n, dfmake(1)},
+	{hexagon.F2_dfimm_p, dfmake(0)},
+	{hexagon.F2_conv_d2df, func(t *state.Thread, u *state.Uop) {
+		m, neg := magnitude(s64(t, u.Arg[1]))
+		*t.D(u.Arg[0]) = env(t).FromInt(float.Double, m, neg)
+	}},
+	{hexagon.F2_conv_d2sf, func(t *state.Thread, u *state.Uop) {
+		m, neg := magnitude(s64(t, u.Arg[1]))
+		*t.R(u.Arg[0]) = uint32(env(t).FromInt(float.Single, m, neg))
+	}},
+	{hexagon.F2_conv_df2d, dfToDouble(true, ofUSR)},
+	{hexagon.F2_conv_df2d_chop, dfToDouble(true, chop)},
+	{hexagon.F2_conv_df2sf, func(t *state.Thread, u *state.Uop) {
+		*t.R(u.Arg[0]) = uint32(reformat(t, float.Double, float.Single, *t.D(u.Arg[1])))
+	}},
+	{hexagon.F2_conv_df2ud, dfToDouble(false, ofUSR)},
+	{hexagon.F2_conv_df2ud_chop, dfToDouble(false, chop)},
+	{hexagon.F2_conv_df2uw, dfToWord(false, ofUSR)},
+	{hexagon.F2_conv_df2uw_chop, dfToWord(false, chop)},
+	{hexagon.F2_conv_df2w, dfToWord(true, ofUSR)},
+	{hexagon.F2_conv_df2w_chop, dfToWord(true, chop)},
+	{hexagon.F2_conv_sf2d, sfToDouble(true, ofUSR)},
+	{hexagon.F2_conv_sf2d_chop, sfToDouble(true, chop)},
+	{hexagon.F2_conv_sf2df, func(t *state.Thread, u *state.Uop) {
+		*t.D(u.Arg[0]) = reformat(t, float.Single, float.Double, f32(t, u.Arg[1]))
+	}},
+	{hexagon.F2_conv_sf2ud, sfToDouble(false, ofUSR)},
+	{hexagon.F2_conv_sf2ud_chop, sfToDouble(false, chop)},
+	{hexagon.F2_conv_sf2uw, sfToWord(false, ofUSR)},
+	{hexagon.F2_conv_sf2uw_chop, sfToWord(false, chop)},
+	{hexagon.F2_conv_sf2w, sfToWord(true, ofUSR)},
+	{hexagon.F2_conv_sf2w_chop, sfToWord(true, chop)},
+	{hexagon.F2_conv_ud2df, func(t *state.Thread, u *state.Uop) {
+		*t.D(u.Arg[0]) = env(t).FromInt(float.Double, *t.D(u.Arg[1]), false)
+	}},
+	{hexagon.F2_conv_ud2sf, func(t *state.Thread, u *state.Uop) {
+		*t.R(u.Arg[0]) = uint32(env(t).FromInt(float.Single, *t.D(u.Arg[1]), false))
+	}},
+	{hexagon.F2_conv_uw2df, func(t *state.Thread, u *state.Uop) {
+		*t.D(u.Arg[0]) = env(t).FromInt(float.Double, f32(t, u.Arg[1]), false)
+	}},
+	{hexagon.F2_conv_uw2sf, func(t *state.Thread, u *state.Uop) {
+		*t.R(u.Arg[0]) = uint32(env(t).FromInt(float.Single, f32(t, u.Arg[1]), false))
+	}},
+	{hexagon.F2_conv_w2df, func(t *state.Thread, u *state.Uop) {
+		m, neg := magnitude(int64(t.S(u.Arg[1])))
+		*t.D(u.Arg[0]) = env(t).FromInt(float.Double, m, neg)
+	}},
+	{hexagon.F2_conv_w2sf, func(t *state.Thread, u *state.Uop) {
+		m, neg := magnitude(int64(t.S(u.Arg[1])))
+		*t.R(u.Arg[0]) = uint32(env(t).FromInt(float.Single, m, neg))
+	}},
+}
 
 // Scalar floating-point instructions.
 
@@ -57,16 +224,6 @@ func sfSum(host func(x, y float32) float32, op floatOp) state.Semantic {
 	}
 }
 
-func sfProduct(t *state.Thread, u *state.Uop) {
-	if x, y := r32(t, u.Arg[1]), r32(t, u.Arg[2]); hostRounds(t) {
-		if r := x * y; plain32(r) {
-			*t.R(u.Arg[0]) = math.Float32bits(r)
-			return
-		}
-	}
-	*t.R(u.Arg[0]) = uint32(env(t).Mul(float.Single, f32(t, u.Arg[1]), f32(t, u.Arg[2])))
-}
-
 // hostFMA is z + x*y where a sum of doubles holds it without an error: then the
 // conversion rounds only once.
 func hostFMA(x, y, z uint64) (uint32, bool) {
@@ -102,37 +259,6 @@ func extremum(larger bool) floatOp {
 }
 
 // Multiply and add.
-
-func sffma(t *state.Thread, u *state.Uop) {
-	x, y, z := f32(t, u.Arg[1]), f32(t, u.Arg[2]), f32(t, u.Arg[0])
-	if hostRounds(t) {
-		if r, ok := hostFMA(x, y, z); ok {
-			*t.R(u.Arg[0]) = r
-			return
-		}
-	}
-	*t.R(u.Arg[0]) = uint32(env(t).FMA(x, y, z, 0))
-}
-
-// sffms takes the product from 0 - Rs, which is not -Rs for a zero.
-func sffms(t *state.Thread, u *state.Uop) {
-	x, y, z := f32(t, u.Arg[1]), f32(t, u.Arg[2]), f32(t, u.Arg[0])
-	if hostRounds(t) {
-		if r, ok := hostFMA(x^float.Single.Sign(), y, z); ok {
-			*t.R(u.Arg[0]) = r
-			return
-		}
-	}
-	*t.R(u.Arg[0]) = uint32(env(t).FMA(env(t).Sub(float.Single, 0, x), y, z, 0))
-}
-
-func sffmaScale(t *state.Thread, u *state.Uop) {
-	x, y, z := f32(t, u.Arg[1]), f32(t, u.Arg[2]), f32(t, u.Arg[0])
-	out := env(t).FMA(x, y, z, int(int8(*t.P(u.Arg[3]))))
-	if !keepsZero(x, y, z) {
-		*t.R(u.Arg[0]) = uint32(out)
-	}
-}
 
 // keepsZero tells that a zero is left alone: nothing is added to it.
 func keepsZero(x, y, z uint64) bool {
@@ -209,13 +335,6 @@ func dfCmp(op floatTest) state.Semantic {
 	}
 }
 
-func sfclass(t *state.Thread, u *state.Uop) {
-	*t.P(u.Arg[0]) = flag(float.Single.ClassOf(f32(t, u.Arg[1]))&u.Imm != 0)
-}
-func dfclass(t *state.Thread, u *state.Uop) {
-	*t.P(u.Arg[0]) = flag(float.Double.ClassOf(*t.D(u.Arg[1]))&u.Imm != 0)
-}
-
 func sfmake(sign uint64) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
 		*t.R(u.Arg[0]) = uint32(float.Single.Make(u.Imm, sign*float.Single.Sign()))
@@ -272,35 +391,6 @@ func magnitude(x int64) (uint64, bool) {
 	return uint64(x), false
 }
 
-func w2sf(t *state.Thread, u *state.Uop) {
-	m, neg := magnitude(int64(t.S(u.Arg[1])))
-	*t.R(u.Arg[0]) = uint32(env(t).FromInt(float.Single, m, neg))
-}
-func w2df(t *state.Thread, u *state.Uop) {
-	m, neg := magnitude(int64(t.S(u.Arg[1])))
-	*t.D(u.Arg[0]) = env(t).FromInt(float.Double, m, neg)
-}
-func d2sf(t *state.Thread, u *state.Uop) {
-	m, neg := magnitude(s64(t, u.Arg[1]))
-	*t.R(u.Arg[0]) = uint32(env(t).FromInt(float.Single, m, neg))
-}
-func d2df(t *state.Thread, u *state.Uop) {
-	m, neg := magnitude(s64(t, u.Arg[1]))
-	*t.D(u.Arg[0]) = env(t).FromInt(float.Double, m, neg)
-}
-func uw2sf(t *state.Thread, u *state.Uop) {
-	*t.R(u.Arg[0]) = uint32(env(t).FromInt(float.Single, f32(t, u.Arg[1]), false))
-}
-func uw2df(t *state.Thread, u *state.Uop) {
-	*t.D(u.Arg[0]) = env(t).FromInt(float.Double, f32(t, u.Arg[1]), false)
-}
-func ud2sf(t *state.Thread, u *state.Uop) {
-	*t.R(u.Arg[0]) = uint32(env(t).FromInt(float.Single, *t.D(u.Arg[1]), false))
-}
-func ud2df(t *state.Thread, u *state.Uop) {
-	*t.D(u.Arg[0]) = env(t).FromInt(float.Double, *t.D(u.Arg[1]), false)
-}
-
 // reformat converts between the formats.
 func reformat(t *state.Thread, from, to *float.Format, x uint64) uint64 {
 	if from.IsNaN(x) {
@@ -310,63 +400,6 @@ func reformat(t *state.Thread, from, to *float.Format, x uint64) uint64 {
 	return env(t).Pack(to, from.Unpack(x))
 }
 
-func sf2df(t *state.Thread, u *state.Uop) {
-	*t.D(u.Arg[0]) = reformat(t, float.Single, float.Double, f32(t, u.Arg[1]))
-}
-func df2sf(t *state.Thread, u *state.Uop) {
-	*t.R(u.Arg[0]) = uint32(reformat(t, float.Double, float.Single, *t.D(u.Arg[1])))
-}
-
 // Double-precision products are made of three instructions over the words of the fractions.
 
 const dfHidden = 1 << 20 // the leading one in the high word of a double
-
-func dfmpyll(t *state.Thread, u *state.Uop) {
-	p := (*t.D(u.Arg[1]) & math.MaxUint32) * (*t.D(u.Arg[2]) & math.MaxUint32)
-	*t.D(u.Arg[0]) = p>>32<<1 | float.Bit(p&math.MaxUint32 != 0)
-}
-
-func dfmpylh(t *state.Thread, u *state.Uop) {
-	high := *t.D(u.Arg[2])>>32&(dfHidden-1) | dfHidden
-	*t.D(u.Arg[0]) += (*t.D(u.Arg[1]) & math.MaxUint32) * high << 1
-}
-
-// dfmpyhh adds the product of the high words and rounds; a denormal factor counts as too small to matter.
-func dfmpyhh(t *state.Thread, u *state.Uop) {
-	x, y, acc := *t.D(u.Arg[1]), *t.D(u.Arg[2]), *t.D(u.Arg[0])
-	a, b := float.Double.Unpack(x), float.Double.Unpack(y)
-	if a.Kind != float.Finite || b.Kind != float.Finite {
-		*t.D(u.Arg[0]) = env(t).Mul(float.Double, x, y)
-		return
-	}
-	n := float.Unpacked{Kind: float.Finite, Neg: a.Neg != b.Neg, Exp: -4 * float.Double.MaxExp(), Man: 1 << float.Leading}
-	if float.Double.RawExp(x) != 0 && float.Double.RawExp(y) != 0 {
-		// In units of 2^-72: high words << 32, and half of what the other parts have accumulated.
-		hi, lo := bits.Mul64(x>>32&(dfHidden-1)|dfHidden, (y>>32&(dfHidden-1)|dfHidden)<<32)
-		lo, carry := bits.Add64(lo, acc>>1, 0)
-		hi += carry
-		s := bits.LeadingZeros64(hi) - 1 // the product has 73 bits at least
-		n.Exp = a.Exp + b.Exp + 64 + float.Leading - 72 - s
-		n.Man = hi<<s | lo>>(64-s) | float.Bit(lo<<s != 0 || acc&1 != 0)
-	}
-	*t.D(u.Arg[0]) = env(t).Pack(float.Double, n)
-}
-
-// dfmpyfix scales one factor by 2^52 or 2^-52 where a denormal would make the parts of the product useless and the other
-// factor is large enough to take it.
-func dfmpyfix(t *state.Thread, u *state.Uop) {
-	x, y := *t.D(u.Arg[1]), *t.D(u.Arg[2])
-	const large = 512
-	ex, ey := float.Double.RawExp(x), float.Double.RawExp(y)
-	n := float.Double.Unpack(x)
-	switch {
-	case float.Double.ClassOf(x) == 4 && float.Double.ClassOf(y) == 2 && ey >= large:
-		n.Exp += 52
-	case float.Double.ClassOf(y) == 4 && float.Double.ClassOf(x) == 2 && ex >= large:
-		n.Exp -= 52
-	default:
-		*t.D(u.Arg[0]) = x
-		return
-	}
-	*t.D(u.Arg[0]) = env(t).Pack(float.Double, n)
-}

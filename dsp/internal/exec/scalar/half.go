@@ -1,9 +1,42 @@
 package scalar
 
 import (
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/family"
 	"github.com/nnsoc/nnsoc/dsp/internal/exec/simd"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
+
+var halfRows = []family.Row{
+	// Multiply.
+	{hexagon.M2_dpmpyss_nac_s0, func(t *state.Thread, u *state.Uop) { *t.D(u.Arg[0]) -= uint64(mul64(t, u)) }},
+	{hexagon.M2_dpmpyuu_nac_s0, func(t *state.Thread, u *state.Uop) { *t.D(u.Arg[0]) -= umul64(t, u) }},
+	{hexagon.M2_dpmpyss_rnd_s0, func(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) = uint32((mul64(t, u) + 1<<31) >> 32) }},
+	{hexagon.M2_mpysu_up, func(t *state.Thread, u *state.Uop) {
+		*t.R(u.Arg[0]) = uint32(int64(t.S(u.Arg[1])) * int64(*t.R(u.Arg[2])) >> 32)
+	}},
+	{hexagon.M2_subacc, func(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) += *t.R(u.Arg[1]) - *t.R(u.Arg[2]) }},
+	{hexagon.M4_mac_up_s1_sat, macUpSat(1)},
+	{hexagon.M4_nac_up_s1_sat, macUpSat(-1)},
+	{hexagon.M2_xor_xacc, logicAcc(opXor[uint32], opXor[uint32])},
+	{hexagon.M4_and_and, logicAcc(opAnd[uint32], opAnd[uint32])},
+	{hexagon.M4_and_or, logicAcc(opAnd[uint32], opOr[uint32])},
+	{hexagon.M4_and_xor, logicAcc(opAnd[uint32], opXor[uint32])},
+	{hexagon.M4_and_andn, logicAcc(opAnd[uint32], opAndn[uint32])},
+	{hexagon.M4_or_and, logicAcc(opOr[uint32], opAnd[uint32])},
+	{hexagon.M4_or_or, logicAcc(opOr[uint32], opOr[uint32])},
+	{hexagon.M4_or_xor, logicAcc(opOr[uint32], opXor[uint32])},
+	{hexagon.M4_or_andn, logicAcc(opOr[uint32], opAndn[uint32])},
+	{hexagon.M4_xor_and, logicAcc(opXor[uint32], opAnd[uint32])},
+	{hexagon.M4_xor_or, logicAcc(opXor[uint32], opOr[uint32])},
+	{hexagon.M4_xor_andn, logicAcc(opXor[uint32], opAndn[uint32])},
+
+	// Multiply of halves.
+	{hexagon.M2_hmmpyh_s1, mulUpHalf(1, false)},
+	{hexagon.M2_hmmpyl_s1, mulUpHalf(0, false)},
+	{hexagon.M2_hmmpyh_rs1, mulUpHalf(1, true)},
+	{hexagon.M2_hmmpyl_rs1, mulUpHalf(0, true)},
+}
 
 // Multiplies of halfwords of scalar registers.
 
@@ -90,13 +123,6 @@ func mulUpHalf(half int, round bool) state.Semantic {
 	}
 }
 
-func dpmpyssNac(t *state.Thread, u *state.Uop) { *t.D(u.Arg[0]) -= uint64(mul64(t, u)) }
-func dpmpyuuNac(t *state.Thread, u *state.Uop) { *t.D(u.Arg[0]) -= umul64(t, u) }
-func dpmpyssRnd(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) = uint32((mul64(t, u) + 1<<31) >> 32) }
-func mpysuUp(t *state.Thread, u *state.Uop) {
-	*t.R(u.Arg[0]) = uint32(int64(t.S(u.Arg[1])) * int64(*t.R(u.Arg[2])) >> 32)
-}
-func subacc(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) += *t.R(u.Arg[1]) - *t.R(u.Arg[2]) }
 func macUpSat(sign int64) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
 		*t.R(u.Arg[0]) = satTo(t, int64(t.S(u.Arg[0]))+sign*(mul64(t, u)>>31), simd.MinW, simd.MaxW)

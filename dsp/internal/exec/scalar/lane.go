@@ -1,9 +1,85 @@
 package scalar
 
 import (
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/family"
 	"github.com/nnsoc/nnsoc/dsp/internal/exec/simd"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
+
+var laneRows = []family.Row{
+	// Compares and predicates.
+	{hexagon.A4_cmpbeq, lowCmp(8, true, cEq)},
+	{hexagon.A4_cmpbeqi, lowCmpI(8, false, cEq)},
+	{hexagon.A4_cmpbgt, lowCmp(8, true, cGt)},
+	{hexagon.A4_cmpbgti, lowCmpI(8, true, cGt)},
+	{hexagon.A4_cmpbgtu, lowCmp(8, false, cGt)},
+	{hexagon.A4_cmpbgtui, lowCmpI(8, false, cGt)},
+	{hexagon.A4_cmpheq, lowCmp(16, true, cEq)},
+	{hexagon.A4_cmpheqi, lowCmpI(16, true, cEq)},
+	{hexagon.A4_cmphgt, lowCmp(16, true, cGt)},
+	{hexagon.A4_cmphgti, lowCmpI(16, true, cGt)},
+	{hexagon.A4_cmphgtu, lowCmp(16, false, cGt)},
+	{hexagon.A4_cmphgtui, lowCmpI(16, false, cGt)},
+	{hexagon.C4_and_and, logic3(p8and, p8and)},
+	{hexagon.C4_and_or, logic3(p8and, p8or)},
+	{hexagon.C4_and_andn, logic3(p8and, p8andn)},
+	{hexagon.C4_and_orn, logic3(p8and, p8orn)},
+	{hexagon.C4_or_and, logic3(p8or, p8and)},
+	{hexagon.C4_or_or, logic3(p8or, p8or)},
+	{hexagon.C4_or_andn, logic3(p8or, p8andn)},
+	{hexagon.C4_or_orn, logic3(p8or, p8orn)},
+
+	// ALU64: 64-bit and min/max.
+	{hexagon.A2_negsat, func(t *state.Thread, u *state.Uop) {
+		*t.R(u.Arg[0]) = satTo(t, -int64(t.S(u.Arg[1])), simd.MinW, simd.MaxW)
+	}},
+	{hexagon.A2_abssat, func(t *state.Thread, u *state.Uop) {
+		x := int64(t.S(u.Arg[1]))
+		*t.R(u.Arg[0]) = satTo(t, max(x, -x), simd.MinW, simd.MaxW)
+	}},
+	{hexagon.A2_absp, func(t *state.Thread, u *state.Uop) {
+		x := s64(t, u.Arg[1])
+		*t.D(u.Arg[0]) = uint64(max(x, -x))
+	}},
+	{hexagon.A2_maxup, umaxp},
+	{hexagon.A2_minup, uminp},
+	{hexagon.A4_andnp, andnp},
+	{hexagon.A4_ornp, ornp},
+	{hexagon.M4_xor_xacc, func(t *state.Thread, u *state.Uop) { *t.D(u.Arg[0]) ^= *t.D(u.Arg[1]) ^ *t.D(u.Arg[2]) }},
+
+	// Multiply.
+	{hexagon.M4_mpyri_addr_u2, func(t *state.Thread, u *state.Uop) {
+		*t.R(u.Arg[0]) = *t.R(u.Arg[1]) + uint32(u.Imm)**t.R(u.Arg[2])
+	}},
+
+	// Halves.
+	{hexagon.A2_svaddh, halves(true, lAdd)},
+	{hexagon.A2_svaddhs, halves(true, lSat(lAdd, simd.MinH, simd.MaxH))},
+	{hexagon.A2_svadduhs, halves(false, lSat(lAdd, 0, simd.MaxUH))},
+	{hexagon.A2_svsubh, halves(true, lSub)},
+	{hexagon.A2_svsubhs, halves(true, lSat(lSub, simd.MinH, simd.MaxH))},
+	{hexagon.A2_svsubuhs, halves(false, lSat(lSub, 0, simd.MaxUH))},
+	{hexagon.A2_svavgh, halves(true, lAvg)},
+	{hexagon.A2_svavghs, halves(true, lAvgRnd)},
+	{hexagon.A2_svnavgh, halves(true, lNavg)},
+
+	// Lanes of pairs.
+	{hexagon.S2_vsxtbh, extendLanes(8, true)},
+	{hexagon.S2_vzxtbh, extendLanes(8, false)},
+	{hexagon.S2_vsxthw, extendLanes(16, true)},
+	{hexagon.S2_vzxthw, extendLanes(16, false)},
+	{hexagon.S2_vtrunehb, take(8, 0)},
+	{hexagon.S2_vtrunohb, take(8, 1)},
+	{hexagon.S2_shuffeb, interleave(8, 0)},
+	{hexagon.S2_shuffob, interleave(8, 1)},
+	{hexagon.S2_shuffeh, interleave(16, 0)},
+	{hexagon.S2_shuffoh, interleave(16, 1)},
+	{hexagon.S2_valignrb, func(t *state.Thread, u *state.Uop) {
+		s := uint(*t.P(u.Arg[3])&7) * 8
+		*t.D(u.Arg[0]) = *t.D(u.Arg[2])>>s | *t.D(u.Arg[1])<<(64-s)
+	}},
+}
 
 // Lanes of scalar pairs: bytes, halves and words side by side.
 
@@ -134,22 +210,10 @@ func lowCmpI(w uint, signed bool, f func(a, b int64) bool) state.Semantic {
 	}
 }
 
-func negsat(t *state.Thread, u *state.Uop) {
-	*t.R(u.Arg[0]) = satTo(t, -int64(t.S(u.Arg[1])), simd.MinW, simd.MaxW)
-}
-func abssat(t *state.Thread, u *state.Uop) {
-	x := int64(t.S(u.Arg[1]))
-	*t.R(u.Arg[0]) = satTo(t, max(x, -x), simd.MinW, simd.MaxW)
-}
-func absp(t *state.Thread, u *state.Uop) {
-	x := s64(t, u.Arg[1])
-	*t.D(u.Arg[0]) = uint64(max(x, -x))
-}
-func umaxp(t *state.Thread, u *state.Uop)   { *t.D(u.Arg[0]) = max(*t.D(u.Arg[1]), *t.D(u.Arg[2])) }
-func uminp(t *state.Thread, u *state.Uop)   { *t.D(u.Arg[0]) = min(*t.D(u.Arg[1]), *t.D(u.Arg[2])) }
-func andnp(t *state.Thread, u *state.Uop)   { *t.D(u.Arg[0]) = *t.D(u.Arg[1]) &^ *t.D(u.Arg[2]) }
-func ornp(t *state.Thread, u *state.Uop)    { *t.D(u.Arg[0]) = *t.D(u.Arg[1]) | ^*t.D(u.Arg[2]) }
-func xorpAcc(t *state.Thread, u *state.Uop) { *t.D(u.Arg[0]) ^= *t.D(u.Arg[1]) ^ *t.D(u.Arg[2]) }
+func umaxp(t *state.Thread, u *state.Uop) { *t.D(u.Arg[0]) = max(*t.D(u.Arg[1]), *t.D(u.Arg[2])) }
+func uminp(t *state.Thread, u *state.Uop) { *t.D(u.Arg[0]) = min(*t.D(u.Arg[1]), *t.D(u.Arg[2])) }
+func andnp(t *state.Thread, u *state.Uop) { *t.D(u.Arg[0]) = *t.D(u.Arg[1]) &^ *t.D(u.Arg[2]) }
+func ornp(t *state.Thread, u *state.Uop)  { *t.D(u.Arg[0]) = *t.D(u.Arg[1]) | ^*t.D(u.Arg[2]) }
 
 // extendLanes extends the lanes of w bits of a register to a pair of twice the width.
 func extendLanes(w uint, signed bool) state.Semantic {
@@ -187,10 +251,6 @@ func interleave(w, odd uint) state.Semantic {
 		*t.D(u.Arg[0]) = d
 	}
 }
-func valignr(t *state.Thread, u *state.Uop) {
-	s := uint(*t.P(u.Arg[3])&7) * 8
-	*t.D(u.Arg[0]) = *t.D(u.Arg[2])>>s | *t.D(u.Arg[1])<<(64-s)
-}
 
 // logic3 is a predicate combined with a combination of two others.
 func logic3(outer, inner func(x, y uint8) uint8) state.Semantic {
@@ -202,7 +262,3 @@ func p8and(x, y uint8) uint8  { return x & y }
 func p8or(x, y uint8) uint8   { return x | y }
 func p8andn(x, y uint8) uint8 { return x &^ y }
 func p8orn(x, y uint8) uint8  { return x | ^y }
-
-func mpyriAddrU2(t *state.Thread, u *state.Uop) {
-	*t.R(u.Arg[0]) = *t.R(u.Arg[1]) + uint32(u.Imm)**t.R(u.Arg[2])
-}

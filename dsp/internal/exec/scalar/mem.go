@@ -5,8 +5,39 @@ import (
 
 	"golang.org/x/exp/constraints"
 
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/family"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
+
+var memRows = []family.Row{
+	// Loads.
+	{hexagon.L2_deallocframe, func(t *state.Thread, u *state.Uop) { dealloc(t, u, u.Arg[0], u.Arg[1]) }},
+	{hexagon.L4_return, func(t *state.Thread, u *state.Uop) {
+		if dealloc(t, u, u.Arg[0], u.Arg[1]) {
+			t.Jump(uint32(*t.D(u.Arg[0]) >> 32))
+		}
+	}},
+
+	// Stores.
+	{hexagon.S2_allocframe, func(t *state.Thread, u *state.Uop) { alloc(t, u, u.Arg[0], uint32(u.Imm)) }},
+
+	// Control registers, cache, extender.
+	// has no architectural effect: the address goes to the timing model.
+	{hexagon.Y2_dcfetchbo, func(t *state.Thread, u *state.Uop) { *t.R(u.EA) = t.EA(u, 0) }},
+	// Is l2fetch with the shape in one register.
+	{hexagon.Y4_l2fetch, func(t *state.Thread, u *state.Uop) {
+		*t.R(u.EA) = *t.R(u.Arg[0])
+		s := *t.R(u.Arg[1])
+		t.Box = state.Box{Height: s & 0xff, Width: s >> 8 & 0xff, Stride: s >> 16}
+	}},
+	// Also leaves the shape of the box for the timing model.
+	{hexagon.Y5_l2fetch, func(t *state.Thread, u *state.Uop) {
+		*t.R(u.EA) = *t.R(u.Arg[0])
+		r := *t.D(u.Arg[1])
+		t.Box = state.Box{Stride: uint32(r >> 32 & 0xffff), Width: uint32(r >> 16 & 0xffff), Height: uint32(r & 0xffff)}
+	}},
+}
 
 // Scalar loads and stores. An address mode is a function from micro-op to
 // address; x is the index of the operand that holds the address register.
@@ -118,8 +149,6 @@ func mOr(m, r uint32) uint32  { return m | r }
 
 // Frames.
 
-func allocframe(t *state.Thread, u *state.Uop) { alloc(t, u, u.Arg[0], uint32(u.Imm)) }
-
 func alloc(t *state.Thread, u *state.Uop, sp uint16, size uint32) {
 	ea := *t.R(sp) - 8
 	p := t.Scalar(u, ea, 8, true)
@@ -138,29 +167,4 @@ func dealloc(t *state.Thread, u *state.Uop, d, fp uint16) bool {
 	}
 	t.GR[29] = ea + 8
 	return true
-}
-
-func deallocframe(t *state.Thread, u *state.Uop) { dealloc(t, u, u.Arg[0], u.Arg[1]) }
-
-func deallocReturn(t *state.Thread, u *state.Uop) {
-	if dealloc(t, u, u.Arg[0], u.Arg[1]) {
-		t.Jump(uint32(*t.D(u.Arg[0]) >> 32))
-	}
-}
-
-// dcfetch has no architectural effect: the address goes to the timing model.
-func dcfetch(t *state.Thread, u *state.Uop) { *t.R(u.EA) = t.EA(u, 0) }
-
-// l2fetchWord is l2fetch with the shape in one register.
-func l2fetchWord(t *state.Thread, u *state.Uop) {
-	*t.R(u.EA) = *t.R(u.Arg[0])
-	s := *t.R(u.Arg[1])
-	t.Box = state.Box{Height: s & 0xff, Width: s >> 8 & 0xff, Stride: s >> 16}
-}
-
-// l2fetch also leaves the shape of the box for the timing model.
-func l2fetch(t *state.Thread, u *state.Uop) {
-	*t.R(u.EA) = *t.R(u.Arg[0])
-	r := *t.D(u.Arg[1])
-	t.Box = state.Box{Stride: uint32(r >> 32 & 0xffff), Width: uint32(r >> 16 & 0xffff), Height: uint32(r & 0xffff)}
 }

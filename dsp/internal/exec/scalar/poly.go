@@ -1,9 +1,47 @@
 package scalar
 
 import (
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/family"
 	"github.com/nnsoc/nnsoc/dsp/internal/exec/simd"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
+
+var polyRows = []family.Row{
+	// Complex and vector multiplies.
+	{hexagon.M4_pmpyw, func(t *state.Thread, u *state.Uop) { *t.D(u.Arg[0]) = carryless(*t.R(u.Arg[1]), *t.R(u.Arg[2])) }},
+	{hexagon.M4_pmpyw_acc, func(t *state.Thread, u *state.Uop) { *t.D(u.Arg[0]) ^= carryless(*t.R(u.Arg[1]), *t.R(u.Arg[2])) }},
+	{hexagon.M4_vpmpyh, func(t *state.Thread, u *state.Uop) { *t.D(u.Arg[0]) = vpmpy(*t.R(u.Arg[1]), *t.R(u.Arg[2])) }},
+	{hexagon.M4_vpmpyh_acc, func(t *state.Thread, u *state.Uop) { *t.D(u.Arg[0]) ^= vpmpy(*t.R(u.Arg[1]), *t.R(u.Arg[2])) }},
+	{hexagon.A2_vraddub, bytesPerWord(sumOf, 0)},
+	{hexagon.A2_vraddub_acc, bytesPerWord(sumOf, 1)},
+	{hexagon.A2_vrsadub, bytesPerWord(diffOf, 0)},
+	{hexagon.A2_vrsadub_acc, bytesPerWord(diffOf, 1)},
+	{hexagon.M2_vraddh, sumHalves(true)},
+	{hexagon.M2_vradduh, sumHalves(false)},
+	// Is the add-compare-select of a Viterbi decoder.
+	{hexagon.A5_ACS, func(t *state.Thread, u *state.Uop) {
+		d, x, y := *t.D(u.Arg[0]), *t.D(u.Arg[2]), *t.D(u.Arg[3])
+		var out uint64
+		var p uint8
+		for i := uint(0); i < 64; i += 16 {
+			a := lane(d, i, 16, true) + lane(y, i, 16, true)
+			b := lane(x, i, 16, true) - lane(y, i, 16, true)
+			if a > b {
+				p |= 3 << (i / 8)
+			}
+			out |= uint64(satTo(t, max(a, b), simd.MinH, simd.MaxH)&0xffff) << i
+		}
+		*t.D(u.Arg[0]), *t.P(u.Arg[1]) = out, p
+	}},
+	// Also tells in which bytes the first source is the larger one.
+	{hexagon.A6_vminub_RdP, func(t *state.Thread, u *state.Uop) {
+		x, y := *t.D(u.Arg[2]), *t.D(u.Arg[3])
+		p := cmpBits(x, y, 8, false, cGt)
+		m := bytemask(p)
+		*t.D(u.Arg[0]), *t.P(u.Arg[1]) = y&m|x&^m, p
+	}},
+}
 
 // Multiplies that are no sums of integer products, and sums without products.
 
@@ -17,20 +55,10 @@ func carryless(x, y uint32) (p uint64) {
 	return p
 }
 
-func pmpyw(t *state.Thread, u *state.Uop) { *t.D(u.Arg[0]) = carryless(*t.R(u.Arg[1]), *t.R(u.Arg[2])) }
-func pmpywAcc(t *state.Thread, u *state.Uop) {
-	*t.D(u.Arg[0]) ^= carryless(*t.R(u.Arg[1]), *t.R(u.Arg[2]))
-}
-
 // vpmpy multiplies halves; the low halves of both products come first.
 func vpmpy(x, y uint32) uint64 {
 	p, q := carryless(x&0xffff, y&0xffff), carryless(x>>16, y>>16)
 	return p&0xffff | q&0xffff<<16 | p>>16<<32 | q>>16<<48
-}
-
-func vpmpyh(t *state.Thread, u *state.Uop) { *t.D(u.Arg[0]) = vpmpy(*t.R(u.Arg[1]), *t.R(u.Arg[2])) }
-func vpmpyhAcc(t *state.Thread, u *state.Uop) {
-	*t.D(u.Arg[0]) ^= vpmpy(*t.R(u.Arg[1]), *t.R(u.Arg[2]))
 }
 
 // bytesPerWord sums f over the bytes of each word.
@@ -59,28 +87,4 @@ func sumHalves(signed bool) state.Semantic {
 		}
 		*t.R(u.Arg[0]) = uint32(s)
 	}
-}
-
-// vacsh is the add-compare-select of a Viterbi decoder.
-func vacsh(t *state.Thread, u *state.Uop) {
-	d, x, y := *t.D(u.Arg[0]), *t.D(u.Arg[2]), *t.D(u.Arg[3])
-	var out uint64
-	var p uint8
-	for i := uint(0); i < 64; i += 16 {
-		a := lane(d, i, 16, true) + lane(y, i, 16, true)
-		b := lane(x, i, 16, true) - lane(y, i, 16, true)
-		if a > b {
-			p |= 3 << (i / 8)
-		}
-		out |= uint64(satTo(t, max(a, b), simd.MinH, simd.MaxH)&0xffff) << i
-	}
-	*t.D(u.Arg[0]), *t.P(u.Arg[1]) = out, p
-}
-
-// vminubP also tells in which bytes the first source is the larger one.
-func vminubP(t *state.Thread, u *state.Uop) {
-	x, y := *t.D(u.Arg[2]), *t.D(u.Arg[3])
-	p := cmpBits(x, y, 8, false, cGt)
-	m := bytemask(p)
-	*t.D(u.Arg[0]), *t.P(u.Arg[1]) = y&m|x&^m, p
 }

@@ -5,8 +5,75 @@ import (
 
 	"golang.org/x/exp/constraints"
 
+	"github.com/nnsoc/nnsoc/dsp/internal/exec/family"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
+
+var shiftRows = []family.Row{
+	// Shifts and bits.
+	{hexagon.S4_addi_lsr_ri, immShift(opAdd[uint32], lsr32)},
+	{hexagon.S4_andi_asl_ri, immShift(opAnd[uint32], shl32)},
+	{hexagon.S4_andi_lsr_ri, immShift(opAnd[uint32], lsr32)},
+	{hexagon.S4_ori_asl_ri, immShift(opOr[uint32], shl32)},
+	{hexagon.S4_ori_lsr_ri, immShift(opOr[uint32], lsr32)},
+	{hexagon.S4_subi_asl_ri, immShift(opSub[uint32], shl32)},
+	{hexagon.S4_subi_lsr_ri, immShift(opSub[uint32], lsr32)},
+	{hexagon.S4_or_andix, func(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) = *t.R(u.Arg[1]) | *t.R(u.Arg[0])&uint32(u.Imm) }},
+	{hexagon.S4_or_ori, func(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) |= *t.R(u.Arg[1]) | uint32(u.Imm) }},
+	{hexagon.S2_setbit_r, setbitR},
+	{hexagon.S2_clrbit_r, clrbitR},
+	{hexagon.S2_togglebit_r, func(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) = *t.R(u.Arg[1]) ^ bitOf(t, u) }},
+	{hexagon.S2_tstbit_r, tstbitR},
+	{hexagon.S4_ntstbit_r, ntstbitR},
+	{hexagon.C2_bitsclr, func(t *state.Thread, u *state.Uop) { *t.P(u.Arg[0]) = flag(*t.R(u.Arg[1])&*t.R(u.Arg[2]) == 0) }},
+	{hexagon.C4_nbitsclr, func(t *state.Thread, u *state.Uop) { *t.P(u.Arg[0]) = flag(*t.R(u.Arg[1])&*t.R(u.Arg[2]) != 0) }},
+	{hexagon.C4_nbitsclri, func(t *state.Thread, u *state.Uop) { *t.P(u.Arg[0]) = flag(*t.R(u.Arg[1])&uint32(u.Imm) != 0) }},
+	{hexagon.C2_bitsset, func(t *state.Thread, u *state.Uop) {
+		*t.P(u.Arg[0]) = flag(*t.R(u.Arg[1])&*t.R(u.Arg[2]) == *t.R(u.Arg[2]))
+	}},
+	{hexagon.C4_nbitsset, func(t *state.Thread, u *state.Uop) {
+		*t.P(u.Arg[0]) = flag(*t.R(u.Arg[1])&*t.R(u.Arg[2]) != *t.R(u.Arg[2]))
+	}},
+	{hexagon.A4_bitspliti, func(t *state.Thread, u *state.Uop) { split(t, u, u.Imm) }},
+	{hexagon.A4_bitsplit, bitsplit},
+	{hexagon.S2_cl0p, func(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) = uint32(bits.LeadingZeros64(*t.D(u.Arg[1]))) }},
+	{hexagon.S2_cl1p, func(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) = uint32(bits.LeadingZeros64(^*t.D(u.Arg[1]))) }},
+	{hexagon.S2_ct0p, func(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) = uint32(bits.TrailingZeros64(*t.D(u.Arg[1]))) }},
+	{hexagon.S2_ct1p, func(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) = uint32(bits.TrailingZeros64(^*t.D(u.Arg[1]))) }},
+	{hexagon.S2_clbp, clbp},
+	{hexagon.S2_clbnorm, func(t *state.Thread, u *state.Uop) {
+		x := *t.R(u.Arg[1])
+		*t.R(u.Arg[0]) = 0
+		if x != 0 {
+			*t.R(u.Arg[0]) = clb32(x) - 1
+		}
+	}},
+	{hexagon.S2_brevp, func(t *state.Thread, u *state.Uop) { *t.D(u.Arg[0]) = bits.Reverse64(*t.D(u.Arg[1])) }},
+	{hexagon.S4_clbaddi, clbaddi},
+	{hexagon.S4_clbpaddi, func(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) = clb64(*t.D(u.Arg[1])) + uint32(u.Imm) }},
+	{hexagon.S5_popcountp, func(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) = uint32(bits.OnesCount64(*t.D(u.Arg[1]))) }},
+	{hexagon.S4_parity, func(t *state.Thread, u *state.Uop) {
+		*t.R(u.Arg[0]) = uint32(bits.OnesCount32(*t.R(u.Arg[1])&*t.R(u.Arg[2]))) & 1
+	}},
+	{hexagon.S2_parityp, func(t *state.Thread, u *state.Uop) {
+		*t.R(u.Arg[0]) = uint32(bits.OnesCount64(*t.D(u.Arg[1])&*t.D(u.Arg[2]))) & 1
+	}},
+	{hexagon.S2_extractup, func(t *state.Thread, u *state.Uop) {
+		*t.D(u.Arg[0]) = *t.D(u.Arg[1]) >> u.Imm2 & (1<<uint(u.Imm) - 1)
+	}},
+	{hexagon.S4_extractp, func(t *state.Thread, u *state.Uop) {
+		x := *t.D(u.Arg[1]) >> u.Imm2 & (1<<uint(u.Imm) - 1)
+		s := 64 - uint(u.Imm)
+		*t.D(u.Arg[0]) = uint64(int64(x<<s) >> s)
+	}},
+	{hexagon.S2_insertp, func(t *state.Thread, u *state.Uop) {
+		m := uint64(1)<<uint(u.Imm) - 1
+		d := t.D(u.Arg[0])
+		*d = *d&^(m<<u.Imm2) | *t.D(u.Arg[1])&m<<u.Imm2
+	}},
+	{hexagon.S2_mask, func(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) = lowbits(u.Imm) << u.Imm2 }},
+}
 
 // Shifts that combine with their destination, and shifts of halves and words
 // of a pair. A shift is given by a function of value and amount.
@@ -79,37 +146,15 @@ func immShift(f func(x, y uint32) uint32, s shift32) state.Semantic {
 	}
 }
 
-func orAndix(t *state.Thread, u *state.Uop) {
-	*t.R(u.Arg[0]) = *t.R(u.Arg[1]) | *t.R(u.Arg[0])&uint32(u.Imm)
-}
-func orOri(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) |= *t.R(u.Arg[1]) | uint32(u.Imm) }
-
 // Bits named by a register: its low seven bits, signed, shift a one.
 func bitOf(t *state.Thread, u *state.Uop) uint32 { return lsl32(1, amount(*t.R(u.Arg[2]))) }
 
-func setbitR(t *state.Thread, u *state.Uop)    { *t.R(u.Arg[0]) = *t.R(u.Arg[1]) | bitOf(t, u) }
-func clrbitR(t *state.Thread, u *state.Uop)    { *t.R(u.Arg[0]) = *t.R(u.Arg[1]) &^ bitOf(t, u) }
-func togglebitR(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) = *t.R(u.Arg[1]) ^ bitOf(t, u) }
-func tstbitR(t *state.Thread, u *state.Uop)    { *t.P(u.Arg[0]) = flag(*t.R(u.Arg[1])&bitOf(t, u) != 0) }
-func ntstbitR(t *state.Thread, u *state.Uop)   { *t.P(u.Arg[0]) = flag(*t.R(u.Arg[1])&bitOf(t, u) == 0) }
-func bitsclr(t *state.Thread, u *state.Uop) {
-	*t.P(u.Arg[0]) = flag(*t.R(u.Arg[1])&*t.R(u.Arg[2]) == 0)
-}
-func nbitsclr(t *state.Thread, u *state.Uop) {
-	*t.P(u.Arg[0]) = flag(*t.R(u.Arg[1])&*t.R(u.Arg[2]) != 0)
-}
-func nbitsclri(t *state.Thread, u *state.Uop) {
-	*t.P(u.Arg[0]) = flag(*t.R(u.Arg[1])&uint32(u.Imm) != 0)
-}
-func bitsset(t *state.Thread, u *state.Uop) {
-	*t.P(u.Arg[0]) = flag(*t.R(u.Arg[1])&*t.R(u.Arg[2]) == *t.R(u.Arg[2]))
-}
-func nbitsset(t *state.Thread, u *state.Uop) {
-	*t.P(u.Arg[0]) = flag(*t.R(u.Arg[1])&*t.R(u.Arg[2]) != *t.R(u.Arg[2]))
-}
+func setbitR(t *state.Thread, u *state.Uop)  { *t.R(u.Arg[0]) = *t.R(u.Arg[1]) | bitOf(t, u) }
+func clrbitR(t *state.Thread, u *state.Uop)  { *t.R(u.Arg[0]) = *t.R(u.Arg[1]) &^ bitOf(t, u) }
+func tstbitR(t *state.Thread, u *state.Uop)  { *t.P(u.Arg[0]) = flag(*t.R(u.Arg[1])&bitOf(t, u) != 0) }
+func ntstbitR(t *state.Thread, u *state.Uop) { *t.P(u.Arg[0]) = flag(*t.R(u.Arg[1])&bitOf(t, u) == 0) }
 
-func bitspliti(t *state.Thread, u *state.Uop) { split(t, u, u.Imm) }
-func bitsplit(t *state.Thread, u *state.Uop)  { split(t, u, int32(*t.R(u.Arg[2])&31)) }
+func bitsplit(t *state.Thread, u *state.Uop) { split(t, u, int32(*t.R(u.Arg[2])&31)) }
 
 // split puts the bits from n on into the high word, those below into the low.
 func split(t *state.Thread, u *state.Uop, n int32) {
@@ -117,56 +162,11 @@ func split(t *state.Thread, u *state.Uop, n int32) {
 	*t.D(u.Arg[0]) = pair(x>>n, x&lowbits(n))
 }
 
-func cl0p(t *state.Thread, u *state.Uop) {
-	*t.R(u.Arg[0]) = uint32(bits.LeadingZeros64(*t.D(u.Arg[1])))
-}
-func cl1p(t *state.Thread, u *state.Uop) {
-	*t.R(u.Arg[0]) = uint32(bits.LeadingZeros64(^*t.D(u.Arg[1])))
-}
-func ct0p(t *state.Thread, u *state.Uop) {
-	*t.R(u.Arg[0]) = uint32(bits.TrailingZeros64(*t.D(u.Arg[1])))
-}
-func ct1p(t *state.Thread, u *state.Uop) {
-	*t.R(u.Arg[0]) = uint32(bits.TrailingZeros64(^*t.D(u.Arg[1])))
-}
 func clb64(x uint64) uint32 {
 	return uint32(max(bits.LeadingZeros64(x), bits.LeadingZeros64(^x)))
 }
 func clb32(x uint32) uint32 {
 	return uint32(max(bits.LeadingZeros32(x), bits.LeadingZeros32(^x)))
 }
-func clbp(t *state.Thread, u *state.Uop)     { *t.R(u.Arg[0]) = clb64(*t.D(u.Arg[1])) }
-func clbaddi(t *state.Thread, u *state.Uop)  { *t.R(u.Arg[0]) = clb32(*t.R(u.Arg[1])) + uint32(u.Imm) }
-func clbpaddi(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) = clb64(*t.D(u.Arg[1])) + uint32(u.Imm) }
-func clbnorm(t *state.Thread, u *state.Uop) {
-	x := *t.R(u.Arg[1])
-	*t.R(u.Arg[0]) = 0
-	if x != 0 {
-		*t.R(u.Arg[0]) = clb32(x) - 1
-	}
-}
-func brevp(t *state.Thread, u *state.Uop) { *t.D(u.Arg[0]) = bits.Reverse64(*t.D(u.Arg[1])) }
-func popcount(t *state.Thread, u *state.Uop) {
-	*t.R(u.Arg[0]) = uint32(bits.OnesCount64(*t.D(u.Arg[1])))
-}
-func parity(t *state.Thread, u *state.Uop) {
-	*t.R(u.Arg[0]) = uint32(bits.OnesCount32(*t.R(u.Arg[1])&*t.R(u.Arg[2]))) & 1
-}
-func parityp(t *state.Thread, u *state.Uop) {
-	*t.R(u.Arg[0]) = uint32(bits.OnesCount64(*t.D(u.Arg[1])&*t.D(u.Arg[2]))) & 1
-}
-
-func extractup(t *state.Thread, u *state.Uop) {
-	*t.D(u.Arg[0]) = *t.D(u.Arg[1]) >> u.Imm2 & (1<<uint(u.Imm) - 1)
-}
-func extractp(t *state.Thread, u *state.Uop) {
-	x := *t.D(u.Arg[1]) >> u.Imm2 & (1<<uint(u.Imm) - 1)
-	s := 64 - uint(u.Imm)
-	*t.D(u.Arg[0]) = uint64(int64(x<<s) >> s)
-}
-func insertp(t *state.Thread, u *state.Uop) {
-	m := uint64(1)<<uint(u.Imm) - 1
-	d := t.D(u.Arg[0])
-	*d = *d&^(m<<u.Imm2) | *t.D(u.Arg[1])&m<<u.Imm2
-}
-func smask(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) = lowbits(u.Imm) << u.Imm2 }
+func clbp(t *state.Thread, u *state.Uop)    { *t.R(u.Arg[0]) = clb64(*t.D(u.Arg[1])) }
+func clbaddi(t *state.Thread, u *state.Uop) { *t.R(u.Arg[0]) = clb32(*t.R(u.Arg[1])) + uint32(u.Imm) }
