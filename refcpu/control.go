@@ -10,8 +10,8 @@ import (
 
 // controlKernels call subgraphs.
 var controlKernels = []operation{
-	{op: nn.OpIf, prepare: prepareIf, ownShapes: true},
-	{op: nn.OpWhile, prepare: prepareWhile, ownShapes: true},
+	{op: nn.OpIf, prepare: read(prepareIf), ownShapes: true},
+	{op: nn.OpWhile, prepare: read(prepareWhile), ownShapes: true},
 }
 
 // ErrLoop is the error of a WHILE that does not end in time or within the
@@ -96,11 +96,7 @@ func truth(b []byte) (bool, error) {
 }
 
 // prepareIf is IF: one of two subgraphs runs on the remaining inputs.
-func prepareIf(v opspec.View, op *nn.Operation) (Kernel, error) {
-	o, err := v.If(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareIf(_ opspec.View, op *nn.Operation, o opspec.If) (Kernel, error) {
 	return func(x *Run) error {
 		yes, err := truth(x.Bytes(o.Condition))
 		if err != nil {
@@ -124,11 +120,7 @@ func prepareIf(v opspec.View, op *nn.Operation) (Kernel, error) {
 
 // prepareWhile is WHILE: while the condition subgraph gives true, the body
 // replaces the state, which is the first inputs.
-func prepareWhile(v opspec.View, op *nn.Operation) (Kernel, error) {
-	o, err := v.While(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareWhile(v opspec.View, op *nn.Operation, o opspec.While) (Kernel, error) {
 	return func(x *Run) error {
 		condition, err := x.child(o.Condition)
 		if err != nil {

@@ -10,16 +10,12 @@ import (
 
 // convKernels are CONV_2D and GROUPED_CONV_2D.
 var convKernels = []operation{
-	{op: nn.OpConv2D, prepare: prepareConv},
-	{op: nn.OpGroupedConv2D, prepare: prepareGroupedConv},
+	{op: nn.OpConv2D, prepare: read(prepareConv)},
+	{op: nn.OpGroupedConv2D, prepare: read(prepareGroupedConv)},
 }
 
 // prepareConv is CONV_2D: a matrix product of image patches and filters.
-func prepareConv(v opspec.View, op *nn.Operation) (Kernel, error) {
-	c, err := v.Conv(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareConv(v opspec.View, _ *nn.Operation, c opspec.Conv) (Kernel, error) {
 	k := c.KH * c.KW * c.C
 	if isFloat(c.Type) {
 		return lazy(v, func(v opspec.View) (*floatWeights, error) {
@@ -144,11 +140,7 @@ func (x *Run) unsigned(i uint32, flip byte) []byte {
 
 // prepareGroupedConv is GROUPED_CONV_2D: a matrix product per group on a slice
 // of the channels.
-func prepareGroupedConv(v opspec.View, op *nn.Operation) (Kernel, error) {
-	c, err := v.GroupedConv(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareGroupedConv(v opspec.View, _ *nn.Operation, c opspec.GroupedConv) (Kernel, error) {
 	cg, kg := c.C/c.Groups, c.K/c.Groups
 	k := c.KH * c.KW * cg
 	if isFloat(c.Type) {

@@ -8,16 +8,12 @@ import (
 
 // denseKernels are the matrix products.
 var denseKernels = []operation{
-	{op: nn.OpFullyConnected, prepare: prepareFullyConnected},
-	{op: nn.OpBatchMatmul, prepare: prepareBatchMatmul},
+	{op: nn.OpFullyConnected, prepare: read(prepareFullyConnected)},
+	{op: nn.OpBatchMatmul, prepare: read(prepareBatchMatmul)},
 }
 
 // prepareFullyConnected is FULLY_CONNECTED: a matrix product as it stands.
-func prepareFullyConnected(v opspec.View, op *nn.Operation) (Kernel, error) {
-	f, err := v.FullyConnected(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareFullyConnected(v opspec.View, _ *nn.Operation, f opspec.FullyConnected) (Kernel, error) {
 	if isFloat(f.Type) {
 		return lazy(v, func(v opspec.View) (*floatWeights, error) {
 			return floatWeightsOf(v, f.Weights, f.Bias, f.Depth, f.Units, f.Act)
@@ -55,11 +51,7 @@ func prepareFullyConnected(v opspec.View, op *nn.Operation) (Kernel, error) {
 
 // prepareBatchMatmul is BATCH_MATMUL. Sums run over the depth in ascending
 // order; TENSOR_INT32 wraps around.
-func prepareBatchMatmul(v opspec.View, op *nn.Operation) (Kernel, error) {
-	m, err := v.BatchMatmul(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareBatchMatmul(v opspec.View, _ *nn.Operation, m opspec.BatchMatmul) (Kernel, error) {
 	const grain = 1 << 14 // multiply-accumulates worth a thread
 	rows, step := m.Batch*m.Rows, 1+grain/(m.Depth*m.Cols)
 	switch {

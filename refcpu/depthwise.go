@@ -8,7 +8,7 @@ import (
 
 // depthwiseKernels is DEPTHWISE_CONV_2D.
 var depthwiseKernels = []operation{
-	{op: nn.OpDepthwiseConv2D, prepare: prepareDepthwise},
+	{op: nn.OpDepthwiseConv2D, prepare: read(prepareDepthwise)},
 }
 
 // depthwiseQuant are the widened weights of a quantized DEPTHWISE_CONV_2D,
@@ -28,11 +28,7 @@ type depthwiseFloat struct {
 }
 
 // prepareDepthwise is DEPTHWISE_CONV_2D.
-func prepareDepthwise(v opspec.View, op *nn.Operation) (Kernel, error) {
-	c, err := v.Conv(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareDepthwise(v opspec.View, _ *nn.Operation, c opspec.Conv) (Kernel, error) {
 	if isFloat(c.Type) {
 		return lazy(v, func(v opspec.View) (*depthwiseFloat, error) { return packDepthwiseFloat(v, &c) },
 			func(x *Run, w *depthwiseFloat) error { return runDepthwiseFloat(x, &c, w) })

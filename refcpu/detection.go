@@ -11,9 +11,9 @@ import (
 
 // detectionKernels choose regions by their scores.
 var detectionKernels = []operation{
-	{op: nn.OpBoxWithNmsLimit, prepare: prepareNms, ownShapes: true},
-	{op: nn.OpGenerateProposals, prepare: prepareProposals, ownShapes: true},
-	{op: nn.OpDetectionPostprocessing, prepare: prepareDetection},
+	{op: nn.OpBoxWithNmsLimit, prepare: read(prepareNms), ownShapes: true},
+	{op: nn.OpGenerateProposals, prepare: read(prepareProposals), ownShapes: true},
+	{op: nn.OpDetectionPostprocessing, prepare: read(prepareDetection)},
 }
 
 // suppression rescales the scores of boxes that overlap a better one.
@@ -66,11 +66,7 @@ func (s *suppression) run(candidates []int, scores []float32, boxAt func(int) bo
 }
 
 // prepareNms is BOX_WITH_NMS_LIMIT. How many boxes it gives depends on values.
-func prepareNms(v opspec.View, op *nn.Operation) (Kernel, error) {
-	p, err := v.Nms(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareNms(_ opspec.View, op *nn.Operation, p opspec.Nms) (Kernel, error) {
 	s := suppression{p.Kernel, p.Overlap, p.Sigma, p.Least}
 	limit := int(p.Limit)
 	return func(x *Run) error {
@@ -153,11 +149,7 @@ func (x *Run) give(op *nn.Operation, dims ...[]uint32) error {
 
 // prepareProposals is GENERATE_PROPOSALS: the anchors of every pixel, moved by
 // their deltas, the best of them after suppression.
-func prepareProposals(v opspec.View, op *nn.Operation) (Kernel, error) {
-	p, err := v.Proposals(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareProposals(_ opspec.View, op *nn.Operation, p opspec.Proposals) (Kernel, error) {
 	s := suppression{kind: opspec.NmsHard, threshold: p.Overlap}
 	return func(x *Run) error {
 		h, w, n := p.H, p.W, p.Count
@@ -250,11 +242,7 @@ func (s *suppression) hard(candidates []int, scores []float32, boxAt func(int) b
 type detection struct{ opspec.Detection }
 
 // prepareDetection is DETECTION_POSTPROCESSING.
-func prepareDetection(v opspec.View, op *nn.Operation) (Kernel, error) {
-	p, err := v.Detection(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareDetection(_ opspec.View, _ *nn.Operation, p opspec.Detection) (Kernel, error) {
 	return (&detection{p}).run, nil
 }
 

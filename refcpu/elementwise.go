@@ -10,28 +10,28 @@ import (
 
 // elementwiseKernels are arithmetic on two tensors, element by element.
 var elementwiseKernels = []operation{
-	{op: nn.OpAdd, prepare: prepareAdd},
-	{op: nn.OpSub, prepare: prepareSub},
-	{op: nn.OpMul, prepare: prepareMul},
-	{op: nn.OpDiv, prepare: prepareDiv},
+	{op: nn.OpAdd, prepare: read(prepareAdd)},
+	{op: nn.OpSub, prepare: read(prepareSub)},
+	{op: nn.OpMul, prepare: read(prepareMul)},
+	{op: nn.OpDiv, prepare: read(prepareDiv)},
 	{op: nn.OpMaximum, prepare: prepareMaximum},
 	{op: nn.OpMinimum, prepare: prepareMinimum},
-	{op: nn.OpPow, prepare: preparePow},
-	{op: nn.OpPrelu, prepare: preparePrelu},
+	{op: nn.OpPow, prepare: read(preparePow)},
+	{op: nn.OpPrelu, prepare: read(preparePrelu)},
 }
 
 // compareKernels are comparison, logic and choice, element by element.
 var compareKernels = []operation{
-	{op: nn.OpEqual, prepare: prepareCompare},
-	{op: nn.OpNotEqual, prepare: prepareCompare},
-	{op: nn.OpLess, prepare: prepareCompare},
-	{op: nn.OpLessEqual, prepare: prepareCompare},
-	{op: nn.OpGreater, prepare: prepareCompare},
-	{op: nn.OpGreaterEqual, prepare: prepareCompare},
-	{op: nn.OpLogicalAnd, prepare: prepareLogical},
-	{op: nn.OpLogicalOr, prepare: prepareLogical},
-	{op: nn.OpLogicalNot, prepare: prepareNot},
-	{op: nn.OpSelect, prepare: prepareSelect},
+	{op: nn.OpEqual, prepare: read(prepareCompare)},
+	{op: nn.OpNotEqual, prepare: read(prepareCompare)},
+	{op: nn.OpLess, prepare: read(prepareCompare)},
+	{op: nn.OpLessEqual, prepare: read(prepareCompare)},
+	{op: nn.OpGreater, prepare: read(prepareCompare)},
+	{op: nn.OpGreaterEqual, prepare: read(prepareCompare)},
+	{op: nn.OpLogicalAnd, prepare: read(prepareLogical)},
+	{op: nn.OpLogicalOr, prepare: read(prepareLogical)},
+	{op: nn.OpLogicalNot, prepare: read(prepareNot)},
+	{op: nn.OpSelect, prepare: read(prepareSelect)},
 }
 
 // broadcast calls f for runs of output elements: n elements from out on, read
@@ -98,11 +98,7 @@ func binaryInt(e opspec.Elementwise, f func(a, b int32) int32) Kernel {
 
 // prepareAdd is ADD. The rescaled terms of a quantized ADD depend on one byte
 // each and come from tables.
-func prepareAdd(v opspec.View, op *nn.Operation) (Kernel, error) {
-	e, err := v.Elementwise(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareAdd(v opspec.View, _ *nn.Operation, e opspec.Elementwise) (Kernel, error) {
 	switch {
 	case isFloat(e.Type):
 		return binaryFloat(e, func(a, b float32) float32 { return a + b }), nil
@@ -139,11 +135,7 @@ func addQuant(v opspec.View, e *opspec.Elementwise, sign int32) (Kernel, error) 
 }
 
 // prepareMul is MUL.
-func prepareMul(v opspec.View, op *nn.Operation) (Kernel, error) {
-	e, err := v.Elementwise(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareMul(v opspec.View, _ *nn.Operation, e opspec.Elementwise) (Kernel, error) {
 	switch {
 	case isFloat(e.Type):
 		return binaryFloat(e, func(a, b float32) float32 { return a * b }), nil
@@ -164,11 +156,7 @@ func prepareMul(v opspec.View, op *nn.Operation) (Kernel, error) {
 }
 
 // prepareSub is SUB: as ADD with the second term negated.
-func prepareSub(v opspec.View, op *nn.Operation) (Kernel, error) {
-	e, err := v.Elementwise(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareSub(v opspec.View, _ *nn.Operation, e opspec.Elementwise) (Kernel, error) {
 	switch {
 	case isFloat(e.Type):
 		return binaryFloat(e, func(a, b float32) float32 { return a - b }), nil
@@ -180,11 +168,7 @@ func prepareSub(v opspec.View, op *nn.Operation) (Kernel, error) {
 
 // prepareDiv is DIV. Integers round towards minus infinity; division by 0
 // gives 0.
-func prepareDiv(v opspec.View, op *nn.Operation) (Kernel, error) {
-	e, err := v.Elementwise(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareDiv(_ opspec.View, op *nn.Operation, e opspec.Elementwise) (Kernel, error) {
 	switch {
 	case isFloat(e.Type):
 		return binaryFloat(e, func(a, b float32) float32 { return a / b }), nil
@@ -204,11 +188,7 @@ func prepareDiv(v opspec.View, op *nn.Operation) (Kernel, error) {
 }
 
 // preparePow is POW.
-func preparePow(v opspec.View, op *nn.Operation) (Kernel, error) {
-	e, err := v.Elementwise(op)
-	if err != nil {
-		return nil, err
-	}
+func preparePow(_ opspec.View, _ *nn.Operation, e opspec.Elementwise) (Kernel, error) {
 	return binaryFloat(e, func(a, b float32) float32 { return float32(math.Pow(float64(a), float64(b))) }), nil
 }
 
@@ -244,11 +224,7 @@ func prepareExtreme(v opspec.View, op *nn.Operation, float func(a, b float32) fl
 }
 
 // preparePrelu is PRELU: negative inputs times a slope.
-func preparePrelu(v opspec.View, op *nn.Operation) (Kernel, error) {
-	e, err := v.Elementwise(op)
-	if err != nil {
-		return nil, err
-	}
+func preparePrelu(v opspec.View, _ *nn.Operation, e opspec.Elementwise) (Kernel, error) {
 	if isFloat(e.Type) {
 		return binaryFloat(e, func(a, b float32) float32 {
 			if a >= 0 {
@@ -270,11 +246,7 @@ func preparePrelu(v opspec.View, op *nn.Operation) (Kernel, error) {
 }
 
 // prepareSelect is SELECT.
-func prepareSelect(v opspec.View, op *nn.Operation) (Kernel, error) {
-	s, err := v.Select(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareSelect(v opspec.View, _ *nn.Operation, s opspec.Select) (Kernel, error) {
 	var ta, tb *[256]byte
 	if s.Type.IsQuant8() {
 		ta = opspec.RescaleTable(&v.Operands[s.A], &v.Operands[s.Output])
@@ -300,11 +272,7 @@ func prepareSelect(v opspec.View, op *nn.Operation) (Kernel, error) {
 
 // prepareCompare is EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER and
 // GREATER_EQUAL. Quantized values compare as the real values they stand for.
-func prepareCompare(v opspec.View, op *nn.Operation) (Kernel, error) {
-	e, err := v.Elementwise(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareCompare(v opspec.View, op *nn.Operation, e opspec.Elementwise) (Kernel, error) {
 	switch {
 	case isFloat(e.Type):
 		return func(x *Run) error {
@@ -384,11 +352,7 @@ func truths(b []byte) []byte {
 }
 
 // prepareLogical is LOGICAL_AND and LOGICAL_OR.
-func prepareLogical(v opspec.View, op *nn.Operation) (Kernel, error) {
-	e, err := v.Elementwise(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareLogical(_ opspec.View, op *nn.Operation, e opspec.Elementwise) (Kernel, error) {
 	and := op.Type == nn.OpLogicalAnd
 	return func(x *Run) error {
 		binaryOp(x, &e, x.Bytes(e.Output), truths(x.Bytes(e.A)), truths(x.Bytes(e.B)), func(a, b byte) byte {

@@ -17,21 +17,17 @@ import (
 
 // lookupKernels pick elements by index, key, hash or size, or at random.
 var lookupKernels = []operation{
-	{op: nn.OpGather, prepare: prepareGather},
-	{op: nn.OpEmbeddingLookup, prepare: prepareGather},
-	{op: nn.OpHashtableLookup, prepare: prepareHashtable},
-	{op: nn.OpLshProjection, prepare: prepareLsh},
-	{op: nn.OpTopkV2, prepare: prepareTopK},
-	{op: nn.OpRandomMultinomial, prepare: prepareMultinomial},
-	{op: nn.OpDensify, prepare: prepareDensify},
+	{op: nn.OpGather, prepare: read(prepareGather)},
+	{op: nn.OpEmbeddingLookup, prepare: read(prepareGather)},
+	{op: nn.OpHashtableLookup, prepare: read(prepareHashtable)},
+	{op: nn.OpLshProjection, prepare: read(prepareLsh)},
+	{op: nn.OpTopkV2, prepare: read(prepareTopK)},
+	{op: nn.OpRandomMultinomial, prepare: read(prepareMultinomial)},
+	{op: nn.OpDensify, prepare: read(prepareDensify)},
 }
 
 // prepareGather is GATHER and EMBEDDING_LOOKUP.
-func prepareGather(v opspec.View, op *nn.Operation) (Kernel, error) {
-	g, err := v.Gather(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareGather(_ opspec.View, _ *nn.Operation, g opspec.Gather) (Kernel, error) {
 	n := g.Inner * g.Type.ElementBytes()
 	return func(x *Run) error {
 		in, out, indices := x.Bytes(g.Input), x.Bytes(g.Output), x.int32s(g.Indices)
@@ -51,11 +47,7 @@ func prepareGather(v opspec.View, op *nn.Operation) (Kernel, error) {
 }
 
 // prepareHashtable is HASHTABLE_LOOKUP: a row of zeros where a key is absent.
-func prepareHashtable(v opspec.View, op *nn.Operation) (Kernel, error) {
-	h, err := v.Hashtable(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareHashtable(_ opspec.View, _ *nn.Operation, h opspec.Hashtable) (Kernel, error) {
 	n := h.Size * h.Type.ElementBytes()
 	return func(x *Run) error {
 		row := map[int32]int{}
@@ -81,11 +73,7 @@ func prepareHashtable(v opspec.View, op *nn.Operation) (Kernel, error) {
 }
 
 // prepareTopK is TOPK_V2: descending, the lower index first of equals.
-func prepareTopK(v opspec.View, op *nn.Operation) (Kernel, error) {
-	t, err := v.TopK(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareTopK(_ opspec.View, _ *nn.Operation, t opspec.TopK) (Kernel, error) {
 	return func(x *Run) error {
 		indices := x.int32s(t.Indices)
 		switch {
@@ -160,11 +148,7 @@ func topRows[T constraints.Integer | constraints.Float](t *opspec.TopK, values [
 
 // prepareLsh is LSH_PROJECTION: each bit is the sign of the weighted sum of
 // the hashes of all items under one seed.
-func prepareLsh(v opspec.View, op *nn.Operation) (Kernel, error) {
-	l, err := v.Lsh(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareLsh(_ opspec.View, _ *nn.Operation, l opspec.Lsh) (Kernel, error) {
 	return func(x *Run) error {
 		items, seeds := x.Bytes(l.Input), x.floats(l.Hash, &x.shared)
 		var weights []float32
@@ -220,11 +204,7 @@ func prepareLsh(v opspec.View, op *nn.Operation) (Kernel, error) {
 // prepareMultinomial is RANDOM_MULTINOMIAL: classes drawn with probabilities
 // kernel.Exp(logit), draw by draw of a counter-based generator. The same seeds draw the same
 // classes.
-func prepareMultinomial(v opspec.View, op *nn.Operation) (Kernel, error) {
-	m, err := v.Multinomial(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareMultinomial(v opspec.View, _ *nn.Operation, m opspec.Multinomial) (Kernel, error) {
 	return func(x *Run) error {
 		logits, seeds, out := x.floats(m.Logits, &x.shared), x.int32s(m.Seeds), x.int32s(m.Output)
 		key := [2]uint32{uint32(seeds[0]), uint32(seeds[1])}
@@ -251,11 +231,7 @@ func prepareMultinomial(v opspec.View, op *nn.Operation) (Kernel, error) {
 }
 
 // prepareDensify is DENSIFY.
-func prepareDensify(v opspec.View, op *nn.Operation) (Kernel, error) {
-	d, err := v.Densify(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareDensify(v opspec.View, _ *nn.Operation, d opspec.Densify) (Kernel, error) {
 	size := d.Type.ElementBytes()
 	fill := make([]byte, size)
 	switch o := &v.Operands[d.Values]; d.Type {

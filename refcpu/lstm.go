@@ -10,9 +10,9 @@ import (
 
 // lstmKernels are the LSTM cells on reals.
 var lstmKernels = []operation{
-	{op: nn.OpLstm, prepare: prepareLstm},
-	{op: nn.OpUnidirectionalSequenceLstm, prepare: prepareLstm},
-	{op: nn.OpBidirectionalSequenceLstm, prepare: prepareLstm},
+	{op: nn.OpLstm, prepare: read(prepareLstm)},
+	{op: nn.OpUnidirectionalSequenceLstm, prepare: read(prepareLstm)},
+	{op: nn.OpBidirectionalSequenceLstm, prepare: read(prepareLstm)},
 }
 
 // Gates of an LSTM cell.
@@ -46,11 +46,7 @@ func newLstmCell(x *Run, l *opspec.Lstm, p *opspec.LstmCell) *lstmCell {
 }
 
 // prepareLstm is LSTM and the sequences of it in one direction or two.
-func prepareLstm(v opspec.View, op *nn.Operation) (Kernel, error) {
-	l, err := v.Lstm(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareLstm(_ opspec.View, _ *nn.Operation, l opspec.Lstm) (Kernel, error) {
 	return func(x *Run) error {
 		var list []direction
 		for i := range l.Cells {

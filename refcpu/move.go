@@ -7,37 +7,33 @@ import (
 
 // moveKernels copy, join, cut, repeat, pad and reorder elements.
 var moveKernels = []operation{
-	{op: nn.OpReshape, prepare: prepareCopy},
-	{op: nn.OpSqueeze, prepare: prepareCopy},
-	{op: nn.OpExpandDims, prepare: prepareCopy},
-	{op: nn.OpConcatenation, prepare: prepareConcat},
-	{op: nn.OpPack, prepare: prepareConcat},
-	{op: nn.OpSplit, prepare: prepareSplit},
-	{op: nn.OpTile, prepare: prepareTile},
-	{op: nn.OpFill, prepare: prepareFill},
-	{op: nn.OpRank, prepare: prepareRank},
-	{op: nn.OpPad, prepare: preparePad},
-	{op: nn.OpPadV2, prepare: preparePad},
-	{op: nn.OpMirrorPad, prepare: prepareMirrorPad},
-	{op: nn.OpTranspose, prepare: prepareStrided},
-	{op: nn.OpSlice, prepare: prepareStrided},
-	{op: nn.OpStridedSlice, prepare: prepareStrided},
-	{op: nn.OpDepthToSpace, prepare: prepareStrided},
-	{op: nn.OpSpaceToDepth, prepare: prepareStrided},
-	{op: nn.OpBatchToSpaceNd, prepare: prepareStrided},
-	{op: nn.OpSpaceToBatchNd, prepare: prepareStrided},
-	{op: nn.OpChannelShuffle, prepare: prepareStrided},
-	{op: nn.OpReverse, prepare: prepareStrided},
+	{op: nn.OpReshape, prepare: read(prepareCopy)},
+	{op: nn.OpSqueeze, prepare: read(prepareCopy)},
+	{op: nn.OpExpandDims, prepare: read(prepareCopy)},
+	{op: nn.OpConcatenation, prepare: read(prepareConcat)},
+	{op: nn.OpPack, prepare: read(prepareConcat)},
+	{op: nn.OpSplit, prepare: read(prepareSplit)},
+	{op: nn.OpTile, prepare: read(prepareTile)},
+	{op: nn.OpFill, prepare: read(prepareFill)},
+	{op: nn.OpRank, prepare: read(prepareRank)},
+	{op: nn.OpPad, prepare: read(preparePad)},
+	{op: nn.OpPadV2, prepare: read(preparePad)},
+	{op: nn.OpMirrorPad, prepare: read(prepareMirrorPad)},
+	{op: nn.OpTranspose, prepare: read(prepareStrided)},
+	{op: nn.OpSlice, prepare: read(prepareStrided)},
+	{op: nn.OpStridedSlice, prepare: read(prepareStrided)},
+	{op: nn.OpDepthToSpace, prepare: read(prepareStrided)},
+	{op: nn.OpSpaceToDepth, prepare: read(prepareStrided)},
+	{op: nn.OpBatchToSpaceNd, prepare: read(prepareStrided)},
+	{op: nn.OpSpaceToBatchNd, prepare: read(prepareStrided)},
+	{op: nn.OpChannelShuffle, prepare: read(prepareStrided)},
+	{op: nn.OpReverse, prepare: read(prepareStrided)},
 }
 
 // prepareConcat is CONCATENATION, and PACK, whose inputs lie side by side along a new
 // axis. A quantized input with another quantization than the output's is rescaled
 // through a table.
-func prepareConcat(v opspec.View, op *nn.Operation) (Kernel, error) {
-	c, err := v.Concat(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareConcat(v opspec.View, _ *nn.Operation, c opspec.Concat) (Kernel, error) {
 	tables := make([]*[256]byte, len(c.Inputs))
 	if c.Type.IsQuant8() {
 		for i, idx := range c.Inputs {
@@ -72,11 +68,7 @@ func prepareConcat(v opspec.View, op *nn.Operation) (Kernel, error) {
 }
 
 // prepareSplit is SPLIT.
-func prepareSplit(v opspec.View, op *nn.Operation) (Kernel, error) {
-	s, err := v.Split(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareSplit(_ opspec.View, _ *nn.Operation, s opspec.Split) (Kernel, error) {
 	n := s.Size * s.Type.ElementBytes()
 	return func(x *Run) error {
 		in := x.Bytes(s.Input)
@@ -90,11 +82,7 @@ func prepareSplit(v opspec.View, op *nn.Operation) (Kernel, error) {
 }
 
 // prepareTile is TILE.
-func prepareTile(v opspec.View, op *nn.Operation) (Kernel, error) {
-	t, err := v.Tile(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareTile(_ opspec.View, _ *nn.Operation, t opspec.Tile) (Kernel, error) {
 	size := t.Type.ElementBytes()
 	return func(x *Run) error {
 		in, out := x.Bytes(t.Input), x.Bytes(t.Output)
@@ -120,11 +108,7 @@ func prepareTile(v opspec.View, op *nn.Operation) (Kernel, error) {
 }
 
 // prepareFill is FILL.
-func prepareFill(v opspec.View, op *nn.Operation) (Kernel, error) {
-	f, err := v.Fill(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareFill(v opspec.View, _ *nn.Operation, f opspec.Fill) (Kernel, error) {
 	value, err := v.Data(f.Value)
 	if err != nil {
 		return nil, err
@@ -140,11 +124,7 @@ func prepareFill(v opspec.View, op *nn.Operation) (Kernel, error) {
 }
 
 // prepareRank is RANK.
-func prepareRank(v opspec.View, op *nn.Operation) (Kernel, error) {
-	r, err := v.Rank(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareRank(_ opspec.View, op *nn.Operation, r int) (Kernel, error) {
 	return func(x *Run) error {
 		x.int32s(op.Outputs[0])[0] = int32(r)
 		return nil
@@ -152,11 +132,7 @@ func prepareRank(v opspec.View, op *nn.Operation) (Kernel, error) {
 }
 
 // prepareCopy is RESHAPE and SQUEEZE: the elements stay, the shape changes.
-func prepareCopy(v opspec.View, op *nn.Operation) (Kernel, error) {
-	c, err := v.Copy(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareCopy(_ opspec.View, _ *nn.Operation, c opspec.Copy) (Kernel, error) {
 	return func(x *Run) error {
 		copy(x.Bytes(c.Output), x.Bytes(c.Input))
 		return nil
@@ -164,11 +140,7 @@ func prepareCopy(v opspec.View, op *nn.Operation) (Kernel, error) {
 }
 
 // prepareStrided is the operations that opspec.IsStrided names.
-func prepareStrided(v opspec.View, op *nn.Operation) (Kernel, error) {
-	s, err := v.Strided(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareStrided(v opspec.View, _ *nn.Operation, s opspec.Strided) (Kernel, error) {
 	size := s.Type.ElementBytes()
 	fill := byte(0)
 	if s.Type.IsQuant8() {
@@ -215,11 +187,7 @@ func prepareStrided(v opspec.View, op *nn.Operation) (Kernel, error) {
 
 // preparePad is PAD and PAD_V2: zeros around the tensor, the zero point when
 // quantized, or the value given.
-func preparePad(v opspec.View, op *nn.Operation) (Kernel, error) {
-	p, err := v.Pad(op)
-	if err != nil {
-		return nil, err
-	}
+func preparePad(v opspec.View, _ *nn.Operation, p opspec.Pad) (Kernel, error) {
 	size := p.Type.ElementBytes()
 	fill := make([]byte, size)
 	switch {
@@ -262,11 +230,7 @@ func copyInside(dst, src []byte, dims, in []uint32, at []int, size int) {
 }
 
 // prepareMirrorPad is MIRROR_PAD.
-func prepareMirrorPad(v opspec.View, op *nn.Operation) (Kernel, error) {
-	p, err := v.MirrorPad(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareMirrorPad(_ opspec.View, _ *nn.Operation, p opspec.MirrorPad) (Kernel, error) {
 	size := p.Type.ElementBytes()
 	last := len(p.Dims) - 1
 	n, width, before := int(p.In[last]), int(p.Dims[last]), p.Before[last]

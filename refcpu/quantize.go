@@ -11,20 +11,16 @@ import (
 
 // quantizeKernels change the type of a tensor.
 var quantizeKernels = []operation{
-	{op: nn.OpQuantize, prepare: prepareQuantize},
-	{op: nn.OpDequantize, prepare: prepareDequantize},
-	{op: nn.OpRequantize, prepare: prepareRequantize},
-	{op: nn.OpQuantize16, prepare: prepareQuantize16},
-	{op: nn.OpDequantize16, prepare: prepareDequantize16},
-	{op: nn.OpCast, prepare: prepareCast},
+	{op: nn.OpQuantize, prepare: read(prepareQuantize)},
+	{op: nn.OpDequantize, prepare: read(prepareDequantize)},
+	{op: nn.OpRequantize, prepare: read(prepareRequantize)},
+	{op: nn.OpQuantize16, prepare: read(prepareQuantize16)},
+	{op: nn.OpDequantize16, prepare: read(prepareDequantize16)},
+	{op: nn.OpCast, prepare: read(prepareCast)},
 }
 
 // prepareQuantize is QUANTIZE: round(x / scale) + zero point, clamped.
-func prepareQuantize(v opspec.View, op *nn.Operation) (Kernel, error) {
-	u, err := v.Unary(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareQuantize(v opspec.View, _ *nn.Operation, u opspec.Unary) (Kernel, error) {
 	o := &v.Operands[u.Output]
 	lo, hi := opspec.QuantLimits(o.Type)
 	scale, zero := o.Scale, o.ZeroPoint
@@ -41,11 +37,7 @@ func prepareQuantize(v opspec.View, op *nn.Operation) (Kernel, error) {
 
 // prepareDequantize is DEQUANTIZE: scale * (q - zero point), with one scale
 // per channel for TENSOR_QUANT8_SYMM_PER_CHANNEL.
-func prepareDequantize(v opspec.View, op *nn.Operation) (Kernel, error) {
-	u, err := v.Unary(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareDequantize(v opspec.View, _ *nn.Operation, u opspec.Unary) (Kernel, error) {
 	o := v.Operands[u.Input]
 	if o.Type == nn.TensorQuant8SymmPerChannel {
 		return dequantizeChannels(u, &o)
@@ -84,20 +76,12 @@ func dequantizeChannels(u opspec.Unary, o *nn.Operand) (Kernel, error) {
 
 // prepareRequantize is REQUANTIZE: (x - zero point) * scale / scale of the
 // output + its zero point, in fixed point.
-func prepareRequantize(v opspec.View, op *nn.Operation) (Kernel, error) {
-	u, err := v.Unary(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareRequantize(v opspec.View, _ *nn.Operation, u opspec.Unary) (Kernel, error) {
 	return unaryTable(u, u.RequantizeTable(v)), nil
 }
 
 // prepareQuantize16 is QUANTIZE to 16 bits without a sign.
-func prepareQuantize16(v opspec.View, op *nn.Operation) (Kernel, error) {
-	u, err := v.Unary(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareQuantize16(v opspec.View, _ *nn.Operation, u opspec.Unary) (Kernel, error) {
 	o := &v.Operands[u.Output]
 	scale, zero := o.Scale, o.ZeroPoint
 	return func(x *Run) error {
@@ -110,11 +94,7 @@ func prepareQuantize16(v opspec.View, op *nn.Operation) (Kernel, error) {
 }
 
 // prepareDequantize16 is DEQUANTIZE of 16 bits without a sign.
-func prepareDequantize16(v opspec.View, op *nn.Operation) (Kernel, error) {
-	u, err := v.Unary(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareDequantize16(v opspec.View, _ *nn.Operation, u opspec.Unary) (Kernel, error) {
 	o := v.Operands[u.Input]
 	return func(x *Run) error {
 		in := x.Bytes(u.Input)

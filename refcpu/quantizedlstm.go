@@ -11,17 +11,13 @@ import (
 
 // quantizedLstmKernels are the LSTM cells in fixed point.
 var quantizedLstmKernels = []operation{
-	{op: nn.OpQuantizedLstm, prepare: prepareQuantizedLstm},
-	{op: nn.OpQuantized16bitLstm, prepare: prepareQuantized16Lstm},
+	{op: nn.OpQuantizedLstm, prepare: read(prepareQuantizedLstm)},
+	{op: nn.OpQuantized16bitLstm, prepare: read(prepareQuantized16Lstm)},
 }
 
 // prepareQuantizedLstm is QUANTIZED_LSTM: 8-bit activations and weights, 16-bit
 // gates with 3 integer bits, a 16-bit cell state whose scale is a power of two.
-func prepareQuantizedLstm(v opspec.View, op *nn.Operation) (Kernel, error) {
-	p, err := v.Lstm8(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareQuantizedLstm(_ opspec.View, _ *nn.Operation, p opspec.Lstm8) (Kernel, error) {
 	return func(x *Run) error {
 		l := lstm8{Lstm8: p, in: x.Bytes(p.Input), last: x.Bytes(p.Last), cell: x.Bytes(p.Cell)}
 		data := func(i uint32) []byte {
@@ -170,11 +166,7 @@ func (l *lstm8) step(b int, state, next []byte) {
 
 // prepareQuantized16Lstm is QUANTIZED_16BIT_LSTM: 8-bit activations of scale
 // 1/128, 16-bit gates with 3 integer bits and a 16-bit state with 4.
-func prepareQuantized16Lstm(v opspec.View, op *nn.Operation) (Kernel, error) {
-	p, err := v.Lstm16(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareQuantized16Lstm(_ opspec.View, _ *nn.Operation, p opspec.Lstm16) (Kernel, error) {
 	return func(x *Run) error {
 		l := lstm16{Lstm16: p, in: x.Bytes(p.Input), last: x.Bytes(p.Last), state: x.Bytes(p.State)}
 		for g := range opspec.Gates {

@@ -10,10 +10,10 @@ import (
 
 // rnnKernels are the recurrent cells without gates.
 var rnnKernels = []operation{
-	{op: nn.OpRnn, prepare: prepareRnn},
-	{op: nn.OpUnidirectionalSequenceRnn, prepare: prepareRnn},
-	{op: nn.OpBidirectionalSequenceRnn, prepare: prepareRnn},
-	{op: nn.OpSvdf, prepare: prepareSvdf},
+	{op: nn.OpRnn, prepare: read(prepareRnn)},
+	{op: nn.OpUnidirectionalSequenceRnn, prepare: read(prepareRnn)},
+	{op: nn.OpBidirectionalSequenceRnn, prepare: read(prepareRnn)},
+	{op: nn.OpSvdf, prepare: read(prepareSvdf)},
 }
 
 // cellFunction is the function of a recurrent cell.
@@ -142,11 +142,7 @@ type rnnCell struct {
 }
 
 // prepareRnn is RNN and the sequences of it in one direction or two.
-func prepareRnn(v opspec.View, op *nn.Operation) (Kernel, error) {
-	r, err := v.Rnn(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareRnn(_ opspec.View, _ *nn.Operation, r opspec.Rnn) (Kernel, error) {
 	return func(x *Run) error {
 		var list []direction
 		for i := range r.Cells {
@@ -177,11 +173,7 @@ func (c *rnnCell) step(x, aux []float32) []float32 {
 }
 
 // prepareSvdf is SVDF.
-func prepareSvdf(v opspec.View, op *nn.Operation) (Kernel, error) {
-	s, err := v.Svdf(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareSvdf(v opspec.View, _ *nn.Operation, s opspec.Svdf) (Kernel, error) {
 	act := cellFunction(s.Act)
 	return func(x *Run) error {
 		time, bias, state := x.given(s.Time), x.given(s.Bias), x.given(s.State)

@@ -10,27 +10,23 @@ import (
 
 // reduceKernels are reductions and normalizations.
 var reduceKernels = []operation{
-	{op: nn.OpMean, prepare: prepareMean},
-	{op: nn.OpReduceSum, prepare: prepareReduce},
-	{op: nn.OpReduceProd, prepare: prepareReduce},
-	{op: nn.OpReduceMax, prepare: prepareReduce},
-	{op: nn.OpReduceMin, prepare: prepareReduce},
-	{op: nn.OpReduceAll, prepare: prepareReduce},
-	{op: nn.OpReduceAny, prepare: prepareReduce},
-	{op: nn.OpArgmax, prepare: prepareArg},
-	{op: nn.OpArgmin, prepare: prepareArg},
-	{op: nn.OpL2Normalization, prepare: prepareL2Norm},
-	{op: nn.OpLocalResponseNormalization, prepare: prepareLRN},
-	{op: nn.OpInstanceNormalization, prepare: prepareInstanceNorm},
+	{op: nn.OpMean, prepare: read(prepareMean)},
+	{op: nn.OpReduceSum, prepare: read(prepareReduce)},
+	{op: nn.OpReduceProd, prepare: read(prepareReduce)},
+	{op: nn.OpReduceMax, prepare: read(prepareReduce)},
+	{op: nn.OpReduceMin, prepare: read(prepareReduce)},
+	{op: nn.OpReduceAll, prepare: read(prepareReduce)},
+	{op: nn.OpReduceAny, prepare: read(prepareReduce)},
+	{op: nn.OpArgmax, prepare: read(prepareArg)},
+	{op: nn.OpArgmin, prepare: read(prepareArg)},
+	{op: nn.OpL2Normalization, prepare: read(prepareL2Norm)},
+	{op: nn.OpLocalResponseNormalization, prepare: read(prepareLRN)},
+	{op: nn.OpInstanceNormalization, prepare: read(prepareInstanceNorm)},
 }
 
 // prepareMean is MEAN. Quantized: the integer sum divided by the count,
 // truncated.
-func prepareMean(v opspec.View, op *nn.Operation) (Kernel, error) {
-	m, err := v.Mean(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareMean(_ opspec.View, _ *nn.Operation, m opspec.Mean) (Kernel, error) {
 	if isFloat(m.Type) {
 		return func(x *Run) error {
 			in := x.floats(m.Input, &x.shared)
@@ -90,11 +86,7 @@ func reduceIndex(m *opspec.Mean, f func(out, in int)) {
 
 // prepareReduce is REDUCE_SUM, REDUCE_PROD, REDUCE_MAX, REDUCE_MIN, REDUCE_ALL
 // and REDUCE_ANY.
-func prepareReduce(v opspec.View, op *nn.Operation) (Kernel, error) {
-	m, err := v.Mean(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareReduce(_ opspec.View, op *nn.Operation, m opspec.Mean) (Kernel, error) {
 	switch {
 	case isFloat(m.Type):
 		start, f := reducer[float32](op.Type, -inf32, inf32)
@@ -156,11 +148,7 @@ func reducer[T int32 | float32](t nn.OperationType, least, most T) (T, func(a, b
 }
 
 // prepareArg is ARGMAX and ARGMIN: the first of equals.
-func prepareArg(v opspec.View, op *nn.Operation) (Kernel, error) {
-	r, err := v.Along(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareArg(_ opspec.View, op *nn.Operation, r opspec.Along) (Kernel, error) {
 	least := op.Type == nn.OpArgmin
 	return func(x *Run) error {
 		out := x.int32s(r.Output)
@@ -197,11 +185,7 @@ func argRows[T int32 | float32](r *opspec.Along, out []int32, in []T, least bool
 }
 
 // prepareL2Norm is L2_NORMALIZATION: x / sqrt(sum of squares) along an axis.
-func prepareL2Norm(v opspec.View, op *nn.Operation) (Kernel, error) {
-	r, err := v.Along(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareL2Norm(v opspec.View, _ *nn.Operation, r opspec.Along) (Kernel, error) {
 	if isFloat(r.Type) {
 		return func(x *Run) error {
 			in := x.floats(r.Input, &x.shared)
@@ -252,11 +236,7 @@ func alongRows(r *opspec.Along, f func(at int)) {
 
 // prepareLRN is LOCAL_RESPONSE_NORMALIZATION:
 // x * (bias + alpha * sum of squares within the radius)^-beta.
-func prepareLRN(v opspec.View, op *nn.Operation) (Kernel, error) {
-	r, err := v.Along(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareLRN(_ opspec.View, _ *nn.Operation, r opspec.Along) (Kernel, error) {
 	return func(x *Run) error {
 		in := x.floats(r.Input, &x.shared)
 		out, done := x.floatsOut(r.Output, &x.shared)
@@ -279,11 +259,7 @@ func prepareLRN(v opspec.View, op *nn.Operation) (Kernel, error) {
 
 // prepareInstanceNorm is INSTANCE_NORMALIZATION: each image and channel by its
 // own mean and variance.
-func prepareInstanceNorm(v opspec.View, op *nn.Operation) (Kernel, error) {
-	p, err := v.InstanceNorm(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareInstanceNorm(_ opspec.View, _ *nn.Operation, p opspec.InstanceNorm) (Kernel, error) {
 	pixels := p.H * p.W
 	return func(x *Run) error {
 		in := x.floats(p.Input, &x.shared)

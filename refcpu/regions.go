@@ -12,10 +12,10 @@ import (
 
 // regionKernels are the operations on given regions of an image.
 var regionKernels = []operation{
-	{op: nn.OpRoiAlign, prepare: prepareRoiAlign},
-	{op: nn.OpRoiPooling, prepare: prepareRoiPooling},
-	{op: nn.OpHeatmapMaxKeypoint, prepare: prepareHeatmap},
-	{op: nn.OpAxisAlignedBboxTransform, prepare: prepareBoxTransform},
+	{op: nn.OpRoiAlign, prepare: read(prepareRoiAlign)},
+	{op: nn.OpRoiPooling, prepare: read(prepareRoiPooling)},
+	{op: nn.OpHeatmapMaxKeypoint, prepare: read(prepareHeatmap)},
+	{op: nn.OpAxisAlignedBboxTransform, prepare: read(prepareBoxTransform)},
 }
 
 // reals is the value of any float or quantized operand as float32.
@@ -108,11 +108,7 @@ func checkRegion(i int, r []float32, batch int32, n int) error {
 }
 
 // prepareRoiAlign is ROI_ALIGN: each bin is the mean of bilinear samples.
-func prepareRoiAlign(v opspec.View, op *nn.Operation) (Kernel, error) {
-	p, err := v.Roi(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareRoiAlign(_ opspec.View, _ *nn.Operation, p opspec.Roi) (Kernel, error) {
 	return func(x *Run) error {
 		regions, batches := x.reals(p.Regions), x.int32s(p.Batches)
 		res := x.shared.floats(p.Rois * p.OutH * p.OutW * p.C)
@@ -185,11 +181,7 @@ func bracket(v float32, n int) (lo, hi int, frac float32) {
 }
 
 // prepareRoiPooling is ROI_POOLING: each bin is a maximum.
-func prepareRoiPooling(v opspec.View, op *nn.Operation) (Kernel, error) {
-	p, err := v.Roi(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareRoiPooling(v opspec.View, _ *nn.Operation, p opspec.Roi) (Kernel, error) {
 	return func(x *Run) error {
 		regions, batches := x.reals(p.Regions), x.int32s(p.Batches)
 		res := x.shared.floats(p.Rois * p.OutH * p.OutW * p.C)
@@ -237,11 +229,7 @@ func bin(i, start, size, n, limit int) (lo, hi int) {
 
 // prepareHeatmap is HEATMAP_MAX_KEYPOINT: the maximum of each map, refined by
 // the quadratic through its neighbours.
-func prepareHeatmap(v opspec.View, op *nn.Operation) (Kernel, error) {
-	p, err := v.Heatmap(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareHeatmap(v opspec.View, _ *nn.Operation, p opspec.Heatmap) (Kernel, error) {
 	return func(x *Run) error {
 		heat, regions := x.reals(p.Heat), x.reals(p.Regions)
 		scores := x.shared.floats(p.Boxes * p.Points)
@@ -312,11 +300,7 @@ func refine(at func(y, x int) float32, my, mx, n int) (dx, dy, score float32) {
 }
 
 // prepareBoxTransform is AXIS_ALIGNED_BBOX_TRANSFORM.
-func prepareBoxTransform(v opspec.View, op *nn.Operation) (Kernel, error) {
-	p, err := v.BoxTransform(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareBoxTransform(_ opspec.View, _ *nn.Operation, p opspec.BoxTransform) (Kernel, error) {
 	return func(x *Run) error {
 		regions, deltas, images, batches := x.reals(p.Regions), x.reals(p.Deltas), x.reals(p.Images), x.int32s(p.Batches)
 		res := x.shared.floats(4 * p.Rois * p.Classes)

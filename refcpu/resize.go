@@ -9,17 +9,13 @@ import (
 
 // resizeKernels scale images.
 var resizeKernels = []operation{
-	{op: nn.OpResizeBilinear, prepare: prepareBilinear},
-	{op: nn.OpResizeNearestNeighbor, prepare: prepareNearest},
+	{op: nn.OpResizeBilinear, prepare: read(prepareBilinear)},
+	{op: nn.OpResizeNearestNeighbor, prepare: read(prepareNearest)},
 }
 
 // prepareBilinear is RESIZE_BILINEAR. Quantized values interpolate as reals
 // and round to nearest.
-func prepareBilinear(v opspec.View, op *nn.Operation) (Kernel, error) {
-	p, err := v.Resize(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareBilinear(_ opspec.View, _ *nn.Operation, p opspec.Resize) (Kernel, error) {
 	ys, xs := p.Bilinear()
 	if isFloat(p.Type) {
 		return func(x *Run) error {
@@ -64,11 +60,7 @@ func bilinear[T any](x *Run, p *opspec.Resize, out, in []T, ys, xs opspec.Resize
 }
 
 // prepareNearest is RESIZE_NEAREST_NEIGHBOR.
-func prepareNearest(v opspec.View, op *nn.Operation) (Kernel, error) {
-	p, err := v.Resize(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareNearest(_ opspec.View, _ *nn.Operation, p opspec.Resize) (Kernel, error) {
 	ys, xs := p.Nearest()
 	size := p.Type.ElementBytes()
 	return func(x *Run) error {

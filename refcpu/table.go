@@ -43,6 +43,17 @@ type Kernel func(x *Run) error
 // when a shape or a parameter is known only during execution.
 type Prepare func(v opspec.View, op *nn.Operation) (Kernel, error)
 
+// read prepares an operation by its parameters, which its row in nn/opspec reads.
+func read[P any](prepare func(opspec.View, *nn.Operation, P) (Kernel, error)) Prepare {
+	return func(v opspec.View, op *nn.Operation) (Kernel, error) {
+		p, err := opspec.Read[P](v, op)
+		if err != nil {
+			return nil, err
+		}
+		return prepare(v, op, p)
+	}
+}
+
 // operation is how the reference executes an operation.
 type operation struct {
 	op      nn.OperationType

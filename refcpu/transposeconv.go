@@ -8,16 +8,12 @@ import (
 
 // transposeConvKernels is TRANSPOSE_CONV_2D.
 var transposeConvKernels = []operation{
-	{op: nn.OpTransposeConv2D, prepare: prepareTransposeConv},
+	{op: nn.OpTransposeConv2D, prepare: read(prepareTransposeConv)},
 }
 
 // prepareTransposeConv is TRANSPOSE_CONV_2D: every input pixel adds its
 // filter to the output; then bias, scale and clamp.
-func prepareTransposeConv(v opspec.View, op *nn.Operation) (Kernel, error) {
-	c, err := v.TransposeConv(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareTransposeConv(v opspec.View, _ *nn.Operation, c opspec.TransposeConv) (Kernel, error) {
 	if isFloat(c.Type) {
 		lo, hi := opspec.FloatActRange(c.Act)
 		return func(x *Run) error {

@@ -10,27 +10,27 @@ import (
 
 // unaryKernels are functions of one tensor, element by element.
 var unaryKernels = []operation{
-	{op: nn.OpAbs, prepare: prepareMath},
-	{op: nn.OpNeg, prepare: prepareMath},
-	{op: nn.OpExp, prepare: prepareMath},
-	{op: nn.OpLog, prepare: prepareMath},
-	{op: nn.OpSin, prepare: prepareMath},
-	{op: nn.OpSqrt, prepare: prepareMath},
-	{op: nn.OpRsqrt, prepare: prepareMath},
-	{op: nn.OpFloor, prepare: prepareMath},
-	{op: nn.OpRelu, prepare: prepareRelu},
-	{op: nn.OpRelu1, prepare: prepareRelu},
-	{op: nn.OpRelu6, prepare: prepareRelu},
-	{op: nn.OpLogistic, prepare: prepareLogistic},
-	{op: nn.OpTanh, prepare: prepareTanh},
-	{op: nn.OpElu, prepare: prepareElu},
-	{op: nn.OpHardSwish, prepare: prepareHardSwish},
+	{op: nn.OpAbs, prepare: read(prepareMath)},
+	{op: nn.OpNeg, prepare: read(prepareMath)},
+	{op: nn.OpExp, prepare: read(prepareMath)},
+	{op: nn.OpLog, prepare: read(prepareMath)},
+	{op: nn.OpSin, prepare: read(prepareMath)},
+	{op: nn.OpSqrt, prepare: read(prepareMath)},
+	{op: nn.OpRsqrt, prepare: read(prepareMath)},
+	{op: nn.OpFloor, prepare: read(prepareMath)},
+	{op: nn.OpRelu, prepare: read(prepareRelu)},
+	{op: nn.OpRelu1, prepare: read(prepareRelu)},
+	{op: nn.OpRelu6, prepare: read(prepareRelu)},
+	{op: nn.OpLogistic, prepare: read(prepareLogistic)},
+	{op: nn.OpTanh, prepare: read(prepareTanh)},
+	{op: nn.OpElu, prepare: read(prepareElu)},
+	{op: nn.OpHardSwish, prepare: read(prepareHardSwish)},
 }
 
 // softmaxKernels are the normalized exponentials.
 var softmaxKernels = []operation{
-	{op: nn.OpSoftmax, prepare: prepareSoftmax},
-	{op: nn.OpLogSoftmax, prepare: prepareLogSoftmax},
+	{op: nn.OpSoftmax, prepare: read(prepareSoftmax)},
+	{op: nn.OpLogSoftmax, prepare: read(prepareLogSoftmax)},
 }
 
 // unaryFloat applies f to every element of a float tensor.
@@ -62,11 +62,7 @@ func unaryTable(u opspec.Unary, t *[256]byte) Kernel {
 }
 
 // prepareRelu is RELU, RELU1 and RELU6: a clamp in the input's quantization.
-func prepareRelu(v opspec.View, op *nn.Operation) (Kernel, error) {
-	u, err := v.Unary(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareRelu(v opspec.View, op *nn.Operation, u opspec.Unary) (Kernel, error) {
 	act := opspec.UnaryActivation(op.Type)
 	if isFloat(u.Type) {
 		lo, hi := opspec.FloatActRange(act)
@@ -82,11 +78,7 @@ func prepareRelu(v opspec.View, op *nn.Operation) (Kernel, error) {
 }
 
 // prepareLogistic is LOGISTIC: 1 / (1 + kernel.Exp(-x)).
-func prepareLogistic(v opspec.View, op *nn.Operation) (Kernel, error) {
-	u, err := v.Unary(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareLogistic(v opspec.View, _ *nn.Operation, u opspec.Unary) (Kernel, error) {
 	if isFloat(u.Type) {
 		return unaryFloat(u, func(x float32) float32 {
 			return float32(1 / (1 + kernel.Exp(-float64(x))))
@@ -114,11 +106,7 @@ var floatFunctions = [nn.OperationCount]func(float64) float64{
 
 // prepareMath is the operations of floatFunctions; ABS and NEG also take
 // TENSOR_INT32.
-func prepareMath(v opspec.View, op *nn.Operation) (Kernel, error) {
-	u, err := v.Unary(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareMath(v opspec.View, op *nn.Operation, u opspec.Unary) (Kernel, error) {
 	if u.Type == nn.TensorInt32 {
 		return func(x *Run) error {
 			out := x.int32s(u.Output)
@@ -143,11 +131,7 @@ func prepareMath(v opspec.View, op *nn.Operation) (Kernel, error) {
 }
 
 // prepareTanh is TANH.
-func prepareTanh(v opspec.View, op *nn.Operation) (Kernel, error) {
-	u, err := v.Unary(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareTanh(v opspec.View, _ *nn.Operation, u opspec.Unary) (Kernel, error) {
 	if isFloat(u.Type) {
 		return unaryFloat(u, func(x float32) float32 { return float32(math.Tanh(float64(x))) }), nil
 	}
@@ -159,11 +143,7 @@ func prepareTanh(v opspec.View, op *nn.Operation) (Kernel, error) {
 }
 
 // prepareHardSwish is HARD_SWISH: x * relu6(x + 3) / 6.
-func prepareHardSwish(v opspec.View, op *nn.Operation) (Kernel, error) {
-	u, err := v.Unary(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareHardSwish(v opspec.View, _ *nn.Operation, u opspec.Unary) (Kernel, error) {
 	if isFloat(u.Type) {
 		return unaryFloat(u, func(x float32) float32 { return x * clampF(x+3, 0, 6) / 6 }), nil
 	}
@@ -175,11 +155,7 @@ func prepareHardSwish(v opspec.View, op *nn.Operation) (Kernel, error) {
 }
 
 // prepareElu is ELU: alpha * (kernel.Exp(x) - 1) below 0.
-func prepareElu(v opspec.View, op *nn.Operation) (Kernel, error) {
-	u, err := v.Unary(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareElu(_ opspec.View, _ *nn.Operation, u opspec.Unary) (Kernel, error) {
 	return unaryFloat(u, func(x float32) float32 {
 		if x >= 0 {
 			return x
@@ -189,11 +165,7 @@ func prepareElu(v opspec.View, op *nn.Operation) (Kernel, error) {
 }
 
 // prepareNot is LOGICAL_NOT.
-func prepareNot(v opspec.View, op *nn.Operation) (Kernel, error) {
-	u, err := v.Unary(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareNot(_ opspec.View, _ *nn.Operation, u opspec.Unary) (Kernel, error) {
 	return func(x *Run) error {
 		out := x.Bytes(u.Output)
 		for i, b := range truths(x.Bytes(u.Input)) {
@@ -205,11 +177,7 @@ func prepareNot(v opspec.View, op *nn.Operation) (Kernel, error) {
 
 // prepareCast is CAST: values convert without quantization; floats truncate to
 // integers, and 8-bit results saturate at 0 and 255.
-func prepareCast(v opspec.View, op *nn.Operation) (Kernel, error) {
-	u, err := v.Unary(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareCast(v opspec.View, _ *nn.Operation, u opspec.Unary) (Kernel, error) {
 	from, to := v.Operands[u.Input].Type, v.Operands[u.Output].Type
 	if from == to {
 		return func(x *Run) error {
@@ -256,11 +224,7 @@ func prepareCast(v opspec.View, op *nn.Operation) (Kernel, error) {
 }
 
 // prepareLogSoftmax is LOG_SOFTMAX.
-func prepareLogSoftmax(v opspec.View, op *nn.Operation) (Kernel, error) {
-	s, err := v.Softmax(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareLogSoftmax(_ opspec.View, _ *nn.Operation, s opspec.Softmax) (Kernel, error) {
 	return func(x *Run) error {
 		in := x.floats(s.Input, &x.shared)
 		out, done := x.floatsOut(s.Output, &x.shared)
@@ -283,11 +247,7 @@ func prepareLogSoftmax(v opspec.View, op *nn.Operation) (Kernel, error) {
 }
 
 // prepareSoftmax is SOFTMAX along one axis.
-func prepareSoftmax(v opspec.View, op *nn.Operation) (Kernel, error) {
-	s, err := v.Softmax(op)
-	if err != nil {
-		return nil, err
-	}
+func prepareSoftmax(v opspec.View, _ *nn.Operation, s opspec.Softmax) (Kernel, error) {
 	rows := s.Outer * s.Inner
 	if isFloat(s.Type) {
 		return func(x *Run) error {
