@@ -114,6 +114,26 @@ func TestDMALatency(t *testing.T) {
 	}
 }
 
+// TestDMAAdvance: an engine that has advanced to an instant has made all accesses that were due by then.
+func TestDMAAdvance(t *testing.T) {
+	for _, outstanding := range []int{1, 3} {
+		e := newDMA(t, outstanding)
+		from, to := &memtest.Flat{Latency: 80 * memtest.Cycle}, &memtest.Flat{Latency: 5 * memtest.Cycle}
+		id, _ := e.Submit(0, mem.Descriptor{From: from, To: to, Bytes: 1000})
+		steps := 0
+		for !e.Finished(id) {
+			next := e.Next()
+			if e.Advance(next); e.Next() <= next {
+				t.Fatalf("%d outstanding: at %d something is still due", outstanding, next)
+			}
+			steps++
+		}
+		if from.Bytes != 1000 || to.Bytes != 1000 || steps < 9 {
+			t.Errorf("%d outstanding: read %+v, wrote %+v in %d steps", outstanding, *from, *to, steps)
+		}
+	}
+}
+
 // TestDMABandwidth: outstanding bursts per round trip, until one per issue
 // cycle.
 func TestDMABandwidth(t *testing.T) {

@@ -53,6 +53,29 @@ func TestTimingInClocks(t *testing.T) {
 	}
 }
 
+// TestReadsWait: of n bursts of a row that is opened, at tRCD, the i-th one's column command is issued i bursts later; of
+// those that come together with others, counted from when they come.
+func TestReadsWait(t *testing.T) {
+	const ns = sim.Nanosecond
+	for n := range int64(9) {
+		d := nsDRAM(t, nil)
+		want := 17*n + 8*n*(n-1)/2
+		if n > 0 {
+			d.Read(1000*ns, 0, int(32*n))
+		}
+		if got := d.Use(0); got.Wait != sim.Time(want)*ns || got.ReadBursts != n {
+			t.Errorf("%d bursts: %+v, want to wait %d ns", n, got, want)
+		}
+		if n > 1 {
+			d.Read(1000*ns, 256, 64) // behind them
+			want += 2*(17+8*n) + 8
+			if got := d.Use(0); got.Wait != sim.Time(want)*ns || got.ReadBursts != n+2 || got.RowHits != n+1 || got.Activates != 1 {
+				t.Errorf("two more than %d bursts: %+v, want to wait %d ns", n, got, want)
+			}
+		}
+	}
+}
+
 // TestRefreshIsPlanned: a row is open from clock 3000 on, with a read at 3500, and a refresh is due at 4000, of one bank of
 // four at 1000 times its number. Each refresh that is late is counted, the last may still run.
 func TestRefreshIsPlanned(t *testing.T) {

@@ -110,6 +110,9 @@ func TestSystemCacheAllocation(t *testing.T) {
 			if got := c.Count(one.Master(), interconnect.SystemFill) - fills; (got == 1) != x.partialFetch {
 				t.Errorf("a part of a line fetches %d lines", got)
 			}
+			if got := c.Count(one.Master(), interconnect.SystemWriteMiss); got != 2 {
+				t.Errorf("%d of two writes miss", got)
+			}
 		})
 	}
 }
