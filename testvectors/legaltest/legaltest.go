@@ -110,8 +110,8 @@ func again(t *testing.T, d Device, f legal.Fact, v randgraph.Variant) (generated
 }
 
 // Functions demands that every function of the package in a folder that lowers operations, of the
-// form func(*Lowering, *nn.Operation) error or one that returns a lowering, is named by a row of its
-// table.go or helps another.
+// form func(*Lowering, *nn.Operation) error, with the parameters of the operation or without, or one that returns a
+// lowering, is named by a row of its table.go or helps another.
 func Functions(t *testing.T, dir string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -178,7 +178,8 @@ func lowers(fn *ast.FuncDecl) bool {
 			params = append(params, text(p.Type))
 		}
 	}
-	return result == "error" && len(params) == 2 && params[0] == "*Lowering" && params[1] == "*nn.Operation"
+	return result == "error" && len(params) >= 2 && params[0] == "*Lowering" && params[1] == "*nn.Operation" &&
+		(len(params) == 2 || len(params) == 3 && strings.HasPrefix(params[2], "opspec."))
 }
 
 // text is a name, a pointer to one, or one of another package.

@@ -11,11 +11,7 @@ import (
 
 // lowerConcat lowers CONCATENATION: each input is mapped to the output's
 // quantization where it differs, and copied to its place.
-func lowerConcat(l *Lowering, op *nn.Operation) error {
-	c, err := l.view.Concat(op)
-	if err != nil {
-		return err
-	}
+func lowerConcat(l *Lowering, _ *nn.Operation, c opspec.Concat) error {
 	if !slices.ContainsFunc(c.Inputs, func(i uint32) bool { return l.values[i] != nil }) {
 		return l.concatFlat(&c)
 	}
@@ -68,11 +64,7 @@ func (l *Lowering) concatFlat(c *opspec.Concat) error {
 }
 
 // lowerPack lowers PACK: inputs side by side along a new axis.
-func lowerPack(l *Lowering, op *nn.Operation) error {
-	c, err := l.view.Concat(op)
-	if err != nil {
-		return err
-	}
+func lowerPack(l *Lowering, _ *nn.Operation, c opspec.Concat) error {
 	size, row, before := l.sizeOf(c.Output), 0, 0
 	for _, n := range c.Sizes {
 		row += n * size
@@ -101,11 +93,7 @@ func lowerPack(l *Lowering, op *nn.Operation) error {
 }
 
 // lowerRank lowers RANK: a constant, which the program stores.
-func lowerRank(l *Lowering, op *nn.Operation) error {
-	rank, err := l.view.Rank(op)
-	if err != nil {
-		return err
-	}
+func lowerRank(l *Lowering, op *nn.Operation, rank int) error {
 	l.fillFlat(l.FlatResult(op.Outputs[0]), uint32(rank))
 	return nil
 }

@@ -44,11 +44,7 @@ func (l *Lowering) depthFilter(operand uint32, k, kh, kw int) (filter.Filter, er
 	return f, nil
 }
 
-func lowerConv(l *Lowering, op *nn.Operation) error {
-	c, err := l.view.Conv(op)
-	if err != nil {
-		return err
-	}
+func lowerConv(l *Lowering, _ *nn.Operation, c opspec.Conv) error {
 	if !c.Depthwise {
 		return l.groupedConv(&c, 1)
 	}
@@ -82,11 +78,7 @@ func lowerConv(l *Lowering, op *nn.Operation) error {
 	return l.depthwise(&g)
 }
 
-func lowerFullyConnected(l *Lowering, op *nn.Operation) error {
-	c, err := l.view.FullyConnected(op)
-	if err != nil {
-		return err
-	}
+func lowerFullyConnected(l *Lowering, _ *nn.Operation, c opspec.FullyConnected) error {
 	in, err := l.Value(c.Input)
 	if err != nil {
 		return err

@@ -8,11 +8,7 @@ import (
 )
 
 // lowerGroupedConv lowers GROUPED_CONV_2D.
-func lowerGroupedConv(l *Lowering, op *nn.Operation) error {
-	c, err := l.view.GroupedConv(op)
-	if err != nil {
-		return err
-	}
+func lowerGroupedConv(l *Lowering, _ *nn.Operation, c opspec.GroupedConv) error {
 	return l.groupedConv(&c.Conv, c.Groups)
 }
 
@@ -156,11 +152,7 @@ func phases1D(out, taps, stride, pad int) (list []phase1D) {
 
 // lowerTransposeConv lowers TRANSPOSE_CONV_2D: the outputs of a phase of the strides
 // are a convolution of the input by some of the filter's taps, in reverse.
-func lowerTransposeConv(l *Lowering, op *nn.Operation) error {
-	t, err := l.view.TransposeConv(op)
-	if err != nil {
-		return err
-	}
+func lowerTransposeConv(l *Lowering, _ *nn.Operation, t opspec.TransposeConv) error {
 	c := &t.Conv
 	whole, q, err := l.convOperands(c, c.C)
 	if err != nil {

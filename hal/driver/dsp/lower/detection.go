@@ -10,11 +10,7 @@ import (
 )
 
 // lowerBoxTransform lowers AXIS_ALIGNED_BBOX_TRANSFORM: threads share the regions.
-func lowerBoxTransform(l *Lowering, op *nn.Operation) error {
-	p, err := l.view.BoxTransform(op)
-	if err != nil {
-		return err
-	}
+func lowerBoxTransform(l *Lowering, _ *nn.Operation, p opspec.BoxTransform) error {
 	o := l.graph.Operands
 	if !o[p.Deltas].Type.IsQuant8() {
 		return byteDeltas.Broken("%s", o[p.Deltas].Type)
@@ -36,11 +32,7 @@ func lowerBoxTransform(l *Lowering, op *nn.Operation) error {
 const maxHeatmap = 1 << 10
 
 // lowerHeatmap lowers HEATMAP_MAX_KEYPOINT: threads share the boxes.
-func lowerHeatmap(l *Lowering, op *nn.Operation) error {
-	p, err := l.view.Heatmap(op)
-	if err != nil {
-		return err
-	}
+func lowerHeatmap(l *Lowering, _ *nn.Operation, p opspec.Heatmap) error {
 	if p.Size > maxHeatmap {
 		return maxMaps.Broken("%dx%d", p.Size, p.Size)
 	}
@@ -123,11 +115,7 @@ const (
 
 // lowerNms lowers BOX_WITH_NMS_LIMIT: one thread does it all, as every decision
 // depends on those before it.
-func lowerNms(l *Lowering, op *nn.Operation) error {
-	p, err := l.view.Nms(op)
-	if err != nil {
-		return err
-	}
+func lowerNms(l *Lowering, _ *nn.Operation, p opspec.Nms) error {
 	if p.Boxes > maxNmsBoxes || int64(p.Boxes)*int64(p.Boxes)*int64(p.Classes) > maxNmsPairs {
 		return maxSuppression.Broken("%d boxes of %d classes", p.Boxes, p.Classes)
 	}
@@ -183,11 +171,7 @@ func proposals(p *opspec.Proposals) (k detection.Proposals, err error) {
 
 // lowerProposals lowers GENERATE_PROPOSALS: one thread does it all, as every
 // decision depends on those before it.
-func lowerProposals(l *Lowering, op *nn.Operation) error {
-	p, err := l.view.Proposals(op)
-	if err != nil {
-		return err
-	}
+func lowerProposals(l *Lowering, _ *nn.Operation, p opspec.Proposals) error {
 	k, err := proposals(&p)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -21,11 +22,7 @@ func (l *Lowering) addVectors(name string, reads []*layout.Tensor, out *layout.T
 }
 
 // lowerAdd lowers ADD and SUB.
-func lowerAdd(l *Lowering, op *nn.Operation) error {
-	e, err := l.view.Elementwise(op)
-	if err != nil {
-		return err
-	}
+func lowerAdd(l *Lowering, op *nn.Operation, e opspec.Elementwise) error {
 	q, err := e.AddQuant(l.view)
 	if err != nil {
 		return err
@@ -45,11 +42,7 @@ func lowerAdd(l *Lowering, op *nn.Operation) error {
 	return l.binary(&e, k, elementwise.AddParams(&rq, &q, bias))
 }
 
-func lowerMul(l *Lowering, op *nn.Operation) error {
-	e, err := l.view.Elementwise(op)
-	if err != nil {
-		return err
-	}
+func lowerMul(l *Lowering, _ *nn.Operation, e opspec.Elementwise) error {
 	q, err := e.MulQuant(l.view)
 	if err != nil {
 		return err
@@ -93,11 +86,7 @@ func (l *Lowering) broadcast(src *layout.Tensor, to layout.Shape) *layout.Tensor
 }
 
 // lowerClamp lowers RELU, RELU1 and RELU6 to bounds.
-func lowerClamp(l *Lowering, op *nn.Operation) error {
-	u, err := l.view.Unary(op)
-	if err != nil {
-		return err
-	}
+func lowerClamp(l *Lowering, op *nn.Operation, u opspec.Unary) error {
 	x, err := l.Value(u.Input)
 	if err != nil {
 		return err
@@ -112,11 +101,7 @@ func lowerClamp(l *Lowering, op *nn.Operation) error {
 
 // byTable lowers a function of single bytes.
 func byTable(table func(*opspec.Unary, opspec.View) (*[256]byte, error)) lowering {
-	return func(l *Lowering, op *nn.Operation) error {
-		u, err := l.view.Unary(op)
-		if err != nil {
-			return err
-		}
+	return legal.Read(func(l *Lowering, _ *nn.Operation, u opspec.Unary) error {
 		in, err := l.Value(u.Input)
 		if err != nil {
 			return err
@@ -127,7 +112,7 @@ func byTable(table func(*opspec.Unary, opspec.View) (*[256]byte, error)) lowerin
 		}
 		l.lookupBytes(in, u.Input, u.Output, t)
 		return nil
-	}
+	})
 }
 
 // requantizeTable is that of REQUANTIZE.
@@ -136,11 +121,7 @@ func requantizeTable(u *opspec.Unary, v opspec.View) (*[256]byte, error) {
 }
 
 // lowerQuantize lowers QUANTIZE, of a dequantized value to a table.
-func lowerQuantize(l *Lowering, op *nn.Operation) error {
-	u, err := l.view.Unary(op)
-	if err != nil {
-		return err
-	}
+func lowerQuantize(l *Lowering, op *nn.Operation, u opspec.Unary) error {
 	from, ok := dequantized(l.graph, op)
 	if !ok {
 		return quantizeFloat(l, &u)

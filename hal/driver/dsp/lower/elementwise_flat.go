@@ -67,28 +67,20 @@ func (l *Lowering) rescaled(in *layout.Tensor, from, to uint32) *layout.Tensor {
 // onWords lowers a binary operation on TENSOR_INT32.
 func onWords(k elementwise.Function) lowering {
 	legal.Given("kernel", k)
-	return func(l *Lowering, op *nn.Operation) error {
-		e, err := l.view.Elementwise(op)
-		if err != nil {
-			return err
-		}
+	return legal.Read(func(l *Lowering, _ *nn.Operation, e opspec.Elementwise) error {
 		in, err := l.operands(&e)
 		if err != nil {
 			return err
 		}
 		l.flatStep("words", k, l.FlatResult(e.Output), in[:])
 		return nil
-	}
+	})
 }
 
 // extreme lowers MAXIMUM or MINIMUM of bytes.
 func extreme(instruction hexagon.Op) lowering {
 	legal.Given("instruction", instruction)
-	return func(l *Lowering, op *nn.Operation) error {
-		e, err := l.view.Elementwise(op)
-		if err != nil {
-			return err
-		}
+	return legal.Read(func(l *Lowering, _ *nn.Operation, e opspec.Elementwise) error {
 		in, err := l.operands(&e)
 		if err != nil {
 			return err
@@ -96,24 +88,20 @@ func extreme(instruction hexagon.Op) lowering {
 		in[0], in[1] = l.rescaled(in[0], e.A, e.Output), l.rescaled(in[1], e.B, e.Output)
 		l.flatStep("extreme", elementwise.Instruction{Op: instruction}, l.FlatResult(e.Output), in[:])
 		return nil
-	}
+	})
 }
 
 // logical lowers LOGICAL_AND or LOGICAL_OR.
 func logical(instruction hexagon.Op) lowering {
 	legal.Given("instruction", instruction)
-	return func(l *Lowering, op *nn.Operation) error {
-		e, err := l.view.Elementwise(op)
-		if err != nil {
-			return err
-		}
+	return legal.Read(func(l *Lowering, _ *nn.Operation, e opspec.Elementwise) error {
 		in, err := l.operands(&e)
 		if err != nil {
 			return err
 		}
 		l.flatStep("logical", elementwise.Truth{Op: instruction}, l.FlatResult(e.Output), in[:], hvx.Ones)
 		return nil
-	}
+	})
 }
 
 // mapFlat lowers a function of single elements.
@@ -217,11 +205,8 @@ func (l *Lowering) realValues(i uint32) *[256]float32 {
 }
 
 // lowerSelect lowers SELECT.
-func lowerSelect(l *Lowering, op *nn.Operation) error {
-	s, err := l.view.Select(op)
-	if err != nil {
-		return err
-	}
+func lowerSelect(l *Lowering, _ *nn.Operation, s opspec.Select) error {
+	var err error
 	var in [3]*layout.Tensor
 	for i, idx := range [3]uint32{s.Condition, s.A, s.B} {
 		if in[i], err = l.Flat(idx); err != nil {
@@ -241,11 +226,7 @@ func lowerSelect(l *Lowering, op *nn.Operation) error {
 
 // lowerPrelu lowers PRELU: values from the zero point on through a table, those
 // below as a MUL.
-func lowerPrelu(l *Lowering, op *nn.Operation) error {
-	e, err := l.view.Elementwise(op)
-	if err != nil {
-		return err
-	}
+func lowerPrelu(l *Lowering, _ *nn.Operation, e opspec.Elementwise) error {
 	q, err := e.PreluQuant(l.view)
 	if err != nil {
 		return err
@@ -274,11 +255,7 @@ func lowerPrelu(l *Lowering, op *nn.Operation) error {
 
 // lowerCast lowers CAST between bytes and words; values that do not fit
 // saturate.
-func lowerCast(l *Lowering, op *nn.Operation) error {
-	u, err := l.view.Unary(op)
-	if err != nil {
-		return err
-	}
+func lowerCast(l *Lowering, _ *nn.Operation, u opspec.Unary) error {
 	from, to := l.graph.Operands[u.Input].Type, l.graph.Operands[u.Output].Type
 	if from != to && (signedBytes(from) || signedBytes(to)) {
 		return castTypes.Broken("%s to %s", from, to)
@@ -302,11 +279,7 @@ func lowerCast(l *Lowering, op *nn.Operation) error {
 }
 
 // lowerFill lowers FILL with an integer that is known.
-func lowerFill(l *Lowering, op *nn.Operation) error {
-	f, err := l.view.Fill(op)
-	if err != nil {
-		return err
-	}
+func lowerFill(l *Lowering, _ *nn.Operation, f opspec.Fill) error {
 	data, err := l.view.Data(f.Value)
 	if err != nil {
 		return err

@@ -14,11 +14,7 @@ import (
 
 // lowerGather lowers GATHER and EMBEDDING_LOOKUP: the program reads the indexes. With
 // constant ones, the byte permutation kernel gathers shorter entries.
-func lowerGather(l *Lowering, op *nn.Operation) error {
-	g, err := l.view.Gather(op)
-	if err != nil {
-		return err
-	}
+func lowerGather(l *Lowering, op *nn.Operation, g opspec.Gather) error {
 	in, err := l.Flat(g.Input)
 	if err != nil {
 		return err
@@ -105,11 +101,8 @@ func (l *Lowering) gather(out, in, indices *layout.Tensor, outer, count, n int, 
 // lowerHashtable lowers HASHTABLE_LOOKUP: the program finds the row of each key,
 // one behind the last where there is none, and gathers from the rows and a row
 // of zeros.
-func lowerHashtable(l *Lowering, op *nn.Operation) error {
-	h, err := l.view.Hashtable(op)
-	if err != nil {
-		return err
-	}
+func lowerHashtable(l *Lowering, _ *nn.Operation, h opspec.Hashtable) error {
+	var err error
 	var in [3]*layout.Tensor
 	for i, x := range [3]uint32{h.Lookups, h.Keys, h.Values} {
 		if in[i], err = l.Flat(x); err != nil {

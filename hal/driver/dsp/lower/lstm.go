@@ -14,11 +14,7 @@ import (
 // lowerLstm16 lowers QUANTIZED_16BIT_LSTM: dot products of each gate's weights
 // with the input and the previous output, scaled to halves; the gates' functions
 // in 16-bit fixed point.
-func lowerLstm16(l *Lowering, op *nn.Operation) error {
-	p, err := l.view.Lstm16(op)
-	if err != nil {
-		return err
-	}
+func lowerLstm16(l *Lowering, _ *nn.Operation, p opspec.Lstm16) error {
 	n := p.Batch * p.Units
 	// NNAPI multiplies the recurrent and then the input weights of a row with the
 	// input and then the previous output.
@@ -114,11 +110,8 @@ type lstm8 struct {
 }
 
 // lowerLstm8 lowers QUANTIZED_LSTM.
-func lowerLstm8(l *Lowering, op *nn.Operation) error {
-	p, err := l.view.Lstm8(op)
-	if err != nil {
-		return err
-	}
+func lowerLstm8(l *Lowering, _ *nn.Operation, p opspec.Lstm8) error {
+	var err error
 	if p.HiddenZero < -128 || p.HiddenZero > 127 {
 		return hiddenZero.Broken("%d", p.HiddenZero)
 	}

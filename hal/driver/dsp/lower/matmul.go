@@ -10,11 +10,8 @@ import (
 
 // lowerBatchMatmul lowers BATCH_MATMUL: of bytes as dot products of rows with
 // transposed columns, of words a column of results per lane.
-func lowerBatchMatmul(l *Lowering, op *nn.Operation) error {
-	m, err := l.view.BatchMatmul(op)
-	if err != nil {
-		return err
-	}
+func lowerBatchMatmul(l *Lowering, _ *nn.Operation, m opspec.BatchMatmul) error {
+	var err error
 	var in [2]*layout.Tensor
 	for i, x := range [2]uint32{m.A, m.B} {
 		if in[i], err = l.Flat(x); err != nil {

@@ -55,11 +55,8 @@ func (l *Lowering) permuteInto(dst, src *layout.Tensor, perm []int) {
 
 // lowerTranspose lowers TRANSPOSE: from the form that the value has into the one that those who
 // read the result take.
-func lowerTranspose(l *Lowering, op *nn.Operation) error {
-	s, err := l.view.Strided(op)
-	if err != nil {
-		return err
-	}
+func lowerTranspose(l *Lowering, op *nn.Operation, s opspec.Strided) error {
+	var err error
 	src := l.flats[s.Input]
 	if src == nil {
 		src = l.values[s.Input]
@@ -74,7 +71,7 @@ func lowerTranspose(l *Lowering, op *nn.Operation) error {
 	}
 	flat := !l.readPitched(s.Output)
 	if flat && src.Dense || nn.Elements(s.In) > layout.MaxPositions { // as a walk, which knows its runs
-		return lowerStrided(l, op)
+		return lowerStrided(l, op, s)
 	}
 	if flat {
 		l.permuteInto(l.FlatResult(s.Output), src, s.Perm)
@@ -93,13 +90,9 @@ func (l *Lowering) readPitched(x uint32) bool {
 
 // lowerReshape lowers RESHAPE and SQUEEZE: nothing when the internal forms
 // agree, a copy otherwise.
-func lowerReshape(l *Lowering, op *nn.Operation) error {
-	p, err := l.view.Copy(op)
-	if err != nil {
-		return err
-	}
+func lowerReshape(l *Lowering, op *nn.Operation, p opspec.Copy) error {
 	if p.Type == nn.TensorInt32 {
-		return lowerAlias(l, op)
+		return lowerAlias(l, op, p)
 	}
 	in, err := l.Value(p.Input)
 	if err != nil {
@@ -114,11 +107,7 @@ func lowerReshape(l *Lowering, op *nn.Operation) error {
 }
 
 // lowerStrided lowers the operations that select or reorder elements.
-func lowerStrided(l *Lowering, op *nn.Operation) error {
-	s, err := l.view.Strided(op)
-	if err != nil {
-		return err
-	}
+func lowerStrided(l *Lowering, _ *nn.Operation, s opspec.Strided) error {
 	in, err := l.Flat(s.Input)
 	if err != nil {
 		return err
@@ -133,11 +122,7 @@ func lowerStrided(l *Lowering, op *nn.Operation) error {
 	return l.walk("reorder", l.FlatResult(s.Output), in, s.Walk, s.Strides, s.Offset, size)
 }
 
-func lowerSplit(l *Lowering, op *nn.Operation) error {
-	s, err := l.view.Split(op)
-	if err != nil {
-		return err
-	}
+func lowerSplit(l *Lowering, _ *nn.Operation, s opspec.Split) error {
 	in, err := l.Flat(s.Input)
 	if err != nil {
 		return err
@@ -153,11 +138,7 @@ func lowerSplit(l *Lowering, op *nn.Operation) error {
 	return nil
 }
 
-func lowerTile(l *Lowering, op *nn.Operation) error {
-	t, err := l.view.Tile(op)
-	if err != nil {
-		return err
-	}
+func lowerTile(l *Lowering, _ *nn.Operation, t opspec.Tile) error {
 	in, err := l.Flat(t.Input)
 	if err != nil {
 		return err
@@ -174,11 +155,7 @@ func lowerTile(l *Lowering, op *nn.Operation) error {
 }
 
 // lowerAlias lowers EXPAND_DIMS and RESHAPE of flat values: the same elements.
-func lowerAlias(l *Lowering, op *nn.Operation) error {
-	p, err := l.view.Copy(op)
-	if err != nil {
-		return err
-	}
+func lowerAlias(l *Lowering, _ *nn.Operation, p opspec.Copy) error {
 	in, err := l.Flat(p.Input)
 	if err != nil {
 		return err
@@ -189,11 +166,7 @@ func lowerAlias(l *Lowering, op *nn.Operation) error {
 
 // lowerDensify lowers DENSIFY. The places of the values follow from its lists,
 // which are parameters.
-func lowerDensify(l *Lowering, op *nn.Operation) error {
-	d, err := l.view.Densify(op)
-	if err != nil {
-		return err
-	}
+func lowerDensify(l *Lowering, _ *nn.Operation, d opspec.Densify) error {
 	in, err := l.Flat(d.Values)
 	if err != nil {
 		return err

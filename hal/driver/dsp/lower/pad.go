@@ -7,15 +7,12 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // lowerPad lowers PAD: the value becomes a part of a larger one that is filled
 // with the zero point first, in the form that it has.
-func lowerPad(l *Lowering, op *nn.Operation) error {
-	p, err := l.view.Pad(op)
-	if err != nil {
-		return err
-	}
+func lowerPad(l *Lowering, _ *nn.Operation, p opspec.Pad) error {
 	if l.values[p.Input] == nil {
 		in, err := l.Flat(p.Input)
 		if err != nil {
@@ -42,11 +39,7 @@ func lowerPad(l *Lowering, op *nn.Operation) error {
 
 // lowerMirrorPad lowers MIRROR_PAD: in each row of the result the input's row is
 // one run and what mirrors it an element each.
-func lowerMirrorPad(l *Lowering, op *nn.Operation) error {
-	p, err := l.view.MirrorPad(op)
-	if err != nil {
-		return err
-	}
+func lowerMirrorPad(l *Lowering, _ *nn.Operation, p opspec.MirrorPad) error {
 	in, err := l.Flat(p.Input)
 	if err != nil {
 		return err
@@ -102,11 +95,7 @@ func (l *Lowering) padInto(out, in *layout.Tensor, dims, to []uint32, before []i
 }
 
 // lowerPadV2 lowers PAD_V2: the filling is a raw value of the type.
-func lowerPadV2(l *Lowering, op *nn.Operation) error {
-	p, err := l.view.Pad(op)
-	if err != nil {
-		return err
-	}
+func lowerPadV2(l *Lowering, _ *nn.Operation, p opspec.Pad) error {
 	in, err := l.Flat(p.Input)
 	if err != nil {
 		return err

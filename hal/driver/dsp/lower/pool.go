@@ -10,11 +10,7 @@ import (
 )
 
 // lowerPool lowers AVERAGE_POOL_2D and MAX_POOL_2D.
-func lowerPool(l *Lowering, op *nn.Operation) error {
-	p, err := l.view.Pool(op)
-	if err != nil {
-		return err
-	}
+func lowerPool(l *Lowering, op *nn.Operation, p opspec.Pool) error {
 	isMax := op.Type == nn.OpMaxPool2D
 	if err := poolLimits(&p, isMax); err != nil {
 		return err
@@ -44,11 +40,7 @@ func poolLimits(p *opspec.Pool, isMax bool) error {
 }
 
 // lowerMean lowers MEAN: the reduced axes become rows and columns of windows.
-func lowerMean(l *Lowering, op *nn.Operation) error {
-	m, err := l.view.Mean(op)
-	if err != nil {
-		return err
-	}
+func lowerMean(l *Lowering, _ *nn.Operation, m opspec.Mean) error {
 	in, err := l.Value(m.Input)
 	if err != nil {
 		return err

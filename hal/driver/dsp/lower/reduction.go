@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // fold lowers REDUCE_MAX and REDUCE_ANY, or REDUCE_MIN and REDUCE_ALL, of bytes.
@@ -130,11 +131,7 @@ func (l *Lowering) argument(op *nn.Operation, least bool) error {
 const maxNorm = (1<<29 - 1) / (255 * 255)
 
 // lowerNorm lowers L2_NORMALIZATION.
-func lowerNorm(l *Lowering, op *nn.Operation) error {
-	r, err := l.view.Along(op)
-	if err != nil {
-		return err
-	}
+func lowerNorm(l *Lowering, _ *nn.Operation, r opspec.Along) error {
 	if r.Depth > maxNorm {
 		return maxNormed.Broken("%d", r.Depth)
 	}
@@ -155,11 +152,7 @@ func lowerNorm(l *Lowering, op *nn.Operation) error {
 
 // lowerTopK lowers TOPK_V2: rows in lanes, the next best of each row again and
 // again.
-func lowerTopK(l *Lowering, op *nn.Operation) error {
-	t, err := l.view.TopK(op)
-	if err != nil {
-		return err
-	}
+func lowerTopK(l *Lowering, _ *nn.Operation, t opspec.TopK) error {
 	in, err := l.Flat(t.Input)
 	if err != nil {
 		return err

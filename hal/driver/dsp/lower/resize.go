@@ -23,11 +23,7 @@ func samplesOf(a opspec.ResizeAxis) launch.Samples {
 // lowerBilinear lowers RESIZE_BILINEAR: the rows of the input that are needed are
 // stretched to the result's width, once with the left and once with the right
 // neighbours, and blended.
-func lowerBilinear(l *Lowering, op *nn.Operation) error {
-	p, err := l.view.Resize(op)
-	if err != nil {
-		return err
-	}
+func lowerBilinear(l *Lowering, _ *nn.Operation, p opspec.Resize) error {
 	n := p.N * p.OutH * p.OutW * p.C
 	if n == 0 {
 		return someElements.Broken("shape %v", l.graph.Operands[p.Output].Dimensions)
@@ -121,11 +117,7 @@ func (l *Lowering) blendExactly(p *opspec.Resize, in *layout.Tensor, ys, xs laun
 }
 
 // lowerNearest lowers RESIZE_NEAREST_NEIGHBOR.
-func lowerNearest(l *Lowering, op *nn.Operation) error {
-	p, err := l.view.Resize(op)
-	if err != nil {
-		return err
-	}
+func lowerNearest(l *Lowering, _ *nn.Operation, p opspec.Resize) error {
 	in, err := l.Flat(p.Input)
 	if err != nil {
 		return err

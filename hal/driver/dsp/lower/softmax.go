@@ -17,11 +17,7 @@ func softmaxLimits(s *opspec.Softmax) error {
 	return nil
 }
 
-func lowerSoftmax(l *Lowering, op *nn.Operation) error {
-	m, err := l.view.Softmax(op)
-	if err != nil {
-		return err
-	}
+func lowerSoftmax(l *Lowering, _ *nn.Operation, m opspec.Softmax) error {
 	if err := softmaxLimits(&m); err != nil {
 		return err
 	}

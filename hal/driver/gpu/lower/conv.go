@@ -22,11 +22,7 @@ const (
 )
 
 // conv lowers CONV_2D and DEPTHWISE_CONV_2D: with constant filters to tiles, else as they are.
-func (l *Lowering) conv(op *nn.Operation) error {
-	c, err := l.view.Conv(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) conv(op *nn.Operation, c opspec.Conv) error {
 	rows, taps := c.N*c.OutH*c.OutW, c.KH*c.KW
 	fits := rows > 0 && rows <= maxTable/taps && l.constants(c.Filter, c.Bias)
 	switch {
@@ -63,11 +59,7 @@ const (
 )
 
 // groupedConv lowers GROUPED_CONV_2D.
-func (l *Lowering) groupedConv(op *nn.Operation) error {
-	c, err := l.view.GroupedConv(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) groupedConv(op *nn.Operation, c opspec.GroupedConv) error {
 	if l.constants(c.Filter, c.Bias) && l.texels(&c.Conv, c.Groups) {
 		return l.texel(&c.Conv, c.Groups)
 	}
@@ -109,11 +101,7 @@ func (l *Lowering) texel(c *opspec.Conv, groups int) error {
 }
 
 // transposeConv lowers TRANSPOSE_CONV_2D.
-func (l *Lowering) transposeConv(op *nn.Operation) error {
-	c, err := l.view.TransposeConv(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) transposeConv(op *nn.Operation, c opspec.TransposeConv) error {
 	return l.direct(op, &c.Conv, direct.Transposed, 1)
 }
 
@@ -212,11 +200,7 @@ func (l *Lowering) depthwise(op *nn.Operation, c *opspec.Conv, rows int) error {
 }
 
 // fullyConnected lowers FULLY_CONNECTED.
-func (l *Lowering) fullyConnected(op *nn.Operation) error {
-	f, err := l.view.FullyConnected(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) fullyConnected(op *nn.Operation, f opspec.FullyConnected) error {
 	quant := func() (opspec.GEMMQuant, error) { return f.Quant(l.view) }
 	if err := l.dense(&f, quant); err != nil {
 		return fmt.Errorf("%s: %w", op.Type, err)

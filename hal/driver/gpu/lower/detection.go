@@ -56,11 +56,7 @@ func (l *Lowering) openOutputs(n int, count *layout.Tensor, outputs ...uint32) {
 }
 
 // boxTransform lowers AXIS_ALIGNED_BBOX_TRANSFORM.
-func (l *Lowering) boxTransform(op *nn.Operation) error {
-	p, err := l.view.BoxTransform(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) boxTransform(op *nn.Operation, p opspec.BoxTransform) error {
 	in, err := l.reals(p.Regions, p.Deltas, p.Batches, p.Images)
 	if err != nil {
 		return err
@@ -77,11 +73,7 @@ func (l *Lowering) boxTransform(op *nn.Operation) error {
 }
 
 // roi lowers ROI_ALIGN and ROI_POOLING.
-func (l *Lowering) roi(op *nn.Operation) error {
-	p, err := l.view.Roi(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) roi(op *nn.Operation, p opspec.Roi) error {
 	in, err := l.reals(p.Input, p.Regions, p.Batches)
 	if err != nil {
 		return err
@@ -99,11 +91,7 @@ func (l *Lowering) roi(op *nn.Operation) error {
 }
 
 // heatmap lowers HEATMAP_MAX_KEYPOINT.
-func (l *Lowering) heatmap(op *nn.Operation) error {
-	p, err := l.view.Heatmap(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) heatmap(op *nn.Operation, p opspec.Heatmap) error {
 	in, err := l.reals(p.Heat, p.Regions)
 	if err != nil {
 		return err
@@ -131,11 +119,7 @@ const (
 )
 
 // nms lowers BOX_WITH_NMS_LIMIT.
-func (l *Lowering) nms(op *nn.Operation) error {
-	p, err := l.view.Nms(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) nms(op *nn.Operation, p opspec.Nms) error {
 	if p.Boxes > maxNmsBoxes || int64(p.Boxes)*int64(p.Boxes)*int64(p.Classes) > maxNmsPairs {
 		return maxSuppression.Broken("%d boxes of %d classes", p.Boxes, p.Classes)
 	}
@@ -196,11 +180,7 @@ func (l *Lowering) ranked(s detection.RankedShape, order, scores, boxes *layout.
 }
 
 // proposals lowers GENERATE_PROPOSALS.
-func (l *Lowering) proposals(op *nn.Operation) error {
-	p, err := l.view.Proposals(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) proposals(_ *nn.Operation, p opspec.Proposals) error {
 	in, err := l.reals(p.Scores, p.Deltas, p.Anchors, p.Images)
 	if err != nil {
 		return err
@@ -249,11 +229,7 @@ func (l *Lowering) proposals(op *nn.Operation) error {
 }
 
 // detections lowers DETECTION_POSTPROCESSING.
-func (l *Lowering) detections(op *nn.Operation) error {
-	p, err := l.view.Detection(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) detections(op *nn.Operation, p opspec.Detection) error {
 	in, err := l.reals(p.Scores, p.Deltas, p.Anchors)
 	if err != nil {
 		return err

@@ -214,11 +214,7 @@ func byTable(table func(*opspec.Unary, opspec.View) (*[256]byte, error)) lowerin
 
 // choose lowers SELECT, of quantized tensors behind tables that bring them to the output's
 // quantization.
-func (l *Lowering) choose(op *nn.Operation) error {
-	s, err := l.view.Select(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) choose(_ *nn.Operation, s opspec.Select) error {
 	c, out, err := l.Pair(s.Condition, s.Output)
 	if err != nil {
 		return err

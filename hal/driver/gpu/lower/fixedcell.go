@@ -78,11 +78,7 @@ func overlap(size, units int, in, last, w, r recurrent.Rows, zero int32) (list [
 const lstm16Shift = -11
 
 // lstm16 lowers QUANTIZED_16BIT_LSTM.
-func (l *Lowering) lstm16(op *nn.Operation) error {
-	p, err := l.view.Lstm16(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) lstm16(_ *nn.Operation, p opspec.Lstm16) error {
 	t, err := l.tensors(p.Input, p.Last, p.State, p.NextState, p.Output)
 	if err != nil {
 		return err
@@ -106,11 +102,7 @@ func (l *Lowering) lstm16(op *nn.Operation) error {
 }
 
 // lstm8 lowers QUANTIZED_LSTM.
-func (l *Lowering) lstm8(op *nn.Operation) error {
-	p, err := l.view.Lstm8(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) lstm8(op *nn.Operation, p opspec.Lstm8) error {
 	t, err := l.tensors(p.Input, p.Last, p.Cell, p.NextState, p.NextCell, p.Output, p.Projection, p.ProjectionBias)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/step"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // fault makes the word that a kernel sets where an input is not valid.
@@ -21,11 +22,7 @@ func (l *Lowering) fault(reason string) *layout.Tensor {
 }
 
 // entries lowers GATHER and EMBEDDING_LOOKUP.
-func (l *Lowering) entries(op *nn.Operation) error {
-	g, err := l.view.Gather(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) entries(op *nn.Operation, g opspec.Gather) error {
 	in, out, err := l.Pair(g.Input, g.Output)
 	if err != nil {
 		return err
@@ -44,11 +41,7 @@ func (l *Lowering) entries(op *nn.Operation) error {
 const maxKeys = 1 << 16
 
 // hashtable lowers HASHTABLE_LOOKUP.
-func (l *Lowering) hashtable(op *nn.Operation) error {
-	h, err := l.view.Hashtable(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) hashtable(_ *nn.Operation, h opspec.Hashtable) error {
 	if h.Rows > maxKeys {
 		return maxCompared.Broken("%d keys", h.Rows)
 	}
@@ -73,11 +66,7 @@ func (l *Lowering) hashtable(op *nn.Operation) error {
 const maxRanked = 1 << 28
 
 // topK lowers TOPK_V2.
-func (l *Lowering) topK(op *nn.Operation) error {
-	t, err := l.view.TopK(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) topK(_ *nn.Operation, t opspec.TopK) error {
 	in, values, err := l.Pair(t.Input, t.Values)
 	if err != nil {
 		return err
@@ -99,11 +88,7 @@ func (l *Lowering) rank(in *layout.Tensor, rows, depth, n int, values, indices *
 }
 
 // densify lowers DENSIFY: the places of the values follow from its lists, which are parameters.
-func (l *Lowering) densify(op *nn.Operation) error {
-	d, err := l.view.Densify(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) densify(op *nn.Operation, d opspec.Densify) error {
 	in, out, err := l.Pair(d.Values, d.Output)
 	if err != nil {
 		return err
@@ -143,11 +128,7 @@ func (l *Lowering) densify(op *nn.Operation) error {
 const maxHashedBytes = 1 << 24
 
 // lsh lowers LSH_PROJECTION.
-func (l *Lowering) lsh(op *nn.Operation) error {
-	p, err := l.view.Lsh(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) lsh(_ *nn.Operation, p opspec.Lsh) error {
 	if p.Bits*p.Items*(p.ItemBytes+4) > maxHashedBytes {
 		return maxHashed.Broken("%d of %d bytes for each of %d bits", p.Items, p.ItemBytes, p.Bits)
 	}
@@ -190,11 +171,7 @@ func hashed(g *graph.Graph, storage []uint32) map[uint32]bool {
 }
 
 // multinomial lowers RANDOM_MULTINOMIAL.
-func (l *Lowering) multinomial(op *nn.Operation) error {
-	m, err := l.view.Multinomial(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) multinomial(_ *nn.Operation, m opspec.Multinomial) error {
 	in, out, err := l.Pair(m.Logits, m.Output)
 	if err != nil {
 		return err

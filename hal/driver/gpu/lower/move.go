@@ -30,11 +30,7 @@ func (l *Lowering) copy(in, out *layout.Tensor, b block) error {
 }
 
 // reshape lowers RESHAPE, SQUEEZE and EXPAND_DIMS.
-func (l *Lowering) reshape(op *nn.Operation) error {
-	c, err := l.view.Copy(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) reshape(_ *nn.Operation, c opspec.Copy) error {
 	x, out, err := l.Pair(c.Input, c.Output)
 	if err != nil || x == out { // they share their storage where nobody can tell
 		return err
@@ -49,11 +45,7 @@ func (l *Lowering) copyAll(in, out *layout.Tensor) error {
 
 // concat lowers CONCATENATION and PACK: one copy per input, of 8-bit quantized inputs
 // brought to the output's quantization.
-func (l *Lowering) concat(op *nn.Operation) error {
-	c, err := l.view.Concat(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) concat(_ *nn.Operation, c opspec.Concat) error {
 	out, err := l.Value(c.Output)
 	if err != nil {
 		return err
@@ -83,11 +75,7 @@ func (l *Lowering) concat(op *nn.Operation) error {
 }
 
 // split lowers SPLIT: one copy per output.
-func (l *Lowering) split(op *nn.Operation) error {
-	s, err := l.view.Split(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) split(_ *nn.Operation, s opspec.Split) error {
 	in, err := l.Value(s.Input)
 	if err != nil {
 		return err
@@ -106,11 +94,7 @@ func (l *Lowering) split(op *nn.Operation) error {
 }
 
 // tile lowers TILE: one copy that reads along repetitions without moving.
-func (l *Lowering) tile(op *nn.Operation) error {
-	t, err := l.view.Tile(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) tile(_ *nn.Operation, t opspec.Tile) error {
 	in, out, err := l.Pair(t.Input, t.Output)
 	if err != nil {
 		return err
@@ -124,11 +108,7 @@ func (l *Lowering) tile(op *nn.Operation) error {
 }
 
 // fill lowers FILL of a constant.
-func (l *Lowering) fill(op *nn.Operation) error {
-	f, err := l.view.Fill(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) fill(op *nn.Operation, f opspec.Fill) error {
 	value, err := l.word(f.Value)
 	if err != nil {
 		return fmt.Errorf("%s: %w", op.Type, err)
@@ -158,11 +138,7 @@ func (l *Lowering) word(x uint32) (uint32, error) {
 }
 
 // pad lowers PAD and PAD_V2.
-func (l *Lowering) pad(op *nn.Operation) error {
-	p, err := l.view.Pad(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) pad(op *nn.Operation, p opspec.Pad) error {
 	in, out, err := l.Pair(p.Input, p.Output)
 	if err != nil {
 		return err
@@ -189,11 +165,7 @@ func (l *Lowering) padding(x uint32) uint32 {
 
 // mirrorPad lowers MIRROR_PAD, dimension by dimension: the tensor in its place, and its two
 // ends read backwards.
-func (l *Lowering) mirrorPad(op *nn.Operation) error {
-	p, err := l.view.MirrorPad(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) mirrorPad(_ *nn.Operation, p opspec.MirrorPad) error {
 	in, out, err := l.Pair(p.Input, p.Output)
 	if err != nil {
 		return err
@@ -229,11 +201,7 @@ func (l *Lowering) mirrorPad(op *nn.Operation) error {
 
 // strided lowers the operations that reorder or select elements, of any type that
 // has a storage: one copy whose source strides do the reordering.
-func (l *Lowering) strided(op *nn.Operation) error {
-	s, err := l.view.Strided(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) strided(_ *nn.Operation, s opspec.Strided) error {
 	in, out, err := l.Pair(s.Input, s.Output)
 	if err != nil {
 		return err

@@ -110,11 +110,8 @@ func denseRows(t *layout.Tensor, width int) recurrent.Rows {
 }
 
 // rnn lowers RNN and the sequences of it.
-func (l *Lowering) rnn(op *nn.Operation) error {
-	r, err := l.view.Rnn(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) rnn(op *nn.Operation, r opspec.Rnn) error {
+	var err error
 	var list []direction
 	states := make([]*layout.Tensor, len(r.Cells))
 	for i := range r.Cells {
@@ -166,11 +163,8 @@ func (l *Lowering) put(state *layout.Tensor, x uint32) error {
 }
 
 // lstm lowers LSTM and the sequences of it.
-func (l *Lowering) lstm(op *nn.Operation) error {
-	p, err := l.view.Lstm(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) lstm(op *nn.Operation, p opspec.Lstm) error {
+	var err error
 	var list []direction
 	cells := make([]*lstmCell, len(p.Cells))
 	for i := range p.Cells {
@@ -288,11 +282,8 @@ func (c *lstmCell) step(x, aux, out recurrent.Rows) error {
 }
 
 // svdf lowers SVDF.
-func (l *Lowering) svdf(op *nn.Operation) error {
-	s, err := l.view.Svdf(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) svdf(_ *nn.Operation, s opspec.Svdf) error {
+	var err error
 	var t [5]*layout.Tensor
 	for i, x := range []uint32{s.Input, s.Feature, s.Time, s.Bias, s.State} {
 		if t[i], err = l.given(x); err != nil {

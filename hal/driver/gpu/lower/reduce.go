@@ -7,14 +7,11 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // softmax lowers SOFTMAX and LOG_SOFTMAX.
-func (l *Lowering) softmax(op *nn.Operation) error {
-	s, err := l.view.Softmax(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) softmax(op *nn.Operation, s opspec.Softmax) error {
 	in, out, err := l.Pair(s.Input, s.Output)
 	if err != nil {
 		return err
@@ -147,11 +144,7 @@ func (l *Lowering) argument(op *nn.Operation, f reduce.Op) error {
 }
 
 // l2Norm lowers L2_NORMALIZATION.
-func (l *Lowering) l2Norm(op *nn.Operation) error {
-	r, err := l.view.Along(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) l2Norm(_ *nn.Operation, r opspec.Along) error {
 	in, out, err := l.Pair(r.Input, r.Output)
 	if err != nil {
 		return err
@@ -162,11 +155,7 @@ func (l *Lowering) l2Norm(op *nn.Operation) error {
 }
 
 // localResponseNorm lowers LOCAL_RESPONSE_NORMALIZATION.
-func (l *Lowering) localResponseNorm(op *nn.Operation) error {
-	r, err := l.view.Along(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) localResponseNorm(_ *nn.Operation, r opspec.Along) error {
 	in, out, err := l.Pair(r.Input, r.Output)
 	if err != nil {
 		return err
@@ -178,11 +167,7 @@ func (l *Lowering) localResponseNorm(op *nn.Operation) error {
 }
 
 // instanceNorm lowers INSTANCE_NORMALIZATION.
-func (l *Lowering) instanceNorm(op *nn.Operation) error {
-	p, err := l.view.InstanceNorm(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) instanceNorm(_ *nn.Operation, p opspec.InstanceNorm) error {
 	in, out, err := l.Pair(p.Input, p.Output)
 	if err != nil {
 		return err

@@ -4,14 +4,11 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/resize"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // resize lowers RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR.
-func (l *Lowering) resize(op *nn.Operation) error {
-	p, err := l.view.Resize(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) resize(op *nn.Operation, p opspec.Resize) error {
 	if p.N*p.C*p.OutH*p.OutW == 0 {
 		return someElements.Broken("%d images of %dx%dx%d", p.N, p.OutH, p.OutW, p.C)
 	}

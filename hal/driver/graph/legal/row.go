@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // Row says what a device does with operations of some element types. L is what the device's
@@ -97,6 +98,20 @@ func (k Kind) String() string {
 
 // Lower lowers an operation whose parameters and shapes are known; the error says why it cannot.
 type Lower[L any] func(l L, op *nn.Operation) error
+
+// Viewer is a lowering that reads the operations of its graph.
+type Viewer interface{ View() opspec.View }
+
+// Read lowers an operation by its parameters, which its row in nn/opspec reads.
+func Read[L Viewer, P any](lower func(L, *nn.Operation, P) error) Lower[L] {
+	return func(l L, op *nn.Operation) error {
+		p, err := opspec.Read[P](l.View(), op)
+		if err != nil {
+			return err
+		}
+		return lower(l, op, p)
+	}
+}
 
 // Action is what a device does with the operations of a row. The zero Action is none.
 type Action[L any] struct {

@@ -21,11 +21,7 @@ type gemm struct {
 	patches                     *layout.Ref // instead of the input, once it has been gathered
 }
 
-func (l *Lowering) conv(op *nn.Operation) error {
-	c, err := l.view.Conv(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) conv(_ *nn.Operation, c opspec.Conv) error {
 	if _, err := l.operand(c.Input); err != nil {
 		return err
 	}
@@ -37,11 +33,7 @@ func (l *Lowering) conv(op *nn.Operation) error {
 }
 
 // fullyConnected is a 1x1 convolution over a row of batches.
-func (l *Lowering) fullyConnected(op *nn.Operation) error {
-	f, err := l.view.FullyConnected(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) fullyConnected(_ *nn.Operation, f opspec.FullyConnected) error {
 	if _, err := l.operand(f.Input); err != nil {
 		return err
 	}

@@ -11,11 +11,7 @@ import (
 
 // add is ADD with both inputs brought to a common scale of 2^19 steps: the
 // input of larger scale is shifted, the other multiplied by OPA_SCALE.
-func (l *Lowering) add(op *nn.Operation) error {
-	e, err := l.view.Elementwise(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) add(_ *nn.Operation, e opspec.Elementwise) error {
 	if _, err := l.operand(e.A); err != nil {
 		return err
 	}
@@ -52,11 +48,7 @@ func (l *Lowering) add(op *nn.Operation) error {
 	return l.binary(w, p, zeros, q.OutZero)
 }
 
-func (l *Lowering) mul(op *nn.Operation) error {
-	e, err := l.view.Elementwise(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) mul(_ *nn.Operation, e opspec.Elementwise) error {
 	if _, err := l.operand(e.A); err != nil {
 		return err
 	}

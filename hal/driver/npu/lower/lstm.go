@@ -214,11 +214,7 @@ func (c *fixedCell) step(state, next uint32) (open, visible layout.Ref, err erro
 }
 
 // lstm16 is QUANTIZED_16BIT_LSTM.
-func (l *Lowering) lstm16(op *nn.Operation) error {
-	p, err := l.view.Lstm16(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) lstm16(op *nn.Operation, p opspec.Lstm16) error {
 	// NNAPI multiplies the recurrent and then the input weights of a row with the input and then the previous
 	// output.
 	const shift, zero = -11, 128
@@ -261,11 +257,7 @@ func (l *Lowering) lstm16(op *nn.Operation) error {
 }
 
 // lstm8 is QUANTIZED_LSTM.
-func (l *Lowering) lstm8(op *nn.Operation) error {
-	p, err := l.view.Lstm8(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) lstm8(op *nn.Operation, p opspec.Lstm8) error {
 	if p.HiddenZero < math.MinInt8 || p.HiddenZero > math.MaxInt8 {
 		return hiddenZero.Broken("%d", p.HiddenZero)
 	}

@@ -10,11 +10,7 @@ import (
 
 // concat copies each input to its place in the rows of the output; another
 // quantization than the output's goes through a table.
-func (l *Lowering) concat(op *nn.Operation) error {
-	c, err := l.view.Concat(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) concat(_ *nn.Operation, c opspec.Concat) error {
 	o, err := l.tensor(c.Output)
 	if err != nil {
 		return err
@@ -77,11 +73,7 @@ func (l *Lowering) mapped(in, out uint32, table *[256]byte, lo, hi int) error {
 	return l.moveAll(from, to, n, table, lo, hi)
 }
 
-func (l *Lowering) relu(op *nn.Operation) error {
-	u, err := l.view.Unary(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) relu(op *nn.Operation, u opspec.Unary) error {
 	o, err := l.operand(u.Output)
 	if err != nil {
 		return err
@@ -119,11 +111,7 @@ func (l *Lowering) byteFunction(op *nn.Operation, function byteTable) error {
 }
 
 // requantize is a table from bytes to bytes.
-func (l *Lowering) requantize(op *nn.Operation) error {
-	u, err := l.view.Unary(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) requantize(_ *nn.Operation, u opspec.Unary) error {
 	for _, x := range [2]uint32{u.Input, u.Output} {
 		if _, err := l.operand(x); err != nil {
 			return err
@@ -178,11 +166,7 @@ func (l *Lowering) moveAll(from, to layout.Ref, n int, table *[256]byte, lo, hi 
 }
 
 // alias is RESHAPE, SQUEEZE and EXPAND_DIMS: the same bytes.
-func (l *Lowering) alias(op *nn.Operation) error {
-	c, err := l.view.Copy(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) alias(_ *nn.Operation, c opspec.Copy) error {
 	o, err := l.tensor(c.Input)
 	if err != nil {
 		return err

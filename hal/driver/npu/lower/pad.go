@@ -11,11 +11,7 @@ import (
 )
 
 // pad is PAD and PAD_V2: the zero point around, or a value.
-func (l *Lowering) pad(op *nn.Operation) error {
-	p, err := l.view.Pad(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) pad(_ *nn.Operation, p opspec.Pad) error {
 	o, err := l.tensor(p.Output)
 	if err != nil {
 		return err

@@ -155,11 +155,7 @@ func bytesOf(r layout.Ref) layout.Ref {
 
 // l2Normalize is L2_NORMALIZATION along the last axis: x times the inverse root of the sum
 // of squares, as fixedpoint.InverseSqrt finds it.
-func (l *Lowering) l2Normalize(op *nn.Operation) error {
-	r, err := l.view.Along(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) l2Normalize(op *nn.Operation, r opspec.Along) error {
 	x, err := l.quantized(r.Input)
 	if err != nil {
 		return err
@@ -204,11 +200,7 @@ func (l *Lowering) l2Normalize(op *nn.Operation) error {
 }
 
 // cast is CAST between bytes and integers: the same value, clamped. Of the same type it is a copy.
-func (l *Lowering) cast(op *nn.Operation) error {
-	u, err := l.view.Unary(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) cast(_ *nn.Operation, u opspec.Unary) error {
 	in, err := l.tensor(u.Input)
 	if err != nil {
 		return err
@@ -256,11 +248,7 @@ func (l *Lowering) cast(op *nn.Operation) error {
 
 // mean sums over adjacent dimensions as an average pool whose window is the
 // whole map and whose rounding is toward zero, as the reference divides.
-func (l *Lowering) mean(op *nn.Operation) error {
-	m, err := l.view.Mean(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) mean(_ *nn.Operation, m opspec.Mean) error {
 	if _, err := l.operand(m.Input); err != nil {
 		return err
 	}

@@ -44,11 +44,7 @@ func fractions(a opspec.ResizeAxis, n int) (blend, error) {
 // bilinear is RESIZE_BILINEAR: columns blended in 32 bits, then rows, then divided. The
 // reference rounds a sum of float32; the quotient here is the same where it is exact in both,
 // and where it cannot be a tie and floats are near enough to be on the same side of one.
-func (l *Lowering) bilinear(op *nn.Operation) error {
-	p, err := l.view.Resize(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) bilinear(op *nn.Operation, p opspec.Resize) error {
 	if _, err := l.operand(p.Output); err != nil {
 		return err
 	}

@@ -11,11 +11,7 @@ import (
 )
 
 // tile repeats dimensions: copies whose source does not move along the repeated ones.
-func (l *Lowering) tile(op *nn.Operation) error {
-	t, err := l.view.Tile(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) tile(_ *nn.Operation, t opspec.Tile) error {
 	o, err := l.tensor(t.Output)
 	if err != nil {
 		return err
@@ -41,11 +37,7 @@ func (l *Lowering) tile(op *nn.Operation) error {
 
 // gatherRows is GATHER and EMBEDDING_LOOKUP with constant indices: a copy of each run of
 // evenly spaced ones.
-func (l *Lowering) gatherRows(op *nn.Operation) error {
-	g, err := l.view.Gather(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) gatherRows(_ *nn.Operation, g opspec.Gather) error {
 	o, err := l.tensor(g.Output)
 	if err != nil {
 		return err
@@ -129,11 +121,7 @@ func runs(index []int) (best []run) {
 
 // densify is DENSIFY with a constant tree: zeros, and the values copied to their places, those
 // evenly spaced at once.
-func (l *Lowering) densify(op *nn.Operation) error {
-	d, err := l.view.Densify(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) densify(_ *nn.Operation, d opspec.Densify) error {
 	o, err := l.tensor(d.Output)
 	if err != nil {
 		return err
@@ -194,11 +182,7 @@ func (l *Lowering) densify(op *nn.Operation) error {
 }
 
 // choose is SELECT: b + condition * (a - b), with condition 0 or 1, in 32 bits.
-func (l *Lowering) choose(op *nn.Operation) error {
-	s, err := l.view.Select(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) choose(op *nn.Operation, s opspec.Select) error {
 	o, err := l.operand(s.Output)
 	if err != nil {
 		return err
@@ -254,11 +238,7 @@ func (l *Lowering) truth(x uint32, signed bool) (to layout.Ref, err error) {
 // logical is LOGICAL_AND, the lesser of truths, or LOGICAL_OR, the greater.
 func logical(mode int) lowering {
 	legal.Given("mode", mode)
-	return func(l *Lowering, op *nn.Operation) error {
-		e, err := l.view.Elementwise(op)
-		if err != nil {
-			return err
-		}
+	return legal.Read(func(l *Lowering, _ *nn.Operation, e opspec.Elementwise) error {
 		a, err := l.truth(e.A, false)
 		if err != nil {
 			return err
@@ -268,15 +248,11 @@ func logical(mode int) lowering {
 			return err
 		}
 		return l.lesserOrGreater(&e, a, b, mode)
-	}
+	})
 }
 
 // not is LOGICAL_NOT.
-func (l *Lowering) not(op *nn.Operation) error {
-	u, err := l.view.Unary(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) not(_ *nn.Operation, u opspec.Unary) error {
 	from, err := l.whole(u.Input)
 	if err != nil {
 		return err

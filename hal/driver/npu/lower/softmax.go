@@ -8,16 +8,13 @@ import (
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // softmax is NNAPI's fixed-point softmax as a chain of kernels on rows of 32
 // bits. Per row: the maximum by halving, exponentials of the differences by
 // table, their sum, its reciprocal by three Newton steps, and the product.
-func (l *Lowering) softmax(op *nn.Operation) error {
-	s, err := l.view.Softmax(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) softmax(op *nn.Operation, s opspec.Softmax) error {
 	o, err := l.operand(s.Output)
 	if err != nil {
 		return err

@@ -19,11 +19,7 @@ type axis struct{ size, src, dst int }
 // maps whose strides do the reordering: channels are an axis that is dense on both
 // sides, width and height the two largest of the others, and each element of what is
 // left takes a kernel of its own.
-func (l *Lowering) strided(op *nn.Operation) error {
-	s, err := l.view.Strided(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) strided(_ *nn.Operation, s opspec.Strided) error {
 	o, err := l.tensor(s.Output)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // ranked are the elements of rows as keys, of which no two of a row are alike: the larger element, or the one in
@@ -29,11 +30,7 @@ const (
 const behindAll = 1 << 30
 
 // topK is TOPK_V2: the largest key, which is then put behind all others, again and again.
-func (l *Lowering) topK(op *nn.Operation) error {
-	t, err := l.view.TopK(op)
-	if err != nil {
-		return err
-	}
+func (l *Lowering) topK(op *nn.Operation, t opspec.TopK) error {
 	in, err := l.whole(t.Input)
 	if err != nil {
 		return err
