@@ -272,8 +272,8 @@ func (c *packetBuilder) breakCircle(done uint16) error {
 		}
 		for k := range c.nodes[i].reads {
 			r := &c.nodes[i].reads[k]
-			if r.new || r.both || r.res == noRes || r.slot == implicit {
-				continue
+			if r.new || r.both || r.res == noRes || r.slot == implicit || r.res >= resP && r.res < resQ && r.n > 1 {
+				continue // in place of p3:0, another read of the circle is copied
 			}
 			for j := range c.nodes {
 				if j == i || done>>j&1 != 0 || !c.nodes[j].writesTo(r.res) && (r.n < 2 || !c.nodes[j].writesTo(r.res+1)) {
@@ -331,7 +331,7 @@ func (c *packetBuilder) copyOld(i int, r *read) error {
 		for h := range uint16(r.n) {
 			c.front = append(c.front, c.copyV(to+128*h, from+128*h))
 		}
-	case r.res < resQ && r.n == 1:
+	case r.res < resQ:
 		if c.nextP >= state.TempP {
 			return errTemps
 		}
