@@ -29,10 +29,14 @@ func (p *foreignModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Resul
 
 // execute carries an execution of the driver to the engine and back.
 func (p *foreignModel) execute(r *hal.Request, o hal.ExecuteOptions, f execution) (*hal.Result, error) {
+	d, start := p.device, p.device.clock.NowFs()
 	if o.Functional || r == nil {
+		o.Deadline = d.theirs(o.Deadline)
 		return f(r, o)
 	}
-	d, start := p.device, p.device.clock.NowFs()
+	if o.Deadline != nil && d.clock.Now() >= *o.Deadline {
+		return nil, hal.Errorf(hal.MissedDeadlinePersistent, "%s: the deadline has passed", d.Name())
+	}
 	b := &hal.Buffers{ExecuteOptions: o}
 	b.Inputs, b.DeviceInputs = arguments(r, r.Inputs)
 	b.Outputs, b.DeviceOutputs = arguments(r, r.Outputs)
@@ -41,11 +45,17 @@ func (p *foreignModel) execute(r *hal.Request, o hal.ExecuteOptions, f execution
 	res, err := d.host.Execute(call, func(to hal.Tracer, at base.Place) (*hal.Result, error) {
 		inner := o
 		inner.Client, inner.Trace, inner.EngineOnly, inner.Clock = nil, to, true, clockOf(at.Points)
-		inner.Deadline = d.theirs(o.Deadline)
+		if inner.Deadline = nil; at.Until > 0 {
+			end := d.Device.Now().Add(time.Duration((at.Until + sim.Nanosecond - 1) / sim.Nanosecond))
+			inner.Deadline = &end
+		}
 		if at.Rehearsal {
 			inner.Profile = nil
 		}
 		res, err := f(r, inner)
+		if at.Until > 0 && hal.StatusOf(err) == hal.MissedDeadlineTransient {
+			return nil, &sim.Late{At: at.Until}
+		}
 		if res == nil || err != nil && hal.StatusOf(err) != hal.OutputInsufficientSize {
 			return res, err
 		}
@@ -112,7 +122,7 @@ func engineOf(s *hal.Stats) {
 // CreateReusableExecution implements hal.PreparedModel.
 func (p *foreignModel) CreateReusableExecution(r *hal.Request, o hal.ExecuteOptions) (hal.Execution, error) {
 	inner := o
-	inner.Client, inner.Trace, inner.EngineOnly = nil, nil, true
+	inner.Client, inner.Trace, inner.EngineOnly, inner.Deadline = nil, nil, true, p.device.theirs(o.Deadline)
 	x, err := p.PreparedModel.CreateReusableExecution(r, inner)
 	if err != nil || x == nil {
 		return nil, err
@@ -129,8 +139,11 @@ type foreignExecution struct {
 }
 
 // Compute implements hal.Execution. The driver is not told the clocks, which were not known when
-// it bound the request.
+// it bound the request. A deadline, which it was told then, passes on the machine's clock: it is told anew.
 func (x *foreignExecution) Compute() (*hal.Result, error) {
+	if x.options.Deadline != nil {
+		return x.model.Execute(x.request, x.options)
+	}
 	return x.model.execute(x.request, x.options, func(*hal.Request, hal.ExecuteOptions) (*hal.Result, error) { return x.Execution.Compute() })
 }
 
@@ -160,8 +173,11 @@ func (p *foreignModel) fenced(r *hal.Request, o hal.ExecuteOptions, theirs *hal.
 	go func() {
 		<-theirs.Fence.Done()
 		_, signalled := theirs.Fence.SignalTime()
-		if info, failed = theirs.ExecutionInfo(); failed == nil && info.Result != nil {
-			info.Result, failed = p.execute(r, o, func(*hal.Request, hal.ExecuteOptions) (*hal.Result, error) { return info.Result, nil })
+		info, failed = theirs.ExecutionInfo()
+		stopped := hal.StatusOf(failed) == hal.MissedDeadlineTransient && o.Deadline != nil && p.device.clock.Now() < *o.Deadline
+		if failed == nil && info.Result != nil || stopped {
+			result, err := info.Result, failed
+			info.Result, failed = p.execute(r, o, func(*hal.Request, hal.ExecuteOptions) (*hal.Result, error) { return result, err })
 			if failed == nil && info.TimingFenced != hal.NoTiming {
 				info.TimingLaunched, info.TimingFenced = info.Result.Timing, info.Result.Timing
 			}

@@ -31,8 +31,7 @@ type queue struct {
 
 // execute lets a request that was called at an instant of the devices' clock go through a
 // machine in its steady state: it waits there for the executions of other callers that have the engine.
-// One that its deadline ends leaves the engine then.
-func (q *queue) execute(m *soc.Machine, r soc.Request, out soc.Outcome, calledFs int64, deadline *hal.TimePoint) (soc.Execution, error) {
+func (q *queue) execute(m *soc.Machine, r soc.Request, out soc.Outcome, calledFs int64) (soc.Execution, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if busy := q.freeFs - calledFs; busy > 0 {
@@ -42,9 +41,6 @@ func (q *queue) execute(m *soc.Machine, r soc.Request, out soc.Outcome, calledFs
 	at := calledFs
 	for _, p := range x.Parts {
 		if at += int64(p.Time); p.Name == soc.PartExecution {
-			if deadline != nil && uint64(*deadline) < uint64(at/1e6) {
-				at = int64(*deadline) * 1e6
-			}
 			q.freeFs = max(q.freeFs, at)
 		}
 	}
@@ -59,40 +55,60 @@ func (l *loop) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*hal.Resu
 		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}
 	var spans recorder
-	r := requestOf(l.engine, c)
+	r, most := requestOf(l.engine, c), longest(c, l.clock)
 	execute := l.steady
 	if l.cold {
 		execute = l.once
 	}
-	res, out, err := execute(m, r, c, &spans, run)
-	if err != nil {
+	res, out, err := execute(m, r, c, &spans, run, most)
+	halted := err
+	if err != nil && lateness(err) == nil {
 		return res, err
 	}
-	x, err := l.queue.execute(m, r, out, calledFs, c.Buffers.Deadline)
+	r.Longest = most
+	x, err := l.queue.execute(m, r, out, calledFs)
 	if err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
+	}
+	if x.Aborted || halted != nil {
+		return nil, missed(l.engine, l.clock, c, r, &x, spans, halted)
 	}
 	wrap(res, &x, c.Buffers.Trace, spans)
 	return res, nil
 }
 
 // once runs an execution on a cold memory of its own, at the highest clocks, and brings a machine
-// to where a loop of such has it.
+// to where a loop of such has it. One that is late is the outcome until it was stopped as well.
 func (l *loop) once(m *soc.Machine, r soc.Request, c *base.Call, spans *recorder,
-	run func(hal.Tracer, base.Place) (*hal.Result, error)) (*hal.Result, soc.Outcome, error) {
+	run func(hal.Tracer, base.Place) (*hal.Result, error), most sim.Time) (*hal.Result, soc.Outcome, error) {
 	var to hal.Tracer
 	if c.Buffers.Trace != nil {
 		to = spans
 	}
-	res, err := run(to, base.Place{})
-	if err != nil {
-		return res, soc.Outcome{}, err
+	res, err := until(run, most, 0)(to, base.Place{})
+	var out soc.Outcome
+	switch late := lateness(err); {
+	case late != nil:
+		k, failed := m.Saturated(r)
+		if failed != nil {
+			return nil, out, hal.Errorf(hal.GeneralFailure, "%w", failed)
+		}
+		spans.stop(l.engine, late.At)
+		out = l.on(m).stopped(nil, k, late.At)
+	case err != nil:
+		return res, out, err
+	default:
+		out = outcomeOf(&res.Stats)
 	}
-	out := outcomeOf(&res.Stats)
 	if err := m.Repeat(r, out, soc.WarmUp); err != nil {
 		return nil, out, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}
-	return res, out, nil
+	return res, out, err
+}
+
+// on is the engine on a machine of its own.
+func (l *loop) on(m *soc.Machine) *engineHost {
+	return &engineHost{m: &Machine{config: l.config, soc: m, programs: map[any]int{}, SimulateAll: true}, engine: l.engine, foreign: l.foreign}
 }
 
 // requestOf is a call as the machine sees it. Operands in memory of the device are

@@ -151,12 +151,12 @@ func (x *Invocation) add(e *soc.Execution) {
 	x.Parts = append(x.Parts, e.Parts...)
 }
 
-// executed adds an execution of the function.
-func (l *Loop) executed(h *engineHost, c *base.Call, run func(hal.Tracer, base.Place) (*hal.Result, error), r soc.Request, x *soc.Execution) {
+// executed adds an execution of the function, which has ended or was stopped.
+func (l *Loop) executed(h *engineHost, c *base.Call, run func(hal.Tracer, base.Place) (*hal.Result, error), r soc.Request, x *soc.Execution, ended bool) {
 	if l == nil {
 		return
 	}
-	l.beside = l.beside || !h.m.soc.Alone() || x.Aborted // what was stopped has left nothing to repeat
+	l.beside = l.beside || !h.m.soc.Alone() || !ended // what was stopped has left nothing to repeat
 	l.last.add(x)
 	l.calls = append(l.calls, &loopCall{host: h, call: c, run: run, request: r, same: map[*remembered]bool{}})
 }

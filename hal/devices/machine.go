@@ -2,8 +2,6 @@ package devices
 
 import (
 	"bytes"
-	"errors"
-	"math"
 	"slices"
 	"sync"
 
@@ -160,12 +158,10 @@ func (h *engineHost) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*ha
 			return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 		}
 	}
-	if d := c.Buffers.Deadline; d != nil {
-		r.Longest = sim.Time(max(1, int64(min(*d, math.MaxInt64/1_000_000))*1_000_000-m.clock.NowFs()))
-	}
+	r.Longest = longest(c, m.clock)
 	var spans recorder
 	var res *hal.Result
-	var failed error
+	var failed, halted error
 	x, err := m.soc.Execute(r, func(k soc.Conditions) (soc.Outcome, error) {
 		var traffic *soc.Traffic
 		if res, traffic = warmed.recall(h, c, k); res == nil {
@@ -173,10 +169,10 @@ func (h *engineHost) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*ha
 		} else if !m.soc.Alone() {
 			h.moved(0, sim.Time(res.Stats.LatencyFs), outcomeOf(&res.Stats).DRAMBytes)
 		}
-		if late := (*sim.Late)(nil); r.Longest > 0 && errors.As(failed, &late) {
-			res, failed = &hal.Result{}, nil
-			spans.Span(hal.Span{Track: h.engine.String(), Name: "stopped", Operation: hal.LaunchIndex, StartFs: spans.end(), EndFs: int64(late.At)})
-			return h.stopped(c, k, max(0, r.Longest-k.Start)), nil
+		if late := lateness(failed); late != nil {
+			halted, failed = failed, nil
+			spans.stop(h.engine, late.At)
+			return h.stopped(m.memo[c.Program], k, late.At), nil
 		}
 		if failed != nil {
 			return soc.Outcome{}, failed
@@ -190,12 +186,10 @@ func (h *engineHost) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*ha
 	if err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}
-	m.loop.executed(h, c, run, r, &x)
-	if x.Aborted {
-		spans = spans.until(&x)
-		wrap(res, &x, c.Buffers.Trace, spans)
-		m.clock.AdvanceTo(int64(*c.Buffers.Deadline) * 1e6)
-		return nil, hal.Errorf(hal.MissedDeadlineTransient, "%s: stopped at the deadline, %.1f us after the request", h.engine, r.Longest.Microseconds())
+	ended := !x.Aborted && halted == nil
+	m.loop.executed(h, c, run, r, &x, ended)
+	if !ended {
+		return nil, missed(h.engine, m.clock, c, r, &x, spans, halted)
 	}
 	wrap(res, &x, c.Buffers.Trace, spans)
 	return res, nil

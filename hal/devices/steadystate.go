@@ -120,19 +120,34 @@ func (s *steadyState) turn(r soc.Request) (point sim.OPP, res *hal.Result, err e
 	return point, nil, nil
 }
 
-// steady is an execution on a machine in the steady state of a loop of it.
+// steady is an execution on a machine in the steady state of a loop of it. The engine takes an instant of it at most; 0: until it
+// has ended. One that is late is the outcome until it was stopped as well, in a loop of such that are stopped.
 func (l *loop) steady(m *soc.Machine, r soc.Request, c *base.Call, spans *recorder,
-	run func(hal.Tracer, base.Place) (*hal.Result, error)) (*hal.Result, soc.Outcome, error) {
-	h := &engineHost{m: &Machine{config: l.config, soc: m, programs: map[any]int{}, SimulateAll: true}, engine: l.engine, foreign: l.foreign}
+	run func(hal.Tracer, base.Place) (*hal.Result, error), most sim.Time) (*hal.Result, soc.Outcome, error) {
+	h := l.on(m)
 	r.Program = h.m.number(c.Program)
 	defer h.m.caches[h.engine].Clear() // nobody comes back to this machine
-	s := h.steadyState(c, maxSteadyRuns, run)
-	if res, err := s.reach(r, false, l.warms); err != nil {
-		return res, soc.Outcome{}, err
+	s := h.steadyState(c, maxSteadyRuns, until(run, min(most, sim.Never/patience)*patience, 0))
+	res, why := s.reach(r, false, l.warms)
+	late := lateness(why)
+	if late != nil {
+		after := late.At
+		if most > 0 {
+			after = min(after, most)
+		}
+		if err := s.repeat(r, after); err != nil {
+			return nil, soc.Outcome{}, err
+		}
+	} else if why != nil {
+		return res, soc.Outcome{}, why
 	}
 	k, err := m.Present(r)
 	if err != nil {
 		return nil, soc.Outcome{}, hal.Errorf(hal.GeneralFailure, "%w", err)
+	}
+	if _, loop := hal.StatusIn(why); loop { // in no state does it end sooner
+		spans.stop(h.engine, late.At)
+		return nil, h.stopped(s.known, k, late.At), why
 	}
 	if c.Buffers.Trace == nil && c.Buffers.Profile == nil {
 		if x := s.find(k); x != nil {
@@ -141,11 +156,27 @@ func (l *loop) steady(m *soc.Machine, r soc.Request, c *base.Call, spans *record
 		}
 	}
 	restore(c.Buffers.Inputs, s.given)
-	res, traffic, err := h.run(c, k, spans, run)
+	res, traffic, err := h.run(c, k, spans, until(run, most, 0))
+	if late := lateness(err); late != nil {
+		spans.stop(h.engine, late.At)
+		return nil, h.stopped(s.known, k, late.At), err
+	}
 	if err != nil {
 		return res, soc.Outcome{}, err
 	}
 	return res, outcome(res, traffic), nil
+}
+
+// repeat brings the machine to where a loop of executions has it that are stopped after some time.
+func (s *steadyState) repeat(r soc.Request, after sim.Time) error {
+	k, err := s.host.m.soc.Saturated(r)
+	if err == nil {
+		err = s.host.m.soc.Repeat(r, s.host.stopped(s.known, k, after), soc.WarmUp)
+	}
+	if err != nil {
+		return hal.Errorf(hal.GeneralFailure, "%w", err)
+	}
+	return nil
 }
 
 // find is the execution that has begun under conditions, nil: there was none.

@@ -1,6 +1,8 @@
 package devices
 
 import (
+	"errors"
+	"math"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -8,6 +10,19 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
+
+// patience is how many times its deadline an execution may take that brings a machine to where a loop of its like has it:
+// on caches that its like have filled, and at other clocks, it may end in time all the same (D-1690).
+const patience = 4
+
+// longest is how long after a request its deadline is; 0: it has none.
+func longest(c *base.Call, clock *hal.Clock) sim.Time {
+	d := c.Buffers.Deadline
+	if d == nil {
+		return 0
+	}
+	return sim.Time(max(1, int64(min(*d, math.MaxInt64/1_000_000))*1_000_000-clock.NowFs()))
+}
 
 // until runs an execution that its engine, which starts at an instant of a request, ends at the last that this allows; 0: when it has
 // ended. What lies behind a deadline costs the host nothing.
@@ -21,16 +36,21 @@ func until(run func(hal.Tracer, base.Place) (*hal.Result, error), longest, start
 	}
 }
 
+// lateness is the instant at which an engine has stopped, on an execution's own clock, by the error of that; nil: it was not stopped.
+func lateness(err error) (late *sim.Late) {
+	errors.As(err, &late)
+	return late
+}
+
 // stopped is what an execution comes to that its engine has stopped after some time. Its power is that of an execution of the
-// program that ended, where one is known, else what the engine draws without work (D-1611).
-func (h *engineHost) stopped(c *base.Call, k soc.Conditions, after sim.Time) soc.Outcome {
+// program that ended, the first one known, else what the engine draws without work (D-1611).
+func (h *engineHost) stopped(known []*remembered, k soc.Conditions, after sim.Time) soc.Outcome {
 	after++ // it would have gone on
 	o := soc.Outcome{Time: after, Launches: 1}
 	v := k.Points[0].OPP.Volts
 	o.EnergyPJ = h.staticMW() * v * v * float64(after) / 1e6
-	list := h.m.memo[c.Program]
-	if i := slices.IndexFunc(list, func(x *remembered) bool { return x.result.Stats.LatencyFs > 0 }); i >= 0 {
-		s := &list[i].result.Stats
+	if i := slices.IndexFunc(known, func(x *remembered) bool { return x.result.Stats.LatencyFs > 0 }); i >= 0 {
+		s := &known[i].result.Stats
 		o.EnergyPJ = s.EnergyPJ / float64(s.LatencyFs) * float64(after)
 	}
 	if o.Traffic = h.m.soc.Traffic(after); o.Traffic != nil {
@@ -39,10 +59,24 @@ func (h *engineHost) stopped(c *base.Call, k soc.Conditions, after sim.Time) soc
 	return o
 }
 
-// end is the last instant of the spans.
-func (r recorder) end() (fs int64) {
-	for _, s := range r {
-		fs = max(fs, s.EndFs)
+// missed ends an execution of a request that its engine has stopped: at its deadline, or where a loop did not end in its
+// time, which is why.
+func missed(e soc.Engine, clock *hal.Clock, c *base.Call, r soc.Request, x *soc.Execution, spans recorder, why error) error {
+	calledFs := clock.NowFs()
+	wrap(&hal.Result{}, x, c.Buffers.Trace, spans.until(x))
+	if !x.Aborted {
+		clock.AdvanceTo(calledFs + int64(x.Latency))
+		return why
 	}
-	return fs
+	clock.AdvanceTo(int64(*c.Buffers.Deadline) * 1e6)
+	return hal.Errorf(hal.MissedDeadlineTransient, "%s: stopped at the deadline, %.1f us after the request", e, r.Longest.Microseconds())
+}
+
+// stop adds the span of an execution that has been stopped at an instant.
+func (r *recorder) stop(e soc.Engine, at sim.Time) {
+	var from int64
+	for _, s := range *r {
+		from = max(from, s.EndFs)
+	}
+	r.Span(hal.Span{Track: e.String(), Name: "stopped", Operation: hal.LaunchIndex, StartFs: from, EndFs: int64(at)})
 }

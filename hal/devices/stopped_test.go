@@ -1,12 +1,16 @@
 package devices_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/hal/service"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -153,5 +157,176 @@ func TestStoppedAtDeadline(t *testing.T) {
 		if n := m.Simulated(); n != first+1 {
 			t.Errorf("%s: %d executions ran, then %d", x.device, first, n)
 		}
+	}
+}
+
+// watched is a driver whose executions are watched: whether one has written outputs.
+type watched struct {
+	hal.Device
+	wrote bool
+}
+
+func (d *watched) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
+	p, err := d.Device.PrepareModel(m, o)
+	return &watchedModel{p, d}, err
+}
+
+type watchedModel struct {
+	hal.PreparedModel
+	device *watched
+}
+
+func (p *watchedModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
+	res, err := p.PreparedModel.Execute(r, o)
+	_, outputs, failed := r.Buffers()
+	p.device.wrote = p.device.wrote || failed != nil || bytes.Count(outputs[0], []byte{0xa5}) < len(outputs[0])
+	return res, err
+}
+
+// TestStoppedWithoutAMachine: engines stop at deadlines on the devices of Open, on served drivers, and on those that a machine has from
+// outside; a deadline that is met tells on nothing.
+func TestStoppedWithoutAMachine(t *testing.T) {
+	c, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func(name string, options ...devices.Option) hal.Device {
+		list, err := devices.Open(c, hal.FastSingleAnswer, options...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list[slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == name })]
+	}
+	serve := func(d hal.Device) hal.Device {
+		there, stop, err := service.Loopback(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(stop)
+		return there
+	}
+	for name, kind := range map[string]nn.OperandType{"gpu": nn.TensorFloat32, "dsp": nn.TensorQuant8Asymm, "npu": nn.TensorQuant8Asymm} {
+		model := convolution(kind)
+		engine, _ := soc.EngineNamed(name)
+		for where, make := range map[string]func(w *watched) hal.Device{
+			"opened":         func(w *watched) hal.Device { return w },
+			"opened cold":    func(w *watched) hal.Device { w.Device = open(name, devices.Cold()); return w },
+			"served":         func(w *watched) hal.Device { return serve(w) },
+			"served, opened": func(w *watched) hal.Device { return open(name, devices.Attach(serve(w), engine)) },
+			"served, on a machine": func(w *watched) hal.Device {
+				m, err := devices.NewMachine(c, hal.FastSingleAnswer, devices.Attach(serve(w), engine))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return named(m, name)
+			},
+		} {
+			w := &watched{Device: open(name)}
+			d := make(w)
+			p, err := d.PrepareModel(model, hal.PrepareOptions{Preference: hal.FastSingleAnswer})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := buffersOf(model)
+			execute := func(after int64) (*hal.Result, error) {
+				for i := range b.Outputs[0] {
+					b.Outputs[0][i] = 0xa5
+				}
+				w.wrote, b.Deadline = false, nil
+				if after > 0 {
+					deadline := d.Now().Add(time.Duration(after / 1e6))
+					b.Deadline = &deadline
+				}
+				return hal.Execute(p, b)
+			}
+			var whole *hal.Result
+			for range 20 { // the clocks of a machine have come to rest
+				if whole, err = execute(0); err != nil {
+					t.Fatal(err)
+				}
+				if where != "served, on a machine" {
+					break
+				}
+			}
+			outputs := bytes.Clone(b.Outputs[0])
+			_, err = execute(engineFs(&whole.Stats) / 32)
+			if hal.StatusOf(err) != hal.MissedDeadlineTransient {
+				t.Errorf("%s %s: %v", name, where, err)
+			}
+			if w.wrote {
+				t.Errorf("%s %s: the engine went on behind the deadline", name, where)
+			}
+			if now := d.Now(); now != *b.Deadline {
+				t.Errorf("%s %s: the clock is at %d, the deadline was %d", name, where, now, *b.Deadline)
+			}
+			if _, err = execute(whole.Stats.LatencyFs - engineFs(&whole.Stats)/4); hal.StatusOf(err) != hal.MissedDeadlineTransient {
+				t.Errorf("%s %s, three quarters: %v", name, where, err)
+			}
+			got, err := execute(whole.Stats.LatencyFs * 11 / 10)
+			if err != nil || !bytes.Equal(b.Outputs[0], outputs) {
+				t.Errorf("%s %s, a deadline that is met: %v", name, where, err)
+				continue
+			}
+			if r := float64(got.Stats.LatencyFs) / float64(whole.Stats.LatencyFs); math.Abs(r-1) > 0.02 {
+				t.Errorf("%s %s: with a deadline that is met %.3f of the time", name, where, r)
+			}
+		}
+	}
+}
+
+// TestLoopTimeoutCostsItsTime: a loop is stopped at the end of its time within its body, as at a deadline, and the machine and the
+// devices' clock have gone on until then.
+func TestLoopTimeoutCostsItsTime(t *testing.T) {
+	const limit = 3 * sim.Millisecond
+	for _, device := range []string{"cpu", "gpu"} {
+		m := phone(t)
+		c := newClient(t, m, device, counting(1e7), hal.PriorityMedium)
+		clear(c.buffers.Inputs[0])
+		b := c.buffers
+		b.LoopTimeout = time.Duration(limit / sim.Nanosecond)
+		opened, err := devices.Open(loadPhone(t), hal.FastSingleAnswer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone := opened[slices.IndexFunc(opened, func(d hal.Device) bool { return d.Name() == device })]
+		p, err := alone.PrepareModel(counting(1e7), hal.PrepareOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for where, x := range map[string]struct {
+			hal.Device
+			hal.PreparedModel
+		}{"machine": {named(m, device), c.prepared}, "opened": {alone, p}} {
+			from := x.Now()
+			if _, err := hal.Execute(x.PreparedModel, &b); hal.StatusOf(err) != hal.MissedDeadlineTransient {
+				t.Errorf("%s, %s: %v", device, where, err)
+			}
+			if took := sim.Time(x.Now()-from) * sim.Nanosecond; took < limit || took > limit+5*sim.Millisecond {
+				t.Errorf("%s, %s: it took %.1f us of %.1f", device, where, took.Microseconds(), limit.Microseconds())
+			}
+		}
+		if now := m.SoC().Now(); now < limit || now > limit+5*sim.Millisecond {
+			t.Errorf("%s: the machine is at %.1f us", device, now.Microseconds())
+		}
+	}
+}
+
+// TestLoopStopsInItsBody: the engine stops at the end of a loop's time, not where a round ends.
+func TestLoopStopsInItsBody(t *testing.T) {
+	m := phone(t)
+	c := newClient(t, m, "gpu", counting(1e7), hal.PriorityMedium)
+	clear(c.buffers.Inputs[0])
+	b := c.buffers
+	var way []sim.Time
+	for _, us := range []time.Duration{1, 31, 77} { // a round takes more than 5
+		m.Reset()
+		b.LoopTimeout = us * time.Microsecond
+		if _, err := hal.Execute(c.prepared, &b); hal.StatusOf(err) != hal.MissedDeadlineTransient {
+			t.Fatal(err)
+		}
+		way = append(way, m.SoC().Now()-sim.Time(us)*sim.Microsecond)
+	}
+	if slices.Max(way)-slices.Min(way) > sim.Microsecond {
+		t.Errorf("beside the limit of the loop executions take %v fs, not the same time", way)
 	}
 }

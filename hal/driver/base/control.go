@@ -1,6 +1,7 @@
 package base
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/statistics"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/sim"
 )
 
 // IF and WHILE are stages of their own, in which the driver runs the programs of subgraphs one after
@@ -208,20 +210,33 @@ func (c *control) loop(v opspec.View, op *nn.Operation, list []uint32, read func
 		return nil, err
 	}
 	limit := c.request.LoopLimit()
+	end := sim.Time(c.startFs) + sim.Time(limit)*sim.Nanosecond
+	if c.at.Until == 0 || end < c.at.Until {
+		c.at.Until = end
+	}
+	endless := func(late *sim.Late) error {
+		return hal.Errorf(hal.MissedDeadlineTransient, "%s has not ended within %v of simulated time: %w", op.Type, limit, late)
+	}
+	called := func(err error) error {
+		if late := (*sim.Late)(nil); errors.As(err, &late) && late.At >= end && c.at.Until == end {
+			return endless(late)
+		}
+		return err
+	}
 	for {
 		condition, err := c.call(list[0], state)
 		if err != nil {
-			return nil, err
+			return nil, called(err)
 		}
 		if yes, err := truth(condition); err != nil || !yes {
 			return state, err
 		}
 		if c.spent() >= limit {
-			return nil, hal.Errorf(hal.MissedDeadlineTransient, "%s has not ended within %v of simulated time", op.Type, limit)
+			return nil, endless(&sim.Late{At: sim.Time(c.startFs + c.stats.LatencyFs)})
 		}
 		next, err := c.call(list[1], state)
 		if err != nil {
-			return nil, err
+			return nil, called(err)
 		}
 		if len(next) > len(state) {
 			return nil, hal.Errorf(hal.GeneralFailure, "%s: the body gives %d values for a state of %d", op.Type, len(next), len(state))
@@ -236,7 +251,10 @@ const leastCall = 100 * time.Microsecond
 
 // spent is how long the operation has run.
 func (c *control) spent() time.Duration {
-	return max(time.Duration(c.stats.LatencyFs/1e6), time.Duration(c.calls)*leastCall)
+	if c.stats.LatencyFs > 0 {
+		return time.Duration(c.stats.LatencyFs / 1e6)
+	}
+	return time.Duration(c.calls) * leastCall
 }
 
 // call runs a subgraph on values, and keeps its costs as those of the operation.

@@ -1,10 +1,12 @@
 package base
 
 import (
+	"errors"
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/vlog"
+	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -22,14 +24,22 @@ func instant(t hal.TimePoint) time.Duration { return time.Duration(min(t, 1<<63-
 
 // run executes a program on the machine's clock, from an instant on: the clock moves by
 // the simulated time of the execution, at most to the deadline, at which the device
-// aborts.
+// aborts. An execution of the engine only moves no clock: its client has the machine.
 func (p *prepared) run(b *hal.Buffers, startFs int64) (*hal.Result, error) {
 	d := p.device
 	if b.Deadline != nil && hal.TimePoint(startFs/1e6) >= *b.Deadline {
 		return nil, hal.Errorf(hal.MissedDeadlinePersistent, "%s driver: the deadline, %v, has passed: it is %v",
 			d.cfg.Name, instant(*b.Deadline), instant(hal.TimePoint(startFs/1e6)))
 	}
-	res, err := p.through(b)
+	res, err := p.through(b, startFs)
+	if late := (*sim.Late)(nil); errors.As(err, &late) {
+		if !b.EngineOnly {
+			d.clock.AdvanceTo(startFs + int64(late.At))
+		}
+		if _, told := hal.StatusIn(err); !told {
+			err = hal.Errorf(hal.MissedDeadlineTransient, "the deadline: %w", late)
+		}
+	}
 	if err != nil {
 		err = d.executionFailure(err)
 	}
@@ -38,11 +48,15 @@ func (p *prepared) run(b *hal.Buffers, startFs int64) (*hal.Result, error) {
 	}
 	end := startFs + res.Stats.LatencyFs
 	if b.Deadline != nil && end > 0 && hal.TimePoint((end+999_999)/1e6) > *b.Deadline {
-		d.clock.AdvanceTo(int64(*b.Deadline) * 1e6)
+		if !b.EngineOnly {
+			d.clock.AdvanceTo(int64(*b.Deadline) * 1e6)
+		}
 		return nil, hal.Errorf(hal.MissedDeadlineTransient, "%s driver: the execution would end at %v, after its deadline %v",
 			d.cfg.Name, instant(hal.TimePoint(end/1e6)), instant(*b.Deadline))
 	}
-	d.clock.AdvanceTo(end)
+	if !b.EngineOnly {
+		d.clock.AdvanceTo(end)
+	}
 	d.Log(vlog.Driver, "execute: from %v to %v", time.Duration(startFs/1e6), time.Duration(end/1e6))
 	if err == nil && b.MeasureTiming {
 		res.Timing = Timing(&res.Stats)

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"hash"
+	"math"
 	"slices"
 	"sync"
 
@@ -56,7 +57,7 @@ type Place struct {
 	// engine.
 	Turn sim.Turn
 	// Until is the instant of the execution at which its engine stops; 0: when it has ended. What has not ended then is
-	// nobody's result: the error is, or wraps, a *sim.Late.
+	// nobody's result: the error is, or wraps, a *sim.Late, as that of a loop which does not end in its time.
 	Until sim.Time
 	// Rehearsal: the execution is one that warms the engine up, of which the client's profile
 	// has nothing.
@@ -145,8 +146,12 @@ const (
 	maxClusters    = 16
 )
 
-// engineOnly is the place of an execution whose client has the machine: it tells the clocks.
-func engineOnly(b *hal.Buffers) (at Place, err error) {
+// engineOnly is the place of an execution whose client has the machine: it tells the clocks. The engine starts at an
+// instant of the device's clock and stops at the deadline.
+func engineOnly(b *hal.Buffers, startFs int64) (at Place, err error) {
+	if d := b.Deadline; d != nil {
+		at.Until = sim.Time(max(1, int64(min(*d, math.MaxInt64/1_000_000))*1_000_000-startFs))
+	}
 	if len(b.Clock) > maxClockPoints {
 		return at, hal.Errorf(hal.InvalidArgument, "%d points of the engine's clock, at most %d", len(b.Clock), maxClockPoints)
 	}
@@ -163,10 +168,10 @@ func engineOnly(b *hal.Buffers) (at Place, err error) {
 
 // through executes a program on the device's host; a functional execution, or a device
 // without one, has no way to go.
-func (p *prepared) through(b *hal.Buffers) (*hal.Result, error) {
+func (p *prepared) through(b *hal.Buffers, startFs int64) (*hal.Result, error) {
 	host := p.device.cfg.Host
 	if host == nil || b.Functional || b.EngineOnly {
-		at, err := engineOnly(b)
+		at, err := engineOnly(b, startFs)
 		if err != nil {
 			return nil, err
 		}

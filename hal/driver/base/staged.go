@@ -1,6 +1,7 @@
 package base
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -155,6 +156,9 @@ func (p *staged) runStage(s *stage, r *hal.Buffers, at Place, startFs int64, val
 		Functional: r.Functional, Detail: r.Detail && !r.Functional, Trace: r.Trace, Profile: profile, StartFs: startFs,
 		Preference: p.options.Preference, Priority: p.options.Priority, InBurst: r.InBurst, Place: at.from(sim.Time(startFs)),
 	})
+	if late := (*sim.Late)(nil); errors.As(err, &late) {
+		return nil, hal.Stats{}, &sim.Late{At: sim.Time(startFs) + late.At}
+	}
 	if err != nil {
 		return nil, hal.Stats{}, err
 	}

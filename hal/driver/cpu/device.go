@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
@@ -122,6 +123,9 @@ func (p *prepared) Execute(r *hal.Buffers, at base.Place) (*hal.Result, error) {
 		}
 	}
 	o.LoopTimeout = r.LoopLimit()
+	if meter != nil && at.Until > 0 {
+		o.LoopTimeout = min(o.LoopTimeout, time.Duration(at.Until/sim.Nanosecond)+1)
+	}
 	logs, turn := p.device != nil && p.device.Logs(vlog.CPU), at.Turn
 	if logs || shared != nil || turn != nil && meter != nil {
 		operations := p.prog.Model().Main.Operations
@@ -145,6 +149,13 @@ func (p *prepared) Execute(r *hal.Buffers, at base.Place) (*hal.Result, error) {
 		return res, err
 	}
 	if errors.Is(err, refcpu.ErrLoop) {
+		if meter != nil {
+			late := &sim.Late{At: sim.Time(meter.Timing().TimeFs)}
+			if at.Until > 0 && late.At >= at.Until {
+				return nil, &sim.Late{At: at.Until}
+			}
+			err = fmt.Errorf("%w: %w", err, late)
+		}
 		return nil, hal.Errorf(hal.MissedDeadlineTransient, "%w", err)
 	}
 	if err != nil {
