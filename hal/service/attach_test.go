@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
 )
 
@@ -34,4 +36,77 @@ func TestSilentDriver(t *testing.T) {
 	if err := d.attach(100 * time.Millisecond); hal.StatusOf(err) != hal.DeviceUnavailable || !strings.Contains(err.Error(), "does not answer within 100ms") {
 		t.Errorf("error %v", err)
 	}
+}
+
+// TestNoDriverThere: what is no socket that a driver serves is said at once, and why, by clients and by servers.
+func TestNoDriverThere(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	long := strings.Repeat("x", maxSocketPath+1)
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: "dead"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead.SetUnlinkOnClose(false)
+	_ = dead.Close()
+	for _, x := range []struct{ path, client, server string }{
+		{long, "at most", "at most"},
+		{"", "empty", "empty"},
+		{dir, "is no socket", "is no socket"},
+		{file, "is no socket", "is no socket"},
+		{os.DevNull, "is no socket", "is no socket"},
+		{"none", "no such file", ""},
+		{filepath.Join(file, "x"), "not a directory", "not a directory"},
+		{"dead", "no driver serves dead any more", ""},
+	} {
+		start := time.Now()
+		d, err := DialWithin(x.path, time.Hour)
+		if hal.StatusOf(err) != hal.DeviceUnavailable || !strings.Contains(err.Error(), x.client) {
+			t.Errorf("client of %q: %v", x.path, err)
+		}
+		if time.Since(start) > attachTimeout/2 {
+			t.Errorf("client of %q waited", x.path)
+		}
+		if err == nil {
+			_ = d.Close()
+		}
+		if l, err := Listen(x.path); err == nil {
+			_ = l.Close()
+			if x.server != "" {
+				t.Errorf("a server has %q", x.path)
+			}
+		} else if !strings.Contains(err.Error(), x.server) || x.server == "" {
+			t.Errorf("server of %q: %v", x.path, err)
+		}
+	}
+}
+
+// TestShortPathOfALongFolder: a driver in a folder whose absolute path is too long is reached by a relative one.
+func TestShortPathOfALongFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), strings.Repeat("y", maxSocketPath))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	l, err := Listen("s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewServer(cpu.New(cpu.Config{}), Quotas{})
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	d, err := Dial("s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Name() != "cpu" {
+		t.Errorf("%s serves it", d.Name())
+	}
+	_ = d.Close()
+	s.Close()
+	<-served
 }

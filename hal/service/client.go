@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal/service/internal/wire"
@@ -44,10 +47,13 @@ func DialWithin(path string, limit time.Duration) (*Device, error) {
 	if err != nil {
 		return nil, fmt.Errorf("service: %w", err)
 	}
-	if _, err := os.Stat(abs); err != nil {
+	if err := served(path, min(limit, attachTimeout)); err != nil {
 		return nil, hal.Errorf(hal.DeviceUnavailable, "service: %w", err)
 	}
-	conn, err := grpc.NewClient("unix://"+abs, grpc.WithTransportCredentials(unixCredentials{}),
+	dial := func(ctx context.Context, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", path)
+	}
+	conn, err := grpc.NewClient("unix://"+abs, grpc.WithContextDialer(dial), grpc.WithTransportCredentials(unixCredentials{}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage), grpc.MaxCallSendMsgSize(maxMessage)))
 	if err != nil {
 		return nil, hal.Errorf(hal.DeviceUnavailable, "service: %s: %w", path, err)
@@ -61,6 +67,42 @@ func DialWithin(path string, limit time.Duration) (*Device, error) {
 		return nil, err
 	}
 	return d, nil
+}
+
+// maxSocketPath is the longest path of a socket, in bytes.
+const maxSocketPath = len(syscall.RawSockaddrUnix{}.Path) - 1
+
+// usable is why no socket can be at a path.
+func usable(path string) error {
+	switch {
+	case path == "":
+		return errors.New("the path of the socket is empty")
+	case len(path) > maxSocketPath:
+		return fmt.Errorf("%s has %d bytes, the path of a socket at most %d: a shorter one is a path relative to the working directory or a link", path, len(path), maxSocketPath)
+	}
+	return nil
+}
+
+// served is why nobody serves a path: gRPC would try it again.
+func served(path string, limit time.Duration) error {
+	if err := usable(path); err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.Mode().Type() != fs.ModeSocket {
+		return fmt.Errorf("%s is no socket", path)
+	}
+	c, err := net.DialTimeout("unix", path, limit)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return fmt.Errorf("no driver serves %s any more", path)
+	}
+	if err != nil {
+		return err
+	}
+	return c.Close()
 }
 
 // attachTimeout bounds the wait for a driver that accepts a connection and says nothing.

@@ -60,6 +60,9 @@ func askCapabilities(d hal.Device) {
 // Listen makes the socket of a server. One that a server left behind is replaced; one
 // that answers is an error, as is a file that is no socket.
 func Listen(path string) (net.Listener, error) {
+	if err := usable(path); err != nil {
+		return nil, fmt.Errorf("service: %w", err)
+	}
 	switch info, err := os.Lstat(path); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
