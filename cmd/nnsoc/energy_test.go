@@ -28,8 +28,9 @@ type energyRun struct {
 		EnergyUJ float64 `json:"energy_uj"`
 	}
 	Invocations struct {
-		Count  int
-		Course struct {
+		FirstUS float64 `json:"first_us"`
+		Count   int
+		Course  struct {
 			EnergyJ float64 `json:"energy_j"`
 		}
 	}
