@@ -43,6 +43,9 @@ func TestScratchpadBandwidth(t *testing.T) {
 	if last < n*memtest.Cycle || last > (n+4)*memtest.Cycle {
 		t.Errorf("%d beats in %d fs", n, last)
 	}
+	if r, w := memtest.Counter(t, s, "read_beat"), memtest.Counter(t, s, "write_beat"); r != n/2 || w != n/2 {
+		t.Errorf("%d beats read and %d written, want %d", r, w, n/2)
+	}
 }
 
 // TestScratchpadConflicts compares with a count of distinct words per bank.

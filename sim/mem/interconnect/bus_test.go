@@ -68,3 +68,18 @@ func TestBusConfigErrors(t *testing.T) {
 		t.Errorf("bus: %v", err)
 	}
 }
+
+// TestPortServes: a DRAM behind a bus serves powers of two up to what lies in one channel; other memories serve none.
+func TestPortServes(t *testing.T) {
+	d := memtest.NewDRAM(t, nil)
+	p, none := memtest.NewBus(t, d, 0).Port("p"), memtest.NewBus(t, &memtest.Flat{}, 0).Port("p")
+	for n := -1; n <= 2*d.ChunkBytes(); n++ {
+		want := n == 1 || n == 2 || n >= 4 && n <= d.ChunkBytes() && n&(n-1) == 0
+		if got := p.Serves(n); got != want {
+			t.Errorf("a DRAM serves %d bytes: %v", n, got)
+		}
+		if none.Serves(n) {
+			t.Errorf("another memory serves %d bytes", n)
+		}
+	}
+}
