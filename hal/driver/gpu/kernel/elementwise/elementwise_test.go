@@ -394,3 +394,28 @@ func TestSpecialFloats(t *testing.T) {
 		})
 	}
 }
+
+// TestTanhIsOdd: the function of -x is exactly the negative of that of x, so that what follows finds equal magnitudes equal.
+func TestTanhIsOdd(t *testing.T) {
+	const n = 512
+	r := rand.New(rand.NewPCG(3, 4))
+	x := make([]float32, 2*n)
+	for i := range n {
+		x[i] = float32(r.NormFloat64()) * 4
+		x[n+i] = -x[i]
+	}
+	in, out := kerneltest.Tensor(layout.F32, len(x)), kerneltest.Tensor(layout.F32, len(x))
+	k := &elementwise.Kernel{Function: elementwise.Function{Op: elementwise.Tanh, Lo: float32(math.Inf(-1)), Hi: float32(math.Inf(1))}, Out: out, In: []*layout.Tensor{in}}
+	k.Axes, _ = layout.Collapse([]int{len(x)}, []int{1}, []int{1})
+	c := &kerneltest.Case{Kernel: k, Inputs: k.In, Data: [][]byte{kerneltest.Bytes(x)}, Output: out}
+	res, err := c.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := res.Floats()
+	for i := range n {
+		if y[i] != -y[n+i] {
+			t.Fatalf("tanh(%g) is %g, tanh(%g) %g", x[i], y[i], x[n+i], y[n+i])
+		}
+	}
+}

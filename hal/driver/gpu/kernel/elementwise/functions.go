@@ -100,7 +100,7 @@ var functions = [numOps]struct {
 	Prelu:        {"prelu", 2, 3, clamped(prelu)},
 	Clamp:        {"clamp", 1, 4, func(a *rdna.Builder, k *Key, x []codegen.Reg) codegen.Reg { return a.Clamp(x[0], k.Lo, k.Hi) }},
 	Logistic:     {"logistic", 1, 10, func(a *rdna.Builder, _ *Key, x []codegen.Reg) codegen.Reg { return a.Logistic(x[0], -math.Log2E) }},
-	Tanh:         {"tanh", 1, 11, func(a *rdna.Builder, _ *Key, x []codegen.Reg) codegen.Reg { return a.Tanh(x[0]) }},
+	Tanh:         {"tanh", 1, 13, func(a *rdna.Builder, _ *Key, x []codegen.Reg) codegen.Reg { return a.Tanh(x[0]) }},
 	Abs:          {"abs", 1, 1, unary(rdna2.V_AND_B32_E32, uint32(math.MaxInt32))},
 	Neg:          {"neg", 1, 1, unary(rdna2.V_XOR_B32_E32, uint32(1)<<31)},
 	Floor:        {"floor", 1, 1, unary(rdna2.V_FLOOR_F32_E32)},

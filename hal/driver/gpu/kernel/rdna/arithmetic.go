@@ -56,9 +56,12 @@ func (a *Builder) Logistic(x codegen.Reg, scale float64) codegen.Reg {
 	return a.Op1(rdna2.V_RCP_F32_E32, a.V("y"), d)
 }
 
-// Tanh is 2*logistic(2x) - 1.
+// Tanh is 2*logistic(2|x|) - 1 with the sign of x: of -x it is exactly the negative.
 func (a *Builder) Tanh(x codegen.Reg) codegen.Reg {
-	return a.Op3(rdna2.V_FMA_F32, a.V("tanh"), float32(2), a.Logistic(x, -2*math.Log2E), float32(-1))
+	magnitude := uint32(math.MaxInt32)
+	y := a.Logistic(a.Op2(rdna2.V_AND_B32_E32, a.V("magnitude"), magnitude, x), -2*math.Log2E)
+	y = a.Op3(rdna2.V_FMA_F32, a.V("tanh"), float32(2), y, float32(-1))
+	return a.Op3(rdna2.V_BFI_B32, a.V("tanh"), magnitude, y, x)
 }
 
 // Corner is o*stride - pad.
