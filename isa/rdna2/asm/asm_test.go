@@ -62,6 +62,8 @@ k:	s_branch .Lend
 	s_mov_b32 s1, big
 	s_cbranch_scc1 1b
 .Lend:
+	s_branch -size/4+1
+	v_mov_b32 v0, (1<<4)|3
 	s_endpgm
 	.p2align 5
 `, ".text")
@@ -69,7 +71,7 @@ k:	s_branch .Lend
 	for i := 0; i < len(code); i += 4 {
 		got = append(got, fmt.Sprintf("%08x", binary.LittleEndian.Uint32(code[i:])))
 	}
-	want := []string{"bf820004", "be8003c0", "be8103ff", "00012345", "bf85fffc", "bf810000", "bf800000", "bf800000"}
+	want := []string{"bf820004", "be8003c0", "be8103ff", "00012345", "bf85fffc", "bf82fff1", "7e000293", "bf810000"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

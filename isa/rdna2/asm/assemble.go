@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/isa/rdna2"
@@ -257,7 +258,7 @@ func cleanError(err error, text string) string {
 	return strings.Replace(msg, fmt.Sprintf("assemble %q", text), text, 1)
 }
 
-// substitute replaces the operands that are expressions of symbols: by their
+// substitute replaces the operands that are expressions: by their
 // value when it is known, else one of them by a placeholder that is fixed up.
 func (a *assembler) substitute(word, rest string) (string, *fixup, error) {
 	items := splitOperands(rest)
@@ -272,7 +273,7 @@ func (a *assembler) substitute(word, rest string) (string, *fixup, error) {
 		if err != nil {
 			return "", nil, err
 		}
-		if n, ok := a.constant(v); ok && !branch {
+		if n, ok := a.constant(v); ok {
 			items[i] = fmt.Sprint(n) + tail
 			continue
 		}
@@ -310,10 +311,10 @@ func splitOperands(s string) []string {
 	return append(out, strings.TrimSpace(s[start:]))
 }
 
-// operandExpr reports whether an operand is an expression with a symbol in it,
-// and splits modifiers off.
+// operandExpr reports whether an operand is an expression, with a symbol in it or an operation
+// of integers, and splits modifiers off.
 func (a *assembler) operandExpr(item string) (expr, tail string, ok bool) {
-	names := 0
+	names, integers := 0, 0
 	depth := 0
 	for i := 0; i < len(item); {
 		c := item[i]
@@ -329,6 +330,10 @@ func (a *assembler) operandExpr(item string) (expr, tail string, ok bool) {
 					return "", "", false
 				}
 				names++
+			} else if _, err := strconv.ParseInt(name, 0, 64); err == nil {
+				integers++
+			} else {
+				return "", "", false
 			}
 			i = n
 		case c == '(':
@@ -340,7 +345,7 @@ func (a *assembler) operandExpr(item string) (expr, tail string, ok bool) {
 		case c == ' ' || c == '\t':
 			// A space before a name that is no operator's operand begins the modifiers.
 			if rest := strings.TrimSpace(item[i:]); depth == 0 && rest != "" && isName(rest[0]) && !strings.ContainsRune("+-*/|&<>~", rune(lastByte(item[:i]))) {
-				return item[:i], item[i:], names > 0
+				return item[:i], item[i:], names > 0 || integers > 1
 			}
 			i++
 		case strings.IndexByte("+-*/%~<>|&^", c) >= 0:
@@ -349,7 +354,7 @@ func (a *assembler) operandExpr(item string) (expr, tail string, ok bool) {
 			return "", "", false
 		}
 	}
-	return item, "", names > 0 && depth == 0
+	return item, "", (names > 0 || integers > 1) && depth == 0
 }
 
 func lastByte(s string) byte {
