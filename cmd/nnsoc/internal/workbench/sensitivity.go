@@ -26,7 +26,7 @@ import (
 type sensitivityFlags struct {
 	device, keys, preference string
 	by                       percentFlag
-	all                      bool
+	all, assumed             bool
 	workers                  int
 	pace                     measure.Pace
 }
@@ -45,8 +45,10 @@ the SoC file lower and higher by --by percent, halved and doubled, and ranks the
 how much latency or energy changes. Numbers without a public source are marked: those at
 the top are worth measuring first. A change that no machine can have (a cache of 1.1 times
 the sets, a clock that is not an operating point) is left out. Of the engines only the
-sections of the device are tried, beside all that they share.`,
-		Example:           "  nnsoc sensitivity mobilenet_v1_0.25_128_quant --device npu --keys 'npu.*'\n  nnsoc sensitivity model.tflite --device dsp --by 20% --json",
+sections of the device are tried, beside all that they share; with --assumed only numbers
+without a public source.`,
+		Example: "  nnsoc sensitivity mobilenet_v1_0.25_128_quant --device npu --keys 'npu.*'\n" +
+			"  nnsoc sensitivity mobilenet_v1_0.25_128_quant --device gpu --assumed --invocations 1\n  nnsoc sensitivity model.tflite --device dsp --by 20% --json",
 		Args:              cli.OneModel,
 		ValidArgsFunction: input.CompleteModel,
 		RunE:              func(_ *cobra.Command, args []string) error { return runSensitivity(a, f, args[0]) },
@@ -56,6 +58,7 @@ sections of the device are tried, beside all that they share.`,
 	fl.StringVar(&f.keys, "keys", "*", "try the keys that match; * stands for any text")
 	fl.Var(&f.by, "by", "percent by which a number is lower and higher")
 	fl.BoolVar(&f.all, "all", false, fmt.Sprintf("print all numbers that change something, not only %d", shownKeys))
+	fl.BoolVar(&f.assumed, "assumed", false, "try only numbers without a public source")
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
 	fl.IntVar(&f.workers, "workers", runtime.GOMAXPROCS(0), "runs at the same time")
 	f.pace.Add(fl)
@@ -151,9 +154,11 @@ func runSensitivity(a *cli.App, f *sensitivityFlags, model string) error {
 	if err != nil {
 		return cli.Usage(err)
 	}
-	keys = slices.DeleteFunc(keys, func(k soc.Key) bool { return !match.MatchString(k.Path) || !concerns(k.Path, f.device) })
+	keys = slices.DeleteFunc(keys, func(k soc.Key) bool {
+		return !match.MatchString(k.Path) || !concerns(k.Path, f.device) || f.assumed && !k.Assumed()
+	})
 	if len(keys) == 0 {
-		return cli.Usage(fmt.Errorf("--keys %s: no key of %s that concerns %s", f.keys, a.SoC, f.device))
+		return cli.Usage(fmt.Errorf("--keys %s: no such key of %s that concerns %s", f.keys, a.SoC, f.device))
 	}
 	c, err := machine.LoadSoC(a)
 	if err != nil {
