@@ -155,8 +155,8 @@ func (m *machine) fetched(c *cu, w *wave, pc, end int32, t int64) int32 {
 func (m *machine) fetchLine(c *cu, w *wave, line int32, t int64) int64 {
 	if !m.codeFits {
 		r, from := m.fetchCode(c, line, t)
-		if line == w.line+1 && from == sim.StallFetch {
-			return t // a hit that was asked for in time
+		if from == sim.StallFetch {
+			return t // a hit: taken branches cost what they cost in code that fits
 		}
 		return r
 	}

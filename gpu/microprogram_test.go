@@ -369,6 +369,9 @@ func TestCodeForms(t *testing.T) {
 		{name: "line by line", edit: small(0), body: line, want: 16 + fetch},
 		{name: "ahead", edit: small(2), body: repeat(16, "s_nop 3"), want: 16 * 4},
 		{name: "code that fits", body: line, want: 16},
+		// A loop over two lines of code that does not fit waits for each of them once.
+		{name: "loop", edit: small(0), body: "s_mov_b32 s6, 4\n#:\n" + repeat(27, "s_nop 0") + "s_sub_u32 s6, s6, 1\ns_cmp_lg_u32 s6, 0\ns_cbranch_scc1 #\ns_nop 0",
+			want: 1 + 4*(27+2*int64(s.SALULatency)) + 3*int64(s.BranchCycles) + 2 + 2*fetch},
 	} {
 		f.kernel = func(k *Kernel) { k.LDSBytes = 0 }
 		f.check(t)
