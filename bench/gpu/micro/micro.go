@@ -26,6 +26,11 @@ var (
 	Machine string
 	//go:embed kernels/machine.cl
 	MachineCL string
+	// Core and CoreCL are those of how a core holds code, constants and waves.
+	//go:embed kernels/core.s
+	Core string
+	//go:embed kernels/core.cl
+	CoreCL string
 )
 
 // benchmark is a kernel and what one iteration of it does.
@@ -33,6 +38,7 @@ type benchmark struct {
 	kernel, what string
 	groups       int // 0: 8 per compute unit
 	size         int
+	extra        uint32  // third argument, of kernels that take one
 	few, more    int     // iterations of the two runs
 	work         float64 // of one lane in one iteration, in the unit times 1e9 seconds
 	unit         string
@@ -58,15 +64,33 @@ var benchmarks = []benchmark{
 	{kernel: "local_read", what: "local memory", size: 256, few: 4, more: 20, work: 8 * 16, unit: "GB/s", measured: 100.9, source: archProbe},
 	{kernel: "broadcast", what: "one address, 1024 lanes", groups: 1, size: 1024, few: 4, more: 20, work: 16, unit: "cycles", measured: 146, source: archProbe},
 	{kernel: "read_l2", what: "L2, 32 KB", size: 256, few: 4, more: 12, work: 8 * 16, unit: "GB/s", measured: 95.8, source: archProbe},
-	{kernel: "read_dram", what: "DRAM", groups: 48, size: 256, few: 4, more: 14, work: 8 * 16, unit: "GB/s", measured: 30.3, source: archProbe},
+	{kernel: "read_dram", what: "DRAM", groups: 48, size: 256, few: 4, more: 34, work: 8 * 16, unit: "GB/s", measured: 30.3, source: archProbe},
 	{kernel: "chain_f32", what: "kernel of one lane", groups: 1, size: 1, few: 1, more: 1, unit: "us", measured: 3.2, source: archProbe},
 	{kernel: "local_stride", what: "local memory, one bank", size: 256, few: 4, more: 20, work: 8 * 4, unit: "GB/s"},
 	{kernel: "atomics", what: "atomic additions, one address", size: 256, few: 4, more: 20, work: 16, unit: "Gop/s"},
-	{kernel: "uniform_chain", what: "dependent read of one address", groups: 1, size: 1, few: 4, more: 20, work: 16, unit: "cycles"},
 	{kernel: "barriers", what: "barrier of 256 lanes", groups: 1, size: 256, few: 4, more: 20, work: 16, unit: "cycles"},
 	{kernel: "chain_f32", what: "two kernels of one lane, one queue", groups: 1, size: 1, few: 1, more: 1, unit: "us", queues: 1},
 	{kernel: "chain_f32", what: "two kernels of one lane, two queues", groups: 1, size: 1, few: 1, more: 1, unit: "us", queues: 2},
+	{kernel: "code_16k", what: "straight code of 16 KiB", groups: 1, size: 1, few: 2, more: 4, work: 2048, unit: "cycles"},
+	{kernel: "code_64k", what: "straight code of 64 KiB", groups: 1, size: 1, few: 2, more: 4, work: 8192, unit: "cycles"},
+	{kernel: "jumps_32", what: "jumps 32 bytes back, 64 KiB", groups: 1, size: 1, few: 2, more: 4, work: 2048, unit: "cycles"},
+	{kernel: "jumps_64", what: "jumps 64 bytes back, 64 KiB", groups: 1, size: 1, few: 2, more: 4, work: 1024, unit: "cycles"},
+	{kernel: "jumps_256", what: "jumps 256 bytes back, 64 KiB", groups: 1, size: 1, few: 2, more: 4, work: 256, unit: "cycles"},
+	{kernel: "scalar_ring", what: "dependent read of one address", groups: 1, size: 1, extra: ring(5, 5), few: 4, more: 20, work: 16, unit: "cycles"},
+	{kernel: "scalar_ring", what: "dependent reads, 64 bytes apart in 8 KiB", groups: 1, size: 1, extra: ring(6, 13), few: 16, more: 32, work: 16, unit: "cycles"},
+	{kernel: "scalar_ring", what: "dependent reads, 64 bytes apart in 64 KiB", groups: 1, size: 1, extra: ring(6, 16), few: 64, more: 128, work: 16, unit: "cycles"},
+	{kernel: "scalar_ring", what: "dependent reads, 32 bytes apart in 64 KiB", groups: 1, size: 1, extra: ring(5, 16), few: 128, more: 256, work: 16, unit: "cycles"},
+	{kernel: "chain_f32", what: "dependent multiplication, all waves", size: 256, few: 4, more: 20, work: 32, unit: "Gop/s"},
+	{kernel: "chain_registers", what: "the same, half of the registers a wave", size: 256, few: 32, more: 96, work: 32, unit: "Gop/s"},
+	{kernel: "chain_local", what: "the same, half of the local memory a group", size: 256, few: 4, more: 20, work: 32, unit: "Gop/s"},
+	{kernel: "vector_chain", what: "dependent read of a lane, groups of 32", groups: 384, size: 32, few: 4, more: 20, work: 0.5, unit: "Gop/s"},
+	{kernel: "vector_chain", what: "dependent read of a lane, groups of 64", groups: 192, size: 64, few: 4, more: 20, work: 0.5, unit: "Gop/s"},
+	{kernel: "mad_f32", what: "multiply-add, one group, CU mode", groups: 1, size: 1024, few: 4, more: 20, work: 64, unit: "GFLOPS"},
+	{kernel: "mad_wgp", what: "multiply-add, one group, WGP mode", groups: 1, size: 1024, few: 4, more: 20, work: 64, unit: "GFLOPS"},
 }
+
+// ring is the argument of scalar_ring for steps of 1<<step bytes in a ring of 1<<size.
+func ring(step, size uint32) uint32 { return step | size<<8 }
 
 // Row is a measured figure beside ours; Published and Ratio are 0 where there is none.
 type Row struct {
@@ -90,12 +114,8 @@ func Run(c *soc.Config, p sim.Preference) ([]Row, error) {
 		return nil, err
 	}
 	var files []*codeobject.File
-	for _, text := range []string{Assembly, Machine} {
-		unit, err := asm.Assemble(text)
-		if err != nil {
-			return nil, err
-		}
-		file, err := unit.Link()
+	for _, text := range []string{Assembly, Machine, Core} {
+		file, err := assemble(text)
 		if err != nil {
 			return nil, err
 		}
@@ -118,26 +138,28 @@ func Run(c *soc.Config, p sim.Preference) ([]Row, error) {
 	return rows, nil
 }
 
+// assemble is the code object of a source.
+func assemble(text string) (*codeobject.File, error) {
+	unit, err := asm.Assemble(text)
+	if err != nil {
+		return nil, err
+	}
+	return unit.Link()
+}
+
 // run is what a benchmark came to, in its unit.
 func (b *benchmark) run(c *soc.Config, core *gpu.Core, s *gpu.Spec, file *codeobject.File) (float64, error) {
-	groups := b.groups
-	if groups == 0 {
-		groups = 8 * s.Clusters * s.CUsPerCluster
-	}
 	cycles := func(n int) (float64, error) {
-		memory, _, err := c.NewPath("gpu", 0)
+		l, err := b.launch(s, file, n)
 		if err != nil {
 			return 0, err
 		}
-		count, err := launch.ParseValue("u32", fmt.Sprint(n))
-		if err != nil {
+		if l.Memory, _, err = c.NewPath("gpu", 0); err != nil {
 			return 0, err
 		}
-		l := launch.Launch{File: file, Kernel: b.kernel, Groups: [3]int{groups, 1, 1}, Block: [3]int{b.size, 1, 1},
-			Args: []launch.Arg{{Buffer: make([]byte, 24<<20), Type: "a buffer"}, count}, Memory: memory}
-		list := []*launch.Launch{&l}
+		list := []*launch.Launch{l}
 		if b.queues > 0 {
-			twin := l
+			twin := *l
 			twin.Args, twin.Queue = slices.Clone(l.Args), b.queues-1
 			list = append(list, &twin)
 		}
@@ -159,5 +181,30 @@ func (b *benchmark) run(c *soc.Config, core *gpu.Core, s *gpu.Spec, file *codeob
 	if b.unit == "cycles" {
 		return each / b.work, nil
 	}
-	return b.work * float64(groups*b.size) / each * float64(s.Hz) / 1e9, nil
+	return b.work * float64(b.lanes(s)) / each * float64(s.Hz) / 1e9, nil
+}
+
+// launch is the kernel with n iterations on a buffer of zeros.
+func (b *benchmark) launch(s *gpu.Spec, file *codeobject.File, n int) (*launch.Launch, error) {
+	args := []launch.Arg{{Buffer: make([]byte, 54<<20), Type: "a buffer"}}
+	values := []int{n}
+	if b.extra > 0 {
+		values = append(values, int(b.extra))
+	}
+	for _, v := range values {
+		a, err := launch.ParseValue("i32", fmt.Sprint(v))
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, a)
+	}
+	return &launch.Launch{File: file, Kernel: b.kernel, Groups: [3]int{b.lanes(s) / b.size, 1, 1}, Block: [3]int{b.size, 1, 1}, Args: args}, nil
+}
+
+// lanes are those of all groups.
+func (b *benchmark) lanes(s *gpu.Spec) int {
+	if b.groups == 0 {
+		return 8 * s.Clusters * s.CUsPerCluster * b.size
+	}
+	return b.groups * b.size
 }

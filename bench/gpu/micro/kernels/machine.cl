@@ -27,16 +27,6 @@ __kernel void atomics(__global int *out, int n) {
   }
 }
 
-__kernel void uniform_chain(__global int *out, int n) {
-  int at = 0;
-  for (int i = 0; i < n; i++) {
-    for (int k = 0; k < 16; k++) {
-      at = ((const __global int *)out)[at];
-    }
-  }
-  KEEP(at + 1);
-}
-
 __kernel void barriers(__global float *out, int n) {
   for (int i = 0; i < n; i++) {
     for (int k = 0; k < 16; k++) {

@@ -89,67 +89,6 @@ atomics:
 	.end_amdhsa_kernel
 	.text
 
-; 16 reads of one address by a wave that wait for each other.
-	.globl	uniform_chain
-	.p2align	8
-	.type	uniform_chain,@function
-uniform_chain:
-	s_load_dwordx2 s[4:5], s[0:1], 0x0
-	s_load_dword s6, s[0:1], 0x8
-	s_waitcnt lgkmcnt(0)
-	s_mov_b32 s7, 0
-.Luniform_chain:
-	s_load_dword s7, s[4:5], s7
-	s_waitcnt lgkmcnt(0)
-	s_load_dword s7, s[4:5], s7
-	s_waitcnt lgkmcnt(0)
-	s_load_dword s7, s[4:5], s7
-	s_waitcnt lgkmcnt(0)
-	s_load_dword s7, s[4:5], s7
-	s_waitcnt lgkmcnt(0)
-	s_load_dword s7, s[4:5], s7
-	s_waitcnt lgkmcnt(0)
-	s_load_dword s7, s[4:5], s7
-	s_waitcnt lgkmcnt(0)
-	s_load_dword s7, s[4:5], s7
-	s_waitcnt lgkmcnt(0)
-	s_load_dword s7, s[4:5], s7
-	s_waitcnt lgkmcnt(0)
-	s_load_dword s7, s[4:5], s7
-	s_waitcnt lgkmcnt(0)
-	s_load_dword s7, s[4:5], s7
-	s_waitcnt lgkmcnt(0)
-	s_load_dword s7, s[4:5], s7
-	s_waitcnt lgkmcnt(0)
-	s_load_dword s7, s[4:5], s7
-	s_waitcnt lgkmcnt(0)
-	s_load_dword s7, s[4:5], s7
-	s_waitcnt lgkmcnt(0)
-	s_load_dword s7, s[4:5], s7
-	s_waitcnt lgkmcnt(0)
-	s_load_dword s7, s[4:5], s7
-	s_waitcnt lgkmcnt(0)
-	s_load_dword s7, s[4:5], s7
-	s_waitcnt lgkmcnt(0)
-	s_sub_u32 s6, s6, 1
-	s_cmp_lg_u32 s6, 0
-	s_cbranch_scc1 .Luniform_chain
-	s_endpgm
-.Luniform_chain_end:
-	.size	uniform_chain, .Luniform_chain_end-uniform_chain
-	.section	.rodata,"a",@progbits
-	.p2align	6
-	.amdhsa_kernel uniform_chain
-		.amdhsa_workgroup_processor_mode 0
-		.amdhsa_group_segment_fixed_size 0
-		.amdhsa_user_sgpr_kernarg_segment_ptr 1
-		.amdhsa_kernarg_size 16
-		.amdhsa_next_free_vgpr 40
-		.amdhsa_next_free_sgpr 16
-		.amdhsa_float_denorm_mode_32 3
-	.end_amdhsa_kernel
-	.text
-
 ; 16 barriers.
 	.globl	barriers
 	.p2align	8
