@@ -70,10 +70,10 @@ type control struct {
 func controlOf(g *nn.Subgraph, op *nn.Operation) control {
 	v := opspec.ModelView(g)
 	if op.Type == nn.OpIf {
-		o, _ := v.If(op)
+		o, _ := opspec.Read[opspec.If](v, op)
 		return control{o.Condition, o.Inputs, o.Outputs}
 	}
-	o, _ := v.While(op)
+	o, _ := opspec.Read[opspec.While](v, op)
 	return control{inputs: o.Inputs, outputs: o.Outputs}
 }
 

@@ -203,7 +203,7 @@ func prepareMinimum(v opspec.View, op *nn.Operation) (Kernel, error) {
 }
 
 func prepareExtreme(v opspec.View, op *nn.Operation, float func(a, b float32) float32, integer func(a, b int32) int32) (Kernel, error) {
-	e, err := v.Elementwise(op)
+	e, err := opspec.Read[opspec.Elementwise](v, op)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func prepareL2Pool(v opspec.View, op *nn.Operation) (Kernel, error) {
 
 func preparePool(v opspec.View, op *nn.Operation,
 	float func(lo, hi float32) poolFunc[float32], quant func(t nn.OperandType, lo, hi int32) poolFunc[byte]) (Kernel, error) {
-	p, err := v.Pool(op)
+	p, err := opspec.Read[opspec.Pool](v, op)
 	if err != nil {
 		return nil, err
 	}

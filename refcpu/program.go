@@ -202,7 +202,7 @@ func (b *budget) operation(v opspec.View, op *nn.Operation, out [][]uint32) bool
 		return false
 	}
 	taps := int64(1)
-	if p, err := v.Pool(op); err == nil {
+	if p, err := opspec.Read[opspec.Pool](v, op); err == nil {
 		taps = int64(p.KH) * int64(p.KW)
 		if taps > b.work {
 			return false

@@ -63,7 +63,7 @@ var errChannels = errors.New("the channels are needed elsewhere")
 func (e *edit) narrow(i, depth int) (touched []int, err error) {
 	g := &e.m.Main
 	op := &g.Operations[i]
-	c, err := (opspec.View{Operands: g.Operands}).Conv(op)
+	c, err := opspec.Read[opspec.Conv]((opspec.View{Operands: g.Operands}), op)
 	if err != nil || c.NCHW {
 		return nil, errors.Join(errChannels, err)
 	}

@@ -12,13 +12,13 @@ import (
 func (c *checker) control(v opspec.View, op *nn.Operation) error {
 	switch op.Type {
 	case nn.OpIf:
-		o, err := v.If(op)
+		o, err := opspec.Read[opspec.If](v, op)
 		if err != nil {
 			return c.errorf("%w", err)
 		}
 		return c.branches(&o)
 	case nn.OpWhile:
-		o, err := v.While(op)
+		o, err := opspec.Read[opspec.While](v, op)
 		if err != nil {
 			return c.errorf("%w", err)
 		}

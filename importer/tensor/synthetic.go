@@ -29,7 +29,7 @@ func tableRows(g *nn.Subgraph, x uint32) (rows uint32) {
 		if !opspec.Reads[opspec.Gather](op.Type) {
 			continue
 		}
-		t, err := opspec.ModelView(g).Gather(&op)
+		t, err := opspec.Read[opspec.Gather](opspec.ModelView(g), &op)
 		if n := uint32(t.Count); err == nil && t.Indices == x && n > 0 && (rows == 0 || n < rows) {
 			rows = n
 		}

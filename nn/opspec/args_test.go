@@ -171,7 +171,7 @@ func TestLstm(t *testing.T) {
 		s := lstmShapes()
 		change(s)
 		o := newOperation(nn.OpLstm, nn.TensorFloat32, 4, s)
-		if _, err := finalView(&o.Subgraph).Lstm(&o.op); err == nil || !strings.Contains(err.Error(), reason) {
+		if _, err := Read[Lstm](finalView(&o.Subgraph), &o.op); err == nil || !strings.Contains(err.Error(), reason) {
 			t.Errorf("%q: %v", reason, err)
 		}
 	}
@@ -188,7 +188,7 @@ func TestDirections(t *testing.T) {
 		o := newOperation(nn.OpBidirectionalSequenceRnn, nn.TensorFloat32, outputs, shapes)
 		o.set("time_major", major)
 		o.set("merge_outputs", merge)
-		r, err := ModelView(&o.Subgraph).Rnn(&o.op)
+		r, err := Read[Rnn](ModelView(&o.Subgraph), &o.op)
 		return r, o, err
 	}
 	r, _, err := read(4, 0, 0)

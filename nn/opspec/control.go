@@ -24,9 +24,6 @@ type If struct {
 	Inputs, Outputs       []uint32
 }
 
-// If reads an IF.
-func (v View) If(op *nn.Operation) (If, error) { return Read[If](v, op) }
-
 func readIf(a *Args) (If, error) {
 	return If{a.In("condition"), a.In("then"), a.In("else"), a.Variadic(), a.Op.Outputs}, nil
 }
@@ -37,9 +34,6 @@ type While struct {
 	Condition, Body uint32 // operand indexes
 	Inputs, Outputs []uint32
 }
-
-// While reads a WHILE.
-func (v View) While(op *nn.Operation) (While, error) { return Read[While](v, op) }
 
 func readWhile(a *Args) (While, error) {
 	return While{a.In("condition"), a.In("body"), a.Variadic(), a.Op.Outputs}, nil

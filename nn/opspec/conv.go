@@ -58,9 +58,6 @@ type Conv struct {
 	Multiplier int // DEPTHWISE_CONV_2D: output channels per input channel
 }
 
-// Conv reads a CONV_2D or DEPTHWISE_CONV_2D.
-func (v View) Conv(op *nn.Operation) (Conv, error) { return Read[Conv](v, op) }
-
 func readConv(a *Args) (Conv, error) {
 	c := Conv{Input: a.In("input"), Filter: a.In("filter"), Bias: a.In("bias"), Output: a.Op.Outputs[0], Type: a.Key,
 		Depthwise: a.Op.Type == nn.OpDepthwiseConv2D}
@@ -153,9 +150,6 @@ type GroupedConv struct {
 	Groups int
 }
 
-// GroupedConv reads a GROUPED_CONV_2D.
-func (v View) GroupedConv(op *nn.Operation) (GroupedConv, error) { return Read[GroupedConv](v, op) }
-
 func readGroupedConv(a *Args) (GroupedConv, error) {
 	c := GroupedConv{Conv: Conv{Input: a.In("input"), Filter: a.In("filter"), Bias: a.In("bias"), Output: a.Op.Outputs[0], Type: a.Key}}
 	var err error
@@ -224,11 +218,6 @@ func (a *Args) bias(k int) error {
 // Bottom and Right may be negative.
 type TransposeConv struct {
 	Conv
-}
-
-// TransposeConv reads a TRANSPOSE_CONV_2D.
-func (v View) TransposeConv(op *nn.Operation) (TransposeConv, error) {
-	return Read[TransposeConv](v, op)
 }
 
 func readTransposeConv(a *Args) (TransposeConv, error) {

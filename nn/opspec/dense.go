@@ -35,11 +35,6 @@ type FullyConnected struct {
 	Act                          nn.FusedActivation
 }
 
-// FullyConnected reads a FULLY_CONNECTED.
-func (v View) FullyConnected(op *nn.Operation) (FullyConnected, error) {
-	return Read[FullyConnected](v, op)
-}
-
 func readFullyConnected(a *Args) (FullyConnected, error) {
 	f := FullyConnected{Input: a.In("input"), Weights: a.In("weights"), Bias: a.In("bias"), Output: a.Op.Outputs[0], Type: a.Key}
 	in, err := a.Dims("input")
@@ -99,9 +94,6 @@ type BatchMatmul struct {
 	Batch, Rows, Depth, Cols int
 	AdjA, AdjB               bool
 }
-
-// BatchMatmul reads a BATCH_MATMUL.
-func (v View) BatchMatmul(op *nn.Operation) (BatchMatmul, error) { return Read[BatchMatmul](v, op) }
 
 func readBatchMatmul(a *Args) (BatchMatmul, error) {
 	m := BatchMatmul{A: a.In("lhs"), B: a.In("rhs"), Output: a.Op.Outputs[0], Type: a.Key}

@@ -47,9 +47,6 @@ type DensifyLevel struct {
 	Segments, Indices uint32 // operand indexes; None in a dense level
 }
 
-// Densify reads a DENSIFY.
-func (v View) Densify(op *nn.Operation) (Densify, error) { return Read[Densify](v, op) }
-
 func readDensify(a *Args) (Densify, error) {
 	d := Densify{Values: a.In("values"), Output: a.Op.Outputs[0], Type: a.Key}
 	order, err := a.Int32s("traversal")

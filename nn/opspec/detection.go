@@ -64,9 +64,6 @@ type Roi struct {
 	NCHW                            bool
 }
 
-// Roi reads a ROI_ALIGN or ROI_POOLING.
-func (v View) Roi(op *nn.Operation) (Roi, error) { return Read[Roi](v, op) }
-
 func readRoi(a *Args) (Roi, error) {
 	r := Roi{Input: a.In("input"), Regions: a.In("roi"), Batches: a.In("batches"), Output: a.Op.Outputs[0]}
 	var err error
@@ -141,9 +138,6 @@ type Heatmap struct {
 	NCHW                          bool
 }
 
-// Heatmap reads a HEATMAP_MAX_KEYPOINT.
-func (v View) Heatmap(op *nn.Operation) (Heatmap, error) { return Read[Heatmap](v, op) }
-
 func readHeatmap(a *Args) (Heatmap, error) {
 	h := Heatmap{Heat: a.In("heatmap"), Regions: a.In("boxes"), Scores: a.Op.Outputs[0], Output: a.Op.Outputs[1]}
 	var err error
@@ -172,9 +166,6 @@ type BoxTransform struct {
 	Rois, Classes, N                         int
 	Dims                                     []uint32
 }
-
-// BoxTransform reads an AXIS_ALIGNED_BBOX_TRANSFORM.
-func (v View) BoxTransform(op *nn.Operation) (BoxTransform, error) { return Read[BoxTransform](v, op) }
 
 func readBoxTransform(a *Args) (BoxTransform, error) {
 	b := BoxTransform{Regions: a.In("roi"), Deltas: a.In("deltas"), Batches: a.In("batches"), Images: a.In("image_info"),
@@ -260,9 +251,6 @@ type Nms struct {
 	Overlap, Sigma, Least                       float32 // of the kernel; scores below Least drop out
 }
 
-// Nms reads a BOX_WITH_NMS_LIMIT.
-func (v View) Nms(op *nn.Operation) (Nms, error) { return Read[Nms](v, op) }
-
 func readNms(a *Args) (Nms, error) {
 	n := Nms{Scores: a.In("scores"), Regions: a.In("roi"), Batches: a.In("batches"),
 		OutScores: a.Out("scores"), OutRegions: a.Out("roi"), OutClass: a.Out("classes"), OutBatches: a.Out("batches")}
@@ -315,9 +303,6 @@ func (p *Detection) FirstLabel() int {
 	return 1
 }
 
-// Detection reads a DETECTION_POSTPROCESSING.
-func (v View) Detection(op *nn.Operation) (Detection, error) { return Read[Detection](v, op) }
-
 func readDetection(a *Args) (Detection, error) {
 	p := Detection{Scores: a.In("scores"), Deltas: a.In("deltas"), Anchors: a.In("anchors"),
 		OutScores: a.Out("scores"), OutRegions: a.Out("roi"), OutClass: a.Out("classes"), OutCount: a.Out("count")}
@@ -362,9 +347,6 @@ type Proposals struct {
 	Least                             float32 // no side of a box is below it
 	NCHW                              bool
 }
-
-// Proposals reads a GENERATE_PROPOSALS.
-func (v View) Proposals(op *nn.Operation) (Proposals, error) { return Read[Proposals](v, op) }
 
 func readProposals(a *Args) (Proposals, error) {
 	p := Proposals{Scores: a.In("scores"), Deltas: a.In("deltas"), Anchors: a.In("anchors"), Images: a.In("image_info"),

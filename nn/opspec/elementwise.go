@@ -97,9 +97,6 @@ type Elementwise struct {
 	Act  nn.FusedActivation
 }
 
-// Elementwise reads a binary operation.
-func (v View) Elementwise(op *nn.Operation) (Elementwise, error) { return Read[Elementwise](v, op) }
-
 func readElementwise(a *Args) (Elementwise, error) {
 	nameA, nameB := a.SlotName(0), a.SlotName(1)
 	e := Elementwise{A: a.Op.Inputs[0], B: a.Op.Inputs[1], Output: a.Op.Outputs[0], Type: a.Key}
@@ -278,9 +275,6 @@ type Select struct {
 	Type                    nn.OperandType
 	Dims                    []uint32
 }
-
-// Select reads a SELECT.
-func (v View) Select(op *nn.Operation) (Select, error) { return Read[Select](v, op) }
 
 func readSelect(a *Args) (Select, error) {
 	s := Select{Condition: a.Op.Inputs[0], A: a.Op.Inputs[1], B: a.Op.Inputs[2], Output: a.Op.Outputs[0], Type: a.Key}

@@ -242,9 +242,6 @@ type Resize struct {
 	NCHW, AlignCorners, Center bool // Center: half_pixel_centers
 }
 
-// Resize reads a RESIZE_BILINEAR or RESIZE_NEAREST_NEIGHBOR.
-func (v View) Resize(op *nn.Operation) (Resize, error) { return Read[Resize](v, op) }
-
 func readResize(a *Args) (Resize, error) {
 	r := Resize{Input: a.In("input"), Output: a.Op.Outputs[0], Type: a.Key}
 	var err error

@@ -70,9 +70,6 @@ type Gather struct {
 	Outer, Count, Inner    int
 }
 
-// Gather reads a GATHER or an EMBEDDING_LOOKUP.
-func (v View) Gather(op *nn.Operation) (Gather, error) { return Read[Gather](v, op) }
-
 func readGather(a *Args) (Gather, error) {
 	input, indices, at := "input", "indices", 0
 	if a.Op.Type == nn.OpEmbeddingLookup {
@@ -111,9 +108,6 @@ type Hashtable struct {
 	Dims, HitDims                       []uint32
 	Rows, Size                          int
 }
-
-// Hashtable reads a HASHTABLE_LOOKUP.
-func (v View) Hashtable(op *nn.Operation) (Hashtable, error) { return Read[Hashtable](v, op) }
 
 func readHashtable(a *Args) (Hashtable, error) {
 	h := Hashtable{Lookups: a.Op.Inputs[0], Keys: a.Op.Inputs[1], Values: a.Op.Inputs[2], Output: a.Op.Outputs[0], Hits: a.Op.Outputs[1], Type: a.Key}
@@ -156,9 +150,6 @@ type TopK struct {
 	Rows, Depth, K         int
 }
 
-// TopK reads a TOPK_V2.
-func (v View) TopK(op *nn.Operation) (TopK, error) { return Read[TopK](v, op) }
-
 func readTopK(a *Args) (TopK, error) {
 	t := TopK{Input: a.In("input"), Values: a.Op.Outputs[0], Indices: a.Op.Outputs[1], Type: a.Key}
 	in, err := a.Dims("input")
@@ -194,9 +185,6 @@ type Lsh struct {
 	Items, ItemBytes            int
 	Dims                        []uint32
 }
-
-// Lsh reads an LSH_PROJECTION.
-func (v View) Lsh(op *nn.Operation) (Lsh, error) { return Read[Lsh](v, op) }
 
 func readLsh(a *Args) (Lsh, error) {
 	l := Lsh{Hash: a.In("hash"), Input: a.In("input"), Weight: a.In("weight"), Output: a.Op.Outputs[0], Type: a.Key}
@@ -243,9 +231,6 @@ type Multinomial struct {
 	Batches, Classes, Samples int
 	Dims                      []uint32
 }
-
-// Multinomial reads a RANDOM_MULTINOMIAL.
-func (v View) Multinomial(op *nn.Operation) (Multinomial, error) { return Read[Multinomial](v, op) }
 
 func readMultinomial(a *Args) (Multinomial, error) {
 	m := Multinomial{Logits: a.In("logits"), Seeds: a.In("seeds"), Output: a.Op.Outputs[0]}

@@ -67,9 +67,6 @@ type LstmCell struct {
 	Coupled                              bool // the input gate is what the forget gate leaves
 }
 
-// Lstm reads an LSTM on reals.
-func (v View) Lstm(op *nn.Operation) (Lstm, error) { return Read[Lstm](v, op) }
-
 func readLstm(a *Args) (l Lstm, err error) {
 	l.Scratch = a.Out("scratch")
 	if l.Act, err = a.cellFunction(); err != nil {
@@ -256,9 +253,6 @@ type Lstm16 struct {
 	Scale              fixedpoint.Multiplier // of the sums to Q3.12
 }
 
-// Lstm16 reads a QUANTIZED_16BIT_LSTM.
-func (v View) Lstm16(op *nn.Operation) (Lstm16, error) { return Read[Lstm16](v, op) }
-
 func readLstm16(a *Args) (Lstm16, error) {
 	l := Lstm16{NextState: a.Op.Outputs[0], Output: a.Op.Outputs[1]}
 	d, err := a.shaped("input", -1, -1)
@@ -325,9 +319,6 @@ type Gate8 struct {
 	// VarianceAtZero is what normalization takes for a variance below 1.
 	VarianceAtZero int32
 }
-
-// Lstm8 reads a QUANTIZED_LSTM.
-func (v View) Lstm8(op *nn.Operation) (Lstm8, error) { return Read[Lstm8](v, op) }
 
 func readLstm8(a *Args) (Lstm8, error) {
 	l := Lstm8{NextState: a.Op.Outputs[0], NextCell: a.Op.Outputs[1], Output: a.Op.Outputs[2]}

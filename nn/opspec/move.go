@@ -41,9 +41,6 @@ type Copy struct {
 	Dims          []uint32 // of the output
 }
 
-// Copy reads a RESHAPE, SQUEEZE or EXPAND_DIMS.
-func (v View) Copy(op *nn.Operation) (Copy, error) { return Read[Copy](v, op) }
-
 func readCopy(a *Args) (Copy, error) {
 	c := Copy{Input: a.In("input"), Output: a.Op.Outputs[0], Type: a.Key}
 	in, err := a.Dims("input")
@@ -151,9 +148,6 @@ type Fill struct {
 	Dims   []uint32
 }
 
-// Fill reads a FILL.
-func (v View) Fill(op *nn.Operation) (Fill, error) { return Read[Fill](v, op) }
-
 func readFill(a *Args) (Fill, error) {
 	f := Fill{Output: a.Op.Outputs[0], Value: a.In("value")}
 	dims, err := a.Int32s("dims")
@@ -172,9 +166,6 @@ func readFill(a *Args) (Fill, error) {
 	}
 	return f, nil
 }
-
-// Rank reads a RANK: the rank of its input, which may have unknown dimensions.
-func (v View) Rank(op *nn.Operation) (int, error) { return Read[int](v, op) }
 
 func readRank(a *Args) (int, error) {
 	d := a.View.Operands[a.In("input")].Dimensions
@@ -238,9 +229,6 @@ type Concat struct {
 	Outer  int
 	Sizes  []int // contiguous elements per input and outer index
 }
-
-// Concat reads a CONCATENATION.
-func (v View) Concat(op *nn.Operation) (Concat, error) { return Read[Concat](v, op) }
 
 func readConcat(a *Args) (Concat, error) {
 	c := Concat{Inputs: a.Variadic(), Output: a.Op.Outputs[0], Type: a.Key}
@@ -329,9 +317,6 @@ type Split struct {
 	Size    int // contiguous elements per output and outer index
 }
 
-// Split reads a SPLIT.
-func (v View) Split(op *nn.Operation) (Split, error) { return Read[Split](v, op) }
-
 func readSplit(a *Args) (Split, error) {
 	s := Split{Input: a.In("input"), Outputs: a.Op.Outputs, Type: a.Key}
 	in, err := a.Dims("input")
@@ -365,9 +350,6 @@ type Tile struct {
 	Type          nn.OperandType
 	In, Dims      []uint32
 }
-
-// Tile reads a TILE.
-func (v View) Tile(op *nn.Operation) (Tile, error) { return Read[Tile](v, op) }
 
 func readTile(a *Args) (Tile, error) {
 	t := Tile{Input: a.In("input"), Output: a.Op.Outputs[0], Type: a.Key}

@@ -45,9 +45,6 @@ type Pad struct {
 	Before, After        []int    // per dimension
 }
 
-// Pad reads a PAD or PAD_V2.
-func (v View) Pad(op *nn.Operation) (Pad, error) { return Read[Pad](v, op) }
-
 func readPad(a *Args) (Pad, error) {
 	p := Pad{Input: a.In("input"), Value: a.In("pad_value"), Output: a.Op.Outputs[0], Type: a.Key}
 	var err error
@@ -111,9 +108,6 @@ func (p *MirrorPad) Source(d, i int) int {
 	}
 	return i
 }
-
-// MirrorPad reads a MIRROR_PAD.
-func (v View) MirrorPad(op *nn.Operation) (MirrorPad, error) { return Read[MirrorPad](v, op) }
 
 func readMirrorPad(a *Args) (MirrorPad, error) {
 	p := MirrorPad{Input: a.In("input"), Output: a.Op.Outputs[0], Type: a.Key}

@@ -45,9 +45,6 @@ type Pool struct {
 	NCHW          bool
 }
 
-// Pool reads a pooling operation.
-func (v View) Pool(op *nn.Operation) (Pool, error) { return Read[Pool](v, op) }
-
 func readPool(a *Args) (Pool, error) {
 	p := Pool{Input: a.In("input"), Output: a.Op.Outputs[0], Type: a.Key}
 	var err error
@@ -170,13 +167,13 @@ func (v View) Window(op *nn.Operation) (Window, error) {
 	switch row := v.Table.Lookup(op.Type); {
 	case row == nil:
 	case reads[Conv](row):
-		c, err := v.Conv(op)
+		c, err := Read[Conv](v, op)
 		return c.Window, err
 	case reads[GroupedConv](row):
-		c, err := v.GroupedConv(op)
+		c, err := Read[GroupedConv](v, op)
 		return c.Window, err
 	case reads[Pool](row):
-		p, err := v.Pool(op)
+		p, err := Read[Pool](v, op)
 		return p.Window, err
 	}
 	return Window{}, fmt.Errorf("opspec: %s has no window", op.Type)

@@ -36,7 +36,7 @@ func TestSoftmaxQuant(t *testing.T) {
 		{Type: nn.Float32, Lifetime: nn.ConstantCopy, Data: []byte{0, 0, 0x80, 0x3f}},
 		{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{1, 20}, Scale: 1. / 256},
 	}}
-	s, err := v.Softmax(&nn.Operation{Type: nn.OpSoftmax, Inputs: []uint32{0, 1}, Outputs: []uint32{2}})
+	s, err := Read[Softmax](v, &nn.Operation{Type: nn.OpSoftmax, Inputs: []uint32{0, 1}, Outputs: []uint32{2}})
 	if err != nil {
 		t.Fatal(err)
 	}

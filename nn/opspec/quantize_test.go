@@ -35,7 +35,7 @@ func TestRequantizeTable(t *testing.T) {
 			Inputs:     []uint32{0}, Outputs: []uint32{1},
 		}
 		v := ModelView(g)
-		op, err := v.Unary(&g.Operations[0])
+		op, err := Read[Unary](v, &g.Operations[0])
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -194,9 +194,6 @@ type RnnCell struct {
 	Units                                       int
 }
 
-// Rnn reads an RNN, UNIDIRECTIONAL_SEQUENCE_RNN or BIDIRECTIONAL_SEQUENCE_RNN.
-func (v View) Rnn(op *nn.Operation) (Rnn, error) { return Read[Rnn](v, op) }
-
 func readRnn(a *Args) (r Rnn, err error) {
 	if r.Act, err = a.cellFunction(); err != nil {
 		return r, err
@@ -268,9 +265,6 @@ type Svdf struct {
 	Batch, Size, Filters, Memory, Rank, Units int
 	Act                                       int32 // a fused activation, CellTanh or CellSigmoid
 }
-
-// Svdf reads an SVDF.
-func (v View) Svdf(op *nn.Operation) (Svdf, error) { return Read[Svdf](v, op) }
 
 func readSvdf(a *Args) (s Svdf, err error) {
 	s = Svdf{Input: a.In("input"), Feature: a.In("weights_feature"), Time: a.In("weights_time"), State: a.In("state_in"),

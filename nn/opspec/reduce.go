@@ -74,9 +74,6 @@ type Mean struct {
 	Count         int // input elements per output element
 }
 
-// Mean reads a MEAN or a REDUCE operation.
-func (v View) Mean(op *nn.Operation) (Mean, error) { return Read[Mean](v, op) }
-
 func readMean(a *Args) (Mean, error) {
 	m := Mean{Input: a.In("input"), Output: a.Op.Outputs[0], Type: a.Key, Count: 1}
 	var err error
@@ -140,9 +137,6 @@ type Along struct {
 	Bias, Alpha, Beta float32
 }
 
-// Along reads an operation along one axis.
-func (v View) Along(op *nn.Operation) (Along, error) { return Read[Along](v, op) }
-
 func readAlong(a *Args) (Along, error) {
 	r := Along{Input: a.In("input"), Output: a.Op.Outputs[0], Type: a.Key}
 	in, err := a.Dims("input")
@@ -201,9 +195,6 @@ type InstanceNorm struct {
 	Gamma, Beta, Epsilon float32
 }
 
-// InstanceNorm reads an INSTANCE_NORMALIZATION.
-func (v View) InstanceNorm(op *nn.Operation) (InstanceNorm, error) { return Read[InstanceNorm](v, op) }
-
 func readInstanceNorm(a *Args) (InstanceNorm, error) {
 	n := InstanceNorm{Input: a.In("input"), Output: a.Op.Outputs[0]}
 	var err error
@@ -261,9 +252,6 @@ type Softmax struct {
 	Axis                int
 	Outer, Depth, Inner int
 }
-
-// Softmax reads a SOFTMAX.
-func (v View) Softmax(op *nn.Operation) (Softmax, error) { return Read[Softmax](v, op) }
 
 func readSoftmax(a *Args) (Softmax, error) {
 	s := Softmax{Input: a.In("input"), Output: a.Op.Outputs[0], Type: a.Key}

@@ -177,7 +177,7 @@ func TestVariadic(t *testing.T) {
 			nn.Operand{Type: nn.TensorFloat32})
 		op.Inputs = append(op.Inputs, uint32(n))
 		op.Outputs = []uint32{uint32(n) + 1}
-		c, err := v.Concat(op)
+		c, err := Read[Concat](v, op)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -61,9 +61,6 @@ type Strided struct {
 	Perm          []int // of TRANSPOSE: the dimension of the input that each of the output is
 }
 
-// Strided reads an operation that only reorders or selects elements.
-func (v View) Strided(op *nn.Operation) (Strided, error) { return Read[Strided](v, op) }
-
 // strided reads the common part.
 func (a *Args) strided() (Strided, error) {
 	s := Strided{Input: a.In("input"), Output: a.Op.Outputs[0], Type: a.Key}

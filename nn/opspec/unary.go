@@ -80,9 +80,6 @@ type Unary struct {
 	Alpha         float32 // of ELU
 }
 
-// Unary reads a unary operation.
-func (v View) Unary(op *nn.Operation) (Unary, error) { return Read[Unary](v, op) }
-
 func readUnary(a *Args) (Unary, error) {
 	u := Unary{Input: a.In("input"), Output: a.Op.Outputs[0], Type: a.Key}
 	var err error

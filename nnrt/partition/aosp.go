@@ -97,13 +97,13 @@ func performance(c *hal.Capabilities, m *nn.Model, g *nn.Subgraph, op *nn.Operat
 	}
 	switch op.Type {
 	case nn.OpIf:
-		o, err := opspec.ModelView(g).If(op)
+		o, err := opspec.Read[opspec.If](opspec.ModelView(g), op)
 		if err != nil {
 			return math.MaxFloat32
 		}
 		return pick(c.If) + (body(o.Then)+body(o.Else))/2
 	case nn.OpWhile:
-		o, err := opspec.ModelView(g).While(op)
+		o, err := opspec.Read[opspec.While](opspec.ModelView(g), op)
 		if err != nil {
 			return math.MaxFloat32
 		}

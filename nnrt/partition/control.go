@@ -28,10 +28,10 @@ func Calls(g *nn.Subgraph, op *nn.Operation) (k [2]uint32) {
 	v := opspec.ModelView(g)
 	var refers [2]uint32
 	if op.Type == nn.OpIf {
-		o, _ := v.If(op)
+		o, _ := opspec.Read[opspec.If](v, op)
 		refers = [2]uint32{o.Then, o.Else}
 	} else {
-		o, _ := v.While(op)
+		o, _ := opspec.Read[opspec.While](v, op)
 		refers = [2]uint32{o.Condition, o.Body}
 	}
 	for i, x := range refers {

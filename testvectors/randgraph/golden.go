@@ -89,7 +89,7 @@ func equivalent(c *Case) *Case {
 			}
 		}
 	}
-	if p, err := view.Pad(op); err == nil && p.Value != opspec.None { // the value that it fills with is of the input's type
+	if p, err := opspec.Read[opspec.Pad](view, op); err == nil && p.Value != opspec.None { // the value that it fills with is of the input's type
 		in, v := &view.Operands[p.Input], &g.Operands[p.Value]
 		if v.Type == nn.Int32 {
 			q := int32(binary.LittleEndian.Uint32(v.Data)) - in.ZeroPoint

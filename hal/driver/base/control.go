@@ -176,7 +176,7 @@ func (p *staged) runControl(s *stage, r *hal.Buffers, at Place, startFs int64, v
 
 // branch runs one of two subgraphs on the inputs.
 func (c *control) branch(v opspec.View, op *nn.Operation, list []uint32, read func([]uint32) ([]value, error)) ([]value, error) {
-	o, err := v.If(op)
+	o, err := opspec.Read[opspec.If](v, op)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ func (c *control) branch(v opspec.View, op *nn.Operation, list []uint32, read fu
 
 // loop runs a body on its own results while a condition is true of them.
 func (c *control) loop(v opspec.View, op *nn.Operation, list []uint32, read func([]uint32) ([]value, error)) ([]value, error) {
-	o, err := v.While(op)
+	o, err := opspec.Read[opspec.While](v, op)
 	if err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func (neg) Check(v opspec.View, op *nn.Operation) error {
 	if op.Type != nn.OpNeg {
 		return fmt.Errorf("%s is not NEG", op.Type)
 	}
-	u, err := v.Unary(op)
+	u, err := opspec.Read[opspec.Unary](v, op)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (neg) Check(v opspec.View, op *nn.Operation) error {
 }
 
 func (neg) Lower(l *lower.Lowering, op *nn.Operation) error {
-	u, err := l.View().Unary(op)
+	u, err := opspec.Read[opspec.Unary](l.View(), op)
 	if err != nil {
 		return err
 	}

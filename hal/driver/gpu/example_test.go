@@ -67,7 +67,7 @@ func (exp) Check(_ opspec.View, op *nn.Operation) error {
 }
 
 func (exp) Lower(l *lower.Lowering, op *nn.Operation) error {
-	u, err := l.View().Unary(op)
+	u, err := opspec.Read[opspec.Unary](l.View(), op)
 	if err != nil {
 		return err
 	}

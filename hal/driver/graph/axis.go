@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // along are the operations that work along one axis, and whether the axis is gone behind them.
@@ -103,7 +104,7 @@ func joinReducedAxes(g *Graph) (changed bool, err error) {
 
 func (r *rewriter) joinReducedAxes(op nn.Operation) bool {
 	g := r.g
-	m, err := g.View().Mean(&op)
+	m, err := opspec.Read[opspec.Mean](g.View(), &op)
 	a, bound := g.View().Bind(&op)
 	if err != nil || bound != nil || !transposable(m.Type) || !g.Operands[m.Output].Known() || nn.Elements(m.In) <= 0 {
 		return false

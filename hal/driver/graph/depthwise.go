@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // maxDense bounds the elements of a filter that the expansion of a depthwise convolution makes: 3x3 taps of
@@ -20,7 +21,7 @@ const maxDense = 1 << 18
 // same bit for bit. The filter must be constant.
 func expandDepthwiseConv(g *Graph) (changed bool, err error) {
 	return g.expand(nn.OpDepthwiseConv2D, func(r *rewriter, op *nn.Operation) bool {
-		c, err := g.View().Conv(op)
+		c, err := opspec.Read[opspec.Conv](g.View(), op)
 		a, bound := g.View().Bind(op)
 		if err != nil || bound != nil || c.NCHW || !g.Operands[c.Filter].IsConst() {
 			return false

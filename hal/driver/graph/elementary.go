@@ -20,7 +20,7 @@ func expandFunctions(g *Graph) (changed bool, err error) {
 }
 
 func expandPrelu(r *rewriter, op *nn.Operation) bool {
-	e, err := r.g.View().Elementwise(op)
+	e, err := opspec.Read[opspec.Elementwise](r.g.View(), op)
 	if err != nil || !r.g.float(e.A, e.B, e.Output) || !slices.Equal(r.g.Operands[e.A].Dimensions, e.Dims) {
 		return false
 	}
@@ -31,7 +31,7 @@ func expandPrelu(r *rewriter, op *nn.Operation) bool {
 }
 
 func expandHardSwish(r *rewriter, op *nn.Operation) bool {
-	u, err := r.g.View().Unary(op)
+	u, err := opspec.Read[opspec.Unary](r.g.View(), op)
 	if err != nil || !r.g.float(u.Input, u.Output) {
 		return false
 	}
@@ -42,7 +42,7 @@ func expandHardSwish(r *rewriter, op *nn.Operation) bool {
 }
 
 func expandElu(r *rewriter, op *nn.Operation) bool {
-	u, err := r.g.View().Unary(op)
+	u, err := opspec.Read[opspec.Unary](r.g.View(), op)
 	if err != nil || !r.g.float(u.Input, u.Output) {
 		return false
 	}
@@ -57,7 +57,7 @@ func expandElu(r *rewriter, op *nn.Operation) bool {
 func expandComparisons(g *Graph) (changed bool, err error) {
 	swapped := func(to nn.OperationType) expansion {
 		return func(r *rewriter, op *nn.Operation) bool {
-			e, err := r.g.View().Elementwise(op)
+			e, err := opspec.Read[opspec.Elementwise](r.g.View(), op)
 			if err != nil {
 				return false
 			}
@@ -91,7 +91,7 @@ func joined(t nn.OperandType) bool {
 }
 
 func expandPack(r *rewriter, op *nn.Operation) bool {
-	c, err := r.g.View().Concat(op)
+	c, err := opspec.Read[opspec.Concat](r.g.View(), op)
 	if err != nil || !joined(c.Type) || len(c.Dims) > 4 || len(c.Dims) == 0 || nn.Elements(c.Dims) <= 0 {
 		return false
 	}
@@ -109,7 +109,7 @@ func expandPack(r *rewriter, op *nn.Operation) bool {
 const maxSurrounding = 1 << 20
 
 func expandPad(r *rewriter, op *nn.Operation) bool {
-	p, err := r.g.View().Pad(op)
+	p, err := opspec.Read[opspec.Pad](r.g.View(), op)
 	if err != nil || !joined(p.Type) || p.Value == opspec.None || nn.Elements(p.In) <= 0 || nn.Elements(p.Dims)*int64(p.Type.ElementBytes()) > maxSurrounding {
 		return false
 	}

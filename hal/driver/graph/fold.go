@@ -59,7 +59,7 @@ func fold(g *Graph, op *nn.Operation) ([]byte, bool) {
 	case op.Type == nn.OpQuantize:
 		return quantized(&g.Operands[in], out, data), true
 	}
-	s, err := v.Strided(op)
+	s, err := opspec.Read[opspec.Strided](v, op)
 	if err != nil || s.Padded != nil || nn.Elements(s.Walk) != out.Elements() {
 		return nil, false
 	}

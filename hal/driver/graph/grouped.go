@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // maxPieces bounds the operations of one kind that an expansion makes of one operation.
@@ -21,7 +22,7 @@ const maxPieces = 1 << 10
 // of which only its own are kept.
 func expandGroupedConv(g *Graph) (changed bool, err error) {
 	return g.expand(nn.OpGroupedConv2D, func(r *rewriter, op *nn.Operation) bool {
-		c, err := g.View().GroupedConv(op)
+		c, err := opspec.Read[opspec.GroupedConv](g.View(), op)
 		a, bound := g.View().Bind(op)
 		if err != nil || bound != nil || c.NCHW || c.Groups > maxPieces || !g.Operands[c.Output].Known() {
 			return false

@@ -21,7 +21,7 @@ func expandNormalizations(g *Graph) (changed bool, err error) {
 }
 
 func expandL2Pool(r *rewriter, op *nn.Operation) bool {
-	p, err := r.g.View().Pool(op)
+	p, err := opspec.Read[opspec.Pool](r.g.View(), op)
 	a, bound := r.g.View().Bind(op)
 	if err != nil || bound != nil || p.NCHW || !r.g.float(p.Input, p.Output) {
 		return false
@@ -46,7 +46,7 @@ func axisOf(p *opspec.Along) int32 {
 }
 
 func expandL2Normalization(r *rewriter, op *nn.Operation) bool {
-	p, err := r.g.View().Along(op)
+	p, err := opspec.Read[opspec.Along](r.g.View(), op)
 	if err != nil || !r.g.float(p.Input, p.Output) {
 		return false
 	}
@@ -57,7 +57,7 @@ func expandL2Normalization(r *rewriter, op *nn.Operation) bool {
 }
 
 func expandLocalResponse(r *rewriter, op *nn.Operation) bool {
-	p, err := r.g.View().Along(op)
+	p, err := opspec.Read[opspec.Along](r.g.View(), op)
 	if err != nil || !r.g.float(p.Input, p.Output) {
 		return false
 	}
@@ -87,7 +87,7 @@ func expandLocalResponse(r *rewriter, op *nn.Operation) bool {
 }
 
 func expandInstanceNormalization(r *rewriter, op *nn.Operation) bool {
-	p, err := r.g.View().InstanceNorm(op)
+	p, err := opspec.Read[opspec.InstanceNorm](r.g.View(), op)
 	if err != nil || p.NCHW || !r.g.float(p.Input, p.Output) {
 		return false
 	}

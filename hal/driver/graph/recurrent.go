@@ -165,7 +165,7 @@ func (g *Graph) given(op *nn.Operation) bool {
 }
 
 func expandRnn(r *rewriter, op *nn.Operation) bool {
-	p, err := r.g.View().Rnn(op)
+	p, err := opspec.Read[opspec.Rnn](r.g.View(), op)
 	if err != nil || !r.g.steps(op, &p.Cells[0].Input) {
 		return false
 	}
@@ -190,7 +190,7 @@ func expandRnn(r *rewriter, op *nn.Operation) bool {
 }
 
 func expandLstm(r *rewriter, op *nn.Operation) bool {
-	p, err := r.g.View().Lstm(op)
+	p, err := opspec.Read[opspec.Lstm](r.g.View(), op)
 	if err != nil || !r.g.steps(op, &p.Cells[0].Input) {
 		return false
 	}
@@ -280,7 +280,7 @@ func (c *lstm) step(x, aux uint32) uint32 {
 }
 
 func expandSvdf(r *rewriter, op *nn.Operation) bool {
-	p, err := r.g.View().Svdf(op)
+	p, err := opspec.Read[opspec.Svdf](r.g.View(), op)
 	if err != nil || !r.g.given(op) || !r.g.float(p.Input, p.Feature, p.Time, p.Bias, p.State, p.NextState, p.Output) {
 		return false
 	}

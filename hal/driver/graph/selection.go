@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // expandSelections makes GATHERs with constant indices, one per dimension that changes, of
@@ -13,7 +14,7 @@ import (
 //	y = MIRROR_PAD(x, paddings)      ->   y = GATHER(... GATHER(x, [2 1 0 1 2 1], 0) ...)
 func expandSelections(g *Graph) (changed bool, err error) {
 	resized, err := g.expand(nn.OpResizeNearestNeighbor, func(r *rewriter, op *nn.Operation) bool {
-		p, err := g.View().Resize(op)
+		p, err := opspec.Read[opspec.Resize](g.View(), op)
 		if err != nil || p.NCHW || !g.Operands[p.Output].Known() {
 			return false
 		}
@@ -25,7 +26,7 @@ func expandSelections(g *Graph) (changed bool, err error) {
 		return false, err
 	}
 	mirrored, err := g.expand(nn.OpMirrorPad, func(r *rewriter, op *nn.Operation) bool {
-		p, err := g.View().MirrorPad(op)
+		p, err := opspec.Read[opspec.MirrorPad](g.View(), op)
 		if err != nil || !g.Operands[p.Output].Known() || nn.Elements(p.Dims) <= 0 {
 			return false
 		}
@@ -87,7 +88,7 @@ func (r *rewriter) copy(x, y uint32) {
 // expandSplit makes a SLICE of each output of a SPLIT.
 func expandSplit(g *Graph) (changed bool, err error) {
 	return g.expand(nn.OpSplit, func(r *rewriter, op *nn.Operation) bool {
-		s, err := g.View().Split(op)
+		s, err := opspec.Read[opspec.Split](g.View(), op)
 		a, bound := g.View().Bind(op)
 		if err != nil || bound != nil {
 			return false

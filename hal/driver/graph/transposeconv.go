@@ -1,6 +1,9 @@
 package graph
 
-import "github.com/nnsoc/nnsoc/nn"
+import (
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
+)
 
 // maxStuffed bounds the elements of an image with zeros between its pixels.
 const maxStuffed = 1 << 28
@@ -17,7 +20,7 @@ const maxStuffed = 1 << 28
 // comes at run time has no REVERSE: then image and output are turned instead.
 func expandTransposeConv(g *Graph) (changed bool, err error) {
 	return g.expand(nn.OpTransposeConv2D, func(r *rewriter, op *nn.Operation) bool {
-		c, err := g.View().TransposeConv(op)
+		c, err := opspec.Read[opspec.TransposeConv](g.View(), op)
 		if err != nil || c.NCHW || !g.Operands[c.Output].Known() {
 			return false
 		}

@@ -31,7 +31,7 @@ func (tanh) Check(v opspec.View, op *nn.Operation) error {
 	if op.Type != nn.OpTanh {
 		return fmt.Errorf("%s is not TANH", op.Type)
 	}
-	u, err := v.Unary(op)
+	u, err := opspec.Read[opspec.Unary](v, op)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (tanh) Check(v opspec.View, op *nn.Operation) error {
 }
 
 func (tanh) Lower(l *lower.Lowering, op *nn.Operation) error {
-	u, err := l.View().Unary(op)
+	u, err := opspec.Read[opspec.Unary](l.View(), op)
 	if err != nil {
 		return err
 	}

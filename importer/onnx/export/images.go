@@ -125,7 +125,7 @@ func conv(c *call) {
 
 // transposeConv: rows behind those that windows reach are output_padding, fewer are padding.
 func transposeConv(c *call) {
-	k, err := c.view.TransposeConv(c.op)
+	k, err := opspec.Read[opspec.TransposeConv](c.view, c.op)
 	c.check(err)
 	w := k.Window
 	w.DilationH, w.DilationW = 1, 1
@@ -189,7 +189,7 @@ func batchMatmul(c *call) {
 
 // resize states the size of its output.
 func resize(c *call) {
-	r, err := c.view.Resize(c.op)
+	r, err := opspec.Read[opspec.Resize](c.view, c.op)
 	c.check(err)
 	mode, coordinates, nearest := "linear", "asymmetric", "floor"
 	if c.op.Type == nn.OpResizeNearestNeighbor {

@@ -1,6 +1,9 @@
 package export
 
-import "github.com/nnsoc/nnsoc/nn"
+import (
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
+)
 
 // callee is the number of the subgraph in the file that an operand refers to.
 func (c *call) callee(x uint32) int {
@@ -13,7 +16,7 @@ func (c *call) callee(x uint32) int {
 }
 
 func ifOperation(c *call) {
-	f, err := c.view.If(c.op)
+	f, err := opspec.Read[opspec.If](c.view, c.op)
 	c.check(err)
 	c.o.Inputs = append(c.o.Inputs, c.tensor(f.Condition))
 	for _, x := range f.Inputs {
@@ -27,7 +30,7 @@ func ifOperation(c *call) {
 // the body hands on those that NNAPI's only reads, and the loop gives the values
 // that NNAPI's keeps to itself.
 func whileOperation(c *call) {
-	w, err := c.view.While(c.op)
+	w, err := opspec.Read[opspec.While](c.view, c.op)
 	c.check(err)
 	c.option("condition", c.callee(w.Condition))
 	c.option("body", c.callee(w.Body))

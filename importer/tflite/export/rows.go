@@ -5,6 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // row says how the operations of a type are written.
@@ -260,7 +261,7 @@ func reduce(c *call) {
 
 // resize states the size of its output.
 func resize(c *call) {
-	r, err := c.view.Resize(c.op)
+	r, err := opspec.Read[opspec.Resize](c.view, c.op)
 	c.check(err)
 	c.o.Inputs = append(c.o.Inputs, c.vector(c.out.Tensors[c.o.Outputs[0]].Name+"/size", int32(r.OutH), int32(r.OutW)))
 	c.option("align_corners", r.AlignCorners)

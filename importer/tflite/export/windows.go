@@ -113,7 +113,7 @@ func pool(c *call) {
 
 // transposeConv states the shape of its output.
 func transposeConv(c *call) {
-	k, err := c.view.TransposeConv(c.op)
+	k, err := opspec.Read[opspec.TransposeConv](c.view, c.op)
 	c.check(err)
 	total := func(n, out, kernel, stride int) int { return max((n-1)*stride+kernel-out, 0) }
 	th, tw := total(k.H, k.OutH, k.KH, k.StrideH), total(k.W, k.OutW, k.KW, k.StrideW)

@@ -315,7 +315,7 @@ func (x *anchorRun) pointwise() (float64, error) {
 		if op.Type != nn.OpConv2D {
 			return false
 		}
-		c, err := opspec.ModelView(g).Conv(op)
+		c, err := opspec.Read[opspec.Conv](opspec.ModelView(g), op)
 		return err == nil && c.KH == 1 && c.OutH > 1 // not the classifier
 	})
 }

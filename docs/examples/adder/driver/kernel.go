@@ -5,6 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // kernel is what the engine does for an operation: why it does not, and its instructions. One
@@ -21,7 +22,7 @@ var kernels = map[nn.OperationType]kernel{
 }
 
 func checkAdd(g *graph.Graph, op *nn.Operation) error {
-	e, err := g.View().Elementwise(op)
+	e, err := opspec.Read[opspec.Elementwise](g.View(), op)
 	if err != nil {
 		return err
 	}
@@ -36,7 +37,7 @@ func checkAdd(g *graph.Graph, op *nn.Operation) error {
 
 // emitAdd computes output[i] = a[i] + b[i].
 func emitAdd(p *program, op *nn.Operation) error {
-	e, err := p.graph.View().Elementwise(op)
+	e, err := opspec.Read[opspec.Elementwise](p.graph.View(), op)
 	if err != nil {
 		return err
 	}
@@ -45,13 +46,13 @@ func emitAdd(p *program, op *nn.Operation) error {
 }
 
 func checkRelu(g *graph.Graph, op *nn.Operation) error {
-	_, err := g.View().Unary(op)
+	_, err := opspec.Read[opspec.Unary](g.View(), op)
 	return err
 }
 
 // emitRelu computes output[i] = max(a[i], 0).
 func emitRelu(p *program, op *nn.Operation) error {
-	u, err := p.graph.View().Unary(op)
+	u, err := opspec.Read[opspec.Unary](p.graph.View(), op)
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func regions(align bool) lowering {
 }
 
 func (l *Lowering) regions(op *nn.Operation, align bool) error {
-	p, err := l.view.Roi(op)
+	p, err := opspec.Read[opspec.Roi](l.view, op)
 	if err != nil {
 		return err
 	}

@@ -106,7 +106,7 @@ func logical(instruction hexagon.Op) lowering {
 
 // mapFlat lowers a function of single elements.
 func (l *Lowering) mapFlat(op *nn.Operation, name string, f elementwise.Function, params ...uint32) error {
-	u, err := l.view.Unary(op)
+	u, err := opspec.Read[opspec.Unary](l.view, op)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func compares(c comparison) lowering {
 // "a equals b" or "a is greater than b" holds are an interval that depends on a
 // only: its ends come from two tables.
 func (l *Lowering) compare(op *nn.Operation, c comparison) error {
-	e, err := l.view.Elementwise(op)
+	e, err := opspec.Read[opspec.Elementwise](l.view, op)
 	if err != nil {
 		return err
 	}

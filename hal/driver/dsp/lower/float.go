@@ -56,7 +56,7 @@ func lowerDequantize(l *Lowering, op *nn.Operation) error {
 	if onlyRequantizes(l.graph, op) == nil {
 		return nil
 	}
-	u, err := l.view.Unary(op)
+	u, err := opspec.Read[opspec.Unary](l.view, op)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func (l *Lowering) accepts(op *nn.Operation) Accepts {
 		return Accepts{}
 	}
 	if op.Type == nn.OpDepthwiseConv2D {
-		c, err := l.view.Conv(op)
+		c, err := opspec.Read[opspec.Conv](l.view, op)
 		return Accepts{Pitched: true, Small: err == nil && l.direct(&c) && c.StrideW <= 2}
 	}
 	return l.taken[op.Type]

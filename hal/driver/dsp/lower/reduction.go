@@ -19,7 +19,7 @@ func fold(instruction hexagon.Op) lowering {
 }
 
 func (l *Lowering) fold(op *nn.Operation, instruction hexagon.Op) error {
-	m, err := l.view.Mean(op)
+	m, err := opspec.Read[opspec.Mean](l.view, op)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func argument(least bool) lowering {
 }
 
 func (l *Lowering) argument(op *nn.Operation, least bool) error {
-	r, err := l.view.Along(op)
+	r, err := opspec.Read[opspec.Along](l.view, op)
 	if err != nil {
 		return err
 	}

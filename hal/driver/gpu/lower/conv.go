@@ -367,7 +367,7 @@ func (l *Lowering) l2Pool(op *nn.Operation) error { return l.pool(op, direct.L2)
 // pool lowers a pooling in tiles, where there is a mode for it and its table of taps is not too
 // long, else output by output.
 func (l *Lowering) pool(op *nn.Operation, plain direct.Mode, tiled ...window.Mode) error {
-	p, err := l.view.Pool(op)
+	p, err := opspec.Read[opspec.Pool](l.view, op)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ func broadcast(e *opspec.Elementwise) (layout.Axes, error) {
 
 // pair is the kernel of an operation on two tensors, without its function.
 func (l *Lowering) pair(op *nn.Operation) (k *elementwise.Kernel, e opspec.Elementwise, err error) {
-	if e, err = l.view.Elementwise(op); err != nil {
+	if e, err = opspec.Read[opspec.Elementwise](l.view, op); err != nil {
 		return nil, e, err
 	}
 	x, err := l.Value(e.A)
@@ -56,7 +56,7 @@ func (l *Lowering) paired(op *nn.Operation, f elementwise.Op, prepare func(k *el
 
 // single is the tensors of an operation on one.
 func (l *Lowering) single(op *nn.Operation) (u opspec.Unary, x, out *layout.Tensor, err error) {
-	if u, err = l.view.Unary(op); err != nil {
+	if u, err = opspec.Read[opspec.Unary](l.view, op); err != nil {
 		return u, nil, nil, err
 	}
 	x, out, err = l.Pair(u.Input, u.Output)

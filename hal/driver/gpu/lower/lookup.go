@@ -162,7 +162,7 @@ func hashed(g *graph.Graph, storage []uint32) map[uint32]bool {
 	set := map[uint32]bool{}
 	for i := range g.Operations {
 		if op := &g.Operations[i]; op.Type == nn.OpLshProjection {
-			if p, err := g.View().Lsh(op); err == nil { // else the table says why
+			if p, err := opspec.Read[opspec.Lsh](g.View(), op); err == nil { // else the table says why
 				set[storage[p.Hash]], set[storage[p.Input]] = true, true
 			}
 		}

@@ -40,7 +40,7 @@ func fold(f reduce.Op) lowering {
 }
 
 func (l *Lowering) fold(op *nn.Operation, f reduce.Op) error {
-	m, err := l.view.Mean(op)
+	m, err := opspec.Read[opspec.Mean](l.view, op)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func argument(f reduce.Op) lowering {
 }
 
 func (l *Lowering) argument(op *nn.Operation, f reduce.Op) error {
-	r, err := l.view.Along(op)
+	r, err := opspec.Read[opspec.Along](l.view, op)
 	if err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func (c *chain) narrow(a, out layout.Ref, lo, hi int) {
 
 // binaryOperands reads an elementwise operation whose inputs and output are bytes.
 func (l *Lowering) binaryOperands(op *nn.Operation) (e opspec.Elementwise, a, b layout.Ref, err error) {
-	if e, err = l.view.Elementwise(op); err != nil {
+	if e, err = opspec.Read[opspec.Elementwise](l.view, op); err != nil {
 		return e, a, b, err
 	}
 	if a, err = l.quantized(e.A); err != nil {
@@ -172,7 +172,7 @@ func extreme(mode int) lowering {
 }
 
 func (l *Lowering) extreme(op *nn.Operation, mode int) error {
-	e, err := l.view.Elementwise(op)
+	e, err := opspec.Read[opspec.Elementwise](l.view, op)
 	if err != nil {
 		return err
 	}

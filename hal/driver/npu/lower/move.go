@@ -91,7 +91,7 @@ func byTable(table byteTable) lowering {
 }
 
 func (l *Lowering) byteFunction(op *nn.Operation, function byteTable) error {
-	u, err := l.view.Unary(op)
+	u, err := opspec.Read[opspec.Unary](l.view, op)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ func pooling(average bool) lowering {
 }
 
 func (l *Lowering) pool(op *nn.Operation, average bool) error {
-	p, err := l.view.Pool(op)
+	p, err := opspec.Read[opspec.Pool](l.view, op)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func reduction(mode int) lowering {
 }
 
 func (l *Lowering) reduceExtreme(op *nn.Operation, mode int) error {
-	m, err := l.view.Mean(op)
+	m, err := opspec.Read[opspec.Mean](l.view, op)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func indexOf(mode int) lowering {
 }
 
 func (l *Lowering) indexOf(op *nn.Operation, mode int) error {
-	r, err := l.view.Along(op)
+	r, err := opspec.Read[opspec.Along](l.view, op)
 	if err != nil {
 		return err
 	}
