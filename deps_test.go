@@ -19,9 +19,10 @@ var layers = []struct {
 	prefix string
 	may    []string
 }{
-	{"nn", nil},
+	{"internal/try", nil},
+	{"nn", []string{"internal/try"}},
 	{"hal/driver/arena", nil},
-	{"hal/driver/graph", []string{"nn"}},
+	{"hal/driver/graph", []string{"nn", "internal/try"}},
 	{"hal/driver/base", []string{"nn", "hal/driver/graph", "hal/driver/statistics", "hal", "sim"}},
 	{"hal/driver/engine", []string{"nn", "hal", "hal/driver/base", "hal/driver/graph", "internal/idle", "sim"}},
 	{"hal/driver/statistics", []string{"hal", "sim"}},
@@ -30,7 +31,7 @@ var layers = []struct {
 	{"hal/driver/gpu/kernel", []string{"hal/driver/gpu/layout", "nn/fixedpoint", "nn/opspec", "isa"}}, // opspec for the geometry of windows alone
 	{"hal/driver/gpu/step", []string{"hal/driver/gpu/kernel", "hal/driver/gpu/layout"}},
 	{"hal/driver/gpu/cost", []string{"hal/driver/gpu/kernel", "gpu"}},
-	{"hal/driver/gpu/lower", []string{"nn", "hal/driver/base", "hal/driver/graph", "hal/driver/gpu/kernel", "hal/driver/gpu/layout", "hal/driver/gpu/step"}},
+	{"hal/driver/gpu/lower", []string{"nn", "internal/try", "hal/driver/base", "hal/driver/graph", "hal/driver/gpu/kernel", "hal/driver/gpu/layout", "hal/driver/gpu/step"}},
 	{"hal/driver/gpu/plan", []string{"hal/driver/arena", "hal/driver/gpu/cost", "hal/driver/gpu/kernel", "hal/driver/gpu/layout", "hal/driver/gpu/step", "isa", "gpu"}},
 	{"hal/driver/sample", []string{"nn", "hal", "hal/driver/base", "hal/driver/cpu"}},
 	{"hal/driver/gpu", []string{"nn", "hal", "hal/driver/base", "hal/driver/engine", "hal/driver/arena", "hal/driver/graph", "hal/driver/statistics", "isa", "sim", "gpu"}},
@@ -40,14 +41,14 @@ var layers = []struct {
 	{"hal/driver/dsp/layout", []string{"nn/opspec", "hal/driver/dsp/kernel"}}, // opspec for the geometry of windows alone, kernel for the size of vectors
 	{"hal/driver/dsp/step", []string{"hal/driver/dsp/cost", "hal/driver/dsp/kernel", "hal/driver/dsp/layout"}},
 	{"hal/driver/dsp/launch", []string{"nn/opspec", "hal/driver/dsp/cost", "hal/driver/dsp/kernel", "hal/driver/dsp/layout", "hal/driver/dsp/step"}},
-	{"hal/driver/dsp/lower", []string{"nn", "hal/driver/base", "hal/driver/graph", "hal/driver/dsp/kernel", "hal/driver/dsp/launch", "hal/driver/dsp/layout", "hal/driver/dsp/step", "isa"}},
+	{"hal/driver/dsp/lower", []string{"nn", "internal/try", "hal/driver/base", "hal/driver/graph", "hal/driver/dsp/kernel", "hal/driver/dsp/launch", "hal/driver/dsp/layout", "hal/driver/dsp/step", "isa"}},
 	{"hal/driver/dsp/plan", []string{"hal/driver/arena", "hal/driver/dsp/cost", "hal/driver/dsp/kernel", "hal/driver/dsp/layout", "hal/driver/dsp/step", "dsp", "sim/mem"}},
 	{"hal/driver/dsp", []string{"nn", "hal", "hal/driver/base", "hal/driver/engine", "hal/driver/arena", "hal/driver/graph", "hal/driver/statistics", "internal/idle", "isa", "sim", "dsp"}},
 	{"hal/driver/npu/layout", nil},
 	{"hal/driver/npu/kernel", []string{"hal/driver/npu/layout", "isa", "npu"}},
 	{"hal/driver/npu/step", []string{"hal/driver/npu/kernel", "hal/driver/npu/layout"}},
 	{"hal/driver/npu/cost", []string{"hal/driver/npu/kernel", "hal/driver/npu/layout", "isa", "npu"}},
-	{"hal/driver/npu/lower", []string{"nn", "hal/driver/base", "hal/driver/graph", "hal/driver/npu/cost", "hal/driver/npu/kernel", "hal/driver/npu/layout", "hal/driver/npu/step", "isa", "npu"}},
+	{"hal/driver/npu/lower", []string{"nn", "internal/try", "hal/driver/base", "hal/driver/graph", "hal/driver/npu/cost", "hal/driver/npu/kernel", "hal/driver/npu/layout", "hal/driver/npu/step", "isa", "npu"}},
 	{"hal/driver/npu/plan", []string{"hal/driver/arena", "hal/driver/npu/cost", "hal/driver/npu/kernel", "hal/driver/npu/layout", "hal/driver/npu/step", "isa", "npu"}},
 	{"hal/driver/npu", []string{"nn", "hal", "hal/driver/base", "hal/driver/engine", "hal/driver/arena", "hal/driver/graph", "hal/driver/statistics", "isa", "sim", "npu"}},
 	{"hal/devices", []string{"nn", "hal", "hal/driver", "refcpu", "gpu", "dsp", "npu", "sim"}},

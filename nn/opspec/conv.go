@@ -1,6 +1,9 @@
 package opspec
 
-import "github.com/nnsoc/nnsoc/nn"
+import (
+	"github.com/nnsoc/nnsoc/internal/try"
+	"github.com/nnsoc/nnsoc/nn"
+)
 
 // convRows are the convolutions.
 var convRows = []Row{
@@ -62,23 +65,12 @@ func readConv(a *Args) (Conv, error) {
 	c := Conv{Input: a.In("input"), Filter: a.In("filter"), Bias: a.In("bias"), Output: a.Op.Outputs[0], Type: a.Key,
 		Depthwise: a.Op.Type == nn.OpDepthwiseConv2D}
 	var err error
-	if c.NCHW, err = a.Bool("nchw"); err != nil {
-		return c, err
-	}
-	n, h, w, ch, err := a.image("input", c.NCHW)
-	if err != nil {
-		return c, err
-	}
-	f, err := a.filter()
-	if err != nil {
-		return c, err
-	}
+	c.NCHW = try.V(a.Bool("nchw"))
+	n, h, w, ch := try.V4(a.image("input", c.NCHW))
+	f := try.V(a.filter())
 	c.N, c.C = n, ch
 	if c.Depthwise {
-		m, err := a.Int32("depth_multiplier")
-		if err != nil {
-			return c, err
-		}
+		m := try.V(a.Int32("depth_multiplier"))
 		c.K, c.Multiplier = int(f[3]), int(m)
 		if f[0] != 1 {
 			return c, a.errorf("filter", "dimension 0 is %d, 1 needed", f[0])
@@ -92,12 +84,8 @@ func readConv(a *Args) (Conv, error) {
 			return c, a.errorf("filter", "depth %d, the input's is %d", f[3], ch)
 		}
 	}
-	if err := a.bias(c.K); err != nil {
-		return c, err
-	}
-	if c.Window, err = a.window(h, w, int(f[1]), int(f[2])); err != nil {
-		return c, err
-	}
+	try.E(a.bias(c.K))
+	c.Window = try.V(a.window(h, w, int(f[1]), int(f[2])))
 	c.Act, err = a.activation()
 	return c, err
 }
@@ -153,31 +141,16 @@ type GroupedConv struct {
 func readGroupedConv(a *Args) (GroupedConv, error) {
 	c := GroupedConv{Conv: Conv{Input: a.In("input"), Filter: a.In("filter"), Bias: a.In("bias"), Output: a.Op.Outputs[0], Type: a.Key}}
 	var err error
-	if c.NCHW, err = a.Bool("nchw"); err != nil {
-		return c, err
-	}
-	n, h, w, ch, err := a.image("input", c.NCHW)
-	if err != nil {
-		return c, err
-	}
-	f, err := a.filter()
-	if err != nil {
-		return c, err
-	}
-	g, err := a.Int32("groups")
-	if err != nil {
-		return c, err
-	}
+	c.NCHW = try.V(a.Bool("nchw"))
+	n, h, w, ch := try.V4(a.image("input", c.NCHW))
+	f := try.V(a.filter())
+	g := try.V(a.Int32("groups"))
 	if g < 1 || ch%int(g) != 0 || int(f[0])%int(g) != 0 || int64(f[3])*int64(g) != int64(ch) {
 		return c, a.errorf("groups", "%d for %d input channels and a filter of %v", g, ch, f)
 	}
 	c.N, c.C, c.K, c.Groups = n, ch, int(f[0]), int(g)
-	if err := a.bias(c.K); err != nil {
-		return c, err
-	}
-	if c.Window, err = a.window(h, w, int(f[1]), int(f[2])); err != nil {
-		return c, err
-	}
+	try.E(a.bias(c.K))
+	c.Window = try.V(a.window(h, w, int(f[1]), int(f[2])))
 	c.Act, err = a.activation()
 	return c, err
 }
@@ -187,10 +160,7 @@ func (c *GroupedConv) MACs() int64 { return c.Conv.MACs() / int64(c.Groups) }
 
 // filter reads the shape of a filter of rank 4 that is not empty.
 func (a *Args) filter() ([]uint32, error) {
-	f, err := a.Dims("filter")
-	if err != nil {
-		return nil, err
-	}
+	f := try.V(a.Dims("filter"))
 	if len(f) != 4 {
 		return nil, a.errorf("filter", "rank %d, 4 needed", len(f))
 	}
@@ -202,10 +172,7 @@ func (a *Args) filter() ([]uint32, error) {
 
 // bias checks the shape of a bias.
 func (a *Args) bias(k int) error {
-	b, err := a.Dims("bias")
-	if err != nil {
-		return err
-	}
+	b := try.V(a.Dims("bias"))
 	if len(b) != 1 || int(b[0]) != k {
 		return a.errorf("bias", "shape %v, [%d] needed", b, k)
 	}
@@ -222,37 +189,20 @@ type TransposeConv struct {
 
 func readTransposeConv(a *Args) (TransposeConv, error) {
 	c := TransposeConv{Conv{Input: a.In("input"), Filter: a.In("filter"), Bias: a.In("bias"), Output: a.Op.Outputs[0], Type: a.Key}}
-	var err error
-	if c.NCHW, err = a.Bool("nchw"); err != nil {
-		return c, err
-	}
-	n, h, w, ch, err := a.image("input", c.NCHW)
-	if err != nil {
-		return c, err
-	}
-	f, err := a.filter()
-	if err != nil {
-		return c, err
-	}
+	c.NCHW = try.V(a.Bool("nchw"))
+	n, h, w, ch := try.V4(a.image("input", c.NCHW))
+	f := try.V(a.filter())
 	if int(f[3]) != ch {
 		return c, a.errorf("filter", "depth %d, the input's is %d", f[3], ch)
 	}
 	c.N, c.C, c.K = n, ch, int(f[0])
 	c.H, c.W, c.KH, c.KW, c.DilationH, c.DilationW = h, w, int(f[1]), int(f[2]), 1, 1
-	if err := a.bias(c.K); err != nil {
-		return c, err
-	}
-	if err := a.positive(size{"stride_h", &c.StrideH}, size{"stride_w", &c.StrideW}); err != nil {
-		return c, err
-	}
-	if c.Act, err = a.activation(); err != nil {
-		return c, err
-	}
+	try.E(a.bias(c.K))
+	try.E(a.positive(size{"stride_h", &c.StrideH}, size{"stride_w", &c.StrideW}))
+	c.Act = try.V(a.activation())
 	var oh, ow int
 	if a.Has("padding") {
-		if oh, ow, err = a.statedOutput(c.NCHW); err != nil {
-			return c, err
-		}
+		oh, ow = try.V2(a.statedOutput(c.NCHW))
 	}
 	if err := a.padding(&c.Window, func() {
 		c.Top, c.Bottom = transposePadding(oh, c.KH, c.StrideH)
@@ -270,10 +220,7 @@ func readTransposeConv(a *Args) (TransposeConv, error) {
 
 // statedOutput is the height and width of the output that a TRANSPOSE_CONV_2D states.
 func (a *Args) statedOutput(nchw bool) (h, w int, err error) {
-	shape, err := a.Int32s("output_shape")
-	if err != nil {
-		return 0, 0, err
-	}
+	shape := try.V(a.Int32s("output_shape"))
 	if len(shape) != 4 || min(shape[0], shape[1], shape[2], shape[3]) < 0 {
 		return 0, 0, a.errorf("output_shape", "%v, four sizes needed", shape)
 	}

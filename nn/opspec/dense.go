@@ -1,6 +1,7 @@
 package opspec
 
 import (
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 )
@@ -37,18 +38,9 @@ type FullyConnected struct {
 
 func readFullyConnected(a *Args) (FullyConnected, error) {
 	f := FullyConnected{Input: a.In("input"), Weights: a.In("weights"), Bias: a.In("bias"), Output: a.Op.Outputs[0], Type: a.Key}
-	in, err := a.Dims("input")
-	if err != nil {
-		return f, err
-	}
-	w, err := a.Dims("weights")
-	if err != nil {
-		return f, err
-	}
-	b, err := a.Dims("bias")
-	if err != nil {
-		return f, err
-	}
+	in := try.V(a.Dims("input"))
+	w := try.V(a.Dims("weights"))
+	b := try.V(a.Dims("bias"))
 	if len(in) < 2 || len(in) > 4 {
 		return f, a.errorf("input", "rank %d, 2 to 4 needed", len(in))
 	}
@@ -64,8 +56,8 @@ func readFullyConnected(a *Args) (FullyConnected, error) {
 	if len(b) != 1 || int(b[0]) != f.Units {
 		return f, a.errorf("bias", "shape %v, [%d] needed", b, f.Units)
 	}
-	f.Act, err = a.activation()
-	return f, err
+	f.Act = try.V(a.activation())
+	return f, nil
 }
 
 // OutputDims is the shape of the result.
@@ -97,20 +89,10 @@ type BatchMatmul struct {
 
 func readBatchMatmul(a *Args) (BatchMatmul, error) {
 	m := BatchMatmul{A: a.In("lhs"), B: a.In("rhs"), Output: a.Op.Outputs[0], Type: a.Key}
-	x, err := a.Dims("lhs")
-	if err != nil {
-		return m, err
-	}
-	y, err := a.Dims("rhs")
-	if err != nil {
-		return m, err
-	}
-	if m.AdjA, err = a.Bool("adj_x"); err != nil {
-		return m, err
-	}
-	if m.AdjB, err = a.Bool("adj_y"); err != nil {
-		return m, err
-	}
+	x := try.V(a.Dims("lhs"))
+	y := try.V(a.Dims("rhs"))
+	m.AdjA = try.V(a.Bool("adj_x"))
+	m.AdjB = try.V(a.Bool("adj_y"))
 	if len(x) < 2 || len(x) > 4 {
 		return m, a.errorf("lhs", "rank %d, 2 to 4 needed", len(x))
 	}

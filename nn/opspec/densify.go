@@ -3,6 +3,7 @@ package opspec
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -49,24 +50,13 @@ type DensifyLevel struct {
 
 func readDensify(a *Args) (Densify, error) {
 	d := Densify{Values: a.In("values"), Output: a.Op.Outputs[0], Type: a.Key}
-	order, err := a.Int32s("traversal")
-	if err != nil {
-		return d, err
-	}
+	order := try.V(a.Int32s("traversal"))
 	var blocks []int32
 	if a.Has("block_map") {
-		if blocks, err = a.Int32s("block_map"); err != nil {
-			return d, err
-		}
+		blocks = try.V(a.Int32s("block_map"))
 	}
-	format, err := a.Int32s("format")
-	if err != nil {
-		return d, err
-	}
-	sizes, err := a.Int32s("sizes")
-	if err != nil {
-		return d, err
-	}
+	format := try.V(a.Int32s("format"))
+	sizes := try.V(a.Int32s("sizes"))
 	meta := a.Variadic()
 	rank := len(order) - len(blocks)
 	if rank < 1 || len(blocks) > rank || len(order) > maxDensifyLevels {
@@ -81,10 +71,7 @@ func readDensify(a *Args) (Densify, error) {
 			return d, a.errorf("block_map", "%v is not ascending below %d", blocks, rank)
 		}
 	}
-	inBlock, err := d.shape(a, order, blocks, sizes)
-	if err != nil {
-		return d, err
-	}
+	inBlock := try.V(d.shape(a, order, blocks, sizes))
 	strides := denseStrides(d.Dims)
 	for i, x := range order {
 		l := DensifyLevel{Size: int(sizes[i]), Segments: None, Indices: None}

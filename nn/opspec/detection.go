@@ -3,6 +3,7 @@ package opspec
 import (
 	"math/bits"
 
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -66,16 +67,9 @@ type Roi struct {
 
 func readRoi(a *Args) (Roi, error) {
 	r := Roi{Input: a.In("input"), Regions: a.In("roi"), Batches: a.In("batches"), Output: a.Op.Outputs[0]}
-	var err error
-	if r.NCHW, err = a.Bool("nchw"); err != nil {
-		return r, err
-	}
-	if r.N, r.H, r.W, r.C, err = a.image("input", r.NCHW); err != nil {
-		return r, err
-	}
-	if r.Rois, err = a.regions("roi", "batches", 4); err != nil {
-		return r, err
-	}
+	r.NCHW = try.V(a.Bool("nchw"))
+	r.N, r.H, r.W, r.C = try.V4(a.image("input", r.NCHW))
+	r.Rois = try.V(a.regions("roi", "batches", 4))
 	for _, p := range []struct {
 		name string
 		dst  *int
@@ -84,10 +78,7 @@ func readRoi(a *Args) (Roi, error) {
 		if !a.Has(p.name) {
 			continue
 		}
-		x, err := a.Int32(p.name)
-		if err != nil {
-			return r, err
-		}
+		x := try.V(a.Int32(p.name))
 		if x < p.low || x > 1<<15 {
 			return r, a.errorf(p.name, "%d", x)
 		}
@@ -97,9 +88,7 @@ func readRoi(a *Args) (Roi, error) {
 		name string
 		dst  *float32
 	}{{"height_stride", &r.StrideH}, {"width_stride", &r.StrideW}} {
-		if *p.dst, err = a.Float(p.name); err != nil {
-			return r, err
-		}
+		*p.dst = try.V(a.Float(p.name))
 		if !(*p.dst > 0) {
 			return r, a.errorf(p.name, "%v is not positive", *p.dst)
 		}
@@ -116,14 +105,8 @@ func (r *Roi) OutputDims() []uint32 { return imageDims(r.Rois, r.OutH, r.OutW, r
 // regions reads the shape of a list of regions, columns values each, and of
 // the batch index of each; it returns their number.
 func (a *Args) regions(roi, batches string, columns uint32) (int, error) {
-	d, err := a.Dims(roi)
-	if err != nil {
-		return 0, err
-	}
-	b, err := a.Dims(batches)
-	if err != nil {
-		return 0, err
-	}
+	d := try.V(a.Dims(roi))
+	b := try.V(a.Dims(batches))
 	if len(d) != 2 || d[1] != columns || len(b) != 1 || b[0] != d[0] {
 		return 0, a.errorf(roi, "shapes %v and %v, [n, %d] and [n] needed", d, b, columns)
 	}
@@ -140,18 +123,9 @@ type Heatmap struct {
 
 func readHeatmap(a *Args) (Heatmap, error) {
 	h := Heatmap{Heat: a.In("heatmap"), Regions: a.In("boxes"), Scores: a.Op.Outputs[0], Output: a.Op.Outputs[1]}
-	var err error
-	if h.NCHW, err = a.Bool("nchw"); err != nil {
-		return h, err
-	}
-	n, y, x, c, err := a.image("heatmap", h.NCHW)
-	if err != nil {
-		return h, err
-	}
-	d, err := a.Dims("boxes")
-	if err != nil {
-		return h, err
-	}
+	h.NCHW = try.V(a.Bool("nchw"))
+	n, y, x, c := try.V4(a.image("heatmap", h.NCHW))
+	d := try.V(a.Dims("boxes"))
 	if x != y || x < 2 || len(d) != 2 || int(d[0]) != n || d[1] != 4 {
 		return h, a.errorf("heatmap", "%d maps of %dx%d for boxes %v", n, y, x, d)
 	}
@@ -170,22 +144,12 @@ type BoxTransform struct {
 func readBoxTransform(a *Args) (BoxTransform, error) {
 	b := BoxTransform{Regions: a.In("roi"), Deltas: a.In("deltas"), Batches: a.In("batches"), Images: a.In("image_info"),
 		Output: a.Op.Outputs[0]}
-	var err error
 	for _, name := range []string{"roi", "image_info"} {
-		if err := a.eighths(name); err != nil {
-			return b, err
-		}
+		try.E(a.eighths(name))
 	}
-	if b.Rois, err = a.regions("roi", "batches", 4); err != nil {
-		return b, err
-	}
-	if b.Dims, err = a.Dims("deltas"); err != nil {
-		return b, err
-	}
-	images, err := a.Dims("image_info")
-	if err != nil {
-		return b, err
-	}
+	b.Rois = try.V(a.regions("roi", "batches", 4))
+	b.Dims = try.V(a.Dims("deltas"))
+	images := try.V(a.Dims("image_info"))
 	if len(b.Dims) != 2 || int(b.Dims[0]) != b.Rois || b.Dims[1]%4 != 0 || len(images) != 2 || images[1] != 2 {
 		return b, a.errorf("deltas", "shapes %v and %v for %d regions", b.Dims, images, b.Rois)
 	}
@@ -264,16 +228,11 @@ func readNms(a *Args) (Nms, error) {
 	if n.Kernel == NmsGaussian && !(n.Sigma > 0) {
 		return n, a.errorf("sigma", "%v is not positive", n.Sigma)
 	}
-	d, err := a.shaped("scores", -1, -1)
-	if err != nil {
-		return n, err
-	}
+	d := try.V(a.shaped("scores", -1, -1))
 	if d[1] == 0 {
 		return n, a.errorf("scores", "shape %v has no class", d)
 	}
-	if n.Boxes, err = a.regions("roi", "batches", 4*d[1]); err != nil {
-		return n, err
-	}
+	n.Boxes = try.V(a.regions("roi", "batches", 4*d[1]))
 	if n.Boxes != int(d[0]) {
 		return n, a.errorf("scores", "shape %v for %d regions", d, n.Boxes)
 	}
@@ -320,19 +279,14 @@ func readDetection(a *Args) (Detection, error) {
 	case p.Regular && p.PerClass < 1:
 		return p, a.errorf("max_detections_per_class", "%d is not positive", p.PerClass)
 	}
-	d, err := a.shaped("scores", -1, -1, -1)
-	if err != nil {
-		return p, err
-	}
+	d := try.V(a.shaped("scores", -1, -1, -1))
 	p.Batches, p.Boxes, p.Classes = int(d[0]), int(d[1]), int(d[2])
-	if d, err = a.shaped("deltas", p.Batches, p.Boxes, -1); err != nil {
-		return p, err
-	}
+	d = try.V(a.shaped("deltas", p.Batches, p.Boxes, -1))
 	if p.Encoding = int(d[2]); p.Encoding < 4 {
 		return p, a.errorf("deltas", "%d values of a box, 4 needed", p.Encoding)
 	}
-	_, err = a.shaped("anchors", p.Boxes, 4)
-	return p, err
+	try.V(a.shaped("anchors", p.Boxes, 4))
+	return p, nil
 }
 
 // Proposals is a GENERATE_PROPOSALS: for each of N images, the Anchors of every position of
@@ -356,19 +310,12 @@ func readProposals(a *Args) (Proposals, error) {
 	if err != nil {
 		return p, err
 	}
-	if p.N, p.H, p.W, p.Count, err = a.image("scores", p.NCHW); err != nil {
-		return p, err
-	}
-	n, h, w, values, err := a.image("deltas", p.NCHW)
-	if err != nil {
-		return p, err
-	}
+	p.N, p.H, p.W, p.Count = try.V4(a.image("scores", p.NCHW))
+	n, h, w, values := try.V4(a.image("deltas", p.NCHW))
 	if n != p.N || h != p.H || w != p.W || values != 4*p.Count {
 		return p, a.errorf("deltas", "%d images of %dx%d with %d values for scores of %d of %dx%d with %d", n, h, w, values, p.N, p.H, p.W, p.Count)
 	}
-	if _, err = a.shaped("anchors", p.Count, 4); err != nil {
-		return p, err
-	}
+	_ = try.V(a.shaped("anchors", p.Count, 4))
 	_, err = a.shaped("image_info", p.N, 2)
 	return p, err
 }

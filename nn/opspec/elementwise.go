@@ -3,6 +3,7 @@ package opspec
 import (
 	"math"
 
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 )
@@ -100,14 +101,8 @@ type Elementwise struct {
 func readElementwise(a *Args) (Elementwise, error) {
 	nameA, nameB := a.SlotName(0), a.SlotName(1)
 	e := Elementwise{A: a.Op.Inputs[0], B: a.Op.Inputs[1], Output: a.Op.Outputs[0], Type: a.Key}
-	da, err := a.Dims(nameA)
-	if err != nil {
-		return e, err
-	}
-	db, err := a.Dims(nameB)
-	if err != nil {
-		return e, err
-	}
+	da := try.V(a.Dims(nameA))
+	db := try.V(a.Dims(nameB))
 	if r := a.Row.MaxRank; r > 0 && max(len(da), len(db)) > r {
 		return e, a.errorf(nameA, "rank %d, at most %d", max(len(da), len(db)), r)
 	}
@@ -129,9 +124,7 @@ func readElementwise(a *Args) (Elementwise, error) {
 	e.StridesA, e.StridesB = broadcastStrides(da, rank), broadcastStrides(db, rank)
 	e.Same = nn.Elements(da) == nn.Elements(e.Dims) && nn.Elements(db) == nn.Elements(e.Dims)
 	if a.Has("activation") {
-		if e.Act, err = a.activation(); err != nil {
-			return e, err
-		}
+		e.Act = try.V(a.activation())
 		if e.Type == nn.TensorInt32 && e.Act != nn.ActNone {
 			return e, a.errorf("activation", "TENSOR_INT32 allows only NONE")
 		}
@@ -278,15 +271,9 @@ type Select struct {
 
 func readSelect(a *Args) (Select, error) {
 	s := Select{Condition: a.Op.Inputs[0], A: a.Op.Inputs[1], B: a.Op.Inputs[2], Output: a.Op.Outputs[0], Type: a.Key}
-	var err error
-	if s.Dims, err = a.Dims("condition"); err != nil {
-		return s, err
-	}
+	s.Dims = try.V(a.Dims("condition"))
 	for _, name := range []string{"a", "b"} {
-		d, err := a.Dims(name)
-		if err != nil {
-			return s, err
-		}
+		d := try.V(a.Dims(name))
 		if !sameDims(d, s.Dims) {
 			return s, a.errorf(name, "shape %v, the condition has %v", d, s.Dims)
 		}

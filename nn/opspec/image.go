@@ -3,6 +3,7 @@ package opspec
 import (
 	"math"
 
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -45,18 +46,9 @@ func (a *Args) imageArgs() (s Strided, nchw bool, err error) {
 
 // readDepthToSpace reads a DEPTH_TO_SPACE.
 func readDepthToSpace(a *Args) (Strided, error) {
-	s, nchw, err := a.imageArgs()
-	if err != nil {
-		return s, err
-	}
-	n, h, w, c, err := a.image("input", nchw)
-	if err != nil {
-		return s, err
-	}
-	block, err := a.Int32("block_size")
-	if err != nil {
-		return s, err
-	}
+	s, nchw := try.V2(a.imageArgs())
+	n, h, w, c := try.V4(a.image("input", nchw))
+	block := try.V(a.Int32("block_size"))
 	b := int(block)
 	if b < 1 || b > 1<<15 || c%(b*b) != 0 {
 		return s, a.errorf("block_size", "%d for %d channels", block, c)
@@ -80,18 +72,9 @@ func readDepthToSpace(a *Args) (Strided, error) {
 
 // readSpaceToDepth reads a SPACE_TO_DEPTH.
 func readSpaceToDepth(a *Args) (Strided, error) {
-	s, nchw, err := a.imageArgs()
-	if err != nil {
-		return s, err
-	}
-	n, h, w, c, err := a.image("input", nchw)
-	if err != nil {
-		return s, err
-	}
-	block, err := a.Int32("block_size")
-	if err != nil {
-		return s, err
-	}
+	s, nchw := try.V2(a.imageArgs())
+	n, h, w, c := try.V4(a.image("input", nchw))
+	block := try.V(a.Int32("block_size"))
 	b := int(block)
 	if b < 1 || h%b != 0 || w%b != 0 {
 		return s, a.errorf("block_size", "%d for an image of %dx%d", block, h, w)
@@ -115,10 +98,7 @@ func readSpaceToDepth(a *Args) (Strided, error) {
 
 // blockShape reads the two block sizes.
 func (a *Args) blockShape() (bh, bw int, err error) {
-	b, err := a.Int32s("block_shape")
-	if err != nil {
-		return 0, 0, err
-	}
+	b := try.V(a.Int32s("block_shape"))
 	if len(b) != 2 || b[0] < 1 || b[1] < 1 || int64(b[0])*int64(b[1]) > nn.MaxElements {
 		return 0, 0, a.errorf("block_shape", "%v, two positive sizes needed", b)
 	}
@@ -127,18 +107,9 @@ func (a *Args) blockShape() (bh, bw int, err error) {
 
 // readBatchToSpace reads a BATCH_TO_SPACE_ND.
 func readBatchToSpace(a *Args) (Strided, error) {
-	s, nchw, err := a.imageArgs()
-	if err != nil {
-		return s, err
-	}
-	n, h, w, c, err := a.image("input", nchw)
-	if err != nil {
-		return s, err
-	}
-	bh, bw, err := a.blockShape()
-	if err != nil {
-		return s, err
-	}
+	s, nchw := try.V2(a.imageArgs())
+	n, h, w, c := try.V4(a.image("input", nchw))
+	bh, bw := try.V2(a.blockShape())
 	if n%(bh*bw) != 0 {
 		return s, a.errorf("block_shape", "%dx%d for %d batches", bh, bw, n)
 	}
@@ -161,22 +132,10 @@ func readBatchToSpace(a *Args) (Strided, error) {
 
 // readSpaceToBatch reads a SPACE_TO_BATCH_ND.
 func readSpaceToBatch(a *Args) (Strided, error) {
-	s, nchw, err := a.imageArgs()
-	if err != nil {
-		return s, err
-	}
-	n, h, w, c, err := a.image("input", nchw)
-	if err != nil {
-		return s, err
-	}
-	bh, bw, err := a.blockShape()
-	if err != nil {
-		return s, err
-	}
-	p, err := a.Int32s("paddings")
-	if err != nil {
-		return s, err
-	}
+	s, nchw := try.V2(a.imageArgs())
+	n, h, w, c := try.V4(a.image("input", nchw))
+	bh, bw := try.V2(a.blockShape())
+	p := try.V(a.Int32s("paddings"))
 	if len(p) != 4 || min(p[0], p[1], p[2], p[3]) < 0 || max(p[0], p[1], p[2], p[3]) > 1<<24 {
 		return s, a.errorf("paddings", "%v, four sizes needed", p)
 	}
@@ -244,37 +203,26 @@ type Resize struct {
 
 func readResize(a *Args) (Resize, error) {
 	r := Resize{Input: a.In("input"), Output: a.Op.Outputs[0], Type: a.Key}
-	var err error
 	for _, b := range []struct {
 		name string
 		dst  *bool
 	}{{"nchw", &r.NCHW}, {"align_corners", &r.AlignCorners}, {"half_pixel_centers", &r.Center}} {
-		if *b.dst, err = a.Bool(b.name); err != nil {
-			return r, err
-		}
+		*b.dst = try.V(a.Bool(b.name))
 	}
 	if r.AlignCorners && r.Center {
 		return r, a.errorf("align_corners", "not together with half_pixel_centers")
 	}
-	if r.N, r.H, r.W, r.C, err = a.image("input", r.NCHW); err != nil {
-		return r, err
-	}
+	r.N, r.H, r.W, r.C = try.V4(a.image("input", r.NCHW))
 	for _, s := range []struct {
 		size, scale string
 		in          int
 		dst         *int
 	}{{"out_height", "height_scale", r.H, &r.OutH}, {"out_width", "width_scale", r.W, &r.OutW}} {
 		if a.Has(s.size) {
-			n, err := a.Int32(s.size)
-			if err != nil {
-				return r, err
-			}
+			n := try.V(a.Int32(s.size))
 			*s.dst = int(n)
 		} else {
-			f, err := a.Float(s.scale)
-			if err != nil {
-				return r, err
-			}
+			f := try.V(a.Float(s.scale))
 			n := math.Floor(float64(float32(s.in) * f))
 			if !(n <= nn.MaxElements) {
 				return r, a.errorf(s.scale, "%v", f)
@@ -296,10 +244,7 @@ func (r *Resize) OutputDims() []uint32 { return imageDims(r.N, r.OutH, r.OutW, r
 
 // image reads the dimensions of a rank 4 input as N, H, W, C.
 func (a *Args) image(name string, nchw bool) (n, h, w, c int, err error) {
-	d, err := a.Dims(name)
-	if err != nil {
-		return 0, 0, 0, 0, err
-	}
+	d := try.V(a.Dims(name))
 	if len(d) != 4 {
 		return 0, 0, 0, 0, a.errorf(name, "rank %d, 4 needed", len(d))
 	}

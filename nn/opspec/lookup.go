@@ -3,6 +3,7 @@ package opspec
 import (
 	"math/bits"
 
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -76,19 +77,11 @@ func readGather(a *Args) (Gather, error) {
 		input, indices = "values", "lookups"
 	}
 	g := Gather{Input: a.In(input), Indices: a.In(indices), Output: a.Op.Outputs[0], Type: a.Key}
-	in, err := a.Dims(input)
-	if err != nil {
-		return g, err
-	}
-	idx, err := a.Dims(indices)
-	if err != nil {
-		return g, err
-	}
+	in := try.V(a.Dims(input))
+	idx := try.V(a.Dims(indices))
 	if a.Op.Type == nn.OpGather {
-		x, err := a.Int32("axis")
-		if err != nil {
-			return g, err
-		}
+		x := try.V(a.Int32("axis"))
+		var err error
 		if at, err = axis(x, len(in)); err != nil {
 			return g, a.errorf("axis", "%w", err)
 		}
@@ -111,18 +104,9 @@ type Hashtable struct {
 
 func readHashtable(a *Args) (Hashtable, error) {
 	h := Hashtable{Lookups: a.Op.Inputs[0], Keys: a.Op.Inputs[1], Values: a.Op.Inputs[2], Output: a.Op.Outputs[0], Hits: a.Op.Outputs[1], Type: a.Key}
-	l, err := a.Dims("lookups")
-	if err != nil {
-		return h, err
-	}
-	k, err := a.Dims("keys")
-	if err != nil {
-		return h, err
-	}
-	d, err := a.Dims("values")
-	if err != nil {
-		return h, err
-	}
+	l := try.V(a.Dims("lookups"))
+	k := try.V(a.Dims("keys"))
+	d := try.V(a.Dims("values"))
 	if len(l) != 1 || len(k) != 1 || len(d) < 1 || d[0] != k[0] {
 		return h, a.errorf("keys", "shapes %v, %v and %v", l, k, d)
 	}
@@ -152,14 +136,8 @@ type TopK struct {
 
 func readTopK(a *Args) (TopK, error) {
 	t := TopK{Input: a.In("input"), Values: a.Op.Outputs[0], Indices: a.Op.Outputs[1], Type: a.Key}
-	in, err := a.Dims("input")
-	if err != nil {
-		return t, err
-	}
-	k, err := a.Int32("k")
-	if err != nil {
-		return t, err
-	}
+	in := try.V(a.Dims("input"))
+	k := try.V(a.Int32("k"))
 	if len(in) < 1 || k < 1 || int64(k) > int64(in[len(in)-1]) {
 		return t, a.errorf("k", "%d of shape %v", k, in)
 	}
@@ -188,26 +166,14 @@ type Lsh struct {
 
 func readLsh(a *Args) (Lsh, error) {
 	l := Lsh{Hash: a.In("hash"), Input: a.In("input"), Weight: a.In("weight"), Output: a.Op.Outputs[0], Type: a.Key}
-	var err error
-	if l.Kind, err = a.Int32("type"); err != nil {
-		return l, err
-	}
-	h, err := a.Dims("hash")
-	if err != nil {
-		return l, err
-	}
-	in, err := a.Dims("input")
-	if err != nil {
-		return l, err
-	}
+	l.Kind = try.V(a.Int32("type"))
+	h := try.V(a.Dims("hash"))
+	in := try.V(a.Dims("input"))
 	if len(h) != 2 || h[1] > 32 || len(in) < 1 || in[0] == 0 {
 		return l, a.errorf("hash", "shapes %v and %v", h, in)
 	}
 	if l.Weight != None {
-		w, err := a.Dims("weight")
-		if err != nil {
-			return l, err
-		}
+		w := try.V(a.Dims("weight"))
 		if len(w) != 1 || w[0] != in[0] {
 			return l, a.errorf("weight", "shape %v, [%d] needed", w, in[0])
 		}
@@ -234,18 +200,9 @@ type Multinomial struct {
 
 func readMultinomial(a *Args) (Multinomial, error) {
 	m := Multinomial{Logits: a.In("logits"), Seeds: a.In("seeds"), Output: a.Op.Outputs[0]}
-	d, err := a.Dims("logits")
-	if err != nil {
-		return m, err
-	}
-	n, err := a.Int32("samples")
-	if err != nil {
-		return m, err
-	}
-	s, err := a.Dims("seeds")
-	if err != nil {
-		return m, err
-	}
+	d := try.V(a.Dims("logits"))
+	n := try.V(a.Int32("samples"))
+	s := try.V(a.Dims("seeds"))
 	if len(d) != 2 || n < 1 || len(s) != 1 || s[0] != 2 {
 		return m, a.errorf("logits", "shape %v, %d samples, seeds %v", d, n, s)
 	}

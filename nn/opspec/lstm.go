@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 )
@@ -69,25 +70,13 @@ type LstmCell struct {
 
 func readLstm(a *Args) (l Lstm, err error) {
 	l.Scratch = a.Out("scratch")
-	if l.Act, err = a.cellFunction(); err != nil {
-		return l, err
-	}
-	if err := a.scalars(scalar{"cell_clip", &l.CellClip}, scalar{"proj_clip", &l.OutClip}); err != nil {
-		return l, err
-	}
-	if l.Merge, err = a.merged(); err != nil {
-		return l, err
-	}
-	list, err := a.directions("aux_input_to_output_weights")
-	if err != nil {
-		return l, err
-	}
+	l.Act = try.V(a.cellFunction())
+	try.E(a.scalars(scalar{"cell_clip", &l.CellClip}, scalar{"proj_clip", &l.OutClip}))
+	l.Merge = try.V(a.merged())
+	list := try.V(a.directions("aux_input_to_output_weights"))
 	shapes, width := map[uint32][]uint32{}, 0
 	for _, d := range list {
-		c, err := a.lstmCell(&d)
-		if err != nil {
-			return l, err
-		}
+		c := try.V(a.lstmCell(&d))
 		l.Cells = append(l.Cells, c)
 		width += c.Out
 		batch := uint32(c.Input.Batch)
@@ -97,9 +86,7 @@ func readLstm(a *Args) (l Lstm, err error) {
 		shapes[a.Out("output")] = l.Cells[0].Input.Dims(width)
 	}
 	if l.Scratch != None {
-		if shapes[l.Scratch], err = a.scratch(&l.Cells[0], a.View.Operands[l.Scratch].Dimensions); err != nil {
-			return l, err
-		}
+		shapes[l.Scratch] = try.V(a.scratch(&l.Cells[0], a.View.Operands[l.Scratch].Dimensions))
 	}
 	l.Dims = a.shapesOf(shapes)
 	return l, nil
@@ -128,22 +115,12 @@ func (a *Args) lstmCell(d *direction) (c LstmCell, err error) {
 	}
 	c = LstmCell{Input: d.input, Aux: d.aux, State: a.In(state + "_in"), Cell: a.In(cell + "_in"), Output: a.outputOf(d),
 		NextState: a.Out(state + "_out"), NextCell: a.Out(cell + "_out")}
-	w, err := a.shaped(d.prefix+"input_to_output_weights", -1, d.input.Size)
-	if err != nil {
-		return c, err
-	}
-	s, err := a.shaped(state+"_in", d.input.Batch, -1)
-	if err != nil {
-		return c, err
-	}
+	w := try.V(a.shaped(d.prefix+"input_to_output_weights", -1, d.input.Size))
+	s := try.V(a.shaped(state+"_in", d.input.Batch, -1))
 	c.Units, c.Out = int(w[0]), int(s[1])
-	if _, err = a.shaped(cell+"_in", d.input.Batch, c.Units); err != nil {
-		return c, err
-	}
+	_ = try.V(a.shaped(cell+"_in", d.input.Batch, c.Units))
 	for g := range Gates {
-		if err := a.lstmGate(d, &c, g); err != nil {
-			return c, err
-		}
+		try.E(a.lstmGate(d, &c, g))
 	}
 	c.Coupled = c.Weights[GateInput] == None
 	if c.Coupled != (c.Recurrent[GateInput] == None) {
@@ -164,9 +141,7 @@ func (a *Args) lstmCell(d *direction) (c LstmCell, err error) {
 			return c, a.errorf(d.prefix+"forget_layer_norm_weights", "only some gates are normalized")
 		}
 	}
-	if _, c.Projection, err = a.maybe(d.prefix+"projection_weights", c.Out, c.Units); err != nil {
-		return c, err
-	}
+	_, c.Projection = try.V2(a.maybe(d.prefix+"projection_weights", c.Out, c.Units))
 	if c.Projection == None && c.Out != c.Units {
 		return c, a.errorf(state+"_in", "%d values without a projection, %d needed", c.Out, c.Units)
 	}
@@ -190,9 +165,7 @@ func (a *Args) lstmGate(d *direction, c *LstmCell, g int) (err error) {
 		{"cell_to_" + n + "_weights", &c.Peephole[g], []int{c.Units}}, // the cell gate has none
 		{n + "_layer_norm_weights", &c.Norm[g], []int{c.Units}},
 	} {
-		if _, *o.to, err = a.maybe(d.prefix+o.name, o.shape...); err != nil {
-			return err
-		}
+		_, *o.to = try.V2(a.maybe(d.prefix+o.name, o.shape...))
 	}
 	c.AuxWeights[g], err = a.auxiliary(d.prefix+"aux_input_to_"+n+"_weights", &d.aux, c.Units, g == GateInput)
 	return err
@@ -255,29 +228,16 @@ type Lstm16 struct {
 
 func readLstm16(a *Args) (Lstm16, error) {
 	l := Lstm16{NextState: a.Op.Outputs[0], Output: a.Op.Outputs[1]}
-	d, err := a.shaped("input", -1, -1)
-	if err != nil {
-		return l, err
-	}
+	d := try.V(a.shaped("input", -1, -1))
 	l.Input, l.Batch, l.Size = a.In("input"), int(d[0]), int(d[1])
-	if d, err = a.shaped("prev_output", l.Batch, -1); err != nil {
-		return l, err
-	}
+	d = try.V(a.shaped("prev_output", l.Batch, -1))
 	l.Last, l.Units = a.In("prev_output"), int(d[1])
-	if _, err = a.shaped("prev_cell_state", l.Batch, l.Units); err != nil {
-		return l, err
-	}
+	_ = try.V(a.shaped("prev_cell_state", l.Batch, l.Units))
 	l.State = a.In("prev_cell_state")
 	for g, n := range GateNames {
-		if _, err = a.shaped("input_to_"+n+"_weights", l.Units, l.Size); err != nil {
-			return l, err
-		}
-		if _, err = a.shaped("recurrent_to_"+n+"_weights", l.Units, l.Units); err != nil {
-			return l, err
-		}
-		if _, err = a.shaped(n+"_gate_bias", l.Units); err != nil {
-			return l, err
-		}
+		_ = try.V(a.shaped("input_to_"+n+"_weights", l.Units, l.Size))
+		_ = try.V(a.shaped("recurrent_to_"+n+"_weights", l.Units, l.Units))
+		_ = try.V(a.shaped(n+"_gate_bias", l.Units))
 		l.W[g], l.R[g], l.Bias[g] = a.In("input_to_"+n+"_weights"), a.In("recurrent_to_"+n+"_weights"), a.In(n+"_gate_bias")
 		w, r := &a.View.Operands[l.W[g]], &a.View.Operands[l.R[g]]
 		if w.Scale != r.Scale || w.ZeroPoint != r.ZeroPoint || w.Scale != a.View.Operands[l.W[0]].Scale {
@@ -322,18 +282,11 @@ type Gate8 struct {
 
 func readLstm8(a *Args) (Lstm8, error) {
 	l := Lstm8{NextState: a.Op.Outputs[0], NextCell: a.Op.Outputs[1], Output: a.Op.Outputs[2]}
-	d, err := a.shaped("input", -1, -1)
-	if err != nil {
-		return l, err
-	}
+	d := try.V(a.shaped("input", -1, -1))
 	l.Input, l.Batch, l.Size = a.In("input"), int(d[0]), int(d[1])
-	if d, err = a.shaped("output_state_in", l.Batch, -1); err != nil {
-		return l, err
-	}
+	d = try.V(a.shaped("output_state_in", l.Batch, -1))
 	l.Last, l.Out = a.In("output_state_in"), int(d[1])
-	if d, err = a.shaped("cell_state_in", l.Batch, -1); err != nil {
-		return l, err
-	}
+	d = try.V(a.shaped("cell_state_in", l.Batch, -1))
 	l.Cell, l.Units = a.In("cell_state_in"), int(d[1])
 	in, last, cell, out := &a.View.Operands[l.Input], &a.View.Operands[l.Last], &a.View.Operands[l.Cell], &a.View.Operands[l.NextState]
 	l.InZero, l.LastZero, l.OutZero = in.ZeroPoint, last.ZeroPoint, out.ZeroPoint
@@ -345,17 +298,11 @@ func readLstm8(a *Args) (Lstm8, error) {
 	var scalars [7]float32
 	for i, n := range []string{"input_intermediate_scale", "forget_intermediate_scale", "cell_intermediate_scale",
 		"output_intermediate_scale", "cell_clip", "proj_clip", "hidden_state_scale"} {
-		if scalars[i], err = a.Float(n); err != nil {
-			return l, err
-		}
+		scalars[i] = try.V(a.Float(n))
 	}
-	if l.HiddenZero, err = a.Int32("hidden_state_zero_point"); err != nil {
-		return l, err
-	}
+	l.HiddenZero = try.V(a.Int32("hidden_state_zero_point"))
 	for g := range l.Gate {
-		if err := l.readGate(a, g, in, last, cell, scalars[g]); err != nil {
-			return l, err
-		}
+		try.E(l.readGate(a, g, in, last, cell, scalars[g]))
 	}
 	hidden := float64(scalars[6])
 	l.CellClip = int32(min(max(float64(scalars[4])/float64(cell.Scale), math.MinInt16), math.MaxInt16))
@@ -366,10 +313,7 @@ func readLstm8(a *Args) (Lstm8, error) {
 		return l, a.errorf("hidden_state_scale", "%v is not positive", hidden)
 	}
 	l.Hidden = fixedpoint.QuantizeMultiplier(math.Ldexp(1, -15) / hidden * math.Ldexp(1, -15))
-	p, x, err := a.maybe("projection_weights", l.Out, l.Units)
-	if err != nil {
-		return l, err
-	}
+	p, x := try.V2(a.maybe("projection_weights", l.Out, l.Units))
 	l.Projection, l.ProjectionBias = x, None
 	if p == nil {
 		if l.Out != l.Units {
@@ -378,8 +322,8 @@ func readLstm8(a *Args) (Lstm8, error) {
 		return l, nil
 	}
 	l.ProjectionScale = fixedpoint.QuantizeMultiplier(float64(p.Scale) * hidden / float64(out.Scale))
-	_, l.ProjectionBias, err = a.maybe("projection_bias", l.Out)
-	return l, err
+	_, l.ProjectionBias = try.V2(a.maybe("projection_bias", l.Out))
+	return l, nil
 }
 
 // readGate reads gate g; intermediate is the scale of its sums when they are

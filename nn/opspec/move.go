@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -43,29 +44,23 @@ type Copy struct {
 
 func readCopy(a *Args) (Copy, error) {
 	c := Copy{Input: a.In("input"), Output: a.Op.Outputs[0], Type: a.Key}
-	in, err := a.Dims("input")
-	if err != nil {
-		return c, err
-	}
+	in := try.V(a.Dims("input"))
 	if r := a.Row.MaxRank; r > 0 && len(in) > r {
 		return c, a.errorf("input", "rank %d, at most %d", len(in), r)
 	}
 	switch a.Op.Type {
 	case nn.OpReshape:
-		c.Dims, err = a.reshaped(in)
+		c.Dims = try.V(a.reshaped(in))
 	case nn.OpSqueeze:
-		c.Dims, err = a.squeezed(in)
+		c.Dims = try.V(a.squeezed(in))
 	default:
-		c.Dims, err = a.expanded(in)
+		c.Dims = try.V(a.expanded(in))
 	}
-	return c, err
+	return c, nil
 }
 
 func (a *Args) reshaped(in []uint32) ([]uint32, error) {
-	shape, err := a.Int32s("shape")
-	if err != nil {
-		return nil, err
-	}
+	shape := try.V(a.Int32s("shape"))
 	n, known, stretch := nn.Elements(in), int64(1), -1
 	out := make([]uint32, len(shape))
 	for i, s := range shape {
@@ -101,10 +96,7 @@ func (a *Args) squeezed(in []uint32) ([]uint32, error) {
 			drop[i] = d == 1
 		}
 	} else {
-		dims, err := a.Int32s("dims")
-		if err != nil {
-			return nil, err
-		}
+		dims := try.V(a.Int32s("dims"))
 		for _, d := range dims {
 			i, err := axis(d, len(in))
 			if err != nil {
@@ -129,10 +121,7 @@ func (a *Args) squeezed(in []uint32) ([]uint32, error) {
 }
 
 func (a *Args) expanded(in []uint32) ([]uint32, error) {
-	v, err := a.Int32("axis")
-	if err != nil {
-		return nil, err
-	}
+	v := try.V(a.Int32("axis"))
 	at, err := axis(v, len(in)+1)
 	if err != nil {
 		return nil, a.errorf("axis", "%w", err)
@@ -150,10 +139,7 @@ type Fill struct {
 
 func readFill(a *Args) (Fill, error) {
 	f := Fill{Output: a.Op.Outputs[0], Value: a.In("value")}
-	dims, err := a.Int32s("dims")
-	if err != nil {
-		return f, err
-	}
+	dims := try.V(a.Int32s("dims"))
 	if len(dims) > 32 {
 		return f, a.errorf("dims", "rank %d", len(dims))
 	}
@@ -232,10 +218,7 @@ type Concat struct {
 
 func readConcat(a *Args) (Concat, error) {
 	c := Concat{Inputs: a.Variadic(), Output: a.Op.Outputs[0], Type: a.Key}
-	ax, err := a.Int32("axis")
-	if err != nil {
-		return c, err
-	}
+	ax := try.V(a.Int32("axis"))
 	sum := int64(0)
 	for i, x := range c.Inputs {
 		d, err := a.View.Dims(x)
@@ -277,10 +260,7 @@ func readConcat(a *Args) (Concat, error) {
 // Concat whose inputs have size 1 along that axis.
 func readPack(a *Args) (Concat, error) {
 	c := Concat{Inputs: a.Variadic(), Output: a.Op.Outputs[0], Type: a.Key}
-	x, err := a.Int32("axis")
-	if err != nil {
-		return c, err
-	}
+	x := try.V(a.Int32("axis"))
 	var first []uint32
 	for i, in := range c.Inputs {
 		d, err := a.View.Dims(in)
@@ -319,22 +299,13 @@ type Split struct {
 
 func readSplit(a *Args) (Split, error) {
 	s := Split{Input: a.In("input"), Outputs: a.Op.Outputs, Type: a.Key}
-	in, err := a.Dims("input")
-	if err != nil {
-		return s, err
-	}
-	x, err := a.Int32("axis")
-	if err != nil {
-		return s, err
-	}
+	in := try.V(a.Dims("input"))
+	x := try.V(a.Int32("axis"))
 	at, err := axis(x, len(in))
 	if err != nil {
 		return s, a.errorf("axis", "%w", err)
 	}
-	n, err := a.Int32("count")
-	if err != nil {
-		return s, err
-	}
+	n := try.V(a.Int32("count"))
 	if int(n) != len(a.Op.Outputs) || n < 1 || in[at]%uint32(n) != 0 {
 		return s, a.errorf("count", "%d parts of %v along %d for %d outputs", n, in, at, len(a.Op.Outputs))
 	}
@@ -353,14 +324,8 @@ type Tile struct {
 
 func readTile(a *Args) (Tile, error) {
 	t := Tile{Input: a.In("input"), Output: a.Op.Outputs[0], Type: a.Key}
-	var err error
-	if t.In, err = a.Dims("input"); err != nil {
-		return t, err
-	}
-	m, err := a.Int32s("multiples")
-	if err != nil {
-		return t, err
-	}
+	t.In = try.V(a.Dims("input"))
+	m := try.V(a.Int32s("multiples"))
 	if len(m) != len(t.In) {
 		return t, a.errorf("multiples", "%d entries for rank %d", len(m), len(t.In))
 	}

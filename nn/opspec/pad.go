@@ -3,6 +3,7 @@ package opspec
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -47,24 +48,15 @@ type Pad struct {
 
 func readPad(a *Args) (Pad, error) {
 	p := Pad{Input: a.In("input"), Value: a.In("pad_value"), Output: a.Op.Outputs[0], Type: a.Key}
-	var err error
-	if p.In, err = a.Dims("input"); err != nil {
-		return p, err
-	}
+	p.In = try.V(a.Dims("input"))
 	if len(p.In) > 4 {
 		return p, a.errorf("input", "rank %d, at most 4", len(p.In))
 	}
-	d, err := a.Dims("paddings")
-	if err != nil {
-		return p, err
-	}
+	d := try.V(a.Dims("paddings"))
 	if len(d) != 2 || int(d[0]) != len(p.In) || d[1] != 2 {
 		return p, a.errorf("paddings", "shape %v, [%d, 2] needed", d, len(p.In))
 	}
-	pads, err := a.Int32s("paddings")
-	if err != nil {
-		return p, err
-	}
+	pads := try.V(a.Int32s("paddings"))
 	for i, n := range p.In {
 		before, after := pads[2*i], pads[2*i+1]
 		total := int64(n) + int64(before) + int64(after)
@@ -111,14 +103,8 @@ func (p *MirrorPad) Source(d, i int) int {
 
 func readMirrorPad(a *Args) (MirrorPad, error) {
 	p := MirrorPad{Input: a.In("input"), Output: a.Op.Outputs[0], Type: a.Key}
-	var err error
-	if p.In, err = a.Dims("input"); err != nil {
-		return p, err
-	}
-	mode, err := a.Int32("mode")
-	if err != nil {
-		return p, err
-	}
+	p.In = try.V(a.Dims("input"))
+	mode := try.V(a.Int32("mode"))
 	switch mode {
 	case MirrorReflect:
 		p.Edge = 1
@@ -126,17 +112,11 @@ func readMirrorPad(a *Args) (MirrorPad, error) {
 	default:
 		return p, a.errorf("mode", "%d is not 0 or 1", mode)
 	}
-	d, err := a.Dims("paddings")
-	if err != nil {
-		return p, err
-	}
+	d := try.V(a.Dims("paddings"))
 	if len(p.In) == 0 || len(d) != 2 || int64(d[0]) != int64(len(p.In)) || d[1] != 2 {
 		return p, a.errorf("paddings", "shape %v, [%d, 2] needed", d, len(p.In))
 	}
-	pads, err := a.Int32s("paddings")
-	if err != nil {
-		return p, err
-	}
+	pads := try.V(a.Int32s("paddings"))
 	for i, n := range p.In {
 		before, after := int64(pads[2*i]), int64(pads[2*i+1])
 		most := max(int64(n)-int64(p.Edge), 0)

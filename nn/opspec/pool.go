@@ -3,6 +3,7 @@ package opspec
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -48,16 +49,10 @@ type Pool struct {
 func readPool(a *Args) (Pool, error) {
 	p := Pool{Input: a.In("input"), Output: a.Op.Outputs[0], Type: a.Key}
 	var err error
-	if p.NCHW, err = a.Bool("nchw"); err != nil {
-		return p, err
-	}
+	p.NCHW = try.V(a.Bool("nchw"))
 	var h, w int
-	if p.N, h, w, p.C, err = a.image("input", p.NCHW); err != nil {
-		return p, err
-	}
-	if p.Window, err = a.window(h, w, 0, 0); err != nil {
-		return p, err
-	}
+	p.N, h, w, p.C = try.V4(a.image("input", p.NCHW))
+	p.Window = try.V(a.window(h, w, 0, 0))
 	if p.Top >= p.KH || p.Bottom >= p.KH || p.Left >= p.KW || p.Right >= p.KW {
 		return p, a.errorf("filter_w", "%dx%d is not larger than each padding", p.KH, p.KW)
 	}
@@ -92,9 +87,7 @@ func (a *Args) window(h, w, kh, kw int) (Window, error) {
 	if a.takes("dilation_w") { // and dilation_h with it
 		list = append(list, size{"dilation_w", &g.DilationW}, size{"dilation_h", &g.DilationH})
 	}
-	if err := a.positive(list...); err != nil {
-		return g, err
-	}
+	try.E(a.positive(list...))
 	if err := a.padding(&g, func() {
 		g.Top, g.Bottom = samePadding(g.H, g.KH, g.StrideH, g.DilationH)
 		g.Left, g.Right = samePadding(g.W, g.KW, g.StrideW, g.DilationW)
@@ -120,10 +113,7 @@ type size struct {
 // positive reads sizes, none of which may be 0.
 func (a *Args) positive(list ...size) error {
 	for _, s := range list {
-		v, err := a.Int32(s.name)
-		if err != nil {
-			return err
-		}
+		v := try.V(a.Int32(s.name))
 		if v < 1 {
 			return a.errorf(s.name, "%d is not positive", v)
 		}
@@ -136,10 +126,7 @@ func (a *Args) positive(list ...size) error {
 func (a *Args) padding(g *Window, same func()) error {
 	if !a.Has("padding") {
 		for _, s := range []size{{"pad_left", &g.Left}, {"pad_right", &g.Right}, {"pad_top", &g.Top}, {"pad_bottom", &g.Bottom}} {
-			v, err := a.Int32(s.name)
-			if err != nil {
-				return err
-			}
+			v := try.V(a.Int32(s.name))
 			if v < 0 {
 				return a.errorf(s.name, "%d is negative", v)
 			}
@@ -147,10 +134,7 @@ func (a *Args) padding(g *Window, same func()) error {
 		}
 		return nil
 	}
-	scheme, err := a.Int32("padding")
-	if err != nil {
-		return err
-	}
+	scheme := try.V(a.Int32("padding"))
 	switch scheme {
 	case nn.PaddingSame:
 		same()

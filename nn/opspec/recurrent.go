@@ -3,6 +3,7 @@ package opspec
 import (
 	"strings"
 
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -98,10 +99,7 @@ func (a *Args) sequence(name string) (s Sequence, err error) {
 	} else if s.TimeMajor, err = a.Bool("time_major"); err != nil {
 		return s, err
 	}
-	d, err := a.shaped(name, -1, -1, -1)
-	if err != nil {
-		return s, err
-	}
+	d := try.V(a.shaped(name, -1, -1, -1))
 	if s.Batch, s.Steps, s.Size = int(d[0]), int(d[1]), int(d[2]); s.TimeMajor {
 		s.Batch, s.Steps = s.Steps, s.Batch
 	}
@@ -117,19 +115,14 @@ type direction struct {
 // directions lists the directions of an operation. An auxiliary input without weights of
 // its own, which the named operand of the forward cell tells, is the backward cell's input.
 func (a *Args) directions(auxWeights string) ([]direction, error) {
-	in, err := a.sequence("input")
-	if err != nil {
-		return nil, err
-	}
+	in := try.V(a.sequence("input"))
 	none := Sequence{Operand: None}
 	if !a.takes("merge_outputs") {
 		return []direction{{"", in, none}}, nil
 	}
 	back, aux := in, none
 	if a.Has("aux_input") {
-		if aux, err = a.sequence("aux_input"); err != nil {
-			return nil, err
-		}
+		aux = try.V(a.sequence("aux_input"))
 		if aux.Steps != in.Steps || aux.Batch != in.Batch {
 			return nil, a.errorf("aux_input", "%d steps of %d, the input has %d of %d", aux.Steps, aux.Batch, in.Steps, in.Batch)
 		}
@@ -195,22 +188,12 @@ type RnnCell struct {
 }
 
 func readRnn(a *Args) (r Rnn, err error) {
-	if r.Act, err = a.cellFunction(); err != nil {
-		return r, err
-	}
-	if r.Merge, err = a.merged(); err != nil {
-		return r, err
-	}
-	list, err := a.directions("aux_weights")
-	if err != nil {
-		return r, err
-	}
+	r.Act = try.V(a.cellFunction())
+	r.Merge = try.V(a.merged())
+	list := try.V(a.directions("aux_weights"))
 	shapes, width := map[uint32][]uint32{}, 0
 	for _, d := range list {
-		c, err := a.rnnCell(&d)
-		if err != nil {
-			return r, err
-		}
+		c := try.V(a.rnnCell(&d))
 		r.Cells = append(r.Cells, c)
 		width += c.Units
 		shapes[c.Output], shapes[c.NextState] = c.Input.Dims(c.Units), []uint32{uint32(c.Input.Batch), uint32(c.Units)}
@@ -227,23 +210,14 @@ func (a *Args) rnnCell(d *direction) (c RnnCell, err error) {
 	state := d.prefix + "hidden_state"
 	c = RnnCell{Input: d.input, Aux: d.aux, Weights: a.In(d.prefix + "weights"), Recurrent: a.In(d.prefix + "recurrent_weights"),
 		Bias: a.In(d.prefix + "bias"), Output: a.outputOf(d), NextState: a.Out(state + "_out")}
-	w, err := a.shaped(d.prefix+"weights", -1, d.input.Size)
-	if err != nil {
-		return c, err
-	}
+	w := try.V(a.shaped(d.prefix+"weights", -1, d.input.Size))
 	c.Units = int(w[0])
-	if _, err = a.shaped(d.prefix+"recurrent_weights", c.Units, c.Units); err != nil {
-		return c, err
-	}
-	if _, err = a.shaped(d.prefix+"bias", c.Units); err != nil {
-		return c, err
-	}
+	_ = try.V(a.shaped(d.prefix+"recurrent_weights", c.Units, c.Units))
+	_ = try.V(a.shaped(d.prefix+"bias", c.Units))
 	if d.prefix == "" {
 		state += "_in"
 	}
-	if _, err = a.shaped(state, d.input.Batch, c.Units); err != nil {
-		return c, err
-	}
+	_ = try.V(a.shaped(state, d.input.Batch, c.Units))
 	c.State = a.In(state)
 	c.AuxWeights, err = a.auxiliary(d.prefix+"aux_weights", &d.aux, c.Units, false)
 	return c, err
@@ -269,35 +243,21 @@ type Svdf struct {
 func readSvdf(a *Args) (s Svdf, err error) {
 	s = Svdf{Input: a.In("input"), Feature: a.In("weights_feature"), Time: a.In("weights_time"), State: a.In("state_in"),
 		NextState: a.Out("state_out"), Output: a.Out("output")}
-	if s.Act, err = a.cellFunction(); err != nil {
-		return s, err
-	}
-	d, err := a.shaped("input", -1, -1)
-	if err != nil {
-		return s, err
-	}
+	s.Act = try.V(a.cellFunction())
+	d := try.V(a.shaped("input", -1, -1))
 	s.Batch, s.Size = int(d[0]), int(d[1])
-	if d, err = a.shaped("weights_feature", -1, s.Size); err != nil {
-		return s, err
-	}
+	d = try.V(a.shaped("weights_feature", -1, s.Size))
 	s.Filters = int(d[0])
-	if d, err = a.shaped("weights_time", s.Filters, -1); err != nil {
-		return s, err
-	}
+	d = try.V(a.shaped("weights_time", s.Filters, -1))
 	if s.Memory = int(d[1]); s.Memory < 1 {
 		return s, a.errorf("weights_time", "shape %v has no step", d)
 	}
-	rank, err := a.Int32("rank")
-	if err != nil {
-		return s, err
-	}
+	rank := try.V(a.Int32("rank"))
 	if rank < 1 || s.Filters%int(rank) != 0 {
 		return s, a.errorf("rank", "%d for %d filters", rank, s.Filters)
 	}
 	s.Rank, s.Units = int(rank), s.Filters/int(rank)
-	if _, s.Bias, err = a.maybe("bias", s.Units); err != nil {
-		return s, err
-	}
+	_, s.Bias = try.V2(a.maybe("bias", s.Units))
 	_, err = a.shaped("state_in", s.Batch, s.Filters*s.Memory)
 	return s, err
 }

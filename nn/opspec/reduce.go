@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 )
@@ -77,21 +78,13 @@ type Mean struct {
 func readMean(a *Args) (Mean, error) {
 	m := Mean{Input: a.In("input"), Output: a.Op.Outputs[0], Type: a.Key, Count: 1}
 	var err error
-	if m.In, err = a.Dims("input"); err != nil {
-		return m, err
-	}
+	m.In = try.V(a.Dims("input"))
 	if len(m.In) > 4 {
 		return m, a.errorf("input", "rank %d, at most 4", len(m.In))
 	}
-	axes, err := a.Int32s("axes")
-	if err != nil {
-		return m, err
-	}
+	axes := try.V(a.Int32s("axes"))
 	if a.Op.Type == nn.OpMean {
-		k, err := a.Int32("keep_dims")
-		if err != nil {
-			return m, err
-		}
+		k := try.V(a.Int32("keep_dims"))
 		m.KeepDims = k > 0
 	} else if m.KeepDims, err = a.Bool("keep_dims"); err != nil {
 		return m, err
@@ -139,17 +132,11 @@ type Along struct {
 
 func readAlong(a *Args) (Along, error) {
 	r := Along{Input: a.In("input"), Output: a.Op.Outputs[0], Type: a.Key}
-	in, err := a.Dims("input")
-	if err != nil {
-		return r, err
-	}
+	in := try.V(a.Dims("input"))
 	if m := a.Row.MaxRank; m > 0 && len(in) > m {
 		return r, a.errorf("input", "rank %d, at most %d", len(in), m)
 	}
-	x, err := a.Int32("axis")
-	if err != nil {
-		return r, err
-	}
+	x := try.V(a.Int32("axis"))
 	at, err := axis(x, len(in))
 	if err != nil {
 		return r, a.errorf("axis", "%w", err)
@@ -166,10 +153,7 @@ func readAlong(a *Args) (Along, error) {
 			return r, a.errorf("input", "shape %v is empty along axis %d", in, at)
 		}
 	case nn.OpLocalResponseNormalization:
-		n, err := a.Int32("radius")
-		if err != nil {
-			return r, err
-		}
+		n := try.V(a.Int32("radius"))
 		if n < 0 {
 			return r, a.errorf("radius", "%d is negative", n)
 		}
@@ -178,9 +162,7 @@ func readAlong(a *Args) (Along, error) {
 			name string
 			dst  *float32
 		}{{"bias", &r.Bias}, {"alpha", &r.Alpha}, {"beta", &r.Beta}} {
-			if *p.dst, err = a.Float(p.name); err != nil {
-				return r, err
-			}
+			*p.dst = try.V(a.Float(p.name))
 		}
 	}
 	return r, nil
@@ -197,21 +179,14 @@ type InstanceNorm struct {
 
 func readInstanceNorm(a *Args) (InstanceNorm, error) {
 	n := InstanceNorm{Input: a.In("input"), Output: a.Op.Outputs[0]}
-	var err error
-	if n.NCHW, err = a.Bool("nchw"); err != nil {
-		return n, err
-	}
-	if n.N, n.H, n.W, n.C, err = a.image("input", n.NCHW); err != nil {
-		return n, err
-	}
+	n.NCHW = try.V(a.Bool("nchw"))
+	n.N, n.H, n.W, n.C = try.V4(a.image("input", n.NCHW))
 	n.Dims, _ = a.Dims("input")
 	for _, p := range []struct {
 		name string
 		dst  *float32
 	}{{"gamma", &n.Gamma}, {"beta", &n.Beta}, {"epsilon", &n.Epsilon}} {
-		if *p.dst, err = a.Float(p.name); err != nil {
-			return n, err
-		}
+		*p.dst = try.V(a.Float(p.name))
 	}
 	return n, nil
 }
@@ -256,22 +231,15 @@ type Softmax struct {
 func readSoftmax(a *Args) (Softmax, error) {
 	s := Softmax{Input: a.In("input"), Output: a.Op.Outputs[0], Type: a.Key}
 	var err error
-	if s.Dims, err = a.Dims("input"); err != nil {
-		return s, err
-	}
+	s.Dims = try.V(a.Dims("input"))
 	if r := a.Row.MaxRank; len(s.Dims) == 0 || r > 0 && len(s.Dims) > r {
 		return s, a.errorf("input", "rank %d, 1 to %d needed", len(s.Dims), r)
 	}
-	if s.Beta, err = a.Float("beta"); err != nil {
-		return s, err
-	}
+	s.Beta = try.V(a.Float("beta"))
 	if !(s.Beta > 0) {
 		return s, a.errorf("beta", "%v is not positive", s.Beta)
 	}
-	ax, err := a.Int32("axis")
-	if err != nil {
-		return s, err
-	}
+	ax := try.V(a.Int32("axis"))
 	if s.Axis, err = axis(ax, len(s.Dims)); err != nil {
 		return s, a.errorf("axis", "%w", err)
 	}

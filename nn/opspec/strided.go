@@ -3,6 +3,7 @@ package opspec
 import (
 	"math"
 
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -91,19 +92,14 @@ func denseStrides(dims []uint32) []int {
 
 // readTranspose reads a TRANSPOSE.
 func readTranspose(a *Args) (Strided, error) {
-	s, err := a.strided()
-	if err != nil {
-		return s, err
-	}
+	s := try.V(a.strided())
 	rank := len(s.In)
 	perm := make([]int32, rank)
 	for i := range perm {
 		perm[i] = int32(rank - 1 - i)
 	}
 	if a.Has("perm") {
-		if perm, err = a.Int32s("perm"); err != nil {
-			return s, err
-		}
+		perm = try.V(a.Int32s("perm"))
 	} else if rank != 2 {
 		return s, a.errorf("perm", "is omitted for rank %d, only rank 2 has one without", rank)
 	}
@@ -125,18 +121,9 @@ func readTranspose(a *Args) (Strided, error) {
 
 // readSlice reads a SLICE.
 func readSlice(a *Args) (Strided, error) {
-	s, err := a.strided()
-	if err != nil {
-		return s, err
-	}
-	begin, err := a.Int32s("begin")
-	if err != nil {
-		return s, err
-	}
-	size, err := a.Int32s("size")
-	if err != nil {
-		return s, err
-	}
+	s := try.V(a.strided())
+	begin := try.V(a.Int32s("begin"))
+	size := try.V(a.Int32s("size"))
 	if len(begin) != len(s.In) || len(size) != len(s.In) {
 		return s, a.errorf("begin", "%d begins and %d sizes for rank %d", len(begin), len(size), len(s.In))
 	}
@@ -179,24 +166,17 @@ func clampIndex(i int32, dim int, forward bool) int {
 
 // readStridedSlice reads a STRIDED_SLICE.
 func readStridedSlice(a *Args) (Strided, error) {
-	s, err := a.strided()
-	if err != nil {
-		return s, err
-	}
+	s := try.V(a.strided())
 	var lists [3][]int32
 	for i, name := range []string{"begin", "end", "strides"} {
-		if lists[i], err = a.Int32s(name); err != nil {
-			return s, err
-		}
+		lists[i] = try.V(a.Int32s(name))
 		if len(lists[i]) != len(s.In) {
 			return s, a.errorf(name, "%d entries for rank %d", len(lists[i]), len(s.In))
 		}
 	}
 	var masks [3]int32
 	for i, name := range []string{"begin_mask", "end_mask", "shrink_axis_mask"} {
-		if masks[i], err = a.Int32(name); err != nil {
-			return s, err
-		}
+		masks[i] = try.V(a.Int32(name))
 	}
 	strides := denseStrides(s.In)
 	s.Dims = []uint32{}
@@ -241,18 +221,9 @@ func readStridedSlice(a *Args) (Strided, error) {
 
 // readChannelShuffle reads a CHANNEL_SHUFFLE.
 func readChannelShuffle(a *Args) (Strided, error) {
-	s, err := a.strided()
-	if err != nil {
-		return s, err
-	}
-	groups, err := a.Int32("groups")
-	if err != nil {
-		return s, err
-	}
-	x, err := a.Int32("axis")
-	if err != nil {
-		return s, err
-	}
+	s := try.V(a.strided())
+	groups := try.V(a.Int32("groups"))
+	x := try.V(a.Int32("axis"))
 	at, err := axis(x, len(s.In))
 	if err != nil {
 		return s, a.errorf("axis", "%w", err)
@@ -272,14 +243,8 @@ func readChannelShuffle(a *Args) (Strided, error) {
 
 // readReverse reads a REVERSE: one axis is walked from its end.
 func readReverse(a *Args) (Strided, error) {
-	s, err := a.strided()
-	if err != nil {
-		return s, err
-	}
-	axes, err := a.Int32s("axis")
-	if err != nil {
-		return s, err
-	}
+	s := try.V(a.strided())
+	axes := try.V(a.Int32s("axis"))
 	if len(axes) != 1 {
 		return s, a.errorf("axis", "%d axes, 1 needed", len(axes))
 	}

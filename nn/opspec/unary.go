@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 )
@@ -83,9 +84,7 @@ type Unary struct {
 func readUnary(a *Args) (Unary, error) {
 	u := Unary{Input: a.In("input"), Output: a.Op.Outputs[0], Type: a.Key}
 	var err error
-	if u.Dims, err = a.Dims("input"); err != nil {
-		return u, err
-	}
+	u.Dims = try.V(a.Dims("input"))
 	if r := a.Row.MaxRank; r > 0 && len(u.Dims) > r {
 		return u, a.errorf("input", "rank %d, at most %d", len(u.Dims), r)
 	}

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/nnsoc/nnsoc/nn"
 	"github.com/x448/float16"
+
+	"github.com/nnsoc/nnsoc/internal/try"
+	"github.com/nnsoc/nnsoc/nn"
 )
 
 // ErrUnknown marks an argument or a shape that is not known yet: a model input
@@ -118,10 +120,7 @@ func (a *Args) Dims(name string) ([]uint32, error) {
 
 // shaped is the shape of the named input, which must be want; -1 is any size.
 func (a *Args) shaped(name string, want ...int) ([]uint32, error) {
-	d, err := a.Dims(name)
-	if err != nil {
-		return nil, err
-	}
+	d := try.V(a.Dims(name))
 	ok := len(d) == len(want)
 	for i := 0; ok && i < len(d); i++ {
 		ok = want[i] < 0 || int(d[i]) == want[i]
@@ -138,9 +137,7 @@ func (a *Args) maybe(name string, shape ...int) (*nn.Operand, uint32, error) {
 	if i == None {
 		return nil, None, nil
 	}
-	if _, err := a.shaped(name, shape...); err != nil {
-		return nil, None, err
-	}
+	try.V(a.shaped(name, shape...))
 	return &a.View.Operands[i], i, nil
 }
 
@@ -251,10 +248,7 @@ func (a *Args) Int32s(name string) ([]int32, error) {
 
 // activation reads a fused activation code.
 func (a *Args) activation() (nn.FusedActivation, error) {
-	v, err := a.Int32("activation")
-	if err != nil {
-		return 0, err
-	}
+	v := try.V(a.Int32("activation"))
 	if v < int32(nn.ActNone) || v > int32(nn.ActRelu6) {
 		return 0, a.errorf("activation", "code %d is not 0 to 3", v)
 	}

@@ -1,0 +1,43 @@
+// Package try is for long chains of calls of which any may fail: a function whose calls go through E and V
+// reads as what it does, and a deferred Catch at the entry returns the first error. A panic of anything else
+// goes on. Functions that return through it are called below a Catch only.
+package try
+
+// failure is what E and V panic with.
+type failure struct{ error }
+
+// E ends the function, and those that called it up to a Catch, with an error that is not nil.
+func E(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+// V is a value that comes with no error.
+func V[T any](v T, err error) T {
+	E(err)
+	return v
+}
+
+// V2 is V for two values.
+func V2[A, B any](a A, b B, err error) (A, B) {
+	E(err)
+	return a, b
+}
+
+// V4 is V for four values.
+func V4[A, B, C, D any](a A, b B, c C, d D, err error) (A, B, C, D) {
+	E(err)
+	return a, b, c, d
+}
+
+// Catch is deferred: it stores the error that has ended the function.
+func Catch(err *error) {
+	switch x := recover().(type) {
+	case nil:
+	case failure:
+		*err = x.error
+	default:
+		panic(x)
+	}
+}
