@@ -2,6 +2,7 @@ package lower
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -14,14 +15,8 @@ var codebookRows = []row{
 // lowerDecode lowers DECODE_CODEBOOK to a table: what each code of the input's codebook is
 // in the quantization of the output.
 func lowerDecode(l *Lowering, op *nn.Operation) error {
-	d, err := opspec.Read[opspec.Decode](l.view, op)
-	if err != nil {
-		return err
-	}
-	in, err := l.Value(d.Input)
-	if err != nil {
-		return err
-	}
+	d := try.V(opspec.Read[opspec.Decode](l.view, op))
+	in := try.V(l.Value(d.Input))
 	i, o := &l.graph.Operands[d.Input], &l.graph.Operands[d.Output]
 	in, out := l.vectors(in, d.Output)
 	l.lookup(out, in, storedTable(d.Table(l.view), i.Type, o.Type))

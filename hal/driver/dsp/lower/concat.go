@@ -5,6 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -23,10 +24,7 @@ func lowerConcat(l *Lowering, _ *nn.Operation, c opspec.Concat) error {
 	out := l.Result(c.Output, 0)
 	var at [4]int
 	for _, idx := range c.Inputs {
-		in, err := l.Value(idx)
-		if err != nil {
-			return err
-		}
+		in := try.V(l.Value(idx))
 		i, o := &l.graph.Operands[idx], &l.graph.Operands[c.Output]
 		if t := opspec.RequantTable(i, o); t != nil {
 			mapped := l.NewTensor(in.Name+" requantized", in.Shape, in.Pitch, int32(out.Zero))
@@ -71,23 +69,17 @@ func lowerPack(l *Lowering, _ *nn.Operation, c opspec.Concat) error {
 	}
 	out := l.FlatResult(c.Output)
 	for i, x := range c.Inputs {
-		in, err := l.Flat(x)
-		if err != nil {
-			return err
-		}
+		in := try.V(l.Flat(x))
 		at, n := before, c.Sizes[i]*size
 		before += n
 		if n == 0 {
 			continue
 		}
-		err = l.move("pack", out, in, c.Outer, func(put func(to, from, n int)) {
+		try.E(l.move("pack", out, in, c.Outer, func(put func(to, from, n int)) {
 			for k := range c.Outer {
 				put(k*row+at, k*n, n)
 			}
-		})
-		if err != nil {
-			return err
-		}
+		}))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch/convolution"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -51,49 +52,26 @@ func lowerConv(l *Lowering, _ *nn.Operation, c opspec.Conv) error {
 	if !l.direct(&c) {
 		return l.groupedConv(&c, c.C)
 	}
-	in, err := l.Value(c.Input)
-	if err != nil {
-		return err
-	}
-	f, err := l.depthFilter(c.Filter, c.K, c.KH, c.KW)
-	if err != nil {
-		return err
-	}
-	q, err := c.Quant(l.view)
-	if err != nil {
-		return err
-	}
-	bias, err := l.view.Data(c.Bias)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.Value(c.Input))
+	f := try.V(l.depthFilter(c.Filter, c.K, c.KH, c.KW))
+	q := try.V(c.Quant(l.view))
+	bias := try.V(l.view.Data(c.Bias))
 	g := convolution.Convolution{Window: c.Window, In: in, Conv: filter.Conv{Filter: f, Bias: bias, InZero: int32(in.Zero),
 		Rq: hvx.NewRequant(q.Mult, q.OutZero, q.Lo, q.Hi, unsignedBias(l.graph.Operands[c.Output].Type))}}
 	g.Rq.UseHalfword(g.MaxSum())
-	if err := in.NeedHalo(&c.Window); err != nil {
-		return err
-	}
+	try.E(in.NeedHalo(&c.Window))
 	shape := layout.Shape{N: c.N, H: c.OutH, W: c.OutW, C: c.K}
 	g.Out = l.Result(c.Output, l.pitchOf(c.Output, shape))
 	return l.depthwise(&g)
 }
 
 func lowerFullyConnected(l *Lowering, _ *nn.Operation, c opspec.FullyConnected) error {
-	in, err := l.Value(c.Input)
-	if err != nil {
-		return err
-	}
-	q, err := c.Quant(l.view)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.Value(c.Input))
+	q := try.V(c.Quant(l.view))
 	if in.Shape.Positions() != c.Batch || in.Shape.C != c.Depth {
 		in = l.withShape(in, layout.Shape{N: 1, H: 1, W: c.Batch, C: c.Depth}, "flattened")
 	}
-	w, err := l.newWeights(c.Weights, c.Bias, c.Units, 1, 1, c.Depth)
-	if err != nil {
-		return err
-	}
+	w := try.V(l.newWeights(c.Weights, c.Bias, c.Units, 1, 1, c.Depth))
 	s := in.Shape
 	p := convPart{in: in, out: l.Result(c.Output, 0), weights: w,
 		Window: opspec.Window{H: s.H, W: s.W, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: s.H, OutW: s.W}}

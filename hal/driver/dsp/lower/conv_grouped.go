@@ -3,6 +3,7 @@ package lower
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -154,10 +155,7 @@ func phases1D(out, taps, stride, pad int) (list []phase1D) {
 // are a convolution of the input by some of the filter's taps, in reverse.
 func lowerTransposeConv(l *Lowering, _ *nn.Operation, t opspec.TransposeConv) error {
 	c := &t.Conv
-	whole, q, err := l.convOperands(c, c.C)
-	if err != nil {
-		return err
-	}
+	whole, q := try.V2(l.convOperands(c, c.C))
 	out, w := whole.out, whole.weights
 	rows, columns := phases1D(c.OutH, c.KH, c.StrideH, c.Top), phases1D(c.OutW, c.KW, c.StrideW, c.Left)
 	j := launch.Join{Out: out, StrideH: c.StrideH, StrideW: c.StrideW}
@@ -177,9 +175,7 @@ func lowerTransposeConv(l *Lowering, _ *nn.Operation, t opspec.TransposeConv) er
 				p.KH, p.KW, p.Top, p.Left = 1, 1, 0, 0
 				p.weights = l.noWeights(&w)
 			}
-			if err := l.conv(&p, q, c.Output); err != nil {
-				return err
-			}
+			try.E(l.conv(&p, q, c.Output))
 		}
 	}
 	if len(j.Parts) > 0 {

@@ -5,6 +5,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -15,10 +16,7 @@ func lowerBoxTransform(l *Lowering, _ *nn.Operation, p opspec.BoxTransform) erro
 	if !o[p.Deltas].Type.IsQuant8() {
 		return byteDeltas.Broken("%s", o[p.Deltas].Type)
 	}
-	in, err := l.flatAll(p.Regions, p.Deltas, p.Batches, p.Images)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.flatAll(p.Regions, p.Deltas, p.Batches, p.Images))
 	k := detection.Boxes{Classes: p.Classes, Images: p.N, Box: affineOf(&o[p.Regions]), Image: affineOf(&o[p.Images]), Out: affineOf(&o[p.Output])}
 	out := l.FlatResult(p.Output)
 	bad := l.invalid("a region is upside down, too large or of no image")
@@ -36,14 +34,8 @@ func lowerHeatmap(l *Lowering, _ *nn.Operation, p opspec.Heatmap) error {
 	if p.Size > maxHeatmap {
 		return maxMaps.Broken("%dx%d", p.Size, p.Size)
 	}
-	heat, err := l.Flat(p.Heat)
-	if err != nil {
-		return err
-	}
-	boxes, err := l.Flat(p.Regions)
-	if err != nil {
-		return err
-	}
+	heat := try.V(l.Flat(p.Heat))
+	boxes := try.V(l.Flat(p.Regions))
 	o := l.graph.Operands
 	k := detection.Heatmap{Size: p.Size, Points: p.Points, Box: affineOf(&o[p.Regions]), Score: affineOf(&o[p.Scores]), At: affineOf(&o[p.Output])}
 	scores, points := l.FlatResult(p.Scores), l.FlatResult(p.Output)
@@ -74,28 +66,16 @@ func regions(align bool) lowering {
 }
 
 func (l *Lowering) regions(op *nn.Operation, align bool) error {
-	p, err := opspec.Read[opspec.Roi](l.view, op)
-	if err != nil {
-		return err
-	}
+	p := try.V(opspec.Read[opspec.Roi](l.view, op))
 	if p.C > layout.MaxPositions || p.Rois*p.OutH*p.OutW > layout.MaxPositions {
 		return maxRegions.Broken("%d of %dx%dx%d", p.Rois, p.OutH, p.OutW, p.C)
 	}
 	if min(p.StrideH, p.StrideW) < detection.MinNormal { // a quotient by it is not rounded as the reference rounds it
 		return minStride.Broken("%g and %g", p.StrideH, p.StrideW)
 	}
-	in, err := l.Flat(p.Input)
-	if err != nil {
-		return err
-	}
-	regions, err := l.Flat(p.Regions)
-	if err != nil {
-		return err
-	}
-	batches, err := l.Flat(p.Batches)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.Flat(p.Input))
+	regions := try.V(l.Flat(p.Regions))
+	batches := try.V(l.Flat(p.Batches))
 	o := l.graph.Operands
 	k := detection.ROI{Align: align, N: p.N, H: p.H, W: p.W, C: p.C, OutH: p.OutH, OutW: p.OutW,
 		StrideH: p.StrideH, StrideW: p.StrideW, SampleH: p.SampleH, SampleW: p.SampleW, Box: affineOf(&o[p.Regions]), Out: affineOf(&o[p.Output])}
@@ -119,10 +99,7 @@ func lowerNms(l *Lowering, _ *nn.Operation, p opspec.Nms) error {
 	if p.Boxes > maxNmsBoxes || int64(p.Boxes)*int64(p.Boxes)*int64(p.Classes) > maxNmsPairs {
 		return maxSuppression.Broken("%d boxes of %d classes", p.Boxes, p.Classes)
 	}
-	in, err := l.flatAll(p.Scores, p.Regions, p.Batches)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.flatAll(p.Scores, p.Regions, p.Batches))
 	o := l.graph.Operands
 	k := detection.NMS{Boxes: p.Boxes, Classes: p.Classes, AtLeast: p.AtLeast, Overlap: p.Overlap, Sigma: p.Sigma, Least: p.Least, Kind: p.Kernel,
 		Limit: p.Limit, In: affineOf(&o[p.Regions]), OutScore: affineOf(&o[p.OutScores]), OutBox: affineOf(&o[p.OutRegions])}
@@ -172,15 +149,10 @@ func proposals(p *opspec.Proposals) (k detection.Proposals, err error) {
 // lowerProposals lowers GENERATE_PROPOSALS: one thread does it all, as every
 // decision depends on those before it.
 func lowerProposals(l *Lowering, _ *nn.Operation, p opspec.Proposals) error {
-	k, err := proposals(&p)
-	if err != nil {
-		return err
-	}
+	k := try.V(proposals(&p))
 	var in [4]*layout.Tensor
 	for i, x := range [4]uint32{p.Scores, p.Deltas, p.Anchors, p.Images} {
-		if in[i], err = l.Flat(x); err != nil {
-			return err
-		}
+		in[i] = try.V(l.Flat(x))
 	}
 	o := l.graph.Operands
 	k.Score, k.Anchor, k.Image = affineOf(&o[p.Scores]), affineOf(&o[p.Anchors]), affineOf(&o[p.Images])

@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -23,10 +24,7 @@ func (l *Lowering) addVectors(name string, reads []*layout.Tensor, out *layout.T
 
 // lowerAdd lowers ADD and SUB.
 func lowerAdd(l *Lowering, op *nn.Operation, e opspec.Elementwise) error {
-	q, err := e.AddQuant(l.view)
-	if err != nil {
-		return err
-	}
+	q := try.V(e.AddQuant(l.view))
 	bias := unsignedBias(e.Type)
 	rq := hvx.NewRequant([]fixedpoint.Multiplier{q.Out}, q.OutZero, q.Lo, q.Hi, bias)
 	sign := int32(1)
@@ -43,10 +41,7 @@ func lowerAdd(l *Lowering, op *nn.Operation, e opspec.Elementwise) error {
 }
 
 func lowerMul(l *Lowering, _ *nn.Operation, e opspec.Elementwise) error {
-	q, err := e.MulQuant(l.view)
-	if err != nil {
-		return err
-	}
+	q := try.V(e.MulQuant(l.view))
 	bias := unsignedBias(e.Type)
 	rq := hvx.NewRequant([]fixedpoint.Multiplier{q.Mult}, q.OutZero, q.Lo, q.Hi, bias)
 	k := elementwise.Binary{Mul: true, Rq: rq.Kind()}
@@ -87,10 +82,7 @@ func (l *Lowering) broadcast(src *layout.Tensor, to layout.Shape) *layout.Tensor
 
 // lowerClamp lowers RELU, RELU1 and RELU6 to bounds.
 func lowerClamp(l *Lowering, op *nn.Operation, u opspec.Unary) error {
-	x, err := l.Value(u.Input)
-	if err != nil {
-		return err
-	}
+	x := try.V(l.Value(u.Input))
 	o := &l.graph.Operands[u.Output]
 	lo, hi := opspec.ActRange(opspec.UnaryActivation(op.Type), o.Type, o.Scale, o.ZeroPoint)
 	bias := unsignedBias(o.Type)
@@ -102,14 +94,8 @@ func lowerClamp(l *Lowering, op *nn.Operation, u opspec.Unary) error {
 // byTable lowers a function of single bytes.
 func byTable(table func(*opspec.Unary, opspec.View) (*[256]byte, error)) lowering {
 	return legal.Read(func(l *Lowering, _ *nn.Operation, u opspec.Unary) error {
-		in, err := l.Value(u.Input)
-		if err != nil {
-			return err
-		}
-		t, err := table(&u, l.view)
-		if err != nil {
-			return err
-		}
+		in := try.V(l.Value(u.Input))
+		t := try.V(table(&u, l.view))
 		l.lookupBytes(in, u.Input, u.Output, t)
 		return nil
 	})
@@ -126,10 +112,7 @@ func lowerQuantize(l *Lowering, op *nn.Operation, u opspec.Unary) error {
 	if !ok {
 		return quantizeFloat(l, &u)
 	}
-	in, err := l.Value(from)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.Value(from))
 	l.lookupBytes(in, from, u.Output, opspec.QuantizeTable(&l.graph.Operands[from], &l.graph.Operands[u.Output]))
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
@@ -68,10 +69,7 @@ func (l *Lowering) rescaled(in *layout.Tensor, from, to uint32) *layout.Tensor {
 func onWords(k elementwise.Function) lowering {
 	legal.Given("kernel", k)
 	return legal.Read(func(l *Lowering, _ *nn.Operation, e opspec.Elementwise) error {
-		in, err := l.operands(&e)
-		if err != nil {
-			return err
-		}
+		in := try.V(l.operands(&e))
 		l.flatStep("words", k, l.FlatResult(e.Output), in[:])
 		return nil
 	})
@@ -81,10 +79,7 @@ func onWords(k elementwise.Function) lowering {
 func extreme(instruction hexagon.Op) lowering {
 	legal.Given("instruction", instruction)
 	return legal.Read(func(l *Lowering, _ *nn.Operation, e opspec.Elementwise) error {
-		in, err := l.operands(&e)
-		if err != nil {
-			return err
-		}
+		in := try.V(l.operands(&e))
 		in[0], in[1] = l.rescaled(in[0], e.A, e.Output), l.rescaled(in[1], e.B, e.Output)
 		l.flatStep("extreme", elementwise.Instruction{Op: instruction}, l.FlatResult(e.Output), in[:])
 		return nil
@@ -95,10 +90,7 @@ func extreme(instruction hexagon.Op) lowering {
 func logical(instruction hexagon.Op) lowering {
 	legal.Given("instruction", instruction)
 	return legal.Read(func(l *Lowering, _ *nn.Operation, e opspec.Elementwise) error {
-		in, err := l.operands(&e)
-		if err != nil {
-			return err
-		}
+		in := try.V(l.operands(&e))
 		l.flatStep("logical", elementwise.Truth{Op: instruction}, l.FlatResult(e.Output), in[:], hvx.Ones)
 		return nil
 	})
@@ -106,14 +98,8 @@ func logical(instruction hexagon.Op) lowering {
 
 // mapFlat lowers a function of single elements.
 func (l *Lowering) mapFlat(op *nn.Operation, name string, f elementwise.Function, params ...uint32) error {
-	u, err := opspec.Read[opspec.Unary](l.view, op)
-	if err != nil {
-		return err
-	}
-	in, err := l.Flat(u.Input)
-	if err != nil {
-		return err
-	}
+	u := try.V(opspec.Read[opspec.Unary](l.view, op))
+	in := try.V(l.Flat(u.Input))
 	l.flatStep(name, f, l.FlatResult(u.Output), []*layout.Tensor{in}, params...)
 	return nil
 }
@@ -158,14 +144,8 @@ func compares(c comparison) lowering {
 // "a equals b" or "a is greater than b" holds are an interval that depends on a
 // only: its ends come from two tables.
 func (l *Lowering) compare(op *nn.Operation, c comparison) error {
-	e, err := opspec.Read[opspec.Elementwise](l.view, op)
-	if err != nil {
-		return err
-	}
-	in, err := l.operands(&e)
-	if err != nil {
-		return err
-	}
+	e := try.V(opspec.Read[opspec.Elementwise](l.view, op))
+	in := try.V(l.operands(&e))
 	if e.Type == nn.TensorInt32 {
 		l.flatStep("compare", elementwise.CompareWords{Equal: c.relation == equal, Swap: c.swap, Not: c.not}, l.FlatResult(e.Output), in[:], 1, 0)
 		return nil
@@ -206,12 +186,9 @@ func (l *Lowering) realValues(i uint32) *[256]float32 {
 
 // lowerSelect lowers SELECT.
 func lowerSelect(l *Lowering, _ *nn.Operation, s opspec.Select) error {
-	var err error
 	var in [3]*layout.Tensor
 	for i, idx := range [3]uint32{s.Condition, s.A, s.B} {
-		if in[i], err = l.Flat(idx); err != nil {
-			return err
-		}
+		in[i] = try.V(l.Flat(idx))
 	}
 	if s.Type == nn.TensorInt32 {
 		l.flatStep("select", elementwise.SelectWords{}, l.FlatResult(s.Output), in[:], 0)
@@ -227,14 +204,8 @@ func lowerSelect(l *Lowering, _ *nn.Operation, s opspec.Select) error {
 // lowerPrelu lowers PRELU: values from the zero point on through a table, those
 // below as a MUL.
 func lowerPrelu(l *Lowering, _ *nn.Operation, e opspec.Elementwise) error {
-	q, err := e.PreluQuant(l.view)
-	if err != nil {
-		return err
-	}
-	in, err := l.operands(&e)
-	if err != nil {
-		return err
-	}
+	q := try.V(e.PreluQuant(l.view))
+	in := try.V(l.operands(&e))
 	bias := unsignedBias(e.Type)
 	positive := new([256]byte)
 	for s := range positive {
@@ -260,10 +231,7 @@ func lowerCast(l *Lowering, _ *nn.Operation, u opspec.Unary) error {
 	if from != to && (signedBytes(from) || signedBytes(to)) {
 		return castTypes.Broken("%s to %s", from, to)
 	}
-	in, err := l.Flat(u.Input)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.Flat(u.Input))
 	if from != to && (from == nn.TensorFloat32 || to == nn.TensorFloat32) {
 		return castFloat(l, &u, in, from, to)
 	}
@@ -280,10 +248,7 @@ func lowerCast(l *Lowering, _ *nn.Operation, u opspec.Unary) error {
 
 // lowerFill lowers FILL with an integer that is known.
 func lowerFill(l *Lowering, _ *nn.Operation, f opspec.Fill) error {
-	data, err := l.view.Data(f.Value)
-	if err != nil {
-		return err
-	}
+	data := try.V(l.view.Data(f.Value))
 	if o := &l.graph.Operands[f.Output]; o.Type != nn.TensorInt32 || nn.Elements(f.Dims) == 0 {
 		return someElements.Broken("%s of shape %v", o.Type, f.Dims)
 	}

@@ -5,6 +5,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx/hvxmath"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -56,14 +57,8 @@ func lowerDequantize(l *Lowering, op *nn.Operation) error {
 	if onlyRequantizes(l.graph, op) == nil {
 		return nil
 	}
-	u, err := opspec.Read[opspec.Unary](l.view, op)
-	if err != nil {
-		return err
-	}
-	in, err := l.Flat(u.Input)
-	if err != nil {
-		return err
-	}
+	u := try.V(opspec.Read[opspec.Unary](l.view, op))
+	in := try.V(l.Flat(u.Input))
 	o := &l.graph.Operands[u.Input]
 	n, zero := int(nn.Elements(u.Dims)), o.ZeroPoint
 	if signedBytes(o.Type) {

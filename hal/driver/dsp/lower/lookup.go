@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -15,16 +16,10 @@ import (
 // lowerGather lowers GATHER and EMBEDDING_LOOKUP: the program reads the indexes. With
 // constant ones, the byte permutation kernel gathers shorter entries.
 func lowerGather(l *Lowering, op *nn.Operation, g opspec.Gather) error {
-	in, err := l.Flat(g.Input)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.Flat(g.Input))
 	n := g.Inner * l.sizeOf(g.Input)
 	if l.graph.Operands[g.Indices].IsConst() {
-		index, err := l.constIndexes(&g)
-		if err != nil {
-			return err
-		}
+		index := try.V(l.constIndexes(&g))
 		if n < shortEntry && !launch.ScalarEntry(n) {
 			return l.move("gather", l.FlatResult(g.Output), in, g.Outer*len(index), func(put func(to, from, n int)) {
 				to := 0
@@ -37,10 +32,7 @@ func lowerGather(l *Lowering, op *nn.Operation, g opspec.Gather) error {
 			})
 		}
 	}
-	indices, err := l.Flat(g.Indices)
-	if err != nil {
-		return err
-	}
+	indices := try.V(l.Flat(g.Indices))
 	reason := fmt.Sprintf("%s: an index is not below %d", op.Type, g.Count)
 	if n < shortEntry && g.Outer*n >= shortEntry {
 		return l.gatherInner(l.FlatResult(g.Output), in, indices, g.Outer, g.Count, n, reason)
@@ -102,12 +94,9 @@ func (l *Lowering) gather(out, in, indices *layout.Tensor, outer, count, n int, 
 // one behind the last where there is none, and gathers from the rows and a row
 // of zeros.
 func lowerHashtable(l *Lowering, _ *nn.Operation, h opspec.Hashtable) error {
-	var err error
 	var in [3]*layout.Tensor
 	for i, x := range [3]uint32{h.Lookups, h.Keys, h.Values} {
-		if in[i], err = l.Flat(x); err != nil {
-			return err
-		}
+		in[i] = try.V(l.Flat(x))
 	}
 	n, list := h.Size*l.sizeOf(h.Values), in[0].Bytes()/4
 	found := l.NewFlat("rows", list, 4)

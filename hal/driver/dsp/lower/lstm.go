@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/lstm"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -18,30 +19,18 @@ func lowerLstm16(l *Lowering, _ *nn.Operation, p opspec.Lstm16) error {
 	n := p.Batch * p.Units
 	// NNAPI multiplies the recurrent and then the input weights of a row with the
 	// input and then the previous output.
-	values, err := l.joined("values", p.Batch, []uint32{p.Input, p.Last}, []int{p.Size, p.Units})
-	if err != nil {
-		return err
-	}
+	values := try.V(l.joined("values", p.Batch, []uint32{p.Input, p.Last}, []int{p.Size, p.Units}))
 	rq := hvx.NewRequant([]fixedpoint.Multiplier{p.Scale}, 0, -1<<15, 1<<15-1, 0) // halves: nothing is clamped
 	var gate [opspec.Gates]*layout.Tensor
 	for g := range gate {
-		weights, err := l.joined("weights", p.Units, []uint32{p.R[g], p.W[g]}, []int{p.Units, p.Size})
-		if err != nil {
-			return err
-		}
-		bias, err := l.Flat(p.Bias[g])
-		if err != nil {
-			return err
-		}
+		weights := try.V(l.joined("weights", p.Units, []uint32{p.R[g], p.W[g]}, []int{p.Units, p.Size}))
+		bias := try.V(l.Flat(p.Bias[g]))
 		sums := l.NewFlat(opspec.GateNames[g]+" gate sums", n, 4)
 		l.dotRows(sums, values, weights, bias, p.Batch, p.Units, 128, p.Zero[g])
 		gate[g] = l.NewFlat(opspec.GateNames[g]+" gate", n, 2)
 		l.halves(gate[g], sums, &rq)
 	}
-	state, err := l.Flat(p.State)
-	if err != nil {
-		return err
-	}
+	state := try.V(l.Flat(p.State))
 	next := l.FlatResult(p.NextState)
 	l.flatStep("cell", lstm.Cell16{}, next, []*layout.Tensor{gate[opspec.GateInput], gate[opspec.GateForget], gate[opspec.GateCell], state})
 	l.flatStep("output", lstm.Output16{}, l.FlatResult(p.Output), []*layout.Tensor{gate[opspec.GateOutput], next})
@@ -116,27 +105,18 @@ func lowerLstm8(l *Lowering, _ *nn.Operation, p opspec.Lstm8) error {
 		return hiddenZero.Broken("%d", p.HiddenZero)
 	}
 	x := &lstm8{Lowering: l, Lstm8: p}
-	if x.in, err = l.joined("input", p.Batch, []uint32{p.Input}, []int{p.Size}); err != nil {
-		return err
-	}
-	if x.last, err = l.joined("previous output", p.Batch, []uint32{p.Last}, []int{p.Out}); err != nil {
-		return err
-	}
+	x.in = try.V(l.joined("input", p.Batch, []uint32{p.Input}, []int{p.Size}))
+	x.last = try.V(l.joined("previous output", p.Batch, []uint32{p.Last}, []int{p.Out}))
 	x.noBias = l.NewFlat("no bias", max(p.Units, p.Out), 4)
 	l.fillFlat(x.noBias, 0)
-	old, err := l.Flat(p.Cell)
-	if err != nil {
-		return err
-	}
+	old := try.V(l.Flat(p.Cell))
 	wide := x.widened(old, 1)
 	var gate [opspec.Gates]*layout.Tensor
 	for g := range gate {
 		if g == opspec.GateOutput || g == opspec.GateInput && p.Coupled {
 			continue
 		}
-		if gate[g], err = x.sums(g, wide); err != nil {
-			return err
-		}
+		gate[g] = try.V(x.sums(g, wide))
 	}
 	next := l.FlatResult(p.NextCell)
 	in := []*layout.Tensor{gate[opspec.GateForget], gate[opspec.GateCell], gate[opspec.GateInput], old}
@@ -145,10 +125,7 @@ func lowerLstm8(l *Lowering, _ *nn.Operation, p opspec.Lstm8) error {
 	}
 	l.flatStep("cell", lstm.NewCell8(&p), next, in)
 	// The output gate looks at the new cell state.
-	open, err := x.sums(opspec.GateOutput, x.widened(next, 1))
-	if err != nil {
-		return err
-	}
+	open := try.V(x.sums(opspec.GateOutput, x.widened(next, 1)))
 	hidden := l.NewFlat("hidden state", p.Batch*p.Units, 1)
 	l.flatStep("hidden", lstm.NewHidden8(&p), hidden, []*layout.Tensor{open, next})
 	if p.Projection == opspec.None {

@@ -4,6 +4,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -11,29 +12,17 @@ import (
 // lowerBatchMatmul lowers BATCH_MATMUL: of bytes as dot products of rows with
 // transposed columns, of words a column of results per lane.
 func lowerBatchMatmul(l *Lowering, _ *nn.Operation, m opspec.BatchMatmul) error {
-	var err error
 	var in [2]*layout.Tensor
 	for i, x := range [2]uint32{m.A, m.B} {
-		if in[i], err = l.Flat(x); err != nil {
-			return err
-		}
+		in[i] = try.V(l.Flat(x))
 	}
 	if m.Type == nn.TensorInt32 {
 		return l.matmulWords(&m, in[0], in[1])
 	}
-	q, err := m.Quant(l.view)
-	if err != nil {
-		return err
-	}
+	q := try.V(m.Quant(l.view))
 	zeroA, zeroB := zeroOf(&l.graph.Operands[m.A]), zeroOf(&l.graph.Operands[m.B])
-	a, err := l.matrixRows(in[0], m.Batch, m.Rows, m.Depth, m.AdjA, zeroA)
-	if err != nil {
-		return err
-	}
-	b, err := l.matrixRows(in[1], m.Batch, m.Cols, m.Depth, !m.AdjB, zeroB)
-	if err != nil {
-		return err
-	}
+	a := try.V(l.matrixRows(in[0], m.Batch, m.Rows, m.Depth, m.AdjA, zeroA))
+	b := try.V(l.matrixRows(in[1], m.Batch, m.Cols, m.Depth, !m.AdjB, zeroB))
 	width := layout.RoundUp(m.Depth, layout.VectorBytes)
 	rows := m.Batch * m.Rows
 	acc, bias := l.NewFlat("accumulators", rows*m.Cols, 4), l.NewFlat("no bias", m.Cols, 4)

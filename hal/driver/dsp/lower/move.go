@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -56,7 +57,6 @@ func (l *Lowering) permuteInto(dst, src *layout.Tensor, perm []int) {
 // lowerTranspose lowers TRANSPOSE: from the form that the value has into the one that those who
 // read the result take.
 func lowerTranspose(l *Lowering, op *nn.Operation, s opspec.Strided) error {
-	var err error
 	src := l.flats[s.Input]
 	if src == nil {
 		src = l.values[s.Input]
@@ -65,9 +65,7 @@ func lowerTranspose(l *Lowering, op *nn.Operation, s opspec.Strided) error {
 		src = l.clients[s.Input]
 	}
 	if src == nil {
-		if src, err = l.Flat(s.Input); err != nil {
-			return err
-		}
+		src = try.V(l.Flat(s.Input))
 	}
 	flat := !l.readPitched(s.Output)
 	if flat && src.Dense || nn.Elements(s.In) > layout.MaxPositions { // as a walk, which knows its runs
@@ -94,10 +92,7 @@ func lowerReshape(l *Lowering, op *nn.Operation, p opspec.Copy) error {
 	if p.Type == nn.TensorInt32 {
 		return lowerAlias(l, op, p)
 	}
-	in, err := l.Value(p.Input)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.Value(p.Input))
 	if s := layout.ShapeOf(p.Dims); s != in.Shape {
 		l.reshape(l.Result(p.Output, 0), in)
 		return nil
@@ -108,41 +103,28 @@ func lowerReshape(l *Lowering, op *nn.Operation, p opspec.Copy) error {
 
 // lowerStrided lowers the operations that select or reorder elements.
 func lowerStrided(l *Lowering, _ *nn.Operation, s opspec.Strided) error {
-	in, err := l.Flat(s.Input)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.Flat(s.Input))
 	size := l.sizeOf(s.Input)
 	if s.Padded != nil {
 		fill := uint32(zeroOf(&l.graph.Operands[s.Input])) * 0x01010101
-		if in, err = l.padFlat(in, s.In, s.Padded, s.Before, size, fill); err != nil {
-			return err
-		}
+		in = try.V(l.padFlat(in, s.In, s.Padded, s.Before, size, fill))
 	}
 	return l.walk("reorder", l.FlatResult(s.Output), in, s.Walk, s.Strides, s.Offset, size)
 }
 
 func lowerSplit(l *Lowering, _ *nn.Operation, s opspec.Split) error {
-	in, err := l.Flat(s.Input)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.Flat(s.Input))
 	size := l.sizeOf(s.Input)
 	for i, o := range s.Outputs {
 		dims := []uint32{uint32(s.Outer), uint32(s.Size)}
 		strides := []int{s.Size * len(s.Outputs), 1}
-		if err := l.walk("split", l.FlatResult(o), in, dims, strides, i*s.Size, size); err != nil {
-			return err
-		}
+		try.E(l.walk("split", l.FlatResult(o), in, dims, strides, i*s.Size, size))
 	}
 	return nil
 }
 
 func lowerTile(l *Lowering, _ *nn.Operation, t opspec.Tile) error {
-	in, err := l.Flat(t.Input)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.Flat(t.Input))
 	var dims []uint32
 	var strides []int
 	n := int(nn.Elements(t.In))
@@ -156,10 +138,7 @@ func lowerTile(l *Lowering, _ *nn.Operation, t opspec.Tile) error {
 
 // lowerAlias lowers EXPAND_DIMS and RESHAPE of flat values: the same elements.
 func lowerAlias(l *Lowering, _ *nn.Operation, p opspec.Copy) error {
-	in, err := l.Flat(p.Input)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.Flat(p.Input))
 	l.flats[p.Output] = in
 	return nil
 }
@@ -167,10 +146,7 @@ func lowerAlias(l *Lowering, _ *nn.Operation, p opspec.Copy) error {
 // lowerDensify lowers DENSIFY. The places of the values follow from its lists,
 // which are parameters.
 func lowerDensify(l *Lowering, _ *nn.Operation, d opspec.Densify) error {
-	in, err := l.Flat(d.Values)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.Flat(d.Values))
 	n := nn.Elements(d.Dims)
 	if n > layout.MaxPositions {
 		return maxRuns.Broken("shape %v", d.Dims)
@@ -180,15 +156,13 @@ func lowerDensify(l *Lowering, _ *nn.Operation, d opspec.Densify) error {
 			if x == opspec.None {
 				continue
 			}
-			if _, err := l.view.Data(x); err != nil {
-				return err
-			}
+			try.V(l.view.Data(x))
 		}
 	}
 	o, size := &l.graph.Operands[d.Values], l.sizeOf(d.Values)
 	from := make([]int32, n) // 1 + value of each place
 	runs := 0
-	err = d.Walk(func(x uint32) []int32 {
+	try.E(d.Walk(func(x uint32) []int32 {
 		data := l.graph.Operands[x].Data
 		list := make([]int32, len(data)/4)
 		for i := range list {
@@ -198,10 +172,7 @@ func lowerDensify(l *Lowering, _ *nn.Operation, d opspec.Densify) error {
 	}, in.Bytes()/size, func(value, at int) {
 		from[at] = int32(value + 1)
 		runs++
-	})
-	if err != nil {
-		return err
-	}
+	}))
 	fill := uint32(uint16(o.ZeroPoint)) * 0x10001
 	if size == 1 {
 		fill = uint32(byte(o.ZeroPoint)) * hvx.Ones

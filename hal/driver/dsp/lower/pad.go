@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -14,17 +15,11 @@ import (
 // with the zero point first, in the form that it has.
 func lowerPad(l *Lowering, _ *nn.Operation, p opspec.Pad) error {
 	if l.values[p.Input] == nil {
-		in, err := l.Flat(p.Input)
-		if err != nil {
-			return err
-		}
+		in := try.V(l.Flat(p.Input))
 		fill := uint32(zeroOf(&l.graph.Operands[p.Input])) * hvx.Ones
 		return l.padInto(l.FlatResult(p.Output), in, p.In, p.Dims, p.Before, 1, fill)
 	}
-	in, err := l.Value(p.Input)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.Value(p.Input))
 	rank := len(p.Dims)
 	if rank > 4 {
 		return maxRank.Broken("rank %d", rank)
@@ -40,10 +35,7 @@ func lowerPad(l *Lowering, _ *nn.Operation, p opspec.Pad) error {
 // lowerMirrorPad lowers MIRROR_PAD: in each row of the result the input's row is
 // one run and what mirrors it an element each.
 func lowerMirrorPad(l *Lowering, _ *nn.Operation, p opspec.MirrorPad) error {
-	in, err := l.Flat(p.Input)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.Flat(p.Input))
 	last, size := len(p.Dims)-1, l.sizeOf(p.Input)
 	n, width, before := int(p.In[last]), int(p.Dims[last]), p.Before[last]
 	rows := int(nn.Elements(p.Dims)) / width
@@ -96,15 +88,9 @@ func (l *Lowering) padInto(out, in *layout.Tensor, dims, to []uint32, before []i
 
 // lowerPadV2 lowers PAD_V2: the filling is a raw value of the type.
 func lowerPadV2(l *Lowering, _ *nn.Operation, p opspec.Pad) error {
-	in, err := l.Flat(p.Input)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.Flat(p.Input))
 	o := &l.graph.Operands[p.Input]
-	fill, err := l.view.Data(p.Value)
-	if err != nil {
-		return err
-	}
+	fill := try.V(l.view.Data(p.Value))
 	word := binary.LittleEndian.Uint32(fill)
 	if o.Type.IsQuant8() {
 		word = uint32(byte(word)+byte(unsignedBias(o.Type))) * 0x01010101

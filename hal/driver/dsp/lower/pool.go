@@ -5,6 +5,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch/convolution"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -12,13 +13,8 @@ import (
 // lowerPool lowers AVERAGE_POOL_2D and MAX_POOL_2D.
 func lowerPool(l *Lowering, op *nn.Operation, p opspec.Pool) error {
 	isMax := op.Type == nn.OpMaxPool2D
-	if err := poolLimits(&p, isMax); err != nil {
-		return err
-	}
-	in, err := l.Value(p.Input)
-	if err != nil {
-		return err
-	}
+	try.E(poolLimits(&p, isMax))
+	in := try.V(l.Value(p.Input))
 	o := &l.graph.Operands[p.Output]
 	bias := unsignedBias(o.Type)
 	lo, hi := opspec.ActRange(p.Act, o.Type, o.Scale, o.ZeroPoint)
@@ -41,15 +37,10 @@ func poolLimits(p *opspec.Pool, isMax bool) error {
 
 // lowerMean lowers MEAN: the reduced axes become rows and columns of windows.
 func lowerMean(l *Lowering, _ *nn.Operation, m opspec.Mean) error {
-	in, err := l.Value(m.Input)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.Value(m.Input))
 	o := &l.graph.Operands[m.Output]
 	bias := unsignedBias(o.Type)
-	if _, err := pool.MeanQuotient(m.Count, bias != 0); err != nil {
-		return err
-	}
+	try.V(pool.MeanQuotient(m.Count, bias != 0))
 	rows, cols := meanWindow(&m)
 	channels := 1 // kept axes behind all reduced hvx.Ones
 	for d := len(m.In) - 1; d >= 0 && !m.Reduce[d]; d-- {

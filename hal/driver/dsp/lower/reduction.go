@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -19,14 +20,8 @@ func fold(instruction hexagon.Op) lowering {
 }
 
 func (l *Lowering) fold(op *nn.Operation, instruction hexagon.Op) error {
-	m, err := opspec.Read[opspec.Mean](l.view, op)
-	if err != nil {
-		return err
-	}
-	in, err := l.Flat(m.Input)
-	if err != nil {
-		return err
-	}
+	m := try.V(opspec.Read[opspec.Mean](l.view, op))
+	in := try.V(l.Flat(m.Input))
 	k, bound, least := reduction.Fold{Op: instruction}, uint32(255*hvx.Ones), uint32(0)
 	if instruction == hexagon.V6_vminub {
 		least = 255 * hvx.Ones
@@ -36,15 +31,10 @@ func (l *Lowering) fold(op *nn.Operation, instruction hexagon.Op) error {
 	}
 	dims, reduced := m.In, m.Reduce
 	if rows, count, ok := longRows(dims, reduced); ok {
-		if in, err = l.foldRows(k, in, rows, count, least, bound); err != nil {
-			return err
-		}
+		in = try.V(l.foldRows(k, in, rows, count, least, bound))
 		dims, reduced = []uint32{uint32(rows), launch.FoldedRow}, []bool{false, true}
 	}
-	s, err := l.intoSlices(in, dims, reduced, 1)
-	if err != nil {
-		return err
-	}
+	s := try.V(l.intoSlices(in, dims, reduced, 1))
 	l.reductionStep("reduce", k, l.FlatResult(m.Output), s, bound)
 	return nil
 }
@@ -103,14 +93,8 @@ func argument(least bool) lowering {
 }
 
 func (l *Lowering) argument(op *nn.Operation, least bool) error {
-	r, err := opspec.Read[opspec.Along](l.view, op)
-	if err != nil {
-		return err
-	}
-	in, err := l.Flat(r.Input)
-	if err != nil {
-		return err
-	}
+	r := try.V(opspec.Read[opspec.Along](l.view, op))
+	in := try.V(l.Flat(r.Input))
 	size := l.sizeOf(r.Input)
 	var k reduction.Function = reduction.ArgBytes{Least: least}
 	one := uint32(hvx.Ones)
@@ -118,10 +102,7 @@ func (l *Lowering) argument(op *nn.Operation, least bool) error {
 		in, size = l.wordsOf(in, r.Input, 0), 4
 		k, one = reduction.Arg{Least: least}, 1
 	}
-	s, err := l.intoSlices(in, []uint32{uint32(r.Outer), uint32(r.Depth), uint32(r.Inner)}, []bool{false, true, false}, size)
-	if err != nil {
-		return err
-	}
+	s := try.V(l.intoSlices(in, []uint32{uint32(r.Outer), uint32(r.Depth), uint32(r.Inner)}, []bool{false, true, false}, size))
 	l.reductionStep("arg", k, l.FlatResult(r.Output), s, one)
 	return nil
 }
@@ -135,14 +116,8 @@ func lowerNorm(l *Lowering, _ *nn.Operation, r opspec.Along) error {
 	if r.Depth > maxNorm {
 		return maxNormed.Broken("%d", r.Depth)
 	}
-	in, err := l.Flat(r.Input)
-	if err != nil {
-		return err
-	}
-	s, err := l.intoSlices(in, []uint32{uint32(r.Outer), uint32(r.Depth), uint32(r.Inner)}, []bool{false, true, false}, 1)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.Flat(r.Input))
+	s := try.V(l.intoSlices(in, []uint32{uint32(r.Outer), uint32(r.Depth), uint32(r.Inner)}, []bool{false, true, false}, 1))
 	scaled := l.NewFlat("normalized", s.Pitch*s.Count, 1)
 	// The result's zero point is 128 in stored bytes of either type.
 	l.reductionStep("normalize", reduction.Norm{}, scaled, s, hvx.SplatHalfword(zeroOf(&l.graph.Operands[r.Input])), hvx.SplatHalfword(128))
@@ -153,18 +128,12 @@ func lowerNorm(l *Lowering, _ *nn.Operation, r opspec.Along) error {
 // lowerTopK lowers TOPK_V2: rows in lanes, the next best of each row again and
 // again.
 func lowerTopK(l *Lowering, _ *nn.Operation, t opspec.TopK) error {
-	in, err := l.Flat(t.Input)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.Flat(t.Input))
 	size := l.sizeOf(t.Input)
 	if t.Depth > reduction.MaxIndex && size == 1 { // indexes of two bytes are not enough
 		in, size = l.wordsOf(in, t.Input, 0), 4
 	}
-	s, err := l.intoSlices(in, []uint32{uint32(t.Rows), uint32(t.Depth)}, []bool{false, true}, size)
-	if err != nil {
-		return err
-	}
+	s := try.V(l.intoSlices(in, []uint32{uint32(t.Rows), uint32(t.Depth)}, []bool{false, true}, size))
 	wide := s.Pitch / size * 4 // from index to index of a row
 	if int64(wide)*int64(t.K) > layout.MaxArena {
 		return maxBytes.Broken("%d values of each of %d rows", t.K, t.Rows)
@@ -174,16 +143,12 @@ func lowerTopK(l *Lowering, _ *nn.Operation, t opspec.TopK) error {
 	rows := func(out, from *layout.Tensor, size, pitch int) error {
 		return l.moveFlat("rows", out, from, size, []launch.Dim{{N: t.Rows, Src: size, Dst: size * t.K}, {N: t.K, Src: pitch, Dst: size}}, 0, 0)
 	}
-	if err := rows(l.FlatResult(t.Indices), indices, 4, wide); err != nil {
-		return err
-	}
+	try.E(rows(l.FlatResult(t.Indices), indices, 4, wide))
 	if size == l.sizeOf(t.Values) {
 		return rows(l.FlatResult(t.Values), values, size, s.Pitch)
 	}
 	best := l.NewFlat("values", t.Rows*t.K, 4)
-	if err := rows(best, values, 4, s.Pitch); err != nil {
-		return err
-	}
+	try.E(rows(best, values, 4, s.Pitch))
 	l.flatStep("narrow", elementwise.NarrowWords{}, l.FlatResult(t.Values), []*layout.Tensor{best}, 0)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/resize"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -28,10 +29,7 @@ func lowerBilinear(l *Lowering, _ *nn.Operation, p opspec.Resize) error {
 	if n == 0 {
 		return someElements.Broken("shape %v", l.graph.Operands[p.Output].Dimensions)
 	}
-	in, err := l.Flat(p.Input)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.Flat(p.Input))
 	y, x := p.Bilinear()
 	ys, xs := samplesOf(y), samplesOf(x)
 	if n <= exactBlend && needsFloat(ys, xs) {
@@ -118,10 +116,7 @@ func (l *Lowering) blendExactly(p *opspec.Resize, in *layout.Tensor, ys, xs laun
 
 // lowerNearest lowers RESIZE_NEAREST_NEIGHBOR.
 func lowerNearest(l *Lowering, _ *nn.Operation, p opspec.Resize) error {
-	in, err := l.Flat(p.Input)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.Flat(p.Input))
 	ys, xs := p.Nearest()
 	planes, n := p.N, p.C
 	if planes == 0 || n == 0 {

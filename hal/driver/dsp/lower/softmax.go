@@ -3,6 +3,7 @@ package lower
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -18,17 +19,9 @@ func softmaxLimits(s *opspec.Softmax) error {
 }
 
 func lowerSoftmax(l *Lowering, _ *nn.Operation, m opspec.Softmax) error {
-	if err := softmaxLimits(&m); err != nil {
-		return err
-	}
-	q, err := m.Quant(l.view)
-	if err != nil {
-		return err
-	}
-	in, err := l.Value(m.Input)
-	if err != nil {
-		return err
-	}
+	try.E(softmaxLimits(&m))
+	q := try.V(m.Quant(l.view))
+	in := try.V(l.Value(m.Input))
 	// Kernels work along the channels: another axis goes there and back.
 	dims, last := m.Dims, len(m.Dims)-1
 	if m.Axis != last {

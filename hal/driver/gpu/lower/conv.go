@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/texel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/window"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -35,10 +36,7 @@ func (l *Lowering) conv(op *nn.Operation, c opspec.Conv) error {
 	case !fits || gatherFits(&c.Window, rows, c.C) != nil || c.K <= narrow && c.C%4 == 0 && rows >= manyRows:
 		return l.direct(op, &c, direct.Grouped, 1)
 	}
-	k, err := l.product(c.Input, c.Filter, c.Bias, c.Output, func() (opspec.GEMMQuant, error) { return c.Quant(l.view) })
-	if err != nil {
-		return fmt.Errorf("%s: %w", op.Type, err)
-	}
+	k := try.V(l.product(c.Input, c.Filter, c.Bias, c.Output, func() (opspec.GEMMQuant, error) { return c.Quant(l.view) }))
 	k.Lo, k.Hi = opspec.FloatActRange(c.Act)
 	k.Rows, k.Units, k.Taps, k.Depth, k.Window = rows, c.K, taps, c.C, c.Window
 	pointwise := c.KH == 1 && c.KW == 1 && c.StrideH == 1 && c.StrideW == 1 && c.Top+c.Bottom+c.Left+c.Right == 0
@@ -125,13 +123,8 @@ func (l *Lowering) direct(op *nn.Operation, c *opspec.Conv, mode direct.Mode, gr
 		k.Window.DilationH, k.Window.DilationW = 1, 1
 	}
 	k.Lo, k.Hi = opspec.FloatActRange(c.Act)
-	var err error
-	if k.In, k.Out, err = l.Pair(c.Input, c.Output); err != nil {
-		return err
-	}
-	if k.Filter, k.Bias, err = l.Pair(c.Filter, c.Bias); err != nil {
-		return err
-	}
+	k.In, k.Out = try.V2(l.Pair(c.Input, c.Output))
+	k.Filter, k.Bias = try.V2(l.Pair(c.Filter, c.Bias))
 	if k.Filter.Region == layout.Consts {
 		data := l.list.Consts.Data[k.Filter.Off:][:k.Filter.Bytes()]
 		if data, k.Packed = k.PackFilter(data, k.Filter.Elem.Bytes()); k.Packed {
@@ -139,10 +132,7 @@ func (l *Lowering) direct(op *nn.Operation, c *opspec.Conv, mode direct.Mode, gr
 		}
 	}
 	if !k.In.Elem.IsFloat() {
-		q, err := c.Quant(l.view)
-		if err != nil {
-			return fmt.Errorf("%s: %w", op.Type, err)
-		}
+		q := try.V(c.Quant(l.view))
 		k.Fixed = directFixed(&q)
 		k.Mult = q.Mult
 	}
@@ -163,25 +153,14 @@ func directFixed(q *opspec.GEMMQuant) direct.Fixed {
 func (l *Lowering) depthwise(op *nn.Operation, c *opspec.Conv, rows int) error {
 	k := &window.Kernel{Shape: window.Shape{Mode: window.Depthwise, Window: c.Window, Rows: rows, Batches: c.N, InC: c.C, OutC: c.K, Multiplier: c.Multiplier}}
 	k.Lo, k.Hi = opspec.FloatActRange(c.Act)
-	var err error
-	if k.In, k.Out, err = l.Pair(c.Input, c.Output); err != nil {
-		return err
-	}
+	k.In, k.Out = try.V2(l.Pair(c.Input, c.Output))
 	if k.In.Elem.IsFloat() {
-		if k.Weights, k.Bias, err = l.filter(c.Filter, c.Bias); err != nil {
-			return fmt.Errorf("%s: %w", op.Type, err)
-		}
+		k.Weights, k.Bias = try.V2(l.filter(c.Filter, c.Bias))
 		l.window(k)
 		return nil
 	}
-	q, err := c.Quant(l.view)
-	if err != nil {
-		return fmt.Errorf("%s: %w", op.Type, err)
-	}
-	weights, bias, err := l.quantizedFilter(c.Filter, c.Bias)
-	if err != nil {
-		return fmt.Errorf("%s: %w", op.Type, err)
-	}
+	q := try.V(c.Quant(l.view))
+	weights, bias := try.V2(l.quantizedFilter(c.Filter, c.Bias))
 	k.Fixed = window.Fixed{InZero: q.InZero, OutZero: q.OutZero, Lo: q.Lo, Hi: q.Hi, PerChannel: len(q.Mult) > 1}
 	if !k.Fixed.PerChannel {
 		k.Fixed.Mult = q.Mult[0]
@@ -202,9 +181,7 @@ func (l *Lowering) depthwise(op *nn.Operation, c *opspec.Conv, rows int) error {
 // fullyConnected lowers FULLY_CONNECTED.
 func (l *Lowering) fullyConnected(op *nn.Operation, f opspec.FullyConnected) error {
 	quant := func() (opspec.GEMMQuant, error) { return f.Quant(l.view) }
-	if err := l.dense(&f, quant); err != nil {
-		return fmt.Errorf("%s: %w", op.Type, err)
-	}
+	try.E(l.dense(&f, quant))
 	return nil
 }
 
@@ -367,18 +344,12 @@ func (l *Lowering) l2Pool(op *nn.Operation) error { return l.pool(op, direct.L2)
 // pool lowers a pooling in tiles, where there is a mode for it and its table of taps is not too
 // long, else output by output.
 func (l *Lowering) pool(op *nn.Operation, plain direct.Mode, tiled ...window.Mode) error {
-	p, err := opspec.Read[opspec.Pool](l.view, op)
-	if err != nil {
-		return err
-	}
+	p := try.V(opspec.Read[opspec.Pool](l.view, op))
 	rows := p.N * p.OutH * p.OutW
 	if rows == 0 || p.C == 0 {
 		return someElements.Broken("%d positions of %d channels", rows, p.C)
 	}
-	in, out, err := l.Pair(p.Input, p.Output)
-	if err != nil {
-		return err
-	}
+	in, out := try.V2(l.Pair(p.Input, p.Output))
 	lo, hi := opspec.FloatActRange(p.Act)
 	var least, most int32
 	if o := &l.graph.Operands[p.Output]; o.Type.IsQuant8() {

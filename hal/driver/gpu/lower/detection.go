@@ -3,6 +3,7 @@ package lower
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/detection"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -57,14 +58,8 @@ func (l *Lowering) openOutputs(n int, count *layout.Tensor, outputs ...uint32) {
 
 // boxTransform lowers AXIS_ALIGNED_BBOX_TRANSFORM.
 func (l *Lowering) boxTransform(op *nn.Operation, p opspec.BoxTransform) error {
-	in, err := l.reals(p.Regions, p.Deltas, p.Batches, p.Images)
-	if err != nil {
-		return err
-	}
-	out, finish, err := l.realOutput(p.Output)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.reals(p.Regions, p.Deltas, p.Batches, p.Images))
+	out, finish := try.V2(l.realOutput(p.Output))
 	k := &detection.Transform{Rois: p.Rois, Classes: p.Classes, Images: p.N, Regions: in[0], Deltas: in[1], Batches: in[2], ImageSizes: in[3], Out: out,
 		Fault: l.fault(op.Type.String() + ": a region is upside down, too large or of no image")}
 	l.Add(k, in, []*layout.Tensor{out, k.Fault})
@@ -74,14 +69,8 @@ func (l *Lowering) boxTransform(op *nn.Operation, p opspec.BoxTransform) error {
 
 // roi lowers ROI_ALIGN and ROI_POOLING.
 func (l *Lowering) roi(op *nn.Operation, p opspec.Roi) error {
-	in, err := l.reals(p.Input, p.Regions, p.Batches)
-	if err != nil {
-		return err
-	}
-	out, finish, err := l.realOutput(p.Output)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.reals(p.Input, p.Regions, p.Batches))
+	out, finish := try.V2(l.realOutput(p.Output))
 	k := &detection.Roi{RoiShape: detection.RoiShape{Align: op.Type == nn.OpRoiAlign, N: p.N, H: p.H, W: p.W, C: p.C, Rois: p.Rois, OutH: p.OutH, OutW: p.OutW,
 		StrideH: p.StrideH, StrideW: p.StrideW, SampleH: p.SampleH, SampleW: p.SampleW},
 		In: in[0], Regions: in[1], Batches: in[2], Out: out, Fault: l.fault(op.Type.String() + ": a region is upside down, too large or of no image")}
@@ -92,18 +81,9 @@ func (l *Lowering) roi(op *nn.Operation, p opspec.Roi) error {
 
 // heatmap lowers HEATMAP_MAX_KEYPOINT.
 func (l *Lowering) heatmap(op *nn.Operation, p opspec.Heatmap) error {
-	in, err := l.reals(p.Heat, p.Regions)
-	if err != nil {
-		return err
-	}
-	scores, finishScores, err := l.realOutput(p.Scores)
-	if err != nil {
-		return err
-	}
-	out, finish, err := l.realOutput(p.Output)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.reals(p.Heat, p.Regions))
+	scores, finishScores := try.V2(l.realOutput(p.Scores))
+	out, finish := try.V2(l.realOutput(p.Output))
 	k := &detection.Heatmap{Boxes: p.Boxes, Size: p.Size, Points: p.Points, Heat: in[0], Regions: in[1], Scores: scores, Out: out,
 		Fault: l.fault(op.Type.String() + ": a box is upside down")}
 	l.Add(k, in, []*layout.Tensor{scores, out, k.Fault})
@@ -129,10 +109,7 @@ func (l *Lowering) nms(op *nn.Operation, p opspec.Nms) error {
 		l.fillWith(0, count)
 		return nil
 	}
-	in, err := l.reals(p.Scores, p.Regions, p.Batches)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.reals(p.Scores, p.Regions, p.Batches))
 	s := detection.NmsShape{Boxes: p.Boxes, Classes: p.Classes, AtLeast: p.AtLeast, Limit: p.Limit, Kernel: p.Kernel, Overlap: p.Overlap, Sigma: p.Sigma, Least: p.Least}
 	lists := p.Boxes * (p.Classes - 1)
 	most := lists
@@ -146,15 +123,9 @@ func (l *Lowering) nms(op *nn.Operation, p opspec.Nms) error {
 	l.convert(in[0], n.Scores)
 	l.openOutputs(most, n.Count, p.OutScores, p.OutRegions, p.OutClass, p.OutBatches)
 	var finish [2]func()
-	if n.OutScores, finish[0], err = l.realOutput(p.OutScores); err != nil {
-		return err
-	}
-	if n.OutRegions, finish[1], err = l.realOutput(p.OutRegions); err != nil {
-		return err
-	}
-	if n.OutClasses, n.OutBatches, err = l.Pair(p.OutClass, p.OutBatches); err != nil {
-		return err
-	}
+	n.OutScores, finish[0] = try.V2(l.realOutput(p.OutScores))
+	n.OutRegions, finish[1] = try.V2(l.realOutput(p.OutRegions))
+	n.OutClasses, n.OutBatches = try.V2(l.Pair(p.OutClass, p.OutBatches))
 	for _, stage := range []struct {
 		detection.NmsStage
 		reads, writes []*layout.Tensor
@@ -181,10 +152,7 @@ func (l *Lowering) ranked(s detection.RankedShape, order, scores, boxes *layout.
 
 // proposals lowers GENERATE_PROPOSALS.
 func (l *Lowering) proposals(_ *nn.Operation, p opspec.Proposals) error {
-	in, err := l.reals(p.Scores, p.Deltas, p.Anchors, p.Images)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.reals(p.Scores, p.Deltas, p.Anchors, p.Images))
 	all := p.H * p.W * p.Count
 	if p.N*all == 0 {
 		return someElements.Broken("%d images of %d anchors", p.N, all)
@@ -205,23 +173,15 @@ func (l *Lowering) proposals(_ *nn.Operation, p opspec.Proposals) error {
 	l.Add(&detection.Proposed{AnchorShape: detection.AnchorShape{Batches: p.N, H: p.H, W: p.W, Anchors: p.Count, StrideH: p.StrideH, StrideW: p.StrideW, Least: p.Least},
 		Deltas: deltas, AnchorBoxes: in[2], Images: in[3], Out: boxes}, []*layout.Tensor{deltas, in[2], in[3]}, []*layout.Tensor{boxes})
 	best, order := l.Temporary(layout.F32, p.N*before), l.Temporary(layout.I32, p.N*before)
-	if err := l.rank(scores, p.N, all, before, best, order); err != nil {
-		return err
-	}
+	try.E(l.rank(scores, p.N, all, before, best, order))
 	s := detection.RankedShape{Rows: p.N, N: before, Groups: p.N, Boxes: all, Limit: after, Overlap: p.Overlap}
 	kept, counts := l.ranked(s, order, best, boxes)
 	k := &detection.Chosen{RankedShape: s, Order: order, Scores: best, Boxes2D: boxes, Kept: kept, Counts: counts, OutCount: l.Temporary(layout.I32, 1)}
 	l.openOutputs(p.N*after, k.OutCount, p.OutScores, p.OutRegions, p.OutBatches)
 	var finish [2]func()
-	if k.OutScores, finish[0], err = l.realOutput(p.OutScores); err != nil {
-		return err
-	}
-	if k.OutRegions, finish[1], err = l.realOutput(p.OutRegions); err != nil {
-		return err
-	}
-	if k.OutBatches, err = l.Value(p.OutBatches); err != nil {
-		return err
-	}
+	k.OutScores, finish[0] = try.V2(l.realOutput(p.OutScores))
+	k.OutRegions, finish[1] = try.V2(l.realOutput(p.OutRegions))
+	k.OutBatches = try.V(l.Value(p.OutBatches))
 	l.Add(k, []*layout.Tensor{order, best, boxes, kept, counts}, []*layout.Tensor{k.OutScores, k.OutRegions, k.OutBatches, k.OutCount})
 	finish[0]()
 	finish[1]()
@@ -230,10 +190,7 @@ func (l *Lowering) proposals(_ *nn.Operation, p opspec.Proposals) error {
 
 // detections lowers DETECTION_POSTPROCESSING.
 func (l *Lowering) detections(op *nn.Operation, p opspec.Detection) error {
-	in, err := l.reals(p.Scores, p.Deltas, p.Anchors)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.reals(p.Scores, p.Deltas, p.Anchors))
 	classes := p.Classes - 1 // the first is the background
 	if classes < 1 || p.Boxes == 0 || p.Limit < 1 || p.Regular && p.PerClass < 1 || !p.Regular && p.ClassesPerBox < 1 {
 		return maxDetections.Broken("%d boxes of %d classes, %d detections", p.Boxes, classes, p.Limit)
@@ -243,20 +200,11 @@ func (l *Lowering) detections(op *nn.Operation, p opspec.Detection) error {
 	l.Add(&detection.Decoded{Batches: p.Batches, Boxes: p.Boxes, Encoding: p.Encoding, Scale: p.Scale, Deltas: in[1], Anchors: in[2], Out: boxes},
 		[]*layout.Tensor{in[1], in[2]}, []*layout.Tensor{boxes})
 	k := &detection.Detections{DetectionShape: s, Boxes2D: boxes}
-	reads, err := l.rankDetections(op, &p, k, in[0])
-	if err != nil {
-		return err
-	}
+	reads := try.V(l.rankDetections(op, &p, k, in[0]))
 	var finish [2]func()
-	if k.OutScores, finish[0], err = l.realOutput(p.OutScores); err != nil {
-		return err
-	}
-	if k.OutRegions, finish[1], err = l.realOutput(p.OutRegions); err != nil {
-		return err
-	}
-	if k.OutClasses, k.OutCount, err = l.Pair(p.OutClass, p.OutCount); err != nil {
-		return err
-	}
+	k.OutScores, finish[0] = try.V2(l.realOutput(p.OutScores))
+	k.OutRegions, finish[1] = try.V2(l.realOutput(p.OutRegions))
+	k.OutClasses, k.OutCount = try.V2(l.Pair(p.OutClass, p.OutCount))
 	for _, t := range []*layout.Tensor{k.OutScores, k.OutRegions, k.OutClasses} {
 		l.fillWith(0, t)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -42,14 +43,9 @@ func given(f elementwise.Op) {
 
 // paired lowers an operation on two tensors by a function whose kernel prepare completes.
 func (l *Lowering) paired(op *nn.Operation, f elementwise.Op, prepare func(k *elementwise.Kernel, e *opspec.Elementwise) error) error {
-	k, e, err := l.pair(op)
-	if err != nil {
-		return err
-	}
+	k, e := try.V2(l.pair(op))
 	k.Op = f
-	if err := prepare(k, &e); err != nil {
-		return err
-	}
+	try.E(prepare(k, &e))
 	l.elementwise(k)
 	return nil
 }
@@ -203,10 +199,7 @@ func byTable(table func(*opspec.Unary, opspec.View) (*[256]byte, error)) lowerin
 		if err != nil {
 			return err
 		}
-		t, err := table(&u, l.view)
-		if err != nil {
-			return err
-		}
+		t := try.V(table(&u, l.view))
 		l.mapped(l.lookup(t), x, out)
 		return nil
 	}
@@ -215,14 +208,8 @@ func byTable(table func(*opspec.Unary, opspec.View) (*[256]byte, error)) lowerin
 // choose lowers SELECT, of quantized tensors behind tables that bring them to the output's
 // quantization.
 func (l *Lowering) choose(_ *nn.Operation, s opspec.Select) error {
-	c, out, err := l.Pair(s.Condition, s.Output)
-	if err != nil {
-		return err
-	}
-	x, y, err := l.Pair(s.A, s.B)
-	if err != nil {
-		return err
-	}
+	c, out := try.V2(l.Pair(s.Condition, s.Output))
+	x, y := try.V2(l.Pair(s.A, s.B))
 	if s.Type.IsQuant8() {
 		o := &l.graph.Operands[s.Output]
 		x = l.lookedUp(opspec.RescaleTable(&l.graph.Operands[s.A], o), x)

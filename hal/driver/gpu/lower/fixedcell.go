@@ -1,10 +1,9 @@
 package lower
 
 import (
-	"fmt"
-
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/recurrent"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -79,17 +78,12 @@ const lstm16Shift = -11
 
 // lstm16 lowers QUANTIZED_16BIT_LSTM.
 func (l *Lowering) lstm16(_ *nn.Operation, p opspec.Lstm16) error {
-	t, err := l.tensors(p.Input, p.Last, p.State, p.NextState, p.Output)
-	if err != nil {
-		return err
-	}
+	t := try.V(l.tensors(p.Input, p.Last, p.State, p.NextState, p.Output))
 	in, last, old, next, out := t[0], t[1], t[2], t[3], t[4]
 	n := p.Batch * p.Units
 	var gate [opspec.Gates]*layout.Tensor
 	for g := range gate {
-		if t, err = l.tensors(p.W[g], p.R[g], p.Bias[g]); err != nil {
-			return err
-		}
+		t = try.V(l.tensors(p.W[g], p.R[g], p.Bias[g]))
 		gate[g] = l.Temporary(layout.I16, n)
 		products := overlap(p.Size, p.Units, denseRows(in, p.Size), denseRows(last, p.Units), denseRows(t[0], p.Size), denseRows(t[1], p.Units), p.Zero[g])
 		l.fixedGate(&recurrent.FixedSum{Batch: p.Batch, Units: p.Units, Terms: []recurrent.FixedTerm{{Products: products, Bias: t[2], Scale: p.Scale}},
@@ -103,10 +97,7 @@ func (l *Lowering) lstm16(_ *nn.Operation, p opspec.Lstm16) error {
 
 // lstm8 lowers QUANTIZED_LSTM.
 func (l *Lowering) lstm8(op *nn.Operation, p opspec.Lstm8) error {
-	t, err := l.tensors(p.Input, p.Last, p.Cell, p.NextState, p.NextCell, p.Output, p.Projection, p.ProjectionBias)
-	if err != nil {
-		return err
-	}
+	t := try.V(l.tensors(p.Input, p.Last, p.Cell, p.NextState, p.NextCell, p.Output, p.Projection, p.ProjectionBias))
 	in, last, old, nextState, nextCell, out, projection, projectionBias := t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7]
 	// gate is the sum of gate g, with the state that peepholes look at.
 	gate := func(g int, state *layout.Tensor) (*layout.Tensor, error) {
@@ -140,22 +131,13 @@ func (l *Lowering) lstm8(op *nn.Operation, p opspec.Lstm8) error {
 		return normed, nil
 	}
 	cell := &recurrent.FixedCell{N: p.Batch * p.Units, Old: old, Out: nextCell, Shift: p.CellShift, Clip: p.CellClip}
-	if cell.Forget, err = gate(opspec.GateForget, old); err != nil {
-		return fmt.Errorf("%s: %w", op.Type, err)
-	}
-	if cell.Gate, err = gate(opspec.GateCell, old); err != nil {
-		return fmt.Errorf("%s: %w", op.Type, err)
-	}
+	cell.Forget = try.V(gate(opspec.GateForget, old))
+	cell.Gate = try.V(gate(opspec.GateCell, old))
 	if !p.Coupled {
-		if cell.In, err = gate(opspec.GateInput, old); err != nil {
-			return fmt.Errorf("%s: %w", op.Type, err)
-		}
+		cell.In = try.V(gate(opspec.GateInput, old))
 	}
 	l.fixedCell(cell)
-	open, err := gate(opspec.GateOutput, nextCell)
-	if err != nil {
-		return fmt.Errorf("%s: %w", op.Type, err)
-	}
+	open := try.V(gate(opspec.GateOutput, nextCell))
 	state := [2]recurrent.Rows{denseRows(nextState, p.Out), denseRows(out, p.Out)}
 	hidden := &recurrent.FixedHidden{Batch: p.Batch, Units: p.Units, Gate: open, Cell: nextCell, Shift: p.CellShift, Scale: p.Hidden, Zero: p.HiddenZero, Out: state}
 	if projection != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/step"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -23,14 +24,8 @@ func (l *Lowering) fault(reason string) *layout.Tensor {
 
 // entries lowers GATHER and EMBEDDING_LOOKUP.
 func (l *Lowering) entries(op *nn.Operation, g opspec.Gather) error {
-	in, out, err := l.Pair(g.Input, g.Output)
-	if err != nil {
-		return err
-	}
-	indices, err := l.Value(g.Indices)
-	if err != nil {
-		return err
-	}
+	in, out := try.V2(l.Pair(g.Input, g.Output))
+	indices := try.V(l.Value(g.Indices))
 	k := &lookup.Gather{Outer: g.Outer, Count: g.Count, Inner: g.Inner, N: indices.N, In: in, Indices: indices, Out: out,
 		Fault: l.fault(fmt.Sprintf("%s: an index is not below %d", op.Type, g.Count))}
 	l.Add(k, []*layout.Tensor{in, indices}, []*layout.Tensor{out, k.Fault})
@@ -45,18 +40,9 @@ func (l *Lowering) hashtable(_ *nn.Operation, h opspec.Hashtable) error {
 	if h.Rows > maxKeys {
 		return maxCompared.Broken("%d keys", h.Rows)
 	}
-	lookups, keys, err := l.Pair(h.Lookups, h.Keys)
-	if err != nil {
-		return err
-	}
-	values, out, err := l.Pair(h.Values, h.Output)
-	if err != nil {
-		return err
-	}
-	hits, err := l.Value(h.Hits)
-	if err != nil {
-		return err
-	}
+	lookups, keys := try.V2(l.Pair(h.Lookups, h.Keys))
+	values, out := try.V2(l.Pair(h.Values, h.Output))
+	hits := try.V(l.Value(h.Hits))
 	l.Add(&lookup.Hashtable{Rows: h.Rows, Size: h.Size, N: lookups.N, Lookups: lookups, Keys: keys, Values: values, Out: out, Hits: hits},
 		[]*layout.Tensor{lookups, keys, values}, []*layout.Tensor{out, hits})
 	return nil
@@ -67,14 +53,8 @@ const maxRanked = 1 << 28
 
 // topK lowers TOPK_V2.
 func (l *Lowering) topK(_ *nn.Operation, t opspec.TopK) error {
-	in, values, err := l.Pair(t.Input, t.Values)
-	if err != nil {
-		return err
-	}
-	indices, err := l.Value(t.Indices)
-	if err != nil {
-		return err
-	}
+	in, values := try.V2(l.Pair(t.Input, t.Values))
+	indices := try.V(l.Value(t.Indices))
 	return l.rank(in, t.Rows, t.Depth, t.K, values, indices)
 }
 
@@ -89,10 +69,7 @@ func (l *Lowering) rank(in *layout.Tensor, rows, depth, n int, values, indices *
 
 // densify lowers DENSIFY: the places of the values follow from its lists, which are parameters.
 func (l *Lowering) densify(op *nn.Operation, d opspec.Densify) error {
-	in, out, err := l.Pair(d.Values, d.Output)
-	if err != nil {
-		return err
-	}
+	in, out := try.V2(l.Pair(d.Values, d.Output))
 	if out.N > maxTable {
 		return maxPlaces.Broken("%d elements", out.N)
 	}
@@ -100,25 +77,14 @@ func (l *Lowering) densify(op *nn.Operation, d opspec.Densify) error {
 	for i := range list {
 		list[i] = -1
 	}
-	var missing error
-	err = d.Walk(func(x uint32) []int32 {
-		data, err := l.view.Data(x)
-		if err != nil {
-			missing = err
-			return nil
-		}
+	try.E(d.Walk(func(x uint32) []int32 {
+		data := try.V(l.view.Data(x))
 		w := make([]int32, len(data)/4)
 		for i := range w {
 			w[i] = int32(binary.LittleEndian.Uint32(data[4*i:]))
 		}
 		return w
-	}, in.N, func(value, at int) { list[at] = int32(value) })
-	if missing != nil {
-		err = missing
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", op.Type, err)
-	}
+	}, in.N, func(value, at int) { list[at] = int32(value) }))
 	o := &l.graph.Operands[d.Values]
 	l.Add(&move.Index{List: list, Fill: uint32(o.ZeroPoint), In: in, Out: out}, []*layout.Tensor{in}, []*layout.Tensor{out})
 	return nil
@@ -132,22 +98,10 @@ func (l *Lowering) lsh(_ *nn.Operation, p opspec.Lsh) error {
 	if p.Bits*p.Items*(p.ItemBytes+4) > maxHashedBytes {
 		return maxHashed.Broken("%d of %d bytes for each of %d bits", p.Items, p.ItemBytes, p.Bits)
 	}
-	seeds, err := l.Value(p.Hash)
-	if err != nil {
-		return err
-	}
-	in, err := l.Value(p.Input)
-	if err != nil {
-		return err
-	}
-	weights, err := l.given(p.Weight)
-	if err != nil {
-		return err
-	}
-	out, err := l.Value(p.Output)
-	if err != nil {
-		return err
-	}
+	seeds := try.V(l.Value(p.Hash))
+	in := try.V(l.Value(p.Input))
+	weights := try.V(l.given(p.Weight))
+	out := try.V(l.Value(p.Output))
 	reads := []*layout.Tensor{seeds, in}
 	if weights != nil {
 		reads = append(reads, weights)
@@ -172,14 +126,8 @@ func hashed(g *graph.Graph, storage []uint32) map[uint32]bool {
 
 // multinomial lowers RANDOM_MULTINOMIAL.
 func (l *Lowering) multinomial(_ *nn.Operation, m opspec.Multinomial) error {
-	in, out, err := l.Pair(m.Logits, m.Output)
-	if err != nil {
-		return err
-	}
-	seeds, err := l.Value(m.Seeds)
-	if err != nil {
-		return err
-	}
+	in, out := try.V2(l.Pair(m.Logits, m.Output))
+	seeds := try.V(l.Value(m.Seeds))
 	sums := l.Temporary(layout.I32, 2*m.Batches*m.Classes)
 	l.Add(&lookup.Weights{Rows: m.Batches, Classes: m.Classes, In: in, Sums: sums}, []*layout.Tensor{in}, []*layout.Tensor{sums})
 	l.Add(&lookup.Draw{Rows: m.Batches, Classes: m.Classes, Samples: m.Samples, Sums: sums, Seeds: seeds, Out: out}, []*layout.Tensor{sums, seeds}, []*layout.Tensor{out})

@@ -3,12 +3,12 @@ package lower
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/move"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -46,10 +46,7 @@ func (l *Lowering) copyAll(in, out *layout.Tensor) error {
 // concat lowers CONCATENATION and PACK: one copy per input, of 8-bit quantized inputs
 // brought to the output's quantization.
 func (l *Lowering) concat(_ *nn.Operation, c opspec.Concat) error {
-	out, err := l.Value(c.Output)
-	if err != nil {
-		return err
-	}
+	out := try.V(l.Value(c.Output))
 	total := 0
 	for _, s := range c.Sizes {
 		total += s
@@ -59,16 +56,11 @@ func (l *Lowering) concat(_ *nn.Operation, c opspec.Concat) error {
 		if c.Sizes[i] == 0 {
 			continue
 		}
-		in, err := l.Value(x)
-		if err != nil {
-			return err
-		}
+		in := try.V(l.Value(x))
 		if c.Type.IsQuant8() {
 			in = l.lookedUp(opspec.RequantTable(&l.graph.Operands[x], &l.graph.Operands[c.Output]), in)
 		}
-		if err := l.copy(in, out, block{dims: []int{c.Outer, c.Sizes[i]}, from: []int{c.Sizes[i], 1}, to: []int{total, 1}, outAt: place}); err != nil {
-			return err
-		}
+		try.E(l.copy(in, out, block{dims: []int{c.Outer, c.Sizes[i]}, from: []int{c.Sizes[i], 1}, to: []int{total, 1}, outAt: place}))
 		place += c.Sizes[i]
 	}
 	return nil
@@ -76,29 +68,18 @@ func (l *Lowering) concat(_ *nn.Operation, c opspec.Concat) error {
 
 // split lowers SPLIT: one copy per output.
 func (l *Lowering) split(_ *nn.Operation, s opspec.Split) error {
-	in, err := l.Value(s.Input)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.Value(s.Input))
 	for i, x := range s.Outputs {
-		out, err := l.Value(x)
-		if err != nil {
-			return err
-		}
+		out := try.V(l.Value(x))
 		b := block{dims: []int{s.Outer, s.Size}, from: []int{s.Size * len(s.Outputs), 1}, to: []int{s.Size, 1}, inAt: i * s.Size}
-		if err := l.copy(in, out, b); err != nil {
-			return err
-		}
+		try.E(l.copy(in, out, b))
 	}
 	return nil
 }
 
 // tile lowers TILE: one copy that reads along repetitions without moving.
 func (l *Lowering) tile(_ *nn.Operation, t opspec.Tile) error {
-	in, out, err := l.Pair(t.Input, t.Output)
-	if err != nil {
-		return err
-	}
+	in, out := try.V2(l.Pair(t.Input, t.Output))
 	from := layout.Dense(ints(t.In))
 	var dims, strides []int
 	for d, n := range ints(t.In) {
@@ -109,14 +90,8 @@ func (l *Lowering) tile(_ *nn.Operation, t opspec.Tile) error {
 
 // fill lowers FILL of a constant.
 func (l *Lowering) fill(op *nn.Operation, f opspec.Fill) error {
-	value, err := l.word(f.Value)
-	if err != nil {
-		return fmt.Errorf("%s: %w", op.Type, err)
-	}
-	out, err := l.Value(f.Output)
-	if err != nil {
-		return err
-	}
+	value := try.V(l.word(f.Value))
+	out := try.V(l.Value(f.Output))
 	if out.Elem == layout.F16 && l.graph.Operands[f.Value].Type == nn.Float32 {
 		value = uint32(opspec.Float32ToFloat16(math.Float32frombits(value)))
 	}
@@ -139,15 +114,10 @@ func (l *Lowering) word(x uint32) (uint32, error) {
 
 // pad lowers PAD and PAD_V2.
 func (l *Lowering) pad(op *nn.Operation, p opspec.Pad) error {
-	in, out, err := l.Pair(p.Input, p.Output)
-	if err != nil {
-		return err
-	}
+	in, out := try.V2(l.Pair(p.Input, p.Output))
 	value := l.padding(p.Input)
 	if p.Value != opspec.None {
-		if value, err = l.word(p.Value); err != nil {
-			return fmt.Errorf("%s: %w", op.Type, err)
-		}
+		value = try.V(l.word(p.Value))
 		if out.Elem == layout.F16 && l.graph.Operands[p.Value].Type == nn.Float32 {
 			value = uint32(opspec.Float32ToFloat16(math.Float32frombits(value)))
 		}
@@ -166,10 +136,7 @@ func (l *Lowering) padding(x uint32) uint32 {
 // mirrorPad lowers MIRROR_PAD, dimension by dimension: the tensor in its place, and its two
 // ends read backwards.
 func (l *Lowering) mirrorPad(_ *nn.Operation, p opspec.MirrorPad) error {
-	in, out, err := l.Pair(p.Input, p.Output)
-	if err != nil {
-		return err
-	}
+	in, out := try.V2(l.Pair(p.Input, p.Output))
 	dims := ints(p.In)
 	for d, to := range p.Dims {
 		n, grown := dims[d], int(to)
@@ -191,9 +158,7 @@ func (l *Lowering) mirrorPad(_ *nn.Operation, p opspec.MirrorPad) error {
 		}
 		before := p.Before[d]
 		after := grown - n - before
-		if err := errors.Join(part(0, before, p.Source(d, 0), -1), part(before, n, 0, 1), part(before+n, after, p.Source(d, min(before+n, grown-1)), -1)); err != nil {
-			return err
-		}
+		try.E(errors.Join(part(0, before, p.Source(d, 0), -1), part(before, n, 0, 1), part(before+n, after, p.Source(d, min(before+n, grown-1)), -1)))
 		dims[d], in = grown, next
 	}
 	return nil
@@ -202,15 +167,10 @@ func (l *Lowering) mirrorPad(_ *nn.Operation, p opspec.MirrorPad) error {
 // strided lowers the operations that reorder or select elements, of any type that
 // has a storage: one copy whose source strides do the reordering.
 func (l *Lowering) strided(_ *nn.Operation, s opspec.Strided) error {
-	in, out, err := l.Pair(s.Input, s.Output)
-	if err != nil {
-		return err
-	}
+	in, out := try.V2(l.Pair(s.Input, s.Output))
 	if s.Padded != nil && !slices.Equal(s.Padded, s.In) {
 		padded := l.Temporary(in.Elem, layout.Product(ints(s.Padded)))
-		if err := l.padInto(in, padded, ints(s.In), ints(s.Padded), s.Before, l.padding(s.Input)); err != nil {
-			return err
-		}
+		try.E(l.padInto(in, padded, ints(s.In), ints(s.Padded), s.Before, l.padding(s.Input)))
 		in = padded
 	}
 	walk := ints(s.Walk)

@@ -1,11 +1,11 @@
 package lower
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -52,10 +52,7 @@ func (l *Lowering) dequantizeChannels(op *nn.Operation, in *nn.Operand, dims []i
 	}
 	dense, scales := layout.Dense(dims), make([]int, len(dims))
 	scales[c.Dim] = 1
-	axes, err := layout.Collapse(dims, dense, dense, scales)
-	if err != nil {
-		return fmt.Errorf("%s: %w", op.Type, err)
-	}
+	axes := try.V(layout.Collapse(dims, dense, dense, scales))
 	f := elementwise.Function{Op: elementwise.Mul}
 	f.Lo, f.Hi = opspec.FloatActRange(nn.ActNone)
 	integers := l.mappedTemporary(elementwise.Function{Op: elementwise.Float}, x, layout.F32)
@@ -85,9 +82,7 @@ func (l *Lowering) cast(op *nn.Operation) error {
 	}
 	if x.Elem == layout.I8 {
 		bytes := l.Temporary(layout.U8, x.N)
-		if err := l.copyAll(x, bytes); err != nil {
-			return err
-		}
+		try.E(l.copyAll(x, bytes))
 		x = bytes
 	}
 	f := elementwise.Function{Op: elementwise.Copy}

@@ -1,10 +1,9 @@
 package lower
 
 import (
-	"fmt"
-
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/recurrent"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -111,16 +110,13 @@ func denseRows(t *layout.Tensor, width int) recurrent.Rows {
 
 // rnn lowers RNN and the sequences of it.
 func (l *Lowering) rnn(op *nn.Operation, r opspec.Rnn) error {
-	var err error
 	var list []direction
 	states := make([]*layout.Tensor, len(r.Cells))
 	for i := range r.Cells {
 		c := &r.Cells[i]
 		var t [5]*layout.Tensor
 		for k, x := range []uint32{c.Weights, c.AuxWeights, c.Recurrent, c.Bias, c.State} {
-			if t[k], err = l.given(x); err != nil {
-				return err
-			}
+			t[k] = try.V(l.given(x))
 		}
 		w, aux, rec, bias := t[0], t[1], t[2], t[3]
 		states[i] = t[4]
@@ -133,13 +129,9 @@ func (l *Lowering) rnn(op *nn.Operation, r opspec.Rnn) error {
 			return nil
 		}})
 	}
-	if err := l.recur(list, r.Merge); err != nil {
-		return fmt.Errorf("%s: %w", op.Type, err)
-	}
+	try.E(l.recur(list, r.Merge))
 	for i := range r.Cells {
-		if err := l.put(states[i], r.Cells[i].NextState); err != nil {
-			return err
-		}
+		try.E(l.put(states[i], r.Cells[i].NextState))
 	}
 	return nil
 }
@@ -164,32 +156,20 @@ func (l *Lowering) put(state *layout.Tensor, x uint32) error {
 
 // lstm lowers LSTM and the sequences of it.
 func (l *Lowering) lstm(op *nn.Operation, p opspec.Lstm) error {
-	var err error
 	var list []direction
 	cells := make([]*lstmCell, len(p.Cells))
 	for i := range p.Cells {
 		c := &p.Cells[i]
-		if cells[i], err = l.newLstmCell(&p, c); err != nil {
-			return fmt.Errorf("%s: %w", op.Type, err)
-		}
+		cells[i] = try.V(l.newLstmCell(&p, c))
 		list = append(list, direction{&c.Input, &c.Aux, c.Output, c.Out, cells[i].step})
 	}
-	if err := l.recur(list, p.Merge); err != nil {
-		return fmt.Errorf("%s: %w", op.Type, err)
-	}
+	try.E(l.recur(list, p.Merge))
 	for _, c := range cells {
-		if err := l.put(c.h, c.NextState); err != nil {
-			return err
-		}
-		if err := l.put(c.c, c.NextCell); err != nil {
-			return err
-		}
+		try.E(l.put(c.h, c.NextState))
+		try.E(l.put(c.c, c.NextCell))
 	}
 	if p.Scratch != opspec.None {
-		scratch, err := l.Value(p.Scratch)
-		if err != nil {
-			return err
-		}
+		scratch := try.V(l.Value(p.Scratch))
 		l.fillWith(0, scratch)
 	}
 	return nil
@@ -283,18 +263,12 @@ func (c *lstmCell) step(x, aux, out recurrent.Rows) error {
 
 // svdf lowers SVDF.
 func (l *Lowering) svdf(_ *nn.Operation, s opspec.Svdf) error {
-	var err error
 	var t [5]*layout.Tensor
 	for i, x := range []uint32{s.Input, s.Feature, s.Time, s.Bias, s.State} {
-		if t[i], err = l.given(x); err != nil {
-			return err
-		}
+		t[i] = try.V(l.given(x))
 	}
 	in, feature, time, bias, state := t[0], t[1], t[2], t[3], t[4]
-	next, out, err := l.Pair(s.NextState, s.Output)
-	if err != nil {
-		return err
-	}
+	next, out := try.V2(l.Pair(s.NextState, s.Output))
 	newest := l.Temporary(state.Elem, s.Batch*s.Filters)
 	l.sum(&recurrent.Sum{Batch: s.Batch, Units: s.Filters, Act: recurrent.Linear, Terms: []recurrent.Term{{X: denseRows(in, s.Size), W: feature, N: s.Size}},
 		Out: [2]recurrent.Rows{denseRows(newest, s.Filters)}})

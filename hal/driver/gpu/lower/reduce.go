@@ -1,30 +1,23 @@
 package lower
 
 import (
-	"fmt"
-
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/reduce"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // softmax lowers SOFTMAX and LOG_SOFTMAX.
 func (l *Lowering) softmax(op *nn.Operation, s opspec.Softmax) error {
-	in, out, err := l.Pair(s.Input, s.Output)
-	if err != nil {
-		return err
-	}
+	in, out := try.V2(l.Pair(s.Input, s.Output))
 	shape := reduce.SoftmaxShape{Outer: s.Outer, Depth: s.Depth, Inner: s.Inner, Beta: s.Beta, Log: op.Type == nn.OpLogSoftmax}
 	if in.Elem.IsFloat() {
 		l.Add(&reduce.Softmax{SoftmaxShape: shape, In: in, Out: out}, []*layout.Tensor{in}, []*layout.Tensor{out})
 		return nil
 	}
-	q, err := s.Quant(l.view)
-	if err != nil {
-		return fmt.Errorf("%s: %w", op.Type, err)
-	}
+	q := try.V(s.Quant(l.view))
 	k := &reduce.QuantizedSoftmax{Outer: s.Outer, Depth: s.Depth, Inner: s.Inner, Quant: q, In: in, Out: out}
 	l.Add(k, []*layout.Tensor{in}, []*layout.Tensor{out})
 	return nil
@@ -40,14 +33,8 @@ func fold(f reduce.Op) lowering {
 }
 
 func (l *Lowering) fold(op *nn.Operation, f reduce.Op) error {
-	m, err := opspec.Read[opspec.Mean](l.view, op)
-	if err != nil {
-		return err
-	}
-	in, out, err := l.Pair(m.Input, m.Output)
-	if err != nil {
-		return err
-	}
+	m := try.V(opspec.Read[opspec.Mean](l.view, op))
+	in, out := try.V2(l.Pair(m.Input, m.Output))
 	if f == reduce.Mean && !in.Elem.IsFloat() && m.Count > maxMean {
 		return maxSummands.Broken("%d", m.Count)
 	}
@@ -62,15 +49,9 @@ func (l *Lowering) fold(op *nn.Operation, f reduce.Op) error {
 		a.dims, a.strides = append(a.dims, d), append(a.strides, strides[i])
 	}
 	shape := reduce.FoldShape{Op: f, Count: m.Count}
-	if shape.Kept, err = layout.Collapse(axes[0].dims, axes[0].strides); err != nil {
-		return fmt.Errorf("%s: %w", op.Type, err)
-	}
-	if shape.Reduced, err = layout.Collapse(axes[1].dims, axes[1].strides); err != nil {
-		return fmt.Errorf("%s: %w", op.Type, err)
-	}
-	if in, err = l.foldParts(&shape, in); err != nil {
-		return fmt.Errorf("%s: %w", op.Type, err)
-	}
+	shape.Kept = try.V(layout.Collapse(axes[0].dims, axes[0].strides))
+	shape.Reduced = try.V(layout.Collapse(axes[1].dims, axes[1].strides))
+	in = try.V(l.foldParts(&shape, in))
 	l.Add(&reduce.Fold{FoldShape: shape, In: in, Out: out}, []*layout.Tensor{in}, []*layout.Tensor{out})
 	return nil
 }
@@ -124,31 +105,18 @@ func argument(f reduce.Op) lowering {
 }
 
 func (l *Lowering) argument(op *nn.Operation, f reduce.Op) error {
-	r, err := opspec.Read[opspec.Along](l.view, op)
-	if err != nil {
-		return err
-	}
-	in, out, err := l.Pair(r.Input, r.Output)
-	if err != nil {
-		return err
-	}
+	r := try.V(opspec.Read[opspec.Along](l.view, op))
+	in, out := try.V2(l.Pair(r.Input, r.Output))
 	shape := reduce.FoldShape{Op: f, Count: r.Depth}
-	if shape.Kept, err = layout.Collapse([]int{r.Outer, r.Inner}, []int{r.Depth * r.Inner, 1}); err != nil {
-		return fmt.Errorf("%s: %w", op.Type, err)
-	}
-	if shape.Reduced, err = layout.Collapse([]int{r.Depth}, []int{r.Inner}); err != nil {
-		return fmt.Errorf("%s: %w", op.Type, err)
-	}
+	shape.Kept = try.V(layout.Collapse([]int{r.Outer, r.Inner}, []int{r.Depth * r.Inner, 1}))
+	shape.Reduced = try.V(layout.Collapse([]int{r.Depth}, []int{r.Inner}))
 	l.Add(&reduce.Fold{FoldShape: shape, In: in, Out: out}, []*layout.Tensor{in}, []*layout.Tensor{out})
 	return nil
 }
 
 // l2Norm lowers L2_NORMALIZATION.
 func (l *Lowering) l2Norm(_ *nn.Operation, r opspec.Along) error {
-	in, out, err := l.Pair(r.Input, r.Output)
-	if err != nil {
-		return err
-	}
+	in, out := try.V2(l.Pair(r.Input, r.Output))
 	k := &reduce.L2Norm{L2NormShape: reduce.L2NormShape{Outer: r.Outer, Depth: r.Depth, Inner: r.Inner, Zero: l.graph.Operands[r.Input].ZeroPoint}, In: in, Out: out}
 	l.Add(k, []*layout.Tensor{in}, []*layout.Tensor{out})
 	return nil
@@ -156,10 +124,7 @@ func (l *Lowering) l2Norm(_ *nn.Operation, r opspec.Along) error {
 
 // localResponseNorm lowers LOCAL_RESPONSE_NORMALIZATION.
 func (l *Lowering) localResponseNorm(_ *nn.Operation, r opspec.Along) error {
-	in, out, err := l.Pair(r.Input, r.Output)
-	if err != nil {
-		return err
-	}
+	in, out := try.V2(l.Pair(r.Input, r.Output))
 	k := &reduce.LocalResponse{LocalResponseShape: reduce.LocalResponseShape{Outer: r.Outer, Depth: r.Depth, Inner: r.Inner,
 		Radius: min(r.Radius, r.Depth), Bias: r.Bias, Alpha: r.Alpha, Beta: r.Beta}, In: in, Out: out}
 	l.Add(k, []*layout.Tensor{in}, []*layout.Tensor{out})
@@ -168,10 +133,7 @@ func (l *Lowering) localResponseNorm(_ *nn.Operation, r opspec.Along) error {
 
 // instanceNorm lowers INSTANCE_NORMALIZATION.
 func (l *Lowering) instanceNorm(_ *nn.Operation, p opspec.InstanceNorm) error {
-	in, out, err := l.Pair(p.Input, p.Output)
-	if err != nil {
-		return err
-	}
+	in, out := try.V2(l.Pair(p.Input, p.Output))
 	k := &reduce.InstanceNorm{InstanceNormShape: reduce.InstanceNormShape{Outer: p.N, Depth: p.H * p.W, Inner: p.C,
 		Gamma: p.Gamma, Beta: p.Beta, Epsilon: p.Epsilon}, In: in, Out: out}
 	l.Add(k, []*layout.Tensor{in}, []*layout.Tensor{out})

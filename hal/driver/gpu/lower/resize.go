@@ -3,6 +3,7 @@ package lower
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/resize"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -12,10 +13,7 @@ func (l *Lowering) resize(op *nn.Operation, p opspec.Resize) error {
 	if p.N*p.C*p.OutH*p.OutW == 0 {
 		return someElements.Broken("%d images of %dx%dx%d", p.N, p.OutH, p.OutW, p.C)
 	}
-	in, out, err := l.Pair(p.Input, p.Output)
-	if err != nil {
-		return err
-	}
+	in, out := try.V2(l.Pair(p.Input, p.Output))
 	k := &resize.Kernel{Shape: resize.Shape{Batches: p.N, H: p.H, W: p.W, C: p.C, OutH: p.OutH, OutW: p.OutW}, In: in, Out: out}
 	if op.Type == nn.OpResizeBilinear {
 		k.Bilinear = true

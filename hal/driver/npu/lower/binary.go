@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
@@ -116,32 +117,20 @@ func (l *Lowering) sub(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	q, err := e.AddQuant(l.view)
-	if err != nil {
-		return err
-	}
+	q := try.V(e.AddQuant(l.view))
 	mode, scaled, scaleMode := ethosu.EltSub, q.A, ethosu.ScaleOPA32
 	if q.B != fixedpoint.QuantizeMultiplier(0.5) {
 		mode, scaled, scaleMode = ethosu.EltAdd, q.B, ethosu.ScaleOPB32
-		if b, err = l.negated(b); err != nil {
-			return err
-		}
+		b = try.V(l.negated(b))
 	}
-	o, err := l.operands(&e, a, b)
-	if err != nil {
-		return err
-	}
+	o := try.V(l.operands(&e, a, b))
 	k := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Elementwise, Mode: mode, Round: doubleRound, ScaleMode: scaleMode,
 		OPAScale: uint32(scaled.M), OPAShift: 11 - scaled.Shift, Lo: int(q.Lo), Hi: int(q.Hi)}, IFM: o.a, IFM2: &o.b}
 	if scaled.Shift > 0 || k.OPAShift > 11+maxShift {
 		return likeScales.Broken("2^%d", -scaled.Shift)
 	}
-	if k.Scale, k.Shift, err = hardware(q.Out); err != nil {
-		return err
-	}
-	if k.OFM, err = l.Out(e.Output, o.h, o.w, o.c); err != nil {
-		return err
-	}
+	k.Scale, k.Shift = try.V2(hardware(q.Out))
+	k.OFM = try.V(l.Out(e.Output, o.h, o.w, o.c))
 	k.OFM.Zero = int(q.OutZero)
 	k.Broadcast = broadcastOf(&k.IFM.FeatureMap, &o.b.FeatureMap)
 	if o.swap {
@@ -172,22 +161,10 @@ func extreme(mode int) lowering {
 }
 
 func (l *Lowering) extreme(op *nn.Operation, mode int) error {
-	e, err := opspec.Read[opspec.Elementwise](l.view, op)
-	if err != nil {
-		return err
-	}
-	out, err := l.operand(e.Output)
-	if err != nil {
-		return err
-	}
-	a, err := l.rescaled(e.A, out)
-	if err != nil {
-		return err
-	}
-	b, err := l.rescaled(e.B, out)
-	if err != nil {
-		return err
-	}
+	e := try.V(opspec.Read[opspec.Elementwise](l.view, op))
+	out := try.V(l.operand(e.Output))
+	a := try.V(l.rescaled(e.A, out))
+	b := try.V(l.rescaled(e.B, out))
 	return l.lesserOrGreater(&e, a, b, mode)
 }
 
@@ -214,10 +191,7 @@ func (l *Lowering) prelu(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	q, err := e.PreluQuant(l.view)
-	if err != nil {
-		return err
-	}
+	q := try.V(e.PreluQuant(l.view))
 	if q.Positive.Shift > maxInputShift || q.Negative.Shift > maxSlopeShift {
 		return slopeScales.Broken("2^%d and 2^%d", q.Positive.Shift, q.Negative.Shift)
 	}
@@ -237,26 +211,18 @@ func (l *Lowering) prelu(op *nn.Operation) error {
 		return p
 	}
 	n := int(nn.Elements(e.Dims))
-	o, err := l.operands(&e, shaped(part(ethosu.EltMin), 1, 1, x.C), slope)
-	if err != nil {
-		return err
-	}
+	o := try.V(l.operands(&e, shaped(part(ethosu.EltMin), 1, 1, x.C), slope))
 	sum, term := l.wide(o.h, o.w, o.c), l.wide(o.h, o.w, o.c)
 	o.op(&c, ethosu.EltMul, sum, plain)
 	c.rescale(sum, sum, []fixedpoint.Multiplier{q.Negative}, tweak{})
 	positive := shaped(part(ethosu.EltMax), 1, 1, x.C)
 	if n != x.C { // the slopes have the larger shape
-		if positive, err = l.repeated(positive, e.StridesA, e.Dims); err != nil {
-			return err
-		}
+		positive = try.V(l.repeated(positive, e.StridesA, e.Dims))
 	}
 	c.widen(shaped(positive, o.h, o.w, o.c), term)
 	c.rescale(term, term, []fixedpoint.Multiplier{q.Positive}, tweak{})
 	c.op(ethosu.EltAdd, sum, term, sum, plain)
-	out, err := l.Out(e.Output, o.h, o.w, o.c)
-	if err != nil {
-		return err
-	}
+	out := try.V(l.Out(e.Output, o.h, o.w, o.c))
 	out.Zero = int(q.OutZero)
 	c.narrow(sum, out, int(q.Lo), int(q.Hi))
 	return c.err
@@ -277,10 +243,7 @@ func (l *Lowering) compare(op *nn.Operation, holds [3]byte) error {
 	}
 	c := chain{l: l}
 	a.Zero, b.Zero = 0, 0
-	o, err := l.operands(&e, a, b)
-	if err != nil {
-		return err
-	}
+	o := try.V(l.operands(&e, a, b))
 	x, y := e.A, e.B
 	if o.swap {
 		x, y = y, x
@@ -299,10 +262,7 @@ func (l *Lowering) compare(op *nn.Operation, holds [3]byte) error {
 	}
 	table := [256]byte{255: holds[0], 0: holds[1], 1: holds[2]}
 	n := o.h * o.w * o.c
-	out, err := l.Out(e.Output, 1, 1, n)
-	if err != nil {
-		return err
-	}
+	out := try.V(l.Out(e.Output, 1, 1, n))
 	return l.moveAll(sign, out, n, &table, 0, 255)
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -22,25 +23,15 @@ type gemm struct {
 }
 
 func (l *Lowering) conv(_ *nn.Operation, c opspec.Conv) error {
-	if _, err := l.operand(c.Input); err != nil {
-		return err
-	}
-	q, err := c.Quant(l.view)
-	if err != nil {
-		return err
-	}
+	try.V(l.operand(c.Input))
+	q := try.V(c.Quant(l.view))
 	return l.gemm(&gemm{c.Input, c.Filter, c.Bias, c.Output, c.N, c.C, c.K, c.Window, q, c.Depthwise, c.Multiplier, nil})
 }
 
 // fullyConnected is a 1x1 convolution over a row of batches.
 func (l *Lowering) fullyConnected(_ *nn.Operation, f opspec.FullyConnected) error {
-	if _, err := l.operand(f.Input); err != nil {
-		return err
-	}
-	q, err := f.Quant(l.view)
-	if err != nil {
-		return err
-	}
+	try.V(l.operand(f.Input))
+	q := try.V(f.Quant(l.view))
 	win := opspec.Window{H: 1, W: f.Batch, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 1, OutW: f.Batch}
 	return l.gemm(&gemm{input: f.Input, filter: f.Weights, bias: f.Bias, output: f.Output, n: 1, c: f.Depth, k: f.Units, win: win, quant: q})
 }

@@ -3,6 +3,7 @@ package lower
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
@@ -12,17 +13,9 @@ import (
 // add is ADD with both inputs brought to a common scale of 2^19 steps: the
 // input of larger scale is shifted, the other multiplied by OPA_SCALE.
 func (l *Lowering) add(_ *nn.Operation, e opspec.Elementwise) error {
-	if _, err := l.operand(e.A); err != nil {
-		return err
-	}
-	q, err := e.AddQuant(l.view)
-	if err != nil {
-		return err
-	}
-	p, err := l.pair(&e)
-	if err != nil {
-		return err
-	}
+	try.V(l.operand(e.A))
+	q := try.V(e.AddQuant(l.view))
+	p := try.V(l.pair(&e))
 	zeros := map[uint32]int32{e.A: q.ZeroA, e.B: q.ZeroB}
 	first, second := q.A, q.B
 	if p.a == e.B && p.a != p.b {
@@ -41,29 +34,17 @@ func (l *Lowering) add(_ *nn.Operation, e opspec.Elementwise) error {
 	if scaled.Shift > 0 || w.OPAShift > 11+maxShift {
 		return likeScales.Broken("2^%d", -scaled.Shift)
 	}
-	if w.Scale, w.Shift, err = hardware(q.Out); err != nil {
-		return err
-	}
+	w.Scale, w.Shift = try.V2(hardware(q.Out))
 	w.Lo, w.Hi = int(q.Lo), int(q.Hi)
 	return l.binary(w, p, zeros, q.OutZero)
 }
 
 func (l *Lowering) mul(_ *nn.Operation, e opspec.Elementwise) error {
-	if _, err := l.operand(e.A); err != nil {
-		return err
-	}
-	q, err := e.MulQuant(l.view)
-	if err != nil {
-		return err
-	}
-	p, err := l.pair(&e)
-	if err != nil {
-		return err
-	}
+	try.V(l.operand(e.A))
+	q := try.V(e.MulQuant(l.view))
+	p := try.V(l.pair(&e))
 	w := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Elementwise, Mode: ethosu.EltMul, Round: doubleRound, Lo: int(q.Lo), Hi: int(q.Hi), OPAScale: 1, OPBScale: 1}}
-	if w.Scale, w.Shift, err = hardware(q.Mult); err != nil {
-		return err
-	}
+	w.Scale, w.Shift = try.V2(hardware(q.Mult))
 	return l.binary(w, p, map[uint32]int32{e.A: q.ZeroA, e.B: q.ZeroB}, q.OutZero)
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
@@ -218,10 +219,7 @@ func (l *Lowering) lstm16(op *nn.Operation, p opspec.Lstm16) error {
 	// NNAPI multiplies the recurrent and then the input weights of a row with the input and then the previous
 	// output.
 	const shift, zero = -11, 128
-	data, values, err := l.joined(p.Batch, p.Input, p.Last)
-	if err != nil {
-		return err
-	}
+	data, values := try.V2(l.joined(p.Batch, p.Input, p.Last))
 	n := p.Size + p.Units
 	if data != nil {
 		values = layout.Ref{Value: layout.Placed, FeatureMap: layout.Dense(l.list.Consts.Add(data), 1, p.Batch, n, 1, false)}
@@ -231,23 +229,15 @@ func (l *Lowering) lstm16(op *nn.Operation, p opspec.Lstm16) error {
 	c.sums = func(gates []int, _, out layout.Ref) error {
 		for i, g := range gates {
 			d := dense{x: values, zero: p.Zero[g], bias: p.Bias[g], scale: p.Scale, out: rowsOf(out, i, i+1), clip: saturated.clip, lo: saturated.lo, hi: saturated.hi}
-			if d.w, d.filter, err = l.joined(p.Units, p.R[g], p.W[g]); err != nil {
-				return err
-			}
+			d.w, d.filter = try.V2(l.joined(p.Units, p.R[g], p.W[g]))
 			if err := l.dense(&d); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	open, visible, err := c.step(p.State, p.NextState)
-	if err != nil {
-		return err
-	}
-	out, err := l.Out(p.Output, 1, p.Batch, p.Units)
-	if err != nil {
-		return err
-	}
+	open, visible := try.V2(c.step(p.State, p.NextState))
+	out := try.V(l.Out(p.Output, 1, p.Batch, p.Units))
 	out.Zero = zero
 	c.op(ethosu.EltMul, open, visible, open, fraction)
 	last := awayFromZero
@@ -261,14 +251,8 @@ func (l *Lowering) lstm8(op *nn.Operation, p opspec.Lstm8) error {
 	if p.HiddenZero < math.MinInt8 || p.HiddenZero > math.MaxInt8 {
 		return hiddenZero.Broken("%d", p.HiddenZero)
 	}
-	in, err := l.In(p.Input, 1, p.Batch, p.Size)
-	if err != nil {
-		return err
-	}
-	last, err := l.In(p.Last, 1, p.Batch, p.Out)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.In(p.Input, 1, p.Batch, p.Size))
+	last := try.V(l.In(p.Last, 1, p.Batch, p.Out))
 	in.Zero, last.Zero = int(p.InZero), int(p.LastZero)
 	c := &fixedCell{chain: chain{l: l}, batch: p.Batch, units: p.Units, shift: p.CellShift, coupled: p.Coupled, clip: p.CellClip}
 	c.sums = func(gates []int, state, out layout.Ref) error {
@@ -292,15 +276,10 @@ func (l *Lowering) lstm8(op *nn.Operation, p opspec.Lstm8) error {
 		}
 		return nil
 	}
-	open, visible, err := c.step(p.Cell, p.NextCell)
-	if err != nil {
-		return err
-	}
+	open, visible := try.V2(c.step(p.Cell, p.NextCell))
 	hidden := l.narrow(1, p.Batch, p.Units, true)
 	if p.Projection == opspec.None {
-		if hidden, err = l.Out(p.NextState, 1, p.Batch, p.Units); err != nil {
-			return err
-		}
+		hidden = try.V(l.Out(p.NextState, 1, p.Batch, p.Units))
 	}
 	hidden.Zero = int(p.HiddenZero)
 	lo, hi := layout.Limits(true)
@@ -310,21 +289,14 @@ func (l *Lowering) lstm8(op *nn.Operation, p opspec.Lstm8) error {
 		return c.err
 	}
 	if p.Projection != opspec.None {
-		to, err := l.Out(p.NextState, 1, p.Batch, p.Out)
-		if err != nil {
-			return err
-		}
+		to := try.V(l.Out(p.NextState, 1, p.Batch, p.Out))
 		to.Zero = int(p.OutZero)
 		if p.OutClip > 0 {
 			lo, hi = max(lo, -int(p.OutClip)), min(hi, int(p.OutClip))
 		}
 		d := dense{x: hidden, bias: p.ProjectionBias, scale: p.ProjectionScale, out: to, lo: lo, hi: hi}
-		if d.w, d.filter, err = l.joined(p.Out, p.Projection); err != nil {
-			return err
-		}
-		if err := l.dense(&d); err != nil {
-			return err
-		}
+		d.w, d.filter = try.V2(l.joined(p.Out, p.Projection))
+		try.E(l.dense(&d))
 	}
 	return l.mapped(p.NextState, p.Output, nil, math.MinInt8, math.MaxInt8)
 }

@@ -3,6 +3,7 @@ package lower
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -11,10 +12,7 @@ import (
 // concat copies each input to its place in the rows of the output; another
 // quantization than the output's goes through a table.
 func (l *Lowering) concat(_ *nn.Operation, c opspec.Concat) error {
-	o, err := l.tensor(c.Output)
-	if err != nil {
-		return err
-	}
+	o := try.V(l.tensor(c.Output))
 	size := elementBytes(o.Type)
 	row := 0
 	for _, n := range c.Sizes {
@@ -22,19 +20,10 @@ func (l *Lowering) concat(_ *nn.Operation, c opspec.Concat) error {
 	}
 	at := 0
 	for i, x := range c.Inputs {
-		in, err := l.tensor(x)
-		if err != nil {
-			return err
-		}
+		in := try.V(l.tensor(x))
 		n := c.Sizes[i] * size
-		from, err := l.In(x, 1, c.Outer, n)
-		if err != nil {
-			return err
-		}
-		to, err := l.Out(c.Output, 1, c.Outer, n)
-		if err != nil {
-			return err
-		}
+		from := try.V(l.In(x, 1, c.Outer, n))
+		to := try.V(l.Out(c.Output, 1, c.Outer, n))
 		to.Addr += at
 		to.StrideX, to.StrideY = row, row*c.Outer
 		lo, hi := layout.Limits(to.Signed)
@@ -43,12 +32,9 @@ func (l *Lowering) concat(_ *nn.Operation, c opspec.Concat) error {
 			table = opspec.RequantTable(in, o)
 		}
 		if c.Outer == 1 {
-			err = l.moveAll(from, to, n, table, lo, hi)
+			try.E(l.moveAll(from, to, n, table, lo, hi))
 		} else {
-			err = l.move(from, to, table, lo, hi)
-		}
-		if err != nil {
-			return err
+			try.E(l.move(from, to, table, lo, hi))
 		}
 		at += n
 	}
@@ -74,10 +60,7 @@ func (l *Lowering) mapped(in, out uint32, table *[256]byte, lo, hi int) error {
 }
 
 func (l *Lowering) relu(op *nn.Operation, u opspec.Unary) error {
-	o, err := l.operand(u.Output)
-	if err != nil {
-		return err
-	}
+	o := try.V(l.operand(u.Output))
 	lo, hi := opspec.ActRange(opspec.UnaryActivation(op.Type), o.Type, o.Scale, o.ZeroPoint)
 	return l.mapped(u.Input, u.Output, nil, int(lo), int(hi))
 }
@@ -91,21 +74,10 @@ func byTable(table byteTable) lowering {
 }
 
 func (l *Lowering) byteFunction(op *nn.Operation, function byteTable) error {
-	u, err := opspec.Read[opspec.Unary](l.view, op)
-	if err != nil {
-		return err
-	}
-	if _, err := l.operand(u.Input); err != nil {
-		return err
-	}
-	o, err := l.operand(u.Output)
-	if err != nil {
-		return err
-	}
-	table, err := function(&u, l.view)
-	if err != nil {
-		return err
-	}
+	u := try.V(opspec.Read[opspec.Unary](l.view, op))
+	try.V(l.operand(u.Input))
+	o := try.V(l.operand(u.Output))
+	table := try.V(function(&u, l.view))
 	lo, hi := layout.Limits(isSigned(o.Type))
 	return l.mapped(u.Input, u.Output, table, lo, hi)
 }
@@ -113,9 +85,7 @@ func (l *Lowering) byteFunction(op *nn.Operation, function byteTable) error {
 // requantize is a table from bytes to bytes.
 func (l *Lowering) requantize(_ *nn.Operation, u opspec.Unary) error {
 	for _, x := range [2]uint32{u.Input, u.Output} {
-		if _, err := l.operand(x); err != nil {
-			return err
-		}
+		try.V(l.operand(x))
 	}
 	lo, hi := layout.Limits(isSigned(l.graph.Operands[u.Output].Type))
 	return l.mapped(u.Input, u.Output, u.RequantizeTable(l.view), lo, hi)
@@ -167,16 +137,10 @@ func (l *Lowering) moveAll(from, to layout.Ref, n int, table *[256]byte, lo, hi 
 
 // alias is RESHAPE, SQUEEZE and EXPAND_DIMS: the same bytes.
 func (l *Lowering) alias(_ *nn.Operation, c opspec.Copy) error {
-	o, err := l.tensor(c.Input)
-	if err != nil {
-		return err
-	}
+	o := try.V(l.tensor(c.Input))
 	if o.IsConst() { // folding made it one; its readers expect a value on chip
 		n := int(o.Bytes())
-		from, err := l.In(c.Input, 1, 1, n)
-		if err != nil {
-			return err
-		}
+		from := try.V(l.In(c.Input, 1, 1, n))
 		l.value[c.Output] = l.Temporary(n)
 		l.copy(from, layout.Ref{Value: l.value[c.Output], FeatureMap: layout.Dense(0, 1, 1, n, 1, false)})
 		return nil

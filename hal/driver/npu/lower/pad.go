@@ -5,6 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -12,18 +13,9 @@ import (
 
 // pad is PAD and PAD_V2: the zero point around, or a value.
 func (l *Lowering) pad(_ *nn.Operation, p opspec.Pad) error {
-	o, err := l.tensor(p.Output)
-	if err != nil {
-		return err
-	}
-	from, err := l.whole(p.Input)
-	if err != nil {
-		return err
-	}
-	to, err := l.Out(p.Output, 1, 1, int(o.Bytes()))
-	if err != nil {
-		return err
-	}
+	o := try.V(l.tensor(p.Output))
+	from := try.V(l.whole(p.Input))
+	to := try.V(l.Out(p.Output, 1, 1, int(o.Bytes())))
 	value := o.ZeroPoint
 	if p.Value != opspec.None {
 		data, err := l.view.Data(p.Value)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -17,14 +18,8 @@ func pooling(average bool) lowering {
 }
 
 func (l *Lowering) pool(op *nn.Operation, average bool) error {
-	p, err := opspec.Read[opspec.Pool](l.view, op)
-	if err != nil {
-		return err
-	}
-	o, err := l.operand(p.Output)
-	if err != nil {
-		return err
-	}
+	p := try.V(opspec.Read[opspec.Pool](l.view, op))
+	o := try.V(l.operand(p.Output))
 	win := single(p.Window)
 	padded := win.Top|win.Left|win.Bottom|win.Right != 0
 	switch {
@@ -36,21 +31,15 @@ func (l *Lowering) pool(op *nn.Operation, average bool) error {
 	if win.KH > maxPool || win.KW > maxPool {
 		return maxPoolWindow.Broken("%dx%d", win.KH, win.KW)
 	}
-	if err := checkPadding(&win); err != nil {
-		return err
-	}
+	try.E(checkPadding(&win))
 	if p.N > maxBatch {
 		return maxBatches.Broken("%d batches", p.N)
 	}
 	lo, hi := opspec.ActRange(p.Act, p.Type, o.Scale, o.ZeroPoint)
 	for n := range p.N {
 		w := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Pool, Mode: ethosu.PoolMax, Lo: int(lo), Hi: int(hi)}}
-		if w.IFM, err = l.In(p.Input, win.H, win.W, p.C); err != nil {
-			return err
-		}
-		if w.OFM, err = l.Out(p.Output, win.OutH, win.OutW, p.C); err != nil {
-			return err
-		}
+		w.IFM = try.V(l.In(p.Input, win.H, win.W, p.C))
+		w.OFM = try.V(l.Out(p.Output, win.OutH, win.OutW, p.C))
 		w.IFM.Addr += n * win.H * win.W * p.C
 		w.OFM.Addr += n * win.OutH * win.OutW * p.C
 		setWindow(&w, &win)
@@ -60,9 +49,7 @@ func (l *Lowering) pool(op *nn.Operation, average bool) error {
 				averages(&w, win.KH*win.KW)
 			}
 		}
-		if err := l.Add(w); err != nil {
-			return err
-		}
+		try.E(l.Add(w))
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -45,17 +46,9 @@ func reduction(mode int) lowering {
 }
 
 func (l *Lowering) reduceExtreme(op *nn.Operation, mode int) error {
-	m, err := opspec.Read[opspec.Mean](l.view, op)
-	if err != nil {
-		return err
-	}
-	if _, err := l.tensor(m.Input); err != nil {
-		return err
-	}
-	outer, rows, columns, inner, err := reduced(&m)
-	if err != nil {
-		return err
-	}
+	m := try.V(opspec.Read[opspec.Mean](l.view, op))
+	try.V(l.tensor(m.Input))
+	outer, rows, columns, inner := try.V4(reduced(&m))
 	from, err := l.whole(m.Input)
 	if m.Type == nn.TensorBool8 {
 		from, err = l.truth(m.Input, false)
@@ -69,10 +62,7 @@ func (l *Lowering) reduceExtreme(op *nn.Operation, mode int) error {
 		return c.err
 	}
 	n := outer * inner
-	to, err := l.Out(m.Output, 1, 1, n)
-	if err != nil {
-		return err
-	}
+	to := try.V(l.Out(m.Output, 1, 1, n))
 	lo, hi := layout.Limits(to.Signed)
 	return l.moveAll(r, to, n, nil, lo, hi)
 }
@@ -102,20 +92,12 @@ func indexOf(mode int) lowering {
 }
 
 func (l *Lowering) indexOf(op *nn.Operation, mode int) error {
-	r, err := opspec.Read[opspec.Along](l.view, op)
-	if err != nil {
-		return err
-	}
-	if _, err := l.operand(r.Input); err != nil {
-		return err
-	}
+	r := try.V(opspec.Read[opspec.Along](l.view, op))
+	try.V(l.operand(r.Input))
 	if r.Inner != 1 {
 		return lastAxis.Broken("%d elements lie behind the axis", r.Inner)
 	}
-	from, err := l.whole(r.Input)
-	if err != nil {
-		return err
-	}
+	from := try.V(l.whole(r.Input))
 	c := chain{l: l}
 	best := c.halve(mode, shaped(from, r.Outer, r.Depth, 1))
 	// |value - best| of 0 is index 0, else far behind all; then the index is added.
@@ -139,10 +121,7 @@ func (l *Lowering) indexOf(op *nn.Operation, mode int) error {
 		return c.err
 	}
 	n := 4 * r.Outer
-	to, err := l.Out(r.Output, 1, 1, n)
-	if err != nil {
-		return err
-	}
+	to := try.V(l.Out(r.Output, 1, 1, n))
 	return l.moveAll(bytesOf(first), bytesOf(to), n, nil, 0, 255)
 }
 
@@ -156,14 +135,8 @@ func bytesOf(r layout.Ref) layout.Ref {
 // l2Normalize is L2_NORMALIZATION along the last axis: x times the inverse root of the sum
 // of squares, as fixedpoint.InverseSqrt finds it.
 func (l *Lowering) l2Normalize(op *nn.Operation, r opspec.Along) error {
-	x, err := l.quantized(r.Input)
-	if err != nil {
-		return err
-	}
-	o, err := l.operand(r.Output)
-	if err != nil {
-		return err
-	}
+	x := try.V(l.quantized(r.Input))
+	o := try.V(l.operand(r.Output))
 	if r.Inner != 1 {
 		return lastAxis.Broken("%d elements lie behind the axis", r.Inner)
 	}
@@ -185,10 +158,7 @@ func (l *Lowering) l2Normalize(op *nn.Operation, r opspec.Along) error {
 	c.op(ethosu.EltMul, x, factor, terms, t)
 	c.op(ethosu.EltMul, root, left, root, plain)
 	c.op(ethosu.EltMul, terms, root, terms, product)
-	out, err := l.Out(r.Output, 1, r.Outer, r.Depth)
-	if err != nil {
-		return err
-	}
+	out := try.V(l.Out(r.Output, 1, r.Outer, r.Depth))
 	last := tweak{scale: 1, copies: 1, round: doubleRound}
 	last.lo, last.hi = layout.Limits(out.Signed)
 	out.Zero = last.lo + 128
@@ -201,27 +171,15 @@ func (l *Lowering) l2Normalize(op *nn.Operation, r opspec.Along) error {
 
 // cast is CAST between bytes and integers: the same value, clamped. Of the same type it is a copy.
 func (l *Lowering) cast(_ *nn.Operation, u opspec.Unary) error {
-	in, err := l.tensor(u.Input)
-	if err != nil {
-		return err
-	}
-	o, err := l.tensor(u.Output)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.tensor(u.Input))
+	o := try.V(l.tensor(u.Output))
 	n := int(o.Elements())
 	h, w, ch := factor(n)
 	if h == 0 {
 		return factors.Broken("%d elements", n)
 	}
-	from, err := l.whole(u.Input)
-	if err != nil {
-		return err
-	}
-	to, err := l.Out(u.Output, 1, 1, int(o.Bytes()))
-	if err != nil {
-		return err
-	}
+	from := try.V(l.whole(u.Input))
+	to := try.V(l.Out(u.Output, 1, 1, int(o.Bytes())))
 	for _, t := range [2]nn.OperandType{in.Type, o.Type} {
 		if in.Type != o.Type && !t.IsQuant8() && t != nn.TensorInt32 {
 			return castTypes.Broken("from %v to %v", in.Type, o.Type)
@@ -249,31 +207,20 @@ func (l *Lowering) cast(_ *nn.Operation, u opspec.Unary) error {
 // mean sums over adjacent dimensions as an average pool whose window is the
 // whole map and whose rounding is toward zero, as the reference divides.
 func (l *Lowering) mean(_ *nn.Operation, m opspec.Mean) error {
-	if _, err := l.operand(m.Input); err != nil {
-		return err
-	}
-	outer, h, w, inner, err := reduced(&m)
-	if err != nil {
-		return err
-	}
+	try.V(l.operand(m.Input))
+	outer, h, w, inner := try.V4(reduced(&m))
 	if h > maxPool || w > maxPool || outer > maxBatch {
 		return maxMeanWindow.Broken("%dx%d, %d times", h, w, outer)
 	}
 	scale, shift := truncatingScale(h * w)
 	for n := range outer {
 		k := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Pool, Mode: ethosu.PoolAverage, Global: true, Scale: scale, Shift: shift, Round: ethosu.RoundTruncate, KH: h, KW: w}}
-		if k.IFM, err = l.In(m.Input, h, w, inner); err != nil {
-			return err
-		}
-		if k.OFM, err = l.Out(m.Output, 1, 1, inner); err != nil {
-			return err
-		}
+		k.IFM = try.V(l.In(m.Input, h, w, inner))
+		k.OFM = try.V(l.Out(m.Output, 1, 1, inner))
 		k.IFM.Addr += n * h * w * inner
 		k.OFM.Addr += n * inner
 		k.Lo, k.Hi = layout.Limits(k.OFM.Signed)
-		if err := l.Add(k); err != nil {
-			return err
-		}
+		try.E(l.Add(k))
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -45,18 +46,10 @@ func fractions(a opspec.ResizeAxis, n int) (blend, error) {
 // reference rounds a sum of float32; the quotient here is the same where it is exact in both,
 // and where it cannot be a tie and floats are near enough to be on the same side of one.
 func (l *Lowering) bilinear(op *nn.Operation, p opspec.Resize) error {
-	if _, err := l.operand(p.Output); err != nil {
-		return err
-	}
+	try.V(l.operand(p.Output))
 	rows, columns := p.Bilinear()
-	y, err := fractions(rows, p.H)
-	if err != nil {
-		return err
-	}
-	x, err := fractions(columns, p.W)
-	if err != nil {
-		return err
-	}
+	y := try.V(fractions(rows, p.H))
+	x := try.V(fractions(columns, p.W))
 	unit := y.unit * x.unit
 	dyadic := y.exact && x.exact && unit&(unit-1) == 0
 	if float := 255 * 4 * float64(p.H+p.W+8) / (1 << 22); !dyadic && (unit%2 == 0 || float >= 0.5/float64(unit)) {
@@ -65,10 +58,7 @@ func (l *Lowering) bilinear(op *nn.Operation, p opspec.Resize) error {
 	if n := int64(p.N) * int64(max(p.H, p.OutH)) * int64(p.OutW) * int64(p.C); n > maxElements || p.N*max(p.H, p.OutH) > maxExtent {
 		return maxBlended.Broken("%d elements", n)
 	}
-	from, err := l.whole(p.Input)
-	if err != nil {
-		return err
-	}
+	from := try.V(l.whole(p.Input))
 	c := chain{l: l}
 	side := func(index []int, weight []int32) layout.Ref {
 		to := l.narrow(p.N*p.H, p.OutW, p.C, from.Signed)
@@ -93,10 +83,7 @@ func (l *Lowering) bilinear(op *nn.Operation, p opspec.Resize) error {
 	}
 	sum := end(y.lo, y.low)
 	c.op(ethosu.EltAdd, sum, end(y.hi, y.high), sum, plain)
-	out, err := l.Out(p.Output, p.N*p.OutH, p.OutW, p.C)
-	if err != nil {
-		return err
-	}
+	out := try.V(l.Out(p.Output, p.N*p.OutH, p.OutW, p.C))
 	t := tweak{scale: 1, copies: 1, round: doubleRound}
 	t.lo, t.hi = layout.Limits(out.Signed)
 	if dyadic {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -12,18 +13,9 @@ import (
 
 // tile repeats dimensions: copies whose source does not move along the repeated ones.
 func (l *Lowering) tile(_ *nn.Operation, t opspec.Tile) error {
-	o, err := l.tensor(t.Output)
-	if err != nil {
-		return err
-	}
-	from, err := l.whole(t.Input)
-	if err != nil {
-		return err
-	}
-	to, err := l.Out(t.Output, 1, 1, int(o.Bytes()))
-	if err != nil {
-		return err
-	}
+	o := try.V(l.tensor(t.Output))
+	from := try.V(l.whole(t.Input))
+	to := try.V(l.Out(t.Output, 1, 1, int(o.Bytes())))
 	size := elementBytes(o.Type)
 	axes := []axis{{size, 1, 1}}
 	src, dst := size, size
@@ -38,10 +30,7 @@ func (l *Lowering) tile(_ *nn.Operation, t opspec.Tile) error {
 // gatherRows is GATHER and EMBEDDING_LOOKUP with constant indices: a copy of each run of
 // evenly spaced ones.
 func (l *Lowering) gatherRows(_ *nn.Operation, g opspec.Gather) error {
-	o, err := l.tensor(g.Output)
-	if err != nil {
-		return err
-	}
+	o := try.V(l.tensor(g.Output))
 	data, err := l.view.Data(g.Indices)
 	if err != nil {
 		return constantIndices.Broken("operand %d is none", g.Indices)
@@ -53,14 +42,8 @@ func (l *Lowering) gatherRows(_ *nn.Operation, g opspec.Gather) error {
 		}
 		index = append(index, int(x))
 	}
-	from, err := l.whole(g.Input)
-	if err != nil {
-		return err
-	}
-	to, err := l.Out(g.Output, 1, 1, int(o.Bytes()))
-	if err != nil {
-		return err
-	}
+	from := try.V(l.whole(g.Input))
+	to := try.V(l.Out(g.Output, 1, 1, int(o.Bytes())))
 	list := runs(index)
 	if len(list) > maxMoves {
 		return maxRuns.Broken("%d of indices", len(list))
@@ -70,9 +53,7 @@ func (l *Lowering) gatherRows(_ *nn.Operation, g opspec.Gather) error {
 		a, b := from, to
 		a.Addr += r.from * row
 		b.Addr += r.at * row
-		if err := l.copyAxes(a, b, []axis{{row, 1, 1}, {r.n, r.step * row, r.every * row}, {g.Outer, g.Count * row, len(index) * row}}); err != nil {
-			return err
-		}
+		try.E(l.copyAxes(a, b, []axis{{row, 1, 1}, {r.n, r.step * row, r.every * row}, {g.Outer, g.Count * row, len(index) * row}}))
 	}
 	return nil
 }
@@ -122,14 +103,8 @@ func runs(index []int) (best []run) {
 // densify is DENSIFY with a constant tree: zeros, and the values copied to their places, those
 // evenly spaced at once.
 func (l *Lowering) densify(_ *nn.Operation, d opspec.Densify) error {
-	o, err := l.tensor(d.Output)
-	if err != nil {
-		return err
-	}
-	in, err := l.tensor(d.Values)
-	if err != nil {
-		return err
-	}
+	o := try.V(l.tensor(d.Output))
+	in := try.V(l.tensor(d.Values))
 	lists := map[uint32][]int32{}
 	for _, level := range d.Levels {
 		for _, x := range []uint32{level.Segments, level.Indices} {
@@ -153,19 +128,11 @@ func (l *Lowering) densify(_ *nn.Operation, d opspec.Densify) error {
 	if len(owner) != len(place) {
 		return distinctPlaces.Broken("%d places for %d values", len(owner), len(place))
 	}
-	from, err := l.whole(d.Values)
-	if err != nil {
-		return err
-	}
-	to, err := l.Out(d.Output, 1, 1, int(o.Bytes()))
-	if err != nil {
-		return err
-	}
+	from := try.V(l.whole(d.Values))
+	to := try.V(l.Out(d.Output, 1, 1, int(o.Bytes())))
 	size := elementBytes(o.Type)
 	zero := binary.LittleEndian.AppendUint32(nil, uint32(o.ZeroPoint))[:size]
-	if err := l.fill(to, int(o.Bytes()), zero); err != nil {
-		return err
-	}
+	try.E(l.fill(to, int(o.Bytes()), zero))
 	list := runs(place)
 	if len(list) > maxMoves {
 		return maxRuns.Broken("%d of values", len(list))
@@ -174,41 +141,24 @@ func (l *Lowering) densify(_ *nn.Operation, d opspec.Densify) error {
 		a, b := from, to
 		a.Addr += r.at * size
 		b.Addr += r.from * size
-		if err := l.copyAxes(a, b, []axis{{size, 1, 1}, {r.n, r.every * size, r.step * size}}); err != nil {
-			return err
-		}
+		try.E(l.copyAxes(a, b, []axis{{size, 1, 1}, {r.n, r.every * size, r.step * size}}))
 	}
 	return nil
 }
 
 // choose is SELECT: b + condition * (a - b), with condition 0 or 1, in 32 bits.
 func (l *Lowering) choose(op *nn.Operation, s opspec.Select) error {
-	o, err := l.operand(s.Output)
-	if err != nil {
-		return err
-	}
+	o := try.V(l.operand(s.Output))
 	h, w, ch := factor(int(o.Bytes()))
 	if h == 0 {
 		return factors.Broken("%d elements", o.Bytes())
 	}
-	a, err := l.rescaled(s.A, o)
-	if err != nil {
-		return err
-	}
-	b, err := l.rescaled(s.B, o)
-	if err != nil {
-		return err
-	}
-	condition, err := l.truth(s.Condition, a.Signed)
-	if err != nil {
-		return err
-	}
+	a := try.V(l.rescaled(s.A, o))
+	b := try.V(l.rescaled(s.B, o))
+	condition := try.V(l.truth(s.Condition, a.Signed))
 	truth := shaped(condition, h, w, ch)
 	lo, hi := layout.Limits(truth.Signed)
-	out, err := l.Out(s.Output, h, w, ch)
-	if err != nil {
-		return err
-	}
+	out := try.V(l.Out(s.Output, h, w, ch))
 	c := chain{l: l}
 	difference, sum := l.wide(h, w, ch), l.wide(h, w, ch)
 	c.op(ethosu.EltSub, shaped(a, h, w, ch), shaped(b, h, w, ch), difference, plain)
@@ -239,28 +189,16 @@ func (l *Lowering) truth(x uint32, signed bool) (to layout.Ref, err error) {
 func logical(mode int) lowering {
 	legal.Given("mode", mode)
 	return legal.Read(func(l *Lowering, _ *nn.Operation, e opspec.Elementwise) error {
-		a, err := l.truth(e.A, false)
-		if err != nil {
-			return err
-		}
-		b, err := l.truth(e.B, false)
-		if err != nil {
-			return err
-		}
+		a := try.V(l.truth(e.A, false))
+		b := try.V(l.truth(e.B, false))
 		return l.lesserOrGreater(&e, a, b, mode)
 	})
 }
 
 // not is LOGICAL_NOT.
 func (l *Lowering) not(_ *nn.Operation, u opspec.Unary) error {
-	from, err := l.whole(u.Input)
-	if err != nil {
-		return err
-	}
-	to, err := l.Out(u.Output, 1, 1, from.C)
-	if err != nil {
-		return err
-	}
+	from := try.V(l.whole(u.Input))
+	to := try.V(l.Out(u.Output, 1, 1, from.C))
 	return l.moveAll(from, to, from.C, &[256]byte{1}, 0, 1)
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
@@ -15,22 +16,13 @@ import (
 // bits. Per row: the maximum by halving, exponentials of the differences by
 // table, their sum, its reciprocal by three Newton steps, and the product.
 func (l *Lowering) softmax(op *nn.Operation, s opspec.Softmax) error {
-	o, err := l.operand(s.Output)
-	if err != nil {
-		return err
-	}
+	o := try.V(l.operand(s.Output))
 	if s.Inner != 1 {
 		return lastAxis.Broken("axis %d", s.Axis)
 	}
-	q, err := s.Quant(l.view)
-	if err != nil {
-		return err
-	}
+	q := try.V(s.Quant(l.view))
 	c := chain{l: l, rows: s.Outer}
-	in, err := l.In(s.Input, 1, s.Outer, s.Depth)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.In(s.Input, 1, s.Outer, s.Depth))
 	maximum := c.maximum(in)
 
 	// Differences -255..0 select table entries 0..255: index = value + 128.
@@ -64,10 +56,7 @@ func (l *Lowering) softmax(op *nn.Operation, s opspec.Softmax) error {
 	c.op(ethosu.EltMul, e, reciprocal, e, product)
 	right := c.wide(1)
 	c.op(ethosu.EltSub, headroom, c.constant(35), right, tweak{scale: 1, copies: 1, swap: true})
-	out, err := l.Out(s.Output, 1, s.Outer, s.Depth)
-	if err != nil {
-		return err
-	}
+	out := try.V(l.Out(s.Output, 1, s.Outer, s.Depth))
 	out.Zero = int(o.ZeroPoint)
 	last := natural
 	last.lo, last.hi = int(q.Lo), int(q.Hi)

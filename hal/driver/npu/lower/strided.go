@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -20,27 +21,13 @@ type axis struct{ size, src, dst int }
 // sides, width and height the two largest of the others, and each element of what is
 // left takes a kernel of its own.
 func (l *Lowering) strided(_ *nn.Operation, s opspec.Strided) error {
-	o, err := l.tensor(s.Output)
-	if err != nil {
-		return err
-	}
-	in, err := l.tensor(s.Input)
-	if err != nil {
-		return err
-	}
-	from, err := l.In(s.Input, 1, 1, int(in.Bytes()))
-	if err != nil {
-		return err
-	}
+	o := try.V(l.tensor(s.Output))
+	in := try.V(l.tensor(s.Input))
+	from := try.V(l.In(s.Input, 1, 1, int(in.Bytes())))
 	if s.Padded != nil && !slices.Equal(s.Padded, s.In) {
-		if from, err = l.padBefore(&s, from, in); err != nil {
-			return err
-		}
+		from = try.V(l.padBefore(&s, from, in))
 	}
-	to, err := l.Out(s.Output, 1, 1, int(o.Bytes()))
-	if err != nil {
-		return err
-	}
+	to := try.V(l.Out(s.Output, 1, 1, int(o.Bytes())))
 	from.Addr += s.Offset * elementBytes(in.Type)
 	return l.copyAxes(from, to, axesOf(&s))
 }

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -31,10 +32,7 @@ const behindAll = 1 << 30
 
 // topK is TOPK_V2: the largest key, which is then put behind all others, again and again.
 func (l *Lowering) topK(op *nn.Operation, t opspec.TopK) error {
-	in, err := l.whole(t.Input)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.whole(t.Input))
 	most := maxRankedBytes
 	if t.Type == nn.TensorInt32 {
 		most = maxRankedIntegers
@@ -58,9 +56,7 @@ func (l *Lowering) topK(op *nn.Operation, t opspec.TopK) error {
 	if c.err != nil {
 		return c.err
 	}
-	if err := l.result(t.Values, value); err != nil {
-		return err
-	}
+	try.E(l.result(t.Values, value))
 	return l.result(t.Indices, behind)
 }
 
