@@ -22,14 +22,14 @@ type Arguments[T any] struct {
 	Shapes func(*T) [][]uint32
 }
 
-// read reads the operands. What Read calls ends with the first error: see package try.
-func (r Arguments[T]) read(a *Args) (p T, err error) {
+// reading reads the operands. What read calls ends with the first error: see package try.
+func reading[T any](read func(*Args) (T, error), a *Args) (p T, err error) {
 	defer try.Catch(&err)
-	return r.Read(a)
+	return read(a)
 }
 
 func (r Arguments[T]) shapes(a *Args) ([][]uint32, error) {
-	p, err := r.read(a)
+	p, err := reading(r.Read, a)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func Read[T any](v View, op *nn.Operation) (p T, err error) {
 	if err != nil {
 		return p, err
 	}
-	return r.read(&a)
+	return reading(r.Read, &a)
 }
 
 // Reads reports whether Read makes a T of an operation of the Standard table.
@@ -77,7 +77,7 @@ func reads[T any](r *Row) bool {
 // fits makes the Quant field of a row from the arithmetic that its scales define.
 func fits[T, Q any](read func(*Args) (T, error), arithmetic func(*T, View) (Q, error)) func(*Args) error {
 	return func(a *Args) error {
-		p, err := Arguments[T]{Read: read}.read(a)
+		p, err := reading(read, a)
 		if err == nil {
 			_, err = arithmetic(&p, a.View)
 		}

@@ -214,7 +214,7 @@ func readMultinomial(a *Args) (Multinomial, error) {
 // samples counts the random draws of RANDOM_MULTINOMIAL: ten rounds of a
 // counter-based generator and a search through the classes.
 func samples(a *Args, w *Work) error {
-	m, err := readMultinomial(a)
+	m, err := reading(readMultinomial, a)
 	if err != nil {
 		return err
 	}

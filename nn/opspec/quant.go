@@ -177,7 +177,7 @@ type Sums struct {
 // sums makes the Sums field of a row.
 func sums[T any](read func(*Args) (T, error), of func(*T, View) (Sums, error)) func(*Args) (Sums, error) {
 	return func(a *Args) (Sums, error) {
-		p, err := read(a)
+		p, err := reading(read, a)
 		if err != nil {
 			return Sums{}, err
 		}

@@ -220,7 +220,7 @@ func inputElements(a *Args) (int64, error) { return a.View.elements(a.Op.Inputs[
 // macs counts the multiply-accumulates of operations that have a parser.
 func macs[T any](read func(*Args) (T, error), count func(*T) int64) func(*Args, *Work) error {
 	return func(a *Args, w *Work) error {
-		p, err := read(a)
+		p, err := reading(read, a)
 		if err != nil {
 			return err
 		}
@@ -238,7 +238,7 @@ func patched[T any](read func(*Args) (T, error), count, patches func(*T) int64) 
 		if err := products(a, w); err != nil {
 			return err
 		}
-		p, err := read(a)
+		p, err := reading(read, a)
 		if err != nil {
 			return err
 		}
@@ -250,7 +250,7 @@ func patched[T any](read func(*Args) (T, error), count, patches func(*T) int64) 
 // lookups counts data-dependent accesses.
 func lookups[T any](read func(*Args) (T, error), count func(*T) int64) func(*Args, *Work) error {
 	return func(a *Args, w *Work) error {
-		p, err := read(a)
+		p, err := reading(read, a)
 		if err != nil {
 			return err
 		}
@@ -262,7 +262,7 @@ func lookups[T any](read func(*Args) (T, error), count func(*T) int64) func(*Arg
 // units counts what steps are per, for operations that have a parser.
 func units[T any](read func(*Args) (T, error), count func(*T) []int64) func(*Args) (int64, error) {
 	return func(a *Args) (int64, error) {
-		p, err := read(a)
+		p, err := reading(read, a)
 		if err != nil {
 			return 0, err
 		}
