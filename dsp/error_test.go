@@ -95,6 +95,15 @@ func TestBadJobs(t *testing.T) {
 			t.Errorf("%s: %v, want %q", k.name, err, k.want)
 		}
 	}
+	// The second thread comes to vectors behind the first, from the same block.
+	p = assemble(t, codeBase, "again:\n\t{ r0 = add(r0,#-1) }\n\t{ p0 = cmp.gt(r0,#0) }\n\t{ if (p0) jump:t again }\n\tjump last\nlast:\n\tv0 = vxor(v0,v0)\n\tjumpr r31\n")
+	behind := Job{Name: "j", Entry: codeBase, Threads: 2, Args: [][]uint32{{1}, {50}}}
+	for _, functional := range []bool{false, true} {
+		_, err := c.Run(p, nil, []Job{behind}, Options{Functional: functional})
+		if err == nil || !strings.Contains(err.Error(), "the 1 vector contexts belong to other threads") || !strings.Contains(err.Error(), "thread 1") {
+			t.Errorf("vectors behind scalars: %v", err)
+		}
+	}
 	s.Threads = 0
 	if _, err := newCold(s); err == nil {
 		t.Error("a machine without threads is accepted")

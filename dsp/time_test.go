@@ -2,6 +2,7 @@ package dsp
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/sim"
@@ -80,6 +81,23 @@ func TestProfile(t *testing.T) {
 		if sum[g.ID] != want {
 			t.Errorf("region %d: packets %v, region %v", g.ID, sum[g.ID], want)
 		}
+	}
+	// While a region is launched, only static power is drawn: at 1.19 GHz, 119 mW are 100 pJ per cycle.
+	s.ClockHz, s.Energy.StaticMW = 1_190_000_000, 119
+	all := new(sim.Profile)
+	prof.AddTo(all, &s, p, rep, func(uint32) (string, uint32) { return "loop", codeBase })
+	launches := 0
+	for _, x := range all.Samples {
+		if x.Program != sim.StallLaunch.String() {
+			continue
+		}
+		launches++
+		if want := 100 * float64(x.Stalls[sim.StallLaunch]); x.Stalls[sim.StallLaunch] < 500 || math.Abs(x.EnergyPJ-want) > 1e-9 {
+			t.Errorf("launch of region %d: %v pJ, want %v", x.Region, x.EnergyPJ, want)
+		}
+	}
+	if launches != 1 {
+		t.Errorf("%d launches, want that of the first region", launches)
 	}
 }
 

@@ -211,6 +211,33 @@ func TestProcessStack(t *testing.T) {
 	}
 }
 
+// TestArgumentsThatFit: half of the stack takes the strings, a quarter more the words that point to them.
+func TestArgumentsThatFit(t *testing.T) {
+	im, err := LoadELF(executable(t, "_start:\n\t{ r6 = #93 ; r0 = #0 }\n\ttrap0(#1)\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	many := func(n int) []string { return make([]string, n) } // a byte and a word each
+	const words = 64                                          // of argc, environment and auxiliary vector, at most
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"p", strings.Repeat("x", stackBytes/2-64)}, ""},
+		{[]string{"p", strings.Repeat("x", stackBytes/2)}, "arguments and environment of more than"},
+		{many(3*stackBytes/4/5 - words), ""},
+		{many(3*stackBytes/4/5 + words), "arguments do not fit the stack"},
+	} {
+		_, err := testCore(t).Exec([]*Process{{Image: im, Args: c.args, Stdout: io.Discard, Stderr: io.Discard}}, dsp.Options{})
+		switch {
+		case c.want == "" && err != nil:
+			t.Errorf("%d arguments: %v", len(c.args), err)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%d arguments: %v, want %q", len(c.args), err, c.want)
+		}
+	}
+}
+
 // TestProcesses runs a program on all threads: each has memory of its own.
 func TestProcesses(t *testing.T) {
 	b := executable(t, `_start:
