@@ -69,6 +69,7 @@ var layers = []struct {
 	{"dsp/linux", []string{"dsp", "sim"}},
 	{"dsp", []string{"isa", "sim"}},
 	{"gpu/internal/float", nil},
+	{"gpu/internal/undo", []string{"sim/mem"}},
 	{"gpu/internal/state", []string{"isa", "sim/mem"}},
 	{"gpu/internal/asm", nil},
 	{"gpu/internal/exec", []string{"gpu/internal/asm", "gpu/internal/float", "gpu/internal/state", "isa"}},

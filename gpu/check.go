@@ -143,7 +143,7 @@ func (w *wave) track(u *state.Op, pc int32, done int64, from sim.Reason) {
 		e.scalar = true
 		if d.NSDst > 0 {
 			e.dst, e.regs = uint16(d.SDst[0].Reg), d.SDst[0].N
-			if !w.machine.opt.Unchecked {
+			if w.machine.checks() {
 				w.dup = w.dup || anyBit(w.PendingS[:], d.SDst[0]) >= 0
 				setBits(w.PendingS[:], d.SDst[0])
 			}
@@ -157,7 +157,7 @@ func (w *wave) track(u *state.Op, pc int32, done int64, from sim.Reason) {
 			}
 		}
 		e.dst, e.regs = uint16(d.VDst.Reg), d.VDst.N
-		if d.VDst.N > 0 && !w.machine.opt.Unchecked {
+		if d.VDst.N > 0 && w.machine.checks() {
 			w.dup = w.dup || anyBit(w.PendingV[:], d.VDst) >= 0
 			setBits(w.PendingV[:], d.VDst)
 		}
@@ -206,6 +206,9 @@ func (w *wave) pop(q *queue, k int) {
 		w.rebuild()
 	}
 }
+
+// checks reports whether registers read before their load was waited for are looked for. A recording has been checked.
+func (m *machine) checks() bool { return !m.opt.Unchecked && !m.replays() }
 
 // rebuild recomputes what is pending, for registers with two loads under way.
 func (w *wave) rebuild() {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/cache"
@@ -51,13 +52,30 @@ func (c *Core) Run(space *mem.Space, dispatches []Dispatch, opt Options) (*sim.R
 	}
 	m.begin(space, opt)
 	report := &sim.Report{Hz: c.spec.Hz}
+	rec := m.recorded(space, dispatches)
+	if rec != nil {
+		defer rec.stop()
+	}
 	queues := slices.ContainsFunc(dispatches, func(d Dispatch) bool { return d.Queue != dispatches[0].Queue })
 	for n := 0; len(dispatches) > 0; dispatches = dispatches[n:] {
 		for n = 1; n < len(dispatches) && (queues || dispatches[n].Beside); {
 			n++
 		}
+		m.tape = nil
+		if alone := alone(dispatches, queues); rec != nil && alone > 0 {
+			if opt.Turn != nil {
+				alone = 1 // others may come in between
+			}
+			m.tape = rec.next(dispatches[:alone], m.executed)
+		}
 		if err := m.dispatch(dispatches[:n]); err != nil {
 			return nil, err
+		}
+		if m.tape != nil {
+			if opt.replayed != nil {
+				*opt.replayed++
+			}
+			rec.leave(m.tape)
 		}
 		if n < len(dispatches) && opt.Turn != nil && !opt.Functional {
 			m.giveWay(opt.Turn)
@@ -69,6 +87,18 @@ func (c *Core) Run(space *mem.Space, dispatches []Dispatch, opt Options) (*sim.R
 	return report, nil
 }
 
+// alone is how many dispatches from the first on are under way each on its own.
+func alone(ds []Dispatch, queues bool) int {
+	if queues {
+		return 0
+	}
+	n := 0
+	for n < len(ds) && !ds[n].Beside && (n+1 == len(ds) || !ds[n+1].Beside) {
+		n++
+	}
+	return n
+}
+
 func shiftOf(v int) uint {
 	n := uint(0)
 	for 1<<n < v {
@@ -76,6 +106,26 @@ func shiftOf(v int) uint {
 	}
 	return n
 }
+
+// Fault is an error of the simulated program, with where it happened.
+type Fault struct {
+	Kernel string
+	PC     int    // byte offset into the code
+	Instr  string // disassembly or mnemonic
+	Where  string // work-group and wave
+	Err    error
+}
+
+// Error is one line: kernel, pc, instruction, place, cause.
+func (f *Fault) Error() string {
+	return fmt.Sprintf("gpu: kernel %s pc %#x (%s) %s: %v", f.Kernel, f.PC, f.Instr, f.Where, f.Err)
+}
+
+// Unwrap is the cause.
+func (f *Fault) Unwrap() error { return f.Err }
+
+// ScratchError is the cause of a Fault whose access lay outside the lane's scratch.
+type ScratchError = state.ScratchError
 
 // fault is the first error of the program, with where it happened.
 func (m *machine) fault() error {
@@ -117,8 +167,13 @@ func (m *machine) dispatch(ds []Dispatch) error {
 		}
 	}
 	m.Err, m.Failed = nil, nil
-	m.arguments()
 	m.begun(m.grids[0])
+	if m.tape == nil {
+		m.arguments()
+	} else {
+		m.executions, m.tape.executions = m.tape.executions, m.executions
+		m.executed += m.tape.executed
+	}
 	if m.opt.Functional {
 		m.runFunctional()
 	} else {

@@ -78,7 +78,9 @@ func (m *machine) newWorkgroup() *workgroup {
 	g.ID[0] = int(n % int64(m.size[0]))
 	g.ID[1] = int(n / int64(m.size[0]) % int64(m.size[1]))
 	g.ID[2] = int(n / int64(m.size[0]) / int64(m.size[1]))
-	if k := m.p.k.LDSBytes; cap(g.LDS) < k {
+	if k := m.p.k.LDSBytes; m.replays() {
+		g.LDS = g.LDS[:0]
+	} else if cap(g.LDS) < k {
 		g.LDS = make([]byte, k)
 	} else {
 		g.LDS = g.LDS[:k]
@@ -95,7 +97,11 @@ func (m *machine) newWorkgroup() *workgroup {
 	size := m.p.k.WaveSize
 	for first := 0; first < items; first += size {
 		w := m.newWave(g, first/size)
-		w.start(dim, first, items)
+		if m.replays() {
+			w.at = int(m.tape.waves[m.tape.groups[n]+uint32(w.ID)])
+		} else {
+			w.start(dim, first, items)
+		}
 		g.waves = append(g.waves, w)
 	}
 	g.live = len(g.waves)
@@ -124,18 +130,6 @@ func (m *machine) newWave(g *workgroup, id int) *wave {
 		w = &wave{}
 	}
 	k := m.p.k
-	need := k.VGPRs*k.WaveSize + 32 + 16
-	if cap(w.regs) < need {
-		w.regs = make([]uint32, need)
-	} else {
-		w.regs = w.regs[:need]
-		clear(w.regs)
-	}
-	off := uintptr(0)
-	for uintptr(unsafe.Pointer(&w.regs[off]))&63 != 0 {
-		off++
-	}
-	w.V = unsafe.Pointer(&w.regs[off])
 	w.Lanes = k.WaveSize
 	w.High = 0
 	if w.Lanes == 64 {
@@ -143,8 +137,11 @@ func (m *machine) newWave(g *workgroup, id int) *wave {
 	}
 	w.wg, w.machine, w.ID = g, m, id
 	w.Machine, w.Group = &m.Machine, &g.Workgroup
+	if !m.replays() {
+		w.newRegisters()
+	}
 	w.newScratch()
-	w.S = [state.NumSGPRs]uint32{}
+	w.at = 0
 	w.PC, w.undone = m.p.Entry, m.p.Entry
 	w.PendingV, w.PendingS = [4]uint64{}, [2]uint64{}
 	w.dup, w.clear = false, false
@@ -157,6 +154,24 @@ func (m *machine) newWave(g *workgroup, id int) *wave {
 	clear(w.vReady[:k.VGPRs])
 	clear(w.sReady[:state.SCC+1])
 	return w
+}
+
+// newRegisters gives the wave registers that are 0.
+func (w *wave) newRegisters() {
+	k := w.machine.p.k
+	need := k.VGPRs*k.WaveSize + 32 + 16
+	if cap(w.regs) < need {
+		w.regs = make([]uint32, need)
+	} else {
+		w.regs = w.regs[:need]
+		clear(w.regs)
+	}
+	off := uintptr(0)
+	for uintptr(unsafe.Pointer(&w.regs[off]))&63 != 0 {
+		off++
+	}
+	w.V = unsafe.Pointer(&w.regs[off])
+	w.S = [state.NumSGPRs]uint32{}
 }
 
 func (q *queue) reset() { q.head, q.n, q.scalars, q.last = 0, 0, 0, 0 }

@@ -21,22 +21,39 @@ func (m *machine) runFunctional() {
 // runGroups executes the work-groups of a dispatch and reports whether all have ended well.
 func (m *machine) runGroups() bool {
 	for m.next < m.total {
-		g := m.newWorkgroup()
-		for g.live > 0 {
-			for _, w := range g.waves {
-				if !w.done && !w.atBarrier {
-					if w.runUntilBarrier(); m.Err != nil {
-						return false
-					}
+		if !m.runGroup() {
+			return false
+		}
+	}
+	return true
+}
+
+// runGroup executes the next work-group of a dispatch and reports whether it has ended well.
+func (m *machine) runGroup() bool {
+	g := m.newWorkgroup()
+	if m.tape != nil {
+		m.tape.group(g)
+	}
+	for g.live > 0 {
+		for _, w := range g.waves {
+			if !w.done && !w.atBarrier {
+				if m.tape != nil {
+					m.tape.resume(w)
+				}
+				if w.runUntilBarrier(); m.Err != nil {
+					return false
 				}
 			}
-			// All live waves stand at a barrier: it is complete.
-			for _, w := range g.waves {
-				w.atBarrier = false
-			}
 		}
-		m.retire(g)
+		if m.tape != nil && m.tape.met() {
+			return false
+		}
+		// All live waves stand at a barrier: it is complete.
+		for _, w := range g.waves {
+			w.atBarrier = false
+		}
 	}
+	m.retire(g)
 	return true
 }
 
@@ -65,6 +82,9 @@ func (w *wave) runUntilBarrier() {
 		m.Cycle = m.executed + 1
 		if !w.step(pc, u) {
 			return
+		}
+		if m.tape != nil {
+			m.tape.add(w, u)
 		}
 		switch {
 		case u.Control == state.ControlEnd:

@@ -23,7 +23,8 @@ func (m *machine) issueRun(s *simd, w *wave, t int64) {
 	}
 	until := min(t+m.ahead, m.due)
 	first := pc // of those that are not counted yet
-	w.clear = w.clear || w.untouched(pc)
+	replays := m.replays()
+	w.clear = replays || w.clear || w.untouched(pc)
 	for {
 		end := m.runEnd(s, w, pc, t, limit)
 		if !w.clear && !w.checkEach(pc, end) {
@@ -31,7 +32,7 @@ func (m *machine) issueRun(s *simd, w *wave, t int64) {
 		}
 		w.PC = end
 		last := &p.timed[end-1]
-		if last.flags&atOnce != 0 {
+		if last.flags&atOnce != 0 && !replays {
 			m.visit(first, end, w.Exec())
 			first, m.Current = end, pc
 			w.catchUp()
@@ -49,12 +50,14 @@ func (m *machine) issueRun(s *simd, w *wave, t int64) {
 				continue
 			}
 		}
-		if first < end {
-			m.visit(first, end, w.Exec())
-		}
-		if m.executed > m.limit {
-			m.runaway(w)
-			return
+		if !replays {
+			if first < end {
+				m.visit(first, end, w.Exec())
+			}
+			if m.executed > m.limit {
+				m.runaway(w)
+				return
+			}
 		}
 		w.prepare(t+int64(last.cost-p.timed[pc].cost)+1, sim.StallIssue)
 		return

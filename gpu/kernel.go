@@ -149,6 +149,11 @@ type Options struct {
 	// instructions; 0 means DefaultMaxInstructions.
 	MaxInstructions int64
 
+	// For tests: every dispatch executes as it is timed; how many were replayed; words that a recording may have.
+	together  bool
+	replayed  *int
+	maxRecord int
+
 	// Until ends a timed run that has not ended then with a *sim.Late; 0: nothing does.
 	Until sim.Time
 

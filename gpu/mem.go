@@ -154,12 +154,12 @@ func (m *machine) readLines(other uint64, size int, shift uint) {
 		a := m.Addr[state.FirstLane(k)&63]
 		line, last := a>>(shift&63), (a+uint64(size-1))>>(shift&63)
 		for {
-			switch {
+			switch at := line << (shift & 63); {
 			case line > top || len(lines) == 0:
 				top = line
-				lines = append(lines, lineUse{line: line})
-			case line < top && !known(lines, line):
-				lines = append(lines, lineUse{line: line})
+				lines = append(lines, at)
+			case line < top && !known(lines, at):
+				lines = append(lines, at)
 			}
 			if line >= last {
 				break
@@ -171,9 +171,9 @@ func (m *machine) readLines(other uint64, size int, shift uint) {
 }
 
 // known reports whether a line is among others.
-func known(lines []lineUse, line uint64) bool {
+func known(lines []uint64, line uint64) bool {
 	for i := len(lines) - 1; i >= 0; i-- {
-		if lines[i].line == line {
+		if lines[i] == line {
 			return true
 		}
 	}
@@ -194,9 +194,9 @@ func (m *machine) coalesce(mask uint64, size int, shift uint) {
 	}
 	for k := mask; k != 0; k &= k - 1 {
 		a := m.Addr[state.FirstLane(k)]
-		m.touchLine(a>>shift, min(size, int((a>>shift+1)<<shift-a)))
-		if last := (a + uint64(size) - 1) >> shift; last != a>>shift {
-			m.touchLine(last, int(a+uint64(size)-last<<shift))
+		m.touchLine(a, min(size, int((a>>shift+1)<<shift-a)), shift)
+		if last := a + uint64(size) - 1; last>>shift != a>>shift {
+			m.touchLine(last, int(last+1-last>>shift<<shift), shift)
 		}
 	}
 }
@@ -213,7 +213,7 @@ func (m *machine) coalesceSwizzled(mask uint64, size, lanes int) {
 			} else {
 				a += uint64(at)
 			}
-			m.touchLine(a>>m.lineShift, min(size-at, 4))
+			m.touchLine(a, min(size-at, 4), m.lineShift)
 		}
 	}
 }
@@ -222,32 +222,28 @@ func (m *machine) coalesceSwizzled(mask uint64, size, lanes int) {
 func (m *machine) block(addr uint64, n int, shift uint) {
 	for n > 0 {
 		k := min(n, int((addr>>shift+1)<<shift-addr))
-		m.lines = append(m.lines, lineUse{addr >> shift, k})
+		m.lines = append(m.lines, addr>>shift<<shift+uint64(k-1))
 		addr += uint64(k)
 		n -= k
 	}
 }
 
-type lineUse struct {
-	line  uint64
-	bytes int
-}
-
-func (m *machine) touchLine(line uint64, bytes int) {
+// touchLine notes bytes of the line at addr. Bytes that several lanes touch count for each, up to a whole line.
+func (m *machine) touchLine(addr uint64, bytes int, shift uint) {
+	line := addr >> shift << shift
 	for i := len(m.lines) - 1; i >= 0; i-- {
-		if m.lines[i].line == line {
-			m.lines[i].bytes += bytes
+		if l := m.lines[i]; l>>shift<<shift == line {
+			m.lines[i] = min(l+uint64(bytes), line+1<<shift-1)
 			return
 		}
 	}
-	m.lines = append(m.lines, lineUse{line, bytes})
+	m.lines = append(m.lines, line+uint64(bytes-1))
 }
 
-// vectorAccess times a global or scratch access issued at cycle t: each line
-// in turn through the compute unit's L0.
-func (m *machine) vectorAccess(c *cu, t int64, mask uint64, op *state.Access, lanes int) (int64, sim.Reason) {
-	size := m.spec.L0.Line
-	var same uint64
+// touchLines collects the cache lines of a global or scratch access by the lanes of mask, and returns how long its
+// addresses take the port of a compute unit.
+func (m *machine) touchLines(mask uint64, op *state.Access, lanes int) (port int64) {
+	var other, same uint64
 	switch {
 	case m.Swizzled:
 		m.coalesceSwizzled(mask, op.Size, lanes)
@@ -259,21 +255,27 @@ func (m *machine) vectorAccess(c *cu, t int64, mask uint64, op *state.Access, la
 		m.coalesce(mask, op.Size, m.lineShift)
 		_, same = m.neighbours(mask, op.Size, m.lineShift, lanes)
 	default:
-		var other uint64
 		other, same = m.neighbours(mask, op.Size, m.lineShift, lanes)
 		m.readLines(other, op.Size, m.lineShift)
 	}
+	return m.portCycles(mask, same)
+}
+
+// vectorAccess times a global or scratch access of some lanes issued at cycle t: each line
+// in turn through the compute unit's L0.
+func (m *machine) vectorAccess(c *cu, t int64, lines []uint64, lanes int, port int64, op *state.Access) (int64, sim.Reason) {
+	size := m.spec.L0.Line
+	within := uint64(size - 1)
 	issued := m.clock.At(t)
 	at, done, from := issued, issued, sim.StallL1
-	m.count[cntLines] += int64(len(m.lines))
+	m.count[cntLines] += int64(len(lines))
 	hold := sim.StallUnit
-	for i := range m.lines {
-		l := &m.lines[i]
-		addr := l.line << m.lineShift
+	for _, l := range lines {
+		addr, bytes := l&^within, int(l&within)+1
 		var d sim.Time
 		var f sim.Reason
 		if op.Store {
-			d, f = c.l0.Access(at, addr, min(l.bytes, size), mem.Write)
+			d, f = c.l0.Access(at, addr, bytes, mem.Write)
 			done, from = max(done, d), max(from, f)
 			continue
 		}
@@ -284,8 +286,8 @@ func (m *machine) vectorAccess(c *cu, t int64, mask uint64, op *state.Access, la
 			// Atomics execute at L2 and pass what is above it: a bank reads and writes the line, and takes the next
 			// behind that (D-1415).
 			l2 := at + m.clock.At(t+m.h.above) - issued
-			d, f = m.h.l2.Access(l2, addr, min(l.bytes, size), mem.Read)
-			m.h.l2.Access(l2, addr, min(l.bytes, size), mem.Write)
+			d, f = m.h.l2.Access(l2, addr, bytes, mem.Read)
+			m.h.l2.Access(l2, addr, bytes, mem.Write)
 		} else {
 			d, f = c.l0.Access(at, addr, size, mem.Read)
 		}
@@ -300,20 +302,19 @@ func (m *machine) vectorAccess(c *cu, t int64, mask uint64, op *state.Access, la
 	if hold != sim.StallUnit {
 		c.accept, c.hold = max(c.accept, m.clock.Cycle(at)), hold
 	}
-	if port := m.portCycles(mask, same) - 1; port > 0 {
+	if port--; port > 0 {
 		if next := t + port + 1; next > c.accept {
 			c.accept, c.hold = next, sim.StallUnit
 		}
 		// Data waits for the last address, as it does for the last line.
-		if more := port - int64(len(m.lines)-1); more > 0 {
+		if more := port - int64(len(lines)-1); more > 0 {
 			done += m.clock.At(t+more) - issued
 		}
 	}
 	if op.Store {
-		m.count[cntL0Bytes] += int64(len(m.lines)) * int64(min(size, op.Size*bits.OnesCount64(mask)))
-	} else {
-		m.count[cntL0Bytes] += int64(len(m.lines)) * int64(size)
+		size = min(size, op.Size*lanes)
 	}
+	m.count[cntL0Bytes] += int64(len(lines)) * int64(size)
 	return max(m.clock.Cycle(done), t+1), from
 }
 

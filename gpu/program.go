@@ -17,7 +17,9 @@ type program struct {
 	vector []bool    // of the operation: it works on lanes
 	flops  []uint8   // of a lane
 	latest int64     // longest latency of a vector instruction
-	spec   Spec      // it was decoded for
+
+	timeless bool // what it computes does not depend on the time
+	spec     Spec // it was decoded for
 }
 
 const maxCode = 8 << 20
@@ -61,5 +63,6 @@ func decodeKernel(k *Kernel, spec *Spec) (*program, error) {
 		return fail("%w", err)
 	}
 	p.schedule(spec)
+	p.timeless = p.isTimeless()
 	return p, nil
 }

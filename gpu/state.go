@@ -41,7 +41,10 @@ type machine struct {
 	cut      int64 // cycle of Options.Until in the present dispatches
 	limit    int64
 
-	lines     []lineUse
+	recorder *recorder  // nil: no run has recorded
+	tape     *recording // what is recorded or replayed, nil: dispatches execute as they are timed
+
+	lines     []uint64 // that an access touches: their addresses, plus the touched bytes less 1 if it writes
 	lineShift uint
 	bankWord  [64][64]uint64
 
@@ -123,9 +126,9 @@ func (m *machine) begin(space *mem.Space, opt Options) {
 		clear(m.profiler.rows)
 	}
 	m.Cycle = 0
+	m.lineShift = shiftOf(m.spec.L0.Line)
 	if !opt.Functional {
 		m.h.each((*cache.Cache).Quiesce)
-		m.lineShift = shiftOf(m.spec.L0.Line)
 		m.clearUnits()
 		m.charged = m.traffic()
 	}

@@ -195,8 +195,10 @@ func (m *machine) issue(s *simd) {
 	p := m.p
 	pc := w.PC
 	u := &p.Ops[pc]
-	m.Cycle = t
-	if !w.checkRun(pc, pc+1) || !w.step(pc, u) {
+	replays := m.replays()
+	if replays {
+		w.PC = pc + 1
+	} else if m.Cycle = t; !w.checkRun(pc, pc+1) || !w.step(pc, u) {
 		return
 	}
 	if s.cursor < t+1 {
@@ -213,6 +215,9 @@ func (m *machine) issue(s *simd) {
 		s.free[state.UnitSALU] = t + 1
 		w.wrote(&p.Deps[pc], t+int64(m.spec.SALULatency))
 	case state.UnitBranch:
+		if replays {
+			w.PC = int32(w.word())
+		}
 		s.free[state.UnitBranch] = t + 1
 		w.wrote(&p.Deps[pc], t+int64(m.spec.SALULatency))
 		if w.PC != pc+1 {
@@ -224,13 +229,27 @@ func (m *machine) issue(s *simd) {
 			w.track(u, pc, t+int64(m.spec.Scalar.LatencyCycles), sim.StallL1)
 			break
 		}
+		if replays {
+			m.ScalarAddr = w.word()
+		}
 		done, from := s.cu.scalar.Access(m.clock.At(t), m.ScalarAddr, u.Details.Access.Size, mem.Read)
 		m.count[cntScalarBytes] += int64(u.Details.Access.Size)
 		w.track(u, pc, max(m.clock.Cycle(done), t+1), from)
 	case state.UnitVMEM:
-		m.issueVector(s, w, u, pc, t)
+		if replays {
+			m.replayVector(s, w, u, pc, t)
+		} else {
+			m.issueVector(s, w, u, pc, t)
+		}
 	case state.UnitLDS:
-		m.issueLDS(s, w, u, pc, t)
+		var busy, n int64
+		if replays {
+			x := w.word()
+			busy, n = int64(x&(1<<bytesShift-1)), int64(x>>bytesShift)
+		} else {
+			busy, n = m.ldsUse(w, u.Details.Access)
+		}
+		m.issueLDS(s, w, u, pc, t, busy, n)
 	case state.UnitControl:
 		if m.control(s, w, u, t) {
 			s.choose()
@@ -255,6 +274,9 @@ func (m *machine) control(s *simd, w *wave, u *state.Op, t int64) bool {
 		s.cu.invalidate(u.Details.Form.Mnemonic)
 	case state.ControlBarrier:
 		g := w.wg
+		if m.replays() {
+			w.at = int(w.word())
+		}
 		w.atBarrier, w.barrierPC = true, w.PC-1
 		w.why = sim.StallBarrier
 		s.next[w.slot] = never

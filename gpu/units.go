@@ -114,12 +114,19 @@ func (m *machine) issueVector(s *simd, w *wave, u *state.Op, pc int32, t int64) 
 		mask &^= lds
 	}
 	if mask != 0 {
-		d, f := m.vectorAccess(s.cu, t, mask, op, w.Lanes)
+		port := m.touchLines(mask, op, w.Lanes)
+		d, f := m.vectorAccess(s.cu, t, m.lines, bits.OnesCount64(mask), port, op)
 		if d > done {
 			done, from = d, f
 		}
 	}
 	m.Block, m.InLDS, m.Swizzled = 0, 0, false
+	w.issuedVector(u, pc, done, from)
+}
+
+// issuedVector notes that a global or scratch access is under way until done, if none before it takes longer.
+func (w *wave) issuedVector(u *state.Op, pc int32, done int64, from sim.Reason) {
+	op := u.Details.Access
 	q := &w.vm
 	if op.Store || op.Atomic != nil && !op.Returns {
 		q = &w.vs
@@ -143,29 +150,32 @@ func (m *machine) ldsAccess(c *cu, t, busy int64) int64 {
 // halves is how many cycles a wave takes on a unit of 32 lanes.
 func (m *machine) halves(w *wave) int64 { return int64(w.Lanes / 32) }
 
-func (m *machine) issueLDS(s *simd, w *wave, u *state.Op, pc int32, t int64) {
+// issueLDS times an access to LDS that takes it for busy cycles and moves n bytes.
+func (m *machine) issueLDS(s *simd, w *wave, u *state.Op, pc int32, t, busy, n int64) {
 	s.free[state.UnitLDS] = t + m.halves(w)
-	mask := w.Exec()
-	op := u.Details.Access
-	busy := int64(0)
-	switch {
-	case mask == 0:
-	case op.Mode != state.AccessPlain:
-		busy = m.halves(w)
-	default:
-		busy = m.conflictCycles(&m.Addr, mask, op.Size, w.Lanes)
-		if op.Pair != 0 {
-			busy += m.conflictCycles(&m.Addr2, mask, op.Size, w.Lanes)
-		}
-		n := int64(op.Size) * int64(bits.OnesCount64(mask))
-		if op.Pair != 0 {
-			n *= 2
-		}
-		busy = max(busy, (n+int64(m.spec.LDSRate)-1)/int64(m.spec.LDSRate))
+	if n > 0 {
 		m.count[cntLDSBytes] += n
 		m.count[cntLDSCycles] += busy
 	}
 	done := m.ldsAccess(w.wg.cu, t, busy)
 	w.lgkm.last = max(w.lgkm.last, done)
 	w.track(u, pc, w.lgkm.last, sim.StallScratchpad)
+}
+
+// ldsUse is for how many cycles the instruction that has executed takes LDS, and how many bytes it moves.
+func (m *machine) ldsUse(w *wave, op *state.Access) (busy, n int64) {
+	mask := w.Exec()
+	switch {
+	case mask == 0:
+		return 0, 0
+	case op.Mode != state.AccessPlain:
+		return m.halves(w), 0
+	}
+	busy = m.conflictCycles(&m.Addr, mask, op.Size, w.Lanes)
+	n = int64(op.Size) * int64(bits.OnesCount64(mask))
+	if op.Pair != 0 {
+		busy += m.conflictCycles(&m.Addr2, mask, op.Size, w.Lanes)
+		n *= 2
+	}
+	return max(busy, (n+int64(m.spec.LDSRate)-1)/int64(m.spec.LDSRate)), n
 }

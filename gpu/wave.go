@@ -38,6 +38,7 @@ type wave struct {
 	sMax    int64
 	slot    int   // index in the SIMD's waves
 	line    int32 // instruction cache line it last fetched from
+	at      int   // where the recording of the wave goes on
 	undone  int32 // first instruction that has issued and is not executed yet; those up to PC are like it
 	why     sim.Reason
 	clear   bool // no vector instruction up to the next of another kind touches the target of a load

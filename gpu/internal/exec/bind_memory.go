@@ -156,9 +156,11 @@ func bindScalarMemory(u *state.Op, m rdna2.Mnemonic) error {
 		u.Handler = execSBufferLoad
 	case rdna2.M_S_MEMTIME:
 		x.Access = &state.Access{Size: 8, Mode: state.AccessClock}
+		x.Clock = true
 		u.Handler = execClock(0)
 	case rdna2.M_S_MEMREALTIME:
 		x.Access = &state.Access{Size: 8, Mode: state.AccessClock}
+		x.Clock = true
 		u.Handler = execClock(100_000_000) // the reference clock of RDNA2
 	case rdna2.M_S_GL1_INV, rdna2.M_S_DCACHE_INV:
 		u.Unit, u.Class, u.Control, u.Handler = state.UnitControl, state.ClassBranch, state.ControlInvalidate, execNop

@@ -135,6 +135,7 @@ func bindHardwareRegister(u *state.Op, m rdna2.Mnemonic) error {
 			w.S[u.Dst] = field(state.PrivateAperture>>48 | state.SharedAperture>>48<<16)
 		}
 	case m == rdna2.M_S_GETREG_B32 && id == hwCycles: // 20 bits
+		u.Details.Clock = true
 		u.Handler = func(w *state.Wave, u *state.Op) { w.S[u.Dst] = field(uint32(w.Machine.Cycle) & 0xFFFFF) }
 	case m != rdna2.M_S_GETREG_B32 && id == hwMode:
 		u.Handler = func(w *state.Wave, u *state.Op) {

@@ -36,6 +36,7 @@ type Machine struct {
 	Space      *mem.Space
 	Args, Code mem.Segment
 	Segment    *mem.Segment // that the last access found
+	Keeper     Keeper       // of what is overwritten, nil: nobody asks
 
 	Cycle int64 // of the issue; in a functional run it counts instructions
 	Hz    int64 // of the clock
@@ -50,6 +51,11 @@ type Machine struct {
 	ScalarAddr  uint64
 	Swizzled    bool   // the lane addresses are those of dwords 4*lanes bytes apart
 	InLDS       uint64 // lanes of a generic access that are in LDS
+}
+
+// Keeper is told which bytes of a segment, from an offset on, an access may change.
+type Keeper interface {
+	Keep(s *mem.Segment, off uint64, n int)
 }
 
 // Bytes is the memory behind n bytes at addr, nil when it is not there or may
@@ -71,10 +77,15 @@ func (m *Machine) Bytes(addr uint64, n int, write bool) []byte {
 		}
 		m.Segment = s
 	}
-	if write && s.ReadOnly {
-		return nil
-	}
 	off := addr - s.Base
+	if write {
+		if s.ReadOnly {
+			return nil
+		}
+		if m.Keeper != nil {
+			m.Keeper.Keep(s, off, n)
+		}
+	}
 	return s.Data[off:]
 }
 

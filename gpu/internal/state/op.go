@@ -94,6 +94,7 @@ type Details struct {
 	Accumulates bool   // the destination is the third source
 	Half        bool   // 16-bit result: the other half of the register is kept
 	Saturates   bool   // the handler itself clamps
+	Clock       bool   // it reads the time
 }
 
 // RowFunc computes a whole register: for every lane i of m, d[i] = f(a[i], b[i],

@@ -1,0 +1,419 @@
+package gpu
+
+import (
+	"errors"
+	"math/bits"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/nnsoc/nnsoc/gpu/internal/state"
+	"github.com/nnsoc/nnsoc/gpu/internal/undo"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
+
+// What a kernel computes depends on when its waves issue only if it reads the clock, or where a wave sees what another
+// has written. A dispatch of which neither is true executes first, wave by wave, and what its time depends on is recorded:
+// jumps, addresses, conflicts of LDS. Its timing then replays the record, without registers or memory. So dispatches
+// execute while those before them are timed, on another core of the host where there is one.
+// What cannot be recorded leaves memory as it was and executes as it is timed.
+
+// recording is a dispatch that has executed. A wave's words follow each other in the order of its instructions:
+//
+//	branch             the operation that it went to
+//	scalar load        its address
+//	vector memory      access: lines, cycles of the port, lanes; then the lines as machine.lines has them
+//	LDS                use: cycles, bytes
+//	barrier            the index where the words of the wave go on
+type recording struct {
+	ok         bool // the dispatch has executed and can be replayed
+	words      []uint64
+	waves      []uint32 // where the words of each wave begin
+	groups     []uint32 // first wave of each work-group
+	reads      []read
+	lds        []epoch // of the waves of the work-group that is being recorded, none if it has one or no LDS
+	executions []executions
+	executed   int64
+	log        *undo.Log
+	limit      int // of words
+	panicked   any
+}
+
+// read is words that are addresses which a wave has read.
+type read struct {
+	from, to uint32
+	wave     int32
+	bytes    int // of each, 0: they are lines
+}
+
+// maxRecord is how many words a recording may have, 64 MiB of them.
+const maxRecord = 1 << 23
+
+// Fields of the first word of an access, and of a use of LDS.
+const (
+	portShift  = 16 // above lines
+	lanesShift = 32
+	bytesShift = 32 // above cycles
+)
+
+// recorder executes dispatches for recordings, ahead of who replays them by the recordings that it has.
+type recorder struct {
+	m     *machine // for functional execution
+	log   undo.Log
+	tapes [2]recording
+
+	// While a goroutine executes dispatches:
+	free, done chan *recording // nil: none does
+	halt       atomic.Bool
+}
+
+// recorded is the recorder of the run that begins, nil where nothing is recorded.
+func (m *machine) recorded(space *mem.Space, ds []Dispatch) *recorder {
+	o := &m.opt
+	if o.Functional || o.together || o.Until > 0 {
+		return nil
+	}
+	if m.recorder == nil {
+		m.recorder = &recorder{m: &machine{spec: m.spec}}
+	}
+	for i := range ds {
+		if k := ds[i].Kernel; k != nil {
+			m.codeAt(k) // in the order of the run
+		}
+	}
+	r := m.recorder
+	r.m.begin(space, Options{Functional: true, Unchecked: o.Unchecked, MaxInstructions: o.MaxInstructions})
+	r.m.bases = append(r.m.bases, m.bases...)
+	r.log.Reset()
+	for i := range r.tapes {
+		if r.tapes[i].limit = o.maxRecord; o.maxRecord == 0 {
+			r.tapes[i].limit = maxRecord
+		}
+	}
+	return r
+}
+
+// next is the recording of the first of some dispatches that follow each other alone, nil: it executes as it is timed.
+// Those behind it may be executing when next returns.
+func (r *recorder) next(ds []Dispatch, executed int64) *recording {
+	if r.done != nil {
+		if t, ok := <-r.done; ok {
+			if !t.ok {
+				r.stop()
+			}
+			return t.played()
+		}
+		r.stop() // it had no more
+	}
+	if !recordable(&ds[0], r.m.spec) {
+		return nil
+	}
+	if len(ds) == 1 || runtime.GOMAXPROCS(0) == 1 {
+		return r.record(&ds[0], &r.tapes[0], executed).played()
+	}
+	r.start(ds, executed)
+	return r.next(ds, executed)
+}
+
+// played is a recording if it can be replayed.
+func (t *recording) played() *recording {
+	switch {
+	case t.panicked != nil:
+		panic(t.panicked)
+	case t.ok:
+		return t
+	}
+	return nil
+}
+
+// start lets dispatches execute, up to one that cannot be recorded.
+func (r *recorder) start(ds []Dispatch, executed int64) {
+	free, done := make(chan *recording, len(r.tapes)), make(chan *recording, len(r.tapes))
+	r.free, r.done = free, done
+	for i := range r.tapes {
+		free <- &r.tapes[i]
+	}
+	go func() {
+		defer close(done)
+		for i := range ds {
+			t := <-free
+			if t == nil {
+				return
+			}
+			r.guarded(&ds[i], t, executed)
+			executed += t.executed
+			done <- t
+			if !t.ok {
+				return
+			}
+		}
+	}()
+}
+
+// guarded is record for a goroutine: who takes the recording panics in its place.
+func (r *recorder) guarded(d *Dispatch, t *recording, executed int64) {
+	defer func() {
+		if t.panicked = recover(); t.panicked != nil {
+			t.ok = false
+		}
+	}()
+	r.record(d, t, executed)
+}
+
+// leave gives a recording back.
+func (r *recorder) leave(t *recording) {
+	if r.free != nil {
+		r.free <- t
+	}
+}
+
+// stop ends the goroutine, if there is one.
+func (r *recorder) stop() {
+	if r.done == nil {
+		return
+	}
+	r.halt.Store(true)
+	close(r.free)
+	for range r.done {
+	}
+	r.free, r.done = nil, nil
+	r.halt.Store(false)
+}
+
+// recordable reports whether a dispatch may be recorded: what it computes does not depend on the time.
+func recordable(d *Dispatch, spec *Spec) bool {
+	if d.Kernel == nil {
+		return false
+	}
+	p, err := d.Kernel.program(spec)
+	return err == nil && p.timeless
+}
+
+// isTimeless reports whether what the program computes depends neither on the time nor, as scratch does, on where its
+// waves are placed.
+func (p *program) isTimeless() bool {
+	for i := range p.Ops {
+		d := p.Ops[i].Details
+		if d == nil {
+			continue
+		}
+		if op := d.Access; d.Clock || op != nil && (op.Mode == state.AccessFlat || op.Mode == state.AccessScratch || op.Atomic != nil && !op.LDS) {
+			return false
+		}
+	}
+	return p.ScratchBytes == 0
+}
+
+// record executes a dispatch, executed being the instructions before it. If that cannot be replayed, it has not executed.
+func (r *recorder) record(d *Dispatch, t *recording, executed int64) *recording {
+	m := r.m
+	t.ok, t.executed = false, 0
+	t.words, t.waves, t.groups, t.reads = t.words[:0], t.waves[:0], t.groups[:0], t.reads[:0]
+	m.grids = m.grids[:0]
+	if !recordable(d, m.spec) || m.newGrid(d) != nil {
+		return t
+	}
+	m.Err, m.Failed = nil, nil
+	m.arguments()
+	m.begun(m.grids[0])
+	m.executed, m.tape = executed, t
+	r.log.Begin()
+	m.Keeper, t.log = &r.log, &r.log
+	for t.ok = true; t.ok && m.next < m.total; {
+		t.ok = !r.halt.Load() && m.runGroup() && t.fits(m.total)
+	}
+	m.Keeper = nil
+	if t.ok = t.ok && r.sound(t); !t.ok {
+		r.log.Undo()
+		return t
+	}
+	t.executed = m.executed - executed
+	t.executions, m.executions = m.executions, t.executions
+	return t
+}
+
+// fits reports whether a recording of so many work-groups will not be too long, as far as its first ones tell.
+func (t *recording) fits(groups int64) bool {
+	n, limit := int64(len(t.words)+len(t.waves)), int64(t.limit)
+	return n <= limit && (len(t.groups) > 1 || n*groups <= limit)
+}
+
+// sound reports whether no wave has read or overwritten what another wrote.
+func (r *recorder) sound(t *recording) bool {
+	if r.log.Ordered() {
+		return false
+	}
+	line := r.m.spec.L0.Line
+	for i := range t.reads {
+		x := &t.reads[i]
+		for _, at := range t.words[x.from:x.to] {
+			n := x.bytes
+			if n == 0 {
+				at, n = at&^uint64(line-1), line
+			}
+			if !r.log.Outside(at, at+uint64(n-1)) && r.log.ByOthers(x.wave, at, n) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+var errRecord = errors.New("too long to be recorded")
+
+// group begins the recording of a work-group.
+func (t *recording) group(g *workgroup) {
+	t.groups = append(t.groups, uint32(len(t.waves)))
+	for range g.waves {
+		t.waves = append(t.waves, 0)
+	}
+	t.lds = t.lds[:0]
+	if len(g.LDS) == 0 || len(g.waves) == 1 {
+		return
+	}
+	for range g.waves {
+		n := len(t.lds)
+		if n < cap(t.lds) {
+			t.lds = t.lds[:n+1]
+		} else {
+			t.lds = append(t.lds, epoch{})
+		}
+		e := &t.lds[n]
+		e.read, e.written = resized(e.read, (len(g.LDS)+255)/256), resized(e.written, (len(g.LDS)+255)/256)
+	}
+}
+
+// epoch is the dwords of LDS that a wave has read and written since the last barrier, a bit each.
+type epoch struct{ read, written []uint64 }
+
+// touch notes that lanes have accessed LDS at addresses, each op.Size bytes.
+func (e *epoch) touch(mask uint64, addr *[64]uint64, op *state.Access) {
+	set := e.read
+	if op.Store || op.Atomic != nil {
+		set = e.written
+	}
+	for ; mask != 0; mask &= mask - 1 {
+		a := addr[state.FirstLane(mask)]
+		for at := a >> 2; at <= (a+uint64(op.Size)-1)>>2 && at>>6 < uint64(len(set)); at++ {
+			set[at>>6] |= 1 << (at & 63)
+		}
+	}
+}
+
+// met reports whether a wave of a work-group has accessed what another wrote to LDS since the last barrier, which now has
+// been reached.
+func (t *recording) met() bool {
+	if len(t.lds) < 2 {
+		return false
+	}
+	met := uint64(0)
+	for i := range t.lds[0].read {
+		var read, written uint64
+		for j := range t.lds {
+			e := &t.lds[j]
+			met |= e.written[i]&(read|written) | e.read[i]&written
+			read |= e.read[i]
+			written |= e.written[i]
+			e.read[i], e.written[i] = 0, 0
+		}
+	}
+	return met != 0
+}
+
+// wave is the number of a wave of the work-group that is being recorded.
+func (t *recording) wave(w *wave) uint32 { return t.groups[len(t.groups)-1] + uint32(w.ID) }
+
+// resume notes that a wave begins, or goes on behind a barrier.
+func (t *recording) resume(w *wave) {
+	if w.at > 0 {
+		t.words[w.at-1] = uint64(len(t.words))
+	} else {
+		t.waves[t.wave(w)] = uint32(len(t.words))
+	}
+}
+
+// add notes what the time of an instruction depends on that has executed, other than a vector one.
+func (t *recording) add(w *wave, u *state.Op) {
+	m := w.machine
+	switch u.Unit {
+	case state.UnitBranch:
+		if t.words = append(t.words, uint64(w.PC)); len(t.words) > t.limit {
+			w.Fail(errRecord)
+		}
+	case state.UnitSMEM:
+		t.words = append(t.words, m.ScalarAddr)
+		t.read(w, 1, u.Details.Access.Size)
+	case state.UnitVMEM:
+		op, mask := u.Details.Access, w.Exec()
+		if mask == 0 {
+			t.words = append(t.words, 0)
+			return
+		}
+		port := m.touchLines(mask, op, w.Lanes)
+		t.words = append(t.words, uint64(len(m.lines))|uint64(port)<<portShift|uint64(bits.OnesCount64(mask))<<lanesShift)
+		t.words = append(t.words, m.lines...)
+		if op.Store {
+			t.wrote(w, mask, op)
+		} else {
+			t.read(w, len(m.lines), 0)
+		}
+	case state.UnitLDS:
+		op := u.Details.Access
+		busy, n := m.ldsUse(w, op)
+		t.words = append(t.words, uint64(busy)|uint64(n)<<bytesShift)
+		if len(t.lds) > 1 && op.Mode == state.AccessPlain {
+			t.lds[w.ID].touch(w.Exec(), &m.Addr, op)
+			if op.Pair != 0 {
+				t.lds[w.ID].touch(w.Exec(), &m.Addr2, op)
+			}
+		}
+	case state.UnitControl:
+		if u.Control == state.ControlBarrier {
+			t.words = append(t.words, 0) // until it is known
+			w.at = len(t.words)
+		}
+	}
+}
+
+// read notes that a wave has read at the addresses that are the last n words.
+func (t *recording) read(w *wave, n, bytes int) {
+	t.reads = append(t.reads, read{from: uint32(len(t.words) - n), to: uint32(len(t.words)), wave: int32(t.wave(w)), bytes: bytes})
+}
+
+// wrote notes what the lanes of mask have written.
+func (t *recording) wrote(w *wave, mask uint64, op *state.Access) {
+	m, n := w.machine, int32(t.wave(w))
+	if m.Block > 0 {
+		t.log.Wrote(n, m.Addr[0], m.Block)
+		return
+	}
+	for ; mask != 0; mask &= mask - 1 {
+		t.log.Wrote(n, m.Addr[state.FirstLane(mask)], op.Size)
+	}
+}
+
+// replayVector is issueVector of a recorded access.
+func (m *machine) replayVector(s *simd, w *wave, u *state.Op, pc int32, t int64) {
+	s.free[state.UnitVMEM] = t + m.halves(w)
+	x := w.word()
+	done, from := t+1, sim.StallL1
+	if n := int(x & (1<<portShift - 1)); n > 0 {
+		lines := m.tape.words[w.at : w.at+n]
+		w.at += n
+		d, f := m.vectorAccess(s.cu, t, lines, int(x>>lanesShift), int64(x>>portShift&(1<<(lanesShift-portShift)-1)), u.Details.Access)
+		if d > done {
+			done, from = d, f
+		}
+	}
+	w.issuedVector(u, pc, done, from)
+}
+
+// replays reports whether the dispatch has executed before it is timed.
+func (m *machine) replays() bool { return m.tape != nil && !m.opt.Functional }
+
+// word is the next one of a wave that is replayed.
+func (w *wave) word() uint64 {
+	x := w.machine.tape.words[w.at]
+	w.at++
+	return x
+}

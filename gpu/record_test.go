@@ -1,0 +1,150 @@
+package gpu
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// recordedRun is the report, the error and the bytes of dispatches, and how many of them were replayed.
+func recordedRun(t *testing.T, ds []Dispatch, o Options, edit func(*Spec)) (report string, data []byte, replayed int) {
+	t.Helper()
+	c := newCore(t, edit)
+	s, data := space(t, 1<<17)
+	for i := range 1 << 14 {
+		setWord(data, i, uint32(i*2654435761))
+	}
+	o.replayed = &replayed
+	r, err := c.Run(s, ds, o)
+	if err != nil {
+		return err.Error(), data, replayed
+	}
+	checkReport(t, r)
+	return fmt.Sprintf("%+v", *r), data, replayed
+}
+
+// asTimed holds that dispatches have the same reports, errors and bytes whether they execute before they are timed or
+// as they are, on any number of processors. It returns how many are replayed.
+func asTimed(t *testing.T, ds []Dispatch, o Options, edit func(*Spec)) int {
+	t.Helper()
+	together := o
+	together.together = true
+	want, bytesWant, none := recordedRun(t, ds, together, edit)
+	if none != 0 {
+		t.Fatalf("%d dispatches were replayed that execute as they are timed", none)
+	}
+	first := -1
+	for _, n := range []int{1, 2, 4} {
+		before := runtime.GOMAXPROCS(n)
+		got, b, replayed := recordedRun(t, ds, o, edit)
+		runtime.GOMAXPROCS(before)
+		if first < 0 {
+			first = replayed
+		}
+		if got != want || !bytes.Equal(b, bytesWant) || replayed != first {
+			t.Fatalf("on %d processors, %d replayed (%d on 1), equal bytes %v:\n%s\nwant\n%s", n, replayed, first, bytes.Equal(b, bytesWant), got, want)
+		}
+	}
+	return first
+}
+
+// TestRecordedPrograms: random programs, of which some meet in memory, take the same time and leave the same bytes
+// whether they execute first or as they are timed.
+func TestRecordedPrograms(t *testing.T) {
+	replayed, all := 0, 0
+	for n := range 30 {
+		r := rand.New(rand.NewPCG(uint64(n), 26))
+		var ds []Dispatch
+		for range 1 + r.IntN(4) {
+			text := randomProgram(r)
+			if r.IntN(3) > 0 { // stores and atomics would meet
+				var kept []string
+				for _, l := range strings.Split(text, "\n") {
+					if !strings.Contains(l, "_store_") && !strings.Contains(l, "atomic") {
+						kept = append(kept, l)
+					}
+				}
+				end := "v_lshlrev_b32 v2, 2, v1\nv_add_nc_u32 v2, 0x10000, v2\nglobal_store_dword v2, v5, s[4:5]\ns_endpgm"
+				text = strings.TrimSuffix(strings.TrimSpace(strings.Join(kept, "\n")), "s_endpgm") + end
+			}
+			size := []int{64, 32, 128, 100}[r.IntN(4)]
+			k := &Kernel{Name: fmt.Sprint("program ", n), Code: assemble(t, false, text), WaveSize: 32, VGPRs: 32 + 8*r.IntN(6), LDSBytes: 2048 << r.IntN(3)}
+			ds = append(ds, Dispatch{Kernel: k, Grid: [3]int{(1 + r.IntN(12)) * size}, Workgroup: [3]int{size}, Kernarg: args(dataBase), Region: len(ds)})
+		}
+		replayed += asTimed(t, ds, Options{}, nil)
+		all += len(ds)
+	}
+	if replayed < all/10 || replayed > all*9/10 {
+		t.Errorf("%d of %d dispatches were replayed", replayed, all)
+	}
+}
+
+// TestRecordable: a dispatch executes before it is timed unless that could change what it leaves.
+func TestRecordable(t *testing.T) {
+	own := "v_lshl_add_u32 v1, s2, 6, v0\nv_lshlrev_b32 v2, 2, v1\n" // byte of the work-item, 256 for each group
+	for _, x := range []struct {
+		name, text string
+		replayed   int
+	}{
+		{"each wave in its place", base + own + "global_load_dword v3, v2, s[4:5]\ns_waitcnt vmcnt(0)\nv_add_nc_u32 v3, 1, v3\nglobal_store_dword v2, v3, s[4:5]", 3},
+		{"a wave reads what the one before writes", base + own + "v_add_nc_u32 v4, 0x80, v2\nglobal_load_dword v3, v4, s[4:5]\ns_waitcnt vmcnt(0)\nv_add_nc_u32 v3, 1, v3\nglobal_store_dword v2, v3, s[4:5]", 0},
+		{"a scalar load of what others write", base + own + "global_store_dword v2, v1, s[4:5]\ns_load_dword s7, s[4:5], 0x40\ns_waitcnt lgkmcnt(0)\nv_mov_b32 v5, s7\nglobal_store_dword v2, v5, s[4:5]", 0},
+		{"all write one word", base + own + "v_mov_b32 v2, 0\nglobal_store_dword v2, v1, s[4:5]", 0},
+		{"all write one word alike", base + own + "v_mov_b32 v2, 0\nglobal_store_dword v2, v2, s[4:5]", 3},
+		{"bytes of one line", base + own + "global_store_byte v1, v1, s[4:5]", 3},
+		{"an atomic", base + own + "v_mov_b32 v2, 0\nv_mov_b32 v3, 1\nglobal_atomic_add v4, v2, v3, s[4:5] glc\ns_waitcnt vmcnt(0)\nv_lshlrev_b32 v2, 2, v1\nglobal_store_dword v2, v4, s[4:5] offset:64", 0},
+		{"the clock", base + own + "s_memtime s[8:9]\ns_waitcnt lgkmcnt(0)\nv_mov_b32 v3, s8\nglobal_store_dword v2, v3, s[4:5]", 0},
+		{"the register of cycles", base + own + "s_getreg_b32 s8, hwreg(HW_REG_SHADER_CYCLES, 0, 20)\nv_mov_b32 v3, s8\nglobal_store_dword v2, v3, s[4:5]", 0},
+		{"LDS behind a barrier", base + own + "v_lshlrev_b32 v4, 2, v0\nds_write_b32 v4, v1\ns_waitcnt lgkmcnt(0)\ns_barrier\nv_sub_nc_u32 v4, 0xfc, v4\nds_read_b32 v3, v4\ns_waitcnt lgkmcnt(0)\nglobal_store_dword v2, v3, s[4:5]", 3},
+		{"LDS without a barrier", base + own + "v_lshlrev_b32 v4, 2, v0\nds_write_b32 v4, v1\ns_waitcnt lgkmcnt(0)\nv_sub_nc_u32 v4, 0xfc, v4\nds_read_b32 v3, v4\ns_waitcnt lgkmcnt(0)\nglobal_store_dword v2, v3, s[4:5]", 0},
+		{"each wave its part of LDS", base + own + "v_lshlrev_b32 v4, 2, v0\nds_write_b32 v4, v1\ns_waitcnt lgkmcnt(0)\nds_read_b32 v3, v4\ns_waitcnt lgkmcnt(0)\nglobal_store_dword v2, v3, s[4:5]", 3},
+		{"a fault in some group", base + own + "v_mul_u32_u24 v3, 0x3000, v1\nglobal_store_dword v2, v1, s[4:5]\nglobal_store_dword v3, v1, s[4:5]", 0},
+		{"a register that was not waited for", base + own + "global_load_dword v3, v2, s[4:5]\nv_add_nc_u32 v3, 1, v3", 0},
+		{"no end", base + own + "loop:\nglobal_store_dword v2, v1, s[4:5]\ns_branch loop", 0},
+	} {
+		k := kernelOf(t, 32, x.text)
+		d := Dispatch{Kernel: k, Grid: [3]int{64 * 20}, Workgroup: [3]int{64}, Kernarg: args(dataBase)}
+		o := Options{MaxInstructions: 200_000}
+		if n := asTimed(t, []Dispatch{d, d, d}, o, nil); n != x.replayed {
+			t.Errorf("%s: %d of 3 dispatches were replayed, want %d", x.name, n, x.replayed)
+		}
+		if n := asTimed(t, []Dispatch{d}, o, nil); n != x.replayed/3 {
+			t.Errorf("%s: %d of 1 dispatch were replayed, want %d", x.name, n, x.replayed/3)
+		}
+	}
+}
+
+// TestRecordLimit: a dispatch whose recording would be too long executes as it is timed, with the same result.
+func TestRecordLimit(t *testing.T) {
+	text := base + "v_lshl_add_u32 v1, s2, 6, v0\nv_lshlrev_b32 v2, 2, v1\ns_movk_i32 s6, 400\nloop:\ns_sub_u32 s6, s6, 1\ns_cmp_lg_u32 s6, 0\ns_cbranch_scc1 loop\nglobal_store_dword v2, v1, s[4:5]"
+	d := Dispatch{Kernel: kernelOf(t, 32, text), Grid: [3]int{64 * 20}, Workgroup: [3]int{64}, Kernarg: args(dataBase)}
+	for _, x := range []struct{ words, replayed int }{{500, 0}, {10_000, 0}, {20_000, 2}} {
+		if n := asTimed(t, []Dispatch{d, d}, Options{maxRecord: x.words}, nil); n != x.replayed {
+			t.Errorf("limit of %d words: %d of 2 dispatches were replayed, want %d", x.words, n, x.replayed)
+		}
+	}
+}
+
+// TestRecordStops: what is recorded ends before dispatches that are under way together, and before an error, behind which
+// none executes.
+func TestRecordStops(t *testing.T) {
+	good := kernelOf(t, 32, base+"v_lshl_add_u32 v1, s2, 6, v0\nv_lshlrev_b32 v2, 2, v1\nglobal_store_dword v2, v1, s[4:5]")
+	bad := kernelOf(t, 32, base+"v_mov_b32 v2, -4\nglobal_store_dword v2, v2, s[4:5]")
+	d := func(k *Kernel, offset uint64) Dispatch {
+		return Dispatch{Kernel: k, Grid: [3]int{64 * 4}, Workgroup: [3]int{64}, Kernarg: args(dataBase + offset)}
+	}
+	if n := asTimed(t, []Dispatch{d(good, 0), d(bad, 0), d(good, 4096)}, Options{}, nil); n != 1 {
+		t.Errorf("%d dispatches were replayed, want 1", n)
+	}
+	beside := d(good, 4096)
+	beside.Beside = true
+	if n := asTimed(t, []Dispatch{d(good, 0), d(good, 0), d(good, 0), beside, d(good, 0), d(good, 0), d(bad, 0)}, Options{}, nil); n != 4 {
+		t.Errorf("dispatches beside each other: %d were replayed, want 4", n)
+	}
+	if n := asTimed(t, []Dispatch{d(good, 0), {}, d(good, 4096)}, Options{}, nil); n != 1 {
+		t.Errorf("a dispatch without a kernel: %d were replayed, want 1", n)
+	}
+}
