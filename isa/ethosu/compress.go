@@ -1,10 +1,11 @@
 package ethosu
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	mathbits "math/bits"
 	"slices"
-	"sort"
 )
 
 // codingPlan is one way to code a weight stream.
@@ -40,16 +41,15 @@ func (c *Compressor) Append(dst []byte, weights []int16) ([]byte, error) {
 		i := slices.IndexFunc(weights, func(v int16) bool { return v < -maxWeight || v > maxWeight })
 		return dst, fmt.Errorf("ethosu: weight %d is %d, outside -255..255", i, weights[i])
 	}
-	best := codingPlan{bits: -1}
+	best := codingPlan{bits: math.MaxInt64}
 	for _, runs := range []bool{false, true} {
 		if runs && hist[0]*maxZeroBits < int64(len(weights)) {
 			break // a run costs each other weight a bit at least
 		}
-		for _, p := range plans(weights, *hist, runs) {
-			if best.bits < 0 || p.bits < best.bits {
-				best = p
-			}
-		}
+		plans(weights, *hist, runs, best.bits, func(p codingPlan) (limit int64) {
+			best = p
+			return p.bits
+		})
 	}
 	if !best.runs && best.wdiv == wdivRaw && len(best.palette) == 0 {
 		return EncodeWeights(dst, weights)
@@ -83,9 +83,9 @@ func histogram(weights []int16) (hist *[maxWeightCode + 1]int64, ok bool) {
 	return hist, int(beyond) < len(count[0]) && count[0][0]+count[1][0] == 0
 }
 
-// plans lists the ways to code the weights of a histogram with or without zero runs, with an
-// estimate of their size from the frequencies of weights and runs.
-func plans(weights []int16, hist [maxWeightCode + 1]int64, runs bool) []codingPlan {
+// plans calls use with the ways to code the weights of a histogram with or without zero runs whose size, as frequencies
+// of weights and runs tell it, is below a limit, at first the given one, then what use returned.
+func plans(weights []int16, hist [maxWeightCode + 1]int64, runs bool, limit int64, use func(codingPlan) (limit int64)) {
 	var runBits [maxZdiv + 1]int64
 	n, zdiv := int64(len(weights)), 0
 	if runs {
@@ -126,8 +126,7 @@ func plans(weights []int16, hist [maxWeightCode + 1]int64, runs bool) []codingPl
 	if len(order) > 0 {
 		top = int(order[len(order)-1])
 	}
-	sort.SliceStable(order, func(i, j int) bool { return hist[order[i]] > hist[order[j]] })
-	var out []codingPlan
+	slices.SortStableFunc(order, func(x, y uint32) int { return cmp.Compare(hist[y], hist[x]) })
 	for _, size := range []int{0, 2, 4, 8, 16, 32} {
 		if size > 0 && len(order) < 2 {
 			break
@@ -149,22 +148,26 @@ func plans(weights []int16, hist [maxWeightCode + 1]int64, runs bool) []codingPl
 						continue
 					}
 					p.bits += n * int64(p.rawWidth(top))
-				} else if bits, ok := p.codedBits(order, &hist, rank); ok {
+				} else if bits, ok := p.codedBits(order, &hist, &rank, limit-p.bits); ok {
 					p.bits += bits
 				} else {
 					continue
 				}
-				out = append(out, p)
+				if p.bits < limit {
+					limit = use(p)
+				}
 			}
 		}
 	}
-	return out
 }
 
 // codedBits is the bits of the codes of a histogram, with a divisor; ok is false where a
-// quotient is too large for the form.
-func (p *codingPlan) codedBits(codes []uint32, hist *[maxWeightCode + 1]int64, rank *[maxWeightCode + 1]uint16) (bits int64, ok bool) {
+// quotient is too large for the form, or where they are not below a limit.
+func (p *codingPlan) codedBits(codes []uint32, hist *[maxWeightCode + 1]int64, rank *[maxWeightCode + 1]uint16, limit int64) (bits int64, ok bool) {
 	for _, c := range codes {
+		if bits >= limit {
+			return 0, false
+		}
 		q, k := int(rank[c])>>p.wdiv, hist[c]
 		switch {
 		case p.trunc && q > 2, q > maxQuotient:
@@ -179,15 +182,14 @@ func (p *codingPlan) codedBits(codes []uint32, hist *[maxWeightCode + 1]int64, r
 }
 
 // ranks is the index of each weight code.
-func ranks(palette []uint32) *[maxWeightCode + 1]uint16 {
-	var r [maxWeightCode + 1]uint16
+func ranks(palette []uint32) (r [maxWeightCode + 1]uint16) {
 	for c := range r {
 		r[c] = uint16(len(palette) + c)
 	}
 	for i, c := range palette {
 		r[c] = uint16(i)
 	}
-	return &r
+	return r
 }
 
 // rawWidth is the bits of an index in raw form; top is the largest code.

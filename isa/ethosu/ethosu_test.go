@@ -3,6 +3,7 @@ package ethosu
 import (
 	"bytes"
 	"errors"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"os"
@@ -235,10 +236,13 @@ func TestEveryPlan(t *testing.T) {
 		}
 		tried := 0
 		var rows golombRows
+		best := codingPlan{bits: math.MaxInt64}
 		hist, _ := histogram(w)
 		for _, runs := range []bool{false, true} {
-			for _, p := range plans(w, *hist, runs) {
-				tried++
+			plans(w, *hist, runs, math.MaxInt64, func(p codingPlan) int64 {
+				if tried++; p.bits < best.bits {
+					best = p
+				}
 				var b bitWriter
 				p.write(&b, w, &rows)
 				b.put(zdivEnd, 3)
@@ -249,7 +253,14 @@ func TestEveryPlan(t *testing.T) {
 				if err != nil || !slices.Equal(got, w) {
 					t.Fatalf("%+v: %d weights, %v", p, len(got), err)
 				}
-			}
+				return math.MaxInt64
+			})
+		}
+		var c Compressor
+		b := bitWriter{}
+		best.write(&b, w, &rows)
+		if got, err := c.Append(nil, w); err != nil || !bytes.Equal(got, b.finish(0)) {
+			t.Errorf("spread %v: not by the plan of the fewest bits, %+v: %v", spread, best, err)
 		}
 		if tried < 20 {
 			t.Errorf("spread %v: %d plans", spread, tried)
