@@ -1,8 +1,6 @@
 package cost
 
 import (
-	"math"
-
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
@@ -42,7 +40,9 @@ func Estimate(s *core.Spec, k *kernel.Kernel) Parts {
 		return Parts{Fetch: n / min(chip.BytesPerCycle, far.BytesPerCycle), Fixed: float64(s.DMASetup + far.ReadLatency)}
 	}
 	e := newEstimator(s, k)
-	return e.at(e.row(k.Block.H), e.column(k.Block.W), e.depth(k.Block.D))
+	row, column, depth := e.row(k.Block.H), e.column(k.Block.W), e.depth(k.Block.D)
+	w := e.deep(&column, &depth)
+	return w.at(&row, &column)
 }
 
 // estimator estimates a kernel for any block.
@@ -61,7 +61,7 @@ func newEstimator(s *core.Spec, k *kernel.Kernel) estimator {
 	e.elements = float64(ofm.H*ofm.W) * float64(ofm.C)
 	e.output = e.elements * elementCycles(s, k)
 	e.pixels = divideUp(ofm.H, s.UBlock.H) * divideUp(ofm.W, s.UBlock.W)
-	if k.Kind != kernel.Elementwise && !s.PackTaps {
+	if k.Kind != kernel.Elementwise && !e.keepsWeights() {
 		e.array = float64(e.pixels*divideUp(divideUp(ofm.C, s.Cores), s.UBlock.D)) * steps(s, k)
 	}
 	if w := k.Weights; w != nil {
@@ -109,52 +109,122 @@ func (e *estimator) depth(d int) side {
 // inputBytes is the bytes of so many elements of input.
 func (e *estimator) inputBytes(h, w, d int) int { return h * w * roundUp(d*e.k.IFM.Bytes, 8) }
 
-// at is what the kernel takes with a block.
-func (e *estimator) at(row, column, deep side) Parts {
-	s, k, chip, far, ofm := e.s, e.k, e.chip, e.far, &e.k.OFM.FeatureMap
-	p := Parts{Fixed: float64(chip.ReadLatency + chip.WriteLatency), Output: e.output}
-	planes := row.blocks * column.blocks
-	blocks := float64(planes) * float64(deep.blocks)
-	if k.Kind != kernel.Elementwise {
-		if p.Array = e.array; s.PackTaps {
-			p.Array = e.tiles(planes, deep.size)
-			p.Fixed += float64(s.UBlock.IFM + s.UBlock.D)
-		}
-		p.Fixed += p.Output / blocks // behind the last block of the array
+// keepsWeights reports whether the array keeps tiles of weights for the kernel.
+func (e *estimator) keepsWeights() bool {
+	return e.s.PackTaps && (e.k.Kind == kernel.Depthwise || e.k.Reduces())
+}
+
+// deep is what a kernel takes with blocks of a depth, whatever their height, and their width where no map
+// lies in bricks.
+type deep struct {
+	*estimator
+	depth        *side
+	fixed        float64 // latencies of every block
+	channel      int     // bytes of an input element's channels that a block reads first
+	again        float64 // times the input's channels that it reads in all
+	in, in2, out flow
+	tiles, load  float64 // of a weight-stationary array: its tiles of weights, and cycles to load one
+	behind       float64 // cycles behind the last kernel's work: of its table
+}
+
+// flow is how a map moves.
+type flow struct {
+	far     bool
+	bytes   float64 // of the whole map
+	rate    float64 // bytes per cycle
+	behind  float64 // blocks that nothing waits for
+	latency float64
+}
+
+// add adds the move of so many bytes in so many blocks.
+func (m *flow) add(p *Parts, bytes, blocks float64) {
+	if m.far { // two blocks are on their way
+		p.Far += max(bytes/m.rate, (blocks-m.behind)*m.latency/2)
+		return
 	}
-	depth := deep.inside
-	input := float64(e.inputBytes(row.inside, column.inside, depth)) * blocks
+	p.Memory += bytes / m.rate
+}
+
+// stored reports whether a map is a constant in memory of its own.
+func (e *estimator) stored(r *layout.Ref) bool {
+	return r.Value == layout.Placed && r.Region == layout.RegionConst && e.far != e.chip
+}
+
+// flow is how a map moves so many channels and columns at a time.
+func (e *estimator) flow(r *layout.Ref, channels, width, latency int) flow {
+	f := &r.FeatureMap
+	m := flow{bytes: float64(f.H*f.W*f.C) * float64(f.Bytes), latency: float64(latency)}
+	if m.far = f.Far || e.stored(r); m.far {
+		if !f.Far { // the first block of constants is waited for behind the kernel in front
+			m.behind = 1
+		}
+		m.rate = rate(e.far, f, channels, width)
+	} else {
+		m.rate = rate(e.chip, f, channels, width)
+	}
+	return m
+}
+
+// bricks reports whether a map lies in bricks.
+func (e *estimator) bricks() bool {
+	return e.k.IFM.StrideC > 0 || e.k.OFM.StrideC > 0 || e.k.IFM2 != nil && e.k.IFM2.StrideC > 0
+}
+
+// deep is the estimate for blocks of a width and depth.
+func (e *estimator) deep(column, d *side) deep {
+	s, k := e.s, e.k
+	w := deep{estimator: e, depth: d, fixed: float64(e.chip.ReadLatency + e.chip.WriteLatency), again: 1}
+	if k.Kind != kernel.Elementwise && s.PackTaps {
+		w.fixed += float64(s.UBlock.IFM + s.UBlock.D)
+	}
+	if e.keepsWeights() {
+		w.tiles, w.load = e.countTiles(d.size)
+	}
+	depth := d.inside
+	w.channel = roundUp(depth*k.IFM.Bytes, 8)
 	if k.Reduces() { // the first channels, then all others at once
-		input *= float64(k.IFM.C) / float64(min(depth, k.IFM.C))
+		w.again = float64(k.IFM.C) / float64(min(depth, k.IFM.C))
 		depth = max(depth, k.IFM.C-depth)
 	}
-	stored := func(r *layout.Ref) bool {
-		return r.Value == layout.Placed && r.Region == layout.RegionConst && far != chip
+	w.in = e.flow(&k.IFM, depth, (column.size-1)*max(k.SX, 1)+1, e.far.ReadLatency)
+	if k.IFM2 != nil {
+		w.in2 = e.flow(k.IFM2, d.size, column.size, e.far.ReadLatency)
 	}
-	if stored(&k.IFM) || k.IFM2 != nil && stored(k.IFM2) {
+	w.out = e.flow(&k.OFM, d.size, column.size, e.far.WriteLatency)
+	if k.Table != nil {
+		w.behind = float64(s.DMASetup+e.far.ReadLatency) + float64(len(k.Table))/e.far.BytesPerCycle
+	}
+	return w
+}
+
+// work is the cycles of the array for so many planes.
+func (e *deep) work(planes int) float64 {
+	if !e.keepsWeights() {
+		return e.array
+	}
+	return e.tiles * float64(planes) * max(float64(e.pixels)/float64(planes), e.load)
+}
+
+// at is what the kernel takes with blocks of a height and width.
+func (e *deep) at(row, column *side) Parts {
+	k, chip, far := e.k, e.chip, e.far
+	p := Parts{Fixed: e.fixed, Output: e.output}
+	planes := row.blocks * column.blocks
+	blocks := float64(planes) * float64(e.depth.blocks)
+	if k.Kind != kernel.Elementwise {
+		p.Array = e.work(planes)
+		p.Fixed += p.Output / blocks // behind the last block of the array
+	}
+	if e.stored(&k.IFM) || k.IFM2 != nil && e.stored(k.IFM2) {
 		p.Fixed += float64(far.ReadLatency - chip.ReadLatency)
 	}
-	move := func(r *layout.Ref, bytes float64, channels, width, latency int) {
-		f := &r.FeatureMap
-		if f.Far || stored(r) {
-			// Two blocks are on their way; the first of constants is waited for behind the kernel in front.
-			waits := blocks
-			if !f.Far {
-				waits--
-			}
-			p.Far += max(bytes/rate(far, f, channels, width), waits*float64(latency)/2)
-			return
-		}
-		p.Memory += bytes / rate(chip, f, channels, width)
-	}
-	move(&k.IFM, input, depth, (column.size-1)*max(k.SX, 1)+1, far.ReadLatency)
+	e.in.add(&p, float64(row.inside*column.inside*e.channel)*blocks*e.again, blocks)
 	if k.IFM2 != nil {
-		move(k.IFM2, float64(k.IFM2.H*k.IFM2.W*k.IFM2.C*k.IFM2.Bytes), deep.size, column.size, far.ReadLatency)
+		e.in2.add(&p, e.in2.bytes, blocks)
 	}
-	move(&k.OFM, e.elements*float64(ofm.Bytes), deep.size, column.size, far.WriteLatency)
+	e.out.add(&p, e.out.bytes, blocks)
 	if w := k.Weights; w != nil {
-		buffers := chip // weights are read again for each plane
-		again := float64(planes) * e.packed / buffers.BytesPerCycle
+		again := float64(planes) * e.packed / chip.BytesPerCycle // weights are read again for each plane
 		p.Memory += again
 		p.Fetch = max(e.packed/far.BytesPerCycle, again)
 		if k.Direct {
@@ -163,10 +233,10 @@ func (e *estimator) at(row, column, deep side) Parts {
 		if far == chip { // one port for both
 			p.Memory += e.packed / far.BytesPerCycle
 		}
-		p.Output = max(p.Output, float64(w.Outputs*ethosu.ScaleRecordSize*buffers.ReadLatency)/256*float64(planes))
+		p.Output = max(p.Output, float64(w.Outputs*ethosu.ScaleRecordSize*chip.ReadLatency)/256*float64(planes))
 	}
 	if k.Table != nil {
-		p.Fixed += float64(s.DMASetup+far.ReadLatency) + float64(len(k.Table))/far.BytesPerCycle
+		p.Fixed += e.behind
 	}
 	return p
 }
@@ -185,21 +255,19 @@ func rate(m *core.MemorySpec, f *layout.FeatureMap, channels, width int) float64
 	return m.BytesPerCycle * used * min(1, float64(run)/float64(m.BurstBytes))
 }
 
-// tiles is the work of a weight-stationary array: tiles of weights times the pixels of a plane or the load of a tile.
-func (e *estimator) tiles(planes, depth int) float64 {
+// countTiles is the tiles of weights that a weight-stationary array takes for blocks of a depth, and the cycles to
+// load one; of a kernel that multiplies no weights there are none.
+func (e *estimator) countTiles(depth int) (tiles, load float64) {
 	s, k, u := e.s, e.k, e.s.UBlock
 	groups, taps := divideUp(divideUp(k.OFM.C, s.Cores), u.D), k.KH*k.KW
-	tiles := 0
+	n := 0
 	switch {
 	case k.Kind == kernel.Depthwise:
-		tiles = divideUp(k.OFM.C, max(1, min(u.IFM/taps, u.D, depth))) * divideUp(taps, u.IFM)
+		n = divideUp(k.OFM.C, max(1, min(u.IFM/taps, u.D, depth))) * divideUp(taps, u.IFM)
 	case k.Reduces():
-		tiles = divideUp(taps*k.IFM.C, u.IFM) * groups
-	default:
-		return float64(e.pixels*groups) * steps(s, k)
+		n = divideUp(taps*k.IFM.C, u.IFM) * groups
 	}
-	load := divideUp(u.IFM*u.D, s.WeightsPerCycle)
-	return float64(tiles) * float64(planes) * math.Max(float64(e.pixels)/float64(planes), float64(load))
+	return float64(n), float64(divideUp(u.IFM*u.D, s.WeightsPerCycle))
 }
 
 // steps is the cycles that a micro-block of Arm's array takes for its reduction.

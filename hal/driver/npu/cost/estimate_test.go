@@ -88,7 +88,8 @@ func TestMoved(t *testing.T) {
 			k.Weights = &kernel.Weights{Form: kernel.PerOutput, Inputs: c.weights, Outputs: 20, Taps: 15}
 		}
 		e := newEstimator(&hand, k)
-		if got := e.moved(e.row(4), e.column(6), e.depth(8)); got != c.want {
+		row, column, deep := e.row(4), e.column(6), e.depth(8)
+		if got := e.moved(&row, &column, &deep); got != c.want {
 			t.Errorf("%s: %d bytes, want %d", name, got, c.want)
 		}
 	}
@@ -130,7 +131,9 @@ func TestSteps(t *testing.T) {
 		{most, 2, 16, 120 * 2 * 15},
 	} {
 		e := newEstimator(&array, c.k)
-		if got := e.tiles(c.planes, c.depth); got != c.want {
+		w := deep{estimator: &e}
+		w.tiles, w.load = e.countTiles(c.depth)
+		if got := w.work(c.planes); got != c.want {
 			t.Errorf("array, kernel %d: %g cycles, want %g", i, got, c.want)
 		}
 	}
