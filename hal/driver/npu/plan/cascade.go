@@ -27,11 +27,26 @@ type cascades struct {
 	far    []bool      // values that lie off chip without cascades
 	lives  []layout.Value
 	packer *packer
+	tried  map[[2]int]*trials // of steps from the first to the second one
+}
+
+// trials are the stripes that were tried for steps: no budget changes what they take.
+type trials struct {
+	chain   []*kernel.Kernel
+	beside  int // bytes on chip beside the maps between the steps
+	stripes [len(stripeRows)]trial
+}
+
+// trial is what stripes of some rows take: the bytes of the maps between the steps, and, where costed says so, cycles.
+type trial struct {
+	laid, costed bool
+	bytes        int
+	cycles       float64
 }
 
 func newCascades(t Target, k *packer, l *step.List, p *Program) *cascades {
 	own := k.farBlocks(l, p)
-	c := &cascades{t, own, slices.Clone(own.Steps), p.far, lives(l), k}
+	c := &cascades{t, own, slices.Clone(own.Steps), p.far, lives(l), k, map[[2]int]*trials{}}
 	for i := 1; i < len(own.Steps); i++ {
 		out := &own.Steps[i-1].Kernel.OFM
 		if k, ok := regrouped(&own.Steps[i].Kernel, out); ok {
@@ -174,44 +189,62 @@ func (c *cascades) divide(first, last, budget int, all bool) []segment {
 // cascade is the best height of stripes for steps [first,last].
 func (c *cascades) cascade(first, last, budget int) segment {
 	best := segment{first, last, 0, math.Inf(1)}
-	room := budget - c.passing(first, last)
-	chain := c.chain(first, last)
-	for _, k := range chain {
-		if w := k.Weights; w != nil {
-			room -= int(float64(w.Outputs*w.Taps*w.PerInput())*w.Bits/8) + w.Outputs*ethosu.ScaleRecordSize
-		}
-	}
-	for _, rows := range stripeRows {
-		if rows >= chain[len(chain)-1].OFM.H {
+	t := c.trials(first, last)
+	for i, rows := range stripeRows {
+		if rows >= t.chain[len(t.chain)-1].OFM.H {
 			break
 		}
-		parts, rings := turns(chain, rows)
-		bytes := 0
-		for i, ring := range rings {
-			bytes += ringBytes(chain[i], ring)
+		x := &t.stripes[i]
+		if !x.laid || x.bytes <= budget-t.beside && !x.costed {
+			c.try(t.chain, rows, budget-t.beside, x)
 		}
-		if bytes > room {
-			continue
-		}
-		cycles := 0.0
-		known := map[part]float64{} // by stage and heights
-		for _, p := range parts {
-			k := c.part(chain, rings, p)
-			shape := part{p.stage, k.OFM.H, k.IFM.H}
-			if _, ok := known[shape]; !ok {
-				k.Block = c.block(chain, rings, parts, p.stage)
-				known[shape] = math.Inf(1)
-				if k.Block.D > 0 {
-					known[shape] = cost.Estimate(c.t.Spec, &k).Working()
-				}
-			}
-			cycles += known[shape]
-		}
-		if cycles < best.cycles {
-			best.rows, best.cycles = rows, cycles
+		if x.bytes <= budget-t.beside && x.cycles < best.cycles {
+			best.rows, best.cycles = rows, x.cycles
 		}
 	}
 	return best
+}
+
+// trials are those of steps [first,last].
+func (c *cascades) trials(first, last int) *trials {
+	key := [2]int{first, last}
+	t := c.tried[key]
+	if t == nil {
+		t = &trials{chain: c.chain(first, last), beside: c.passing(first, last)}
+		for _, k := range t.chain {
+			if w := k.Weights; w != nil {
+				t.beside += int(float64(w.Outputs*w.Taps*w.PerInput())*w.Bits/8) + w.Outputs*ethosu.ScaleRecordSize
+			}
+		}
+		c.tried[key] = t
+	}
+	return t
+}
+
+// try finds the bytes of stripes of so many rows, and their cycles where the bytes have room.
+func (c *cascades) try(chain []*kernel.Kernel, rows, room int, x *trial) {
+	parts, rings := turns(chain, rows)
+	x.laid, x.bytes = true, 0
+	for i, ring := range rings {
+		x.bytes += ringBytes(chain[i], ring)
+	}
+	if x.bytes > room {
+		return
+	}
+	x.costed = true
+	known := map[part]float64{} // by stage and heights
+	for _, p := range parts {
+		k := c.part(chain, rings, p)
+		shape := part{p.stage, k.OFM.H, k.IFM.H}
+		if _, ok := known[shape]; !ok {
+			k.Block = c.block(chain, rings, parts, p.stage)
+			known[shape] = math.Inf(1)
+			if k.Block.D > 0 {
+				known[shape] = cost.Estimate(c.t.Spec, &k).Working()
+			}
+		}
+		x.cycles += known[shape]
+	}
 }
 
 // chain is the kernels of steps, with the maps between them on chip.
