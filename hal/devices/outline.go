@@ -26,6 +26,7 @@ type Work struct {
 	Cycles    int64
 	EnergyPJ  float64
 	DRAMBytes int64
+	Waits     float64 // the share of its time in which it waits for the DRAM and the system-level cache
 }
 
 // Outliner makes outlines of a SoC.
@@ -227,10 +228,12 @@ func (l *Load) on(h *engineHost, points []sim.Change) (s hal.Stats, err error) {
 	h.moved(0, 0, 0) // the DRAM has the clock that the engine asks for
 	hz, memory := clocks()
 	list, err := l.At(hz, memory)
+	waits := 0.0 // in cycles
 	for i := 0; i < len(list) && err == nil; i++ {
 		w, from := &list[i], sim.Time(s.LatencyFs)
 		s.LatencyFs += int64(w.Time)
 		s.Cycles += w.Cycles
+		waits += w.Waits * float64(w.Cycles)
 		s.EnergyPJ += w.EnergyPJ
 		h.moved(from, from+w.Time, w.DRAMBytes)
 		for len(points) > 1 && int64(points[1].At) <= s.LatencyFs {
@@ -241,6 +244,8 @@ func (l *Load) on(h *engineHost, points []sim.Change) (s hal.Stats, err error) {
 			list, err = l.At(hz, memory)
 		}
 	}
+	// A warm-up gives it other clocks by these, as it does with executions that run.
+	s.Stalls = []hal.StallCycles{{Reason: sim.StallIssue.String(), Cycles: s.Cycles - int64(waits)}, {Reason: sim.StallDRAM.String(), Cycles: int64(waits)}}
 	return s, err
 }
 

@@ -21,12 +21,13 @@ type Load struct {
 // Work is what an engine takes for an operation, or for beginning and ending a program.
 type Work struct {
 	TimeFs, Cycles, EnergyPJ, DRAMBytes float64
+	Waits                               float64 // the share of its time in which it waits for the DRAM and the system-level cache
 }
 
 // between is what lies at a share of the way to another.
 func (w Work) between(x Work, share float64) Work {
 	mid := func(a, b float64) float64 { return a + share*(b-a) }
-	return Work{mid(w.TimeFs, x.TimeFs), mid(w.Cycles, x.Cycles), mid(w.EnergyPJ, x.EnergyPJ), mid(w.DRAMBytes, x.DRAMBytes)}
+	return Work{mid(w.TimeFs, x.TimeFs), mid(w.Cycles, x.Cycles), mid(w.EnergyPJ, x.EnergyPJ), mid(w.DRAMBytes, x.DRAMBytes), mid(w.Waits, x.Waits)}
 }
 
 // loads are what operations take on each device where it runs all that it supports.
@@ -70,7 +71,6 @@ type pointLoads struct {
 type operationLoad struct {
 	Work
 	warmFs float64 // the time when the system-level cache holds what it reads
-	waits  float64 // the share of its time in which it waits for the DRAM
 }
 
 func newLoads(p *partition.Problem) *loads {
@@ -173,17 +173,18 @@ func (p *pointLoads) power(low, high *pointLoads, share float64) {
 // scale gives operations another clock of their engine, and to what waits for it a period of the DRAM that is memory times as
 // long.
 func (p *pointLoads) scale(memory, hz float64) {
-	work := func(w *Work, waits float64) {
+	work := func(w *Work) {
 		if w.Cycles > 0 && w.TimeFs > 0 {
-			w.TimeFs = w.Cycles/hz*1e15*(1-waits) + w.TimeFs*waits*memory
-			w.Cycles = w.TimeFs * hz / 1e15
+			waits := w.TimeFs * w.Waits * memory
+			w.TimeFs = w.Cycles/hz*1e15*(1-w.Waits) + waits
+			w.Cycles, w.Waits = w.TimeFs*hz/1e15, waits/w.TimeFs
 		}
 	}
-	work(&p.begin, 0)
+	work(&p.begin)
 	for i := range p.operations {
 		o := &p.operations[i]
 		before := o.TimeFs
-		work(&o.Work, o.waits)
+		work(&o.Work)
 		o.warmFs *= o.TimeFs / max(before, 1)
 	}
 }
@@ -241,7 +242,7 @@ func (p *pointLoads) between(q *pointLoads, share float64) *pointLoads {
 	mid := &pointLoads{begin: p.begin.between(q.begin, share), operations: make([]operationLoad, len(p.operations))}
 	for i := range mid.operations {
 		a, b := &p.operations[i], &q.operations[i]
-		mid.operations[i] = operationLoad{a.between(b.Work, share), a.warmFs + share*(b.warmFs-a.warmFs), a.waits + share*(b.waits-a.waits)}
+		mid.operations[i] = operationLoad{a.between(b.Work, share), a.warmFs + share*(b.warmFs-a.warmFs)}
 	}
 	return mid
 }
@@ -259,11 +260,8 @@ func (x *deviceLoads) point(r *LoopRecord, device string, k clocks) (*pointLoads
 		ok = ok && seen
 		y := operationLoad{Work: e.work()}
 		y.warmFs = y.TimeFs
-		if e.Cycles > 0 {
-			y.waits = min(1, e.DRAMCycles/e.Cycles)
-		}
 		if e.Cycles > 0 && x.fast > 0 {
-			waits := y.TimeFs * y.waits
+			waits := y.TimeFs * min(1, e.DRAMCycles/e.Cycles)
 			missed := min(1, e.Missed/max(1, e.DRAMBytes))
 			y.warmFs -= missed * max(0, waits-e.DRAMBytes/x.fast*1e15)
 		}
@@ -324,9 +322,10 @@ func (l *loads) works(s partition.Step, k clocks, warm bool) ([]Work, error) {
 	list := append(make([]Work, 0, 1+len(s.Operations)), p.begin)
 	for _, i := range s.Operations {
 		w := p.operations[i].Work
-		if warm {
-			w.Cycles *= p.operations[i].warmFs / max(1, w.TimeFs)
-			w.TimeFs, w.DRAMBytes = p.operations[i].warmFs, 0
+		if took := p.operations[i].warmFs; warm && took > 0 {
+			w.Cycles *= took / w.TimeFs
+			w.Waits = max(0, 1-(1-w.Waits)*w.TimeFs/took)
+			w.TimeFs, w.DRAMBytes = took, 0
 		}
 		list = append(list, w)
 	}

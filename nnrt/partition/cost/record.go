@@ -52,8 +52,10 @@ type Engine struct {
 	EnergyPJ   float64 `json:"energy_pj"`
 	Cycles     float64 `json:"cycles"`      // of the engine's clock
 	DRAMCycles float64 `json:"dram_cycles"` // of these, those that it waited for the DRAM
-	DRAMBytes  float64 `json:"dram_bytes"`
-	Missed     float64 `json:"missed"` // of these bytes, those that the system-level cache did not hold
+	// CacheCycles are those that it waited for the system-level cache.
+	CacheCycles float64 `json:"cache_cycles"`
+	DRAMBytes   float64 `json:"dram_bytes"`
+	Missed      float64 `json:"missed"` // of these bytes, those that the system-level cache did not hold
 }
 
 // Engines are what an operation came to at each pair of clocks that its engine and the DRAM have
@@ -114,8 +116,11 @@ func (l *Engines) add(c *nnrt.OperationCost, executions float64, at conditions) 
 	e.DRAMBytes += float64(c.DRAMBytes)
 	e.Missed += float64(c.DRAMBytes) * at.missed
 	for _, s := range c.Stalls {
-		if s.Reason == "dram" {
+		switch s.Reason {
+		case "dram":
 			e.DRAMCycles += float64(s.Cycles)
+		case "system_cache":
+			e.CacheCycles += float64(s.Cycles)
 		}
 	}
 }
@@ -134,11 +139,12 @@ func (l Engines) at(k clocks) (mean Engine, ok bool) {
 		sum.EnergyPJ += e.EnergyPJ
 		sum.Cycles += e.Cycles
 		sum.DRAMCycles += e.DRAMCycles
+		sum.CacheCycles += e.CacheCycles
 		sum.DRAMBytes += e.DRAMBytes
 		sum.Missed += e.Missed
 	}
 	n := max(sum.Executions, 1)
-	return Engine{float64(k.hz), k.memoryHz, n, sum.TimeFs / n, sum.EnergyPJ / n, sum.Cycles / n, sum.DRAMCycles / n, sum.DRAMBytes / n, sum.Missed / n}, sum.Executions > 0
+	return Engine{float64(k.hz), k.memoryHz, n, sum.TimeFs / n, sum.EnergyPJ / n, sum.Cycles / n, sum.DRAMCycles / n, sum.CacheCycles / n, sum.DRAMBytes / n, sum.Missed / n}, sum.Executions > 0
 }
 
 // memoryClocks are those of the DRAM, rising, that an operation has seen at a clock of its engine.
@@ -174,7 +180,9 @@ func (e *Engine) has(hz float64, memoryHz int64) bool {
 	return e.MemoryHz == memoryHz && math.Abs(e.Hz-hz) <= sameClock*hz
 }
 
-func (e *Engine) work() Work { return Work{e.TimeFs, e.Cycles, e.EnergyPJ, e.Missed} }
+func (e *Engine) work() Work {
+	return Work{e.TimeFs, e.Cycles, e.EnergyPJ, e.Missed, min(1, (e.DRAMCycles+e.CacheCycles)/max(e.Cycles, 1))}
+}
 
 // Share is time and energy, and for how long of it an engine was held.
 type Share struct {

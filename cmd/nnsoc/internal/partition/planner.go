@@ -267,7 +267,7 @@ func (x *planner) outline() func(*partition.Problem, partition.Plan, [][]byte, [
 				list, err := at(hz, memoryHz)
 				works := make([]devices.Work, len(list))
 				for i, w := range list {
-					works[i] = devices.Work{Time: sim.Time(w.TimeFs), Cycles: int64(w.Cycles), EnergyPJ: w.EnergyPJ, DRAMBytes: int64(w.DRAMBytes)}
+					works[i] = devices.Work{Time: sim.Time(w.TimeFs), Cycles: int64(w.Cycles), EnergyPJ: w.EnergyPJ, DRAMBytes: int64(w.DRAMBytes), Waits: w.Waits}
 				}
 				return works, err
 			}

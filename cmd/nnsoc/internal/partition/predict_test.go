@@ -26,20 +26,14 @@ import (
 // How far latency and energy of a plan that did not run may be from
 // what they are when it runs.
 const (
-	predictionSlack = 0.05
-	energySlack     = 0.15 // D-670
-	// A plan that keeps the GPU busy for about as much of the time as its governor asks for may be
-	// predicted at the clock beside the one that it runs at (D-1410).
-	governorSlack  = 0.15
-	governorMisses = 1
+	predictionSlack = 0.03
+	energySlack     = 0.05
 )
 
-// TestPredict: the latency of plans that did not run is within 5 % of what they take,
-// the energy within 15 %: two to five parts, on up to three devices. One of 24 may be at another
-// clock of the GPU.
+// TestPredict: latency and energy of plans that did not run are within 3 and 5 % of what they take: two to five parts,
+// on up to three devices, those among them that keep the GPU busy for about as much of the time as its governor asks for.
 func TestPredict(t *testing.T) {
 	t.Setenv(machine.CacheVariable, "")
-	misses := 0
 	for _, x := range []struct{ soc, network string }{
 		{"pixel4", "mobilenet_v1_0.25_128_quant"}, {"pixel4", "mobilenet_v1_0.25_128_float"}, {"sd888", "mobilenet_v2_0.35_96_quant"},
 	} {
@@ -52,10 +46,7 @@ func TestPredict(t *testing.T) {
 				continue
 			}
 			checked++
-			predicted, late := comparePrediction(t, p, plan, x.network+" on "+x.soc, governorSlack)
-			if !(late <= predictionSlack) {
-				misses++
-			}
+			predicted := comparePrediction(t, p, plan, x.network+" on "+x.soc)
 			devices := map[int]bool{}
 			for _, s := range predicted.Steps {
 				devices[s.Device] = true
@@ -71,9 +62,6 @@ func TestPredict(t *testing.T) {
 		if want := min(3, supporting); widest < want {
 			t.Errorf("%s on %s: plans had up to %d devices, want %d", x.network, x.soc, widest, want)
 		}
-	}
-	if misses > governorMisses {
-		t.Errorf("%d plans are off by more than %g %%", misses, 100*predictionSlack)
 	}
 }
 
@@ -92,7 +80,7 @@ func TestPredictGovernor(t *testing.T) {
 	behind := partition.Plan{Device: slices.Clone(single.Device)} // the CPU begins
 	clear(behind.Device[:4])
 	for _, plan := range []partition.Plan{single, p.Canonical(behind)} {
-		comparePrediction(t, p, plan, "mobilenet_v2_0.5_160_float", predictionSlack)
+		comparePrediction(t, p, plan, "mobilenet_v2_0.5_160_float")
 	}
 }
 
@@ -183,7 +171,7 @@ func predictControlFlow(t *testing.T, network string) {
 			}
 		}
 	}
-	comparePrediction(t, p, plan, network, predictionSlack)
+	comparePrediction(t, p, plan, network)
 }
 
 // measuredProblem is a network with measured costs.
@@ -227,7 +215,7 @@ func randomSplit(p *partition.Problem, r *rand.Rand, cuts int) partition.Plan {
 }
 
 // comparePrediction compares what a plan is predicted to take with its run.
-func comparePrediction(t *testing.T, p *partition.Problem, plan partition.Plan, network string, slack float64) (*partition.Evaluation, float64) {
+func comparePrediction(t *testing.T, p *partition.Problem, plan partition.Plan, network string) *partition.Evaluation {
 	t.Helper()
 	predicted, err := p.Predict(plan)
 	if err != nil {
@@ -239,9 +227,9 @@ func comparePrediction(t *testing.T, p *partition.Problem, plan partition.Plan, 
 	}
 	late, costly := predicted.LatencyFs/ran.LatencyFs-1, predicted.EnergyPJ/ran.EnergyPJ-1
 	t.Logf("%s, %d parts: predicted %.1f us, simulated %.1f (%+.1f %%), energy %+.1f %%", network, len(predicted.Steps), predicted.LatencyFs/1e9, ran.LatencyFs/1e9, 100*late, 100*costly)
-	if !(math.Abs(late) <= slack) || !(math.Abs(costly) <= energySlack) {
+	if !(math.Abs(late) <= predictionSlack) || !(math.Abs(costly) <= energySlack) {
 		t.Errorf("%s: plan %v is predicted to take %.1f us and %.1f uJ, it takes %.1f and %.1f",
 			network, plan.Device, predicted.LatencyFs/1e9, predicted.EnergyPJ/1e6, ran.LatencyFs/1e9, ran.EnergyPJ/1e6)
 	}
-	return predicted, math.Abs(late)
+	return predicted
 }
