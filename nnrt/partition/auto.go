@@ -78,22 +78,43 @@ func (p *Problem) patience() (rounds, idle int) {
 	return solveRounds, solveIdle
 }
 
+// MostRuns is how many plans Solve runs at most for a strategy.
+func (p *Problem) MostRuns(s Strategy) int {
+	switch rounds, _ := p.patience(); {
+	case p.Costs.Measure == nil || p.Runs < 0:
+		return 0
+	case p.Runs > 0:
+		return p.Runs
+	case p.Costs.Predict != nil && !Exact(s):
+		return 1
+	default:
+		return rounds + 1
+	}
+}
+
+// Exact reports whether plans of a strategy run one after the other until none is predicted to be better.
+func Exact(s Strategy) bool {
+	switch s.(type) {
+	case BranchAndBound, Auto:
+		return true
+	}
+	return false
+}
+
 // Solve lets a strategy plan by what plans are predicted to come to, or come to when they run where nothing
 // predicts them, until it answers with a plan that is known, or its plans no longer get better. The best of
 // these then runs, as long as Runs allows: of branch-bound and auto one after the other those that are predicted
 // to be better than the best that ran.
 func Solve(p *Problem, s Strategy) (Plan, *Evaluation, error) {
 	best, value, err := p.search(s)
-	exact := false
-	switch s.(type) {
-	case BranchAndBound, Auto:
-		exact = true
-	}
 	switch {
 	case err != nil || p.Costs.Measure == nil:
 		return best, value, err
-	case exact:
-		return p.runBest()
+	case Exact(s):
+		if best, value, err = p.runBest(); err == nil {
+			best.Proven, err = p.proves(s, best)
+		}
+		return best, value, err
 	case p.ran(best) || p.Runs < 0:
 		return best, value, nil
 	}
@@ -102,6 +123,13 @@ func Solve(p *Problem, s Strategy) (Plan, *Evaluation, error) {
 	}
 	value, err = p.Evaluate(best)
 	return best, value, err
+}
+
+// proves reports whether a strategy proves a plan to be the best by all that is known: what it proved before others ran says
+// nothing of what they came to.
+func (p *Problem) proves(s Strategy, plan Plan) (bool, error) {
+	last, err := Make(p, s)
+	return last.Proven && planKey(p.Canonical(last)) == planKey(plan), err
 }
 
 // ran reports whether a plan has run.

@@ -159,9 +159,10 @@ func TestPipeline(t *testing.T) {
 }
 
 // TestSolve: a strategy that plans by estimates far too low ends with a plan
-// that ran, and auto with one that is no slower than any device.
+// that ran, and auto with one that is no slower than any device. What is proven is so by all that is known in the end.
 func TestSolve(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
+	proven := false
 	for k := range 40 {
 		p := randomProblem(r, 6, 3, false)
 		truth := *p
@@ -189,7 +190,10 @@ func TestSolve(t *testing.T) {
 			if p.Costs.Ran(plan) == nil {
 				t.Fatalf("problem %d, %s: the plan was not measured", k, s.Name())
 			}
-			if s != (Auto{}) {
+			if best := bruteForce(p); plan.Proven && e.Score > best*(1+1e-9) {
+				t.Errorf("problem %d, %s: %v is proven, another plan takes %v", k, s.Name(), e.Score, best)
+			}
+			if proven = proven || plan.Proven; s != (Auto{}) {
 				continue
 			}
 			for d := range p.Devices {
@@ -205,6 +209,9 @@ func TestSolve(t *testing.T) {
 		if measured == 0 {
 			t.Error("nothing was measured")
 		}
+	}
+	if !proven {
+		t.Error("nothing is proven")
 	}
 }
 
