@@ -60,6 +60,7 @@ type search struct {
 	fixed  []float64 // load of a step, per device
 	load   []float64 // per device
 	most   []int     // steps per device
+	stream float64   // of a latency, the least that it takes in a stream
 	spent  float64   // energy of the assigned segments
 	nodes  int
 	best   Plan
@@ -74,7 +75,10 @@ func newSearch(p *Problem, plan Plan, score float64) *search {
 	if p.Objective == Throughput {
 		held = p.table(Cost{EngineFs: 1})
 	}
-	b := &search{p: p, best: plan, score: score, fixed: held.fixed, load: make([]float64, d), most: make([]int, d)}
+	b := &search{p: p, best: plan, score: score, fixed: held.fixed, load: make([]float64, d), most: make([]int, d), stream: 1}
+	for _, by := range p.Costs.streamed {
+		b.stream = min(b.stream, by)
+	}
 	b.segments = contract(time, n)
 	k := len(b.segments)
 	at := make([]int, n)
@@ -207,7 +211,7 @@ func (b *search) bound(s int) float64 {
 	for k := range s + 1 {
 		latency = max(latency, b.ends[k]+b.tail[k])
 	}
-	return b.p.Objective.Score(latency, b.spent+b.restPJ[s+1], max(busy, latency/InFlight))
+	return b.p.Objective.Score(latency, b.spent+b.restPJ[s+1], max(busy, latency*b.stream/InFlight))
 }
 
 // leaf evaluates a complete assignment.

@@ -24,15 +24,16 @@ type Evaluation struct {
 	LatencyFs float64 // of one execution
 	EnergyPJ  float64
 	// IntervalFs is the time between results of a stream: that for which the busiest
-	// engine is held, or the latency by the inputs in flight.
+	// engine is held, or the latency among others by the inputs in flight.
 	IntervalFs  float64
 	Never       bool    // a device does not do, or promises nothing for, what the plan gives it
 	Transitions int     // times that a step reads what a step of another device wrote
 	BytesMoved  int64   // by these transitions
 	Score       float64 // the objective: femtoseconds, picojoules or their product
 
-	load []float64 // for how long each device is held
-	run  *Run      // that predicts it; nil: a sum does
+	load     []float64 // for how long each device is held
+	inStream float64   // of the latency, what it takes among others of a stream
+	run      *Run      // that predicts it; nil: a sum does
 }
 
 // Score is the value of an objective.
@@ -126,7 +127,7 @@ func (p *Problem) Predict(plan Plan) (*Evaluation, error) {
 
 // score works out interval and objective.
 func (e *Evaluation) score(o Objective) {
-	e.IntervalFs = e.LatencyFs / InFlight
+	e.IntervalFs = e.LatencyFs * e.inStream / InFlight
 	for _, l := range e.load {
 		e.IntervalFs = max(e.IntervalFs, l)
 	}
@@ -142,13 +143,14 @@ func (p *Problem) evaluate(plan Plan, ran *Run) (*Evaluation, error) {
 	e := &Evaluation{Steps: p.Steps(plan), load: make([]float64, p.drivers())}
 	links := Link(p.Graph, e.Steps)
 	shared := plan.Sequential || p.interprets(plan)
-	time := make([]float64, len(e.Steps))
+	time, onDevice := make([]float64, len(e.Steps)), make([]float64, p.drivers())
 	for k := range e.Steps {
 		s := &e.Steps[k]
 		var c Cost
 		if s.Device < p.drivers() {
 			c = p.segment(s, links[k].moves(shared))
 			e.load[s.Device] += c.EngineFs
+			onDevice[s.Device] += c.TimeFs
 		} else {
 			var load []float64
 			var err error
@@ -170,6 +172,7 @@ func (p *Problem) evaluate(plan Plan, ran *Run) (*Evaluation, error) {
 	} else {
 		_, e.LatencyFs = Schedule(e.Steps, links, time, plan.Sequential)
 	}
+	e.inStream = p.Costs.inStream(onDevice)
 	e.score(p.Objective)
 	if ran != nil && ran.IntervalFs > 0 {
 		e.IntervalFs = ran.IntervalFs

@@ -120,6 +120,7 @@ type Costs struct {
 	Subgraphs map[uint32]Costs
 	Rounds    map[int][2]float64
 
+	streamed    []float64              // by device, what ScaleStream says; nil: 1
 	segments    map[string]Cost        // known as a whole, by segmentKey
 	interpreted map[string]Cost        // by controlKey
 	runs        map[string]*Run        // by planKey
@@ -182,6 +183,29 @@ func (c *Costs) ScaleEngine(device int, by float64) {
 		}
 	}
 	clear(c.predictions)
+}
+
+// ScaleStream multiplies the time that steps of a device take while others of a stream are under way, which keep clocks up
+// and cores awake.
+func (c *Costs) ScaleStream(device int, by float64) {
+	if c.streamed == nil {
+		c.streamed = slices.Repeat([]float64{1}, len(c.Fixed))
+	}
+	c.streamed[device] *= by
+	clear(c.predictions)
+}
+
+// inStream is what ScaleStream says of steps that take a time on each device: the mean, weighed by these.
+func (c *Costs) inStream(time []float64) float64 {
+	sum, all := 0.0, 0.0
+	for d, by := range c.streamed {
+		sum += by * time[d]
+		all += time[d]
+	}
+	if all == 0 {
+		return 1
+	}
+	return sum / all
 }
 
 // Held is for how long a plan holds each device, by what its segments cost.

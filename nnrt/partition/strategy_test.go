@@ -19,6 +19,10 @@ func TestOptimal(t *testing.T) {
 		chain := k%2 == 0
 		p := randomProblem(r, 2+r.IntN(6), 2+r.IntN(2), chain)
 		p.Objective = Objective(k / 2 % 4)
+		for d := range p.Devices {
+			p.Costs.ScaleStream(d, 0.4+0.15*float64(k%5)*float64(d))
+			p.Costs.ScaleEngine(d, 1/float64(1+k%9)) // so that latencies bound streams as well
+		}
 		want := bruteForce(p)
 		for _, s := range append(polynomial(p), BranchAndBound{}, Auto{}) {
 			plan, err := s.Plan(p)

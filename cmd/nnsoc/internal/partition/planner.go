@@ -136,12 +136,13 @@ func (x *planner) remember(p *partition.Problem, inputs [][]byte) error {
 	if err := p.Costs.Runs(stream); err != nil {
 		return err
 	}
-	scales, err := engineScales(p)
+	scales, streamed, err := streamScales(p)
 	if err != nil {
 		return err
 	}
 	for d, by := range scales {
 		p.Costs.ScaleEngine(d, by)
+		p.Costs.ScaleStream(d, streamed[d])
 	}
 	scale := func(r *partition.Run) {
 		for i := range r.Segments {
@@ -184,11 +185,12 @@ func (x *planner) remember(p *partition.Problem, inputs [][]byte) error {
 	return nil
 }
 
-// engineScales are how much longer a stream holds each device than executions by themselves do:
-// of a plan that holds nothing else for as long, what results come after by what it was held.
-func engineScales(p *partition.Problem) ([]float64, error) {
-	scales := slices.Repeat([]float64{1}, len(p.Devices))
-	err := p.Costs.Runs(func(plan partition.Plan, r *partition.Run) error {
+// streamScales are how much longer a stream holds each device than executions by themselves do, and how much longer
+// executions take in it: of a plan that holds nothing else for as long, what results come after by what it was held or,
+// where that is less, by the latency over the inputs in flight.
+func streamScales(p *partition.Problem) (engine, execution []float64, err error) {
+	engine, execution = slices.Repeat([]float64{1}, len(p.Devices)), slices.Repeat([]float64{1}, len(p.Devices))
+	err = p.Costs.Runs(func(plan partition.Plan, r *partition.Run) error {
 		held, err := p.Held(plan)
 		if err != nil || r.IntervalFs == 0 {
 			return err
@@ -200,13 +202,17 @@ func engineScales(p *partition.Problem) ([]float64, error) {
 					others = max(others, o)
 				}
 			}
-			if h > 2*others && h > 0 {
-				scales[d] = r.IntervalFs / h
+			switch latency := r.LatencyFs / partition.InFlight; {
+			case h <= 2*others:
+			case h >= latency:
+				engine[d] = r.IntervalFs / h
+			default:
+				execution[d] = r.IntervalFs / latency
 			}
 		}
 		return nil
 	})
-	return scales, err
+	return engine, execution, err
 }
 
 func (x *planner) measurer(inputs [][]byte) *cost.Measurer {
