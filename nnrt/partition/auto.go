@@ -106,6 +106,11 @@ func Exact(s Strategy) bool {
 // these then runs, as long as Runs allows: of branch-bound and auto one after the other those that are predicted
 // to be better than the best that ran.
 func Solve(p *Problem, s Strategy) (Plan, *Evaluation, error) {
+	if Exact(s) && p.Costs.Measure != nil && p.Costs.Predict != nil {
+		if err := p.searchPolynomial(); err != nil {
+			return Plan{}, nil, err
+		}
+	}
 	best, value, err := p.search(s)
 	switch {
 	case err != nil || p.Costs.Measure == nil:
@@ -123,6 +128,17 @@ func Solve(p *Problem, s Strategy) (Plan, *Evaluation, error) {
 	}
 	value, err = p.Evaluate(best)
 	return best, value, err
+}
+
+// searchPolynomial goes through the plans of the polynomial strategies, with the best of which a search begins: the
+// next best may come to less than it.
+func (p *Problem) searchPolynomial() error {
+	for _, s := range polynomial(p) {
+		if _, _, err := p.search(s); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // proves reports whether a strategy proves a plan to be the best by all that is known: what it proved before others ran says

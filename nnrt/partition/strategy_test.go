@@ -219,6 +219,48 @@ func TestSolve(t *testing.T) {
 	}
 }
 
+// TestSolveIsNotBeaten: where plans come to what they are predicted to, which sums of their parts do not tell, no strategy comes to a
+// plan that branch-bound and auto have not seen.
+func TestSolveIsNotBeaten(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for k := range 16 {
+		p := randomProblem(r, 12, 3, false)
+		truth := *p
+		run := func(plan Plan) (*Run, error) {
+			e, err := truth.evaluate(plan, nil)
+			if err != nil {
+				return nil, err
+			}
+			return &Run{LatencyFs: e.LatencyFs * (1 + 0.3*float64(len(e.Steps)%3)), EnergyPJ: e.EnergyPJ}, nil
+		}
+		p.Costs.Measure = run
+		p.Costs.Predict = func(plan Plan) (*Run, error) {
+			x, err := run(plan)
+			if x != nil {
+				x.Predicted = true
+			}
+			return x, err
+		}
+		score := func(s Strategy) float64 {
+			q := *p
+			q.Costs = p.Costs.Clone()
+			_, e, err := Solve(&q, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return e.Score
+		}
+		for _, exact := range []Strategy{BranchAndBound{}, Auto{}} {
+			best := score(exact)
+			for _, s := range polynomial(p) {
+				if x := score(s); x < best*(1-1e-9) {
+					t.Errorf("problem %d: %s %v, %s %v", k, exact.Name(), best, s.Name(), x)
+				}
+			}
+		}
+	}
+}
+
 // TestSolveGivesUp: where every plan takes twice what it was estimated to, branch-bound and auto
 // run a few and answer with the best that ran, though they did not come to it.
 func TestSolveGivesUp(t *testing.T) {
