@@ -22,13 +22,47 @@ func (m *Machine) TakeBounded() Bounded {
 	return b
 }
 
+// Likeness are executions of programs by what programs that are alike (base.Call.Alike) have in common. Machines of one SoC may
+// share it, one after the other.
+type Likeness struct {
+	ran   map[any][]*remembered
+	taken int
+}
+
+// NewLikeness returns none yet.
+func NewLikeness() *Likeness { return &Likeness{ran: map[any][]*remembered{}} }
+
+// Taken is how many executions took what others had come to, whose outputs they left.
+func (l *Likeness) Taken() int { return l.taken }
+
+// key is what programs have in common whose executions bound each other, and reports whether others than the call's own
+// program have it.
+func (m *Machine) key(c *base.Call) (key any, alike bool) {
+	if m.Likeness == nil || c.Alike == "" {
+		return c.Program, false
+	}
+	return c.Alike, true
+}
+
+// executions are those that have run, by key.
+func (m *Machine) executions() map[any][]*remembered {
+	if m.Likeness != nil {
+		return m.Likeness.ran
+	}
+	if m.ran == nil {
+		m.ran = map[any][]*remembered{}
+	}
+	return m.ran
+}
+
 // nearest is what an execution comes to by one of those of its program and inputs that have run as often as they
 // may: the last at the same clocks, else the last at the nearest clocks of engine and DRAM, as retimed gives it. nil: it has to run.
 func (h *engineHost) nearest(c *base.Call, k soc.Conditions) *remembered {
 	var best *remembered
 	far, runs, now := math.Inf(1), 0, h.present(k.Points)
-	for _, x := range h.m.ran[c.Program] {
-		if !x.same(c.Buffers) {
+	key, alike := h.m.key(c)
+	for _, x := range h.m.executions()[key] {
+		if !x.fits(c.Buffers) || !alike && !x.same(c.Buffers) {
 			continue
 		}
 		runs++
@@ -43,6 +77,9 @@ func (h *engineHost) nearest(c *base.Call, k soc.Conditions) *remembered {
 	}
 	if runs < h.m.Most {
 		return nil
+	}
+	if alike {
+		h.m.Likeness.taken++
 	}
 	if far == 0 {
 		return best

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
 )
@@ -71,19 +72,7 @@ func TestMostRuns(t *testing.T) {
 // are compressed all.
 func TestAlike(t *testing.T) {
 	for device, want := range map[string]int{"gpu": 1, "dsp": 1, "npu": 3} {
-		kind := nn.TensorQuant8Asymm
-		if device == "gpu" {
-			kind = nn.TensorFloat32
-		}
-		models := []*nn.Model{convolution(kind), convolution(kind), convolution(kind)}
-		for i, m := range models {
-			for k := range m.Main.Operands {
-				if o := &m.Main.Operands[k]; o.Lifetime == nn.ConstantCopy && len(o.Dimensions) == 4 {
-					o.Data = bytes.Clone(o.Data)
-					o.Data[i] ^= 3
-				}
-			}
-		}
+		models := alikeModels(device)
 		count := func(models []*nn.Model) int {
 			m := phone(t)
 			var clients []*client
@@ -104,6 +93,60 @@ func TestAlike(t *testing.T) {
 		}
 		if one, all := count(models[:1]), count(models); all != want*one {
 			t.Errorf("%s: %d executions of three programs ran, %d of one", device, all, one)
+		}
+	}
+}
+
+// alikeModels are three that differ in the values of their weights alone.
+func alikeModels(device string) []*nn.Model {
+	kind := nn.TensorQuant8Asymm
+	if device == "gpu" {
+		kind = nn.TensorFloat32
+	}
+	models := []*nn.Model{convolution(kind), convolution(kind), convolution(kind)}
+	for i, m := range models {
+		for k := range m.Main.Operands {
+			if o := &m.Main.Operands[k]; o.Lifetime == nn.ConstantCopy && len(o.Dimensions) == 4 {
+				o.Data = bytes.Clone(o.Data)
+				o.Data[i] ^= 3
+			}
+		}
+	}
+	return models
+}
+
+// TestLikeness: programs that are alike share the bound, on other machines as well; what they take is near what they come to by
+// themselves.
+func TestLikeness(t *testing.T) {
+	for device, want := range map[string]int{"gpu": 1, "dsp": 1, "npu": 3} {
+		known := devices.NewLikeness()
+		loop := func(models []*nn.Model, most int, l *devices.Likeness) (simulated int, us float64) {
+			m := phone(t)
+			m.Most, m.Likeness = most, l
+			var clients []*client
+			for _, x := range models {
+				clients = append(clients, newClient(t, m, device, x, hal.PriorityMedium))
+			}
+			for range 10 {
+				for _, c := range clients {
+					if err := c.execute(); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			return m.Simulated(), m.SoC().Now().Microseconds()
+		}
+		models := alikeModels(device)
+		_, exact := loop(models, 0, nil)
+		simulated, bounded := loop(models, 2, known)
+		if simulated != 2*want || (known.Taken() > 0) != (want == 1) {
+			t.Errorf("%s: %d executions ran, want %d; %d were taken", device, simulated, 2*want, known.Taken())
+		}
+		if off := bounded/exact - 1; !(math.Abs(off) < 0.03) {
+			t.Errorf("%s: %.1f us, %.1f without a bound", device, bounded, exact)
+		}
+		if again, _ := loop(models[:1], 2, known); (again > 0) != (want > 1) { // those of the NPU are like none
+			t.Errorf("%s: %d executions ran on another machine", device, again)
 		}
 	}
 }

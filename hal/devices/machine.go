@@ -32,8 +32,11 @@ type Machine struct {
 	sampling Sampling
 	// Most bounds how often a program runs with the same inputs on an engine that is no CPU: from then on an execution that finds
 	// a state in which none has run takes the costs of one that has, at its own clocks. 0: no bound. TakeBounded counts them.
-	Most     int
-	bounded  Bounded
+	Most    int
+	bounded Bounded
+	// Likeness, where there is a bound, makes programs one that are alike (base.Call.Alike), whatever their inputs: an execution that is
+	// taken leaves outputs of others. nil: each program stands for itself.
+	Likeness *Likeness
 	ran      map[any][]*remembered     // by program, at most Most of its executions; nil: none has been kept
 	samples  map[any][]*representative // by program
 	memo     map[any][]*remembered     // by program, those asked for last first
@@ -281,10 +284,9 @@ func (h *engineHost) run(c *base.Call, k soc.Conditions, spans *recorder, run fu
 			m.compared(c, like, x)
 		}
 		if bounded {
-			if x.hz = clockHz(h.engine, res); m.ran == nil {
-				m.ran = map[any][]*remembered{}
-			}
-			m.ran[c.Program] = append(m.ran[c.Program], x)
+			x.hz = clockHz(h.engine, res)
+			key, _ := m.key(c)
+			m.executions()[key] = append(m.executions()[key], x)
 		}
 		h.keep(c, x)
 	}
@@ -395,11 +397,14 @@ func pointAt(points []sim.Change, t sim.Time) (o sim.OPP) {
 
 // same reports whether the buffers are alike and the inputs are the same.
 func (x *remembered) same(b *hal.Buffers) bool {
-	same := func(a, b []byte) bool { return bytes.Equal(a, b) }
-	fits := func(a, b []byte) bool { return len(a) == len(b) }
+	return x.fits(b) && slices.EqualFunc(x.inputs, b.Inputs, bytes.Equal)
+}
+
+// fits reports whether the buffers are alike.
+func (x *remembered) fits(b *hal.Buffers) bool {
+	long := func(a, b []byte) bool { return len(a) == len(b) }
 	alike := func(a, b []uint32) bool { return slices.Equal(a, b) }
-	return slices.EqualFunc(x.dimensions, b.InputDimensions, alike) &&
-		slices.EqualFunc(x.inputs, b.Inputs, same) && slices.EqualFunc(x.outputs, b.Outputs, fits)
+	return slices.EqualFunc(x.dimensions, b.InputDimensions, alike) && slices.EqualFunc(x.inputs, b.Inputs, long) && slices.EqualFunc(x.outputs, b.Outputs, long)
 }
 
 // during are the points of an execution's time, which begins at 0.
