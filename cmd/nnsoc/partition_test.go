@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -65,8 +66,11 @@ func TestStrategies(t *testing.T) {
 	}
 }
 
+// measuredOf is a line of progress that says of how many plans one is measured, or at which clocks.
+var measuredOf = regexp.MustCompile(`measure (plan \d+ of (at most )?\d+|[a-z]+ at \d+ MHz)`)
+
 // TestKeptCosts: what was measured is kept, and with it a plan is predicted as before and
-// takes what it took when it was measured.
+// takes what it took when it was measured. Progress has totals.
 func TestKeptCosts(t *testing.T) {
 	t.Setenv(machine.CacheVariable, t.TempDir())
 	var first partition.PartitionReport
@@ -77,6 +81,9 @@ func TestKeptCosts(t *testing.T) {
 		}
 		if strings.Contains(errs, "measure plan") == kept {
 			t.Errorf("kept costs: %v, progress:\n%s", kept, errs)
+		}
+		if all := strings.Count(errs, "measure "); len(measuredOf.FindAllString(errs, -1)) != all {
+			t.Errorf("progress without a total or a clock:\n%s", errs)
 		}
 		var p partition.PartitionReport
 		if err := json.Unmarshal([]byte(out), &p); err != nil {

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -19,6 +20,8 @@ type Measurer struct {
 	// Inputs are those of the model; nil makes some up.
 	Inputs   [][]byte
 	Progress func(format string, args ...any) // nil is silent
+	// Asked names a plan that is not one of a single device when it is about to run; nil: "a plan".
+	Asked func() string
 	// Loop executes a plan in a loop, on a machine that nothing else uses and that may have clocks
 	// held, and tells each result. What it tells must depend on nothing but its arguments: it
 	// is kept.
@@ -81,11 +84,9 @@ func (m *Measurer) measured(p *partition.Problem) (partition.Costs, *loads, erro
 			alone[d] = plan
 		}
 	}
-	run.total = len(alone)
 	for i, d := range slices.Sorted(maps.Keys(alone)) {
 		plan := alone[d]
-		run.count = i
-		r, err := run.measure(plan, Clock{})
+		r, err := run.measure(plan, Clock{}, func() string { return fmt.Sprintf("plan %d of %d", i+1, len(alone)) })
 		if err != nil {
 			return c, nil, err
 		}
@@ -104,7 +105,11 @@ func (m *Measurer) measured(p *partition.Problem) (partition.Costs, *loads, erro
 		if m.Governed != nil && m.Governed(name) {
 			x := &loads.devices[d]
 			if x.moves = true; m.Clocks != nil {
-				x.held = func(k clocks) (*LoopRecord, error) { return run.measure(plan, Clock{name, k.hz, k.memoryHz}) }
+				x.held = func(k clocks) (*LoopRecord, error) {
+					return run.measure(plan, Clock{name, k.hz, k.memoryHz}, func() string {
+						return fmt.Sprintf("%s at %d MHz, the DRAM at %d", name, k.hz/1e6, k.memoryHz/1e6)
+					})
+				}
 				x.ends[0], x.ends[1] = m.Clocks(name)
 				x.memory = func(hz int64) (lowest, highest int64) { return m.MemoryClocks(name, hz) }
 			}
@@ -120,7 +125,7 @@ func (m *Measurer) measured(p *partition.Problem) (partition.Costs, *loads, erro
 		if run.left <= 0 {
 			return predicted(p, plan)
 		}
-		r, err := run.measure(plan, Clock{})
+		r, err := run.measure(plan, Clock{}, m.Asked)
 		if err != nil {
 			return nil, err
 		}
@@ -177,7 +182,7 @@ func (r *run) rounds(c *partition.Costs) error {
 		return err
 	}
 	plan = with.Canonical(plan)
-	rec, err := r.measure(plan, Clock{})
+	rec, err := r.measure(plan, Clock{}, func() string { return "rounds of control flow" })
 	if err != nil {
 		return err
 	}
@@ -208,8 +213,6 @@ type run struct {
 	*Measurer
 	problem *partition.Problem
 	left    int
-	count   int
-	total   int // of the plans of single devices, which come first; how many others do nobody knows before
 }
 
 // inputs are those of the model, made up where there are none.
@@ -226,8 +229,8 @@ func (r *run) inputs() [][]byte {
 	return inputs
 }
 
-// measure runs a plan, with clocks held or not, unless the store knows it.
-func (r *run) measure(plan partition.Plan, held Clock) (*LoopRecord, error) {
+// measure runs a plan, with clocks held or not, unless the store knows it. Progress calls it by name.
+func (r *run) measure(plan partition.Plan, held Clock, name func() string) (*LoopRecord, error) {
 	p, inputs := r.problem, r.inputs()
 	key := r.Store.planKey(p, plan, held, r.Options, inputs)
 	rec := &LoopRecord{}
@@ -237,13 +240,11 @@ func (r *run) measure(plan partition.Plan, held Clock) (*LoopRecord, error) {
 	if held == (Clock{}) { // loops with clocks held are few: at most two per point of an engine
 		r.left--
 	}
-	r.count++
-	switch {
-	case r.Progress == nil:
-	case r.count <= r.total:
-		r.Progress("measure plan %d of %d", r.count, r.total)
-	default:
-		r.Progress("measure plan %d", r.count)
+	if name == nil {
+		name = func() string { return "a plan" }
+	}
+	if called := name(); r.Progress != nil {
+		r.Progress("measure %s", called)
 	}
 	rec = &LoopRecord{}
 	if err := r.Loop(p, plan, held, inputs, rec.add); err != nil {

@@ -295,13 +295,10 @@ func planningTime(p *partition.Problem, s partition.Strategy) (time.Duration, er
 // one plans with a strategy. With most 0 the plan runs; else at most so many plans of branch-bound and auto do, and
 // those of others if they are known.
 func (x *planner) one(f *input.Form, p *partition.Problem, s partition.Strategy, most int) (*strategyEntry, error) {
-	exact := s == partition.Strategy(partition.BranchAndBound{}) || s == partition.Strategy(partition.Auto{})
-	switch p.Runs = most; {
-	case most > 0 && !exact:
+	if p.Runs = most; most > 0 && !partition.Exact(s) {
 		p.Runs = -1
-	case most > 0:
-		p.Runs = most
 	}
+	x.turn = turn{strategy: s.Name(), most: p.MostRuns(s)}
 	plan, _, err := partition.Solve(p, s)
 	if _, own := s.(*partition.External); own {
 		err = cli.Usage(err)

@@ -55,6 +55,22 @@ type planner struct {
 	runs      map[planOf]*planRun
 	measured  map[planOf]*partition.Run // what plans came to, whichever strategy asked first
 	outliner  *devices.Outliner
+	turn      turn
+}
+
+// turn is the strategy that plans, with how many plans have run for it, and how many may.
+type turn struct {
+	strategy   string
+	runs, most int
+}
+
+// next names the plan that runs next.
+func (t *turn) next() string {
+	if t.most == 0 {
+		return "a plan"
+	}
+	t.runs++
+	return fmt.Sprintf("plan %d of at most %d of %s", t.runs, t.most, t.strategy)
 }
 
 // planOf is a plan of a model.
@@ -218,7 +234,7 @@ func streamScales(p *partition.Problem) (engine, execution []float64, err error)
 func (x *planner) measurer(inputs [][]byte) *cost.Measurer {
 	return &cost.Measurer{
 		Store: x.store, Options: hal.PrepareOptions{Preference: x.options.Preference.HAL(), Priority: x.options.Priority.HAL()},
-		Inputs: inputs, Progress: x.progress.Say, Loop: x.loop, Outline: x.outline(), SystemCache: x.systemCache, Governed: x.governed, Clocks: x.clocks(), MemoryClocks: x.memoryClocks,
+		Inputs: inputs, Progress: x.progress.Say, Asked: x.turn.next, Loop: x.loop, Outline: x.outline(), SystemCache: x.systemCache, Governed: x.governed, Clocks: x.clocks(), MemoryClocks: x.memoryClocks,
 	}
 }
 
