@@ -203,7 +203,7 @@ func (x *planner) compare(f *input.Form, strategies []partition.Strategy) (*Part
 		Model: cli.ModelReport{Name: f.Model.Name, Operations: len(f.Model.Main.Operations), MACs: nnrt.MACs(f.Model)}, problem: p}
 	truth := p // by which the optimum is found
 	if x.costs != costsMeasured {
-		measured, err := x.measurer(f.Inputs).Measured(p)
+		measured, err := x.measurer(f.Model, f.Inputs).Measured(p)
 		if err != nil {
 			return nil, err
 		}
@@ -337,7 +337,13 @@ func (x *planner) simulated(f *input.Form, e *strategyEntry) error {
 	if err != nil {
 		return err
 	}
-	e.ran(f, run)
+	computed := run.result
+	if !run.outputs { // programs left what others had computed
+		if computed, err = run.compilation.Execute(f.Inputs, nnrt.ExecuteOptions{Functional: true}); err != nil {
+			return err
+		}
+	}
+	e.ran(f, run, computed)
 	e.moved(run, p.Devices[0].Name)
 	if p.Objective == partition.Throughput {
 		if e.SimulatedIntervalUS, err = x.interval(p, e.plan, f.Inputs, e.predicted); err != nil {

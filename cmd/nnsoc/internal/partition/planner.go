@@ -55,6 +55,7 @@ type planner struct {
 	runs      map[planOf]*planRun
 	measured  map[planOf]*partition.Run // what plans came to, whichever strategy asked first
 	outliner  *devices.Outliner
+	alike     *devices.Likeness // what programs came to in plans of large networks
 	turn      turn
 }
 
@@ -90,6 +91,7 @@ type planRun struct {
 	machine     *machine.Machine // that it ran on, which remembers its executions
 	compilation *nnrt.Compilation
 	executeUser time.Duration // of the host, for one execution that was simulated
+	outputs     bool          // those of the result are its own
 }
 
 // NewPlanner returns a planner for a live machine whose executions follow one another at
@@ -97,7 +99,7 @@ type planRun struct {
 func NewPlanner(a *cli.App, m *machine.Machine, o nnrt.CompileOptions, at measure.Pace, p *cli.Progress) *planner {
 	at.Longest = measure.PlanPace().Longest
 	store := cost.NewStore(machine.CacheFolder("costs"), machine.MachineText(m)).Other(fmt.Sprint(at))
-	x := &planner{app: a, machine: m, store: store, options: o, pace: at, costs: costsMeasured, progress: p, runs: map[planOf]*planRun{}, measured: map[planOf]*partition.Run{}, linear: map[string]*cost.Linear{}, intervals: map[planOf]float64{}}
+	x := &planner{app: a, machine: m, store: store, options: o, pace: at, costs: costsMeasured, progress: p, runs: map[planOf]*planRun{}, measured: map[planOf]*partition.Run{}, linear: map[string]*cost.Linear{}, intervals: map[planOf]float64{}, alike: devices.NewLikeness()}
 	if o, err := devices.NewOutliner(m.Config, o.Preference.HAL()); err == nil {
 		x.outliner = o // else predictions are sums
 	}
@@ -111,7 +113,7 @@ func (x *planner) problem(f *input.Form) (*partition.Problem, error) {
 		return nil, err
 	}
 	p.Objective = x.objective
-	m := x.measurer(f.Inputs)
+	m := x.measurer(f.Model, f.Inputs)
 	switch x.costs {
 	case costsMeasured:
 		p.Costs, err = m.Measured(p)
@@ -231,16 +233,18 @@ func streamScales(p *partition.Problem) (engine, execution []float64, err error)
 	return engine, execution, err
 }
 
-func (x *planner) measurer(inputs [][]byte) *cost.Measurer {
+// measurer measures a network, nil: small ones.
+func (x *planner) measurer(m *nn.Model, inputs [][]byte) *cost.Measurer {
 	return &cost.Measurer{
 		Store: x.store, Options: hal.PrepareOptions{Preference: x.options.Preference.HAL(), Priority: x.options.Priority.HAL()},
-		Inputs: inputs, Progress: x.progress.Say, Asked: x.turn.next, Loop: x.loop, Outline: x.outline(), SystemCache: x.systemCache, Governed: x.governed, Clocks: x.clocks(), MemoryClocks: x.memoryClocks,
+		Inputs: inputs, Progress: x.progress.Say, Asked: x.turn.next, Loop: x.loop, Outline: x.outline(), SystemCache: x.systemCache, Governed: x.governed, Clocks: x.clocks(m), MemoryClocks: x.memoryClocks,
 	}
 }
 
-// clocks are the lowest and the highest clock of a device's engine; nil where little is to be measured.
-func (x *planner) clocks() func(string) (lowest, highest int64) {
-	if x.quick {
+// clocks are the lowest and the highest clock of a device's engine; nil where little is to be measured: for a first answer, and of
+// a large network.
+func (x *planner) clocks(m *nn.Model) func(string) (lowest, highest int64) {
+	if x.quick || m != nil && x.most(m) > 0 {
 		return nil
 	}
 	return func(device string) (lowest, highest int64) {
@@ -330,8 +334,11 @@ func (x *planner) loop(p *partition.Problem, plan partition.Plan, held cost.Cloc
 		return x.held(m, c, held, inputs, each)
 	}
 	m.Live.Most = x.most(p.Model)
+	if x.likens(p.Model) {
+		m.Live.Likeness = x.alike
+	}
 	r := &planRun{invocations: measure.NewInvocations(), machine: m, compilation: c}
-	before, start := m.Live.Simulated(), cputime.User()
+	before, taken, start := m.Live.Simulated(), x.alike.Taken(), cputime.User()
 	err = x.pace.Loop(m, c, inputs, nnrt.ExecuteOptions{}, func(res *nnrt.Result) {
 		if p.Objective == partition.FirstResult {
 			res = compiled(c, res)
@@ -342,6 +349,7 @@ func (x *planner) loop(p *partition.Problem, plan partition.Plan, held cost.Cloc
 	})
 	if err == nil {
 		r.invocations.Finish()
+		r.outputs = x.alike.Taken() == taken
 		r.executeUser = (cputime.User() - start) * time.Duration(len(r.result.Parts)) / time.Duration(max(1, m.Live.Simulated()-before))
 		x.runs[planKey(p, plan)] = r
 	}
@@ -354,10 +362,14 @@ func (x *planner) most(m *nn.Model) int {
 	switch {
 	case !x.ownDrivers() || nnrt.MACs(m) <= smallMACs:
 		return 0
-	case x.quick:
-		return networkRuns
 	}
-	return planMost
+	return networkRuns
+}
+
+// likens reports whether programs of a plan that are alike stand for each other: no values that come out decide what runs. Of a
+// first answer the machine goes on with the plan.
+func (x *planner) likens(m *nn.Model) bool {
+	return !x.quick && x.most(m) > 0 && len(m.Referenced) == 0
 }
 
 // held executes a plan with a clock held, and that of the DRAM. The first execution fills the
@@ -448,16 +460,12 @@ func (x *planner) fit(other string) (*cost.Linear, error) {
 		}
 		networks = append(networks, p)
 	}
-	l, err := x.measurer(nil).Fit(networks)
+	l, err := x.measurer(nil, nil).Fit(networks)
 	if err == nil {
 		x.linear[other] = l
 	}
 	return l, err
 }
-
-// planMost is how often a program runs on an engine in the loop of a plan, which may come to many states of clocks and
-// caches.
-const planMost = 4
 
 // Compile runs a plan without predictions, of drivers of other processes, this often besides those of single devices.
 const quickRuns = 2
@@ -466,8 +474,8 @@ const quickRuns = 2
 // less than predictions may be off.
 const quickMargin = 0.05
 
-// networkRuns is how often Compile and the run of its choice simulate the programs of a network, where nothing differs from what
-// is known but the state of clocks and caches.
+// networkRuns is how often Compile and the run of its choice, and all plans that the command partition runs, simulate programs of a large
+// network, where nothing differs from what is known but the state of clocks and caches.
 const networkRuns = 3
 
 // Choice is a plan that Compile has chosen and what it was estimated to take.

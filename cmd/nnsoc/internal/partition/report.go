@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
+	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/partition"
 )
 
@@ -79,11 +80,11 @@ type publishedRatio struct {
 	Ours    float64 `json:"simulated_ratio"` // strategy aosp over cpu
 }
 
-// ran takes over what executions cost, and how the last one's results compare.
-func (e *strategyEntry) ran(f *input.Form, r *planRun) {
+// ran takes over what executions cost, and how results compare.
+func (e *strategyEntry) ran(f *input.Form, r *planRun, computed *nnrt.Result) {
 	e.Simulated = true
 	e.SimulatedLatencyUS, e.EnergyUJ, e.Parts = r.invocations.MeanUS, r.invocations.Energy, len(r.result.Parts)
-	for _, c := range f.Compare(r.result) {
+	for _, c := range f.Compare(computed) {
 		e.Mismatches += c.Mismatches
 		if c.First != nil && c.Mismatches == 0 {
 			e.Mismatches++ // a shape
