@@ -32,7 +32,7 @@ type Likeness struct {
 // NewLikeness returns none yet.
 func NewLikeness() *Likeness { return &Likeness{ran: map[any][]*remembered{}} }
 
-// Taken is how many executions took what others had come to, whose outputs they left.
+// Taken is how many executions took what other programs, or others' inputs, had come to, and left the outputs of these.
 func (l *Likeness) Taken() int { return l.taken }
 
 // key is what programs have in common whose executions bound each other, and reports whether others than the call's own
@@ -78,7 +78,7 @@ func (h *engineHost) nearest(c *base.Call, k soc.Conditions) *remembered {
 	if runs < h.m.Most {
 		return nil
 	}
-	if alike {
+	if alike && (best.program != c.Program || !best.same(c.Buffers)) {
 		h.m.Likeness.taken++
 	}
 	if far == 0 {

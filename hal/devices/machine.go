@@ -284,7 +284,7 @@ func (h *engineHost) run(c *base.Call, k soc.Conditions, spans *recorder, run fu
 			m.compared(c, like, x)
 		}
 		if bounded {
-			x.hz = clockHz(h.engine, res)
+			x.hz, x.program = clockHz(h.engine, res), c.Program
 			key, _ := m.key(c)
 			m.executions()[key] = append(m.executions()[key], x)
 		}
@@ -343,6 +343,7 @@ type remembered struct {
 	traffic         *soc.Traffic        // of the DRAM
 	hz              float64             // of the engine's clock, 0 where it is of no account; of a warm-up
 	result          hal.Result
+	program         any // that ran, where others may take it
 }
 
 func remember(b *hal.Buffers, points []sim.Change, memory memoryState, res *hal.Result) *remembered {

@@ -158,7 +158,7 @@ func (h *engineHost) warmUp(c *base.Call, r soc.Request, run func(hal.Tracer, ba
 	s := h.steadyState(c, w.most, run)
 	engine := h.engine != soc.EngineCPU && !h.foreign
 	warms := func(int64) bool { return engine }
-	if w.approximate {
+	if w.approximate || h.m.Most > 0 {
 		warms = func(bytes int64) bool {
 			holds := cachesHold(h.m.config, h.engine, h.foreign, bytes)
 			if !holds {

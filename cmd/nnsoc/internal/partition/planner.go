@@ -362,8 +362,10 @@ func (x *planner) most(m *nn.Model) int {
 	switch {
 	case !x.ownDrivers() || nnrt.MACs(m) <= smallMACs:
 		return 0
+	case x.quick:
+		return networkRuns
 	}
-	return networkRuns
+	return planRuns
 }
 
 // likens reports whether programs of a plan that are alike stand for each other: no values that come out decide what runs. Of a
@@ -474,8 +476,12 @@ const quickRuns = 2
 // less than predictions may be off.
 const quickMargin = 0.05
 
-// networkRuns is how often Compile and the run of its choice, and all plans that the command partition runs, simulate programs of a large
-// network, where nothing differs from what is known but the state of clocks and caches.
+// planRuns is how often programs of a large network that are alike run for all plans of the command partition: at the clocks of work
+// without a pause, and at those that a plan comes to.
+const planRuns = 2
+
+// networkRuns is how often Compile and the run of its choice simulate the programs of a network, where nothing differs from what
+// is known but the state of clocks and caches.
 const networkRuns = 3
 
 // Choice is a plan that Compile has chosen and what it was estimated to take.
