@@ -210,7 +210,7 @@ func (s *Spec) Validate() error {
 			return fmt.Errorf("gpu: spec %s: a size or latency of %d", s.Name, v)
 		}
 	}
-	if n := s.PartitionSIMDs; n < 0 || n > 0 && s.SIMDsPerCU%n != 0 || s.PartitionLanes < 0 || s.PartitionLanes > 1<<20 {
+	if n := s.PartitionSIMDs; n < 0 || n > 0 && s.SIMDsPerCU%n != 0 || (n > 0) != (s.PartitionLanes > 0) || s.PartitionLanes < 0 || s.PartitionLanes > 1<<20 {
 		return fmt.Errorf("gpu: spec %s: partitions of %d of %d SIMDs, waves of %d lanes", s.Name, n, s.SIMDsPerCU, s.PartitionLanes)
 	}
 	for i := range s.Vector {

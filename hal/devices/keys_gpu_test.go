@@ -97,6 +97,7 @@ end:
 		{name: "more registers", grid: 16 << 10, workgroup: 64, vgprs: 100, args: [2]uint32{4, 4096}, text: fmt.Sprintf(gpuLoop, waited)},
 		{name: "wave of 64", grid: 128, workgroup: 64, vgprs: 8, wave: 64, text: "\tv_add_f32 v2, v0, v0\n\tv_add_f32 v3, v0, v0\n\ts_endpgm"},
 		{name: "LDS", grid: 8 << 10, workgroup: 64, vgprs: 8, lds: g.LDSKiB << 8, text: "\tv_rcp_f32 v2, v0\n" + strings.Repeat("\tv_rcp_f32 v2, v2\n", 20) + "\ts_endpgm"},
+		{name: "LDS rate", grid: 4 << 10, workgroup: 64, vgprs: 8, lds: 4 << 10, text: "\tv_lshlrev_b32 v1, 2, v0\n" + strings.Repeat("\tds_read_b32 v2, v1\n", 20) + "\ts_waitcnt lgkmcnt(0)\n\ts_endpgm"},
 		{name: "outstanding", grid: 32, workgroup: 32, vgprs: 8, args: [2]uint32{100, 128}, text: fmt.Sprintf(gpuLoop, load)},
 		{name: "misses", grid: 8 << 10, workgroup: 256, vgprs: 8, args: [2]uint32{8, 0x1080}, text: fmt.Sprintf(gpuLoop, load)},
 		{name: "rows", grid: 2 << 10, workgroup: 128, vgprs: 8, args: [2]uint32{8, 128}, text: fmt.Sprintf(gpuLoop, load)},

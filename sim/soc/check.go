@@ -139,6 +139,11 @@ func (k *checker) gpu(c *Config) {
 	if g.LDSBanks&(g.LDSBanks-1) != 0 {
 		k.fail("gpu.lds_banks", "%d, want a power of two", g.LDSBanks)
 	}
+	if n := g.PartitionSIMDs; (n > 0) != (g.PartitionLanes > 0) {
+		k.fail("gpu.partition_simds", "%d, and gpu.partition_lanes is %d: want both, or 0 twice", n, g.PartitionLanes)
+	} else if n > 0 && g.SIMDsPerCU%n != 0 {
+		k.fail("gpu.partition_simds", "%d, want a divisor of gpu.simds_per_cu: %d", n, g.SIMDsPerCU)
+	}
 	// Kernels have work-groups of up to 256 lanes (texel.maxGroup), or of those of a partition.
 	group := max(256, g.PartitionLanes)
 	if g.MaxWorkgroup < group {

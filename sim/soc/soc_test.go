@@ -502,6 +502,8 @@ func TestEditedFiles(t *testing.T) {
 		{"\nmt_per_s = 4266", "\nmt_per_s = \"a\"", ": dram.mt_per_s: a string, want a number"},
 		{"\nlds_banks = ", "\nlds_banks = 3 #", ": gpu.lds_banks: 3, want a power of two"},
 		{"\nbroadcast_lanes = 7", "\nbroadcast_lanes = 3", ": gpu.broadcast_lanes: 3, want gpu.address_lanes or more: 4"},
+		{"\npartition_simds = 2", "\npartition_simds = 0", ": gpu.partition_simds: 0, and gpu.partition_lanes is 128: want both, or 0 twice"},
+		{"\npartition_simds = 2", "\npartition_simds = 3", ": gpu.partition_simds: 3, want a divisor of gpu.simds_per_cu: 4"},
 		{"\nsimple = [4, 1]", "\nsimple = [4, 0]", ": gpu.valu.simple[1]: 0, want 1 or more"},
 		{"\nublock = [1,", "\nublock = [256,", ": npu.ublock[0]: 256, at most 32"},
 		{"\nublock = [1, 1, 64]", "\nublock = [1, 1, 63]", ": npu.ublock[2]: 63, want a multiple of ublock_stream (8)"},
