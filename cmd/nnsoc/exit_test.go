@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
@@ -68,6 +70,19 @@ func TestExitCodes(t *testing.T) {
 	} {
 		if got := execute(c.args, io.Discard, io.Discard); got != c.want {
 			t.Errorf("nnsoc %v: exit code %d, want %d", c.args, got, c.want)
+		}
+	}
+}
+
+// TestPrintableErrors: names of files and what they hold steer no terminal, and no error fills a screen.
+func TestPrintableErrors(t *testing.T) {
+	for name, want := range map[string]string{"a\x1b[31mb\rc\u009bd\te.tflite": `a\x1b[31mb\x0dc\x9bd` + "\te.tflite", strings.Repeat("x", 100_000): "xx...\n"} {
+		var stderr bytes.Buffer
+		if code := execute([]string{"run", name, "-q"}, io.Discard, &stderr); code != cli.ExitUsage {
+			t.Errorf("code %d", code)
+		}
+		if got := stderr.String(); !strings.Contains(got, want) || len(got) > 2*maxLine {
+			t.Errorf("%d bytes: %.200q", len(got), got)
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
+	"unicode"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 )
@@ -55,7 +57,29 @@ func execute(args []string, stdout, stderr io.Writer) (code int) {
 		err = cli.Usage(fmt.Errorf("standard output: %w", out.Err))
 	}
 	if err != nil && err.Error() != "" {
-		fmt.Fprintf(stderr, "nnsoc: %v\n", err)
+		fmt.Fprintf(stderr, "nnsoc: %s\n", printable(err.Error()))
 	}
 	return cli.ExitCode(err)
+}
+
+// maxLine bounds a line of an error, in bytes: it may quote a file.
+const maxLine = 2000
+
+// printable is a text of names and words from files without what would steer a terminal, and without the rest of lines that nobody
+// reads to their end.
+func printable(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if len(line) > maxLine {
+			line = strings.ToValidUTF8(line[:maxLine], "") + "...\n"
+		}
+		for _, r := range line {
+			if unicode.IsControl(r) && r != '\n' && r != '\t' {
+				fmt.Fprintf(&b, "\\x%02x", r)
+			} else {
+				b.WriteRune(r)
+			}
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
