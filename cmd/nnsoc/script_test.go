@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,6 +65,9 @@ func TestScripts(t *testing.T) {
 
 var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
 
+// file matches the name of a file that a command reads or writes.
+var file = regexp.MustCompile(`^[\w/.-]+\.(tflite|onnx|json|csv|svg|html|s|png|toml)$`)
+
 // TestReadme pastes the README's commands one after another, in a folder that has of the
 // repository what they name: make targets must exist, what a script runs is left out, the
 // rest is executed.
@@ -87,7 +91,7 @@ func TestReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(dir)
-	n := 0
+	n, made := 0, map[string]bool{}
 	for _, block := range shellBlock.FindAllStringSubmatch(string(readme), -1) {
 		for _, line := range strings.Split(strings.TrimSpace(block[1]), "\n") {
 			line, _, _ = strings.Cut(line, "#")
@@ -112,6 +116,13 @@ func TestReadme(t *testing.T) {
 				}
 				continue
 			case elsewhere[strings.Join(words[1:], " ")] != "":
+				for i, w := range words {
+					if file.MatchString(w) && slices.Contains([]string{"-o", "--csv", "--html", "--trace"}, words[i-1]) {
+						made[w] = true
+					} else if _, err := os.Stat(w); file.MatchString(w) && err != nil && !made[w] {
+						t.Errorf("%s: no line above makes %s", strings.Join(words, " "), w)
+					}
+				}
 				continue
 			}
 			t.Run(strings.Join(words, " "), func(t *testing.T) {
@@ -119,7 +130,16 @@ func TestReadme(t *testing.T) {
 					t.Fatalf("unknown command %q", words[0])
 				}
 				var out, errs strings.Builder
-				if code := execute(words[1:], &out, &errs); code != 0 {
+				args := words[1:]
+				if i := slices.Index(args, ">"); i >= 0 {
+					defer func() {
+						if err := os.WriteFile(words[len(words)-1], []byte(out.String()), 0o600); err != nil {
+							t.Error(err)
+						}
+					}()
+					args = args[:i]
+				}
+				if code := execute(args, &out, &errs); code != 0 {
 					t.Fatalf("exit code %d: %s", code, errs.String())
 				}
 				if out.Len()+errs.Len() == 0 && !strings.Contains(line, " -o ") {
