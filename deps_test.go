@@ -83,6 +83,7 @@ var layers = []struct {
 	{"npu", []string{"isa", "sim"}},
 	{"refcpu", []string{"nn", "internal/idle"}},
 	{"nnrt", []string{"nn", "hal", "internal/idle", "internal/spelling"}},
+	{"importer/modpy", []string{"nn", "internal/try", "importer", "refcpu"}},
 	{"importer", []string{"nn", "refcpu"}},
 	{"bench/inference", []string{"nn", "hal", "hal/devices", "nnrt", "importer", "isa", "sim", "npu"}},
 	{"bench/offline", []string{"bench/inference", "nn", "hal", "hal/devices", "hal/driver/arena", "hal/driver/npu", "nnrt", "importer", "isa", "sim", "npu"}},

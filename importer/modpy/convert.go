@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"go.starlark.net/starlark"
+
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/numpy"
-	"go.starlark.net/starlark"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // quantizer converts values between real numbers and a type, in the precision
@@ -90,9 +92,7 @@ type dataType struct {
 
 func makeDataType(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (*variation, error) {
 	var to, name, scale, zero starlark.Value
-	if err := starlark.UnpackArgs("DataTypeConverter", args, kwargs, "targetType?", &to, "name?", &name, "scale?", &scale, "zeroPoint?", &zero); err != nil {
-		return nil, err
-	}
+	try.E(starlark.UnpackArgs("DataTypeConverter", args, kwargs, "targetType?", &to, "name?", &name, "scale?", &scale, "zeroPoint?", &zero))
 	r := &dataType{}
 	if s, ok := to.(starlark.String); ok {
 		r.to = string(s)
@@ -270,9 +270,7 @@ type layout string
 func makeLayout(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (*variation, error) {
 	to := "nchw"
 	var name starlark.Value
-	if err := starlark.UnpackArgs("DataLayoutConverter", args, kwargs, "targetLayout?", &to, "name?", &name); err != nil {
-		return nil, err
-	}
+	try.E(starlark.UnpackArgs("DataLayoutConverter", args, kwargs, "targetLayout?", &to, "name?", &name))
 	if to = strings.ToLower(to); to != "nchw" && to != "nhwc" {
 		return nil, fmt.Errorf("DataLayoutConverter: no layout %.40q", to)
 	}
@@ -339,20 +337,12 @@ func newAxis(origin, to, dim int, drop []int) (*variation, error) {
 func makeAxis(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (*variation, error) {
 	var origin, to, dim int
 	var drop, name starlark.Value
-	if err := starlark.UnpackArgs("AxisConverter", args, kwargs, "origin", &origin, "target", &to, "dim", &dim, "drop?", &drop, "name?", &name); err != nil {
-		return nil, err
-	}
+	try.E(starlark.UnpackArgs("AxisConverter", args, kwargs, "origin", &origin, "target", &to, "dim", &dim, "drop?", &drop, "name?", &name))
 	var list []int
 	if drop != nil {
-		var err error
-		if list, err = builtin.Ints(t, drop); err != nil {
-			return nil, err
-		}
+		list = try.V(builtin.Ints(t, drop))
 	}
-	v, err := newAxis(origin, to, dim, list)
-	if err != nil {
-		return nil, err
-	}
+	v := try.V(newAxis(origin, to, dim, list))
 	v.setName(name)
 	return v, nil
 }
@@ -454,9 +444,7 @@ var activations = map[activation][3]float64{
 func makeActivation(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (*variation, error) {
 	act := "relu"
 	var name starlark.Value
-	if err := starlark.UnpackArgs("ActivationConverter", args, kwargs, "act?", &act, "name?", &name); err != nil {
-		return nil, err
-	}
+	try.E(starlark.UnpackArgs("ActivationConverter", args, kwargs, "act?", &act, "name?", &name))
 	a := activation(strings.ToLower(act))
 	if _, ok := activations[a]; !ok {
 		return nil, fmt.Errorf("ActivationConverter: no activation %.40q", act)

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
+
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // example is a model with values for its inputs and outputs, and the variations
@@ -28,9 +30,7 @@ type feed struct{ in, out starlark.Value }
 
 func (e *env) makeExample(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var m, name starlark.Value
-	if err := starlark.UnpackArgs("Example", nil, kwargs, "model?", &m, "name?", &name); err != nil {
-		return nil, err
-	}
+	try.E(starlark.UnpackArgs("Example", nil, kwargs, "model?", &m, "name?", &name))
 	x := &example{lifetimes: true, pos: t.CallFrame(1).Pos}
 	switch m := m.(type) {
 	case *model:
@@ -49,16 +49,10 @@ func (e *env) makeExample(t *starlark.Thread, args starlark.Tuple, kwargs []star
 	for _, a := range args {
 		switch a := a.(type) {
 		case *starlark.Dict:
-			f, err := x.divide(t, a)
-			if err != nil {
-				return nil, err
-			}
+			f := try.V(x.divide(t, a))
 			x.feeds = append(x.feeds, f)
 		case starlark.Tuple, *starlark.List:
-			l, err := builtin.Elements(t, a)
-			if err != nil {
-				return nil, err
-			}
+			l := try.V(builtin.Elements(t, a))
 			if len(l) != 2 {
 				return nil, fmt.Errorf("%d values where inputs and outputs are needed", len(l))
 			}
@@ -188,14 +182,9 @@ func (x *example) withMultinomial(_ *starlark.Thread, args starlark.Tuple, kwarg
 
 // addInput makes inputs of parameters.
 func (x *example) addInput(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) error {
-	include, name, err := options(kwargs, starlark.None)
-	if err != nil {
-		return err
-	}
+	include, name := try.V2(options(kwargs, starlark.None))
 	v := &variation{class: "ParameterAsInputConverter", rule: parameterAsInput{}}
-	if err := v.identify(t, args); err != nil {
-		return err
-	}
+	try.E(v.identify(t, args))
 	return x.addList([]*variation{v}, include, name)
 }
 
@@ -221,51 +210,33 @@ func (x *example) addList(list []*variation, include bool, defaultName starlark.
 }
 
 func (x *example) addVariations(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) error {
-	include, name, err := options(kwargs, starlark.None)
-	if err != nil {
-		return err
-	}
+	include, name := try.V2(options(kwargs, starlark.None))
 	var list []*variation
 	for _, a := range args {
-		v, err := implicitVariation(t, a)
-		if err != nil {
-			return err
-		}
+		v := try.V(implicitVariation(t, a))
 		list = append(list, v)
 	}
 	return x.addList(list, include, name)
 }
 
 func (x *example) addNchw(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) error {
-	include, name, err := options(kwargs, starlark.String("nhwc"))
-	if err != nil {
-		return err
-	}
+	include, name := try.V2(options(kwargs, starlark.String("nhwc")))
 	v := &variation{class: "DataLayoutConverter", rule: layout("nchw")}
-	if err := v.identify(t, args); err != nil {
-		return err
-	}
+	try.E(v.identify(t, args))
 	return x.addList([]*variation{v}, include, name)
 }
 
 func (x *example) addRelaxed(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) error {
 	on, include := true, true
 	var name starlark.Value
-	if err := starlark.UnpackArgs("AddRelaxed", args, kwargs, "isRelaxed?", &on, "includeDefault?", &include, "defaultName?", &name); err != nil {
-		return err
-	}
+	try.E(starlark.UnpackArgs("AddRelaxed", args, kwargs, "isRelaxed?", &on, "includeDefault?", &include, "defaultName?", &name))
 	return x.addList([]*variation{{class: "RelaxedModeConverter", rule: relaxedMode(on)}}, include, name)
 }
 
 func (x *example) addRelu(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) error {
-	include, name, err := options(kwargs, starlark.None)
-	if err != nil {
-		return err
-	}
+	include, name := try.V2(options(kwargs, starlark.None))
 	v := &variation{class: "ActivationConverter", rule: activation("relu")}
-	if err := v.identify(t, args); err != nil {
-		return err
-	}
+	try.E(v.identify(t, args))
 	return x.addList([]*variation{v}, include, name)
 }
 
@@ -273,9 +244,7 @@ func (x *example) addAllActivations(t *starlark.Thread, args starlark.Tuple, kwa
 	var list []*variation
 	for _, a := range []activation{"none", "relu", "relu1", "relu6"} {
 		v := &variation{class: "ActivationConverter", rule: a}
-		if err := v.identify(t, args); err != nil {
-			return err
-		}
+		try.E(v.identify(t, args))
 		list = append(list, v)
 	}
 	return x.addList(list, false, nil)
@@ -378,21 +347,12 @@ func allAxes(list func(dim int) []axes) func(*example, *starlark.Thread, starlar
 }
 
 func (x *example) addAxis(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) error {
-	include, name, err := options(kwargs, starlark.None)
-	if err != nil {
-		return err
-	}
+	include, name := try.V2(options(kwargs, starlark.None))
 	if len(args) == 0 {
 		return errors.New("AddAxis needs an axis")
 	}
-	list, err := builtin.Ints(t, args[0])
-	if err != nil {
-		return err
-	}
-	origin, dim, err := original(args[1:])
-	if err != nil {
-		return err
-	}
+	list := try.V(builtin.Ints(t, args[0]))
+	origin, dim := try.V2(original(args[1:]))
 	var to []axes
 	for _, a := range list {
 		to = append(to, axes{to: a})
@@ -408,21 +368,12 @@ func keepDims(origin, dim, drop int) axes {
 }
 
 func (x *example) addDims(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) error {
-	include, name, err := options(kwargs, starlark.None)
-	if err != nil {
-		return err
-	}
+	include, name := try.V2(options(kwargs, starlark.None))
 	if len(args) == 0 {
 		return errors.New("AddDims needs numbers of dimensions")
 	}
-	list, err := builtin.Ints(t, args[0])
-	if err != nil {
-		return err
-	}
-	origin, dim, err := original(args[1:])
-	if err != nil {
-		return err
-	}
+	list := try.V(builtin.Ints(t, args[0]))
+	origin, dim := try.V2(original(args[1:]))
 	var to []axes
 	for _, n := range list {
 		to = append(to, keepDims(origin, dim, dim-n))
@@ -431,10 +382,7 @@ func (x *example) addDims(t *starlark.Thread, args starlark.Tuple, kwargs []star
 }
 
 func (x *example) addAllDims(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) error {
-	origin, dim, err := original(args)
-	if err != nil {
-		return err
-	}
+	origin, dim := try.V2(original(args))
 	var to []axes
 	for i := range dim {
 		to = append(to, keepDims(origin, dim, i))

@@ -9,6 +9,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -66,9 +67,7 @@ const maxModel = 1 << 16
 
 func (e *env) makeModel(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var name starlark.Value
-	if err := starlark.UnpackArgs("Model", args, kwargs, "name?", &name); err != nil {
-		return nil, err
-	}
+	try.E(starlark.UnpackArgs("Model", args, kwargs, "name?", &name))
 	m := &model{env: e, at: map[string]int{}, version: e.version}
 	if s, ok := name.(starlark.String); ok {
 		m.name = string(s)

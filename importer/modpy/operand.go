@@ -13,6 +13,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/numpy"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -51,7 +52,7 @@ func (c *class) CallInternal(t *starlark.Thread, args starlark.Tuple, kwargs []s
 	if c.make == nil {
 		return nil, fmt.Errorf("%s cannot be called", c.name)
 	}
-	return c.make(t, args, kwargs)
+	return c.make.Call(t, args, kwargs)
 }
 
 // operandParents is the hierarchy of operand classes.
@@ -107,9 +108,7 @@ func (c *channels) Hash() (uint32, error) {
 func makeChannels(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	c := &channels{}
 	var scales starlark.Value
-	if err := starlark.UnpackArgs("SymmPerChannelQuantParams", args, kwargs, "channelDim", &c.dim, "scales", &scales, "hide?", &c.hide); err != nil {
-		return nil, err
-	}
+	try.E(starlark.UnpackArgs("SymmPerChannelQuantParams", args, kwargs, "channelDim", &c.dim, "scales", &scales, "hide?", &c.hide))
 	v, err := numbersOf(t, scales)
 	c.scales = v
 	return c, err

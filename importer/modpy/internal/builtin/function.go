@@ -4,15 +4,23 @@ import (
 	"fmt"
 
 	"go.starlark.net/starlark"
+
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // Impl is a built-in function.
 type Impl func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error)
 
+// Call calls f. What that calls ends with the first error: see package try.
+func (f Impl) Call(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (v starlark.Value, err error) {
+	defer try.Catch(&err)
+	return f(t, args, kwargs)
+}
+
 // Function wraps f as a value.
 func Function(name string, f Impl) *starlark.Builtin {
 	return starlark.NewBuiltin(name, func(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		return f(t, args, kwargs)
+		return f.Call(t, args, kwargs)
 	})
 }
 

@@ -10,9 +10,11 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"go.starlark.net/starlark"
+
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"github.com/nnsoc/nnsoc/importer/modpy/internal/python"
-	"go.starlark.net/starlark"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // metered is a Starlark function whose iterable arguments are charged first.
@@ -103,9 +105,7 @@ func Builtins(isClass func(v, k starlark.Value) bool) starlark.StringDict {
 
 // pyDict is dict, charged for what it copies.
 func pyDict(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	if err := chargeLen(t, args...); err != nil {
-		return nil, err
-	}
+	try.E(chargeLen(t, args...))
 	return starlark.Call(t, starlark.Universe["dict"], args, kwargs)
 }
 
@@ -144,9 +144,7 @@ func pyRepr(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 
 // pySum is sum.
 func pySum(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	if err := builtin.Arity("sum", args, kwargs, 1, 2); err != nil {
-		return nil, err
-	}
+	try.E(builtin.Arity("sum", args, kwargs, 1, 2))
 	var total starlark.Value = starlark.MakeInt(0)
 	if len(args) == 2 {
 		total = args[1]
@@ -160,16 +158,11 @@ func pySum(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (st
 
 // pyMap is map, as a list.
 func pyMap(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	if err := builtin.Arity("map", args, kwargs, 2, 9); err != nil {
-		return nil, err
-	}
+	try.E(builtin.Arity("map", args, kwargs, 2, 9))
 	rows := make([][]starlark.Value, len(args)-1)
 	n := math.MaxInt
 	for i, a := range args[1:] {
-		e, err := builtin.Elements(t, a)
-		if err != nil {
-			return nil, err
-		}
+		e := try.V(builtin.Elements(t, a))
 		rows[i], n = e, min(n, len(e))
 	}
 	out := make([]starlark.Value, n)
@@ -178,10 +171,7 @@ func pyMap(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (st
 		for j := range rows {
 			one[j] = rows[j][i]
 		}
-		v, err := starlark.Call(t, args[0], one, nil)
-		if err != nil {
-			return nil, err
-		}
+		v := try.V(starlark.Call(t, args[0], one, nil))
 		out[i] = v
 	}
 	return starlark.NewList(out), nil
@@ -208,9 +198,7 @@ func pyFilter(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 
 // pyRound is round: half to even.
 func pyRound(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	if err := builtin.Arity("round", args, kwargs, 1, 2); err != nil {
-		return nil, err
-	}
+	try.E(builtin.Arity("round", args, kwargs, 1, 2))
 	if len(args) == 1 {
 		if f, ok := args[0].(starlark.Float); ok {
 			return starlark.NumberToInt(starlark.Float(math.RoundToEven(float64(f))))

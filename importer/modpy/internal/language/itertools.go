@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"go.starlark.net/starlark"
+
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // itertoolsModule is itertools, whose iterators are lists.
@@ -19,25 +21,18 @@ func itertoolsModule() *builtin.Namespace {
 // iterProduct lists the tuples with an element of each iterable, the last changing fastest.
 func iterProduct(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	repeat := 1
-	if err := starlark.UnpackArgs("product", nil, kwargs, "repeat?", &repeat); err != nil {
-		return nil, err
-	}
+	try.E(starlark.UnpackArgs("product", nil, kwargs, "repeat?", &repeat))
 	if repeat < 0 || repeat*len(args) > 64 {
 		return nil, errors.New("product of more than 64 iterables")
 	}
 	one := make([][]starlark.Value, len(args))
 	for i, a := range args {
-		var err error
-		if one[i], err = builtin.Elements(t, a); err != nil {
-			return nil, err
-		}
+		one[i] = try.V(builtin.Elements(t, a))
 	}
 	out := []starlark.Value{starlark.Tuple{}}
 	for i := range repeat * len(one) {
 		pool := one[i%len(one)]
-		if err := builtin.Charge(t, len(out)*len(pool)); err != nil {
-			return nil, err
-		}
+		try.E(builtin.Charge(t, len(out)*len(pool)))
 		next := make([]starlark.Value, 0, len(out)*len(pool))
 		for _, head := range out {
 			for _, v := range pool {

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
+
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 func collectionsModule(builtins starlark.StringDict) *builtin.Namespace {
@@ -64,10 +66,7 @@ func newRecordType(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tu
 	if defaults == nil || defaults == starlark.None {
 		return r, nil
 	}
-	values, err := builtin.Elements(t, defaults)
-	if err != nil {
-		return nil, err
-	}
+	values := try.V(builtin.Elements(t, defaults))
 	if r.defaults = values; len(r.defaults) > len(r.fields) {
 		return nil, fmt.Errorf("namedtuple: %d defaults for %d fields", len(r.defaults), len(r.fields))
 	}

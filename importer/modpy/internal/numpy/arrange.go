@@ -5,17 +5,17 @@ import (
 	"math"
 	"slices"
 
-	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"go.starlark.net/starlark"
+
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // Functions that change the shape or the order of an array, or its elements in place.
 
 // ints are the arguments as integers: f(2, 3) is f((2, 3)).
 func (c *call) ints() ([]int, error) {
-	if err := builtin.Arity(c.name, c.args, c.kwargs, 0, 32); err != nil {
-		return nil, err
-	}
+	try.E(builtin.Arity(c.name, c.args, c.kwargs, 0, 32))
 	if len(c.args) == 1 {
 		return builtin.Ints(c.t, c.args[0])
 	}
@@ -35,10 +35,7 @@ func (c *call) axis(k, n int) (int, error) {
 }
 
 func (c *call) reshape(a *Array) (starlark.Value, error) {
-	shape, err := c.ints()
-	if err != nil {
-		return nil, err
-	}
+	shape := try.V(c.ints())
 	return a.reshape(c.t, shape)
 }
 
@@ -70,42 +67,28 @@ func (c *call) copied(a *Array) (starlark.Value, error) { return a.Clone(c.t) }
 
 func (c *call) fill(a *Array) (starlark.Value, error) {
 	var x starlark.Value
-	if err := c.unpack("value", &x); err != nil {
-		return nil, err
-	}
+	try.E(c.unpack("value", &x))
 	return starlark.None, a.Assign(c.t, x)
 }
 
 func (c *call) astype(a *Array) (starlark.Value, error) {
 	var x starlark.Value
-	if err := c.unpack("dtype", &x); err != nil {
-		return nil, err
-	}
-	d, err := parseDtype(x, a.dtype)
-	if err != nil {
-		return nil, err
-	}
+	try.E(c.unpack("dtype", &x))
+	d := try.V(parseDtype(x, a.dtype))
 	return a.copyAs(c.t, d)
 }
 
 // swapaxes is moveaxis, too.
 func (c *call) swapaxes(a *Array) (starlark.Value, error) {
 	var from, to int
-	if err := c.unpack("axis1", &from, "axis2", &to); err != nil {
-		return nil, err
-	}
+	try.E(c.unpack("axis1", &from, "axis2", &to))
 	return a.moved(from, to, c.name == "swapaxes")
 }
 
 func (c *call) expandDims(a *Array) (starlark.Value, error) {
 	var axis int
-	if err := c.unpack("axis", &axis); err != nil {
-		return nil, err
-	}
-	at, err := c.axis(axis, len(a.shape)+1)
-	if err != nil {
-		return nil, err
-	}
+	try.E(c.unpack("axis", &axis))
+	at := try.V(c.axis(axis, len(a.shape)+1))
 	return a.reshape(c.t, slices.Insert(slices.Clone(a.shape), at, 1))
 }
 
@@ -120,10 +103,7 @@ func (c *call) only() (chosen func(i, n int) bool, given bool, err error) {
 }
 
 func (c *call) squeeze(a *Array) (starlark.Value, error) {
-	chosen, given, err := c.only()
-	if err != nil {
-		return nil, err
-	}
+	chosen, given := try.V2(c.only())
 	var shape []int
 	for i, d := range a.shape {
 		if !chosen(i, len(a.shape)) || !given && d != 1 {
@@ -134,10 +114,7 @@ func (c *call) squeeze(a *Array) (starlark.Value, error) {
 }
 
 func (c *call) flip(a *Array) (starlark.Value, error) {
-	chosen, _, err := c.only()
-	if err != nil {
-		return nil, err
-	}
+	chosen, _ := try.V2(c.only())
 	key := make(starlark.Tuple, len(a.shape))
 	for i := range key {
 		if key[i] = builtin.All; chosen(i, len(key)) {
@@ -148,30 +125,17 @@ func (c *call) flip(a *Array) (starlark.Value, error) {
 }
 
 func (c *call) broadcastTo(a *Array) (starlark.Value, error) {
-	shape, err := c.ints()
-	if err != nil {
-		return nil, err
-	}
-	v, err := a.broadcast(shape)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := product(shape); err != nil {
-		return nil, err
-	}
+	shape := try.V(c.ints())
+	v := try.V(a.broadcast(shape))
+	try.V(product(shape))
 	return v.Clone(c.t)
 }
 
 func (c *call) take(a *Array) (starlark.Value, error) {
 	var x starlark.Value
 	axis := 0
-	if err := c.unpack("indices", &x, "axis?", &axis); err != nil {
-		return nil, err
-	}
-	axis, err := c.axis(axis, len(a.shape))
-	if err != nil {
-		return nil, err
-	}
+	try.E(c.unpack("indices", &x, "axis?", &axis))
+	axis = try.V(c.axis(axis, len(a.shape)))
 	v, err := a.gather(c.t, x, axis)
 	if b, ok := v.(*Array); ok && err == nil {
 		return b.scalarOr(), nil
@@ -191,10 +155,7 @@ func (c *call) sort(a *Array) (starlark.Value, error) {
 }
 
 func (c *call) cumsum(a *Array) (starlark.Value, error) {
-	v, err := a.reshape(c.t, []int{a.Size()})
-	if err != nil {
-		return nil, err
-	}
+	v := try.V(a.reshape(c.t, []int{a.Size()}))
 	for i := 1; i < len(v.data); i++ {
 		v.data[i] = v.dtype.round(v.data[i] + v.data[i-1])
 	}
@@ -203,13 +164,8 @@ func (c *call) cumsum(a *Array) (starlark.Value, error) {
 
 func (c *call) clip(a *Array) (starlark.Value, error) {
 	var lo, hi starlark.Value
-	if err := c.unpack("min", &lo, "max", &hi); err != nil {
-		return nil, err
-	}
-	v, err := a.Clone(c.t)
-	if err != nil {
-		return nil, err
-	}
+	try.E(c.unpack("min", &lo, "max", &hi))
+	v := try.V(a.Clone(c.t))
 	for _, b := range []struct {
 		v  starlark.Value
 		op func(x, y float64) float64
@@ -225,13 +181,8 @@ func (c *call) clip(a *Array) (starlark.Value, error) {
 
 func (c *call) round(a *Array) (starlark.Value, error) {
 	digits := 0
-	if err := c.unpack("decimals?", &digits); err != nil {
-		return nil, err
-	}
-	v, err := a.Clone(c.t)
-	if err != nil {
-		return nil, err
-	}
+	try.E(c.unpack("decimals?", &digits))
+	v := try.V(a.Clone(c.t))
 	scale := math.Pow10(digits)
 	for i := range v.data {
 		v.data[i] = a.dtype.round(math.RoundToEven(v.data[i]*scale) / scale)

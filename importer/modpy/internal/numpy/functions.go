@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"go.starlark.net/starlark"
+
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // elementwise are numpy's functions of one argument.
@@ -165,21 +167,13 @@ func onArray(f func(*call, *Array) (starlark.Value, error)) func(*call) (starlar
 }
 
 func (c *call) unary(f func(float64) float64) (starlark.Value, error) {
-	if err := builtin.Arity(c.name, c.args, c.kwargs, 1, 1); err != nil {
-		return nil, err
-	}
-	a, err := toArray(c.t, c.args[0])
-	if err != nil {
-		return nil, err
-	}
+	try.E(builtin.Arity(c.name, c.args, c.kwargs, 1, 1))
+	a := try.V(toArray(c.t, c.args[0]))
 	d := a.dtype
 	if !d.float() && c.name != "abs" && c.name != "absolute" && c.name != "square" && c.name != "sign" && c.name != "negative" {
 		d = dFloat64
 	}
-	b, err := a.copyAs(c.t, d)
-	if err != nil {
-		return nil, err
-	}
+	b := try.V(a.copyAs(c.t, d))
 	for i, x := range b.data {
 		b.data[i] = d.round(f(x))
 	}
@@ -187,34 +181,20 @@ func (c *call) unary(f func(float64) float64) (starlark.Value, error) {
 }
 
 func (c *call) binary(f func(x, y float64) float64) (starlark.Value, error) {
-	if err := builtin.Arity(c.name, c.args, c.kwargs, 2, 2); err != nil {
-		return nil, err
-	}
-	a, err := toArray(c.t, c.args[0])
-	if err != nil {
-		return nil, err
-	}
-	b, err := toArray(c.t, c.args[1])
-	if err != nil {
-		return nil, err
-	}
+	try.E(builtin.Arity(c.name, c.args, c.kwargs, 2, 2))
+	a := try.V(toArray(c.t, c.args[0]))
+	b := try.V(toArray(c.t, c.args[1]))
 	d := promote(a, b, !IsArray(c.args[0]), !IsArray(c.args[1]))
 	if c.name == "divide" && !d.float() {
 		d = dFloat64
 	}
-	out, err := zipWith(c.t, a, b, d, f)
-	if err != nil {
-		return nil, err
-	}
+	out := try.V(zipWith(c.t, a, b, d, f))
 	return out.scalarOr(), nil
 }
 
 // full is a new array of one value.
 func (c *call) full(shape []int, d dtype, v float64) (*Array, error) {
-	a, err := newArray(c.t, d, shape)
-	if err != nil {
-		return nil, err
-	}
+	a := try.V(newArray(c.t, d, shape))
 	for i := range a.data {
 		a.data[i] = d.round(v)
 	}
@@ -223,17 +203,9 @@ func (c *call) full(shape []int, d dtype, v float64) (*Array, error) {
 
 func (c *call) array() (starlark.Value, error) {
 	var x, kind starlark.Value
-	if err := c.unpack("object", &x, "dtype?", &kind); err != nil {
-		return nil, err
-	}
-	a, err := toArray(c.t, x)
-	if err != nil {
-		return nil, err
-	}
-	d, err := parseDtype(kind, a.dtype)
-	if err != nil {
-		return nil, err
-	}
+	try.E(c.unpack("object", &x, "dtype?", &kind))
+	a := try.V(toArray(c.t, x))
+	d := try.V(parseDtype(kind, a.dtype))
 	return a.copyAs(c.t, d)
 }
 
@@ -265,56 +237,30 @@ func (c *call) filling(first string) (f filling, err error) {
 
 // filled is zeros, ones and full.
 func (c *call) filled() (starlark.Value, error) {
-	f, err := c.filling("shape")
-	if err != nil {
-		return nil, err
-	}
-	shape, err := builtin.Ints(c.t, f.of)
-	if err != nil {
-		return nil, err
-	}
+	f := try.V(c.filling("shape"))
+	shape := try.V(builtin.Ints(c.t, f.of))
 	def := dFloat64
 	if f.whole {
 		def = dInt64
 	}
-	d, err := parseDtype(f.kind, def)
-	if err != nil {
-		return nil, err
-	}
+	d := try.V(parseDtype(f.kind, def))
 	return c.full(shape, d, f.value)
 }
 
 // filledLike is zeros_like, ones_like and full_like.
 func (c *call) filledLike() (starlark.Value, error) {
-	f, err := c.filling("a")
-	if err != nil {
-		return nil, err
-	}
-	a, err := toArray(c.t, f.of)
-	if err != nil {
-		return nil, err
-	}
-	d, err := parseDtype(f.kind, a.dtype)
-	if err != nil {
-		return nil, err
-	}
+	f := try.V(c.filling("a"))
+	a := try.V(toArray(c.t, f.of))
+	d := try.V(parseDtype(f.kind, a.dtype))
 	return c.full(slices.Clone(a.shape), d, f.value)
 }
 
 func (c *call) eye() (starlark.Value, error) {
 	var n int
 	var kind starlark.Value
-	if err := c.unpack("N", &n, "dtype?", &kind); err != nil {
-		return nil, err
-	}
-	d, err := parseDtype(kind, dFloat64)
-	if err != nil {
-		return nil, err
-	}
-	a, err := c.full([]int{n, n}, d, 0)
-	if err != nil {
-		return nil, err
-	}
+	try.E(c.unpack("N", &n, "dtype?", &kind))
+	d := try.V(parseDtype(kind, dFloat64))
+	a := try.V(c.full([]int{n, n}, d, 0))
 	for i := range n {
 		a.data[i*n+i] = 1
 	}
@@ -323,9 +269,7 @@ func (c *call) eye() (starlark.Value, error) {
 
 func (c *call) arange() (starlark.Value, error) {
 	var a, b, s, kind starlark.Value
-	if err := c.unpack("start", &a, "stop?", &b, "step?", &s, "dtype?", &kind); err != nil {
-		return nil, err
-	}
+	try.E(c.unpack("start", &a, "stop?", &b, "step?", &s, "dtype?", &kind))
 	if b == nil || b == starlark.None {
 		a, b = starlark.MakeInt(0), a
 	}
@@ -344,18 +288,12 @@ func (c *call) arange() (starlark.Value, error) {
 		}
 		f[i] = x
 	}
-	d, err := parseDtype(kind, def)
-	if err != nil {
-		return nil, err
-	}
+	d := try.V(parseDtype(kind, def))
 	n := math.Ceil((f[1] - f[0]) / f[2])
 	if math.IsNaN(n) || n > builtin.MaxValues {
 		return nil, fmt.Errorf("arange has more than %d values", builtin.MaxValues)
 	}
-	out, err := newArray(c.t, d, []int{int(max(n, 0))})
-	if err != nil {
-		return nil, err
-	}
+	out := try.V(newArray(c.t, d, []int{int(max(n, 0))}))
 	// NumPy takes the difference of the first two as the step.
 	delta := f[0] + f[2] - f[0]
 	for i := range out.data {
@@ -367,19 +305,14 @@ func (c *call) arange() (starlark.Value, error) {
 func (c *call) linspace() (starlark.Value, error) {
 	var a, b, kind starlark.Value
 	n, endpoint := 50, true
-	if err := c.unpack("start", &a, "stop", &b, "num?", &n, "endpoint?", &endpoint, "dtype?", &kind); err != nil {
-		return nil, err
-	}
+	try.E(c.unpack("start", &a, "stop", &b, "num?", &n, "endpoint?", &endpoint, "dtype?", &kind))
 	from, ok1 := starlark.AsFloat(a)
 	to, ok2 := starlark.AsFloat(b)
 	d, err := parseDtype(kind, dFloat64)
 	if err != nil || !ok1 || !ok2 || n < 0 {
 		return nil, errors.New("linspace needs two numbers, a count and a type")
 	}
-	out, err := newArray(c.t, d, []int{n})
-	if err != nil {
-		return nil, err
-	}
+	out := try.V(newArray(c.t, d, []int{n}))
 	div := n
 	if endpoint {
 		div--

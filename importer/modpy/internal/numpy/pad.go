@@ -4,30 +4,24 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"go.starlark.net/starlark"
+
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 func (c *call) repeat(a *Array) (starlark.Value, error) {
 	var n int
 	var axis starlark.Value
-	if err := c.unpack("repeats", &n, "axis?", &axis); err != nil {
-		return nil, err
-	}
+	try.E(c.unpack("repeats", &n, "axis?", &axis))
 	if n < 0 || n > builtin.MaxValues {
 		return nil, fmt.Errorf("repeat: %d times", n)
 	}
 	k := 0
 	if axis == nil || axis == starlark.None {
-		var err error
-		if a, err = a.reshape(c.t, []int{a.Size()}); err != nil {
-			return nil, err
-		}
+		a = try.V(a.reshape(c.t, []int{a.Size()}))
 	} else {
-		var err error
-		if k, err = starlark.AsInt32(axis); err != nil {
-			return nil, err
-		}
+		k = try.V(starlark.AsInt32(axis))
 		if k < 0 {
 			k += len(a.shape)
 		}
@@ -39,9 +33,7 @@ func (c *call) repeat(a *Array) (starlark.Value, error) {
 	view := &Array{data: a.data, off: a.off, dtype: a.dtype,
 		shape:   append(append(append([]int(nil), a.shape[:k+1]...), n), a.shape[k+1:]...),
 		strides: append(append(append([]int(nil), a.strides[:k+1]...), 0), a.strides[k+1:]...)}
-	if _, err := product(view.shape); err != nil {
-		return nil, err
-	}
+	try.V(product(view.shape))
 	shape := append([]int(nil), a.shape...)
 	shape[k] *= n
 	return view.reshape(c.t, shape)
@@ -51,15 +43,11 @@ func (c *call) repeat(a *Array) (starlark.Value, error) {
 func (c *call) pad(a *Array) (starlark.Value, error) {
 	var width, value starlark.Value
 	mode := "constant"
-	if err := c.unpack("pad_width", &width, "mode?", &mode, "constant_values?", &value); err != nil {
-		return nil, err
-	}
-	w, err := toArray(c.t, width)
-	if err != nil {
-		return nil, err
-	}
+	try.E(c.unpack("pad_width", &width, "mode?", &mode, "constant_values?", &value))
+	w := try.V(toArray(c.t, width))
 	n := len(a.shape)
-	if w, err = w.broadcast([]int{n, 2}); err != nil {
+	w, err := w.broadcast([]int{n, 2})
+	if err != nil {
 		return nil, fmt.Errorf("pad: %w", err)
 	}
 	fill := 0.0
@@ -82,10 +70,7 @@ func (c *call) pad(a *Array) (starlark.Value, error) {
 		}
 		shape[i] = int(before) + d + int(after)
 	}
-	out, err := newArray(c.t, a.dtype, shape)
-	if err != nil {
-		return nil, err
-	}
+	out := try.V(newArray(c.t, a.dtype, shape))
 	idx := make([]int, n)
 	for k := range out.data {
 		at, inside := a.off, true
@@ -131,9 +116,7 @@ func (c *call) pad(a *Array) (starlark.Value, error) {
 func (c *call) roll(a *Array) (starlark.Value, error) {
 	var by int
 	var axis starlark.Value
-	if err := c.unpack("shift", &by, "axis?", &axis); err != nil {
-		return nil, err
-	}
+	try.E(c.unpack("shift", &by, "axis?", &axis))
 	flat := axis == nil || axis == starlark.None
 	k := 0
 	b := a
@@ -163,28 +146,17 @@ func (c *call) roll(a *Array) (starlark.Value, error) {
 	var parts []*Array
 	for _, s := range []builtin.Slice{builtin.NewSlice(starlark.MakeInt(cut), starlark.None, starlark.None), builtin.NewSlice(starlark.None, starlark.MakeInt(cut), starlark.None)} {
 		key[k] = s
-		v, err := b.At(c.t, key)
-		if err != nil {
-			return nil, err
-		}
+		v := try.V(b.At(c.t, key))
 		parts = append(parts, v.(*Array))
 	}
-	out, err := concatenate(c.t, parts, k)
-	if err != nil {
-		return nil, err
-	}
+	out := try.V(concatenate(c.t, parts, k))
 	return out.reshape(c.t, a.shape)
 }
 
 func (c *call) tile(a *Array) (starlark.Value, error) {
 	var x starlark.Value
-	if err := c.unpack("reps", &x); err != nil {
-		return nil, err
-	}
-	reps, err := builtin.Ints(c.t, x)
-	if err != nil {
-		return nil, err
-	}
+	try.E(c.unpack("reps", &x))
+	reps := try.V(builtin.Ints(c.t, x))
 	shape := a.shape
 	for len(reps) < len(shape) {
 		reps = append([]int{1}, reps...)
@@ -192,9 +164,7 @@ func (c *call) tile(a *Array) (starlark.Value, error) {
 	for len(shape) < len(reps) {
 		shape = append([]int{1}, shape...)
 	}
-	if a, err = a.reshape(c.t, shape); err != nil {
-		return nil, err
-	}
+	a = try.V(a.reshape(c.t, shape))
 	for i, n := range reps {
 		if n < 0 || n > 1<<16 {
 			return nil, fmt.Errorf("tile: %d times", n)
@@ -202,18 +172,14 @@ func (c *call) tile(a *Array) (starlark.Value, error) {
 		if n == 0 {
 			z := append([]int(nil), a.shape...)
 			z[i] = 0
-			if a, err = newArray(c.t, a.dtype, z); err != nil {
-				return nil, err
-			}
+			a = try.V(newArray(c.t, a.dtype, z))
 			continue
 		}
 		parts := make([]*Array, n)
 		for k := range parts {
 			parts[k] = a
 		}
-		if a, err = concatenate(c.t, parts, i); err != nil {
-			return nil, err
-		}
+		a = try.V(concatenate(c.t, parts, i))
 	}
 	return a, nil
 }
@@ -221,9 +187,7 @@ func (c *call) tile(a *Array) (starlark.Value, error) {
 func (c *call) split(a *Array) (starlark.Value, error) {
 	var x starlark.Value
 	axis := 0
-	if err := c.unpack("indices_or_sections", &x, "axis?", &axis); err != nil {
-		return nil, err
-	}
+	try.E(c.unpack("indices_or_sections", &x, "axis?", &axis))
 	if axis < 0 {
 		axis += len(a.shape)
 	}
@@ -240,14 +204,10 @@ func (c *call) split(a *Array) (starlark.Value, error) {
 			ends = append(ends, (i+1)*(size/n))
 		}
 	} else {
-		if ends, err = builtin.Ints(c.t, x); err != nil {
-			return nil, err
-		}
+		ends = try.V(builtin.Ints(c.t, x))
 		ends = append(ends, size)
 	}
-	if err := builtin.Charge(c.t, len(ends)); err != nil {
-		return nil, err
-	}
+	try.E(builtin.Charge(c.t, len(ends)))
 	var out []starlark.Value
 	from := 0
 	for _, end := range ends {
@@ -256,10 +216,7 @@ func (c *call) split(a *Array) (starlark.Value, error) {
 			key[i] = builtin.All
 		}
 		key[axis] = builtin.NewSlice(starlark.MakeInt(from), starlark.MakeInt(end), starlark.None)
-		v, err := a.At(c.t, key)
-		if err != nil {
-			return nil, err
-		}
+		v := try.V(a.At(c.t, key))
 		out = append(out, v)
 		from = end
 	}

@@ -4,17 +4,17 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
 	"go.starlark.net/starlark"
+
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/builtin"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // join is concatenate, stack, vstack and hstack.
 func (c *call) join() (starlark.Value, error) {
 	var x starlark.Value
 	axis := 0
-	if err := c.unpack("arrays", &x, "axis?", &axis); err != nil {
-		return nil, err
-	}
+	try.E(c.unpack("arrays", &x, "axis?", &axis))
 	var parts []*Array
 	err := builtin.Iterate(c.t, x, func(v starlark.Value) error {
 		a, err := toArray(c.t, v)
@@ -38,10 +38,7 @@ func (c *call) join() (starlark.Value, error) {
 func (c *call) part(a *Array, axis int) (*Array, error) {
 	switch {
 	case c.name == "stack":
-		k, err := c.axis(axis, len(a.shape)+1)
-		if err != nil {
-			return nil, err
-		}
+		k := try.V(c.axis(axis, len(a.shape)+1))
 		return a.reshape(c.t, slices.Insert(slices.Clone(a.shape), k, 1))
 	case c.name == "vstack" && len(a.shape) == 1:
 		return a.reshape(c.t, []int{1, a.shape[0]})
@@ -51,17 +48,9 @@ func (c *call) part(a *Array, axis int) (*Array, error) {
 
 // product is the matrix product of two arrays of one or two dimensions.
 func (c *call) product() (starlark.Value, error) {
-	if err := builtin.Arity(c.name, c.args, c.kwargs, 2, 2); err != nil {
-		return nil, err
-	}
-	a, err := toArray(c.t, c.args[0])
-	if err != nil {
-		return nil, err
-	}
-	b, err := toArray(c.t, c.args[1])
-	if err != nil {
-		return nil, err
-	}
+	try.E(builtin.Arity(c.name, c.args, c.kwargs, 2, 2))
+	a := try.V(toArray(c.t, c.args[0]))
+	b := try.V(toArray(c.t, c.args[1]))
 	if len(a.shape) < 1 || len(b.shape) < 1 || len(a.shape) > 2 || len(b.shape) > 2 {
 		return nil, fmt.Errorf("%s of arrays of %d and %d dimensions is not supported", c.name, len(a.shape), len(b.shape))
 	}
@@ -84,10 +73,7 @@ func (c *call) product() (starlark.Value, error) {
 	} else if err := builtin.Charge(c.t, cost); err != nil {
 		return nil, err
 	}
-	out, err := newArray(c.t, max(a.dtype, b.dtype), shape)
-	if err != nil {
-		return nil, err
-	}
+	out := try.V(newArray(c.t, max(a.dtype, b.dtype), shape))
 	p, q := a.Flat(), b.Flat()
 	for i := range m {
 		for j := range n {
@@ -105,17 +91,9 @@ func (c *call) product() (starlark.Value, error) {
 func (c *call) reduce() (starlark.Value, error) {
 	var x, axes starlark.Value
 	keep := false
-	if err := c.unpack("a", &x, "axis?", &axes, "keepdims?", &keep); err != nil {
-		return nil, err
-	}
-	a, err := toArray(c.t, x)
-	if err != nil {
-		return nil, err
-	}
-	over, err := c.over(axes, len(a.shape))
-	if err != nil {
-		return nil, err
-	}
+	try.E(c.unpack("a", &x, "axis?", &axes, "keepdims?", &keep))
+	a := try.V(toArray(c.t, x))
+	over := try.V(c.over(axes, len(a.shape)))
 	var outer, inner, kept []int // outer and inner axes, and the result's shape
 	n := 1
 	for i, d := range a.shape {
@@ -132,23 +110,13 @@ func (c *call) reduce() (starlark.Value, error) {
 	}
 	b := a
 	if len(a.shape) > 0 {
-		if b, err = a.Transpose(append(outer, inner...)); err != nil {
-			return nil, err
-		}
+		b = try.V(a.Transpose(append(outer, inner...)))
 	}
-	out, err := newArray(c.t, c.folded(a.dtype), kept)
-	if err != nil {
-		return nil, err
-	}
-	if err := builtin.Charge(c.t, a.Size()); err != nil {
-		return nil, err
-	}
+	out := try.V(newArray(c.t, c.folded(a.dtype), kept))
+	try.E(builtin.Charge(c.t, a.Size()))
 	values := b.Flat()
 	for i := range out.data {
-		v, err := fold(c.name, values[i*n:(i+1)*n])
-		if err != nil {
-			return nil, err
-		}
+		v := try.V(fold(c.name, values[i*n:(i+1)*n]))
 		out.data[i] = out.dtype.round(v)
 	}
 	return out.scalarOr(), nil
@@ -163,15 +131,9 @@ func (c *call) over(axes starlark.Value, n int) ([]bool, error) {
 		}
 		return over, nil
 	}
-	list, err := builtin.Ints(c.t, axes)
-	if err != nil {
-		return nil, err
-	}
+	list := try.V(builtin.Ints(c.t, axes))
 	for _, k := range list {
-		at, err := c.axis(k, n)
-		if err != nil {
-			return nil, err
-		}
+		at := try.V(c.axis(k, n))
 		over[at] = true
 	}
 	return over, nil
