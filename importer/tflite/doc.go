@@ -18,7 +18,7 @@
 // int16 is TENSOR_INT32 with a scale, TENSOR_QUANT16_SYMM as the state of an
 // LSTM. Operations that NNAPI lacks for a type compute in float32
 // (adapt.go). Float inputs of products with 8-bit weights are rounded as the
-// hybrid kernels round them (hybrid.go). A requantization between
+// hybrid kernels round them (builtins_quantization.go). A requantization between
 // 8-bit types is REQUANTIZE of nnsoc's vendor extension, one operation that no
 // partition can split.
 //

@@ -193,3 +193,27 @@ func makePool(g *gen, op nn.OperationType, k nn.OperandType) bool {
 	}
 	return g.finish(op, in, g.out(op, k, x))
 }
+
+func makeBatchMatmul(g *gen, op nn.OperationType, k nn.OperandType) bool {
+	x := g.tensor(k, 2, 4, filler{})
+	d := g.at(x).Dimensions
+	at := len(d) - 2
+	adjX, adjY := g.chance(30), g.chance(30)
+	depth := d[at+1]
+	if adjX {
+		depth = d[at]
+	}
+	e := append(append([]uint32(nil), d[:at]...), depth, uint32(g.dim()))
+	if adjY {
+		e[at], e[at+1] = e[at+1], e[at]
+	}
+	if nn.Elements(e) > maxElements {
+		return false
+	}
+	y := g.like(k, e, filler{})
+	o := g.out(op, k, x)
+	if k.IsQuant8() {
+		o.Scale = g.at(x).Scale * g.at(y).Scale * float32(g.real(1, 5)) * float32(pick(g.source, 60, 1, 400))
+	}
+	return g.finish(op, []uint32{x, y, g.bool(adjX), g.bool(adjY)}, o)
+}

@@ -362,3 +362,32 @@ func makeLsh(g *gen, op nn.OperationType, k nn.OperandType) bool {
 	w := g.value(nn.Operand{Type: k, Dimensions: []uint32{g.at(x).Dimensions[0]}}, filler{prop: positive})
 	return g.finish(op, []uint32{h, x, w, g.int32(pick(g.source, 2, 3))}, nn.Operand{Type: nn.TensorInt32})
 }
+
+func makePack(g *gen, op nn.OperationType, k nn.OperandType) bool {
+	x := g.tensor(k, 1, 3, filler{})
+	o := *g.at(x)
+	in := []uint32{g.int32(g.choose(len(o.Dimensions) + 1)), x}
+	for range g.choose(4) {
+		n := o
+		n.Dimensions = append([]uint32(nil), o.Dimensions...)
+		in = append(in, g.value(n, filler{}))
+	}
+	return g.finish(op, in, nn.Operand{Type: k, Scale: o.Scale, ZeroPoint: o.ZeroPoint})
+}
+
+func makeMirrorPad(g *gen, op nn.OperationType, k nn.OperandType) bool {
+	x := g.tensor(k, 1, 4, filler{})
+	d := g.at(x).Dimensions
+	mode := g.choose(2) // 0 does not repeat the edge
+	var pads []int
+	for _, n := range d {
+		most := min(int(n)+mode, 5)
+		pads = append(pads, g.choose(most), g.choose(most))
+	}
+	return g.finish(op, []uint32{x, g.int32s([]int{len(d), 2}, pads...), g.int32(mode)}, g.out(op, k, x))
+}
+
+func makeReverse(g *gen, op nn.OperationType, k nn.OperandType) bool {
+	x := g.tensor(k, 1, 4, filler{})
+	return g.finish(op, []uint32{x, g.vector(g.choose(len(g.at(x).Dimensions)))}, g.out(op, k, x))
+}
