@@ -21,7 +21,6 @@ var larger = map[string]int{
 	"gpu/internal/exec":    23, // operations and the binders that choose them
 	"hal/driver/dsp/lower": 25, // functions of one table
 	"hal/driver/graph":     25, // passes of one table
-	"hal/service":          22, // two ends of one connection, with what tests start of both
 	"importer/onnx":        25, // functions of one table
 	"nn/opspec":            25, // rows of one table
 	"nnrt":                 25, // steps of one execution

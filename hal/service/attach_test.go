@@ -14,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
+	"github.com/nnsoc/nnsoc/hal/service/internal/unixpeer"
 )
 
 // TestSilentDriver: a driver whose socket is open and that says nothing is told from one that
@@ -25,7 +26,7 @@ func TestSilentDriver(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	conn, err := grpc.NewClient("unix://"+path, grpc.WithTransportCredentials(unixCredentials{}))
+	conn, err := grpc.NewClient("unix://"+path, grpc.WithTransportCredentials(unixpeer.Credentials{}))
 	if err != nil {
 		t.Fatal(err)
 	}

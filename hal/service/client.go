@@ -14,12 +14,12 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/nnsoc/nnsoc/hal/service/internal/wire"
-
 	"google.golang.org/grpc"
 
 	"github.com/nnsoc/nnsoc/hal"
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
+	"github.com/nnsoc/nnsoc/hal/service/internal/unixpeer"
+	"github.com/nnsoc/nnsoc/hal/service/internal/wire"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -53,7 +53,7 @@ func DialWithin(path string, limit time.Duration) (*Device, error) {
 	dial := func(ctx context.Context, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", path)
 	}
-	conn, err := grpc.NewClient("unix://"+abs, grpc.WithContextDialer(dial), grpc.WithTransportCredentials(unixCredentials{}),
+	conn, err := grpc.NewClient("unix://"+abs, grpc.WithContextDialer(dial), grpc.WithTransportCredentials(unixpeer.Credentials{}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage), grpc.MaxCallSendMsgSize(maxMessage)))
 	if err != nil {
 		return nil, hal.Errorf(hal.DeviceUnavailable, "service: %s: %w", path, err)

@@ -14,12 +14,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nnsoc/nnsoc/hal/service/internal/wire"
-
 	"google.golang.org/grpc"
 
 	"github.com/nnsoc/nnsoc/hal"
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
+	"github.com/nnsoc/nnsoc/hal/service/internal/unixpeer"
+	"github.com/nnsoc/nnsoc/hal/service/internal/wire"
 )
 
 // maxMessage bounds a control call; models and tensors do not travel in them.
@@ -45,7 +45,7 @@ func NewServer(d hal.Device, q Quotas) *Server {
 	askCapabilities(d)
 	s := &Server{device: d, quotas: q.withDefaults(), sessions: map[uint64]*session{}, clients: map[int]*client{}}
 	s.all = usage{whose: "all clients have", limits: cost{openBursts: maxBursts}}
-	s.grpc = grpc.NewServer(grpc.Creds(unixCredentials{}), grpc.MaxRecvMsgSize(maxMessage), grpc.MaxConcurrentStreams(1024),
+	s.grpc = grpc.NewServer(grpc.Creds(unixpeer.Credentials{}), grpc.MaxRecvMsgSize(maxMessage), grpc.MaxConcurrentStreams(1024),
 		grpc.UnaryInterceptor(s.intercept))
 	pb.RegisterDriverServer(s.grpc, s)
 	return s
@@ -140,7 +140,7 @@ func (s *Server) intercept(ctx context.Context, req any, info *grpc.UnaryServerI
 
 // session is the session with a number that the calling connection has opened.
 func (s *Server) session(ctx context.Context, id uint64) (*session, error) {
-	from, err := caller(ctx)
+	from, err := unixpeer.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -154,16 +154,16 @@ func (s *Server) session(ctx context.Context, id uint64) (*session, error) {
 }
 
 // open makes a session of a connection.
-func (s *Server) open(from *peerInfo) (*session, error) {
+func (s *Server) open(from *unixpeer.Process) (*session, error) {
 	var random [8]byte
 	if _, err := rand.Read(random[:]); err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "service: %w", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.clients[from.pid]
+	c := s.clients[from.PID]
 	if c == nil {
-		c = &client{pid: from.pid, calls: make(chan struct{}, s.quotas.Calls)}
+		c = &client{pid: from.PID, calls: make(chan struct{}, s.quotas.Calls)}
 		c.usage = usage{whose: "a client has", all: &s.all, limits: s.quotas.limits()}
 	}
 	if err := c.reserve(cost{openSessions: 1}); err != nil {
@@ -171,7 +171,7 @@ func (s *Server) open(from *peerInfo) (*session, error) {
 	}
 	x := newSession(binary.LittleEndian.Uint64(random[:])|1, from, c)
 	c.sessions++
-	s.clients[from.pid], s.sessions[x.id] = c, x
+	s.clients[from.PID], s.sessions[x.id] = c, x
 	s.ending.Add(1)
 	return x, nil
 }
@@ -191,7 +191,7 @@ func (s *Server) close(x *session) {
 
 // Attach implements the service: it opens a session and frees it when the stream ends.
 func (s *Server) Attach(_ *pb.AttachRequest, stream grpc.ServerStreamingServer[pb.Attached]) error {
-	from, err := caller(stream.Context())
+	from, err := unixpeer.Caller(stream.Context())
 	if err != nil {
 		return wire.ToStatus(err)
 	}

@@ -5,13 +5,14 @@ import (
 	"sync"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/service/internal/unixpeer"
 	"github.com/nnsoc/nnsoc/hal/service/shm"
 )
 
 // session is what a client holds through one connection: objects, by number.
 type session struct {
 	id     uint64
-	from   *peerInfo // the connection that opened it, and that alone may use it
+	from   *unixpeer.Process // the connection that opened it, and that alone may use it
 	client *client
 
 	mu      sync.Mutex
@@ -33,7 +34,7 @@ type held struct {
 	cost cost
 }
 
-func newSession(id uint64, from *peerInfo, c *client) *session {
+func newSession(id uint64, from *unixpeer.Process, c *client) *session {
 	return &session{id: id, from: from, client: c, objects: map[uint64]held{}}
 }
 

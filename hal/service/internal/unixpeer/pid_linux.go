@@ -1,4 +1,4 @@
-package service
+package unixpeer
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peerPID is the process that connected a Unix socket.
-func peerPID(c net.Conn) (int, error) {
+// pidOf is the process that connected a Unix socket.
+func pidOf(c net.Conn) (int, error) {
 	u, ok := c.(*net.UnixConn)
 	if !ok {
 		return 0, fmt.Errorf("service: %T is no Unix socket", c)
