@@ -126,7 +126,7 @@ func plans(weights []int16, hist [maxWeightCode + 1]int64, runs bool, limit int6
 	if len(order) > 0 {
 		top = int(order[len(order)-1])
 	}
-	slices.SortStableFunc(order, func(x, y uint32) int { return cmp.Compare(hist[y], hist[x]) })
+	slices.SortFunc(order, func(x, y uint32) int { return cmp.Or(cmp.Compare(hist[y], hist[x]), cmp.Compare(x, y)) })
 	for _, size := range []int{0, 2, 4, 8, 16, 32} {
 		if size > 0 && len(order) < 2 {
 			break
@@ -204,6 +204,7 @@ func (p *codingPlan) rawWidth(top int) int {
 // the first and after each of them.
 func (p *codingPlan) tokens(weights []int16) (codes []uint32, lead uint32, after []uint32) {
 	run := uint32(0)
+	codes, after = make([]uint32, 0, len(weights)), make([]uint32, 0, len(weights))
 	end := func() {
 		if len(codes) == 0 {
 			lead = run
@@ -368,15 +369,16 @@ func (p *codingPlan) symbols(w *bitWriter, index, zeros []uint32, width int) {
 			w.put(first, 12)
 		}
 		if doZ {
-			for range zlen {
+			more := uint32(0)
+			for i := range zlen {
 				if zs.next(p.zdiv) > 0 {
-					w.put(1, 1)
+					more |= 1 << i
 					zs.left--
 				} else {
-					w.put(0, 1)
 					zs.close()
 				}
 			}
+			w.put(more, zlen)
 		}
 		w.put(second, n)
 		if prevW >= 0 {

@@ -204,7 +204,8 @@ func candidates(s *core.Spec, k *kernel.Kernel) iter.Seq[Candidate] {
 }
 
 // sides are those of so many units each up to a size.
-func sides(of func(int) side, unit, most int) (list []side) {
+func sides(of func(int) side, unit, most int) []side {
+	list := make([]side, 0, max(most/unit, 0))
 	for n := unit; n <= most; n += unit {
 		list = append(list, of(n))
 	}
