@@ -274,6 +274,9 @@ func TestMemoryForms(t *testing.T) {
 		{name: "generic load of LDS", before: "v_mov_b32 v4, 0\nv_mov_b32 v5, 0x10000", body: "flat_load_dword v2, v[4:5]\ns_waitcnt lgkmcnt(0)", want: lds + 1},
 		{name: "atomic that returns", before: one, body: "global_atomic_add v2, v1, v0, s[4:5] glc\ns_waitcnt vmcnt(0)", want: l2 + 1},
 		{name: "four outstanding", edit: func(s *Spec) { s.MaxOutstanding = 4 }, before: one, body: repeat(4, "global_load_dword v%d, v1, s[4:5]"), want: l0, tail: "s_waitcnt vmcnt(0)"},
+		{name: "four outstanding stores", edit: func(s *Spec) { s.MaxOutstanding = 4 }, before: one, body: strings.Repeat("global_store_dword v1, v0, s[4:5]\n", 4), want: l2, tail: "s_waitcnt_vscnt null, 0x0"},
+		// The dwords of 32 lanes at one offset of scratch are two lines.
+		{name: "scratch", kernel: func(k *Kernel) { k.ScratchBytes = 64 }, body: repeat(8, "scratch_load_dword v%d, off, off offset:4") + "s_waitcnt vmcnt(0)", want: 8*2 + l0},
 		{name: "beyond L0", edit: func(s *Spec) { s.L0.Bytes = 1 << 10 },
 			before: base + "v_lshlrev_b32 v1, 6, v0", body: "global_load_dword v2, v1, s[4:5]\ns_waitcnt vmcnt(0)", want: l2 + 32},
 	} {

@@ -304,21 +304,26 @@ func TestWorkItemIDs(t *testing.T) {
 	k := &Kernel{Name: "ids", Code: code, WaveSize: 32, VGPRs: 8, WorkItemIDs: 2, User: UserDispatchPtr | UserKernargPtr}
 	c := newCore(t, nil)
 	s, b := space(t, 4096)
-	d := Dispatch{Kernel: k, Grid: [3]int{10, 3, 2}, Workgroup: [3]int{4, 2, 1}, Kernarg: args(dataBase)}
-	if _, err := c.Run(s, []Dispatch{d}, Options{}); err != nil {
-		t.Fatal(err)
-	}
-	for z := range 2 {
-		for y := range 3 {
-			for x := range 10 {
-				if got, want := word(b, (z*3+y)*10+x), uint32(z<<16|y<<8|x); got != want {
-					t.Errorf("item %d,%d,%d wrote %#x", x, y, z, got)
+	for _, d := range []Dispatch{{Grid: [3]int{10, 3, 2}, Workgroup: [3]int{4, 2, 1}}, {Grid: [3]int{10, 1, 1}, Workgroup: [3]int{4, 2, 3}}} {
+		d.Kernel, d.Kernarg = k, args(dataBase)
+		clear(b)
+		if _, err := c.Run(s, []Dispatch{d}, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for z := range d.Grid[2] {
+			for y := range d.Grid[1] {
+				for x := range d.Grid[0] {
+					if got, want := word(b, n), uint32(z<<16|y<<8|x); got != want {
+						t.Errorf("item %d,%d,%d wrote %#x", x, y, z, got)
+					}
+					n++
 				}
 			}
 		}
-	}
-	if !bytes.Equal(b[240:], make([]byte, len(b)-240)) {
-		t.Error("items outside the grid wrote")
+		if !bytes.Equal(b[4*n:], make([]byte, len(b)-4*n)) {
+			t.Errorf("items outside the grid %v wrote", d.Grid)
+		}
 	}
 }
 
@@ -359,6 +364,16 @@ func TestFaults(t *testing.T) {
 			if !errors.As(err, &f) || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "gpu: kernel bad pc ") {
 				t.Errorf("functional %v: %q gave %v, want ...%s...", functional, c.text, err, c.want)
 			}
+		}
+	}
+	// Every register is watched.
+	for r := 2; r < 256; r += 23 {
+		text := fmt.Sprintf(load+"global_load_dword v%d, v1, s[4:5]\nv_mov_b32 v0, v%d\ns_endpgm", r, r)
+		k := &Kernel{Name: "bad", Code: assemble(t, false, text), WaveSize: 32, VGPRs: 256}
+		s, _ := space(t, 2048)
+		_, err := newCore(t, nil).Run(s, []Dispatch{{Kernel: k, Grid: [3]int{32}, Workgroup: [3]int{32}, Kernarg: args(dataBase)}}, Options{})
+		if want := fmt.Sprintf(": v%d is the target of a load", r); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want ...%s...", err, want)
 		}
 	}
 	// One wave of four never comes to the barrier.
@@ -522,7 +537,7 @@ func TestFromSoC(t *testing.T) {
 
 // TestDispatchPacket: the packet has the sizes of the grid and the address of the arguments where AQL puts them.
 func TestDispatchPacket(t *testing.T) {
-	text := "s_load_dwordx2 s[4:5], s[0:1], 0x28\ns_load_dwordx4 s[8:11], s[0:1], 0x4\ns_load_dwordx2 s[12:13], s[0:1], 0x18\ns_waitcnt lgkmcnt(0)\n"
+	text := "s_load_dwordx2 s[4:5], s[0:1], 0x28\ns_load_dwordx4 s[8:11], s[0:1], 0x4\ns_load_dwordx2 s[12:13], s[0:1], 0x18\ns_load_dword s14, s[0:1], 0x0\ns_waitcnt lgkmcnt(0)\ns_lshr_b32 s14, s14, 16\n"
 	for i, c := range []string{
 		"s_cmp_eq_u64 s[4:5], s[2:3]", // the arguments
 		"s_cmp_eq_u32 s8, 0x20020",    // a work-group of 32 x 2
@@ -530,12 +545,13 @@ func TestDispatchPacket(t *testing.T) {
 		"s_cmp_eq_u32 s11, 4",         //
 		"s_cmp_eq_u32 s12, 48",        // bytes of scratch
 		"s_cmp_eq_u32 s13, 0x400",     // and of LDS
+		"s_cmp_eq_u32 s14, 2",         // dimensions
 	} {
 		text += fmt.Sprintf("%s\ns_cbranch_scc1 ok%d\ns_trap %d\nok%d:\n", c, i, i+1, i)
 	}
 	k := &Kernel{Name: "test", Code: assemble(t, false, text+"s_endpgm"), WaveSize: 32, VGPRs: 4, LDSBytes: 1024, ScratchBytes: 48, User: UserDispatchPtr | UserKernargPtr}
 	s, _ := space(t, 64)
-	d := Dispatch{Kernel: k, Grid: [3]int{64, 4}, Workgroup: [3]int{32, 2}, Kernarg: args(dataBase)}
+	d := Dispatch{Kernel: k, Grid: [3]int{64, 4, 1}, Workgroup: [3]int{32, 2, 1}, Kernarg: args(dataBase)}
 	for _, functional := range []bool{true, false} {
 		if _, err := newCore(t, nil).Run(s, []Dispatch{d}, Options{Functional: functional}); err != nil {
 			t.Error(err)
