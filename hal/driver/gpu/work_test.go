@@ -26,13 +26,12 @@ type counted struct {
 	least, most                             float64 // instructions said for each of those executed
 }
 
-// add adds a launch and returns the instructions that it says for each that it executed.
-func (c *counted) add(l *plan.Launch, executed, accesses int64) float64 {
+// add adds a launch.
+func (c *counted) add(l *plan.Launch, executed, accesses int64) {
 	said := float64(l.Work.Instructions) / float64(executed)
 	c.Add(l.Work)
 	c.launches, c.waves, c.instructions, c.accesses = c.launches+1, c.waves+gridWaves(l), c.instructions+executed, c.accesses+accesses
 	c.least, c.most = min(c.least, said), max(c.most, said)
-	return said
 }
 
 // gridWaves are the waves of a launch.
@@ -79,7 +78,8 @@ func workModels(t *testing.T, f func(m *nn.Model)) {
 // TestWork: kernels say what their launches do, as was counted in runs of many models on zeros: as many waves and
 // about as many instructions. testdata/work.txt holds by kernel what they say and what was counted.
 func TestWork(t *testing.T) {
-	const least, most = 1. / 8, 2.1 // instructions said for each executed
+	// Two and a quarter times as many as said, and what is around the work of a wave: arguments, places, masks and waits, which estimates leave out.
+	const around = 40
 	d := newDevice(t)
 	kernels := map[string]*counted{}
 	workModels(t, func(model *nn.Model) {
@@ -106,12 +106,13 @@ func TestWork(t *testing.T) {
 					if kernels[name] == nil {
 						kernels[name] = &counted{least: math.Inf(1)}
 					}
-					said := kernels[name].add(l, r.Instructions, accesses)
+					kernels[name].add(l, r.Instructions, accesses)
 					if n := int64(l.Work.Waves); n > gridWaves(l) || n < gridWaves(l) && !roundsUp(name) {
 						t.Errorf("%s says %d waves, has %d", name, n, gridWaves(l))
 					}
-					if (said < least || said > most) && !unlike(name) {
-						t.Errorf("%s says %d instructions, executes %d", name, l.Work.Instructions, r.Instructions)
+					n, limit := l.Work.Instructions, 9*l.Work.Instructions/4+around*gridWaves(l)
+					if (r.Instructions > limit || n > 2*r.Instructions) && !unlike(name) {
+						t.Errorf("%s says %d instructions in %d waves, executes %d", name, n, gridWaves(l), r.Instructions)
 					}
 				}
 				return nil
@@ -157,7 +158,7 @@ func roundsUp(name string) bool {
 
 // unlike reports whether the instructions of a kernel depend on data.
 func unlike(name string) bool {
-	for _, x := range []string{"nms_", "suppress_ranked"} {
+	for _, x := range []string{"nms_suppress", "nms_limit", "nms_collect", "suppress_ranked"} {
 		if strings.HasPrefix(name, x) {
 			return true
 		}

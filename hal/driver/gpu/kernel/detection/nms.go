@@ -89,7 +89,8 @@ func (k *NmsKernel) Work() kernel.Work {
 	case Suppress:
 		return work(k.lists(), 60*k.Boxes*k.Boxes/8, k.Boxes*k.Boxes/8, k.Regions, k.List)
 	case Scan:
-		return work(32, 20*k.lists()/32, 2*k.lists()/32, k.Kept, k.First)
+		share := (k.lists() + 31) / 32
+		return work(32, 60+9*32+28*share, 32+2*share, k.Kept, k.First)
 	}
 	return work(k.lists(), 20*k.Boxes, k.Boxes, k.List, k.OutScores)
 }

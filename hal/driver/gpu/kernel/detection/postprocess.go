@@ -105,7 +105,7 @@ func (s *DetectionShape) lists() (lists, lanes int) {
 // Work implements kernel.Kernel.
 func (k *Detections) Work() kernel.Work {
 	lists, lanes := k.lists()
-	return work(k.Batches*lists*lanes, 60+8*k.Limit, 10+k.Limit, k.Kept, k.OutRegions)
+	return work(k.Batches*lists*lanes, 150+14*k.Limit, 10+k.Limit, k.Kept, k.OutRegions)
 }
 
 // Emit implements kernel.Key.

@@ -48,7 +48,7 @@ func (k *Roi) Pack(*kernel.Memory) kernel.Key {
 // Work implements kernel.Kernel.
 func (k *Roi) Work() kernel.Work {
 	samples := max(k.SampleH, 1) * max(k.SampleW, 1)
-	return work(k.Out.N, 200+40*samples, 5+4*samples, k.In, k.Out)
+	return work(k.Out.N, 350+60*samples, 5+4*samples, k.In, k.Out)
 }
 
 // roiBin is the bin of a lane.

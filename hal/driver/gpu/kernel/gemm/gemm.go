@@ -222,11 +222,15 @@ func (k *Kernel) Work() kernel.Work {
 	if k.Elem != layout.F32 {
 		dots = chunks * k.P * k.Q * 4
 	}
+	result := 4
+	if k.Bytes != nil { // requantized
+		result = 28
+	}
 	return kernel.Work{
 		Waves:        waves,
 		VectorLoads:  int64(waves) * int64(chunks*k.Q),
 		Dots:         int64(waves) * int64(dots),
-		Instructions: int64(waves) * int64(chunks*(k.P*k.Q*4+4)+k.P*k.Q*4+60),
+		Instructions: int64(waves) * int64(chunks*(k.P*k.Q*4+4)+k.P*k.Q*result+60),
 		Loads:        int64(waves) * int64(loads),
 		ReadBytes:    int64(k.Rows)*int64(k.Depth)*int64(k.Elem.Bytes()) + int64(k.tiles()*32*k.Q*k.Taps)*int64(k.Depth*k.Elem.Bytes()),
 		WriteBytes:   int64(k.Out.Bytes()),

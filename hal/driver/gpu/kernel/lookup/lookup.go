@@ -119,7 +119,7 @@ func (k *TopK) Pack(*kernel.Memory) kernel.Key {
 }
 
 // Work implements kernel.Kernel.
-func (k *TopK) Work() kernel.Work { return work(k.In, 20+8*k.Depth, 1+k.Depth, k.In.Bytes()) }
+func (k *TopK) Work() kernel.Work { return work(k.In, 20+13*k.Depth, 1+k.Depth, k.In.Bytes()) }
 
 // Emit implements kernel.Key.
 func (k TopKKey) Emit(a *rdna.Builder) kernel.Grid {

@@ -48,7 +48,7 @@ func (h *Gather) Work() kernel.Work {
 	rows := h.Batches * h.Window.OutH * h.Window.OutW
 	waves := (h.Width + 31) / 32 * ((rows + gatherRows - 1) / gatherRows)
 	return kernel.Work{
-		Waves: waves, Instructions: int64(waves) * (10 + 8*gatherRows), Loads: int64(waves) * (gatherRows + 1),
+		Waves: waves, Instructions: int64(waves * (20 + 25*min(rows, gatherRows))), Loads: int64(waves) * (gatherRows + 1),
 		ReadBytes: int64(h.In.Bytes()), WriteBytes: int64(h.Out.Bytes()), Chain: 2,
 	}
 }

@@ -90,7 +90,7 @@ func (k *State) Pack(*kernel.Memory) kernel.Key {
 }
 
 // Work implements kernel.Kernel.
-func (k *State) Work() kernel.Work { return cellWork(k.N, 60) }
+func (k *State) Work() kernel.Work { return cellWork(k.N, 45) }
 
 // cellWork is the estimate of n values of cost instructions.
 func cellWork(n, cost int) kernel.Work {

@@ -85,7 +85,7 @@ func (k *Sum) Work() kernel.Work {
 		rounds += (t.N + lanes - 1) / lanes
 		w.ReadBytes += int64(t.W.Bytes())
 	}
-	each := 20 + 6*w.Chain
+	each := 30 + 14*len(k.Terms) + 14*w.Chain
 	if k.shared() {
 		w.Waves, w.Chain, each = units, (rounds+unroll-1)/unroll, 45+4*rounds
 	}

@@ -133,7 +133,7 @@ func (s *QuantizedSoftmax) Pack(m *kernel.Memory) kernel.Key {
 
 // Work implements kernel.Kernel.
 func (s *QuantizedSoftmax) Work() kernel.Work {
-	return rowShape{s.Outer, s.Depth, s.Inner}.work(s.In, s.Out, 3, 10)
+	return rowShape{s.Outer, s.Depth, s.Inner}.work(s.In, s.Out, 3, 20)
 }
 
 // Emit implements kernel.Key.

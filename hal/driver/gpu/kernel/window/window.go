@@ -128,7 +128,7 @@ func (k *Kernel) Work() kernel.Work {
 	switch {
 	case k.Elements:
 		w.Waves = (k.Rows*k.OutC + 31) / 32
-		w.Instructions = int64(w.Waves) * int64(taps*perTap+20)
+		w.Instructions = int64(w.Waves) * int64(taps*perTap+30)
 		w.Loads = int64(w.Waves) * int64(3*taps)
 		w.Chain = 2 * k.Steps
 	case inRuns:
