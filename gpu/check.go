@@ -185,6 +185,12 @@ func (w *wave) trackGeneric(u *state.Op, pc int32, done int64, from sim.Reason) 
 
 // pop takes the k oldest operations off a counter.
 func (w *wave) pop(q *queue, k int) {
+	if q.scalars == 0 && w.machine.replays() { // no register is pending
+		k = min(k, q.n)
+		q.head = (q.head + k) & 63
+		q.n -= k
+		return
+	}
 	for ; k > 0 && q.n > 0; k-- {
 		e := q.at(0)
 		q.head = (q.head + 1) & 63

@@ -27,6 +27,7 @@ func (m *machine) endWave(s *simd, w *wave, t int64) {
 	i := w.slot
 	s.waves = append(s.waves[:i], s.waves[i+1:]...)
 	copy(s.next[i:], s.next[i+1:])
+	s.next[maxWaves-1] = never
 	copy(s.unit[i:], s.unit[i+1:])
 	for ; i < len(s.waves); i++ {
 		s.waves[i].slot = i

@@ -393,19 +393,28 @@ func (t *recording) wrote(w *wave, mask uint64, op *state.Access) {
 }
 
 // replayVector is issueVector of a recorded access.
-func (m *machine) replayVector(s *simd, w *wave, u *state.Op, pc int32, t int64) {
+func (m *machine) replayVector(s *simd, w *wave, u *state.Op, t int64) {
 	s.free[state.UnitVMEM] = t + m.halves(w)
 	x := w.word()
 	done, from := t+1, sim.StallL1
+	op := u.Details.Access
 	if n := int(x & (1<<portShift - 1)); n > 0 {
 		lines := m.tape.words[w.at : w.at+n]
 		w.at += n
-		d, f := m.vectorAccess(s.cu, t, lines, int(x>>lanesShift), int64(x>>portShift&(1<<(lanesShift-portShift)-1)), u.Details.Access)
+		d, f := m.vectorAccess(s.cu, t, lines, int(x>>lanesShift), int64(x>>portShift&(1<<(lanesShift-portShift)-1)), op)
 		if d > done {
 			done, from = d, f
 		}
 	}
-	w.issuedVector(u, pc, done, from)
+	q := &w.vm
+	if op.Store {
+		q = &w.vs
+	}
+	if q.n == len(q.q) {
+		w.pop(q, 1)
+	}
+	q.last = max(q.last, done)
+	q.push(queued{done: q.last, from: from})
 }
 
 // replays reports whether the dispatch has executed before it is timed.

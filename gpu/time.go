@@ -26,6 +26,9 @@ func (m *machine) runTimed() {
 		cu := &m.cus[i/m.spec.SIMDsPerCU]
 		m.simds[i] = simd{id: i, cu: cu, waves: w, cursor: start, end: start, cand: &m.cands[i], grid: m.grids[0]}
 		m.cands[i] = never
+		for j := range m.simds[i].next {
+			m.simds[i].next[j] = never
+		}
 		for u := range m.simds[i].free {
 			m.simds[i].free[u] = first
 		}
@@ -91,33 +94,46 @@ const simdBits = 14
 // lead is the earliest issue of some SIMDs and the one after it.
 type lead struct{ best, second issueAt }
 
-// lead finds the leads of SIMDs from one that begins a lead to another. Which SIMD comes first is not to be
-// foreseen, so nothing branches on it.
+// noIssue is that of a SIMD that does not issue.
+const noIssue = issueAt(never << simdBits)
+
+// with is the lead of some SIMDs and those of another lead. Which comes first is not to be foreseen, so nothing branches on
+// it.
+func (l lead) with(o lead) lead {
+	return lead{min(l.best, o.best), min(l.second, o.second, max(l.best, o.best))}
+}
+
+// lead finds the leads of SIMDs from one that begins a lead to another.
 func (m *machine) lead(from, to int) {
 	for ; from < to; from += leadSIMDs {
-		best, second := issueAt(never<<simdBits), issueAt(never<<simdBits)
-		for i, c := range m.cands[from:min(from+leadSIMDs, len(m.cands))] {
-			k := issueAt(c<<simdBits | int64(from+i))
-			second = min(second, max(best, k))
-			best = min(best, k)
+		l := lead{noIssue, noIssue}
+		for i := from; i < min(from+leadSIMDs, len(m.cands)); i += 2 {
+			a, b := issueAt(m.cands[i]<<simdBits|int64(i)), noIssue
+			if i+1 < len(m.cands) {
+				b = issueAt(m.cands[i+1]<<simdBits | int64(i+1))
+			}
+			l = l.with(lead{min(a, b), max(a, b)})
 		}
-		m.leads[from/leadSIMDs] = lead{best, second}
+		m.leads[from/leadSIMDs] = l
 	}
 }
 
 // earliest is the SIMD that issues next, the first of equals, and the time of the one after it; -1 when no wave
 // of any can.
 func (m *machine) earliest() (int, int64) {
-	best, second := issueAt(never<<simdBits), issueAt(never<<simdBits)
-	for i := range m.leads {
-		l := &m.leads[i]
-		second = min(second, max(best, l.best), l.second)
-		best = min(best, l.best)
+	a, b := lead{noIssue, noIssue}, lead{noIssue, noIssue}
+	list := m.leads
+	for ; len(list) > 1; list = list[2:] {
+		a, b = a.with(list[0]), b.with(list[1])
 	}
-	if best>>simdBits >= issueAt(never) {
+	if len(list) > 0 {
+		a = a.with(list[0])
+	}
+	a = a.with(b)
+	if a.best>>simdBits >= issueAt(never) {
 		return -1, never
 	}
-	return int(best & (1<<simdBits - 1)), int64(second >> simdBits)
+	return int(a.best & (1<<simdBits - 1)), int64(a.second >> simdBits)
 }
 
 // waveBits are those of the number of a wave of a SIMD.
@@ -127,12 +143,13 @@ const waveBits = 5
 // equals; and the one after it. As in lead, nothing branches on the times.
 func (s *simd) choose() {
 	best, second := never<<waveBits, never<<waveBits
-	free := s.free
+	free := &s.free
 	free[state.UnitVMEM] = max(free[state.UnitVMEM], s.cu.accept)
-	for i := range min(len(s.waves), maxWaves) {
-		k := max(s.next[i], free[s.unit[i]&(state.NumUnits-1)])<<waveBits | int64(i)
-		second = min(second, max(best, k))
-		best = min(best, k)
+	for i := 0; i < min(len(s.waves), maxWaves-1); i += 2 { // the one behind the last is never
+		a := max(s.next[i], free[s.unit[i]&(state.NumUnits-1)])<<waveBits | int64(i)
+		b := max(s.next[i+1], free[s.unit[i+1]&(state.NumUnits-1)])<<waveBits | int64(i+1)
+		second = min(second, max(a, b), max(best, min(a, b)))
+		best = min(best, a, b)
 	}
 	*s.cand, s.pick = best>>waveBits, int(best&(maxWaves-1))
 	s.second, s.after = second>>waveBits, int(second&(maxWaves-1))
@@ -237,7 +254,7 @@ func (m *machine) issue(s *simd) {
 		w.track(u, pc, max(m.clock.Cycle(done), t+1), from)
 	case state.UnitVMEM:
 		if replays {
-			m.replayVector(s, w, u, pc, t)
+			m.replayVector(s, w, u, t)
 		} else {
 			m.issueVector(s, w, u, pc, t)
 		}

@@ -121,12 +121,6 @@ func (m *machine) issueVector(s *simd, w *wave, u *state.Op, pc int32, t int64) 
 		}
 	}
 	m.Block, m.InLDS, m.Swizzled = 0, 0, false
-	w.issuedVector(u, pc, done, from)
-}
-
-// issuedVector notes that a global or scratch access is under way until done, if none before it takes longer.
-func (w *wave) issuedVector(u *state.Op, pc int32, done int64, from sim.Reason) {
-	op := u.Details.Access
 	q := &w.vm
 	if op.Store || op.Atomic != nil && !op.Returns {
 		q = &w.vs
