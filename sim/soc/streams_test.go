@@ -80,3 +80,51 @@ func TestStreamsFitTheirMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestRequesters: how engines of a Pixel 4 ask for memory: a core of the CPU's first cluster behind three caches,
+// GPU and DSP by lines of their L2, the NPU by two regions.
+func TestRequesters(t *testing.T) {
+	c, err := Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	big := &c.CPU.Clusters[0]
+	for e, want := range map[Engine]requester{
+		EngineCPU: {&big.Clock, ns(float64(big.L1D.HitCycles+big.L2.HitCycles+c.CPU.L3.HitCycles) / big.Clock.FastMHz * 1e3), 64, big.L2.MSHRs},
+		EngineGPU: {&c.GPU.Clock, ns(c.GPU.MemoryNs), 64, c.GPU.L2.MSHRs},
+		EngineDSP: {&c.DSP.Clock, ns(c.DSP.MemoryNs), 128, c.DSP.L2.MSHRs},
+		EngineNPU: {&c.NPU.Clock, ns(c.NPU.MemoryNs), 64 << 10, 2},
+	} {
+		if got, err := c.requester(e); err != nil || got != want {
+			t.Errorf("%v: %+v, %v; want %+v", e, got, err, want)
+		}
+	}
+	c.NPU = nil
+	if _, err := c.requester(EngineNPU); err == nil {
+		t.Error("an engine that is not there asks for memory")
+	}
+}
+
+// TestMemoryUseSince: what has been used since then is the difference, field by field.
+func TestMemoryUseSince(t *testing.T) {
+	use := func(x int64) MemoryUse {
+		u := MemoryUse{ReadHits: 6 * x, ReadMisses: 7 * x, WriteHits: 8 * x, WriteMisses: 9 * x, Fills: 10 * x, WriteBacks: 11 * x, PJ: 12 * float64(x)}
+		u.ReadBursts, u.WriteBursts, u.RowHits, u.Activates, u.Wait = x, 2*x, 3*x, 4*x, sim.Time(5*x)
+		return u
+	}
+	if got := use(9).Since(use(4)); got != use(5) {
+		t.Errorf("%+v, want %+v", got, use(5))
+	}
+}
+
+// TestMemoryPJ: of an execution's energy its memory took 5 pJ a byte of traffic and 20 mW all the time, 20 nJ in a
+// microsecond, but no more than all.
+func TestMemoryPJ(t *testing.T) {
+	a := &account{readPJ: 5, backgroundMW: 20}
+	for _, c := range []struct{ all, want float64 }{{1e6, 25_000}, {1000, 1000}} {
+		x := &chain{enginePJ: c.all, out: Outcome{DRAMBytes: 1000, Time: sim.Microsecond}}
+		if got := a.memoryPJ(x); got != c.want {
+			t.Errorf("of %v pJ the memory took %v, want %v", c.all, got, c.want)
+		}
+	}
+}
