@@ -2,16 +2,20 @@ package main
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"io"
 	"maps"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
 )
 
@@ -148,4 +152,62 @@ func TestEnergyOfConcurrent(t *testing.T) {
 		t.Errorf("networks spend %v W, the rails supply %v", watts, supplied)
 	}
 	t.Logf("networks spend %v W, the rails supply %v", watts, supplied)
+}
+
+// TestEnergyOfTables: rows of sweep and of partition have the energy of the invocations of run, whose rails TestEnergyIsOneNumber holds:
+// their components, and parts, add up to it.
+func TestEnergyOfTables(t *testing.T) {
+	t.Setenv(machine.CacheVariable, t.TempDir())
+	const network = "mlperf_tiny_kws_quant"
+	var runs struct{ Runs []energyRun }
+	commandJSON(t, &runs, "run", network, "--device", "cpu,gpu,dsp,npu")
+	var plans struct {
+		Strategies []struct {
+			Name             string             `json:"name"`
+			Simulated        bool               `json:"simulated"`
+			EnergyUJ         float64            `json:"energy_uj"`
+			EnergyComponents map[string]float64 `json:"energy_components"`
+		} `json:"strategies"`
+	}
+	commandJSON(t, &plans, "partition", network)
+	rows := map[string]float64{}
+	for _, s := range plans.Strategies {
+		if rows[s.Name] = s.EnergyUJ; !s.Simulated || !alike(sumOf(s.EnergyComponents), s.EnergyUJ) {
+			t.Errorf("%s: components %v of %v uJ", s.Name, s.EnergyComponents, s.EnergyUJ)
+		}
+	}
+	out := t.TempDir()
+	commandJSON(t, new(any), "sweep", "--models", network, "--devices", "cpu,gpu,dsp,npu", "--vary", "dram.mt_per_s=4266", "--out", out)
+	file, err := os.Open(filepath.Join(out, "results.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	table, err := csv.NewReader(file).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, device := range []string{"cpu", "gpu", "dsp", "npu"} {
+		want := runs.Runs[i].EnergyUJ
+		name := "single:" + device
+		if device == "cpu" {
+			name = device
+		}
+		if !alike(rows[name], want) {
+			t.Errorf("%s: %v uJ in partition, %v in run", device, rows[name], want)
+		}
+		sums := map[string]float64{}
+		for k, x := range table[i+1] {
+			column := table[0][k]
+			group, _, _ := strings.Cut(column, ".")
+			if uj, err := strconv.ParseFloat(x, 64); err == nil && (column == "energy_uj" || strings.HasSuffix(column, "_uj") && group != column) {
+				sums[group] += uj
+			}
+		}
+		for _, group := range []string{"energy_uj", "component", "part"} {
+			if !alike(sums[group], want) {
+				t.Errorf("%s: %s of a point is %v uJ, run has %v", device, group, sums[group], want)
+			}
+		}
+	}
 }

@@ -36,22 +36,24 @@ type PartitionReport struct {
 // With measured costs the prediction is a run of the plan; the estimate is what the plan
 // was predicted to take before that, by runs of others. The gap is the simulated objective over that of the best plan that was found, less 1.
 type strategyEntry struct {
-	Name                string  `json:"name"`
-	Objective           string  `json:"objective"`
-	Simulated           bool    `json:"simulated"` // the plan ran; else what is simulated is left out, and the gap is that of the prediction
-	PredictedLatencyUS  float64 `json:"predicted_latency_us"`
-	SimulatedLatencyUS  float64 `json:"simulated_latency_us,omitempty"`
-	PredictedEnergyUJ   float64 `json:"predicted_energy_uj"`
-	EnergyUJ            float64 `json:"energy_uj,omitempty"`
-	PredictedIntervalUS float64 `json:"predicted_interval_us"`
-	SimulatedIntervalUS float64 `json:"simulated_interval_us,omitempty"` // with objective throughput
-	Parts               int     `json:"parts"`
-	Transitions         int     `json:"transitions"`
-	BytesMoved          int64   `json:"bytes_moved"`
-	PlanningUS          float64 `json:"planning_us"`
-	GapToOptimum        float64 `json:"gap_to_optimum"`
-	Proven              bool    `json:"proven"` // no better plan exists under the additive costs
-	Mismatches          int     `json:"mismatches"`
+	Name               string  `json:"name"`
+	Objective          string  `json:"objective"`
+	Simulated          bool    `json:"simulated"` // the plan ran; else what is simulated is left out, and the gap is that of the prediction
+	PredictedLatencyUS float64 `json:"predicted_latency_us"`
+	SimulatedLatencyUS float64 `json:"simulated_latency_us,omitempty"`
+	PredictedEnergyUJ  float64 `json:"predicted_energy_uj"`
+	EnergyUJ           float64 `json:"energy_uj,omitempty"`
+	// EnergyComponents are where EnergyUJ went, by component of the phone; they add up to it.
+	EnergyComponents    map[string]float64 `json:"energy_components,omitempty"`
+	PredictedIntervalUS float64            `json:"predicted_interval_us"`
+	SimulatedIntervalUS float64            `json:"simulated_interval_us,omitempty"` // with objective throughput
+	Parts               int                `json:"parts"`
+	Transitions         int                `json:"transitions"`
+	BytesMoved          int64              `json:"bytes_moved"`
+	PlanningUS          float64            `json:"planning_us"`
+	GapToOptimum        float64            `json:"gap_to_optimum"`
+	Proven              bool               `json:"proven"` // no better plan exists under the additive costs
+	Mismatches          int                `json:"mismatches"`
 	// NotPromised: by the costs a device does not do what the plan gives it, so that nothing is
 	// predicted.
 	NotPromised bool     `json:"not_promised,omitempty"`
@@ -84,6 +86,7 @@ type publishedRatio struct {
 func (e *strategyEntry) ran(f *input.Form, r *planRun, computed *nnrt.Result) {
 	e.Simulated = true
 	e.SimulatedLatencyUS, e.EnergyUJ, e.Parts = r.invocations.MeanUS, r.invocations.Energy, len(r.result.Parts)
+	e.EnergyComponents = r.invocations.Components
 	for _, c := range f.Compare(computed) {
 		e.Mismatches += c.Mismatches
 		if c.First != nil && c.Mismatches == 0 {

@@ -160,6 +160,9 @@ func (t *trial) numbers() map[string]float64 {
 	for name, uj := range x.Energies {
 		n["part."+name+"_uj"] = uj
 	}
+	for name, uj := range x.Components {
+		n["component."+name+"_uj"] = uj
+	}
 	var memory hal.MemoryStats
 	for i := range t.result.Devices {
 		d := &t.result.Devices[i]
