@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -313,4 +314,63 @@ func sweep(t *testing.T, soc, network string) (r sweepRow) {
 	}
 	r.Slower, r.Beaten = r.Auto/r.Single-1, exact/fastest-1
 	return r
+}
+
+// TestPartitionFormats: CSV has the numbers of JSON, tables for people round them.
+func TestPartitionFormats(t *testing.T) {
+	t.Setenv(machine.CacheVariable, t.TempDir()) // so that all runs are one
+	for objective, costs := range map[string]string{"throughput": "measured", "energy": "capabilities"} {
+		args := []string{"partition", "mlperf_tiny_kws_float", "--objective", objective, "--costs", costs}
+		var object struct{ Strategies []map[string]any }
+		commandJSON(t, &object, args...)
+		tables := map[string][][]string{}
+		for format, separator := range map[string]string{"--csv": ",", "--markdown": "|", "--quiet": "  "} {
+			_, out, _ := command(nil, append(slices.Clone(args), "-q", format)...)
+			for line := range strings.Lines(out) {
+				var row []string
+				for cell := range strings.SplitSeq(strings.TrimSpace(line), separator) {
+					if cell = strings.TrimSpace(cell); cell != "" || format == "--csv" {
+						row = append(row, cell)
+					}
+				}
+				if len(row) > 8 && strings.Trim(row[0], "-") != "" {
+					tables[format] = append(tables[format], row)
+				}
+			}
+		}
+		header := tables["--csv"][0]
+		for format, table := range tables {
+			if len(table) != 1+len(object.Strategies) {
+				t.Fatalf("%s: %d rows of %d strategies: %q", format, len(table)-1, len(object.Strategies), table)
+			}
+		}
+		checked := 0
+		for i, s := range object.Strategies {
+			for k, name := range header {
+				cell := tables["--csv"][i+1][k]
+				want, isNumber := s[name].(float64)
+				if name == "planning_us" || !isNumber { // measured anew
+					if cell != "" && s[name] == nil {
+						t.Errorf("%v: %s %q, JSON has none", s["name"], name, cell)
+					}
+					continue
+				}
+				if x, err := strconv.ParseFloat(cell, 64); err != nil || x != want {
+					t.Errorf("%v: %s %q, JSON has %v", s["name"], name, cell, want)
+				}
+				if !strings.HasSuffix(name, "_us") && !strings.HasSuffix(name, "_uj") || objective != "throughput" && strings.HasSuffix(name, "_interval_us") {
+					continue
+				}
+				for _, format := range []string{"--markdown", "--quiet"} {
+					if rounded := strconv.FormatFloat(want, 'f', 1, 64); !slices.Contains(tables[format][i+1], rounded) {
+						t.Errorf("%v: no %s %s in %q", s["name"], name, rounded, tables[format][i+1])
+					}
+				}
+				checked++
+			}
+		}
+		if checked < 20 {
+			t.Errorf("%s: %d figures", objective, checked)
+		}
+	}
 }

@@ -319,6 +319,9 @@ func (x *planner) one(f *input.Form, p *partition.Problem, s partition.Strategy,
 		NotPromised: predicted.Never, Transitions: predicted.Transitions, BytesMoved: predicted.BytesMoved, Parts: len(predicted.Steps),
 		plan: plan, steps: predicted.Steps, problem: p, predicted: predicted}
 	e.score = p.Objective.Score(e.PredictedLatencyUS, e.PredictedEnergyUJ, e.PredictedIntervalUS)
+	if e.NotPromised {
+		e.PredictedLatencyUS, e.PredictedEnergyUJ, e.PredictedIntervalUS = 0, 0, 0
+	}
 	for _, d := range plan.Device {
 		e.Devices = append(e.Devices, p.DeviceName(d))
 	}

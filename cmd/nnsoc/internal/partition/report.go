@@ -39,13 +39,13 @@ type strategyEntry struct {
 	Name               string  `json:"name"`
 	Objective          string  `json:"objective"`
 	Simulated          bool    `json:"simulated"` // the plan ran; else what is simulated is left out, and the gap is that of the prediction
-	PredictedLatencyUS float64 `json:"predicted_latency_us"`
+	PredictedLatencyUS float64 `json:"predicted_latency_us,omitempty"`
 	SimulatedLatencyUS float64 `json:"simulated_latency_us,omitempty"`
-	PredictedEnergyUJ  float64 `json:"predicted_energy_uj"`
+	PredictedEnergyUJ  float64 `json:"predicted_energy_uj,omitempty"`
 	EnergyUJ           float64 `json:"energy_uj,omitempty"`
 	// EnergyComponents are where EnergyUJ went, by component of the phone; they add up to it.
 	EnergyComponents    map[string]float64 `json:"energy_components,omitempty"`
-	PredictedIntervalUS float64            `json:"predicted_interval_us"`
+	PredictedIntervalUS float64            `json:"predicted_interval_us,omitempty"`
 	SimulatedIntervalUS float64            `json:"simulated_interval_us,omitempty"` // with objective throughput
 	Parts               int                `json:"parts"`
 	Transitions         int                `json:"transitions"`
@@ -55,7 +55,7 @@ type strategyEntry struct {
 	Proven              bool               `json:"proven"` // no better plan exists under the additive costs
 	Mismatches          int                `json:"mismatches"`
 	// NotPromised: by the costs a device does not do what the plan gives it, so that nothing is
-	// predicted.
+	// predicted, and what is left out.
 	NotPromised bool     `json:"not_promised,omitempty"`
 	Note        string   `json:"note,omitempty"` // where a plan, or a strategy of one device, ran elsewhere
 	Devices     []string `json:"devices"`        // per operation
@@ -166,7 +166,7 @@ func (r *PartitionReport) write(a *cli.App, f *partitionFlags) error {
 // partitionColumn is a column of the tables.
 type partitionColumn struct {
 	name, title string
-	value       func(*strategyEntry) string
+	value       func(e *strategyEntry, digits int) string // digits behind the point, as strconv has them
 }
 
 // columns are those of the tables for people, which leave out what nobody asked for.
@@ -183,31 +183,36 @@ func (r *PartitionReport) columns() []partitionColumn {
 
 // partitionColumns are the columns of CSV.
 var partitionColumns = []partitionColumn{
-	{"name", "strategy", func(e *strategyEntry) string { return e.Name }},
-	{"objective", "", func(e *strategyEntry) string { return e.Objective }}, // the same in all rows
-	{"predicted_latency_us", "predicted us", func(e *strategyEntry) string { return e.promised(e.PredictedLatencyUS) }},
-	{"simulated_latency_us", "simulated us", func(e *strategyEntry) string { return e.measured(e.SimulatedLatencyUS) }},
-	{"predicted_interval_us", "predicted interval", func(e *strategyEntry) string { return e.promised(e.PredictedIntervalUS) }},
-	{"simulated_interval_us", "simulated interval", func(e *strategyEntry) string {
+	{"name", "strategy", func(e *strategyEntry, _ int) string { return e.Name }},
+	{"objective", "", func(e *strategyEntry, _ int) string { return e.Objective }}, // the same in all rows
+	{"predicted_latency_us", "predicted us", func(e *strategyEntry, digits int) string { return e.promised(e.PredictedLatencyUS, digits) }},
+	{"simulated_latency_us", "simulated us", func(e *strategyEntry, digits int) string { return e.measured(e.SimulatedLatencyUS, digits) }},
+	{"predicted_interval_us", "predicted interval", func(e *strategyEntry, digits int) string { return e.promised(e.PredictedIntervalUS, digits) }},
+	{"simulated_interval_us", "simulated interval", func(e *strategyEntry, digits int) string {
 		if e.Objective != partition.Throughput.String() {
 			return "" // no stream ran
 		}
-		return e.measured(e.SimulatedIntervalUS)
+		return e.measured(e.SimulatedIntervalUS, digits)
 	}},
-	{"predicted_energy_uj", "predicted uJ", func(e *strategyEntry) string { return e.promised(e.PredictedEnergyUJ) }},
-	{"energy_uj", "energy uJ", func(e *strategyEntry) string { return e.measured(e.EnergyUJ) }},
-	{"parts", "parts", func(e *strategyEntry) string { return strconv.Itoa(e.Parts) }},
-	{"transitions", "transitions", func(e *strategyEntry) string { return strconv.Itoa(e.Transitions) }},
-	{"bytes_moved", "bytes moved", func(e *strategyEntry) string { return strconv.FormatInt(e.BytesMoved, 10) }},
-	{"planning_us", "planning us", func(e *strategyEntry) string { return tenth(e.PlanningUS) }},
-	{"gap_to_optimum", "gap", func(e *strategyEntry) string { return fmt.Sprintf("%.1f %%", 100*e.GapToOptimum) }},
-	{"proven", "proven", func(e *strategyEntry) string {
+	{"predicted_energy_uj", "predicted uJ", func(e *strategyEntry, digits int) string { return e.promised(e.PredictedEnergyUJ, digits) }},
+	{"energy_uj", "energy uJ", func(e *strategyEntry, digits int) string { return e.measured(e.EnergyUJ, digits) }},
+	{"parts", "parts", func(e *strategyEntry, _ int) string { return strconv.Itoa(e.Parts) }},
+	{"transitions", "transitions", func(e *strategyEntry, _ int) string { return strconv.Itoa(e.Transitions) }},
+	{"bytes_moved", "bytes moved", func(e *strategyEntry, _ int) string { return strconv.FormatInt(e.BytesMoved, 10) }},
+	{"planning_us", "planning us", func(e *strategyEntry, digits int) string { return decimal(e.PlanningUS, digits) }},
+	{"gap_to_optimum", "gap", func(e *strategyEntry, digits int) string {
+		if digits < 0 {
+			return decimal(e.GapToOptimum, digits)
+		}
+		return decimal(100*e.GapToOptimum, digits) + " %"
+	}},
+	{"proven", "proven", func(e *strategyEntry, _ int) string {
 		if e.Proven {
 			return "yes"
 		}
 		return "no"
 	}},
-	{"mismatches", "mismatches", func(e *strategyEntry) string {
+	{"mismatches", "mismatches", func(e *strategyEntry, _ int) string {
 		if !e.Simulated {
 			return "-"
 		}
@@ -216,19 +221,19 @@ var partitionColumns = []partitionColumn{
 }
 
 // promised is a prediction, "-" where there is none.
-func (e *strategyEntry) promised(x float64) string {
+func (e *strategyEntry) promised(x float64, digits int) string {
 	if e.NotPromised {
 		return "-"
 	}
-	return tenth(x)
+	return decimal(x, digits)
 }
 
 // measured is a figure of a plan that ran, "-" of one that did not.
-func (e *strategyEntry) measured(x float64) string {
+func (e *strategyEntry) measured(x float64, digits int) string {
 	if !e.Simulated {
 		return "-"
 	}
-	return tenth(x)
+	return decimal(x, digits)
 }
 
 // moved notes operations that a device failed to execute, which the CPU did in its place.
@@ -259,7 +264,10 @@ func (e *strategyEntry) note(p *partition.Problem) {
 	}
 }
 
-func tenth(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
+func decimal(x float64, digits int) string { return strconv.FormatFloat(x, 'f', digits, 64) }
+
+// people is the value of a cell for people.
+func (c *partitionColumn) people(e *strategyEntry) string { return c.value(e, 1) }
 
 func (r *PartitionReport) csv(out io.Writer) error {
 	w := csv.NewWriter(out)
@@ -272,9 +280,8 @@ func (r *PartitionReport) csv(out io.Writer) error {
 	}
 	for _, e := range r.Strategies {
 		for i, c := range partitionColumns {
-			row[i] = strings.TrimSuffix(c.value(e), " %")
-			if c.name == "gap_to_optimum" {
-				row[i] = strconv.FormatFloat(e.GapToOptimum, 'g', 6, 64)
+			if row[i] = c.value(e, -1); row[i] == "-" {
+				row[i] = ""
 			}
 		}
 		if err := w.Write(row); err != nil {
@@ -294,7 +301,7 @@ func (r *PartitionReport) markdown(out io.Writer) error {
 	b.WriteString("|\n|" + strings.Repeat("---|", len(columns)) + "\n")
 	for _, e := range r.Strategies {
 		for _, c := range columns {
-			b.WriteString("| " + c.value(e) + " ")
+			b.WriteString("| " + c.people(e) + " ")
 		}
 		b.WriteString("|\n")
 	}
@@ -312,7 +319,7 @@ func (r *PartitionReport) text(out io.Writer) error {
 	fmt.Fprintln(t)
 	for _, e := range r.Strategies {
 		for _, c := range columns {
-			fmt.Fprint(t, c.value(e), "\t")
+			fmt.Fprint(t, c.people(e), "\t")
 		}
 		fmt.Fprintln(t)
 	}
