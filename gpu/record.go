@@ -43,11 +43,11 @@ type recording struct {
 type read struct {
 	from, to uint32
 	wave     int32
-	bytes    int // of each, 0: they are lines
+	bytes    int32 // of each, 0: they are lines
 }
 
-// maxRecord is how many words a recording may have, 64 MiB of them.
-const maxRecord = 1 << 23
+// maxRecord is how many words a recording may have, 32 MiB of them.
+const maxRecord = 1 << 22
 
 // Fields of the first word of an access, and of a use of LDS.
 const (
@@ -247,7 +247,7 @@ func (r *recorder) sound(t *recording) bool {
 	for i := range t.reads {
 		x := &t.reads[i]
 		for _, at := range t.words[x.from:x.to] {
-			n := x.bytes
+			n := int(x.bytes)
 			if n == 0 {
 				at, n = at&^uint64(line-1), line
 			}
@@ -377,7 +377,7 @@ func (t *recording) add(w *wave, u *state.Op) {
 
 // read notes that a wave has read at the addresses that are the last n words.
 func (t *recording) read(w *wave, n, bytes int) {
-	t.reads = append(t.reads, read{from: uint32(len(t.words) - n), to: uint32(len(t.words)), wave: int32(t.wave(w)), bytes: bytes})
+	t.reads = append(t.reads, read{from: uint32(len(t.words) - n), to: uint32(len(t.words)), wave: int32(t.wave(w)), bytes: int32(bytes)})
 }
 
 // wrote notes what the lanes of mask have written.
