@@ -1,10 +1,111 @@
 package plan
 
 import (
+	"math"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/step"
+	"github.com/nnsoc/nnsoc/isa/ethosu"
+	core "github.com/nnsoc/nnsoc/npu"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
+
+// TestBudgets: the stripes of a cascade do not depend on the budgets that it was tried with before, smaller budgets
+// take no more bytes and no fewer cycles, and one without room for a row has no cascade.
+func TestBudgets(t *testing.T) {
+	config, err := soc.Load("ethos-u65-512")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := core.FromSoC(config, sim.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := &step.List{Values: []layout.Value{{}, {}, {}, {}}}
+	for i := range 3 {
+		k := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Depthwise, KH: 3, KW: 3, Top: 1, Left: 1, Right: 1, Bottom: 1}}
+		k.Defaults()
+		k.Weights = &kernel.Weights{Form: kernel.PerTap, Outputs: 16, Taps: 9, Channels: 16, Bits: 6}
+		k.IFM = layout.Ref{Value: i, FeatureMap: layout.Dense(0, 64, 64, 16, 1, false)}
+		k.OFM = layout.Ref{Value: i + 1, FeatureMap: layout.Dense(0, 64, 64, 16, 1, false)}
+		list.Steps = append(list.Steps, step.Step{Kernel: k})
+		list.Values[i+1].Bytes = 64 * 64 * 16
+	}
+	fresh := func() *cascades {
+		return &cascades{t: Target{Spec: &spec}, list0: list, far: make([]bool, 4), lives: lives(list), packer: newPacker(&spec), tried: map[[2]int]*trials{}}
+	}
+	known := fresh()
+	least := map[int]segment{}
+	budgets := []int{3000, 14000, 200000, 30000, 12000, 60000}
+	for _, budget := range append(budgets, budgets...) {
+		got, want := known.cascade(0, 2, budget), fresh().cascade(0, 2, budget)
+		if got != want {
+			t.Errorf("%d bytes: %+v, without others before %+v", budget, got, want)
+		}
+		if none := math.IsInf(got.cycles, 1); none != (budget < 5000) || none != (got.rows == 0) {
+			t.Errorf("%d bytes: %+v", budget, got)
+		}
+		least[budget] = got
+	}
+	if least[14000].rows == least[200000].rows {
+		t.Errorf("%+v however many bytes", least[14000])
+	}
+	for small, x := range least {
+		for large, y := range least {
+			if small < large && x.cycles < y.cycles {
+				t.Errorf("%d bytes take %g cycles, %d %g", small, x.cycles, large, y.cycles)
+			}
+		}
+	}
+}
+
+// TestRegrouped: an elementwise kernel on dense maps gets the shape of what it reads, any other one stays as it is.
+func TestRegrouped(t *testing.T) {
+	as := layout.Ref{Value: 7, FeatureMap: layout.Dense(0, 4, 6, 8, 1, false)}
+	for _, c := range []struct {
+		what   string
+		change func(k *kernel.Kernel)
+		want   bool
+	}{
+		{"dense", func(*kernel.Kernel) {}, true},
+		{"of a second input", func(k *kernel.Kernel) { k.IFM.Value, k.IFM2.Value = 5, 7 }, true},
+		{"a convolution", func(k *kernel.Kernel) { k.Kind = kernel.Conv }, false},
+		{"broadcast", func(k *kernel.Kernel) { k.Broadcast = 1 }, false},
+		{"of other values", func(k *kernel.Kernel) { k.IFM.Value = 5 }, false},
+		{"fewer elements", func(k *kernel.Kernel) { k.OFM.C-- }, false},
+		{"bricks", func(k *kernel.Kernel) { k.OFM.FeatureMap = k.OFM.Bricks() }, false},
+		{"gaps between columns", func(k *kernel.Kernel) { k.IFM2.StrideX++ }, false},
+		{"gaps between rows", func(k *kernel.Kernel) { k.OFM.StrideY++ }, false},
+	} {
+		flat := layout.Dense(32, 1, 24, 8, 1, true)
+		flat.Region, flat.Far, flat.Zero = 3, true, 5
+		k := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Elementwise, Mode: ethosu.EltAdd}}
+		k.IFM, k.OFM = layout.Ref{Value: 7, FeatureMap: flat}, layout.Ref{Value: 9, FeatureMap: flat}
+		k.IFM2 = &layout.Ref{Value: 6, FeatureMap: flat}
+		c.change(&k)
+		before := *k.IFM2
+		got, ok := regrouped(&k, &as)
+		if ok != c.want || *k.IFM2 != before {
+			t.Errorf("%s: %v", c.what, ok)
+		}
+		want := layout.Dense(32, 4, 6, 8, 1, true)
+		want.Region, want.Far, want.Zero = 3, true, 5
+		for _, r := range got.Maps() {
+			if ok && r.FeatureMap != want {
+				t.Errorf("%s: %+v, want %+v", c.what, r.FeatureMap, want)
+			}
+		}
+	}
+	placed := as
+	placed.Value = layout.Placed
+	k := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Elementwise}, IFM: placed, OFM: as}
+	if _, ok := regrouped(&k, &placed); ok {
+		t.Error("a map that has its place")
+	}
+}
 
 // TestPassing: bytes on chip beside steps 3 to 5 are those of values alive at one of them and at another, but for
 // what only the steps hand on, what lies off chip, what has a place and what nobody uses.
