@@ -195,7 +195,7 @@ func (p *Problem) external() *ExternalProblem {
 		e := externalOperation{Type: o.Type, MACs: o.MACs, Inputs: list(o.Inputs), Outputs: list(o.Outputs)}
 		for d := range p.Devices {
 			var c *externalCost
-			if p.supports(d, i) {
+			if p.supports(d, i) && !p.Costs.Operation[d][i].never() {
 				v := us(p.Costs.Operation[d][i])
 				c = &v
 			}
@@ -212,6 +212,9 @@ func (p *Problem) external() *ExternalProblem {
 		x.Values = append(x.Values, e)
 	}
 	for _, s := range p.Costs.Segments() {
+		if s.Cost.never() {
+			continue
+		}
 		x.Segments = append(x.Segments, externalSegment{p.Devices[s.Device].Name, s.Operations, us(s.Cost)})
 	}
 	return x

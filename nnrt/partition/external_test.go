@@ -88,6 +88,19 @@ func TestExternal(t *testing.T) {
 	}
 }
 
+// TestExternalNever: what a device fails or promises nothing for has no cost.
+func TestExternalNever(t *testing.T) {
+	p := randomProblem(rand.New(rand.NewPCG(1, 1)), 4, 2, true)
+	p.Devices[1].Support[2].OK = true
+	p.Costs.Operation[1][2] = Never
+	p.Costs.SetSegment(Segment{Device: 1, Operations: []int{2}, Cost: Never})
+	p.Costs.SetSegment(Segment{Device: 0, Operations: []int{2}, Cost: Cost{TimeFs: 1}})
+	x := p.external()
+	if costs := x.Operations[2].Costs; costs[0] == nil || costs[1] != nil || len(x.Segments) != 1 {
+		t.Errorf("costs %v, segments %v", costs, x.Segments)
+	}
+}
+
 // TestExternalHostile: whatever a program does, the error says what was wrong.
 func TestExternalHostile(t *testing.T) {
 	p := randomProblem(rand.New(rand.NewPCG(1, 1)), 3, 2, true)
