@@ -214,6 +214,46 @@ func TestAttachedLevel(t *testing.T) {
 	}
 }
 
+// spender is a memory of which each access takes an energy.
+type spender struct {
+	mem.Level
+	pj float64
+}
+
+func (s *spender) Access(t sim.Time, addr uint64, n int, kind mem.Kind) (sim.Time, sim.Reason) {
+	s.pj += float64(n)
+	return t + sim.Nanosecond, sim.StallDRAM
+}
+
+func (s *spender) Energy() (dynamicPJ, backgroundMW float64) { return s.pj, 0 }
+
+// TestProfileOfMemory: what a memory spends is charged to the command that runs, in a profile as in the report, and not
+// what it has spent before.
+func TestProfileOfMemory(t *testing.T) {
+	c := mustCore(t, "pixel4")
+	m := &spender{}
+	const n = 1 << 12
+	for range 2 {
+		before, p := m.pj, &sim.Profile{}
+		rep, err := c.Run(copyProgram(t, ethosu.U65, n, 1), &Regions{make([]byte, n), nil, make([]byte, n)}, Options{Memories: []mem.Level{nil, m}, Profile: p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum, most := 0.0, sim.Sample{}
+		for _, s := range p.Samples {
+			if sum += s.EnergyPJ; s.EnergyPJ > most.EnergyPJ && s.At != sim.NoInstruction { // the launch takes static energy
+				most = s
+			}
+		}
+		if spent := m.pj - before; spent < n || most.EnergyPJ < spent/2 {
+			t.Errorf("%v pJ of the memory, the command of the most %+v", spent, most)
+		}
+		if d := sum - rep.EnergyPJ; d > 1e-6*sum || d < -1e-6*sum {
+			t.Errorf("commands take %v pJ, the run %v", sum, rep.EnergyPJ)
+		}
+	}
+}
+
 // runLayer runs one layer and returns its report.
 func runLayer(t *testing.T, s Spec, l layer) *sim.Report {
 	c, err := New(s)

@@ -43,6 +43,20 @@ func TestAccelerators(t *testing.T) {
 	}
 }
 
+// TestUnknownRegion: a base pointer whose memory the NPU does not have is refused, whichever it is.
+func TestUnknownRegion(t *testing.T) {
+	for i := range NumRegions {
+		c, err := soc.Load("ethos-u55-128")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.NPU.Regions[i] = "nowhere"
+		if _, err := FromSoC(c, sim.FastSingleAnswer); err == nil {
+			t.Errorf("region %d lies nowhere", i)
+		}
+	}
+}
+
 // TestPoints: energies grow with the square of the voltage; what the DRAM's port takes a second and how long it
 // takes do not depend on the clock.
 func TestPoints(t *testing.T) {
