@@ -46,7 +46,7 @@ func (s *Settings[L]) Base(name, model string, t *legal.Table[L], parts ...any) 
 type MiddleEnd[L any] struct {
 	Table     *legal.Table[L]
 	Lowerings []base.OperationLowering[L] // asked before it
-	// Price is what the device is estimated to take for a graph, in cycles.
+	// Price is what the device is estimated to take for a graph, in cycles; nil where no row of the table has an alternative.
 	Price func(*graph.Graph) (int64, error)
 }
 

@@ -11,7 +11,6 @@
 //	cancel transposes     transpose.go   TRANSPOSE pairs that undo each other go
 //	expand grouped convolution     grouped.go        a CONV_2D of each group
 //	expand transposed convolution  transposeconv.go  a CONV_2D of the image with zeros between its pixels
-//	depthwise to dense convolution  depthwise.go  a CONV_2D whose filter has zeros between channels
 //	selections to GATHER  selection.go  RESIZE_NEAREST_NEIGHBOR and MIRROR_PAD are GATHERs of rows and columns
 //	SPLIT to SLICE        selection.go  a SLICE of each output
 //	expand recurrent cells  recurrent.go  RNN, LSTM, SVDF and their sequences are products and functions, step after step

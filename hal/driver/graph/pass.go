@@ -38,7 +38,6 @@ const (
 	CancelTransposes     = "cancel transposes"
 	ExpandGroupedConv    = "expand grouped convolution"
 	ExpandTransposeConv  = "expand transposed convolution"
-	ExpandDepthwiseConv  = "depthwise to dense convolution"
 	ExpandSelections     = "selections to GATHER"
 	ExpandSplit          = "SPLIT to SLICE"
 	ExpandNormalizations = "expand normalizations"
@@ -67,7 +66,6 @@ var passes = []Pass{
 	// Expansions know images in NHWC order only.
 	{Name: ExpandGroupedConv, Run: expandGroupedConv, Expands: []nn.OperationType{nn.OpGroupedConv2D}, Rounds: true, After: []string{ConvertNCHW}},
 	{Name: ExpandTransposeConv, Run: expandTransposeConv, Expands: []nn.OperationType{nn.OpTransposeConv2D}, Rounds: true, After: []string{ConvertNCHW}},
-	{Name: ExpandDepthwiseConv, Run: expandDepthwiseConv, Expands: []nn.OperationType{nn.OpDepthwiseConv2D}, Rounds: true, After: []string{ConvertNCHW, FoldConstants}},
 	{Name: ExpandSelections, Run: expandSelections, Expands: []nn.OperationType{nn.OpResizeNearestNeighbor, nn.OpMirrorPad}, After: []string{ConvertNCHW}},
 	{Name: ExpandSplit, Run: expandSplit, Expands: []nn.OperationType{nn.OpSplit}, After: []string{ResolveShapes}},
 	// What expansions emit may be expanded itself: cells come first.

@@ -5,7 +5,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/engine"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
-	"github.com/nnsoc/nnsoc/hal/driver/npu/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/plan"
 	core "github.com/nnsoc/nnsoc/npu"
@@ -65,7 +64,7 @@ type middleEnd struct {
 }
 
 func (d *Device) middleEnd() *middleEnd {
-	return &middleEnd{engine.MiddleEnd[*lower.Lowering]{Table: lower.Table(), Lowerings: d.cfg.Lowerings, Price: d.price}, d}
+	return &middleEnd{engine.MiddleEnd[*lower.Lowering]{Table: lower.Table(), Lowerings: d.cfg.Lowerings}, d}
 }
 
 // Check implements base.Lowering.
@@ -86,18 +85,6 @@ func (d *middleEnd) Lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable
 	x := assemble(d.Device, g, p)
 	x.Candidates = o.Candidates
 	return x, nil
-}
-
-// price is what the NPU is estimated to take for a graph, in cycles.
-func (d *Device) price(g *graph.Graph) (cycles int64, err error) {
-	list, err := lower.Graph(&d.cfg.Spec, g, d.cfg.Lowerings, nil)
-	if err != nil {
-		return 0, err
-	}
-	for i := range list.Steps {
-		cycles += cost.Estimate(&d.cfg.Spec, &list.Steps[i].Kernel).Cycles()
-	}
-	return cycles, nil
 }
 
 // target is the machine of a device for its plans.

@@ -26,7 +26,7 @@ func refuses(why string) legal.Action[*Lowering] { return legal.Refuse[*Lowering
 
 // passes make a model canonical for the NPU.
 var passes = graph.NewPipeline(graph.ResolveShapes, graph.FoldConstants, graph.ConvertNCHW, graph.CancelTransposes,
-	graph.ExpandGroupedConv, graph.ExpandTransposeConv, graph.ExpandDepthwiseConv, graph.ExpandSelections, graph.ExpandSplit, graph.ExpandBatchMatmul,
+	graph.ExpandGroupedConv, graph.ExpandTransposeConv, graph.ExpandSelections, graph.ExpandSplit, graph.ExpandBatchMatmul,
 	graph.AxisLast, graph.JoinReducedAxes, graph.ExplicitPadding, graph.FuseActivations, graph.RemoveDeadOperations)
 
 // Table says what the NPU takes.
@@ -45,7 +45,7 @@ var convRules = []legal.Rule{sumsFit, maxTaps, paddingRegisters, maxBatches, max
 
 var productRows = []row{
 	{Operations: legal.Ops(nn.OpConv2D), Types: legal.Bytes, Action: takes(legal.Read((*Lowering).conv)), Rules: convRules},
-	{Operations: legal.Ops(nn.OpDepthwiseConv2D), Types: legal.Bytes, Action: takes(legal.Read((*Lowering).conv)).Or(graph.ExpandDepthwiseConv, nn.OpConv2D), Rules: convRules},
+	{Operations: legal.Ops(nn.OpDepthwiseConv2D), Types: legal.Bytes, Action: takes(legal.Read((*Lowering).conv)), Rules: convRules},
 	{Operations: legal.Ops(nn.OpGroupedConv2D), Types: legal.Bytes, Action: expands(graph.ExpandGroupedConv, nn.OpConv2D, nn.OpConcatenation, nn.OpSlice), Rules: []legal.Rule{sumsFit}},
 	{Operations: legal.Ops(nn.OpTransposeConv2D), Types: legal.Bytes, Action: expands(graph.ExpandTransposeConv, nn.OpConv2D, nn.OpConcatenation, nn.OpReverse), Rules: []legal.Rule{sumsFit}},
 	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Of(nn.TensorQuant8AsymmSigned),
