@@ -45,7 +45,7 @@ func (s *Spec) macCycles(o *state.Op, h, w, d int) (cycles, products int64) {
 func (s *Spec) decodes(o *state.Op, h, w int) bool {
 	u := s.UBlock
 	if s.PackTaps {
-		return h*w < ceilDiv(u.IFM*u.D, s.WeightsPerCycle)
+		return ceilDiv(h, u.H)*ceilDiv(w, u.W) < ceilDiv(u.IFM*u.D, s.WeightsPerCycle)
 	}
 	return o.Kind <= state.Depthwise && ceilDiv(h*w, u.H*u.W) < 8*u.D/s.WeightsPerCycle
 }
@@ -58,7 +58,7 @@ func (s *Spec) coreCycles(o *state.Op, h, w, d, decoder int) int64 {
 		u.H, u.W, h = 1, 4, 1 // one-dimensional: the micro-block is a row
 	}
 	xy, nz := ceilDiv(w, u.W)*ceilDiv(h, u.H), ceilDiv(d, u.D)
-	if s.PackTaps && (o.Reduces() || o.Kind == state.Depthwise) {
+	if s.PackTaps && o.Kind != state.Elementwise {
 		return s.arrayCycles(o, xy, d, decoder)
 	}
 	wide := 1
@@ -111,19 +111,25 @@ func (s *Spec) coreCycles(o *state.Op, h, w, d, decoder int) int64 {
 // weights the pixels stream through, no faster than the next tile is loaded.
 //
 // A row of the array takes one input, a tap of an input channel, and gives it to all columns; a
-// column sums one output channel. A convolution fills rows with taps x channels. A depthwise
-// one needs rows of its own for each channel, whose weights in the columns of other channels are
-// zero: as many channels at a time as have room for their taps, or a part of the taps of one.
+// column sums one output channel. A convolution fills rows with taps x channels. Of a depthwise
+// kernel, and of a pool, an input is of use to one column only, whose row has weights of zero in the
+// others: rows are taps of a channel and then those of the next one, whose sums may take two tiles.
+//
+// With a micro-block of several pixels there is such an array for each of them, which all have the
+// same weights: the tiles of a grid that divide a plane among them.
 func (s *Spec) arrayCycles(o *state.Op, pixels, d, decoder int) int64 {
 	rows, taps := s.UBlock.IFM, o.Window.H*o.Window.W
 	tiles := ceilDiv(taps*o.IFM.C, rows) * ceilDiv(d, s.UBlock.D)
-	if o.Kind == state.Depthwise {
-		tiles = ceilDiv(d, max(1, min(rows/taps, s.UBlock.D))) * ceilDiv(taps, rows)
+	if !o.Reduces() {
+		tiles = max(ceilDiv(taps*d, rows), ceilDiv(d, s.UBlock.D))
 	}
 	if o.IFM.ElemSize == 2 {
 		pixels *= 2
 	}
-	load := ceilDiv(rows*s.UBlock.D, decoder)
+	load := 0
+	if o.Kind <= state.Depthwise {
+		load = ceilDiv(rows*s.UBlock.D, decoder)
+	}
 	return int64(tiles) * int64(max(pixels, load))
 }
 

@@ -143,7 +143,7 @@ func (m *machine) emit(t testing.TB, l layer) {
 	b.Set(ethosu.SetScaleRegion, 0)
 	b.Set(ethosu.SetBlockDep, 0)
 	m.parameters(t, l)
-	m.marks = append(m.marks, Mark{b.Len(), len(m.marks)})
+	m.marks = append(m.marks, Mark{b.Len(), len(m.marks), len(m.marks)})
 	if l.depthwise {
 		b.Op(ethosu.OpDepthwise, 0)
 	} else {

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/npu/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/dram"
@@ -145,7 +146,7 @@ func TestWaitRegion(t *testing.T) {
 		words := copyProgram(t, spec.Product, n, 1).Commands
 		words = words[:len(words)-1] // without NPU_OP_STOP
 		enter := len(words)
-		p := &Program{Commands: append(words, kernel...), Marks: []Mark{{0, 7}, {enter, 8}}}
+		p := &Program{Commands: append(words, kernel...), Marks: []Mark{{ID: 7}, {Word: enter, ID: 8}}}
 		r := &Regions{make([]byte, n), make([]byte, 1<<15), make([]byte, n)}
 		copy(r[0], m.flash)
 		cycles := map[bool]map[int]int64{}
@@ -271,6 +272,27 @@ func runLayer(t *testing.T, s Spec, l layer) *sim.Report {
 	return rep
 }
 
+// runMarked runs a small layer for each of a list of operations.
+func runMarked(t *testing.T, s Spec, operations []int) *sim.Report {
+	c, err := New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newMachine(c.Spec(), 5)
+	l := conv(8, 8, 16, 16, 1, 1)
+	l.ofm = mapBytes(8, 8, 16, 1, false)
+	for i, op := range operations {
+		m.emit(t, l)
+		m.marks[i].Operation = op
+	}
+	rep, err := c.Run(m.program(t), &Regions{m.flash, make([]byte, 2*l.ofm)}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkReport(t, rep)
+	return rep
+}
+
 // What limits a layer is what the account says, and changing it changes the
 // cycles the right way.
 func TestBottlenecks(t *testing.T) {
@@ -327,17 +349,18 @@ func TestBottlenecks(t *testing.T) {
 // pixels and the load of a tile, which is what the decoder takes beyond the pixels.
 func TestArrayCycles(t *testing.T) {
 	s := specOf(t, "pixel4")
+	s.UBlock, s.WeightsPerCycle, s.OperationCycles = UBlock{H: 1, W: 1, D: 64, IFM: 64}, 64, 0
 	for _, c := range []struct {
 		l    layer
 		want int64
 	}{
 		{conv(16, 16, 128, 128, 1, 1), 2 * 2 * 256},
-		{conv(4, 4, 128, 128, 1, 1), 2 * 2 * 64},     // 16 pixels, loading a tile takes 64 cycles
-		{conv(16, 16, 3, 64, 3, 1), 256},             // 9 taps of 3 channels are 27 rows
-		{conv(16, 16, 8, 64, 3, 1), 2 * 256},         // of 8 they are 72
-		{conv(16, 16, 32, 32, 3, 1).dw(), 5 * 256},   // 64 rows hold 9 taps of 7 channels
-		{conv(16, 16, 8, 8, 9, 1).dw(), 8 * 2 * 256}, // 81 taps of a channel are two tiles
-		{conv(4, 4, 64, 64, 1, 1).dw(), 64},          // one tap: all channels at once
+		{conv(4, 4, 128, 128, 1, 1), 2 * 2 * 64},   // 16 pixels, loading a tile takes 64 cycles
+		{conv(16, 16, 3, 64, 3, 1), 256},           // 9 taps of 3 channels are 27 rows
+		{conv(16, 16, 8, 64, 3, 1), 2 * 256},       // of 8 they are 72
+		{conv(16, 16, 32, 32, 3, 1).dw(), 5 * 256}, // 32 times 9 taps
+		{conv(16, 16, 8, 8, 9, 1).dw(), 11 * 256},  // 8 times 81 taps
+		{conv(4, 4, 64, 64, 1, 1).dw(), 64},        // one tap: all channels at once
 	} {
 		c.l.blk = [3]int{16, 16, 128}
 		r := runLayer(t, s, c.l)
@@ -348,6 +371,56 @@ func TestArrayCycles(t *testing.T) {
 		if got, want := r.Stalls[sim.StallWeightDecode], c.want/max(pixels, load)*max(load-pixels, 0); got != want {
 			t.Errorf("%dx%dx%d: %d cycles for weights, want %d", c.l.oh, c.l.ow, c.l.oc, got, want)
 		}
+	}
+}
+
+// A grid of 4 x 4 arrays of 4 rows and 64 columns divides the pixels, each array with all channels; a pool takes the inputs
+// of a depthwise kernel and no weights.
+func TestTileCycles(t *testing.T) {
+	s := specOf(t, "pixel4")
+	kernel := func(kind state.Kind, channels, side int) *state.Op {
+		o := &state.Op{Kind: kind, Mode: ethosu.PoolMax, Cores: 1, Window: state.Window{H: side, W: side}}
+		o.IFM.C, o.IFM.ElemSize = channels, 1
+		return o
+	}
+	for name, c := range map[string]struct {
+		o       *state.Op
+		h, w, d int
+		want    int64
+	}{
+		"whole tiles":          {kernel(state.Conv, 128, 1), 16, 16, 128, 16 * 2 * 32},
+		"14 of 16 rows":        {kernel(state.Conv, 128, 1), 14, 14, 128, 16 * 2 * 32},
+		"a row too many":       {kernel(state.Conv, 128, 1), 17, 16, 128, 20 * 2 * 32},
+		"27 inputs of 3 by 3":  {kernel(state.Conv, 3, 3), 16, 16, 64, 16 * 7},
+		"depthwise 3x3":        {kernel(state.Depthwise, 32, 3), 14, 14, 32, 16 * 9 * 8},
+		"depthwise 5x5":        {kernel(state.Depthwise, 32, 5), 14, 14, 32, 16 * 25 * 8},
+		"depthwise, 1 channel": {kernel(state.Depthwise, 1, 3), 14, 14, 1, 16 * 3},
+		"depthwise, 1 tap":     {kernel(state.Depthwise, 128, 1), 4, 4, 128, 32},
+		"pool":                 {kernel(state.Pool, 32, 3), 14, 14, 32, 16 * 9 * 8},
+	} {
+		if got, products := s.macCycles(c.o, c.h, c.w, c.d); got != c.want || products != c.want {
+			t.Errorf("%s: %d cycles of work, %d of products, want %d", name, got, products, c.want)
+		}
+	}
+}
+
+// The first kernel of an operation begins so much later, whichever kernels are between them, and what the wait is for is told apart.
+func TestOperationCycles(t *testing.T) {
+	const each = 5000
+	s := specOf(t, "ethos-u55-128")
+	of := func(operations []int) *sim.Report {
+		s.OperationCycles = each
+		return runMarked(t, s, operations)
+	}
+	one, three := of([]int{4, 4, 4}), of([]int{4, 5, 4})
+	s.OperationCycles = 0
+	none := runMarked(t, s, []int{4, 5, 4})
+	// Input and weights of the first block come meanwhile, of others the kernel before no longer covers them.
+	if d := one.Cycles - none.Cycles; d > each || d < each*9/10 {
+		t.Errorf("an operation begins in %d cycles, want %d", d, each)
+	}
+	if d, fetch := three.Cycles-one.Cycles, three.Stalls[sim.StallFetch]-one.Stalls[sim.StallFetch]; d < 2*each || d > 2*each*11/10 || fetch != 2*each {
+		t.Errorf("two more operations take %d cycles more, %d of them for their begin, want %d", d, fetch, 2*each)
 	}
 }
 

@@ -15,10 +15,12 @@ import (
 // NumRegions is the number of base pointers.
 const NumRegions = state.NumRegions
 
-// Mark says that from word Word of the commands on, costs belong to region ID.
+// Mark says that from word Word of the commands on, costs belong to region ID, and kernels to an operation of the
+// network: a machine may take time to begin another one.
 type Mark struct {
-	Word int
-	ID   int
+	Word      int
+	ID        int
+	Operation int
 }
 
 // Program is a command stream and, for the report, which part of it was made
@@ -135,7 +137,7 @@ func (st *State) run(r *Regions, o Options) (*sim.Report, error) {
 			if o.Turn != nil && mark > first {
 				t.giveWay(o.Turn)
 			}
-			t.region(p.Marks[mark].ID)
+			t.region(&p.Marks[mark])
 			mark++
 		}
 		if o.Until > 0 && !t.off && t.clock.At(t.cmd) > o.Until {

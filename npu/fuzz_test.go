@@ -67,7 +67,7 @@ func FuzzRun(f *testing.F) {
 		for i := range r[0] {
 			r[0][i] = byte(i * 7)
 		}
-		rep, err := c.Run(&Program{Commands: words, Marks: []Mark{{4, 1}, {40, 2}}}, r, Options{MaxWork: 1 << 20, Functional: which&64 != 0})
+		rep, err := c.Run(&Program{Commands: words, Marks: []Mark{{Word: 4, ID: 1}, {Word: 40, ID: 2}}}, r, Options{MaxWork: 1 << 20, Functional: which&64 != 0})
 		if err == nil {
 			checkReport(t, rep)
 		}

@@ -32,7 +32,7 @@ func FromSoCAt(c *soc.Config, opp sim.OPP) (Spec, error) {
 		ShramBytes: n.ShramKiB << 10, ShramBank: n.ShramBankKiB << 10,
 		OutputCycles: n.OutputCycles, TableCycles: n.TableCycles,
 		DMAChannels: n.DMAChannels, Kernels: n.Kernels,
-		LaunchCycles: n.StartCycles, CommandCycles: n.CommandCycles, DMASetup: n.DMASetup,
+		LaunchCycles: n.StartCycles, CommandCycles: n.CommandCycles, DMASetup: n.DMASetup, OperationCycles: n.OperationCycles,
 	}
 	switch n.Product {
 	case "ethos-u55":

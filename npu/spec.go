@@ -87,6 +87,8 @@ type Spec struct {
 	LaunchCycles  int // from the doorbell to the first command
 	CommandCycles int // per command
 	DMASetup      int // cycles to start a copy
+	// OperationCycles is from the end of an operation's kernels to the first block of the next one's (Mark).
+	OperationCycles int
 
 	Energy EnergySpec
 }
@@ -150,7 +152,7 @@ func (s *Spec) Validate() error {
 	case len(s.Memories) == 0:
 		return bad("number of memories", 0)
 	}
-	for _, d := range []int{s.LaunchCycles, s.CommandCycles, s.DMASetup, s.PipelineDelay, s.PipelineDelay40} {
+	for _, d := range []int{s.LaunchCycles, s.CommandCycles, s.OperationCycles, s.DMASetup, s.PipelineDelay, s.PipelineDelay40} {
 		if d < 0 || d > maxDelay {
 			return bad("a delay", d)
 		}

@@ -28,6 +28,8 @@ type timer struct {
 	regions map[int]int // that index by ID
 	cursor  int64       // cycles charged so far
 
+	operation int // of the network, that kernels belong to
+
 	// Command processor.
 	cmd       int64                    // cycle at which it takes the next command
 	unread    int                      // bytes of commands that have been fetched
@@ -55,6 +57,7 @@ type kernel struct {
 	last [4]int64 // completion of its last block jobs, newest first
 	n    int      // of them
 	cur  int      // region
+	op   int      // operation of the network
 	word int      // of the command, when there is a profile
 }
 
@@ -93,12 +96,14 @@ func (t *timer) begin(s *Spec, o *Options, levels []mem.Level, r *Regions) {
 	t.charge(t.cmd, sim.StallLaunch)
 }
 
-// region makes id the region that costs belong to.
-func (t *timer) region(id int) {
+// region makes a mark's region the one that costs belong to.
+func (t *timer) region(m *Mark) {
 	if t.off {
 		return
 	}
+	t.operation = m.Operation
 	t.chargeTraffic()
+	id := m.ID
 	if at, ok := t.regions[id]; ok {
 		t.cur = at
 		return

@@ -112,7 +112,7 @@ func (s *Session) prepareNPU(st *step, m *memory) error {
 	st.program = &k.Program
 	at := 0
 	for i := range st.operations {
-		st.program.Marks = append(st.program.Marks, npu.Mark{Word: at, ID: i})
+		st.program.Marks = append(st.program.Marks, npu.Mark{Word: at, ID: i, Operation: i})
 		at = st.operations[i].Word + 1
 	}
 	return nil

@@ -226,7 +226,7 @@ func (k *checker) npu(c *Config) {
 	if s := n.UblockStream; s > 0 && n.Ublock[2]%s != 0 {
 		k.fail("npu.ublock[2]", "%d, want a multiple of ublock_stream (%d), the order in which weights come", n.Ublock[2], s)
 	}
-	if n.IFMDepth%8 != 0 {
+	if !n.PackTaps && n.IFMDepth%8 != 0 {
 		k.fail("npu.ifm_depth", "%d, want a multiple of 8, the input channels that weights come for together", n.IFMDepth)
 	}
 	if n.ShramBankKiB > 0 && (n.ShramKiB%n.ShramBankKiB != 0 || n.ShramKiB/n.ShramBankKiB > 64) {

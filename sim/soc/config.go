@@ -261,7 +261,8 @@ type NPU struct {
 	IFMDepth int    `toml:"ifm_depth" range:"1..256"`
 	// UblockStream is the output depth by which weight streams are ordered.
 	UblockStream int `toml:"ublock_stream" range:"4..8"`
-	// PackTaps lets the array's reduction mix kernel taps and input channels.
+	// PackTaps makes the array weight-stationary: its IFMDepth rows hold any mix of kernel taps and input channels,
+	// and each pixel of Ublock has such an array, all with the same weights.
 	PackTaps        bool `toml:"pack_taps"`
 	WeightsPerCycle int  `toml:"weights_per_cycle" range:"1..65536"`               // decoder, per core
 	DepthwiseTaps   int  `toml:"depthwise_taps" range:"1..256" soc:"optional"`     // kernel taps of a channel summed in 4 cycles, without pack_taps
@@ -278,7 +279,9 @@ type NPU struct {
 	StartCycles   int        `toml:"start_cycles" range:"0..10000000"` // doorbell to first command
 	CommandCycles int        `toml:"command_cycles" range:"0..1000"`
 	DMASetup      int        `toml:"dma_setup_cycles" range:"0..100000"`
-	Memories      []Memory   `toml:"memory" len:"1..8"`
+	// OperationCycles is from the end of an operation's kernels to the first block of the next operation's.
+	OperationCycles int      `toml:"operation_cycles" range:"0..10000000" soc:"optional"`
+	Memories        []Memory `toml:"memory" len:"1..8"`
 	// Regions names the memory behind each of the eight base pointers.
 	Regions [8]string `toml:"regions"`
 	// KeepsParameters lets constants stay, from one execution to the next of the same program, in memory on

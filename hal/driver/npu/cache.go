@@ -21,6 +21,7 @@ func (p *executable) Code(c *cache.Coder) (sizes []int) {
 	cache.List(c, &g.Code.Marks, func(m *core.Mark) {
 		cache.Number(c, &m.Word, 0, most)
 		cache.Number(c, &m.ID, math.MinInt32, math.MaxInt32)
+		m.Operation = m.ID // a program that is kept is one of operations
 	})
 	cache.Number(c, &g.Enter, 0, int64(len(g.Code.Commands)))
 	c.Constants(&g.Consts)

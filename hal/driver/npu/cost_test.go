@@ -49,10 +49,10 @@ func estimates(t *testing.T, d *Device, m *nn.Model) map[int]float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cycles := map[int]float64{}
+	cycles, run := map[int]float64{}, cost.Operations{Spec: &d.cfg.Spec}
 	for i := range list.Steps {
 		s := &list.Steps[i]
-		cycles[s.Op] += float64(cost.Estimate(&d.cfg.Spec, &s.Kernel).Cycles())
+		cycles[s.Op] += float64(cost.Estimate(&d.cfg.Spec, &s.Kernel).Cycles() + run.Begin(s.Op, &s.Kernel))
 	}
 	return cycles
 }

@@ -126,7 +126,7 @@ func (p *executable) Plan() (*engine.Plan, error) {
 			l.Steps = append(l.Steps, s)
 		}
 		l.Steps[at].Estimated += int64(estimates[i])
-		x.Op = at
+		x.Part = at + 1
 	}
 	l.Cycles = func() (cycles []int64, err error) {
 		marked, err := plan.Build(p.dev.target(), &marks)

@@ -26,6 +26,21 @@ func (p Parts) Cycles() int64 {
 // Working is the time of a kernel whose weights are there.
 func (p Parts) Working() float64 { return max(p.Array, p.Output, p.Memory, p.Far) + p.Fixed }
 
+// Operations adds up estimates of kernels in the order in which they run.
+type Operations struct {
+	Spec *core.Spec
+	last int // operation of the kernel before, from 1
+}
+
+// Begin is what a kernel of an operation takes for being the first of it.
+func (o *Operations) Begin(op int, k *kernel.Kernel) int64 {
+	if k.Kind == kernel.Copy || o.last == op+1 {
+		return 0
+	}
+	o.last = op + 1
+	return int64(o.Spec.OperationCycles)
+}
+
 // Planes is how many blocks of pixels a kernel's output has: it reads its weights for each.
 func Planes(k *kernel.Kernel) float64 {
 	return float64(divideUp(k.OFM.H, k.Block.H) * divideUp(k.OFM.W, k.Block.W))
@@ -109,9 +124,9 @@ func (e *estimator) depth(d int) side {
 // inputBytes is the bytes of so many elements of input.
 func (e *estimator) inputBytes(h, w, d int) int { return h * w * roundUp(d*e.k.IFM.Bytes, 8) }
 
-// keepsWeights reports whether the array keeps tiles of weights for the kernel.
+// keepsWeights reports whether the array keeps tiles of weights, or of a pool of ones, for the kernel.
 func (e *estimator) keepsWeights() bool {
-	return e.s.PackTaps && (e.k.Kind == kernel.Depthwise || e.k.Reduces())
+	return e.s.PackTaps && e.k.Kind != kernel.Elementwise
 }
 
 // deep is what a kernel takes with blocks of a depth, whatever their height, and their width where no map
@@ -260,14 +275,14 @@ func rate(m *core.MemorySpec, f *layout.FeatureMap, channels, width int) float64
 func (e *estimator) countTiles(depth int) (tiles, load float64) {
 	s, k, u := e.s, e.k, e.s.UBlock
 	groups, taps := divideUp(divideUp(k.OFM.C, s.Cores), u.D), k.KH*k.KW
-	n := 0
-	switch {
-	case k.Kind == kernel.Depthwise:
-		n = divideUp(k.OFM.C, max(1, min(u.IFM/taps, u.D, depth))) * divideUp(taps, u.IFM)
-	case k.Reduces():
+	n := divideUp(k.OFM.C, depth) * max(divideUp(taps*depth, u.IFM), divideUp(depth, u.D))
+	if k.Reduces() {
 		n = divideUp(taps*k.IFM.C, u.IFM) * groups
 	}
-	return float64(n), float64(divideUp(u.IFM*u.D, s.WeightsPerCycle))
+	if k.Kind == kernel.Conv || k.Kind == kernel.Depthwise {
+		load = float64(divideUp(u.IFM*u.D, s.WeightsPerCycle))
+	}
+	return float64(n), load
 }
 
 // steps is the cycles that a micro-block of Arm's array takes for its reduction.

@@ -3,6 +3,7 @@ package plan
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/step"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	core "github.com/nnsoc/nnsoc/npu"
 )
@@ -16,8 +17,8 @@ type emitter struct {
 
 	kernels int // issued
 	copies  int // issued
-	// copied is the operation that each copy belongs to: what a kernel waits for it is charged there.
-	copied []int
+	// copied is the step that each copy belongs to: what a kernel waits for it is charged there.
+	copied []*step.Step
 	// kernelsDone and copiesDone are known to be complete.
 	kernelsDone, copiesDone int
 	table, tableCopy        int // offset of the table in SHRAM, and the copy that brought it
@@ -29,12 +30,13 @@ type emitter struct {
 // noTable is the offset of the table while there is none.
 const noTable = -1
 
-// mark charges what follows to an operation.
-func (e *emitter) mark(op int) {
-	if n := len(e.marks); n > 0 && e.marks[n-1].ID == op {
+// mark charges what follows to a step.
+func (e *emitter) mark(s *step.Step) {
+	m := core.Mark{Word: e.b.Len(), ID: s.Mark(), Operation: s.Op}
+	if n := len(e.marks); n > 0 && e.marks[n-1].ID == m.ID && e.marks[n-1].Operation == m.Operation {
 		return
 	}
-	e.marks = append(e.marks, core.Mark{Word: e.b.Len(), ID: op})
+	e.marks = append(e.marks, m)
 }
 
 // program emits all jobs in order, each behind the copies of weights that begin in front of it.
@@ -48,13 +50,13 @@ func (e *emitter) program(list []job) {
 	for i := range list {
 		for ; next < len(list) && (!list[next].buffered || list[next].fetch <= i); next++ {
 			if w := &list[next]; w.buffered && w.first == next {
-				e.mark(w.Op)
+				e.mark(&w.Step)
 				e.fetch(w)
 				ready[next] = e.copies
 			}
 		}
 		w := &list[i]
-		e.mark(w.Op)
+		e.mark(&w.Step)
 		if w.Kernel.Kind == kernel.Copy {
 			e.copy(w)
 			continue
@@ -65,7 +67,7 @@ func (e *emitter) program(list []job) {
 			need = max(need, e.tableCopy)
 		}
 		e.waitCopies(need)
-		e.mark(w.Op)
+		e.mark(&w.Step)
 		e.kernel(w)
 		if w.Kernel.Table != nil {
 			e.lutReader = e.kernels
@@ -94,8 +96,8 @@ func (e *emitter) waitKernels(n int) {
 	}
 }
 
-// dma starts a copy for an operation.
-func (e *emitter) dma(op int, src, dst layout.Buffer, internal bool) {
+// dma starts a copy for a step.
+func (e *emitter) dma(s *step.Step, src, dst layout.Buffer, internal bool) {
 	b := e.b
 	to := dst.Region
 	if internal {
@@ -108,7 +110,7 @@ func (e *emitter) dma(op int, src, dst layout.Buffer, internal bool) {
 	b.SetAddr(ethosu.SetDMA0Len, uint64(src.Bytes))
 	b.Op(ethosu.OpDMAStart, 0)
 	e.copies++
-	e.copied = append(e.copied, op)
+	e.copied = append(e.copied, s)
 }
 
 // fetch copies a kernel's weights on chip, when no kernel uses the buffer's memory any more.
@@ -118,7 +120,7 @@ func (e *emitter) fetch(w *job) {
 			e.waitKernels(e.kernels - len(e.recent) + i + 1)
 		}
 	}
-	e.dma(w.Op, w.packed.Fetch, w.weights, false)
+	e.dma(&w.Step, w.packed.Fetch, w.weights, false)
 }
 
 // uses reports whether a kernel reads or writes memory of a buffer.
@@ -138,7 +140,7 @@ func (e *emitter) loadTable(w *job) {
 		return
 	}
 	e.waitKernels(e.lutReader)
-	e.dma(w.Op, layout.Buffer{Region: layout.RegionConst, Addr: w.packed.TableOffset, Bytes: len(w.Kernel.Table)}, layout.Buffer{Addr: e.luts}, true)
+	e.dma(&w.Step, layout.Buffer{Region: layout.RegionConst, Addr: w.packed.TableOffset, Bytes: len(w.Kernel.Table)}, layout.Buffer{Addr: e.luts}, true)
 	e.table, e.tableCopy = w.packed.TableOffset, e.copies
 }
 
@@ -146,7 +148,7 @@ func (e *emitter) loadTable(w *job) {
 func (e *emitter) copy(w *job) {
 	e.waitKernels(e.kernels)
 	src := layout.Buffer{Region: w.Kernel.IFM.Region, Addr: w.Kernel.IFM.Addr, Bytes: layout.Align(w.Kernel.IFM.End() - w.Kernel.IFM.Addr)}
-	e.dma(w.Op, src, layout.Buffer{Region: w.Kernel.OFM.Region, Addr: w.Kernel.OFM.Addr, Bytes: src.Bytes}, false)
+	e.dma(&w.Step, src, layout.Buffer{Region: w.Kernel.OFM.Region, Addr: w.Kernel.OFM.Addr, Bytes: src.Bytes}, false)
 	if w.Kernel.OFM.Value >= 0 {
 		e.writer[w.Kernel.OFM.Value] = e.copies
 	}

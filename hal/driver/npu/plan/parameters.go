@@ -57,8 +57,8 @@ func (p *Program) placeParameters(jobs []job, bytes int) {
 func (e *emitter) parameters(jobs []job) {
 	for i := range jobs {
 		if j := &jobs[i]; j.kept && j.first == i {
-			e.mark(j.Op)
-			e.dma(j.Op, j.packed.Fetch, j.weights, false)
+			e.mark(&j.Step)
+			e.dma(&j.Step, j.packed.Fetch, j.weights, false)
 		}
 	}
 	e.waitCopies(e.copies)

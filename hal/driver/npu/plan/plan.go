@@ -231,7 +231,7 @@ func (p *Program) write(s *core.Spec) (err error) {
 
 // estimate adds up what the jobs are estimated to take where their maps and weights lie.
 func (p *Program) estimate(t Target, jobs []job) {
-	off := offChip(t)
+	off, run := offChip(t), cost.Operations{Spec: t.Spec}
 	for i := range jobs {
 		j := &jobs[i]
 		k := j.Kernel
@@ -248,6 +248,7 @@ func (p *Program) estimate(t Target, jobs []job) {
 		case j.buffered:
 			cycles = e.Working() + j.exposed
 		}
+		cycles += float64(run.Begin(j.Op, &k))
 		p.Estimates, p.Cycles = append(p.Estimates, cycles), p.Cycles+cycles
 	}
 }

@@ -13,8 +13,17 @@ import (
 // Step is one kernel or copy.
 type Step struct {
 	Op      int // operation of the model; -1 for inputs and outputs of the model
+	Part    int // from 1: what the program's marks call it in place of its operation
 	Kernel  kernel.Kernel
 	Cascade Cascade
+}
+
+// Mark is what costs of the step are charged to.
+func (s *Step) Mark() int {
+	if s.Part > 0 {
+		return s.Part - 1
+	}
+	return s.Op
 }
 
 // Cascade says that a step computes a part of the rows of a kernel: kernels whose maps in between lie
