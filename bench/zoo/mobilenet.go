@@ -174,11 +174,16 @@ func mobileNetV3(rows []v3Row, wide, hidden uint32) architecture {
 	}
 }
 
-// mobileNetEdgeTPU is MobileNetEdgeTPU 1.0 224 (TensorFlow-Slim,
+// mobileNetEdgeTPU is MobileNetEdgeTPU 224 of a depth multiplier in hundredths (TensorFlow-Slim,
 // mobilenet_v3.py, V3_EDGETPU): full convolutions instead of depthwise ones in
 // the early layers.
-func mobileNetEdgeTPU(b *builder.Builder) {
-	x := b.Conv(b.Image(224), builder.Conv{Out: 32, Kernel: 3, Stride: 2, Act: re})
+func mobileNetEdgeTPU(hundredths uint32) architecture {
+	scaled := func(channels uint32) uint32 { return divisible(float64(channels*hundredths) / 100) }
+	return func(b *builder.Builder) { mobileNetEdgeTPUScaled(b, scaled) }
+}
+
+func mobileNetEdgeTPUScaled(b *builder.Builder, scaled func(channels uint32) uint32) {
+	x := b.Conv(b.Image(224), builder.Conv{Out: scaled(32), Kernel: 3, Stride: 2, Act: re})
 	for _, r := range []struct {
 		n, factor, out, kernel, stride uint32
 		fused, apart                   bool
@@ -192,10 +197,31 @@ func mobileNetEdgeTPU(b *builder.Builder) {
 		{1, 8, 192, 3, 1, false, false},
 	} {
 		for range r.n {
-			x = bottleneck{expand: r.factor * b.Channels(x), out: r.out, kernel: r.kernel, stride: r.stride, act: re, fused: r.fused, apart: r.apart}.add(b, x)
+			x = bottleneck{expand: r.factor * b.Channels(x), out: scaled(r.out), kernel: r.kernel, stride: r.stride, act: re, fused: r.fused, apart: r.apart}.add(b, x)
 		}
 	}
 	slimHead(b, b.Conv(x, builder.Conv{Out: 1280, Kernel: 1, Act: re}))
+}
+
+// efficientNetEdgeTPU is EfficientNet-EdgeTPU (TensorFlow TPU models, efficientnet/edgetpu): the first blocks widen by a
+// full convolution.
+func efficientNetEdgeTPU(depth float64, side uint32) architecture {
+	return func(b *builder.Builder) {
+		x := b.Conv(b.Image(side), builder.Conv{Out: 32, Kernel: 3, Stride: 2, Act: re})
+		for range ceil(depth) { // widens as if it had 24 channels
+			x = bottleneck{expand: 4 * 24, out: 24, kernel: 3, stride: 1, act: re, fused: true, apart: true}.add(b, x)
+		}
+		for _, s := range []struct {
+			n, kernel, stride, out uint32
+			fused                  bool
+		}{
+			{2, 3, 2, 32, true}, {4, 3, 2, 48, true}, {5, 5, 2, 96, false}, {4, 5, 1, 144, false}, {2, 5, 2, 192, false},
+		} {
+			x = stage(b, x, ceil(depth*float64(s.n)), 8, bottleneck{out: s.out, kernel: s.kernel, stride: s.stride, act: re, fused: s.fused})
+		}
+		x = b.GlobalPool(b.Conv(x, builder.Conv{Out: 1280, Kernel: 1, Act: re}))
+		classify(b, b.Dense(b.Reshape(x, 1, 1280), slimClasses, builder.Logits), slimClasses)
+	}
 }
 
 // mnasNet is MnasNet-B1 1.0 224 (Tan et al., arXiv 1807.11626, as in torchvision).

@@ -90,12 +90,18 @@ func mobileNetsV2() (l []row) {
 	return l
 }
 
-const lite = "TensorFlow TPU models, efficientnet/lite/README.md"
+const (
+	lite    = "TensorFlow TPU models, efficientnet/lite/README.md"
+	edgeTPU = "TensorFlow TPU models, efficientnet/edgetpu/efficientnet_edgetpu_builder.py; timm, efficientnet_es and efficientnet_em"
+)
 
 var others = []row{
 	{"mobilenet_v3_large", floatOnly, mobileNetV3(v3Large, 960, 1280), Figures{Parameters: "5.48", MACs: "217", Source: torchvision + "; TensorFlow-Slim, mobilenet/README.md"}},
 	{"mobilenet_v3_small", floatOnly, mobileNetV3(v3Small, 576, 1024), Figures{Parameters: "2.54", MACs: "56", Source: torchvision + "; arXiv 1905.02244, table 4"}},
-	{"mobilenet_edgetpu", signedOnly, mobileNetEdgeTPU, Figures{Parameters: "4.0", MACs: "990", Source: slimV2}},
+	{"mobilenet_edgetpu", signedOnly, mobileNetEdgeTPU(100), Figures{Parameters: "4.0", MACs: "990", Source: slimV2}},
+	{"mobilenet_edgetpu_0.75", signedOnly, mobileNetEdgeTPU(75), Figures{Parameters: "2.9", MACs: "624", Source: slimV2}},
+	{"efficientnet_edgetpu_s", signedOnly, efficientNetEdgeTPU(1.0, 224), Figures{Parameters: "5.4", Source: edgeTPU}},
+	{"efficientnet_edgetpu_m", signedOnly, efficientNetEdgeTPU(1.1, 240), Figures{Parameters: "6.9", Source: edgeTPU}},
 	{"mnasnet", floatOnly, mnasNet, Figures{Parameters: "4.383", MACs: "314", Source: torchvision}},
 	{"efficientnet_lite0", floatSigned, efficientNetLite(1.0, 1.0, 224), Figures{Parameters: "4.7", MACs: "407", Source: lite, PerElement: 3}},
 	{"efficientnet_lite1", floatSigned, efficientNetLite(1.0, 1.1, 240), Figures{Parameters: "5.4", MACs: "631", Source: lite, PerElement: 3}},

@@ -29,7 +29,7 @@ func TestNames(t *testing.T) {
 		"{inception_resnet_v2,vgg11,vgg16,vgg19,alexnet,densenet121,mnasnet,nasnet_mobile,mobilebert,asr,tts}_float",
 		"{squeezenet,ssd_mobilenet_v1,deeplab_v3_mnv2}_{float,quant}",
 		"mlperf_tiny_{ad,ic,kws,vww}_{float,quant}",
-		"{mobiledet_dsp,mobilenet_edgetpu}_quant",
+		"{mobiledet_dsp,mobilenet_edgetpu,mobilenet_edgetpu_0.75,efficientnet_edgetpu_s,efficientnet_edgetpu_m}_quant",
 	} {
 		want = append(want, braces(pattern)...)
 	}
