@@ -73,8 +73,8 @@ func TestReportData(t *testing.T) {
 	if len(data.Timelines[0].Processes) < 4 || len(data.Timelines[0].Counters) < 10 {
 		t.Errorf("timeline of %d processes, %d counters", len(data.Timelines[0].Processes), len(data.Timelines[0].Counters))
 	}
-	// 64 x 64 multiply-accumulates at 500 MHz; four channels of 16 bits at 4266 MT/s.
-	if got, want := f.Roofs["npu"], (report.Roof{MACsPerS: 64 * 64 * 500e6, BytesPerS: 4266e6 * 8}); got != want {
+	// 16 tiles of 256 multiply-accumulates at 474 MHz; four channels of 16 bits at 4266 MT/s.
+	if got, want := f.Roofs["npu"], (report.Roof{MACsPerS: 16 * 256 * 474e6, BytesPerS: 4266e6 * 8}); got != want {
 		t.Errorf("roof of the NPU %v, want %v", got, want)
 	}
 	if got := f.Roofs["cpu"]; got.MACsPerS <= 0 {

@@ -5,7 +5,7 @@ package devices
 import "github.com/nnsoc/nnsoc/nn"
 
 var shipped = [...]socFigures{
-	{"ethos-u55-128", "2d1508f9a8301efa", []deviceFigures{
+	{"ethos-u55-128", "0460d267ca4364c6", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -20,7 +20,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u55-256", "37a09ac4002f9401", []deviceFigures{
+	{"ethos-u55-256", "c97f952fe453232a", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -35,7 +35,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u55-32", "6cbd65fcf93a2b0c", []deviceFigures{
+	{"ethos-u55-32", "36d533c0d8e93c6b", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -50,7 +50,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u55-64", "ba3a28d2a76f39ce", []deviceFigures{
+	{"ethos-u55-64", "96b958501ea198b9", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -65,7 +65,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u65-256", "cd9975c538152831", []deviceFigures{
+	{"ethos-u65-256", "b9cb1d4b44fe996e", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -80,7 +80,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u65-512", "16553db682d12bf2", []deviceFigures{
+	{"ethos-u65-512", "1b3439d06b281e66", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -95,7 +95,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"pixel4", "8ae29378b9965be5", []deviceFigures{
+	{"pixel4", "66b8e316370e8c45", []deviceFigures{
 		{
 			device:        "gpu",
 			relaxedScalar: [2]float32{1.2, 0.49},
@@ -139,14 +139,14 @@ var shipped = [...]socFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
-				{nn.TensorQuant8Asymm, 0.62, 0.086},
-				{nn.Bool, 8.3, 1.9},
-				{nn.TensorQuant16Symm, 3.5, 0.77},
-				{nn.TensorBool8, 8.3, 1.9},
-				{nn.TensorQuant8SymmPerChannel, 0.54, 0.086},
-				{nn.TensorQuant16Asymm, 3.5, 0.77},
-				{nn.TensorQuant8Symm, 4.8, 1},
-				{nn.TensorQuant8AsymmSigned, 0.54, 0.086},
+				{nn.TensorQuant8Asymm, 0.55, 0.08},
+				{nn.Bool, 8.9, 1.9},
+				{nn.TensorQuant16Symm, 3.6, 0.74},
+				{nn.TensorBool8, 8.9, 1.9},
+				{nn.TensorQuant8SymmPerChannel, 0.59, 0.087},
+				{nn.TensorQuant16Asymm, 3.6, 0.74},
+				{nn.TensorQuant8Symm, 4.9, 0.99},
+				{nn.TensorQuant8AsymmSigned, 0.59, 0.087},
 			},
 		},
 	}},

@@ -71,10 +71,10 @@ func TestLoadChanged(t *testing.T) {
 		{"dram.mt_per_s=6400", func(c *soc.Config) bool { return slices.Equal(c.DRAM.Clock.MHz[10:], []float64{2092, 3200}) }},
 		{"dram.clock.mhz[10]=2100", func(c *soc.Config) bool { return c.GPU.Clock.OPPs[len(c.GPU.Clock.OPPs)-1].DDRMHz == 2100 }},
 		{"host.clean_us[0][1]=7", func(c *soc.Config) bool { return c.Host.Clean[0][1] == 7 }},
-		{"npu.ublock=1x1x32", func(c *soc.Config) bool { return c.NPU.Ublock == [3]int{1, 1, 32} }},
-		{"npu.ublock=[1,1,32]", func(c *soc.Config) bool { return c.NPU.Ublock == [3]int{1, 1, 32} }},
-		{"npu.shram_kib=56", func(c *soc.Config) bool { return c.NPU.ShramKiB == 56 }},
-		{"npu.ublock[2]=32", func(c *soc.Config) bool { return c.NPU.Ublock == [3]int{1, 1, 32} }},
+		{"npu.ublock=4x4x32", func(c *soc.Config) bool { return c.NPU.Ublock == [3]int{4, 4, 32} }},
+		{"npu.ublock=[4,4,32]", func(c *soc.Config) bool { return c.NPU.Ublock == [3]int{4, 4, 32} }},
+		{"npu.shram_kib=256", func(c *soc.Config) bool { return c.NPU.ShramKiB == 256 }},
+		{"npu.ublock[2]=32", func(c *soc.Config) bool { return c.NPU.Ublock == [3]int{4, 4, 32} }},
 		{"npu.memory[0].kib=4096 dsp.threads=2 dsp.contexts=1", func(c *soc.Config) bool {
 			return c.NPU.Memories[0].KiB == 4096 && c.DSP.Threads == 2 && c.DSP.Contexts == 1
 		}},
@@ -82,10 +82,10 @@ func TestLoadChanged(t *testing.T) {
 		{"soc.name=other", func(c *soc.Config) bool { return c.SoC.Name == "other" }},
 		// The point of the preferences, with them.
 		{"npu.clock.opps[1].mhz=400", func(c *soc.Config) bool {
-			return c.NPU.Clock.FastMHz == 400 && c.NPU.Clock.SustainedMHz == 400 && c.NPU.Clock.LowPowerMHz == 250
+			return c.NPU.Clock.FastMHz == 400 && c.NPU.Clock.SustainedMHz == 400 && c.NPU.Clock.LowPowerMHz == 316
 		}},
-		{"npu.clock.sustained_mhz=250 npu.clock.opps[1].mhz=400", func(c *soc.Config) bool {
-			return c.NPU.Clock.FastMHz == 400 && c.NPU.Clock.SustainedMHz == 250
+		{"npu.clock.sustained_mhz=316 npu.clock.opps[1].mhz=400", func(c *soc.Config) bool {
+			return c.NPU.Clock.FastMHz == 400 && c.NPU.Clock.SustainedMHz == 316
 		}},
 		// A key that the file leaves out.
 		{"npu.clock.opps[1].ddr_mhz=2133", func(c *soc.Config) bool { return c.NPU.Clock.OPPs[1].DDRMHz == 2133 }},
@@ -125,8 +125,8 @@ func TestLoadChangedRefuses(t *testing.T) {
 		{"pixel4", "gpu.max_workgroup=64", "gpu.max_workgroup: 64, want 256 or more"},
 		{"pixel4", "gpu.vgpr_rows=256 gpu.simds_per_cu=2", "gpu.vgpr_rows: 256: a compute unit has 512 rows, want 1024 or more"},
 		{"xclipse920", "gpu.waves_per_simd=1 gpu.simds_per_cu=1", "gpu.waves_per_simd: 1: a compute unit holds 32 lanes, want 256 or more"},
-		{"pixel4", "npu.shram_kib=16", "npu.shram_kib: 16: 2 banks of 8 KiB, a block of a convolution of 16 bits takes 7"},
-		{"pixel4", "npu.shram_kib=48", "npu.shram_kib: 48: 6 banks of 8 KiB, a block of a convolution of 16 bits takes 7"},
+		{"pixel4", "npu.shram_kib=16", "npu.shram_kib: 16: 2 banks of 8 KiB, a block of a convolution of 16 bits takes 13"},
+		{"pixel4", "npu.shram_kib=48", "npu.shram_kib: 48: 6 banks of 8 KiB, a block of a convolution of 16 bits takes 13"},
 		{"ethos-u55-128", "npu.shram_kib=16", "npu.shram_kib: 16: 16 banks of 1 KiB, a block of a convolution of 16 bits takes"},
 		{"pixel4", "npu.ublok=1", "unknown key npu.ublok: in npu there are name, product, clock"},
 		{"pixel4", "nnpu.x=1", "unknown key nnpu: there are soc, dram"},

@@ -11,7 +11,7 @@ import (
 // variants are presets that differ from a file in some lines: the same machine at another
 // clock, or with other memory. A variant is text of its own: "of" names the preset, and each
 // further line, KEY = VALUE # source, takes the place of the line of that key, or stands beside
-// the other keys of its table.
+// the other keys of its table; KEY = none takes the key away.
 //
 //go:embed variants/*.txt
 var variants embed.FS
@@ -109,6 +109,9 @@ func replace(text, key, value string) (string, error) {
 		if end++; open <= 0 || end == len(lines) {
 			break
 		}
+	}
+	if value == "none" {
+		return strings.Join(lines[:at.line-1], "") + strings.Join(lines[end:], ""), nil
 	}
 	return strings.Join(lines[:at.line-1], "") + key[dot+1:] + " = " + value + "\n" + strings.Join(lines[end:], ""), nil
 }
