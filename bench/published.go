@@ -23,8 +23,8 @@ func (p *Published) Tolerance() float64 {
 	return 0.20
 }
 
-// Latencies are published latencies of phones with the engines of the preset pixel4,
-// and of a Pixel 3, whose Hexagon has half the vector pipes.
+// Latencies are published latencies of phones with the engines of the preset pixel4, of a Pixel 3, whose Hexagon has half
+// the vector pipes, and of the Edge TPU of the preset coral.
 var Latencies = [...]Published{
 	{"cpu", "mobilenet_v1_1.0_224_float", 14.0, false, pixel4, measurements + fourThreads, ""},
 	{"cpu", "mobilenet_v1_1.0_224_quant", 5.0, false, pixel4, measurements + fourThreads, ""},
@@ -47,6 +47,17 @@ var Latencies = [...]Published{
 	{"npu", "efficientnet_lite1_quant", 5.4, false, pixel4, efficientNet + ", Edge TPU", ""},
 	{"npu", "efficientnet_lite2_quant", 7.9, false, pixel4, efficientNet + ", Edge TPU", ""},
 	{"npu", "efficientnet_lite3_quant", 9.7, false, pixel4, efficientNet + ", Edge TPU", ""},
+	{"npu", "mobilenet_edgetpu_0.75_quant", 3.1, false, pixel4, mobileNet, ""},
+	{"npu", "mobilenet_edgetpu_quant", 3.6, false, pixel4, mobileNet, ""},
+	{"npu", "mobilenet_v1_0.25_128_quant", 0.9, false, coral, coralModels, ""},
+	{"npu", "mobilenet_v1_1.0_224_quant", 2.4, false, coral, coralBenchmarks, ""},
+	{"npu", "mobilenet_v2_1.0_224_quant", 2.6, false, coral, coralBenchmarks, joined},
+	{"npu", "squeezenet_quant", 2.1, false, coral, coralBenchmarks, joined},
+	{"npu", "inception_v1_quant", 3.4, false, coral, coralModels, ""},
+	{"npu", "efficientnet_edgetpu_s_quant", 5.0, false, coral, coralModels, ""},
+	{"npu", "efficientnet_edgetpu_m_quant", 7.3, false, coral, coralModels, ""},
+	{"npu", "inception_v3_quant", 42.8, false, coral, coralModels, ""},
+	{"npu", "inception_v4_quant", 84.7, false, coral, coralModels, ""},
 }
 
 // The phone of the preset, others, and sources.
@@ -54,11 +65,16 @@ const (
 	pixel4       = "Pixel 4"
 	pixel3       = "Pixel 3"
 	mi9          = "Mi 9"
+	coral        = "Coral USB Accelerator"
 	fourThreads  = ", 4 threads"
 	efficientNet = "TensorFlow TPU models, efficientnet/lite/README.md"
+	mobileNet    = "TensorFlow-Slim, mobilenet/README.md, Edge TPU"
 	measurements = "TensorFlow Lite, performance measurements"
 	nnMeter      = "nn-Meter, model_latency/gpu, sum of OpenCL kernel times"
 	hosted       = "TensorFlow Lite hosted models, NNAPI on HVX (V65)"
+
+	coralModels     = "coral.ai, models, latency on a desktop computer"
+	coralBenchmarks = "coral.ai, Edge TPU performance benchmarks, desktop computer"
 )
 
 // Reasons.
@@ -66,8 +82,17 @@ const (
 	opencl  = "TensorFlow Lite 2.1 in float32, a sum of events with a wait after each kernel: its MobileNet takes 1.6 times as long as the whole latency published for a Pixel 4, so both cannot be met; kernels of release 2.10 on a Pixel 4 are below"
 	slc     = "a load of float32 takes the address port as long as one of float16 and brings half as many texels; DRAM gives 21 GB/s, where 30 were measured (D-1285)"
 	unnamed = "the source does not name the engine; through burst objects ours takes 0.6 of it"
+	joined  = "a fifth and more of ours is the fixed time of each operation, which a compiler that joins operations does not pay for each (D-1741)"
 	v65     = "a Snapdragon 845's Hexagon has half the vector pipes; short networks show the fixed cost of a call, which agrees"
 )
+
+// SoC is the preset that a figure is beside where that is one of its own, "" for phones.
+func (p *Published) SoC() string {
+	if p.Phone == coral {
+		return "coral"
+	}
+	return ""
+}
 
 // Role says what a figure is to the preset pixel4: a check, or one of another engine,
 // which shows where ours stands.

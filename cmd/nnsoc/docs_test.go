@@ -113,3 +113,34 @@ func TestServeFlags(t *testing.T) {
 		t.Errorf("%d rows", len(rows))
 	}
 }
+
+// TestEdgeTPULines: published latencies of Edge TPUs, a Pixel 4's and one behind USB, as lines over multiply-accumulates.
+func TestEdgeTPULines(t *testing.T) {
+	for _, c := range []struct {
+		preset         string
+		checks, misses int
+	}{{"pixel4", 6, 0}, {"coral", 9, 2}} {
+		var out, errs strings.Builder
+		if code := execute([]string{"bench", "anchors", "--engine", "npu", "--soc", c.preset, "--json", "-q"}, &out, &errs); code != 0 {
+			t.Fatalf("%s: exit code %d: %s", c.preset, code, errs.String())
+		}
+		var r struct {
+			Engines []struct {
+				Checks, Misses int
+				Line           struct{ Intercept, Slope float64 }
+			}
+		}
+		if err := json.Unmarshal([]byte(out.String()), &r); err != nil || len(r.Engines) != 1 {
+			t.Fatalf("%s: %v: %s", c.preset, err, out.String())
+		}
+		e := r.Engines[0]
+		if e.Checks != c.checks || e.Misses > c.misses {
+			t.Errorf("%s: %d of %d checks miss, want %d of %d", c.preset, e.Misses, e.Checks, c.misses, c.checks)
+		}
+		for what, ratio := range map[string]float64{"intercept": e.Line.Intercept, "slope": e.Line.Slope} {
+			if ratio < 0.8 || ratio > 1.2 {
+				t.Errorf("%s: %.2f of the published %s", c.preset, ratio, what)
+			}
+		}
+	}
+}

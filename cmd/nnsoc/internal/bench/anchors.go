@@ -32,6 +32,7 @@ type latencyReport struct {
 
 	kernels  []gpu.Group // of single kernels of the GPU, in docs/FIDELITY.md
 	networks *networksReport
+	edgeTPU  *latencyReport // of the preset coral
 }
 
 // engineEntry sums up the rows of an engine that are checks.
@@ -39,7 +40,22 @@ type engineEntry struct {
 	Engine string  `json:"engine"`
 	Checks int     `json:"checks"`
 	Misses int     `json:"misses"`
-	Ratio  float64 `json:"ratio"` // geometric mean of ours / published
+	Ratio  float64 `json:"ratio"`          // geometric mean of ours / published
+	Line   *line   `json:"line,omitempty"` // where there are checks of several networks
+}
+
+// line compares two lines of latency over multiply-accumulates, ours / published.
+type line struct {
+	Intercept float64 `json:"intercept"`
+	Slope     float64 `json:"slope"`
+}
+
+// String follows the mean of ratios; "" without a line.
+func (l *line) String() string {
+	if l == nil {
+		return ""
+	}
+	return fmt.Sprintf("; a line over multiply-accumulates has %.2f of the intercept, %.2f of the slope", l.Intercept, l.Slope)
 }
 
 // latencyEntry is a published latency beside ours.
@@ -58,6 +74,8 @@ type latencyEntry struct {
 	Verdict     string  `json:"verdict"` // ok, miss; - of another engine
 	Source      string  `json:"source"`
 	Reason      string  `json:"reason,omitempty"` // why ours differs
+
+	macs float64
 }
 
 func newBenchAnchors(a *cli.App) *cobra.Command {
@@ -96,29 +114,10 @@ func latencies(a *cli.App, engines []string, markdown bool) error {
 	}
 	p := a.Progress()
 	defer p.Done()
-	r := latencyReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Rows: []latencyEntry{}}
-	known := map[string][2]*measure.Invocations{}
-	for i := range bench.Latencies {
-		row := &bench.Latencies[i]
-		p.Part(i, len(bench.Latencies))
-		if len(engines) > 0 && !slices.Contains(engines, row.Engine) {
-			continue
-		}
-		if _, err := m.Registry.Find(row.Engine); err != nil {
-			continue // the SoC has no such engine
-		}
-		key := row.Engine + " " + row.Network
-		x, ok := known[key]
-		if !ok {
-			p.Say("%s on %s", row.Network, row.Engine)
-			if x, err = measureNetwork(m, row); err != nil {
-				return fmt.Errorf("%s on %s: %w", row.Network, row.Engine, err)
-			}
-			known[key] = x
-		}
-		r.Rows = append(r.Rows, newLatencyEntry(row, x[0], x[1]))
+	r, err := measureLatencies(m, engines, p)
+	if err != nil {
+		return err
 	}
-	r.sumUp()
 	switch {
 	case a.JSON:
 		return cli.PrintJSON(a.Out, r)
@@ -131,9 +130,68 @@ func latencies(a *cli.App, engines []string, markdown bool) error {
 				return err
 			}
 		}
+		if r.edgeTPU, err = measureEdgeTPU(a, p); err != nil {
+			return err
+		}
 		return r.markdown(a.Out)
 	}
 	return r.text(a.Out)
+}
+
+// measureEdgeTPU compares the preset coral.
+func measureEdgeTPU(a *cli.App, p *cli.Progress) (*latencyReport, error) {
+	c, err := soc.Load("coral")
+	if err != nil {
+		return nil, err
+	}
+	m, err := machine.OpenConfig(a, c, hal.FastSingleAnswer)
+	if err != nil {
+		return nil, err
+	}
+	return measureLatencies(m, nil, p)
+}
+
+// measureLatencies measures the networks of published latencies on a machine.
+func measureLatencies(m *machine.Machine, engines []string, p *cli.Progress) (*latencyReport, error) {
+	r := &latencyReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Rows: []latencyEntry{}}
+	own := ""
+	for i := range bench.Latencies {
+		if bench.Latencies[i].SoC() == r.SoC {
+			own = r.SoC
+		}
+	}
+	known := map[string][2]*measure.Invocations{}
+	for i := range bench.Latencies {
+		row := &bench.Latencies[i]
+		p.Part(i, len(bench.Latencies))
+		if row.SoC() != own || len(engines) > 0 && !slices.Contains(engines, row.Engine) {
+			continue
+		}
+		if _, err := m.Registry.Find(row.Engine); err != nil {
+			continue // the SoC has no such engine
+		}
+		key := row.Engine + " " + row.Network
+		x, ok := known[key]
+		if !ok {
+			p.Say("%s on %s", row.Network, row.Engine)
+			var err error
+			if x, err = measureNetwork(m, row); err != nil {
+				return nil, fmt.Errorf("%s on %s: %w", row.Network, row.Engine, err)
+			}
+			known[key] = x
+		}
+		e := newLatencyEntry(row, x[0], x[1])
+		if n, ok := zoo.Find(row.Network); ok {
+			outline, _, err := n.Outline()
+			if err != nil {
+				return nil, err
+			}
+			e.macs = float64(nnrt.MACs(outline))
+		}
+		r.Rows = append(r.Rows, e)
+	}
+	r.sumUp()
+	return r, nil
 }
 
 // measureNetwork runs a network in a loop, and in one through burst objects.
@@ -204,10 +262,11 @@ func (r *latencyReport) sumUp() {
 	r.Engines = []engineEntry{}
 	for _, engine := range []string{"cpu", "gpu", "dsp", "npu"} {
 		e := engineEntry{Engine: engine}
-		var ratios []float64
+		var ratios, macs, ours, published []float64
 		for _, row := range r.Rows {
 			if row.Engine == engine && row.Role == bench.Check {
 				ratios = append(ratios, row.Ratio)
+				macs, ours, published = append(macs, row.macs), append(ours, row.MeasuredMS), append(published, row.PublishedMS)
 				if row.Verdict != "ok" {
 					e.Misses++
 				}
@@ -215,6 +274,11 @@ func (r *latencyReport) sumUp() {
 		}
 		if e.Checks = len(ratios); e.Checks > 0 {
 			e.Ratio = stat.GeometricMean(ratios, nil)
+			if len(ratios) >= 5 && engine == "npu" {
+				a, b := stat.LinearRegression(macs, ours, nil, false)
+				c, d := stat.LinearRegression(macs, published, nil, false)
+				e.Line = &line{Intercept: a / c, Slope: b / d}
+			}
 			r.Engines = append(r.Engines, e)
 		}
 	}
@@ -232,7 +296,7 @@ func (r *latencyReport) text(w io.Writer) error {
 	}
 	fmt.Fprintln(w)
 	for _, e := range r.Engines {
-		if _, err := fmt.Fprintf(w, "%s: %d of %d checks miss their tolerance, geometric mean of ours / published %.2f\n", e.Engine, e.Misses, e.Checks, e.Ratio); err != nil {
+		if _, err := fmt.Fprintf(w, "%s: %d of %d checks miss their tolerance, geometric mean of ours / published %.2f%s\n", e.Engine, e.Misses, e.Checks, e.Ratio, e.Line); err != nil {
 			return err
 		}
 	}
@@ -264,6 +328,31 @@ of DRAM in docs/Memory.md.
 | engine | network | phone | measure | role | published ms | ours | ratio | execution | in a burst | verdict (tolerance) |
 |---|---|---|---|---|---|---|---|---|---|---|
 `
+
+// edgeTPUHead begins the rows of an Edge TPU that is no phone's.
+const edgeTPUHead = `
+An Edge TPU behind USB, the machine of the Pixel 4's NPU at its own clock, is preset %s (` + "`nnsoc bench anchors --soc coral`" + `):
+
+| engine | network | part | measure | role | published ms | ours | ratio | execution | in a burst | verdict (tolerance) |
+|---|---|---|---|---|---|---|---|---|---|---|
+`
+
+// enginesHead begins the sums.
+const enginesHead = `
+Intercept and slope are those of lines of latency over multiply-accumulates, ours / published.
+
+| engine | preset | checks | miss | geometric mean of ours / published | intercept | slope |
+|---|---|---|---|---|---|---|
+`
+
+// cells are a row of the sums.
+func (e *engineEntry) cells(preset string) []string {
+	intercept, slope := "-", "-"
+	if e.Line != nil {
+		intercept, slope = fmt.Sprintf("%.2f", e.Line.Intercept), fmt.Sprintf("%.2f", e.Line.Slope)
+	}
+	return []string{e.Engine, preset, fmt.Sprint(e.Checks), fmt.Sprint(e.Misses), fmt.Sprintf("%.2f", e.Ratio), intercept, slope}
+}
 
 // kernelsHead begins the classes of single kernels. Their rows, as all of the GPU's, begin with its name.
 const kernelsHead = `
@@ -302,9 +391,17 @@ func (r *latencyReport) markdown(w io.Writer) error {
 	for i := range r.Rows {
 		fmt.Fprintf(&b, "| %s |\n", strings.Join(r.Rows[i].cells(), " | "))
 	}
-	b.WriteString("\n| engine | checks | miss | geometric mean of ours / published |\n|---|---|---|---|\n")
+	x := r.edgeTPU
+	fmt.Fprintf(&b, edgeTPUHead, x.SoC)
+	for i := range x.Rows {
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(x.Rows[i].cells(), " | "))
+	}
+	b.WriteString(enginesHead)
 	for _, e := range r.Engines {
-		fmt.Fprintf(&b, "| %s | %d | %d | %.2f |\n", e.Engine, e.Checks, e.Misses, e.Ratio)
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(e.cells(r.SoC), " | "))
+	}
+	for _, e := range x.Engines {
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(e.cells(x.SoC), " | "))
 	}
 	if len(r.kernels) > 0 {
 		b.WriteString(kernelsHead)
@@ -321,7 +418,7 @@ func (r *latencyReport) markdown(w io.Writer) error {
 	}
 	b.WriteString("\nWhy ours differs, where it does:\n\n")
 	var reasons []string
-	for _, row := range r.Rows {
+	for _, row := range slices.Concat(r.Rows, x.Rows) {
 		if row.Reason != "" && row.Verdict != "ok" && !slices.Contains(reasons, row.Engine+row.Reason) {
 			reasons = append(reasons, row.Engine+row.Reason)
 			fmt.Fprintf(&b, "* %s, %s: %s\n", row.Engine, row.Phone, row.Reason)
@@ -329,7 +426,7 @@ func (r *latencyReport) markdown(w io.Writer) error {
 	}
 	b.WriteString("\nSources:\n\n")
 	var sources []string
-	for _, row := range r.Rows {
+	for _, row := range slices.Concat(r.Rows, x.Rows) {
 		if !slices.Contains(sources, row.Source) {
 			sources = append(sources, row.Source)
 			fmt.Fprintf(&b, "* %s\n", row.Source)
