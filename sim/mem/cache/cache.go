@@ -155,6 +155,48 @@ func (c *Cache) Quiesce() {
 // Count is the number of events of a kind since Reset, such as Fill.
 func (c *Cache) Count(event int) int64 { return c.count[event] }
 
+// Events are numbers of events of each kind.
+type Events [numEvents]int64
+
+// Events are the events since Reset.
+func (c *Cache) Events() Events { return c.count }
+
+// Add counts events that were not simulated.
+func (c *Cache) Add(e Events) {
+	for i, n := range e {
+		c.count[i] += n
+	}
+}
+
+// Forward fetches or writes back a line of the level behind as a miss or an eviction does, and counts that, but
+// leaves the cache's own lines as they are.
+func (c *Cache) Forward(t sim.Time, line uint64, k mem.Kind) {
+	if k == mem.Write {
+		c.writeBack(t, line)
+		return
+	}
+	c.count[Fill]++
+	c.next.Access(t, line<<(c.lineShift&63), c.cfg.LineBytes, mem.Read)
+}
+
+// Install gives a line that was written a way. Nothing is counted, takes time or moves: the line that goes for it is lost.
+func (c *Cache) Install(line uint64) {
+	set := c.setOf(line)
+	at := c.find(set, line)
+	switch {
+	case at != c.none:
+		c.touch(at)
+	case c.lru:
+		at = c.take(set)
+	default:
+		at = c.pointed(set)
+	}
+	c.name(at, set, line)
+	c.regions |= 1 << (line / regionLines & 63)
+	c.lines[at].ready, c.lines[at].from, c.lines[at].flags = 0, c.cfg.Reason, lineDirty
+	c.stamp++
+}
+
 // Counters are the events since Reset, named after the cache.
 func (c *Cache) Counters() []sim.Counter {
 	return model.Counted(c.cfg.Name, events[:], c.count[:])

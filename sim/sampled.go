@@ -1,0 +1,20 @@
+package sim
+
+// Sampled says how much of an engine's work was simulated in time, and how well the rest was extrapolated.
+type Sampled struct {
+	MemoryHz int64 // clock of the memory where the work begins
+
+	Instructions int64        // of all work
+	Simulated    int64        // of them, in time
+	Whole        int64        // of work that left nothing out, so that extrapolations could be compared
+	Compared     int          // costs taken or extrapolated that were compared with a simulation
+	Predicted    Extrapolated // sums of what these would have been,
+	Actual       Extrapolated // and were
+}
+
+// Extrapolated is what some time of an engine came to.
+type Extrapolated struct {
+	Cycles   int64
+	EnergyPJ float64
+	Counters []Counter
+}
