@@ -174,9 +174,11 @@ func (m *machine) dispatch(ds []Dispatch) error {
 		m.executions, m.tape.executions = m.tape.executions, m.executions
 		m.executed += m.tape.executed
 	}
-	if m.opt.Functional {
+	switch {
+	case m.opt.Functional:
 		m.runFunctional()
-	} else {
+	case m.opt.Sampler != nil && m.runSampled(m.opt.Sampler):
+	default:
 		m.reclock()
 		m.runTimed()
 	}

@@ -39,6 +39,7 @@ func (m *machine) traffic() traffic {
 	t.l2 = lookups(m.h.l2) * int64(m.spec.L2.Line)
 	t.dram = (m.h.l2.Count(cache.Fill) + m.h.l2.Count(cache.LineWriteBack)) * int64(m.spec.L2.Line)
 	t.dramPJ, _ = mem.EnergyOf(m.h.dram)
+	t.dramPJ -= m.surplusPJ
 	if m.h.gl1 != nil {
 		t.gl1 = lookups(m.h.gl1) * int64(m.spec.GL1.Line)
 	}

@@ -92,6 +92,7 @@ func (m *machine) start(c *cu, t int64) {
 	}
 	c.lds.used += m.p.k.LDSBytes
 	m.live++
+	m.sampling.started()
 	part := simds
 	for i, w := range g.waves {
 		if i%m.spec.partitionWaves(m.p.k.WaveSize) == 0 {

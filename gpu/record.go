@@ -70,7 +70,7 @@ type recorder struct {
 // recorded is the recorder of the run that begins, nil where nothing is recorded.
 func (m *machine) recorded(space *mem.Space, ds []Dispatch) *recorder {
 	o := &m.opt
-	if o.Functional || o.together || o.Until > 0 {
+	if o.Functional || o.together || o.Until > 0 || o.Sampler != nil {
 		return nil
 	}
 	if m.recorder == nil {

@@ -59,6 +59,10 @@ func (m *machine) runTimed() {
 			m.Err = &sim.Late{At: m.opt.Until}
 			return
 		}
+		if m.sampling != nil && m.sampling.due {
+			m.sampling.look(m.cands[at])
+			continue
+		}
 		s := &m.simds[at]
 		ahead := min(second+m.ahead, m.due-1)
 		second = min(second, ahead)
@@ -77,6 +81,9 @@ func (m *machine) runTimed() {
 		} else {
 			m.lead(at&^(leadSIMDs-1), at+1)
 		}
+	}
+	if m.sampling != nil {
+		copy(m.executions, m.sampling.exact) // also of what was left out
 	}
 	m.account(start)
 }

@@ -1,0 +1,480 @@
+package gpu
+
+import (
+	"math"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/gpu/internal/footprint"
+	"github.com/nnsoc/nnsoc/gpu/internal/state"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/mem/cache"
+)
+
+// Sampler lets timed runs simulate a part of their dispatches in time. Each dispatch first runs without time, which
+// gives its results and what it executes. One that behaves as another did at the same clocks costs what that has: the same
+// kernel, grid and executions of each instruction, and as many lines read and written. Others run again in time, on
+// a shadow of the memory, and leave out work-groups once a generation of them has followed the first:
+//
+//	left out = what the generation took * work-groups left out / work-groups of the generation
+//
+// for cycles, stalls and events alike. Lines that the missing part would have moved between L2 and the memory are moved
+// evenly in its time, so that the memory sees them. Some dispatches are simulated in full, and compared with what would
+// have been taken or extrapolated.
+//
+// Dispatches beside each other, those with atomics, clocks or invalidated caches, and runs that are profiled, traced or
+// bounded are simulated in full.
+//
+// A Sampler is for runs of the same dispatches, one after the other.
+type Sampler struct {
+	*sim.Sampled // what it has done is added to
+
+	known    []*behaviour // by number of the dispatch in its run
+	outcomes map[conditions]*outcome
+	shadow   *mem.Space
+	stale    bool // the shadow misses what dispatches have written since
+}
+
+// Assumed: D-1710.
+const (
+	// One in so many instructions is of dispatches that are simulated in full to be compared.
+	compareOne = 8
+	// The work-groups of a dispatch, without the first and the last, are in so many parts. A window in each has a generation
+	// or one in windowOf, the larger; the rest is left out if it is at least one in leastLeft.
+	windows, windowOf, leastLeft = 3, 4, 3
+	// Lines that a work-group moves in a row: what a vector instruction of 32 lanes with 16 bytes does.
+	burstLines = 8
+	// What a dispatch came to is taken again if the last comparison was within this of its cycles and energy.
+	outcomeTolerance = 0.02
+)
+
+// behaviour is what is known of a dispatch that has run.
+type behaviour struct {
+	signature
+	exact        []executions
+	instructions int64
+	lines        [2][]uint64 // of L2 that it reads and writes, by mem.Kind, in order
+}
+
+// signature is what dispatches that behave alike have in common.
+type signature struct {
+	kernel          string
+	code, registers int
+	grid, workgroup [3]int
+	executions      uint64 // a hash
+	lines           [2]int
+}
+
+// conditions are those in which dispatches that behave alike cost the same.
+type conditions struct {
+	signature
+	point  sim.OPP
+	memory int64 // clock
+}
+
+// outcome is what a dispatch came to.
+type outcome struct {
+	span       probe // without its SIMDs
+	stalls     sim.StallTable
+	waveCycles int64
+	far        bool // it differs from the one before
+}
+
+// sampleable reports whether what a program does depends neither on other work-groups nor on time.
+func (p *program) sampleable() bool {
+	return !slices.ContainsFunc(p.Ops, func(u state.Op) bool {
+		a := (*state.Access)(nil)
+		if u.Details != nil {
+			a = u.Details.Access
+		}
+		return u.Control == state.ControlInvalidate || a != nil && (a.Atomic != nil || a.Mode == state.AccessClock)
+	})
+}
+
+// touch notes the lines of the access that has executed.
+func (m *machine) touch(lines *[2]footprint.Set, w *wave, u *state.Op) {
+	shift, op := shiftOf(m.spec.L2.Line), u.Details.Access
+	m.lines = m.lines[:0]
+	switch mask := w.Exec() &^ m.InLDS; {
+	case u.Unit == state.UnitSMEM:
+		m.block(m.ScalarAddr, op.Size, shift)
+	case m.Swizzled || mask == 0:
+	case m.Block > 0:
+		m.block(m.Addr[0], m.Block, shift)
+	default:
+		other, _ := m.neighbours(mask, op.Size, shift, w.Lanes)
+		m.readLines(other, op.Size, shift)
+	}
+	set := &lines[mem.Read]
+	if op.Store {
+		set = &lines[mem.Write]
+	}
+	for i := range m.lines {
+		set.Add(m.lines[i] >> shift)
+	}
+}
+
+// behaviour is what a run of a dispatch without time says.
+func (m *machine) behaviour(lines *[2]footprint.Set, instructions int64) *behaviour {
+	d, k := m.d, m.p.k
+	b := &behaviour{exact: slices.Clone(m.executions), instructions: instructions}
+	b.signature = signature{kernel: k.Name, code: len(k.Code), registers: k.VGPRs, grid: d.Grid, workgroup: d.Workgroup}
+	for _, e := range b.exact {
+		b.executions = (b.executions^uint64(e.visits))*0x100000001B3 ^ uint64(e.lanes)
+	}
+	for i := range lines {
+		b.lines[i] = lines[i].Lines()
+		b.signature.lines[i] = len(b.lines[i])
+	}
+	return b
+}
+
+// runSampled runs a dispatch of a sampled run, and reports whether it is one that can be sampled.
+func (m *machine) runSampled(s *Sampler) bool {
+	number := m.number
+	m.number++
+	if number == len(s.known) {
+		s.known = append(s.known, nil)
+	}
+	if o := &m.opt; len(m.grids) > 1 || o.Until > 0 || o.Profile != nil || o.Span != nil || !m.p.sampleable() {
+		s.stale = true
+		return false
+	}
+	b, executed := s.known[number], m.executed
+	if b == nil {
+		m.touched = &[2]footprint.Set{}
+	}
+	if !m.runGroups() {
+		return true
+	}
+	if b == nil {
+		b = m.behaviour(m.touched, m.executed-executed)
+		m.touched, s.known[number] = nil, b
+	}
+	s.Instructions += b.instructions
+	m.reclock()
+	if s.outcomes == nil {
+		s.outcomes = map[conditions]*outcome{}
+	}
+	at := conditions{b.signature, m.point, s.MemoryHz}
+	x := s.outcomes[at]
+	compares := s.Whole*compareOne <= s.Instructions
+	if x != nil && !x.far && !compares {
+		m.take(b, x)
+		s.stale = true
+		return true
+	}
+	space, now, stalls := m.Space, m.probe(m.now), m.stalls
+	clear(m.executions)
+	m.next, m.executed = 0, executed
+	if s.shadow == nil {
+		s.shadow = space.Shadow()
+	} else if s.stale {
+		s.shadow.Follow(space)
+	}
+	s.stale = false
+	m.Space, m.Segment = s.shadow, nil
+	m.sampling = &sampling{behaviour: b, Sampler: s, m: m, compares: compares && x == nil, whole: compares || x != nil}
+	m.runTimed()
+	if m.Err != nil {
+		return true
+	}
+	if m.sampling.whole {
+		s.Whole += b.instructions
+	}
+	m.Space, m.Segment, m.sampling = space, nil, nil
+	s.Simulated += m.executed - executed
+	m.executed = executed + b.instructions
+	size := m.spec.L2.Line
+	for _, line := range b.lines[mem.Write] {
+		copy(s.shadow.Bytes(line*uint64(size), size), space.Bytes(line*uint64(size), size))
+	}
+	y := &outcome{waveCycles: m.waveCycles, stalls: m.stalls}
+	for i, n := range stalls {
+		y.stalls[i] -= n
+	}
+	end := m.probe(m.now)
+	y.span = end.since(&now, 1)
+	if x != nil {
+		m.compare(&x.span, &y.span)
+		y.far = !within(float64(x.span.at), float64(y.span.at)) || !within(x.span.pj, y.span.pj)
+	}
+	s.outcomes[at] = y
+	return true
+}
+
+func within(a, b float64) bool { return math.Abs(a-b) <= outcomeTolerance*max(a, b) }
+
+// take lets a dispatch cost what another has.
+func (m *machine) take(b *behaviour, x *outcome) {
+	m.h.acquire()
+	n := x.span.at
+	m.add(&x.span, b, m.now, 0, m.total)
+	// What it has written last is in L2, where the next one finds it.
+	written := b.lines[mem.Write]
+	for _, line := range written[max(0, len(written)-m.spec.L2.Bytes/m.spec.L2.Line):] {
+		m.h.l2.Install(line)
+	}
+	m.stalls.Add(&x.stalls)
+	m.cycles += n
+	m.now += n
+	r := m.region(m.d.Region)
+	r.Cycles += n
+	r.Stalls.Add(&x.stalls)
+	r.Time += m.clock.At(m.cycles) - m.clock.At(m.cycles-n)
+	m.waveCycles = x.waveCycles
+	m.tally(0, n)
+}
+
+// sampling is a dispatch of a sampled run under way in time.
+type sampling struct {
+	*behaviour
+	*Sampler
+	m        *machine
+	whole    bool  // leaves nothing out
+	compares bool  // with what would be extrapolated
+	due      bool  // a work-group has started since the last look
+	resident int64 // work-groups, at most
+	open     bool  // a generation is being watched:
+	began    probe
+	first    int64 // work-groups started where that began
+	part     int64 // of work-groups, that have a window, 0: not known yet
+
+	predicted, from probe // with compares: what work-groups up to one would have come to, and where
+	upTo            int64
+}
+
+// probe is the account at an instant.
+type probe struct {
+	at     int64
+	pj     float64 // of caches, of time and of
+	dramPJ float64 // the memory
+	counts [numCounts]int64
+	caches []cache.Events // in the order of hierarchy.each
+	stalls []sim.StallTable
+}
+
+func (m *machine) probe(at int64) (p probe) {
+	p.at, p.counts = at, m.count
+	m.h.each(func(c *cache.Cache) { p.caches = append(p.caches, c.Events()) })
+	for i := range m.simds {
+		p.stalls = append(p.stalls, m.simds[i].stalls)
+	}
+	scale, watts := m.supply()
+	t := m.traffic()
+	p.dramPJ = t.dramPJ
+	p.pj = m.spec.Energy.trafficPJ(0, &t, &traffic{})*scale + t.dramPJ + watts*float64(at)/float64(m.point.Hz)*1e12
+	return p
+}
+
+// since is f times what has happened since a probe, which ended at another.
+func (p *probe) since(before *probe, f float64) (d probe) {
+	part := func(now, then int64) int64 { return int64(math.Round(f * float64(now-then))) }
+	d.at, d.pj, d.dramPJ = part(p.at, before.at), f*(p.pj-before.pj), f*(p.dramPJ-before.dramPJ)
+	for i := range p.counts {
+		d.counts[i] = part(p.counts[i], before.counts[i])
+	}
+	d.caches, d.stalls = slices.Clone(p.caches), slices.Clone(p.stalls)
+	for i := range d.caches {
+		for k := range d.caches[i] {
+			d.caches[i][k] = part(p.caches[i][k], before.caches[i][k])
+		}
+	}
+	for i := range d.stalls {
+		for k := range d.stalls[i] {
+			d.stalls[i][k] = part(p.stalls[i][k], before.stalls[i][k])
+		}
+	}
+	return d
+}
+
+// started tells that a work-group has started.
+func (s *sampling) started() {
+	if s != nil {
+		s.due = true
+	}
+}
+
+// look looks at the work-groups that have started until a cycle.
+func (s *sampling) look(t int64) {
+	m := s.m
+	s.due = false
+	s.resident = max(s.resident, m.running)
+	switch {
+	case s.upTo > 0 && m.next >= s.upTo:
+		now := m.probe(t)
+		d := now.since(&s.from, 1)
+		m.compare(&s.predicted, &d)
+		s.upTo = 0
+	case s.whole && !s.compares || s.upTo > 0:
+	case !s.open:
+		if m.next >= s.resident+s.resident/4 {
+			s.open, s.began, s.first = true, m.probe(t), m.next
+			if s.part == 0 {
+				s.part = (m.total - s.first - s.resident/4) / windows
+			}
+		}
+	case m.next >= s.first+s.window():
+		n := s.part - (m.next - s.first)
+		if s.open = false; n < s.part/leastLeft || m.next+n > m.total-s.resident/4 {
+			return
+		}
+		now := m.probe(t)
+		d := now.since(&s.began, float64(n)/float64(m.next-s.first))
+		if s.compares {
+			s.predicted, s.from, s.upTo = d, now, m.next+n
+			return
+		}
+		m.add(&d, s.behaviour, t, m.next, m.next+n)
+		m.shift(d.at, d.stalls)
+		m.next += n
+		s.due = true
+	}
+}
+
+// window is the work-groups of a window.
+func (s *sampling) window() int64 { return max(s.resident, s.part/windowOf) }
+
+// add counts what work-groups from one to another come to from a cycle on.
+func (m *machine) add(d *probe, b *behaviour, t, from, to int64) {
+	for i, n := range d.counts {
+		m.count[i] += n
+	}
+	before, i := m.traffic().dramPJ, 0
+	m.h.each(func(c *cache.Cache) {
+		e := d.caches[i]
+		if i++; c == m.h.l2 {
+			n := [2]int64{mem.Read: e[cache.Fill], mem.Write: e[cache.LineWriteBack]}
+			e[cache.Fill], e[cache.LineWriteBack] = 0, 0
+			m.forward(b, n, t, d.at, from, to)
+		}
+		c.Add(e)
+	})
+	m.surplusPJ += m.traffic().dramPJ - before - d.dramPJ
+}
+
+// forward moves lines between L2 and the memory, evenly in some cycles from t on: those that work-groups from one to
+// another use, as far as the order of the lines is that of the work-groups, and again from the first where there are
+// fewer. As many streams as work-groups are resident take turns.
+func (m *machine) forward(b *behaviour, n [2]int64, t, cycles, from, to int64) {
+	var done [2]int64
+	for done != n {
+		// Whichever kind is behind.
+		k := mem.Read
+		if done[mem.Read]*n[mem.Write] > done[mem.Write]*n[mem.Read] || done[mem.Read] == n[mem.Read] {
+			k = mem.Write
+		}
+		lines := b.lines[k]
+		if len(lines) == 0 {
+			lines = b.lines[1-k]
+		}
+		all := int64(len(lines))
+		if lines = lines[all*from/m.total : all*to/m.total]; len(lines) == 0 {
+			return
+		}
+		i := done[k]
+		at := i * int64(len(lines)) / n[k]
+		if n[k] > int64(len(lines)) {
+			at = i % int64(len(lines))
+		}
+		when := t + int64(float64(i)/float64(n[k])*float64(cycles))
+		m.h.l2.Forward(m.clock.At(when), lines[inStreams(at, int64(len(lines)), m.resident())], k)
+		done[k]++
+	}
+}
+
+// inStreams is the place among n of what comes at a turn when equal parts take turns, each with burstLines in a row.
+func inStreams(turn, n, streams int64) int64 {
+	each := n / (burstLines * streams) * burstLines // in a part
+	if turn >= each*streams {
+		return turn
+	}
+	burst := turn / burstLines
+	return burst%streams*each + burst/streams*burstLines + turn%burstLines
+}
+
+// resident is about how many work-groups of the dispatch are resident.
+func (m *machine) resident() int64 {
+	items := 1
+	for i := range 3 {
+		items *= max(m.d.Workgroup[i], 1)
+	}
+	waves := (items + m.p.k.WaveSize - 1) / m.p.k.WaveSize
+	return int64(min(m.spec.WavesPerSIMD, m.spec.VGPRRows/rowsOf(m.spec, m.p.k)) * len(m.simds) / waves)
+}
+
+// shift moves what is under way by some cycles, in which SIMDs with waves have stalled as told.
+func (m *machine) shift(by int64, stalls []sim.StallTable) {
+	later := func(t *int64) {
+		if *t < never {
+			*t += by
+		}
+	}
+	for i := range m.simds {
+		s := &m.simds[i]
+		for u := range s.free {
+			s.free[u] += by
+		}
+		later(s.cand)
+		later(&s.second)
+		if len(s.waves) == 0 {
+			continue
+		}
+		d := &stalls[i]
+		d[sim.StallIssue] += by - d.Total()
+		s.stalls.Add(d)
+		s.cursor += by
+		for k, w := range s.waves {
+			later(&s.next[k])
+			later(&w.next)
+			w.vMax += by
+			w.sMax += by
+			for r := range w.vReady {
+				w.vReady[r] += by
+			}
+			for r := range w.sReady {
+				w.sReady[r] += by
+			}
+			for _, q := range [...]*queue{&w.vm, &w.vs, &w.lgkm} {
+				q.last += by
+				for j := range q.n {
+					q.at(j).done += by
+				}
+			}
+		}
+	}
+	for i := range m.cus {
+		c := &m.cus[i]
+		c.accept += by
+		c.launch += by
+		for k := range c.flight {
+			c.flight[k] += m.clock.At(by) - m.clock.At(0)
+		}
+	}
+	for i := range m.lds {
+		m.lds[i].free += by
+	}
+	m.lead(0, len(m.cands))
+}
+
+// compare compares what was predicted with what happened.
+func (m *machine) compare(predicted, actual *probe) {
+	s := m.opt.Sampler
+	s.Compared++
+	predicted.add(&s.Predicted, int64(m.spec.L2.Line))
+	actual.add(&s.Actual, int64(m.spec.L2.Line))
+}
+
+// add adds it to a sum.
+func (p *probe) add(to *sim.Extrapolated, line int64) {
+	to.Cycles += p.at
+	to.EnergyPJ += p.pj
+	l2 := &p.caches[len(p.caches)-1]
+	values := append(p.counts[:], (l2[cache.ReadLookup]+l2[cache.WriteLookup])*line, (l2[cache.Fill]+l2[cache.LineWriteBack])*line)
+	for i, name := range append(countNames[:], "l2_bytes", "dram_bytes") {
+		if i == len(to.Counters) {
+			to.Counters = append(to.Counters, sim.Counter{Name: name})
+		}
+		to.Counters[i].Value += values[i]
+	}
+}
