@@ -27,9 +27,11 @@ type Machine struct {
 	// same program and inputs, on an engine in the same state, is not run again.
 	SimulateAll bool
 	// Sampled takes one execution for others of its program and inputs at the same clocks, whatever
-	// they find in the system-level cache; TakeSampling says how well. Reports differ from those without.
+	// they find in the system-level cache, and lets engines that can simulate a part of an execution in time and
+	// extrapolate the rest; TakeSampling says how well. Reports differ from those without.
 	Sampled  bool
 	sampling Sampling
+	parts    sim.Sampled // of the executions of sampling
 	// Most bounds how often a program runs with the same inputs on an engine that is no CPU: from then on an execution that finds
 	// a state in which none has run takes the costs of one that has, at its own clocks. 0: no bound. TakeBounded counts them.
 	Most    int
@@ -254,6 +256,8 @@ func (h *engineHost) run(c *base.Call, k soc.Conditions, spans *recorder, run fu
 			return like.replay(b), like.traffic, nil
 		}
 		m.sampling.Simulated++
+		m.parts.MemoryHz = m.soc.MemoryHz()
+		at.Sampled = &m.parts
 	}
 	m.runs++
 	var looks []sim.Time
@@ -279,7 +283,7 @@ func (h *engineHost) run(c *base.Call, k soc.Conditions, spans *recorder, run fu
 	}
 	if keep {
 		x := remember(b, k.Points, before, res)
-		x.looks, x.traffic = looks, traffic
+		x.looks, x.traffic, x.sampled = looks, traffic, sampled
 		if sampled {
 			m.compared(c, like, x)
 		}
@@ -342,6 +346,7 @@ type remembered struct {
 	lines           *interconnect.Lines // and in the system-level cache
 	traffic         *soc.Traffic        // of the DRAM
 	hz              float64             // of the engine's clock, 0 where it is of no account; of a warm-up
+	sampled         bool                // its costs may be estimates
 	result          hal.Result
 	program         any // that ran, where others may take it
 }
@@ -362,7 +367,7 @@ func remember(b *hal.Buffers, points []sim.Change, memory memoryState, res *hal.
 func (h *engineHost) recall(c *base.Call, k soc.Conditions, before memoryState, same func(*remembered) bool) *remembered {
 	list := h.m.memo[c.Program]
 	for i, x := range list {
-		if x.memory == before && x.began(k.Points) && same(x) && h.m.soc.Fits(x.traffic) {
+		if x.memory == before && (h.m.Sampled || !x.sampled) && x.began(k.Points) && same(x) && h.m.soc.Fits(x.traffic) {
 			if x.left != nil {
 				h.m.caches[h.engine] = x.left.Clone()
 			}

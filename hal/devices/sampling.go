@@ -5,6 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -19,6 +20,37 @@ type Sampling struct {
 	Energy      float64 `json:"energy_difference"`
 	Counter     float64 `json:"counter_difference"` // of the counter that differs most
 	CounterName string  `json:"counter,omitempty"`
+
+	Parts *PartSampling `json:"parts,omitempty"` // of those simulated, nil: all of each
+}
+
+// PartSampling says how much of executions was simulated in time, and how far the costs of the rest lie from what a
+// simulation gives: the differences of the sums over all that were compared.
+type PartSampling struct {
+	Instructions int64 `json:"instructions"`
+	Simulated    int64 `json:"simulated_instructions"` // in time
+	Measured     int   `json:"measured"`               // programs of an operation or parts of one
+
+	Latency     float64 `json:"latency_difference"`
+	Energy      float64 `json:"energy_difference"`
+	Counter     float64 `json:"counter_difference"` // of the counter that differs most
+	CounterName string  `json:"counter,omitempty"`
+}
+
+// partSampling is what an engine's account says; nil: it has left nothing out.
+func partSampling(x *sim.Sampled) *PartSampling {
+	if x.Instructions == 0 {
+		return nil
+	}
+	cost := func(e *sim.Extrapolated) *hal.Stats {
+		s := &hal.Stats{LatencyFs: e.Cycles, EnergyPJ: e.EnergyPJ}
+		for _, c := range e.Counters {
+			s.Counters = append(s.Counters, hal.Counter(c))
+		}
+		return s
+	}
+	d := difference(cost(&x.Predicted), cost(&x.Actual))
+	return &PartSampling{x.Instructions, x.Simulated, x.Compared, d.Latency, d.Energy, d.Counter, d.CounterName}
 }
 
 // An execution is taken for others once a second one has come within sampleTolerance of its latency
@@ -114,6 +146,7 @@ func difference(a, b *hal.Stats) (d Sampling) {
 // TakeSampling is what Sampled has saved since the last call.
 func (m *Machine) TakeSampling() Sampling {
 	s := m.sampling
-	m.sampling = Sampling{}
+	s.Parts = partSampling(&m.parts)
+	m.sampling, m.parts = Sampling{}, sim.Sampled{}
 	return s
 }

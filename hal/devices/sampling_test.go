@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // TestBegan: where the engine has looked, changes of the clock count at those instants alone.
@@ -81,5 +82,49 @@ func TestSamples(t *testing.T) {
 	m.compared(c, s, ran(1500))
 	if s.take() || m.TakeSampling().Latency < 0.3 {
 		t.Error("a sample that has moved away is still taken, or the difference is not told")
+	}
+}
+
+// TestPartSampling: what an engine has compared is told in relative differences of the sums, and nothing of one that has
+// left nothing out.
+func TestPartSampling(t *testing.T) {
+	if partSampling(&sim.Sampled{}) != nil {
+		t.Error("an account of nothing")
+	}
+	got := partSampling(&sim.Sampled{
+		Instructions: 100, Simulated: 25, Compared: 3,
+		Predicted: sim.Extrapolated{Cycles: 990, EnergyPJ: 5, Counters: []sim.Counter{{Name: "l0_bytes", Value: 2000}, {Name: "rare", Value: 1}}},
+		Actual:    sim.Extrapolated{Cycles: 1000, EnergyPJ: 4, Counters: []sim.Counter{{Name: "l0_bytes", Value: 1900}, {Name: "rare", Value: 3}}},
+	})
+	if want := (PartSampling{100, 25, 3, 0.01, 0.2, 0.05, "l0_bytes"}); *got != want {
+		t.Errorf("%+v, want %+v", *got, want)
+	}
+	m := &Machine{parts: sim.Sampled{Instructions: 1}}
+	if s := m.TakeSampling(); s.Parts == nil {
+		t.Error("the account is not taken")
+	}
+	if s := m.TakeSampling(); s.Parts != nil {
+		t.Error("the account is taken twice")
+	}
+}
+
+// TestSampledIsForgotten: a machine that does not sample takes nothing that a sampled execution came to.
+func TestSampledIsForgotten(t *testing.T) {
+	c, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := NewMachine(c, hal.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, call := &engineHost{m: m}, &base.Call{Program: 1}
+	m.memo[call.Program] = []*remembered{{sampled: true}}
+	for _, sampled := range []bool{true, false} {
+		m.Sampled = sampled
+		x := h.recall(call, soc.Conditions{}, memoryState{}, func(*remembered) bool { return true })
+		if (x != nil) != sampled {
+			t.Errorf("sampling %v: taken %v", sampled, x != nil)
+		}
 	}
 }

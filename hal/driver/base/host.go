@@ -59,6 +59,9 @@ type Place struct {
 	// Until is the instant of the execution at which its engine stops; 0: when it has ended. What has not ended then is
 	// nobody's result: the error is, or wraps, a *sim.Late, as that of a loop which does not end in its time.
 	Until sim.Time
+	// Sampled, when set, lets an engine that can simulate a part of its work in time and extrapolate the costs of the
+	// rest. It adds to it what it did.
+	Sampled *sim.Sampled
 	// Rehearsal: the execution is one that warms the engine up, of which the client's profile
 	// has nothing.
 	Rehearsal bool

@@ -20,6 +20,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
@@ -192,5 +193,26 @@ func TestTopClasses(t *testing.T) {
 	}
 	if !slices.Equal(order, []int{2, 1, 0}) {
 		t.Errorf("order %v", order)
+	}
+}
+
+// TestSampledText: what was sampled is told with the differences that were measured, and only with those.
+func TestSampledText(t *testing.T) {
+	s := devices.Sampling{Executions: 8, Simulated: 4, Measured: 2, Latency: 0.001, Energy: 0.002, Counter: 0.03, CounterName: "l2_read"}
+	want := "gpu, sampled: 4 of 8 executions that no state repeats were simulated; 2 of them measured how far what was taken lies from a simulation: " +
+		"latency 0.10 %, energy 0.20 %, counters 3.00 % (l2_read) at most."
+	if got := sampledText("gpu", &s); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	s = devices.Sampling{Executions: 2, Simulated: 2, Parts: &devices.PartSampling{Instructions: 200, Simulated: 50}}
+	want = "gpu, sampled: 2 of 2 executions that no state repeats were simulated, none was taken for another.\n" +
+		"gpu, sampled inside executions: 25 % of the instructions were simulated in time"
+	if got := sampledText("gpu", &s); got != want+"." {
+		t.Errorf("%s\nwant %s.", got, want)
+	}
+	s.Parts.Measured, s.Parts.Latency = 3, 0.01
+	want += "; 3 comparisons of what was taken for the rest with a simulation: latency 1.00 %, energy 0.00 % in sum."
+	if got := sampledText("gpu", &s); got != want {
+		t.Errorf("%s\nwant %s", got, want)
 	}
 }

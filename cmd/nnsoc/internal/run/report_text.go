@@ -95,13 +95,27 @@ func (r *report) row(t io.Writer, e, cpu *deviceEntry) {
 func sampledText(device string, s *devices.Sampling) string {
 	text := fmt.Sprintf("%s, sampled: %d of %d executions that no state repeats were simulated", device, s.Simulated, s.Executions)
 	if s.Measured == 0 {
-		return text + ", none was taken for another."
+		text += ", none was taken for another."
+	} else {
+		text += fmt.Sprintf("; %d of them measured how far what was taken lies from a simulation: %s at most.", s.Measured, differences(s.Latency, s.Energy, s.Counter, s.CounterName))
 	}
-	text += fmt.Sprintf("; %d of them measured how far what was taken lies from a simulation: latency %.2f %%, energy %.2f %%", s.Measured, 100*s.Latency, 100*s.Energy)
-	if s.CounterName != "" {
-		text += fmt.Sprintf(", counters %.2f %% (%s)", 100*s.Counter, s.CounterName)
+	if p := s.Parts; p != nil {
+		text += fmt.Sprintf("\n%s, sampled inside executions: %.0f %% of the instructions were simulated in time", device, 100*float64(p.Simulated)/float64(p.Instructions))
+		if p.Measured > 0 {
+			text += fmt.Sprintf("; %d comparisons of what was taken for the rest with a simulation: %s in sum", p.Measured, differences(p.Latency, p.Energy, p.Counter, p.CounterName))
+		}
+		text += "."
 	}
-	return text + " at most."
+	return text
+}
+
+// differences are those of a comparison.
+func differences(latency, energy, counter float64, name string) string {
+	text := fmt.Sprintf("latency %.2f %%, energy %.2f %%", 100*latency, 100*energy)
+	if name != "" {
+		text += fmt.Sprintf(", counters %.2f %% (%s)", 100*counter, name)
+	}
+	return text
 }
 
 // notes are what the table has no column for.

@@ -115,7 +115,7 @@ cost each other. Networks on the same device wait for it; --priority says who go
 	machine.AddCache(a, cmd)
 	f.candidates.Add(fl)
 	fl.BoolVar(&f.layers, "check-layers", false, "compare the output of every operation, name the first that leaves the rule")
-	fl.BoolVar(&f.sampled, "sampled", false, "simulate some executions at the same clocks and take them for the others; prints the difference that it measures")
+	fl.BoolVar(&f.sampled, "sampled", false, "simulate some executions at the same clocks, on the GPU a part of each, for the others; prints the differences that it measures")
 	fl.BoolVar(&f.all, "all", false, "print every operation of every device, and their sums by type")
 	machine.CompleteDevices(a, cmd)
 	return cmd
@@ -351,6 +351,8 @@ func runDevice(a *cli.App, m *machine.Machine, form *input.Form, name string, pr
 		x.Profile = profile.Of(name)
 	}
 	m.Live.TakeBounded()
+	m.Live.Sampled = f.sampled
+	m.Live.TakeSampling()
 	if !f.functional && f.pace.BackToBack() {
 		if r.first, err = measureFirst(m, c.Compilation, form); err != nil {
 			return nil, err
@@ -360,8 +362,6 @@ func runDevice(a *cli.App, m *machine.Machine, form *input.Form, name string, pr
 	pace.Say = func(share float64) { p.Say("%s: %.0f %% of %v", name, 100*share, pace.Duration) }
 	start = cputime.User()
 	before := m.Live.Simulated()
-	m.Live.Sampled = f.sampled
-	m.Live.TakeSampling()
 	r.result, r.invocations, err = pace.Invoke(m, c.Compilation, form.Inputs, x)
 	r.executeUser = cputime.User() - start
 	if f.sampled {
