@@ -22,6 +22,8 @@
 //	npu             201   -near                        25     22      2
 //	gpu             201   -near                        25     19      2
 //	sim             201   -near                        25     18      0
+//	gpu             401   -near below 40 s             25     19      1
+//	gpu             402   -near below 40 s             25     20      1
 package main
 
 import (
