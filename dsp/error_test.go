@@ -1,6 +1,8 @@
 package dsp
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -107,5 +109,59 @@ func TestBadJobs(t *testing.T) {
 	s.Threads = 0
 	if _, err := newCold(s); err == nil {
 		t.Error("a machine without threads is accepted")
+	}
+}
+
+// TestLoadsOfCode: a program may load its own code, and nothing beyond its end.
+func TestLoadsOfCode(t *testing.T) {
+	for _, c := range []struct {
+		load string
+		at   uint32
+		ok   bool
+	}{
+		{"memw", 0, true}, {"memw", 8, true}, {"memw", 12, false}, {"memub", 11, true}, {"memub", 12, false}, {"memuh", 10, true},
+		{"memd", 0, true}, {"memd", 8, false}, {"vmem", 0, false},
+	} {
+		to := map[string]string{"memd": "r1:0", "vmem": "v0"}[c.load]
+		if to == "" {
+			to = "r0"
+		}
+		p := assemble(t, codeBase, fmt.Sprintf("\t%s = %s(r0+#0)\n\tnop\n\tjumpr r31\n", to, c.load))
+		if len(p.Code) != 12 {
+			t.Fatalf("%d bytes of code", len(p.Code))
+		}
+		_, err := testCore(t).Run(p, nil, []Job{{Name: "j", Entry: codeBase, Threads: 1, Args: [][]uint32{{codeBase + c.at}}}}, Options{})
+		if c.ok != (err == nil) {
+			t.Errorf("%s at byte %d of 12: %v", c.load, c.at, err)
+		}
+		if e := (*Error)(nil); err != nil && (!errors.As(err, &e) || e.Kind != FaultMemory) {
+			t.Errorf("%s at byte %d of 12: %v, want a fault of memory", c.load, c.at, err)
+		}
+	}
+}
+
+// TestTLBMatch: an entry matches addresses of its page, whose size is 4 KiB times four to the number of trailing zeros of
+// its low word, six at most; without its valid bit it matches none.
+func TestTLBMatch(t *testing.T) {
+	const valid, page = 1 << 31, 0x5555555
+	for _, c := range []struct {
+		low, high uint32
+		va        uint32
+		want      byte
+	}{
+		{1, valid | page, page, 0xff}, {1, page, page, 0}, {1, valid | page, page ^ 1, 0}, {2, valid | page, page ^ 3, 0xff}, {2, valid | page, page ^ 4, 0},
+		{1 << 5, valid | page, page ^ 1<<9, 0xff}, {1 << 5, valid | page, page ^ 1<<10, 0},
+		{1 << 6, valid | page, page ^ 1<<11, 0xff}, {1 << 6, valid | page, page ^ 1<<12, 0},
+		{1 << 7, valid | page, page ^ 1<<11, 0xff}, {1 << 7, valid | page, page ^ 1<<12, 0}, {0, valid | page, page ^ 1<<12, 0},
+		{1, valid | page, page | 1<<27, 0xff}, {1, valid | page, page ^ 1<<26, 0},
+	} {
+		var st Registers
+		st.R[0], st.R[1], st.R[2] = c.low, c.high, c.va
+		if err := runText(t, "p0 = tlbmatch(r1:0,r2)", &st, make([]byte, 128)); err != nil {
+			t.Fatal(err)
+		}
+		if st.P[0] != c.want {
+			t.Errorf("entry %#x:%#x, address %#x: %#x, want %#x", c.high, c.low, c.va, st.P[0], c.want)
+		}
 	}
 }
