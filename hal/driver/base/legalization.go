@@ -3,6 +3,7 @@ package base
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -44,8 +45,10 @@ func (z *Legalization[L]) Defers(i int) error {
 	return z.table.Defers(z.graph, z.view, op)
 }
 
-// LowerWith lowers an operation whose shapes and parameters are known; the error says why it cannot be.
-func (z *Legalization[L]) LowerWith(l L, op *nn.Operation) error {
+// LowerWith lowers an operation whose shapes and parameters are known; the error says why it cannot be. What
+// lowerings call ends with the first error: see package try.
+func (z *Legalization[L]) LowerWith(l L, op *nn.Operation) (err error) {
+	defer try.Catch(&err)
 	if own := z.own(op); own != nil {
 		return own.Lower(l, op)
 	}

@@ -45,17 +45,12 @@ func (l *Lowering) concatFlat(c *opspec.Concat) error {
 	}
 	out := l.FlatResult(c.Output)
 	for k, x := range c.Inputs {
-		in, err := l.Flat(x)
-		if err != nil {
-			return err
-		}
+		in := try.V(l.Flat(x))
 		i, o := &l.graph.Operands[x], &l.graph.Operands[c.Output]
 		if t := opspec.RequantTable(i, o); t != nil {
 			in = l.mapped(in, storedTable(t, i.Type, o.Type))
 		}
-		if err := l.moveFlat("concat", out, in, 1, []launch.Dim{{N: c.Outer, Src: c.Sizes[k], Dst: row}, {N: c.Sizes[k], Src: 1, Dst: 1}}, at, 0); err != nil {
-			return err
-		}
+		try.E(l.moveFlat("concat", out, in, 1, []launch.Dim{{N: c.Outer, Src: c.Sizes[k], Dst: row}, {N: c.Sizes[k], Src: 1, Dst: 1}}, at, 0))
 		at += c.Sizes[k]
 	}
 	return nil

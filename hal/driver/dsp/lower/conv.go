@@ -33,10 +33,7 @@ func (l *Lowering) gemm(g *convolution.Convolution) {
 // depthFilter is the filter of a depthwise convolution with one output per input.
 func (l *Lowering) depthFilter(operand uint32, k, kh, kw int) (filter.Filter, error) {
 	o := &l.graph.Operands[operand]
-	data, err := l.view.Data(operand)
-	if err != nil {
-		return filter.Filter{}, err
-	}
+	data := try.V(l.view.Data(operand))
 	f := filter.Filter{Data: data, K: k, KH: kh, KW: kw, C: k, Depthwise: true, Zero: o.ZeroPoint}
 	if o.Type != nn.TensorQuant8Asymm {
 		f.Flip = 0x80
@@ -88,9 +85,7 @@ func (l *Lowering) depthwise(g *convolution.Convolution) error {
 	// Vectors hold whole positions on both sides alike.
 	if g.In.Pitch != g.Out.Pitch {
 		g.In = l.withPitch(g.In, g.Out.Pitch)
-		if err := g.In.NeedHalo(&g.Window); err != nil {
-			return err
-		}
+		try.E(g.In.NeedHalo(&g.Window))
 	}
 	rows := convolution.WindowDependence(&g.Window, g.Out.Shape.N*g.Out.Shape.H)
 	l.AddRows("depthwise", []*layout.Tensor{g.In}, []*layout.Tensor{g.Out}, rows, convolution.Depthwise{Convolution: g})

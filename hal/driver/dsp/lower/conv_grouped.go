@@ -16,16 +16,10 @@ func lowerGroupedConv(l *Lowering, _ *nn.Operation, c opspec.GroupedConv) error 
 // convOperands are a convolution's operands, its filter with per inputs for each
 // output channel.
 func (l *Lowering) convOperands(c *opspec.Conv, per int) (p convPart, q opspec.GEMMQuant, err error) {
-	if q, err = c.Quant(l.view); err != nil {
-		return p, q, err
-	}
+	q = try.V(c.Quant(l.view))
 	p.Window = c.Window
-	if p.in, err = l.Value(c.Input); err != nil {
-		return p, q, err
-	}
-	if p.weights, err = l.newWeights(c.Filter, c.Bias, c.K, c.KH, c.KW, per); err != nil {
-		return p, q, err
-	}
+	p.in = try.V(l.Value(c.Input))
+	p.weights = try.V(l.newWeights(c.Filter, c.Bias, c.K, c.KH, c.KW, per))
 	p.out = l.Result(c.Output, 0)
 	return p, q, nil
 }
@@ -38,10 +32,7 @@ func (l *Lowering) groupedConv(c *opspec.Conv, groups int) error {
 	if groups > 1 && !c.Depthwise {
 		per /= groups
 	}
-	whole, q, err := l.convOperands(c, per)
-	if err != nil {
-		return err
-	}
+	whole, q := try.V2(l.convOperands(c, per))
 	in, out, w := whole.in, whole.out, whole.weights
 	if groups == 1 && !c.Depthwise {
 		if l.form(c.Output) == layout.Small {
@@ -51,9 +42,7 @@ func (l *Lowering) groupedConv(c *opspec.Conv, groups int) error {
 	}
 	w.c = c.C
 	m := sliceGroups(c, groups)
-	if err := l.blocks(&w, groups, m, c.Depthwise); err != nil {
-		return err
-	}
+	try.E(l.blocks(&w, groups, m, c.Depthwise))
 	n := groups / m
 	ins, outs := []*layout.Tensor{in}, []*layout.Tensor{out}
 	if n > 1 {
@@ -69,9 +58,7 @@ func (l *Lowering) groupedConv(c *opspec.Conv, groups int) error {
 		if len(q.Mult) == 1 { // the records of all slices look alike
 			p.parts, p.index, p.packed = n, i, packed
 		}
-		if err := l.conv(&p, q, c.Output); err != nil {
-			return err
-		}
+		try.E(l.conv(&p, q, c.Output))
 		packed = p.packed
 	}
 	if n > 1 {

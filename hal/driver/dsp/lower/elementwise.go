@@ -53,10 +53,7 @@ func (l *Lowering) binary(e *opspec.Elementwise, k hvx.Kernel, params []uint32) 
 	s := layout.ShapeOf(e.Dims)
 	var in [2]*layout.Tensor
 	for i, idx := range [2]uint32{e.A, e.B} {
-		t, err := l.Value(idx)
-		if err != nil {
-			return err
-		}
+		t := try.V(l.Value(idx))
 		if t.Shape != s {
 			t = l.broadcast(t, s)
 		}

@@ -23,17 +23,12 @@ func (l *Lowering) operands(e *opspec.Elementwise) (in [2]*layout.Tensor, err er
 		return in, someElements.Broken("shape %v", e.Dims)
 	}
 	for i, idx := range [2]uint32{e.A, e.B} {
-		t, err := l.Flat(idx)
-		if err != nil {
-			return in, err
-		}
+		t := try.V(l.Flat(idx))
 		size := l.sizeOf(idx)
 		if t.Bytes() != n*size {
 			r := l.NewFlat(t.Name+" repeated", n, size)
 			strides := [2][]int{e.StridesA, e.StridesB}[i]
-			if err := l.walk("broadcast", r, t, e.Dims, strides, 0, size); err != nil {
-				return in, err
-			}
+			try.E(l.walk("broadcast", r, t, e.Dims, strides, 0, size))
 			t = r
 		}
 		in[i] = t

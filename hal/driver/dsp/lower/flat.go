@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // Flat values are elements in row-major order with nothing between them:
@@ -165,10 +166,7 @@ func (l *Lowering) flatStep(name string, f elementwise.Function, out *layout.Ten
 func (l *Lowering) flatAll(list ...uint32) ([]*layout.Tensor, error) {
 	ts := make([]*layout.Tensor, len(list))
 	for i, x := range list {
-		t, err := l.Flat(x)
-		if err != nil {
-			return nil, err
-		}
+		t := try.V(l.Flat(x))
 		ts[i] = t
 	}
 	return ts, nil

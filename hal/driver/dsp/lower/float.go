@@ -41,10 +41,7 @@ func (l *Lowering) evenly(n int) (list []launch.TableRun) {
 
 // quantizeFloat lowers a QUANTIZE of a float value.
 func quantizeFloat(l *Lowering, u *opspec.Unary) error {
-	in, err := l.Flat(u.Input)
-	if err != nil {
-		return err
-	}
+	in := try.V(l.Flat(u.Input))
 	q := affineOf(&l.graph.Operands[u.Output])
 	l.mapScalars(elementwise.Quantize{To: q}, l.FlatResult(u.Output), in, l.evenly(int(nn.Elements(u.Dims))))
 	return nil

@@ -42,10 +42,7 @@ func lowerGather(l *Lowering, op *nn.Operation, g opspec.Gather) error {
 
 // constIndexes reads and checks constant indexes.
 func (l *Lowering) constIndexes(g *opspec.Gather) ([]int, error) {
-	data, err := l.view.Data(g.Indices)
-	if err != nil {
-		return nil, err
-	}
+	data := try.V(l.view.Data(g.Indices))
 	index := make([]int, len(data)/4)
 	for i := range index {
 		x := int32(binary.LittleEndian.Uint32(data[4*i:]))
@@ -68,12 +65,8 @@ func (l *Lowering) gatherInner(out, in, indices *layout.Tensor, outer, count, n 
 		return maxBytes.Broken("%d of entries", size)
 	}
 	entries, found := l.NewFlat("entries", count*outer*n, 1), l.NewFlat("found", list*outer*n, 1)
-	if err := l.moveFlat("turn", entries, in, n, []launch.Dim{{N: outer, Src: count * n, Dst: n}, {N: count, Src: n, Dst: outer * n}}, 0, 0); err != nil {
-		return err
-	}
-	if err := l.gather(found, entries, indices, 1, count, outer*n, reason); err != nil {
-		return err
-	}
+	try.E(l.moveFlat("turn", entries, in, n, []launch.Dim{{N: outer, Src: count * n, Dst: n}, {N: count, Src: n, Dst: outer * n}}, 0, 0))
+	try.E(l.gather(found, entries, indices, 1, count, outer*n, reason))
 	return l.moveFlat("turn back", out, found, n, []launch.Dim{{N: outer, Src: n, Dst: list * n}, {N: list, Src: outer * n, Dst: n}}, 0, 0)
 }
 
@@ -103,9 +96,7 @@ func lowerHashtable(l *Lowering, _ *nn.Operation, h opspec.Hashtable) error {
 	l.Add("find", in[:2], []*layout.Tensor{found}, launch.FindKey{List: list, In: in, Found: found, Op: h})
 	rows := l.NewFlat("rows and zeros", (h.Rows+1)*n, 1)
 	l.fillFlat(rows, 0)
-	if err := l.move("rows", rows, in[2], min(h.Rows*n, 1), func(put func(to, from, n int)) { put(0, 0, h.Rows*n) }); err != nil {
-		return err
-	}
+	try.E(l.move("rows", rows, in[2], min(h.Rows*n, 1), func(put func(to, from, n int)) { put(0, 0, h.Rows*n) }))
 	hits, all := l.FlatResult(h.Hits), l.NewFlat("row count", list, 4)
 	l.fillFlat(all, uint32(h.Rows))
 	l.flatStep("hits", elementwise.CompareWords{}, hits, []*layout.Tensor{all, found}, 1, 0)

@@ -58,10 +58,7 @@ func (l *Lowering) joined(name string, rows int, operands []uint32, sizes []int)
 	l.fillFlat(out, fill*hvx.Ones)
 	at := 0
 	for i, x := range operands {
-		in, err := l.Flat(x)
-		if err != nil {
-			return nil, err
-		}
+		in := try.V(l.Flat(x))
 		to, n := at, sizes[i]
 		at += n
 		if n == 0 {

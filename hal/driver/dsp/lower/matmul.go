@@ -60,9 +60,7 @@ func (l *Lowering) matmulWords(m *opspec.BatchMatmul, a, b *layout.Tensor) error
 	if m.AdjB {
 		list[1].Src, list[2].Src = 4, 4*m.Depth
 	}
-	if err := l.moveFlat("rows", right, b, 4, list, 0, 0); err != nil {
-		return err
-	}
+	try.E(l.moveFlat("rows", right, b, 4, list, 0, 0))
 	rows := m.Batch * m.Rows
 	out := l.NewFlat("products", rows*pitch, 1)
 	l.Add("matmul", []*layout.Tensor{a, right}, []*layout.Tensor{out}, launch.MatmulWords{Rows: rows, Op: m, Pitch: pitch, A: a, Right: right, Out: out})

@@ -67,9 +67,7 @@ func (l *Lowering) foldRows(f reduction.Function, in *layout.Tensor, rows, count
 		}
 		whole := l.NewFlat(in.Name+" filled up", rows*pitch, 1)
 		l.fillFlat(whole, fill)
-		if err := l.moveFlat("rows", whole, in, 1, []launch.Dim{{N: rows, Src: count, Dst: pitch}, {N: count, Src: 1, Dst: 1}}, 0, 0); err != nil {
-			return nil, err
-		}
+		try.E(l.moveFlat("rows", whole, in, 1, []launch.Dim{{N: rows, Src: count, Dst: pitch}, {N: count, Src: 1, Dst: 1}}, 0, 0))
 		in = whole
 	}
 	out := l.NewFlat("folded", rows*launch.FoldedRow, 1)

@@ -5,13 +5,13 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch/convolution"
-
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/conv"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/filter"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch/convolution"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -43,15 +43,11 @@ func (l *Lowering) newWeights(filter, bias uint32, k, kh, kw, c int) (w weights,
 		if o.Type != nn.TensorQuant8Asymm {
 			w.flip = 0x80
 		}
-		if w.data, err = l.view.Data(filter); err != nil {
-			return w, err
-		}
+		w.data = try.V(l.view.Data(filter))
 		w.biasData, err = l.view.Data(bias)
 		return w, err
 	}
-	if w.runtimeFilter, err = l.Flat(filter); err != nil {
-		return w, err
-	}
+	w.runtimeFilter = try.V(l.Flat(filter))
 	w.runtimeBias, err = l.Flat(bias)
 	return w, err
 }
@@ -150,15 +146,10 @@ func (l *Lowering) conv(p *convPart, q opspec.GEMMQuant, output uint32) error {
 		g.Bias = w.biasData[4*w.first:][:4*w.k]
 		g.Rq.UseHalfword(g.MaxSum())
 	}
-	if err := p.in.NeedHalo(&p.Window); err != nil {
-		return err
-	}
+	try.E(p.in.NeedHalo(&p.Window))
 	if w.runtimeFilter != nil {
 		if p.packed == nil {
-			var err error
-			if p.packed, err = l.packRuntimeWeights(&g, w, max(p.parts, 1)); err != nil {
-				return err
-			}
+			p.packed = try.V(l.packRuntimeWeights(&g, w, max(p.parts, 1)))
 		}
 		g.RuntimeWeights, g.RuntimeWeightsAt = p.packed.records, uint32(p.index*p.packed.size)
 	}
@@ -273,25 +264,17 @@ func (l *Lowering) packRuntimeWeights(g *convolution.Convolution, w *weights, n 
 		taps := []launch.Dim{{N: n, Src: w.k * w.channel, Dst: size}, {N: w.kh, Src: w.row, Dst: row * step}, {N: w.kw, Src: w.tap, Dst: tap * step}}
 		if words > 0 {
 			dims := s.with(w.channel, append(taps, launch.Dim{N: words, Src: 4, Dst: step})...)
-			if err := l.moveFlat("pack", rec, w.runtimeFilter, 4, dims, at, from); err != nil {
-				return nil, err
-			}
+			try.E(l.moveFlat("pack", rec, w.runtimeFilter, 4, dims, at, from))
 		}
 		if rest > 0 {
 			dims := append(s.with(w.channel, taps...), launch.Dim{N: rest, Src: 1, Dst: 1})
-			if err := l.moveFlat("pack", rec, w.runtimeFilter, 1, dims, at+words*step, from+4*words); err != nil {
-				return nil, err
-			}
+			try.E(l.moveFlat("pack", rec, w.runtimeFilter, 1, dims, at+words*step, from+4*words))
 		}
 		biases := s.with(4, launch.Dim{N: n, Src: 4 * w.k, Dst: size})
-		if err := l.moveFlat("pack biases", rec, w.runtimeBias, 4, biases, s.at, 4*(w.first+s.channel)); err != nil {
-			return nil, err
-		}
+		try.E(l.moveFlat("pack biases", rec, w.runtimeBias, 4, biases, s.at, 4*(w.first+s.channel)))
 		if factors != nil {
 			dims := s.with(4, launch.Dim{N: c.Rq.Vectors(), Src: 4 * w.k, Dst: step})
-			if err := l.moveFlat("pack multipliers", rec, factors, 4, dims, s.at+step, 4*s.channel); err != nil {
-				return nil, err
-			}
+			try.E(l.moveFlat("pack multipliers", rec, factors, 4, dims, s.at+step, 4*s.channel))
 		}
 	}
 	packed := &packedWeights{rec, size}

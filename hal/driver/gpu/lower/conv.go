@@ -84,13 +84,8 @@ func (l *Lowering) texels(c *opspec.Conv, groups int) bool {
 // texel adds a convolution of texels.
 func (l *Lowering) texel(c *opspec.Conv, groups int) error {
 	k := &texel.Kernel{Shape: l.texelShape(c, groups)}
-	var err error
-	if k.In, k.Out, err = l.Pair(c.Input, c.Output); err != nil {
-		return err
-	}
-	if k.Weights, k.Bias, err = l.filter(c.Filter, c.Bias); err != nil {
-		return err
-	}
+	k.In, k.Out = try.V2(l.Pair(c.Input, c.Output))
+	k.Weights, k.Bias = try.V2(l.filter(c.Filter, c.Bias))
 	k.Elem, k.In = k.In.Elem, l.inArena(k.In)
 	k.Cut(&l.machine.Texel)
 	l.Pages().Need(0, k.InC*k.Elem.Bytes())
@@ -196,10 +191,7 @@ func (l *Lowering) dense(f *opspec.FullyConnected, quant func() (opspec.GEMMQuan
 	if !l.constants(f.Weights, f.Bias) || gatherFits(&point, f.Batch, f.Depth) != nil {
 		return l.denseDirect(f, quant)
 	}
-	k, err := l.product(f.Input, f.Weights, f.Bias, f.Output, quant)
-	if err != nil {
-		return err
-	}
+	k := try.V(l.product(f.Input, f.Weights, f.Bias, f.Output, quant))
 	k.Rows, k.Units, k.Taps, k.Depth, k.Window = f.Batch, f.Units, 1, f.Depth, point
 	k.Lo, k.Hi = opspec.FloatActRange(f.Act)
 	if f.Depth%k.Elem.PerChunk() != 0 {
@@ -213,18 +205,10 @@ func (l *Lowering) dense(f *opspec.FullyConnected, quant func() (opspec.GEMMQuan
 func (l *Lowering) denseDirect(f *opspec.FullyConnected, quant func() (opspec.GEMMQuant, error)) error {
 	k := &direct.Kernel{Shape: direct.Shape{Mode: direct.Grouped, Window: point, Batches: f.Batch, InC: f.Depth, OutC: f.Units, Groups: 1}}
 	k.Lo, k.Hi = opspec.FloatActRange(f.Act)
-	var err error
-	if k.In, k.Out, err = l.Pair(f.Input, f.Output); err != nil {
-		return err
-	}
-	if k.Filter, k.Bias, err = l.Pair(f.Weights, f.Bias); err != nil {
-		return err
-	}
+	k.In, k.Out = try.V2(l.Pair(f.Input, f.Output))
+	k.Filter, k.Bias = try.V2(l.Pair(f.Weights, f.Bias))
 	if !k.In.Elem.IsFloat() {
-		q, err := quant()
-		if err != nil {
-			return err
-		}
+		q := try.V(quant())
 		k.Fixed, k.Mult = directFixed(&q), q.Mult
 	}
 	l.Add(k, []*layout.Tensor{k.In, k.Filter, k.Bias}, []*layout.Tensor{k.Out})
@@ -235,22 +219,14 @@ func (l *Lowering) denseDirect(f *opspec.FullyConnected, quant func() (opspec.GE
 func (l *Lowering) product(in, weights, bias, out uint32, quant func() (opspec.GEMMQuant, error)) (*gemm.Kernel, error) {
 	k := &gemm.Kernel{}
 	var err error
-	if k.In, k.Out, err = l.Pair(in, out); err != nil {
-		return nil, err
-	}
+	k.In, k.Out = try.V2(l.Pair(in, out))
 	k.Elem = k.In.Elem
 	if k.Elem.IsFloat() {
 		k.Weights, k.Bias, err = l.filter(weights, bias)
 		return k, err
 	}
-	q, err := quant()
-	if err != nil {
-		return nil, err
-	}
-	w, b, err := l.quantizedFilter(weights, bias)
-	if err != nil {
-		return nil, err
-	}
+	q := try.V(quant())
+	w, b := try.V2(l.quantizedFilter(weights, bias))
 	k.Bytes = gemm.NewQuantized(&q, k.Elem, elements[l.graph.Operands[weights].Type], w, b)
 	k.Fixed = k.Bytes.Fixed
 	return k, nil
@@ -258,9 +234,7 @@ func (l *Lowering) product(in, weights, bias, out uint32, quant func() (opspec.G
 
 // filter is constant weights and biases of floats.
 func (l *Lowering) filter(weights, bias uint32) (w, b []float32, err error) {
-	if w, err = l.Floats(weights, "filter"); err != nil {
-		return nil, nil, err
-	}
+	w = try.V(l.Floats(weights, "filter"))
 	b, err = l.Floats(bias, "bias")
 	return w, b, err
 }

@@ -12,10 +12,7 @@ import (
 func (l *Lowering) reals(operands ...uint32) ([]*layout.Tensor, error) {
 	var list []*layout.Tensor
 	for _, x := range operands {
-		t, err := l.Value(x)
-		if err != nil {
-			return nil, err
-		}
+		t := try.V(l.Value(x))
 		if !t.Elem.IsFloat() && l.graph.Operands[x].Type != nn.TensorInt32 {
 			t = l.real(x, t)
 		}
@@ -244,21 +241,15 @@ func (l *Lowering) rankDetections(op *nn.Operation, p *opspec.Detection, k *dete
 	if !p.Regular {
 		n := p.Batches * p.Boxes
 		k.ClassScores, k.Classes2D = l.Temporary(layout.F32, n*s.Ranked), l.Temporary(layout.I32, n*s.Ranked)
-		if err := l.rank(own, n, s.Classes, s.Ranked, k.ClassScores, k.Classes2D); err != nil {
-			return nil, err
-		}
+		try.E(l.rank(own, n, s.Classes, s.Ranked, k.ClassScores, k.Classes2D))
 		reads = append(reads, k.ClassScores, k.Classes2D)
 		best = l.Temporary(layout.F32, n)
-		if err := l.copy(k.ClassScores, best, block{dims: []int{n}, from: []int{s.Ranked}, to: []int{1}}); err != nil {
-			return nil, err
-		}
+		try.E(l.copy(k.ClassScores, best, block{dims: []int{n}, from: []int{s.Ranked}, to: []int{1}}))
 		r.Limit = min(p.Boxes, int(p.Limit))
 	}
 	r.Rows, s.Survivors = rows, r.Limit
 	k.Order, k.Scores = l.Temporary(layout.I32, rows*p.Boxes), l.Temporary(layout.F32, rows*p.Boxes)
-	if err := l.rank(best, rows, p.Boxes, p.Boxes, k.Scores, k.Order); err != nil {
-		return nil, err
-	}
+	try.E(l.rank(best, rows, p.Boxes, p.Boxes, k.Scores, k.Order))
 	k.Kept, k.Counts = l.ranked(r, k.Order, k.Scores, k.Boxes2D)
 	return append(reads, k.Order, k.Scores, k.Boxes2D, k.Kept, k.Counts), nil
 }

@@ -19,17 +19,9 @@ func broadcast(e *opspec.Elementwise) (layout.Axes, error) {
 
 // pair is the kernel of an operation on two tensors, without its function.
 func (l *Lowering) pair(op *nn.Operation) (k *elementwise.Kernel, e opspec.Elementwise, err error) {
-	if e, err = opspec.Read[opspec.Elementwise](l.view, op); err != nil {
-		return nil, e, err
-	}
-	x, err := l.Value(e.A)
-	if err != nil {
-		return nil, e, err
-	}
-	y, out, err := l.Pair(e.B, e.Output)
-	if err != nil {
-		return nil, e, err
-	}
+	e = try.V(opspec.Read[opspec.Elementwise](l.view, op))
+	x := try.V(l.Value(e.A))
+	y, out := try.V2(l.Pair(e.B, e.Output))
 	axes, err := broadcast(&e)
 	return &elementwise.Kernel{Axes: axes, In: []*layout.Tensor{x, y}, Out: out}, e, err
 }
@@ -52,9 +44,7 @@ func (l *Lowering) paired(op *nn.Operation, f elementwise.Op, prepare func(k *el
 
 // single is the tensors of an operation on one.
 func (l *Lowering) single(op *nn.Operation) (u opspec.Unary, x, out *layout.Tensor, err error) {
-	if u, err = opspec.Read[opspec.Unary](l.view, op); err != nil {
-		return u, nil, nil, err
-	}
+	u = try.V(opspec.Read[opspec.Unary](l.view, op))
 	x, out, err = l.Pair(u.Input, u.Output)
 	return u, x, out, err
 }

@@ -29,10 +29,7 @@ func (l *Lowering) fixedGate(k *recurrent.FixedSum) {
 func (l *Lowering) tensors(operands ...uint32) ([]*layout.Tensor, error) {
 	list := make([]*layout.Tensor, len(operands))
 	for i, x := range operands {
-		var err error
-		if list[i], err = l.given(x); err != nil {
-			return nil, err
-		}
+		list[i] = try.V(l.given(x))
 	}
 	return list, nil
 }
@@ -102,10 +99,7 @@ func (l *Lowering) lstm8(op *nn.Operation, p opspec.Lstm8) error {
 	// gate is the sum of gate g, with the state that peepholes look at.
 	gate := func(g int, state *layout.Tensor) (*layout.Tensor, error) {
 		q := &p.Gate[g]
-		t, err := l.tensors(q.W, q.R, q.Bias, q.Peephole, q.Norm)
-		if err != nil {
-			return nil, err
-		}
+		t := try.V(l.tensors(q.W, q.R, q.Bias, q.Peephole, q.Norm))
 		w, r, bias, peephole, norm := t[0], t[1], t[2], t[3], t[4]
 		sum := l.Temporary(layout.I16, p.Batch*p.Units)
 		k := &recurrent.FixedSum{Batch: p.Batch, Units: p.Units, Lo: -1 << 15, Hi: 1<<15 - 1, Out: [2]recurrent.Rows{denseRows(sum, p.Units)},

@@ -21,10 +21,7 @@ type block struct {
 
 // copy adds a copy of a block.
 func (l *Lowering) copy(in, out *layout.Tensor, b block) error {
-	axes, err := layout.Collapse(b.dims, b.from, b.to)
-	if err != nil {
-		return err
-	}
+	axes := try.V(layout.Collapse(b.dims, b.from, b.to))
 	l.Add(&move.Copy{Axes: axes, InAt: b.inAt, OutAt: b.outAt, In: in, Out: out}, []*layout.Tensor{in}, []*layout.Tensor{out})
 	return nil
 }
@@ -105,10 +102,7 @@ func (l *Lowering) fillWith(value uint32, out *layout.Tensor) {
 
 // word is the bits of a constant scalar.
 func (l *Lowering) word(x uint32) (uint32, error) {
-	data, err := l.view.Data(x)
-	if err != nil {
-		return 0, err
-	}
+	data := try.V(l.view.Data(x))
 	return binary.LittleEndian.Uint32(append(data[:len(data):len(data)], 0, 0, 0, 0)), nil
 }
 

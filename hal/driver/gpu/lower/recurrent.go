@@ -72,18 +72,9 @@ func (l *Lowering) recur(list []direction, merge bool) error {
 		if merge {
 			width, column = list[0].width+list[1].width, i*list[0].width
 		}
-		out, err := l.Value(d.output)
-		if err != nil {
-			return err
-		}
-		x, err := l.Value(d.in.Operand)
-		if err != nil {
-			return err
-		}
-		aux, err := l.given(d.aux.Operand)
-		if err != nil {
-			return err
-		}
+		out := try.V(l.Value(d.output))
+		x := try.V(l.Value(d.in.Operand))
+		aux := try.V(l.given(d.aux.Operand))
 		if d.in.Steps > maxSteps {
 			return maxSequence.Broken("%d steps", d.in.Steps)
 		}
@@ -95,9 +86,7 @@ func (l *Lowering) recur(list []direction, merge bool) error {
 			if aux != nil {
 				a = stepRows(aux, d.aux, step, d.aux.Size, 0)
 			}
-			if err := d.step(stepRows(x, d.in, step, d.in.Size, 0), a, stepRows(out, d.in, step, width, column)); err != nil {
-				return err
-			}
+			try.E(d.step(stepRows(x, d.in, step, d.in.Size, 0), a, stepRows(out, d.in, step, width, column)))
 		}
 	}
 	return nil
@@ -192,20 +181,14 @@ func (l *Lowering) newLstmCell(p *opspec.Lstm, o *opspec.LstmCell) (*lstmCell, e
 		from [opspec.Gates]uint32
 	}{{&c.w, o.Weights}, {&c.aux, o.AuxWeights}, {&c.r, o.Recurrent}, {&c.bias, o.Bias}, {&c.peep, o.Peephole}, {&c.norm, o.Norm}} {
 		for g := range opspec.Gates {
-			var err error
-			if x.to[g], err = l.given(x.from[g]); err != nil {
-				return nil, err
-			}
+			x.to[g] = try.V(l.given(x.from[g]))
 		}
 	}
 	for _, x := range []struct {
 		to   **layout.Tensor
 		from uint32
 	}{{&c.projection, o.Projection}, {&c.projBias, o.ProjectionBias}, {&c.h, o.State}, {&c.c, o.Cell}} {
-		var err error
-		if *x.to, err = l.given(x.from); err != nil {
-			return nil, err
-		}
+		*x.to = try.V(l.given(x.from))
 	}
 	return c, nil
 }

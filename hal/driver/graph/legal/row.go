@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -112,12 +111,6 @@ func Read[L Viewer, P any](lower func(L, *nn.Operation, P) error) Lower[L] {
 		}
 		return lower(l, op, p)
 	}
-}
-
-// lowered lowers an operation. What its function calls ends with the first error: see package try.
-func (a *Action[L]) lowered(l L, op *nn.Operation) (err error) {
-	defer try.Catch(&err)
-	return a.lower(l, op)
 }
 
 // Action is what a device does with the operations of a row. The zero Action is none.

@@ -289,7 +289,7 @@ func (t *Table[L]) Lower(l L, g *graph.Graph, v opspec.View, op *nn.Operation) e
 	if r.Action.kind == Controlled {
 		return &Refusal{op.Type, Any, errors.New("subgraphs are not lowered with other operations")}
 	}
-	return about(op, r.Action.lowered(l, op))
+	return about(op, r.Action.lower(l, op))
 }
 
 // Instead reports whether a pass expands an operation that the device takes itself, where that is

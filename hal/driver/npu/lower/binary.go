@@ -29,9 +29,7 @@ func (l *Lowering) operands(e *opspec.Elementwise, a, b layout.Ref) (operands, e
 	if err != nil {
 		for i, r := range []*layout.Ref{&a, &b} {
 			strides := [][]int{e.StridesA, e.StridesB}[i]
-			if *r, err = l.repeated(*r, strides, e.Dims); err != nil {
-				return operands{}, err
-			}
+			*r = try.V(l.repeated(*r, strides, e.Dims))
 		}
 		h, w, c := factor(int(nn.Elements(e.Dims)))
 		if h == 0 {
@@ -89,22 +87,15 @@ func (c *chain) narrow(a, out layout.Ref, lo, hi int) {
 
 // binaryOperands reads an elementwise operation whose inputs and output are bytes.
 func (l *Lowering) binaryOperands(op *nn.Operation) (e opspec.Elementwise, a, b layout.Ref, err error) {
-	if e, err = opspec.Read[opspec.Elementwise](l.view, op); err != nil {
-		return e, a, b, err
-	}
-	if a, err = l.quantized(e.A); err != nil {
-		return e, a, b, err
-	}
+	e = try.V(opspec.Read[opspec.Elementwise](l.view, op))
+	a = try.V(l.quantized(e.A))
 	b, err = l.quantized(e.B)
 	return e, a, b, err
 }
 
 // quantized is all bytes of an 8-bit operand, with its zero point.
 func (l *Lowering) quantized(x uint32) (layout.Ref, error) {
-	o, err := l.operand(x)
-	if err != nil {
-		return layout.Ref{}, err
-	}
+	o := try.V(l.operand(x))
 	r, err := l.whole(x)
 	r.Zero = int(o.ZeroPoint)
 	return r, err
@@ -170,14 +161,8 @@ func (l *Lowering) extreme(op *nn.Operation, mode int) error {
 
 // lesserOrGreater is MIN or MAX of the elements of two maps of one quantization.
 func (l *Lowering) lesserOrGreater(e *opspec.Elementwise, a, b layout.Ref, mode int) error {
-	o, err := l.operands(e, a, b)
-	if err != nil {
-		return err
-	}
-	to, err := l.Out(e.Output, o.h, o.w, o.c)
-	if err != nil {
-		return err
-	}
+	o := try.V(l.operands(e, a, b))
+	to := try.V(l.Out(e.Output, o.h, o.w, o.c))
 	t := plain
 	t.lo, t.hi = layout.Limits(to.Signed)
 	c := chain{l: l}

@@ -93,19 +93,12 @@ func (l *Lowering) gemm(g *gemm) error {
 	if sparse(&win) && g.patches == nil {
 		return l.gatheredGEMM(g)
 	}
-	if err := checkWindow(&win); err != nil {
-		return err
-	}
+	try.E(checkWindow(&win))
 	if g.n > maxBatch {
 		return maxBatches.Broken("%d batches", g.n)
 	}
-	if _, err := l.view.Data(g.filter); err != nil {
-		return err
-	}
-	biases, err := l.view.Data(g.bias)
-	if err != nil {
-		return err
-	}
+	try.V(l.view.Data(g.filter))
+	biases := try.V(l.view.Data(g.bias))
 	weights := filter.Data
 	if own, data, ok := l.folded(g, win, weights); ok {
 		g, win, weights = &own, own.win, data
@@ -127,12 +120,10 @@ func (l *Lowering) gemm(g *gemm) error {
 			w := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Conv, Round: doubleRound, Lo: int(g.quant.Lo), Hi: int(g.quant.Hi)}}
 			if g.patches != nil {
 				w.IFM = shaped(*g.patches, win.H, win.W, g.c)
-			} else if w.IFM, err = l.In(g.input, win.H, win.W, g.c); err != nil {
-				return err
+			} else {
+				w.IFM = try.V(l.In(g.input, win.H, win.W, g.c))
 			}
-			if w.OFM, err = l.Out(g.output, win.OutH, win.OutW, g.k); err != nil {
-				return err
-			}
+			w.OFM = try.V(l.Out(g.output, win.OutH, win.OutW, g.k))
 			w.IFM.Addr += n * win.H * win.W * g.c
 			w.IFM.Zero, w.OFM.Zero = int(g.quant.InZero), int(g.quant.OutZero)
 			w.OFM.Addr += n*win.OutH*win.OutW*g.k + k
@@ -153,12 +144,8 @@ func (l *Lowering) gemm(g *gemm) error {
 			if !depthwise {
 				w.PartKernel = partKernel(g.c, win.KH*win.KW)
 			}
-			if w.Weights.Records, err = scaleRecords(g, biases, k, width); err != nil {
-				return err
-			}
-			if err := l.Add(w); err != nil {
-				return err
-			}
+			w.Weights.Records = try.V(scaleRecords(g, biases, k, width))
+			try.E(l.Add(w))
 		}
 	}
 	return nil
@@ -169,13 +156,8 @@ func (l *Lowering) gemm(g *gemm) error {
 // windows of one row.
 func (l *Lowering) gatheredGEMM(g *gemm) error {
 	own, win, taps := *g, &g.win, g.win.KH*g.win.KW
-	if err := checkGather(win, g.n, g.c); err != nil {
-		return err
-	}
-	patches, err := l.patches(g, isSigned(l.graph.Operands[g.input].Type))
-	if err != nil {
-		return err
-	}
+	try.E(checkGather(win, g.n, g.c))
+	patches := try.V(l.patches(g, isSigned(l.graph.Operands[g.input].Type)))
 	own.patches, own.n = &patches, 1
 	own.win = opspec.Window{H: g.n * win.OutH, W: win.OutW, OutH: g.n * win.OutH, OutW: win.OutW, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1}
 	if g.depthwise {

@@ -60,9 +60,7 @@ type pair struct {
 // The operand that is repeated becomes the second.
 func (l *Lowering) pair(e *opspec.Elementwise) (pair, error) {
 	for _, x := range []uint32{e.A, e.B, e.Output} {
-		if _, err := l.tensor(x); err != nil {
-			return pair{}, err
-		}
+		try.V(l.tensor(x))
 	}
 	n := int(nn.Elements(e.Dims))
 	p := pair{a: e.A, b: e.B, out: e.Output}
@@ -147,16 +145,9 @@ func divisor(n, limit int) int {
 }
 
 func (l *Lowering) binary(w kernel.Kernel, p pair, zeros map[uint32]int32, outZero int32) (err error) {
-	if w.IFM, err = l.In(p.a, p.h, p.w, p.c); err != nil {
-		return err
-	}
-	b, err := l.In(p.b, p.bh, p.bw, p.bc)
-	if err != nil {
-		return err
-	}
-	if w.OFM, err = l.Out(p.out, p.h, p.w, p.c); err != nil {
-		return err
-	}
+	w.IFM = try.V(l.In(p.a, p.h, p.w, p.c))
+	b := try.V(l.In(p.b, p.bh, p.bw, p.bc))
+	w.OFM = try.V(l.Out(p.out, p.h, p.w, p.c))
 	w.IFM2 = &b
 	w.IFM.Zero, b.Zero, w.OFM.Zero = int(zeros[p.a]), int(zeros[p.b]), int(outZero)
 	w.Broadcast = broadcastOf(&w.IFM.FeatureMap, &b.FeatureMap)

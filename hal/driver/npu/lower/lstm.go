@@ -47,10 +47,7 @@ func (l *Lowering) dense(d *dense) error {
 	if d.w == nil || biases == nil {
 		return l.runtimeDense(d)
 	}
-	scale, shift, err := hardware(d.scale)
-	if err != nil {
-		return err
-	}
+	scale, shift := try.V2(hardware(d.scale))
 	slice := min(outputs, max(roundDown(weightSlice/inputs, l.sliceGranule()), l.sliceGranule()))
 	for k := 0; k < outputs; k += slice {
 		width := min(slice, outputs-k)
@@ -60,9 +57,7 @@ func (l *Lowering) dense(d *dense) error {
 		for _, b := range integers(biases[4*k : 4*(k+width)]) {
 			w.Weights.Records = append(w.Weights.Records, scaleRecord(int64(b), scale, shift))
 		}
-		if err := l.Add(w); err != nil {
-			return err
-		}
+		try.E(l.Add(w))
 	}
 	return nil
 }
@@ -79,15 +74,10 @@ func (l *Lowering) runtimeDense(d *dense) error {
 	}
 	filter.Zero = int(d.zero)
 	acc := l.wide(1, rows, outputs)
-	if err := l.products(d.x, filter, acc, rows, outputs, inputs); err != nil {
-		return err
-	}
+	try.E(l.products(d.x, filter, acc, rows, outputs, inputs))
 	c := chain{l: l}
 	if d.bias != opspec.None {
-		bias, err := l.In(d.bias, 1, 1, outputs)
-		if err != nil {
-			return err
-		}
+		bias := try.V(l.In(d.bias, 1, 1, outputs))
 		bias.Bytes, bias.Signed = 4, true
 		c.op(ethosu.EltAdd, acc, shaped(bias, 1, 1, outputs), acc, plain)
 	}
@@ -101,10 +91,7 @@ func (l *Lowering) joined(rows int, operands ...uint32) (data []byte, to layout.
 	var sizes []int
 	total, constant := 0, true
 	for _, x := range operands {
-		o, err := l.tensor(x)
-		if err != nil {
-			return nil, to, err
-		}
+		o := try.V(l.tensor(x))
 		sizes = append(sizes, int(o.Elements())/rows)
 		total += sizes[len(sizes)-1]
 		constant = constant && o.IsConst()
@@ -125,13 +112,8 @@ func (l *Lowering) joined(rows int, operands ...uint32) (data []byte, to layout.
 	lo, hi := layout.Limits(to.Signed)
 	at := 0
 	for i, x := range operands {
-		from, err := l.In(x, 1, rows, sizes[i])
-		if err != nil {
-			return nil, to, err
-		}
-		if err := l.move(from, within(to, at, 1, rows, sizes[i], to.StrideY, to.StrideX), nil, lo, hi); err != nil {
-			return nil, to, err
-		}
+		from := try.V(l.In(x, 1, rows, sizes[i]))
+		try.E(l.move(from, within(to, at, 1, rows, sizes[i], to.StrideY, to.StrideX), nil, lo, hi))
 		at += sizes[i]
 	}
 	return nil, to, nil
@@ -163,10 +145,7 @@ func (c *fixedCell) states(r layout.Ref) layout.Ref {
 
 // step computes the next state and returns what of it the output gate lets out: both factors, in Q0.15.
 func (c *fixedCell) step(state, next uint32) (open, visible layout.Ref, err error) {
-	from, err := c.l.In(state, 1, c.batch, c.units)
-	if err != nil {
-		return open, visible, err
-	}
+	from := try.V(c.l.In(state, 1, c.batch, c.units))
 	old := c.l.wide(1, c.batch, c.units)
 	c.widen(c.states(from), old)
 	gates := []int{opspec.GateForget, opspec.GateCell}
@@ -175,9 +154,7 @@ func (c *fixedCell) step(state, next uint32) (open, visible layout.Ref, err erro
 		gates, list = append([]int{opspec.GateInput}, gates...), append([]function{{integer: gateBits}}, list...)
 	}
 	sums := c.l.wide(len(gates), c.batch, c.units)
-	if err := c.sums(gates, old, sums); err != nil {
-		return open, visible, err
-	}
+	try.E(c.sums(gates, old, sums))
 	y := c.functions(sums, list)
 	forget, update := rowsOf(y, len(gates)-2, len(gates)-1), rowsOf(y, len(gates)-1, len(gates))
 	admit := rowsOf(y, 0, 1)
@@ -202,14 +179,9 @@ func (c *fixedCell) step(state, next uint32) (open, visible layout.Ref, err erro
 		bounds.lo, bounds.hi = -int(c.clip), int(c.clip)
 	}
 	c.op(ethosu.EltAdd, forget, admit, now, bounds)
-	to, err := c.l.Out(next, 1, c.batch, c.units)
-	if err != nil {
-		return open, visible, err
-	}
+	to := try.V(c.l.Out(next, 1, c.batch, c.units))
 	c.narrow(now, c.states(to), saturated.lo, saturated.hi)
-	if err := c.sums([]int{opspec.GateOutput}, now, rowsOf(ends, 0, 1)); err != nil {
-		return open, visible, err
-	}
+	try.E(c.sums([]int{opspec.GateOutput}, now, rowsOf(ends, 0, 1)))
 	y = c.functions(ends, []function{{integer: gateBits}, {tanh: true, integer: 15 + c.shift}})
 	return rowsOf(y, 0, 1), rowsOf(y, 1, 2), c.err
 }
@@ -230,9 +202,7 @@ func (l *Lowering) lstm16(op *nn.Operation, p opspec.Lstm16) error {
 		for i, g := range gates {
 			d := dense{x: values, zero: p.Zero[g], bias: p.Bias[g], scale: p.Scale, out: rowsOf(out, i, i+1), clip: saturated.clip, lo: saturated.lo, hi: saturated.hi}
 			d.w, d.filter = try.V2(l.joined(p.Units, p.R[g], p.W[g]))
-			if err := l.dense(&d); err != nil {
-				return err
-			}
+			try.E(l.dense(&d))
 		}
 		return nil
 	}
@@ -257,9 +227,7 @@ func (l *Lowering) lstm8(op *nn.Operation, p opspec.Lstm8) error {
 	c := &fixedCell{chain: chain{l: l}, batch: p.Batch, units: p.Units, shift: p.CellShift, coupled: p.Coupled, clip: p.CellClip}
 	c.sums = func(gates []int, state, out layout.Ref) error {
 		for i, g := range gates {
-			if err := c.sum8(&p.Gate[g], in, last, state, rowsOf(out, i, i+1)); err != nil {
-				return err
-			}
+			try.E(c.sum8(&p.Gate[g], in, last, state, rowsOf(out, i, i+1)))
 		}
 		for i := 0; i < len(gates); {
 			var list []*opspec.Gate8 // neighbours that are normalized at once
@@ -269,9 +237,7 @@ func (l *Lowering) lstm8(op *nn.Operation, p opspec.Lstm8) error {
 				}
 				list = append(list, &p.Gate[g])
 			}
-			if err := c.normalize(list, rowsOf(out, i, i+len(list))); err != nil {
-				return err
-			}
+			try.E(c.normalize(list, rowsOf(out, i, i+len(list))))
 			i += max(len(list), 1)
 		}
 		return nil
@@ -311,24 +277,14 @@ func (c *fixedCell) sum8(p *opspec.Gate8, in, last, state, out layout.Ref) error
 	term := c.like(out)
 	d := dense{x: in, bias: bias, scale: p.WScale, out: out, clip: saturated.clip, lo: saturated.lo, hi: saturated.hi}
 	r := dense{x: last, bias: opspec.None, scale: p.RScale, out: term}
-	var err error
-	if d.w, d.filter, err = c.l.joined(c.units, p.W); err != nil {
-		return err
-	}
-	if r.w, r.filter, err = c.l.joined(c.units, p.R); err != nil {
-		return err
-	}
+	d.w, d.filter = try.V2(c.l.joined(c.units, p.W))
+	r.w, r.filter = try.V2(c.l.joined(c.units, p.R))
 	for _, d := range []*dense{&d, &r} {
-		if err := c.l.dense(d); err != nil {
-			return err
-		}
+		try.E(c.l.dense(d))
 	}
 	c.op(ethosu.EltAdd, out, term, out, saturated)
 	if p.Peephole != opspec.None {
-		weights, err := c.vector(p.Peephole)
-		if err != nil {
-			return err
-		}
+		weights := try.V(c.vector(p.Peephole))
 		c.op(ethosu.EltMul, state, weights, term, plain)
 		c.rescale(term, term, []fixedpoint.Multiplier{p.PeepholeScale}, tweak{})
 		c.op(ethosu.EltAdd, out, term, out, saturated)
@@ -371,10 +327,7 @@ func (c *fixedCell) normalize(gates []*opspec.Gate8, v layout.Ref) error {
 			from uint32
 			to   layout.Ref
 		}{{g.Norm, weights}, {g.Bias, bias}} {
-			r, err := c.vector(x.from)
-			if err != nil {
-				return err
-			}
+			r := try.V(c.vector(x.from))
 			c.op(ethosu.EltAdd, r, c.constant(0), rowsOf(x.to, i, i+1), plain)
 		}
 	}

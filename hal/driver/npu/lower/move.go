@@ -43,19 +43,10 @@ func (l *Lowering) concat(_ *nn.Operation, c opspec.Concat) error {
 
 // mapped lowers a function of one byte: a table, or a clamp when it is nil.
 func (l *Lowering) mapped(in, out uint32, table *[256]byte, lo, hi int) error {
-	o, err := l.operand(out)
-	if err != nil {
-		return err
-	}
+	o := try.V(l.operand(out))
 	n := int(o.Bytes())
-	from, err := l.In(in, 1, 1, n)
-	if err != nil {
-		return err
-	}
-	to, err := l.Out(out, 1, 1, n)
-	if err != nil {
-		return err
-	}
+	from := try.V(l.In(in, 1, 1, n))
+	to := try.V(l.Out(out, 1, 1, n))
 	return l.moveAll(from, to, n, table, lo, hi)
 }
 
@@ -127,9 +118,7 @@ func (l *Lowering) moveAll(from, to layout.Ref, n int, table *[256]byte, lo, hi 
 		}
 		a := layout.Ref{Value: from.Value, FeatureMap: layout.Dense(from.Addr+at, 1, rows, c, 1, to.Signed)}
 		b := layout.Ref{Value: to.Value, FeatureMap: layout.Dense(to.Addr+at, 1, rows, c, 1, to.Signed)}
-		if err := l.move(a, b, table, lo, hi); err != nil {
-			return err
-		}
+		try.E(l.move(a, b, table, lo, hi))
 		at += rows * c
 	}
 	return nil

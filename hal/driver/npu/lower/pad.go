@@ -29,10 +29,7 @@ func (l *Lowering) pad(_ *nn.Operation, p opspec.Pad) error {
 
 // whole is all bytes of an operand that is read.
 func (l *Lowering) whole(x uint32) (layout.Ref, error) {
-	o, err := l.tensor(x)
-	if err != nil {
-		return layout.Ref{}, err
-	}
+	o := try.V(l.tensor(x))
 	return l.In(x, 1, 1, int(o.Bytes()))
 }
 
@@ -43,9 +40,7 @@ func (l *Lowering) padTo(p *opspec.Pad, from, to layout.Ref, size int, value int
 	if done, err := l.padImage(p, from, to, size, value); done || err != nil {
 		return err
 	}
-	if err := l.fill(to, int(nn.Elements(p.Dims))*size, binary.LittleEndian.AppendUint32(nil, uint32(value))[:size]); err != nil {
-		return err
-	}
+	try.E(l.fill(to, int(nn.Elements(p.Dims))*size, binary.LittleEndian.AppendUint32(nil, uint32(value))[:size]))
 	axes := []axis{{size, 1, 1}}
 	src, dst := size, size
 	for i := len(p.In) - 1; i >= 0; i-- {
@@ -66,10 +61,7 @@ func (l *Lowering) padImage(p *opspec.Pad, from, to layout.Ref, size int, value 
 	h, w, c := int(p.In[1]), int(p.In[2]), int(p.In[3])
 	oh, ow := int(p.Dims[1]), int(p.Dims[2])
 	unit := fixedpoint.QuantizeMultiplier(1)
-	scale, shift, err := hardware(unit)
-	if err != nil {
-		return false, err
-	}
+	scale, shift := try.V2(hardware(unit))
 	for n := range int(p.In[0]) {
 		k := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Depthwise, Round: doubleRound, Top: p.Before[1], Left: p.Before[2], Bottom: p.After[1], Right: p.After[2]}}
 		k.IFM = layout.Ref{Value: from.Value, FeatureMap: layout.Dense(from.Addr+n*h*w*c, h, w, c, 1, from.Signed)}
@@ -80,9 +72,7 @@ func (l *Lowering) padImage(p *opspec.Pad, from, to layout.Ref, size int, value 
 		for range c {
 			k.Weights.Records = append(k.Weights.Records, scaleRecord(0, scale, shift))
 		}
-		if err := l.Add(k); err != nil {
-			return false, err
-		}
+		try.E(l.Add(k))
 	}
 	return true, nil
 }

@@ -63,14 +63,8 @@ func (l *Lowering) poolEach(p *opspec.Pool, average bool) error {
 	if n := p.N * win.OutH * win.OutW; n > maxMoves {
 		return maxWindows.Broken("%d of %dx%d with stride %dx%d", n, win.KH, win.KW, win.StrideH, win.StrideW)
 	}
-	from, err := l.whole(p.Input)
-	if err != nil {
-		return err
-	}
-	out, err := l.Out(p.Output, 1, 1, p.C)
-	if err != nil {
-		return err
-	}
+	from := try.V(l.whole(p.Input))
+	out := try.V(l.Out(p.Output, 1, 1, p.C))
 	o := &l.graph.Operands[p.Output]
 	lo, hi := opspec.ActRange(p.Act, p.Type, o.Scale, o.ZeroPoint)
 	for i := range p.N * win.OutH * win.OutW {
@@ -83,9 +77,7 @@ func (l *Lowering) poolEach(p *opspec.Pool, average bool) error {
 		if average {
 			averages(&k, h*w)
 		}
-		if err := l.Add(k); err != nil {
-			return err
-		}
+		try.E(l.Add(k))
 	}
 	return nil
 }
@@ -94,21 +86,13 @@ func (l *Lowering) poolEach(p *opspec.Pool, average bool) error {
 // other, then pooled in one row, or by halves where the row is too long.
 func (l *Lowering) gatheredPool(p *opspec.Pool, average bool) error {
 	win, taps := &p.Window, p.KH*p.KW
-	from, err := l.whole(p.Input)
-	if err != nil {
-		return err
-	}
+	from := try.V(l.whole(p.Input))
 	o := &l.graph.Operands[p.Output]
 	lo, hi := layout.Limits(from.Signed)
 	pixels := p.N * win.OutH * win.OutW
 	row := l.narrow(pixels, taps, p.C, from.Signed)
-	if err := l.gather(win, p.N, p.C, from, row, []byte{byte(lo)}); err != nil {
-		return err
-	}
-	out, err := l.Out(p.Output, pixels, 1, p.C)
-	if err != nil {
-		return err
-	}
+	try.E(l.gather(win, p.N, p.C, from, row, []byte{byte(lo)}))
+	out := try.V(l.Out(p.Output, pixels, 1, p.C))
 	least, most := opspec.ActRange(p.Act, p.Type, o.Scale, o.ZeroPoint)
 	if taps > maxRow {
 		c := chain{l: l}

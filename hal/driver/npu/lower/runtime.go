@@ -2,6 +2,7 @@ package lower
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -39,27 +40,16 @@ func (l *Lowering) runtimeGEMM(g *gemm) error {
 	if g.depthwise {
 		return l.runtimeDepthwise(g)
 	}
-	filter, err := l.In(g.filter, 1, 1, g.k*sum)
-	if err != nil {
-		return err
-	}
+	filter := try.V(l.In(g.filter, 1, 1, g.k*sum))
 	filter.Zero = int(g.quant.FilterZero)
-	patches, err := l.patches(g, filter.Signed)
-	if err != nil {
-		return err
-	}
+	patches := try.V(l.patches(g, filter.Signed))
 	pixels := g.n * g.win.OutH * g.win.OutW
 	if sum > maxExtent || pixels > 1<<24 {
 		return maxProducts.Broken("%d windows of %d elements", pixels, sum)
 	}
 	acc := l.wide(g.n*g.win.OutH, g.win.OutW, g.k)
-	if err := l.products(patches, filter, acc, pixels, g.k, sum); err != nil {
-		return err
-	}
-	out, err := l.Out(g.output, g.n*g.win.OutH, g.win.OutW, g.k)
-	if err != nil {
-		return err
-	}
+	try.E(l.products(patches, filter, acc, pixels, g.k, sum))
+	out := try.V(l.Out(g.output, g.n*g.win.OutH, g.win.OutW, g.k))
 	return l.requantizeSums(g, acc, out)
 }
 
@@ -90,10 +80,7 @@ func (l *Lowering) products(rows, filter, acc layout.Ref, pixels, outputs, n int
 // runtimeDepthwise adds the products of one tap after the other.
 func (l *Lowering) runtimeDepthwise(g *gemm) error {
 	win := &g.win
-	filter, err := l.In(g.filter, 1, 1, win.KH*win.KW*g.k)
-	if err != nil {
-		return err
-	}
+	filter := try.V(l.In(g.filter, 1, 1, win.KH*win.KW*g.k))
 	filter.Zero = int(g.quant.FilterZero)
 	image, h, w, err := l.paddedImage(g, filter.Signed)
 	if err != nil {
@@ -118,14 +105,9 @@ func (l *Lowering) runtimeDepthwise(g *gemm) error {
 		if c.err != nil {
 			return c.err
 		}
-		out, err := l.Out(g.output, win.OutH, win.OutW, g.k)
-		if err != nil {
-			return err
-		}
+		out := try.V(l.Out(g.output, win.OutH, win.OutW, g.k))
 		out.Addr += n * win.OutH * win.OutW * g.k
-		if err := l.requantizeSums(g, acc, out); err != nil {
-			return err
-		}
+		try.E(l.requantizeSums(g, acc, out))
 	}
 	return nil
 }
@@ -163,10 +145,7 @@ func flipped(zero int, from, to bool) int {
 // signed or not. Windows of one pixel are the input itself.
 func (l *Lowering) patches(g *gemm, signed bool) (layout.Ref, error) {
 	win := &g.win
-	from, err := l.In(g.input, 1, 1, g.n*win.H*win.W*g.c)
-	if err != nil {
-		return from, err
-	}
+	from := try.V(l.In(g.input, 1, 1, g.n*win.H*win.W*g.c))
 	from.Zero = int(g.quant.InZero)
 	taps := win.KH * win.KW
 	if taps == 1 && win.StrideH == 1 && win.StrideW == 1 && win.OutH == win.H && win.OutW == win.W && win.Top|win.Left == 0 && from.Signed == signed {
@@ -183,9 +162,7 @@ func (l *Lowering) gather(win *opspec.Window, n, c int, from, to layout.Ref, fil
 	taps := win.KH * win.KW
 	if win.Top > 0 || win.Left > 0 || (win.OutH-1)*win.StrideH-win.Top+(win.KH-1)*win.DilationH >= win.H ||
 		(win.OutW-1)*win.StrideW-win.Left+(win.KW-1)*win.DilationW >= win.W {
-		if err := l.fill(to, n*win.OutH*win.OutW*taps*c, fill); err != nil {
-			return err
-		}
+		try.E(l.fill(to, n*win.OutH*win.OutW*taps*c, fill))
 	}
 	for ky := range win.KH {
 		y0, y1 := inside(ky*win.DilationH-win.Top, win.StrideH, win.H, win.OutH)
@@ -223,10 +200,7 @@ func inside(at, stride, n, outputs int) (first, end int) {
 // often as it has outputs; h and w are its extents.
 func (l *Lowering) paddedImage(g *gemm, signed bool) (to layout.Ref, h, w int, err error) {
 	win := &g.win
-	from, err := l.In(g.input, 1, 1, g.n*win.H*win.W*g.c)
-	if err != nil {
-		return from, 0, 0, err
-	}
+	from := try.V(l.In(g.input, 1, 1, g.n*win.H*win.W*g.c))
 	from.Zero = int(g.quant.InZero)
 	h = max(win.H+win.Top, (win.OutH-1)*win.StrideH+(win.KH-1)*win.DilationH+1)
 	w = max(win.W+win.Left, (win.OutW-1)*win.StrideW+(win.KW-1)*win.DilationW+1)
@@ -239,27 +213,20 @@ func (l *Lowering) paddedImage(g *gemm, signed bool) (to layout.Ref, h, w int, e
 	to = l.narrow(1, 1, g.n*h*w*g.k, signed)
 	to.Zero = flipped(from.Zero, from.Signed, signed)
 	if h != win.H || w != win.W {
-		if err := l.fill(to, g.n*h*w*g.k, []byte{byte(to.Zero)}); err != nil {
-			return to, h, w, err
-		}
+		try.E(l.fill(to, g.n*h*w*g.k, []byte{byte(to.Zero)}))
 	}
 	m := g.multiplier
 	for j := range m {
 		b := to
 		b.Addr += (win.Top*w+win.Left)*g.k + j
-		if err := l.copyAxes(from, b, []axis{{g.c, 1, m}, {win.W, g.c, g.k}, {win.H, win.W * g.c, w * g.k}, {g.n, win.H * win.W * g.c, h * w * g.k}}); err != nil {
-			return to, h, w, err
-		}
+		try.E(l.copyAxes(from, b, []axis{{g.c, 1, m}, {win.W, g.c, g.k}, {win.H, win.W * g.c, w * g.k}, {g.n, win.H * win.W * g.c, h * w * g.k}}))
 	}
 	return to, h, w, nil
 }
 
 // requantizeSums is clamp(scale(acc + bias) + zero point), acc and out of the same extents.
 func (l *Lowering) requantizeSums(g *gemm, acc, out layout.Ref) error {
-	bias, err := l.In(g.bias, 1, 1, g.k)
-	if err != nil {
-		return err
-	}
+	bias := try.V(l.In(g.bias, 1, 1, g.k))
 	bias.Bytes, bias.Signed = 4, true
 	c := chain{l: l}
 	c.op(ethosu.EltAdd, acc, bias, acc, plain)
@@ -315,9 +282,7 @@ func (l *Lowering) fill(to layout.Ref, n int, pattern []byte) error {
 		}
 		lo, hi := layout.Limits(to.Signed)
 		from.H, from.W, from.C, from.StrideY, from.StrideX = 1, rows, c, 0, 0
-		if err := l.move(from, within(to, at, 1, rows, c, rows*c, c), nil, lo, hi); err != nil {
-			return err
-		}
+		try.E(l.move(from, within(to, at, 1, rows, c, rows*c, c), nil, lo, hi))
 		at += rows * c
 	}
 	return nil

@@ -172,10 +172,7 @@ func (l *Lowering) choose(op *nn.Operation, s opspec.Select) error {
 
 // truth is a TENSOR_BOOL8 with 1 for each byte but 0.
 func (l *Lowering) truth(x uint32, signed bool) (to layout.Ref, err error) {
-	from, err := l.whole(x)
-	if err != nil {
-		return to, err
-	}
+	from := try.V(l.whole(x))
 	var one [256]byte
 	for i := 1; i < len(one); i++ {
 		one[i] = 1
@@ -205,10 +202,7 @@ func (l *Lowering) not(_ *nn.Operation, u opspec.Unary) error {
 // rescaled is an 8-bit operand in the quantization of another, as MAXIMUM, MINIMUM and
 // SELECT bring their inputs to it.
 func (l *Lowering) rescaled(x uint32, like *nn.Operand) (layout.Ref, error) {
-	o, err := l.operand(x)
-	if err != nil {
-		return layout.Ref{}, err
-	}
+	o := try.V(l.operand(x))
 	from, err := l.whole(x)
 	if err != nil || o.Scale == like.Scale && o.ZeroPoint == like.ZeroPoint && o.Type == like.Type {
 		return from, err

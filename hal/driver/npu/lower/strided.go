@@ -108,9 +108,7 @@ func (l *Lowering) copyAxes(from, to layout.Ref, axes []axis) error {
 		}
 		a.H, a.W, a.C, a.StrideY, a.StrideX = h.size, w.size, channels.size, h.src, w.src
 		b.H, b.W, b.C, b.StrideY, b.StrideX = h.size, w.size, channels.size, h.dst, w.dst
-		if err := l.move(a, b, nil, lo, hi); err != nil {
-			return err
-		}
+		try.E(l.move(a, b, nil, lo, hi))
 	}
 	return nil
 }

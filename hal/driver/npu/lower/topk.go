@@ -63,21 +63,12 @@ func (l *Lowering) topK(op *nn.Operation, t opspec.TopK) error {
 // result puts 32-bit elements into an output of bytes or integers.
 func (l *Lowering) result(x uint32, from layout.Ref) error {
 	n := from.H * from.W * from.C
-	o, err := l.tensor(x)
-	if err != nil {
-		return err
-	}
+	o := try.V(l.tensor(x))
 	if o.Type == nn.TensorInt32 {
-		to, err := l.Out(x, 1, 1, 4*n)
-		if err != nil {
-			return err
-		}
+		to := try.V(l.Out(x, 1, 1, 4*n))
 		return l.moveAll(bytesOf(from), bytesOf(to), 4*n, nil, 0, 255)
 	}
-	to, err := l.Out(x, from.H, from.W, from.C)
-	if err != nil {
-		return err
-	}
+	to := try.V(l.Out(x, from.H, from.W, from.C))
 	lo, hi := layout.Limits(to.Signed)
 	c := chain{l: l}
 	c.narrow(from, to, lo, hi)
