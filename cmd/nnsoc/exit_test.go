@@ -50,6 +50,8 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"gpu", "exec", sparse}, cli.ExitUsage},
 		{[]string{"npu", "disasm", sparse}, cli.ExitUsage},
 		{[]string{"run", sparse}, cli.ExitUsage},
+		{[]string{"vts", sparse}, cli.ExitUsage},
+		{[]string{"vts", text}, cli.ExitUsage},
 		{[]string{"dsp", "pipeline", source("line", "{ r6 = #93 ; r0 = #1 }\n trap0(#1)"), "--loop"}, cli.ExitUsage},
 		{[]string{}, cli.ExitOK},
 		{[]string{"version"}, cli.ExitOK},

@@ -163,6 +163,8 @@ func vtsVerdict(r *testvectors.Report, unreadable []input.UnreadableSpec) error 
 	switch err := input.UnreadableError(unreadable); {
 	case err != nil && r.Failed > 0:
 		return &cli.ExitError{Code: cli.ExitMismatch, Err: fmt.Errorf("%d of %d cases failed; %w", r.Failed, r.Cases, err)}
+	case err != nil && r.Cases == 0:
+		return cli.Usage(err)
 	case err != nil:
 		return &cli.ExitError{Code: cli.ExitMismatch, Err: err}
 	case r.Failed > 0:
