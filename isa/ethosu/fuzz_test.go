@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -85,4 +86,12 @@ func FuzzAssemble(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestLeastWeight: a weight and a direct offset of nine bits each reach -256, which no weight is.
+func TestLeastWeight(t *testing.T) {
+	_, _, err := DecodeWeights(nil, []byte("&\x00\xdc\x02~ \x00\xff\x80\xff\xee"), 1<<16)
+	if err == nil || !strings.Contains(err.Error(), "weight -256 is too large") {
+		t.Errorf("a weight of -256: %v", err)
+	}
 }

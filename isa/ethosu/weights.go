@@ -235,7 +235,7 @@ func (d *weightDecoder) plain(dst []int16, n, width, limit int) ([]int16, error)
 		return dst, nil // at most 9 bits
 	}
 	for _, v := range out {
-		if v < -maxWeightCode>>1 || v > maxWeightCode>>1 {
+		if v < -maxWeight || v > maxWeight {
 			return dst, fmt.Errorf("weight %d is too large", v)
 		}
 	}
