@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	dspdriver "github.com/nnsoc/nnsoc/hal/driver/dsp"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
 	"github.com/nnsoc/nnsoc/hal/service"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
@@ -20,14 +21,15 @@ import (
 )
 
 // bareDSP is the DSP's driver as an author would make it: no host, no machine.
-func bareDSP(t *testing.T, c *soc.Config) hal.Device {
+func bareDSP(t *testing.T, c *soc.Config, own ...lower.Operation) hal.Device {
 	t.Helper()
 	s, err := dsp.FromSoC(c, sim.Preference(hal.FastSingleAnswer))
 	if err != nil {
 		t.Fatal(err)
 	}
 	d, err := dspdriver.New(dspdriver.Config{
-		Spec: s, NewMemory: func() (mem.Level, error) { return c.NewEngineMemory(soc.EngineDSP) },
+		Settings: dspdriver.Settings{Lowerings: own},
+		Spec:     s, NewMemory: func() (mem.Level, error) { return c.NewEngineMemory(soc.EngineDSP) },
 		SpecAt: func(o sim.OPP) (dsp.Spec, error) {
 			at := s
 			at.ClockHz, at.VoltageV = o.Hz, o.Volts
