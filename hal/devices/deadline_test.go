@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -88,3 +90,56 @@ type spans []hal.Span
 
 // Span implements hal.Tracer.
 func (s *spans) Span(x hal.Span) { *s = append(*s, x) }
+
+// A warm-up runs no execution of a deadline longer than a few times that, where none ends sooner, on a machine and beside
+// // other clients, and takes its time all the same; with a deadline that allows for it, as without one, executions run to their end.
+func TestWarmUpIsStopped(t *testing.T) {
+	const whole = 50 * sim.Millisecond
+	for _, x := range []struct {
+		name    string
+		allowed sim.Time // 0: there is no deadline
+		stopped bool
+	}{{"none", 0, false}, {"far", sim.Second, false}, {"near", 10 * sim.Millisecond, true}} {
+		for _, way := range []string{"Warm", "Approximate", "a client"} {
+			m := phone(t)
+			var most sim.Time // that one of the engine's executions took
+			run := func(_ hal.Tracer, at base.Place) (*hal.Result, error) {
+				took := whole
+				if at.Until > 0 && at.Until < whole {
+					took = at.Until
+				}
+				if most = max(most, took); took < whole {
+					return nil, &sim.Late{At: took}
+				}
+				return &hal.Result{Stats: hal.Stats{LatencyFs: int64(took), Cycles: int64(took / sim.Microsecond), EnergyPJ: 1e9}}, nil
+			}
+			call := &base.Call{Program: "sleeper", Buffers: &hal.Buffers{}}
+			if x.allowed > 0 {
+				at := m.Devices()[0].Now().Add(time.Duration(x.allowed / sim.Nanosecond))
+				call.Buffers.Deadline = &at
+			}
+			execute := func() error { _, err := m.Host(soc.EngineDSP).Execute(call, run); return err }
+			var err error
+			switch way {
+			case "Warm":
+				err = m.Warm(execute)
+			case "Approximate":
+				err = m.Approximate(execute)
+			default:
+				_, err = m.Together(func(as *devices.Client) error {
+					call.Buffers.Client = as
+					return as.Warm(execute)
+				})
+			}
+			if x.stopped {
+				warmed := m.SoC().Now() > soc.WarmUp || way == "a client" // which finds the clocks of one, see Client.Warm
+				if hal.StatusOf(err) != hal.MissedDeadlineTransient || most > 4*x.allowed || !warmed {
+					t.Errorf("%s, deadline %s: %v; the engine ran for %v us of %v allowed, until %v us", way, x.name, err,
+						most.Microseconds(), x.allowed.Microseconds(), m.SoC().Now().Microseconds())
+				}
+			} else if err != nil || most != whole {
+				t.Errorf("%s, deadline %s: %v; the engine ran for %v us", way, x.name, err, most.Microseconds())
+			}
+		}
+	}
+}

@@ -127,7 +127,7 @@ func (l *loop) steady(m *soc.Machine, r soc.Request, c *base.Call, spans *record
 	h := l.on(m)
 	r.Program = h.m.number(c.Program)
 	defer h.m.caches[h.engine].Clear() // nobody comes back to this machine
-	s := h.steadyState(c, maxSteadyRuns, until(run, min(most, sim.Never/patience)*patience, 0))
+	s := h.steadyState(c, maxSteadyRuns, until(run, patient(most), 0))
 	res, why := s.reach(r, false, l.warms)
 	late := lateness(why)
 	if late != nil {

@@ -15,6 +15,9 @@ import (
 // on caches that its like have filled, and at other clocks, it may end in time all the same (D-1690).
 const patience = 4
 
+// patient is how long an execution of a deadline may take there; 0: it has none.
+func patient(longest sim.Time) sim.Time { return min(longest, sim.Never/patience) * patience }
+
 // longest is how long after a request its deadline is; 0: it has none.
 func longest(c *base.Call, clock *hal.Clock) sim.Time {
 	d := c.Buffers.Deadline

@@ -149,13 +149,15 @@ func scaled(took sim.Time, hz int64, points []sim.Change) sim.Time {
 }
 
 // warmUp lets the loop of a call go on until its clocks and caches are steady. Where that is
-// enough, the call takes what the last of them took.
+// enough, the call takes what the last of them took. Of a call that is still running after patience times its deadline
+// the loop is one of executions that are stopped there.
 func (h *engineHost) warmUp(c *base.Call, r soc.Request, run func(hal.Tracer, base.Place) (*hal.Result, error)) error {
 	w := h.m.warmed
 	if w.approximate && w.find(h.engine, c) != nil {
 		return nil
 	}
-	s := h.steadyState(c, w.most, run)
+	allowed := longest(c, h.m.clock)
+	s := h.steadyState(c, w.most, until(run, patient(allowed), 0))
 	engine := h.engine != soc.EngineCPU && !h.foreign
 	warms := func(int64) bool { return engine }
 	if w.approximate || h.m.Most > 0 {
@@ -167,7 +169,11 @@ func (h *engineHost) warmUp(c *base.Call, r soc.Request, run func(hal.Tracer, ba
 			return holds
 		}
 	}
-	if _, err := s.reach(r, engine && !w.approximate && h.m.Most == 0, warms); err != nil {
+	_, err := s.reach(r, engine && !w.approximate && h.m.Most == 0, warms)
+	if late := lateness(err); late != nil && allowed > 0 {
+		return s.repeat(r, min(late.At, allowed))
+	}
+	if err != nil {
 		return err
 	}
 	if w.approximate && w.find(h.engine, c) == nil {
