@@ -3,10 +3,14 @@ package main
 import (
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 )
@@ -159,6 +163,50 @@ func TestBadInput(t *testing.T) {
 	if _, err := os.Stat(filepath.Join("missing")); err == nil {
 		t.Error("a folder was made for a path that failed")
 	}
+}
+
+// TestEmptyArgument: no command takes an empty argument for one that is not there, or for the name of a file. A program's
+// own may be empty.
+func TestEmptyArgument(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		for _, c := range cmd.Commands() {
+			visit(c)
+		}
+		args := strings.Fields(cmd.CommandPath())[1:]
+		refused(t, append(slices.Clone(args), ""))
+		for _, f := range []string{"output", "report"} { // without which some refuse anything
+			if cmd.Flags().Lookup(f) != nil {
+				refused(t, append(slices.Clone(args), "--"+f, "written", ""))
+			}
+		}
+	}
+	visit(newRoot(io.Discard, io.Discard))
+	if files, err := os.ReadDir("."); err != nil || len(files) > 0 {
+		t.Errorf("files %v, error %v", files, err)
+	}
+	for args, want := range map[string]string{
+		"report ":                         "nnsoc: argument 1 of nnsoc report is empty\n",
+		"run --concurrent islands_float ": "nnsoc: argument 2 of nnsoc run is empty\n",
+		"dsp exec missing.elf ":           "nnsoc: open missing.elf: ",
+	} {
+		if line := refused(t, strings.Split(args, " ")); !strings.HasPrefix(line, want) {
+			t.Errorf("nnsoc %q: %q, want %q", args, line, want)
+		}
+	}
+}
+
+// refused runs a command that is to fail for what its user gave it, and returns the line that says so.
+func refused(t *testing.T, args []string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code := execute(args, &out, &errs)
+	line := errs.String()
+	if code != cli.ExitUsage || out.Len() > 0 || strings.Count(line, "\n") != 1 || !strings.HasPrefix(line, "nnsoc: ") {
+		t.Errorf("nnsoc %q: exit code %d, stdout %.200q, stderr %.500q; want one line", args, code, &out, line)
+	}
+	return line
 }
 
 // fullDisk takes nothing.

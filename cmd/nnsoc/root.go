@@ -63,7 +63,10 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 			}
 			return cmd.Help()
 		},
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
+			if err := cli.NoEmptyArgument(cmd, args); err != nil {
+				return err
+			}
 			if err := cli.CheckSoC(cmd); err != nil {
 				return err
 			}
@@ -131,6 +134,9 @@ func strictHelp(root *cobra.Command) {
 		if c.Name() == "completion" {
 			c.Args = cli.NoArguments
 			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+			for _, shell := range c.Commands() {
+				shell.Args = cli.NoArguments
+			}
 		}
 	}
 }

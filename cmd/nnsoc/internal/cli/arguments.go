@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,6 +23,20 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 		return Usage(fmt.Errorf("unknown command %q; there are %s%s", args[0], strings.Join(names, ", "), spelling.DidYouMean(args[0], names)))
 	}
 	return Usage(fmt.Errorf("%s takes no argument, got %q", cmd.CommandPath(), args[0]))
+}
+
+// ProgramArguments marks a command whose arguments behind the first are those of a program.
+const ProgramArguments = "program arguments"
+
+// NoEmptyArgument refuses an empty argument: that of a shell's variable without a value names nothing.
+func NoEmptyArgument(cmd *cobra.Command, args []string) error {
+	if _, ok := cmd.Annotations[ProgramArguments]; ok {
+		args = args[:min(1, len(args))]
+	}
+	if i := slices.Index(args, ""); i >= 0 && !cmd.Hidden {
+		return Usage(fmt.Errorf("argument %d of %s is empty", i+1, cmd.CommandPath()))
+	}
+	return nil
 }
 
 // AtMostOne accepts an optional argument.

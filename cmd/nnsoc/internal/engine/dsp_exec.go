@@ -62,6 +62,7 @@ the thread that ended last.`,
 		},
 		RunE: func(_ *cobra.Command, args []string) error { return dspExec(a, args, &f) },
 
+		Annotations:       map[string]string{cli.ProgramArguments: ""},
 		ValidArgsFunction: cli.CompleteFiles("elf", "s", "S"),
 	}
 	cmd.Flags().StringVar(&f.report, "report", "", "write the report to a file")

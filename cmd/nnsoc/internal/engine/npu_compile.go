@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -67,6 +68,9 @@ must be of that configuration.`,
 		Example: "  nnsoc npu compile net.tflite --accelerator ethos-u55-128 -o net_npu.tflite && nnsoc npu exec net_npu.tflite",
 		Args:    cli.OneFile("network"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.output == "" {
+				return cli.Usage(errors.New("no file to write: give --output"))
+			}
 			return npuCompile(a, args[0], &f, cmd.Flags().Changed("soc"))
 		},
 
@@ -76,7 +80,6 @@ must be of that configuration.`,
 	fl.StringVar(&f.accelerator, "accelerator", "ethos-u55-128", "what to compile for: "+strings.Join(ethosu.Accelerators(), ", "))
 	fl.StringVarP(&f.output, "output", "o", "", "file to write")
 	cli.MarkFile(fl, "output")
-	_ = cmd.MarkFlagRequired("output")
 	f.shapes.Add(fl)
 	_ = cmd.RegisterFlagCompletionFunc("accelerator", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return ethosu.Accelerators(), cobra.ShellCompDirectiveNoFileComp

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -137,19 +138,15 @@ const maxReports = 16
 func makeReport(a *cli.App, f *runFlags, args []string) error {
 	all := &htmlreport.Page{}
 	var bad error
-	list := args
-	if len(list) == 0 {
-		list = []string{""} // the default network
+	list := [][]string{nil} // the default network
+	if len(args) > 0 {
+		list = slices.Collect(slices.Chunk(args, 1))
 	}
-	for _, arg := range list {
+	for _, named := range list {
 		var p *htmlreport.Page
 		var err error
-		named := []string{arg}
-		if arg == "" {
-			named = nil
-		}
-		if strings.HasSuffix(arg, ".json") {
-			p, err = readPage(arg)
+		if len(named) > 0 && strings.HasSuffix(named[0], ".json") {
+			p, err = readPage(named[0])
 		} else {
 			var r *report
 			if r, err = collect(a, f, named); err == nil {
