@@ -336,6 +336,12 @@ var generators = map[string]func(m *randomModel) *nn.Model{
 		x := m.tensor(t, 0.05, nn.SubgraphInput, 1, h, w, c)
 		return m.conv(nn.OpDepthwiseConv2D, t, x, 1, h, w, c*mult, kh, kw, []int{1, kh, kw, c * mult}, mult)
 	},
+	"DEPTHWISE_CONV_2D of one channel": func(m *randomModel) *nn.Model {
+		t, r := m.typ(), m.r
+		h, w, k, kh, kw := 1+r.IntN(12), 2*(1+r.IntN(8)), 1+r.IntN(40), 1+r.IntN(4), 1+r.IntN(8)
+		x := m.tensor(t, 0.05, nn.SubgraphInput, 1, h, w, 1)
+		return m.conv(nn.OpDepthwiseConv2D, t, x, 1, h, w, k, kh, kw, []int{1, kh, kw, k}, k)
+	},
 	"FULLY_CONNECTED": func(m *randomModel) *nn.Model {
 		t, r := m.typ(), m.r
 		b, d, u := 1+r.IntN(9), 1+r.IntN(90), 1+r.IntN(70)

@@ -100,12 +100,17 @@ func (l *Lowering) gemm(g *gemm) error {
 	try.V(l.view.Data(g.filter))
 	biases := try.V(l.view.Data(g.bias))
 	weights := filter.Data
+	if g.depthwise && g.c == 1 {
+		own := *g
+		own.depthwise, own.multiplier = false, 0
+		g, weights = &own, transposed(weights, win.KH*win.KW)
+	}
 	if own, data, ok := l.folded(g, win, weights); ok {
 		g, win, weights = &own, own.win, data
 	}
 	// A depthwise kernel maps channel i to channel i; with several outputs per
 	// channel it becomes a convolution whose other weights are zero.
-	depthwise := g.depthwise && g.multiplier == 1 && g.c > 1
+	depthwise := g.depthwise && g.multiplier == 1
 	perOutput := win.KH * win.KW * g.c
 	if depthwise {
 		perOutput = win.KH * win.KW
@@ -149,6 +154,17 @@ func (l *Lowering) gemm(g *gemm) error {
 		}
 	}
 	return nil
+}
+
+// transposed is the filter of a depthwise convolution of one channel, [tap][output], as that of the CONV_2D
+// that it is, [output][tap], which may be folded. Vela does the same (its convert_depthwise_to_conv).
+func transposed(filter []byte, taps int) []byte {
+	outputs := len(filter) / taps
+	data := make([]byte, len(filter))
+	for i, b := range filter {
+		data[i%outputs*taps+i/outputs] = b
+	}
+	return data
 }
 
 // gatheredGEMM is a convolution of any stride and dilation: the pixels under each window are

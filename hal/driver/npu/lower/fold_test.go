@@ -111,3 +111,11 @@ func TestFoldedSame(t *testing.T) {
 		t.Errorf("%d convolutions folded", folds)
 	}
 }
+
+// TestTransposed: the filter of a depthwise convolution of one channel, three outputs of four taps, as a convolution's.
+func TestTransposed(t *testing.T) {
+	got := string(transposed([]byte("abcdefghijkl"), 4))
+	if want := "adgj" + "behk" + "cfil"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
