@@ -170,10 +170,13 @@ func (e *estimator) flow(r *layout.Ref, channels, width, latency int) flow {
 	f := &r.FeatureMap
 	m := flow{bytes: float64(f.H*f.W*f.C) * float64(f.Bytes), latency: float64(latency)}
 	if m.far = f.Far || e.stored(r); m.far {
+		m.rate = rate(e.far, f, channels, width)
 		if !f.Far { // the first block of constants is waited for behind the kernel in front
 			m.behind = 1
+			if channels >= f.C { // they lie one behind the other
+				m.rate = e.far.BytesPerCycle
+			}
 		}
-		m.rate = rate(e.far, f, channels, width)
 	} else {
 		m.rate = rate(e.chip, f, channels, width)
 	}

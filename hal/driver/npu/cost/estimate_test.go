@@ -243,3 +243,26 @@ func TestTimeOfParts(t *testing.T) {
 		}
 	}
 }
+
+// TestConstantsTouch: constants that a block takes all channels of come at the rate of their memory, however few a
+// pixel has; parts of their channels, and maps off chip, come in bursts of 128 bytes.
+func TestConstantsTouch(t *testing.T) {
+	e := newEstimator(&hand, kernelOf(kernel.Elementwise, 1, 1))
+	e.far, e.chip = &hand.Memories[1], &hand.Memories[0]
+	for name, c := range map[string]struct {
+		h, w, c, channels int
+		far               bool
+		want              float64 // bytes per cycle
+	}{
+		"a scalar":             {1, 1, 1, 1, false, 4},
+		"a scalar of a map":    {1, 1, 1, 1, true, 0.125}, // 4 of 128 bytes
+		"a column":             {3, 1, 1, 16, false, 4},
+		"half of the channels": {3, 1, 16, 8, false, 1}, // 32 of 128 bytes
+	} {
+		r := layout.Ref{FeatureMap: layout.Dense(0, c.h, c.w, c.c, 4, true), Value: layout.Placed}
+		r.Region, r.Far = layout.RegionConst, c.far
+		if got := e.flow(&r, c.channels, c.w, 100); got.rate != c.want || !got.far {
+			t.Errorf("%s: %g bytes per cycle, want %g", name, got.rate, c.want)
+		}
+	}
+}
