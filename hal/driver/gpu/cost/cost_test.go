@@ -2,6 +2,7 @@ package cost
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	core "github.com/nnsoc/nnsoc/gpu"
@@ -39,6 +40,53 @@ func TestEstimate(t *testing.T) {
 	} {
 		if got := Estimate(m, c.work); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+	}
+}
+
+// TestBeside: launches that are under way together take what their sums take of each unit of the machine, and no less
+// than the longest of them, the packets behind the first beside that.
+func TestBeside(t *testing.T) {
+	s := core.DefaultSpec()
+	simds := s.Clusters * s.CUsPerCluster * s.SIMDsPerCU
+	m := &Machine{Spec: &s, MemoryBytesPerSecond: float64(s.Hz) * 8, MemoryNs: 100}
+	far := 100 * float64(s.Hz) / 1e9
+	passes := float64((32 + s.Lanes - 1) / s.Lanes)
+	near := float64(s.L0.LatencyCycles + s.L2.LatencyCycles)
+	address := math.Ceil(32 / float64(s.AddressLanes))
+	computing := func(waves, each int) kernel.Work { return kernel.Work{Waves: waves, Instructions: int64(waves * each)} }
+	lines := func(waves int) kernel.Work {
+		return kernel.Work{Waves: waves, Loads: int64(waves), FarLoads: int64(waves), ReadBytes: int64(waves)}
+	}
+	many := s.L2.Bytes / s.L2.Line / 32 // waves whose lines fill L2
+	again := float64(s.L2.Bytes-many) / 2
+	for _, c := range []struct {
+		name string
+		list []kernel.Work
+		want float64 // beside dispatch
+	}{
+		{"two waves on two SIMDs", []kernel.Work{computing(1, 100), computing(1, 70)}, 100 * passes},
+		{"launches of a wave, two for each SIMD", slices.Repeat([]kernel.Work{computing(1, 100)}, 2*simds), 200 * passes},
+		{"launches that fill all SIMDs", []kernel.Work{computing(simds, 100), computing(2*simds, 30)}, 160 * passes},
+		// The second pass of the first is a quarter full: the other takes the rest.
+		{"a launch in what another leaves", []kernel.Work{computing(simds+simds/4, 100), computing(simds, 10)}, 200 * passes},
+		{"memory", []kernel.Work{{ReadBytes: 800}, {WriteBytes: 1600}}, memoryShare * 300},
+		{"a chain beside a shorter one", []kernel.Work{{Waves: simds, Chain: 5}, {Waves: simds, Chain: 2}}, chainShare * 5 * near},
+		{"more chains than waves hide", slices.Repeat([]kernel.Work{{Waves: simds, Chain: 5}}, 2*residency), chainShare * 2 * 5 * near},
+		{"loads of launches that fill all SIMDs", []kernel.Work{{Waves: simds, Loads: int64(10 * simds)}, {Waves: simds, Loads: int64(30 * simds)}}, 40*float64(s.SIMDsPerCU)*address + far},
+		// L2 holds the lines of one of them, so each reads half of what it comes back to again: the rest of the time of L2
+		// is of waves that fill the SIMDs so far.
+		{"lines that L2 does not hold for both", []kernel.Work{lines(many), lines(many)}, 2*again/float64(s.L2.BytesPerCycle)*
+			float64(many)/(float64(simds)*math.Ceil(float64(many)/float64(simds))) + memoryShare*2*(float64(many)+again)/8 + far},
+	} {
+		want := int64(c.want + float64(s.LaunchCycles) + 2*far + float64((len(c.list)-1)*s.LaunchCycles))
+		if got := Beside(m, c.list); got != want {
+			t.Errorf("%s: %d cycles, want %d", c.name, got, want)
+		}
+	}
+	for _, w := range []kernel.Work{{}, computing(simds+1, 50), lines(3 * many), {Waves: 5*simds + 1, Chain: 3, Loads: 40, VectorLoads: 30, Dots: 7, ReadBytes: 999}} {
+		if got, want := Beside(m, []kernel.Work{w}), Estimate(m, w).Cycles(); got != want {
+			t.Errorf("%+v alone: %d cycles, want %d", w, got, want)
 		}
 	}
 }
