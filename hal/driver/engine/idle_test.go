@@ -46,6 +46,33 @@ func TestIdle(t *testing.T) {
 	}
 }
 
+// TestIdleKeeps: a program that keeps something in its engine finds it there until another has run, and the state of the
+// engine says so; one that keeps nothing does not.
+func TestIdleKeeps(t *testing.T) {
+	for _, keeps := range []bool{false, true} {
+		a, b := Idle[*int]{Keeps: keeps}, Idle[*int]{Keeps: keeps}
+		var caches base.Caches
+		engine := base.Place{Memory: &coretest.Flat{}, Caches: &caches}
+		if _, ok, kept := a.Take(&engine); ok || kept {
+			t.Errorf("keeps %v: an engine on which nothing has run has something of it", keeps)
+		}
+		a.Leave(new(int), engine.Home())
+		if _, fingerprint := caches.State(); (fingerprint != 0) != keeps {
+			t.Errorf("keeps %v: fingerprint %#x", keeps, fingerprint)
+		}
+		if _, ok, kept := a.Take(&engine); !ok || kept != keeps {
+			t.Errorf("keeps %v: kept %v", keeps, kept)
+		}
+		if _, _, kept := a.Take(&base.Place{}); kept {
+			t.Errorf("keeps %v: a place of its own has kept something", keeps)
+		}
+		b.Leave(new(int), engine.Home())
+		if _, _, kept := a.Take(&engine); kept {
+			t.Errorf("keeps %v: kept after another program has run", keeps)
+		}
+	}
+}
+
 // TestIdleWatchdog: a program whose client makes a pause keeps nothing, wherever it has run; one whose
 // executions follow one another does.
 func TestIdleWatchdog(t *testing.T) {

@@ -36,6 +36,11 @@ func TestPlacesCode(t *testing.T) {
 	if got, err := load(places()); err != nil || !reflect.DeepEqual(got, places()) {
 		t.Errorf("%+v, %v", got, err)
 	}
+	least := places()
+	least.Counts[0], least.Inputs[0], least.Faults[0].Word = Span{1, 12, 16}, Span{0, 56, 64}, Span{0, 32, 33}
+	if got, err := load(least); err != nil || !reflect.DeepEqual(got, least) {
+		t.Errorf("%+v, %v", got, err)
+	}
 	for _, c := range []struct {
 		damage func(p *Places)
 		want   string
@@ -46,7 +51,8 @@ func TestPlacesCode(t *testing.T) {
 		{func(p *Places) { p.Inputs = nil }, "places of 0 tensors, the graph has 1"},
 		{func(p *Places) { p.Outputs[0].To = 4 }, "output 0 of 8 bytes has a place of 4"},
 		{func(p *Places) { p.Outputs = append(p.Outputs, Span{}) }, "places of 2 tensors, the graph has 1"},
-		{func(p *Places) { p.Counts[0] = Span{0, 0, 2} }, "a count of 2 bytes"},
+		{func(p *Places) { p.Counts[0] = Span{0, 0, 3} }, "a count of 3 bytes"},
+		{func(p *Places) { p.Counts = nil }, "places of 0 tensors, the graph has 1"},
 		{func(p *Places) { p.Faults[0].Word = Span{} }, "a fault without a word"},
 		{func(p *Places) { p.Faults[0].Word.Memory = 1 }, "of a memory of 16"},
 	} {

@@ -30,8 +30,63 @@ func TestMap(t *testing.T) {
 			}
 		}
 	}
+	own := Map{RegionArena: 1, RegionIO: 3, RegionSpill: 4}
+	for region, want := range map[int]int{1: 100, 2: 0, 3: 33, 4: 7} {
+		if n := own.Size(region, &sizes); n != want {
+			t.Errorf("region %d of %d bytes, want %d", region, n, want)
+		}
+	}
 	if one := (Map{RegionArena: 1, RegionIO: 1, RegionSpill: 1}); one.Size(1, &sizes) != 48+112+7 || one.Base(RegionSpill, &sizes) != 48+112 {
 		t.Errorf("in one region: %d bytes, spill at %d", one.Size(1, &sizes), one.Base(RegionSpill, &sizes))
+	}
+}
+
+// TestOverlaps: buffers overlap where a byte is in both, buffers side by side do not.
+func TestOverlaps(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for range 500 {
+		draw := func() Buffer { return Buffer{r.IntN(2), r.IntN(12), r.IntN(5)} }
+		a, b := draw(), draw()
+		want := false
+		for i := a.Addr; i < a.Addr+a.Bytes; i++ {
+			want = want || a.Region == b.Region && i >= b.Addr && i < b.Addr+b.Bytes
+		}
+		if a.Bytes > 0 && b.Bytes > 0 && a.Overlaps(&b) != want {
+			t.Fatalf("%+v and %+v: %v", a, b, !want)
+		}
+	}
+}
+
+// TestRolled: rows of a map in a rolling buffer lie at their number modulo its rows: those of the tile from the first on,
+// the others from its begin on, none behind its end.
+func TestRolled(t *testing.T) {
+	for ring := 1; ring < 6; ring++ {
+		for lo := range 9 {
+			for hi := lo + 1; hi <= lo+ring; hi++ {
+				whole := Dense(48, 20, 5, 7, 1, true)
+				f := whole.Rolled(ring, lo, hi)
+				if f.H != hi-lo || f.Addr != 48 || f.End() != 48+ring*35 {
+					t.Fatalf("rows %d to %d of %d: %+v ends at %d", lo, hi, ring, f, f.End())
+				}
+				for y := range f.H {
+					at := f.Row + y
+					if y >= f.Tile() {
+						at = y - f.Tile()
+					}
+					if at != (lo+y)%ring {
+						t.Fatalf("rows %d to %d of %d: row %d lies at %d", lo, hi, ring, lo+y, at)
+					}
+				}
+				if f.Ring = 0; f.Tile() != f.H {
+					t.Fatalf("a tile of %d of %d rows that lie in one piece", f.Tile(), f.H)
+				}
+			}
+		}
+	}
+	for signed, want := range map[bool][2]int{false: {0, 255}, true: {-128, 127}} {
+		if lo, hi := Limits(signed); lo != want[0] || hi != want[1] {
+			t.Errorf("signed %v: %d to %d", signed, lo, hi)
+		}
 	}
 }
 

@@ -25,3 +25,28 @@ func TestWrite(t *testing.T) {
 		}
 	}
 }
+
+// TestWriteMaps: a second input, an order in bricks, rolling buffers and parts of a cascade are named, and only these.
+func TestWriteMaps(t *testing.T) {
+	k := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Elementwise, Mode: 1, KH: 1, KW: 1, SY: 1, SX: 1}}
+	k.Block = kernel.Block{H: 1, W: 1, D: 1}
+	k.IFM = layout.Ref{Value: 1, FeatureMap: layout.Dense(0, 4, 1, 1, 1, false).Bricks()}
+	k.IFM2 = &layout.Ref{Value: 2, FeatureMap: layout.Dense(0, 1, 1, 1, 1, false)}
+	k.IFM2.StrideC = 1
+	k.OFM = layout.Ref{Value: 3, FeatureMap: layout.Dense(0, 9, 1, 1, 1, false).Rolled(1, 5, 7)}
+	l := &List{Steps: []Step{{Op: 2, Kernel: k, Cascade: Cascade{ID: 3, Stage: 1, Row: 5}}, {Op: -1, Part: 4, Kernel: k}}}
+	l.Steps[1].Kernel.IFM2 = nil
+	var b strings.Builder
+	if err := l.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	const want = `0: operation 2 elementwise 1: v3(row 0 of 1)+0[2x1x1] = v1+0[4x1x1 bricks] v2+0[1x1x1 bricks] kernel 1x1 stride 1x1 block 1x1x1 cascade 3 stage 1 rows 5-6
+1: operation -1 elementwise 1: v3(row 0 of 1)+0[2x1x1] = v1+0[4x1x1 bricks] kernel 1x1 stride 1x1 block 1x1x1
+`
+	if b.String() != want {
+		t.Errorf("%s", b.String())
+	}
+	if a, b := l.Steps[0].Mark(), l.Steps[1].Mark(); a != 2 || b != 3 {
+		t.Errorf("marks %d and %d", a, b)
+	}
+}
