@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
@@ -113,11 +115,150 @@ func TestOverlapSets(t *testing.T) {
 	}
 }
 
+// TestNeeded: what steps need, and these in turn, is every step before them with which they share a tensor that one of
+// the two writes; nothing needs itself or what it shares nothing with.
+func TestNeeded(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for range 300 {
+		tensors := make([]*layout.Tensor, 4)
+		for i := range tensors {
+			tensors[i] = &layout.Tensor{}
+		}
+		draw := func(n int) (list []*layout.Tensor) {
+			for range n {
+				list = append(list, tensors[r.IntN(len(tensors))])
+			}
+			return list
+		}
+		steps := make([]step.Step, 8)
+		for i := range steps {
+			steps[i] = step.Step{Reads: draw(r.IntN(3)), Writes: draw(1 + r.IntN(2))}
+		}
+		conflict := func(a, b *step.Step) bool {
+			in := func(x []*layout.Tensor) func(*layout.Tensor) bool {
+				return func(y *layout.Tensor) bool { return slices.Contains(x, y) }
+			}
+			return slices.ContainsFunc(a.Writes, in(b.Reads)) || slices.ContainsFunc(b.Writes, in(a.Reads)) || slices.ContainsFunc(b.Writes, in(a.Writes))
+		}
+		needs := needed(steps)
+		var got, want [8][8]bool
+		for i := range steps {
+			for _, j := range needs[i] {
+				if j >= i || !conflict(&steps[i], &steps[j]) {
+					t.Fatalf("step %d needs %d", i, j)
+				}
+				got[i][j] = true
+			}
+			for j := range i {
+				want[i][j] = conflict(&steps[i], &steps[j])
+			}
+			for _, m := range [2]*[8][8]bool{&got, &want} {
+				for j := range i {
+					for k := range j {
+						m[i][k] = m[i][k] || m[i][j] && m[j][k]
+					}
+				}
+			}
+		}
+		if got != want {
+			t.Fatalf("needs %v", needs)
+		}
+	}
+}
+
+// TestOverlapBounds: a set has at most so many launches, and none from too far behind its first.
+func TestOverlapBounds(t *testing.T) {
+	always := func(list []kernel.Work) (int64, int64) { return 1, 2 }
+	of := func(n int) (l *step.List) {
+		l = &step.List{}
+		for range n {
+			l.Steps = append(l.Steps, step.Step{Kernel: worker{1}, Writes: []*layout.Tensor{{}}})
+		}
+		return l
+	}
+	sets, _ := overlap(of(3*maxBeside+1), always)
+	for i, s := range sets {
+		if s != i/maxBeside*maxBeside {
+			t.Fatalf("sets %v of steps that need nothing of each other", sets)
+		}
+	}
+	for _, distance := range []int{lookAhead - 1, lookAhead} {
+		l := of(distance + 1)
+		for i := 1; i < distance; i++ { // all between need the first
+			l.Steps[i].Reads = l.Steps[0].Writes
+		}
+		if sets, _ := overlap(l, always); (sets[1] == sets[0]) != (distance < lookAhead) {
+			t.Errorf("a step %d behind the first is in set %d", distance, sets[1])
+		}
+	}
+	whole := &layout.Tensor{Elem: layout.I8, N: layout.MaxRegion - 256}
+	if end, err := place([]*layout.Tensor{whole}, 0); err != nil || end != layout.MaxRegion {
+		t.Errorf("a tensor of a whole region ends at %d, %v", end, err)
+	}
+	if _, err := place([]*layout.Tensor{whole}, 256); err == nil {
+		t.Error("a tensor that a region does not hold is placed")
+	}
+}
+
+// TestNew: launches are the steps in their order, beside those of their set; their code lies one behind the other, and
+// each is dispatched as its grid says.
+func TestNew(t *testing.T) {
+	for _, estimate := range []Estimator{nil, func(list []kernel.Work) (int64, int64) { return 1, 2 }} {
+		l := &step.List{}
+		tensor := func() []*layout.Tensor {
+			x := &layout.Tensor{Region: layout.Arena, Elem: layout.F32, N: 64, First: -1}
+			l.Tensors = append(l.Tensors, x)
+			return []*layout.Tensor{x}
+		}
+		l.Inputs = tensor()
+		a, b, c := tensor(), tensor(), tensor()
+		l.Outputs, l.Counts = c, b
+		l.Consts.Bytes([]byte{1, 2, 3})
+		l.Pages.Need(5, 1)
+		l.Steps = []step.Step{
+			{Op: 4, Kernel: worker{70}, Reads: l.Inputs, Writes: a}, {Op: 5, Kernel: worker{3}, Reads: l.Inputs, Writes: b},
+			{Op: 6, Kernel: worker{200}, Reads: append(slices.Clone(a), b...), Writes: c},
+		}
+		var kernels Kernels
+		p, err := New(l, &kernels, estimate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Arena < len(p.Pages)+3*256 || !slices.Equal(p.Pages, l.Pages.Bytes()) || len(p.Consts) != 3+layout.Guard || p.Outputs[0] != c[0] || p.Counts[0] != b[0] || b[0].Last != 3 {
+			t.Errorf("arena of %d, pages of %d, constants of %d bytes", p.Arena, len(p.Pages), len(p.Consts))
+		}
+		end := uint64(layout.CodeBase)
+		for i := range p.Launches {
+			x, d := &p.Launches[i], &p.Dispatches[i]
+			waves := []int{70, 3, 200}[i]
+			beside := estimate != nil && i == 1
+			if x.Op != 4+i || x.Work.Waves != waves || x.Beside != beside || x.Compared.Chosen != beside || d.Beside != beside || d.Region != x.Op {
+				t.Errorf("launch %d: %+v, %+v", i, x, d)
+			}
+			if d.Grid != [3]int{1, 1, 1} || d.Workgroup != [3]int{kernel.FlatGroup, 1, 1} || d.Kernel.WaveSize != 32 || !slices.Equal(d.Kernel.Code, x.Code.Code) {
+				t.Errorf("dispatch %d: %+v of %+v", i, d, d.Kernel)
+			}
+			if d.Kernel.Base%256 != 0 || d.Kernel.Base < end || d.Kernel.Base >= end+256 || i == 0 && d.Kernel.Base != end {
+				t.Errorf("code %d is at %#x, %#x is free", i, d.Kernel.Base, end)
+			}
+			end = d.Kernel.Base + uint64(len(d.Kernel.Code))
+			if len(d.Kernarg) != 16 || binary.LittleEndian.Uint64(d.Kernarg) != layout.ArenaBase || binary.LittleEndian.Uint64(d.Kernarg[8:]) != layout.ConstsBase {
+				t.Errorf("arguments %x", d.Kernarg)
+			}
+			if cuts := x.Cuts; len(cuts) != 1 || cuts[0].Name != "cut" {
+				t.Errorf("cuts %v", cuts)
+			}
+		}
+	}
+}
+
 // worker is a kernel of some waves.
 type worker struct{ waves int }
 
 func (w worker) Pack(*kernel.Memory) kernel.Key { return fixed{1} }
 func (w worker) Work() kernel.Work              { return kernel.Work{Waves: w.waves} }
+func (w worker) Cuts() []kernel.Cut             { return []kernel.Cut{{Name: "cut"}} }
+func (w worker) Take(string) bool               { return false }
 
 // fixed is a kernel of some instructions.
 type fixed struct{ n int }
