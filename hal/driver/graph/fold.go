@@ -83,13 +83,10 @@ func reordered(s *opspec.Strided, data []byte) []byte {
 }
 
 // dequantized is scale * (q - zero point) of each element, with the scale of its
-// channel where there is one per channel; a float16 value keeps its value.
+// channel where there is one per channel.
 func dequantized(in, out *nn.Operand, data []byte) ([]byte, bool) {
 	size := in.Type.ElementBytes()
 	scale := func(int) float32 { return in.Scale }
-	if in.Type == nn.TensorFloat16 {
-		scale = func(int) float32 { return 1 }
-	}
 	if c := in.Channel; c != nil {
 		if int(c.Dim) >= len(in.Dimensions) || len(c.Scales) != int(in.Dimensions[c.Dim]) {
 			return nil, false

@@ -1,0 +1,126 @@
+package graph
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
+)
+
+// variants are what passes see of a graph: all of it, not the shapes of results, those of inputs neither, not the values of
+// small parameters, or flags that say the contrary.
+var variants = []struct {
+	name   string
+	forget func(g *Graph)
+}{
+	{"all known", func(*Graph) {}},
+	{"results unknown", func(g *Graph) { forgetShapes(g, nn.TemporaryVariable, nn.SubgraphOutput) }},
+	{"shapes unknown", func(g *Graph) { forgetShapes(g, nn.TemporaryVariable, nn.SubgraphOutput, nn.SubgraphInput) }},
+	{"parameters unknown", func(g *Graph) {
+		for x := range g.Operands {
+			if o := &g.Operands[x]; o.IsConst() && (o.Type.IsScalar() || o.Type == nn.TensorInt32) {
+				o.Lifetime, o.Data = nn.SubgraphInput, nil
+				g.Inputs = append(g.Inputs, uint32(x))
+			}
+		}
+	}},
+	{"flags turned over", func(g *Graph) {
+		for x := range g.Operands {
+			if o := &g.Operands[x]; o.IsConst() && o.Type == nn.Bool {
+				o.Data = []byte{1 - o.Data[0]}
+			}
+		}
+	}},
+}
+
+func forgetShapes(g *Graph, of ...nn.Lifetime) {
+	for x := range g.Operands {
+		if o := &g.Operands[x]; !o.Type.IsScalar() && slices.Contains(of, o.Lifetime) {
+			o.Dimensions = make([]uint32, len(o.Dimensions))
+		}
+	}
+}
+
+// TestChanges runs every pass on the graphs of all others, as they are and with things that are not known before an
+// execution: testdata/changes.txt lists the passes that change each. Every other leaves it as it is, what is left holds,
+// and a second run of a pass finds nothing more to do.
+func TestChanges(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for _, path := range files {
+		a, err := txtar.ParseFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range variants {
+			var names []string
+			for i := range passes {
+				p := &passes[i]
+				g, err := Parse(file(a, "before"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				v.forget(g)
+				before := text(t, g)
+				at := fmt.Sprintf("%s, %s: %s", filepath.Base(path), v.name, p.Name)
+				changed, err := p.Run(g)
+				if err != nil {
+					names = append(names, p.Name+": "+err.Error())
+					continue
+				}
+				if err := g.Check(); err != nil {
+					t.Errorf("%s: %v", at, err)
+				}
+				if after := text(t, g); changed != (after != before) {
+					t.Errorf("%s: changed = %v:\n%s", at, changed, cmp.Diff(before, after))
+				}
+				if changed {
+					names = append(names, p.Name)
+					if again, err := p.Run(g); again || err != nil {
+						t.Errorf("%s: it changes the graph again, %v", at, err)
+					}
+				}
+			}
+			fmt.Fprintf(&out, "%s, %s: %s\n", strings.TrimSuffix(filepath.Base(path), ".txtar"), v.name, strings.Join(names, ", "))
+		}
+	}
+	const golden = "testdata/changes.txt"
+	if *update {
+		if err := os.WriteFile(golden, []byte(out.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), out.String()); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestAxisOf: an axis is found again by its extent and that of what lies behind it.
+func TestAxisOf(t *testing.T) {
+	for n := range 81 {
+		dims := []uint32{1 + uint32(n)%3, 1 + uint32(n)/3%3, 1 + uint32(n)/9%3, 1 + uint32(n)/27}
+		inner := 1
+		for axis := len(dims) - 1; axis >= 0; axis-- {
+			got := axisOf(&opspec.Along{Dims: dims, Depth: int(dims[axis]), Inner: inner})
+			if dims[got] != dims[axis] || int(nn.Elements(dims[got+1:])) != inner {
+				t.Errorf("axis %d of %v: %d", axis, dims, got)
+			}
+			inner *= int(dims[axis])
+		}
+	}
+}
