@@ -8,7 +8,7 @@ import (
 
 // TestAlternatives: where the table has an expansion beside the DSP's own kernel, the faster one runs.
 func TestAlternatives(t *testing.T) {
-	l := device(t).middleEnd()
+	l := &device(t).middleEnd
 	if c := legaltest.Cheaper(t, l, legaltest.Products(2, 64, 64, 64)); !c.Taken() {
 		t.Error("products of large matrices element by element")
 	}

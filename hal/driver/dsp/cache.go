@@ -72,9 +72,9 @@ func (p *executable) codeKernel(c *cache.Coder, k *hvx.Linked) {
 	cache.List(c, &k.Sources, func(s *int) { cache.Number(c, s, math.MinInt32, math.MaxInt32) })
 }
 
-// Load implements base.Loader.
-func (d *middleEnd) Load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
-	p := &executable{dev: d.Device}
+// load makes a program of what a compilation cache keeps of it.
+func (d *Device) load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
+	p := &executable{dev: d}
 	p.Init(p, g)
 	return p, p.Executable.Load(r)
 }

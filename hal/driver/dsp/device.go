@@ -36,9 +36,10 @@ type Settings = engine.Settings[*lower.Lowering]
 // Device is the DSP as the runtime sees it.
 type Device struct {
 	*base.Device
-	cfg     Config
-	cores   base.Cores[dsp.Spec, dsp.Core]
-	kernels *Kernels
+	middleEnd engine.MiddleEnd[*lower.Lowering]
+	cfg       Config
+	cores     base.Cores[dsp.Spec, dsp.Core]
+	kernels   *Kernels
 }
 
 // New checks the configuration.
@@ -47,38 +48,34 @@ func New(cfg Config) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := cfg.Base("dsp", cfg.Spec.Name, lower.Table(), cfg.Spec)
-	if err != nil {
-		return nil, err
-	}
-	b.Type = hal.DeviceAccelerator
 	d := &Device{cfg: cfg, kernels: cfg.Kernels}
 	d.cores.Own, d.cores.SpecAt, d.cores.New = c, cfg.SpecAt, dsp.New
 	if d.kernels == nil {
 		d.kernels = &Kernels{}
 	}
-	d.Device = base.New(b, base.NewCompiler(d.middleEnd()))
-	return d, nil
+	d.middleEnd = engine.MiddleEnd[*lower.Lowering]{Table: lower.Table(), Checker: d.check, Program: d.lower, Loader: d.load, Price: d.price}
+	d.Device, err = d.cfg.Device(base.Config{Name: "dsp", Version: cfg.Spec.Name, Type: hal.DeviceAccelerator}, &d.middleEnd, cfg.Spec)
+	return d, err
 }
 
-// middleEnd lowers canonical graphs for a device.
-type middleEnd struct {
-	engine.MiddleEnd[*lower.Lowering]
-	*Device
-}
-
-func (d *Device) middleEnd() *middleEnd {
-	return &middleEnd{engine.MiddleEnd[*lower.Lowering]{Table: lower.Table(), Lowerings: d.cfg.Lowerings, Price: d.price}, d}
-}
-
-// Check implements base.Lowering.
-func (d *middleEnd) Check(g *graph.Graph) base.Checker {
+// check answers for a graph by the lowering that it would have.
+func (d *Device) check(g *graph.Graph) base.Checker {
 	return lower.New(g, plan.NewObject(&d.cfg.Spec, &hvx.Cache{}), d.cfg.Lowerings)
 }
 
-// Lower implements base.Lowering.
-func (d *middleEnd) Lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable, error) {
-	return prepare(d.Device, g, o.Candidates)
+// lower plans a graph and makes it a program.
+func (d *Device) lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable, error) {
+	object := plan.NewObject(&d.cfg.Spec, d.kernels)
+	object.Candidates = o.Candidates
+	list, err := lower.Graph(g, object, d.cfg.Lowerings)
+	if err != nil {
+		return nil, err
+	}
+	p, err := plan.New(list, &d.cfg.Spec)
+	if err != nil {
+		return nil, err
+	}
+	return assemble(d, g, p), nil
 }
 
 // price is what the DSP is estimated to take for a graph, in cycles.

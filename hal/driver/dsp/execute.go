@@ -10,7 +10,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/engine"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
@@ -97,21 +96,6 @@ func (m *memory) cold(d *Device, c *dsp.Core) (err error) {
 	m.core = c
 	m.caches, err = c.NewState(m.dram)
 	return err
-}
-
-// prepare lowers a graph whose shapes and parameters are known; candidates are kernels to take.
-func prepare(d *Device, g *graph.Graph, candidates map[int]string) (*executable, error) {
-	object := plan.NewObject(&d.cfg.Spec, d.kernels)
-	object.Candidates = candidates
-	list, err := lower.Graph(g, object, d.cfg.Lowerings)
-	if err != nil {
-		return nil, err
-	}
-	p, err := plan.New(list, &d.cfg.Spec)
-	if err != nil {
-		return nil, err
-	}
-	return assemble(d, g, p), nil
 }
 
 // assemble is the program of a planned graph.

@@ -26,26 +26,33 @@ type Settings[L any] struct {
 	Operations []base.Operation[L]
 }
 
-// Base is the device of a name for package base, but for its type. model names the machine; a compilation
-// cache of another value of parts is refused. It adds the lowerings of Operations to Lowerings.
-func (s *Settings[L]) Base(name, model string, t *legal.Table[L], parts ...any) (base.Config, error) {
+// Device puts a middle end behind the contract. c has the device's Name, its Type and what only it says; its Version is
+// the name of the machine's model. A compilation cache of another value of parts is refused. The lowerings of
+// Operations join Lowerings, which m is given.
+func (s *Settings[L]) Device(c base.Config, m *MiddleEnd[L], parts ...any) (*base.Device, error) {
 	identity, err := cache.Fingerprint(append(parts, s.Machine)...)
 	if err != nil {
-		return base.Config{}, err
+		return nil, err
 	}
-	own, err := base.Extend(t.Extensions(), s.Lowerings, s.Operations)
-	s.Lowerings = own.Lowerings
-	return base.Config{
-		Name: name, Description: s.Description, Version: base.Identity("1.0-"+model, s.Lowerings), Capabilities: s.Capabilities,
-		Host: s.Host, Clock: s.Clock, Identity: identity, Operations: own.Table, Extensions: own.Extensions,
-	}, err
+	own, err := base.Extend(m.Table.Extensions(), s.Lowerings, s.Operations)
+	if err != nil {
+		return nil, err
+	}
+	s.Lowerings, m.Lowerings = own.Lowerings, own.Lowerings
+	c.Description, c.Capabilities, c.Host, c.Clock = s.Description, s.Capabilities, s.Host, s.Clock
+	c.Version = base.Identity("1.0-"+c.Version, s.Lowerings)
+	c.Identity, c.Operations, c.Extensions = identity, own.Table, own.Extensions
+	return base.New(c, base.NewCompiler(m)), nil
 }
 
-// MiddleEnd is what the lowerings of all engines say by their tables. A base.Lowering of a device embeds it. It
-// implements base.Legalized.
+// MiddleEnd is what lowers canonical graphs for a device: what its table says, and the functions that follow it. It
+// implements base.Lowering, base.Legalized and base.Loader.
 type MiddleEnd[L any] struct {
 	Table     *legal.Table[L]
 	Lowerings []base.OperationLowering[L] // asked before it
+	Checker   func(*graph.Graph) base.Checker
+	Program   func(*graph.Graph, hal.PrepareOptions) (base.Executable, error)
+	Loader    func(*graph.Graph, *cache.Reader) (base.Executable, error)
 	// Price is what the device is estimated to take for a graph, in cycles; nil where no row of the table has an alternative.
 	Price func(*graph.Graph) (int64, error)
 }
@@ -59,4 +66,17 @@ func (m *MiddleEnd[L]) Facts() []legal.Fact { return m.Table.Facts() }
 // Leaves implements base.Legalized.
 func (m *MiddleEnd[L]) Leaves(g *graph.Graph, op *nn.Operation, pass string) bool {
 	return base.Leaves(m.Table, m.Lowerings, g, op, pass, m.Price)
+}
+
+// Check implements base.Lowering.
+func (m *MiddleEnd[L]) Check(g *graph.Graph) base.Checker { return m.Checker(g) }
+
+// Lower implements base.Lowering.
+func (m *MiddleEnd[L]) Lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable, error) {
+	return m.Program(g, o)
+}
+
+// Load implements base.Loader.
+func (m *MiddleEnd[L]) Load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
+	return m.Loader(g, r)
 }

@@ -17,7 +17,7 @@ func TestAlternatives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := d.middleEnd()
+	l := &d.middleEnd
 	if c := legaltest.Cheaper(t, l, legaltest.Grouped(14, 128, 2)); !c.Taken() {
 		t.Error("2 groups on the kernel for many")
 	}

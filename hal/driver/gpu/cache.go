@@ -54,9 +54,9 @@ func (p *executable) Code(c *cache.Coder) (sizes []int) {
 	return []int{inArena: prog.Arena, inConsts: len(prog.Consts)}
 }
 
-// Load implements base.Loader.
-func (d *middleEnd) Load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
-	p := newExecutable(d.Device, g, &plan.Program{})
+// load makes a program of what a compilation cache keeps of it.
+func (d *Device) load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
+	p := newExecutable(d, g, &plan.Program{})
 	if err := p.Executable.Load(r); err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func TestSavedSizes(t *testing.T) {
 		x.program.Arena = size
 		var w cache.Writer
 		x.Save(&w)
-		if _, err := d.middleEnd().Load(x.Graph, cache.NewReader(w.Parts())); (err == nil) != ok {
+		if _, err := d.middleEnd.Load(x.Graph, cache.NewReader(w.Parts())); (err == nil) != ok {
 			t.Errorf("%d bytes: %v", size, err)
 		}
 	}

@@ -47,9 +47,10 @@ type Settings = engine.Settings[*lower.Lowering]
 // Device is the GPU as the runtime sees it.
 type Device struct {
 	*base.Device
-	cfg     Config
-	core    *core.Core
-	kernels *Kernels
+	middleEnd engine.MiddleEnd[*lower.Lowering]
+	cfg       Config
+	core      *core.Core
+	kernels   *Kernels
 }
 
 // New checks the configuration.
@@ -58,17 +59,13 @@ func New(cfg Config) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := cfg.Base("gpu", cfg.Spec.Name, lower.Table(), cfg.Spec, cfg.Texels, cfg.Overlap)
-	if err != nil {
-		return nil, err
-	}
-	b.Type = hal.DeviceGPU
 	d := &Device{cfg: cfg, core: c, kernels: cfg.Kernels}
 	if d.kernels == nil {
 		d.kernels = &Kernels{}
 	}
-	d.Device = base.New(b, base.NewCompiler(d.middleEnd()))
-	return d, nil
+	d.middleEnd = engine.MiddleEnd[*lower.Lowering]{Table: lower.Table(), Checker: d.check, Program: d.lower, Loader: d.load, Price: d.price}
+	d.Device, err = d.cfg.Device(base.Config{Name: "gpu", Version: cfg.Spec.Name, Type: hal.DeviceGPU}, &d.middleEnd, cfg.Spec, cfg.Texels, cfg.Overlap)
+	return d, err
 }
 
 // machine is what lowering knows of the device.
@@ -83,16 +80,6 @@ func (d *Device) machine() lower.Machine {
 		Line: s.L2.Line, L2Rate: s.L2.BytesPerCycle, Near: s.L2.LatencyCycles, Scalar: s.Scalar.LatencyCycles,
 		Local: s.LDSLatency, LocalBytes: local, DotCycles: s.Vector[core.ClassDot].Issue,
 	}}
-}
-
-// middleEnd lowers canonical graphs for a device.
-type middleEnd struct {
-	engine.MiddleEnd[*lower.Lowering]
-	*Device
-}
-
-func (d *Device) middleEnd() *middleEnd {
-	return &middleEnd{engine.MiddleEnd[*lower.Lowering]{Table: lower.Table(), Lowerings: d.cfg.Lowerings, Price: d.price}, d}
 }
 
 // price is what the GPU is estimated to take for a graph, in cycles.
@@ -158,13 +145,13 @@ func launchEstimates(m *cost.Machine, list []plan.Launch) []int64 {
 	return cycles
 }
 
-// Check implements base.Lowering.
-func (d *middleEnd) Check(g *graph.Graph) base.Checker {
+// check answers for a graph by the lowering that it would have.
+func (d *Device) check(g *graph.Graph) base.Checker {
 	return lower.New(g, d.machine(), d.cfg.Lowerings)
 }
 
-// Lower implements base.Lowering.
-func (d *middleEnd) Lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable, error) {
+// lower plans a graph and makes it a program.
+func (d *Device) lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable, error) {
 	machine := d.machine()
 	machine.Candidates = o.Candidates
 	list, err := lower.Graph(g, machine, d.cfg.Lowerings)
@@ -175,7 +162,7 @@ func (d *middleEnd) Lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable
 	if err != nil {
 		return nil, err
 	}
-	x := assemble(d.Device, g, p)
+	x := assemble(d, g, p)
 	x.Candidates = o.Candidates
 	return x, nil
 }

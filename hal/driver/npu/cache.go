@@ -34,9 +34,9 @@ func (p *executable) Code(c *cache.Coder) (sizes []int) {
 	return sizes
 }
 
-// Load implements base.Loader.
-func (d *middleEnd) Load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
-	p := newExecutable(d.Device, g, &plan.Program{Map: d.target().Map})
+// load makes a program of what a compilation cache keeps of it.
+func (d *Device) load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
+	p := newExecutable(d, g, &plan.Program{Map: d.target().Map})
 	err := p.Executable.Load(r)
 	p.idle.Keeps = p.prog.Enter > 0
 	return p, err

@@ -36,8 +36,9 @@ type Settings = engine.Settings[*lower.Lowering]
 // Device is the NPU as the runtime sees it.
 type Device struct {
 	*base.Device
-	cfg   Config
-	cores base.Cores[core.Spec, core.Core]
+	middleEnd engine.MiddleEnd[*lower.Lowering]
+	cfg       Config
+	cores     base.Cores[core.Spec, core.Core]
 }
 
 // New checks the configuration.
@@ -46,34 +47,20 @@ func New(cfg Config) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := cfg.Base("npu", cfg.Spec.Name, lower.Table(), cfg.Spec, cfg.OnChipBytes, cfg.KeepsParameters)
-	if err != nil {
-		return nil, err
-	}
-	b.Type, b.ValuesTell = hal.DeviceAccelerator, true
 	d := &Device{cfg: cfg}
 	d.cores.Own, d.cores.SpecAt, d.cores.New = c, cfg.SpecAt, core.New
-	d.Device = base.New(b, base.NewCompiler(d.middleEnd()))
-	return d, nil
+	d.middleEnd = engine.MiddleEnd[*lower.Lowering]{Table: lower.Table(), Checker: d.check, Program: d.lower, Loader: d.load}
+	d.Device, err = d.cfg.Device(base.Config{Name: "npu", Version: cfg.Spec.Name, Type: hal.DeviceAccelerator, ValuesTell: true}, &d.middleEnd, cfg.Spec, cfg.OnChipBytes, cfg.KeepsParameters)
+	return d, err
 }
 
-// middleEnd lowers canonical graphs for a device.
-type middleEnd struct {
-	engine.MiddleEnd[*lower.Lowering]
-	*Device
-}
-
-func (d *Device) middleEnd() *middleEnd {
-	return &middleEnd{engine.MiddleEnd[*lower.Lowering]{Table: lower.Table(), Lowerings: d.cfg.Lowerings}, d}
-}
-
-// Check implements base.Lowering.
-func (d *middleEnd) Check(g *graph.Graph) base.Checker {
+// check answers for a graph by the lowering that it would have.
+func (d *Device) check(g *graph.Graph) base.Checker {
 	return lower.Anywhere(&d.cfg.Spec, g, d.cfg.Lowerings)
 }
 
-// Lower implements base.Lowering.
-func (d *middleEnd) Lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable, error) {
+// lower plans a graph and makes it a program.
+func (d *Device) lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable, error) {
 	list, err := lower.Graph(&d.cfg.Spec, g, d.cfg.Lowerings, o.Candidates)
 	if err != nil {
 		return nil, err
@@ -82,7 +69,7 @@ func (d *middleEnd) Lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable
 	if err != nil {
 		return nil, err
 	}
-	x := assemble(d.Device, g, p)
+	x := assemble(d, g, p)
 	x.Candidates = o.Candidates
 	return x, nil
 }

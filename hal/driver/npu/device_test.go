@@ -54,7 +54,7 @@ func newDevice(t *testing.T, name string, cfg Config) *Device {
 func canonical(t *testing.T, d *Device, m *nn.Model) *graph.Graph {
 	t.Helper()
 	g := graph.New(m)
-	g.Leaves = d.middleEnd().Leaves
+	g.Leaves = d.middleEnd.Leaves
 	if err := lower.Table().Passes.Run(g, nil); err != nil {
 		t.Fatal(err)
 	}

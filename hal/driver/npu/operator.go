@@ -34,7 +34,7 @@ type Places struct {
 // outputs lie where there is room while they are needed.
 func (d *Device) Operator(m *nn.Model, at *Places) (*Operator, error) {
 	g := graph.New(m)
-	g.Leaves = d.middleEnd().Leaves
+	g.Leaves = d.middleEnd.Leaves
 	if err := lower.Table().Passes.Run(g, nil); err != nil {
 		return nil, err
 	}

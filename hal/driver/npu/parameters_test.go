@@ -38,7 +38,7 @@ type network struct {
 func lowered(t *testing.T, d *Device, name string) *network {
 	t.Helper()
 	m := zoo.MustBuild(name)
-	x, err := d.middleEnd().Lower(canonical(t, d, m), hal.PrepareOptions{})
+	x, err := d.middleEnd.Lower(canonical(t, d, m), hal.PrepareOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
