@@ -62,15 +62,22 @@ func loads[T constraints.Integer](r *family.Table, name string, size uint) {
 }
 
 func loadModes(r *family.Table, name string, size uint, f mover) {
-	r.Put("L2_load"+name+"_io", loadOff(f))
-	r.Put("L2_load"+name+"_pi", loadInc(f))
-	r.Put("L2_load"+name+"_pr", loadMod(f))
-	r.Put("L2_load"+name+"_pci", loadCirc(f))
-	r.Put("L2_load"+name+"_pcr", loadCircM(f, size))
-	r.Put("L2_load"+name+"_pbr", loadBrev(f))
-	r.Put("L4_load"+name+"_ap", loadSet(f))
-	r.Put("L4_load"+name+"_ur", loadShift(f))
-	r.Put("L2_load"+name+"gp", moveGlobal(f))
+	modes(r, "L", "_load"+name, size, f, loading, loading)
+}
+
+// modes are the address modes of loads or stores, in the forms of versions 2 and 4; with has the operands of forms with
+// a modifier register.
+func modes(r *family.Table, unit, name string, size uint, f mover, with, without places) {
+	two, four := unit+"2"+name, unit+"4"+name
+	r.Put(two+"_io", without.off(f))
+	r.Put(two+"_pi", without.inc(f))
+	r.Put(two+"_pr", with.mod(f))
+	r.Put(two+"_pci", with.circ(f))
+	r.Put(two+"_pcr", with.circM(f, size))
+	r.Put(two+"_pbr", with.brev(f))
+	r.Put(four+"_ap", without.set(f))
+	r.Put(four+"_ur", without.shift(f))
+	r.Put(two+"gp", moveGlobal(f))
 }
 
 // stores are those of one element, from a register, of a value that the packet makes, and of a constant.
@@ -86,16 +93,8 @@ func stores[T constraints.Integer](r *family.Table, name string, size uint) {
 }
 
 func storeModes(r *family.Table, name string, size uint, f mover) {
-	r.Put("S2_store"+name+"_io", storeOff(f))
-	r.Put("S2_store"+name+"_pi", storeInc(f))
-	r.Put("S2_store"+name+"_pr", storeMod(f))
 	r.Put("S4_store"+name+"_rr", storeIndexed(f))
-	r.Put("S2_store"+name+"_pci", storeCirc(f))
-	r.Put("S2_store"+name+"_pcr", storeCircM(f, size))
-	r.Put("S2_store"+name+"_pbr", storeBrev(f))
-	r.Put("S4_store"+name+"_ap", storeSet(f))
-	r.Put("S4_store"+name+"_ur", storeShift(f))
-	r.Put("S2_store"+name+"gp", moveGlobal(f))
+	modes(r, "S", "_store"+name, size, f, storingWith, storing)
 }
 
 // memops read, change and write an element of memory: with a register, with an immediate, one bit of it.

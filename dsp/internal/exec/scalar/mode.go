@@ -98,57 +98,65 @@ func modStep(mod uint32) int32 {
 
 func reversed(a uint32) uint32 { return a&^0xffff | uint32(bits.Reverse16(uint16(a))) }
 
-// Loads: the destination is the first operand, the address register the second.
+// places are the operands of a load or store: its value, its address register, and what the mode adds to that.
+type places struct{ value, address, more int }
 
-func loadCirc(f mover) state.Semantic {
+// Loads have the value first; stores have it last, behind an address or behind one and its modifier.
+var (
+	loading     = places{0, 1, 2}
+	storingWith = places{2, 0, 1} // a modifier
+	storing     = places{value: 1, address: 0}
+)
+
+func (p places) circ(f mover) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
-		if f(t, u, u.Arg[0], *t.R(u.Arg[1])) {
-			circular(t, u.Arg[1], u.Arg[2], u.Imm)
+		if f(t, u, u.Arg[p.value], *t.R(u.Arg[p.address])) {
+			circular(t, u.Arg[p.address], u.Arg[p.more], u.Imm)
 		}
 	}
 }
-func loadCircM(f mover, shift uint) state.Semantic {
+func (p places) circM(f mover, shift uint) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
-		if f(t, u, u.Arg[0], *t.R(u.Arg[1])) {
-			circular(t, u.Arg[1], u.Arg[2], modStep(*t.R(u.Arg[2]))<<shift)
+		if f(t, u, u.Arg[p.value], *t.R(u.Arg[p.address])) {
+			circular(t, u.Arg[p.address], u.Arg[p.more], modStep(*t.R(u.Arg[p.more]))<<shift)
 		}
 	}
 }
-func loadBrev(f mover) state.Semantic {
+func (p places) brev(f mover) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
-		if x := t.R(u.Arg[1]); f(t, u, u.Arg[0], reversed(*x)) {
-			*x += *t.R(u.Arg[2])
+		if x := t.R(u.Arg[p.address]); f(t, u, u.Arg[p.value], reversed(*x)) {
+			*x += *t.R(u.Arg[p.more])
 		}
 	}
 }
-func loadOff(f mover) state.Semantic {
-	return func(t *state.Thread, u *state.Uop) { f(t, u, u.Arg[0], t.EA(u, 1)) }
+func (p places) off(f mover) state.Semantic {
+	return func(t *state.Thread, u *state.Uop) { f(t, u, u.Arg[p.value], t.EA(u, p.address)) }
 }
-func loadInc(f mover) state.Semantic {
+func (p places) inc(f mover) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
-		if x := t.R(u.Arg[1]); f(t, u, u.Arg[0], *x) {
+		if x := t.R(u.Arg[p.address]); f(t, u, u.Arg[p.value], *x) {
 			*x += uint32(u.Imm)
 		}
 	}
 }
-func loadMod(f mover) state.Semantic {
+func (p places) mod(f mover) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
-		if x := t.R(u.Arg[1]); f(t, u, u.Arg[0], *x) {
-			*x += *t.R(u.Arg[2])
+		if x := t.R(u.Arg[p.address]); f(t, u, u.Arg[p.value], *x) {
+			*x += *t.R(u.Arg[p.more])
 		}
 	}
 }
-func loadShift(f mover) state.Semantic {
+func (p places) shift(f mover) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
-		f(t, u, u.Arg[0], *t.R(u.Arg[1])<<(u.Imm&3)+uint32(u.Imm2))
+		f(t, u, u.Arg[p.value], *t.R(u.Arg[p.address])<<(u.Imm&3)+uint32(u.Imm2))
 	}
 }
 
-// loadSet loads from a constant address and leaves it in a register.
-func loadSet(f mover) state.Semantic {
+// set takes a constant address and leaves it in a register.
+func (p places) set(f mover) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) {
-		if f(t, u, u.Arg[0], uint32(u.Imm)) {
-			*t.R(u.Arg[1]) = uint32(u.Imm)
+		if f(t, u, u.Arg[p.value], uint32(u.Imm)) {
+			*t.R(u.Arg[p.address]) = uint32(u.Imm)
 		}
 	}
 }
@@ -167,60 +175,8 @@ func moveGlobal(f mover) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) { f(t, u, u.Arg[0], global(t, u)) }
 }
 
-// Stores: the address register is the first operand.
-
-func storeCirc(f mover) state.Semantic {
-	return func(t *state.Thread, u *state.Uop) {
-		if f(t, u, u.Arg[2], *t.R(u.Arg[0])) {
-			circular(t, u.Arg[0], u.Arg[1], u.Imm)
-		}
-	}
-}
-func storeCircM(f mover, shift uint) state.Semantic {
-	return func(t *state.Thread, u *state.Uop) {
-		if f(t, u, u.Arg[2], *t.R(u.Arg[0])) {
-			circular(t, u.Arg[0], u.Arg[1], modStep(*t.R(u.Arg[1]))<<shift)
-		}
-	}
-}
-func storeBrev(f mover) state.Semantic {
-	return func(t *state.Thread, u *state.Uop) {
-		if x := t.R(u.Arg[0]); f(t, u, u.Arg[2], reversed(*x)) {
-			*x += *t.R(u.Arg[1])
-		}
-	}
-}
-func storeOff(f mover) state.Semantic {
-	return func(t *state.Thread, u *state.Uop) { f(t, u, u.Arg[1], t.EA(u, 0)) }
-}
-func storeInc(f mover) state.Semantic {
-	return func(t *state.Thread, u *state.Uop) {
-		if x := t.R(u.Arg[0]); f(t, u, u.Arg[1], *x) {
-			*x += uint32(u.Imm)
-		}
-	}
-}
-func storeMod(f mover) state.Semantic {
-	return func(t *state.Thread, u *state.Uop) {
-		if x := t.R(u.Arg[0]); f(t, u, u.Arg[2], *x) {
-			*x += *t.R(u.Arg[1])
-		}
-	}
-}
 func storeIndexed(f mover) state.Semantic {
 	return func(t *state.Thread, u *state.Uop) { f(t, u, u.Arg[2], eaIndexed(t, u, 0)) }
-}
-func storeShift(f mover) state.Semantic {
-	return func(t *state.Thread, u *state.Uop) {
-		f(t, u, u.Arg[1], *t.R(u.Arg[0])<<(u.Imm&3)+uint32(u.Imm2))
-	}
-}
-func storeSet(f mover) state.Semantic {
-	return func(t *state.Thread, u *state.Uop) {
-		if f(t, u, u.Arg[1], uint32(u.Imm)) {
-			*t.R(u.Arg[0]) = uint32(u.Imm)
-		}
-	}
 }
 
 func mClrBit(m, r uint32) uint32 { return m &^ (1 << (r & 31)) }
