@@ -44,7 +44,7 @@ func (c *conversion) enter(file *onnxfile.Graph, to *lowering.Graph) *graph {
 // leave ends a scope; what it cannot express ends the node around it.
 func (c *conversion) leave(refusedBefore int) {
 	c.im.depth--
-	if len(c.im.refused) > refusedBefore {
+	if len(c.im.refused.Operators) > refusedBefore {
 		c.Refusef(passed)
 	}
 }
@@ -54,7 +54,7 @@ func (c *conversion) inline(file *onnxfile.Graph, in []*value, where string) []*
 	if len(in) != len(file.Inputs) {
 		c.Failf("%d inputs for a body that has %d", len(in), len(file.Inputs))
 	}
-	refused := len(c.im.refused)
+	refused := len(c.im.refused.Operators)
 	g := c.enter(file, c.Graph)
 	g.where += where
 	for k, v := range file.Inputs {
@@ -106,7 +106,7 @@ func (c *conversion) argument(x uint32) (o nn.Operand, shape []uint32) {
 
 // subgraph converts a body into a subgraph of its own.
 func (c *conversion) subgraph(file *onnxfile.Graph, names []string, in []uint32) *graph {
-	refused := len(c.im.refused)
+	refused := len(c.im.refused.Operators)
 	g := c.enter(file, lowering.New(&c.im.budget))
 	for k, name := range names {
 		o, shape := c.argument(in[k])
@@ -116,13 +116,6 @@ func (c *conversion) subgraph(file *onnxfile.Graph, names []string, in []uint32)
 	g.convertNodes()
 	c.leave(refused)
 	return g
-}
-
-// reference finishes a subgraph and is the operand that refers to it.
-func (c *conversion) reference(g *graph) uint32 {
-	n := len(c.im.model.Referenced)
-	c.im.model.Referenced = append(c.im.model.Referenced, g.Sub)
-	return c.Add(nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: binary.LittleEndian.AppendUint32(nil, uint32(n))})
 }
 
 // results are outputs of a subgraph from k on, in the file's order of dimensions.
@@ -179,7 +172,7 @@ func ifOperator(c *conversion) {
 			}
 			g.Output(x)
 		}
-		refs[i] = c.reference(g)
+		refs[i] = c.Refer(c.im.model, g.Sub)
 	}
 	for k, y := range c.EmitAll(nn.OpIf, types, append([]uint32{condition, refs[0], refs[1]}, in...)...) {
 		c.SetShape(y, shapes[k])
@@ -318,7 +311,7 @@ func (c *conversion) while(file *onnxfile.Graph, values []*value, going *value, 
 		outs[k], _ = c.argument(in[k])
 		outs[k].Lifetime = nn.TemporaryVariable
 	}
-	refs := []uint32{c.reference(condition), c.reference(body)}
+	refs := []uint32{c.Refer(c.im.model, condition.Sub), c.Refer(c.im.model, body.Sub)}
 	for k, y := range c.EmitAll(nn.OpWhile, outs, append(refs, in...)...) {
 		if k >= 2 {
 			c.SetShape(y, c.Dims(in[k]))

@@ -75,7 +75,7 @@ func ImportFile(file *onnxfile.Model, o *Options) (*nn.Model, error) {
 		o = &Options{}
 	}
 	im := &importer{
-		rows: operators(), options: o, functions: map[[2]string]*onnxfile.Function{}, model: &nn.Model{}, refused: map[string]*UnsupportedOperator{},
+		rows: operators(), options: o, functions: map[[2]string]*onnxfile.Function{}, model: &nn.Model{},
 		files: map[string]ExternalFile{},
 	}
 	defer func() {
@@ -127,7 +127,7 @@ type importer struct {
 	options   *Options
 	functions map[[2]string]*onnxfile.Function
 	model     *nn.Model
-	refused   map[string]*UnsupportedOperator
+	refused   Unsupported
 	files     map[string]ExternalFile
 	depth     int
 	subgraphs int
@@ -138,8 +138,8 @@ type importer struct {
 func (im *importer) main(file *onnxfile.Graph, opset int64) (err error) {
 	g := im.open(file, nil, lowering.New(&im.budget), opset)
 	err = g.convertMain()
-	if len(im.refused) > 0 {
-		return &Error{Err: im.unsupported()}
+	if len(im.refused.Operators) > 0 {
+		return &Error{Err: &im.refused}
 	}
 	if err != nil {
 		return err
@@ -171,7 +171,7 @@ func (g *graph) convertMain() (err error) {
 		}
 	}
 	g.convertNodes()
-	if len(g.im.refused) > 0 {
+	if len(g.im.refused.Operators) > 0 {
 		return nil
 	}
 	if len(g.file.Outputs) == 0 {
@@ -194,13 +194,13 @@ func (g *graph) convertMain() (err error) {
 // declareInput makes an input of the network.
 func (g *graph) declareInput(v *onnxfile.Value, shapes map[string][]uint32) {
 	if v.Kind != "" {
-		g.refuse(fmt.Sprintf("input %q", v.Name), "is a "+v.Kind+", NNAPI has tensors only")
+		g.im.refused.Add(fmt.Sprintf("input %q", v.Name), "is a "+v.Kind+", NNAPI has tensors only")
 		g.values[v.Name] = &value{missing: true}
 		return
 	}
 	o, ok := template(v.Type)
 	if !ok {
-		g.refuse(fmt.Sprintf("input %q", v.Name), "is a tensor of type "+v.Type.String()+", which NNAPI lacks")
+		g.im.refused.Add(fmt.Sprintf("input %q", v.Name), "is a tensor of type "+v.Type.String()+", which NNAPI lacks")
 		g.values[v.Name] = &value{missing: true}
 		return
 	}
@@ -249,48 +249,7 @@ func (g *graph) input(name string, o nn.Operand, shape []uint32) {
 
 // Unsupported is the error of a network that NNAPI cannot express: all operators that have
 // no NNAPI form, with their attributes, and how often each occurs.
-type Unsupported struct {
-	Operators []UnsupportedOperator
-}
+type Unsupported = lowering.Unsupported
 
 // UnsupportedOperator is an operator without NNAPI form.
-type UnsupportedOperator struct {
-	// Name is the operator with its attributes: `GridSample(mode="cubic")`. An input that
-	// NNAPI cannot have is listed as `input "x"`.
-	Name   string
-	Count  int
-	Reason string
-}
-
-// Error implements error.
-func (u *Unsupported) Error() string {
-	list, total := make([]string, len(u.Operators)), 0
-	for i, o := range u.Operators {
-		total += o.Count
-		list[i] = fmt.Sprintf("%s (%d): %s", o.Name, o.Count, o.Reason)
-	}
-	return fmt.Sprintf("NNAPI cannot express %d parts of this network: %s", total, strings.Join(list, "; "))
-}
-
-// refuse notes something that NNAPI has no form for.
-func (g *graph) refuse(name, reason string) {
-	key := name + "\x00" + reason
-	o := g.im.refused[key]
-	if o == nil {
-		o = &UnsupportedOperator{Name: name, Reason: reason}
-		g.im.refused[key] = o
-	}
-	o.Count++
-}
-
-// unsupported are the refusals in order of name and reason.
-func (im *importer) unsupported() *Unsupported {
-	u := &Unsupported{}
-	for _, o := range im.refused {
-		u.Operators = append(u.Operators, *o)
-	}
-	slices.SortFunc(u.Operators, func(a, b UnsupportedOperator) int {
-		return strings.Compare(a.Name+"\x00"+a.Reason, b.Name+"\x00"+b.Reason)
-	})
-	return u
-}
+type UnsupportedOperator = lowering.UnsupportedOperator

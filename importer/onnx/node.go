@@ -87,7 +87,7 @@ func (g *graph) convertNode(i int, n *onnxfile.Node) {
 		return
 	}
 	if r.Reason != passed {
-		g.refuse(describe(n), r.Reason)
+		g.im.refused.Add(describe(n), r.Reason)
 	}
 	g.Sub.Operations = g.Sub.Operations[:mark]
 	for _, name := range n.Outputs {

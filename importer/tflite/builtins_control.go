@@ -1,7 +1,6 @@
 package tflite
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/nn"
@@ -85,13 +84,6 @@ func (c *conversion) callee(index int64, in []value) *graph {
 	return g
 }
 
-// reference finishes a converted subgraph and is the operand that refers to it.
-func (c *conversion) reference(g *graph) uint32 {
-	n := len(c.im.model.Referenced)
-	c.im.model.Referenced = append(c.im.model.Referenced, g.Sub)
-	return c.Add(nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: binary.LittleEndian.AppendUint32(nil, uint32(n))})
-}
-
 // results are what a subgraph gives, in the types of the given values.
 func (g *graph) results(types []value) []uint32 {
 	outputs := g.table.Vector("outputs")
@@ -146,7 +138,7 @@ func ifOperator(c *conversion) {
 			}
 			g.Output(x)
 		}
-		refs[i] = c.reference(g)
+		refs[i] = c.Refer(c.im.model, g.Sub)
 	}
 	c.take(nn.OpIf, types, append([]uint32{c.x(0), refs[0], refs[1]}, in...))
 }
@@ -172,7 +164,7 @@ func whileOperator(c *conversion) {
 	if len(c.outTensors) != len(values) {
 		c.Failf("%d outputs for %d values", len(c.outTensors), len(values))
 	}
-	refs := []uint32{c.reference(condition), c.reference(body)}
+	refs := []uint32{c.Refer(c.im.model, condition.Sub), c.Refer(c.im.model, body.Sub)}
 	c.take(nn.OpWhile, values, append(refs, in...))
 }
 

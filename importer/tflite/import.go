@@ -176,42 +176,16 @@ type refusal struct{ name, reason string }
 
 // Unsupported is the error of a network that NNAPI cannot express: all
 // operators that have no NNAPI form, and how often each occurs.
-type Unsupported struct {
-	Operators []UnsupportedOperator
-}
+type Unsupported = lowering.Unsupported
 
 // UnsupportedOperator is an operator without NNAPI form.
-type UnsupportedOperator struct {
-	Name   string // "CONV_3D"; an input of a type that NNAPI lacks is listed as `input "x"`
-	Count  int
-	Reason string
-}
+type UnsupportedOperator = lowering.UnsupportedOperator
 
-// Error implements error.
-func (u *Unsupported) Error() string {
-	list, total := make([]string, len(u.Operators)), 0
-	for i, o := range u.Operators {
-		total += o.Count
-		list[i] = fmt.Sprintf("%s (%d): %s", o.Name, o.Count, o.Reason)
-	}
-	return fmt.Sprintf("NNAPI cannot express %d parts of this network: %s", total, strings.Join(list, "; "))
-}
-
-// unsupported counts the refusals, in order of name and reason.
+// unsupported counts the refusals.
 func (im *importer) unsupported() *Unsupported {
-	counts := map[refusal]int{}
-	for _, r := range im.refused {
-		counts[r]++
-	}
 	u := &Unsupported{}
-	for r, n := range counts {
-		u.Operators = append(u.Operators, UnsupportedOperator{r.name, n, r.reason})
+	for _, r := range im.refused {
+		u.Add(r.name, r.reason)
 	}
-	slices.SortFunc(u.Operators, func(a, b UnsupportedOperator) int {
-		if c := strings.Compare(a.Name, b.Name); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Reason, b.Reason)
-	})
 	return u
 }
