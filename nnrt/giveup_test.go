@@ -54,6 +54,19 @@ func (p *stuckModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result,
 	return p.PreparedModel.Execute(r, o)
 }
 
+// zeros are inputs of a model that are 0 everywhere, and its outputs for them.
+func zeros(t *testing.T, m *nn.Model) (in [][]byte, want []compare.Tensor) {
+	t.Helper()
+	for _, x := range m.Main.Inputs {
+		in = append(in, make([]byte, m.Main.Operands[x].Bytes()))
+	}
+	want, err := cpu.ReferenceTensors(m, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in, want
+}
+
 // TestHangingDeviceIsGivenUp: whichever call of a device hangs, the CPU takes its place
 // after the limit, results are right, later executions do not wait again, and what the
 // device does when it wakes up harms nobody.
@@ -70,14 +83,7 @@ func TestHangingDeviceIsGivenUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var in [][]byte
-		for _, x := range m.Main.Inputs {
-			in = append(in, make([]byte, m.Main.Operands[x].Bytes()))
-		}
-		want, err := cpu.ReferenceTensors(m, in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in, want := zeros(t, m)
 		for k := range 3 {
 			res, err := c.Execute(in, ExecuteOptions{})
 			if err != nil {
@@ -114,14 +120,7 @@ func TestWatchedDevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var in [][]byte
-	for _, x := range m.Main.Inputs {
-		in = append(in, make([]byte, m.Main.Operands[x].Bytes()))
-	}
-	want, err := cpu.ReferenceTensors(m, in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in, want := zeros(t, m)
 	res, err := c.Execute(in, ExecuteOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -212,53 +212,18 @@ func TestEnginesStayAwake(t *testing.T) {
 	}
 }
 
-// forkedLoop is a WHILE of some rounds, each of two convolutions of its image and their sum,
+// forkedLoop is a loop of some rounds, each of two convolutions of its image and their sum,
 // and beside it a convolution that does not wait for it.
 func forkedLoop(t *testing.T, rounds int32) *nn.Model {
 	t.Helper()
-	const side, channels = 96, 32
-	counter := func(b *builder.Builder) builder.Tensor {
-		return b.Input(b.Operand(nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{1}}), "i")
-	}
-	built := func(b *builder.Builder) *nn.Model {
-		m, err := b.Model("forked")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return m
-	}
-	condition := builder.New(builder.Config{Format: builder.Quant8})
-	i := counter(condition)
-	condition.Values("x", 1, side, side, channels)
-	condition.Output(condition.Apply(nn.OpLess, nn.TensorBool8, builder.Quant{}, i, condition.Ints(rounds)), "more")
-
-	body := builder.New(builder.Config{Format: builder.Quant8})
-	i = counter(body)
-	x := body.Values("x", 1, side, side, channels)
-	y := body.Conv(x, builder.Conv{Out: channels, Kernel: 3, Act: builder.ReLU})
-	z := body.Conv(x, builder.Conv{Out: channels, Kernel: 3, Act: builder.ReLU})
-	sum := body.Add(y, z, builder.ReLU)
-	body.Output(body.Apply(nn.OpAdd, nn.TensorInt32, builder.Quant{}, i, body.Ints(1), body.Int32(0)), "i")
-	body.Output(sum, "x")
-	turn := built(body)
-	turn.Main.Operands[sum].Scale, turn.Main.Operands[sum].ZeroPoint = turn.Main.Operands[x].Scale, turn.Main.Operands[x].ZeroPoint
-
-	main := builder.New(builder.Config{Format: builder.Quant8})
-	i = counter(main)
-	x = main.Values("x", 1, side, side, channels)
-	call := func(k byte) builder.Tensor {
-		return main.Operand(nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{k, 0, 0, 0}})
-	}
-	end, last := main.Operand(turn.Main.Operands[i]), main.Operand(turn.Main.Operands[x])
-	main.ApplyTo(nn.OpWhile, []builder.Tensor{end, last}, call(0), call(1), i, x)
-	main.SetSpread(last, builder.Spread{Deviation: 0.577})
-	beside := main.Conv(x, builder.Conv{Out: channels, Kernel: 3, Act: builder.ReLU})
-	main.Output(end, "rounds")
-	main.Output(main.Add(last, beside, builder.ReLU), "y")
-	m := built(main)
-	m.Main.Operands[last].Lifetime = nn.TemporaryVariable
-	m.Referenced = []nn.Subgraph{built(condition).Main, turn.Main}
-	return m
+	conv := builder.Conv{Out: 32, Kernel: 3, Act: builder.ReLU}
+	return loop(t, 96, conv.Out, rounds,
+		func(b *builder.Builder, x builder.Tensor) builder.Tensor {
+			return b.Add(b.Conv(x, conv), b.Conv(x, conv), builder.ReLU)
+		},
+		func(b *builder.Builder, first, last builder.Tensor) builder.Tensor {
+			return b.Add(last, b.Conv(first, conv), builder.ReLU)
+		})
 }
 
 // TestControlFlowOverlaps: the parts of a WHILE's body that do not wait for each other run

@@ -15,18 +15,19 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// refining is
+// loop is
 //
-//	for i < rounds { x = conv(conv(x)); i = i + 1 }
+//	for i < rounds { x = body(x); i = i + 1 }
 //
-// for an image x, then a convolution of it.
-func refining(t *testing.T, side, channels uint32, rounds int32) *nn.Model {
+// for an image x, and behind it what after makes of the first x and the last.
+func loop(t *testing.T, side, channels uint32, rounds int32, turn func(b *builder.Builder, x builder.Tensor) builder.Tensor,
+	after func(b *builder.Builder, first, last builder.Tensor) builder.Tensor) *nn.Model {
 	t.Helper()
 	counter := func(b *builder.Builder) builder.Tensor {
 		return b.Input(b.Operand(nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{1}}), "i")
 	}
 	built := func(b *builder.Builder) *nn.Model {
-		m, err := b.Model("refining")
+		m, err := b.Model("loop")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,15 +38,14 @@ func refining(t *testing.T, side, channels uint32, rounds int32) *nn.Model {
 	condition.Values("x", 1, side, side, channels)
 	condition.Output(condition.Apply(nn.OpLess, nn.TensorBool8, builder.Quant{}, i, condition.Ints(rounds)), "more")
 
-	body := builder.New(builder.Config{Format: builder.Quant8})
-	i = counter(body)
-	x := body.Values("x", 1, side, side, channels)
-	y := body.Conv(x, builder.Conv{Out: channels, Kernel: 3, Act: builder.ReLU})
-	y = body.Conv(y, builder.Conv{Out: channels, Kernel: 3})
-	body.Output(body.Apply(nn.OpAdd, nn.TensorInt32, builder.Quant{}, i, body.Ints(1), body.Int32(0)), "i")
-	body.Output(y, "x")
-	turn := built(body)
-	turn.Main.Operands[y].Scale, turn.Main.Operands[y].ZeroPoint = turn.Main.Operands[x].Scale, turn.Main.Operands[x].ZeroPoint
+	b := builder.New(builder.Config{Format: builder.Quant8})
+	i = counter(b)
+	x := b.Values("x", 1, side, side, channels)
+	y := turn(b, x)
+	b.Output(b.Apply(nn.OpAdd, nn.TensorInt32, builder.Quant{}, i, b.Ints(1), b.Int32(0)), "i")
+	b.Output(y, "x")
+	body := built(b)
+	body.Main.Operands[y].Scale, body.Main.Operands[y].ZeroPoint = body.Main.Operands[x].Scale, body.Main.Operands[x].ZeroPoint
 
 	main := builder.New(builder.Config{Format: builder.Quant8})
 	i = counter(main)
@@ -53,17 +53,25 @@ func refining(t *testing.T, side, channels uint32, rounds int32) *nn.Model {
 	call := func(k byte) builder.Tensor {
 		return main.Operand(nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{k, 0, 0, 0}})
 	}
-	end, z := main.Operand(turn.Main.Operands[i]), main.Operand(turn.Main.Operands[x])
-	m := func() *nn.Model {
-		main.ApplyTo(nn.OpWhile, []builder.Tensor{end, z}, call(0), call(1), i, x)
-		main.Output(end, "rounds")
-		main.SetSpread(z, builder.Spread{Deviation: 0.577})
-		main.Output(main.Conv(z, builder.Conv{Out: channels, Kernel: 3, Act: builder.ReLU}), "y")
-		return built(main)
-	}()
-	m.Main.Operands[z].Lifetime = nn.TemporaryVariable
-	m.Referenced = []nn.Subgraph{built(condition).Main, turn.Main}
+	end, last := main.Operand(body.Main.Operands[i]), main.Operand(body.Main.Operands[x])
+	main.ApplyTo(nn.OpWhile, []builder.Tensor{end, last}, call(0), call(1), i, x)
+	main.SetSpread(last, builder.Spread{Deviation: 0.577})
+	y = after(main, x, last)
+	main.Output(end, "rounds")
+	main.Output(y, "y")
+	m := built(main)
+	m.Main.Operands[last].Lifetime = nn.TemporaryVariable
+	m.Referenced = []nn.Subgraph{built(condition).Main, body.Main}
 	return m
+}
+
+// refining is a loop of two convolutions one after the other, then another.
+func refining(t *testing.T, side, channels uint32, rounds int32) *nn.Model {
+	t.Helper()
+	rectified, linear := builder.Conv{Out: channels, Kernel: 3, Act: builder.ReLU}, builder.Conv{Out: channels, Kernel: 3}
+	return loop(t, side, channels, rounds,
+		func(b *builder.Builder, x builder.Tensor) builder.Tensor { return b.Conv(b.Conv(x, rectified), linear) },
+		func(b *builder.Builder, _, last builder.Tensor) builder.Tensor { return b.Conv(last, rectified) })
 }
 
 // warmLoop executes a plan on a machine of its own, the first times without telling.
