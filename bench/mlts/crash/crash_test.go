@@ -179,6 +179,23 @@ func TestModes(t *testing.T) {
 	}
 }
 
+// planted is a fault of a driver, and the verdict on it in a mode.
+type planted struct {
+	fault, mode string
+	want        crash.Outcome
+	text        string // of the verdict
+}
+
+func (c *planted) test(t *testing.T, prefix string, service bool) {
+	t.Run(prefix+c.fault+"/"+c.mode, func(t *testing.T) {
+		t.Parallel()
+		v := worst(run(t, c.mode, sample.FaultyPrefix+c.fault, service))
+		if v.Outcome != c.want || !strings.Contains(v.Text, c.text) {
+			t.Errorf("%s %q, want %s %q", v.Outcome, v.Text, c.want, c.text)
+		}
+	})
+}
+
 // TestPlanted: the verdict over drivers with planted faults, by mode.
 func TestPlanted(t *testing.T) {
 	const (
@@ -194,11 +211,7 @@ func TestPlanted(t *testing.T) {
 		slowed   = "performance-degradation-stress"
 		scoring  = "scoring"
 	)
-	for _, c := range []struct {
-		fault, mode string
-		want        crash.Outcome
-		text        string
-	}{
+	for _, c := range []planted{
 		{"wrong", infer, crash.Failure, "wrong result: small_float: output 0"},
 		{"wrong", scoring, crash.Failure, "wrong result"},
 		{"wrong", threads, crash.Failure, "wrong result"},
@@ -238,20 +251,10 @@ func TestPlanted(t *testing.T) {
 		{"leak-goroutines", infer, crash.Failure, "goroutines more"},
 		{"leak-goroutines", load, crash.Success, ""}, // executions leak, compilations do not
 	} {
-		t.Run(c.fault+"/"+c.mode, func(t *testing.T) {
-			t.Parallel()
-			v := worst(run(t, c.mode, sample.FaultyPrefix+c.fault, false))
-			if v.Outcome != c.want || !strings.Contains(v.Text, c.text) {
-				t.Errorf("%s %q, want %s %q", v.Outcome, v.Text, c.want, c.text)
-			}
-		})
+		c.test(t, "", false)
 	}
 	// In a process of its own the driver takes its death, its leaks and its locks along.
-	for _, c := range []struct {
-		fault, mode string
-		want        crash.Outcome
-		text        string
-	}{
+	for _, c := range []planted{
 		{"exit-after=3", infer, crash.Failure, ""},
 		{"leak-files", infer, crash.Failure, "open files more"},
 		{"leak-goroutines", infer, crash.Failure, "goroutines more"},
@@ -259,13 +262,7 @@ func TestPlanted(t *testing.T) {
 		{"wrong", infer, crash.Failure, "wrong result"},
 		{"hang-after=3", infer, crash.Hang, "nothing was heard"},
 	} {
-		t.Run("service/"+c.fault+"/"+c.mode, func(t *testing.T) {
-			t.Parallel()
-			v := worst(run(t, c.mode, sample.FaultyPrefix+c.fault, true))
-			if v.Outcome != c.want || !strings.Contains(v.Text, c.text) {
-				t.Errorf("%s %q, want %s %q", v.Outcome, v.Text, c.want, c.text)
-			}
-		})
+		c.test(t, "service/", true)
 	}
 }
 
