@@ -56,7 +56,7 @@ type Kind uint8
 
 // Kinds of numbers.
 const (
-	Zero Kind = iota
+	Zero Kind = iota + 1
 	Finite
 	Inf
 	NaN
@@ -75,7 +75,7 @@ type Unpacked struct {
 
 // Unpack takes x apart.
 func (f *Format) Unpack(x uint64) Unpacked {
-	n := Unpacked{Neg: x&f.Sign() != 0}
+	n := Unpacked{Kind: Zero, Neg: x&f.Sign() != 0}
 	e, man := f.RawExp(x), x&(1<<f.frac-1)
 	switch {
 	case e == f.MaxExp() && man != 0:
@@ -224,7 +224,7 @@ func (e *Env) sum(a, b Unpacked) Unpacked {
 		return a
 	}
 	if a.Man == low {
-		return Unpacked{Neg: e.RoundMode() == Down}
+		return Unpacked{Kind: Zero, Neg: e.RoundMode() == Down}
 	}
 	a.normal(a.Exp, a.Man-low)
 	return a
@@ -232,7 +232,7 @@ func (e *Env) sum(a, b Unpacked) Unpacked {
 
 // product multiplies finite numbers and zeros.
 func product(a, b Unpacked) Unpacked {
-	p := Unpacked{Neg: a.Neg != b.Neg}
+	p := Unpacked{Kind: Zero, Neg: a.Neg != b.Neg}
 	if a.Kind == Zero || b.Kind == Zero {
 		return p
 	}

@@ -7,13 +7,13 @@ type FaultKind uint8
 
 // Kinds of faults.
 const (
-	FaultHost    FaultKind = iota // not the program's: the host could not serve it
-	FaultIllegal                  // a packet that is none, or breaks a packet rule
-	FaultMemory                   // access outside memory, or store to read-only memory
-	FaultAlign                    // scalar access to an address that is not a multiple of its size
-	FaultJump                     // jump outside the program or into the middle of a packet
-	FaultCall                     // system call that is not supported
-	FaultLimit                    // the program runs longer than it may
+	FaultHost    FaultKind = iota + 1 // not the program's: the host could not serve it
+	FaultIllegal                      // a packet that is none, or breaks a packet rule
+	FaultMemory                       // access outside memory, or store to read-only memory
+	FaultAlign                        // scalar access to an address that is not a multiple of its size
+	FaultJump                         // jump outside the program or into the middle of a packet
+	FaultCall                         // system call that is not supported
+	FaultLimit                        // the program runs longer than it may
 )
 
 // Error is a fault of the program: which packet broke which rule.

@@ -66,7 +66,7 @@ func (e *Engine) conv8(o *state.Op, recs []ethosu.ScaleRecord, single bool) erro
 		zpU += 128
 	}
 	per := o.Window.H * o.Window.W * o.IFM.C
-	if mac.FastU8() && e.Form == FormFastest && zpU >= 0 && zpU <= 255 {
+	if mac.FastU8() && e.Form == NoForm && zpU >= 0 && zpU <= 255 {
 		w, err := e.weights(o, formU8)
 		if err != nil {
 			return err

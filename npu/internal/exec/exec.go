@@ -27,9 +27,9 @@ type Form uint8
 
 // Forms.
 const (
-	FormFastest Form = iota
-	FormWords        // 16-bit products, as on machines without byte products
-	FormExact        // 64-bit sums
+	NoForm    Form = iota // none is asked for: the fastest that the machine has
+	FormWords             // 16-bit products, as on machines without byte products
+	FormExact             // 64-bit sums
 )
 
 // scratch is host memory reused from operation to operation.

@@ -433,5 +433,5 @@ func (e *convCode) finish(b *convChunk, rec codegen.Reg, out []codegen.Reg) {
 		}
 		a.Store(to, 0, rq.Pack(x, func(i int) hvx.ChannelVectors { return l(group[i]) }, false), hvx.AliasOut)
 	}
-	a.SetPhase(hvx.PhaseOther)
+	a.SetPhase(hvx.PhaseNone)
 }

@@ -142,14 +142,14 @@ func (w *pipelinedCode) halve(p *pipelinedPart) {
 	for _, u := range p.units {
 		w.a.Op(hexagon.V6_vsatwh, u.halves, u.acc[1], u.acc[0])
 	}
-	w.a.SetPhase(hvx.PhaseOther)
+	w.a.SetPhase(hvx.PhaseNone)
 }
 
 // products adds the products of a part.
 func (w *pipelinedCode) products(p *pipelinedPart) {
 	a := w.a
 	a.SetPhase(hvx.PhaseProducts)
-	defer a.SetPhase(hvx.PhaseOther)
+	defer a.SetPhase(hvx.PhaseNone)
 	weights := w.weights(p)
 	x := make([]codegen.Reg, p.count)
 	next := 0 // weight vector
@@ -226,7 +226,7 @@ func (w *pipelinedCode) moved(p *pipelinedPart, by int) []codegen.Reg {
 func (w *pipelinedCode) requantize(units []*pipelinedUnit) {
 	a, rq := w.a, w.rq
 	a.SetPhase(hvx.PhaseRequantize)
-	defer a.SetPhase(hvx.PhaseOther)
+	defer a.SetPhase(hvx.PhaseNone)
 	type group struct {
 		part *pipelinedPart
 		j    int

@@ -19,7 +19,7 @@ func (e *convCode) products(b *convChunk, rec codegen.Reg) {
 	default:
 		e.wordProducts(b, w)
 	}
-	a.SetPhase(hvx.PhaseOther)
+	a.SetPhase(hvx.PhaseNone)
 }
 
 // eachRun calls run for every run and moves the pointers to the next one; each

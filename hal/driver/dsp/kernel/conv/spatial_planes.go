@@ -12,7 +12,7 @@ import (
 // fetch makes the planes of fetches of the entry so many bytes ahead.
 func (e *spatialCode) fetch(list []spatialFetch, ahead int) {
 	a := e.a
-	a.SetPhase(hvx.PhaseOther)
+	a.SetPhase(hvx.PhaseNone)
 	in := make([]codegen.Reg, e.Granules())
 	for g := range in {
 		in[g] = a.Word(e.table, ahead/4+g, "in")
@@ -98,7 +98,7 @@ func (e *spatialCode) store() {
 	for i := len(list) - 1; i >= 0; i-- {
 		e.a.Store(e.to[i], 0, list[i], hvx.AliasOut)
 	}
-	e.a.SetPhase(hvx.PhaseOther)
+	e.a.SetPhase(hvx.PhaseNone)
 }
 
 // shuffle is the inverse of deal.

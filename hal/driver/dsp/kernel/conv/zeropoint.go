@@ -110,7 +110,7 @@ type zeroPointCode struct {
 // emit writes the code that computes the window sums of one strip.
 func (s ZeroPoint) emit(a *hvx.Builder, strip, args codegen.Reg) {
 	a.SetPhase(hvx.PhaseZeroPoint)
-	defer a.SetPhase(hvx.PhaseOther)
+	defer a.SetPhase(hvx.PhaseNone)
 	e := &zeroPointCode{ZeroPoint: &s, a: a, zero: a.Word(args, ZeroPointBytes, "zero point"), ones: a.Word(args, ZeroPointOnes, "ones")}
 	e.each = e.ones
 	if s.Pitch < hvx.VectorBytes { // the bytes of a word may be no channels

@@ -225,7 +225,7 @@ func (n *direct3x3Code) requantize(ready quad, dst codegen.Reg, off int) {
 	if n.rq.PerChannel {
 		n.a.SetPhase(hvx.PhaseRequantize)
 		n.a.Store(dst, off, n.rq.Finish(hvx.Lo(ready[0]), hvx.Lo(ready[1]), true), hvx.AliasOut)
-		n.a.SetPhase(hvx.PhaseOther)
+		n.a.SetPhase(hvx.PhaseNone)
 		return
 	}
 	s := slidingCode{kernelCode: n.kernelCode, ready: []quad{ready}}

@@ -213,7 +213,7 @@ func (e *kernelCode) store(ready []codegen.Reg, dst codegen.Reg, off int) {
 	if e.rq.ByteFactor {
 		base, n := a.Near(dst, off)
 		e.rq.StoreBytes([2]codegen.Reg(ready), base, n)
-		a.SetPhase(hvx.PhaseOther)
+		a.SetPhase(hvx.PhaseNone)
 		return
 	}
 	var v codegen.Reg
@@ -223,7 +223,7 @@ func (e *kernelCode) store(ready []codegen.Reg, dst codegen.Reg, off int) {
 		v = e.rq.Pack([4]codegen.Reg(ready), e.channelVectors, true)
 	}
 	a.Store(dst, off, v, hvx.AliasOut)
-	a.SetPhase(hvx.PhaseOther)
+	a.SetPhase(hvx.PhaseNone)
 }
 
 func (e *kernelCode) channelVectors(j int) hvx.ChannelVectors {

@@ -6,7 +6,7 @@ import "github.com/nnsoc/nnsoc/isa/codegen"
 type Phase uint8
 
 const (
-	PhaseOther      Phase = iota // loops, tables, addresses, copies
+	PhaseNone       Phase = iota // none of the others: loops, tables, addresses, copies
 	PhaseProducts                // multiply-accumulates and the loads for them
 	PhaseZeroPoint               // zero-point correction: window sums of the inputs
 	PhaseRequantize              // 32-bit sums to bytes, and their stores
@@ -32,7 +32,7 @@ func sharesOf(g *codegen.CodeGroup) PhaseShares {
 		all += int64(n)
 	}
 	if all == 0 { // nothing but the end of a loop
-		s[PhaseOther], all = 1, 1
+		s[PhaseNone], all = 1, 1
 	}
 	for p := range s {
 		s[p] *= PacketShare / all
