@@ -250,6 +250,3 @@ func (g *graph) input(name string, o nn.Operand, shape []uint32) {
 // Unsupported is the error of a network that NNAPI cannot express: all operators that have
 // no NNAPI form, with their attributes, and how often each occurs.
 type Unsupported = lowering.Unsupported
-
-// UnsupportedOperator is an operator without NNAPI form.
-type UnsupportedOperator = lowering.UnsupportedOperator

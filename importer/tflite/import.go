@@ -178,9 +178,6 @@ type refusal struct{ name, reason string }
 // operators that have no NNAPI form, and how often each occurs.
 type Unsupported = lowering.Unsupported
 
-// UnsupportedOperator is an operator without NNAPI form.
-type UnsupportedOperator = lowering.UnsupportedOperator
-
 // unsupported counts the refusals.
 func (im *importer) unsupported() *Unsupported {
 	u := &Unsupported{}

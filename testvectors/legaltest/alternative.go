@@ -83,11 +83,6 @@ func noise(s *nn.Subgraph) (list [][]byte) {
 	return list
 }
 
-// Depthwise is a 3x3 DEPTHWISE_CONV_2D of bytes.
-func Depthwise(side, channels uint32) *nn.Model {
-	return convolution(nn.OpDepthwiseConv2D, side, channels, []uint32{1, 3, 3, channels}, 1, 0)
-}
-
 // Grouped is a 3x3 GROUPED_CONV_2D of bytes.
 func Grouped(side, channels, groups uint32) *nn.Model {
 	return convolution(nn.OpGroupedConv2D, side, channels, []uint32{channels, 3, 3, channels / groups}, groups, 0, 0)

@@ -14,7 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// lower lowers a model whose parameters are constants as d prepares it.
+// lower1 lowers a model whose parameters are constants as d prepares it.
 func lower1(t *testing.T, d *Device, m *nn.Model) *plan.Program {
 	t.Helper()
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})
