@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -207,6 +208,60 @@ func refused(t *testing.T, args []string) string {
 		t.Errorf("nnsoc %q: exit code %d, stdout %.200q, stderr %.500q; want one line", args, code, &out, line)
 	}
 	return line
+}
+
+// readers are commands that read a network, FILE.
+var readers = []string{
+	"run FILE", "run --functional FILE", "run --concurrent FILE mlperf_tiny_ad_quant", "run --device auto FILE", "report -o out FILE",
+	"graph FILE", "graph -o out.svg FILE", "supported FILE", "compile FILE", "compile --device dsp -S -o out FILE", "partition FILE",
+	"partition --dot FILE", "models export -o out.tflite FILE", "npu compile -o out.tflite FILE", "advise --device npu FILE",
+	"sensitivity --device npu FILE", "eval --dataset folder --metric top1 FILE", "sweep --models FILE --devices npu --out out", "npu exec FILE",
+}
+
+// truncated are the beginnings of a network's files, by name.
+func truncated(t *testing.T) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	for _, format := range []string{"tflite", "onnx"} {
+		whole := filepath.Join(t.TempDir(), "net."+format)
+		var errs bytes.Buffer
+		if code := execute([]string{"models", "export", "mlperf_tiny_ad_quant", "-o", whole}, io.Discard, &errs); code != cli.ExitOK {
+			t.Fatal(&errs)
+		}
+		data, err := os.ReadFile(whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{0, 1, 7, 100, len(data) / 2, len(data) - len(data)/8} {
+			files[fmt.Sprintf("first%d.%s", n, format)] = data[:n]
+		}
+	}
+	return files
+}
+
+// TestTruncatedNetworks: a file that ends too early is named in one line, and nothing is written.
+func TestTruncatedNetworks(t *testing.T) {
+	files := truncated(t)
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("folder", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range files {
+		if err := os.WriteFile(name, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name := range files {
+		for _, command := range readers {
+			if line := refused(t, strings.Fields(strings.ReplaceAll(command, "FILE", name))); !strings.Contains(line, name) {
+				t.Errorf("%s: %q does not name %s", command, line, name)
+			}
+		}
+	}
+	after, err := os.ReadDir(".")
+	if err != nil || len(after) != len(files)+1 {
+		t.Errorf("files %v, want those that were there: %v", after, err)
+	}
 }
 
 // fullDisk takes nothing.

@@ -76,7 +76,11 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 			if err := cli.CheckFiles(cmd); err != nil {
 				return err
 			}
-			return a.OpenLog()
+			if err := a.OpenLog(); err != nil {
+				return err
+			}
+			a.SayPipes(cmd, args)
+			return nil
 		},
 	}
 	root.SetOut(a.Out)

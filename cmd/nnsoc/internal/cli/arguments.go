@@ -28,12 +28,17 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 // ProgramArguments marks a command whose arguments behind the first are those of a program.
 const ProgramArguments = "program arguments"
 
+// own are the arguments of a command that are not a program's.
+func own(cmd *cobra.Command, args []string) []string {
+	if _, ok := cmd.Annotations[ProgramArguments]; ok {
+		return args[:min(1, len(args))]
+	}
+	return args
+}
+
 // NoEmptyArgument refuses an empty argument: that of a shell's variable without a value names nothing.
 func NoEmptyArgument(cmd *cobra.Command, args []string) error {
-	if _, ok := cmd.Annotations[ProgramArguments]; ok {
-		args = args[:min(1, len(args))]
-	}
-	if i := slices.Index(args, ""); i >= 0 && !cmd.Hidden {
+	if i := slices.Index(own(cmd, args), ""); i >= 0 && !cmd.Hidden {
 		return Usage(fmt.Errorf("argument %d of %s is empty", i+1, cmd.CommandPath()))
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -79,4 +80,23 @@ func writable(path string) error {
 	}
 	f.Discard()
 	return nil
+}
+
+// SayPipes says which named pipes a command is given: it waits for the process that opens the other end. Those that a shell
+// makes for the command lie in /dev and have one.
+func (a *App) SayPipes(cmd *cobra.Command, args []string) {
+	paths := slices.Clone(own(cmd, args))
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			paths = append(paths, list.GetSlice()...)
+		} else {
+			paths = append(paths, f.Value.String())
+		}
+	})
+	for _, path := range paths {
+		fi, err := os.Stat(path)
+		if err == nil && fi.Mode()&os.ModeNamedPipe != 0 && !strings.HasPrefix(path, "/dev/") && !a.Quiet {
+			fmt.Fprintf(a.Err, "%s is a pipe: waiting for the process at its other end ...\n", path)
+		}
+	}
 }
