@@ -493,8 +493,8 @@ func (b *prober) rejected(t *testing.T, i int, k *key) bool {
 	return true
 }
 
-// TestEveryKeyMatters perturbs the numbers of every preset, one at a time: some
-// report must change. It tries every fifth number, beginning elsewhere in each
+// TestEveryKeyMatters perturbs the numbers of every preset, and of the variant with an NPU
+// like none of theirs, one at a time: some report must change. It tries every fifth number, beginning elsewhere in each
 // preset, and with NNSOC_SWEEP=1 (make sweep) all of them.
 func TestEveryKeyMatters(t *testing.T) {
 	step := 5 // of the keys that are tried
@@ -502,7 +502,7 @@ func TestEveryKeyMatters(t *testing.T) {
 		step = 1
 	}
 	var seen []*soc.Config // presets that have been tried
-	for preset, name := range soc.Names() {
+	for preset, name := range append(soc.Names(), "coral") {
 		t.Run(name, func(t *testing.T) {
 			b := &prober{name: name, reports: map[look]uint64{}, told: map[string][]look{}}
 			b.c = b.load()
