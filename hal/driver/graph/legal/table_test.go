@@ -2,6 +2,7 @@ package legal
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -149,6 +150,149 @@ func TestFacts(t *testing.T) {
 		taken := (f.Operation == nn.OpSplit || f.Operation == nn.OpSlice) && f.Type.IsQuant8()
 		if (f.Kind != Refused) != taken || taken == (f.Why != "") {
 			t.Errorf("%v", f)
+		}
+	}
+}
+
+// model is a graph of one operation on operands, all but the last of which it reads.
+func model(op nn.OperationType, operands ...nn.Operand) *graph.Graph {
+	s := &nn.Subgraph{Operands: operands, Operations: []nn.Operation{{Type: op}}}
+	last := len(operands) - 1
+	for i := range operands {
+		x := uint32(i)
+		switch o := &s.Operands[i]; {
+		case i == last:
+			o.Lifetime = nn.SubgraphOutput
+			s.Outputs, s.Operations[0].Outputs = []uint32{x}, []uint32{x}
+			continue
+		case o.Data == nil:
+			o.Lifetime = nn.SubgraphInput
+			s.Inputs = append(s.Inputs, x)
+		default:
+			o.Lifetime = nn.ConstantCopy
+		}
+		s.Operations[0].Inputs = append(s.Operations[0].Inputs, x)
+	}
+	return graph.FromSubgraph(s)
+}
+
+// TestPasses: an operation is left to the pass of its row, or to that of its alternative where it is cheaper, to no other
+// pass, and not where the table refuses it.
+func TestPasses(t *testing.T) {
+	own := Row[*trace]{Operations: Ops(nn.OpSplit), Types: Bytes, Action: called("split").Or(graph.ExpandSplit, nn.OpSlice)}
+	for _, c := range []struct {
+		name             string
+		row              Row[*trace]
+		typ              nn.OperandType
+		pass             string
+		expands, instead bool
+	}{
+		{"its pass", split, nn.TensorQuant8Asymm, graph.ExpandSplit, true, false},
+		{"another pass", split, nn.TensorQuant8Asymm, graph.ExpandJoins, false, false},
+		{"refused", split, nn.TensorFloat32, graph.ExpandSplit, false, false},
+		{"alternative", own, nn.TensorQuant8Asymm, graph.ExpandSplit, false, true},
+		{"another pass than the alternative", own, nn.TensorQuant8Asymm, graph.ExpandJoins, false, false},
+		{"an alternative of what is refused", own, nn.TensorFloat32, graph.ExpandSplit, false, false},
+	} {
+		table := Must(New(config, rest, c.row, slice))
+		x := nn.Operand{Type: c.typ, Dimensions: []uint32{2, 4}, Scale: 1}
+		axis := nn.Operand{Type: nn.Int32, Data: []byte{0, 0, 0, 0}}
+		n := nn.Operand{Type: nn.Int32, Data: []byte{1, 0, 0, 0}}
+		g := model(nn.OpSplit, x, axis, n, x)
+		op := &g.Operations[0]
+		if e, i := table.Expands(g, g.View(), op, c.pass), table.Instead(g, g.View(), op, c.pass); e != c.expands || i != c.instead {
+			t.Errorf("%s: expands %v, instead %v", c.name, e, i)
+		}
+		var calls trace
+		err := table.Lower(&calls, g, g.View(), op)
+		if lowered := err == nil && len(calls) == 1; lowered != (c.typ == nn.TensorQuant8Asymm && c.row.Action.kind == Legally) {
+			t.Errorf("%s: lowered %v, %v", c.name, lowered, err)
+		}
+		if c.expands && (err == nil || !strings.Contains(err.Error(), `SPLIT: the pass "SPLIT to SLICE" does not expand it with these types and sizes`)) {
+			t.Errorf("%s: error %v", c.name, err)
+		}
+	}
+}
+
+// TestRules: the rules that devices share name the first operand that breaks them, and hold at their limits.
+func TestRules(t *testing.T) {
+	tensor := func(typ nn.OperandType, dims ...uint32) nn.Operand {
+		return nn.Operand{Type: typ, Dimensions: dims, Scale: 1}
+	}
+	number := func(typ nn.OperandType, data ...byte) nn.Operand { return nn.Operand{Type: typ, Data: data} }
+	f := nn.TensorFloat32
+	two, no, yes := number(nn.Int32, 2, 0, 0, 0), number(nn.Bool, 0), number(nn.Bool, 1)
+	for _, c := range []struct {
+		name string
+		rule Rule
+		g    *graph.Graph
+		want string
+	}{
+		{"stored", Stored(Floats), model(nn.OpRelu, tensor(f, 2), tensor(f, 2)), ""},
+		{"any type is stored", Stored(All), model(nn.OpRelu, tensor(f, 2), tensor(f, 2)), ""},
+		{"scalars need not be", Stored(Floats), model(nn.OpSpaceToDepth, tensor(f, 1, 4, 4, 1), two, no, tensor(f, 1, 2, 2, 4)), ""},
+		{"input", Stored(Bytes), model(nn.OpRelu, tensor(f, 2), tensor(f, 2)), "input 0 is TENSOR_FLOAT32; tensors are QUANT8_ASYMM, QUANT8_ASYMM_SIGNED"},
+		{"output", Stored(Of(nn.TensorFloat16)), model(nn.OpCast, tensor(nn.TensorFloat16, 2), tensor(f, 2)), "output 0 is TENSOR_FLOAT32; tensors are FLOAT16"},
+		{"no flag", ChannelsLast, model(nn.OpRelu, tensor(f, 1, 2, 2, 1), tensor(f, 1, 2, 2, 1)), ""},
+		{"channels last", ChannelsLast, model(nn.OpSpaceToDepth, tensor(f, 1, 4, 4, 1), two, no, tensor(f, 1, 2, 2, 4)), ""},
+		{"channels first", ChannelsLast, model(nn.OpSpaceToDepth, tensor(f, 1, 1, 4, 4), two, yes, tensor(f, 1, 4, 2, 2)), "operand 0 is in NCHW order; images are in NHWC order"},
+		{"channels first behind", ChannelsLast, model(nn.OpSpaceToDepth, tensor(f, 0, 1, 4, 4), two, yes, tensor(f, 1, 4, 2, 2)), "operand 3 is in NCHW order; images are in NHWC order"},
+		{"not known yet", ChannelsLast, model(nn.OpSpaceToDepth, tensor(f, 0, 1, 4, 4), two, yes, tensor(f, 0, 4, 2, 2)), ""},
+		{"promised", Promised, model(nn.OpRelu, tensor(f, 0), tensor(f, 0)), ""},
+	} {
+		a, err := c.g.View().Bind(&c.g.Operations[0])
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		got := ""
+		if err := c.rule.Check(c.rule, &Subject{a, c.g}); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+	limit := Limit("at most %d rows", 4)
+	if err := limit.Broken("%d rows", 5); limit.Phase != Lowering || err.Error() != "5 rows; at most 4 rows" {
+		t.Errorf("%+v: %v", limit, err)
+	}
+}
+
+// TestSets: sets of types, what a table takes, and what a row must give.
+func TestSets(t *testing.T) {
+	if got := Bytes.Or(Integers, Booleans).String(); got != "QUANT8_ASYMM, QUANT8_ASYMM_SIGNED, INT32, BOOL8" || len(Bytes) != 2 || Bytes.Or(All).String() != "any type" {
+		t.Errorf("%s", got)
+	}
+	if got := Codes().String(); got != "QUANT8_CODEBOOK" {
+		t.Errorf("codes %s", got)
+	}
+	table := Must(New(config, rest, split, slice))
+	if got := table.Taken(); !slices.Equal(got, []nn.OperationType{nn.OpSlice, nn.OpSplit}) {
+		t.Errorf("taken %v", got)
+	}
+	if got := table.Extensions(); len(got) != 0 {
+		t.Errorf("extensions %v of a table of NNAPI's operations", got)
+	}
+	requantize := Row[*trace]{Operations: Ops(nn.OpRequantize), Types: All, Action: called("requantize")}
+	if got := Must(New(config, rest, split, slice, requantize)).Extensions(); !slices.Equal(got, []string{nn.QuantizationExtension}) {
+		t.Errorf("extensions %v", got)
+	}
+	if Given("function", 3) != 3 {
+		t.Error("another function is given")
+	}
+	for name, f := range map[string]func(){"Given": func() { Given("function", "") }, "Must": func() { Must(New(config, rest)) }} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s takes what is not there", name)
+				}
+			}()
+			f()
+		}()
+	}
+	for k, want := range map[Kind]string{0: "Kind(0)", Legally: "legal", Expanded: "expand", Widened: "widen", Controlled: "control", Refused: "refuse", Refused + 1: "Kind(6)"} {
+		if k.String() != want {
+			t.Errorf("kind %s, want %s", k, want)
 		}
 	}
 }
