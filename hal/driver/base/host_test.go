@@ -206,3 +206,31 @@ func TestCompileFs(t *testing.T) {
 		}
 	}
 }
+
+// state is what an engine has left. It implements CacheState.
+type state uint64
+
+func (s state) Fingerprint() uint64 { return uint64(s) }
+func (state) Reset()                {}
+func (s state) Clone() CacheState   { return s }
+func (state) Drop()                 {}
+
+// TestCaches: caches name the program that has left something in them, and nothing where they are cold.
+func TestCaches(t *testing.T) {
+	for _, left := range []CacheState{nil, state(0), state(7)} {
+		var c Caches
+		if left != nil {
+			c.Leave("p", left)
+		}
+		copied := c.Clone()
+		for _, c := range []*Caches{&c, &copied} {
+			program, fingerprint := c.State()
+			if want := left == state(7); (program == "p") != want || (fingerprint == 7) != want || (fingerprint == 0) == want {
+				t.Errorf("%v left: %v, %d", left, program, fingerprint)
+			}
+		}
+	}
+	if n := (&prepared{}).ProgramBytes(); n != 0 {
+		t.Errorf("a program of no stages keeps %d bytes", n)
+	}
+}

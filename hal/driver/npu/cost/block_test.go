@@ -48,6 +48,12 @@ func TestBlocks(t *testing.T) {
 				if b.IBEnd > b.ABStart || b.ABStart > s.ShramBytes/s.ShramBank {
 					t.Fatalf("%s: inputs to bank %d, sums from %d of %d", name, b.IBEnd, b.ABStart, s.ShramBytes/s.ShramBank)
 				}
+				// Two buffers of sums, 32 bits of each element in whole eights of channels, lie between ABStart and the tables.
+				banks := min(s.ShramBytes/s.ShramBank, 63) - max(1, 2048/s.ShramBank)
+				need := 2 * ((b.H*b.W*((b.D+7)/8*8)*4 + s.ShramBank - 1) / s.ShramBank)
+				if room := banks - b.ABStart; room < need || room >= need+16 {
+					t.Fatalf("%s: block %+v has %d banks for sums, it takes %d", name, b, room, need)
+				}
 				least = min(least, x.Cycles)
 			}
 			if float64(list[0].Cycles) > alike*float64(least) {
