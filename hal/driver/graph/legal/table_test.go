@@ -263,12 +263,30 @@ func TestSets(t *testing.T) {
 	if got := Bytes.Or(Integers, Booleans).String(); got != "QUANT8_ASYMM, QUANT8_ASYMM_SIGNED, INT32, BOOL8" || len(Bytes) != 2 || Bytes.Or(All).String() != "any type" {
 		t.Errorf("%s", got)
 	}
+	if got := Floats.String(); got != "FLOAT32, FLOAT16" {
+		t.Errorf("floats %s", got)
+	}
 	if got := Codes().String(); got != "QUANT8_CODEBOOK" {
 		t.Errorf("codes %s", got)
 	}
 	table := Must(New(config, rest, split, slice))
 	if got := table.Taken(); !slices.Equal(got, []nn.OperationType{nn.OpSlice, nn.OpSplit}) {
 		t.Errorf("taken %v", got)
+	}
+	for _, op := range nn.Operations() { // each by itself, none stands for others
+		r := opspec.Lookup(op)
+		if r == nil || op == nn.OpSplit || op == nn.OpSlice || opspec.Calls(op) {
+			continue
+		}
+		own := Must(New(config, rest, split, slice, Row[*trace]{Operations: Ops(op), Types: All, Action: called("own")}))
+		if got := own.Taken(); len(got) != 3 || !slices.Contains(got, op) {
+			t.Errorf("%s: taken %v", op, got)
+		}
+		for _, typ := range r.KeyTypes() {
+			if !slices.ContainsFunc(own.Facts(), func(f Fact) bool { return f.Operation == op && f.Type == typ && f.Kind == Legally }) {
+				t.Errorf("%s of %s is not taken", op, typ)
+			}
+		}
 	}
 	if got := table.Extensions(); len(got) != 0 {
 		t.Errorf("extensions %v of a table of NNAPI's operations", got)
