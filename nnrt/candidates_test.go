@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/nnrt"
@@ -51,7 +52,7 @@ func chosen(t *testing.T, c *nnrt.Compilation, op int) (name, other string) {
 }
 
 // TestCandidates: every driver takes another candidate when it is asked to, with the same
-// result, and none that it does not consider.
+// result, and none that it does not consider. A cache gives and keeps none that was asked for.
 func TestCandidates(t *testing.T) {
 	list := pixel4(t)
 	for device, m := range map[string]*nn.Model{
@@ -96,6 +97,24 @@ func TestCandidates(t *testing.T) {
 			}
 			if device != "gpu" && !bytes.Equal(results[0].Outputs[0], results[1].Outputs[0]) {
 				t.Error("another candidate gives another result")
+			}
+			cache := nnrt.Cache{Dir: t.TempDir(), Token: hal.CacheToken{1}}
+			for i, x := range []struct {
+				candidates map[int]string
+				want       string
+				hits       int
+			}{{map[int]string{op: other}, other, 0}, {nil, name, 0}, {nil, "", 1}, {map[int]string{op: other}, other, 0}} {
+				c, err := nnrt.Compile(r, m, device, nnrt.CompileOptions{Candidates: x.candidates, Cache: cache})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if c.CacheHits != x.hits {
+					t.Errorf("compilation %d, candidates %v: %d parts from the cache, want %d", i, x.candidates, c.CacheHits, x.hits)
+				} else if x.want != "" {
+					if got, _ := chosen(t, c, op); got != x.want {
+						t.Errorf("compilation %d with a cache, candidates %v: it takes %q, want %q", i, x.candidates, got, x.want)
+					}
+				}
 			}
 			if _, err := compile(map[int]string{op: "none"}); !errors.Is(err, nnrt.ErrCandidate) {
 				t.Errorf("a candidate that there is not: %v", err)
