@@ -14,6 +14,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // timelineEvent is an event of a timeline in JSON, with the names of its process and track.
@@ -184,4 +185,92 @@ func TestStallsOfTrace(t *testing.T) {
 			t.Errorf("%s: %.1f us under the counters, the execution takes %.1f", engine, area, latency)
 		}
 	}
+}
+
+// TestTraceOfDevices: in a timeline of several devices one after the other no traffic is above what the pins carry, and none
+// is empty; an arrow leads from each execution to its engine; application, engine and phone of each device follow each
+// other, and so do the threads of an engine.
+func TestTraceOfDevices(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.json")
+	engines := []string{"dsp", "npu", "cpu"}
+	args := []string{"run", "mobilenet_v1_1.0_224_quant", "--quiet", "--cold", "--invocations", "1", "--device", strings.Join(engines, ","), "--trace", path}
+	if code := execute(args, io.Discard, io.Discard); code != cli.ExitOK {
+		t.Fatalf("exit code %d", code)
+	}
+	c, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dram := c.DRAM.Config()
+	pins := dram.PeakBytesPerSecond() / 1e9
+	events, order := readTimeline(t, path)
+	var want []string
+	for _, e := range engines {
+		want = append(want, e+": application", e, e+": phone")
+	}
+	if !slices.Equal(order, want) {
+		t.Errorf("processes %q, want %q", order, want)
+	}
+	if got, want := lanes(t, path, "dsp"), []string{"thread 0", "thread 1", "thread 2", "thread 3"}; !slices.Equal(got, want) {
+		t.Errorf("lanes of the DSP %q, want %q", got, want)
+	}
+	most, begun, reached := map[string]float64{}, map[string]int{}, map[string]int{}
+	for _, e := range events {
+		switch e.Ph {
+		case "C":
+			if strings.HasSuffix(e.Name, "DRAM (GB/s)") {
+				most[e.process] = max(most[e.process], e.Args["value"].(float64))
+			}
+		case "s":
+			begun[e.process]++
+		case "f":
+			reached[e.process]++
+		}
+	}
+	for _, e := range engines {
+		if m := most[e+": phone"]; m < 0.1 || m > 1.01*pins {
+			t.Errorf("%s: at most %v GB/s through pins for %v", e, m, pins)
+		}
+		if n := begun[e+": application"]; n < 1 || n != reached[e] {
+			t.Errorf("%s: %d arrows begin at its application, %d reach it", e, n, reached[e])
+		}
+	}
+}
+
+// lanes are the tracks of a process of a timeline, in the order in which they are drawn.
+func lanes(t *testing.T, path, process string) (names []string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		TraceEvents []struct {
+			Name     string
+			Pid, Tid int
+			Args     struct {
+				Name  json.RawMessage
+				Index int `json:"sort_index"`
+			}
+		}
+	}
+	if err := json.Unmarshal(data, &doc); err != nil {
+		t.Fatal(err)
+	}
+	pid, at := 0, map[string]int{}
+	track := map[int]string{}
+	for _, e := range doc.TraceEvents {
+		name := strings.Trim(string(e.Args.Name), `"`)
+		switch {
+		case e.Name == "process_name" && name == process:
+			pid = e.Pid
+		case e.Pid != pid:
+		case e.Name == "thread_name":
+			track[e.Tid], names = name, append(names, name)
+		case e.Name == "thread_sort_index":
+			at[track[e.Tid]] = e.Args.Index
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(at[a], at[b]) })
+	return names
 }
