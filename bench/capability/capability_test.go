@@ -43,7 +43,7 @@ func TestShippedCapabilities(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := Meter{Store: cost.NewStore("", name), Options: hal.PrepareOptions{Preference: hal.FastSingleAnswer}}
-		app, err := OpenApp(c, hal.FastSingleAnswer, nil)
+		app, err := openApp(c, hal.FastSingleAnswer, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func TestNetworksOfApp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	app, err := OpenApp(c, hal.FastSingleAnswer, nil)
+	app, err := openApp(c, hal.FastSingleAnswer, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestPredictions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		app, err := OpenApp(c, hal.FastSingleAnswer, nil)
+		app, err := openApp(c, hal.FastSingleAnswer, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,10 +20,10 @@ const (
 	SuiteMicro = "micro" // single operations
 )
 
-// Networks are the models of the ML Test Suite's benchmark that Android's page for driver
+// networks are the models of the ML Test Suite's benchmark that Android's page for driver
 // authors names for float32 (also relaxed) and for 8-bit quantized types: source.android.com,
 // "Neural Networks API drivers", initialization. The benchmark has none of other types.
-var Networks = map[nn.OperandType][]string{
+var networks = map[nn.OperandType][]string{
 	nn.TensorFloat32:     {"mobilenet_v1_1.0_224_topk_aosp", "mobilenet_v2_1.0_224_topk_aosp", "asr_float", "tts_float"},
 	nn.TensorQuant8Asymm: {"mobilenet_v1_1.0_224_quant_topk_aosp", "mobilenet_v2_1.0_224_quant_topk_aosp"},
 }
@@ -46,8 +46,8 @@ func NewApp(r *nnrt.Registry, machine *devices.Machine, progress func(format str
 	return &App{bench: &mlts.Benchmark{List: &mlts.List{}, Registry: r, Machine: machine, Span: mlts.ShortSpan, Progress: progress}, baseline: map[string]mlts.Inference{}}
 }
 
-// OpenApp returns a meter on a phone of its own.
-func OpenApp(c *soc.Config, p hal.Preference, progress func(format string, args ...any)) (*App, error) {
+// openApp returns a meter on a phone of its own.
+func openApp(c *soc.Config, p hal.Preference, progress func(format string, args ...any)) (*App, error) {
 	m, err := devices.NewMachine(c, p)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (a *App) say(format string, args ...any) {
 func (a *App) Measure(micro *Figures) (*Figures, error) {
 	f := *micro
 	f.Operand = maps.Clone(micro.Operand)
-	for operand, names := range Networks {
+	for operand, names := range networks {
 		if err := a.replace(&f, operand, names); err != nil {
 			return nil, fmt.Errorf("capability: %s: %w", f.Device, err)
 		}

@@ -44,7 +44,7 @@ func Source(preset string, progress func(format string, args ...any)) (string, e
 	if err != nil {
 		return "", err
 	}
-	app, err := OpenApp(c, hal.FastSingleAnswer, progress)
+	app, err := openApp(c, hal.FastSingleAnswer, progress)
 	if err != nil {
 		return "", err
 	}

@@ -35,7 +35,7 @@ func TestNetworks(t *testing.T) {
 	if _, err := kernel("gemm", []uint32{1}, true); err == nil {
 		t.Error("a kernel without its sizes is built")
 	}
-	if _, err := Spec("m1"); err == nil {
+	if _, err := specOf("m1"); err == nil {
 		t.Error("unknown cores are priced")
 	}
 }
@@ -200,7 +200,7 @@ func TestKeysAreFitted(t *testing.T) {
 		rms := func(key string, f float64) float64 {
 			sum := 0.
 			for _, set := range sets {
-				s, err := Spec(set)
+				s, err := specOf(set)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -68,7 +68,7 @@ func Kernels() ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		s, err := Spec(f[3])
+		s, err := specOf(f[3])
 		if err != nil {
 			return nil, err
 		}

@@ -63,8 +63,8 @@ var coresFile []byte
 //go:embed networks.tsv
 var networksTable string
 
-// Spec is the model of a set of cores. On prime and gold the prime core has one thread.
-func Spec(set string) (*timing.CPUSpec, error) {
+// specOf is the model of a set of cores. On prime and gold the prime core has one thread.
+func specOf(set string) (*timing.CPUSpec, error) {
 	c, err := soc.Load("pixel4")
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func Networks() ([]Row, error) {
 	specs := make([]*timing.CPUSpec, len(sets))
 	for i := range sets {
 		var err error
-		if specs[i], err = Spec(sets[i]); err != nil {
+		if specs[i], err = specOf(sets[i]); err != nil {
 			return nil, err
 		}
 	}

@@ -2,8 +2,8 @@ package dram
 
 // Tolerances about a golden band.
 const (
-	BandwidthTolerance = 0.10
-	LatencyTolerance   = 0.15
+	bandwidthTolerance = 0.10
+	latencyTolerance   = 0.15
 	// InBandShare of the rows has to lie in its bands.
 	InBandShare = 0.9
 )
@@ -21,8 +21,8 @@ func (v Verdict) InBand() bool { return v.GBps && v.LatMean }
 func Compare(r *Result, g *Golden) Verdict {
 	in := func(b Band, v, tolerance float64) bool { return !b.Has() || b.Holds(v, tolerance) }
 	return Verdict{
-		GBps:    in(g.GBps, r.GBps, BandwidthTolerance),
-		LatMean: in(g.LatMeanNs, r.LatMeanNs, LatencyTolerance),
-		LatP95:  in(g.LatP95Ns, r.LatP95Ns, LatencyTolerance),
+		GBps:    in(g.GBps, r.GBps, bandwidthTolerance),
+		LatMean: in(g.LatMeanNs, r.LatMeanNs, latencyTolerance),
+		LatP95:  in(g.LatP95Ns, r.LatP95Ns, latencyTolerance),
 	}
 }

@@ -114,8 +114,8 @@ func line(p *plot.Plot, i int, points plotter.XYs) error {
 	return nil
 }
 
-// Frontier are the points that no other one beats in both coordinates, from left to right.
-func Frontier(points plotter.XYs) plotter.XYs {
+// frontier are the points that no other one beats in both coordinates, from left to right.
+func frontier(points plotter.XYs) plotter.XYs {
 	sorted := slices.Clone(points)
 	slices.SortFunc(sorted, func(a, b plotter.XY) int { return cmp.Or(cmp.Compare(a.X, b.X), cmp.Compare(a.Y, b.Y)) })
 	var list plotter.XYs
@@ -140,7 +140,7 @@ func Pareto(title string, list []Series) (*plot.Plot, error) {
 		}
 		all = append(all, s.Points...)
 	}
-	front := Frontier(all)
+	front := frontier(all)
 	var steps plotter.XYs
 	for i, x := range front {
 		if i > 0 {
@@ -252,8 +252,8 @@ func Tornado(title, figure string, list []Effect) (*plot.Plot, error) {
 	return p, nil
 }
 
-// Formats are the endings of files that Write knows.
-var Formats = []string{"svg", "png", "pdf"}
+// formats are the endings of files that Write knows.
+var formats = []string{"svg", "png", "pdf"}
 
 // Size is the width and height of a plot: a column or a page of a two-column paper.
 type Size struct{ Width, Height vg.Length }
@@ -266,8 +266,8 @@ var Sizes = map[string]Size{
 // Write writes a plot in the format that the ending of a file's name says.
 func Write(w io.Writer, name string, p *plot.Plot, s Size) error {
 	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(name)), ".")
-	if !slices.Contains(Formats, format) {
-		return fmt.Errorf("%s: unknown format; there are .%s", name, strings.Join(Formats, ", ."))
+	if !slices.Contains(formats, format) {
+		return fmt.Errorf("%s: unknown format; there are .%s", name, strings.Join(formats, ", ."))
 	}
 	t, err := p.WriterTo(s.Width, s.Height, format)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 func TestFrontier(t *testing.T) {
-	got := Frontier(plotter.XYs{{X: 3, Y: 1}, {X: 1, Y: 5}, {X: 2, Y: 2}, {X: 2, Y: 4}, {X: 4, Y: 1}, {X: 5, Y: 9}, {X: 1, Y: 6}})
+	got := frontier(plotter.XYs{{X: 3, Y: 1}, {X: 1, Y: 5}, {X: 2, Y: 2}, {X: 2, Y: 4}, {X: 4, Y: 1}, {X: 5, Y: 9}, {X: 1, Y: 6}})
 	if want := (plotter.XYs{{X: 1, Y: 5}, {X: 2, Y: 2}, {X: 3, Y: 1}}); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}

@@ -11,8 +11,8 @@ import (
 // SchemaVersion is that of run's JSON object.
 const SchemaVersion = 2
 
-// MaxFile bounds a file.
-const MaxFile = 256 << 20
+// maxFile bounds a file.
+const maxFile = 256 << 20
 
 // File is what a command has run: a network on devices of one SoC.
 type File struct {
@@ -160,12 +160,12 @@ func (n Number) MarshalJSON() ([]byte, error) {
 
 // Read reads what "nnsoc run --json" wrote; name is used in errors.
 func Read(name string, r io.Reader) (*File, error) {
-	data, err := io.ReadAll(io.LimitReader(r, MaxFile+1))
+	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err != nil {
 		return nil, err
 	}
-	if len(data) > MaxFile {
-		return nil, fmt.Errorf("%s: larger than %d MiB", name, MaxFile>>20)
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("%s: larger than %d MiB", name, maxFile>>20)
 	}
 	var f File
 	if err := json.Unmarshal(data, &f); err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// MaxPoints bounds a sweep.
-const MaxPoints = 1_000_000
+// maxPoints bounds a sweep.
+const maxPoints = 1_000_000
 
 // Axis is what varies: keys that have the same value in each point, and their values or an
 // interval of them.
@@ -67,8 +67,8 @@ func ParseAxis(s string, whole func(key string) bool) (*Axis, error) {
 		return a, nil
 	}
 	n, err := strconv.Atoi(count)
-	if err != nil || n < 2 || n > MaxPoints {
-		return nil, fmt.Errorf("%q: want 2 to %d values", s, MaxPoints)
+	if err != nil || n < 2 || n > maxPoints {
+		return nil, fmt.Errorf("%q: want 2 to %d values", s, maxPoints)
 	}
 	for i := range n {
 		a.Values = append(a.Values, a.at((a.Lo*float64(n-1-i)+a.Hi*float64(i))/float64(n-1)))
@@ -118,8 +118,8 @@ type Plan struct {
 
 // spread gives each set of changes to all models and devices.
 func (p *Plan) spread(models, devices []string, sets [][]soc.Change) error {
-	if n := len(models) * len(devices) * len(sets); n > MaxPoints || len(sets) > MaxPoints {
-		return fmt.Errorf("more than %d points", MaxPoints)
+	if n := len(models) * len(devices) * len(sets); n > maxPoints || len(sets) > maxPoints {
+		return fmt.Errorf("more than %d points", maxPoints)
 	}
 	for _, set := range sets {
 		for _, m := range models {
@@ -167,8 +167,8 @@ func Product(models, devices []string, axes []*Axis) (*Plan, error) {
 		if a.Values == nil {
 			return nil, fmt.Errorf("%s is an interval: give the number of values, as %s/5, or of samples", a, a)
 		}
-		if len(sets)*len(a.Values) > MaxPoints {
-			return nil, fmt.Errorf("more than %d points", MaxPoints)
+		if len(sets)*len(a.Values) > maxPoints {
+			return nil, fmt.Errorf("more than %d points", maxPoints)
 		}
 		var more [][]soc.Change
 		for _, s := range sets {

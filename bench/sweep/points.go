@@ -64,8 +64,8 @@ func Read(file string, r io.Reader, models, devices []string) (*Plan, error) {
 				return nil, fmt.Errorf("%s:%d: no %s", file, line, x.name)
 			}
 		}
-		if len(p.Points) >= MaxPoints {
-			return nil, fmt.Errorf("%s: more than %d points", file, MaxPoints)
+		if len(p.Points) >= maxPoints {
+			return nil, fmt.Errorf("%s: more than %d points", file, maxPoints)
 		}
 		if err := p.spread(model, device, [][]soc.Change{set}); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)

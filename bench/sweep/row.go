@@ -29,9 +29,9 @@ const (
 // leading are the columns of numbers that come first.
 var leading = []string{"latency_us", "first_us", "energy_uj", "cycles", "clock_mhz", "mismatches", "fallback_operations"}
 
-// Columns are the names of the numbers of rows: the leading ones, then all others in
+// numberNames are the names of the numbers of rows: the leading ones, then all others in
 // alphabetic order.
-func Columns(rows []Row) []string {
+func numberNames(rows []Row) []string {
 	seen := map[string]bool{}
 	for i := range rows {
 		for k := range rows[i].Numbers {

@@ -14,8 +14,8 @@ import (
 // 1979). Of an axis with values each comes as often as any other, but for the rest of n.
 // The same seed gives the same points.
 func Sample(models, devices []string, axes []*Axis, n int, seed uint64) (*Plan, error) {
-	if n < 1 || n > MaxPoints {
-		return nil, fmt.Errorf("%d samples, want 1 to %d", n, MaxPoints)
+	if n < 1 || n > maxPoints {
+		return nil, fmt.Errorf("%d samples, want 1 to %d", n, maxPoints)
 	}
 	if len(axes) == 0 {
 		return nil, errors.New("samples of nothing: no key varies")

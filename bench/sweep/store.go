@@ -238,7 +238,7 @@ func readLines(name string, r io.Reader) (rows []Row, whole int64, err error) {
 		if err := json.Unmarshal(line, &row); err != nil {
 			return nil, 0, fmt.Errorf("%s:%d: %w", name, n, err)
 		}
-		if row.Index < 0 || row.Index >= MaxPoints {
+		if row.Index < 0 || row.Index >= maxPoints {
 			return nil, 0, fmt.Errorf("%s:%d: point %d", name, n, row.Index)
 		}
 		rows, whole = append(rows, row), whole+int64(len(line))
@@ -266,10 +266,10 @@ func (s *Store) Collect(keys []string) (rows []Row, err error) {
 		if rows, err = s.Rows(); err != nil {
 			return err
 		}
-		if err := replace(filepath.Join(s.dir, CSVFile), func(w io.Writer) error { return WriteCSV(w, keys, rows) }); err != nil {
+		if err := replace(filepath.Join(s.dir, CSVFile), func(w io.Writer) error { return writeCSV(w, keys, rows) }); err != nil {
 			return err
 		}
-		return replace(filepath.Join(s.dir, ParquetFile), func(w io.Writer) error { return WriteParquet(w, keys, rows) })
+		return replace(filepath.Join(s.dir, ParquetFile), func(w io.Writer) error { return writeParquet(w, keys, rows) })
 	})
 	return rows, err
 }

@@ -292,10 +292,10 @@ func TestTables(t *testing.T) {
 	}
 	keys := []string{"k", "name"}
 	var c, p bytes.Buffer
-	if err := WriteCSV(&c, keys, rows); err != nil {
+	if err := writeCSV(&c, keys, rows); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteParquet(&p, keys, rows); err != nil {
+	if err := writeParquet(&p, keys, rows); err != nil {
 		t.Fatal(err)
 	}
 	records, err := csv.NewReader(&c).ReadAll()

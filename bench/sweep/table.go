@@ -36,7 +36,7 @@ func columns(keys []string, rows []Row) []column {
 		list = append(list, c)
 	}
 	list = append(list, column{name: "status", text: func(r *Row) string { return r.Status }}, column{name: "error", text: func(r *Row) string { return r.Error }})
-	for _, k := range Columns(rows) {
+	for _, k := range numberNames(rows) {
 		list = append(list, column{name: k, number: func(r *Row) (float64, bool) { x, ok := r.Numbers[k]; return x, ok }})
 	}
 	return list
@@ -66,8 +66,8 @@ func (c *column) cell(r *Row) string {
 	return strconv.FormatFloat(x, 'f', -1, 64)
 }
 
-// WriteCSV writes a row per point.
-func WriteCSV(w io.Writer, keys []string, rows []Row) error {
+// writeCSV writes a row per point.
+func writeCSV(w io.Writer, keys []string, rows []Row) error {
 	list := columns(keys, rows)
 	c := csv.NewWriter(w)
 	record := make([]string, len(list))
@@ -89,9 +89,9 @@ func WriteCSV(w io.Writer, keys []string, rows []Row) error {
 	return c.Error()
 }
 
-// WriteParquet writes the same table in Apache Parquet: text as strings, numbers as
+// writeParquet writes the same table in Apache Parquet: text as strings, numbers as
 // optional doubles.
-func WriteParquet(w io.Writer, keys []string, rows []Row) error {
+func writeParquet(w io.Writer, keys []string, rows []Row) error {
 	list := columns(keys, rows)
 	group := parquet.Group{}
 	byName := map[string]*column{}

@@ -66,11 +66,11 @@ func Import(data []byte, o *Options) (*nn.Model, error) {
 	if err != nil {
 		return nil, &Error{Err: err}
 	}
-	return ImportFile(file, o)
+	return importFile(file, o)
 }
 
-// ImportFile is Import of a file that is taken apart already.
-func ImportFile(file *onnxfile.Model, o *Options) (*nn.Model, error) {
+// importFile is Import of a file that is taken apart already.
+func importFile(file *onnxfile.Model, o *Options) (*nn.Model, error) {
 	if o == nil {
 		o = &Options{}
 	}

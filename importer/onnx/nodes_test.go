@@ -51,7 +51,7 @@ func testSet(file *onnxfile.Model, set string) error {
 	})
 	for k, v := range open.Inputs {
 		if v.Kind != "" {
-			_, err := ImportFile(file, nil)
+			_, err := importFile(file, nil)
 			return err
 		}
 		b, err := os.ReadFile(filepath.Join(set, fmt.Sprintf("input_%d.pb", k)))
@@ -147,7 +147,7 @@ func importFor(file *onnxfile.Model, inputs []*onnxfile.Tensor, shapes map[strin
 				open[t.Name] = shapes[t.Name]
 			}
 		}
-		model, err := ImportFile(&m, &Options{Shapes: open})
+		model, err := importFile(&m, &Options{Shapes: open})
 		if err == nil {
 			return model, fixed, nil
 		}

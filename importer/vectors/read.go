@@ -14,8 +14,8 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// MaxBytes bounds a document after decompression.
-const MaxBytes = 256 << 20
+// maxBytes bounds a document after decompression.
+const maxBytes = 256 << 20
 
 const format = "nnapi-test-vectors/1"
 
@@ -131,13 +131,13 @@ func Read(r io.Reader) (*File, error) {
 	if bom, _ := text.Peek(3); string(bom) == "\ufeff" {
 		_, _ = text.Discard(3)
 	}
-	limited := &io.LimitedReader{R: text, N: MaxBytes + 1}
+	limited := &io.LimitedReader{R: text, N: maxBytes + 1}
 	dec := json.NewDecoder(limited)
 	dec.DisallowUnknownFields()
 	var doc document
 	if err := dec.Decode(&doc); err != nil {
 		if limited.N <= 0 {
-			return nil, fmt.Errorf("vectors: the document exceeds %d bytes", MaxBytes)
+			return nil, fmt.Errorf("vectors: the document exceeds %d bytes", maxBytes)
 		}
 		return nil, fmt.Errorf("vectors: byte %d: %w", dec.InputOffset(), err)
 	}

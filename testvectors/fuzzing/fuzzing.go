@@ -25,8 +25,8 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
 )
 
-// MaxElements bounds the tensors of edited models: a larger one takes time and shows nothing more.
-const MaxElements = 1 << 16
+// maxElements bounds the tensors of edited models: a larger one takes time and shows nothing more.
+const maxElements = 1 << 16
 
 // maxEdits bounds the bytes that edit a model, four for each edit.
 const maxEdits = 16
@@ -94,7 +94,7 @@ func Random(t *testing.T, d hal.Device, seed uint64, n int) {
 func Model(t testing.TB, d hal.Device, m *nn.Model) bool {
 	t.Helper()
 	for _, g := range append([]nn.Subgraph{m.Main}, m.Referenced...) {
-		if slices.ContainsFunc(g.Operands, func(o nn.Operand) bool { n := o.Elements(); return n < 0 || n > MaxElements }) {
+		if slices.ContainsFunc(g.Operands, func(o nn.Operand) bool { n := o.Elements(); return n < 0 || n > maxElements }) {
 			return false
 		}
 	}
@@ -120,7 +120,7 @@ func Execute(t testing.TB, d hal.Device, p hal.PreparedModel, m *nn.Model) {
 	for k, list := range [2][]uint32{m.Main.Inputs, m.Main.Outputs} {
 		for _, x := range list {
 			n := m.Main.Operands[x].Bytes()
-			if n > MaxElements {
+			if n > maxElements {
 				return
 			}
 			if k == 0 {

@@ -15,22 +15,22 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// Assembly has the kernels in the syntax of LLVM, OpenCL the same for compilers of phones.
+// assembly has the kernels in the syntax of LLVM, openCL the same for compilers of phones.
 var (
 	//go:embed kernels/micro.s
-	Assembly string
+	assembly string
 	//go:embed kernels/micro.cl
-	OpenCL string
-	// Machine and MachineCL are those whose figures nobody has published: conflicts, atomics, constants and barriers.
+	openCL string
+	// machineAssembly and machineCL are those whose figures nobody has published: conflicts, atomics, constants and barriers.
 	//go:embed kernels/machine.s
-	Machine string
+	machineAssembly string
 	//go:embed kernels/machine.cl
-	MachineCL string
-	// Core and CoreCL are those of how a core holds code, constants and waves.
+	machineCL string
+	// coreAssembly and coreCL are those of how a core holds code, constants and waves.
 	//go:embed kernels/core.s
-	Core string
+	coreAssembly string
 	//go:embed kernels/core.cl
-	CoreCL string
+	coreCL string
 )
 
 // benchmark is a kernel and what one iteration of it does.
@@ -114,7 +114,7 @@ func Run(c *soc.Config, p sim.Preference) ([]Row, error) {
 		return nil, err
 	}
 	var files []*codeobject.File
-	for _, text := range []string{Assembly, Machine, Core} {
+	for _, text := range []string{assembly, machineAssembly, coreAssembly} {
 		file, err := assemble(text)
 		if err != nil {
 			return nil, err

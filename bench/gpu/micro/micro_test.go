@@ -42,8 +42,8 @@ func TestPixel4(t *testing.T) {
 		} else {
 			t.Logf("%s: %.4g %s, measured %.4g: %.2f", r.What, r.Ours, r.Unit, r.Published, r.Ratio)
 		}
-		for _, text := range []string{Assembly + Machine + Core, OpenCL + MachineCL + CoreCL} {
-			if !strings.Contains(text, r.Kernel) && !strings.HasPrefix(r.Kernel, "jumps_") { // OpenCL C has no jumps
+		for _, text := range []string{assembly + machineAssembly + coreAssembly, openCL + machineCL + coreCL} {
+			if !strings.Contains(text, r.Kernel) && !strings.HasPrefix(r.Kernel, "jumps_") { // openCL C has no jumps
 				t.Errorf("a source has no kernel %s", r.Kernel)
 			}
 		}
@@ -115,7 +115,7 @@ func TestBarrierLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := assemble(Core)
+	file, err := assemble(coreAssembly)
 	if err != nil {
 		t.Fatal(err)
 	}

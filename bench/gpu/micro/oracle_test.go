@@ -22,7 +22,7 @@ import (
 // many bytes of DRAM: no compiler has found a way around it.
 func TestOracleOpenCL(t *testing.T) {
 	oracle.Need(t, "clang-19", "ld.lld-19")
-	for source, text := range map[string]string{"kernels/micro.cl": Assembly, "kernels/machine.cl": Machine, "kernels/core.cl": Core} {
+	for source, text := range map[string]string{"kernels/micro.cl": assembly, "kernels/machine.cl": machineAssembly, "kernels/core.cl": coreAssembly} {
 		t.Run(source, func(t *testing.T) { compareSources(t, source, text) })
 	}
 }

@@ -71,7 +71,7 @@ func appendGraph(b []byte, g *Graph) []byte {
 	}
 	b = text(b, 2, g.Name)
 	for _, t := range g.Initializers {
-		b = message(b, 5, AppendTensor(nil, t))
+		b = message(b, 5, appendTensor(nil, t))
 	}
 	for i, list := range [][]*Value{g.Inputs, g.Outputs, g.Values} {
 		for _, v := range list {
@@ -102,7 +102,7 @@ func appendAttribute(b []byte, a *Attribute) []byte {
 	case AttributeString:
 		b = message(b, 4, []byte(a.String))
 	case AttributeTensor:
-		b = message(b, 5, AppendTensor(nil, a.Tensor))
+		b = message(b, 5, appendTensor(nil, a.Tensor))
 	case AttributeGraph:
 		b = message(b, 6, appendGraph(nil, a.Graph))
 	case AttributeFloats:
@@ -116,8 +116,8 @@ func appendAttribute(b []byte, a *Attribute) []byte {
 	return text(b, 21, a.Ref)
 }
 
-// AppendTensor appends a tensor, with its entries of external data where it has some.
-func AppendTensor(b []byte, t *Tensor) []byte {
+// appendTensor appends a tensor, with its entries of external data where it has some.
+func appendTensor(b []byte, t *Tensor) []byte {
 	b = packedInts(b, 1, t.Dims)
 	b = integer(b, 2, int64(t.Type))
 	b = packedFloats(b, 4, t.Floats)

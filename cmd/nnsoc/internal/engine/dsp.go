@@ -34,15 +34,15 @@ func NewDSP(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// DSP is the DSP of a SoC; every run of a program begins with cold caches in
+// dspCore is the DSP of a SoC; every run of a program begins with cold caches in
 // front of a memory of its own.
-type DSP struct {
+type dspCore struct {
 	*dsp.Core
 	soc *soc.Config
 }
 
 // Exec runs processes, see package linux.
-func (c *DSP) Exec(ps []*linux.Process, o dsp.Options) (*sim.Report, error) {
+func (c *dspCore) Exec(ps []*linux.Process, o dsp.Options) (*sim.Report, error) {
 	var err error
 	if o.Memory, _, err = c.soc.NewPath("dsp", 0); err != nil { // the core adds DSP.MemoryNs behind its L2
 		return nil, err
@@ -50,8 +50,8 @@ func (c *DSP) Exec(ps []*linux.Process, o dsp.Options) (*sim.Report, error) {
 	return linux.Exec(c.Core, ps, o)
 }
 
-// OpenDSP is the DSP of the chosen SoC.
-func OpenDSP(a *cli.App) (*DSP, error) {
+// openDSP is the DSP of the chosen SoC.
+func openDSP(a *cli.App) (*dspCore, error) {
 	c, err := machine.LoadSoC(a)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func OpenDSP(a *cli.App) (*DSP, error) {
 		return nil, cli.Usage(err)
 	}
 	core, err := dsp.New(spec)
-	return &DSP{core, c}, err
+	return &dspCore{core, c}, err
 }
 
 // maxInput bounds a file that engines' commands read: a program, or the data of
@@ -84,7 +84,7 @@ func readELF(path string) (data []byte, lines map[uint32]int, err error) {
 	if err != nil || ext != ".s" && ext != ".S" && ext != ".asm" && (path != "-" || bytes.HasPrefix(data, []byte(elf.ELFMAG))) {
 		return data, nil, err
 	}
-	obj, err := AssembleText(path, data, asm.Options{Base: DSPBase})
+	obj, err := assembleText(path, data, asm.Options{Base: dspBase})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -101,7 +101,7 @@ func readELF(path string) (data []byte, lines map[uint32]int, err error) {
 
 // runCopies executes an ELF file on so many threads at once, each copy in memory
 // of its own. The output of the first goes where like says.
-func runCopies(core *DSP, path string, data []byte, threads int, like linux.Process, o dsp.Options) ([]*linux.Process, *sim.Report, error) {
+func runCopies(core *dspCore, path string, data []byte, threads int, like linux.Process, o dsp.Options) ([]*linux.Process, *sim.Report, error) {
 	if n := core.Spec().Threads; threads < 1 || threads > n {
 		return nil, nil, cli.Usage(fmt.Errorf("%d threads, the DSP has %d", threads, n))
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 )
 
-// DSPBase is where code lies unless a command says otherwise: behind the page that the linker gives the ELF header.
-const DSPBase = 0x20000
+// dspBase is where code lies unless a command says otherwise: behind the page that the linker gives the ELF header.
+const dspBase = 0x20000
 
 type asmFlags struct {
 	assembler
@@ -48,13 +48,13 @@ and data from --base on), hex (one word of code per line) or list.`,
 		ValidArgsFunction: cli.CompleteFiles("s", "S", "asm"),
 	}
 	f.addFlags(cmd, "elf", "bin", "hex", "list")
-	cmd.Flags().Uint32Var(&f.base, "base", DSPBase, "address of the code")
+	cmd.Flags().Uint32Var(&f.base, "base", dspBase, "address of the code")
 	cmd.Flags().BoolVar(&f.separate, "separate", false, "make no compounds and duplexes")
 	return cmd
 }
 
-// AssembleText assembles the text of a file; errors name file, line and column.
-func AssembleText(path string, text []byte, o asm.Options) (*asm.Object, error) {
+// assembleText assembles the text of a file; errors name file, line and column.
+func assembleText(path string, text []byte, o asm.Options) (*asm.Object, error) {
 	obj, err := asm.AssembleObject(string(text), o)
 	var at *asm.SyntaxError
 	if errors.As(err, &at) {
@@ -75,7 +75,7 @@ func dspAsm(a *cli.App, path string, f *asmFlags) error {
 	if err != nil {
 		return err
 	}
-	obj, err := AssembleText(path, text, asm.Options{Base: f.base, Separate: f.separate, Flat: format == "bin"})
+	obj, err := assembleText(path, text, asm.Options{Base: f.base, Separate: f.separate, Flat: format == "bin"})
 	if err != nil {
 		return err
 	}

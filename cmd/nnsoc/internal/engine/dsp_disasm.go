@@ -32,7 +32,7 @@ targets; the path - is standard input. With -S it prints source that "nnsoc dsp 
 		ValidArgsFunction: cli.CompleteFiles("elf", "o", "bin", "so"),
 	}
 	cmd.Flags().BoolVar(&f.raw, "raw", false, "the file is code alone")
-	cmd.Flags().Uint32Var(&f.base, "base", DSPBase, "address of the code of a raw file")
+	cmd.Flags().Uint32Var(&f.base, "base", dspBase, "address of the code of a raw file")
 	cmd.Flags().BoolVarP(&f.source, "source", "S", false, "print source to assemble again")
 	return cmd
 }

@@ -115,7 +115,7 @@ type cacheStats struct {
 var vectorResources = [...]string{"mpy0", "mpy1", "shift", "xlane", "load", "store", "any"}
 
 func dspExec(a *cli.App, args []string, f *execFlags) error {
-	core, err := OpenDSP(a)
+	core, err := openDSP(a)
 	if err != nil {
 		return err
 	}

@@ -133,7 +133,7 @@ func readProgram(path string) (*program, error) {
 }
 
 func dspPipeline(a *cli.App, args []string, f *pipelineFlags) error {
-	core, err := OpenDSP(a)
+	core, err := openDSP(a)
 	if err != nil {
 		return err
 	}

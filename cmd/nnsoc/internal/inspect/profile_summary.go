@@ -8,8 +8,8 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 )
 
-// ProfileSummary is the JSON object of trace-summary for a profile.
-type ProfileSummary struct {
+// profileSummary is the JSON object of trace-summary for a profile.
+type profileSummary struct {
 	SchemaVersion int          `json:"schema_version"`
 	File          string       `json:"file"`
 	Total         profileRow   `json:"total"`
@@ -47,7 +47,7 @@ const profileRows = 15
 
 func printProfileSummary(a *cli.App, path string, s *pprof.Summary) error {
 	if a.JSON {
-		return cli.PrintJSON(a.Out, ProfileSummary{
+		return cli.PrintJSON(a.Out, profileSummary{
 			SchemaVersion: cli.SchemaVersion, File: path, Total: newProfileRow(&pprof.Row{Costs: s.Total}), Operations: newProfileRows(s.Operations),
 			Programs: newProfileRows(s.Programs), Stalls: newProfileRows(s.Stalls), Instructions: newProfileRows(s.Places),
 		})

@@ -163,14 +163,14 @@ func DeviceNames(a *cli.App) cobra.CompletionFunc {
 	}
 }
 
-// Preferences are the execution preferences by the names that flags take.
-var Preferences = map[string]hal.Preference{
+// preferences are the execution preferences by the names that flags take.
+var preferences = map[string]hal.Preference{
 	"fast": hal.FastSingleAnswer, "sustained": hal.SustainedSpeed, "low-power": hal.LowPower,
 }
 
 // ParsePreference finds an execution preference by its name.
 func ParsePreference(name string) (hal.Preference, error) {
-	p, ok := Preferences[name]
+	p, ok := preferences[name]
 	if !ok {
 		return 0, cli.Usage(fmt.Errorf("unknown preference %q; there are fast, sustained, low-power", name))
 	}

@@ -110,8 +110,8 @@ SOURCE_DATE_EPOCH is set, that time. A model without a baseline has no lines the
 	return cmd
 }
 
-// BenchmarkReport is the JSON object of mlts benchmark.
-type BenchmarkReport struct {
+// benchmarkReport is the JSON object of mlts benchmark.
+type benchmarkReport struct {
 	SchemaVersion int            `json:"schema_version"`
 	SoC           string         `json:"soc"`
 	Build         string         `json:"build"`
@@ -166,7 +166,7 @@ func benchmark(a *cli.App, f *benchmarkFlags) error {
 			r.HostSec = 0
 		}
 	}
-	r := &BenchmarkReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Build: "nnsoc " + m.Config.SoC.Name,
+	r := &benchmarkReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Build: "nnsoc " + m.Config.SoC.Name,
 		WarmUpSec: b.Span.WarmUp.Seconds(), RunSec: b.Span.Run.Seconds(), Results: results}
 	writers := []func(io.Writer) error{
 		func(w io.Writer) error { return mlts.WriteCSV(w, at, r.Build, results) },
@@ -227,7 +227,7 @@ func timeOfDay() (time.Time, error) {
 }
 
 // verdict is the exit code: a result that went wrong or that fails its validation.
-func (r *BenchmarkReport) verdict() error {
+func (r *benchmarkReport) verdict() error {
 	bad := 0
 	for _, x := range r.Results {
 		if x.Failed != "" || len(x.ValidationErrors) > 0 {
@@ -240,7 +240,7 @@ func (r *BenchmarkReport) verdict() error {
 	return nil
 }
 
-func (r *BenchmarkReport) text(out io.Writer, hostTime bool) error {
+func (r *benchmarkReport) text(out io.Writer, hostTime bool) error {
 	fmt.Fprintf(out, "ML Test Suite on %s, %g s after %g s of warm-up, simulated\n", r.SoC, r.RunSec, r.WarmUpSec)
 	model := ""
 	var t *tabwriter.Writer

@@ -68,8 +68,8 @@ func modeList() string {
 	return b.String()
 }
 
-// CrashReport is the JSON object of mlts crash.
-type CrashReport struct {
+// crashReport is the JSON object of mlts crash.
+type crashReport struct {
 	SchemaVersion int             `json:"schema_version"`
 	SoC           string          `json:"soc"`
 	Scale         float64         `json:"scale"`
@@ -110,7 +110,7 @@ func runCrash(a *cli.App, f *crashFlags, modes []string) error {
 		return cli.Usage(err)
 	}
 	progress.Done()
-	r := &CrashReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Scale: f.scale, Seed: f.seed, Via: f.via, Tests: list}
+	r := &crashReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Scale: f.scale, Seed: f.seed, Via: f.via, Tests: list}
 	if a.JSON {
 		err = cli.PrintJSON(a.Out, r)
 	} else {
@@ -177,7 +177,7 @@ func socketsOf(a *cli.App) (map[string]string, error) {
 }
 
 // verdict is the exit code: 1 unless all tests succeeded.
-func (r *CrashReport) verdict() error {
+func (r *crashReport) verdict() error {
 	bad := 0
 	for i := range r.Tests {
 		if r.Tests[i].Outcome != crash.Success {
@@ -190,7 +190,7 @@ func (r *CrashReport) verdict() error {
 	return nil
 }
 
-func (r *CrashReport) text(out io.Writer) error {
+func (r *crashReport) text(out io.Writer) error {
 	fmt.Fprintf(out, "crash tests of the ML Test Suite on %s, durations x %g, seed %d, via %s\n\n", r.SoC, r.Scale, r.Seed, r.Via)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "device\tmode\ts\tcompiled\tinferred\tkilled\toutcome\t")

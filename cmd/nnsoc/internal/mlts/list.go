@@ -14,8 +14,8 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 )
 
-// ListReport is the JSON object of mlts list.
-type ListReport struct {
+// listReport is the JSON object of mlts list.
+type listReport struct {
 	SchemaVersion int          `json:"schema_version"`
 	SoC           string       `json:"soc"`
 	Models        []mlts.Entry `json:"models"`
@@ -44,7 +44,7 @@ the first that it does not take why.`,
 			if err != nil {
 				return err
 			}
-			r := &ListReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Models: l.Describe(m.Registry.Devices()[1:])}
+			r := &listReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Models: l.Describe(m.Registry.Devices()[1:])}
 			if a.JSON {
 				return cli.PrintJSON(a.Out, r)
 			}
@@ -55,7 +55,7 @@ the first that it does not take why.`,
 	return cmd
 }
 
-func (r *ListReport) text(out io.Writer) error {
+func (r *listReport) text(out io.Writer) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "model\tinputs\tevaluator\toperations\t")
 	for i := range r.Models {

@@ -14,7 +14,7 @@ import (
 // chains, and the fetch job itself only waits for them.
 
 const (
-	DMAChainBase       = 0x30000000 // descriptors: an execution has its own copy, for the engines mark them done
+	dmaChainBase       = 0x30000000 // descriptors: an execution has its own copy, for the engines mark them done
 	maxDescriptorBytes = 1 << 23    // of one descriptor, which counts 24 bits
 
 	bypassSource = 1 << 29
@@ -83,12 +83,12 @@ func overlap(a, b fetchRange) bool { return a.dst < b.dst+b.bytes && b.dst < a.d
 
 // dmaChain appends the descriptors of a range and returns the address of the first.
 func (l *planner) dmaChain(r fetchRange) uint32 {
-	start := DMAChainBase + uint32(len(l.dmaDescriptors))
+	start := dmaChainBase + uint32(len(l.dmaDescriptors))
 	for {
 		n := min(r.bytes, maxDescriptorBytes)
 		next := uint32(0)
 		if r.bytes > n {
-			next = DMAChainBase + uint32(len(l.dmaDescriptors)) + 16
+			next = dmaChainBase + uint32(len(l.dmaDescriptors)) + 16
 		}
 		for _, w := range [4]uint32{next, bypassSource | n, r.src, r.dst} {
 			l.dmaDescriptors = binary.LittleEndian.AppendUint32(l.dmaDescriptors, w)

@@ -149,7 +149,7 @@ func TestFetches(t *testing.T) {
 				}
 				for _, a := range starts {
 					for at := a[0]; at != 0; {
-						d := l.dmaDescriptors[at-DMAChainBase:][:16]
+						d := l.dmaDescriptors[at-dmaChainBase:][:16]
 						word := func(k int) uint32 { return binary.LittleEndian.Uint32(d[4*k:]) }
 						if word(1)&bypassSource == 0 || word(1)&^bypassSource > maxDescriptorBytes {
 							t.Fatalf("a descriptor of %#x", word(1))
@@ -188,7 +188,7 @@ func TestDMAChain(t *testing.T) {
 		l := &planner{dmaDescriptors: make([]byte, 32)}
 		at, sum, links := l.dmaChain(fetchRange{0x1000, 0x5000, n}), uint32(0), 0
 		for ; at != 0; links++ {
-			d := l.dmaDescriptors[at-DMAChainBase:][:16]
+			d := l.dmaDescriptors[at-dmaChainBase:][:16]
 			word := func(k int) uint32 { return binary.LittleEndian.Uint32(d[4*k:]) }
 			if bytes := word(1) &^ bypassSource; word(2) != 0x1000+sum || word(3) != 0x5000+sum || bytes == 0 || bytes > maxDescriptorBytes || word(1) == bytes {
 				t.Fatalf("%d bytes: %x behind %d", n, d, sum)

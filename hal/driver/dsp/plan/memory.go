@@ -26,7 +26,7 @@ func (m *Memory) Space(s *dsp.Spec, consts []byte) (*mem.Space, error) {
 	for _, x := range []mem.Segment{
 		{Name: "constants", Base: layout.ConstBase, Data: consts, ReadOnly: true},
 		{Name: "vtcm", Base: uint64(s.VTCMBase), Data: m.VTCM},
-		{Name: "chains", Base: DMAChainBase, Data: m.DMADescriptors},
+		{Name: "chains", Base: dmaChainBase, Data: m.DMADescriptors},
 		{Name: "arena", Base: layout.ArenaBase - layout.EndGuard, Data: m.Arena},
 	} {
 		if len(x.Data) == 0 {

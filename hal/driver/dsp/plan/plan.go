@@ -15,7 +15,7 @@ type Program struct {
 	*step.List
 	Jobs           []*step.Job
 	Arena          int    // bytes of tensors, with a guard on either side
-	DMADescriptors []byte // of the fetches, from DMAChainBase on
+	DMADescriptors []byte // of the fetches, from dmaChainBase on
 }
 
 // CoreJobs are the jobs as the core runs them.

@@ -5,13 +5,13 @@ import "fmt"
 // Bounds of an index space.
 const (
 	MaxAxes     = 8
-	MaxOperands = 4
+	maxOperands = 4
 )
 
 // Axis is a dimension of an index space with a stride per operand.
 type Axis struct {
 	N       int
-	Strides [MaxOperands]int
+	Strides [maxOperands]int
 }
 
 // Axes is an index space, the slowest axis first. It is comparable.

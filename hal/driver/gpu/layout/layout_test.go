@@ -59,7 +59,7 @@ func TestPages(t *testing.T) {
 	for range 200 {
 		var p Pages
 		asked := map[uint32]bool{0: true}
-		most := MinZero
+		most := minZero
 		for range r.IntN(6) {
 			w, n := uint32(r.IntN(4))*0x01020304, r.IntN(3000)
 			p.Need(w, n)

@@ -12,8 +12,8 @@ type Pages struct {
 	words []uint32 // of the pages behind that of zeros
 }
 
-// MinZero is the size of the page of zeros that every model has.
-const MinZero = 256
+// minZero is the size of the page of zeros that every model has.
+const minZero = 256
 
 // Need asks for n bytes of a word.
 func (p *Pages) Need(word uint32, n int) {
@@ -24,7 +24,7 @@ func (p *Pages) Need(word uint32, n int) {
 }
 
 // size is the size of each page.
-func (p *Pages) size() int { return (max(p.bytes, MinZero) + Guard + 255) / 256 * 256 }
+func (p *Pages) size() int { return (max(p.bytes, minZero) + Guard + 255) / 256 * 256 }
 
 // At is the offset of the page of a word that was asked for.
 func (p *Pages) At(word uint32) uint32 { return uint32((slices.Index(p.words, word) + 1) * p.size()) }

@@ -2,25 +2,25 @@
 // with strides, and values that get their address when everything has been lowered.
 package layout
 
-// Kinds of memory of a program. Until it is planned they are the regions of buffers and
+// kinds of memory of a program. Until it is planned they are the regions of buffers and
 // maps; a Map makes base pointers of them.
 const (
 	RegionConst = iota // constants, off chip
 	RegionArena        // activations and buffers of weights, on chip
 	RegionIO           // inputs and outputs of the model, off chip
 	RegionSpill        // activations that do not fit on chip
-	Kinds
+	kinds
 )
 
 // Map is the base pointer of each kind of memory. Kinds with the same one follow each other
 // in the order IO, arena, spill.
-type Map [Kinds]int
+type Map [kinds]int
 
 // order is that of kinds behind one base pointer.
 var order = [...]int{RegionIO, RegionArena, RegionSpill}
 
 // Sizes are the bytes of each kind of memory, but for constants.
-type Sizes [Kinds]int
+type Sizes [kinds]int
 
 // Base is where a kind begins in its region.
 func (m *Map) Base(kind int, s *Sizes) int {

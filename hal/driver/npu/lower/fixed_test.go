@@ -29,7 +29,7 @@ func runChain(t *testing.T, in []int32, rows, channels int, lower func(c *chain,
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := New(&spec, &graph.Graph{}, nil)
+	l := newLowering(&spec, &graph.Graph{}, nil)
 	c := &chain{l: l}
 	from := l.ioBuffer(4 * len(in))
 	l.list.Inputs = append(l.list.Inputs, from)
@@ -215,7 +215,7 @@ func TestKernelsOfFunctions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := New(&spec, &graph.Graph{}, nil)
+	l := newLowering(&spec, &graph.Graph{}, nil)
 	c := chain{l: l}
 	c.functions(l.wide(3, 1, 8), []function{{integer: 3}, {integer: 3}, {tanh: true, integer: 3}})
 	text, err := os.ReadFile("../../../../docs/RATIONALE.md")

@@ -52,7 +52,7 @@ func TestFoldedWhere(t *testing.T) {
 		"an array packs 3 channels":       {&array, 3, nil, ""}, // 27 or 36 of 64 rows
 		"fewer rows of an array are none": {&array, 16, nil, ""},
 	} {
-		l := New(c.s, &graph.Graph{}, nil)
+		l := newLowering(c.s, &graph.Graph{}, nil)
 		g, w := gemm{c: c.c, k: 2}, win
 		if c.edit != nil {
 			c.edit(&g, &w)
@@ -82,7 +82,7 @@ func TestFoldedSame(t *testing.T) {
 		for i := range filter {
 			filter[i] = byte(r.Uint32())
 		}
-		to, data, ok := New(&arm, &graph.Graph{}, nil).folded(&g, win, filter)
+		to, data, ok := newLowering(&arm, &graph.Graph{}, nil).folded(&g, win, filter)
 		if !ok {
 			continue
 		}

@@ -39,8 +39,8 @@ type Lowering struct {
 	candidates map[int]string
 }
 
-// New begins to lower a graph; first are asked before this driver's own lowerings.
-func New(s *core.Spec, g *graph.Graph, first []Operation) *Lowering {
+// newLowering begins to lower a graph; first are asked before this driver's own lowerings.
+func newLowering(s *core.Spec, g *graph.Graph, first []Operation) *Lowering {
 	v := g.View()
 	l := &Lowering{Legalization: base.Legalize(Table(), first, g, v), spec: s, graph: g, view: v, value: make([]int, len(g.Operands))}
 	for i := range l.value {
@@ -51,7 +51,7 @@ func New(s *core.Spec, g *graph.Graph, first []Operation) *Lowering {
 
 // Anywhere begins to lower single operations of a graph, wherever their inputs come from.
 func Anywhere(s *core.Spec, g *graph.Graph, first []Operation) *Lowering {
-	l := New(s, g, first)
+	l := newLowering(s, g, first)
 	l.checks = true
 	for i := range g.Operands {
 		if o := &g.Operands[i]; elementBytes(o.Type) > 0 && o.Known() && !o.IsConst() {
@@ -64,7 +64,7 @@ func Anywhere(s *core.Spec, g *graph.Graph, first []Operation) *Lowering {
 // Graph lowers a whole graph, with copies of its inputs and outputs.
 // Kernels take the blocks that candidates names, by operation, where such a block fits.
 func Graph(s *core.Spec, g *graph.Graph, first []Operation, candidates map[int]string) (*step.List, error) {
-	l := New(s, g, first)
+	l := newLowering(s, g, first)
 	l.candidates = candidates
 	return l.all()
 }
@@ -72,7 +72,7 @@ func Graph(s *core.Spec, g *graph.Graph, first []Operation, candidates map[int]s
 // GraphInPlace lowers a whole graph whose inputs and outputs are read and written where they
 // are.
 func GraphInPlace(s *core.Spec, g *graph.Graph, first []Operation, at InPlace) (*step.List, error) {
-	l := New(s, g, first)
+	l := newLowering(s, g, first)
 	l.inPlace, l.list.IO = &at, layout.Align(at.Bytes)
 	return l.all()
 }
