@@ -335,79 +335,26 @@ func scan(c *conversion) {
 	if sequences < 1 || states < 0 || len(file.Inputs) != len(in) || len(file.Outputs) < states || len(file.Outputs) != len(c.node.Outputs) {
 		c.Failf("a body with %d inputs and %d outputs for %d states and %d sequences", len(file.Inputs), len(file.Outputs), states, sequences)
 	}
-	outputs := len(file.Outputs) - states
-	axes, directions := c.ints("scan_input_axes"), c.ints("scan_input_directions")
-	outAxes, outDirections := c.ints("scan_output_axes"), c.ints("scan_output_directions")
-	if c.opset < 9 {
-		directions = c.ints("directions")
+	b := scanBody{conversion: c, file: file, outputs: len(file.Outputs) - states, axes: c.ints("scan_input_axes"), directions: c.ints("scan_input_directions"),
+		outAxes: c.ints("scan_output_axes"), outDirections: c.ints("scan_output_directions")}
+	if c.opset >= 9 {
+		for k, v := range b.unroll(in[:states], in[states:]) {
+			c.bind(k, v)
+		}
+		return
 	}
-	pick := func(list []int64, k int) int64 {
-		if k < len(list) {
-			return list[k]
+	b.directions = c.ints("directions")
+	all := make([][]*value, len(c.node.Outputs)) // of each batch
+	for batch := range c.shape(in[0])[0] {
+		entries := make([]*value, len(in))
+		for k, v := range in {
+			entries[k] = c.valueOf(c.entry(c.real(v, false), 0, int64(batch)))
 		}
-		return 0
-	}
-	batches := uint32(1)
-	if c.opset < 9 {
-		batches = c.shape(in[0])[0]
-	}
-	all := make([][]*value, len(c.node.Outputs))
-	for b := range batches {
-		values := make([]*value, states)
-		for k := range values {
-			values[k] = in[k]
-			if c.opset < 9 {
-				values[k] = c.valueOf(c.entry(c.real(in[k], false), 0, int64(b)))
-			}
-		}
-		items := make([]uint32, sequences)
-		turns := int64(-1)
-		for k := range items {
-			items[k] = c.real(in[states+k], false)
-			if c.opset < 9 {
-				items[k] = c.entry(items[k], 0, int64(b))
-			}
-			n := int64(c.Dims(items[k])[c.Axis(pick(axes, k), c.Rank(items[k]))])
-			if turns >= 0 && turns != n {
-				c.Failf("sequences of %d and %d entries", turns, n)
-			}
-			turns = n
-		}
-		scans := make([][]uint32, outputs)
-		for i := range turns {
-			args := slices.Clone(values)
-			for k, x := range items {
-				at := i
-				if pick(directions, k) != 0 {
-					at = turns - 1 - i
-				}
-				args = append(args, c.valueOf(c.entry(x, c.Axis(pick(axes, k), c.Rank(x)), at)))
-			}
-			out := c.inline(file, args, fmt.Sprintf(", step %d", i))
-			copy(values, out)
-			for k, v := range out[states:] {
-				scans[k] = append(scans[k], c.real(v, false))
-			}
-		}
-		for k, v := range values {
+		for k, v := range b.unroll(entries[:states], entries[states:]) {
 			all[k] = append(all[k], v)
-		}
-		for k, list := range scans {
-			if pick(outDirections, k) != 0 {
-				slices.Reverse(list)
-			}
-			axis := c.Axis(pick(outAxes, k), c.Rank(list[0])+1)
-			for i, x := range list {
-				list[i] = c.Reshape(x, slices.Insert(slices.Clone(c.Dims(x)), axis, 1))
-			}
-			all[states+k] = append(all[states+k], c.valueOf(c.Concat(*c.Operand(list[0]), axis, list...)))
 		}
 	}
 	for k, list := range all {
-		if c.opset >= 9 {
-			c.bind(k, list[0])
-			continue
-		}
 		parts := make([]uint32, len(list))
 		for b, v := range list {
 			x := c.real(v, false)
@@ -415,6 +362,63 @@ func scan(c *conversion) {
 		}
 		c.give(k, c.Concat(*c.Operand(parts[0]), 0, parts...))
 	}
+}
+
+// scanBody is the body of a Scan, and how it goes through sequences and makes them.
+type scanBody struct {
+	*conversion
+	file                   *onnxfile.Graph
+	outputs                int // sequences that it makes
+	axes, directions       []int64
+	outAxes, outDirections []int64
+}
+
+// unroll converts the body once per entry of the sequences. It returns the last states, then the sequences that the
+// steps make.
+func (s *scanBody) unroll(states, sequences []*value) []*value {
+	pick := func(list []int64, k int) int64 {
+		if k < len(list) {
+			return list[k]
+		}
+		return 0
+	}
+	items := make([]uint32, len(sequences))
+	turns := int64(-1)
+	for k, v := range sequences {
+		items[k] = s.real(v, false)
+		n := int64(s.Dims(items[k])[s.Axis(pick(s.axes, k), s.Rank(items[k]))])
+		if turns >= 0 && turns != n {
+			s.Failf("sequences of %d and %d entries", turns, n)
+		}
+		turns = n
+	}
+	values, scans := slices.Clone(states), make([][]uint32, s.outputs)
+	for i := range turns {
+		args := slices.Clone(values)
+		for k, x := range items {
+			at := i
+			if pick(s.directions, k) != 0 {
+				at = turns - 1 - i
+			}
+			args = append(args, s.valueOf(s.entry(x, s.Axis(pick(s.axes, k), s.Rank(x)), at)))
+		}
+		out := s.inline(s.file, args, fmt.Sprintf(", step %d", i))
+		copy(values, out)
+		for k, v := range out[len(states):] {
+			scans[k] = append(scans[k], s.real(v, false))
+		}
+	}
+	for k, list := range scans {
+		if pick(s.outDirections, k) != 0 {
+			slices.Reverse(list)
+		}
+		axis := s.Axis(pick(s.outAxes, k), s.Rank(list[0])+1)
+		for i, x := range list {
+			list[i] = s.Reshape(x, slices.Insert(slices.Clone(s.Dims(x)), axis, 1))
+		}
+		values = append(values, s.valueOf(s.Concat(*s.Operand(list[0]), axis, list...)))
+	}
+	return values
 }
 
 // entry is one entry along an axis, which is dropped.

@@ -1,6 +1,7 @@
 package codeobject
 
 import (
+	"cmp"
 	"debug/elf"
 	"encoding/binary"
 	"errors"
@@ -80,17 +81,41 @@ func (u *Unit) Link() (*File, error) {
 }
 
 func (u *Unit) linkInto(f *File) error {
-	// Read-only data, code, writable data with the offset table.
-	class := func(s *Section) int {
-		switch {
-		case s.Write:
-			return 2
-		case s.Exec:
-			return 1
-		}
-		return 0
-	}
 	got := u.offsetTable()
+	addr, err := u.place(f)
+	if err != nil {
+		return err
+	}
+	for i := range u.Symbols {
+		s := u.Symbols[i]
+		if s.Section < 0 || s.Name == "" {
+			continue
+		}
+		if s.Section >= len(u.Sections) || s.Addr > uint64(len(u.Sections[s.Section].Data)) {
+			return fmt.Errorf("codeobject: symbol %s outside its section", s.Name)
+		}
+		s.Addr += addr[s.Section]
+		f.Symbols = append(f.Symbols, s.Symbol)
+	}
+	if err := u.relocate(f, addr, got); err != nil {
+		return err
+	}
+	return f.finish()
+}
+
+// class is the segment that a section belongs to: of read-only data, code, or writable data with the offset table.
+func (s *Section) class() int {
+	switch {
+	case s.Write:
+		return 2
+	case s.Exec:
+		return 1
+	}
+	return 0
+}
+
+// place lays the sections out in segments, and returns their addresses.
+func (u *Unit) place(f *File) ([]uint64, error) {
 	addr := make([]uint64, len(u.Sections))
 	at := uint64(pageBytes)
 	for c := range 3 {
@@ -98,15 +123,15 @@ func (u *Unit) linkInto(f *File) error {
 		seg := Segment{Addr: at, Write: c == 2, Exec: c == 1}
 		for i := range u.Sections {
 			s := &u.Sections[i]
-			if class(s) != c || len(s.Data) == 0 {
+			if s.class() != c || len(s.Data) == 0 {
 				continue
 			}
 			if s.Align == 0 || s.Align&(s.Align-1) != 0 || s.Align > 1<<20 {
-				return fmt.Errorf("codeobject: section %s is aligned to %d", s.Name, s.Align)
+				return nil, fmt.Errorf("codeobject: section %s is aligned to %d", s.Name, s.Align)
 			}
 			at = (at + s.Align - 1) &^ (s.Align - 1)
 			if at+uint64(len(s.Data)) > maxImage {
-				return fmt.Errorf("codeobject: more than %d bytes of sections", maxImage)
+				return nil, fmt.Errorf("codeobject: more than %d bytes of sections", maxImage)
 			}
 			addr[i] = at
 			for _, l := range s.Lines {
@@ -120,34 +145,23 @@ func (u *Unit) linkInto(f *File) error {
 			f.Segments = append(f.Segments, seg)
 		}
 	}
-	value := func(i int) (uint64, error) {
-		s := &u.Symbols[i]
-		switch {
-		case s.Section == Absolute:
-			return s.Addr, nil
-		case s.Section < 0 || s.Section >= len(u.Sections):
-			return 0, undefined(s.Name)
-		}
-		return addr[s.Section] + s.Addr, nil
-	}
-	for i := range u.Symbols {
-		s := u.Symbols[i]
-		if s.Section < 0 || s.Name == "" {
-			continue
-		}
-		if s.Section >= len(u.Sections) || s.Addr > uint64(len(u.Sections[s.Section].Data)) {
-			return fmt.Errorf("codeobject: symbol %s outside its section", s.Name)
-		}
-		s.Addr += addr[s.Section]
-		f.Symbols = append(f.Symbols, s.Symbol)
-	}
+	return addr, nil
+}
+
+// relocate resolves the relocations of sections at addresses; got are the offsets of symbols in the offset table.
+func (u *Unit) relocate(f *File, addr []uint64, got map[int]uint64) error {
 	for _, r := range u.Relocs {
 		if r.Section < 0 || r.Section >= len(u.Sections) || r.Symbol < 0 || r.Symbol >= len(u.Symbols) {
 			return fmt.Errorf("codeobject: relocation of symbol %d in section %d", r.Symbol, r.Section)
 		}
-		v, err := value(r.Symbol)
-		if err != nil {
-			return err
+		s := &u.Symbols[r.Symbol]
+		v := s.Addr
+		switch {
+		case s.Section == Absolute:
+		case s.Section < 0 || s.Section >= len(u.Sections):
+			return undefined(s.Name)
+		default:
+			v += addr[s.Section]
 		}
 		p := addr[r.Section] + r.Offset
 		if slot, ok := got[r.Symbol]; ok && (r.Type == relGOTPCRel || r.Type == relGOTPCRelLo || r.Type == relGOTPCRelHi) {
@@ -155,21 +169,13 @@ func (u *Unit) linkInto(f *File) error {
 			f.relocs = append(f.relocs, reloc{addr[table] + slot, v})
 			v = addr[table] + slot
 		}
-		if err := f.apply(r.Type, p, v+uint64(r.Addend), u.Symbols[r.Symbol].Section == Absolute); err != nil {
+		if err := f.apply(r.Type, p, v+uint64(r.Addend), s.Section == Absolute); err != nil {
 			return fmt.Errorf("codeobject: %s+%#x: %w", u.Sections[r.Section].Name, r.Offset, err)
 		}
 	}
-	slices.SortFunc(f.relocs, func(a, b reloc) int {
-		if a.at < b.at {
-			return -1
-		}
-		if a.at > b.at {
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(f.relocs, func(a, b reloc) int { return cmp.Compare(a.at, b.at) })
 	f.relocs = slices.Compact(f.relocs)
-	return f.finish()
+	return nil
 }
 
 // offsetTable adds a section with a word for each symbol that is reached through

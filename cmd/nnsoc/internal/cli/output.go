@@ -14,8 +14,8 @@ import (
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
-// output collects the tensors of a command and writes them when it succeeded.
-type output struct {
+// Output collects the tensors of a command and writes them when it succeeded.
+type Output struct {
 	dir   string // or an .npz file
 	empty func() // removes the folders that the output has made, but those with files
 	files map[string][]byte
@@ -26,11 +26,11 @@ type output struct {
 
 // OpenOutput makes the folder now, so that a bad path fails before the work. Discard, which
 // may follow Commit, ends the output.
-func OpenOutput(dir string) (*output, error) {
+func OpenOutput(dir string) (*Output, error) {
 	if dir == "" {
 		return nil, nil
 	}
-	o := &output{dir: dir, empty: func() {}, files: map[string][]byte{}}
+	o := &Output{dir: dir, empty: func() {}, files: map[string][]byte{}}
 	if o.isArchive() {
 		f, err := CreateFile(dir) // fails now where it cannot be written
 		if err != nil {
@@ -70,17 +70,17 @@ func MakeFolder(dir string) (empty func(), err error) {
 }
 
 // isArchive reports whether all tensors go to one file.
-func (o *output) isArchive() bool { return filepath.Ext(o.dir) == ".npz" }
+func (o *Output) isArchive() bool { return filepath.Ext(o.dir) == ".npz" }
 
 // Discard removes the folders that the output has made, but those with files.
-func (o *output) Discard() {
+func (o *Output) Discard() {
 	if o != nil {
 		o.empty()
 	}
 }
 
 // Add adds the outputs of a run of a model.
-func (o *output) Add(device string, m *nn.Model, r *nnrt.Result) error {
+func (o *Output) Add(device string, m *nn.Model, r *nnrt.Result) error {
 	if o == nil || r == nil {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (o *output) Add(device string, m *nn.Model, r *nnrt.Result) error {
 }
 
 // AddTensors adds outputs of fixed shapes.
-func (o *output) AddTensors(device string, operands []*nn.Operand, data [][]byte) error {
+func (o *Output) AddTensors(device string, operands []*nn.Operand, data [][]byte) error {
 	if o == nil {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (o *output) AddTensors(device string, operands []*nn.Operand, data [][]byte
 	return nil
 }
 
-func (o *output) addTensor(device string, i int, t nn.OperandType, dims []uint32, data []byte) error {
+func (o *Output) addTensor(device string, i int, t nn.OperandType, dims []uint32, data []byte) error {
 	a, err := tensor.Array(t, dims, data)
 	if err != nil {
 		return fmt.Errorf("output %d: %w", i, err)
@@ -126,7 +126,7 @@ func (o *output) addTensor(device string, i int, t nn.OperandType, dims []uint32
 }
 
 // Commit writes the tensors.
-func (o *output) Commit() error {
+func (o *Output) Commit() error {
 	if o == nil {
 		return nil
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/importer/vela"
+	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/sim"
@@ -125,28 +126,9 @@ func npuExecFile(a *cli.App, path string, data []byte, f *npuExecFlags, socGiven
 	if err != nil {
 		return cli.Usage(fmt.Errorf("%s: %w", path, err))
 	}
-	accelerator, err := inference.Accelerator(net)
-	if err != nil {
-		return cli.Usage(fmt.Errorf("%s: %w", path, err))
-	}
-	name := a.SoC
-	if !socGiven {
-		name = accelerator.String()
-	}
-	config, err := machine.LoadNamed(a, name)
-	if err != nil {
-		return cli.Usage(fmt.Errorf("%s: compiled for %v: %w", path, accelerator, err))
-	}
-	there, err := inference.NewMachine(config, hal.FastSingleAnswer)
+	place, err := openNPU(a, path, net, socGiven)
 	if err != nil {
 		return cli.Usage(err)
-	}
-	session, err := inference.New(net, there)
-	if err != nil {
-		if socGiven {
-			return cli.Usage(fmt.Errorf("%s: compiled for %v, --soc %s cannot run it: %w", path, accelerator, a.SoC, err))
-		}
-		return cli.Usage(fmt.Errorf("%s: %w", path, err))
 	}
 	inputs, err := readInputs(inference.Operands(net, net.Inputs), f)
 	if err != nil {
@@ -167,22 +149,7 @@ func npuExecFile(a *cli.App, path string, data []byte, f *npuExecFlags, socGiven
 		return err
 	}
 	defer profile.Discard()
-	o := inference.Options{Functional: f.functional || f.estimator != "", TimingOnly: f.timingOnly, ConvSingle: f.singleRound, MaxWork: f.limit}
-	if timeline != nil {
-		o.Span = func(device string, s hal.Span) {
-			name := s.Name
-			if s.Operation >= 0 {
-				name = fmt.Sprintf("%d %s", s.Operation, s.Name)
-			}
-			timeline.Writer.Span(device, s.Track, name, s.StartFs, s.EndFs)
-		}
-	}
-	if profile != nil {
-		o.Profile = func(list *sim.Profile, hz int64, operation func(region int) string) {
-			profile.Core("npu", list, hz, operation, "", nil)
-		}
-	}
-	res, err := session.Run(inputs, o)
+	res, err := place.session.Run(inputs, f.options(timeline, profile))
 	if err != nil {
 		return cli.Usage(fmt.Errorf("%s: %w", path, err))
 	}
@@ -204,14 +171,14 @@ func npuExecFile(a *cli.App, path string, data []byte, f *npuExecFlags, socGiven
 	if err := profile.Commit(); err != nil {
 		return err
 	}
-	r := newNPUReport(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), config, there, net, res)
-	r.Accelerator = accelerator.String()
+	r := newNPUReport(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), place.config, place.machine, net, res)
+	r.Accelerator = place.accelerator.String()
 	r.Functional, r.TimingOnly, r.Estimator = f.functional, f.timingOnly, f.estimator
 	if !f.timingOnly {
 		r.outputs(operands, res.Outputs)
 	}
 	if f.csv != "" {
-		table, err := perLayer(net, res, &there.Spec)
+		table, err := perLayer(net, res, &place.machine.Spec)
 		if err != nil {
 			return err
 		}
@@ -223,6 +190,59 @@ func npuExecFile(a *cli.App, path string, data []byte, f *npuExecFlags, socGiven
 		return cli.PrintJSON(a.Out, r)
 	}
 	return r.print(a.Out, f.operations)
+}
+
+// npuPlace is where a compiled network runs.
+type npuPlace struct {
+	accelerator ethosu.Config
+	config      *soc.Config
+	machine     *inference.Machine
+	session     *inference.Session
+}
+
+// openNPU opens the chosen SoC for a network, or the accelerator that it is compiled for. Errors name path.
+func openNPU(a *cli.App, path string, net *vela.Network, socGiven bool) (p npuPlace, err error) {
+	if p.accelerator, err = inference.Accelerator(net); err != nil {
+		return p, fmt.Errorf("%s: %w", path, err)
+	}
+	name := a.SoC
+	if !socGiven {
+		name = p.accelerator.String()
+	}
+	if p.config, err = machine.LoadNamed(a, name); err != nil {
+		return p, fmt.Errorf("%s: compiled for %v: %w", path, p.accelerator, err)
+	}
+	if p.machine, err = inference.NewMachine(p.config, hal.FastSingleAnswer); err != nil {
+		return p, err
+	}
+	p.session, err = inference.New(net, p.machine)
+	switch {
+	case err != nil && socGiven:
+		err = fmt.Errorf("%s: compiled for %v, --soc %s cannot run it: %w", path, p.accelerator, a.SoC, err)
+	case err != nil:
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return p, err
+}
+
+// options are those of the run, which fills a timeline and a profile where there are such.
+func (f *npuExecFlags) options(timeline *measure.Timeline, profile *measure.Profile) inference.Options {
+	o := inference.Options{Functional: f.functional || f.estimator != "", TimingOnly: f.timingOnly, ConvSingle: f.singleRound, MaxWork: f.limit}
+	if timeline != nil {
+		o.Span = func(device string, s hal.Span) {
+			name := s.Name
+			if s.Operation >= 0 {
+				name = fmt.Sprintf("%d %s", s.Operation, s.Name)
+			}
+			timeline.Writer.Span(device, s.Track, name, s.StartFs, s.EndFs)
+		}
+	}
+	if profile != nil {
+		o.Profile = func(list *sim.Profile, hz int64, operation func(region int) string) {
+			profile.Core("npu", list, hz, operation, "", nil)
+		}
+	}
+	return o
 }
 
 // readInputs reads a tensor for each operand, or makes noise where there are

@@ -219,39 +219,18 @@ func collect(a *cli.App, f *runFlags, args []string) (*report, error) {
 	if err := input.CheckLabels(f.labels, labels, w.Primary.Model); err != nil {
 		return nil, err
 	}
-	out, err := cli.OpenOutput(f.outputDir)
-	if err != nil {
+	var to files
+	defer to.discard()
+	if err := to.open(f); err != nil {
 		return nil, err
 	}
-	defer out.Discard()
-	timeline, err := f.trace.Open()
-	if err != nil {
-		return nil, err
-	}
-	var drawn *htmlreport.Recorder
-	if f.html != "" {
-		drawn = htmlreport.NewRecorder()
-		timeline = timeline.Also(drawn)
-	}
-	defer timeline.Discard()
-	profile, err := f.profile.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer profile.Discard()
-	samples, err := openSamples(f.pace.CSV, f.pace.Duration > 0)
-	if err != nil {
-		return nil, err
-	}
-	defer samples.discard()
-
 	a.VLog(vlog.Model).Str("name", w.Primary.Model.Name).Int("operations", len(w.Primary.Model.Main.Operations)).
 		Int64("macs", nnrt.MACs(w.Primary.Model)).Int("inputs", len(w.Primary.Inputs)).Msg("read")
 	a.VLogGraph(w.Primary.Model)
 	p := a.Progress()
 	defer p.Done()
 	report := newReport(m, w.Primary)
-	report.drawn = drawn
+	report.drawn = to.drawn
 	report.all = f.all
 	for i, name := range chosen {
 		p.Part(i, len(chosen))
@@ -263,7 +242,7 @@ func collect(a *cli.App, f *runFlags, args []string) (*report, error) {
 		if err := form.Reference(m); err != nil {
 			return nil, err
 		}
-		r, err := runDevice(a, m, form, name, pref, f, timeline, profile, p)
+		r, err := runDevice(a, m, form, name, pref, f, to.timeline, to.profile, p)
 		if len(chosen) > 1 && hal.StatusOf(err) == hal.DeviceUnavailable {
 			report.lose(name, err) // the others have their rows
 			continue
@@ -276,25 +255,58 @@ func collect(a *cli.App, f *runFlags, args []string) (*report, error) {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
 		}
-		if err := out.Add(name, form.Model, r.result); err != nil {
+		if err := to.out.Add(name, form.Model, r.result); err != nil {
 			return nil, err
 		}
 		report.add(r, form, labels)
 	}
 	p.Done()
-	if err := out.Commit(); err != nil {
-		return nil, err
+	return report, to.commit(report)
+}
+
+// files are what a run writes beside its report.
+type files struct {
+	out      *cli.Output
+	timeline *measure.Timeline
+	drawn    *htmlreport.Recorder // of the timeline, nil without --html
+	profile  *measure.Profile
+	samples  *samplesFile
+}
+
+func (x *files) open(f *runFlags) (err error) {
+	if x.out, err = cli.OpenOutput(f.outputDir); err != nil {
+		return err
 	}
-	if err := timeline.Commit(); err != nil {
-		return nil, err
+	if x.timeline, err = f.trace.Open(); err != nil {
+		return err
 	}
-	if err := profile.Commit(); err != nil {
-		return nil, err
+	if f.html != "" {
+		x.drawn = htmlreport.NewRecorder()
+		x.timeline = x.timeline.Also(x.drawn)
 	}
-	if err := samples.commit(report); err != nil {
-		return nil, err
+	if x.profile, err = f.profile.Open(); err != nil {
+		return err
 	}
-	return report, nil
+	x.samples, err = openSamples(f.pace.CSV, f.pace.Duration > 0)
+	return err
+}
+
+// commit puts them in their places.
+func (x *files) commit(r *report) error {
+	for _, commit := range []func() error{x.out.Commit, x.timeline.Commit, x.profile.Commit, func() error { return x.samples.commit(r) }} {
+		if err := commit(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// discard removes those that are not in their places.
+func (x *files) discard() {
+	x.out.Discard()
+	x.timeline.Discard()
+	x.profile.Discard()
+	x.samples.discard()
 }
 
 // deviceRun is one finished run.

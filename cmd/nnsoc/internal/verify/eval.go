@@ -159,28 +159,8 @@ func eval(a *cli.App, f *evalFlags, name string) error {
 	defer e.progress.Done()
 	r := EvalReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Dataset: f.dataset, Metric: score.Name, Better: score.Better, Samples: count,
 		Model: cli.ModelReport{Name: model.Name, Operations: len(model.Main.Operations), MACs: nnrt.MACs(model)}}
-	var base []metric.Score
-	for _, device := range append([]string{referenceName}, names...) {
-		scores, fallback, err := e.run(device)
-		if err != nil {
-			return err
-		}
-		x := &evalEntry{Device: device, Status: run.StatusOK, Samples: len(scores), Fallback: fallback}
-		r.Devices = append(r.Devices, x)
-		if scores == nil {
-			x.Status = run.StatusUnsupported
-			continue
-		}
-		if base == nil {
-			base = scores
-		}
-		x.Value = score.Total(scores)
-		x.Difference = x.Value - r.Devices[0].Value
-		for i := range scores {
-			if scores[i].Top == base[i].Top {
-				x.Agreement += 1 / float64(len(scores))
-			}
-		}
+	if r.Devices, err = e.compare(names); err != nil {
+		return err
 	}
 	e.progress.Done()
 	if a.JSON {
@@ -199,6 +179,34 @@ type evaluation struct {
 	results  *results
 	count    int
 	progress *cli.Progress
+}
+
+// compare runs the reference and devices, each held against the reference.
+func (e *evaluation) compare(devices []string) (list []*evalEntry, err error) {
+	var base []metric.Score
+	for _, device := range append([]string{referenceName}, devices...) {
+		scores, fallback, err := e.run(device)
+		if err != nil {
+			return nil, err
+		}
+		x := &evalEntry{Device: device, Status: run.StatusOK, Samples: len(scores), Fallback: fallback}
+		list = append(list, x)
+		if scores == nil {
+			x.Status = run.StatusUnsupported
+			continue
+		}
+		if base == nil {
+			base = scores
+		}
+		x.Value = e.metric.Total(scores)
+		x.Difference = x.Value - list[0].Value
+		for i := range scores {
+			if scores[i].Top == base[i].Top {
+				x.Agreement += 1 / float64(len(scores))
+			}
+		}
+	}
+	return list, nil
 }
 
 // run scores all samples on a device; nil when it runs none of the network. fallback are the
