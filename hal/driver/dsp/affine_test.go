@@ -8,6 +8,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
 
 // TestAddAllPairs adds and subtracts all pairs of bytes, with scales that differ much,
@@ -36,7 +37,7 @@ func TestAddAllPairs(t *testing.T) {
 			all = append(all, byte(i))
 		}
 		t.Run(fmt.Sprintf("%d_%v_%d", seed, op, act), func(t *testing.T) {
-			check(t, d, &b.m, [][]byte{all, all}, true)
+			drivertest.Exact(t, d, &b.m, [][]byte{all, all}, true)
 		})
 		p, err := d.PrepareModel(&b.m, hal.PrepareOptions{})
 		if err != nil {

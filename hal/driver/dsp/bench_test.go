@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
 
 func BenchmarkMobileNetV1(b *testing.B) {
@@ -42,7 +43,7 @@ func benchmark(b *testing.B, m *nn.Model, in []byte) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := &hal.Buffers{Inputs: [][]byte{in}, Outputs: outputs(m)}
+	r := &hal.Buffers{Inputs: [][]byte{in}, Outputs: drivertest.Outputs(m)}
 	var res *hal.Result
 	for b.Loop() {
 		if res, err = hal.Execute(p, r); err != nil {
@@ -78,7 +79,7 @@ func BenchmarkCostPerMAC(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			r := &hal.Buffers{Inputs: [][]byte{make([]byte, m.Main.Operands[m.Main.Inputs[0]].Bytes())}, Outputs: outputs(m)}
+			r := &hal.Buffers{Inputs: [][]byte{make([]byte, m.Main.Operands[m.Main.Inputs[0]].Bytes())}, Outputs: drivertest.Outputs(m)}
 			var res *hal.Result
 			for b.Loop() {
 				if res, err = hal.Execute(p, r); err != nil {

@@ -1,7 +1,6 @@
 package dsp
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -19,10 +18,10 @@ import (
 	"github.com/nnsoc/nnsoc/importer/tflite"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/refcpu"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/soc"
+	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
 
 // device is pixel4's DSP, the same for all tests: they share its kernels.
@@ -49,68 +48,6 @@ var pixel4DSP = sync.OnceValues(func() (*Device, error) {
 		return l, err
 	}})
 })
-
-func outputs(m *nn.Model) [][]byte {
-	var l [][]byte
-	for _, x := range m.Main.Outputs {
-		l = append(l, make([]byte, m.Main.Operands[x].Bytes()))
-	}
-	return l
-}
-
-// check runs a model and demands the reference's bytes.
-func check(t testing.TB, d *Device, m *nn.Model, inputs [][]byte, functional bool) *hal.Result {
-	t.Helper()
-	support, err := d.SupportedOperations(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, s := range support {
-		if !s.OK {
-			t.Fatalf("operation %d %v: %s", i, m.Main.Operations[i].Type, s.Reason)
-		}
-	}
-	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ref, err := refcpu.Compile(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, got := outputs(m), outputs(m)
-	if err := ref.Run(inputs, want, refcpu.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	res, err := hal.Execute(p, &hal.Buffers{Inputs: inputs, Outputs: got, ExecuteOptions: hal.ExecuteOptions{Functional: functional}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range want {
-		if bytes.Equal(got[i], want[i]) {
-			continue
-		}
-		n, first := 0, -1
-		for k := range want[i] {
-			if got[i][k] != want[i][k] {
-				if n++; first < 0 {
-					first = k
-				}
-			}
-		}
-		t.Fatalf("output %d: %d of %d bytes differ, first %d: %d, want %d", i, n, len(want[i]), first, got[i][first], want[i][first])
-	}
-	if !functional {
-		var sum int64
-		for _, s := range res.Stats.Stalls {
-			sum += s.Cycles
-		}
-		if sum != res.Stats.Cycles || sum == 0 {
-			t.Errorf("stalls add up to %d of %d cycles", sum, res.Stats.Cycles)
-		}
-	}
-	return res
-}
 
 // allKernels are the kernels that a prepared model has so far.
 func allKernels(p hal.PreparedModel) []*hvx.Linked {
@@ -168,7 +105,7 @@ var givenNetworks = []string{
 func TestNetworks(t *testing.T) {
 	d := device(t)
 	run := func(t *testing.T, m *nn.Model, in []byte) {
-		res := check(t, d, m, [][]byte{in}, false)
+		res := drivertest.Exact(t, d, m, [][]byte{in}, false)
 		t.Logf("%d cycles, %d instructions", res.Stats.Cycles, res.Stats.Instructions)
 	}
 	for _, name := range testNetworks {
@@ -256,7 +193,7 @@ func (b *builder) run(t *testing.T, d *Device, what string) {
 		in = append(in, b.bytes(int(b.m.Main.Operands[i].Bytes())))
 	}
 	t.Run(what, func(t *testing.T) {
-		check(t, d, &b.m, in, b.r.IntN(2) == 0)
+		drivertest.Exact(t, d, &b.m, in, b.r.IntN(2) == 0)
 		if b.r.IntN(3) == 0 {
 			checkRuntimeParameters(t, d, &b.m, in)
 		}

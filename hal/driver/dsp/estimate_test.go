@@ -14,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/plan"
 	"github.com/nnsoc/nnsoc/importer/vectors"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
 
 // fixed is the program of a model whose shapes and parameters are known, nil for another.
@@ -43,7 +44,7 @@ func TestSlots(t *testing.T) {
 			}
 		}
 		in := make([]byte, m.Main.Operands[m.Main.Inputs[0]].Bytes())
-		res, err := p.Execute((&hal.Buffers{Inputs: [][]byte{in}, Outputs: outputs(m)}).Request(), hal.ExecuteOptions{Detail: true})
+		res, err := p.Execute((&hal.Buffers{Inputs: [][]byte{in}, Outputs: drivertest.Outputs(m)}).Request(), hal.ExecuteOptions{Detail: true})
 		if err != nil {
 			t.Fatal(err)
 		}

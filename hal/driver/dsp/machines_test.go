@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
 
 // The same bytes come out on machines with fewer or more threads, with no
@@ -36,7 +37,7 @@ func TestMachines(t *testing.T) {
 		}
 		t.Run(fmt.Sprintf("threads%d_vtcm%d_dma%v", k.threads, k.vtcm>>10, k.dma != nil), func(t *testing.T) {
 			m, in := smallNetwork()
-			check(t, d, m, [][]byte{in}, false)
+			drivertest.Exact(t, d, m, [][]byte{in}, false)
 			// Weights that come with the execution, behind others that are known.
 			inputs := [][]byte{in}
 			for _, i := range m.Main.Operations[2].Inputs[1:3] {
@@ -45,7 +46,7 @@ func TestMachines(t *testing.T) {
 				o.Lifetime, o.Data = nn.SubgraphInput, nil
 				m.Main.Inputs = append(m.Main.Inputs, i)
 			}
-			check(t, d, m, inputs, false)
+			drivertest.Exact(t, d, m, inputs, false)
 			// Used by 12 positions: chunks of 26 kB of weights, and of 154 kB, more than
 			// VTCM holds, which go through L2 in two parts.
 			for _, size := range [][2]int{{700, 200}, {640, 1200}} {
@@ -59,7 +60,7 @@ func TestMachines(t *testing.T) {
 				y := b.activation(x.Type, 12, size[0])
 				y.Scale = 0.5
 				b.add(nn.OpFullyConnected, []uint32{i, f, bias, b.int32(0)}, b.output(y))
-				check(t, d, &b.m, [][]byte{b.bytes(12 * size[1])}, false)
+				drivertest.Exact(t, d, &b.m, [][]byte{b.bytes(12 * size[1])}, false)
 			}
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
 
 // moveCase is an operation that moves elements.
@@ -347,7 +348,7 @@ func runBench(b *testing.B, m *nn.Model) *hal.Stats {
 	}
 	var res *hal.Result
 	for b.Loop() {
-		if res, err = hal.Execute(p, &hal.Buffers{Inputs: in, Outputs: outputs(m)}); err != nil {
+		if res, err = hal.Execute(p, &hal.Buffers{Inputs: in, Outputs: drivertest.Outputs(m)}); err != nil {
 			b.Fatal(err)
 		}
 	}

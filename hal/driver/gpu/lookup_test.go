@@ -9,6 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
 
 // TestLshSizes: hashes of items of all lengths whose fingerprints are computed in another way,
@@ -42,7 +43,7 @@ func TestLshSizes(t *testing.T) {
 					y := b.operand(nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{n}, Lifetime: nn.SubgraphOutput})
 					b.m.Main.Outputs = []uint32{y}
 					b.op(nn.OpLshProjection, y, seeds, x, weights, b.i32(kind))
-					want, got := reference(t, &b.m, [][]byte{data}), execute(t, &b.m, [][]byte{data})
+					want, got := drivertest.Reference(t, &b.m, [][]byte{data}), execute(t, &b.m, [][]byte{data})
 					if !bytes.Equal(got[0], want[0]) {
 						t.Errorf("hashes %v, want %v", got[0], want[0])
 					}
@@ -71,7 +72,7 @@ func TestMultinomial(t *testing.T) {
 				b.m.Main.Outputs = []uint32{y}
 				b.op(nn.OpRandomMultinomial, y, x, b.i32(samples), b.i32s([]uint32{2}, seeds[0], seeds[1]))
 				data := [][]byte{encode(typ, v)}
-				want, got := reference(t, &b.m, data)[0], execute(t, &b.m, data)[0]
+				want, got := drivertest.Reference(t, &b.m, data)[0], execute(t, &b.m, data)[0]
 				if !bytes.Equal(got, want) {
 					t.Errorf("draws %v, want %v", got, want)
 				}
@@ -104,7 +105,7 @@ func TestLshBehindReshape(t *testing.T) {
 	none := b.operand(nn.Operand{Type: nn.TensorFloat32, Lifetime: nn.NoValue})
 	b.op(nn.OpLshProjection, out, seeds, y, none, b.i32(opspec.LshDense))
 	data := [][]byte{encode(nn.TensorFloat32, v)}
-	if want, got := reference(t, &b.m, data), execute(t, &b.m, data); !bytes.Equal(got[0], want[0]) {
+	if want, got := drivertest.Reference(t, &b.m, data), execute(t, &b.m, data); !bytes.Equal(got[0], want[0]) {
 		t.Errorf("hashes %v, want %v", got[0], want[0])
 	}
 }

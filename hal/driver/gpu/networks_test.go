@@ -13,7 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/importer/tflite"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/refcpu"
+	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
 
 // execute runs a model functionally.
@@ -23,36 +23,17 @@ func execute(t *testing.T, m *nn.Model, inputs [][]byte) [][]byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &hal.Buffers{Inputs: inputs, ExecuteOptions: hal.ExecuteOptions{Functional: true}}
-	for _, x := range m.Main.Outputs {
-		r.Outputs = append(r.Outputs, make([]byte, m.Main.Operands[x].Bytes()))
-	}
+	r := &hal.Buffers{Inputs: inputs, Outputs: drivertest.Outputs(m), ExecuteOptions: hal.ExecuteOptions{Functional: true}}
 	if _, err := hal.Execute(p, r); err != nil {
 		t.Fatal(err)
 	}
 	return r.Outputs
 }
 
-func reference(t *testing.T, m *nn.Model, inputs [][]byte) [][]byte {
-	t.Helper()
-	p, err := refcpu.Compile(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out [][]byte
-	for _, x := range m.Main.Outputs {
-		out = append(out, make([]byte, m.Main.Operands[x].Bytes()))
-	}
-	if err := p.Run(inputs, out, refcpu.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
 func compareNetwork(t *testing.T, m *nn.Model, inputs [][]byte, relaxed bool) {
 	t.Helper()
 	m.Relaxed = false
-	want := reference(t, m, inputs)
+	want := drivertest.Reference(t, m, inputs)
 	m.Relaxed = relaxed
 	got := execute(t, m, inputs)
 	for i, x := range m.Main.Outputs {

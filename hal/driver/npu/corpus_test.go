@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors"
+	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 	"github.com/nnsoc/nnsoc/testvectors/nnapi"
 )
 
@@ -43,7 +44,7 @@ func TestCorpusIsExact(t *testing.T) {
 			for _, v := range c.Inputs {
 				inputs = append(inputs, v.Data)
 			}
-			if t.Run(c.Name, func(t *testing.T) { check(t, d, c.Model, inputs, true) }) && counts {
+			if t.Run(c.Name, func(t *testing.T) { drivertest.Exact(t, d, c.Model, inputs, true) }) && counts {
 				exact++
 			}
 		}

@@ -1,7 +1,6 @@
 package npu
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
@@ -11,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
-	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
 	"github.com/nnsoc/nnsoc/importer/tensor"
@@ -19,9 +17,9 @@ import (
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 	core "github.com/nnsoc/nnsoc/npu"
-	"github.com/nnsoc/nnsoc/refcpu"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
+	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
 
 // machines are the shapes under test: one core, two cores, small and large.
@@ -61,68 +59,6 @@ func canonical(t *testing.T, d *Device, m *nn.Model) *graph.Graph {
 	return g
 }
 
-// check runs a model on a device and demands the reference's bytes.
-func check(t *testing.T, d *Device, m *nn.Model, inputs [][]byte, functional bool) *hal.Result {
-	t.Helper()
-	support, err := d.SupportedOperations(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, s := range support {
-		if !s.OK {
-			t.Fatalf("%s: operation %d %v: %s", d.Version(), i, m.Main.Operations[i].Type, s.Reason)
-		}
-	}
-	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatalf("%s: %v", d.Version(), err)
-	}
-	ref, err := refcpu.Compile(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, got := outputs(m), outputs(m)
-	if err := ref.Run(inputs, want, refcpu.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	res, err := hal.Execute(p, &hal.Buffers{Inputs: inputs, Outputs: got, ExecuteOptions: hal.ExecuteOptions{Functional: functional}})
-	if err != nil {
-		t.Fatalf("%s: %v", d.Version(), err)
-	}
-	for i := range want {
-		if !bytes.Equal(got[i], want[i]) {
-			n, first := 0, -1
-			for k := range want[i] {
-				if got[i][k] != want[i][k] {
-					n++
-					if first < 0 {
-						first = k
-					}
-				}
-			}
-			t.Fatalf("%s: output %d: %d of %d bytes differ, first %d: %d, want %d", d.Version(), i, n, len(want[i]), first, got[i][first], want[i][first])
-		}
-	}
-	if !functional {
-		var sum int64
-		for _, s := range res.Stats.Stalls {
-			sum += s.Cycles
-		}
-		if sum != res.Stats.Cycles || sum == 0 {
-			t.Errorf("%s: stalls add up to %d of %d cycles", d.Version(), sum, res.Stats.Cycles)
-		}
-	}
-	return res
-}
-
-func outputs(m *nn.Model) [][]byte {
-	var l [][]byte
-	for _, x := range m.Main.Outputs {
-		l = append(l, make([]byte, m.Main.Operands[x].Bytes()))
-	}
-	return l
-}
-
 // TestNetworks demands the reference's bytes of whole networks.
 func TestNetworks(t *testing.T) {
 	for _, name := range []string{
@@ -132,7 +68,7 @@ func TestNetworks(t *testing.T) {
 		t.Run("synthetic/"+name, func(t *testing.T) {
 			m := zoo.MustBuild(name)
 			for _, d := range machines(t) {
-				check(t, d, m, [][]byte{tensor.SyntheticInput(&m.Main, 0, 1)}, false)
+				drivertest.Exact(t, d, m, [][]byte{tensor.SyntheticInput(&m.Main, 0, 1)}, false)
 			}
 		})
 	}
@@ -155,7 +91,7 @@ func TestNetworks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			check(t, machines(t)[0], m, [][]byte{in}, false)
+			drivertest.Exact(t, machines(t)[0], m, [][]byte{in}, false)
 		})
 	}
 }
@@ -180,7 +116,7 @@ func TestSpill(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := check(t, d, m, [][]byte{tensor.SyntheticInput(&m.Main, 0, 1)}, false)
+			r := drivertest.Exact(t, d, m, [][]byte{tensor.SyntheticInput(&m.Main, 0, 1)}, false)
 			if r.Stats.Cycles > before {
 				t.Errorf("%s with %d bytes on chip takes %d cycles, with less %d", name, onChip, r.Stats.Cycles, before)
 			}
@@ -197,7 +133,7 @@ func TestCascades(t *testing.T) {
 		cascaded := 0
 		for onChip := 4 << 10; onChip < 80<<10; onChip += 9 << 10 {
 			d := newDevice(t, "ethos-u65-256", Config{OnChipBytes: onChip})
-			check(t, d, m, [][]byte{tensor.SyntheticInput(&m.Main, 0, 1)}, false)
+			drivertest.Exact(t, d, m, [][]byte{tensor.SyntheticInput(&m.Main, 0, 1)}, false)
 			g := canonical(t, d, m)
 			var b strings.Builder
 			if err := newExecutable(d, g, nil).WriteSteps(&b); err != nil {
@@ -240,7 +176,7 @@ func TestWideIndices(t *testing.T) {
 				Inputs:     []uint32{0}, Outputs: []uint32{2},
 			}}
 			for _, d := range machines(t) {
-				check(t, d, m, [][]byte{data}, false)
+				drivertest.Exact(t, d, m, [][]byte{data}, false)
 			}
 		}
 	}
@@ -755,7 +691,7 @@ func TestRandomOperations(t *testing.T) {
 					in = append(in, tensor.Synthetic(&o, uint32(seed*100+i+1)))
 				}
 				for _, d := range machines(t) {
-					if !t.Run(fmt.Sprint(seed, d.Version()), func(t *testing.T) { check(t, d, model, in, seed%2 == 0) }) {
+					if !t.Run(fmt.Sprint(seed, d.Version()), func(t *testing.T) { drivertest.Exact(t, d, model, in, seed%2 == 0) }) {
 						return
 					}
 				}

@@ -14,7 +14,7 @@ import (
 func TestRandomLstms(t *testing.T) {
 	list := machines(t)
 	for i, c := range slices.Concat(drivertest.Lstms16(24), drivertest.Lstms8(48)) {
-		t.Run(c.Name, func(t *testing.T) { check(t, list[i%len(list)], c.Model, c.Inputs, c.Functional) })
+		t.Run(c.Name, func(t *testing.T) { drivertest.Exact(t, list[i%len(list)], c.Model, c.Inputs, c.Functional) })
 	}
 }
 

@@ -13,10 +13,10 @@ import (
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/internal/idle"
 	core "github.com/nnsoc/nnsoc/npu"
-	"github.com/nnsoc/nnsoc/refcpu"
 	"github.com/nnsoc/nnsoc/sim/coretest"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/soc"
+	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
 
 // keeping is a device that keeps parameters in so many bytes on chip.
@@ -42,17 +42,11 @@ func lowered(t *testing.T, d *Device, name string) *network {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &network{executable: x.(*executable), want: outputs(m)}
+	n := &network{executable: x.(*executable)}
 	for i, in := range m.Main.Inputs {
 		n.inputs = append(n.inputs, tensor.Synthetic(&m.Main.Operands[in], uint32(i)))
 	}
-	ref, err := refcpu.Compile(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := ref.Run(n.inputs, n.want, refcpu.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	n.want = drivertest.Reference(t, m, n.inputs)
 	return n
 }
 

@@ -1,0 +1,80 @@
+package drivertest
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/refcpu"
+)
+
+// Outputs are buffers for the outputs of a model of fixed shapes.
+func Outputs(m *nn.Model) (list [][]byte) {
+	for _, x := range m.Main.Outputs {
+		list = append(list, make([]byte, m.Main.Operands[x].Bytes()))
+	}
+	return list
+}
+
+// Reference is what the reference computes of a model of fixed shapes.
+func Reference(t testing.TB, m *nn.Model, inputs [][]byte) [][]byte {
+	t.Helper()
+	ref, err := refcpu.Compile(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := Outputs(m)
+	if err := ref.Run(inputs, out, refcpu.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Exact runs a model whose operations a device supports, and demands the reference's bytes, and reasons that add up to
+// the cycles where there are such.
+func Exact(t testing.TB, d hal.Device, m *nn.Model, inputs [][]byte, functional bool) *hal.Result {
+	t.Helper()
+	support, err := d.SupportedOperations(m)
+	if err != nil {
+		t.Fatalf("%s: %v", d.Version(), err)
+	}
+	for i, s := range support {
+		if !s.OK {
+			t.Fatalf("%s: operation %d %v: %s", d.Version(), i, m.Main.Operations[i].Type, s.Reason)
+		}
+	}
+	p, err := d.PrepareModel(m, hal.PrepareOptions{})
+	if err != nil {
+		t.Fatalf("%s: %v", d.Version(), err)
+	}
+	want, got := Reference(t, m, inputs), Outputs(m)
+	res, err := hal.Execute(p, &hal.Buffers{Inputs: inputs, Outputs: got, ExecuteOptions: hal.ExecuteOptions{Functional: functional}})
+	if err != nil {
+		t.Fatalf("%s: %v", d.Version(), err)
+	}
+	for i := range want {
+		if bytes.Equal(got[i], want[i]) {
+			continue
+		}
+		n, first := 0, -1
+		for k := range want[i] {
+			if got[i][k] != want[i][k] {
+				if n++; first < 0 {
+					first = k
+				}
+			}
+		}
+		t.Fatalf("%s: output %d: %d of %d bytes differ, first %d: %d, want %d", d.Version(), i, n, len(want[i]), first, got[i][first], want[i][first])
+	}
+	if !functional {
+		var sum int64
+		for _, s := range res.Stats.Stalls {
+			sum += s.Cycles
+		}
+		if sum != res.Stats.Cycles || sum == 0 {
+			t.Errorf("%s: stalls add up to %d of %d cycles", d.Version(), sum, res.Stats.Cycles)
+		}
+	}
+	return res
+}
