@@ -120,18 +120,9 @@ func TestAssembly(t *testing.T) {
 			covered++
 		}
 		for range 12 {
-			in, ok := randomInst(r, &f)
+			p, words, ok := randomSingle(t, r, &f)
 			if !ok {
 				continue
-			}
-			p := hexagon.Packet{N: 1}
-			p.Insts[0] = in
-			if p.Check() != nil {
-				continue // one register written twice
-			}
-			words, err := p.Encode(nil)
-			if err != nil {
-				t.Fatal(err)
 			}
 			prog := &Program{Base: codeBase, Code: hexagon.Bytes(words)}
 			st := randomState(r)

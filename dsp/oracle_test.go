@@ -253,6 +253,23 @@ func randomImm(r *rand.Rand, o *hexagon.OperandSpec) int32 {
 	return int32(uint32(v)>>(32-o.Width)) << o.Scale
 }
 
+// randomSingle is a packet of one instruction of a form, and its words; false where there is none.
+func randomSingle(t *testing.T, r *rand.Rand, f *hexagon.Form) (p hexagon.Packet, words []uint32, ok bool) {
+	t.Helper()
+	if p.Insts[0], ok = randomInst(r, f); !ok {
+		return p, nil, false
+	}
+	p.N = 1
+	if p.Check() != nil {
+		return p, nil, false // one register written twice
+	}
+	words, err := p.Encode(nil)
+	if err != nil {
+		t.Fatalf("%s: %v", f.Name, err)
+	}
+	return p, words, true
+}
+
 // TestOracleSingle runs every form that works alone in a packet on random
 // state in QEMU and in the core.
 func TestOracleSingle(t *testing.T) {
@@ -263,18 +280,8 @@ func TestOracleSingle(t *testing.T) {
 	var names []string
 	for _, f := range qemuForms() {
 		for range 2 {
-			in, ok := randomInst(r, &f)
+			p, words, ok := randomSingle(t, r, &f)
 			if !ok {
-				continue
-			}
-			p := hexagon.Packet{N: 1}
-			p.Insts[0] = in
-			if p.Check() != nil {
-				continue // one register written twice
-			}
-			words, err := p.Encode(nil)
-			if err != nil {
-				t.Errorf("%s: %v", f.Name, err)
 				continue
 			}
 			h.block(words)

@@ -8,10 +8,9 @@ import (
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
-// emitPositions does a tile of output positions with an address and a load per tap.
-func (k *Key) emitPositions(a *rdna.Builder) kernel.Grid {
-	es := k.In.Elem.Bytes()
-	ch := a.Lane(32)
+// lanes are the output channel of each lane, where it has one, and the offset of its input channel.
+func (k *Key) lanes(a *rdna.Builder) (ch, offset codegen.Reg) {
+	ch = a.Lane(32)
 	if k.OutC%32 != 0 {
 		a.Emit(rdna2.V_CMPX_GT_U32_E32, k.OutC, ch)
 	}
@@ -19,7 +18,13 @@ func (k *Key) emitPositions(a *rdna.Builder) kernel.Grid {
 	if k.Multiplier > 1 {
 		inCh, _ = a.DivConstV(ch, k.Multiplier, "input channel")
 	}
-	chOff := a.ShiftLeft(inCh, k.In.Elem.Shift(), "channel offset")
+	return ch, a.ShiftLeft(inCh, k.In.Elem.Shift(), "channel offset")
+}
+
+// emitPositions does a tile of output positions with an address and a load per tap.
+func (k *Key) emitPositions(a *rdna.Builder) kernel.Grid {
+	es := k.In.Elem.Bytes()
+	ch, chOff := k.lanes(a)
 	tab := a.Cursor(layout.Consts, k.Table, "table")
 	a.Advance(tab, a.MulConst(a.Workgroup(1), 4*k.Steps*k.Tile*k.stride(), "tile"))
 	wOff := codegen.Reg{}

@@ -124,15 +124,7 @@ func (k *Kernel) runs(m *kernel.Memory, t *run) (table, counts uint32) {
 func (k *Key) emitRuns(a *rdna.Builder, t *run) kernel.Grid {
 	w := &k.Window
 	es := k.In.Elem.Bytes()
-	ch := a.Lane(32)
-	if k.OutC%32 != 0 {
-		a.Emit(rdna2.V_CMPX_GT_U32_E32, k.OutC, ch)
-	}
-	inCh := ch
-	if k.Multiplier > 1 {
-		inCh, _ = a.DivConstV(ch, k.Multiplier, "input channel")
-	}
-	chOff := a.ShiftLeft(inCh, k.In.Elem.Shift(), "channel offset")
+	ch, chOff := k.lanes(a)
 	tab := a.Cursor(layout.Consts, k.Table, "table")
 	a.Advance(tab, a.MulConst(a.Workgroup(1), 4*w.KH*t.stride(), "run"))
 	var wPtr, wOff codegen.Reg
