@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -60,7 +61,7 @@ func fetching(t *testing.T, dma bool) *planner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.VTCMBytes = 64 << 10
+	s.VTCMBytes = 40 << 10
 	if s.DMA = nil; dma {
 		s.DMA = &dsp.DMASpec{}
 	}
@@ -135,8 +136,12 @@ func TestFetches(t *testing.T) {
 				starts := job.Args
 				if job.Args[0][0] == 0 { // a job before it starts the chains
 					starts = nil
+					last := -1 // whose bytes kernels still read until the next job begins
+					if i > 0 {
+						last = l.vtcm.batches[i-1].job
+					}
 				search:
-					for j := b.job - 1; j >= 0 && j > b.job-3; j-- {
+					for j := b.job - 1; j > last; j-- {
 						for _, a := range l.jobs[j].Args {
 							if at := l.jobs[j].PrefetchArg; at > 0 && a[at+1] == hvx.DMAChainBox {
 								starts = append(starts, a[at:at+1])
@@ -200,5 +205,98 @@ func TestDMAChain(t *testing.T) {
 		if want := layout.CeilDiv(int(n), maxDescriptorBytes); sum != n || links != want || len(l.dmaDescriptors) != 32+16*want {
 			t.Errorf("%d bytes: %d in %d descriptors", n, sum, links)
 		}
+	}
+}
+
+// rowsOf is work that notes which rows are launched, but for trials.
+type rowsOf struct {
+	s    *step.Step
+	note func(s *step.Step, r step.Rows)
+}
+
+func (w *rowsOf) Launch(l *step.Launcher, r step.Rows) error {
+	if !l.IsTrial {
+		w.note(w.s, r)
+	}
+	k := &hvx.Linked{Packets: make([]hexagon.Packet, 1), Loops: []hvx.Loop{{Slots: 100}}}
+	l.Launch(k, [][]uint32{{0, 0, 0, 0}, {0, 0, 0, 0}}).PrefetchArg = 1
+	return nil
+}
+
+// TestBands: rows of steps are launched once each, in order, when the rows that they need have been: of tensors that L2
+// holds at once, of others in bands.
+func TestBands(t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 18))
+	divided, whole := 0, 0
+	for range 60 {
+		l := fetching(t, false)
+		c, err := soc.Load("pixel4")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := dsp.FromSoC(c, sim.FastSingleAnswer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := &step.List{Object: l.Object}
+		side := 32 << r.IntN(3)
+		tensor := func(h int) *layout.Tensor {
+			x := &layout.Tensor{Name: "x", Shape: layout.Shape{N: 1, H: h, W: side, C: 128}, Pitch: 128}
+			list.Tensors = append(list.Tensors, x)
+			return x
+		}
+		h := side
+		x := tensor(h)
+		x.Keep = true
+		done := map[*layout.Tensor]int{x: h} // rows, in order
+		launches := map[*step.Step]int{}
+		note := func(s *step.Step, rows step.Rows) {
+			launches[s]++
+			in, out := s.Reads[0], s.Writes[0]
+			if rows.From != done[out] || rows.To <= rows.From {
+				t.Fatalf("rows %d to %d of %d behind %d", rows.From, rows.To, out.Shape.H, done[out])
+			}
+			if need := min(s.Rows.Needs(rows.To), in.Shape.H); done[in] < need {
+				t.Fatalf("rows %d to %d need %d, there are %d", rows.From, rows.To, need, done[in])
+			}
+			done[out] = rows.To
+		}
+		for i := range 2 + r.IntN(4) {
+			d := step.RowDependence{Stride: 1 + r.IntN(2), Above: r.IntN(2), Reach: 1 + r.IntN(3)}
+			d.Count = max(1, h/d.Stride)
+			y := tensor(d.Count)
+			w := &rowsOf{note: note}
+			n := step.NewRows(i, "x", []*layout.Tensor{x}, []*layout.Tensor{y}, d, w)
+			w.s = n
+			list.Steps = append(list.Steps, n)
+			x, h = y, d.Count
+		}
+		p, err := newPlanner(list, &s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range list.Steps {
+			if done[n.Writes[0]] != n.Writes[0].Shape.H {
+				t.Fatalf("%d of %d rows are launched", done[n.Writes[0]], n.Writes[0].Shape.H)
+			}
+			if launches[n] > 1 {
+				divided++
+			} else {
+				whole++
+			}
+		}
+		for i, a := range list.Tensors {
+			if a.Addr < layout.ArenaBase || a.Addr+uint32(a.Bytes()) > layout.ArenaBase+p.arena {
+				t.Fatalf("%d bytes at %#x of %d", a.Bytes(), a.Addr, p.arena)
+			}
+			if i > 0 { // a step reads one and writes the other
+				if b := list.Tensors[i-1]; a.Addr < b.Addr+uint32(b.Bytes()) && b.Addr < a.Addr+uint32(a.Bytes()) {
+					t.Fatalf("%#x and %#x share bytes", a.Addr, b.Addr)
+				}
+			}
+		}
+	}
+	if divided < 20 || whole < 20 {
+		t.Errorf("%d steps in bands, %d at once", divided, whole)
 	}
 }
