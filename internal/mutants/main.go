@@ -10,20 +10,33 @@
 // What samples have found, in a clone alone. Many of the gaps that they showed have got tests since; the samples were
 // not tried again after that. Equal are those of what was left over that survivors.txt lists.
 //
-//	area            seed  tests                   planted  found  equal
-//	npu             101   area and users               31     15      1
-//	npu             102   -near                        40     32      3
-//	gpu             102   -near                        40     34      2
-//	sim             102   -near                        40     25      2
-//	sim             103   -near                        30     24      0
-//	dsp             103   -near                        40     29      1
-//	hal/driver/gpu  104   its own below 25 s           20      8      1
-//	hal/driver/npu  104   its own below 8 s            20     14      0
-//	npu             201   -near                        25     22      2
-//	gpu             201   -near                        25     19      2
-//	sim             201   -near                        25     18      0
-//	gpu             401   -near below 40 s             25     19      1
-//	gpu             402   -near below 40 s             25     20      1
+//	area                    seed  tests                   planted  found  equal
+//	npu                     101   area and users               31     15      1
+//	npu                     102   -near                        40     32      3
+//	gpu                     102   -near                        40     34      2
+//	sim                     102   -near                        40     25      2
+//	sim                     103   -near                        30     24      0
+//	dsp                     103   -near                        40     29      1
+//	hal/driver/gpu          104   its own below 25 s           20      8      1
+//	hal/driver/npu          104   its own below 8 s            20     14      0
+//	npu                     201   -near                        25     22      2
+//	gpu                     201   -near                        25     19      2
+//	sim                     201   -near                        25     18      0
+//	gpu                     401   -near below 40 s             25     19      1
+//	gpu                     402   -near below 40 s             25     20      1
+//	hal/driver/*/layout     511   -own below 8 s               30     13      1
+//	hal/driver/*/step       511   -own below 8 s               16      1      0
+//	hal/driver/*/cost       511   -own below 8 s               30     25      0
+//	hal/driver/graph/legal  511   -own below 8 s               20     10      0
+//	hal/driver/engine       511   -own below 8 s               16     11      1
+//	hal/driver/base         511   -own below 8 s               20      4      0
+//	hal/driver/graph        511   -own below 8 s               24     16      3
+//	hal/driver/gpu/plan     511   -own below 8 s               16      6      0
+//	hal/driver/npu/plan     511   -own below 8 s               20      4      0
+//	hal/driver/dsp/plan     511   -own below 8 s               20      2      0
+//	hal/driver/npu/lower    511   its driver's below 8 s       14     10      0
+//	hal/driver/gpu/lower    511   its driver's below 8 s       14     12      0
+//	hal/driver/dsp/lower    511   its driver's below 8 s       14     10      0
 package main
 
 import (
