@@ -108,3 +108,34 @@ func TestModelsCount(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Device memory counts by its bytes against the client's memory until it is released.
+func TestDeviceMemoryCounts(t *testing.T) {
+	_, path := serve(t, device(), service.Quotas{Memory: 8 << 20})
+	d := dial(t, path)
+	p, err := d.PrepareModel(heavy(t), hal.PrepareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept []hal.Buffer
+	allocate := func() error {
+		b, err := d.Allocate(hal.BufferDesc{}, []hal.PreparedModel{p}, []hal.BufferRole{{Frequency: 1}}, nil)
+		if err == nil {
+			kept = append(kept, b)
+		}
+		return err
+	}
+	for len(kept) < 64 && err == nil {
+		err = allocate()
+	}
+	if n := len(kept); hal.StatusOf(err) != hal.ResourceExhaustedTransient || n < 2 || n > 7 {
+		t.Fatalf("%d device memories of 1 MiB within 8 MiB, then: %v", n, err)
+	}
+	kept[0].Release()
+	if err := allocate(); err != nil {
+		t.Errorf("where one has been released: %v", err)
+	}
+	if err := allocate(); hal.StatusOf(err) != hal.ResourceExhaustedTransient {
+		t.Errorf("and one more: %v", err)
+	}
+}
