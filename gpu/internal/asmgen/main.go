@@ -71,35 +71,20 @@ func (x *isa) constant(v uint32) reg.VecVirtual {
 	return r
 }
 
-func (x *isa) and(a, b reg.VecVirtual) reg.VecVirtual {
+// logic is a bitwise instruction, whose names for the widths differ.
+func (x *isa) logic(wide func(ops ...Op), narrow func(b, a, r Op), a, b reg.VecVirtual) reg.VecVirtual {
 	r := x.reg()
 	if x.wide {
-		VPANDD(b, a, r)
+		wide(b, a, r)
 	} else {
-		VPAND(b, a, r)
+		narrow(b, a, r)
 	}
 	return r
 }
 
-func (x *isa) or(a, b reg.VecVirtual) reg.VecVirtual {
-	r := x.reg()
-	if x.wide {
-		VPORD(b, a, r)
-	} else {
-		VPOR(b, a, r)
-	}
-	return r
-}
-
-func (x *isa) xor(a, b reg.VecVirtual) reg.VecVirtual {
-	r := x.reg()
-	if x.wide {
-		VPXORD(b, a, r)
-	} else {
-		VPXOR(b, a, r)
-	}
-	return r
-}
+func (x *isa) and(a, b reg.VecVirtual) reg.VecVirtual { return x.logic(VPANDD, VPAND, a, b) }
+func (x *isa) or(a, b reg.VecVirtual) reg.VecVirtual  { return x.logic(VPORD, VPOR, a, b) }
+func (x *isa) xor(a, b reg.VecVirtual) reg.VecVirtual { return x.logic(VPXORD, VPXOR, a, b) }
 
 // bin is a three-operand instruction with the same name for both widths.
 func (x *isa) bin(f func(ops ...Op), a, b reg.VecVirtual) reg.VecVirtual {
