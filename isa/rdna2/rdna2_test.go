@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -91,22 +92,10 @@ func TestText(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		if b, err := in.Encode(nil); err != nil || !equalWords(words(b), c.words) {
+		if b, err := in.Encode(nil); err != nil || !slices.Equal(words(b), c.words) {
 			t.Errorf("%q assembles to %08x, %v; want %08x", c.text, words(b), err, c.words)
 		}
 	}
-}
-
-func equalWords(a, b []uint32) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // TestSuffix: bare mnemonics take the shortest encoding.

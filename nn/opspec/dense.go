@@ -1,6 +1,8 @@
 package opspec
 
 import (
+	"slices"
+
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
@@ -97,7 +99,7 @@ func readBatchMatmul(a *Args) (BatchMatmul, error) {
 		return m, a.errorf("lhs", "rank %d, 2 to 4 needed", len(x))
 	}
 	at := len(x) - 2
-	if len(y) != len(x) || !sameDims(x[:at], y[:at]) {
+	if len(y) != len(x) || !slices.Equal(x[:at], y[:at]) {
 		return m, a.errorf("rhs", "shape %v, %v needs the same batches", y, x)
 	}
 	rows, depth := x[at], x[at+1]

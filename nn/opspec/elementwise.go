@@ -2,6 +2,7 @@ package opspec
 
 import (
 	"math"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
@@ -274,7 +275,7 @@ func readSelect(a *Args) (Select, error) {
 	s.Dims = try.V(a.Dims("condition"))
 	for _, name := range []string{"a", "b"} {
 		d := try.V(a.Dims(name))
-		if !sameDims(d, s.Dims) {
+		if !slices.Equal(d, s.Dims) {
 			return s, a.errorf(name, "shape %v, the condition has %v", d, s.Dims)
 		}
 	}

@@ -3,6 +3,7 @@ package opspec
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
@@ -101,7 +102,7 @@ func (a *Args) scratch(c *LstmCell, declared []uint32) ([]uint32, error) {
 		n--
 	}
 	dims := []uint32{uint32(c.Input.Batch), uint32(n * c.Units)}
-	if c.Coupled || a.View.Bound || a.View.Final || sameDims(declared, dims) || a.View.Operands[c.Weights[GateInput]].Lifetime != nn.SubgraphInput {
+	if c.Coupled || a.View.Bound || a.View.Final || slices.Equal(declared, dims) || a.View.Operands[c.Weights[GateInput]].Lifetime != nn.SubgraphInput {
 		return dims, nil
 	}
 	return nil, fmt.Errorf("%s: whether it has input_to_input_weights: %w", a.Op.Type, ErrUnknown)

@@ -273,7 +273,7 @@ func readPack(a *Args) (Concat, error) {
 				return c, a.errorf("axis", "%w", err)
 			}
 		}
-		if !sameDims(d, first) {
+		if !slices.Equal(d, first) {
 			return c, a.errorf("inputs", "input %d has shape %v, input 0 has %v", i, d, first)
 		}
 		c.Sizes = append(c.Sizes, int(nn.Elements(d[c.Axis:])))

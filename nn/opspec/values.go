@@ -274,19 +274,6 @@ func frontAxis(v int32, rank int) (int, error) {
 	return axis(v, rank)
 }
 
-// sameDims reports whether two shapes are equal.
-func sameDims(a, b []uint32) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
-}
-
 // Element is the first element of b as a number without quantization; a
 // boolean is 0 or 1.
 func Element(t nn.OperandType, b []byte) float64 {

@@ -179,23 +179,11 @@ func (g *gen) shaped(t nn.OperandType, fits func(d []uint32) bool, draw func() [
 // like is a second operand of exactly these dimensions.
 func (g *gen) like(t nn.OperandType, dims []uint32, f filler) uint32 {
 	if f == (filler{}) {
-		if x, ok := g.edge(t, func(o *nn.Operand) bool { return equal(o.Dimensions, dims) }); ok {
+		if x, ok := g.edge(t, func(o *nn.Operand) bool { return slices.Equal(o.Dimensions, dims) }); ok {
 			return x
 		}
 	}
 	return g.value(g.typed(t, append([]uint32(nil), dims...)), f)
-}
-
-func equal(a, b []uint32) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // int32 is a scalar parameter.

@@ -3,6 +3,7 @@ package randgraph
 import (
 	"bytes"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,7 +71,7 @@ func differ(a, b *vectors.Case) string {
 		}
 		for i := range l[0] {
 			x, y := l[0][i], l[1][i]
-			if x.Type != y.Type || len(x.Dimensions) > 0 && !equal(x.Dimensions, y.Dimensions) || !bytes.Equal(x.Data, y.Data) {
+			if x.Type != y.Type || len(x.Dimensions) > 0 && !slices.Equal(x.Dimensions, y.Dimensions) || !bytes.Equal(x.Data, y.Data) {
 				return what
 			}
 		}
@@ -115,7 +116,7 @@ func operandsDiffer(o, p *nn.Operand) string {
 		return "type"
 	case o.Lifetime != p.Lifetime:
 		return "lifetime " + o.Lifetime.String() + " " + p.Lifetime.String()
-	case known && len(o.Dimensions) > 0 && !equal(o.Dimensions, p.Dimensions):
+	case known && len(o.Dimensions) > 0 && !slices.Equal(o.Dimensions, p.Dimensions):
 		return "dimensions"
 	case o.Scale != p.Scale || o.ZeroPoint != p.ZeroPoint:
 		return "quantization"
