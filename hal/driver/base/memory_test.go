@@ -1,0 +1,116 @@
+package base_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal"
+)
+
+// TestDeviceMemory: device memory holds a value from when it is copied to or written by an execution that succeeds until
+// one that writes it begins, in its roles only, and once where it is an output.
+func TestDeviceMemory(t *testing.T) {
+	d := behaved()
+	dev := device(d)
+	p, err := dev.PrepareModel(relu(), hal.PrepareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.execute = func(b *hal.Buffers) (*hal.Result, error) {
+		for i := range b.Outputs[0] {
+			b.Outputs[0][i] = b.Inputs[0][i] + 1
+		}
+		return &hal.Result{OutputDimensions: [][]uint32{{4}}}, nil
+	}
+	allocate := func(input, output bool) hal.Buffer {
+		t.Helper()
+		var roles [2][]hal.BufferRole
+		for k, has := range [2]bool{input, output} {
+			if has {
+				roles[k] = []hal.BufferRole{{Frequency: 1}}
+			}
+		}
+		b, err := dev.Allocate(hal.BufferDesc{}, []hal.PreparedModel{p}, roles[0], roles[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	in, out, both := allocate(true, false), allocate(false, true), allocate(true, true)
+	run := func(in, out hal.Buffer) error {
+		r := request().Request()
+		for k, b := range [2]hal.Buffer{in, out} {
+			if b != nil {
+				r.Pools[k] = hal.RequestPool{Token: b.Token()}
+				args := [2][]hal.RequestArgument{r.Inputs, r.Outputs}[k]
+				args[0].Location.Length = 0
+			}
+		}
+		_, err := p.Execute(r, hal.ExecuteOptions{})
+		return err
+	}
+	value := func(b hal.Buffer) (byte, error) {
+		m := hal.NewMemory(16)
+		err := b.CopyTo(m)
+		return m.Data[0], err
+	}
+	status := func(name string, err error, want hal.Status) {
+		t.Helper()
+		if hal.StatusOf(err) != want {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+	status("read before it has a value", run(in, nil), hal.GeneralFailure)
+	_, err = value(out)
+	status("copied before it has a value", err, hal.GeneralFailure)
+	m := hal.NewMemory(16)
+	m.Data[0] = 5
+	status("copy", in.CopyFrom(m, nil), hal.StatusNone)
+	status("in and out", run(in, out), hal.StatusNone)
+	if v, err := value(out); v != 6 || err != nil {
+		t.Errorf("output %d, %v", v, err)
+	}
+	status("an output as input", run(out, nil), hal.InvalidArgument)
+	status("an input as output", run(nil, in), hal.InvalidArgument)
+	status("output alone", run(nil, both), hal.StatusNone)
+	status("written, then read", run(both, out), hal.StatusNone)
+	status("both at once", run(both, both), hal.InvalidArgument)
+	if v, err := value(out); v != 2 || err != nil {
+		t.Errorf("output %d, %v", v, err)
+	}
+	d.execute = func(*hal.Buffers) (*hal.Result, error) { return nil, errors.New("bad") }
+	status("an execution that fails", run(in, out), hal.GeneralFailure)
+	_, err = value(out)
+	status("what it should have written", err, hal.GeneralFailure)
+	if v, err := value(in); v != 5 || err != nil {
+		t.Errorf("input %d, %v", v, err)
+	}
+	in.Release()
+	status("released", run(in, nil), hal.InvalidArgument)
+}
+
+// TestFencedTiming: an execution between fences tells times if that is asked for and it succeeds.
+func TestFencedTiming(t *testing.T) {
+	for _, c := range []struct{ measure, fails, want bool }{{false, false, false}, {true, false, true}, {true, true, false}, {false, true, false}} {
+		d := behaved()
+		p, err := device(d).PrepareModel(relu(), hal.PrepareOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.execute = func(*hal.Buffers) (*hal.Result, error) {
+			return &hal.Result{OutputDimensions: [][]uint32{{4}}, Stats: hal.Stats{LatencyFs: 5e9}}, nil
+		}
+		if c.fails {
+			d.execute = func(*hal.Buffers) (*hal.Result, error) { return nil, errors.New("bad") }
+		}
+		f, err := p.ExecuteFenced(request().Request(), nil, hal.ExecuteOptions{MeasureTiming: c.measure}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-f.Fence.Done()
+		info, err := f.ExecutionInfo()
+		if (err != nil) != c.fails || (info.TimingLaunched != hal.NoTiming) != c.want || (info.TimingFenced != hal.NoTiming) != c.want || (info.Result == nil) != c.fails {
+			t.Errorf("%+v: %+v, %v", c, info, err)
+		}
+	}
+}
