@@ -143,6 +143,7 @@ type rowWork struct {
 	Rows    int
 	List    []int
 	err     error
+	last    *Rows // that were launched
 }
 
 func (w rowWork) Launch(l *Launcher, r Rows) error {
@@ -150,6 +151,9 @@ func (w rowWork) Launch(l *Launcher, r Rows) error {
 	table := make([]uint32, 2*(r.To-r.From))
 	l.LaunchTable(k, table, 2, 9)
 	l.LaunchTable(k, nil, 2)
+	if w.last != nil {
+		*w.last = r
+	}
 	return w.err
 }
 
@@ -162,19 +166,25 @@ func TestTrial(t *testing.T) {
 		name         string
 		step         *Step
 		slots, lines int
+		sample       int // rows
 	}{
-		{"all at once", New(3, "x", nil, []*layout.Tensor{tensor(2, 20, 64)}, rowWork{}), 10 * 10, 3 * 40},
-		{"few rows", NewRows(3, "x", nil, []*layout.Tensor{tensor(1, 8, 64)}, SameRows(8), rowWork{}), 2 * 10, 3 * 8},
-		{"16 of 48 rows", NewRows(3, "x", nil, []*layout.Tensor{tensor(1, 48, 64)}, SameRows(48), rowWork{}), 12 * 10, 3 * 48},
-		{"rows of several images", NewRows(3, "x", nil, []*layout.Tensor{tensor(3, 16, 64)}, SameRows(16), rowWork{}), 12 * 10, 3 * 48},
+		{"all at once", New(3, "x", nil, []*layout.Tensor{tensor(2, 20, 64)}, rowWork{}), 10 * 10, 3 * 40, 40},
+		{"few rows", NewRows(3, "x", nil, []*layout.Tensor{tensor(1, 8, 64)}, SameRows(8), rowWork{}), 2 * 10, 3 * 8, 8},
+		{"16 of 48 rows", NewRows(3, "x", nil, []*layout.Tensor{tensor(1, 48, 64)}, SameRows(48), rowWork{}), 12 * 10, 3 * 48, 16},
+		{"rows of several images", NewRows(3, "x", nil, []*layout.Tensor{tensor(3, 16, 64)}, SameRows(16), rowWork{}), 12 * 10, 3 * 48, 48},
 	} {
 		l := &Launcher{Object: &Object{Threads: 4, Machine: cost.Machine{IssueInterval: 2, Launch: 50, MemoryRate: 1}, Image: hvx.NewImage(0, hvx.Machine{}, nil)}, Step: c.step}
+		var last Rows
+		c.step.Work = rowWork{last: &last}
 		jobs, err := l.Trial((*Launcher).Begin)
 		if err != nil || len(jobs) != 1 {
 			t.Fatalf("%s: %d jobs, %v", c.name, len(jobs), err)
 		}
 		if j := jobs[0]; j.Threads != 4 || j.Slots != c.slots || j.Lines != c.lines || j.Code != 0 {
 			t.Errorf("%s: %+v, want %d slots and %d lines", c.name, j, c.slots, c.lines)
+		}
+		if last != (Rows{0, c.sample}) {
+			t.Errorf("%s: rows %v are launched, want %d", c.name, last, c.sample)
 		}
 		want := 50 + 2*c.slots + c.lines/2
 		if got, err := l.Estimate((*Launcher).Begin); err != nil || got != want || len(l.Consts) != 0 {
@@ -190,6 +200,29 @@ func TestTrial(t *testing.T) {
 	}
 	if w := (&Step{}).Whole(); w != (Rows{}) {
 		t.Errorf("a step without results has rows %v", w)
+	}
+}
+
+// cold is a plan in which some tensors are not in L2 and others stream.
+type cold struct {
+	Planner
+	cold, streams *layout.Tensor
+}
+
+func (c cold) Cold(x *layout.Tensor) bool    { return x == c.cold }
+func (c cold) Streams(x *layout.Tensor) bool { return x == c.streams }
+
+// TestTrialPlan: a trial asks the plan around it what is in L2; without one all is. What it fetches stays where it is.
+func TestTrialPlan(t *testing.T) {
+	a, b := &layout.Tensor{}, &layout.Tensor{Name: "b"}
+	inside, alone := &trial{plan: cold{cold: a, streams: b}}, &trial{}
+	for _, x := range []*layout.Tensor{a, b} {
+		if inside.Cold(x) != (x == a) || inside.Streams(x) != (x == b) || alone.Cold(x) || alone.Streams(x) {
+			t.Errorf("%q: cold %v and %v, streams %v and %v", x.Name, inside.Cold(x), alone.Cold(x), inside.Streams(x), alone.Streams(x))
+		}
+	}
+	if at, err := alone.Fetch(nil, 77, 5); at != 77 || err != nil {
+		t.Errorf("fetched to %d, %v", at, err)
 	}
 }
 
