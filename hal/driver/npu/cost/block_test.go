@@ -54,6 +54,10 @@ func TestBlocks(t *testing.T) {
 				if room := banks - b.ABStart; room < need || room >= need+16 {
 					t.Fatalf("%s: block %+v has %d banks for sums, it takes %d", name, b, room, need)
 				}
+				in, sums := granules(s.ShramBytes / s.ShramBank)
+				if (b.IBEnd-2)%in != 0 || (banks-b.ABStart)%sums != 0 {
+					t.Fatalf("%s: block %+v, of %d banks for inputs and %d for sums", name, b, in, sums)
+				}
 				least = min(least, x.Cycles)
 			}
 			if float64(list[0].Cycles) > alike*float64(least) {
@@ -128,5 +132,19 @@ func TestSmallSHRAM(t *testing.T) {
 	}
 	if accepted[true] < 100 || accepted[false] < 50 {
 		t.Errorf("machines by whether they hold a block of each kernel: %v", accepted)
+	}
+}
+
+// TestOperations: the first kernel of an operation takes what the machine needs for one, copies do not.
+func TestOperations(t *testing.T) {
+	run := Operations{Spec: &core.Spec{OperationCycles: 70}}
+	for i, c := range []struct {
+		op   int
+		kind kernel.Kind
+		want int64
+	}{{-1, kernel.Copy, 0}, {0, kernel.Conv, 70}, {0, kernel.Pool, 0}, {0, kernel.Copy, 0}, {0, kernel.Conv, 0}, {1, kernel.Copy, 0}, {1, kernel.Conv, 70}, {0, kernel.Conv, 70}} {
+		if got := run.Begin(c.op, &kernel.Kernel{Shape: kernel.Shape{Kind: c.kind}}); got != c.want {
+			t.Errorf("kernel %d: %d cycles, want %d", i, got, c.want)
+		}
 	}
 }

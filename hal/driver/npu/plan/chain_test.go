@@ -146,6 +146,11 @@ func TestChains(t *testing.T) {
 				if n := p.Sizes[layout.RegionArena]; n > target.onChip {
 					t.Fatalf("%s: %d bytes on chip, there are %d", name, n, target.onChip)
 				}
+				for i, m := range p.Code.Marks[1:] {
+					if before := p.Code.Marks[i]; m.Word < before.Word || m.ID == before.ID && m.Operation == before.Operation {
+						t.Fatalf("%s: mark %+v behind %+v", name, m, before)
+					}
+				}
 				regions := &core.Regions{}
 				for run := range want {
 					enter := 0

@@ -25,6 +25,11 @@ func touched(k *kernel.Kernel, i int) (reads, writes map[int]bool) {
 			for oz := z; oz < min(z+k.Block.D, k.OFM.C); oz++ {
 				writes[address(&k.OFM.FeatureMap, oy, ox, oz)] = true
 			}
+			if f := k.IFM2; f != nil {
+				for c := range f.C {
+					reads[address(&f.FeatureMap, min(oy, f.H-1), ox, c)] = true
+				}
+			}
 			for ky := range k.KH {
 				for kx := range k.KW {
 					iy, ix := oy*k.SY+ky*k.DY-k.Top, ox*k.SX+kx*k.DX-k.Left
@@ -69,6 +74,10 @@ func TestApartBlocks(t *testing.T) {
 				k.IFM.FeatureMap = k.IFM.Rolled(ring, 0, k.IFM.H)
 				k.IFM.Row = r.IntN(ring)
 			}
+			if r.IntN(4) == 0 { // a second input, of all rows or of one for all
+				second := layout.Ref{FeatureMap: layout.Dense(16*r.IntN(40), []int{1, k.OFM.H}[r.IntN(2)], 4, 4, 1, false)}
+				k.IFM2 = &second
+			}
 			k.Block = kernel.Block{H: 1 + r.IntN(3), W: 1 + r.IntN(4), D: 1 + r.IntN(4)}
 			return k
 		}
@@ -80,6 +89,15 @@ func TestApartBlocks(t *testing.T) {
 		seen[n]++
 		if n == 0 && !sharesBytes(a, b) {
 			t.Fatal("nothing is shared, no block may be in flight")
+		}
+		one := n == maxBlockDep // with a block more, two meet as far as their rows tell
+		for i := 0; i < min(n+1, blockCount(b)); i++ {
+			for back := 0; back < min(n-i, blockCount(a)); back++ {
+				one = one || meet(a, blockCount(a)-1-back, b, i)
+			}
+		}
+		if !one {
+			t.Fatalf("%d in flight, of %+v and %+v one more may be", n, a, b)
 		}
 		for i := 0; i < min(n, blockCount(b)); i++ {
 			for back := 0; back < min(n-1-i, blockCount(a)); back++ {
