@@ -12,6 +12,11 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 )
 
+// newRoot returns the root with all commands.
+func newRoot(stdout, stderr io.Writer) *cobra.Command {
+	return root(&cli.App{Out: stdout, Err: stderr}, nil)
+}
+
 // TestHelpFits: help is at most 100 columns wide, examples apart, which are to be pasted.
 func TestHelpFits(t *testing.T) {
 	walk(newRoot(io.Discard, io.Discard), func(c *cobra.Command) {

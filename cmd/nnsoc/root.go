@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -34,11 +33,6 @@ var commands = []struct {
 	{"vts", verify.NewVTS}, {"mlts", mlts.New}, {"conformance", verify.NewConformance}, {"fuzz", verify.NewFuzz}, {"bench", bench.New},
 	{"trace-summary", inspect.NewTraceSummary}, {"version", newVersion}, {"report", run.NewReport}, {"sweep", workbench.NewSweep},
 	{"diff", workbench.NewDiff}, {"sensitivity", workbench.NewSensitivity}, {"advise", workbench.NewAdvise}, {"plot", workbench.NewPlot},
-}
-
-// newRoot returns the root with all commands.
-func newRoot(stdout, stderr io.Writer) *cobra.Command {
-	return root(&cli.App{Out: stdout, Err: stderr}, nil)
 }
 
 // root returns the root with the command that the first argument names, and no other one, which
