@@ -62,9 +62,9 @@ func ownInstructions(t *check.T) {
 		return cycles, res.Stats.Instructions
 	}
 	little, few := cost(2)
-	much, many := cost(2000)
+	much, many := cost(8000)
 	if little <= 0 || few <= 0 || many < few || much < 4*little {
-		t.Errorf("%d cycles and %d instructions for 2 rows, %d and %d for 2000", little, few, much, many)
+		t.Errorf("%d cycles and %d instructions for 2 rows, %d and %d for 8000", little, few, much, many)
 	}
 }
 
