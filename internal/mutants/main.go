@@ -7,6 +7,9 @@
 // comes by; survivors.txt lists the known ones with the reason, most of which is that the fault changes nothing.
 // What is left over is a gap in the tests.
 //
+// What a run builds goes into a temporary folder, the go command's cache included, which is removed at its end and
+// when a signal stops it.
+//
 // What samples have found: in a clone alone, from seed 501 on beside the given networks. Many of the gaps that they
 // showed have got tests since; the samples were not tried again after that. Equal are those of what was left over that
 // survivors.txt lists.
@@ -47,6 +50,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -76,6 +80,7 @@ func run() int {
 		asJSON  = flag.Bool("json", false, "print the result as JSON")
 		list    = flag.Bool("list", false, "print the sample and stop")
 		planted = flag.String("planted", "", "try the faults of this table instead, each of which the conformance suite must find")
+		cache   = flag.String("cache", "", "build cache of the go command, which stays (default a temporary one)")
 		row     = flag.String("row", "", "with -planted: only rows that begin so")
 	)
 	near := flag.Bool("near", false, "only tests of the fault's area, none of its users; with -planted only the checks of its row")
@@ -88,8 +93,10 @@ func run() int {
 		flag.Usage()
 		return 2
 	}
+	ctx, stop := interruptible()
+	defer stop()
 	if *planted != "" {
-		return runTable(*planted, *row, *near, *limit, *asJSON)
+		return runTable(ctx, *planted, *row, *cache, *near, *limit, *asJSON)
 	}
 	reasons, err := readSurvivors(*known)
 	if err != nil {
@@ -118,7 +125,10 @@ func run() int {
 		}
 		return 0
 	}
-	results, err := try(picked, samples, *n, *workers, &options{*own, *near, *tests, *longest, reasons})
+	results, err := try(ctx, picked, samples, *n, *workers, &options{*own, *near, *tests, *longest, *cache, reasons})
+	if ctx.Err() != nil {
+		err = errInterrupted
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 3
@@ -143,12 +153,15 @@ func run() int {
 }
 
 // runTable tries a table of faults.
-func runTable(file, row string, near bool, limit time.Duration, asJSON bool) int {
+func runTable(ctx context.Context, file, row, cache string, near bool, limit time.Duration, asJSON bool) int {
 	var w io.Writer = os.Stdout
 	if asJSON {
 		w = os.Stderr
 	}
-	table, err := tryTable(w, file, row, near, limit)
+	table, err := tryTable(ctx, w, file, row, cache, near, limit)
+	if ctx.Err() != nil {
+		err = errInterrupted
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 3
@@ -175,3 +188,6 @@ func runTable(file, row string, near bool, limit time.Duration, asJSON bool) int
 
 // errNone is when there is nothing to plant.
 var errNone = errors.New("mutants: no place for a fault in these areas")
+
+// errInterrupted is when a signal, or the end of the process that started the run, stops it.
+var errInterrupted = errors.New("mutants: interrupted")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -93,7 +94,11 @@ func TestTry(t *testing.T) {
 		"a.go Join: out += s => out -= s":                                                                          "",
 	}
 	all := []area{{name: "all", in: []string{"./..."}}}
-	results, err := try(all, [][]Fault{list}, len(list), 1, &options{longest: time.Minute, reasons: map[string]string{unused: "why"}})
+	cache, err := exec.Command("go", "env", "GOCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, err := try(t.Context(), all, [][]Fault{list}, len(list), 1, &options{longest: time.Minute, cache: strings.TrimSpace(string(cache)), reasons: map[string]string{unused: "why"}})
 	if err != nil {
 		t.Fatal(err)
 	}

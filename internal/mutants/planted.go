@@ -177,31 +177,31 @@ func checksOf(row string) string {
 }
 
 // tryTable wakes the faults of a table one at a time. The checks of a fault's row look first, then, unless near, all.
-func tryTable(w io.Writer, file, only string, near bool, limit time.Duration) (table []Planted, err error) {
+func tryTable(ctx context.Context, w io.Writer, file, only, cache string, near bool, limit time.Duration) (table []Planted, err error) {
 	if table, err = readPlanted(file); err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "nnsoc-planted")
+	in, err := newWorkspace(ctx, cache)
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
-	list, err := overlay(table, dir)
+	defer in.remove()
+	list, err := overlay(table, in.dir)
 	if err != nil {
 		return nil, err
 	}
-	program := filepath.Join(dir, "suite.test")
-	build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", list, "-o", program, suite)
+	program := filepath.Join(in.dir, "suite.test")
+	build := in.goCommand("test", "-c", "-vet=off", "-overlay", list, "-o", program, suite)
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("mutants: the suite with the faults of %s does not build:\n%s", file, out)
 	}
 	// found runs some checks with a fault awake.
 	found := func(fault int, checks string) (bool, string) {
-		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
 		c := exec.CommandContext(ctx, program, "-test.run", checks, "-test.v", "-test.failfast", "-test.timeout", limit.String())
 		c.Dir = suite
-		c.Env = append(os.Environ(), fmt.Sprint("NNSOC_PLANTED=", fault))
+		c.Env = append(slices.Clip(in.env), fmt.Sprint("NNSOC_PLANTED=", fault))
 		out, err := c.CombinedOutput()
 		name := "the program, which ends" // with a panic in another goroutine, or without an end
 		if m := regexp.MustCompile(`--- FAIL: TestChecks/(\S+)`).FindSubmatch(out); m != nil {
@@ -227,6 +227,9 @@ func tryTable(w io.Writer, file, only string, near bool, limit time.Duration) (t
 			if p.Found, p.By = found(i+1, checks); p.Found {
 				break
 			}
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
 		verdict := "found by " + p.By
 		if !p.Found {

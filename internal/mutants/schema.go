@@ -9,7 +9,6 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -207,14 +206,14 @@ func modulePath() string {
 
 // schema is a build with faults, which are numbered from 1.
 type schema struct {
-	dir     string // of files for the build
+	*workspace
 	overlay string // the list of them
 	faults  []*Fault
 }
 
 // newSchema takes the first each of every list of faults that compile.
-func newSchema(dir string, lists [][]Fault, each int) (*schema, error) {
-	s := &schema{dir: dir}
+func newSchema(w *workspace, lists [][]Fault, each int) (*schema, error) {
+	s := &schema{workspace: w}
 	next := make([]int, len(lists))
 	have := make([]int, len(lists))
 	for {
@@ -305,7 +304,7 @@ func (s *schema) compile(copies map[string]map[int][2]int) (unfit map[int]bool, 
 			args = append(args, p)
 		}
 	}
-	out, err := exec.Command("go", args...).CombinedOutput()
+	out, err := s.goCommand(args...).CombinedOutput()
 	if err == nil {
 		return nil, nil
 	}

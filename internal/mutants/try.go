@@ -41,6 +41,7 @@ type options struct {
 	near    bool          // only tests of its area
 	tests   string        // patterns of packages in place of the area's
 	longest time.Duration // no test that takes longer
+	cache   string        // of the go command, "" for one that goes with the run
 	reasons map[string]string
 }
 
@@ -58,13 +59,13 @@ type probe struct {
 }
 
 // try plants n faults, each area's share, and runs the tests that reach each, cheapest first.
-func try(picked []area, samples [][]Fault, n, workers int, o *options) ([]Result, error) {
-	dir, err := os.MkdirTemp("", "mutants")
+func try(ctx context.Context, picked []area, samples [][]Fault, n, workers int, o *options) ([]Result, error) {
+	w, err := newWorkspace(ctx, o.cache)
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
-	s, err := newSchema(dir, samples, (n+len(samples)-1)/len(samples))
+	defer w.remove()
+	s, err := newSchema(w, samples, (n+len(samples)-1)/len(samples))
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +86,10 @@ func try(picked []area, samples [][]Fault, n, workers int, o *options) ([]Result
 	for range workers {
 		wg.Go(func() {
 			for i := range next {
-				r := one(programs, s.faults[i], i+1, o)
+				r := s.one(programs, s.faults[i], i+1, o)
+				if ctx.Err() != nil {
+					continue
+				}
 				mu.Lock()
 				results = append(results, r)
 				fmt.Fprintf(os.Stderr, "%d %s %.0fs %s:%d %s\n", len(results), cmp.Or(r.By, string(r.Outcome)), r.Seconds, r.File, r.Line, r.Key())
@@ -94,11 +98,13 @@ func try(picked []area, samples [][]Fault, n, workers int, o *options) ([]Result
 		})
 	}
 	for i := range s.faults {
-		next <- i
+		if ctx.Err() == nil {
+			next <- i
+		}
 	}
 	close(next)
 	wg.Wait()
-	return results, nil
+	return results, ctx.Err()
 }
 
 // programs builds the tests of an area and runs each by itself with all faults asleep. One that fails so is left out.
@@ -122,7 +128,7 @@ func (s *schema) programs(a *area, o *options) ([]*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := exec.Command("go", append([]string{"list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}"}, patterns...)...).Output()
+	out, err := s.goCommand(append([]string{"list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}"}, patterns...)...).Output()
 	if err != nil {
 		return nil, fmt.Errorf("mutants: go list: %w", err)
 	}
@@ -133,7 +139,7 @@ func (s *schema) programs(a *area, o *options) ([]*program, error) {
 			return nil, err
 		}
 		p := &program{area: a.name, dir: dir, file: filepath.Join(s.dir, fmt.Sprintf("%s%d.test", strings.ReplaceAll(a.name, "/", "_"), i))}
-		if out, err := exec.Command("go", "test", "-c", "-vet=off", "-overlay", s.overlay, "-o", p.file, folder).CombinedOutput(); err != nil {
+		if out, err := s.goCommand("test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", s.overlay, "-o", p.file, folder).CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("mutants: tests of %s: %w\n%s", folder, err, out)
 		}
 		if err := s.probe(p, o.longest); err != nil {
@@ -146,8 +152,8 @@ func (s *schema) programs(a *area, o *options) ([]*program, error) {
 
 // probe times the tests of a program and notes the faults that each reaches.
 func (s *schema) probe(p *program, longest time.Duration) error {
-	list := exec.Command(p.file, "-test.list", ".")
-	list.Dir = p.dir
+	list := exec.CommandContext(s.ctx, p.file, "-test.list", ".")
+	list.Dir, list.Env = p.dir, s.env
 	out, err := list.Output()
 	if err != nil {
 		return fmt.Errorf("mutants: tests of %s: %w", p.dir, err)
@@ -162,7 +168,10 @@ func (s *schema) probe(p *program, longest time.Duration) error {
 			return err
 		}
 		start := time.Now()
-		if failed, _ := p.run([]string{name}, 0, "NNSOC_REACHED="+file, longest); failed {
+		if failed, _ := s.run(p, []string{name}, 0, "NNSOC_REACHED="+file, longest); failed {
+			if s.ctx.Err() != nil {
+				return s.ctx.Err()
+			}
 			if time.Since(start) < longest {
 				fmt.Fprintf(os.Stderr, "%s %s fails without a fault\n", p.dir, name)
 			}
@@ -187,12 +196,12 @@ const memoryKiB = 24 << 20
 var failure = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 
 // run reports whether one of some tests fails with a fault awake, and which.
-func (p *program) run(tests []string, fault int, environment string, limit time.Duration) (bool, string) {
-	ctx, cancel := context.WithTimeout(context.Background(), limit+time.Minute)
+func (s *schema) run(p *program, tests []string, fault int, environment string, limit time.Duration) (bool, string) {
+	ctx, cancel := context.WithTimeout(s.ctx, limit+time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, "sh", "-c", fmt.Sprintf("ulimit -v %d; exec \"$@\"", memoryKiB), "sh",
 		p.file, "-test.run", "^("+strings.Join(tests, "|")+")$", "-test.failfast", "-test.timeout", limit.String())
-	c.Dir, c.Env = p.dir, append(os.Environ(), fmt.Sprint("NNSOC_PLANTED=", fault), environment)
+	c.Dir, c.Env = p.dir, append(slices.Clip(s.env), fmt.Sprint("NNSOC_PLANTED=", fault), environment)
 	out, err := c.CombinedOutput()
 	if err == nil {
 		return false, ""
@@ -208,7 +217,7 @@ func (p *program) run(tests []string, fault int, environment string, limit time.
 var tiers = []time.Duration{0, 200 * time.Millisecond, time.Second, 5 * time.Second, time.Hour}
 
 // one wakes a fault and runs the tests that reach it.
-func one(programs []*program, f *Fault, k int, o *options) Result {
+func (s *schema) one(programs []*program, f *Fault, k int, o *options) Result {
 	start := time.Now()
 	r := Result{Fault: *f, Outcome: Unreached}
 	programs = slices.DeleteFunc(slices.Clone(programs), func(p *program) bool { return p.area != f.Area || o.own && p.dir != f.Package })
@@ -231,7 +240,7 @@ search:
 			}
 			r.Tests += len(names)
 			r.Outcome = Survived
-			if found, by := p.run(names, k, "NNSOC_REACHED=", 30*time.Second+10*sum); found {
+			if found, by := s.run(p, names, k, "NNSOC_REACHED=", 30*time.Second+10*sum); found {
 				r.Outcome, r.By = Found, p.dir+" "+by
 				break search
 			}
