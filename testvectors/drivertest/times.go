@@ -18,15 +18,6 @@ import (
 // meant.
 func Times(t *testing.T, d hal.Device, seed uint64, count int, file string, update bool) {
 	t.Helper()
-	accepts := func(m *nn.Model) bool {
-		list, err := d.SupportedOperations(m)
-		for _, s := range list {
-			if !s.OK {
-				return false
-			}
-		}
-		return err == nil
-	}
 	g, err := randgraph.NewGenerator(seed, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -37,13 +28,30 @@ func Times(t *testing.T, d hal.Device, seed uint64, count int, file string, upda
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !accepts(c.Model) {
+		if !accepts(d, c.Model) {
 			continue
 		}
 		fmt.Fprintf(&text, "%s: %s\n", c.Name, outcome(d, c))
 	}
+	golden(t, text.String(), file, update)
+}
+
+// accepts reports whether a device takes a model whole.
+func accepts(d hal.Device, m *nn.Model) bool {
+	list, err := d.SupportedOperations(m)
+	for _, s := range list {
+		if !s.OK {
+			return false
+		}
+	}
+	return err == nil
+}
+
+// golden holds the lines of a text against a file, or with update writes it.
+func golden(t *testing.T, text, file string, update bool) {
+	t.Helper()
 	if update {
-		if err := os.WriteFile(file, []byte(text.String()), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -52,7 +60,7 @@ func Times(t *testing.T, d hal.Device, seed uint64, count int, file string, upda
 		t.Fatal(err)
 	}
 	lines, wrong := strings.Split(string(want), "\n"), 0
-	for i, line := range strings.Split(text.String(), "\n") {
+	for i, line := range strings.Split(text, "\n") {
 		if i >= len(lines) || line != lines[i] {
 			if wrong++; wrong <= 5 {
 				t.Errorf("line %d of %s\nhas %s\nnow %s", i+1, file, strings.Join(lines[min(i, len(lines)):min(i+1, len(lines))], ""), line)

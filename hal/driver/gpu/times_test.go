@@ -5,6 +5,12 @@ import (
 	"path/filepath"
 	"testing"
 
+	core "github.com/nnsoc/nnsoc/gpu"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/cost"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/soc"
 	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
 
@@ -13,4 +19,36 @@ var update = flag.Bool("update", false, "write the files in testdata")
 // TestTimes: random models cost what testdata/times.txt says.
 func TestTimes(t *testing.T) {
 	drivertest.Times(t, newDevice(t), 7, 400, filepath.Join("testdata", "times.txt"), *update)
+}
+
+// TestPlans: random networks are planned as testdata/plans.txt says on two GPUs, one with convolutions in the form
+// of a phone's library.
+func TestPlans(t *testing.T) {
+	devices := map[string]hal.Device{}
+	for i, name := range []string{"pixel4", "xclipse920"} {
+		c, err := soc.Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec, err := core.FromSoC(c, sim.FastSingleAnswer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rates, err := c.MemoryRates(spec.L2.Line, spec.L2.MSHRs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := New(Config{
+			Spec: spec, Texels: i == 0, Overlap: true,
+			NewMemory: func() (mem.Level, error) { l, _, err := c.NewPath("gpu", 0); return l, err },
+			MemoryRates: func() (cost.Machine, error) {
+				return cost.Machine{MemoryBytesPerSecond: rates.StreamPerSecond, MemoryNs: rates.Alone.Seconds()*1e9 + spec.MemoryNs}, nil
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		devices[name] = d
+	}
+	drivertest.Plans(t, devices, 9, filepath.Join("testdata", "plans.txt"), *update)
 }
