@@ -30,7 +30,8 @@ var byPlace = map[string]string{
 // read into the struct of their family.
 var byName = []string{
 	"nn/opspec",
-	"hal/driver/graph",       // passes replace an input of operations of any family
+	"hal/driver/graph",       // Graph.Input
+	"hal/driver/graph/pass",  // passes replace an input of operations of any family
 	"docs/examples/gelu",     // an operation that nn/opspec does not have
 	"importer/tflite/export", // another format takes the operands as they are, not what they mean
 	"importer/onnx/export",

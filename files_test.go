@@ -20,7 +20,6 @@ var larger = map[string]int{
 	"gpu":                  23, // stages of one pipeline
 	"gpu/internal/exec":    23, // operations and the binders that choose them
 	"hal/driver/dsp/lower": 25, // functions of one table
-	"hal/driver/graph":     24, // passes of one table
 	"importer/onnx":        25, // functions of one table
 	"nn/opspec":            25, // rows of one table
 	"nnrt":                 25, // steps of one execution

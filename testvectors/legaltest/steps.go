@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors"
 	"github.com/nnsoc/nnsoc/testvectors/nnapi"
@@ -28,7 +29,7 @@ type Lowered[T any] struct {
 // Steps lowers up to so many models of one operation of the corpus for each, by passes and a function that returns an
 // error for what it refuses. Of every step it tests that it reads and writes the tensors that its work has, that what it
 // reads has been written before unless it is a constant, and that outputs are written. It returns how many operations are lowered.
-func Steps[T any](t *testing.T, most int, passes graph.Pipeline, constant func(*T) bool, lower func(*graph.Graph) (Lowered[T], error)) int {
+func Steps[T any](t *testing.T, most int, passes pass.Pipeline, constant func(*T) bool, lower func(*graph.Graph) (Lowered[T], error)) int {
 	t.Helper()
 	lowered := map[nn.OperationType]int{}
 	for _, name := range nnapi.Names() {

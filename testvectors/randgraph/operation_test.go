@@ -14,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -96,7 +97,7 @@ var drawClampedSum = Operation{Op: opClampedSum, Class: Medium, Draw: func(d *Dr
 
 type toyDriver struct{ late bool }
 
-func (d toyDriver) Passes() graph.Pipeline            { return graph.NewPipeline(graph.ResolveShapes) }
+func (d toyDriver) Passes() pass.Pipeline             { return pass.NewPipeline(pass.ResolveShapes) }
 func (d toyDriver) Check(g *graph.Graph) base.Checker { return toyChecker{g} }
 func (d toyDriver) device(t *refcpu.Table) hal.Device {
 	return base.New(toyConfig(t), base.NewCompiler(d))

@@ -24,7 +24,7 @@ func Leaves[L any](t *legal.Table[L], first []OperationLowering[L], g *graph.Gra
 	if g.Query || !t.Instead(g, v, op, pass) {
 		return false
 	}
-	c, ok := g.Price(op, t.Passes, price)
+	c, ok := t.Passes.Price(g, op, price)
 	if !ok {
 		return false
 	}

@@ -8,12 +8,13 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
 )
 
 // picky lowers everything and refuses everything by shapes and parameters.
 type picky struct{}
 
-func (picky) Passes() graph.Pipeline            { return graph.NewPipeline(graph.ResolveShapes) }
+func (picky) Passes() pass.Pipeline             { return pass.NewPipeline(pass.ResolveShapes) }
 func (picky) Check(g *graph.Graph) base.Checker { return picky{} }
 func (picky) Types(int) error                   { return nil }
 func (picky) Lowers(int) error                  { return errors.New("RELU: 1 element, at most 0") }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -16,7 +17,7 @@ import (
 // Its methods may be called from several goroutines.
 type Lowering interface {
 	// Passes are those that make a model canonical for this device.
-	Passes() graph.Pipeline
+	Passes() pass.Pipeline
 	// Check answers questions about the operations of one graph.
 	Check(g *graph.Graph) Checker
 	// Lower lowers a graph. Regions of the program's report, and operations of its

@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -58,7 +59,7 @@ type MiddleEnd[L any] struct {
 }
 
 // Passes implements base.Lowering.
-func (m *MiddleEnd[L]) Passes() graph.Pipeline { return m.Table.Passes }
+func (m *MiddleEnd[L]) Passes() pass.Pipeline { return m.Table.Passes }
 
 // Facts implements base.Legalized.
 func (m *MiddleEnd[L]) Facts() []legal.Fact { return m.Table.Facts() }

@@ -47,35 +47,3 @@ func (g *Graph) Alone(op *nn.Operation) (alone *Graph, ok bool) {
 	alone.Table, alone.Relaxed, alone.bound = g.Table, g.Relaxed, true
 	return alone, true
 }
-
-// Price returns what a device is estimated to take for an operation, by itself and as the pass that
-// runs expands it; ok is false where that cannot be told, or where the pass leaves it as it is.
-func (g *Graph) Price(op *nn.Operation, passes Pipeline, price func(*Graph) (int64, error)) (c Choice, ok bool) {
-	c = Choice{Operation: op.Type, Pass: g.pass.Name}
-	from := slices.IndexFunc(passes, func(p Pass) bool { return p.Name == g.pass.Name })
-	for _, expanded := range [...]bool{true, false} {
-		alone, ok := g.Alone(op)
-		if !ok {
-			return c, false
-		}
-		alone.Leaves = func(_ *Graph, _ *nn.Operation, pass string) bool { return expanded && pass == c.Pass }
-		if err := passes[from:].Bound().Run(alone, nil); err != nil {
-			return c, false
-		}
-		if expanded && len(alone.Operations) == 1 && alone.Operations[0].Type == op.Type {
-			return c, false
-		}
-		cycles, err := price(alone)
-		switch {
-		case !expanded && err != nil:
-			return c, false
-		case !expanded:
-			c.Legal = cycles
-		case err != nil:
-			c.Refusal = err.Error()
-		default:
-			c.Expanded = cycles
-		}
-	}
-	return c, true
-}

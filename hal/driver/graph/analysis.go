@@ -42,6 +42,9 @@ func (u *Uses) Readers(x uint32) []int { return u.readers[x] }
 // Producer is the operation that writes operand x, -1 for inputs and constants.
 func (u *Uses) Producer(x uint32) int { return u.producer[x] }
 
+// SetProducer notes that a pass has made operation op write operand x.
+func (u *Uses) SetProducer(x uint32, op int) { u.producer[x] = op }
+
 // IsOutput reports whether the caller of the graph reads operand x.
 func (u *Uses) IsOutput(x uint32) bool { return u.output[x] }
 

@@ -1,38 +1,12 @@
-// Package graph is the middle end that the drivers of all devices share: it makes a
-// model canonical, so that a lowering meets one form of each operation.
+// Package graph is the form of a model that the drivers of all devices share on its way to a
+// device: it knows no device and no instruction.
 //
 // A Graph is an NNAPI subgraph with, for each operation, the operation of the model
-// it stems from. Passes change it; a driver picks the passes it wants from the table
-// in pass.go with NewPipeline, which keeps them in the order of the table:
-//
-//	resolve shapes        shapes.go      shapes of temporaries and outputs follow from the inputs
-//	fold constants        fold.go        moves and dequantization of constants happen when the model is prepared
-//	NCHW to NHWC          nchw.go        images in NCHW order pass through TRANSPOSE, operations work on NHWC
-//	cancel transposes     transpose.go   TRANSPOSE pairs that undo each other go
-//	expand grouped convolution     grouped.go        a CONV_2D of each group
-//	expand transposed convolution  transposeconv.go  a CONV_2D of the image with zeros between its pixels
-//	selections to GATHER  selection.go  RESIZE_NEAREST_NEIGHBOR and MIRROR_PAD are GATHERs of rows and columns
-//	SPLIT to SLICE        selection.go  a SLICE of each output
-//	expand recurrent cells  recurrent.go  RNN, LSTM, SVDF and their sequences are products and functions, step after step
-//	expand normalizations  normalize.go  L2 pool, L2, local response and instance normalization are sums of squares
-//	expand bilinear resize  matmul.go    weighted sums of gathered rows and columns
-//	BATCH_MATMUL to FULLY_CONNECTED  matmul.go  a FULLY_CONNECTED of each pair of matrices
-//	expand functions      elementary.go  PRELU, HARD_SWISH and ELU are sums and products
-//	comparisons to GREATER  elementary.go  EQUAL, GREATER and GREATER_EQUAL of six comparisons
-//	PACK and PAD_V2 to CONCATENATION  elementary.go  of reshaped inputs, or of constants around the input
-//	axis last             axis.go       operations along an axis work along the last one
-//	join reduced axes     axis.go       reductions of axes that are not neighbours reduce one
-//	explicit padding      padding.go     SAME and VALID become numbers
-//	fuse activations      activation.go  RELU, RELU1 and RELU6 join the operation before them
-//	remove dead operations  dead.go      what nobody reads is not computed
-//
-// An expansion replaces what the device leaves to it (Graph.Leaves, which asks the table of package
-// legal); those on reals compute in TENSOR_FLOAT32 (expand.go).
+// it stems from. The passes of package pass make it canonical; the tables of package legal say
+// what a device does with each of its operations.
 //
 // Analyses (analysis.go) are values computed from a graph: who reads what, when a
 // value is needed, which operands share their bytes. They hold until the graph
 // changes. Stages (stage.go) cut a graph where only an execution knows how it goes on.
-//
-// The package knows no device and no instruction. Text and Parse (text.go) write and
-// read a graph, so that every pass has a readable test: testdata/*.txtar.
+// Text and Parse (text.go) write and read a graph.
 package graph

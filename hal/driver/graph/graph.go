@@ -29,9 +29,17 @@ type Graph struct {
 	// Choices are the operations that passes have expanded, or left, for what the device takes.
 	Choices []Choice
 
-	pass  *Pass // that runs
-	bound bool  // shapes are those of an execution, and so is which inputs are left out
+	// Running is the pass that runs.
+	Running Running
+
+	bound bool // shapes are those of an execution, and so is which inputs are left out
 	model []nn.Operation
+}
+
+// Running is what a graph knows of the pass that runs on it.
+type Running struct {
+	Name    string
+	Expands []nn.OperationType // the operations that it replaces by others
 }
 
 // New returns the graph of a model: one operation for each of the model's.
@@ -60,6 +68,9 @@ func (g *Graph) Clone() *Graph {
 	return c
 }
 
+// Bound reports whether shapes are those of an execution, and so is which inputs are left out.
+func (g *Graph) Bound() bool { return g.bound }
+
 // View reads the operations of the graph.
 func (g *Graph) View() opspec.View {
 	v := g.Table.ModelView(&g.Subgraph)
@@ -83,12 +94,12 @@ func (g *Graph) AddTemporary(like uint32, dims []uint32) uint32 {
 
 // AddInt32 appends a constant INT32 scalar.
 func (g *Graph) AddInt32(v int32) uint32 {
-	return g.AddOperand(nn.Operand{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: int32Bytes(v)})
+	return g.AddOperand(nn.Operand{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: Int32Bytes(v)})
 }
 
 // AddInt32s appends a constant TENSOR_INT32 vector.
 func (g *Graph) AddInt32s(v ...int32) uint32 {
-	return g.AddOperand(nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{uint32(len(v))}, Lifetime: nn.ConstantCopy, Data: int32Bytes(v...)})
+	return g.AddOperand(nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{uint32(len(v))}, Lifetime: nn.ConstantCopy, Data: Int32Bytes(v...)})
 }
 
 // AddBool appends a constant BOOL scalar.
@@ -100,37 +111,12 @@ func (g *Graph) AddBool(v bool) uint32 {
 	return g.AddOperand(nn.Operand{Type: nn.Bool, Lifetime: nn.ConstantCopy, Data: data})
 }
 
-func int32Bytes(v ...int32) []byte {
+func Int32Bytes(v ...int32) []byte {
 	b := make([]byte, 0, 4*len(v))
 	for _, x := range v {
 		b = append(b, byte(x), byte(x>>8), byte(x>>16), byte(x>>24))
 	}
 	return b
-}
-
-// rewriter builds the new list of operations of a pass that replaces some.
-type rewriter struct {
-	g          *Graph
-	operations []nn.Operation
-	origin     []int
-	now        int // operation of the model being expanded
-}
-
-// add appends an operation that computes, or helps to compute, operation origin of
-// the model.
-func (r *rewriter) add(origin int, op nn.Operation) {
-	r.operations = append(r.operations, op)
-	r.origin = append(r.origin, origin)
-}
-
-// commit makes the list the graph's.
-func (r *rewriter) commit() { r.g.Operations, r.g.Origin = r.operations, r.origin }
-
-// withInput is op with another operand as input i; op itself does not change.
-func withInput(op nn.Operation, i int, x uint32) nn.Operation {
-	op.Inputs = slices.Clone(op.Inputs)
-	op.Inputs[i] = x
-	return op
 }
 
 // Input is the operand that an operation names "input", or "values" of a sparse or a looked-up

@@ -14,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/arena"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -43,10 +44,10 @@ func newDevice(host base.Host, clock *hal.Clock) hal.Device {
 type lowering struct{}
 
 // passes make a model canonical for the engine.
-var passes = graph.NewPipeline(graph.ResolveShapes, graph.RemoveDeadOperations)
+var passes = pass.NewPipeline(pass.ResolveShapes, pass.RemoveDeadOperations)
 
 // Passes implements base.Lowering.
-func (lowering) Passes() graph.Pipeline { return passes }
+func (lowering) Passes() pass.Pipeline { return passes }
 
 // Check implements base.Lowering.
 func (lowering) Check(g *graph.Graph) base.Checker { return checker{g} }

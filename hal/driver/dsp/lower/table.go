@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
-	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -33,8 +33,8 @@ func takes(f lowering) legal.Action[*Lowering] { return legal.Legal(f) }
 func refuses(why string) legal.Action[*Lowering] { return legal.Refuse[*Lowering](why) }
 
 // passes make a model canonical for the DSP.
-var passes = graph.NewPipeline(graph.ResolveShapes, graph.FoldConstants, graph.ConvertNCHW, graph.CancelTransposes,
-	graph.ExpandBatchMatmul, graph.ExplicitPadding, graph.FuseActivations, graph.RemoveDeadOperations)
+var passes = pass.NewPipeline(pass.ResolveShapes, pass.FoldConstants, pass.ConvertNCHW, pass.CancelTransposes,
+	pass.ExpandBatchMatmul, pass.ExplicitPadding, pass.FuseActivations, pass.RemoveDeadOperations)
 
 // Table says what the DSP takes.
 var Table = sync.OnceValue(func() *legal.Table[*Lowering] {
@@ -83,7 +83,7 @@ var productRows = []row{
 	{Operations: legal.Ops(nn.OpFullyConnected), Types: legal.Bytes, Action: takes(legal.Read(lowerFullyConnected)), Rules: productRules, Forms: plain},
 	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Integers, Action: takes(legal.Read(lowerBatchMatmul)), Rules: []legal.Rule{maxBytes}},
 	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Of(nn.TensorQuant8AsymmSigned), Rules: []legal.Rule{maxBytes},
-		Action: takes(legal.Read(lowerBatchMatmul)).Or(graph.ExpandBatchMatmul, nn.OpFullyConnected, nn.OpConcatenation, nn.OpSlice, nn.OpReshape, nn.OpTranspose)},
+		Action: takes(legal.Read(lowerBatchMatmul)).Or(pass.ExpandBatchMatmul, nn.OpFullyConnected, nn.OpConcatenation, nn.OpSlice, nn.OpReshape, nn.OpTranspose)},
 	{Operations: legal.Ops(nn.OpAveragePool2D), Types: legal.Bytes, Action: takes(legal.Read(lowerPool)), Rules: []legal.Rule{maxAveraged}, Forms: plain},
 	{Operations: legal.Ops(nn.OpMaxPool2D), Types: legal.Bytes, Action: takes(legal.Read(lowerPool)), Forms: plain},
 	{Operations: legal.Ops(nn.OpQuantized16bitLstm), Types: legal.Bytes, Action: takes(legal.Read(lowerLstm16)), Rules: []legal.Rule{maxBytes}},

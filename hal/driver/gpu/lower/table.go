@@ -7,8 +7,8 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/reduce"
-	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -24,8 +24,8 @@ func asReals(f lowering) legal.Action[*Lowering] { return legal.Widen(nn.TensorF
 func refuses(why string) legal.Action[*Lowering] { return legal.Refuse[*Lowering](why) }
 
 // passes make a model canonical for the GPU.
-var passes = graph.NewPipeline(graph.ResolveShapes, graph.FoldConstants, graph.ConvertNCHW, graph.CancelTransposes,
-	graph.ExpandGroupedConv, graph.ExpandBatchMatmul, graph.ExplicitPadding, graph.FuseActivations, graph.RemoveDeadOperations)
+var passes = pass.NewPipeline(pass.ResolveShapes, pass.FoldConstants, pass.ConvertNCHW, pass.CancelTransposes,
+	pass.ExpandGroupedConv, pass.ExpandBatchMatmul, pass.ExplicitPadding, pass.FuseActivations, pass.RemoveDeadOperations)
 
 // Table says what the GPU takes.
 var Table = sync.OnceValue(func() *legal.Table[*Lowering] {
@@ -43,7 +43,7 @@ func rows() []legal.Row[*Lowering] {
 
 var productRows = []legal.Row[*Lowering]{
 	{Operations: legal.Ops(nn.OpConv2D, nn.OpDepthwiseConv2D), Types: numbers, Action: takes(legal.Read((*Lowering).conv))},
-	{Operations: legal.Ops(nn.OpGroupedConv2D), Types: numbers, Action: takes(legal.Read((*Lowering).groupedConv)).Or(graph.ExpandGroupedConv, nn.OpConv2D, nn.OpConcatenation, nn.OpSlice)},
+	{Operations: legal.Ops(nn.OpGroupedConv2D), Types: numbers, Action: takes(legal.Read((*Lowering).groupedConv)).Or(pass.ExpandGroupedConv, nn.OpConv2D, nn.OpConcatenation, nn.OpSlice)},
 	{Operations: legal.Ops(nn.OpTransposeConv2D), Types: numbers, Action: takes(legal.Read((*Lowering).transposeConv))},
 	{Operations: legal.Ops(nn.OpFullyConnected), Types: numbers, Action: takes(legal.Read((*Lowering).fullyConnected))},
 	{Operations: legal.Ops(nn.OpAveragePool2D), Types: numbers, Action: takes((*Lowering).averagePool)},
@@ -55,7 +55,7 @@ var productRows = []legal.Row[*Lowering]{
 	{Operations: legal.Ops(nn.OpQuantized16bitLstm), Types: legal.All, Action: takes(legal.Read((*Lowering).lstm16))},
 	{Operations: legal.Ops(nn.OpQuantizedLstm), Types: legal.All, Action: takes(legal.Read((*Lowering).lstm8)), Rules: []legal.Rule{maxNormalized}},
 	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Floats.Or(legal.Of(nn.TensorQuant8AsymmSigned)),
-		Action: legal.Expand[*Lowering](graph.ExpandBatchMatmul, nn.OpFullyConnected, nn.OpConcatenation, nn.OpSlice, nn.OpReshape, nn.OpTranspose)},
+		Action: legal.Expand[*Lowering](pass.ExpandBatchMatmul, nn.OpFullyConnected, nn.OpConcatenation, nn.OpSlice, nn.OpReshape, nn.OpTranspose)},
 	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Integers, Action: refuses("products of integers of 32 bits have no kernel on this GPU")},
 }
 

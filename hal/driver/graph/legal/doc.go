@@ -2,7 +2,7 @@
 // element types with an action, in the manner of LLVM's TargetLoweringBase::setOperationAction.
 //
 //	Legal(lower)       the device lowers the operation by this function
-//	Expand(pass, ...)  a pass of package graph makes these operations of it, which have rows of their own
+//	Expand(pass, ...)  a pass of package pass makes these operations of it, which have rows of their own
 //	Legal(lower).Or(pass, ...)  by this function, or by a pass where that is cheaper
 //	Widen(type, lower) as Legal, but the device computes with another type
 //	Control()          the driver runs the subgraphs of an IF or WHILE between programs

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -27,7 +28,7 @@ type Config struct {
 	// Device names the device in refusals: "this GPU".
 	Device string
 	// Passes make a model canonical before the table is asked.
-	Passes graph.Pipeline
+	Passes pass.Pipeline
 	// Deferred is the rule of rows without one for operations that are promised before their
 	// parameters are known.
 	Deferred Rule
@@ -147,7 +148,7 @@ func (l Types) String() string {
 }
 
 // check returns what is wrong with a row by itself.
-func (r *Row[L]) check(passes graph.Pipeline) error {
+func (r *Row[L]) check(passes pass.Pipeline) error {
 	var wrong []error
 	fail := func(format string, args ...any) {
 		wrong = append(wrong, fmt.Errorf("legal: row of %v: %s", r.Operations, fmt.Sprintf(format, args...)))
@@ -182,7 +183,7 @@ func (r *Row[L]) check(passes graph.Pipeline) error {
 	default:
 		fail("it has no action")
 	}
-	if (a.kind == Expanded || a.pass != "") && !slices.ContainsFunc(passes, func(p graph.Pass) bool {
+	if (a.kind == Expanded || a.pass != "") && !slices.ContainsFunc(passes, func(p pass.Pass) bool {
 		return p.Name == a.pass && !slices.ContainsFunc(r.Operations, func(op nn.OperationType) bool { return !slices.Contains(p.Expands, op) })
 	}) {
 		fail("the device has no pass %q that expands it", a.pass)

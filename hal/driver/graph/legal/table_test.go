@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -20,8 +21,8 @@ func called(name string) Action[*trace] {
 
 var (
 	rest   = Row[*trace]{Operations: Others, Types: All, Action: Refuse[*trace]("nothing here does it")}
-	config = Config{Device: "this toy", Passes: graph.NewPipeline(graph.ResolveShapes, graph.ExpandSplit), Deferred: Promised}
-	split  = Row[*trace]{Operations: Ops(nn.OpSplit), Types: Bytes, Action: Expand[*trace](graph.ExpandSplit, nn.OpSlice)}
+	config = Config{Device: "this toy", Passes: pass.NewPipeline(pass.ResolveShapes, pass.ExpandSplit), Deferred: Promised}
+	split  = Row[*trace]{Operations: Ops(nn.OpSplit), Types: Bytes, Action: Expand[*trace](pass.ExpandSplit, nn.OpSlice)}
 	slice  = Row[*trace]{Operations: Ops(nn.OpSlice), Types: Bytes, Action: called("slice")}
 )
 
@@ -48,13 +49,13 @@ func TestNew(t *testing.T) {
 		{name: "no such type", want: "NNAPI has it of none of BOOL8", rows: []Row[*trace]{rest, split, slice, {Operations: add, Types: Booleans, Action: called("a")}}},
 		{name: "others are lowered", want: "can only be refused", rows: []Row[*trace]{split, slice, {Operations: Others, Types: All, Action: called("all")}}},
 		{name: "control of what calls nothing", want: "it calls no subgraphs", rows: []Row[*trace]{rest, split, slice, {Operations: add, Types: Floats, Action: Control[*trace]()}}},
-		{name: "no such pass", want: `no pass "expand grouped convolution"`, rows: []Row[*trace]{rest, split, slice, {Operations: Ops(nn.OpGroupedConv2D), Types: Bytes, Action: Expand[*trace](graph.ExpandGroupedConv, nn.OpSlice)}}},
-		{name: "pass of other operations", want: `no pass "SPLIT to SLICE" that expands it`, rows: []Row[*trace]{rest, split, slice, {Operations: add, Types: Bytes, Action: Expand[*trace](graph.ExpandSplit, nn.OpSlice)}}},
+		{name: "no such pass", want: `no pass "expand grouped convolution"`, rows: []Row[*trace]{rest, split, slice, {Operations: Ops(nn.OpGroupedConv2D), Types: Bytes, Action: Expand[*trace](pass.ExpandGroupedConv, nn.OpSlice)}}},
+		{name: "pass of other operations", want: `no pass "SPLIT to SLICE" that expands it`, rows: []Row[*trace]{rest, split, slice, {Operations: add, Types: Bytes, Action: Expand[*trace](pass.ExpandSplit, nn.OpSlice)}}},
 		{name: "expansion into what is refused", want: "SPLIT of TENSOR_QUANT8_ASYMM expands to SLICE, which the table refuses", rows: []Row[*trace]{rest, split}},
-		{name: "alternative of a pass that is not there", want: `no pass "expand grouped convolution"`, rows: []Row[*trace]{rest, split, slice, {Operations: Ops(nn.OpGroupedConv2D), Types: Bytes, Action: called("grouped").Or(graph.ExpandGroupedConv, nn.OpSlice)}}},
-		{name: "alternative that makes nothing", want: "an alternative has a pass, and operations that it makes", rows: []Row[*trace]{rest, slice, {Operations: Ops(nn.OpSplit), Types: Bytes, Action: called("split").Or(graph.ExpandSplit)}}},
-		{name: "alternative into what is refused", want: "SPLIT of TENSOR_QUANT8_ASYMM expands to SLICE, which the table refuses", rows: []Row[*trace]{rest, {Operations: Ops(nn.OpSplit), Types: Bytes, Action: called("split").Or(graph.ExpandSplit, nn.OpSlice)}}},
-		{name: "expansion that makes nothing", want: "an expansion makes some operations", rows: []Row[*trace]{rest, slice, {Operations: Ops(nn.OpSplit), Types: Bytes, Action: Expand[*trace](graph.ExpandSplit)}}},
+		{name: "alternative of a pass that is not there", want: `no pass "expand grouped convolution"`, rows: []Row[*trace]{rest, split, slice, {Operations: Ops(nn.OpGroupedConv2D), Types: Bytes, Action: called("grouped").Or(pass.ExpandGroupedConv, nn.OpSlice)}}},
+		{name: "alternative that makes nothing", want: "an alternative has a pass, and operations that it makes", rows: []Row[*trace]{rest, slice, {Operations: Ops(nn.OpSplit), Types: Bytes, Action: called("split").Or(pass.ExpandSplit)}}},
+		{name: "alternative into what is refused", want: "SPLIT of TENSOR_QUANT8_ASYMM expands to SLICE, which the table refuses", rows: []Row[*trace]{rest, {Operations: Ops(nn.OpSplit), Types: Bytes, Action: called("split").Or(pass.ExpandSplit, nn.OpSlice)}}},
+		{name: "expansion that makes nothing", want: "an expansion makes some operations", rows: []Row[*trace]{rest, slice, {Operations: Ops(nn.OpSplit), Types: Bytes, Action: Expand[*trace](pass.ExpandSplit)}}},
 		{name: "pass without row", want: `pass "SPLIT to SLICE" expands SPLIT, no row says so`, rows: []Row[*trace]{rest, slice}},
 		{name: "rule without text", want: "has no text", rows: []Row[*trace]{rest, split, slice, {Operations: add, Types: Floats, Action: called("a"), Rules: []Rule{{Phase: Lowering}}}}},
 		{name: "rule without check", want: "or no check", rows: []Row[*trace]{rest, split, slice, {Operations: add, Types: Floats, Action: called("a"), Rules: []Rule{{Text: "x", Phase: Known}}}}},
@@ -179,7 +180,7 @@ func model(op nn.OperationType, operands ...nn.Operand) *graph.Graph {
 // TestPasses: an operation is left to the pass of its row, or to that of its alternative where it is cheaper, to no other
 // pass, and not where the table refuses it.
 func TestPasses(t *testing.T) {
-	own := Row[*trace]{Operations: Ops(nn.OpSplit), Types: Bytes, Action: called("split").Or(graph.ExpandSplit, nn.OpSlice)}
+	own := Row[*trace]{Operations: Ops(nn.OpSplit), Types: Bytes, Action: called("split").Or(pass.ExpandSplit, nn.OpSlice)}
 	for _, c := range []struct {
 		name             string
 		row              Row[*trace]
@@ -187,12 +188,12 @@ func TestPasses(t *testing.T) {
 		pass             string
 		expands, instead bool
 	}{
-		{"its pass", split, nn.TensorQuant8Asymm, graph.ExpandSplit, true, false},
-		{"another pass", split, nn.TensorQuant8Asymm, graph.ExpandJoins, false, false},
-		{"refused", split, nn.TensorFloat32, graph.ExpandSplit, false, false},
-		{"alternative", own, nn.TensorQuant8Asymm, graph.ExpandSplit, false, true},
-		{"another pass than the alternative", own, nn.TensorQuant8Asymm, graph.ExpandJoins, false, false},
-		{"an alternative of what is refused", own, nn.TensorFloat32, graph.ExpandSplit, false, false},
+		{"its pass", split, nn.TensorQuant8Asymm, pass.ExpandSplit, true, false},
+		{"another pass", split, nn.TensorQuant8Asymm, pass.ExpandJoins, false, false},
+		{"refused", split, nn.TensorFloat32, pass.ExpandSplit, false, false},
+		{"alternative", own, nn.TensorQuant8Asymm, pass.ExpandSplit, false, true},
+		{"another pass than the alternative", own, nn.TensorQuant8Asymm, pass.ExpandJoins, false, false},
+		{"an alternative of what is refused", own, nn.TensorFloat32, pass.ExpandSplit, false, false},
 	} {
 		table := Must(New(config, rest, c.row, slice))
 		x := nn.Operand{Type: c.typ, Dimensions: []uint32{2, 4}, Scale: 1}

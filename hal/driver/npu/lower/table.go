@@ -4,8 +4,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -25,9 +25,9 @@ func expands(pass string, into ...nn.OperationType) legal.Action[*Lowering] {
 func refuses(why string) legal.Action[*Lowering] { return legal.Refuse[*Lowering](why) }
 
 // passes make a model canonical for the NPU.
-var passes = graph.NewPipeline(graph.ResolveShapes, graph.FoldConstants, graph.ConvertNCHW, graph.CancelTransposes,
-	graph.ExpandGroupedConv, graph.ExpandTransposeConv, graph.ExpandSelections, graph.ExpandSplit, graph.ExpandBatchMatmul,
-	graph.AxisLast, graph.JoinReducedAxes, graph.ExplicitPadding, graph.FuseActivations, graph.RemoveDeadOperations)
+var passes = pass.NewPipeline(pass.ResolveShapes, pass.FoldConstants, pass.ConvertNCHW, pass.CancelTransposes,
+	pass.ExpandGroupedConv, pass.ExpandTransposeConv, pass.ExpandSelections, pass.ExpandSplit, pass.ExpandBatchMatmul,
+	pass.AxisLast, pass.JoinReducedAxes, pass.ExplicitPadding, pass.FuseActivations, pass.RemoveDeadOperations)
 
 // Table says what the NPU takes.
 var Table = sync.OnceValue(func() *legal.Table[*Lowering] {
@@ -46,10 +46,10 @@ var convRules = []legal.Rule{sumsFit, maxTaps, paddingRegisters, maxBatches, max
 var productRows = []row{
 	{Operations: legal.Ops(nn.OpConv2D), Types: legal.Bytes, Action: takes(legal.Read((*Lowering).conv)), Rules: convRules},
 	{Operations: legal.Ops(nn.OpDepthwiseConv2D), Types: legal.Bytes, Action: takes(legal.Read((*Lowering).conv)), Rules: convRules},
-	{Operations: legal.Ops(nn.OpGroupedConv2D), Types: legal.Bytes, Action: expands(graph.ExpandGroupedConv, nn.OpConv2D, nn.OpConcatenation, nn.OpSlice), Rules: []legal.Rule{sumsFit}},
-	{Operations: legal.Ops(nn.OpTransposeConv2D), Types: legal.Bytes, Action: expands(graph.ExpandTransposeConv, nn.OpConv2D, nn.OpConcatenation, nn.OpReverse), Rules: []legal.Rule{sumsFit}},
+	{Operations: legal.Ops(nn.OpGroupedConv2D), Types: legal.Bytes, Action: expands(pass.ExpandGroupedConv, nn.OpConv2D, nn.OpConcatenation, nn.OpSlice), Rules: []legal.Rule{sumsFit}},
+	{Operations: legal.Ops(nn.OpTransposeConv2D), Types: legal.Bytes, Action: expands(pass.ExpandTransposeConv, nn.OpConv2D, nn.OpConcatenation, nn.OpReverse), Rules: []legal.Rule{sumsFit}},
 	{Operations: legal.Ops(nn.OpBatchMatmul), Types: legal.Of(nn.TensorQuant8AsymmSigned),
-		Action: expands(graph.ExpandBatchMatmul, nn.OpFullyConnected, nn.OpConcatenation, nn.OpSlice, nn.OpReshape, nn.OpTranspose)},
+		Action: expands(pass.ExpandBatchMatmul, nn.OpFullyConnected, nn.OpConcatenation, nn.OpSlice, nn.OpReshape, nn.OpTranspose)},
 	{Operations: legal.Ops(nn.OpFullyConnected), Types: legal.Bytes, Action: takes(legal.Read((*Lowering).fullyConnected)), Rules: []legal.Rule{sumsFit, maxProducts, outputScale}},
 	{Operations: legal.Ops(nn.OpQuantized16bitLstm), Types: legal.Bytes, Action: takes(legal.Read((*Lowering).lstm16)), Rules: []legal.Rule{gateSums, maxProducts}},
 	{Operations: legal.Ops(nn.OpQuantizedLstm), Types: legal.Bytes, Action: takes(legal.Read((*Lowering).lstm8)), Rules: []legal.Rule{gateSums, maxProducts, hiddenZero, maxNormalized}},
@@ -107,9 +107,9 @@ var moveRows = []row{
 	{Operations: legal.Ops(nn.OpTranspose, nn.OpSlice, nn.OpStridedSlice, nn.OpDepthToSpace, nn.OpSpaceToDepth, nn.OpBatchToSpaceNd, nn.OpSpaceToBatchNd,
 		nn.OpChannelShuffle, nn.OpReverse), Types: moved, Action: takes(legal.Read((*Lowering).strided)), Rules: []legal.Rule{maxCopies, smallMove}},
 	{Operations: legal.Ops(nn.OpResizeBilinear), Types: legal.Bytes, Action: takes(legal.Read((*Lowering).bilinear)), Rules: []legal.Rule{fractionalWeights, noTies, maxBlended}},
-	{Operations: legal.Ops(nn.OpResizeNearestNeighbor), Types: legal.Bytes, Action: expands(graph.ExpandSelections, nn.OpGather, nn.OpReshape)},
-	{Operations: legal.Ops(nn.OpMirrorPad), Types: moved, Action: expands(graph.ExpandSelections, nn.OpGather, nn.OpReshape), Rules: []legal.Rule{smallMove}},
-	{Operations: legal.Ops(nn.OpSplit), Types: moved, Action: expands(graph.ExpandSplit, nn.OpSlice)},
+	{Operations: legal.Ops(nn.OpResizeNearestNeighbor), Types: legal.Bytes, Action: expands(pass.ExpandSelections, nn.OpGather, nn.OpReshape)},
+	{Operations: legal.Ops(nn.OpMirrorPad), Types: moved, Action: expands(pass.ExpandSelections, nn.OpGather, nn.OpReshape), Rules: []legal.Rule{smallMove}},
+	{Operations: legal.Ops(nn.OpSplit), Types: moved, Action: expands(pass.ExpandSplit, nn.OpSlice)},
 }
 
 // refusedRows are the operations on bytes, integers and truth values that the NPU does not have.

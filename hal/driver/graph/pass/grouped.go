@@ -1,8 +1,9 @@
-package graph
+package pass
 
 import (
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -20,8 +21,8 @@ const maxPieces = 1 << 10
 // Constant filters and biases are cut when the model is prepared. A filter with a scale per
 // channel that comes at run time cannot be cut: then each group computes the outputs of all,
 // of which only its own are kept.
-func expandGroupedConv(g *Graph) (changed bool, err error) {
-	return g.expand(nn.OpGroupedConv2D, func(r *rewriter, op *nn.Operation) bool {
+func expandGroupedConv(g *graph.Graph) (changed bool, err error) {
+	return expand(g, nn.OpGroupedConv2D, func(r *rewriter, op *nn.Operation) bool {
 		c, err := opspec.Read[opspec.GroupedConv](g.View(), op)
 		a, bound := g.View().Bind(op)
 		if err != nil || bound != nil || c.NCHW || c.Groups > maxPieces || !g.Operands[c.Output].Known() {
@@ -33,7 +34,7 @@ func expandGroupedConv(g *Graph) (changed bool, err error) {
 			part := nn.Operation{Type: nn.OpConv2D, Inputs: slices.Delete(slices.Clone(op.Inputs), groups, groups+1)}
 			part.Inputs[0] = r.slice(c.Input, 3, i*channels, channels)
 			computed := c.K
-			if g.sliceable(c.Filter) {
+			if sliceable(g, c.Filter) {
 				computed = outputs
 				part.Inputs[1] = r.slice(c.Filter, 0, i*outputs, outputs)
 				part.Inputs[2] = r.slice(c.Bias, 0, i*outputs, outputs)
@@ -60,19 +61,19 @@ func expandGroupedConv(g *Graph) (changed bool, err error) {
 type expansion func(r *rewriter, op *nn.Operation) bool
 
 // expand replaces operations of a type.
-func (g *Graph) expand(t nn.OperationType, rewrite expansion) (changed bool, err error) {
-	return g.expandAll(map[nn.OperationType]expansion{t: rewrite})
+func expand(g *graph.Graph, t nn.OperationType, rewrite expansion) (changed bool, err error) {
+	return expandAll(g, map[nn.OperationType]expansion{t: rewrite})
 }
 
 // expandAll replaces operations of several types, of those that the device leaves to the pass.
-func (g *Graph) expandAll(rewrites map[nn.OperationType]expansion) (changed bool, err error) {
+func expandAll(g *graph.Graph, rewrites map[nn.OperationType]expansion) (changed bool, err error) {
 	r := &rewriter{g: g}
 	for i := range g.Operations {
 		op := g.Operations[i]
 		r.now = g.Origin[i]
 		decided := len(g.Choices)
 		rewrite := rewrites[op.Type]
-		expanded := rewrite != nil && g.leaves(&op) && rewrite(r, &op)
+		expanded := rewrite != nil && leaves(g, &op) && rewrite(r, &op)
 		for k := range g.Choices[decided:] {
 			g.Choices[decided+k].Origin = r.now
 		}
@@ -88,8 +89,8 @@ func (g *Graph) expandAll(rewrites map[nn.OperationType]expansion) (changed bool
 
 // leaves reports whether the pass that runs may replace an operation: one that the device would take
 // itself it does not expand.
-func (g *Graph) leaves(op *nn.Operation) bool {
-	return g.Leaves == nil || g.pass == nil || !slices.Contains(g.pass.Expands, op.Type) || g.Leaves(g, op, g.pass.Name)
+func leaves(g *graph.Graph, op *nn.Operation) bool {
+	return g.Leaves == nil || !slices.Contains(g.Running.Expands, op.Type) || g.Leaves(g, op, g.Running.Name)
 }
 
 // emit appends an operation of the one being expanded.
@@ -97,7 +98,7 @@ func (r *rewriter) emit(op nn.Operation) { r.add(r.now, op) }
 
 // sliceable reports whether slice takes operand x: SLICE has no form for filters with a
 // scale per channel that come at run time.
-func (g *Graph) sliceable(x uint32) bool {
+func sliceable(g *graph.Graph, x uint32) bool {
 	o := &g.Operands[x]
 	return o.Known() && (o.IsConst() || o.Type != nn.TensorQuant8SymmPerChannel)
 }

@@ -1,8 +1,9 @@
-package graph
+package pass
 
 import (
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -19,9 +20,9 @@ var along = []struct {
 // axisLast makes operations that work along one axis work along the last one:
 //
 //	y = SOFTMAX(x, axis)   ->   y = TRANSPOSE(SOFTMAX(TRANSPOSE(x), last))
-func axisLast(g *Graph) (changed bool, err error) {
+func axisLast(g *graph.Graph) (changed bool, err error) {
 	for _, t := range along {
-		c, err := g.expand(t.op, func(r *rewriter, op *nn.Operation) bool { return r.axisLast(*op, t.gone) })
+		c, err := expand(g, t.op, func(r *rewriter, op *nn.Operation) bool { return r.axisLast(*op, t.gone) })
 		if err != nil {
 			return false, err
 		}
@@ -91,9 +92,9 @@ var reductions = []nn.OperationType{nn.OpMean, nn.OpReduceSum, nn.OpReduceProd, 
 // joinReducedAxes makes reductions over axes that are not neighbours reduce one:
 //
 //	y = MEAN(x, axes)   ->   y = RESHAPE(MEAN(RESHAPE(TRANSPOSE(x), [kept, reduced]), 1))
-func joinReducedAxes(g *Graph) (changed bool, err error) {
+func joinReducedAxes(g *graph.Graph) (changed bool, err error) {
 	for _, t := range reductions {
-		c, err := g.expand(t, func(r *rewriter, op *nn.Operation) bool { return r.joinReducedAxes(*op) })
+		c, err := expand(g, t, func(r *rewriter, op *nn.Operation) bool { return r.joinReducedAxes(*op) })
 		if err != nil {
 			return false, err
 		}

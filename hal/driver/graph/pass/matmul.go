@@ -1,16 +1,17 @@
-package graph
+package pass
 
 import (
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // expandBatchMatmul makes a FULLY_CONNECTED of each matrix of a batch; the second matrix is its
 // weights, a row per column of the result.
-func expandBatchMatmul(g *Graph) (changed bool, err error) {
-	return g.expand(nn.OpBatchMatmul, func(r *rewriter, op *nn.Operation) bool {
+func expandBatchMatmul(g *graph.Graph) (changed bool, err error) {
+	return expand(g, nn.OpBatchMatmul, func(r *rewriter, op *nn.Operation) bool {
 		m, err := opspec.Read[opspec.BatchMatmul](g.View(), op)
 		a, b := &g.Operands[m.A], &g.Operands[m.B]
 		if err != nil || m.Type == nn.TensorInt32 || m.Batch > maxPieces || m.Batch < 1 || !a.Known() || !b.Known() || !g.Operands[m.Output].Known() {
@@ -61,10 +62,10 @@ func (r *rewriter) matrices(x uint32, batch int, rows, cols uint32, turned bool)
 
 // expandBilinear makes GATHERs of neighbours and their weighted sums of RESIZE_BILINEAR of reals:
 // rows first, then columns.
-func expandBilinear(g *Graph) (changed bool, err error) {
-	return g.expand(nn.OpResizeBilinear, func(r *rewriter, op *nn.Operation) bool {
+func expandBilinear(g *graph.Graph) (changed bool, err error) {
+	return expand(g, nn.OpResizeBilinear, func(r *rewriter, op *nn.Operation) bool {
 		p, err := opspec.Read[opspec.Resize](g.View(), op)
-		if err != nil || p.NCHW || !g.float(p.Input, p.Output) {
+		if err != nil || p.NCHW || !float(g, p.Input, p.Output) {
 			return false
 		}
 		rows, columns := p.Bilinear()

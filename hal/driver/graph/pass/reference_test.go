@@ -1,4 +1,4 @@
-package graph_test
+package pass_test
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/testvectors"
@@ -34,7 +35,7 @@ func TestPassesKeepResults(t *testing.T) {
 		}
 		keepsResult(t, fmt.Sprintf("random graph %d", i), c.Model, c.Inputs, changes)
 	}
-	for _, name := range []string{graph.ExplicitPadding, graph.FuseActivations} {
+	for _, name := range []string{pass.ExplicitPadding, pass.FuseActivations} {
 		if changes[name] == 0 {
 			t.Errorf("%q changed none of the random graphs", name)
 		}
@@ -70,9 +71,9 @@ func TestPassesKeepResults(t *testing.T) {
 			t.Errorf("no model has %s with constant parameters", op)
 		}
 	}
-	for _, name := range []string{graph.ConvertNCHW, graph.FoldConstants, graph.ExpandGroupedConv, graph.ExpandTransposeConv,
-		graph.ExpandSelections, graph.ExpandSplit, graph.ExpandNormalizations, graph.ExpandFunctions, graph.ExpandComparisons,
-		graph.ExpandJoins, graph.ExpandBilinear, graph.ExpandCells, graph.AxisLast, graph.JoinReducedAxes} {
+	for _, name := range []string{pass.ConvertNCHW, pass.FoldConstants, pass.ExpandGroupedConv, pass.ExpandTransposeConv,
+		pass.ExpandSelections, pass.ExpandSplit, pass.ExpandNormalizations, pass.ExpandFunctions, pass.ExpandComparisons,
+		pass.ExpandJoins, pass.ExpandBilinear, pass.ExpandCells, pass.AxisLast, pass.JoinReducedAxes} {
 		if changes[name] == 0 {
 			t.Errorf("%q changed none of the models", name)
 		}
@@ -120,13 +121,13 @@ func keepsResult(t *testing.T, name string, m *nn.Model, inputs [][]byte, change
 	t.Helper()
 	g := graph.New(m)
 	rounds := false
-	err := graph.NewPipeline(graph.PassNames()...).Run(g, func(pass string, changed bool, g *graph.Graph) {
+	err := pass.NewPipeline(pass.PassNames()...).Run(g, func(ran string, changed bool, g *graph.Graph) {
 		if err := g.Check(); err != nil {
-			t.Errorf("%s: after %s: %v", name, pass, err)
+			t.Errorf("%s: after %s: %v", name, ran, err)
 		}
 		if changed {
-			changes[pass]++
-			rounds = rounds || graph.NewPipeline(pass)[0].Rounds
+			changes[ran]++
+			rounds = rounds || pass.NewPipeline(ran)[0].Rounds
 		}
 	})
 	if err != nil {

@@ -1,4 +1,4 @@
-package graph
+package pass
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -15,13 +16,13 @@ import (
 //	PRELU       max(x, 0) + alpha * min(x, 0)
 //	HARD_SWISH  x * min(max(x + 3, 0), 6) / 6
 //	ELU         max(x, 0) + alpha * (e^min(x, 0) - 1)
-func expandFunctions(g *Graph) (changed bool, err error) {
-	return g.expandAll(map[nn.OperationType]expansion{nn.OpPrelu: expandPrelu, nn.OpHardSwish: expandHardSwish, nn.OpElu: expandElu})
+func expandFunctions(g *graph.Graph) (changed bool, err error) {
+	return expandAll(g, map[nn.OperationType]expansion{nn.OpPrelu: expandPrelu, nn.OpHardSwish: expandHardSwish, nn.OpElu: expandElu})
 }
 
 func expandPrelu(r *rewriter, op *nn.Operation) bool {
 	e, err := opspec.Read[opspec.Elementwise](r.g.View(), op)
-	if err != nil || !r.g.float(e.A, e.B, e.Output) || !slices.Equal(r.g.Operands[e.A].Dimensions, e.Dims) {
+	if err != nil || !float(r.g, e.A, e.B, e.Output) || !slices.Equal(r.g.Operands[e.A].Dimensions, e.Dims) {
 		return false
 	}
 	x, alpha := r.real(e.A), r.real(e.B)
@@ -32,7 +33,7 @@ func expandPrelu(r *rewriter, op *nn.Operation) bool {
 
 func expandHardSwish(r *rewriter, op *nn.Operation) bool {
 	u, err := opspec.Read[opspec.Unary](r.g.View(), op)
-	if err != nil || !r.g.float(u.Input, u.Output) {
+	if err != nil || !float(r.g, u.Input, u.Output) {
 		return false
 	}
 	x := r.real(u.Input)
@@ -43,7 +44,7 @@ func expandHardSwish(r *rewriter, op *nn.Operation) bool {
 
 func expandElu(r *rewriter, op *nn.Operation) bool {
 	u, err := opspec.Read[opspec.Unary](r.g.View(), op)
-	if err != nil || !r.g.float(u.Input, u.Output) {
+	if err != nil || !float(r.g, u.Input, u.Output) {
 		return false
 	}
 	x := r.real(u.Input)
@@ -54,7 +55,7 @@ func expandElu(r *rewriter, op *nn.Operation) bool {
 
 // expandComparisons leaves EQUAL, GREATER and GREATER_EQUAL of six comparisons. a < b is b > a also
 // where one is no number.
-func expandComparisons(g *Graph) (changed bool, err error) {
+func expandComparisons(g *graph.Graph) (changed bool, err error) {
 	swapped := func(to nn.OperationType) expansion {
 		return func(r *rewriter, op *nn.Operation) bool {
 			e, err := opspec.Read[opspec.Elementwise](r.g.View(), op)
@@ -65,7 +66,7 @@ func expandComparisons(g *Graph) (changed bool, err error) {
 			return true
 		}
 	}
-	return g.expandAll(map[nn.OperationType]expansion{
+	return expandAll(g, map[nn.OperationType]expansion{
 		nn.OpLess: swapped(nn.OpGreater), nn.OpLessEqual: swapped(nn.OpGreaterEqual),
 		nn.OpNotEqual: func(r *rewriter, op *nn.Operation) bool {
 			if len(op.Outputs) != 1 {
@@ -81,8 +82,8 @@ func expandComparisons(g *Graph) (changed bool, err error) {
 
 // expandJoins makes CONCATENATION of PACK and of PAD_V2, where one of constants surrounds the tensor
 // in each dimension.
-func expandJoins(g *Graph) (changed bool, err error) {
-	return g.expandAll(map[nn.OperationType]expansion{nn.OpPack: expandPack, nn.OpPadV2: expandPad})
+func expandJoins(g *graph.Graph) (changed bool, err error) {
+	return expandAll(g, map[nn.OperationType]expansion{nn.OpPack: expandPack, nn.OpPadV2: expandPad})
 }
 
 // joined reports whether CONCATENATION has a type.

@@ -1,6 +1,9 @@
-package graph
+package pass
 
-import "slices"
+import (
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"slices"
+)
 
 // cancelTransposes lets readers of a TRANSPOSE of a TRANSPOSE read the first one's
 // input where the two undo each other:
@@ -8,7 +11,7 @@ import "slices"
 //	y = TRANSPOSE(x, p); z = TRANSPOSE(y, p^-1); w = OP(z)   ->   w = OP(x)
 //
 // The transposes themselves go with "remove dead operations" once nobody reads them.
-func cancelTransposes(g *Graph) (changed bool, err error) {
+func cancelTransposes(g *graph.Graph) (changed bool, err error) {
 	u := g.Uses()
 	v := g.View()
 	instead := map[uint32]uint32{}

@@ -1,8 +1,9 @@
-package graph
+package pass
 
 import (
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -12,8 +13,8 @@ import (
 //
 //	y = RESIZE_NEAREST_NEIGHBOR(x)   ->   y = GATHER(GATHER(x, rows, 1), columns, 2)
 //	y = MIRROR_PAD(x, paddings)      ->   y = GATHER(... GATHER(x, [2 1 0 1 2 1], 0) ...)
-func expandSelections(g *Graph) (changed bool, err error) {
-	resized, err := g.expand(nn.OpResizeNearestNeighbor, func(r *rewriter, op *nn.Operation) bool {
+func expandSelections(g *graph.Graph) (changed bool, err error) {
+	resized, err := expand(g, nn.OpResizeNearestNeighbor, func(r *rewriter, op *nn.Operation) bool {
 		p, err := opspec.Read[opspec.Resize](g.View(), op)
 		if err != nil || p.NCHW || !g.Operands[p.Output].Known() {
 			return false
@@ -25,7 +26,7 @@ func expandSelections(g *Graph) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	mirrored, err := g.expand(nn.OpMirrorPad, func(r *rewriter, op *nn.Operation) bool {
+	mirrored, err := expand(g, nn.OpMirrorPad, func(r *rewriter, op *nn.Operation) bool {
 		p, err := opspec.Read[opspec.MirrorPad](g.View(), op)
 		if err != nil || !g.Operands[p.Output].Known() || nn.Elements(p.Dims) <= 0 {
 			return false
@@ -86,8 +87,8 @@ func (r *rewriter) copy(x, y uint32) {
 }
 
 // expandSplit makes a SLICE of each output of a SPLIT.
-func expandSplit(g *Graph) (changed bool, err error) {
-	return g.expand(nn.OpSplit, func(r *rewriter, op *nn.Operation) bool {
+func expandSplit(g *graph.Graph) (changed bool, err error) {
+	return expand(g, nn.OpSplit, func(r *rewriter, op *nn.Operation) bool {
 		s, err := opspec.Read[opspec.Split](g.View(), op)
 		a, bound := g.View().Bind(op)
 		if err != nil || bound != nil {

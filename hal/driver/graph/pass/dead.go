@@ -1,13 +1,14 @@
-package graph
+package pass
 
 import (
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
 // removeDeadOperations drops operations whose results nobody reads.
-func removeDeadOperations(g *Graph) (changed bool, err error) {
+func removeDeadOperations(g *graph.Graph) (changed bool, err error) {
 	live := make([]bool, len(g.Operands))
 	for _, x := range g.Outputs {
 		live[x] = true

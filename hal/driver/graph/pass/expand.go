@@ -1,10 +1,11 @@
-package graph
+package pass
 
 import (
 	"encoding/binary"
 	"math"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -100,7 +101,7 @@ func (r *rewriter) into(x, y uint32) {
 
 // float reports whether an expansion on reals takes operands: their shapes are known, and they have
 // elements.
-func (g *Graph) float(operands ...uint32) bool {
+func float(g *graph.Graph, operands ...uint32) bool {
 	for _, x := range operands {
 		if x == opspec.None {
 			continue

@@ -1,10 +1,11 @@
-package graph
+package pass
 
 import (
 	"encoding/binary"
 	"math"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -15,7 +16,7 @@ const maxFoldedElements = 1 << 26
 // foldConstants computes when the model is prepared what depends on constants alone:
 // the reshape family, operations that reorder elements, DEQUANTIZE and QUANTIZE. Results that
 // the graph returns stay computed by the device.
-func foldConstants(g *Graph) (changed bool, err error) {
+func foldConstants(g *graph.Graph) (changed bool, err error) {
 	r := rewriter{g: g}
 	for i := range g.Operations {
 		op := &g.Operations[i]
@@ -32,7 +33,7 @@ func foldConstants(g *Graph) (changed bool, err error) {
 }
 
 // fold is the value of an operation's output, if it can be told.
-func fold(g *Graph, op *nn.Operation) ([]byte, bool) {
+func fold(g *graph.Graph, op *nn.Operation) ([]byte, bool) {
 	if len(op.Outputs) != 1 || slices.Contains(g.Outputs, op.Outputs[0]) || slices.ContainsFunc(op.Inputs, func(x uint32) bool {
 		return !g.Operands[x].IsConst() && g.Operands[x].Lifetime != nn.NoValue
 	}) {
@@ -43,7 +44,7 @@ func fold(g *Graph, op *nn.Operation) ([]byte, bool) {
 		return nil, false
 	}
 	v := g.View()
-	if !IsReshape(op.Type) && op.Type != nn.OpDequantize && op.Type != nn.OpQuantize && !opspec.IsStrided(op.Type) {
+	if !graph.IsReshape(op.Type) && op.Type != nn.OpDequantize && op.Type != nn.OpQuantize && !opspec.IsStrided(op.Type) {
 		return nil, false
 	}
 	in := g.Input(op)
@@ -52,7 +53,7 @@ func fold(g *Graph, op *nn.Operation) ([]byte, bool) {
 		return nil, false
 	}
 	switch {
-	case IsReshape(op.Type):
+	case graph.IsReshape(op.Type):
 		return data, int64(len(data)) == out.Bytes()
 	case op.Type == nn.OpDequantize:
 		return dequantized(&g.Operands[in], out, data)

@@ -1,6 +1,7 @@
-package graph
+package pass
 
 import (
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -16,7 +17,7 @@ var (
 //	y = OP(x, nchw)   ->   y = TRANSPOSE(OP(TRANSPOSE(x), nhwc))
 //
 // Operations whose flag or whose shapes are not known stay as they are.
-func convertNCHW(g *Graph) (changed bool, err error) {
+func convertNCHW(g *graph.Graph) (changed bool, err error) {
 	r := rewriter{g: g}
 	for i := range g.Operations {
 		if op := g.Operations[i]; !r.toNHWC(op, g.Origin[i]) {

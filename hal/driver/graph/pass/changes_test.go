@@ -1,4 +1,4 @@
-package graph
+package pass
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -19,12 +20,12 @@ import (
 // small parameters, or flags that say the contrary.
 var variants = []struct {
 	name   string
-	forget func(g *Graph)
+	forget func(g *graph.Graph)
 }{
-	{"all known", func(*Graph) {}},
-	{"results unknown", func(g *Graph) { forgetShapes(g, nn.TemporaryVariable, nn.SubgraphOutput) }},
-	{"shapes unknown", func(g *Graph) { forgetShapes(g, nn.TemporaryVariable, nn.SubgraphOutput, nn.SubgraphInput) }},
-	{"parameters unknown", func(g *Graph) {
+	{"all known", func(*graph.Graph) {}},
+	{"results unknown", func(g *graph.Graph) { forgetShapes(g, nn.TemporaryVariable, nn.SubgraphOutput) }},
+	{"shapes unknown", func(g *graph.Graph) { forgetShapes(g, nn.TemporaryVariable, nn.SubgraphOutput, nn.SubgraphInput) }},
+	{"parameters unknown", func(g *graph.Graph) {
 		for x := range g.Operands {
 			if o := &g.Operands[x]; o.IsConst() && (o.Type.IsScalar() || o.Type == nn.TensorInt32) {
 				o.Lifetime, o.Data = nn.SubgraphInput, nil
@@ -32,7 +33,7 @@ var variants = []struct {
 			}
 		}
 	}},
-	{"flags turned over", func(g *Graph) {
+	{"flags turned over", func(g *graph.Graph) {
 		for x := range g.Operands {
 			if o := &g.Operands[x]; o.IsConst() && o.Type == nn.Bool {
 				o.Data = []byte{1 - o.Data[0]}
@@ -41,7 +42,7 @@ var variants = []struct {
 	}},
 }
 
-func forgetShapes(g *Graph, of ...nn.Lifetime) {
+func forgetShapes(g *graph.Graph, of ...nn.Lifetime) {
 	for x := range g.Operands {
 		if o := &g.Operands[x]; !o.Type.IsScalar() && slices.Contains(of, o.Lifetime) {
 			o.Dimensions = make([]uint32, len(o.Dimensions))
@@ -67,7 +68,7 @@ func TestChanges(t *testing.T) {
 			var names []string
 			for i := range passes {
 				p := &passes[i]
-				g, err := Parse(file(a, "before"))
+				g, err := graph.Parse(file(a, "before"))
 				if err != nil {
 					t.Fatal(err)
 				}

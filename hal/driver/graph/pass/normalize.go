@@ -1,8 +1,9 @@
-package graph
+package pass
 
 import (
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -13,8 +14,8 @@ import (
 //	L2_NORMALIZATION              x / max(sqrt(sum of x * x along the axis), 1e-6)
 //	LOCAL_RESPONSE_NORMALIZATION  x / (bias + alpha * sum of x * x within the radius) ^ beta
 //	INSTANCE_NORMALIZATION        (x - mean) * gamma / sqrt(mean of (x - mean)^2 + epsilon) + beta
-func expandNormalizations(g *Graph) (changed bool, err error) {
-	return g.expandAll(map[nn.OperationType]expansion{
+func expandNormalizations(g *graph.Graph) (changed bool, err error) {
+	return expandAll(g, map[nn.OperationType]expansion{
 		nn.OpL2Pool2D: expandL2Pool, nn.OpL2Normalization: expandL2Normalization,
 		nn.OpLocalResponseNormalization: expandLocalResponse, nn.OpInstanceNormalization: expandInstanceNormalization,
 	})
@@ -23,7 +24,7 @@ func expandNormalizations(g *Graph) (changed bool, err error) {
 func expandL2Pool(r *rewriter, op *nn.Operation) bool {
 	p, err := opspec.Read[opspec.Pool](r.g.View(), op)
 	a, bound := r.g.View().Bind(op)
-	if err != nil || bound != nil || p.NCHW || !r.g.float(p.Input, p.Output) {
+	if err != nil || bound != nil || p.NCHW || !float(r.g, p.Input, p.Output) {
 		return false
 	}
 	x := r.real(p.Input)
@@ -47,7 +48,7 @@ func axisOf(p *opspec.Along) int32 {
 
 func expandL2Normalization(r *rewriter, op *nn.Operation) bool {
 	p, err := opspec.Read[opspec.Along](r.g.View(), op)
-	if err != nil || !r.g.float(p.Input, p.Output) {
+	if err != nil || !float(r.g, p.Input, p.Output) {
 		return false
 	}
 	x := r.real(p.Input)
@@ -58,7 +59,7 @@ func expandL2Normalization(r *rewriter, op *nn.Operation) bool {
 
 func expandLocalResponse(r *rewriter, op *nn.Operation) bool {
 	p, err := opspec.Read[opspec.Along](r.g.View(), op)
-	if err != nil || !r.g.float(p.Input, p.Output) {
+	if err != nil || !float(r.g, p.Input, p.Output) {
 		return false
 	}
 	radius := min(p.Radius, p.Depth-1)
@@ -74,7 +75,7 @@ func expandLocalResponse(r *rewriter, op *nn.Operation) bool {
 		dims[axis] += uint32(2 * radius)
 		paddings := make([]int32, 2*len(dims))
 		paddings[2*axis], paddings[2*axis+1] = int32(radius), int32(radius)
-		list := r.g.AddOperand(nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{uint32(len(dims)), 2}, Lifetime: nn.ConstantCopy, Data: int32Bytes(paddings...)})
+		list := r.g.AddOperand(nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{uint32(len(dims)), 2}, Lifetime: nn.ConstantCopy, Data: graph.Int32Bytes(paddings...)})
 		padded := r.apply(nn.OpPad, dims, squares, list)
 		sum = r.slice(padded, axis, 0, p.Depth)
 		for i := 1; i <= 2*radius; i++ {
@@ -88,7 +89,7 @@ func expandLocalResponse(r *rewriter, op *nn.Operation) bool {
 
 func expandInstanceNormalization(r *rewriter, op *nn.Operation) bool {
 	p, err := opspec.Read[opspec.InstanceNorm](r.g.View(), op)
-	if err != nil || p.NCHW || !r.g.float(p.Input, p.Output) {
+	if err != nil || p.NCHW || !float(r.g, p.Input, p.Output) {
 		return false
 	}
 	x := r.real(p.Input)

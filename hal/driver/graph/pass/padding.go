@@ -1,12 +1,13 @@
-package graph
+package pass
 
 import (
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"slices"
 )
 
 // explicitPadding replaces the padding schemes SAME and VALID by the four numbers
 // they stand for. Where a parameter or a shape is not known, the scheme stays.
-func explicitPadding(g *Graph) (changed bool, err error) {
+func explicitPadding(g *graph.Graph) (changed bool, err error) {
 	for i := range g.Operations {
 		op := &g.Operations[i]
 		a, err := g.View().Bind(op)

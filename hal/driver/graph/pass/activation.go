@@ -1,8 +1,9 @@
-package graph
+package pass
 
 import (
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -15,7 +16,7 @@ import (
 //
 // Quantized values must have one scale and zero point on both sides, as NNAPI
 // demands of these operations; the clamp is then the same before and after.
-func fuseActivations(g *Graph) (changed bool, err error) {
+func fuseActivations(g *graph.Graph) (changed bool, err error) {
 	u := g.Uses()
 	fused := make([]bool, len(g.Operations))
 	for i := range g.Operations {
@@ -42,7 +43,7 @@ func fuseActivations(g *Graph) (changed bool, err error) {
 		}
 		*producer = withInput(*producer, a.Position("activation"), g.AddInt32(int32(act)))
 		producer.Outputs = []uint32{out}
-		u.producer[out] = j
+		u.SetProducer(out, j)
 		fused[i], changed = true, true
 	}
 	if !changed {

@@ -1,9 +1,10 @@
-package graph
+package pass
 
 import (
 	"fmt"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -12,7 +13,7 @@ type Pass struct {
 	Name string
 	// Run reports whether it changed g. An error means that the model contradicts
 	// itself; g is then of no further use.
-	Run func(g *Graph) (changed bool, err error)
+	Run func(g *graph.Graph) (changed bool, err error)
 	// Joins is set for passes that look at several operations at once. What a driver
 	// supports is asked of each operation alone, without them.
 	Joins bool
@@ -108,7 +109,7 @@ func NewPipeline(names ...string) Pipeline {
 		}
 	}
 	if len(l) != len(names) {
-		panic(fmt.Sprintf("graph: of the passes %q only %d exist, or one is named twice", names, len(l)))
+		panic(fmt.Sprintf("pass: of %q only %d exist, or one is named twice", names, len(l)))
 	}
 	return l
 }
@@ -125,9 +126,9 @@ func (l Pipeline) Bound() Pipeline {
 
 // Run runs the passes. After each one, observe is called with its name and the
 // graph, unless it is nil.
-func (l Pipeline) Run(g *Graph, observe func(pass string, changed bool, g *Graph)) error {
+func (l Pipeline) Run(g *graph.Graph, observe func(pass string, changed bool, g *graph.Graph)) error {
 	for i := range l {
-		g.pass = &l[i]
+		g.Running = graph.Running{Name: l[i].Name, Expands: l[i].Expands}
 		changed, err := l[i].Run(g)
 		if err != nil {
 			return fmt.Errorf("%s: %w", l[i].Name, err)

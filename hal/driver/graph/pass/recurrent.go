@@ -1,8 +1,9 @@
-package graph
+package pass
 
 import (
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -16,8 +17,8 @@ import (
 //	      move on
 //
 // An optional operand that an execution may leave out is none that a cell can be written out with.
-func expandCells(g *Graph) (changed bool, err error) {
-	return g.expandAll(map[nn.OperationType]expansion{
+func expandCells(g *graph.Graph) (changed bool, err error) {
+	return expandAll(g, map[nn.OperationType]expansion{
 		nn.OpRnn: expandRnn, nn.OpUnidirectionalSequenceRnn: expandRnn, nn.OpBidirectionalSequenceRnn: expandRnn,
 		nn.OpLstm: expandLstm, nn.OpUnidirectionalSequenceLstm: expandLstm, nn.OpBidirectionalSequenceLstm: expandLstm,
 		nn.OpSvdf: expandSvdf,
@@ -141,23 +142,23 @@ func (r *rewriter) store(x, y uint32) {
 }
 
 // steps reports whether sequences are short enough to be written out, and their operands are known.
-func (g *Graph) steps(op *nn.Operation, in *opspec.Sequence) bool {
+func steps(g *graph.Graph, op *nn.Operation, in *opspec.Sequence) bool {
 	for _, x := range op.Inputs {
-		if o := &g.Operands[x]; !o.Type.IsScalar() && o.Lifetime != nn.NoValue && !g.float(x) {
+		if o := &g.Operands[x]; !o.Type.IsScalar() && o.Lifetime != nn.NoValue && !float(g, x) {
 			return false
 		}
 	}
-	return g.given(op) && in.Steps > 0 && in.Steps <= maxPieces && g.float(op.Outputs...)
+	return given(g, op) && in.Steps > 0 && in.Steps <= maxPieces && float(g, op.Outputs...)
 }
 
 // given reports whether it is known of each optional operand whether it is there.
-func (g *Graph) given(op *nn.Operation) bool {
+func given(g *graph.Graph, op *nn.Operation) bool {
 	a, err := g.View().Bind(op)
 	if err != nil {
 		return false
 	}
 	for i, x := range op.Inputs {
-		if a.Optional(i) && g.Operands[x].Lifetime == nn.SubgraphInput && !g.bound {
+		if a.Optional(i) && g.Operands[x].Lifetime == nn.SubgraphInput && !g.Bound() {
 			return false
 		}
 	}
@@ -166,7 +167,7 @@ func (g *Graph) given(op *nn.Operation) bool {
 
 func expandRnn(r *rewriter, op *nn.Operation) bool {
 	p, err := opspec.Read[opspec.Rnn](r.g.View(), op)
-	if err != nil || !r.g.steps(op, &p.Cells[0].Input) {
+	if err != nil || !steps(r.g, op, &p.Cells[0].Input) {
 		return false
 	}
 	var list []walk
@@ -191,7 +192,7 @@ func expandRnn(r *rewriter, op *nn.Operation) bool {
 
 func expandLstm(r *rewriter, op *nn.Operation) bool {
 	p, err := opspec.Read[opspec.Lstm](r.g.View(), op)
-	if err != nil || !r.g.steps(op, &p.Cells[0].Input) {
+	if err != nil || !steps(r.g, op, &p.Cells[0].Input) {
 		return false
 	}
 	var list []walk
@@ -281,7 +282,7 @@ func (c *lstm) step(x, aux uint32) uint32 {
 
 func expandSvdf(r *rewriter, op *nn.Operation) bool {
 	p, err := opspec.Read[opspec.Svdf](r.g.View(), op)
-	if err != nil || !r.g.given(op) || !r.g.float(p.Input, p.Feature, p.Time, p.Bias, p.State, p.NextState, p.Output) {
+	if err != nil || !given(r.g, op) || !float(r.g, p.Input, p.Feature, p.Time, p.Bias, p.State, p.NextState, p.Output) {
 		return false
 	}
 	batch, filters, memory := uint32(p.Batch), uint32(p.Filters), uint32(p.Memory)

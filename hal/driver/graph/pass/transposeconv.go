@@ -1,6 +1,7 @@
-package graph
+package pass
 
 import (
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -18,8 +19,8 @@ const maxStuffed = 1 << 28
 //
 // A constant filter is turned when the model is prepared. One with a scale per channel that
 // comes at run time has no REVERSE: then image and output are turned instead.
-func expandTransposeConv(g *Graph) (changed bool, err error) {
-	return g.expand(nn.OpTransposeConv2D, func(r *rewriter, op *nn.Operation) bool {
+func expandTransposeConv(g *graph.Graph) (changed bool, err error) {
+	return expand(g, nn.OpTransposeConv2D, func(r *rewriter, op *nn.Operation) bool {
 		c, err := opspec.Read[opspec.TransposeConv](g.View(), op)
 		if err != nil || c.NCHW || !g.Operands[c.Output].Known() {
 			return false
@@ -36,7 +37,7 @@ func expandTransposeConv(g *Graph) (changed bool, err error) {
 		x = r.cut(x, 1, top, bottom)
 		x = r.cut(x, 2, left, right)
 		filter, y := c.Filter, c.Output
-		if g.sliceable(filter) {
+		if sliceable(g, filter) {
 			filter = r.reverse(r.reverse(filter, 1), 2)
 		} else {
 			x, y = r.reverse(r.reverse(x, 1), 2), g.AddTemporary(y, g.Operands[y].Dimensions)

@@ -1,0 +1,26 @@
+package graph
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestParseErrors(t *testing.T) {
+	for _, c := range []struct{ text, err string }{
+		{"ADD %0 -> %1", "no origin"},
+		{"NOTHING %0 -> %1 ; of 0", "is no operation"},
+		{"%x TEMPORARY_VARIABLE TENSOR_FLOAT32 [1]", "is no operand"},
+		{"%4294967295 TEMPORARY_VARIABLE TENSOR_FLOAT32 [1]", "is no operand"},
+		{"%0 NOWHERE TENSOR_FLOAT32 [1]", "no lifetime"},
+		{"%0 SUBGRAPH_INPUT TENSOR_FLOAT32 [1", "no list"},
+		{"%0 SUBGRAPH_INPUT TENSOR_FLOAT32 [1] bytes 4", "can be read"},
+		{"inputs %0", "operand 0 of 0"},
+		{"%0 TEMPORARY_VARIABLE TENSOR_FLOAT32 [1]\noutputs %0", "never written"},
+		{"%0 TEMPORARY_VARIABLE TENSOR_FLOAT32 [1]\n%1 SUBGRAPH_OUTPUT TENSOR_FLOAT32 [1]\nRELU %0 -> %1 ; of 0\noutputs %1", "before it is written"},
+		{"%0 SUBGRAPH_INPUT TENSOR_FLOAT32 [1]\nRELU %0 -> %0 ; of 0\ninputs %0", "which has a value"},
+	} {
+		if _, err := Parse(c.text); err == nil || !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%q: %v, want %q", c.text, err, c.err)
+		}
+	}
+}
