@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/compare"
 )
@@ -13,19 +14,13 @@ import (
 // reported.
 func TestCompare(t *testing.T) {
 	r, err := NewRegistry(testCPU(), &picky{name: "x"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m := model()
 	c, err := Compile(r, m, "x", CompileOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	run := func() *Result {
 		res, err := c.Execute([][]byte{input()}, ExecuteOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return res
 	}
 	right := run()

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/doctable"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -16,29 +17,21 @@ import (
 func machine(t *testing.T, preset string, edit func(*soc.Config)) *soc.Machine {
 	t.Helper()
 	c, err := soc.Load(preset)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if edit != nil {
 		edit(c)
 	}
 	m, err := soc.NewMachine(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return m
 }
 
 // loop is an execution of a loop that has warmed up.
 func loop(t *testing.T, m *soc.Machine, r soc.Request, out soc.Outcome) soc.Execution {
 	t.Helper()
-	if err := m.Repeat(r, out, soc.WarmUp); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, m.Repeat(r, out, soc.WarmUp))
 	x, err := m.Execute(r, func(soc.Conditions) (soc.Outcome, error) { return out, nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return x
 }
 
@@ -117,13 +110,9 @@ func TestInterceptsOfNNAPI(t *testing.T) {
 func TestPartsAddUp(t *testing.T) {
 	for _, preset := range soc.Names() {
 		c, err := soc.Load(preset)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		m, err := soc.NewMachine(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for e, there := range []bool{true, c.GPU != nil, c.DSP != nil, c.NPU != nil} {
 			r := soc.Request{Engine: soc.Engine(e), Buffers: 2, In: 1 << 20, Out: 1 << 10}
 			out := soc.Outcome{Time: sim.Millisecond, EnergyPJ: 1e9, Launches: 2}
@@ -137,9 +126,7 @@ func TestPartsAddUp(t *testing.T) {
 			for range 3 {
 				start := m.Now()
 				x, err := m.Execute(r, func(k soc.Conditions) (soc.Outcome, error) { return out, nil })
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				var sum sim.Time
 				var pj float64
 				for _, p := range x.Parts {
@@ -181,9 +168,7 @@ func TestPreferenceOfCPU(t *testing.T) {
 	out := soc.Outcome{Time: 5 * sim.Millisecond}
 	highest := func(p sim.Preference) (hz int64) {
 		r := soc.Request{Engine: soc.EngineCPU, Preference: p}
-		if err := m.Repeat(r, out, soc.WarmUp); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, m.Repeat(r, out, soc.WarmUp))
 		if _, err := m.Execute(r, func(k soc.Conditions) (soc.Outcome, error) {
 			for _, c := range k.Points {
 				hz = max(hz, c.OPP.Hz)
@@ -207,9 +192,7 @@ func TestPreferenceOfCPU(t *testing.T) {
 	host := slices.Index(m.Clocks(), "host")
 	var hz int64
 	m.Observe(func(s *soc.Sample) { hz = max(hz, s.Hz[host]) })
-	if err := m.Repeat(r, soc.Outcome{Time: sim.Microsecond}, 200*sim.Millisecond); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, m.Repeat(r, soc.Outcome{Time: sim.Microsecond}, 200*sim.Millisecond))
 	if hz <= 1401e6 {
 		t.Errorf("the host's cores run at %d Hz behind a network with a limit", hz)
 	}
@@ -221,9 +204,7 @@ func TestCold(t *testing.T) {
 	r := soc.Request{Engine: soc.EngineNPU, Preference: sim.FastSingleAnswer, Buffers: 2, In: 32, Out: 32}
 	run := func() map[string]sim.Time {
 		x, err := m.Execute(r, func(soc.Conditions) (soc.Outcome, error) { return soc.Outcome{Time: sim.Millisecond}, nil })
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		parts := map[string]sim.Time{}
 		for _, p := range x.Parts {
 			parts[p.Name] += p.Time
@@ -261,17 +242,11 @@ func TestWorkedExample(t *testing.T) {
 
 func BenchmarkRepeat(b *testing.B) {
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	for range b.N {
 		m, err := soc.NewMachine(c)
-		if err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, err)
 		r := soc.Request{Engine: soc.EngineNPU, Buffers: 2, In: 32, Out: 32}
-		if err := m.Repeat(r, soc.Outcome{Time: 10 * sim.Microsecond}, soc.WarmUp); err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, m.Repeat(r, soc.Outcome{Time: 10 * sim.Microsecond}, soc.WarmUp))
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/dram"
@@ -17,9 +18,7 @@ import (
 func preset(t *testing.T, name string) *Config {
 	t.Helper()
 	c, err := Load(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 
@@ -152,9 +151,7 @@ func TestMemoryRates(t *testing.T) {
 	var flight []sim.Time
 	start := func(inFlight int) {
 		s, bus, err := c.NewFabric()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		d, port, now, last, flight = s, bus.Port("cpu"), 0, 0, make([]sim.Time, inFlight)
 	}
 	access := func(number uint64, k mem.Kind) {
@@ -169,9 +166,7 @@ func TestMemoryRates(t *testing.T) {
 	}
 	for _, inFlight := range []int{1, 16, 64} {
 		rates, err := c.MemoryRates(line, inFlight)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		start(inFlight)
 		for i := range uint64(n) {
 			access(r.Uint64N(1<<20), mem.Read)
@@ -200,9 +195,7 @@ func TestMemoryRates(t *testing.T) {
 // ends the count.
 func TestObserveDRAMEnds(t *testing.T) {
 	m, err := NewMachine(preset(t, "pixel4"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	const bytes = 4 << 20
 	execute := func() {
 		t.Helper()
@@ -213,9 +206,7 @@ func TestObserveDRAMEnds(t *testing.T) {
 			}
 			return Outcome{Time: last}, nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
 	var seen, both int64
 	end := m.ObserveDRAM(func(x *DRAMUse) {
@@ -248,9 +239,7 @@ func TestPreemption(t *testing.T) {
 		c.NPU.Path.Preempt = &Preempt{SaveUs: 100, RestoreUs: 300}
 		c.GPU.Path.Preempt = c.NPU.Path.Preempt
 		m, err := NewMachine(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		const ms, save, restore = sim.Millisecond, 100 * sim.Microsecond, 300 * sim.Microsecond
 		const first, high = 2 * ms, 3 * ms // when the second run begins; what the others take
 		var began [4]sim.Time
@@ -298,9 +287,7 @@ func TestPreemption(t *testing.T) {
 			client(2, 2, 12*ms, short),
 			client(3, 3, 22*ms, short), // 12 + 3 ms + what the engine was away is 18.5
 		)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var parts []Part
 		for _, p := range own.Parts {
 			switch n := len(parts); {

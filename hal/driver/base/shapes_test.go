@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -39,9 +40,7 @@ func TestResolvesOutputs(t *testing.T) {
 		m := relu()
 		m.Main.Operands[1].Dimensions = dims
 		p, err := d.PrepareModel(m, hal.PrepareOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if len(s.compiled) != 1 || !slices.Equal(s.compiled[0], []uint32{4}) {
 			t.Errorf("compiled for %v", s.compiled)
 		}
@@ -71,9 +70,7 @@ func TestOpenInput(t *testing.T) {
 	m := relu()
 	m.Main.Operands[0].Dimensions, m.Main.Operands[1].Dimensions = []uint32{0, 4}, nil
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, batch := range []int{2, 3, 2, 0} {
 		r := &hal.Buffers{Inputs: [][]byte{make([]byte, 16*batch)}, Outputs: [][]byte{make([]byte, 16*batch)}, ExecuteOptions: hal.ExecuteOptions{Functional: true}}
 		if batch > 0 {

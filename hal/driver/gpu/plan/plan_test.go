@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/rdna"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/step"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
@@ -37,9 +38,7 @@ func TestPlace(t *testing.T) {
 		lifetimes(l, nil)
 		const start = 512
 		end, err := place(l.Tensors, start)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if in.First != 0 || l.Outputs[0].Last != len(l.Steps) || word.Last != len(l.Steps) {
 			t.Fatalf("input from %d, output to %d, fault to %d of %d steps", in.First, l.Outputs[0].Last, word.Last, len(l.Steps))
 		}
@@ -221,9 +220,7 @@ func TestNew(t *testing.T) {
 		}
 		var kernels Kernels
 		p, err := New(l, &kernels, estimate)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if p.Arena < len(p.Pages)+3*256 || !slices.Equal(p.Pages, l.Pages.Bytes()) || len(p.Consts) != 3+layout.Guard || p.Outputs[0] != c[0] || p.Counts[0] != b[0] || b[0].Last != 3 {
 			t.Errorf("arena of %d, pages of %d, constants of %d bytes", p.Arena, len(p.Pages), len(p.Consts))
 		}
@@ -277,9 +274,7 @@ func (k fixed) Emit(b *rdna.Builder) kernel.Grid {
 func TestKernelsBounded(t *testing.T) {
 	var kept Kernels
 	first, err := kept.link(fixed{3}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for range 3 {
 		if l, err := kept.link(fixed{3}, 0); err != nil || l.code != first.code || l.grid != kernel.Flat(3) {
 			t.Errorf("%+v, %v", l, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -55,23 +56,17 @@ func forgetShapes(g *graph.Graph, of ...nn.Lifetime) {
 // and a second run of a pass finds nothing more to do.
 func TestChanges(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var out strings.Builder
 	for _, path := range files {
 		a, err := txtar.ParseFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, v := range variants {
 			var names []string
 			for i := range passes {
 				p := &passes[i]
 				g, err := graph.Parse(file(a, "before"))
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				v.forget(g)
 				before := text(t, g)
 				at := fmt.Sprintf("%s, %s: %s", filepath.Base(path), v.name, p.Name)
@@ -98,14 +93,10 @@ func TestChanges(t *testing.T) {
 	}
 	const golden = "testdata/changes.txt"
 	if *update {
-		if err := os.WriteFile(golden, []byte(out.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(golden, []byte(out.String()), 0o666))
 	}
 	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if d := cmp.Diff(string(want), out.String()); d != "" {
 		t.Error(d)
 	}

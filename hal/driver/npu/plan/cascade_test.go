@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/step"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	core "github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/sim"
@@ -17,13 +18,9 @@ import (
 // take no more bytes and no fewer cycles, and one without room for a row has no cascade.
 func TestBudgets(t *testing.T) {
 	config, err := soc.Load("ethos-u65-512")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	spec, err := core.FromSoC(config, sim.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list := &step.List{Values: []layout.Value{{}, {}, {}, {}}}
 	for i := range 3 {
 		k := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Depthwise, KH: 3, KW: 3, Top: 1, Left: 1, Right: 1, Bottom: 1}}
