@@ -252,15 +252,17 @@ func TestNew(t *testing.T) {
 // worker is a kernel of some waves.
 type worker struct{ waves int }
 
-func (w worker) Pack(*kernel.Memory) kernel.Key { return fixed{1} }
-func (w worker) Work() kernel.Work              { return kernel.Work{Waves: w.waves} }
-func (w worker) Cuts() []kernel.Cut             { return []kernel.Cut{{Name: "cut"}} }
-func (w worker) Take(string) bool               { return false }
+func (w worker) Name() string                     { return fixed{1}.Name() }
+func (w worker) Emit(b *rdna.Builder) kernel.Grid { return fixed{1}.Emit(b) }
+func (w worker) Work() kernel.Work                { return kernel.Work{Waves: w.waves} }
+func (w worker) Cuts() []kernel.Cut               { return []kernel.Cut{{Name: "cut"}} }
+func (w worker) Take(string) bool                 { return false }
 
 // fixed is a kernel of some instructions.
 type fixed struct{ n int }
 
-func (fixed) Name() string { return "fixed" }
+func (fixed) Name() string      { return "fixed" }
+func (fixed) Work() kernel.Work { return kernel.Work{} }
 
 func (k fixed) Emit(b *rdna.Builder) kernel.Grid {
 	for i := range k.n {
@@ -279,7 +281,7 @@ func TestKernelsBounded(t *testing.T) {
 		if l, err := kept.link(fixed{3}, 0); err != nil || l.code != first.code || l.grid != kernel.Flat(3) {
 			t.Errorf("%+v, %v", l, err)
 		}
-		kept.put(linkedKey{fixed{3}, 0}, first)
+		kept.put(linkedKey{kernel.Identity(fixed{3}), 0}, first)
 	}
 	if other, err := kept.link(fixed{3}, 1); err != nil || other.code == first.code || other.code.Source[0] != 1 {
 		t.Errorf("%+v, %v: not the code of operation 1", other.code, err)
@@ -289,7 +291,7 @@ func TestKernelsBounded(t *testing.T) {
 	}
 	big := linked{code: &rdna2.Program{Insts: make([]rdna2.Inst, maxKeptInstructions/4+1)}}
 	for i := range 20 {
-		kept.put(linkedKey{fixed{1000 + i}, 0}, big)
+		kept.put(linkedKey{kernel.Identity(fixed{1000 + i}), 0}, big)
 		sum := 0
 		for _, l := range kept.linked {
 			sum += len(l.code.Insts)

@@ -60,17 +60,12 @@ type Kernel struct {
 	Mult             []fixedpoint.Multiplier // one per channel, with PerChannel
 	In, Filter, Bias *layout.Tensor
 	Out              *layout.Tensor
+
+	mult uint32 // offset of the records of multipliers
 }
 
-// Key is what the code depends on.
-type Key struct {
-	Shape
-	In, Filter, Bias, Out layout.Place
-	Mult                  uint32 // offset of the records of multipliers
-}
-
-// Name implements kernel.Key.
-func (k Key) Name() string { return names[k.Mode] + "_" + k.In.Elem.String() }
+// Name implements kernel.Kernel.
+func (k *Kernel) Name() string { return names[k.Mode] + "_" + k.In.Elem.String() }
 
 // pools reports whether there is no filter.
 func (s *Shape) pools() bool { return s.Mode >= Average }
@@ -83,22 +78,20 @@ func (s *Shape) channels() int {
 	return 1
 }
 
-// Pack implements kernel.Kernel.
-func (k *Kernel) Pack(m *kernel.Memory) kernel.Key {
-	key := Key{Shape: k.Shape, In: k.In.Place(), Out: k.Out.Place()}
-	if k.pools() {
-		return key
+// Pack implements kernel.Packer.
+func (k *Kernel) Pack(m *kernel.Memory) kernel.Kernel {
+	if !k.Fixed.PerChannel {
+		return k
 	}
-	key.Filter, key.Bias = k.Filter.Place(), k.Bias.Place()
-	if k.Fixed.PerChannel {
-		var records []uint32
-		for _, mult := range k.Mult {
-			r := rdna.RescaleWords(mult)
-			records = append(records, r[:]...)
-		}
-		key.Mult = m.Consts.Words(records)
+	packed := *k
+	packed.Mult = nil
+	var records []uint32
+	for _, mult := range k.Mult {
+		r := rdna.RescaleWords(mult)
+		records = append(records, r[:]...)
 	}
-	return key
+	packed.mult = m.Consts.Words(records)
+	return &packed
 }
 
 // Work implements kernel.Kernel.
@@ -121,9 +114,9 @@ func (k *Kernel) Work() kernel.Work {
 	return w
 }
 
-// Emit implements kernel.Key.
-func (k Key) Emit(a *rdna.Builder) kernel.Grid {
-	g := generator{Builder: a, Key: &k}
+// Emit implements kernel.Kernel.
+func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
+	g := generator{Builder: a, Kernel: k}
 	w := &k.Window
 	out := a.Lane(kernel.FlatGroup)
 	pos, ch := a.DivConstV(out, k.OutC, "position")
@@ -230,10 +223,10 @@ func (g *generator) product(sum, x, w codegen.Reg) {
 	}
 }
 
-// generator emits the code of a key.
+// generator emits the code of a kernel.
 type generator struct {
 	*rdna.Builder
-	*Key
+	*Kernel
 }
 
 // begin is the first input channel of an output channel, and the variable that walks
@@ -341,7 +334,7 @@ func (g *generator) finish(sum, count, ch codegen.Reg) codegen.Reg {
 	sum = g.Sum(sum, g.Element(g.Bias, ch))
 	if f.PerChannel {
 		m := g.Reg(rdna2.V4, "multiplier")
-		g.Builder.Emit(rdna2.GLOBAL_LOAD_DWORDX4_SADDR, m, g.Pointer(layout.Consts, g.Mult, "multipliers"), g.ShiftLeft(ch, 4, "multiplier offset"), 0)
+		g.Builder.Emit(rdna2.GLOBAL_LOAD_DWORDX4_SADDR, m, g.Pointer(layout.Consts, g.mult, "multipliers"), g.ShiftLeft(ch, 4, "multiplier offset"), 0)
 		sum = g.RescaleLanes(sum, m)
 	} else {
 		sum = g.Rescale(sum, f.Mult)

@@ -84,7 +84,7 @@ func (k *generator) signedInput(x codegen.Reg, words int) {
 		return
 	}
 	for i := range words {
-		k.Emit(rdna2.S_XOR_B32, rdna.SAt(x, i), rdna.SAt(x, i), uint32(0x80808080))
+		k.Builder.Emit(rdna2.S_XOR_B32, rdna.SAt(x, i), rdna.SAt(x, i), uint32(0x80808080))
 	}
 }
 

@@ -15,26 +15,13 @@ type Copy struct {
 	In, Out     *layout.Tensor
 }
 
-// CopyKey is what the code depends on.
-type CopyKey struct {
-	Axes        layout.Axes
-	InAt, OutAt int
-	In, Out     layout.Place
-}
-
-// Name implements kernel.Key.
-func (CopyKey) Name() string { return "copy" }
-
-// Pack implements kernel.Kernel.
-func (c *Copy) Pack(*kernel.Memory) kernel.Key {
-	return CopyKey{c.Axes, c.InAt, c.OutAt, c.In.Place(), c.Out.Place()}
-}
+// Name implements kernel.Kernel.
+func (*Copy) Name() string { return "copy" }
 
 // Work implements kernel.Kernel.
 func (c *Copy) Work() kernel.Work {
 	n := c.Axes.Size()
-	key := CopyKey{c.Axes, c.InAt, c.OutAt, c.In.Place(), c.Out.Place()}
-	_, axes, _ := key.units()
+	_, axes, _ := c.units()
 	lanes := 1
 	for _, x := range axes {
 		lanes *= x.N
@@ -49,7 +36,7 @@ func (c *Copy) Work() kernel.Work {
 
 // units is the bytes a lane moves, the axes in units with strides in bytes, and the
 // element of the lowest address of the source.
-func (k *CopyKey) units() (unit int, axes []layout.Axis, inAt int) {
+func (k *Copy) units() (unit int, axes []layout.Axis, inAt int) {
 	es := k.In.Elem.Bytes()
 	axes = k.Axes.List()
 	inAt = k.InAt
@@ -80,8 +67,8 @@ func (k *CopyKey) units() (unit int, axes []layout.Axis, inAt int) {
 	return es, axes, inAt
 }
 
-// Emit implements kernel.Key.
-func (k CopyKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *Copy) Emit(a *rdna.Builder) kernel.Grid {
 	es := k.In.Elem.Bytes()
 	unit, axes, inAt := k.units()
 	n := 1
@@ -108,18 +95,8 @@ type Fill struct {
 	Out   *layout.Tensor
 }
 
-// FillKey is what the code depends on.
-type FillKey struct {
-	Value uint32
-	Out   layout.Place
-	N     int
-}
-
-// Name implements kernel.Key.
-func (FillKey) Name() string { return "fill" }
-
-// Pack implements kernel.Kernel.
-func (f *Fill) Pack(*kernel.Memory) kernel.Key { return FillKey{f.Value, f.Out.Place(), f.Out.N} }
+// Name implements kernel.Kernel.
+func (*Fill) Name() string { return "fill" }
 
 // Work implements kernel.Kernel.
 func (f *Fill) Work() kernel.Work {
@@ -127,9 +104,9 @@ func (f *Fill) Work() kernel.Work {
 	return kernel.Work{Waves: waves, Instructions: 4 * int64(waves), WriteBytes: int64(f.Out.Bytes())}
 }
 
-// Emit implements kernel.Key.
-func (k FillKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *Fill) Emit(a *rdna.Builder) kernel.Grid {
 	off := a.ShiftLeft(a.Lane(kernel.FlatGroup), k.Out.Elem.Shift(), "offset")
 	a.Store(k.Out.Elem, a.Pointer(layout.Arena, k.Out.Off, "out"), off, a.Constant(k.Value), 0)
-	return kernel.Flat(k.N)
+	return kernel.Flat(k.Out.N)
 }
