@@ -53,13 +53,7 @@ type gpuKernel struct{ in, out *layout.Tensor }
 
 func (gpuKernel) Name() string { return "gelu" }
 
-func (k gpuKernel) Work() kernel.Work {
-	waves := (k.in.N + 31) / 32
-	return kernel.Work{
-		Waves: waves, Instructions: 15 * int64(waves), Loads: int64(waves), Chain: 1,
-		ReadBytes: int64(k.in.Bytes()), WriteBytes: int64(k.out.Bytes()),
-	}
-}
+func (k gpuKernel) Work() kernel.Work { return kernel.Lanes(k.in.N, 15, 1, k.in, k.out) }
 
 // Emit computes x / (1 + 2^(-1.702 x log2 e)).
 func (k gpuKernel) Emit(b *rdna.Builder) kernel.Grid {

@@ -26,13 +26,7 @@ type exponential struct{ in, out *layout.Tensor }
 
 func (exponential) Name() string { return "exponential" }
 
-func (k exponential) Work() kernel.Work {
-	waves := (k.in.N + 31) / 32
-	return kernel.Work{
-		Waves: waves, Instructions: 12 * int64(waves), Loads: int64(waves), Chain: 1,
-		ReadBytes: int64(k.in.Bytes()), WriteBytes: int64(k.out.Bytes()),
-	}
-}
+func (k exponential) Work() kernel.Work { return kernel.Lanes(k.in.N, 12, 1, k.in, k.out) }
 
 // Emit takes an element per lane: 2^(x * log2 e).
 func (k exponential) Emit(b *rdna.Builder) kernel.Grid {

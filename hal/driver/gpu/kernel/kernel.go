@@ -79,6 +79,14 @@ type Work struct {
 	FarLoads    int64 // of the vector loads: those whose lanes are each in a cache line of its own
 }
 
+// Lanes is the work of n lanes that each take so many instructions and loads, one load after
+// the other, to read one tensor and to write another.
+func Lanes(n, instructions, loads int, in, out *layout.Tensor) Work {
+	waves := (n + 31) / 32
+	return Work{Waves: waves, Instructions: int64(waves) * int64(instructions), Loads: int64(waves) * int64(loads),
+		ReadBytes: int64(in.Bytes()), WriteBytes: int64(out.Bytes()), Chain: loads}
+}
+
 // Add adds the work of another launch.
 func (w *Work) Add(x Work) {
 	w.Waves += x.Waves

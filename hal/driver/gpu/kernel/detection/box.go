@@ -88,13 +88,8 @@ type Transform struct {
 func (*Transform) Name() string { return "bbox_transform" }
 
 // Work implements kernel.Kernel.
-func (k *Transform) Work() kernel.Work { return work(k.Rois*k.Classes, 100, 11, k.Deltas, k.Out) }
-
-// work is the estimate of lanes that each take so many instructions and loads.
-func work(lanes, instructions, loads int, in, out *layout.Tensor) kernel.Work {
-	waves := (lanes + 31) / 32
-	return kernel.Work{Waves: waves, Instructions: int64(waves) * int64(instructions), Loads: int64(waves) * int64(loads),
-		ReadBytes: int64(in.Bytes()), WriteBytes: int64(out.Bytes()), Chain: loads}
+func (k *Transform) Work() kernel.Work {
+	return kernel.Lanes(k.Rois*k.Classes, 100, 11, k.Deltas, k.Out)
 }
 
 // Emit implements kernel.Kernel.

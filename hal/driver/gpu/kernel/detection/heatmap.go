@@ -21,7 +21,7 @@ func (*Heatmap) Name() string { return "heatmap" }
 
 // Work implements kernel.Kernel.
 func (k *Heatmap) Work() kernel.Work {
-	return work(k.Boxes*k.Points, 200+8*k.Size*k.Size, 12+k.Size*k.Size, k.Heat, k.Out)
+	return kernel.Lanes(k.Boxes*k.Points, 200+8*k.Size*k.Size, 12+k.Size*k.Size, k.Heat, k.Out)
 }
 
 // Emit implements kernel.Kernel.

@@ -71,12 +71,12 @@ func (k *NmsKernel) Name() string { return stages[k.Stage].name }
 func (k *NmsKernel) Work() kernel.Work {
 	switch k.Stage {
 	case Suppress:
-		return work(k.lists(), 60*k.Boxes*k.Boxes/8, k.Boxes*k.Boxes/8, k.Regions, k.List)
+		return kernel.Lanes(k.lists(), 60*k.Boxes*k.Boxes/8, k.Boxes*k.Boxes/8, k.Regions, k.List)
 	case Scan:
 		share := (k.lists() + 31) / 32
-		return work(32, 60+9*32+28*share, 32+2*share, k.Kept, k.First)
+		return kernel.Lanes(32, 60+9*32+28*share, 32+2*share, k.Kept, k.First)
 	}
-	return work(k.lists(), 20*k.Boxes, k.Boxes, k.List, k.OutScores)
+	return kernel.Lanes(k.lists(), 20*k.Boxes, k.Boxes, k.List, k.OutScores)
 }
 
 // Emit implements kernel.Kernel.

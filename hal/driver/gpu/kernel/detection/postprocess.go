@@ -20,7 +20,7 @@ type Decoded struct {
 func (*Decoded) Name() string { return "decode_boxes" }
 
 // Work implements kernel.Kernel.
-func (k *Decoded) Work() kernel.Work { return work(k.Batches*k.Boxes, 100, 8, k.Deltas, k.Out) }
+func (k *Decoded) Work() kernel.Work { return kernel.Lanes(k.Batches*k.Boxes, 100, 8, k.Deltas, k.Out) }
 
 // Emit implements kernel.Kernel.
 func (k *Decoded) Emit(a *rdna.Builder) kernel.Grid {
@@ -75,7 +75,7 @@ func (s *DetectionShape) lists() (lists, lanes int) {
 // Work implements kernel.Kernel.
 func (k *Detections) Work() kernel.Work {
 	lists, lanes := k.lists()
-	return work(k.Batches*lists*lanes, 150+14*k.Limit, 10+k.Limit, k.Kept, k.OutRegions)
+	return kernel.Lanes(k.Batches*lists*lanes, 150+14*k.Limit, 10+k.Limit, k.Kept, k.OutRegions)
 }
 
 // Emit implements kernel.Kernel.

@@ -89,7 +89,7 @@ type Proposed struct {
 func (*Proposed) Name() string { return "proposed_boxes" }
 
 // Work implements kernel.Kernel.
-func (k *Proposed) Work() kernel.Work { return work(k.Out.N/4, 120, 10, k.Deltas, k.Out) }
+func (k *Proposed) Work() kernel.Work { return kernel.Lanes(k.Out.N/4, 120, 10, k.Deltas, k.Out) }
 
 // notANumber is in place of the first coordinate of a box that does not count.
 const notANumber = uint32(0x7fc00000)
@@ -131,7 +131,7 @@ func (*Chosen) Name() string { return "collect_ranked" }
 
 // Work implements kernel.Kernel.
 func (k *Chosen) Work() kernel.Work {
-	return work(k.Kept.N, 40+6*k.Rows, 8+k.Rows, k.Kept, k.OutRegions)
+	return kernel.Lanes(k.Kept.N, 40+6*k.Rows, 8+k.Rows, k.Kept, k.OutRegions)
 }
 
 // Emit implements kernel.Kernel.

@@ -37,7 +37,7 @@ func (k *Roi) Name() string {
 // Work implements kernel.Kernel.
 func (k *Roi) Work() kernel.Work {
 	samples := max(k.SampleH, 1) * max(k.SampleW, 1)
-	return work(k.Out.N, 350+60*samples, 5+4*samples, k.In, k.Out)
+	return kernel.Lanes(k.Out.N, 350+60*samples, 5+4*samples, k.In, k.Out)
 }
 
 // roiBin is the bin of a lane.

@@ -21,14 +21,7 @@ type Gather struct {
 func (*Gather) Name() string { return "gather_entries" }
 
 // Work implements kernel.Kernel.
-func (k *Gather) Work() kernel.Work { return work(k.Out, 20, 2, k.Out.Bytes()) }
-
-// work is the estimate of lanes for every element of a tensor.
-func work(out *layout.Tensor, instructions, loads, read int) kernel.Work {
-	waves := (out.N + 31) / 32
-	return kernel.Work{Waves: waves, Instructions: int64(waves) * int64(instructions), Loads: int64(waves) * int64(loads),
-		ReadBytes: int64(read), WriteBytes: int64(out.Bytes()), Chain: loads}
-}
+func (k *Gather) Work() kernel.Work { return kernel.Lanes(k.Out.N, 20, 2, k.Out, k.Out) }
 
 // Emit implements kernel.Kernel.
 func (k *Gather) Emit(a *rdna.Builder) kernel.Grid {
@@ -54,7 +47,9 @@ type Hashtable struct {
 func (*Hashtable) Name() string { return "hashtable" }
 
 // Work implements kernel.Kernel.
-func (k *Hashtable) Work() kernel.Work { return work(k.Out, 20+6*k.Rows, 2+k.Rows, k.Values.Bytes()) }
+func (k *Hashtable) Work() kernel.Work {
+	return kernel.Lanes(k.Out.N, 20+6*k.Rows, 2+k.Rows, k.Values, k.Out)
+}
 
 // Emit implements kernel.Kernel.
 func (k *Hashtable) Emit(a *rdna.Builder) kernel.Grid {
@@ -86,7 +81,7 @@ type TopK struct {
 func (*TopK) Name() string { return "topk" }
 
 // Work implements kernel.Kernel.
-func (k *TopK) Work() kernel.Work { return work(k.In, 20+13*k.Depth, 1+k.Depth, k.In.Bytes()) }
+func (k *TopK) Work() kernel.Work { return kernel.Lanes(k.In.N, 20+13*k.Depth, 1+k.Depth, k.In, k.In) }
 
 // Emit implements kernel.Kernel.
 func (k *TopK) Emit(a *rdna.Builder) kernel.Grid {

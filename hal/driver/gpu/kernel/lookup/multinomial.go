@@ -22,9 +22,7 @@ func (*Weights) Name() string { return "multinomial_weights" }
 
 // Work implements kernel.Kernel.
 func (k *Weights) Work() kernel.Work {
-	waves := (k.Rows + 31) / 32
-	return kernel.Work{Waves: waves, Instructions: int64(waves) * int64(80*k.Classes), Loads: int64(waves) * int64(2*k.Classes),
-		ReadBytes: int64(k.In.Bytes()), WriteBytes: int64(k.Sums.Bytes()), Chain: 2 * k.Classes}
+	return kernel.Lanes(k.Rows, 80*k.Classes, 2*k.Classes, k.In, k.Sums)
 }
 
 // Emit implements kernel.Kernel.
@@ -56,7 +54,9 @@ type Draw struct {
 func (*Draw) Name() string { return "multinomial_draw" }
 
 // Work implements kernel.Kernel.
-func (k *Draw) Work() kernel.Work { return work(k.Out, 150+8*k.Classes, 4+2*k.Classes, k.Sums.Bytes()) }
+func (k *Draw) Work() kernel.Work {
+	return kernel.Lanes(k.Out.N, 150+8*k.Classes, 4+2*k.Classes, k.Sums, k.Out)
+}
 
 // Emit implements kernel.Kernel.
 func (k *Draw) Emit(a *rdna.Builder) kernel.Grid {

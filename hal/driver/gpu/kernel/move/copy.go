@@ -20,18 +20,15 @@ func (*Copy) Name() string { return "copy" }
 
 // Work implements kernel.Kernel.
 func (c *Copy) Work() kernel.Work {
-	n := c.Axes.Size()
 	_, axes, _ := c.units()
 	lanes := 1
 	for _, x := range axes {
 		lanes *= x.N
 	}
-	waves := (lanes + 31) / 32
-	bytes := int64(n * c.In.Elem.Bytes())
-	return kernel.Work{
-		Waves: waves, Instructions: int64(waves) * int64(8+12*len(axes)), Loads: int64(waves),
-		ReadBytes: bytes, WriteBytes: bytes, Chain: 1,
-	}
+	w := kernel.Lanes(lanes, 8+12*len(axes), 1, c.In, c.Out)
+	w.ReadBytes = int64(c.Axes.Size() * c.In.Elem.Bytes())
+	w.WriteBytes = w.ReadBytes
+	return w
 }
 
 // units is the bytes a lane moves, the axes in units with strides in bytes, and the
@@ -100,8 +97,9 @@ func (*Fill) Name() string { return "fill" }
 
 // Work implements kernel.Kernel.
 func (f *Fill) Work() kernel.Work {
-	waves := (f.Out.N + 31) / 32
-	return kernel.Work{Waves: waves, Instructions: 4 * int64(waves), WriteBytes: int64(f.Out.Bytes())}
+	w := kernel.Lanes(f.Out.N, 4, 0, f.Out, f.Out)
+	w.ReadBytes = 0
+	return w
 }
 
 // Emit implements kernel.Kernel.

@@ -34,9 +34,9 @@ func (k *Index) Pack(m *kernel.Memory) kernel.Kernel {
 
 // Work implements kernel.Kernel.
 func (k *Index) Work() kernel.Work {
-	waves := (len(k.List) + 31) / 32
-	return kernel.Work{Waves: waves, Instructions: 12 * int64(waves), Loads: 2 * int64(waves),
-		ReadBytes: int64(4*len(k.List) + k.Out.Bytes()), WriteBytes: int64(k.Out.Bytes()), Chain: 2}
+	w := kernel.Lanes(len(k.List), 12, 2, k.Out, k.Out)
+	w.ReadBytes += 4 * int64(len(k.List))
+	return w
 }
 
 // Emit implements kernel.Kernel.

@@ -21,9 +21,9 @@ func (*Norm) Name() string { return "cell_norm" }
 
 // Work implements kernel.Kernel.
 func (k *Norm) Work() kernel.Work {
-	waves := (k.Batch + 31) / 32
-	return kernel.Work{Waves: waves, Instructions: int64(waves) * int64(20+16*k.Units), Loads: int64(waves) * int64(4*k.Units),
-		ReadBytes: int64(k.In.Bytes()), WriteBytes: int64(k.Out.Bytes()), Chain: 2 * k.Units}
+	w := kernel.Lanes(k.Batch, 20+16*k.Units, 4*k.Units, k.In, k.Out)
+	w.Chain = 2 * k.Units
+	return w
 }
 
 // normEpsilon is added to the variance.

@@ -203,9 +203,9 @@ func (*FixedNorm) Name() string { return "cell_fixed_norm" }
 
 // Work implements kernel.Kernel.
 func (k *FixedNorm) Work() kernel.Work {
-	waves := (k.Batch + lanes - 1) / lanes
-	return kernel.Work{Waves: waves, Instructions: int64(waves) * int64(100+40*k.Units), Loads: int64(waves) * int64(4*k.Units),
-		ReadBytes: int64(k.In.Bytes()), WriteBytes: int64(k.Out.Bytes()), Chain: 2 * k.Units}
+	w := kernel.Lanes(k.Batch, 100+40*k.Units, 4*k.Units, k.In, k.Out)
+	w.Chain = 2 * k.Units
+	return w
 }
 
 // Emit implements kernel.Kernel.

@@ -90,16 +90,12 @@ func (k *Fold) Name() string { return ops[k.Op].name }
 
 // Work implements kernel.Kernel.
 func (m *Fold) Work() kernel.Work {
-	waves, terms := (m.Kept.Size()+31)/32, m.Reduced.Size() // of this pass, Count is of all
-	each := 4
+	each, terms := 4, m.Reduced.Size() // of this pass, Count is of all
 	switch m.Op {
 	case Maximum, Minimum, ArgMax, ArgMin: // a comparison and a choice
 		each = 7
 	}
-	return kernel.Work{
-		Waves: waves, Instructions: int64(waves) * int64(20+each*terms), Loads: int64(waves) * int64(terms),
-		ReadBytes: int64(m.In.Bytes()), WriteBytes: int64(m.Out.Bytes()), Chain: terms,
-	}
+	return kernel.Lanes(m.Kept.Size(), 20+each*terms, terms, m.In, m.Out)
 }
 
 // Emit implements kernel.Kernel.

@@ -81,7 +81,7 @@ func (*LocalResponse) Name() string { return "local_response_norm" }
 
 // Work implements kernel.Kernel.
 func (k *LocalResponse) Work() kernel.Work {
-	return perLane(k.In, k.Out, k.Out.N, 2*k.Radius+1, 1, 10)
+	return kernel.Lanes(k.Out.N, 20+10*(2*k.Radius+1), 2*k.Radius+1, k.In, k.Out)
 }
 
 // Emit implements kernel.Kernel.

@@ -57,11 +57,11 @@ func (k *Kernel) Pack(m *kernel.Memory) kernel.Kernel {
 
 // Work implements kernel.Kernel.
 func (k *Kernel) Work() kernel.Work {
-	waves := (k.Out.N + 31) / 32
-	w := kernel.Work{Waves: waves, Instructions: int64(waves) * 30, Loads: int64(waves) * 3, ReadBytes: int64(k.In.Bytes()), WriteBytes: int64(k.Out.Bytes()), Chain: 2}
+	w := kernel.Lanes(k.Out.N, 30, 3, k.In, k.Out)
 	if k.Bilinear {
-		w.Instructions, w.Loads = int64(waves)*60, int64(waves)*10
+		w = kernel.Lanes(k.Out.N, 60, 10, k.In, k.Out)
 	}
+	w.Chain = 2
 	return w
 }
 
