@@ -38,20 +38,11 @@ type Shape struct {
 	Window     opspec.Window
 	Batches    int
 	InC, OutC  int
-	Groups     int     // of Grouped and Transposed
-	Multiplier int     // of Depthwise: output channels per input channel
-	Packed     bool    // the filter is one of PackFilter
-	Lo, Hi     float32 // fused activation of floats
-	Fixed      Fixed   // arithmetic of integers
-}
-
-// Fixed is the arithmetic of 8-bit elements: zero points, bounds of the result, and its
-// multiplier unless each channel has its own. Pooling only uses the bounds.
-type Fixed struct {
-	InZero, FilterZero, OutZero int32
-	Lo, Hi                      int32
-	Mult                        fixedpoint.Multiplier
-	PerChannel                  bool
+	Groups     int        // of Grouped and Transposed
+	Multiplier int        // of Depthwise: output channels per input channel
+	Packed     bool       // the filter is one of PackFilter
+	Lo, Hi     float32    // fused activation of floats
+	Fixed      rdna.Fixed // arithmetic of integers
 }
 
 // Kernel is one computation. Pooling has no filter.
@@ -85,26 +76,20 @@ func (k *Kernel) Pack(m *kernel.Memory) kernel.Kernel {
 	}
 	packed := *k
 	packed.Mult = nil
-	var records []uint32
-	for _, mult := range k.Mult {
-		r := rdna.RescaleWords(mult)
-		records = append(records, r[:]...)
-	}
-	packed.mult = m.Consts.Words(records)
+	packed.mult = m.Consts.Words(rdna.Records(k.Mult))
 	return &packed
 }
 
 // Work implements kernel.Kernel.
 func (k *Kernel) Work() kernel.Work {
-	waves := (k.Out.N + 31) / 32
 	taps := k.Window.KH * k.Window.KW
 	chain := taps * k.channels()
 	each := 8
 	if k.quads() {
 		chain, each = chain/4, 10
 	}
-	w := kernel.Work{Waves: waves, Instructions: int64(waves) * int64(40+20*taps+each*chain), Loads: int64(waves) * int64(2*chain),
-		ReadBytes: int64(k.In.Bytes()), WriteBytes: int64(k.Out.Bytes()), Chain: chain}
+	w := kernel.Lanes(k.Out.N, 40+20*taps+each*chain, 2*chain, k.In, k.Out)
+	w.Chain = chain
 	if k.Filter != nil {
 		w.ReadBytes += int64(k.Filter.Bytes())
 	}
@@ -332,12 +317,5 @@ func (g *generator) finish(sum, count, ch codegen.Reg) codegen.Reg {
 		return g.Saturate(sum, 0, f.Lo, f.Hi)
 	}
 	sum = g.Sum(sum, g.Element(g.Bias, ch))
-	if f.PerChannel {
-		m := g.Reg(rdna2.V4, "multiplier")
-		g.Builder.Emit(rdna2.GLOBAL_LOAD_DWORDX4_SADDR, m, g.Pointer(layout.Consts, g.mult, "multipliers"), g.ShiftLeft(ch, 4, "multiplier offset"), 0)
-		sum = g.RescaleLanes(sum, m)
-	} else {
-		sum = g.Rescale(sum, f.Mult)
-	}
-	return g.Saturate(sum, f.OutZero, f.Lo, f.Hi)
+	return g.Requantize(sum, f, g.Record(f, g.mult, ch))
 }

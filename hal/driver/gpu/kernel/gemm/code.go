@@ -277,7 +277,7 @@ func (k *generator) epilogue() {
 	k.Builder.Emit(rdna2.V_LSHL_ADD_U32, unit, k.MulConst(k.unitTile, k.Q, "group"), 5, k.laneID)
 	biasOff := k.ShiftLeft(unit, 2, "bias offset")
 	var multOff, mults codegen.Reg
-	if k.Fixed.PerUnit {
+	if k.Fixed.PerChannel {
 		mults, multOff = k.Pointer(layout.Consts, k.mult, "multipliers"), k.ShiftLeft(unit, 4, "multiplier offset")
 	}
 	for i, s := range k.rowSums {
@@ -301,7 +301,7 @@ func (k *generator) epilogue() {
 		}
 		b := k.Load(layout.F32, bias, biasOff, 128*q, "bias")
 		var record codegen.Reg
-		if k.Fixed.PerUnit {
+		if k.Fixed.PerChannel {
 			record = k.Reg(rdna2.V4, "multiplier")
 			k.Builder.Emit(rdna2.GLOBAL_LOAD_DWORDX4_SADDR, record, mults, multOff, 512*q)
 		}
@@ -321,5 +321,5 @@ func (k *generator) finish(row, group int, bias, record codegen.Reg) codegen.Reg
 	if k.rowSums != nil {
 		x = k.Op2(rdna2.V_ADD_NC_U32_E32, k.V("sum"), k.rowSums[row], x)
 	}
-	return k.rescaled(x, record)
+	return k.Requantize(x, &k.Fixed, record)
 }

@@ -14,6 +14,7 @@ import (
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/rdna"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -22,9 +23,9 @@ import (
 type Shape struct {
 	Elem                     layout.Element // of input and weights
 	Rows, Units, Taps, Depth int
-	Lo, Hi                   float32 // fused activation of floats
-	Fixed                    Fixed   // arithmetic of 8-bit elements
-	Gather                   bool    // addresses of rows come from a table
+	Lo, Hi                   float32    // fused activation of floats
+	Fixed                    rdna.Fixed // arithmetic of 8-bit elements
+	Gather                   bool       // addresses of rows come from a table
 
 	P, Q                int // tile of a wave: rows, groups of 32 units
 	WaveRows, WaveUnits int // tiles of a work-group
@@ -145,8 +146,8 @@ func (k *Kernel) Pack(m *kernel.Memory) kernel.Kernel {
 	}
 	pad := func(w []uint32, n int) []uint32 { return append(w, make([]uint32, n-len(w))...) }
 	packed.bias = m.Consts.Words(pad(k.Bytes.biases(k.Units, k.Taps*k.Depth), units))
-	if k.Fixed.PerUnit {
-		packed.mult = m.Consts.Words(pad(k.Bytes.records(k.Units), 4*units))
+	if k.Fixed.PerChannel {
+		packed.mult = m.Consts.Words(pad(rdna.Records(k.Bytes.Mult), 4*units))
 	}
 	return packed
 }

@@ -11,14 +11,6 @@ import (
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 )
 
-// Fixed is the part of the arithmetic of 8-bit elements that all channels share. Averages
-// and maxima only use the bounds.
-type Fixed struct {
-	InZero, OutZero, Lo, Hi int32
-	Mult                    fixedpoint.Multiplier // where PerChannel is false
-	PerChannel              bool
-}
-
 // Quantized is the constants of a depthwise convolution of 8-bit elements.
 //
 //	sum (x - zx) w + bias = sum x w + (bias - zx sum w)
@@ -49,12 +41,7 @@ func (k *Kernel) packWeights(packed *Kernel, m *kernel.Memory) {
 	}
 	packed.weights, packed.bias = m.Consts.Words(weights), m.Consts.Words(bias)
 	if k.Fixed.PerChannel {
-		var records []uint32
-		for _, mult := range q.Mult {
-			r := rdna.RescaleWords(mult)
-			records = append(records, r[:]...)
-		}
-		packed.mult = m.Consts.Words(records)
+		packed.mult = m.Consts.Words(rdna.Records(q.Mult))
 	}
 }
 
@@ -120,10 +107,7 @@ func (k *Kernel) channel(a *rdna.Builder, ch codegen.Reg) (c channel) {
 		return c
 	}
 	c.bias = a.Load(layout.I32, a.Pointer(layout.Consts, k.bias, "bias"), a.ShiftLeft(ch, 2, "bias offset"), 0, "bias")
-	if k.Fixed.PerChannel {
-		c.mult = a.Reg(rdna2.V4, "multiplier")
-		a.Emit(rdna2.GLOBAL_LOAD_DWORDX4_SADDR, c.mult, a.Pointer(layout.Consts, k.mult, "multipliers"), a.ShiftLeft(ch, 4, "multiplier offset"), 0)
-	}
+	c.mult = a.Record(&k.Fixed, k.mult, ch)
 	return c
 }
 
@@ -139,18 +123,11 @@ func (k *Kernel) finish(a *rdna.Builder, x codegen.Reg, c channel, count codegen
 		}
 		return a.Narrow(k.Out.Elem, a.Clamp(x, k.Lo, k.Hi))
 	}
-	zero := int32(0)
 	switch k.Mode {
 	case Depthwise:
-		x = a.Op2(rdna2.V_ADD_NC_U32_E32, a.V("sum"), c.bias, x)
-		if f.PerChannel {
-			x = a.RescaleLanes(x, c.mult)
-		} else {
-			x = a.Rescale(x, f.Mult)
-		}
-		zero = f.OutZero
+		return a.Requantize(a.Op2(rdna2.V_ADD_NC_U32_E32, a.V("sum"), c.bias, x), f, c.mult)
 	case Average:
 		x = a.RoundDivide(x, count)
 	}
-	return a.Saturate(x, zero, f.Lo, f.Hi)
+	return a.Saturate(x, 0, f.Lo, f.Hi)
 }

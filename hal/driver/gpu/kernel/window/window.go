@@ -32,9 +32,9 @@ type Shape struct {
 	Batches    int
 	Rows       int // output positions of all images
 	InC, OutC  int
-	Multiplier int     // output channels per input channel
-	Lo, Hi     float32 // of floats
-	Fixed      Fixed   // arithmetic of 8-bit elements
+	Multiplier int        // output channels per input channel
+	Lo, Hi     float32    // of floats
+	Fixed      rdna.Fixed // arithmetic of 8-bit elements
 
 	Tile     int // positions per wave
 	Group    int // taps per step
