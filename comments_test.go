@@ -11,8 +11,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // goFiles parses the hand-written Go files below the root.
@@ -34,7 +32,9 @@ func goFiles(t *testing.T) (*token.FileSet, map[string]*ast.File) {
 		}
 		return err
 	})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return set, files
 }
 
@@ -114,7 +114,9 @@ func TestDocCommentsCanFail(t *testing.T) {
 		{"// Lanes of a wave.\ntype lane int\n\ntype Lanes int", ""},
 	} {
 		f, err := parser.ParseFile(token.NewFileSet(), "f.go", "package p\n\n"+c.source, parser.ParseComments)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		list, declared := declarations(f), map[string]bool{}
 		for _, d := range list {
 			declared[d.name] = true
@@ -138,7 +140,9 @@ func TestCommentFiles(t *testing.T) {
 		}
 		return err
 	})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	seen := 0
 	for path, f := range files {
 		for _, group := range f.Comments {

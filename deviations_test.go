@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // Forms of docs/DEVIATIONS.md.
@@ -85,7 +83,9 @@ func deviationProblems(text string, exists func(path string) bool) (problems []s
 // TestDeviations holds the form of the deviations, and that every id and every assumption in the code has its row.
 func TestDeviations(t *testing.T) {
 	text, err := os.ReadFile(deviationsFile)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	problems, ids := deviationProblems(string(text), func(path string) bool { _, err := os.Stat(path); return err == nil })
 	for _, p := range problems {
 		t.Error(p)

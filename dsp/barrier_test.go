@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -61,7 +60,9 @@ func TestBarrier(t *testing.T) {
 func barrierRounds(t *testing.T, s Spec, rounds int) int64 {
 	t.Helper()
 	c, err := newCold(s)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	const counter, round, lines = 0, 64, 128
 	data := make([]byte, lines+128*rounds*s.Threads)
 	binary.LittleEndian.PutUint32(data[counter:], uint32(s.Threads))
@@ -76,9 +77,13 @@ func barrierRounds(t *testing.T, s Spec, rounds int) int64 {
 	}
 	p := assemble(t, codeBase, barrierText+loopOf(len(data)/128, "{ v0 = vmem(r0++#1) }")) // brings the lines to L2
 	space := new(mem.Space)
-	require.NoError(t, space.Map(mem.Segment{Name: "data", Base: dataAt, Data: data}))
+	if err := space.Map(mem.Segment{Name: "data", Base: dataAt, Data: data}); err != nil {
+		t.Fatal(err)
+	}
 	rep, err := c.Run(p, space, []Job{{Entry: warm, Threads: 1, Args: [][]uint32{{dataAt}}}, job}, Options{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if n := binary.LittleEndian.Uint32(data[round:]); n != uint32(rounds) {
 		t.Errorf("%s: %d rounds, want %d", s.Name, n, rounds)
 	}
@@ -90,13 +95,17 @@ func TestFirstJob(t *testing.T) {
 	s := microSpec(t, "pixel4")
 	s.JobStartCycles, s.BarrierCycles = 500, 70
 	c, err := newCold(s)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var jobs []Job
 	for i := range 3 {
 		jobs = append(jobs, Job{Region: i, Entry: codeBase, Threads: 1})
 	}
 	rep, err := c.Run(assemble(t, codeBase, "\tjumpr r31\n"), new(mem.Space), jobs, Options{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, want := range []int64{500, 70, 70} {
 		if got := rep.Regions[i].Stalls[sim.StallLaunch]; got != want {
 			t.Errorf("job %d: %d cycles of launch, want %d", i, got, want)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/dsp/internal/decode"
 	"github.com/nnsoc/nnsoc/internal/cputime"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -16,9 +15,13 @@ import (
 func assemble(t testing.TB, base uint32, text string) *Program {
 	t.Helper()
 	pk, err := asm.Assemble(text, base)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	words, err := hexagon.EncodeAll(nil, pk)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return &Program{Base: base, Code: hexagon.Bytes(words)}
 }
 
@@ -97,7 +100,9 @@ func newGEMM(t testing.TB, positions, channels, k, threads int) *gemm {
 		}
 	}
 	for _, s := range []mem.Segment{{Name: "act", Base: actBase, Data: g.act}, {Name: "wgt", Base: wgtBase, Data: g.wgt}, {Name: "out", Base: outBase, Data: g.out}} {
-		require.NoError(t, g.space.Map(s))
+		if err := g.space.Map(s); err != nil {
+			t.Fatal(err)
+		}
 	}
 	group := uint32(32 * k) // bytes of 32 positions
 	var args [][]uint32
@@ -143,7 +148,9 @@ func BenchmarkGEMM(b *testing.B) {
 				s := testSpec(b)
 				s.JobStartCycles, s.BarrierCycles = 0, 0
 				c, err := newCold(s)
-				require.NoError(b, err)
+				if err != nil {
+					b.Fatal(err)
+				}
 				g := newGEMM(b, 512, 512, 512, threads)
 				begin := cputime.User()
 				for b.Loop() {
@@ -192,11 +199,15 @@ func BenchmarkDecode(b *testing.B) {
 	for b.Loop() {
 		p.decoded.Store(nil)
 		d, err := core.decode(p, 0)
-		require.NoError(b, err)
+		if err != nil {
+			b.Fatal(err)
+		}
 		packets = 0
 		for pc := p.Base; pc < p.Base+uint32(len(p.Code)); {
 			var k decode.Block
-			require.NoError(b, d.dec.Block(pc, &k))
+			if err := d.dec.Block(pc, &k); err != nil {
+				b.Fatal(err)
+			}
 			pc = k.End
 			packets += len(k.Packets)
 		}

@@ -3,7 +3,6 @@ package dsp
 import (
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/coretest"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -12,9 +11,13 @@ import (
 // TestContract: the DSP keeps the contract of all cores.
 func TestContract(t *testing.T) {
 	core, err := New(testSpec(t))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	other, err := New(testSpec(t))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	options := func(r coretest.Run[*State]) Options {
 		return Options{Functional: r.Functional, Memory: r.Memory, State: r.State}
 	}

@@ -3,7 +3,6 @@ package dsp
 import (
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -60,6 +59,8 @@ func (c *coldCore) RunThread(p *Program, space *mem.Space, r *Registers, halt ui
 func testCore(t testing.TB) *coldCore {
 	t.Helper()
 	c, err := newCold(testSpec(t))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return c
 }

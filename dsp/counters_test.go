@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
@@ -38,7 +37,9 @@ func TestCounters(t *testing.T) {
 			var st Registers
 			st.PC = codeBase
 			rep, err := c.RunThread(p, new(mem.Space), &st, codeBase+uint32(len(p.Code)), Options{Functional: functional})
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			at := func(r int) int64 { return int64(st.R[r]) | int64(st.R[r+1])<<32 }
 			slot := int64(s.IssueInterval)
 			if functional {
@@ -103,7 +104,9 @@ func TestCountersCostTheirPacket(t *testing.T) {
 		var st Registers
 		st.PC = codeBase
 		rep, err := c.RunThread(p, new(mem.Space), &st, codeBase+uint32(len(p.Code)), Options{})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return rep.Cycles
 	}
 	for _, read := range []string{"r1:0 = c15:14", "r0 = c18", "r1:0 = c31:30"} {

@@ -3,8 +3,6 @@ package dsp
 import (
 	"encoding/binary"
 	"testing"
-
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestGEMM checks a product against plain arithmetic, functional and timed,
@@ -15,7 +13,9 @@ func TestGEMM(t *testing.T) {
 		for _, functional := range []bool{true, false} {
 			g := newGEMM(t, 256, 16, 64, threads)
 			rep, err := c.Run(g.prog, g.space, g.jobs, Options{Functional: functional})
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			for n := range 16 {
 				for p := range 256 {
 					// 16 vectors per job: channel-major, four vectors of 32 positions each

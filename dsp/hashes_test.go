@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -249,7 +248,9 @@ func TestHashes(t *testing.T) {
 		}
 		memory := append(hashOperands(), make([]byte, 128*len(rows))...)
 		space := new(mem.Space)
-		require.NoError(t, space.Map(mem.Segment{Name: "scratch", Base: scratchBase, Data: memory}))
+		if err := space.Map(mem.Segment{Name: "scratch", Base: scratchBase, Data: memory}); err != nil {
+			t.Fatal(err)
+		}
 		st := Registers{PC: codeBase}
 		if _, err := core.RunThread(p, space, &st, codeBase+uint32(len(p.Code)), Options{Functional: true}); err != nil {
 			t.Fatal(err)
@@ -265,7 +266,9 @@ func TestHashes(t *testing.T) {
 func readHashes(t *testing.T) (rows []hashRow) {
 	t.Helper()
 	b, err := os.ReadFile(hashFile)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for n, line := range strings.Split(strings.TrimSpace(string(b)), "\n") {
 		f := strings.Split(line, " | ")
 		if line[0] == '#' {
@@ -307,9 +310,13 @@ func TestOracleHashes(t *testing.T) {
 		{Addr: scratchBase, Data: hashOperands(), Size: uint32(hashTable + 128*len(rows)), Write: true},
 	}}
 	b, err := im.ELF()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	path := filepath.Join(t.TempDir(), "p.elf")
-	require.NoError(t, os.WriteFile(path, b, 0o755))
+	if err := os.WriteFile(path, b, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "qemu-hexagon", path).Output()
@@ -325,6 +332,8 @@ func TestOracleHashes(t *testing.T) {
 		}
 	}
 	if *update {
-		require.NoError(t, os.WriteFile(hashFile, []byte(table.String()), 0o644))
+		if err := os.WriteFile(hashFile, []byte(table.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/sim"
@@ -303,9 +302,13 @@ func copies(s *Spec) []micro {
 func presetSpec(t testing.TB, name string) Spec {
 	t.Helper()
 	c, err := soc.Load(name)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s, err := FromSoC(c, sim.FastSingleAnswer)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return s
 }
 
@@ -324,13 +327,17 @@ func microSpec(t testing.TB, preset string) Spec {
 func (m *micro) run(t *testing.T, s Spec) *sim.RegionReport {
 	t.Helper()
 	c, err := newCold(s)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	space := new(mem.Space)
 	for _, seg := range []mem.Segment{
 		{Name: "data", Base: dataAt, Data: make([]byte, 1<<20)},
 		{Name: "vtcm", Base: uint64(s.VTCMBase), Data: make([]byte, s.VTCMBytes)},
 	} {
-		require.NoError(t, space.Map(seg))
+		if err := space.Map(seg); err != nil {
+			t.Fatal(err)
+		}
 	}
 	var jobs []Job
 	for j := range 2 {

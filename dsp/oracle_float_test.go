@@ -13,7 +13,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/dsp/internal/float"
 	"github.com/nnsoc/nnsoc/internal/oracle"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -115,7 +114,9 @@ func TestOracleFloat(t *testing.T) {
 	for _, double := range []bool{false, true} {
 		inputs[double] = floatOperands(r, double)
 		path := filepath.Join(dir, fmt.Sprintf("%v.bin", double))
-		require.NoError(t, os.WriteFile(path, inputs[double], 0o644))
+		if err := os.WriteFile(path, inputs[double], 0o644); err != nil {
+			t.Fatal(err)
+		}
 		fmt.Fprintf(&data, "\t.p2align 3\nin_%v: .incbin %q\n", double, path)
 	}
 	src.WriteString("\t.text\n\t.globl _start\n_start:\n\t{ r17 = ##dump }\n")
@@ -129,7 +130,9 @@ func TestOracleFloat(t *testing.T) {
 			p := hexagon.Packet{N: 1}
 			p.Insts[0] = floatInst(r, &f)
 			words, err := p.Encode(nil)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			double := strings.Contains(f.Syntax, "Rss")
 			fmt.Fprintf(&src, `	{ r16 = ##in_%v ; loop0(.L%d,r18) }
 .L%d:	{ r1:0 = memd(r16+#0) ; r3:2 = memd(r16+#8) }

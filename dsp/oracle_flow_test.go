@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 )
@@ -130,7 +129,9 @@ func assembleFlow(t *testing.T, text string) []uint32 {
 			continue
 		}
 		words, err := hexagon.EncodeAll(nil, pk)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return words
 	}
 	return nil
@@ -192,7 +193,9 @@ func TestOracleFlow(t *testing.T) {
 		words := assembleFlow(t, text)
 		for w := words; len(w) > 0; {
 			p, n, err := hexagon.DecodePacket(w, 0)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			for _, in := range p.Insts[:p.N] {
 				forms[in.Op.String()] = true
 			}
@@ -333,7 +336,9 @@ func TestOracleCovers(t *testing.T) {
 	fixed := map[hexagon.Op]bool{hexagon.J2_trap0: true, hexagon.L4_loadri_ur: true, hexagon.L4_loadrub_ur: true, hexagon.S4_storeri_ur: true}
 	for _, text := range append(brevBlocks(), fixedBlocks...) {
 		pk, err := asm.Assemble(text, 0)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for i := range pk {
 			for _, in := range pk[i].Insts[:pk[i].N] {
 				fixed[in.Op] = true

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 )
@@ -66,8 +65,12 @@ func TestOracleRecord(t *testing.T) {
 			fmt.Fprintln(&out, r)
 		}
 		if *update {
-			require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
-			require.NoError(t, os.WriteFile(file, []byte(out.String()), 0o644))
+			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, []byte(out.String()), 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }
@@ -97,7 +100,9 @@ func drawScalar(t *testing.T) (rows []recordedRow) {
 				}
 			}
 			words, err := best.packet.Encode(nil)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			r := recordedRow{
 				form: f.Name, state: (len(rows)*7 + n) % scalarStates, words: words, packet: strings.Join(strings.Fields(best.packet.Asm()), " "),
 				prelude: strings.ReplaceAll(strings.Join(best.prelude, " ;; "), "\n\t", " ;; "),
@@ -160,7 +165,9 @@ func drawVector(t *testing.T) (rows []recordedRow) {
 				t.Fatalf("%s: no legal packet found", f.Name)
 			}
 			words, err := best.Encode(nil)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			rows = append(rows, recordedRow{
 				form: f.Name, state: len(rows) % recordVectorStates, words: words, packet: strings.Join(strings.Fields(best.Asm()), " "),
 				prelude: strings.ReplaceAll(strings.TrimSpace(prelude), "\n", " ;; "),
@@ -178,8 +185,12 @@ func qemu(t *testing.T, program func(state, scratch string) string, state, scrat
 	t.Helper()
 	dir := t.TempDir()
 	s, m := filepath.Join(dir, "state.bin"), filepath.Join(dir, "scratch.bin")
-	require.NoError(t, os.WriteFile(s, state, 0o644))
-	require.NoError(t, os.WriteFile(m, scratch, 0o644))
+	if err := os.WriteFile(s, state, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(m, scratch, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	exe := buildELF(t, dir, program(s, m))
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

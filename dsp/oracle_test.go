@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -24,7 +23,9 @@ import (
 func buildELF(t *testing.T, dir, src string) string {
 	t.Helper()
 	s, o, x := filepath.Join(dir, "p.S"), filepath.Join(dir, "p.o"), filepath.Join(dir, "p.elf")
-	require.NoError(t, os.WriteFile(s, []byte(src), 0o644))
+	if err := os.WriteFile(s, []byte(src), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []*exec.Cmd{
 		exec.Command("clang-19", "-target", "hexagon-unknown-linux-musl", "-mv66", "-mhvx=v66", "-mhvx-length=128B", "-nostdlib", "-c", s, "-o", o),
 		exec.Command("ld.lld-19", "-m", "hexagonelf", "-static", fmt.Sprintf("--section-start=.scratch=%#x", scratchBase), "-o", x, o),
@@ -40,7 +41,9 @@ func buildELF(t *testing.T, dir, src string) string {
 func loadELF(t *testing.T, path string) (*Program, *mem.Space, uint32, map[string]uint32) {
 	t.Helper()
 	f, err := elf.Open(path)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer f.Close()
 	var p *Program
 	space := new(mem.Space)
@@ -56,11 +59,15 @@ func loadELF(t *testing.T, path string) (*Program, *mem.Space, uint32, map[strin
 			p = &Program{Base: uint32(ph.Vaddr), Code: data[:len(data)&^3]}
 			continue
 		}
-		require.NoError(t, space.Map(mem.Segment{Name: fmt.Sprintf("%#x", ph.Vaddr), Base: ph.Vaddr, Data: data}))
+		if err := space.Map(mem.Segment{Name: fmt.Sprintf("%#x", ph.Vaddr), Base: ph.Vaddr, Data: data}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	syms := map[string]uint32{}
 	list, err := f.Symbols()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, s := range list {
 		syms[s.Name] = uint32(s.Value)
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 )
 
@@ -65,7 +64,9 @@ func registers(t *testing.T, st Registers) []byte {
 	t.Helper()
 	st.PC = 0
 	var b bytes.Buffer
-	require.NoError(t, binary.Write(&b, binary.LittleEndian, &st))
+	if err := binary.Write(&b, binary.LittleEndian, &st); err != nil {
+		t.Fatal(err)
+	}
 	return b.Bytes()
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/dsp/internal/asm"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	hexasm "github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -39,7 +38,9 @@ func TestRounds(t *testing.T) {
 	var loops [][]hexagon.Packet
 	for _, text := range roundsText {
 		p, err := hexasm.Assemble(text+":endloop0", codeBase)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		loops = append(loops, p)
 	}
 	forms := hexagon.Forms()
@@ -72,7 +73,9 @@ func TestRounds(t *testing.T) {
 			c.asm, c.single = handlers, single
 			m := bytes.Clone(scratch)
 			space := new(mem.Space)
-			require.NoError(t, space.Map(mem.Segment{Name: "scratch", Base: scratchBase, Data: m}))
+			if err := space.Map(mem.Segment{Name: "scratch", Base: scratchBase, Data: m}); err != nil {
+				t.Fatal(err)
+			}
 			st := st
 			st.PC = codeBase
 			var prof Profile

@@ -5,7 +5,6 @@ import (
 	"math"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -20,7 +19,9 @@ func TestDeterminism(t *testing.T) {
 			g.jobs[i].Region = i % 3
 		}
 		rep, err := c.Run(g.prog, g.space, g.jobs, Options{})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		var sum sim.StallTable
 		var cycles int64
 		var pj float64
@@ -48,14 +49,20 @@ func TestProfile(t *testing.T) {
 	s := microSpec(t, "pixel4")
 	s.JobStartCycles = 500
 	c, err := newCold(s)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	p := assemble(t, codeBase, loopOf(10, "{ v0 = vmem(r0++#1) }\n{ v1.w += vrmpy(v0.ub,r1.b) }"))
 	space := new(mem.Space)
-	require.NoError(t, space.Map(mem.Segment{Name: "data", Base: 0x100000, Data: make([]byte, 1<<16)}))
+	if err := space.Map(mem.Segment{Name: "data", Base: 0x100000, Data: make([]byte, 1<<16)}); err != nil {
+		t.Fatal(err)
+	}
 	var prof Profile
 	jobs := []Job{{Region: 7, Entry: codeBase, Threads: 1, Args: [][]uint32{{0x100000}}}, {Region: 3, Entry: codeBase, Threads: 1, Args: [][]uint32{{0x100000}}}}
 	rep, err := c.Run(p, space, jobs, Options{Profile: &prof})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	sum := map[int]sim.StallTable{}
 	for _, k := range prof.Packets {
 		table := sum[k.Region]
@@ -101,12 +108,16 @@ func TestDecodedOnce(t *testing.T) {
 	spec := testSpec(t)
 	spec.BranchSlots += 3
 	other, err := newCold(spec)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	g := newGEMM(t, 256, 32, 128, 3)
 	run := func(c *coldCore, p *Program, functional bool) string {
 		var prof Profile
 		rep, err := c.Run(p, g.space, g.jobs, Options{Functional: functional, Profile: &prof})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return fmt.Sprint(rep, prof)
 	}
 	fresh := func(c *coldCore, functional bool) string {

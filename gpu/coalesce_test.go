@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem/cache"
 )
@@ -94,7 +93,9 @@ func TestMissEntries(t *testing.T) {
 		for i := range got {
 			s, _ := space(t, 12*128*128)
 			st, err := c.NewState(&flat{latency: 200 * sim.Nanosecond})
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			for j, l0 := range st.m.h.l0 {
 				cfg := l0.Config()
 				if cfg.MSHRs != 0 {
@@ -108,7 +109,9 @@ func TestMissEntries(t *testing.T) {
 				}
 			}
 			r, err := c.Core.Run(s, []Dispatch{gemmDispatch(k, 128)}, Options{State: st})
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			got[i] = fmt.Sprint(r.Cycles, r.Stalls, r.Counters)
 		}
 		if got[0] != got[1] {

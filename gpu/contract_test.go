@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/coretest"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -31,9 +30,13 @@ again:
 // TestContract: the GPU keeps the contract of all cores.
 func TestContract(t *testing.T) {
 	core, err := New(DefaultSpec())
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	other, err := New(DefaultSpec())
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	kernel := func(name, text string) *Kernel {
 		return &Kernel{Name: name, Code: assemble(t, false, text), WaveSize: 32, VGPRs: 8}
 	}

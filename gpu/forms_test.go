@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestWGPForms: in WGP mode the waves of a work-group are in all compute units of a cluster, which have one LDS; else in one
@@ -129,7 +127,9 @@ func TestDispatchForms(t *testing.T) {
 			d[i] = Dispatch{Kernel: k, Grid: [3]int{32 * groups}, Workgroup: [3]int{32}, Region: i}
 		}
 		r, err := c.Run(m, d, Options{})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		checkReport(t, r)
 		return r.Cycles
 	}

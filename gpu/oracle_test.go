@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -50,7 +49,9 @@ func compile(t *testing.T, file string, wave int) (*elf.File, *mem.Space) {
 		}
 	}
 	f, err := elf.Open(out)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { f.Close() })
 	s := &mem.Space{}
 	for _, p := range f.Progs {
@@ -61,7 +62,9 @@ func compile(t *testing.T, file string, wave int) (*elf.File, *mem.Space) {
 		if _, err := p.ReadAt(b[:p.Filesz], 0); err != nil {
 			t.Fatal(err)
 		}
-		require.NoError(t, s.Map(mem.Segment{Name: "elf", Base: elfBase + p.Vaddr, Data: b, ReadOnly: true}))
+		if err := s.Map(mem.Segment{Name: "elf", Base: elfBase + p.Vaddr, Data: b, ReadOnly: true}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return f, s
 }
@@ -70,20 +73,26 @@ func compile(t *testing.T, file string, wave int) (*elf.File, *mem.Space) {
 func kernelIn(t *testing.T, f *elf.File, s *mem.Space, name string) *Kernel {
 	t.Helper()
 	syms, err := f.DynamicSymbols()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, sym := range syms {
 		if sym.Name != name+".kd" {
 			continue
 		}
 		d, err := rdna2.ParseDescriptor(s.Bytes(elfBase+sym.Value, rdna2.DescriptorSize))
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		entry := uint64(int64(elfBase+sym.Value) + d.Entry)
 		code := s.Find(entry, 4)
 		if code == nil {
 			t.Fatalf("%s: entry %#x is not mapped", name, entry)
 		}
 		k, err := FromDescriptor(name, &d, code.Data, code.Base, entry)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return k
 	}
 	t.Fatalf("no kernel %s", name)
@@ -383,7 +392,9 @@ func TestOracleCompiledKernels(t *testing.T) {
 					t.Fatalf("wave size %d", k.WaveSize)
 				}
 				data := make([]byte, 1<<16)
-				require.NoError(t, s.Map(mem.Segment{Name: "data", Base: dataBase, Data: data}))
+				if err := s.Map(mem.Segment{Name: "data", Base: dataBase, Data: data}); err != nil {
+					t.Fatal(err)
+				}
 				arguments := c.prepare(data, rand.New(rand.NewPCG(uint64(len(c.name)), 5)))
 				was := bytes.Clone(data)
 				var first []byte
@@ -391,8 +402,12 @@ func TestOracleCompiledKernels(t *testing.T) {
 					copy(data, was)
 					core := newCore(t, nil)
 					r, err := core.Run(s, []Dispatch{{Kernel: k, Grid: c.grid, Workgroup: c.size, Kernarg: arguments}}, Options{Functional: functional})
-					require.NoError(t, err)
-					require.NoError(t, c.check(data, was))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if err := c.check(data, was); err != nil {
+						t.Fatal(err)
+					}
 					if functional {
 						first = bytes.Clone(data)
 						continue

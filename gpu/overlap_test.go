@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -29,7 +28,9 @@ func overlapped(t *testing.T, edit func(*Spec), ds []Dispatch) (*sim.Report, []i
 	for range 2 {
 		var err error
 		r, err = c.Core.Run(s, ds, Options{State: c.state, Span: func(x sim.Span) { ends[x.Region] = clock.Cycle(x.End) }})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		checkReport(t, r)
 	}
 	return r, ends
@@ -107,7 +108,9 @@ func TestQueuesShare(t *testing.T) {
 		c := newCore(t, nil)
 		s, _ := space(t, 1<<16)
 		r, err := c.Run(s, ds, Options{Profile: profile})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		checkReport(t, r)
 		return r
 	}

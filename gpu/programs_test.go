@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -173,7 +172,9 @@ func TestProgramTimes(t *testing.T) {
 		},
 		func(s *Spec) {
 			c, err := soc.Load("xclipse920")
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if *s, err = FromSoC(c, sim.FastSingleAnswer); err != nil {
 				t.Fatal(err)
 			}
@@ -211,10 +212,14 @@ func TestProgramTimes(t *testing.T) {
 	}
 	file := filepath.Join("testdata", "times.txt")
 	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(b.String()), 0o644))
+		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	want, err := os.ReadFile(file)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := firstDifference(string(want), b.String()); err != nil {
 		t.Error(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -52,7 +51,9 @@ func TestFallbackReasons(t *testing.T) {
 	} {
 		c.device.name = "x"
 		r, err := NewRegistry(testCPU(), c.device)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, device := range []string{"x", Auto} {
 			compiled, err := Compile(r, model(), device, CompileOptions{})
 			if err != nil {
@@ -87,9 +88,13 @@ func (d *slow) Capabilities() hal.Capabilities {
 // no device promises to be faster did not move.
 func TestSlowDeviceIsNoFallback(t *testing.T) {
 	r, err := NewRegistry(testCPU(), &slow{picky{name: "x", declines: map[nn.OperationType]bool{nn.OpMul: true}}})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	c, err := Compile(r, model(), Auto, CompileOptions{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(c.Fallbacks) != 0 {
 		t.Errorf("fallbacks %v", c.Fallbacks)
 	}
@@ -100,7 +105,9 @@ func TestCompileValidates(t *testing.T) {
 	d := &broken{support: func() ([]hal.Support, error) { panic("asked") }}
 	d.name = "x"
 	r, err := NewRegistry(testCPU(), d)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	bad := model()
 	bad.Main.Operations[1].Outputs[0] = 99
 	for name, c := range map[string]struct {

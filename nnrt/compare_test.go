@@ -5,7 +5,6 @@ import (
 	"math"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/compare"
 )
@@ -14,13 +13,19 @@ import (
 // reported.
 func TestCompare(t *testing.T) {
 	r, err := NewRegistry(testCPU(), &picky{name: "x"})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	m := model()
 	c, err := Compile(r, m, "x", CompileOptions{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	run := func() *Result {
 		res, err := c.Execute([][]byte{input()}, ExecuteOptions{})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return res
 	}
 	right := run()

@@ -9,7 +9,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -36,7 +35,9 @@ func filled() *nn.Model {
 // two, with room for more than one element and for none.
 func TestOpenShapes(t *testing.T) {
 	m := filled()
-	require.NoError(t, Validate(m))
+	if err := Validate(m); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name     string
 		declines map[nn.OperationType]bool
@@ -48,9 +49,13 @@ func TestOpenShapes(t *testing.T) {
 		{"not prepared", map[nn.OperationType]bool{nn.OpFill: true}, errors.New("no"), "cpu"},
 	} {
 		r, err := NewRegistry(testCPU(), &picky{name: "x", declines: c.declines, prepare: c.prepare})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		compiled, err := Compile(r, m, "x", CompileOptions{})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, n := range []uint32{1, 5, 300, 0} {
 			in := [][]byte{binary.LittleEndian.AppendUint32(nil, n)}
 			res, err := compiled.Execute(in, ExecuteOptions{})
@@ -60,7 +65,9 @@ func TestOpenShapes(t *testing.T) {
 			}
 			want := bytes.Repeat([]byte{0, 0, 0xc0, 0x3f}, int(n))
 			ref, err := cpu.Reference(m, in)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if !bytes.Equal(res.Outputs[0], want) || !bytes.Equal(ref[0], want) || !slices.Equal(res.Dimensions[0], []uint32{n}) {
 				t.Errorf("%s, %d elements: %d bytes, reference %d, shape %v", c.name, n, len(res.Outputs[0]), len(ref[0]), res.Dimensions[0])
 			}
@@ -114,10 +121,14 @@ func TestOutputInsufficientSize(t *testing.T) {
 		{[][]uint32{{1 << 30, 1 << 30}}, hal.GeneralFailure},
 	} {
 		r, err := NewRegistry(testCPU(), &stubborn{picky{name: "x"}, c.dims})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, m := range []*nn.Model{filled(), model()} {
 			compiled, err := Compile(r, m, "x", CompileOptions{})
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			in, want := []byte{3, 0, 0, 0}, c.want
 			if len(m.Main.Operations) > 2 {
 				in, want = input(), hal.OutputInsufficientSize

@@ -7,7 +7,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/compare"
 )
@@ -60,10 +59,14 @@ func TestExecutionFallsBack(t *testing.T) {
 		{"fails, without fallback", Auto, gone, WithoutFallback, ""},
 	} {
 		r, err := NewRegistry(testCPU(), &failing{picky{name: "bad"}, c.err})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		m := model()
 		x, err := Compile(r, m, c.device, CompileOptions{Partitioning: c.mode})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		res, err := x.Execute([][]byte{input()}, ExecuteOptions{})
 		if c.want == "" {
 			if hal.StatusOf(err) != hal.StatusOf(c.err) {
@@ -76,7 +79,9 @@ func TestExecutionFallsBack(t *testing.T) {
 			continue
 		}
 		want, err := cpu.ReferenceTensors(m, [][]byte{input()})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if err := compare.Err(Compare(m, want, res)); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}

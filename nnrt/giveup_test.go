@@ -7,7 +7,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/compare"
 )
@@ -62,7 +61,9 @@ func zeros(t *testing.T, m *nn.Model) (in [][]byte, want []compare.Tensor) {
 		in = append(in, make([]byte, m.Main.Operands[x].Bytes()))
 	}
 	want, err := cpu.ReferenceTensors(m, in)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return in, want
 }
 
@@ -74,10 +75,14 @@ func TestHangingDeviceIsGivenUp(t *testing.T) {
 		d := &stuck{picky: picky{name: "x"}, in: call, free: make(chan struct{}), did: make(chan struct{})}
 		w := GiveUpAfter(d, 200*time.Millisecond)
 		r, err := NewRegistry(testCPU(), w)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		m := model()
 		c, err := Compile(r, m, Auto, CompileOptions{})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		in, want := zeros(t, m)
 		for k := range 3 {
 			res, err := c.Execute(in, ExecuteOptions{})
@@ -107,13 +112,19 @@ func TestHangingDeviceIsGivenUp(t *testing.T) {
 // TestWatchedDevice: a device that answers in time is as without the watch.
 func TestWatchedDevice(t *testing.T) {
 	r, err := NewRegistry(testCPU(), GiveUpAfter(&picky{name: "x"}, time.Hour))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	m := model()
 	c, err := Compile(r, m, Auto, CompileOptions{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	in, want := zeros(t, m)
 	res, err := c.Execute(in, ExecuteOptions{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := compare.Err(Compare(m, want, res)); err != nil || len(res.Fallbacks)+len(c.Fallbacks) > 0 || res.On("x").Parts != 1 {
 		t.Errorf("%v, fallbacks %v %v, devices %+v", err, c.Fallbacks, res.Fallbacks, res.Devices)
 	}

@@ -6,11 +6,10 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/importer/tensor"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/nnrt"
-	"github.com/nnsoc/nnsoc/sim/soc"
+	"github.com/nnsoc/nnsoc/sim/platform"
 )
 
 // detour is y = conv(x), z = conv(y) and z + depthwise(y): with the depthwise elsewhere, z goes from
@@ -22,7 +21,9 @@ func detour(t *testing.T) *nn.Model {
 	z := b.Conv(y, builder.Conv{Out: 32, Kernel: 3, Act: builder.ReLU})
 	b.Output(b.Add(z, b.Depthwise(y, builder.Conv{Kernel: 3}), builder.ReLU), "sum")
 	m, err := b.Model("detour")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return m
 }
 
@@ -80,12 +81,12 @@ func TestValuesStayOnTheirDevice(t *testing.T) {
 		t.Errorf("%d pieces of device memory where none is of use", lent.Load())
 	}
 	t.Logf("us of a value in device memory, of one in shared memory: map %.0f, %.0f; clean %.0f, %.0f; invalidate %.0f, %.0f",
-		there[soc.PartMap], shared[soc.PartMap], there[soc.PartClean], shared[soc.PartClean], there[soc.PartInvalidate], shared[soc.PartInvalidate])
+		there[platform.PartMap], shared[platform.PartMap], there[platform.PartClean], shared[platform.PartClean], there[platform.PartInvalidate], shared[platform.PartInvalidate])
 	// Twice x, y, z, depthwise and the sum are mapped; z twice less in device memory.
-	if r := there[soc.PartMap] / shared[soc.PartMap]; r != 4.0/6 {
-		t.Errorf("mapping takes %v us and %v in shared memory", there[soc.PartMap], shared[soc.PartMap])
+	if r := there[platform.PartMap] / shared[platform.PartMap]; r != 4.0/6 {
+		t.Errorf("mapping takes %v us and %v in shared memory", there[platform.PartMap], shared[platform.PartMap])
 	}
-	for _, part := range []string{soc.PartMap, soc.PartClean, soc.PartInvalidate} {
+	for _, part := range []string{platform.PartMap, platform.PartClean, platform.PartInvalidate} {
 		if there[part] >= shared[part] || without[part] != shared[part] || apart[part] <= there[part] {
 			t.Errorf("%s takes %v us; %v in shared memory, %v of a device without memory, %v from device to device", part, there[part], shared[part], without[part], apart[part])
 		}
@@ -95,9 +96,13 @@ func TestValuesStayOnTheirDevice(t *testing.T) {
 	c := onPhone(t, detour(t), []string{"dsp", "dsp", "npu", "dsp"}, false, func(d hal.Device) hal.Device { return &lender{d, &lent, &live, false} })
 	in := [][]byte{tensor.SyntheticInput(&c.Model.Main, 0, 1)}
 	f, err := c.ExecuteFenced(in, [][]byte{make([]byte, c.Model.Main.Operands[c.Model.Main.Outputs[0]].Bytes())}, nil, nnrt.ExecuteOptions{}, 0)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	res, err := f.Wait()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	equalsReference(t, c.Model, in, res.Result)
 	if lent.Load() == 0 || live.Load() != 0 {
 		t.Errorf("%d pieces of device memory, of which %d are left", lent.Load(), live.Load())

@@ -5,7 +5,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
@@ -49,9 +48,13 @@ func (d *instant) Execute(*hal.Request, hal.ExecuteOptions) (*hal.Result, error)
 func BenchmarkExecute(b *testing.B) {
 	m := zoo.MustBuild("mobilenet_v1_0.25_128_quant")
 	r, err := nnrt.NewRegistry(&instant{}, &named{&instant{}, "device"})
-	require.NoError(b, err)
+	if err != nil {
+		b.Fatal(err)
+	}
 	c, err := nnrt.Compile(r, m, "device", nnrt.CompileOptions{})
-	require.NoError(b, err)
+	if err != nil {
+		b.Fatal(err)
+	}
 	in := [][]byte{make([]byte, m.Main.Operands[m.Main.Inputs[0]].Bytes())}
 	b.ReportAllocs()
 	for b.Loop() {

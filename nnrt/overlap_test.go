@@ -11,7 +11,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/nntrace"
 	"github.com/nnsoc/nnsoc/importer/tensor"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/nn/compare"
@@ -29,7 +28,9 @@ func branches(t *testing.T) *nn.Model {
 	z := b.Conv(x, builder.Conv{Out: 32, Kernel: 3, Act: builder.ReLU})
 	b.Output(b.Add(y, z, builder.ReLU), "sum")
 	m, err := b.Model("branches")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return m
 }
 
@@ -61,9 +62,13 @@ func onPhoneWith(t *testing.T, m *nn.Model, on []string, subgraphs map[uint32][]
 func onPhoneWrapped(t *testing.T, m *nn.Model, on []string, subgraphs map[uint32][]string, sequential bool, wrap func(hal.Device) hal.Device) *nnrt.Compilation {
 	t.Helper()
 	config, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	machine, err := devices.NewMachine(config, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	list := slices.Clone(machine.Devices())
 	for i := range list {
 		if wrap != nil && i > 0 {
@@ -71,11 +76,15 @@ func onPhoneWrapped(t *testing.T, m *nn.Model, on []string, subgraphs map[uint32
 		}
 	}
 	r, err := nnrt.NewRegistry(list[0], list[1:]...)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	r.SetMachine(machine)
 	o := nnrt.CompileOptions{}
 	p, err := nnrt.NewProblem(r, m, o)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	planOf := func(on []string) partition.Plan {
 		plan := partition.Plan{Sequential: sequential}
 		for _, name := range on {
@@ -95,7 +104,9 @@ func onPhoneWrapped(t *testing.T, m *nn.Model, on []string, subgraphs map[uint32
 		plan.Subgraphs[k] = planOf(on)
 	}
 	c, err := nnrt.CompilePlan(r, p, plan, o)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return c
 }
 
@@ -121,7 +132,9 @@ func execute(t *testing.T, c *nnrt.Compilation, o nnrt.ExecuteOptions) (res *nnr
 func equalsReference(t *testing.T, m *nn.Model, in [][]byte, res *nnrt.Result) {
 	t.Helper()
 	want, err := cpu.ReferenceTensors(m, in)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := compare.Err(nnrt.Compare(m, want, res)); err != nil {
 		t.Error(err)
 	}

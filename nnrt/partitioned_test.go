@@ -14,7 +14,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/importer/vectors"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/partition"
@@ -248,7 +247,9 @@ func TestControlFlowInParts(t *testing.T) {
 		inner  *atomic.Int64
 	}{{d, &d.inner}, {any, &any.inner}} {
 		r, err := randgraph.Run(x.device, randgraph.Options{Seed: 3, Count: count, Functional: true, Workers: 1, Operations: regexp.MustCompile("^(IF|WHILE|ADD|MUL|RELU|CONV_2D|LOGISTIC)$")})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, f := range r.Failures {
 			t.Errorf("%s %v: %v", f.Name, f.Variants, f.Err)
 		}
@@ -260,9 +261,13 @@ func TestControlFlowInParts(t *testing.T) {
 
 func pixel4(t *testing.T) []hal.Device {
 	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	list, err := devices.Open(c, hal.FastSingleAnswer, devices.Cold())
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return list
 }
 
@@ -274,7 +279,9 @@ func TestRandomGraphsInParts(t *testing.T) {
 		count = 1000
 	}
 	r, err := randgraph.Run(&partitioned{devices: pixel4(t)}, randgraph.Options{Seed: 16, Count: count, Functional: true})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, f := range r.Failures {
 		t.Errorf("%s %v: %v", f.Name, f.Variants, f.Err)
 	}
@@ -290,11 +297,17 @@ func TestRandomGraphsOverlap(t *testing.T) {
 		count = 500
 	}
 	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	m, err := devices.NewMachine(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	r, err := randgraph.Run(&partitioned{devices: m.Devices(), machine: m}, randgraph.Options{Seed: 17, Count: count})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, f := range r.Failures {
 		t.Errorf("%s %v: %v", f.Name, f.Variants, f.Err)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/refcpu"
 	"github.com/nnsoc/nnsoc/refcpu/timing"
@@ -121,9 +120,13 @@ func input() []byte {
 // demands the reference's bytes.
 func TestPartition(t *testing.T) {
 	m := model()
-	require.NoError(t, Validate(m))
+	if err := Validate(m); err != nil {
+		t.Fatal(err)
+	}
 	want, err := cpu.Reference(m, [][]byte{input()})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	types := []nn.OperationType{nn.OpRelu, nn.OpMul, nn.OpAdd, nn.OpRelu6}
 	for mask := range 16 {
 		d := &picky{name: "x", declines: map[nn.OperationType]bool{}}
@@ -135,12 +138,18 @@ func TestPartition(t *testing.T) {
 			}
 		}
 		r, err := NewRegistry(testCPU(), d)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, device := range []string{"x", Auto} {
 			c, err := Compile(r, m, device, CompileOptions{})
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			res, err := c.Execute([][]byte{input()}, ExecuteOptions{})
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if !bytes.Equal(res.Outputs[0], want[0]) {
 				t.Errorf("mask %04b: outputs %v, want %v", mask, res.Outputs[0], want[0])
 			}
@@ -165,7 +174,9 @@ func TestPrepareFails(t *testing.T) {
 	d := &picky{name: "x", prepare: errors.New("too large")}
 	r, _ := NewRegistry(testCPU(), d)
 	c, err := Compile(r, model(), "x", CompileOptions{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(c.Fallbacks) != 4 || c.Fallbacks[0].Reason != "preparing its part of the model: too large" || c.Accelerated("cpu") != 0 || c.Steps() != 1 {
 		t.Errorf("%d steps, fallbacks %v", c.Steps(), c.Fallbacks)
 	}
@@ -173,7 +184,9 @@ func TestPrepareFails(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	r, err := NewRegistry(testCPU(), &picky{name: "x"})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, err := NewRegistry(testCPU(), &picky{name: "cpu"}); err == nil {
 		t.Error("two devices of one name are accepted")
 	}
@@ -181,7 +194,9 @@ func TestErrors(t *testing.T) {
 		t.Errorf("unknown device: %v", err)
 	}
 	c, err := Compile(r, model(), "x", CompileOptions{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, in := range [][][]byte{nil, {input()[:15]}, {input(), input()}} {
 		if _, err := c.Execute(in, ExecuteOptions{}); hal.StatusOf(err) != hal.InvalidArgument {
 			t.Errorf("%d inputs: %v", len(in), err)

@@ -1,10 +1,6 @@
 package npu
 
-import (
-	"testing"
-
-	"github.com/nnsoc/nnsoc/internal/require"
-)
+import "testing"
 
 // TestAllocations: a run on a state that has run before allocates its report, which has a few values per operation,
 // and the arithmetic of its kernels nothing.
@@ -12,7 +8,9 @@ func TestAllocations(t *testing.T) {
 	c := mustCore(t, "pixel4")
 	p, r := mobilenet(t, c.Spec())
 	st, err := c.NewState(nil)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	allocations := func(o Options) float64 {
 		o.State = st
 		return testing.AllocsPerRun(2, func() {
@@ -26,7 +24,9 @@ func TestAllocations(t *testing.T) {
 		t.Errorf("%v allocations, %v where kernels compute nothing", all, timing)
 	}
 	rep, err := c.Run(p, r, Options{State: st, TimingOnly: true})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	const fixed, each = 8, 2 // of the report, of each of its regions
 	if most := float64(fixed + each*len(rep.Regions)); timing > most || functional > fixed {
 		t.Errorf("%v allocations for %d operations, functional %v", timing, len(rep.Regions), functional)

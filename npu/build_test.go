@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 )
 
@@ -208,7 +207,9 @@ func (m *machine) parameters(t testing.TB, l layer) {
 			BlockDepth: ethosu.CoreBlockDepth(l.blk[2], cores, core), Depthwise: l.depthwise, PartKernel: l.partKernel && !l.depthwise,
 			IFMBits: l.bits, UBlockOFM: m.spec.UBlockStream, DilationX: l.dx, DilationY: l.dy}
 		stream, err := tr.Gather(nil, w)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		m.align()
 		sb := len(m.flash)
 		for range n {
@@ -237,7 +238,9 @@ func (m *machine) parameters(t testing.TB, l layer) {
 func (m *machine) program(t testing.TB) *Program {
 	m.b.Op(ethosu.OpStop, 0xFFFF)
 	words, err := m.b.Words()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return &Program{Commands: words, Marks: m.marks}
 }
 
@@ -314,7 +317,9 @@ func TestMobileNetReport(t *testing.T) {
 	c := mustCore(t, "pixel4")
 	p, r := mobilenet(t, c.Spec())
 	rep, err := c.Run(p, r, Options{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	checkReport(t, rep)
 	t.Logf("%d cycles %.0f us %.0f uJ %v %v", rep.Cycles, rep.Time.Microseconds(), rep.EnergyPJ/1e6, rep.Stalls, rep.Counters)
 	for _, g := range rep.Regions {

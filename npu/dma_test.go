@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 )
 
@@ -42,7 +41,9 @@ func (c shapedCopy) run(t *testing.T) ([]byte, error) {
 	b.Op(ethosu.OpDMAWait, 0)
 	b.Op(ethosu.OpStop, 0)
 	words, err := b.Words()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	src, dst := make([]byte, c.srcBytes), make([]byte, c.destBytes)
 	for i := range src {
 		src[i] = byte(i*7 + 1)
@@ -125,9 +126,13 @@ func TestInFlight(t *testing.T) {
 		s.RegionMemory[2] = s.RegionMemory[0]
 		change(&s)
 		c, err := New(s)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		rep, err := c.Run(copyProgram(t, s.Product, n, 1), &Regions{make([]byte, n), nil, make([]byte, n)}, Options{})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return rep.Cycles
 	}
 	limit := func(reads int, duplex bool) func(s *Spec) {

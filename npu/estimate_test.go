@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 )
 
@@ -18,24 +17,32 @@ import (
 // offsets of its commands, from the debug file that Vela writes beside a network.
 func velaQueue(t *testing.T, path string) (offsets [][]int) {
 	data, err := os.ReadFile(path)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var debug struct {
 		Tables []struct {
 			Name string `xml:"name,attr"`
 			Text string `xml:",chardata"`
 		} `xml:"table"`
 	}
-	require.NoError(t, xml.Unmarshal(data, &debug))
+	if err := xml.Unmarshal(data, &debug); err != nil {
+		t.Fatal(err)
+	}
 	for _, table := range debug.Tables {
 		if table.Name != "queue" {
 			continue
 		}
 		rows, err := csv.NewReader(strings.NewReader(table.Text)).ReadAll()
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		last := ""
 		for _, row := range rows[1:] {
 			at, err := strconv.Atoi(row[0])
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if row[2] != last {
 				offsets = append(offsets, nil)
 				last = row[2]
@@ -61,14 +68,22 @@ func TestVelaEstimate(t *testing.T) {
 		net := strings.TrimSuffix(filepath.Base(path), "_per-layer.csv")
 		c := mustCore(t, machine)
 		k, err := loadVela(t, velaPath(root, net, machine)).Load()
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		list, err := c.Operations(&k.Program, k.Regions())
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		f, err := os.Open(path)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		rows, err := csv.NewReader(f).ReadAll()
 		f.Close()
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		queue := velaQueue(t, filepath.Join(filepath.Dir(path), net+"_debug.xml"))
 		column := slices.Index(rows[0], "NPU")
 		if len(queue) != len(rows)-1 {
@@ -77,7 +92,9 @@ func TestVelaEstimate(t *testing.T) {
 		}
 		for i, row := range rows[1:] {
 			want, err := strconv.ParseFloat(row[column], 64)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			var kernels []Operation
 			for _, at := range queue[i] {
 				for _, x := range list {

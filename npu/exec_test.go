@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/npu/internal/exec"
 	"github.com/nnsoc/nnsoc/npu/internal/state"
@@ -77,7 +76,9 @@ func TestConvolutionForms(t *testing.T) {
 				arena[i] = byte(r.Uint32())
 			}
 			state, err := c.NewState(nil)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			run := func(form exec.Form) []byte {
 				state.engine.Form = form
 				a := bytes.Clone(arena)
@@ -184,7 +185,9 @@ func (e elt) timed(t *testing.T, c *Core) ([]int32, *sim.Report, error) {
 	b.Op(ethosu.OpElementwise, e.mode)
 	b.Op(ethosu.OpStop, 0)
 	words, err := b.Words()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	rep, err := c.Run(&Program{Commands: words}, &Regions{e.table, arena}, Options{})
 	if err != nil {
 		return nil, nil, err
@@ -252,11 +255,17 @@ func TestActivationTables(t *testing.T) {
 	b.Op(ethosu.OpDMAWait, 0)
 	b.Op(ethosu.OpStop, 0)
 	words, err := b.Words()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	state, err := c.NewState(nil)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	rep, err := c.Run(&Program{Commands: words}, &Regions{table}, Options{State: state})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	checkReport(t, rep)
 	if !bytes.Equal(state.machine.SHRAM[c.Spec().LUTBase()+256:][:256], table) {
 		t.Error("table did not arrive in SHRAM")
@@ -271,7 +280,9 @@ func TestPool(t *testing.T) {
 	m := newMachine(c.Spec(), 1)
 	m.emit(t, l)
 	words, err := m.b.Words()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	arena := make([]byte, 32)
 	for i := range 16 {
 		arena[i] = byte(10 * i)
@@ -295,7 +306,9 @@ func TestErrors(t *testing.T) {
 	m := newMachine(c.Spec(), 1)
 	m.emit(t, l)
 	base, err := m.b.Words()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	arena := make([]byte, 2*8*8*16)
 	run := func(extra ...ethosu.Command) error {
 		// Registers set just before the operation, which is the last word.
@@ -305,7 +318,9 @@ func TestErrors(t *testing.T) {
 		_, err := c.Run(&Program{Commands: words}, &Regions{m.flash, arena}, Options{})
 		return err
 	}
-	require.NoError(t, run())
+	if err := run(); err != nil {
+		t.Fatal(err)
+	}
 	set := func(c ethosu.Code, v int) ethosu.Command { return ethosu.Command{Code: c, Param: uint16(v)} }
 	addr := func(c ethosu.Code, v uint32) ethosu.Command { return ethosu.Command{Code: c, Payload: v} }
 	for _, e := range []struct {

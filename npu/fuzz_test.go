@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 )
@@ -41,7 +40,9 @@ func seeds(t testing.TB) (out [][]byte) {
 	files, _ := filepath.Glob(filepath.Join(shared.Dir(), "ethosu", "networks", "mlperf_tiny_ic_resnet8_int8", "*", "*_vela.tflite"))
 	for _, f := range files {
 		k, err := loadVela(t, f).Load()
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		add(k.Program.Commands)
 	}
 	return out
@@ -91,7 +92,9 @@ func FuzzRegisters(f *testing.F) {
 			l.ofm = 4096
 			m.emit(f, l)
 			words, err := m.b.Words()
-			require.NoError(f, err)
+			if err != nil {
+				f.Fatal(err)
+			}
 			bases[i] = append(bases[i], base{words[:len(words)-1], m.flash})
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -15,9 +14,13 @@ import (
 func specOf(t testing.TB, name string) Spec {
 	t.Helper()
 	c, err := soc.Load(name)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s, err := FromSoC(c, sim.FastSingleAnswer)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return s
 }
 
@@ -27,7 +30,9 @@ func TestAccelerators(t *testing.T) {
 	want := map[string]int{"ethos-u55-32": 32, "ethos-u55-64": 64, "ethos-u55-128": 128, "ethos-u55-256": 256, "ethos-u65-256": 256, "ethos-u65-512": 512}
 	for _, name := range ethosu.Accelerators() {
 		c, err := soc.Load(name)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if l, err := LevelsFromSoC(c); err != nil || l[0] != nil || l[1] != nil {
 			t.Errorf("%s: memories %v, %v", name, l, err)
 		}
@@ -42,7 +47,9 @@ func TestAccelerators(t *testing.T) {
 func TestUnknownRegion(t *testing.T) {
 	for i := range NumRegions {
 		c, err := soc.Load("ethos-u55-128")
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		c.NPU.Regions[i] = "nowhere"
 		if _, err := FromSoC(c, sim.FastSingleAnswer); err == nil {
 			t.Errorf("region %d lies nowhere", i)
@@ -54,11 +61,15 @@ func TestUnknownRegion(t *testing.T) {
 // takes do not depend on the clock.
 func TestPoints(t *testing.T) {
 	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	c.Interconnect.BytesPerCycle, c.Interconnect.MHz, c.Interconnect.LatencyCycles = 16, 1000, 11
 	at := func(v float64, hz int64) Spec {
 		s, err := FromSoCAt(c, sim.OPP{Hz: hz, Volts: v * c.NPU.Energy.VRef})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return s
 	}
 	one, two := at(1, 500e6), at(2, 250e6)
@@ -81,7 +92,9 @@ func TestPoints(t *testing.T) {
 		}
 	}
 	levels, err := LevelsFromSoC(c)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	shared := ShareFromSoC(c, levels[len(levels)-1])
 	for k := range c.NPU.Memories {
 		if dram := c.NPU.Memories[k].IsDRAM(); dram != (levels[k] != nil) || dram != (shared[k] != nil) {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 )
 
@@ -31,10 +30,14 @@ type eltGroup struct {
 func readElementwise(t *testing.T) (groups []*eltGroup) {
 	t.Helper()
 	b, err := os.ReadFile("testdata/elementwise.txt")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	number := func(s string) int {
 		v, err := strconv.Atoi(s)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return v
 	}
 	for i, line := range strings.Split(string(b), "\n") {

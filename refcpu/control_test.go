@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/refcpu/timing"
 )
@@ -26,7 +25,9 @@ func TestLoopTimeout(t *testing.T) {
 	m := main.model()
 	m.Referenced = []nn.Subgraph{condition.Subgraph, body.Subgraph}
 	p, err := Compile(m)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	_, err = p.Execute([]Tensor{{Data: floatBytes(1)}}, Options{LoopTimeout: 5 * time.Millisecond})
 	if !errors.Is(err, ErrLoop) {
 		t.Errorf("error %v", err)
@@ -72,10 +73,14 @@ func TestLoopsCostTheirTrips(t *testing.T) {
 	}
 	core := &timing.CPUSpec{Cores: []timing.CoreSpec{single}, DRAMPerSecond: 15e9, L3: cache}
 	p, err := Compile(counting(size))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	run := func(start float32) *timing.Timing {
 		meter, err := core.NewMeter(1)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		in := []Tensor{{Data: floatBytes(start)}, {Data: make([]byte, 4*size*size)}}
 		if _, err := p.Execute(in, Options{Work: meter.Add}); err != nil {
 			t.Fatal(err)

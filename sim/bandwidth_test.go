@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -26,7 +25,9 @@ func bandwidthDomain(t *testing.T, change func(*sim.BandwidthMonitor)) *sim.Doma
 		c.Points[p] = len(c.OPPs) - 1
 	}
 	d, err := sim.NewDomain(c)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return d
 }
 

@@ -2,7 +2,7 @@
 // governors, and the reasons a cycle is charged to.
 //
 // It models no device. Memories are in sim/mem, energy and heat in sim/power,
-// machines in sim/soc, timelines in sim/trace.
+// files of SoCs in sim/soc, machines made of them in sim/platform, timelines in sim/trace.
 //
 // A Clock never drifts: cycle k begins at origin + floor(k * 1e15 / f). A Domain
 // knows its operating point, what its Governor has seen of the load and whether it

@@ -1,6 +1,9 @@
 package sim
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
 // Time is an instant or a span of simulated time in femtoseconds.
 type Time int64
@@ -23,6 +26,13 @@ func (t Time) Microseconds() float64 { return float64(t) / float64(Microsecond) 
 
 // Seconds is t in s.
 func (t Time) Seconds() float64 { return float64(t) / float64(Second) }
+
+// Nanoseconds and Microseconds are a number of them, to the nearest femtosecond.
+func Nanoseconds(v float64) Time  { return Time(math.Round(v * 1e6)) }
+func Microseconds(v float64) Time { return Time(math.Round(v * 1e9)) }
+
+// Hertz is a frequency in megahertz, to the nearest hertz.
+func Hertz(mhz float64) int64 { return int64(math.Round(mhz * 1e6)) }
 
 // Clock converts between cycles and time at one frequency, from one origin.
 // Cycle k begins at origin + floor(k * 1e15 / Hz), so ratios never drift.

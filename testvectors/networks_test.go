@@ -12,7 +12,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/importer/tflite"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -35,18 +34,26 @@ func loadNetwork(tb testing.TB, name string) *network {
 	tb.Helper()
 	n := &network{dir: shared.Path(tb, "models", name)}
 	b, err := os.ReadFile(filepath.Join(n.dir, "model.tflite"))
-	require.NoError(tb, err)
+	if err != nil {
+		tb.Fatal(err)
+	}
 	if n.model, err = tflite.Import(b, nil); err != nil {
 		tb.Fatal(err)
 	}
-	require.NoError(tb, validate.Model(n.model))
+	if err := validate.Model(n.model); err != nil {
+		tb.Fatal(err)
+	}
 	for i := range n.model.Main.Inputs {
 		in, err := os.ReadFile(filepath.Join(n.dir, fmt.Sprintf("case0.in%d.bin", i)))
-		require.NoError(tb, err)
+		if err != nil {
+			tb.Fatal(err)
+		}
 		n.inputs = append(n.inputs, in)
 	}
 	if b, err = os.ReadFile(filepath.Join(n.dir, "case0.layers.json")); err == nil {
-		require.NoError(tb, json.Unmarshal(b, &n.layers))
+		if err := json.Unmarshal(b, &n.layers); err != nil {
+			tb.Fatal(err)
+		}
 	}
 	return n
 }
@@ -68,7 +75,9 @@ func TestReferenceLayersUint8(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n := loadNetwork(t, name)
 			p, err := refcpu.Compile(n.model)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if len(n.layers) != len(n.model.Main.Operations) {
 				t.Fatalf("%d recorded layers, %d operations", len(n.layers), len(n.model.Main.Operations))
 			}
@@ -89,7 +98,9 @@ func TestReferenceLayersUint8(t *testing.T) {
 					t.Errorf("operation %d: %s differs from the recorded layer: first bytes %v, recorded %v", i, op, o[0][:8], n.layers[i].First8)
 				}
 			}})
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			t.Logf("%d of %d layers identical", exact, len(n.layers))
 			n.compare(t, out, 1)
 		})
@@ -111,7 +122,9 @@ func TestReferenceInt8(t *testing.T) {
 			}
 			run := func(cfg refcpu.Config) (exact int, out [][]byte) {
 				p, err := refcpu.CompileConfig(n.model, cfg)
-				require.NoError(t, err)
+				if err != nil {
+					t.Fatal(err)
+				}
 				out = n.outputs()
 				err = p.Run(n.inputs, out, refcpu.Options{Observe: func(i int, o [][]byte) {
 					sum := sha256.Sum256(o[0])
@@ -119,7 +132,9 @@ func TestReferenceInt8(t *testing.T) {
 						exact++
 					}
 				}})
-				require.NoError(t, err)
+				if err != nil {
+					t.Fatal(err)
+				}
 				return exact, out
 			}
 			exact, out := run(refcpu.Config{})
@@ -143,9 +158,13 @@ func TestReferenceFloat(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n := loadNetwork(t, name)
 			p, err := refcpu.Compile(n.model)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			out := n.outputs()
-			require.NoError(t, p.Run(n.inputs, out, refcpu.Options{}))
+			if err := p.Run(n.inputs, out, refcpu.Options{}); err != nil {
+				t.Fatal(err)
+			}
 			n.compare(t, out, 3e-5)
 		})
 	}
@@ -157,7 +176,9 @@ func (n *network) compare(t *testing.T, out [][]byte, tol float64) {
 	t.Helper()
 	for i, x := range n.model.Main.Outputs {
 		want, err := os.ReadFile(filepath.Join(n.dir, fmt.Sprintf("case0.out%d.bin", i)))
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		o := &n.model.Main.Operands[x]
 		if len(want) != len(out[i]) {
 			t.Fatalf("output %d: %d bytes, recorded %d", i, len(out[i]), len(want))
@@ -184,10 +205,14 @@ func BenchmarkReference(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/threads=%d", name, threads), func(b *testing.B) {
 				n := loadNetwork(b, name)
 				p, err := refcpu.Compile(n.model)
-				require.NoError(b, err)
+				if err != nil {
+					b.Fatal(err)
+				}
 				out := n.outputs()
 				for b.Loop() {
-					require.NoError(b, p.Run(n.inputs, out, refcpu.Options{Threads: threads}))
+					if err := p.Run(n.inputs, out, refcpu.Options{Threads: threads}); err != nil {
+						b.Fatal(err)
+					}
 				}
 			})
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/importer/tflite"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -34,12 +33,20 @@ func TestRecordedNetworks(t *testing.T) {
 		name := filepath.Base(dir)
 		t.Run(name, func(t *testing.T) {
 			file, err := os.ReadFile(path)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			m, err := tflite.Import(file, nil)
-			require.NoError(t, err)
-			require.NoError(t, validate.Model(m))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := validate.Model(m); err != nil {
+				t.Fatal(err)
+			}
 			p, err := refcpu.Compile(m)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			tol := recordedSteps[name]
 			for c := range 2 {
 				inputs := recordedInputs(t, dir, m, c)
@@ -63,7 +70,9 @@ func TestRecordedNetworks(t *testing.T) {
 func recordedInputs(t *testing.T, dir string, m *nn.Model, c int) (inputs [][]byte) {
 	for i := range nnrt.GivenInputs(m) {
 		in, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("case%d.in%d.bin", c, i)))
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		inputs = append(inputs, in)
 	}
 	return inputs
@@ -73,13 +82,17 @@ func recordedInputs(t *testing.T, dir string, m *nn.Model, c int) (inputs [][]by
 func invoke(t *testing.T, p *refcpu.Program, s *nnrt.States, given [][]byte) [][]byte {
 	t.Helper()
 	all, err := s.Inputs(given)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	in := make([]refcpu.Tensor, len(all))
 	for i := range in {
 		in[i].Data = all[i]
 	}
 	values, err := p.Execute(in, refcpu.Options{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	out := make([][]byte, len(values))
 	for i := range out {
 		out[i] = values[i].Data
@@ -103,7 +116,9 @@ func compareRecorded(t *testing.T, m *nn.Model, prefix string, out [][]byte, ste
 		if os.IsNotExist(err) {
 			continue
 		}
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if len(want) != len(out[i]) {
 			t.Fatalf("%s: output %d has %d bytes, recorded %d", prefix, k, len(out[i]), len(want))
 		}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/validate"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/refcpu"
@@ -28,21 +27,29 @@ func network(t *testing.T) *nn.Model {
 	x = b.Conv(b.MaxPool(x, builder.Pool{Window: 2, Stride: 2}), builder.Conv{Out: 8, Kernel: 1})
 	b.Output(b.Apply(nn.OpTanh, nn.TensorFloat32, builder.Quant{}, x), "y")
 	m, err := b.Model("forty")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return m
 }
 
 func outputs(t *testing.T, m *nn.Model) []byte {
 	t.Helper()
-	require.NoError(t, validate.Model(m))
+	if err := validate.Model(m); err != nil {
+		t.Fatal(err)
+	}
 	c, err := refcpu.Compile(m)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	in := make([]byte, 0, 4*8*8*3)
 	for i := range 8 * 8 * 3 {
 		in = binary.LittleEndian.AppendUint32(in, math.Float32bits(float32(i%11)/11-0.5))
 	}
 	out, err := c.Execute([]refcpu.Tensor{{Dimensions: []uint32{1, 8, 8, 3}, Data: in}}, refcpu.Options{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return out[0].Data
 }
 
@@ -52,7 +59,9 @@ func TestNarrow(t *testing.T) {
 	m := network(t)
 	e := cloned(m)
 	touched, err := e.narrow(0, 32)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if want := []int{0, 1, 2, 3}; !slices.Equal(touched, want) {
 		t.Errorf("operations %v change, want %v", touched, want)
 	}

@@ -9,14 +9,15 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 func config(t testing.TB, name string) *soc.Config {
 	t.Helper()
 	c, err := soc.Load(name)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return c
 }
 
@@ -80,7 +81,9 @@ func checksums() map[string][]int {
 func TestPrograms(t *testing.T) {
 	b := &bench{Options: Options{SoC: config(t, "pixel4")}}
 	c, err := b.core()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := checksums()
 	for name, list := range programs {
 		for i, text := range list {

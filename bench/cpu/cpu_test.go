@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/nnsoc/nnsoc/internal/doctable"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/refcpu/timing"
@@ -44,7 +43,9 @@ func TestNetworks(t *testing.T) {
 // macs are millions.
 func macs(t *testing.T, m *nn.Model) float64 {
 	g, err := (*opspec.Table)(nil).Resolve(&m.Main)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	v := (*opspec.Table)(nil).ModelView(g)
 	var n int64
 	for i := range g.Operations {
@@ -71,7 +72,9 @@ func TestGroups(t *testing.T) {
 // Cortex-A55 (D-312). So do the rows that no key follows from.
 func TestMeasured(t *testing.T) {
 	rows, err := Networks()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(rows) != 196 {
 		t.Errorf("%d rows", len(rows))
 	}
@@ -107,7 +110,9 @@ const timePage = "../../docs/Time.md"
 // multiply-accumulates, with the networks that were measured; docs/Time.md shows it.
 func TestIntercept(t *testing.T) {
 	rows, err := Networks()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		typ, row  string
 		published float64 // ms
@@ -137,7 +142,9 @@ func TestIntercept(t *testing.T) {
 // matrices and streams of weights, are within 40 %.
 func TestKernels(t *testing.T) {
 	rows, err := Kernels()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	n := 0
 	for _, r := range rows {
 		switch name, _, _ := strings.Cut(r.What, " "); name {
@@ -180,7 +187,9 @@ func TestKeysAreFitted(t *testing.T) {
 	each("scalar_cycles", func(k *timing.KernelSpec) *float64 { return &k.ScalarCycles })
 	each("operation_cycles", func(k *timing.KernelSpec) *float64 { return &k.OperationCycles })
 	all, err := Networks()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, sets := range [][]string{{"prime", "gold", "gold2", "gold3", "prime+gold"}, {"a55"}, {"a75-9820"}, {"a75-710"}} {
 		var rows []row
 		for _, r := range all {
@@ -192,7 +201,9 @@ func TestKeysAreFitted(t *testing.T) {
 			sum := 0.
 			for _, set := range sets {
 				s, err := specOf(set)
-				require.NoError(t, err)
+				if err != nil {
+					t.Fatal(err)
+				}
 				if key != "" {
 					keys[key](s, f)
 				}
@@ -201,7 +212,9 @@ func TestKeysAreFitted(t *testing.T) {
 						continue
 					}
 					m, err := s.NewMeter(len(r.works))
-					require.NoError(t, err)
+					if err != nil {
+						t.Fatal(err)
+					}
 					for i := range r.works {
 						m.Add(i, &r.works[i])
 					}
@@ -225,13 +238,19 @@ func TestKeysAreFitted(t *testing.T) {
 // works is the work of a row's operations.
 func works(t *testing.T, r Row) (l []opspec.Work) {
 	m, err := model(r.What, r.Type == "f32")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	g, err := (*opspec.Table)(nil).Resolve(&m.Main)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	v := (*opspec.Table)(nil).ModelView(g)
 	for i := range g.Operations {
 		w, err := v.Work(&g.Operations[i])
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		l = append(l, w)
 	}
 	return l

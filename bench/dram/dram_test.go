@@ -9,7 +9,6 @@ import (
 
 	bench "github.com/nnsoc/nnsoc/bench/dram"
 	"github.com/nnsoc/nnsoc/internal/doctable"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem/dram"
 )
@@ -17,18 +16,26 @@ import (
 func table(t testing.TB, path string) []bench.Row {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	rows, _, err := bench.Table(path, string(text))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return rows
 }
 
 func run(t testing.TB, r *bench.Row) bench.Result {
 	t.Helper()
 	c, err := bench.GoldenConfig()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	d, err := r.Pattern.Controller(c)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return bench.Run(d, r.Pattern, r.Window)
 }
 
@@ -93,7 +100,9 @@ func TestRowHits(t *testing.T) {
 		"size=128 stride=4294967232 n=2": 0.75, // the second is the last 64 bytes and the first
 	} {
 		p, err := bench.ParsePattern(params)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		got := run(t, &bench.Row{Pattern: p, Window: 1})
 		if got.RowHit != want {
 			t.Errorf("%s: row hits %v, want %v", params, got.RowHit, want)
@@ -121,11 +130,17 @@ func TestCompare(t *testing.T) {
 // a used one.
 func TestDeterministic(t *testing.T) {
 	p, err := bench.ParsePattern("gen=rand mix=3/10 seed=3 n=3000")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	c, err := bench.GoldenConfig()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	d, err := p.Controller(c)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	first := fmt.Sprint(bench.Run(d, p, 16))
 	if again := fmt.Sprint(bench.Run(d, p, 16)); again != first {
 		t.Errorf("%s, then %s", first, again)
@@ -136,13 +151,19 @@ func TestDeterministic(t *testing.T) {
 func TestPolicies(t *testing.T) {
 	result := func(params string, window int, change func(*dram.Config)) bench.Result {
 		p, err := bench.ParsePattern(params)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		c, err := bench.GoldenConfig()
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		cfg := c.Config()
 		change(&cfg)
 		d, err := dram.New(cfg)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return bench.Run(d, p, window)
 	}
 	same := func(*dram.Config) {}
@@ -259,12 +280,18 @@ func BenchmarkController(b *testing.B) {
 	} {
 		b.Run(k.name, func(b *testing.B) {
 			p, err := bench.ParsePattern(k.params)
-			require.NoError(b, err)
+			if err != nil {
+				b.Fatal(err)
+			}
 			p.N = int64(b.N)
 			c, err := bench.GoldenConfig()
-			require.NoError(b, err)
+			if err != nil {
+				b.Fatal(err)
+			}
 			d, err := p.Controller(c)
-			require.NoError(b, err)
+			if err != nil {
+				b.Fatal(err)
+			}
 			b.ReportAllocs()
 			b.ResetTimer()
 			bench.Run(d, p, k.window)

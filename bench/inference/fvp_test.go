@@ -12,7 +12,6 @@ import (
 	"github.com/nnsoc/nnsoc/bench/inference"
 	"github.com/nnsoc/nnsoc/importer/vela"
 	"github.com/nnsoc/nnsoc/internal/doctable"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -25,7 +24,9 @@ import (
 func TestPublishedCycles(t *testing.T) {
 	root := shared.Path(t, "ethosu", "fvp")
 	table, err := os.ReadFile(filepath.Join(root, "fvp.tsv"))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	rows := strings.Split(strings.TrimSpace(string(table)), "\n")[1:]
 	var doc []string
 	logs, deviation, plain, farthestPlain := 0.0, 0.0, 0.0, 0.0
@@ -34,7 +35,9 @@ func TestPublishedCycles(t *testing.T) {
 		f := strings.Split(row, "\t")
 		number := func(i int) float64 {
 			v, err := strconv.ParseFloat(f[i], 64)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			return v
 		}
 		file, part := filepath.Join(root, f[0], f[1]+"_vela.tflite"), strings.TrimPrefix(f[1], "ethos-")
@@ -67,7 +70,9 @@ func TestPublishedCycles(t *testing.T) {
 	const page = "../../docs/EthosUTiming.md"
 	doctable.Hold(t, page, "| network | accelerator | Arm's model | here | ratio | AXI0 reads | AXI0 writes | AXI1 reads | without adapters | here | ratio |", doc)
 	text, err := os.ReadFile(page)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	sum := fmt.Sprintf("Geometric mean %.3f, mean deviation %.1f %%, all %d within 5 %%.", mean, 100*off, near)
 	if near < len(rows) {
 		sum = fmt.Sprintf("Geometric mean %.3f, mean deviation %.1f %%, %d of %d within 5 %%, the farthest %.1f %%.", mean, 100*off, near, len(rows), 100*farthest)
@@ -118,16 +123,24 @@ func thousands(n int64) string {
 // runZeros runs a compiled network on zeros, on a SoC with changes.
 func runZeros(t *testing.T, path, name string, changes ...soc.Change) *inference.Result {
 	data, err := os.ReadFile(path)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	n, err := vela.Read(data)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s, err := inference.New(n, machine(t, name, changes...))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var inputs [][]byte
 	for _, o := range inference.Operands(n, n.Inputs) {
 		inputs = append(inputs, make([]byte, o.Bytes()))
 	}
 	r, err := s.Run(inputs, inference.Options{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return r
 }

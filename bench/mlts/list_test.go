@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 const speechList = `{"models": [{
@@ -17,7 +15,9 @@ const speechList = `{"models": [{
 
 func TestParseList(t *testing.T) {
 	l, err := ParseList([]byte(speechList))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	m := &l.Models[0]
 	if m.TestName != "speech" || m.ModelFile != "speech" || m.inputBytes() != 8 || m.MinSDKVersion != 0 {
 		t.Errorf("%+v", m)
@@ -30,7 +30,9 @@ func TestParseList(t *testing.T) {
 	if got := strings.Join(l.Missing(m), " "); got != want {
 		t.Errorf("missing %q, want all files", got)
 	}
-	require.NoError(t, os.WriteFile(filepath.Join(l.Dirs[0], "b.in"), nil, 0o666))
+	if err := os.WriteFile(filepath.Join(l.Dirs[0], "b.in"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
 	if got := strings.Join(l.Missing(m), " "); got != strings.Replace(want, "b.in ", "", 1) {
 		t.Errorf("missing %q, b.in is there", got)
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/nnrt"
@@ -28,9 +27,13 @@ import (
 func bench(t *testing.T, l *List, wrap func(hal.Device) hal.Device) *Benchmark {
 	t.Helper()
 	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	m, err := devices.NewMachine(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	list := slices.Clone(m.Devices())
 	for i := range list {
 		if wrap != nil {
@@ -38,7 +41,9 @@ func bench(t *testing.T, l *List, wrap func(hal.Device) hal.Device) *Benchmark {
 		}
 	}
 	r, err := nnrt.NewRegistry(list[0], list[1:]...)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	r.SetMachine(m)
 	return &Benchmark{List: l, Registry: r, Machine: m, Span: Span{WarmUp: 3 * sim.Millisecond, Run: 10 * sim.Millisecond}, Accelerators: []string{"gpu", "npu"}, GPU: "gpu"}
 }
@@ -46,7 +51,9 @@ func bench(t *testing.T, l *List, wrap func(hal.Device) hal.Device) *Benchmark {
 func run(t *testing.T, b *Benchmark) map[string]*Result {
 	t.Helper()
 	list, err := b.Run()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if list[0].Backend != BackendCPU {
 		t.Errorf("the first result is of %s, want the baseline", list[0].Backend)
 	}
@@ -129,8 +136,12 @@ func put(t *testing.T, files map[string][]byte) string {
 	dir := t.TempDir()
 	for name, b := range files {
 		path := filepath.Join(dir, name)
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
-		require.NoError(t, os.WriteFile(path, b, 0o666))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return dir
 }
@@ -154,9 +165,13 @@ func TestFiles(t *testing.T) {
 	}
 	dir := put(t, files)
 	l, err := ReadList(filepath.Join(dir, "models_list", "relu.json"))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	list, err := bench(t, l, nil).Run()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, r := range list {
 		switch r.Model {
 		case "relu":
@@ -192,7 +207,9 @@ func TestPictures(t *testing.T) {
 			}
 		}
 		var b bytes.Buffer
-		require.NoError(t, png.Encode(&b, img))
+		if err := png.Encode(&b, img); err != nil {
+			t.Fatal(err)
+		}
 		return b.Bytes()
 	}
 	columns := func(x, _ int) byte { return byte(10 * x) }
@@ -224,7 +241,9 @@ func TestPictures(t *testing.T) {
   "dataset": {"inputPath": "p", "groundTruth": "truth", "labels": "labels", "preprocessor": "MobilenetV1"}}]}`),
 	})
 	l, err := ReadList(filepath.Join(dir, "list.json"))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	r := run(t, bench(t, l, nil))[BackendCPU]
 	// Equal values: the first is the largest, the third the third.
 	if r.Failed != "" || len(r.Values) != 5 || r.Values[0].Value != 0.5 || r.Values[1].Value != 0.5 || r.Values[2].Value != 1 {
@@ -262,7 +281,9 @@ func (p *wrongModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result,
 // network that does not is told.
 func TestSynthetic(t *testing.T) {
 	l, err := Named([]string{"mobilenet_v1_0.25_128_quant_topk_aosp"})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	b := bench(t, l, func(d hal.Device) hal.Device {
 		if d.Name() == "npu" {
 			return wrong{d}
@@ -299,12 +320,18 @@ func TestSynthetic(t *testing.T) {
 		t.Errorf("compilation %+v, want less from a cache and more to one", c)
 	}
 	w, err := l.open(&l.Models[0])
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	classes := map[int]bool{}
-	require.NoError(t, w.expect(b.Registry))
+	if err := w.expect(b.Registry); err != nil {
+		t.Fatal(err)
+	}
 	for _, s := range w.expected {
 		v, err := numbers(outputsOf(w.net)[0], s[0][0])
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		classes[largest(v)] = true
 	}
 	if len(classes) < 2 {

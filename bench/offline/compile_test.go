@@ -12,7 +12,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/importer/vela"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
@@ -24,22 +23,36 @@ import (
 func compiled(t *testing.T, m *nn.Model, name string) (*offline.Network, *vela.Network, [][]byte) {
 	t.Helper()
 	a, err := ethosu.ParseConfig(name)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	c, err := soc.Load(name)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	n, err := offline.Compile(m, c, a)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	read, err := vela.Read(n.File)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if got, err := inference.Accelerator(read); err != nil || got != a {
 		t.Fatalf("the file is for %v, %v", got, err)
 	}
 	machine, err := inference.NewMachine(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s, err := inference.New(read, machine)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	r, err := s.Run(noise(m), inference.Options{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if r.Stalls.Total() != r.Cycles || r.ActiveCycles <= 0 {
 		t.Errorf("reasons add up to %d of %d cycles, %d active", r.Stalls.Total(), r.Cycles, r.ActiveCycles)
 	}
@@ -57,12 +70,16 @@ func noise(m *nn.Model) (inputs [][]byte) {
 func checkOutputs(t *testing.T, m *nn.Model, got [][]byte) {
 	t.Helper()
 	ref, err := refcpu.Compile(m)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var want [][]byte
 	for _, x := range m.Main.Outputs {
 		want = append(want, make([]byte, m.Main.Operands[x].Bytes()))
 	}
-	require.NoError(t, ref.Run(noise(m), want, refcpu.Options{}))
+	if err := ref.Run(noise(m), want, refcpu.Options{}); err != nil {
+		t.Fatal(err)
+	}
 	for i := range want {
 		if !bytes.Equal(got[i], want[i]) {
 			t.Errorf("output %d differs from the reference", i)
@@ -139,7 +156,9 @@ func mixed(t *testing.T) *nn.Model {
 		{Type: nn.OpAdd, Inputs: []uint32{a, c, none}, Outputs: []uint32{y}},
 	}
 	m := &nn.Model{Main: g}
-	require.NoError(t, nnrt.Validate(m))
+	if err := nnrt.Validate(m); err != nil {
+		t.Fatal(err)
+	}
 	return m
 }
 
@@ -158,7 +177,9 @@ func TestMixed(t *testing.T) {
 // TestRefusals: what cannot be compiled is named.
 func TestRefusals(t *testing.T) {
 	c, err := soc.Load("ethos-u55-128")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	a, _ := ethosu.ParseConfig("ethos-u55-128")
 	if _, err := offline.Compile(zoo.MustBuild("mlperf_tiny_kws_float"), c, a); err == nil || !strings.Contains(err.Error(), "no operation of the model runs on the NPU") {
 		t.Errorf("a float network: %v", err)

@@ -8,8 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/pprof/profile"
-
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // record is two operations that run one kernel, and a launch.
@@ -52,7 +50,9 @@ gpu;LAUNCH;[launch] 1
 `},
 	} {
 		var b bytes.Buffer
-		require.NoError(t, record().WriteFolded(&b, c.v))
+		if err := record().WriteFolded(&b, c.v); err != nil {
+			t.Fatal(err)
+		}
 		if d := cmp.Diff(c.want, b.String()); d != "" {
 			t.Errorf("%s:\n%s", c.v, d)
 		}
@@ -62,14 +62,18 @@ gpu;LAUNCH;[launch] 1
 func written(t testing.TB) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, record().Write(&b, Energy))
+	if err := record().Write(&b, Energy); err != nil {
+		t.Fatal(err)
+	}
 	return b.Bytes()
 }
 
 // TestProfile: what the library of go tool pprof reads has the stacks, the source and the sums.
 func TestProfile(t *testing.T) {
 	p, err := profile.ParseData(written(t))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if p.DefaultSampleType != "energy" || len(p.Sample) != 6 {
 		t.Errorf("%d samples, first %s", len(p.Sample), p.DefaultSampleType)
 	}
@@ -94,9 +98,13 @@ func TestProfile(t *testing.T) {
 
 func TestSummarize(t *testing.T) {
 	p, err := Read(bytes.NewReader(written(t)))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s, err := Summarize(p, Cycles)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := &Summary{
 		Total:      Costs{122, 61, 52, 13},
 		Operations: []Row{{"gpu", "LAUNCH", "", Costs{100, 50, 50, 1}}, {"gpu", "0 CONV_2D", "", Costs{13, 7, 1, 6}}, {"gpu", "1 CONV_2D", "", Costs{9, 4, 1, 6}}},

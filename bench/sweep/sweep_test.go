@@ -15,7 +15,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -24,7 +23,9 @@ func axes(t *testing.T, list ...string) []*Axis {
 	var l []*Axis
 	for _, s := range list {
 		a, err := ParseAxis(s, func(key string) bool { return key == "whole" })
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		l = append(l, a)
 	}
 	return l
@@ -32,7 +33,9 @@ func axes(t *testing.T, list ...string) []*Axis {
 
 func TestProduct(t *testing.T) {
 	p, err := Product([]string{"m"}, []string{"npu", "dsp"}, axes(t, "a=1,2", "b+c=x,y"))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var got []string
 	for i := range p.Points {
 		got = append(got, p.Points[i].String())
@@ -108,7 +111,9 @@ func TestSample(t *testing.T) {
 	list := axes(t, "a=10..20", "b=x,y,z,w", "whole=1..1000")
 	sample := func(seed uint64) *Plan {
 		p, err := Sample([]string{"m"}, []string{"d"}, list, n, seed)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return p
 	}
 	p := sample(7)
@@ -147,7 +152,9 @@ func TestSample(t *testing.T) {
 
 func TestRead(t *testing.T) {
 	p, err := Read("p.csv", strings.NewReader("device,dram.mt_per_s,npu.cores\nnpu,3733,\ndsp,,1\n"), []string{"m", "n"}, nil)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := []Point{
 		{0, "m", "npu", []soc.Change{{Key: "dram.mt_per_s", Value: "3733"}}}, {1, "n", "npu", []soc.Change{{Key: "dram.mt_per_s", Value: "3733"}}},
 		{2, "m", "dsp", []soc.Change{{Key: "npu.cores", Value: "1"}}}, {3, "n", "dsp", []soc.Change{{Key: "npu.cores", Value: "1"}}},
@@ -183,7 +190,9 @@ func open(t *testing.T, dir, shard string) *Store {
 		}
 	}
 	st, err := Open(dir, &description, s)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return st
 }
 
@@ -197,7 +206,9 @@ func TestStoreResumes(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "[odd] *name?")
 	s := open(t, dir, "1/2")
 	for _, i := range []int{4, 0} {
-		require.NoError(t, s.Add(row(i)))
+		if err := s.Add(row(i)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if _, err := Open(dir, &description, Shard{1, 2}); err == nil || !strings.Contains(err.Error(), "another process") {
 		t.Errorf("two processes work on one shard: %v", err)
@@ -208,8 +219,12 @@ func TestStoreResumes(t *testing.T) {
 	s.lines.Close()
 
 	other := open(t, dir, "2/2")
-	require.NoError(t, other.Add(row(1)))
-	require.NoError(t, other.Close())
+	if err := other.Add(row(1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
 
 	for _, shard := range []string{"1/2", ""} { // goes on as it was, and as one
 		s := open(t, dir, shard)
@@ -219,14 +234,20 @@ func TestStoreResumes(t *testing.T) {
 			}
 		}
 		if shard != "" {
-			require.NoError(t, s.Add(row(2)))
+			if err := s.Add(row(2)); err != nil {
+				t.Fatal(err)
+			}
 		}
 		rows, err := s.Collect([]string{"a"})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if diff := cmp.Diff([]Row{*row(0), *row(1), *row(2), *row(4)}, rows); diff != "" {
 			t.Errorf("shard %q (-want +got):\n%s", shard, diff)
 		}
-		require.NoError(t, s.Close())
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, name := range []string{CSVFile, ParquetFile} {
 		if fi, err := os.Stat(filepath.Join(dir, name)); err != nil || fi.Size() == 0 {
@@ -253,7 +274,9 @@ func TestStoreRefuses(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{"{}\nnonsense\n": "rows-1-of-1.jsonl:2:", `{"index":-1}` + "\n": ":1: point -1", strings.Repeat("x", maxLine+9) + "\n": "more than"} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "rows-1-of-1.jsonl"), []byte(text), 0o644))
+		if err := os.WriteFile(filepath.Join(dir, "rows-1-of-1.jsonl"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 		if _, err := Open(dir, &description, Shard{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.20q: %v, want %s", text, err, want)
 		}
@@ -269,16 +292,24 @@ func TestTables(t *testing.T) {
 	}
 	keys := []string{"k", "name"}
 	var c, p bytes.Buffer
-	require.NoError(t, writeCSV(&c, keys, rows))
-	require.NoError(t, writeParquet(&p, keys, rows))
+	if err := writeCSV(&c, keys, rows); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeParquet(&p, keys, rows); err != nil {
+		t.Fatal(err)
+	}
 	records, err := csv.NewReader(&c).ReadAll()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	header := strings.Join(records[0], " ")
 	if want := "index model device soc soc_hash build k name status error latency_us energy_uj counter.x stall.issue"; header != want {
 		t.Errorf("columns %s, want %s", header, want)
 	}
 	f, err := parquet.OpenFile(bytes.NewReader(p.Bytes()), int64(p.Len()))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if f.NumRows() != int64(len(rows)) {
 		t.Errorf("%d rows", f.NumRows())
 	}
@@ -286,7 +317,9 @@ func TestTables(t *testing.T) {
 	r := parquet.NewReader(f)
 	for range rows {
 		m := map[string]any{}
-		require.NoError(t, r.Read(&m))
+		if err := r.Read(&m); err != nil {
+			t.Fatal(err)
+		}
 		for _, k := range records[0] {
 			text := ""
 			switch x := m[k].(type) {

@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
@@ -127,9 +126,13 @@ func TestOutline(t *testing.T) {
 			t.Fatal(name)
 		}
 		outline, parameters, err := n.Outline()
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		m, err := n.Build()
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if err := nnrt.Validate(m); err != nil {
 			t.Error(err)
 		}
@@ -161,7 +164,9 @@ func TestRepeatable(t *testing.T) {
 	var built [2]*nn.Model
 	for i := range built {
 		m, err := zoo.Build("efficientnet_lite0_quant")
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		built[i] = m
 	}
 	for i := range built[0].Main.Operands {

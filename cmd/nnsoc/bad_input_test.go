@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestBadInput: what a user got wrong is one line on stderr that says what and
@@ -34,11 +33,17 @@ func TestBadInput(t *testing.T) {
 		"bad.s":        "_start: frob\n",
 		"half.json":    "{",
 	} {
-		require.NoError(t, os.WriteFile(name, []byte(text), 0o666))
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
-	require.NoError(t, os.Mkdir("folder", 0o777))
+	if err := os.Mkdir("folder", 0o777); err != nil {
+		t.Fatal(err)
+	}
 	before, err := os.ReadDir(".")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct{ args, want string }{
 		{"run --invocations 0", "--invocations 0, want 1 to 1000000"},
 		{"run --interval-us -1", "--interval-us -1, want 0 to 1e9"},
@@ -224,7 +229,9 @@ func truncated(t *testing.T) map[string][]byte {
 			t.Fatal(&errs)
 		}
 		data, err := os.ReadFile(whole)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, n := range []int{0, 1, 7, 100, len(data) / 2, len(data) - len(data)/8} {
 			files[fmt.Sprintf("first%d.%s", n, format)] = data[:n]
 		}
@@ -236,9 +243,13 @@ func truncated(t *testing.T) map[string][]byte {
 func TestTruncatedNetworks(t *testing.T) {
 	files := truncated(t)
 	t.Chdir(t.TempDir())
-	require.NoError(t, os.Mkdir("folder", 0o777))
+	if err := os.Mkdir("folder", 0o777); err != nil {
+		t.Fatal(err)
+	}
 	for name, data := range files {
-		require.NoError(t, os.WriteFile(name, data, 0o666))
+		if err := os.WriteFile(name, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for name := range files {
 		for _, command := range readers {

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
-
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // compilesNothingToKeep are the commands without --cache-dir and --token, and why. A command that is
@@ -83,7 +81,9 @@ func TestCacheIsUsed(t *testing.T) {
 				t.Fatalf("%s: exit code %d: %s", line, code, errs.String())
 			}
 			list, err := os.ReadDir(dir + "/kept")
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			return list
 		}
 		first := files("first")

@@ -10,7 +10,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestConcurrent holds run --concurrent to what contention must come to: a network is not
@@ -27,7 +26,9 @@ func TestConcurrent(t *testing.T) {
 			t.Fatalf("%s: exit code %d", args, code)
 		}
 		var r run.ConcurrentReport
-		require.NoError(t, json.Unmarshal([]byte(out.String()), &r))
+		if err := json.Unmarshal([]byte(out.String()), &r); err != nil {
+			t.Fatal(err)
+		}
 		for i, e := range r.Networks {
 			if starved := i == 0 && e.Priority == "low"; starved != (e.Slowdown == nil) {
 				t.Errorf("%s: network %d starved: %v", args, i, !starved)

@@ -17,7 +17,6 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // energyRun is what run --json says of the energy of one device's run.
@@ -48,7 +47,9 @@ func commandJSON(t *testing.T, object any, args ...string) {
 	if code := execute(append(args, "--json", "--quiet"), &out, io.Discard); code != cli.ExitOK {
 		t.Fatalf("%s: exit code %d", strings.Join(args, " "), code)
 	}
-	require.NoError(t, json.Unmarshal(out.Bytes(), object))
+	if err := json.Unmarshal(out.Bytes(), object); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func alike(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Abs(b) }
@@ -178,10 +179,14 @@ func TestEnergyOfTables(t *testing.T) {
 	out := t.TempDir()
 	commandJSON(t, new(any), "sweep", "--models", network, "--devices", "cpu,gpu,dsp,npu", "--vary", "dram.mt_per_s=4266", "--out", out)
 	file, err := os.Open(filepath.Join(out, "results.csv"))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer file.Close()
 	table, err := csv.NewReader(file).ReadAll()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, device := range []string{"cpu", "gpu", "dsp", "npu"} {
 		want := runs.Runs[i].EnergyUJ
 		name := "single:" + device

@@ -17,7 +17,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/verify"
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // evalRuns are evaluations of each layout of data sets, long enough to be killed.
@@ -27,7 +26,9 @@ func evalRuns(t *testing.T, dir string) map[string][]string {
 	const n = 400
 	path := func(name string) string { return filepath.Join(dir, name) }
 	write := func(name string, data []byte) string {
-		require.NoError(t, os.WriteFile(path(name), data, 0o666))
+		if err := os.WriteFile(path(name), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
 		return path(name)
 	}
 	var highest []int
@@ -42,7 +43,9 @@ func evalRuns(t *testing.T, dir string) map[string][]string {
 			map[string]any{"id": i, "image_id": i, "category_id": 17 + i%2, "bbox": []int{110 + i%50, 110, 100, 100}, "area": 10000, "iscrowd": 0})
 	}
 	boxes, err := json.Marshal(coco)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return map[string][]string{
 		"folder": {"mobilenet_v1_0.25_128_quant", "--dataset", filepath.Join("testdata", "patterns"), "--metric", "top1", "--device", "cpu,npu"},
 		"npz":    {path("relu.tflite"), "--dataset", write("many.npz", npzOf(t, arrays{"x": rows(highest...), "y": int64s(classes...)})), "--metric", "top1", "--device", "cpu,gpu"},
@@ -56,10 +59,14 @@ func evalRuns(t *testing.T, dir string) map[string][]string {
 // takes over the scores that are in the file, and comes to what one without a break comes to.
 func TestEvalGoesOn(t *testing.T) {
 	self, err := os.Executable()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
 	program := filepath.Join(dir, "nnsoc") // TestMain runs main by this name
-	require.NoError(t, os.Symlink(self, program))
+	if err := os.Symlink(self, program); err != nil {
+		t.Fatal(err)
+	}
 	for layout, args := range evalRuns(t, dir) {
 		t.Run(layout, func(t *testing.T) { evalGoesOn(t, program, filepath.Join(dir, layout+".jsonl"), args) })
 	}
@@ -75,11 +82,15 @@ func evalGoesOn(t *testing.T, program, scores string, args []string) {
 	}
 	eval := func(more ...string) []string { return slices.Concat([]string{"eval"}, args, more) }
 	first := exec.Command(program, eval("--results", scores)...)
-	require.NoError(t, first.Start())
+	if err := first.Start(); err != nil {
+		t.Fatal(err)
+	}
 	for bytes.Count(kept(), []byte("\n")) < 4 { // what it belongs to, and three scores
 		time.Sleep(time.Millisecond)
 	}
-	require.NoError(t, first.Process.Kill())
+	if err := first.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
 	_ = first.Wait() // it was killed, or had just ended
 	data := kept()
 	if err := os.WriteFile(scores, data[:len(data)-5], 0o666); err != nil { // within its last score
@@ -92,7 +103,9 @@ func evalGoesOn(t *testing.T, program, scores string, args []string) {
 		if code != 0 {
 			t.Fatalf("exit code %d: %s", code, errs)
 		}
-		require.NoError(t, json.Unmarshal([]byte(out), &r))
+		if err := json.Unmarshal([]byte(out), &r); err != nil {
+			t.Fatal(err)
+		}
 		return r, strings.Count(errs, ": sample ")
 	}
 	resumed, rest := report(eval("--results", scores))

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/doctable"
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // firstUse is what run --json says of a network's first use.
@@ -34,7 +33,9 @@ func firstUses(t *testing.T, args ...string) map[string]firstUse {
 			FirstUse firstUse `json:"first_use"`
 		}
 	}
-	require.NoError(t, json.Unmarshal([]byte(out.String()), &r))
+	if err := json.Unmarshal([]byte(out.String()), &r); err != nil {
+		t.Fatal(err)
+	}
 	uses := map[string]firstUse{}
 	for _, x := range r.Runs {
 		if x.FirstUse.Warm != x.Latency {

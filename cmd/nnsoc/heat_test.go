@@ -6,8 +6,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // longRun is what run --duration --json says of the phone.
@@ -47,7 +45,9 @@ func endure(t *testing.T, device, duration string) []courseSample {
 // TestTenMinutes holds the table of docs/Time.md against what the phone does.
 func TestTenMinutes(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/Time.md")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, device := range []string{"cpu", "dsp", "npu", "gpu"} {
 		s := endure(t, device, "10m")
 		first, last := s[0], s[len(s)-1]

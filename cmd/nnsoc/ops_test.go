@@ -10,7 +10,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/inspect"
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // operationsDoc reads the rows of docs/OPERATIONS.md, each split into cells
@@ -18,7 +17,9 @@ import (
 func operationsDoc(t *testing.T) (text string, rows [][]string) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("..", "..", "docs", "OPERATIONS.md"))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	name := ""
 	table, _, _ := strings.Cut(string(b), "\n## ") // the rules of devices follow
 	for _, line := range strings.Split(table, "\n") {
@@ -47,7 +48,9 @@ func TestOperationsRows(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, &log)
 	}
 	var r inspect.OpsReport
-	require.NoError(t, json.Unmarshal(out.Bytes(), &r))
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+		t.Fatal(err)
+	}
 	if len(r.Rows) != len(rows) {
 		t.Errorf("docs/OPERATIONS.md has %d rows, the table %d; run make docs", len(rows), len(r.Rows))
 	}

@@ -25,7 +25,6 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/partition"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
@@ -88,7 +87,9 @@ func TestKeptCosts(t *testing.T) {
 			t.Errorf("progress without a total or a clock:\n%s", errs)
 		}
 		var p partition.PartitionReport
-		require.NoError(t, json.Unmarshal([]byte(out), &p))
+		if err := json.Unmarshal([]byte(out), &p); err != nil {
+			t.Fatal(err)
+		}
 		if len(p.Strategies) != 2 {
 			t.Fatalf("%d strategies", len(p.Strategies))
 		}
@@ -109,18 +110,26 @@ func TestKeptCosts(t *testing.T) {
 func everyNetwork(t *testing.T) []string {
 	t.Helper()
 	islands, err := bench.Islands()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	size := map[string]int64{bench.IslandsName: nnrt.MACs(islands)}
 	for _, n := range zoo.Networks() {
 		m, _, err := n.Outline()
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		size[n.Name] = nnrt.MACs(m)
 	}
 	files, err := filepath.Glob(filepath.Join(sharedDir(), "models", "*", "model.tflite"))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, path := range files {
 		m, err := input.ReadModel(path, nil)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		size[path] = nnrt.MACs(m)
 	}
 	return slices.SortedFunc(maps.Keys(size), func(a, b string) int {
@@ -214,7 +223,9 @@ func TestSweepSource(t *testing.T) {
 			}
 			return data, err
 		})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if _, err := os.Stat(filepath.Join("..", "..", changed)); err != nil {
 			t.Errorf("%s: %v", changed, err)
 		}
@@ -225,7 +236,7 @@ func TestSweepSource(t *testing.T) {
 	}
 	seen := map[string]string{with("cmd/nnsoc/internal/verify/eval.go"): "the sources"}
 	for _, file := range []string{
-		"go.mod", "sim/soc/machine.go", "sim/soc/pixel4.toml", "hal/driver/dsp/device.go", "bench/zoo/mobilenet.go", "importer/tflite/doc.go",
+		"go.mod", "sim/platform/machine.go", "sim/soc/pixel4.toml", "hal/driver/dsp/device.go", "bench/zoo/mobilenet.go", "importer/tflite/doc.go",
 		"nnrt/partition/branch_bound.go", "nnrt/execute.go", "hal/devices/outline.go",
 	} {
 		hash := with(file)
@@ -244,7 +255,9 @@ func keptSweep(t *testing.T, soc, network string) (r sweepRow) {
 	t.Helper()
 	content, _ := os.ReadFile(network) // a built-in network is part of the program
 	source, err := sweepKey()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	key := sha256.Sum256(fmt.Appendf(nil, "%s %s %s %x", source, soc, network, content))
 	folder := machine.CacheFolder("sweep")
 	path := filepath.Join(folder, hex.EncodeToString(key[:])+".json")
@@ -256,9 +269,15 @@ func keptSweep(t *testing.T, soc, network string) (r sweepRow) {
 		return r
 	}
 	data, err := json.Marshal(r)
-	require.NoError(t, err)
-	require.NoError(t, os.MkdirAll(folder, 0o777))
-	require.NoError(t, os.WriteFile(path, data, 0o666))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
 	return r
 }
 
@@ -270,7 +289,9 @@ func sweep(t *testing.T, soc, network string) (r sweepRow) {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
 	var p partition.PartitionReport
-	require.NoError(t, json.Unmarshal([]byte(out), &p))
+	if err := json.Unmarshal([]byte(out), &p); err != nil {
+		t.Fatal(err)
+	}
 	r.Name, r.Single = networkName(network), math.Inf(1)
 	fastest, exact := math.Inf(1), math.NaN()
 	for _, e := range p.Strategies {

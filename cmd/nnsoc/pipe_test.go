@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // awaited is a stderr that calls then when a command says that it waits for a pipe.
@@ -52,8 +51,12 @@ func throughPipe(t *testing.T, args []string, other func()) (code int, out, errs
 func TestPipes(t *testing.T) {
 	files := truncated(t)
 	t.Chdir(t.TempDir())
-	require.NoError(t, os.Mkdir("folder", 0o777))
-	require.NoError(t, syscall.Mkfifo("pipe", 0o600))
+	if err := os.Mkdir("folder", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo("pipe", 0o600); err != nil {
+		t.Fatal(err)
+	}
 	write := func(data []byte) func() {
 		return func() {
 			if err := os.WriteFile("pipe", data, 0); err != nil && !strings.Contains(err.Error(), "broken pipe") {
@@ -75,7 +78,9 @@ func TestPipes(t *testing.T) {
 		t.Fatal(code)
 	}
 	data, err := os.ReadFile(whole)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if code, out, errs := throughPipe(t, []string{"graph", "pipe"}, write(data)); code != cli.ExitOK || !strings.HasPrefix(out, "// pipe\ndigraph {") {
 		t.Errorf("graph of a pipe: exit code %d, %.100q, %.300q", code, out, errs)
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -110,7 +109,9 @@ func reluNetwork(t *testing.T) string {
 		Operators: []tflitefile.Operator{{Code: 19, Inputs: []int32{0}, Outputs: []int32{1}}}, // RELU
 	}}}
 	path := filepath.Join(t.TempDir(), "relu.tflite")
-	require.NoError(t, os.WriteFile(path, m.Bytes(), 0o600))
+	if err := os.WriteFile(path, m.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	return path
 }
 
@@ -124,7 +125,9 @@ Example({x: [-1, 2, -3, 4], y: [1, 2, 3, 4]}).DisableLifeTimeVariation()
 // a device with exit code 1, and nothing without a fault.
 func TestPlantedFaults(t *testing.T) {
 	spec := filepath.Join(t.TempDir(), "abs.mod.py")
-	require.NoError(t, os.WriteFile(spec, []byte(absSpec), 0o600))
+	if err := os.WriteFile(spec, []byte(absSpec), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name    string
 		args    []string
@@ -182,7 +185,9 @@ func TestExpectedNonFinite(t *testing.T) {
 	} {
 		path := filepath.Join(dir, "x.mod.py")
 		text := strings.ReplaceAll(strings.ReplaceAll(absSpec, "[-1,", "["+c.in+","), "y: [1,", "y: ["+c.want+",")
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 		for _, device := range []string{"reference", "cpu", "gpu"} {
 			if code, out, errs := command(nil, "vts", path, "--device", device, "--json"); code != c.code || !json.Valid([]byte(out)) {
 				t.Errorf("%s on %s: exit code %d, want %d\n%s%s", name, device, code, c.code, out, errs)

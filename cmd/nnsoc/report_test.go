@@ -17,7 +17,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/report"
 	"github.com/nnsoc/nnsoc/internal/browser"
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 var pageData = regexp.MustCompile(`(?s)<script type="application/json" id="data">(.*?)</script>`)
@@ -38,7 +37,9 @@ func TestReportData(t *testing.T) {
 	args := []string{"mobilenet_v1_0.25_128_quant", "--device", "npu,cpu"}
 	printed(t, append([]string{"report", "-o", path}, args...)...)
 	html, err := os.ReadFile(path)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	m := pageData.FindSubmatch(html)
 	if m == nil {
 		t.Fatal("no data in the page")
@@ -50,11 +51,17 @@ func TestReportData(t *testing.T) {
 			Counters  []struct{ Name string }
 		}
 	}
-	require.NoError(t, json.Unmarshal(m[1], &data))
+	if err := json.Unmarshal(m[1], &data); err != nil {
+		t.Fatal(err)
+	}
 	f, err := report.Read("page", bytes.NewReader(firstFile(t, m[1])))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var want map[string]any
-	require.NoError(t, json.Unmarshal([]byte(printed(t, append([]string{"run", "--json"}, args...)...)), &want))
+	if err := json.Unmarshal([]byte(printed(t, append([]string{"run", "--json"}, args...)...)), &want); err != nil {
+		t.Fatal(err)
+	}
 	for _, x := range []map[string]any{data.Files[0], want} {
 		for _, r := range x["runs"].([]any) {
 			delete(r.(map[string]any), "host_user_s")
@@ -119,9 +126,13 @@ func TestReportViews(t *testing.T) {
 	args := []string{"mobilenet_v1_0.25_128_quant", "--device", "npu"}
 	printed(t, append([]string{"report", "-o", path}, args...)...)
 	text := printed(t, append([]string{"run", "--json"}, args...)...)
-	require.NoError(t, os.WriteFile(before, []byte(text), 0o644))
+	if err := os.WriteFile(before, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	f, err := report.Read("run", strings.NewReader(text))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	r, page := &f.Runs[0], dom(t, chromium, path)
 	value := func(x float64) string { return `data-value="` + strconv.FormatFloat(x, 'f', -1, 64) + `"` }
 	devices, operations := view(t, page, "summary"), view(t, page, "operations")
@@ -178,7 +189,9 @@ func TestReportViews(t *testing.T) {
 	}
 
 	// Two runs: what changed.
-	require.NoError(t, os.WriteFile(after, []byte(printed(t, append([]string{"run", "--json", "--preference", "low-power"}, args...)...)), 0o644))
+	if err := os.WriteFile(after, []byte(printed(t, append([]string{"run", "--json", "--preference", "low-power"}, args...)...)), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	printed(t, "report", before, after, "-o", path)
 	changes := view(t, dom(t, chromium, path), "changes")
 	if strings.Contains(changes, "hidden") || !strings.Contains(changes, value(*r.LatencyUS)) || !strings.Contains(changes, "issue +") {
@@ -191,7 +204,9 @@ func TestReportViews(t *testing.T) {
 	// A plan: why operations stand where they do.
 	printed(t, "report", "mlperf_tiny_ad_quant", "--device", "auto", "-o", path)
 	html, err := os.ReadFile(path)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if f, err = report.Read("page", bytes.NewReader(firstFile(t, pageData.FindSubmatch(html)[1]))); err != nil {
 		t.Fatal(err)
 	}
@@ -237,10 +252,16 @@ func TestReportReader(t *testing.T) {
 	network := "mobilenet_v1_0.25_128_quant"
 	printed(t, "report", "-o", path, network, "--device", "npu")
 	html, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(acted, bytes.Replace(html, []byte("</body>"), []byte(actions), 1), 0o644))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(acted, bytes.Replace(html, []byte("</body>"), []byte(actions), 1), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	file, err := report.Read("page", bytes.NewReader(firstFile(t, pageData.FindSubmatch(html)[1])))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	type state struct {
 		Down, Up, Index, Filtered []int
 		Linked                    [][]int
@@ -257,7 +278,9 @@ func TestReportReader(t *testing.T) {
 		if m == nil {
 			t.Fatal("the page's script or the reader's has failed")
 		}
-		require.NoError(t, json.Unmarshal([]byte(strings.ReplaceAll(m[1], "&quot;", `"`)), &s))
+		if err := json.Unmarshal([]byte(strings.ReplaceAll(m[1], "&quot;", `"`)), &s); err != nil {
+			t.Fatal(err)
+		}
 		return s
 	}
 	s := read()
@@ -319,7 +342,9 @@ func TestReportReader(t *testing.T) {
 	var files []string
 	for _, memory := range []string{"4266", "1600"} {
 		name := filepath.Join(dir, memory+".json")
-		require.NoError(t, os.WriteFile(name, []byte(printed(t, "run", "--json", network, "--device", "npu,gpu", "--set", "dram.mt_per_s="+memory, "--set", "npu.memory[0].kib=512", "--cold")), 0o644))
+		if err := os.WriteFile(name, []byte(printed(t, "run", "--json", network, "--device", "npu,gpu", "--set", "dram.mt_per_s="+memory, "--set", "npu.memory[0].kib=512", "--cold")), 0o644); err != nil {
+			t.Fatal(err)
+		}
 		files = append(files, name)
 	}
 	printed(t, append([]string{"report", "-o", changed}, files...)...)
@@ -336,7 +361,9 @@ func TestReportReader(t *testing.T) {
 			t.Fatalf("%s: %d bytes, %v", x.picture, len(b), err)
 		}
 		if *update {
-			require.NoError(t, os.WriteFile(filepath.Join("..", "..", "docs", x.picture), b, 0o644))
+			if err := os.WriteFile(filepath.Join("..", "..", "docs", x.picture), b, 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }

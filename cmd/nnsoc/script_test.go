@@ -13,7 +13,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 var update = flag.Bool("update", false, "write the README's output block again")
@@ -44,9 +43,13 @@ func sharedDir() string {
 func TestScripts(t *testing.T) {
 	shared := sharedDir()
 	finds, err := filepath.Abs(filepath.Join("..", "..", "testvectors", "finds"))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	testdata, err := filepath.Abs("testdata")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(e *testscript.Env) error {
@@ -70,15 +73,23 @@ var file = regexp.MustCompile(`^[\w/.-]+\.(tflite|onnx|json|csv|svg|html|s|png|t
 // rest is executed.
 func TestReadme(t *testing.T) {
 	root, err := filepath.Abs(filepath.Join("..", ".."))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	elsewhere := scriptCommands(t)
 	elsewhere["run"] = "TestReadmeOutput"
 	dir := t.TempDir()
-	require.NoError(t, os.CopyFS(filepath.Join(dir, "cmd", "nnsoc", "testdata"), os.DirFS("testdata")))
+	if err := os.CopyFS(filepath.Join(dir, "cmd", "nnsoc", "testdata"), os.DirFS("testdata")); err != nil {
+		t.Fatal(err)
+	}
 	t.Chdir(dir)
 	n, made := 0, map[string]bool{}
 	for _, block := range shellBlock.FindAllStringSubmatch(string(readme), -1) {
@@ -151,7 +162,9 @@ func scriptCommands(t *testing.T) map[string]string {
 	}
 	for _, name := range files {
 		b, err := os.ReadFile(name)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, line := range strings.Split(string(b), "\n") {
 			if args, ok := strings.CutPrefix(line, "nnsoc "); ok {
 				commands[args] = name
@@ -173,7 +186,9 @@ var (
 func TestReadmeOutput(t *testing.T) {
 	path := filepath.Join("..", "..", "README.md")
 	readme, err := os.ReadFile(path)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var out strings.Builder
 	if code := execute([]string{"run"}, &out, io.Discard); code != 0 {
 		t.Fatalf("exit code %d", code)
@@ -184,7 +199,9 @@ func TestReadmeOutput(t *testing.T) {
 	}
 	if *update {
 		readme = outputBlock.ReplaceAll(readme, []byte("${1}"+out.String()+"${3}"))
-		require.NoError(t, os.WriteFile(path, readme, 0o644))
+		if err := os.WriteFile(path, readme, 0o644); err != nil {
+			t.Fatal(err)
+		}
 		return
 	}
 	want, got := hostColumns.ReplaceAllString(string(m[2]), ""), hostColumns.ReplaceAllString(out.String(), "")

@@ -14,16 +14,18 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // asCommand makes this test's binary run as nnsoc.
 func asCommand(t *testing.T) string {
 	self, err := os.Executable()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	command := filepath.Join(t.TempDir(), "nnsoc") // TestMain runs main by this name
-	require.NoError(t, os.Symlink(self, command))
+	if err := os.Symlink(self, command); err != nil {
+		t.Fatal(err)
+	}
 	return command
 }
 
@@ -36,12 +38,16 @@ func TestSweepKilled(t *testing.T) {
 	}
 	for _, lines := range []int{3, 11} {
 		cmd := exec.Command(command, args("killed")...)
-		require.NoError(t, cmd.Start())
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
 		for n := 0; n < lines; time.Sleep(time.Millisecond) {
 			b, _ := os.ReadFile(filepath.Join(dir, "killed", "rows-1-of-1.jsonl"))
 			n = bytes.Count(b, []byte("\n"))
 		}
-		require.NoError(t, cmd.Process.Kill())
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
 		if err := cmd.Wait(); err == nil {
 			t.Fatalf("it has ended before %d rows", lines)
 		}
@@ -57,9 +63,13 @@ func TestSweepKilled(t *testing.T) {
 	}
 	for _, name := range []string{"results.csv", "results.parquet"} {
 		a, err := os.ReadFile(filepath.Join(dir, "killed", name))
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		b, err := os.ReadFile(filepath.Join(dir, "alone", name))
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if !bytes.Equal(a, b) {
 			t.Errorf("%s differs from that of a sweep left alone", name)
 		}
@@ -74,7 +84,9 @@ var clusterScript = regexp.MustCompile("(?s)```bash\n(.*?)```")
 // TestClusterScript runs the tasks of the job array that docs/Cluster.md shows.
 func TestClusterScript(t *testing.T) {
 	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "Cluster.md"))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	m := clusterScript.FindSubmatch(doc)
 	if m == nil {
 		t.Fatal("docs/Cluster.md shows no script")
@@ -89,7 +101,9 @@ func TestClusterScript(t *testing.T) {
 		}
 	}
 	b, err := os.ReadFile(filepath.Join(dir, "results", "results.csv"))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if n := bytes.Count(b, []byte(",ok,")); n != 16 {
 		t.Errorf("%d of 16 points", n)
 	}
@@ -131,7 +145,9 @@ func TestSlurm(t *testing.T) {
 		t.Skip("skipped: needs root, for slurmd")
 	}
 	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "Cluster.md"))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	script := clusterScript.FindSubmatch(doc)
 	host, err := os.Hostname()
 	if err != nil || script == nil {
@@ -140,10 +156,14 @@ func TestSlurm(t *testing.T) {
 	host, _, _ = strings.Cut(host, ".")
 	command, dir := asCommand(t), t.TempDir()
 	write := func(name string, data []byte) {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), data, 0o644))
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, d := range []string{"state", "spool"} {
-		require.NoError(t, os.Mkdir(filepath.Join(dir, d), 0o755))
+		if err := os.Mkdir(filepath.Join(dir, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	write("slurm.conf", fmt.Appendf(nil, slurmConf, host, dir, freePort(t), freePort(t)))
 	write("sweep.sbatch", script[1])
@@ -151,7 +171,9 @@ func TestSlurm(t *testing.T) {
 	for _, daemon := range []string{"slurmctld", "slurmd"} {
 		cmd := exec.Command(daemon, "-D")
 		cmd.Env = env
-		require.NoError(t, cmd.Start())
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
 		t.Cleanup(func() {
 			_ = cmd.Process.Signal(os.Interrupt)
 			_ = cmd.Wait()
@@ -170,7 +192,9 @@ func TestSlurm(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	b, err := os.ReadFile(filepath.Join(dir, "results", "results.csv"))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if n := bytes.Count(b, []byte(",ok,")); n != 16 {
 		t.Errorf("%d of 16 points", n)
 	}
@@ -180,7 +204,9 @@ func TestSlurm(t *testing.T) {
 func freePort(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer l.Close()
 	return l.Addr().(*net.TCPAddr).Port
 }

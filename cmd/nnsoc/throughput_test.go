@@ -8,7 +8,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -34,7 +33,9 @@ func partitionRows(t *testing.T, args ...string) map[string]partitionRow {
 	var r struct {
 		Strategies []partitionRow `json:"strategies"`
 	}
-	require.NoError(t, json.Unmarshal([]byte(out.String()), &r))
+	if err := json.Unmarshal([]byte(out.String()), &r); err != nil {
+		t.Fatal(err)
+	}
 	rows := map[string]partitionRow{}
 	for _, s := range r.Strategies {
 		rows[s.Name] = s
@@ -63,7 +64,9 @@ func throughput(t *testing.T, network string) {
 			Parts  map[string]float64 `json:"latency_parts"`
 		} `json:"runs"`
 	}
-	require.NoError(t, json.Unmarshal([]byte(out.String()), &alone))
+	if err := json.Unmarshal([]byte(out.String()), &alone); err != nil {
+		t.Fatal(err)
+	}
 	held := map[string]float64{}
 	for _, r := range alone.Runs {
 		held["single:"+r.Device] = r.Parts["execution"]

@@ -14,7 +14,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -33,9 +32,13 @@ type timelineEvent struct {
 func readTimeline(t *testing.T, path string) (list []timelineEvent, order []string) {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var doc struct{ TraceEvents []timelineEvent }
-	require.NoError(t, json.Unmarshal(data, &doc))
+	if err := json.Unmarshal(data, &doc); err != nil {
+		t.Fatal(err)
+	}
 	names := map[[2]int]string{}
 	for _, e := range doc.TraceEvents {
 		switch {
@@ -65,7 +68,9 @@ func TestTraceOfConcurrent(t *testing.T) {
 		t.Fatalf("exit code %d", code)
 	}
 	var r run.ConcurrentReport
-	require.NoError(t, json.Unmarshal(out.Bytes(), &r))
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+		t.Fatal(err)
+	}
 	events, order := readTimeline(t, path)
 	var want []string
 	for i := range networks {
@@ -152,7 +157,9 @@ func TestStallsOfTrace(t *testing.T) {
 				Latency float64 `json:"latency_us"`
 			}
 		}
-		require.NoError(t, json.Unmarshal(out.Bytes(), &r))
+		if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+			t.Fatal(err)
+		}
 		events, _ := readTimeline(t, path)
 		slices.SortStableFunc(events, func(a, b timelineEvent) int { return cmp.Compare(a.Ts, b.Ts) })
 		now, at, area, most := map[string]float64{}, 0.0, 0.0, 0.0
@@ -191,7 +198,9 @@ func TestTraceOfDevices(t *testing.T) {
 		t.Fatalf("exit code %d", code)
 	}
 	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	dram := c.DRAM.Config()
 	pins := dram.PeakBytesPerSecond() / 1e9
 	events, order := readTimeline(t, path)
@@ -232,7 +241,9 @@ func TestTraceOfDevices(t *testing.T) {
 func lanes(t *testing.T, path, process string) (names []string) {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var doc struct {
 		TraceEvents []struct {
 			Name     string
@@ -243,7 +254,9 @@ func lanes(t *testing.T, path, process string) (names []string) {
 			}
 		}
 	}
-	require.NoError(t, json.Unmarshal(data, &doc))
+	if err := json.Unmarshal(data, &doc); err != nil {
+		t.Fatal(err)
+	}
 	pid, at := 0, map[string]int{}
 	track := map[int]string{}
 	for _, e := range doc.TraceEvents {

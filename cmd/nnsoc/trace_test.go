@@ -17,7 +17,6 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/inspect"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestTraceOfRun: a timeline in each format, compressed or not, has the marks of NNAPI,
@@ -47,7 +46,9 @@ func TestTraceOfRun(t *testing.T) {
 		}
 		var s inspect.TraceSummary
 		for b, v := range map[*bytes.Buffer]any{&out: &run, &sum: &s} {
-			require.NoError(t, json.Unmarshal(b.Bytes(), v))
+			if err := json.Unmarshal(b.Bytes(), v); err != nil {
+				t.Fatal(err)
+			}
 		}
 		s.File = ""
 		if first.Marks == 0 {
@@ -74,7 +75,9 @@ func TestTraceOfRun(t *testing.T) {
 			}
 		}
 		data, err := os.ReadFile(path)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if zipped := bytes.HasPrefix(data, []byte{0x1f, 0x8b}); zipped != (filepath.Ext(c.name) == ".gz") {
 			t.Errorf("%s: compressed: %v", c.name, zipped)
 		}
@@ -95,7 +98,9 @@ func counters(t *testing.T, data []byte, process string) map[string][][2]float64
 				Args     map[string]any
 			}
 		}
-		require.NoError(t, json.Unmarshal(data, &doc))
+		if err := json.Unmarshal(data, &doc); err != nil {
+			t.Fatal(err)
+		}
 		pid := -1
 		for _, e := range doc.TraceEvents {
 			if e.Ph == "M" && e.Name == "process_name" && e.Args["name"] == process {
@@ -196,7 +201,9 @@ func TestCountersOfTrace(t *testing.T) {
 			t.Fatalf("%s: exit code %d", file, code)
 		}
 		data, err := os.ReadFile(path)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		device := args[len(args)-1]
 		return counters(t, data, device+": phone"), out.Bytes()
 	}
@@ -212,7 +219,9 @@ func TestCountersOfTrace(t *testing.T) {
 				}
 			}
 		}
-		require.NoError(t, json.Unmarshal(report, &r))
+		if err := json.Unmarshal(report, &r); err != nil {
+			t.Fatal(err)
+		}
 		rate, hits := all["dsp system cache (GB/s)"], all["dsp system cache hits (%)"]
 		if len(rate) < 3 || len(hits) != len(rate) || rate[len(rate)-1][1] != 0 {
 			t.Fatalf("%s: bandwidth %v, hits %v", file, rate, hits)

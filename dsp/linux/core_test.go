@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/dsp"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -21,11 +20,17 @@ type coldCore struct {
 func newCold(t testing.TB, preset string) *coldCore {
 	t.Helper()
 	c, err := soc.Load(preset)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s, err := dsp.FromSoC(c, sim.FastSingleAnswer)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	core, err := dsp.New(s)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return &coldCore{core, c}
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/internal/oracle"
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // dmaProgram moves a line of text by DMA and writes it out.
@@ -42,7 +41,9 @@ func TestOracleV68Program(t *testing.T) {
 	oracle.Need(t, "clang-19", "ld.lld-19")
 	dir := t.TempDir()
 	src, obj, exe := filepath.Join(dir, "p.S"), filepath.Join(dir, "p.o"), filepath.Join(dir, "p.elf")
-	require.NoError(t, os.WriteFile(src, []byte(dmaProgram), 0o644))
+	if err := os.WriteFile(src, []byte(dmaProgram), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	for _, cmd := range []*exec.Cmd{
 		exec.Command("clang-19", "-target", "hexagon-unknown-linux-musl", "-mv68", "-mhvx=v68", "-mhvx-length=128B", "-nostdlib", "-c", "-o", obj, src),
 		exec.Command("ld.lld-19", "-m", "hexagonelf", "-static", "-o", exe, obj),
@@ -52,11 +53,15 @@ func TestOracleV68Program(t *testing.T) {
 		}
 	}
 	data, err := os.ReadFile(exe)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, preset := range []string{"sd888", "pixel4"} {
 		core := newCold(t, preset)
 		im, err := LoadELF(data)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		var out bytes.Buffer
 		p := &Process{Image: im, Args: []string{exe}, Stdout: &out, Stderr: &out}
 		_, err = core.Exec([]*Process{p}, dsp.Options{})

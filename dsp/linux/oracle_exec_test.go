@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 )
@@ -22,7 +21,9 @@ func TestOracleExec(t *testing.T) {
 	for name, n := range map[string]int{"state.bin": 4*128 + 32*128 + 128, "scratch.bin": 4096} {
 		b := make([]byte, n)
 		r.Read(b)
-		require.NoError(t, os.WriteFile(filepath.Join(data, name), b, 0o644))
+		if err := os.WriteFile(filepath.Join(data, name), b, 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	body := func(name string) []string { return []string{"-DBODY=\"" + name + "\"", "-I", root, "-I", data} }
 	const program = "../../isa/hexagon/asm/testdata/program.c"
@@ -53,7 +54,9 @@ func TestOracleAssembled(t *testing.T) {
 	texts := map[string]string{"decisions": decisions}
 	for _, name := range []string{"hello.S", "core.S"} {
 		text, err := os.ReadFile(shared.Path(t, "hexagon", name))
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		texts[name] = string(text)
 	}
 	for name, text := range texts {
@@ -63,9 +66,13 @@ func TestOracleAssembled(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 			b, err := o.ELF()
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			path := filepath.Join(t.TempDir(), "p.elf")
-			require.NoError(t, os.WriteFile(path, b, 0o755))
+			if err := os.WriteFile(path, b, 0o755); err != nil {
+				t.Fatal(err)
+			}
 			sameAsQEMU(t, path)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/internal/oracle"
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // crossCompile builds a static Hexagon executable and returns its path.
@@ -42,9 +41,13 @@ func sameAsQEMU(t *testing.T, exe string, argv ...string) {
 		t.Fatalf("qemu-hexagon: %v", err)
 	}
 	data, err := os.ReadFile(exe)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	im, err := LoadELF(data)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var got bytes.Buffer
 	p := &Process{Image: im, Args: append([]string{exe}, argv...), Stdout: &got, Stderr: &got}
 	if _, err := testCore(t).Exec([]*Process{p}, dsp.Options{}); err != nil {

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/dsp"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 	"github.com/nnsoc/nnsoc/sim"
 )
@@ -20,11 +19,15 @@ func execCopies(t *testing.T, core *coldCore, n int, text string) (*sim.Report, 
 	var ps []*Process
 	for range n {
 		im, err := LoadELF(b)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		ps = append(ps, &Process{Image: im, Args: make([]string, len(ps)), Stdout: io.Discard, Stderr: io.Discard})
 	}
 	rep, err := core.Exec(ps, dsp.Options{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return rep, ps[0].Status
 }
 
@@ -108,9 +111,13 @@ func TestProcessVTCM(t *testing.T) {
 		{Addr: s.VTCMBase, Data: []byte{4: 42, 7: 0}, Write: true},
 	}}
 	b, err := own.ELF()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	im, err := LoadELF(b)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	p := &Process{Image: im, Stdout: io.Discard, Stderr: io.Discard}
 	if _, err := core.Exec([]*Process{p}, dsp.Options{}); err != nil || p.Status != 42 {
 		t.Errorf("a segment in VTCM: status %d, %v", p.Status, err)

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/gpu"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/rdna2/asm"
 	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
 	"github.com/nnsoc/nnsoc/sim"
@@ -22,11 +21,17 @@ func (l *Launch) run(core *gpu.Core) (*sim.Report, error) { return RunAll(core, 
 func assemble(t testing.TB, text string) *codeobject.File {
 	t.Helper()
 	u, err := asm.Assemble(text)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	f, err := u.Link()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	data, err := f.ELF()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if f, err = codeobject.Read(data); err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +41,9 @@ func assemble(t testing.TB, text string) *codeobject.File {
 func source(t testing.TB, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(name)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return string(b)
 }
 
@@ -69,7 +76,9 @@ func TestVAdd(t *testing.T) {
 			{Buffer: out}, {Value: binary.LittleEndian.AppendUint32(nil, 90)},
 		}}
 		rep, err := l.run(newCore(t))
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		wantInts(t, out, func(i int) uint32 {
 			if i >= 90 {
 				return 0

@@ -14,7 +14,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/internal/oracle"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/rdna2/asm"
 	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
 	"github.com/nnsoc/nnsoc/sim"
@@ -143,18 +142,26 @@ func TestOracleClang(t *testing.T) {
 func read(t *testing.T, path string, source bool) *codeobject.File {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if source {
 		u, err := asm.Assemble(string(data))
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		f, err := u.Link()
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if data, err = f.ELF(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	f, err := codeobject.Read(data)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return f
 }
 
@@ -178,7 +185,9 @@ func runTest(t *testing.T, f *codeobject.File, k testKernel, functional bool) ([
 func newCore(t testing.TB) *gpu.Core {
 	t.Helper()
 	core, err := gpu.New(gpu.DefaultSpec())
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return core
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/burst"
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // patience is how long a step of a test may take before it counts as stuck.
@@ -67,7 +66,9 @@ func connect(t *testing.T) *pair {
 			return &hal.Result{Timing: hal.NoTiming}, nil
 		},
 	})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	p.server, p.Context = s, s
 	return p
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/compat"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -16,7 +15,9 @@ import (
 func crashing(t *testing.T, calls map[sample.Call]sample.Fault) hal.Device {
 	t.Helper()
 	d, err := sample.NewSynthetic("crashing", cpu.New(cpu.Config{}), calls)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return d
 }
 

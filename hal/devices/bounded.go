@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -57,7 +58,7 @@ func (m *Machine) executions() map[any][]*remembered {
 
 // nearest is what an execution comes to by one of those of its program and inputs that have run as often as they
 // may: the last at the same clocks, else the last at the nearest clocks of engine and DRAM, as retimed gives it. nil: it has to run.
-func (h *engineHost) nearest(c *base.Call, k soc.Conditions) *remembered {
+func (h *engineHost) nearest(c *base.Call, k platform.Conditions) *remembered {
 	var best *remembered
 	far, runs, now := math.Inf(1), 0, h.present(k.Points)
 	key, alike := h.m.key(c)

@@ -5,14 +5,14 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/sim"
-	"github.com/nnsoc/nnsoc/sim/soc"
+	"github.com/nnsoc/nnsoc/sim/platform"
 )
 
 // Client is a thread of an application on a machine. It implements hal.Client.
 type Client struct {
 	m      *Machine
-	soc    *soc.Client // nil: the machine's own client
-	warmed *warmUps    // nil but while it warms up
+	soc    *platform.Client // nil: the machine's own client
+	warmed *warmUps         // nil but while it warms up
 }
 
 // Enter implements hal.Machine.
@@ -27,7 +27,7 @@ func (m *Machine) enter(f func(*Client) error) error {
 }
 
 // Together lets clients run beside each other in simulated time, from the present
-// instant on, and returns when each ended: see soc.Machine.Go. A client is a function
+// instant on, and returns when each ended: see platform.Machine.Go. A client is a function
 // that executes prepared models of the machine's devices as the client that it is given.
 func (m *Machine) Together(clients ...func(*Client) error) (ends []sim.Time, err error) {
 	err = m.enter(func(me *Client) error {
@@ -82,7 +82,7 @@ func (c *Client) Join(other hal.Client) error {
 func (c *Client) Account() hal.Account { return account{c.m.soc.Account()} }
 
 // account implements hal.Account.
-type account struct{ shared *soc.Account }
+type account struct{ shared *platform.Account }
 
 func (a account) Components() []hal.ComponentEnergy { return components(&a.shared.PJ) }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -142,7 +141,9 @@ func TestEqualMACsTakeSimilarTime(t *testing.T) {
 		}
 		for _, name := range soc.Names() {
 			c, err := soc.Load(name)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			cpu := openCPU(t, c)
 			var least, most, grouped int64
 			for i, m := range prepared {
@@ -172,7 +173,9 @@ func TestEqualMACsTakeSimilarTime(t *testing.T) {
 func openCPU(t *testing.T, c *soc.Config) hal.Device {
 	t.Helper()
 	list, err := devices.Open(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return list[0]
 }
 

@@ -9,10 +9,10 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -20,7 +20,7 @@ import (
 func executed(t *testing.T, s *hal.Stats) float64 {
 	t.Helper()
 	for _, p := range s.Parts {
-		if p.Name == soc.PartExecution {
+		if p.Name == platform.PartExecution {
 			return float64(p.TimeFs) / 1e9
 		}
 	}
@@ -43,14 +43,18 @@ func TestCPUAlone(t *testing.T) {
 		c := newClient(t, m, "cpu", model, hal.PriorityMedium)
 		var res *hal.Result
 		err := m.Warm(func() (err error) { res, err = hal.Execute(c.prepared, &c.buffers); return err })
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		want := executed(t, &res.Stats)
 		_, err = m.Together(func(as *devices.Client) error {
 			b := c.buffers
 			b.Client = as
 			return as.Warm(func() error { res, err = hal.Execute(c.prepared, &b); return err })
 		})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		got := executed(t, &res.Stats)
 		if r := got / want; r < 1 || r > 1.01 {
 			t.Errorf("%s: %.2f us on the memory that engines share, %.2f us alone", name, got, want)
@@ -61,7 +65,7 @@ func TestCPUAlone(t *testing.T) {
 
 // reader reads from a memory without a pause until an instant, a window of requests under
 // way, and adds up what it reads between two instants.
-func reader(k soc.Conditions, from, to, until sim.Time) (read int64) {
+func reader(k platform.Conditions, from, to, until sim.Time) (read int64) {
 	const bytes, inFlight = 256, 64
 	var window [inFlight]sim.Time
 	for i := 0; ; i++ {
@@ -85,9 +89,9 @@ func TestCPUSharesBandwidth(t *testing.T) {
 		m := phone(t, oneMemoryClock)
 		c := newClient(t, m, "cpu", streaming(nn.TensorFloat32, 16<<20), hal.PriorityMedium)
 		_, err := m.Together(func(as *devices.Client) error {
-			_, err := m.SoC().Execute(soc.Request{Engine: soc.EngineGPU}, func(k soc.Conditions) (soc.Outcome, error) {
+			_, err := m.SoC().Execute(platform.Request{Engine: soc.EngineGPU}, func(k platform.Conditions) (platform.Outcome, error) {
 				others = reader(k, from-k.Start, to-k.Start, end-k.Start)
-				return soc.Outcome{Time: end - k.Start}, nil
+				return platform.Outcome{Time: end - k.Start}, nil
 			})
 			return err
 		}, func(as *devices.Client) error {
@@ -104,14 +108,18 @@ func TestCPUSharesBandwidth(t *testing.T) {
 			}
 			return err
 		})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return took, own, others
 	}
 	m := phone(t, oneMemoryClock)
 	c := newClient(t, m, "cpu", streaming(nn.TensorFloat32, 16<<20), hal.PriorityMedium)
 	var res *hal.Result
 	err := m.Warm(func() (err error) { res, err = hal.Execute(c.prepared, &c.buffers); return err })
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	alone := executed(t, &res.Stats)
 	start := begin + sim.Time(res.Stats.LatencyFs) - sim.Time(alone*1e9) // the runtime comes first
 	took, _, _ := beside(true, 0, 0)
@@ -149,14 +157,16 @@ func TestCPURamp(t *testing.T) {
 			}
 			return err
 		})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return took, s
 	}
 	warm, _ := run(m.Warm)
 	timed := bytes.Clone(c.buffers.Outputs[0])
-	again := func() (samples []soc.Sample, took float64, s hal.Stats) {
+	again := func() (samples []platform.Sample, took float64, s hal.Stats) {
 		m.Reset()
-		stop := m.SoC().Observe(func(s *soc.Sample) {
+		stop := m.SoC().Observe(func(s *platform.Sample) {
 			x := *s
 			x.Hz = slices.Clone(s.Hz)
 			samples = append(samples, x)
@@ -189,7 +199,7 @@ func TestCPURamp(t *testing.T) {
 		t.Errorf("cold %.0f us, warm %.0f us, %d steps", cold, warm, len(steps))
 	}
 	addsUp(t, "cold", &stats)
-	if i := slices.IndexFunc(stats.Parts, func(p hal.Part) bool { return p.Name == soc.PartWake }); i < 0 || stats.Parts[i].TimeFs != 1461e9 {
+	if i := slices.IndexFunc(stats.Parts, func(p hal.Part) bool { return p.Name == platform.PartWake }); i < 0 || stats.Parts[i].TimeFs != 1461e9 {
 		t.Errorf("parts %+v, want a wake-up of 1461 us", stats.Parts)
 	}
 	if _, _, second := again(); !cmp.Equal(stats, second) {

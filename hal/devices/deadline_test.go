@@ -7,9 +7,9 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -23,7 +23,9 @@ func TestMissedDeadlineCostsItsTime(t *testing.T) {
 		}
 		m := phone(t)
 		c := newClient(t, m, device, convolution(kind), hal.PriorityMedium)
-		require.NoError(t, m.Warm(c.execute))
+		if err := m.Warm(c.execute); err != nil {
+			t.Fatal(err)
+		}
 		spent := func() (sum float64) {
 			for _, pj := range m.SoC().Spent() {
 				sum += pj
@@ -32,12 +34,14 @@ func TestMissedDeadlineCostsItsTime(t *testing.T) {
 		}
 		from, energy := m.SoC().Now(), spent()
 		res, err := hal.Execute(c.prepared, &c.buffers)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		whole, wholePJ := m.SoC().Now()-from, spent()-energy
 		engine := sim.Time(engineFs(&res.Stats))
 		before := sim.Time(0) // the engine starts
 		for _, p := range res.Stats.Parts {
-			if p.Name == soc.PartExecution {
+			if p.Name == platform.PartExecution {
 				break
 			}
 			before += sim.Time(p.TimeFs)
@@ -73,7 +77,9 @@ func TestMissedDeadlineCostsItsTime(t *testing.T) {
 			t.Errorf("%s: no trace of it", device)
 		}
 		from = m.SoC().Now()
-		require.NoError(t, c.execute())
+		if err := c.execute(); err != nil {
+			t.Fatal(err)
+		}
 		if next := m.SoC().Now() - from; next > whole+whole/20 {
 			t.Errorf("%s: the next execution takes %v us, %v before", device, next.Microseconds(), whole.Microseconds())
 		}
@@ -127,7 +133,7 @@ func TestWarmUpIsStopped(t *testing.T) {
 				})
 			}
 			if x.stopped {
-				warmed := m.SoC().Now() > soc.WarmUp || way == "a client" // which finds the clocks of one, see Client.Warm
+				warmed := m.SoC().Now() > platform.WarmUp || way == "a client" // which finds the clocks of one, see Client.Warm
 				if hal.StatusOf(err) != hal.MissedDeadlineTransient || most > 4*x.allowed || !warmed {
 					t.Errorf("%s, deadline %s: %v; the engine ran for %v us of %v allowed, until %v us", way, x.name, err,
 						most.Microseconds(), x.allowed.Microseconds(), m.SoC().Now().Microseconds())

@@ -11,7 +11,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/importer/tflite"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -31,11 +30,17 @@ var (
 // networks.
 func TestDeclaredPrepares(t *testing.T) {
 	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	list, err := devices.Open(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	generator, err := randgraph.NewGenerator(7, nil)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	networks := map[string]*nn.Model{"mobilenet_v1_0.25_128_quant": zoo.MustBuild("mobilenet_v1_0.25_128_quant")}
 	if *declaredNetworks {
 		networks = sharedNetworks(t)
@@ -50,7 +55,9 @@ func TestDeclaredPrepares(t *testing.T) {
 					s, err := d.SupportedOperations(m)
 					return err == nil && s[len(s)-1].OK
 				})
-				require.NoError(t, err)
+				if err != nil {
+					t.Fatal(err)
+				}
 				prepared += checkDeclared(t, d, "graph", drawn.Model, rand.New(rand.NewPCG(uint64(i), 1)), 4)
 			}
 			for name, m := range networks {
@@ -74,7 +81,9 @@ func sharedNetworks(t *testing.T) map[string]*nn.Model {
 	all := map[string]*nn.Model{}
 	for _, path := range paths {
 		file, err := os.ReadFile(path)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if all[filepath.Base(filepath.Dir(path))], err = tflite.Import(file, nil); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}

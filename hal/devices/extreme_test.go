@@ -11,7 +11,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/validate"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -20,9 +19,13 @@ import (
 // declined or computed exactly, never wrong.
 func TestExtremeQuantization(t *testing.T) {
 	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	list, err := devices.Open(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	scales := []float32{1e-38, 1e-20, 1e-6, 0.5, 1e6, 1e20, 3.2e38}
 	biases := []int32{math.MinInt32, math.MinInt32 + 1, -1 << 30, 0, 1 << 30, math.MaxInt32 - 1, math.MaxInt32}
 	ran := map[string]int{}
@@ -40,7 +43,9 @@ func TestExtremeQuantization(t *testing.T) {
 							in[i] = byte(i*89 + 7)
 						}
 						want, err := cpu.Reference(m, [][]byte{in})
-						require.NoError(t, err)
+						if err != nil {
+							t.Fatal(err)
+						}
 						for _, d := range list[1:] {
 							what := fmt.Sprintf("%v %v on %s: weight scale %g, output scale %g, bias %d", op, typ, d.Name(), weight, out, bias)
 							s, err := d.SupportedOperations(m)

@@ -6,7 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/sim"
-	"github.com/nnsoc/nnsoc/sim/soc"
+	"github.com/nnsoc/nnsoc/sim/platform"
 )
 
 // foreignModel is a prepared model of a driver from outside.
@@ -95,7 +95,7 @@ func engineOf(s *hal.Stats) {
 	var fs int64
 	var pj float64
 	for _, p := range s.Parts {
-		if p.Name == soc.PartExecution {
+		if p.Name == platform.PartExecution {
 			fs += p.TimeFs
 			pj += p.EnergyPJ
 		}

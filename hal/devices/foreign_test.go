@@ -14,10 +14,10 @@ import (
 	dspdriver "github.com/nnsoc/nnsoc/hal/driver/dsp"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
 	"github.com/nnsoc/nnsoc/hal/service"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -25,7 +25,9 @@ import (
 func bareDSP(t *testing.T, c *soc.Config, own ...lower.Operation) hal.Device {
 	t.Helper()
 	s, err := dsp.FromSoC(c, sim.Preference(hal.FastSingleAnswer))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	d, err := dspdriver.New(dspdriver.Config{
 		Settings: dspdriver.Settings{Lowerings: own},
 		Spec:     s, NewMemory: func() (mem.Level, error) { return c.NewEngineMemory(soc.EngineDSP) },
@@ -35,7 +37,9 @@ func bareDSP(t *testing.T, c *soc.Config, own ...lower.Operation) hal.Device {
 			return at, nil
 		},
 	})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return d
 }
 
@@ -43,7 +47,9 @@ func bareDSP(t *testing.T, c *soc.Config, own ...lower.Operation) hal.Device {
 func network(t *testing.T) (*nn.Model, *hal.Buffers) {
 	t.Helper()
 	m, err := zoo.Build("mobilenet_v1_0.25_128_quant")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return m, buffersOf(m)
 }
 
@@ -73,7 +79,7 @@ func partNames(s *hal.Stats) (list []string) {
 // engineFs is the time of an execution on its engine.
 func engineFs(s *hal.Stats) (fs int64) {
 	for _, p := range s.Parts {
-		if p.Name == soc.PartExecution {
+		if p.Name == platform.PartExecution {
 			fs += p.TimeFs
 		}
 	}
@@ -84,12 +90,16 @@ func engineFs(s *hal.Stats) (fs int64) {
 // machine that lives and on one that does not, by itself and behind a machine of its own.
 func TestForeignTakesTheSameWay(t *testing.T) {
 	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	model, b := network(t)
 	run := func(d hal.Device, times int) *hal.Result {
 		t.Helper()
 		p, err := d.PrepareModel(model, hal.PrepareOptions{})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		var res *hal.Result
 		for range times {
 			b.MeasureTiming = true
@@ -108,12 +118,18 @@ func TestForeignTakesTheSameWay(t *testing.T) {
 		t.Fatalf("a driver without a host has parts %v", partNames(&alone.Stats))
 	}
 	served, stop, err := service.Loopback(bare)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer stop()
 	opened, err := devices.Open(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	behind, stopBehind, err := service.Loopback(find(opened)) // what "nnsoc serve" serves
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer stopBehind()
 	const times = 30 // the clocks have come to rest
 	machine := func(d hal.Device) hal.Device {
@@ -122,7 +138,9 @@ func TestForeignTakesTheSameWay(t *testing.T) {
 			options = append(options, devices.Attach(d, devices.PlaceOf(c, d)))
 		}
 		m, err := devices.NewMachine(c, hal.FastSingleAnswer, options...)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if len(m.Devices()) != 4 {
 			t.Fatalf("%d devices", len(m.Devices()))
 		}
@@ -130,7 +148,9 @@ func TestForeignTakesTheSameWay(t *testing.T) {
 	}
 	loop := func(d hal.Device) hal.Device {
 		list, err := devices.Open(c, hal.FastSingleAnswer, devices.Attach(d, soc.EngineDSP))
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return find(list)
 	}
 	want := run(machine(nil), times)
@@ -174,7 +194,9 @@ func TestForeignTakesTheSameWay(t *testing.T) {
 // Callers that come at once find the engine taken and wait for it; one alone never does.
 func TestOpenQueues(t *testing.T) {
 	list, err := devices.Open(loadPhone(t), hal.FastSingleAnswer)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, d := range list[1:] {
 		kind := nn.TensorQuant8Asymm
 		if d.Name() == "gpu" {
@@ -187,16 +209,20 @@ func TestOpenQueues(t *testing.T) {
 func openQueues(t *testing.T, d hal.Device, model *nn.Model) {
 	t.Helper()
 	p, err := d.PrepareModel(model, hal.PrepareOptions{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	alone, wake := int64(0), int64(0)
 	for range 3 {
 		res, err := hal.Execute(p, buffersOf(model))
-		require.NoError(t, err)
-		if slices.Contains(partNames(&res.Stats), soc.PartQueue) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.Contains(partNames(&res.Stats), platform.PartQueue) {
 			t.Fatalf("%s: a caller alone waits for the engine", d.Name())
 		}
 		alone = engineFs(&res.Stats)
-		if i := slices.IndexFunc(res.Stats.Parts, func(p hal.Part) bool { return p.Name == soc.PartWake }); i >= 0 {
+		if i := slices.IndexFunc(res.Stats.Parts, func(p hal.Part) bool { return p.Name == platform.PartWake }); i >= 0 {
 			wake = res.Stats.Parts[i].TimeFs // the first caller's, for all
 		}
 	}
@@ -219,7 +245,7 @@ func openQueues(t *testing.T, d hal.Device, model *nn.Model) {
 			}
 			var wait int64
 			for _, x := range res.Stats.Parts {
-				if x.Name == soc.PartQueue {
+				if x.Name == platform.PartQueue {
 					wait += x.TimeFs
 				}
 			}

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -16,7 +15,9 @@ func TestEnergyOfLoops(t *testing.T) {
 		grows := func(leak float64) float64 {
 			m := phone(t, func(c *soc.Config) { c.Thermal.LeakagePerK = leak })
 			c := newClient(t, m, device, convolution(nn.TensorQuant8Asymm), hal.PriorityMedium)
-			require.NoError(t, m.Warm(c.execute))
+			if err := m.Warm(c.execute); err != nil {
+				t.Fatal(err)
+			}
 			sum := func() (pj float64) {
 				for _, x := range m.SoC().Spent() {
 					pj += x
@@ -27,7 +28,9 @@ func TestEnergyOfLoops(t *testing.T) {
 			var pj [2]float64
 			for i := range 20 { // the first of them and the last
 				at, before := m.SoC().Now(), sum()
-				require.NoError(t, c.execute())
+				if err := c.execute(); err != nil {
+					t.Fatal(err)
+				}
 				k := min(i, 1)
 				took[k], pj[k] = int64(m.SoC().Now()-at), sum()-before
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/statistics"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -31,16 +32,16 @@ type queue struct {
 
 // execute lets a request that was called at an instant of the devices' clock go through a
 // machine in its steady state: it waits there for the executions of other callers that have the engine.
-func (q *queue) execute(m *soc.Machine, r soc.Request, out soc.Outcome, calledFs int64) (soc.Execution, error) {
+func (q *queue) execute(m *platform.Machine, r platform.Request, out platform.Outcome, calledFs int64) (platform.Execution, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if busy := q.freeFs - calledFs; busy > 0 {
 		m.Occupy(r.Engine, m.Now()+sim.Time(busy))
 	}
-	x, err := m.Execute(r, func(soc.Conditions) (soc.Outcome, error) { return out, nil })
+	x, err := m.Execute(r, func(platform.Conditions) (platform.Outcome, error) { return out, nil })
 	at := calledFs
 	for _, p := range x.Parts {
-		if at += int64(p.Time); p.Name == soc.PartExecution {
+		if at += int64(p.Time); p.Name == platform.PartExecution {
 			q.freeFs = max(q.freeFs, at)
 		}
 	}
@@ -50,7 +51,7 @@ func (q *queue) execute(m *soc.Machine, r soc.Request, out soc.Outcome, calledFs
 // Execute implements base.Host.
 func (l *loop) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*hal.Result, error)) (*hal.Result, error) {
 	calledFs := l.clock.NowFs()
-	m, err := soc.NewMachine(l.config)
+	m, err := platform.NewMachine(l.config)
 	if err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}
@@ -79,14 +80,14 @@ func (l *loop) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*hal.Resu
 
 // once runs an execution on a cold memory of its own, at the highest clocks, and brings a machine
 // to where a loop of such has it. One that is late is the outcome until it was stopped as well.
-func (l *loop) once(m *soc.Machine, r soc.Request, c *base.Call, spans *recorder,
-	run func(hal.Tracer, base.Place) (*hal.Result, error), most sim.Time) (*hal.Result, soc.Outcome, error) {
+func (l *loop) once(m *platform.Machine, r platform.Request, c *base.Call, spans *recorder,
+	run func(hal.Tracer, base.Place) (*hal.Result, error), most sim.Time) (*hal.Result, platform.Outcome, error) {
 	var to hal.Tracer
 	if c.Buffers.Trace != nil {
 		to = spans
 	}
 	res, err := until(run, most, 0)(to, base.Place{})
-	var out soc.Outcome
+	var out platform.Outcome
 	switch late := lateness(err); {
 	case late != nil:
 		k, failed := m.Saturated(r)
@@ -100,22 +101,22 @@ func (l *loop) once(m *soc.Machine, r soc.Request, c *base.Call, spans *recorder
 	default:
 		out = outcomeOf(&res.Stats)
 	}
-	if err := m.Repeat(r, out, soc.WarmUp); err != nil {
+	if err := m.Repeat(r, out, platform.WarmUp); err != nil {
 		return nil, out, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}
 	return res, out, err
 }
 
 // on is the engine on a machine of its own.
-func (l *loop) on(m *soc.Machine) *engineHost {
+func (l *loop) on(m *platform.Machine) *engineHost {
 	return &engineHost{m: &Machine{config: l.config, soc: m, programs: map[any]int{}, SimulateAll: true}, engine: l.engine, foreign: l.foreign}
 }
 
 // requestOf is a call as the machine sees it. Operands in memory of the device are
 // neither mapped nor maintained.
-func requestOf(e soc.Engine, c *base.Call) soc.Request {
+func requestOf(e soc.Engine, c *base.Call) platform.Request {
 	b := c.Buffers
-	r := soc.Request{Engine: e, Preference: sim.Preference(c.Options.Preference), Burst: b.InBurst, Priority: int(c.Options.Priority)}
+	r := platform.Request{Engine: e, Preference: sim.Preference(c.Options.Preference), Burst: b.InBurst, Priority: int(c.Options.Priority)}
 	add := func(list [][]byte, onDevice []bool, bytes *int64) {
 		for i, x := range list {
 			if i >= len(onDevice) || !onDevice[i] {
@@ -130,8 +131,8 @@ func requestOf(e soc.Engine, c *base.Call) soc.Request {
 }
 
 // outcomeOf is what a device reports as the machine sees it.
-func outcomeOf(s *hal.Stats) soc.Outcome {
-	o := soc.Outcome{Time: sim.Time(s.LatencyFs), EnergyPJ: s.EnergyPJ, Launches: s.Launches}
+func outcomeOf(s *hal.Stats) platform.Outcome {
+	o := platform.Outcome{Time: sim.Time(s.LatencyFs), EnergyPJ: s.EnergyPJ, Launches: s.Launches}
 	if m := &s.Memory; m.Bursts+m.CacheHits > 0 { // what has passed the system-level cache
 		o.DRAMBytes = m.ReadBytes + m.WriteBytes
 		return o
@@ -144,14 +145,14 @@ func outcomeOf(s *hal.Stats) soc.Outcome {
 
 // wrap puts the parts of an execution around what the device reported, and its spans
 // between those of the parts.
-func wrap(res *hal.Result, x *soc.Execution, to hal.Tracer, spans recorder) {
+func wrap(res *hal.Result, x *platform.Execution, to hal.Tracer, spans recorder) {
 	parts := make([]hal.Part, len(x.Parts))
 	var atFs, ranFs int64 // of the parts, of the engine's own time
 	for i, p := range x.Parts {
 		parts[i] = hal.Part{Name: p.Name, TimeFs: int64(p.Time), EnergyPJ: p.EnergyPJ}
 		if to != nil {
-			if p.Name == soc.PartExecution {
-				last := !slices.ContainsFunc(x.Parts[i+1:], func(p soc.Part) bool { return p.Name == soc.PartExecution })
+			if p.Name == platform.PartExecution {
+				last := !slices.ContainsFunc(x.Parts[i+1:], func(p platform.Part) bool { return p.Name == platform.PartExecution })
 				spans = spans.replay(to, atFs-ranFs, ranFs+int64(p.Time), last)
 				ranFs += int64(p.Time)
 			} else {
@@ -182,10 +183,10 @@ type recorder []hal.Span
 func (r *recorder) Span(s hal.Span) { *r = append(*r, s) }
 
 // until are the spans of the engine's own time that begin before it was stopped, cut off there.
-func (r recorder) until(x *soc.Execution) (list recorder) {
+func (r recorder) until(x *platform.Execution) (list recorder) {
 	var end int64
 	for _, p := range x.Parts {
-		if p.Name == soc.PartExecution {
+		if p.Name == platform.PartExecution {
 			end += int64(p.Time)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -68,13 +69,13 @@ func dramProgram(h io.Writer, c *soc.Config, _ hal.Preference) error {
 // highest.
 func memoryClockProgram(h io.Writer, c *soc.Config, p hal.Preference) error {
 	c.DSP.Clock.OPPs[0].DDRMHz = 1
-	m, err := soc.NewMachine(c)
+	m, err := platform.NewMachine(c)
 	if err != nil {
 		return refusal{err}
 	}
 	line := uint64(0) // each is read once: none is in the system-level cache
 	probe := func(e soc.Engine, p sim.Preference, every sim.Time, n int) error {
-		_, err := m.Execute(soc.Request{Engine: e, Preference: p}, func(k soc.Conditions) (soc.Outcome, error) {
+		_, err := m.Execute(platform.Request{Engine: e, Preference: p}, func(k platform.Conditions) (platform.Outcome, error) {
 			for i := range n {
 				now := sim.Time(i) * every
 				for range 64 {
@@ -84,13 +85,13 @@ func memoryClockProgram(h io.Writer, c *soc.Config, p hal.Preference) error {
 				}
 			}
 			end := sim.Time(n) * every
-			return soc.Outcome{Time: end, Traffic: m.Traffic(end)}, nil
+			return platform.Outcome{Time: end, Traffic: m.Traffic(end)}, nil
 		})
 		return err
 	}
 	traffic := func(length sim.Time, rate float64) error {
-		if _, err := m.Execute(soc.Request{Engine: soc.EngineCPU}, func(soc.Conditions) (soc.Outcome, error) {
-			return soc.Outcome{Time: length, DRAMBytes: int64(rate * length.Seconds())}, nil
+		if _, err := m.Execute(platform.Request{Engine: soc.EngineCPU}, func(platform.Conditions) (platform.Outcome, error) {
+			return platform.Outcome{Time: length, DRAMBytes: int64(rate * length.Seconds())}, nil
 		}); err != nil {
 			return err
 		}

@@ -6,21 +6,22 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // interrupted is a client of a priority whose program leaves the engine between operations.
-func interrupted(h io.Writer, m *soc.Machine, e soc.Engine, priority int) func() error {
+func interrupted(h io.Writer, m *platform.Machine, e soc.Engine, priority int) func() error {
 	return func() error {
 		m.Sleep(m.Now() + sim.Time(priority)*sim.Millisecond)
-		x, err := m.Execute(soc.Request{Engine: e, Priority: priority}, func(k soc.Conditions) (soc.Outcome, error) {
+		x, err := m.Execute(platform.Request{Engine: e, Priority: priority}, func(k platform.Conditions) (platform.Outcome, error) {
 			const operation = 500 * sim.Microsecond
 			for i := sim.Time(1); i < 10; i++ {
 				if k.Turn.Over(i * operation) {
 					k.Turn.Yield(i * operation)
 				}
 			}
-			return soc.Outcome{Time: 10 * operation}, nil
+			return platform.Outcome{Time: 10 * operation}, nil
 		})
 		fmt.Fprint(h, x)
 		return err
@@ -31,15 +32,15 @@ func interrupted(h io.Writer, m *soc.Machine, e soc.Engine, priority int) func()
 // lengths, of all sizes, in bursts, and with every share of load.
 func hostCalls(e soc.Engine) func(io.Writer, *soc.Config, hal.Preference) error {
 	return func(h io.Writer, c *soc.Config, p hal.Preference) error {
-		m, err := soc.NewMachine(c)
+		m, err := platform.NewMachine(c)
 		if err != nil {
 			return refusal{err}
 		}
 		call := func(bytes int64, work sim.Time, burst bool) error {
-			r := soc.Request{Engine: e, Preference: sim.Preference(p), Buffers: 2, In: bytes, Out: bytes, Burst: burst}
-			x, err := m.Execute(r, func(k soc.Conditions) (soc.Outcome, error) {
+			r := platform.Request{Engine: e, Preference: sim.Preference(p), Buffers: 2, In: bytes, Out: bytes, Burst: burst}
+			x, err := m.Execute(r, func(k platform.Conditions) (platform.Outcome, error) {
 				fmt.Fprint(h, k.Points)
-				return soc.Outcome{Time: work, EnergyPJ: 1}, nil
+				return platform.Outcome{Time: work, EnergyPJ: 1}, nil
 			})
 			fmt.Fprint(h, x)
 			return err

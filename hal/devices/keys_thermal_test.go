@@ -8,6 +8,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -15,12 +16,12 @@ import (
 // engines, lets it cool while all work at little power, and heats it until it switches
 // itself off. Each sample of the way is a part of the report.
 func warmAndCool(h io.Writer, c *soc.Config, p hal.Preference) error {
-	m, err := soc.NewMachine(c)
+	m, err := platform.NewMachine(c)
 	if err != nil {
 		return refusal{err}
 	}
 	var skin float64
-	m.Observe(func(s *soc.Sample) {
+	m.Observe(func(s *platform.Sample) {
 		skin = s.Celsius[len(s.Celsius)-1]
 		for _, x := range []any{s.To, s.Watts, s.Celsius, s.Hz, s.Status} {
 			_ = binary.Write(h, binary.LittleEndian, x) // a hash takes everything
@@ -35,9 +36,9 @@ func warmAndCool(h io.Writer, c *soc.Config, p hal.Preference) error {
 	work := func(e soc.Engine, watts float64) error {
 		const span = 200 * sim.Millisecond
 		m.Sleep(m.Now() + 9*span)
-		_, err := m.Execute(soc.Request{Engine: e, Preference: sim.Preference(p)}, func(k soc.Conditions) (soc.Outcome, error) {
+		_, err := m.Execute(platform.Request{Engine: e, Preference: sim.Preference(p)}, func(k platform.Conditions) (platform.Outcome, error) {
 			fmt.Fprint(h, k.Points)
-			return soc.Outcome{Time: span, EnergyPJ: watts * 1e12 * span.Seconds()}, nil
+			return platform.Outcome{Time: span, EnergyPJ: watts * 1e12 * span.Seconds()}, nil
 		})
 		return err
 	}
@@ -51,7 +52,7 @@ func warmAndCool(h io.Writer, c *soc.Config, p hal.Preference) error {
 				watts = max(phase.gpu, phase.others)
 			}
 			err := work(e, watts)
-			if errors.Is(err, soc.ErrShutdown) {
+			if errors.Is(err, platform.ErrShutdown) {
 				fmt.Fprint(h, m.Now())
 				return nil
 			}

@@ -4,6 +4,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -26,7 +27,7 @@ type Invocation struct {
 	Start, Latency sim.Time
 	EnergyPJ       float64
 	Rails          [soc.NumRails]float64 // that by rail
-	Parts          []soc.Part
+	Parts          []platform.Part
 }
 
 // loopCall is an execution to be repeated.
@@ -34,7 +35,7 @@ type loopCall struct {
 	host    *engineHost
 	call    *base.Call
 	run     func(hal.Tracer, base.Place) (*hal.Result, error)
-	request soc.Request
+	request platform.Request
 	same    map[*remembered]bool // those of the same inputs
 	samples []*clockSamples
 }
@@ -55,7 +56,7 @@ const (
 )
 
 // find returns the executions at the clocks that a call finds under conditions, nil: none.
-func (c *loopCall) find(k soc.Conditions) *clockSamples {
+func (c *loopCall) find(k platform.Conditions) *clockSamples {
 	for i, s := range c.samples {
 		if x := s.last[0]; s.woken == k.Woken && x.began(k.Points) && c.host.m.soc.Fits(x.traffic) {
 			copy(c.samples[1:i+1], c.samples[:i]) // it is likely the next as well
@@ -67,7 +68,7 @@ func (c *loopCall) find(k soc.Conditions) *clockSamples {
 }
 
 // ran notes an execution that was simulated.
-func (c *loopCall) ran(s *clockSamples, k soc.Conditions, res *hal.Result, traffic *soc.Traffic) {
+func (c *loopCall) ran(s *clockSamples, k platform.Conditions, res *hal.Result, traffic *platform.Traffic) {
 	if s == nil {
 		s = &clockSamples{woken: k.Woken}
 		c.samples = append(c.samples, s)
@@ -132,7 +133,7 @@ func (x *Invocation) share(before, after [soc.NumRails]float64) {
 		x.Rails[r] = after[r] - before[r]
 	}
 	x.EnergyPJ += spent
-	x.Parts = append(x.Parts, soc.Part{Name: soc.PartShared, EnergyPJ: spent})
+	x.Parts = append(x.Parts, platform.Part{Name: platform.PartShared, EnergyPJ: spent})
 }
 
 func (l *Loop) begin() { l.last = Invocation{Start: l.m.soc.Now(), Parts: l.last.Parts[:0]} }
@@ -143,7 +144,7 @@ func (l *Loop) end() Invocation {
 	return l.last
 }
 
-func (x *Invocation) add(e *soc.Execution) {
+func (x *Invocation) add(e *platform.Execution) {
 	x.EnergyPJ += e.EnergyPJ
 	for r, pj := range e.Rails {
 		x.Rails[r] += pj
@@ -152,7 +153,7 @@ func (x *Invocation) add(e *soc.Execution) {
 }
 
 // executed adds an execution of the function, which has ended or was stopped.
-func (l *Loop) executed(h *engineHost, c *base.Call, run func(hal.Tracer, base.Place) (*hal.Result, error), r soc.Request, x *soc.Execution, ended bool) {
+func (l *Loop) executed(h *engineHost, c *base.Call, run func(hal.Tracer, base.Place) (*hal.Result, error), r platform.Request, x *platform.Execution, ended bool) {
 	if l == nil {
 		return
 	}
@@ -162,7 +163,7 @@ func (l *Loop) executed(h *engineHost, c *base.Call, run func(hal.Tracer, base.P
 }
 
 // outcome runs the call's program under conditions, or takes what it came to before.
-func (c *loopCall) outcome(k soc.Conditions) (soc.Outcome, error) {
+func (c *loopCall) outcome(k platform.Conditions) (platform.Outcome, error) {
 	h := c.host
 	if k.Woken {
 		h.m.caches[h.engine].Reset()
@@ -178,14 +179,14 @@ func (c *loopCall) outcome(k soc.Conditions) (soc.Outcome, error) {
 	}
 	res, traffic, err := h.run(c.call, k, &recorder{}, c.run)
 	if err != nil {
-		return soc.Outcome{}, err
+		return platform.Outcome{}, err
 	}
 	c.ran(s, k, res, traffic)
 	return outcome(res, traffic), nil
 }
 
 // outcome is what an execution came to as the machine sees it.
-func outcome(res *hal.Result, traffic *soc.Traffic) soc.Outcome {
+func outcome(res *hal.Result, traffic *platform.Traffic) platform.Outcome {
 	o := outcomeOf(&res.Stats)
 	if o.Traffic = traffic; traffic != nil {
 		o.DRAMBytes = traffic.Bytes()

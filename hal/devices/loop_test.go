@@ -7,9 +7,9 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -46,7 +46,7 @@ func TestLoop(t *testing.T) {
 			m := phone(t, hasty, func(c *soc.Config) { c.DSP.Energy.StaticMW, c.NPU.Energy.StaticMW = 1000, 1000 })
 			m.SimulateAll = i == 1
 			seen := map[string]bool{}
-			m.SoC().Observe(func(s *soc.Sample) {
+			m.SoC().Observe(func(s *platform.Sample) {
 				way[i] += fmt.Sprintln(s.To, s.Watts, s.Celsius, s.Hz, s.Status)
 				seen[fmt.Sprint(s.Hz[1:])] = true
 			})
@@ -60,7 +60,9 @@ func TestLoop(t *testing.T) {
 				} else {
 					v, err = loop.Next()
 				}
-				require.NoError(t, err)
+				if err != nil {
+					t.Fatal(err)
+				}
 				way[i] += fmt.Sprintln(v)
 				m.SoC().Sleep(m.SoC().Now() + x.pause)
 			}
@@ -84,7 +86,7 @@ func TestLoopOfAHotPhone(t *testing.T) {
 		_, err = loop.Next()
 		m.SoC().Sleep(m.SoC().Now() + sim.Second)
 	}
-	if !errors.Is(err, soc.ErrShutdown) || !errors.Is(m.SoC().Alive(), soc.ErrShutdown) {
+	if !errors.Is(err, platform.ErrShutdown) || !errors.Is(m.SoC().Alive(), platform.ErrShutdown) {
 		t.Errorf("%v, then %v", err, m.SoC().Alive())
 	}
 }
@@ -94,7 +96,9 @@ func TestCPUIsThrottled(t *testing.T) {
 	m := phone(t, func(c *soc.Config) { c.Thermal.AmbientC = 44 })
 	c := newClient(t, m, "cpu", convolution(nn.TensorQuant8Asymm), hal.PriorityMedium)
 	for range 2 {
-		require.NoError(t, m.Warm(c.execute))
+		if err := m.Warm(c.execute); err != nil {
+			t.Fatal(err)
+		}
 		m.SoC().Sleep(m.SoC().Now() + 3*sim.Second) // the rule looks every two seconds
 	}
 	if cool, hot := c.latency[0], c.latency[1]; !(float64(hot) > 1.1*float64(cool)) {
@@ -113,12 +117,16 @@ func TestLoopSteady(t *testing.T) {
 		m := phone(t, func(c *soc.Config) { c.DSP.Clock.FastMHz = 800 })
 		m.SimulateAll = i == 1
 		c := newClient(t, m, "dsp", streaming(nn.TensorQuant8Asymm, 1536<<10), hal.PriorityMedium)
-		require.NoError(t, m.Warm(c.execute))
+		if err := m.Warm(c.execute); err != nil {
+			t.Fatal(err)
+		}
 		before := m.Simulated()
 		loop, v, err := m.Loop(c.execute)
 		sum := v.Latency
 		for range turns - 1 {
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			v, err = loop.Next()
 			sum += v.Latency
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem/interconnect"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -19,7 +20,7 @@ import (
 type Machine struct {
 	mu      sync.Mutex // held by executions without a client, and by Enter
 	config  *soc.Config
-	soc     *soc.Machine
+	soc     *platform.Machine
 	clock   *hal.Clock // of deadlines
 	devices []hal.Device
 	warmed  *warmUps // of Warm; nil: none is under way
@@ -72,7 +73,7 @@ func (m *Machine) number(program any) int {
 
 // NewMachine makes the devices of a SoC on one machine, cold. Options add to them.
 func NewMachine(c *soc.Config, p hal.Preference, options ...Option) (*Machine, error) {
-	s, err := soc.NewMachine(c)
+	s, err := platform.NewMachine(c)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +100,7 @@ func (m *Machine) Reset() {
 }
 
 // Hold keeps the clock of a device's engine at one of its points, also through Reset: see
-// soc.Machine.Hold.
+// platform.Machine.Hold.
 func (m *Machine) Hold(device string, hz int64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -119,7 +120,7 @@ func (m *Machine) HoldMemory(hz int64) error {
 }
 
 // SoC is the machine under the devices: its time, clocks and heat.
-func (m *Machine) SoC() *soc.Machine { return m.soc }
+func (m *Machine) SoC() *platform.Machine { return m.soc }
 
 // Simulated is the number of executions that ran on an engine.
 func (m *Machine) Simulated() int { return m.runs }
@@ -167,8 +168,8 @@ func (h *engineHost) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*ha
 	var spans recorder
 	var res *hal.Result
 	var failed, halted error
-	x, err := m.soc.Execute(r, func(k soc.Conditions) (soc.Outcome, error) {
-		var traffic *soc.Traffic
+	x, err := m.soc.Execute(r, func(k platform.Conditions) (platform.Outcome, error) {
+		var traffic *platform.Traffic
 		if res, traffic = warmed.recall(h, c, k); res == nil {
 			res, traffic, failed = h.run(c, k, &spans, until(run, r.Longest, k.Start))
 		} else if !m.soc.Alone() {
@@ -180,7 +181,7 @@ func (h *engineHost) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*ha
 			return h.stopped(m.memo[c.Program], k, late.At), nil
 		}
 		if failed != nil {
-			return soc.Outcome{}, failed
+			return platform.Outcome{}, failed
 		}
 		warmed.note(h.engine, c, k, res, traffic)
 		return outcome(res, traffic), nil
@@ -219,7 +220,7 @@ func (h *engineHost) memory(program any) (s memoryState) {
 }
 
 // run runs a program under conditions, or finds what it came to before.
-func (h *engineHost) run(c *base.Call, k soc.Conditions, spans *recorder, run func(hal.Tracer, base.Place) (*hal.Result, error)) (*hal.Result, *soc.Traffic, error) {
+func (h *engineHost) run(c *base.Call, k platform.Conditions, spans *recorder, run func(hal.Tracer, base.Place) (*hal.Result, error)) (*hal.Result, *platform.Traffic, error) {
 	m, b := h.m, c.Buffers
 	var to hal.Tracer
 	if b.Trace != nil {
@@ -270,7 +271,7 @@ func (h *engineHost) run(c *base.Call, k soc.Conditions, spans *recorder, run fu
 	if h.foreign {
 		h.moved(0, sim.Time(res.Stats.LatencyFs), outcomeOf(&res.Stats).DRAMBytes)
 	}
-	var traffic *soc.Traffic
+	var traffic *platform.Traffic
 	if h.engine != soc.EngineCPU {
 		traffic = m.soc.Traffic(sim.Time(res.Stats.LatencyFs))
 	}
@@ -344,7 +345,7 @@ type remembered struct {
 	memory          memoryState         // in which it began
 	left            *base.Caches        // what it left in the engine's caches, nil: what it had found
 	lines           *interconnect.Lines // and in the system-level cache
-	traffic         *soc.Traffic        // of the DRAM
+	traffic         *platform.Traffic   // of the DRAM
 	hz              float64             // of the engine's clock, 0 where it is of no account; of a warm-up
 	sampled         bool                // its costs may be estimates
 	result          hal.Result
@@ -364,7 +365,7 @@ func remember(b *hal.Buffers, points []sim.Change, memory memoryState, res *hal.
 
 // recall finds an execution of a program under conditions among those that same is true
 // of, and leaves the engine's caches as it did; nil: there is none.
-func (h *engineHost) recall(c *base.Call, k soc.Conditions, before memoryState, same func(*remembered) bool) *remembered {
+func (h *engineHost) recall(c *base.Call, k platform.Conditions, before memoryState, same func(*remembered) bool) *remembered {
 	list := h.m.memo[c.Program]
 	for i, x := range list {
 		if x.memory == before && (h.m.Sampled || !x.sampled) && x.began(k.Points) && same(x) && h.m.soc.Fits(x.traffic) {

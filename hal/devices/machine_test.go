@@ -9,9 +9,9 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -19,12 +19,16 @@ import (
 func phone(t testing.TB, edits ...func(*soc.Config)) *devices.Machine {
 	t.Helper()
 	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, edit := range edits {
 		edit(c)
 	}
 	m, err := devices.NewMachine(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return m
 }
 
@@ -39,7 +43,9 @@ type client struct {
 func newClient(t testing.TB, m *devices.Machine, device string, model *nn.Model, priority hal.Priority) *client {
 	t.Helper()
 	p, err := named(m, device).PrepareModel(model, hal.PrepareOptions{Preference: hal.FastSingleAnswer, Priority: priority})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	c := &client{prepared: p}
 	for _, x := range model.Main.Inputs {
 		b := make([]byte, model.Main.Operands[x].Bytes())
@@ -116,7 +122,9 @@ func TestRememberedExecutions(t *testing.T) {
 			m.SimulateAll = i == 1
 			c := newClient(t, m, device, convolution(kind), hal.PriorityMedium)
 			for k := range 12 {
-				require.NoError(t, c.execute())
+				if err := c.execute(); err != nil {
+					t.Fatal(err)
+				}
 				if k%4 == 3 {
 					m.SoC().Sleep(m.SoC().Now() + 30*sim.Millisecond)
 				}
@@ -151,7 +159,9 @@ func TestRememberedTraffic(t *testing.T) {
 			if k%8 == 0 {
 				m.SoC().Sleep(m.SoC().Now() + sim.Second)
 			}
-			require.NoError(t, c.execute())
+			if err := c.execute(); err != nil {
+				t.Fatal(err)
+			}
 		}
 		got[i], runs[i] = fmt.Sprint(c.latency), m.Simulated()
 	}
@@ -178,7 +188,9 @@ func TestRememberedSystemCache(t *testing.T) {
 		b := newClient(t, m, "npu", fullyConnected(nn.TensorQuant8Asymm, 2048), hal.PriorityMedium)
 		for range 12 {
 			for _, c := range []*client{a, b} {
-				require.NoError(t, c.execute())
+				if err := c.execute(); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
 		got[i], runs[i] = fmt.Sprint(a.latency, b.latency, a.outputs, b.outputs), m.Simulated()
@@ -197,10 +209,16 @@ func TestWarm(t *testing.T) {
 	o := oneOperation{op: nn.OpConv2D, args: []any{[]uint32{1, 64, 64, 32}, weights{64, 3, 3, 32}, weights{64}, nn.PaddingSame, 1, 1, 0}, out: []uint32{1, 64, 64, 64}, kind: nn.TensorFloat32}
 	model := o.model()
 	c := newClient(t, m, "gpu", model, hal.PriorityMedium)
-	require.NoError(t, c.execute())
-	require.NoError(t, m.Warm(c.execute))
+	if err := c.execute(); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Warm(c.execute); err != nil {
+		t.Fatal(err)
+	}
 	for range 3 {
-		require.NoError(t, c.execute())
+		if err := c.execute(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if c.latency[0] < c.latency[1]*11/10 {
 		t.Errorf("cold %d fs, warm %d fs", c.latency[0], c.latency[1])
@@ -225,9 +243,13 @@ func TestClientWarms(t *testing.T) {
 	} {
 		m := phone(t)
 		alone := newClient(t, m, "gpu", x.model, hal.PriorityMedium)
-		require.NoError(t, m.Warm(alone.execute))
+		if err := m.Warm(alone.execute); err != nil {
+			t.Fatal(err)
+		}
 		for range 4 {
-			require.NoError(t, alone.execute())
+			if err := alone.execute(); err != nil {
+				t.Fatal(err)
+			}
 		}
 		want := float64(alone.latency[len(alone.latency)-1]) / 1e9
 		m = phone(t)
@@ -237,7 +259,7 @@ func TestClientWarms(t *testing.T) {
 			if err := as.Warm(func() error { return c.executeAs(as) }); err != nil {
 				return err
 			}
-			if now := as.NowFs(); now < int64(soc.WarmUp) {
+			if now := as.NowFs(); now < int64(platform.WarmUp) {
 				t.Errorf("%s: warm after %d fs", name, now)
 			}
 			warm = len(c.latency)
@@ -301,13 +323,13 @@ func streams(t *testing.T, window sim.Time, swap bool) (alone, together [2]float
 // TestContention: a DSP that streams is slowed down by a GPU that streams; who was
 // submitted first at an equal instant does not matter, nor does the window.
 func TestContention(t *testing.T) {
-	alone, both := streams(t, soc.DefaultWindow, false)
+	alone, both := streams(t, platform.DefaultWindow, false)
 	t.Logf("alone %.0f us, together %.0f us", alone, both)
 	if both[0] < 1.01*alone[0] {
 		t.Errorf("the DSP takes %.0f us alone and %.0f us beside the GPU", alone[0], both[0])
 	}
 	_, exact := streams(t, 0, false)
-	_, swapped := streams(t, soc.DefaultWindow, true)
+	_, swapped := streams(t, platform.DefaultWindow, true)
 	for i := range both {
 		for what, x := range map[string]float64{"window 0": exact[i], "swapped": swapped[i]} {
 			if r := x / both[i]; r < 0.99 || r > 1.01 {
@@ -338,7 +360,9 @@ func TestTogetherIsDeterministic(t *testing.T) {
 			})
 		}
 		ends, err := m.Together(run...)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		var text string
 		for _, c := range list {
 			text += fmt.Sprint(c.latency)
@@ -375,7 +399,9 @@ func TestPriority(t *testing.T) {
 			}
 		}
 		ends, err := m.Together(hold.loop(1), later(x), later(y))
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return ends
 	}
 	if e := order(hal.PriorityLow, hal.PriorityHigh); e[2] >= e[1] {
@@ -403,7 +429,9 @@ func TestClientsAndThreads(t *testing.T) {
 		}
 	})
 	burst, err := npu.prepared.ConfigureExecutionBurst()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer burst.Close()
 	_, err = m.Together(dsp.loop(4), func(as *devices.Client) error {
 		o := hal.ExecuteOptions{Client: as}

@@ -10,6 +10,7 @@ import (
 	cpudriver "github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -51,7 +52,7 @@ func NewOutliner(c *soc.Config, p hal.Preference) (*Outliner, error) {
 // NewMachine. estimate is called once when a device prepares a model. With values, the
 // reference computes the outputs, once for the same inputs: control flow needs them.
 func (o *Outliner) New(estimate func(device string, m *nn.Model) (Load, error), values bool) (*Machine, error) {
-	s, err := soc.NewMachine(o.config)
+	s, err := platform.NewMachine(o.config)
 	if err != nil {
 		return nil, err
 	}

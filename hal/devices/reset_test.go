@@ -7,9 +7,9 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -30,7 +30,9 @@ func TestReset(t *testing.T) {
 			c := list[len(list)-1-k]
 			c.buffers.InBurst = k%2 == 0
 			for range 3 {
-				require.NoError(t, c.execute())
+				if err := c.execute(); err != nil {
+					t.Fatal(err)
+				}
 			}
 			c.buffers.InBurst = false
 		}
@@ -41,7 +43,9 @@ func TestReset(t *testing.T) {
 		for i := range list { // cold, but not as the first program of the machine
 			used.Reset()
 			for _, k := range []int{3, i} {
-				require.NoError(t, list[k].execute())
+				if err := list[k].execute(); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
 		used.Reset()
@@ -65,7 +69,7 @@ func clientsOf(t *testing.T, m *devices.Machine) []*client {
 func script(t *testing.T, m *devices.Machine, list []*client) string {
 	t.Helper()
 	var text strings.Builder
-	stop := m.SoC().Observe(func(s *soc.Sample) {
+	stop := m.SoC().Observe(func(s *platform.Sample) {
 		fmt.Fprintln(&text, "heat", s.From, s.To, s.Watts, s.Celsius, s.Hz, s.Status)
 	})
 	defer stop()
@@ -82,13 +86,17 @@ func script(t *testing.T, m *devices.Machine, list []*client) string {
 	}
 	for range 2 {
 		for _, c := range list {
-			require.NoError(t, execute(c, nil))
+			if err := execute(c, nil); err != nil {
+				t.Fatal(err)
+			}
 		}
 		m.SoC().Sleep(m.SoC().Now() + 2*sim.Millisecond)
 	}
 	loop, v, err := m.Loop(list[0].execute)
 	for range 3 {
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		fmt.Fprintln(&text, "loop", v.Start, v.Latency, v.EnergyPJ, v.Parts)
 		v, err = loop.Next()
 	}
@@ -97,7 +105,9 @@ func script(t *testing.T, m *devices.Machine, list []*client) string {
 		run = append(run, func(as *devices.Client) error { return execute(c, as) })
 	}
 	ends, err := m.Together(run...)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	fmt.Fprintln(&text, ends)
 	return text.String()
 }

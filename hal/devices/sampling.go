@@ -6,7 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/sim"
-	"github.com/nnsoc/nnsoc/sim/soc"
+	"github.com/nnsoc/nnsoc/sim/platform"
 )
 
 // Sampling says what Machine.Sampled has saved, and how far what is taken lies from what a
@@ -73,7 +73,7 @@ type representative struct {
 }
 
 // sampleOf finds the sample for a call, nil: none.
-func (h *engineHost) sampleOf(c *base.Call, k soc.Conditions) *representative {
+func (h *engineHost) sampleOf(c *base.Call, k platform.Conditions) *representative {
 	for _, s := range h.m.samples[c.Program] {
 		if s.began(k.Points) && h.m.soc.Fits(s.traffic) && s.same(c.Buffers) {
 			return s

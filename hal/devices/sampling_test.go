@@ -6,8 +6,8 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -112,14 +112,18 @@ func TestPartSampling(t *testing.T) {
 // TestSampledIsForgotten: a machine that does not sample takes nothing that a sampled execution came to.
 func TestSampledIsForgotten(t *testing.T) {
 	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	m, err := NewMachine(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	h, call := &engineHost{m: m}, &base.Call{Program: 1}
 	m.memo[call.Program] = []*remembered{{sampled: true}}
 	for _, sampled := range []bool{true, false} {
 		m.Sampled = sampled
-		x := h.recall(call, soc.Conditions{}, memoryState{}, func(*remembered) bool { return true })
+		x := h.recall(call, platform.Conditions{}, memoryState{}, func(*remembered) bool { return true })
 		if (x != nil) != sampled {
 			t.Errorf("sampling %v: taken %v", sampled, x != nil)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -42,7 +43,7 @@ func (h *engineHost) steadyState(c *base.Call, most int, run func(hal.Tracer, ba
 // reach brings the machine there. A first turn begins as the machine is: one that is cold may have
 // run it before, for an application that waits for its first result. Without one the execution
 // runs at the clocks of work without a pause. The result is that of a failed execution.
-func (s *steadyState) reach(r soc.Request, firstTurn bool, warms func(bytes int64) bool) (*hal.Result, error) {
+func (s *steadyState) reach(r platform.Request, firstTurn bool, warms func(bytes int64) bool) (*hal.Result, error) {
 	m := s.host.m.soc
 	if firstTurn {
 		if _, res, err := s.turn(r); err != nil {
@@ -62,12 +63,12 @@ func (s *steadyState) reach(r soc.Request, firstTurn bool, warms func(bytes int6
 	out := outcome(&first.result, first.traffic)
 	out.Time = scaled(out.Time, int64(first.hz), k.Points)
 	s.cold = s.most > 1 && warms(out.DRAMBytes)
-	if err := m.Repeat(r, out, soc.WarmUp); err != nil {
+	if err := m.Repeat(r, out, platform.WarmUp); err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}
 	turns := map[sim.OPP]int{} // by the point of the engine at which they began
 	now, usual := m.Now(), k.Points[0].OPP
-	for since, end := now, now+soc.WarmUp; now < min(end, since+steadySpan); now = m.Now() {
+	for since, end := now, now+platform.WarmUp; now < min(end, since+steadySpan); now = m.Now() {
 		point, res, err := s.turn(r)
 		if err != nil {
 			return res, err
@@ -81,7 +82,7 @@ func (s *steadyState) reach(r soc.Request, firstTurn bool, warms func(bytes int6
 			usual = o
 		}
 	}
-	for end := now + soc.WarmUp; len(turns) > 1 && m.Now() < end; {
+	for end := now + platform.WarmUp; len(turns) > 1 && m.Now() < end; {
 		if k, err = m.Present(r); err != nil {
 			return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 		}
@@ -97,13 +98,13 @@ func (s *steadyState) reach(r soc.Request, firstTurn bool, warms func(bytes int6
 
 // turn is one of the loop. It returns the point of the engine at which it began, and the result of
 // a failed execution.
-func (s *steadyState) turn(r soc.Request) (point sim.OPP, res *hal.Result, err error) {
+func (s *steadyState) turn(r platform.Request) (point sim.OPP, res *hal.Result, err error) {
 	var failed error
-	_, err = s.host.m.soc.Execute(r, func(k soc.Conditions) (soc.Outcome, error) {
+	_, err = s.host.m.soc.Execute(r, func(k platform.Conditions) (platform.Outcome, error) {
 		point = k.Points[0].OPP
 		var x *remembered
 		if x, res, failed = s.at(k); failed != nil {
-			return soc.Outcome{}, failed
+			return platform.Outcome{}, failed
 		}
 		o := outcome(&x.result, x.traffic)
 		if s.find(k) == nil {
@@ -122,8 +123,8 @@ func (s *steadyState) turn(r soc.Request) (point sim.OPP, res *hal.Result, err e
 
 // steady is an execution on a machine in the steady state of a loop of it. The engine takes an instant of it at most; 0: until it
 // has ended. One that is late is the outcome until it was stopped as well, in a loop of such that are stopped.
-func (l *loop) steady(m *soc.Machine, r soc.Request, c *base.Call, spans *recorder,
-	run func(hal.Tracer, base.Place) (*hal.Result, error), most sim.Time) (*hal.Result, soc.Outcome, error) {
+func (l *loop) steady(m *platform.Machine, r platform.Request, c *base.Call, spans *recorder,
+	run func(hal.Tracer, base.Place) (*hal.Result, error), most sim.Time) (*hal.Result, platform.Outcome, error) {
 	h := l.on(m)
 	r.Program = h.m.number(c.Program)
 	defer h.m.caches[h.engine].Clear() // nobody comes back to this machine
@@ -136,14 +137,14 @@ func (l *loop) steady(m *soc.Machine, r soc.Request, c *base.Call, spans *record
 			after = min(after, most)
 		}
 		if err := s.repeat(r, after); err != nil {
-			return nil, soc.Outcome{}, err
+			return nil, platform.Outcome{}, err
 		}
 	} else if why != nil {
-		return res, soc.Outcome{}, why
+		return res, platform.Outcome{}, why
 	}
 	k, err := m.Present(r)
 	if err != nil {
-		return nil, soc.Outcome{}, hal.Errorf(hal.GeneralFailure, "%w", err)
+		return nil, platform.Outcome{}, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}
 	if _, loop := hal.StatusIn(why); loop { // in no state does it end sooner
 		spans.stop(h.engine, late.At)
@@ -162,16 +163,16 @@ func (l *loop) steady(m *soc.Machine, r soc.Request, c *base.Call, spans *record
 		return nil, h.stopped(s.known, k, late.At), err
 	}
 	if err != nil {
-		return res, soc.Outcome{}, err
+		return res, platform.Outcome{}, err
 	}
 	return res, outcome(res, traffic), nil
 }
 
 // repeat brings the machine to where a loop of executions has it that are stopped after some time.
-func (s *steadyState) repeat(r soc.Request, after sim.Time) error {
+func (s *steadyState) repeat(r platform.Request, after sim.Time) error {
 	k, err := s.host.m.soc.Saturated(r)
 	if err == nil {
-		err = s.host.m.soc.Repeat(r, s.host.stopped(s.known, k, after), soc.WarmUp)
+		err = s.host.m.soc.Repeat(r, s.host.stopped(s.known, k, after), platform.WarmUp)
 	}
 	if err != nil {
 		return hal.Errorf(hal.GeneralFailure, "%w", err)
@@ -180,7 +181,7 @@ func (s *steadyState) repeat(r soc.Request, after sim.Time) error {
 }
 
 // find is the execution that has begun under conditions, nil: there was none.
-func (s *steadyState) find(k soc.Conditions) *remembered {
+func (s *steadyState) find(k platform.Conditions) *remembered {
 	for _, x := range s.known {
 		if x.began(k.Points) && s.host.m.soc.Fits(x.traffic) {
 			return x
@@ -190,7 +191,7 @@ func (s *steadyState) find(k soc.Conditions) *remembered {
 }
 
 // at is what the execution comes to under conditions.
-func (s *steadyState) at(k soc.Conditions) (*remembered, *hal.Result, error) {
+func (s *steadyState) at(k platform.Conditions) (*remembered, *hal.Result, error) {
 	x := s.find(k)
 	if x != nil && !s.cold {
 		return x, nil, nil

@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -47,9 +48,9 @@ func lateness(err error) (late *sim.Late) {
 
 // stopped is what an execution comes to that its engine has stopped after some time. Its power is that of an execution of the
 // program that ended, the first one known, else what the engine draws without work (D-1611).
-func (h *engineHost) stopped(known []*remembered, k soc.Conditions, after sim.Time) soc.Outcome {
+func (h *engineHost) stopped(known []*remembered, k platform.Conditions, after sim.Time) platform.Outcome {
 	after++ // it would have gone on
-	o := soc.Outcome{Time: after, Launches: 1}
+	o := platform.Outcome{Time: after, Launches: 1}
 	v := k.Points[0].OPP.Volts
 	o.EnergyPJ = h.staticMW() * v * v * float64(after) / 1e6
 	if i := slices.IndexFunc(known, func(x *remembered) bool { return x.result.Stats.LatencyFs > 0 }); i >= 0 {
@@ -64,7 +65,7 @@ func (h *engineHost) stopped(known []*remembered, k soc.Conditions, after sim.Ti
 
 // missed ends an execution of a request that its engine has stopped: at its deadline, or where a loop did not end in its
 // time, which is why.
-func missed(e soc.Engine, clock *hal.Clock, c *base.Call, r soc.Request, x *soc.Execution, spans recorder, why error) error {
+func missed(e soc.Engine, clock *hal.Clock, c *base.Call, r platform.Request, x *platform.Execution, spans recorder, why error) error {
 	calledFs := clock.NowFs()
 	wrap(&hal.Result{}, x, c.Buffers.Trace, spans.until(x))
 	if !x.Aborted {

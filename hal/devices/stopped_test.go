@@ -11,9 +11,9 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/service"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -75,7 +75,9 @@ func TestStoppedInBurst(t *testing.T) {
 			execute := c.prepared.Execute
 			if burst {
 				b, err := c.prepared.ConfigureExecutionBurst()
-				require.NoError(t, err)
+				if err != nil {
+					t.Fatal(err)
+				}
 				execute = b.Execute
 			}
 			const after = 4 * sim.Millisecond
@@ -98,9 +100,11 @@ func halfway(t *testing.T, device string, model *nn.Model) (after sim.Time) {
 	t.Helper()
 	c := newClient(t, phone(t), device, model, hal.PriorityMedium)
 	res, err := hal.Execute(c.prepared, &c.buffers)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, p := range res.Stats.Parts {
-		if p.Name == soc.PartExecution {
+		if p.Name == platform.PartExecution {
 			return after + sim.Time(p.TimeFs/2)
 		}
 		after += sim.Time(p.TimeFs)
@@ -148,7 +152,9 @@ func TestStoppedAtDeadline(t *testing.T) {
 		missed(halfway(t, x.device, x.model))
 		first := m.Simulated()
 		m.Reset()
-		require.NoError(t, c.execute())
+		if err := c.execute(); err != nil {
+			t.Fatal(err)
+		}
 		if n := m.Simulated(); n != first+1 {
 			t.Errorf("%s: %d executions ran, then %d", x.device, first, n)
 		}
@@ -182,15 +188,21 @@ func (p *watchedModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Resul
 // outside; a deadline that is met tells on nothing.
 func TestStoppedWithoutAMachine(t *testing.T) {
 	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	open := func(name string, options ...devices.Option) hal.Device {
 		list, err := devices.Open(c, hal.FastSingleAnswer, options...)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return list[slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == name })]
 	}
 	serve := func(d hal.Device) hal.Device {
 		there, stop, err := service.Loopback(d)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		t.Cleanup(stop)
 		return there
 	}
@@ -204,14 +216,18 @@ func TestStoppedWithoutAMachine(t *testing.T) {
 			"served, opened": func(w *watched) hal.Device { return open(name, devices.Attach(serve(w), engine)) },
 			"served, on a machine": func(w *watched) hal.Device {
 				m, err := devices.NewMachine(c, hal.FastSingleAnswer, devices.Attach(serve(w), engine))
-				require.NoError(t, err)
+				if err != nil {
+					t.Fatal(err)
+				}
 				return named(m, name)
 			},
 		} {
 			w := &watched{Device: open(name)}
 			d := make(w)
 			p, err := d.PrepareModel(model, hal.PrepareOptions{Preference: hal.FastSingleAnswer})
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			b := buffersOf(model)
 			execute := func(after int64) (*hal.Result, error) {
 				for i := range b.Outputs[0] {
@@ -270,10 +286,14 @@ func TestLoopTimeoutCostsItsTime(t *testing.T) {
 		b := c.buffers
 		b.LoopTimeout = time.Duration(limit / sim.Nanosecond)
 		opened, err := devices.Open(loadPhone(t), hal.FastSingleAnswer)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		alone := opened[slices.IndexFunc(opened, func(d hal.Device) bool { return d.Name() == device })]
 		p, err := alone.PrepareModel(counting(1e7), hal.PrepareOptions{})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for where, x := range map[string]struct {
 			hal.Device
 			hal.PreparedModel

@@ -6,19 +6,20 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
-	"github.com/nnsoc/nnsoc/sim/soc"
+	"github.com/nnsoc/nnsoc/sim/platform"
 )
 
 // execution is what a device itself took, and what it had of the shared memory.
 func (c *client) execution(t *testing.T) (us float64, m hal.MemoryStats) {
 	t.Helper()
 	res, err := hal.Execute(c.prepared, &c.buffers)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, p := range res.Stats.Parts {
-		if p.Name == soc.PartExecution {
+		if p.Name == platform.PartExecution {
 			us += float64(p.TimeFs) / 1e9
 		}
 	}
@@ -112,7 +113,9 @@ func TestWarmUpOfSeveralParts(t *testing.T) {
 		return (m.SoC().Now() - start).Microseconds()
 	}
 	simulated := m.Simulated()
-	require.NoError(t, m.Warm(func() error { turn(); return nil }))
+	if err := m.Warm(func() error { turn(); return nil }); err != nil {
+		t.Fatal(err)
+	}
 	if n := m.Simulated() - simulated; n > 5*len(parts) {
 		t.Errorf("%d executions of the warm-up ran on engines", n)
 	}
@@ -134,11 +137,15 @@ func TestApproximate(t *testing.T) {
 			kind = nn.TensorFloat32
 		}
 		mean := func(m *devices.Machine, warm func(func() error) error, c *client) float64 {
-			require.NoError(t, warm(c.execute))
+			if err := warm(c.execute); err != nil {
+				t.Fatal(err)
+			}
 			// As long as plans are compared for: a governor may go up and down.
 			from, n := m.SoC().Now(), 0
 			for ; m.SoC().Now() < from+200*sim.Millisecond; n++ {
-				require.NoError(t, c.execute())
+				if err := c.execute(); err != nil {
+					t.Fatal(err)
+				}
 			}
 			return (m.SoC().Now() - from).Microseconds() / float64(n)
 		}
@@ -150,11 +157,15 @@ func TestApproximate(t *testing.T) {
 		}
 		other := newClient(t, m, device, convolution(kind), hal.PriorityMedium)
 		other.buffers.Inputs[0][5]++
-		require.NoError(t, other.execute())
+		if err := other.execute(); err != nil {
+			t.Fatal(err)
+		}
 		m.Exact()
 		before := m.Simulated()
 		m.SimulateAll = true
-		require.NoError(t, c.execute())
+		if err := c.execute(); err != nil {
+			t.Fatal(err)
+		}
 		if before != 2 || m.Simulated() != 3 {
 			t.Errorf("%s: %d and %d executions ran on the engine, want 2 and 3: an equal program is taken for the other", device, before, m.Simulated())
 		}
@@ -183,11 +194,17 @@ func TestFirstExecutionIsRemembered(t *testing.T) {
 			m.SimulateAll = all
 			c := newClient(t, m, x.device, x.model, hal.PriorityMedium)
 			m.Reset()
-			require.NoError(t, c.execute())
+			if err := c.execute(); err != nil {
+				t.Fatal(err)
+			}
 			m.Reset()
-			require.NoError(t, m.Warm(c.execute))
+			if err := m.Warm(c.execute); err != nil {
+				t.Fatal(err)
+			}
 			for range 5 {
-				require.NoError(t, c.execute())
+				if err := c.execute(); err != nil {
+					t.Fatal(err)
+				}
 			}
 			return fmt.Sprint(c.latency, m.SoC().Spent()), m.Simulated()
 		}

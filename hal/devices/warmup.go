@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -42,7 +43,7 @@ func (m *Machine) warmUp(w *warmUps, f func() error) error {
 		return err // a loop of one execution alone is one of itself
 	}
 	w.repeating = true
-	for now, end := m.soc.Now(), m.soc.Now()+soc.WarmUp; now < end; {
+	for now, end := m.soc.Now(), m.soc.Now()+platform.WarmUp; now < end; {
 		if err := f(); err != nil {
 			return err
 		}
@@ -68,7 +69,7 @@ type warmUps struct {
 func (w *warmUps) first() bool { return w != nil && !w.repeating }
 
 // note keeps an execution that ran.
-func (w *warmUps) note(e soc.Engine, c *base.Call, k soc.Conditions, res *hal.Result, traffic *soc.Traffic) {
+func (w *warmUps) note(e soc.Engine, c *base.Call, k platform.Conditions, res *hal.Result, traffic *platform.Traffic) {
 	if w == nil {
 		return
 	}
@@ -110,7 +111,7 @@ func (w *warmUps) find(e soc.Engine, c *base.Call) *remembered {
 }
 
 // recall is what a call of a program on the same inputs came to, at the present clocks; nil: it has to run.
-func (w *warmUps) recall(h *engineHost, c *base.Call, k soc.Conditions) (*hal.Result, *soc.Traffic) {
+func (w *warmUps) recall(h *engineHost, c *base.Call, k platform.Conditions) (*hal.Result, *platform.Traffic) {
 	if w == nil || !w.repeating && !w.approximate {
 		return nil, nil
 	}
@@ -151,7 +152,7 @@ func scaled(took sim.Time, hz int64, points []sim.Change) sim.Time {
 // warmUp lets the loop of a call go on until its clocks and caches are steady. Where that is
 // enough, the call takes what the last of them took. Of a call that is still running after patience times its deadline
 // the loop is one of executions that are stopped there.
-func (h *engineHost) warmUp(c *base.Call, r soc.Request, run func(hal.Tracer, base.Place) (*hal.Result, error)) error {
+func (h *engineHost) warmUp(c *base.Call, r platform.Request, run func(hal.Tracer, base.Place) (*hal.Result, error)) error {
 	w := h.m.warmed
 	if w.approximate && w.find(h.engine, c) != nil {
 		return nil

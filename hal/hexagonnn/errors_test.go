@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/hexagonnn"
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // What a graph cannot be is told by name, when it is appended or when it is prepared.
@@ -110,7 +109,9 @@ func TestErrors(t *testing.T) {
 // Votes for clocks are those of the interface.
 func TestClocks(t *testing.T) {
 	l, err := hexagonnn.Open(device(t, "cpu"))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for c := hexagonnn.CornerRelease; c <= hexagonnn.CornerSVS2; c++ {
 		if err := l.SetClocks(c); err != nil {
 			t.Error(err)
@@ -134,7 +135,9 @@ func FuzzGraph(f *testing.F) {
 	cpu := device(f, "cpu")
 	f.Fuzz(func(t *testing.T, data []byte) {
 		l, err := hexagonnn.Open(cpu)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		g := l.Init()
 		next := func() byte {
 			if len(data) == 0 {

@@ -11,7 +11,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/hexagonnn"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -21,9 +20,13 @@ import (
 func device(t testing.TB, name string) hal.Device {
 	t.Helper()
 	phone, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	list, err := devices.Open(phone, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, d := range list {
 		if d.Name() == name {
 			return d
@@ -42,7 +45,9 @@ type maker struct {
 
 func newMaker(t testing.TB, d hal.Device) *maker {
 	l, err := hexagonnn.Open(d)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return &maker{t: t, g: l.Init()}
 }
 

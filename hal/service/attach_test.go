@@ -15,7 +15,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
 	"github.com/nnsoc/nnsoc/hal/service/internal/unixpeer"
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestSilentDriver: a driver whose socket is open and that says nothing is told from one that
@@ -23,10 +22,14 @@ import (
 func TestSilentDriver(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.sock")
 	l, err := net.Listen("unix", path)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer l.Close()
 	conn, err := grpc.NewClient("unix://"+path, grpc.WithTransportCredentials(unixpeer.Credentials{}))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer conn.Close()
 	d := &Device{path: path, conn: conn, client: pb.NewDriverClient(conn), gone: make(chan struct{})}
 	d.ctx, d.cancel = context.WithCancel(t.Context())
@@ -42,9 +45,13 @@ func TestNoDriverThere(t *testing.T) {
 	t.Chdir(dir)
 	long := strings.Repeat("x", maxSocketPath+1)
 	file := filepath.Join(dir, "file")
-	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: "dead"})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	dead.SetUnlinkOnClose(false)
 	_ = dead.Close()
 	for _, x := range []struct{ path, client, server string }{
@@ -82,15 +89,21 @@ func TestNoDriverThere(t *testing.T) {
 // TestShortPathOfALongFolder: a driver in a folder whose absolute path is too long is reached by a relative one.
 func TestShortPathOfALongFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), strings.Repeat("y", maxSocketPath))
-	require.NoError(t, os.Mkdir(dir, 0o700))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	t.Chdir(dir)
 	l, err := Listen("s")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := NewServer(cpu.New(cpu.Config{}), Quotas{})
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	d, err := Dial("s")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if d.Name() != "cpu" {
 		t.Errorf("%s serves it", d.Name())
 	}

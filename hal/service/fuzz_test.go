@@ -18,7 +18,6 @@ import (
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
 	"github.com/nnsoc/nnsoc/hal/service/internal/wire"
 	"github.com/nnsoc/nnsoc/hal/service/shm"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 )
@@ -29,7 +28,9 @@ func fuzzModel(tb testing.TB) *nn.Model {
 	x := b.Values("x", 1, 8)
 	b.Output(b.Add(x, x, builder.ReLU), "y")
 	m, err := b.Model("add")
-	require.NoError(tb, err)
+	if err != nil {
+		tb.Fatal(err)
+	}
 	return m
 }
 
@@ -46,15 +47,21 @@ func alive(t *testing.T, p hal.PreparedModel) {
 // session, and serves others afterwards.
 func FuzzCalls(f *testing.F) {
 	there, stop, err := Loopback(cpu.New(cpu.Config{}))
-	require.NoError(f, err)
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Cleanup(stop)
 	m := fuzzModel(f)
 	p, err := there.PrepareModel(m, hal.PrepareOptions{})
-	require.NoError(f, err)
+	if err != nil {
+		f.Fatal(err)
+	}
 	methods := pb.Driver_ServiceDesc.Methods
 	file := pb.File_driver_proto.Services().Get(0).Methods()
 	head, constants, err := wire.ToModel(m)
-	require.NoError(f, err)
+	if err != nil {
+		f.Fatal(err)
+	}
 	for _, x := range []proto.Message{
 		&pb.ExecuteRequest{Prepared: 2, Inputs: []*pb.Argument{{Length: 8}}, Outputs: []*pb.Argument{{Pool: 1, Length: 8}}, Pools: []*pb.Pool{{Memory: 1, Name: "ashmem"}, {Memory: 1, Name: "ashmem"}}},
 		&pb.PrepareRequest{Model: &pb.Model{Memory: 1, ModelBytes: uint64(len(head)), ConstantBytes: uint64(len(constants))}},
@@ -63,7 +70,9 @@ func FuzzCalls(f *testing.F) {
 		&pb.PrepareFromCacheRequest{Cache: &pb.Cache{Model: []*pb.CacheHandle{{Files: []*pb.CacheFile{{Fd: 1, Write: true}}}}, Data: []*pb.CacheHandle{{}}, Token: []byte("token")}},
 	} {
 		data, err := proto.Marshal(x)
-		require.NoError(f, err)
+		if err != nil {
+			f.Fatal(err)
+		}
 		for i := range methods {
 			f.Add(uint8(i), true, data)
 		}
@@ -96,19 +105,27 @@ func FuzzCalls(f *testing.F) {
 // messageOf is an empty message of a type.
 func messageOf(t *testing.T, d protoreflect.MessageDescriptor) proto.Message {
 	m, err := protoregistry.GlobalTypes.FindMessageByName(d.FullName())
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return m.New().Interface()
 }
 
 // FuzzFenced: any stream of messages to an execution with fences is answered or ended.
 func FuzzFenced(f *testing.F) {
 	there, stop, err := Loopback(cpu.New(cpu.Config{}))
-	require.NoError(f, err)
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Cleanup(stop)
 	p, err := there.PrepareModel(fuzzModel(f), hal.PrepareOptions{})
-	require.NoError(f, err)
+	if err != nil {
+		f.Fatal(err)
+	}
 	memory, release, err := there.NewMemory(64)
-	require.NoError(f, err)
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Cleanup(release)
 	id := there.shared.own(memory).id
 	f.Add(uint32(0), uint64(8), uint32(8), []byte{}, int64(0))
@@ -118,7 +135,9 @@ func FuzzFenced(f *testing.F) {
 		ctx, cancel := context.WithTimeout(there.ctx, 20*time.Second)
 		defer cancel()
 		stream, err := there.client.ExecuteFenced(ctx)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		request := &pb.ExecuteRequest{
 			Session: there.about.Session, Prepared: p.(*prepared).id, Functional: true,
 			Inputs: []*pb.Argument{{Length: length}}, Outputs: []*pb.Argument{{Offset: 16, Length: length}}, Pools: []*pb.Pool{{Memory: id, Name: "ashmem"}},
@@ -149,10 +168,14 @@ func FuzzRing(f *testing.F) {
 	f.Add([]byte{255, 255, 255, 255, 2, 0, 0, 0, 1}, uint8(4))
 	f.Fuzz(func(t *testing.T, header []byte, n uint8) {
 		region, err := shm.Create(shm.RingBytes(4))
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		defer func() { _ = region.Close() }() // last
 		ring, err := shm.NewRing(region.Data, 4)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		copy(region.Data[:16], header)
 		ended := make(chan struct{})
 		timer := time.AfterFunc(5*time.Millisecond, func() {

@@ -12,7 +12,6 @@ import (
 	"github.com/x448/float16"
 
 	"github.com/nnsoc/nnsoc/importer/vectors"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors/nnapi"
 )
@@ -164,9 +163,13 @@ func TestCorpus(t *testing.T) {
 			continue
 		}
 		text, err := nnapi.Read(name)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		f, err := vectors.Read(bytes.NewReader(text))
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for i, c := range f.Cases {
 			if c.Model == nil || i%3 != 0 {
 				continue

@@ -13,7 +13,6 @@ import (
 	"github.com/x448/float16"
 
 	"github.com/nnsoc/nnsoc/importer/vectors"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -129,11 +128,15 @@ func TestGolden(t *testing.T) {
 		got := summary(f)
 		golden := strings.TrimSuffix(name, ".mod.py") + ".golden"
 		if *update {
-			require.NoError(t, os.WriteFile(golden, []byte(got), 0o666))
+			if err := os.WriteFile(golden, []byte(got), 0o666); err != nil {
+				t.Fatal(err)
+			}
 			continue
 		}
 		want, err := os.ReadFile(golden)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		g, w := strings.Split(got, "\n"), strings.Split(string(want), "\n")
 		for i := range max(len(g), len(w)) {
 			if i >= len(g) || i >= len(w) || g[i] != w[i] {
@@ -161,7 +164,9 @@ func TestVersion(t *testing.T) {
 		{"relu.mod.py", "relu.mod.py", "", "UNKNOWN"},
 	} {
 		f, err := Parse(c.name, []byte(src))
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if f.Spec != c.spec || f.Version != c.version || f.Name != "relu" || f.Cases[0].MinVersion != c.min {
 			t.Errorf("%s: %s %s %s %s", c.name, f.Spec, f.Version, f.Name, f.Cases[0].MinVersion)
 		}

@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestRoundTrip: what is written reads back the same.
@@ -19,9 +17,13 @@ func TestRoundTrip(t *testing.T) {
 		{Descr: "<i2", Shape: []int{0, 4}, Data: []byte{}},
 	} {
 		var b bytes.Buffer
-		require.NoError(t, a.Write(&b))
+		if err := a.Write(&b); err != nil {
+			t.Fatal(err)
+		}
 		got, err := Parse(b.Bytes())
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if d := cmp.Diff(&a, got); d != "" {
 			t.Error(d)
 		}
@@ -62,7 +64,9 @@ func TestErrors(t *testing.T) {
 // its shape.
 func FuzzParse(f *testing.F) {
 	var b bytes.Buffer
-	require.NoError(f, (&Array{Descr: "<f4", Shape: []int{1, 2}, Data: make([]byte, 8)}).Write(&b))
+	if err := (&Array{Descr: "<f4", Shape: []int{1, 2}, Data: make([]byte, 8)}).Write(&b); err != nil {
+		f.Fatal(err)
+	}
 	f.Add(b.Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		a, err := Parse(data)
@@ -70,7 +74,9 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		n, err := a.ElementBytes()
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, d := range a.Shape {
 			n *= d
 		}

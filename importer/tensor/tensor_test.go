@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/importer/npy"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 )
@@ -16,10 +15,14 @@ import (
 // input of a real network, made by another library's bilinear filter.
 func TestPictureMatchesRecordedInput(t *testing.T) {
 	want, err := os.ReadFile(shared.Path(t, "models", "mobilenet_v1_1.0_224_quant", "case0.in0.bin"))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	o := &nn.Operand{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{1, 224, 224, 3}}
 	got, err := Read(shared.Path(t, "models", "data", "grace_hopper.bmp"), o, DefaultNormalization)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	worst, sum := 0, 0
 	for i := range want {
 		d := int(got[i]) - int(want[i])
@@ -39,7 +42,9 @@ func TestNpyRoundTrip(t *testing.T) {
 		o := &nn.Operand{Type: nn.TensorFloat32, Dimensions: dims}
 		data := Synthetic(o, 7)
 		var b bytes.Buffer
-		require.NoError(t, WriteNpy(&b, o.Type, dims, data))
+		if err := WriteNpy(&b, o.Type, dims, data); err != nil {
+			t.Fatal(err)
+		}
 		if (b.Len()-len(data))%64 != 0 {
 			t.Errorf("%v: data begins at %d", dims, b.Len()-len(data))
 		}
@@ -82,7 +87,9 @@ func TestIntegerWidths(t *testing.T) {
 	wide := []byte{5, 0, 0, 0, 0, 0, 0, 0, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 	array := func(descr string, data []byte) []byte {
 		var b bytes.Buffer
-		require.NoError(t, (&npy.Array{Descr: descr, Shape: []int{2}, Data: data}).Write(&b))
+		if err := (&npy.Array{Descr: descr, Shape: []int{2}, Data: data}).Write(&b); err != nil {
+			t.Fatal(err)
+		}
 		return b.Bytes()
 	}
 	for _, c := range []struct {

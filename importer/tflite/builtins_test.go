@@ -10,7 +10,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/importer/lowering"
 	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/refcpu"
@@ -147,8 +146,12 @@ func (c *opCase) file() []byte {
 func open(t *testing.T, file []byte, o *Options) *nn.Model {
 	t.Helper()
 	m, err := Import(file, o)
-	require.NoError(t, err)
-	require.NoError(t, validate.Model(m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := validate.Model(m); err != nil {
+		t.Fatal(err)
+	}
 	return m
 }
 
@@ -156,7 +159,9 @@ func open(t *testing.T, file []byte, o *Options) *nn.Model {
 func execute(t *testing.T, m *nn.Model, given [][]byte) []refcpu.Tensor {
 	t.Helper()
 	p, err := refcpu.Compile(m)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	in := make([]refcpu.Tensor, len(m.Main.Inputs))
 	for i, b := range given {
 		in[i].Data = b
@@ -171,7 +176,9 @@ func execute(t *testing.T, m *nn.Model, given [][]byte) []refcpu.Tensor {
 		}
 	}
 	out, err := p.Execute(in, refcpu.Options{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return out
 }
 

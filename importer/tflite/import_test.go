@@ -12,7 +12,6 @@ import (
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/importer/tflite/export"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
@@ -24,13 +23,17 @@ func small(tb testing.TB) []byte {
 	x := b.Dense(b.Dense(b.Values("x", 1, 1), 16, builder.ReLU), 16, builder.ReLU)
 	b.Output(b.Dense(x, 1, builder.Linear), "y")
 	m, err := b.Model("small")
-	require.NoError(tb, err)
+	if err != nil {
+		tb.Fatal(err)
+	}
 	return exported(tb, m)
 }
 
 func exported(tb testing.TB, m *nn.Model) []byte {
 	file, err := export.Bytes(m)
-	require.NoError(tb, err)
+	if err != nil {
+		tb.Fatal(err)
+	}
 	return file
 }
 
@@ -44,7 +47,9 @@ func models(tb testing.TB) map[string][]byte {
 	paths, _ := filepath.Glob(filepath.Join(shared.Dir(), "models", "*", "model.tflite"))
 	for _, p := range paths {
 		b, err := os.ReadFile(p)
-		require.NoError(tb, err)
+		if err != nil {
+			tb.Fatal(err)
+		}
 		m[filepath.Base(filepath.Dir(p))] = b
 	}
 	return m
@@ -78,7 +83,9 @@ func TestImportModels(t *testing.T) {
 
 func TestPerChannel(t *testing.T) {
 	m, err := Import(models(t)["mlperf_tiny_kws_quant"], nil)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	op := m.Main.Operations[0]
 	if op.Type != nn.OpConv2D {
 		t.Fatalf("first operation %v", op.Type)

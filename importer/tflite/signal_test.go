@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/refcpu"
 )
 
@@ -59,11 +58,17 @@ func TestFourier(t *testing.T) {
 		}
 		for op, part := range parts {
 			m, err := Import(spectrum(op, c.h, c.w, c.lengths), nil)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			p, err := refcpu.Compile(m)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			out, err := p.Execute([]refcpu.Tensor{{Dimensions: []uint32{2, uint32(c.h), uint32(c.w)}, Data: data}}, refcpu.Options{})
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			at := 0
 			for b := range 2 {
 				for u := range int(c.lengths[0]) {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors/nnapi"
 )
@@ -16,15 +15,21 @@ import (
 func roundTrip(t *testing.T, f *File) *File {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, Write(&b, f))
+	if err := Write(&b, f); err != nil {
+		t.Fatal(err)
+	}
 	g, err := Read(&b)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return g
 }
 
 func TestWriteRoundTrip(t *testing.T) {
 	f, err := Read(strings.NewReader(small))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	m := f.Cases[0].Model
 	m.Main.Operands = append(m.Main.Operands,
 		nn.Operand{Name: "w", Type: nn.TensorQuant8SymmPerChannel, Dimensions: []uint32{2, 1}, Lifetime: nn.ConstantReference,
@@ -47,7 +52,9 @@ var wholeBytes = cmp.Comparer(func(a, b []byte) bool { return bytes.Equal(a, b) 
 func TestWriteErrors(t *testing.T) {
 	read := func() *File {
 		f, err := Read(strings.NewReader(small))
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return f
 	}
 	f := read()
@@ -79,9 +86,13 @@ func TestWriteCorpus(t *testing.T) {
 			continue
 		}
 		text, err := nnapi.Read(name)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		f, err := Read(bytes.NewReader(text))
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if diff := cmp.Diff(f, roundTrip(t, f), wholeBytes); diff != "" {
 			t.Errorf("%s written and read again (-before +after):\n%s", name, diff)
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/importer/vela"
 	"github.com/nnsoc/nnsoc/importer/vela/velatest"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -21,7 +20,9 @@ func TestRead(t *testing.T) {
 		t.Error("not recognised")
 	}
 	n, err := vela.Read(data)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if got := n.String(); got != "1 CPU operators, ethos-u, 1 CPU operators" {
 		t.Error(got)
 	}

@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // build writes a program that prints a report of bench budget.
@@ -19,7 +17,9 @@ func build(t *testing.T, name, rows string) string {
 		t.Skip("skipped: needs sh")
 	}
 	p := filepath.Join(t.TempDir(), name)
-	require.NoError(t, os.WriteFile(p, fmt.Appendf(nil, "#!/bin/sh\necho '{\"rows\":[%s]}'\n", rows), 0o755))
+	if err := os.WriteFile(p, fmt.Appendf(nil, "#!/bin/sh\necho '{\"rows\":[%s]}'\n", rows), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	return p
 }
 
@@ -32,7 +32,9 @@ func TestReport(t *testing.T) {
 		code  int
 	}{{slow, 1}, {base, 0}} {
 		changes, err := measure([]string{base, c.build}, 3, "", io.Discard)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		var out strings.Builder
 		if code := report(&out, "HEAD~1", changes); code != c.code {
 			t.Errorf("exit code %d, want %d:\n%s", code, c.code, out.String())

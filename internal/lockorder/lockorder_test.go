@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/lockorder"
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // harmless are cycles that no run goes round.
@@ -17,7 +16,9 @@ var harmless = map[[2]lockorder.Lock]string{
 func TestOrder(t *testing.T) {
 	edges, err := lockorder.Edges("../..", "./hal", "./hal/burst", "./hal/cache", "./hal/devices", "./hal/driver/base", "./hal/driver/cpu",
 		"./hal/service/...", "./nnrt/...", "./sim/trace")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(edges) < 10 {
 		t.Errorf("%d orders of locks are seen: too few to say anything", len(edges))
 	}
@@ -37,7 +38,9 @@ func TestOrder(t *testing.T) {
 // Each kind of call is seen, in both directions of a planted cycle.
 func TestPlanted(t *testing.T) {
 	edges, err := lockorder.Edges("testdata/ring", ".")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var got []string
 	for _, e := range lockorder.Cyclic(edges) {
 		got = append(got, string(e.Held+" -> "+e.Wanted))

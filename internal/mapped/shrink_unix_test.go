@@ -10,23 +10,30 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/mapped"
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestLostBytes: bytes of a file that shrinks while it is mapped are an error. Windows
 // refuses to shrink it.
 func TestLostBytes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
-	require.NoError(t, os.WriteFile(path, make([]byte, 1<<16), 0o600))
+	if err := os.WriteFile(path, make([]byte, 1<<16), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	f, err := mapped.Open(path)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer f.Close()
-	require.NoError(t, os.Truncate(path, 0))
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
 	var b [16]byte
 	if _, err := f.ReadAt(b[:], 1<<14); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("a read of lost bytes: %v", err)
 	}
-	require.NoError(t, os.Truncate(path, 1<<16))
+	if err := os.Truncate(path, 1<<16); err != nil {
+		t.Fatal(err)
+	}
 	err = mapped.Use(path, func(data []byte) error {
 		if err := os.Truncate(path, 0); err != nil {
 			return err

@@ -8,8 +8,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestMain runs the tool itself in a process that TestInterrupted starts.
@@ -35,9 +33,13 @@ exec sleep 600
 // cache.
 func TestInterrupted(t *testing.T) {
 	real, err := exec.LookPath("go")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	bin := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(bin, "go"), []byte(builds), 0o755))
+	if err := os.WriteFile(filepath.Join(bin, "go"), []byte(builds), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	const sample = "mutants -areas npu -within npu/time -n 1 -near"
 	for _, c := range []struct {
 		name, args, parent string
@@ -59,13 +61,17 @@ func TestInterrupted(t *testing.T) {
 			p.Env = append(os.Environ(), "NNSOC_MUTANTS_ARGS="+c.args, "REAL_GO="+real, "PATH="+bin+":"+os.Getenv("PATH"), "TMPDIR="+temporary, "GOCACHE="+cache)
 			var text strings.Builder
 			p.Stderr = &text
-			require.NoError(t, p.Start())
+			if err := p.Start(); err != nil {
+				t.Fatal(err)
+			}
 			has := func(pattern string) bool {
 				list, _ := filepath.Glob(filepath.Join(temporary, pattern))
 				return len(list) > 0
 			}
 			wait(t, "the build begins", func() bool { return has("*/tmp/a/c") && has("*/cache/b") })
-			require.NoError(t, p.Process.Signal(c.signal))
+			if err := p.Process.Signal(c.signal); err != nil {
+				t.Fatal(err)
+			}
 			if err := p.Wait(); c.parent == "" && (p.ProcessState.ExitCode() != 3 || text.String() != errInterrupted.Error()+"\n") {
 				t.Errorf("ends with %v: %q", err, text.String())
 			}

@@ -4,8 +4,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestOutline: what a section would take is what its schedule takes, for the units of the machine,
@@ -15,9 +13,13 @@ func TestOutline(t *testing.T) {
 		f := New(newToy(30), "outline")
 		emit(f)
 		outline, err := f.Outline()
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		c, err := f.Compile()
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return outline, c.Sections
 	}
 	for _, c := range []struct {
@@ -71,7 +73,9 @@ func TestOutline(t *testing.T) {
 	for seed := range uint64(60) {
 		f := randomFunc(newToy(30), rand.New(rand.NewPCG(seed, 9)), 6)
 		o, err := f.Outline()
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		c, err := f.Compile()
 		if err != nil {
 			continue

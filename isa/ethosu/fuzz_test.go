@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 func FuzzDecode(f *testing.F) {
@@ -25,7 +23,9 @@ func FuzzDecode(f *testing.F) {
 			t.Fatal("encode is not the inverse of decode")
 		}
 		var text bytes.Buffer
-		require.NoError(t, Print(&text, words))
+		if err := Print(&text, words); err != nil {
+			t.Fatal(err)
+		}
 		back, err := Assemble(&text)
 		if err != nil || !slices.Equal(back, words) {
 			t.Fatalf("listing does not assemble to the same words: %v", err)
@@ -43,7 +43,9 @@ func FuzzPayload(f *testing.F) {
 			return
 		}
 		out, err := p.Append(nil)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if q, err := ReadPayload(out); err != nil || !slices.Equal(p.Commands, q.Commands) || p.Config != q.Config {
 			t.Fatalf("payload changes on the way: %v", err)
 		}
@@ -64,7 +66,9 @@ func FuzzWeights(f *testing.F) {
 			return
 		}
 		enc, err := EncodeWeights(nil, w)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if back, _, err := DecodeWeights(nil, enc, limit); err != nil || !slices.Equal(back, w) {
 			t.Fatalf("weights change on the way: %v", err)
 		}

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 )
 
@@ -28,7 +27,9 @@ var listingLine = regexp.MustCompile(`^0x[0-9a-f]{6}: .{8} [0-9a-f]{4} [0-9a-f]{
 // listing is the commands of Vela's register listing, as text.
 func listing(t testing.TB, dir string) string {
 	b, err := os.ReadFile(filepath.Join(dir, "regcmd.txt"))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var out strings.Builder
 	for _, l := range strings.Split(string(b), "\n") {
 		if listingLine.MatchString(l) {
@@ -46,7 +47,9 @@ func payloadIn(t testing.TB, dir string) []byte {
 		t.Fatalf("%s: %d compiled files", dir, len(files))
 	}
 	b, err := os.ReadFile(files[0])
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	i := bytes.Index(b, []byte("COP1"))
 	if i < 4 {
 		t.Fatalf("%s: no driver payload", files[0])
@@ -61,19 +64,27 @@ func TestOracleVelaListing(t *testing.T) {
 		t.Run(dirName(dir), func(t *testing.T) {
 			raw := payloadIn(t, dir)
 			p, err := ReadPayload(raw)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			want := listing(t, dir)
 			var got bytes.Buffer
-			require.NoError(t, Print(&got, p.Commands))
+			if err := Print(&got, p.Commands); err != nil {
+				t.Fatal(err)
+			}
 			if got.String() != want {
 				t.Fatalf("listing differs:\n%s", firstDiff(got.String(), want))
 			}
 			words, err := Assemble(strings.NewReader(want))
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			q := *p
 			q.Commands = words
 			back, err := q.Append(nil)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if !bytes.Equal(back, raw) {
 				t.Errorf("payload of the assembled listing differs from the file's (%d and %d bytes)", len(back), len(raw))
 			}
@@ -87,9 +98,13 @@ func TestOracleVelaOmission(t *testing.T) {
 	oracle.Need(t)
 	for _, dir := range velaDirs(t) {
 		p, err := ReadPayload(payloadIn(t, dir))
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		cmds, err := Decode(p.Commands)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		b := NewBuilder(p.Config.Product)
 		for _, c := range cmds {
 			switch f := Lookup(c.Code); f.Class {

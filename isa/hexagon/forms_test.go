@@ -8,16 +8,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon/internal/formgen"
 )
 
 func parseTable(t *testing.T) []formgen.Row {
 	t.Helper()
 	text, err := os.ReadFile("forms.txt")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	rows, err := formgen.Parse(string(text))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return rows
 }
 
@@ -25,7 +28,9 @@ func parseTable(t *testing.T) []formgen.Row {
 func TestGenerated(t *testing.T) {
 	rows := parseTable(t)
 	ops, err := formgen.Ops(rows)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, f := range []struct {
 		path string
 		want []byte
@@ -34,7 +39,9 @@ func TestGenerated(t *testing.T) {
 		{filepath.Join("..", "..", "docs", "isa", "hexagon.md"), formgen.Manual(rows)},
 	} {
 		got, err := os.ReadFile(f.path)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if !bytes.Equal(got, f.want) {
 			t.Errorf("%s is not what forms.txt generates: run go generate", f.path)
 		}
@@ -44,7 +51,9 @@ func TestGenerated(t *testing.T) {
 // TestTableFaults checks that the generator notices a damaged table.
 func TestTableFaults(t *testing.T) {
 	text, err := os.ReadFile("forms.txt")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	row := "A2_add            Rd = add(Rs,Rt)                    11110011000sssssPP0ttttt000ddddd"
 	if !strings.Contains(string(text), row) {
 		t.Fatal("the row of A2_add has moved")
@@ -64,7 +73,9 @@ func TestTableFaults(t *testing.T) {
 // TestFormsAgainstLLVM compares the facts in our table with the LLVM extract.
 func TestFormsAgainstLLVM(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("testdata", "isa_v66.tsv"))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	type fact struct{ mask, match, slots, cycles string }
 	facts := map[string]fact{}
 	for _, l := range strings.Split(string(data), "\n")[1:] {

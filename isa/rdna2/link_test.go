@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 )
 
@@ -30,14 +29,18 @@ func sumKernel(t *testing.T) *Program {
 	k.Jump(S_CBRANCH_SCC1, loop)
 	k.Emit(GLOBAL_STORE_DWORD_SADDR, off, acc, base.Sub(S2, 2), 0)
 	p, err := k.Link()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return p
 }
 
 func TestLink(t *testing.T) {
 	p := sumKernel(t)
 	var b strings.Builder
-	require.NoError(t, p.WriteListing(&b))
+	if err := p.WriteListing(&b); err != nil {
+		t.Fatal(err)
+	}
 	text := b.String()
 	t.Log("\n" + text)
 	for _, want := range []string{"lgkmcnt(0)", "vmcnt(0)", "s_cbranch_scc1", "s_endpgm", "v_fmac_f32_e32", "0x40600000"} {
@@ -131,7 +134,9 @@ func TestWaits(t *testing.T) {
 	}
 	k.Emit(GLOBAL_STORE_DWORD_SADDR, off, acc, base.Sub(S2, 2), 0)
 	p, err := k.Link()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if bad := checkWaits(p.Insts); bad != "" {
 		t.Errorf("unwaited read: %s", bad)
 	}

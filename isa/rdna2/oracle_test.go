@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 )
 
@@ -50,7 +49,9 @@ func TestOracleLLVM(t *testing.T) {
 			var codes [][]byte
 			for i := range insts {
 				b, err := insts[i].Encode(nil)
-				require.NoError(t, err)
+				if err != nil {
+					t.Fatal(err)
+				}
 				codes = append(codes, b)
 				asm.WriteString(insts[i].Text(wave64) + "\n")
 				raw.WriteString(".byte ")
@@ -64,7 +65,9 @@ func TestOracleLLVM(t *testing.T) {
 			}
 			assemble := func(name string, src []byte) string {
 				s, o := filepath.Join(dir, name+".s"), filepath.Join(dir, name+".o")
-				require.NoError(t, os.WriteFile(s, src, 0o666))
+				if err := os.WriteFile(s, src, 0o666); err != nil {
+					t.Fatal(err)
+				}
 				out, err := exec.Command(mc, "-triple=amdgcn-amd-amdhsa", "-mcpu=gfx1030", "-mattr="+attr, "-filetype=obj", "-o", o, s).CombinedOutput()
 				if err != nil {
 					if len(out) > 4000 {

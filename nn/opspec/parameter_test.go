@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -83,7 +82,9 @@ func TestParameter(t *testing.T) {
 			op.Inputs = append(op.Inputs, uint32(i))
 		}
 		a, err := ModelView(g).Bind(&op)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for i, want := range c.want {
 			if a.Parameter(i) != want {
 				t.Errorf("%v: input %d: parameter %v, want %v", c.op, i, !want, want)

@@ -4,7 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -37,7 +36,9 @@ func TestRequantizeTable(t *testing.T) {
 		}
 		v := ModelView(g)
 		op, err := Read[Unary](v, &g.Operations[0])
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		lo, hi := QuantLimits(c.out)
 		for i, got := range op.RequantizeTable(v) {
 			q, have := float64(i), float64(got)

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -32,7 +31,9 @@ func TestEveryOperationHasARow(t *testing.T) {
 // with their versions, and arities.
 func TestRowsAgainstSpec(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join("testdata", "operations.json"))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var spec struct {
 		Operations []struct {
 			Name, Since string
@@ -43,7 +44,9 @@ func TestRowsAgainstSpec(t *testing.T) {
 			}
 		}
 	}
-	require.NoError(t, json.Unmarshal(b, &spec))
+	if err := json.Unmarshal(b, &spec); err != nil {
+		t.Fatal(err)
+	}
 	level := func(since string) string {
 		if n, ok := strings.CutPrefix(since, "aidl"); ok {
 			return map[string]string{"1": "FL5", "2": "FL6", "3": "FL7", "4": "FL8"}[n]
@@ -175,7 +178,9 @@ func TestVariadic(t *testing.T) {
 		op.Inputs = append(op.Inputs, uint32(n))
 		op.Outputs = []uint32{uint32(n) + 1}
 		c, err := Read[Concat](v, op)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if want := uint32(n * (n + 1) / 2); c.Dims[0] != 2 || c.Dims[1] != want || c.Axis != 1 || len(c.Inputs) != n {
 			t.Errorf("%d inputs: %+v", n, c)
 		}

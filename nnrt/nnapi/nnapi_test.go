@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt/nnapi"
 )
@@ -28,8 +27,12 @@ func compiled(t *testing.T, r *nnapi.Runtime, m *nnapi.Model, devices ...*nnapi.
 	if devices != nil {
 		c, err = r.NewCompilationForDevices(m, devices)
 	}
-	require.NoError(t, err)
-	require.NoError(t, c.Finish())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Finish(); err != nil {
+		t.Fatal(err)
+	}
 	return c
 }
 

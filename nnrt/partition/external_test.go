@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestMain is also the program that tests of External run: what it does is in
@@ -68,7 +66,9 @@ func program(t *testing.T, does, answer string) *External {
 	t.Setenv("PARTITION_TEST_PROGRAM", does)
 	t.Setenv("PARTITION_TEST_ANSWER", answer)
 	path, err := os.Executable()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return &External{Command: []string{path}}
 }
 
@@ -76,7 +76,9 @@ func TestExternal(t *testing.T) {
 	p := randomProblem(rand.New(rand.NewPCG(1, 1)), 12, 3, false)
 	p.Costs.SetSegment(Segment{Device: 1, Operations: []int{0, 1}, Cost: Cost{TimeFs: 1, EnergyPJ: 2}})
 	plan, err := program(t, "last", "").Plan(p)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, d := range plan.Device {
 		for k := d + 1; k < 3; k++ {
 			if p.supports(k, i) {
@@ -167,7 +169,9 @@ func TestExternalLeavesNothing(t *testing.T) {
 			t.Errorf("%s: told %d times that the program has ended", c.what, ended)
 		}
 		text, err := os.ReadFile(file)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for began := time.Now(); running(string(text)); time.Sleep(time.Millisecond) {
 			if time.Since(began) > 20*time.Second {
 				t.Fatalf("%s: process %s is still there", c.what, text)
@@ -206,7 +210,9 @@ func TestPythonExample(t *testing.T) {
 		p.Costs.Operation[0][i] = Cost{1e12, 1e12, 1e12}
 	}
 	plan, err := (&External{Command: []string{python, filepath.Join("..", "..", "docs", "examples", "strategy.py")}}).Plan(p)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if slices.Contains(plan.Device, 0) {
 		t.Errorf("operations on the slow device: %v", plan.Device)
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -81,7 +80,9 @@ func TestOptimalControlFlow(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			require.NoError(t, with.addInterpreter())
+			if err := with.addInterpreter(); err != nil {
+				t.Fatal(err)
+			}
 			off := e.Score/bruteForce(&with) - 1
 			exact := s == BranchAndBound{} || s == Auto{}
 			if off < -1e-9 || exact && off > 1e-9 || math.IsNaN(off) {
@@ -128,7 +129,9 @@ func TestMinCutTwoDevices(t *testing.T) {
 			best = min(best, sum(device))
 		}
 		plan, err := MinCut{}.Plan(p)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if got := sum(plan.Device); !(math.Abs(got-best) <= 1e-6*best) {
 			t.Errorf("problem %d: cut of %v, the least is %v", k, got, best)
 		}
@@ -147,9 +150,13 @@ func TestPipeline(t *testing.T) {
 		p.Costs.Fixed[d], p.Costs.PerByte[d] = Cost{10, 10, 1}, Cost{}
 	}
 	plan, err := Pipeline{}.Plan(p)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	e, err := p.Evaluate(plan)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if e.IntervalFs > 2300 { // 2010 is the optimum, one device alone takes 4010
 		t.Errorf("%v between results", e.IntervalFs)
 	}
@@ -181,7 +188,9 @@ func TestSolve(t *testing.T) {
 		}
 		for _, s := range append(polynomial(p), BranchAndBound{}, Auto{}) {
 			plan, e, err := Solve(p, s)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if p.Costs.Ran(plan) == nil {
 				t.Fatalf("problem %d, %s: the plan was not measured", k, s.Name())
 			}
@@ -193,7 +202,9 @@ func TestSolve(t *testing.T) {
 			}
 			for d := range p.Devices {
 				one, err := Single(d).Plan(p)
-				require.NoError(t, err)
+				if err != nil {
+					t.Fatal(err)
+				}
 				if x, err := p.Evaluate(one); err != nil || x.Score < e.Score*(1-1e-9) {
 					t.Errorf("problem %d: auto %v %v, device %d alone %v, error %v", k, plan.Device, e.Score, d, x.Score, err)
 				}
@@ -234,7 +245,9 @@ func TestSolveIsNotBeaten(t *testing.T) {
 			q := *p
 			q.Costs = p.Costs.Clone()
 			_, e, err := Solve(&q, s)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			return e.Score
 		}
 		for _, exact := range []Strategy{BranchAndBound{}, Auto{}} {
@@ -254,7 +267,9 @@ func TestSolveGivesUp(t *testing.T) {
 	for _, s := range []Strategy{BranchAndBound{}, Auto{}} {
 		p := randomProblem(rand.New(rand.NewPCG(9, 10)), 24, 3, false)
 		one, err := Single(0).Plan(p)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		p.Costs.SetRun(p.Canonical(one), &Run{LatencyFs: 1})
 		measured := 0
 		p.Costs.Measure = func(plan Plan) (*Run, error) {
@@ -273,7 +288,9 @@ func TestSolveGivesUp(t *testing.T) {
 			p.Costs.Fixed[d], p.Costs.PerByte[d] = Cost{}, Cost{}
 		}
 		plan, e, err := Solve(p, s)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if e.LatencyFs != 1 || slices.Max(plan.Device) != 0 || measured == 0 || measured > solveIdle+1 {
 			t.Errorf("%s: plan %v of %v after %d others ran, want all on device 0", s.Name(), plan.Device, e.LatencyFs, measured)
 		}

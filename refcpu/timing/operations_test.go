@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -198,7 +197,9 @@ func TestEveryOperationCosts(t *testing.T) {
 			return w, 0
 		}
 		m, err := gold(1).NewMeter(1)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		m.Add(0, &w)
 		r := m.Timing()
 		if r.EnergyPJ <= 0 || r.Cycles <= r.Reasons[ReasonLaunch] {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -45,7 +44,9 @@ func primeAndGold(threads int) *CPUSpec {
 func timing(t *testing.T, s *CPUSpec, m *nn.Model) *Timing {
 	t.Helper()
 	r, err := s.Estimate(nil, m)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var sum int64
 	var reasons [NumReasons]int64
 	for i := range r.Operations {
@@ -126,12 +127,18 @@ func TestMeterPlan(t *testing.T) {
 	slow.Cores[0].ClockHz, middle.Cores[0].ClockHz = 800e6, 1600e6
 	whole := timing(t, slow, m)
 	meter, err := slow.NewMeter(1)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	first, second := whole.TimeFs/3, whole.TimeFs/2
-	require.NoError(t, meter.Plan([]Change{{0, slow}, {first, middle}, {second, fast}}))
+	if err := meter.Plan([]Change{{0, slow}, {first, middle}, {second, fast}}); err != nil {
+		t.Fatal(err)
+	}
 	v := (*opspec.Table)(nil).ModelView(&m.Main)
 	w, err := v.Work(&m.Main.Operations[0])
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	meter.Add(0, &w)
 	got := meter.Timing()
 	left := 1 - float64(first)/float64(whole.TimeFs) - float64(second-first)/float64(timing(t, middle, m).TimeFs)
@@ -207,7 +214,9 @@ func floatConv(n, h, w, c, k, size uint32) *nn.Model {
 func TestOneThread(t *testing.T) {
 	work := func(w opspec.Work, s *CPUSpec) *Timing {
 		m, err := s.NewMeter(1)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		m.Add(0, &w)
 		return m.Timing()
 	}

@@ -3,7 +3,6 @@ package mem_test
 import (
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
@@ -12,7 +11,9 @@ func TestShadow(t *testing.T) {
 	s := &mem.Space{}
 	data, constants := []byte{1, 2, 3}, []byte{4}
 	for _, g := range []mem.Segment{{Name: "data", Base: 0x100, Data: data}, {Name: "constants", Base: 0x200, Data: constants, ReadOnly: true}} {
-		require.NoError(t, s.Map(g))
+		if err := s.Map(g); err != nil {
+			t.Fatal(err)
+		}
 	}
 	c := s.Shadow()
 	c.Bytes(0x100, 3)[0] = 9

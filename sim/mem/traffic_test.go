@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/cache"
@@ -80,10 +79,14 @@ func TestTraffic(t *testing.T) {
 	}
 	const file = "testdata/traffic.txt"
 	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(text.String()), 0o644))
+		if err := os.WriteFile(file, []byte(text.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	b, err := os.ReadFile(file)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := strings.Split(string(b), "\n")
 	for i, line := range strings.Split(text.String(), "\n") {
 		if i >= len(want) || line != want[i] {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -19,9 +18,13 @@ import (
 func TestKeys(t *testing.T) {
 	for _, name := range soc.Names() {
 		want, err := soc.Load(name)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		keys, err := soc.Keys(name)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if len(keys) < 100 {
 			t.Errorf("%s: only %d keys", name, len(keys))
 		}
@@ -90,7 +93,9 @@ func TestLoadChanged(t *testing.T) {
 		var list []soc.Change
 		for _, s := range strings.Fields(c.changes) {
 			x, err := soc.ParseChange(s)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			list = append(list, x)
 		}
 		got, err := soc.LoadChanged("pixel4", list...)
@@ -104,7 +109,9 @@ func TestLoadChanged(t *testing.T) {
 
 func TestLoadChangedRefuses(t *testing.T) {
 	broken := filepath.Join(t.TempDir(), "broken.toml")
-	require.NoError(t, os.WriteFile(broken, []byte("[soc]\nname = 3\n"), 0o644))
+	if err := os.WriteFile(broken, []byte("[soc]\nname = 3\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct{ soc, changes, want string }{
 		{"pixel4", "dram.mt_per_s=1e9", "soc: pixel4.toml with dram.mt_per_s=1e9: dram.mt_per_s: 1e+09, want"},
 		{"pixel4", "dram.mt_per_s=fast", `dram.mt_per_s: "fast", want a number`},
@@ -142,7 +149,9 @@ func TestLoadChangedRefuses(t *testing.T) {
 		var list []soc.Change
 		for _, s := range strings.Fields(c.changes) {
 			x, err := soc.ParseChange(s)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			list = append(list, x)
 		}
 		if _, err := soc.LoadChanged(c.soc, list...); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -1,7 +1,6 @@
 package soc
 
 import (
-	"math"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/sim"
@@ -10,17 +9,11 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem/interconnect"
 )
 
-// ns and us convert to the nearest femtosecond.
-func ns(v float64) sim.Time { return sim.Time(math.Round(v * 1e6)) }
-func us(v float64) sim.Time { return sim.Time(math.Round(v * 1e9)) }
-
-func hz(mhz float64) int64 { return int64(math.Round(mhz * 1e6)) }
-
 // Domain is the clock domain of the section, named name.
 func (c *Clock) Domain(name string) sim.DomainConfig {
-	d := sim.DomainConfig{Name: name, Ramp: us(c.RampUs), IdleAfter: us(c.IdleAfterUs), IdleExit: us(c.IdleExitUs), Slumber: us(c.SlumberUs), Governor: c.governor()}
+	d := sim.DomainConfig{Name: name, Ramp: sim.Microseconds(c.RampUs), IdleAfter: sim.Microseconds(c.IdleAfterUs), IdleExit: sim.Microseconds(c.IdleExitUs), Slumber: sim.Microseconds(c.SlumberUs), Governor: c.governor()}
 	for i, o := range c.OPPs {
-		d.OPPs = append(d.OPPs, sim.OPP{Hz: hz(o.MHz), Volts: o.V})
+		d.OPPs = append(d.OPPs, sim.OPP{Hz: sim.Hertz(o.MHz), Volts: o.V})
 		for p, mhz := range [sim.NumPreferences]float64{c.LowPowerMHz, c.FastMHz, c.SustainedMHz} {
 			if o.MHz == mhz {
 				d.Points[p] = i
@@ -53,7 +46,7 @@ func (c *Config) NewFabric() (*dram.DRAM, *interconnect.Bus, error) {
 func (c *Config) newBus(next mem.Level) (*interconnect.Bus, error) {
 	x := &c.Interconnect
 	return interconnect.NewBus(interconnect.BusConfig{
-		Name: "fabric", Hz: hz(x.MHz), BytesPerCycle: x.BytesPerCycle, LatencyCycles: x.LatencyCycles, Outstanding: x.Outstanding,
+		Name: "fabric", Hz: sim.Hertz(x.MHz), BytesPerCycle: x.BytesPerCycle, LatencyCycles: x.LatencyCycles, Outstanding: x.Outstanding,
 	}, next)
 }
 
@@ -111,5 +104,5 @@ func (c *Config) NewPath(device string, memoryNs float64) (mem.Level, *dram.DRAM
 	if err != nil {
 		return nil, nil, err
 	}
-	return &mem.Path{Next: b.Port(device), Delay: ns(memoryNs)}, d, nil
+	return &mem.Path{Next: b.Port(device), Delay: sim.Nanoseconds(memoryNs)}, d, nil
 }

@@ -118,15 +118,15 @@ func ParseDRAM(file string, data []byte) (*DRAM, error) {
 func (d *DRAM) Config() dram.Config {
 	c := dram.Config{
 		Name: d.Type, Channels: d.Channels, Banks: d.BanksPerChannel, RowBytes: d.RowBytes,
-		BusBits: d.BusBits, BurstLength: d.BurstLength, TransfersPerSec: hz(d.MTPerS), TransfersPerClock: d.TransfersPerClock,
+		BusBits: d.BusBits, BurstLength: d.BurstLength, TransfersPerSec: sim.Hertz(d.MTPerS), TransfersPerClock: d.TransfersPerClock,
 		Order: d.Mapping, InterleaveBytes: d.InterleaveBytes, XORBanks: d.XORBanks,
-		ReadLatency: ns(d.RLNs), WriteLatency: ns(d.WLNs), TRCD: ns(d.TRCDNs),
-		TRPpb: ns(d.TRPpbNs), TRPab: ns(d.TRPabNs), TRAS: ns(d.TRASNs), TRC: ns(d.TRCNs),
-		TRRD: ns(d.TRRDNs), TFAW: ns(d.TFAWNs), TWR: ns(d.TWRNs), TWTR: ns(d.TWTRNs),
-		TRTP: ns(d.TRTPNs), TRTW: ns(d.TRTWNs),
-		TRFCab: ns(d.TRFCabNs), TRFCpb: ns(d.TRFCpbNs), TREFI: ns(d.TREFINs),
-		SelfRefreshAfter: us(d.SelfRefreshAfterUs), TXSR: ns(d.TXSRNs),
-		RequestLatency: ns(d.RequestNs), ResponseLatency: ns(d.ResponseNs),
+		ReadLatency: sim.Nanoseconds(d.RLNs), WriteLatency: sim.Nanoseconds(d.WLNs), TRCD: sim.Nanoseconds(d.TRCDNs),
+		TRPpb: sim.Nanoseconds(d.TRPpbNs), TRPab: sim.Nanoseconds(d.TRPabNs), TRAS: sim.Nanoseconds(d.TRASNs), TRC: sim.Nanoseconds(d.TRCNs),
+		TRRD: sim.Nanoseconds(d.TRRDNs), TFAW: sim.Nanoseconds(d.TFAWNs), TWR: sim.Nanoseconds(d.TWRNs), TWTR: sim.Nanoseconds(d.TWTRNs),
+		TRTP: sim.Nanoseconds(d.TRTPNs), TRTW: sim.Nanoseconds(d.TRTWNs),
+		TRFCab: sim.Nanoseconds(d.TRFCabNs), TRFCpb: sim.Nanoseconds(d.TRFCpbNs), TREFI: sim.Nanoseconds(d.TREFINs),
+		SelfRefreshAfter: sim.Microseconds(d.SelfRefreshAfterUs), TXSR: sim.Nanoseconds(d.TXSRNs),
+		RequestLatency: sim.Nanoseconds(d.RequestNs), ResponseLatency: sim.Nanoseconds(d.ResponseNs),
 		QueueDepth: d.QueueDepth, WriteQueue: d.WriteQueue, WriteIdle: d.WriteIdle,
 		Scheduler: d.Policies.Scheduler, RowPolicy: d.Policies.RowPolicy, Mapping: d.Policies.Mapping,
 		Energy: dram.Energy{
@@ -135,7 +135,7 @@ func (d *DRAM) Config() dram.Config {
 		},
 	}
 	if d.Clock != nil {
-		c.SwitchTime = us(d.Clock.SwitchUs)
+		c.SwitchTime = sim.Microseconds(d.Clock.SwitchUs)
 	}
 	clocks := func(ns float64) int64 { return int64(ns * 1e-9 * float64(c.ClockHz())) }
 	if c.TransfersPerClock == 0 {
@@ -167,11 +167,11 @@ func (d *DRAM) Config() dram.Config {
 
 // Voted is the SoC with its DRAM and system-level cache at the clocks that an engine votes
 // for at the point of a preference, the DRAM not above mt_per_s. Spans in ns stay; they take fewer clocks.
-func (c *Config) Voted(clock *Clock, p sim.Preference) *Config { return c.votedMHz(clock.vote(p)) }
+func (c *Config) Voted(clock *Clock, p sim.Preference) *Config { return c.VotedMHz(clock.vote(p)) }
 
-// votedMHz is the SoC with its DRAM at a clock, 0 for its highest, and its system-level cache
+// VotedMHz is the SoC with its DRAM at a clock, 0 for its highest, and its system-level cache
 // at the point that carries it.
-func (c *Config) votedMHz(mhz float64) *Config {
+func (c *Config) VotedMHz(mhz float64) *Config {
 	if mhz == 0 {
 		return c
 	}
@@ -179,7 +179,7 @@ func (c *Config) votedMHz(mhz float64) *Config {
 	v.DRAM.MTPerS = min(mhz*c.DRAM.transfersPerClock(), c.DRAM.MTPerS)
 	if s := c.SystemCache; s != nil && s.Clock != nil {
 		at := *s
-		at.MHz = s.Clock.OPPs[c.systemPoint(mhz)].MHz
+		at.MHz = s.Clock.OPPs[c.SystemPoint(mhz)].MHz
 		v.SystemCache = &at
 	}
 	return &v

@@ -62,15 +62,15 @@ func (c *Clock) governor() sim.Governor {
 	case g == nil:
 		return sim.Fixed{}
 	case g.Kind == governorSchedutil:
-		return sim.Schedutil{Up: us(g.UpUs), Down: us(g.DownUs)}
+		return sim.Schedutil{Up: sim.Microseconds(g.UpUs), Down: sim.Microseconds(g.DownUs)}
 	}
-	return sim.AdrenoTZ{Sample: us(g.SampleUs), MinBusy: us(g.MinBusyUs), Ceiling: us(g.CeilingUs), UpShare: g.UpShare, DownShare: g.DownShare}
+	return sim.AdrenoTZ{Sample: sim.Microseconds(g.SampleUs), MinBusy: sim.Microseconds(g.MinBusyUs), Ceiling: sim.Microseconds(g.CeilingUs), UpShare: g.UpShare, DownShare: g.DownShare}
 }
 
 // bandwidthMonitor is the policy of a memory's clock.
 func (g *Governor) bandwidthMonitor() sim.BandwidthMonitor {
 	return sim.BandwidthMonitor{
-		Sample: us(g.SampleUs), Decision: us(g.DecisionUs), BytesPerClock: g.BytesPerClock, IOPercent: g.IOPercent,
+		Sample: sim.Microseconds(g.SampleUs), Decision: sim.Microseconds(g.DecisionUs), BytesPerClock: g.BytesPerClock, IOPercent: g.IOPercent,
 		Zones: g.MBpsZones, UpThres: g.UpThres, UpScale: g.UpScale, DownThres: g.DownThres, DownCount: g.DownCount, HistMemory: g.HistMemory,
 		HystTrigger: g.HystTriggerCount, HystLength: g.HystLength, IdleMBps: g.IdleMBps, DecayPercent: g.DecayRate,
 	}

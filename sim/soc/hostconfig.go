@@ -69,7 +69,7 @@ type Path struct {
 // host checks what the tags cannot say.
 func (k *checker) host(c *Config) {
 	h := &c.Host
-	if c.CPU != nil && c.hostCluster() == nil {
+	if c.CPU != nil && c.HostCluster() == nil {
 		k.fail("host.cluster", "no cluster named %q in [cpu]", h.Cluster)
 	}
 	for i := range h.Idle {
@@ -116,8 +116,8 @@ func (k *checker) path(p string, x *Path) {
 	}
 }
 
-// hostCluster is the cluster that Host names, nil when there is none.
-func (c *Config) hostCluster() *Cluster {
+// HostCluster is the cluster that Host names, nil when there is none.
+func (c *Config) HostCluster() *Cluster {
 	for i := range c.CPU.Clusters {
 		if c.CPU.Clusters[i].Name == c.Host.Cluster {
 			return &c.CPU.Clusters[i]
@@ -126,20 +126,43 @@ func (c *Config) hostCluster() *Cluster {
 	return nil
 }
 
-// span reads a curve at a number of bytes: 0 for none, the first point's time up to
-// its size, linear between points and beyond the last two.
-func span(curve [][2]float64, bytes int64) sim.Time {
-	if bytes <= 0 || len(curve) == 0 {
-		return 0
+// Preempt is what it takes an engine to leave a program between two operations for one of
+// higher priority, and to return to it. An engine without it runs each program to its end.
+type Preempt struct {
+	SaveUs    float64 `toml:"save_us" range:"0..1e6"`    // the state that is on the engine goes to memory
+	RestoreUs float64 `toml:"restore_us" range:"0..1e6"` // and back
+}
+
+// WakeTime is how long a core takes to run a thread again after it has slept: the exit
+// of its idle state. Which state the core is in follows from the sleep it predicts, and
+// predictions scatter: between the break-even times of two states the exits are
+// interpolated. longest, when not negative, forbids states with a longer exit.
+func (h *Host) WakeTime(slept, longest sim.Time) sim.Time {
+	s := h.Idle
+	for len(s) > 1 && longest >= 0 && sim.Microseconds(s[len(s)-1].ExitUs) > longest {
+		s = s[:len(s)-1]
 	}
-	kib := float64(bytes) / 1024
-	if kib <= curve[0][0] || len(curve) == 1 {
-		return us(curve[0][1])
+	x := slept.Microseconds()
+	for i := len(s) - 1; i >= 0; i-- {
+		if x < s[i].BreakEvenUs && i > 0 {
+			continue
+		}
+		if i == len(s)-1 || x < s[i].BreakEvenUs {
+			return sim.Microseconds(s[i].ExitUs)
+		}
+		share := (x - s[i].BreakEvenUs) / (s[i+1].BreakEvenUs - s[i].BreakEvenUs)
+		return sim.Microseconds(s[i].ExitUs + share*(s[i+1].ExitUs-s[i].ExitUs))
 	}
-	i := 1
-	for i < len(curve)-1 && kib > curve[i][0] {
-		i++
+	return 0
+}
+
+// IdleMW is the power of a core that sleeps for a time.
+func (h *Host) IdleMW(slept, longest sim.Time) float64 {
+	mw := h.Idle[0].MW
+	for i := range h.Idle {
+		if sim.Microseconds(h.Idle[i].BreakEvenUs) <= slept && (i == 0 || longest < 0 || sim.Microseconds(h.Idle[i].ExitUs) <= longest) {
+			mw = h.Idle[i].MW
+		}
 	}
-	a, b := curve[i-1], curve[i]
-	return us(max(0, a[1]+(kib-a[0])*(b[1]-a[1])/(b[0]-a[0])))
+	return mw
 }

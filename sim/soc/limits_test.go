@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/limittest"
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestLimits holds, for every number that a preset writes and that may not go as far as its range, from where to where
@@ -13,17 +12,27 @@ import (
 func TestLimits(t *testing.T) {
 	for _, name := range []string{"pixel4", "xclipse920", "ethos-u65-512"} {
 		keys, err := Keys(name)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		s, err := open(name)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		c, err := decode(s.file, s.data)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		pos, err := positions(s.data)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		lines := []string{}
 		for _, key := range keys {
 			f, err := find(reflect.ValueOf(c).Elem(), key.Path)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			accepts := func(x float64) bool {
 				if x < key.Lo || x > key.Hi {
 					return false

@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/dram"
@@ -18,26 +17,10 @@ import (
 func preset(t *testing.T, name string) *Config {
 	t.Helper()
 	c, err := Load(name)
-	require.NoError(t, err)
-	return c
-}
-
-// TestSpan: a curve holds its first time up to its first size, is linear between points and beyond the last two, and not
-// below 0.
-func TestSpan(t *testing.T) {
-	curve := [][2]float64{{4, 10}, {8, 20}, {16, 28}}
-	for _, c := range []struct {
-		curve [][2]float64
-		kib   float64
-		want  float64 // us
-	}{
-		{curve, 0, 0}, {curve, 1, 10}, {curve, 4, 10}, {curve, 6, 15}, {curve, 8, 20}, {curve, 10, 22}, {curve, 16, 28}, {curve, 24, 36},
-		{curve[:1], 2, 10}, {curve[:1], 64, 10}, {nil, 64, 0}, {[][2]float64{{4, 10}, {8, 6}}, 10, 4}, {[][2]float64{{4, 10}, {8, 6}}, 20, 0},
-	} {
-		if got := span(c.curve, int64(c.kib*1024)); got != us(c.want) {
-			t.Errorf("%v KiB on %v: %v us, want %v", c.kib, c.curve, got.Microseconds(), c.want)
-		}
+	if err != nil {
+		t.Fatal(err)
 	}
+	return c
 }
 
 // TestCacheSets: the sets of a cache are a power of two, one included.
@@ -125,11 +108,11 @@ func TestThermalRules(t *testing.T) {
 			Steps: []thermal.Step{{Reach: 40, Clear: 39, Hz: 2131e6}, {Reach: 42, Clear: 41, Hz: 1804e6}, {Reach: 44, Clear: 43, Hz: 1401e6}}},
 		3: {Sensor: gpu, Minus: cpu, Gate: skin, GateCelsius: 41, Every: sim.Second, Steps: []thermal.Step{{Reach: 8, Clear: 2, Hz: 427e6}}},
 	} {
-		if diff := cmp.Diff(&want, x.rule(&x.Rules[i])); diff != "" {
+		if diff := cmp.Diff(&want, x.Rule(&x.Rules[i])); diff != "" {
 			t.Errorf("rule %d (-want +got):\n%s", i, diff)
 		}
 	}
-	status := x.status()
+	status := x.Status()
 	if status.Sensor != skin || status.Minus != thermal.None || status.Gate != thermal.None || status.Every != sim.Second || len(status.Steps) != 6 {
 		t.Errorf("status: %+v", status)
 	}
@@ -151,7 +134,9 @@ func TestMemoryRates(t *testing.T) {
 	var flight []sim.Time
 	start := func(inFlight int) {
 		s, bus, err := c.NewFabric()
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		d, port, now, last, flight = s, bus.Port("cpu"), 0, 0, make([]sim.Time, inFlight)
 	}
 	access := func(number uint64, k mem.Kind) {
@@ -166,7 +151,9 @@ func TestMemoryRates(t *testing.T) {
 	}
 	for _, inFlight := range []int{1, 16, 64} {
 		rates, err := c.MemoryRates(line, inFlight)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		start(inFlight)
 		for i := range uint64(n) {
 			access(r.Uint64N(1<<20), mem.Read)
@@ -188,130 +175,5 @@ func TestMemoryRates(t *testing.T) {
 			sum += done - at
 		}
 		near("alone", inFlight, rates.Alone.Seconds(), sum.Seconds()/n, .02)
-	}
-}
-
-// TestObserveDRAMEnds: who observes the DRAM sees every byte in spans of 50 us until it ends that; the last to end it
-// ends the count.
-func TestObserveDRAMEnds(t *testing.T) {
-	m, err := NewMachine(preset(t, "pixel4"))
-	require.NoError(t, err)
-	const bytes = 4 << 20
-	execute := func() {
-		t.Helper()
-		_, err := m.Execute(Request{Engine: EngineNPU, Buffers: 1}, func(k Conditions) (Outcome, error) {
-			last := sim.Time(0)
-			for at := uint64(0); at < bytes; at += 64 << 10 {
-				last, _ = k.Memory.Access(last, at, 64<<10, mem.Read)
-			}
-			return Outcome{Time: last}, nil
-		})
-		require.NoError(t, err)
-	}
-	var seen, both int64
-	end := m.ObserveDRAM(func(x *DRAMUse) {
-		if seen += x.Bytes; x.To-x.From != 50*sim.Microsecond || x.Engine != EngineNPU || x.Bytes <= 0 {
-			t.Errorf("%+v", *x)
-		}
-	})
-	execute()
-	if seen != bytes {
-		t.Errorf("%d bytes seen of %d", seen, bytes)
-	}
-	endBoth := m.ObserveDRAM(func(x *DRAMUse) { both += x.Bytes })
-	end()
-	m.memory.Cache.Reset()
-	execute()
-	if seen != bytes || both != bytes {
-		t.Errorf("%d and %d bytes seen of %d", seen, both, bytes)
-	}
-	endBoth()
-	m.memory.DRAM.Read(0, 1<<30, 64)
-	m.memory.DRAM.Measured(sim.Never, func(from, to sim.Time, _ *dram.Moved) { t.Fatalf("%v to %v is measured", from, to) })
-}
-
-// TestPreemption: a program gives its engine away only to one of higher priority that has come, and counts its own time from
-// where its run began, without the time that others have had. The other begins when the state is saved. The parts have it in
-// order, and points of the clock that follow count on the program's own time.
-func TestPreemption(t *testing.T) {
-	for e, points := range map[Engine]bool{EngineNPU: false, EngineGPU: true} {
-		c := preset(t, "pixel4")
-		c.NPU.Path.Preempt = &Preempt{SaveUs: 100, RestoreUs: 300}
-		c.GPU.Path.Preempt = c.NPU.Path.Preempt
-		m, err := NewMachine(c)
-		require.NoError(t, err)
-		const ms, save, restore = sim.Millisecond, 100 * sim.Microsecond, 300 * sim.Microsecond
-		const first, high = 2 * ms, 3 * ms // when the second run begins; what the others take
-		var began [4]sim.Time
-		var own Execution
-		client := func(i, priority int, after sim.Time, run func(k Conditions) sim.Time) func() error {
-			return func() error {
-				m.Sleep(after)
-				x, err := m.Execute(Request{Engine: e, Preference: sim.FastSingleAnswer, Buffers: 1, Priority: priority}, func(k Conditions) (Outcome, error) {
-					began[i] = m.Now() + k.Start
-					return Outcome{Time: run(k)}, nil
-				})
-				if i == 0 {
-					own = x
-				}
-				return err
-			}
-		}
-		short := func(Conditions) sim.Time { return high }
-		_, err = m.Together(
-			client(0, 1, 0, func(k Conditions) sim.Time {
-				k.Begin(first)
-				for _, x := range []struct {
-					at    sim.Time // of the second run
-					yield bool
-				}{{0, false}, {7 * ms, false}, {12 * ms, true}, {14 * ms, false}, {18 * ms, true}, {40 * ms, false}} {
-					if got := k.Turn.Over(x.at); got != x.yield {
-						t.Errorf("%s: over at %v: %v", e, x.at, got)
-					}
-					if !x.yield {
-						continue
-					}
-					plan := k.Turn.Yield(x.at)
-					if more := points && x.at == 12*ms; more != (len(plan) > 1) || plan[0].At != 0 {
-						t.Errorf("%s: points %v", e, plan)
-					}
-					for _, p := range plan[1:] {
-						if p.At <= x.at || p.At > x.at+10*ms {
-							t.Errorf("%s: a point at %v, the engine is back at %v", e, p.At, x.at)
-						}
-					}
-				}
-				return 50 * ms
-			}),
-			client(1, 1, ms, short), // waits for the end
-			client(2, 2, 12*ms, short),
-			client(3, 3, 22*ms, short), // 12 + 3 ms + what the engine was away is 18.5
-		)
-		require.NoError(t, err)
-		var parts []Part
-		for _, p := range own.Parts {
-			switch n := len(parts); {
-			case n > 0 && parts[n-1].Name == p.Name:
-				parts[n-1].Time += p.Time
-			case p.Name == PartExecution || n > 0 && p.Time > 0:
-				parts = append(parts, Part{Name: p.Name, Time: p.Time})
-			}
-		}
-		for i, want := range []Part{
-			{Name: PartExecution, Time: 14 * ms}, {Name: PartSwitch, Time: save}, {Name: PartPreempted, Time: high}, {Name: PartSwitch, Time: restore},
-			{Name: PartExecution, Time: 6 * ms}, {Name: PartSwitch, Time: save}, {Name: PartPreempted, Time: high}, {Name: PartSwitch, Time: restore},
-			{Name: PartExecution, Time: 30 * ms},
-		} {
-			if i >= len(parts) || parts[i].Name != want.Name || parts[i].Time != want.Time {
-				t.Errorf("%s: parts %v, number %d is to be %v", e, parts, i, want)
-				break
-			}
-		}
-		const away = save + high + restore
-		for i, want := range []sim.Time{0, 50*ms + 2*away, 14*ms + save, 20*ms + away + save} {
-			if got := began[i] - began[0]; got != want {
-				t.Errorf("%s: client %d begins at %v, want %v", e, i, got, want)
-			}
-		}
 	}
 }

@@ -110,13 +110,13 @@ func (c *Config) requester(e Engine) (requester, error) {
 	case e == EngineCPU && c.CPU != nil:
 		x := &c.CPU.Clusters[0]
 		cycles := x.L1D.HitCycles + x.L2.HitCycles + c.CPU.L3.HitCycles
-		return requester{&x.Clock, ns(float64(cycles) / x.Clock.FastMHz * 1e3), c.CPU.L3.LineBytes, x.L2.MSHRs}, nil
+		return requester{&x.Clock, sim.Nanoseconds(float64(cycles) / x.Clock.FastMHz * 1e3), c.CPU.L3.LineBytes, x.L2.MSHRs}, nil
 	case e == EngineGPU && c.GPU != nil:
-		return requester{&c.GPU.Clock, ns(c.GPU.MemoryNs), c.GPU.L2.LineBytes, c.GPU.L2.MSHRs}, nil
+		return requester{&c.GPU.Clock, sim.Nanoseconds(c.GPU.MemoryNs), c.GPU.L2.LineBytes, c.GPU.L2.MSHRs}, nil
 	case e == EngineDSP && c.DSP != nil:
-		return requester{&c.DSP.Clock, ns(c.DSP.MemoryNs), c.DSP.L2.LineBytes, c.DSP.L2.MSHRs}, nil
+		return requester{&c.DSP.Clock, sim.Nanoseconds(c.DSP.MemoryNs), c.DSP.L2.LineBytes, c.DSP.L2.MSHRs}, nil
 	case e == EngineNPU && c.NPU != nil:
-		return requester{&c.NPU.Clock, ns(c.NPU.MemoryNs), regionBytes, 2}, nil
+		return requester{&c.NPU.Clock, sim.Nanoseconds(c.NPU.MemoryNs), regionBytes, 2}, nil
 	}
 	return requester{}, fmt.Errorf("soc: %s has no %s", c.SoC.Name, e)
 }

@@ -3,7 +3,6 @@ package soc
 import (
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -14,11 +13,15 @@ import (
 // of L2 in flight, and a way through three caches.
 func TestEngineStreams(t *testing.T) {
 	c, err := Load("pixel4")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	rate := func(e Engine, p sim.Preference, reads, writes int) float64 {
 		t.Helper()
 		got, err := c.StreamRate(e, p, reads, writes)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return got / 1e9
 	}
 	if got := rate(EngineGPU, sim.FastSingleAnswer, 1, 0); got < 28.5 || got > 31 {
@@ -53,7 +56,9 @@ func TestEngineStreams(t *testing.T) {
 func TestStreamsFitTheirMemory(t *testing.T) {
 	for _, name := range []string{"pixel4", "sd888", "xclipse920"} {
 		c, err := Load(name)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for e := range NumEngines {
 			x, err := c.requester(e)
 			if err != nil {
@@ -64,7 +69,9 @@ func TestStreamsFitTheirMemory(t *testing.T) {
 				peak := d.MTPerS * 1e6 * float64(d.Channels*d.BusBits/8) * (1 - d.TRFCabNs/d.TREFINs)
 				for _, streams := range [][2]int{{1, 0}, {0, 1}, {1, 1}, {2, 1}} {
 					got, err := c.StreamRate(e, p, streams[0], streams[1])
-					require.NoError(t, err)
+					if err != nil {
+						t.Fatal(err)
+					}
 					if got > peak || got < peak/8 {
 						t.Errorf("%s, %v, preference %d, streams %v: %.2f GB/s, the pins carry %.2f", name, e, p, streams, got/1e9, peak/1e9)
 					}
@@ -78,13 +85,15 @@ func TestStreamsFitTheirMemory(t *testing.T) {
 // GPU and DSP by lines of their L2, the NPU by two regions.
 func TestRequesters(t *testing.T) {
 	c, err := Load("pixel4")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	big := &c.CPU.Clusters[0]
 	for e, want := range map[Engine]requester{
-		EngineCPU: {&big.Clock, ns(float64(big.L1D.HitCycles+big.L2.HitCycles+c.CPU.L3.HitCycles) / big.Clock.FastMHz * 1e3), 64, big.L2.MSHRs},
-		EngineGPU: {&c.GPU.Clock, ns(c.GPU.MemoryNs), 64, c.GPU.L2.MSHRs},
-		EngineDSP: {&c.DSP.Clock, ns(c.DSP.MemoryNs), 128, c.DSP.L2.MSHRs},
-		EngineNPU: {&c.NPU.Clock, ns(c.NPU.MemoryNs), 64 << 10, 2},
+		EngineCPU: {&big.Clock, sim.Nanoseconds(float64(big.L1D.HitCycles+big.L2.HitCycles+c.CPU.L3.HitCycles) / big.Clock.FastMHz * 1e3), 64, big.L2.MSHRs},
+		EngineGPU: {&c.GPU.Clock, sim.Nanoseconds(c.GPU.MemoryNs), 64, c.GPU.L2.MSHRs},
+		EngineDSP: {&c.DSP.Clock, sim.Nanoseconds(c.DSP.MemoryNs), 128, c.DSP.L2.MSHRs},
+		EngineNPU: {&c.NPU.Clock, sim.Nanoseconds(c.NPU.MemoryNs), 64 << 10, 2},
 	} {
 		if got, err := c.requester(e); err != nil || got != want {
 			t.Errorf("%v: %+v, %v; want %+v", e, got, err, want)
@@ -105,17 +114,5 @@ func TestMemoryUseSince(t *testing.T) {
 	}
 	if got := use(9).Since(use(4)); got != use(5) {
 		t.Errorf("%+v, want %+v", got, use(5))
-	}
-}
-
-// TestMemoryPJ: of an execution's energy its memory took 5 pJ a byte of traffic and 20 mW all the time, 20 nJ in a
-// microsecond, but no more than all.
-func TestMemoryPJ(t *testing.T) {
-	a := &account{readPJ: 5, backgroundMW: 20}
-	for _, c := range []struct{ all, want float64 }{{1e6, 25_000}, {1000, 1000}} {
-		x := &chain{enginePJ: c.all, out: Outcome{DRAMBytes: 1000, Time: sim.Microsecond}}
-		if got := a.memoryPJ(x); got != c.want {
-			t.Errorf("of %v pJ the memory took %v, want %v", c.all, got, c.want)
-		}
 	}
 }

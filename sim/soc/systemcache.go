@@ -3,6 +3,7 @@ package soc
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem/interconnect"
 )
 
@@ -34,8 +35,8 @@ type SystemCacheOPP struct {
 	V   float64 `toml:"v" range:"0.3..2"`
 }
 
-// systemPoint is the point of the cache that carries a vote for the DRAM's clock, 0 for none.
-func (c *Config) systemPoint(ddrMHz float64) int {
+// SystemPoint is the point of the cache that carries a vote for the DRAM's clock, 0 for none.
+func (c *Config) SystemPoint(ddrMHz float64) int {
 	s, d := c.SystemCache, &c.DRAM
 	last := len(s.Clock.OPPs) - 1
 	if ddrMHz == 0 {
@@ -55,14 +56,14 @@ func (s *SystemCache) bytePJ(p int) float64 {
 	return s.Energy.PJ["byte"] * v * v
 }
 
-// clocks are the operating points as the cache takes them.
-func (s *SystemCache) clocks() []interconnect.SystemClock {
+// Clocks are the operating points as the cache takes them.
+func (s *SystemCache) Clocks() []interconnect.SystemClock {
 	if s.Clock == nil {
-		return []interconnect.SystemClock{{Hz: hz(s.MHz), BytePJ: s.Energy.PJ["byte"]}}
+		return []interconnect.SystemClock{{Hz: sim.Hertz(s.MHz), BytePJ: s.Energy.PJ["byte"]}}
 	}
 	var l []interconnect.SystemClock
 	for i, o := range s.Clock.OPPs {
-		l = append(l, interconnect.SystemClock{Hz: hz(o.MHz), BytePJ: s.bytePJ(i)})
+		l = append(l, interconnect.SystemClock{Hz: sim.Hertz(o.MHz), BytePJ: s.bytePJ(i)})
 	}
 	return l
 }
@@ -89,12 +90,12 @@ type SystemCacheEnergy struct {
 func (c *Config) systemCache() interconnect.SystemCacheConfig {
 	s := c.SystemCache
 	x := interconnect.SystemCacheConfig{
-		Name: "system_cache", Hz: hz(s.MHz), Bytes: s.KiB << 10, LineBytes: s.LineBytes, Ways: s.Ways,
+		Name: "system_cache", Hz: sim.Hertz(s.MHz), Bytes: s.KiB << 10, LineBytes: s.LineBytes, Ways: s.Ways,
 		Banks: s.Banks, BankBytes: c.DRAM.InterleaveBytes, BytesPerCycle: s.BytesPerCycle, HitCycles: s.HitCycles,
 		Masters: make([]interconnect.Allocation, NumEngines),
 		Energy:  interconnect.SystemCacheEnergy{BytePJ: s.Energy.PJ["byte"], StaticMW: s.Energy.StaticMW},
 	}
-	for _, k := range s.clocks() {
+	for _, k := range s.Clocks() {
 		if k.Hz == x.Hz {
 			x.Energy.BytePJ = k.BytePJ
 		}

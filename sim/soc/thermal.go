@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/thermal"
 )
 
@@ -91,18 +92,18 @@ const StatusShutdown = ThermalStatus(len(statusNames) - 1)
 // String is Android's name of the status.
 func (s ThermalStatus) String() string { return statusNames[s] }
 
-// node is the index of a node, -1 when none has the name.
-func (t *Thermal) node(name string) int {
+// Node is the index of a node, -1 when none has the name.
+func (t *Thermal) Node(name string) int {
 	return slices.IndexFunc(t.Nodes, func(n ThermalNode) bool { return n.Name == name })
 }
 
-// network builds the network, with the node of every rail; the file has been checked.
-func (t *Thermal) network() (*thermal.Network, [NumRails]int, error) {
+// Network builds the network, with the node of every rail; the file has been checked.
+func (t *Thermal) Network() (*thermal.Network, [NumRails]int, error) {
 	var of [NumRails]int
 	var nodes []thermal.Node
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
-		nodes = append(nodes, thermal.Node{Name: n.Name, Capacity: n.JPerK, Resistance: n.KPerW, To: t.node(n.To)})
+		nodes = append(nodes, thermal.Node{Name: n.Name, Capacity: n.JPerK, Resistance: n.KPerW, To: t.Node(n.To)})
 		for r := range NumRails {
 			if slices.Contains(n.HeatedBy, r.String()) {
 				of[r] = i
@@ -113,18 +114,18 @@ func (t *Thermal) network() (*thermal.Network, [NumRails]int, error) {
 	return net, of, err
 }
 
-// rule is a rule on the network.
-func (t *Thermal) rule(r *ThermalRule) *thermal.Rule {
-	x := &thermal.Rule{Sensor: t.node(r.Sensor), Minus: t.node(r.Minus), Gate: t.node(r.Gate), GateCelsius: r.GateC, Every: us(r.SampleMs * 1e3)}
+// Rule is a rule on the network.
+func (t *Thermal) Rule(r *ThermalRule) *thermal.Rule {
+	x := &thermal.Rule{Sensor: t.Node(r.Sensor), Minus: t.Node(r.Minus), Gate: t.Node(r.Gate), GateCelsius: r.GateC, Every: sim.Microseconds(r.SampleMs * 1e3)}
 	for _, s := range r.Steps {
-		x.Steps = append(x.Steps, thermal.Step{Reach: s[0], Clear: s[1], Hz: hz(s[2])})
+		x.Steps = append(x.Steps, thermal.Step{Reach: s[0], Clear: s[1], Hz: sim.Hertz(s[2])})
 	}
 	return x
 }
 
-// status is the rule of the thermal status: each step is one.
-func (t *Thermal) status() *thermal.Rule {
-	x := &thermal.Rule{Sensor: t.node(t.Skin.Sensor), Minus: thermal.None, Gate: thermal.None, Every: us(t.Skin.SampleMs * 1e3)}
+// Status is the rule of the thermal status: each step is one.
+func (t *Thermal) Status() *thermal.Rule {
+	x := &thermal.Rule{Sensor: t.Node(t.Skin.Sensor), Minus: thermal.None, Gate: thermal.None, Every: sim.Microseconds(t.Skin.SampleMs * 1e3)}
 	for _, c := range t.Skin.StatusC {
 		x.Steps = append(x.Steps, thermal.Step{Reach: c, Clear: c - t.Skin.ClearK})
 	}
@@ -152,8 +153,8 @@ func (c *Config) clocks() (names []string, clocks []*Clock) {
 	return names, clocks
 }
 
-// rails are those that the SoC has.
-func (c *Config) rails() []Rail {
+// Rails are those that the SoC has.
+func (c *Config) Rails() []Rail {
 	l := []Rail{RailDRAM, RailRest}
 	for r, there := range []bool{c.CPU != nil, c.GPU != nil, c.DSP != nil, c.NPU != nil} {
 		if there {
@@ -169,26 +170,26 @@ func (k *checker) thermal(c *Config) {
 	heated := map[string]int{}
 	for i := range t.Nodes {
 		n, p := &t.Nodes[i], fmt.Sprintf("thermal.node[%d]", i)
-		if n.Name == "" || n.Name == "ambient" || t.node(n.Name) != i {
+		if n.Name == "" || n.Name == "ambient" || t.Node(n.Name) != i {
 			k.fail(p+".name", "%q, want a name of its own", n.Name)
 		}
-		if to := t.node(n.To); n.To != "ambient" && to <= i {
+		if to := t.Node(n.To); n.To != "ambient" && to <= i {
 			k.fail(p+".to", "%q, want a later node or ambient", n.To)
 		}
 		for _, r := range n.HeatedBy {
-			if !slices.ContainsFunc(c.rails(), func(x Rail) bool { return x.String() == r }) {
+			if !slices.ContainsFunc(c.Rails(), func(x Rail) bool { return x.String() == r }) {
 				k.fail(p+".heated_by", "this SoC has no power of %q", r)
 			}
 			heated[r]++
 		}
 	}
-	for _, r := range c.rails() {
+	for _, r := range c.Rails() {
 		if heated[r.String()] != 1 {
 			k.fail("thermal", "%d nodes are heated by %s, want one", heated[r.String()], r)
 		}
 	}
 	sensor := func(p, name string) {
-		if t.node(name) < 0 {
+		if t.Node(name) < 0 {
 			k.fail(p, "no node named %q", name)
 		}
 	}
@@ -220,8 +221,8 @@ func (k *checker) thermal(c *Config) {
 	}
 }
 
-// staticMW is the static power of an engine.
-func (c *Config) staticMW(e Engine) float64 {
+// StaticMW is the static power of an engine.
+func (c *Config) StaticMW(e Engine) float64 {
 	switch e {
 	case EngineGPU:
 		return c.GPU.Energy.StaticMW

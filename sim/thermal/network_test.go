@@ -7,7 +7,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/thermal"
 )
@@ -15,7 +14,9 @@ import (
 func network(t testing.TB, ambient float64, nodes ...thermal.Node) *thermal.Network {
 	t.Helper()
 	w, err := thermal.New(nodes, ambient)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return w
 }
 
@@ -82,7 +83,9 @@ func TestStepsCompose(t *testing.T) {
 			watts[i] = rapid.Float64Range(0, 10).Draw(t, "W")
 		}
 		one, err := thermal.New(nodes, 25)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		other, _ := thermal.New(nodes, 25)
 		parts := rapid.SliceOfN(rapid.Int64Range(1, int64(100*sim.Second)), 1, 20).Draw(t, "parts")
 		sum := int64(0)

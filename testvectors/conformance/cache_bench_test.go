@@ -8,7 +8,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // BenchmarkPrepare compares compiling MobileNet v1 with preparing it from a cache on
@@ -26,7 +25,9 @@ func BenchmarkPrepare(b *testing.B) {
 		dir := b.TempDir()
 		open := func(name string) []hal.CacheHandle {
 			f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE, 0o600)
-			require.NoError(b, err)
+			if err != nil {
+				b.Fatal(err)
+			}
 			b.Cleanup(func() { f.Close() })
 			return []hal.CacheHandle{{f}}
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/service"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim/soc"
 	"github.com/nnsoc/nnsoc/testvectors/conformance"
@@ -19,9 +18,13 @@ import (
 func open(t testing.TB) []hal.Device {
 	t.Helper()
 	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	list, err := devices.Open(c, hal.FastSingleAnswer, devices.Cold())
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return list
 }
 
@@ -35,12 +38,18 @@ type subject struct {
 // a process boundary.
 func subjects(t *testing.T) (list []subject) {
 	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	samples, err := devices.Samples(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, d := range append(open(t), samples...) {
 		there, stop, err := service.Loopback(d)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		t.Cleanup(stop)
 		list = append(list, subject{d, d.Name()}, subject{there, d.Name() + " as a service"})
 	}
@@ -90,7 +99,9 @@ func TestEveryRow(t *testing.T) {
 // TestMarkdown: docs/CONFORMANCE.md is what nnsoc conformance --markdown prints.
 func TestMarkdown(t *testing.T) {
 	have, err := os.ReadFile("../../docs/CONFORMANCE.md")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if !bytes.Equal(have, conformance.Markdown()) {
 		t.Error("docs/CONFORMANCE.md is not up to date: nnsoc conformance --markdown >docs/CONFORMANCE.md")
 	}
@@ -276,12 +287,16 @@ func TestTraceOfService(t *testing.T) {
 		here, served := open(t), open(t)
 		for i, d := range here {
 			there, stop, err := service.Loopback(served[i])
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			var spans [2]recorded
 			for k, x := range []hal.Device{d, there} {
 				m := small(t, x)
 				p, err := x.PrepareModel(m, hal.PrepareOptions{})
-				require.NoError(t, err)
+				if err != nil {
+					t.Fatal(err)
+				}
 				n := m.Main.Operands[m.Main.Inputs[0]].Bytes()
 				b := &hal.Buffers{Inputs: [][]byte{make([]byte, n)}, Outputs: [][]byte{make([]byte, n)}}
 				if err := execute(p, b.Request(), hal.ExecuteOptions{Trace: &spans[k]}); err != nil {

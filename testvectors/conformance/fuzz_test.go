@@ -14,7 +14,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/cache"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/service"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
@@ -54,7 +53,9 @@ func small(tb testing.TB, d hal.Device) *nn.Model {
 		x := b.Values("x", 1, 8)
 		b.Output(b.Add(x, x, builder.ReLU), "y")
 		m, err := b.Model("small")
-		require.NoError(tb, err)
+		if err != nil {
+			tb.Fatal(err)
+		}
 		if s, err := d.SupportedOperations(m); err == nil && !slices.ContainsFunc(s, func(a hal.Support) bool { return !a.OK }) {
 			return m
 		}
@@ -160,7 +161,9 @@ func FuzzExtension(f *testing.F) {
 	var list []hal.Device
 	for _, d := range open(f) {
 		there, stop, err := service.Loopback(d)
-		require.NoError(f, err)
+		if err != nil {
+			f.Fatal(err)
+		}
 		f.Cleanup(stop)
 		list = append(list, d, there)
 	}
@@ -248,7 +251,9 @@ func FuzzRequest(f *testing.F) {
 	for _, d := range open(f) {
 		m := small(f, d)
 		p, err := d.PrepareModel(m, hal.PrepareOptions{})
-		require.NoError(f, err)
+		if err != nil {
+			f.Fatal(err)
+		}
 		list = append(list, prepared{d, m, p})
 	}
 	f.Add([]byte{1, 1, 1, 0, 0, 0, 8, 0, 0, 1, 0, 8, 0})
@@ -299,7 +304,9 @@ func FuzzBurst(f *testing.F) {
 	d := open(f)[0]
 	m := small(f, d)
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	require.NoError(f, err)
+	if err != nil {
+		f.Fatal(err)
+	}
 	n := m.Main.Operands[m.Main.Inputs[0]].Bytes()
 	b := &hal.Buffers{Inputs: [][]byte{make([]byte, n)}, Outputs: [][]byte{make([]byte, n)}}
 	r := b.Request()
@@ -307,7 +314,9 @@ func FuzzBurst(f *testing.F) {
 	good := &burst.RequestMessage{Inputs: r.Inputs, Outputs: r.Outputs}
 	for i := range r.Pools {
 		slot, _, err := slots.Hold(r.Pools[i].Memory)
-		require.NoError(f, err)
+		if err != nil {
+			f.Fatal(err)
+		}
 		good.Slots = append(good.Slots, slot)
 	}
 	var seed []byte
@@ -319,14 +328,22 @@ func FuzzBurst(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, size uint8) {
 		requests, results := burst.NewQueue(64), burst.NewQueue(64)
 		s, err := p.(base.BurstServer).ServeBurst(slots, requests, results)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		defer s.Close()
 		exchange := func(packet []burst.Datum) *burst.ResultMessage {
-			require.NoError(t, requests.Write(packet))
+			if err := requests.Write(packet); err != nil {
+				t.Fatal(err)
+			}
 			answer, err := results.Read(0)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			r, err := burst.ParseResult(answer)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			return r
 		}
 		for len(data) >= burst.DatumBytes {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -54,11 +53,17 @@ func models() map[string]*nn.Model {
 // support query, in preparing and in compiling, on every device.
 func TestEveryDevice(t *testing.T) {
 	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	list, err := devices.Open(c, hal.FastSingleAnswer, devices.Cold())
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	registry, err := nnrt.NewRegistry(list[0], list[1:]...)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(mutation.Kinds) != 22 {
 		t.Fatalf("%d kinds, VTS has 22", len(mutation.Kinds))
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/compare"
 )
@@ -84,7 +83,9 @@ func run(t *testing.T, d hal.Device, o Options) *Report {
 	t.Helper()
 	o.Functional = true
 	r, err := Run(d, o)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return r
 }
 
@@ -157,11 +158,15 @@ func TestDeterminism(t *testing.T) {
 	for _, workers := range []int{1, 7} {
 		r := run(t, newFaulty(wrongMax), Options{Seed: 9, Count: 120, Workers: workers, Operations: regexp.MustCompile("POOL|CONV|MUL")})
 		b, err := json.Marshal(r)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for i := range r.Failures {
 			if f := &r.Failures[i]; f.Small != nil {
 				var s strings.Builder
-				require.NoError(t, WriteSpec(&s, f.Small, f.Name))
+				if err := WriteSpec(&s, f.Small, f.Name); err != nil {
+					t.Fatal(err)
+				}
 				b = append(b, s.String()...)
 			}
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/importer/modpy"
 	"github.com/nnsoc/nnsoc/importer/vectors"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -25,10 +24,14 @@ func TestSpecs(t *testing.T) {
 		cases = append(cases, b.finish())
 	}
 	g, err := NewGenerator(2, nil)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := 3; i < 100; i += 4 {
 		c, err := g.Case(i, nil)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		cases = append(cases, c)
 	}
 	for _, c := range cases {
@@ -42,7 +45,9 @@ func TestSpecs(t *testing.T) {
 			continue
 		}
 		want, err := Vector(c)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if len(f.Cases) != 1 {
 			t.Errorf("%v: %d cases", c.Variants, len(f.Cases))
 			continue

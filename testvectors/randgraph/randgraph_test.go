@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/refcpu"
 )
@@ -66,16 +65,22 @@ func TestLegal(t *testing.T) {
 // results, and the comparison can fail.
 func TestFloat(t *testing.T) {
 	g, err := NewGenerator(8, nil)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	compared := 0
 	for i := range 1200 {
 		c, err := g.Case(i, nil)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if equivalent(c) == nil {
 			continue
 		}
 		want, err := reference(c)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		float, err := golden(c, append([]refcpu.Tensor(nil), want...))
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)

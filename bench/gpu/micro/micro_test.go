@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/gpu"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -14,12 +13,18 @@ import (
 // TestPixel4: the preset's rates are those that were measured; DRAM is slower (D-1285).
 func TestPixel4(t *testing.T) {
 	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	spec, err := gpu.FromSoC(c, sim.FastSingleAnswer)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	launch := float64(spec.LaunchCycles) / float64(spec.Hz) * 1e6
 	rows, err := Run(c, sim.FastSingleAnswer)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	want, ours := forms(&spec), map[string]float64{}
 	for _, r := range rows {
 		within := 0.2
@@ -98,14 +103,22 @@ func forms(s *gpu.Spec) map[string]float64 {
 // TestBarrierLimit: the limit of work-groups that can have a barrier bounds groups of two waves, none of one.
 func TestBarrierLimit(t *testing.T) {
 	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	c.GPU.WorkgroupsMax = 8
 	spec, err := gpu.FromSoC(c, sim.FastSingleAnswer)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	core, err := gpu.New(spec)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	file, err := assemble(coreAssembly)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := forms(&spec)
 	for i := range benchmarks {
 		if b := &benchmarks[i]; b.kernel == "vector_chain" {

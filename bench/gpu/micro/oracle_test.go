@@ -12,7 +12,6 @@ import (
 	"github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/gpu/launch"
 	"github.com/nnsoc/nnsoc/internal/oracle"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -37,17 +36,29 @@ func compareSources(t *testing.T, source, text string) {
 		t.Fatalf("clang-19: %v\n%s", err, out)
 	}
 	image, err := os.ReadFile(object)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	file, err := codeobject.Read(image)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	assembly, err := assemble(text)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	config, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	spec, err := gpu.FromSoC(config, sim.FastSingleAnswer)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	core, err := gpu.New(spec)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	done := map[string]bool{}
 	for i := range benchmarks {
 		b := benchmarks[i]
@@ -63,9 +74,13 @@ func compareSources(t *testing.T, source, text string) {
 		step := max(b.more-b.few, 16) / 2
 		work := func(file *codeobject.File, n int) (cycles, bytes float64) {
 			l, err := b.launch(&spec, file, n)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			memory, dram, err := config.NewPath("gpu", 0)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			l.Memory = memory
 			r, err := launch.RunAll(core, []*launch.Launch{l})
 			if err != nil {

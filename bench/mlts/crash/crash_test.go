@@ -16,7 +16,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
 	"github.com/nnsoc/nnsoc/hal/service"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -108,7 +107,9 @@ func TestSlowHost(t *testing.T) {
 			return x
 		}}
 		list, err := c.Run()
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if v := list[0]; v.Outcome != want {
 			t.Errorf("with %d ms more: %s %q, want %s", late, v.Outcome, v.Text, want)
 		}
@@ -128,7 +129,9 @@ func run(t *testing.T, mode, device string, viaService bool) []crash.Verdict {
 		}
 	}
 	list, err := c.Run()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return list
 }
 
@@ -136,7 +139,9 @@ func run(t *testing.T, mode, device string, viaService bool) []crash.Verdict {
 func TestForeignDriver(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "adder.sock")
 	l, err := service.Listen(socket)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := service.NewServer(driver.New(), service.Quotas{})
 	go func() { _ = s.Serve(l) }()
 	defer s.Close()
@@ -279,7 +284,9 @@ func TestRequests(t *testing.T) {
 	}
 	want := crash.Request{Role: crash.RoleTest, Mode: "scoring", Device: "npu", Scale: 0.5}
 	b, err := json.Marshal(want)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	rest := strings.NewReader(string(b) + "\nrest")
 	if q, err := crash.ReadRequest(rest); err != nil || q.Mode != "scoring" || rest.Len() != len("rest") {
 		t.Errorf("%+v, %v, %d bytes left", q, err, rest.Len())

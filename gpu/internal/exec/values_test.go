@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
@@ -61,7 +60,9 @@ func readValues(t *testing.T) (groups []group, texts []textRow) {
 	}
 	for _, file := range files {
 		b, err := os.ReadFile(file)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for i, line := range strings.Split(string(b), "\n") {
 			line, _, _ = strings.Cut(line, "#")
 			indented := strings.HasPrefix(line, " ")

@@ -12,7 +12,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -61,9 +60,13 @@ func doubling(limit, factor float32) *nn.Model {
 func gpuOf(t *testing.T) hal.Device {
 	t.Helper()
 	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	list, err := devices.Open(c, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, d := range list {
 		if d.Type() == hal.DeviceGPU {
 			return d
@@ -92,15 +95,21 @@ func TestControl(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string) []hal.CacheHandle {
 		f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE, 0o600)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		t.Cleanup(func() { f.Close() })
 		return []hal.CacheHandle{{f}}
 	}
 	c := hal.Cache{Model: file("model"), Data: file("data")}
 	p, err := d.PrepareModel(m, hal.PrepareOptions{Cache: c})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	loaded, err := d.PrepareModelFromCache(nil, c)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var before int64
 	for _, x := range []struct{ in, want float32 }{{31, 31}, {20, 40}, {1, 32}} { // 0, 1 and 6 rounds
 		for _, p := range []hal.PreparedModel{p, loaded} {
@@ -132,7 +141,9 @@ func TestControl(t *testing.T) {
 // TestLoopWithoutEnd: a WHILE whose condition stays true ends with its limit, with time and without.
 func TestLoopWithoutEnd(t *testing.T) {
 	p, err := gpuOf(t).PrepareModel(doubling(100, 0), hal.PrepareOptions{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, functional := range []bool{false, true} {
 		_, _, err := run(p, 1, hal.ExecuteOptions{Functional: functional, LoopTimeout: 300 * time.Microsecond})
 		if hal.StatusOf(err) != hal.MissedDeadlineTransient {
@@ -170,7 +181,9 @@ func TestSharedSubgraphs(t *testing.T) {
 	m.Referenced = append(m.Referenced, nn.Subgraph{Operands: []nn.Operand{truth(nn.SubgraphInput), truth(nn.SubgraphOutput)}, Inputs: []uint32{0}, Outputs: []uint32{1},
 		Operations: []nn.Operation{{Type: nn.OpLogicalNot, Inputs: []uint32{0}, Outputs: []uint32{1}}}})
 	p, err := gpuOf(t).PrepareModel(m, hal.PrepareOptions{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	out := make([]byte, 1)
 	if _, err := p.Execute((&hal.Buffers{Inputs: [][]byte{{1}}, Outputs: [][]byte{out}}).Request(), hal.ExecuteOptions{Functional: true}); err != nil || out[0] != 0 {
 		t.Error(out, errors.Unwrap(err), err)

@@ -7,7 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/vlog"
 	"github.com/nnsoc/nnsoc/sim"
-	"github.com/nnsoc/nnsoc/sim/soc"
+	"github.com/nnsoc/nnsoc/sim/platform"
 )
 
 // missed is the error of a call whose deadline has passed before it begins.
@@ -81,7 +81,7 @@ func Timing(s *hal.Stats) hal.Timing {
 	}
 	for _, p := range s.Parts {
 		switch p.Name {
-		case soc.PartRuntime, soc.PartBinder, soc.PartBurst, soc.PartThread:
+		case platform.PartRuntime, platform.PartBinder, platform.PartBurst, platform.PartThread:
 			driver -= p.TimeFs
 		}
 	}

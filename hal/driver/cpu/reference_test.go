@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn/builder"
 )
 
@@ -16,7 +15,9 @@ func TestReferenceFrees(t *testing.T) {
 	b := builder.New(builder.Config{})
 	b.Output(b.Dense(b.Values("input", 1, n), n, builder.Linear), "output")
 	m, err := b.Model("dense")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	heap := func() uint64 {
 		runtime.GC()
 		var s runtime.MemStats
@@ -25,7 +26,9 @@ func TestReferenceFrees(t *testing.T) {
 	}
 	before := heap()
 	out, err := cpu.Reference(m, [][]byte{make([]byte, 4*n)})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	more := int64(heap()) - int64(before)
 	if more > 1<<20 {
 		t.Errorf("%d bytes are kept for %d of outputs", more, len(out[0]))

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/nn/compare"
@@ -31,7 +30,9 @@ func cancelling(t *testing.T, operations int) *nn.Model {
 	}
 	b.Output(y, "y")
 	m, err := b.Model("cancelling")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return m
 }
 
@@ -56,9 +57,13 @@ func TestCompareRounding(t *testing.T) {
 		m := cancelling(t, c.operations)
 		inputs := [][]byte{floatBytes(c.x...)}
 		expected, err := cpu.ReferenceTensors(m, inputs)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		moved, err := cpu.Rounding(m, inputs, expected)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if ulp := 1.0 / (1 << 23); moved[0] < 1e4*ulp/2 || moved[0] > 1e4*4*ulp {
 			t.Errorf("flipped bits move %v", moved)
 		}
@@ -81,10 +86,14 @@ func TestRoundingIsOfFloats(t *testing.T) {
 	x := b.Input(b.Operand(nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{2}}), "x")
 	b.Output(b.Apply(nn.OpCast, nn.TensorInt32, builder.Quant{}, x), "y")
 	m, err := b.Model("cast")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	inputs := [][]byte{floatBytes(1<<24-1, 0)} // with another last bit, another integer
 	expected, err := cpu.ReferenceTensors(m, inputs)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if moved, err := cpu.Rounding(m, inputs, expected); err != nil || moved[0] != 0 {
 		t.Errorf("%v, %v", moved, err)
 	}

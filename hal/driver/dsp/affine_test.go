@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
@@ -41,7 +40,9 @@ func TestAddAllPairs(t *testing.T) {
 			drivertest.Exact(t, d, &b.m, [][]byte{all, all}, true)
 		})
 		p, err := d.PrepareModel(&b.m, hal.PrepareOptions{})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, k := range allKernels(p) {
 			seen[strings.SplitN(k.Name, "_", 2)[0]]++
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -19,7 +18,9 @@ import (
 func lower1(t *testing.T, d *Device, m *nn.Model) *plan.Program {
 	t.Helper()
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return planned(t, base.Programs(p)[0][0].(*executable))
 }
 
@@ -27,9 +28,13 @@ func lower1(t *testing.T, d *Device, m *nn.Model) *plan.Program {
 func planned(t *testing.T, p *executable) *plan.Program {
 	t.Helper()
 	list, err := lower.Graph(p.Graph, plan.NewObject(&p.dev.cfg.Spec, p.dev.kernels), nil)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	jobs, err := plan.New(list, &p.dev.cfg.Spec)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return jobs
 }
 
@@ -64,7 +69,9 @@ func TestBands(t *testing.T) {
 		s.Contexts = s.Threads
 		s.VTCMBytes = pick(r, base.VTCMBytes, 0, 40<<10)
 		d, err := New(Config{Spec: s, NewMemory: cfg.NewMemory})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		b := newBuilder(r)
 		in := b.activation(quantType(r), pick(r, 1, 1, 1, 2), 3+r.IntN(14), 3+r.IntN(14), pick(r, 3, 16, 33, 128))
 		values := []uint32{b.input(in)}

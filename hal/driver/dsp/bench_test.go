@@ -7,7 +7,6 @@ import (
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
@@ -41,7 +40,9 @@ func BenchmarkGEMM512(b *testing.B) {
 func benchmark(b *testing.B, m *nn.Model, in []byte) {
 	d := device(b)
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	require.NoError(b, err)
+	if err != nil {
+		b.Fatal(err)
+	}
 	r := &hal.Buffers{Inputs: [][]byte{in}, Outputs: drivertest.Outputs(m)}
 	var res *hal.Result
 	for b.Loop() {
@@ -75,7 +76,9 @@ func BenchmarkCostPerMAC(b *testing.B) {
 		b.Run(n.name, func(b *testing.B) {
 			m := zoo.MustBuild(n.network)
 			p, err := device(b).PrepareModel(m, hal.PrepareOptions{})
-			require.NoError(b, err)
+			if err != nil {
+				b.Fatal(err)
+			}
 			r := &hal.Buffers{Inputs: [][]byte{make([]byte, m.Main.Operands[m.Main.Inputs[0]].Bytes())}, Outputs: drivertest.Outputs(m)}
 			var res *hal.Result
 			for b.Loop() {
@@ -113,7 +116,9 @@ func BenchmarkRuntimeParameters(b *testing.B) {
 	}{{"kept", 1}, {"new", 2 * base.MaxBoundPrograms}} {
 		b.Run(c.name, func(b *testing.B) {
 			p, err := device(b).PrepareModel(m, hal.PrepareOptions{})
-			require.NoError(b, err)
+			if err != nil {
+				b.Fatal(err)
+			}
 			out := make([]byte, 1<<12)
 			k := 0
 			for b.Loop() {

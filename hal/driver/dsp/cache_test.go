@@ -6,7 +6,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/cache"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
 
@@ -21,7 +20,9 @@ func TestSavedSizes(t *testing.T) {
 	d := device(t)
 	m, _ := smallNetwork()
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	x := base.Programs(p)[0][0].(*executable)
 	for size, ok := range map[int]bool{1 << 31: true, 1<<31 + 1: false} {
 		x.arena = size

@@ -12,7 +12,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/detection"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/kerneltest"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/nn"
@@ -24,7 +23,9 @@ import (
 func TestRandomDetection(t *testing.T) {
 	names := regexp.MustCompile("ROI_|HEATMAP|BBOX_TRANSFORM|NMS_LIMIT|PROPOSALS")
 	r, err := randgraph.Run(device(t), randgraph.Options{Seed: 7, Count: 160, Operations: names, Exact: true, Functional: true})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, f := range r.Failures {
 		t.Errorf("%s: %v", f.Name, f.Err)
 	}
@@ -47,7 +48,9 @@ func TestRandomDetection(t *testing.T) {
 func TestRandomFloatEdges(t *testing.T) {
 	names := regexp.MustCompile("^(QUANTIZE|DEQUANTIZE|CAST)$")
 	r, err := randgraph.Run(device(t), randgraph.Options{Seed: 8, Count: 150, Operations: names, Exact: true, Functional: true})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, f := range r.Failures {
 		t.Errorf("%s: %v", f.Name, f.Err)
 	}
@@ -165,7 +168,9 @@ func TestInvalidRegions(t *testing.T) {
 		one := b.float32(1)
 		b.add(nn.OpRoiPooling, []uint32{x, rois, batches, b.int32(2), b.int32(2), one, one, b.bool(false)}, b.output(out))
 		p, err := device(t).PrepareModel(&b.m, hal.PrepareOptions{})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		var box, batch []byte
 		for _, v := range c.region {
 			box = binary.LittleEndian.AppendUint16(box, v)

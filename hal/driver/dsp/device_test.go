@@ -16,7 +16,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/importer/tflite"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
@@ -29,7 +28,9 @@ import (
 func device(t testing.TB) *Device {
 	t.Helper()
 	d, err := pixel4DSP()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return d
 }
 
@@ -63,11 +64,17 @@ func allKernels(p hal.PreparedModel) []*hvx.Linked {
 func network(t testing.TB, name string) (*nn.Model, []byte) {
 	t.Helper()
 	data, err := os.ReadFile(shared.Path(t, "models", name, "model.tflite"))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	m, err := tflite.Import(data, nil)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	in, err := os.ReadFile(shared.Path(t, "models", name, "case0.in0.bin"))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return m, in
 }
 
@@ -81,7 +88,9 @@ var testNetworks = []string{
 func synthetic(t testing.TB, name string) (*nn.Model, []byte) {
 	t.Helper()
 	m, err := zoo.Build(name)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return m, tensor.SyntheticInput(&m.Main, 0, 1)
 }
 

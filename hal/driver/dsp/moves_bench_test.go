@@ -8,7 +8,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
@@ -344,7 +343,9 @@ func runBench(b *testing.B, m *nn.Model) *hal.Stats {
 	}
 	d := device(b)
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	require.NoError(b, err)
+	if err != nil {
+		b.Fatal(err)
+	}
 	var res *hal.Result
 	for b.Loop() {
 		if res, err = hal.Execute(p, &hal.Buffers{Inputs: in, Outputs: drivertest.Outputs(m)}); err != nil {

@@ -15,7 +15,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/importer/vectors"
 	"github.com/nnsoc/nnsoc/internal/oracle"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/nn"
@@ -77,7 +76,9 @@ func TestOraclePackets(t *testing.T) {
 	}
 	small, _ := smallNetwork()
 	p, err := d.PrepareModel(small, hal.PrepareOptions{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	take(p)
 	for _, name := range testNetworks {
 		m, _ := synthetic(t, name)
@@ -121,12 +122,16 @@ func TestOraclePackets(t *testing.T) {
 	}
 	dir := t.TempDir()
 	src, obj, bin := filepath.Join(dir, "a.s"), filepath.Join(dir, "a.o"), filepath.Join(dir, "a.bin")
-	require.NoError(t, os.WriteFile(src, []byte(text.String()), 0o644))
+	if err := os.WriteFile(src, []byte(text.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	run(t, "llvm-mc-19", "-arch=hexagon", "-mcpu=hexagonv66", "-mattr=+hvxv66,+hvx-length128b", "--mno-pairing", "--mno-compound",
 		"-filetype=obj", "-o", obj, src)
 	run(t, "llvm-objcopy-19", "-O", "binary", "-j", ".text", obj, bin)
 	data, err := os.ReadFile(bin)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(data) != 4*len(want) {
 		t.Fatalf("llvm-mc made %d words of %d packets, we %d", len(data)/4, len(packets), len(want))
 	}

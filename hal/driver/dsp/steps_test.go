@@ -8,7 +8,6 @@ import (
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestWriteSteps prints the steps of a network: every operation has some, tensors are
@@ -18,9 +17,13 @@ func TestWriteSteps(t *testing.T) {
 	var texts [2]string
 	for i := range texts {
 		p, err := device(t).PrepareModel(m, hal.PrepareOptions{})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		var b strings.Builder
-		require.NoError(t, base.Programs(p)[0][0].(*executable).WriteSteps(&b))
+		if err := base.Programs(p)[0][0].(*executable).WriteSteps(&b); err != nil {
+			t.Fatal(err)
+		}
 		texts[i] = b.String()
 	}
 	if texts[0] != texts[1] {
@@ -37,7 +40,9 @@ func TestWriteSteps(t *testing.T) {
 func TestStepsHoldNoFunctions(t *testing.T) {
 	for _, name := range []string{"mobilenet_v1_0.25_224_quant", "mobilenet_v2_1.0_224_quant"} {
 		p, err := device(t).PrepareModel(zoo.MustBuild(name), hal.PrepareOptions{})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, s := range base.Programs(p)[0][0].(*executable).planned.Steps {
 			if at := function(reflect.TypeOf(s.Work), map[reflect.Type]bool{}); at != "" {
 				t.Errorf("step %s of operation %d has a function: %T%s", s.Name, s.Op, s.Work, at)

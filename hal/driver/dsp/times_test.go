@@ -8,7 +8,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
 
@@ -32,7 +31,9 @@ func TestPlans(t *testing.T) {
 		s := cfg.Spec
 		s.Threads, s.Contexts, s.VTCMBytes, s.DMA = x.threads, x.threads, x.vtcm, x.dma
 		d, err := New(Config{Spec: s, NewMemory: cfg.NewMemory})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		devices[fmt.Sprintf("%d threads, VTCM of %d KiB", x.threads, x.vtcm>>10)] = d
 	}
 	drivertest.Plans(t, devices, 15, filepath.Join("testdata", "plans.txt"), *update)

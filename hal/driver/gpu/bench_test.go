@@ -7,7 +7,6 @@ import (
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -15,7 +14,9 @@ import (
 
 func pixel4(b *testing.B) *Device {
 	c, err := soc.Load("pixel4")
-	require.NoError(b, err)
+	if err != nil {
+		b.Fatal(err)
+	}
 	d, err := New(Config{Spec: core.DefaultSpec(), NewMemory: func() (mem.Level, error) {
 		_, bus, err := c.NewFabric()
 		if err != nil {
@@ -23,13 +24,17 @@ func pixel4(b *testing.B) *Device {
 		}
 		return bus.Port("gpu"), nil
 	}})
-	require.NoError(b, err)
+	if err != nil {
+		b.Fatal(err)
+	}
 	return d
 }
 
 func benchmark(b *testing.B, m *nn.Model, functional bool) {
 	p, err := pixel4(b).PrepareModel(m, hal.PrepareOptions{})
-	require.NoError(b, err)
+	if err != nil {
+		b.Fatal(err)
+	}
 	r := &hal.Buffers{ExecuteOptions: hal.ExecuteOptions{Functional: functional}}
 	for _, x := range m.Main.Inputs {
 		r.Inputs = append(r.Inputs, make([]byte, m.Main.Operands[x].Bytes()))
@@ -72,7 +77,9 @@ func BenchmarkMobileNetRelaxed(b *testing.B) {
 
 func BenchmarkGemm256(b *testing.B) {
 	m, err := bench.Gemm("f32", 256)
-	require.NoError(b, err)
+	if err != nil {
+		b.Fatal(err)
+	}
 	benchmark(b, m, false)
 }
 

@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
 )
 
@@ -16,7 +15,9 @@ func TestRandomGraphs(t *testing.T) {
 		o.Count = 100
 	}
 	r, err := randgraph.Run(newDevice(t), o)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, f := range r.Failures {
 		t.Errorf("%+v", f)
 	}
@@ -30,7 +31,9 @@ func TestRandomGraphs(t *testing.T) {
 func TestRandomFixedCells(t *testing.T) {
 	names := regexp.MustCompile("^QUANTIZED_(16BIT_)?LSTM$")
 	r, err := randgraph.Run(newDevice(t), randgraph.Options{Seed: 31, Count: 120, Operations: names, Exact: true, Functional: true})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, f := range r.Failures {
 		t.Errorf("%+v", f)
 	}

@@ -8,7 +8,6 @@ import (
 
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/sim"
@@ -26,7 +25,9 @@ func (flatMemory) Reset() {}
 func newDevice(t testing.TB) *Device {
 	t.Helper()
 	d, err := New(Config{Spec: core.DefaultSpec(), Texels: true, NewMemory: func() (mem.Level, error) { return flatMemory{}, nil }, Settings: Settings{Description: "test"}})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return d
 }
 
@@ -139,14 +140,18 @@ func (b *modelBuilder) run(t testing.TB) ([][]byte, *hal.Result) {
 	t.Helper()
 	d := newDevice(t)
 	sup, err := d.SupportedOperations(&b.m)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, s := range sup {
 		if !s.OK {
 			t.Fatalf("operation %d: %s", i, s.Reason)
 		}
 	}
 	p, err := d.PrepareModel(&b.m, hal.PrepareOptions{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var outs [2][][]byte
 	var res *hal.Result
 	for k := range 2 {

@@ -11,7 +11,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/importer/tflite"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors/drivertest"
@@ -21,7 +20,9 @@ import (
 func execute(t *testing.T, m *nn.Model, inputs [][]byte) [][]byte {
 	t.Helper()
 	p, err := newDevice(t).PrepareModel(m, hal.PrepareOptions{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	r := &hal.Buffers{Inputs: inputs, Outputs: drivertest.Outputs(m), ExecuteOptions: hal.ExecuteOptions{Functional: true}}
 	if _, err := hal.Execute(p, r); err != nil {
 		t.Fatal(err)
@@ -61,13 +62,19 @@ func TestGivenNetworks(t *testing.T) {
 	for _, name := range []string{"mobilenet_v1_1.0_224_float_dq", "mlperf_tiny_ic_resnet8_float", "tflm_hello_world_float"} {
 		dir := shared.Path(t, "models", name)
 		data, err := os.ReadFile(filepath.Join(dir, "model.tflite"))
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		m, err := tflite.Import(data, nil)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		var inputs [][]byte
 		for i := range m.Main.Inputs {
 			b, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("case0.in%d.bin", i)))
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			inputs = append(inputs, b)
 		}
 		for _, relaxed := range []bool{false, true} {
@@ -90,7 +97,9 @@ func TestSyntheticMobileNet(t *testing.T) {
 func TestGemm(t *testing.T) {
 	for _, typ := range []string{"f32", "f16"} {
 		m, err := bench.Gemm(typ, 80)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		compareNetwork(t, m, [][]byte{bench.GemmInput(m)}, false)
 	}
 }

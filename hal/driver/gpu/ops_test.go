@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -393,7 +392,9 @@ func TestRequests(t *testing.T) {
 	x, _ := b.input(1, 4)
 	b.op(nn.OpRelu, b.output(4), x)
 	p, err := newDevice(t).PrepareModel(&b.m, hal.PrepareOptions{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		r    hal.Buffers
 		want hal.Status
@@ -411,9 +412,13 @@ func TestRequests(t *testing.T) {
 func TestListing(t *testing.T) {
 	b, _ := convCases[2].build(nn.TensorFloat32)
 	p, err := newDevice(t).PrepareModel(&b.m, hal.PrepareOptions{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var s strings.Builder
-	require.NoError(t, p.WriteListing(&s))
+	if err := p.WriteListing(&s); err != nil {
+		t.Fatal(err)
+	}
 	for _, want := range []string{"operation 0 CONV_2D", "v_fmac_f32_e32", "global_load_dwordx4", "s_load_dwordx4", "s_endpgm"} {
 		if !strings.Contains(s.String(), want) {
 			t.Errorf("no %q in the listing", want)

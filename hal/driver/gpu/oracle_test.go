@@ -16,7 +16,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/internal/oracle"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -42,9 +41,13 @@ func TestOracleKernels(t *testing.T) {
 	var want []string
 	for _, m := range models {
 		g := graph.New(m)
-		require.NoError(t, lower.Table().Passes.Run(g, nil))
+		if err := lower.Table().Passes.Run(g, nil); err != nil {
+			t.Fatal(err)
+		}
 		p, err := newProgram(g, lower.Machine{Texels: true, Texel: texel.Machine{Clusters: 2, CUs: 6, SIMDs: 4, WaveLanes: 128, Rows: 384, AddressLanes: 4, BroadcastLanes: 7, Line: 64, L2Rate: 164, LocalBytes: 10 << 10, Local: 22, DotCycles: 2}})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, l := range p.Launches {
 			for _, b := range l.Code.Code {
 				fmt.Fprintf(&src, ".byte %d\n", b)
@@ -59,7 +62,9 @@ func TestOracleKernels(t *testing.T) {
 	line := regexp.MustCompile(`(?m)^\t(.*?)\s*// [0-9A-F]+: ([0-9A-F ]+?)(?: <.*>)?$`)
 	dump := func(name string, src []byte) [][]string {
 		s, o := filepath.Join(dir, name+".s"), filepath.Join(dir, name+".o")
-		require.NoError(t, os.WriteFile(s, src, 0o666))
+		if err := os.WriteFile(s, src, 0o666); err != nil {
+			t.Fatal(err)
+		}
 		if out, err := exec.Command(tools[0], "-triple=amdgcn-amd-amdhsa", "-mcpu=gfx1030", "-filetype=obj", "-o", o, s).CombinedOutput(); err != nil {
 			t.Fatalf("llvm-mc: %v\n%.2000s", err, out)
 		}

@@ -8,7 +8,6 @@ import (
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/cost"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -28,11 +27,17 @@ func TestPlans(t *testing.T) {
 	devices := map[string]hal.Device{}
 	for i, name := range []string{"pixel4", "xclipse920"} {
 		c, err := soc.Load(name)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		spec, err := core.FromSoC(c, sim.FastSingleAnswer)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		rates, err := c.MemoryRates(spec.L2.Line, spec.L2.MSHRs)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		d, err := New(Config{
 			Spec: spec, Texels: i == 0, Overlap: true,
 			NewMemory: func() (mem.Level, error) { l, _, err := c.NewPath("gpu", 0); return l, err },
@@ -40,7 +45,9 @@ func TestPlans(t *testing.T) {
 				return cost.Machine{MemoryBytesPerSecond: rates.StreamPerSecond, MemoryNs: rates.Alone.Seconds()*1e9 + spec.MemoryNs}, nil
 			},
 		})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		devices[name] = d
 	}
 	drivertest.Plans(t, devices, 9, filepath.Join("testdata", "plans.txt"), *update)

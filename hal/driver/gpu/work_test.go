@@ -15,7 +15,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/plan"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
 )
@@ -47,10 +46,14 @@ func gridWaves(l *plan.Launch) int64 {
 // workModels calls f with random models, with convolutions of all forms, and with what randgraph does not draw.
 func workModels(t *testing.T, f func(m *nn.Model)) {
 	g, err := randgraph.NewGenerator(8, nil)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := range 600 {
 		c, err := g.Case(i, nil)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		f(c.Model)
 	}
 	for _, e := range []nn.OperandType{nn.TensorFloat32, nn.TensorFloat16} {
@@ -127,10 +130,14 @@ func TestWork(t *testing.T) {
 	}
 	file := filepath.Join("testdata", "work.txt")
 	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(text.String()), 0o644))
+		if err := os.WriteFile(file, []byte(text.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	want, err := os.ReadFile(file)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	had := strings.Split(string(want), "\n")
 	for _, line := range strings.Split(text.String(), "\n") {
 		if !slices.Contains(had, line) {

@@ -7,7 +7,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/plan"
 	"github.com/nnsoc/nnsoc/importer/tensor"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
@@ -24,7 +23,9 @@ func TestBricks(t *testing.T) {
 	}
 	b.Output(x, "output")
 	m, err := b.Model("pointwise and depthwise")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := range m.Main.Operands { // of 1x1: they compress well
 		if o := &m.Main.Operands[i]; len(o.Dimensions) == 4 && o.Dimensions[0] == 128 {
 			for k := range o.Data {
@@ -34,20 +35,32 @@ func TestBricks(t *testing.T) {
 	}
 	g := canonical(t, d, m)
 	list, err := lower.Graph(&d.cfg.Spec, g, nil, nil)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	chosen, err := plan.New(d.target(), list)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	plain, err := plan.Build(d.target(), list)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var steps strings.Builder
-	require.NoError(t, chosen.Steps.Write(&steps))
+	if err := chosen.Steps.Write(&steps); err != nil {
+		t.Fatal(err)
+	}
 	if n := strings.Count(steps.String(), " bricks]"); n < 2 || n%2 != 0 {
 		t.Errorf("%d maps in bricks, want both sides of some\n%s", n, steps.String())
 	}
 	_, with, err := assemble(d, g, chosen).cycles()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	_, without, err := assemble(d, g, plain).cycles()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if chosen.Cycles >= plain.Cycles || with >= without {
 		t.Errorf("%d cycles in bricks (estimated %.0f), %d without (%.0f)", with, chosen.Cycles, without, plain.Cycles)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/plan"
-	"github.com/nnsoc/nnsoc/internal/require"
 	core "github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -21,14 +20,22 @@ import (
 // own, which add up to those of the program.
 func TestExplain(t *testing.T) {
 	c, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	spec, err := core.FromSoC(c, sim.FastSingleAnswer)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	d, err := New(Config{Spec: spec, OnChipBytes: 8 << 20, NewLevels: func() ([]mem.Level, error) { return core.LevelsFromSoC(c) }})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	g := canonical(t, d, zoo.MustBuild("mobilenet_v1_0.25_128_quant"))
 	list, err := lower.Graph(&spec, g, nil, nil)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	kernels := 0
 	for i := range list.Steps {
 		k := &list.Steps[i].Kernel
@@ -47,12 +54,18 @@ func TestExplain(t *testing.T) {
 		}
 	}
 	prog, err := plan.New(plan.Own(&spec, d.cfg.OnChipBytes), list)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	x := newExecutable(d, g, prog)
 	_, all, err := x.cycles()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var b strings.Builder
-	require.NoError(t, x.Explain(&b))
+	if err := x.Explain(&b); err != nil {
+		t.Fatal(err)
+	}
 	sum := int64(0)
 	rows := 0
 	for _, line := range strings.Split(b.String(), "\n") {
@@ -77,6 +90,8 @@ func TestExplain(t *testing.T) {
 
 func number(t *testing.T, s string) int64 {
 	n, err := strconv.ParseInt(s, 10, 64)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return n
 }

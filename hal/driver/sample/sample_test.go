@@ -9,7 +9,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 )
@@ -24,7 +23,9 @@ func mixed(t testing.TB) *nn.Model {
 	y = b.Apply(nn.OpRelu, nn.TensorQuant8Asymm, q, y)
 	b.Output(b.Apply(nn.OpRequantize, nn.TensorQuant8Asymm, builder.Quant{Scale: 1, ZeroPoint: 3}, y), "y")
 	m, err := b.Model("mixed")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return m
 }
 
@@ -38,10 +39,14 @@ func TestSupport(t *testing.T) {
 		"sample_minimal":    "y---",
 	} {
 		d, err := sample.New(name, cpu.Config{})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		m := mixed(t)
 		s, err := d.SupportedOperations(m)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		got := ""
 		for i, x := range s {
 			got += map[bool]string{true: "y", false: "-"}[x.OK]
@@ -80,7 +85,9 @@ func TestCapabilities(t *testing.T) {
 		{"sample_minimal", nn.TensorQuant8Asymm, 1, 1, 0.4},
 	} {
 		d, err := sample.New(c.name, cpu.Config{})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		caps := d.Capabilities()
 		if p := caps.Lookup(c.typ); p.ExecTime != c.time || p.PowerUsage != c.power || caps.RelaxedTensor.ExecTime != c.relaxedT {
 			t.Errorf("%s: %s %+v, relaxed %+v", c.name, c.typ, p, caps.RelaxedTensor)
@@ -101,12 +108,18 @@ func TestExecute(t *testing.T) {
 	last.Lifetime = nn.TemporaryVariable
 	m.Main.Operands = m.Main.Operands[:len(m.Main.Operands)-1]
 	d, err := sample.New("sample_all", cpu.Config{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	in := make([]byte, 16)
 	want, err := cpu.Reference(m, [][]byte{in})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	b := hal.Buffers{Inputs: [][]byte{in}, Outputs: [][]byte{make([]byte, 4)}}
 	b.Functional = true
 	if _, err := hal.Execute(p, &b); err != nil || !bytes.Equal(b.Outputs[0], want[0]) {
@@ -117,14 +130,18 @@ func TestExecute(t *testing.T) {
 // Each fault shows at its call, and at no other.
 func TestSynthetic(t *testing.T) {
 	all, err := sample.New("sample_all", cpu.Config{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	m := mixed(t)
 	m.Main.Operations[3].Type = nn.OpRelu // of the NNAPI, so that all is supported
 	last := m.Main.Operations[3].Outputs[0]
 	m.Main.Operands[last].Scale, m.Main.Operands[last].ZeroPoint = 0.5, 10
 	run := func(faults map[sample.Call]sample.Fault) (*sample.Synthetic, int, *hal.Result, error) {
 		d, err := sample.NewSynthetic("faulty", all, faults)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		s, err := d.SupportedOperations(m)
 		if err != nil {
 			return d, 0, nil, err
@@ -172,7 +189,9 @@ func TestSynthetic(t *testing.T) {
 	}()
 
 	d, err := sample.NewSynthetic("hanging", all, map[sample.Call]sample.Fault{sample.CallSupportedOperations: {Hang: true, Late: time.Millisecond}})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	answer := make(chan error)
 	go func() { _, err := d.SupportedOperations(m); answer <- err }()
 	select {

@@ -12,7 +12,6 @@ import (
 	"github.com/nnsoc/nnsoc/importer/tflite"
 	"github.com/nnsoc/nnsoc/importer/tflite/export"
 	"github.com/nnsoc/nnsoc/importer/vectors"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/refcpu"
@@ -39,13 +38,17 @@ func again(t *testing.T, m *nn.Model) *nn.Model {
 func results(t *testing.T, m *nn.Model, inputs [][]byte) []refcpu.Tensor {
 	t.Helper()
 	p, err := refcpu.Compile(m)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var in []refcpu.Tensor
 	for i, x := range m.Main.Inputs {
 		in = append(in, refcpu.Tensor{Dimensions: m.Main.Operands[x].Dimensions, Data: inputs[i]})
 	}
 	out, err := p.Execute(in, refcpu.Options{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return out
 }
 
@@ -57,7 +60,9 @@ func TestNetworks(t *testing.T) {
 		"nasnet_mobile_float",
 	} {
 		m, err := zoo.Build(name)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		in := [][]byte{tensor.SyntheticInput(&m.Main, 0, 3)}
 		want, got := results(t, m, in), results(t, again(t, m), in)
 		if len(got) != len(want) || !bytes.Equal(got[0].Data, want[0].Data) {
@@ -70,7 +75,9 @@ func TestNetworks(t *testing.T) {
 func TestEveryNetwork(t *testing.T) {
 	for _, n := range zoo.Networks() {
 		m, _, err := n.Outline()
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if _, err := export.Bytes(m); err != nil {
 			t.Errorf("%s: %v", n.Name, err)
 		}
@@ -94,7 +101,9 @@ func TestStates(t *testing.T) {
 		fed[0] = tensor.SyntheticInput(&m.Main, 0, uint32(frame))
 		want := results(t, m, fed)
 		in, err := states.Inputs([][]byte{fed[0]})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		got := results(t, r, in)
 		if !bytes.Equal(got[0].Data, output(m, want, "frames")) {
 			t.Errorf("frame %d differs", frame)
@@ -232,7 +241,9 @@ func TestRefusals(t *testing.T) {
 func TestConstantsAligned(t *testing.T) {
 	m := zoo.MustBuild("mlperf_tiny_kws_float")
 	file, err := export.Bytes(m)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	seen := 0
 	for _, o := range m.Main.Operands {
 		if o.IsConst() && len(o.Data) > 64 {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/internal/randpacket"
 )
@@ -58,7 +57,9 @@ done:	{ v0 = vmem(r1++#1) /* two
 	{ r9 = ##100000 ; call ##start }
 	jumpr lr
 `, 0x1000)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var got []string
 	for i := range pk {
 		got = append(got, pk[i].Asm())

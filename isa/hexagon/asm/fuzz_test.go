@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/internal/randpacket"
 	"github.com/nnsoc/nnsoc/isa/hexagon/object"
@@ -55,7 +54,9 @@ func bodiesIn(text string) int {
 func again(t *testing.T, c *object.Code) {
 	t.Helper()
 	var src, list bytes.Buffer
-	require.NoError(t, errors.Join(Source(c, &src), c.List(&list)))
+	if err := errors.Join(Source(c, &src), c.List(&list)); err != nil {
+		t.Fatal(err)
+	}
 	o, err := AssembleObject(src.String(), Options{Base: c.Addr})
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, src.String())
@@ -89,9 +90,13 @@ func FuzzDisassemble(f *testing.F) {
 // FuzzReadELF: any file is read or refused.
 func FuzzReadELF(f *testing.F) {
 	o, err := AssembleObject("_start: jump _start\nf: nop\n.data\n.word 1\n", Options{Base: 0x10000})
-	require.NoError(f, err)
+	if err != nil {
+		f.Fatal(err)
+	}
 	b, err := o.ELF()
-	require.NoError(f, err)
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		code, err := object.ReadELF(data)
@@ -101,7 +106,9 @@ func FuzzReadELF(f *testing.F) {
 		for i := range code {
 			if len(code[i].Data) < 1<<10 {
 				var out bytes.Buffer
-				require.NoError(t, errors.Join(code[i].List(&out), Source(&code[i], &out)))
+				if err := errors.Join(code[i].List(&out), Source(&code[i], &out)); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
 	})

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/object"
@@ -37,7 +36,9 @@ func compiled(t *testing.T, src string, flags ...string) (text string, exe []byt
 	if err == nil {
 		exe, err = os.ReadFile(at("p.elf"))
 	}
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return string(s), exe
 }
 
@@ -60,7 +61,9 @@ func TestOracleAssembler(t *testing.T) {
 			text, exe := compiled(t, src.path, level, "-DSZ=128", "-DREP=1")
 			name := filepath.Base(src.path) + " " + level
 			code, err := object.ReadELF(exe)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			c := &code[0]
 			o, err := AssembleObject(text, Options{Base: c.Addr})
 			if err != nil {
@@ -75,7 +78,9 @@ func TestOracleAssembler(t *testing.T) {
 			}
 			for _, c := range []*object.Code{c, &plain.Code()[0]} {
 				var again bytes.Buffer
-				require.NoError(t, Source(c, &again))
+				if err := Source(c, &again); err != nil {
+					t.Fatal(err)
+				}
 				o, err := AssembleObject(again.String(), Options{Base: c.Addr})
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
@@ -88,11 +93,17 @@ func TestOracleAssembler(t *testing.T) {
 				}
 			}
 			var list bytes.Buffer
-			require.NoError(t, c.List(&list))
+			if err := c.List(&list); err != nil {
+				t.Fatal(err)
+			}
 			path := filepath.Join(t.TempDir(), "p.elf")
-			require.NoError(t, os.WriteFile(path, exe, 0o644))
+			if err := os.WriteFile(path, exe, 0o644); err != nil {
+				t.Fatal(err)
+			}
 			out, err := exec.Command(objdumpName, "-d", "--mcpu=hexagonv66", "--mattr=+hvxv66,+hvx-length128b", path).Output()
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			_, theirs, _ := strings.Cut(string(out), "section .text:\n")
 			ours := strings.Split(list.String(), "\n")
 			for i, want := range strings.Split(theirs, "\n") {
@@ -114,7 +125,9 @@ func TestOracleSources(t *testing.T) {
 	}
 	for _, src := range sources {
 		text, err := os.ReadFile(src)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		o, err := AssembleObject(string(text), Options{Base: 0x20000})
 		if err != nil {
 			t.Errorf("%s: %v", src, err)
@@ -132,7 +145,9 @@ func TestOracleSources(t *testing.T) {
 			}
 		}
 		f, err := elf.Open(exe)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, s := range o.Segments {
 			want := []byte(nil)
 			if theirs := f.Section(s.Name); theirs != nil && s.Data != nil {

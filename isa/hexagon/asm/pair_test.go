@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/internal/randpacket"
 )
@@ -36,7 +35,9 @@ func TestOraclePairing(t *testing.T) {
 	}
 	dir := t.TempDir()
 	in, obj := filepath.Join(dir, "in.s"), filepath.Join(dir, "out.o")
-	require.NoError(t, os.WriteFile(in, []byte(src.String()), 0o644))
+	if err := os.WriteFile(in, []byte(src.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	if out, err := exec.Command(mcName, append(joiningArgs(), "-o", obj, in)...).CombinedOutput(); err != nil {
 		t.Fatalf("llvm-mc: %.3000s", out)
 	}
@@ -129,7 +130,9 @@ func TestPairedPackets(t *testing.T) {
 		{0x5c004008, 0x00103f40}, // if (p0) jump ; r0 = memw(r1), dealloc_return
 	} {
 		p, _, err := hexagon.DecodePacket(words, 0)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if err := p.Check(); err == nil || !strings.Contains(err.Error(), "branch cannot share its packet with another branch") {
 			t.Errorf("%s: %v, want %s", p.Asm(), err, "branch cannot share its packet with another branch")
 		}

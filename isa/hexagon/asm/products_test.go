@@ -1,10 +1,6 @@
 package asm
 
-import (
-	"testing"
-
-	"github.com/nnsoc/nnsoc/internal/require"
-)
+import "testing"
 
 func TestProducts(t *testing.T) {
 	for _, c := range []struct {
@@ -17,7 +13,9 @@ func TestProducts(t *testing.T) {
 		{"v0.b = vadd(v1.b,v2.b)", 0}, {"v0 = vmem(r0+#0)", 0}, {"r0 = mpyi(r1,r2)", 0},
 	} {
 		p, err := ParsePacket(c.text, 0)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if got := p.Insts[0].Op.Form().Products(); got != c.want {
 			t.Errorf("%s: %d products, want %d", c.text, got, c.want)
 		}

@@ -6,14 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 )
 
 // TestRescaleValues runs testdata/rescale.txt: the scaling of every output stage.
 func TestRescaleValues(t *testing.T) {
 	b, err := os.ReadFile("testdata/rescale.txt")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	rows := 0
 	for i, line := range strings.Split(string(b), "\n") {
 		if line == "" || line[0] == '#' {

@@ -3,7 +3,6 @@ package dram_test
 import (
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/dram"
@@ -15,7 +14,9 @@ import (
 func TestMeasure(t *testing.T) {
 	const span, blocks, block = 2 * sim.Microsecond, 400, 1024
 	d, err := dram.New(memtest.LPDDR4X())
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	cfg := d.Config()
 	pins := float64(cfg.TransfersPerSec) * float64(cfg.Channels*cfg.BusBits/8) * span.Seconds()
 	d.Measure(span, 0)

@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -21,7 +20,9 @@ func nsDRAM(t *testing.T, change func(*Config)) *DRAM {
 		change(&c)
 	}
 	d, err := New(c)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return d
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/dram"
@@ -43,12 +42,16 @@ func TestClockChange(t *testing.T) {
 	slow.TransfersPerSec /= 4
 	alone := func(c dram.Config) sim.Time {
 		d, err := dram.New(c)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		done, _ := d.Access(sim.Microsecond, 0, 64, mem.Read)
 		return done - sim.Microsecond
 	}
 	d, err := dram.New(fast)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for range 2 {
 		d.Start(&fast)
 		c := &clockCourse{at: []sim.Time{at, 2 * at}, to: []dram.Config{slow, fast}}
@@ -86,7 +89,9 @@ func TestClockStays(t *testing.T) {
 	same.SwitchTime = sim.Microsecond
 	run := func(clocking dram.Clocking) (all []answer) {
 		d, err := dram.New(same)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if clocking != nil {
 			d.SetClocking(clocking, 400*sim.Nanosecond)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/sim/soc"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 
@@ -264,7 +264,7 @@ func timings(t *check.T) {
 		}
 		outside := int64(0) // of the driver: the runtime's work and calls between processes
 		for _, x := range res.Stats.Parts {
-			if slices.Contains([]string{soc.PartRuntime, soc.PartBinder, soc.PartBurst, soc.PartThread}, x.Name) {
+			if slices.Contains([]string{platform.PartRuntime, platform.PartBinder, platform.PartBurst, platform.PartThread}, x.Name) {
 				outside += x.TimeFs
 			}
 		}

@@ -1,14 +1,12 @@
 package traps
 
-import (
-	"testing"
-
-	"github.com/nnsoc/nnsoc/internal/require"
-)
+import "testing"
 
 func TestAll(t *testing.T) {
 	list, err := All()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, x := range list {
 		if x.Case.Model == nil && !x.Case.ExpectFailure {
 			t.Errorf("%s: %v", x.Case.Name, x.Case.Malformed)

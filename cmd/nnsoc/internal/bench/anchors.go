@@ -20,6 +20,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -243,7 +244,7 @@ func (l *repeated) run(burst bool) (*measure.Invocations, error) {
 
 func newLatencyEntry(p *bench.Published, loop, burst *measure.Invocations) latencyEntry {
 	e := latencyEntry{Engine: p.Engine, Network: p.Network, Phone: p.Phone, Measure: "latency", PublishedMS: p.Ms, Source: p.Source, Reason: p.Reason,
-		MeasuredMS: loop.MeanUS / 1e3, ExecutionMS: loop.Parts[soc.PartExecution] / 1e3, BurstMS: burst.MeanUS / 1e3, Role: p.Role(), Verdict: "-"}
+		MeasuredMS: loop.MeanUS / 1e3, ExecutionMS: loop.Parts[platform.PartExecution] / 1e3, BurstMS: burst.MeanUS / 1e3, Role: p.Role(), Verdict: "-"}
 	if p.Kernels {
 		e.Measure, e.MeasuredMS = "kernels", e.ExecutionMS
 	}

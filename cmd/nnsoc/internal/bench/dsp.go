@@ -19,6 +19,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -263,15 +264,15 @@ func picojoules(n *networkRun) float64 {
 
 // launch is a request that the DSP answers at once, in a loop.
 func (x *anchorRun) launch() (float64, error) {
-	m, err := soc.NewMachine(x.machine.Config)
+	m, err := platform.NewMachine(x.machine.Config)
 	if err != nil {
 		return 0, err
 	}
-	r := soc.Request{Engine: soc.EngineDSP, Preference: sim.FastSingleAnswer, Buffers: 2, In: 4, Out: 4}
-	if err := m.Repeat(r, soc.Outcome{}, soc.WarmUp); err != nil {
+	r := platform.Request{Engine: soc.EngineDSP, Preference: sim.FastSingleAnswer, Buffers: 2, In: 4, Out: 4}
+	if err := m.Repeat(r, platform.Outcome{}, platform.WarmUp); err != nil {
 		return 0, err
 	}
-	e, err := m.Execute(r, func(soc.Conditions) (soc.Outcome, error) { return soc.Outcome{}, nil })
+	e, err := m.Execute(r, func(platform.Conditions) (platform.Outcome, error) { return platform.Outcome{}, nil })
 	return e.Latency.Microseconds() / 1e3, err
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/sim/soc"
+	"github.com/nnsoc/nnsoc/sim/platform"
 )
 
 // networksReport is the JSON object of bench gpu --networks.
@@ -58,7 +58,7 @@ func measureNetworks(m *machine.Machine, every int, p *cli.Progress) (*networksR
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", n.Name, err)
 		}
-		row := n.Row(x.MeanUS/1e3, x.Parts[soc.PartExecution]/1e3)
+		row := n.Row(x.MeanUS/1e3, x.Parts[platform.PartExecution]/1e3)
 		r.Rows = append(r.Rows, row)
 		latency, kernels = append(latency, row.Ratio), append(kernels, row.KernelsRatio)
 	}

@@ -5,8 +5,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 type jsonInner struct {
@@ -44,7 +42,9 @@ func TestJSONIsMarshal(t *testing.T) {
 		Raw: json.RawMessage(`{"k":[1]}`), Inner: &jsonInner{3}, Any: []any{1, "x", nil, map[string]any{}}, Bytes: []byte{1, 2}, hidden: 1}
 	for _, v.jsonMore = range []*jsonMore{nil, &jsonMore{4}} {
 		want, err := json.Marshal(v)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		got, err := encodeJSON(v)
 		if err != nil || string(got) != string(want) {
 			t.Errorf("%v\n got %s\nwant %s", err, got, want)
@@ -58,9 +58,13 @@ func TestJSONNonFinite(t *testing.T) {
 	v := jsonSample{Value: nan, Small: float32(inf), List: []float64{1, -inf}, Map: map[string]float64{"m": nan}, Inner: &jsonInner{inf},
 		Any: []any{nan}, Zero: nan, jsonInner: jsonInner{-inf}}
 	var b strings.Builder
-	require.NoError(t, PrintJSON(&b, v))
+	if err := PrintJSON(&b, v); err != nil {
+		t.Fatal(err)
+	}
 	var back map[string]any
-	require.NoError(t, json.Unmarshal([]byte(b.String()), &back))
+	if err := json.Unmarshal([]byte(b.String()), &back); err != nil {
+		t.Fatal(err)
+	}
 	for key, want := range map[string]string{
 		"value": `"NaN"`, "small": `"+Inf"`, "list": `[1,"-Inf"]`, "map": `{"m":"NaN"}`, "inner": `{"x":"+Inf"}`, "any": `["NaN"]`,
 		"zero": `"NaN"`, "x": `"-Inf"`,

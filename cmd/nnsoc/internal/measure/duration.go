@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -90,14 +91,14 @@ type CourseSample struct {
 	span float64 // s so far
 }
 
-func newCourse(m *soc.Machine, e *Endurance) *Course {
+func newCourse(m *platform.Machine, e *Endurance) *Course {
 	c := &Course{start: m.Now(), step: e.step(), Clocks: m.Clocks(), Sensors: m.Sensors(), Rails: m.Rails(), Samples: []CourseSample{}}
 	c.StepS = c.step.Seconds()
 	return c
 }
 
 // sample adds what the machine measured over a span, step by step.
-func (c *Course) sample(s *soc.Sample) {
+func (c *Course) sample(s *platform.Sample) {
 	from := max(s.From, c.start)
 	all := (s.To - s.From).Seconds()
 	for from < s.To {
@@ -111,7 +112,7 @@ func (c *Course) sample(s *soc.Sample) {
 }
 
 // weigh adds a part of a span to the open sample: its length and its share.
-func (c *Course) weigh(s *soc.Sample, seconds, share float64) {
+func (c *Course) weigh(s *platform.Sample, seconds, share float64) {
 	o := &c.open
 	if o.PowerW == nil {
 		o.PowerW, o.ClockMHz = map[string]float64{}, map[string]float64{}
@@ -128,7 +129,7 @@ func (c *Course) weigh(s *soc.Sample, seconds, share float64) {
 }
 
 // close ends the open sample with the state at the end of s.
-func (c *Course) close(s *soc.Sample, at sim.Time) {
+func (c *Course) close(s *platform.Sample, at sim.Time) {
 	o := &c.open
 	for _, r := range c.Rails {
 		name := r.String()

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 	"github.com/nnsoc/nnsoc/sim/trace"
 )
@@ -24,7 +25,7 @@ type phoneTrace struct {
 
 // Observe draws a machine from its present instant on until stop is called; what is
 // measured then of the time before is still drawn.
-func (t *Tracer) Observe(m *soc.Machine) (stop func()) {
+func (t *Tracer) Observe(m *platform.Machine) (stop func()) {
 	p := &phoneTrace{
 		writer: t.Writer, process: t.Phone, from: m.Now(), until: sim.Never, atFs: t.atFs,
 		clocks: m.Clocks(), sensors: m.Sensors(), rails: m.Rails(),
@@ -51,7 +52,7 @@ func (t *Tracer) Observe(m *soc.Machine) (stop func()) {
 
 // systemCache draws the counters of an engine from the beginning of a span on. Spans follow
 // one another; in between they are 0.
-func (p *phoneTrace) systemCache(u *soc.SystemCacheUse) {
+func (p *phoneTrace) systemCache(u *platform.SystemCacheUse) {
 	if u.From < p.from || u.From >= p.until {
 		return
 	}
@@ -69,7 +70,7 @@ func (p *phoneTrace) drawCache(e soc.Engine, at sim.Time, gbps, percent float64)
 
 // traffic draws what an engine moves to and from DRAM from the beginning of a span on, as
 // systemCache does.
-func (p *phoneTrace) traffic(u *soc.DRAMUse) {
+func (p *phoneTrace) traffic(u *platform.DRAMUse) {
 	if u.To <= p.from || u.From >= p.until {
 		return
 	}
@@ -85,7 +86,7 @@ func (p *phoneTrace) drawDRAM(e soc.Engine, at sim.Time, gbps float64) {
 	p.writer.Counter(p.process, e.String()+" DRAM (GB/s)", p.at(at), gbps)
 }
 
-func (p *phoneTrace) sample(s *soc.Sample) {
+func (p *phoneTrace) sample(s *platform.Sample) {
 	if s.From < p.seen || s.From >= p.until { // the machine began anew, or it is over
 		p.until = 0
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/importer/tflite/export"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
@@ -74,7 +73,9 @@ func TestPredictGovernor(t *testing.T) {
 	p := measuredProblem(t, "xclipse920", "mobilenet_v2_0.5_160_float")
 	gpu := slices.IndexFunc(p.Devices, func(d partition.Device) bool { return d.Name == "gpu" })
 	single, err := partition.Single(gpu).Plan(p)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	single = p.Canonical(single)
 	behind := partition.Plan{Device: slices.Clone(single.Device)} // the CPU begins
 	clear(behind.Device[:4])
@@ -88,12 +89,18 @@ func TestPredictGovernor(t *testing.T) {
 func TestPredictControlFlow(t *testing.T) {
 	t.Setenv(machine.CacheVariable, "")
 	branch, err := testvectors.Document("V1_3__if_simple.json")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, m := range map[string]*nn.Model{"loop": doublingLoop(100), "branch": branch.Cases[0].Model} {
 		file, err := export.Bytes(m)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		path := filepath.Join(t.TempDir(), name+".tflite")
-		require.NoError(t, os.WriteFile(path, file, 0o644))
+		if err := os.WriteFile(path, file, 0o644); err != nil {
+			t.Fatal(err)
+		}
 		predictControlFlow(t, path)
 	}
 }
@@ -148,7 +155,9 @@ func predictControlFlow(t *testing.T, network string) {
 	t.Helper()
 	p := measuredProblem(t, "pixel4", network)
 	plan, err := partition.Make(p, partition.Interpreted{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(plan.Subgraphs) == 0 {
 		t.Fatalf("%s: nothing is interpreted", network)
 	}
@@ -170,11 +179,17 @@ func measuredProblem(t *testing.T, soc, network string) *partition.Problem {
 	t.Helper()
 	a := &cli.App{Out: io.Discard, Err: io.Discard, SoC: soc}
 	m, err := machine.OpenLive(a, hal.FastSingleAnswer)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	form, err := partitionForm(network, &input.ShapeFlag{})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	p, err := NewPlanner(a, m, nnrt.CompileOptions{}, measure.PlanPace(), a.Progress()).problem(form)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return p
 }
 
@@ -203,9 +218,13 @@ func randomSplit(p *partition.Problem, r *rand.Rand, cuts int) partition.Plan {
 func comparePrediction(t *testing.T, p *partition.Problem, plan partition.Plan, network string) *partition.Evaluation {
 	t.Helper()
 	predicted, err := p.Predict(plan)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	ran, err := p.Costs.Measure(plan)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	late, costly := predicted.LatencyFs/ran.LatencyFs-1, predicted.EnergyPJ/ran.EnergyPJ-1
 	t.Logf("%s, %d parts: predicted %.1f us, simulated %.1f (%+.1f %%), energy %+.1f %%", network, len(predicted.Steps), predicted.LatencyFs/1e9, ran.LatencyFs/1e9, 100*late, 100*costly)
 	if !(math.Abs(late) <= predictionSlack) || !(math.Abs(costly) <= energySlack) {

@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
-	"github.com/nnsoc/nnsoc/sim/soc"
+	"github.com/nnsoc/nnsoc/sim/platform"
 )
 
 // ConcurrentReport is the JSON object of run --concurrent.
@@ -97,7 +97,7 @@ func (r *ConcurrentReport) print(w io.Writer) error {
 			continue
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%.1f\t%.1f\t%.2fx\t%.1f\t%.2f\t%.2f\t%.1f %%\t%.1f %%\t%d\t\n", e.Model, e.Device, e.Priority,
-			e.Alone.LatencyUS, e.Together.LatencyUS, *e.Slowdown, e.Together.LatencyParts[soc.PartQueue],
+			e.Alone.LatencyUS, e.Together.LatencyUS, *e.Slowdown, e.Together.LatencyParts[platform.PartQueue],
 			e.Alone.DRAMGBps, e.Together.DRAMGBps, 100*e.Alone.MemoryStallShare, 100*e.Together.MemoryStallShare, e.Mismatches)
 	}
 	if err := t.Flush(); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt"
-	"github.com/nnsoc/nnsoc/sim/soc"
+	"github.com/nnsoc/nnsoc/sim/platform"
 )
 
 // tensorEntry is the memory that the tensors of a network need, whatever runs it.
@@ -86,7 +86,7 @@ func (r *report) hostParts(w io.Writer) error {
 		}
 		columns = append(columns, e)
 		for name, us := range e.LatencyParts {
-			if name != soc.PartExecution {
+			if name != platform.PartExecution {
 				total[name] = max(total[name], us)
 			}
 		}

@@ -13,7 +13,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/service"
 	"github.com/nnsoc/nnsoc/importer/npy"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/testvectors/conformance"
@@ -29,7 +28,9 @@ func chain(t *testing.T) *nn.Model {
 	}
 	b.Output(x, "y")
 	m, err := b.Model("chain")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return m
 }
 
@@ -37,10 +38,14 @@ func chain(t *testing.T) *nn.Model {
 func TestFront(t *testing.T) {
 	dir := t.TempDir()
 	unsupported, err := parseNumbers("0, 2-9")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	o := options{name: "acme", unsupported: unsupported, queue: &queue{retire: 2}, dump: &recorder{folder: dir, warn: func(s string) { t.Error(s) }}}
 	d, stop, err := service.Loopback(o.before(driver.New()))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer stop()
 	m := chain(t)
 	s, err := d.SupportedOperations(m)
@@ -48,7 +53,9 @@ func TestFront(t *testing.T) {
 		t.Fatalf("%s: %+v, %v", d.Name(), s, err)
 	}
 	p, err := d.PrepareModel(m, hal.PrepareOptions{Priority: hal.PriorityMedium})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	one := []byte{0, 0, 0x80, 0x3f, 0, 0, 0, 0x40} // 1, 2
 	b := &hal.Buffers{Inputs: [][]byte{one}, Outputs: [][]byte{make([]byte, 8)}}
 	if _, err := hal.Execute(p, b); err != nil {
@@ -56,7 +63,9 @@ func TestFront(t *testing.T) {
 	}
 	for name, want := range map[string][]byte{"request-000001-model-0001-input-0.npy": one, "request-000001-model-0001-output-0.npy": b.Outputs[0]} {
 		data, err := os.ReadFile(filepath.Join(dir, name))
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		a, err := npy.Parse(data)
 		if err != nil || a.Descr != "<f4" || !slices.Equal(a.Shape, []int{1, 2}) || !bytes.Equal(a.Data, want) {
 			t.Errorf("%s: %+v, %v", name, a, err)
@@ -90,7 +99,9 @@ func TestDumpLongConstants(t *testing.T) {
 	x := b.Values("x", 1, 32)
 	b.Output(b.Add(x, b.Floats([]uint32{1, 32}, make([]float32, 32)...), builder.Linear), "y")
 	m, err := b.Model("long")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
 	(&recorder{folder: dir, warn: func(s string) { t.Error(s) }}).model(driver.New(), m)
 	text, err := os.ReadFile(filepath.Join(dir, "model-0001-after.json"))
@@ -107,7 +118,9 @@ func TestDumpLongConstants(t *testing.T) {
 func TestFrontConforms(t *testing.T) {
 	o := options{name: "acme", queue: &queue{retire: 1}, dump: &recorder{folder: t.TempDir(), warn: func(s string) { t.Error(s) }}}
 	d, stop, err := service.Loopback(o.before(driver.New()))
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer stop()
 	if s := conformance.Run(t, d); s.Passed < 80 {
 		t.Errorf("%d checks passed", s.Passed)

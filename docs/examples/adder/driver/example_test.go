@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -63,7 +64,7 @@ func Example() {
 	fmt.Println(out)
 	launches := 0
 	for _, p := range r.Chain {
-		if p.Name == soc.PartLaunch {
+		if p.Name == platform.PartLaunch {
 			launches++
 		}
 	}

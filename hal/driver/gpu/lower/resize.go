@@ -2,6 +2,7 @@ package lower
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/resize"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -20,6 +21,6 @@ func (l *Lowering) resize(op *nn.Operation, p opspec.Resize) error {
 	} else {
 		k.Y.Lo, k.X.Lo = p.Nearest()
 	}
-	l.launch(k, out)
+	l.Add(k, []*layout.Tensor{in}, []*layout.Tensor{out})
 	return nil
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kerneltest"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 	core "github.com/nnsoc/nnsoc/npu"
@@ -27,9 +26,13 @@ func onMachines(t *testing.T, f func(t *testing.T, s core.Spec)) {
 	for _, name := range machines {
 		t.Run(name, func(t *testing.T) {
 			c, err := soc.Load(name)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			s, err := core.FromSoC(c, sim.FastSingleAnswer)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			f(t, s)
 		})
 	}
@@ -76,7 +79,9 @@ func compare(t *testing.T, c *kerneltest.Case, in, in2 []int32, want func(y, x, 
 		c.Input2 = stored(&c.Kernel.IFM2.FeatureMap, in2)
 	}
 	r, err := c.Run()
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	f := &c.Kernel.OFM.FeatureMap
 	for i := range f.H * f.W * f.C {
 		got := int32(r.Output[i*f.Bytes])

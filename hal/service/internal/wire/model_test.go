@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -41,7 +40,9 @@ func TestModelsTravelWhole(t *testing.T) {
 		}
 	}
 	head, values, err := ToModel(m)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(values) != constantAlign+1 {
 		t.Errorf("%d bytes of constants", len(values))
 	}
@@ -62,7 +63,9 @@ func TestModelsTravelWhole(t *testing.T) {
 
 func FuzzFromModel(f *testing.F) {
 	head, values, err := ToModel(everything())
-	require.NoError(f, err)
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Add(head, values)
 	f.Fuzz(func(t *testing.T, head, values []byte) {
 		m, err := FromModel(head, values)
@@ -70,7 +73,9 @@ func FuzzFromModel(f *testing.F) {
 			return
 		}
 		again, moved, err := ToModel(m)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if back, err := FromModel(again, moved); err != nil || len(back.Main.Operands) != len(m.Main.Operands) {
 			t.Errorf("%v, %d operands of %d", err, len(back.Main.Operands), len(m.Main.Operands))
 		}

@@ -1,10 +1,6 @@
 package pool
 
-import (
-	"testing"
-
-	"github.com/nnsoc/nnsoc/internal/require"
-)
+import "testing"
 
 // divideHalves is what the window kernel does in 16 bits.
 func divideHalves(t *testing.T, w []uint32, sum int) int32 {
@@ -61,7 +57,9 @@ func TestQuotient(t *testing.T) {
 					make = MeanQuotient
 				}
 				q, err := make(n, signed)
-				require.NoError(t, err)
+				if err != nil {
+					t.Fatal(err)
+				}
 				try := func(sum int) {
 					if sum < 0 || sum > 255*n {
 						return

@@ -1,4 +1,4 @@
-package soc_test
+package platform_test
 
 import (
 	"fmt"
@@ -8,30 +8,38 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/doctable"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // machine is a preset's machine, changed by edit.
-func machine(t *testing.T, preset string, edit func(*soc.Config)) *soc.Machine {
+func machine(t *testing.T, preset string, edit func(*soc.Config)) *platform.Machine {
 	t.Helper()
 	c, err := soc.Load(preset)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if edit != nil {
 		edit(c)
 	}
-	m, err := soc.NewMachine(c)
-	require.NoError(t, err)
+	m, err := platform.NewMachine(c)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return m
 }
 
 // loop is an execution of a loop that has warmed up.
-func loop(t *testing.T, m *soc.Machine, r soc.Request, out soc.Outcome) soc.Execution {
+func loop(t *testing.T, m *platform.Machine, r platform.Request, out platform.Outcome) platform.Execution {
 	t.Helper()
-	require.NoError(t, m.Repeat(r, out, soc.WarmUp))
-	x, err := m.Execute(r, func(soc.Conditions) (soc.Outcome, error) { return out, nil })
-	require.NoError(t, err)
+	if err := m.Repeat(r, out, platform.WarmUp); err != nil {
+		t.Fatal(err)
+	}
+	x, err := m.Execute(r, func(platform.Conditions) (platform.Outcome, error) { return out, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
 	return x
 }
 
@@ -66,14 +74,14 @@ func TestFastRPC(t *testing.T) {
 		native := func(c *soc.Config) {
 			c.DSP.Path.Transport, c.DSP.Path.Callback, c.Host.RuntimeUs = "direct", false, 0
 		}
-		r := soc.Request{Engine: soc.EngineDSP, Preference: sim.FastSingleAnswer, Buffers: 2, In: 32 << 10, Out: 32 << 10}
-		e := loop(t, machine(t, "pixel4", native), r, soc.Outcome{Time: x.work})
+		r := platform.Request{Engine: soc.EngineDSP, Preference: sim.FastSingleAnswer, Buffers: 2, In: 32 << 10, Out: 32 << 10}
+		e := loop(t, machine(t, "pixel4", native), r, platform.Outcome{Time: x.work})
 		within(t, "FastRPC", e.Latency-x.work, x.without, 0.2)
 		without = append(without, fmt.Sprintf("%.0f", (e.Latency-x.work).Microseconds()))
 		e = loop(t, machine(t, "pixel4", func(c *soc.Config) {
 			native(c)
 			c.Host.Idle = c.Host.Idle[:1]
-		}), r, soc.Outcome{Time: x.work})
+		}), r, platform.Outcome{Time: x.work})
 		within(t, "FastRPC with a vote", e.Latency-x.work, x.voted, 0.2)
 		if us := fmt.Sprintf("%.0f", (e.Latency - x.work).Microseconds()); !slices.Contains(voted, us) {
 			voted = append(voted, us)
@@ -98,8 +106,8 @@ func TestInterceptsOfNNAPI(t *testing.T) {
 		{soc.EngineGPU, 754 * sim.Microsecond, 224 * 224 * 3 * 4, 4000, 1733, "MobileNet v1 0.25 in float16 on a Pixel 4's GPU"}, // of kernels, and in all: qed-usc/mobile-ml-benchmark
 		{soc.EngineNPU, 10 * sim.Microsecond, 32, 16, 922, "4-element ADD"},
 	} {
-		r := soc.Request{Engine: x.engine, Preference: sim.FastSingleAnswer, Buffers: 3, In: x.in, Out: x.out}
-		e := loop(t, machine(t, "pixel4", func(c *soc.Config) { c.NPU.Path.CPULatencyUs = 0 }), r, soc.Outcome{Time: x.work})
+		r := platform.Request{Engine: x.engine, Preference: sim.FastSingleAnswer, Buffers: 3, In: x.in, Out: x.out}
+		e := loop(t, machine(t, "pixel4", func(c *soc.Config) { c.NPU.Path.CPULatencyUs = 0 }), r, platform.Outcome{Time: x.work})
 		within(t, x.engine.String(), e.Latency, x.want, 0.2)
 		documented(t, x.row, fmt.Sprintf("%.0f", e.Latency.Microseconds()))
 	}
@@ -110,12 +118,16 @@ func TestInterceptsOfNNAPI(t *testing.T) {
 func TestPartsAddUp(t *testing.T) {
 	for _, preset := range soc.Names() {
 		c, err := soc.Load(preset)
-		require.NoError(t, err)
-		m, err := soc.NewMachine(c)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := platform.NewMachine(c)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for e, there := range []bool{true, c.GPU != nil, c.DSP != nil, c.NPU != nil} {
-			r := soc.Request{Engine: soc.Engine(e), Buffers: 2, In: 1 << 20, Out: 1 << 10}
-			out := soc.Outcome{Time: sim.Millisecond, EnergyPJ: 1e9, Launches: 2}
+			r := platform.Request{Engine: soc.Engine(e), Buffers: 2, In: 1 << 20, Out: 1 << 10}
+			out := platform.Outcome{Time: sim.Millisecond, EnergyPJ: 1e9, Launches: 2}
 			if !there {
 				if _, err := m.Execute(r, nil); err == nil {
 					t.Errorf("%s: an engine that is not there executes", preset)
@@ -125,8 +137,10 @@ func TestPartsAddUp(t *testing.T) {
 			m.Reset()
 			for range 3 {
 				start := m.Now()
-				x, err := m.Execute(r, func(k soc.Conditions) (soc.Outcome, error) { return out, nil })
-				require.NoError(t, err)
+				x, err := m.Execute(r, func(k platform.Conditions) (platform.Outcome, error) { return out, nil })
+				if err != nil {
+					t.Fatal(err)
+				}
 				var sum sim.Time
 				var pj float64
 				for _, p := range x.Parts {
@@ -146,8 +160,8 @@ func TestPartsAddUp(t *testing.T) {
 
 // TestBurst: a burst has no binder, no callback, and cores that wake up quickly.
 func TestBurst(t *testing.T) {
-	r := soc.Request{Engine: soc.EngineDSP, Preference: sim.FastSingleAnswer, Buffers: 2, In: 32, Out: 32}
-	out := soc.Outcome{Time: 100 * sim.Microsecond}
+	r := platform.Request{Engine: soc.EngineDSP, Preference: sim.FastSingleAnswer, Buffers: 2, In: 32, Out: 32}
+	out := platform.Outcome{Time: 100 * sim.Microsecond}
 	plain := loop(t, machine(t, "pixel4", nil), r, out)
 	r.Burst = true
 	fast := loop(t, machine(t, "pixel4", nil), r, out)
@@ -155,7 +169,7 @@ func TestBurst(t *testing.T) {
 		t.Errorf("%v in a burst, %v without", fast.Latency, plain.Latency)
 	}
 	for _, p := range fast.Parts {
-		if p.Name == soc.PartBinder || p.Name == soc.PartThread || p.Name == soc.PartCPUWake && p.Time > 44*sim.Microsecond {
+		if p.Name == platform.PartBinder || p.Name == platform.PartThread || p.Name == platform.PartCPUWake && p.Time > 44*sim.Microsecond {
 			t.Errorf("part %+v of a burst", p)
 		}
 	}
@@ -165,11 +179,13 @@ func TestBurst(t *testing.T) {
 // those of the software before and after.
 func TestPreferenceOfCPU(t *testing.T) {
 	m := machine(t, "pixel4", nil)
-	out := soc.Outcome{Time: 5 * sim.Millisecond}
+	out := platform.Outcome{Time: 5 * sim.Millisecond}
 	highest := func(p sim.Preference) (hz int64) {
-		r := soc.Request{Engine: soc.EngineCPU, Preference: p}
-		require.NoError(t, m.Repeat(r, out, soc.WarmUp))
-		if _, err := m.Execute(r, func(k soc.Conditions) (soc.Outcome, error) {
+		r := platform.Request{Engine: soc.EngineCPU, Preference: p}
+		if err := m.Repeat(r, out, platform.WarmUp); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Execute(r, func(k platform.Conditions) (platform.Outcome, error) {
 			for _, c := range k.Points {
 				hz = max(hz, c.OPP.Hz)
 			}
@@ -188,11 +204,13 @@ func TestPreferenceOfCPU(t *testing.T) {
 		}
 	}
 	// Behind a network at 1401 MHz the software of a DSP that is busy all the time goes on to rise.
-	r := soc.Request{Engine: soc.EngineDSP, Buffers: 2000, In: 32 << 20, Out: 32 << 20}
+	r := platform.Request{Engine: soc.EngineDSP, Buffers: 2000, In: 32 << 20, Out: 32 << 20}
 	host := slices.Index(m.Clocks(), "host")
 	var hz int64
-	m.Observe(func(s *soc.Sample) { hz = max(hz, s.Hz[host]) })
-	require.NoError(t, m.Repeat(r, soc.Outcome{Time: sim.Microsecond}, 200*sim.Millisecond))
+	m.Observe(func(s *platform.Sample) { hz = max(hz, s.Hz[host]) })
+	if err := m.Repeat(r, platform.Outcome{Time: sim.Microsecond}, 200*sim.Millisecond); err != nil {
+		t.Fatal(err)
+	}
 	if hz <= 1401e6 {
 		t.Errorf("the host's cores run at %d Hz behind a network with a limit", hz)
 	}
@@ -201,10 +219,14 @@ func TestPreferenceOfCPU(t *testing.T) {
 // TestCold: the first execution pays for what slept; the second does not.
 func TestCold(t *testing.T) {
 	m := machine(t, "pixel4", nil)
-	r := soc.Request{Engine: soc.EngineNPU, Preference: sim.FastSingleAnswer, Buffers: 2, In: 32, Out: 32}
+	r := platform.Request{Engine: soc.EngineNPU, Preference: sim.FastSingleAnswer, Buffers: 2, In: 32, Out: 32}
 	run := func() map[string]sim.Time {
-		x, err := m.Execute(r, func(soc.Conditions) (soc.Outcome, error) { return soc.Outcome{Time: sim.Millisecond}, nil })
-		require.NoError(t, err)
+		x, err := m.Execute(r, func(platform.Conditions) (platform.Outcome, error) {
+			return platform.Outcome{Time: sim.Millisecond}, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 		parts := map[string]sim.Time{}
 		for _, p := range x.Parts {
 			parts[p.Name] += p.Time
@@ -212,23 +234,23 @@ func TestCold(t *testing.T) {
 		return parts
 	}
 	first, second := run(), run()
-	if first[soc.PartWake] != 300*sim.Microsecond || first[soc.PartRamp] != 50*sim.Microsecond || second[soc.PartWake] != 0 || second[soc.PartRamp] != 0 {
+	if first[platform.PartWake] != 300*sim.Microsecond || first[platform.PartRamp] != 50*sim.Microsecond || second[platform.PartWake] != 0 || second[platform.PartRamp] != 0 {
 		t.Errorf("first %v, second %v", first, second)
 	}
 	m.Sleep(m.Now() + sim.Second)
-	if again := run(); again[soc.PartWake] == 0 {
+	if again := run(); again[platform.PartWake] == 0 {
 		t.Errorf("after a second: %v", again)
 	}
 	m.Reset()
-	if cold := run(); cold[soc.PartWake] != first[soc.PartWake] || m.Now() == 0 {
+	if cold := run(); cold[platform.PartWake] != first[platform.PartWake] || m.Now() == 0 {
 		t.Errorf("after Reset: %v, first %v", cold, first)
 	}
 }
 
 // TestWorkedExample: the table of docs/Time.md is what the machine does.
 func TestWorkedExample(t *testing.T) {
-	r := soc.Request{Engine: soc.EngineDSP, Preference: sim.FastSingleAnswer, Buffers: 2, In: 1 << 10, Out: 1 << 10}
-	x := loop(t, machine(t, "pixel4", nil), r, soc.Outcome{Time: 100 * sim.Microsecond})
+	r := platform.Request{Engine: soc.EngineDSP, Preference: sim.FastSingleAnswer, Buffers: 2, In: 1 << 10, Out: 1 << 10}
+	x := loop(t, machine(t, "pixel4", nil), r, platform.Outcome{Time: 100 * sim.Microsecond})
 	rows := doctable.Rows(t, "../../docs/Time.md", "| part | us | how |")
 	if len(rows) != len(x.Parts) {
 		t.Errorf("%d rows, %d parts", len(rows), len(x.Parts))
@@ -242,11 +264,17 @@ func TestWorkedExample(t *testing.T) {
 
 func BenchmarkRepeat(b *testing.B) {
 	c, err := soc.Load("pixel4")
-	require.NoError(b, err)
+	if err != nil {
+		b.Fatal(err)
+	}
 	for range b.N {
-		m, err := soc.NewMachine(c)
-		require.NoError(b, err)
-		r := soc.Request{Engine: soc.EngineNPU, Buffers: 2, In: 32, Out: 32}
-		require.NoError(b, m.Repeat(r, soc.Outcome{Time: 10 * sim.Microsecond}, soc.WarmUp))
+		m, err := platform.NewMachine(c)
+		if err != nil {
+			b.Fatal(err)
+		}
+		r := platform.Request{Engine: soc.EngineNPU, Buffers: 2, In: 32, Out: 32}
+		if err := m.Repeat(r, platform.Outcome{Time: 10 * sim.Microsecond}, platform.WarmUp); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

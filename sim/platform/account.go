@@ -1,22 +1,23 @@
-package soc
+package platform
 
 import (
 	"fmt"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
 	"github.com/nnsoc/nnsoc/sim/thermal"
 )
 
 // Sample is what a machine measured over a span. Its slices are valid until the next.
 type Sample struct {
 	From, To  sim.Time
-	Watts     [NumRails]float64 // mean of the span
-	Celsius   []float64         // at its end, by Machine.Sensors; nil without [thermal]
-	Hz        []int64           // clocks at its end, by Machine.Clocks
-	Held      []int64           // clocks until then: a span ends where one changes
-	Status    ThermalStatus     // at its end
-	DRAMBytes float64           // moved to and from memory
+	Watts     [soc.NumRails]float64 // mean of the span
+	Celsius   []float64             // at its end, by Machine.Sensors; nil without [thermal]
+	Hz        []int64               // clocks at its end, by Machine.Clocks
+	Held      []int64               // clocks until then: a span ends where one changes
+	Status    soc.ThermalStatus     // at its end
+	DRAMBytes float64               // moved to and from memory
 }
 
 // account is the power of a machine in time and the heat that comes of it. Spans are
@@ -25,25 +26,25 @@ type account struct {
 	m        *Machine
 	at       sim.Time // everything before is closed
 	bookings []booking
-	edges    []sim.Time         // of one close
-	last     [NumRails]sim.Time // when the rail's last booking ended
+	edges    []sim.Time             // of one close
+	last     [soc.NumRails]sim.Time // when the rail's last booking ended
 	observe  []*func(*Sample)
 	sample   Sample
 	hz       []int64       // of the clocks at that instant, by Machine.Clocks
 	changes  []clockChange // of them, later ones
 
-	open  []request          // not closed yet
-	free  [NumRails]float64  // W that no booking draws, of the present span
-	spent [NumRails]float64  // pJ so far
-	own   *[NumRails]float64 // of the execution that is being booked; nil: nobody asks
+	open  []request              // not closed yet
+	free  [soc.NumRails]float64  // W that no booking draws, of the present span
+	spent [soc.NumRails]float64  // pJ so far
+	own   *[soc.NumRails]float64 // of the execution that is being booked; nil: nobody asks
 
 	readPJ, backgroundMW float64 // of the memory, by byte and always
-	staticMW             [NumEngines]float64
+	staticMW             [soc.NumEngines]float64
 
 	// With [thermal].
-	cfg      *Thermal
+	cfg      *soc.Thermal
 	network  *thermal.Network
-	node     [NumRails]int
+	node     [soc.NumRails]int
 	watts    []float64 // by node
 	limiters []limiter
 	status   thermal.Limiter
@@ -51,7 +52,7 @@ type account struct {
 
 // booking is the power of a rail over a span, on top of what it draws idle.
 type booking struct {
-	rail     Rail
+	rail     soc.Rail
 	from, to sim.Time
 	pj       float64
 	bytes    int64
@@ -61,10 +62,10 @@ type booking struct {
 // awake and wait, memory that nobody reads, the rest of the phone - is divided among those in
 // flight.
 type request struct {
-	engine   Engine
+	engine   soc.Engine
 	from, to sim.Time
 	parts    []Part // of an execution alone, whose energies take it; nil of one beside others
-	pj       *[NumRails]float64
+	pj       *[soc.NumRails]float64
 }
 
 // clockChange is a clock that changes.
@@ -86,14 +87,14 @@ func newAccount(m *Machine) (*account, error) {
 	a.readPJ, _ = m.cfg.DRAM.StreamPJPerByte()
 	for e, x := range m.engines {
 		if x != nil {
-			a.staticMW[e] = m.cfg.staticMW(Engine(e))
+			a.staticMW[e] = m.cfg.StaticMW(soc.Engine(e))
 		}
 	}
 	if a.cfg == nil {
 		return a, nil
 	}
 	var err error
-	if a.network, a.node, err = a.cfg.network(); err != nil {
+	if a.network, a.node, err = a.cfg.Network(); err != nil {
 		return nil, err
 	}
 	a.watts = make([]float64, len(a.cfg.Nodes))
@@ -103,7 +104,7 @@ func newAccount(m *Machine) (*account, error) {
 // reset is time 0, after a long time without work.
 func (a *account) reset() {
 	const longAgo = -1000 * sim.Second
-	a.at, a.bookings, a.open, a.spent = 0, a.bookings[:0], a.open[:0], [NumRails]float64{}
+	a.at, a.bookings, a.open, a.spent = 0, a.bookings[:0], a.open[:0], [soc.NumRails]float64{}
 	defer func() { a.hz, a.changes = a.m.appendHz(a.hz[:0]), a.changes[:0] }()
 	for r := range a.last {
 		a.last[r] = longAgo
@@ -114,16 +115,16 @@ func (a *account) reset() {
 	a.limiters = a.limiters[:0]
 	for i := range a.cfg.Rules {
 		r := &a.cfg.Rules[i]
-		a.limiters = append(a.limiters, limiter{thermal.NewLimiter(a.cfg.rule(r)), r.Clock})
+		a.limiters = append(a.limiters, limiter{thermal.NewLimiter(a.cfg.Rule(r)), r.Clock})
 	}
-	a.status = thermal.NewLimiter(a.cfg.status())
+	a.status = thermal.NewLimiter(a.cfg.Status())
 	a.power(0, sim.Second)
 	a.network.SteadyState(a.watts)
 	a.limit()
 }
 
 // book adds the energy of a rail over a span that has not been closed.
-func (a *account) book(r Rail, from, to sim.Time, pj float64, bytes int64) {
+func (a *account) book(r soc.Rail, from, to sim.Time, pj float64, bytes int64) {
 	if to > from {
 		if a.own != nil {
 			a.own[r] += pj
@@ -164,20 +165,20 @@ func (a *account) execution(start sim.Time, c *chain) {
 			share := c.share(p)
 			part := min(bytes, int64(float64(c.out.DRAMBytes)*share))
 			bytes -= part
-			a.book(RailCPU, from, at, cpu, 0)
-			a.book(RailCPU, at, end, p.EnergyPJ-c.enginePJ*share, 0)
-			a.book(Rail(c.r.Engine), at, end, (c.enginePJ-memory)*share, 0)
-			a.book(RailDRAM, at, end, memory*share, part)
+			a.book(soc.RailCPU, from, at, cpu, 0)
+			a.book(soc.RailCPU, at, end, p.EnergyPJ-c.enginePJ*share, 0)
+			a.book(soc.Rail(c.r.Engine), at, end, (c.enginePJ-memory)*share, 0)
+			a.book(soc.RailDRAM, at, end, memory*share, part)
 			from, cpu = end, 0
 		case p.Name == PartSwitch:
-			a.book(Rail(c.r.Engine), at, end, c.switchPJ(p), 0)
+			a.book(soc.Rail(c.r.Engine), at, end, c.switchPJ(p), 0)
 			cpu += p.EnergyPJ - c.switchPJ(p)
 		default:
 			cpu += p.EnergyPJ
 		}
 		at = end
 	}
-	a.book(RailCPU, from, at, cpu, 0)
+	a.book(soc.RailCPU, from, at, cpu, 0)
 }
 
 // memoryPJ is the share of an execution's energy that its memory took: cores report both
@@ -193,9 +194,9 @@ func (a *account) loop(from sim.Time, c *chain, latency, span sim.Time) {
 	for i := range c.parts {
 		all += c.parts[i].EnergyPJ
 	}
-	a.book(RailCPU, from, from+span, (all-c.enginePJ)*times, 0)
-	a.book(Rail(c.r.Engine), from, from+span, (c.enginePJ-memory)*times, 0)
-	a.book(RailDRAM, from, from+span, memory*times, int64(float64(c.out.DRAMBytes)*times))
+	a.book(soc.RailCPU, from, from+span, (all-c.enginePJ)*times, 0)
+	a.book(soc.Rail(c.r.Engine), from, from+span, (c.enginePJ-memory)*times, 0)
+	a.book(soc.RailDRAM, from, from+span, memory*times, int64(float64(c.out.DRAMBytes)*times))
 }
 
 // close passes the time up to an instant.
@@ -229,7 +230,7 @@ func (a *account) close(t sim.Time) {
 // divide charges what nobody has booked of a span to the executions in flight: what an engine
 // draws to those on it, if there are any, all else to all.
 func (a *account) divide(from, to sim.Time) {
-	n, on := 0, [NumRails]int{}
+	n, on := 0, [soc.NumRails]int{}
 	for i := range a.open {
 		if r := &a.open[i]; r.in(from, to) {
 			n++
@@ -249,7 +250,7 @@ func (a *account) divide(from, to sim.Time) {
 			switch {
 			case on[rail] == 0:
 				w /= float64(n)
-			case r.engine == Engine(rail):
+			case r.engine == soc.Engine(rail):
 				w /= float64(on[rail])
 			default:
 				w = 0
@@ -315,8 +316,8 @@ func (a *account) span(t sim.Time) {
 // power computes the mean power of a span by rail and by node.
 func (a *account) power(from, to sim.Time) {
 	s := &a.sample
-	s.Watts, s.DRAMBytes = [NumRails]float64{}, 0
-	var busy [NumRails]bool
+	s.Watts, s.DRAMBytes = [soc.NumRails]float64{}, 0
+	var busy [soc.NumRails]bool
 	for i := range a.bookings {
 		b := &a.bookings[i]
 		if b.from >= to || b.to <= from {
@@ -329,15 +330,15 @@ func (a *account) power(from, to sim.Time) {
 		s.DRAMBytes += float64(b.bytes) * share
 	}
 	seconds := (to - from).Seconds()
-	a.free = [NumRails]float64{}
+	a.free = [soc.NumRails]float64{}
 	for r := range s.Watts {
 		s.Watts[r] *= 1e-12 / seconds
 		if !busy[r] {
-			a.free[r] = a.idle(Rail(r), from, to) / 1e3
+			a.free[r] = a.idle(soc.Rail(r), from, to) / 1e3
 		}
 	}
 	if a.cfg != nil {
-		a.free[RailRest] += a.cfg.RestMW / 1e3
+		a.free[soc.RailRest] += a.cfg.RestMW / 1e3
 	}
 	for r, w := range a.free {
 		s.Watts[r] += w
@@ -354,29 +355,29 @@ func (a *account) power(from, to sim.Time) {
 // idle is the mean power in mW of a rail without work: an engine's static power until it
 // falls asleep, a core's in the idle state that its sleep allows, the memory's until it
 // refreshes itself.
-func (a *account) idle(r Rail, from, to sim.Time) float64 {
+func (a *account) idle(r soc.Rail, from, to sim.Time) float64 {
 	m := a.m
 	awake := func(after sim.Time) float64 {
 		return float64(min(max(a.last[r]+after-from, 0), to-from)) / float64(to-from)
 	}
 	switch {
-	case r == RailCPU:
-		return m.cfg.Host.idleMW(to-a.last[r], -1)
-	case r == RailDRAM:
+	case r == soc.RailCPU:
+		return m.cfg.Host.IdleMW(to-a.last[r], -1)
+	case r == soc.RailDRAM:
 		d := &m.cfg.DRAM
 		if d.SelfRefreshAfterUs == 0 {
 			return a.backgroundMW
 		}
-		share := awake(us(d.SelfRefreshAfterUs))
+		share := awake(sim.Microseconds(d.SelfRefreshAfterUs))
 		return a.backgroundMW*share + d.Energy.SelfRefreshMW*(1-share)
-	case r < Rail(NumEngines) && m.engines[r] != nil:
-		return (a.staticMW[r] + a.leak(Engine(r))) * awake(m.engines[r].clocks[0].Config().IdleAfter)
+	case r < soc.Rail(soc.NumEngines) && m.engines[r] != nil:
+		return (a.staticMW[r] + a.leak(soc.Engine(r))) * awake(m.engines[r].clocks[0].Config().IdleAfter)
 	}
 	return 0
 }
 
 // leak is what an engine draws more than its static power because it is warm, in mW.
-func (a *account) leak(e Engine) float64 {
+func (a *account) leak(e soc.Engine) float64 {
 	if a.cfg == nil {
 		return 0
 	}
@@ -415,17 +416,17 @@ func (a *account) limit() {
 }
 
 // thermalStatus is the status that the skin's temperature has.
-func (a *account) thermalStatus() ThermalStatus {
+func (a *account) thermalStatus() soc.ThermalStatus {
 	if a.cfg == nil {
 		return 0
 	}
-	return ThermalStatus(a.status.Active())
+	return soc.ThermalStatus(a.status.Active())
 }
 
 // alive is an error when the phone has switched itself off.
 func (a *account) alive() error {
-	if a.thermalStatus() < StatusShutdown {
+	if a.thermalStatus() < soc.StatusShutdown {
 		return nil
 	}
-	return fmt.Errorf("%w: %s at %.1f C", ErrShutdown, a.cfg.Skin.Sensor, a.network.Celsius()[a.cfg.node(a.cfg.Skin.Sensor)])
+	return fmt.Errorf("%w: %s at %.1f C", ErrShutdown, a.cfg.Skin.Sensor, a.network.Celsius()[a.cfg.Node(a.cfg.Skin.Sensor)])
 }

@@ -1,4 +1,4 @@
-package soc_test
+package platform_test
 
 import (
 	"errors"
@@ -8,23 +8,25 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // gpuLoop is a request and what the GPU makes of it: 2.5 W for 10 ms.
-func gpuLoop() (soc.Request, soc.Outcome) {
-	return soc.Request{Engine: soc.EngineGPU, Preference: sim.FastSingleAnswer, Buffers: 2, In: 1 << 10, Out: 1 << 10},
-		soc.Outcome{Time: 10 * sim.Millisecond, EnergyPJ: 25e9, DRAMBytes: 20 << 20}
+func gpuLoop() (platform.Request, platform.Outcome) {
+	return platform.Request{Engine: soc.EngineGPU, Preference: sim.FastSingleAnswer, Buffers: 2, In: 1 << 10, Out: 1 << 10},
+		platform.Outcome{Time: 10 * sim.Millisecond, EnergyPJ: 25e9, DRAMBytes: 20 << 20}
 }
 
 // again executes a request whose outcome is known for a time.
-func again(t testing.TB, m *soc.Machine, r soc.Request, out soc.Outcome, until sim.Time) (last soc.Execution) {
+func again(t testing.TB, m *platform.Machine, r platform.Request, out platform.Outcome, until sim.Time) (last platform.Execution) {
 	t.Helper()
 	for m.Now() < until {
-		x, err := m.Execute(r, func(soc.Conditions) (soc.Outcome, error) { return out, nil })
-		require.NoError(t, err)
+		x, err := m.Execute(r, func(platform.Conditions) (platform.Outcome, error) { return out, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
 		last = x
 	}
 	return last
@@ -37,7 +39,7 @@ func TestSamplesAddUp(t *testing.T) {
 	var at sim.Time
 	var joules [soc.NumRails]float64
 	bytes := 0.0
-	m.Observe(func(s *soc.Sample) {
+	m.Observe(func(s *platform.Sample) {
 		if s.From != at || s.To <= s.From || len(s.Celsius) != len(m.Sensors()) || len(s.Hz) != len(m.Clocks()) {
 			t.Fatalf("sample %+v after %d", s, at)
 		}
@@ -84,7 +86,7 @@ func TestWarming(t *testing.T) {
 	var start, now []float64
 	var joules [soc.NumRails]float64
 	seconds := 0.0
-	m.Observe(func(s *soc.Sample) {
+	m.Observe(func(s *platform.Sample) {
 		if start == nil {
 			start = slices.Clone(s.Celsius)
 		}
@@ -105,7 +107,9 @@ func TestWarming(t *testing.T) {
 	// 5 K/W above the skin, and the GPU's die, 6 K/W above the package; then all rise together.
 	const skinKW, packageKW, dieKW = 12, 5, 6
 	config, err := soc.Load("pixel4")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	nodes, all := map[string]float64{}, 0.0 // J/K
 	for _, n := range config.Thermal.Nodes {
 		nodes[n.Name] = n.JPerK
@@ -136,7 +140,7 @@ func TestThrottling(t *testing.T) {
 	m := machine(t, "pixel4", func(c *soc.Config) { c.Thermal.AmbientC = 40 })
 	clock, skin := slices.Index(m.Clocks(), "gpu"), slices.Index(m.Sensors(), "skin")
 	var seen []string
-	m.Observe(func(s *soc.Sample) {
+	m.Observe(func(s *platform.Sample) {
 		x := fmt.Sprintf("%d MHz %s", s.Hz[clock]/1e6, s.Status)
 		if !slices.Contains(seen, x) && (len(seen) == 0 || seen[len(seen)-1] != x) {
 			seen = append(seen, x)
@@ -155,7 +159,7 @@ func TestThrottling(t *testing.T) {
 	}
 	hot := machine(t, "pixel4", func(c *soc.Config) { c.Thermal.AmbientC = 58 })
 	hot.Sleep(2 * sim.Second)
-	if _, err := hot.Execute(r, func(soc.Conditions) (soc.Outcome, error) { return out, nil }); !errors.Is(err, soc.ErrShutdown) {
+	if _, err := hot.Execute(r, func(platform.Conditions) (platform.Outcome, error) { return out, nil }); !errors.Is(err, platform.ErrShutdown) {
 		t.Errorf("at 58 C: %v", err)
 	}
 }
@@ -177,11 +181,11 @@ func TestLeakage(t *testing.T) {
 // and samples stay in order.
 func TestAccountOfAGroup(t *testing.T) {
 	r, out := gpuLoop()
-	d := soc.Request{Engine: soc.EngineDSP, Preference: sim.FastSingleAnswer, Buffers: 2, In: 1 << 10, Out: 1 << 10}
+	d := platform.Request{Engine: soc.EngineDSP, Preference: sim.FastSingleAnswer, Buffers: 2, In: 1 << 10, Out: 1 << 10}
 	m := machine(t, "pixel4", func(c *soc.Config) { c.Thermal.LeakagePerK = 0 })
 	var at sim.Time
 	joules, busy := 0.0, 0.0
-	m.Observe(func(s *soc.Sample) {
+	m.Observe(func(s *platform.Sample) {
 		if s.From != at {
 			t.Fatalf("sample from %d after %d", s.From, at)
 		}
@@ -189,10 +193,10 @@ func TestAccountOfAGroup(t *testing.T) {
 		joules += s.Watts[soc.RailGPU] * (s.To - s.From).Seconds()
 		busy += s.DRAMBytes
 	})
-	loop := func(r soc.Request, n int) func() error {
+	loop := func(r platform.Request, n int) func() error {
 		return func() error {
 			for range n {
-				if _, err := m.Execute(r, func(soc.Conditions) (soc.Outcome, error) { return out, nil }); err != nil {
+				if _, err := m.Execute(r, func(platform.Conditions) (platform.Outcome, error) { return out, nil }); err != nil {
 					return err
 				}
 			}
@@ -212,9 +216,9 @@ func TestAccountOfAGroup(t *testing.T) {
 }
 
 // railsOf adds up what the rails supply while a machine works.
-func railsOf(m *soc.Machine) *[soc.NumRails]float64 {
+func railsOf(m *platform.Machine) *[soc.NumRails]float64 {
 	var pj [soc.NumRails]float64
-	m.Observe(func(s *soc.Sample) {
+	m.Observe(func(s *platform.Sample) {
 		for r, w := range s.Watts {
 			pj[r] += w * float64(s.To-s.From) / 1e3
 		}
@@ -228,8 +232,8 @@ func railsOf(m *soc.Machine) *[soc.NumRails]float64 {
 func TestEnergyOfRails(t *testing.T) {
 	for _, e := range []soc.Engine{soc.EngineCPU, soc.EngineGPU, soc.EngineDSP, soc.EngineNPU} {
 		m := machine(t, "pixel4", nil)
-		r := soc.Request{Engine: e, Buffers: 2, In: 1 << 10, Out: 1 << 10}
-		out := soc.Outcome{Time: 100 * sim.Microsecond, EnergyPJ: 5e7, DRAMBytes: 1 << 16}
+		r := platform.Request{Engine: e, Buffers: 2, In: 1 << 10, Out: 1 << 10}
+		out := platform.Outcome{Time: 100 * sim.Microsecond, EnergyPJ: 5e7, DRAMBytes: 1 << 16}
 		again(t, m, r, out, 1)
 		rails, before := railsOf(m), m.Spent()
 		var sum [soc.NumRails]float64
@@ -264,15 +268,15 @@ func TestEnergyBesideOthers(t *testing.T) {
 	m := machine(t, "pixel4", nil)
 	rails := railsOf(m)
 	var own [3]float64
-	var shared [3]*soc.Account
+	var shared [3]*platform.Account
 	var run []func() error
 	for i, e := range []soc.Engine{soc.EngineDSP, soc.EngineNPU, soc.EngineGPU} {
 		run = append(run, func() error {
 			shared[i] = m.Account()
-			r := soc.Request{Engine: e, Buffers: 2, In: 1 << 10, Out: 1 << 10}
-			out := soc.Outcome{Time: sim.Time(i+1) * sim.Millisecond, EnergyPJ: 5e8}
+			r := platform.Request{Engine: e, Buffers: 2, In: 1 << 10, Out: 1 << 10}
+			out := platform.Outcome{Time: sim.Time(i+1) * sim.Millisecond, EnergyPJ: 5e8}
 			for range 2 * (i + 1) {
-				x, err := m.Execute(r, func(soc.Conditions) (soc.Outcome, error) { return out, nil })
+				x, err := m.Execute(r, func(platform.Conditions) (platform.Outcome, error) { return out, nil })
 				if err != nil {
 					return err
 				}

@@ -1,12 +1,12 @@
-package soc_test
+package platform_test
 
 import (
 	"fmt"
 	"math"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -37,15 +37,17 @@ func TestLoopsOnGPU(t *testing.T) {
 		{"squeezenet_v1_1", 4.373, 5.57}, {"regnetx008", 7.056, 8.542}, {"resnet12", 10.7, 12.52}, {"resnet18", 18.04, 20.02},
 	} {
 		m := machine(t, "pixel4", nil)
-		r := soc.Request{Engine: soc.EngineGPU, Preference: sim.FastSingleAnswer, Buffers: 2, In: 224 * 224 * 3 * 4, Out: 4000}
+		r := platform.Request{Engine: soc.EngineGPU, Preference: sim.FastSingleAnswer, Buffers: 2, In: 224 * 224 * 3 * 4, Out: 4000}
 		var hz int64
 		after := map[int]sim.Time{}
 		for i := 1; i <= 200; i++ {
-			e, err := m.Execute(r, func(k soc.Conditions) (soc.Outcome, error) {
+			e, err := m.Execute(r, func(k platform.Conditions) (platform.Outcome, error) {
 				hz = k.Points[0].OPP.Hz
-				return soc.Outcome{Time: worked(k.Points, x.kernels*top/1e3), Launches: 1}, nil
+				return platform.Outcome{Time: worked(k.Points, x.kernels*top/1e3), Launches: 1}, nil
 			})
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			after[i] = e.Latency
 		}
 		within(t, x.network, after[200], 1e3*x.latency, 0.1)

@@ -1,4 +1,4 @@
-package soc
+package platform
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // The clocks of an engine work, idle and sleep together.
@@ -26,36 +27,29 @@ func (e *engine) prefer(p sim.Preference) {
 	}
 }
 
-// Governed reports whether a governor moves the clock of an engine by its load. The CPU, whose
-// clusters have clocks of their own, does not count.
-func (c *Config) Governed(e Engine) bool {
-	x, err := c.requester(e)
-	return err == nil && e != EngineCPU && x.clock.Governor != nil
-}
-
 // ClocksOf are the lowest and the highest clock of an engine with one clock.
-func (m *Machine) ClocksOf(e Engine) (lowest, highest int64) {
+func (m *Machine) ClocksOf(e soc.Engine) (lowest, highest int64) {
 	opps := m.engines[e].clocks[0].Config().OPPs
 	return opps[0].Hz, opps[len(opps)-1].Hz
 }
 
 // Hold keeps the clock of an engine at one of its points whatever asks for another, also through
 // Reset; with 0 it is free again.
-func (m *Machine) Hold(e Engine, hz int64) error {
+func (m *Machine) Hold(e soc.Engine, hz int64) error {
 	x := m.engines[e]
 	if x == nil || len(x.clocks) != 1 {
-		return fmt.Errorf("soc: machine: %s has no %s with one clock", m.cfg.SoC.Name, e)
+		return fmt.Errorf("platform: %s has no %s with one clock", m.cfg.SoC.Name, e)
 	}
 	if !x.clocks[0].Hold(hz) {
-		return fmt.Errorf("soc: machine: the %s has no point of %d Hz", e, hz)
+		return fmt.Errorf("platform: the %s has no point of %d Hz", e, hz)
 	}
 	return nil
 }
 
 // release lifts the preference of a model that has run on the CPU, whose clocks are those
 // of drivers and applications, too.
-func (e *engine) release(engine Engine) {
-	if engine != EngineCPU {
+func (e *engine) release(engine soc.Engine) {
+	if engine != soc.EngineCPU {
 		return
 	}
 	for _, d := range e.clocks {

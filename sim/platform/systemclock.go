@@ -1,14 +1,15 @@
-package soc
+package platform
 
 import (
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem/interconnect"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // systemClock is the clock of a machine's system-level cache, which follows the votes for
 // the DRAM's. It implements interconnect.SystemClocking.
 type systemClock struct {
-	cfg     *Config
+	cfg     *soc.Config
 	clocks  []interconnect.SystemClock // by point; none without a cache
 	point   int
 	changed func(at sim.Time, hz int64)
@@ -18,10 +19,10 @@ type systemClock struct {
 	cache *interconnect.SystemCache
 }
 
-func newSystemClock(c *Config) systemClock {
+func newSystemClock(c *soc.Config) systemClock {
 	s := systemClock{cfg: c}
 	if c.SystemCache != nil {
-		s.clocks = c.SystemCache.clocks()
+		s.clocks = c.SystemCache.Clocks()
 	}
 	return s
 }
@@ -31,7 +32,7 @@ func (s *systemClock) enough(ddrMHz float64) int {
 	if len(s.clocks) < 2 {
 		return 0
 	}
-	return s.cfg.systemPoint(ddrMHz)
+	return s.cfg.SystemPoint(ddrMHz)
 }
 
 // hz is the present clock.
@@ -84,7 +85,7 @@ func (s *systemClock) due(t sim.Time) sim.Time {
 // SystemCacheUse is what an engine has had of the system-level cache over a span.
 type SystemCacheUse struct {
 	From, To      sim.Time
-	Engine        Engine
+	Engine        soc.Engine
 	Bytes         int64 // read and written
 	Lookups, Hits int64 // lines
 }
@@ -93,7 +94,7 @@ type SystemCacheUse struct {
 type systemMeter struct {
 	observe []*func(*SystemCacheUse)
 	from    sim.Time // of the present span
-	base    [NumEngines]SystemCacheUse
+	base    [soc.NumEngines]SystemCacheUse
 }
 
 // meterSpan is how often the counters are read.
@@ -101,7 +102,7 @@ const meterSpan = 50 * sim.Microsecond
 
 func (m *systemMeter) begin(t sim.Time) {
 	m.from = t
-	m.base = [NumEngines]SystemCacheUse{}
+	m.base = [soc.NumEngines]SystemCacheUse{}
 }
 
 // next is when the counters are read after an instant.
@@ -117,7 +118,7 @@ func (m *systemMeter) read(c *interconnect.SystemCache, t sim.Time) {
 	if len(m.observe) == 0 || t <= m.from {
 		return
 	}
-	for e := range NumEngines {
+	for e := range soc.NumEngines {
 		hits := c.Count(int(e), interconnect.SystemReadHit) + c.Count(int(e), interconnect.SystemWriteHit)
 		misses := c.Count(int(e), interconnect.SystemReadMiss) + c.Count(int(e), interconnect.SystemWriteMiss)
 		now := SystemCacheUse{m.from, t, e, c.Passed(int(e)), hits + misses, hits}

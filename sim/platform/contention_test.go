@@ -1,13 +1,13 @@
-package soc_test
+package platform_test
 
 import (
 	"fmt"
 	"runtime"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -24,9 +24,9 @@ func TestSlowdownIsComputable(t *testing.T) {
 		for i := range took {
 			m := machine(t, "pixel4", alike)
 			worker := func() error {
-				_, err := m.Execute(soc.Request{Engine: soc.EngineDSP, Buffers: 1}, func(k soc.Conditions) (soc.Outcome, error) {
+				_, err := m.Execute(platform.Request{Engine: soc.EngineDSP, Buffers: 1}, func(k platform.Conditions) (platform.Outcome, error) {
 					took[i] = compute + stream(k.Memory, 1<<28, bytes, inFlight)
-					return soc.Outcome{Time: took[i]}, nil
+					return platform.Outcome{Time: took[i]}, nil
 				})
 				return err
 			}
@@ -47,7 +47,7 @@ func TestSlowdownIsComputable(t *testing.T) {
 func TestSharedAccessAllocates(t *testing.T) {
 	m := machine(t, "pixel4", nil)
 	_, err := m.Together(func() error {
-		_, err := m.Execute(soc.Request{Engine: soc.EngineNPU, Buffers: 1}, func(k soc.Conditions) (soc.Outcome, error) {
+		_, err := m.Execute(platform.Request{Engine: soc.EngineNPU, Buffers: 1}, func(k platform.Conditions) (platform.Outcome, error) {
 			var now sim.Time
 			n := uint64(0)
 			if a := testing.AllocsPerRun(2000, func() {
@@ -56,11 +56,13 @@ func TestSharedAccessAllocates(t *testing.T) {
 			}); a != 0 {
 				t.Errorf("%v allocations per access", a)
 			}
-			return soc.Outcome{Time: now}, nil
+			return platform.Outcome{Time: now}, nil
 		})
 		return err
 	})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestEnginesBesideEachOtherAllocate nothing per access, hand-overs included.
@@ -71,7 +73,7 @@ func TestEnginesBesideEachOtherAllocate(t *testing.T) {
 	var before, after runtime.MemStats
 	client := func(e soc.Engine) func() error {
 		return func() error {
-			_, err := m.Execute(soc.Request{Engine: e, Buffers: 1}, func(k soc.Conditions) (soc.Outcome, error) {
+			_, err := m.Execute(platform.Request{Engine: e, Buffers: 1}, func(k platform.Conditions) (platform.Outcome, error) {
 				var now sim.Time
 				for n := uint64(0); now < end-k.Start; n++ {
 					if e == soc.EngineDSP && before.Mallocs == 0 && now >= start-k.Start {
@@ -86,7 +88,7 @@ func TestEnginesBesideEachOtherAllocate(t *testing.T) {
 				if after.Mallocs == 0 {
 					runtime.ReadMemStats(&after)
 				}
-				return soc.Outcome{Time: now}, nil
+				return platform.Outcome{Time: now}, nil
 			})
 			return err
 		}
@@ -112,10 +114,10 @@ func TestPriorityOrdersTheQueue(t *testing.T) {
 	for i, rank := range ranks {
 		clients = append(clients, func() error {
 			m.Sleep(m.Now() + sim.Time(i)*50*sim.Microsecond)
-			_, err := m.Execute(soc.Request{Engine: soc.EngineNPU, Buffers: 1, Priority: rank}, func(k soc.Conditions) (soc.Outcome, error) {
+			_, err := m.Execute(platform.Request{Engine: soc.EngineNPU, Buffers: 1, Priority: rank}, func(k platform.Conditions) (platform.Outcome, error) {
 				order = append(order, i)
 				starts = append(starts, m.Now()+k.Start)
-				return soc.Outcome{Time: work}, nil
+				return platform.Outcome{Time: work}, nil
 			})
 			return err
 		})

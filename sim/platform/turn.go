@@ -1,13 +1,6 @@
-package soc
+package platform
 
 import "github.com/nnsoc/nnsoc/sim"
-
-// Preempt is what it takes an engine to leave a program between two operations for one of
-// higher priority, and to return to it. An engine without it runs each program to its end.
-type Preempt struct {
-	SaveUs    float64 `toml:"save_us" range:"0..1e6"`    // the state that is on the engine goes to memory
-	RestoreUs float64 `toml:"restore_us" range:"0..1e6"` // and back
-}
 
 // turn is an execution's turn on its engine, of a client beside others. It implements
 // sim.Turn.
@@ -43,25 +36,25 @@ func (u *turn) Yield(t sim.Time) []sim.Change {
 	c.executed(own)
 	g.activate(engine, nil)
 	e.advance(left, 1)
-	e.free = left + us(p.SaveUs)
+	e.free = left + sim.Microseconds(p.SaveUs)
 	e.sleep(e.free)
 	e.release(engine)
-	before := m.memory.use(engine)
+	before := m.memory.Use(engine)
 	if err := g.requeue(u.me, e, c.r.Priority); err != nil {
 		panic(err) // who has the engine now waits for nobody
 	}
 	back := max(e.free, u.me.at)
 	e.prefer(c.r.Preference)
 	wake, ramp := m.wake(e, engine, back)
-	end := back + wake + ramp + us(p.RestoreUs)
+	end := back + wake + ramp + sim.Microseconds(p.RestoreUs)
 	e.advance(end, 0)
-	c.add(PartSwitch, us(p.SaveUs), 0)
-	c.add(PartPreempted, back-left-us(p.SaveUs), 0)
+	c.add(PartSwitch, sim.Microseconds(p.SaveUs), 0)
+	c.add(PartPreempted, back-left-sim.Microseconds(p.SaveUs), 0)
 	c.add(PartWake, wake, 0)
 	c.add(PartRamp, ramp, 0)
-	c.add(PartSwitch, us(p.RestoreUs), 0)
+	c.add(PartSwitch, sim.Microseconds(p.RestoreUs), 0)
 	c.paused += end - left
-	m.memory.disown(engine, m.memory.use(engine).Since(before))
+	m.memory.Disown(engine, m.memory.Use(engine).Since(before))
 	c.begin(c.began)
 	g.reach(u.me, end, 0)
 	g.activate(engine, u.me)

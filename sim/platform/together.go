@@ -1,4 +1,4 @@
-package soc
+package platform
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // Client is a thread of an application: its executions follow one another.
@@ -39,7 +40,7 @@ type group struct {
 	started int       // ids given
 	start   sim.Time
 	window  sim.Time
-	active  [NumEngines]*Client
+	active  [soc.NumEngines]*Client
 }
 
 // DefaultWindow is how far a client may run ahead of the others' accesses to the
@@ -87,7 +88,7 @@ func (m *Machine) Go(f func() error) (*Client, error) {
 		<-c.resume
 		defer func() {
 			if r := recover(); r != nil {
-				c.err = fmt.Errorf("soc: machine: client %d: panic: %v", c.id, r)
+				c.err = fmt.Errorf("platform: client %d: panic: %v", c.id, r)
 			}
 			g.leave(c)
 		}()
@@ -100,9 +101,9 @@ func (m *Machine) Go(f func() error) (*Client, error) {
 func (m *Machine) begin() {
 	me := m.client
 	m.measured(sim.Never)
-	m.memory.quiesce()
+	m.memory.Quiesce()
 	m.clock.pass(me.now, 0)
-	m.clock.votes = [NumEngines][]vote{} // those of executions alone have ended
+	m.clock.votes = [soc.NumEngines][]vote{} // those of executions alone have ended
 	m.clock.begin(m.memory, me.now, false)
 	g := &group{m: m, start: me.now, window: m.window}
 	m.memory.Bus.Share(g)
@@ -117,7 +118,7 @@ func (m *Machine) Join(c *Client) error {
 	me := m.client
 	if !c.done {
 		if m.group == nil || !slices.Contains(m.group.clients, c) {
-			return errors.New("soc: machine: the client is of another machine")
+			return errors.New("platform: the client is of another machine")
 		}
 		me.joins = c
 		if err := m.group.pass(me); err != nil {
@@ -159,7 +160,7 @@ func (g *group) pass(me *Client) error {
 	next := g.first()
 	if next == nil { // all wait: one of those that wait for each other gives up
 		next = g.circle()
-		next.stuck = fmt.Errorf("soc: machine: deadlock: %s", g.waiting())
+		next.stuck = fmt.Errorf("platform: deadlock: %s", g.waiting())
 		next.waits, next.joins = nil, nil
 	}
 	if next != me {
@@ -213,14 +214,14 @@ func (g *group) waiting() string {
 
 // activate says which client has an engine, nil for none. Engines at work share the
 // memory's background power; what the CPU's kernels cost includes it.
-func (g *group) activate(e Engine, c *Client) {
+func (g *group) activate(e soc.Engine, c *Client) {
 	if g == nil {
 		return
 	}
 	g.active[e] = c
 	n := 0
 	for e, c := range g.active {
-		if c != nil && Engine(e) != EngineCPU {
+		if c != nil && soc.Engine(e) != soc.EngineCPU {
 			n++
 		}
 	}

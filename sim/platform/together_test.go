@@ -1,4 +1,4 @@
-package soc_test
+package platform_test
 
 import (
 	"errors"
@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -30,11 +30,11 @@ func stream(m mem.Level, base uint64, bytes, inFlight int) sim.Time {
 }
 
 // streamer is a client that streams on an engine.
-func streamer(t *testing.T, m *soc.Machine, e soc.Engine, took *sim.Time) func() error {
+func streamer(t *testing.T, m *platform.Machine, e soc.Engine, took *sim.Time) func() error {
 	return func() error {
-		_, err := m.Execute(soc.Request{Engine: e, Buffers: 1}, func(k soc.Conditions) (soc.Outcome, error) {
+		_, err := m.Execute(platform.Request{Engine: e, Buffers: 1}, func(k platform.Conditions) (platform.Outcome, error) {
 			*took = stream(k.Memory, uint64(e)<<28, 4<<20, 256)
-			return soc.Outcome{Time: *took}, nil
+			return platform.Outcome{Time: *took}, nil
 		})
 		return err
 	}
@@ -78,8 +78,8 @@ func TestRandomExecutionsRepeat(t *testing.T) {
 					e := []soc.Engine{soc.EngineGPU, soc.EngineDSP, soc.EngineNPU}[rng.IntN(3)]
 					bytes := rng.IntN(1 << 18)
 					m.Sleep(m.Now() + sim.Time(rng.IntN(1000))*sim.Microsecond)
-					if _, err := m.Execute(soc.Request{Engine: e, Buffers: 1, Priority: rng.IntN(3)}, func(k soc.Conditions) (soc.Outcome, error) {
-						return soc.Outcome{Time: stream(k.Memory, rng.Uint64N(1<<30)&^63, bytes, 1+rng.IntN(64))}, nil
+					if _, err := m.Execute(platform.Request{Engine: e, Buffers: 1, Priority: rng.IntN(3)}, func(k platform.Conditions) (platform.Outcome, error) {
+						return platform.Outcome{Time: stream(k.Memory, rng.Uint64N(1<<30)&^63, bytes, 1+rng.IntN(64))}, nil
 					}); err != nil {
 						return err
 					}
@@ -88,12 +88,14 @@ func TestRandomExecutionsRepeat(t *testing.T) {
 			})
 		}
 		ends, err := m.Together(clients...)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return fmt.Sprint(ends)
 	}
 	for seed := range uint64(25) { // 1,000 executions
-		a := run(seed, soc.DefaultWindow)
-		if b := run(seed, soc.DefaultWindow); a != b {
+		a := run(seed, platform.DefaultWindow)
+		if b := run(seed, platform.DefaultWindow); a != b {
 			t.Errorf("seed %d: %s, then %s", seed, a, b)
 		}
 	}
@@ -103,10 +105,12 @@ func TestRandomExecutionsRepeat(t *testing.T) {
 // program panicked is free for the next client.
 func TestTogetherFails(t *testing.T) {
 	m := machine(t, "pixel4", nil)
-	broken := func(soc.Conditions) (soc.Outcome, error) { panic("oops") }
-	fine := func(soc.Conditions) (soc.Outcome, error) { return soc.Outcome{Time: sim.Millisecond}, nil }
-	execute := func(run func(soc.Conditions) (soc.Outcome, error)) func() error {
-		return func() error { _, err := m.Execute(soc.Request{Engine: soc.EngineDSP}, run); return err }
+	broken := func(platform.Conditions) (platform.Outcome, error) { panic("oops") }
+	fine := func(platform.Conditions) (platform.Outcome, error) {
+		return platform.Outcome{Time: sim.Millisecond}, nil
+	}
+	execute := func(run func(platform.Conditions) (platform.Outcome, error)) func() error {
+		return func() error { _, err := m.Execute(platform.Request{Engine: soc.EngineDSP}, run); return err }
 	}
 	ends, err := m.Together(execute(broken), execute(fine), func() error { return errors.New("no luck") })
 	if err == nil || !strings.Contains(err.Error(), "oops") || !strings.Contains(err.Error(), "no luck") {
@@ -126,14 +130,16 @@ func TestGoAndJoin(t *testing.T) {
 	m := machine(t, "pixel4", nil)
 	work := func(e soc.Engine, d sim.Time) func() error {
 		return func() error {
-			_, err := m.Execute(soc.Request{Engine: e}, func(soc.Conditions) (soc.Outcome, error) { return soc.Outcome{Time: d}, nil })
+			_, err := m.Execute(platform.Request{Engine: e}, func(platform.Conditions) (platform.Outcome, error) { return platform.Outcome{Time: d}, nil })
 			return err
 		}
 	}
-	start := func(f func() error) *soc.Client {
+	start := func(f func() error) *platform.Client {
 		t.Helper()
 		c, err := m.Go(f)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return c
 	}
 	long := start(work(soc.EngineGPU, 50*sim.Millisecond))
@@ -141,12 +147,16 @@ func TestGoAndJoin(t *testing.T) {
 		_, err := m.Together(work(soc.EngineDSP, sim.Millisecond), work(soc.EngineNPU, 2*sim.Millisecond))
 		return err
 	})
-	require.NoError(t, m.Join(short))
+	if err := m.Join(short); err != nil {
+		t.Fatal(err)
+	}
 	if now := m.Now(); now != short.Now() || now < 2*sim.Millisecond || now > 20*sim.Millisecond || m.Alone() {
 		t.Errorf("it is %v us after the short one, which ended at %v us", now.Microseconds(), short.Now().Microseconds())
 	}
 	more := start(work(soc.EngineDSP, sim.Millisecond)) // beside the long one
-	require.NoError(t, errors.Join(m.Join(more), m.Join(long)))
+	if err := errors.Join(m.Join(more), m.Join(long)); err != nil {
+		t.Fatal(err)
+	}
 	if more.Now() >= long.Now() || m.Now() != long.Now() || !m.Alone() {
 		t.Errorf("ends %v and %v, now %v", more.Now(), long.Now(), m.Now())
 	}
@@ -159,7 +169,7 @@ func TestGoAndJoin(t *testing.T) {
 // TestDeadlockIsNamed: clients that wait for each other are told so.
 func TestDeadlockIsNamed(t *testing.T) {
 	m := machine(t, "pixel4", nil)
-	var a, b *soc.Client
+	var a, b *platform.Client
 	var err error
 	if a, err = m.Go(func() error { return m.Join(b) }); err != nil {
 		t.Fatal(err)
@@ -174,14 +184,14 @@ func TestDeadlockIsNamed(t *testing.T) {
 }
 
 // holding is a client that asks for an engine while it has another.
-func holding(m *soc.Machine, has, wants soc.Engine) func() error {
+func holding(m *platform.Machine, has, wants soc.Engine) func() error {
 	return func() error {
-		_, err := m.Execute(soc.Request{Engine: has}, func(soc.Conditions) (soc.Outcome, error) {
+		_, err := m.Execute(platform.Request{Engine: has}, func(platform.Conditions) (platform.Outcome, error) {
 			m.Sleep(m.Now() + 5*sim.Millisecond) // the other has come as far
-			_, err := m.Execute(soc.Request{Engine: wants}, func(soc.Conditions) (soc.Outcome, error) {
-				return soc.Outcome{Time: sim.Millisecond}, nil
+			_, err := m.Execute(platform.Request{Engine: wants}, func(platform.Conditions) (platform.Outcome, error) {
+				return platform.Outcome{Time: sim.Millisecond}, nil
 			})
-			return soc.Outcome{Time: sim.Millisecond}, err
+			return platform.Outcome{Time: sim.Millisecond}, err
 		})
 		return err
 	}
@@ -211,7 +221,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 	m := machine(t, "pixel4", nil)
 	var took sim.Time
 	panics := func() error {
-		_, err := m.Execute(soc.Request{Engine: soc.EngineNPU}, func(k soc.Conditions) (soc.Outcome, error) {
+		_, err := m.Execute(platform.Request{Engine: soc.EngineNPU}, func(k platform.Conditions) (platform.Outcome, error) {
 			stream(k.Memory, 0, 1<<16, 8)
 			panic("oops")
 		})

@@ -1,4 +1,4 @@
-package soc
+package platform
 
 import (
 	"fmt"
@@ -6,16 +6,8 @@ import (
 
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem/dram"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
-
-// DRAMClock is the clock of a DRAM that follows votes: the lowest point that is enough for
-// all engines at work (ddr_mhz of their points, the highest without) and for the governor.
-type DRAMClock struct {
-	MHz      []float64 `toml:"mhz" len:"2..32" range:"50..4000"` // rising, the last that of mt_per_s
-	SwitchUs float64   `toml:"switch_us" range:"0..1000"`        // nothing is served while it changes
-	// Governor measures the traffic; without it there are only the engines' votes.
-	Governor *Governor `toml:"governor" soc:"optional"`
-}
 
 // vote is what an engine asks for from an instant on: a point of the DRAM, and the point of
 // the system-level cache that carries it.
@@ -53,7 +45,7 @@ type memoryClock struct {
 
 	passed  sim.Time // what the clock was until then is known while no memory's time runs
 	start   sim.Time // of the memory's time
-	votes   [NumEngines][]vote
+	votes   [soc.NumEngines][]vote
 	point   int         // of the DRAM
 	held    *int        // that it keeps
 	live    *sim.Domain // the governor of what runs now: a copy of it for an execution alone
@@ -67,7 +59,7 @@ type memoryClock struct {
 }
 
 // newMemoryClock is that of a SoC.
-func newMemoryClock(c *Config) (*memoryClock, error) {
+func newMemoryClock(c *soc.Config) (*memoryClock, error) {
 	k := &memoryClock{system: newSystemClock(c)}
 	d := c.DRAM.Clock
 	if d == nil {
@@ -76,13 +68,13 @@ func newMemoryClock(c *Config) (*memoryClock, error) {
 		return k, nil
 	}
 	for _, mhz := range d.MHz {
-		config := c.votedMHz(mhz).DRAM.Config()
+		config := c.VotedMHz(mhz).DRAM.Config()
 		k.points, k.configs = append(k.points, mhz), append(k.configs, &config)
 	}
 	if d.Governor == nil {
 		return k, nil
 	}
-	domain := d.domain()
+	domain := d.Domain()
 	var err error
 	if k.governor, err = sim.NewDomain(domain); err != nil {
 		return nil, err
@@ -92,36 +84,19 @@ func newMemoryClock(c *Config) (*memoryClock, error) {
 	return k, nil
 }
 
-// domain is that of the governor. Volts are of no account.
-func (d *DRAMClock) domain() sim.DomainConfig {
-	g := d.Governor
-	c := sim.DomainConfig{Name: "ddr", Governor: g.bandwidthMonitor()}
-	top := 0
-	for i, mhz := range d.MHz {
-		c.OPPs = append(c.OPPs, sim.OPP{Hz: hz(mhz), Volts: 1})
-		if mhz*1e6*g.BytesPerClock/(1<<20) < g.MaxMBps {
-			top = min(i+1, len(d.MHz)-1)
-		}
-	}
-	for p := range c.Points {
-		c.Points[p] = top
-	}
-	return c
-}
-
 // reset is time 0, after a long time without work.
 func (k *memoryClock) reset() {
 	if k.governor != nil {
 		k.governor.Reset(0)
 		k.governor.Prefer(0) // any has the highest vote as its limit
 	}
-	k.votes = [NumEngines][]vote{}
+	k.votes = [soc.NumEngines][]vote{}
 	k.point, k.system.point = 0, 0
 	k.passed, k.live = 0, k.governor
 }
 
 // begin lets the memory's time begin at an instant: of one execution, or of several.
-func (k *memoryClock) begin(m *SharedMemory, start sim.Time, alone bool) {
+func (k *memoryClock) begin(m *soc.SharedMemory, start sim.Time, alone bool) {
 	k.start, k.learnt, k.learns, k.bytes, k.traffic = start, start, sim.Never, 0, nil
 	if k.governor != nil {
 		k.learns, k.live = start+k.quantum, k.governor
@@ -146,9 +121,9 @@ func (k *memoryClock) begin(m *SharedMemory, start sim.Time, alone bool) {
 
 // alone makes what an engine asks for from an instant on the only votes. Until then nobody has
 // worked.
-func (k *memoryClock) alone(e Engine, clock *Clock, start sim.Time, points []sim.Change) {
+func (k *memoryClock) alone(e soc.Engine, clock *soc.Clock, start sim.Time, points []sim.Change) {
 	k.pass(start, 0)
-	k.votes = [NumEngines][]vote{}
+	k.votes = [soc.NumEngines][]vote{}
 	k.ask(e, clock, start, points)
 	k.update(start)
 }
@@ -261,7 +236,7 @@ func (k *memoryClock) share(bytes int64, span sim.Time) float64 {
 }
 
 // ask makes an engine ask for points from an instant on, in place of what it has asked for.
-func (k *memoryClock) ask(e Engine, clock *Clock, from sim.Time, points []sim.Change) {
+func (k *memoryClock) ask(e soc.Engine, clock *soc.Clock, from sim.Time, points []sim.Change) {
 	list := slices.DeleteFunc(k.votes[e], func(v vote) bool { return v.from >= from })
 	if n := len(list); n > 1 {
 		list = append(list[:0], list[n-1])
@@ -275,9 +250,9 @@ func (k *memoryClock) ask(e Engine, clock *Clock, from sim.Time, points []sim.Ch
 }
 
 // enough are the lowest points that are enough for what an engine votes for at a point.
-func (k *memoryClock) enough(clock *Clock, o sim.OPP) vote {
+func (k *memoryClock) enough(clock *soc.Clock, o sim.OPP) vote {
 	for i := range clock.OPPs {
-		if x := &clock.OPPs[i]; hz(x.MHz) == o.Hz && x.DDRMHz > 0 {
+		if x := &clock.OPPs[i]; sim.Hertz(x.MHz) == o.Hz && x.DDRMHz > 0 {
 			p, _ := slices.BinarySearch(k.points, x.DDRMHz)
 			return vote{point: min(p, len(k.points)-1), system: k.system.enough(x.DDRMHz)}
 		}
@@ -286,7 +261,7 @@ func (k *memoryClock) enough(clock *Clock, o sim.OPP) vote {
 }
 
 // leave keeps the vote that an engine has at the end of its work until it sleeps.
-func (k *memoryClock) leave(e Engine, end, asleep sim.Time) {
+func (k *memoryClock) leave(e soc.Engine, end, asleep sim.Time) {
 	k.votes[e] = append(slices.DeleteFunc(k.votes[e], func(v vote) bool { return v.from > end }), vote{from: asleep})
 }
 
@@ -386,7 +361,7 @@ func (m *Machine) HoldMemory(hz int64) error {
 	case hz == 0:
 		k.held = nil
 	case p < 0:
-		return fmt.Errorf("soc: machine: the DRAM has no point of %d Hz", hz)
+		return fmt.Errorf("platform: the DRAM has no point of %d Hz", hz)
 	default:
 		k.held = &p
 	}
@@ -399,19 +374,19 @@ func (m *Machine) MemoryHz() int64 { return m.clock.hz() }
 
 // MemoryClocks are the lowest and the highest clock that the DRAM may have for an engine alone
 // at an operating point of the machine's engine.
-func (m *Machine) MemoryClocks(e Engine, hz int64) (lowest, highest int64) {
+func (m *Machine) MemoryClocks(e soc.Engine, hz int64) (lowest, highest int64) {
 	k := m.clock
 	low := k.enough(m.engines[e].section, sim.OPP{Hz: hz}).point
 	high := low
 	if k.governor != nil {
-		high = max(low, m.cfg.DRAM.Clock.domain().Points[0])
+		high = max(low, m.cfg.DRAM.Clock.Domain().Points[0])
 	}
 	return k.configs[low].ClockHz(), k.configs[high].ClockHz()
 }
 
 // Moved is time of the present execution, on an engine, in which that moves bytes to and from
 // DRAM, evenly, without an access to the memory.
-func (m *Machine) Moved(e Engine, from, to sim.Time, bytes int64) {
+func (m *Machine) Moved(e soc.Engine, from, to sim.Time, bytes int64) {
 	d, g := m.memory.DRAM, m.group
 	if g == nil {
 		d.Elapse(int(e), from, to, bytes)
@@ -432,33 +407,3 @@ func (m *Machine) Moved(e Engine, from, to sim.Time, bytes int64) {
 
 // movedAtOnce is for how long a client may move bytes ahead of others.
 const movedAtOnce = 100 * sim.Microsecond
-
-func (k *checker) dramClock(d *DRAM) {
-	c := d.Clock
-	if c == nil {
-		return
-	}
-	for i := 1; i < len(c.MHz); i++ {
-		if c.MHz[i] <= c.MHz[i-1] {
-			k.fail(fmt.Sprintf("dram.clock.mhz[%d]", i), "%v MHz is not above the point before", c.MHz[i])
-			return
-		}
-	}
-	if top, want := c.MHz[len(c.MHz)-1], d.MTPerS/d.transfersPerClock(); top != want {
-		k.fail("dram.clock.mhz", "the highest is %v MHz, that of mt_per_s %v", top, want)
-	}
-	if c.Governor != nil {
-		k.governor("dram.clock.governor", c.Governor, governorBandwidth)
-	}
-}
-
-// vote checks what an engine asks for at a point.
-func (k *checker) vote(p string, mhz float64, d *DRAMClock) {
-	switch {
-	case mhz == 0:
-	case d == nil:
-		k.fail(p, "takes no effect: it needs [dram.clock]")
-	case !slices.Contains(d.MHz, mhz):
-		k.fail(p, "%v MHz is not one of dram.clock.mhz", mhz)
-	}
-}

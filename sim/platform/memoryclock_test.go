@@ -1,19 +1,19 @@
-package soc_test
+package platform_test
 
 import (
 	"slices"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // windows streams on an engine for a time and returns the GB/s of each of its windows.
-func windows(m *soc.Machine, e soc.Engine, p sim.Preference, window sim.Time, n int, into *[]float64) func() error {
+func windows(m *platform.Machine, e soc.Engine, p sim.Preference, window sim.Time, n int, into *[]float64) func() error {
 	return func() error {
-		_, err := m.Execute(soc.Request{Engine: e, Preference: p, Buffers: 1}, func(k soc.Conditions) (soc.Outcome, error) {
+		_, err := m.Execute(platform.Request{Engine: e, Preference: p, Buffers: 1}, func(k platform.Conditions) (platform.Outcome, error) {
 			const line, inFlight = 256, 64
 			var flight [inFlight]sim.Time
 			var now sim.Time
@@ -27,7 +27,7 @@ func windows(m *soc.Machine, e soc.Engine, p sim.Preference, window sim.Time, n 
 				*into = append(*into, b/window.Seconds()/1e9)
 			}
 			last := now + 1
-			return soc.Outcome{Time: last, Traffic: m.Traffic(last)}, nil
+			return platform.Outcome{Time: last, Traffic: m.Traffic(last)}, nil
 		})
 		return err
 	}
@@ -44,7 +44,9 @@ func withoutCache(c *soc.Config) {
 func TestVoteChangesDuringExecution(t *testing.T) {
 	m := machine(t, "pixel4", func(c *soc.Config) { withoutCache(c); c.DRAM.Clock.Governor = nil })
 	var got []float64
-	require.NoError(t, windows(m, soc.EngineGPU, sim.FastSingleAnswer, sim.Millisecond, 40, &got)())
+	if err := windows(m, soc.EngineGPU, sim.FastSingleAnswer, sim.Millisecond, 40, &got)(); err != nil {
+		t.Fatal(err)
+	}
 	var levels []float64 // of the windows in which nothing changes
 	for i := 1; i < len(got); i++ {
 		if r := got[i] / got[i-1]; r > 0.999 && r < 1.001 && (len(levels) == 0 || got[i] > levels[len(levels)-1]*1.01) {
@@ -73,12 +75,14 @@ func TestVotesOfOthers(t *testing.T) {
 	var got []float64
 	_, err := m.Together(windows(m, soc.EngineDSP, sim.LowPower, sim.Millisecond, 20, &got), func() error {
 		m.Sleep(m.Now() + 8*sim.Millisecond)
-		_, err := m.Execute(soc.Request{Engine: soc.EngineGPU, Preference: sim.FastSingleAnswer}, func(soc.Conditions) (soc.Outcome, error) {
-			return soc.Outcome{Time: 5 * sim.Millisecond}, nil
+		_, err := m.Execute(platform.Request{Engine: soc.EngineGPU, Preference: sim.FastSingleAnswer}, func(platform.Conditions) (platform.Outcome, error) {
+			return platform.Outcome{Time: 5 * sim.Millisecond}, nil
 		})
 		return err
 	})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	before, during, after := got[2], slices.Max(got), got[len(got)-1]
 	if during < 2.4*before || after > 1.01*before {
 		t.Errorf("%.1f GB/s before, %.1f during and %.1f after: %.1f", before, during, after, got)
@@ -90,12 +94,14 @@ func TestVotesOfOthers(t *testing.T) {
 // time. An execution of the same kind fits the traffic of one that began in the same state.
 func TestMeasuredTraffic(t *testing.T) {
 	m := machine(t, "pixel4", withoutCache)
-	request := soc.Request{Engine: soc.EngineDSP, Preference: sim.LowPower, Buffers: 1}
+	request := platform.Request{Engine: soc.EngineDSP, Preference: sim.LowPower, Buffers: 1}
 	clock := slices.Index(m.Clocks(), "ddr")
 	var hz int64
-	m.Observe(func(s *soc.Sample) { hz = s.Hz[clock] })
+	m.Observe(func(s *platform.Sample) { hz = s.Hz[clock] })
 	run := func() (got []float64) {
-		require.NoError(t, windows(m, soc.EngineDSP, sim.LowPower, sim.Millisecond, 12, &got)())
+		if err := windows(m, soc.EngineDSP, sim.LowPower, sim.Millisecond, 12, &got)(); err != nil {
+			t.Fatal(err)
+		}
 		return got
 	}
 	first := run()
@@ -109,26 +115,26 @@ func TestMeasuredTraffic(t *testing.T) {
 	if again := run(); again[0] < 2.2*first[0] {
 		t.Errorf("the second stream begins with %.1f GB/s", again[0])
 	}
-	var x *soc.Traffic
+	var x *platform.Traffic
 	for range 2 {
 		m.Sleep(m.Now() + 2*sim.Second)
-		if _, err := m.Execute(request, func(k soc.Conditions) (soc.Outcome, error) {
+		if _, err := m.Execute(request, func(k platform.Conditions) (platform.Outcome, error) {
 			if x != nil && !m.Fits(x) {
 				t.Error("an execution behind a pause does not fit another")
 			}
 			now := stream(k.Memory, 0, 1<<20, 64)
 			x = m.Traffic(now)
-			return soc.Outcome{Time: now, Traffic: x}, nil
+			return platform.Outcome{Time: now, Traffic: x}, nil
 		}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	run()
-	if _, err := m.Execute(request, func(soc.Conditions) (soc.Outcome, error) {
+	if _, err := m.Execute(request, func(platform.Conditions) (platform.Outcome, error) {
 		if m.Fits(x) {
 			t.Error("an execution at the lowest vote fits one behind a stream")
 		}
-		return soc.Outcome{Time: sim.Millisecond, Traffic: x}, nil
+		return platform.Outcome{Time: sim.Millisecond, Traffic: x}, nil
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -138,18 +144,20 @@ func TestMeasuredTraffic(t *testing.T) {
 // same instants, and not one that begins at the same clock but asks for more sooner.
 func TestTrafficFitsVotes(t *testing.T) {
 	m := machine(t, "pixel4", func(c *soc.Config) { withoutCache(c); c.DRAM.Clock.Governor = nil })
-	var first *soc.Traffic
+	var first *platform.Traffic
 	execute := func(length sim.Time) (fits bool, hz int64) {
-		_, err := m.Execute(soc.Request{Engine: soc.EngineGPU, Preference: sim.FastSingleAnswer, Buffers: 1}, func(k soc.Conditions) (soc.Outcome, error) {
+		_, err := m.Execute(platform.Request{Engine: soc.EngineGPU, Preference: sim.FastSingleAnswer, Buffers: 1}, func(k platform.Conditions) (platform.Outcome, error) {
 			fits, hz = first != nil && m.Fits(first), k.Points[0].OPP.Hz
 			stream(k.Memory, 0, 1<<16, 64)
 			x := m.Traffic(length)
 			if first == nil {
 				first = x
 			}
-			return soc.Outcome{Time: length, Traffic: x}, nil
+			return platform.Outcome{Time: length, Traffic: x}, nil
 		})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return fits, hz
 	}
 	const long = 30 * sim.Millisecond
@@ -174,9 +182,9 @@ type spell struct {
 }
 
 // held are the clocks of a name that the machine had one after the other.
-func held(m *soc.Machine, name string, run func()) (list []spell) {
+func held(m *platform.Machine, name string, run func()) (list []spell) {
 	clock := slices.Index(m.Clocks(), name)
-	defer m.Observe(func(s *soc.Sample) {
+	defer m.Observe(func(s *platform.Sample) {
 		if n := len(list); n == 0 || list[n-1].hz != s.Held[clock] {
 			list = append(list, spell{hz: s.Held[clock]})
 		}
@@ -203,9 +211,9 @@ func TestVotesOfOneEngine(t *testing.T) {
 	} {
 		m := machine(t, "pixel4", nil)
 		got := held(m, c.clock, func() {
-			r := soc.Request{Engine: c.engine, Preference: sim.FastSingleAnswer, Buffers: 1}
-			if _, err := m.Execute(r, func(soc.Conditions) (soc.Outcome, error) {
-				return soc.Outcome{Time: c.took, Traffic: m.Traffic(c.took)}, nil
+			r := platform.Request{Engine: c.engine, Preference: sim.FastSingleAnswer, Buffers: 1}
+			if _, err := m.Execute(r, func(platform.Conditions) (platform.Outcome, error) {
+				return platform.Outcome{Time: c.took, Traffic: m.Traffic(c.took)}, nil
 			}); err != nil {
 				t.Fatal(err)
 			}
@@ -221,8 +229,10 @@ func TestVotesOfOneEngine(t *testing.T) {
 	// bw_hwmon raises the clock for beyond the vote, until it takes that back.
 	m := machine(t, "pixel4", nil)
 	cpu := func(took sim.Time, bytes int64) {
-		r := soc.Request{Engine: soc.EngineCPU, Preference: sim.FastSingleAnswer}
-		if _, err := m.Execute(r, func(soc.Conditions) (soc.Outcome, error) { return soc.Outcome{Time: took, DRAMBytes: bytes}, nil }); err != nil {
+		r := platform.Request{Engine: soc.EngineCPU, Preference: sim.FastSingleAnswer}
+		if _, err := m.Execute(r, func(platform.Conditions) (platform.Outcome, error) {
+			return platform.Outcome{Time: took, DRAMBytes: bytes}, nil
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -240,9 +250,9 @@ func TestVotesOfOneEngine(t *testing.T) {
 
 // hits reads lines of the system-level cache one at a time, a few again and again, and returns
 // the latency in ns of one in each of its windows.
-func hits(m *soc.Machine, e soc.Engine, p sim.Preference, window sim.Time, n int, into *[]float64, energy *[]float64) func() error {
+func hits(m *platform.Machine, e soc.Engine, p sim.Preference, window sim.Time, n int, into *[]float64, energy *[]float64) func() error {
 	return func() error {
-		_, err := m.Execute(soc.Request{Engine: e, Preference: p, Buffers: 1}, func(k soc.Conditions) (soc.Outcome, error) {
+		_, err := m.Execute(platform.Request{Engine: e, Preference: p, Buffers: 1}, func(k platform.Conditions) (platform.Outcome, error) {
 			now, before, count := sim.Time(0), 0.0, 0.0
 			for i := uint64(0); i < 64; i++ {
 				now, _ = k.Memory.Access(now, i*64, 64, mem.Read)
@@ -257,7 +267,7 @@ func hits(m *soc.Machine, e soc.Engine, p sim.Preference, window sim.Time, n int
 				*into, *energy = append(*into, took.Microseconds()*1e3), append(*energy, (pj-before)/count)
 				before, count = pj, 0
 			}
-			return soc.Outcome{Time: now, Traffic: m.Traffic(now)}, nil
+			return platform.Outcome{Time: now, Traffic: m.Traffic(now)}, nil
 		})
 		return err
 	}
@@ -270,13 +280,15 @@ func TestSystemCacheClock(t *testing.T) {
 	m := machine(t, "pixel4", nil)
 	clock := slices.Index(m.Clocks(), "system cache")
 	var clocks []int64
-	m.Observe(func(s *soc.Sample) {
+	m.Observe(func(s *platform.Sample) {
 		if hz := s.Hz[clock]; len(clocks) == 0 || clocks[len(clocks)-1] != hz {
 			clocks = append(clocks, hz)
 		}
 	})
 	var ns, pj []float64
-	require.NoError(t, hits(m, soc.EngineGPU, sim.FastSingleAnswer, sim.Millisecond, 40, &ns, &pj)())
+	if err := hits(m, soc.EngineGPU, sim.FastSingleAnswer, sim.Millisecond, 40, &ns, &pj)(); err != nil {
+		t.Fatal(err)
+	}
 	if want := []int64{150e6, 300e6, 466e6, 600e6}; !slices.Equal(clocks, want) {
 		t.Errorf("clocks %d, want %d", clocks, want)
 	}
@@ -300,12 +312,14 @@ func TestSystemCacheVotesOfOthers(t *testing.T) {
 	var ns, pj []float64
 	_, err := m.Together(hits(m, soc.EngineDSP, sim.LowPower, sim.Millisecond, 20, &ns, &pj), func() error {
 		m.Sleep(m.Now() + 8*sim.Millisecond)
-		_, err := m.Execute(soc.Request{Engine: soc.EngineGPU, Preference: sim.FastSingleAnswer}, func(soc.Conditions) (soc.Outcome, error) {
-			return soc.Outcome{Time: 5 * sim.Millisecond}, nil
+		_, err := m.Execute(platform.Request{Engine: soc.EngineGPU, Preference: sim.FastSingleAnswer}, func(platform.Conditions) (platform.Outcome, error) {
+			return platform.Outcome{Time: 5 * sim.Millisecond}, nil
 		})
 		return err
 	})
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := 24 * (1e3/300 - 1e3/600.)
 	if before, after := ns[2]-ns[10], ns[19]-ns[10]; !(before > want-1 && before < want+1 && after == before) {
 		t.Errorf("a hit takes %.1f ns more before and %.1f after, want %.1f: %.1f", before, after, want, ns)
@@ -315,17 +329,19 @@ func TestSystemCacheVotesOfOthers(t *testing.T) {
 // TestObserveSystemCache: what is observed of the cache adds up to what the execution has had
 // of it, in spans that follow each other; observing changes nothing.
 func TestObserveSystemCache(t *testing.T) {
-	run := func(observe bool) (seen []soc.SystemCacheUse, use soc.MemoryUse, ns []float64) {
+	run := func(observe bool) (seen []platform.SystemCacheUse, use soc.MemoryUse, ns []float64) {
 		m := machine(t, "pixel4", nil)
 		if observe {
-			defer m.ObserveSystemCache(func(u *soc.SystemCacheUse) { seen = append(seen, *u) })()
+			defer m.ObserveSystemCache(func(u *platform.SystemCacheUse) { seen = append(seen, *u) })()
 		}
 		var pj []float64
-		require.NoError(t, hits(m, soc.EngineGPU, sim.FastSingleAnswer, sim.Millisecond, 8, &ns, &pj)())
+		if err := hits(m, soc.EngineGPU, sim.FastSingleAnswer, sim.Millisecond, 8, &ns, &pj)(); err != nil {
+			t.Fatal(err)
+		}
 		return seen, m.MemoryUse(soc.EngineGPU), ns
 	}
 	seen, use, ns := run(true)
-	var all soc.SystemCacheUse
+	var all platform.SystemCacheUse
 	for i, u := range seen {
 		all.Bytes, all.Lookups, all.Hits = all.Bytes+u.Bytes, all.Lookups+u.Lookups, all.Hits+u.Hits
 		if u.Engine != soc.EngineGPU || u.To <= u.From || i > 0 && u.From < seen[i-1].To || u.To-u.From > 50*sim.Microsecond {

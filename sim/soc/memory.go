@@ -1,8 +1,6 @@
 package soc
 
 import (
-	"slices"
-
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/dram"
@@ -53,9 +51,9 @@ func (c *Config) NewEngineMemory(e Engine) (mem.Level, error) {
 	return m.Ports[e], nil
 }
 
-// quiesce begins again at time 0: nothing is in flight, counters are 0. What the system cache
+// Quiesce begins again at time 0: nothing is in flight, counters are 0. What the system cache
 // holds stays. The DRAM's clock begins by itself.
-func (m *SharedMemory) quiesce() {
+func (m *SharedMemory) Quiesce() {
 	if m.Cache != nil {
 		m.Cache.Quiesce()
 	}
@@ -63,16 +61,16 @@ func (m *SharedMemory) quiesce() {
 	m.foreign = [NumEngines]MemoryUse{}
 }
 
-// due lets the clocks be asked for an instant of the memory's time.
-func (m *SharedMemory) due(at sim.Time) {
+// Due lets the clocks be asked for an instant of the memory's time.
+func (m *SharedMemory) Due(at sim.Time) {
 	m.DRAM.Due(at)
 	if m.Cache != nil {
 		m.Cache.Due(at)
 	}
 }
 
-// disown takes off from what an engine has had: another execution had it in between.
-func (m *SharedMemory) disown(e Engine, u MemoryUse) {
+// Disown takes off from what an engine has had: another execution had it in between.
+func (m *SharedMemory) Disown(e Engine, u MemoryUse) {
 	m.Ports[e].Disown(u.PJ)
 	u.PJ = 0
 	m.foreign[e] = m.foreign[e].add(&u, 1)
@@ -86,8 +84,8 @@ func (m *SharedMemory) Fingerprint() uint64 {
 	return m.Cache.Fingerprint()
 }
 
-// lines are those in the system cache, nil without one.
-func (m *SharedMemory) lines() *interconnect.Lines {
+// Lines are those in the system cache, nil without one.
+func (m *SharedMemory) Lines() *interconnect.Lines {
 	if m.Cache == nil {
 		return nil
 	}
@@ -102,8 +100,8 @@ type MemoryUse struct {
 	PJ                                                              float64 // of the events
 }
 
-// use is what an engine has had since quiesce.
-func (m *SharedMemory) use(e Engine) MemoryUse {
+// Use is what an engine has had since quiesce.
+func (m *SharedMemory) Use(e Engine) MemoryUse {
 	p := m.Ports[e]
 	u := MemoryUse{Use: m.DRAM.Use(p.Master()), PJ: p.OwnPJ()}
 	if c := m.Cache; c != nil {
@@ -133,105 +131,13 @@ func (u MemoryUse) add(e *MemoryUse, n int64) MemoryUse {
 	}
 }
 
-// place readies the memory for an execution on an engine that starts at an instant. An engine
-// alone has it from time 0 on: rows are closed, the next refresh is a whole interval away.
-func (m *Machine) place(e Engine, start sim.Time, points []sim.Change) mem.Level {
-	s, k := m.memory, m.clock
-	points = voting(points)
-	if g := m.group; g != nil {
-		// The vote comes before the start, so that nothing waits for the clock.
-		at := start - m.cfg.DRAM.Config().SwitchTime
-		k.ask(e, m.engines[e].section, at, points)
-		s.due(max(at-g.start, 0))
-		return s.Ports[e]
-	}
-	m.measured(sim.Never)
-	s.Bus.Share(nil) // the clients of a group that has ended are gone
-	s.quiesce()
-	k.alone(e, m.engines[e].section, start, points)
-	k.begin(s, start, true)
-	return s.Ports[e]
-}
-
-// voting are the points whose clock has votes: of the CPU those of its first cluster.
-func voting(points []sim.Change) []sim.Change {
-	if !slices.ContainsFunc(points, func(c sim.Change) bool { return c.Cluster > 0 }) {
-		return points
-	}
-	return slices.DeleteFunc(slices.Clone(points), func(c sim.Change) bool { return c.Cluster > 0 })
-}
-
-// programBytes is how far apart the addresses of programs lie: more than any uses, and a
-// row of every bank, so that programs do not begin in the same one.
-const programBytes = 1<<36 + 1<<13
-
 // VotedAt is the SoC with its DRAM at the clock that an engine votes for at an operating
 // point.
 func (c *Config) VotedAt(clock *Clock, o sim.OPP) *Config {
 	for i := range clock.OPPs {
-		if hz(clock.OPPs[i].MHz) == o.Hz {
-			return c.votedMHz(clock.OPPs[i].DDRMHz)
+		if sim.Hertz(clock.OPPs[i].MHz) == o.Hz {
+			return c.VotedMHz(clock.OPPs[i].DDRMHz)
 		}
 	}
 	return c
-}
-
-// DRAMUse is what an engine has moved to and from DRAM over a span, by the time at which the
-// data bus has carried it.
-type DRAMUse struct {
-	From, To sim.Time
-	Engine   Engine
-	Bytes    int64
-}
-
-// dramMeter hands out what the DRAM counts while somebody observes it.
-type dramMeter struct {
-	observe []*func(*DRAMUse)
-}
-
-// ObserveDRAM calls f with what each engine has moved to and from DRAM, every 50 us in which
-// it moved something. The CPU alone, whose kernels' costs include the memory, moves its bytes
-// evenly. It returns a function that ends it and hands out the rest.
-func (m *Machine) ObserveDRAM(f func(*DRAMUse)) (end func()) {
-	x := &m.traffic
-	x.observe = append(x.observe, &f)
-	if len(x.observe) == 1 {
-		from := sim.Time(0)
-		if g := m.group; g != nil {
-			from = m.client.now - g.start
-		}
-		m.memory.DRAM.Measure(meterSpan, from)
-	}
-	return func() {
-		m.measured(sim.Never)
-		x.observe = slices.DeleteFunc(x.observe, func(x *func(*DRAMUse)) bool { return x == &f })
-		if len(x.observe) == 0 {
-			m.memory.DRAM.Measure(0, 0)
-		}
-	}
-}
-
-// measured hands out what engines have moved in the spans that end until an instant.
-func (m *Machine) measured(until sim.Time) {
-	if len(m.traffic.observe) == 0 {
-		return
-	}
-	start := m.clock.start
-	if until != sim.Never {
-		until -= start
-	}
-	m.memory.DRAM.Measured(until, func(from, to sim.Time, bytes *dram.Moved) {
-		for e := range NumEngines {
-			m.traffic.add(&DRAMUse{start + from, start + to, e, bytes[e]})
-		}
-	})
-}
-
-func (x *dramMeter) add(u *DRAMUse) {
-	if u.Bytes == 0 || u.To <= u.From {
-		return
-	}
-	for _, f := range x.observe {
-		(*f)(u)
-	}
 }

@@ -1,54 +1,31 @@
-package soc
+package platform
 
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/interconnect"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
-
-// Engine is a kind of processor of a SoC.
-type Engine uint8
-
-// Engines.
-const (
-	EngineCPU Engine = iota // the CPU as an engine: the reference's kernels
-	EngineGPU
-	EngineDSP
-	EngineNPU
-	NumEngines
-)
-
-var engineNames = [NumEngines]string{"cpu", "gpu", "dsp", "npu"}
-
-// String is the name of the section and the device.
-func (e Engine) String() string { return engineNames[e] }
-
-// EngineNamed is the engine of a device's name; ok is false when there is none.
-func EngineNamed(name string) (e Engine, ok bool) {
-	i := slices.Index(engineNames[:], name)
-	return Engine(max(i, 0)), i >= 0
-}
 
 // Machine is a SoC file come alive: the clocks and idle states of its engines and of
 // the CPU that drives them. It lives as long as its user wants; an execution finds
 // what the ones before left. What happens is a function of the file and of the
 // sequence of calls. A Machine is not safe for concurrent use.
 type Machine struct {
-	cfg     *Config
+	cfg     *soc.Config
 	client  *Client // whose turn it is
 	group   *group  // nil: there is one client
 	window  sim.Time
 	host    *sim.Domain // of the cluster that drivers run on
 	power   float64     // of a busy host core, uW/MHz/V^2
-	engines [NumEngines]*engine
+	engines [soc.NumEngines]*engine
 	account *account
 	clocks  []domain
 	caps    map[string]int64 // highest clocks that the heat allows, by Config.clocks; 0 or none: any
-	memory  *SharedMemory
+	memory  *soc.SharedMemory
 	clock   *memoryClock
 	traffic dramMeter
 }
@@ -56,52 +33,52 @@ type Machine struct {
 // engine is the slot of an engine.
 type engine struct {
 	clocks  []*sim.Domain // of the CPU one per cluster
-	section *Clock        // of the first
-	path    Path
+	section *soc.Clock    // of the first
+	path    soc.Path
 	free    sim.Time // when its queue is empty
 	owner   *Client  // of a group, while it executes
 	queue   []waiting
 }
 
 // NewMachine builds the machine of a file, cold.
-func NewMachine(c *Config) (*Machine, error) {
+func NewMachine(c *soc.Config) (*Machine, error) {
 	m := &Machine{cfg: c, window: DefaultWindow, caps: map[string]int64{}}
 	if c.CPU == nil {
-		return nil, fmt.Errorf("soc: machine: %s has no [cpu] section to run drivers on", c.SoC.Name)
+		return nil, fmt.Errorf("platform: %s has no [cpu] section to run drivers on", c.SoC.Name)
 	}
-	cluster := c.hostCluster()
+	cluster := c.HostCluster()
 	if cluster == nil {
-		return nil, fmt.Errorf("soc: machine: no cluster named %q", c.Host.Cluster)
+		return nil, fmt.Errorf("platform: no cluster named %q", c.Host.Cluster)
 	}
 	m.power = cluster.PowerUW
 	var err error
-	add := func(e Engine, clock *Clock, path Path) {
+	add := func(e soc.Engine, clock *soc.Clock, path soc.Path) {
 		var d *sim.Domain
 		if err == nil {
 			d, err = sim.NewDomain(clock.Domain(e.String()))
 			m.engines[e] = &engine{clocks: []*sim.Domain{d}, section: clock, path: path}
 		}
 	}
-	add(EngineCPU, &c.CPU.Clusters[0].Clock, Path{Transport: "direct", Preempt: &Preempt{}})
+	add(soc.EngineCPU, &c.CPU.Clusters[0].Clock, soc.Path{Transport: "direct", Preempt: &soc.Preempt{}})
 	for i := range c.CPU.Clusters {
 		x := &c.CPU.Clusters[i]
-		if cpu := m.engines[EngineCPU]; i > 0 && err == nil {
+		if cpu := m.engines[soc.EngineCPU]; i > 0 && err == nil {
 			var d *sim.Domain
 			d, err = sim.NewDomain(x.Clock.Domain(x.Name))
 			cpu.clocks = append(cpu.clocks, d)
 		}
 		if x == cluster && err == nil {
-			m.host = m.engines[EngineCPU].clocks[i]
+			m.host = m.engines[soc.EngineCPU].clocks[i]
 		}
 	}
 	if c.GPU != nil {
-		add(EngineGPU, &c.GPU.Clock, c.GPU.Path)
+		add(soc.EngineGPU, &c.GPU.Clock, c.GPU.Path)
 	}
 	if c.DSP != nil {
-		add(EngineDSP, &c.DSP.Clock, c.DSP.Path)
+		add(soc.EngineDSP, &c.DSP.Clock, c.DSP.Path)
 	}
 	if c.NPU != nil {
-		add(EngineNPU, &c.NPU.Clock, c.NPU.Path)
+		add(soc.EngineNPU, &c.NPU.Clock, c.NPU.Path)
 	}
 	if err == nil {
 		m.clocks = m.domains()
@@ -162,7 +139,7 @@ func (m *Machine) Sleep(t sim.Time) {
 
 // Request is one execution as the host sees it.
 type Request struct {
-	Engine     Engine
+	Engine     soc.Engine
 	Preference sim.Preference
 	Burst      bool  // through a burst object of the client
 	Buffers    int   // inputs and outputs that do not lie in memory of the engine
@@ -213,8 +190,8 @@ type Execution struct {
 	// EnergyPJ is all that the phone has spent meanwhile, what waits included; of an execution
 	// beside others what it has drawn by itself: see Machine.Account.
 	EnergyPJ float64
-	Rails    [NumRails]float64 // that by rail, pJ
-	Parts    []Part            // in order; a name may come several times
+	Rails    [soc.NumRails]float64 // that by rail, pJ
+	Parts    []Part                // in order; a name may come several times
 	// Aborted: the engine had not ended at the deadline, and stopped.
 	Aborted bool
 }
@@ -225,7 +202,7 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 	me := m.client
 	c := chain{m: m, r: &r, t: me.now}
 	if c.e = m.engines[r.Engine]; c.e == nil {
-		return Execution{}, fmt.Errorf("soc: machine: %s has no %s", m.cfg.SoC.Name, r.Engine)
+		return Execution{}, fmt.Errorf("platform: %s has no %s", m.cfg.SoC.Name, r.Engine)
 	}
 	if err := m.account.alive(); err != nil {
 		return Execution{}, err
@@ -242,7 +219,7 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 	}
 	c.start()
 	k := Conditions{Start: c.t - me.now, Points: c.e.plan(), Woken: c.woken}
-	if r.Engine == EngineCPU && g == nil {
+	if r.Engine == soc.EngineCPU && g == nil {
 		m.clock.alone(r.Engine, c.e.section, c.t, voting(k.Points))
 	} else {
 		g.activate(r.Engine, me)
@@ -272,7 +249,7 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 		}
 		asleep := end + c.e.clocks[0].Config().IdleAfter
 		m.clock.leave(r.Engine, end, asleep)
-		m.memory.due(asleep - g.start)
+		m.memory.Due(asleep - g.start)
 		g.release(c.e)
 	}
 	if err != nil {
@@ -282,8 +259,8 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 		m.measured(m.earliest())
 	} else {
 		end := c.t + out.Time
-		if r.Engine == EngineCPU {
-			m.traffic.add(&DRAMUse{c.t, end, EngineCPU, out.DRAMBytes})
+		if r.Engine == soc.EngineCPU {
+			m.traffic.add(&DRAMUse{c.t, end, soc.EngineCPU, out.DRAMBytes})
 			m.clock.pass(end, m.clock.share(out.DRAMBytes, out.Time))
 		} else {
 			m.clock.ran(out.Traffic, out.Time)
@@ -314,17 +291,17 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 }
 
 // Has reports whether the SoC has an engine.
-func (m *Machine) Has(e Engine) bool { return e < NumEngines && m.engines[e] != nil }
+func (m *Machine) Has(e soc.Engine) bool { return e < soc.NumEngines && m.engines[e] != nil }
 
 // Occupy says that an engine works until an instant for somebody who is no client of the
 // machine: requests wait in its queue.
-func (m *Machine) Occupy(e Engine, until sim.Time) {
+func (m *Machine) Occupy(e soc.Engine, until sim.Time) {
 	x := m.engines[e]
 	if x == nil || until <= x.free {
 		return
 	}
 	x.free = until
-	if e != EngineCPU { // the host's clock is one of the CPU's
+	if e != soc.EngineCPU { // the host's clock is one of the CPU's
 		x.advance(until, 1)
 		x.sleep(until)
 	}
@@ -337,7 +314,7 @@ func (m *Machine) Occupy(e Engine, until sim.Time) {
 func (m *Machine) Repeat(r Request, out Outcome, span sim.Time) error {
 	e := m.engines[r.Engine]
 	if e == nil {
-		return fmt.Errorf("soc: machine: %s has no %s", m.cfg.SoC.Name, r.Engine)
+		return fmt.Errorf("platform: %s has no %s", m.cfg.SoC.Name, r.Engine)
 	}
 	const step = 10 * sim.Millisecond
 	c := chain{m: m, r: &r, e: e}
@@ -366,7 +343,7 @@ func (m *Machine) Repeat(r Request, out Outcome, span sim.Time) error {
 		m.client.now += step
 		m.host.AdvanceLoad(m.client.now, float64(c.work)/float64(latency))
 		work := out.Time
-		if r.Engine == EngineCPU {
+		if r.Engine == soc.EngineCPU {
 			work = c.work
 		}
 		e.advance(m.client.now, float64(work)/float64(latency))
@@ -383,7 +360,7 @@ func (m *Machine) Present(r Request) (k Conditions, err error) {
 	ahead.prefer(r.Preference)
 	ahead.wake(m.client.now)
 	k.Points = ahead.plan()
-	if m.group == nil && r.Engine != EngineCPU {
+	if m.group == nil && r.Engine != soc.EngineCPU {
 		k.Memory = m.place(r.Engine, m.client.now, k.Points)
 		k.Begin = (&chain{m: m, r: &r}).begin
 		k.Begin(0)
@@ -395,7 +372,7 @@ func (m *Machine) Present(r Request) (k Conditions, err error) {
 func (m *Machine) Fingerprint() uint64 { return m.memory.Fingerprint() }
 
 // SystemLines is what that cache holds; nil without one.
-func (m *Machine) SystemLines() *interconnect.Lines { return m.memory.lines() }
+func (m *Machine) SystemLines() *interconnect.Lines { return m.memory.Lines() }
 
 // PutSystemLines makes that cache hold what it has held before, behind an execution alone that
 // is not run again.
@@ -416,7 +393,7 @@ func (m *Machine) Fits(x *Traffic) bool { return m.clock.fits(x) }
 
 // MemoryUse is what an engine has had of the shared memory, since the clients that are
 // beside each other now began, or since its execution began when it is alone.
-func (m *Machine) MemoryUse(e Engine) MemoryUse { return m.memory.use(e) }
+func (m *Machine) MemoryUse(e soc.Engine) soc.MemoryUse { return m.memory.Use(e) }
 
 // Saturated are the conditions after work without a pause, which it makes the present
 // ones unless the engine is at work for another client.
@@ -435,40 +412,6 @@ func (m *Machine) Saturated(r Request) (Conditions, error) {
 
 // WarmUp is how long TensorFlow Lite's benchmark_model warms up at least.
 const WarmUp = 500 * sim.Millisecond
-
-// wakeTime is how long a core takes to run a thread again after it has slept: the exit
-// of its idle state. Which state the core is in follows from the sleep it predicts, and
-// predictions scatter: between the break-even times of two states the exits are
-// interpolated. longest, when not negative, forbids states with a longer exit.
-func (h *Host) wakeTime(slept, longest sim.Time) sim.Time {
-	s := h.Idle
-	for len(s) > 1 && longest >= 0 && us(s[len(s)-1].ExitUs) > longest {
-		s = s[:len(s)-1]
-	}
-	x := slept.Microseconds()
-	for i := len(s) - 1; i >= 0; i-- {
-		if x < s[i].BreakEvenUs && i > 0 {
-			continue
-		}
-		if i == len(s)-1 || x < s[i].BreakEvenUs {
-			return us(s[i].ExitUs)
-		}
-		share := (x - s[i].BreakEvenUs) / (s[i+1].BreakEvenUs - s[i].BreakEvenUs)
-		return us(s[i].ExitUs + share*(s[i+1].ExitUs-s[i].ExitUs))
-	}
-	return 0
-}
-
-// idleMW is the power of a core that sleeps for a time.
-func (h *Host) idleMW(slept, longest sim.Time) float64 {
-	mw := h.Idle[0].MW
-	for i := range h.Idle {
-		if us(h.Idle[i].BreakEvenUs) <= slept && (i == 0 || longest < 0 || us(h.Idle[i].ExitUs) <= longest) {
-			mw = h.Idle[i].MW
-		}
-	}
-	return mw
-}
 
 // scaled is the time of code at the host's present clock.
 func (m *Machine) scaled(referenceUs float64) sim.Time {

@@ -1,6 +1,9 @@
-package soc
+package platform
 
-import "github.com/nnsoc/nnsoc/sim"
+import (
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
 
 // Part is one link of an execution's chain.
 type Part struct {
@@ -66,7 +69,7 @@ func (c *chain) busy(name string, d sim.Time) {
 	c.t += d
 	c.work += d
 	c.m.host.Advance(c.t, true)
-	if c.r.Engine == EngineCPU { // the thread is one of those that execute
+	if c.r.Engine == soc.EngineCPU { // the thread is one of those that execute
 		c.e.advance(c.t, 1)
 	}
 	c.add(name, d, c.m.power*float64(o.Hz)/1e6*o.Volts*o.Volts/1e3)
@@ -91,16 +94,16 @@ func (c *chain) add(name string, d sim.Time, mw float64) {
 func (c *chain) longest() sim.Time {
 	bound := sim.Time(-1)
 	if x := c.e.path.CPULatencyUs; x > 0 {
-		bound = us(x)
+		bound = sim.Microseconds(x)
 	}
-	if b := c.burst(); b != nil && (bound < 0 || us(b.WakeUs) < bound) {
-		bound = us(b.WakeUs)
+	if b := c.burst(); b != nil && (bound < 0 || sim.Microseconds(b.WakeUs) < bound) {
+		bound = sim.Microseconds(b.WakeUs)
 	}
 	return bound
 }
 
 // burst are the votes of a burst object, nil without one.
-func (c *chain) burst() *Burst {
+func (c *chain) burst() *soc.Burst {
 	if !c.r.Burst || c.e.path.Transport != "binder" {
 		return nil
 	}
@@ -110,7 +113,7 @@ func (c *chain) burst() *Burst {
 // wakeCore wakes a core that has slept since an instant.
 func (c *chain) wakeCore(since sim.Time) {
 	h := &c.m.cfg.Host
-	d := h.wakeTime(c.t-since, c.longest())
+	d := h.WakeTime(c.t-since, c.longest())
 	c.t += d
 	c.m.idleHost(c.t)
 	c.add(PartCPUWake, d, h.Idle[0].MW)
@@ -142,7 +145,7 @@ func (c *chain) request() {
 	c.code(PartRuntime, h.RuntimeUs)
 	c.blocked = c.t
 	c.transfer()
-	c.busy(PartMap, us(p.MapUs*float64(c.r.Buffers)))
+	c.busy(PartMap, sim.Microseconds(p.MapUs*float64(c.r.Buffers)))
 	if p.Maintenance {
 		c.busy(PartClean, span(h.Clean, c.r.In))
 	}
@@ -157,7 +160,7 @@ func (c *chain) start() {
 	c.e.prefer(c.r.Preference)
 	wake, ramp := c.m.wake(c.e, c.r.Engine, c.t)
 	c.woken = wake > 0
-	if c.r.Engine == EngineCPU { // the calling thread's core waits for the others
+	if c.r.Engine == soc.EngineCPU { // the calling thread's core waits for the others
 		c.t += wake
 		c.add(PartWake, wake, c.m.cfg.Host.Idle[0].MW)
 		c.t += ramp
@@ -172,9 +175,9 @@ func (c *chain) start() {
 
 // wake makes an engine work from an instant on: see sim.Domain. Of a CPU with one thread the
 // only core is awake.
-func (m *Machine) wake(e *engine, engine Engine, t sim.Time) (wake, ramp sim.Time) {
+func (m *Machine) wake(e *engine, engine soc.Engine, t sim.Time) (wake, ramp sim.Time) {
 	wake, ramp = e.wake(t)
-	if engine == EngineCPU && m.cfg.CPU.Threads == 1 {
+	if engine == soc.EngineCPU && m.cfg.CPU.Threads == 1 {
 		wake = 0
 	}
 	return wake, ramp
@@ -182,7 +185,7 @@ func (m *Machine) wake(e *engine, engine Engine, t sim.Time) (wake, ramp sim.Tim
 
 // idleHost moves the host's clock to an instant at which a driver waits. Its cores work
 // meanwhile while the CPU executes for another client.
-func (m *Machine) idleHost(t sim.Time) { m.host.Advance(t, m.engines[EngineCPU].owner != nil) }
+func (m *Machine) idleHost(t sim.Time) { m.host.Advance(t, m.engines[soc.EngineCPU].owner != nil) }
 
 // executed adds the engine's own time up to an instant of it.
 func (c *chain) executed(own sim.Time) {
@@ -239,7 +242,7 @@ func (c *chain) finish(out Outcome) {
 	h, p := &c.m.cfg.Host, &c.e.path
 	c.executed(out.Time)
 	c.t += out.Time + c.paused
-	onHost := c.r.Engine == EngineCPU
+	onHost := c.r.Engine == soc.EngineCPU
 	if !onHost {
 		c.m.idleHost(c.t)
 	}
@@ -256,7 +259,7 @@ func (c *chain) finish(out Outcome) {
 	c.e.sleep(c.t)
 	c.e.free = c.t
 	if onHost {
-		c.e.release(EngineCPU)
+		c.e.release(soc.EngineCPU)
 		c.work += out.Time
 		return
 	}
@@ -271,7 +274,7 @@ func (c *chain) finish(out Outcome) {
 		c.busy(PartInvalidate, span(h.Invalidate, c.r.Out))
 	}
 	if c.r.Buffers > 0 {
-		c.busy(PartUnmap, us(p.UnmapUs))
+		c.busy(PartUnmap, sim.Microseconds(p.UnmapUs))
 	}
 	c.answer()
 }
@@ -279,7 +282,7 @@ func (c *chain) finish(out Outcome) {
 // interrupt is the engine's interrupt and the wake-up of the driver's thread.
 func (c *chain) interrupt() {
 	c.wait(PartInterrupt, c.m.scaled(c.e.path.RPCUs/2))
-	mw := c.m.cfg.Host.idleMW(c.t-c.slept, c.longest())
+	mw := c.m.cfg.Host.IdleMW(c.t-c.slept, c.longest())
 	for i := c.asleep; i < len(c.parts); i++ {
 		c.parts[i].EnergyPJ += mw * float64(c.parts[i].Time) / 1e6
 	}
@@ -299,4 +302,22 @@ func (c *chain) answer() {
 		c.m.client.pool = c.t
 	}
 	c.wakeCore(c.blocked)
+}
+
+// span reads a curve at a number of bytes: 0 for none, the first point's time up to
+// its size, linear between points and beyond the last two.
+func span(curve [][2]float64, bytes int64) sim.Time {
+	if bytes <= 0 || len(curve) == 0 {
+		return 0
+	}
+	kib := float64(bytes) / 1024
+	if kib <= curve[0][0] || len(curve) == 1 {
+		return sim.Microseconds(curve[0][1])
+	}
+	i := 1
+	for i < len(curve)-1 && kib > curve[i][0] {
+		i++
+	}
+	a, b := curve[i-1], curve[i]
+	return sim.Microseconds(max(0, a[1]+(kib-a[0])*(b[1]-a[1])/(b[0]-a[0])))
 }

@@ -1,4 +1,4 @@
-package soc
+package platform
 
 import (
 	"testing"

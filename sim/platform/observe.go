@@ -1,14 +1,15 @@
-package soc
+package platform
 
 import (
 	"errors"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // ErrShutdown says that the phone has switched itself off because its skin is too hot.
-var ErrShutdown = errors.New("soc: machine: shut down by heat")
+var ErrShutdown = errors.New("platform: shut down by heat")
 
 // Observe calls f for each span of the machine's time, in order and without gaps: about
 // three per execution - before the engine, on it, after it - one per second or less of
@@ -24,7 +25,7 @@ func (m *Machine) Observe(f func(*Sample)) (end func()) {
 
 // Account is energy that is divided among executions beside each other.
 type Account struct {
-	PJ [NumRails]float64
+	PJ [soc.NumRails]float64
 }
 
 // Account begins an account of the present client. What the phone draws without anybody's
@@ -39,7 +40,7 @@ func (m *Machine) Account() *Account {
 }
 
 // Spent is what each rail has supplied up to the end of the last execution or sleep, in pJ.
-func (m *Machine) Spent() [NumRails]float64 { return m.account.spent }
+func (m *Machine) Spent() [soc.NumRails]float64 { return m.account.spent }
 
 // Alive is an error, ErrShutdown, when the phone has switched itself off.
 func (m *Machine) Alive() error { return m.account.alive() }
@@ -56,7 +57,7 @@ func (m *Machine) Sensors() []string {
 }
 
 // Rails are the consumers of power of this SoC, indexes of Sample.Watts.
-func (m *Machine) Rails() []Rail { return m.cfg.rails() }
+func (m *Machine) Rails() []soc.Rail { return m.cfg.Rails() }
 
 // Clocks are the names of the clocks of a Sample: that of the cores that drivers run on,
 // then the engines', then those of the DRAM and of the system-level cache.
@@ -87,8 +88,8 @@ func (m *Machine) domains() []domain {
 			continue
 		}
 		for i, clock := range x.clocks {
-			name, ruled := Engine(e).String(), Engine(e).String()
-			if Engine(e) == EngineCPU {
+			name, ruled := soc.Engine(e).String(), soc.Engine(e).String()
+			if soc.Engine(e) == soc.EngineCPU {
 				if ruled = m.cfg.CPU.Clusters[i].Name; i > 0 {
 					name = ruled
 				}
@@ -138,7 +139,7 @@ func (m *Machine) ObserveSystemCache(f func(*SystemCacheUse)) (end func()) {
 	s := &m.clock.system.meter
 	s.observe = append(s.observe, &f)
 	if g := m.group; g != nil {
-		m.memory.due(m.client.now - g.start)
+		m.memory.Due(m.client.now - g.start)
 	}
 	return func() {
 		s.observe = slices.DeleteFunc(s.observe, func(x *func(*SystemCacheUse)) bool { return x == &f })
