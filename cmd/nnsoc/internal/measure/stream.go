@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"math"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
@@ -16,13 +15,9 @@ import (
 const streamRounds = 4
 
 // Stream runs a stream of inputs through a plan and returns the time between its
-// results in microseconds. The application has a thread for each input in flight: as
-// many as keep the busiest engine at work by prediction, and one more.
-func Stream(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte, e *partition.Evaluation) (float64, error) {
-	inFlight := partition.InFlight
-	if e.IntervalFs > 0 {
-		inFlight = int(min(math.Ceil(e.LatencyFs/e.IntervalFs)+1, partition.InFlight))
-	}
+// results in microseconds. The application has a thread for each of partition.InFlight inputs,
+// whatever was predicted.
+func Stream(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte) (float64, error) {
 	live := m.Live
 	live.Reset()
 	once := func(thread hal.Client) error {
@@ -41,7 +36,7 @@ func Stream(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte, e *partiti
 			ends = append(ends, thread.NowFs())
 		}
 		return nil
-	}}, inFlight)
+	}}, partition.InFlight)
 	if _, err := live.Together(threads...); err != nil {
 		return 0, err
 	}

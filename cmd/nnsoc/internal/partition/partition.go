@@ -191,7 +191,7 @@ const (
 
 // compare plans with every strategy and runs the plans.
 func (x *planner) compare(f *input.Form, strategies []partition.Strategy) (*PartitionReport, error) {
-	p, err := x.problem(f)
+	p, err := x.problem(f, x.costs)
 	if err != nil {
 		return nil, err
 	}
@@ -203,16 +203,12 @@ func (x *planner) compare(f *input.Form, strategies []partition.Strategy) (*Part
 		Model: cli.ModelReport{Name: f.Model.Name, Operations: len(f.Model.Main.Operations), MACs: nnrt.MACs(f.Model)}, problem: p}
 	truth := p // by which the optimum is found
 	if x.costs != costsMeasured {
-		measured, err := x.measurer(f.Model, f.Inputs).Measured(p)
-		if err != nil {
+		if truth, err = x.problem(f, costsMeasured); err != nil {
 			return nil, err
 		}
-		for _, e := range cost.Error(p, &p.Costs, &measured) {
+		for _, e := range cost.Error(p, &p.Costs, &truth.Costs) {
 			r.Errors = append(r.Errors, costError{e.Device, e.Operations, e.Median, e.Total})
 		}
-		truth = &partition.Problem{}
-		*truth = *p
-		truth.Costs = measured
 	}
 	most := x.simulate
 	if most == 0 && r.Model.MACs > smallMACs && p.Costs.Predict != nil {
@@ -315,9 +311,12 @@ func (x *planner) one(f *input.Form, p *partition.Problem, s partition.Strategy,
 		return nil, err
 	}
 	e := &strategyEntry{Name: s.Name(), Objective: p.Objective.String(), Proven: plan.Proven, PlanningUS: float64(took.Nanoseconds()) / 1e3,
-		PredictedLatencyUS: predicted.LatencyFs / 1e9, PredictedEnergyUJ: predicted.EnergyPJ / 1e6, PredictedIntervalUS: predicted.IntervalFs / 1e9,
+		PredictedLatencyUS: predicted.LatencyFs / 1e9, PredictedEnergyUJ: predicted.EnergyPJ / 1e6,
 		NotPromised: predicted.Never, Transitions: predicted.Transitions, BytesMoved: predicted.BytesMoved, Parts: len(predicted.Steps),
 		plan: plan, steps: predicted.Steps, problem: p, predicted: predicted}
+	if p.Objective == partition.Throughput { // else no stream ran that says how long engines are held in one
+		e.PredictedIntervalUS = predicted.IntervalFs / 1e9
+	}
 	e.score = p.Objective.Score(e.PredictedLatencyUS, e.PredictedEnergyUJ, e.PredictedIntervalUS)
 	if e.NotPromised {
 		e.PredictedLatencyUS, e.PredictedEnergyUJ, e.PredictedIntervalUS = 0, 0, 0
@@ -349,7 +348,7 @@ func (x *planner) simulated(f *input.Form, e *strategyEntry) error {
 	e.ran(f, run, computed)
 	e.moved(run, p.Devices[0].Name)
 	if p.Objective == partition.Throughput {
-		if e.SimulatedIntervalUS, err = x.interval(p, e.plan, f.Inputs, e.predicted); err != nil {
+		if e.SimulatedIntervalUS, err = x.interval(p, e.plan, f.Inputs); err != nil {
 			return err
 		}
 	}

@@ -106,15 +106,15 @@ func NewPlanner(a *cli.App, m *machine.Machine, o nnrt.CompileOptions, at measur
 	return x
 }
 
-// problem states the problem of a network.
-func (x *planner) problem(f *input.Form) (*partition.Problem, error) {
+// problem states the problem of a network, with costs of a source.
+func (x *planner) problem(f *input.Form, costs string) (*partition.Problem, error) {
 	p, err := nnrt.NewProblem(x.machine.Registry, f.Model, x.options)
 	if err != nil {
 		return nil, err
 	}
 	p.Objective = x.objective
 	m := x.measurer(f.Model, f.Inputs)
-	switch x.costs {
+	switch costs {
 	case costsMeasured:
 		p.Costs, err = m.Measured(p)
 	case costsCapabilities:
@@ -125,7 +125,7 @@ func (x *planner) problem(f *input.Form) (*partition.Problem, error) {
 			p.Costs = l.Costs(p)
 		}
 	default:
-		err = cli.Usage(fmt.Errorf("no costs %q; there are %s", x.costs, strings.Join(costSources, ", ")))
+		err = cli.Usage(fmt.Errorf("no costs %q; there are %s", costs, strings.Join(costSources, ", ")))
 	}
 	if err == nil && p.Objective == partition.FirstResult {
 		x.compileCosts(p)
@@ -143,11 +143,7 @@ func (x *planner) remember(p *partition.Problem, inputs [][]byte) error {
 		if p.Objective != partition.Throughput {
 			return nil
 		}
-		e, err := p.Predict(plan)
-		if err != nil {
-			return err
-		}
-		us, err := x.interval(p, plan, inputs, e)
+		us, err := x.interval(p, plan, inputs)
 		r.IntervalFs = us * 1e9
 		return err
 	}
@@ -413,7 +409,7 @@ func (x *planner) run(p *partition.Problem, plan partition.Plan, inputs [][]byte
 }
 
 // interval is the time between results of a stream that runs a plan.
-func (x *planner) interval(p *partition.Problem, plan partition.Plan, inputs [][]byte, e *partition.Evaluation) (float64, error) {
+func (x *planner) interval(p *partition.Problem, plan partition.Plan, inputs [][]byte) (float64, error) {
 	key := planKey(p, plan)
 	if us := x.intervals[key]; us > 0 {
 		return us, nil
@@ -422,7 +418,7 @@ func (x *planner) interval(p *partition.Problem, plan partition.Plan, inputs [][
 	if err != nil {
 		return 0, err
 	}
-	us, err := measure.Stream(m, c, inputs, e)
+	us, err := measure.Stream(m, c, inputs)
 	x.intervals[key] = us
 	return us, err
 }
@@ -499,7 +495,7 @@ type Choice struct {
 func (x *planner) Compile(f *input.Form) (*Choice, error) {
 	x.pace.Approximate, x.quick = true, true
 	x.store = x.store.Other("quick")
-	p, err := x.problem(f)
+	p, err := x.problem(f, x.costs)
 	if err != nil {
 		return nil, err
 	}

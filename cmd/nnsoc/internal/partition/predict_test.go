@@ -186,7 +186,7 @@ func measuredProblem(t *testing.T, soc, network string) *partition.Problem {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := NewPlanner(a, m, nnrt.CompileOptions{}, measure.PlanPace(), a.Progress()).problem(form)
+	p, err := NewPlanner(a, m, nnrt.CompileOptions{}, measure.PlanPace(), a.Progress()).problem(form, costsMeasured)
 	if err != nil {
 		t.Fatal(err)
 	}

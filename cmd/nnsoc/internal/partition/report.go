@@ -45,8 +45,8 @@ type strategyEntry struct {
 	EnergyUJ           float64 `json:"energy_uj,omitempty"`
 	// EnergyComponents are where EnergyUJ went, by component of the phone; they add up to it.
 	EnergyComponents    map[string]float64 `json:"energy_components,omitempty"`
-	PredictedIntervalUS float64            `json:"predicted_interval_us,omitempty"`
-	SimulatedIntervalUS float64            `json:"simulated_interval_us,omitempty"` // with objective throughput
+	PredictedIntervalUS float64            `json:"predicted_interval_us,omitempty"` // with objective throughput, as the next
+	SimulatedIntervalUS float64            `json:"simulated_interval_us,omitempty"`
 	Parts               int                `json:"parts"`
 	Transitions         int                `json:"transitions"`
 	BytesMoved          int64              `json:"bytes_moved"`
@@ -187,13 +187,8 @@ var partitionColumns = []partitionColumn{
 	{"objective", "", func(e *strategyEntry, _ int) string { return e.Objective }}, // the same in all rows
 	{"predicted_latency_us", "predicted us", func(e *strategyEntry, digits int) string { return e.promised(e.PredictedLatencyUS, digits) }},
 	{"simulated_latency_us", "simulated us", func(e *strategyEntry, digits int) string { return e.measured(e.SimulatedLatencyUS, digits) }},
-	{"predicted_interval_us", "predicted interval", func(e *strategyEntry, digits int) string { return e.promised(e.PredictedIntervalUS, digits) }},
-	{"simulated_interval_us", "simulated interval", func(e *strategyEntry, digits int) string {
-		if e.Objective != partition.Throughput.String() {
-			return "" // no stream ran
-		}
-		return e.measured(e.SimulatedIntervalUS, digits)
-	}},
+	{"predicted_interval_us", "predicted interval", ofStreams(func(e *strategyEntry, digits int) string { return e.promised(e.PredictedIntervalUS, digits) })},
+	{"simulated_interval_us", "simulated interval", ofStreams(func(e *strategyEntry, digits int) string { return e.measured(e.SimulatedIntervalUS, digits) })},
 	{"predicted_energy_uj", "predicted uJ", func(e *strategyEntry, digits int) string { return e.promised(e.PredictedEnergyUJ, digits) }},
 	{"energy_uj", "energy uJ", func(e *strategyEntry, digits int) string { return e.measured(e.EnergyUJ, digits) }},
 	{"parts", "parts", func(e *strategyEntry, _ int) string { return strconv.Itoa(e.Parts) }},
@@ -218,6 +213,16 @@ var partitionColumns = []partitionColumn{
 		}
 		return strconv.Itoa(e.Mismatches)
 	}},
+}
+
+// ofStreams is a value that only plans for streams have.
+func ofStreams(value func(*strategyEntry, int) string) func(*strategyEntry, int) string {
+	return func(e *strategyEntry, digits int) string {
+		if e.Objective != partition.Throughput.String() {
+			return ""
+		}
+		return value(e, digits)
+	}
 }
 
 // promised is a prediction, "-" where there is none.

@@ -31,7 +31,7 @@ func TestSimulateBest(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := NewPlanner(a, m, nnrt.CompileOptions{}, measure.PlanPace(), a.Progress())
-	p, err := x.problem(form)
+	p, err := x.problem(form, costsMeasured)
 	if err != nil {
 		t.Fatal(err)
 	}
