@@ -52,6 +52,45 @@ func commandJSON(t *testing.T, object any, args ...string) {
 	}
 }
 
+// TestRowsOf: operations and devices are those of one invocation of many, which may have taken another time than the mean:
+// they add up to it, and text says which one it is where the mean is another.
+func TestRowsOf(t *testing.T) {
+	type row struct {
+		TimeUS   float64 `json:"time_us"`
+		EnergyUJ float64 `json:"energy_uj"`
+	}
+	for device, args := range map[string][]string{
+		"gpu": {"run", "mobilenet_v1_0.25_128_float", "--device", "gpu", "--invocations", "9"},
+		"cpu": {"run", "mobilenet_v1_1.0_224_quant", "--device", "cpu", "--duration", "10m"},
+	} {
+		var out struct {
+			Runs []struct {
+				LatencyUS float64 `json:"latency_us"`
+				RowsOf    struct {
+					LatencyUS float64 `json:"latency_us"`
+					EnergyUJ  float64 `json:"energy_uj"`
+				} `json:"rows_of"`
+				Devices, Operations []row
+			}
+		}
+		commandJSON(t, &out, args...)
+		r := &out.Runs[0]
+		for what, rows := range map[string][]row{"devices": r.Devices, "operations": r.Operations} {
+			var us, uj float64
+			for _, x := range rows {
+				us, uj = us+x.TimeUS, uj+x.EnergyUJ
+			}
+			if math.Abs(us/r.RowsOf.LatencyUS-1) > 1e-9 || math.Abs(uj/r.RowsOf.EnergyUJ-1) > 1e-9 {
+				t.Errorf("%s: %s add up to %v us, %v uJ, not to %+v", device, what, us, uj, r.RowsOf)
+			}
+		}
+		_, text, _ := command(nil, append(args, "-q", "--all")...)
+		if named, other := strings.Count(text, " invocation ("), math.Abs(r.RowsOf.LatencyUS-r.LatencyUS) >= 0.05; named != map[bool]int{true: 2}[other] {
+			t.Errorf("%s: an invocation of %v us, the mean is %v: named %d times in\n%s", device, r.RowsOf.LatencyUS, r.LatencyUS, named, text)
+		}
+	}
+}
+
 func alike(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Abs(b) }
 
 func sumOf(m map[string]float64) (sum float64) {

@@ -50,17 +50,19 @@ type deviceEntry struct {
 	EnergyComponents map[string]float64 `json:"energy_components,omitempty"`
 	// FirstUse is absent from a functional run, and where a driver does not tell how long it compiles.
 	FirstUse *firstUse `json:"first_use,omitempty"`
-	// Invocations are those that LatencyUS is the mean of; all else is of the last one, of
-	// the first one with --duration.
+	// Invocations are those that LatencyUS is the mean of.
 	Invocations *measure.Invocations `json:"invocations,omitempty"`
-	HostUserS   *cli.HostTime        `json:"host_user_s,omitempty"`
+	// RowsOf is the last of them, with --duration the first: cycles, stalls, devices and operations
+	// are its own, and add up to it.
+	RowsOf    *invocationEntry `json:"rows_of,omitempty"`
+	HostUserS *cli.HostTime    `json:"host_user_s,omitempty"`
 	// Cycles and Stalls are those of the run's device when there is one only: cycles of different
 	// clocks do not add up. They count the latency; EngineCycles leave out what the host does (launch).
 	Cycles       *int64           `json:"cycles,omitempty"`
 	EngineCycles *int64           `json:"engine_cycles,omitempty"`
 	Stalls       map[string]int64 `json:"stalls,omitempty"`
 	// Devices are the parts of the run by device; their times and energies add
-	// up to those of the run.
+	// up to RowsOf.
 	Devices []partEntry `json:"devices,omitempty"`
 	// Outside is the engine of the SoC in whose place the device stands, for a driver of
 	// --driver. Its memory is its own: contention with other engines and the system-level cache
@@ -73,6 +75,12 @@ type deviceEntry struct {
 	Layers     *layerCheck         `json:"layers,omitempty"`  // with --check-layers
 	Sampled    *devices.Sampling   `json:"sampled,omitempty"` // with --sampled
 	Bounded    *devices.Bounded    `json:"bounded,omitempty"` // of auto: see devices.Machine.Most
+}
+
+// invocationEntry is what one invocation took.
+type invocationEntry struct {
+	LatencyUS float64 `json:"latency_us"`
+	EnergyUJ  float64 `json:"energy_uj"`
 }
 
 // costEntry is time on one device. The stalls add up to the cycles.
@@ -203,6 +211,7 @@ func (r *report) add(d *deviceRun, f *input.Form, labels []string) {
 	e.HostUserS = &cli.HostTime{Prepare: d.prepareUser.Seconds(), Execute: d.executeUser.Seconds()}
 	e.costs(res, producers(f.Model))
 	if x := d.invocations; x != nil {
+		e.RowsOf = &invocationEntry{*e.LatencyUS, *e.EnergyUJ}
 		e.LatencyUS, e.EnergyUJ, e.LatencyParts, e.EnergyParts, e.Invocations = &x.MeanUS, &x.Energy, x.Parts, x.Energies, x
 		e.EnergyComponents = x.Components
 		if e.FirstUse != nil {

@@ -125,14 +125,14 @@ func (r *report) everything(w io.Writer) error {
 		}
 		res := r.runs[i].result
 		rows := slices.Concat(res.Operations, res.Inner, res.Overheads)
-		fmt.Fprintf(w, "\nOperations on %s:\n", r.data.Runs[i].Device)
+		fmt.Fprintf(w, "\nOperations on %s%s:\n", r.data.Runs[i].Device, r.data.Runs[i].rowsOf())
 		if err := operationTable(w, res, rows); err != nil {
 			return err
 		}
 		if err := r.lanes(w, rows); err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "\nBy type on %s:\n", r.data.Runs[i].Device)
+		fmt.Fprintf(w, "\nBy type on %s%s:\n", r.data.Runs[i].Device, r.data.Runs[i].rowsOf())
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintln(t, "operation\tdevice\tcount\tMMAC\tus\tshare\tenergy uJ\tDRAM KB\t")
 		for _, s := range sumsByType(rows) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -198,8 +199,21 @@ func (r *report) expensive(w io.Writer) error {
 	res := r.runs[best].result
 	rows := slices.Concat(res.Operations, res.Inner, res.Overheads)
 	slices.SortStableFunc(rows, func(a, b nnrt.OperationCost) int { return cmp.Compare(b.TimeFs, a.TimeFs) })
-	fmt.Fprintf(w, "\nMost expensive operations on %s:\n", r.data.Runs[best].Device)
+	fmt.Fprintf(w, "\nMost expensive operations on %s%s:\n", r.data.Runs[best].Device, r.data.Runs[best].rowsOf())
 	return operationTable(w, res, rows[:min(10, len(rows))])
+}
+
+// rowsOf names the invocation whose operations are shown where it is not like the mean.
+func (e *deviceEntry) rowsOf() string {
+	x := e.RowsOf
+	if x == nil || math.Abs(x.LatencyUS-*e.LatencyUS) < 0.05 {
+		return ""
+	}
+	which := "last"
+	if e.Invocations.Course != nil {
+		which = "first"
+	}
+	return fmt.Sprintf(", %s invocation (%.1f us, %.1f uJ)", which, x.LatencyUS, x.EnergyUJ)
 }
 
 // operationTable writes rows of a run.
