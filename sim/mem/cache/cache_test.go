@@ -95,16 +95,27 @@ func testLRU(t *testing.T, ways int) {
 	c := memtest.NewCache(t, f, func(c *cache.Config) { c.Bytes, c.Ways = 32*128*ways, ways })
 	m := &model{sets: make([][]uint64, 32), dirty: map[uint64]bool{}, ways: ways}
 	r := rand.New(rand.NewPCG(5, 6))
-	var misses, backs int64
+	var misses, backs, flushed int64
 	for i := range sim.Time(20_000) {
 		line := r.Uint64N(uint64(75*ways)) + r.Uint64N(2)<<12 + r.Uint64N(2)<<30
 		if r.IntN(20) == 0 {
 			line := line - min(line, r.Uint64N(700))
 			want, n := false, 1+r.IntN(400)*r.IntN(400)
-			for l := line; l <= (line*128+uint64(n)-1)/128; l++ {
+			at := line*128 + r.Uint64N(128)
+			written := int64(0)
+			for l := line; l <= (at+uint64(n)-1)/128; l++ {
+				if m.dirty[l] {
+					written++
+				}
 				want = m.drop(l) || want
 			}
-			if got := c.Drop(line*128, n); got != want {
+			if before := int64(f.Writes); r.IntN(2) == 0 {
+				c.Flush(i*sim.Microsecond, at, n)
+				if got := int64(f.Writes) - before; got != written {
+					t.Fatalf("access %d: a flush of %d bytes wrote %d lines, model %d", i, n, got, written)
+				}
+				flushed += written
+			} else if got := c.Drop(at, n); got != want {
 				t.Fatalf("access %d: dropped %v, model %v", i, got, want)
 			}
 		}
@@ -120,6 +131,9 @@ func testLRU(t *testing.T, ways int) {
 		if got := memtest.Counter(t, c, "read_miss") + memtest.Counter(t, c, "write_miss"); got != misses {
 			t.Fatalf("access %d: %d misses, model %d", i, got, misses)
 		}
+	}
+	if backs += flushed; flushed == 0 {
+		t.Error("no flush wrote")
 	}
 	if got := memtest.Counter(t, c, "write_back"); got != backs || backs == 0 {
 		t.Errorf("%d write-backs, model %d", got, backs)
