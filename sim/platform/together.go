@@ -264,7 +264,7 @@ func (g *group) leave(c *Client) {
 // other client can ask for anything before it.
 func (g *group) reach(c *Client, t, window sim.Time) {
 	c.at = t
-	if next := g.first(); next != c && next.at+window < t || next != c && next.at == t && next.id < c.id && window == 0 {
+	if next := g.first(); next != c && (window == 0 || next.at+window < t) {
 		g.run(next)
 		<-c.resume
 	}
