@@ -87,6 +87,37 @@ func TestFolds(t *testing.T) {
 	}
 }
 
+// TestShortStreams: where tiles are loaded beside a stream, a stream that is shorter than its array waits for the rows,
+// and the last one is of four beats at least. An array of 8 rows and 4 columns fills and drains in 10.
+func TestShortStreams(t *testing.T) {
+	for _, c := range []struct {
+		flow                               Dataflow
+		m, k, n                            int
+		folds, load, stream, wait, overall int64
+	}{
+		{WeightStationary, 2, 8, 4, 1, 15, 2, 2, 29},
+		{WeightStationary, 2, 16, 8, 4, 15, 8, 3*6 + 2, 53},
+		{WeightStationary, 9, 16, 8, 4, 15, 36, 0, 61},
+		{OutputStationary, 8, 3, 4, 1, 0, 3, 1, 14},
+		{OutputStationary, 16, 3, 4, 2, 0, 6, 5 + 1, 22},
+		{OutputStationary, 8, 4, 4, 1, 0, 4, 0, 14},
+		{InputStationary, 4, 8, 1, 1, 15, 1, 3, 29},
+	} {
+		a := Array{8, 4, c.flow, OverlapPreload}
+		r, err := a.Run(c.m, c.k, c.n, 1)
+		if err != nil || r.Folds != c.folds || r.Load != c.load || r.Stream != c.stream || r.Wait != c.wait || r.Skew != 10 || r.Cycles != c.overall {
+			t.Errorf("%+v: %+v, %v", c, r, err)
+		}
+		a.Overlap = OverlapNone
+		if c.load > 0 {
+			c.load = 8
+		}
+		if r, err := a.Run(c.m, c.k, c.n, 1); err != nil || r.Cycles != c.folds*(c.load+10)+c.stream || r.Wait != 0 || r.Load != c.folds*c.load || r.Skew != c.folds*10 {
+			t.Errorf("%+v without overlap: %+v, %v", c, r, err)
+		}
+	}
+}
+
 // TestPreload holds a large product to ONNXim's cycles of it, within 0.1 %.
 func TestPreload(t *testing.T) {
 	const onnxim = 4195037
