@@ -3,6 +3,8 @@ package npu
 import (
 	"testing"
 
+	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/npu/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -44,6 +46,30 @@ func TestBoundBy(t *testing.T) {
 		slow(&s)
 		if got := BoundBy(&runLayer(t, s, l).Stalls).String(); got != name {
 			t.Errorf("bound by %s, want %s", got, name)
+		}
+	}
+}
+
+// TestWork: what a limit of work counts of each kind of operation, of 3x5x7 results in six blocks from a 2x4x6 input
+// by a window of 3x2.
+func TestWork(t *testing.T) {
+	for _, c := range []struct {
+		kind state.Kind
+		mode int
+		want int64
+	}{
+		{state.Elementwise, 0, 105 + 64*6},
+		{state.Depthwise, 0, (105+64*6)*6 + 48},
+		{state.Pool, ethosu.PoolMax, (105+64*6)*6 + 48},
+		{state.Pool, ethosu.PoolReduceSum, (105+64*6)*6*6 + 48},
+		{state.Conv, 0, (105+64*6)*6*6 + 48},
+	} {
+		o := state.Op{Kind: c.kind, Mode: c.mode, BlockH: 2, BlockW: 2, BlockD: 8}
+		o.OFM.H, o.OFM.W, o.OFM.C = 3, 5, 7
+		o.IFM.H, o.IFM.W, o.IFM.C = 2, 4, 6
+		o.Window.H, o.Window.W = 3, 2
+		if got := work(&o); got != c.want {
+			t.Errorf("kind %d, mode %d: %d, want %d", c.kind, c.mode, got, c.want)
 		}
 	}
 }
