@@ -257,3 +257,35 @@ func TestSelect(t *testing.T) {
 		}
 	}
 }
+
+// TestRowFor: the complete row of a mnemonic gives the lanes of the table, those that the host's instructions leave
+// over included, in 32 and 64 lanes, and no others.
+func TestRowFor(t *testing.T) {
+	if rowFor("v_no_such_thing") != nil {
+		t.Error("a row of a mnemonic that is not there")
+	}
+	r := rand.New(rand.NewPCG(6, 25))
+	for i := range vectorTable {
+		s := &vectorTable[i]
+		if s.f == nil {
+			continue
+		}
+		row, lanes := rowFor(s.name), laneRow(s.f)
+		for round := range 8 {
+			n := 32 << (round & 1)
+			var a, b, c, d state.Row
+			for l := range a {
+				a[l], b[l], c[l], d[l] = floattest.Value(r), floattest.Value(r), floattest.Value(r), floattest.Value(r)
+			}
+			m := state.FullMask(n) & (r.Uint64() | r.Uint64())
+			got, want := d, d
+			row(&got, &a, &b, &c, m, n)
+			lanes(&want, &a, &b, &c, m, n)
+			for l := range got {
+				if got[l] != want[l] {
+					t.Fatalf("%s: lane %d of %d, mask %#x: %#x, want %#x", s.name, l, n, m, got[l], want[l])
+				}
+			}
+		}
+	}
+}
