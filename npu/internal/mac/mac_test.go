@@ -144,6 +144,43 @@ func TestDepthwise(t *testing.T) {
 	}
 }
 
+// TestReach: a tile may read up to the last element of its input; one element less, a run or
+// a pixel further on, and the loops panic, as an index would.
+func TestReach(t *testing.T) {
+	const stride, quads = 64, 2
+	pixels := func(last int32) (p [TileU8]int32) { p[TileU8-1] = last; return p }
+	words := func(last int32) (p [TileI16]int32) { p[TileI16-1] = last; return p }
+	runs := []int32{1, 9}
+	for _, c := range []struct {
+		name string
+		run  func(less int, last int32, runs []int32)
+	}{
+		{"DotU8", func(less int, last int32, runs []int32) {
+			pix := pixels(last)
+			DotU8(make([]int32, TileU8*stride), stride, make([]byte, 5+9+4*quads-less), &pix, runs, quads, make([]int8, 2*quads*4*VectorU8), 1)
+		}},
+		{"DotI16", func(less int, last int32, runs []int32) {
+			pix := words(last)
+			DotI16(make([]int32, TileI16*stride), stride, make([]int16, 5+9+4*quads-less), &pix, runs, quads, make([]int16, 2*quads*4*WidthI16))
+		}},
+		{"Depthwise", func(less int, last int32, runs []int32) {
+			Depthwise(make([]int32, 3*stride), stride, make([]int16, 2*int(last)+9+16-less), int(last), 3, runs, make([]int16, 2*16))
+		}},
+	} {
+		panics := func(less int, last int32, runs []int32) (yes bool) {
+			defer func() { yes = recover() != nil }()
+			c.run(less, last, runs)
+			return false
+		}
+		if panics(0, 5, runs) {
+			t.Errorf("%s: a tile within its input panics", c.name)
+		}
+		if !panics(1, 5, runs) || !panics(0, 5, []int32{1, 10}) || c.name != "Depthwise" && !(panics(0, 6, runs) && panics(0, 5, []int32{-1, 9})) {
+			t.Errorf("%s: a tile reads outside its input", c.name)
+		}
+	}
+}
+
 func TestRequant(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	const n = 1 << 14
