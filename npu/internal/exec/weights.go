@@ -46,6 +46,11 @@ type weightSet struct {
 	maxAbs int
 }
 
+// size is the memory that the set takes.
+func (w *weightSet) size() int {
+	return len(w.raw) + len(w.u8) + 2*len(w.i16) + 2*len(w.plain) + 4*len(w.sums)
+}
+
 // WeightCache keeps the decoded weights of a program: they are a function of the
 // bytes, which are compared in full, and do not change, so that runs share them.
 type WeightCache struct {
@@ -85,7 +90,7 @@ func (wc *WeightCache) find(key *weightKey, raw []byte) *weightSet {
 func (wc *WeightCache) keep(key weightKey, w *weightSet) {
 	wc.mu.Lock()
 	defer wc.mu.Unlock()
-	size := len(w.raw) + len(w.u8) + 2*len(w.i16) + 2*len(w.plain) + 4*len(w.sums)
+	size := w.size()
 	if wc.bytes += size; wc.bytes > maxWeightCache {
 		clear(wc.sets)
 		wc.bytes = size

@@ -31,3 +31,22 @@ func TestWeightCache(t *testing.T) {
 		}
 	}
 }
+
+// TestWeightCacheIsBounded: sets count with all their parts, and one that does not fit empties the cache.
+func TestWeightCacheIsBounded(t *testing.T) {
+	w := weightSet{raw: make([]byte, 1), u8: make([]int8, 10), i16: make([]int16, 100), plain: make([]int16, 1000), sums: make([]int32, 10_000)}
+	if got := w.size(); got != 1+10+200+2000+40_000 {
+		t.Errorf("%d bytes", got)
+	}
+	var wc WeightCache
+	most := make([]byte, maxWeightCache)
+	sizes := []int{maxWeightCache / 2, maxWeightCache / 2, 1, maxWeightCache - 1, maxWeightCache}
+	for i, left := range []int{1, 2, 1, 2, 1} {
+		key := weightKey{oc: i}
+		wc.find(&key, most[:sizes[i]])
+		wc.keep(key, &weightSet{raw: most[:sizes[i]]})
+		if len(wc.sets) != left {
+			t.Errorf("%d sets after the one of %d bytes, want %d", len(wc.sets), sizes[i], left)
+		}
+	}
+}
