@@ -135,9 +135,18 @@ func TestFormTimes(t *testing.T) {
 	for i, machine := range []string{"ethos-u55-32", "ethos-u55-256", "ethos-u65-512", "pixel4"} {
 		spec := specOf(t, machine)
 		r := rand.New(rand.NewPCG(uint64(i), 25))
-		for n := range 24 {
+		for n := range 36 {
 			l := random(r)
-			if n%4 == 3 { // a column of one brick
+			switch {
+			case n >= 30: // a row
+				if l = conv(1, 5+n, 16+8*(n%2), 16, 1, 1); n%3 > 0 {
+					l = l.dw()
+				}
+			case n >= 24: // its windows pool
+				if l.depthwise, l.oc = true, l.ic; n%3 == ethosu.PoolReduceSum {
+					l.depthwise, l.oc = false, 1
+				}
+			case n < 24 && n%4 == 3: // a column of one brick
 				l = conv(8+n, 1, 16, 16, 1, 1)
 				l.b16, l.b16in = true, true
 			}
@@ -146,6 +155,10 @@ func TestFormTimes(t *testing.T) {
 			l.ofm = mapBytes(l.ih, l.iw, l.ic, l.bits/8, l.b16in)
 			m.emit(t, l)
 			p, regions := m.program(t), &Regions{m.flash, make([]byte, l.ofm+mapBytes(l.oh, l.ow, l.oc, l.out, l.b16))}
+			if n >= 24 && n < 30 {
+				op := len(p.Commands) - 2 // before STOP
+				p.Commands[op] = uint32(n%3)<<16 | uint32(ethosu.OpPool)
+			}
 			list, err := c.Operations(p, regions)
 			if err != nil {
 				t.Fatal(err)
