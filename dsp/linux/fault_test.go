@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -203,8 +205,18 @@ func TestProcessStack(t *testing.T) {
 	for w := words[7:]; w[0] != auxNull; w = w[2:] {
 		aux[w[0]] = w[1]
 	}
-	if aux[auxPageBytes] != pageBytes || aux[auxEntry] != im.Entry || str(aux[auxRandom])[:16] != stackRandom || str(aux[auxFileName]) != "prog" {
+	if str(aux[auxRandom])[:16] != stackRandom || str(aux[auxFileName]) != "prog" {
 		t.Errorf("auxiliary vector: %x", aux)
+	}
+	want := map[uint32]uint32{
+		auxPageBytes: pageBytes, auxBase: 0, auxFlags: 0, auxEntry: im.Entry, auxUID: 0, auxEUID: 0, auxGID: 0, auxEGID: 0, auxHardware: 0,
+		auxClockTick: clockTicks, auxSecure: 0, auxRandom: aux[auxRandom], auxFileName: aux[auxFileName],
+	}
+	if im.headers != 0 {
+		want[auxHeaders], want[auxHeaderBytes], want[auxHeaderCount] = im.headers, im.headerBytes, im.headerCount
+	}
+	if !maps.Equal(aux, want) {
+		t.Errorf("auxiliary vector: %x, want %x", aux, want)
 	}
 	if p.Status != 42 {
 		t.Errorf("status %d", p.Status)
@@ -355,6 +367,55 @@ func TestExecAccounts(t *testing.T) {
 		}
 		if first := rep.Stalls[sim.StallLaunch]; first >= int64(core.Spec().Threads) {
 			t.Errorf("%d threads: %d cycles of launch", n, first)
+		}
+	}
+}
+
+// TestRecorderSkips: what a recorder keeps is a part of what one without limits keeps: from the execution of its first
+// packet that follows those to skip, as many as it may.
+func TestRecorderSkips(t *testing.T) {
+	im := executable(t, `_start:
+	{ r0 = ##n ; r2 = #0 }
+	loop0(1f,#20)
+1:	{ r1 = memw(r0+#0) }
+	{ r1 = add(r1,#1) ; memw(r0+#0) = r1.new }:endloop0
+	{ r6 = #93 ; r0 = memw(r0+#0) }
+	trap0(#1)
+	.data
+n:	.word 7
+`)
+	core := testCore(t)
+	record := func(skip int64, most int) []dsp.PacketEvent {
+		image, err := LoadELF(im)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec := &dsp.Recorder{Lo: codeBase + 12, Hi: codeBase + 24, Skip: skip, Max: most}
+		if _, err := core.Exec([]*Process{{Image: image, Stdout: io.Discard, Stderr: io.Discard}}, dsp.Options{Record: rec}); err != nil {
+			t.Fatal(err)
+		}
+		return rec.Events
+	}
+	all := record(0, 1000)
+	var first []int // events of the packet at Lo
+	for i := range all {
+		if all[i].Addr == codeBase+12 {
+			first = append(first, i)
+		}
+	}
+	if len(first) != 20 {
+		t.Fatalf("%d rounds of %d events, want 20", len(first), len(all))
+	}
+	for _, skip := range []int64{0, 1, 7, 19, 20} {
+		for _, most := range []int{1, 2, 5, 1000} {
+			want := all[len(all):]
+			if skip < 20 {
+				want = all[first[skip]:]
+			}
+			want = want[:min(most, len(want))]
+			if got := record(skip, most); !slices.EqualFunc(got, want, func(a, b dsp.PacketEvent) bool { return a.Addr == b.Addr && a.Issue == b.Issue }) {
+				t.Errorf("skip %d, keep %d: %v, want %v", skip, most, got, want)
+			}
 		}
 	}
 }
