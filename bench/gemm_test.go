@@ -5,7 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
-	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // TestGemm: each type computes its product, with many different results.
@@ -15,7 +15,7 @@ func TestGemm(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := nnrt.MACs(m); got != 48*48*48 {
+		if got := opspec.MACs(m); got != 48*48*48 {
 			t.Errorf("%s: %d multiply-accumulates", typ, got)
 		}
 		out, err := cpu.Reference(m, [][]byte{bench.GemmInput(m)})

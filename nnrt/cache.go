@@ -78,19 +78,6 @@ func (c Cache) open(d hal.Device, t hal.CacheToken, flag int) (files hal.Cache, 
 	return files, shut, nil
 }
 
-// prepareCached prepares a part from the client's cache, or else from the model with new
-// files of the cache for the driver to write.
-func (l *layout) prepareCached(d hal.Device, m *nn.Model, o hal.PrepareOptions, source int, operations []int) (hal.PreparedModel, error) {
-	if source == 0 && len(operations) == len(l.Model.Main.Operations) {
-		operations = nil
-	}
-	p, hit, err := l.options.Cache.prepare(d, m, o, source, operations)
-	if hit {
-		l.CacheHits++
-	}
-	return p, err
-}
-
 // prepare prepares a part from the cache, which is a hit, or from its model. A device without a
 // cache, and files that cannot be opened, are none of the client's concern. Parts with candidates
 // of the client's are not kept.

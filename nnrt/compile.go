@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/internal/idle"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt/partition"
 )
 
@@ -150,7 +151,7 @@ func compile(r *Registry, a *assignment, device string, o CompileOptions) (*Comp
 		g := &c.sources[i].model.Main
 		c.sources[i].values = valuesOf(g)
 		for k := range g.Operations {
-			c.sources[i].macs = append(c.sources[i].macs, OperationMACs(g, k))
+			c.sources[i].macs = append(c.sources[i].macs, opspec.OperationMACs(g, k))
 		}
 	}
 	c.handovers = c.findHandovers()
@@ -352,4 +353,17 @@ func (c *Compilation) Step(i int) Step {
 	s := &c.steps[i]
 	_, isJump := s.prepared.(*jump)
 	return Step{Device: s.device.Name(), Subgraph: c.sources[s.source].name, Jump: isJump, Operations: s.operations, Prepared: s.prepared}
+}
+
+// prepareCached prepares a part from the client's cache, or else from the model with new
+// files of the cache for the driver to write.
+func (l *layout) prepareCached(d hal.Device, m *nn.Model, o hal.PrepareOptions, source int, operations []int) (hal.PreparedModel, error) {
+	if source == 0 && len(operations) == len(l.Model.Main.Operations) {
+		operations = nil
+	}
+	p, hit, err := l.options.Cache.prepare(d, m, o, source, operations)
+	if hit {
+		l.CacheHits++
+	}
+	return p, err
 }

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/cpu"
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
-	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // portable multiplies and adds bytes in a loop that the compiler does not vectorize.
@@ -25,7 +25,7 @@ func portable(what string) (*meter, error) {
 		if err != nil {
 			return nil, err
 		}
-		products = nnrt.MACs(m)
+		products = opspec.MACs(m)
 	default:
 		return nil, fmt.Errorf("no loop of portable Go is called %q", what)
 	}

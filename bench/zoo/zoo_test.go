@@ -12,6 +12,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
@@ -64,7 +65,7 @@ func TestFigures(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		p, macs := parameters, nnrt.MACs(m)
+		p, macs := parameters, opspec.MACs(m)
 		if n.Published.Source == "" {
 			t.Errorf("%s: no source", n.Name)
 		}
@@ -136,8 +137,8 @@ func TestOutline(t *testing.T) {
 		if err := nnrt.Validate(m); err != nil {
 			t.Error(err)
 		}
-		if nnrt.MACs(m) != nnrt.MACs(outline) || m.Name != name {
-			t.Errorf("%s: the outline has %d multiply-accumulates, the network %d", name, nnrt.MACs(outline), nnrt.MACs(m))
+		if opspec.MACs(m) != opspec.MACs(outline) || m.Name != name {
+			t.Errorf("%s: the outline has %d multiply-accumulates, the network %d", name, opspec.MACs(outline), opspec.MACs(m))
 		}
 		var constants, held int64
 		for i := range m.Main.Operands {

@@ -25,7 +25,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/partition"
-	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // What TestStrategies demands.
@@ -113,13 +113,13 @@ func everyNetwork(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	size := map[string]int64{bench.IslandsName: nnrt.MACs(islands)}
+	size := map[string]int64{bench.IslandsName: opspec.MACs(islands)}
 	for _, n := range zoo.Networks() {
 		m, _, err := n.Outline()
 		if err != nil {
 			t.Fatal(err)
 		}
-		size[n.Name] = nnrt.MACs(m)
+		size[n.Name] = opspec.MACs(m)
 	}
 	files, err := filepath.Glob(filepath.Join(sharedDir(), "models", "*", "model.tflite"))
 	if err != nil {
@@ -130,7 +130,7 @@ func everyNetwork(t *testing.T) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		size[path] = nnrt.MACs(m)
+		size[path] = opspec.MACs(m)
 	}
 	return slices.SortedFunc(maps.Keys(size), func(a, b string) int {
 		return cmp.Or(cmp.Compare(size[a], size[b]), cmp.Compare(a, b))

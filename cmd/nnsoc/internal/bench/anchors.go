@@ -19,6 +19,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/importer/tensor"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -187,7 +188,7 @@ func measureLatencies(m *machine.Machine, engines []string, p *cli.Progress) (*l
 			if err != nil {
 				return nil, err
 			}
-			e.macs = float64(nnrt.MACs(outline))
+			e.macs = float64(opspec.MACs(outline))
 		}
 		r.Rows = append(r.Rows, e)
 	}

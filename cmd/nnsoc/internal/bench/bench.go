@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/internal/cputime"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
@@ -99,7 +100,7 @@ func measureGemm(a *cli.App, f *gemmFlags) error {
 	}
 	r := gemmReport{
 		SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Device: f.device, Type: f.typ, Size: f.size,
-		Repeat: f.repeat, MACs: nnrt.MACs(model) * int64(f.repeat),
+		Repeat: f.repeat, MACs: opspec.MACs(model) * int64(f.repeat),
 	}
 	p := a.Progress()
 	defer p.Done()

@@ -259,7 +259,7 @@ func network(name string, value func(n *networkRun) float64) func(x *anchorRun) 
 
 func latencyMs(n *networkRun) float64 { return float64(n.res.LatencyFs) / 1e12 }
 func picojoules(n *networkRun) float64 {
-	return n.res.EnergyPJ / float64(nnrt.MACs(n.model))
+	return n.res.EnergyPJ / float64(opspec.MACs(n.model))
 }
 
 // launch is a request that the DSP answers at once, in a loop.
@@ -303,7 +303,7 @@ func (x *anchorRun) perPacket(match func(g *nn.Subgraph, op *nn.Operation) bool)
 		o := &n.res.Operations[i]
 		if match(g, &g.Operations[o.Index]) {
 			e := newKernelEntry(o)
-			sum.MACs += nnrt.OperationMACs(g, o.Index)
+			sum.MACs += opspec.OperationMACs(g, o.Index)
 			sum.Packets += e.Packets
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/internal/cputime"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -150,7 +151,7 @@ func benchKernels(a *cli.App, path, network, device string) error {
 	}
 	r := kernelsReport{
 		SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Device: device, Operations: []kernelEntry{},
-		Model:        cli.ModelReport{Name: f.Model.Name, Operations: len(f.Model.Main.Operations), MACs: nnrt.MACs(f.Model)},
+		Model:        cli.ModelReport{Name: f.Model.Name, Operations: len(f.Model.Main.Operations), MACs: opspec.MACs(f.Model)},
 		CompileUserS: (cputime.User() - start).Seconds(),
 	}
 	p.Say("%s: run", device)
@@ -169,7 +170,7 @@ func benchKernels(a *cli.App, path, network, device string) error {
 			continue
 		}
 		e := newKernelEntry(o)
-		e.MACs = nnrt.OperationMACs(g, o.Index)
+		e.MACs = opspec.OperationMACs(g, o.Index)
 		e.Output = g.Operands[g.Operations[o.Index].Outputs[0]].Dimensions
 		r.Total.add(&e)
 		e.rates()

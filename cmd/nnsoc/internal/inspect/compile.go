@@ -14,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
@@ -159,7 +160,7 @@ func compileModel(args []string, m *machine.Machine, device string, shape *input
 func printCompilation(a *cli.App, m *machine.Machine, c *nnrt.Compilation, listing, steps, explain bool, path string) error {
 	r := compileReport{
 		SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Device: c.Device,
-		Model:    cli.ModelReport{Name: c.Model.Name, Operations: len(c.Model.Main.Operations), MACs: nnrt.MACs(c.Model)},
+		Model:    cli.ModelReport{Name: c.Model.Name, Operations: len(c.Model.Main.Operations), MACs: opspec.MACs(c.Model)},
 		Fallback: len(c.Fallbacks), Fallbacks: cli.FallbackEntries(c.Model, c.Fallbacks),
 	}
 	withSteps := 0

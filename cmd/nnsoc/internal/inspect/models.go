@@ -10,7 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 type modelsReport struct {
@@ -84,7 +84,7 @@ func zooNetwork(n *zoo.Network) (*zooEntry, error) {
 	}
 	g := &m.Main
 	e := &zooEntry{
-		Name: n.Name, Type: n.Type(), Operations: len(g.Operations), Parameters: parameters, MACs: nnrt.MACs(m), Source: n.Published.Source,
+		Name: n.Name, Type: n.Type(), Operations: len(g.Operations), Parameters: parameters, MACs: opspec.MACs(m), Source: n.Published.Source,
 		Input: g.Operands[g.Inputs[0]].Dimensions, Inputs: operandEntries(g, g.Inputs), Outputs: operandEntries(g, g.Outputs),
 	}
 	e.Published.Parameters, e.Published.MACs, e.Published.Counting = n.Published.Parameters, n.Published.MACs, n.Published.Counting()

@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
@@ -74,7 +75,7 @@ Without MODEL it takes the embedded MobileNet v1. For test vectors see vts --dec
 			}
 			g := &model.Main
 			r := supportedReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name,
-				Model: cli.ModelReport{Name: model.Name, Operations: len(g.Operations), MACs: nnrt.MACs(model)}}
+				Model: cli.ModelReport{Name: model.Name, Operations: len(g.Operations), MACs: opspec.MACs(model)}}
 			for _, name := range names {
 				d, err := m.Find(name)
 				if err != nil {
@@ -103,7 +104,7 @@ func coverage(device string, g *nn.Subgraph, answers []hal.Support) deviceSuppor
 	s := deviceSupported{Device: device, Operations: []operationSupported{}}
 	var total int64
 	for i, x := range answers {
-		op, macs := &g.Operations[i], nnrt.OperationMACs(g, i)
+		op, macs := &g.Operations[i], opspec.OperationMACs(g, i)
 		total += macs
 		s.Operations = append(s.Operations, operationSupported{i, op.Type.String(), macs, g.Operands[op.Outputs[0]].Dimensions, x.OK, cli.Refusal(op.Type.String(), x.Reason)})
 		if x.OK {

@@ -19,6 +19,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/internal/cputime"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/partition"
 	"github.com/nnsoc/nnsoc/nnrt/partition/cost"
@@ -200,7 +201,7 @@ func (x *planner) compare(f *input.Form, strategies []partition.Strategy) (*Part
 		return nil, err
 	}
 	r := &PartitionReport{SchemaVersion: cli.SchemaVersion, SoC: x.machine.Config.SoC.Name, Objective: x.objective.String(), Costs: x.costs,
-		Model: cli.ModelReport{Name: f.Model.Name, Operations: len(f.Model.Main.Operations), MACs: nnrt.MACs(f.Model)}, problem: p}
+		Model: cli.ModelReport{Name: f.Model.Name, Operations: len(f.Model.Main.Operations), MACs: opspec.MACs(f.Model)}, problem: p}
 	truth := p // by which the optimum is found
 	if x.costs != costsMeasured {
 		if truth, err = x.problem(f, costsMeasured); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/internal/cputime"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/partition"
 	"github.com/nnsoc/nnsoc/nnrt/partition/cost"
@@ -356,7 +357,7 @@ func (x *planner) loop(p *partition.Problem, plan partition.Plan, held cost.Cloc
 // the machine is that of others, too.
 func (x *planner) most(m *nn.Model) int {
 	switch {
-	case !x.ownDrivers() || nnrt.MACs(m) <= smallMACs:
+	case !x.ownDrivers() || opspec.MACs(m) <= smallMACs:
 		return 0
 	case x.quick:
 		return networkRuns

@@ -2,12 +2,14 @@ package run
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
@@ -31,7 +33,7 @@ type layerEntry struct {
 // results others hide by fusion are computed apart in this form.
 func checkLayers(m *machine.Machine, f *input.Form, name string, pref hal.Preference, p *cli.Progress) (*layerCheck, error) {
 	p.Say("%s: check layers", name)
-	all, operations := nnrt.Layers(f.Model)
+	all, operations := withLayers(f.Model)
 	expected, err := cpu.ReferenceTensors(all, f.Inputs)
 	if err != nil {
 		return nil, err
@@ -72,4 +74,22 @@ func (l *layerCheck) text() string {
 	}
 	return fmt.Sprintf("operation %d (%s%s) on %s is the first of %d layers that leave the rule: %s",
 		l.First.Index, l.First.Type, name, l.First.Device, l.Mismatches, l.First.Difference)
+}
+
+// withLayers is m with every value that its operations produce among the outputs,
+// in execution order, and the operation that each output comes from. States are
+// left out: one invocation is meant.
+func withLayers(m *nn.Model) (all *nn.Model, operations []int) {
+	c := *m
+	c.States = nil
+	c.Main.Operands = slices.Clone(m.Main.Operands)
+	c.Main.Outputs = nil
+	for i := range m.Main.Operations {
+		for _, x := range m.Main.Operations[i].Outputs {
+			c.Main.Operands[x].Lifetime = nn.SubgraphOutput
+			c.Main.Outputs = append(c.Main.Outputs, x)
+			operations = append(operations, i)
+		}
+	}
+	return &c, operations
 }

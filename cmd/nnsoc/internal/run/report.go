@@ -14,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
@@ -157,7 +158,7 @@ type report struct {
 func newReport(m *machine.Machine, f *input.Form) *report {
 	return &report{machine: m, data: runReport{
 		SchemaVersion: runSchemaVersion, SoC: m.Config.SoC.Name, Runs: []deviceEntry{},
-		Model:   cli.ModelReport{Name: f.Model.Name, Operations: len(f.Model.Main.Operations), MACs: nnrt.MACs(f.Model)},
+		Model:   cli.ModelReport{Name: f.Model.Name, Operations: len(f.Model.Main.Operations), MACs: opspec.MACs(f.Model)},
 		Tensors: tensorMemory(f.Model), Roofs: engineRoofs(m.Config, quantized(f.Model)),
 	}}
 }

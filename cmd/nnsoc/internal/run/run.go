@@ -18,6 +18,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/vlog"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/internal/cputime"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
@@ -225,7 +226,7 @@ func collect(a *cli.App, f *runFlags, args []string) (*report, error) {
 		return nil, err
 	}
 	a.VLog(vlog.Model).Str("name", w.Primary.Model.Name).Int("operations", len(w.Primary.Model.Main.Operations)).
-		Int64("macs", nnrt.MACs(w.Primary.Model)).Int("inputs", len(w.Primary.Inputs)).Msg("read")
+		Int64("macs", opspec.MACs(w.Primary.Model)).Int("inputs", len(w.Primary.Inputs)).Msg("read")
 	a.VLogGraph(w.Primary.Model)
 	p := a.Progress()
 	defer p.Done()

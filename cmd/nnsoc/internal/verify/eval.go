@@ -20,6 +20,7 @@ import (
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/compare"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
@@ -158,7 +159,7 @@ func eval(a *cli.App, f *evalFlags, name string) error {
 	e := evaluation{machine: m, model: model, set: set, metric: score, labels: labels, results: results, count: count, progress: a.Progress()}
 	defer e.progress.Done()
 	r := EvalReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Dataset: f.dataset, Metric: score.Name, Better: score.Better, Samples: count,
-		Model: cli.ModelReport{Name: model.Name, Operations: len(model.Main.Operations), MACs: nnrt.MACs(model)}}
+		Model: cli.ModelReport{Name: model.Name, Operations: len(model.Main.Operations), MACs: opspec.MACs(model)}}
 	if r.Devices, err = e.compare(names); err != nil {
 		return err
 	}
