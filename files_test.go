@@ -22,7 +22,6 @@ var larger = map[string]int{
 	"hal/driver/dsp/lower": 25, // functions of one table
 	"importer/onnx":        25, // functions of one table
 	"nn/opspec":            25, // rows of one table
-	"nnrt":                 23, // steps of one execution
 	"refcpu":               25, // functions of one table
 }
 

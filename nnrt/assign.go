@@ -5,10 +5,12 @@ import (
 	"strings"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/guarded"
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt/partition"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
 
 // Validate checks a model against the rules of the HAL. The error, with status
@@ -24,15 +26,15 @@ func Validate(m *nn.Model) error {
 // partitioning problem, without costs. A device whose support query fails
 // supports nothing. A model that breaks a rule of the HAL, or that the CPU does
 // not run, is an error with status INVALID_ARGUMENT.
-func NewProblem(r *Registry, m *nn.Model, o CompileOptions) (*partition.Problem, error) {
+func NewProblem(r *registry.Registry, m *nn.Model, o CompileOptions) (*partition.Problem, error) {
 	return withSubgraphs(r, m, o, map[uint32]*partition.Problem{})
 }
 
 // withSubgraphs states the problem of a model and those of the subgraphs that the runtime can
 // execute step by step. known are those stated already, nil where that failed.
-func withSubgraphs(r *Registry, m *nn.Model, o CompileOptions, known map[uint32]*partition.Problem) (*partition.Problem, error) {
+func withSubgraphs(r *registry.Registry, m *nn.Model, o CompileOptions, known map[uint32]*partition.Problem) (*partition.Problem, error) {
 	p, err := newProblem(r, m, o, true, func(int) bool { return true })
-	if err != nil || len(r.devices) == 1 {
+	if err != nil || len(r.Devices()) == 1 {
 		return p, err
 	}
 	for i := range m.Main.Operations {
@@ -68,7 +70,7 @@ func withSubgraphs(r *Registry, m *nn.Model, o CompileOptions, known map[uint32]
 
 // newProblem asks the CPU and the devices that ask selects. Only where devices
 // are planned for are their capabilities of use, which may take time to measure.
-func newProblem(r *Registry, m *nn.Model, o CompileOptions, planned bool, ask func(device int) bool) (*partition.Problem, error) {
+func newProblem(r *registry.Registry, m *nn.Model, o CompileOptions, planned bool, ask func(device int) bool) (*partition.Problem, error) {
 	if err := Validate(m); err != nil {
 		return nil, err
 	}
@@ -78,19 +80,19 @@ func newProblem(r *Registry, m *nn.Model, o CompileOptions, planned bool, ask fu
 	m = opspec.Standard().Localize(m) // costs and shapes are looked up by code
 	n := len(m.Main.Operations)
 	p := &partition.Problem{Model: m, Graph: partition.NewGraph(&m.Main), Preference: o.Preference.HAL()}
-	for i, d := range r.devices {
+	for i, d := range r.Devices() {
 		x := partition.Device{Name: d.Name(), Driver: d, Support: make([]hal.Support, n)}
 		if i == 0 || ask(i) {
 			if planned {
 				x.Capabilities = d.Capabilities()
 			}
-			if err := r.checkSlice(d, m); err != nil {
+			if err := r.CheckSlice(d, m); err != nil {
 				return nil, err
 			}
-			support, err := SupportedOperations(d, m)
+			support, err := guarded.SupportedOperations(d, m)
 			switch {
 			case err == nil:
-				x.Support = r.force(m, d.Name(), support)
+				x.Support = r.Force(m, d.Name(), support)
 				if i > 0 {
 					keepOpenControlFlow(m, x.Support)
 				}
@@ -110,18 +112,6 @@ func newProblem(r *Registry, m *nn.Model, o CompileOptions, planned bool, ask fu
 		}
 	}
 	return p, nil
-}
-
-// checkSlice is what strict slicing demands of a driver that speaks an old version.
-func (r *Registry) checkSlice(d hal.Device, m *nn.Model) error {
-	old, ok := d.(interface{ CheckSlice(*nn.Model) error })
-	if !r.strict || !ok {
-		return nil
-	}
-	if err := old.CheckSlice(m); err != nil {
-		return hal.Errorf(hal.GeneralFailure, "%s: %w", d.Name(), err)
-	}
-	return nil
 }
 
 // keepOpenControlFlow leaves an IF or WHILE with operands of unknown size to the CPU,
@@ -195,7 +185,7 @@ func subgraphOf(m *nn.Model, k uint32) *nn.Model {
 }
 
 // assign lets the strategy that device stands for choose.
-func assign(r *Registry, m *nn.Model, device string, o CompileOptions) (*assignment, error) {
+func assign(r *registry.Registry, m *nn.Model, device string, o CompileOptions) (*assignment, error) {
 	if device == Auto {
 		p, err := NewProblem(r, m, o)
 		if err != nil {
@@ -214,7 +204,7 @@ func assign(r *Registry, m *nn.Model, device string, o CompileOptions) (*assignm
 		}
 		return newAssignment(p, plan)
 	}
-	target, err := r.index(device)
+	target, err := r.Index(device)
 	if err != nil {
 		return nil, err
 	}

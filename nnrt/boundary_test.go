@@ -8,6 +8,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
 
 // broken is a picky device that misbehaves as a test tells it to.
@@ -50,7 +51,7 @@ func TestFallbackReasons(t *testing.T) {
 		"preparing panics": {&broken{panics: true}, all, "x: panic in PrepareModel: no kernel"},
 	} {
 		c.device.name = "x"
-		r, err := NewRegistry(testCPU(), c.device)
+		r, err := registry.New(testCPU(), c.device)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +88,7 @@ func (d *slow) Capabilities() hal.Capabilities {
 // TestSlowDeviceIsNoFallback: an operation that Auto leaves on the CPU because
 // no device promises to be faster did not move.
 func TestSlowDeviceIsNoFallback(t *testing.T) {
-	r, err := NewRegistry(testCPU(), &slow{picky{name: "x", declines: map[nn.OperationType]bool{nn.OpMul: true}}})
+	r, err := registry.New(testCPU(), &slow{picky{name: "x", declines: map[nn.OperationType]bool{nn.OpMul: true}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,7 @@ func TestSlowDeviceIsNoFallback(t *testing.T) {
 func TestCompileValidates(t *testing.T) {
 	d := &broken{support: func() ([]hal.Support, error) { panic("asked") }}
 	d.name = "x"
-	r, err := NewRegistry(testCPU(), d)
+	r, err := registry.New(testCPU(), d)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/guarded"
 )
 
 // Burst is a burst to each part of a compilation: a fast path for executions that
@@ -19,7 +20,7 @@ func (c *Compilation) NewBurst() *Burst {
 		switch p := c.steps[i].prepared.(type) {
 		case unprepared, *jump:
 		default:
-			if part, err := configureBurst(c.steps[i].device, p); err == nil {
+			if part, err := guarded.ConfigureBurst(c.steps[i].device, p); err == nil {
 				b.parts[p] = part
 			}
 		}

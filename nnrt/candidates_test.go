@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
 
 // candidateNetwork is a pool, which the test leaves to the CPU, and a convolution.
@@ -59,7 +60,7 @@ func TestCandidates(t *testing.T) {
 		"gpu": candidateNetwork(t, builder.Float32), "dsp": candidateNetwork(t, builder.Quant8), "npu": candidateNetwork(t, builder.Quant8),
 	} {
 		t.Run(device, func(t *testing.T) {
-			r, err := nnrt.NewRegistry(list[0], list[1:]...)
+			r, err := registry.New(list[0], list[1:]...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,7 +99,7 @@ func TestCandidates(t *testing.T) {
 			if device != "gpu" && !bytes.Equal(results[0].Outputs[0], results[1].Outputs[0]) {
 				t.Error("another candidate gives another result")
 			}
-			cache := nnrt.Cache{Dir: t.TempDir(), Token: hal.CacheToken{1}}
+			cache := registry.Cache{Dir: t.TempDir(), Token: hal.CacheToken{1}}
 			for i, x := range []struct {
 				candidates map[int]string
 				want       string

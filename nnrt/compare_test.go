@@ -7,12 +7,13 @@ import (
 
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/compare"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
 
 // TestCompare: a wrong element of each kind in the result of an execution is
 // reported.
 func TestCompare(t *testing.T) {
-	r, err := NewRegistry(testCPU(), &picky{name: "x"})
+	r, err := registry.New(testCPU(), &picky{name: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt/partition"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
 
 // Auto is the pseudo device name for what a strategy chooses.
@@ -101,7 +102,7 @@ type CompileOptions struct {
 	// Timeout bounds the preparing of each part on its device's clock; 0 is none.
 	Timeout time.Duration
 	// Cache keeps the prepared parts for later compilations of the same model.
-	Cache Cache
+	Cache registry.Cache
 	// Candidates are kernels that drivers take in place of those that their estimates prefer,
 	// by operation of the main subgraph: see hal.Choice. One that the device of the operation
 	// does not consider is an error that matches ErrCandidate. Parts with such operations are not
@@ -118,7 +119,7 @@ func (o CompileOptions) prepare() hal.PrepareOptions {
 // with status INVALID_ARGUMENT. Operations that the chosen device declines, or
 // whose part it cannot prepare, run on the CPU and are listed in Fallbacks; a
 // device whose support query fails supports nothing.
-func Compile(r *Registry, m *nn.Model, device string, o CompileOptions) (*Compilation, error) {
+func Compile(r *registry.Registry, m *nn.Model, device string, o CompileOptions) (*Compilation, error) {
 	a, err := assign(r, m, device, o)
 	if err != nil {
 		return nil, err
@@ -128,7 +129,7 @@ func Compile(r *Registry, m *nn.Model, device string, o CompileOptions) (*Compil
 
 // CompilePlan compiles the model of a problem that NewProblem stated for r as
 // a plan says.
-func CompilePlan(r *Registry, p *partition.Problem, plan partition.Plan, o CompileOptions) (*Compilation, error) {
+func CompilePlan(r *registry.Registry, p *partition.Problem, plan partition.Plan, o CompileOptions) (*Compilation, error) {
 	a, err := newAssignment(p, plan)
 	if err != nil {
 		return nil, err
@@ -136,12 +137,12 @@ func CompilePlan(r *Registry, p *partition.Problem, plan partition.Plan, o Compi
 	return compile(r, a, Auto, o)
 }
 
-func compile(r *Registry, a *assignment, device string, o CompileOptions) (*Compilation, error) {
+func compile(r *registry.Registry, a *assignment, device string, o CompileOptions) (*Compilation, error) {
 	m := a.problem.Model
-	if o.Cache.Dir == "" && r.cache != nil {
-		o.Cache = r.cache(m)
+	if o.Cache.Dir == "" {
+		o.Cache = r.Cache(m)
 	}
-	c := &Compilation{Model: m, Device: device, owner: make([]string, len(m.Main.Operations)), cpu: r.CPU(), machine: r.machine, options: o.prepare(), sequential: a.plan.Sequential, partitioning: o.Partitioning}
+	c := &Compilation{Model: m, Device: device, owner: make([]string, len(m.Main.Operations)), cpu: r.CPU(), machine: r.Machine(), options: o.prepare(), sequential: a.plan.Sequential, partitioning: o.Partitioning}
 	if err := c.prepare(r, a, o); err != nil {
 		return nil, err
 	}
@@ -167,7 +168,7 @@ func compile(r *Registry, a *assignment, device string, o CompileOptions) (*Comp
 // prepare compiles the steps of an assignment. Where a device cannot prepare its
 // part, the CPU takes the part, or under AOSP's rule the whole model, and the
 // parts are cut anew: fewer devices may allow longer parts.
-func (c *Compilation) prepare(r *Registry, a *assignment, o CompileOptions) error {
+func (c *Compilation) prepare(r *registry.Registry, a *assignment, o CompileOptions) error {
 	for {
 		l := &layout{Compilation: c, registry: r, options: o}
 		c.sources = []source{{model: c.Model, caller: -1}}
@@ -208,7 +209,7 @@ func (e *partError) Unwrap() error { return e.err }
 // layout lists the steps of a compilation.
 type layout struct {
 	*Compilation
-	registry *Registry
+	registry *registry.Registry
 	options  CompileOptions
 	order    []partition.Step // of the main subgraph
 	control  bool             // there is control flow among the steps
@@ -217,7 +218,7 @@ type layout struct {
 // add appends the steps of a source. The parts of subgraphs that control flow
 // calls lie between those before and after it, so that the list is flat.
 func (l *layout) add(source int, a *assignment) error {
-	n := len(l.registry.devices)
+	n := len(l.registry.Devices())
 	order := a.problem.Steps(a.plan)
 	for _, s := range order {
 		var err error
@@ -242,7 +243,7 @@ func (l *layout) add(source int, a *assignment) error {
 
 // addPart prepares a part of a source for its device and appends it.
 func (l *layout) addPart(source int, a *assignment, s partition.Step) error {
-	d, m := l.registry.devices[s.Device], l.sources[source].model
+	d, m := l.registry.Devices()[s.Device], l.sources[source].model
 	part := partition.Extract(m, s.Operations)
 	whole := source == 0 && len(s.Operations) == len(m.Main.Operations)
 	if s.Device != 0 && !whole && a.plan.Sequential && (len(part.Inputs) == 0 || part.Unread) {
@@ -361,7 +362,7 @@ func (l *layout) prepareCached(d hal.Device, m *nn.Model, o hal.PrepareOptions, 
 	if source == 0 && len(operations) == len(l.Model.Main.Operations) {
 		operations = nil
 	}
-	p, hit, err := l.options.Cache.prepare(d, m, o, source, operations)
+	p, hit, err := l.options.Cache.Prepare(d, m, o, source, operations)
 	if hit {
 		l.CacheHits++
 	}

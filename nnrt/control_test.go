@@ -13,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
 
 // branchingLoop is
@@ -96,7 +97,7 @@ func listing(c *Compilation) []string {
 // TestControlFlowSteps: IF and WHILE are steps of one flat list with the parts of
 // their subgraphs, each on the best device for it.
 func TestControlFlowSteps(t *testing.T) {
-	r, err := NewRegistry(testCPU(), &picky{name: "x", declines: map[nn.OperationType]bool{nn.OpAdd: true, nn.OpIf: true, nn.OpWhile: true}})
+	r, err := registry.New(testCPU(), &picky{name: "x", declines: map[nn.OperationType]bool{nn.OpAdd: true, nn.OpIf: true, nn.OpWhile: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +163,7 @@ func TestControlFlowOnCPU(t *testing.T) {
 		"a device by its name": {branchingLoop(9), []hal.Device{x}, "x", CompileOptions{}},
 		"no partitioning":      {branchingLoop(9), []hal.Device{x}, Auto, CompileOptions{Partitioning: WithoutPartitioning}},
 	} {
-		r, err := NewRegistry(testCPU(), c.devices...)
+		r, err := registry.New(testCPU(), c.devices...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +185,7 @@ func TestControlFlowOnCPU(t *testing.T) {
 // TestLoopTimeout: a WHILE that does not end misses its deadline, with and without a
 // timing model, and nothing runs it again.
 func TestLoopTimeout(t *testing.T) {
-	r, err := NewRegistry(testCPU(), &picky{name: "x", declines: map[nn.OperationType]bool{nn.OpIf: true, nn.OpWhile: true}})
+	r, err := registry.New(testCPU(), &picky{name: "x", declines: map[nn.OperationType]bool{nn.OpIf: true, nn.OpWhile: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +225,7 @@ func TestControlFlowFallsBack(t *testing.T) {
 		"preparing": {&picky{name: "x", declines: declines, prepare: hal.Errorf(hal.GeneralFailure, "too large")}, 1, []string{
 			"0 another part", "1 another part"}, nil},
 	} {
-		r, err := NewRegistry(testCPU(), c.device)
+		r, err := registry.New(testCPU(), c.device)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,7 @@
 // the reference.
 //
 // It sees devices, the CPU among them, only through hal; it never sees an
-// instruction. Devices come from a Registry that the caller fills.
+// instruction. Devices come from a registry.Registry that the caller fills.
 // A strategy of package partition chooses the devices; AOSP's rule is the
 // default. Parts of a model begin when what they read is there and their device
 // is free, so parts on different devices overlap; under AOSP's rule, or on one

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/guarded"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt/partition"
@@ -162,12 +163,12 @@ func (e *execution) prepared(s *step) (d hal.Device, p hal.PreparedModel, ok boo
 		}
 	}
 	reason := ""
-	support, err := SupportedOperations(s.device, part.Model)
+	support, err := guarded.SupportedOperations(s.device, part.Model)
 	if err != nil {
 		reason = "its support query failed: " + err.Error()
 	} else if i := slices.IndexFunc(support, func(a hal.Support) bool { return !a.OK }); i >= 0 {
 		reason = support[i].Reason
-	} else if p, err = prepareModel(s.device, part.Model, e.Compilation.options); err == nil {
+	} else if p, err = guarded.PrepareModel(s.device, part.Model, e.Compilation.options); err == nil {
 		return s.device, p, true, nil
 	} else {
 		reason = err.Error()
@@ -175,7 +176,7 @@ func (e *execution) prepared(s *step) (d hal.Device, p hal.PreparedModel, ok boo
 	if s.device != e.cpu {
 		e.move(s, fmt.Sprintf("%s, with the shapes of this execution: %s", s.device.Name(), reason))
 	}
-	p, err = prepareModel(e.cpu, part.Model, e.Compilation.options)
+	p, err = guarded.PrepareModel(e.cpu, part.Model, e.Compilation.options)
 	return e.cpu, p, true, err
 }
 
@@ -217,7 +218,7 @@ func (e *execution) run(s *step, d hal.Device, p hal.PreparedModel, req *hal.Buf
 			}
 			req.Outputs = append(req.Outputs, f[x].data)
 		}
-		res, err := execute(d, p, e.options.Through.of(p), e.request(s, req), req.ExecuteOptions)
+		res, err := guarded.Execute(d, p, e.options.Through.of(p), e.request(s, req), req.ExecuteOptions)
 		if status := hal.StatusOf(err); res == nil || status != hal.StatusNone && status != hal.OutputInsufficientSize || again && err != nil {
 			return nil, err
 		}
@@ -285,7 +286,7 @@ func (e *execution) onCPU(s *step, req *hal.Buffers, cause error) (hal.Device, *
 		m.Main.Operands[x].Dimensions = e.frames[s.source][x].dims
 	}
 	part := partition.Extract(&m, s.operations)
-	p, err := prepareModel(e.cpu, part.Model, e.Compilation.options)
+	p, err := guarded.PrepareModel(e.cpu, part.Model, e.Compilation.options)
 	if err != nil {
 		return e.cpu, nil, err
 	}
@@ -307,7 +308,7 @@ func (e *execution) onCPU(s *step, req *hal.Buffers, cause error) (hal.Device, *
 
 // wholeOnCPU runs the model on the CPU alone.
 func (c *Compilation) wholeOnCPU(inputs [][]byte, o ExecuteOptions, reason string) (*Result, error) {
-	p, err := prepareModel(c.cpu, c.Model, c.options)
+	p, err := guarded.PrepareModel(c.cpu, c.Model, c.options)
 	if err != nil {
 		return nil, err
 	}

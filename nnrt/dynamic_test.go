@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
 
 // filled is FILL with the size that an execution brings, and relu of that.
@@ -48,7 +49,7 @@ func TestOpenShapes(t *testing.T) {
 		{"apart", map[nn.OperationType]bool{nn.OpFill: true}, nil, "x"},
 		{"not prepared", map[nn.OperationType]bool{nn.OpFill: true}, errors.New("no"), "cpu"},
 	} {
-		r, err := NewRegistry(testCPU(), &picky{name: "x", declines: c.declines, prepare: c.prepare})
+		r, err := registry.New(testCPU(), &picky{name: "x", declines: c.declines, prepare: c.prepare})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +121,7 @@ func TestOutputInsufficientSize(t *testing.T) {
 		{nil, hal.GeneralFailure},
 		{[][]uint32{{1 << 30, 1 << 30}}, hal.GeneralFailure},
 	} {
-		r, err := NewRegistry(testCPU(), &stubborn{picky{name: "x"}, c.dims})
+		r, err := registry.New(testCPU(), &stubborn{picky{name: "x"}, c.dims})
 		if err != nil {
 			t.Fatal(err)
 		}

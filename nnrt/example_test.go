@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -45,7 +46,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	registry, err := nnrt.NewRegistry(list[0], list[1:]...)
+	registry, err := registry.New(list[0], list[1:]...)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/compare"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
 
 // failing prepares what it is given and fails every execution.
@@ -58,7 +59,7 @@ func TestExecutionFallsBack(t *testing.T) {
 		{"fails, asked for by name", "bad", gone, WithFallback, ""},
 		{"fails, without fallback", Auto, gone, WithoutFallback, ""},
 	} {
-		r, err := NewRegistry(testCPU(), &failing{picky{name: "bad"}, c.err})
+		r, err := registry.New(testCPU(), &failing{picky{name: "bad"}, c.err})
 		if err != nil {
 			t.Fatal(err)
 		}

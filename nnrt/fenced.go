@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/guarded"
 )
 
 // Fenced is an execution that begins when fences signal, and that signals one itself.
@@ -86,7 +87,7 @@ func (c *Compilation) ExecuteFenced(inputs, outputs [][]byte, waitFor []*hal.Syn
 			}
 			req.Outputs = append(req.Outputs, f[x].data)
 		}
-		p, err := executeFenced(s.device, s.prepared, e.request(s, &req), waitFor, req.ExecuteOptions, afterFences)
+		p, err := guarded.ExecuteFenced(s.device, s.prepared, e.request(s, &req), waitFor, req.ExecuteOptions, afterFences)
 		if err != nil {
 			for _, p := range parts { // those that have begun write to the caller's buffers
 				<-p.Fence.Done()

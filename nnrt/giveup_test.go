@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/compare"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
 
 // stuck is a device with a call that does not return before the test lets it.
@@ -74,7 +75,7 @@ func TestHangingDeviceIsGivenUp(t *testing.T) {
 	for _, call := range []string{"SupportedOperations", "PrepareModel", "Execute"} {
 		d := &stuck{picky: picky{name: "x"}, in: call, free: make(chan struct{}), did: make(chan struct{})}
 		w := GiveUpAfter(d, 200*time.Millisecond)
-		r, err := NewRegistry(testCPU(), w)
+		r, err := registry.New(testCPU(), w)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +112,7 @@ func TestHangingDeviceIsGivenUp(t *testing.T) {
 
 // TestWatchedDevice: a device that answers in time is as without the watch.
 func TestWatchedDevice(t *testing.T) {
-	r, err := NewRegistry(testCPU(), GiveUpAfter(&picky{name: "x"}, time.Hour))
+	r, err := registry.New(testCPU(), GiveUpAfter(&picky{name: "x"}, time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}

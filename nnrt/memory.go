@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/guarded"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -71,7 +72,7 @@ func Allocate(roles []Role, dims []uint32) (hal.Buffer, error) {
 	if len(roles) == 0 {
 		return nil, hal.Errorf(hal.InvalidArgument, "runtime: device memory without a role")
 	}
-	return allocate(roles[0].Device, hal.BufferDesc{Dimensions: dims}, models, uses[1], uses[0])
+	return guarded.Allocate(roles[0].Device, hal.BufferDesc{Dimensions: dims}, models, uses[1], uses[0])
 }
 
 // request makes a request of buffers, with device memory where operands lie in it.

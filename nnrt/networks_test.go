@@ -20,6 +20,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn/compare"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/partition"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
 
 // Invocations of a network with and without states.
@@ -122,7 +123,7 @@ func TestNetworksInParts(t *testing.T) {
 			want := invocations(t, m)
 			several := 0
 			for round := range 1 + rounds {
-				registry, err := nnrt.NewRegistry(all[0], all[1:]...)
+				registry, err := registry.New(all[0], all[1:]...)
 				if err != nil {
 					t.Fatal(err)
 				}

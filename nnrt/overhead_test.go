@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
 
 // instant is a device that takes everything and whose executions do nothing, after it has
@@ -47,7 +48,7 @@ func (d *instant) Execute(*hal.Request, hal.ExecuteOptions) (*hal.Result, error)
 // operations, in host time: 20 us are the bound, 5 were seen.
 func BenchmarkExecute(b *testing.B) {
 	m := zoo.MustBuild("mobilenet_v1_0.25_128_quant")
-	r, err := nnrt.NewRegistry(&instant{}, &named{&instant{}, "device"})
+	r, err := registry.New(&instant{}, &named{&instant{}, "device"})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn/compare"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/partition"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -75,7 +76,7 @@ func onPhoneWrapped(t *testing.T, m *nn.Model, on []string, subgraphs map[uint32
 			list[i] = wrap(list[i])
 		}
 	}
-	r, err := nnrt.NewRegistry(list[0], list[1:]...)
+	r, err := registry.New(list[0], list[1:]...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/partition"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 	"github.com/nnsoc/nnsoc/sim/soc"
 	"github.com/nnsoc/nnsoc/testvectors"
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
@@ -72,7 +73,7 @@ func divide(r *rand.Rand, all []hal.Device, on hal.Machine, m *nn.Model) (*nnrt.
 			some = append(some, x)
 		}
 	}
-	registry, err := nnrt.NewRegistry(all[0], some...)
+	registry, err := registry.New(all[0], some...)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +96,7 @@ func divide(r *rand.Rand, all []hal.Device, on hal.Machine, m *nn.Model) (*nnrt.
 
 // randomCosts states the problem of a model with costs that scatter its operations
 // over the devices.
-func randomCosts(r *rand.Rand, registry *nnrt.Registry, m *nn.Model) (*partition.Problem, error) {
+func randomCosts(r *rand.Rand, registry *registry.Registry, m *nn.Model) (*partition.Problem, error) {
 	p, err := nnrt.NewProblem(registry, m, options())
 	if err != nil {
 		return nil, err
@@ -131,7 +132,7 @@ func scattered(r *rand.Rand, p *partition.Problem) (c partition.Costs) {
 func options() nnrt.CompileOptions { return nnrt.CompileOptions{} }
 
 // planned compiles a model as the strategy of a name divides it.
-func planned(registry *nnrt.Registry, p *partition.Problem, strategy string) (*nnrt.Compilation, error) {
+func planned(registry *registry.Registry, p *partition.Problem, strategy string) (*nnrt.Compilation, error) {
 	s, err := partition.Parse(strategy, p.Devices)
 	if err != nil {
 		return nil, err
@@ -213,7 +214,7 @@ func (d *interpreted) PrepareModel(m *nn.Model, _ hal.PrepareOptions) (hal.Prepa
 		}
 		some = append(some, f)
 	}
-	registry, err := nnrt.NewRegistry(d.devices[0], some...)
+	registry, err := registry.New(d.devices[0], some...)
 	if err != nil {
 		return nil, err
 	}

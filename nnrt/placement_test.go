@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/partition"
 	"github.com/nnsoc/nnsoc/nnrt/partition/cost"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -95,7 +96,7 @@ func warmLoop(t *testing.T, p *partition.Problem, plan partition.Plan, inputs []
 }
 
 // machineRegistry has the CPU and the NPU of a machine.
-func machineRegistry(t *testing.T) (*nnrt.Registry, *devices.Machine) {
+func machineRegistry(t *testing.T) (*registry.Registry, *devices.Machine) {
 	t.Helper()
 	config, err := soc.Load("pixel4")
 	if err != nil {
@@ -106,7 +107,7 @@ func machineRegistry(t *testing.T) (*nnrt.Registry, *devices.Machine) {
 		t.Fatal(err)
 	}
 	list := machine.Devices()
-	r, err := nnrt.NewRegistry(list[0], list[slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == "npu" })])
+	r, err := registry.New(list[0], list[slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == "npu" })])
 	if err != nil {
 		t.Fatal(err)
 	}

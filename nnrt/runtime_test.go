@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 	"github.com/nnsoc/nnsoc/refcpu"
 	"github.com/nnsoc/nnsoc/refcpu/timing"
 )
@@ -137,7 +138,7 @@ func TestPartition(t *testing.T) {
 				declined++
 			}
 		}
-		r, err := NewRegistry(testCPU(), d)
+		r, err := registry.New(testCPU(), d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +173,7 @@ func TestPartition(t *testing.T) {
 // TestPrepareFails moves a part to the CPU when its device cannot prepare it.
 func TestPrepareFails(t *testing.T) {
 	d := &picky{name: "x", prepare: errors.New("too large")}
-	r, _ := NewRegistry(testCPU(), d)
+	r, _ := registry.New(testCPU(), d)
 	c, err := Compile(r, model(), "x", CompileOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -183,11 +184,11 @@ func TestPrepareFails(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	r, err := NewRegistry(testCPU(), &picky{name: "x"})
+	r, err := registry.New(testCPU(), &picky{name: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewRegistry(testCPU(), &picky{name: "cpu"}); err == nil {
+	if _, err := registry.New(testCPU(), &picky{name: "cpu"}); err == nil {
 		t.Error("two devices of one name are accepted")
 	}
 	if _, err := Compile(r, model(), "y", CompileOptions{}); err == nil || !strings.Contains(err.Error(), "cpu, x") {

@@ -4,16 +4,17 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
 
 // ThroughRuntime is a device of a registry as a client of the runtime sees it: models are
 // compiled for it and executed by the runtime. An operation that falls back to the CPU is
 // an error, so that a result is the device's.
-func ThroughRuntime(r *nnrt.Registry, d hal.Device) hal.Device { return &runtimeDevice{d, r} }
+func ThroughRuntime(r *registry.Registry, d hal.Device) hal.Device { return &runtimeDevice{d, r} }
 
 type runtimeDevice struct {
 	hal.Device
-	registry *nnrt.Registry
+	registry *registry.Registry
 }
 
 // PrepareModel implements hal.Device.

@@ -15,6 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
 
 // bench is the devices and programs of a measurement.
@@ -87,7 +88,7 @@ func (b *bench) compile(device string, m *nn.Model) (*nnrt.Compilation, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := nnrt.NewRegistry(list[0], list[1:]...)
+	r, err := registry.New(list[0], list[1:]...)
 	if err != nil {
 		return nil, err
 	}

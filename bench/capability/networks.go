@@ -10,7 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -42,7 +42,7 @@ type App struct {
 }
 
 // NewApp returns a meter on the devices of a registry, those of machine among them.
-func NewApp(r *nnrt.Registry, machine *devices.Machine, progress func(format string, args ...any)) *App {
+func NewApp(r *registry.Registry, machine *devices.Machine, progress func(format string, args ...any)) *App {
 	return &App{bench: &mlts.Benchmark{List: &mlts.List{}, Registry: r, Machine: machine, Span: mlts.ShortSpan, Progress: progress}, baseline: map[string]mlts.Inference{}}
 }
 
@@ -53,7 +53,7 @@ func openApp(c *soc.Config, p hal.Preference, progress func(format string, args 
 		return nil, err
 	}
 	list := m.Devices()
-	r, err := nnrt.NewRegistry(list[0], list[1:]...)
+	r, err := registry.New(list[0], list[1:]...)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/importer/vela"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 	"github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/sim"
 )
@@ -132,7 +133,7 @@ func (s *Session) prepareCPU(st *step) error {
 		}
 		s.cpu = d
 	}
-	r, err := nnrt.NewRegistry(s.cpu)
+	r, err := registry.New(s.cpu)
 	if err != nil {
 		return err
 	}

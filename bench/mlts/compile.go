@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -22,7 +23,7 @@ func (b *Benchmark) compilations(net *nn.Model, device string) (*Compilation, er
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	c := &Compilation{}
-	compile := func(cache nnrt.Cache) (l *Latency, hits int, err error) {
+	compile := func(cache registry.Cache) (l *Latency, hits int, err error) {
 		compiled, err := nnrt.Compile(b.Registry, net, device, nnrt.CompileOptions{Cache: cache})
 		if err != nil {
 			return nil, 0, err
@@ -34,10 +35,10 @@ func (b *Benchmark) compilations(net *nn.Model, device string) (*Compilation, er
 		l, _, err = b.Span.repeat(1, func() (sim.Time, error) { return sim.Time(fs), nil })
 		return l, compiled.CacheHits, err
 	}
-	if c.WithoutCache, _, err = compile(nnrt.Cache{}); err != nil || c.WithoutCache == nil {
+	if c.WithoutCache, _, err = compile(registry.Cache{}); err != nil || c.WithoutCache == nil {
 		return nil, err
 	}
-	cache := nnrt.Cache{Dir: dir, Token: hal.CacheToken{1}}
+	cache := registry.Cache{Dir: dir, Token: hal.CacheToken{1}}
 	if c.SaveToCache, _, err = compile(cache); err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/importer/tflite"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -27,7 +28,7 @@ const SDKVersion = 30
 // Benchmark measures the models of a list on the devices of a phone.
 type Benchmark struct {
 	List     *List
-	Registry *nnrt.Registry
+	Registry *registry.Registry
 	Machine  *devices.Machine // that has the devices of the registry that are not remote
 	Span     Span
 	// Accelerators are the names of devices that TFLite_NNAPI runs on by choice.
@@ -180,7 +181,7 @@ func (l *List) network(m *Model) (*nn.Model, error) {
 }
 
 // expect computes what a synthetic test set expects: the outputs of the reference CPU.
-func (w *work) expect(r *nnrt.Registry) error {
+func (w *work) expect(r *registry.Registry) error {
 	first, err := w.set.sequence(0)
 	if err != nil || len(first) == 0 || first[0].Expected != nil || first[0].Class >= 0 {
 		return err

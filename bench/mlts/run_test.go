@@ -18,7 +18,7 @@ import (
 	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
-	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -40,7 +40,7 @@ func bench(t *testing.T, l *List, wrap func(hal.Device) hal.Device) *Benchmark {
 			list[i] = wrap(list[i])
 		}
 	}
-	r, err := nnrt.NewRegistry(list[0], list[1:]...)
+	r, err := registry.New(list[0], list[1:]...)
 	if err != nil {
 		t.Fatal(err)
 	}

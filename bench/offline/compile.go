@@ -7,11 +7,11 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	npudriver "github.com/nnsoc/nnsoc/hal/driver/npu"
+	"github.com/nnsoc/nnsoc/hal/guarded"
 	"github.com/nnsoc/nnsoc/importer/vela"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
-	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/partition"
 	"github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/sim"
@@ -94,7 +94,7 @@ type step struct {
 
 // divide cuts a model between CPU and NPU.
 func divide(d hal.Device, m *nn.Model) ([]step, *Network, error) {
-	support, err := nnrt.SupportedOperations(d, m)
+	support, err := guarded.SupportedOperations(d, m)
 	if err != nil {
 		return nil, nil, err
 	}

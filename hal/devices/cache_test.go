@@ -15,6 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -194,16 +195,16 @@ func changed(t *testing.T, c *soc.Config, was, path string) {
 // The runtime's cache serves the preference and priority that it was made with.
 func TestCacheOptions(t *testing.T) {
 	d := openPhone(t, loadPhone(t))
-	registry, err := nnrt.NewRegistry(d["cpu"], d["dsp"])
+	r, err := registry.New(d["cpu"], d["dsp"])
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := nnrt.CompileOptions{Cache: nnrt.Cache{Dir: t.TempDir(), Token: hal.CacheToken{1}}}
+	o := nnrt.CompileOptions{Cache: registry.Cache{Dir: t.TempDir(), Token: hal.CacheToken{1}}}
 	hits := func(change func(*nnrt.CompileOptions)) int {
 		t.Helper()
 		o := o
 		change(&o)
-		c, err := nnrt.Compile(registry, relu(t, "dsp"), "dsp", o)
+		c, err := nnrt.Compile(r, relu(t, "dsp"), "dsp", o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -33,7 +34,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	registry, err := nnrt.NewRegistry(list[0], list[1:]...)
+	registry, err := registry.New(list[0], list[1:]...)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/service"
 	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -109,14 +110,14 @@ func TestNothingIsLeft(t *testing.T) {
 
 // runtimeUses compiles twice, the second time from the cache, and executes through bursts.
 func runtimeUses(t *testing.T, drivers []hal.Device) {
-	registry, err := nnrt.NewRegistry(drivers[0], drivers[1:]...)
+	r, err := registry.New(drivers[0], drivers[1:]...)
 	if err != nil {
 		t.Error(err)
 		return
 	}
-	o := nnrt.CompileOptions{Cache: nnrt.Cache{Dir: t.TempDir(), Token: hal.CacheToken{1}}}
+	o := nnrt.CompileOptions{Cache: registry.Cache{Dir: t.TempDir(), Token: hal.CacheToken{1}}}
 	for range 2 {
-		c, err := nnrt.Compile(registry, add(), "gpu", o)
+		c, err := nnrt.Compile(r, add(), "gpu", o)
 		if err != nil {
 			t.Error(err)
 			return

@@ -13,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 	"github.com/nnsoc/nnsoc/refcpu"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -181,7 +182,7 @@ func TestComposedOnDevices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	registry, err := nnrt.NewRegistry(list[0], list[1:]...)
+	registry, err := registry.New(list[0], list[1:]...)
 	if err != nil {
 		t.Fatal(err)
 	}

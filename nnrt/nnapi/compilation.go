@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/partition"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
 
 // Priority of a compilation, with NNAPI's values.
@@ -36,7 +37,7 @@ type Compilation struct {
 	timeout  time.Duration
 	finished bool
 	compiled *nnrt.Compilation
-	registry *nnrt.Registry
+	registry *registry.Registry
 
 	shapesMu sync.Mutex
 	shaped   map[string]*nnrt.Compilation // with the shapes of executions
@@ -150,7 +151,7 @@ func (c *Compilation) SetCaching(dir string, token []byte) error {
 		case len(token) != len(hal.CacheToken{}):
 			return fail(BadData, "%s: a token of %d bytes, want %d", call, len(token), len(hal.CacheToken{}))
 		}
-		c.options.Cache = nnrt.Cache{Dir: dir, Token: hal.CacheToken(token)}
+		c.options.Cache = registry.Cache{Dir: dir, Token: hal.CacheToken(token)}
 		return nil
 	})
 }
@@ -259,7 +260,7 @@ func (c *Compilation) withShapes(dims [][]uint32) (*nnrt.Compilation, error) {
 		m.Main.Operands[x].Dimensions = dims[i]
 	}
 	o := c.options
-	o.Cache = nnrt.Cache{} // the app's token does not name the shapes
+	o.Cache = registry.Cache{} // the app's token does not name the shapes
 	compiled, err := nnrt.Compile(c.registry, &m, nnrt.Auto, o)
 	if err == nil {
 		c.shaped[string(key)] = compiled

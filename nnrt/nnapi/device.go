@@ -5,8 +5,10 @@ import (
 	"sync"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/guarded"
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
 
 // Runtime is the devices of a machine, as an app sees them: drivers in their
@@ -149,14 +151,14 @@ func (d *Device) ExtensionSupport(name string) bool {
 }
 
 // registry is that of some devices; the CPU is there in any case.
-func (r *Runtime) registry(some []*Device) (*nnrt.Registry, error) {
+func (r *Runtime) registry(some []*Device) (*registry.Registry, error) {
 	var list []hal.Device
 	for _, d := range some {
 		if d != r.cpu {
 			list = append(list, d.hal)
 		}
 	}
-	g, err := nnrt.NewRegistry(r.cpu.hal, list...)
+	g, err := registry.New(r.cpu.hal, list...)
 	if err == nil {
 		g.SetMachine(r.machine)
 		g.SetStrictSlicing(r.strict)
@@ -198,7 +200,7 @@ func (r *Runtime) SupportedOperations(m *Model, devices []*Device) ([]bool, erro
 	}
 	answer := make([]bool, len(m.order))
 	for _, d := range devices {
-		support, err := nnrt.SupportedOperations(d.hal, m.model)
+		support, err := guarded.SupportedOperations(d.hal, m.model)
 		if err != nil {
 			continue // it supports nothing
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
 
 // Diagnostics is told what an app does with a runtime, as AOSP's telemetry is. It may be
@@ -90,7 +91,7 @@ func (c *Compilation) session() SessionInfo {
 	}
 	g := &c.model.model.Main
 	return SessionInfo{
-		Model: c.model.hash, Devices: strings.Join(names, ","), Introspection: c.devices != nil, Cache: c.options.Cache != nnrt.Cache{},
+		Model: c.model.hash, Devices: strings.Join(names, ","), Introspection: c.devices != nil, Cache: c.options.Cache != registry.Cache{},
 		HasControlFlow:        slices.ContainsFunc(g.Operations, func(op nn.Operation) bool { return op.Type == nn.OpIf || op.Type == nn.OpWhile }),
 		HasDynamicTemporaries: slices.ContainsFunc(g.Operands, func(o nn.Operand) bool { return o.Lifetime == nn.TemporaryVariable && !o.Known() }),
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 	"github.com/nnsoc/nnsoc/sim/soc"
 	"github.com/nnsoc/nnsoc/testvectors/mutation"
 )
@@ -60,7 +61,7 @@ func TestEveryDevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	registry, err := nnrt.NewRegistry(list[0], list[1:]...)
+	registry, err := registry.New(list[0], list[1:]...)
 	if err != nil {
 		t.Fatal(err)
 	}

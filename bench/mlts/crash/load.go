@@ -9,11 +9,13 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/guarded"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/nn/compare"
 	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
 
 // load is a network under stress.
@@ -60,9 +62,9 @@ func modelOf(name string) (*nn.Model, error) {
 
 // newLoad makes a load of a model for the device of a registry; nil, when that does not
 // take it whole.
-func newLoad(r *nnrt.Registry, m *nn.Model) (*load, error) {
+func newLoad(r *registry.Registry, m *nn.Model) (*load, error) {
 	d := r.Devices()[1]
-	support, err := nnrt.SupportedOperations(d, m)
+	support, err := guarded.SupportedOperations(d, m)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name, err)
 	}
@@ -77,7 +79,7 @@ func newLoad(r *nnrt.Registry, m *nn.Model) (*load, error) {
 }
 
 // expect computes what the reference gives.
-func (l *load) expect(r *nnrt.Registry) error {
+func (l *load) expect(r *registry.Registry) error {
 	c, err := nnrt.Compile(r, l.model, r.CPU().Name(), nnrt.CompileOptions{})
 	if err != nil {
 		return err
@@ -90,7 +92,7 @@ func (l *load) expect(r *nnrt.Registry) error {
 }
 
 // loadsOf are the loads of a request: at least one.
-func loadsOf(r *nnrt.Registry, q *Request) (list []*load, err error) {
+func loadsOf(r *registry.Registry, q *Request) (list []*load, err error) {
 	names := q.Models
 	if len(names) == 0 {
 		names = candidates
@@ -125,7 +127,7 @@ func loadsOf(r *nnrt.Registry, q *Request) (list []*load, err error) {
 }
 
 // smallLoad is a small network that the device of a registry takes whole.
-func smallLoad(r *nnrt.Registry) (*load, error) {
+func smallLoad(r *registry.Registry) (*load, error) {
 	for _, name := range []string{SmallQuant, SmallFloat} {
 		m, err := modelOf(name)
 		if err != nil {
@@ -143,7 +145,7 @@ func smallLoad(r *nnrt.Registry) (*load, error) {
 }
 
 // addition is an ADD of floats, which the smallest driver takes.
-func addition(r *nnrt.Registry) (*load, error) {
+func addition(r *registry.Registry) (*load, error) {
 	b := builder.New(builder.Config{})
 	x := b.Input(b.Operand(nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{2, 8}}), "x")
 	b.Output(b.Add(x, x, builder.Linear), "y")
@@ -155,7 +157,7 @@ func addition(r *nnrt.Registry) (*load, error) {
 }
 
 // compile compiles a load for its device, which is to take it without the CPU's help.
-func (l *load) compile(r *nnrt.Registry) (*nnrt.Compilation, error) {
+func (l *load) compile(r *registry.Registry) (*nnrt.Compilation, error) {
 	return nnrt.Compile(r, l.model, l.device, nnrt.CompileOptions{Partitioning: nnrt.WithoutFallback})
 }
 

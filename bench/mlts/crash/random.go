@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/guarded"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
@@ -53,7 +54,7 @@ func (t *test) graph(m *nn.Model, err error, infer bool) string {
 		return graphInvalid
 	}
 	d := t.registry.Devices()[1]
-	support, err := nnrt.SupportedOperations(d, m)
+	support, err := guarded.SupportedOperations(d, m)
 	if err != nil {
 		return graphOtherCall
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
 
 // Program is what a process of the crash tests gets from the program around it.
@@ -53,7 +54,7 @@ type test struct {
 	request  *Request
 	socket   string // of the driver; "" is this process
 	driver   *process
-	registry *nnrt.Registry
+	registry *registry.Registry
 	loads    []*load
 	// crowded tests have many threads, which the host serves one after the other: they
 	// infer without the timing model.
@@ -143,8 +144,8 @@ func (p *Program) device(q *Request, socket string) (d, cpu hal.Device, err erro
 }
 
 // registryOf has the CPU to compute what is expected, and the device under test.
-func registryOf(cpu, d hal.Device) (*nnrt.Registry, error) {
-	return nnrt.NewRegistry(renamed{cpu}, d)
+func registryOf(cpu, d hal.Device) (*registry.Registry, error) {
+	return registry.New(renamed{cpu}, d)
 }
 
 // renamed is the CPU beside one that is under test itself.

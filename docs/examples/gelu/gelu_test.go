@@ -19,6 +19,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/nnapi"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 	"github.com/nnsoc/nnsoc/refcpu"
 	"github.com/nnsoc/nnsoc/sim/soc"
 	"github.com/nnsoc/nnsoc/testvectors"
@@ -73,7 +74,7 @@ func run(device string, t nn.OperandType, in []byte) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	registry, err := nnrt.NewRegistry(list[0], list[1:]...)
+	registry, err := registry.New(list[0], list[1:]...)
 	if err != nil {
 		log.Fatal(err)
 	}

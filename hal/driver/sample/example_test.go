@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
 	"github.com/nnsoc/nnsoc/nn/builder"
-	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
 
 // A runtime over a sample driver and one that fails every execution: a registry takes
@@ -24,7 +24,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	registry, err := nnrt.NewRegistry(cpu.New(cpu.Config{}), quick, failing)
+	registry, err := registry.New(cpu.New(cpu.Config{}), quick, failing)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/nnapi"
 	"github.com/nnsoc/nnsoc/nnrt/partition"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 
@@ -140,7 +141,7 @@ func bestDevices(t *check.T) {
 		{"nobody is faster", hal.FastSingleAnswer, promising{exec: 1.1}, promising{exec: 2}, "[cpu]"},
 	} {
 		c.a.Picky, c.b.Picky = check.NewPicky("a", all...), check.NewPicky("b", all...)
-		r, err := nnrt.NewRegistry(cpu.New(cpu.Config{}), &c.a, &c.b)
+		r, err := registry.New(cpu.New(cpu.Config{}), &c.a, &c.b)
 		t.OK("registry", err)
 		k, err := nnrt.Compile(r, check.Chain(nn.TensorFloat32), nnrt.Auto, nnrt.CompileOptions{Preference: nnrt.Prefer(c.preference)})
 		t.OK("compilation", err)
@@ -363,7 +364,7 @@ func reportedShapes(t *check.T) {
 		"another shape": {[][]uint32{{3, 2}}, false}, "another rank": {[][]uint32{{6}}, false}, "an unknown dimension": {[][]uint32{{0, 3}}, false},
 		"two shapes for one output": {[][]uint32{{2, 3}, {2, 3}}, false},
 	} {
-		r, err := nnrt.NewRegistry(cpu.New(cpu.Config{}), &liar{check.NewPicky("liar", nn.OpRelu), c.dims})
+		r, err := registry.New(cpu.New(cpu.Config{}), &liar{check.NewPicky("liar", nn.OpRelu), c.dims})
 		t.OK("registry", err)
 		k, err := nnrt.Compile(r, check.ReluModel(nn.TensorFloat32, 2, 3), nnrt.Auto, nnrt.CompileOptions{Partitioning: nnrt.WithoutFallback})
 		t.OK("compilation", err)

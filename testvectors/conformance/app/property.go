@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/nnapi"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 
@@ -198,7 +199,7 @@ func strictSlicing(t *check.T) {
 	m.Main.Operations[1].Type = nn.OpNeg // of 1.2
 	for v := compat.V1_0; v <= compat.V1_3; v++ {
 		for what, m := range map[string]*nn.Model{"a chain": m, "IF": check.ChoiceModel(), "WHILE": check.LoopModel(false), "open shapes": check.FillModel()} {
-			r, err := nnrt.NewRegistry(check.TimedCPU(), compat.Adapt(v, check.NewPicky("old", nn.OpRelu, nn.OpRelu1, nn.OpAdd)))
+			r, err := registry.New(check.TimedCPU(), compat.Adapt(v, check.NewPicky("old", nn.OpRelu, nn.OpRelu1, nn.OpAdd)))
 			t.OK("registry", err)
 			r.SetStrictSlicing(true)
 			_, err = nnrt.Compile(r, m, nnrt.Auto, nnrt.CompileOptions{})

@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 
@@ -140,7 +141,7 @@ func cacheTokens(t *check.T) {
 	seen := map[hal.CacheToken]string{}
 	compile := func(what, name string, takes []nn.OperationType, o nnrt.CompileOptions) *caching {
 		d := &caching{Picky: *check.NewPicky(name, takes...)}
-		r, err := nnrt.NewRegistry(cpu.New(cpu.Config{}), d)
+		r, err := registry.New(cpu.New(cpu.Config{}), d)
 		t.OK("registry", err)
 		o.Cache.Dir = dir
 		_, err = nnrt.Compile(r, check.Chain(nn.TensorFloat32), nnrt.Auto, o)
@@ -148,7 +149,7 @@ func cacheTokens(t *check.T) {
 		return d
 	}
 	all := []nn.OperationType{nn.OpRelu, nn.OpRelu6, nn.OpRelu1}
-	token := nnrt.Cache{Token: hal.CacheToken{1}}
+	token := registry.Cache{Token: hal.CacheToken{1}}
 	for _, c := range []struct {
 		what, name string
 		takes      []nn.OperationType
@@ -161,7 +162,7 @@ func cacheTokens(t *check.T) {
 		{"two parts", "a", []nn.OperationType{nn.OpRelu, nn.OpRelu1}, 2, nnrt.CompileOptions{Cache: token}},
 		{"another preference", "a", all, 1, nnrt.CompileOptions{Cache: token, Preference: nnrt.Prefer(hal.SustainedSpeed)}},
 		{"another priority", "a", all, 1, nnrt.CompileOptions{Cache: token, Priority: nnrt.Rank(hal.PriorityHigh)}},
-		{"another token of the client", "a", all, 1, nnrt.CompileOptions{Cache: nnrt.Cache{Token: hal.CacheToken{2}}}},
+		{"another token of the client", "a", all, 1, nnrt.CompileOptions{Cache: registry.Cache{Token: hal.CacheToken{2}}}},
 	} {
 		d := compile(c.what, c.name, c.takes, c.o)
 		check.Equal(t, c.what+": parts prepared", len(d.tokens), c.parts)
@@ -184,7 +185,7 @@ func nobodyTakes(t *check.T) {
 	vendor := check.RequantModel()
 	limited, err := sample.New("sample_all", cpu.Config{})
 	t.OK("sample_all", err)
-	r, err := nnrt.NewRegistry(limited)
+	r, err := registry.New(limited)
 	t.OK("registry", err)
 	_, err = nnrt.Compile(r, vendor, nnrt.Auto, nnrt.CompileOptions{})
 	t.Status("an operation that no device has", err, hal.InvalidArgument)
@@ -199,9 +200,9 @@ func sampledSupport(t *check.T) {
 		}
 		owners := func() string {
 			a := check.NewPicky("a", nn.OpRelu, nn.OpRelu6, nn.OpRelu1)
-			r, err := nnrt.NewRegistry(cpu.New(cpu.Config{}), a)
+			r, err := registry.New(cpu.New(cpu.Config{}), a)
 			t.OK("registry", err)
-			t.OK("sample", r.ForceUnsupported(nnrt.SampleOperations+":a"))
+			t.OK("sample", r.ForceUnsupported(registry.SampleOperations+":a"))
 			c, err := nnrt.Compile(r, m, nnrt.Auto, nnrt.CompileOptions{})
 			t.OK("compilation", err)
 			t.Agrees("a sample", m, c, make([]byte, 4+4*n))

@@ -10,11 +10,12 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
 
 // Compiled compiles a model for the CPU and drivers.
 func (t *T) Compiled(m *nn.Model, drivers ...hal.Device) *nnrt.Compilation {
-	r, err := nnrt.NewRegistry(cpu.New(cpu.Config{}), drivers...)
+	r, err := registry.New(cpu.New(cpu.Config{}), drivers...)
 	t.OK("registry", err)
 	c, err := nnrt.Compile(r, m, nnrt.Auto, nnrt.CompileOptions{})
 	t.OK("compilation", err)

@@ -23,7 +23,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
 	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
-	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
@@ -104,7 +104,7 @@ func benchmark(t *check.T, files map[string][]byte, entry string) []*mlts.Result
 	m, err := devices.NewMachine(c, hal.FastSingleAnswer)
 	t.OK("machine", err)
 	list := m.Devices()
-	r, err := nnrt.NewRegistry(list[0], list[1:]...)
+	r, err := registry.New(list[0], list[1:]...)
 	t.OK("registry", err)
 	r.SetMachine(m)
 	b := mlts.Benchmark{List: l, Registry: r, Machine: m, Span: mlts.Span{WarmUp: 3 * sim.Millisecond, Run: 10 * sim.Millisecond}, Accelerators: []string{"gpu"}, GPU: "gpu"}

@@ -12,13 +12,14 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/vlog"
 	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // Machine is a SoC with its devices.
 type Machine struct {
 	Config   *soc.Config
-	Registry *nnrt.Registry
+	Registry *registry.Registry
 	Live     *devices.Machine // of OpenLive only
 
 	preference hal.Preference
@@ -109,7 +110,7 @@ func openConfig(a *cli.App, c *soc.Config, pref hal.Preference, persistent bool,
 			list[i] = a.Wrap(list[i])
 		}
 	}
-	r, err := nnrt.NewRegistry(list[0], list[1:]...)
+	r, err := registry.New(list[0], list[1:]...)
 	if err != nil {
 		return nil, err
 	}

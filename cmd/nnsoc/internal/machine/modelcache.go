@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/cache"
 	"github.com/nnsoc/nnsoc/nn"
-	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -42,10 +42,10 @@ func openCache(a *cli.App) error {
 
 // cacheOf is the cache of a network of an application on a SoC. Without a name for it, SoCs that a
 // sweep runs beside each other have caches of their own.
-func cacheOf(a *cli.App, c *soc.Config) func(m *nn.Model) nnrt.Cache {
+func cacheOf(a *cli.App, c *soc.Config) func(m *nn.Model) registry.Cache {
 	phone, _ := cache.Fingerprint(c) // a SoC that was read has one
-	return func(m *nn.Model) nnrt.Cache {
-		c := nnrt.Cache{Dir: a.CacheDir, Token: contents(m, phone)}
+	return func(m *nn.Model) registry.Cache {
+		c := registry.Cache{Dir: a.CacheDir, Token: contents(m, phone)}
 		if a.CacheToken != "" {
 			c.Token = sha256.Sum256([]byte(a.CacheToken))
 		}
@@ -59,8 +59,8 @@ func Keeping(a *cli.App, d hal.Device) hal.Device {
 	if a.CacheDir == "" {
 		return d
 	}
-	return nnrt.Keeping(d, func(m *nn.Model) nnrt.Cache {
-		return nnrt.Cache{Dir: a.CacheDir, Token: contents(m, a.CacheToken)}
+	return registry.Keeping(d, func(m *nn.Model) registry.Cache {
+		return registry.Cache{Dir: a.CacheDir, Token: contents(m, a.CacheToken)}
 	})
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/partition"
 	"github.com/nnsoc/nnsoc/nnrt/partition/cost"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -300,13 +301,13 @@ func (x *planner) outline() func(*partition.Problem, partition.Plan, [][]byte, [
 			return err
 		}
 		list := live.Devices()
-		r, err := nnrt.NewRegistry(list[0], list[1:]...)
+		r, err := registry.New(list[0], list[1:]...)
 		if err != nil {
 			return err
 		}
 		r.SetMachine(live)
 		o := x.options
-		o.Partitioning, o.Cache = nnrt.WithoutFallback, nnrt.Cache{}
+		o.Partitioning, o.Cache = nnrt.WithoutFallback, registry.Cache{}
 		compiled, err := nnrt.CompilePlan(r, p, plan, o)
 		if err != nil {
 			return err

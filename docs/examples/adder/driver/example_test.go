@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/nnrt"
+	"github.com/nnsoc/nnsoc/nnrt/registry"
 	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -28,7 +29,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	list := m.Devices()
-	registry, err := nnrt.NewRegistry(list[0], list[len(list)-1]) // the CPU and the driver
+	registry, err := registry.New(list[0], list[len(list)-1]) // the CPU and the driver
 	if err != nil {
 		log.Fatal(err)
 	}

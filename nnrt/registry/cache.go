@@ -1,4 +1,4 @@
-package nnrt
+package registry
 
 import (
 	"crypto/sha256"
@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/guarded"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -78,17 +79,17 @@ func (c Cache) open(d hal.Device, t hal.CacheToken, flag int) (files hal.Cache, 
 	return files, shut, nil
 }
 
-// prepare prepares a part from the cache, which is a hit, or from its model. A device without a
+// Prepare prepares a part from the cache, which is a hit, or from its model. A device without a
 // cache, and files that cannot be opened, are none of the client's concern. Parts with candidates
 // of the client's are not kept.
-func (c Cache) prepare(d hal.Device, m *nn.Model, o hal.PrepareOptions, source int, operations []int) (p hal.PreparedModel, hit bool, err error) {
+func (c Cache) Prepare(d hal.Device, m *nn.Model, o hal.PrepareOptions, source int, operations []int) (p hal.PreparedModel, hit bool, err error) {
 	if model, data := d.NumberOfCacheFilesNeeded(); c.Dir == "" || len(o.Candidates) > 0 || model+data == 0 || model > hal.MaxCacheFiles || data > hal.MaxCacheFiles {
-		p, err = prepareModel(d, m, o)
+		p, err = guarded.PrepareModel(d, m, o)
 		return p, false, err
 	}
 	t := c.token(d, o, source, operations)
 	if files, shut, err := c.open(d, t, os.O_RDWR); err == nil {
-		p, err := prepareModelFromCache(d, o.Deadline, files)
+		p, err := guarded.PrepareModelFromCache(d, o.Deadline, files)
 		shut()
 		if err == nil {
 			return p, true, nil
@@ -98,7 +99,7 @@ func (c Cache) prepare(d hal.Device, m *nn.Model, o hal.PrepareOptions, source i
 		defer shut()
 		o.Cache = files
 	}
-	p, err = prepareModel(d, m, o)
+	p, err = guarded.PrepareModel(d, m, o)
 	return p, false, err
 }
 
@@ -117,7 +118,7 @@ func (k *keeping) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedM
 	if len(o.Cache.Model)+len(o.Cache.Data) > 0 {
 		return k.Device.PrepareModel(m, o)
 	}
-	p, _, err := k.cache(m).prepare(k.Device, m, o, 0, nil)
+	p, _, err := k.cache(m).Prepare(k.Device, m, o, 0, nil)
 	return p, err
 }
 

@@ -1,4 +1,4 @@
-package nnrt
+package registry
 
 import (
 	"fmt"
@@ -19,9 +19,9 @@ type Registry struct {
 	strict  bool                  // a slice of a model for an old driver that breaks a rule is an error
 }
 
-// NewRegistry returns a registry with the CPU and the given accelerators.
+// New returns a registry with the CPU and the given accelerators.
 // Names must differ.
-func NewRegistry(cpu hal.Device, accelerators ...hal.Device) (*Registry, error) {
+func New(cpu hal.Device, accelerators ...hal.Device) (*Registry, error) {
 	r := &Registry{}
 	for _, d := range append([]hal.Device{cpu}, accelerators...) {
 		if err := r.Add(d); err != nil {
@@ -44,8 +44,19 @@ func (r *Registry) Add(d hal.Device) error {
 // made from then on run parts that may overlap beside each other on it.
 func (r *Registry) SetMachine(m hal.Machine) { r.machine = m }
 
+// Machine is the machine that devices of the registry are part of, nil without one.
+func (r *Registry) Machine() hal.Machine { return r.machine }
+
 // SetCache gives compilations whose options name no cache that of their model.
 func (r *Registry) SetCache(of func(*nn.Model) Cache) { r.cache = of }
+
+// Cache is the cache of a compilation of a model that names none.
+func (r *Registry) Cache(m *nn.Model) Cache {
+	if r.cache == nil {
+		return Cache{}
+	}
+	return r.cache(m)
+}
 
 // SetStrictSlicing makes it an error of compilations when the slice of a model that an old
 // driver is asked about breaks a rule. Otherwise that driver supports nothing of it.
@@ -59,15 +70,15 @@ func (r *Registry) CPU() hal.Device { return r.devices[0] }
 
 // Find returns the device of that name; the error lists the names there are.
 func (r *Registry) Find(name string) (hal.Device, error) {
-	i, err := r.index(name)
+	i, err := r.Index(name)
 	if err != nil {
 		return nil, err
 	}
 	return r.devices[i], nil
 }
 
-// index is the place of a device in the list.
-func (r *Registry) index(name string) (int, error) {
+// Index is the place of a device in the list.
+func (r *Registry) Index(name string) (int, error) {
 	names := make([]string, len(r.devices))
 	for i, d := range r.devices {
 		if names[i] = d.Name(); names[i] == name {
@@ -75,4 +86,16 @@ func (r *Registry) index(name string) (int, error) {
 		}
 	}
 	return 0, fmt.Errorf("runtime: no device %q; this SoC has %s%s", name, strings.Join(names, ", "), spelling.DidYouMean(name, names))
+}
+
+// CheckSlice is what strict slicing demands of a driver that speaks an old version.
+func (r *Registry) CheckSlice(d hal.Device, m *nn.Model) error {
+	old, ok := d.(interface{ CheckSlice(*nn.Model) error })
+	if !r.strict || !ok {
+		return nil
+	}
+	if err := old.CheckSlice(m); err != nil {
+		return hal.Errorf(hal.GeneralFailure, "%s: %w", d.Name(), err)
+	}
+	return nil
 }

@@ -1,4 +1,4 @@
-package nnrt
+package guarded
 
 import (
 	"time"
@@ -17,8 +17,8 @@ func SupportedOperations(d hal.Device, m *nn.Model) (s []hal.Support, err error)
 	return s, err
 }
 
-// prepareModel prepares a part on a device, which may panic.
-func prepareModel(d hal.Device, m *nn.Model, o hal.PrepareOptions) (p hal.PreparedModel, err error) {
+// PrepareModel prepares a part on a device, which may panic.
+func PrepareModel(d hal.Device, m *nn.Model, o hal.PrepareOptions) (p hal.PreparedModel, err error) {
 	defer hal.Contain(&err, d.Name(), "PrepareModel")
 	if p, err = d.PrepareModel(m, o); err == nil && p == nil {
 		err = hal.Errorf(hal.GeneralFailure, "%s: prepared nothing and gives no error", d.Name())
@@ -26,8 +26,8 @@ func prepareModel(d hal.Device, m *nn.Model, o hal.PrepareOptions) (p hal.Prepar
 	return p, err
 }
 
-// prepareModelFromCache prepares a part that a device has saved.
-func prepareModelFromCache(d hal.Device, deadline *hal.TimePoint, c hal.Cache) (p hal.PreparedModel, err error) {
+// PrepareModelFromCache prepares a part that a device has saved.
+func PrepareModelFromCache(d hal.Device, deadline *hal.TimePoint, c hal.Cache) (p hal.PreparedModel, err error) {
 	defer hal.Contain(&err, d.Name(), "PrepareModelFromCache")
 	if p, err = d.PrepareModelFromCache(deadline, c); err == nil && p == nil {
 		err = hal.Errorf(hal.GeneralFailure, "%s: prepared nothing from its cache and gives no error", d.Name())
@@ -35,9 +35,9 @@ func prepareModelFromCache(d hal.Device, deadline *hal.TimePoint, c hal.Cache) (
 	return p, err
 }
 
-// execute runs a prepared part, through its burst where there is one. The driver may
+// Execute runs a prepared part, through its burst where there is one. The driver may
 // panic.
-func execute(d hal.Device, p hal.PreparedModel, b hal.Burst, r *hal.Request, o hal.ExecuteOptions) (res *hal.Result, err error) {
+func Execute(d hal.Device, p hal.PreparedModel, b hal.Burst, r *hal.Request, o hal.ExecuteOptions) (res *hal.Result, err error) {
 	defer hal.Contain(&err, d.Name(), "Execute")
 	if b != nil {
 		res, err = b.Execute(r, o)
@@ -50,8 +50,8 @@ func execute(d hal.Device, p hal.PreparedModel, b hal.Burst, r *hal.Request, o h
 	return res, err
 }
 
-// configureBurst opens a burst to a prepared part, which may panic.
-func configureBurst(d hal.Device, p hal.PreparedModel) (b hal.Burst, err error) {
+// ConfigureBurst opens a burst to a prepared part, which may panic.
+func ConfigureBurst(d hal.Device, p hal.PreparedModel) (b hal.Burst, err error) {
 	defer hal.Contain(&err, d.Name(), "ConfigureExecutionBurst")
 	if b, err = p.ConfigureExecutionBurst(); err == nil && b == nil {
 		err = hal.Errorf(hal.GeneralFailure, "%s: no burst and no error", d.Name())
@@ -59,8 +59,8 @@ func configureBurst(d hal.Device, p hal.PreparedModel) (b hal.Burst, err error) 
 	return b, err
 }
 
-// executeFenced starts a prepared part, which may panic.
-func executeFenced(d hal.Device, p hal.PreparedModel, r *hal.Request, waitFor []*hal.SyncFence, o hal.ExecuteOptions, afterFence time.Duration) (f *hal.FencedExecution, err error) {
+// ExecuteFenced starts a prepared part, which may panic.
+func ExecuteFenced(d hal.Device, p hal.PreparedModel, r *hal.Request, waitFor []*hal.SyncFence, o hal.ExecuteOptions, afterFence time.Duration) (f *hal.FencedExecution, err error) {
 	defer hal.Contain(&err, d.Name(), "ExecuteFenced")
 	if f, err = p.ExecuteFenced(r, waitFor, o, afterFence); err == nil && (f == nil || f.Fence == nil) {
 		err = hal.Errorf(hal.GeneralFailure, "%s: a fenced execution without a fence", d.Name())
@@ -68,8 +68,8 @@ func executeFenced(d hal.Device, p hal.PreparedModel, r *hal.Request, waitFor []
 	return f, err
 }
 
-// allocate makes device memory; the driver may panic.
-func allocate(d hal.Device, desc hal.BufferDesc, models []hal.PreparedModel, inputs, outputs []hal.BufferRole) (b hal.Buffer, err error) {
+// Allocate makes device memory; the driver may panic.
+func Allocate(d hal.Device, desc hal.BufferDesc, models []hal.PreparedModel, inputs, outputs []hal.BufferRole) (b hal.Buffer, err error) {
 	defer hal.Contain(&err, d.Name(), "Allocate")
 	if b, err = d.Allocate(desc, models, inputs, outputs); err == nil && b == nil {
 		err = hal.Errorf(hal.GeneralFailure, "%s: allocated nothing and gives no error", d.Name())

@@ -1,4 +1,4 @@
-package nnrt
+package registry
 
 import (
 	"fmt"
@@ -30,7 +30,7 @@ func (r *Registry) ForceUnsupported(rule string) error {
 		return fmt.Errorf("runtime: no operation %q in %q; names are as in CONV_2D", name, rule)
 	}
 	if one {
-		i, err := r.index(device)
+		i, err := r.Index(device)
 		if err != nil {
 			return err
 		}
@@ -57,8 +57,8 @@ func sampled(device string, g *nn.Subgraph, op *nn.Operation) bool {
 	return h.Sum32()>>16&1 == 1
 }
 
-// force applies the rules to the answer of a device.
-func (r *Registry) force(m *nn.Model, device string, support []hal.Support) []hal.Support {
+// Force applies the rules to the answer of a device.
+func (r *Registry) Force(m *nn.Model, device string, support []hal.Support) []hal.Support {
 	if device == r.CPU().Name() {
 		return support
 	}
@@ -84,7 +84,7 @@ func (r *Registry) force(m *nn.Model, device string, support []hal.Support) []ha
 // DEVICE:VERSION, as in dsp:1.1.
 func (r *Registry) SpeakVersion(rule string) error {
 	device, version, _ := strings.Cut(rule, ":")
-	i, err := r.index(device)
+	i, err := r.Index(device)
 	if err != nil {
 		return err
 	}
