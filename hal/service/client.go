@@ -95,11 +95,18 @@ func served(path string, limit time.Duration) error {
 	if info.Mode().Type() != fs.ModeSocket {
 		return fmt.Errorf("%s is no socket", path)
 	}
+	return answers(path, limit)
+}
+
+// answers is why nobody accepts a connection to a socket.
+func answers(path string, limit time.Duration) error {
 	c, err := net.DialTimeout("unix", path, limit)
-	if errors.Is(err, syscall.ECONNREFUSED) {
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
 		return fmt.Errorf("no driver serves %s any more", path)
-	}
-	if err != nil {
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%s belongs to another user: a driver is for processes of the user that runs it, and of root: %w", path, err)
+	case err != nil:
 		return err
 	}
 	return c.Close()

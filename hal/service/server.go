@@ -58,7 +58,7 @@ func askCapabilities(d hal.Device) {
 }
 
 // Listen makes the socket of a server. One that a server left behind is replaced; one
-// that answers is an error, as is a file that is no socket.
+// that answers, or that this user may not use, is an error, as is a file that is no socket.
 func Listen(path string) (net.Listener, error) {
 	if err := usable(path); err != nil {
 		return nil, fmt.Errorf("service: %w", err)
@@ -70,8 +70,12 @@ func Listen(path string) (net.Listener, error) {
 	case info.Mode().Type() != fs.ModeSocket:
 		return nil, fmt.Errorf("service: %s is there and is no socket", path)
 	default:
-		if c, err := net.DialTimeout("unix", path, time.Second); err == nil {
-			_ = c.Close()
+		err := answers(path, time.Second)
+		var busy net.Error // too many wait for it, or it does not accept
+		if errors.Is(err, fs.ErrPermission) || errors.As(err, &busy) && busy.Timeout() {
+			return nil, fmt.Errorf("service: %w", err)
+		}
+		if err == nil {
 			return nil, fmt.Errorf("service: a driver serves %s already", path)
 		}
 		if err := os.Remove(path); err != nil {

@@ -1,0 +1,97 @@
+//go:build linux
+
+package service
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+)
+
+// TestSocketOfAnother: who may not use a driver's socket is told so, as a client and as a server of the same path, who does not
+// replace it in a folder where he may.
+func TestSocketOfAnother(t *testing.T) {
+	dir := t.TempDir()
+	for _, d := range []string{dir, filepath.Dir(dir)} {
+		if err := os.Chmod(d, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(dir, "s")
+	l, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewServer(cpu.New(cpu.Config{}), Quotas{})
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // and never unlocked: the thread of another user ends here
+		if os.Geteuid() != 0 {
+			err = os.Chmod(path, 0)
+		} else if err = syscall.Setfsuid(65534); err == nil {
+			err = syscall.Setfsgid(65534)
+		}
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		const want = "belongs to another user"
+		if _, err := Dial(path); hal.StatusOf(err) != hal.DeviceUnavailable || !strings.Contains(err.Error(), want) {
+			t.Errorf("client: %v", err)
+		}
+		l, err := Listen(path)
+		if err == nil {
+			_ = l.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("server: %v", err)
+		}
+	}()
+	<-done
+	if err := os.Chmod(path, 0o600); err != nil {
+		t.Fatalf("the socket is gone: %v", err)
+	}
+	d, err := Dial(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = d.Close()
+	s.Close()
+	<-served
+}
+
+// TestBusySocket: a socket whose driver accepts no more is not replaced.
+func TestBusySocket(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(fd)
+	if err := syscall.Bind(fd, &syscall.SockaddrUnix{Name: path}); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Listen(fd, 0); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the one that fits waits; Listen says the same of both
+		if l, err := Listen(path); err == nil {
+			_ = l.Close()
+			t.Fatal("it was replaced")
+		}
+		c, err := net.Dial("unix", path)
+		if err == nil {
+			defer c.Close()
+		}
+	}
+}
