@@ -17,6 +17,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // byPlace are the files that may read an input of an operation by its place, each with
@@ -51,9 +53,7 @@ func TestArguments(t *testing.T) {
 		var files []*ast.File
 		for _, f := range p.GoFiles {
 			file, err := parser.ParseFile(w.set, filepath.Join(p.Dir, f), nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			files = append(files, file)
 		}
 		for _, f := range w.reads(t, p.ImportPath, files) {
@@ -104,9 +104,7 @@ func f(g *nn.Subgraph, op *nn.Operation, a *opspec.Args, i int) (x uint32) {
 }
 `
 	file, err := parser.ParseFile(w.set, "p.go", source, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var got, want []int
 	for _, f := range w.reads(t, "p", []*ast.File{file}) {
 		got = append(got, f.at.Line)
@@ -138,9 +136,7 @@ func loadPackages(t *testing.T) *world {
 	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Imports", "./...")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	w := &world{set: token.NewFileSet()}
 	export := map[string]string{}
 	for dec := json.NewDecoder(bytes.NewReader(out)); ; {

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // goFiles parses the hand-written Go files below the root.
@@ -32,9 +34,7 @@ func goFiles(t *testing.T) (*token.FileSet, map[string]*ast.File) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return set, files
 }
 
@@ -114,9 +114,7 @@ func TestDocCommentsCanFail(t *testing.T) {
 		{"// Lanes of a wave.\ntype lane int\n\ntype Lanes int", ""},
 	} {
 		f, err := parser.ParseFile(token.NewFileSet(), "f.go", "package p\n\n"+c.source, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		list, declared := declarations(f), map[string]bool{}
 		for _, d := range list {
 			declared[d.name] = true
@@ -140,9 +138,7 @@ func TestCommentFiles(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	seen := 0
 	for path, f := range files {
 		for _, group := range f.Comments {

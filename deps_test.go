@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 const module = "github.com/nnsoc/nnsoc/"
@@ -120,9 +122,7 @@ var layers = []struct {
 // driver never sees a partition, the runtime never sees an instruction.
 func TestLayers(t *testing.T) {
 	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	seen := 0
 	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p struct {

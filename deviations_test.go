@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // Forms of docs/DEVIATIONS.md.
@@ -83,9 +85,7 @@ func deviationProblems(text string, exists func(path string) bool) (problems []s
 // TestDeviations holds the form of the deviations, and that every id and every assumption in the code has its row.
 func TestDeviations(t *testing.T) {
 	text, err := os.ReadFile(deviationsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	problems, ids := deviationProblems(string(text), func(path string) bool { _, err := os.Stat(path); return err == nil })
 	for _, p := range problems {
 		t.Error(p)

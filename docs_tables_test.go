@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // How a table of docs is held: by a test, named "folder TestName"; or it is one of the following.
@@ -116,9 +118,7 @@ func TestTablesAreHeld(t *testing.T) {
 	}
 	for _, page := range pages {
 		data, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		known, seen := tables[filepath.Base(page)], map[string]bool{}
 		lines := strings.Split(string(data), "\n")
 		section := 0
@@ -162,14 +162,10 @@ func heldBy(t *testing.T, page, holder string) {
 	t.Helper()
 	folder, name, _ := strings.Cut(holder, " ")
 	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, f := range files {
 		data, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if strings.Contains(string(data), "func "+name+"(") {
 			if !strings.Contains(string(data), filepath.Base(page)) {
 				t.Errorf("%s: %s does not read %s", f, name, page)
@@ -191,8 +187,6 @@ func testExists(t *testing.T, name string) (found bool) {
 		found = strings.Contains(string(data), "func "+name+"(")
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return found
 }

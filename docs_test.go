@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestDocumentedCode: Go code in the guides is a part of the file that is named before it,
@@ -12,9 +14,7 @@ import (
 func TestDocumentedCode(t *testing.T) {
 	const guide = "docs/WritingADriver.md"
 	text, err := os.ReadFile(guide)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	blocks := regexp.MustCompile("(?s)from `([^`]*_test\\.go)`:\n\n```go\n(.*?)\n```").FindAllStringSubmatch(string(text), -1)
 	if n := strings.Count(string(text), "```go\n"); len(blocks) == 0 || len(blocks) != n {
 		t.Errorf("%s: %d of %d blocks of code name the file they are from", guide, len(blocks), n)

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // enumTrees are where a forgotten field of a row or of a kernel's shape would be a silent choice.
@@ -99,9 +101,7 @@ func TestZeroMeansNothingCanFail(t *testing.T) {
 		"const C = 1\nconst (\n None Mode = iota\n B\n)": "Mode None",
 	} {
 		f, err := parser.ParseFile(token.NewFileSet(), "", "package x\n"+src, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got := ""
 		for _, e := range countedFromZero(f) {
 			got += e.name + " " + e.first

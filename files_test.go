@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // maxFiles is how many files a package may have, tests not counted. docs/RATIONALE.md says why, under
@@ -39,9 +41,7 @@ func TestPackageFiles(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(count) < 10 {
 		t.Errorf("only %d packages seen", len(count))
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
@@ -12,9 +13,7 @@ import (
 func TestGemm(t *testing.T) {
 	for typ := range bench.GemmTypes {
 		m, err := bench.Gemm(typ, 48)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := opspec.MACs(m); got != 48*48*48 {
 			t.Errorf("%s: %d multiply-accumulates", typ, got)
 		}

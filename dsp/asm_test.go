@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/dsp/internal/asm"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -15,9 +16,7 @@ import (
 // TestLayout checks what makes vectors lie in whole cache lines.
 func TestLayout(t *testing.T) {
 	r, err := testCore(t).newRun(&Program{Base: 0, Code: nil}, nil, Options{Functional: true}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i := range 4 {
 		if a := uintptr(r.thread(i).At(0)); a%64 != 0 {
 			t.Errorf("thread %d lies at %#x", i, a)
@@ -39,9 +38,7 @@ func runOn(t *testing.T, core *coldCore, handlers *asm.Handlers, p *Program, st 
 	c := coldCore{&inner, core.newMemory}
 	m := append([]byte(nil), scratch...)
 	space := new(mem.Space)
-	if err := space.Map(mem.Segment{Name: "scratch", Base: scratchBase, Data: m}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, space.Map(mem.Segment{Name: "scratch", Base: scratchBase, Data: m}))
 	st.PC = codeBase
 	if _, err := c.RunThread(p, space, &st, codeBase+uint32(len(p.Code)), Options{Functional: true}); err != nil {
 		t.Fatal(err)
@@ -239,9 +236,7 @@ func TestAssemblyBranches(t *testing.T) {
 				c := *core
 				c.asm = handlers
 				space := new(mem.Space)
-				if err := space.Map(mem.Segment{Name: "scratch", Base: scratchBase, Data: bytes.Repeat([]byte{1, 2, 3, 4}, scratchSize/4)}); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, space.Map(mem.Segment{Name: "scratch", Base: scratchBase, Data: bytes.Repeat([]byte{1, 2, 3, 4}, scratchSize/4)}))
 				st := st
 				st.PC = codeBase
 				rep, err := c.RunThread(prog, space, &st, 8, Options{MaxPackets: 1})

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -60,9 +61,7 @@ func TestBarrier(t *testing.T) {
 func barrierRounds(t *testing.T, s Spec, rounds int) int64 {
 	t.Helper()
 	c, err := newCold(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	const counter, round, lines = 0, 64, 128
 	data := make([]byte, lines+128*rounds*s.Threads)
 	binary.LittleEndian.PutUint32(data[counter:], uint32(s.Threads))
@@ -77,13 +76,9 @@ func barrierRounds(t *testing.T, s Spec, rounds int) int64 {
 	}
 	p := assemble(t, codeBase, barrierText+loopOf(len(data)/128, "{ v0 = vmem(r0++#1) }")) // brings the lines to L2
 	space := new(mem.Space)
-	if err := space.Map(mem.Segment{Name: "data", Base: dataAt, Data: data}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, space.Map(mem.Segment{Name: "data", Base: dataAt, Data: data}))
 	rep, err := c.Run(p, space, []Job{{Entry: warm, Threads: 1, Args: [][]uint32{{dataAt}}}, job}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if n := binary.LittleEndian.Uint32(data[round:]); n != uint32(rounds) {
 		t.Errorf("%s: %d rounds, want %d", s.Name, n, rounds)
 	}
@@ -95,17 +90,13 @@ func TestFirstJob(t *testing.T) {
 	s := microSpec(t, "pixel4")
 	s.JobStartCycles, s.BarrierCycles = 500, 70
 	c, err := newCold(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var jobs []Job
 	for i := range 3 {
 		jobs = append(jobs, Job{Region: i, Entry: codeBase, Threads: 1})
 	}
 	rep, err := c.Run(assemble(t, codeBase, "\tjumpr r31\n"), new(mem.Space), jobs, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i, want := range []int64{500, 70, 70} {
 		if got := rep.Regions[i].Stalls[sim.StallLaunch]; got != want {
 			t.Errorf("job %d: %d cycles of launch, want %d", i, got, want)

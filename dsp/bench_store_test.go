@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/cputime"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
@@ -20,9 +21,7 @@ func storeRun(t testing.TB, text string, vectors int) (*Program, *mem.Space, []J
 	t.Helper()
 	space := new(mem.Space)
 	for i, base := range []uint64{outBase, actBase} {
-		if err := space.Map(mem.Segment{Name: fmt.Sprint(i), Base: base, Data: make([]byte, 128*(vectors+2))}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, space.Map(mem.Segment{Name: fmt.Sprint(i), Base: base, Data: make([]byte, 128*(vectors+2))}))
 	}
 	return assemble(t, 0x10000, text), space, []Job{{Entry: 0x10000, Threads: 1, Args: [][]uint32{{outBase, actBase, uint32(vectors)}}}}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/dsp/internal/decode"
 	"github.com/nnsoc/nnsoc/internal/cputime"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -15,13 +16,9 @@ import (
 func assemble(t testing.TB, base uint32, text string) *Program {
 	t.Helper()
 	pk, err := asm.Assemble(text, base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	words, err := hexagon.EncodeAll(nil, pk)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return &Program{Base: base, Code: hexagon.Bytes(words)}
 }
 
@@ -100,9 +97,7 @@ func newGEMM(t testing.TB, positions, channels, k, threads int) *gemm {
 		}
 	}
 	for _, s := range []mem.Segment{{Name: "act", Base: actBase, Data: g.act}, {Name: "wgt", Base: wgtBase, Data: g.wgt}, {Name: "out", Base: outBase, Data: g.out}} {
-		if err := g.space.Map(s); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, g.space.Map(s))
 	}
 	group := uint32(32 * k) // bytes of 32 positions
 	var args [][]uint32
@@ -148,9 +143,7 @@ func BenchmarkGEMM(b *testing.B) {
 				s := testSpec(b)
 				s.JobStartCycles, s.BarrierCycles = 0, 0
 				c, err := newCold(s)
-				if err != nil {
-					b.Fatal(err)
-				}
+				require.NoError(b, err)
 				g := newGEMM(b, 512, 512, 512, threads)
 				begin := cputime.User()
 				for b.Loop() {
@@ -199,15 +192,11 @@ func BenchmarkDecode(b *testing.B) {
 	for b.Loop() {
 		p.decoded.Store(nil)
 		d, err := core.decode(p, 0)
-		if err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, err)
 		packets = 0
 		for pc := p.Base; pc < p.Base+uint32(len(p.Code)); {
 			var k decode.Block
-			if err := d.dec.Block(pc, &k); err != nil {
-				b.Fatal(err)
-			}
+			require.NoError(b, d.dec.Block(pc, &k))
 			pc = k.End
 			packets += len(k.Packets)
 		}

@@ -3,6 +3,7 @@ package dsp
 import (
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/coretest"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -11,13 +12,9 @@ import (
 // TestContract: the DSP keeps the contract of all cores.
 func TestContract(t *testing.T) {
 	core, err := New(testSpec(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	other, err := New(testSpec(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	options := func(r coretest.Run[*State]) Options {
 		return Options{Functional: r.Functional, Memory: r.Memory, State: r.State}
 	}

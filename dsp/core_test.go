@@ -3,6 +3,7 @@ package dsp
 import (
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -59,8 +60,6 @@ func (c *coldCore) RunThread(p *Program, space *mem.Space, r *Registers, halt ui
 func testCore(t testing.TB) *coldCore {
 	t.Helper()
 	c, err := newCold(testSpec(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }

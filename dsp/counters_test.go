@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
@@ -37,9 +38,7 @@ func TestCounters(t *testing.T) {
 			var st Registers
 			st.PC = codeBase
 			rep, err := c.RunThread(p, new(mem.Space), &st, codeBase+uint32(len(p.Code)), Options{Functional: functional})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			at := func(r int) int64 { return int64(st.R[r]) | int64(st.R[r+1])<<32 }
 			slot := int64(s.IssueInterval)
 			if functional {
@@ -104,9 +103,7 @@ func TestCountersCostTheirPacket(t *testing.T) {
 		var st Registers
 		st.PC = codeBase
 		rep, err := c.RunThread(p, new(mem.Space), &st, codeBase+uint32(len(p.Code)), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return rep.Cycles
 	}
 	for _, read := range []string{"r1:0 = c15:14", "r0 = c18", "r1:0 = c31:30"} {

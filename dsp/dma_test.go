@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -26,9 +27,7 @@ func dmaMemory(t testing.TB, s Spec) (space *mem.Space, data, vtcm []byte) {
 	space = new(mem.Space)
 	for _, g := range []mem.Segment{{Name: "data", Base: dmaData, Data: data}, {Name: "vtcm", Base: uint64(s.VTCMBase), Data: vtcm},
 		{Name: "rom", Base: 0x800000, Data: make([]byte, 4096), ReadOnly: true}} {
-		if err := space.Map(g); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, space.Map(g))
 	}
 	return space, data, vtcm
 }
@@ -57,9 +56,7 @@ func TestDMACopies(t *testing.T) {
 		words(data, 32, 0, 1<<24, dmaData+16384, s.VTCMBase+8192, 0, 70<<16|100, 256<<16|300, 0)
 		words(data, 64, 0, 1<<29|256, dmaData+65536, s.VTCMBase+65536)
 		rep, err := dmaRun(s, space, p, Options{Functional: functional}, []uint32{dmaData, dmaData + 32, dmaData + 64, 0, 0, dmaData + 2048})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if !bytes.Equal(vtcm[3:3003], data[8192+5:][:3000]) {
 			t.Errorf("functional %v: the line differs", functional)
 		}
@@ -112,9 +109,7 @@ func TestDMAPoll(t *testing.T) {
 	space, data, vtcm = dmaMemory(t, s)
 	words(data, 0, 0, 100000, dmaData+8192, s.VTCMBase)
 	rep, err := dmaRun(s, space, leave, Options{}, []uint32{dmaData})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !bytes.Equal(vtcm[:100000], data[8192:][:100000]) || rep.Stalls[sim.StallDMA] == 0 || rep.Stalls.Total() != rep.Cycles {
 		t.Errorf("DMA of a thread that has ended: stalls %v, %d cycles", rep.Stalls, rep.Cycles)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -28,9 +29,7 @@ func TestErrors(t *testing.T) {
 		for _, functional := range []bool{true, false} {
 			p := assemble(t, codeBase, k.text)
 			space := new(mem.Space)
-			if err := space.Map(mem.Segment{Name: "d", Base: 0x100000, Data: make([]byte, 0x1000)}); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, space.Map(mem.Segment{Name: "d", Base: 0x100000, Data: make([]byte, 0x1000)}))
 			_, err := c.Run(p, space, []Job{{Name: "j", Entry: codeBase, Threads: 1}}, Options{Functional: functional, MaxPackets: 1000})
 			if err == nil || !strings.Contains(err.Error(), k.want) {
 				t.Errorf("%s: %v, want %q", k.name, err, k.want)
@@ -77,9 +76,7 @@ func TestBadJobs(t *testing.T) {
 	s := testSpec(t)
 	s.Contexts = 1
 	c, err := newCold(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p := assemble(t, codeBase, "\tv0 = vxor(v0,v0)\n\tjumpr r31\n")
 	for _, k := range []struct {
 		name string
@@ -157,9 +154,7 @@ func TestTLBMatch(t *testing.T) {
 	} {
 		var st Registers
 		st.R[0], st.R[1], st.R[2] = c.low, c.high, c.va
-		if err := runText(t, "p0 = tlbmatch(r1:0,r2)", &st, make([]byte, 128)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, runText(t, "p0 = tlbmatch(r1:0,r2)", &st, make([]byte, 128)))
 		if st.P[0] != c.want {
 			t.Errorf("entry %#x:%#x, address %#x: %#x, want %#x", c.high, c.low, c.va, st.P[0], c.want)
 		}

@@ -3,6 +3,7 @@ package dsp
 import (
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
@@ -21,9 +22,7 @@ func FuzzRun(f *testing.F) {
 		f.Add([]byte(assemble(f, codeBase, text).Code))
 	}
 	core, err := newCold(presetSpec(f, "sd888"))
-	if err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, code []byte) {
 		code = code[:len(code)&^3]
 		if len(code) > 4096 {
@@ -33,9 +32,7 @@ func FuzzRun(f *testing.F) {
 		var failed [2]bool
 		for i := range end {
 			space := new(mem.Space)
-			if err := space.Map(mem.Segment{Name: "d", Base: 0x100000, Data: make([]byte, 1<<16)}); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, space.Map(mem.Segment{Name: "d", Base: 0x100000, Data: make([]byte, 1<<16)}))
 			st := &end[i]
 			for r := range st.R {
 				st.R[r] = 0x108000 + uint32(r)*128

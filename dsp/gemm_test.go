@@ -3,6 +3,8 @@ package dsp
 import (
 	"encoding/binary"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestGEMM checks a product against plain arithmetic, functional and timed,
@@ -13,9 +15,7 @@ func TestGEMM(t *testing.T) {
 		for _, functional := range []bool{true, false} {
 			g := newGEMM(t, 256, 16, 64, threads)
 			rep, err := c.Run(g.prog, g.space, g.jobs, Options{Functional: functional})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			for n := range 16 {
 				for p := range 256 {
 					// 16 vectors per job: channel-major, four vectors of 32 positions each

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -248,9 +249,7 @@ func TestHashes(t *testing.T) {
 		}
 		memory := append(hashOperands(), make([]byte, 128*len(rows))...)
 		space := new(mem.Space)
-		if err := space.Map(mem.Segment{Name: "scratch", Base: scratchBase, Data: memory}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, space.Map(mem.Segment{Name: "scratch", Base: scratchBase, Data: memory}))
 		st := Registers{PC: codeBase}
 		if _, err := core.RunThread(p, space, &st, codeBase+uint32(len(p.Code)), Options{Functional: true}); err != nil {
 			t.Fatal(err)
@@ -266,9 +265,7 @@ func TestHashes(t *testing.T) {
 func readHashes(t *testing.T) (rows []hashRow) {
 	t.Helper()
 	b, err := os.ReadFile(hashFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for n, line := range strings.Split(strings.TrimSpace(string(b)), "\n") {
 		f := strings.Split(line, " | ")
 		if line[0] == '#' {
@@ -310,13 +307,9 @@ func TestOracleHashes(t *testing.T) {
 		{Addr: scratchBase, Data: hashOperands(), Size: uint32(hashTable + 128*len(rows)), Write: true},
 	}}
 	b, err := im.ELF()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "p.elf")
-	if err := os.WriteFile(path, b, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, b, 0o755))
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "qemu-hexagon", path).Output()
@@ -332,8 +325,6 @@ func TestOracleHashes(t *testing.T) {
 		}
 	}
 	if *update {
-		if err := os.WriteFile(hashFile, []byte(table.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(hashFile, []byte(table.String()), 0o644))
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/dsp/internal/asm"
 	"github.com/nnsoc/nnsoc/dsp/internal/energy"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
@@ -30,9 +31,7 @@ func TestVTCMLoads(t *testing.T) {
 			p := assemble(t, codeBase, "{ m0 = r12 }\n{ loop0(1f,r4) }\n1:\n"+c.body+":endloop0\n{ jumpr r31 }\n")
 			space := new(mem.Space)
 			for _, s := range []mem.Segment{{Name: "dram", Base: outBase, Data: make([]byte, 1<<12)}, {Name: "vtcm", Base: uint64(spec.VTCMBase), Data: make([]byte, 1<<12)}} {
-				if err := space.Map(s); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, space.Map(s))
 			}
 			job := Job{Entry: codeBase, Threads: spec.Contexts}
 			at := [2]uint32{outBase, spec.VTCMBase}
@@ -40,9 +39,7 @@ func TestVTCMLoads(t *testing.T) {
 				job.Args = append(job.Args, []uint32{0: at[i%2], 4: rounds, 7: at[(i+1)%2], 8: spec.VTCMBase, 9: at[0] ^ at[1], 12: 0})
 			}
 			rep, err := core.Run(p, space, []Job{job}, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			var got [2]int64
 			for _, k := range rep.Counters {
 				switch k.Name {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/sim"
@@ -302,13 +303,9 @@ func copies(s *Spec) []micro {
 func presetSpec(t testing.TB, name string) Spec {
 	t.Helper()
 	c, err := soc.Load(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s, err := FromSoC(c, sim.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return s
 }
 
@@ -327,17 +324,13 @@ func microSpec(t testing.TB, preset string) Spec {
 func (m *micro) run(t *testing.T, s Spec) *sim.RegionReport {
 	t.Helper()
 	c, err := newCold(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	space := new(mem.Space)
 	for _, seg := range []mem.Segment{
 		{Name: "data", Base: dataAt, Data: make([]byte, 1<<20)},
 		{Name: "vtcm", Base: uint64(s.VTCMBase), Data: make([]byte, s.VTCMBytes)},
 	} {
-		if err := space.Map(seg); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, space.Map(seg))
 	}
 	var jobs []Job
 	for j := range 2 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/dsp/internal/float"
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -114,9 +115,7 @@ func TestOracleFloat(t *testing.T) {
 	for _, double := range []bool{false, true} {
 		inputs[double] = floatOperands(r, double)
 		path := filepath.Join(dir, fmt.Sprintf("%v.bin", double))
-		if err := os.WriteFile(path, inputs[double], 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, inputs[double], 0o644))
 		fmt.Fprintf(&data, "\t.p2align 3\nin_%v: .incbin %q\n", double, path)
 	}
 	src.WriteString("\t.text\n\t.globl _start\n_start:\n\t{ r17 = ##dump }\n")
@@ -130,9 +129,7 @@ func TestOracleFloat(t *testing.T) {
 			p := hexagon.Packet{N: 1}
 			p.Insts[0] = floatInst(r, &f)
 			words, err := p.Encode(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			double := strings.Contains(f.Syntax, "Rss")
 			fmt.Fprintf(&src, `	{ r16 = ##in_%v ; loop0(.L%d,r18) }
 .L%d:	{ r1:0 = memd(r16+#0) ; r3:2 = memd(r16+#8) }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 )
@@ -129,9 +130,7 @@ func assembleFlow(t *testing.T, text string) []uint32 {
 			continue
 		}
 		words, err := hexagon.EncodeAll(nil, pk)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return words
 	}
 	return nil
@@ -193,9 +192,7 @@ func TestOracleFlow(t *testing.T) {
 		words := assembleFlow(t, text)
 		for w := words; len(w) > 0; {
 			p, n, err := hexagon.DecodePacket(w, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			for _, in := range p.Insts[:p.N] {
 				forms[in.Op.String()] = true
 			}
@@ -336,9 +333,7 @@ func TestOracleCovers(t *testing.T) {
 	fixed := map[hexagon.Op]bool{hexagon.J2_trap0: true, hexagon.L4_loadri_ur: true, hexagon.L4_loadrub_ur: true, hexagon.S4_storeri_ur: true}
 	for _, text := range append(brevBlocks(), fixedBlocks...) {
 		pk, err := asm.Assemble(text, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for i := range pk {
 			for _, in := range pk[i].Insts[:pk[i].N] {
 				fixed[in.Op] = true

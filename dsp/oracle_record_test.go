@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 )
@@ -65,12 +66,8 @@ func TestOracleRecord(t *testing.T) {
 			fmt.Fprintln(&out, r)
 		}
 		if *update {
-			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(file, []byte(out.String()), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+			require.NoError(t, os.WriteFile(file, []byte(out.String()), 0o644))
 		}
 	}
 }
@@ -100,9 +97,7 @@ func drawScalar(t *testing.T) (rows []recordedRow) {
 				}
 			}
 			words, err := best.packet.Encode(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			r := recordedRow{
 				form: f.Name, state: (len(rows)*7 + n) % scalarStates, words: words, packet: strings.Join(strings.Fields(best.packet.Asm()), " "),
 				prelude: strings.ReplaceAll(strings.Join(best.prelude, " ;; "), "\n\t", " ;; "),
@@ -165,9 +160,7 @@ func drawVector(t *testing.T) (rows []recordedRow) {
 				t.Fatalf("%s: no legal packet found", f.Name)
 			}
 			words, err := best.Encode(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			rows = append(rows, recordedRow{
 				form: f.Name, state: len(rows) % recordVectorStates, words: words, packet: strings.Join(strings.Fields(best.Asm()), " "),
 				prelude: strings.ReplaceAll(strings.TrimSpace(prelude), "\n", " ;; "),
@@ -185,12 +178,8 @@ func qemu(t *testing.T, program func(state, scratch string) string, state, scrat
 	t.Helper()
 	dir := t.TempDir()
 	s, m := filepath.Join(dir, "state.bin"), filepath.Join(dir, "scratch.bin")
-	if err := os.WriteFile(s, state, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(m, scratch, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(s, state, 0o644))
+	require.NoError(t, os.WriteFile(m, scratch, 0o644))
 	exe := buildELF(t, dir, program(s, m))
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -23,9 +24,7 @@ import (
 func buildELF(t *testing.T, dir, src string) string {
 	t.Helper()
 	s, o, x := filepath.Join(dir, "p.S"), filepath.Join(dir, "p.o"), filepath.Join(dir, "p.elf")
-	if err := os.WriteFile(s, []byte(src), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(s, []byte(src), 0o644))
 	for _, c := range []*exec.Cmd{
 		exec.Command("clang-19", "-target", "hexagon-unknown-linux-musl", "-mv66", "-mhvx=v66", "-mhvx-length=128B", "-nostdlib", "-c", s, "-o", o),
 		exec.Command("ld.lld-19", "-m", "hexagonelf", "-static", fmt.Sprintf("--section-start=.scratch=%#x", scratchBase), "-o", x, o),
@@ -41,9 +40,7 @@ func buildELF(t *testing.T, dir, src string) string {
 func loadELF(t *testing.T, path string) (*Program, *mem.Space, uint32, map[string]uint32) {
 	t.Helper()
 	f, err := elf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
 	var p *Program
 	space := new(mem.Space)
@@ -59,15 +56,11 @@ func loadELF(t *testing.T, path string) (*Program, *mem.Space, uint32, map[strin
 			p = &Program{Base: uint32(ph.Vaddr), Code: data[:len(data)&^3]}
 			continue
 		}
-		if err := space.Map(mem.Segment{Name: fmt.Sprintf("%#x", ph.Vaddr), Base: ph.Vaddr, Data: data}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, space.Map(mem.Segment{Name: fmt.Sprintf("%#x", ph.Vaddr), Base: ph.Vaddr, Data: data}))
 	}
 	syms := map[string]uint32{}
 	list, err := f.Symbols()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, s := range list {
 		syms[s.Name] = uint32(s.Value)
 	}

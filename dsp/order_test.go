@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -26,17 +27,11 @@ func TestStoreBeforeLoad(t *testing.T) {
 		data := make([]byte, 256)
 		binary.LittleEndian.PutUint32(data, 5)
 		space := new(mem.Space)
-		if err := space.Map(mem.Segment{Name: "data", Base: 0x10000, Data: data}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, space.Map(mem.Segment{Name: "data", Base: 0x10000, Data: data}))
 		packets, err := asm.Assemble(c.text+"\n{ jumpr r31 }", 0x1000)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		words, err := hexagon.EncodeAll(nil, packets)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if parse := uint32(0xc000); c.swap { // the words, but for their parse bits
 			a, b := words[0], words[1]
 			words[0], words[1] = b&^parse|a&parse, a&^parse|b&parse
@@ -94,9 +89,7 @@ func TestOldValues(t *testing.T) {
 			continue
 		}
 		words, err := hexagon.EncodeAll(nil, packets)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, order := range orders(int(packets[0].N)) {
 			program := append([]uint32(nil), words...)
 			for at, from := range order { // all but the parse bits
@@ -105,9 +98,7 @@ func TestOldValues(t *testing.T) {
 			memory := make([]byte, 1024)
 			binary.LittleEndian.PutUint32(memory, 0x11)
 			space := new(mem.Space)
-			if err := space.Map(mem.Segment{Name: "data", Base: scratchBase, Data: memory}); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, space.Map(mem.Segment{Name: "data", Base: scratchBase, Data: memory}))
 			p := &Program{Base: base, Code: hexagon.Bytes(program)}
 			st := &Registers{PC: base, P: [4]byte{255, 255, 255, 255}, M: [2]uint32{8, 16}, CS: [2]uint32{scratchBase}, GP: scratchBase}
 			copy(st.R[:], []uint32{0, 0, 2, 3, 4, 0x7fffffff, 0x3f800000, 0x30800000, 3 << 22, scratchBase}) // 1 and 2^-30
@@ -129,9 +120,7 @@ func TestExchangedPairs(t *testing.T) {
 			binary.LittleEndian.PutUint32(st.V[v][4*i:], uint32((v+1)*1000+i))
 		}
 	}
-	if err := runText(t, "{ v1:0.w = vadd(v3:2.w,v5:4.w) ; v3:2.w = vsub(v1:0.w,v5:4.w) }", &st, make([]byte, 128)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, runText(t, "{ v1:0.w = vadd(v3:2.w,v5:4.w) ; v3:2.w = vsub(v1:0.w,v5:4.w) }", &st, make([]byte, 128)))
 	for i := range 32 {
 		want := [4]int32{8000 + 2*int32(i), 10000 + 2*int32(i), 1000 - 5000, 2000 - 6000}
 		for v, w := range want {
@@ -154,9 +143,7 @@ func TestJumpsOnRegisters(t *testing.T) {
 		for i, taken := range c.taken {
 			for _, hint := range []string{"nt", "t"} {
 				st := Registers{R: [32]uint32{uint32(i - 1), 7}}
-				if err := runText(t, "{ if (r0"+c.condition+") jump:"+hint+" 1f }\n{ r1 = #8 }\n1: { nop }", &st, make([]byte, 128)); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, runText(t, "{ if (r0"+c.condition+") jump:"+hint+" 1f }\n{ r1 = #8 }\n1: { nop }", &st, make([]byte, 128)))
 				if (st.R[1] == 7) != taken {
 					t.Errorf("jump:%s if %d %s: taken %v", hint, i-1, c.condition, !taken)
 				}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 )
 
@@ -64,9 +65,7 @@ func registers(t *testing.T, st Registers) []byte {
 	t.Helper()
 	st.PC = 0
 	var b bytes.Buffer
-	if err := binary.Write(&b, binary.LittleEndian, &st); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, binary.Write(&b, binary.LittleEndian, &st))
 	return b.Bytes()
 }
 

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -44,9 +45,7 @@ func (r *recordedRow) String() string {
 func readRecorded(t testing.TB, file string) (rows []recordedRow) {
 	t.Helper()
 	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for n, line := range strings.Split(string(b), "\n") {
 		if line == "" || line[0] == '#' {
 			continue

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/dsp/internal/asm"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	hexasm "github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -38,9 +39,7 @@ func TestRounds(t *testing.T) {
 	var loops [][]hexagon.Packet
 	for _, text := range roundsText {
 		p, err := hexasm.Assemble(text+":endloop0", codeBase)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		loops = append(loops, p)
 	}
 	forms := hexagon.Forms()
@@ -73,9 +72,7 @@ func TestRounds(t *testing.T) {
 			c.asm, c.single = handlers, single
 			m := bytes.Clone(scratch)
 			space := new(mem.Space)
-			if err := space.Map(mem.Segment{Name: "scratch", Base: scratchBase, Data: m}); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, space.Map(mem.Segment{Name: "scratch", Base: scratchBase, Data: m}))
 			st := st
 			st.PC = codeBase
 			var prof Profile

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
@@ -41,9 +42,7 @@ func TestStoreBursts(t *testing.T) {
 	for i := range 300 {
 		spec.IssueInterval, spec.L2.HitCycles = 1+i%2, 12+i%5*5
 		c, err := newCold(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 
 		text := "{ r4 = #200 ; p0 = cmp.eq(r2,r2) }\n{ loop0(1f,r4) }\n1:\n"
 		n := 1 + r.Intn(16)
@@ -68,9 +67,7 @@ func TestStoreBursts(t *testing.T) {
 		p := assemble(t, codeBase, text)
 		space := new(mem.Space)
 		for _, s := range []mem.Segment{{Name: "dram", Base: outBase, Data: make([]byte, 1<<16)}, {Name: "vtcm", Base: VTCMBase, Data: make([]byte, 1<<16)}} {
-			if err := space.Map(s); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, space.Map(s))
 		}
 		base := []uint32{outBase, outBase + 1<<12, VTCMBase}
 		args := []uint32{base[r.Intn(3)], base[r.Intn(2)] + 1024, 7, 9, 0, 0, 0, base[r.Intn(3)]}
@@ -97,9 +94,7 @@ func TestWaysOut(t *testing.T) {
 	var got [2]string
 	for k, rec := range []*Recorder{nil, {Lo: codeBase, Hi: codeBase + 4, Max: 1}} {
 		rep, err := c.Run(p, new(mem.Space), []Job{{Entry: codeBase, Threads: 1}}, Options{Record: rec})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got[k] = fmt.Sprintf("%+v", *rep)
 	}
 	if got[0] != got[1] {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/dsp/internal/decode"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -50,13 +51,9 @@ func TestSuperinstructions(t *testing.T) {
 			inner := *core.Core
 			inner.asm = handlers
 			d, err := inner.decode(p, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			var b decode.Block
-			if err := d.dec.Block(codeBase, &b); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, d.dec.Block(codeBase, &b))
 			for i := range b.Ops[:len(b.Ops)-1] {
 				if op := hexagon.Op(b.Ops[i].Op); b.Ops[i].Asm != handlers.Of(op) {
 					joined[op]++

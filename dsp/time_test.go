@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -19,9 +20,7 @@ func TestDeterminism(t *testing.T) {
 			g.jobs[i].Region = i % 3
 		}
 		rep, err := c.Run(g.prog, g.space, g.jobs, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var sum sim.StallTable
 		var cycles int64
 		var pj float64
@@ -49,20 +48,14 @@ func TestProfile(t *testing.T) {
 	s := microSpec(t, "pixel4")
 	s.JobStartCycles = 500
 	c, err := newCold(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p := assemble(t, codeBase, loopOf(10, "{ v0 = vmem(r0++#1) }\n{ v1.w += vrmpy(v0.ub,r1.b) }"))
 	space := new(mem.Space)
-	if err := space.Map(mem.Segment{Name: "data", Base: 0x100000, Data: make([]byte, 1<<16)}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, space.Map(mem.Segment{Name: "data", Base: 0x100000, Data: make([]byte, 1<<16)}))
 	var prof Profile
 	jobs := []Job{{Region: 7, Entry: codeBase, Threads: 1, Args: [][]uint32{{0x100000}}}, {Region: 3, Entry: codeBase, Threads: 1, Args: [][]uint32{{0x100000}}}}
 	rep, err := c.Run(p, space, jobs, Options{Profile: &prof})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	sum := map[int]sim.StallTable{}
 	for _, k := range prof.Packets {
 		table := sum[k.Region]
@@ -108,16 +101,12 @@ func TestDecodedOnce(t *testing.T) {
 	spec := testSpec(t)
 	spec.BranchSlots += 3
 	other, err := newCold(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	g := newGEMM(t, 256, 32, 128, 3)
 	run := func(c *coldCore, p *Program, functional bool) string {
 		var prof Profile
 		rep, err := c.Run(p, g.space, g.jobs, Options{Functional: functional, Profile: &prof})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return fmt.Sprint(rep, prof)
 	}
 	fresh := func(c *coldCore, functional bool) string {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -25,9 +26,7 @@ func TestUntil(t *testing.T) {
 	var took [2]int64
 	for i, end := range []sim.Time{0, sim.Second} {
 		rep, err := c.Run(ends, new(mem.Space), []Job{{Entry: codeBase, Threads: 1}}, Options{Until: end})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		took[i] = rep.Cycles
 	}
 	if took[0] != took[1] || took[0] == 0 {

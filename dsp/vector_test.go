@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -16,13 +17,9 @@ import (
 func linked(t *testing.T, text string) *Program {
 	t.Helper()
 	pk, err := asm.Assemble(text, 0x10000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	words, err := hexagon.EncodeAll(nil, pk)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return &Program{Base: 0x10000, Code: hexagon.Bytes(words)}
 }
 
@@ -31,9 +28,7 @@ func runText(t *testing.T, text string, st *Registers, memory []byte) error {
 	t.Helper()
 	p := linked(t, text)
 	space := new(mem.Space)
-	if err := space.Map(mem.Segment{Name: "scratch", Base: scratchBase, Data: memory}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, space.Map(mem.Segment{Name: "scratch", Base: scratchBase, Data: memory}))
 	st.PC = p.Base
 	_, err := testCore(t).RunThread(p, space, st, p.Base+uint32(len(p.Code)), Options{Functional: true})
 	return err
@@ -52,9 +47,7 @@ func TestRtt(t *testing.T) {
 	} {
 		st := randomState(r)
 		old, w := st.V, [2]uint32{st.R[4], st.R[5]}
-		if err := runText(t, c.text, &st, make([]byte, 128)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, runText(t, c.text, &st, make([]byte, 128)))
 		for half := range 2 {
 			for i := range 32 {
 				var want uint32
@@ -94,9 +87,7 @@ func TestRegion(t *testing.T) {
 	copy(st.Q[0][4*7:], []byte{0, 1, 0, 1})
 	st.R[0], st.R[1], st.M[0] = scratchBase, scratchBase+128, 63
 	memory, want := make([]byte, 256), make([]byte, 256)
-	if err := runText(t, "{ if (q0) vscatter(r0,m0,v1.w).w = v2 }", &st, memory); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, runText(t, "{ if (q0) vscatter(r0,m0,v1.w).w = v2 }", &st, memory))
 	copy(want, []byte{1, 1, 1, 1, 2, 2, 2, 2, 0, 8, 0, 8})
 	copy(want[60:], []byte{3, 3, 3, 3})
 	if !bytes.Equal(memory, want) {
@@ -105,9 +96,7 @@ func TestRegion(t *testing.T) {
 	for i := range memory[128:] {
 		memory[128+i], want[128+i] = 0xee, 0xee
 	}
-	if err := runText(t, "{ if (q0) vtmp.w = vgather(r0,m0,v1.w).w ; vmem(r1+#0) = vtmp.new }", &st, memory); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, runText(t, "{ if (q0) vtmp.w = vgather(r0,m0,v1.w).w ; vmem(r1+#0) = vtmp.new }", &st, memory))
 	copy(want[128:], []byte{1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3})
 	copy(want[128+4*7:], []byte{0xee, 8, 0xee, 8})
 	if !bytes.Equal(memory, want) {
@@ -153,9 +142,7 @@ func TestScatterSums(t *testing.T) {
 		st.R[0], st.M[0] = scratchBase, 63
 		memory, want := make([]byte, 256), make([]byte, 256)
 		copy(want, c.want)
-		if err := runText(t, c.text, &st, memory); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, runText(t, c.text, &st, memory))
 		if !bytes.Equal(memory, want) {
 			t.Errorf("%s left\n%v, want\n%v", c.text, memory[:64], want[:64])
 		}
@@ -222,16 +209,12 @@ func testScatterTime(t *testing.T, conflict int, region uint32) {
 	cycles := func(n int, then string) int64 {
 		p := linked(t, "{ m0 = r1 }\n"+strings.Repeat("{ vscatter(r0,m0,v1.h).h = v2 }\n", n)+then+"{ jumpr r31 }")
 		space := new(mem.Space)
-		if err := space.Map(mem.Segment{Name: "vtcm", Base: uint64(s.VTCMBase), Data: make([]byte, 4096)}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, space.Map(mem.Segment{Name: "vtcm", Base: uint64(s.VTCMBase), Data: make([]byte, 4096)}))
 		job := Job{Entry: p.Base, Threads: 1, Args: [][]uint32{{s.VTCMBase, region}}}
 		warm := job
 		warm.Region = 1
 		rep, err := core.Run(p, space, []Job{job, warm}, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return rep.Regions[1].Cycles
 	}
 	period := int64(s.IssueInterval)

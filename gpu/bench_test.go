@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/cputime"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // gemmKernel multiplies C[M,N] = A[M,K] * B[K,N] in float32, 4x4 results per
@@ -98,9 +99,7 @@ func TestGemm(t *testing.T) {
 		setFloat(b, i, float32(i*7919%31-15)/8)
 	}
 	r, err := c.Run(s, []Dispatch{gemmDispatch(k, n)}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i := range n {
 		for j := range n {
 			acc := uint32(0)
@@ -130,9 +129,7 @@ func BenchmarkGemm(b *testing.B) {
 			start := cputime.User()
 			for b.Loop() {
 				r, err := c.Run(s, []Dispatch{gemmDispatch(k, n)}, Options{Functional: functional})
-				if err != nil {
-					b.Fatal(err)
-				}
+				require.NoError(b, err)
 				lanes += r.Instructions * 32
 				cycles += r.Cycles
 			}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem/cache"
 )
@@ -93,9 +94,7 @@ func TestMissEntries(t *testing.T) {
 		for i := range got {
 			s, _ := space(t, 12*128*128)
 			st, err := c.NewState(&flat{latency: 200 * sim.Nanosecond})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			for j, l0 := range st.m.h.l0 {
 				cfg := l0.Config()
 				if cfg.MSHRs != 0 {
@@ -109,9 +108,7 @@ func TestMissEntries(t *testing.T) {
 				}
 			}
 			r, err := c.Core.Run(s, []Dispatch{gemmDispatch(k, 128)}, Options{State: st})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			got[i] = fmt.Sprint(r.Cycles, r.Stalls, r.Counters)
 		}
 		if got[0] != got[1] {

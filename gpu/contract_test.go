@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/coretest"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -30,13 +31,9 @@ again:
 // TestContract: the GPU keeps the contract of all cores.
 func TestContract(t *testing.T) {
 	core, err := New(DefaultSpec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	other, err := New(DefaultSpec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	kernel := func(name, text string) *Kernel {
 		return &Kernel{Name: name, Code: assemble(t, false, text), WaveSize: 32, VGPRs: 8}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/gpu/internal/decode"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
@@ -67,9 +68,7 @@ func TestEveryForm(t *testing.T) {
 	}
 	for _, file := range []string{"handlist.txt", "cover99.txt"} {
 		b, err := os.ReadFile(filepath.Join("testdata", file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, name := range strings.Fields(string(b)) {
 			if !modelled[name] {
 				t.Errorf("%s: %s is not modelled", file, name)

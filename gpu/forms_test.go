@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestWGPForms: in WGP mode the waves of a work-group are in all compute units of a cluster, which have one LDS; else in one
@@ -127,9 +129,7 @@ func TestDispatchForms(t *testing.T) {
 			d[i] = Dispatch{Kernel: k, Grid: [3]int{32 * groups}, Workgroup: [3]int{32}, Region: i}
 		}
 		r, err := c.Run(m, d, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		checkReport(t, r)
 		return r.Cycles
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -92,14 +93,10 @@ func newCore(t testing.TB, edit func(*Spec)) *testCore {
 		edit(&s)
 	}
 	c, err := New(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m := &flat{latency: 100 * sim.Nanosecond, perByte: 33 * sim.Picosecond}
 	state, err := c.NewState(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return &testCore{c, m, state}
 }
 
@@ -110,9 +107,7 @@ func space(t testing.TB, n int) (*mem.Space, []byte) {
 	t.Helper()
 	s := &mem.Space{}
 	b := make([]byte, n)
-	if err := s.Map(mem.Segment{Name: "data", Base: dataBase, Data: b}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Map(mem.Segment{Name: "data", Base: dataBase, Data: b}))
 	return s, b
 }
 
@@ -160,9 +155,7 @@ func TestSaxpy(t *testing.T) {
 		d := Dispatch{Kernel: k, Grid: [3]int{n}, Workgroup: [3]int{256}, Region: 7,
 			Kernarg: args(dataBase, dataBase+4*n, uint64(math.Float32bits(2))|n<<32)}
 		r, err := c.Run(s, []Dispatch{d, d}, Options{Functional: functional})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for i := range n {
 			if got, w := math.Float32frombits(word(b, n+i)), 2*float32(i)+float32(i)+1; got != w {
 				t.Fatalf("element %d is %g, want %g", i, got, w)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -49,9 +50,7 @@ func compile(t *testing.T, file string, wave int) (*elf.File, *mem.Space) {
 		}
 	}
 	f, err := elf.Open(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { f.Close() })
 	s := &mem.Space{}
 	for _, p := range f.Progs {
@@ -62,9 +61,7 @@ func compile(t *testing.T, file string, wave int) (*elf.File, *mem.Space) {
 		if _, err := p.ReadAt(b[:p.Filesz], 0); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Map(mem.Segment{Name: "elf", Base: elfBase + p.Vaddr, Data: b, ReadOnly: true}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Map(mem.Segment{Name: "elf", Base: elfBase + p.Vaddr, Data: b, ReadOnly: true}))
 	}
 	return f, s
 }
@@ -73,26 +70,20 @@ func compile(t *testing.T, file string, wave int) (*elf.File, *mem.Space) {
 func kernelIn(t *testing.T, f *elf.File, s *mem.Space, name string) *Kernel {
 	t.Helper()
 	syms, err := f.DynamicSymbols()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, sym := range syms {
 		if sym.Name != name+".kd" {
 			continue
 		}
 		d, err := rdna2.ParseDescriptor(s.Bytes(elfBase+sym.Value, rdna2.DescriptorSize))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		entry := uint64(int64(elfBase+sym.Value) + d.Entry)
 		code := s.Find(entry, 4)
 		if code == nil {
 			t.Fatalf("%s: entry %#x is not mapped", name, entry)
 		}
 		k, err := FromDescriptor(name, &d, code.Data, code.Base, entry)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return k
 	}
 	t.Fatalf("no kernel %s", name)
@@ -392,9 +383,7 @@ func TestOracleCompiledKernels(t *testing.T) {
 					t.Fatalf("wave size %d", k.WaveSize)
 				}
 				data := make([]byte, 1<<16)
-				if err := s.Map(mem.Segment{Name: "data", Base: dataBase, Data: data}); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, s.Map(mem.Segment{Name: "data", Base: dataBase, Data: data}))
 				arguments := c.prepare(data, rand.New(rand.NewPCG(uint64(len(c.name)), 5)))
 				was := bytes.Clone(data)
 				var first []byte
@@ -402,12 +391,8 @@ func TestOracleCompiledKernels(t *testing.T) {
 					copy(data, was)
 					core := newCore(t, nil)
 					r, err := core.Run(s, []Dispatch{{Kernel: k, Grid: c.grid, Workgroup: c.size, Kernarg: arguments}}, Options{Functional: functional})
-					if err != nil {
-						t.Fatal(err)
-					}
-					if err := c.check(data, was); err != nil {
-						t.Fatal(err)
-					}
+					require.NoError(t, err)
+					require.NoError(t, c.check(data, was))
 					if functional {
 						first = bytes.Clone(data)
 						continue

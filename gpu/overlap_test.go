@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -28,9 +29,7 @@ func overlapped(t *testing.T, edit func(*Spec), ds []Dispatch) (*sim.Report, []i
 	for range 2 {
 		var err error
 		r, err = c.Core.Run(s, ds, Options{State: c.state, Span: func(x sim.Span) { ends[x.Region] = clock.Cycle(x.End) }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		checkReport(t, r)
 	}
 	return r, ends
@@ -108,9 +107,7 @@ func TestQueuesShare(t *testing.T) {
 		c := newCore(t, nil)
 		s, _ := space(t, 1<<16)
 		r, err := c.Run(s, ds, Options{Profile: profile})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		checkReport(t, r)
 		return r
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -267,9 +268,7 @@ func TestBarrier(t *testing.T) {
 			s, b := space(t, 16<<10)
 			r, err := c.Run(s, []Dispatch{{Kernel: k, Grid: [3]int{16 * 256}, Workgroup: [3]int{256}, Kernarg: args(dataBase)}},
 				Options{Functional: functional})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			for i := range 16 * 256 {
 				if word(b, i) != 255*256/2 {
 					t.Fatalf("wave%d functional %v: item %d has %d", wave, functional, i, word(b, i))
@@ -454,9 +453,7 @@ func TestDeterminism(t *testing.T) {
 			setFloat(b, i, float32(i%13)-6)
 		}
 		r, err := c.Run(s, []Dispatch{gemmDispatch(k, n), gemmDispatch(k, n)}, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got := fmt.Sprintf("%+v", *r)
 		if i == 0 {
 			first = got
@@ -514,9 +511,7 @@ func TestMachines(t *testing.T) {
 func TestFromSoC(t *testing.T) {
 	for _, name := range soc.Names() {
 		c, err := soc.Load(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if c.GPU == nil {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -172,9 +173,7 @@ func TestProgramTimes(t *testing.T) {
 		},
 		func(s *Spec) {
 			c, err := soc.Load("xclipse920")
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if *s, err = FromSoC(c, sim.FastSingleAnswer); err != nil {
 				t.Fatal(err)
 			}
@@ -212,14 +211,10 @@ func TestProgramTimes(t *testing.T) {
 	}
 	file := filepath.Join("testdata", "times.txt")
 	if *update {
-		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte(b.String()), 0o644))
 	}
 	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if err := firstDifference(string(want), b.String()); err != nil {
 		t.Error(err)
 	}

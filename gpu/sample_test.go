@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -57,17 +58,13 @@ func TestSampled(t *testing.T) {
 	list := gatherSums(t, 5, 12, 12, 5, 12, 12, 9, 12)
 	fullSpace, fullData := sampledSpace(t)
 	full, err := core.Run(fullSpace, list, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var first *sim.Report
 	for range 2 {
 		s, data := sampledSpace(t)
 		sampler := &Sampler{Sampled: &sim.Sampled{}}
 		part, err := core.Run(s, list, Options{Sampler: sampler})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if !bytes.Equal(data, fullData) {
 			t.Error("the results are not those of a full run")
 		}
@@ -174,14 +171,10 @@ func TestSampledWhole(t *testing.T) {
 		list := []Dispatch{{Kernel: kernelOf(t, 64, text), Grid: [3]int{sampleItems}, Workgroup: [3]int{64}, Kernarg: args(dataBase, dataBase)}}
 		s, _ := space(t, 4096)
 		full, err := core.Run(s, list, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		sampler := &Sampler{Sampled: &sim.Sampled{}}
 		got, err := core.Run(s, list, Options{Sampler: sampler})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got.Cycles != full.Cycles || got.EnergyPJ != full.EnergyPJ || sampler.Instructions != 0 {
 			t.Errorf("%s: %d cycles, want %d; %+v", name, got.Cycles, full.Cycles, *sampler.Sampled)
 		}

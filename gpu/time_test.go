@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -16,9 +17,7 @@ func cyclesOf(t testing.TB, c *testCore, k *Kernel, groups, size int) *sim.Repor
 	s, _ := space(t, 4<<20)
 	d := Dispatch{Kernel: k, Grid: [3]int{groups * size}, Workgroup: [3]int{size}, Kernarg: args(dataBase, 1<<12)}
 	r, err := c.Run(s, []Dispatch{d}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	checkReport(t, r)
 	return r
 }
@@ -44,9 +43,7 @@ func warm(t testing.TB, c *testCore, k *Kernel, groups, size int) int64 {
 	again := d
 	again.Region = 1
 	r, err := c.Run(s, []Dispatch{d, again}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	checkReport(t, r)
 	return r.Regions[1].Cycles
 }

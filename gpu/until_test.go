@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -29,9 +30,7 @@ func TestUntil(t *testing.T) {
 	for i, end := range []sim.Time{0, sim.Second} {
 		s, _ := space(t, 2048)
 		rep, err := c.Run(s, []Dispatch{{Kernel: good, Grid: [3]int{4096}, Workgroup: [3]int{32}}}, Options{Until: end})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		took[i] = rep.Cycles
 	}
 	if took[0] != took[1] || took[0] == 0 {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
@@ -52,9 +53,7 @@ func TestFallbackReasons(t *testing.T) {
 	} {
 		c.device.name = "x"
 		r, err := registry.New(testCPU(), c.device)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, device := range []string{"x", Auto} {
 			compiled, err := Compile(r, model(), device, CompileOptions{})
 			if err != nil {
@@ -89,13 +88,9 @@ func (d *slow) Capabilities() hal.Capabilities {
 // no device promises to be faster did not move.
 func TestSlowDeviceIsNoFallback(t *testing.T) {
 	r, err := registry.New(testCPU(), &slow{picky{name: "x", declines: map[nn.OperationType]bool{nn.OpMul: true}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c, err := Compile(r, model(), Auto, CompileOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(c.Fallbacks) != 0 {
 		t.Errorf("fallbacks %v", c.Fallbacks)
 	}
@@ -106,9 +101,7 @@ func TestCompileValidates(t *testing.T) {
 	d := &broken{support: func() ([]hal.Support, error) { panic("asked") }}
 	d.name = "x"
 	r, err := registry.New(testCPU(), d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	bad := model()
 	bad.Main.Operations[1].Outputs[0] = 99
 	for name, c := range map[string]struct {

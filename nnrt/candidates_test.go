@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/nnrt"
@@ -24,9 +25,7 @@ func candidateNetwork(t *testing.T, f builder.Format) *nn.Model {
 	}
 	b.Output(x, "y")
 	m, err := b.Model("candidates")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return m
 }
 
@@ -34,9 +33,7 @@ func candidateNetwork(t *testing.T, f builder.Format) *nn.Model {
 func chosen(t *testing.T, c *nnrt.Compilation, op int) (name, other string) {
 	t.Helper()
 	choices, err := c.Choices()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, x := range choices {
 		if x.Operation != op {
 			continue
@@ -61,28 +58,20 @@ func TestCandidates(t *testing.T) {
 	} {
 		t.Run(device, func(t *testing.T) {
 			r, err := registry.New(list[0], list[1:]...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := r.ForceUnsupported("MAX_POOL_2D:" + device); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
+			require.NoError(t, r.ForceUnsupported("MAX_POOL_2D:"+device))
 			compile := func(candidates map[int]string) (*nnrt.Compilation, error) {
 				return nnrt.Compile(r, m, device, nnrt.CompileOptions{Candidates: candidates})
 			}
 			own, err := compile(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			const op = 1 // of the model, 0 of the device's part
 			name, other := chosen(t, own, op)
 			if name == "" || other == "" {
 				t.Fatalf("operation %d took %q, not %q", op, name, other)
 			}
 			asked, err := compile(map[int]string{op: other})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if got, _ := chosen(t, asked, op); got != other {
 				t.Errorf("asked for %q it takes %q", other, got)
 			}
@@ -106,9 +95,7 @@ func TestCandidates(t *testing.T) {
 				hits       int
 			}{{map[int]string{op: other}, other, 0}, {nil, name, 0}, {nil, "", 1}, {map[int]string{op: other}, other, 0}} {
 				c, err := nnrt.Compile(r, m, device, nnrt.CompileOptions{Candidates: x.candidates, Cache: cache})
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				if c.CacheHits != x.hits {
 					t.Errorf("compilation %d, candidates %v: %d parts from the cache, want %d", i, x.candidates, c.CacheHits, x.hits)
 				} else if x.want != "" {

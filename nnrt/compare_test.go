@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/compare"
 	"github.com/nnsoc/nnsoc/nnrt/registry"
@@ -14,19 +15,13 @@ import (
 // reported.
 func TestCompare(t *testing.T) {
 	r, err := registry.New(testCPU(), &picky{name: "x"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m := model()
 	c, err := Compile(r, m, "x", CompileOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	run := func() *Result {
 		res, err := c.Execute([][]byte{input()}, ExecuteOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return res
 	}
 	right := run()

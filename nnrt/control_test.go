@@ -12,6 +12,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
@@ -98,14 +99,10 @@ func listing(c *Compilation) []string {
 // their subgraphs, each on the best device for it.
 func TestControlFlowSteps(t *testing.T) {
 	r, err := registry.New(testCPU(), &picky{name: "x", declines: map[nn.OperationType]bool{nn.OpAdd: true, nn.OpIf: true, nn.OpWhile: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m := branchingLoop(100)
 	c, err := Compile(r, m, Auto, CompileOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := []string{
 		"WHILE: condition step 1, body step 3, exit step 10",
 		"WHILE condition [0] on x",
@@ -125,14 +122,10 @@ func TestControlFlowSteps(t *testing.T) {
 	for _, x := range []float32{-3, 0.5, 7, 200} { // the last leaves at once
 		in, _ := binary.Append(nil, binary.LittleEndian, x)
 		want, err := cpu.Reference(m, [][]byte{in})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for range 2 {
 			res, err := c.Execute([][]byte{in}, ExecuteOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if !bytes.Equal(res.Outputs[0], want[0]) {
 				t.Errorf("x = %v: %v, want %v", x, res.Outputs[0], want[0])
 			}
@@ -164,13 +157,9 @@ func TestControlFlowOnCPU(t *testing.T) {
 		"no partitioning":      {branchingLoop(9), []hal.Device{x}, Auto, CompileOptions{Partitioning: WithoutPartitioning}},
 	} {
 		r, err := registry.New(testCPU(), c.devices...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		k, err := Compile(r, c.m, c.target, c.options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if s := k.Step(0); s.Device != "cpu" || s.Operations[0] != 0 {
 			t.Errorf("%s: steps %q", name, listing(k))
 		}
@@ -186,15 +175,11 @@ func TestControlFlowOnCPU(t *testing.T) {
 // timing model, and nothing runs it again.
 func TestLoopTimeout(t *testing.T) {
 	r, err := registry.New(testCPU(), &picky{name: "x", declines: map[nn.OperationType]bool{nn.OpIf: true, nn.OpWhile: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m := branchingLoop(100)
 	m.Referenced[3].Operands[1].Data = make([]byte, 4) // x becomes 0 again and again
 	c, err := Compile(r, m, Auto, CompileOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, functional := range []bool{false, true} {
 		_, err := c.Execute([][]byte{make([]byte, 4)}, ExecuteOptions{Functional: functional, LoopTimeout: 20 * time.Microsecond})
 		if hal.StatusOf(err) != hal.MissedDeadlineTransient {
@@ -211,9 +196,7 @@ func TestControlFlowFallsBack(t *testing.T) {
 	m := branchingLoop(100)
 	in := make([]byte, 4)
 	want, err := cpu.Reference(m, [][]byte{in})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		device   hal.Device
 		steps    int
@@ -226,17 +209,11 @@ func TestControlFlowFallsBack(t *testing.T) {
 			"0 another part", "1 another part"}, nil},
 	} {
 		r, err := registry.New(testCPU(), c.device)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		k, err := Compile(r, m, Auto, CompileOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		res, err := k.Execute([][]byte{in}, ExecuteOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if !bytes.Equal(res.Outputs[0], want[0]) {
 			t.Errorf("%s: %v, want %v", name, res.Outputs[0], want[0])
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // addsUp checks that the rows of an execution are its whole cost: those of a
@@ -69,9 +70,7 @@ func TestAddsUp(t *testing.T) {
 			Devices: []DeviceCost{{Device: "x", Cycles: 4, TimeFs: 7, EnergyPJ: 2, Stalls: []hal.StallCycles{{Reason: "issue", Cycles: 4}}}},
 		}
 	}
-	if err := addsUp(result()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, addsUp(result()))
 	for fault, plant := range map[string]func(r *Result){
 		"stalls of 2 cycles":     func(r *Result) { r.Operations[0].Stalls[0].Cycles-- },
 		"rows of 3 cycles":       func(r *Result) { r.Overheads = nil },

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt/registry"
 )
@@ -36,9 +37,7 @@ func filled() *nn.Model {
 // two, with room for more than one element and for none.
 func TestOpenShapes(t *testing.T) {
 	m := filled()
-	if err := Validate(m); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Validate(m))
 	for _, c := range []struct {
 		name     string
 		declines map[nn.OperationType]bool
@@ -50,13 +49,9 @@ func TestOpenShapes(t *testing.T) {
 		{"not prepared", map[nn.OperationType]bool{nn.OpFill: true}, errors.New("no"), "cpu"},
 	} {
 		r, err := registry.New(testCPU(), &picky{name: "x", declines: c.declines, prepare: c.prepare})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		compiled, err := Compile(r, m, "x", CompileOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, n := range []uint32{1, 5, 300, 0} {
 			in := [][]byte{binary.LittleEndian.AppendUint32(nil, n)}
 			res, err := compiled.Execute(in, ExecuteOptions{})
@@ -66,9 +61,7 @@ func TestOpenShapes(t *testing.T) {
 			}
 			want := bytes.Repeat([]byte{0, 0, 0xc0, 0x3f}, int(n))
 			ref, err := cpu.Reference(m, in)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if !bytes.Equal(res.Outputs[0], want) || !bytes.Equal(ref[0], want) || !slices.Equal(res.Dimensions[0], []uint32{n}) {
 				t.Errorf("%s, %d elements: %d bytes, reference %d, shape %v", c.name, n, len(res.Outputs[0]), len(ref[0]), res.Dimensions[0])
 			}
@@ -122,14 +115,10 @@ func TestOutputInsufficientSize(t *testing.T) {
 		{[][]uint32{{1 << 30, 1 << 30}}, hal.GeneralFailure},
 	} {
 		r, err := registry.New(testCPU(), &stubborn{picky{name: "x"}, c.dims})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, m := range []*nn.Model{filled(), model()} {
 			compiled, err := Compile(r, m, "x", CompileOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			in, want := []byte{3, 0, 0, 0}, c.want
 			if len(m.Main.Operations) > 2 {
 				in, want = input(), hal.OutputInsufficientSize

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/compare"
 	"github.com/nnsoc/nnsoc/nnrt/registry"
@@ -60,14 +61,10 @@ func TestExecutionFallsBack(t *testing.T) {
 		{"fails, without fallback", Auto, gone, WithoutFallback, ""},
 	} {
 		r, err := registry.New(testCPU(), &failing{picky{name: "bad"}, c.err})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		m := model()
 		x, err := Compile(r, m, c.device, CompileOptions{Partitioning: c.mode})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		res, err := x.Execute([][]byte{input()}, ExecuteOptions{})
 		if c.want == "" {
 			if hal.StatusOf(err) != hal.StatusOf(c.err) {
@@ -80,9 +77,7 @@ func TestExecutionFallsBack(t *testing.T) {
 			continue
 		}
 		want, err := cpu.ReferenceTensors(m, [][]byte{input()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if err := compare.Err(Compare(m, want, res)); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/compare"
 	"github.com/nnsoc/nnsoc/nnrt/registry"
@@ -62,9 +63,7 @@ func zeros(t *testing.T, m *nn.Model) (in [][]byte, want []compare.Tensor) {
 		in = append(in, make([]byte, m.Main.Operands[x].Bytes()))
 	}
 	want, err := cpu.ReferenceTensors(m, in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return in, want
 }
 
@@ -76,14 +75,10 @@ func TestHangingDeviceIsGivenUp(t *testing.T) {
 		d := &stuck{picky: picky{name: "x"}, in: call, free: make(chan struct{}), did: make(chan struct{})}
 		w := GiveUpAfter(d, 200*time.Millisecond)
 		r, err := registry.New(testCPU(), w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		m := model()
 		c, err := Compile(r, m, Auto, CompileOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		in, want := zeros(t, m)
 		for k := range 3 {
 			res, err := c.Execute(in, ExecuteOptions{})
@@ -113,19 +108,13 @@ func TestHangingDeviceIsGivenUp(t *testing.T) {
 // TestWatchedDevice: a device that answers in time is as without the watch.
 func TestWatchedDevice(t *testing.T) {
 	r, err := registry.New(testCPU(), GiveUpAfter(&picky{name: "x"}, time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m := model()
 	c, err := Compile(r, m, Auto, CompileOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	in, want := zeros(t, m)
 	res, err := c.Execute(in, ExecuteOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if err := compare.Err(Compare(m, want, res)); err != nil || len(res.Fallbacks)+len(c.Fallbacks) > 0 || res.On("x").Parts != 1 {
 		t.Errorf("%v, fallbacks %v %v, devices %+v", err, c.Fallbacks, res.Fallbacks, res.Devices)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/importer/tensor"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/nnrt"
@@ -21,9 +22,7 @@ func detour(t *testing.T) *nn.Model {
 	z := b.Conv(y, builder.Conv{Out: 32, Kernel: 3, Act: builder.ReLU})
 	b.Output(b.Add(z, b.Depthwise(y, builder.Conv{Kernel: 3}), builder.ReLU), "sum")
 	m, err := b.Model("detour")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return m
 }
 
@@ -96,13 +95,9 @@ func TestValuesStayOnTheirDevice(t *testing.T) {
 	c := onPhone(t, detour(t), []string{"dsp", "dsp", "npu", "dsp"}, false, func(d hal.Device) hal.Device { return &lender{d, &lent, &live, false} })
 	in := [][]byte{tensor.SyntheticInput(&c.Model.Main, 0, 1)}
 	f, err := c.ExecuteFenced(in, [][]byte{make([]byte, c.Model.Main.Operands[c.Model.Main.Outputs[0]].Bytes())}, nil, nnrt.ExecuteOptions{}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	res, err := f.Wait()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	equalsReference(t, c.Model, in, res.Result)
 	if lent.Load() == 0 || live.Load() != 0 {
 		t.Errorf("%d pieces of device memory, of which %d are left", lent.Load(), live.Load())

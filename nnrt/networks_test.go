@@ -15,6 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/importer/tflite"
 	"github.com/nnsoc/nnsoc/importer/tflite/export"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/compare"
@@ -41,28 +42,20 @@ func openNetworks(t *testing.T) map[string]*nn.Model {
 		networks[name] = zoo.MustBuild(name)
 	}
 	file, err := export.Bytes(zoo.MustBuild("tts_float")) // whose states become those of the model
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if networks["tts_float"], err = tflite.Import(file, nil); err != nil {
 		t.Fatal(err)
 	}
 	files, err := filepath.Glob(filepath.Join(shared.Dir(), "models", "*", "model.tflite"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, path := range files {
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if len(data) > largeNetwork && os.Getenv("NNSOC_SWEEP") == "" {
 			continue
 		}
 		m, err := tflite.Import(data, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		networks[filepath.Base(filepath.Dir(path))] = m
 	}
 	return networks
@@ -89,9 +82,7 @@ func invocations(t *testing.T, m *nn.Model) []invocation {
 			x.given = append(x.given, tensor.SyntheticInput(&m.Main, i, uint32(step)))
 		}
 		in, err := states.Inputs(x.given)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if x.want, err = cpu.ReferenceTensors(m, in); err != nil {
 			t.Fatal(err)
 		}
@@ -124,22 +115,14 @@ func TestNetworksInParts(t *testing.T) {
 			several := 0
 			for round := range 1 + rounds {
 				registry, err := registry.New(all[0], all[1:]...)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				if rule := forcedRule(r, all, m); round > 0 {
-					if err := registry.ForceUnsupported(rule); err != nil {
-						t.Fatal(err)
-					}
+					require.NoError(t, registry.ForceUnsupported(rule))
 					version := fmt.Sprintf("%s:1.%d", all[1+r.IntN(len(all)-1)].Name(), r.IntN(4))
-					if err := registry.SpeakVersion(version); err != nil {
-						t.Fatal(err)
-					}
+					require.NoError(t, registry.SpeakVersion(version))
 				}
 				p, err := randomCosts(r, registry, m)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				for _, strategy := range partition.Names(p.Devices) {
 					c, err := planned(registry, p, strategy)
 					if err != nil {
@@ -151,9 +134,7 @@ func TestNetworksInParts(t *testing.T) {
 					states := nnrt.NewStates(m)
 					for i, x := range want {
 						in, err := states.Inputs(x.given)
-						if err != nil {
-							t.Fatal(err)
-						}
+						require.NoError(t, err)
 						res, err := c.Execute(in, nnrt.ExecuteOptions{Functional: true})
 						if err != nil {
 							t.Fatalf("%s, invocation %d: %v", strategy, i, err)
@@ -195,13 +176,9 @@ func TestStatesCarry(t *testing.T) {
 		n++
 		list := invocations(t, m)
 		fresh, err := nnrt.NewStates(m).Inputs(list[1].given)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		without, err := cpu.ReferenceTensors(m, fresh)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		same := slices.EqualFunc(without, list[1].want, func(a, b compare.Tensor) bool { return slices.Equal(a.Data, b.Data) })
 		if same {
 			t.Errorf("%s: the second invocation does not depend on the states", name)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/registry"
@@ -49,13 +50,9 @@ func (d *instant) Execute(*hal.Request, hal.ExecuteOptions) (*hal.Result, error)
 func BenchmarkExecute(b *testing.B) {
 	m := zoo.MustBuild("mobilenet_v1_0.25_128_quant")
 	r, err := registry.New(&instant{}, &named{&instant{}, "device"})
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	c, err := nnrt.Compile(r, m, "device", nnrt.CompileOptions{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	in := [][]byte{make([]byte, m.Main.Operands[m.Main.Inputs[0]].Bytes())}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/nntrace"
 	"github.com/nnsoc/nnsoc/importer/tensor"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/nn/compare"
@@ -29,9 +30,7 @@ func branches(t *testing.T) *nn.Model {
 	z := b.Conv(x, builder.Conv{Out: 32, Kernel: 3, Act: builder.ReLU})
 	b.Output(b.Add(y, z, builder.ReLU), "sum")
 	m, err := b.Model("branches")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return m
 }
 
@@ -63,13 +62,9 @@ func onPhoneWith(t *testing.T, m *nn.Model, on []string, subgraphs map[uint32][]
 func onPhoneWrapped(t *testing.T, m *nn.Model, on []string, subgraphs map[uint32][]string, sequential bool, wrap func(hal.Device) hal.Device) *nnrt.Compilation {
 	t.Helper()
 	config, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	machine, err := devices.NewMachine(config, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list := slices.Clone(machine.Devices())
 	for i := range list {
 		if wrap != nil && i > 0 {
@@ -77,15 +72,11 @@ func onPhoneWrapped(t *testing.T, m *nn.Model, on []string, subgraphs map[uint32
 		}
 	}
 	r, err := registry.New(list[0], list[1:]...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r.SetMachine(machine)
 	o := nnrt.CompileOptions{}
 	p, err := nnrt.NewProblem(r, m, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	planOf := func(on []string) partition.Plan {
 		plan := partition.Plan{Sequential: sequential}
 		for _, name := range on {
@@ -105,9 +96,7 @@ func onPhoneWrapped(t *testing.T, m *nn.Model, on []string, subgraphs map[uint32
 		plan.Subgraphs[k] = planOf(on)
 	}
 	c, err := nnrt.CompilePlan(r, p, plan, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 
@@ -133,9 +122,7 @@ func execute(t *testing.T, c *nnrt.Compilation, o nnrt.ExecuteOptions) (res *nnr
 func equalsReference(t *testing.T, m *nn.Model, in [][]byte, res *nnrt.Result) {
 	t.Helper()
 	want, err := cpu.ReferenceTensors(m, in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if err := compare.Err(nnrt.Compare(m, want, res)); err != nil {
 		t.Error(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/importer/vectors"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/partition"
@@ -248,9 +249,7 @@ func TestControlFlowInParts(t *testing.T) {
 		inner  *atomic.Int64
 	}{{d, &d.inner}, {any, &any.inner}} {
 		r, err := randgraph.Run(x.device, randgraph.Options{Seed: 3, Count: count, Functional: true, Workers: 1, Operations: regexp.MustCompile("^(IF|WHILE|ADD|MUL|RELU|CONV_2D|LOGISTIC)$")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, f := range r.Failures {
 			t.Errorf("%s %v: %v", f.Name, f.Variants, f.Err)
 		}
@@ -262,13 +261,9 @@ func TestControlFlowInParts(t *testing.T) {
 
 func pixel4(t *testing.T) []hal.Device {
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list, err := devices.Open(c, hal.FastSingleAnswer, devices.Cold())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return list
 }
 
@@ -280,9 +275,7 @@ func TestRandomGraphsInParts(t *testing.T) {
 		count = 1000
 	}
 	r, err := randgraph.Run(&partitioned{devices: pixel4(t)}, randgraph.Options{Seed: 16, Count: count, Functional: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, f := range r.Failures {
 		t.Errorf("%s %v: %v", f.Name, f.Variants, f.Err)
 	}
@@ -298,17 +291,11 @@ func TestRandomGraphsOverlap(t *testing.T) {
 		count = 500
 	}
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m, err := devices.NewMachine(c, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r, err := randgraph.Run(&partitioned{devices: m.Devices(), machine: m}, randgraph.Options{Seed: 17, Count: count})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, f := range r.Failures {
 		t.Errorf("%s %v: %v", f.Name, f.Variants, f.Err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/importer/tensor"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/nnrt"
@@ -29,9 +30,7 @@ func loop(t *testing.T, side, channels uint32, rounds int32, turn func(b *builde
 	}
 	built := func(b *builder.Builder) *nn.Model {
 		m, err := b.Model("loop")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return m
 	}
 	condition := builder.New(builder.Config{Format: builder.Quant8})
@@ -99,18 +98,12 @@ func warmLoop(t *testing.T, p *partition.Problem, plan partition.Plan, inputs []
 func machineRegistry(t *testing.T) (*registry.Registry, *devices.Machine) {
 	t.Helper()
 	config, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	machine, err := devices.NewMachine(config, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list := machine.Devices()
 	r, err := registry.New(list[0], list[slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == "npu" })])
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r.SetMachine(machine)
 	return r, machine
 }
@@ -124,9 +117,7 @@ func TestControlFlowPlacement(t *testing.T) {
 		m := refining(t, side, 64, rounds)
 		r, _ := machineRegistry(t)
 		p, err := nnrt.NewProblem(r, m, nnrt.CompileOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		in := [][]byte{make([]byte, 4), tensor.SyntheticInput(&m.Main, 1, 1)}
 		measurer := cost.Measurer{Store: cost.NewStore("", ""), Inputs: in,
 			Loop: func(p *partition.Problem, plan partition.Plan, _ cost.Clock, inputs [][]byte, each func(*nnrt.Result)) error {
@@ -141,13 +132,9 @@ func TestControlFlowPlacement(t *testing.T) {
 		took := map[string]float64{}
 		for _, name := range []string{"aosp", "cpu", "greedy-merge", "dp", "mincut", "branch-bound", "auto"} {
 			s, err := partition.Parse(name, p.Devices)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			plan, predicted, err := partition.Solve(p, s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			var res *nnrt.Result
 			if err := warmLoop(t, p, plan, in, func(r *nnrt.Result) { res = r }); err != nil {
 				t.Fatalf("%s: %v", name, err)

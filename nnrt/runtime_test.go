@@ -9,6 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt/registry"
 	"github.com/nnsoc/nnsoc/refcpu"
@@ -121,13 +122,9 @@ func input() []byte {
 // demands the reference's bytes.
 func TestPartition(t *testing.T) {
 	m := model()
-	if err := Validate(m); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Validate(m))
 	want, err := cpu.Reference(m, [][]byte{input()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	types := []nn.OperationType{nn.OpRelu, nn.OpMul, nn.OpAdd, nn.OpRelu6}
 	for mask := range 16 {
 		d := &picky{name: "x", declines: map[nn.OperationType]bool{}}
@@ -139,18 +136,12 @@ func TestPartition(t *testing.T) {
 			}
 		}
 		r, err := registry.New(testCPU(), d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, device := range []string{"x", Auto} {
 			c, err := Compile(r, m, device, CompileOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			res, err := c.Execute([][]byte{input()}, ExecuteOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if !bytes.Equal(res.Outputs[0], want[0]) {
 				t.Errorf("mask %04b: outputs %v, want %v", mask, res.Outputs[0], want[0])
 			}
@@ -175,9 +166,7 @@ func TestPrepareFails(t *testing.T) {
 	d := &picky{name: "x", prepare: errors.New("too large")}
 	r, _ := registry.New(testCPU(), d)
 	c, err := Compile(r, model(), "x", CompileOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(c.Fallbacks) != 4 || c.Fallbacks[0].Reason != "preparing its part of the model: too large" || c.Accelerated("cpu") != 0 || c.Steps() != 1 {
 		t.Errorf("%d steps, fallbacks %v", c.Steps(), c.Fallbacks)
 	}
@@ -185,9 +174,7 @@ func TestPrepareFails(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	r, err := registry.New(testCPU(), &picky{name: "x"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := registry.New(testCPU(), &picky{name: "cpu"}); err == nil {
 		t.Error("two devices of one name are accepted")
 	}
@@ -195,9 +182,7 @@ func TestErrors(t *testing.T) {
 		t.Errorf("unknown device: %v", err)
 	}
 	c, err := Compile(r, model(), "x", CompileOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, in := range [][][]byte{nil, {input()[:15]}, {input(), input()}} {
 		if _, err := c.Execute(in, ExecuteOptions{}); hal.StatusOf(err) != hal.InvalidArgument {
 			t.Errorf("%d inputs: %v", len(in), err)

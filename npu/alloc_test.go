@@ -1,6 +1,10 @@
 package npu
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
+)
 
 // TestAllocations: a run on a state that has run before allocates its report, which has a few values per operation,
 // and the arithmetic of its kernels nothing.
@@ -8,9 +12,7 @@ func TestAllocations(t *testing.T) {
 	c := mustCore(t, "pixel4")
 	p, r := mobilenet(t, c.Spec())
 	st, err := c.NewState(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	allocations := func(o Options) float64 {
 		o.State = st
 		return testing.AllocsPerRun(2, func() {
@@ -24,9 +26,7 @@ func TestAllocations(t *testing.T) {
 		t.Errorf("%v allocations, %v where kernels compute nothing", all, timing)
 	}
 	rep, err := c.Run(p, r, Options{State: st, TimingOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	const fixed, each = 8, 2 // of the report, of each of its regions
 	if most := float64(fixed + each*len(rep.Regions)); timing > most || functional > fixed {
 		t.Errorf("%v allocations for %d operations, functional %v", timing, len(rep.Regions), functional)

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 )
 
@@ -207,9 +208,7 @@ func (m *machine) parameters(t testing.TB, l layer) {
 			BlockDepth: ethosu.CoreBlockDepth(l.blk[2], cores, core), Depthwise: l.depthwise, PartKernel: l.partKernel && !l.depthwise,
 			IFMBits: l.bits, UBlockOFM: m.spec.UBlockStream, DilationX: l.dx, DilationY: l.dy}
 		stream, err := tr.Gather(nil, w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		m.align()
 		sb := len(m.flash)
 		for range n {
@@ -238,9 +237,7 @@ func (m *machine) parameters(t testing.TB, l layer) {
 func (m *machine) program(t testing.TB) *Program {
 	m.b.Op(ethosu.OpStop, 0xFFFF)
 	words, err := m.b.Words()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return &Program{Commands: words, Marks: m.marks}
 }
 
@@ -317,9 +314,7 @@ func TestMobileNetReport(t *testing.T) {
 	c := mustCore(t, "pixel4")
 	p, r := mobilenet(t, c.Spec())
 	rep, err := c.Run(p, r, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	checkReport(t, rep)
 	t.Logf("%d cycles %.0f us %.0f uJ %v %v", rep.Cycles, rep.Time.Microseconds(), rep.EnergyPJ/1e6, rep.Stalls, rep.Counters)
 	for _, g := range rep.Regions {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/npu/internal/state"
 	"github.com/nnsoc/nnsoc/sim"
@@ -60,9 +61,7 @@ func TestRepeatable(t *testing.T) {
 		run := func(c *Core, o Options) (*sim.Report, []byte) {
 			a := bytes.Clone(arena)
 			rep, err := c.Run(p, &Regions{m.flash, a}, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			return rep, a
 		}
 		r1, a1 := run(c, Options{})
@@ -98,9 +97,7 @@ func copyProgram(t *testing.T, p ethosu.Product, n, count int) *Program {
 	}
 	b.Op(ethosu.OpStop, 0)
 	words, err := b.Words()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return &Program{Commands: words}
 }
 
@@ -114,9 +111,7 @@ func TestCopyTiming(t *testing.T) {
 		for _, n := range []int{16, 1 << 16, 1 << 20} {
 			p := copyProgram(t, s.Product, n, 1)
 			rep, err := c.Run(p, &Regions{make([]byte, n), nil, make([]byte, n)}, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			checkReport(t, rep)
 			commands := 6 // before the copy and with it, one cycle each
 			// The commands themselves come through the same port first.
@@ -188,17 +183,13 @@ func TestAttachedLevel(t *testing.T) {
 		TRPpb: 18 * sim.Nanosecond, TRPab: 21 * sim.Nanosecond, TRAS: 42 * sim.Nanosecond, TRC: 60 * sim.Nanosecond,
 		TRRD: 10 * sim.Nanosecond, TFAW: 40 * sim.Nanosecond, TWR: 18 * sim.Nanosecond, TWTR: 10 * sim.Nanosecond, TRTP: 8 * sim.Nanosecond}
 	d, err := dram.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c := mustCore(t, "pixel4")
 	const n = 1 << 20
 	run := func() *sim.Report {
 		d.Reset()
 		rep, err := c.Run(copyProgram(t, ethosu.U65, n, 1), &Regions{make([]byte, n), nil, make([]byte, n)}, Options{Memories: []mem.Level{nil, d}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		checkReport(t, rep)
 		return rep
 	}
@@ -237,9 +228,7 @@ func TestProfileOfMemory(t *testing.T) {
 	for range 2 {
 		before, p := m.pj, &sim.Profile{}
 		rep, err := c.Run(copyProgram(t, ethosu.U65, n, 1), &Regions{make([]byte, n), nil, make([]byte, n)}, Options{Memories: []mem.Level{nil, m}, Profile: p})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		sum, most := 0.0, sim.Sample{}
 		for _, s := range p.Samples {
 			if sum += s.EnergyPJ; s.EnergyPJ > most.EnergyPJ && s.At != sim.NoInstruction { // the launch takes static energy
@@ -258,16 +247,12 @@ func TestProfileOfMemory(t *testing.T) {
 // runLayer runs one layer and returns its report.
 func runLayer(t *testing.T, s Spec, l layer) *sim.Report {
 	c, err := New(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m := newMachine(c.Spec(), 5)
 	l.ofm = mapBytes(l.ih, l.iw, l.ic, 1, l.b16in)
 	m.emit(t, l)
 	rep, err := c.Run(m.program(t), &Regions{m.flash, make([]byte, l.ofm+mapBytes(l.oh, l.ow, l.oc, l.out, l.b16))}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	checkReport(t, rep)
 	return rep
 }
@@ -275,9 +260,7 @@ func runLayer(t *testing.T, s Spec, l layer) *sim.Report {
 // runMarked runs a small layer for each of a list of operations.
 func runMarked(t *testing.T, s Spec, operations []int) *sim.Report {
 	c, err := New(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m := newMachine(c.Spec(), 5)
 	l := conv(8, 8, 16, 16, 1, 1)
 	l.ofm = mapBytes(8, 8, 16, 1, false)
@@ -286,9 +269,7 @@ func runMarked(t *testing.T, s Spec, operations []int) *sim.Report {
 		m.marks[i].Operation = op
 	}
 	rep, err := c.Run(m.program(t), &Regions{m.flash, make([]byte, 2*l.ofm)}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	checkReport(t, rep)
 	return rep
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 )
 
@@ -41,9 +42,7 @@ func (c shapedCopy) run(t *testing.T) ([]byte, error) {
 	b.Op(ethosu.OpDMAWait, 0)
 	b.Op(ethosu.OpStop, 0)
 	words, err := b.Words()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	src, dst := make([]byte, c.srcBytes), make([]byte, c.destBytes)
 	for i := range src {
 		src[i] = byte(i*7 + 1)
@@ -126,13 +125,9 @@ func TestInFlight(t *testing.T) {
 		s.RegionMemory[2] = s.RegionMemory[0]
 		change(&s)
 		c, err := New(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		rep, err := c.Run(copyProgram(t, s.Product, n, 1), &Regions{make([]byte, n), nil, make([]byte, n)}, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return rep.Cycles
 	}
 	limit := func(reads int, duplex bool) func(s *Spec) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 )
 
@@ -17,32 +18,24 @@ import (
 // offsets of its commands, from the debug file that Vela writes beside a network.
 func velaQueue(t *testing.T, path string) (offsets [][]int) {
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var debug struct {
 		Tables []struct {
 			Name string `xml:"name,attr"`
 			Text string `xml:",chardata"`
 		} `xml:"table"`
 	}
-	if err := xml.Unmarshal(data, &debug); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, xml.Unmarshal(data, &debug))
 	for _, table := range debug.Tables {
 		if table.Name != "queue" {
 			continue
 		}
 		rows, err := csv.NewReader(strings.NewReader(table.Text)).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		last := ""
 		for _, row := range rows[1:] {
 			at, err := strconv.Atoi(row[0])
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if row[2] != last {
 				offsets = append(offsets, nil)
 				last = row[2]
@@ -68,22 +61,14 @@ func TestVelaEstimate(t *testing.T) {
 		net := strings.TrimSuffix(filepath.Base(path), "_per-layer.csv")
 		c := mustCore(t, machine)
 		k, err := loadVela(t, velaPath(root, net, machine)).Load()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		list, err := c.Operations(&k.Program, k.Regions())
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		rows, err := csv.NewReader(f).ReadAll()
 		f.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		queue := velaQueue(t, filepath.Join(filepath.Dir(path), net+"_debug.xml"))
 		column := slices.Index(rows[0], "NPU")
 		if len(queue) != len(rows)-1 {
@@ -92,9 +77,7 @@ func TestVelaEstimate(t *testing.T) {
 		}
 		for i, row := range rows[1:] {
 			want, err := strconv.ParseFloat(row[column], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			var kernels []Operation
 			for _, at := range queue[i] {
 				for _, x := range list {

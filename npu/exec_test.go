@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/npu/internal/exec"
 	"github.com/nnsoc/nnsoc/npu/internal/state"
@@ -76,9 +77,7 @@ func TestConvolutionForms(t *testing.T) {
 				arena[i] = byte(r.Uint32())
 			}
 			state, err := c.NewState(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			run := func(form exec.Form) []byte {
 				state.engine.Form = form
 				a := bytes.Clone(arena)
@@ -185,9 +184,7 @@ func (e elt) timed(t *testing.T, c *Core) ([]int32, *sim.Report, error) {
 	b.Op(ethosu.OpElementwise, e.mode)
 	b.Op(ethosu.OpStop, 0)
 	words, err := b.Words()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	rep, err := c.Run(&Program{Commands: words}, &Regions{e.table, arena}, Options{})
 	if err != nil {
 		return nil, nil, err
@@ -255,17 +252,11 @@ func TestActivationTables(t *testing.T) {
 	b.Op(ethosu.OpDMAWait, 0)
 	b.Op(ethosu.OpStop, 0)
 	words, err := b.Words()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	state, err := c.NewState(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	rep, err := c.Run(&Program{Commands: words}, &Regions{table}, Options{State: state})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	checkReport(t, rep)
 	if !bytes.Equal(state.machine.SHRAM[c.Spec().LUTBase()+256:][:256], table) {
 		t.Error("table did not arrive in SHRAM")
@@ -280,9 +271,7 @@ func TestPool(t *testing.T) {
 	m := newMachine(c.Spec(), 1)
 	m.emit(t, l)
 	words, err := m.b.Words()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	arena := make([]byte, 32)
 	for i := range 16 {
 		arena[i] = byte(10 * i)
@@ -306,9 +295,7 @@ func TestErrors(t *testing.T) {
 	m := newMachine(c.Spec(), 1)
 	m.emit(t, l)
 	base, err := m.b.Words()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	arena := make([]byte, 2*8*8*16)
 	run := func(extra ...ethosu.Command) error {
 		// Registers set just before the operation, which is the last word.
@@ -318,9 +305,7 @@ func TestErrors(t *testing.T) {
 		_, err := c.Run(&Program{Commands: words}, &Regions{m.flash, arena}, Options{})
 		return err
 	}
-	if err := run(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, run())
 	set := func(c ethosu.Code, v int) ethosu.Command { return ethosu.Command{Code: c, Param: uint16(v)} }
 	addr := func(c ethosu.Code, v uint32) ethosu.Command { return ethosu.Command{Code: c, Payload: v} }
 	for _, e := range []struct {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 )
@@ -40,9 +41,7 @@ func seeds(t testing.TB) (out [][]byte) {
 	files, _ := filepath.Glob(filepath.Join(shared.Dir(), "ethosu", "networks", "mlperf_tiny_ic_resnet8_int8", "*", "*_vela.tflite"))
 	for _, f := range files {
 		k, err := loadVela(t, f).Load()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		add(k.Program.Commands)
 	}
 	return out
@@ -92,9 +91,7 @@ func FuzzRegisters(f *testing.F) {
 			l.ofm = 4096
 			m.emit(f, l)
 			words, err := m.b.Words()
-			if err != nil {
-				f.Fatal(err)
-			}
+			require.NoError(f, err)
 			bases[i] = append(bases[i], base{words[:len(words)-1], m.flash})
 		}
 	}

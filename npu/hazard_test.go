@@ -4,15 +4,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 )
 
 // without drops every command of one kind.
 func without(t *testing.T, words []uint32, drop ethosu.Code) []uint32 {
 	cmds, err := ethosu.Decode(words)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var out []uint32
 	for _, c := range cmds {
 		if c.Code != drop {
@@ -31,9 +30,7 @@ func TestMissingWaits(t *testing.T) {
 	l.ofm = 1024
 	m.emit(t, l)
 	words, err := m.b.Words()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	b := ethosu.NewBuilder(ethosu.U65)
 	dma := func(src, from, dst, to, n int) {
 		b.Set(ethosu.SetDMA0SrcRegion, src)
@@ -52,17 +49,13 @@ func TestMissingWaits(t *testing.T) {
 	b.Op(ethosu.OpDMAWait, 0)
 	b.Op(ethosu.OpStop, 0)
 	all, err := b.Words()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	program := append(append(append([]uint32(nil), all[:n]...), words...), all[n:]...)
 	run := func(words []uint32) error {
 		_, err := c.Run(&Program{Commands: words}, &Regions{make([]byte, len(m.flash)), make([]byte, 2048), append([]byte(nil), m.flash...)}, Options{})
 		return err
 	}
-	if err := run(program); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, run(program))
 	for drop, want := range map[ethosu.Code]string{ethosu.OpDMAWait: "NPU_OP_DMA_WAIT is missing", ethosu.OpKernelWait: "NPU_OP_KERNEL_WAIT is missing"} {
 		if err := run(without(t, program, drop)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("without %s: %v", drop, err)
@@ -73,9 +66,7 @@ func TestMissingWaits(t *testing.T) {
 // replace gives every command of one code other operands.
 func replace(t *testing.T, words []uint32, code ethosu.Code, param uint16, payload uint32) []uint32 {
 	cmds, err := ethosu.Decode(words)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var out []uint32
 	for _, c := range cmds {
 		if c.Code == code {
@@ -106,9 +97,7 @@ func TestCopyBetweenTiles(t *testing.T) {
 	b = ethosu.NewBuilder(ethosu.U65)
 	b.SetAddr(ethosu.SetIFMBase2, 8192)
 	head, err := b.Words()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	words = append(head, words...)
 	for to, bad := range map[uint32]bool{0: true, 256: true, 512: false, 4096: false, 7680: false, 7936: true, 8192: true, 8704: false} {
 		r := Regions{append([]byte(nil), m.flash...), make([]byte, 32768)}

@@ -3,6 +3,7 @@ package npu
 import (
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/sim"
 )
@@ -127,16 +128,12 @@ func TestMemoryForms(t *testing.T) {
 func TestElementForms(t *testing.T) {
 	growth := func(s Spec, e elt) int64 {
 		c, err := New(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var cycles [2]int64
 		for i, n := range []int{256, 1024} {
 			e.a, e.b = make([]int32, n), make([]int32, n)
 			_, rep, err := e.timed(t, c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			cycles[i] = rep.Cycles
 		}
 		return cycles[1] - cycles[0]

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/importer/vela"
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 )
@@ -33,9 +34,7 @@ type velaTensor struct{ offset, bytes int }
 // loadVela reads the operator from a compiled file.
 func loadVela(t testing.TB, path string) *velaOp {
 	n, err := vela.Read(readFile(t, path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(n.Steps) != 1 || n.Steps[0].NPU == nil {
 		t.Fatalf("%s: %v", path, n)
 	}
@@ -68,12 +67,8 @@ func runVela(t testing.TB, c *Core, v *velaOp, inputs [][]byte, o Options) [][]b
 // loadOp loads the operator of a compiled network.
 func loadOp(t testing.TB, c *Core, v *velaOp) *Compiled {
 	k, err := v.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := k.Check(c.Spec()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, k.Check(c.Spec()))
 	return k
 }
 
@@ -95,16 +90,12 @@ func runCompiled(t testing.TB, c *Core, v *velaOp, k *Compiled, inputs [][]byte,
 // weightStreams are the encoded weights that a program reads, as its copies leave them.
 func weightStreams(t testing.TB, c *Core, k *Compiled) (streams [][]byte) {
 	st, err := c.NewState(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r, left := k.Regions(), int64(DefaultMaxWork)
 	st.begin(&k.Program, r, Options{Functional: true})
 	for at, index, stop := 0, 0, false; !stop; index++ {
 		cmd, err := ethosu.Next(k.Program.Commands, at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if stop, err = st.step(index, cmd, r, &st.timer, &left); err != nil {
 			t.Fatal(err)
 		}
@@ -121,17 +112,13 @@ func weightStreams(t testing.TB, c *Core, k *Compiled) (streams [][]byte) {
 func mustCore(t testing.TB, preset string) *Core {
 	spec := specOf(t, preset)
 	c, err := New(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 
 func readFile(t testing.TB, path string) []byte {
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return b
 }
 
@@ -179,21 +166,15 @@ func TestOracleVelaCompression(t *testing.T) {
 		theirs, ours, plain := 0, 0, 0
 		for _, set := range weightStreams(t, c, k) {
 			w, _, err := ethosu.DecodeWeights(nil, set, 1<<25)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			b, err := new(ethosu.Compressor).Append(nil, w)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			back, _, err := ethosu.DecodeWeights(nil, b, len(w))
 			if err != nil || !slices.Equal(back, w) {
 				t.Fatalf("%s: weights lost, %v", net, err)
 			}
 			e, err := ethosu.EncodeWeights(nil, w)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			theirs, ours, plain = theirs+len(set), ours+len(b), plain+len(e)
 		}
 		t.Logf("%-28s %7d bytes, Vela %7d, uncompressed %7d", net, ours, theirs, plain)
@@ -210,9 +191,7 @@ func velaCycles(t testing.TB, root, net, machine string) float64 {
 		t.Fatalf("%s/%s: %d summaries", net, machine, len(files))
 	}
 	f, err := os.Open(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll()
 	if err != nil || len(rows) < 2 {
@@ -221,9 +200,7 @@ func velaCycles(t testing.TB, root, net, machine string) float64 {
 	for i, name := range rows[0] {
 		if name == "cycles_total" {
 			v, err := strconv.ParseFloat(rows[1][i], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			return v
 		}
 	}
@@ -241,13 +218,9 @@ func TestOracleVelaCycles(t *testing.T) {
 			v := loadVela(t, velaPath(root, net, machine))
 			c := mustCore(t, machine)
 			k, err := v.Load()
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			rep, err := c.Run(&k.Program, k.Regions(), Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			checkReport(t, rep)
 			want := velaCycles(t, root, net, machine)
 			ratio := float64(rep.Cycles) / want
@@ -274,9 +247,7 @@ func TestOracleVelaWaits(t *testing.T) {
 		c := mustCore(t, machine)
 		for _, drop := range []ethosu.Code{ethosu.OpDMAWait, ethosu.OpKernelWait} {
 			k, err := v.Load()
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			k.Program.Commands = without(t, k.Program.Commands, drop)
 			if _, err := c.Run(&k.Program, k.Regions(), Options{Functional: true}); err == nil || !strings.Contains(err.Error(), "is missing") {
 				t.Errorf("%s without %s: %v", machine, drop, err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 )
 
@@ -106,9 +107,7 @@ func TestPoolScales(t *testing.T) {
 	m := newMachine(c.Spec(), 1)
 	m.emit(t, l)
 	words, err := m.b.Words()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	arena := append([]byte{10, 20, 30, 41}, make([]byte, 28)...)
 	words[len(words)-1] = uint32(ethosu.PoolAverage)<<16 | uint32(ethosu.OpPool)
 	if _, err := c.Run(&Program{Commands: append(words, uint32(ethosu.OpStop))}, &Regions{m.flash, arena}, Options{}); err != nil {
@@ -130,9 +129,7 @@ func TestRangesOfAKernel(t *testing.T) {
 	p := m.program(t)
 	register := func(words []uint32, code ethosu.Code) (at uint32) {
 		cmds, err := ethosu.Decode(words)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, k := range cmds {
 			if k.Code == code {
 				at = k.Payload
@@ -150,9 +147,7 @@ func TestRangesOfAKernel(t *testing.T) {
 		b.Op(ethosu.OpDMAStart, 0)
 		b.Op(ethosu.OpStop, 0)
 		words, err := b.Words()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		// The copy comes before the program's STOP.
 		all := append(append([]uint32(nil), p.Commands[:len(p.Commands)-1]...), words...)
 		r := Regions{append(append([]byte(nil), m.flash...), make([]byte, 64)...), make([]byte, 65536), make([]byte, 16)}

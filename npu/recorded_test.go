@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/sim"
 )
@@ -33,9 +34,7 @@ type recorded struct {
 func readRecorded(t *testing.T) (list []*recorded) {
 	t.Helper()
 	f, err := gzip.NewReader(bytes.NewReader(readFile(t, recordedFile)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var text bytes.Buffer
 	if _, err := text.ReadFrom(f); err != nil {
 		t.Fatal(err)
@@ -78,9 +77,7 @@ func TestRecordedEstimates(t *testing.T) {
 	compared := 0
 	for _, s := range readRecorded(t) {
 		list, err := mustCore(t, s.machine).Operations(&Program{Commands: s.words}, recordedRegions())
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, x := range list {
 			want, ok := s.estimate[x.Word]
 			if !ok || x.Code == ethosu.OpDMAStart {
@@ -103,9 +100,7 @@ func TestRecordedTimes(t *testing.T) {
 	var b strings.Builder
 	for _, s := range readRecorded(t) {
 		r, err := mustCore(t, s.machine).Run(&Program{Commands: s.words}, recordedRegions(), Options{TimingOnly: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		fmt.Fprintf(&b, "%s %s\n", s.name, s.machine)
 		writeReport(&b, r)
 	}
@@ -160,22 +155,16 @@ func TestFormTimes(t *testing.T) {
 				p.Commands[op] = uint32(n%3)<<16 | uint32(ethosu.OpPool)
 			}
 			list, err := c.Operations(p, regions)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			x := &list[0]
 			fmt.Fprintf(&b, "%s %d: %s %dx%dx%d of %dx%dx%d, kernel %v, stride %v, block %v, %d bits: Vela's estimate %d\n",
 				machine, n, x.Name, l.oh, l.ow, l.oc, l.ih, l.iw, l.ic, x.Kernel, x.Stride, x.Block, l.bits, x.Estimate)
 			report, err := c.Run(p, regions, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			writeReport(&b, report)
 		}
 		c, err := New(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for mode := ethosu.EltMul; mode <= ethosu.EltClz; mode++ {
 			for _, size := range []int{1, 2, 4} {
 				e := elt{mode: mode, esz: size, osz: size, signed: true, scale: 1, opa: 2, opb: 1, lo: -128, hi: 127, a: make([]int32, 300), b: make([]int32, 300)}
@@ -195,9 +184,7 @@ func TestFormTimes(t *testing.T) {
 func golden(t *testing.T, file, got string) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
 	}
 	want := strings.Split(string(readFile(t, file)), "\n")
 	for i, line := range strings.Split(got, "\n") {

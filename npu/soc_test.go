@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -14,13 +15,9 @@ import (
 func specOf(t testing.TB, name string) Spec {
 	t.Helper()
 	c, err := soc.Load(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s, err := FromSoC(c, sim.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return s
 }
 
@@ -30,9 +27,7 @@ func TestAccelerators(t *testing.T) {
 	want := map[string]int{"ethos-u55-32": 32, "ethos-u55-64": 64, "ethos-u55-128": 128, "ethos-u55-256": 256, "ethos-u65-256": 256, "ethos-u65-512": 512}
 	for _, name := range ethosu.Accelerators() {
 		c, err := soc.Load(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if l, err := LevelsFromSoC(c); err != nil || l[0] != nil || l[1] != nil {
 			t.Errorf("%s: memories %v, %v", name, l, err)
 		}
@@ -47,9 +42,7 @@ func TestAccelerators(t *testing.T) {
 func TestUnknownRegion(t *testing.T) {
 	for i := range NumRegions {
 		c, err := soc.Load("ethos-u55-128")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		c.NPU.Regions[i] = "nowhere"
 		if _, err := FromSoC(c, sim.FastSingleAnswer); err == nil {
 			t.Errorf("region %d lies nowhere", i)
@@ -61,15 +54,11 @@ func TestUnknownRegion(t *testing.T) {
 // takes do not depend on the clock.
 func TestPoints(t *testing.T) {
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c.Interconnect.BytesPerCycle, c.Interconnect.MHz, c.Interconnect.LatencyCycles = 16, 1000, 11
 	at := func(v float64, hz int64) Spec {
 		s, err := FromSoCAt(c, sim.OPP{Hz: hz, Volts: v * c.NPU.Energy.VRef})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return s
 	}
 	one, two := at(1, 500e6), at(2, 250e6)
@@ -92,9 +81,7 @@ func TestPoints(t *testing.T) {
 		}
 	}
 	levels, err := LevelsFromSoC(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	shared := ShareFromSoC(c, levels[len(levels)-1])
 	for k := range c.NPU.Memories {
 		if dram := c.NPU.Memories[k].IsDRAM(); dram != (levels[k] != nil) || dram != (shared[k] != nil) {

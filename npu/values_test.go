@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 )
 
@@ -30,14 +31,10 @@ type eltGroup struct {
 func readElementwise(t *testing.T) (groups []*eltGroup) {
 	t.Helper()
 	b, err := os.ReadFile("testdata/elementwise.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	number := func(s string) int {
 		v, err := strconv.Atoi(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return v
 	}
 	for i, line := range strings.Split(string(b), "\n") {

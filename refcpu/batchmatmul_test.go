@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -54,9 +55,7 @@ func TestBatchMatmul(t *testing.T) {
 				ab, av := draw(batch * rows * depth)
 				bb, bv := draw(batch * depth * cols)
 				got, err := runOnce(g, 1, ab, bb)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				if again, err := runOnce(g, 3, ab, bb); err != nil || !bytes.Equal(again, got) {
 					t.Errorf("%s: three threads give other bytes (%v)", typ, err)
 				}

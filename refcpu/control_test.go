@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/refcpu/timing"
 )
@@ -25,9 +26,7 @@ func TestLoopTimeout(t *testing.T) {
 	m := main.model()
 	m.Referenced = []nn.Subgraph{condition.Subgraph, body.Subgraph}
 	p, err := Compile(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, err = p.Execute([]Tensor{{Data: floatBytes(1)}}, Options{LoopTimeout: 5 * time.Millisecond})
 	if !errors.Is(err, ErrLoop) {
 		t.Errorf("error %v", err)
@@ -73,14 +72,10 @@ func TestLoopsCostTheirTrips(t *testing.T) {
 	}
 	core := &timing.CPUSpec{Cores: []timing.CoreSpec{single}, DRAMPerSecond: 15e9, L3: cache}
 	p, err := Compile(counting(size))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	run := func(start float32) *timing.Timing {
 		meter, err := core.NewMeter(1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		in := []Tensor{{Data: floatBytes(start)}, {Data: make([]byte, 4*size*size)}}
 		if _, err := p.Execute(in, Options{Work: meter.Add}); err != nil {
 			t.Fatal(err)

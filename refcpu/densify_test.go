@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -28,9 +29,7 @@ func TestDensify(t *testing.T) {
 	good := [][]int32{{0, 2}, {1, 3}, {0, 1, 3}, {2, 0, 1}}
 	values := []byte{1, 0, 2, 0, 3, 0}
 	got, err := runOnce(sparse(3, order, csr, sizes, good...), 1, values)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := bytes.Repeat([]byte{500 & 255, 500 >> 8}, 12)
 	for v, at := range []int{2*4 + 1, 0*4 + 3, 1*4 + 3} {
 		want[2*at], want[2*at+1] = byte(v+1), 0

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -49,15 +50,11 @@ func network(r *rand.Rand) (*nn.Model, []byte) {
 func TestSameBytesWithAnyThreads(t *testing.T) {
 	m, in := network(rand.New(rand.NewPCG(5, 6)))
 	p, err := Compile(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var want []byte
 	for _, threads := range []int{1, 2, 3, 8, 1} {
 		out := make([]byte, 8*7*40)
-		if err := p.Run([][]byte{in}, [][]byte{out}, Options{Threads: threads}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, p.Run([][]byte{in}, [][]byte{out}, Options{Threads: threads}))
 		if want == nil {
 			want = out
 		}
@@ -70,21 +67,17 @@ func TestSameBytesWithAnyThreads(t *testing.T) {
 func TestObserve(t *testing.T) {
 	m, in := network(rand.New(rand.NewPCG(5, 6)))
 	p, err := Compile(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out := make([]byte, 8*7*40)
 	var sizes []int
 	var last []byte
-	if err := p.Run([][]byte{in}, [][]byte{out}, Options{Observe: func(op int, o [][]byte) {
+	require.NoError(t, p.Run([][]byte{in}, [][]byte{out}, Options{Observe: func(op int, o [][]byte) {
 		if op != len(sizes) {
 			t.Errorf("operation %d observed at position %d", op, len(sizes))
 		}
 		sizes = append(sizes, len(o[0]))
 		last = append([]byte(nil), o[0]...)
-	}}); err != nil {
-		t.Fatal(err)
-	}
+	}}))
 	if len(sizes) != 5 || sizes[0] != 16*15*20 || !bytes.Equal(last, out) {
 		t.Errorf("observed sizes %v", sizes)
 	}
@@ -93,9 +86,7 @@ func TestObserve(t *testing.T) {
 func TestRunErrors(t *testing.T) {
 	m, in := network(rand.New(rand.NewPCG(5, 6)))
 	p, err := Compile(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out := make([]byte, 8*7*40)
 	for want, run := range map[string]func() error{
 		"0 inputs":         func() error { return p.Run(nil, [][]byte{out}, Options{}) },
@@ -129,15 +120,11 @@ func TestRunErrors(t *testing.T) {
 func BenchmarkRun(b *testing.B) {
 	m, in := network(rand.New(rand.NewPCG(5, 6)))
 	p, err := Compile(m)
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	out := make([]byte, 8*7*40)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := p.Run([][]byte{in}, [][]byte{out}, Options{Threads: 1}); err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, p.Run([][]byte{in}, [][]byte{out}, Options{Threads: 1}))
 	}
 }
 
@@ -145,13 +132,9 @@ func BenchmarkRun(b *testing.B) {
 func TestConcurrentRuns(t *testing.T) {
 	m, in := network(rand.New(rand.NewPCG(5, 6)))
 	p, err := Compile(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := make([]byte, 8*7*40)
-	if err := p.Run([][]byte{in}, [][]byte{want}, Options{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, p.Run([][]byte{in}, [][]byte{want}, Options{}))
 	results := make(chan []byte)
 	for range 4 {
 		go func() {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -58,14 +59,10 @@ func BenchmarkOperations(b *testing.B) {
 			g.Outputs, g.Operations = op.Outputs, []nn.Operation{op}
 			b.Run(c.op.String()+"/"+t.String(), func(b *testing.B) {
 				p, err := Compile(&nn.Model{Main: g})
-				if err != nil {
-					b.Fatal(err)
-				}
+				require.NoError(b, err)
 				result := [][]byte{make([]byte, c.output.Bytes())}
 				for b.Loop() {
-					if err := p.Run(data, result, Options{Threads: 1}); err != nil {
-						b.Fatal(err)
-					}
+					require.NoError(b, p.Run(data, result, Options{Threads: 1}))
 				}
 				allowed := 50*float64(c.output.Elements()) + c.macs
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/allowed, "share")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -25,9 +26,7 @@ func bandwidthDomain(t *testing.T, change func(*sim.BandwidthMonitor)) *sim.Doma
 		c.Points[p] = len(c.OPPs) - 1
 	}
 	d, err := sim.NewDomain(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return d
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -20,9 +21,7 @@ func clocks(g sim.Governor) sim.DomainConfig {
 func domain(t *testing.T, g sim.Governor) *sim.Domain {
 	t.Helper()
 	d, err := sim.NewDomain(clocks(g))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return d
 }
 
@@ -114,9 +113,7 @@ func TestFirstStep(t *testing.T) {
 	c.Slumber = 0
 	for _, idle := range []sim.Time{2 * sim.Millisecond, 12 * sim.Millisecond, 1002 * sim.Millisecond} {
 		d, err := sim.NewDomain(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		d.Wake(idle)
 		if plan := d.Plan(sim.Second); plan[1].At != 3*sim.Millisecond+c.Ramp {
 			t.Errorf("2 ms behind a decision, %v: first step after %v", idle, plan[1].At)

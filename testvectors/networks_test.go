@@ -12,6 +12,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/importer/tflite"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -34,26 +35,18 @@ func loadNetwork(tb testing.TB, name string) *network {
 	tb.Helper()
 	n := &network{dir: shared.Path(tb, "models", name)}
 	b, err := os.ReadFile(filepath.Join(n.dir, "model.tflite"))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	if n.model, err = tflite.Import(b, nil); err != nil {
 		tb.Fatal(err)
 	}
-	if err := validate.Model(n.model); err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, validate.Model(n.model))
 	for i := range n.model.Main.Inputs {
 		in, err := os.ReadFile(filepath.Join(n.dir, fmt.Sprintf("case0.in%d.bin", i)))
-		if err != nil {
-			tb.Fatal(err)
-		}
+		require.NoError(tb, err)
 		n.inputs = append(n.inputs, in)
 	}
 	if b, err = os.ReadFile(filepath.Join(n.dir, "case0.layers.json")); err == nil {
-		if err := json.Unmarshal(b, &n.layers); err != nil {
-			tb.Fatal(err)
-		}
+		require.NoError(tb, json.Unmarshal(b, &n.layers))
 	}
 	return n
 }
@@ -75,9 +68,7 @@ func TestReferenceLayersUint8(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n := loadNetwork(t, name)
 			p, err := refcpu.Compile(n.model)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if len(n.layers) != len(n.model.Main.Operations) {
 				t.Fatalf("%d recorded layers, %d operations", len(n.layers), len(n.model.Main.Operations))
 			}
@@ -98,9 +89,7 @@ func TestReferenceLayersUint8(t *testing.T) {
 					t.Errorf("operation %d: %s differs from the recorded layer: first bytes %v, recorded %v", i, op, o[0][:8], n.layers[i].First8)
 				}
 			}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			t.Logf("%d of %d layers identical", exact, len(n.layers))
 			n.compare(t, out, 1)
 		})
@@ -122,9 +111,7 @@ func TestReferenceInt8(t *testing.T) {
 			}
 			run := func(cfg refcpu.Config) (exact int, out [][]byte) {
 				p, err := refcpu.CompileConfig(n.model, cfg)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				out = n.outputs()
 				err = p.Run(n.inputs, out, refcpu.Options{Observe: func(i int, o [][]byte) {
 					sum := sha256.Sum256(o[0])
@@ -132,9 +119,7 @@ func TestReferenceInt8(t *testing.T) {
 						exact++
 					}
 				}})
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				return exact, out
 			}
 			exact, out := run(refcpu.Config{})
@@ -158,13 +143,9 @@ func TestReferenceFloat(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n := loadNetwork(t, name)
 			p, err := refcpu.Compile(n.model)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			out := n.outputs()
-			if err := p.Run(n.inputs, out, refcpu.Options{}); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, p.Run(n.inputs, out, refcpu.Options{}))
 			n.compare(t, out, 3e-5)
 		})
 	}
@@ -176,9 +157,7 @@ func (n *network) compare(t *testing.T, out [][]byte, tol float64) {
 	t.Helper()
 	for i, x := range n.model.Main.Outputs {
 		want, err := os.ReadFile(filepath.Join(n.dir, fmt.Sprintf("case0.out%d.bin", i)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		o := &n.model.Main.Operands[x]
 		if len(want) != len(out[i]) {
 			t.Fatalf("output %d: %d bytes, recorded %d", i, len(out[i]), len(want))
@@ -205,14 +184,10 @@ func BenchmarkReference(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/threads=%d", name, threads), func(b *testing.B) {
 				n := loadNetwork(b, name)
 				p, err := refcpu.Compile(n.model)
-				if err != nil {
-					b.Fatal(err)
-				}
+				require.NoError(b, err)
 				out := n.outputs()
 				for b.Loop() {
-					if err := p.Run(n.inputs, out, refcpu.Options{Threads: threads}); err != nil {
-						b.Fatal(err)
-					}
+					require.NoError(b, p.Run(n.inputs, out, refcpu.Options{Threads: threads}))
 				}
 			})
 		}

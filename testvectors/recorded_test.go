@@ -9,6 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/importer/tflite"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -33,20 +34,12 @@ func TestRecordedNetworks(t *testing.T) {
 		name := filepath.Base(dir)
 		t.Run(name, func(t *testing.T) {
 			file, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			m, err := tflite.Import(file, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := validate.Model(m); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
+			require.NoError(t, validate.Model(m))
 			p, err := refcpu.Compile(m)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			tol := recordedSteps[name]
 			for c := range 2 {
 				inputs := recordedInputs(t, dir, m, c)
@@ -70,9 +63,7 @@ func TestRecordedNetworks(t *testing.T) {
 func recordedInputs(t *testing.T, dir string, m *nn.Model, c int) (inputs [][]byte) {
 	for i := range nnrt.GivenInputs(m) {
 		in, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("case%d.in%d.bin", c, i)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		inputs = append(inputs, in)
 	}
 	return inputs
@@ -82,17 +73,13 @@ func recordedInputs(t *testing.T, dir string, m *nn.Model, c int) (inputs [][]by
 func invoke(t *testing.T, p *refcpu.Program, s *nnrt.States, given [][]byte) [][]byte {
 	t.Helper()
 	all, err := s.Inputs(given)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	in := make([]refcpu.Tensor, len(all))
 	for i := range in {
 		in[i].Data = all[i]
 	}
 	values, err := p.Execute(in, refcpu.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out := make([][]byte, len(values))
 	for i := range out {
 		out[i] = values[i].Data
@@ -116,9 +103,7 @@ func compareRecorded(t *testing.T, m *nn.Model, prefix string, out [][]byte, ste
 		if os.IsNotExist(err) {
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if len(want) != len(out[i]) {
 			t.Fatalf("%s: output %d has %d bytes, recorded %d", prefix, k, len(out[i]), len(want))
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/importer/vectors"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/refcpu"
 	"github.com/nnsoc/nnsoc/refcpu/timing"
@@ -150,9 +151,7 @@ func TestCompareFindsFaults(t *testing.T) {
 	tried := 0
 	for _, name := range nnapi.Names()[:40] {
 		f, err := Document(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, c := range f.Cases {
 			if c.ExpectFailure || c.Multinomial > 0 || len(c.Outputs) == 0 || c.Outputs[0].Ignored || len(c.Outputs[0].Data) < 4 {
 				continue

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/validate"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/refcpu"
@@ -27,29 +28,21 @@ func network(t *testing.T) *nn.Model {
 	x = b.Conv(b.MaxPool(x, builder.Pool{Window: 2, Stride: 2}), builder.Conv{Out: 8, Kernel: 1})
 	b.Output(b.Apply(nn.OpTanh, nn.TensorFloat32, builder.Quant{}, x), "y")
 	m, err := b.Model("forty")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return m
 }
 
 func outputs(t *testing.T, m *nn.Model) []byte {
 	t.Helper()
-	if err := validate.Model(m); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, validate.Model(m))
 	c, err := refcpu.Compile(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	in := make([]byte, 0, 4*8*8*3)
 	for i := range 8 * 8 * 3 {
 		in = binary.LittleEndian.AppendUint32(in, math.Float32bits(float32(i%11)/11-0.5))
 	}
 	out, err := c.Execute([]refcpu.Tensor{{Dimensions: []uint32{1, 8, 8, 3}, Data: in}}, refcpu.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return out[0].Data
 }
 
@@ -59,9 +52,7 @@ func TestNarrow(t *testing.T) {
 	m := network(t)
 	e := cloned(m)
 	touched, err := e.narrow(0, 32)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if want := []int{0, 1, 2, 3}; !slices.Equal(touched, want) {
 		t.Errorf("operations %v change, want %v", touched, want)
 	}

@@ -9,15 +9,14 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 func config(t testing.TB, name string) *soc.Config {
 	t.Helper()
 	c, err := soc.Load(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 
@@ -81,9 +80,7 @@ func checksums() map[string][]int {
 func TestPrograms(t *testing.T) {
 	b := &bench{Options: Options{SoC: config(t, "pixel4")}}
 	c, err := b.core()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := checksums()
 	for name, list := range programs {
 		for i, text := range list {

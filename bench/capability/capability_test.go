@@ -15,6 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/internal/doctable"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt/partition/cost"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -28,9 +29,7 @@ func TestShippedCapabilities(t *testing.T) {
 	sweep := os.Getenv("NNSOC_SWEEP") != ""
 	for _, name := range soc.Names() {
 		c, err := soc.Load(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if !devices.Measured(c) {
 			t.Errorf("%s: the SoC file changed after its devices were measured: %s", name, how)
 			continue
@@ -39,23 +38,15 @@ func TestShippedCapabilities(t *testing.T) {
 			continue
 		}
 		list, err := devices.Open(c, hal.FastSingleAnswer, devices.Cold())
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		x := Meter{Store: cost.NewStore("", name), Options: hal.PrepareOptions{Preference: hal.FastSingleAnswer}}
 		app, err := openApp(c, hal.FastSingleAnswer, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, d := range list[1:] {
 			micro, err := x.Measure(d, list[0])
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			f, err := app.Measure(micro)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if diff := cmp.Diff(f.Capabilities(), d.Capabilities()); diff != "" {
 				t.Errorf("%s, %s (-measured +reported), %s:\n%s", name, d.Name(), how, diff)
 			}
@@ -67,18 +58,12 @@ func TestShippedCapabilities(t *testing.T) {
 // and runs all of the suite.
 func TestCPUIsOne(t *testing.T) {
 	c, err := soc.Load("ethos-u55-32")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list, err := devices.Open(c, hal.FastSingleAnswer, devices.Cold())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	x := Meter{Store: cost.NewStore("", "")}
 	f, err := x.Measure(list[0], list[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if diff := cmp.Diff(list[0].Capabilities(), f.Capabilities()); diff != "" {
 		t.Errorf("(-reported +measured):\n%s", diff)
 	}
@@ -94,9 +79,7 @@ func TestSuiteIsValid(t *testing.T) {
 	var models []*nn.Model
 	for _, s := range suites {
 		list, err := workloads(s.operand, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		weight := 0.0
 		for _, w := range list {
 			models = append(models, w.Model)
@@ -136,31 +119,21 @@ func TestNetworks(t *testing.T) {
 // refuses float32; the ratios follow from the benchmark's own results.
 func TestNetworksOfApp(t *testing.T) {
 	c, err := soc.Load("ethos-u55-32")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	app, err := openApp(c, hal.FastSingleAnswer, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	const network = "mobilenet_v1_0.25_128_quant_topk_aosp"
 	list, err := app.Ratios("npu", []string{network, "tts_float"}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(list) != 2 || list[0].Skipped != "" || !strings.Contains(list[1].Skipped, "npu takes 0 of 6 operations") {
 		t.Fatalf("got %+v, want a ratio and a network that the NPU does not take", list)
 	}
 	l, err := mlts.Named([]string{network})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	bench := *app.bench
 	bench.List, bench.Accelerators = l, []string{"npu"}
 	results, err := bench.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	mean := map[string]float64{}
 	for _, r := range results {
 		if r.Inference != nil {
@@ -188,17 +161,11 @@ func TestPredictions(t *testing.T) {
 			continue
 		}
 		c, err := soc.Load(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		app, err := openApp(c, hal.FastSingleAnswer, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		list, err := app.Predict(networks)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var rows []string
 		for i := range list {
 			if p := &list[i]; p.Comparable() {

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/nnsoc/nnsoc/internal/doctable"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/refcpu/timing"
@@ -43,9 +44,7 @@ func TestNetworks(t *testing.T) {
 // macs are millions.
 func macs(t *testing.T, m *nn.Model) float64 {
 	g, err := (*opspec.Table)(nil).Resolve(&m.Main)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	v := (*opspec.Table)(nil).ModelView(g)
 	var n int64
 	for i := range g.Operations {
@@ -72,9 +71,7 @@ func TestGroups(t *testing.T) {
 // Cortex-A55 (D-312). So do the rows that no key follows from.
 func TestMeasured(t *testing.T) {
 	rows, err := Networks()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(rows) != 196 {
 		t.Errorf("%d rows", len(rows))
 	}
@@ -110,9 +107,7 @@ const timePage = "../../docs/Time.md"
 // multiply-accumulates, with the networks that were measured; docs/Time.md shows it.
 func TestIntercept(t *testing.T) {
 	rows, err := Networks()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, c := range []struct {
 		typ, row  string
 		published float64 // ms
@@ -142,9 +137,7 @@ func TestIntercept(t *testing.T) {
 // matrices and streams of weights, are within 40 %.
 func TestKernels(t *testing.T) {
 	rows, err := Kernels()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	n := 0
 	for _, r := range rows {
 		switch name, _, _ := strings.Cut(r.What, " "); name {
@@ -187,9 +180,7 @@ func TestKeysAreFitted(t *testing.T) {
 	each("scalar_cycles", func(k *timing.KernelSpec) *float64 { return &k.ScalarCycles })
 	each("operation_cycles", func(k *timing.KernelSpec) *float64 { return &k.OperationCycles })
 	all, err := Networks()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, sets := range [][]string{{"prime", "gold", "gold2", "gold3", "prime+gold"}, {"a55"}, {"a75-9820"}, {"a75-710"}} {
 		var rows []row
 		for _, r := range all {
@@ -201,9 +192,7 @@ func TestKeysAreFitted(t *testing.T) {
 			sum := 0.
 			for _, set := range sets {
 				s, err := specOf(set)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				if key != "" {
 					keys[key](s, f)
 				}
@@ -212,9 +201,7 @@ func TestKeysAreFitted(t *testing.T) {
 						continue
 					}
 					m, err := s.NewMeter(len(r.works))
-					if err != nil {
-						t.Fatal(err)
-					}
+					require.NoError(t, err)
 					for i := range r.works {
 						m.Add(i, &r.works[i])
 					}
@@ -238,19 +225,13 @@ func TestKeysAreFitted(t *testing.T) {
 // works is the work of a row's operations.
 func works(t *testing.T, r Row) (l []opspec.Work) {
 	m, err := model(r.What, r.Type == "f32")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	g, err := (*opspec.Table)(nil).Resolve(&m.Main)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	v := (*opspec.Table)(nil).ModelView(g)
 	for i := range g.Operations {
 		w, err := v.Work(&g.Operations[i])
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		l = append(l, w)
 	}
 	return l

@@ -9,6 +9,7 @@ import (
 
 	bench "github.com/nnsoc/nnsoc/bench/dram"
 	"github.com/nnsoc/nnsoc/internal/doctable"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem/dram"
 )
@@ -16,26 +17,18 @@ import (
 func table(t testing.TB, path string) []bench.Row {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	rows, _, err := bench.Table(path, string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return rows
 }
 
 func run(t testing.TB, r *bench.Row) bench.Result {
 	t.Helper()
 	c, err := bench.GoldenConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	d, err := r.Pattern.Controller(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return bench.Run(d, r.Pattern, r.Window)
 }
 
@@ -100,9 +93,7 @@ func TestRowHits(t *testing.T) {
 		"size=128 stride=4294967232 n=2": 0.75, // the second is the last 64 bytes and the first
 	} {
 		p, err := bench.ParsePattern(params)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got := run(t, &bench.Row{Pattern: p, Window: 1})
 		if got.RowHit != want {
 			t.Errorf("%s: row hits %v, want %v", params, got.RowHit, want)
@@ -130,17 +121,11 @@ func TestCompare(t *testing.T) {
 // a used one.
 func TestDeterministic(t *testing.T) {
 	p, err := bench.ParsePattern("gen=rand mix=3/10 seed=3 n=3000")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c, err := bench.GoldenConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	d, err := p.Controller(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	first := fmt.Sprint(bench.Run(d, p, 16))
 	if again := fmt.Sprint(bench.Run(d, p, 16)); again != first {
 		t.Errorf("%s, then %s", first, again)
@@ -151,19 +136,13 @@ func TestDeterministic(t *testing.T) {
 func TestPolicies(t *testing.T) {
 	result := func(params string, window int, change func(*dram.Config)) bench.Result {
 		p, err := bench.ParsePattern(params)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		c, err := bench.GoldenConfig()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		cfg := c.Config()
 		change(&cfg)
 		d, err := dram.New(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return bench.Run(d, p, window)
 	}
 	same := func(*dram.Config) {}
@@ -280,18 +259,12 @@ func BenchmarkController(b *testing.B) {
 	} {
 		b.Run(k.name, func(b *testing.B) {
 			p, err := bench.ParsePattern(k.params)
-			if err != nil {
-				b.Fatal(err)
-			}
+			require.NoError(b, err)
 			p.N = int64(b.N)
 			c, err := bench.GoldenConfig()
-			if err != nil {
-				b.Fatal(err)
-			}
+			require.NoError(b, err)
 			d, err := p.Controller(c)
-			if err != nil {
-				b.Fatal(err)
-			}
+			require.NoError(b, err)
 			b.ReportAllocs()
 			b.ResetTimer()
 			bench.Run(d, p, k.window)

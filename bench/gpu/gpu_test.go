@@ -6,15 +6,14 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal/validate"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
 // TestNetworks: every network of the table is in the zoo, and its kernels are a part of it.
 func TestNetworks(t *testing.T) {
 	list, err := Networks()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(list) != 13 {
 		t.Errorf("%d networks", len(list))
 	}
@@ -45,9 +44,7 @@ func TestSpread(t *testing.T) {
 // kernel's.
 func TestModels(t *testing.T) {
 	list, err := Kernels()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	types := map[string]nn.OperationType{"conv": nn.OpConv2D, "grouped": nn.OpGroupedConv2D, "depthwise": nn.OpDepthwiseConv2D, "average_pool": nn.OpAveragePool2D,
 		"max_pool": nn.OpMaxPool2D, "mean": nn.OpMean, "fully_connected": nn.OpFullyConnected}
 	for i := 0; i < len(list); i += 7 {

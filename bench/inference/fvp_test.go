@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench/inference"
 	"github.com/nnsoc/nnsoc/importer/vela"
 	"github.com/nnsoc/nnsoc/internal/doctable"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -24,9 +25,7 @@ import (
 func TestPublishedCycles(t *testing.T) {
 	root := shared.Path(t, "ethosu", "fvp")
 	table, err := os.ReadFile(filepath.Join(root, "fvp.tsv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	rows := strings.Split(strings.TrimSpace(string(table)), "\n")[1:]
 	var doc []string
 	logs, deviation, plain, farthestPlain := 0.0, 0.0, 0.0, 0.0
@@ -35,9 +34,7 @@ func TestPublishedCycles(t *testing.T) {
 		f := strings.Split(row, "\t")
 		number := func(i int) float64 {
 			v, err := strconv.ParseFloat(f[i], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			return v
 		}
 		file, part := filepath.Join(root, f[0], f[1]+"_vela.tflite"), strings.TrimPrefix(f[1], "ethos-")
@@ -70,9 +67,7 @@ func TestPublishedCycles(t *testing.T) {
 	const page = "../../docs/EthosUTiming.md"
 	doctable.Hold(t, page, "| network | accelerator | Arm's model | here | ratio | AXI0 reads | AXI0 writes | AXI1 reads | without adapters | here | ratio |", doc)
 	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	sum := fmt.Sprintf("Geometric mean %.3f, mean deviation %.1f %%, all %d within 5 %%.", mean, 100*off, near)
 	if near < len(rows) {
 		sum = fmt.Sprintf("Geometric mean %.3f, mean deviation %.1f %%, %d of %d within 5 %%, the farthest %.1f %%.", mean, 100*off, near, len(rows), 100*farthest)
@@ -123,24 +118,16 @@ func thousands(n int64) string {
 // runZeros runs a compiled network on zeros, on a SoC with changes.
 func runZeros(t *testing.T, path, name string, changes ...soc.Change) *inference.Result {
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	n, err := vela.Read(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s, err := inference.New(n, machine(t, name, changes...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var inputs [][]byte
 	for _, o := range inference.Operands(n, n.Inputs) {
 		inputs = append(inputs, make([]byte, o.Bytes()))
 	}
 	r, err := s.Run(inputs, inference.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return r
 }

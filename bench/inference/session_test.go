@@ -13,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/importer/vela"
 	"github.com/nnsoc/nnsoc/importer/vela/velatest"
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/sim"
@@ -35,9 +36,7 @@ type transfer struct {
 // copies is a payload with copies, one after the other.
 func copies(t testing.TB, accelerator string, list ...transfer) []byte {
 	config, err := ethosu.ParseConfig(accelerator)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	b := ethosu.NewBuilder(config.Product)
 	for _, c := range list {
 		b.Set(ethosu.SetDMA0SrcRegion, c.from)
@@ -50,26 +49,18 @@ func copies(t testing.TB, accelerator string, list ...transfer) []byte {
 	}
 	b.Op(ethosu.OpStop, 0xFFFF)
 	words, err := b.Words()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p := ethosu.Payload{Release: ethosu.DefaultRelease, ID: ethosu.DefaultID, Config: config, Commands: words}
 	payload, err := p.Append(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return payload
 }
 
 func machine(t testing.TB, name string, changes ...soc.Change) *inference.Machine {
 	c, err := soc.LoadChanged(name, changes...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m, err := inference.NewMachine(c, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return m
 }
 
@@ -80,14 +71,10 @@ func TestMixedFile(t *testing.T) {
 	path := filepath.Join("..", "..", "cmd", "nnsoc", "testdata", "mixed_vela.tflite")
 	want := velatest.Mixed(copyPayload(t, "ethos-u55-128")).Bytes()
 	if *update {
-		if err := os.WriteFile(path, want, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, want, 0o644))
 	}
 	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !bytes.Equal(got, want) {
 		t.Error("the file is not what velatest writes: go test ./bench/inference -run TestMixedFile -update")
 	}
@@ -97,16 +84,12 @@ func TestMixedFile(t *testing.T) {
 // second run is like the first.
 func TestMixed(t *testing.T) {
 	n, err := vela.Read(velatest.Mixed(copyPayload(t, "ethos-u55-128")).Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if c, err := inference.Accelerator(n); err != nil || c.String() != "ethos-u55-128" {
 		t.Fatal(c, err)
 	}
 	s, err := inference.New(n, machine(t, "ethos-u55-128"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	in, relu, relu6 := make([]byte, 128), make([]byte, 128), make([]byte, 128)
 	for i := range in {
 		v := int8(2*i - 128)
@@ -114,9 +97,7 @@ func TestMixed(t *testing.T) {
 	}
 	for range 2 {
 		r, err := s.Run([][]byte{in}, inference.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if !bytes.Equal(r.Outputs[0], relu6) || !bytes.Equal(r.Outputs[1], relu) {
 			t.Errorf("outputs %v", r.Outputs)
 		}
@@ -153,19 +134,13 @@ func TestConstants(t *testing.T) {
 	data := velatest.Mixed(copies(t, name, transfer{1, 0, 0, 0, 16}, transfer{0, 0, 1, 128, 16})).Bytes()
 	file := bytes.Clone(data)
 	n, err := vela.Read(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s, err := inference.New(n, machine(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	in := bytes.Repeat([]byte{20}, 128)
 	for _, only := range []bool{true, false} {
 		r, err := s.Run([][]byte{in}, inference.Options{TimingOnly: only})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		want := make([]byte, 128)
 		if !only {
 			copy(want, in[:16])
@@ -206,9 +181,7 @@ func checkCycles(t *testing.T, r *inference.Result) {
 func TestWrongMachine(t *testing.T) {
 	for _, compiled := range ethosu.Accelerators() {
 		n, err := vela.Read(velatest.Mixed(copyPayload(t, compiled)).Bytes())
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, name := range append(ethosu.Accelerators(), "pixel4") {
 			_, err := inference.New(n, machine(t, name))
 			if (compiled == name) != (err == nil) || err != nil && !strings.Contains(err.Error(), "compiled for") {
@@ -217,9 +190,7 @@ func TestWrongMachine(t *testing.T) {
 		}
 	}
 	n, err := vela.Read(velatest.Mixed([]byte("COP1")).Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := inference.Accelerator(n); err == nil || !strings.Contains(err.Error(), "lacks a configuration") {
 		t.Error(err)
 	}
@@ -233,33 +204,19 @@ func TestOracleNetworks(t *testing.T) {
 		folder := filepath.Dir(filepath.Dir(path))
 		t.Run(filepath.Base(folder)+"/"+filepath.Base(filepath.Dir(path)), func(t *testing.T) {
 			data, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			in, err := os.ReadFile(shared.Path(t, "models", filepath.Base(folder), "case1.in0.bin"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			want, err := os.ReadFile(filepath.Join(folder, "double.case1.out0.bin"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			n, err := vela.Read(data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			c, err := inference.Accelerator(n)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			s, err := inference.New(n, machine(t, c.String()))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			r, err := s.Run([][]byte{in}, inference.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if !bytes.Equal(r.Outputs[0], want) {
 				t.Error("output differs")
 			}
@@ -285,9 +242,7 @@ func FuzzSession(f *testing.F) {
 			return
 		}
 		n, err := vela.Read(velatest.Mixed(payload).Bytes())
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		s, err := inference.New(n, m)
 		if err != nil {
 			return

@@ -3,6 +3,8 @@ package metric
 import (
 	"math"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
@@ -10,13 +12,9 @@ func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 func score(t *testing.T, name string, out []Output, truth *Truth, labels []string) Score {
 	t.Helper()
 	m, err := Find(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s, err := m.Sample(out, truth, labels)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return s
 }
 
@@ -34,9 +32,7 @@ func TestTop(t *testing.T) {
 		}
 	}
 	m, err := Find("top1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := m.Sample(nil, &Truth{}, nil); err == nil {
 		t.Error("a class of no output")
 	}
@@ -100,9 +96,7 @@ func TestAveragePrecision(t *testing.T) {
 		{"two classes", []Score{{Boxes: []Box{box(1, 1, 0), box(2, 1, 9)}, Found: []Box{box(1, 0.9, 0)}}}, 0.5},
 	} {
 		m, err := Find("map")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := m.Total(c.samples); !near(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -25,9 +26,7 @@ func TestWriteCSV(t *testing.T) {
 		{Model: "tts", Backend: BackendNNAPI, Inference: even},
 	}
 	var out strings.Builder
-	if err := WriteCSV(&out, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), "a,b", results); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, WriteCSV(&out, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), "a,b", results))
 	lines := strings.Split(out.String(), "\n")
 	if !strings.HasPrefix(lines[1], "#testInfo,backendType,") {
 		t.Errorf("the second line is %q", lines[1])

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // of are steps of one sequence each.
@@ -21,9 +23,7 @@ func of(steps ...step) (list [][]step) {
 func TestTopK(t *testing.T) {
 	v := []float64{9, 1, 8, 2, 7, 3, 6} // by size: 0 2 4 6 5 3 1
 	values, problems, err := topK{0.5}.evaluate(of(step{actual: v, class: 0}, step{actual: v, class: 4}, step{actual: v, class: 5}, step{actual: v, class: 1}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := []Value{{"top_1", 0.25}, {"top_2", 0.25}, {"top_3", 0.5}, {"top_4", 0.5}, {"top_5", 0.75}}
 	if !slices.Equal(values, want) {
 		t.Errorf("%v, want %v", values, want)
@@ -75,9 +75,7 @@ func TestMelCepLogF0(t *testing.T) {
 		{speech(math.NaN(), 0), math.NaN(), 0, 1},
 	} {
 		values, problems, err := melCepLogF0{}.evaluate([][]step{{{actual: zero, expected: zero}}, {{actual: c.actual, expected: zero}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		near := func(a, b float64) bool { return math.Abs(a-b) < 1e-9 || math.IsNaN(a) && math.IsNaN(b) }
 		if len(values) != 2 || values[0].Key != "max_mel_cep_distortion" || values[1].Key != "max_log_f0_error" || !near(values[0].Value, c.distortion) || !near(values[1].Value, c.pitch) || len(problems) != c.problems {
 			t.Errorf("%v, problems %q; want %v, %v and %d problems", values, problems, c.distortion, c.pitch, c.problems)
@@ -149,9 +147,7 @@ func TestNormalization(t *testing.T) {
 		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
 	}
 	n, err := parseNormalization(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got, err := n.apply([]float64{10, 10}); err != nil || !slices.Equal(got, []float64{21, 2}) {
 		t.Errorf("%v, %v; want v x deviation + mean", got, err)
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 const speechList = `{"models": [{
@@ -15,9 +17,7 @@ const speechList = `{"models": [{
 
 func TestParseList(t *testing.T) {
 	l, err := ParseList([]byte(speechList))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m := &l.Models[0]
 	if m.TestName != "speech" || m.ModelFile != "speech" || m.inputBytes() != 8 || m.MinSDKVersion != 0 {
 		t.Errorf("%+v", m)
@@ -30,9 +30,7 @@ func TestParseList(t *testing.T) {
 	if got := strings.Join(l.Missing(m), " "); got != want {
 		t.Errorf("missing %q, want all files", got)
 	}
-	if err := os.WriteFile(filepath.Join(l.Dirs[0], "b.in"), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(l.Dirs[0], "b.in"), nil, 0o666))
 	if got := strings.Join(l.Missing(m), " "); got != strings.Replace(want, "b.in ", "", 1) {
 		t.Errorf("missing %q, b.in is there", got)
 	}

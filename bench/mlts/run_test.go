@@ -16,6 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/nnrt/registry"
@@ -27,13 +28,9 @@ import (
 func bench(t *testing.T, l *List, wrap func(hal.Device) hal.Device) *Benchmark {
 	t.Helper()
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m, err := devices.NewMachine(c, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list := slices.Clone(m.Devices())
 	for i := range list {
 		if wrap != nil {
@@ -41,9 +38,7 @@ func bench(t *testing.T, l *List, wrap func(hal.Device) hal.Device) *Benchmark {
 		}
 	}
 	r, err := registry.New(list[0], list[1:]...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r.SetMachine(m)
 	return &Benchmark{List: l, Registry: r, Machine: m, Span: Span{WarmUp: 3 * sim.Millisecond, Run: 10 * sim.Millisecond}, Accelerators: []string{"gpu", "npu"}, GPU: "gpu"}
 }
@@ -51,9 +46,7 @@ func bench(t *testing.T, l *List, wrap func(hal.Device) hal.Device) *Benchmark {
 func run(t *testing.T, b *Benchmark) map[string]*Result {
 	t.Helper()
 	list, err := b.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if list[0].Backend != BackendCPU {
 		t.Errorf("the first result is of %s, want the baseline", list[0].Backend)
 	}
@@ -136,12 +129,8 @@ func put(t *testing.T, files map[string][]byte) string {
 	dir := t.TempDir()
 	for name, b := range files {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, b, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		require.NoError(t, os.WriteFile(path, b, 0o666))
 	}
 	return dir
 }
@@ -165,13 +154,9 @@ func TestFiles(t *testing.T) {
 	}
 	dir := put(t, files)
 	l, err := ReadList(filepath.Join(dir, "models_list", "relu.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list, err := bench(t, l, nil).Run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, r := range list {
 		switch r.Model {
 		case "relu":
@@ -207,9 +192,7 @@ func TestPictures(t *testing.T) {
 			}
 		}
 		var b bytes.Buffer
-		if err := png.Encode(&b, img); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, png.Encode(&b, img))
 		return b.Bytes()
 	}
 	columns := func(x, _ int) byte { return byte(10 * x) }
@@ -241,9 +224,7 @@ func TestPictures(t *testing.T) {
   "dataset": {"inputPath": "p", "groundTruth": "truth", "labels": "labels", "preprocessor": "MobilenetV1"}}]}`),
 	})
 	l, err := ReadList(filepath.Join(dir, "list.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r := run(t, bench(t, l, nil))[BackendCPU]
 	// Equal values: the first is the largest, the third the third.
 	if r.Failed != "" || len(r.Values) != 5 || r.Values[0].Value != 0.5 || r.Values[1].Value != 0.5 || r.Values[2].Value != 1 {
@@ -281,9 +262,7 @@ func (p *wrongModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result,
 // network that does not is told.
 func TestSynthetic(t *testing.T) {
 	l, err := Named([]string{"mobilenet_v1_0.25_128_quant_topk_aosp"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	b := bench(t, l, func(d hal.Device) hal.Device {
 		if d.Name() == "npu" {
 			return wrong{d}
@@ -320,18 +299,12 @@ func TestSynthetic(t *testing.T) {
 		t.Errorf("compilation %+v, want less from a cache and more to one", c)
 	}
 	w, err := l.open(&l.Models[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	classes := map[int]bool{}
-	if err := w.expect(b.Registry); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.expect(b.Registry))
 	for _, s := range w.expected {
 		v, err := numbers(outputsOf(w.net)[0], s[0][0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		classes[largest(v)] = true
 	}
 	if len(classes) < 2 {

@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/importer/vela"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
@@ -23,36 +24,22 @@ import (
 func compiled(t *testing.T, m *nn.Model, name string) (*offline.Network, *vela.Network, [][]byte) {
 	t.Helper()
 	a, err := ethosu.ParseConfig(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c, err := soc.Load(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	n, err := offline.Compile(m, c, a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	read, err := vela.Read(n.File)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got, err := inference.Accelerator(read); err != nil || got != a {
 		t.Fatalf("the file is for %v, %v", got, err)
 	}
 	machine, err := inference.NewMachine(c, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s, err := inference.New(read, machine)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r, err := s.Run(noise(m), inference.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if r.Stalls.Total() != r.Cycles || r.ActiveCycles <= 0 {
 		t.Errorf("reasons add up to %d of %d cycles, %d active", r.Stalls.Total(), r.Cycles, r.ActiveCycles)
 	}
@@ -70,16 +57,12 @@ func noise(m *nn.Model) (inputs [][]byte) {
 func checkOutputs(t *testing.T, m *nn.Model, got [][]byte) {
 	t.Helper()
 	ref, err := refcpu.Compile(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var want [][]byte
 	for _, x := range m.Main.Outputs {
 		want = append(want, make([]byte, m.Main.Operands[x].Bytes()))
 	}
-	if err := ref.Run(noise(m), want, refcpu.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, ref.Run(noise(m), want, refcpu.Options{}))
 	for i := range want {
 		if !bytes.Equal(got[i], want[i]) {
 			t.Errorf("output %d differs from the reference", i)
@@ -156,9 +139,7 @@ func mixed(t *testing.T) *nn.Model {
 		{Type: nn.OpAdd, Inputs: []uint32{a, c, none}, Outputs: []uint32{y}},
 	}
 	m := &nn.Model{Main: g}
-	if err := nnrt.Validate(m); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, nnrt.Validate(m))
 	return m
 }
 
@@ -177,9 +158,7 @@ func TestMixed(t *testing.T) {
 // TestRefusals: what cannot be compiled is named.
 func TestRefusals(t *testing.T) {
 	c, err := soc.Load("ethos-u55-128")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	a, _ := ethosu.ParseConfig("ethos-u55-128")
 	if _, err := offline.Compile(zoo.MustBuild("mlperf_tiny_kws_float"), c, a); err == nil || !strings.Contains(err.Error(), "no operation of the model runs on the NPU") {
 		t.Errorf("a float network: %v", err)

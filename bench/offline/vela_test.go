@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench/offline"
 	"github.com/nnsoc/nnsoc/importer/tflite"
 	"github.com/nnsoc/nnsoc/internal/doctable"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -29,13 +30,9 @@ func row(network string, c *offline.Comparison) string {
 func given(t *testing.T, name string) *nn.Model {
 	t.Helper()
 	data, err := os.ReadFile(shared.Path(t, "models", name, "model.tflite"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m, err := tflite.Import(data, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return m
 }
 
@@ -51,9 +48,7 @@ func TestStreamsAlike(t *testing.T) {
 	var rows []string
 	for _, path := range files {
 		file, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		c, err := offline.CompareAlike(file, m, soc.Load)
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
@@ -77,9 +72,7 @@ func TestStreams(t *testing.T) {
 	within, logs := 0, 0.0
 	for _, path := range files {
 		file, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		network := filepath.Base(filepath.Dir(filepath.Dir(path)))
 		c, err := offline.Compare(file, given(t, network), soc.Load)
 		if err != nil {
@@ -105,9 +98,7 @@ func TestStreams(t *testing.T) {
 	}
 	doctable.Hold(t, page, "| network | accelerator | cycles, Vela | here | ratio | constants, Vela | here | SRAM, Vela | here |", rows)
 	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	sum := fmt.Sprintf("%d of %d take no more cycles than Vela's, geometric mean %.3f.", within, len(files), math.Exp(logs/float64(len(files))))
 	if !strings.Contains(string(text), sum) {
 		t.Errorf("%s does not say: %s", page, sum)

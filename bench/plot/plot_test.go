@@ -9,6 +9,8 @@ import (
 
 	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 func TestFrontier(t *testing.T) {
@@ -68,13 +70,9 @@ func TestRoom(t *testing.T) {
 	for _, s := range list {
 		p := gonum.New()
 		p.HideAxes()
-		if err := scatter(p, slices.IndexFunc(list, func(x Series) bool { return x.Name == s.Name }), Series{"", plotter.XYs{{X: 1, Y: 1}}}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, scatter(p, slices.IndexFunc(list, func(x Series) bool { return x.Name == s.Name }), Series{"", plotter.XYs{{X: 1, Y: 1}}}))
 		var b bytes.Buffer
-		if err := Write(&b, "x.svg", p, Sizes["column"]); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, Write(&b, "x.svg", p, Sizes["column"]))
 		if other := looks[b.String()]; other != "" {
 			t.Errorf("%s looks as %s", s.Name, other)
 		}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/pprof/profile"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // record is two operations that run one kernel, and a launch.
@@ -50,9 +52,7 @@ gpu;LAUNCH;[launch] 1
 `},
 	} {
 		var b bytes.Buffer
-		if err := record().WriteFolded(&b, c.v); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, record().WriteFolded(&b, c.v))
 		if d := cmp.Diff(c.want, b.String()); d != "" {
 			t.Errorf("%s:\n%s", c.v, d)
 		}
@@ -62,18 +62,14 @@ gpu;LAUNCH;[launch] 1
 func written(t testing.TB) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := record().Write(&b, Energy); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, record().Write(&b, Energy))
 	return b.Bytes()
 }
 
 // TestProfile: what the library of go tool pprof reads has the stacks, the source and the sums.
 func TestProfile(t *testing.T) {
 	p, err := profile.ParseData(written(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if p.DefaultSampleType != "energy" || len(p.Sample) != 6 {
 		t.Errorf("%d samples, first %s", len(p.Sample), p.DefaultSampleType)
 	}
@@ -98,13 +94,9 @@ func TestProfile(t *testing.T) {
 
 func TestSummarize(t *testing.T) {
 	p, err := Read(bytes.NewReader(written(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s, err := Summarize(p, Cycles)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := &Summary{
 		Total:      Costs{122, 61, 52, 13},
 		Operations: []Row{{"gpu", "LAUNCH", "", Costs{100, 50, 50, 1}}, {"gpu", "0 CONV_2D", "", Costs{13, 7, 1, 6}}, {"gpu", "1 CONV_2D", "", Costs{9, 4, 1, 6}}},

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 func number(x float64) *float64 { return &x }
@@ -29,9 +31,7 @@ func TestCompare(t *testing.T) {
 	a := file(10, op(0, "A", 3, map[string]int64{"issue": 200, "dma": 100}), op(1, "B", 6, map[string]int64{"issue": 600}), op(-1, "LAUNCH", 1, map[string]int64{"launch": 100}))
 	b := file(13, op(0, "A", 2, map[string]int64{"issue": 100, "dma": 100}), op(1, "B", 10, map[string]int64{"issue": 590, "dma": 350, "bank": 60}), op(-1, "LAUNCH", 1, map[string]int64{"launch": 100}))
 	d, err := Compare(a, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r := d.Runs[0]
 	if r.LatencyUS.Percent() != 30 || r.Same != 1 || len(r.Operations) != 2 {
 		t.Fatalf("%+v", r)
@@ -62,9 +62,7 @@ func TestCompareCounters(t *testing.T) {
 	}
 	a := counted("npu", map[string]int64{"same": 5, "half": 10, "gone": 1, "more": 100})
 	d, err := Compare(a, counted("npu", map[string]int64{"same": 5, "half": 5, "new": 7, "more": 101}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := []CounterChange{{"new", Change{0, 7}}, {"gone", Change{1, 0}}, {"half", Change{10, 5}}, {"more", Change{100, 101}}}
 	r := d.Runs[0]
 	if r.Same != 0 || len(r.Operations) != 1 {
@@ -85,9 +83,7 @@ func TestCompareNetworks(t *testing.T) {
 	a := file(10, op(0, "A", 1, nil), op(1, "BB", 2, nil), op(2, "CCC", 3, nil))
 	b := file(10, op(0, "A", 1, nil), op(1, "CCC", 3, nil), op(2, "DDDD", 4, nil))
 	d, err := Compare(a, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r := d.Runs[0]
 	if r.Same != 2 || len(r.Operations) != 2 {
 		t.Fatalf("%+v", r)

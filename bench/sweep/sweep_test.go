@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -23,9 +24,7 @@ func axes(t *testing.T, list ...string) []*Axis {
 	var l []*Axis
 	for _, s := range list {
 		a, err := ParseAxis(s, func(key string) bool { return key == "whole" })
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		l = append(l, a)
 	}
 	return l
@@ -33,9 +32,7 @@ func axes(t *testing.T, list ...string) []*Axis {
 
 func TestProduct(t *testing.T) {
 	p, err := Product([]string{"m"}, []string{"npu", "dsp"}, axes(t, "a=1,2", "b+c=x,y"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var got []string
 	for i := range p.Points {
 		got = append(got, p.Points[i].String())
@@ -111,9 +108,7 @@ func TestSample(t *testing.T) {
 	list := axes(t, "a=10..20", "b=x,y,z,w", "whole=1..1000")
 	sample := func(seed uint64) *Plan {
 		p, err := Sample([]string{"m"}, []string{"d"}, list, n, seed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return p
 	}
 	p := sample(7)
@@ -152,9 +147,7 @@ func TestSample(t *testing.T) {
 
 func TestRead(t *testing.T) {
 	p, err := Read("p.csv", strings.NewReader("device,dram.mt_per_s,npu.cores\nnpu,3733,\ndsp,,1\n"), []string{"m", "n"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := []Point{
 		{0, "m", "npu", []soc.Change{{Key: "dram.mt_per_s", Value: "3733"}}}, {1, "n", "npu", []soc.Change{{Key: "dram.mt_per_s", Value: "3733"}}},
 		{2, "m", "dsp", []soc.Change{{Key: "npu.cores", Value: "1"}}}, {3, "n", "dsp", []soc.Change{{Key: "npu.cores", Value: "1"}}},
@@ -190,9 +183,7 @@ func open(t *testing.T, dir, shard string) *Store {
 		}
 	}
 	st, err := Open(dir, &description, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return st
 }
 
@@ -206,9 +197,7 @@ func TestStoreResumes(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "[odd] *name?")
 	s := open(t, dir, "1/2")
 	for _, i := range []int{4, 0} {
-		if err := s.Add(row(i)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Add(row(i)))
 	}
 	if _, err := Open(dir, &description, Shard{1, 2}); err == nil || !strings.Contains(err.Error(), "another process") {
 		t.Errorf("two processes work on one shard: %v", err)
@@ -219,12 +208,8 @@ func TestStoreResumes(t *testing.T) {
 	s.lines.Close()
 
 	other := open(t, dir, "2/2")
-	if err := other.Add(row(1)); err != nil {
-		t.Fatal(err)
-	}
-	if err := other.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, other.Add(row(1)))
+	require.NoError(t, other.Close())
 
 	for _, shard := range []string{"1/2", ""} { // goes on as it was, and as one
 		s := open(t, dir, shard)
@@ -234,20 +219,14 @@ func TestStoreResumes(t *testing.T) {
 			}
 		}
 		if shard != "" {
-			if err := s.Add(row(2)); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, s.Add(row(2)))
 		}
 		rows, err := s.Collect([]string{"a"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if diff := cmp.Diff([]Row{*row(0), *row(1), *row(2), *row(4)}, rows); diff != "" {
 			t.Errorf("shard %q (-want +got):\n%s", shard, diff)
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Close())
 	}
 	for _, name := range []string{CSVFile, ParquetFile} {
 		if fi, err := os.Stat(filepath.Join(dir, name)); err != nil || fi.Size() == 0 {
@@ -274,9 +253,7 @@ func TestStoreRefuses(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{"{}\nnonsense\n": "rows-1-of-1.jsonl:2:", `{"index":-1}` + "\n": ":1: point -1", strings.Repeat("x", maxLine+9) + "\n": "more than"} {
-		if err := os.WriteFile(filepath.Join(dir, "rows-1-of-1.jsonl"), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "rows-1-of-1.jsonl"), []byte(text), 0o644))
 		if _, err := Open(dir, &description, Shard{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.20q: %v, want %s", text, err, want)
 		}
@@ -292,24 +269,16 @@ func TestTables(t *testing.T) {
 	}
 	keys := []string{"k", "name"}
 	var c, p bytes.Buffer
-	if err := writeCSV(&c, keys, rows); err != nil {
-		t.Fatal(err)
-	}
-	if err := writeParquet(&p, keys, rows); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, writeCSV(&c, keys, rows))
+	require.NoError(t, writeParquet(&p, keys, rows))
 	records, err := csv.NewReader(&c).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	header := strings.Join(records[0], " ")
 	if want := "index model device soc soc_hash build k name status error latency_us energy_uj counter.x stall.issue"; header != want {
 		t.Errorf("columns %s, want %s", header, want)
 	}
 	f, err := parquet.OpenFile(bytes.NewReader(p.Bytes()), int64(p.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if f.NumRows() != int64(len(rows)) {
 		t.Errorf("%d rows", f.NumRows())
 	}
@@ -317,9 +286,7 @@ func TestTables(t *testing.T) {
 	r := parquet.NewReader(f)
 	for range rows {
 		m := map[string]any{}
-		if err := r.Read(&m); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, r.Read(&m))
 		for _, k := range records[0] {
 			text := ""
 			switch x := m[k].(type) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/importer/tensor"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/refcpu"
@@ -133,9 +134,7 @@ func TestFamiliesAreAlive(t *testing.T) {
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			m, err := zoo.Build(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			outputs := execute(t, m, func(op int, o *nn.Operand, data []byte) {
 				kind := m.Main.Operations[op].Type
 				elements := int(o.Elements())

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/nnrt"
@@ -127,13 +128,9 @@ func TestOutline(t *testing.T) {
 			t.Fatal(name)
 		}
 		outline, parameters, err := n.Outline()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		m, err := n.Build()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if err := nnrt.Validate(m); err != nil {
 			t.Error(err)
 		}
@@ -165,9 +162,7 @@ func TestRepeatable(t *testing.T) {
 	var built [2]*nn.Model
 	for i := range built {
 		m, err := zoo.Build("efficientnet_lite0_quant")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		built[i] = m
 	}
 	for i := range built[0].Main.Operands {

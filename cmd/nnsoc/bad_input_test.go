@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestBadInput: what a user got wrong is one line on stderr that says what and
@@ -33,17 +34,11 @@ func TestBadInput(t *testing.T) {
 		"bad.s":        "_start: frob\n",
 		"half.json":    "{",
 	} {
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o666))
 	}
-	if err := os.Mkdir("folder", 0o777); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir("folder", 0o777))
 	before, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, c := range []struct{ args, want string }{
 		{"run --invocations 0", "--invocations 0, want 1 to 1000000"},
 		{"run --interval-us -1", "--interval-us -1, want 0 to 1e9"},
@@ -229,9 +224,7 @@ func truncated(t *testing.T) map[string][]byte {
 			t.Fatal(&errs)
 		}
 		data, err := os.ReadFile(whole)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, n := range []int{0, 1, 7, 100, len(data) / 2, len(data) - len(data)/8} {
 			files[fmt.Sprintf("first%d.%s", n, format)] = data[:n]
 		}
@@ -243,13 +236,9 @@ func truncated(t *testing.T) map[string][]byte {
 func TestTruncatedNetworks(t *testing.T) {
 	files := truncated(t)
 	t.Chdir(t.TempDir())
-	if err := os.Mkdir("folder", 0o777); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir("folder", 0o777))
 	for name, data := range files {
-		if err := os.WriteFile(name, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(name, data, 0o666))
 	}
 	for name := range files {
 		for _, command := range readers {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // compilesNothingToKeep are the commands without --cache-dir and --token, and why. A command that is
@@ -81,9 +83,7 @@ func TestCacheIsUsed(t *testing.T) {
 				t.Fatalf("%s: exit code %d: %s", line, code, errs.String())
 			}
 			list, err := os.ReadDir(dir + "/kept")
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			return list
 		}
 		first := files("first")

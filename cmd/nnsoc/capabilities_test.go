@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestOwnCapabilities: the devices of a SoC file that is no preset are measured
@@ -15,13 +16,9 @@ func TestOwnCapabilities(t *testing.T) {
 	cache := t.TempDir()
 	t.Setenv(machine.CacheVariable, cache)
 	text, err := os.ReadFile(filepath.Join("..", "..", "sim", "soc", "ethos-u55-32.toml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	own := filepath.Join(t.TempDir(), "own.toml")
-	if err := os.WriteFile(own, []byte(strings.Replace(string(text), `name = "ethos-u55-32"`, `name = "own"`, 1)), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(own, []byte(strings.Replace(string(text), `name = "ethos-u55-32"`, `name = "own"`, 1)), 0o666))
 	type answer struct {
 		code      int
 		out, errs string
@@ -47,18 +44,14 @@ func TestOwnCapabilities(t *testing.T) {
 		t.Fatalf("%d files in the cache, error %v", len(files), err)
 	}
 	for _, file := range files {
-		if err := os.Truncate(file, 20); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Truncate(file, 20))
 	}
 	if x := ask(); x.code != 0 || x.out != first.out || !strings.Contains(x.errs, "npu: CONV_2D") {
 		t.Errorf("with damaged files: exit code %d, not measured again, or something else\n%s%s", x.code, x.errs, x.out)
 	}
 	// The name is no part of what is measured.
 	other := filepath.Join(t.TempDir(), "other.toml")
-	if err := os.WriteFile(other, []byte(strings.Replace(string(text), `name = "ethos-u55-32"`, `name = "other"`, 1)), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(other, []byte(strings.Replace(string(text), `name = "ethos-u55-32"`, `name = "other"`, 1)), 0o666))
 	_, renamed, _ := command(nil, "devices", "--soc", other)
 	figures := func(s string) string { return s[strings.Index(s, "device "):] }
 	if figures(renamed) != figures(first.out) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestConcurrent holds run --concurrent to what contention must come to: a network is not
@@ -26,9 +27,7 @@ func TestConcurrent(t *testing.T) {
 			t.Fatalf("%s: exit code %d", args, code)
 		}
 		var r run.ConcurrentReport
-		if err := json.Unmarshal([]byte(out.String()), &r); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(out.String()), &r))
 		for i, e := range r.Networks {
 			if starved := i == 0 && e.Priority == "low"; starved != (e.Slowdown == nil) {
 				t.Errorf("%s: network %d starved: %v", args, i, !starved)

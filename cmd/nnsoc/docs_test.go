@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/doctable"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 const fidelityHeader = "| engine | network | phone | measure | role | published ms | ours | ratio | execution | in a burst | verdict (tolerance) |"
@@ -18,9 +19,7 @@ const fidelityHeader = "| engine | network | phone | measure | role | published 
 func TestFidelity(t *testing.T) {
 	const page = "../../docs/FIDELITY.md"
 	data, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	args := []string{"bench", "anchors", "--markdown", "-q"}
 	have := string(data)
 	if os.Getenv("NNSOC_SWEEP") == "" {
@@ -99,9 +98,7 @@ func TestQuotaFlags(t *testing.T) {
 // TestServeFlags: what docs/Service.md lists as standing before a driver are flags of nnsoc serve.
 func TestServeFlags(t *testing.T) {
 	cmd, _, err := newRoot(io.Discard, io.Discard).Find([]string{"serve"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	rows := doctable.Rows(t, "../../docs/Service.md", "| flag | does |")
 	for _, r := range rows {
 		name, _, _ := strings.Cut(strings.TrimPrefix(strings.Trim(r[0], "`"), "--"), " ")

@@ -17,6 +17,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // energyRun is what run --json says of the energy of one device's run.
@@ -47,9 +48,7 @@ func commandJSON(t *testing.T, object any, args ...string) {
 	if code := execute(append(args, "--json", "--quiet"), &out, io.Discard); code != cli.ExitOK {
 		t.Fatalf("%s: exit code %d", strings.Join(args, " "), code)
 	}
-	if err := json.Unmarshal(out.Bytes(), object); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(out.Bytes(), object))
 }
 
 // TestRowsOf: operations and devices are those of one invocation of many, which may have taken another time than the mean:
@@ -218,14 +217,10 @@ func TestEnergyOfTables(t *testing.T) {
 	out := t.TempDir()
 	commandJSON(t, new(any), "sweep", "--models", network, "--devices", "cpu,gpu,dsp,npu", "--vary", "dram.mt_per_s=4266", "--out", out)
 	file, err := os.Open(filepath.Join(out, "results.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer file.Close()
 	table, err := csv.NewReader(file).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i, device := range []string{"cpu", "gpu", "dsp", "npu"} {
 		want := runs.Runs[i].EnergyUJ
 		name := "single:" + device

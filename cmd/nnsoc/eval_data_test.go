@@ -14,6 +14,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/importer/npy"
 	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // Codes of TensorFlow Lite.
@@ -61,12 +62,8 @@ func writeEvalData(t *testing.T, dir string) {
 	t.Helper()
 	for name, data := range evalData(t) {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		require.NoError(t, os.WriteFile(path, data, 0o666))
 	}
 }
 
@@ -178,9 +175,7 @@ func frames(symbols ...int) npy.Array {
 func npyOf(t *testing.T, a npy.Array) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := a.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, a.Write(&b))
 	return b.Bytes()
 }
 
@@ -195,13 +190,9 @@ func npzOf(t *testing.T, list arrays) []byte {
 		if err == nil {
 			err = a.Write(w)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, z.Close())
 	return b.Bytes()
 }
 
@@ -213,8 +204,6 @@ func pngOf(t *testing.T, values ...byte) []byte {
 		m.Set(x, 0, color.RGBA{values[3*x], values[3*x+1], values[3*x+2], 255})
 	}
 	var b bytes.Buffer
-	if err := png.Encode(&b, m); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, png.Encode(&b, m))
 	return b.Bytes()
 }

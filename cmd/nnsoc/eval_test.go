@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/verify"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // evalRuns are evaluations of each layout of data sets, long enough to be killed.
@@ -26,9 +27,7 @@ func evalRuns(t *testing.T, dir string) map[string][]string {
 	const n = 400
 	path := func(name string) string { return filepath.Join(dir, name) }
 	write := func(name string, data []byte) string {
-		if err := os.WriteFile(path(name), data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path(name), data, 0o666))
 		return path(name)
 	}
 	var highest []int
@@ -43,9 +42,7 @@ func evalRuns(t *testing.T, dir string) map[string][]string {
 			map[string]any{"id": i, "image_id": i, "category_id": 17 + i%2, "bbox": []int{110 + i%50, 110, 100, 100}, "area": 10000, "iscrowd": 0})
 	}
 	boxes, err := json.Marshal(coco)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return map[string][]string{
 		"folder": {"mobilenet_v1_0.25_128_quant", "--dataset", filepath.Join("testdata", "patterns"), "--metric", "top1", "--device", "cpu,npu"},
 		"npz":    {path("relu.tflite"), "--dataset", write("many.npz", npzOf(t, arrays{"x": rows(highest...), "y": int64s(classes...)})), "--metric", "top1", "--device", "cpu,gpu"},
@@ -59,14 +56,10 @@ func evalRuns(t *testing.T, dir string) map[string][]string {
 // takes over the scores that are in the file, and comes to what one without a break comes to.
 func TestEvalGoesOn(t *testing.T) {
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	dir := t.TempDir()
 	program := filepath.Join(dir, "nnsoc") // TestMain runs main by this name
-	if err := os.Symlink(self, program); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink(self, program))
 	for layout, args := range evalRuns(t, dir) {
 		t.Run(layout, func(t *testing.T) { evalGoesOn(t, program, filepath.Join(dir, layout+".jsonl"), args) })
 	}
@@ -82,15 +75,11 @@ func evalGoesOn(t *testing.T, program, scores string, args []string) {
 	}
 	eval := func(more ...string) []string { return slices.Concat([]string{"eval"}, args, more) }
 	first := exec.Command(program, eval("--results", scores)...)
-	if err := first.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, first.Start())
 	for bytes.Count(kept(), []byte("\n")) < 4 { // what it belongs to, and three scores
 		time.Sleep(time.Millisecond)
 	}
-	if err := first.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, first.Process.Kill())
 	_ = first.Wait() // it was killed, or had just ended
 	data := kept()
 	if err := os.WriteFile(scores, data[:len(data)-5], 0o666); err != nil { // within its last score
@@ -103,9 +92,7 @@ func evalGoesOn(t *testing.T, program, scores string, args []string) {
 		if code != 0 {
 			t.Fatalf("exit code %d: %s", code, errs)
 		}
-		if err := json.Unmarshal([]byte(out), &r); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(out), &r))
 		return r, strings.Count(errs, ": sample ")
 	}
 	resumed, rest := report(eval("--results", scores))

@@ -9,26 +9,19 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 func TestExitCodes(t *testing.T) {
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text.tflite")
-	if err := os.WriteFile(text, []byte("not a model at all"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(text, []byte("not a model at all"), 0o644))
 	sparse := filepath.Join(dir, "sparse") // larger than any limit
-	if err := os.WriteFile(sparse, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(sparse, 6<<30); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(sparse, nil, 0o644))
+	require.NoError(t, os.Truncate(sparse, 6<<30))
 	source := func(name, code string) string {
 		path := filepath.Join(dir, name+".s")
-		if err := os.WriteFile(path, []byte("_start: "+code+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte("_start: "+code+"\n"), 0o644))
 		return path
 	}
 	for _, c := range []struct {

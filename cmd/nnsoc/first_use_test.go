@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/doctable"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // firstUse is what run --json says of a network's first use.
@@ -33,9 +34,7 @@ func firstUses(t *testing.T, args ...string) map[string]firstUse {
 			FirstUse firstUse `json:"first_use"`
 		}
 	}
-	if err := json.Unmarshal([]byte(out.String()), &r); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(out.String()), &r))
 	uses := map[string]firstUse{}
 	for _, x := range r.Runs {
 		if x.FirstUse.Warm != x.Latency {

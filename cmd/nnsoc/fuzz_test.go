@@ -13,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/importer/vectors"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors"
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
@@ -57,13 +58,9 @@ func TestFuzzFind(t *testing.T) {
 	bad := broken{good}
 	dir := t.TempDir()
 	r, err := randgraph.Run(bad, randgraph.Options{Seed: 1, Count: 40, Functional: true, Operations: regexp.MustCompile("CONV")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out, err := verify.DescribeFuzz(bad, "broken", dir, 1, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if out.Failed == 0 || out.Passed == 0 {
 		t.Fatalf("%d failed, %d passed", out.Failed, out.Passed)
 	}
@@ -78,9 +75,7 @@ func TestFuzzFind(t *testing.T) {
 		}
 		for _, path := range []string{f.Spec, strings.TrimSuffix(f.Spec, input.ModpySuffix) + ".json"} {
 			file, err := input.ReadSpec(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			for _, d := range []struct {
 				device hal.Device
 				fails  int

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // longRun is what run --duration --json says of the phone.
@@ -45,9 +47,7 @@ func endure(t *testing.T, device, duration string) []courseSample {
 // TestTenMinutes holds the table of docs/Time.md against what the phone does.
 func TestTenMinutes(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/Time.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, device := range []string{"cpu", "dsp", "npu", "gpu"} {
 		s := endure(t, device, "10m")
 		first, last := s[0], s[len(s)-1]

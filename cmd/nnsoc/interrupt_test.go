@@ -12,20 +12,18 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestInterrupt ends a run while it writes a trace, on one engine and on several beside each
 // other: no file is left, and the exit code is the shell's.
 func TestInterrupt(t *testing.T) {
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	dir := t.TempDir()
 	command := filepath.Join(dir, "nnsoc") // TestMain runs main by this name
-	if err := os.Symlink(self, command); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink(self, command))
 	const network = "mobilenet_v2_1.0_224_quant"
 	for _, x := range []struct {
 		sig  os.Signal
@@ -46,19 +44,13 @@ func TestInterrupt(t *testing.T) {
 			x.args[i] = strings.Replace(x.args[i], "$WORK", work, 1)
 		}
 		cmd := exec.Command(command, append([]string{"run", "--trace", filepath.Join(work, "t.json")}, x.args...)...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, cmd.Start())
 		for begun := false; !begun; time.Sleep(time.Millisecond) {
 			list, err := filepath.Glob(filepath.Join(work, ".nnsoc-*"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			begun = len(list) > 0
 		}
-		if err := cmd.Process.Signal(sig); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, cmd.Process.Signal(sig))
 		var exit *exec.ExitError
 		if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != want {
 			t.Errorf("%v: %v, want exit code %d", sig, err, want)
@@ -72,25 +64,17 @@ func TestInterrupt(t *testing.T) {
 // TestInterruptFuzz ends a search that has found nothing: its folder goes.
 func TestInterruptFuzz(t *testing.T) {
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	command := filepath.Join(t.TempDir(), "nnsoc")
-	if err := os.Symlink(self, command); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink(self, command))
 	work := t.TempDir()
 	cmd := exec.Command(command, "fuzz", "--device", "cpu", "--count", "1000000", "--out", filepath.Join(work, "a", "finds"))
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	for begun := false; !begun; time.Sleep(time.Millisecond) {
 		_, err := os.Stat(filepath.Join(work, "a", "finds"))
 		begun = err == nil
 	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Process.Signal(os.Interrupt))
 	var exit *exec.ExitError
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 {
 		t.Errorf("%v, want exit code 130", err)
@@ -104,28 +88,20 @@ func TestInterruptFuzz(t *testing.T) {
 // in processes of their own among it: nothing of these is left.
 func TestInterruptTemporaries(t *testing.T) {
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	command := filepath.Join(t.TempDir(), "nnsoc")
-	if err := os.Symlink(self, command); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink(self, command))
 	for _, args := range []string{"conformance --device cpu", "vts --via service --device cpu", "bench service --repeat 1000000", "mlts crash model-load-random-stress -f cpu --reference --via service"} {
 		temp := t.TempDir()
 		cmd := exec.Command(command, strings.Fields(args)...)
 		cmd.Env = append(os.Environ(), "TMPDIR="+temp)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, cmd.Start())
 		for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 			if sockets(temp) > 0 || time.Now().After(deadline) {
 				break
 			}
 		}
-		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 		var exit *exec.ExitError
 		if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 128+int(syscall.SIGTERM) {
 			t.Errorf("%s: %v", args, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/inspect"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // operationsDoc reads the rows of docs/OPERATIONS.md, each split into cells
@@ -17,9 +18,7 @@ import (
 func operationsDoc(t *testing.T) (text string, rows [][]string) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("..", "..", "docs", "OPERATIONS.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	name := ""
 	table, _, _ := strings.Cut(string(b), "\n## ") // the rules of devices follow
 	for _, line := range strings.Split(table, "\n") {
@@ -48,9 +47,7 @@ func TestOperationsRows(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, &log)
 	}
 	var r inspect.OpsReport
-	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(out.Bytes(), &r))
 	if len(r.Rows) != len(rows) {
 		t.Errorf("docs/OPERATIONS.md has %d rows, the table %d; run make docs", len(rows), len(r.Rows))
 	}

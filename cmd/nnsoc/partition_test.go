@@ -25,6 +25,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/partition"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
@@ -87,9 +88,7 @@ func TestKeptCosts(t *testing.T) {
 			t.Errorf("progress without a total or a clock:\n%s", errs)
 		}
 		var p partition.PartitionReport
-		if err := json.Unmarshal([]byte(out), &p); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(out), &p))
 		if len(p.Strategies) != 2 {
 			t.Fatalf("%d strategies", len(p.Strategies))
 		}
@@ -110,26 +109,18 @@ func TestKeptCosts(t *testing.T) {
 func everyNetwork(t *testing.T) []string {
 	t.Helper()
 	islands, err := bench.Islands()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	size := map[string]int64{bench.IslandsName: opspec.MACs(islands)}
 	for _, n := range zoo.Networks() {
 		m, _, err := n.Outline()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		size[n.Name] = opspec.MACs(m)
 	}
 	files, err := filepath.Glob(filepath.Join(sharedDir(), "models", "*", "model.tflite"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, path := range files {
 		m, err := input.ReadModel(path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		size[path] = opspec.MACs(m)
 	}
 	return slices.SortedFunc(maps.Keys(size), func(a, b string) int {
@@ -223,9 +214,7 @@ func TestSweepSource(t *testing.T) {
 			}
 			return data, err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if _, err := os.Stat(filepath.Join("..", "..", changed)); err != nil {
 			t.Errorf("%s: %v", changed, err)
 		}
@@ -255,9 +244,7 @@ func keptSweep(t *testing.T, soc, network string) (r sweepRow) {
 	t.Helper()
 	content, _ := os.ReadFile(network) // a built-in network is part of the program
 	source, err := sweepKey()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	key := sha256.Sum256(fmt.Appendf(nil, "%s %s %s %x", source, soc, network, content))
 	folder := machine.CacheFolder("sweep")
 	path := filepath.Join(folder, hex.EncodeToString(key[:])+".json")
@@ -269,15 +256,9 @@ func keptSweep(t *testing.T, soc, network string) (r sweepRow) {
 		return r
 	}
 	data, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(folder, 0o777))
+	require.NoError(t, os.WriteFile(path, data, 0o666))
 	return r
 }
 
@@ -289,9 +270,7 @@ func sweep(t *testing.T, soc, network string) (r sweepRow) {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
 	var p partition.PartitionReport
-	if err := json.Unmarshal([]byte(out), &p); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(out), &p))
 	r.Name, r.Single = networkName(network), math.Inf(1)
 	fastest, exact := math.Inf(1), math.NaN()
 	for _, e := range p.Strategies {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // awaited is a stderr that calls then when a command says that it waits for a pipe.
@@ -51,12 +52,8 @@ func throughPipe(t *testing.T, args []string, other func()) (code int, out, errs
 func TestPipes(t *testing.T) {
 	files := truncated(t)
 	t.Chdir(t.TempDir())
-	if err := os.Mkdir("folder", 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Mkfifo("pipe", 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir("folder", 0o777))
+	require.NoError(t, syscall.Mkfifo("pipe", 0o600))
 	write := func(data []byte) func() {
 		return func() {
 			if err := os.WriteFile("pipe", data, 0); err != nil && !strings.Contains(err.Error(), "broken pipe") {
@@ -78,9 +75,7 @@ func TestPipes(t *testing.T) {
 		t.Fatal(code)
 	}
 	data, err := os.ReadFile(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if code, out, errs := throughPipe(t, []string{"graph", "pipe"}, write(data)); code != cli.ExitOK || !strings.HasPrefix(out, "// pipe\ndigraph {") {
 		t.Errorf("graph of a pipe: exit code %d, %.100q, %.300q", code, out, errs)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -109,9 +110,7 @@ func reluNetwork(t *testing.T) string {
 		Operators: []tflitefile.Operator{{Code: 19, Inputs: []int32{0}, Outputs: []int32{1}}}, // RELU
 	}}}
 	path := filepath.Join(t.TempDir(), "relu.tflite")
-	if err := os.WriteFile(path, m.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, m.Bytes(), 0o600))
 	return path
 }
 
@@ -125,9 +124,7 @@ Example({x: [-1, 2, -3, 4], y: [1, 2, 3, 4]}).DisableLifeTimeVariation()
 // a device with exit code 1, and nothing without a fault.
 func TestPlantedFaults(t *testing.T) {
 	spec := filepath.Join(t.TempDir(), "abs.mod.py")
-	if err := os.WriteFile(spec, []byte(absSpec), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(spec, []byte(absSpec), 0o600))
 	for _, c := range []struct {
 		name    string
 		args    []string
@@ -185,9 +182,7 @@ func TestExpectedNonFinite(t *testing.T) {
 	} {
 		path := filepath.Join(dir, "x.mod.py")
 		text := strings.ReplaceAll(strings.ReplaceAll(absSpec, "[-1,", "["+c.in+","), "y: [1,", "y: ["+c.want+",")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		for _, device := range []string{"reference", "cpu", "gpu"} {
 			if code, out, errs := command(nil, "vts", path, "--device", device, "--json"); code != c.code || !json.Valid([]byte(out)) {
 				t.Errorf("%s on %s: exit code %d, want %d\n%s%s", name, device, code, c.code, out, errs)

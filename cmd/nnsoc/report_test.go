@@ -17,6 +17,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/report"
 	"github.com/nnsoc/nnsoc/internal/browser"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 var pageData = regexp.MustCompile(`(?s)<script type="application/json" id="data">(.*?)</script>`)
@@ -37,9 +38,7 @@ func TestReportData(t *testing.T) {
 	args := []string{"mobilenet_v1_0.25_128_quant", "--device", "npu,cpu"}
 	printed(t, append([]string{"report", "-o", path}, args...)...)
 	html, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m := pageData.FindSubmatch(html)
 	if m == nil {
 		t.Fatal("no data in the page")
@@ -51,17 +50,11 @@ func TestReportData(t *testing.T) {
 			Counters  []struct{ Name string }
 		}
 	}
-	if err := json.Unmarshal(m[1], &data); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(m[1], &data))
 	f, err := report.Read("page", bytes.NewReader(firstFile(t, m[1])))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var want map[string]any
-	if err := json.Unmarshal([]byte(printed(t, append([]string{"run", "--json"}, args...)...)), &want); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(printed(t, append([]string{"run", "--json"}, args...)...)), &want))
 	for _, x := range []map[string]any{data.Files[0], want} {
 		for _, r := range x["runs"].([]any) {
 			delete(r.(map[string]any), "host_user_s")
@@ -126,13 +119,9 @@ func TestReportViews(t *testing.T) {
 	args := []string{"mobilenet_v1_0.25_128_quant", "--device", "npu"}
 	printed(t, append([]string{"report", "-o", path}, args...)...)
 	text := printed(t, append([]string{"run", "--json"}, args...)...)
-	if err := os.WriteFile(before, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(before, []byte(text), 0o644))
 	f, err := report.Read("run", strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r, page := &f.Runs[0], dom(t, chromium, path)
 	value := func(x float64) string { return `data-value="` + strconv.FormatFloat(x, 'f', -1, 64) + `"` }
 	devices, operations := view(t, page, "summary"), view(t, page, "operations")
@@ -189,9 +178,7 @@ func TestReportViews(t *testing.T) {
 	}
 
 	// Two runs: what changed.
-	if err := os.WriteFile(after, []byte(printed(t, append([]string{"run", "--json", "--preference", "low-power"}, args...)...)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(after, []byte(printed(t, append([]string{"run", "--json", "--preference", "low-power"}, args...)...)), 0o644))
 	printed(t, "report", before, after, "-o", path)
 	changes := view(t, dom(t, chromium, path), "changes")
 	if strings.Contains(changes, "hidden") || !strings.Contains(changes, value(*r.LatencyUS)) || !strings.Contains(changes, "issue +") {
@@ -204,9 +191,7 @@ func TestReportViews(t *testing.T) {
 	// A plan: why operations stand where they do.
 	printed(t, "report", "mlperf_tiny_ad_quant", "--device", "auto", "-o", path)
 	html, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if f, err = report.Read("page", bytes.NewReader(firstFile(t, pageData.FindSubmatch(html)[1]))); err != nil {
 		t.Fatal(err)
 	}
@@ -252,16 +237,10 @@ func TestReportReader(t *testing.T) {
 	network := "mobilenet_v1_0.25_128_quant"
 	printed(t, "report", "-o", path, network, "--device", "npu")
 	html, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(acted, bytes.Replace(html, []byte("</body>"), []byte(actions), 1), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(acted, bytes.Replace(html, []byte("</body>"), []byte(actions), 1), 0o644))
 	file, err := report.Read("page", bytes.NewReader(firstFile(t, pageData.FindSubmatch(html)[1])))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	type state struct {
 		Down, Up, Index, Filtered []int
 		Linked                    [][]int
@@ -278,9 +257,7 @@ func TestReportReader(t *testing.T) {
 		if m == nil {
 			t.Fatal("the page's script or the reader's has failed")
 		}
-		if err := json.Unmarshal([]byte(strings.ReplaceAll(m[1], "&quot;", `"`)), &s); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(strings.ReplaceAll(m[1], "&quot;", `"`)), &s))
 		return s
 	}
 	s := read()
@@ -342,9 +319,7 @@ func TestReportReader(t *testing.T) {
 	var files []string
 	for _, memory := range []string{"4266", "1600"} {
 		name := filepath.Join(dir, memory+".json")
-		if err := os.WriteFile(name, []byte(printed(t, "run", "--json", network, "--device", "npu,gpu", "--set", "dram.mt_per_s="+memory, "--set", "npu.memory[0].kib=512", "--cold")), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(name, []byte(printed(t, "run", "--json", network, "--device", "npu,gpu", "--set", "dram.mt_per_s="+memory, "--set", "npu.memory[0].kib=512", "--cold")), 0o644))
 		files = append(files, name)
 	}
 	printed(t, append([]string{"report", "-o", changed}, files...)...)
@@ -361,9 +336,7 @@ func TestReportReader(t *testing.T) {
 			t.Fatalf("%s: %d bytes, %v", x.picture, len(b), err)
 		}
 		if *update {
-			if err := os.WriteFile(filepath.Join("..", "..", "docs", x.picture), b, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(filepath.Join("..", "..", "docs", x.picture), b, 0o644))
 		}
 	}
 }

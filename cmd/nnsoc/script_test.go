@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 var update = flag.Bool("update", false, "write the README's output block again")
@@ -43,13 +44,9 @@ func sharedDir() string {
 func TestScripts(t *testing.T) {
 	shared := sharedDir()
 	finds, err := filepath.Abs(filepath.Join("..", "..", "testvectors", "finds"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	testdata, err := filepath.Abs("testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(e *testscript.Env) error {
@@ -73,23 +70,15 @@ var file = regexp.MustCompile(`^[\w/.-]+\.(tflite|onnx|json|csv|svg|html|s|png|t
 // rest is executed.
 func TestReadme(t *testing.T) {
 	root, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	elsewhere := scriptCommands(t)
 	elsewhere["run"] = "TestReadmeOutput"
 	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "cmd", "nnsoc", "testdata"), os.DirFS("testdata")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.CopyFS(filepath.Join(dir, "cmd", "nnsoc", "testdata"), os.DirFS("testdata")))
 	t.Chdir(dir)
 	n, made := 0, map[string]bool{}
 	for _, block := range shellBlock.FindAllStringSubmatch(string(readme), -1) {
@@ -162,9 +151,7 @@ func scriptCommands(t *testing.T) map[string]string {
 	}
 	for _, name := range files {
 		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, line := range strings.Split(string(b), "\n") {
 			if args, ok := strings.CutPrefix(line, "nnsoc "); ok {
 				commands[args] = name
@@ -186,9 +173,7 @@ var (
 func TestReadmeOutput(t *testing.T) {
 	path := filepath.Join("..", "..", "README.md")
 	readme, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var out strings.Builder
 	if code := execute([]string{"run"}, &out, io.Discard); code != 0 {
 		t.Fatalf("exit code %d", code)
@@ -199,9 +184,7 @@ func TestReadmeOutput(t *testing.T) {
 	}
 	if *update {
 		readme = outputBlock.ReplaceAll(readme, []byte("${1}"+out.String()+"${3}"))
-		if err := os.WriteFile(path, readme, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, readme, 0o644))
 		return
 	}
 	want, got := hostColumns.ReplaceAllString(string(m[2]), ""), hostColumns.ReplaceAllString(out.String(), "")

@@ -20,6 +20,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -63,9 +64,7 @@ func TestServe(t *testing.T) {
 	}
 	stderr.Reset()
 	gone, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, "gone"), Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	gone.SetUnlinkOnClose(false) // as a driver that is killed leaves it
 	_ = gone.Close()
 	if code := execute([]string{"devices", "--drivers", dir, "-q"}, io.Discard, &stderr); code != cli.ExitOK || !strings.Contains(stderr.String(), "warning") || !strings.Contains(stderr.String(), "gone") {
@@ -96,25 +95,19 @@ func TestServe(t *testing.T) {
 // what the report says to be missing, its memory, which is cold (D-1201).
 func TestWaysOfANetwork(t *testing.T) {
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, x := range []struct{ network, devices string }{
 		{"mobilenet_v1_0.25_128_quant", "gpu,dsp,npu"}, {"mlperf_tiny_kws_quant", "dsp,npu"}, {"mlperf_tiny_kws_float", "gpu"}, {"asr_float", "gpu"},
 	} {
 		model, err := zoo.Build(x.network)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for device := range strings.SplitSeq(x.devices, ",") {
 			of := func(list []hal.Device) hal.Device {
 				return list[slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == device })]
 			}
 			measure := func(d hal.Device, m *devices.Machine) (r energyRun) {
 				p, err := d.PrepareModel(model, hal.PrepareOptions{Preference: hal.FastSingleAnswer})
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				b := &hal.Buffers{}
 				for _, x := range model.Main.Inputs {
 					b.Inputs = append(b.Inputs, make([]byte, model.Main.Operands[x].Bytes()))
@@ -134,23 +127,15 @@ func TestWaysOfANetwork(t *testing.T) {
 				} else {
 					err = f()
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				return r
 			}
 			list, err := devices.Open(c, hal.FastSingleAnswer)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			m, err := devices.NewMachine(c, hal.FastSingleAnswer)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			there, stop, err := service.Loopback(of(list))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			run := func(args ...string) energyRun {
 				var all struct{ Runs []energyRun }
 				commandJSON(t, &all, append([]string{"run", x.network, "--device", device}, args...)...)
@@ -185,9 +170,7 @@ func TestWaysOfANetwork(t *testing.T) {
 // A driver whose process ends while it executes loses its own row; the others keep theirs.
 func TestDriverEnds(t *testing.T) {
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	dir := t.TempDir()
 	command, socket := filepath.Join(dir, "nnsoc"), filepath.Join(dir, "driver") // TestMain runs main by this name
 	if err := os.Symlink(self, command); err != nil {
@@ -195,9 +178,7 @@ func TestDriverEnds(t *testing.T) {
 	}
 	const device = "faulty:exit@npu"
 	server := exec.Command(command, "serve", "--device", device, "--socket", socket, "-q")
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, server.Start())
 	defer func() {
 		_ = server.Process.Kill()
 		_ = server.Wait()
@@ -220,9 +201,7 @@ func TestDriverEnds(t *testing.T) {
 	var report struct {
 		Runs []struct{ Device, Status, Error string }
 	}
-	if err := json.Unmarshal(out, &report); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(out, &report))
 	got := ""
 	for _, r := range report.Runs {
 		got += r.Device + " " + r.Status + "\n"
@@ -239,9 +218,7 @@ func TestDriverEnds(t *testing.T) {
 func TestSilentDrivers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.sock")
 	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer l.Close()
 	for _, flag := range [][]string{{"--driver", path}, {"--drivers", filepath.Dir(path)}} {
 		var out, errs bytes.Buffer

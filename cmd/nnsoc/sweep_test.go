@@ -14,18 +14,16 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // asCommand makes this test's binary run as nnsoc.
 func asCommand(t *testing.T) string {
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	command := filepath.Join(t.TempDir(), "nnsoc") // TestMain runs main by this name
-	if err := os.Symlink(self, command); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink(self, command))
 	return command
 }
 
@@ -38,16 +36,12 @@ func TestSweepKilled(t *testing.T) {
 	}
 	for _, lines := range []int{3, 11} {
 		cmd := exec.Command(command, args("killed")...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, cmd.Start())
 		for n := 0; n < lines; time.Sleep(time.Millisecond) {
 			b, _ := os.ReadFile(filepath.Join(dir, "killed", "rows-1-of-1.jsonl"))
 			n = bytes.Count(b, []byte("\n"))
 		}
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, cmd.Process.Kill())
 		if err := cmd.Wait(); err == nil {
 			t.Fatalf("it has ended before %d rows", lines)
 		}
@@ -63,13 +57,9 @@ func TestSweepKilled(t *testing.T) {
 	}
 	for _, name := range []string{"results.csv", "results.parquet"} {
 		a, err := os.ReadFile(filepath.Join(dir, "killed", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		b, err := os.ReadFile(filepath.Join(dir, "alone", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if !bytes.Equal(a, b) {
 			t.Errorf("%s differs from that of a sweep left alone", name)
 		}
@@ -84,9 +74,7 @@ var clusterScript = regexp.MustCompile("(?s)```bash\n(.*?)```")
 // TestClusterScript runs the tasks of the job array that docs/Cluster.md shows.
 func TestClusterScript(t *testing.T) {
 	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "Cluster.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m := clusterScript.FindSubmatch(doc)
 	if m == nil {
 		t.Fatal("docs/Cluster.md shows no script")
@@ -101,9 +89,7 @@ func TestClusterScript(t *testing.T) {
 		}
 	}
 	b, err := os.ReadFile(filepath.Join(dir, "results", "results.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if n := bytes.Count(b, []byte(",ok,")); n != 16 {
 		t.Errorf("%d of 16 points", n)
 	}
@@ -145,9 +131,7 @@ func TestSlurm(t *testing.T) {
 		t.Skip("skipped: needs root, for slurmd")
 	}
 	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "Cluster.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	script := clusterScript.FindSubmatch(doc)
 	host, err := os.Hostname()
 	if err != nil || script == nil {
@@ -156,14 +140,10 @@ func TestSlurm(t *testing.T) {
 	host, _, _ = strings.Cut(host, ".")
 	command, dir := asCommand(t), t.TempDir()
 	write := func(name string, data []byte) {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), data, 0o644))
 	}
 	for _, d := range []string{"state", "spool"} {
-		if err := os.Mkdir(filepath.Join(dir, d), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Mkdir(filepath.Join(dir, d), 0o755))
 	}
 	write("slurm.conf", fmt.Appendf(nil, slurmConf, host, dir, freePort(t), freePort(t)))
 	write("sweep.sbatch", script[1])
@@ -171,9 +151,7 @@ func TestSlurm(t *testing.T) {
 	for _, daemon := range []string{"slurmctld", "slurmd"} {
 		cmd := exec.Command(daemon, "-D")
 		cmd.Env = env
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, cmd.Start())
 		t.Cleanup(func() {
 			_ = cmd.Process.Signal(os.Interrupt)
 			_ = cmd.Wait()
@@ -192,9 +170,7 @@ func TestSlurm(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	b, err := os.ReadFile(filepath.Join(dir, "results", "results.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if n := bytes.Count(b, []byte(",ok,")); n != 16 {
 		t.Errorf("%d of 16 points", n)
 	}
@@ -204,9 +180,7 @@ func TestSlurm(t *testing.T) {
 func freePort(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer l.Close()
 	return l.Addr().(*net.TCPAddr).Port
 }

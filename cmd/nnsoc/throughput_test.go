@@ -8,6 +8,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -34,9 +35,7 @@ func partitionRows(t *testing.T, args ...string) map[string]partitionRow {
 	var r struct {
 		Strategies []partitionRow `json:"strategies"`
 	}
-	if err := json.Unmarshal([]byte(out.String()), &r); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(out.String()), &r))
 	rows := map[string]partitionRow{}
 	for _, s := range r.Strategies {
 		rows[s.Name] = s
@@ -65,9 +64,7 @@ func throughput(t *testing.T, network string) {
 			Parts  map[string]float64 `json:"latency_parts"`
 		} `json:"runs"`
 	}
-	if err := json.Unmarshal([]byte(out.String()), &alone); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(out.String()), &alone))
 	held := map[string]float64{}
 	for _, r := range alone.Runs {
 		held["single:"+r.Device] = r.Parts["execution"]

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/run"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -32,13 +33,9 @@ type timelineEvent struct {
 func readTimeline(t *testing.T, path string) (list []timelineEvent, order []string) {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var doc struct{ TraceEvents []timelineEvent }
-	if err := json.Unmarshal(data, &doc); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(data, &doc))
 	names := map[[2]int]string{}
 	for _, e := range doc.TraceEvents {
 		switch {
@@ -68,9 +65,7 @@ func TestTraceOfConcurrent(t *testing.T) {
 		t.Fatalf("exit code %d", code)
 	}
 	var r run.ConcurrentReport
-	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(out.Bytes(), &r))
 	events, order := readTimeline(t, path)
 	var want []string
 	for i := range networks {
@@ -157,9 +152,7 @@ func TestStallsOfTrace(t *testing.T) {
 				Latency float64 `json:"latency_us"`
 			}
 		}
-		if err := json.Unmarshal(out.Bytes(), &r); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(out.Bytes(), &r))
 		events, _ := readTimeline(t, path)
 		slices.SortStableFunc(events, func(a, b timelineEvent) int { return cmp.Compare(a.Ts, b.Ts) })
 		now, at, area, most := map[string]float64{}, 0.0, 0.0, 0.0
@@ -198,9 +191,7 @@ func TestTraceOfDevices(t *testing.T) {
 		t.Fatalf("exit code %d", code)
 	}
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	dram := c.DRAM.Config()
 	pins := dram.PeakBytesPerSecond() / 1e9
 	events, order := readTimeline(t, path)
@@ -241,9 +232,7 @@ func TestTraceOfDevices(t *testing.T) {
 func lanes(t *testing.T, path, process string) (names []string) {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var doc struct {
 		TraceEvents []struct {
 			Name     string
@@ -254,9 +243,7 @@ func lanes(t *testing.T, path, process string) (names []string) {
 			}
 		}
 	}
-	if err := json.Unmarshal(data, &doc); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(data, &doc))
 	pid, at := 0, map[string]int{}
 	track := map[int]string{}
 	for _, e := range doc.TraceEvents {

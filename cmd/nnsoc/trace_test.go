@@ -17,6 +17,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/inspect"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestTraceOfRun: a timeline in each format, compressed or not, has the marks of NNAPI,
@@ -46,9 +47,7 @@ func TestTraceOfRun(t *testing.T) {
 		}
 		var s inspect.TraceSummary
 		for b, v := range map[*bytes.Buffer]any{&out: &run, &sum: &s} {
-			if err := json.Unmarshal(b.Bytes(), v); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Unmarshal(b.Bytes(), v))
 		}
 		s.File = ""
 		if first.Marks == 0 {
@@ -75,9 +74,7 @@ func TestTraceOfRun(t *testing.T) {
 			}
 		}
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if zipped := bytes.HasPrefix(data, []byte{0x1f, 0x8b}); zipped != (filepath.Ext(c.name) == ".gz") {
 			t.Errorf("%s: compressed: %v", c.name, zipped)
 		}
@@ -98,9 +95,7 @@ func counters(t *testing.T, data []byte, process string) map[string][][2]float64
 				Args     map[string]any
 			}
 		}
-		if err := json.Unmarshal(data, &doc); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(data, &doc))
 		pid := -1
 		for _, e := range doc.TraceEvents {
 			if e.Ph == "M" && e.Name == "process_name" && e.Args["name"] == process {
@@ -201,9 +196,7 @@ func TestCountersOfTrace(t *testing.T) {
 			t.Fatalf("%s: exit code %d", file, code)
 		}
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		device := args[len(args)-1]
 		return counters(t, data, device+": phone"), out.Bytes()
 	}
@@ -219,9 +212,7 @@ func TestCountersOfTrace(t *testing.T) {
 				}
 			}
 		}
-		if err := json.Unmarshal(report, &r); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(report, &r))
 		rate, hits := all["dsp system cache (GB/s)"], all["dsp system cache hits (%)"]
 		if len(rate) < 3 || len(hits) != len(rate) || rate[len(rate)-1][1] != 0 {
 			t.Fatalf("%s: bandwidth %v, hits %v", file, rate, hits)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -20,17 +21,11 @@ type coldCore struct {
 func newCold(t testing.TB, preset string) *coldCore {
 	t.Helper()
 	c, err := soc.Load(preset)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s, err := dsp.FromSoC(c, sim.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	core, err := dsp.New(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return &coldCore{core, c}
 }
 

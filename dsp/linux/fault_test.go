@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/sim"
@@ -20,13 +21,9 @@ import (
 func executable(t testing.TB, text string) []byte {
 	t.Helper()
 	o, err := asm.AssembleObject(text, asm.Options{Base: codeBase})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	b, err := o.ELF()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return b
 }
 
@@ -57,13 +54,9 @@ func joined(t testing.TB, insts ...string) []uint32 {
 	var out []uint32
 	for i, text := range insts {
 		pk, err := asm.Assemble(text, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		w, err := pk[0].Encode(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for k := range w {
 			w[k] = w[k]&^0xc000 | 0x4000
 		}
@@ -177,9 +170,7 @@ func TestProcessStack(t *testing.T) {
 	trap0(#1)
 `
 	im, err := LoadELF(executable(t, text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var out bytes.Buffer
 	p := &Process{Image: im, Args: []string{"prog", "first", ""}, Env: []string{"A=b"}, Stdout: &out, Stderr: io.Discard}
 	if _, err := testCore(t).Exec([]*Process{p}, dsp.Options{}); err != nil {
@@ -226,9 +217,7 @@ func TestProcessStack(t *testing.T) {
 // TestArgumentsThatFit: half of the stack takes the strings, a quarter more the words that point to them.
 func TestArgumentsThatFit(t *testing.T) {
 	im, err := LoadELF(executable(t, "_start:\n\t{ r6 = #93 ; r0 = #0 }\n\ttrap0(#1)\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	many := func(n int) []string { return make([]string, n) } // a byte and a word each
 	const words = 64                                          // of argc, environment and auxiliary vector, at most
 	for _, c := range []struct {
@@ -266,16 +255,12 @@ n:	.word 7
 	var ps []*Process
 	for range core.Spec().Threads {
 		im, err := LoadELF(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		ps = append(ps, &Process{Image: im, Stdout: io.Discard, Stderr: io.Discard})
 	}
 	rec := &dsp.Recorder{Lo: codeBase + 12, Hi: codeBase + 24, Skip: 50, Max: 4}
 	rep, err := core.Exec(ps, dsp.Options{Record: rec})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i, p := range ps {
 		if p.Status != 107 {
 			t.Errorf("thread %d: %d", i, p.Status)
@@ -313,15 +298,11 @@ func TestRecorder(t *testing.T) {
 	.p2align 7
 x:	.space 128
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	rec := &dsp.Recorder{Lo: codeBase, Hi: codeBase + 1<<10, Max: 100}
 	core := testCore(t)
 	rep, err := core.Exec([]*Process{{Image: im, Stdout: io.Discard, Stderr: io.Discard}}, dsp.Options{Record: rec})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	now, operands, memory := int64(0), 0, 0
 	for i, e := range rec.Events {
 		now += e.Fetch + e.Operand
@@ -348,9 +329,7 @@ x:	.space 128
 // TestExecAccounts: the cycles of programs have reasons that add up, for the run and for all threads, and no launch.
 func TestExecAccounts(t *testing.T) {
 	im, err := LoadELF(executable(t, "_start:\n loop0(1f,#50)\n1: { r1 = memw(r29++#4) }\n{ r2 = add(r1,r2) }:endloop0\n{ r6 = #94 ; r0 = #0 }\n trap0(#1)\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	core := testCore(t)
 	for n := 1; n <= core.Spec().Threads; n++ {
 		var ps []*Process
@@ -358,9 +337,7 @@ func TestExecAccounts(t *testing.T) {
 			ps = append(ps, &Process{Image: im, Stdout: io.Discard, Stderr: io.Discard})
 		}
 		rep, err := core.Exec(ps, dsp.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		g := &rep.Regions[0]
 		if want := int64(max(n, core.Spec().Contexts)) * rep.Cycles; rep.Stalls.Total() != rep.Cycles || g.Threads.Total() != want || rep.Cycles == 0 {
 			t.Errorf("%d threads: %d cycles have reasons of %d, those of all threads %d, want %d", n, rep.Cycles, rep.Stalls.Total(), g.Threads.Total(), want)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/isa/hexagon/object"
@@ -21,31 +22,23 @@ func helloELF(tb testing.TB, text string) []byte {
 	const code, data = 0x10000, 0x30000
 	stub := hexagon.Stub{Dump: []hexagon.MemRange{{Addr: data, Len: uint32(len(text))}}}
 	b, err := stub.Code(code)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	im := object.Image{Entry: code, Segments: []object.Segment{
 		{Addr: code, Data: b, Exec: true}, {Addr: data, Data: []byte(text), Write: true},
 	}}
 	elf, err := im.ELF()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return elf
 }
 
 func TestExec(t *testing.T) {
 	im, err := LoadELF(helloELF(t, "hello from the DSP\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c := testCore(t)
 	var out bytes.Buffer
 	p := Process{Image: im, Args: []string{"hello"}, Stdout: &out, Stderr: &out}
 	r, err := c.Exec([]*Process{&p}, dsp.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if out.String() != "hello from the DSP\n" || p.Status != 0 {
 		t.Errorf("output %q, status %d", out.String(), p.Status)
 	}
@@ -80,9 +73,7 @@ _start:
 // TestDecisions: the hash is that of qemu-hexagon, as TestOracleAssembled shows; the tables are those of H.264.
 func TestDecisions(t *testing.T) {
 	im, err := LoadELF(executable(t, decisions))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, functional := range []bool{false, true} {
 		var out bytes.Buffer
 		p := Process{Image: im, Args: []string{"decisions"}, Stdout: &out, Stderr: &out}
@@ -105,13 +96,9 @@ func FuzzLoadELF(f *testing.F) {
 func codeSegment(t *testing.T, addr uint32, text string) object.Segment {
 	t.Helper()
 	pk, err := asm.Assemble(text, addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	w, err := hexagon.EncodeAll(nil, pk)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return object.Segment{Addr: addr, Data: hexagon.Bytes(w), Exec: true}
 }
 
@@ -128,9 +115,7 @@ func segmentsELF(t *testing.T, list []object.Segment) []byte {
 	}
 	im.Entry = im.Segments[0].Addr
 	b, err := im.ELF()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	binary.LittleEndian.PutUint32(b[24:], list[0].Addr)
 	for i := range list {
 		h := b[binary.LittleEndian.Uint32(b[28:])+32*uint32(i):]

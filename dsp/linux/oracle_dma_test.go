@@ -10,6 +10,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // dmaProgram moves a line of text by DMA and writes it out.
@@ -41,9 +42,7 @@ func TestOracleV68Program(t *testing.T) {
 	oracle.Need(t, "clang-19", "ld.lld-19")
 	dir := t.TempDir()
 	src, obj, exe := filepath.Join(dir, "p.S"), filepath.Join(dir, "p.o"), filepath.Join(dir, "p.elf")
-	if err := os.WriteFile(src, []byte(dmaProgram), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(src, []byte(dmaProgram), 0o644))
 	for _, cmd := range []*exec.Cmd{
 		exec.Command("clang-19", "-target", "hexagon-unknown-linux-musl", "-mv68", "-mhvx=v68", "-mhvx-length=128B", "-nostdlib", "-c", "-o", obj, src),
 		exec.Command("ld.lld-19", "-m", "hexagonelf", "-static", "-o", exe, obj),
@@ -53,15 +52,11 @@ func TestOracleV68Program(t *testing.T) {
 		}
 	}
 	data, err := os.ReadFile(exe)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, preset := range []string{"sd888", "pixel4"} {
 		core := newCold(t, preset)
 		im, err := LoadELF(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var out bytes.Buffer
 		p := &Process{Image: im, Args: []string{exe}, Stdout: &out, Stderr: &out}
 		_, err = core.Exec([]*Process{p}, dsp.Options{})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 )
@@ -21,9 +22,7 @@ func TestOracleExec(t *testing.T) {
 	for name, n := range map[string]int{"state.bin": 4*128 + 32*128 + 128, "scratch.bin": 4096} {
 		b := make([]byte, n)
 		r.Read(b)
-		if err := os.WriteFile(filepath.Join(data, name), b, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(data, name), b, 0o644))
 	}
 	body := func(name string) []string { return []string{"-DBODY=\"" + name + "\"", "-I", root, "-I", data} }
 	const program = "../../isa/hexagon/asm/testdata/program.c"
@@ -54,9 +53,7 @@ func TestOracleAssembled(t *testing.T) {
 	texts := map[string]string{"decisions": decisions}
 	for _, name := range []string{"hello.S", "core.S"} {
 		text, err := os.ReadFile(shared.Path(t, "hexagon", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		texts[name] = string(text)
 	}
 	for name, text := range texts {
@@ -66,13 +63,9 @@ func TestOracleAssembled(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 			b, err := o.ELF()
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			path := filepath.Join(t.TempDir(), "p.elf")
-			if err := os.WriteFile(path, b, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(path, b, 0o755))
 			sameAsQEMU(t, path)
 		}
 	}

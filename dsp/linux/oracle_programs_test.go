@@ -11,6 +11,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // crossCompile builds a static Hexagon executable and returns its path.
@@ -41,13 +42,9 @@ func sameAsQEMU(t *testing.T, exe string, argv ...string) {
 		t.Fatalf("qemu-hexagon: %v", err)
 	}
 	data, err := os.ReadFile(exe)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	im, err := LoadELF(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var got bytes.Buffer
 	p := &Process{Image: im, Args: append([]string{exe}, argv...), Stdout: &got, Stderr: &got}
 	if _, err := testCore(t).Exec([]*Process{p}, dsp.Options{}); err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 	"github.com/nnsoc/nnsoc/sim"
 )
@@ -19,15 +20,11 @@ func execCopies(t *testing.T, core *coldCore, n int, text string) (*sim.Report, 
 	var ps []*Process
 	for range n {
 		im, err := LoadELF(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		ps = append(ps, &Process{Image: im, Args: make([]string, len(ps)), Stdout: io.Discard, Stderr: io.Discard})
 	}
 	rep, err := core.Exec(ps, dsp.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return rep, ps[0].Status
 }
 
@@ -111,13 +108,9 @@ func TestProcessVTCM(t *testing.T) {
 		{Addr: s.VTCMBase, Data: []byte{4: 42, 7: 0}, Write: true},
 	}}
 	b, err := own.ELF()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	im, err := LoadELF(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p := &Process{Image: im, Stdout: io.Discard, Stderr: io.Discard}
 	if _, err := core.Exec([]*Process{p}, dsp.Options{}); err != nil || p.Status != 42 {
 		t.Errorf("a segment in VTCM: status %d, %v", p.Status, err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/gpu"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/rdna2/asm"
 	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
 	"github.com/nnsoc/nnsoc/sim"
@@ -21,17 +22,11 @@ func (l *Launch) run(core *gpu.Core) (*sim.Report, error) { return RunAll(core, 
 func assemble(t testing.TB, text string) *codeobject.File {
 	t.Helper()
 	u, err := asm.Assemble(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	f, err := u.Link()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	data, err := f.ELF()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if f, err = codeobject.Read(data); err != nil {
 		t.Fatal(err)
 	}
@@ -41,9 +36,7 @@ func assemble(t testing.TB, text string) *codeobject.File {
 func source(t testing.TB, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(b)
 }
 
@@ -76,9 +69,7 @@ func TestVAdd(t *testing.T) {
 			{Buffer: out}, {Value: binary.LittleEndian.AppendUint32(nil, 90)},
 		}}
 		rep, err := l.run(newCore(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		wantInts(t, out, func(i int) uint32 {
 			if i >= 90 {
 				return 0

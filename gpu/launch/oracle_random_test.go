@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // Programs of TestOracleRandomPrograms unless the variable NNSOC_PROGRAMS has another number.
@@ -60,9 +61,7 @@ func randomFile(t *testing.T, first, end int, flags []string) {
 		text.WriteString(sources[name])
 	}
 	src, exe, co := filepath.Join(dir, "k.cl"), filepath.Join(dir, "host"), filepath.Join(dir, "k.co")
-	if err := os.WriteFile(src, []byte(text.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(src, []byte(text.String()), 0o666))
 	include := []string{"-I", "testdata/kernels", "-ffp-contract=off", "-w"}
 	build(t, slices.Concat(include, []string{"-x", "c", "-DHOST", "-O1", "-rdynamic", "-o", exe, src, "testdata/kernels/host.c", "-x", "none", "-ldl"})...)
 	build(t, slices.Concat(include, clangGPU, flags, []string{"-o", co, src})...)
@@ -93,9 +92,7 @@ func onHost(t *testing.T, exe string, k testKernel) []byte {
 	var files []string
 	for i, b := range [][]byte{inputs(1), inputs(2), pattern()} {
 		f := filepath.Join(dir, fmt.Sprint("buf", i))
-		if err := os.WriteFile(f, b, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(f, b, 0o666))
 		files = append(files, f)
 	}
 	args := []string{k.name}
@@ -106,8 +103,6 @@ func onHost(t *testing.T, exe string, k testKernel) []byte {
 		t.Fatalf("%s on the host: %v %s", k.name, err, msg)
 	}
 	b, err := os.ReadFile(files[2])
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return b
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/rdna2/asm"
 	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
 	"github.com/nnsoc/nnsoc/sim"
@@ -142,26 +143,18 @@ func TestOracleClang(t *testing.T) {
 func read(t *testing.T, path string, source bool) *codeobject.File {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if source {
 		u, err := asm.Assemble(string(data))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		f, err := u.Link()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if data, err = f.ELF(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	f, err := codeobject.Read(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return f
 }
 
@@ -185,9 +178,7 @@ func runTest(t *testing.T, f *codeobject.File, k testKernel, functional bool) ([
 func newCore(t testing.TB) *gpu.Core {
 	t.Helper()
 	core, err := gpu.New(gpu.DefaultSpec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return core
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/burst"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // patience is how long a step of a test may take before it counts as stuck.
@@ -66,9 +67,7 @@ func connect(t *testing.T) *pair {
 			return &hal.Result{Timing: hal.NoTiming}, nil
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p.server, p.Context = s, s
 	return p
 }

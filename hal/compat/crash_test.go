@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/compat"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -15,9 +16,7 @@ import (
 func crashing(t *testing.T, calls map[sample.Call]sample.Fault) hal.Device {
 	t.Helper()
 	d, err := sample.NewSynthetic("crashing", cpu.New(cpu.Config{}), calls)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return d
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/compat"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -99,9 +100,7 @@ func TestAdapt(t *testing.T) {
 	for v, supported := range map[compat.Version]int{compat.V1_0: 3, compat.V1_1: 3, compat.V1_2: 5, compat.V1_3: 5} {
 		old := compat.Adapt(v, d)
 		list, err := old.SupportedOperations(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		n := 0
 		for _, s := range list {
 			if s.OK {
@@ -121,9 +120,7 @@ func TestAdapt(t *testing.T) {
 		part.Main.Operands[5].Lifetime = nn.TemporaryVariable
 		part.Main.Outputs = []uint32{1}
 		p, err := old.PrepareModel(part, hal.PrepareOptions{Preference: hal.FastSingleAnswer})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		out := make([]byte, 8)
 		b := &hal.Buffers{Inputs: [][]byte{{0, 0, 0x80, 0xbf, 0, 0, 0x80, 0x3f}}, Outputs: [][]byte{out}, ExecuteOptions: hal.ExecuteOptions{Functional: true}}
 		res, err := hal.Execute(p, b)

@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -26,9 +27,7 @@ func TestOneNetworkOneCost(t *testing.T) {
 		{"xclipse920", []string{"mlperf_tiny_ad_quant", "mlperf_tiny_kws_float"}},
 	} {
 		c, err := soc.Load(x.preset)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		ran := map[string]bool{}
 		for _, name := range x.networks {
 			for _, device := range []string{"gpu", "dsp", "npu"} {
@@ -47,15 +46,11 @@ func TestOneNetworkOneCost(t *testing.T) {
 func agree(t *testing.T, c *soc.Config, name, device string) bool {
 	t.Helper()
 	model, err := zoo.Build(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	options := hal.PrepareOptions{Preference: hal.FastSingleAnswer}
 	find := func(list []hal.Device, err error) hal.Device {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if i := slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == device }); i >= 0 {
 			return list[i]
 		}
@@ -69,42 +64,28 @@ func agree(t *testing.T, c *soc.Config, name, device string) bool {
 		return false
 	}
 	served, stop, err := service.Loopback(opened)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer stop()
 	open := func(o ...devices.Option) *hal.Result {
 		t.Helper()
 		p, err := find(devices.Open(c, hal.FastSingleAnswer, o...)).PrepareModel(model, options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		res, err := hal.Execute(p, buffersOf(model))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return res
 	}
 	// The first execution after a warm-up, and the means of a loop for some time.
 	machine := func(loop sim.Time, o ...devices.Option) (res *hal.Result, latency, energy float64) {
 		t.Helper()
 		m, err := devices.NewMachine(c, hal.FastSingleAnswer, o...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		p, err := find(m.Devices(), nil).PrepareModel(model, options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		f := func() (err error) { res, err = hal.Execute(p, buffersOf(model)); return err }
-		if err := m.Warm(f); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, m.Warm(f))
 		first, n := res, 0.0
 		for end := m.SoC().Now() + loop; m.SoC().Now() < end; n++ {
-			if err := f(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, f())
 			latency += float64(res.Stats.LatencyFs)
 			energy += res.Stats.EnergyPJ
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
 )
@@ -29,17 +30,11 @@ func TestMostRuns(t *testing.T) {
 			m.SoC().Sleep(m.SoC().Now() + 2*sim.Millisecond) // so that the governor has something to do
 			return d.execute()
 		}
-		if err := m.Warm(execute); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, m.Warm(execute))
 		for range turns {
-			if err := execute(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, execute())
 			res, err := hal.Execute(c.prepared, &c.buffers)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			us[i] += float64(res.Stats.LatencyFs) / 1e9 / turns
 			pj[i] += res.Stats.EnergyPJ / turns
 			var sum int64
@@ -79,16 +74,14 @@ func TestAlike(t *testing.T) {
 			for _, x := range models {
 				clients = append(clients, newClient(t, m, device, x, hal.PriorityMedium))
 			}
-			if err := m.Approximate(func() error {
+			require.NoError(t, m.Approximate(func() error {
 				for _, c := range clients {
 					if err := c.execute(); err != nil {
 						return err
 					}
 				}
 				return nil
-			}); err != nil {
-				t.Fatal(err)
-			}
+			}))
 			return m.Simulated()
 		}
 		if one, all := count(models[:1]), count(models); all != want*one {
@@ -129,9 +122,7 @@ func TestLikeness(t *testing.T) {
 			}
 			for range 10 {
 				for _, c := range clients {
-					if err := c.execute(); err != nil {
-						t.Fatal(err)
-					}
+					require.NoError(t, c.execute())
 				}
 			}
 			return m.Simulated(), m.SoC().Now().Microseconds()

@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/cache"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/nnrt"
@@ -22,18 +23,14 @@ import (
 func loadPhone(t *testing.T) *soc.Config {
 	t.Helper()
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 
 func openPhone(t *testing.T, c *soc.Config) map[string]hal.Device {
 	t.Helper()
 	list, err := devices.Open(c, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m := map[string]hal.Device{}
 	for _, d := range list {
 		m[d.Name()] = d
@@ -52,9 +49,7 @@ func relu(t *testing.T, engine string) *nn.Model {
 	x := b.Input(b.Operand(o), "x")
 	b.Output(b.Apply(nn.OpRelu, o.Type, q, x), "y")
 	m, err := b.Model("relu")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return m
 }
 
@@ -66,9 +61,7 @@ func TestCacheIdentity(t *testing.T) {
 		c := hal.Cache{Token: hal.CacheToken{token}}
 		for i, h := range []*[]hal.CacheHandle{&c.Model, &c.Data} {
 			f, err := os.OpenFile(filepath.Join(dir, d+string('0'+rune(i))), os.O_RDWR|os.O_CREATE, 0o600)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			t.Cleanup(func() { _ = f.Close() })
 			*h = []hal.CacheHandle{{f}}
 		}
@@ -118,9 +111,7 @@ func TestCacheIdentity(t *testing.T) {
 func TestCacheFingerprint(t *testing.T) {
 	c := loadPhone(t)
 	want, err := cache.Fingerprint(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if again, _ := cache.Fingerprint(loadPhone(t)); again != want {
 		t.Fatal("the fingerprint of the same file is another")
 	}
@@ -196,18 +187,14 @@ func changed(t *testing.T, c *soc.Config, was, path string) {
 func TestCacheOptions(t *testing.T) {
 	d := openPhone(t, loadPhone(t))
 	r, err := registry.New(d["cpu"], d["dsp"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	o := nnrt.CompileOptions{Cache: registry.Cache{Dir: t.TempDir(), Token: hal.CacheToken{1}}}
 	hits := func(change func(*nnrt.CompileOptions)) int {
 		t.Helper()
 		o := o
 		change(&o)
 		c, err := nnrt.Compile(r, relu(t, "dsp"), "dsp", o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return c.CacheHits
 	}
 	same := func(*nnrt.CompileOptions) {}
@@ -253,9 +240,7 @@ func TestCacheBuild(t *testing.T) {
 		return version, err == nil
 	}
 	for _, pair := range [][3]string{{one, twin, other}, {bare, bare, another}, {other, other, bare}} {
-		if err := os.MkdirAll(files, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(files, 0o700))
 		made, _ := run(pair[0], "save")
 		if v, ok := run(pair[1], "load"); !ok || v != made {
 			t.Errorf("%s does not take the cache of %s, versions %s and %s", pair[1], pair[0], v, made)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -13,21 +14,13 @@ import (
 // it took.
 func TestClock(t *testing.T) {
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	open, err := devices.Open(c, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	machine, err := devices.NewMachine(c, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	samples, err := devices.Samples(c, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name, list := range map[string][]hal.Device{"open": open, "machine": machine.Devices(), "samples": samples} {
 		ran := 0
 		for _, d := range list {
@@ -36,22 +29,16 @@ func TestClock(t *testing.T) {
 				x := b.Values("x", 1, 8)
 				b.Output(b.Add(x, x, builder.ReLU), "y")
 				m, err := b.Model("add")
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				if s, err := d.SupportedOperations(m); err != nil || !s[0].OK {
 					continue
 				}
 				p, err := d.PrepareModel(m, hal.PrepareOptions{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				n := m.Main.Operands[m.Main.Inputs[0]].Bytes()
 				before := d.Now()
 				res, err := hal.Execute(p, &hal.Buffers{Inputs: [][]byte{make([]byte, n)}, Outputs: [][]byte{make([]byte, n)}})
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				ran++
 				took := hal.TimePoint(res.Stats.LatencyFs / 1e6)
 				for _, other := range list {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -141,9 +142,7 @@ func TestEqualMACsTakeSimilarTime(t *testing.T) {
 		}
 		for _, name := range soc.Names() {
 			c, err := soc.Load(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			cpu := openCPU(t, c)
 			var least, most, grouped int64
 			for i, m := range prepared {
@@ -173,9 +172,7 @@ func TestEqualMACsTakeSimilarTime(t *testing.T) {
 func openCPU(t *testing.T, c *soc.Config) hal.Device {
 	t.Helper()
 	list, err := devices.Open(c, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return list[0]
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -43,18 +44,14 @@ func TestCPUAlone(t *testing.T) {
 		c := newClient(t, m, "cpu", model, hal.PriorityMedium)
 		var res *hal.Result
 		err := m.Warm(func() (err error) { res, err = hal.Execute(c.prepared, &c.buffers); return err })
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		want := executed(t, &res.Stats)
 		_, err = m.Together(func(as *devices.Client) error {
 			b := c.buffers
 			b.Client = as
 			return as.Warm(func() error { res, err = hal.Execute(c.prepared, &b); return err })
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got := executed(t, &res.Stats)
 		if r := got / want; r < 1 || r > 1.01 {
 			t.Errorf("%s: %.2f us on the memory that engines share, %.2f us alone", name, got, want)
@@ -108,18 +105,14 @@ func TestCPUSharesBandwidth(t *testing.T) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return took, own, others
 	}
 	m := phone(t, oneMemoryClock)
 	c := newClient(t, m, "cpu", streaming(nn.TensorFloat32, 16<<20), hal.PriorityMedium)
 	var res *hal.Result
 	err := m.Warm(func() (err error) { res, err = hal.Execute(c.prepared, &c.buffers); return err })
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	alone := executed(t, &res.Stats)
 	start := begin + sim.Time(res.Stats.LatencyFs) - sim.Time(alone*1e9) // the runtime comes first
 	took, _, _ := beside(true, 0, 0)
@@ -157,9 +150,7 @@ func TestCPURamp(t *testing.T) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return took, s
 	}
 	warm, _ := run(m.Warm)

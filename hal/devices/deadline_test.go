@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/platform"
@@ -23,9 +24,7 @@ func TestMissedDeadlineCostsItsTime(t *testing.T) {
 		}
 		m := phone(t)
 		c := newClient(t, m, device, convolution(kind), hal.PriorityMedium)
-		if err := m.Warm(c.execute); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, m.Warm(c.execute))
 		spent := func() (sum float64) {
 			for _, pj := range m.SoC().Spent() {
 				sum += pj
@@ -34,9 +33,7 @@ func TestMissedDeadlineCostsItsTime(t *testing.T) {
 		}
 		from, energy := m.SoC().Now(), spent()
 		res, err := hal.Execute(c.prepared, &c.buffers)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		whole, wholePJ := m.SoC().Now()-from, spent()-energy
 		engine := sim.Time(engineFs(&res.Stats))
 		before := sim.Time(0) // the engine starts
@@ -77,9 +74,7 @@ func TestMissedDeadlineCostsItsTime(t *testing.T) {
 			t.Errorf("%s: no trace of it", device)
 		}
 		from = m.SoC().Now()
-		if err := c.execute(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, c.execute())
 		if next := m.SoC().Now() - from; next > whole+whole/20 {
 			t.Errorf("%s: the next execution takes %v us, %v before", device, next.Microseconds(), whole.Microseconds())
 		}

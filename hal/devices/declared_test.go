@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/importer/tflite"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -30,17 +31,11 @@ var (
 // networks.
 func TestDeclaredPrepares(t *testing.T) {
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list, err := devices.Open(c, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	generator, err := randgraph.NewGenerator(7, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	networks := map[string]*nn.Model{"mobilenet_v1_0.25_128_quant": zoo.MustBuild("mobilenet_v1_0.25_128_quant")}
 	if *declaredNetworks {
 		networks = sharedNetworks(t)
@@ -55,9 +50,7 @@ func TestDeclaredPrepares(t *testing.T) {
 					s, err := d.SupportedOperations(m)
 					return err == nil && s[len(s)-1].OK
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				prepared += checkDeclared(t, d, "graph", drawn.Model, rand.New(rand.NewPCG(uint64(i), 1)), 4)
 			}
 			for name, m := range networks {
@@ -81,9 +74,7 @@ func sharedNetworks(t *testing.T) map[string]*nn.Model {
 	all := map[string]*nn.Model{}
 	for _, path := range paths {
 		file, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if all[filepath.Base(filepath.Dir(path))], err = tflite.Import(file, nil); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}

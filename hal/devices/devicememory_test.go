@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim/platform"
 )
@@ -21,9 +22,7 @@ func TestDeviceMemory(t *testing.T) {
 		c := newClient(t, m, x.device, convolution(x.kind), hal.PriorityMedium)
 		parts := func(r *hal.Request) (us map[string]float64) {
 			res, err := c.prepared.Execute(r, hal.ExecuteOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			us = map[string]float64{}
 			for _, p := range res.Stats.Parts {
 				us[p.Name] += float64(p.TimeFs) / 1e9
@@ -37,24 +36,18 @@ func TestDeviceMemory(t *testing.T) {
 		var memory []hal.Buffer
 		for k, roles := range [2][2][]hal.BufferRole{{{{Frequency: 1}}, nil}, {nil, {{Frequency: 1}}}} {
 			b, err := named(m, x.device).Allocate(hal.BufferDesc{}, []hal.PreparedModel{c.prepared}, roles[0], roles[1])
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			memory = append(memory, b)
 			all.Pools[k] = hal.RequestPool{Token: b.Token()}
 		}
 		all.Inputs[0], all.Outputs[0] = hal.RequestArgument{}, hal.RequestArgument{Location: hal.DataLocation{PoolIndex: 1}}
-		if err := memory[0].CopyFrom(&hal.Memory{Name: hal.Ashmem, Data: c.buffers.Inputs[0], ReadOnly: true}, nil); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, memory[0].CopyFrom(&hal.Memory{Name: hal.Ashmem, Data: c.buffers.Inputs[0], ReadOnly: true}, nil))
 		input := c.buffers.Request()
 		input.Pools[0], input.Inputs[0] = all.Pools[0], all.Inputs[0]
 
 		half, none := parts(input), parts(all)
 		got := hal.NewMemory(len(want))
-		if err := memory[1].CopyTo(got); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, memory[1].CopyTo(got))
 		if !bytes.Equal(got.Data, want) || !bytes.Equal(c.buffers.Outputs[0], want) {
 			t.Errorf("%s: another result in device memory", x.device)
 		}

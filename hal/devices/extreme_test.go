@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/validate"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -19,13 +20,9 @@ import (
 // declined or computed exactly, never wrong.
 func TestExtremeQuantization(t *testing.T) {
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list, err := devices.Open(c, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	scales := []float32{1e-38, 1e-20, 1e-6, 0.5, 1e6, 1e20, 3.2e38}
 	biases := []int32{math.MinInt32, math.MinInt32 + 1, -1 << 30, 0, 1 << 30, math.MaxInt32 - 1, math.MaxInt32}
 	ran := map[string]int{}
@@ -43,9 +40,7 @@ func TestExtremeQuantization(t *testing.T) {
 							in[i] = byte(i*89 + 7)
 						}
 						want, err := cpu.Reference(m, [][]byte{in})
-						if err != nil {
-							t.Fatal(err)
-						}
+						require.NoError(t, err)
 						for _, d := range list[1:] {
 							what := fmt.Sprintf("%v %v on %s: weight scale %g, output scale %g, bias %d", op, typ, d.Name(), weight, out, bias)
 							s, err := d.SupportedOperations(m)

@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -15,13 +16,9 @@ import (
 // another kind of engine is none of its own.
 func TestClocksOfClients(t *testing.T) {
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list, err := devices.Open(c, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	good := hal.ClockPoint{Hz: 500_000_000, Volts: 0.8}
 	with := func(edit func(*hal.ClockPoint)) hal.ClockPoint { p := good; edit(&p); return p }
 	for i, d := range list {
@@ -29,19 +26,13 @@ func TestClocksOfClients(t *testing.T) {
 		x := b.Values("x", 1, 8)
 		b.Output(b.Add(x, x, builder.Linear), "y")
 		m, err := b.Model("twice")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		there, stop, err := service.Loopback(d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer stop()
 		for _, d := range []hal.Device{d, there} {
 			p, err := d.PrepareModel(m, hal.PrepareOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			run := func(clock ...hal.ClockPoint) (*hal.Result, error) {
 				b := buffersOf(m)
 				b.EngineOnly, b.Clock = true, clock

@@ -14,6 +14,7 @@ import (
 	dspdriver "github.com/nnsoc/nnsoc/hal/driver/dsp"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
 	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -25,9 +26,7 @@ import (
 func bareDSP(t *testing.T, c *soc.Config, own ...lower.Operation) hal.Device {
 	t.Helper()
 	s, err := dsp.FromSoC(c, sim.Preference(hal.FastSingleAnswer))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	d, err := dspdriver.New(dspdriver.Config{
 		Settings: dspdriver.Settings{Lowerings: own},
 		Spec:     s, NewMemory: func() (mem.Level, error) { return c.NewEngineMemory(soc.EngineDSP) },
@@ -37,9 +36,7 @@ func bareDSP(t *testing.T, c *soc.Config, own ...lower.Operation) hal.Device {
 			return at, nil
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return d
 }
 
@@ -47,9 +44,7 @@ func bareDSP(t *testing.T, c *soc.Config, own ...lower.Operation) hal.Device {
 func network(t *testing.T) (*nn.Model, *hal.Buffers) {
 	t.Helper()
 	m, err := zoo.Build("mobilenet_v1_0.25_128_quant")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return m, buffersOf(m)
 }
 
@@ -90,16 +85,12 @@ func engineFs(s *hal.Stats) (fs int64) {
 // machine that lives and on one that does not, by itself and behind a machine of its own.
 func TestForeignTakesTheSameWay(t *testing.T) {
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	model, b := network(t)
 	run := func(d hal.Device, times int) *hal.Result {
 		t.Helper()
 		p, err := d.PrepareModel(model, hal.PrepareOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var res *hal.Result
 		for range times {
 			b.MeasureTiming = true
@@ -118,18 +109,12 @@ func TestForeignTakesTheSameWay(t *testing.T) {
 		t.Fatalf("a driver without a host has parts %v", partNames(&alone.Stats))
 	}
 	served, stop, err := service.Loopback(bare)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer stop()
 	opened, err := devices.Open(c, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	behind, stopBehind, err := service.Loopback(find(opened)) // what "nnsoc serve" serves
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer stopBehind()
 	const times = 30 // the clocks have come to rest
 	machine := func(d hal.Device) hal.Device {
@@ -138,9 +123,7 @@ func TestForeignTakesTheSameWay(t *testing.T) {
 			options = append(options, devices.Attach(d, devices.PlaceOf(c, d)))
 		}
 		m, err := devices.NewMachine(c, hal.FastSingleAnswer, options...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if len(m.Devices()) != 4 {
 			t.Fatalf("%d devices", len(m.Devices()))
 		}
@@ -148,9 +131,7 @@ func TestForeignTakesTheSameWay(t *testing.T) {
 	}
 	loop := func(d hal.Device) hal.Device {
 		list, err := devices.Open(c, hal.FastSingleAnswer, devices.Attach(d, soc.EngineDSP))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return find(list)
 	}
 	want := run(machine(nil), times)
@@ -194,9 +175,7 @@ func TestForeignTakesTheSameWay(t *testing.T) {
 // Callers that come at once find the engine taken and wait for it; one alone never does.
 func TestOpenQueues(t *testing.T) {
 	list, err := devices.Open(loadPhone(t), hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, d := range list[1:] {
 		kind := nn.TensorQuant8Asymm
 		if d.Name() == "gpu" {
@@ -209,15 +188,11 @@ func TestOpenQueues(t *testing.T) {
 func openQueues(t *testing.T, d hal.Device, model *nn.Model) {
 	t.Helper()
 	p, err := d.PrepareModel(model, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	alone, wake := int64(0), int64(0)
 	for range 3 {
 		res, err := hal.Execute(p, buffersOf(model))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if slices.Contains(partNames(&res.Stats), platform.PartQueue) {
 			t.Fatalf("%s: a caller alone waits for the engine", d.Name())
 		}

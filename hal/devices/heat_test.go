@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -15,9 +16,7 @@ func TestEnergyOfLoops(t *testing.T) {
 		grows := func(leak float64) float64 {
 			m := phone(t, func(c *soc.Config) { c.Thermal.LeakagePerK = leak })
 			c := newClient(t, m, device, convolution(nn.TensorQuant8Asymm), hal.PriorityMedium)
-			if err := m.Warm(c.execute); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, m.Warm(c.execute))
 			sum := func() (pj float64) {
 				for _, x := range m.SoC().Spent() {
 					pj += x
@@ -28,9 +27,7 @@ func TestEnergyOfLoops(t *testing.T) {
 			var pj [2]float64
 			for i := range 20 { // the first of them and the last
 				at, before := m.SoC().Now(), sum()
-				if err := c.execute(); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, c.execute())
 				k := min(i, 1)
 				took[k], pj[k] = int64(m.SoC().Now()-at), sum()-before
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/platform"
@@ -60,9 +61,7 @@ func TestLoop(t *testing.T) {
 				} else {
 					v, err = loop.Next()
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				way[i] += fmt.Sprintln(v)
 				m.SoC().Sleep(m.SoC().Now() + x.pause)
 			}
@@ -96,9 +95,7 @@ func TestCPUIsThrottled(t *testing.T) {
 	m := phone(t, func(c *soc.Config) { c.Thermal.AmbientC = 44 })
 	c := newClient(t, m, "cpu", convolution(nn.TensorQuant8Asymm), hal.PriorityMedium)
 	for range 2 {
-		if err := m.Warm(c.execute); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, m.Warm(c.execute))
 		m.SoC().Sleep(m.SoC().Now() + 3*sim.Second) // the rule looks every two seconds
 	}
 	if cool, hot := c.latency[0], c.latency[1]; !(float64(hot) > 1.1*float64(cool)) {
@@ -117,16 +114,12 @@ func TestLoopSteady(t *testing.T) {
 		m := phone(t, func(c *soc.Config) { c.DSP.Clock.FastMHz = 800 })
 		m.SimulateAll = i == 1
 		c := newClient(t, m, "dsp", streaming(nn.TensorQuant8Asymm, 1536<<10), hal.PriorityMedium)
-		if err := m.Warm(c.execute); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, m.Warm(c.execute))
 		before := m.Simulated()
 		loop, v, err := m.Loop(c.execute)
 		sum := v.Latency
 		for range turns - 1 {
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			v, err = loop.Next()
 			sum += v.Latency
 		}

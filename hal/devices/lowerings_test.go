@@ -16,6 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -88,17 +89,13 @@ func TestOwnLowerings(t *testing.T) {
 	machine := func(o ...devices.Option) *devices.Machine {
 		t.Helper()
 		m, err := devices.NewMachine(c, hal.FastSingleAnswer, o...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return m
 	}
 	open := func(o ...devices.Option) hal.Device {
 		t.Helper()
 		list, err := devices.Open(c, hal.FastSingleAnswer, o...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return list[slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == "dsp" })]
 	}
 	outside := devices.Attach(bareDSP(t, c, flip{}), soc.EngineDSP)
@@ -155,9 +152,7 @@ func runNegation(t *testing.T, name string, d hal.Device, m *devices.Machine, n 
 		binary.LittleEndian.PutUint32(b.Inputs[0][4*i:], math.Float32bits(float32(int(i)-100)/32))
 	}
 	want, err := cpu.Reference(model, b.Inputs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var res *hal.Result
 	for range 30 {
 		clear(b.Outputs[0])

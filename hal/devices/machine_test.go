@@ -9,6 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/platform"
@@ -19,16 +20,12 @@ import (
 func phone(t testing.TB, edits ...func(*soc.Config)) *devices.Machine {
 	t.Helper()
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, edit := range edits {
 		edit(c)
 	}
 	m, err := devices.NewMachine(c, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return m
 }
 
@@ -43,9 +40,7 @@ type client struct {
 func newClient(t testing.TB, m *devices.Machine, device string, model *nn.Model, priority hal.Priority) *client {
 	t.Helper()
 	p, err := named(m, device).PrepareModel(model, hal.PrepareOptions{Preference: hal.FastSingleAnswer, Priority: priority})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c := &client{prepared: p}
 	for _, x := range model.Main.Inputs {
 		b := make([]byte, model.Main.Operands[x].Bytes())
@@ -122,9 +117,7 @@ func TestRememberedExecutions(t *testing.T) {
 			m.SimulateAll = i == 1
 			c := newClient(t, m, device, convolution(kind), hal.PriorityMedium)
 			for k := range 12 {
-				if err := c.execute(); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, c.execute())
 				if k%4 == 3 {
 					m.SoC().Sleep(m.SoC().Now() + 30*sim.Millisecond)
 				}
@@ -159,9 +152,7 @@ func TestRememberedTraffic(t *testing.T) {
 			if k%8 == 0 {
 				m.SoC().Sleep(m.SoC().Now() + sim.Second)
 			}
-			if err := c.execute(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, c.execute())
 		}
 		got[i], runs[i] = fmt.Sprint(c.latency), m.Simulated()
 	}
@@ -188,9 +179,7 @@ func TestRememberedSystemCache(t *testing.T) {
 		b := newClient(t, m, "npu", fullyConnected(nn.TensorQuant8Asymm, 2048), hal.PriorityMedium)
 		for range 12 {
 			for _, c := range []*client{a, b} {
-				if err := c.execute(); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, c.execute())
 			}
 		}
 		got[i], runs[i] = fmt.Sprint(a.latency, b.latency, a.outputs, b.outputs), m.Simulated()
@@ -209,16 +198,10 @@ func TestWarm(t *testing.T) {
 	o := oneOperation{op: nn.OpConv2D, args: []any{[]uint32{1, 64, 64, 32}, weights{64, 3, 3, 32}, weights{64}, nn.PaddingSame, 1, 1, 0}, out: []uint32{1, 64, 64, 64}, kind: nn.TensorFloat32}
 	model := o.model()
 	c := newClient(t, m, "gpu", model, hal.PriorityMedium)
-	if err := c.execute(); err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Warm(c.execute); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.execute())
+	require.NoError(t, m.Warm(c.execute))
 	for range 3 {
-		if err := c.execute(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, c.execute())
 	}
 	if c.latency[0] < c.latency[1]*11/10 {
 		t.Errorf("cold %d fs, warm %d fs", c.latency[0], c.latency[1])
@@ -243,13 +226,9 @@ func TestClientWarms(t *testing.T) {
 	} {
 		m := phone(t)
 		alone := newClient(t, m, "gpu", x.model, hal.PriorityMedium)
-		if err := m.Warm(alone.execute); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, m.Warm(alone.execute))
 		for range 4 {
-			if err := alone.execute(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, alone.execute())
 		}
 		want := float64(alone.latency[len(alone.latency)-1]) / 1e9
 		m = phone(t)
@@ -360,9 +339,7 @@ func TestTogetherIsDeterministic(t *testing.T) {
 			})
 		}
 		ends, err := m.Together(run...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var text string
 		for _, c := range list {
 			text += fmt.Sprint(c.latency)
@@ -399,9 +376,7 @@ func TestPriority(t *testing.T) {
 			}
 		}
 		ends, err := m.Together(hold.loop(1), later(x), later(y))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return ends
 	}
 	if e := order(hal.PriorityLow, hal.PriorityHigh); e[2] >= e[1] {
@@ -429,9 +404,7 @@ func TestClientsAndThreads(t *testing.T) {
 		}
 	})
 	burst, err := npu.prepared.ConfigureExecutionBurst()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer burst.Close()
 	_, err = m.Together(dsp.loop(4), func(as *devices.Client) error {
 		o := hal.ExecuteOptions{Client: as}

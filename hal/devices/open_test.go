@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -33,9 +34,7 @@ func ExampleOpen() {
 func TestOpen(t *testing.T) {
 	for _, name := range soc.Names() {
 		c, err := soc.Load(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		want := 0
 		for _, section := range []bool{c.CPU != nil, c.GPU != nil, c.DSP != nil, c.NPU != nil} {
 			if section {

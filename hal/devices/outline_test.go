@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/platform"
@@ -16,13 +17,9 @@ import (
 func outliner(t *testing.T) *devices.Outliner {
 	t.Helper()
 	config, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	o, err := devices.NewOutliner(config, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return o
 }
 
@@ -49,14 +46,10 @@ func TestOutlineTakesClocks(t *testing.T) {
 			return slices.Repeat([]devices.Work{{Time: took, Cycles: int64(took.Seconds() * float64(hz)), EnergyPJ: 1}}, 12), nil
 		}}
 		m, err := o.New(func(string, *nn.Model) (devices.Load, error) { return load, nil }, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		c := newClient(t, m, device, convolution(nn.TensorQuant8Asymm), hal.PriorityMedium)
 		res, err := hal.Execute(c.prepared, &c.buffers)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if fmt.Sprint(asked) != fmt.Sprint(want) {
 			t.Errorf("%s: asked for %v MHz, want %v", device, asked, want)
 		}
@@ -87,15 +80,9 @@ func TestOutlineMoves(t *testing.T) {
 			return slices.Repeat([]devices.Work{{Time: took, Cycles: 25700, DRAMBytes: int64(bytesPerSecond * took.Seconds())}}, 600), nil
 		}}
 		m, err := o.New(func(string, *nn.Model) (devices.Load, error) { return load, nil }, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := m.Hold("gpu", 257e6); err != nil {
-			t.Fatal(err)
-		}
-		if err := m.HoldMemory(held); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
+		require.NoError(t, m.Hold("gpu", 257e6))
+		require.NoError(t, m.HoldMemory(held))
 		c := newClient(t, m, "gpu", convolution(nn.TensorQuant8Asymm), hal.PriorityMedium)
 		var res *hal.Result
 		if beside {
@@ -107,9 +94,7 @@ func TestOutlineMoves(t *testing.T) {
 		} else {
 			res, err = hal.Execute(c.prepared, &c.buffers)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return asked, &res.Stats
 	}
 	vote, top := int64(451e6), int64(1804e6)

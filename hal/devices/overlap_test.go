@@ -11,6 +11,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -30,9 +31,7 @@ func overlapping(t *testing.T, seed uint64, clients, executions int) string {
 				kind = nn.TensorFloat32
 			}
 			mine = append(mine, newClient(t, m, d, streaming(kind, 8<<10), hal.Priority(i%3)))
-			if err := mine[len(mine)-1].execute(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, mine[len(mine)-1].execute())
 		}
 		list = append(list, mine)
 		rng := rand.New(rand.NewPCG(seed, uint64(i)))
@@ -47,9 +46,7 @@ func overlapping(t *testing.T, seed uint64, clients, executions int) string {
 		})
 	}
 	ends, err := m.Together(run...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, mine := range list {
 		for _, c := range mine {
 			text += fmt.Sprintln(c.latency)

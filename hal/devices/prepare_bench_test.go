@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/importer/tflite"
 	"github.com/nnsoc/nnsoc/internal/cputime"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -28,15 +29,11 @@ func BenchmarkPrepare(b *testing.B) {
 	files := shared.Glob(b, "models", "*", "model.tflite")
 	for _, preset := range []string{"pixel4", "sd888"} {
 		phone, err := soc.Load(preset)
-		if err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, err)
 		for _, name := range []string{"cpu", "gpu", "dsp", "npu"} {
 			for _, file := range files {
 				data, err := os.ReadFile(file)
-				if err != nil {
-					b.Fatal(err)
-				}
+				require.NoError(b, err)
 				m, err := tflite.Import(data, nil)
 				if err != nil {
 					continue // not a network of NNAPI's operations
@@ -65,9 +62,7 @@ func BenchmarkPrepare(b *testing.B) {
 // openDevice is a device of a SoC, nil where there is none of that name.
 func openDevice(b *testing.B, phone *soc.Config, name string) hal.Device {
 	list, err := devices.Open(phone, hal.FastSingleAnswer)
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	for _, d := range list {
 		if d.Name() == name {
 			return d
@@ -86,9 +81,7 @@ func runsWhole(d hal.Device, m *nn.Model) bool {
 func prepareAndExecute(b *testing.B, d hal.Device, m *nn.Model) (prepare, execute time.Duration) {
 	start := cputime.User()
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	prepared := cputime.User()
 	x := &hal.Buffers{}
 	for _, i := range m.Main.Inputs {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/platform"
@@ -30,9 +31,7 @@ func TestReset(t *testing.T) {
 			c := list[len(list)-1-k]
 			c.buffers.InBurst = k%2 == 0
 			for range 3 {
-				if err := c.execute(); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, c.execute())
 			}
 			c.buffers.InBurst = false
 		}
@@ -43,9 +42,7 @@ func TestReset(t *testing.T) {
 		for i := range list { // cold, but not as the first program of the machine
 			used.Reset()
 			for _, k := range []int{3, i} {
-				if err := list[k].execute(); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, list[k].execute())
 			}
 		}
 		used.Reset()
@@ -86,17 +83,13 @@ func script(t *testing.T, m *devices.Machine, list []*client) string {
 	}
 	for range 2 {
 		for _, c := range list {
-			if err := execute(c, nil); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, execute(c, nil))
 		}
 		m.SoC().Sleep(m.SoC().Now() + 2*sim.Millisecond)
 	}
 	loop, v, err := m.Loop(list[0].execute)
 	for range 3 {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		fmt.Fprintln(&text, "loop", v.Start, v.Latency, v.EnergyPJ, v.Parts)
 		v, err = loop.Next()
 	}
@@ -105,9 +98,7 @@ func script(t *testing.T, m *devices.Machine, list []*client) string {
 		run = append(run, func(as *devices.Client) error { return execute(c, as) })
 	}
 	ends, err := m.Together(run...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	fmt.Fprintln(&text, ends)
 	return text.String()
 }

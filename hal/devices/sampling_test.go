@@ -6,6 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -112,13 +113,9 @@ func TestPartSampling(t *testing.T) {
 // TestSampledIsForgotten: a machine that does not sample takes nothing that a sampled execution came to.
 func TestSampledIsForgotten(t *testing.T) {
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m, err := NewMachine(c, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	h, call := &engineHost{m: m}, &base.Call{Program: 1}
 	m.memo[call.Program] = []*remembered{{sampled: true}}
 	for _, sampled := range []bool{true, false} {

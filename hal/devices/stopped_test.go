@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/platform"
@@ -75,9 +76,7 @@ func TestStoppedInBurst(t *testing.T) {
 			execute := c.prepared.Execute
 			if burst {
 				b, err := c.prepared.ConfigureExecutionBurst()
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				execute = b.Execute
 			}
 			const after = 4 * sim.Millisecond
@@ -100,9 +99,7 @@ func halfway(t *testing.T, device string, model *nn.Model) (after sim.Time) {
 	t.Helper()
 	c := newClient(t, phone(t), device, model, hal.PriorityMedium)
 	res, err := hal.Execute(c.prepared, &c.buffers)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, p := range res.Stats.Parts {
 		if p.Name == platform.PartExecution {
 			return after + sim.Time(p.TimeFs/2)
@@ -152,9 +149,7 @@ func TestStoppedAtDeadline(t *testing.T) {
 		missed(halfway(t, x.device, x.model))
 		first := m.Simulated()
 		m.Reset()
-		if err := c.execute(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, c.execute())
 		if n := m.Simulated(); n != first+1 {
 			t.Errorf("%s: %d executions ran, then %d", x.device, first, n)
 		}
@@ -188,21 +183,15 @@ func (p *watchedModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Resul
 // outside; a deadline that is met tells on nothing.
 func TestStoppedWithoutAMachine(t *testing.T) {
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	open := func(name string, options ...devices.Option) hal.Device {
 		list, err := devices.Open(c, hal.FastSingleAnswer, options...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return list[slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == name })]
 	}
 	serve := func(d hal.Device) hal.Device {
 		there, stop, err := service.Loopback(d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		t.Cleanup(stop)
 		return there
 	}
@@ -216,18 +205,14 @@ func TestStoppedWithoutAMachine(t *testing.T) {
 			"served, opened": func(w *watched) hal.Device { return open(name, devices.Attach(serve(w), engine)) },
 			"served, on a machine": func(w *watched) hal.Device {
 				m, err := devices.NewMachine(c, hal.FastSingleAnswer, devices.Attach(serve(w), engine))
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				return named(m, name)
 			},
 		} {
 			w := &watched{Device: open(name)}
 			d := make(w)
 			p, err := d.PrepareModel(model, hal.PrepareOptions{Preference: hal.FastSingleAnswer})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			b := buffersOf(model)
 			execute := func(after int64) (*hal.Result, error) {
 				for i := range b.Outputs[0] {
@@ -286,14 +271,10 @@ func TestLoopTimeoutCostsItsTime(t *testing.T) {
 		b := c.buffers
 		b.LoopTimeout = time.Duration(limit / sim.Nanosecond)
 		opened, err := devices.Open(loadPhone(t), hal.FastSingleAnswer)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		alone := opened[slices.IndexFunc(opened, func(d hal.Device) bool { return d.Name() == device })]
 		p, err := alone.PrepareModel(counting(1e7), hal.PrepareOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for where, x := range map[string]struct {
 			hal.Device
 			hal.PreparedModel

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/platform"
@@ -15,9 +16,7 @@ import (
 func (c *client) execution(t *testing.T) (us float64, m hal.MemoryStats) {
 	t.Helper()
 	res, err := hal.Execute(c.prepared, &c.buffers)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, p := range res.Stats.Parts {
 		if p.Name == platform.PartExecution {
 			us += float64(p.TimeFs) / 1e9
@@ -113,9 +112,7 @@ func TestWarmUpOfSeveralParts(t *testing.T) {
 		return (m.SoC().Now() - start).Microseconds()
 	}
 	simulated := m.Simulated()
-	if err := m.Warm(func() error { turn(); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, m.Warm(func() error { turn(); return nil }))
 	if n := m.Simulated() - simulated; n > 5*len(parts) {
 		t.Errorf("%d executions of the warm-up ran on engines", n)
 	}
@@ -137,15 +134,11 @@ func TestApproximate(t *testing.T) {
 			kind = nn.TensorFloat32
 		}
 		mean := func(m *devices.Machine, warm func(func() error) error, c *client) float64 {
-			if err := warm(c.execute); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, warm(c.execute))
 			// As long as plans are compared for: a governor may go up and down.
 			from, n := m.SoC().Now(), 0
 			for ; m.SoC().Now() < from+200*sim.Millisecond; n++ {
-				if err := c.execute(); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, c.execute())
 			}
 			return (m.SoC().Now() - from).Microseconds() / float64(n)
 		}
@@ -157,15 +150,11 @@ func TestApproximate(t *testing.T) {
 		}
 		other := newClient(t, m, device, convolution(kind), hal.PriorityMedium)
 		other.buffers.Inputs[0][5]++
-		if err := other.execute(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, other.execute())
 		m.Exact()
 		before := m.Simulated()
 		m.SimulateAll = true
-		if err := c.execute(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, c.execute())
 		if before != 2 || m.Simulated() != 3 {
 			t.Errorf("%s: %d and %d executions ran on the engine, want 2 and 3: an equal program is taken for the other", device, before, m.Simulated())
 		}
@@ -194,17 +183,11 @@ func TestFirstExecutionIsRemembered(t *testing.T) {
 			m.SimulateAll = all
 			c := newClient(t, m, x.device, x.model, hal.PriorityMedium)
 			m.Reset()
-			if err := c.execute(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, c.execute())
 			m.Reset()
-			if err := m.Warm(c.execute); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, m.Warm(c.execute))
 			for range 5 {
-				if err := c.execute(); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, c.execute())
 			}
 			return fmt.Sprint(c.latency, m.SoC().Spent()), m.Simulated()
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/hexagonnn"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // What a graph cannot be is told by name, when it is appended or when it is prepared.
@@ -109,9 +110,7 @@ func TestErrors(t *testing.T) {
 // Votes for clocks are those of the interface.
 func TestClocks(t *testing.T) {
 	l, err := hexagonnn.Open(device(t, "cpu"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for c := hexagonnn.CornerRelease; c <= hexagonnn.CornerSVS2; c++ {
 		if err := l.SetClocks(c); err != nil {
 			t.Error(err)
@@ -135,9 +134,7 @@ func FuzzGraph(f *testing.F) {
 	cpu := device(f, "cpu")
 	f.Fuzz(func(t *testing.T, data []byte) {
 		l, err := hexagonnn.Open(cpu)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		g := l.Init()
 		next := func() byte {
 			if len(data) == 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/hexagonnn"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -20,13 +21,9 @@ import (
 func device(t testing.TB, name string) hal.Device {
 	t.Helper()
 	phone, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list, err := devices.Open(phone, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, d := range list {
 		if d.Name() == name {
 			return d
@@ -45,9 +42,7 @@ type maker struct {
 
 func newMaker(t testing.TB, d hal.Device) *maker {
 	l, err := hexagonnn.Open(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return &maker{t: t, g: l.Init()}
 }
 

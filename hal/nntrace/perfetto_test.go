@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/nnsoc/nnsoc/hal/nntrace"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // bytesField and number append fields of a message.
@@ -51,9 +52,7 @@ func TestReadPerfetto(t *testing.T) {
 		bytesField(nil, 1, bytesField(nil, 1, append(printed(1000, "B|10|[NN_LD_PP]prepare\n"), printed(2500, "E|10\n")...))),
 	}, nil)
 	events, err := nntrace.Read(bytes.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := []nntrace.Event{
 		{Thread: "42", Name: "[NN_LD_PP]prepare", Begin: true, Us: 1},
 		{Thread: "42", Us: 2.5},

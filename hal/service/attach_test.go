@@ -15,6 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
 	"github.com/nnsoc/nnsoc/hal/service/internal/unixpeer"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestSilentDriver: a driver whose socket is open and that says nothing is told from one that
@@ -22,14 +23,10 @@ import (
 func TestSilentDriver(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.sock")
 	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer l.Close()
 	conn, err := grpc.NewClient("unix://"+path, grpc.WithTransportCredentials(unixpeer.Credentials{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer conn.Close()
 	d := &Device{path: path, conn: conn, client: pb.NewDriverClient(conn), gone: make(chan struct{})}
 	d.ctx, d.cancel = context.WithCancel(t.Context())
@@ -45,13 +42,9 @@ func TestNoDriverThere(t *testing.T) {
 	t.Chdir(dir)
 	long := strings.Repeat("x", maxSocketPath+1)
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: "dead"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	dead.SetUnlinkOnClose(false)
 	_ = dead.Close()
 	for _, x := range []struct{ path, client, server string }{
@@ -89,21 +82,15 @@ func TestNoDriverThere(t *testing.T) {
 // TestShortPathOfALongFolder: a driver in a folder whose absolute path is too long is reached by a relative one.
 func TestShortPathOfALongFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), strings.Repeat("y", maxSocketPath))
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(dir, 0o700))
 	t.Chdir(dir)
 	l, err := Listen("s")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s := NewServer(cpu.New(cpu.Config{}), Quotas{})
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	d, err := Dial("s")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if d.Name() != "cpu" {
 		t.Errorf("%s serves it", d.Name())
 	}

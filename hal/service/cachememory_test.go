@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -16,33 +17,21 @@ import (
 // released it, however many others executions bring.
 func TestCacheMemory(t *testing.T) {
 	phone, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list, err := devices.Open(phone, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	d, stop, err := Loopback(list[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer stop()
 	b := builder.New(builder.Config{})
 	x := b.Input(b.Operand(nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{4}}), "x")
 	b.Output(b.Apply(nn.OpRelu, nn.TensorFloat32, builder.Quant{}, x), "y")
 	m, err := b.Model("relu")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	opened, err := p.ConfigureExecutionBurst()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	burst := opened.(*burstHandle)
 	input, cached := hal.NewMemory(16), hal.NewMemory(16)
 	input.Data[3], input.Data[7] = 0x40, 0xc0 // 2 and -2

@@ -18,6 +18,7 @@ import (
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
 	"github.com/nnsoc/nnsoc/hal/service/internal/wire"
 	"github.com/nnsoc/nnsoc/hal/service/shm"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 )
@@ -28,9 +29,7 @@ func fuzzModel(tb testing.TB) *nn.Model {
 	x := b.Values("x", 1, 8)
 	b.Output(b.Add(x, x, builder.ReLU), "y")
 	m, err := b.Model("add")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return m
 }
 
@@ -47,21 +46,15 @@ func alive(t *testing.T, p hal.PreparedModel) {
 // session, and serves others afterwards.
 func FuzzCalls(f *testing.F) {
 	there, stop, err := Loopback(cpu.New(cpu.Config{}))
-	if err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, err)
 	f.Cleanup(stop)
 	m := fuzzModel(f)
 	p, err := there.PrepareModel(m, hal.PrepareOptions{})
-	if err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, err)
 	methods := pb.Driver_ServiceDesc.Methods
 	file := pb.File_driver_proto.Services().Get(0).Methods()
 	head, constants, err := wire.ToModel(m)
-	if err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, err)
 	for _, x := range []proto.Message{
 		&pb.ExecuteRequest{Prepared: 2, Inputs: []*pb.Argument{{Length: 8}}, Outputs: []*pb.Argument{{Pool: 1, Length: 8}}, Pools: []*pb.Pool{{Memory: 1, Name: "ashmem"}, {Memory: 1, Name: "ashmem"}}},
 		&pb.PrepareRequest{Model: &pb.Model{Memory: 1, ModelBytes: uint64(len(head)), ConstantBytes: uint64(len(constants))}},
@@ -70,9 +63,7 @@ func FuzzCalls(f *testing.F) {
 		&pb.PrepareFromCacheRequest{Cache: &pb.Cache{Model: []*pb.CacheHandle{{Files: []*pb.CacheFile{{Fd: 1, Write: true}}}}, Data: []*pb.CacheHandle{{}}, Token: []byte("token")}},
 	} {
 		data, err := proto.Marshal(x)
-		if err != nil {
-			f.Fatal(err)
-		}
+		require.NoError(f, err)
 		for i := range methods {
 			f.Add(uint8(i), true, data)
 		}
@@ -105,27 +96,19 @@ func FuzzCalls(f *testing.F) {
 // messageOf is an empty message of a type.
 func messageOf(t *testing.T, d protoreflect.MessageDescriptor) proto.Message {
 	m, err := protoregistry.GlobalTypes.FindMessageByName(d.FullName())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return m.New().Interface()
 }
 
 // FuzzFenced: any stream of messages to an execution with fences is answered or ended.
 func FuzzFenced(f *testing.F) {
 	there, stop, err := Loopback(cpu.New(cpu.Config{}))
-	if err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, err)
 	f.Cleanup(stop)
 	p, err := there.PrepareModel(fuzzModel(f), hal.PrepareOptions{})
-	if err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, err)
 	memory, release, err := there.NewMemory(64)
-	if err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, err)
 	f.Cleanup(release)
 	id := there.shared.own(memory).id
 	f.Add(uint32(0), uint64(8), uint32(8), []byte{}, int64(0))
@@ -135,9 +118,7 @@ func FuzzFenced(f *testing.F) {
 		ctx, cancel := context.WithTimeout(there.ctx, 20*time.Second)
 		defer cancel()
 		stream, err := there.client.ExecuteFenced(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		request := &pb.ExecuteRequest{
 			Session: there.about.Session, Prepared: p.(*prepared).id, Functional: true,
 			Inputs: []*pb.Argument{{Length: length}}, Outputs: []*pb.Argument{{Offset: 16, Length: length}}, Pools: []*pb.Pool{{Memory: id, Name: "ashmem"}},
@@ -168,14 +149,10 @@ func FuzzRing(f *testing.F) {
 	f.Add([]byte{255, 255, 255, 255, 2, 0, 0, 0, 1}, uint8(4))
 	f.Fuzz(func(t *testing.T, header []byte, n uint8) {
 		region, err := shm.Create(shm.RingBytes(4))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer func() { _ = region.Close() }() // last
 		ring, err := shm.NewRing(region.Data, 4)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		copy(region.Data[:16], header)
 		ended := make(chan struct{})
 		timer := time.AfterFunc(5*time.Millisecond, func() {

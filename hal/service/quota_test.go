@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -23,22 +24,16 @@ func heavy(t *testing.T) *nn.Model {
 	x := b.Input(b.Operand(nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{n}}), "x")
 	b.Output(b.Apply(nn.OpAdd, nn.TensorFloat32, builder.Quant{}, x, b.Floats([]uint32{n}, make([]float32, n)...), b.Int32(0)), "y")
 	m, err := b.Model("heavy")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return m
 }
 
 // What is compiled counts beside the copies of models, until it is released.
 func TestProgramsCount(t *testing.T) {
 	phone, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list, err := devices.Open(phone, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, d := range list[1:] { // the CPU runs models as they are
 		_, path := serve(t, d, service.Quotas{Memory: 8 << 20})
 		m := heavy(t)
@@ -114,9 +109,7 @@ func TestDeviceMemoryCounts(t *testing.T) {
 	_, path := serve(t, device(), service.Quotas{Memory: 8 << 20})
 	d := dial(t, path)
 	p, err := d.PrepareModel(heavy(t), hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var kept []hal.Buffer
 	allocate := func() error {
 		b, err := d.Allocate(hal.BufferDesc{}, []hal.PreparedModel{p}, []hal.BufferRole{{Frequency: 1}}, nil)

@@ -24,6 +24,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/service"
 	"github.com/nnsoc/nnsoc/hal/service/shm"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -112,13 +113,9 @@ func device() hal.Device { return cpu.New(cpu.Config{}) }
 func timed(t testing.TB) hal.Device {
 	t.Helper()
 	phone, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list, err := devices.Open(phone, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return list[0]
 }
 
@@ -127,9 +124,7 @@ func serve(t testing.TB, d hal.Device, q service.Quotas) (*service.Server, strin
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := service.Listen(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s := service.NewServer(d, q)
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
@@ -145,9 +140,7 @@ func serve(t testing.TB, d hal.Device, q service.Quotas) (*service.Server, strin
 func dial(t testing.TB, path string) *service.Device {
 	t.Helper()
 	d, err := service.Dial(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = d.Close() })
 	return d
 }
@@ -168,14 +161,10 @@ func TestDevice(t *testing.T) {
 		t.Errorf("status %s", there.Status())
 	}
 	p, err := there.PrepareModel(add(), hal.PrepareOptions{Preference: hal.FastSingleAnswer})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r := request(7)
 	res, err := hal.Execute(p, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	check(t, 7, r.Outputs[0])
 	if len(res.OutputDimensions) != 1 || res.OutputDimensions[0][0] != 4 {
 		t.Errorf("shapes %v", res.OutputDimensions)
@@ -187,9 +176,7 @@ func TestDevice(t *testing.T) {
 	_ = p.WriteListing(&listing)
 
 	e, err := p.CreateReusableExecution(r.Request(), r.ExecuteOptions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for range 2 {
 		if _, err := e.Compute(); err != nil {
 			t.Error(err)
@@ -197,9 +184,7 @@ func TestDevice(t *testing.T) {
 	}
 	fence := hal.NewSyncFence()
 	f, err := p.ExecuteFenced(r.Request(), []*hal.SyncFence{fence}, r.ExecuteOptions, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := f.ExecutionInfo(); hal.StatusOf(err) != hal.GeneralFailure {
 		t.Errorf("before its end: %v", err)
 	}
@@ -216,14 +201,10 @@ func TestRandomModels(t *testing.T) {
 	_, path := serve(t, here, service.Quotas{})
 	there := dial(t, path)
 	generator, err := randgraph.NewGenerator(7, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for seed := range 60 {
 		c, err := generator.Case(seed, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		p, err := here.PrepareModel(c.Model, hal.PrepareOptions{})
 		if err != nil {
 			t.Fatal(seed, err)
@@ -233,9 +214,7 @@ func TestRandomModels(t *testing.T) {
 			t.Fatal(seed, err)
 		}
 		burst, err := q.ConfigureExecutionBurst()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		buffers := func() *hal.Buffers {
 			b := &hal.Buffers{Inputs: c.Inputs}
 			for _, o := range c.Model.Main.Outputs {
@@ -266,13 +245,9 @@ func TestSharedMemory(t *testing.T) {
 	_, path := serve(t, timed(t), service.Quotas{})
 	d := dial(t, path)
 	p, err := d.PrepareModel(add(), hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m, release, err := d.NewMemory(32)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer release()
 	copy(m.Data, request(3).Inputs[0])
 	r := &hal.Request{
@@ -281,9 +256,7 @@ func TestSharedMemory(t *testing.T) {
 		Pools:   []hal.RequestPool{{Memory: m}},
 	}
 	b, err := p.ConfigureExecutionBurst()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = b.Close() }()
 	for range 3 {
 		clear(m.Data[16:])
@@ -323,9 +296,7 @@ func TestHostile(t *testing.T) {
 	var models []hal.PreparedModel
 	for range 2 {
 		p, err := d.PrepareModel(add(), hal.PrepareOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		models = append(models, p)
 	}
 	if _, err := d.PrepareModel(add(), hal.PrepareOptions{}); hal.StatusOf(err) != hal.ResourceExhaustedTransient {
@@ -365,20 +336,14 @@ func TestHostile(t *testing.T) {
 func TestDriverDies(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := service.Listen(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s := service.NewServer(timed(t), service.Quotas{})
 	go func() { _ = s.Serve(l) }()
 	d := dial(t, path)
 	p, err := d.PrepareModel(add(), hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	b, err := p.ConfigureExecutionBurst()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s.Close()
 	if _, err := hal.Execute(p, request(1)); hal.StatusOf(err) != hal.DeviceUnavailable {
 		t.Errorf("execute: %v", err)
@@ -403,12 +368,8 @@ func TestClientsDie(t *testing.T) {
 		c := exec.Command(os.Args[0])
 		c.Env = append(os.Environ(), clientSocket+"="+path)
 		out, err := c.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
+		require.NoError(t, c.Start())
 		line := make([]byte, 64)
 		n, _ := out.Read(line)
 		if !strings.HasPrefix(string(line[:n]), "ready") {
@@ -429,9 +390,7 @@ func TestClientsDie(t *testing.T) {
 	}
 	d := dial(t, path)
 	p, err := d.PrepareModel(add(), hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r := request(2)
 	if _, err := hal.Execute(p, r); err != nil {
 		t.Fatal(err)
@@ -447,30 +406,20 @@ func TestClientHangs(t *testing.T) {
 		c := exec.Command(os.Args[0])
 		c.Env = append(os.Environ(), clientSocket+"="+path)
 		out, err := c.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
+		require.NoError(t, c.Start())
 		line := make([]byte, 64)
 		if n, _ := out.Read(line); !strings.HasPrefix(string(line[:n]), "ready") {
 			t.Errorf("client: %s", line[:n])
 		}
-		if err := c.Process.Signal(syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, c.Process.Signal(syscall.SIGSTOP))
 		hung = append(hung, c)
 	}
 	d := dial(t, path)
 	p, err := d.PrepareModel(add(), hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	b, err := p.ConfigureExecutionBurst()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i := range 50 {
 		r := request(float32(i))
 		if _, err := hal.Execute(p, r); err != nil {
@@ -504,9 +453,7 @@ func TestCacheFiles(t *testing.T) {
 	dir := t.TempDir()
 	open := func(name string, flag int) *os.File {
 		f, err := os.OpenFile(filepath.Join(dir, name), flag, 0o600)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		t.Cleanup(func() { _ = f.Close() })
 		return f
 	}
@@ -514,14 +461,10 @@ func TestCacheFiles(t *testing.T) {
 		return hal.Cache{Model: []hal.CacheHandle{{open("model", flag)}}, Data: []hal.CacheHandle{{open("data", flag)}}, Token: hal.CacheToken{7}}
 	}
 	phone, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	start := func() *service.Device {
 		list, err := devices.Open(phone, hal.FastSingleAnswer)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		_, path := serve(t, list[1], service.Quotas{}) // the GPU computes with floats and caches
 		return dial(t, path)
 	}
@@ -530,18 +473,12 @@ func TestCacheFiles(t *testing.T) {
 		t.Fatalf("%d model and %d data files", m, n)
 	}
 	p, err := d.PrepareModel(add(), hal.PrepareOptions{Cache: files(os.O_RDWR | os.O_CREATE)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var want, got bytes.Buffer
-	if err := p.WriteProgram(&want); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, p.WriteProgram(&want))
 	for _, flag := range []int{os.O_RDWR, os.O_RDONLY} {
 		q, err := start().PrepareModelFromCache(nil, files(flag))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got.Reset()
 		if err := q.WriteProgram(&got); err != nil || !bytes.Equal(got.Bytes(), want.Bytes()) {
 			t.Errorf("the program from the cache is another: %v", err)
@@ -553,9 +490,7 @@ func TestCacheFiles(t *testing.T) {
 		check(t, 3, r.Outputs[0])
 	}
 	before, err := os.ReadFile(filepath.Join(dir, "model"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := d.PrepareModel(add(), hal.PrepareOptions{Preference: hal.LowPower, Cache: files(os.O_RDONLY)}); err != nil {
 		t.Errorf("files that cannot be written make preparing fail: %v", err)
 	}
@@ -566,9 +501,7 @@ func TestCacheFiles(t *testing.T) {
 		t.Errorf("files that cannot be read: %v", err)
 	}
 	pipe, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _, _ = pipe.Close(), w.Close() }()
 	if _, err := d.PrepareModelFromCache(nil, hal.Cache{Model: []hal.CacheHandle{{pipe}}, Data: []hal.CacheHandle{{w}}}); err == nil {
 		t.Error("a pipe is a cache")
@@ -580,9 +513,7 @@ func TestCacheFiles(t *testing.T) {
 func TestDisjointOutputs(t *testing.T) {
 	_, path := serve(t, timed(t), service.Quotas{})
 	p, err := dial(t, path).PrepareModel(add(), hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	const n = 8
 	m := hal.NewMemory(16 + n*24)
 	copy(m.Data, request(9).Inputs[0])
@@ -666,9 +597,7 @@ func TestManyClients(t *testing.T) {
 func TestListen(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	if _, err := service.Listen(file); err == nil || !strings.Contains(err.Error(), "no socket") {
 		t.Errorf("a file: %v", err)
 	}
@@ -680,9 +609,7 @@ func TestListen(t *testing.T) {
 		t.Errorf("a second server: %v", err)
 	}
 	gone, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(filepath.Dir(path), "a-gone"), Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	gone.SetUnlinkOnClose(false) // as a driver that is killed leaves it
 	_ = gone.Close()
 	list, dead, err := service.DialAll(filepath.Dir(path))
@@ -695,20 +622,14 @@ func TestListen(t *testing.T) {
 // Memory that could shrink under a server is not mapped.
 func TestUnsealed(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "f"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = f.Close() }()
-	if err := f.Truncate(100); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.Truncate(100))
 	if _, err := shm.Open(os.Getpid(), int(f.Fd()), 100, false); err == nil || !strings.Contains(err.Error(), "sealed") {
 		t.Errorf("a plain file: %v", err)
 	}
 	r, err := shm.Create(4096)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = r.Close() }()
 	if _, err := shm.Open(os.Getpid(), r.FD(), 1<<20, false); err == nil {
 		t.Error("more than the region has is mapped")

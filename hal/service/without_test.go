@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/docs/examples/adder/driver"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/testvectors/conformance"
 )
@@ -17,9 +18,7 @@ import (
 // TestLeftOut: a client gives a driver without bursts and fences both.
 func TestLeftOut(t *testing.T) {
 	d, stop, err := service.Loopback(driver.New())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer stop()
 	service.LeaveOut(d)
 	ran := 0
@@ -47,17 +46,13 @@ func TestLeftOut(t *testing.T) {
 func TestUnusedModelsGo(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	d, stop, err := service.Loopback(driver.New())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer stop()
 	b := builder.New(builder.Config{})
 	x := b.Values("x", 2, 3)
 	b.Output(b.Add(x, x, builder.Linear), "y")
 	m, err := b.Model("sum")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i := range 600 { // a client may have 256
 		if _, err := d.PrepareModel(m, hal.PrepareOptions{}); err != nil {
 			t.Fatalf("model %d: %v", i, err)

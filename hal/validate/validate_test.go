@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -36,9 +37,7 @@ func quantConv() *nn.Model {
 }
 
 func TestModel(t *testing.T) {
-	if err := Model(quantConv()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Model(quantConv()))
 	for _, c := range []struct {
 		want   string
 		damage func(g *nn.Subgraph)
@@ -154,9 +153,7 @@ func TestSubgraphCycle(t *testing.T) {
 	m.Main.Operands = append(m.Main.Operands, ref(0))
 	a.Operands = append(a.Operands, ref(1))
 	m.Referenced = []nn.Subgraph{a, b}
-	if err := Model(m); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Model(m))
 	m.Referenced[1].Operands = append(m.Referenced[1].Operands, ref(0))
 	if err := Model(m); err == nil || !strings.Contains(err.Error(), "refers to itself") {
 		t.Errorf("a cycle of subgraphs: %v", err)
@@ -168,9 +165,7 @@ func TestRequest(t *testing.T) {
 	good := func() *hal.Buffers {
 		return &hal.Buffers{Inputs: [][]byte{make([]byte, 36)}, Outputs: [][]byte{make([]byte, 18)}}
 	}
-	if err := Request(m, good().Request()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Request(m, good().Request()))
 	for _, c := range []struct {
 		status hal.Status
 		damage func(r *hal.Buffers)

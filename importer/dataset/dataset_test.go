@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/importer/npy"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -21,21 +22,15 @@ func options(t nn.OperandType, dims ...uint32) Options {
 
 func write(t *testing.T, path string, data []byte) string {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
+	require.NoError(t, os.WriteFile(path, data, 0o666))
 	return path
 }
 
 func array(t *testing.T, descr string, data []byte, shape ...int) []byte {
 	var b bytes.Buffer
 	a := npy.Array{Descr: descr, Shape: shape, Data: data}
-	if err := a.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, a.Write(&b))
 	return b.Bytes()
 }
 
@@ -44,14 +39,10 @@ func archive(t *testing.T, dir string, files map[string][]byte) string {
 	z := zip.NewWriter(&b)
 	for name, data := range files {
 		w, err := z.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		w.Write(data)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, z.Close())
 	return write(t, filepath.Join(dir, "set.npz"), b.Bytes())
 }
 
@@ -61,9 +52,7 @@ func TestFolders(t *testing.T) {
 	write(t, filepath.Join(dir, "dog", "x"), []byte{1, 2})
 	write(t, filepath.Join(dir, "cat", "y"), []byte{3, 4})
 	s, err := Open(dir, options(nn.TensorQuant8Asymm, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i, want := range []struct {
 		name  string
 		class int
@@ -80,9 +69,7 @@ func TestLinkedFolders(t *testing.T) {
 	dir, away := t.TempDir(), t.TempDir()
 	link := func(from, to string) {
 		t.Helper()
-		if err := os.Symlink(from, to); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Symlink(from, to))
 	}
 	write(t, filepath.Join(dir, "cat", "x"), []byte{1, 2})
 	link(write(t, filepath.Join(away, "picture"), []byte{3, 4}), filepath.Join(dir, "cat", "y"))
@@ -125,9 +112,7 @@ func TestFoldersWithoutLabels(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for i, class := range c.classes {
 			if _, truth, err := s.Sample(i); err != nil || truth.Class != class {
 				t.Errorf("%v: %s is of class %d, error %v", c.folders, s.Name(i), truth.Class, err)
@@ -162,9 +147,7 @@ func TestArrays(t *testing.T) {
 	floats := []byte{0, 0, 0x80, 0x3f, 0, 0, 0, 0xc2, 0, 0, 0, 0, 0, 0, 0, 0x3f} // 1 -32 0 0.5
 	path := archive(t, t.TempDir(), map[string][]byte{"x.npy": array(t, "<f4", floats, 2, 2), "y.npy": array(t, "<i8", []byte{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 2)})
 	s, err := Open(path, options(nn.TensorQuant8Asymm, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	in, truth, err := s.Sample(0)
 	if err != nil || !bytes.Equal(in[0], []byte{12, 0}) || truth.Class != 1 {
 		t.Errorf("%v %+v, error %v", in, truth, err)
@@ -181,9 +164,7 @@ func TestCOCO(t *testing.T) {
 		"annotations": [{"image_id": 4, "category_id": 9, "bbox": [1, 2, 3, 4]}, {"image_id": 4, "category_id": 9, "bbox": [0, 0, 1, 1], "iscrowd": 1}],
 		"categories": [{"id": 9, "name": "dog"}]}`))
 	s, err := Open(path, options(nn.TensorQuant8Asymm, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, truth, err := s.Sample(0)
 	if err != nil || len(truth.Boxes) != 2 || truth.Boxes[0] != (Box{Class: 1, X0: 1, Y0: 2, X1: 4, Y1: 6}) || !truth.Boxes[1].Crowd || truth.Size != [2]float64{10, 20} {
 		t.Errorf("%+v, error %v", truth, err)
@@ -194,9 +175,7 @@ func TestCOCO(t *testing.T) {
 func vast(t *testing.T, path string, size int64) string {
 	t.Helper()
 	write(t, path, nil)
-	if err := os.Truncate(path, size); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Truncate(path, size))
 	return path
 }
 
@@ -214,9 +193,7 @@ func TestHash(t *testing.T) {
 	} {
 		for range 2 {
 			s, err := Open(path, options(nn.TensorQuant8Asymm, 2))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if of, ok := seen[s.Hash()]; ok && of != path {
 				t.Errorf("%s has the hash of %s", path, of)
 			}

@@ -5,14 +5,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // BenchmarkProgram loads a specification that computes its data.
 func BenchmarkProgram(b *testing.B) {
 	src, err := os.ReadFile("testdata/V1_3/program.mod.py")
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	b.SetBytes(int64(len(src)))
 	b.ReportAllocs()
 	for b.Loop() {

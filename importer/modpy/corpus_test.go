@@ -12,6 +12,7 @@ import (
 	"github.com/x448/float16"
 
 	"github.com/nnsoc/nnsoc/importer/vectors"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors/nnapi"
 )
@@ -163,13 +164,9 @@ func TestCorpus(t *testing.T) {
 			continue
 		}
 		text, err := nnapi.Read(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		f, err := vectors.Read(bytes.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for i, c := range f.Cases {
 			if c.Model == nil || i%3 != 0 {
 				continue

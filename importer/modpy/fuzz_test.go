@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // FuzzParse looks for specifications that panic, run away, or fail without
@@ -11,9 +13,7 @@ import (
 func FuzzParse(f *testing.F) {
 	for _, name := range specs(f) {
 		src, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		require.NoError(f, err)
 		f.Add(src)
 	}
 	for _, p := range programs {

@@ -13,6 +13,7 @@ import (
 	"github.com/x448/float16"
 
 	"github.com/nnsoc/nnsoc/importer/vectors"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -128,15 +129,11 @@ func TestGolden(t *testing.T) {
 		got := summary(f)
 		golden := strings.TrimSuffix(name, ".mod.py") + ".golden"
 		if *update {
-			if err := os.WriteFile(golden, []byte(got), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(golden, []byte(got), 0o666))
 			continue
 		}
 		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		g, w := strings.Split(got, "\n"), strings.Split(string(want), "\n")
 		for i := range max(len(g), len(w)) {
 			if i >= len(g) || i >= len(w) || g[i] != w[i] {
@@ -164,9 +161,7 @@ func TestVersion(t *testing.T) {
 		{"relu.mod.py", "relu.mod.py", "", "UNKNOWN"},
 	} {
 		f, err := Parse(c.name, []byte(src))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if f.Spec != c.spec || f.Version != c.version || f.Name != "relu" || f.Cases[0].MinVersion != c.min {
 			t.Errorf("%s: %s %s %s %s", c.name, f.Spec, f.Version, f.Name, f.Cases[0].MinVersion)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // interpreter runs a list of programs and prints what each leaves in result.
@@ -32,9 +33,7 @@ func TestOraclePython(t *testing.T) {
 		list = append(list, p.src)
 	}
 	in, err := json.Marshal(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cmd := exec.Command(python, "-c", interpreter)
 	cmd.Stdin = bytes.NewReader(in)
 	out, err := cmd.Output()

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestRoundTrip: what is written reads back the same.
@@ -17,13 +19,9 @@ func TestRoundTrip(t *testing.T) {
 		{Descr: "<i2", Shape: []int{0, 4}, Data: []byte{}},
 	} {
 		var b bytes.Buffer
-		if err := a.Write(&b); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, a.Write(&b))
 		got, err := Parse(b.Bytes())
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if d := cmp.Diff(&a, got); d != "" {
 			t.Error(d)
 		}
@@ -64,9 +62,7 @@ func TestErrors(t *testing.T) {
 // its shape.
 func FuzzParse(f *testing.F) {
 	var b bytes.Buffer
-	if err := (&Array{Descr: "<f4", Shape: []int{1, 2}, Data: make([]byte, 8)}).Write(&b); err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, (&Array{Descr: "<f4", Shape: []int{1, 2}, Data: make([]byte, 8)}).Write(&b))
 	f.Add(b.Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		a, err := Parse(data)
@@ -74,9 +70,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		n, err := a.ElementBytes()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, d := range a.Shape {
 			n *= d
 		}

@@ -6,14 +6,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 func archive(t testing.TB, list ...Named) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteArchive(&b, list); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, WriteArchive(&b, list))
 	return b.Bytes()
 }
 
@@ -46,9 +46,7 @@ func TestHostileArchive(t *testing.T) {
 		var b bytes.Buffer
 		z := zip.NewWriter(&b)
 		f, err := z.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		block := make([]byte, 1<<20)
 		for ; n > 0; n -= len(block) {
 			f.Write(block[:min(n, len(block))])

@@ -13,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/importer/lowering"
 	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -67,21 +68,15 @@ func floats32(list ...float32) (b []byte) {
 func written(t *testing.T, f *onnxfile.Model, o *Options) *nn.Model {
 	t.Helper()
 	m, err := Import(onnxfile.Append(nil, f), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := validate.Model(m); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, validate.Model(m))
 	return m
 }
 
 func run(t *testing.T, m *nn.Model, in ...[]byte) []float64 {
 	t.Helper()
 	out, err := execute(m, in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return numbersOf(m.Main.Operands[m.Main.Outputs[0]].Type, out[0])
 }
 
@@ -228,9 +223,7 @@ func TestExternalData(t *testing.T) {
 		return &weightsFile{bytes.NewReader(floats32(7, 10, 1)), &closed}, nil
 	}
 	m, err := Import(data, &Options{External: open})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := run(t, m, floats32(1, 2, 3, 4)); got[0] != 10.5 {
 		t.Errorf("%v", got)
 	}
@@ -365,9 +358,7 @@ func TestOpenShape(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	m, err := Import(data, &Options{Shapes: map[string][]uint32{"x": {1, 1, 5, 2}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if d := m.Main.Operands[m.Main.Outputs[0]].Dimensions; !slices.Equal(d, []uint32{1, 1, 5, 2}) {
 		t.Errorf("output %v", d)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/refcpu"
 )
@@ -207,9 +208,7 @@ func TestOracleRuntime(t *testing.T) {
 		"mlperf_tiny_ic_quant", "mlperf_tiny_kws_quant", "mlperf_tiny_ad_float",
 	} {
 		file, err := export.Bytes(zoo.MustBuild(name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		files[name] = file
 	}
 	for name, file := range files {
@@ -219,25 +218,17 @@ func TestOracleRuntime(t *testing.T) {
 
 func compareRuntime(t *testing.T, file []byte) {
 	m, err := onnx.Import(file, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	o := m.Main.Operands[m.Main.Inputs[0]]
 	in := tensor.SyntheticInput(&m.Main, 0, 9)
 	p, err := refcpu.Compile(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	ours, err := p.Execute([]refcpu.Tensor{{Dimensions: o.Dimensions, Data: in}}, refcpu.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	for name, b := range map[string][]byte{"m.onnx": file, "in": in} {
-		if err := os.WriteFile(at(name), b, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(at(name), b, 0o644))
 	}
 	types := map[nn.OperandType]string{nn.TensorFloat32: "float32", nn.TensorQuant8Asymm: "uint8", nn.TensorQuant8AsymmSigned: "int8"}
 	dims, _ := json.Marshal(o.Dimensions)
@@ -245,9 +236,7 @@ func compareRuntime(t *testing.T, file []byte) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	theirs, err := os.ReadFile(at("out"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	result := m.Main.Operands[m.Main.Outputs[0]].Type
 	far, average, scale := onnx.Farthest(result, ours[0].Data, theirs)
 	t.Logf("%v, %d bytes: %.3g apart, %.3g on average, the largest is %.3g", result, len(theirs), far, average, scale)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/importer/npy"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 )
@@ -15,14 +16,10 @@ import (
 // input of a real network, made by another library's bilinear filter.
 func TestPictureMatchesRecordedInput(t *testing.T) {
 	want, err := os.ReadFile(shared.Path(t, "models", "mobilenet_v1_1.0_224_quant", "case0.in0.bin"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	o := &nn.Operand{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{1, 224, 224, 3}}
 	got, err := Read(shared.Path(t, "models", "data", "grace_hopper.bmp"), o, DefaultNormalization)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	worst, sum := 0, 0
 	for i := range want {
 		d := int(got[i]) - int(want[i])
@@ -42,9 +39,7 @@ func TestNpyRoundTrip(t *testing.T) {
 		o := &nn.Operand{Type: nn.TensorFloat32, Dimensions: dims}
 		data := Synthetic(o, 7)
 		var b bytes.Buffer
-		if err := WriteNpy(&b, o.Type, dims, data); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, WriteNpy(&b, o.Type, dims, data))
 		if (b.Len()-len(data))%64 != 0 {
 			t.Errorf("%v: data begins at %d", dims, b.Len()-len(data))
 		}
@@ -87,9 +82,7 @@ func TestIntegerWidths(t *testing.T) {
 	wide := []byte{5, 0, 0, 0, 0, 0, 0, 0, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 	array := func(descr string, data []byte) []byte {
 		var b bytes.Buffer
-		if err := (&npy.Array{Descr: descr, Shape: []int{2}, Data: data}).Write(&b); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, (&npy.Array{Descr: descr, Shape: []int{2}, Data: data}).Write(&b))
 		return b.Bytes()
 	}
 	for _, c := range []struct {

@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/importer/lowering"
 	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/refcpu"
@@ -146,12 +147,8 @@ func (c *opCase) file() []byte {
 func open(t *testing.T, file []byte, o *Options) *nn.Model {
 	t.Helper()
 	m, err := Import(file, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := validate.Model(m); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, validate.Model(m))
 	return m
 }
 
@@ -159,9 +156,7 @@ func open(t *testing.T, file []byte, o *Options) *nn.Model {
 func execute(t *testing.T, m *nn.Model, given [][]byte) []refcpu.Tensor {
 	t.Helper()
 	p, err := refcpu.Compile(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	in := make([]refcpu.Tensor, len(m.Main.Inputs))
 	for i, b := range given {
 		in[i].Data = b
@@ -176,9 +171,7 @@ func execute(t *testing.T, m *nn.Model, given [][]byte) []refcpu.Tensor {
 		}
 	}
 	out, err := p.Execute(in, refcpu.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return out
 }
 

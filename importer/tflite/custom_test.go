@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/nnrt/registry"
@@ -175,32 +176,22 @@ func relativeCrop(face []float64) []float64 {
 // tensors of networks are the CPU's to convert (D-1347).
 func TestComposedOnDevices(t *testing.T) {
 	config, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list, err := devices.Open(config, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	registry, err := registry.New(list[0], list[1:]...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, device := range []string{"gpu", "dsp", "npu"} {
 		run := func(t *testing.T, m *nn.Model, given [][]byte) (results []refcpu.Tensor) {
 			p, err := nnrt.Compile(registry, m, device, nnrt.CompileOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			for _, f := range p.Fallbacks {
 				if device == "gpu" && !strings.HasSuffix(m.Main.Operations[f.Operation].Type.String(), "QUANTIZE_16") {
 					t.Errorf("operation %d: %s", f.Operation, f.Reason)
 				}
 			}
 			r, err := p.Execute(given, nnrt.ExecuteOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			for i := range r.Outputs {
 				results = append(results, refcpu.Tensor{Dimensions: r.Dimensions[i], Data: r.Outputs[i]})
 			}

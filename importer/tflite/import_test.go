@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/importer/tflite/export"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
@@ -23,17 +24,13 @@ func small(tb testing.TB) []byte {
 	x := b.Dense(b.Dense(b.Values("x", 1, 1), 16, builder.ReLU), 16, builder.ReLU)
 	b.Output(b.Dense(x, 1, builder.Linear), "y")
 	m, err := b.Model("small")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return exported(tb, m)
 }
 
 func exported(tb testing.TB, m *nn.Model) []byte {
 	file, err := export.Bytes(m)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return file
 }
 
@@ -47,9 +44,7 @@ func models(tb testing.TB) map[string][]byte {
 	paths, _ := filepath.Glob(filepath.Join(shared.Dir(), "models", "*", "model.tflite"))
 	for _, p := range paths {
 		b, err := os.ReadFile(p)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		require.NoError(tb, err)
 		m[filepath.Base(filepath.Dir(p))] = b
 	}
 	return m
@@ -83,9 +78,7 @@ func TestImportModels(t *testing.T) {
 
 func TestPerChannel(t *testing.T) {
 	m, err := Import(models(t)["mlperf_tiny_kws_quant"], nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	op := m.Main.Operations[0]
 	if op.Type != nn.OpConv2D {
 		t.Fatalf("first operation %v", op.Type)

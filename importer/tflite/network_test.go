@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
@@ -157,9 +158,7 @@ func TestVariables(t *testing.T) {
 	states := nnrt.NewStates(m)
 	for _, want := range []float32{107, 114, 121} {
 		all, err := states.Inputs([][]byte{f32(nil, 7).bytes()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var out [][]byte
 		for _, v := range execute(t, m, all) {
 			out = append(out, v.Data)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/refcpu"
 )
 
@@ -58,17 +59,11 @@ func TestFourier(t *testing.T) {
 		}
 		for op, part := range parts {
 			m, err := Import(spectrum(op, c.h, c.w, c.lengths), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			p, err := refcpu.Compile(m)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			out, err := p.Execute([]refcpu.Tensor{{Dimensions: []uint32{2, uint32(c.h), uint32(c.w)}, Data: data}}, refcpu.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			at := 0
 			for b := range 2 {
 				for u := range int(c.lengths[0]) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors/nnapi"
 )
@@ -15,21 +16,15 @@ import (
 func roundTrip(t *testing.T, f *File) *File {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Write(&b, f); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Write(&b, f))
 	g, err := Read(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return g
 }
 
 func TestWriteRoundTrip(t *testing.T) {
 	f, err := Read(strings.NewReader(small))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m := f.Cases[0].Model
 	m.Main.Operands = append(m.Main.Operands,
 		nn.Operand{Name: "w", Type: nn.TensorQuant8SymmPerChannel, Dimensions: []uint32{2, 1}, Lifetime: nn.ConstantReference,
@@ -52,9 +47,7 @@ var wholeBytes = cmp.Comparer(func(a, b []byte) bool { return bytes.Equal(a, b) 
 func TestWriteErrors(t *testing.T) {
 	read := func() *File {
 		f, err := Read(strings.NewReader(small))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return f
 	}
 	f := read()
@@ -86,13 +79,9 @@ func TestWriteCorpus(t *testing.T) {
 			continue
 		}
 		text, err := nnapi.Read(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		f, err := Read(bytes.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if diff := cmp.Diff(f, roundTrip(t, f), wholeBytes); diff != "" {
 			t.Errorf("%s written and read again (-before +after):\n%s", name, diff)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -23,9 +24,7 @@ func TestRead(t *testing.T) {
 	w.Close()
 	for _, src := range []string{small, z.String()} {
 		f, err := Read(strings.NewReader(src))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		c := f.Cases[0]
 		if f.Name != "relu" || c.Name != "relu" || !c.Model.Relaxed || c.Model.Main.Operations[0].Type != nn.OpRelu ||
 			!bytes.Equal(c.Inputs[0].Data, []byte{0, 0, 0x80, 0xbf}) || len(c.Outputs[0].Data) != 4 {

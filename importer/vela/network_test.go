@@ -9,6 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/importer/vela"
 	"github.com/nnsoc/nnsoc/importer/vela/velatest"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -20,9 +21,7 @@ func TestRead(t *testing.T) {
 		t.Error("not recognised")
 	}
 	n, err := vela.Read(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := n.String(); got != "1 CPU operators, ethos-u, 1 CPU operators" {
 		t.Error(got)
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // build writes a program that prints a report of bench budget.
@@ -17,9 +19,7 @@ func build(t *testing.T, name, rows string) string {
 		t.Skip("skipped: needs sh")
 	}
 	p := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(p, fmt.Appendf(nil, "#!/bin/sh\necho '{\"rows\":[%s]}'\n", rows), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(p, fmt.Appendf(nil, "#!/bin/sh\necho '{\"rows\":[%s]}'\n", rows), 0o755))
 	return p
 }
 
@@ -32,9 +32,7 @@ func TestReport(t *testing.T) {
 		code  int
 	}{{slow, 1}, {base, 0}} {
 		changes, err := measure([]string{base, c.build}, 3, "", io.Discard)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var out strings.Builder
 		if code := report(&out, "HEAD~1", changes); code != c.code {
 			t.Errorf("exit code %d, want %d:\n%s", code, c.code, out.String())

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // failures counts what a test reports.
@@ -21,9 +23,7 @@ func (f *failures) Errorf(string, ...any) { f.n++ }
 func TestHold(t *testing.T) {
 	const page = "# Page\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n| 3 | 4 |\n\nText.\n"
 	path := filepath.Join(t.TempDir(), "page.md")
-	if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(page), 0o644))
 	for _, c := range []struct {
 		rows string
 		want int

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/lockorder"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // harmless are cycles that no run goes round.
@@ -16,9 +17,7 @@ var harmless = map[[2]lockorder.Lock]string{
 func TestOrder(t *testing.T) {
 	edges, err := lockorder.Edges("../..", "./hal", "./hal/burst", "./hal/cache", "./hal/devices", "./hal/driver/base", "./hal/driver/cpu",
 		"./hal/service/...", "./nnrt/...", "./sim/trace")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(edges) < 10 {
 		t.Errorf("%d orders of locks are seen: too few to say anything", len(edges))
 	}
@@ -38,9 +37,7 @@ func TestOrder(t *testing.T) {
 // Each kind of call is seen, in both directions of a planted cycle.
 func TestPlanted(t *testing.T) {
 	edges, err := lockorder.Edges("testdata/ring", ".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var got []string
 	for _, e := range lockorder.Cyclic(edges) {
 		got = append(got, string(e.Held+" -> "+e.Wanted))

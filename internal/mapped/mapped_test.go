@@ -9,19 +9,16 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/mapped"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestFile: a mapped file reads as its bytes.
 func TestFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	want := bytes.Repeat([]byte("0123456789abcdef"), 1<<12)
-	if err := os.WriteFile(path, want, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, want, 0o600))
 	f, err := mapped.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer f.Close()
 	if got, err := io.ReadAll(f.Reader()); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%d bytes, %v", len(got), err)
@@ -36,9 +33,7 @@ func TestFile(t *testing.T) {
 func TestUse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	for _, want := range []string{"", "some bytes"} {
-		if err := os.WriteFile(path, []byte(want), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(want), 0o600))
 		got, end := "none", errors.New("end")
 		if err := mapped.Use(path, func(b []byte) error { got = string(b); return end }); err != end || got != want {
 			t.Errorf("%q, want %q: %v", got, want, err)

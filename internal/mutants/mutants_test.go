@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // apply is the file with the fault.
@@ -19,13 +21,9 @@ func TestFaults(t *testing.T) {
 	src := "package a\n\nvar table = []int{1 << 2}\n\n" +
 		"func f(a, b int) int {\n\tif !(a < b) && b != 3 {\n\t\ta++\n\t}\n\tx := [4]int{}\n\tcheck(a, b)\n\tfail(\"%d\", 1+1)\n\tx[0] += -a\n\treturn min(a, b)\n}\n\n" +
 		"func (a T) String() string { return \"1\" + \"2\" }\n"
-	if err := os.WriteFile(file, []byte(src), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(src), 0o644))
 	list, err := faults(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var got []string
 	for i := range list {
 		got = append(got, list[i].Function+": "+list[i].New)
@@ -48,9 +46,7 @@ func TestSample(t *testing.T) {
 	t.Chdir("../..")
 	keys := func(seed uint64) []string {
 		s, err := sample(areas, seed, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var out []string
 		for _, list := range s {
 			if len(list) < 300 {
@@ -77,9 +73,7 @@ func TestSample(t *testing.T) {
 func TestTry(t *testing.T) {
 	t.Chdir("testdata/module")
 	list, err := faults("a.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i := range list {
 		list[i].Area, list[i].Package = "all", "."
 	}
@@ -95,13 +89,9 @@ func TestTry(t *testing.T) {
 	}
 	all := []area{{name: "all", in: []string{"./..."}}}
 	cache, err := exec.Command("go", "env", "GOCACHE").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	results, err := try(t.Context(), all, [][]Fault{list}, len(list), 1, &options{longest: time.Minute, cache: strings.TrimSpace(string(cache)), reasons: map[string]string{unused: "why"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	got := map[string]Outcome{}
 	for i := range results {
 		got[results[i].Key()] = results[i].Outcome
@@ -137,9 +127,7 @@ func rows(s string) (out []string) {
 // TestSurvivorsList: the list is read whole, every line has a reason, and what it names is still in the code.
 func TestSurvivorsList(t *testing.T) {
 	reasons, err := readSurvivors("survivors.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Chdir("../..")
 	known := map[string]map[string]bool{}
 	for key := range reasons {
@@ -160,9 +148,7 @@ func TestSurvivorsList(t *testing.T) {
 		}
 	}
 	bad := filepath.Join(t.TempDir(), "s.txt")
-	if err := os.WriteFile(bad, []byte("a.go f: a => b\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(bad, []byte("a.go f: a => b\n"), 0o644))
 	if _, err := readSurvivors(bad); err == nil || !strings.Contains(err.Error(), "s.txt:1: a survivor without a reason") {
 		t.Errorf("no reason: %v", err)
 	}

@@ -8,15 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/testvectors/conformance"
 )
 
 // TestTable: every fault of the table still has its place, and breaks a row that checks prove.
 func TestTable(t *testing.T) {
 	table, err := readPlanted("planted.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	proved := map[string]bool{}
 	for _, c := range conformance.Checks() {
 		for _, row := range c.Rows {
@@ -47,13 +46,9 @@ func TestTable(t *testing.T) {
 func TestPlant(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.go")
 	src := "package a\n\ntype T struct{}\n\nfunc (t *T) f(a int) int {\n\treturn a + 1\n}\n\nfunc g(p *int) {\n\t*p = 2\n}\n"
-	if err := os.WriteFile(file, []byte(src), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(src), 0o644))
 	got, err := plant(file, []Planted{{File: file, Function: "T.f", Old: "+ 1", New: "- 1"}, {File: "other.go"}, {File: file, Function: "g", Old: "*p = 2", New: "*p = 3"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := "package a\n\nimport planted \"github.com/nnsoc/nnsoc/internal/planted\"\n\ntype T struct{}\n\n" +
 		"func (t *T) f(a int) int {\n\tif planted.On(1) {\n\t\treturn a - 1\n\n\t}\n\n\treturn a + 1\n}\n\n" +
 		"func g(p *int) {\n\tif planted.On(3) {\n\t\t*p = 3\n\n\t\treturn\n\t}\n\n\t*p = 2\n}\n"
@@ -74,9 +69,7 @@ func TestReadPlanted(t *testing.T) {
 	for text, want := range map[string]string{
 		"A1-1 a.go f\n- x\n- y\n+ z\n": "", "A1-1 a.go\n": ":1: ", "# c\n\nA1-1 a.go f\n- x\n+ x\n": ":3: no change", "A1-1 a.go f\n+ x\n": "no change", "- x\n": ":1: ",
 	} {
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 		table, err := readPlanted(file)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

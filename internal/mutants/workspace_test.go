@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestMain runs the tool itself in a process that TestInterrupted starts.
@@ -33,13 +35,9 @@ exec sleep 600
 // cache.
 func TestInterrupted(t *testing.T) {
 	real, err := exec.LookPath("go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "go"), []byte(builds), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "go"), []byte(builds), 0o755))
 	const sample = "mutants -areas npu -within npu/time -n 1 -near"
 	for _, c := range []struct {
 		name, args, parent string
@@ -61,17 +59,13 @@ func TestInterrupted(t *testing.T) {
 			p.Env = append(os.Environ(), "NNSOC_MUTANTS_ARGS="+c.args, "REAL_GO="+real, "PATH="+bin+":"+os.Getenv("PATH"), "TMPDIR="+temporary, "GOCACHE="+cache)
 			var text strings.Builder
 			p.Stderr = &text
-			if err := p.Start(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, p.Start())
 			has := func(pattern string) bool {
 				list, _ := filepath.Glob(filepath.Join(temporary, pattern))
 				return len(list) > 0
 			}
 			wait(t, "the build begins", func() bool { return has("*/tmp/a/c") && has("*/cache/b") })
-			if err := p.Process.Signal(c.signal); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, p.Process.Signal(c.signal))
 			if err := p.Wait(); c.parent == "" && (p.ProcessState.ExitCode() != 3 || text.String() != errInterrupted.Error()+"\n") {
 				t.Errorf("ends with %v: %q", err, text.String())
 			}

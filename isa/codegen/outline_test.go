@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestOutline: what a section would take is what its schedule takes, for the units of the machine,
@@ -13,13 +15,9 @@ func TestOutline(t *testing.T) {
 		f := New(newToy(30), "outline")
 		emit(f)
 		outline, err := f.Outline()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		c, err := f.Compile()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return outline, c.Sections
 	}
 	for _, c := range []struct {
@@ -73,9 +71,7 @@ func TestOutline(t *testing.T) {
 	for seed := range uint64(60) {
 		f := randomFunc(newToy(30), rand.New(rand.NewPCG(seed, 9)), 6)
 		o, err := f.Outline()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		c, err := f.Compile()
 		if err != nil {
 			continue

@@ -3,6 +3,8 @@ package codegen
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestRefine: schedules that were turned over and back keep the meaning, are never
@@ -14,9 +16,7 @@ func TestRefine(t *testing.T) {
 		f := randomFunc(tgt, rand.New(rand.NewPCG(seed, 2)), 2+int(seed%5))
 		f.Ordered()
 		want := f.interpret()
-		if err := f.resolve(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, f.resolve())
 		live := f.liveness()
 		live.makeGraphs()
 		runs := f.blockRuns()

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // The toy machine: file 0 holds 12 general units (class S, and class D as even
@@ -310,15 +312,11 @@ func TestOrdered(t *testing.T) {
 	}
 	cost := func(ordered bool) int {
 		code, err := chain(ordered).Compile()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return code.Cost
 	}
 	f := chain(true)
-	if err := f.resolve(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.resolve())
 	live := f.liveness()
 	live.makeGraphs()
 	written := f.best(attempts[inOrder:], live, f.blockRuns()).cost(f.blockRuns())
@@ -340,9 +338,7 @@ func TestPressureGuard(t *testing.T) {
 	}
 	f.Emit(opStore, Imm(0), In(sum)).Stores(2)
 	code, err := f.Compile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if code.InOrder {
 		t.Error("needed source order")
 	}
@@ -381,9 +377,7 @@ func TestHardwareLoop(t *testing.T) {
 	f.EndLoop(0, h, 0)
 	f.Emit(opStore, Imm(0), In(v)).Stores(1)
 	code, err := f.Compile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(code.Groups) != 3 || code.Groups[1].EndLoop != 1 || code.LabelGroup(h) != 1 {
 		t.Fatalf("groups %+v", code.Groups)
 	}
@@ -404,9 +398,7 @@ func TestCost(t *testing.T) {
 		f.Emit(opStore, Imm(0), In(v)).Stores(1)
 		f.EndLoop(1, far, outer)
 		code, err := f.Compile()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return code.Cost
 	}
 	base := cost(1, 1)
@@ -436,9 +428,7 @@ func TestSections(t *testing.T) {
 	})
 	f.Emit(opStore, Imm(0), In(v)).Stores(1)
 	code, err := f.Compile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if s := code.Sections; len(s) != 3 || s[0] < 2 || s[1] != 0 || s[2] < 2 || s[0]+9*s[2]+s[2] != code.Cost {
 		t.Errorf("sections %v of a code that costs %d", code.Sections, code.Cost)
 	}
@@ -465,9 +455,7 @@ func TestDropMoves(t *testing.T) {
 	f.Bind(l)
 	f.Emit(opStore, Imm(0), In(b)).Stores(1)
 	code, err := f.Compile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(code.Groups) != 2 || code.LabelGroup(l) != 1 {
 		t.Fatalf("%d groups, label at %d", len(code.Groups), code.LabelGroup(l))
 	}
@@ -489,9 +477,7 @@ func TestPhysicalAndLimit(t *testing.T) {
 		f.Emit(opStore, Imm(1), In(b)).Stores(1)
 		f.Emit(opStore, Imm(2), In(arg)).Stores(1)
 		code, err := f.Compile()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, g := range code.Groups {
 			for _, in := range g.Instrs {
 				for _, o := range in.Args {
@@ -518,9 +504,7 @@ func TestMemoryOrder(t *testing.T) {
 	other := f.Emit(opStore, Imm(4), In(v)).Stores(2)
 	second := f.Emit(opStore, Imm(0), In(w)).Stores(1)
 	code, err := f.Compile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	at := map[*Instr]int{}
 	for g := range code.Groups {
 		for _, in := range code.Groups[g].Instrs {

@@ -11,17 +11,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 func TestManualIsUpToDate(t *testing.T) {
 	want, err := os.ReadFile(filepath.Join("..", "..", "docs", "isa", "ethosu.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var got bytes.Buffer
-	if err := WriteManual(&got); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, WriteManual(&got))
 	if !bytes.Equal(got.Bytes(), want) {
 		t.Error("docs/isa/ethosu.md is stale: run go generate ./isa/ethosu")
 	}
@@ -58,9 +56,7 @@ func TestTable(t *testing.T) {
 			c.Payload = 0xDEADBEEF
 		}
 		words, err := Assemble(strings.NewReader(c.Text(0)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if !slices.Equal(words, c.Append(nil)) {
 			t.Errorf("%s: %q assembles to %x", f.Name, c.Text(0), words)
 		}
@@ -135,9 +131,7 @@ func TestBuilder(t *testing.T) {
 func TestPayload(t *testing.T) {
 	p := &Payload{Release: DefaultRelease, ID: DefaultID, Config: Config{9, 96, false, U65}, Commands: []uint32{1, 2, 3}}
 	b, err := p.Append(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	q, err := ReadPayload(b)
 	if err != nil || q.Config != p.Config || q.ID != p.ID || !slices.Equal(q.Commands, p.Commands) {
 		t.Fatalf("%+v, %v", q, err)
@@ -206,17 +200,13 @@ func TestCompressor(t *testing.T) {
 			w[i] = int16(min(max(c.gen(), -255), 255))
 		}
 		b, err := compressor.Append(nil, w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got, stats, err := DecodeWeights(nil, b, c.n)
 		if err != nil || !slices.Equal(got, w) {
 			t.Fatalf("%s: %d of %d weights, %v", c.name, len(got), c.n, err)
 		}
 		plain, err := EncodeWeights(nil, w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if len(b) > len(plain)+16 {
 			t.Errorf("%s: %d bytes, uncompressed %d", c.name, len(b), len(plain))
 		}
@@ -315,17 +305,13 @@ func TestTraversalRoundTrip(t *testing.T) {
 			w[i] = int16(1 + i%251)
 		}
 		s, err := tr.Gather(nil, w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		n, err := tr.Len()
 		if err != nil || n != int64(len(s)) {
 			t.Fatalf("%+v: Len %d, stream has %d, %v", tr, n, len(s), err)
 		}
 		back := make([]int16, len(w))
-		if err := tr.Scatter(back, s, len(w)/tr.OFMDepth); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, tr.Scatter(back, s, len(w)/tr.OFMDepth))
 		if !slices.Equal(back, w) {
 			t.Fatalf("%+v: weights lost", tr)
 		}
@@ -336,18 +322,14 @@ func TestTraversalRoundTrip(t *testing.T) {
 func TestTraversalOrder(t *testing.T) {
 	tr := Traversal{OFMDepth: 8, KernelHeight: 1, KernelWidth: 2, IFMDepth: 9, BlockDepth: 8, IFMBits: 8, UBlockOFM: 8, DilationX: 1, DilationY: 1}
 	var got [][4]int
-	if err := tr.Walk(func(o, y, x, i, n int) { got = append(got, [4]int{o, x, i, n}) }); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, tr.Walk(func(o, y, x, i, n int) { got = append(got, [4]int{o, x, i, n}) }))
 	// Depth-first: all 32 inputs of tap 0, channel by channel within 8 inputs.
 	if len(got) != 2*4*8 || got[1] != [4]int{1, 0, 0, 8} || got[8] != [4]int{0, 0, 8, 8} || got[32] != [4]int{0, 1, 0, 8} {
 		t.Errorf("depth first: %d runs, %v %v %v", len(got), got[1], got[8], got[32])
 	}
 	tr.PartKernel = true
 	got = got[:0]
-	if err := tr.Walk(func(o, y, x, i, n int) { got = append(got, [4]int{o, y, i, n}) }); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, tr.Walk(func(o, y, x, i, n int) { got = append(got, [4]int{o, y, i, n}) }))
 	// Part-kernel: four taps of 8 inputs, the last two padding, then 8 more.
 	if len(got) != 2*4*8 || got[8] != [4]int{0, 0, 0, 8} || got[16][1] != 1 || got[32] != [4]int{0, 0, 8, 8} {
 		t.Errorf("part kernel: %d runs, %v %v %v", len(got), got[8], got[16], got[32])
@@ -396,14 +378,10 @@ func BenchmarkWeights(b *testing.B) {
 		w[i] = int16(min(max(r.NormFloat64()*25, -127), 127))
 	}
 	plain, err := EncodeWeights(nil, w)
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	var compressor Compressor
 	packed, err := compressor.Append(nil, w)
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	perWeight := func(b *testing.B) {
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(w)), "ns/weight")
 	}

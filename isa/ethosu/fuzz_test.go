@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 func FuzzDecode(f *testing.F) {
@@ -23,9 +25,7 @@ func FuzzDecode(f *testing.F) {
 			t.Fatal("encode is not the inverse of decode")
 		}
 		var text bytes.Buffer
-		if err := Print(&text, words); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, Print(&text, words))
 		back, err := Assemble(&text)
 		if err != nil || !slices.Equal(back, words) {
 			t.Fatalf("listing does not assemble to the same words: %v", err)
@@ -43,9 +43,7 @@ func FuzzPayload(f *testing.F) {
 			return
 		}
 		out, err := p.Append(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if q, err := ReadPayload(out); err != nil || !slices.Equal(p.Commands, q.Commands) || p.Config != q.Config {
 			t.Fatalf("payload changes on the way: %v", err)
 		}
@@ -66,9 +64,7 @@ func FuzzWeights(f *testing.F) {
 			return
 		}
 		enc, err := EncodeWeights(nil, w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if back, _, err := DecodeWeights(nil, enc, limit); err != nil || !slices.Equal(back, w) {
 			t.Fatalf("weights change on the way: %v", err)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 )
 
@@ -27,9 +28,7 @@ var listingLine = regexp.MustCompile(`^0x[0-9a-f]{6}: .{8} [0-9a-f]{4} [0-9a-f]{
 // listing is the commands of Vela's register listing, as text.
 func listing(t testing.TB, dir string) string {
 	b, err := os.ReadFile(filepath.Join(dir, "regcmd.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var out strings.Builder
 	for _, l := range strings.Split(string(b), "\n") {
 		if listingLine.MatchString(l) {
@@ -47,9 +46,7 @@ func payloadIn(t testing.TB, dir string) []byte {
 		t.Fatalf("%s: %d compiled files", dir, len(files))
 	}
 	b, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	i := bytes.Index(b, []byte("COP1"))
 	if i < 4 {
 		t.Fatalf("%s: no driver payload", files[0])
@@ -64,27 +61,19 @@ func TestOracleVelaListing(t *testing.T) {
 		t.Run(dirName(dir), func(t *testing.T) {
 			raw := payloadIn(t, dir)
 			p, err := ReadPayload(raw)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			want := listing(t, dir)
 			var got bytes.Buffer
-			if err := Print(&got, p.Commands); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, Print(&got, p.Commands))
 			if got.String() != want {
 				t.Fatalf("listing differs:\n%s", firstDiff(got.String(), want))
 			}
 			words, err := Assemble(strings.NewReader(want))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			q := *p
 			q.Commands = words
 			back, err := q.Append(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if !bytes.Equal(back, raw) {
 				t.Errorf("payload of the assembled listing differs from the file's (%d and %d bytes)", len(back), len(raw))
 			}
@@ -98,13 +87,9 @@ func TestOracleVelaOmission(t *testing.T) {
 	oracle.Need(t)
 	for _, dir := range velaDirs(t) {
 		p, err := ReadPayload(payloadIn(t, dir))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		cmds, err := Decode(p.Commands)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		b := NewBuilder(p.Config.Product)
 		for _, c := range cmds {
 			switch f := Lookup(c.Code); f.Class {

@@ -8,19 +8,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon/internal/formgen"
 )
 
 func parseTable(t *testing.T) []formgen.Row {
 	t.Helper()
 	text, err := os.ReadFile("forms.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	rows, err := formgen.Parse(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return rows
 }
 
@@ -28,9 +25,7 @@ func parseTable(t *testing.T) []formgen.Row {
 func TestGenerated(t *testing.T) {
 	rows := parseTable(t)
 	ops, err := formgen.Ops(rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, f := range []struct {
 		path string
 		want []byte
@@ -39,9 +34,7 @@ func TestGenerated(t *testing.T) {
 		{filepath.Join("..", "..", "docs", "isa", "hexagon.md"), formgen.Manual(rows)},
 	} {
 		got, err := os.ReadFile(f.path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if !bytes.Equal(got, f.want) {
 			t.Errorf("%s is not what forms.txt generates: run go generate", f.path)
 		}
@@ -51,9 +44,7 @@ func TestGenerated(t *testing.T) {
 // TestTableFaults checks that the generator notices a damaged table.
 func TestTableFaults(t *testing.T) {
 	text, err := os.ReadFile("forms.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	row := "A2_add            Rd = add(Rs,Rt)                    11110011000sssssPP0ttttt000ddddd"
 	if !strings.Contains(string(text), row) {
 		t.Fatal("the row of A2_add has moved")
@@ -73,9 +64,7 @@ func TestTableFaults(t *testing.T) {
 // TestFormsAgainstLLVM compares the facts in our table with the LLVM extract.
 func TestFormsAgainstLLVM(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("testdata", "isa_v66.tsv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	type fact struct{ mask, match, slots, cycles string }
 	facts := map[string]fact{}
 	for _, l := range strings.Split(string(data), "\n")[1:] {

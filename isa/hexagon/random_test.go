@@ -5,6 +5,7 @@ import (
 	"math/rand"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/internal/randpacket"
 )
@@ -55,9 +56,7 @@ func TestSlotsOKDoesNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 	words, err := (&hexagon.Packet{N: 1, Insts: [4]hexagon.Inst{{Op: hexagon.A2_nop}}}).Encode(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if n := testing.AllocsPerRun(100, func() { _, _, _ = hexagon.DecodePacket(words, 0) }); n != 0 {
 		t.Errorf("%v allocations to decode", n)
 	}
@@ -69,9 +68,7 @@ func BenchmarkDecode(b *testing.B) {
 	for b.Loop() {
 		for w := words; len(w) > 0; {
 			_, n, err := hexagon.DecodePacket(w, 0)
-			if err != nil {
-				b.Fatal(err)
-			}
+			require.NoError(b, err)
 			w = w[n:]
 		}
 	}

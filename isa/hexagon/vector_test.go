@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // pipeFacts are the names that the extract of LLVM's tables has for HVX resources.
@@ -20,9 +22,7 @@ var pipeFacts = map[string]string{
 // the others are named.
 func TestVectorFormsAgainstLLVM(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("testdata", "isa_v66.tsv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	rows := map[string]int{}
 	table := parseTable(t)
 	for i := range table {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 )
 
@@ -29,18 +30,14 @@ func sumKernel(t *testing.T) *Program {
 	k.Jump(S_CBRANCH_SCC1, loop)
 	k.Emit(GLOBAL_STORE_DWORD_SADDR, off, acc, base.Sub(S2, 2), 0)
 	p, err := k.Link()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return p
 }
 
 func TestLink(t *testing.T) {
 	p := sumKernel(t)
 	var b strings.Builder
-	if err := p.WriteListing(&b); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, p.WriteListing(&b))
 	text := b.String()
 	t.Log("\n" + text)
 	for _, want := range []string{"lgkmcnt(0)", "vmcnt(0)", "s_cbranch_scc1", "s_endpgm", "v_fmac_f32_e32", "0x40600000"} {
@@ -134,9 +131,7 @@ func TestWaits(t *testing.T) {
 	}
 	k.Emit(GLOBAL_STORE_DWORD_SADDR, off, acc, base.Sub(S2, 2), 0)
 	p, err := k.Link()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if bad := checkWaits(p.Insts); bad != "" {
 		t.Errorf("unwaited read: %s", bad)
 	}

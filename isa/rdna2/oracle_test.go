@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 )
 
@@ -49,9 +50,7 @@ func TestOracleLLVM(t *testing.T) {
 			var codes [][]byte
 			for i := range insts {
 				b, err := insts[i].Encode(nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				codes = append(codes, b)
 				asm.WriteString(insts[i].Text(wave64) + "\n")
 				raw.WriteString(".byte ")
@@ -65,9 +64,7 @@ func TestOracleLLVM(t *testing.T) {
 			}
 			assemble := func(name string, src []byte) string {
 				s, o := filepath.Join(dir, name+".s"), filepath.Join(dir, name+".o")
-				if err := os.WriteFile(s, src, 0o666); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.WriteFile(s, src, 0o666))
 				out, err := exec.Command(mc, "-triple=amdgcn-amd-amdhsa", "-mcpu=gfx1030", "-mattr="+attr, "-filetype=obj", "-o", o, s).CombinedOutput()
 				if err != nil {
 					if len(out) > 4000 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/validate"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -23,24 +24,16 @@ func run(t *testing.T, c builder.Config, side uint32, network func(b *builder.Bu
 	b := builder.New(c)
 	b.Output(network(b, b.Image(side)), "output")
 	m, err := b.Model("test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := validate.Model(m); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, validate.Model(m))
 	p, err := refcpu.Compile(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	in := noise(c.Format, 3*int(side)*int(side))
 	out := make([]byte, m.Main.Operands[m.Main.Outputs[0]].Bytes())
 	err = p.Run([][]byte{in}, [][]byte{out}, refcpu.Options{Observe: func(op int, outputs [][]byte) {
 		layers = append(layers, reals(&m.Main.Operands[m.Main.Operations[op].Outputs[0]], outputs[0]))
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return m, layers
 }
 
@@ -234,9 +227,7 @@ func TestSeeds(t *testing.T) {
 		b := builder.New(builder.Config{Seed: seed})
 		b.Conv(b.Image(4), builder.Conv{Out: 8, Kernel: 3})
 		m, err := b.Model("m")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return string(m.Main.Operands[1].Data)
 	}
 	all := map[string]bool{}
@@ -267,9 +258,7 @@ func TestZeroSums(t *testing.T) {
 		b := builder.New(builder.Config{Format: builder.Quant8Signed, Seed: k})
 		b.Dense(b.Values("x", 1, k), 50, builder.Linear)
 		m, err := b.Model("m")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for c := range 50 {
 			sum, largest := 0, 0
 			for _, w := range m.Main.Operands[1].Data[c*int(k) : (c+1)*int(k)] {

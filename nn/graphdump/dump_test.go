@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -24,9 +25,7 @@ func TestScalarsInLabels(t *testing.T) {
 		Inputs: []uint32{0}, Outputs: []uint32{2},
 	}}
 	var b strings.Builder
-	if err := Write(&b, "shared", m); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Write(&b, "shared", m))
 	for _, want := range []string{`label="0: ADD\n[2] I32 = 3"`, `label="1: MUL\n[2] I32 = 3"`, "d0 -> n0", "n1 -> d2"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %s in\n%s", want, b.String())

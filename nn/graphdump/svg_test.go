@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -70,9 +71,7 @@ func TestSVG(t *testing.T) {
 	m.Main.Operands[0].Name = "<a & b>"
 	var b strings.Builder
 	p := Placement{Devices{"npu", "npu", "", "cpu", "npu"}, []string{"", "cascade 1 of 4 turns"}}
-	if err := SVG(&b, "x < y", m, p); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, SVG(&b, "x < y", m, p))
 	boxes := map[string]int{}
 	for dec := xml.NewDecoder(strings.NewReader(b.String())); ; {
 		tok, err := dec.Token()
@@ -99,9 +98,7 @@ func TestSVG(t *testing.T) {
 		}
 	}
 	b.Reset()
-	if err := WriteDivided(&b, "x", m, p); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, WriteDivided(&b, "x", m, p))
 	if n := strings.Count(b.String(), colors[0]); n != 3 || !strings.Contains(b.String(), `label="3: ADD\n[2] I32 = 3\non cpu"`) {
 		t.Errorf("%d operations in the first colour:\n%s", n, b.String())
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -100,9 +101,7 @@ func TestDefaults(t *testing.T) {
 			return v, err
 		}},
 		Forms: []Form{{V12, "input:T [1.2 n:int32=-3 flag:bool=1]", "output:T"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	tensor := nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{1}}
 	g := &nn.Subgraph{Operands: []nn.Operand{tensor, tensor,
 		{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: []byte{5, 0, 0, 0}}, {Type: nn.Bool, Lifetime: nn.ConstantCopy, Data: []byte{0}}}}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -82,9 +83,7 @@ func TestParameter(t *testing.T) {
 			op.Inputs = append(op.Inputs, uint32(i))
 		}
 		a, err := ModelView(g).Bind(&op)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for i, want := range c.want {
 			if a.Parameter(i) != want {
 				t.Errorf("%v: input %d: parameter %v, want %v", c.op, i, !want, want)

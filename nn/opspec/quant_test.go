@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -37,13 +38,9 @@ func TestSoftmaxQuant(t *testing.T) {
 		{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{1, 20}, Scale: 1. / 256},
 	}}
 	s, err := Read[Softmax](v, &nn.Operation{Type: nn.OpSoftmax, Inputs: []uint32{0, 1}, Outputs: []uint32{2}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	q, err := s.Quant(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	sum, real := int32(0), 0.
 	for i := range 20 {
 		sum += SoftmaxSumTerm(q.Exp(int32(-7 * i)))

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -36,9 +37,7 @@ func TestRequantizeTable(t *testing.T) {
 		}
 		v := ModelView(g)
 		op, err := Read[Unary](v, &g.Operations[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		lo, hi := QuantLimits(c.out)
 		for i, got := range op.RequantizeTable(v) {
 			q, have := float64(i), float64(got)

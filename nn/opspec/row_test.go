@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -31,9 +32,7 @@ func TestEveryOperationHasARow(t *testing.T) {
 // with their versions, and arities.
 func TestRowsAgainstSpec(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join("testdata", "operations.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var spec struct {
 		Operations []struct {
 			Name, Since string
@@ -44,9 +43,7 @@ func TestRowsAgainstSpec(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(b, &spec); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(b, &spec))
 	level := func(since string) string {
 		if n, ok := strings.CutPrefix(since, "aidl"); ok {
 			return map[string]string{"1": "FL5", "2": "FL6", "3": "FL7", "4": "FL8"}[n]
@@ -178,9 +175,7 @@ func TestVariadic(t *testing.T) {
 		op.Inputs = append(op.Inputs, uint32(n))
 		op.Outputs = []uint32{uint32(n) + 1}
 		c, err := Read[Concat](v, op)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if want := uint32(n * (n + 1) / 2); c.Dims[0] != 2 || c.Dims[1] != want || c.Axis != 1 || len(c.Inputs) != n {
 			t.Errorf("%d inputs: %+v", n, c)
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -59,9 +60,7 @@ func TestExtend(t *testing.T) {
 			Args: unaryArgs, Forms: []Form{{Extension, "input:T", "output:T"}}}
 	}
 	u, err := Standard().With(row(7, "org.example.x"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if u.Prefix("org.example.x") != 7 || Standard().Prefix("org.example.x") != 0 || u.Prefix(nn.CodebookExtension) != 2 {
 		t.Error("wrong prefixes")
 	}

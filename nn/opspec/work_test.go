@@ -3,6 +3,7 @@ package opspec_test
 import (
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -35,13 +36,9 @@ func TestPatchesAndScalars(t *testing.T) {
 		b := builder.New(builder.Config{Format: c.format})
 		b.Output(c.add(b, b.Image(8)), "y")
 		m, err := b.Model(c.name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		w, err := (*opspec.Table)(nil).ModelView(&m.Main).Work(&m.Main.Operations[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if w.Patches != c.patches || w.Scalars != c.scalars {
 			t.Errorf("%s: %d bytes of patches, %d scalars, want %d and %d", c.name, w.Patches, w.Scalars, c.patches, c.scalars)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt/nnapi"
 )
@@ -27,12 +28,8 @@ func compiled(t *testing.T, r *nnapi.Runtime, m *nnapi.Model, devices ...*nnapi.
 	if devices != nil {
 		c, err = r.NewCompilationForDevices(m, devices)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, c.Finish())
 	return c
 }
 

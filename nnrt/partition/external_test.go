@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestMain is also the program that tests of External run: what it does is in
@@ -66,9 +68,7 @@ func program(t *testing.T, does, answer string) *External {
 	t.Setenv("PARTITION_TEST_PROGRAM", does)
 	t.Setenv("PARTITION_TEST_ANSWER", answer)
 	path, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return &External{Command: []string{path}}
 }
 
@@ -76,9 +76,7 @@ func TestExternal(t *testing.T) {
 	p := randomProblem(rand.New(rand.NewPCG(1, 1)), 12, 3, false)
 	p.Costs.SetSegment(Segment{Device: 1, Operations: []int{0, 1}, Cost: Cost{TimeFs: 1, EnergyPJ: 2}})
 	plan, err := program(t, "last", "").Plan(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i, d := range plan.Device {
 		for k := d + 1; k < 3; k++ {
 			if p.supports(k, i) {
@@ -169,9 +167,7 @@ func TestExternalLeavesNothing(t *testing.T) {
 			t.Errorf("%s: told %d times that the program has ended", c.what, ended)
 		}
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for began := time.Now(); running(string(text)); time.Sleep(time.Millisecond) {
 			if time.Since(began) > 20*time.Second {
 				t.Fatalf("%s: process %s is still there", c.what, text)
@@ -210,9 +206,7 @@ func TestPythonExample(t *testing.T) {
 		p.Costs.Operation[0][i] = Cost{1e12, 1e12, 1e12}
 	}
 	plan, err := (&External{Command: []string{python, filepath.Join("..", "..", "docs", "examples", "strategy.py")}}).Plan(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if slices.Contains(plan.Device, 0) {
 		t.Errorf("operations on the slow device: %v", plan.Device)
 	}

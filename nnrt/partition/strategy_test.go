@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -80,9 +81,7 @@ func TestOptimalControlFlow(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := with.addInterpreter(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, with.addInterpreter())
 			off := e.Score/bruteForce(&with) - 1
 			exact := s == BranchAndBound{} || s == Auto{}
 			if off < -1e-9 || exact && off > 1e-9 || math.IsNaN(off) {
@@ -129,9 +128,7 @@ func TestMinCutTwoDevices(t *testing.T) {
 			best = min(best, sum(device))
 		}
 		plan, err := MinCut{}.Plan(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := sum(plan.Device); !(math.Abs(got-best) <= 1e-6*best) {
 			t.Errorf("problem %d: cut of %v, the least is %v", k, got, best)
 		}
@@ -150,13 +147,9 @@ func TestPipeline(t *testing.T) {
 		p.Costs.Fixed[d], p.Costs.PerByte[d] = Cost{10, 10, 1}, Cost{}
 	}
 	plan, err := Pipeline{}.Plan(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	e, err := p.Evaluate(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if e.IntervalFs > 2300 { // 2010 is the optimum, one device alone takes 4010
 		t.Errorf("%v between results", e.IntervalFs)
 	}
@@ -188,9 +181,7 @@ func TestSolve(t *testing.T) {
 		}
 		for _, s := range append(polynomial(p), BranchAndBound{}, Auto{}) {
 			plan, e, err := Solve(p, s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if p.Costs.Ran(plan) == nil {
 				t.Fatalf("problem %d, %s: the plan was not measured", k, s.Name())
 			}
@@ -202,9 +193,7 @@ func TestSolve(t *testing.T) {
 			}
 			for d := range p.Devices {
 				one, err := Single(d).Plan(p)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				if x, err := p.Evaluate(one); err != nil || x.Score < e.Score*(1-1e-9) {
 					t.Errorf("problem %d: auto %v %v, device %d alone %v, error %v", k, plan.Device, e.Score, d, x.Score, err)
 				}
@@ -245,9 +234,7 @@ func TestSolveIsNotBeaten(t *testing.T) {
 			q := *p
 			q.Costs = p.Costs.Clone()
 			_, e, err := Solve(&q, s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			return e.Score
 		}
 		for _, exact := range []Strategy{BranchAndBound{}, Auto{}} {
@@ -267,9 +254,7 @@ func TestSolveGivesUp(t *testing.T) {
 	for _, s := range []Strategy{BranchAndBound{}, Auto{}} {
 		p := randomProblem(rand.New(rand.NewPCG(9, 10)), 24, 3, false)
 		one, err := Single(0).Plan(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		p.Costs.SetRun(p.Canonical(one), &Run{LatencyFs: 1})
 		measured := 0
 		p.Costs.Measure = func(plan Plan) (*Run, error) {
@@ -288,9 +273,7 @@ func TestSolveGivesUp(t *testing.T) {
 			p.Costs.Fixed[d], p.Costs.PerByte[d] = Cost{}, Cost{}
 		}
 		plan, e, err := Solve(p, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if e.LatencyFs != 1 || slices.Max(plan.Device) != 0 || measured == 0 || measured > solveIdle+1 {
 			t.Errorf("%s: plan %v of %v after %d others ran, want all on device 0", s.Name(), plan.Device, e.LatencyFs, measured)
 		}

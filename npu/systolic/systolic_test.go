@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // wavefront counts the cycles of one fold by following every operand: unit (r, c) works on
@@ -38,9 +40,7 @@ func TestOneFold(t *testing.T) {
 				} {
 					a := Array{rows, columns, c.flow, OverlapNone}
 					r, err := a.Run(c.m, c.k, c.n, 1)
-					if err != nil {
-						t.Fatal(err)
-					}
+					require.NoError(t, err)
 					if want := wavefront(rows, columns, stream, c.load); r.Folds != 1 || r.Cycles != int64(want) {
 						t.Errorf("%v: %d folds, %d cycles, want 1 and %d", a, r.Folds, r.Cycles, want)
 					}
@@ -56,14 +56,10 @@ func TestFolds(t *testing.T) {
 		for _, overlap := range []Overlap{OverlapNone, OverlapPreload} {
 			a := Array{8, 4, flow, overlap}
 			one, err := a.Run(8, 8, 4, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			for _, c := range []struct{ m, k, n, count int }{{17, 33, 9, 1}, {1, 1, 1, 1}, {64, 64, 64, 3}, {3, 100, 2, 2}} {
 				r, err := a.Run(c.m, c.k, c.n, c.count)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				if r.Load+r.Stream+r.Wait+r.Skew != r.Cycles {
 					t.Errorf("%v %v: the parts of %+v do not add up", a, c, r)
 				}
@@ -156,9 +152,7 @@ func TestScaleSim(t *testing.T) {
 	}
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	column := map[string]int{}
 	for i, name := range rows[0] {
 		column[name] = i
@@ -166,17 +160,13 @@ func TestScaleSim(t *testing.T) {
 	for _, row := range rows[1:] {
 		number := func(name string) int {
 			n, err := strconv.Atoi(row[column[name]])
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			return n
 		}
 		side := number("array")
 		a := Array{side, side, Dataflow(row[column["dataflow"]]), OverlapNone}
 		r, err := a.Run(number("M_ofmap_px"), number("K_window"), number("N_filters"), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if r.Cycles != int64(number("lines")) || r.Cycles-1 != int64(number("total_cycles_calc_mode")) || r.MACs != int64(number("macs")) {
 			t.Errorf("%v: %d cycles, %d products", row, r.Cycles, r.MACs)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -197,9 +198,7 @@ func TestEveryOperationCosts(t *testing.T) {
 			return w, 0
 		}
 		m, err := gold(1).NewMeter(1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		m.Add(0, &w)
 		r := m.Timing()
 		if r.EnergyPJ <= 0 || r.Cycles <= r.Reasons[ReasonLaunch] {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -44,9 +45,7 @@ func primeAndGold(threads int) *CPUSpec {
 func timing(t *testing.T, s *CPUSpec, m *nn.Model) *Timing {
 	t.Helper()
 	r, err := s.Estimate(nil, m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var sum int64
 	var reasons [NumReasons]int64
 	for i := range r.Operations {
@@ -127,18 +126,12 @@ func TestMeterPlan(t *testing.T) {
 	slow.Cores[0].ClockHz, middle.Cores[0].ClockHz = 800e6, 1600e6
 	whole := timing(t, slow, m)
 	meter, err := slow.NewMeter(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	first, second := whole.TimeFs/3, whole.TimeFs/2
-	if err := meter.Plan([]Change{{0, slow}, {first, middle}, {second, fast}}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, meter.Plan([]Change{{0, slow}, {first, middle}, {second, fast}}))
 	v := (*opspec.Table)(nil).ModelView(&m.Main)
 	w, err := v.Work(&m.Main.Operations[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	meter.Add(0, &w)
 	got := meter.Timing()
 	left := 1 - float64(first)/float64(whole.TimeFs) - float64(second-first)/float64(timing(t, middle, m).TimeFs)
@@ -214,9 +207,7 @@ func floatConv(n, h, w, c, k, size uint32) *nn.Model {
 func TestOneThread(t *testing.T) {
 	work := func(w opspec.Work, s *CPUSpec) *Timing {
 		m, err := s.NewMeter(1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		m.Add(0, &w)
 		return m.Timing()
 	}

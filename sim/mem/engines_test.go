@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/memtest"
@@ -98,9 +99,7 @@ func newDMA(t testing.TB, outstanding int) *mem.DMA {
 		Name: "dma", Hz: 1_000_000_000, BurstBytes: 128, Outstanding: outstanding,
 		StartCycles: 20, IssueCycles: 1, Queue: 4,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return e
 }
 
@@ -158,9 +157,7 @@ func TestDMAShape(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		src, dst := &touched{seen: map[uint64]int{}}, &touched{seen: map[uint64]int{}}
 		e, err := mem.NewDMA(mem.DMAConfig{Name: "d", Hz: 1e9, BurstBytes: 64, Outstanding: 3, Queue: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		d := mem.Descriptor{
 			From: src, To: dst, Src: 1<<20 + rapid.Uint64Range(0, 200).Draw(t, "src"), Dst: 1<<30 + rapid.Uint64Range(0, 200).Draw(t, "dst"),
 			Bytes: rapid.IntRange(1, 300).Draw(t, "bytes"), Rows: rapid.IntRange(0, 5).Draw(t, "rows"),

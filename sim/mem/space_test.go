@@ -3,6 +3,7 @@ package mem_test
 import (
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
@@ -11,9 +12,7 @@ func TestShadow(t *testing.T) {
 	s := &mem.Space{}
 	data, constants := []byte{1, 2, 3}, []byte{4}
 	for _, g := range []mem.Segment{{Name: "data", Base: 0x100, Data: data}, {Name: "constants", Base: 0x200, Data: constants, ReadOnly: true}} {
-		if err := s.Map(g); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Map(g))
 	}
 	c := s.Shadow()
 	c.Bytes(0x100, 3)[0] = 9

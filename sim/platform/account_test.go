@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -24,9 +25,7 @@ func again(t testing.TB, m *platform.Machine, r platform.Request, out platform.O
 	t.Helper()
 	for m.Now() < until {
 		x, err := m.Execute(r, func(platform.Conditions) (platform.Outcome, error) { return out, nil })
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		last = x
 	}
 	return last
@@ -107,9 +106,7 @@ func TestWarming(t *testing.T) {
 	// 5 K/W above the skin, and the GPU's die, 6 K/W above the package; then all rise together.
 	const skinKW, packageKW, dieKW = 12, 5, 6
 	config, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	nodes, all := map[string]float64{}, 0.0 // J/K
 	for _, n := range config.Thermal.Nodes {
 		nodes[n.Name] = n.JPerK

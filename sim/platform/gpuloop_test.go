@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -45,9 +46,7 @@ func TestLoopsOnGPU(t *testing.T) {
 				hz = k.Points[0].OPP.Hz
 				return platform.Outcome{Time: worked(k.Points, x.kernels*top/1e3), Launches: 1}, nil
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			after[i] = e.Latency
 		}
 		within(t, x.network, after[200], 1e3*x.latency, 0.1)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/doctable"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/platform"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -17,29 +18,21 @@ import (
 func machine(t *testing.T, preset string, edit func(*soc.Config)) *platform.Machine {
 	t.Helper()
 	c, err := soc.Load(preset)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if edit != nil {
 		edit(c)
 	}
 	m, err := platform.NewMachine(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return m
 }
 
 // loop is an execution of a loop that has warmed up.
 func loop(t *testing.T, m *platform.Machine, r platform.Request, out platform.Outcome) platform.Execution {
 	t.Helper()
-	if err := m.Repeat(r, out, platform.WarmUp); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, m.Repeat(r, out, platform.WarmUp))
 	x, err := m.Execute(r, func(platform.Conditions) (platform.Outcome, error) { return out, nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return x
 }
 
@@ -118,13 +111,9 @@ func TestInterceptsOfNNAPI(t *testing.T) {
 func TestPartsAddUp(t *testing.T) {
 	for _, preset := range soc.Names() {
 		c, err := soc.Load(preset)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		m, err := platform.NewMachine(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for e, there := range []bool{true, c.GPU != nil, c.DSP != nil, c.NPU != nil} {
 			r := platform.Request{Engine: soc.Engine(e), Buffers: 2, In: 1 << 20, Out: 1 << 10}
 			out := platform.Outcome{Time: sim.Millisecond, EnergyPJ: 1e9, Launches: 2}
@@ -138,9 +127,7 @@ func TestPartsAddUp(t *testing.T) {
 			for range 3 {
 				start := m.Now()
 				x, err := m.Execute(r, func(k platform.Conditions) (platform.Outcome, error) { return out, nil })
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				var sum sim.Time
 				var pj float64
 				for _, p := range x.Parts {
@@ -182,9 +169,7 @@ func TestPreferenceOfCPU(t *testing.T) {
 	out := platform.Outcome{Time: 5 * sim.Millisecond}
 	highest := func(p sim.Preference) (hz int64) {
 		r := platform.Request{Engine: soc.EngineCPU, Preference: p}
-		if err := m.Repeat(r, out, platform.WarmUp); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, m.Repeat(r, out, platform.WarmUp))
 		if _, err := m.Execute(r, func(k platform.Conditions) (platform.Outcome, error) {
 			for _, c := range k.Points {
 				hz = max(hz, c.OPP.Hz)
@@ -208,9 +193,7 @@ func TestPreferenceOfCPU(t *testing.T) {
 	host := slices.Index(m.Clocks(), "host")
 	var hz int64
 	m.Observe(func(s *platform.Sample) { hz = max(hz, s.Hz[host]) })
-	if err := m.Repeat(r, platform.Outcome{Time: sim.Microsecond}, 200*sim.Millisecond); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, m.Repeat(r, platform.Outcome{Time: sim.Microsecond}, 200*sim.Millisecond))
 	if hz <= 1401e6 {
 		t.Errorf("the host's cores run at %d Hz behind a network with a limit", hz)
 	}
@@ -224,9 +207,7 @@ func TestCold(t *testing.T) {
 		x, err := m.Execute(r, func(platform.Conditions) (platform.Outcome, error) {
 			return platform.Outcome{Time: sim.Millisecond}, nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		parts := map[string]sim.Time{}
 		for _, p := range x.Parts {
 			parts[p.Name] += p.Time
@@ -264,17 +245,11 @@ func TestWorkedExample(t *testing.T) {
 
 func BenchmarkRepeat(b *testing.B) {
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	for range b.N {
 		m, err := platform.NewMachine(c)
-		if err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, err)
 		r := platform.Request{Engine: soc.EngineNPU, Buffers: 2, In: 32, Out: 32}
-		if err := m.Repeat(r, platform.Outcome{Time: 10 * sim.Microsecond}, platform.WarmUp); err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, m.Repeat(r, platform.Outcome{Time: 10 * sim.Microsecond}, platform.WarmUp))
 	}
 }

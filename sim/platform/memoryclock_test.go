@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/platform"
@@ -44,9 +45,7 @@ func withoutCache(c *soc.Config) {
 func TestVoteChangesDuringExecution(t *testing.T) {
 	m := machine(t, "pixel4", func(c *soc.Config) { withoutCache(c); c.DRAM.Clock.Governor = nil })
 	var got []float64
-	if err := windows(m, soc.EngineGPU, sim.FastSingleAnswer, sim.Millisecond, 40, &got)(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, windows(m, soc.EngineGPU, sim.FastSingleAnswer, sim.Millisecond, 40, &got)())
 	var levels []float64 // of the windows in which nothing changes
 	for i := 1; i < len(got); i++ {
 		if r := got[i] / got[i-1]; r > 0.999 && r < 1.001 && (len(levels) == 0 || got[i] > levels[len(levels)-1]*1.01) {
@@ -80,9 +79,7 @@ func TestVotesOfOthers(t *testing.T) {
 		})
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	before, during, after := got[2], slices.Max(got), got[len(got)-1]
 	if during < 2.4*before || after > 1.01*before {
 		t.Errorf("%.1f GB/s before, %.1f during and %.1f after: %.1f", before, during, after, got)
@@ -99,9 +96,7 @@ func TestMeasuredTraffic(t *testing.T) {
 	var hz int64
 	m.Observe(func(s *platform.Sample) { hz = s.Hz[clock] })
 	run := func() (got []float64) {
-		if err := windows(m, soc.EngineDSP, sim.LowPower, sim.Millisecond, 12, &got)(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, windows(m, soc.EngineDSP, sim.LowPower, sim.Millisecond, 12, &got)())
 		return got
 	}
 	first := run()
@@ -155,9 +150,7 @@ func TestTrafficFitsVotes(t *testing.T) {
 			}
 			return platform.Outcome{Time: length, Traffic: x}, nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return fits, hz
 	}
 	const long = 30 * sim.Millisecond
@@ -286,9 +279,7 @@ func TestSystemCacheClock(t *testing.T) {
 		}
 	})
 	var ns, pj []float64
-	if err := hits(m, soc.EngineGPU, sim.FastSingleAnswer, sim.Millisecond, 40, &ns, &pj)(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, hits(m, soc.EngineGPU, sim.FastSingleAnswer, sim.Millisecond, 40, &ns, &pj)())
 	if want := []int64{150e6, 300e6, 466e6, 600e6}; !slices.Equal(clocks, want) {
 		t.Errorf("clocks %d, want %d", clocks, want)
 	}
@@ -317,9 +308,7 @@ func TestSystemCacheVotesOfOthers(t *testing.T) {
 		})
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := 24 * (1e3/300 - 1e3/600.)
 	if before, after := ns[2]-ns[10], ns[19]-ns[10]; !(before > want-1 && before < want+1 && after == before) {
 		t.Errorf("a hit takes %.1f ns more before and %.1f after, want %.1f: %.1f", before, after, want, ns)
@@ -335,9 +324,7 @@ func TestObserveSystemCache(t *testing.T) {
 			defer m.ObserveSystemCache(func(u *platform.SystemCacheUse) { seen = append(seen, *u) })()
 		}
 		var pj []float64
-		if err := hits(m, soc.EngineGPU, sim.FastSingleAnswer, sim.Millisecond, 8, &ns, &pj)(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, hits(m, soc.EngineGPU, sim.FastSingleAnswer, sim.Millisecond, 8, &ns, &pj)())
 		return seen, m.MemoryUse(soc.EngineGPU), ns
 	}
 	seen, use, ns := run(true)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/platform"
@@ -88,9 +89,7 @@ func TestRandomExecutionsRepeat(t *testing.T) {
 			})
 		}
 		ends, err := m.Together(clients...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return fmt.Sprint(ends)
 	}
 	for seed := range uint64(25) { // 1,000 executions
@@ -137,9 +136,7 @@ func TestGoAndJoin(t *testing.T) {
 	start := func(f func() error) *platform.Client {
 		t.Helper()
 		c, err := m.Go(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return c
 	}
 	long := start(work(soc.EngineGPU, 50*sim.Millisecond))
@@ -147,16 +144,12 @@ func TestGoAndJoin(t *testing.T) {
 		_, err := m.Together(work(soc.EngineDSP, sim.Millisecond), work(soc.EngineNPU, 2*sim.Millisecond))
 		return err
 	})
-	if err := m.Join(short); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, m.Join(short))
 	if now := m.Now(); now != short.Now() || now < 2*sim.Millisecond || now > 20*sim.Millisecond || m.Alone() {
 		t.Errorf("it is %v us after the short one, which ended at %v us", now.Microseconds(), short.Now().Microseconds())
 	}
 	more := start(work(soc.EngineDSP, sim.Millisecond)) // beside the long one
-	if err := errors.Join(m.Join(more), m.Join(long)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(m.Join(more), m.Join(long)))
 	if more.Now() >= long.Now() || m.Now() != long.Now() || !m.Alone() {
 		t.Errorf("ends %v and %v, now %v", more.Now(), long.Now(), m.Now())
 	}

@@ -5,15 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/power"
 )
 
 func TestMeter(t *testing.T) {
 	m, err := power.NewMeter([]string{"mac", "read"}, map[string]float64{"read": 10, "mac": 0.5}, 0.8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m.Add(0, 100)
 	m.Add(1, 3)
 	if got, want := m.PJ(), 80.0; got != want {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -18,13 +19,9 @@ import (
 func TestKeys(t *testing.T) {
 	for _, name := range soc.Names() {
 		want, err := soc.Load(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		keys, err := soc.Keys(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if len(keys) < 100 {
 			t.Errorf("%s: only %d keys", name, len(keys))
 		}
@@ -93,9 +90,7 @@ func TestLoadChanged(t *testing.T) {
 		var list []soc.Change
 		for _, s := range strings.Fields(c.changes) {
 			x, err := soc.ParseChange(s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			list = append(list, x)
 		}
 		got, err := soc.LoadChanged("pixel4", list...)
@@ -109,9 +104,7 @@ func TestLoadChanged(t *testing.T) {
 
 func TestLoadChangedRefuses(t *testing.T) {
 	broken := filepath.Join(t.TempDir(), "broken.toml")
-	if err := os.WriteFile(broken, []byte("[soc]\nname = 3\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(broken, []byte("[soc]\nname = 3\n"), 0o644))
 	for _, c := range []struct{ soc, changes, want string }{
 		{"pixel4", "dram.mt_per_s=1e9", "soc: pixel4.toml with dram.mt_per_s=1e9: dram.mt_per_s: 1e+09, want"},
 		{"pixel4", "dram.mt_per_s=fast", `dram.mt_per_s: "fast", want a number`},
@@ -149,9 +142,7 @@ func TestLoadChangedRefuses(t *testing.T) {
 		var list []soc.Change
 		for _, s := range strings.Fields(c.changes) {
 			x, err := soc.ParseChange(s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			list = append(list, x)
 		}
 		if _, err := soc.LoadChanged(c.soc, list...); err == nil || !strings.Contains(err.Error(), c.want) {

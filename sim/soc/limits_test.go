@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/limittest"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestLimits holds, for every number that a preset writes and that may not go as far as its range, from where to where
@@ -12,27 +13,17 @@ import (
 func TestLimits(t *testing.T) {
 	for _, name := range []string{"pixel4", "xclipse920", "ethos-u65-512"} {
 		keys, err := Keys(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		s, err := open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		c, err := decode(s.file, s.data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		pos, err := positions(s.data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		lines := []string{}
 		for _, key := range keys {
 			f, err := find(reflect.ValueOf(c).Elem(), key.Path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			accepts := func(x float64) bool {
 				if x < key.Lo || x > key.Hi {
 					return false

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/dram"
@@ -17,9 +18,7 @@ import (
 func preset(t *testing.T, name string) *Config {
 	t.Helper()
 	c, err := Load(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 
@@ -134,9 +133,7 @@ func TestMemoryRates(t *testing.T) {
 	var flight []sim.Time
 	start := func(inFlight int) {
 		s, bus, err := c.NewFabric()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		d, port, now, last, flight = s, bus.Port("cpu"), 0, 0, make([]sim.Time, inFlight)
 	}
 	access := func(number uint64, k mem.Kind) {
@@ -151,9 +148,7 @@ func TestMemoryRates(t *testing.T) {
 	}
 	for _, inFlight := range []int{1, 16, 64} {
 		rates, err := c.MemoryRates(line, inFlight)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		start(inFlight)
 		for i := range uint64(n) {
 			access(r.Uint64N(1<<20), mem.Read)

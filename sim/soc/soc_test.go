@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/dram"
@@ -29,9 +30,7 @@ func TestPresets(t *testing.T) {
 			continue
 		}
 		data, err := os.ReadFile(n + ".toml")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		checked, err := soc.Parse(n, data)
 		if err != nil {
 			t.Errorf("%s does not pass the checks: %v", n, err)
@@ -81,9 +80,7 @@ func clocks(c *soc.Config) []*soc.Clock {
 // TestPixel4 pins what is public about the phone.
 func TestPixel4(t *testing.T) {
 	c, err := soc.Load(soc.Default)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	d := c.DRAM.Config()
 	if gb := d.PeakBytesPerSecond() / 1e9; gb < 34.0 || gb > 34.2 {
 		t.Errorf("DRAM peak %.2f GB/s, want 34.1", gb)
@@ -97,9 +94,7 @@ func TestPixel4(t *testing.T) {
 	// An isolated line over the fabric: row miss 39 ns, controller 30 ns, 15 ns
 	// each way, and what the DSP's path adds come to the 250 ns of its guide.
 	path, memory, err := c.NewPath("dsp", c.DSP.MemoryNs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if done, _ := path.Access(0, 0, 128, mem.Read); done < 225*sim.Nanosecond || done > 260*sim.Nanosecond {
 		t.Errorf("DSP reads a line in %v us, published 0.25", done.Microseconds())
 	}
@@ -133,13 +128,9 @@ func TestPixel4(t *testing.T) {
 // phone, just under 30 GB/s of the 34.1 of the pins; refresh takes the rest.
 func TestPixel4Bandwidth(t *testing.T) {
 	c, err := soc.Load(soc.Default)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	path, _, err := c.NewPath("gpu", c.GPU.MemoryNs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	const total = 8 << 20
 	var last sim.Time
 	for a := uint64(0); a < total; a += 256 {
@@ -160,9 +151,7 @@ func TestEveryNumberHasItsSource(t *testing.T) {
 	number := regexp.MustCompile(`^\s*[a-z_0-9]+ = (\[|-?[0-9]|true|false|"all)|^\s*\{`)
 	for _, n := range soc.Names() {
 		data, err := os.ReadFile(n + ".toml")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		sources := sourceList(string(data))
 		if len(sources) < 4 {
 			t.Fatalf("%s.toml: sources %q", n, sources)
@@ -217,9 +206,7 @@ func names(comment string, sources []string) bool {
 // TestErrors: each mistake names file, line and column of its key.
 func TestErrors(t *testing.T) {
 	data, err := os.ReadFile("pixel4.toml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	good := string(data)
 	for _, k := range []struct {
 		name, from, to string
@@ -308,19 +295,13 @@ func itoa(n int) string {
 // TestAffinity: the clusters that threads run on come first, in the order of the key.
 func TestAffinity(t *testing.T) {
 	data, err := os.ReadFile("pixel4.toml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	at := regexp.MustCompile(`(?m)^threads = 4 .*$`).FindIndex(data) // of [cpu]
 	text := string(data[:at[0]]) + "affinity = [\"gold\"]\nthreads = 2" + string(data[at[1]:])
 	c, err := soc.Parse("my.toml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	all, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if l := c.CPU.Clusters; len(l) != 2 || l[0].Name != "gold" || l[1].Name != "prime" || c.CPU.Peak() != 2*8*2419e6 {
 		t.Errorf("clusters %s and %s, peak %g", l[0].Name, l[1].Name, c.CPU.Peak())
 	}
@@ -340,14 +321,10 @@ func TestLoadNames(t *testing.T) {
 		}
 	}
 	data, err := os.ReadFile("pixel4.toml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "mine.toml")
 	text := strings.Replace(string(data), `name = "pixel4"`, `name = "mine"`, 1)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	c, err := soc.Load(file)
 	if err != nil || c.SoC.Name != "mine" {
 		t.Errorf("%v, %v", c, err)
@@ -356,9 +333,7 @@ func TestLoadNames(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	big := filepath.Join(t.TempDir(), "big.toml")
-	if err := os.WriteFile(big, make([]byte, 2<<20), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(big, make([]byte, 2<<20), 0o600))
 	if _, err := soc.Load(big); err == nil || !strings.Contains(err.Error(), "larger than") {
 		t.Errorf("error %v", err)
 	}
@@ -368,9 +343,7 @@ func TestLoadNames(t *testing.T) {
 // without any device is an error.
 func TestOptionalDevices(t *testing.T) {
 	data, err := os.ReadFile("pixel4.toml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	text := string(data)
 	cut := func(from, to string) {
 		i := strings.Index(text, "\n"+from+"\n")
@@ -389,9 +362,7 @@ func TestOptionalDevices(t *testing.T) {
 	}
 	text = binder
 	c, err := soc.Parse("x.toml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if c.NPU != nil || c.GPU != nil || c.DSP == nil || c.CPU == nil {
 		t.Errorf("devices %v %v %v %v", c.CPU, c.GPU, c.DSP, c.NPU)
 	}
@@ -408,9 +379,7 @@ func TestOptionalDevices(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	for _, n := range soc.Names() {
 		data, err := os.ReadFile(n + ".toml")
-		if err != nil {
-			f.Fatal(err)
-		}
+		require.NoError(f, err)
 		f.Add(data)
 	}
 	f.Add([]byte("[soc]\nname = 1\n"))
@@ -452,9 +421,7 @@ func TestAssumptionsAreListed(t *testing.T) {
 	}
 	for _, n := range soc.Names() {
 		data, err := os.ReadFile(n + ".toml")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		missing := map[string]bool{}
 		for _, id := range regexp.MustCompile(`\bD-[0-9]+\b`).FindAllString(string(data), -1) {
 			if !missing[id] && !regexp.MustCompile(`\b`+id+`\b`).Match(rows) {
@@ -468,21 +435,13 @@ func TestAssumptionsAreListed(t *testing.T) {
 // TestByteOrderMark: an editor may put one before a description.
 func TestByteOrderMark(t *testing.T) {
 	data, err := os.ReadFile("pixel4.toml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "bom.toml")
-	if err := os.WriteFile(path, append([]byte("\ufeff"), data...), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, append([]byte("\ufeff"), data...), 0o666))
 	got, err := soc.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("with a byte-order mark (-without +with):\n%s", diff)
 	}
@@ -492,9 +451,7 @@ func TestByteOrderMark(t *testing.T) {
 // name of its key.
 func TestEditedFiles(t *testing.T) {
 	text, err := soc.Text("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, c := range []struct{ old, new, want string }{
 		{"\nthreads = 4 ", "\nthreads = 1 ", ""},
 		{"\nthreads = 4 ", "\nthreads = \"x\" ", ": cpu.threads: a string, want a whole number"},

@@ -3,6 +3,7 @@ package soc
 import (
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -13,15 +14,11 @@ import (
 // of L2 in flight, and a way through three caches.
 func TestEngineStreams(t *testing.T) {
 	c, err := Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	rate := func(e Engine, p sim.Preference, reads, writes int) float64 {
 		t.Helper()
 		got, err := c.StreamRate(e, p, reads, writes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return got / 1e9
 	}
 	if got := rate(EngineGPU, sim.FastSingleAnswer, 1, 0); got < 28.5 || got > 31 {
@@ -56,9 +53,7 @@ func TestEngineStreams(t *testing.T) {
 func TestStreamsFitTheirMemory(t *testing.T) {
 	for _, name := range []string{"pixel4", "sd888", "xclipse920"} {
 		c, err := Load(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for e := range NumEngines {
 			x, err := c.requester(e)
 			if err != nil {
@@ -69,9 +64,7 @@ func TestStreamsFitTheirMemory(t *testing.T) {
 				peak := d.MTPerS * 1e6 * float64(d.Channels*d.BusBits/8) * (1 - d.TRFCabNs/d.TREFINs)
 				for _, streams := range [][2]int{{1, 0}, {0, 1}, {1, 1}, {2, 1}} {
 					got, err := c.StreamRate(e, p, streams[0], streams[1])
-					if err != nil {
-						t.Fatal(err)
-					}
+					require.NoError(t, err)
 					if got > peak || got < peak/8 {
 						t.Errorf("%s, %v, preference %d, streams %v: %.2f GB/s, the pins carry %.2f", name, e, p, streams, got/1e9, peak/1e9)
 					}
@@ -85,9 +78,7 @@ func TestStreamsFitTheirMemory(t *testing.T) {
 // GPU and DSP by lines of their L2, the NPU by two regions.
 func TestRequesters(t *testing.T) {
 	c, err := Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	big := &c.CPU.Clusters[0]
 	for e, want := range map[Engine]requester{
 		EngineCPU: {&big.Clock, sim.Nanoseconds(float64(big.L1D.HitCycles+big.L2.HitCycles+c.CPU.L3.HitCycles) / big.Clock.FastMHz * 1e3), 64, big.L2.MSHRs},

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem/interconnect"
 )
@@ -14,13 +15,9 @@ import (
 // DRAM again.
 func TestSystemCacheOfPresets(t *testing.T) {
 	c, err := Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m, err := c.NewSharedMemory()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	const total = 2 << 20
 	p := probe{level: m.Ports[EngineGPU], line: 64, window: make([]sim.Time, 256)}
 	pass := func() float64 {
@@ -40,13 +37,9 @@ func TestSystemCacheOfPresets(t *testing.T) {
 	}
 	for _, name := range Names() {
 		c, err := Load(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		m, err := c.NewSharedMemory()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if has := name == "pixel4" || name == "sd888"; (m.Cache != nil) != has {
 			t.Errorf("%s: system cache %v", name, m.Cache != nil)
 		}
@@ -56,9 +49,7 @@ func TestSystemCacheOfPresets(t *testing.T) {
 // TestSystemCacheErrors: keys that do not fit are told at their place.
 func TestSystemCacheErrors(t *testing.T) {
 	data, err := os.ReadFile("pixel4.toml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, x := range []struct{ old, with, want string }{
 		{"kib = 3072", "kib = 3000", "sets, want a power of two"},
 		{"ways = 10 ", "ways = 13 ", "gpu.system_cache.ways: 13 of 12 ways"},

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -25,9 +26,7 @@ func TestVariants(t *testing.T) {
 		}
 		n++
 		text, err := soc.Text(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		c, err := soc.Parse(name, text)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -37,9 +36,7 @@ func TestVariants(t *testing.T) {
 			t.Errorf("%s is called %s", name, c.SoC.Name)
 		}
 		own, err := os.ReadFile("variants/" + name + ".txt")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, line := range strings.Split(string(own), "\n") {
 			if regexp.MustCompile(`= (\[|-?[0-9])`).MatchString(line) && !regexp.MustCompile(`# .*(FVP|Alif|Kit|D-[0-9]+)`).MatchString(line) {
 				t.Errorf("%s: no source: %s", name, line)
@@ -55,20 +52,14 @@ func TestVariants(t *testing.T) {
 		t.Errorf("%d variants among %v", n, soc.Presets())
 	}
 	plain, err := soc.Load("corstone310-u55-128")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	kit, err := soc.Load("corstone300-u55-128")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if a, b := plain.NPU.Memories[1], kit.NPU.Memories[1]; a.ReadCycles != 0 || a.BytesPerCycle != 8 || b.ReadCycles != 64 {
 		t.Errorf("without adapters %+v, with %+v", a, b)
 	}
 	alif, err := soc.Load("alif-e7-he")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if p := alif.NPU.Clock.At(sim.FastSingleAnswer); p.Hz != 160e6 {
 		t.Errorf("the high-efficiency core runs at %d Hz", p.Hz)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/thermal"
 )
@@ -14,9 +15,7 @@ import (
 func network(t testing.TB, ambient float64, nodes ...thermal.Node) *thermal.Network {
 	t.Helper()
 	w, err := thermal.New(nodes, ambient)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return w
 }
 
@@ -83,9 +82,7 @@ func TestStepsCompose(t *testing.T) {
 			watts[i] = rapid.Float64Range(0, 10).Draw(t, "W")
 		}
 		one, err := thermal.New(nodes, 25)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		other, _ := thermal.New(nodes, 25)
 		parts := rapid.SliceOfN(rapid.Int64Range(1, int64(100*sim.Second)), 1, 20).Draw(t, "parts")
 		sum := int64(0)

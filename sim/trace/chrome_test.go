@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim/trace"
 )
 
@@ -43,9 +44,7 @@ func TestSpans(t *testing.T) {
 	c.Span("dsp", "dma", "load", 0, 1_000_000_000)
 	c.Counter("dsp", "power (W)", 1_000_000, 0.25)
 	c.Span("npu", "thread 0", "pool", 5, 3, trace.Arg{Key: "operation", Value: 3}, trace.Arg{Key: "stalls", Value: map[string]int64{"dram": 4}})
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.Close())
 	want := `{"displayTimeUnit":"ns","traceEvents":[
 {"ph":"M","pid":1,"tid":0,"name":"process_name","args":{"name":"dsp"}},
 {"ph":"M","pid":1,"tid":0,"name":"process_sort_index","args":{"sort_index":1}},
@@ -86,9 +85,7 @@ func TestLanesInOrder(t *testing.T) {
 			w.Span("dsp", track, "x", 0, 1)
 		}
 		w.Span("application", "application", "x", 0, 1)
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, w.Close())
 	}
 	type lane struct {
 		rank int
@@ -115,14 +112,10 @@ func TestLanesInOrder(t *testing.T) {
 		on := [2]int{e.Pid, e.Tid}
 		switch rank := 0; e.Name {
 		case "process_name", "thread_name":
-			if err := json.Unmarshal(e.Args["name"], &text); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Unmarshal(e.Args["name"], &text))
 			names[on] = text
 		case "process_sort_index", "thread_sort_index":
-			if err := json.Unmarshal(e.Args["sort_index"], &rank); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Unmarshal(e.Args["sort_index"], &rank))
 			process := ""
 			if e.Tid > 0 {
 				process = names[[2]int{e.Pid, 0}]
@@ -158,9 +151,7 @@ func TestLanesInOrder(t *testing.T) {
 func TestCloseEarlyAndTwice(t *testing.T) {
 	var b bytes.Buffer
 	c := trace.NewChrome(&b)
-	if err := errors.Join(c.Close(), c.Close()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(c.Close(), c.Close()))
 	c.Span("late", "track", "is dropped", 0, 1)
 	c.Counter("late", "is dropped", 0, 1)
 	if d := decode(t, b.Bytes()); len(d.TraceEvents) != 0 {
@@ -174,9 +165,7 @@ func TestExtremes(t *testing.T) {
 	c.Span("", "", "", math.MinInt64, math.MaxInt64)
 	c.Span("x", "y", "bad utf8 \xff", -1, math.MaxInt64, trace.Arg{Key: "value", Value: math.NaN()}, trace.Arg{Key: "text", Value: "\x00"})
 	c.Counter("x", "infinite", 0, math.Inf(1))
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.Close())
 	decode(t, b.Bytes())
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim/trace"
 )
 
@@ -207,9 +208,7 @@ func TestPerfettoEqualsChrome(t *testing.T) {
 			w.Counter(device, "power (W)", at, float64(i)/8)
 		}
 		w.Span("dsp", "thread 0", "backwards", 2000e6, 1000e6)
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, w.Close())
 		if w.Spans() != 401 {
 			t.Errorf("%d spans", w.Spans())
 		}
@@ -232,9 +231,7 @@ func TestPerfettoExtremes(t *testing.T) {
 	for i := range 1 << 17 { // more names than are numbered
 		p.Span("a", "b", strings.Repeat("n", 100)+fmt.Sprint(i), int64(i)*1e6, int64(i)*1e6)
 	}
-	if err := errors.Join(p.Close(), p.Close()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(p.Close(), p.Close()))
 	p.Span("late", "is", "dropped", 0, 1)
 	lines := readPerfetto(t, b.Bytes())
 	if len(lines) != 1<<17+2 || !slices.Contains(lines, fmt.Sprintf("a/b: %s131071 from 131071 to 131071", strings.Repeat("n", 100))) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // BenchmarkPrepare compares compiling MobileNet v1 with preparing it from a cache on
@@ -25,9 +26,7 @@ func BenchmarkPrepare(b *testing.B) {
 		dir := b.TempDir()
 		open := func(name string) []hal.CacheHandle {
 			f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE, 0o600)
-			if err != nil {
-				b.Fatal(err)
-			}
+			require.NoError(b, err)
 			b.Cleanup(func() { f.Close() })
 			return []hal.CacheHandle{{f}}
 		}

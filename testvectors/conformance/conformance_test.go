@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim/soc"
 	"github.com/nnsoc/nnsoc/testvectors/conformance"
@@ -18,13 +19,9 @@ import (
 func open(t testing.TB) []hal.Device {
 	t.Helper()
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list, err := devices.Open(c, hal.FastSingleAnswer, devices.Cold())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return list
 }
 
@@ -38,18 +35,12 @@ type subject struct {
 // a process boundary.
 func subjects(t *testing.T) (list []subject) {
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	samples, err := devices.Samples(c, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, d := range append(open(t), samples...) {
 		there, stop, err := service.Loopback(d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		t.Cleanup(stop)
 		list = append(list, subject{d, d.Name()}, subject{there, d.Name() + " as a service"})
 	}
@@ -99,9 +90,7 @@ func TestEveryRow(t *testing.T) {
 // TestMarkdown: docs/CONFORMANCE.md is what nnsoc conformance --markdown prints.
 func TestMarkdown(t *testing.T) {
 	have, err := os.ReadFile("../../docs/CONFORMANCE.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !bytes.Equal(have, conformance.Markdown()) {
 		t.Error("docs/CONFORMANCE.md is not up to date: nnsoc conformance --markdown >docs/CONFORMANCE.md")
 	}
@@ -287,16 +276,12 @@ func TestTraceOfService(t *testing.T) {
 		here, served := open(t), open(t)
 		for i, d := range here {
 			there, stop, err := service.Loopback(served[i])
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			var spans [2]recorded
 			for k, x := range []hal.Device{d, there} {
 				m := small(t, x)
 				p, err := x.PrepareModel(m, hal.PrepareOptions{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				n := m.Main.Operands[m.Main.Inputs[0]].Bytes()
 				b := &hal.Buffers{Inputs: [][]byte{make([]byte, n)}, Outputs: [][]byte{make([]byte, n)}}
 				if err := execute(p, b.Request(), hal.ExecuteOptions{Trace: &spans[k]}); err != nil {

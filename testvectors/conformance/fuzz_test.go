@@ -14,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/cache"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
@@ -53,9 +54,7 @@ func small(tb testing.TB, d hal.Device) *nn.Model {
 		x := b.Values("x", 1, 8)
 		b.Output(b.Add(x, x, builder.ReLU), "y")
 		m, err := b.Model("small")
-		if err != nil {
-			tb.Fatal(err)
-		}
+		require.NoError(tb, err)
 		if s, err := d.SupportedOperations(m); err == nil && !slices.ContainsFunc(s, func(a hal.Support) bool { return !a.OK }) {
 			return m
 		}
@@ -161,9 +160,7 @@ func FuzzExtension(f *testing.F) {
 	var list []hal.Device
 	for _, d := range open(f) {
 		there, stop, err := service.Loopback(d)
-		if err != nil {
-			f.Fatal(err)
-		}
+		require.NoError(f, err)
 		f.Cleanup(stop)
 		list = append(list, d, there)
 	}
@@ -251,9 +248,7 @@ func FuzzRequest(f *testing.F) {
 	for _, d := range open(f) {
 		m := small(f, d)
 		p, err := d.PrepareModel(m, hal.PrepareOptions{})
-		if err != nil {
-			f.Fatal(err)
-		}
+		require.NoError(f, err)
 		list = append(list, prepared{d, m, p})
 	}
 	f.Add([]byte{1, 1, 1, 0, 0, 0, 8, 0, 0, 1, 0, 8, 0})
@@ -304,9 +299,7 @@ func FuzzBurst(f *testing.F) {
 	d := open(f)[0]
 	m := small(f, d)
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	if err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, err)
 	n := m.Main.Operands[m.Main.Inputs[0]].Bytes()
 	b := &hal.Buffers{Inputs: [][]byte{make([]byte, n)}, Outputs: [][]byte{make([]byte, n)}}
 	r := b.Request()
@@ -314,9 +307,7 @@ func FuzzBurst(f *testing.F) {
 	good := &burst.RequestMessage{Inputs: r.Inputs, Outputs: r.Outputs}
 	for i := range r.Pools {
 		slot, _, err := slots.Hold(r.Pools[i].Memory)
-		if err != nil {
-			f.Fatal(err)
-		}
+		require.NoError(f, err)
 		good.Slots = append(good.Slots, slot)
 	}
 	var seed []byte
@@ -328,22 +319,14 @@ func FuzzBurst(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, size uint8) {
 		requests, results := burst.NewQueue(64), burst.NewQueue(64)
 		s, err := p.(base.BurstServer).ServeBurst(slots, requests, results)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer s.Close()
 		exchange := func(packet []burst.Datum) *burst.ResultMessage {
-			if err := requests.Write(packet); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, requests.Write(packet))
 			answer, err := results.Read(0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			r, err := burst.ParseResult(answer)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			return r
 		}
 		for len(data) >= burst.DatumBytes {

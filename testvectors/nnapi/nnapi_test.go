@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/importer/vectors"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestCorpus: the archive is whole. The counts are those of the set that was packed.
@@ -15,9 +16,7 @@ func TestCorpus(t *testing.T) {
 	cases, names := 0, map[string]bool{}
 	for _, name := range Names() {
 		text, err := Read(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		f, err := vectors.Read(bytes.NewReader(text))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/compare"
 )
@@ -83,9 +84,7 @@ func run(t *testing.T, d hal.Device, o Options) *Report {
 	t.Helper()
 	o.Functional = true
 	r, err := Run(d, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return r
 }
 
@@ -158,15 +157,11 @@ func TestDeterminism(t *testing.T) {
 	for _, workers := range []int{1, 7} {
 		r := run(t, newFaulty(wrongMax), Options{Seed: 9, Count: 120, Workers: workers, Operations: regexp.MustCompile("POOL|CONV|MUL")})
 		b, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for i := range r.Failures {
 			if f := &r.Failures[i]; f.Small != nil {
 				var s strings.Builder
-				if err := WriteSpec(&s, f.Small, f.Name); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, WriteSpec(&s, f.Small, f.Name))
 				b = append(b, s.String()...)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/importer/modpy"
 	"github.com/nnsoc/nnsoc/importer/vectors"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -24,14 +25,10 @@ func TestSpecs(t *testing.T) {
 		cases = append(cases, b.finish())
 	}
 	g, err := NewGenerator(2, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i := 3; i < 100; i += 4 {
 		c, err := g.Case(i, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		cases = append(cases, c)
 	}
 	for _, c := range cases {
@@ -45,9 +42,7 @@ func TestSpecs(t *testing.T) {
 			continue
 		}
 		want, err := Vector(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if len(f.Cases) != 1 {
 			t.Errorf("%v: %d cases", c.Variants, len(f.Cases))
 			continue

@@ -16,6 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
 	"github.com/nnsoc/nnsoc/hal/validate"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/refcpu"
@@ -176,9 +177,7 @@ func (r *toyRun) Release()         {}
 // drivers, and shows that it is found when a driver has it wrong.
 func TestNewOperation(t *testing.T) {
 	operations, err := refcpu.Standard().With(rowClampedSum, prepareClampedSum)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := operations.With(rowClampedSum, prepareClampedSum); err == nil {
 		t.Error("an operation came twice")
 	}
@@ -188,13 +187,9 @@ func TestNewOperation(t *testing.T) {
 	table := Standard().With(operations, drawClampedSum)
 	name := regexp.MustCompile("^" + regexp.QuoteMeta(opClampedSum.String()) + "$")
 	generator, err := table.generator(1, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c, err := generator.Case(0, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if c.Variants[0].String() != opClampedSum.String()+"/TENSOR_FLOAT32" {
 		t.Fatalf("drew %v", c.Variants)
 	}
@@ -245,9 +240,7 @@ func TestNewOperation(t *testing.T) {
 				t.Errorf("%s: %d of 40 passed, %v", d.Name(), r.Passed, err)
 			}
 			v, err := Vector(c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if declined, err := testvectors.RunCaseOf(operations.Spec(), d, v, true); declined != "" || err != nil {
 				t.Errorf("%s: as a vector: %s %v", d.Name(), declined, err)
 			}

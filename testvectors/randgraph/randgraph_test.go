@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/refcpu"
 )
@@ -65,22 +66,16 @@ func TestLegal(t *testing.T) {
 // results, and the comparison can fail.
 func TestFloat(t *testing.T) {
 	g, err := NewGenerator(8, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	compared := 0
 	for i := range 1200 {
 		c, err := g.Case(i, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if equivalent(c) == nil {
 			continue
 		}
 		want, err := reference(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		float, err := golden(c, append([]refcpu.Tensor(nil), want...))
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/gpu"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -13,18 +14,12 @@ import (
 // TestPixel4: the preset's rates are those that were measured; DRAM is slower (D-1285).
 func TestPixel4(t *testing.T) {
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	spec, err := gpu.FromSoC(c, sim.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	launch := float64(spec.LaunchCycles) / float64(spec.Hz) * 1e6
 	rows, err := Run(c, sim.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want, ours := forms(&spec), map[string]float64{}
 	for _, r := range rows {
 		within := 0.2
@@ -103,22 +98,14 @@ func forms(s *gpu.Spec) map[string]float64 {
 // TestBarrierLimit: the limit of work-groups that can have a barrier bounds groups of two waves, none of one.
 func TestBarrierLimit(t *testing.T) {
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c.GPU.WorkgroupsMax = 8
 	spec, err := gpu.FromSoC(c, sim.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	core, err := gpu.New(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	file, err := assemble(coreAssembly)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := forms(&spec)
 	for i := range benchmarks {
 		if b := &benchmarks[i]; b.kernel == "vector_chain" {

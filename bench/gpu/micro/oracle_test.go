@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/gpu/launch"
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -36,29 +37,17 @@ func compareSources(t *testing.T, source, text string) {
 		t.Fatalf("clang-19: %v\n%s", err, out)
 	}
 	image, err := os.ReadFile(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	file, err := codeobject.Read(image)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	assembly, err := assemble(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	config, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	spec, err := gpu.FromSoC(config, sim.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	core, err := gpu.New(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	done := map[string]bool{}
 	for i := range benchmarks {
 		b := benchmarks[i]
@@ -74,13 +63,9 @@ func compareSources(t *testing.T, source, text string) {
 		step := max(b.more-b.few, 16) / 2
 		work := func(file *codeobject.File, n int) (cycles, bytes float64) {
 			l, err := b.launch(&spec, file, n)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			memory, dram, err := config.NewPath("gpu", 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			l.Memory = memory
 			r, err := launch.RunAll(core, []*launch.Launch{l})
 			if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
 	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -107,9 +108,7 @@ func TestSlowHost(t *testing.T) {
 			return x
 		}}
 		list, err := c.Run()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if v := list[0]; v.Outcome != want {
 			t.Errorf("with %d ms more: %s %q, want %s", late, v.Outcome, v.Text, want)
 		}
@@ -129,9 +128,7 @@ func run(t *testing.T, mode, device string, viaService bool) []crash.Verdict {
 		}
 	}
 	list, err := c.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return list
 }
 
@@ -139,9 +136,7 @@ func run(t *testing.T, mode, device string, viaService bool) []crash.Verdict {
 func TestForeignDriver(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "adder.sock")
 	l, err := service.Listen(socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s := service.NewServer(driver.New(), service.Quotas{})
 	go func() { _ = s.Serve(l) }()
 	defer s.Close()
@@ -284,9 +279,7 @@ func TestRequests(t *testing.T) {
 	}
 	want := crash.Request{Role: crash.RoleTest, Mode: "scoring", Device: "npu", Scale: 0.5}
 	b, err := json.Marshal(want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	rest := strings.NewReader(string(b) + "\nrest")
 	if q, err := crash.ReadRequest(rest); err != nil || q.Mode != "scoring" || rest.Len() != len("rest") {
 		t.Errorf("%+v, %v, %d bytes left", q, err, rest.Len())

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/mlts"
 	"github.com/nnsoc/nnsoc/internal/browser"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 var update = flag.Bool("update", false, "write the screenshot of the page to docs again")
@@ -47,9 +48,7 @@ func write(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
 	about := About{SoC: "pixel4", Build: "nnsoc", At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), WarmUp: 2, Run: 10}
-	if err := Write(&b, about, sample()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Write(&b, about, sample()))
 	return b.String()
 }
 
@@ -57,9 +56,7 @@ func write(t *testing.T) string {
 func TestPage(t *testing.T) {
 	text := write(t)
 	root, err := html.Parse(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	checkDocument(t, root)
 	for _, bad := range []string{"http://", "https://", "<script", "<link", "@import", "url("} {
 		if strings.Contains(text, bad) {
@@ -175,13 +172,9 @@ func TestBrowser(t *testing.T) {
 	chromium := browser.New(t)
 	dir := t.TempDir()
 	file, picture := filepath.Join(dir, "page.html"), filepath.Join(dir, "page.png")
-	if err := os.WriteFile(file, []byte(write(t)), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(write(t)), 0o666))
 	root, err := html.Parse(strings.NewReader(chromium.DOM(file)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	checkDocument(t, root)
 	chromium.Screenshot(file, picture, "1200,1250")
 	b, err := os.ReadFile(picture)
@@ -189,8 +182,6 @@ func TestBrowser(t *testing.T) {
 		t.Fatalf("a picture of %d bytes, %v", len(b), err)
 	}
 	if *update {
-		if err := os.WriteFile(filepath.Join("..", "..", "..", "docs", "mlts.png"), b, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join("..", "..", "..", "docs", "mlts.png"), b, 0o644))
 	}
 }

@@ -51,28 +51,12 @@ func (onGPU) Lower(l *lower.Lowering, op *nn.Operation) error {
 // gpuKernel computes an element per lane.
 type gpuKernel struct{ in, out *layout.Tensor }
 
-// gpuKey is all that its code depends on.
-type gpuKey struct {
-	in, out layout.Place
-	n       int
-}
+func (gpuKernel) Name() string { return "gelu" }
 
-func (k gpuKernel) Pack(*kernel.Memory) kernel.Key {
-	return gpuKey{k.in.Place(), k.out.Place(), k.in.N}
-}
-
-func (k gpuKernel) Work() kernel.Work {
-	waves := (k.in.N + 31) / 32
-	return kernel.Work{
-		Waves: waves, Instructions: 15 * int64(waves), Loads: int64(waves), Chain: 1,
-		ReadBytes: int64(k.in.Bytes()), WriteBytes: int64(k.out.Bytes()),
-	}
-}
-
-func (k gpuKey) Name() string { return "gelu" }
+func (k gpuKernel) Work() kernel.Work { return kernel.Lanes(k.in.N, 15, 1, k.in, k.out) }
 
 // Emit computes x / (1 + 2^(-1.702 x log2 e)).
-func (k gpuKey) Emit(b *rdna.Builder) kernel.Grid {
+func (k gpuKernel) Emit(b *rdna.Builder) kernel.Grid {
 	const log2E = 1.4426950408889634
 	off := b.ShiftLeft(b.Lane(kernel.FlatGroup), k.in.Elem.Shift(), "offset")
 	x := b.Widen(k.in.Elem, b.Load(k.in.Elem, b.Pointer(k.in.Region, k.in.Off, "in"), off, 0, "x"))
@@ -82,5 +66,5 @@ func (k gpuKey) Emit(b *rdna.Builder) kernel.Grid {
 	e = b.Op1(rdna2.V_RCP_F32_E32, b.V("sigmoid"), e)
 	y := b.Op2(rdna2.V_MUL_F32_E32, b.V("y"), x, e)
 	b.Store(k.out.Elem, b.Pointer(layout.Arena, k.out.Off, "out"), off, b.Narrow(k.out.Elem, y), 0)
-	return kernel.Flat(k.n)
+	return kernel.Flat(k.in.N)
 }

@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestGenerated checks that the committed assembly is what the generator makes.
@@ -20,13 +22,9 @@ func TestGenerated(t *testing.T) {
 	}
 	for _, path := range []string{asm, table} {
 		got, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		want, err := os.ReadFile(filepath.Base(path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		// The first line names the output path.
 		_, got, _ = bytes.Cut(got, []byte("\n"))
 		_, want, _ = bytes.Cut(want, []byte("\n"))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
@@ -60,9 +61,7 @@ func readValues(t *testing.T) (groups []group, texts []textRow) {
 	}
 	for _, file := range files {
 		b, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for i, line := range strings.Split(string(b), "\n") {
 			line, _, _ = strings.Cut(line, "#")
 			indented := strings.HasPrefix(line, " ")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -72,9 +73,7 @@ func TestContainsPanics(t *testing.T) {
 	d := behaved()
 	dev := device(d)
 	p, err := dev.PrepareModel(relu(), hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	d.support = func() ([]hal.Support, error) { var s []hal.Support; return s[3:4], nil }
 	d.compile = func() error { var m *nn.Model; m.Relaxed = true; return nil }
 	d.execute = func(*hal.Buffers) (*hal.Result, error) { panic(errors.New("lost the machine")) }
@@ -106,9 +105,7 @@ func TestValidatesFirst(t *testing.T) {
 	d := behaved()
 	dev := device(d)
 	p, err := dev.PrepareModel(relu(), hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	d.calls = 0
 	bad := relu()
 	bad.Main.Operations[0].Inputs[0] = 9
@@ -169,9 +166,7 @@ func TestShortOutput(t *testing.T) {
 		return &hal.Result{OutputDimensions: [][]uint32{{4}, {4}}}, nil
 	}
 	p, err := device(d).PrepareModel(m, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r := request()
 	r.Outputs = [][]byte{make([]byte, 15), make([]byte, 16)}
 	res, err := hal.Execute(p, r)
@@ -190,9 +185,7 @@ func TestChecksAnswers(t *testing.T) {
 	d := behaved()
 	dev := device(d)
 	p, err := dev.PrepareModel(relu(), hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	support := func(s []hal.Support, err error) func() error {
 		return func() error {
 			d.support = func() ([]hal.Support, error) { return s, err }

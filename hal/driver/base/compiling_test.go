@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -14,13 +15,9 @@ import (
 // tells, more for a larger one, and a deadline within that time fires.
 func TestPreparingTakesTime(t *testing.T) {
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list, err := devices.Open(c, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	d := list[len(list)-1]
 	small, large := zoo.MustBuild("mobilenet_v1_0.25_128_quant"), zoo.MustBuild("mobilenet_v1_0.75_128_quant")
 	took := func(deadline *hal.TimePoint) (time.Duration, error) {
@@ -30,9 +27,7 @@ func TestPreparingTakesTime(t *testing.T) {
 	}
 	before := d.Now()
 	p, err := d.PrepareModel(large, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	more := time.Duration(d.Now() - before)
 	if told := p.(hal.Preparing).PreparedFs() / 1e6; told != int64(more) {
 		t.Errorf("the clock moved by %v, the prepared model says %v", more, time.Duration(told))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -60,13 +61,9 @@ func doubling(limit, factor float32) *nn.Model {
 func gpuOf(t *testing.T) hal.Device {
 	t.Helper()
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list, err := devices.Open(c, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, d := range list {
 		if d.Type() == hal.DeviceGPU {
 			return d
@@ -95,21 +92,15 @@ func TestControl(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string) []hal.CacheHandle {
 		f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE, 0o600)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		t.Cleanup(func() { f.Close() })
 		return []hal.CacheHandle{{f}}
 	}
 	c := hal.Cache{Model: file("model"), Data: file("data")}
 	p, err := d.PrepareModel(m, hal.PrepareOptions{Cache: c})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	loaded, err := d.PrepareModelFromCache(nil, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var before int64
 	for _, x := range []struct{ in, want float32 }{{31, 31}, {20, 40}, {1, 32}} { // 0, 1 and 6 rounds
 		for _, p := range []hal.PreparedModel{p, loaded} {
@@ -141,9 +132,7 @@ func TestControl(t *testing.T) {
 // TestLoopWithoutEnd: a WHILE whose condition stays true ends with its limit, with time and without.
 func TestLoopWithoutEnd(t *testing.T) {
 	p, err := gpuOf(t).PrepareModel(doubling(100, 0), hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, functional := range []bool{false, true} {
 		_, _, err := run(p, 1, hal.ExecuteOptions{Functional: functional, LoopTimeout: 300 * time.Microsecond})
 		if hal.StatusOf(err) != hal.MissedDeadlineTransient {
@@ -181,9 +170,7 @@ func TestSharedSubgraphs(t *testing.T) {
 	m.Referenced = append(m.Referenced, nn.Subgraph{Operands: []nn.Operand{truth(nn.SubgraphInput), truth(nn.SubgraphOutput)}, Inputs: []uint32{0}, Outputs: []uint32{1},
 		Operations: []nn.Operation{{Type: nn.OpLogicalNot, Inputs: []uint32{0}, Outputs: []uint32{1}}}})
 	p, err := gpuOf(t).PrepareModel(m, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out := make([]byte, 1)
 	if _, err := p.Execute((&hal.Buffers{Inputs: [][]byte{{1}}, Outputs: [][]byte{out}}).Request(), hal.ExecuteOptions{Functional: true}); err != nil || out[0] != 0 {
 		t.Error(out, errors.Unwrap(err), err)

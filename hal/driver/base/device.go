@@ -2,6 +2,7 @@ package base
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -111,12 +112,13 @@ func (d *Device) SupportedOperations(m *nn.Model) (s []hal.Support, err error) {
 
 // supported answers for a valid model of operations that the table has.
 func (d *Device) supported(m *nn.Model) (s []hal.Support, err error) {
-	if hasOpenInput(m) {
-		m, err = d.sample(m)
-	} else {
-		m, err = d.resolved(m)
-	}
-	if err != nil {
+	if d.hasOpenInput(m) {
+		if known, err := d.sample(m); err == nil {
+			m = known
+		} else {
+			return slices.Repeat([]hal.Support{{Reason: err.Error()}}, len(m.Main.Operations)), nil
+		}
+	} else if m, err = d.resolved(m); err != nil {
 		return nil, err
 	}
 	if s, err = d.compiler.Supports(m); err != nil {

@@ -172,13 +172,13 @@ func engineOnly(b *hal.Buffers, startFs int64) (at Place, err error) {
 // through executes a program on the device's host; a functional execution, or a device
 // without one, has no way to go.
 func (p *prepared) through(b *hal.Buffers, startFs int64) (*hal.Result, error) {
-	host := p.device.cfg.Host
+	host, program := p.device.cfg.Host, p.programFor(b)
 	if host == nil || b.Functional || b.EngineOnly {
 		at, err := engineOnly(b, startFs)
 		if err != nil {
 			return nil, err
 		}
-		return p.program.Execute(b, at)
+		return program.Execute(b, at)
 	}
 	return host.Execute(&Call{p.options, b, p, p.alike()}, func(t hal.Tracer, at Place) (*hal.Result, error) {
 		inner := *b
@@ -186,7 +186,7 @@ func (p *prepared) through(b *hal.Buffers, startFs int64) (*hal.Result, error) {
 		if at.Rehearsal {
 			inner.Profile = nil
 		}
-		return p.program.Execute(&inner, at)
+		return program.Execute(&inner, at)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestDeviceMemory: device memory holds a value from when it is copied to or written by an execution that succeeds until
@@ -13,9 +14,7 @@ func TestDeviceMemory(t *testing.T) {
 	d := behaved()
 	dev := device(d)
 	p, err := dev.PrepareModel(relu(), hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	d.execute = func(b *hal.Buffers) (*hal.Result, error) {
 		for i := range b.Outputs[0] {
 			b.Outputs[0][i] = b.Inputs[0][i] + 1
@@ -31,9 +30,7 @@ func TestDeviceMemory(t *testing.T) {
 			}
 		}
 		b, err := dev.Allocate(hal.BufferDesc{}, []hal.PreparedModel{p}, roles[0], roles[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return b
 	}
 	in, out, both := allocate(true, false), allocate(false, true), allocate(true, true)
@@ -94,9 +91,7 @@ func TestFencedTiming(t *testing.T) {
 	for _, c := range []struct{ measure, fails, want bool }{{false, false, false}, {true, false, true}, {true, true, false}, {false, true, false}} {
 		d := behaved()
 		p, err := device(d).PrepareModel(relu(), hal.PrepareOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		d.execute = func(*hal.Buffers) (*hal.Result, error) {
 			return &hal.Result{OutputDimensions: [][]uint32{{4}}, Stats: hal.Stats{LatencyFs: 5e9}}, nil
 		}
@@ -104,9 +99,7 @@ func TestFencedTiming(t *testing.T) {
 			d.execute = func(*hal.Buffers) (*hal.Result, error) { return nil, errors.New("bad") }
 		}
 		f, err := p.ExecuteFenced(request().Request(), nil, hal.ExecuteOptions{MeasureTiming: c.measure}, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		<-f.Fence.Done()
 		info, err := f.ExecutionInfo()
 		if (err != nil) != c.fails || (info.TimingLaunched != hal.NoTiming) != c.want || (info.TimingFenced != hal.NoTiming) != c.want || (info.Result == nil) != c.fails {

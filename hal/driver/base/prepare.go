@@ -28,6 +28,9 @@ type prepared struct {
 	model   *nn.Model // with the shapes that follow from inputs and constants
 	options hal.PrepareOptions
 	program Program
+	// shaped is the program for requests with shapes of inputs that the model leaves blank; made by the first.
+	shaping sync.Once
+	shaped  *open
 	// preparedFs is the time of making it.
 	preparedFs int64
 
@@ -68,19 +71,23 @@ func (d *Device) PrepareModel(m *nn.Model, o hal.PrepareOptions) (p hal.Prepared
 
 // prepare compiles a valid model.
 func (d *Device) prepare(m *nn.Model, o hal.PrepareOptions) (*prepared, error) {
+	if !d.hasOpenInput(m) {
+		return d.compile(m, o)
+	}
+	known, err := d.sample(m)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.compile(known, o); err != nil {
+		return nil, err
+	}
+	return &prepared{device: d, given: m, model: m, options: o, program: d.newOpen(m, o)}, nil
+}
+
+// compile compiles a valid model as it stands.
+func (d *Device) compile(m *nn.Model, o hal.PrepareOptions) (*prepared, error) {
 	p := &prepared{device: d, given: m, model: m, options: o}
 	var err error
-	if hasOpenInput(m) {
-		known, err := d.sample(m)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := d.prepare(known, o); err != nil {
-			return nil, err
-		}
-		p.program = &open{device: d, model: m, options: o}
-		return p, nil
-	}
 	if p.model, err = d.resolved(m); err != nil {
 		return nil, err
 	}
@@ -88,6 +95,21 @@ func (d *Device) prepare(m *nn.Model, o hal.PrepareOptions) (*prepared, error) {
 		return nil, d.failure(d.aboutAny(p.model, err))
 	}
 	return p, nil
+}
+
+// programFor is the program that a request runs.
+func (p *prepared) programFor(b *hal.Buffers) Program {
+	if _, ok := p.program.(*open); ok {
+		return p.program
+	}
+	g := &p.given.Main
+	for i, x := range g.Inputs {
+		if len(b.Inputs[i]) > 0 && !g.Operands[x].Known() {
+			p.shaping.Do(func() { p.shaped = p.device.newOpen(p.given, p.options) })
+			return p.shaped
+		}
+	}
+	return p.program
 }
 
 // WriteListing implements hal.PreparedModel.

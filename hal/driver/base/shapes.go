@@ -1,6 +1,7 @@
 package base
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // resolved is a valid model with the shapes that follow from its inputs and
@@ -24,15 +26,41 @@ func (d *Device) resolved(m *nn.Model) (*nn.Model, error) {
 	return &c, nil
 }
 
-// isOpen reports whether only a request completes the shape of a model input.
-// An input of which no dimension is known is an optional one that is left out.
-func isOpen(o *nn.Operand) bool {
-	return !o.Type.IsScalar() && slices.Contains(o.Dimensions, 0) && slices.ContainsFunc(o.Dimensions, func(d uint32) bool { return d > 0 })
+// isBlank reports whether of the shape of a model input nothing is known but its rank, if that.
+func isBlank(o *nn.Operand) bool {
+	return !o.Known() && !slices.ContainsFunc(o.Dimensions, func(d uint32) bool { return d > 0 })
+}
+
+// omissible reports whether every operation that reads an operand can do without it.
+func (d *Device) omissible(g *nn.Subgraph, x uint32) bool {
+	v := d.cfg.Operations.ModelView(g)
+	read := false
+	for i := range g.Operations {
+		op := &g.Operations[i]
+		for k, in := range op.Inputs {
+			if in != x {
+				continue
+			}
+			a, err := v.Bind(op)
+			if err != nil || !a.Optional(k) {
+				return false
+			}
+			read = true
+		}
+	}
+	return read
+}
+
+// isOpen reports whether only a request completes the shape of a model input. A blank one that operations can do
+// without is taken for one that is left out.
+func (d *Device) isOpen(g *nn.Subgraph, x uint32) bool {
+	o := &g.Operands[x]
+	return !o.Known() && !(isBlank(o) && d.omissible(g, x))
 }
 
 // hasOpenInput reports whether an input of a model is open.
-func hasOpenInput(m *nn.Model) bool {
-	return slices.ContainsFunc(m.Main.Inputs, func(x uint32) bool { return isOpen(&m.Main.Operands[x]) })
+func (d *Device) hasOpenInput(m *nn.Model) bool {
+	return slices.ContainsFunc(m.Main.Inputs, func(x uint32) bool { return d.isOpen(&m.Main, x) })
 }
 
 // withInputs is a model with these shapes of its inputs.
@@ -45,65 +73,13 @@ func withInputs(m *nn.Model, dims [][]uint32) *nn.Model {
 	return &c
 }
 
-// maxSample bounds the sizes that sample tries.
-const maxSample = 64
-
-// sample is a model whose open dimensions have the smallest size that suits its
-// operations and leaves no tensor empty: what a device answers for it stands for
-// other sizes, which an execution may still decline.
-func (d *Device) sample(m *nn.Model) (*nn.Model, error) {
-	var fallback *nn.Model
-	var first error
-	for size := uint32(1); size <= maxSample; size++ {
-		s := sampleOf(m, size)
-		err := validate.ModelOf(d.cfg.Operations, s)
-		if err == nil {
-			s, err = d.resolved(s)
-		}
-		switch {
-		case err == nil && !hasEmpty(&s.Main):
-			return s, nil
-		case err == nil && fallback == nil:
-			fallback = s
-		case first == nil:
-			first = err
-		}
-	}
-	if fallback != nil {
-		return fallback, nil
-	}
-	return nil, first
-}
-
-// hasEmpty reports whether a tensor has a dimension of 0.
-func hasEmpty(g *nn.Subgraph) bool {
-	return slices.ContainsFunc(g.Operands, func(o nn.Operand) bool { return !o.IsConst() && slices.Contains(o.Dimensions, 0) })
-}
-
-// sampleOf is a model whose open dimensions are of a size.
-func sampleOf(m *nn.Model, size uint32) *nn.Model {
-	dims := make([][]uint32, len(m.Main.Inputs))
-	for i, x := range m.Main.Inputs {
-		o := &m.Main.Operands[x]
-		if dims[i] = o.Dimensions; !isOpen(o) {
-			continue
-		}
-		dims[i] = slices.Clone(o.Dimensions)
-		for k, d := range dims[i] {
-			if d == 0 {
-				dims[i][k] = size
-			}
-		}
-	}
-	return withInputs(m, dims)
-}
-
 // open is the program of a model with open inputs: it is compiled for each set of
 // shapes that requests come with.
 type open struct {
 	device  *Device
 	model   *nn.Model
 	options hal.PrepareOptions
+	blank   []bool // inputs that may be left out
 
 	mu sync.Mutex
 	// variants are the models compiled so far by the shapes of their inputs, the
@@ -119,8 +95,18 @@ type variant struct {
 // maxVariants bounds the compiled models that an open one keeps.
 const maxVariants = 8
 
-// Execute implements Program. Where the request has no dimensions of an open input, the
-// length of its buffer tells; no bytes are an empty tensor.
+// newOpen is the program of a model for any shapes of its inputs.
+func (d *Device) newOpen(m *nn.Model, o hal.PrepareOptions) *open {
+	p := &open{device: d, model: m, options: o}
+	for _, x := range m.Main.Inputs {
+		operand := &m.Main.Operands[x]
+		p.blank = append(p.blank, len(operand.Dimensions) == 0 || isBlank(operand) && d.omissible(&m.Main, x))
+	}
+	return p
+}
+
+// Execute implements Program. A request has the dimensions of the open inputs; no bytes are an empty tensor, and of a
+// blank input one that is left out.
 func (p *open) Execute(b *hal.Buffers, at Place) (*hal.Result, error) {
 	dims, empty, err := p.shapes(b)
 	if err != nil {
@@ -144,16 +130,17 @@ func (p *open) shapes(b *hal.Buffers) (dims [][]uint32, empty bool, err error) {
 	dims = make([][]uint32, len(g.Inputs))
 	for i, x := range g.Inputs {
 		o := &g.Operands[x]
-		if dims[i] = o.Dimensions; !isOpen(o) {
+		if dims[i] = o.Dimensions; o.Known() {
 			continue
 		}
-		n := len(b.Inputs[i])
-		empty = empty || n == 0
-		switch given := i < len(b.InputDimensions) && len(b.InputDimensions[i]) > 0; {
-		case given && !slices.Contains(b.InputDimensions[i], 0):
-			dims[i] = b.InputDimensions[i]
-		case n > 0 || len(o.Dimensions) == 0:
+		switch n := len(b.Inputs[i]); {
+		case n == 0 && p.blank[i]:
+		case i < len(b.InputDimensions) && complete(b.InputDimensions[i]):
+			dims[i], empty = b.InputDimensions[i], empty || n == 0
+		case n > 0:
 			return nil, false, hal.Errorf(hal.InvalidArgument, "input %d has shape %v: a request must complete it", i, o.Dimensions)
+		default:
+			empty = true
 		}
 	}
 	return dims, empty, nil
@@ -171,7 +158,7 @@ func (p *open) variant(key string, bound *nn.Model) (*prepared, error) {
 	if err := validate.ModelOf(p.device.cfg.Operations, bound); err != nil {
 		return nil, err
 	}
-	m, err := p.device.prepare(bound, p.options)
+	m, err := p.device.compile(bound, p.options)
 	if err != nil {
 		return nil, err
 	}
@@ -208,3 +195,265 @@ func (p *open) WriteListing(w io.Writer) error {
 
 // WriteProgram implements Program: there is none yet.
 func (p *open) WriteProgram(io.Writer) error { return nil }
+
+// maxSample bounds the sizes that sample tries.
+const maxSample = 64
+
+// sample is a model with shapes for its open inputs that suit its operations and leave no tensor empty: what a device
+// answers for it stands for other sizes, which an execution may still decline. All open dimensions have one size, the
+// smallest that suits, or else each its own.
+func (d *Device) sample(m *nn.Model) (*nn.Model, error) {
+	var fallback *nn.Model
+	var first error
+	try := func(s *nn.Model) *nn.Model {
+		err := validate.ModelOf(d.cfg.Operations, s)
+		if err == nil {
+			s, err = d.resolved(s)
+		}
+		switch {
+		case err == nil && !hasEmpty(&s.Main):
+			return s
+		case err == nil && fallback == nil:
+			fallback = s
+		case first == nil:
+			first = err
+		}
+		return nil
+	}
+	open := func(o *nn.Operand, x uint32) bool { return len(o.Dimensions) == 0 && d.isOpen(&m.Main, x) }
+	if !slices.ContainsFunc(m.Main.Inputs, func(x uint32) bool { return open(&m.Main.Operands[x], x) }) {
+		for size := uint32(1); size <= maxSample; size++ {
+			if s := try(d.sampleOf(m, size)); s != nil {
+				return s, nil
+			}
+		}
+	}
+	if s := try(d.solved(m)); s != nil {
+		return s, nil
+	}
+	if fallback != nil {
+		return fallback, nil
+	}
+	return nil, hal.Errorf(hal.InvalidArgument, "no shapes of the open inputs were found that suit the model: %w", first)
+}
+
+// hasEmpty reports whether a tensor has a dimension of 0.
+func hasEmpty(g *nn.Subgraph) bool {
+	return slices.ContainsFunc(g.Operands, func(o nn.Operand) bool {
+		return !o.IsConst() && o.Lifetime != nn.SubgraphInput && slices.Contains(o.Dimensions, 0)
+	})
+}
+
+// sampleOf is a model whose open dimensions are of a size.
+func (d *Device) sampleOf(m *nn.Model, size uint32) *nn.Model {
+	dims := make([][]uint32, len(m.Main.Inputs))
+	for i, x := range m.Main.Inputs {
+		if dims[i] = m.Main.Operands[x].Dimensions; !d.isOpen(&m.Main, x) {
+			continue
+		}
+		dims[i] = slices.Clone(dims[i])
+		for k, d := range dims[i] {
+			if d == 0 {
+				dims[i][k] = size
+			}
+		}
+	}
+	return withInputs(m, dims)
+}
+
+// solved is a model with a shape for each open input, found operation by operation: one that the shape rule of the
+// first operation that reads it takes and whose results have the shapes that are declared. Of an operation that
+// finds none the inputs keep what comes nearest.
+func (d *Device) solved(m *nn.Model) *nn.Model {
+	c := *m
+	c.Main.Operands = slices.Clone(m.Main.Operands)
+	g := &c.Main
+	v := opspec.View{Operands: g.Operands, Table: d.cfg.Operations}
+	for i := range g.Operations {
+		op := &g.Operations[i]
+		s := solver{view: v, op: op}
+		for _, x := range op.Inputs {
+			if o := &g.Operands[x]; o.Lifetime == nn.SubgraphInput && d.isOpen(g, x) && !slices.Contains(s.inputs, x) {
+				s.inputs, s.given = append(s.inputs, x), append(s.given, o.Dimensions)
+			}
+		}
+		if len(s.inputs) > 0 {
+			s.ranks(0)
+			for k, x := range s.inputs {
+				g.Operands[x].Dimensions = s.best[k]
+			}
+		}
+		if dims, err := v.OutputDims(op); err == nil {
+			for k, x := range op.Outputs {
+				if dims[k] != nil && v.SetDims(x, dims[k]) != nil {
+					break
+				}
+			}
+		}
+	}
+	return &c
+}
+
+// Bounds of the search for the shapes of one operation.
+const (
+	maxSolverTries = 4096 // combinations of dimensions that its operands have
+	maxSolverSize  = 256  // of a dimension that is found alone
+)
+
+// solver looks for the shapes of an operation's open inputs.
+type solver struct {
+	view   opspec.View
+	op     *nn.Operation
+	inputs []uint32
+	given  [][]uint32 // of the inputs
+
+	best  [][]uint32
+	score int // of best
+	tries int
+}
+
+// ranks gives the inputs from the k-th on ranks and looks for their dimensions; it reports whether all fits.
+func (s *solver) ranks(k int) bool {
+	if k == len(s.inputs) {
+		s.tries = 0
+		return s.dimensions(s.free()) || s.alone(s.free())
+	}
+	o := &s.view.Operands[s.inputs[k]]
+	if len(s.given[k]) > 0 {
+		o.Dimensions = slices.Clone(s.given[k])
+		return s.ranks(k + 1)
+	}
+	var list []int
+	for _, x := range slices.Concat(s.op.Outputs, s.op.Inputs) {
+		list = append(list, len(s.view.Operands[x].Dimensions))
+	}
+	for i, rank := range append(list, 4, 3, 2, 1) {
+		if rank == 0 || slices.Contains(list[:min(i, len(list))], rank) {
+			continue
+		}
+		if o.Dimensions = make([]uint32, rank); s.ranks(k + 1) {
+			return true
+		}
+	}
+	return false
+}
+
+// free are the dimensions to find.
+func (s *solver) free() (list []*uint32) {
+	for _, x := range s.inputs {
+		d := s.view.Operands[x].Dimensions
+		for i := range d {
+			if d[i] == 0 {
+				list = append(list, &d[i])
+			}
+		}
+	}
+	return list
+}
+
+// dimensions tries sizes that dimensions of the operation's operands have, those of the same place first.
+func (s *solver) dimensions(free []*uint32) bool {
+	if len(free) == 0 {
+		return s.fits()
+	}
+	for _, size := range s.sizes(free[0]) {
+		if *free[0] = size; s.dimensions(free[1:]) {
+			return true
+		}
+		if s.tries > maxSolverTries {
+			break
+		}
+	}
+	*free[0] = 0
+	return false
+}
+
+// sizes are those to try for a dimension.
+func (s *solver) sizes(free *uint32) (list []uint32) {
+	add := func(n uint32) {
+		if n > 0 && !slices.Contains(list, n) {
+			list = append(list, n)
+		}
+	}
+	place := 0
+	for _, x := range s.inputs {
+		for i := range s.view.Operands[x].Dimensions {
+			if &s.view.Operands[x].Dimensions[i] == free {
+				place = i
+			}
+		}
+	}
+	all := slices.Concat(s.op.Outputs, s.op.Inputs)
+	for _, x := range all {
+		if d := s.view.Operands[x].Dimensions; place < len(d) {
+			add(d[place])
+		}
+	}
+	for _, x := range all {
+		for _, n := range s.view.Operands[x].Dimensions {
+			add(n)
+		}
+	}
+	add(1)
+	add(2)
+	return list
+}
+
+// alone improves the best shapes one dimension at a time.
+func (s *solver) alone(free []*uint32) bool {
+	for k, x := range s.inputs {
+		if s.best == nil || len(s.best[k]) != len(s.view.Operands[x].Dimensions) {
+			return false
+		}
+		copy(s.view.Operands[x].Dimensions, s.best[k])
+	}
+	for range 2 {
+		for _, d := range free {
+			keep, before := *d, s.score
+			for *d = 1; *d <= maxSolverSize; *d++ {
+				if s.fits() {
+					return true
+				}
+				if s.score > before {
+					keep, before = *d, s.score
+				}
+			}
+			*d = keep
+		}
+	}
+	return false
+}
+
+// fits reports whether the operation takes the shapes and gives the declared ones, and keeps the best so far.
+func (s *solver) fits() bool {
+	s.tries++
+	score, want := 1, 1
+	dims, err := s.view.OutputDims(s.op)
+	switch {
+	case errors.Is(err, opspec.ErrUnknown): // nothing contradicts
+	case err != nil:
+		score = 0
+	default:
+		for i, x := range s.op.Outputs {
+			declared := s.view.Operands[x].Dimensions
+			if dims[i] == nil || len(declared) == 0 {
+				continue
+			}
+			for k, d := range declared {
+				if want++; len(declared) == len(dims[i]) && (d == 0 || d == dims[i][k]) {
+					score++
+				}
+			}
+			if slices.Contains(dims[i], 0) { // an empty result stands for nothing
+				want++
+			}
+		}
+	}
+	if s.best == nil || score > s.score {
+		s.best, s.score = nil, score
+		for _, x := range s.inputs {
+			s.best = append(s.best, slices.Clone(s.view.Operands[x].Dimensions))
+		}
+	}
+	return score == want
+}

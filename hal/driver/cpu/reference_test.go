@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn/builder"
 )
 
@@ -15,9 +16,7 @@ func TestReferenceFrees(t *testing.T) {
 	b := builder.New(builder.Config{})
 	b.Output(b.Dense(b.Values("input", 1, n), n, builder.Linear), "output")
 	m, err := b.Model("dense")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	heap := func() uint64 {
 		runtime.GC()
 		var s runtime.MemStats
@@ -26,9 +25,7 @@ func TestReferenceFrees(t *testing.T) {
 	}
 	before := heap()
 	out, err := cpu.Reference(m, [][]byte{make([]byte, 4*n)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	more := int64(heap()) - int64(before)
 	if more > 1<<20 {
 		t.Errorf("%d bytes are kept for %d of outputs", more, len(out[0]))

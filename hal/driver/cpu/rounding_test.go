@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/nn/compare"
@@ -30,9 +31,7 @@ func cancelling(t *testing.T, operations int) *nn.Model {
 	}
 	b.Output(y, "y")
 	m, err := b.Model("cancelling")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return m
 }
 
@@ -57,13 +56,9 @@ func TestCompareRounding(t *testing.T) {
 		m := cancelling(t, c.operations)
 		inputs := [][]byte{floatBytes(c.x...)}
 		expected, err := cpu.ReferenceTensors(m, inputs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		moved, err := cpu.Rounding(m, inputs, expected)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if ulp := 1.0 / (1 << 23); moved[0] < 1e4*ulp/2 || moved[0] > 1e4*4*ulp {
 			t.Errorf("flipped bits move %v", moved)
 		}
@@ -86,14 +81,10 @@ func TestRoundingIsOfFloats(t *testing.T) {
 	x := b.Input(b.Operand(nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{2}}), "x")
 	b.Output(b.Apply(nn.OpCast, nn.TensorInt32, builder.Quant{}, x), "y")
 	m, err := b.Model("cast")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	inputs := [][]byte{floatBytes(1<<24-1, 0)} // with another last bit, another integer
 	expected, err := cpu.ReferenceTensors(m, inputs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if moved, err := cpu.Rounding(m, inputs, expected); err != nil || moved[0] != 0 {
 		t.Errorf("%v, %v", moved, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
@@ -40,9 +41,7 @@ func TestAddAllPairs(t *testing.T) {
 			drivertest.Exact(t, d, &b.m, [][]byte{all, all}, true)
 		})
 		p, err := d.PrepareModel(&b.m, hal.PrepareOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, k := range allKernels(p) {
 			seen[strings.SplitN(k.Name, "_", 2)[0]]++
 		}

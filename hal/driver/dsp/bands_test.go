@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -18,9 +19,7 @@ import (
 func lower1(t *testing.T, d *Device, m *nn.Model) *plan.Program {
 	t.Helper()
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return planned(t, base.Programs(p)[0][0].(*executable))
 }
 
@@ -28,13 +27,9 @@ func lower1(t *testing.T, d *Device, m *nn.Model) *plan.Program {
 func planned(t *testing.T, p *executable) *plan.Program {
 	t.Helper()
 	list, err := lower.Graph(p.Graph, plan.NewObject(&p.dev.cfg.Spec, p.dev.kernels), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	jobs, err := plan.New(list, &p.dev.cfg.Spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return jobs
 }
 
@@ -69,9 +64,7 @@ func TestBands(t *testing.T) {
 		s.Contexts = s.Threads
 		s.VTCMBytes = pick(r, base.VTCMBytes, 0, 40<<10)
 		d, err := New(Config{Spec: s, NewMemory: cfg.NewMemory})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		b := newBuilder(r)
 		in := b.activation(quantType(r), pick(r, 1, 1, 1, 2), 3+r.IntN(14), 3+r.IntN(14), pick(r, 3, 16, 33, 128))
 		values := []uint32{b.input(in)}

@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
@@ -40,9 +41,7 @@ func BenchmarkGEMM512(b *testing.B) {
 func benchmark(b *testing.B, m *nn.Model, in []byte) {
 	d := device(b)
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	r := &hal.Buffers{Inputs: [][]byte{in}, Outputs: drivertest.Outputs(m)}
 	var res *hal.Result
 	for b.Loop() {
@@ -76,9 +75,7 @@ func BenchmarkCostPerMAC(b *testing.B) {
 		b.Run(n.name, func(b *testing.B) {
 			m := zoo.MustBuild(n.network)
 			p, err := device(b).PrepareModel(m, hal.PrepareOptions{})
-			if err != nil {
-				b.Fatal(err)
-			}
+			require.NoError(b, err)
 			r := &hal.Buffers{Inputs: [][]byte{make([]byte, m.Main.Operands[m.Main.Inputs[0]].Bytes())}, Outputs: drivertest.Outputs(m)}
 			var res *hal.Result
 			for b.Loop() {
@@ -116,9 +113,7 @@ func BenchmarkRuntimeParameters(b *testing.B) {
 	}{{"kept", 1}, {"new", 2 * base.MaxBoundPrograms}} {
 		b.Run(c.name, func(b *testing.B) {
 			p, err := device(b).PrepareModel(m, hal.PrepareOptions{})
-			if err != nil {
-				b.Fatal(err)
-			}
+			require.NoError(b, err)
 			out := make([]byte, 1<<12)
 			k := 0
 			for b.Loop() {

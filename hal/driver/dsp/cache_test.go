@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/cache"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
 
@@ -20,9 +21,7 @@ func TestSavedSizes(t *testing.T) {
 	d := device(t)
 	m, _ := smallNetwork()
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	x := base.Programs(p)[0][0].(*executable)
 	for size, ok := range map[int]bool{1 << 31: true, 1<<31 + 1: false} {
 		x.arena = size

@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/detection"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/kerneltest"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/nn"
@@ -23,9 +24,7 @@ import (
 func TestRandomDetection(t *testing.T) {
 	names := regexp.MustCompile("ROI_|HEATMAP|BBOX_TRANSFORM|NMS_LIMIT|PROPOSALS")
 	r, err := randgraph.Run(device(t), randgraph.Options{Seed: 7, Count: 160, Operations: names, Exact: true, Functional: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, f := range r.Failures {
 		t.Errorf("%s: %v", f.Name, f.Err)
 	}
@@ -48,9 +47,7 @@ func TestRandomDetection(t *testing.T) {
 func TestRandomFloatEdges(t *testing.T) {
 	names := regexp.MustCompile("^(QUANTIZE|DEQUANTIZE|CAST)$")
 	r, err := randgraph.Run(device(t), randgraph.Options{Seed: 8, Count: 150, Operations: names, Exact: true, Functional: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, f := range r.Failures {
 		t.Errorf("%s: %v", f.Name, f.Err)
 	}
@@ -168,9 +165,7 @@ func TestInvalidRegions(t *testing.T) {
 		one := b.float32(1)
 		b.add(nn.OpRoiPooling, []uint32{x, rois, batches, b.int32(2), b.int32(2), one, one, b.bool(false)}, b.output(out))
 		p, err := device(t).PrepareModel(&b.m, hal.PrepareOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var box, batch []byte
 		for _, v := range c.region {
 			box = binary.LittleEndian.AppendUint16(box, v)

@@ -16,6 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/importer/tflite"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
@@ -28,9 +29,7 @@ import (
 func device(t testing.TB) *Device {
 	t.Helper()
 	d, err := pixel4DSP()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return d
 }
 
@@ -64,17 +63,11 @@ func allKernels(p hal.PreparedModel) []*hvx.Linked {
 func network(t testing.TB, name string) (*nn.Model, []byte) {
 	t.Helper()
 	data, err := os.ReadFile(shared.Path(t, "models", name, "model.tflite"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m, err := tflite.Import(data, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	in, err := os.ReadFile(shared.Path(t, "models", name, "case0.in0.bin"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return m, in
 }
 
@@ -88,9 +81,7 @@ var testNetworks = []string{
 func synthetic(t testing.TB, name string) (*nn.Model, []byte) {
 	t.Helper()
 	m, err := zoo.Build(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return m, tensor.SyntheticInput(&m.Main, 0, 1)
 }
 

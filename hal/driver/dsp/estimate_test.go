@@ -13,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/plan"
 	"github.com/nnsoc/nnsoc/importer/vectors"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
@@ -45,9 +46,7 @@ func TestSlots(t *testing.T) {
 		}
 		in := make([]byte, m.Main.Operands[m.Main.Inputs[0]].Bytes())
 		res, err := p.Execute((&hal.Buffers{Inputs: [][]byte{in}, Outputs: drivertest.Outputs(m)}).Request(), hal.ExecuteOptions{Detail: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, o := range res.Stats.Operations {
 			took := int64(0)
 			for _, s := range o.Threads {

@@ -5,19 +5,16 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // The listing shows every packet with its operation and cycle.
 func TestListing(t *testing.T) {
 	m, _ := smallNetwork()
 	p, err := device(t).PrepareModel(m, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var b strings.Builder
-	if err := p.WriteListing(&b); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, p.WriteListing(&b))
 	for _, want := range []string{"operation 0 CONV_2D", " threads, estimated ", "vrmpy", ":endloop0", "; 0 @"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in the listing:\n%.2000s", want, b.String())

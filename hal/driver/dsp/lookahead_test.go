@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // memoryRange is bytes of memory.
@@ -120,9 +121,7 @@ func TestFetchBatches(t *testing.T) {
 // begins, once a job that can prefetch has run.
 func TestCodeIsPrefetched(t *testing.T) {
 	p, err := device(t).PrepareModel(zoo.MustBuild("mobilenet_v1_0.25_224_quant"), hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	l := planned(t, base.Programs(p)[0][0].(*executable))
 	asked := map[uint32]bool{} // lines
 	seen, began, checked := map[*hvx.Linked]bool{}, false, 0

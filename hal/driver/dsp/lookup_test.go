@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
@@ -175,9 +176,7 @@ func TestGatherBounds(t *testing.T) {
 	o.Dimensions = []uint32{3, 200}
 	b.add(nn.OpGather, []uint32{x, b.int32(0), idx}, b.output(o))
 	p, err := device(t).PrepareModel(&b.m, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	data := b.bytes(800)
 	for _, bad := range []int{4, -1, 1 << 30, -1 << 31} {
 		out := make([]byte, 600)

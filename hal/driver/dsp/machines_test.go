@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
@@ -32,9 +33,7 @@ func TestMachines(t *testing.T) {
 		s := base
 		s.Threads, s.Contexts, s.VTCMBytes, s.DMA = k.threads, k.threads, k.vtcm, k.dma
 		d, err := New(Config{Spec: s, NewMemory: cfg.NewMemory})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		t.Run(fmt.Sprintf("threads%d_vtcm%d_dma%v", k.threads, k.vtcm>>10, k.dma != nil), func(t *testing.T) {
 			m, in := smallNetwork()
 			drivertest.Exact(t, d, m, [][]byte{in}, false)

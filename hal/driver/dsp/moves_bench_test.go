@@ -8,6 +8,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
@@ -343,9 +344,7 @@ func runBench(b *testing.B, m *nn.Model) *hal.Stats {
 	}
 	d := device(b)
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	var res *hal.Result
 	for b.Loop() {
 		if res, err = hal.Execute(p, &hal.Buffers{Inputs: in, Outputs: drivertest.Outputs(m)}); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/importer/vectors"
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/object"
 	"github.com/nnsoc/nnsoc/nn"
@@ -113,13 +114,9 @@ func TestOracleProgram(t *testing.T) {
 	oracle.Need(t, "qemu-hexagon")
 	m, in := smallNetwork()
 	pm, err := device(t).PrepareModel(m, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p := base.Programs(pm)[0][0].(*executable)
-	if err := p.emulate(filepath.Join(t.TempDir(), "network.elf"), [][]byte{in}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, p.emulate(filepath.Join(t.TempDir(), "network.elf"), [][]byte{in}))
 }
 
 // kind is what makes a case of the corpus different from others here: its

@@ -15,6 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/importer/vectors"
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/nn"
@@ -76,9 +77,7 @@ func TestOraclePackets(t *testing.T) {
 	}
 	small, _ := smallNetwork()
 	p, err := d.PrepareModel(small, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	take(p)
 	for _, name := range testNetworks {
 		m, _ := synthetic(t, name)
@@ -122,16 +121,12 @@ func TestOraclePackets(t *testing.T) {
 	}
 	dir := t.TempDir()
 	src, obj, bin := filepath.Join(dir, "a.s"), filepath.Join(dir, "a.o"), filepath.Join(dir, "a.bin")
-	if err := os.WriteFile(src, []byte(text.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(src, []byte(text.String()), 0o644))
 	run(t, "llvm-mc-19", "-arch=hexagon", "-mcpu=hexagonv66", "-mattr=+hvxv66,+hvx-length128b", "--mno-pairing", "--mno-compound",
 		"-filetype=obj", "-o", obj, src)
 	run(t, "llvm-objcopy-19", "-O", "binary", "-j", ".text", obj, bin)
 	data, err := os.ReadFile(bin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(data) != 4*len(want) {
 		t.Fatalf("llvm-mc made %d words of %d packets, we %d", len(data)/4, len(packets), len(want))
 	}

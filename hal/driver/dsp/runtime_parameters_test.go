@@ -11,6 +11,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/refcpu"
@@ -27,9 +28,7 @@ func runtimeParameterModel(t testing.TB, m *nn.Model, inputs [][]byte) (*nn.Mode
 	inputs = append([][]byte(nil), inputs...)
 	for i := range g.Operations {
 		a, err := opspec.ModelView(g).Bind(&g.Operations[i])
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for k, x := range g.Operations[i].Inputs {
 			if !a.Parameter(k) && a.SlotName(k) != "metadata" {
 				continue
@@ -53,9 +52,7 @@ func runtimeParameterModel(t testing.TB, m *nn.Model, inputs [][]byte) (*nn.Mode
 func execute(t testing.TB, p hal.PreparedModel, m *nn.Model, inputs [][]byte) (*hal.Result, error) {
 	t.Helper()
 	ref, err := refcpu.Compile(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	in := make([]refcpu.Tensor, len(inputs))
 	for i := range in {
 		in[i].Data = inputs[i]
@@ -115,18 +112,14 @@ func checkRuntimeParameters(t testing.TB, d *Device, m *nn.Model, inputs [][]byt
 	t.Helper()
 	l, in := runtimeParameterModel(t, m, inputs)
 	s, err := d.SupportedOperations(l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i := range s {
 		if !s[i].OK {
 			t.Fatalf("runtime parameters: operation %d: %s", i, s[i].Reason)
 		}
 	}
 	p, err := d.PrepareModel(l, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := execute(t, p, l, in); err != nil {
 		t.Fatalf("runtime parameters: %v", err)
 	}
@@ -160,16 +153,12 @@ func runtimePad() (*nn.Model, []byte) {
 func TestRuntimeParameters(t *testing.T) {
 	m, in := runtimePad()
 	p, err := device(t).PrepareModel(m, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	plans := func() []base.Executable { return base.Programs(p)[0] }
 	var first *hal.Result
 	for k := range 3 * base.MaxBoundPrograms {
 		res, err := execute(t, p, m, [][]byte{in, words(k%12, 1, 2, 0)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if first == nil {
 			first = res
 		}
@@ -178,9 +167,7 @@ func TestRuntimeParameters(t *testing.T) {
 		t.Errorf("%d plans kept, want %d", n, base.MaxBoundPrograms)
 	}
 	res, err := execute(t, p, m, [][]byte{in, words(0, 1, 2, 0)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if fmt.Sprint(res.Stats) != fmt.Sprint(first.Stats) {
 		t.Errorf("costs depend on what ran before:\n%v\n%v", res.Stats, first.Stats)
 	}
@@ -202,9 +189,7 @@ func TestRuntimeParameters(t *testing.T) {
 func TestRuntimeParametersInsufficientSize(t *testing.T) {
 	m, in := runtimePad()
 	p, err := device(t).PrepareModel(m, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out := make([]byte, 4*42-1)
 	res, err := hal.Execute(p, &hal.Buffers{Inputs: [][]byte{in, words(0, 1, 2, 0)}, Outputs: [][]byte{out}})
 	if hal.StatusOf(err) != hal.OutputInsufficientSize || res == nil || fmt.Sprint(res.OutputDimensions) != "[[4 42]]" {
@@ -219,9 +204,7 @@ func TestRuntimeParametersInsufficientSize(t *testing.T) {
 func TestRuntimeParametersConcurrent(t *testing.T) {
 	m, in := runtimePad()
 	p, err := device(t).PrepareModel(m, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var wg sync.WaitGroup
 	for k := range 8 {
 		wg.Go(func() {
@@ -256,18 +239,14 @@ func TestStages(t *testing.T) {
 	b.add(nn.OpTranspose, []uint32{tiled, perm}, turned)
 	d := device(t)
 	s, err := d.SupportedOperations(&b.m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i := range s {
 		if !s[i].OK {
 			t.Fatalf("operation %d: %s", i, s[i].Reason)
 		}
 	}
 	p, err := d.PrepareModel(&b.m, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if n := len(base.Programs(p)); n != 3 {
 		t.Errorf("%d stages, want 3", n)
 	}
@@ -311,9 +290,7 @@ func TestRuntimeParametersEmpty(t *testing.T) {
 	b.add(nn.OpLogistic, []uint32{relued}, b.output(nn.Operand{Type: o.Type, Scale: 1. / 256}))
 	b.add(nn.OpPad, []uint32{relued, b.int32s([]uint32{2, 2}, 1, 1, 2, 0)}, b.output(open))
 	p, err := device(t).PrepareModel(&b.m, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	in := b.bytes(24)
 	for _, n := range []int{2, 0} {
 		if _, err := execute(t, p, &b.m, [][]byte{in, words(1, 0), words(n, 6)}); err != nil {

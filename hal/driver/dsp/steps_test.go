@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestWriteSteps prints the steps of a network: every operation has some, tensors are
@@ -17,13 +18,9 @@ func TestWriteSteps(t *testing.T) {
 	var texts [2]string
 	for i := range texts {
 		p, err := device(t).PrepareModel(m, hal.PrepareOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var b strings.Builder
-		if err := base.Programs(p)[0][0].(*executable).WriteSteps(&b); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, base.Programs(p)[0][0].(*executable).WriteSteps(&b))
 		texts[i] = b.String()
 	}
 	if texts[0] != texts[1] {
@@ -40,9 +37,7 @@ func TestWriteSteps(t *testing.T) {
 func TestStepsHoldNoFunctions(t *testing.T) {
 	for _, name := range []string{"mobilenet_v1_0.25_224_quant", "mobilenet_v2_1.0_224_quant"} {
 		p, err := device(t).PrepareModel(zoo.MustBuild(name), hal.PrepareOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, s := range base.Programs(p)[0][0].(*executable).planned.Steps {
 			if at := function(reflect.TypeOf(s.Work), map[reflect.Type]bool{}); at != "" {
 				t.Errorf("step %s of operation %d has a function: %T%s", s.Name, s.Op, s.Work, at)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
 
@@ -31,9 +32,7 @@ func TestPlans(t *testing.T) {
 		s := cfg.Spec
 		s.Threads, s.Contexts, s.VTCMBytes, s.DMA = x.threads, x.threads, x.vtcm, x.dma
 		d, err := New(Config{Spec: s, NewMemory: cfg.NewMemory})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		devices[fmt.Sprintf("%d threads, VTCM of %d KiB", x.threads, x.vtcm>>10)] = d
 	}
 	drivertest.Plans(t, devices, 15, filepath.Join("testdata", "plans.txt"), *update)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
 )
@@ -17,27 +18,21 @@ import (
 func TestVariants(t *testing.T) {
 	d := device(t)
 	gen, err := randgraph.NewGenerator(77, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	drawn := map[string]int{}
 	for i := range 1600 {
 		if i%4 == 3 { // a graph
 			continue
 		}
 		c, err := gen.Case(i, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		g := &c.Model.Main
 		if usesFloat(g) || len(c.Model.Referenced) > 0 { // whose subgraphs may have floats
 			continue
 		}
 		drawn[c.Variants[0].String()]++
 		s, err := d.SupportedOperations(c.Model)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for k := range s {
 			if !s[k].OK {
 				t.Errorf("%s: %s: %s", c.Name, c.Variants[0], s[k].Reason)
@@ -66,18 +61,14 @@ func usesFloat(g *nn.Subgraph) bool {
 func TestRuntimeParameterVariants(t *testing.T) {
 	d := device(t)
 	gen, err := randgraph.NewGenerator(78, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	ran := 0
 	for i := range 800 {
 		if i%8 == 3 { // half of the graphs are enough
 			continue
 		}
 		c, err := gen.Case(i, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		m, in := runtimeParameterModel(t, c.Model, c.Inputs)
 		if !d.takes(c.Model) {
 			continue
@@ -88,9 +79,7 @@ func TestRuntimeParameterVariants(t *testing.T) {
 		}
 		t.Run(c.Name, func(t *testing.T) {
 			p, err := d.PrepareModel(m, hal.PrepareOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if _, err := execute(t, p, m, in); err != nil {
 				t.Fatal(err)
 			}
@@ -108,28 +97,20 @@ func TestRuntimeParameterVariants(t *testing.T) {
 func TestRuntimeParametersHostile(t *testing.T) {
 	d := device(t)
 	gen, err := randgraph.NewGenerator(79, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r := rand.New(rand.NewPCG(4, 4))
 	failed, ran := 0, 0
 	for i := range 120 {
 		c, err := gen.Case(i, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		m, in := runtimeParameterModel(t, c.Model, c.Inputs)
 		s, err := d.SupportedOperations(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if len(in) == len(c.Inputs) || slices.ContainsFunc(s, func(a hal.Support) bool { return !a.OK }) {
 			continue
 		}
 		p, err := d.PrepareModel(m, hal.PrepareOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for range 6 {
 			list := slices.Clone(in)
 			for n := 1 + r.IntN(2); n > 0; n-- {

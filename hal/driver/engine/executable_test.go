@@ -14,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/cache"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -74,9 +75,7 @@ func (p *doubling) Plan() (*Plan, error) {
 // TestExplain: steps in a table, candidates where there are several, as many as the step says, and the sum.
 func TestExplain(t *testing.T) {
 	var b strings.Builder
-	if err := newDoubling().Explain(&b); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, newDoubling().Explain(&b))
 	want := `operation     step    estimated  simulated  ratio
 -1 in or out  copy    ~2         4          0.50
 0 -           double  8          8          1.00
@@ -119,17 +118,13 @@ func TestLoaded(t *testing.T) {
 		func(x *doubling, w io.Writer) error { return x.WriteListing(w) },
 	} {
 		var a, b strings.Builder
-		if err := print(saved, &a); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, print(saved, &a))
 		if err := print(p, &b); err != nil || a.String() != b.String() || a.Len() == 0 {
 			t.Errorf("%q, %v, want %q", b.String(), err, a.String())
 		}
 	}
 	run, err := p.Run([][]byte{{1, 2, 3, 4, 5, 6, 7, 8}}, base.RunOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if data, _ := run.Output(0); string(data) != string([]byte{2, 4, 6, 8, 10, 12, 14, 16}) {
 		t.Errorf("output %v", data)
 	}

@@ -6,6 +6,7 @@ import (
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/testvectors/legaltest"
 )
@@ -14,9 +15,7 @@ import (
 func TestAlternatives(t *testing.T) {
 	d, err := New(Config{Spec: core.DefaultSpec(), NewMemory: func() (mem.Level, error) { return flatMemory{}, nil },
 		MemoryRates: func() (cost.Machine, error) { return cost.Machine{MemoryBytesPerSecond: 2e10, MemoryNs: 100}, nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	l := &d.middleEnd
 	if c := legaltest.Cheaper(t, l, legaltest.Grouped(14, 128, 2)); !c.Taken() {
 		t.Error("2 groups on the kernel for many")

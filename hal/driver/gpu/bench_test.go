@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -14,9 +15,7 @@ import (
 
 func pixel4(b *testing.B) *Device {
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	d, err := New(Config{Spec: core.DefaultSpec(), NewMemory: func() (mem.Level, error) {
 		_, bus, err := c.NewFabric()
 		if err != nil {
@@ -24,17 +23,13 @@ func pixel4(b *testing.B) *Device {
 		}
 		return bus.Port("gpu"), nil
 	}})
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	return d
 }
 
 func benchmark(b *testing.B, m *nn.Model, functional bool) {
 	p, err := pixel4(b).PrepareModel(m, hal.PrepareOptions{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	r := &hal.Buffers{ExecuteOptions: hal.ExecuteOptions{Functional: functional}}
 	for _, x := range m.Main.Inputs {
 		r.Inputs = append(r.Inputs, make([]byte, m.Main.Operands[x].Bytes()))
@@ -77,9 +72,7 @@ func BenchmarkMobileNetRelaxed(b *testing.B) {
 
 func BenchmarkGemm256(b *testing.B) {
 	m, err := bench.Gemm("f32", 256)
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	benchmark(b, m, false)
 }
 

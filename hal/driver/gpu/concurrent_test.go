@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -15,9 +16,7 @@ import (
 func TestConcurrent(t *testing.T) {
 	b, _ := convCases[3].build(nn.TensorFloat32)
 	p, err := newDevice(t).PrepareModel(&b.m, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	in := encode(nn.TensorFloat32, b.inputs[0])
 	run := func() ([]byte, *hal.Result, error) {
 		out := make([]byte, b.m.Main.Operands[b.m.Main.Outputs[0]].Bytes())
@@ -25,9 +24,7 @@ func TestConcurrent(t *testing.T) {
 		return out, res, err
 	}
 	want, stats, err := run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var wg sync.WaitGroup
 	for range 6 {
 		wg.Go(func() {

@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -21,9 +22,7 @@ import (
 // and of its operations.
 func TestCost(t *testing.T) {
 	gemm, err := bench.Gemm("f32", 256)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	models := []*nn.Model{gemm, zoo.MustBuild("mobilenet_v1_0.25_128_float")}
 	for _, units := range []uint32{64, 512, 4096} {
 		models = append(models, denseModel(nn.TensorFloat32, 512, units), denseModel(nn.TensorFloat16, 1024, units))
@@ -31,22 +30,14 @@ func TestCost(t *testing.T) {
 	const worstNetwork, worstMedian = 0.55, 0.55
 	for _, machine := range []string{"pixel4", "xclipse920"} {
 		c, err := soc.Load(machine)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		spec, err := core.FromSoC(c, sim.FastSingleAnswer)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		rates, err := c.MemoryRates(spec.L2.Line, spec.L2.MSHRs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		m := &cost.Machine{Spec: &spec, MemoryBytesPerSecond: rates.StreamPerSecond, MemoryNs: rates.Alone.Seconds()*1e9 + spec.MemoryNs}
 		d, err := New(Config{Spec: spec, Texels: c.GPU.Driver.Texels, NewMemory: func() (mem.Level, error) { l, _, err := c.NewPath("gpu", 0); return l, err }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, model := range models {
 			drivertest.Estimates(t, d, model, estimates(t, d, m, model), worstNetwork, worstMedian)
 		}
@@ -71,18 +62,14 @@ func denseModel(e nn.OperandType, depth, units uint32) *nn.Model {
 func graphOf(t *testing.T, model *nn.Model) *graph.Graph {
 	t.Helper()
 	g := graph.New(model)
-	if err := lower.Table().Passes.Run(g, nil); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, lower.Table().Passes.Run(g, nil))
 	return g
 }
 
 // estimates are those of the operations of a network, in cycles.
 func estimates(t *testing.T, d *Device, m *cost.Machine, model *nn.Model) map[int]float64 {
 	prog, err := newProgram(graphOf(t, model), d.machine())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cycles := map[int]float64{}
 	for i := range prog.Launches {
 		l := &prog.Launches[i]

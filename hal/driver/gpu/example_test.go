@@ -24,34 +24,18 @@ import (
 // exponential is a kernel of a driver author: e to the power of each element.
 type exponential struct{ in, out *layout.Tensor }
 
-// exponentialKey is all that its code depends on.
-type exponentialKey struct {
-	in, out layout.Place
-	n       int
-}
+func (exponential) Name() string { return "exponential" }
 
-func (k exponential) Pack(*kernel.Memory) kernel.Key {
-	return exponentialKey{k.in.Place(), k.out.Place(), k.in.N}
-}
-
-func (k exponential) Work() kernel.Work {
-	waves := (k.in.N + 31) / 32
-	return kernel.Work{
-		Waves: waves, Instructions: 12 * int64(waves), Loads: int64(waves), Chain: 1,
-		ReadBytes: int64(k.in.Bytes()), WriteBytes: int64(k.out.Bytes()),
-	}
-}
-
-func (k exponentialKey) Name() string { return "exponential" }
+func (k exponential) Work() kernel.Work { return kernel.Lanes(k.in.N, 12, 1, k.in, k.out) }
 
 // Emit takes an element per lane: 2^(x * log2 e).
-func (k exponentialKey) Emit(b *rdna.Builder) kernel.Grid {
+func (k exponential) Emit(b *rdna.Builder) kernel.Grid {
 	off := b.ShiftLeft(b.Lane(kernel.FlatGroup), k.in.Elem.Shift(), "offset")
 	x := b.Widen(k.in.Elem, b.Load(k.in.Elem, b.Pointer(k.in.Region, k.in.Off, "in"), off, 0, "x"))
 	x = b.Op2(rdna2.V_MUL_F32_E32, b.V("scaled"), float32(math.Log2E), x)
 	y := b.Op1(rdna2.V_EXP_F32_E32, b.V("y"), x)
 	b.Store(k.out.Elem, b.Pointer(layout.Arena, k.out.Off, "out"), off, b.Narrow(k.out.Elem, y), 0)
-	return kernel.Flat(k.n)
+	return kernel.Flat(k.in.N)
 }
 
 // exp lowers EXP, which the driver does not have.

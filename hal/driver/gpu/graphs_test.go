@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
 )
 
@@ -15,9 +16,7 @@ func TestRandomGraphs(t *testing.T) {
 		o.Count = 100
 	}
 	r, err := randgraph.Run(newDevice(t), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, f := range r.Failures {
 		t.Errorf("%+v", f)
 	}
@@ -31,9 +30,7 @@ func TestRandomGraphs(t *testing.T) {
 func TestRandomFixedCells(t *testing.T) {
 	names := regexp.MustCompile("^QUANTIZED_(16BIT_)?LSTM$")
 	r, err := randgraph.Run(newDevice(t), randgraph.Options{Seed: 31, Count: 120, Operations: names, Exact: true, Functional: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, f := range r.Failures {
 		t.Errorf("%+v", f)
 	}

@@ -8,6 +8,7 @@ import (
 
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/sim"
@@ -25,9 +26,7 @@ func (flatMemory) Reset() {}
 func newDevice(t testing.TB) *Device {
 	t.Helper()
 	d, err := New(Config{Spec: core.DefaultSpec(), Texels: true, NewMemory: func() (mem.Level, error) { return flatMemory{}, nil }, Settings: Settings{Description: "test"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return d
 }
 
@@ -140,18 +139,14 @@ func (b *modelBuilder) run(t testing.TB) ([][]byte, *hal.Result) {
 	t.Helper()
 	d := newDevice(t)
 	sup, err := d.SupportedOperations(&b.m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i, s := range sup {
 		if !s.OK {
 			t.Fatalf("operation %d: %s", i, s.Reason)
 		}
 	}
 	p, err := d.PrepareModel(&b.m, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var outs [2][][]byte
 	var res *hal.Result
 	for k := range 2 {

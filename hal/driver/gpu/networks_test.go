@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/importer/tflite"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors/drivertest"
@@ -20,9 +21,7 @@ import (
 func execute(t *testing.T, m *nn.Model, inputs [][]byte) [][]byte {
 	t.Helper()
 	p, err := newDevice(t).PrepareModel(m, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r := &hal.Buffers{Inputs: inputs, Outputs: drivertest.Outputs(m), ExecuteOptions: hal.ExecuteOptions{Functional: true}}
 	if _, err := hal.Execute(p, r); err != nil {
 		t.Fatal(err)
@@ -62,19 +61,13 @@ func TestGivenNetworks(t *testing.T) {
 	for _, name := range []string{"mobilenet_v1_1.0_224_float_dq", "mlperf_tiny_ic_resnet8_float", "tflm_hello_world_float"} {
 		dir := shared.Path(t, "models", name)
 		data, err := os.ReadFile(filepath.Join(dir, "model.tflite"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		m, err := tflite.Import(data, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var inputs [][]byte
 		for i := range m.Main.Inputs {
 			b, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("case0.in%d.bin", i)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			inputs = append(inputs, b)
 		}
 		for _, relaxed := range []bool{false, true} {
@@ -97,9 +90,7 @@ func TestSyntheticMobileNet(t *testing.T) {
 func TestGemm(t *testing.T) {
 	for _, typ := range []string{"f32", "f16"} {
 		m, err := bench.Gemm(typ, 80)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		compareNetwork(t, m, [][]byte{bench.GemmInput(m)}, false)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -392,9 +393,7 @@ func TestRequests(t *testing.T) {
 	x, _ := b.input(1, 4)
 	b.op(nn.OpRelu, b.output(4), x)
 	p, err := newDevice(t).PrepareModel(&b.m, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, c := range []struct {
 		r    hal.Buffers
 		want hal.Status
@@ -412,13 +411,9 @@ func TestRequests(t *testing.T) {
 func TestListing(t *testing.T) {
 	b, _ := convCases[2].build(nn.TensorFloat32)
 	p, err := newDevice(t).PrepareModel(&b.m, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var s strings.Builder
-	if err := p.WriteListing(&s); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, p.WriteListing(&s))
 	for _, want := range []string{"operation 0 CONV_2D", "v_fmac_f32_e32", "global_load_dwordx4", "s_load_dwordx4", "s_endpgm"} {
 		if !strings.Contains(s.String(), want) {
 			t.Errorf("no %q in the listing", want)

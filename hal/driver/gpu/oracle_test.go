@@ -16,6 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -41,13 +42,9 @@ func TestOracleKernels(t *testing.T) {
 	var want []string
 	for _, m := range models {
 		g := graph.New(m)
-		if err := lower.Table().Passes.Run(g, nil); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, lower.Table().Passes.Run(g, nil))
 		p, err := newProgram(g, lower.Machine{Texels: true, Texel: texel.Machine{Clusters: 2, CUs: 6, SIMDs: 4, WaveLanes: 128, Rows: 384, AddressLanes: 4, BroadcastLanes: 7, Line: 64, L2Rate: 164, LocalBytes: 10 << 10, Local: 22, DotCycles: 2}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, l := range p.Launches {
 			for _, b := range l.Code.Code {
 				fmt.Fprintf(&src, ".byte %d\n", b)
@@ -62,9 +59,7 @@ func TestOracleKernels(t *testing.T) {
 	line := regexp.MustCompile(`(?m)^\t(.*?)\s*// [0-9A-F]+: ([0-9A-F ]+?)(?: <.*>)?$`)
 	dump := func(name string, src []byte) [][]string {
 		s, o := filepath.Join(dir, name+".s"), filepath.Join(dir, name+".o")
-		if err := os.WriteFile(s, src, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(s, src, 0o666))
 		if out, err := exec.Command(tools[0], "-triple=amdgcn-amd-amdhsa", "-mcpu=gfx1030", "-filetype=obj", "-o", o, s).CombinedOutput(); err != nil {
 			t.Fatalf("llvm-mc: %v\n%.2000s", err, out)
 		}

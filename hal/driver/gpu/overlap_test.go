@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/cost"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -20,22 +21,16 @@ import (
 func overlapping(t *testing.T, preset string, overlap bool) *Device {
 	t.Helper()
 	c, err := soc.Load(preset)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	spec, err := core.FromSoC(c, sim.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	d, err := New(Config{Spec: spec, Texels: c.GPU.Driver.Texels, Overlap: overlap,
 		NewMemory: func() (mem.Level, error) { l, _, err := c.NewPath("gpu", 0); return l, err },
 		MemoryRates: func() (cost.Machine, error) {
 			r, err := c.MemoryRates(spec.L2.Line, spec.L2.MSHRs)
 			return cost.Machine{MemoryBytesPerSecond: r.StreamPerSecond, MemoryNs: r.Alone.Seconds()*1e9 + spec.MemoryNs}, err
 		}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return d
 }
 
@@ -68,19 +63,13 @@ func TestOverlap(t *testing.T) {
 		for i, overlap := range []bool{false, true} {
 			d := overlapping(t, preset, overlap)
 			p, err := d.PrepareModel(&b.m, hal.PrepareOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			r := &hal.Buffers{Inputs: [][]byte{encode(b.t, b.inputs[0])}, Outputs: [][]byte{make([]byte, 2*7*7*32*4)}}
 			res, err := hal.Execute(p, r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			cycles[i], outs[i] = res.Stats.Cycles, r.Outputs[0]
 			var text strings.Builder
-			if err := p.(base.Explainer).Explain(&text); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, p.(base.Explainer).Explain(&text))
 			if got := strings.Count(text.String(), "beside the launch of operation"); (got > 0) != overlap {
 				t.Errorf("%s, overlap %v: %d launches compared:\n%s", preset, overlap, got, &text)
 			}
@@ -108,9 +97,7 @@ func TestRandomGraphsOverlap(t *testing.T) {
 		o.Count = 30
 	}
 	r, err := randgraph.Run(overlapping(t, "xclipse920", true), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, f := range r.Failures {
 		t.Errorf("%+v", f)
 	}

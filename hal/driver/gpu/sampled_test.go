@@ -9,6 +9,7 @@ import (
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -26,9 +27,7 @@ func (h *sampling) Execute(_ *base.Call, run func(hal.Tracer, base.Place) (*hal.
 // two fifths of the instructions at most, and the printed comparison is within 5 %.
 func TestSampledNetworks(t *testing.T) {
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, name := range []string{"mobilenet_v1_0.5_160_float", "mobilenet_v1_0.5_160_quant"} {
 		host := &sampling{}
 		d, err := New(Config{Spec: core.DefaultSpec(), Texels: true, NewMemory: func() (mem.Level, error) {
@@ -38,14 +37,10 @@ func TestSampledNetworks(t *testing.T) {
 			}
 			return bus.Port("gpu"), nil
 		}, Settings: Settings{Host: host}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		m := zoo.MustBuild(name)
 		p, err := d.PrepareModel(m, hal.PrepareOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		execute := func() (hal.Stats, []byte) {
 			r := &hal.Buffers{}
 			for _, x := range m.Main.Inputs {
@@ -59,9 +54,7 @@ func TestSampledNetworks(t *testing.T) {
 			}
 			r.Outputs = [][]byte{make([]byte, m.Main.Operands[m.Main.Outputs[0]].Bytes())}
 			res, err := hal.Execute(p, r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			return res.Stats, r.Outputs[0]
 		}
 		full, want := execute()

@@ -8,6 +8,7 @@ import (
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/cost"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -27,17 +28,11 @@ func TestPlans(t *testing.T) {
 	devices := map[string]hal.Device{}
 	for i, name := range []string{"pixel4", "xclipse920"} {
 		c, err := soc.Load(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		spec, err := core.FromSoC(c, sim.FastSingleAnswer)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		rates, err := c.MemoryRates(spec.L2.Line, spec.L2.MSHRs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		d, err := New(Config{
 			Spec: spec, Texels: i == 0, Overlap: true,
 			NewMemory: func() (mem.Level, error) { l, _, err := c.NewPath("gpu", 0); return l, err },
@@ -45,9 +40,7 @@ func TestPlans(t *testing.T) {
 				return cost.Machine{MemoryBytesPerSecond: rates.StreamPerSecond, MemoryNs: rates.Alone.Seconds()*1e9 + spec.MemoryNs}, nil
 			},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		devices[name] = d
 	}
 	drivertest.Plans(t, devices, 9, filepath.Join("testdata", "plans.txt"), *update)

@@ -15,6 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/plan"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
 )
@@ -46,14 +47,10 @@ func gridWaves(l *plan.Launch) int64 {
 // workModels calls f with random models, with convolutions of all forms, and with what randgraph does not draw.
 func workModels(t *testing.T, f func(m *nn.Model)) {
 	g, err := randgraph.NewGenerator(8, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i := range 600 {
 		c, err := g.Case(i, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		f(c.Model)
 	}
 	for _, e := range []nn.OperandType{nn.TensorFloat32, nn.TensorFloat16} {
@@ -130,14 +127,10 @@ func TestWork(t *testing.T) {
 	}
 	file := filepath.Join("testdata", "work.txt")
 	if *update {
-		if err := os.WriteFile(file, []byte(text.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte(text.String()), 0o644))
 	}
 	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	had := strings.Split(string(want), "\n")
 	for _, line := range strings.Split(text.String(), "\n") {
 		if !slices.Contains(had, line) {

@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/plan"
 	"github.com/nnsoc/nnsoc/importer/tensor"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
@@ -23,9 +24,7 @@ func TestBricks(t *testing.T) {
 	}
 	b.Output(x, "output")
 	m, err := b.Model("pointwise and depthwise")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i := range m.Main.Operands { // of 1x1: they compress well
 		if o := &m.Main.Operands[i]; len(o.Dimensions) == 4 && o.Dimensions[0] == 128 {
 			for k := range o.Data {
@@ -35,32 +34,20 @@ func TestBricks(t *testing.T) {
 	}
 	g := canonical(t, d, m)
 	list, err := lower.Graph(&d.cfg.Spec, g, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	chosen, err := plan.New(d.target(), list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	plain, err := plan.Build(d.target(), list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var steps strings.Builder
-	if err := chosen.Steps.Write(&steps); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, chosen.Steps.Write(&steps))
 	if n := strings.Count(steps.String(), " bricks]"); n < 2 || n%2 != 0 {
 		t.Errorf("%d maps in bricks, want both sides of some\n%s", n, steps.String())
 	}
 	_, with, err := assemble(d, g, chosen).cycles()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, without, err := assemble(d, g, plain).cycles()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if chosen.Cycles >= plain.Cycles || with >= without {
 		t.Errorf("%d cycles in bricks (estimated %.0f), %d without (%.0f)", with, chosen.Cycles, without, plain.Cycles)
 	}

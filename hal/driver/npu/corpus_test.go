@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors"
 	"github.com/nnsoc/nnsoc/testvectors/drivertest"
@@ -28,9 +29,7 @@ func TestCorpusIsExact(t *testing.T) {
 	var quantizedCases, exact int
 	for i, name := range nnapi.Names() {
 		f, err := testvectors.Document(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		d := list[i%len(list)]
 		for _, c := range f.Cases {
 			counts := c.Model != nil && quantized(c.Model)

@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	core "github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/sim"
@@ -20,17 +21,11 @@ func TestCost(t *testing.T) {
 	const worstNetwork, worstMedian = 0.20, 0.15
 	for _, machine := range []string{"pixel4", "ethos-u55-128", "ethos-u65-512"} {
 		c, err := soc.Load(machine)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		spec, err := core.FromSoC(c, sim.FastSingleAnswer)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		d, err := New(Config{Spec: spec, OnChipBytes: 8 << 20, NewLevels: func() ([]mem.Level, error) { return core.LevelsFromSoC(c) }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		names := []string{"mobilenet_v1_1.0_224_quant"}
 		if machine == "pixel4" {
 			names = append(names, "mobilenet_v2_1.0_224_quant")
@@ -46,9 +41,7 @@ func TestCost(t *testing.T) {
 func estimates(t *testing.T, d *Device, m *nn.Model) map[int]float64 {
 	g := canonical(t, d, m)
 	list, err := lower.Graph(&d.cfg.Spec, g, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cycles, run := map[int]float64{}, cost.Operations{Spec: &d.cfg.Spec}
 	for i := range list.Steps {
 		s := &list.Steps[i]

@@ -14,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/importer/tflite"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 	core "github.com/nnsoc/nnsoc/npu"
@@ -35,16 +36,12 @@ func machines(t *testing.T) []*Device {
 func newDevice(t *testing.T, name string, cfg Config) *Device {
 	t.Helper()
 	c, err := soc.Load(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if cfg.Spec, err = core.FromSoC(c, sim.FastSingleAnswer); err != nil {
 		t.Fatal(err)
 	}
 	d, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return d
 }
 
@@ -53,9 +50,7 @@ func canonical(t *testing.T, d *Device, m *nn.Model) *graph.Graph {
 	t.Helper()
 	g := graph.New(m)
 	g.Leaves = d.middleEnd.Leaves
-	if err := lower.Table().Passes.Run(g, nil); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, lower.Table().Passes.Run(g, nil))
 	return g
 }
 
@@ -80,17 +75,11 @@ func TestNetworks(t *testing.T) {
 		t.Run("given/"+name, func(t *testing.T) {
 			dir := shared.Path(t, "models", name)
 			data, err := os.ReadFile(filepath.Join(dir, "model.tflite"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			m, err := tflite.Import(data, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			in, err := os.ReadFile(filepath.Join(dir, "case0.in0.bin"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			drivertest.Exact(t, machines(t)[0], m, [][]byte{in}, false)
 		})
 	}
@@ -102,20 +91,14 @@ func TestSpill(t *testing.T) {
 	m := zoo.MustBuild("mobilenet_v2_0.35_96_quant")
 	for _, name := range []string{"ethos-u55-64", "ethos-u65-512"} {
 		c, err := soc.Load(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		s, err := core.FromSoC(c, sim.FastSingleAnswer)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		s.RegionMemory[4] = 1 // where activations go that have no room
 		before := int64(1) << 62
 		for _, onChip := range []int{0, 16 << 10, 64 << 10, 1 << 20} {
 			d, err := New(Config{Spec: s, OnChipBytes: onChip})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			r := drivertest.Exact(t, d, m, [][]byte{tensor.SyntheticInput(&m.Main, 0, 1)}, false)
 			if r.Stats.Cycles > before {
 				t.Errorf("%s with %d bytes on chip takes %d cycles, with less %d", name, onChip, r.Stats.Cycles, before)
@@ -136,9 +119,7 @@ func TestCascades(t *testing.T) {
 			drivertest.Exact(t, d, m, [][]byte{tensor.SyntheticInput(&m.Main, 0, 1)}, false)
 			g := canonical(t, d, m)
 			var b strings.Builder
-			if err := newExecutable(d, g, nil).WriteSteps(&b); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, newExecutable(d, g, nil).WriteSteps(&b))
 			if strings.Contains(b.String(), " cascade 1 stage 1 rows ") {
 				cascaded++
 			}
@@ -717,9 +698,7 @@ func TestLargeTensors(t *testing.T) {
 			in = append(in, m.same(m.tensor(nn.TensorQuant8Asymm, 0.1, nn.SubgraphInput, n), y))
 		}
 		s, err := d.SupportedOperations(m.done(c.op, y, in...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if s[0].OK != (c.reason == "") || !strings.Contains(s[0].Reason, c.reason) {
 			t.Errorf("%v of %d elements: %+v, want %q", c.op, n, s[0], c.reason)
 		}

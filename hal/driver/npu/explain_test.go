@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/plan"
+	"github.com/nnsoc/nnsoc/internal/require"
 	core "github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -20,22 +21,14 @@ import (
 // own, which add up to those of the program.
 func TestExplain(t *testing.T) {
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	spec, err := core.FromSoC(c, sim.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	d, err := New(Config{Spec: spec, OnChipBytes: 8 << 20, NewLevels: func() ([]mem.Level, error) { return core.LevelsFromSoC(c) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	g := canonical(t, d, zoo.MustBuild("mobilenet_v1_0.25_128_quant"))
 	list, err := lower.Graph(&spec, g, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	kernels := 0
 	for i := range list.Steps {
 		k := &list.Steps[i].Kernel
@@ -54,18 +47,12 @@ func TestExplain(t *testing.T) {
 		}
 	}
 	prog, err := plan.New(plan.Own(&spec, d.cfg.OnChipBytes), list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	x := newExecutable(d, g, prog)
 	_, all, err := x.cycles()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var b strings.Builder
-	if err := x.Explain(&b); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, x.Explain(&b))
 	sum := int64(0)
 	rows := 0
 	for _, line := range strings.Split(b.String(), "\n") {
@@ -90,8 +77,6 @@ func TestExplain(t *testing.T) {
 
 func number(t *testing.T, s string) int64 {
 	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return n
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/plan"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
@@ -34,13 +35,9 @@ func TestCostOfCells(t *testing.T) {
 // planned are the estimates of the operations of a model where a plan puts its maps and weights, in cycles.
 func planned(t *testing.T, d *Device, m *nn.Model) map[int]float64 {
 	list, err := lower.Graph(&d.cfg.Spec, canonical(t, d, m), nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p, err := plan.New(d.target(), list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cycles := map[int]float64{}
 	for i, n := range p.Estimates {
 		cycles[p.Steps.Steps[i].Op] += n

@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/internal/idle"
+	"github.com/nnsoc/nnsoc/internal/require"
 	core "github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/sim/coretest"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -23,9 +24,7 @@ import (
 func keeping(t *testing.T, onChip int) *Device {
 	t.Helper()
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return newDevice(t, "pixel4", Config{OnChipBytes: onChip, KeepsParameters: true, Share: func(dram mem.Level) []mem.Level { return core.ShareFromSoC(c, dram) }})
 }
 
@@ -39,9 +38,7 @@ func lowered(t *testing.T, d *Device, name string) *network {
 	t.Helper()
 	m := zoo.MustBuild(name)
 	x, err := d.middleEnd.Lower(canonical(t, d, m), hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	n := &network{executable: x.(*executable)}
 	for i, in := range m.Main.Inputs {
 		n.inputs = append(n.inputs, tensor.Synthetic(&m.Main.Operands[in], uint32(i)))
@@ -54,9 +51,7 @@ func lowered(t *testing.T, d *Device, name string) *network {
 func (n *network) cycles(t *testing.T, at base.Place) int64 {
 	t.Helper()
 	r, err := n.Run(n.inputs, base.RunOptions{Place: at})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer r.Release()
 	for i := range n.want {
 		if got, _ := r.Output(i); !bytes.Equal(got, n.want[i]) {
@@ -126,9 +121,7 @@ func TestParametersFit(t *testing.T) {
 		engine := base.Place{Memory: &coretest.Flat{}, Caches: &base.Caches{}}
 		n.cycles(t, engine)
 		r, err := n.Run(n.inputs, base.RunOptions{Place: engine})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		weights := int64(n.prog.EncodedWeights)
 		read, s := int64(0), r.Stats()
 		for i := range s.Operations {

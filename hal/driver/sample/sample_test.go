@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 )
@@ -23,9 +24,7 @@ func mixed(t testing.TB) *nn.Model {
 	y = b.Apply(nn.OpRelu, nn.TensorQuant8Asymm, q, y)
 	b.Output(b.Apply(nn.OpRequantize, nn.TensorQuant8Asymm, builder.Quant{Scale: 1, ZeroPoint: 3}, y), "y")
 	m, err := b.Model("mixed")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return m
 }
 
@@ -39,14 +38,10 @@ func TestSupport(t *testing.T) {
 		"sample_minimal":    "y---",
 	} {
 		d, err := sample.New(name, cpu.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		m := mixed(t)
 		s, err := d.SupportedOperations(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got := ""
 		for i, x := range s {
 			got += map[bool]string{true: "y", false: "-"}[x.OK]
@@ -85,9 +80,7 @@ func TestCapabilities(t *testing.T) {
 		{"sample_minimal", nn.TensorQuant8Asymm, 1, 1, 0.4},
 	} {
 		d, err := sample.New(c.name, cpu.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		caps := d.Capabilities()
 		if p := caps.Lookup(c.typ); p.ExecTime != c.time || p.PowerUsage != c.power || caps.RelaxedTensor.ExecTime != c.relaxedT {
 			t.Errorf("%s: %s %+v, relaxed %+v", c.name, c.typ, p, caps.RelaxedTensor)
@@ -108,18 +101,12 @@ func TestExecute(t *testing.T) {
 	last.Lifetime = nn.TemporaryVariable
 	m.Main.Operands = m.Main.Operands[:len(m.Main.Operands)-1]
 	d, err := sample.New("sample_all", cpu.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	in := make([]byte, 16)
 	want, err := cpu.Reference(m, [][]byte{in})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	b := hal.Buffers{Inputs: [][]byte{in}, Outputs: [][]byte{make([]byte, 4)}}
 	b.Functional = true
 	if _, err := hal.Execute(p, &b); err != nil || !bytes.Equal(b.Outputs[0], want[0]) {
@@ -130,18 +117,14 @@ func TestExecute(t *testing.T) {
 // Each fault shows at its call, and at no other.
 func TestSynthetic(t *testing.T) {
 	all, err := sample.New("sample_all", cpu.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m := mixed(t)
 	m.Main.Operations[3].Type = nn.OpRelu // of the NNAPI, so that all is supported
 	last := m.Main.Operations[3].Outputs[0]
 	m.Main.Operands[last].Scale, m.Main.Operands[last].ZeroPoint = 0.5, 10
 	run := func(faults map[sample.Call]sample.Fault) (*sample.Synthetic, int, *hal.Result, error) {
 		d, err := sample.NewSynthetic("faulty", all, faults)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		s, err := d.SupportedOperations(m)
 		if err != nil {
 			return d, 0, nil, err
@@ -189,9 +172,7 @@ func TestSynthetic(t *testing.T) {
 	}()
 
 	d, err := sample.NewSynthetic("hanging", all, map[sample.Call]sample.Fault{sample.CallSupportedOperations: {Hang: true, Late: time.Millisecond}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	answer := make(chan error)
 	go func() { _, err := d.SupportedOperations(m); answer <- err }()
 	select {

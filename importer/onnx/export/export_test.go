@@ -16,6 +16,7 @@ import (
 	tfliteimport "github.com/nnsoc/nnsoc/importer/tflite"
 	tflite "github.com/nnsoc/nnsoc/importer/tflite/export"
 	"github.com/nnsoc/nnsoc/importer/vectors"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/refcpu"
 	"github.com/nnsoc/nnsoc/testvectors"
@@ -90,19 +91,13 @@ func TestNetworks(t *testing.T) {
 		{"mobilenet_v3_small_float", 1e-6}, {"squeezenet_quant", 0}, {"nasnet_mobile_float", 1e-6},
 	} {
 		m, err := zoo.Build(c.name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		r := again(t, m)
 		in := [][]byte{tensor.SyntheticInput(&m.Main, 0, 3)}
 		want, err := results(m, in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got, err := results(r, in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		o := m.Main.Operands[m.Main.Outputs[0]]
 		if far := farthest(o.Type, got[0], want[0]); !(far <= c.far) {
 			t.Errorf("%s: the file computes something else, %v apart", c.name, far)
@@ -196,22 +191,14 @@ func TestTransposedProduct(t *testing.T) {
 		}}
 		in := [][]byte{tensor.SyntheticInput(&m.Main, 0, 3), tensor.SyntheticInput(&m.Main, 1, 4)}
 		want, err := results(m, in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		file, err := tflite.Bytes(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		r, err := tfliteimport.Import(file, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for format, read := range map[string]*nn.Model{"onnx": again(t, m), "tflite": r} {
 			got, err := results(read, in)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if far := farthest(nn.TensorFloat32, got[0], want[0]); !(far <= 1e-6) {
 				t.Errorf("%s, transposed %v: %v apart", format, c, far)
 			}

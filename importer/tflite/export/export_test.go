@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/importer/tflite"
 	"github.com/nnsoc/nnsoc/importer/tflite/export"
 	"github.com/nnsoc/nnsoc/importer/vectors"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 	"github.com/nnsoc/nnsoc/refcpu"
@@ -38,17 +39,13 @@ func again(t *testing.T, m *nn.Model) *nn.Model {
 func results(t *testing.T, m *nn.Model, inputs [][]byte) []refcpu.Tensor {
 	t.Helper()
 	p, err := refcpu.Compile(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var in []refcpu.Tensor
 	for i, x := range m.Main.Inputs {
 		in = append(in, refcpu.Tensor{Dimensions: m.Main.Operands[x].Dimensions, Data: inputs[i]})
 	}
 	out, err := p.Execute(in, refcpu.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return out
 }
 
@@ -60,9 +57,7 @@ func TestNetworks(t *testing.T) {
 		"nasnet_mobile_float",
 	} {
 		m, err := zoo.Build(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		in := [][]byte{tensor.SyntheticInput(&m.Main, 0, 3)}
 		want, got := results(t, m, in), results(t, again(t, m), in)
 		if len(got) != len(want) || !bytes.Equal(got[0].Data, want[0].Data) {
@@ -75,9 +70,7 @@ func TestNetworks(t *testing.T) {
 func TestEveryNetwork(t *testing.T) {
 	for _, n := range zoo.Networks() {
 		m, _, err := n.Outline()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if _, err := export.Bytes(m); err != nil {
 			t.Errorf("%s: %v", n.Name, err)
 		}
@@ -101,9 +94,7 @@ func TestStates(t *testing.T) {
 		fed[0] = tensor.SyntheticInput(&m.Main, 0, uint32(frame))
 		want := results(t, m, fed)
 		in, err := states.Inputs([][]byte{fed[0]})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got := results(t, r, in)
 		if !bytes.Equal(got[0].Data, output(m, want, "frames")) {
 			t.Errorf("frame %d differs", frame)
@@ -241,9 +232,7 @@ func TestRefusals(t *testing.T) {
 func TestConstantsAligned(t *testing.T) {
 	m := zoo.MustBuild("mlperf_tiny_kws_float")
 	file, err := export.Bytes(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	seen := 0
 	for _, o := range m.Main.Operands {
 		if o.IsConst() && len(o.Data) > 64 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/internal/randpacket"
 )
@@ -57,9 +58,7 @@ done:	{ v0 = vmem(r1++#1) /* two
 	{ r9 = ##100000 ; call ##start }
 	jumpr lr
 `, 0x1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var got []string
 	for i := range pk {
 		got = append(got, pk[i].Asm())

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/internal/randpacket"
 	"github.com/nnsoc/nnsoc/isa/hexagon/object"
@@ -54,9 +55,7 @@ func bodiesIn(text string) int {
 func again(t *testing.T, c *object.Code) {
 	t.Helper()
 	var src, list bytes.Buffer
-	if err := errors.Join(Source(c, &src), c.List(&list)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(Source(c, &src), c.List(&list)))
 	o, err := AssembleObject(src.String(), Options{Base: c.Addr})
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, src.String())
@@ -90,13 +89,9 @@ func FuzzDisassemble(f *testing.F) {
 // FuzzReadELF: any file is read or refused.
 func FuzzReadELF(f *testing.F) {
 	o, err := AssembleObject("_start: jump _start\nf: nop\n.data\n.word 1\n", Options{Base: 0x10000})
-	if err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, err)
 	b, err := o.ELF()
-	if err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, err)
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		code, err := object.ReadELF(data)
@@ -106,9 +101,7 @@ func FuzzReadELF(f *testing.F) {
 		for i := range code {
 			if len(code[i].Data) < 1<<10 {
 				var out bytes.Buffer
-				if err := errors.Join(code[i].List(&out), Source(&code[i], &out)); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, errors.Join(code[i].List(&out), Source(&code[i], &out)))
 			}
 		}
 	})

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -15,9 +17,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 func TestGoldenPackets(t *testing.T) {
 	path := filepath.Join("testdata", "packets.txt")
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var out strings.Builder
 	for i, line := range strings.Split(strings.TrimRight(string(data), "\n"), "\n") {
 		if strings.HasPrefix(line, "#") {
@@ -40,8 +40,6 @@ func TestGoldenPackets(t *testing.T) {
 		fmt.Fprintf(&out, "%s // %s\n", text, got)
 	}
 	if *update {
-		if err := os.WriteFile(path, []byte(out.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(out.String()), 0o644))
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/internal/randpacket"
 )
@@ -32,9 +33,7 @@ func assembleLLVM(t *testing.T, text string, args ...string) (obj, diag string, 
 	dir := t.TempDir()
 	src := filepath.Join(dir, "in.s")
 	obj = filepath.Join(dir, "out.o")
-	if err := os.WriteFile(src, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(src, []byte(text), 0o644))
 	if args == nil {
 		args = mcArgs
 	}
@@ -54,9 +53,7 @@ func textSection(t *testing.T, obj string) []uint32 {
 		t.Fatalf("llvm-objcopy: %v %s", err, out)
 	}
 	data, err := os.ReadFile(bin)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	words := make([]uint32, len(data)/4)
 	for i := range words {
 		words[i] = binary.LittleEndian.Uint32(data[4*i:])
@@ -78,9 +75,7 @@ func disassembleLLVM(t *testing.T, words []uint32) map[uint32]string {
 		t.Fatal(diag)
 	}
 	out, err := exec.Command(objdumpName, "-d", "-z", "--no-show-raw-insn", "--mcpu=hexagonv67", "--mattr=+hvxv66,+hvx-length128b,+audio", obj).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	text := map[uint32]string{}
 	for _, l := range strings.Split(string(out), "\n") {
 		if m := dumpLine.FindStringSubmatch(l); m != nil {
@@ -290,13 +285,9 @@ func TestOracleNoShuf(t *testing.T) {
 		"{ r8 = add(r6,r7) ; if (p0) memh(r0+#2) = r1 ; if (!p1) r2 = memub(r3+#0) ; r9 = mpyi(r1,r2) }:mem_noshuf": true,
 	} {
 		o, err := AssembleObject(text, Options{Separate: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		ours, err := o.Packets[0].Encode(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		obj, diag, ok := assembleLLVM(t, text+"\n")
 		if !ok {
 			t.Fatal(diag)
@@ -341,9 +332,7 @@ func TestOracleNoShufOrders(t *testing.T) {
 			}
 			legal++
 			ours, err := o.Packets[0].Encode(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if theirs := textSection(t, obj); !slices.Equal(ours, theirs) {
 				t.Errorf("%s: ours %08x, llvm-mc %08x", text, ours, theirs)
 			}

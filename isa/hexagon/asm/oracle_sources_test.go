@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/object"
@@ -36,9 +37,7 @@ func compiled(t *testing.T, src string, flags ...string) (text string, exe []byt
 	if err == nil {
 		exe, err = os.ReadFile(at("p.elf"))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(s), exe
 }
 
@@ -61,9 +60,7 @@ func TestOracleAssembler(t *testing.T) {
 			text, exe := compiled(t, src.path, level, "-DSZ=128", "-DREP=1")
 			name := filepath.Base(src.path) + " " + level
 			code, err := object.ReadELF(exe)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			c := &code[0]
 			o, err := AssembleObject(text, Options{Base: c.Addr})
 			if err != nil {
@@ -78,9 +75,7 @@ func TestOracleAssembler(t *testing.T) {
 			}
 			for _, c := range []*object.Code{c, &plain.Code()[0]} {
 				var again bytes.Buffer
-				if err := Source(c, &again); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, Source(c, &again))
 				o, err := AssembleObject(again.String(), Options{Base: c.Addr})
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
@@ -93,17 +88,11 @@ func TestOracleAssembler(t *testing.T) {
 				}
 			}
 			var list bytes.Buffer
-			if err := c.List(&list); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, c.List(&list))
 			path := filepath.Join(t.TempDir(), "p.elf")
-			if err := os.WriteFile(path, exe, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(path, exe, 0o644))
 			out, err := exec.Command(objdumpName, "-d", "--mcpu=hexagonv66", "--mattr=+hvxv66,+hvx-length128b", path).Output()
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			_, theirs, _ := strings.Cut(string(out), "section .text:\n")
 			ours := strings.Split(list.String(), "\n")
 			for i, want := range strings.Split(theirs, "\n") {
@@ -125,9 +114,7 @@ func TestOracleSources(t *testing.T) {
 	}
 	for _, src := range sources {
 		text, err := os.ReadFile(src)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		o, err := AssembleObject(string(text), Options{Base: 0x20000})
 		if err != nil {
 			t.Errorf("%s: %v", src, err)
@@ -145,9 +132,7 @@ func TestOracleSources(t *testing.T) {
 			}
 		}
 		f, err := elf.Open(exe)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, s := range o.Segments {
 			want := []byte(nil)
 			if theirs := f.Section(s.Name); theirs != nil && s.Data != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/internal/randpacket"
 )
@@ -24,9 +25,7 @@ func TestOracleV68(t *testing.T) {
 		for k := 0; k < 20 && op.Form().Has(hexagon.FlagV68); k++ {
 			p := g.Carrier(op, 0)
 			words, err := p.Encode(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			cmd := exec.Command(mcName, "-arch=hexagon", "-mcpu=hexagonv68", "-show-encoding")
 			cmd.Stdin = strings.NewReader(p.Asm() + "\n")
 			out, err := cmd.CombinedOutput()

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/internal/randpacket"
 )
@@ -35,9 +36,7 @@ func TestOraclePairing(t *testing.T) {
 	}
 	dir := t.TempDir()
 	in, obj := filepath.Join(dir, "in.s"), filepath.Join(dir, "out.o")
-	if err := os.WriteFile(in, []byte(src.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(in, []byte(src.String()), 0o644))
 	if out, err := exec.Command(mcName, append(joiningArgs(), "-o", obj, in)...).CombinedOutput(); err != nil {
 		t.Fatalf("llvm-mc: %.3000s", out)
 	}
@@ -130,9 +129,7 @@ func TestPairedPackets(t *testing.T) {
 		{0x5c004008, 0x00103f40}, // if (p0) jump ; r0 = memw(r1), dealloc_return
 	} {
 		p, _, err := hexagon.DecodePacket(words, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if err := p.Check(); err == nil || !strings.Contains(err.Error(), "branch cannot share its packet with another branch") {
 			t.Errorf("%s: %v, want %s", p.Asm(), err, "branch cannot share its packet with another branch")
 		}

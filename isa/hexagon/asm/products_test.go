@@ -1,6 +1,10 @@
 package asm
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
+)
 
 func TestProducts(t *testing.T) {
 	for _, c := range []struct {
@@ -13,9 +17,7 @@ func TestProducts(t *testing.T) {
 		{"v0.b = vadd(v1.b,v2.b)", 0}, {"v0 = vmem(r0+#0)", 0}, {"r0 = mpyi(r1,r2)", 0},
 	} {
 		p, err := ParsePacket(c.text, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := p.Insts[0].Op.Form().Products(); got != c.want {
 			t.Errorf("%s: %d products, want %d", c.text, got, c.want)
 		}

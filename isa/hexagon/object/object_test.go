@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/isa/hexagon/asm"
 	"github.com/nnsoc/nnsoc/isa/hexagon/object"
@@ -20,21 +21,15 @@ func program(t *testing.T) *object.Image {
 	t.Helper()
 	const text, fn, data = 0x10000, 0x10800, 0x20000
 	pk, err := asm.Assemble("{ v0 = vmem(r0+#0) }\n{ v1 = vmem(r1+#0) }\n{ v0.b = vadd(v0.b,v1.b) ; vmem(r2+#0) = v0.new }\njumpr r31", fn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	words, err := hexagon.EncodeAll(nil, pk)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	stub := hexagon.Stub{
 		Calls: []hexagon.Call{{Regs: []hexagon.RegValue{{Reg: 0, Value: data}, {Reg: 1, Value: data + 128}, {Reg: 2, Value: data + 256}}, Entry: fn}},
 		Dump:  []hexagon.MemRange{{Addr: data + 256, Len: 128}, {Addr: data, Len: 3}},
 	}
 	start, err := stub.Code(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	code := make([]byte, fn-text)
 	copy(code, start)
 	mem := make([]byte, 256)
@@ -50,13 +45,9 @@ func program(t *testing.T) *object.Image {
 func TestELF(t *testing.T) {
 	im := program(t)
 	b, err := im.ELF()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	f, err := elf.NewFile(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if f.Machine != elf.EM_QDSP6 || f.Entry != uint64(im.Entry) || len(f.Progs) != 2 {
 		t.Errorf("machine %v entry %#x, %d segments", f.Machine, f.Entry, len(f.Progs))
 	}
@@ -88,17 +79,11 @@ func TestELF(t *testing.T) {
 func TestOracleRun(t *testing.T) {
 	oracle.Need(t, "qemu-hexagon")
 	b, err := program(t).ELF()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "prog")
-	if err := os.WriteFile(path, b, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, b, 0o755))
 	got, err := exec.Command("qemu-hexagon", path).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var want []byte
 	for i := range 128 {
 		want = append(want, byte(i*7)+byte((i+128)*7))

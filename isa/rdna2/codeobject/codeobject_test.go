@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/rdna2/asm"
 	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
 )
@@ -59,13 +60,9 @@ amdhsa.kernels:
 func link(t testing.TB, src string) *codeobject.File {
 	t.Helper()
 	u, err := asm.Assemble(src)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	f, err := u.Link()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return f
 }
 
@@ -74,13 +71,9 @@ func link(t testing.TB, src string) *codeobject.File {
 func TestRoundTrip(t *testing.T) {
 	f := link(t, text)
 	data, err := f.ELF()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	g, err := codeobject.Read(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	first := f.Segments[1].Addr
 	if want := []codeobject.Line{{Addr: first, Line: 4}, {Addr: first + 4, Line: 5}, {Addr: first + 12, Line: 6}, {Addr: first + 20, Line: 7}}; !slices.Equal(f.Lines, want) || f.Line(first+12) != 6 || f.Line(first+13) != 0 {
 		t.Errorf("lines %v, want %v", f.Lines, want)
@@ -89,9 +82,7 @@ func TestRoundTrip(t *testing.T) {
 		t.Error(d)
 	}
 	k, err := g.Kernel("k")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := &codeobject.Meta{
 		Name: "k", Symbol: "k.kd", KernargBytes: 16, MaxWorkgroup: 64, Workgroup: [3]int{8, 4, 2}, WaveSize: 32,
 		Args: []codeobject.Arg{{Name: "x", Type: "float*", Bytes: 8, Kind: "global_buffer"}, {Offset: 8, Bytes: 4, Kind: "hidden_block_count_x"}},
@@ -104,9 +95,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 	const base = 0x7C00_0000_0000
 	segs, err := g.Load(base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var table uint64
 	for _, s := range g.Symbols {
 		if s.Name == "table" {
@@ -133,9 +122,7 @@ func TestRoundTrip(t *testing.T) {
 // TestReadErrors: files that cannot run are refused by name.
 func TestReadErrors(t *testing.T) {
 	good, err := link(t, text).ELF()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	edit := func(f func(b []byte)) []byte {
 		b := bytes.Clone(good)
 		f(b)
@@ -163,9 +150,7 @@ func TestReadErrors(t *testing.T) {
 // TestUndefined: a symbol that no one defines is named, with what to do.
 func TestUndefined(t *testing.T) {
 	u, err := asm.Assemble("k: s_getpc_b64 s[4:5]\ns_add_u32 s4, s4, get_global_id@rel32@lo+4\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := u.Link(); err == nil || !strings.Contains(err.Error(), "undefined symbol get_global_id: link a device library") {
 		t.Error(err)
 	}
@@ -174,9 +159,7 @@ func TestUndefined(t *testing.T) {
 // FuzzRead: no file makes Read, Load or List panic.
 func FuzzRead(f *testing.F) {
 	good, err := link(f, text).ELF()
-	if err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, err)
 	f.Add(good)
 	f.Add(good[:200])
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -198,8 +181,6 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		if err := file.List(&b); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, file.List(&b))
 	})
 }

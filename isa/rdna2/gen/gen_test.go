@@ -5,22 +5,20 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestUpToDate fails when ops.txt changed without go generate.
 func TestUpToDate(t *testing.T) {
 	goSrc, md, err := generate("../ops.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, f := range []struct {
 		path string
 		want []byte
 	}{{"../zops.go", goSrc}, {"../../../docs/isa/rdna2.md", md}} {
 		got, err := os.ReadFile(f.path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if !bytes.Equal(got, f.want) {
 			t.Errorf("%s is stale: run go generate ./isa/rdna2", f.path)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt/partition"
 )
@@ -92,9 +93,7 @@ func TestStore(t *testing.T) {
 		t.Fatalf("files %v, error %v", files, err)
 	}
 	for _, text := range []string{"", "{", `{"time_fs": -1, "operations": [{}]}`, `[]`} {
-		if err := os.WriteFile(files[0], []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(files[0], []byte(text), 0o666))
 		if _, ok := get(NewStore(dir, "m")); ok {
 			t.Errorf("a record from %q", text)
 		}
@@ -115,26 +114,20 @@ func TestStoreKnowsItsRecords(t *testing.T) {
 	s.put(a, &Record{Row: Row{10, 2.5}, Operations: []Row{{7, 2.5}}})
 	s.put(b, &Record{Row: Row{20, 2.5}, Operations: []Row{{9, 2.5}}})
 	text, err := os.ReadFile(s.path(a))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	none := func(what, key string) {
 		t.Helper()
 		if got := (Record{}); NewStore(dir, "m").get(key, &got) {
 			t.Errorf("%s is the record %v", what, got)
 		}
 	}
-	if err := os.WriteFile(s.path(b), text, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(s.path(b), text, 0o666))
 	none("another's file", b)
 	changed := bytes.Replace(text, []byte("2.5"), []byte("2.6"), 1)
 	if bytes.Equal(changed, text) {
 		t.Fatalf("no figure to change in %s", text)
 	}
-	if err := os.WriteFile(s.path(a), changed, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(s.path(a), changed, 0o666))
 	none("a changed file", a)
 }
 

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestStoreReadsNoPipe: a pipe where a record belongs is no record, and opening it does
@@ -17,12 +19,8 @@ func TestStoreReadsNoPipe(t *testing.T) {
 	s := NewStore(t.TempDir(), "m")
 	key := strings.Repeat("ab", 32)
 	path := s.path(key)
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Mkfifo(path, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
+	require.NoError(t, unix.Mkfifo(path, 0o666))
 	if s.get(key, &Record{}) {
 		t.Error("a record from a pipe")
 	}

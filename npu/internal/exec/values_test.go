@@ -6,15 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 )
 
 // TestRescaleValues runs testdata/rescale.txt: the scaling of every output stage.
 func TestRescaleValues(t *testing.T) {
 	b, err := os.ReadFile("testdata/rescale.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	rows := 0
 	for i, line := range strings.Split(string(b), "\n") {
 		if line == "" || line[0] == '#' {

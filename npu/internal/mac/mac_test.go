@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 func randomBytes(r *rand.Rand, n int) []byte {
@@ -238,9 +240,7 @@ func TestGenerated(t *testing.T) {
 	// The first line holds the command, which names the files.
 	body := func(path string) []byte {
 		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		_, b, _ = bytes.Cut(b, []byte("\n"))
 		return b
 	}

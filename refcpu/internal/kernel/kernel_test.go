@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // These tests hold the loops that the build selects to their portable twins.
@@ -196,13 +198,9 @@ func TestGenerated(t *testing.T) {
 	}
 	for _, p := range [][2]string{{s, "zkernel_amd64.s"}, {g, "zkernel_amd64.go"}} {
 		got, err := os.ReadFile(p[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		want, err := os.ReadFile(p[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		_, got, _ = bytes.Cut(got, []byte("\n"))
 		_, want, _ = bytes.Cut(want, []byte("\n"))
 		if !bytes.Equal(got, want) {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/cache"
@@ -35,17 +36,13 @@ func TestDirect(t *testing.T) {
 		var drams [2]*dram.DRAM
 		for k := range caches {
 			d, err := dram.New(dc)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			var behind mem.Level = d
 			if k == 1 {
 				behind = opaque{d}
 			}
 			b, err := interconnect.NewBus(bc, behind)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			p := b.Port("port")
 			behind = &mem.Path{Next: p, Delay: 130 * sim.Nanosecond}
 			if k == 1 {

@@ -3,6 +3,7 @@ package cache_test
 import (
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/cache"
 	"github.com/nnsoc/nnsoc/sim/mem/memtest"
@@ -13,9 +14,7 @@ import (
 func TestForward(t *testing.T) {
 	behind := &memtest.Flat{}
 	c, err := cache.New(cache.Config{Name: "l2", Hz: 1e9, Bytes: 4096, LineBytes: 64, Ways: 4, HitCycles: 1, BytesPerCycle: 64, Banks: 1, MSHRs: 4, Write: cache.WriteBack}, behind)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c.Forward(0, 5, mem.Read)
 	c.Forward(0, 6, mem.Write)
 	c.Add(cache.Events{cache.ReadLookup: 3})

@@ -5,6 +5,7 @@ import (
 	"math/rand"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -19,9 +20,7 @@ func TestWriteThrough(t *testing.T) {
 		for i := range l1 {
 			var err error
 			far, err := mem.NewScratchpad(mem.ScratchpadConfig{Name: "far", Hz: 1e9, Bytes: 1 << 20, Banks: 1, BankBytes: 64, LatencyCycles: 50})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if l2[i], err = New(Config{Name: "l2", Hz: 1e9, Bytes: 4096, LineBytes: 128, Ways: 4, HitCycles: 9, BytesPerCycle: 128,
 				Banks: 1, MSHRs: 3, Prefetch: prefetch, PrefetchDegree: 1, Reason: sim.StallL2}, far); err != nil {
 				t.Fatal(err)

@@ -3,6 +3,7 @@ package dram_test
 import (
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/dram"
@@ -14,9 +15,7 @@ import (
 func TestMeasure(t *testing.T) {
 	const span, blocks, block = 2 * sim.Microsecond, 400, 1024
 	d, err := dram.New(memtest.LPDDR4X())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cfg := d.Config()
 	pins := float64(cfg.TransfersPerSec) * float64(cfg.Channels*cfg.BusBits/8) * span.Seconds()
 	d.Measure(span, 0)

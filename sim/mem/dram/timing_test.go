@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/dram"
@@ -42,16 +43,12 @@ func TestClockChange(t *testing.T) {
 	slow.TransfersPerSec /= 4
 	alone := func(c dram.Config) sim.Time {
 		d, err := dram.New(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		done, _ := d.Access(sim.Microsecond, 0, 64, mem.Read)
 		return done - sim.Microsecond
 	}
 	d, err := dram.New(fast)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for range 2 {
 		d.Start(&fast)
 		c := &clockCourse{at: []sim.Time{at, 2 * at}, to: []dram.Config{slow, fast}}
@@ -89,9 +86,7 @@ func TestClockStays(t *testing.T) {
 	same.SwitchTime = sim.Microsecond
 	run := func(clocking dram.Clocking) (all []answer) {
 		d, err := dram.New(same)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if clocking != nil {
 			d.SetClocking(clocking, 400*sim.Nanosecond)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem/dram"
 	"github.com/nnsoc/nnsoc/sim/mem/interconnect"
@@ -76,9 +77,7 @@ func TestTwoStreams(t *testing.T) {
 	stream := func(engines int, swapped bool) []float64 {
 		d := memtest.NewDRAM(t, func(c *dram.Config) { memtest.Bare(c); c.Refresh, c.XORBanks = dram.RefreshAllBanks, true })
 		bus, err := interconnect.NewBus(interconnect.BusConfig{Name: "noc", Hz: 2_000_000_000, BytesPerCycle: 64}, d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		type engine struct {
 			port   *interconnect.Port
 			flight [64]sim.Time // completions, a ring

@@ -1,12 +1,14 @@
 package traps
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
+)
 
 func TestAll(t *testing.T) {
 	list, err := All()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, x := range list {
 		if x.Case.Model == nil && !x.Case.ExpectFailure {
 			t.Errorf("%s: %v", x.Case.Name, x.Case.Malformed)

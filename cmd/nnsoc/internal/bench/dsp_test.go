@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestAnchorInputs: a figure that the preset is built from comes out of the
@@ -13,9 +14,7 @@ import (
 func TestAnchorInputs(t *testing.T) {
 	for _, name := range []string{"pixel4", "sd888"} {
 		x, err := newAnchorRun(&cli.App{SoC: name})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for i := range anchors {
 			row := &anchors[i].row
 			if row.Source == "" || row.Reason == "" || row.Unit == "" || row.Published <= 0 {
@@ -25,9 +24,7 @@ func TestAnchorInputs(t *testing.T) {
 				continue
 			}
 			got, err := anchors[i].measure(x)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if math.Abs(got/row.Published-1) > 0.1 {
 				t.Errorf("%s: %s: %.4g, published %.4g", name, row.Figure, got, row.Published)
 			}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestServiceSpeedup: a burst that took no longer than a call in process has no ratio.
@@ -20,9 +21,7 @@ func TestServiceSpeedup(t *testing.T) {
 	} {
 		var out strings.Builder
 		r := serviceReport{Device: "cpu", Burst: speedup(c.call, c.burst)}
-		if err := printService(&cli.App{Out: &out}, &r); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, printService(&cli.App{Out: &out}, &r))
 		if s := out.String(); !strings.Contains(s, c.want) || strings.Contains(s, "/0.0") || strings.Contains(s, "Inf") {
 			t.Errorf("overheads %v and %v: %s", c.call, c.burst, s)
 		}

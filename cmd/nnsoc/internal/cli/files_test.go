@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // endless is a device that never ends.
@@ -54,9 +56,7 @@ func TestReadEndless(t *testing.T) {
 func TestFileErrors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "report.html")
 	f, err := CreateFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	f.File.Close() // as a disk that fails
 	_, written := f.Write([]byte("x"))
 	for _, err := range []error{written, f.Commit(0o644)} {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 type jsonInner struct {
@@ -42,9 +44,7 @@ func TestJSONIsMarshal(t *testing.T) {
 		Raw: json.RawMessage(`{"k":[1]}`), Inner: &jsonInner{3}, Any: []any{1, "x", nil, map[string]any{}}, Bytes: []byte{1, 2}, hidden: 1}
 	for _, v.jsonMore = range []*jsonMore{nil, &jsonMore{4}} {
 		want, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got, err := encodeJSON(v)
 		if err != nil || string(got) != string(want) {
 			t.Errorf("%v\n got %s\nwant %s", err, got, want)
@@ -58,13 +58,9 @@ func TestJSONNonFinite(t *testing.T) {
 	v := jsonSample{Value: nan, Small: float32(inf), List: []float64{1, -inf}, Map: map[string]float64{"m": nan}, Inner: &jsonInner{inf},
 		Any: []any{nan}, Zero: nan, jsonInner: jsonInner{-inf}}
 	var b strings.Builder
-	if err := PrintJSON(&b, v); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, PrintJSON(&b, v))
 	var back map[string]any
-	if err := json.Unmarshal([]byte(b.String()), &back); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(b.String()), &back))
 	for key, want := range map[string]string{
 		"value": `"NaN"`, "small": `"+Inf"`, "list": `[1,"-Inf"]`, "map": `{"m":"NaN"}`, "inner": `{"x":"+Inf"}`, "any": `["NaN"]`,
 		"zero": `"NaN"`, "x": `"-Inf"`,

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestCreateFileNamesItsPath: an error names the file that was asked for.
@@ -23,32 +25,20 @@ func TestCreateFileNamesItsPath(t *testing.T) {
 func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	if err := os.WriteFile(at("target"), []byte("before, and longer"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("target", at("link")); err != nil {
-		t.Fatal(err)
-	}
-	if err := WriteFile(at("link"), []byte("after")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(at("target"), []byte("before, and longer"), 0o600))
+	require.NoError(t, os.Symlink("target", at("link")))
+	require.NoError(t, WriteFile(at("link"), []byte("after")))
 	if b, err := os.ReadFile(at("target")); err != nil || string(b) != "after" {
 		t.Errorf("behind a link: %q, %v", b, err)
 	}
 	if fi, err := os.Lstat(at("link")); err != nil || fi.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("the link: %v, %v", fi.Mode(), err)
 	}
-	if err := syscall.Mkfifo(at("pipe"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, syscall.Mkfifo(at("pipe"), 0o600))
 	reader, err := os.OpenFile(at("pipe"), os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer reader.Close()
-	if err := WriteFile(at("pipe"), []byte("piped")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, WriteFile(at("pipe"), []byte("piped")))
 	if fi, err := os.Stat(at("pipe")); err != nil || fi.Mode()&os.ModeNamedPipe == 0 {
 		t.Fatalf("the pipe: %v, %v", fi.Mode(), err)
 	}
@@ -84,9 +74,7 @@ func TestOutputFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.files["x.npy"], o.order = []byte("x"), []string{"x.npy"}
-	if err := o.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, o.Commit())
 	if o.Discard(); !exists(filepath.Join(inner, "x.npy")) {
 		t.Error("tensors are gone")
 	}

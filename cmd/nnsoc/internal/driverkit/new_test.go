@@ -13,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 )
@@ -29,13 +30,9 @@ func write(t *testing.T, args ...string) error {
 // The module that driver new writes builds against the checkout, keeps the contract, and serves.
 func TestNewDriver(t *testing.T) {
 	checkout, err := filepath.Abs("../../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	dir := filepath.Join(t.TempDir(), "acme")
-	if err := write(t, "acme", "--dir", dir, "--checkout", checkout); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, write(t, "acme", "--dir", dir, "--checkout", checkout))
 	run := func(args ...string) {
 		t.Helper()
 		cmd := exec.Command("go", args...)
@@ -53,12 +50,8 @@ func TestNewDriver(t *testing.T) {
 	socket := filepath.Join(dir, "acme.sock")
 	served := exec.Command(program, socket)
 	out, err := served.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := served.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, served.Start())
 	ended := make(chan error, 1)
 	defer func() {
 		_ = served.Process.Signal(os.Interrupt)
@@ -78,21 +71,15 @@ func TestNewDriver(t *testing.T) {
 		t.Fatalf("%q, %v", line, err)
 	}
 	d, err := service.Dial(socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = d.Close() }()
 	b := builder.New(builder.Config{})
 	x := b.Values("x", 1, 2)
 	b.Output(b.Add(x, x, builder.Linear), "y")
 	m, err := b.Model("twice")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r := &hal.Buffers{Inputs: [][]byte{{0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0}}, Outputs: [][]byte{make([]byte, 8)}} // 1, -2
 	res, err := hal.Execute(p, r)
 	if err != nil || d.Name() != "acme" || !bytes.Equal(r.Outputs[0], []byte{0, 0, 0, 0x40, 0, 0, 0x80, 0xc0}) || res.Stats.Cycles != 5 {
@@ -105,9 +92,7 @@ func TestNewDriver(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	full := t.TempDir()
-	if err := os.WriteFile(filepath.Join(full, "x"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(full, "x"), nil, 0o600))
 	fresh := filepath.Join(t.TempDir(), "new")
 	for want, args := range map[string][]string{
 		"takes one NAME":            {},
@@ -130,8 +115,6 @@ func TestNewRefuses(t *testing.T) {
 // other is a checkout of something else.
 func other(t *testing.T) string {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.org/x\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.org/x\n"), 0o600))
 	return dir
 }

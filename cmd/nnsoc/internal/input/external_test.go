@@ -7,23 +7,18 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestExternalData: a model's data may stand beside it or below, nowhere else.
 func TestExternalData(t *testing.T) {
 	dir := t.TempDir()
 	inner := filepath.Join(dir, "model")
-	if err := os.MkdirAll(filepath.Join(inner, "data"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Join(inner, "data"), 0o755))
 	for _, p := range []string{filepath.Join(dir, "secret.bin"), filepath.Join(inner, "w.bin"), filepath.Join(inner, "data", "w.bin")} {
-		if err := os.WriteFile(p, make([]byte, 8), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(p, make([]byte, 8), 0o644))
 	}
-	if err := os.Symlink("../secret.bin", filepath.Join(inner, "link.bin")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink("../secret.bin", filepath.Join(inner, "link.bin")))
 	value := func(name string) []*onnxfile.Value {
 		return []*onnxfile.Value{{Name: name, Type: onnxfile.Float, Dims: []onnxfile.Dim{{Size: 2}}}}
 	}
@@ -36,9 +31,7 @@ func TestExternalData(t *testing.T) {
 			Inputs:       value("x"), Outputs: value("y"),
 		}})
 		path := filepath.Join(inner, "m.onnx")
-		if err := os.WriteFile(path, file, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, file, 0o644))
 		m, err := ReadModel(path, nil)
 		if good != (err == nil) || good && len(m.Main.Operations) != 1 {
 			t.Errorf("%s: %v", location, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/importer/tflite/export"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
@@ -73,9 +74,7 @@ func TestPredictGovernor(t *testing.T) {
 	p := measuredProblem(t, "xclipse920", "mobilenet_v2_0.5_160_float")
 	gpu := slices.IndexFunc(p.Devices, func(d partition.Device) bool { return d.Name == "gpu" })
 	single, err := partition.Single(gpu).Plan(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	single = p.Canonical(single)
 	behind := partition.Plan{Device: slices.Clone(single.Device)} // the CPU begins
 	clear(behind.Device[:4])
@@ -89,18 +88,12 @@ func TestPredictGovernor(t *testing.T) {
 func TestPredictControlFlow(t *testing.T) {
 	t.Setenv(machine.CacheVariable, "")
 	branch, err := testvectors.Document("V1_3__if_simple.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name, m := range map[string]*nn.Model{"loop": doublingLoop(100), "branch": branch.Cases[0].Model} {
 		file, err := export.Bytes(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		path := filepath.Join(t.TempDir(), name+".tflite")
-		if err := os.WriteFile(path, file, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, file, 0o644))
 		predictControlFlow(t, path)
 	}
 }
@@ -155,9 +148,7 @@ func predictControlFlow(t *testing.T, network string) {
 	t.Helper()
 	p := measuredProblem(t, "pixel4", network)
 	plan, err := partition.Make(p, partition.Interpreted{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(plan.Subgraphs) == 0 {
 		t.Fatalf("%s: nothing is interpreted", network)
 	}
@@ -179,17 +170,11 @@ func measuredProblem(t *testing.T, soc, network string) *partition.Problem {
 	t.Helper()
 	a := &cli.App{Out: io.Discard, Err: io.Discard, SoC: soc}
 	m, err := machine.OpenLive(a, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	form, err := partitionForm(network, &input.ShapeFlag{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p, err := NewPlanner(a, m, nnrt.CompileOptions{}, measure.PlanPace(), a.Progress()).problem(form, costsMeasured)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return p
 }
 
@@ -218,13 +203,9 @@ func randomSplit(p *partition.Problem, r *rand.Rand, cuts int) partition.Plan {
 func comparePrediction(t *testing.T, p *partition.Problem, plan partition.Plan, network string) *partition.Evaluation {
 	t.Helper()
 	predicted, err := p.Predict(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	ran, err := p.Costs.Measure(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	late, costly := predicted.LatencyFs/ran.LatencyFs-1, predicted.EnergyPJ/ran.EnergyPJ-1
 	t.Logf("%s, %d parts: predicted %.1f us, simulated %.1f (%+.1f %%), energy %+.1f %%", network, len(predicted.Steps), predicted.LatencyFs/1e9, ran.LatencyFs/1e9, 100*late, 100*costly)
 	if !(math.Abs(late) <= predictionSlack) || !(math.Abs(costly) <= energySlack) {

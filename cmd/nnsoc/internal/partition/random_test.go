@@ -15,6 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/nnrt"
@@ -65,33 +66,23 @@ func TestExactIsNotBeaten(t *testing.T) {
 	for k := range 6 {
 		soc := [...]string{"pixel4", "sd888", "xclipse920"}[k%3]
 		m, err := randomNetwork(rand.New(rand.NewPCG(uint64(k), 5)), fmt.Sprintf("random_%d", k))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		a := &cli.App{Out: io.Discard, Err: io.Discard, SoC: soc}
 		live, err := machine.OpenLive(a, hal.FastSingleAnswer)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		form, err := input.NewForm(m, &input.Flags{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		x := NewPlanner(a, live, nnrt.CompileOptions{}, measure.PlanPace(), a.Progress())
 		x.share = true
 		var strategies []partition.Strategy
 		devices := problemDevices(live)
 		for _, name := range partition.Names(devices) {
 			s, err := partition.Parse(name, devices)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			strategies = append(strategies, s)
 		}
 		report, err := x.compare(form, strategies)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if err := report.verdict(); err != nil {
 			t.Error(err)
 		}
@@ -141,28 +132,18 @@ func loopSeesGovernors(t *testing.T, network string, set ...string) {
 	t.Setenv(machine.CacheVariable, "")
 	a := &cli.App{Out: io.Discard, Err: io.Discard, SoC: "pixel4", Set: set}
 	live, err := machine.OpenLive(a, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	form, err := partitionForm(network, &input.ShapeFlag{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	x := NewPlanner(a, live, nnrt.CompileOptions{}, measure.PlanPace(), a.Progress())
 	p, err := nnrt.NewProblem(live.Registry, form.Model, x.options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	gpu := slices.IndexFunc(p.Devices, func(d partition.Device) bool { return d.Name == "gpu" })
 	plan, err := partition.Single(gpu).Plan(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	plan = p.Canonical(plan)
 	compared, err := x.run(p, plan, form.Inputs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	ran, loop := simulateAnew(t, x, p, plan, form.Inputs), compared.invocations
 	t.Logf("compared by %.0f us, %.0f to %.0f, of %d invocations; 50 take %.0f", loop.MeanUS, loop.MinUS, loop.MaxUS, loop.Count, ran)
 	if !(loop.MaxUS > 1.05*loop.MinUS) {
@@ -177,15 +158,11 @@ func loopSeesGovernors(t *testing.T, network string, set ...string) {
 func simulateAnew(t *testing.T, x *planner, p *partition.Problem, plan partition.Plan, inputs [][]byte) float64 {
 	t.Helper()
 	m, c, err := x.apart(p, plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	pace := measure.PlanPace()
 	pace.Longest = 0
 	_, all, err := pace.Invoke(m, c, inputs, nnrt.ExecuteOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return all.MeanUS
 }
 
@@ -196,40 +173,26 @@ func TestChoiceRunsOnItsMachine(t *testing.T) {
 	t.Setenv(machine.CacheVariable, "")
 	a := &cli.App{Out: io.Discard, Err: io.Discard, SoC: "ethos-u55-32"}
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m, err := machine.OpenConfig(a, c, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var limits machine.Limits
 	cmd := &cobra.Command{}
 	limits.Add(cmd)
-	if err := cmd.Flags().Set("force-unsupported", "SOFTMAX:npu"); err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Limit(&limits); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Flags().Set("force-unsupported", "SOFTMAX:npu"))
+	require.NoError(t, m.Limit(&limits))
 	form, err := partitionForm("mobilenet_v1_1.0_224_quant", &input.ShapeFlag{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	pace := measure.PlanPace()
 	choice, err := NewPlanner(a, m, nnrt.CompileOptions{}, pace, a.Progress()).Compile(form)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	live := choice.Machine.Live
 	live.Reset() // as nnsoc run does, for the first use
 	if _, err := choice.Execute(form.Inputs, nnrt.ExecuteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	_, all, err := pace.Invoke(choice.Machine, choice.Compilation, form.Inputs, nnrt.ExecuteOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if off := choice.PredictedUS/all.MeanUS - 1; !(math.Abs(off) < 0.05) {
 		t.Errorf("%v us predicted, %v simulated", choice.PredictedUS, all.MeanUS)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
 
@@ -20,34 +21,22 @@ func TestSimulateBest(t *testing.T) {
 	t.Setenv(machine.CacheVariable, "")
 	a := &cli.App{Out: io.Discard, Err: io.Discard, SoC: "pixel4"}
 	m, err := machine.OpenLive(a, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	form, err := partitionForm("mobilenet_v1_0.25_128_quant", &input.ShapeFlag{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := form.Reference(m); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, form.Reference(m))
 	x := NewPlanner(a, m, nnrt.CompileOptions{}, measure.PlanPace(), a.Progress())
 	p, err := x.problem(form, costsMeasured)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r := &PartitionReport{problem: p}
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, name := range []string{"one", "two", "three"} {
 		plan := randomSplit(p, random, 2)
 		predicted, err := p.Predict(plan)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		r.Strategies = append(r.Strategies, &strategyEntry{Name: name, problem: p, plan: plan, predicted: predicted, PredictedLatencyUS: predicted.LatencyFs / 1e9})
 	}
-	if err := x.simulateBest(form, r.Strategies, 1); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, x.simulateBest(form, r.Strategies, 1))
 	ran := 0
 	for _, e := range r.Strategies {
 		for _, o := range r.Strategies {
@@ -63,9 +52,7 @@ func TestSimulateBest(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	if err := r.text(&out); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.text(&out))
 	if ran != 1 || strings.Count(out.String(), "  -  ") < 4 || !strings.Contains(out.String(), "the plans of 1 of 3 strategies ran") {
 		t.Errorf("%d ran:\n%s", ran, out.String())
 	}

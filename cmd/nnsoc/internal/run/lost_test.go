@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
@@ -27,24 +28,14 @@ func (gone) SupportedOperations(*nn.Model) ([]hal.Support, error) {
 // no driver that takes nothing.
 func TestGoneBeforeAsked(t *testing.T) {
 	m, err := machine.OpenLive(&cli.App{SoC: "pixel4", Err: io.Discard}, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Registry.Add(gone{m.Registry.CPU()}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, m.Registry.Add(gone{m.Registry.CPU()}))
 	model, err := bench.Gemm("f32", 16)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	form, err := input.NewForm(model, &input.Flags{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c, err := nnrt.Compile(m.Registry, model, "gone", nnrt.CompileOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r := newReport(m, form)
 	r.add(&deviceRun{device: "gone", compilation: c}, form, nil)
 	if e := r.data.Runs[0]; len(r.data.Runs) != 1 || e.Status != StatusFailed || !strings.Contains(e.Error, "the connection is closed") {

@@ -21,6 +21,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/measure"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nnrt"
 )
@@ -32,34 +33,20 @@ func runForm(t *testing.T, m *nn.Model, device string) (e map[string]any, text s
 	a := &cli.App{SoC: "pixel4", Err: io.Discard}
 	f := &runFlags{pace: measure.Pace{Invocations: 1}}
 	mach, err := machine.OpenLive(a, hal.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	form, err := input.NewForm(m, &f.Flags)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := form.Reference(mach); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, form.Reference(mach))
 	r := newReport(mach, form)
 	d, err := runDevice(a, mach, form, device, hal.FastSingleAnswer, f, nil, nil, cli.NewProgress(io.Discard))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r.add(d, form, nil)
 	var b bytes.Buffer
-	if err := cli.PrintJSON(&b, r.object()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cli.PrintJSON(&b, r.object()))
 	var object struct{ Runs []map[string]any }
-	if err := json.Unmarshal(b.Bytes(), &object); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(b.Bytes(), &object))
 	var w strings.Builder
-	if err := r.print(&w); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.print(&w))
 	return object.Runs[0], w.String()
 }
 
@@ -67,9 +54,7 @@ func runForm(t *testing.T, m *nn.Model, device string) (e map[string]any, text s
 // device are its whole cost, and so are its stalls.
 func TestReportAddsUp(t *testing.T) {
 	gemm, err := bench.Gemm("f32", 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, c := range []struct {
 		device string
 		model  *nn.Model

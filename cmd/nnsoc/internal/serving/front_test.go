@@ -13,6 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/service"
 	"github.com/nnsoc/nnsoc/importer/npy"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 	"github.com/nnsoc/nnsoc/testvectors/conformance"
@@ -28,9 +29,7 @@ func chain(t *testing.T) *nn.Model {
 	}
 	b.Output(x, "y")
 	m, err := b.Model("chain")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return m
 }
 
@@ -38,14 +37,10 @@ func chain(t *testing.T) *nn.Model {
 func TestFront(t *testing.T) {
 	dir := t.TempDir()
 	unsupported, err := parseNumbers("0, 2-9")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	o := options{name: "acme", unsupported: unsupported, queue: &queue{retire: 2}, dump: &recorder{folder: dir, warn: func(s string) { t.Error(s) }}}
 	d, stop, err := service.Loopback(o.before(driver.New()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer stop()
 	m := chain(t)
 	s, err := d.SupportedOperations(m)
@@ -53,9 +48,7 @@ func TestFront(t *testing.T) {
 		t.Fatalf("%s: %+v, %v", d.Name(), s, err)
 	}
 	p, err := d.PrepareModel(m, hal.PrepareOptions{Priority: hal.PriorityMedium})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	one := []byte{0, 0, 0x80, 0x3f, 0, 0, 0, 0x40} // 1, 2
 	b := &hal.Buffers{Inputs: [][]byte{one}, Outputs: [][]byte{make([]byte, 8)}}
 	if _, err := hal.Execute(p, b); err != nil {
@@ -63,9 +56,7 @@ func TestFront(t *testing.T) {
 	}
 	for name, want := range map[string][]byte{"request-000001-model-0001-input-0.npy": one, "request-000001-model-0001-output-0.npy": b.Outputs[0]} {
 		data, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		a, err := npy.Parse(data)
 		if err != nil || a.Descr != "<f4" || !slices.Equal(a.Shape, []int{1, 2}) || !bytes.Equal(a.Data, want) {
 			t.Errorf("%s: %+v, %v", name, a, err)
@@ -99,9 +90,7 @@ func TestDumpLongConstants(t *testing.T) {
 	x := b.Values("x", 1, 32)
 	b.Output(b.Add(x, b.Floats([]uint32{1, 32}, make([]float32, 32)...), builder.Linear), "y")
 	m, err := b.Model("long")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	dir := t.TempDir()
 	(&recorder{folder: dir, warn: func(s string) { t.Error(s) }}).model(driver.New(), m)
 	text, err := os.ReadFile(filepath.Join(dir, "model-0001-after.json"))
@@ -118,9 +107,7 @@ func TestDumpLongConstants(t *testing.T) {
 func TestFrontConforms(t *testing.T) {
 	o := options{name: "acme", queue: &queue{retire: 1}, dump: &recorder{folder: t.TempDir(), warn: func(s string) { t.Error(s) }}}
 	d, stop, err := service.Loopback(o.before(driver.New()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer stop()
 	if s := conformance.Run(t, d); s.Passed < 80 {
 		t.Errorf("%d checks passed", s.Passed)

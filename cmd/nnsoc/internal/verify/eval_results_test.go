@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/bench/metric"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestResultsFile: a file that begins with anything but scores is left alone, one whose
@@ -14,9 +15,7 @@ func TestResultsFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "scores.jsonl")
 	h := resultsHeader{Model: "m", Dataset: "d", Metric: "top1", Samples: 3}
 	for text, ok := range map[string]bool{"": true, `{"model":"m","so`: true, "my notes": false, `{"model":"x"`: false, "my notes\n": false, "\x00": false} {
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
 		r, err := openResults(path, h)
 		if (err == nil) != ok {
 			t.Errorf("%q: error %v", text, err)
@@ -29,22 +28,16 @@ func TestResultsFile(t *testing.T) {
 			t.Errorf("%q has become %q, error %v", text, left, err)
 		}
 	}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(path))
 	open := func() *results {
 		t.Helper()
 		r, err := openResults(path, h)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return r
 	}
 	put := func(r *results, device string, i int) {
 		t.Helper()
-		if err := r.put(device, i, "s", metric.Score{Sum: float64(i), Count: 1}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, r.put(device, i, "s", metric.Score{Sum: float64(i), Count: 1}))
 	}
 	a := open()
 	b := open()

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -36,9 +37,7 @@ func (k ranges) Emit(b *hvx.Builder) {
 // TestThreadOf: loops run as often as the table says, entry by entry.
 func TestThreadOf(t *testing.T) {
 	code, err := hvx.Compile(ranges{}, hvx.Machine{IssueInterval: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	table := map[uint32]uint32{0x1004: 5, 0x100c: 0, 0x1014: 1000}
 	word := func(addr uint32) (uint32, bool) { w, ok := table[addr]; return w, ok }
 	slots := func(entries uint32) int {

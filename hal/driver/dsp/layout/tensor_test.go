@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
@@ -125,9 +126,7 @@ func TestNeedHalo(t *testing.T) {
 					right = max(right, y*w.StrideW+k*w.DilationW-w.Left-w.W+1)
 				}
 			}
-			if err := x.NeedHalo(w); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, x.NeedHalo(w))
 		}
 		if x.Top != top || x.Bottom != bottom || x.Left != left || x.Right != right || x.HasHalo() != (top+bottom+left+right > 0) {
 			t.Fatalf("%+v, want %d %d %d %d", x, top, bottom, left, right)

@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -54,13 +55,9 @@ func TestCold(t *testing.T) {
 // fetching is a planner of a core, with user DMA or not.
 func fetching(t *testing.T, dma bool) *planner {
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s, err := dsp.FromSoC(c, sim.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s.VTCMBytes = 40 << 10
 	if s.DMA = nil; dma {
 		s.DMA = &dsp.DMASpec{}
@@ -87,9 +84,7 @@ func TestFetches(t *testing.T) {
 				n := 1 + r.IntN(12<<10)
 				src := l.Constant(make([]byte, layout.RoundUp(n, fetchUnit)))
 				dst, err := l.Fetch(s, src, n)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				x := fetchRange{src, dst, uint32(layout.RoundUp(n, fetchUnit))}
 				if again, err := l.Fetch(s, src, n); !dma && (err != nil || again != dst) {
 					t.Fatalf("fetched to %#x, again to %#x, %v", dst, again, err)
@@ -231,13 +226,9 @@ func TestBands(t *testing.T) {
 	for range 60 {
 		l := fetching(t, false)
 		c, err := soc.Load("pixel4")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		s, err := dsp.FromSoC(c, sim.FastSingleAnswer)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		list := &step.List{Object: l.Object}
 		side := 32 << r.IntN(3)
 		tensor := func(h int) *layout.Tensor {
@@ -272,9 +263,7 @@ func TestBands(t *testing.T) {
 			x, h = y, d.Count
 		}
 		p, err := newPlanner(list, &s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, n := range list.Steps {
 			if done[n.Writes[0]] != n.Writes[0].Shape.H {
 				t.Fatalf("%d of %d rows are launched", done[n.Writes[0]], n.Writes[0].Shape.H)

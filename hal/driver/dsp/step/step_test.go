@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestShares: shares, spreads and parts are consecutive ranges of all entries, as many and as even as they say.
@@ -276,9 +277,7 @@ func TestWrite(t *testing.T) {
 		New(9, "none", nil, nil, rowWork{}),
 	}
 	var b strings.Builder
-	if err := Write(&b, steps, func(op int) string { return strings.Repeat("N", op-6) }); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Write(&b, steps, func(op int) string { return strings.Repeat("N", op-6) }))
 	const want = `0: operation 7 N, pool: rowWork{In t0, Out t1, Rows 2, List [4 5]}
    reads t0: x, [1 4 5 6] pitch 32 halo 1 above, 0 below, 2 left, 0 right of 128
    writes t1: y, [1 2 5 6] dense

@@ -11,12 +11,23 @@ import (
 // Kernel is one launch: a computation on tensors, as data. It is made when an
 // operation is lowered and does not change.
 type Kernel interface {
-	// Pack adds the kernel's constants and returns the key of its code. It is called
-	// once, when all tensors have their places.
-	Pack(m *Memory) Key
+	// Name is the name of the kernel in listings.
+	Name() string
 	// Work is what the launch does, for estimates. It is known before tensors have
 	// places.
 	Work() Work
+	// Emit generates the code and returns the grid of the launch. It is called when all
+	// tensors have their places, of the result of Pack where there is one. The code depends
+	// on nothing but what the kernel's fields hold; kernels that hold the same share it.
+	Emit(b *rdna.Builder) Grid
+}
+
+// Packer is a Kernel with constants of its own.
+type Packer interface {
+	Kernel
+	// Pack stores the constants and returns the kernel with their offsets in their place.
+	// It is called once, when all tensors have their places.
+	Pack(m *Memory) Kernel
 }
 
 // Cut is a way to divide a computation among waves, and what it would do.
@@ -33,15 +44,6 @@ type Chooser interface {
 	Cuts() []Cut
 	// Take cuts the computation as the one of a name does; it reports whether there is one.
 	Take(name string) bool
-}
-
-// Key is a comparable value that holds everything the code of a kernel depends on.
-// Equal keys have equal code.
-type Key interface {
-	// Name is the name of the kernel in listings.
-	Name() string
-	// Emit generates the code and returns the grid of the launch.
-	Emit(b *rdna.Builder) Grid
 }
 
 // Memory is what a kernel packs into or refers to.
@@ -75,6 +77,14 @@ type Work struct {
 	VectorLoads int64 // of Loads; 0: all are
 	Dots        int64 // of Instructions: dot products
 	FarLoads    int64 // of the vector loads: those whose lanes are each in a cache line of its own
+}
+
+// Lanes is the work of n lanes that each take so many instructions and loads, one load after
+// the other, to read one tensor and to write another.
+func Lanes(n, instructions, loads int, in, out *layout.Tensor) Work {
+	waves := (n + 31) / 32
+	return Work{Waves: waves, Instructions: int64(waves) * int64(instructions), Loads: int64(waves) * int64(loads),
+		ReadBytes: int64(in.Bytes()), WriteBytes: int64(out.Bytes()), Chain: loads}
 }
 
 // Add adds the work of another launch.

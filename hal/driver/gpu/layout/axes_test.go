@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // walk lists the offsets of each operand over an index space, the slowest dimension first.
@@ -41,9 +43,7 @@ func TestCollapse(t *testing.T) {
 			other = append(other, []int{0, -dense[d], dense[d], dense[d]}[r.IntN(4)])
 		}
 		a, err := Collapse(dims, dense, other)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var n []int
 		strides := [2][]int{}
 		for _, x := range a.List() {

@@ -91,14 +91,3 @@ type Tensor struct {
 
 // Bytes is the size of a tensor.
 func (t *Tensor) Bytes() int { return t.N * t.Elem.Bytes() }
-
-// Place is where a tensor lies and how its elements are stored: what the code of a
-// kernel depends on.
-type Place struct {
-	Region Region
-	Off    uint32
-	Elem   Element
-}
-
-// Place is the tensor's place once it has one.
-func (t *Tensor) Place() Place { return Place{t.Region, t.Off, t.Elem} }

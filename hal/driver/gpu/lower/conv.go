@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/direct"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/gemm"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/move"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/rdna"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/texel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/window"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
@@ -89,7 +90,7 @@ func (l *Lowering) texel(c *opspec.Conv, groups int) error {
 	k.Elem, k.In = k.In.Elem, l.inArena(k.In)
 	k.Cut(&l.machine.Texel)
 	l.Pages().Need(0, k.InC*k.Elem.Bytes())
-	l.Add(k, []*layout.Tensor{k.In}, []*layout.Tensor{k.Out})
+	l.launch(k, k.Out)
 	return nil
 }
 
@@ -128,20 +129,10 @@ func (l *Lowering) direct(op *nn.Operation, c *opspec.Conv, mode direct.Mode, gr
 	}
 	if !k.In.Elem.IsFloat() {
 		q := try.V(c.Quant(l.view))
-		k.Fixed = directFixed(&q)
-		k.Mult = q.Mult
+		k.Fixed, k.Mult = rdna.NewFixed(&q), q.Mult
 	}
-	l.Add(k, []*layout.Tensor{k.In, k.Filter, k.Bias}, []*layout.Tensor{k.Out})
+	l.launch(k, k.Out)
 	return nil
-}
-
-// directFixed is the arithmetic of a product for package direct.
-func directFixed(q *opspec.GEMMQuant) direct.Fixed {
-	f := direct.Fixed{InZero: q.InZero, FilterZero: q.FilterZero, OutZero: q.OutZero, Lo: q.Lo, Hi: q.Hi, PerChannel: len(q.Mult) > 1}
-	if !f.PerChannel {
-		f.Mult = q.Mult[0]
-	}
-	return f
 }
 
 // depthwise adds a DEPTHWISE_CONV_2D with a constant filter.
@@ -156,10 +147,7 @@ func (l *Lowering) depthwise(op *nn.Operation, c *opspec.Conv, rows int) error {
 	}
 	q := try.V(c.Quant(l.view))
 	weights, bias := try.V2(l.quantizedFilter(c.Filter, c.Bias))
-	k.Fixed = window.Fixed{InZero: q.InZero, OutZero: q.OutZero, Lo: q.Lo, Hi: q.Hi, PerChannel: len(q.Mult) > 1}
-	if !k.Fixed.PerChannel {
-		k.Fixed.Mult = q.Mult[0]
-	}
+	k.Fixed = rdna.NewFixed(&q)
 	k.Bytes = &window.Quantized{Bias: bias, Mult: q.Mult, Weights: make([]int32, len(weights))}
 	signed := elements[l.graph.Operands[c.Filter].Type].IsSigned()
 	for i, b := range weights {
@@ -209,9 +197,9 @@ func (l *Lowering) denseDirect(f *opspec.FullyConnected, quant func() (opspec.GE
 	k.Filter, k.Bias = try.V2(l.Pair(f.Weights, f.Bias))
 	if !k.In.Elem.IsFloat() {
 		q := try.V(quant())
-		k.Fixed, k.Mult = directFixed(&q), q.Mult
+		k.Fixed, k.Mult = rdna.NewFixed(&q), q.Mult
 	}
-	l.Add(k, []*layout.Tensor{k.In, k.Filter, k.Bias}, []*layout.Tensor{k.Out})
+	l.launch(k, k.Out)
 	return nil
 }
 
@@ -258,7 +246,7 @@ func (l *Lowering) quantizedFilter(weights, bias uint32) (w []byte, b []int32, e
 func (l *Lowering) gemm(k *gemm.Kernel) {
 	k.In = l.inArena(k.In)
 	k.Cut()
-	l.Add(k, []*layout.Tensor{k.In}, []*layout.Tensor{k.Out})
+	l.launch(k, k.Out)
 }
 
 // gather makes k a dense matrix product behind a gather of n images: rows are padded to
@@ -274,7 +262,7 @@ func (l *Lowering) gather(k *gemm.Kernel, n int) {
 	h := &move.Gather{GatherShape: move.GatherShape{Window: k.Window, Batches: n, Channels: k.Depth, Width: width, Padding: k.Padding()}, In: k.In}
 	h.Out = l.Temporary(k.Elem, k.Rows*width)
 	l.Pages().Need(h.Padding, layout.Guard)
-	l.Add(h, []*layout.Tensor{h.In}, []*layout.Tensor{h.Out})
+	l.launch(h, h.Out)
 	if k.Bytes != nil {
 		k.Bytes.Weights = padded(k.Bytes.Weights, k.Units, row, width)
 	} else {
@@ -332,7 +320,7 @@ func (l *Lowering) pool(op *nn.Operation, plain direct.Mode, tiled ...window.Mod
 	if len(tiled) == 0 || rows > maxTable/(p.KH*p.KW) {
 		k := &direct.Kernel{Shape: direct.Shape{Mode: plain, Window: p.Window, Batches: p.N, InC: p.C, OutC: p.C, Lo: lo, Hi: hi}, In: in, Out: out}
 		k.Fixed.Lo, k.Fixed.Hi = least, most
-		l.Add(k, []*layout.Tensor{in}, []*layout.Tensor{out})
+		l.launch(k, out)
 		return nil
 	}
 	k := &window.Kernel{Shape: window.Shape{Mode: tiled[0], Window: p.Window, Rows: rows, Batches: p.N, InC: p.C, OutC: p.C, Multiplier: 1, Lo: lo, Hi: hi}, In: in, Out: out}
@@ -345,5 +333,5 @@ func (l *Lowering) window(k *window.Kernel) {
 	k.In = l.inArena(k.In)
 	l.Pages().Need(k.Padding(), k.InC*k.In.Elem.Bytes())
 	k.Cut()
-	l.Add(k, []*layout.Tensor{k.In}, []*layout.Tensor{k.Out})
+	l.launch(k, k.Out)
 }

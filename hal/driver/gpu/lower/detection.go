@@ -59,7 +59,7 @@ func (l *Lowering) boxTransform(op *nn.Operation, p opspec.BoxTransform) error {
 	out, finish := try.V2(l.realOutput(p.Output))
 	k := &detection.Transform{Rois: p.Rois, Classes: p.Classes, Images: p.N, Regions: in[0], Deltas: in[1], Batches: in[2], ImageSizes: in[3], Out: out,
 		Fault: l.fault(op.Type.String() + ": a region is upside down, too large or of no image")}
-	l.Add(k, in, []*layout.Tensor{out, k.Fault})
+	l.launch(k, out, k.Fault)
 	finish()
 	return nil
 }
@@ -71,7 +71,7 @@ func (l *Lowering) roi(op *nn.Operation, p opspec.Roi) error {
 	k := &detection.Roi{RoiShape: detection.RoiShape{Align: op.Type == nn.OpRoiAlign, N: p.N, H: p.H, W: p.W, C: p.C, Rois: p.Rois, OutH: p.OutH, OutW: p.OutW,
 		StrideH: p.StrideH, StrideW: p.StrideW, SampleH: p.SampleH, SampleW: p.SampleW},
 		In: in[0], Regions: in[1], Batches: in[2], Out: out, Fault: l.fault(op.Type.String() + ": a region is upside down, too large or of no image")}
-	l.Add(k, in, []*layout.Tensor{out, k.Fault})
+	l.launch(k, out, k.Fault)
 	finish()
 	return nil
 }
@@ -83,7 +83,7 @@ func (l *Lowering) heatmap(op *nn.Operation, p opspec.Heatmap) error {
 	out, finish := try.V2(l.realOutput(p.Output))
 	k := &detection.Heatmap{Boxes: p.Boxes, Size: p.Size, Points: p.Points, Heat: in[0], Regions: in[1], Scores: scores, Out: out,
 		Fault: l.fault(op.Type.String() + ": a box is upside down")}
-	l.Add(k, in, []*layout.Tensor{scores, out, k.Fault})
+	l.launch(k, scores, out, k.Fault)
 	finishScores()
 	finish()
 	return nil
@@ -142,8 +142,7 @@ func (l *Lowering) nms(op *nn.Operation, p opspec.Nms) error {
 // ranked adds the suppression of rows of boxes, best first.
 func (l *Lowering) ranked(s detection.RankedShape, order, scores, boxes *layout.Tensor) (kept, count *layout.Tensor) {
 	kept, count = l.Temporary(layout.I32, s.Rows*s.Limit), l.Temporary(layout.I32, s.Rows)
-	l.Add(&detection.Ranked{RankedShape: s, Order: order, Scores: scores, Boxes2D: boxes, Kept: kept, Count: count},
-		[]*layout.Tensor{order, scores, boxes}, []*layout.Tensor{kept, count})
+	l.launch(&detection.Ranked{RankedShape: s, Order: order, Scores: scores, Boxes2D: boxes, Kept: kept, Count: count}, kept, count)
 	return kept, count
 }
 
@@ -167,8 +166,8 @@ func (l *Lowering) proposals(_ *nn.Operation, p opspec.Proposals) error {
 	}
 	scores, deltas := in[0], in[1]
 	boxes := l.Temporary(layout.F32, 4*p.N*all)
-	l.Add(&detection.Proposed{AnchorShape: detection.AnchorShape{Batches: p.N, H: p.H, W: p.W, Anchors: p.Count, StrideH: p.StrideH, StrideW: p.StrideW, Least: p.Least},
-		Deltas: deltas, AnchorBoxes: in[2], Images: in[3], Out: boxes}, []*layout.Tensor{deltas, in[2], in[3]}, []*layout.Tensor{boxes})
+	l.launch(&detection.Proposed{AnchorShape: detection.AnchorShape{Batches: p.N, H: p.H, W: p.W, Anchors: p.Count, StrideH: p.StrideH, StrideW: p.StrideW, Least: p.Least},
+		Deltas: deltas, AnchorBoxes: in[2], Images: in[3], Out: boxes}, boxes)
 	best, order := l.Temporary(layout.F32, p.N*before), l.Temporary(layout.I32, p.N*before)
 	try.E(l.rank(scores, p.N, all, before, best, order))
 	s := detection.RankedShape{Rows: p.N, N: before, Groups: p.N, Boxes: all, Limit: after, Overlap: p.Overlap}
@@ -179,7 +178,7 @@ func (l *Lowering) proposals(_ *nn.Operation, p opspec.Proposals) error {
 	k.OutScores, finish[0] = try.V2(l.realOutput(p.OutScores))
 	k.OutRegions, finish[1] = try.V2(l.realOutput(p.OutRegions))
 	k.OutBatches = try.V(l.Value(p.OutBatches))
-	l.Add(k, []*layout.Tensor{order, best, boxes, kept, counts}, []*layout.Tensor{k.OutScores, k.OutRegions, k.OutBatches, k.OutCount})
+	l.launch(k, k.OutScores, k.OutRegions, k.OutBatches, k.OutCount)
 	finish[0]()
 	finish[1]()
 	return nil
@@ -194,10 +193,9 @@ func (l *Lowering) detections(op *nn.Operation, p opspec.Detection) error {
 	}
 	s := detection.DetectionShape{Batches: p.Batches, Boxes: p.Boxes, Classes: classes, PerClass: p.Regular, Limit: int(p.Limit), Ranked: min(classes, int(p.ClassesPerBox)), Label: 1 - p.FirstLabel()}
 	boxes := l.Temporary(layout.F32, 4*p.Batches*p.Boxes)
-	l.Add(&detection.Decoded{Batches: p.Batches, Boxes: p.Boxes, Encoding: p.Encoding, Scale: p.Scale, Deltas: in[1], Anchors: in[2], Out: boxes},
-		[]*layout.Tensor{in[1], in[2]}, []*layout.Tensor{boxes})
+	l.launch(&detection.Decoded{Batches: p.Batches, Boxes: p.Boxes, Encoding: p.Encoding, Scale: p.Scale, Deltas: in[1], Anchors: in[2], Out: boxes}, boxes)
 	k := &detection.Detections{DetectionShape: s, Boxes2D: boxes}
-	reads := try.V(l.rankDetections(op, &p, k, in[0]))
+	try.E(l.rankDetections(op, &p, k, in[0]))
 	var finish [2]func()
 	k.OutScores, finish[0] = try.V2(l.realOutput(p.OutScores))
 	k.OutRegions, finish[1] = try.V2(l.realOutput(p.OutRegions))
@@ -205,7 +203,7 @@ func (l *Lowering) detections(op *nn.Operation, p opspec.Detection) error {
 	for _, t := range []*layout.Tensor{k.OutScores, k.OutRegions, k.OutClasses} {
 		l.fillWith(0, t)
 	}
-	l.Add(k, reads, []*layout.Tensor{k.OutScores, k.OutRegions, k.OutClasses, k.OutCount})
+	l.launch(k, k.OutScores, k.OutRegions, k.OutClasses, k.OutCount)
 	finish[0]()
 	finish[1]()
 	return nil
@@ -213,7 +211,7 @@ func (l *Lowering) detections(op *nn.Operation, p opspec.Detection) error {
 
 // rankDetections ranks boxes and suppresses those that overlap a better one: class by class, or
 // by the best class of each box.
-func (l *Lowering) rankDetections(op *nn.Operation, p *opspec.Detection, k *detection.Detections, scores *layout.Tensor) (reads []*layout.Tensor, err error) {
+func (l *Lowering) rankDetections(op *nn.Operation, p *opspec.Detection, k *detection.Detections, scores *layout.Tensor) (err error) {
 	s := &k.DetectionShape
 	rows := p.Batches
 	r := detection.RankedShape{N: p.Boxes, Groups: p.Batches, Boxes: p.Boxes, Overlap: p.Overlap, Bounded: true, AtLeast: p.AtLeast}
@@ -231,7 +229,7 @@ func (l *Lowering) rankDetections(op *nn.Operation, p *opspec.Detection, k *dete
 		err = l.copy(scores, float, block{dims: dims, from: []int{p.Classes, 1}, to: layout.Dense(dims), inAt: 1})
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if float != own {
 		l.convert(float, own)
@@ -242,7 +240,6 @@ func (l *Lowering) rankDetections(op *nn.Operation, p *opspec.Detection, k *dete
 		n := p.Batches * p.Boxes
 		k.ClassScores, k.Classes2D = l.Temporary(layout.F32, n*s.Ranked), l.Temporary(layout.I32, n*s.Ranked)
 		try.E(l.rank(own, n, s.Classes, s.Ranked, k.ClassScores, k.Classes2D))
-		reads = append(reads, k.ClassScores, k.Classes2D)
 		best = l.Temporary(layout.F32, n)
 		try.E(l.copy(k.ClassScores, best, block{dims: []int{n}, from: []int{s.Ranked}, to: []int{1}}))
 		r.Limit = min(p.Boxes, int(p.Limit))
@@ -251,5 +248,5 @@ func (l *Lowering) rankDetections(op *nn.Operation, p *opspec.Detection, k *dete
 	k.Order, k.Scores = l.Temporary(layout.I32, rows*p.Boxes), l.Temporary(layout.F32, rows*p.Boxes)
 	try.E(l.rank(best, rows, p.Boxes, p.Boxes, k.Scores, k.Order))
 	k.Kept, k.Counts = l.ranked(r, k.Order, k.Scores, k.Boxes2D)
-	return append(reads, k.Order, k.Scores, k.Boxes2D, k.Kept, k.Counts), nil
+	return nil
 }

@@ -231,7 +231,7 @@ func flat(n, operands int) layout.Axes {
 	return a
 }
 
-func (l *Lowering) elementwise(k *elementwise.Kernel) { l.Add(k, k.In, []*layout.Tensor{k.Out}) }
+func (l *Lowering) elementwise(k *elementwise.Kernel) { l.launch(k, k.Out) }
 
 func ints(d []uint32) []int {
 	out := make([]int, len(d))

@@ -8,23 +8,6 @@ import (
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
-// fixedGate adds the integer sum of a gate or a projection.
-func (l *Lowering) fixedGate(k *recurrent.FixedSum) {
-	var reads []*layout.Tensor
-	for _, t := range k.Terms {
-		if t.Bias != nil {
-			reads = append(reads, t.Bias)
-		}
-		for _, p := range t.Products {
-			reads = append(reads, p.X.T, p.W.T)
-		}
-	}
-	if k.Peephole != nil {
-		reads = append(reads, k.Peephole, k.Cell)
-	}
-	l.Add(k, reads, outputs(k.Out))
-}
-
 // tensors are those of operands; nil stands for one that is left out.
 func (l *Lowering) tensors(operands ...uint32) ([]*layout.Tensor, error) {
 	list := make([]*layout.Tensor, len(operands))
@@ -32,15 +15,6 @@ func (l *Lowering) tensors(operands ...uint32) ([]*layout.Tensor, error) {
 		list[i] = try.V(l.given(x))
 	}
 	return list, nil
-}
-
-// fixedCell adds the new state of a cell.
-func (l *Lowering) fixedCell(k *recurrent.FixedCell) {
-	reads := []*layout.Tensor{k.Forget, k.Gate, k.Old}
-	if k.In != nil {
-		reads = append(reads, k.In)
-	}
-	l.Add(k, reads, []*layout.Tensor{k.Out})
 }
 
 // overlap pairs the rows of weights {recurrent, input} with those of values {input, last}, as
@@ -83,12 +57,11 @@ func (l *Lowering) lstm16(_ *nn.Operation, p opspec.Lstm16) error {
 		t = try.V(l.tensors(p.W[g], p.R[g], p.Bias[g]))
 		gate[g] = l.Temporary(layout.I16, n)
 		products := overlap(p.Size, p.Units, denseRows(in, p.Size), denseRows(last, p.Units), denseRows(t[0], p.Size), denseRows(t[1], p.Units), p.Zero[g])
-		l.fixedGate(&recurrent.FixedSum{Batch: p.Batch, Units: p.Units, Terms: []recurrent.FixedTerm{{Products: products, Bias: t[2], Scale: p.Scale}},
-			Lo: -1 << 15, Hi: 1<<15 - 1, Out: [2]recurrent.Rows{denseRows(gate[g], p.Units)}})
+		l.launch(&recurrent.FixedSum{Batch: p.Batch, Units: p.Units, Terms: []recurrent.FixedTerm{{Products: products, Bias: t[2], Scale: p.Scale}},
+			Lo: -1 << 15, Hi: 1<<15 - 1, Out: [2]recurrent.Rows{denseRows(gate[g], p.Units)}}, gate[g])
 	}
-	l.fixedCell(&recurrent.FixedCell{N: n, Forget: gate[opspec.GateForget], In: gate[opspec.GateInput], Gate: gate[opspec.GateCell], Old: old, Out: next, Shift: lstm16Shift, RoundProducts: true})
-	l.Add(&recurrent.FixedHidden{Batch: p.Batch, Units: p.Units, Gate: gate[opspec.GateOutput], Cell: next, Shift: lstm16Shift, RoundProducts: true, Out: [2]recurrent.Rows{denseRows(out, p.Units)}},
-		[]*layout.Tensor{gate[opspec.GateOutput], next}, []*layout.Tensor{out})
+	l.launch(&recurrent.FixedCell{N: n, Forget: gate[opspec.GateForget], In: gate[opspec.GateInput], Gate: gate[opspec.GateCell], Old: old, Out: next, Shift: lstm16Shift, RoundProducts: true}, next)
+	l.launch(&recurrent.FixedHidden{Batch: p.Batch, Units: p.Units, Gate: gate[opspec.GateOutput], Cell: next, Shift: lstm16Shift, RoundProducts: true, Out: [2]recurrent.Rows{denseRows(out, p.Units)}}, out)
 	return nil
 }
 
@@ -111,17 +84,16 @@ func (l *Lowering) lstm8(op *nn.Operation, p opspec.Lstm8) error {
 			k.Peephole, k.Cell, k.PeepholeScale = peephole, state, q.PeepholeScale
 		}
 		if norm == nil {
-			l.fixedGate(k)
+			l.launch(k, places(k.Out)...)
 			return sum, nil
 		}
 		if p.Units > recurrent.MaxFixedNorm {
 			return nil, maxNormalized.Broken("%d", p.Units)
 		}
 		k.Terms[0].Bias = nil
-		l.fixedGate(k)
+		l.launch(k, places(k.Out)...)
 		normed := l.Temporary(layout.I16, sum.N)
-		l.Add(&recurrent.FixedNorm{Batch: p.Batch, Units: p.Units, Scale: q.NormScale, VarianceAtZero: q.VarianceAtZero, In: sum, Weights: norm, Shift: bias, Out: normed},
-			[]*layout.Tensor{sum, norm, bias}, []*layout.Tensor{normed})
+		l.launch(&recurrent.FixedNorm{Batch: p.Batch, Units: p.Units, Scale: q.NormScale, VarianceAtZero: q.VarianceAtZero, In: sum, Weights: norm, Shift: bias, Out: normed}, normed)
 		return normed, nil
 	}
 	cell := &recurrent.FixedCell{N: p.Batch * p.Units, Old: old, Out: nextCell, Shift: p.CellShift, Clip: p.CellClip}
@@ -130,14 +102,14 @@ func (l *Lowering) lstm8(op *nn.Operation, p opspec.Lstm8) error {
 	if !p.Coupled {
 		cell.In = try.V(gate(opspec.GateInput, old))
 	}
-	l.fixedCell(cell)
+	l.launch(cell, nextCell)
 	open := try.V(gate(opspec.GateOutput, nextCell))
 	state := [2]recurrent.Rows{denseRows(nextState, p.Out), denseRows(out, p.Out)}
 	hidden := &recurrent.FixedHidden{Batch: p.Batch, Units: p.Units, Gate: open, Cell: nextCell, Shift: p.CellShift, Scale: p.Hidden, Zero: p.HiddenZero, Out: state}
 	if projection != nil {
 		hidden.Out = [2]recurrent.Rows{denseRows(l.Temporary(layout.I8, p.Batch*p.Units), p.Units)}
 	}
-	l.Add(hidden, []*layout.Tensor{open, nextCell}, outputs(hidden.Out))
+	l.launch(hidden, places(hidden.Out)...)
 	if projection == nil {
 		return nil
 	}
@@ -147,6 +119,6 @@ func (l *Lowering) lstm8(op *nn.Operation, p opspec.Lstm8) error {
 	if p.OutClip > 0 {
 		k.Lo, k.Hi = max(k.Lo, -p.OutClip), min(k.Hi, p.OutClip)
 	}
-	l.fixedGate(k)
+	l.launch(k, places(k.Out)...)
 	return nil
 }

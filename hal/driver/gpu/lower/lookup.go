@@ -28,7 +28,7 @@ func (l *Lowering) entries(op *nn.Operation, g opspec.Gather) error {
 	indices := try.V(l.Value(g.Indices))
 	k := &lookup.Gather{Outer: g.Outer, Count: g.Count, Inner: g.Inner, N: indices.N, In: in, Indices: indices, Out: out,
 		Fault: l.fault(fmt.Sprintf("%s: an index is not below %d", op.Type, g.Count))}
-	l.Add(k, []*layout.Tensor{in, indices}, []*layout.Tensor{out, k.Fault})
+	l.launch(k, out, k.Fault)
 	return nil
 }
 
@@ -43,8 +43,7 @@ func (l *Lowering) hashtable(_ *nn.Operation, h opspec.Hashtable) error {
 	lookups, keys := try.V2(l.Pair(h.Lookups, h.Keys))
 	values, out := try.V2(l.Pair(h.Values, h.Output))
 	hits := try.V(l.Value(h.Hits))
-	l.Add(&lookup.Hashtable{Rows: h.Rows, Size: h.Size, N: lookups.N, Lookups: lookups, Keys: keys, Values: values, Out: out, Hits: hits},
-		[]*layout.Tensor{lookups, keys, values}, []*layout.Tensor{out, hits})
+	l.launch(&lookup.Hashtable{Rows: h.Rows, Size: h.Size, N: lookups.N, Lookups: lookups, Keys: keys, Values: values, Out: out, Hits: hits}, out, hits)
 	return nil
 }
 
@@ -63,7 +62,7 @@ func (l *Lowering) rank(in *layout.Tensor, rows, depth, n int, values, indices *
 	if int64(rows)*int64(depth)*int64(depth) > maxRanked {
 		return maxRanking.Broken("%d rows of %d elements", rows, depth)
 	}
-	l.Add(&lookup.TopK{Rows: rows, Depth: depth, K: n, In: in, Values: values, Indices: indices}, []*layout.Tensor{in}, []*layout.Tensor{values, indices})
+	l.launch(&lookup.TopK{Rows: rows, Depth: depth, K: n, In: in, Values: values, Indices: indices}, values, indices)
 	return nil
 }
 
@@ -86,7 +85,7 @@ func (l *Lowering) densify(op *nn.Operation, d opspec.Densify) error {
 		return w
 	}, in.N, func(value, at int) { list[at] = int32(value) }))
 	o := &l.graph.Operands[d.Values]
-	l.Add(&move.Index{List: list, Fill: uint32(o.ZeroPoint), In: in, Out: out}, []*layout.Tensor{in}, []*layout.Tensor{out})
+	l.launch(&move.Index{List: list, Fill: uint32(o.ZeroPoint), In: in, Out: out}, out)
 	return nil
 }
 
@@ -102,12 +101,7 @@ func (l *Lowering) lsh(_ *nn.Operation, p opspec.Lsh) error {
 	in := try.V(l.Value(p.Input))
 	weights := try.V(l.given(p.Weight))
 	out := try.V(l.Value(p.Output))
-	reads := []*layout.Tensor{seeds, in}
-	if weights != nil {
-		reads = append(reads, weights)
-	}
-	l.Add(&lookup.Lsh{Hashes: p.Hashes, Bits: p.Bits, Items: p.Items, ItemBytes: p.ItemBytes, Kind: p.Kind, Seeds: seeds, In: in, Weights: weights, Out: out},
-		reads, []*layout.Tensor{out})
+	l.launch(&lookup.Lsh{Hashes: p.Hashes, Bits: p.Bits, Items: p.Items, ItemBytes: p.ItemBytes, Kind: p.Kind, Seeds: seeds, In: in, Weights: weights, Out: out}, out)
 	return nil
 }
 
@@ -129,7 +123,7 @@ func (l *Lowering) multinomial(_ *nn.Operation, m opspec.Multinomial) error {
 	in, out := try.V2(l.Pair(m.Logits, m.Output))
 	seeds := try.V(l.Value(m.Seeds))
 	sums := l.Temporary(layout.I32, 2*m.Batches*m.Classes)
-	l.Add(&lookup.Weights{Rows: m.Batches, Classes: m.Classes, In: in, Sums: sums}, []*layout.Tensor{in}, []*layout.Tensor{sums})
-	l.Add(&lookup.Draw{Rows: m.Batches, Classes: m.Classes, Samples: m.Samples, Sums: sums, Seeds: seeds, Out: out}, []*layout.Tensor{sums, seeds}, []*layout.Tensor{out})
+	l.launch(&lookup.Weights{Rows: m.Batches, Classes: m.Classes, In: in, Sums: sums}, sums)
+	l.launch(&lookup.Draw{Rows: m.Batches, Classes: m.Classes, Samples: m.Samples, Sums: sums, Seeds: seeds, Out: out}, out)
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"reflect"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
@@ -251,6 +253,40 @@ func (l *Lowering) Add(k kernel.Kernel, reads, writes []*layout.Tensor) {
 		}
 	}
 	l.list.Steps = append(l.list.Steps, step.Step{Op: l.op, Kernel: k, Reads: reads, Writes: writes})
+}
+
+// launch is Add of a kernel that reads all its tensors but those that it writes. Of these some
+// may be nil.
+func (l *Lowering) launch(k kernel.Kernel, writes ...*layout.Tensor) {
+	writes = slices.DeleteFunc(writes, func(t *layout.Tensor) bool { return t == nil })
+	reads := slices.DeleteFunc(tensors(reflect.ValueOf(k)), func(t *layout.Tensor) bool { return slices.Contains(writes, t) })
+	l.Add(k, reads, writes)
+}
+
+// tensors are those that the exported fields of a value hold.
+func tensors(v reflect.Value) (list []*layout.Tensor) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if t, ok := v.Interface().(*layout.Tensor); !ok {
+			return tensors(v.Elem())
+		} else if t != nil {
+			return []*layout.Tensor{t}
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				list = append(list, tensors(v.Field(i))...)
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		if k := v.Type().Elem().Kind(); k != reflect.Pointer && k != reflect.Struct { // of numbers, maybe many
+			return nil
+		}
+		for i := range v.Len() {
+			list = append(list, tensors(v.Index(i))...)
+		}
+	}
+	return list
 }
 
 // Pages are the pages that padding reads.

@@ -22,7 +22,7 @@ type block struct {
 // copy adds a copy of a block.
 func (l *Lowering) copy(in, out *layout.Tensor, b block) error {
 	axes := try.V(layout.Collapse(b.dims, b.from, b.to))
-	l.Add(&move.Copy{Axes: axes, InAt: b.inAt, OutAt: b.outAt, In: in, Out: out}, []*layout.Tensor{in}, []*layout.Tensor{out})
+	l.launch(&move.Copy{Axes: axes, InAt: b.inAt, OutAt: b.outAt, In: in, Out: out}, out)
 	return nil
 }
 
@@ -97,7 +97,7 @@ func (l *Lowering) fill(op *nn.Operation, f opspec.Fill) error {
 }
 
 func (l *Lowering) fillWith(value uint32, out *layout.Tensor) {
-	l.Add(&move.Fill{Value: value, Out: out}, nil, []*layout.Tensor{out})
+	l.launch(&move.Fill{Value: value, Out: out}, out)
 }
 
 // word is the bits of a constant scalar.

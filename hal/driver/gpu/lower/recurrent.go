@@ -26,28 +26,10 @@ func (l *Lowering) given(x uint32) (*layout.Tensor, error) {
 }
 
 // sum adds a sum of products.
-func (l *Lowering) sum(k *recurrent.Sum) {
-	var reads, writes []*layout.Tensor
-	for _, t := range k.Terms {
-		reads = append(reads, t.X.T, t.W)
-	}
-	for _, t := range []*layout.Tensor{k.Bias, k.Peephole, k.Cell} {
-		if t != nil {
-			reads = append(reads, t)
-		}
-	}
-	l.Add(k, reads, append(writes, outputs(k.Out)...))
-}
+func (l *Lowering) sum(k *recurrent.Sum) { l.launch(k, places(k.Out)...) }
 
-// outputs are the tensors that are there.
-func outputs(rows [2]recurrent.Rows) (list []*layout.Tensor) {
-	for _, r := range rows {
-		if r.T != nil {
-			list = append(list, r.T)
-		}
-	}
-	return list
-}
+// places are the tensors of rows, nil where there are none.
+func places(rows [2]recurrent.Rows) []*layout.Tensor { return []*layout.Tensor{rows[0].T, rows[1].T} }
 
 // stepRows are the rows of a step of a sequence of rows of width values, those of a part that
 // begins at column.
@@ -210,8 +192,7 @@ func (c *lstmCell) gate(g int, x, aux recurrent.Rows) *layout.Tensor {
 		return out
 	}
 	normed := c.Temporary(layout.F32, out.N)
-	c.Add(&recurrent.Norm{Batch: batch, Units: c.Units, In: out, Scale: c.norm[g], Shift: c.bias[g], Out: normed},
-		[]*layout.Tensor{out, c.norm[g], c.bias[g]}, []*layout.Tensor{normed})
+	c.launch(&recurrent.Norm{Batch: batch, Units: c.Units, In: out, Scale: c.norm[g], Shift: c.bias[g], Out: normed}, normed)
 	return normed
 }
 
@@ -220,12 +201,10 @@ func (c *lstmCell) step(x, aux, out recurrent.Rows) error {
 	batch, act := c.Input.Batch, cellAct(c.p.Act)
 	state := &recurrent.State{N: batch * c.Units, Forget: c.gate(opspec.GateForget, x, aux), Gate: c.gate(opspec.GateCell, x, aux), Old: c.c,
 		Out: c.Temporary(layout.F32, batch*c.Units), Act: act, Clip: c.p.CellClip}
-	reads := []*layout.Tensor{state.Forget, state.Gate, state.Old}
 	if !c.Coupled {
 		state.In = c.gate(opspec.GateInput, x, aux)
-		reads = append(reads, state.In)
 	}
-	c.Add(state, reads, []*layout.Tensor{state.Out})
+	c.launch(state, state.Out)
 	c.c = state.Out
 	o := c.gate(opspec.GateOutput, x, aux)
 	next := c.Temporary(layout.F32, batch*c.Units)
@@ -233,7 +212,7 @@ func (c *lstmCell) step(x, aux, out recurrent.Rows) error {
 	if c.projection == nil {
 		hidden.Out[1] = out
 	}
-	c.Add(hidden, []*layout.Tensor{o, c.c}, outputs(hidden.Out))
+	c.launch(hidden, places(hidden.Out)...)
 	c.h = next
 	if c.projection == nil {
 		return nil
@@ -255,12 +234,8 @@ func (l *Lowering) svdf(_ *nn.Operation, s opspec.Svdf) error {
 	newest := l.Temporary(state.Elem, s.Batch*s.Filters)
 	l.sum(&recurrent.Sum{Batch: s.Batch, Units: s.Filters, Act: recurrent.Linear, Terms: []recurrent.Term{{X: denseRows(in, s.Size), W: feature, N: s.Size}},
 		Out: [2]recurrent.Rows{denseRows(newest, s.Filters)}})
-	reads := []*layout.Tensor{state, newest, time}
-	if bias != nil {
-		reads = append(reads, bias)
-	}
-	l.Add(&recurrent.Svdf{Batch: s.Batch, Filters: s.Filters, Memory: s.Memory, Rank: s.Rank, State: state, Newest: newest, Time: time, Bias: bias,
-		Out: out, Act: cellAct(s.Act)}, reads, []*layout.Tensor{out})
+	l.launch(&recurrent.Svdf{Batch: s.Batch, Filters: s.Filters, Memory: s.Memory, Rank: s.Rank, State: state, Newest: newest, Time: time, Bias: bias,
+		Out: out, Act: cellAct(s.Act)}, out)
 	// The next state: the memory one step older, and room for the next step's feature.
 	l.fillWith(0, next)
 	rows := s.Batch * s.Filters

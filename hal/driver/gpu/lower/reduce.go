@@ -14,12 +14,12 @@ func (l *Lowering) softmax(op *nn.Operation, s opspec.Softmax) error {
 	in, out := try.V2(l.Pair(s.Input, s.Output))
 	shape := reduce.SoftmaxShape{Outer: s.Outer, Depth: s.Depth, Inner: s.Inner, Beta: s.Beta, Log: op.Type == nn.OpLogSoftmax}
 	if in.Elem.IsFloat() {
-		l.Add(&reduce.Softmax{SoftmaxShape: shape, In: in, Out: out}, []*layout.Tensor{in}, []*layout.Tensor{out})
+		l.launch(&reduce.Softmax{SoftmaxShape: shape, In: in, Out: out}, out)
 		return nil
 	}
 	q := try.V(s.Quant(l.view))
 	k := &reduce.QuantizedSoftmax{Outer: s.Outer, Depth: s.Depth, Inner: s.Inner, Quant: q, In: in, Out: out}
-	l.Add(k, []*layout.Tensor{in}, []*layout.Tensor{out})
+	l.launch(k, out)
 	return nil
 }
 
@@ -52,7 +52,7 @@ func (l *Lowering) fold(op *nn.Operation, f reduce.Op) error {
 	shape.Kept = try.V(layout.Collapse(axes[0].dims, axes[0].strides))
 	shape.Reduced = try.V(layout.Collapse(axes[1].dims, axes[1].strides))
 	in = try.V(l.foldParts(&shape, in))
-	l.Add(&reduce.Fold{FoldShape: shape, In: in, Out: out}, []*layout.Tensor{in}, []*layout.Tensor{out})
+	l.launch(&reduce.Fold{FoldShape: shape, In: in, Out: out}, out)
 	return nil
 }
 
@@ -91,7 +91,7 @@ func (l *Lowering) foldParts(s *reduce.FoldShape, in *layout.Tensor) (*layout.Te
 		part.Op = reduce.Sum
 	}
 	out := l.Temporary(e, parts*results)
-	l.Add(&reduce.Fold{FoldShape: part, In: in, Out: out}, []*layout.Tensor{in}, []*layout.Tensor{out})
+	l.launch(&reduce.Fold{FoldShape: part, In: in, Out: out}, out)
 	s.Kept, s.Reduced = flat(results, 1), layout.Axes{Len: 1}
 	s.Reduced.Axis[0] = layout.Axis{N: parts}
 	s.Reduced.Axis[0].Strides[0] = results
@@ -110,7 +110,7 @@ func (l *Lowering) argument(op *nn.Operation, f reduce.Op) error {
 	shape := reduce.FoldShape{Op: f, Count: r.Depth}
 	shape.Kept = try.V(layout.Collapse([]int{r.Outer, r.Inner}, []int{r.Depth * r.Inner, 1}))
 	shape.Reduced = try.V(layout.Collapse([]int{r.Depth}, []int{r.Inner}))
-	l.Add(&reduce.Fold{FoldShape: shape, In: in, Out: out}, []*layout.Tensor{in}, []*layout.Tensor{out})
+	l.launch(&reduce.Fold{FoldShape: shape, In: in, Out: out}, out)
 	return nil
 }
 
@@ -118,7 +118,7 @@ func (l *Lowering) argument(op *nn.Operation, f reduce.Op) error {
 func (l *Lowering) l2Norm(_ *nn.Operation, r opspec.Along) error {
 	in, out := try.V2(l.Pair(r.Input, r.Output))
 	k := &reduce.L2Norm{L2NormShape: reduce.L2NormShape{Outer: r.Outer, Depth: r.Depth, Inner: r.Inner, Zero: l.graph.Operands[r.Input].ZeroPoint}, In: in, Out: out}
-	l.Add(k, []*layout.Tensor{in}, []*layout.Tensor{out})
+	l.launch(k, out)
 	return nil
 }
 
@@ -127,7 +127,7 @@ func (l *Lowering) localResponseNorm(_ *nn.Operation, r opspec.Along) error {
 	in, out := try.V2(l.Pair(r.Input, r.Output))
 	k := &reduce.LocalResponse{LocalResponseShape: reduce.LocalResponseShape{Outer: r.Outer, Depth: r.Depth, Inner: r.Inner,
 		Radius: min(r.Radius, r.Depth), Bias: r.Bias, Alpha: r.Alpha, Beta: r.Beta}, In: in, Out: out}
-	l.Add(k, []*layout.Tensor{in}, []*layout.Tensor{out})
+	l.launch(k, out)
 	return nil
 }
 
@@ -136,6 +136,6 @@ func (l *Lowering) instanceNorm(_ *nn.Operation, p opspec.InstanceNorm) error {
 	in, out := try.V2(l.Pair(p.Input, p.Output))
 	k := &reduce.InstanceNorm{InstanceNormShape: reduce.InstanceNormShape{Outer: p.N, Depth: p.H * p.W, Inner: p.C,
 		Gamma: p.Gamma, Beta: p.Beta, Epsilon: p.Epsilon}, In: in, Out: out}
-	l.Add(k, []*layout.Tensor{in}, []*layout.Tensor{out})
+	l.launch(k, out)
 	return nil
 }

@@ -2,7 +2,6 @@ package lower
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/resize"
-	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -21,6 +20,6 @@ func (l *Lowering) resize(op *nn.Operation, p opspec.Resize) error {
 	} else {
 		k.Y.Lo, k.X.Lo = p.Nearest()
 	}
-	l.Add(k, []*layout.Tensor{in}, []*layout.Tensor{out})
+	l.launch(k, out)
 	return nil
 }

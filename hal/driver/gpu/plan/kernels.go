@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"reflect"
 	"sync"
 
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
@@ -9,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
-// Kernels keeps linked kernels by their keys, so that a model that is compiled again costs no
+// Kernels keeps the code of kernels by identity, so that a model that is compiled again costs no
 // code generation. Nothing changes a kept program. It may be used from several goroutines. The
 // zero Kernels is empty.
 type Kernels struct {
@@ -20,8 +19,8 @@ type Kernels struct {
 
 // linkedKey is what code depends on: the operation names the source of instructions.
 type linkedKey struct {
-	key kernel.Key
-	op  int
+	identity string // see kernel.Identity
+	op       int
 }
 
 // linked is a kernel's code and the grid that launches it.
@@ -33,21 +32,18 @@ type linked struct {
 // maxKeptInstructions bounds Kernels to some 40 MB.
 const maxKeptInstructions = 1 << 18
 
-// link returns the code of a key for an operation, generated unless it is kept.
-func (k *Kernels) link(key kernel.Key, op int) (l linked, err error) {
-	at := linkedKey{key, op}
-	kept := reflect.TypeOf(key).Comparable()
-	if kept {
-		k.mu.Lock()
-		l, known := k.linked[at]
-		k.mu.Unlock()
-		if known {
-			return l, nil
-		}
+// link returns the code of a packed kernel for an operation, generated unless it is kept.
+func (k *Kernels) link(x kernel.Kernel, op int) (l linked, err error) {
+	at := linkedKey{kernel.Identity(x), op}
+	k.mu.Lock()
+	l, known := k.linked[at]
+	k.mu.Unlock()
+	if known {
+		return l, nil
 	}
-	b := rdna.New(rdna2.NewTarget(), key.Name(), op)
-	l.grid = key.Emit(b)
-	if l.code, err = b.Link(); err == nil && kept {
+	b := rdna.New(rdna2.NewTarget(), x.Name(), op)
+	l.grid = x.Emit(b)
+	if l.code, err = b.Link(); err == nil {
 		k.put(at, l)
 	}
 	return l, err

@@ -27,11 +27,10 @@ type Program struct {
 	Faults          []step.Fault
 }
 
-// Launch is a kernel with its code. Key, Work, Cuts and Compared are unknown where the program comes
+// Launch is a kernel with its code. Work, Cuts and Compared are unknown where the program comes
 // from a compilation cache.
 type Launch struct {
 	Op   int
-	Key  kernel.Key
 	Work kernel.Work
 	Cuts []kernel.Cut // that were compared
 	// Beside is a launch that needs nothing of those before it, back to the last that is not beside others.
@@ -59,11 +58,14 @@ func New(l *step.List, kernels *Kernels, estimate Estimator) (*Program, error) {
 	memory := kernel.Memory{Consts: l.Consts, Pages: &l.Pages}
 	for i := range l.Steps {
 		s := &l.Steps[i]
-		launch := Launch{Op: s.Op, Key: s.Kernel.Pack(&memory), Work: s.Kernel.Work()}
+		launch, packed := Launch{Op: s.Op, Work: s.Kernel.Work()}, s.Kernel
 		if c, ok := s.Kernel.(kernel.Chooser); ok {
 			launch.Cuts = c.Cuts()
 		}
-		code, err := kernels.link(launch.Key, s.Op)
+		if p, ok := s.Kernel.(kernel.Packer); ok {
+			packed = p.Pack(&memory)
+		}
+		code, err := kernels.link(packed, s.Op)
 		if err != nil {
 			return nil, fmt.Errorf("operation %d: %w", s.Op, err)
 		}

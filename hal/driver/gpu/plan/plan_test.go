@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/rdna"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/step"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
@@ -37,9 +38,7 @@ func TestPlace(t *testing.T) {
 		lifetimes(l, nil)
 		const start = 512
 		end, err := place(l.Tensors, start)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if in.First != 0 || l.Outputs[0].Last != len(l.Steps) || word.Last != len(l.Steps) {
 			t.Fatalf("input from %d, output to %d, fault to %d of %d steps", in.First, l.Outputs[0].Last, word.Last, len(l.Steps))
 		}
@@ -221,9 +220,7 @@ func TestNew(t *testing.T) {
 		}
 		var kernels Kernels
 		p, err := New(l, &kernels, estimate)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if p.Arena < len(p.Pages)+3*256 || !slices.Equal(p.Pages, l.Pages.Bytes()) || len(p.Consts) != 3+layout.Guard || p.Outputs[0] != c[0] || p.Counts[0] != b[0] || b[0].Last != 3 {
 			t.Errorf("arena of %d, pages of %d, constants of %d bytes", p.Arena, len(p.Pages), len(p.Consts))
 		}
@@ -255,15 +252,17 @@ func TestNew(t *testing.T) {
 // worker is a kernel of some waves.
 type worker struct{ waves int }
 
-func (w worker) Pack(*kernel.Memory) kernel.Key { return fixed{1} }
-func (w worker) Work() kernel.Work              { return kernel.Work{Waves: w.waves} }
-func (w worker) Cuts() []kernel.Cut             { return []kernel.Cut{{Name: "cut"}} }
-func (w worker) Take(string) bool               { return false }
+func (w worker) Name() string                     { return fixed{1}.Name() }
+func (w worker) Emit(b *rdna.Builder) kernel.Grid { return fixed{1}.Emit(b) }
+func (w worker) Work() kernel.Work                { return kernel.Work{Waves: w.waves} }
+func (w worker) Cuts() []kernel.Cut               { return []kernel.Cut{{Name: "cut"}} }
+func (w worker) Take(string) bool                 { return false }
 
 // fixed is a kernel of some instructions.
 type fixed struct{ n int }
 
-func (fixed) Name() string { return "fixed" }
+func (fixed) Name() string      { return "fixed" }
+func (fixed) Work() kernel.Work { return kernel.Work{} }
 
 func (k fixed) Emit(b *rdna.Builder) kernel.Grid {
 	for i := range k.n {
@@ -277,14 +276,12 @@ func (k fixed) Emit(b *rdna.Builder) kernel.Grid {
 func TestKernelsBounded(t *testing.T) {
 	var kept Kernels
 	first, err := kept.link(fixed{3}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for range 3 {
 		if l, err := kept.link(fixed{3}, 0); err != nil || l.code != first.code || l.grid != kernel.Flat(3) {
 			t.Errorf("%+v, %v", l, err)
 		}
-		kept.put(linkedKey{fixed{3}, 0}, first)
+		kept.put(linkedKey{kernel.Identity(fixed{3}), 0}, first)
 	}
 	if other, err := kept.link(fixed{3}, 1); err != nil || other.code == first.code || other.code.Source[0] != 1 {
 		t.Errorf("%+v, %v: not the code of operation 1", other.code, err)
@@ -294,7 +291,7 @@ func TestKernelsBounded(t *testing.T) {
 	}
 	big := linked{code: &rdna2.Program{Insts: make([]rdna2.Inst, maxKeptInstructions/4+1)}}
 	for i := range 20 {
-		kept.put(linkedKey{fixed{1000 + i}, 0}, big)
+		kept.put(linkedKey{kernel.Identity(fixed{1000 + i}), 0}, big)
 		sum := 0
 		for _, l := range kept.linked {
 			sum += len(l.code.Insts)

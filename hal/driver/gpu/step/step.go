@@ -78,6 +78,9 @@ func describe(k kernel.Kernel) string {
 	first := true
 	for i := range t.NumField() {
 		f := v.Field(i)
+		if !t.Field(i).IsExported() {
+			continue
+		}
 		var text string
 		switch f.Kind() {
 		case reflect.Pointer, reflect.Interface, reflect.Func:

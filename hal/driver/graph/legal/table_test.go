@@ -8,6 +8,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -87,9 +88,7 @@ func TestAnswers(t *testing.T) {
 	table, err := New(config, rest, split, slice,
 		Row[*trace]{Operations: add, Types: Of(nn.TensorFloat32), Action: called("float"), Rules: []Rule{even, known}},
 		Row[*trace]{Operations: add, Types: Bytes, Action: called("byte"), Rules: []Rule{Stored(Of(nn.TensorInt32))}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, c := range []struct {
 		t                     nn.OperandType
 		rows                  uint32

@@ -2,6 +2,7 @@ package pass
 
 import (
 	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,8 +13,10 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/testvectors/randgraph"
 )
 
 // variants are what passes see of a graph: all of it, not the shapes of results, those of inputs neither, not the values of
@@ -55,23 +58,17 @@ func forgetShapes(g *graph.Graph, of ...nn.Lifetime) {
 // and a second run of a pass finds nothing more to do.
 func TestChanges(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var out strings.Builder
 	for _, path := range files {
 		a, err := txtar.ParseFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, v := range variants {
 			var names []string
 			for i := range passes {
 				p := &passes[i]
 				g, err := graph.Parse(file(a, "before"))
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				v.forget(g)
 				before := text(t, g)
 				at := fmt.Sprintf("%s, %s: %s", filepath.Base(path), v.name, p.Name)
@@ -96,19 +93,59 @@ func TestChanges(t *testing.T) {
 			fmt.Fprintf(&out, "%s, %s: %s\n", strings.TrimSuffix(filepath.Base(path), ".txtar"), v.name, strings.Join(names, ", "))
 		}
 	}
-	const golden = "testdata/changes.txt"
+	golden(t, "changes.txt", out.String())
+}
+
+// golden holds a text against a file in testdata, or with -update writes it.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
 	if *update {
-		if err := os.WriteFile(golden, []byte(out.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o666))
 	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), out.String()); d != "" {
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	if d := cmp.Diff(string(want), got); d != "" {
 		t.Error(d)
 	}
+}
+
+// TestRandomGraphs: random graphs become what testdata/random.txt says: by variant a checksum of their texts behind each
+// pass alone and behind all in turn, and the passes that change the graph of which all is known.
+func TestRandomGraphs(t *testing.T) {
+	random, err := randgraph.NewGenerator(21, nil)
+	require.NoError(t, err)
+	var out strings.Builder
+	for i := range 300 {
+		c, err := random.Case(i, nil)
+		require.NoError(t, err)
+		fmt.Fprintf(&out, "%s:", c.Name)
+		var names []string
+		for _, v := range variants {
+			texts := crc32.NewIEEE()
+			for k := range len(passes) + 1 {
+				list := NewPipeline(PassNames()...)
+				if k > 0 {
+					list = NewPipeline(passes[k-1].Name)
+				}
+				g := graph.New(c.Model)
+				v.forget(g)
+				whole := k == 0 // a pass alone that changes nothing has no text
+				err := list.Run(g, func(pass string, changed bool, g *graph.Graph) {
+					if whole = whole || changed; changed && k == 0 && v.name == variants[0].name {
+						names = append(names, pass)
+					}
+				})
+				fmt.Fprintln(texts, k, err)
+				if whole {
+					require.NoError(t, g.Text(texts, 64))
+				}
+			}
+			fmt.Fprintf(&out, " %08x", texts.Sum32())
+		}
+		fmt.Fprintf(&out, " %s\n", strings.Join(names, ", "))
+	}
+	golden(t, "random.txt", out.String())
 }
 
 // TestAxisOf: an axis is found again by its extent and that of what lies behind it.

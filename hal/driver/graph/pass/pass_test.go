@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
@@ -18,31 +19,23 @@ var update = flag.Bool("update", false, "write the graphs after the passes to te
 // pass as the file's comment, the graph after. A graph without "after" is not changed.
 func TestPasses(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	seen := map[string]bool{}
 	for _, path := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
 			a, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			name, _, _ := strings.Cut(string(a.Comment), "\n")
 			seen[name] = true
 			before, after := file(a, "before"), file(a, "after")
 			g, err := graph.Parse(before)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if got := text(t, g); got != before {
 				t.Errorf("Text(Parse(before)):\n%s", cmp.Diff(before, got))
 			}
 			source := g.Clone()
 			changed, err := NewPipeline(name)[0].Run(g)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if err := g.Check(); err != nil {
 				t.Error(err)
 			}
@@ -58,9 +51,7 @@ func TestPasses(t *testing.T) {
 				if got != before {
 					a.Files = append(a.Files, txtar.File{Name: "after", Data: []byte(got)})
 				}
-				if err := os.WriteFile(path, txtar.Format(a), 0o666); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.WriteFile(path, txtar.Format(a), 0o666))
 				return
 			}
 			if after == "" {
@@ -89,9 +80,7 @@ func file(a *txtar.Archive, name string) string {
 
 func text(t *testing.T, g *graph.Graph) string {
 	var b strings.Builder
-	if err := g.Text(&b, -1); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, g.Text(&b, -1))
 	return b.String()
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/testvectors"
@@ -25,14 +26,10 @@ import (
 func TestPassesKeepResults(t *testing.T) {
 	changes, constant := map[string]int{}, map[nn.OperationType]bool{}
 	random, err := randgraph.NewGenerator(7, regexp.MustCompile("^(ADD|SUB|MUL|CONV_2D|FULLY_CONNECTED|AVERAGE_POOL_2D|TRANSPOSE|RESHAPE|RELU.*)$"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i := range 60 {
 		c, err := random.Case(4*i+3, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		keepsResult(t, fmt.Sprintf("random graph %d", i), c.Model, c.Inputs, changes)
 	}
 	for _, name := range []string{pass.ExplicitPadding, pass.FuseActivations} {
@@ -46,9 +43,7 @@ func TestPassesKeepResults(t *testing.T) {
 			continue
 		}
 		f, err := testvectors.Document(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for i, c := range f.Cases {
 			if c.Model == nil || c.ExpectFailure || i%3 != 0 {
 				continue

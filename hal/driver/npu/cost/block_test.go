@@ -8,6 +8,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+	"github.com/nnsoc/nnsoc/internal/require"
 	core "github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -19,13 +20,9 @@ func TestBlocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for _, name := range []string{"pixel4", "ethos-u55-32", "ethos-u65-512"} {
 		c, err := soc.Load(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		s, err := core.FromSoC(c, sim.FastSingleAnswer)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for range 60 {
 			h, w, in, out := 1+r.IntN(40), 1+r.IntN(40), 1+r.IntN(96), 1+r.IntN(96)
 			k := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Conv, KH: 1 + r.IntN(3), KW: 1 + r.IntN(3)},
@@ -103,21 +100,15 @@ func TestSmallSHRAM(t *testing.T) {
 			fmt.Sprintf("npu.ublock=%dx%dx%d", u[0], u[1], u[2]),
 		} {
 			x, err := soc.ParseChange(text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			changes = append(changes, x)
 		}
 		_, err := soc.LoadChanged("pixel4", changes...)
 		c, e := soc.Load("pixel4")
-		if e != nil {
-			t.Fatal(e)
-		}
+		require.NoError(t, e)
 		c.NPU.ShramKiB, c.NPU.ShramBankKiB, c.NPU.IFMDepth, c.NPU.Ublock = shram, bank, depth, u
 		s, e := core.FromSoC(c, sim.FastSingleAnswer)
-		if e != nil {
-			t.Fatal(e)
-		}
+		require.NoError(t, e)
 		fits := true
 		for i := range kernels {
 			fits = fits && AnyBlock(&s, &kernels[i]).D > 0

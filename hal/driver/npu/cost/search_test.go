@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/sim"
@@ -19,13 +20,9 @@ func TestChooseBlock(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, preset := range []string{"pixel4", "ethos-u55-32", "ethos-u55-256", "ethos-u65-512"} {
 		c, err := soc.Load(preset)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		s, err := npu.FromSoC(c, sim.FastSingleAnswer)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for range 150 {
 			k := randomKernel(r)
 			all := slices.Collect(candidates(&s, k))

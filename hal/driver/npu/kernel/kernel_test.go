@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kerneltest"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 	core "github.com/nnsoc/nnsoc/npu"
@@ -26,13 +27,9 @@ func onMachines(t *testing.T, f func(t *testing.T, s core.Spec)) {
 	for _, name := range machines {
 		t.Run(name, func(t *testing.T) {
 			c, err := soc.Load(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			s, err := core.FromSoC(c, sim.FastSingleAnswer)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			f(t, s)
 		})
 	}
@@ -79,9 +76,7 @@ func compare(t *testing.T, c *kerneltest.Case, in, in2 []int32, want func(y, x, 
 		c.Input2 = stored(&c.Kernel.IFM2.FeatureMap, in2)
 	}
 	r, err := c.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	f := &c.Kernel.OFM.FeatureMap
 	for i := range f.H * f.W * f.C {
 		got := int32(r.Output[i*f.Bytes])

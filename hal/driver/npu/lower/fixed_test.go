@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/plan"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 	core "github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/sim"
@@ -22,13 +23,9 @@ import (
 func runChain(t *testing.T, in []int32, rows, channels int, lower func(c *chain, x layout.Ref) layout.Ref) []int32 {
 	t.Helper()
 	machine, err := soc.Load("ethos-u55-128")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	spec, err := core.FromSoC(machine, sim.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	l := newLowering(&spec, &graph.Graph{}, nil)
 	c := &chain{l: l}
 	from := l.ioBuffer(4 * len(in))
@@ -43,13 +40,9 @@ func runChain(t *testing.T, in []int32, rows, channels int, lower func(c *chain,
 	l.list.Outputs = append(l.list.Outputs, to)
 	l.copy(bytesOf(y), client(to))
 	p, err := plan.New(plan.Own(&spec, 1<<28), &l.list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	npu, err := core.New(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var r core.Regions
 	r[0] = p.Consts
 	for i := 1; i < len(r); i++ {
@@ -208,20 +201,14 @@ func TestMoments(t *testing.T) {
 // TestKernelsOfFunctions: the functions of three gates take as many kernels as docs/RATIONALE.md says.
 func TestKernelsOfFunctions(t *testing.T) {
 	machine, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	spec, err := core.FromSoC(machine, sim.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	l := newLowering(&spec, &graph.Graph{}, nil)
 	c := chain{l: l}
 	c.functions(l.wide(3, 1, 8), []function{{integer: 3}, {integer: 3}, {tanh: true, integer: 3}})
 	text, err := os.ReadFile("../../../../docs/RATIONALE.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if says := fmt.Sprintf("%d kernels for three gates at once", len(l.list.Steps)); c.err != nil || !strings.Contains(string(text), says) {
 		t.Errorf("RATIONALE.md does not say %q (%v)", says, c.err)
 	}

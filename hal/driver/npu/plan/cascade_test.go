@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/step"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	core "github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/sim"
@@ -17,13 +18,9 @@ import (
 // take no more bytes and no fewer cycles, and one without room for a row has no cascade.
 func TestBudgets(t *testing.T) {
 	config, err := soc.Load("ethos-u65-512")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	spec, err := core.FromSoC(config, sim.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list := &step.List{Values: []layout.Value{{}, {}, {}, {}}}
 	for i := range 3 {
 		k := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Depthwise, KH: 3, KW: 3, Top: 1, Left: 1, Right: 1, Bottom: 1}}
@@ -36,6 +33,16 @@ func TestBudgets(t *testing.T) {
 	}
 	fresh := func() *cascades {
 		return &cascades{t: Target{Spec: &spec}, list0: list, far: make([]bool, 4), lives: lives(list), packer: newPacker(&spec), tried: map[[2]int]*trials{}}
+	}
+	if got, want := fresh().trials(0, 2).beside, 3*(16*9*6/8+16*ethosu.ScaleRecordSize); got != want {
+		t.Errorf("%d bytes beside the maps between, want those of the weights: %d", got, want)
+	}
+	even := fresh()
+	for i := range even.trials(0, 2).stripes {
+		even.tried[[2]int{0, 2}].stripes[i] = trial{laid: true, costed: true, cycles: 5}
+	}
+	if got := even.cascade(0, 2, 1<<20); got.rows != stripeRows[0] {
+		t.Errorf("%+v of stripes that all take as long", got)
 	}
 	known := fresh()
 	least := map[int]segment{}
@@ -141,6 +148,65 @@ func TestPassing(t *testing.T) {
 		}
 		if got := k.passing(3, 5); got != want {
 			t.Errorf("%s: %d bytes, want %d", c.what, got, want)
+		}
+	}
+}
+
+// TestLinked: steps may be in one cascade when the second alone reads all of what the first writes, and both are computed
+// by rows.
+func TestLinked(t *testing.T) {
+	type two struct {
+		*cascades
+		a, b *kernel.Kernel
+	}
+	for _, c := range []struct {
+		what   string
+		change func(x two)
+		want   bool
+	}{
+		{"as they are", func(two) {}, true},
+		{"a second input of all rows", func(x two) { x.b.IFM2 = &layout.Ref{Value: 3, FeatureMap: x.b.OFM.FeatureMap} }, true},
+		{"as the second input", func(x two) { second := x.b.IFM; x.b.IFM2, x.b.IFM.Value = &second, 3 }, true},
+		{"read signed with another zero", func(x two) { x.b.IFM.Signed, x.b.IFM.Zero = true, 4 }, true},
+		{"the first by no rows", func(x two) { x.a.Kind, x.a.Mode = kernel.Pool, ethosu.PoolReduceSum }, false},
+		{"the second by no rows", func(x two) { x.b.Kind = kernel.Copy }, false},
+		{"in a place", func(x two) { x.a.OFM.Value, x.b.IFM.Value = layout.Placed, layout.Placed }, false},
+		{"both inputs", func(x two) { second := x.b.IFM; x.b.IFM2 = &second }, false},
+		{"another value", func(x two) { x.b.IFM.Value = 3 }, false},
+		{"written before", func(x two) { x.lives[1].First = -1 }, false},
+		{"read later", func(x two) { x.lives[1].Last = 2 }, false},
+		{"of a client", func(x two) { x.lives[1].Client = true }, false},
+		{"fixed", func(x two) { x.lives[1].Fixed = true }, false},
+		{"a part", func(x two) { x.b.IFM.H-- }, false},
+		{"behind the first row", func(x two) { x.a.OFM.Addr, x.b.IFM.Addr = 64, 64 }, false},
+		{"one row", func(x two) { x.a.OFM.H, x.b.IFM.H = 1, 1 }, false},
+	} {
+		l := &step.List{Steps: make([]step.Step, 2)}
+		k := &cascades{list0: l, lives: []layout.Value{{Last: 1}, {Last: 1}, {First: 1, Last: 1}, {}}}
+		for i := range l.Steps {
+			x := &l.Steps[i].Kernel
+			x.Kind, x.IFM, x.OFM = kernel.Elementwise, layout.Ref{Value: i}, layout.Ref{Value: i + 1}
+			x.IFM.FeatureMap = layout.Dense(0, 8, 8, 16, 1, false)
+			x.OFM.FeatureMap = x.IFM.FeatureMap
+		}
+		c.change(two{k, &l.Steps[0].Kernel, &l.Steps[1].Kernel})
+		if got := k.linked(0); got != c.want {
+			t.Errorf("%s: %v", c.what, got)
+		}
+	}
+	for _, c := range []struct {
+		kind kernel.Kind
+		mode int
+		in   int
+		want bool
+	}{
+		{kernel.Conv, 0, 3, true}, {kernel.Depthwise, 0, 3, true}, {kernel.Pool, ethosu.PoolMax, 3, true}, {kernel.Pool, ethosu.PoolAverage, 3, true},
+		{kernel.Pool, ethosu.PoolReduceSum, 3, false}, {kernel.Elementwise, 0, 8, true}, {kernel.Elementwise, 0, 3, false}, {kernel.Copy, 0, 8, false},
+	} {
+		k := kernel.Kernel{Shape: kernel.Shape{Kind: c.kind, Mode: c.mode}}
+		k.IFM.H, k.OFM.H = c.in, 8
+		if got := striped(&k); got != c.want {
+			t.Errorf("%s %d: %v", c.kind, c.mode, got)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/step"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	core "github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/sim"
@@ -119,17 +120,11 @@ func TestChains(t *testing.T) {
 	seen := map[string]int{}
 	for _, name := range []string{"pixel4", "ethos-u65-512"} {
 		config, err := soc.Load(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		s, err := core.FromSoC(config, sim.FastSingleAnswer)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		c, err := core.New(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for seed := range uint64(5) {
 			l := chain(rand.New(rand.NewPCG(seed, 2)), &s, 3+int(seed))
 			var want [2][][]byte
@@ -140,9 +135,7 @@ func TestChains(t *testing.T) {
 				to := Own(&s, target.onChip)
 				to.KeepsParameters = target.keeps
 				p, err := New(to, l)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				if n := p.Sizes[layout.RegionArena]; n > target.onChip {
 					t.Fatalf("%s: %d bytes on chip, there are %d", name, n, target.onChip)
 				}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestWrite: a step is a line with its operation, the values of its maps, its window and its block.
@@ -15,9 +16,7 @@ func TestWrite(t *testing.T) {
 	k.Block = kernel.Block{H: 2, W: 4, D: 8}
 	l := &List{Steps: []Step{{Op: 9, Kernel: k}}}
 	var b strings.Builder
-	if err := l.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, l.Write(&b))
 	got := b.String()
 	for _, want := range []string{"0: operation 9 ", ": r0+32[1x2x3] = v4+16[5x6x7] ", "kernel 3x2 stride 1x2 block 2x4x8\n"} {
 		if !strings.Contains(got, want) {
@@ -37,9 +36,7 @@ func TestWriteMaps(t *testing.T) {
 	l := &List{Steps: []Step{{Op: 2, Kernel: k, Cascade: Cascade{ID: 3, Stage: 1, Row: 5}}, {Op: -1, Part: 4, Kernel: k}}}
 	l.Steps[1].Kernel.IFM2 = nil
 	var b strings.Builder
-	if err := l.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, l.Write(&b))
 	const want = `0: operation 2 elementwise 1: v3(row 0 of 1)+0[2x1x1] = v1+0[4x1x1 bricks] v2+0[1x1x1 bricks] kernel 1x1 stride 1x1 block 1x1x1 cascade 3 stage 1 rows 5-6
 1: operation -1 elementwise 1: v3(row 0 of 1)+0[2x1x1] = v1+0[4x1x1 bricks] kernel 1x1 stride 1x1 block 1x1x1
 `

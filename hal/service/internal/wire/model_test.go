@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -40,9 +41,7 @@ func TestModelsTravelWhole(t *testing.T) {
 		}
 	}
 	head, values, err := ToModel(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(values) != constantAlign+1 {
 		t.Errorf("%d bytes of constants", len(values))
 	}
@@ -63,9 +62,7 @@ func TestModelsTravelWhole(t *testing.T) {
 
 func FuzzFromModel(f *testing.F) {
 	head, values, err := ToModel(everything())
-	if err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, err)
 	f.Add(head, values)
 	f.Fuzz(func(t *testing.T, head, values []byte) {
 		m, err := FromModel(head, values)
@@ -73,9 +70,7 @@ func FuzzFromModel(f *testing.F) {
 			return
 		}
 		again, moved, err := ToModel(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if back, err := FromModel(again, moved); err != nil || len(back.Main.Operands) != len(m.Main.Operands) {
 			t.Errorf("%v, %d operands of %d", err, len(back.Main.Operands), len(m.Main.Operands))
 		}

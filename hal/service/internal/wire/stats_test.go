@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
@@ -43,13 +44,9 @@ func TestStatsTravelWhole(t *testing.T) {
 	var n int64
 	fill(t, reflect.ValueOf(&want).Elem(), &n)
 	data, err := proto.Marshal(toStats(&want))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	sent := &pb.Stats{}
-	if err := proto.Unmarshal(data, sent); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, proto.Unmarshal(data, sent))
 	if got := fromStats(sent); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}

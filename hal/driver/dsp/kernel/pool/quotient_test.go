@@ -1,6 +1,10 @@
 package pool
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
+)
 
 // divideHalves is what the window kernel does in 16 bits.
 func divideHalves(t *testing.T, w []uint32, sum int) int32 {
@@ -57,9 +61,7 @@ func TestQuotient(t *testing.T) {
 					make = MeanQuotient
 				}
 				q, err := make(n, signed)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				try := func(sum int) {
 					if sum < 0 || sum > 255*n {
 						return

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/kerneltest"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestMaximum moves windows over an image of one vector of channels, with their size as an argument or
@@ -60,9 +61,7 @@ func TestAverage(t *testing.T) {
 	for _, c := range []struct{ rows, cols int }{{1, 1}, {2, 2}, {3, 5}, {7, 7}, {18, 20}} {
 		n := c.rows * c.cols
 		q, err := AverageQuotient(n, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, halfwords := range []bool{false, true} {
 			constants := q.Constants()
 			if halfwords {

@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -64,9 +65,7 @@ func TestChoose(t *testing.T) {
 			code, err := to.Kernel(k)
 			return &countedRun{code: code}, err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if r := w.(*countedRun); r.code.Name != c.want.name || !r.packed {
 			t.Errorf("without %v: %q, packed %v, want %q", c.except, r.code.Name, r.packed, c.want.name)
 		}

@@ -16,7 +16,7 @@ import (
 type box [4]codegen.Reg
 
 // loadBox reads four consecutive elements of a tensor.
-func loadBox(a *rdna.Builder, t layout.Place, first codegen.Reg) (b box) {
+func loadBox(a *rdna.Builder, t *layout.Tensor, first codegen.Reg) (b box) {
 	for i := range b {
 		b[i] = a.Element(t, a.Sum(first, i))
 	}
@@ -24,7 +24,7 @@ func loadBox(a *rdna.Builder, t layout.Place, first codegen.Reg) (b box) {
 }
 
 // storeBox is the inverse.
-func storeBox(a *rdna.Builder, t layout.Place, first codegen.Reg, b box) {
+func storeBox(a *rdna.Builder, t *layout.Tensor, first codegen.Reg, b box) {
 	for i, x := range b {
 		a.SetElement(t, a.Sum(first, i), x)
 	}
@@ -84,32 +84,16 @@ type Transform struct {
 	Regions, Deltas, Batches, ImageSizes, Out, Fault *layout.Tensor
 }
 
-// TransformKey is what the code depends on.
-type TransformKey struct {
-	Rois, Classes, Images                            int
-	Regions, Deltas, Batches, ImageSizes, Out, Fault layout.Place
-}
-
-// Name implements kernel.Key.
-func (TransformKey) Name() string { return "bbox_transform" }
-
-// Pack implements kernel.Kernel.
-func (k *Transform) Pack(*kernel.Memory) kernel.Key {
-	return TransformKey{k.Rois, k.Classes, k.Images, k.Regions.Place(), k.Deltas.Place(), k.Batches.Place(), k.ImageSizes.Place(), k.Out.Place(), k.Fault.Place()}
-}
+// Name implements kernel.Kernel.
+func (*Transform) Name() string { return "bbox_transform" }
 
 // Work implements kernel.Kernel.
-func (k *Transform) Work() kernel.Work { return work(k.Rois*k.Classes, 100, 11, k.Deltas, k.Out) }
-
-// work is the estimate of lanes that each take so many instructions and loads.
-func work(lanes, instructions, loads int, in, out *layout.Tensor) kernel.Work {
-	waves := (lanes + 31) / 32
-	return kernel.Work{Waves: waves, Instructions: int64(waves) * int64(instructions), Loads: int64(waves) * int64(loads),
-		ReadBytes: int64(in.Bytes()), WriteBytes: int64(out.Bytes()), Chain: loads}
+func (k *Transform) Work() kernel.Work {
+	return kernel.Lanes(k.Rois*k.Classes, 100, 11, k.Deltas, k.Out)
 }
 
-// Emit implements kernel.Key.
-func (k TransformKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *Transform) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
 	roi, _ := a.DivConstV(lane, k.Classes, "region")
 	region, batch := loadBox(a, k.Regions, a.ShiftLeft(roi, 2, "region")), a.Element(k.Batches, roi)

@@ -16,27 +16,16 @@ type Heatmap struct {
 	Heat, Regions, Scores, Out, Fault *layout.Tensor
 }
 
-// HeatmapKey is what the code depends on.
-type HeatmapKey struct {
-	Boxes, Size, Points               int
-	Heat, Regions, Scores, Out, Fault layout.Place
-}
-
-// Name implements kernel.Key.
-func (HeatmapKey) Name() string { return "heatmap" }
-
-// Pack implements kernel.Kernel.
-func (k *Heatmap) Pack(*kernel.Memory) kernel.Key {
-	return HeatmapKey{k.Boxes, k.Size, k.Points, k.Heat.Place(), k.Regions.Place(), k.Scores.Place(), k.Out.Place(), k.Fault.Place()}
-}
+// Name implements kernel.Kernel.
+func (*Heatmap) Name() string { return "heatmap" }
 
 // Work implements kernel.Kernel.
 func (k *Heatmap) Work() kernel.Work {
-	return work(k.Boxes*k.Points, 200+8*k.Size*k.Size, 12+k.Size*k.Size, k.Heat, k.Out)
+	return kernel.Lanes(k.Boxes*k.Points, 200+8*k.Size*k.Size, 12+k.Size*k.Size, k.Heat, k.Out)
 }
 
-// Emit implements kernel.Key.
-func (k HeatmapKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *Heatmap) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
 	b, point := a.DivConstV(lane, k.Points, "box")
 	region := loadBox(a, k.Regions, a.ShiftLeft(b, 2, "box"))
@@ -70,7 +59,7 @@ func (k HeatmapKey) Emit(a *rdna.Builder) kernel.Grid {
 
 // refine is the maximum of the second-order expansion around (my, mx), as an offset of at
 // most 1.5, and its value. Neighbours outside are mirrored.
-func (k *HeatmapKey) refine(a *rdna.Builder, at func(y, x codegen.Reg) codegen.Reg, my, mx codegen.Reg) (dx, dy, score codegen.Reg) {
+func (k *Heatmap) refine(a *rdna.Builder, at func(y, x codegen.Reg) codegen.Reg, my, mx codegen.Reg) (dx, dy, score codegen.Reg) {
 	around := func(m codegen.Reg) [3]codegen.Reg {
 		low := a.Choose(a.Less(m, 1), 1, a.Where(rdna2.V_CMP_EQ_U32_E64, 0, m))
 		high := a.Choose(a.Sum(m, 1), a.Constant(uint32(k.Size-2)), a.Where(rdna2.V_CMP_EQ_U32_E64, k.Size-1, m))

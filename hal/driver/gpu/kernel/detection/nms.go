@@ -63,44 +63,30 @@ type NmsKernel struct {
 	*Nms
 }
 
-// NmsKey is what the code depends on.
-type NmsKey struct {
-	NmsShape
-	Stage                                           NmsStage
-	Scores, Regions, Batches                        layout.Place
-	List, Found, Kept, First, Partial, Count, Fault layout.Place
-	OutScores, OutRegions, OutClasses, OutBatches   layout.Place
-}
-
-// Name implements kernel.Key.
-func (k NmsKey) Name() string { return stages[k.Stage].name }
-
-// Pack implements kernel.Kernel.
-func (k *NmsKernel) Pack(*kernel.Memory) kernel.Key {
-	return NmsKey{k.NmsShape, k.Stage, k.Scores.Place(), k.Regions.Place(), k.Batches.Place(),
-		k.List.Place(), k.Found.Place(), k.Kept.Place(), k.First.Place(), k.Partial.Place(), k.Count.Place(), k.Fault.Place(),
-		k.OutScores.Place(), k.OutRegions.Place(), k.OutClasses.Place(), k.OutBatches.Place()}
-}
+// Name implements kernel.Kernel.
+func (k *NmsKernel) Name() string { return stages[k.Stage].name }
 
 // Work implements kernel.Kernel: as if half of all boxes were candidates, and half of those
 // survived.
 func (k *NmsKernel) Work() kernel.Work {
 	switch k.Stage {
 	case Suppress:
-		return work(k.lists(), 60*k.Boxes*k.Boxes/8, k.Boxes*k.Boxes/8, k.Regions, k.List)
+		return kernel.Lanes(k.lists(), 60*k.Boxes*k.Boxes/8, k.Boxes*k.Boxes/8, k.Regions, k.List)
 	case Scan:
 		share := (k.lists() + 31) / 32
-		return work(32, 60+9*32+28*share, 32+2*share, k.Kept, k.First)
+		return kernel.Lanes(32, 60+9*32+28*share, 32+2*share, k.Kept, k.First)
 	}
-	return work(k.lists(), 20*k.Boxes, k.Boxes, k.List, k.OutScores)
+	return kernel.Lanes(k.lists(), 20*k.Boxes, k.Boxes, k.List, k.OutScores)
 }
 
-// Emit implements kernel.Key.
-func (k NmsKey) Emit(a *rdna.Builder) kernel.Grid { return stages[k.Stage].emit(&nmsGenerator{a, &k}) }
+// Emit implements kernel.Kernel.
+func (k *NmsKernel) Emit(a *rdna.Builder) kernel.Grid {
+	return stages[k.Stage].emit(&nmsGenerator{a, k})
+}
 
 type nmsGenerator struct {
 	*rdna.Builder
-	k *NmsKey
+	k *NmsKernel
 }
 
 // list is a lane's list: its box, its class, the box behind the image's last, and its first

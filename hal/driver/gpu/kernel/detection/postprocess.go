@@ -16,26 +16,14 @@ type Decoded struct {
 	Deltas, Anchors, Out     *layout.Tensor
 }
 
-// DecodedKey is what the code depends on.
-type DecodedKey struct {
-	Batches, Boxes, Encoding int
-	Scale                    [4]float32
-	Deltas, Anchors, Out     layout.Place
-}
-
-// Name implements kernel.Key.
-func (DecodedKey) Name() string { return "decode_boxes" }
-
-// Pack implements kernel.Kernel.
-func (k *Decoded) Pack(*kernel.Memory) kernel.Key {
-	return DecodedKey{k.Batches, k.Boxes, k.Encoding, k.Scale, k.Deltas.Place(), k.Anchors.Place(), k.Out.Place()}
-}
+// Name implements kernel.Kernel.
+func (*Decoded) Name() string { return "decode_boxes" }
 
 // Work implements kernel.Kernel.
-func (k *Decoded) Work() kernel.Work { return work(k.Batches*k.Boxes, 100, 8, k.Deltas, k.Out) }
+func (k *Decoded) Work() kernel.Work { return kernel.Lanes(k.Batches*k.Boxes, 100, 8, k.Deltas, k.Out) }
 
-// Emit implements kernel.Key.
-func (k DecodedKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *Decoded) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
 	_, i := a.DivConstV(lane, k.Boxes, "batch")
 	d, anchor := loadBox(a, k.Deltas, a.Times(lane, k.Encoding)), loadBox(a, k.Anchors, a.ShiftLeft(i, 2, "anchor"))
@@ -73,26 +61,8 @@ type Detections struct {
 	OutScores, OutRegions, OutClasses, OutCount *layout.Tensor
 }
 
-// DetectionsKey is what the code depends on.
-type DetectionsKey struct {
-	DetectionShape
-	Order, Scores, Boxes2D, Kept, Counts        layout.Place
-	Classes2D, ClassScores                      layout.Place
-	OutScores, OutRegions, OutClasses, OutCount layout.Place
-}
-
-// Name implements kernel.Key.
-func (DetectionsKey) Name() string { return "detections" }
-
-// Pack implements kernel.Kernel.
-func (k *Detections) Pack(*kernel.Memory) kernel.Key {
-	key := DetectionsKey{DetectionShape: k.DetectionShape, Order: k.Order.Place(), Scores: k.Scores.Place(), Boxes2D: k.Boxes2D.Place(), Kept: k.Kept.Place(),
-		Counts: k.Counts.Place(), OutScores: k.OutScores.Place(), OutRegions: k.OutRegions.Place(), OutClasses: k.OutClasses.Place(), OutCount: k.OutCount.Place()}
-	if !k.PerClass {
-		key.Classes2D, key.ClassScores = k.Classes2D.Place(), k.ClassScores.Place()
-	}
-	return key
-}
+// Name implements kernel.Kernel.
+func (*Detections) Name() string { return "detections" }
 
 // lists are the lists of survivors of an image, and the lanes that share one.
 func (s *DetectionShape) lists() (lists, lanes int) {
@@ -105,11 +75,11 @@ func (s *DetectionShape) lists() (lists, lanes int) {
 // Work implements kernel.Kernel.
 func (k *Detections) Work() kernel.Work {
 	lists, lanes := k.lists()
-	return work(k.Batches*lists*lanes, 150+14*k.Limit, 10+k.Limit, k.Kept, k.OutRegions)
+	return kernel.Lanes(k.Batches*lists*lanes, 150+14*k.Limit, 10+k.Limit, k.Kept, k.OutRegions)
 }
 
-// Emit implements kernel.Key.
-func (k DetectionsKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *Detections) Emit(a *rdna.Builder) kernel.Grid {
 	lists, lanes := k.lists()
 	list, i := a.DivConstV(a.Lane(kernel.FlatGroup), lanes, "list")
 	batch, class := a.DivConstV(list, lists, "batch")
@@ -122,7 +92,7 @@ func (k DetectionsKey) Emit(a *rdna.Builder) kernel.Grid {
 }
 
 // write puts detection number at of an image in its place.
-func (k *DetectionsKey) write(a *rdna.Builder, batch, at, score, from, class codegen.Reg) {
+func (k *Detections) write(a *rdna.Builder, batch, at, score, from, class codegen.Reg) {
 	to := a.Sum(a.Times(batch, k.Limit), at)
 	a.SetElement(k.OutScores, to, score)
 	storeBox(a, k.OutRegions, a.ShiftLeft(to, 2, "box"), loadBox(a, k.Boxes2D, a.ShiftLeft(a.Sum(a.Times(batch, k.Boxes), from), 2, "from")))
@@ -130,7 +100,7 @@ func (k *DetectionsKey) write(a *rdna.Builder, batch, at, score, from, class cod
 }
 
 // perClass counts for each survivor those before it in all lists of its image.
-func (k *DetectionsKey) perClass(a *rdna.Builder, list, i, batch, class codegen.Reg) {
+func (k *Detections) perClass(a *rdna.Builder, list, i, batch, class codegen.Reg) {
 	entry := func(list, i codegen.Reg) codegen.Reg {
 		return a.Sum(a.Times(list, k.Boxes), a.Element(k.Kept, a.Sum(a.Times(list, k.Survivors), i)))
 	}
@@ -163,7 +133,7 @@ func (k *DetectionsKey) perClass(a *rdna.Builder, list, i, batch, class codegen.
 }
 
 // perBox writes the best classes of each survivor.
-func (k *DetectionsKey) perBox(a *rdna.Builder, batch, i codegen.Reg) {
+func (k *Detections) perBox(a *rdna.Builder, batch, i codegen.Reg) {
 	n := a.Element(k.Counts, batch)
 	survivor, j := a.DivConstV(i, k.Ranked, "survivor")
 	exists := a.Both(a.Where(rdna2.V_CMP_LT_I32_E64, survivor, n), a.Where(rdna2.V_CMP_GT_I32_E64, k.Limit, i))

@@ -26,19 +26,8 @@ type Ranked struct {
 	Kept, Count            *layout.Tensor // [Rows][Limit] ranks, [Rows]
 }
 
-// RankedKey is what the code depends on.
-type RankedKey struct {
-	RankedShape
-	Order, Scores, Boxes2D, Kept, Count layout.Place
-}
-
-// Name implements kernel.Key.
-func (RankedKey) Name() string { return "suppress_ranked" }
-
-// Pack implements kernel.Kernel.
-func (k *Ranked) Pack(*kernel.Memory) kernel.Key {
-	return RankedKey{k.RankedShape, k.Order.Place(), k.Scores.Place(), k.Boxes2D.Place(), k.Kept.Place(), k.Count.Place()}
-}
+// Name implements kernel.Kernel.
+func (*Ranked) Name() string { return "suppress_ranked" }
 
 // Work implements kernel.Kernel: as if half of the boxes were looked at and a quarter kept.
 func (k *Ranked) Work() kernel.Work {
@@ -47,8 +36,8 @@ func (k *Ranked) Work() kernel.Work {
 		ReadBytes: int64(k.Boxes2D.Bytes()), WriteBytes: int64(k.Kept.Bytes()), Chain: 4 * n}
 }
 
-// Emit implements kernel.Key.
-func (k RankedKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *Ranked) Emit(a *rdna.Builder) kernel.Grid {
 	const lanes = 32
 	row := a.Constant(a.Workgroup(0))
 	group, _ := a.DivConstV(row, k.Rows/k.Groups, "group")
@@ -96,28 +85,17 @@ type Proposed struct {
 	Deltas, AnchorBoxes, Images, Out *layout.Tensor
 }
 
-// ProposedKey is what the code depends on.
-type ProposedKey struct {
-	AnchorShape
-	Deltas, AnchorBoxes, Images, Out layout.Place
-}
-
-// Name implements kernel.Key.
-func (ProposedKey) Name() string { return "proposed_boxes" }
-
-// Pack implements kernel.Kernel.
-func (k *Proposed) Pack(*kernel.Memory) kernel.Key {
-	return ProposedKey{k.AnchorShape, k.Deltas.Place(), k.AnchorBoxes.Place(), k.Images.Place(), k.Out.Place()}
-}
+// Name implements kernel.Kernel.
+func (*Proposed) Name() string { return "proposed_boxes" }
 
 // Work implements kernel.Kernel.
-func (k *Proposed) Work() kernel.Work { return work(k.Out.N/4, 120, 10, k.Deltas, k.Out) }
+func (k *Proposed) Work() kernel.Work { return kernel.Lanes(k.Out.N/4, 120, 10, k.Deltas, k.Out) }
 
 // notANumber is in place of the first coordinate of a box that does not count.
 const notANumber = uint32(0x7fc00000)
 
-// Emit implements kernel.Key.
-func (k ProposedKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *Proposed) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
 	position, anchor := a.DivConstV(lane, k.Anchors, "position")
 	line, x := a.DivConstV(position, k.W, "line")
@@ -148,29 +126,16 @@ type Chosen struct {
 	OutScores, OutRegions, OutBatches, OutCount *layout.Tensor
 }
 
-// ChosenKey is what the code depends on.
-type ChosenKey struct {
-	RankedShape
-	Order, Scores, Boxes2D, Kept, Counts        layout.Place
-	OutScores, OutRegions, OutBatches, OutCount layout.Place
-}
-
-// Name implements kernel.Key.
-func (ChosenKey) Name() string { return "collect_ranked" }
-
-// Pack implements kernel.Kernel.
-func (k *Chosen) Pack(*kernel.Memory) kernel.Key {
-	return ChosenKey{k.RankedShape, k.Order.Place(), k.Scores.Place(), k.Boxes2D.Place(), k.Kept.Place(), k.Counts.Place(),
-		k.OutScores.Place(), k.OutRegions.Place(), k.OutBatches.Place(), k.OutCount.Place()}
-}
+// Name implements kernel.Kernel.
+func (*Chosen) Name() string { return "collect_ranked" }
 
 // Work implements kernel.Kernel.
 func (k *Chosen) Work() kernel.Work {
-	return work(k.Kept.N, 40+6*k.Rows, 8+k.Rows, k.Kept, k.OutRegions)
+	return kernel.Lanes(k.Kept.N, 40+6*k.Rows, 8+k.Rows, k.Kept, k.OutRegions)
 }
 
-// Emit implements kernel.Key.
-func (k ChosenKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *Chosen) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
 	row, i := a.DivConstV(lane, k.Limit, "row")
 	before, all := a.Variable(0), a.Variable(0)

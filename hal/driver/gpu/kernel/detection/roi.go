@@ -26,45 +26,34 @@ type Roi struct {
 	In, Regions, Batches, Out, Fault *layout.Tensor
 }
 
-// RoiKey is what the code depends on.
-type RoiKey struct {
-	RoiShape
-	In, Regions, Batches, Out, Fault layout.Place
-}
-
-// Name implements kernel.Key.
-func (k RoiKey) Name() string {
+// Name implements kernel.Kernel.
+func (k *Roi) Name() string {
 	if k.Align {
 		return "roi_align"
 	}
 	return "roi_pooling"
 }
 
-// Pack implements kernel.Kernel.
-func (k *Roi) Pack(*kernel.Memory) kernel.Key {
-	return RoiKey{k.RoiShape, k.In.Place(), k.Regions.Place(), k.Batches.Place(), k.Out.Place(), k.Fault.Place()}
-}
-
 // Work implements kernel.Kernel.
 func (k *Roi) Work() kernel.Work {
 	samples := max(k.SampleH, 1) * max(k.SampleW, 1)
-	return work(k.Out.N, 350+60*samples, 5+4*samples, k.In, k.Out)
+	return kernel.Lanes(k.Out.N, 350+60*samples, 5+4*samples, k.In, k.Out)
 }
 
 // roiBin is the bin of a lane.
 type roiBin struct {
 	*rdna.Builder
-	*RoiKey
+	*Roi
 	y, x          codegen.Reg // of the bin
 	image         codegen.Reg // element of the lane's channel at the origin of its image
 	region        box
 	rowStep, step int // elements from pixel to pixel
 }
 
-// Emit implements kernel.Key.
-func (k RoiKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *Roi) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
-	b := &roiBin{Builder: a, RoiKey: &k, rowStep: k.W * k.C, step: k.C}
+	b := &roiBin{Builder: a, Roi: k, rowStep: k.W * k.C, step: k.C}
 	rest, c := a.DivConstV(lane, k.C, "channel")
 	rest, b.x = a.DivConstV(rest, k.OutW, "x")
 	var roi codegen.Reg

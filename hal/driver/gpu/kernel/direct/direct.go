@@ -38,20 +38,11 @@ type Shape struct {
 	Window     opspec.Window
 	Batches    int
 	InC, OutC  int
-	Groups     int     // of Grouped and Transposed
-	Multiplier int     // of Depthwise: output channels per input channel
-	Packed     bool    // the filter is one of PackFilter
-	Lo, Hi     float32 // fused activation of floats
-	Fixed      Fixed   // arithmetic of integers
-}
-
-// Fixed is the arithmetic of 8-bit elements: zero points, bounds of the result, and its
-// multiplier unless each channel has its own. Pooling only uses the bounds.
-type Fixed struct {
-	InZero, FilterZero, OutZero int32
-	Lo, Hi                      int32
-	Mult                        fixedpoint.Multiplier
-	PerChannel                  bool
+	Groups     int        // of Grouped and Transposed
+	Multiplier int        // of Depthwise: output channels per input channel
+	Packed     bool       // the filter is one of PackFilter
+	Lo, Hi     float32    // fused activation of floats
+	Fixed      rdna.Fixed // arithmetic of integers
 }
 
 // Kernel is one computation. Pooling has no filter.
@@ -60,17 +51,12 @@ type Kernel struct {
 	Mult             []fixedpoint.Multiplier // one per channel, with PerChannel
 	In, Filter, Bias *layout.Tensor
 	Out              *layout.Tensor
+
+	mult uint32 // offset of the records of multipliers
 }
 
-// Key is what the code depends on.
-type Key struct {
-	Shape
-	In, Filter, Bias, Out layout.Place
-	Mult                  uint32 // offset of the records of multipliers
-}
-
-// Name implements kernel.Key.
-func (k Key) Name() string { return names[k.Mode] + "_" + k.In.Elem.String() }
+// Name implements kernel.Kernel.
+func (k *Kernel) Name() string { return names[k.Mode] + "_" + k.In.Elem.String() }
 
 // pools reports whether there is no filter.
 func (s *Shape) pools() bool { return s.Mode >= Average }
@@ -83,35 +69,27 @@ func (s *Shape) channels() int {
 	return 1
 }
 
-// Pack implements kernel.Kernel.
-func (k *Kernel) Pack(m *kernel.Memory) kernel.Key {
-	key := Key{Shape: k.Shape, In: k.In.Place(), Out: k.Out.Place()}
-	if k.pools() {
-		return key
+// Pack implements kernel.Packer.
+func (k *Kernel) Pack(m *kernel.Memory) kernel.Kernel {
+	if !k.Fixed.PerChannel {
+		return k
 	}
-	key.Filter, key.Bias = k.Filter.Place(), k.Bias.Place()
-	if k.Fixed.PerChannel {
-		var records []uint32
-		for _, mult := range k.Mult {
-			r := rdna.RescaleWords(mult)
-			records = append(records, r[:]...)
-		}
-		key.Mult = m.Consts.Words(records)
-	}
-	return key
+	packed := *k
+	packed.Mult = nil
+	packed.mult = m.Consts.Words(rdna.Records(k.Mult))
+	return &packed
 }
 
 // Work implements kernel.Kernel.
 func (k *Kernel) Work() kernel.Work {
-	waves := (k.Out.N + 31) / 32
 	taps := k.Window.KH * k.Window.KW
 	chain := taps * k.channels()
 	each := 8
 	if k.quads() {
 		chain, each = chain/4, 10
 	}
-	w := kernel.Work{Waves: waves, Instructions: int64(waves) * int64(40+20*taps+each*chain), Loads: int64(waves) * int64(2*chain),
-		ReadBytes: int64(k.In.Bytes()), WriteBytes: int64(k.Out.Bytes()), Chain: chain}
+	w := kernel.Lanes(k.Out.N, 40+20*taps+each*chain, 2*chain, k.In, k.Out)
+	w.Chain = chain
 	if k.Filter != nil {
 		w.ReadBytes += int64(k.Filter.Bytes())
 	}
@@ -121,9 +99,9 @@ func (k *Kernel) Work() kernel.Work {
 	return w
 }
 
-// Emit implements kernel.Key.
-func (k Key) Emit(a *rdna.Builder) kernel.Grid {
-	g := generator{Builder: a, Key: &k}
+// Emit implements kernel.Kernel.
+func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
+	g := generator{Builder: a, Kernel: k}
 	w := &k.Window
 	out := a.Lane(kernel.FlatGroup)
 	pos, ch := a.DivConstV(out, k.OutC, "position")
@@ -230,10 +208,10 @@ func (g *generator) product(sum, x, w codegen.Reg) {
 	}
 }
 
-// generator emits the code of a key.
+// generator emits the code of a kernel.
 type generator struct {
 	*rdna.Builder
-	*Key
+	*Kernel
 }
 
 // begin is the first input channel of an output channel, and the variable that walks
@@ -339,12 +317,5 @@ func (g *generator) finish(sum, count, ch codegen.Reg) codegen.Reg {
 		return g.Saturate(sum, 0, f.Lo, f.Hi)
 	}
 	sum = g.Sum(sum, g.Element(g.Bias, ch))
-	if f.PerChannel {
-		m := g.Reg(rdna2.V4, "multiplier")
-		g.Builder.Emit(rdna2.GLOBAL_LOAD_DWORDX4_SADDR, m, g.Pointer(layout.Consts, g.Mult, "multipliers"), g.ShiftLeft(ch, 4, "multiplier offset"), 0)
-		sum = g.RescaleLanes(sum, m)
-	} else {
-		sum = g.Rescale(sum, f.Mult)
-	}
-	return g.Saturate(sum, f.OutZero, f.Lo, f.Hi)
+	return g.Requantize(sum, f, g.Record(f, g.mult, ch))
 }

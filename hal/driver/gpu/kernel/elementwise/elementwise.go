@@ -42,49 +42,28 @@ type Kernel struct {
 	Out  *layout.Tensor
 }
 
-// Key is what the code depends on.
-type Key struct {
-	Function
-	Axes layout.Axes
-	In   [3]layout.Place
-	Out  layout.Place
-}
-
-// Name implements kernel.Key.
-func (k Key) Name() string { return functions[k.Op].name }
-
-// Pack implements kernel.Kernel.
-func (k *Kernel) Pack(*kernel.Memory) kernel.Key { return k.key() }
-
-func (k *Kernel) key() Key {
-	key := Key{Function: k.Function, Axes: k.Axes, Out: k.Out.Place()}
-	for i, t := range k.In {
-		key.In[i] = t.Place()
-	}
-	return key
-}
+// Name implements kernel.Kernel.
+func (k *Kernel) Name() string { return functions[k.Op].name }
 
 // width is the elements of a lane: four when every operand is dense or one element.
-func (k *Key) width() int {
+func (k *Kernel) width() int {
 	if k.Axes.Len != 1 || k.Axes.Axis[0].N%4 != 0 {
 		return 1
 	}
 	return 4
 }
 
-func (k *Key) inputs() []layout.Place { return k.In[:functions[k.Op].inputs] }
-
-// Emit implements kernel.Key.
-func (k Key) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
 	width, axes := k.width(), k.Axes.List()
 	shift := []int{k.Out.Elem.Shift() + bits.TrailingZeros(uint(width))}
-	for _, p := range k.inputs() {
+	for _, p := range k.In {
 		shift = append(shift, p.Elem.Shift()+bits.TrailingZeros(uint(width)))
 	}
 	lane := a.Lane(kernel.FlatGroup)
 	offs := a.Offsets(lane, axes, shift)
 	var x [][]codegen.Reg // per input, per element
-	for i, p := range k.inputs() {
+	for i, p := range k.In {
 		base := a.Pointer(p.Region, p.Off, "in")
 		if width == 4 && axes[0].Strides[i+1] != 0 {
 			x = append(x, a.LoadFour(p.Elem, base, offs[i+1]))
@@ -99,7 +78,7 @@ func (k Key) Emit(a *rdna.Builder) kernel.Grid {
 		for i := range x {
 			arg[i] = x[i][j]
 		}
-		y = append(y, functions[k.Op].emit(a, &k, arg))
+		y = append(y, functions[k.Op].emit(a, k, arg))
 	}
 	base := a.Pointer(layout.Arena, k.Out.Off, "out")
 	if width == 4 {
@@ -112,12 +91,11 @@ func (k Key) Emit(a *rdna.Builder) kernel.Grid {
 
 // Work implements kernel.Kernel.
 func (k *Kernel) Work() kernel.Work {
-	key := k.key()
 	w := kernel.Work{WriteBytes: int64(k.Out.Bytes()), Chain: 1}
 	for _, t := range k.In {
 		w.ReadBytes += int64(t.Bytes())
 	}
-	width := key.width()
+	width := k.width()
 	w.Waves = (k.Axes.Size()/width + 31) / 32
 	w.Instructions = int64(w.Waves) * int64(8+width*functions[k.Op].cost+8*(k.Axes.Len-1)*len(k.In))
 	w.Loads = int64(w.Waves) * int64(len(k.In))

@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kerneltest"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -409,9 +410,7 @@ func TestTanhIsOdd(t *testing.T) {
 	k.Axes, _ = layout.Collapse([]int{len(x)}, []int{1}, []int{1})
 	c := &kerneltest.Case{Kernel: k, Inputs: k.In, Data: [][]byte{kerneltest.Bytes(x)}, Output: out}
 	res, err := c.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	y := res.Floats()
 	for i := range n {
 		if y[i] != -y[n+i] {

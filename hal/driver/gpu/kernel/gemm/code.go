@@ -8,9 +8,9 @@ import (
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
-// Emit implements kernel.Key.
-func (k Key) Emit(b *rdna.Builder) kernel.Grid {
-	g := generator{Shape: k.Shape, key: &k, Builder: b}
+// Emit implements kernel.Kernel.
+func (k *Kernel) Emit(b *rdna.Builder) kernel.Grid {
+	g := generator{Kernel: k, Builder: b}
 	g.prologue()
 	chunks := k.Depth / k.Elem.PerChunk()
 	g.Loop(k.Taps, "tap", func() {
@@ -23,10 +23,9 @@ func (k Key) Emit(b *rdna.Builder) kernel.Grid {
 	return kernel.Grid{Lanes: [3]int{rows * waves * 32, units, 1}, Workgroup: waves * 32}
 }
 
-// generator writes the code of a key.
+// generator writes the code of a kernel.
 type generator struct {
-	Shape
-	key *Key
+	*Kernel
 	*rdna.Builder
 	wide     int           // chunks per scalar load
 	offs     []codegen.Reg // byte offset of each row
@@ -62,7 +61,7 @@ func (k *generator) placeWave() {
 	place := func(group codegen.Reg, per int, part codegen.Reg, tiles int, name string) codegen.Reg {
 		t := k.Op2(rdna2.S_ADD_U32, k.S(name), k.MulConst(group, per, name), part)
 		if tiles%per != 0 {
-			k.Emit(rdna2.S_CMP_GE_U32, t, tiles)
+			k.Builder.Emit(rdna2.S_CMP_GE_U32, t, tiles)
 			k.Exit()
 		}
 		return t
@@ -76,12 +75,12 @@ func (k *generator) prologue() {
 	k.placeWave()
 	k.lane16 = k.ShiftLeft(k.laneID, 4, "lane16")
 	tile := k.MulConst(k.unitTile, k.Taps*chunks*k.Q*512, "tile")
-	k.weight = k.Cursor(layout.Consts, k.key.Weights+weightBias, "weights")
+	k.weight = k.Cursor(layout.Consts, k.weights+weightBias, "weights")
 	k.Advance(k.weight, tile)
 	k.input = k.Reg(rdna2.S2, "input")
 	if k.Gather {
 		k.start = k.Base(layout.Arena)
-		k.tableAt = k.Cursor(layout.Consts, k.key.Table, "tables")
+		k.tableAt = k.Cursor(layout.Consts, k.table, "tables")
 		k.Advance(k.tableAt, k.MulConst(k.rowTile, k.Taps*k.P*4, "tile of table"))
 		class := map[int]codegen.Class{16: rdna2.S16, 8: rdna2.S8, 4: rdna2.S4, 2: rdna2.S2, 1: rdna2.S1}[k.P]
 		k.block = k.Reg(class, "offsets")
@@ -89,7 +88,7 @@ func (k *generator) prologue() {
 			k.offs = append(k.offs, rdna.SAt(k.block, i))
 		}
 	} else {
-		k.start = k.Pointer(k.key.In.Region, k.key.In.Off, "in")
+		k.start = k.Pointer(k.In.Region, k.In.Off, "in")
 		first := k.MulConst(k.rowTile, k.P, "first row")
 		for i := range k.P {
 			r := k.bounded(first, i)
@@ -100,7 +99,7 @@ func (k *generator) prologue() {
 		var a []codegen.Reg
 		for range k.Q {
 			r := k.V("acc")
-			k.Emit(rdna2.V_MOV_B32_E32, r, 0)
+			k.Builder.Emit(rdna2.V_MOV_B32_E32, r, 0)
 			a = append(a, r)
 		}
 		k.acc = append(k.acc, a)
@@ -120,9 +119,9 @@ func (k *generator) bounded(first codegen.Reg, i int) codegen.Reg {
 	if i == 0 && k.Rows%k.P == 0 {
 		return first
 	}
-	k.Emit(rdna2.S_ADD_U32, r, first, i)
+	k.Builder.Emit(rdna2.S_ADD_U32, r, first, i)
 	if k.Rows%k.P != 0 {
-		k.Emit(rdna2.S_MIN_U32, r, r, k.Rows-1)
+		k.Builder.Emit(rdna2.S_MIN_U32, r, r, k.Rows-1)
 	}
 	return r
 }
@@ -131,7 +130,7 @@ func (k *generator) startTap() {
 	if k.Gather {
 		op := map[int]rdna2.Op{16: rdna2.S_LOAD_DWORDX16_IMM, 8: rdna2.S_LOAD_DWORDX8_IMM, 4: rdna2.S_LOAD_DWORDX4_IMM,
 			2: rdna2.S_LOAD_DWORDX2_IMM, 1: rdna2.S_LOAD_DWORD_IMM}[k.P]
-		k.Emit(op, k.block, k.tableAt, 0)
+		k.Builder.Emit(op, k.block, k.tableAt, 0)
 		k.Advance(k.tableAt, 4*k.P)
 	}
 	k.CopyPair(k.input, k.start)
@@ -161,18 +160,18 @@ func (k *generator) chunkLoop(chunks int) {
 	n := chunks / u
 	count, head := k.S("chunks"), k.F.Label("chunk")
 	if n > 1 {
-		k.Emit(rdna2.S_MOV_B32, count, n)
+		k.Builder.Emit(rdna2.S_MOV_B32, count, n)
 		k.F.Bind(head)
 	}
 	if k.WaveRows*k.WaveUnits > 1 {
-		k.Emit(rdna2.S_BARRIER)
+		k.Builder.Emit(rdna2.S_BARRIER)
 	}
 	k.body(u, func() {
 		k.Advance(k.weight, u*k.Q*512)
 		if n > 1 {
 			k.Advance(k.input, u*16)
-			k.Emit(rdna2.S_SUB_I32, count, count, 1)
-			rdna2.Fence(k.Emit(rdna2.S_CMP_LG_U32, count, 0))
+			k.Builder.Emit(rdna2.S_SUB_I32, count, count, 1)
+			rdna2.Fence(k.Builder.Emit(rdna2.S_CMP_LG_U32, count, 0))
 		}
 	})
 	if n > 1 {
@@ -191,7 +190,7 @@ func (k *generator) body(u int, control func()) {
 		var r []codegen.Reg
 		for q := range k.Q {
 			x := k.Reg(rdna2.V4, "weights")
-			k.Emit(rdna2.GLOBAL_LOAD_DWORDX4_SADDR, x, k.weight, k.lane16, (c*k.Q+q)*512-weightBias)
+			k.Builder.Emit(rdna2.GLOBAL_LOAD_DWORDX4_SADDR, x, k.weight, k.lane16, (c*k.Q+q)*512-weightBias)
 			r = append(r, x)
 		}
 		w = append(w, r)
@@ -252,9 +251,9 @@ func (k *generator) fetch(d, off codegen.Reg, imm int) *codegen.Instr {
 		rdna2.S16: {rdna2.S_LOAD_DWORDX16_SGPR, rdna2.S_LOAD_DWORDX16_SGPR_IMM},
 	}[d.Class()]
 	if imm == 0 {
-		return k.Emit(ops[0], d, k.input, off)
+		return k.Builder.Emit(ops[0], d, k.input, off)
 	}
-	return k.Emit(ops[1], d, k.input, off, imm)
+	return k.Builder.Emit(ops[1], d, k.input, off, imm)
 }
 
 // products are the instructions that add the product of a word of elements each.
@@ -267,24 +266,24 @@ var products = map[layout.Element]rdna2.Op{
 
 // multiply accumulates one dword of input and weights.
 func (k *generator) multiply(acc, x, w codegen.Reg) {
-	k.Emit(products[k.Elem], acc, x, w)
+	k.Builder.Emit(products[k.Elem], acc, x, w)
 }
 
 func (k *generator) epilogue() {
-	es := k.key.Out.Elem.Bytes()
-	bias := k.Pointer(layout.Consts, k.key.Bias, "bias")
-	out := k.Pointer(layout.Arena, k.key.Out.Off, "out")
+	es := k.Out.Elem.Bytes()
+	bias := k.Pointer(layout.Consts, k.bias, "bias")
+	out := k.Pointer(layout.Arena, k.Out.Off, "out")
 	unit := k.V("unit")
-	k.Emit(rdna2.V_LSHL_ADD_U32, unit, k.MulConst(k.unitTile, k.Q, "group"), 5, k.laneID)
+	k.Builder.Emit(rdna2.V_LSHL_ADD_U32, unit, k.MulConst(k.unitTile, k.Q, "group"), 5, k.laneID)
 	biasOff := k.ShiftLeft(unit, 2, "bias offset")
 	var multOff, mults codegen.Reg
-	if k.Fixed.PerUnit {
-		mults, multOff = k.Pointer(layout.Consts, k.key.Mult, "multipliers"), k.ShiftLeft(unit, 4, "multiplier offset")
+	if k.Fixed.PerChannel {
+		mults, multOff = k.Pointer(layout.Consts, k.mult, "multipliers"), k.ShiftLeft(unit, 4, "multiplier offset")
 	}
 	for i, s := range k.rowSums {
 		k.rowSums[i] = k.Op2(rdna2.V_MUL_LO_U32, k.V("row sum"), uint32(-k.Fixed.FilterZero), s)
 	}
-	unitOff := k.ShiftLeft(unit, k.key.Out.Elem.Shift(), "unit offset")
+	unitOff := k.ShiftLeft(unit, k.Out.Elem.Shift(), "unit offset")
 	first := k.MulConst(k.rowTile, k.P, "first row")
 	var rowOff []codegen.Reg
 	for i := range k.P {
@@ -298,16 +297,16 @@ func (k *generator) epilogue() {
 			if q > 0 {
 				u = k.Op2(rdna2.V_ADD_NC_U32_E32, k.V("unit"), 32*q, unit)
 			}
-			k.Emit(rdna2.V_CMPX_GT_U32_E32, k.Units, u)
+			k.Builder.Emit(rdna2.V_CMPX_GT_U32_E32, k.Units, u)
 		}
 		b := k.Load(layout.F32, bias, biasOff, 128*q, "bias")
 		var record codegen.Reg
-		if k.Fixed.PerUnit {
+		if k.Fixed.PerChannel {
 			record = k.Reg(rdna2.V4, "multiplier")
-			k.Emit(rdna2.GLOBAL_LOAD_DWORDX4_SADDR, record, mults, multOff, 512*q)
+			k.Builder.Emit(rdna2.GLOBAL_LOAD_DWORDX4_SADDR, record, mults, multOff, 512*q)
 		}
 		for i := range k.P {
-			k.Store(k.key.Out.Elem, out, rowOff[i], k.finish(i, q, b, record), q*32*es)
+			k.Store(k.Out.Elem, out, rowOff[i], k.finish(i, q, b, record), q*32*es)
 		}
 	}
 }
@@ -316,11 +315,11 @@ func (k *generator) epilogue() {
 func (k *generator) finish(row, group int, bias, record codegen.Reg) codegen.Reg {
 	if k.Elem.IsFloat() {
 		x := k.Op2(rdna2.V_ADD_F32_E32, k.V("sum"), k.acc[row][group], bias)
-		return k.Narrow(k.key.Out.Elem, k.Clamp(x, k.Lo, k.Hi))
+		return k.Narrow(k.Out.Elem, k.Clamp(x, k.Lo, k.Hi))
 	}
 	x := k.Op2(rdna2.V_ADD_NC_U32_E32, k.V("sum"), k.acc[row][group], bias)
 	if k.rowSums != nil {
 		x = k.Op2(rdna2.V_ADD_NC_U32_E32, k.V("sum"), k.rowSums[row], x)
 	}
-	return k.rescaled(x, record)
+	return k.Requantize(x, &k.Fixed, record)
 }

@@ -14,6 +14,7 @@ import (
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/rdna"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -22,9 +23,9 @@ import (
 type Shape struct {
 	Elem                     layout.Element // of input and weights
 	Rows, Units, Taps, Depth int
-	Lo, Hi                   float32 // fused activation of floats
-	Fixed                    Fixed   // arithmetic of 8-bit elements
-	Gather                   bool    // addresses of rows come from a table
+	Lo, Hi                   float32    // fused activation of floats
+	Fixed                    rdna.Fixed // arithmetic of 8-bit elements
+	Gather                   bool       // addresses of rows come from a table
 
 	P, Q                int // tile of a wave: rows, groups of 32 units
 	WaveRows, WaveUnits int // tiles of a work-group
@@ -38,18 +39,12 @@ type Kernel struct {
 	Bias    []float32
 	Bytes   *Quantized // of 8-bit elements, in place of Weights and Bias
 	In, Out *layout.Tensor
+
+	weights, table, bias, mult uint32 // offsets of constants, mult of multipliers per unit
 }
 
-// Key is what the code depends on.
-type Key struct {
-	Shape
-	In, Out              layout.Place
-	Weights, Table, Bias uint32 // offsets of constants
-	Mult                 uint32 // of multipliers per unit
-}
-
-// Name implements kernel.Key.
-func (k Key) Name() string {
+// Name implements kernel.Kernel.
+func (k *Kernel) Name() string {
 	name := fmt.Sprintf("gemm_%dx%d", k.P, k.Q)
 	if k.Elem != layout.F32 {
 		name += "_" + k.Elem.String()
@@ -138,24 +133,23 @@ func (s *Shape) blocks() (rows, units int) {
 func (s *Shape) tiles() int    { return (s.Units + 32*s.Q - 1) / (32 * s.Q) }
 func (s *Shape) rowTiles() int { return (s.Rows + s.P - 1) / s.P }
 
-// Pack implements kernel.Kernel.
-func (k *Kernel) Pack(m *kernel.Memory) kernel.Key {
-	key := Key{Shape: k.Shape, In: k.In.Place(), Out: k.Out.Place()}
-	key.Weights = k.packWeights(&m.Consts)
+// Pack implements kernel.Packer.
+func (k *Kernel) Pack(m *kernel.Memory) kernel.Kernel {
+	packed := &Kernel{Shape: k.Shape, In: k.In, Out: k.Out, weights: k.packWeights(&m.Consts)}
 	if k.Gather {
-		key.Table = k.packTable(m)
+		packed.table = k.packTable(m)
 	}
 	units := k.tiles() * 32 * k.Q
 	if k.Bytes == nil {
-		key.Bias = m.Consts.Floats(k.Bias, units, 0)
-		return key
+		packed.bias = m.Consts.Floats(k.Bias, units, 0)
+		return packed
 	}
 	pad := func(w []uint32, n int) []uint32 { return append(w, make([]uint32, n-len(w))...) }
-	key.Bias = m.Consts.Words(pad(k.Bytes.biases(k.Units, k.Taps*k.Depth), units))
-	if k.Fixed.PerUnit {
-		key.Mult = m.Consts.Words(pad(k.Bytes.records(k.Units), 4*units))
+	packed.bias = m.Consts.Words(pad(k.Bytes.biases(k.Units, k.Taps*k.Depth), units))
+	if k.Fixed.PerChannel {
+		packed.mult = m.Consts.Words(pad(rdna.Records(k.Bytes.Mult), 4*units))
 	}
-	return key
+	return packed
 }
 
 // packWeights lays the weights out as [tile][tap][chunk][group][lane][element].

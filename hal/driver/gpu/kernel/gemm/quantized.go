@@ -20,16 +20,8 @@ import (
 type Quantized struct {
 	Weights []int8 // [units][taps][depth]
 	Bias    []int32
-	Fixed   Fixed
+	Fixed   rdna.Fixed              // zero points are those of signed bytes
 	Mult    []fixedpoint.Multiplier // one, or one per unit
-}
-
-// Fixed is the part of the arithmetic of a product of 8-bit elements that all units share.
-type Fixed struct {
-	InZero, FilterZero int32 // of signed bytes
-	OutZero, Lo, Hi    int32
-	Mult               fixedpoint.Multiplier // where PerUnit is false
-	PerUnit            bool
 }
 
 // NewQuantized makes constants of bytes as the model has them.
@@ -44,13 +36,9 @@ func NewQuantized(q *opspec.GEMMQuant, in, filter layout.Element, weights []byte
 	for i, b := range weights {
 		c.Weights[i] = int8(b ^ byte(less(filter)))
 	}
-	c.Fixed = Fixed{
-		InZero: q.InZero - less(in), FilterZero: q.FilterZero - less(filter),
-		OutZero: q.OutZero, Lo: q.Lo, Hi: q.Hi, PerUnit: len(q.Mult) > 1,
-	}
-	if !c.Fixed.PerUnit {
-		c.Fixed.Mult = q.Mult[0]
-	}
+	c.Fixed = rdna.NewFixed(q)
+	c.Fixed.InZero -= less(in)
+	c.Fixed.FilterZero -= less(filter)
 	return c
 }
 
@@ -68,33 +56,12 @@ func (c *Quantized) biases(units, row int) []uint32 {
 	return out
 }
 
-// records are the multipliers of all units, as rdna.RescaleLanes reads them.
-func (c *Quantized) records(units int) []uint32 {
-	var w []uint32
-	for u := range units {
-		r := rdna.RescaleWords(c.Mult[u])
-		w = append(w, r[:]...)
-	}
-	return w
-}
-
 // signedInput makes the elements of a tuple of scalars signed.
 func (k *generator) signedInput(x codegen.Reg, words int) {
 	if k.Elem != layout.U8 {
 		return
 	}
 	for i := range words {
-		k.Emit(rdna2.S_XOR_B32, rdna.SAt(x, i), rdna.SAt(x, i), uint32(0x80808080))
+		k.Builder.Emit(rdna2.S_XOR_B32, rdna.SAt(x, i), rdna.SAt(x, i), uint32(0x80808080))
 	}
-}
-
-// rescaled is the output of a sum: unit's multiplier is in record where each has its own.
-func (k *generator) rescaled(sum, record codegen.Reg) codegen.Reg {
-	f := &k.Fixed
-	if f.PerUnit {
-		sum = k.RescaleLanes(sum, record)
-	} else {
-		sum = k.Rescale(sum, f.Mult)
-	}
-	return k.Saturate(sum, f.OutZero, f.Lo, f.Hi)
 }

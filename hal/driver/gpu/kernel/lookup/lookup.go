@@ -17,32 +17,14 @@ type Gather struct {
 	In, Indices, Out, Fault *layout.Tensor
 }
 
-// GatherKey is what the code depends on.
-type GatherKey struct {
-	Outer, Count, Inner, N  int
-	In, Indices, Out, Fault layout.Place
-}
-
-// Name implements kernel.Key.
-func (GatherKey) Name() string { return "gather_entries" }
-
-// Pack implements kernel.Kernel.
-func (k *Gather) Pack(*kernel.Memory) kernel.Key {
-	return GatherKey{k.Outer, k.Count, k.Inner, k.N, k.In.Place(), k.Indices.Place(), k.Out.Place(), k.Fault.Place()}
-}
+// Name implements kernel.Kernel.
+func (*Gather) Name() string { return "gather_entries" }
 
 // Work implements kernel.Kernel.
-func (k *Gather) Work() kernel.Work { return work(k.Out, 20, 2, k.Out.Bytes()) }
+func (k *Gather) Work() kernel.Work { return kernel.Lanes(k.Out.N, 20, 2, k.Out, k.Out) }
 
-// work is the estimate of lanes for every element of a tensor.
-func work(out *layout.Tensor, instructions, loads, read int) kernel.Work {
-	waves := (out.N + 31) / 32
-	return kernel.Work{Waves: waves, Instructions: int64(waves) * int64(instructions), Loads: int64(waves) * int64(loads),
-		ReadBytes: int64(read), WriteBytes: int64(out.Bytes()), Chain: loads}
-}
-
-// Emit implements kernel.Key.
-func (k GatherKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *Gather) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
 	entry, i := a.DivConstV(lane, k.Inner, "entry")
 	outer, n := a.DivConstV(entry, k.N, "outer")
@@ -61,25 +43,16 @@ type Hashtable struct {
 	Lookups, Keys, Values, Out, Hits *layout.Tensor
 }
 
-// HashtableKey is what the code depends on.
-type HashtableKey struct {
-	Rows, Size, N                    int
-	Lookups, Keys, Values, Out, Hits layout.Place
-}
-
-// Name implements kernel.Key.
-func (HashtableKey) Name() string { return "hashtable" }
-
-// Pack implements kernel.Kernel.
-func (k *Hashtable) Pack(*kernel.Memory) kernel.Key {
-	return HashtableKey{k.Rows, k.Size, k.N, k.Lookups.Place(), k.Keys.Place(), k.Values.Place(), k.Out.Place(), k.Hits.Place()}
-}
+// Name implements kernel.Kernel.
+func (*Hashtable) Name() string { return "hashtable" }
 
 // Work implements kernel.Kernel.
-func (k *Hashtable) Work() kernel.Work { return work(k.Out, 20+6*k.Rows, 2+k.Rows, k.Values.Bytes()) }
+func (k *Hashtable) Work() kernel.Work {
+	return kernel.Lanes(k.Out.N, 20+6*k.Rows, 2+k.Rows, k.Values, k.Out)
+}
 
-// Emit implements kernel.Key.
-func (k HashtableKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *Hashtable) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
 	n, i := a.DivConstV(lane, k.Size, "lookup")
 	key := a.Element(k.Lookups, n)
@@ -104,25 +77,14 @@ type TopK struct {
 	In, Values, Indices *layout.Tensor
 }
 
-// TopKKey is what the code depends on.
-type TopKKey struct {
-	Rows, Depth, K      int
-	In, Values, Indices layout.Place
-}
-
-// Name implements kernel.Key.
-func (TopKKey) Name() string { return "topk" }
-
-// Pack implements kernel.Kernel.
-func (k *TopK) Pack(*kernel.Memory) kernel.Key {
-	return TopKKey{k.Rows, k.Depth, k.K, k.In.Place(), k.Values.Place(), k.Indices.Place()}
-}
+// Name implements kernel.Kernel.
+func (*TopK) Name() string { return "topk" }
 
 // Work implements kernel.Kernel.
-func (k *TopK) Work() kernel.Work { return work(k.In, 20+13*k.Depth, 1+k.Depth, k.In.Bytes()) }
+func (k *TopK) Work() kernel.Work { return kernel.Lanes(k.In.N, 20+13*k.Depth, 1+k.Depth, k.In, k.In) }
 
-// Emit implements kernel.Key.
-func (k TopKKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *TopK) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
 	row, i := a.DivConstV(lane, k.Depth, "row")
 	more, same := rdna2.V_CMP_LT_I32_E64, rdna2.V_CMP_EQ_I32_E64

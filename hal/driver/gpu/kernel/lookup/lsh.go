@@ -17,25 +17,8 @@ type Lsh struct {
 	Seeds, In, Weights, Out        *layout.Tensor // Weights may be nil
 }
 
-// LshKey is what the code depends on.
-type LshKey struct {
-	Hashes, Bits, Items, ItemBytes int
-	Kind                           int32
-	Seeds, In, Weights, Out        layout.Place
-	Weighted                       bool
-}
-
-// Name implements kernel.Key.
-func (LshKey) Name() string { return "lsh_projection" }
-
-// Pack implements kernel.Kernel.
-func (k *Lsh) Pack(*kernel.Memory) kernel.Key {
-	key := LshKey{k.Hashes, k.Bits, k.Items, k.ItemBytes, k.Kind, k.Seeds.Place(), k.In.Place(), layout.Place{}, k.Out.Place(), k.Weights != nil}
-	if k.Weights != nil {
-		key.Weights = k.Weights.Place()
-	}
-	return key
-}
+// Name implements kernel.Kernel.
+func (*Lsh) Name() string { return "lsh_projection" }
 
 // Work implements kernel.Kernel.
 func (k *Lsh) Work() kernel.Work {
@@ -45,8 +28,8 @@ func (k *Lsh) Work() kernel.Work {
 		ReadBytes: int64(k.In.Bytes() + k.Seeds.Bytes()), WriteBytes: int64(k.Out.Bytes()), Chain: texts}
 }
 
-// Emit implements kernel.Key.
-func (k LshKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *Lsh) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
 	first, signature := a.Times(lane, k.Bits), a.Variable(0)
 	text := &hashed{Builder: a, prefixBytes: k.Seeds.Elem.Bytes(), base: a.Pointer(k.In.Region, k.In.Off, "items"), size: k.Seeds.Elem.Bytes() + k.ItemBytes}
@@ -58,7 +41,7 @@ func (k LshKey) Emit(a *rdna.Builder) kernel.Grid {
 		text.at = a.Variable(0)
 		a.For(k.Items, "item", func(item codegen.Reg) {
 			s := a.WideToDouble(text.fingerprint())
-			if k.Weighted {
+			if k.Weights != nil {
 				s = a.MulD(s, a.ToDouble(a.Element(k.Weights, a.Constant(item))))
 			}
 			a.SetWide(sum, a.AddD(sum, s))

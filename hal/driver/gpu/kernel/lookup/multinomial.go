@@ -17,29 +17,16 @@ type Weights struct {
 	In, Sums      *layout.Tensor
 }
 
-// WeightsKey is what the code depends on.
-type WeightsKey struct {
-	Rows, Classes int
-	In, Sums      layout.Place
-}
-
-// Name implements kernel.Key.
-func (WeightsKey) Name() string { return "multinomial_weights" }
-
-// Pack implements kernel.Kernel.
-func (k *Weights) Pack(*kernel.Memory) kernel.Key {
-	return WeightsKey{k.Rows, k.Classes, k.In.Place(), k.Sums.Place()}
-}
+// Name implements kernel.Kernel.
+func (*Weights) Name() string { return "multinomial_weights" }
 
 // Work implements kernel.Kernel.
 func (k *Weights) Work() kernel.Work {
-	waves := (k.Rows + 31) / 32
-	return kernel.Work{Waves: waves, Instructions: int64(waves) * int64(80*k.Classes), Loads: int64(waves) * int64(2*k.Classes),
-		ReadBytes: int64(k.In.Bytes()), WriteBytes: int64(k.Sums.Bytes()), Chain: 2 * k.Classes}
+	return kernel.Lanes(k.Rows, 80*k.Classes, 2*k.Classes, k.In, k.Sums)
 }
 
-// Emit implements kernel.Key.
-func (k WeightsKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *Weights) Emit(a *rdna.Builder) kernel.Grid {
 	first := a.Times(a.Lane(kernel.FlatGroup), k.Classes)
 	top := a.Variable(float32(math.Inf(-1)))
 	a.For(k.Classes, "greatest", func(c codegen.Reg) {
@@ -63,25 +50,16 @@ type Draw struct {
 	Sums, Seeds, Out       *layout.Tensor
 }
 
-// DrawKey is what the code depends on.
-type DrawKey struct {
-	Rows, Classes, Samples int
-	Sums, Seeds, Out       layout.Place
-}
-
-// Name implements kernel.Key.
-func (DrawKey) Name() string { return "multinomial_draw" }
-
-// Pack implements kernel.Kernel.
-func (k *Draw) Pack(*kernel.Memory) kernel.Key {
-	return DrawKey{k.Rows, k.Classes, k.Samples, k.Sums.Place(), k.Seeds.Place(), k.Out.Place()}
-}
+// Name implements kernel.Kernel.
+func (*Draw) Name() string { return "multinomial_draw" }
 
 // Work implements kernel.Kernel.
-func (k *Draw) Work() kernel.Work { return work(k.Out, 150+8*k.Classes, 4+2*k.Classes, k.Sums.Bytes()) }
+func (k *Draw) Work() kernel.Work {
+	return kernel.Lanes(k.Out.N, 150+8*k.Classes, 4+2*k.Classes, k.Sums, k.Out)
+}
 
-// Emit implements kernel.Key.
-func (k DrawKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *Draw) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
 	row, _ := a.DivConstV(lane, k.Samples, "row")
 	word := a.Variable(a.ShiftLeft(a.Times(row, k.Classes), 1, "word"))

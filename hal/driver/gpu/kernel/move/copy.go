@@ -15,41 +15,25 @@ type Copy struct {
 	In, Out     *layout.Tensor
 }
 
-// CopyKey is what the code depends on.
-type CopyKey struct {
-	Axes        layout.Axes
-	InAt, OutAt int
-	In, Out     layout.Place
-}
-
-// Name implements kernel.Key.
-func (CopyKey) Name() string { return "copy" }
-
-// Pack implements kernel.Kernel.
-func (c *Copy) Pack(*kernel.Memory) kernel.Key {
-	return CopyKey{c.Axes, c.InAt, c.OutAt, c.In.Place(), c.Out.Place()}
-}
+// Name implements kernel.Kernel.
+func (*Copy) Name() string { return "copy" }
 
 // Work implements kernel.Kernel.
 func (c *Copy) Work() kernel.Work {
-	n := c.Axes.Size()
-	key := CopyKey{c.Axes, c.InAt, c.OutAt, c.In.Place(), c.Out.Place()}
-	_, axes, _ := key.units()
+	_, axes, _ := c.units()
 	lanes := 1
 	for _, x := range axes {
 		lanes *= x.N
 	}
-	waves := (lanes + 31) / 32
-	bytes := int64(n * c.In.Elem.Bytes())
-	return kernel.Work{
-		Waves: waves, Instructions: int64(waves) * int64(8+12*len(axes)), Loads: int64(waves),
-		ReadBytes: bytes, WriteBytes: bytes, Chain: 1,
-	}
+	w := kernel.Lanes(lanes, 8+12*len(axes), 1, c.In, c.Out)
+	w.ReadBytes = int64(c.Axes.Size() * c.In.Elem.Bytes())
+	w.WriteBytes = w.ReadBytes
+	return w
 }
 
 // units is the bytes a lane moves, the axes in units with strides in bytes, and the
 // element of the lowest address of the source.
-func (k *CopyKey) units() (unit int, axes []layout.Axis, inAt int) {
+func (k *Copy) units() (unit int, axes []layout.Axis, inAt int) {
 	es := k.In.Elem.Bytes()
 	axes = k.Axes.List()
 	inAt = k.InAt
@@ -80,8 +64,8 @@ func (k *CopyKey) units() (unit int, axes []layout.Axis, inAt int) {
 	return es, axes, inAt
 }
 
-// Emit implements kernel.Key.
-func (k CopyKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *Copy) Emit(a *rdna.Builder) kernel.Grid {
 	es := k.In.Elem.Bytes()
 	unit, axes, inAt := k.units()
 	n := 1
@@ -108,28 +92,19 @@ type Fill struct {
 	Out   *layout.Tensor
 }
 
-// FillKey is what the code depends on.
-type FillKey struct {
-	Value uint32
-	Out   layout.Place
-	N     int
-}
-
-// Name implements kernel.Key.
-func (FillKey) Name() string { return "fill" }
-
-// Pack implements kernel.Kernel.
-func (f *Fill) Pack(*kernel.Memory) kernel.Key { return FillKey{f.Value, f.Out.Place(), f.Out.N} }
+// Name implements kernel.Kernel.
+func (*Fill) Name() string { return "fill" }
 
 // Work implements kernel.Kernel.
 func (f *Fill) Work() kernel.Work {
-	waves := (f.Out.N + 31) / 32
-	return kernel.Work{Waves: waves, Instructions: 4 * int64(waves), WriteBytes: int64(f.Out.Bytes())}
+	w := kernel.Lanes(f.Out.N, 4, 0, f.Out, f.Out)
+	w.ReadBytes = 0
+	return w
 }
 
-// Emit implements kernel.Key.
-func (k FillKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *Fill) Emit(a *rdna.Builder) kernel.Grid {
 	off := a.ShiftLeft(a.Lane(kernel.FlatGroup), k.Out.Elem.Shift(), "offset")
 	a.Store(k.Out.Elem, a.Pointer(layout.Arena, k.Out.Off, "out"), off, a.Constant(k.Value), 0)
-	return kernel.Flat(k.N)
+	return kernel.Flat(k.Out.N)
 }

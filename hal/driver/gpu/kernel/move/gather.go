@@ -24,23 +24,18 @@ type GatherShape struct {
 type Gather struct {
 	GatherShape
 	In, Out *layout.Tensor
-}
 
-// GatherKey is what the code depends on.
-type GatherKey struct {
-	GatherShape
-	In, Out        layout.Place
-	Table, Outside uint32
+	places, outside uint32 // offsets of the table, and of what is read in place of padding
 }
 
 const gatherRows = 8
 
-// Name implements kernel.Key.
-func (GatherKey) Name() string { return "gather" }
+// Name implements kernel.Kernel.
+func (*Gather) Name() string { return "gather" }
 
-// Pack implements kernel.Kernel.
-func (h *Gather) Pack(m *kernel.Memory) kernel.Key {
-	return GatherKey{h.GatherShape, h.In.Place(), h.Out.Place(), h.table(&m.Consts), m.Pages.At(h.Padding)}
+// Pack implements kernel.Packer.
+func (h *Gather) Pack(m *kernel.Memory) kernel.Kernel {
+	return &Gather{h.GatherShape, h.In, h.Out, h.table(&m.Consts), m.Pages.At(h.Padding)}
 }
 
 // Work implements kernel.Kernel.
@@ -75,14 +70,14 @@ func (h *Gather) table(c *layout.Constants) uint32 {
 	return c.Words(t)
 }
 
-// Emit implements kernel.Key.
-func (h GatherKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (h *Gather) Emit(a *rdna.Builder) kernel.Grid {
 	w := &h.Window
 	es := h.In.Elem.Bytes()
 	rows := h.Batches * w.OutH * w.OutW
 	k := a.Lane(32)
 	entry := a.Reg(rdna2.V2, "entry")
-	a.Emit(rdna2.GLOBAL_LOAD_DWORDX2_SADDR, entry, a.Pointer(layout.Consts, h.Table, "table"), a.ShiftLeft(k, 3, "entry offset"), 0)
+	a.Emit(rdna2.GLOBAL_LOAD_DWORDX2_SADDR, entry, a.Pointer(layout.Consts, h.places, "table"), a.ShiftLeft(k, 3, "entry offset"), 0)
 	dy := a.Op2(rdna2.V_AND_B32_E32, a.V("dy"), uint32(0xffff), rdna.At(entry, 0))
 	dx := a.Op2(rdna2.V_LSHRREV_B32_E32, a.V("dx"), 16, rdna.At(entry, 0))
 	if h.Width%32 != 0 {
@@ -91,7 +86,7 @@ func (h GatherKey) Emit(a *rdna.Builder) kernel.Grid {
 	kOff := a.ShiftLeft(k, h.In.Elem.Shift(), "column offset")
 	out := a.Pointer(layout.Arena, h.Out.Off, "out")
 	first := a.MulConst(a.Workgroup(1), gatherRows, "first row")
-	outside := a.Constant(h.Outside)
+	outside := a.Constant(h.outside)
 	n := min(gatherRows, rows)
 	for i := range n {
 		row := a.S("row")

@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/move"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kerneltest"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
@@ -45,15 +46,11 @@ func TestCopy(t *testing.T) {
 			t.Run(fmt.Sprintf("%v/%v/%v/%s", b.dims, b.from, b.to, e), func(t *testing.T) {
 				in, out := kerneltest.Tensor(e, b.in), kerneltest.Tensor(e, b.out)
 				axes, err := layout.Collapse(b.dims, b.from, b.to)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				c := kerneltest.Case{Kernel: &move.Copy{Axes: axes, InAt: b.inAt, OutAt: b.outAt, In: in, Out: out}, Inputs: []*layout.Tensor{in},
 					Data: [][]byte{junk(r, in.Bytes())}, Output: out, Before: junk(r, out.Bytes())}
 				got, err := c.Run()
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				want, size := bytes.Clone(c.Before), e.Bytes()
 				for i, dense := 0, layout.Dense(b.dims); i < layout.Product(b.dims); i++ {
 					from, to := b.inAt, b.outAt
@@ -80,9 +77,7 @@ func TestFill(t *testing.T) {
 		out := kerneltest.Tensor(e, 77)
 		c := kerneltest.Case{Kernel: &move.Fill{Out: out}, Output: out, Before: junk(rand.New(rand.NewPCG(23, 2)), out.Bytes())}
 		got, err := c.Run()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if !bytes.Equal(got.Output, make([]byte, out.Bytes())) {
 			t.Errorf("%s: %v", e, got.Output)
 		}
@@ -109,9 +104,7 @@ func TestGather(t *testing.T) {
 					Data: [][]byte{junk(r, in.Bytes())}, Output: out, Before: junk(r, out.Bytes())}
 				c.Pages.Need(0, layout.Guard)
 				got, err := c.Run()
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				want := make([]byte, out.Bytes())
 				for row := range rows {
 					image, oy, ox := row/(w.OutH*w.OutW), row/w.OutW%w.OutH, row%w.OutW

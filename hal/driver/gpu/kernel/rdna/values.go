@@ -128,13 +128,13 @@ func (a *Builder) For(n int, name string, body func(i codegen.Reg)) {
 }
 
 // Element reads the element of a tensor at an index of each lane, as a float32 or int32.
-func (a *Builder) Element(t layout.Place, index codegen.Reg) codegen.Reg {
+func (a *Builder) Element(t *layout.Tensor, index codegen.Reg) codegen.Reg {
 	off := a.ShiftLeft(index, t.Elem.Shift(), "offset")
 	return a.Widen(t.Elem, a.Load(t.Elem, a.Pointer(t.Region, t.Off, "in"), off, 0, "x"))
 }
 
 // SetElement writes the element of a tensor at an index of each lane.
-func (a *Builder) SetElement(t layout.Place, index, x codegen.Reg) {
+func (a *Builder) SetElement(t *layout.Tensor, index, x codegen.Reg) {
 	off := a.ShiftLeft(index, t.Elem.Shift(), "offset")
 	a.Store(t.Elem, a.Pointer(t.Region, t.Off, "out"), off, a.Narrow(t.Elem, x), 0)
 }
@@ -145,7 +145,7 @@ func (a *Builder) Word(table uint32, i codegen.Reg) codegen.Reg {
 }
 
 // Fault sets a word of memory to 1 if a lane is not in a mask.
-func (a *Builder) Fault(word layout.Place, valid codegen.Reg) {
+func (a *Builder) Fault(word *layout.Tensor, valid codegen.Reg) {
 	a.Masked(a.Without(a.Active(), valid), func() {
 		a.SetElement(word, a.Constant(0), a.Constant(1))
 	})
@@ -171,7 +171,7 @@ func (a *Builder) Active() codegen.Reg {
 }
 
 // Load32 reads a word that the kernel itself may have written: behind all stores.
-func (a *Builder) Load32(t layout.Place, index codegen.Reg) codegen.Reg {
+func (a *Builder) Load32(t *layout.Tensor, index codegen.Reg) codegen.Reg {
 	off := a.ShiftLeft(index, 2, "offset")
 	base := a.Pointer(t.Region, t.Off, "scratch")
 	rdna2.Fence(a.Emit(rdna2.S_WAITCNT_VSCNT, codegen.Phys(rdna2.ClassNull, 0), 0))
@@ -181,7 +181,7 @@ func (a *Builder) Load32(t layout.Place, index codegen.Reg) codegen.Reg {
 }
 
 // Store32 writes a word that the kernel itself may read.
-func (a *Builder) Store32(t layout.Place, index, x codegen.Reg) {
+func (a *Builder) Store32(t *layout.Tensor, index, x codegen.Reg) {
 	off := a.ShiftLeft(index, 2, "offset")
 	base := a.Pointer(t.Region, t.Off, "scratch")
 	rdna2.Fence(a.Emit(rdna2.GLOBAL_STORE_DWORD_SADDR, off, x, base, 0))

@@ -16,32 +16,21 @@ type Norm struct {
 	Out              *layout.Tensor
 }
 
-// NormKey is what the code depends on.
-type NormKey struct {
-	Batch, Units          int
-	In, Scale, Shift, Out layout.Place
-}
-
-// Name implements kernel.Key.
-func (NormKey) Name() string { return "cell_norm" }
-
-// Pack implements kernel.Kernel.
-func (k *Norm) Pack(*kernel.Memory) kernel.Key {
-	return NormKey{k.Batch, k.Units, k.In.Place(), k.Scale.Place(), k.Shift.Place(), k.Out.Place()}
-}
+// Name implements kernel.Kernel.
+func (*Norm) Name() string { return "cell_norm" }
 
 // Work implements kernel.Kernel.
 func (k *Norm) Work() kernel.Work {
-	waves := (k.Batch + 31) / 32
-	return kernel.Work{Waves: waves, Instructions: int64(waves) * int64(20+16*k.Units), Loads: int64(waves) * int64(4*k.Units),
-		ReadBytes: int64(k.In.Bytes()), WriteBytes: int64(k.Out.Bytes()), Chain: 2 * k.Units}
+	w := kernel.Lanes(k.Batch, 20+16*k.Units, 4*k.Units, k.In, k.Out)
+	w.Chain = 2 * k.Units
+	return w
 }
 
 // normEpsilon is added to the variance.
 const normEpsilon = 1e-8
 
-// Emit implements kernel.Key.
-func (k NormKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *Norm) Emit(a *rdna.Builder) kernel.Grid {
 	first := a.Times(a.Lane(kernel.FlatGroup), k.Units)
 	sum, squares := a.Variable(0), a.Variable(0)
 	a.For(k.Units, "moments", func(i codegen.Reg) {
@@ -72,22 +61,8 @@ type State struct {
 	Clip                  float32
 }
 
-// StateKey is what the code depends on.
-type StateKey struct {
-	N                     int
-	Forget, In, Gate, Old RowsPlace
-	Out                   layout.Place
-	Act                   Act
-	Clip                  float32
-}
-
-// Name implements kernel.Key.
-func (StateKey) Name() string { return "cell_state" }
-
-// Pack implements kernel.Kernel.
-func (k *State) Pack(*kernel.Memory) kernel.Key {
-	return StateKey{k.N, Rows{T: k.Forget}.place(), Rows{T: k.In}.place(), Rows{T: k.Gate}.place(), Rows{T: k.Old}.place(), k.Out.Place(), k.Act, k.Clip}
-}
+// Name implements kernel.Kernel.
+func (*State) Name() string { return "cell_state" }
 
 // Work implements kernel.Kernel.
 func (k *State) Work() kernel.Work { return cellWork(k.N, 45) }
@@ -98,15 +73,15 @@ func cellWork(n, cost int) kernel.Work {
 	return kernel.Work{Waves: waves, Instructions: int64(waves * cost), Loads: int64(4 * waves), ReadBytes: int64(16 * n), WriteBytes: int64(4 * n), Chain: 1}
 }
 
-// Emit implements kernel.Key.
-func (k StateKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *State) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
-	forget := sigmoid(a, a.Element(k.Forget.Place, lane))
+	forget := sigmoid(a, a.Element(k.Forget, lane))
 	admit := a.SubF(float32(1), forget)
-	if k.In.Valid {
-		admit = sigmoid(a, a.Element(k.In.Place, lane))
+	if k.In != nil {
+		admit = sigmoid(a, a.Element(k.In, lane))
 	}
-	c := a.AddF(a.MulF(forget, a.Element(k.Old.Place, lane)), a.MulF(admit, k.Act.apply(a, a.Element(k.Gate.Place, lane))))
+	c := a.AddF(a.MulF(forget, a.Element(k.Old, lane)), a.MulF(admit, k.Act.apply(a, a.Element(k.Gate, lane))))
 	a.SetElement(k.Out, lane, clip(a, c, k.Clip))
 	return kernel.Flat(k.N)
 }
@@ -119,27 +94,14 @@ type Hidden struct {
 	Out          [2]Rows
 }
 
-// HiddenKey is what the code depends on.
-type HiddenKey struct {
-	Batch, Units int
-	Gate, Cell   layout.Place
-	Act          Act
-	Out          [2]RowsPlace
-}
-
-// Name implements kernel.Key.
-func (HiddenKey) Name() string { return "cell_hidden" }
-
-// Pack implements kernel.Kernel.
-func (k *Hidden) Pack(*kernel.Memory) kernel.Key {
-	return HiddenKey{k.Batch, k.Units, k.Gate.Place(), k.Cell.Place(), k.Act, [2]RowsPlace{k.Out[0].place(), k.Out[1].place()}}
-}
+// Name implements kernel.Kernel.
+func (*Hidden) Name() string { return "cell_hidden" }
 
 // Work implements kernel.Kernel.
 func (k *Hidden) Work() kernel.Work { return cellWork(k.Batch*k.Units, 50) }
 
-// Emit implements kernel.Key.
-func (k HiddenKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *Hidden) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
 	b, u := a.DivConstV(lane, k.Units, "batch")
 	h := a.MulF(sigmoid(a, a.Element(k.Gate, lane)), k.Act.apply(a, a.Element(k.Cell, lane)))
@@ -156,21 +118,8 @@ type Svdf struct {
 	Act                          Act
 }
 
-// SvdfKey is what the code depends on.
-type SvdfKey struct {
-	Batch, Filters, Memory, Rank int
-	State, Newest, Time, Out     layout.Place
-	Bias                         RowsPlace
-	Act                          Act
-}
-
-// Name implements kernel.Key.
-func (SvdfKey) Name() string { return "svdf" }
-
-// Pack implements kernel.Kernel.
-func (k *Svdf) Pack(*kernel.Memory) kernel.Key {
-	return SvdfKey{k.Batch, k.Filters, k.Memory, k.Rank, k.State.Place(), k.Newest.Place(), k.Time.Place(), k.Out.Place(), Rows{T: k.Bias}.place(), k.Act}
-}
+// Name implements kernel.Kernel.
+func (*Svdf) Name() string { return "svdf" }
 
 // Work implements kernel.Kernel.
 func (k *Svdf) Work() kernel.Work {
@@ -179,14 +128,14 @@ func (k *Svdf) Work() kernel.Work {
 	return w
 }
 
-// Emit implements kernel.Key.
-func (k SvdfKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *Svdf) Emit(a *rdna.Builder) kernel.Grid {
 	units := k.Filters / k.Rank
 	lane := a.Lane(kernel.FlatGroup)
 	b, u := a.DivConstV(lane, units, "batch")
 	sum := a.Variable(0)
-	if k.Bias.Valid {
-		sum = a.Variable(a.Element(k.Bias.Place, u))
+	if k.Bias != nil {
+		sum = a.Variable(a.Element(k.Bias, u))
 	}
 	filter := a.Variable(a.Times(u, k.Rank))
 	a.For(k.Rank, "filter", func(codegen.Reg) {

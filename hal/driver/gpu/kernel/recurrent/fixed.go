@@ -40,50 +40,8 @@ type FixedSum struct {
 	Out            [2]Rows // the second may have no tensor
 }
 
-// maxFixedProducts are those of a QUANTIZED_16BIT_LSTM: weights of the state with inputs, of the
-// state or of the input with what overlaps, and of the input with the state.
-const maxFixedProducts = 3
-
-// FixedSumKey is what the code depends on.
-type FixedSumKey struct {
-	Batch, Units   int
-	Terms          [2]FixedTermKey
-	Peephole, Cell RowsPlace
-	PeepholeScale  fixedpoint.Multiplier
-	Zero, Lo, Hi   int32
-	Out            [2]RowsPlace
-}
-
-// FixedTermKey is what the code depends on.
-type FixedTermKey struct {
-	Products [maxFixedProducts]FixedProductKey
-	Bias     RowsPlace
-	Scale    fixedpoint.Multiplier
-}
-
-// FixedProductKey is what the code depends on.
-type FixedProductKey struct {
-	X, W         RowsPlace
-	XZero, WZero int32
-	N            int
-}
-
-// Name implements kernel.Key.
-func (FixedSumKey) Name() string { return "cell_fixed_sum" }
-
-// Pack implements kernel.Kernel.
-func (k *FixedSum) Pack(*kernel.Memory) kernel.Key {
-	key := FixedSumKey{Batch: k.Batch, Units: k.Units, Peephole: Rows{T: k.Peephole}.place(), Cell: Rows{T: k.Cell, Stride: k.Units}.place(),
-		PeepholeScale: k.PeepholeScale, Zero: k.Zero, Lo: k.Lo, Hi: k.Hi, Out: [2]RowsPlace{k.Out[0].place(), k.Out[1].place()}}
-	for i, t := range k.Terms {
-		to := &key.Terms[i]
-		to.Bias, to.Scale = Rows{T: t.Bias}.place(), t.Scale
-		for j, p := range t.Products {
-			to.Products[j] = FixedProductKey{p.X.place(), p.W.place(), p.XZero, p.WZero, p.N}
-		}
-	}
-	return key
-}
+// Name implements kernel.Kernel.
+func (*FixedSum) Name() string { return "cell_fixed_sum" }
 
 // Work implements kernel.Kernel.
 func (k *FixedSum) Work() kernel.Work {
@@ -104,8 +62,8 @@ func (k *FixedSum) Work() kernel.Work {
 	return w
 }
 
-// Emit implements kernel.Key.
-func (k FixedSumKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *FixedSum) Emit(a *rdna.Builder) kernel.Grid {
 	b, u := a.DivConstV(a.Lane(kernel.FlatGroup), k.Units, "batch")
 	y := a.Constant(uint32(k.Zero))
 	add := func(x codegen.Reg, by fixedpoint.Multiplier) {
@@ -116,18 +74,18 @@ func (k FixedSumKey) Emit(a *rdna.Builder) kernel.Grid {
 			add(t.sum(a, b, u), t.Scale)
 		}
 	}
-	if k.Peephole.Valid {
-		add(a.Times(a.Element(k.Peephole.Place, u), a.Element(k.Cell.Place, k.Cell.index(a, b, u))), k.PeepholeScale)
+	if k.Peephole != nil {
+		add(a.Times(a.Element(k.Peephole, u), a.Element(k.Cell, Rows{k.Cell, 0, k.Units}.index(a, b, u))), k.PeepholeScale)
 	}
 	store(a, k.Out, b, u, y)
 	return kernel.Flat(k.Batch * k.Units)
 }
 
 // sum is the bias and the products of a term.
-func (t *FixedTermKey) sum(a *rdna.Builder, b, u codegen.Reg) codegen.Reg {
+func (t *FixedTerm) sum(a *rdna.Builder, b, u codegen.Reg) codegen.Reg {
 	sum := a.Variable(0)
-	if t.Bias.Valid {
-		a.Set(sum, a.Element(t.Bias.Place, u))
+	if t.Bias != nil {
+		a.Set(sum, a.Element(t.Bias, u))
 	}
 	for _, p := range t.Products {
 		if p.N == 0 {
@@ -135,7 +93,7 @@ func (t *FixedTermKey) sum(a *rdna.Builder, b, u codegen.Reg) codegen.Reg {
 		}
 		x, w := a.Variable(p.X.index(a, b, a.Constant(0))), a.Variable(p.W.index(a, u, a.Constant(0)))
 		a.For(p.N, "product", func(codegen.Reg) {
-			value, weight := a.Centre(a.Element(p.X.Place, x), p.XZero), a.Centre(a.Element(p.W.Place, w), p.WZero)
+			value, weight := a.Centre(a.Element(p.X.T, x), p.XZero), a.Centre(a.Element(p.W.T, w), p.WZero)
 			a.Emit(rdna2.V_MAD_I32_I24, sum, value, weight, sum)
 			a.Increase(x, 1)
 			a.Increase(w, 1)
@@ -155,23 +113,8 @@ type FixedCell struct {
 	Clip                  int32 // of both signs; 0 is none
 }
 
-// FixedCellKey is what the code depends on.
-type FixedCellKey struct {
-	N                     int
-	Forget, In, Gate, Old RowsPlace
-	Out                   layout.Place
-	Shift                 int
-	RoundProducts         bool
-	Clip                  int32
-}
-
-// Name implements kernel.Key.
-func (FixedCellKey) Name() string { return "cell_fixed_state" }
-
-// Pack implements kernel.Kernel.
-func (k *FixedCell) Pack(*kernel.Memory) kernel.Key {
-	return FixedCellKey{k.N, Rows{T: k.Forget}.place(), Rows{T: k.In}.place(), Rows{T: k.Gate}.place(), Rows{T: k.Old}.place(), k.Out.Place(), k.Shift, k.RoundProducts, k.Clip}
-}
+// Name implements kernel.Kernel.
+func (*FixedCell) Name() string { return "cell_fixed_state" }
 
 // Work implements kernel.Kernel.
 func (k *FixedCell) Work() kernel.Work { return fixedWork(k.N, 300, k.Out) }
@@ -186,15 +129,15 @@ func fixedWork(n, cost int, out *layout.Tensor) kernel.Work {
 // gateInteger are the integer bits of the sums of gates.
 const gateInteger = 3
 
-// Emit implements kernel.Key.
-func (k FixedCellKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *FixedCell) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
-	forget := a.LogisticOfFraction(a.Element(k.Forget.Place, lane), gateInteger)
+	forget := a.LogisticOfFraction(a.Element(k.Forget, lane), gateInteger)
 	admit := a.Less(1<<15-1, forget)
-	if k.In.Valid {
-		admit = a.LogisticOfFraction(a.Element(k.In.Place, lane), gateInteger)
+	if k.In != nil {
+		admit = a.LogisticOfFraction(a.Element(k.In, lane), gateInteger)
 	}
-	update, old := a.TanhOfFraction(a.Element(k.Gate.Place, lane), gateInteger), a.Element(k.Old.Place, lane)
+	update, old := a.TanhOfFraction(a.Element(k.Gate, lane), gateInteger), a.Element(k.Old, lane)
 	var c codegen.Reg
 	if k.RoundProducts {
 		c = a.Sum(a.RoundingShift(a.ProductOfFractions(admit, update), 15+k.Shift), a.ProductOfFractions(forget, old))
@@ -222,30 +165,14 @@ type FixedHidden struct {
 	Out           [2]Rows // the second may have no tensor
 }
 
-// FixedHiddenKey is what the code depends on.
-type FixedHiddenKey struct {
-	Batch, Units  int
-	Gate, Cell    layout.Place
-	Shift         int
-	RoundProducts bool
-	Scale         fixedpoint.Multiplier
-	Zero          int32
-	Out           [2]RowsPlace
-}
-
-// Name implements kernel.Key.
-func (FixedHiddenKey) Name() string { return "cell_fixed_hidden" }
-
-// Pack implements kernel.Kernel.
-func (k *FixedHidden) Pack(*kernel.Memory) kernel.Key {
-	return FixedHiddenKey{k.Batch, k.Units, k.Gate.Place(), k.Cell.Place(), k.Shift, k.RoundProducts, k.Scale, k.Zero, [2]RowsPlace{k.Out[0].place(), k.Out[1].place()}}
-}
+// Name implements kernel.Kernel.
+func (*FixedHidden) Name() string { return "cell_fixed_hidden" }
 
 // Work implements kernel.Kernel.
 func (k *FixedHidden) Work() kernel.Work { return fixedWork(k.Batch*k.Units, 200, k.Out[0].T) }
 
-// Emit implements kernel.Key.
-func (k FixedHiddenKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *FixedHidden) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
 	b, u := a.DivConstV(lane, k.Units, "batch")
 	open, c := a.LogisticOfFraction(a.Element(k.Gate, lane), gateInteger), a.TanhOfFraction(a.Element(k.Cell, lane), 15+k.Shift)
@@ -268,34 +195,21 @@ type FixedNorm struct {
 	In, Weights, Shift, Out *layout.Tensor
 }
 
-// FixedNormKey is what the code depends on.
-type FixedNormKey struct {
-	Batch, Units            int
-	Scale                   fixedpoint.Multiplier
-	VarianceAtZero          int32
-	In, Weights, Shift, Out layout.Place
-}
-
 // MaxFixedNorm bounds the elements of a row, whose mean is 26 bits long.
 const MaxFixedNorm = 1 << 16
 
-// Name implements kernel.Key.
-func (FixedNormKey) Name() string { return "cell_fixed_norm" }
-
-// Pack implements kernel.Kernel.
-func (k *FixedNorm) Pack(*kernel.Memory) kernel.Key {
-	return FixedNormKey{k.Batch, k.Units, k.Scale, k.VarianceAtZero, k.In.Place(), k.Weights.Place(), k.Shift.Place(), k.Out.Place()}
-}
+// Name implements kernel.Kernel.
+func (*FixedNorm) Name() string { return "cell_fixed_norm" }
 
 // Work implements kernel.Kernel.
 func (k *FixedNorm) Work() kernel.Work {
-	waves := (k.Batch + lanes - 1) / lanes
-	return kernel.Work{Waves: waves, Instructions: int64(waves) * int64(100+40*k.Units), Loads: int64(waves) * int64(4*k.Units),
-		ReadBytes: int64(k.In.Bytes()), WriteBytes: int64(k.Out.Bytes()), Chain: 2 * k.Units}
+	w := kernel.Lanes(k.Batch, 100+40*k.Units, 4*k.Units, k.In, k.Out)
+	w.Chain = 2 * k.Units
+	return w
 }
 
-// Emit implements kernel.Key.
-func (k FixedNormKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *FixedNorm) Emit(a *rdna.Builder) kernel.Grid {
 	const guard = 1 << 20
 	first := a.Times(a.Lane(kernel.FlatGroup), k.Units)
 	sum, squares := a.Variable(0), a.WideConstant(0)

@@ -23,28 +23,17 @@ type fractionKernel struct {
 	integer int
 }
 
-type fractionKey struct {
-	in, out layout.Place
-	n       int
-	tanh    bool
-	integer int
-}
-
-func (fractionKey) Name() string { return "fraction" }
-
-func (k *fractionKernel) Pack(*kernel.Memory) kernel.Key {
-	return fractionKey{k.in.Place(), k.out.Place(), k.in.N, k.tanh, k.integer}
-}
+func (*fractionKernel) Name() string { return "fraction" }
 
 func (k *fractionKernel) Work() kernel.Work {
 	return kernel.Work{Waves: k.in.N / 32, Instructions: 1, WriteBytes: int64(k.out.Bytes())}
 }
 
-func (k fractionKey) Emit(a *rdna.Builder) kernel.Grid {
+func (k *fractionKernel) Emit(a *rdna.Builder) kernel.Grid {
 	f := map[bool]func(codegen.Reg, int) codegen.Reg{false: a.LogisticOfFraction, true: a.TanhOfFraction}[k.tanh]
 	lane := a.Lane(kernel.FlatGroup)
 	a.SetElement(k.out, lane, f(a.Element(k.in, lane), k.integer))
-	return kernel.Flat(k.n)
+	return kernel.Flat(k.in.N)
 }
 
 // TestFractions: the functions of gates give what the definition gives for all 65,536 arguments,

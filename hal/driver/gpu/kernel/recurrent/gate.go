@@ -20,22 +20,9 @@ type Rows struct {
 	At, Stride int
 }
 
-// RowsPlace is what code depends on.
-type RowsPlace struct {
-	Valid      bool
-	Place      layout.Place
-	At, Stride int
-}
-
-func (r Rows) place() (p RowsPlace) {
-	if r.T != nil {
-		p = RowsPlace{true, r.T.Place(), r.At, r.Stride}
-	}
-	return p
-}
-
-func (p RowsPlace) index(a *rdna.Builder, b, i codegen.Reg) codegen.Reg {
-	return a.Sum(a.Sum(a.Times(b, p.Stride), p.At), i)
+// index is that of value i of row b.
+func (r Rows) index(a *rdna.Builder, b, i codegen.Reg) codegen.Reg {
+	return a.Sum(a.Sum(a.Times(b, r.Stride), r.At), i)
 }
 
 // Term is a product of rows of N values with a matrix [Units][N].
@@ -44,9 +31,6 @@ type Term struct {
 	W *layout.Tensor
 	N int
 }
-
-// maxTerms are the input, the auxiliary input and the state of a cell.
-const maxTerms = 3
 
 // Act is the function of a cell: opspec.CellTanh, opspec.CellSigmoid, or of any other code
 // bounds.
@@ -80,10 +64,10 @@ func clip(a *rdna.Builder, x codegen.Reg, by float32) codegen.Reg {
 }
 
 // store writes a value to all places that it has.
-func store(a *rdna.Builder, out [2]RowsPlace, b, u, x codegen.Reg) {
+func store(a *rdna.Builder, out [2]Rows, b, u, x codegen.Reg) {
 	for _, o := range out {
-		if o.Valid {
-			a.SetElement(o.Place, o.index(a, b, u), x)
+		if o.T != nil {
+			a.SetElement(o.T, o.index(a, b, u), x)
 		}
 	}
 }

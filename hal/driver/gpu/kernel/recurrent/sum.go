@@ -26,30 +26,12 @@ type Sum struct {
 	Out            [2]Rows // the second may have no tensor
 }
 
-// SumKey is what the code depends on.
-type SumKey struct {
-	Batch, Units         int
-	Terms                [maxTerms]TermKey
-	Bias, Peephole, Cell RowsPlace
-	Act                  Act
-	Clip                 float32
-	Out                  [2]RowsPlace
-	Shared               bool // the lanes of a wave share the products of a unit
-}
-
-// TermKey is what the code depends on.
-type TermKey struct {
-	X RowsPlace
-	W layout.Place
-	N int
-}
-
 // lanes are those of a wave.
 const lanes = 32
 
-// Name implements kernel.Key.
-func (k SumKey) Name() string {
-	if k.Shared {
+// Name implements kernel.Kernel.
+func (k *Sum) Name() string {
+	if k.shared() {
 		return "cell_sum_wave"
 	}
 	return "cell_sum"
@@ -63,16 +45,6 @@ func (k *Sum) shared() bool {
 		}
 	}
 	return false
-}
-
-// Pack implements kernel.Kernel.
-func (k *Sum) Pack(*kernel.Memory) kernel.Key {
-	key := SumKey{Batch: k.Batch, Units: k.Units, Bias: Rows{T: k.Bias}.place(), Peephole: Rows{T: k.Peephole}.place(), Shared: k.shared(),
-		Cell: Rows{T: k.Cell, Stride: k.Units}.place(), Act: k.Act, Clip: k.Clip, Out: [2]RowsPlace{k.Out[0].place(), k.Out[1].place()}}
-	for i, t := range k.Terms {
-		key.Terms[i] = TermKey{t.X.place(), t.W.Place(), t.N}
-	}
-	return key
 }
 
 // Work implements kernel.Kernel.
@@ -93,21 +65,21 @@ func (k *Sum) Work() kernel.Work {
 	return w
 }
 
-// Emit implements kernel.Key.
-func (k SumKey) Emit(a *rdna.Builder) kernel.Grid {
-	if k.Shared {
+// Emit implements kernel.Kernel.
+func (k *Sum) Emit(a *rdna.Builder) kernel.Grid {
+	if k.shared() {
 		return k.emitShared(a)
 	}
 	b, u := a.DivConstV(a.Lane(kernel.FlatGroup), k.Units, "batch")
 	sum := a.Variable(0)
 	for _, t := range k.Terms {
-		if !t.X.Valid {
+		if t.X.T == nil {
 			continue
 		}
 		product := a.Variable(0)
 		x, w := a.Variable(t.X.index(a, b, a.Constant(0))), a.Variable(a.Times(u, t.N))
 		a.For(t.N, "product", func(codegen.Reg) {
-			a.Emit(rdna2.V_FMAC_F32_E32, product, a.Element(t.X.Place, x), a.Element(t.W, w))
+			a.Emit(rdna2.V_FMAC_F32_E32, product, a.Element(t.X.T, x), a.Element(t.W, w))
 			a.Increase(x, 1)
 			a.Increase(w, 1)
 		})
@@ -118,11 +90,11 @@ func (k SumKey) Emit(a *rdna.Builder) kernel.Grid {
 }
 
 // emitShared emits the code of a wave that computes one unit.
-func (k SumKey) emitShared(a *rdna.Builder) kernel.Grid {
+func (k *Sum) emitShared(a *rdna.Builder) kernel.Grid {
 	batch, unit := a.DivConst(a.Workgroup(0), k.Units, "batch")
 	sum := a.Variable(0)
 	for _, t := range k.Terms {
-		if t.X.Valid {
+		if t.X.T != nil {
 			t.products(a, batch, unit, sum)
 		}
 	}
@@ -132,12 +104,12 @@ func (k SumKey) emitShared(a *rdna.Builder) kernel.Grid {
 }
 
 // finish adds what is no product to a sum and stores the function of it.
-func (k SumKey) finish(a *rdna.Builder, b, u, sum codegen.Reg) {
-	if k.Bias.Valid {
-		a.Set(sum, a.AddF(sum, a.Element(k.Bias.Place, u)))
+func (k *Sum) finish(a *rdna.Builder, b, u, sum codegen.Reg) {
+	if k.Bias != nil {
+		a.Set(sum, a.AddF(sum, a.Element(k.Bias, u)))
 	}
-	if k.Peephole.Valid {
-		a.Set(sum, a.AddF(sum, a.MulF(a.Element(k.Peephole.Place, u), a.Element(k.Cell.Place, k.Cell.index(a, b, u)))))
+	if k.Peephole != nil {
+		a.Set(sum, a.AddF(sum, a.MulF(a.Element(k.Peephole, u), a.Element(k.Cell, Rows{k.Cell, 0, k.Units}.index(a, b, u)))))
 	}
 	store(a, k.Out, b, u, clip(a, k.Act.apply(a, sum), k.Clip))
 }
@@ -148,11 +120,11 @@ const unroll = 4
 
 // products adds the products of one row of weights to the sums of the lanes, in blocks of four
 // neighbouring elements to a lane, the rest element by element.
-func (t *TermKey) products(a *rdna.Builder, batch, unit, sum codegen.Reg) {
+func (t *Term) products(a *rdna.Builder, batch, unit, sum codegen.Reg) {
 	at := a.Op2(rdna2.S_ADD_I32, a.S("first"), a.MulConst(batch, t.X.Stride, "row"), t.X.At)
 	row := a.MulConst(unit, t.N, "weights")
-	xs, ws := t.X.Place.Elem, t.W.Elem
-	xp, wp := a.Pointer(t.X.Place.Region, t.X.Place.Off, "x"), a.Pointer(t.W.Region, t.W.Off, "w")
+	xs, ws := t.X.T.Elem, t.W.Elem
+	xp, wp := a.Pointer(t.X.T.Region, t.X.T.Off, "x"), a.Pointer(t.W.Region, t.W.Off, "w")
 	offset := func(lane, first codegen.Reg, e layout.Element) codegen.Reg {
 		return a.Variable(a.ShiftLeft(a.Sum(lane, first), e.Shift(), "offset"))
 	}
@@ -209,7 +181,7 @@ func (t *TermKey) products(a *rdna.Builder, batch, unit, sum codegen.Reg) {
 
 // quads reports whether four neighbouring elements can be loaded together: words lie where
 // they may, halves must begin at even places of rows of a multiple of four.
-func (t *TermKey) quads() bool {
+func (t *Term) quads() bool {
 	whole := t.N%4 == 0 && t.X.At%4 == 0 && t.X.Stride%4 == 0
-	return (t.X.Place.Elem.Bytes() == 4 || whole) && (t.W.Elem.Bytes() == 4 || whole)
+	return (t.X.T.Elem.Bytes() == 4 || whole) && (t.W.Elem.Bytes() == 4 || whole)
 }

@@ -85,36 +85,21 @@ type Fold struct {
 	In, Out *layout.Tensor
 }
 
-// FoldKey is what the code depends on.
-type FoldKey struct {
-	FoldShape
-	In, Out layout.Place
-}
-
-// Name implements kernel.Key.
-func (k FoldKey) Name() string { return ops[k.Op].name }
-
-// Pack implements kernel.Kernel.
-func (m *Fold) Pack(*kernel.Memory) kernel.Key {
-	return FoldKey{m.FoldShape, m.In.Place(), m.Out.Place()}
-}
+// Name implements kernel.Kernel.
+func (k *Fold) Name() string { return ops[k.Op].name }
 
 // Work implements kernel.Kernel.
 func (m *Fold) Work() kernel.Work {
-	waves, terms := (m.Kept.Size()+31)/32, m.Reduced.Size() // of this pass, Count is of all
-	each := 4
+	each, terms := 4, m.Reduced.Size() // of this pass, Count is of all
 	switch m.Op {
 	case Maximum, Minimum, ArgMax, ArgMin: // a comparison and a choice
 		each = 7
 	}
-	return kernel.Work{
-		Waves: waves, Instructions: int64(waves) * int64(20+each*terms), Loads: int64(waves) * int64(terms),
-		ReadBytes: int64(m.In.Bytes()), WriteBytes: int64(m.Out.Bytes()), Chain: terms,
-	}
+	return kernel.Lanes(m.Kept.Size(), 20+each*terms, terms, m.In, m.Out)
 }
 
-// Emit implements kernel.Key.
-func (k FoldKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *Fold) Emit(a *rdna.Builder) kernel.Grid {
 	x, out := k.In, k.Out
 	lane := a.Lane(kernel.FlatGroup)
 	off := a.V("offset")
@@ -143,7 +128,7 @@ func (k FoldKey) Emit(a *rdna.Builder) kernel.Grid {
 }
 
 // accumulate starts an accumulator: how an element joins it, and what is left of it.
-func (k *FoldKey) accumulate(a *rdna.Builder, load func() codegen.Reg) (join func(x codegen.Reg), result func() codegen.Reg) {
+func (k *Fold) accumulate(a *rdna.Builder, load func() codegen.Reg) (join func(x codegen.Reg), result func() codegen.Reg) {
 	op, float := &ops[k.Op], k.In.Elem.IsFloat()
 	if k.Op == ArgMax || k.Op == ArgMin {
 		return k.argument(a, load)
@@ -167,7 +152,7 @@ func (k *FoldKey) accumulate(a *rdna.Builder, load func() codegen.Reg) (join fun
 
 // argument is the accumulator of ArgMax and ArgMin: the best element so far, which the first
 // is, and its index.
-func (k *FoldKey) argument(a *rdna.Builder, load func() codegen.Reg) (join func(x codegen.Reg), result func() codegen.Reg) {
+func (k *Fold) argument(a *rdna.Builder, load func() codegen.Reg) (join func(x codegen.Reg), result func() codegen.Reg) {
 	better := map[Op]rdna2.Op{ArgMax: rdna2.V_CMP_GT_I32_E64, ArgMin: rdna2.V_CMP_LT_I32_E64}[k.Op]
 	if k.In.Elem.IsFloat() {
 		better = map[Op]rdna2.Op{ArgMax: rdna2.V_CMP_GT_F32_E64, ArgMin: rdna2.V_CMP_LT_F32_E64}[k.Op]

@@ -21,19 +21,8 @@ type L2Norm struct {
 	In, Out *layout.Tensor
 }
 
-// L2NormKey is what the code depends on.
-type L2NormKey struct {
-	L2NormShape
-	In, Out layout.Place
-}
-
-// Name implements kernel.Key.
-func (L2NormKey) Name() string { return "l2_norm" }
-
-// Pack implements kernel.Kernel.
-func (k *L2Norm) Pack(*kernel.Memory) kernel.Key {
-	return L2NormKey{k.L2NormShape, k.In.Place(), k.Out.Place()}
-}
+// Name implements kernel.Kernel.
+func (*L2Norm) Name() string { return "l2_norm" }
 
 // Work implements kernel.Kernel.
 func (k *L2Norm) Work() kernel.Work {
@@ -47,8 +36,8 @@ func (k *L2Norm) Work() kernel.Work {
 // minNorm is what shorter rows of floats are taken for.
 const minNorm = 1e-6
 
-// Emit implements kernel.Key.
-func (k L2NormKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *L2Norm) Emit(a *rdna.Builder) kernel.Grid {
 	r := newRows(a, rowShape{k.Outer, k.Depth, k.Inner})
 	sum := a.Variable(0)
 	if k.In.Elem.IsFloat() {
@@ -87,27 +76,16 @@ type LocalResponse struct {
 	In, Out *layout.Tensor
 }
 
-// LocalResponseKey is what the code depends on.
-type LocalResponseKey struct {
-	LocalResponseShape
-	In, Out layout.Place
-}
-
-// Name implements kernel.Key.
-func (LocalResponseKey) Name() string { return "local_response_norm" }
-
-// Pack implements kernel.Kernel.
-func (k *LocalResponse) Pack(*kernel.Memory) kernel.Key {
-	return LocalResponseKey{k.LocalResponseShape, k.In.Place(), k.Out.Place()}
-}
+// Name implements kernel.Kernel.
+func (*LocalResponse) Name() string { return "local_response_norm" }
 
 // Work implements kernel.Kernel.
 func (k *LocalResponse) Work() kernel.Work {
-	return perLane(k.In, k.Out, k.Out.N, 2*k.Radius+1, 1, 10)
+	return kernel.Lanes(k.Out.N, 20+10*(2*k.Radius+1), 2*k.Radius+1, k.In, k.Out)
 }
 
-// Emit implements kernel.Key.
-func (k LocalResponseKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *LocalResponse) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
 	_, rest := a.DivConstV(lane, k.Depth*k.Inner, "outer")
 	d, _ := a.DivConstV(rest, k.Inner, "depth")
@@ -138,27 +116,16 @@ type InstanceNorm struct {
 	In, Out *layout.Tensor
 }
 
-// InstanceNormKey is what the code depends on.
-type InstanceNormKey struct {
-	InstanceNormShape
-	In, Out layout.Place
-}
-
-// Name implements kernel.Key.
-func (InstanceNormKey) Name() string { return "instance_norm" }
-
-// Pack implements kernel.Kernel.
-func (k *InstanceNorm) Pack(*kernel.Memory) kernel.Key {
-	return InstanceNormKey{k.InstanceNormShape, k.In.Place(), k.Out.Place()}
-}
+// Name implements kernel.Kernel.
+func (*InstanceNorm) Name() string { return "instance_norm" }
 
 // Work implements kernel.Kernel.
 func (k *InstanceNorm) Work() kernel.Work {
 	return rowShape{k.Outer, k.Depth, k.Inner}.work(k.In, k.Out, 3, 11)
 }
 
-// Emit implements kernel.Key.
-func (k InstanceNormKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *InstanceNorm) Emit(a *rdna.Builder) kernel.Grid {
 	r := newRows(a, rowShape{k.Outer, k.Depth, k.Inner})
 	count := a.Constant(float32(k.Depth))
 	sum, squares := a.Variable(0), a.Variable(0)

@@ -27,21 +27,12 @@ func (s rowShape) shared() bool {
 // work is the estimate of n passes over rows of cost instructions per element.
 func (s rowShape) work(in, out *layout.Tensor, n, cost int) kernel.Work {
 	if !s.shared() {
-		return perLane(in, out, s.rows(), s.depth, n, cost)
+		return kernel.Lanes(s.rows(), 20+n*s.depth*cost, n*s.depth, in, out)
 	}
 	waves, blocks := s.rows(), (s.depth+lanes-1)/lanes
 	return kernel.Work{
 		Waves: waves, Instructions: int64(waves) * int64(20+n*(12+blocks*cost)), Loads: int64(waves) * int64(n*blocks),
 		ReadBytes: int64(in.Bytes()), WriteBytes: int64(out.Bytes()), Chain: n * blocks,
-	}
-}
-
-// perLane is the estimate where lanes take n passes of depth elements each.
-func perLane(in, out *layout.Tensor, rows, depth, n, cost int) kernel.Work {
-	waves := (rows + lanes - 1) / lanes
-	return kernel.Work{
-		Waves: waves, Instructions: int64(waves) * int64(20+n*depth*cost), Loads: int64(waves) * int64(n*depth),
-		ReadBytes: int64(in.Bytes()), WriteBytes: int64(out.Bytes()), Chain: n * depth,
 	}
 }
 

@@ -27,23 +27,12 @@ type Softmax struct {
 	In, Out *layout.Tensor
 }
 
-// SoftmaxKey is what the code depends on.
-type SoftmaxKey struct {
-	SoftmaxShape
-	In, Out layout.Place
-}
-
-// Name implements kernel.Key.
-func (s SoftmaxKey) Name() string {
+// Name implements kernel.Kernel.
+func (s *Softmax) Name() string {
 	if s.Log {
 		return "log_softmax"
 	}
 	return "softmax"
-}
-
-// Pack implements kernel.Kernel.
-func (s *Softmax) Pack(*kernel.Memory) kernel.Key {
-	return SoftmaxKey{s.SoftmaxShape, s.In.Place(), s.Out.Place()}
 }
 
 // Work implements kernel.Kernel.
@@ -55,8 +44,8 @@ func (s *Softmax) Work() kernel.Work {
 	}
 }
 
-// Emit implements kernel.Key.
-func (s SoftmaxKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (s *Softmax) Emit(a *rdna.Builder) kernel.Grid {
 	x, out := s.In, s.Out
 	es := x.Elem.Bytes()
 	outer, inner := a.DivConst(a.Workgroup(0), s.Inner, "outer")
@@ -109,26 +98,22 @@ type QuantizedSoftmax struct {
 	Outer, Depth, Inner int
 	Quant               opspec.SoftmaxQuant
 	In, Out             *layout.Tensor
+
+	table uint32 // offset of the exponentials
 }
 
-// QuantizedSoftmaxKey is what the code depends on.
-type QuantizedSoftmaxKey struct {
-	Outer, Depth, Inner int
-	Lo, Hi              int32
-	In, Out             layout.Place
-	Table               uint32 // offset of the exponentials
-}
+// Name implements kernel.Kernel.
+func (*QuantizedSoftmax) Name() string { return "softmax_q" }
 
-// Name implements kernel.Key.
-func (QuantizedSoftmaxKey) Name() string { return "softmax_q" }
-
-// Pack implements kernel.Kernel.
-func (s *QuantizedSoftmax) Pack(m *kernel.Memory) kernel.Key {
+// Pack implements kernel.Packer.
+func (s *QuantizedSoftmax) Pack(m *kernel.Memory) kernel.Kernel {
 	var table []uint32
 	for _, e := range s.Quant.ExpTable() {
 		table = append(table, uint32(e))
 	}
-	return QuantizedSoftmaxKey{s.Outer, s.Depth, s.Inner, s.Quant.Lo, s.Quant.Hi, s.In.Place(), s.Out.Place(), m.Consts.Words(table)}
+	packed := *s
+	packed.table = m.Consts.Words(table)
+	return &packed
 }
 
 // Work implements kernel.Kernel.
@@ -136,14 +121,14 @@ func (s *QuantizedSoftmax) Work() kernel.Work {
 	return rowShape{s.Outer, s.Depth, s.Inner}.work(s.In, s.Out, 3, 20)
 }
 
-// Emit implements kernel.Key.
-func (s QuantizedSoftmaxKey) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (s *QuantizedSoftmax) Emit(a *rdna.Builder) kernel.Grid {
 	r := newRows(a, rowShape{s.Outer, s.Depth, s.Inner})
 	lo, _ := s.In.Elem.Limits()
 	top, sum := a.Variable(uint32(lo)), a.Variable(0)
 	r.each("maximum", func(at codegen.Reg) { a.Set(top, a.Greatest(top, a.Element(s.In, at))) })
 	top = r.fold(rdna2.V_MAX_I32_E32, top)
-	exp := func(at codegen.Reg) codegen.Reg { return a.Word(s.Table, a.Less(top, a.Element(s.In, at))) }
+	exp := func(at codegen.Reg) codegen.Reg { return a.Word(s.table, a.Less(top, a.Element(s.In, at))) }
 	r.each("sum", func(at codegen.Reg) { a.Increase(sum, a.RoundingShift(exp(at), 12)) })
 	factor, shift := a.ReciprocalOfSum(r.fold(rdna2.V_ADD_NC_U32_E32, sum))
 	shift = a.Sum(shift, 31-8)
@@ -151,7 +136,7 @@ func (s QuantizedSoftmaxKey) Emit(a *rdna.Builder) kernel.Grid {
 	factor, shift = a.Choose(factor, 0, tiny), a.Choose(shift, 0, tiny)
 	r.each("result", func(at codegen.Reg) {
 		y := a.RoundingShiftLanes(a.DoublingHigh(exp(at), factor), shift)
-		a.SetElement(s.Out, at, a.Saturate(y, s.Lo, s.Lo, s.Hi))
+		a.SetElement(s.Out, at, a.Saturate(y, s.Quant.Lo, s.Quant.Lo, s.Quant.Hi))
 	})
 	return r.grid()
 }

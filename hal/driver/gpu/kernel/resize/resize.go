@@ -24,17 +24,12 @@ type Kernel struct {
 	Shape
 	Y, X    opspec.ResizeAxis
 	In, Out *layout.Tensor
+
+	y, x uint32 // offsets of the tables
 }
 
-// Key is what the code depends on.
-type Key struct {
-	Shape
-	In, Out layout.Place
-	Y, X    uint32 // offsets of the tables
-}
-
-// Name implements kernel.Key.
-func (k Key) Name() string {
+// Name implements kernel.Kernel.
+func (k *Kernel) Name() string {
 	if k.Bilinear {
 		return "resize_bilinear"
 	}
@@ -55,23 +50,23 @@ func table(c *layout.Constants, a *opspec.ResizeAxis, step int) uint32 {
 	return c.Words(w)
 }
 
-// Pack implements kernel.Kernel.
-func (k *Kernel) Pack(m *kernel.Memory) kernel.Key {
-	return Key{k.Shape, k.In.Place(), k.Out.Place(), table(&m.Consts, &k.Y, k.W*k.C), table(&m.Consts, &k.X, k.C)}
+// Pack implements kernel.Packer.
+func (k *Kernel) Pack(m *kernel.Memory) kernel.Kernel {
+	return &Kernel{Shape: k.Shape, In: k.In, Out: k.Out, y: table(&m.Consts, &k.Y, k.W*k.C), x: table(&m.Consts, &k.X, k.C)}
 }
 
 // Work implements kernel.Kernel.
 func (k *Kernel) Work() kernel.Work {
-	waves := (k.Out.N + 31) / 32
-	w := kernel.Work{Waves: waves, Instructions: int64(waves) * 30, Loads: int64(waves) * 3, ReadBytes: int64(k.In.Bytes()), WriteBytes: int64(k.Out.Bytes()), Chain: 2}
+	w := kernel.Lanes(k.Out.N, 30, 3, k.In, k.Out)
 	if k.Bilinear {
-		w.Instructions, w.Loads = int64(waves)*60, int64(waves)*10
+		w = kernel.Lanes(k.Out.N, 60, 10, k.In, k.Out)
 	}
+	w.Chain = 2
 	return w
 }
 
-// Emit implements kernel.Key.
-func (k Key) Emit(a *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
 	pos, c := a.DivConstV(lane, k.C, "position")
 	pos, ox := a.DivConstV(pos, k.OutW, "x")
@@ -80,14 +75,14 @@ func (k Key) Emit(a *rdna.Builder) kernel.Grid {
 	entry := func(table uint32, i codegen.Reg, field int) codegen.Reg {
 		return a.Word(table, a.Sum(a.ShiftLeft(i, 2, "record"), field))
 	}
-	line := func(field int) codegen.Reg { return a.Sum(image, entry(k.Y, oy, field)) }
-	left := entry(k.X, ox, 0)
+	line := func(field int) codegen.Reg { return a.Sum(image, entry(k.y, oy, field)) }
+	left := entry(k.x, ox, 0)
 	if !k.Bilinear {
 		a.SetElement(k.Out, lane, a.Element(k.In, a.Sum(line(0), left)))
 		return kernel.Flat(k.Batches * k.OutH * k.OutW * k.C)
 	}
-	right := entry(k.X, ox, 1)
-	fy, fx := entry(k.Y, oy, 2), entry(k.X, ox, 2)
+	right := entry(k.x, ox, 1)
+	fy, fx := entry(k.y, oy, 2), entry(k.x, ox, 2)
 	gy, gx := a.SubF(float32(1), fy), a.SubF(float32(1), fx)
 	// The products are in the order of the reference, which quantized results are held to.
 	term := func(line, column, wy, wx codegen.Reg) codegen.Reg {

@@ -8,10 +8,10 @@ import (
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
-// generator emits the code of a key.
+// generator emits the code of a kernel.
 type generator struct {
 	*rdna.Builder
-	*Key
+	*Kernel
 	zBlock   codegen.Reg // the lane's block of units
 	zWave    codegen.Reg // number of the weights that the wave shares with others, a scalar; none: all share them
 	weight   codegen.Reg // address of the weights of the current texel
@@ -29,9 +29,9 @@ type generator struct {
 	position []codegen.Reg   // byte offsets of the positions' taps
 }
 
-// Emit implements kernel.Key.
-func (k Key) Emit(a *rdna.Builder) kernel.Grid {
-	g := generator{Builder: a, Key: &k, pixel: k.InC * k.Elem.Bytes()}
+// Emit implements kernel.Kernel.
+func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
+	g := generator{Builder: a, Kernel: k, pixel: k.InC * k.Elem.Bytes()}
 	w := &k.Window
 	g.edges = k.edges()
 	if k.Constants {
@@ -154,7 +154,7 @@ func (g *generator) place() {
 	}
 	g.image = g.Times(n, w.OutH)
 	step := g.taps() * g.texels() * g.perTexel() * g.ZLanes * g.quadBytes()
-	g.weight = g.Cursor(layout.Consts, g.Weights, "weights")
+	g.weight = g.Cursor(layout.Consts, g.weights, "weights")
 	if g.zWave.Valid() {
 		g.Advance(g.weight, g.MulConst(g.zWave, step, "weights of the wave"))
 	}
@@ -204,7 +204,7 @@ func (g *generator) positions(ky, kx *codegen.Reg) {
 				at = g.Sum(right, at)
 			}
 			if g.edges {
-				at = g.Choose(g.Constant(g.Page), at, g.Both(xIn[x], yIn[y]))
+				at = g.Choose(g.Constant(g.page), at, g.Both(xIn[x], yIn[y]))
 			}
 			g.position = append(g.position, at)
 		}
@@ -279,7 +279,7 @@ func (g *generator) step(x []codegen.Reg, place, channels int) {
 		return
 	}
 	units := 4 * g.Block.Z
-	w := g.weights(units)
+	w := g.loadWeights(units)
 	for i := range x {
 		g.clear(x[i], channels)
 	}
@@ -299,7 +299,7 @@ const touched = 32
 // touchWeights brings the lines of the weights to the scalar cache, many at once: each step would
 // wait for its own otherwise, where a phone's driver loads them before the kernel.
 func (g *generator) touchWeights() {
-	at := g.Pointer(layout.Consts, g.Weights, "weights")
+	at := g.Pointer(layout.Consts, g.weights, "weights")
 	bytes := g.taps() * g.texels() * g.perTexel() * g.quadBytes()
 	for from := 0; from < bytes; from += 64 * touched {
 		var lines []codegen.Reg
@@ -359,8 +359,8 @@ func (g *generator) multiply(acc, x codegen.Reg, from int, w []codegen.Reg) {
 // maxOffset is the largest distance of a load from its address.
 const maxOffset = 2047
 
-// weights loads the weights of a texel, the words of each unit of the block, and moves behind them.
-func (g *generator) weights(units int) (list [][]codegen.Reg) {
+// loadWeights loads the weights of a texel, the words of each unit of the block, and moves behind them.
+func (g *generator) loadWeights(units int) (list [][]codegen.Reg) {
 	words, per, at := g.Elem.Bytes(), g.ZLanes*g.quadBytes(), 0 // words of four elements
 	for range units {
 		if at > maxOffset {
@@ -400,7 +400,7 @@ func (g *generator) clear(x codegen.Reg, channels int) {
 func (g *generator) finish() {
 	b := &g.Block
 	unit := g.Times(g.zBlock, 4*b.Z)
-	bias := g.Pointer(layout.Consts, g.Bias, "bias")
+	bias := g.Pointer(layout.Consts, g.bias, "bias")
 	biasOff := g.ShiftLeft(unit, 2, "bias offset")
 	for z := range b.Z {
 		d := g.Reg(rdna2.V4, "bias")

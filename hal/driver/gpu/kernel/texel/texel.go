@@ -54,18 +54,12 @@ type Kernel struct {
 	Bias    []float32
 	In, Out *layout.Tensor
 
-	machine Machine // that the choice was made for
+	machine             Machine // that the choice was made for
+	weights, bias, page uint32  // offsets: of constants, and of a page of zeros
 }
 
-// Key is what the code depends on.
-type Key struct {
-	Shape
-	In, Out             layout.Place
-	Weights, Bias, Page uint32 // offsets: of constants, and of a page of zeros
-}
-
-// Name implements kernel.Key.
-func (k Key) Name() string {
+// Name implements kernel.Kernel.
+func (k *Kernel) Name() string {
 	name := fmt.Sprintf("texel_%dx%dx%d", k.Block.X, k.Block.Y, k.Block.Z)
 	switch {
 	case k.Depthwise:
@@ -180,13 +174,10 @@ func (s *Shape) groups() (positions, units int) {
 	return (s.positionBlocks() + per - 1) / per, (s.zGroups() + s.ZWaves - 1) / s.ZWaves
 }
 
-// Pack implements kernel.Kernel.
-func (k *Kernel) Pack(m *kernel.Memory) kernel.Key {
-	key := Key{Shape: k.Shape, In: k.In.Place(), Out: k.Out.Place()}
-	key.Page = m.Pages.At(0)
-	key.Weights = k.packWeights(&m.Consts)
-	key.Bias = m.Consts.Floats(k.Bias, k.zGroups()*k.ZLanes*k.Block.Z*4, layout.Guard)
-	return key
+// Pack implements kernel.Packer.
+func (k *Kernel) Pack(m *kernel.Memory) kernel.Kernel {
+	return &Kernel{Shape: k.Shape, In: k.In, Out: k.Out, page: m.Pages.At(0), weights: k.packWeights(&m.Consts),
+		bias: m.Consts.Floats(k.Bias, k.zGroups()*k.ZLanes*k.Block.Z*4, layout.Guard)}
 }
 
 // zGroups are the waves along units.

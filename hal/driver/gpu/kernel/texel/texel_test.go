@@ -59,7 +59,7 @@ func TestConv(t *testing.T) {
 			k.Cut(&phone)
 			byName := map[string][]texel.Shape{}
 			for _, c := range k.Candidates() {
-				name := (texel.Key{Shape: c}).Name()
+				name := (&texel.Kernel{Shape: c}).Name()
 				byName[name] = append(byName[name], c)
 			}
 			for name, list := range byName {
@@ -128,7 +128,7 @@ func TestChoice(t *testing.T) {
 		cuts := k.Cuts()
 		chosen := slices.IndexFunc(cuts, func(c kernel.Cut) bool { return c.Chosen })
 		if chosen < 0 {
-			t.Errorf("%s: none of %d ways is chosen", (texel.Key{Shape: k.Shape}).Name(), len(cuts))
+			t.Errorf("%s: none of %d ways is chosen", k.Name(), len(cuts))
 			continue
 		}
 		if cuts[chosen].Work != k.Work() {

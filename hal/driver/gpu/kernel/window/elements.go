@@ -9,7 +9,7 @@ import (
 )
 
 // emitElements does an output element per lane: lanes load their own entries.
-func (k *Key) emitElements(a *rdna.Builder) kernel.Grid {
+func (k *Kernel) emitElements(a *rdna.Builder) kernel.Grid {
 	lane := a.Lane(kernel.FlatGroup)
 	pos, ch := a.DivConstV(lane, k.OutC, "position")
 	inCh := ch
@@ -18,10 +18,10 @@ func (k *Key) emitElements(a *rdna.Builder) kernel.Grid {
 	}
 	chOff := a.ShiftLeft(inCh, k.In.Elem.Shift(), "channel offset")
 	posOff := a.ShiftLeft(pos, 2, "entry offset")
-	tab := a.Cursor(layout.Consts, k.Table, "table")
+	tab := a.Cursor(layout.Consts, k.table, "table")
 	var wPtr, wOff codegen.Reg
 	if k.Mode == Depthwise {
-		wPtr = a.Cursor(layout.Consts, k.Weights, "weights")
+		wPtr = a.Cursor(layout.Consts, k.weights, "weights")
 		wOff = a.ShiftLeft(ch, 2, "weight offset")
 	}
 	acc := a.Op1(rdna2.V_MOV_B32_E32, a.V("acc"), k.start())
@@ -43,7 +43,7 @@ func (k *Key) emitElements(a *rdna.Builder) kernel.Grid {
 	})
 	var count codegen.Reg
 	if k.Mode == Average {
-		count = a.Load(layout.I32, a.Pointer(layout.Consts, k.Counts, "counts"), posOff, 0, "count")
+		count = a.Load(layout.I32, a.Pointer(layout.Consts, k.counts, "counts"), posOff, 0, "count")
 	}
 	x := k.finish(a, acc, k.channel(a, ch), count)
 	a.Store(k.Out.Elem, a.Pointer(layout.Arena, k.Out.Off, "out"), a.ShiftLeft(lane, k.Out.Elem.Shift(), "out offset"), x, 0)

@@ -9,7 +9,7 @@ import (
 )
 
 // lanes are the output channel of each lane, where it has one, and the offset of its input channel.
-func (k *Key) lanes(a *rdna.Builder) (ch, offset codegen.Reg) {
+func (k *Kernel) lanes(a *rdna.Builder) (ch, offset codegen.Reg) {
 	ch = a.Lane(32)
 	if k.OutC%32 != 0 {
 		a.Emit(rdna2.V_CMPX_GT_U32_E32, k.OutC, ch)
@@ -22,15 +22,15 @@ func (k *Key) lanes(a *rdna.Builder) (ch, offset codegen.Reg) {
 }
 
 // emitPositions does a tile of output positions with an address and a load per tap.
-func (k *Key) emitPositions(a *rdna.Builder) kernel.Grid {
+func (k *Kernel) emitPositions(a *rdna.Builder) kernel.Grid {
 	es := k.In.Elem.Bytes()
 	ch, chOff := k.lanes(a)
-	tab := a.Cursor(layout.Consts, k.Table, "table")
+	tab := a.Cursor(layout.Consts, k.table, "table")
 	a.Advance(tab, a.MulConst(a.Workgroup(1), 4*k.Steps*k.Tile*k.stride(), "tile"))
 	wOff := codegen.Reg{}
 	var wPtr codegen.Reg
 	if k.Mode == Depthwise {
-		wPtr = a.Cursor(layout.Consts, k.Weights, "weights")
+		wPtr = a.Cursor(layout.Consts, k.weights, "weights")
 		wOff = a.ShiftLeft(ch, 2, "weight offset")
 	}
 	var acc []codegen.Reg
@@ -76,7 +76,7 @@ func (k *Key) emitPositions(a *rdna.Builder) kernel.Grid {
 	constants := k.channel(a, ch)
 	var cnt codegen.Reg
 	if k.Mode == Average {
-		p := a.Cursor(layout.Consts, k.Counts, "counts")
+		p := a.Cursor(layout.Consts, k.counts, "counts")
 		a.Advance(p, a.MulConst(a.Workgroup(1), 4*k.Tile, "tile"))
 		cnt = p
 	}

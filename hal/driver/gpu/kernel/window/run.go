@@ -121,15 +121,15 @@ func (k *Kernel) runs(m *kernel.Memory, t *run) (table, counts uint32) {
 }
 
 // emitRuns does runs of neighbouring output positions.
-func (k *Key) emitRuns(a *rdna.Builder, t *run) kernel.Grid {
+func (k *Kernel) emitRuns(a *rdna.Builder, t *run) kernel.Grid {
 	w := &k.Window
 	es := k.In.Elem.Bytes()
 	ch, chOff := k.lanes(a)
-	tab := a.Cursor(layout.Consts, k.Table, "table")
+	tab := a.Cursor(layout.Consts, k.table, "table")
 	a.Advance(tab, a.MulConst(a.Workgroup(1), 4*w.KH*t.stride(), "run"))
 	var wPtr, wOff codegen.Reg
 	if k.Mode == Depthwise {
-		wPtr = a.Cursor(layout.Consts, k.Weights, "weights")
+		wPtr = a.Cursor(layout.Consts, k.weights, "weights")
 		wOff = a.ShiftLeft(ch, 2, "weight offset")
 	}
 	var acc []codegen.Reg
@@ -177,11 +177,11 @@ func (k *Key) emitRuns(a *rdna.Builder, t *run) kernel.Grid {
 }
 
 // storeRun finishes the outputs of a run and stores them.
-func (k *Key) storeRun(a *rdna.Builder, t *run, acc []codegen.Reg, ch codegen.Reg, es int) {
+func (k *Kernel) storeRun(a *rdna.Builder, t *run, acc []codegen.Reg, ch codegen.Reg, es int) {
 	constants := k.channel(a, ch)
 	var cnt codegen.Reg
 	if k.Mode == Average {
-		cnt = a.Cursor(layout.Consts, k.Counts, "counts")
+		cnt = a.Cursor(layout.Consts, k.counts, "counts")
 		a.Advance(cnt, a.MulConst(a.Workgroup(1), 4*t.n, "run"))
 	}
 	out := a.Pointer(layout.Arena, k.Out.Off, "out")

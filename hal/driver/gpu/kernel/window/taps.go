@@ -11,14 +11,6 @@ import (
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 )
 
-// Fixed is the part of the arithmetic of 8-bit elements that all channels share. Averages
-// and maxima only use the bounds.
-type Fixed struct {
-	InZero, OutZero, Lo, Hi int32
-	Mult                    fixedpoint.Multiplier // where PerChannel is false
-	PerChannel              bool
-}
-
 // Quantized is the constants of a depthwise convolution of 8-bit elements.
 //
 //	sum (x - zx) w + bias = sum x w + (bias - zx sum w)
@@ -31,11 +23,11 @@ type Quantized struct {
 }
 
 // packWeights packs weights as [taps padded to whole steps][channels], biases and multipliers.
-func (k *Kernel) packWeights(key *Key, m *kernel.Memory) {
+func (k *Kernel) packWeights(packed *Kernel, m *kernel.Memory) {
 	n := k.Steps * k.Group * k.OutC
 	if k.Bytes == nil {
-		key.Weights = m.Consts.Floats(k.Weights, n, layout.Guard)
-		key.Bias = m.Consts.Floats(k.Bias, k.OutC, 0)
+		packed.weights = m.Consts.Floats(k.Weights, n, layout.Guard)
+		packed.bias = m.Consts.Floats(k.Bias, k.OutC, 0)
 		return
 	}
 	q := k.Bytes
@@ -47,14 +39,9 @@ func (k *Kernel) packWeights(key *Key, m *kernel.Memory) {
 		weights[i] = uint32(w)
 		bias[i%k.OutC] -= uint32(w * k.Fixed.InZero)
 	}
-	key.Weights, key.Bias = m.Consts.Words(weights), m.Consts.Words(bias)
+	packed.weights, packed.bias = m.Consts.Words(weights), m.Consts.Words(bias)
 	if k.Fixed.PerChannel {
-		var records []uint32
-		for _, mult := range q.Mult {
-			r := rdna.RescaleWords(mult)
-			records = append(records, r[:]...)
-		}
-		key.Mult = m.Consts.Words(records)
+		packed.mult = m.Consts.Words(rdna.Records(q.Mult))
 	}
 }
 
@@ -79,7 +66,7 @@ func (k *Kernel) count(n int) uint32 {
 }
 
 // start is the accumulator before the first tap.
-func (k *Key) start() any {
+func (k *Kernel) start() any {
 	switch {
 	case k.Mode != Maximum:
 		return 0
@@ -91,7 +78,7 @@ func (k *Key) start() any {
 }
 
 // apply folds one tap into the accumulator.
-func (k *Key) apply(a *rdna.Builder, acc, x codegen.Reg, w []codegen.Reg, i int) {
+func (k *Kernel) apply(a *rdna.Builder, acc, x codegen.Reg, w []codegen.Reg, i int) {
 	float := k.In.Elem.IsFloat()
 	switch {
 	case k.Mode == Depthwise && !float:
@@ -115,20 +102,17 @@ func (k *Key) apply(a *rdna.Builder, acc, x codegen.Reg, w []codegen.Reg, i int)
 type channel struct{ bias, mult codegen.Reg }
 
 // channel loads the constants of channel ch.
-func (k *Key) channel(a *rdna.Builder, ch codegen.Reg) (c channel) {
+func (k *Kernel) channel(a *rdna.Builder, ch codegen.Reg) (c channel) {
 	if k.Mode != Depthwise {
 		return c
 	}
-	c.bias = a.Load(layout.I32, a.Pointer(layout.Consts, k.Bias, "bias"), a.ShiftLeft(ch, 2, "bias offset"), 0, "bias")
-	if k.Fixed.PerChannel {
-		c.mult = a.Reg(rdna2.V4, "multiplier")
-		a.Emit(rdna2.GLOBAL_LOAD_DWORDX4_SADDR, c.mult, a.Pointer(layout.Consts, k.Mult, "multipliers"), a.ShiftLeft(ch, 4, "multiplier offset"), 0)
-	}
+	c.bias = a.Load(layout.I32, a.Pointer(layout.Consts, k.bias, "bias"), a.ShiftLeft(ch, 2, "bias offset"), 0, "bias")
+	c.mult = a.Record(&k.Fixed, k.mult, ch)
 	return c
 }
 
 // finish is an output as it is stored, of an accumulator and, for an Average, its count.
-func (k *Key) finish(a *rdna.Builder, x codegen.Reg, c channel, count codegen.Reg) codegen.Reg {
+func (k *Kernel) finish(a *rdna.Builder, x codegen.Reg, c channel, count codegen.Reg) codegen.Reg {
 	f := &k.Fixed
 	if k.In.Elem.IsFloat() {
 		switch k.Mode {
@@ -139,18 +123,11 @@ func (k *Key) finish(a *rdna.Builder, x codegen.Reg, c channel, count codegen.Re
 		}
 		return a.Narrow(k.Out.Elem, a.Clamp(x, k.Lo, k.Hi))
 	}
-	zero := int32(0)
 	switch k.Mode {
 	case Depthwise:
-		x = a.Op2(rdna2.V_ADD_NC_U32_E32, a.V("sum"), c.bias, x)
-		if f.PerChannel {
-			x = a.RescaleLanes(x, c.mult)
-		} else {
-			x = a.Rescale(x, f.Mult)
-		}
-		zero = f.OutZero
+		return a.Requantize(a.Op2(rdna2.V_ADD_NC_U32_E32, a.V("sum"), c.bias, x), f, c.mult)
 	case Average:
 		x = a.RoundDivide(x, count)
 	}
-	return a.Saturate(x, zero, f.Lo, f.Hi)
+	return a.Saturate(x, 0, f.Lo, f.Hi)
 }

@@ -32,9 +32,9 @@ type Shape struct {
 	Batches    int
 	Rows       int // output positions of all images
 	InC, OutC  int
-	Multiplier int     // output channels per input channel
-	Lo, Hi     float32 // of floats
-	Fixed      Fixed   // arithmetic of 8-bit elements
+	Multiplier int        // output channels per input channel
+	Lo, Hi     float32    // of floats
+	Fixed      rdna.Fixed // arithmetic of 8-bit elements
 
 	Tile     int // positions per wave
 	Group    int // taps per step
@@ -49,18 +49,12 @@ type Kernel struct {
 	Bias    []float32
 	Bytes   *Quantized // of 8-bit elements, in place of Weights and Bias
 	In, Out *layout.Tensor
+
+	table, counts, weights, bias, mult uint32 // offsets of constants, mult of multipliers per channel
 }
 
-// Key is what the code depends on.
-type Key struct {
-	Shape
-	In, Out                      layout.Place
-	Table, Counts, Weights, Bias uint32 // offsets of constants
-	Mult                         uint32 // of multipliers per channel
-}
-
-// Name implements kernel.Key.
-func (k Key) Name() string {
+// Name implements kernel.Kernel.
+func (k *Kernel) Name() string {
 	return [...]string{Depthwise: "depthwise", Average: "average", Maximum: "maximum"}[k.Mode]
 }
 
@@ -87,26 +81,26 @@ func (s *Shape) Cut() {
 // stride is the length of a table row.
 func (s *Shape) stride() int { return (s.Group + 3) / 4 * 4 }
 
-// Pack implements kernel.Kernel.
-func (k *Kernel) Pack(m *kernel.Memory) kernel.Key {
-	key := Key{Shape: k.Shape, In: k.In.Place(), Out: k.Out.Place()}
+// Pack implements kernel.Packer.
+func (k *Kernel) Pack(m *kernel.Memory) kernel.Kernel {
+	packed := &Kernel{Shape: k.Shape, In: k.In, Out: k.Out}
 	run, inRuns := k.run()
 	switch {
 	case k.Elements:
-		key.Table, key.Counts = k.columns(m)
+		packed.table, packed.counts = k.columns(m)
 	case inRuns:
-		key.Table, key.Counts = k.runs(m, &run)
+		packed.table, packed.counts = k.runs(m, &run)
 	default:
-		key.Table, key.Counts = k.positions(m)
+		packed.table, packed.counts = k.positions(m)
 	}
 	if k.Mode == Depthwise {
-		k.packWeights(&key, m)
+		k.packWeights(packed, m)
 	}
-	return key
+	return packed
 }
 
-// Emit implements kernel.Key.
-func (k Key) Emit(b *rdna.Builder) kernel.Grid {
+// Emit implements kernel.Kernel.
+func (k *Kernel) Emit(b *rdna.Builder) kernel.Grid {
 	if k.Elements {
 		return k.emitElements(b)
 	}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/rdna"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/window"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/kerneltest"
 	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
@@ -103,7 +104,7 @@ func TestQuantized(t *testing.T) {
 				t.Run(fmt.Sprintf("%d/%dx%d/%dx%d/%s", s.Mode, w.KH, w.KW, s.InC, s.Multiplier, e), func(t *testing.T) {
 					s.Window, s.Batches, s.OutC = w, 2, s.InC*s.Multiplier
 					s.Rows = s.Batches * w.OutH * w.OutW
-					s.Fixed = window.Fixed{InZero: 100, OutZero: 7, Lo: -90, Hi: 99, PerChannel: e == layout.I8}
+					s.Fixed = rdna.Fixed{InZero: 100, OutZero: 7, Lo: -90, Hi: 99, PerChannel: e == layout.I8}
 					if e == layout.U8 {
 						s.Fixed.Lo, s.Fixed.Hi, s.Fixed.Mult = 3, 250, fixedpoint.QuantizeMultiplier(0.0007)
 					}

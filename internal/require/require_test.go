@@ -1,0 +1,27 @@
+package require
+
+import (
+	"io"
+	"testing"
+)
+
+// recorder is a test that writes down with what it was ended and whose line that was.
+type recorder struct {
+	helper bool
+	args   []any
+}
+
+func (r *recorder) Helper()           { r.helper = true }
+func (r *recorder) Fatal(args ...any) { r.args = args }
+
+func TestNoError(t *testing.T) {
+	r := &recorder{}
+	NoError(r, nil)
+	if r.args != nil {
+		t.Fatalf("no error ends the test with %v", r.args)
+	}
+	NoError(r, io.EOF)
+	if len(r.args) != 1 || r.args[0] != io.EOF || !r.helper {
+		t.Fatalf("an error ends the test with %v, at the caller's line: %v", r.args, r.helper)
+	}
+}
