@@ -8,6 +8,16 @@ import (
 func TestParseErrors(t *testing.T) {
 	for _, c := range []struct{ text, err string }{
 		{"ADD %0 -> %1", "no origin"},
+		{"ADD %0 -> %1 ; of x", "no origin"},
+		{"ADD %0 %1 ; of 0", "no ->"},
+		{"ADD 0 -> %1 ; of 0", "is no operand"},
+		{"ADD %0 -> 1 ; of 0", "is no operand"},
+		{"%0 SUBGRAPH_INPUT", "lifetime and type"},
+		{"%0 SUBGRAPH_INPUT NOTHING", "no type"},
+		{"%0 SUBGRAPH_INPUT TENSOR_FLOAT32 [x]", "x"},
+		{"%0 SUBGRAPH_INPUT TENSOR_FLOAT32 [1] weight 4", "no property"},
+		{"%0 SUBGRAPH_INPUT TENSOR_FLOAT32 [1] scale x", "%0: "},
+		{"%0 SUBGRAPH_INPUT TENSOR_QUANT8_SYMM_PER_CHANNEL [1] channel 0", "without scales"},
 		{"NOTHING %0 -> %1 ; of 0", "is no operation"},
 		{"%x TEMPORARY_VARIABLE TENSOR_FLOAT32 [1]", "is no operand"},
 		{"%4294967295 TEMPORARY_VARIABLE TENSOR_FLOAT32 [1]", "is no operand"},
