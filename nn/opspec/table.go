@@ -8,11 +8,11 @@
 // A Table is a value. Standard has the operations that nn names; With makes a table
 // that has another vendor's, too.
 //
-//	conv.go dense.go pool.go            sums of products, windows
-//	elementwise.go unary.go quantize.go element by element
+//	conv.go pool.go                     sums of products, windows
+//	elementwise.go unary.go             element by element
 //	reduce.go                           reductions, softmax, normalizations
-//	move.go pad.go strided.go image.go  elements that move, images resized
-//	lookup.go densify.go                picked by index, key or place
+//	move.go strided.go image.go         elements that move, images resized
+//	lookup.go                           picked by index, key or place
 //	detection.go                        regions of images, chosen by score
 //	recurrent.go lstm.go                cells and sequences of them
 //	control.go                          subgraphs
