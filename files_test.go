@@ -23,7 +23,6 @@ var larger = map[string]int{
 	"gpu/internal/exec":    23, // operations and the binders that choose them
 	"hal/driver/dsp/lower": 25, // functions of one table
 	"importer/onnx":        25, // functions of one table
-	"refcpu":               25, // functions of one table
 }
 
 // TestPackageFiles keeps packages small enough to be read as one thing.

@@ -3,6 +3,7 @@ package refcpu
 import (
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/refcpu/internal/gemm"
 	"github.com/nnsoc/nnsoc/refcpu/internal/kernel"
 )
 
@@ -15,13 +16,13 @@ var denseKernels = []operation{
 // prepareFullyConnected is FULLY_CONNECTED: a matrix product as it stands.
 func prepareFullyConnected(v opspec.View, _ *nn.Operation, f opspec.FullyConnected) (Kernel, error) {
 	if isFloat(f.Type) {
-		return lazy(v, func(v opspec.View) (*floatWeights, error) {
+		return lazy(v, func(v opspec.View) (*gemm.FloatWeights, error) {
 			return floatWeightsOf(v, f.Weights, f.Bias, f.Depth, f.Units, f.Act)
-		}, func(x *Run, w *floatWeights) error {
+		}, func(x *Run, w *gemm.FloatWeights) error {
 			in := x.floats(f.Input, &x.shared)
 			out, done := x.floatsOut(f.Output, &x.shared)
 			x.Parallel(f.Batch, 4, func(worker, lo, hi int) {
-				w.product(out, in, nil, &x.arenas[worker], lo, hi)
+				w.Product(out, in, nil, &x.arenas[worker], lo, hi)
 			})
 			done()
 			return nil
@@ -31,11 +32,11 @@ func prepareFullyConnected(v opspec.View, _ *nn.Operation, f opspec.FullyConnect
 	if err != nil {
 		return nil, err
 	}
-	return lazy(v, func(v opspec.View) (*quantWeights, error) {
+	return lazy(v, func(v opspec.View) (*gemm.QuantWeights, error) {
 		return quantWeightsOf(v, f.Weights, f.Bias, f.Type, f.Depth, f.Units, &q)
-	}, func(x *Run, w *quantWeights) error {
-		in := x.unsigned(f.Input, w.xFlip)
-		var gather gatherRow
+	}, func(x *Run, w *gemm.QuantWeights) error {
+		in := x.unsigned(f.Input, w.XFlip)
+		var gather gemm.GatherRow
 		if f.Depth%4 != 0 {
 			gather = func(dst []byte, r int) {
 				copy(dst, in[r*f.Depth:(r+1)*f.Depth])
@@ -43,7 +44,7 @@ func prepareFullyConnected(v opspec.View, _ *nn.Operation, f opspec.FullyConnect
 			}
 		}
 		x.Parallel(f.Batch, 4, func(worker, lo, hi int) {
-			w.product(x.Bytes(f.Output), in, f.Depth, gather, &x.arenas[worker], lo, hi, x.prog.roundOnce)
+			w.Product(x.Bytes(f.Output), in, f.Depth, gather, &x.arenas[worker], lo, hi, x.prog.roundOnce)
 		})
 		return nil
 	})
@@ -87,7 +88,7 @@ func prepareBatchMatmul(v opspec.View, _ *nn.Operation, m opspec.BatchMatmul) (K
 		a, b := x.centred(m.A, q.InZero), x.centred(m.B, q.FilterZero)
 		out := x.Bytes(m.Output)
 		x.Parallel(rows, step, func(worker, lo, hi int) {
-			sums := x.arenas[worker].ints(m.Cols)
+			sums := x.arenas[worker].Ints(m.Cols)
 			for r := lo; r < hi; r++ {
 				productRow(&m, r, sums, a, b, kernel.AddRowsInt, kernel.DotInt)
 				for k, s := range sums {
@@ -102,7 +103,7 @@ func prepareBatchMatmul(v opspec.View, _ *nn.Operation, m opspec.BatchMatmul) (K
 // centred is an 8-bit quantized operand without its zero point.
 func (x *Run) centred(i uint32, zero int32) []int32 {
 	t, in := x.view.Operands[i].Type, x.Bytes(i)
-	out := x.shared.ints(len(in))
+	out := x.shared.Ints(len(in))
 	for k, b := range in {
 		out[k] = quantOf(t, b) - zero
 	}

@@ -3,6 +3,8 @@ package refcpu
 import (
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/refcpu/internal/buffer"
+	"github.com/nnsoc/nnsoc/refcpu/internal/gemm"
 	"github.com/nnsoc/nnsoc/refcpu/internal/kernel"
 )
 
@@ -52,7 +54,7 @@ func packDepthwise(v opspec.View, c *opspec.Conv, q opspec.GEMMQuant) (*depthwis
 	}
 	wt := v.Operands[c.Filter].Type
 	p := &depthwiseQuant{stride: kernel.Blocks(c.K) * kernel.Block, rq: kernel.NewRequant(c.K), q: q,
-		xFlip: flipOf(c.Type), xZero: q.InZero}
+		xFlip: gemm.FlipOf(c.Type), xZero: q.InZero}
 	if p.xFlip != 0 {
 		p.xZero += 128
 	}
@@ -64,7 +66,7 @@ func packDepthwise(v opspec.View, c *opspec.Conv, q opspec.GEMMQuant) (*depthwis
 	}
 	for k := range c.K {
 		p.rq.Bias[k] = bias[k]
-		setMultiplier(&p.rq, k, q.Multiplier(k))
+		gemm.SetMultiplier(&p.rq, k, q.Multiplier(k))
 	}
 	return p, nil
 }
@@ -122,27 +124,27 @@ func runDepthwise(x *Run, c *opspec.Conv, w *depthwiseQuant) error {
 	in := x.padded(c.Input)
 	n := c.N * c.H * c.W * c.C
 	if w.xFlip != 0 || c.NCHW || c.Multiplier > 1 {
-		t := x.shared.bytes(n + slack)
+		t := x.shared.Bytes(n + buffer.Slack)
 		copy(t, x.unsigned(c.Input, w.xFlip))
 		in = t
 	}
 	if c.NCHW {
-		t := x.shared.bytes(n + slack)
+		t := x.shared.Bytes(n + buffer.Slack)
 		toNHWC(t, in, c.N, c.H, c.W, c.C)
 		in = t
 	}
 	if c.Multiplier > 1 {
-		t := x.shared.bytes(n*c.Multiplier + slack)
+		t := x.shared.Bytes(n*c.Multiplier + buffer.Slack)
 		spread(t, in[:n], c.Multiplier)
 		in = t
 	}
 	out := x.Bytes(c.Output)
 	dst := out
 	if c.NCHW {
-		dst = x.shared.bytes(len(out))
+		dst = x.shared.Bytes(len(out))
 	}
 	x.Parallel(c.N*c.OutH, 1, func(worker, lo, hi int) {
-		acc := x.arenas[worker].ints(w.stride)
+		acc := x.arenas[worker].Ints(w.stride)
 		depthwiseRows(c, w.stride, lo, hi, func(pixel int, xOff, wOff []int) {
 			kernel.DepthwiseTaps(acc, in, w.w, xOff, wOff, w.xZero, w.stride)
 			w.rq.Row(dst[pixel*c.K:(pixel+1)*c.K], acc, 0, 0, w.q.OutZero, w.q.Lo, w.q.Hi)
@@ -157,9 +159,9 @@ func runDepthwise(x *Run, c *opspec.Conv, w *depthwiseQuant) error {
 func runDepthwiseFloat(x *Run, c *opspec.Conv, w *depthwiseFloat) error {
 	src := x.floats(c.Input, &x.shared)
 	n := c.N * c.H * c.W * c.C
-	in := x.shared.floats(n*c.Multiplier + kernel.Block)
+	in := x.shared.Floats(n*c.Multiplier + kernel.Block)
 	if c.NCHW {
-		t := x.shared.floats(n)
+		t := x.shared.Floats(n)
 		toNHWC(t, src, c.N, c.H, c.W, c.C)
 		src = t
 	}
@@ -171,11 +173,11 @@ func runDepthwiseFloat(x *Run, c *opspec.Conv, w *depthwiseFloat) error {
 	out, done := x.floatsOut(c.Output, &x.shared)
 	dst := out
 	if c.NCHW {
-		dst = x.shared.floats(len(out))
+		dst = x.shared.Floats(len(out))
 	}
 	lowest, highest := opspec.FloatActRange(c.Act)
 	x.Parallel(c.N*c.OutH, 1, func(worker, lo, hi int) {
-		acc := x.arenas[worker].floats(w.stride)
+		acc := x.arenas[worker].Floats(w.stride)
 		depthwiseRows(c, w.stride, lo, hi, func(pixel int, xOff, wOff []int) {
 			kernel.DepthwiseTapsF32(acc, in, w.w, xOff, wOff, w.stride)
 			kernel.BiasClamp(dst[pixel*c.K:(pixel+1)*c.K], acc, w.bias, lowest, highest)

@@ -110,7 +110,7 @@ func prepareNms(_ opspec.View, op *nn.Operation, p opspec.Nms) (Kernel, error) {
 		if err := x.give(op, []uint32{m}, []uint32{m, 4}, []uint32{m}, []uint32{m}); err != nil {
 			return err
 		}
-		outScores, outBoxes := x.shared.floats(len(all)), x.shared.floats(4*len(all))
+		outScores, outBoxes := x.shared.Floats(len(all)), x.shared.Floats(4*len(all))
 		for i, k := range all {
 			outScores[i] = scores[k]
 			copy(outBoxes[4*i:4*i+4], regions[4*k:])

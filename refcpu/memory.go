@@ -4,24 +4,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"unsafe"
 
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/refcpu/internal/buffer"
 )
-
-// alignedBytes allocates n bytes at an address that is a multiple of 64.
-func alignedBytes(n int) []byte {
-	b := make([]byte, n+63)
-	off := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) & 63)
-	return b[off : off+n : off+n]
-}
-
-// view reinterprets aligned little-endian bytes. All targets of the project
-// are little-endian.
-func view[T int32 | float32](b []byte) []T {
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/4)
-}
 
 // alignConstants copies constants to aligned storage with slack behind them.
 func alignConstants(g *nn.Subgraph) {
@@ -32,45 +19,21 @@ func alignConstants(g *nn.Subgraph) {
 
 func alignConstant(o *nn.Operand) {
 	if o.IsConst() && len(o.Data) > 0 {
-		b := alignedBytes(len(o.Data) + slack)
+		b := buffer.Aligned(len(o.Data) + buffer.Slack)
 		copy(b, o.Data)
 		o.Data = b[:len(o.Data)]
 	}
 }
 
-// arena hands out scratch memory until it is reset.
-type arena struct {
-	mem  []byte
-	used int
-}
-
-func (a *arena) reset() { a.used = 0 }
-
-// bytes returns n bytes of scratch, aligned to 64, with slack behind them. The
-// contents are arbitrary.
-func (a *arena) bytes(n int) []byte {
-	size := (n + slack + 63) &^ 63
-	if a.used+size > len(a.mem) {
-		a.mem = alignedBytes(max(2*len(a.mem), size))
-		a.used = 0
-	}
-	b := a.mem[a.used : a.used+size]
-	a.used += size
-	return b[: n+slack : size][:n]
-}
-
-func (a *arena) floats(n int) []float32 { return view[float32](a.bytes(4 * n)) }
-func (a *arena) ints(n int) []int32     { return view[int32](a.bytes(4 * n)) }
-
 // floats is the value of a float operand as float32: the buffer itself, or for
 // TENSOR_FLOAT16 a widened copy in a.
-func (x *Run) floats(i uint32, a *arena) []float32 {
+func (x *Run) floats(i uint32, a *buffer.Arena) []float32 {
 	o := &x.view.Operands[i]
 	if o.Type == nn.TensorFloat32 {
-		return view[float32](x.Bytes(i))
+		return buffer.Values[float32](x.Bytes(i))
 	}
 	b := x.Bytes(i)
-	f := a.floats(len(b) / 2)
+	f := a.Floats(len(b) / 2)
 	for k := range f {
 		f[k] = opspec.Float16ToFloat32(binary.LittleEndian.Uint16(b[2*k:]))
 	}
@@ -78,13 +41,13 @@ func (x *Run) floats(i uint32, a *arena) []float32 {
 }
 
 // floatsOut is where to write a float output; done puts it into the operand.
-func (x *Run) floatsOut(i uint32, a *arena) (f []float32, done func()) {
+func (x *Run) floatsOut(i uint32, a *buffer.Arena) (f []float32, done func()) {
 	o := &x.view.Operands[i]
 	b := x.Bytes(i)
 	if o.Type == nn.TensorFloat32 {
-		return view[float32](b), func() {}
+		return buffer.Values[float32](b), func() {}
 	}
-	f = a.floats(len(b) / 2)
+	f = a.Floats(len(b) / 2)
 	return f, func() {
 		for k, v := range f {
 			binary.LittleEndian.PutUint16(b[2*k:], opspec.Float32ToFloat16(v))
@@ -93,7 +56,7 @@ func (x *Run) floatsOut(i uint32, a *arena) (f []float32, done func()) {
 }
 
 // int32s is the value of a TENSOR_INT32 operand.
-func (x *Run) int32s(i uint32) []int32 { return view[int32](x.Bytes(i)) }
+func (x *Run) int32s(i uint32) []int32 { return buffer.Values[int32](x.Bytes(i)) }
 
 // quantOf reads 8-bit quantized elements as int32 regardless of signedness.
 func quantOf(t nn.OperandType, b byte) int32 {
@@ -101,15 +64,6 @@ func quantOf(t nn.OperandType, b byte) int32 {
 		return int32(b)
 	}
 	return int32(int8(b))
-}
-
-// flipOf is the bit to flip so that an 8-bit quantized type becomes unsigned
-// with its zero point 128 higher.
-func flipOf(t nn.OperandType) byte {
-	if t == nn.TensorQuant8Asymm {
-		return 0
-	}
-	return 0x80
 }
 
 // isFloat reports a float tensor type.
@@ -132,3 +86,36 @@ func clampF(v, lo, hi float32) float32 {
 }
 
 var inf32 = float32(math.Inf(1))
+
+// floatValues reads a known float operand as float32.
+func floatValues(v opspec.View, i uint32) ([]float32, error) {
+	b, err := v.Data(i)
+	if err != nil {
+		return nil, err
+	}
+	if v.Operands[i].Type == nn.TensorFloat16 {
+		f := make([]float32, len(b)/2)
+		for k := range f {
+			f[k] = opspec.Float16ToFloat32(binary.LittleEndian.Uint16(b[2*k:]))
+		}
+		return f, nil
+	}
+	f := make([]float32, len(b)/4)
+	for k := range f {
+		f[k] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*k:]))
+	}
+	return f, nil
+}
+
+// int32Values reads a known TENSOR_INT32 operand.
+func int32Values(v opspec.View, i uint32) ([]int32, error) {
+	b, err := v.Data(i)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int32, len(b)/4)
+	for k := range out {
+		out[k] = int32(binary.LittleEndian.Uint32(b[4*k:]))
+	}
+	return out, nil
+}

@@ -149,7 +149,7 @@ func prepareStrided(v opspec.View, _ *nn.Operation, s opspec.Strided) (Kernel, e
 	return func(x *Run) error {
 		in, out := x.Bytes(s.Input), x.Bytes(s.Output)
 		if s.Padded != nil {
-			p := x.shared.bytes(int(nn.Elements(s.Padded)) * size)
+			p := x.shared.Bytes(int(nn.Elements(s.Padded)) * size)
 			fillSlice(p, fill)
 			copyInside(p, in, s.Padded, s.In, s.Before, size)
 			in = p

@@ -45,7 +45,7 @@ func preparePool(v opspec.View, op *nn.Operation,
 		return func(x *Run) error {
 			in := x.floats(p.Input, &x.shared)
 			out, done := x.floatsOut(p.Output, &x.shared)
-			pool(x, &p, out, in, x.shared.floats, f)
+			pool(x, &p, out, in, x.shared.Floats, f)
 			done()
 			return nil
 		}, nil
@@ -54,7 +54,7 @@ func preparePool(v opspec.View, op *nn.Operation,
 	lo, hi := opspec.ActRange(p.Act, p.Type, o.Scale, o.ZeroPoint)
 	f := quant(p.Type, lo, hi)
 	return func(x *Run) error {
-		pool(x, &p, x.Bytes(p.Output), x.Bytes(p.Input), x.shared.bytes, f)
+		pool(x, &p, x.Bytes(p.Output), x.Bytes(p.Input), x.shared.Bytes, f)
 		return nil
 	}, nil
 }
@@ -162,4 +162,165 @@ func maxQuant(t nn.OperandType, lo, hi int32) poolFunc[byte] {
 			dst[i] = byte(min(m, hi))
 		}
 	}
+}
+
+// resizeKernels scale images.
+var resizeKernels = []operation{
+	{op: nn.OpResizeBilinear, prepare: read(prepareBilinear)},
+	{op: nn.OpResizeNearestNeighbor, prepare: read(prepareNearest)},
+}
+
+// prepareBilinear is RESIZE_BILINEAR. Quantized values interpolate as reals
+// and round to nearest.
+func prepareBilinear(_ opspec.View, _ *nn.Operation, p opspec.Resize) (Kernel, error) {
+	ys, xs := p.Bilinear()
+	if isFloat(p.Type) {
+		return func(x *Run) error {
+			in := x.floats(p.Input, &x.shared)
+			out, done := x.floatsOut(p.Output, &x.shared)
+			bilinear(x, &p, out, in, ys, xs, func(f float32) float32 { return f }, func(f float32) float32 { return f })
+			done()
+			return nil
+		}, nil
+	}
+	return func(x *Run) error {
+		bilinear(x, &p, x.Bytes(p.Output), x.Bytes(p.Input), ys, xs,
+			func(b byte) float32 { return float32(quantOf(p.Type, b)) },
+			func(f float32) byte { return byte(int32(math.Round(float64(f)))) })
+		return nil
+	}, nil
+}
+
+func bilinear[T any](x *Run, p *opspec.Resize, out, in []T, ys, xs opspec.ResizeAxis, load func(T) float32, store func(float32) T) {
+	sn, sy, sx, sc := p.H*p.W*p.C, p.W*p.C, p.C, 1
+	on, oy, ox, oc := p.OutH*p.OutW*p.C, p.OutW*p.C, p.C, 1
+	if p.NCHW {
+		sy, sx, sc, oy, ox, oc = p.W, 1, p.H*p.W, p.OutW, 1, p.OutH*p.OutW
+	}
+	x.Parallel(p.N*p.OutH, 1, func(_, from, to int) {
+		for row := from; row < to; row++ {
+			b, y := row/p.OutH, row%p.OutH
+			top, bottom, fy := in[b*sn+ys.Lo[y]*sy:], in[b*sn+ys.Hi[y]*sy:], ys.Frac[y]
+			for i := range p.OutW {
+				l, r, fx := xs.Lo[i]*sx, xs.Hi[i]*sx, xs.Frac[i]
+				for c := range p.C {
+					k := c * sc
+					sum := float32(load(top[l+k]) * (1 - fy) * (1 - fx))
+					sum += float32(load(top[r+k]) * (1 - fy) * fx)
+					sum += float32(load(bottom[l+k]) * fy * (1 - fx))
+					sum += float32(load(bottom[r+k]) * fy * fx)
+					out[b*on+y*oy+i*ox+c*oc] = store(sum)
+				}
+			}
+		}
+	})
+}
+
+// prepareNearest is RESIZE_NEAREST_NEIGHBOR.
+func prepareNearest(_ opspec.View, _ *nn.Operation, p opspec.Resize) (Kernel, error) {
+	ys, xs := p.Nearest()
+	size := p.Type.ElementBytes()
+	return func(x *Run) error {
+		in, out := x.Bytes(p.Input), x.Bytes(p.Output)
+		planes, n := p.N, p.C*size // an element of a plane is n bytes
+		if p.NCHW {
+			planes, n = p.N*p.C, size
+		}
+		x.Parallel(planes*p.OutH, 1, func(_, from, to int) {
+			for row := from; row < to; row++ {
+				src := in[(row/p.OutH*p.H+ys[row%p.OutH])*p.W*n:]
+				dst := out[row*p.OutW*n : (row+1)*p.OutW*n]
+				for i, s := range xs {
+					copy(dst[i*n:(i+1)*n], src[s*n:])
+				}
+			}
+		})
+		return nil
+	}, nil
+}
+
+// toNHWC copies an NCHW image to NHWC.
+func toNHWC[T any](dst, src []T, n, h, w, c int) {
+	for b := range n {
+		for ch := range c {
+			s := src[(b*c+ch)*h*w : (b*c+ch+1)*h*w]
+			d := dst[b*h*w*c+ch:]
+			for i, v := range s {
+				d[i*c] = v
+			}
+		}
+	}
+}
+
+// toNCHW copies an NHWC image to NCHW.
+func toNCHW[T any](dst, src []T, n, h, w, c int) {
+	for b := range n {
+		for ch := range c {
+			d := dst[(b*c+ch)*h*w : (b*c+ch+1)*h*w]
+			s := src[b*h*w*c+ch:]
+			for i := range d {
+				d[i] = s[i*c]
+			}
+		}
+	}
+}
+
+// patch copies the elements under a filter at output pixel r into dst, in the
+// order [KH][KW][c]; padding elements become fill. A pixel of src has stride
+// elements, of which the first c are taken.
+func patch[T any](dst, src []T, g *opspec.Window, c, stride int, fill T, r int) {
+	b := r / (g.OutH * g.OutW)
+	y0 := r/g.OutW%g.OutH*g.StrideH - g.Top
+	x0 := r%g.OutW*g.StrideW - g.Left
+	img := src[b*g.H*g.W*stride:]
+	o := 0
+	for ky := range g.KH {
+		y := y0 + ky*g.DilationH
+		if y < 0 || y >= g.H {
+			fillSlice(dst[o:o+g.KW*c], fill)
+			o += g.KW * c
+			continue
+		}
+		if g.DilationW == 1 && c == stride && x0 >= 0 && x0+g.KW <= g.W {
+			o += copy(dst[o:o+g.KW*c], img[(y*g.W+x0)*c:])
+			continue
+		}
+		for kx := range g.KW {
+			x := x0 + kx*g.DilationW
+			if x < 0 || x >= g.W {
+				fillSlice(dst[o:o+c], fill)
+			} else {
+				copy(dst[o:o+c], img[(y*g.W+x)*stride:])
+			}
+			o += c
+		}
+	}
+}
+
+func fillSlice[T any](s []T, v T) {
+	for i := range s {
+		s[i] = v
+	}
+}
+
+// taps is the range of filter taps [lo, hi) that fall inside an axis of size
+// in when tap k sits at start + k*dil.
+func taps(start, k, dil, in int) (lo, hi int) {
+	if start < 0 {
+		lo = (-start + dil - 1) / dil
+	}
+	hi = k
+	if last := in - 1 - start; last < (k-1)*dil {
+		hi = 0
+		if last >= 0 {
+			hi = last/dil + 1
+		}
+	}
+	return min(lo, hi), hi
+}
+
+// pointwise reports a 1x1 window that moves by single steps without padding:
+// its patches are the image's pixels.
+func pointwise(g *opspec.Window) bool {
+	return g.KH == 1 && g.KW == 1 && g.StrideH == 1 && g.StrideW == 1 && g.OutH == g.H && g.OutW == g.W
 }

@@ -106,3 +106,16 @@ func prepareDequantize16(v opspec.View, _ *nn.Operation, u opspec.Unary) (Kernel
 		return nil
 	}, nil
 }
+
+// codebookKernels are those of the extension nn.CodebookExtension.
+var codebookKernels = []operation{{op: nn.OpDecodeCodebook, prepare: prepareDecode}}
+
+// prepareDecode is DECODE_CODEBOOK: QUANTIZE of the number that the input's codebook has
+// for each code.
+func prepareDecode(v opspec.View, op *nn.Operation) (Kernel, error) {
+	d, err := opspec.Read[opspec.Decode](v, op)
+	if err != nil {
+		return nil, err
+	}
+	return unaryTable(opspec.Unary{Input: d.Input, Output: d.Output, Dims: d.Dims}, d.Table(v)), nil
+}

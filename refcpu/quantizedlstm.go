@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/fixedpoint"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/refcpu/internal/buffer"
 )
 
 // quantizedLstmKernels are the LSTM cells in fixed point.
@@ -28,9 +29,9 @@ func prepareQuantizedLstm(_ opspec.View, _ *nn.Operation, p opspec.Lstm8) (Kerne
 		}
 		for g := range l.gate {
 			q := &p.Gate[g]
-			l.gate[g] = gate8{Gate8: q, w: data(q.W), r: data(q.R), peep: data(q.Peephole), norm: data(q.Norm), bias: view[int32](data(q.Bias))}
+			l.gate[g] = gate8{Gate8: q, w: data(q.W), r: data(q.R), peep: data(q.Peephole), norm: data(q.Norm), bias: buffer.Values[int32](data(q.Bias))}
 		}
-		l.proj, l.projBias = data(p.Projection), view[int32](data(p.ProjectionBias))
+		l.proj, l.projBias = data(p.Projection), buffer.Values[int32](data(p.ProjectionBias))
 		state, cell := x.Bytes(p.NextState), x.Bytes(p.NextCell)
 		for i := range l.Batch {
 			l.step(i, state[i*l.Out:(i+1)*l.Out], cell[2*i*l.Units:2*(i+1)*l.Units])

@@ -26,7 +26,7 @@ func (x *Run) reals(i uint32) []float32 {
 	case nn.TensorFloat32, nn.TensorFloat16:
 		return x.floats(i, &x.shared)
 	case nn.TensorQuant16Asymm, nn.TensorQuant16Symm:
-		f := x.shared.floats(len(b) / 2)
+		f := x.shared.Floats(len(b) / 2)
 		for k := range f {
 			q := int32(binary.LittleEndian.Uint16(b[2*k:]))
 			if o.Type == nn.TensorQuant16Symm {
@@ -37,7 +37,7 @@ func (x *Run) reals(i uint32) []float32 {
 		return f
 	}
 	t := realTable(o)
-	f := x.shared.floats(len(b))
+	f := x.shared.Floats(len(b))
 	for k, v := range b {
 		f[k] = t[v]
 	}
@@ -111,7 +111,7 @@ func checkRegion(i int, r []float32, batch int32, n int) error {
 func prepareRoiAlign(_ opspec.View, _ *nn.Operation, p opspec.Roi) (Kernel, error) {
 	return func(x *Run) error {
 		regions, batches := x.reals(p.Regions), x.int32s(p.Batches)
-		res := x.shared.floats(p.Rois * p.OutH * p.OutW * p.C)
+		res := x.shared.Floats(p.Rois * p.OutH * p.OutW * p.C)
 		img := newRoiImage(&p, x.reals(p.Input), res)
 		acc := make([]float32, p.C)
 		for i := range p.Rois {
@@ -184,7 +184,7 @@ func bracket(v float32, n int) (lo, hi int, frac float32) {
 func prepareRoiPooling(v opspec.View, _ *nn.Operation, p opspec.Roi) (Kernel, error) {
 	return func(x *Run) error {
 		regions, batches := x.reals(p.Regions), x.int32s(p.Batches)
-		res := x.shared.floats(p.Rois * p.OutH * p.OutW * p.C)
+		res := x.shared.Floats(p.Rois * p.OutH * p.OutW * p.C)
 		img := newRoiImage(&p, x.reals(p.Input), res)
 		for i := range p.Rois {
 			r := regions[4*i : 4*i+4]
@@ -232,8 +232,8 @@ func bin(i, start, size, n, limit int) (lo, hi int) {
 func prepareHeatmap(v opspec.View, _ *nn.Operation, p opspec.Heatmap) (Kernel, error) {
 	return func(x *Run) error {
 		heat, regions := x.reals(p.Heat), x.reals(p.Regions)
-		scores := x.shared.floats(p.Boxes * p.Points)
-		points := x.shared.floats(2 * p.Boxes * p.Points)
+		scores := x.shared.Floats(p.Boxes * p.Points)
+		points := x.shared.Floats(2 * p.Boxes * p.Points)
 		for b := range p.Boxes {
 			r := regions[4*b : 4*b+4]
 			if !(r[0] <= r[2] && r[1] <= r[3]) {
@@ -303,7 +303,7 @@ func refine(at func(y, x int) float32, my, mx, n int) (dx, dy, score float32) {
 func prepareBoxTransform(_ opspec.View, _ *nn.Operation, p opspec.BoxTransform) (Kernel, error) {
 	return func(x *Run) error {
 		regions, deltas, images, batches := x.reals(p.Regions), x.reals(p.Deltas), x.reals(p.Images), x.int32s(p.Batches)
-		res := x.shared.floats(4 * p.Rois * p.Classes)
+		res := x.shared.Floats(4 * p.Rois * p.Classes)
 		for i := range p.Rois {
 			r := regions[4*i : 4*i+4]
 			if err := checkRegion(i, r, batches[i], p.N); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"github.com/nnsoc/nnsoc/refcpu/internal/buffer"
 )
 
 // Options steer an execution.
@@ -40,9 +41,6 @@ type Tensor struct {
 // callWork is the work charged for running a subgraph at all.
 const callWork = 64
 
-// slack is room behind every buffer that vector loops may read.
-const slack = 64
-
 // Run is the state of one execution.
 type Run struct {
 	prog    *Program
@@ -51,7 +49,7 @@ type Run struct {
 	// buf[i] is the value of operand i with slack bytes behind it; cap is what
 	// was allocated.
 	buf    [][]byte
-	arenas []arena // one per thread
+	arenas []buffer.Arena // one per thread
 	left   *budget
 	// loop bounds a WHILE; one inside another ends with it at deadline.
 	loop     time.Duration
@@ -60,7 +58,7 @@ type Run struct {
 	depth    int // of nested subgraphs
 	// fresh: an input was left out, so that nothing prepared earlier holds.
 	fresh  bool
-	shared arena
+	shared buffer.Arena
 	// work is Options.Work; op is the operation that executes.
 	work func(op int, w *opspec.Work)
 	op   int
@@ -159,7 +157,7 @@ func (p *Program) start(inputs []Tensor, o Options, left *budget) (*Run, error) 
 		x.threads = runtime.GOMAXPROCS(0)
 	}
 	for len(x.arenas) < x.threads {
-		x.arenas = append(x.arenas, arena{})
+		x.arenas = append(x.arenas, buffer.Arena{})
 	}
 	for i := range g.Operands {
 		o := &g.Operands[i]
@@ -237,7 +235,7 @@ func (x *Run) execute(o Options) error {
 				x.alloc(idx, int(x.view.Operands[idx].Bytes()))
 			}
 		}
-		x.shared.reset()
+		x.shared.Reset()
 		if err := k(x); err != nil {
 			return fmt.Errorf("operation %d: %s: %w", i, op.Type, err)
 		}
@@ -290,10 +288,10 @@ func (x *Run) bind(op *nn.Operation, k Kernel) (Kernel, error) {
 // alloc gives operand i a buffer of n bytes.
 func (x *Run) alloc(i uint32, n int) []byte {
 	o := &x.view.Operands[i]
-	if cap(x.buf[i]) < n+slack || o.IsConst() {
-		x.buf[i] = alignedBytes(n + slack)
+	if cap(x.buf[i]) < n+buffer.Slack || o.IsConst() {
+		x.buf[i] = buffer.Aligned(n + buffer.Slack)
 	}
-	x.buf[i] = x.buf[i][: n+slack : cap(x.buf[i])]
+	x.buf[i] = x.buf[i][: n+buffer.Slack : cap(x.buf[i])]
 	o.Data = x.buf[i][:n]
 	return o.Data
 }
@@ -310,7 +308,7 @@ func (x *Run) Parallel(n, grain int, f func(worker, lo, hi int)) {
 	threads := min(x.threads, (n+grain-1)/max(grain, 1))
 	if threads <= 1 {
 		if n > 0 {
-			x.arenas[0].reset()
+			x.arenas[0].Reset()
 			f(0, 0, n)
 		}
 		return
@@ -319,7 +317,7 @@ func (x *Run) Parallel(n, grain int, f func(worker, lo, hi int)) {
 	var failed atomic.Pointer[any] // what a worker panicked with
 	for w := range threads {
 		lo, hi := n*w/threads, n*(w+1)/threads
-		x.arenas[w].reset()
+		x.arenas[w].Reset()
 		wg.Go(func() {
 			defer func() {
 				if v := recover(); v != nil {

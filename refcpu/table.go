@@ -13,8 +13,8 @@
 //
 // Each family of operations has a file with a table of its operations, as in nn/opspec:
 //
-//	conv.go depthwise.go transposeconv.go dense.go   sums of products, by gemm.go
-//	pool.go resize.go                                windows and images, by image.go
+//	conv.go depthwise.go dense.go                    sums of products, by internal/gemm
+//	pool.go                                          windows and images
 //	elementwise.go unary.go quantize.go reduce.go    arithmetic
 //	move.go lookup.go                                copies, and elements picked
 //	regions.go detection.go                          regions of images
