@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"go.starlark.net/starlark"
 
@@ -86,17 +87,19 @@ var modelAttrs = []string{"AddOperand", "GetInputs", "GetOutputs", "IdentifyInpu
 
 func (m *model) AttrNames() []string { return modelAttrs }
 
+// list is the model's operands of a class.
+func (m *model) list(class string) starlark.Value {
+	var out []starlark.Value
+	for _, o := range m.operands {
+		if o.is(class) {
+			out = append(out, o)
+		}
+	}
+	return starlark.NewList(out)
+}
+
 // Attr gives the methods of a model.
 func (m *model) Attr(name string) (starlark.Value, error) {
-	list := func(class string) starlark.Value {
-		var out []starlark.Value
-		for _, o := range m.operands {
-			if o.is(class) {
-				out = append(out, o)
-			}
-		}
-		return starlark.NewList(out)
-	}
 	switch name {
 	case "name":
 		if m.name == "" {
@@ -104,13 +107,10 @@ func (m *model) Attr(name string) (starlark.Value, error) {
 		}
 		return starlark.String(m.name), nil
 	case "operands":
-		return list("Operand"), nil
+		return m.list("Operand"), nil
 	case "GetInputs", "GetOutputs":
 		return builtin.Fixed(name, 0, func(*starlark.Thread, starlark.Tuple) (starlark.Value, error) {
-			if name == "GetInputs" {
-				return list("Input"), nil
-			}
-			return list("Output"), nil
+			return m.list(strings.TrimSuffix(strings.TrimPrefix(name, "Get"), "s")), nil
 		}), nil
 	case "Operation":
 		return builtin.Function("Operation", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
@@ -148,7 +148,7 @@ func (m *model) Attr(name string) (starlark.Value, error) {
 			return m, nil
 		}), nil
 	case "IdentifyInputs", "IdentifyOutputs":
-		class := map[string]string{"IdentifyInputs": "Input", "IdentifyOutputs": "Output"}[name]
+		class := strings.TrimSuffix(strings.TrimPrefix(name, "Identify"), "s")
 		return builtin.Function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 			for _, a := range args {
 				o, ok := a.(*operand)
@@ -157,7 +157,7 @@ func (m *model) Attr(name string) (starlark.Value, error) {
 				}
 				m.addOperand(o)
 			}
-			have, _ := builtin.Elements(t, list(class))
+			have, _ := builtin.Elements(t, m.list(class))
 			if !slices.Equal(have, args) {
 				return nil, fmt.Errorf("the model's %ss are %v, not %v", class, have, args)
 			}

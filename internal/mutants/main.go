@@ -116,11 +116,10 @@ func run() int {
 		return 3
 	}
 	if *list {
+		most := (*n + len(picked) - 1) / len(picked) // of an area
 		for _, faults := range samples {
-			for i := range faults {
-				if i < (*n+len(picked)-1)/len(picked) {
-					fmt.Printf("%s:%d %s\n", faults[i].File, faults[i].Line, faults[i].Key())
-				}
+			for _, f := range faults[:min(most, len(faults))] {
+				fmt.Printf("%s:%d %s\n", f.File, f.Line, f.Key())
 			}
 		}
 		return 0
@@ -135,14 +134,7 @@ func run() int {
 	}
 	r := summarize(picked, results)
 	r.Seed = *seed
-	if *asJSON {
-		e := json.NewEncoder(os.Stdout)
-		e.SetIndent("", "  ")
-		err = e.Encode(r)
-	} else {
-		err = r.print(os.Stdout)
-	}
-	switch {
+	switch err = r.write(os.Stdout, *asJSON); {
 	case err != nil:
 		fmt.Fprintln(os.Stderr, err)
 		return 3

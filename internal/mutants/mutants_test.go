@@ -111,7 +111,7 @@ func TestReport(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	var out strings.Builder
-	if err := r.print(&out); err != nil || !slices.Contains(rows(out.String()), "all 6 4 1 1 0 80.0 %") {
+	if err := r.write(&out, false); err != nil || !slices.Contains(rows(out.String()), "all 6 4 1 1 0 80.0 %") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 }

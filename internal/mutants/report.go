@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -69,8 +70,13 @@ func summarize(picked []area, results []Result) *Report {
 	return r
 }
 
-// print writes a table and the survivors that are not listed.
-func (r *Report) print(w io.Writer) error {
+// write writes a table and the survivors that are not listed, or all of it as JSON.
+func (r *Report) write(w io.Writer, asJSON bool) error {
+	if asJSON {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "area\tplanted\tfound\tlisted\tsurvived\tunreached\tshare\t")
 	for _, c := range append(r.Areas, r.All) {

@@ -194,18 +194,7 @@ func (s *scheduler) block(code *Code, bi int32) bool {
 				s.cycles[bi][i] = cycle
 			}
 			s.place(i)
-			for e := s.d.head[i]; e >= 0; e = s.d.edges[e].next {
-				to := s.d.edges[e].to
-				s.earliest[to] = max(s.earliest[to], cycle+s.d.edges[e].lat)
-				if s.preds[to]--; s.preds[to] > 0 {
-					continue
-				}
-				if s.earliest[to] > cycle {
-					s.pending = append(s.pending, to)
-				} else {
-					s.push(to)
-				}
-			}
+			s.release(i, cycle)
 		}
 		if count == 0 && len(s.pending) > 0 {
 			cycle = s.arrival() - 1 // nothing issues until then
@@ -216,6 +205,22 @@ func (s *scheduler) block(code *Code, bi int32) bool {
 		s.spent += s.limit.runs[bi] * int(last+1-s.d.longest)
 	}
 	return true
+}
+
+// release makes those pending or ready that waited for instruction i alone, which has issued.
+func (s *scheduler) release(i, cycle int32) {
+	for e := s.d.head[i]; e >= 0; e = s.d.edges[e].next {
+		to := s.d.edges[e].to
+		s.earliest[to] = max(s.earliest[to], cycle+s.d.edges[e].lat)
+		if s.preds[to]--; s.preds[to] > 0 {
+			continue
+		}
+		if s.earliest[to] > cycle {
+			s.pending = append(s.pending, to)
+		} else {
+			s.push(to)
+		}
+	}
 }
 
 // mostCycles is how many cycles a block may take before the limit is reached, when the

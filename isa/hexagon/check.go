@@ -347,26 +347,7 @@ func (p *Packet) definitions() (rule, int) {
 			if o.Role&Def == 0 || o.Kind == KindV && f.Has(FlagTmp) {
 				continue
 			}
-			first, n := 0, 1
-			r := int(in.R[o.Index])
-			switch o.Kind {
-			case KindR:
-				first = defR + r
-			case KindRR:
-				first, n = defR+r, 2
-			case KindV:
-				first = defV + r
-			case KindVV:
-				first, n = defV+r, 2
-			case KindQ:
-				first = defQ + r
-			case KindC:
-				first = defC + r
-			case KindCC:
-				first, n = defC+r, 2
-			default:
-				continue
-			}
+			first, n := defined(o.Kind, int(in.R[o.Index]))
 			for d := first; d < first+n; d++ {
 				if !write(d, g) {
 					return ruleDoubleDef, k
@@ -375,4 +356,26 @@ func (p *Packet) definitions() (rule, int) {
 		}
 	}
 	return ruleOK, -1
+}
+
+// defined returns the first definition that writing register r of a kind is, and their number: 0 where the kind
+// is none that this rule counts.
+func defined(k Kind, r int) (first, n int) {
+	switch k {
+	case KindR:
+		return defR + r, 1
+	case KindRR:
+		return defR + r, 2
+	case KindV:
+		return defV + r, 1
+	case KindVV:
+		return defV + r, 2
+	case KindQ:
+		return defQ + r, 1
+	case KindC:
+		return defC + r, 1
+	case KindCC:
+		return defC + r, 2
+	}
+	return 0, 0
 }

@@ -41,16 +41,21 @@ func Lookup(word uint32) (op Op, ok bool) {
 	return opNone, false
 }
 
+// newDecodeError is the error of word i, which may be one that is not there.
+func newDecodeError(words []uint32, addr uint32, i int, reason string) error {
+	e := &DecodeError{Addr: addr, Index: i, Reason: reason}
+	if i < len(words) {
+		e.Word = words[i]
+	}
+	return e
+}
+
 // DecodePacket decodes the packet that starts at words[0], which lies at address addr, and returns the number of words it takes.
 // Errors are *DecodeError. The result is not checked for legality beyond what decoding needs; see Check.
 func DecodePacket(words []uint32, addr uint32) (Packet, int, error) {
 	p := Packet{Addr: addr}
 	fail := func(i int, reason string) (Packet, int, error) {
-		e := &DecodeError{Addr: addr, Index: i, Reason: reason}
-		if i < len(words) {
-			e.Word = words[i]
-		}
-		return Packet{}, 0, e
+		return Packet{}, 0, newDecodeError(words, addr, i, reason)
 	}
 	var dist [4]int8 // raw new-value field of each instruction, -1 if none
 	ext, haveExt := uint32(0), false
@@ -103,8 +108,7 @@ func DecodePacket(words []uint32, addr uint32) (Packet, int, error) {
 		if !ok {
 			return fail(i, unknown(w))
 		}
-		in := &p.Insts[p.N]
-		d, reason := decodeInst(in, op, w, ext, haveExt)
+		d, reason := decodeInst(&p.Insts[p.N], op, w, ext, haveExt)
 		if reason != "" {
 			return fail(i, reason)
 		}

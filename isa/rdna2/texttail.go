@@ -59,23 +59,7 @@ func (p *printer) tail() {
 			}
 		}
 	case VOP3P:
-		all := uint8(1)<<n - 1
-		if in.OpSel != 0 {
-			p.bitList("op_sel:", in.OpSel, n)
-		}
-		def := all
-		if f.Has(FlagNegAbs) {
-			def = 0
-		}
-		if in.OpSelHi&all != def {
-			p.bitList("op_sel_hi:", in.OpSelHi, n)
-		}
-		if f.Has(FlagNegLoHi) && in.Neg != 0 {
-			p.bitList("neg_lo:", in.Neg, n)
-		}
-		if in.NegHi != 0 {
-			p.bitList("neg_hi:", in.NegHi, n)
-		}
+		p.packed(n)
 	}
 	if in.Clamp {
 		p.flag("clamp")
@@ -85,6 +69,28 @@ func (p *printer) tail() {
 	}
 	if f.Format >= SDWA1 && f.Format <= SDWAC {
 		p.sdwa(n)
+	}
+}
+
+// packed prints which half each of n operands of a packed instruction is, and which halves are negated.
+func (p *printer) packed(n int) {
+	in, f := p.in, p.f
+	if in.OpSel != 0 {
+		p.bitList("op_sel:", in.OpSel, n)
+	}
+	all := uint8(1)<<n - 1
+	def := all
+	if f.Has(FlagNegAbs) {
+		def = 0
+	}
+	if in.OpSelHi&all != def {
+		p.bitList("op_sel_hi:", in.OpSelHi, n)
+	}
+	if f.Has(FlagNegLoHi) && in.Neg != 0 {
+		p.bitList("neg_lo:", in.Neg, n)
+	}
+	if in.NegHi != 0 {
+		p.bitList("neg_hi:", in.NegHi, n)
 	}
 }
 

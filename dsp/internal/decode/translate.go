@@ -14,28 +14,17 @@ import (
 // inst makes the node of one instruction and its share of the timing facts.
 func (c *packetBuilder) inst(in *hexagon.Inst) error {
 	f := in.Op.Form()
-	op := in.Op
-	if f.Has(hexagon.FlagSupervisor) {
-		return fmt.Errorf("supervisor instruction %s (%s)", in.Text(c.p.Addr), f.Name)
-	}
-	guard := f.Has(hexagon.FlagPred) && exec.Of(op) == nil
-	if guard {
-		op = f.Plain
-	}
-	if op == 0 || exec.Of(op) == nil {
-		return fmt.Errorf("%s has no semantics", f.Name)
-	}
-	if f.Has(hexagon.FlagV68) && !c.d.DMA {
-		return fmt.Errorf("%s: this core has no user DMA, which comes with V68", f.Syntax)
+	op, guard, err := c.semantics(in)
+	if err != nil {
+		return err
 	}
 	n := c.add(node{tmp: -1, guard: guard, load: f.Has(hexagon.FlagLoad), store: f.Has(hexagon.FlagStore), vector: f.IsHVX(), branch: f.Has(hexagon.FlagBranch)})
 	u := &n.u
 	c.d.bind(u, op)
 	u.PC, u.NextPC = c.p.Addr, c.p.Addr+4*uint32(c.p.Words)
 	u.Seg = state.OffSeg
-
-	k, imms := 0, 0
-	if storesGather(in, f) { // the byte mask stands in front of the operands of the text
+	k := 0 // operands in front of those of the text
+	if storesGather(in, f) {
 		v, q, err := c.vtmp()
 		if err != nil {
 			return err
@@ -45,11 +34,72 @@ func (c *packetBuilder) inst(in *hexagon.Inst) error {
 		u.Arg[0], k = q, 1
 		n.reads = append(n.reads, read{res: resT + v, n: 1, slot: implicit, new: true})
 	}
-	if p, ok := compoundPredicate(f); ok { // stands in front of the operands of the text
+	if p, ok := compoundPredicate(f); ok {
 		u.Arg[0], k = state.OffP+uint16(p), 1
 		n.writes = append(n.writes, resP+p)
 		c.defs = append(c.defs, Use{resP + p, 3, false})
 	}
+	if err := c.operands(n, in, op, k); err != nil {
+		return err
+	}
+	if err := c.control(n, in); err != nil {
+		return err
+	}
+	implied(n, op, f)
+	if c.d.textOf(in.Op)&textCircular != 0 {
+		n.reads = append(n.reads, read{res: circularBuffer(in, f), n: 1, slot: implicit})
+	}
+	if c.d.textOf(op)&textGlobal != 0 {
+		n.reads = append(n.reads, read{res: resC + state.GP, n: 1, slot: implicit})
+		if in.Ext {
+			u.Imm2 = 1
+		}
+	}
+	if err := c.special(n, f); err != nil {
+		return err
+	}
+	if guard {
+		if n.tmp >= 0 { // a load that does not run leaves the old vector
+			c.front = append(c.front, c.copyV(u.Arg[0], state.OffV+uint16(n.tmp)*128))
+		}
+		u.Asm2 = u.Asm
+		if c.d.Asm != nil {
+			u.Asm = c.d.Asm.Guard
+		}
+		u.Fn = exec.Guarded
+	}
+	c.account(n, f)
+	c.keep(n)
+	if in.Op == hexagon.A2_nop {
+		c.nodes = c.nodes[:len(c.nodes)-1]
+	}
+	return nil
+}
+
+// semantics returns the operation by which an instruction computes, and whether a predicate guards it: a
+// conditional form without semantics of its own is the plain one behind a guard.
+func (c *packetBuilder) semantics(in *hexagon.Inst) (op hexagon.Op, guard bool, err error) {
+	f := in.Op.Form()
+	op = in.Op
+	if f.Has(hexagon.FlagSupervisor) {
+		return 0, false, fmt.Errorf("supervisor instruction %s (%s)", in.Text(c.p.Addr), f.Name)
+	}
+	if guard = f.Has(hexagon.FlagPred) && exec.Of(op) == nil; guard {
+		op = f.Plain
+	}
+	if op == 0 || exec.Of(op) == nil {
+		return 0, false, fmt.Errorf("%s has no semantics", f.Name)
+	}
+	if f.Has(hexagon.FlagV68) && !c.d.DMA {
+		return 0, false, fmt.Errorf("%s: this core has no user DMA, which comes with V68", f.Syntax)
+	}
+	return op, guard, nil
+}
+
+// operands places the operands of the text in the arguments of n from k on, with what it reads and writes.
+func (c *packetBuilder) operands(n *node, in *hexagon.Inst, op hexagon.Op, k int) error {
+	f, u := in.Op.Form(), &n.u
+	imms := 0
 	for i := range f.Operands {
 		o := &f.Operands[i]
 		if o.Kind == hexagon.KindImm {
@@ -75,7 +125,7 @@ func (c *packetBuilder) inst(in *hexagon.Inst) error {
 		}
 		off, res, width := place(o.Kind, reg)
 		slot := int8(k)
-		if guard && i == 0 {
+		if n.guard && i == 0 {
 			slot = guardSlot
 			u.Pred = off
 			u.Want = 1
@@ -116,58 +166,32 @@ func (c *packetBuilder) inst(in *hexagon.Inst) error {
 			}
 		}
 	}
-	if err := c.control(n, in); err != nil {
-		return err
-	}
-	implied(n, op, f)
-	if c.d.textOf(in.Op)&textCircular != 0 {
-		n.reads = append(n.reads, read{res: circularBuffer(in, f), n: 1, slot: implicit})
-	}
-	if c.d.textOf(op)&textGlobal != 0 {
-		n.reads = append(n.reads, read{res: resC + state.GP, n: 1, slot: implicit})
-		if in.Ext {
-			u.Imm2 = 1
-		}
-	}
-	if err := c.special(n, f); err != nil {
-		return err
-	}
-	if guard {
-		if n.tmp >= 0 { // a load that does not run leaves the old vector
-			c.front = append(c.front, c.copyV(u.Arg[0], state.OffV+uint16(n.tmp)*128))
-		}
-		u.Asm2 = u.Asm
-		if c.d.Asm != nil {
-			u.Asm = c.d.Asm.Guard
-		}
-		u.Fn = exec.Guarded
-	}
+	return nil
+}
+
+// account adds an instruction's access to memory, branch and events to the block.
+func (c *packetBuilder) account(n *node, f *hexagon.Form) {
 	if kind, ok := memKindOf(f); ok {
 		bytes := f.MemBytes
 		if kind == ScatterElements || kind == GatherElements {
 			bytes = Elements(f)
 			c.b.Elements = true
 		}
-		if kind == VectorLoad && !guard {
+		if kind == VectorLoad && !n.guard {
 			c.b.Loads |= 1 << len(c.b.Mem)
 		}
-		u.EA = state.OffEA + uint16(4*len(c.b.Mem))
+		n.u.EA = state.OffEA + uint16(4*len(c.b.Mem))
 		c.b.Mem = append(c.b.Mem, MemOp{Kind: kind, Bytes: bytes, Packet: uint16(len(c.b.Packets))})
 	}
 	if n.branch {
 		c.b.Branches = true
-		if conditional(f, guard) {
+		if conditional(f, n.guard) {
 			c.b.Conditional = true
 			c.b.HintTaken = c.b.HintTaken || hintsTaken(f)
 		}
 	}
 	c.b.Vector = c.b.Vector || f.IsHVX()
 	energy.Count(&c.b.Events, f)
-	c.keep(n)
-	if in.Op == hexagon.A2_nop {
-		c.nodes = c.nodes[:len(c.nodes)-1]
-	}
-	return nil
 }
 
 // place is the byte offset, first resource and width of a register operand.

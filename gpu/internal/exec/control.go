@@ -8,16 +8,26 @@ import (
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
+// conditions are those by which branches are taken.
+var conditions = map[rdna2.Mnemonic]func(w *state.Wave) bool{
+	rdna2.M_S_BRANCH:         func(*state.Wave) bool { return true },
+	rdna2.M_S_CBRANCH_SCC0:   func(w *state.Wave) bool { return w.S[state.SCC] == 0 },
+	rdna2.M_S_CBRANCH_SCC1:   func(w *state.Wave) bool { return w.S[state.SCC] != 0 },
+	rdna2.M_S_CBRANCH_VCCZ:   func(w *state.Wave) bool { return w.Mask(state.VCC) == 0 },
+	rdna2.M_S_CBRANCH_VCCNZ:  func(w *state.Wave) bool { return w.Mask(state.VCC) != 0 },
+	rdna2.M_S_CBRANCH_EXECZ:  func(w *state.Wave) bool { return w.Exec() == 0 },
+	rdna2.M_S_CBRANCH_EXECNZ: func(w *state.Wave) bool { return w.Exec() != 0 },
+}
+
 func bindControl(u *state.Op, simm uint32) error {
 	x := u.Details
 	in := &x.Inst
 	u.Unit, u.Class, u.Handler = state.UnitControl, state.ClassBranch, execNop
-	branch := func(taken func(w *state.Wave) bool) {
-		u.Unit = state.UnitBranch
-		x.Func = taken
-		u.Handler = execBranch
-	}
 	k := uint32(in.Simm16)
+	if taken := conditions[x.Form.Mnemonic]; taken != nil {
+		u.Unit, u.Handler, x.Func = state.UnitBranch, execBranch, taken
+		return nil
+	}
 	switch x.Form.Mnemonic {
 	case rdna2.M_S_NOP, rdna2.M_S_SLEEP, rdna2.M_S_SETPRIO, rdna2.M_S_CLAUSE, rdna2.M_S_INST_PREFETCH,
 		rdna2.M_S_WAKEUP, rdna2.M_S_ICACHE_INV, rdna2.M_S_WAITCNT_EXPCNT:
@@ -37,20 +47,7 @@ func bindControl(u *state.Op, simm uint32) error {
 		u.Control = state.ControlWait
 		u.A, u.B, u.C = k&15|k>>10&0x30, k>>8&63, state.NoWait
 	case rdna2.M_S_WAITCNT_VSCNT, rdna2.M_S_WAITCNT_VMCNT, rdna2.M_S_WAITCNT_LGKMCNT:
-		if u.AFrom != state.SourceSGPR || u.A != state.Null {
-			return fmt.Errorf("a register operand of %s is not modelled", x.Form.Mnemonic)
-		}
-		u.AFrom = state.SourceNone
-		u.Control = state.ControlWait
-		u.A, u.B, u.C = state.NoWait, state.NoWait, state.NoWait
-		switch x.Form.Mnemonic {
-		case rdna2.M_S_WAITCNT_VSCNT:
-			u.C = min(k, state.NoWait)
-		case rdna2.M_S_WAITCNT_VMCNT:
-			u.A = min(k, state.NoWait)
-		default:
-			u.B = min(k, state.NoWait)
-		}
+		return bindWait(u, x.Form.Mnemonic, min(k, state.NoWait))
 	case rdna2.M_S_ROUND_MODE:
 		if k != 0 {
 			return fmt.Errorf("round mode %d is not modelled, only nearest even", k)
@@ -61,20 +58,6 @@ func bindControl(u *state.Op, simm uint32) error {
 		}
 	case rdna2.M_S_TRAP:
 		u.Handler = func(w *state.Wave, u *state.Op) { w.Fail(fmt.Errorf("the kernel trapped: s_trap %d", k)) }
-	case rdna2.M_S_BRANCH:
-		branch(func(*state.Wave) bool { return true })
-	case rdna2.M_S_CBRANCH_SCC0:
-		branch(func(w *state.Wave) bool { return w.S[state.SCC] == 0 })
-	case rdna2.M_S_CBRANCH_SCC1:
-		branch(func(w *state.Wave) bool { return w.S[state.SCC] != 0 })
-	case rdna2.M_S_CBRANCH_VCCZ:
-		branch(func(w *state.Wave) bool { return w.Mask(state.VCC) == 0 })
-	case rdna2.M_S_CBRANCH_VCCNZ:
-		branch(func(w *state.Wave) bool { return w.Mask(state.VCC) != 0 })
-	case rdna2.M_S_CBRANCH_EXECZ:
-		branch(func(w *state.Wave) bool { return w.Exec() == 0 })
-	case rdna2.M_S_CBRANCH_EXECNZ:
-		branch(func(w *state.Wave) bool { return w.Exec() != 0 })
 	case rdna2.M_S_GETPC_B64:
 		u.Unit, u.Class = state.UnitSALU, state.ClassSALU
 		u.Handler = func(w *state.Wave, u *state.Op) {
@@ -100,6 +83,25 @@ func bindControl(u *state.Op, simm uint32) error {
 		return bindHardwareRegister(u, x.Form.Mnemonic)
 	default:
 		return fmt.Errorf("%s is not modelled", x.Form.Mnemonic)
+	}
+	return nil
+}
+
+// bindWait has a wave wait until at most k accesses of one counter are left.
+func bindWait(u *state.Op, counter rdna2.Mnemonic, k uint32) error {
+	if u.AFrom != state.SourceSGPR || u.A != state.Null {
+		return fmt.Errorf("a register operand of %s is not modelled", counter)
+	}
+	u.AFrom = state.SourceNone
+	u.Control = state.ControlWait
+	u.A, u.B, u.C = state.NoWait, state.NoWait, state.NoWait
+	switch counter {
+	case rdna2.M_S_WAITCNT_VSCNT:
+		u.C = k
+	case rdna2.M_S_WAITCNT_VMCNT:
+		u.A = k
+	default:
+		u.B = k
 	}
 	return nil
 }

@@ -434,22 +434,10 @@ func (a *assembler) fill(op hexagon.Op, ops []operand) (hexagon.Inst, []fixup, e
 		o := &f.Operands[f.Template[i]-0x80]
 		x := ops[k]
 		k++
-		repeat := strings.IndexByte(f.Template[:i], f.Template[i]) >= 0
 		if o.Kind != hexagon.KindImm {
-			r := x.reg
-			if x.letter == 'M' && o.Kind == hexagon.KindC {
-				r += hexagon.CtrlM0
-			}
-			if repeat && in.R[o.Index] != r {
-				return in, nil, a.errorf(x.at, "%s names one register twice", f.Syntax)
-			}
-			if o.Low8 && r > 7 {
-				return in, nil, a.errorf(x.at, "only registers 0 to 7 can stand here")
-			}
-			if o.Kind == hexagon.KindMImm {
-				in.Imm[o.Index] = int32(r)
-			} else {
-				in.R[o.Index] = r
+			repeat := strings.IndexByte(f.Template[:i], f.Template[i]) >= 0
+			if err := a.fillRegister(&in, o, &x, repeat); err != nil {
+				return in, nil, err
 			}
 			continue
 		}
@@ -482,4 +470,24 @@ func (a *assembler) fill(op hexagon.Op, ops []operand) (hexagon.Inst, []fixup, e
 		return in, nil, a.errorf(ops[0].at, "%s", err)
 	}
 	return in, fix, nil
+}
+
+// fillRegister fills in operand o, which repeats one of in or is new.
+func (a *assembler) fillRegister(in *hexagon.Inst, o *hexagon.OperandSpec, x *operand, repeat bool) error {
+	r := x.reg
+	if x.letter == 'M' && o.Kind == hexagon.KindC {
+		r += hexagon.CtrlM0
+	}
+	if repeat && in.R[o.Index] != r {
+		return a.errorf(x.at, "%s names one register twice", in.Op.Form().Syntax)
+	}
+	if o.Low8 && r > 7 {
+		return a.errorf(x.at, "only registers 0 to 7 can stand here")
+	}
+	if o.Kind == hexagon.KindMImm {
+		in.Imm[o.Index] = int32(r)
+	} else {
+		in.R[o.Index] = r
+	}
+	return nil
 }

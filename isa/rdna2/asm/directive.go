@@ -118,19 +118,7 @@ func (a *assembler) directive(word, rest string) error {
 			}
 		}
 	case ".float", ".single", ".double":
-		for _, s := range splitOperands(rest) {
-			x, err := strconv.ParseFloat(s, 64)
-			if err != nil && !errors.Is(err, strconv.ErrRange) {
-				return fmt.Errorf("%q is no number", s)
-			}
-			b := binary.LittleEndian.AppendUint64(nil, math.Float64bits(x))
-			if word != ".double" {
-				b = binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(x)))
-			}
-			if err := a.emit(b...); err != nil {
-				return err
-			}
-		}
+		return a.floats(splitOperands(rest), word == ".double")
 	case ".zero", ".space", ".skip":
 		return a.fillBytes(rest, 1)
 	case ".fill":
@@ -152,6 +140,24 @@ func (a *assembler) directive(word, rest string) error {
 		a.kernel = newKernel(rest)
 	default:
 		return fmt.Errorf("unknown directive %s", word)
+	}
+	return nil
+}
+
+// floats emits numbers of four bytes, or of eight where they are double.
+func (a *assembler) floats(numbers []string, double bool) error {
+	for _, s := range numbers {
+		x, err := strconv.ParseFloat(s, 64)
+		if err != nil && !errors.Is(err, strconv.ErrRange) {
+			return fmt.Errorf("%q is no number", s)
+		}
+		b := binary.LittleEndian.AppendUint64(nil, math.Float64bits(x))
+		if !double {
+			b = binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(x)))
+		}
+		if err := a.emit(b...); err != nil {
+			return err
+		}
 	}
 	return nil
 }

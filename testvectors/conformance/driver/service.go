@@ -160,17 +160,8 @@ func quotas(t *check.T) {
 			<-f.Fence.Done()
 		}, nil
 	}, 1)
-	gone, err := service.Dial(filepath.Join(folder, d.Name()))
-	t.OK("a second session", err)
-	_, _, err = gone.NewMemory(600 << 10)
-	t.OK("memory of a session that ends", err)
-	t.OK("its end", gone.Close())
-	eventually(t, "sessions", func() int { return servers[0].Held().Sessions }, 1)
-	_, release, err := d.NewMemory(600 << 10)
-	t.OK("memory after it", err)
-	release()
-	eventually(t, "device memories", func() int { return servers[0].Held().Buffers }, 0)
-	_, _, err = d.NewMemory(1 << 21)
+	endedSession(t, servers[0], filepath.Join(folder, d.Name()), d)
+	_, _, err := d.NewMemory(1 << 21)
 	t.Status("memory that never fits", err, hal.ResourceExhaustedPersistent)
 	held := []hal.PreparedModel{own.Prepare(m, hal.PrepareOptions{}), own.Prepare(m, hal.PrepareOptions{})}
 	_, err = d.PrepareModel(m, hal.PrepareOptions{})
@@ -178,6 +169,20 @@ func quotas(t *check.T) {
 	for _, p := range append(held, p) { // what is held still works
 		own.Compute("a held model", p, m)
 	}
+}
+
+// endedSession holds that a session at socket which ends gives its memory back to that of d.
+func endedSession(t *check.T, server *service.Server, socket string, d *service.Device) {
+	gone, err := service.Dial(socket)
+	t.OK("a second session", err)
+	_, _, err = gone.NewMemory(600 << 10)
+	t.OK("memory of a session that ends", err)
+	t.OK("its end", gone.Close())
+	eventually(t, "sessions", func() int { return server.Held().Sessions }, 1)
+	_, release, err := d.NewMemory(600 << 10)
+	t.OK("memory after it", err)
+	release()
+	eventually(t, "device memories", func() int { return server.Held().Buffers }, 0)
 }
 
 // waitFor waits until a service holds as much.

@@ -190,6 +190,18 @@ const (
 	simulatedPlans = 3
 )
 
+// turnOf orders strategies: with --share-plans auto begins with the plans of all others, and branch-bound with
+// that of auto as well.
+func turnOf(s partition.Strategy) int {
+	switch s.(type) {
+	case partition.Auto:
+		return 1
+	case partition.BranchAndBound:
+		return 2
+	}
+	return 0
+}
+
 // compare plans with every strategy and runs the plans.
 func (x *planner) compare(f *input.Form, strategies []partition.Strategy) (*PartitionReport, error) {
 	p, err := x.problem(f, x.costs)
@@ -236,18 +248,7 @@ func (x *planner) compare(f *input.Form, strategies []partition.Strategy) (*Part
 		}
 		return nil
 	}
-	// With --share-plans auto begins with the plans of all others, and branch-bound with that of
-	// auto as well.
-	after := func(s partition.Strategy) int {
-		switch s.(type) {
-		case partition.Auto:
-			return 1
-		case partition.BranchAndBound:
-			return 2
-		}
-		return 0
-	}
-	for i, s := range slices.SortedStableFunc(slices.Values(strategies), func(a, b partition.Strategy) int { return after(a) - after(b) }) {
+	for i, s := range slices.SortedStableFunc(slices.Values(strategies), func(a, b partition.Strategy) int { return turnOf(a) - turnOf(b) }) {
 		x.progress.Part(i, len(strategies))
 		if err := one(s); err != nil {
 			return nil, err

@@ -246,6 +246,11 @@ func (x *contention) measure(list []*contender, t *measure.Timeline) (all []meas
 		})
 	}
 	_, err = x.machine.Live.Together(run...)
+	return all, finish(all), err
+}
+
+// finish ends what was counted and returns the time from the first start to the last end.
+func finish(all []measured) (span int64) {
 	var start, last int64
 	for i := range all {
 		r := &all[i]
@@ -256,7 +261,7 @@ func (x *contention) measure(list []*contender, t *measure.Timeline) (all []meas
 			start = r.startFs
 		}
 	}
-	return all, last - start, err
+	return last - start
 }
 
 // application is the process of a network in a timeline.

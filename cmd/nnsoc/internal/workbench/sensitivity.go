@@ -188,30 +188,7 @@ func runSensitivity(a *cli.App, f *sensitivityFlags, model string) error {
 		SchemaVersion: cli.SchemaVersion, Model: form.Model.Name, SoC: c.SoC.Name, Device: f.device, ByPercent: float64(f.by),
 		LatencyUS: base.invocations.MeanUS, EnergyUJ: base.invocations.Energy, Keys: make([]keyEntry, len(keys)),
 	}
-	p := a.Progress()
-	defer p.Done()
-	var wait sync.WaitGroup
-	var mu sync.Mutex
-	next := make(chan int)
-	done := 0
-	for range min(f.workers, len(keys)) {
-		wait.Go(func() {
-			for i := range next {
-				r.Keys[i] = l.sensitivity(&keys[i], model, f, base)
-				mu.Lock()
-				if done++; done%20 == 0 {
-					p.Say("%d of %d keys", done, len(keys))
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	for i := range keys {
-		next <- i
-	}
-	close(next)
-	wait.Wait()
-	p.Done()
+	parallel(a, f.workers, len(keys), func(i int) { r.Keys[i] = l.sensitivity(&keys[i], model, f, base) })
 	slices.SortStableFunc(r.Keys, func(x, y keyEntry) int {
 		return cmp.Or(cmp.Compare(y.EffectPercent, x.EffectPercent), cmp.Compare(y.largest(), x.largest()))
 	})
@@ -219,6 +196,33 @@ func runSensitivity(a *cli.App, f *sensitivityFlags, model string) error {
 		return cli.PrintJSON(a.Out, r)
 	}
 	return r.print(a, f.all)
+}
+
+// parallel tries keys 0 to n-1, so many at a time, and says how far it is.
+func parallel(a *cli.App, workers, n int, try func(key int)) {
+	p := a.Progress()
+	defer p.Done()
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	next := make(chan int)
+	done := 0
+	for range min(workers, n) {
+		wait.Go(func() {
+			for i := range next {
+				try(i)
+				mu.Lock()
+				if done++; done%20 == 0 {
+					p.Say("%d of %d keys", done, n)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wait.Wait()
 }
 
 // sensitivity tries the values of a key.
