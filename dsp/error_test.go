@@ -1,6 +1,7 @@
 package dsp
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -120,9 +121,7 @@ func TestLoadsOfCode(t *testing.T) {
 		{"memd", 0, true}, {"memd", 8, false}, {"vmem", 0, false},
 	} {
 		to := map[string]string{"memd": "r1:0", "vmem": "v0"}[c.load]
-		if to == "" {
-			to = "r0"
-		}
+		to = cmp.Or(to, "r0")
 		p := assemble(t, codeBase, fmt.Sprintf("\t%s = %s(r0+#0)\n\tnop\n\tjumpr r31\n", to, c.load))
 		if len(p.Code) != 12 {
 			t.Fatalf("%d bytes of code", len(p.Code))

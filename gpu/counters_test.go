@@ -3,6 +3,7 @@ package gpu
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -73,10 +74,5 @@ func countsEvents(name string) bool {
 			return true
 		}
 	}
-	for _, n := range classNames {
-		if fmt.Sprint("lanes_", n) == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(classNames[:], func(n string) bool { return fmt.Sprint("lanes_", n) == name })
 }

@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"cmp"
 	"encoding/binary"
 	"unsafe"
 
@@ -181,9 +182,7 @@ func (w *wave) start(dim [3]int, first, items int) {
 	m := w.machine
 	k := m.p.k
 	user := k.User
-	if user == 0 {
-		user = UserKernargPtr
-	}
+	user = cmp.Or(user, UserKernargPtr)
 	at := uint32(0)
 	pair := func(v uint64) {
 		w.SetS64(at, v)

@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
@@ -47,12 +48,7 @@ func flopsOf(u *state.Op) uint8 {
 	}
 	name := u.Details.Form.Mnemonic.String()
 	has := func(parts ...string) bool {
-		for _, p := range parts {
-			if strings.Contains(name, p) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(name, p) })
 	}
 	switch {
 	case has("cmp", "cvt", "cndmask", "class", "frexp", "med3"):

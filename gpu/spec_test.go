@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
@@ -70,9 +71,7 @@ func TestValidate(t *testing.T) {
 			s := DefaultSpec()
 			b.set(&s, v)
 			mentions := b.mentions
-			if mentions == "" {
-				mentions = b.name
-			}
+			mentions = cmp.Or(mentions, b.name)
 			if err := s.Validate(); err == nil || !strings.Contains(err.Error(), mentions) {
 				t.Errorf("%s %d: %v", b.name, v, err)
 			}

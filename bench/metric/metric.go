@@ -10,6 +10,7 @@
 package metric
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -203,9 +204,7 @@ func words(out []Output, t *Truth, alphabet []string) (Score, error) {
 		k := highest(out[0].Values[at : at+n])
 		if k >= 0 && k != last && k != n-1 {
 			symbol := alphabet[k]
-			if symbol == "" {
-				symbol = " "
-			}
+			symbol = cmp.Or(symbol, " ")
 			text.WriteString(symbol)
 		}
 		last = k

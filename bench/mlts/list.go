@@ -1,6 +1,7 @@
 package mlts
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -135,12 +136,8 @@ func parseModel(raw json.RawMessage) (m Model, err error) {
 	if m.Name == "" {
 		return m, errors.New("no name")
 	}
-	if m.TestName == "" {
-		m.TestName = m.Name
-	}
-	if m.ModelFile == "" {
-		m.ModelFile = m.Name
-	}
+	m.TestName = cmp.Or(m.TestName, m.Name)
+	m.ModelFile = cmp.Or(m.ModelFile, m.Name)
 	if _, ok := present["baselineSec"]; !ok {
 		return m, errors.New("no baselineSec")
 	}

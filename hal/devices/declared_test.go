@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
@@ -128,12 +129,7 @@ func checkDeclared(t *testing.T, d hal.Device, name string, m *nn.Model, r *rand
 
 // open reports whether the shape of an input of a part comes from another.
 func open(m *nn.Model) bool {
-	for _, x := range m.Main.Inputs {
-		if !m.Main.Operands[x].Known() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.Main.Inputs, func(x uint32) bool { return !m.Main.Operands[x].Known() })
 }
 
 // neighbours lists for each supported operation those it shares a value with.

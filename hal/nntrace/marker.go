@@ -6,6 +6,7 @@ package nntrace
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -107,17 +108,8 @@ func ParseMark(name string) (m Mark, ok bool, err error) {
 		return Mark{}, false, fmt.Errorf("nntrace: %q is not [NN_<layer>_<phase>]", name)
 	}
 	m.Layer, m.Phase, m.Detail = Layer(layer), Phase(phase), detail
-	if !contains(Layers(), m.Layer) || !contains(Phases(), m.Phase) {
+	if !slices.Contains(Layers(), m.Layer) || !slices.Contains(Phases(), m.Phase) {
 		return Mark{}, false, fmt.Errorf("nntrace: %q: no layer %q or no phase %q", name, layer, phase)
 	}
 	return m, true, nil
-}
-
-func contains[T comparable](list []T, v T) bool {
-	for _, x := range list {
-		if x == v {
-			return true
-		}
-	}
-	return false
 }

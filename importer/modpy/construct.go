@@ -1,6 +1,7 @@
 package modpy
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -70,9 +71,7 @@ func (e *env) newShortcut(t *starlark.Thread, class, name string, v starlark.Val
 func (e *env) newReference(name string, m *model) *operand {
 	o := e.constant(e.newOperand("SubgraphReference", name, opType{code: "SUBGRAPH"}), false)
 	o.lifetime, o.sub = nn.LifetimeSubgraph, m
-	if m.name == "" {
-		m.name = name
-	}
+	m.name = cmp.Or(m.name, name)
 	return o
 }
 

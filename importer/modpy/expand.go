@@ -1,6 +1,7 @@
 package modpy
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -180,9 +181,7 @@ func (x *expander) build(ex *example, m *model, name string) (*vectors.Case, err
 	}
 	c := &vectors.Case{Name: name, MinVersion: m.version, Relaxed: m.relaxed, ExpectFailure: ex.failure,
 		Multinomial: float32(ex.multinomial)}
-	if c.MinVersion == "" {
-		c.MinVersion = "UNKNOWN"
-	}
+	c.MinVersion = cmp.Or(c.MinVersion, "UNKNOWN")
 	out := &nn.Model{Name: name, Relaxed: m.relaxed}
 	if c.Malformed, err = x.subgraph(m, &out.Main); err != nil {
 		return nil, err

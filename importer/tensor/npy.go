@@ -3,6 +3,7 @@ package tensor
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/importer/npy"
 	"github.com/nnsoc/nnsoc/nn"
@@ -77,13 +78,5 @@ func equalShape(a, b []uint32) bool {
 	if len(a) == len(b)-1 && b[0] == 1 {
 		b = b[1:]
 	}
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
+	return slices.Equal(a, b)
 }

@@ -1,6 +1,7 @@
 package hexagon
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -52,9 +53,7 @@ func UndecodedRows(words []uint32, addr uint32, target TargetText) []string {
 		haveExt = false
 	}
 	for i := range text {
-		if text[i] == "" {
-			text[i] = "<unknown>"
-		}
+		text[i] = cmp.Or(text[i], "<unknown>")
 		lead := "  \t"
 		if i == 0 {
 			lead = "{ \t"

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Errors of Decode, wrapped with the words that caused them.
@@ -130,12 +131,7 @@ func (f *Form) dst(field uint16) uint16 {
 
 // role reports whether the form has an operand of that role.
 func (f *Form) role(r Role) bool {
-	for _, o := range f.Operands() {
-		if o.Role == r {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.Operands(), func(o Operand) bool { return o.Role == r })
 }
 
 // normalize clears register fields that the form does not have, so that equal

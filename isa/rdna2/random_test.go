@@ -1,6 +1,7 @@
 package rdna2
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"strings"
 )
@@ -170,9 +171,7 @@ func randomImm(in *Inst, f *Form, o Operand, r *rand.Rand) {
 		in.Offset = int32(r.IntN(1<<20-1)) + 1
 	case ImmI21:
 		in.Offset = int32(r.IntN(1<<21)) - 1<<20
-		if in.Offset == 0 {
-			in.Offset = 4
-		}
+		in.Offset = cmp.Or(in.Offset, 4)
 	case ImmU8:
 		if o.Role == RoleOffset0 {
 			in.Offset = int32(r.IntN(256))

@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -36,9 +37,7 @@ func (b *Builder) weights(x Tensor, w kernel) (filter, bias Tensor) {
 	if !w.noBias {
 		b.parameters += int64(w.n)
 	}
-	if w.deviation == 0 {
-		w.deviation = PreActivation
-	}
+	w.deviation = cmp.Or(w.deviation, PreActivation)
 	spread := b.SpreadOf(x).Deviation
 	if !(spread > 0) || w.n <= 0 || w.k <= 0 {
 		b.fail("a layer of %d channels of %d weights on values of deviation %g", w.n, w.k, spread)
@@ -171,9 +170,7 @@ const defaultSeed = 0x2545F491
 
 func (n *noise) next() uint32 {
 	x := *n
-	if x == 0 {
-		x = defaultSeed
-	}
+	x = cmp.Or(x, defaultSeed)
 	x ^= x << 13
 	x ^= x >> 17
 	x ^= x << 5
@@ -209,9 +206,7 @@ func (n *noise) channel(w []int32) {
 	// surplus of at most k comes in ones from the last |surplus| weights.
 	k := int32(len(w))
 	if k == 1 {
-		if w[0] == 0 {
-			w[0] = weightDeviation
-		}
+		w[0] = cmp.Or(w[0], weightDeviation)
 		return
 	}
 	if size := max(surplus, -surplus); size <= k {

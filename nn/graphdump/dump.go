@@ -7,6 +7,7 @@ package graphdump
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -76,9 +77,7 @@ func Write(w io.Writer, title string, m *nn.Model) error {
 // refer to are counted in a comment and not drawn.
 func WriteDivided(w io.Writer, title string, m *nn.Model, p Placement) error {
 	out := bufio.NewWriter(w)
-	if title == "" {
-		title = "unnamed"
-	}
+	title = cmp.Or(title, "unnamed")
 	fmt.Fprintf(out, "// %s\ndigraph {\n", strings.ReplaceAll(title, "\n", " "))
 	m = opspec.Standard().Localize(m) // for the names of extensions' codes
 	g := &m.Main

@@ -2,6 +2,7 @@ package graphdump
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"html"
 	"io"
@@ -87,9 +88,7 @@ func (d *drawing) edge(out io.Writer, e *edge, top []float64) {
 
 func (n *node) draw(out io.Writer, top float64) {
 	fill, round := n.fill, 0
-	if fill == "" {
-		fill = "white"
-	}
+	fill = cmp.Or(fill, "white")
 	if n.rounded {
 		round, fill = 8, "#e0e0e0"
 	}

@@ -2,6 +2,7 @@ package partition
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -100,9 +101,7 @@ func (x *External) Plan(p *Problem) (Plan, error) {
 		return fail("%w", err)
 	}
 	limit := x.Limit
-	if limit == 0 {
-		limit = externalLimit
-	}
+	limit = cmp.Or(limit, externalLimit)
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	out, errs := bounded{limit: maxPlanBytes}, bounded{limit: maxErrorBytes}

@@ -3,6 +3,7 @@ package partition
 import (
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
+	"slices"
 )
 
 // Graph is the data flow of a model's main subgraph. Operations are in
@@ -85,10 +86,5 @@ func NewGraph(g *nn.Subgraph) *Graph {
 // OpenInput reports whether an operation reads a value of unknown shape that
 // another operation produces.
 func (g *Graph) OpenInput(op int) bool {
-	for _, v := range g.Operations[op].Inputs {
-		if g.Values[v].Open && g.Values[v].Producer >= 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.Operations[op].Inputs, func(v int) bool { return g.Values[v].Open && g.Values[v].Producer >= 0 })
 }

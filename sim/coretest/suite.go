@@ -2,6 +2,7 @@ package coretest
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"reflect"
 	"strings"
@@ -63,9 +64,7 @@ type outcome struct {
 
 func (s *Suite[S]) run(t testing.TB, r Run[S]) outcome {
 	t.Helper()
-	if r.Rounds == 0 {
-		r.Rounds = 2
-	}
+	r.Rounds = cmp.Or(r.Rounds, 2)
 	rep, b, err := s.Run(r)
 	if err != nil {
 		t.Fatal(err)

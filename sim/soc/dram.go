@@ -2,6 +2,7 @@ package soc
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"reflect"
 	"strings"
@@ -138,9 +139,7 @@ func (d *DRAM) Config() dram.Config {
 		c.SwitchTime = sim.Microseconds(d.Clock.SwitchUs)
 	}
 	clocks := func(ns float64) int64 { return int64(ns * 1e-9 * float64(c.ClockHz())) }
-	if c.TransfersPerClock == 0 {
-		c.TransfersPerClock = 2
-	}
+	c.TransfersPerClock = cmp.Or(c.TransfersPerClock, 2)
 	if c.Scheduler == nil {
 		if d.Scheduler == "fcfs" {
 			c.Scheduler = dram.FCFS{}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/nn"
@@ -226,21 +227,12 @@ func (s *shrinker) lower(i, at int, values ...uint32) bool {
 	r.slots = append([]slot(nil), r.slots...)
 	choices := append([]uint32(nil), r.slots[i].choices...)
 	copy(choices[at:], values)
-	if equalChoices(choices, r.slots[i].choices) {
+	if slices.Equal(choices, r.slots[i].choices) {
 		return false
 	}
 	r.slots[i].choices = choices
 	c := r.build()
 	return c != nil && c.recipe.weight() < s.best.recipe.weight() && s.fails(c)
-}
-
-func equalChoices(a, b []uint32) bool {
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // decisions lowers decisions towards 0, runs of them first.

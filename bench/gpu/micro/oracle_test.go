@@ -1,6 +1,7 @@
 package micro
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"os"
@@ -52,9 +53,7 @@ func compareSources(t *testing.T, source, text string) {
 	for i := range benchmarks {
 		b := benchmarks[i]
 		b.size = min(b.size, 256) // what compilers expect
-		if b.groups == 0 {
-			b.groups = 6
-		}
+		b.groups = cmp.Or(b.groups, 6)
 		name := fmt.Sprint(b.kernel, " ", b.extra)
 		if done[name] || !slices.Contains(assembly.Names(), b.kernel) || !slices.Contains(file.Names(), b.kernel) {
 			continue

@@ -8,6 +8,8 @@
 package page
 
 import (
+	"cmp"
+
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -155,9 +157,7 @@ func (g *group) add(r, base *mlts.Result) {
 	if g.Accuracy == nil {
 		for _, x := range r.Values {
 			text := headings[x.Key].text
-			if text == "" {
-				text = x.Key
-			}
+			text = cmp.Or(text, x.Key)
 			g.Accuracy = append(g.Accuracy, text)
 		}
 	}

@@ -2,6 +2,7 @@ package decode
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/dsp/internal/energy"
 	"github.com/nnsoc/nnsoc/dsp/internal/state"
@@ -159,12 +160,7 @@ func (c *packetBuilder) mergeCompares() error {
 }
 
 func (n *node) writesTo(res uint8) bool {
-	for _, w := range n.writes {
-		if w == res {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(n.writes, res)
 }
 
 // edges computes which nodes must come before each.

@@ -3,6 +3,7 @@
 package decode
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"sync"
@@ -105,9 +106,7 @@ func (d *decoder) source(u *state.Op, dep *state.Deps, in *rdna2.Inst, o rdna2.O
 	if o.Class == rdna2.ClassMask {
 		regs = int(d.lanes) / 32
 	}
-	if regs == 0 {
-		regs = 1
-	}
+	regs = cmp.Or(regs, 1)
 	u.Details.Kind[i] = o.Kind
 	if f := u.Details.Form; f.NegMask != 0 && o.Class == rdna2.ClassVGPR {
 		u.Details.Kind[i] = typed()[f.Mnemonic][i]

@@ -1,6 +1,9 @@
 package exec
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // TestTables: every row of the semantics tables names an instruction.
 func TestTables(t *testing.T) {
@@ -27,10 +30,5 @@ func TestTables(t *testing.T) {
 }
 
 func contains[T any](s []*T, p *T) bool {
-	for _, q := range s {
-		if q == p {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(s, p)
 }

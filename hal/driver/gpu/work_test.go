@@ -151,10 +151,5 @@ func roundsUp(name string) bool {
 
 // unlike reports whether the instructions of a kernel depend on data.
 func unlike(name string) bool {
-	for _, x := range []string{"nms_suppress", "nms_limit", "nms_collect", "suppress_ranked"} {
-		if strings.HasPrefix(name, x) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"nms_suppress", "nms_limit", "nms_collect", "suppress_ranked"}, func(x string) bool { return strings.HasPrefix(name, x) })
 }

@@ -9,6 +9,7 @@
 package export
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -46,9 +47,7 @@ func Bytes(m *nn.Model) (file []byte, err error) {
 	}
 	g := &graph{in: &m.Main, view: opspec.ModelView(&m.Main), names: map[string]bool{}, values: map[uint32]*value{}}
 	g.out.Name = m.Name
-	if g.out.Name == "" {
-		g.out.Name = "main"
-	}
+	g.out.Name = cmp.Or(g.out.Name, "main")
 	g.write()
 	return onnxfile.Append(nil, &onnxfile.Model{
 		IRVersion: irVersion, Producer: "nnsoc", Opsets: []onnxfile.Opset{{Version: opset}}, Graph: &g.out,

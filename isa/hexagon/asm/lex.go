@@ -1,6 +1,7 @@
 package asm
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -239,12 +240,8 @@ func isRegister(t token, class byte) bool {
 // cppDirective reports a line that only a preprocessor understands.
 func cppDirective(s string) bool {
 	s = strings.TrimLeft(s, " \t")
-	for _, d := range [...]string{"include", "define", "undef", "if", "el", "endif", "pragma", "error"} {
-		if strings.HasPrefix(s, d) {
-			return true
-		}
-	}
-	return false
+	directives := []string{"include", "define", "undef", "if", "el", "endif", "pragma", "error"}
+	return slices.ContainsFunc(directives, func(d string) bool { return strings.HasPrefix(s, d) })
 }
 
 // Escapes of C after a backslash and what they stand for.

@@ -1,6 +1,7 @@
 package asm
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -33,9 +34,7 @@ func (a *assembler) section(name string, kind codeobject.Section) {
 		}
 	}
 	kind.Name = name
-	if kind.Align == 0 {
-		kind.Align = 1
-	}
+	kind.Align = cmp.Or(kind.Align, 1)
 	a.cur = len(a.unit.Sections)
 	a.unit.Sections = append(a.unit.Sections, kind)
 }

@@ -3,6 +3,7 @@ package asm
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
@@ -273,12 +274,7 @@ func (a *assembler) expand(m *macro, name, rest string) error {
 }
 
 func hasParam(m *macro, name string) bool {
-	for _, p := range m.params {
-		if p == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(m.params, name)
 }
 
 // expandBody assembles a body with \name replaced by its argument and \@ by a number

@@ -71,9 +71,7 @@ const pageBytes = 4096
 // Link lays the sections out and resolves the relocations.
 func (u *Unit) Link() (*File, error) {
 	f := &File{Version: u.Version, Machine: "gfx1030", flags: 0x36, note: u.Note}
-	if f.Version == 0 {
-		f.Version = 5
-	}
+	f.Version = cmp.Or(f.Version, 5)
 	if err := u.linkInto(f); err != nil {
 		return nil, err
 	}

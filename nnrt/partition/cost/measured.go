@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -68,9 +69,7 @@ func (m *Measurer) measured(p *partition.Problem) (partition.Costs, *loads, erro
 		Fixed:     make([]partition.Cost, len(p.Devices)), PerByte: make([]partition.Cost, len(p.Devices)),
 	}
 	run := &run{Measurer: m, problem: p, left: m.Limit}
-	if run.left == 0 {
-		run.left = DefaultLimit
-	}
+	run.left = cmp.Or(run.left, DefaultLimit)
 	loads := newLoads(p)
 	loads.subgraphs = m.subgraphs(p, &c)
 	alone := map[int]partition.Plan{} // of devices that take anything

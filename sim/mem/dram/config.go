@@ -1,6 +1,7 @@
 package dram
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -86,15 +87,9 @@ const (
 
 // withDefaults fills in what a zero stands for.
 func (c Config) withDefaults() Config {
-	if c.TransfersPerClock == 0 {
-		c.TransfersPerClock = 2
-	}
-	if c.QueueDepth == 0 {
-		c.QueueDepth = 32
-	}
-	if c.WriteQueue == 0 {
-		c.WriteQueue = 32
-	}
+	c.TransfersPerClock = cmp.Or(c.TransfersPerClock, 2)
+	c.QueueDepth = cmp.Or(c.QueueDepth, 32)
+	c.WriteQueue = cmp.Or(c.WriteQueue, 32)
 	if c.Scheduler == nil {
 		c.Scheduler = FRFCFS{}
 	}

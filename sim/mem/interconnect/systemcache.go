@@ -1,6 +1,7 @@
 package interconnect
 
 import (
+	"cmp"
 	"math/bits"
 
 	"github.com/nnsoc/nnsoc/sim"
@@ -476,9 +477,7 @@ func (c *SystemCache) soil(i int) {
 func (c *SystemCache) insert(ready sim.Time, ln, lines uint64, dirty bool) {
 	set := ln & c.setMask
 	s := &c.sets[set]
-	if s.order == 0 {
-		s.order = c.unused
-	}
+	s.order = cmp.Or(s.order, c.unused)
 	at := 4*c.cfg.Ways - 4
 	w := s.order.Way(at)
 	if limit := c.limits[c.master].Ways; limit < c.cfg.Ways {

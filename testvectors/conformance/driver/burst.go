@@ -2,6 +2,7 @@ package driver
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"slices"
 	"time"
@@ -245,9 +246,7 @@ func burstDatums(t *check.T) {
 	used := map[burst.Kind]int{burst.RequestPacket: 16, burst.InputOperand: 20, burst.OutputOperand: 20}
 	for i := range list {
 		n := used[burst.Kind(list[i][0])]
-		if n == 0 {
-			n = 4
-		}
+		n = cmp.Or(n, 4)
 		if !bytes.Equal(list[i][1:8], make([]byte, 7)) || !bytes.Equal(list[i][8+n:], make([]byte, burst.DatumBytes-8-n)) {
 			t.Errorf("datum %d has padding %v", i, list[i])
 		}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding"
 	"encoding/json"
 	"io"
@@ -137,9 +138,7 @@ func appendFields(b *bytes.Buffer, v reflect.Value) error {
 		if !f.IsExported() || name == "-" || strings.Contains(options, "omitempty") && isEmpty(v.Field(i)) {
 			continue
 		}
-		if name == "" {
-			name = f.Name
-		}
+		name = cmp.Or(name, f.Name)
 		separate(b)
 		if err := appendPlain(b, reflect.ValueOf(name)); err != nil {
 			return err

@@ -2,6 +2,7 @@ package driverkit
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -62,9 +63,7 @@ network. Otherwise "go mod tidy" fetches it.`,
 			if err := checkName(name); err != nil {
 				return cli.Usage(err)
 			}
-			if folder == "" {
-				folder = name
-			}
+			folder = cmp.Or(folder, name)
 			if path == "" {
 				path = "example.org/" + name
 			}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
@@ -134,10 +135,5 @@ func UnreadableError(list []UnreadableSpec) error {
 
 // HasSuffix tells whether s ends with one of the suffixes.
 func HasSuffix(s string, suffixes []string) bool {
-	for _, x := range suffixes {
-		if strings.HasSuffix(s, x) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(suffixes, func(x string) bool { return strings.HasSuffix(s, x) })
 }

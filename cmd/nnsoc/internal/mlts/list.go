@@ -1,6 +1,7 @@
 package mlts
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -71,9 +72,7 @@ func (r *listReport) text(out io.Writer) error {
 	for i := range r.Models {
 		e := &r.Models[i]
 		evaluator := e.Evaluator
-		if evaluator == "" {
-			evaluator = "-"
-		}
+		evaluator = cmp.Or(evaluator, "-")
 		fmt.Fprintf(t, "%s\t%d\t%s\t%d\t", e.Name, e.TestSet, evaluator, e.Operations)
 		for _, d := range e.Devices {
 			fmt.Fprintf(t, "%d\t", d.Supported)

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -65,9 +66,7 @@ func (e *contenderEntry) join(r *measured) {
 		e.Slowdown = &slowdown
 	}
 	e.Mismatches += r.mismatches
-	if e.Difference == "" {
-		e.Difference = r.difference
-	}
+	e.Difference = cmp.Or(e.Difference, r.difference)
 	if e.Mismatches > 0 || e.Difference != "" {
 		e.Status = StatusMismatch
 	}

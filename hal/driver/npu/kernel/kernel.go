@@ -5,6 +5,7 @@
 package kernel
 
 import (
+	"cmp"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 )
@@ -104,9 +105,7 @@ func (k *Kernel) Maps() []*layout.Ref {
 // Defaults completes a shape: a kernel of one tap, stride and dilation 1.
 func (s *Shape) Defaults() {
 	for _, n := range []*int{&s.KH, &s.KW, &s.SY, &s.SX, &s.DY, &s.DX} {
-		if *n == 0 {
-			*n = 1
-		}
+		*n = cmp.Or(*n, 1)
 	}
 }
 

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -280,9 +281,7 @@ func (c *cascades) passing(first, last int) (n int) {
 
 // ringBytes is the bytes of the rows that are kept of a kernel's output.
 func ringBytes(k *kernel.Kernel, ring int) int {
-	if ring == 0 {
-		ring = k.OFM.H
-	}
+	ring = cmp.Or(ring, k.OFM.H)
 	return layout.Align(ring * k.OFM.StrideY)
 }
 

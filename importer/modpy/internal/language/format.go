@@ -1,6 +1,7 @@
 package language
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -277,9 +278,7 @@ func formatSpec(v starlark.Value, spec string) (string, error) {
 	switch {
 	case !isNumber:
 		body, err = f.text(v)
-		if f.align == 0 {
-			f.align = '<'
-		}
+		f.align = cmp.Or(f.align, '<')
 	case strings.IndexByte("eEfFgG%", f.verb) >= 0 && f.verb != 0 || builtin.IsFloat(v):
 		x, _ := starlark.AsFloat(v)
 		negative = math.Signbit(x) && !math.IsNaN(x)
