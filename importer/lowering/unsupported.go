@@ -2,12 +2,54 @@ package lowering
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/nn"
 )
+
+// Error is a model that cannot be imported.
+type Error struct {
+	Format string // of the file: "onnx"
+	Where  string // part of the file: `node 3 "conv1" (Conv)`
+	Err    error
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	if e.Where == "" {
+		return e.Format + ": " + e.Err.Error()
+	}
+	return e.Format + ": " + e.Where + ": " + e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Unforeseen begins the error of a file that its operator's conversion does not check
+// enough; the tests take it for a failure.
+const Unforeseen = "the operator's tensors do not fit each other"
+
+// Ended returns the error of what a conversion has panicked with, nil for nothing: a Fault, a Refusal, an *Error or,
+// since a file that no check foresaw must not end the program, a runtime.Error. It panics on with anything else.
+func Ended(format, where string, panicked any) error {
+	switch e := panicked.(type) {
+	case nil:
+		return nil
+	case *Error:
+		return e
+	case *Fault:
+		return &Error{format, where, e.Err}
+	case Refusal:
+		return &Error{format, where, errors.New(e.Reason)}
+	case runtime.Error:
+		return &Error{format, where, fmt.Errorf("%s: %w", Unforeseen, e)}
+	}
+	panic(panicked)
+}
 
 // Unsupported is the error of a network that NNAPI cannot express: all operators that have
 // no NNAPI form, in order of name and reason, and how often each occurs.

@@ -42,21 +42,7 @@ type ExternalFile interface {
 }
 
 // Error is a model that cannot be imported.
-type Error struct {
-	Where string // part of the file: `node 3 "conv1" (Conv)`
-	Err   error
-}
-
-// Error implements error.
-func (e *Error) Error() string {
-	if e.Where == "" {
-		return "onnx: " + e.Err.Error()
-	}
-	return "onnx: " + e.Where + ": " + e.Err.Error()
-}
-
-// Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.Err }
+type Error = lowering.Error
 
 // Import reads a model file. The model's constants may alias data, which must not change
 // afterwards. Every failure is an *Error; a network that NNAPI cannot express fails with
@@ -64,7 +50,7 @@ func (e *Error) Unwrap() error { return e.Err }
 func Import(data []byte, o *Options) (*nn.Model, error) {
 	file, err := onnxfile.Read(data)
 	if err != nil {
-		return nil, &Error{Err: err}
+		return nil, &Error{Format: format, Err: err}
 	}
 	return importFile(file, o)
 }
@@ -85,7 +71,7 @@ func importFile(file *onnxfile.Model, o *Options) (*nn.Model, error) {
 	}()
 	opset, err := standardOpset(file.Opsets)
 	if err != nil {
-		return nil, &Error{Err: err}
+		return nil, &Error{Format: format, Err: err}
 	}
 	for _, f := range file.Functions {
 		im.functions[[2]string{domain(f.Domain), f.Name}] = f
@@ -139,7 +125,7 @@ func (im *importer) main(file *onnxfile.Graph, opset int64) (err error) {
 	g := im.open(file, nil, lowering.New(&im.budget), opset)
 	err = g.convertMain()
 	if len(im.refused.Operators) > 0 {
-		return &Error{Err: &im.refused}
+		return &Error{Format: format, Err: &im.refused}
 	}
 	if err != nil {
 		return err

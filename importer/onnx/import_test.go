@@ -399,7 +399,7 @@ func TestHostile(t *testing.T) {
 			for range 1 + random.IntN(3) {
 				b[random.IntN(len(b))] = byte([]int{0, 1, 2, 4, 0x7f, 0x80, 0xff, random.IntN(256)}[random.IntN(8)])
 			}
-			if _, err := Import(b, nil); err != nil && strings.Contains(err.Error(), unforeseen) {
+			if _, err := Import(b, nil); err != nil && strings.Contains(err.Error(), lowering.Unforeseen) {
 				t.Errorf("file %d: %v", k, err)
 			}
 		}
@@ -416,7 +416,7 @@ func FuzzImport(f *testing.F) {
 		m, err := Import(data, nil)
 		if err != nil {
 			var e *Error
-			if !errors.As(err, &e) || strings.Contains(err.Error(), unforeseen) {
+			if !errors.As(err, &e) || strings.Contains(err.Error(), lowering.Unforeseen) {
 				t.Fatalf("%T: %v", err, err)
 			}
 			return

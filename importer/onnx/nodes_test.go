@@ -154,7 +154,7 @@ func importFor(file *onnxfile.Model, inputs []*onnxfile.Tensor, shapes map[strin
 		if first == nil {
 			first = err
 		}
-		if strings.Contains(err.Error(), unforeseen) {
+		if strings.Contains(err.Error(), lowering.Unforeseen) {
 			return nil, nil, err
 		}
 	}

@@ -1,10 +1,6 @@
 package tflite
 
 import (
-	"errors"
-	"fmt"
-	"runtime"
-
 	"github.com/nnsoc/nnsoc/importer/lowering"
 	"github.com/nnsoc/nnsoc/importer/tflite/internal/flatbuffer"
 	"github.com/nnsoc/nnsoc/nn"
@@ -36,24 +32,13 @@ type graph struct {
 	where       string
 }
 
-// unforeseen begins the error of a file that its operator's conversion does not
-// check enough; the tests take it for a failure.
-const unforeseen = "the operator's tensors do not fit each other"
+// format begins each error.
+const format = "tflite"
 
-// catch ends a panic of failf or refusef.
+// catch ends a panic of Failf or Refusef.
 func (g *graph) catch(err *error) {
-	switch e := recover().(type) {
-	case nil:
-	case *Error:
+	if e := lowering.Ended(format, g.where, recover()); e != nil {
 		*err = e
-	case *lowering.Fault:
-		*err = &Error{g.where, e.Err}
-	case lowering.Refusal:
-		*err = &Error{g.where, errors.New(e.Reason)}
-	case runtime.Error: // a file that no check foresaw must not end the program
-		*err = &Error{g.where, fmt.Errorf("%s: %w", unforeseen, e)}
-	default:
-		panic(e)
 	}
 }
 

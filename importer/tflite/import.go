@@ -25,21 +25,7 @@ type Options struct {
 }
 
 // Error is a model that cannot be imported.
-type Error struct {
-	Where string // part of the file: "subgraph 0 operator 3 (SPLIT)"
-	Err   error
-}
-
-// Error implements error.
-func (e *Error) Error() string {
-	if e.Where == "" {
-		return "tflite: " + e.Err.Error()
-	}
-	return "tflite: " + e.Where + ": " + e.Err.Error()
-}
-
-// Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.Err }
+type Error = lowering.Error
 
 // Import reads a model file. The model's constants alias data, which must not
 // change afterwards. Every failure is an *Error; a network that NNAPI cannot
@@ -47,13 +33,13 @@ func (e *Error) Unwrap() error { return e.Err }
 func Import(data []byte, o *Options) (*nn.Model, error) {
 	root, err := flatbuffer.OpenModel(data)
 	if err != nil {
-		return nil, &Error{Err: err}
+		return nil, &Error{Format: format, Err: err}
 	}
 	if v := root.Int("version"); v != 3 {
-		return nil, &Error{Err: fmt.Errorf("schema version %d, want 3", v)}
+		return nil, &Error{Format: format, Err: fmt.Errorf("schema version %d, want 3", v)}
 	}
 	if root.Tables("subgraphs") == 0 {
-		return nil, &Error{Err: fmt.Errorf("no subgraphs")}
+		return nil, &Error{Format: format, Err: fmt.Errorf("no subgraphs")}
 	}
 	im := &importer{data: data, root: root, rows: builtins(), model: &nn.Model{}, variables: map[string]*variable{}, refused: map[place]refusal{}}
 	if o != nil {
@@ -87,7 +73,7 @@ func (im *importer) main() (err error) {
 		err = g.convertMain()
 	}
 	if len(im.refused) > 0 {
-		return &Error{Err: im.unsupported()}
+		return &Error{Format: format, Err: im.unsupported()}
 	}
 	if err != nil {
 		return err
@@ -152,10 +138,10 @@ func (g *graph) convertMain() (err error) {
 func (im *importer) open(index int) (*graph, error) {
 	n := im.root.Tables("subgraphs")
 	if index < 0 || index >= n {
-		return nil, &Error{Err: fmt.Errorf("subgraph %d of %d", index, n)}
+		return nil, &Error{Format: format, Err: fmt.Errorf("subgraph %d of %d", index, n)}
 	}
 	if im.subgraphs++; im.subgraphs > maxSubgraphs {
-		return nil, &Error{Err: fmt.Errorf("subgraphs are used more than %d times", maxSubgraphs)}
+		return nil, &Error{Format: format, Err: fmt.Errorf("subgraphs are used more than %d times", maxSubgraphs)}
 	}
 	t := im.root.TableAt("subgraphs", index)
 	g := &graph{Graph: lowering.New(&im.budget), im: im, index: index, table: t, handles: map[int]string{}, imaginaries: map[int]uint32{}}

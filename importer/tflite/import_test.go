@@ -11,6 +11,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal/validate"
+	"github.com/nnsoc/nnsoc/importer/lowering"
 	"github.com/nnsoc/nnsoc/importer/tflite/export"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/internal/shared"
@@ -141,7 +142,7 @@ func FuzzImport(f *testing.F) {
 		m, err := Import(data, nil)
 		if err != nil {
 			var e *Error
-			if !errors.As(err, &e) || strings.Contains(err.Error(), unforeseen) {
+			if !errors.As(err, &e) || strings.Contains(err.Error(), lowering.Unforeseen) {
 				t.Fatalf("%T: %v", err, err)
 			}
 			return
@@ -171,7 +172,7 @@ func TestHostile(t *testing.T) {
 				if random.IntN(4) == 0 {
 					b = b[:random.IntN(len(b))]
 				}
-				if _, err := Import(b, nil); err != nil && strings.Contains(err.Error(), unforeseen) {
+				if _, err := Import(b, nil); err != nil && strings.Contains(err.Error(), lowering.Unforeseen) {
 					t.Errorf("%s: %v", c.op, err)
 				}
 			}
