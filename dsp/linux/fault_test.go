@@ -364,9 +364,7 @@ n:	.word 7
 	core := testCore(t)
 	record := func(skip int64, most int) []dsp.PacketEvent {
 		image, err := LoadELF(im)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		rec := &dsp.Recorder{Lo: codeBase + 12, Hi: codeBase + 24, Skip: skip, Max: most}
 		if _, err := core.Exec([]*Process{{Image: image, Stdout: io.Discard, Stderr: io.Discard}}, dsp.Options{Record: rec}); err != nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // TestSocketOfAnother: who may not use a driver's socket is told so, as a client and as a server of the same path, who does not
@@ -20,15 +21,11 @@ import (
 func TestSocketOfAnother(t *testing.T) {
 	dir := t.TempDir()
 	for _, d := range []string{dir, filepath.Dir(dir)} {
-		if err := os.Chmod(d, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Chmod(d, 0o777))
 	}
 	path := filepath.Join(dir, "s")
 	l, err := Listen(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s := NewServer(cpu.New(cpu.Config{}), Quotas{})
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
@@ -62,9 +59,7 @@ func TestSocketOfAnother(t *testing.T) {
 		t.Fatalf("the socket is gone: %v", err)
 	}
 	d, err := Dial(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_ = d.Close()
 	s.Close()
 	<-served
@@ -74,16 +69,10 @@ func TestSocketOfAnother(t *testing.T) {
 func TestBusySocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer syscall.Close(fd)
-	if err := syscall.Bind(fd, &syscall.SockaddrUnix{Name: path}); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Listen(fd, 0); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, syscall.Bind(fd, &syscall.SockaddrUnix{Name: path}))
+	require.NoError(t, syscall.Listen(fd, 0))
 	for range 2 { // the one that fits waits; Listen says the same of both
 		if l, err := Listen(path); err == nil {
 			_ = l.Close()

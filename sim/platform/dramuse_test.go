@@ -3,6 +3,7 @@ package platform
 import (
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/mem/dram"
@@ -13,9 +14,7 @@ import (
 // ends the count.
 func TestObserveDRAMEnds(t *testing.T) {
 	m, err := NewMachine(pixel4(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	const bytes = 4 << 20
 	execute := func() {
 		t.Helper()
@@ -26,9 +25,7 @@ func TestObserveDRAMEnds(t *testing.T) {
 			}
 			return Outcome{Time: last}, nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
 	var seen, both int64
 	end := m.ObserveDRAM(func(x *DRAMUse) {

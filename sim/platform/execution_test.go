@@ -3,6 +3,7 @@ package platform
 import (
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -10,9 +11,7 @@ import (
 func pixel4(t *testing.T) *soc.Config {
 	t.Helper()
 	c, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 
@@ -43,9 +42,7 @@ func TestPreemption(t *testing.T) {
 		c.NPU.Path.Preempt = &soc.Preempt{SaveUs: 100, RestoreUs: 300}
 		c.GPU.Path.Preempt = c.NPU.Path.Preempt
 		m, err := NewMachine(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		const ms, save, restore = sim.Millisecond, 100 * sim.Microsecond, 300 * sim.Microsecond
 		const first, high = 2 * ms, 3 * ms // when the second run begins; what the others take
 		var began [4]sim.Time
@@ -93,9 +90,7 @@ func TestPreemption(t *testing.T) {
 			client(2, 2, 12*ms, short),
 			client(3, 3, 22*ms, short), // 12 + 3 ms + what the engine was away is 18.5
 		)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var parts []Part
 		for _, p := range own.Parts {
 			switch n := len(parts); {

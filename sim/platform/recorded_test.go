@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/platform"
@@ -32,9 +33,7 @@ func TestRecordedMachines(t *testing.T) {
 	}
 	for _, preset := range []string{"pixel4", "coral"} { // with a system-level cache and without
 		c, err := soc.Load(preset)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for e := range soc.NumEngines {
 			if rate, err := c.StreamRate(e, sim.SustainedSpeed, 2, 1); err == nil {
 				fmt.Fprintf(&text, "%s: two streams to the %s and one back: %.0f bytes/s\n", preset, e, rate)
@@ -43,14 +42,10 @@ func TestRecordedMachines(t *testing.T) {
 	}
 	const file = "testdata/recorded.txt"
 	if *update {
-		if err := os.WriteFile(file, []byte(text.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte(text.String()), 0o644))
 	}
 	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := strings.Split(string(b), "\n")
 	for i, line := range strings.Split(text.String(), "\n") {
 		if i >= len(want) || line != want[i] {
@@ -148,9 +143,7 @@ func life(t *testing.T, preset string, seed uint64) string {
 		default:
 			err = execute(r, executions)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
 	for _, e := range engines {
 		use := m.MemoryUse(e)

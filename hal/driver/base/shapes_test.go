@@ -197,9 +197,7 @@ func TestOmittedOrGiven(t *testing.T) {
 	g.Operations[0].Outputs = g.Outputs
 	d := cpu.New(cpu.Config{})
 	p, err := d.PrepareModel(&nn.Model{Main: g}, hal.PrepareOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, bias := range [][]byte{nil, {0, 0, 128, 63, 0, 0, 0, 64, 0, 0, 64, 64}, nil} {
 		b := &hal.Buffers{Inputs: [][]byte{make([]byte, 8), make([]byte, 24), make([]byte, 24), bias, make([]byte, 24)},
 			InputDimensions: [][]uint32{nil, nil, nil, {3}, nil}, Outputs: [][]byte{make([]byte, 24), make([]byte, 12)},
