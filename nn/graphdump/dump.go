@@ -7,7 +7,6 @@ package graphdump
 
 import (
 	"bufio"
-	"cmp"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -77,7 +76,9 @@ func Write(w io.Writer, title string, m *nn.Model) error {
 // refer to are counted in a comment and not drawn.
 func WriteDivided(w io.Writer, title string, m *nn.Model, p Placement) error {
 	out := bufio.NewWriter(w)
-	title = cmp.Or(title, "unnamed")
+	if title == "" {
+		title = "unnamed"
+	}
 	fmt.Fprintf(out, "// %s\ndigraph {\n", strings.ReplaceAll(title, "\n", " "))
 	m = opspec.Standard().Localize(m) // for the names of extensions' codes
 	g := &m.Main
