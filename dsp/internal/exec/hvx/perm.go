@@ -38,37 +38,21 @@ var permRows = []family.Row{
 	// The forms that shuffle in place: vshuff(Vy,Vx,Rt) with Vy the high half.
 	{hexagon.V6_vshuff, func(t *state.Thread, u *state.Uop) {
 		high, low, r := t.UB(u.Arg[0]), t.UB(u.Arg[1]), *t.R(u.Arg[2])
-		for n := 1; n < 128; n <<= 1 {
-			if r&uint32(n) != 0 {
-				exchange(low, high, n)
-			}
-		}
+		shuffleBy(low, high, r)
 	}},
 	// Vshuff and vdeal of a pair: a butterfly of exchanges, one per set bit of Rt.
 	{hexagon.V6_vshuffvdd, func(t *state.Thread, u *state.Uop) {
 		high, low, r := *t.UB(u.Arg[1]), *t.UB(u.Arg[2]), *t.R(u.Arg[3])
-		for n := 1; n < 128; n <<= 1 {
-			if r&uint32(n) != 0 {
-				exchange(&low, &high, n)
-			}
-		}
+		shuffleBy(&low, &high, r)
 		*t.UB(u.Arg[0]), *t.UB(state.High(u.Arg[0])) = low, high
 	}},
 	{hexagon.V6_vdeal, func(t *state.Thread, u *state.Uop) {
 		high, low, r := t.UB(u.Arg[0]), t.UB(u.Arg[1]), *t.R(u.Arg[2])
-		for n := 64; n > 0; n >>= 1 {
-			if r&uint32(n) != 0 {
-				exchange(low, high, n)
-			}
-		}
+		dealBy(low, high, r)
 	}},
 	{hexagon.V6_vdealvdd, func(t *state.Thread, u *state.Uop) {
 		high, low, r := *t.UB(u.Arg[1]), *t.UB(u.Arg[2]), *t.R(u.Arg[3])
-		for n := 64; n > 0; n >>= 1 {
-			if r&uint32(n) != 0 {
-				exchange(&low, &high, n)
-			}
-		}
+		dealBy(&low, &high, r)
 		*t.UB(u.Arg[0]), *t.UB(state.High(u.Arg[0])) = low, high
 	}},
 	{hexagon.V6_valignb, func(t *state.Thread, u *state.Uop) {
@@ -186,6 +170,24 @@ func deal[T number](t *state.Thread, u *state.Uop) {
 	n := len(d) / 2
 	for i := range n {
 		d[i], d[n+i] = a[2*i], a[2*i+1]
+	}
+}
+
+// shuffleBy is the butterfly of exchanges of vshuff, one per set bit of r.
+func shuffleBy(low, high *state.VecUB, r uint32) {
+	for n := 1; n < 128; n <<= 1 {
+		if r&uint32(n) != 0 {
+			exchange(low, high, n)
+		}
+	}
+}
+
+// dealBy undoes shuffleBy.
+func dealBy(low, high *state.VecUB, r uint32) {
+	for n := 64; n > 0; n >>= 1 {
+		if r&uint32(n) != 0 {
+			exchange(low, high, n)
+		}
 	}
 }
 
