@@ -96,41 +96,39 @@ func (e *Execution) modify(call string, do func() error) error {
 // execution has ended. t may complete the shape; nil leaves it to the model. No
 // data omits an optional operand.
 func (e *Execution) SetInput(i uint32, t *OperandType, data []byte) error {
-	const call = "Execution_setInput"
-	return e.modify(call, func() error {
-		o, ok := e.c.input(i)
-		if !ok {
-			return fail(BadData, "%s: input %d of %d", call, i, len(e.inputs))
-		}
-		dims, err := shape(call, o, t)
-		if err != nil {
-			return err
-		}
-		if err := e.fits(call, o, dims, data, true); err != nil {
-			return err
-		}
-		return set(call, e.inputs, i, slot{data: data, dims: dims})
-	})
+	return e.fromBuffer("Execution_setInput", "input", i, t, data, true)
 }
 
 // SetOutput gives the buffer of an output. Where the shape is unknown the buffer
 // may be too small, which OUTPUT_INSUFFICIENT_SIZE says.
 func (e *Execution) SetOutput(i uint32, t *OperandType, buffer []byte) error {
-	const call = "Execution_setOutput"
+	return e.fromBuffer("Execution_setOutput", "output", i, t, buffer, false)
+}
+
+func (e *Execution) fromBuffer(call, kind string, i uint32, t *OperandType, data []byte, input bool) error {
 	return e.modify(call, func() error {
-		o, ok := e.c.output(i)
+		list, of := e.arguments(input)
+		o, ok := of(i)
 		if !ok {
-			return fail(BadData, "%s: output %d of %d", call, i, len(e.outputs))
+			return fail(BadData, "%s: %s %d of %d", call, kind, i, len(list))
 		}
 		dims, err := shape(call, o, t)
 		if err != nil {
 			return err
 		}
-		if err := e.fits(call, o, dims, buffer, false); err != nil {
+		if err := e.fits(call, o, dims, data, input); err != nil {
 			return err
 		}
-		return set(call, e.outputs, i, slot{data: buffer, dims: dims})
+		return set(call, list, i, slot{data: data, dims: dims})
 	})
+}
+
+// arguments are the inputs or outputs, and what gives their operands.
+func (e *Execution) arguments(input bool) ([]slot, func(uint32) (*nn.Operand, bool)) {
+	if input {
+		return e.inputs, e.c.input
+	}
+	return e.outputs, e.c.output
 }
 
 // SetInputFromMemory gives an input a range of a memory, 0 and 0 for opaque memory.
@@ -146,10 +144,7 @@ func (e *Execution) SetOutputFromMemory(i uint32, t *OperandType, m *Memory, off
 
 func (e *Execution) fromMemory(call string, i uint32, t *OperandType, m *Memory, offset, length int, input bool) error {
 	return e.modify(call, func() error {
-		list, of := e.outputs, e.c.output
-		if input {
-			list, of = e.inputs, e.c.input
-		}
+		list, of := e.arguments(input)
 		o, ok := of(i)
 		if !ok {
 			return fail(BadData, "%s: argument %d of %d", call, i, len(list))
