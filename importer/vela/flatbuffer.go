@@ -136,26 +136,23 @@ func (r *reader) text(t table, id int) string {
 }
 
 func (r *reader) int32s(t table, id int) []int32 {
-	pos, n := r.vector(t, id, 4)
-	if !r.spend(4 * n) {
-		return nil
-	}
-	v := make([]int32, n)
-	for i := range v {
-		v[i] = int32(r.u32(pos + 4*i))
-	}
-	return v
+	return vectorOf(r, t, id, func(pos int) int32 { return int32(r.u32(pos)) })
 }
 
 // tables are the elements of a vector of tables.
 func (r *reader) tables(t table, id int) []table {
+	return vectorOf(r, t, id, func(pos int) table { return table(r.target(pos)) })
+}
+
+// vectorOf reads a vector of elements of four bytes.
+func vectorOf[T any](r *reader, t table, id int, at func(pos int) T) []T {
 	pos, n := r.vector(t, id, 4)
 	if !r.spend(4 * n) {
 		return nil
 	}
-	l := make([]table, n)
-	for i := range l {
-		l[i] = table(r.target(pos + 4*i))
+	v := make([]T, n)
+	for i := range v {
+		v[i] = at(pos + 4*i)
 	}
-	return l
+	return v
 }
