@@ -314,22 +314,16 @@ func (p *parser) params(end string, annotations bool) []syntax.Expr {
 	return out
 }
 
-func (p *parser) or() syntax.Expr {
-	x := p.and()
-	for n := 0; p.isWord("or"); n++ {
-		pos := p.take().pos
-		p.chain(n, pos)
-		x = &syntax.BinaryExpr{X: x, OpPos: pos, Op: syntax.OR, Y: p.and()}
-	}
-	return x
-}
+func (p *parser) or() syntax.Expr  { return p.operations("or", syntax.OR, p.and) }
+func (p *parser) and() syntax.Expr { return p.operations("and", syntax.AND, p.not) }
 
-func (p *parser) and() syntax.Expr {
-	x := p.not()
-	for n := 0; p.isWord("and"); n++ {
+// operations parses operands with a word between them.
+func (p *parser) operations(word string, op syntax.Token, operand func() syntax.Expr) syntax.Expr {
+	x := operand()
+	for n := 0; p.isWord(word); n++ {
 		pos := p.take().pos
 		p.chain(n, pos)
-		x = &syntax.BinaryExpr{X: x, OpPos: pos, Op: syntax.AND, Y: p.not()}
+		x = &syntax.BinaryExpr{X: x, OpPos: pos, Op: op, Y: operand()}
 	}
 	return x
 }
