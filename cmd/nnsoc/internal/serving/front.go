@@ -71,26 +71,24 @@ func (d *front) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
 // PrepareModel implements hal.Device.
 func (d *front) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
 	p, err := d.Device.PrepareModel(m, o)
-	if err != nil || p == nil {
-		return nil, err
-	}
-	x := &frontModel{PreparedModel: p, device: d, priority: o.Priority}
-	if d.dump != nil {
-		x.record = d.dump.model(d.Device, m)
-	}
-	return x, nil
+	return d.prepared(p, err, m, o.Priority)
 }
 
 // PrepareModelFromCache implements hal.Device. What the model is, only its driver knows: its
 // requests are recorded as bytes.
 func (d *front) PrepareModelFromCache(deadline *hal.TimePoint, c hal.Cache) (hal.PreparedModel, error) {
 	p, err := d.Device.PrepareModelFromCache(deadline, c)
+	return d.prepared(p, err, nil, hal.PriorityMedium)
+}
+
+// prepared stands in front of a prepared model, if there is one; m is nil where it is not known.
+func (d *front) prepared(p hal.PreparedModel, err error, m *nn.Model, priority hal.Priority) (hal.PreparedModel, error) {
 	if err != nil || p == nil {
 		return nil, err
 	}
-	x := &frontModel{PreparedModel: p, device: d, priority: hal.PriorityMedium}
+	x := &frontModel{PreparedModel: p, device: d, priority: priority}
 	if d.dump != nil {
-		x.record = d.dump.model(d.Device, nil)
+		x.record = d.dump.model(d.Device, m)
 	}
 	return x, nil
 }
