@@ -18,9 +18,7 @@ func TestGemm(t *testing.T) {
 			t.Errorf("%s: %d multiply-accumulates", typ, got)
 		}
 		out, err := cpu.Reference(m, [][]byte{bench.GemmInput(m)})
-		if err != nil {
-			t.Fatalf("%s: %v", typ, err)
-		}
+		require.NoError(t, err, typ)
 		used := map[string]bool{}
 		n := m.Main.Operands[m.Main.Outputs[0]].Type.ElementBytes()
 		for i := 0; i < len(out[0]); i += n {

@@ -74,9 +74,7 @@ func compoundBlock(t *testing.T, h *harness, r *rand.Rand, f *hexagon.Form, name
 	values[3].Insts[0] = hexagon.Inst{Op: hexagon.A2_addi, R: [4]uint8{5, 5}, Imm: [2]int32{1}}
 	values[4].Insts[0] = hexagon.Inst{Op: hexagon.A2_addi, R: [4]uint8{8, 8}, Imm: [2]int32{3}}
 	words, err := hexagon.EncodeAll(nil, values)
-	if err != nil {
-		t.Fatalf("%s: %v", f.Name, err)
-	}
+	require.NoError(t, err, f.Name)
 	h.block(words)
 	*names = append(*names, values[2].Asm())
 }

@@ -126,13 +126,9 @@ var exchanges = []string{
 func packetRows(t *testing.T, name string, packets []string, states int) (rows []recordedRow) {
 	for _, text := range packets {
 		pk, err := asm.Assemble(text, 0)
-		if err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
+		require.NoError(t, err, text)
 		words, err := hexagon.EncodeAll(nil, pk)
-		if err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
+		require.NoError(t, err, text)
 		for n := range 2 {
 			rows = append(rows, recordedRow{form: name, state: (5*len(rows) + n) % states, words: words, packet: text})
 		}

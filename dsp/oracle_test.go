@@ -257,9 +257,7 @@ func randomSingle(t *testing.T, r *rand.Rand, f *hexagon.Form) (p hexagon.Packet
 		return p, nil, false // one register written twice
 	}
 	words, err := p.Encode(nil)
-	if err != nil {
-		t.Fatalf("%s: %v", f.Name, err)
-	}
+	require.NoError(t, err, f.Name)
 	return p, words, true
 }
 

@@ -111,9 +111,7 @@ func TestPacketsAtOnce(t *testing.T) {
 		predicates := [4]byte{0xff, 0xff, 0xff, 0xff}
 		for _, x := range list {
 			st := old
-			if err := runText(t, "{ "+x+" }", &st, make([]byte, 128)); err != nil {
-				t.Fatalf("%s: %v", x, err)
-			}
+			require.NoError(t, runText(t, "{ "+x+" }", &st, make([]byte, 128)), x)
 			for i, b := range registers(t, st) {
 				if b != before[i] {
 					want[i] = b
@@ -130,9 +128,7 @@ func TestPacketsAtOnce(t *testing.T) {
 			}
 		}
 		st := old
-		if err := runText(t, packet, &st, make([]byte, 128)); err != nil {
-			t.Fatalf("%s: %v", packet, err)
-		}
+		require.NoError(t, runText(t, packet, &st, make([]byte, 128)), packet)
 		if got := registers(t, st); !bytes.Equal(got, want) {
 			at := 0
 			for got[at] == want[at] {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/gpu/internal/float/floattest"
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // runLanes executes lines of assembly on one wave whose v2, v3, v4, v5, v6 hold
@@ -348,9 +349,7 @@ func TestLaneSemantics(t *testing.T) {
 					body = fmt.Sprintf("s_mov_b32 exec_lo, 0x%x\ns_mov_b32 exec_hi, 0x%x\n%s", uint32(mask), uint32(mask>>32), text)
 				}
 				out, err := runLanes(t, wave, body, in, partial)
-				if err != nil {
-					t.Fatalf("%s: %v", c.text, err)
-				}
+				require.NoError(t, err, c.text)
 				for l := range wave {
 					want := in[3][l]
 					if mask>>l&1 != 0 {

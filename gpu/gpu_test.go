@@ -58,9 +58,7 @@ func assemble(t testing.TB, wave64 bool, text string) []byte {
 				target = labels[strings.TrimSpace(name)]
 			}
 			in, err := rdna2.Assemble(s, wave64)
-			if err != nil {
-				t.Fatalf("%s: %v", l, err)
-			}
+			require.NoError(t, err, l)
 			if target >= 0 {
 				in.Simm16 = uint16(int16((target - len(code) - 4) / 4))
 			}

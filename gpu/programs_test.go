@@ -191,9 +191,7 @@ func TestProgramTimes(t *testing.T) {
 				setWord(data, i, uint32(i*2654435761))
 			}
 			report, err := c.Run(s, []Dispatch{{Kernel: k, Grid: [3]int{groups * size}, Workgroup: [3]int{size}, Kernarg: args(dataBase)}}, Options{})
-			if err != nil {
-				t.Fatalf("%s: %v", k.Name, err)
-			}
+			require.NoError(t, err, k.Name)
 			checkReport(t, report)
 			fmt.Fprintf(&b, "%s, machine %d: %d groups of %d, bytes %08x, %d cycles, %.6g pJ", k.Name, i, groups, size, crc32.ChecksumIEEE(data), report.Cycles, report.EnergyPJ)
 			for reason, n := range report.Stalls {

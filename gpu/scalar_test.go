@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // scalarCases define scalar instructions on s[22:23] = a, s[24:25] = b, with
@@ -121,9 +123,7 @@ func TestScalarSemantics(t *testing.T) {
 	v_mov_b32 v5, s26
 	v_mov_b32 v6, s21`
 			out, err := runLanes(t, 32, text, [5][]uint32{}, round&1 == 0)
-			if err != nil {
-				t.Fatalf("%s: %v", c.text, err)
-			}
+			require.NoError(t, err, c.text)
 			want, scc := c.f(a, b, d)
 			if scc < 0 {
 				scc = 1
@@ -194,9 +194,7 @@ func TestWideSemantics(t *testing.T) {
 			}
 		}
 		out, err := runLanes(t, 32, c.text+"\nv_mov_b32 v5, v7", in, false)
-		if err != nil {
-			t.Fatalf("%s: %v", c.text, err)
-		}
+		require.NoError(t, err, c.text)
 		for l := range 32 {
 			a, b := uint64(in[0][l])|uint64(in[1][l])<<32, uint64(in[2][l])|uint64(in[3][l])<<32
 			got, want := uint64(out[1][l])|uint64(out[0][l])<<32, c.f(a, b)

@@ -82,9 +82,7 @@ func TestHangingDeviceIsGivenUp(t *testing.T) {
 		in, want := zeros(t, m)
 		for k := range 3 {
 			res, err := c.Execute(in, ExecuteOptions{})
-			if err != nil {
-				t.Fatalf("%s: %v", call, err)
-			}
+			require.NoError(t, err, call)
 			if k == 1 {
 				close(d.free)
 				if call == "Execute" {

@@ -125,9 +125,7 @@ func TestNetworksInParts(t *testing.T) {
 				require.NoError(t, err)
 				for _, strategy := range partition.Names(p.Devices) {
 					c, err := planned(registry, p, strategy)
-					if err != nil {
-						t.Fatalf("%s: %v", strategy, err)
-					}
+					require.NoError(t, err, strategy)
 					if c.Steps() > 1 {
 						several++
 					}

@@ -136,9 +136,7 @@ func TestControlFlowPlacement(t *testing.T) {
 			plan, predicted, err := partition.Solve(p, s)
 			require.NoError(t, err)
 			var res *nnrt.Result
-			if err := warmLoop(t, p, plan, in, func(r *nnrt.Result) { res = r }); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
+			require.NoError(t, warmLoop(t, p, plan, in, func(r *nnrt.Result) { res = r }), name)
 			equalsReference(t, m, in, res)
 			us := float64(res.LatencyFs) / 1e9
 			took[name] = us

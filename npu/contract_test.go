@@ -151,9 +151,7 @@ func TestWaitRegion(t *testing.T) {
 				o.Enter = enter
 			}
 			rep, err := c.Run(p, r, o)
-			if err != nil {
-				t.Fatalf("%s: %v", preset, err)
-			}
+			require.NoError(t, err, preset)
 			checkReport(t, rep)
 			cycles[behind] = map[int]int64{}
 			for _, g := range rep.Regions {

@@ -85,13 +85,9 @@ func TestPrograms(t *testing.T) {
 	for name, list := range programs {
 		for i, text := range list {
 			x, err := assemble(text)
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
+			require.NoError(t, err, name)
 			status, rep, err := c.execute(x)
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
+			require.NoError(t, err, name)
 			if w := want[name]; w != nil && status != w[i] {
 				t.Errorf("%s %d exits with %d, want %d", name, i, status, w[i])
 			}

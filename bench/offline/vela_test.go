@@ -50,9 +50,7 @@ func TestStreamsAlike(t *testing.T) {
 		file, err := os.ReadFile(path)
 		require.NoError(t, err)
 		c, err := offline.CompareAlike(file, m, soc.Load)
-		if err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
+		require.NoError(t, err, path)
 		if c.Ratio() > 1.2 {
 			t.Errorf("%s: %.3f of Vela's cycles", path, c.Ratio())
 		}
@@ -75,9 +73,7 @@ func TestStreams(t *testing.T) {
 		require.NoError(t, err)
 		network := filepath.Base(filepath.Dir(filepath.Dir(path)))
 		c, err := offline.Compare(file, given(t, network), soc.Load)
-		if err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
+		require.NoError(t, err, path)
 		if c.Different != 0 || c.Elements == 0 {
 			t.Errorf("%s: %d of %d elements differ", path, c.Different, c.Elements)
 		}

@@ -37,9 +37,7 @@ func TestFormats(t *testing.T) {
 			var out [2]bytes.Buffer
 			for i := range out {
 				p, err := make()
-				if err != nil {
-					t.Fatalf("%s: %v", kind, err)
-				}
+				require.NoError(t, err, kind)
 				if err := Write(&out[i], name, p, Sizes["column"]); err != nil {
 					t.Fatalf("%s, %s: %v", kind, name, err)
 				}

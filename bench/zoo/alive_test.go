@@ -42,13 +42,9 @@ func picture(o *nn.Operand) []byte {
 // noise, and shows the first output of every operation.
 func execute(t *testing.T, m *nn.Model, observe func(op int, o *nn.Operand, data []byte)) (outputs [][]float64) {
 	t.Helper()
-	if err := nnrt.Validate(m); err != nil {
-		t.Fatalf("%s: %v", m.Name, err)
-	}
+	require.NoError(t, nnrt.Validate(m), m.Name)
 	p, err := refcpu.Compile(m)
-	if err != nil {
-		t.Fatalf("%s: %v", m.Name, err)
-	}
+	require.NoError(t, err, m.Name)
 	g := &m.Main
 	var in, out [][]byte
 	for i, x := range g.Inputs {
@@ -64,9 +60,7 @@ func execute(t *testing.T, m *nn.Model, observe func(op int, o *nn.Operand, data
 	err = p.Run(in, out, refcpu.Options{Observe: func(op int, outputs [][]byte) {
 		observe(op, &g.Operands[g.Operations[op].Outputs[0]], outputs[0])
 	}})
-	if err != nil {
-		t.Fatalf("%s: %v", m.Name, err)
-	}
+	require.NoError(t, err, m.Name)
 	for i, x := range g.Outputs {
 		outputs = append(outputs, reals(&g.Operands[x], out[i]))
 	}

@@ -126,9 +126,7 @@ func TestFaults(t *testing.T) {
 	} {
 		for _, functional := range []bool{false, true} {
 			im, err := LoadELF(executable(t, c.text))
-			if err != nil {
-				t.Fatalf("%s: %v", c.name, err)
-			}
+			require.NoError(t, err, c.name)
 			p := &Process{Image: im, Args: []string{"p"}, Stdout: io.Discard, Stderr: io.Discard}
 			_, err = testCore(t).Exec([]*Process{p}, dsp.Options{Functional: functional, MaxPackets: 10000})
 			var e *dsp.Error

@@ -59,9 +59,7 @@ func TestOracleAssembled(t *testing.T) {
 	for name, text := range texts {
 		for _, separate := range []bool{false, true} {
 			o, err := asm.AssembleObject(text, asm.Options{Base: 0x20000, Separate: separate})
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
+			require.NoError(t, err, name)
 			b, err := o.ELF()
 			require.NoError(t, err)
 			path := filepath.Join(t.TempDir(), "p.elf")

@@ -143,9 +143,7 @@ func runNegation(t *testing.T, name string, d hal.Device, m *devices.Machine, n 
 	t.Helper()
 	model := negation(n)
 	p, err := d.PrepareModel(model, hal.PrepareOptions{Preference: hal.FastSingleAnswer})
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
+	require.NoError(t, err, name)
 	b := buffersOf(model)
 	for i := range n {
 		binary.LittleEndian.PutUint32(b.Inputs[0][4*i:], math.Float32bits(float32(int(i)-100)/32))

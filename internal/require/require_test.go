@@ -1,6 +1,7 @@
 package require
 
 import (
+	"fmt"
 	"io"
 	"testing"
 )
@@ -23,5 +24,9 @@ func TestNoError(t *testing.T) {
 	NoError(r, io.EOF)
 	if len(r.args) != 1 || r.args[0] != io.EOF || !r.helper {
 		t.Fatalf("an error ends the test with %v, at the caller's line: %v", r.args, r.helper)
+	}
+	NoError(r, io.EOF, "file", 3)
+	if len(r.args) != 1 || fmt.Sprint(r.args[0]) != "file: 3: EOF" {
+		t.Fatalf("an error of file 3 ends the test with %v", r.args)
 	}
 }

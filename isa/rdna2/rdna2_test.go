@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 func words(b []byte) []uint32 {
@@ -35,9 +37,7 @@ func TestRoundTrip(t *testing.T) {
 			}
 			text := in.Text(wave64)
 			back, err := Assemble(text, wave64)
-			if err != nil {
-				t.Fatalf("%s: %v", f.Name, err)
-			}
+			require.NoError(t, err, f.Name)
 			if f.Format == SMEM && f.NumOps > 1 {
 				back.Op = in.Op // forms of equal text
 			}

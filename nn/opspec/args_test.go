@@ -300,9 +300,7 @@ func TestWithoutDefaults(t *testing.T) {
 		out.Lifetime = nn.SubgraphOutput
 		g.Operands, op.Outputs = append(g.Operands, out), []uint32{uint32(len(g.Operands))}
 		a, err := ModelView(&g).Bind(&op)
-		if err != nil {
-			t.Fatalf("%s: %v", c.name, err)
-		}
+		require.NoError(t, err, c.name)
 		if got := len(a.WithoutDefaults()); got != c.want {
 			t.Errorf("%s: %d inputs remain, want %d", c.name, got, c.want)
 		}

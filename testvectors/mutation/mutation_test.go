@@ -65,9 +65,7 @@ func TestEveryDevice(t *testing.T) {
 	}
 	made := map[string]int{}
 	for name, m := range models() {
-		if err := nnrt.Validate(m); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		require.NoError(t, nnrt.Validate(m), name)
 		for _, d := range list {
 			if _, err := d.SupportedOperations(mutation.Clone(m)); err != nil {
 				t.Errorf("%s on %s: the model itself: %v", name, d.Name(), err)

@@ -77,9 +77,7 @@ func TestFloat(t *testing.T) {
 		want, err := reference(c)
 		require.NoError(t, err)
 		float, err := golden(c, append([]refcpu.Tensor(nil), want...))
-		if err != nil {
-			t.Fatalf("%s: %v", c.Name, err)
-		}
+		require.NoError(t, err, c.Name)
 		compared++
 		got := make([][]byte, len(want))
 		for k := range want {

@@ -67,9 +67,7 @@ func compareSources(t *testing.T, source, text string) {
 			require.NoError(t, err)
 			l.Memory = memory
 			r, err := launch.RunAll(core, []*launch.Launch{l})
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
+			require.NoError(t, err, name)
 			if slices.ContainsFunc(l.Args[0].Buffer, func(b byte) bool { return b != 0 }) {
 				t.Errorf("%s stores", name)
 			}

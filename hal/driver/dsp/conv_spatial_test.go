@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -85,9 +86,7 @@ func TestRandomNarrow(t *testing.T) {
 			name += what
 		}
 		p, err := d.PrepareModel(&b.m, hal.PrepareOptions{})
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		require.NoError(t, err, name)
 		for _, k := range allKernels(p) {
 			seen[strings.SplitN(k.Name, "_", 2)[0]]++
 			if form := spatialName.FindStringSubmatch(k.Name); form != nil {

@@ -114,9 +114,7 @@ func TestWork(t *testing.T) {
 				}
 				return nil
 			})
-			if err != nil {
-				t.Fatalf("%s: %v", model.Name, err)
-			}
+			require.NoError(t, err, model.Name)
 		}
 	})
 	var text strings.Builder

@@ -26,16 +26,10 @@ import (
 func again(t *testing.T, m *nn.Model) *nn.Model {
 	t.Helper()
 	file, err := export.Bytes(m)
-	if err != nil {
-		t.Fatalf("%s: %v", m.Name, err)
-	}
+	require.NoError(t, err, m.Name)
 	r, err := onnx.Import(file, nil)
-	if err != nil {
-		t.Fatalf("%s: %v", m.Name, err)
-	}
-	if err := validate.Model(r); err != nil {
-		t.Fatalf("%s: %v", m.Name, err)
-	}
+	require.NoError(t, err, m.Name)
+	require.NoError(t, validate.Model(r), m.Name)
 	return r
 }
 

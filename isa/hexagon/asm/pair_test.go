@@ -45,9 +45,7 @@ func TestOraclePairing(t *testing.T) {
 	for i := range packets {
 		text := packets[i].Asm()
 		o, err := AssembleObject(text, Options{})
-		if err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
+		require.NoError(t, err, text)
 		end := 0
 		for theirs[end]>>14&3 != 3 && theirs[end]>>14&3 != 0 {
 			end++
@@ -64,9 +62,7 @@ func TestOraclePairing(t *testing.T) {
 			}
 		}
 		ours, err := q.Encode(nil)
-		if err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
+		require.NoError(t, err, text)
 		if !slices.Equal(got, ours) {
 			if wrong++; wrong <= 20 {
 				l, _, err := hexagon.DecodePacket(got, 0)
@@ -170,13 +166,9 @@ func TestOracleExtendedDuplex(t *testing.T) {
 			t.Errorf("%s: llvm-objdump reads %08x: %v, want %v", c.text, theirs, !c.reads, c.reads)
 		}
 		o, err := AssembleObject(c.text, Options{})
-		if err != nil {
-			t.Fatalf("%s: %v", c.text, err)
-		}
+		require.NoError(t, err, c.text)
 		ours, err := o.Packets[0].Encode(nil)
-		if err != nil {
-			t.Fatalf("%s: %v", c.text, err)
-		}
+		require.NoError(t, err, c.text)
 		if o.Packets[0].Duplex != c.duplex || c.reads && !slices.Equal(ours, theirs) {
 			t.Errorf("%s: ours %08x, llvm-mc's %08x", c.text, ours, theirs)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -54,9 +55,7 @@ func TestForms(t *testing.T) {
 			text += x + " TEMPORARY_VARIABLE " + image(c.size, c.channels)
 		}
 		g, err := graph.Parse(text + convolutionText + c.operations + "inputs %0\noutputs %9\n")
-		if err != nil {
-			t.Fatalf("%s: %v", c.name, err)
-		}
+		require.NoError(t, err, c.name)
 		l := formsOf(g)
 		if got := [3]layout.Form(l.forms[:3]); got != c.forms {
 			t.Errorf("%s: forms %v, want %v: %+v", c.name, got, c.forms, l.list.Forms)

@@ -241,9 +241,7 @@ func TestRules(t *testing.T) {
 		{"promised", Promised, model(nn.OpRelu, tensor(f, 0), tensor(f, 0)), ""},
 	} {
 		a, err := c.g.View().Bind(&c.g.Operations[0])
-		if err != nil {
-			t.Fatalf("%s: %v", c.name, err)
-		}
+		require.NoError(t, err, c.name)
 		got := ""
 		if err := c.rule.Check(c.rule, &Subject{a, c.g}); err != nil {
 			got = err.Error()

@@ -116,9 +116,7 @@ func FuzzParse(f *testing.F) {
 			if _, err := p.Run(g); err != nil {
 				return
 			}
-			if err := g.Check(); err != nil {
-				t.Fatalf("%s: %v", p.Name, err)
-			}
+			require.NoError(t, g.Check(), p.Name)
 		}
 	})
 }
