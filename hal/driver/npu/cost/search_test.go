@@ -15,7 +15,7 @@ import (
 )
 
 // TestChooseBlock: the block of the search that leaves out what cannot be best is the first of all candidates by
-// preference, of random kernels on machines of each kind.
+// preference, of random kernels on machines of each kind; none is larger than the output in whole units.
 func TestChooseBlock(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, preset := range []string{"pixel4", "ethos-u55-32", "ethos-u55-256", "ethos-u65-512"} {
@@ -25,6 +25,15 @@ func TestChooseBlock(t *testing.T) {
 		require.NoError(t, err)
 		for range 150 {
 			k := randomKernel(r)
+			q := newSearch(&s, k)
+			for _, x := range []struct {
+				sides            []side
+				unit, size, most int
+			}{{q.rows, s.UBlock.H, k.OFM.H, maxBlockH}, {q.columns, s.UBlock.W, k.OFM.W, maxBlockW}, {q.depths, s.UBlock.D, k.OFM.C, maxBlockD}} {
+				if got, want := x.sides[len(x.sides)-1].size, min(roundUp(x.size, x.unit), x.most/x.unit*x.unit); got != want {
+					t.Errorf("%s: blocks of %d for an output of %d, want up to %d", preset, got, x.size, want)
+				}
+			}
 			all := slices.Collect(candidates(&s, k))
 			if len(all) == 0 {
 				if b := ChooseBlock(&s, k); b.D != 0 {
