@@ -107,3 +107,28 @@ func TestAssignWide(t *testing.T) {
 		t.Errorf("values of a wide factor have the forms %v", f)
 	}
 }
+
+// TestFewest: in a ring of pairs all values have two neighbours, and the first goes; in a star the first leaf.
+func TestFewest(t *testing.T) {
+	for _, c := range []struct {
+		pairs      [][]int
+		want       int
+		neighbours []int
+	}{
+		{[][]int{{3, 1}, {1, 2}, {2, 0}, {0, 3}}, 0, []int{2, 3}},
+		{[][]int{{0, 1}, {0, 2}, {3, 0}, {1, 0}}, 1, []int{0}},
+		{[][]int{{0, 1, 2}, {3, 2}}, 3, []int{2}},
+		{[][]int{{0, 1, 2, 3}}, 0, []int{1, 2, 3}},
+	} {
+		var tables []table
+		left := map[int]bool{0: true, 1: true, 2: true, 3: true}
+		for _, p := range c.pairs {
+			tables = append(tables, table{values: p})
+		}
+		for range 20 { // maps have no order
+			if v, around := fewest(left, tables); v != c.want || !slices.Equal(around, c.neighbours) {
+				t.Fatalf("%v: %d beside %v, want %d beside %v", c.pairs, v, around, c.want, c.neighbours)
+			}
+		}
+	}
+}
