@@ -26,11 +26,17 @@ func TestPreparingTakesTime(t *testing.T) {
 		return time.Duration(d.Now() - before), err
 	}
 	before := d.Now()
+	bytes := func(p hal.PreparedModel) int64 { return p.(interface{ ProgramBytes() int64 }).ProgramBytes() }
 	p, err := d.PrepareModel(large, hal.PrepareOptions{})
 	require.NoError(t, err)
 	more := time.Duration(d.Now() - before)
 	if told := p.(hal.Preparing).PreparedFs() / 1e6; told != int64(more) {
 		t.Errorf("the clock moved by %v, the prepared model says %v", more, time.Duration(told))
+	}
+	tiny, err := d.PrepareModel(small, hal.PrepareOptions{})
+	require.NoError(t, err)
+	if bytes(tiny) <= 0 || bytes(p) <= bytes(tiny) {
+		t.Errorf("%d bytes of a program, %d of one of a smaller model", bytes(p), bytes(tiny))
 	}
 	less, err := took(nil)
 	if err != nil || less <= 0 || less >= more {

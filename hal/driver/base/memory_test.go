@@ -3,6 +3,7 @@ package base_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -104,6 +105,47 @@ func TestFencedTiming(t *testing.T) {
 		info, err := f.ExecutionInfo()
 		if (err != nil) != c.fails || (info.TimingLaunched != hal.NoTiming) != c.want || (info.TimingFenced != hal.NoTiming) != c.want || (info.Result == nil) != c.fails {
 			t.Errorf("%+v: %+v, %v", c, info, err)
+		}
+	}
+}
+
+// TestAfterFence: an execution has so long from the last of its fences on, where it has some, and none longer than its deadline.
+func TestAfterFence(t *testing.T) {
+	const at = hal.TimePoint(7_000_000)
+	early := at + 1000
+	for _, c := range []struct {
+		what     string
+		fences   int
+		after    time.Duration
+		deadline *hal.TimePoint
+		want     hal.TimePoint // 0: none
+	}{
+		{"fences alone", 2, 0, nil, 0},
+		{"a duration and fences", 2, 5000, nil, at + 5000},
+		{"a duration without fences", 0, 5000, nil, 0},
+		{"an earlier deadline", 1, 5000, &early, early},
+		{"a later deadline", 1, 500, &early, at + 500},
+	} {
+		d := behaved()
+		p, err := device(d).PrepareModel(relu(), hal.PrepareOptions{})
+		require.NoError(t, err)
+		var got hal.TimePoint
+		d.execute = func(b *hal.Buffers) (*hal.Result, error) {
+			if b.Deadline != nil {
+				got = *b.Deadline
+			}
+			return &hal.Result{OutputDimensions: [][]uint32{{4}}}, nil
+		}
+		var fences []*hal.SyncFence
+		for i := range c.fences {
+			fences = append(fences, hal.NewSyncFence())
+			fences[i].Signal(at-hal.TimePoint(i), nil)
+		}
+		f, err := p.ExecuteFenced(request().Request(), fences, hal.ExecuteOptions{Deadline: c.deadline}, c.after)
+		require.NoError(t, err)
+		if <-f.Fence.Done(); got != c.want {
+			_, err := f.ExecutionInfo()
+			t.Errorf("%s: until %d, want %d; %v", c.what, got, c.want, err)
 		}
 	}
 }
