@@ -41,7 +41,8 @@ func Stream(m *machine.Machine, c *nnrt.Compilation, inputs [][]byte) (float64, 
 		return 0, err
 	}
 	slices.Sort(ends)
-	// Between the first result and the last every engine has held each input but one, so that no
-	// part of a batch is cut off; what fills the stream ends with the first.
-	return cli.Microseconds(ends[len(ends)-1]-ends[0]) / float64(len(ends)-1), nil
+	// Two turns of all threads, so that no part of a batch is cut off, between the one that fills the
+	// stream and the last, beside which less and less is under way.
+	from, to := partition.InFlight-1, (streamRounds-1)*partition.InFlight-1
+	return cli.Microseconds(ends[to]-ends[from]) / float64(to-from), nil
 }

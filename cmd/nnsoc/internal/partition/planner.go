@@ -220,8 +220,8 @@ func streamScales(p *partition.Problem) (engine, execution []float64, err error)
 			}
 			switch latency := r.LatencyFs / partition.InFlight; {
 			case h <= 2*others:
-			case h >= latency:
-				engine[d] = r.IntervalFs / h
+			case h >= latency: // of what is under way no more than the results of its time comes out
+				engine[d], execution[d] = r.IntervalFs/h, min(1, r.IntervalFs/latency)
 			default:
 				execution[d] = r.IntervalFs / latency
 			}
