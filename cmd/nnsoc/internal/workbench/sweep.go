@@ -48,7 +48,7 @@ func NewSweep(a *cli.App) *cobra.Command {
 variant: all combinations of the values of --vary, or --sample N points of a Latin
 hypercube of them, or the rows of a CSV file (--points) with a column per key. A key is
 named as in errors about SoC files: dram.mt_per_s, cpu.cluster[0].l2.kib, npu.ublock (whose
-three numbers are joined by x: 1x1x32). Values are separated by commas; LO..HI/N are N of
+three numbers are joined by x: 4x4x64). Values are separated by commas; LO..HI/N are N of
 them at equal distances, LO..HI is an interval for --sample. Keys joined by + have the same
 value. What names the former value of a key follows it: preferences their operating point,
 clocks of the memory dram.mt_per_s.
@@ -58,7 +58,7 @@ results.parquet, a row per point with SoC hash, build, keys, latency, energy, th
 stalls and counters. A run that was interrupted goes on where it ended when it is given the
 same folder; --shard I/N works on one of N parts, which may share the folder (docs/Cluster.md).
 A point that fails is a row with its error.`,
-		Example: `  nnsoc sweep --vary npu.ublock=1x1x32,1x1x64 --vary dram.mt_per_s=3733,4266 --models mobilenet_v1_0.25_128_quant --devices npu,dsp --out sweep
+		Example: `  nnsoc sweep --vary npu.ublock=2x4x64,4x4x64 --vary dram.mt_per_s=3733,4266 --models mobilenet_v1_0.25_128_quant --devices npu,dsp --out sweep
   nnsoc sweep --sample 100 --seed 1 --vary dram.mt_per_s=1600..6400 --vary npu.memory[0].kib=1024..8192 --models mobilenet_v1_0.25_128_quant --devices npu --out samples
   nnsoc sweep --points points.csv --models mobilenet_v1_0.25_128_quant --devices npu --out points --shard 1/2`,
 		Args: cli.NoArguments,
