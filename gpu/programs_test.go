@@ -15,7 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-var update = goflag.Bool("update", false, "write testdata/times.txt")
+var update = goflag.Bool("update", false, "write testdata/times.txt and runs.txt")
 
 // randomProgram is a kernel of random instructions: arithmetic of each class, loads and stores with strides over data that
 // lies in s[4:5], LDS, atomics, barriers, loops and divergent branches. Addresses stay within 64 KiB.
@@ -158,6 +158,9 @@ func randomProgram(r *rand.Rand) string {
 	return b.String()
 }
 
+// wave64 makes a random program one of 64 lanes.
+var wave64 = strings.NewReplacer("s_and_saveexec_b32 s19, vcc_lo", "s_and_saveexec_b64 s[24:25], vcc", "s_mov_b32 exec_lo, s19", "s_mov_b64 exec, s[24:25]", "vcc_lo", "vcc")
+
 // TestProgramTimes: random programs on machines of other shapes take the cycles, by reason, the energy and the bytes of
 // testdata/times.txt. The rules have closed forms in microprogram_test.go; here their interplay is held.
 func TestProgramTimes(t *testing.T) {
@@ -227,4 +230,84 @@ func firstDifference(want, got string) error {
 		}
 	}
 	return nil
+}
+
+// TestRunTimes: dispatches of random programs behind and beside each other in up to three queues, at clocks that change,
+// recorded and sampled runs among them, take what testdata/runs.txt says, whole and by region.
+func TestRunTimes(t *testing.T) {
+	var b strings.Builder
+	write := func(what string, report *sim.Report, data []byte) {
+		fmt.Fprintf(&b, "%s: bytes %08x, %d cycles, %d fs, %.6g pJ", what, crc32.ChecksumIEEE(data), report.Cycles, report.Time, report.EnergyPJ)
+		for i := range report.Regions {
+			x := &report.Regions[i]
+			fmt.Fprintf(&b, "; region %d %d cycles %.6g pJ %v", x.ID, x.Cycles, x.EnergyPJ, x.Stalls)
+			for _, c := range x.Counters {
+				if c.Value > 0 {
+					fmt.Fprintf(&b, " %s %d", c.Name, c.Value)
+				}
+			}
+		}
+		b.WriteByte('\n')
+	}
+	for n := range 16 {
+		r := rand.New(rand.NewPCG(uint64(n), 625))
+		c := newCore(t, func(s *Spec) {
+			if n%4 == 1 {
+				s.ICache.Bytes, s.WavesPerSIMD, s.LaunchCycles = 1024, 3, 40
+			}
+		})
+		hz := c.Spec().Hz
+		var list []Dispatch
+		for i := range 2 + r.IntN(4) {
+			wave, text := 32<<r.IntN(2), randomProgram(r)
+			if wave == 64 {
+				text = wave64.Replace(text)
+			}
+			k := &Kernel{Name: fmt.Sprint("program ", i), Code: assemble(t, wave == 64, text), WaveSize: wave, VGPRs: 32 + 8*r.IntN(6), LDSBytes: 2048 << r.IntN(3)}
+			size := 32 << r.IntN(3)
+			list = append(list, Dispatch{
+				Kernel: k, Grid: [3]int{size * (1 + r.IntN(9)), 1 + r.IntN(2)}, Workgroup: [3]int{size}, Region: i % 3, Kernarg: args(dataBase),
+				Queue: r.IntN(1 + n%4), Beside: r.IntN(2) == 0,
+			})
+		}
+		var points []sim.Change
+		if n%3 > 0 {
+			points = []sim.Change{
+				{OPP: sim.OPP{Hz: hz / 2, Volts: 0.6}}, {At: 3 * sim.Microsecond, OPP: sim.OPP{Hz: hz, Volts: 0.8}}, {At: 9 * sim.Microsecond, OPP: sim.OPP{Hz: hz / 3, Volts: 0.5}},
+			}
+		}
+		s, data := space(t, 1<<16)
+		for i := range 1 << 14 {
+			setWord(data, i, uint32(i*2654435761))
+		}
+		report, err := c.Run(s, list, Options{Points: points})
+		if err != nil {
+			t.Fatalf("run %d: %v", n, err)
+		}
+		checkReport(t, report)
+		write(fmt.Sprintf("run %d of %d dispatches", n, len(list)), report, data)
+	}
+	for n, turns := range [][]uint64{{5, 12, 12, 5, 12}, {3, 40}} {
+		c := newCore(t, nil)
+		s, data := sampledSpace(t)
+		sampler := &Sampler{Sampled: &sim.Sampled{}}
+		report, err := c.Run(s, gatherSums(t, turns...), Options{Sampler: sampler, Points: []sim.Change{{OPP: sim.OPP{Hz: c.Spec().Hz / (1 + int64(n)), Volts: 0.7}}, {At: 50 * sim.Microsecond, OPP: sim.OPP{Hz: c.Spec().Hz, Volts: 0.9}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(fmt.Sprintf("%d turns, sampled: %+v", turns, *sampler.Sampled), report, data)
+	}
+	file := filepath.Join("testdata", "runs.txt")
+	if *update {
+		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := firstDifference(string(want), b.String()); err != nil {
+		t.Error(err)
+	}
 }
