@@ -196,3 +196,19 @@ func TestRows(t *testing.T) {
 		}
 	}
 }
+
+// TestLastChannel: the last byte of a pixel is that of its farthest channel, wherever bricks lie.
+func TestLastChannel(t *testing.T) {
+	for c := 1; c <= 50; c++ {
+		for _, brick := range []int{0, 4, 8, 40, 512} {
+			f := FeatureMap{C: c, ElemSize: 2, StrideC: brick, NHCWB16: brick > 0}
+			want := 0
+			for i := range c {
+				want = max(want, f.channel(i))
+			}
+			if got := f.lastChannel(); got != want {
+				t.Errorf("%d channels, bricks %d bytes apart: %d, want %d", c, brick, got, want)
+			}
+		}
+	}
+}
