@@ -97,7 +97,7 @@ func TestSigmoidTable(t *testing.T) {
 		66, 82, 86, 93, 100, 103, 112, 116, 135, 255} {
 		more[i] = true
 	}
-	for i, got := range sigmoidTable[:256] {
+	for i, got := range sigmoidTable {
 		want := uint16(math.Round(65536 / (1 + math.Exp(-float64(i)/24))))
 		if more[i] {
 			want++
