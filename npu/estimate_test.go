@@ -12,6 +12,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/npu/internal/state"
 )
 
 // velaQueue is, for each operation of Vela's own table of a stream in their order, the
@@ -98,5 +99,30 @@ func TestVelaEstimate(t *testing.T) {
 	}
 	if whole < 900 {
 		t.Errorf("only %d operations compared", whole)
+	}
+}
+
+// TestVelaCopyFeeds: a copy is for the convolution whose weights begin in it, a table for what has one.
+func TestVelaCopyFeeds(t *testing.T) {
+	weights, table := velaCopy{region: 2, base: 64, bytes: 32}, velaCopy{region: 2, base: 64, bytes: 32, table: true}
+	for _, c := range []struct {
+		kind         state.Kind
+		region, base int
+		want         bool
+	}{
+		{state.Conv, 2, 64, true}, {state.Depthwise, 2, 95, true}, {state.Conv, 2, 96, false}, {state.Conv, 2, 63, false}, {state.Conv, 1, 64, false},
+		{state.Pool, 2, 64, false}, {state.Elementwise, 2, 64, false},
+	} {
+		o := state.Op{Kind: c.kind, WeightRegion: c.region}
+		o.Weights[0].Base = c.base
+		if got := weights.feeds(&o); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+		if table.feeds(&o) {
+			t.Errorf("%+v has no table", c)
+		}
+		if o.Output.Table = make([]byte, 1); !table.feeds(&o) {
+			t.Errorf("%+v has a table", c)
+		}
 	}
 }
