@@ -127,8 +127,18 @@ func writeReport(b *strings.Builder, r *sim.Report) {
 // testdata/forms.txt on machines of one and two cores and with an array.
 func TestFormTimes(t *testing.T) {
 	var b strings.Builder
-	for i, machine := range []string{"ethos-u55-32", "ethos-u55-256", "ethos-u65-512", "pixel4"} {
-		spec := specOf(t, machine)
+	for i, machine := range []string{"ethos-u55-32", "ethos-u55-256", "ethos-u65-512", "pixel4", "oblong"} {
+		spec := specOf(t, "pixel4")
+		if machine == "oblong" { // a grid of 2 by 8 tiles with a fast decoder
+			spec.UBlock.H, spec.UBlock.W = 2, 8
+			spec.WeightsPerCycle = spec.UBlock.IFM * spec.UBlock.D / 4
+		} else {
+			spec = specOf(t, machine)
+		}
+		c, err := New(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
 		r := rand.New(rand.NewPCG(uint64(i), 25))
 		for n := range 36 {
 			l := random(r)
@@ -145,7 +155,6 @@ func TestFormTimes(t *testing.T) {
 				l = conv(8+n, 1, 16, 16, 1, 1)
 				l.b16, l.b16in = true, true
 			}
-			c := mustCore(t, machine)
 			m := newMachine(c.Spec(), 5)
 			l.ofm = mapBytes(l.ih, l.iw, l.ic, l.bits/8, l.b16in)
 			m.emit(t, l)
@@ -163,8 +172,6 @@ func TestFormTimes(t *testing.T) {
 			require.NoError(t, err)
 			writeReport(&b, report)
 		}
-		c, err := New(spec)
-		require.NoError(t, err)
 		for mode := ethosu.EltMul; mode <= ethosu.EltClz; mode++ {
 			for _, size := range []int{1, 2, 4} {
 				e := elt{mode: mode, esz: size, osz: size, signed: true, scale: 1, opa: 2, opb: 1, lo: -128, hi: 127, a: make([]int32, 300), b: make([]int32, 300)}
