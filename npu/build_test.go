@@ -27,9 +27,10 @@ type layer struct {
 	out         int // element bytes
 	lo, hi      int
 	biasRange   int64
-	wlo, whi    int // weight range
-	in, ofm     int // addresses in region 1
-	bits        int // of the input
+	bias        int64 // added to all
+	wlo, whi    int   // weight range
+	in, ofm     int   // addresses in region 1
+	bits        int   // of the input
 	scale       uint32
 	shift       uint8
 	activation  int
@@ -212,7 +213,7 @@ func (m *machine) parameters(t testing.TB, l layer) {
 		m.align()
 		sb := len(m.flash)
 		for range n {
-			rec := ethosu.ScaleRecord{Bias: m.r.Int64N(2*l.biasRange+1) - l.biasRange, Scale: l.scale, Shift: l.shift}
+			rec := ethosu.ScaleRecord{Bias: l.bias + m.r.Int64N(2*l.biasRange+1) - l.biasRange, Scale: l.scale, Shift: l.shift}
 			if m.flash, err = rec.Append(m.flash); err != nil {
 				t.Fatal(err)
 			}
