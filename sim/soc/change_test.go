@@ -66,6 +66,10 @@ func TestLoadChanged(t *testing.T) {
 				c.CPU.Clusters[0].Clock.OPPs[len(c.CPU.Clusters[0].Clock.OPPs)-1].DDRMHz == 1866.5
 		}},
 		{"dram.mt_per_s=6400", func(c *soc.Config) bool { return slices.Equal(c.DRAM.Clock.MHz[10:], []float64{2092, 3200}) }},
+		// Clocks that are changed themselves do not follow.
+		{"dram.mt_per_s=3733 dram.clock.mhz[10]=1850 dram.clock.mhz[11]=1866.5", func(c *soc.Config) bool {
+			return slices.Equal(c.DRAM.Clock.MHz[9:], []float64{1804, 1850, 1866.5})
+		}},
 		{"dram.clock.mhz[10]=2100", func(c *soc.Config) bool { return c.GPU.Clock.OPPs[len(c.GPU.Clock.OPPs)-1].DDRMHz == 2100 }},
 		{"host.clean_us[0][1]=7", func(c *soc.Config) bool { return c.Host.Clean[0][1] == 7 }},
 		{"npu.ublock=4x4x32", func(c *soc.Config) bool { return c.NPU.Ublock == [3]int{4, 4, 32} }},
@@ -120,7 +124,12 @@ func TestLoadChangedRefuses(t *testing.T) {
 		{"xclipse920", "gpu.waves_per_simd=1 gpu.simds_per_cu=1", "gpu.waves_per_simd: 1: a compute unit holds 32 lanes, want 256 or more"},
 		{"pixel4", "npu.shram_kib=16", "npu.shram_kib: 16: 2 banks of 8 KiB, a block of a convolution of 16 bits takes 13"},
 		{"pixel4", "npu.shram_kib=48", "npu.shram_kib: 48: 6 banks of 8 KiB, a block of a convolution of 16 bits takes 13"},
-		{"ethos-u55-128", "npu.shram_kib=16", "npu.shram_kib: 16: 16 banks of 1 KiB, a block of a convolution of 16 bits takes"},
+		// Twice 96 pixels of 32 inputs, twice 16 sums in four banks, results in two and tables in two: windows of 8x8 taps 3 apart.
+		{"ethos-u55-128", "npu.shram_kib=16", "npu.shram_kib: 16: 16 banks of 1 KiB, a block of a convolution of 16 bits takes 20"},
+		{"ethos-u55-128", "npu.ublock=2x2x8", "npu.shram_kib: 24: 24 banks of 1 KiB, a block of a convolution of 16 bits takes 32"}, // inputs by 4 banks, sums by 8
+		{"ethos-u55-256", "npu.ublock=2x4x8", "npu.shram_kib: 48: 48 banks of 1 KiB, a block of a convolution of 16 bits takes 52"}, // by 8 and by 16
+		{"pixel4", "npu.shram_kib=128", "npu.shram_kib: 128: 16 banks of 8 KiB, a block of a depthwise convolution of 16 bits takes 21"},
+		{"pixel4", "npu.shram_kib=160 npu.ublock=8x8x64", "npu.shram_kib: 160: 20 banks of 8 KiB, a block of a convolution of 16 bits takes 23"},
 		{"pixel4", "npu.ublok=1", "unknown key npu.ublok: in npu there are name, product, clock"},
 		{"pixel4", "nnpu.x=1", "unknown key nnpu: there are soc, dram"},
 		{"pixel4", "npu=1", "npu is a table: name one of its keys, name, product, clock"},
