@@ -292,21 +292,15 @@ func TestRunTimes(t *testing.T) {
 		s, data := sampledSpace(t)
 		sampler := &Sampler{Sampled: &sim.Sampled{}}
 		report, err := c.Run(s, gatherSums(t, turns...), Options{Sampler: sampler, Points: []sim.Change{{OPP: sim.OPP{Hz: c.Spec().Hz / (1 + int64(n)), Volts: 0.7}}, {At: 50 * sim.Microsecond, OPP: sim.OPP{Hz: c.Spec().Hz, Volts: 0.9}}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		write(fmt.Sprintf("%d turns, sampled: %+v", turns, *sampler.Sampled), report, data)
 	}
 	file := filepath.Join("testdata", "runs.txt")
 	if *update {
-		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte(b.String()), 0o644))
 	}
 	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if err := firstDifference(string(want), b.String()); err != nil {
 		t.Error(err)
 	}

@@ -136,9 +136,7 @@ func TestFormTimes(t *testing.T) {
 			spec = specOf(t, machine)
 		}
 		c, err := New(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		r := rand.New(rand.NewPCG(uint64(i), 25))
 		for n := range 36 {
 			l := random(r)
