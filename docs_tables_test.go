@@ -117,8 +117,7 @@ func TestTablesAreHeld(t *testing.T) {
 		t.Fatalf("%d pages: %v", len(pages), err)
 	}
 	for _, page := range pages {
-		data, err := os.ReadFile(page)
-		require.NoError(t, err)
+		data := require.File(t, page)
 		known, seen := tables[filepath.Base(page)], map[string]bool{}
 		lines := strings.Split(string(data), "\n")
 		section := 0
@@ -164,8 +163,7 @@ func heldBy(t *testing.T, page, holder string) {
 	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
 	require.NoError(t, err)
 	for _, f := range files {
-		data, err := os.ReadFile(f)
-		require.NoError(t, err)
+		data := require.File(t, f)
 		if strings.Contains(string(data), "func "+name+"(") {
 			if !strings.Contains(string(data), filepath.Base(page)) {
 				t.Errorf("%s: %s does not read %s", f, name, page)

@@ -2,7 +2,6 @@ package gpu
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -67,8 +66,7 @@ func TestEveryForm(t *testing.T) {
 		}
 	}
 	for _, file := range []string{"handlist.txt", "cover99.txt"} {
-		b, err := os.ReadFile(filepath.Join("testdata", file))
-		require.NoError(t, err)
+		b := require.File(t, filepath.Join("testdata", file))
 		for _, name := range strings.Fields(string(b)) {
 			if !modelled[name] {
 				t.Errorf("%s: %s is not modelled", file, name)

@@ -214,8 +214,7 @@ func TestProgramTimes(t *testing.T) {
 	if *update {
 		require.NoError(t, os.WriteFile(file, []byte(b.String()), 0o644))
 	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
+	want := require.File(t, file)
 	if err := firstDifference(string(want), b.String()); err != nil {
 		t.Error(err)
 	}

@@ -49,8 +49,7 @@ func openNetworks(t *testing.T) map[string]*nn.Model {
 	files, err := filepath.Glob(filepath.Join(shared.Dir(), "models", "*", "model.tflite"))
 	require.NoError(t, err)
 	for _, path := range files {
-		data, err := os.ReadFile(path)
-		require.NoError(t, err)
+		data := require.File(t, path)
 		if len(data) > largeNetwork && os.Getenv("NNSOC_SWEEP") == "" {
 			continue
 		}

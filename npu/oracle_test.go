@@ -117,8 +117,7 @@ func mustCore(t testing.TB, preset string) *Core {
 }
 
 func readFile(t testing.TB, path string) []byte {
-	b, err := os.ReadFile(path)
-	require.NoError(t, err)
+	b := require.File(t, path)
 	return b
 }
 

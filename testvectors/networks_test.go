@@ -41,8 +41,7 @@ func loadNetwork(tb testing.TB, name string) *network {
 	}
 	require.NoError(tb, validate.Model(n.model))
 	for i := range n.model.Main.Inputs {
-		in, err := os.ReadFile(filepath.Join(n.dir, fmt.Sprintf("case0.in%d.bin", i)))
-		require.NoError(tb, err)
+		in := require.File(tb, filepath.Join(n.dir, fmt.Sprintf("case0.in%d.bin", i)))
 		n.inputs = append(n.inputs, in)
 	}
 	if b, err = os.ReadFile(filepath.Join(n.dir, "case0.layers.json")); err == nil {
@@ -156,8 +155,7 @@ func TestReferenceFloat(t *testing.T) {
 func (n *network) compare(t *testing.T, out [][]byte, tol float64) {
 	t.Helper()
 	for i, x := range n.model.Main.Outputs {
-		want, err := os.ReadFile(filepath.Join(n.dir, fmt.Sprintf("case0.out%d.bin", i)))
-		require.NoError(t, err)
+		want := require.File(t, filepath.Join(n.dir, fmt.Sprintf("case0.out%d.bin", i)))
 		o := &n.model.Main.Operands[x]
 		if len(want) != len(out[i]) {
 			t.Fatalf("output %d: %d bytes, recorded %d", i, len(out[i]), len(want))

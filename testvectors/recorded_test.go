@@ -33,8 +33,7 @@ func TestRecordedNetworks(t *testing.T) {
 		dir := filepath.Dir(path)
 		name := filepath.Base(dir)
 		t.Run(name, func(t *testing.T) {
-			file, err := os.ReadFile(path)
-			require.NoError(t, err)
+			file := require.File(t, path)
 			m, err := tflite.Import(file, nil)
 			require.NoError(t, err)
 			require.NoError(t, validate.Model(m))
@@ -62,8 +61,7 @@ func TestRecordedNetworks(t *testing.T) {
 
 func recordedInputs(t *testing.T, dir string, m *nn.Model, c int) (inputs [][]byte) {
 	for i := range nnrt.GivenInputs(m) {
-		in, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("case%d.in%d.bin", c, i)))
-		require.NoError(t, err)
+		in := require.File(t, filepath.Join(dir, fmt.Sprintf("case%d.in%d.bin", c, i)))
 		inputs = append(inputs, in)
 	}
 	return inputs

@@ -3,7 +3,6 @@ package dram_test
 import (
 	"fmt"
 	"math"
-	"os"
 	"strings"
 	"testing"
 
@@ -16,8 +15,7 @@ import (
 
 func table(t testing.TB, path string) []bench.Row {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
+	text := require.File(t, path)
 	rows, _, err := bench.Table(path, string(text))
 	require.NoError(t, err)
 	return rows

@@ -66,8 +66,7 @@ func TestPublishedCycles(t *testing.T) {
 	mean, off := math.Exp(logs/float64(len(rows))), deviation/float64(len(rows))
 	const page = "../../docs/EthosUTiming.md"
 	doctable.Hold(t, page, "| network | accelerator | Arm's model | here | ratio | AXI0 reads | AXI0 writes | AXI1 reads | without adapters | here | ratio |", doc)
-	text, err := os.ReadFile(page)
-	require.NoError(t, err)
+	text := require.File(t, page)
 	sum := fmt.Sprintf("Geometric mean %.3f, mean deviation %.1f %%, all %d within 5 %%.", mean, 100*off, near)
 	if near < len(rows) {
 		sum = fmt.Sprintf("Geometric mean %.3f, mean deviation %.1f %%, %d of %d within 5 %%, the farthest %.1f %%.", mean, 100*off, near, len(rows), 100*farthest)
@@ -117,8 +116,7 @@ func thousands(n int64) string {
 
 // runZeros runs a compiled network on zeros, on a SoC with changes.
 func runZeros(t *testing.T, path, name string, changes ...soc.Change) *inference.Result {
-	data, err := os.ReadFile(path)
-	require.NoError(t, err)
+	data := require.File(t, path)
 	n, err := vela.Read(data)
 	require.NoError(t, err)
 	s, err := inference.New(n, machine(t, name, changes...))

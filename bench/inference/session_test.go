@@ -73,8 +73,7 @@ func TestMixedFile(t *testing.T) {
 	if *update {
 		require.NoError(t, os.WriteFile(path, want, 0o644))
 	}
-	got, err := os.ReadFile(path)
-	require.NoError(t, err)
+	got := require.File(t, path)
 	if !bytes.Equal(got, want) {
 		t.Error("the file is not what velatest writes: go test ./bench/inference -run TestMixedFile -update")
 	}
@@ -203,12 +202,9 @@ func TestOracleNetworks(t *testing.T) {
 	for _, path := range files {
 		folder := filepath.Dir(filepath.Dir(path))
 		t.Run(filepath.Base(folder)+"/"+filepath.Base(filepath.Dir(path)), func(t *testing.T) {
-			data, err := os.ReadFile(path)
-			require.NoError(t, err)
-			in, err := os.ReadFile(shared.Path(t, "models", filepath.Base(folder), "case1.in0.bin"))
-			require.NoError(t, err)
-			want, err := os.ReadFile(filepath.Join(folder, "double.case1.out0.bin"))
-			require.NoError(t, err)
+			data := require.File(t, path)
+			in := require.File(t, shared.Path(t, "models", filepath.Base(folder), "case1.in0.bin"))
+			want := require.File(t, filepath.Join(folder, "double.case1.out0.bin"))
 			n, err := vela.Read(data)
 			require.NoError(t, err)
 			c, err := inference.Accelerator(n)

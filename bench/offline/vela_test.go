@@ -3,7 +3,6 @@ package offline_test
 import (
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -29,8 +28,7 @@ func row(network string, c *offline.Comparison) string {
 // given is a network of the shared ones.
 func given(t *testing.T, name string) *nn.Model {
 	t.Helper()
-	data, err := os.ReadFile(shared.Path(t, "models", name, "model.tflite"))
-	require.NoError(t, err)
+	data := require.File(t, shared.Path(t, "models", name, "model.tflite"))
 	m, err := tflite.Import(data, nil)
 	require.NoError(t, err)
 	return m
@@ -47,8 +45,7 @@ func TestStreamsAlike(t *testing.T) {
 	m := given(t, network)
 	var rows []string
 	for _, path := range files {
-		file, err := os.ReadFile(path)
-		require.NoError(t, err)
+		file := require.File(t, path)
 		c, err := offline.CompareAlike(file, m, soc.Load)
 		require.NoError(t, err, path)
 		if c.Ratio() > 1.2 {
@@ -69,8 +66,7 @@ func TestStreams(t *testing.T) {
 	var rows []string
 	within, logs := 0, 0.0
 	for _, path := range files {
-		file, err := os.ReadFile(path)
-		require.NoError(t, err)
+		file := require.File(t, path)
 		network := filepath.Base(filepath.Dir(filepath.Dir(path)))
 		c, err := offline.Compare(file, given(t, network), soc.Load)
 		require.NoError(t, err, path)
@@ -93,8 +89,7 @@ func TestStreams(t *testing.T) {
 		t.Errorf("%d of %d take no more cycles than Vela's", within, len(files))
 	}
 	doctable.Hold(t, page, "| network | accelerator | cycles, Vela | here | ratio | constants, Vela | here | SRAM, Vela | here |", rows)
-	text, err := os.ReadFile(page)
-	require.NoError(t, err)
+	text := require.File(t, page)
 	sum := fmt.Sprintf("%d of %d take no more cycles than Vela's, geometric mean %.3f.", within, len(files), math.Exp(logs/float64(len(files))))
 	if !strings.Contains(string(text), sum) {
 		t.Errorf("%s does not say: %s", page, sum)

@@ -223,8 +223,7 @@ func truncated(t *testing.T) map[string][]byte {
 		if code := execute([]string{"models", "export", "mlperf_tiny_ad_quant", "-o", whole}, io.Discard, &errs); code != cli.ExitOK {
 			t.Fatal(&errs)
 		}
-		data, err := os.ReadFile(whole)
-		require.NoError(t, err)
+		data := require.File(t, whole)
 		for _, n := range []int{0, 1, 7, 100, len(data) / 2, len(data) - len(data)/8} {
 			files[fmt.Sprintf("first%d.%s", n, format)] = data[:n]
 		}

@@ -15,8 +15,7 @@ import (
 func TestOwnCapabilities(t *testing.T) {
 	cache := t.TempDir()
 	t.Setenv(machine.CacheVariable, cache)
-	text, err := os.ReadFile(filepath.Join("..", "..", "sim", "soc", "ethos-u55-32.toml"))
-	require.NoError(t, err)
+	text := require.File(t, filepath.Join("..", "..", "sim", "soc", "ethos-u55-32.toml"))
 	own := filepath.Join(t.TempDir(), "own.toml")
 	require.NoError(t, os.WriteFile(own, []byte(strings.Replace(string(text), `name = "ethos-u55-32"`, `name = "own"`, 1)), 0o666))
 	type answer struct {

@@ -18,8 +18,7 @@ const fidelityHeader = "| engine | network | phone | measure | role | published 
 // a minute, are a part of make sweep.
 func TestFidelity(t *testing.T) {
 	const page = "../../docs/FIDELITY.md"
-	data, err := os.ReadFile(page)
-	require.NoError(t, err)
+	data := require.File(t, page)
 	args := []string{"bench", "anchors", "--markdown", "-q"}
 	have := string(data)
 	if os.Getenv("NNSOC_SWEEP") == "" {

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"os"
 	"strings"
 	"testing"
 
@@ -46,8 +45,7 @@ func endure(t *testing.T, device, duration string) []courseSample {
 
 // TestTenMinutes holds the table of docs/Time.md against what the phone does.
 func TestTenMinutes(t *testing.T) {
-	doc, err := os.ReadFile("../../docs/Time.md")
-	require.NoError(t, err)
+	doc := require.File(t, "../../docs/Time.md")
 	for _, device := range []string{"cpu", "dsp", "npu", "gpu"} {
 		s := endure(t, device, "10m")
 		first, last := s[0], s[len(s)-1]

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,8 +16,7 @@ import (
 // with the operation's name filled in.
 func operationsDoc(t *testing.T) (text string, rows [][]string) {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("..", "..", "docs", "OPERATIONS.md"))
-	require.NoError(t, err)
+	b := require.File(t, filepath.Join("..", "..", "docs", "OPERATIONS.md"))
 	name := ""
 	table, _, _ := strings.Cut(string(b), "\n## ") // the rules of devices follow
 	for _, line := range strings.Split(table, "\n") {

@@ -37,8 +37,7 @@ func TestReportData(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.html")
 	args := []string{"mobilenet_v1_0.25_128_quant", "--device", "npu,cpu"}
 	printed(t, append([]string{"report", "-o", path}, args...)...)
-	html, err := os.ReadFile(path)
-	require.NoError(t, err)
+	html := require.File(t, path)
 	m := pageData.FindSubmatch(html)
 	if m == nil {
 		t.Fatal("no data in the page")
@@ -236,8 +235,7 @@ func TestReportReader(t *testing.T) {
 	path, acted, changed := filepath.Join(dir, "out.html"), filepath.Join(dir, "acted.html"), filepath.Join(dir, "changed.html")
 	network := "mobilenet_v1_0.25_128_quant"
 	printed(t, "report", "-o", path, network, "--device", "npu")
-	html, err := os.ReadFile(path)
-	require.NoError(t, err)
+	html := require.File(t, path)
 	require.NoError(t, os.WriteFile(acted, bytes.Replace(html, []byte("</body>"), []byte(actions), 1), 0o644))
 	file, err := report.Read("page", bytes.NewReader(firstFile(t, pageData.FindSubmatch(html)[1])))
 	require.NoError(t, err)

@@ -71,8 +71,7 @@ var file = regexp.MustCompile(`^[\w/.-]+\.(tflite|onnx|json|csv|svg|html|s|png|t
 func TestReadme(t *testing.T) {
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	require.NoError(t, err)
-	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
-	require.NoError(t, err)
+	readme := require.File(t, filepath.Join(root, "README.md"))
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	require.NoError(t, err)
 	elsewhere := scriptCommands(t)
@@ -150,8 +149,7 @@ func scriptCommands(t *testing.T) map[string]string {
 		t.Fatalf("%d scripts, error %v", len(files), err)
 	}
 	for _, name := range files {
-		b, err := os.ReadFile(name)
-		require.NoError(t, err)
+		b := require.File(t, name)
 		for _, line := range strings.Split(string(b), "\n") {
 			if args, ok := strings.CutPrefix(line, "nnsoc "); ok {
 				commands[args] = name
@@ -172,8 +170,7 @@ var (
 // own time.
 func TestReadmeOutput(t *testing.T) {
 	path := filepath.Join("..", "..", "README.md")
-	readme, err := os.ReadFile(path)
-	require.NoError(t, err)
+	readme := require.File(t, path)
 	var out strings.Builder
 	if code := execute([]string{"run"}, &out, io.Discard); code != 0 {
 		t.Fatalf("exit code %d", code)

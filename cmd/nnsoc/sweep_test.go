@@ -56,10 +56,8 @@ func TestSweepKilled(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"results.csv", "results.parquet"} {
-		a, err := os.ReadFile(filepath.Join(dir, "killed", name))
-		require.NoError(t, err)
-		b, err := os.ReadFile(filepath.Join(dir, "alone", name))
-		require.NoError(t, err)
+		a := require.File(t, filepath.Join(dir, "killed", name))
+		b := require.File(t, filepath.Join(dir, "alone", name))
 		if !bytes.Equal(a, b) {
 			t.Errorf("%s differs from that of a sweep left alone", name)
 		}
@@ -88,8 +86,7 @@ func TestClusterScript(t *testing.T) {
 			t.Fatalf("task %s: %v\n%s", task, err, out)
 		}
 	}
-	b, err := os.ReadFile(filepath.Join(dir, "results", "results.csv"))
-	require.NoError(t, err)
+	b := require.File(t, filepath.Join(dir, "results", "results.csv"))
 	if n := bytes.Count(b, []byte(",ok,")); n != 16 {
 		t.Errorf("%d of 16 points", n)
 	}
@@ -130,8 +127,7 @@ func TestSlurm(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("skipped: needs root, for slurmd")
 	}
-	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "Cluster.md"))
-	require.NoError(t, err)
+	doc := require.File(t, filepath.Join("..", "..", "docs", "Cluster.md"))
 	script := clusterScript.FindSubmatch(doc)
 	host, err := os.Hostname()
 	if err != nil || script == nil {
@@ -169,8 +165,7 @@ func TestSlurm(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	b, err := os.ReadFile(filepath.Join(dir, "results", "results.csv"))
-	require.NoError(t, err)
+	b := require.File(t, filepath.Join(dir, "results", "results.csv"))
 	if n := bytes.Count(b, []byte(",ok,")); n != 16 {
 		t.Errorf("%d of 16 points", n)
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,8 +31,7 @@ type timelineEvent struct {
 // readTimeline lists the spans, counters and arrows of a timeline.
 func readTimeline(t *testing.T, path string) (list []timelineEvent, order []string) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	require.NoError(t, err)
+	data := require.File(t, path)
 	var doc struct{ TraceEvents []timelineEvent }
 	require.NoError(t, json.Unmarshal(data, &doc))
 	names := map[[2]int]string{}
@@ -231,8 +229,7 @@ func TestTraceOfDevices(t *testing.T) {
 // lanes are the tracks of a process of a timeline, in the order in which they are drawn.
 func lanes(t *testing.T, path, process string) (names []string) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	require.NoError(t, err)
+	data := require.File(t, path)
 	var doc struct {
 		TraceEvents []struct {
 			Name     string

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -73,8 +72,7 @@ func TestTraceOfRun(t *testing.T) {
 				t.Errorf("%s: %s %s takes %v us, the parts %v us", c.name, cell.Layer, cell.Phase, cell.Us, want)
 			}
 		}
-		data, err := os.ReadFile(path)
-		require.NoError(t, err)
+		data := require.File(t, path)
 		if zipped := bytes.HasPrefix(data, []byte{0x1f, 0x8b}); zipped != (filepath.Ext(c.name) == ".gz") {
 			t.Errorf("%s: compressed: %v", c.name, zipped)
 		}
@@ -195,8 +193,7 @@ func TestCountersOfTrace(t *testing.T) {
 		if code := execute(append([]string{"run", "--json", "--quiet", "--invocations", "1", "--trace", path}, args...), &out, io.Discard); code != cli.ExitOK {
 			t.Fatalf("%s: exit code %d", file, code)
 		}
-		data, err := os.ReadFile(path)
-		require.NoError(t, err)
+		data := require.File(t, path)
 		device := args[len(args)-1]
 		return counters(t, data, device+": phone"), out.Bytes()
 	}

@@ -52,8 +52,7 @@ func TestOracleAssembled(t *testing.T) {
 	oracle.Need(t, "qemu-hexagon")
 	texts := map[string]string{"decisions": decisions}
 	for _, name := range []string{"hello.S", "core.S"} {
-		text, err := os.ReadFile(shared.Path(t, "hexagon", name))
-		require.NoError(t, err)
+		text := require.File(t, shared.Path(t, "hexagon", name))
 		texts[name] = string(text)
 	}
 	for name, text := range texts {

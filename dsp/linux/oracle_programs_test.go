@@ -3,7 +3,6 @@ package linux
 import (
 	"bytes"
 	"errors"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -41,8 +40,7 @@ func sameAsQEMU(t *testing.T, exe string, argv ...string) {
 	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) || cmd.ProcessState.ExitCode() < 0 {
 		t.Fatalf("qemu-hexagon: %v", err)
 	}
-	data, err := os.ReadFile(exe)
-	require.NoError(t, err)
+	data := require.File(t, exe)
 	im, err := LoadELF(data)
 	require.NoError(t, err)
 	var got bytes.Buffer

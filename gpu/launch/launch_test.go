@@ -3,7 +3,6 @@ package launch
 import (
 	"encoding/binary"
 	"errors"
-	"os"
 	"strings"
 	"testing"
 
@@ -35,8 +34,7 @@ func assemble(t testing.TB, text string) *codeobject.File {
 
 func source(t testing.TB, name string) string {
 	t.Helper()
-	b, err := os.ReadFile(name)
-	require.NoError(t, err)
+	b := require.File(t, name)
 	return string(b)
 }
 

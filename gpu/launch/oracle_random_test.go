@@ -102,7 +102,6 @@ func onHost(t *testing.T, exe string, k testKernel) []byte {
 	if msg, err := exec.Command(exe, append(args, files...)...).CombinedOutput(); err != nil {
 		t.Fatalf("%s on the host: %v %s", k.name, err, msg)
 	}
-	b, err := os.ReadFile(files[2])
-	require.NoError(t, err)
+	b := require.File(t, files[2])
 	return b
 }

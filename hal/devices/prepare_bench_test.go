@@ -1,7 +1,6 @@
 package devices_test
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -32,8 +31,7 @@ func BenchmarkPrepare(b *testing.B) {
 		require.NoError(b, err)
 		for _, name := range []string{"cpu", "gpu", "dsp", "npu"} {
 			for _, file := range files {
-				data, err := os.ReadFile(file)
-				require.NoError(b, err)
+				data := require.File(b, file)
 				m, err := tflite.Import(data, nil)
 				if err != nil {
 					continue // not a network of NNAPI's operations

@@ -489,8 +489,7 @@ func TestCacheFiles(t *testing.T) {
 		}
 		check(t, 3, r.Outputs[0])
 	}
-	before, err := os.ReadFile(filepath.Join(dir, "model"))
-	require.NoError(t, err)
+	before := require.File(t, filepath.Join(dir, "model"))
 	if _, err := d.PrepareModel(add(), hal.PrepareOptions{Preference: hal.LowPower, Cache: files(os.O_RDONLY)}); err != nil {
 		t.Errorf("files that cannot be written make preparing fail: %v", err)
 	}

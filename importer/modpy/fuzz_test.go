@@ -2,7 +2,6 @@ package modpy
 
 import (
 	"errors"
-	"os"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -12,8 +11,7 @@ import (
 // saying where.
 func FuzzParse(f *testing.F) {
 	for _, name := range specs(f) {
-		src, err := os.ReadFile(name)
-		require.NoError(f, err)
+		src := require.File(f, name)
 		f.Add(src)
 	}
 	for _, p := range programs {

@@ -132,8 +132,7 @@ func TestGolden(t *testing.T) {
 			require.NoError(t, os.WriteFile(golden, []byte(got), 0o666))
 			continue
 		}
-		want, err := os.ReadFile(golden)
-		require.NoError(t, err)
+		want := require.File(t, golden)
 		g, w := strings.Split(got, "\n"), strings.Split(string(want), "\n")
 		for i := range max(len(g), len(w)) {
 			if i >= len(g) || i >= len(w) || g[i] != w[i] {

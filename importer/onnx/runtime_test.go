@@ -235,8 +235,7 @@ func compareRuntime(t *testing.T, file []byte) {
 	if out, err := exec.Command("node", "-e", script, "--", at("m.onnx"), at("in"), at("out"), types[o.Type], string(dims)).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	theirs, err := os.ReadFile(at("out"))
-	require.NoError(t, err)
+	theirs := require.File(t, at("out"))
 	result := m.Main.Operands[m.Main.Outputs[0]].Type
 	far, average, scale := onnx.Farthest(result, ours[0].Data, theirs)
 	t.Logf("%v, %d bytes: %.3g apart, %.3g on average, the largest is %.3g", result, len(theirs), far, average, scale)

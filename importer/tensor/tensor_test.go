@@ -2,7 +2,6 @@ package tensor
 
 import (
 	"bytes"
-	"os"
 	"strings"
 	"testing"
 
@@ -15,8 +14,7 @@ import (
 // TestPictureMatchesRecordedInput compares our resizing with the recorded
 // input of a real network, made by another library's bilinear filter.
 func TestPictureMatchesRecordedInput(t *testing.T) {
-	want, err := os.ReadFile(shared.Path(t, "models", "mobilenet_v1_1.0_224_quant", "case0.in0.bin"))
-	require.NoError(t, err)
+	want := require.File(t, shared.Path(t, "models", "mobilenet_v1_1.0_224_quant", "case0.in0.bin"))
 	o := &nn.Operand{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{1, 224, 224, 3}}
 	got, err := Read(shared.Path(t, "models", "data", "grace_hopper.bmp"), o, DefaultNormalization)
 	require.NoError(t, err)

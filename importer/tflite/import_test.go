@@ -3,7 +3,6 @@ package tflite
 import (
 	"errors"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -44,8 +43,7 @@ func models(tb testing.TB) map[string][]byte {
 	}
 	paths, _ := filepath.Glob(filepath.Join(shared.Dir(), "models", "*", "model.tflite"))
 	for _, p := range paths {
-		b, err := os.ReadFile(p)
-		require.NoError(tb, err)
+		b := require.File(tb, p)
 		m[filepath.Base(filepath.Dir(p))] = b
 	}
 	return m

@@ -1,7 +1,10 @@
 // Package require ends a test where what it needs is not there.
 package require
 
-import "fmt"
+import (
+	"fmt"
+	"os"
+)
 
 // T is a test, of the standard library or of random examples.
 type T interface {
@@ -19,4 +22,14 @@ func NoError(t T, err error, of ...any) {
 		err = fmt.Errorf("%v: %w", of[i], err)
 	}
 	t.Fatal(err)
+}
+
+// File is what a file holds, which must be there.
+func File(t T, path string) []byte {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Helper()
+		t.Fatal(err)
+	}
+	return b
 }

@@ -1,8 +1,11 @@
 package require
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"strings"
 	"testing"
 )
 
@@ -28,5 +31,15 @@ func TestNoError(t *testing.T) {
 	NoError(r, io.EOF, "file", 3)
 	if len(r.args) != 1 || fmt.Sprint(r.args[0]) != "file: 3: EOF" {
 		t.Fatalf("an error of file 3 ends the test with %v", r.args)
+	}
+}
+
+func TestFile(t *testing.T) {
+	r := &recorder{}
+	if b := File(r, "require.go"); !strings.HasPrefix(string(b), "// Package require") || r.args != nil {
+		t.Fatalf("%q, %v", b, r.args)
+	}
+	if File(r, "none"); len(r.args) != 1 || !errors.Is(r.args[0].(error), os.ErrNotExist) || !r.helper {
+		t.Fatalf("a file that is not there ends the test with %v, at the caller's line: %v", r.args, r.helper)
 	}
 }

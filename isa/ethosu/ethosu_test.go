@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,8 +15,7 @@ import (
 )
 
 func TestManualIsUpToDate(t *testing.T) {
-	want, err := os.ReadFile(filepath.Join("..", "..", "docs", "isa", "ethosu.md"))
-	require.NoError(t, err)
+	want := require.File(t, filepath.Join("..", "..", "docs", "isa", "ethosu.md"))
 	var got bytes.Buffer
 	require.NoError(t, WriteManual(&got))
 	if !bytes.Equal(got.Bytes(), want) {

@@ -3,7 +3,6 @@ package ethosu
 import (
 	"bytes"
 	"encoding/binary"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -27,8 +26,7 @@ var listingLine = regexp.MustCompile(`^0x[0-9a-f]{6}: .{8} [0-9a-f]{4} [0-9a-f]{
 
 // listing is the commands of Vela's register listing, as text.
 func listing(t testing.TB, dir string) string {
-	b, err := os.ReadFile(filepath.Join(dir, "regcmd.txt"))
-	require.NoError(t, err)
+	b := require.File(t, filepath.Join(dir, "regcmd.txt"))
 	var out strings.Builder
 	for _, l := range strings.Split(string(b), "\n") {
 		if listingLine.MatchString(l) {
@@ -45,8 +43,7 @@ func payloadIn(t testing.TB, dir string) []byte {
 	if len(files) != 1 {
 		t.Fatalf("%s: %d compiled files", dir, len(files))
 	}
-	b, err := os.ReadFile(files[0])
-	require.NoError(t, err)
+	b := require.File(t, files[0])
 	i := bytes.Index(b, []byte("COP1"))
 	if i < 4 {
 		t.Fatalf("%s: no driver payload", files[0])

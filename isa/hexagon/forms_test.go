@@ -14,8 +14,7 @@ import (
 
 func parseTable(t *testing.T) []formgen.Row {
 	t.Helper()
-	text, err := os.ReadFile("forms.txt")
-	require.NoError(t, err)
+	text := require.File(t, "forms.txt")
 	rows, err := formgen.Parse(string(text))
 	require.NoError(t, err)
 	return rows
@@ -33,8 +32,7 @@ func TestGenerated(t *testing.T) {
 		{"zops.go", ops},
 		{filepath.Join("..", "..", "docs", "isa", "hexagon.md"), formgen.Manual(rows)},
 	} {
-		got, err := os.ReadFile(f.path)
-		require.NoError(t, err)
+		got := require.File(t, f.path)
 		if !bytes.Equal(got, f.want) {
 			t.Errorf("%s is not what forms.txt generates: run go generate", f.path)
 		}
@@ -63,8 +61,7 @@ func TestTableFaults(t *testing.T) {
 
 // TestFormsAgainstLLVM compares the facts in our table with the LLVM extract.
 func TestFormsAgainstLLVM(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("testdata", "isa_v66.tsv"))
-	require.NoError(t, err)
+	data := require.File(t, filepath.Join("testdata", "isa_v66.tsv"))
 	type fact struct{ mask, match, slots, cycles string }
 	facts := map[string]fact{}
 	for _, l := range strings.Split(string(data), "\n")[1:] {

@@ -2,7 +2,6 @@ package opspec
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -31,8 +30,7 @@ func TestEveryOperationHasARow(t *testing.T) {
 // TestRowsAgainstSpec compares every row with the facts noted from AOSP: types
 // with their versions, and arities.
 func TestRowsAgainstSpec(t *testing.T) {
-	b, err := os.ReadFile(filepath.Join("testdata", "operations.json"))
-	require.NoError(t, err)
+	b := require.File(t, filepath.Join("testdata", "operations.json"))
 	var spec struct {
 		Operations []struct {
 			Name, Since string

@@ -166,8 +166,7 @@ func TestExternalLeavesNothing(t *testing.T) {
 		if ended != 1 {
 			t.Errorf("%s: told %d times that the program has ended", c.what, ended)
 		}
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
+		text := require.File(t, file)
 		for began := time.Now(); running(string(text)); time.Sleep(time.Millisecond) {
 			if time.Since(began) > 20*time.Second {
 				t.Fatalf("%s: process %s is still there", c.what, text)

@@ -82,8 +82,7 @@ func TestTraffic(t *testing.T) {
 	if *update {
 		require.NoError(t, os.WriteFile(file, []byte(text.String()), 0o644))
 	}
-	b, err := os.ReadFile(file)
-	require.NoError(t, err)
+	b := require.File(t, file)
 	want := strings.Split(string(b), "\n")
 	for i, line := range strings.Split(text.String(), "\n") {
 		if i >= len(want) || line != want[i] {

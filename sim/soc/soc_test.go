@@ -29,8 +29,7 @@ func TestPresets(t *testing.T) {
 			t.Errorf("%s: %v", n, err)
 			continue
 		}
-		data, err := os.ReadFile(n + ".toml")
-		require.NoError(t, err)
+		data := require.File(t, n+".toml")
 		checked, err := soc.Parse(n, data)
 		if err != nil {
 			t.Errorf("%s does not pass the checks: %v", n, err)
@@ -150,8 +149,7 @@ func TestEveryNumberHasItsSource(t *testing.T) {
 	deviation := regexp.MustCompile(`\bD-[0-9]+\b`)
 	number := regexp.MustCompile(`^\s*[a-z_0-9]+ = (\[|-?[0-9]|true|false|"all)|^\s*\{`)
 	for _, n := range soc.Names() {
-		data, err := os.ReadFile(n + ".toml")
-		require.NoError(t, err)
+		data := require.File(t, n+".toml")
 		sources := sourceList(string(data))
 		if len(sources) < 4 {
 			t.Fatalf("%s.toml: sources %q", n, sources)
@@ -294,8 +292,7 @@ func itoa(n int) string {
 
 // TestAffinity: the clusters that threads run on come first, in the order of the key.
 func TestAffinity(t *testing.T) {
-	data, err := os.ReadFile("pixel4.toml")
-	require.NoError(t, err)
+	data := require.File(t, "pixel4.toml")
 	at := regexp.MustCompile(`(?m)^threads = 4 .*$`).FindIndex(data) // of [cpu]
 	text := string(data[:at[0]]) + "affinity = [\"gold\"]\nthreads = 2" + string(data[at[1]:])
 	c, err := soc.Parse("my.toml", []byte(text))
@@ -320,8 +317,7 @@ func TestLoadNames(t *testing.T) {
 			t.Errorf("%q accepted", n)
 		}
 	}
-	data, err := os.ReadFile("pixel4.toml")
-	require.NoError(t, err)
+	data := require.File(t, "pixel4.toml")
 	file := filepath.Join(t.TempDir(), "mine.toml")
 	text := strings.Replace(string(data), `name = "pixel4"`, `name = "mine"`, 1)
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
@@ -342,8 +338,7 @@ func TestLoadNames(t *testing.T) {
 // TestOptionalDevices: a SoC without a device's section does not offer it; one
 // without any device is an error.
 func TestOptionalDevices(t *testing.T) {
-	data, err := os.ReadFile("pixel4.toml")
-	require.NoError(t, err)
+	data := require.File(t, "pixel4.toml")
 	text := string(data)
 	cut := func(from, to string) {
 		i := strings.Index(text, "\n"+from+"\n")
@@ -378,8 +373,7 @@ func TestOptionalDevices(t *testing.T) {
 // file's name; never a panic.
 func FuzzParse(f *testing.F) {
 	for _, n := range soc.Names() {
-		data, err := os.ReadFile(n + ".toml")
-		require.NoError(f, err)
+		data := require.File(f, n+".toml")
 		f.Add(data)
 	}
 	f.Add([]byte("[soc]\nname = 1\n"))
@@ -420,8 +414,7 @@ func TestAssumptionsAreListed(t *testing.T) {
 		t.Skip("skipped: needs docs/DEVIATIONS.md")
 	}
 	for _, n := range soc.Names() {
-		data, err := os.ReadFile(n + ".toml")
-		require.NoError(t, err)
+		data := require.File(t, n+".toml")
 		missing := map[string]bool{}
 		for _, id := range regexp.MustCompile(`\bD-[0-9]+\b`).FindAllString(string(data), -1) {
 			if !missing[id] && !regexp.MustCompile(`\b`+id+`\b`).Match(rows) {
@@ -434,8 +427,7 @@ func TestAssumptionsAreListed(t *testing.T) {
 
 // TestByteOrderMark: an editor may put one before a description.
 func TestByteOrderMark(t *testing.T) {
-	data, err := os.ReadFile("pixel4.toml")
-	require.NoError(t, err)
+	data := require.File(t, "pixel4.toml")
 	path := filepath.Join(t.TempDir(), "bom.toml")
 	require.NoError(t, os.WriteFile(path, append([]byte("\ufeff"), data...), 0o666))
 	got, err := soc.Load(path)

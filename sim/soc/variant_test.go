@@ -35,8 +35,7 @@ func TestVariants(t *testing.T) {
 		if c.SoC.Name != name {
 			t.Errorf("%s is called %s", name, c.SoC.Name)
 		}
-		own, err := os.ReadFile("variants/" + name + ".txt")
-		require.NoError(t, err)
+		own := require.File(t, "variants/"+name+".txt")
 		for _, line := range strings.Split(string(own), "\n") {
 			if regexp.MustCompile(`= (\[|-?[0-9])`).MatchString(line) && !regexp.MustCompile(`# .*(FVP|Alif|Kit|D-[0-9]+)`).MatchString(line) {
 				t.Errorf("%s: no source: %s", name, line)

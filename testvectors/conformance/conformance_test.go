@@ -2,7 +2,6 @@ package conformance_test
 
 import (
 	"bytes"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -89,8 +88,7 @@ func TestEveryRow(t *testing.T) {
 
 // TestMarkdown: docs/CONFORMANCE.md is what nnsoc conformance --markdown prints.
 func TestMarkdown(t *testing.T) {
-	have, err := os.ReadFile("../../docs/CONFORMANCE.md")
-	require.NoError(t, err)
+	have := require.File(t, "../../docs/CONFORMANCE.md")
 	if !bytes.Equal(have, conformance.Markdown()) {
 		t.Error("docs/CONFORMANCE.md is not up to date: nnsoc conformance --markdown >docs/CONFORMANCE.md")
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -37,8 +36,7 @@ func compareSources(t *testing.T, source, text string) {
 	if out, err := exec.Command("clang-19", args...).CombinedOutput(); err != nil {
 		t.Fatalf("clang-19: %v\n%s", err, out)
 	}
-	image, err := os.ReadFile(object)
-	require.NoError(t, err)
+	image := require.File(t, object)
 	file, err := codeobject.Read(image)
 	require.NoError(t, err)
 	assembly, err := assemble(text)

@@ -2,7 +2,6 @@ package asm
 
 import (
 	"bytes"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -21,10 +20,8 @@ func TestGenerated(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, path := range []string{asm, table} {
-		got, err := os.ReadFile(path)
-		require.NoError(t, err)
-		want, err := os.ReadFile(filepath.Base(path))
-		require.NoError(t, err)
+		got := require.File(t, path)
+		want := require.File(t, filepath.Base(path))
 		// The first line names the output path.
 		_, got, _ = bytes.Cut(got, []byte("\n"))
 		_, want, _ = bytes.Cut(want, []byte("\n"))

@@ -2,7 +2,6 @@ package asm
 
 import (
 	"bytes"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -26,10 +25,8 @@ func TestGenerated(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, f := range files {
-		got, err := os.ReadFile(filepath.Join(dir, f))
-		require.NoError(t, err)
-		want, err := os.ReadFile(f)
-		require.NoError(t, err)
+		got := require.File(t, filepath.Join(dir, f))
+		want := require.File(t, f)
 		// The first line names the command with its arguments.
 		_, got, _ = bytes.Cut(got, []byte("\n"))
 		_, want, _ = bytes.Cut(want, []byte("\n"))

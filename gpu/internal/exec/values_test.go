@@ -2,7 +2,6 @@ package exec_test
 
 import (
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"strconv"
@@ -60,8 +59,7 @@ func readValues(t *testing.T) (groups []group, texts []textRow) {
 		t.Fatalf("no value table: %v", err)
 	}
 	for _, file := range files {
-		b, err := os.ReadFile(file)
-		require.NoError(t, err)
+		b := require.File(t, file)
 		for i, line := range strings.Split(string(b), "\n") {
 			line, _, _ = strings.Cut(line, "#")
 			indented := strings.HasPrefix(line, " ")

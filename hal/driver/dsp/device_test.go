@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"sync"
 	"testing"
 
@@ -62,12 +61,10 @@ func allKernels(p hal.PreparedModel) []*hvx.Linked {
 // network imports a network of the shared data with its first input.
 func network(t testing.TB, name string) (*nn.Model, []byte) {
 	t.Helper()
-	data, err := os.ReadFile(shared.Path(t, "models", name, "model.tflite"))
-	require.NoError(t, err)
+	data := require.File(t, shared.Path(t, "models", name, "model.tflite"))
 	m, err := tflite.Import(data, nil)
 	require.NoError(t, err)
-	in, err := os.ReadFile(shared.Path(t, "models", name, "case0.in0.bin"))
-	require.NoError(t, err)
+	in := require.File(t, shared.Path(t, "models", name, "case0.in0.bin"))
 	return m, in
 }
 

@@ -125,8 +125,7 @@ func TestOraclePackets(t *testing.T) {
 	run(t, "llvm-mc-19", "-arch=hexagon", "-mcpu=hexagonv66", "-mattr=+hvxv66,+hvx-length128b", "--mno-pairing", "--mno-compound",
 		"-filetype=obj", "-o", obj, src)
 	run(t, "llvm-objcopy-19", "-O", "binary", "-j", ".text", obj, bin)
-	data, err := os.ReadFile(bin)
-	require.NoError(t, err)
+	data := require.File(t, bin)
 	if len(data) != 4*len(want) {
 		t.Fatalf("llvm-mc made %d words of %d packets, we %d", len(data)/4, len(packets), len(want))
 	}

@@ -2,7 +2,6 @@ package gpu
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -60,14 +59,12 @@ func TestNetworks(t *testing.T) {
 func TestGivenNetworks(t *testing.T) {
 	for _, name := range []string{"mobilenet_v1_1.0_224_float_dq", "mlperf_tiny_ic_resnet8_float", "tflm_hello_world_float"} {
 		dir := shared.Path(t, "models", name)
-		data, err := os.ReadFile(filepath.Join(dir, "model.tflite"))
-		require.NoError(t, err)
+		data := require.File(t, filepath.Join(dir, "model.tflite"))
 		m, err := tflite.Import(data, nil)
 		require.NoError(t, err)
 		var inputs [][]byte
 		for i := range m.Main.Inputs {
-			b, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("case0.in%d.bin", i)))
-			require.NoError(t, err)
+			b := require.File(t, filepath.Join(dir, fmt.Sprintf("case0.in%d.bin", i)))
 			inputs = append(inputs, b)
 		}
 		for _, relaxed := range []bool{false, true} {

@@ -127,8 +127,7 @@ func TestWork(t *testing.T) {
 	if *update {
 		require.NoError(t, os.WriteFile(file, []byte(text.String()), 0o644))
 	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
+	want := require.File(t, file)
 	had := strings.Split(string(want), "\n")
 	for _, line := range strings.Split(text.String(), "\n") {
 		if !slices.Contains(had, line) {

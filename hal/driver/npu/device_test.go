@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -74,12 +73,10 @@ func TestNetworks(t *testing.T) {
 	} {
 		t.Run("given/"+name, func(t *testing.T) {
 			dir := shared.Path(t, "models", name)
-			data, err := os.ReadFile(filepath.Join(dir, "model.tflite"))
-			require.NoError(t, err)
+			data := require.File(t, filepath.Join(dir, "model.tflite"))
 			m, err := tflite.Import(data, nil)
 			require.NoError(t, err)
-			in, err := os.ReadFile(filepath.Join(dir, "case0.in0.bin"))
-			require.NoError(t, err)
+			in := require.File(t, filepath.Join(dir, "case0.in0.bin"))
 			drivertest.Exact(t, machines(t)[0], m, [][]byte{in}, false)
 		})
 	}

@@ -52,8 +52,7 @@ func textSection(t *testing.T, obj string) []uint32 {
 	if err != nil {
 		t.Fatalf("llvm-objcopy: %v %s", err, out)
 	}
-	data, err := os.ReadFile(bin)
-	require.NoError(t, err)
+	data := require.File(t, bin)
 	words := make([]uint32, len(data)/4)
 	for i := range words {
 		words[i] = binary.LittleEndian.Uint32(data[4*i:])

@@ -107,8 +107,7 @@ func TestOracleSources(t *testing.T) {
 		t.Fatal("no sources", err)
 	}
 	for _, src := range sources {
-		text, err := os.ReadFile(src)
-		require.NoError(t, err)
+		text := require.File(t, src)
 		o, err := AssembleObject(string(text), Options{Base: 0x20000})
 		if err != nil {
 			t.Errorf("%s: %v", src, err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"strings"
 	"testing"
 
@@ -17,8 +16,7 @@ func TestUpToDate(t *testing.T) {
 		path string
 		want []byte
 	}{{"../zops.go", goSrc}, {"../../../docs/isa/rdna2.md", md}} {
-		got, err := os.ReadFile(f.path)
-		require.NoError(t, err)
+		got := require.File(t, f.path)
 		if !bytes.Equal(got, f.want) {
 			t.Errorf("%s is stale: run go generate ./isa/rdna2", f.path)
 		}

@@ -113,8 +113,7 @@ func TestStoreKnowsItsRecords(t *testing.T) {
 	s := NewStore(dir, "m")
 	s.put(a, &Record{Row: Row{10, 2.5}, Operations: []Row{{7, 2.5}}})
 	s.put(b, &Record{Row: Row{20, 2.5}, Operations: []Row{{9, 2.5}}})
-	text, err := os.ReadFile(s.path(a))
-	require.NoError(t, err)
+	text := require.File(t, s.path(a))
 	none := func(what, key string) {
 		t.Helper()
 		if got := (Record{}); NewStore(dir, "m").get(key, &got) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -239,8 +238,7 @@ func TestGenerated(t *testing.T) {
 	}
 	// The first line holds the command, which names the files.
 	body := func(path string) []byte {
-		b, err := os.ReadFile(path)
-		require.NoError(t, err)
+		b := require.File(t, path)
 		_, b, _ = bytes.Cut(b, []byte("\n"))
 		return b
 	}

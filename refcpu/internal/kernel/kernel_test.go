@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -197,10 +196,8 @@ func TestGenerated(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, p := range [][2]string{{s, "zkernel_amd64.s"}, {g, "zkernel_amd64.go"}} {
-		got, err := os.ReadFile(p[0])
-		require.NoError(t, err)
-		want, err := os.ReadFile(p[1])
-		require.NoError(t, err)
+		got := require.File(t, p[0])
+		want := require.File(t, p[1])
 		_, got, _ = bytes.Cut(got, []byte("\n"))
 		_, want, _ = bytes.Cut(want, []byte("\n"))
 		if !bytes.Equal(got, want) {

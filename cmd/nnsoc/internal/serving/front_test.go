@@ -55,8 +55,7 @@ func TestFront(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string][]byte{"request-000001-model-0001-input-0.npy": one, "request-000001-model-0001-output-0.npy": b.Outputs[0]} {
-		data, err := os.ReadFile(filepath.Join(dir, name))
-		require.NoError(t, err)
+		data := require.File(t, filepath.Join(dir, name))
 		a, err := npy.Parse(data)
 		if err != nil || a.Descr != "<f4" || !slices.Equal(a.Shape, []int{1, 2}) || !bytes.Equal(a.Data, want) {
 			t.Errorf("%s: %+v, %v", name, a, err)

@@ -105,8 +105,7 @@ func golden(t *testing.T, name, got string) {
 	if *update {
 		require.NoError(t, os.WriteFile(path, []byte(got), 0o666))
 	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
+	want := require.File(t, path)
 	if d := cmp.Diff(string(want), got); d != "" {
 		t.Error(d)
 	}
