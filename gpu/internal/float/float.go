@@ -116,22 +116,17 @@ func addOdd(x, y float64) float64 {
 
 // Max and Min are maxNum and minNum in IEEE mode: a signalling NaN gives it quiet, one quiet NaN the other operand, and
 // +0 is greater than -0.
-func Max(a, b uint32) uint32 {
-	if IsNaN32(a) || IsNaN32(b) {
-		return numberOf(a, b)
-	}
-	if orderKey(a) >= orderKey(b) {
-		return a
-	}
-	return b
-}
+func Max(a, b uint32) uint32 { return either(a, b, orderKey(a) >= orderKey(b)) }
 
 // Min is the smaller operand.
-func Min(a, b uint32) uint32 {
-	if IsNaN32(a) || IsNaN32(b) {
+func Min(a, b uint32) uint32 { return either(a, b, orderKey(a) <= orderKey(b)) }
+
+// either is a or b, the first of them or not; where one is a NaN it is what that gives.
+func either(a, b uint32, first bool) uint32 {
+	switch {
+	case IsNaN32(a) || IsNaN32(b):
 		return numberOf(a, b)
-	}
-	if orderKey(a) <= orderKey(b) {
+	case first:
 		return a
 	}
 	return b
@@ -158,22 +153,16 @@ func orderKey(u uint32) int32 { return int32(u ^ uint32(int32(u)>>31)>>1) }
 func orderKey64(u uint64) int64 { return int64(u ^ uint64(int64(u)>>63)>>1) }
 
 // Max64 is Max on float64.
-func Max64(a, b uint64) uint64 {
-	if IsNaN64(a) || IsNaN64(b) {
-		return numberOf64(a, b)
-	}
-	if orderKey64(a) >= orderKey64(b) {
-		return a
-	}
-	return b
-}
+func Max64(a, b uint64) uint64 { return either64(a, b, orderKey64(a) >= orderKey64(b)) }
 
 // Min64 is Min on float64.
-func Min64(a, b uint64) uint64 {
-	if IsNaN64(a) || IsNaN64(b) {
+func Min64(a, b uint64) uint64 { return either64(a, b, orderKey64(a) <= orderKey64(b)) }
+
+func either64(a, b uint64, first bool) uint64 {
+	switch {
+	case IsNaN64(a) || IsNaN64(b):
 		return numberOf64(a, b)
-	}
-	if orderKey64(a) <= orderKey64(b) {
+	case first:
 		return a
 	}
 	return b
