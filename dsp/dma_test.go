@@ -55,20 +55,21 @@ func TestDMACopies(t *testing.T) {
 		words(data, 0, dmaData+32, 3000, dmaData+8192+5, s.VTCMBase+3)
 		words(data, 32, 0, 1<<24, dmaData+16384, s.VTCMBase+8192, 0, 70<<16|100, 256<<16|300, 0)
 		words(data, 64, 0, 1<<29|256, dmaData+65536, s.VTCMBase+65536)
+		from := bytes.Clone(data)
 		rep, err := dmaRun(s, space, p, Options{Functional: functional}, []uint32{dmaData, dmaData + 32, dmaData + 64, 0, 0, dmaData + 2048})
 		require.NoError(t, err)
-		if !bytes.Equal(vtcm[3:3003], data[8192+5:][:3000]) {
+		if !bytes.Equal(vtcm[3:3003], from[8192+5:][:3000]) {
 			t.Errorf("functional %v: the line differs", functional)
 		}
 		for row := range 70 {
-			if !bytes.Equal(vtcm[8192+256*row:][:100], data[16384+300*row:][:100]) {
+			if !bytes.Equal(vtcm[8192+256*row:][:100], from[16384+300*row:][:100]) {
 				t.Errorf("functional %v: row %d differs", functional, row)
 			}
 			if vtcm[8192+256*row+100] != 0 {
 				t.Errorf("functional %v: row %d is too long", functional, row)
 			}
 		}
-		if !bytes.Equal(vtcm[65536:][:256], data[65536:][:256]) {
+		if !bytes.Equal(vtcm[65536:][:256], from[65536:][:256]) {
 			t.Errorf("functional %v: the linked line differs", functional)
 		}
 		for _, d := range []int{0, 32, 64} {
