@@ -1,6 +1,7 @@
 package npu
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/isa/ethosu"
@@ -70,6 +71,31 @@ func TestWork(t *testing.T) {
 		o.Window.H, o.Window.W = 3, 2
 		if got := work(&o); got != c.want {
 			t.Errorf("kind %d, mode %d: %d, want %d", c.kind, c.mode, got, c.want)
+		}
+	}
+}
+
+// TestBeats: a run takes the words of the bus that it touches, runs that follow one another without a gap are one.
+func TestBeats(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 25))
+	for range 2000 {
+		x := run{addr: r.Uint64N(1000), bytes: 1 + r.IntN(70), count: 1 + r.IntN(9)}
+		if x.stride = x.bytes; r.IntN(3) > 0 {
+			x.stride += r.IntN(80)
+		}
+		width := 1 << r.IntN(5)
+		words := map[[2]int]bool{}
+		for i := range x.count {
+			for b := range x.bytes {
+				which := 0
+				if x.stride != x.bytes {
+					which = i
+				}
+				words[[2]int{which, (int(x.addr) + i*x.stride + b) / width}] = true
+			}
+		}
+		if got := x.beats(width); got != int64(len(words)) {
+			t.Errorf("%+v: %d beats of %d bytes, want %d", x, got, width, len(words))
 		}
 	}
 }
