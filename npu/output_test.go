@@ -250,3 +250,29 @@ func TestOnChipRegion(t *testing.T) {
 		}
 	}
 }
+
+// TestTablesOfSmallMachines: where the tables lie among the accumulators, which is on machines of 16 KiB, an operation
+// without a table destroys them.
+func TestTablesOfSmallMachines(t *testing.T) {
+	for machine, lost := range map[string]bool{"ethos-u55-32": true, "ethos-u55-64": true, "ethos-u55-128": false, "ethos-u55-256": false} {
+		c := mustCore(t, machine)
+		plain := conv(4, 4, 8, 8, 1, 1)
+		plain.ofm = 4 * 4 * 8
+		table := plain
+		table.activation = ethosu.ActTable
+		run := func(list ...layer) error {
+			m := newMachine(c.Spec(), 1)
+			for _, l := range list {
+				m.emit(t, l)
+			}
+			_, err := c.Run(m.program(t), &Regions{m.flash, make([]byte, 2*plain.ofm)}, Options{})
+			return err
+		}
+		if err := run(table, table, plain); err != nil {
+			t.Errorf("%s: %v", machine, err)
+		}
+		if err := run(table, plain, table); (err != nil) != lost || lost && !strings.Contains(err.Error(), "overwritten by the accumulators") {
+			t.Errorf("%s, a table behind an operation without one: %v", machine, err)
+		}
+	}
+}
