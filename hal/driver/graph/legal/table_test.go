@@ -2,6 +2,7 @@ package legal
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -310,5 +311,25 @@ func TestSets(t *testing.T) {
 		if k.String() != want {
 			t.Errorf("kind %s, want %s", k, want)
 		}
+	}
+}
+
+// TestAbout: an error names its operation once.
+func TestAbout(t *testing.T) {
+	op := &nn.Operation{Type: nn.OpAdd}
+	refused := &Refusal{nn.OpAdd, nn.TensorInt32, errors.New("no")}
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{errors.New("no"), "ADD: no"}, {errors.New("ADD: no"), "ADD: no"}, {errors.New("ADDS: no"), "ADD: ADDS: no"},
+		{refused, refused.Error()}, {fmt.Errorf("behind: %w", refused), "behind: " + refused.Error()},
+	} {
+		if got := about(op, c.err); got.Error() != c.want {
+			t.Errorf("%v: %v, want %s", c.err, got, c.want)
+		}
+	}
+	if err := about(op, nil); err != nil {
+		t.Error(err)
 	}
 }
