@@ -22,9 +22,9 @@ type Quantized struct {
 	Mult    []fixedpoint.Multiplier // one, or one per channel
 }
 
-// packWeights packs weights as [taps padded to whole steps][channels], biases and multipliers.
-func (k *Kernel) packWeights(packed *Kernel, m *kernel.Memory) {
-	n := k.Steps * k.Group * k.OutC
+// packWeights packs weights as [taps][channels], as many taps as the code reads, biases and multipliers.
+func (k *Kernel) packWeights(packed *Kernel, m *kernel.Memory, taps int) {
+	n := taps * k.OutC
 	if k.Bytes == nil {
 		packed.weights = m.Consts.Floats(k.Weights, n, layout.Guard)
 		packed.bias = m.Consts.Floats(k.Bias, k.OutC, 0)

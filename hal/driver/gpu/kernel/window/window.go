@@ -3,8 +3,7 @@
 //
 // Where the taps of a position lie comes from a table, so padding and stride cost no
 // instructions. With many channels lanes are channels and a wave does a run of up to 8
-// neighbouring output positions, which loads every input position once; where lines of
-// taps are too long for that, up to 8 positions with an address and a load per tap.
+// neighbouring output positions, which loads every input position once.
 // With few channels lanes are elements of the output and load their own table entries.
 package window
 
@@ -36,10 +35,9 @@ type Shape struct {
 	Lo, Hi     float32    // of floats
 	Fixed      rdna.Fixed // arithmetic of 8-bit elements
 
-	Tile     int // positions per wave
-	Group    int // taps per step
-	Steps    int
-	Elements bool // lanes are output elements
+	Elements bool // lanes are output elements, which take
+	Steps    int  // steps
+	Group    int  // of so many taps
 }
 
 // Kernel is one computation.
@@ -58,10 +56,9 @@ func (k *Kernel) Name() string {
 	return [...]string{Depthwise: "depthwise", Average: "average", Maximum: "maximum"}[k.Mode]
 }
 
-// Cut chooses the positions of a wave and the taps of a step: those that divide the
-// taps with the least waste, where there are more than 12.
+// Cut chooses the lanes, and the taps of a step of lanes that are elements: those that divide
+// the taps with the least waste, where there are more than 12.
 func (s *Shape) Cut() {
-	s.Tile = min(8, s.Rows)
 	n := s.Window.KH * s.Window.KW
 	s.Group = n
 	if n > 12 {
@@ -73,28 +70,20 @@ func (s *Shape) Cut() {
 		}
 	}
 	s.Steps = (n + s.Group - 1) / s.Group
-	if s.Elements = s.OutC <= 16; s.Elements {
-		s.Tile = 1
-	}
+	s.Elements = s.OutC <= 16
 }
-
-// stride is the length of a table row.
-func (s *Shape) stride() int { return (s.Group + 3) / 4 * 4 }
 
 // Pack implements kernel.Packer.
 func (k *Kernel) Pack(m *kernel.Memory) kernel.Kernel {
 	packed := &Kernel{Shape: k.Shape, In: k.In, Out: k.Out}
-	run, inRuns := k.run()
-	switch {
-	case k.Elements:
+	t := k.run()
+	if k.Elements {
 		packed.table, packed.counts = k.columns(m)
-	case inRuns:
-		packed.table, packed.counts = k.runs(m, &run)
-	default:
-		packed.table, packed.counts = k.positions(m)
+	} else {
+		packed.table, packed.counts = k.runs(m, &t)
 	}
 	if k.Mode == Depthwise {
-		k.packWeights(packed, m)
+		k.packWeights(packed, m, max(k.Steps*k.Group, t.lines*t.taps))
 	}
 	return packed
 }
@@ -104,10 +93,8 @@ func (k *Kernel) Emit(b *rdna.Builder) kernel.Grid {
 	if k.Elements {
 		return k.emitElements(b)
 	}
-	if t, ok := k.run(); ok {
-		return k.emitRuns(b, &t)
-	}
-	return k.emitPositions(b)
+	t := k.run()
+	return k.emitRuns(b, &t)
 }
 
 // Work implements kernel.Kernel.
@@ -118,27 +105,21 @@ func (k *Kernel) Work() kernel.Work {
 	if k.Mode != Depthwise && k.In.Elem == layout.F16 {
 		perTap++
 	}
-	run, inRuns := k.run()
-	switch {
-	case k.Elements:
+	if k.Elements {
 		w.Waves = (k.Rows*k.OutC + 31) / 32
 		w.Instructions = int64(w.Waves) * int64(taps*perTap+30)
 		w.Loads = int64(w.Waves) * int64(3*taps)
 		w.Chain = 2 * k.Steps
-	case inRuns:
-		w.Waves = k.Batches * k.Window.OutH * run.perX * ((k.OutC + 31) / 32)
-		columns := k.Window.KH * len(run.xs)
-		w.Instructions = int64(w.Waves) * int64(columns+taps*run.n*(perTap-1)+6*run.n+20)
-		w.Loads = int64(w.Waves) * int64(columns+taps)
-		w.Chain = 2
-		if columns > maxLoads {
-			w.Chain = 2 * k.Window.KH
-		}
-	default:
-		w.Waves = (k.Rows + k.Tile - 1) / k.Tile * ((k.OutC + 31) / 32)
-		w.Instructions = int64(w.Waves) * int64(k.Tile*(taps*perTap+6)+20)
-		w.Loads = int64(w.Waves) * int64(k.Tile*taps+taps)
-		w.Chain = k.Steps * k.Tile
+		return w
+	}
+	t := k.run()
+	w.Waves = k.Batches * k.Window.OutH * t.perX * ((k.OutC + 31) / 32)
+	columns := t.lines * t.columns
+	w.Instructions = int64(w.Waves) * int64(columns+taps*t.n*(perTap-1)+6*t.n+20)
+	w.Loads = int64(w.Waves) * int64(columns+taps)
+	w.Chain = 2
+	if columns > maxLoads {
+		w.Chain = 2 * t.lines
 	}
 	return w
 }
